@@ -1,0 +1,21 @@
+package arch
+
+import "fmt"
+
+func (e *FaultError) Error() string {
+	if e.Write {
+		return fmt.Sprintf("cannot write memory at %#x", e.Addr)
+	}
+	return fmt.Sprintf("cannot read memory at %#x", e.Addr)
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("cannot probe the instruction at %#x: %s", e.Addr, e.Reason)
+}
+
+// Is makes every refusal match ErrUnsupported.
+func (e *RefusedError) Is(target error) bool { return target == ErrUnsupported }
+
+func (s Strategy) String() string {
+	return [...]string{"refused", "emulated", "out of line", "in place"}[s]
+}

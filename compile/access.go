@@ -1,0 +1,62 @@
+package compile
+
+// Access says how to fetch one value that debug information or a note describes: a parameter, a field of a struct a
+// parameter points to, an operand of a static mark. It is made by the engine, which knows the target, and
+// compiled into plain commands by the front end, which knows nothing of processes.
+//
+// The value starts as the base and goes through the steps in order. A step that loads replaces the current value by
+// what lies at the address it is. The last value is of type Type.
+type Access struct {
+	Base  AccessBase
+	Reg   string // BaseReg, BaseRegOffset: the register's name in the target's architecture
+	Value int64  // BaseConst: the value; BaseAddr: address in the module's file; BaseRegOffset, BaseFrame: byte offset
+	Steps []AccessStep
+	Type  ValueType
+	Ctype string // the type as the source has it ("struct point *"), for messages and listings
+}
+
+// AccessBase is where an access starts.
+type AccessBase uint8
+
+// The bases of an access.
+const (
+	BaseConst     AccessBase = iota // the constant Value
+	BaseReg                         // the register Reg
+	BaseRegOffset                   // Reg + Value, an address
+	BaseFrame                       // the canonical frame address + Value (at a function's entry: stack pointer + word size)
+	BaseAddr                        // the address that module offset Value (an ELF virtual address) has in the process
+)
+
+// AccessStep is one step on the way to a value.
+type AccessStep struct {
+	Op     AccessOp
+	Offset int64 // OpOffset: added; OpBits: lowest bit
+	Size   int   // OpLoad: bytes, 1, 2, 4 or 8; OpBits: number of bits
+	Signed bool  // OpLoad, OpBits, OpTruncate: sign-extended
+	Float  bool  // OpLoad, OpTruncate: a float of Size bytes, which becomes an f64
+}
+
+// AccessOp is what a step does.
+type AccessOp uint8
+
+// The steps there are.
+const (
+	OpOffset   AccessOp = iota // add Offset
+	OpLoad                     // load Size bytes from the address
+	OpBits                     // cut Size bits at Offset
+	OpTruncate                 // keep the low Size bytes of a register
+)
+
+// ValueType is the type of a value on the machine's stack, as the compiler sees it. Every value is one 64-bit word.
+type ValueType uint8
+
+// The types of values.
+const (
+	TypeInt    ValueType = iota // 64-bit two's complement
+	TypeF64                     // IEEE 754 double in the word
+	TypeString                  // a reference to bounded text
+	TypeBytes                   // a reference to bounded bytes
+	TypeStack                   // a reference to a list of return addresses
+	TypeBool                    // 0 or 1; an integer in all else
+	TypeVoid                    // no value
+)

@@ -1,0 +1,208 @@
+// Package diag is how the compiler talks to the person who wrote the text: a place, a message, and what to do instead.
+//
+// A Source knows its lines; a Diagnostic keeps compact byte offsets into it, which become line and column only when
+// it is printed. Columns count from 1, in characters, not bytes. Printed form:
+//
+//	trace.js:3:9: error: cannot use an array in a program
+//	  const a = [1, 2];
+//	            ^^^^^^
+//	hint: use a map(), or separate variables
+package diag
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// Source is one text that is compiled. It is immutable.
+type Source struct {
+	Name  string // as the user knows it: the path given, or "-e"
+	Text  string
+	lines []int // byte offset of each line's start
+}
+
+// NewSource indexes the lines of a text.
+func NewSource(name, text string) *Source {
+	s := &Source{Name: name, Text: text, lines: []int{0}}
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	return s
+}
+
+// Position is a place in a source, for people.
+type Position struct {
+	File string
+	Line int // from 1
+	Col  int // from 1, in characters
+}
+
+func (p Position) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col) }
+
+// Position converts a byte offset, which is clamped to the text.
+func (s *Source) Position(offset int) Position {
+	offset = max(0, min(offset, len(s.Text)))
+	line := sort.SearchInts(s.lines, offset+1) - 1
+	return Position{s.Name, line + 1, utf8.RuneCountInString(s.Text[s.lines[line]:offset]) + 1}
+}
+
+// Offset is the byte offset of a line and a column counted in characters, both from 1.
+func (s *Source) Offset(line, col int) int {
+	if line < 1 || line > len(s.lines) {
+		return len(s.Text)
+	}
+	at := s.lines[line-1]
+	for ; col > 1 && at < len(s.Text); col-- {
+		_, n := utf8.DecodeRuneInString(s.Text[at:])
+		at += n
+	}
+	return at
+}
+
+// Line is the text of a line, counted from 1, without its end.
+func (s *Source) Line(n int) string {
+	if n < 1 || n > len(s.lines) {
+		return ""
+	}
+	text := s.Text[s.lines[n-1]:]
+	if end := strings.IndexByte(text, '\n'); end >= 0 {
+		text = text[:end]
+	}
+	return strings.TrimSuffix(text, "\r")
+}
+
+// Span is a piece of a source, as byte offsets.
+type Span struct {
+	Source     *Source
+	Start, End int
+}
+
+// Severity tells an error from a warning.
+type Severity uint8
+
+// The severities.
+const (
+	Error Severity = iota
+	Warning
+)
+
+// Diagnostic is one thing that is wrong.
+type Diagnostic struct {
+	Span     Span // Source nil: no place known
+	Severity Severity
+	Text     string // lower case, no full stop
+	Hint     string // what to do instead; may be ""
+}
+
+// List is all that a stage found, in the order found. As an error it prints whole.
+type List []Diagnostic
+
+// Errorf adds an error.
+func (l *List) Errorf(at Span, hint, format string, args ...any) {
+	*l = append(*l, Diagnostic{at, Error, fmt.Sprintf(format, args...), hint})
+}
+
+// Warnf adds a warning.
+func (l *List) Warnf(at Span, hint, format string, args ...any) {
+	*l = append(*l, Diagnostic{at, Warning, fmt.Sprintf(format, args...), hint})
+}
+
+// HasErrors reports whether there is anything worse than a warning.
+func (l List) HasErrors() bool {
+	for _, d := range l {
+		if d.Severity == Error {
+			return true
+		}
+	}
+	return false
+}
+
+// Err is the list as an error, or nil when it holds no error.
+func (l List) Err() error {
+	if !l.HasErrors() {
+		return nil
+	}
+	return l
+}
+
+// Error prints every diagnostic, as the user is to see it.
+func (l List) Error() string {
+	var b strings.Builder
+	for _, d := range l {
+		b.WriteString(d.String())
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// String is the diagnostic with its source line and carets, ending in a newline.
+func (d Diagnostic) String() string {
+	var b strings.Builder
+	word := [...]string{"error", "warning"}[d.Severity]
+	if d.Span.Source == nil {
+		fmt.Fprintf(&b, "%s: %s\n", word, d.Text)
+	} else {
+		pos := d.Span.Source.Position(d.Span.Start)
+		fmt.Fprintf(&b, "%s: %s: %s\n", pos, word, d.Text)
+		b.WriteString(d.echo(pos))
+	}
+	if d.Hint != "" {
+		fmt.Fprintf(&b, "hint: %s\n", d.Hint)
+	}
+	return b.String()
+}
+
+// echo is the source line with carets under the span, as far as it lies on that line.
+func (d Diagnostic) echo(pos Position) string {
+	line := d.Span.Source.Line(pos.Line)
+	if strings.TrimSpace(line) == "" {
+		return ""
+	}
+	before, rest := split(line, pos.Col-1)
+	width := utf8.RuneCountInString(d.Span.Source.text(d.Span))
+	width = max(1, min(width, utf8.RuneCountInString(rest)))
+	return "  " + printable(line) + "\n  " + blank(before) + strings.Repeat("^", width) + "\n"
+}
+
+// text is the first line of a span.
+func (s *Source) text(sp Span) string {
+	start, end := max(0, min(sp.Start, len(s.Text))), max(0, min(sp.End, len(s.Text)))
+	if end < start {
+		return ""
+	}
+	first, _, _ := strings.Cut(s.Text[start:end], "\n")
+	return first
+}
+
+func split(line string, chars int) (before, rest string) {
+	for i := range line {
+		if chars == 0 {
+			return line[:i], line[i:]
+		}
+		chars--
+	}
+	return line, ""
+}
+
+// blank keeps tabs, so that carets stand under what they mean whatever the tab width is.
+func blank(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, s)
+}
+
+// printable keeps control characters of a source from reaching the terminal.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f {
+			return '\ufffd'
+		}
+		return r
+	}, line)
+}

@@ -1,0 +1,45 @@
+package compile
+
+import (
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// Program is one compiled handler, independent of any machine: the waist between front ends and executors.
+//
+// Code is a sequence of commands of the opcode table; jump operands are indexes into it. Objects, formats and
+// texts are named by number. A Program is immutable once verified and may be shared.
+type Program struct {
+	Name    string // for listings: "malloc enter"
+	Code    []Command
+	Texts   []string         // constants
+	Formats []runtime.Format // what log items and the event mean
+	Objects []int            // arena objects used, as numbers given by the arena when they were declared
+	Regs    []string         // register names used, by the operand of push r and pop r
+	This    int              // bytes of per-call storage the probe's programs need (the largest of them counts)
+	Fuel    uint32           // 0: runtime.DefaultFuel
+	LogMax  int              // 0: runtime.DefaultLog
+	Stack   int              // words of stack allowed; 0: runtime.DefaultStack
+	Temps   int
+	Wrap    bool // circular stack
+	Unsafe  bool // destructive commands are allowed in it
+
+	Bound Bound // set by Verify
+}
+
+// Command is one instruction as front ends write it.
+type Command struct {
+	Op  runtime.Op
+	A   uint32 // jump target (index), count, object/format/text/register number, as the table's operand says
+	V   uint64 // immediate word
+	Pos diag.Span
+}
+
+// Bound is what the verifier proved of a program.
+type Bound struct {
+	Steps    uint64 // most steps a hit can take; only when Proved
+	Proved   bool   // false: a loop without a bound the verifier can see; charged to fuel
+	Stack    int    // deepest operand stack
+	LogBytes int    // most bytes logged
+	Verified bool
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"gotap/compile"
+	"gotap/engine/place"
+	"gotap/runtime"
+)
+
+// Follow says which processes besides the first ones a session traces.
+type Follow uint8
+
+// What a session follows.
+const (
+	FollowNone     Follow = iota // only the threads there are at the start
+	FollowThreads                // all threads, no children
+	FollowChildren               // children too, through fork, vfork and exec
+)
+
+// Engine chooses among strategies (`--engine`).
+type Engine uint8
+
+// The engines.
+const (
+	Auto    Engine = iota // the best strategy for each site
+	Emulate               // emulation wherever there is one, else a step
+	Step                  // the trap-flag step wherever it works
+)
+
+// Config is how a session works.
+type Config struct {
+	Follow    Follow
+	Engine    Engine
+	MaxProbes int // physical probe points at most; 0: 1000
+	Unsafe    bool
+	Arena     *runtime.Arena
+	// Notify is called on the tracing thread for every lifecycle event; it must not block.
+	Notify func(Event)
+	// Warn is told, once each, what the user should know (skipped sites, refused places); it must not block.
+	Warn func(string)
+}
+
+// Handlers are the programs of one probe. Any may be nil.
+type Handlers struct{ Enter, Post, Leave, Fault *runtime.Code }
+
+// Compile makes the handlers of a probe for one place; it is called once for each place with access to its debug
+// information, and may return the same handlers every time. It runs on the caller's goroutine of Add, or on the
+// tracing thread when a module appears later.
+type Compile func(at PlaceInfo) (Handlers, error)
+
+// PlaceInfo is what compiling a program may want to know of the place it will run at.
+type PlaceInfo interface {
+	Name() string // "libc.so.6:malloc"
+	// Access resolves args.NAME.field… at this place; errors list what there is.
+	Access(path []string) (compile.Access, error)
+	// ReturnType is the access that cuts c.ret to its type; ok is false when the type is not known.
+	ReturnType() (compile.Access, bool)
+	// Arg is a typed operand of a static mark; ok is false elsewhere.
+	Arg(n int) (compile.Access, bool)
+	// Register finds a register of the target's architecture.
+	Register(name string) (index, bits, shift int, ok bool)
+}
+
+// ProbeSpec is one logical probe to be registered.
+type ProbeSpec struct {
+	ID                                    uint32 // the number records carry; given by the caller, unique in the session
+	Name                                  string
+	Specs                                 []place.Spec
+	Compile                               Compile
+	After                                 uint64 // hits to let pass first
+	Limit                                 uint64 // hits after which the probe disables itself; 0: none
+	Every                                 uint64 // only each n-th hit; 0 and 1: each
+	MaxActive                             int    // calls of one thread that leave can tell apart; 0: 1024
+	LogOnFault                            bool
+	Optional                              bool
+	Disabled                              bool
+	ThisBytes                             int  // storage of a call
+	HasLeave, HasFault, HasPost, HasEnter bool // which handlers Compile will return
+}
+
+// EventKind is a kind of lifecycle event.
+type EventKind string
+
+// The lifecycle events, as on(…) names them.
+const (
+	EventExec   EventKind = "exec"
+	EventExit   EventKind = "exit"
+	EventFork   EventKind = "fork" // fork, vfork and clone of a process
+	EventThread EventKind = "thread"
+	EventSignal EventKind = "signal"
+	EventModule EventKind = "module"
+	EventDone   EventKind = "done" // no process is left
+)
+
+// Event is something that happened to a traced process.
+type Event struct {
+	Kind   EventKind
+	Pid    int
+	Tid    int
+	Child  int    // fork: the new process; thread: the new thread
+	Path   string // exec: the program; module: the file
+	Signal int    // signal; exit by a signal
+	Status int    // exit: the status
+	Time   uint64
+}
+
+// ProbeState is what a query says of a probe.
+type ProbeState struct {
+	ID       uint32
+	Name     string
+	State    string // "active", "disabled", "removed", "pending"
+	Places   int    // sites armed
+	Hits     uint64
+	Missed   uint64
+	Refused  []string       // sites left out, with the reason
+	Strategy map[string]int // how many sites by strategy
+}

@@ -1,0 +1,65 @@
+// Package testenv is what tests of real targets share: which tools and permissions they need, and the only way
+// in which such a test may skip.
+//
+// A skip names a typed Need. With GOTAP_CI=1 in the environment a missing Need is a failure, not a skip, so that
+// a test that should have run in continuous integration cannot hide.
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Need is something outside the module that a test uses.
+type Need string
+
+// The needs there are. Tools are named as on the command line.
+const (
+	GCC       Need = "gcc"
+	GXX       Need = "g++"
+	Objdump   Need = "objdump"
+	Readelf   Need = "readelf"
+	NM        Need = "nm"
+	GDB       Need = "gdb"
+	Python3   Need = "python3"
+	Rust      Need = "rustc"
+	Bpftrace  Need = "bpftrace"
+	Redis     Need = "redis-server"
+	AMD64     Need = "an x86-64 processor"
+	M32       Need = "gcc -m32"
+	Ptrace    Need = "permission to trace children"
+	Root      Need = "root"
+	Addr2line Need = "addr2line"
+)
+
+// checks tell of needs that are no commands; all others are looked up in PATH.
+var checks = map[Need]func() bool{
+	AMD64:  func() bool { return isAMD64 },
+	M32:    canBuild32,
+	Ptrace: canTrace,
+	Root:   func() bool { return os.Geteuid() == 0 },
+}
+
+// Have reports whether a need is met on this machine.
+func Have(n Need) bool {
+	if check := checks[n]; check != nil {
+		return check()
+	}
+	_, err := exec.LookPath(string(n))
+	return err == nil
+}
+
+// Require skips the test when a need is missing, or fails it where everything has to be there (GOTAP_CI=1).
+func Require(t testing.TB, needs ...Need) {
+	t.Helper()
+	for _, n := range needs {
+		if Have(n) {
+			continue
+		}
+		if os.Getenv("GOTAP_CI") != "" {
+			t.Fatalf("needs %s, which has to be here in continuous integration", n)
+		}
+		t.Skipf("needs %s", n)
+	}
+}

@@ -1,0 +1,78 @@
+package runtime
+
+// Limits of the machine. All executors share them.
+const (
+	DefaultStack  = 32       // words of the operand stack
+	MaxStack      = 256      // words a program may ask for
+	MaxTemps      = 256      // scratch words of a hit
+	MaxCalls      = 32       // nested calls
+	MaxText       = 4096     // bytes of one text
+	DefaultText   = 256      // bytes of str(p) when nothing else is asked
+	DefaultLog    = 1024     // bytes of the log of a hit
+	MaxLog        = 16 << 10 // bytes logMax may ask for
+	ScratchSize   = 64 << 10 // bytes of text a hit may make
+	DefaultFuel   = 10_000   // steps of a hit
+	MaxFuel       = 1_000_000
+	MaxKey        = 2048 // bytes of an encoded key
+	MaxThisBytes  = 4096 // bytes of the storage of a call
+	MaxStackDepth = 127  // frames of c.stack
+)
+
+// Inst is one decoded instruction. Which operands an operation has is in its comment (see Op).
+type Inst struct {
+	Op Op
+	A  uint32
+	V  uint64
+}
+
+// Code is a program ready to run: verified, decoded and bound to one arena. It is immutable
+// and may be used by several threads.
+type Code struct {
+	ID      uint32 // number of the program in its arena; records carry it
+	Insts   []Inst
+	Texts   []string // constants of OpPushS
+	Stack   int      // words of operand stack needed, as verified
+	Temps   int      // scratch words, zero at the start of a hit
+	Fuel    uint32   // steps; 0 means DefaultFuel
+	LogMax  int      // bytes; 0 means DefaultLog
+	Bounded bool     // the verifier proved that the steps stay below Fuel: the machine need not count
+	Wrap    bool     // the operand stack is circular, as in DProbes: only for programs that ask for it
+	Unsafe  bool     // holds destructive operations
+}
+
+// Trap is why a program was ended before its end. There is one for each limit, shared by all executors (D11).
+type Trap uint8
+
+// The traps.
+const (
+	NoTrap       Trap = iota
+	TrapFuel          // more steps than allowed
+	TrapRead          // unreadable address
+	TrapWrite         // unwritable address
+	TrapDivide        // division by zero
+	TrapStack         // operand stack over- or underflow
+	TrapCalls         // call stack over- or underflow
+	TrapText          // scratch memory for text exhausted
+	TrapKey           // key too long
+	TrapIndex         // variable index out of range
+	TrapThis          // no storage: the call was not seen being entered
+	TrapRegister      // no such register or argument here
+	TrapOp            // not an operation
+	TrapUser          // raised by the program
+	NumTraps
+)
+
+// Outcome is how one run of a program ended.
+type Outcome struct {
+	Kind     ExitKind
+	Abort    bool // discard the log
+	Remove   bool // remove the probe
+	Trap     Trap
+	Addr     uint64 // TrapRead, TrapWrite: the address
+	PC       uint32 // the instruction that ended the program
+	Steps    uint32
+	Facility uint32
+	Skip     bool // the function is to be skipped, with result SkipRet
+	SkipRet  uint64
+	Signal   uint8
+}
