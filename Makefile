@@ -1,0 +1,48 @@
+# The checks of this project. `make test` is all of them; CI runs the same.
+GO ?= go
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+export CGO_ENABLED ?= 0
+RACE = ./compile/... ./runtime/... ./script/... ./engine/module/... ./engine/place/... ./engine/debuginfo/...
+FUZZTIME ?= 5s
+
+.PHONY: all build test deps lint unit race fuzz cross bench clean
+all: build
+
+build:
+	$(GO) build -trimpath -ldflags="-s -w" -o gotap ./cmd/gotap
+
+test: deps lint unit race fuzz cross
+
+deps:
+	@.ci/deps
+
+lint:
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+unit:
+	$(GO) test -timeout 20m ./...
+
+# The race detector needs cgo, and cannot follow a ptrace loop that runs other programs; it takes the packages with goroutines.
+race:
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(RACE)
+
+# Each fuzz target for a moment; what one finds is kept beside it in testdata.
+fuzz:
+	@$(GO) list ./... | while read p; do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+			echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+		done; \
+	done
+
+# Everything compiles for every architecture that has, or will have, a live back end.
+cross:
+	GOARCH=arm64 $(GO) build -o /dev/null ./cmd/gotap
+	GOARCH=arm $(GO) build -o /dev/null ./cmd/gotap
+
+bench: build
+	./gotap bench
+
+clean:
+	rm -rf gotap build

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// A control is what tells a session to end: the supervisor's pipe, or signals when there is none.
+type control struct {
+	Interrupts <-chan struct{} // Ctrl-C, each time
+	Gone       <-chan struct{} // closed: the supervisor is no more, or SIGTERM came: end without ceremony
+}
+
+// newControl listens to the supervisor. Signals sent to the session itself are caught and dropped while it has one: a terminal's
+// Ctrl-C reaches both processes and must count once. (Caught, not ignored: an ignored signal would stay ignored in COMMAND.)
+func newControl(w *World) control {
+	interrupts, gone := make(chan struct{}, 8), make(chan struct{})
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	if w.control == nil {
+		go listenSignals(signals, interrupts, gone)
+	} else {
+		go listenPipe(w.control, interrupts, gone)
+	}
+	return control{interrupts, gone}
+}
+
+func listenSignals(signals <-chan os.Signal, interrupts chan<- struct{}, gone chan struct{}) {
+	for s := range signals {
+		switch s {
+		case syscall.SIGPIPE: // the write that failed tells its own story
+		case syscall.SIGINT:
+			say(interrupts)
+		default:
+			close(gone)
+			return
+		}
+	}
+}
+
+func listenPipe(pipe *os.File, interrupts chan<- struct{}, gone chan struct{}) {
+	defer close(gone)
+	word := make([]byte, 1)
+	for {
+		n, err := pipe.Read(word)
+		if n == 0 || err != nil || word[0] == controlTerminate {
+			return
+		}
+		say(interrupts)
+	}
+}
+
+// say sends without waiting: nobody needs a ninth Ctrl-C.
+func say(to chan<- struct{}) {
+	select {
+	case to <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// demoWord is the hidden first argument of the demonstration process.
+const demoWord = "__demo"
+
+// demoTime is how long the demonstration lasts: long enough to see a few lines of every("1s").
+const demoTime = 3200 * time.Millisecond
+
+// runDemo is the demonstration process, the target when the user names none. It calls the function work, which
+// follows the C calling convention, with arguments of very different sizes, and now and then runs a small program of the
+// system, so that samples about libc find something to show as well.
+func runDemo() error {
+	end := time.Now().Add(demoTime)
+	program, _ := exec.LookPath("ls")
+	for round := 0; time.Now().Before(end); round++ {
+		for i := range 10 {
+			n := int64(1) << ((round + i) % 20)
+			if got := demoWork(n); got != 2*n+1 {
+				return fmt.Errorf("work(%d) is %d: the demonstration has been changed", n, got)
+			}
+		}
+		if round%16 == 4 && program != "" {
+			exec.Command(program, "-l", "/").Run() // its output goes nowhere, and its status does not matter
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return nil
+}
+
+// demoCommand is the command line of the demonstration.
+func demoCommand() (path string, argv []string, err error) {
+	exe, err := os.Executable()
+	return exe, []string{"gotap-demo", demoWord}, err
+}

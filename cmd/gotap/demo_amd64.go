@@ -1,0 +1,6 @@
+package main
+
+// demoWork calls work (see demo_amd64.s).
+//
+//go:noescape
+func demoWork(n int64) int64

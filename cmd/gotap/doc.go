@@ -1,0 +1,26 @@
+// Command gotap traces running programs with probes written in JavaScript.
+//
+// # Processes
+//
+// `gotap run` is two processes of the same binary. The one the user started, the supervisor, does nothing but start the session,
+// pass signals on through a pipe, and take over its exit status. The session loads the script, traces and prints.
+// The point is the pipe: when the supervisor dies in any way, SIGKILL included, the pipe closes, and the session takes its
+// probes out of the target before it ends. A tracer that was killed itself could not do that, and a breakpoint it
+// leaves behind kills the target.
+//
+// # Goroutines of a session
+//
+//   - the tracing thread, owned by package engine: waits for stops, runs programs, steps;
+//   - the host goroutine, owned by package script: runs all JavaScript, drains the ring;
+//   - the control goroutine: reads the supervisor's pipe, timers of -T.
+//
+// They meet in session.go: tracer is the script's view of the engine, and lifecycle events go from the engine to the host through
+// a bounded queue.
+//
+// # Rules of output
+//
+// Standard output, or the file of -o, is data. Everything else goes to standard error: errors in the form of package diag,
+// other lines as "gotap: …". Loss is always told, also with -q.
+//
+// Exit statuses are in status.go; an error carries its own.
+package main

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"gotap/samples"
+)
+
+func newSamples(w *World) *cobra.Command {
+	return &cobra.Command{
+		Use:   "samples [NAME]",
+		Short: "List the sample library, or print one sample",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return printSample(w, args[0])
+			}
+			return listSamples(w)
+		},
+	}
+}
+
+func printSample(w *World, name string) error {
+	s, ok := samples.Find(name)
+	if !ok {
+		return &hintError{withStatus(statusUsage, fmt.Errorf("there is no sample %q", name)), "`gotap samples` lists them"}
+	}
+	fmt.Fprint(w.Stdout, s.Text)
+	return nil
+}
+
+func listSamples(w *World) error {
+	all, err := samples.All()
+	if err != nil {
+		return withStatus(statusFailure, err)
+	}
+	for _, s := range all {
+		fmt.Fprintf(w.Stdout, "%-14s %s\n", s.Name, s.Purpose)
+	}
+	return nil
+}

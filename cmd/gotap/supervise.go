@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// sessionWord is the hidden first argument of a session process; the number of its control pipe follows.
+const sessionWord = "__session"
+
+// What the supervisor writes into the control pipe. The end of the pipe means that the supervisor is gone.
+const (
+	controlInterrupt = 'i' // Ctrl-C
+	controlTerminate = 't'
+)
+
+// enterSession recognises a session process by its arguments and takes its control pipe.
+func (w World) enterSession() (World, error) {
+	if len(w.Args) < 2 || w.Args[0] != sessionWord {
+		return w, nil
+	}
+	fd, err := strconv.Atoi(w.Args[1])
+	if err != nil {
+		return w, withStatus(statusUsage, fmt.Errorf("%s is for gotap itself", sessionWord))
+	}
+	unix.CloseOnExec(fd) // the traced program must not hold the pipe
+	w.control = os.NewFile(uintptr(fd), "control")
+	w.Args = w.Args[2:]
+	return w, nil
+}
+
+// supervise runs this command line again as a session, and stays beside it until it ends (see the package's
+// documentation for why). The session inherits every descriptor, so --ready-fd and shell redirections work.
+func supervise(w *World) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return withStatus(statusFailure, fmt.Errorf("cannot find gotap's own program: %w", err))
+	}
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], 0); err != nil {
+		return withStatus(statusFailure, fmt.Errorf("cannot make a pipe: %w", err))
+	}
+	unix.CloseOnExec(pipe[1])
+	// From here on signals are the session's, told through the pipe.
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	argv := append([]string{"gotap", sessionWord, strconv.Itoa(pipe[0])}, w.Args...)
+	pid, err := syscall.ForkExec(exe, argv, &syscall.ProcAttr{
+		Env:   os.Environ(),
+		Files: []uintptr{w.Stdin.Fd(), w.Stdout.Fd(), w.Stderr.Fd()},
+	})
+	if err != nil {
+		return withStatus(statusFailure, fmt.Errorf("cannot start a session: %w", err))
+	}
+	unix.Close(pipe[0])
+	go passSignals(signals, pipe[1])
+	return awaitSession(pid)
+}
+
+// passSignals writes signals into the control pipe. SIGINT is the only one that may be said twice.
+func passSignals(signals <-chan os.Signal, control int) {
+	for s := range signals {
+		word := byte(controlTerminate)
+		if s == syscall.SIGINT {
+			word = controlInterrupt
+		}
+		unix.Write(control, []byte{word}) // a session that ended already needs no word
+	}
+}
+
+// awaitSession waits for the session and takes over its status.
+func awaitSession(pid int) error {
+	for {
+		var ws syscall.WaitStatus
+		_, err := syscall.Wait4(pid, &ws, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return withStatus(statusFailure, fmt.Errorf("cannot wait for the session: %w", err))
+		case ws.Signaled():
+			return withStatus(statusFailure, fmt.Errorf("the session was ended by signal %d (%v); `gotap doctor` may tell more", int(ws.Signal()), ws.Signal()))
+		case ws.Exited() && ws.ExitStatus() != 0:
+			return &statusError{ws.ExitStatus(), nil}
+		case ws.Exited():
+			return nil
+		}
+	}
+}

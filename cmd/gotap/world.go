@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"gotap/compile/diag"
+)
+
+// World is all a command has to do with: its arguments and streams. Tests make their own.
+// The streams are files because a traced program inherits them.
+type World struct {
+	Args    []string // without the program's name
+	Stdin   *os.File
+	Stdout  *os.File
+	Stderr  *os.File
+	control *os.File // the supervisor's pipe, in a session
+}
+
+// Main runs one command line and returns its exit status.
+func Main(w World) int {
+	w, err := w.enterSession()
+	if err == nil {
+		root := newRoot(&w)
+		root.SetArgs(w.Args)
+		err = root.Execute()
+	}
+	report(w.Stderr, err)
+	return statusOf(err)
+}
+
+// report prints an error as the contract has it. A diagnostic has its own form.
+func report(to io.Writer, err error) {
+	var s *statusError
+	if err == nil || errors.As(err, &s) && s.cause == nil {
+		return
+	}
+	var found diag.List
+	if errors.As(err, &found) {
+		fmt.Fprintln(to, found.Error())
+		return
+	}
+	fmt.Fprintf(to, "gotap: %v\n", err)
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintf(to, "hint: %s\n", hint)
+	}
+}

@@ -1,0 +1,24 @@
+// funclatency: how long do calls of a function take?
+//
+//   gotap run funclatency.js --arg f=libc:write -- ls -lR /usr/share/doc
+//   gotap run funclatency.js --arg f=libc:read -T 10s -p PID
+//
+// Recursion and threads are told apart: every call has its own clock. The time of the probes themselves is in it.
+
+const place = option("f", "libc:write", "the function to time");
+const took = hist(`${place}, ns`);
+const all = stats("all");
+
+probe(place, {
+  leave(c) {
+    took.add(c.elapsed);
+    all.add(c.elapsed);
+  },
+});
+
+end(() => {
+  took.print();
+  const { count, avg, sum } = all.take();
+  if (count) console.log(`${count} calls, ${avg} ns on average, ${sum} ns in all`);
+  else console.log(`${place} was not called`);
+});

@@ -1,0 +1,22 @@
+// hello: the first script: how often is a function called, and with what argument?
+//
+//   gotap run hello.js                     probes gotap's own demonstration process
+//   gotap run hello.js --arg f=libc:write -- ls
+//
+// calls counts at the probe, in the target's own time; the line a second and the summary are written by the host.
+
+const place = option("f", "work", "the function to probe");
+let calls = 0;
+const argument = hist("first argument");
+
+begin(() => console.log(`hello: tracing ${place}; Ctrl-C ends`));
+
+probe(place, {
+  enter(c) {
+    calls++;
+    argument.add(c.arg0);
+  },
+});
+
+every("1s", () => console.log(`${calls} calls so far`));
+end(() => console.log(`${calls} calls in all`));
