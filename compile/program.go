@@ -14,8 +14,8 @@ type Program struct {
 	Code    []Command
 	Texts   []string         // constants
 	Formats []runtime.Format // what log items and the event mean
-	Objects []int            // arena objects used, as numbers given by the arena when they were declared
-	Regs    []string         // register names used, by the operand of push r and pop r
+	Objects []int            // arena objects used, by the numbers their declarations gave; commands name them by their index here
+	Regs    []string         // register names used; push r and pop r name them by their index here
 	This    int              // bytes of per-call storage the probe's programs need (the largest of them counts)
 	Fuel    uint32           // 0: runtime.DefaultFuel
 	LogMax  int              // 0: runtime.DefaultLog

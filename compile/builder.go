@@ -1,0 +1,170 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// Builder writes a program command by command. It numbers texts, formats, objects, registers and scratch words, shares
+// equal ones, and resolves labels. The zero Builder is not ready; use NewBuilder. It is not safe for concurrent use.
+//
+//	b := compile.NewBuilder("malloc enter")
+//	done := b.NewLabel()
+//	b.A(runtime.OpArg, 0)
+//	b.Jump(runtime.OpJz, done)
+//	b.Place(done)
+//	b.Exit(runtime.ExitPlain)
+//	p, err := b.Program()
+type Builder struct {
+	p      Program
+	pos    diag.Span
+	labels []int // index of the command each label stands before, -1 while unplaced
+	jumps  []int // commands whose A is still a label
+	free   []uint32
+
+	texts   map[string]uint32
+	objects map[int]uint32
+	regs    map[string]uint32
+}
+
+// Label is a place in the program that jumps go to, perhaps not placed yet.
+type Label int
+
+// NewBuilder begins a program called name.
+func NewBuilder(name string) *Builder {
+	return &Builder{
+		p:       Program{Name: name},
+		texts:   map[string]uint32{},
+		objects: map[int]uint32{},
+		regs:    map[string]uint32{},
+	}
+}
+
+// At sets the position of the commands that follow and returns the one before.
+func (b *Builder) At(pos diag.Span) diag.Span {
+	before := b.pos
+	b.pos = pos
+	return before
+}
+
+// Emit appends a command with its operands as the table says, and returns its index. Jumps are written with Jump.
+func (b *Builder) Emit(op runtime.Op, a uint32, v uint64, pos diag.Span) int {
+	b.p.Code = append(b.p.Code, Command{op, a, v, pos})
+	return len(b.p.Code) - 1
+}
+
+// Op appends a command without operand.
+func (b *Builder) Op(op runtime.Op) int { return b.Emit(op, 0, 0, b.pos) }
+
+// A appends a command with operand A.
+func (b *Builder) A(op runtime.Op, a uint32) int { return b.Emit(op, a, 0, b.pos) }
+
+// Push appends a constant word.
+func (b *Builder) Push(v uint64) int { return b.Emit(runtime.OpPushD, 0, v, b.pos) }
+
+// PushText appends a constant text.
+func (b *Builder) PushText(s string) int { return b.A(runtime.OpPushS, b.Text(s)) }
+
+// PushReg appends the reading of a register.
+func (b *Builder) PushReg(name string) int { return b.A(runtime.OpPushR, b.Reg(name)) }
+
+// Object appends a command on the object that the arena gave number id.
+func (b *Builder) Object(op runtime.Op, id int) int { return b.A(op, b.ObjectRef(id)) }
+
+// Exit appends the end of the program.
+func (b *Builder) Exit(kind runtime.ExitKind) int { return b.A(runtime.OpExit, uint32(kind)) }
+
+// Len is the number of commands so far: the index of the next.
+func (b *Builder) Len() int { return len(b.p.Code) }
+
+// NewLabel makes a label that is not placed yet.
+func (b *Builder) NewLabel() Label {
+	b.labels = append(b.labels, -1)
+	return Label(len(b.labels) - 1)
+}
+
+// Place puts a label before the next command. A label is placed once.
+func (b *Builder) Place(l Label) { b.labels[l] = len(b.p.Code) }
+
+// Jump appends a jump, a loop or a call to a label.
+func (b *Builder) Jump(op runtime.Op, to Label) int {
+	at := b.A(op, uint32(to))
+	b.jumps = append(b.jumps, at)
+	return at
+}
+
+// Text is the number of a constant text.
+func (b *Builder) Text(s string) uint32 { return number(&b.p.Texts, b.texts, s) }
+
+// Reg is the number of a register name.
+func (b *Builder) Reg(name string) uint32 { return number(&b.p.Regs, b.regs, name) }
+
+// ObjectRef is the program's number of the object that the arena gave number id.
+func (b *Builder) ObjectRef(id int) uint32 { return number(&b.p.Objects, b.objects, id) }
+
+// number finds or appends a value.
+func number[T comparable](list *[]T, known map[T]uint32, v T) uint32 {
+	if n, ok := known[v]; ok {
+		return n
+	}
+	n := uint32(len(*list))
+	*list = append(*list, v)
+	known[v] = n
+	return n
+}
+
+// Format is the number of a format; equal formats are shared.
+func (b *Builder) Format(f runtime.Format) uint32 {
+	for i, g := range b.p.Formats {
+		if f.Kind == g.Kind && f.Text == g.Text && slices.Equal(f.Fields, g.Fields) {
+			return uint32(i)
+		}
+	}
+	b.p.Formats = append(b.p.Formats, f)
+	return uint32(len(b.p.Formats) - 1)
+}
+
+// Temp is a scratch word that is not in use, until Release.
+func (b *Builder) Temp() uint32 {
+	if n := len(b.free); n > 0 {
+		t := b.free[n-1]
+		b.free = b.free[:n-1]
+		return t
+	}
+	b.p.Temps++
+	return uint32(b.p.Temps - 1)
+}
+
+// Release gives a scratch word back; a later Temp may return it again.
+func (b *Builder) Release(temp uint32) { b.free = append(b.free, temp) }
+
+// UseThis asks for at least n bytes of storage for each call.
+func (b *Builder) UseThis(n int) { b.p.This = max(b.p.This, n) }
+
+// Limits sets what the program asks for; 0 leaves the defaults.
+func (b *Builder) Limits(stack int, fuel uint32, logMax int) {
+	b.p.Stack, b.p.Fuel, b.p.LogMax = stack, fuel, logMax
+}
+
+// SetWrap makes the operand stack circular.
+func (b *Builder) SetWrap(wrap bool) { b.p.Wrap = wrap }
+
+// SetUnsafe allows destructive commands.
+func (b *Builder) SetUnsafe(unsafe bool) { b.p.Unsafe = unsafe }
+
+// Program ends the work: the labels become indexes. The Builder is not to be used afterwards.
+// It is an error when a label that is jumped to was never placed.
+func (b *Builder) Program() (*Program, error) {
+	for _, at := range b.jumps {
+		c := &b.p.Code[at]
+		target := b.labels[c.A]
+		if target < 0 {
+			return nil, fmt.Errorf("cannot build program %q: command %d jumps to a label that was never placed", b.p.Name, at)
+		}
+		c.A = uint32(target)
+	}
+	return &b.p, nil
+}
