@@ -1,0 +1,97 @@
+package module
+
+import "strings"
+
+// IsGlob reports whether a pattern has wildcards: "*", "?" or a set "[a-z]". "[]" is none, because operators are called
+// that. A backslash takes the meaning from the next character.
+func IsGlob(pattern string) bool {
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '\\':
+			i++
+		case '*', '?':
+			return true
+		case '[':
+			if setLen(pattern[i:]) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Glob reports whether the whole of a name matches a pattern. "*" matches anything, separators of paths and scopes
+// too; "[!a]" and "[^a]" match all but a.
+func Glob(pattern, name string) bool {
+	p, n := 0, 0
+	star, retry := -1, 0 // the last "*", and where in the name to try next
+	for n < len(name) {
+		if p < len(pattern) && pattern[p] == '*' {
+			star, retry = p, n
+			p++
+			continue
+		}
+		if w := matchOne(pattern[p:], name[n]); w > 0 {
+			p, n = p+w, n+1
+			continue
+		}
+		if star < 0 {
+			return false
+		}
+		retry++
+		p, n = star+1, retry
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// matchOne matches one byte of a name. It returns how much of the pattern that took, 0 for no match.
+func matchOne(pattern string, c byte) int {
+	if pattern == "" {
+		return 0
+	}
+	n, match := 1, pattern[0] == c
+	switch pattern[0] {
+	case '?':
+		match = true
+	case '\\':
+		if len(pattern) > 1 {
+			n, match = 2, pattern[1] == c
+		}
+	case '[':
+		if set := setLen(pattern); set > 0 {
+			n, match = set, inSet(pattern[1:set-1], c)
+		}
+	}
+	if !match {
+		return 0
+	}
+	return n
+}
+
+// setLen is the length of the set "[…]" at the start of a pattern, 0 when there is none.
+func setLen(pattern string) int {
+	end := strings.IndexByte(pattern[1:], ']')
+	if end <= 0 {
+		return 0
+	}
+	return end + 2
+}
+
+// inSet reports whether a set without its brackets holds a byte.
+func inSet(set string, c byte) bool {
+	not := len(set) > 1 && (set[0] == '!' || set[0] == '^')
+	if not {
+		set = set[1:]
+	}
+	for i := 0; i < len(set); i++ {
+		lo, hi := set[i], set[i]
+		if i+2 < len(set) && set[i+1] == '-' {
+			hi = set[i+2]
+			i += 2
+		}
+		if lo <= c && c <= hi {
+			return !not
+		}
+	}
+	return not
+}

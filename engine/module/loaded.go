@@ -1,0 +1,242 @@
+package module
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Loaded is one module in one process. The same file loaded twice, as by dlmopen, is two of them.
+type Loaded struct {
+	Path       string // in the process's mount namespace
+	Deleted    bool
+	Dev, Inode uint64    // as the process maps it
+	Mappings   []Mapping // by address, at least one of them executable
+	File       *File     // set by Cache.Load; nil with Err set when the file cannot be read
+	Bias       uint64    // what is added to the file's addresses; wraps
+	Err        error
+}
+
+// Start is the lowest address of the module.
+func (l *Loaded) Start() uint64 { return l.Mappings[0].Start }
+
+// End is the address behind the module's last mapping.
+func (l *Loaded) End() uint64 { return l.Mappings[len(l.Mappings)-1].End }
+
+// Contains reports whether an address is in one of the module's mappings.
+func (l *Loaded) Contains(addr uint64) bool {
+	for _, m := range l.Mappings {
+		if addr >= m.Start && addr < m.End {
+			return true
+		}
+	}
+	return false
+}
+
+// Vaddr turns an address of the process into one of the file.
+func (l *Loaded) Vaddr(addr uint64) uint64 { return l.File.wrap(addr - l.Bias) }
+
+// Addr turns an address of the file into one of the process.
+func (l *Loaded) Addr(vaddr uint64) uint64 { return l.File.wrap(vaddr + l.Bias) }
+
+// Group puts the mappings of files together that make up loaded modules: those of one file with rising offsets. Files
+// without executable mapping, and anonymous memory, are left out. Mappings have to be sorted, as the kernel lists them.
+func Group(maps []Mapping) []Loaded {
+	type key struct{ dev, inode uint64 }
+	open := map[key]int{} // the group that a file's next mapping may belong to
+	var groups []Loaded
+	for _, m := range maps {
+		if !m.File() {
+			continue
+		}
+		k := key{m.Dev, m.Inode}
+		if i, ok := open[k]; ok {
+			last := groups[i].Mappings[len(groups[i].Mappings)-1]
+			if m.Offset >= last.Offset && !(m.Offset == 0 && last.Offset == 0 && m.Exec == last.Exec && m.Start != last.End) {
+				groups[i].Mappings = append(groups[i].Mappings, m)
+				continue
+			}
+		}
+		open[k] = len(groups)
+		groups = append(groups, Loaded{Path: m.Path, Deleted: m.Deleted, Dev: m.Dev, Inode: m.Inode, Mappings: []Mapping{m}})
+	}
+	return executable(groups)
+}
+
+// executable keeps the groups that hold code.
+func executable(groups []Loaded) []Loaded {
+	kept := groups[:0]
+	for _, g := range groups {
+		for _, m := range g.Mappings {
+			if m.Exec {
+				kept = append(kept, g)
+				break
+			}
+		}
+	}
+	return kept
+}
+
+// Find is the module that an address of the process belongs to, nil for none.
+func Find(mods []Loaded, addr uint64) *Loaded {
+	for i := range mods {
+		if mods[i].Contains(addr) {
+			return &mods[i]
+		}
+	}
+	return nil
+}
+
+// ErrNotMapped says that no mapping of a module fits its program headers.
+var ErrNotMapped = errors.New("no mapping fits the file")
+
+// bias finds what was added to the addresses of a file: a mapping starts at a whole page of some segment.
+func (f *File) bias(maps []Mapping) (uint64, error) {
+	const page = 0xfff
+	for _, exec := range []bool{true, false} {
+		for _, m := range maps {
+			if m.Exec != exec {
+				continue
+			}
+			for _, s := range f.Segments {
+				covered := m.Offset >= s.Offset&^page && m.Offset < s.Offset+s.FileSize
+				if covered && (s.Flags&elf.PF_X != 0) == exec {
+					return f.wrap(m.Start - (s.Vaddr + m.Offset - s.Offset)), nil
+				}
+			}
+		}
+	}
+	return 0, fmt.Errorf("cannot find where %s is loaded: %w", f.Path, ErrNotMapped)
+}
+
+// cacheKey says which file it is and that it has not changed since: inode numbers are used again.
+type cacheKey struct {
+	dev, inode uint64
+	size       int64
+	mtime      unix.Timespec
+	ctime      unix.Timespec
+}
+
+// Cache keeps Files that several processes map. It is safe for concurrent use. Files stay open until Close, so that a
+// process that has ended can still be told about.
+type Cache struct {
+	mu    sync.Mutex
+	files map[cacheKey]*File
+}
+
+// Load lists the modules of a process, in the order of addresses, each with its file and bias where the file can be
+// read. Modules whose file cannot be read have Err set: mapped files that are no ELF, or of other users.
+func (c *Cache) Load(pid int) ([]Loaded, error) {
+	maps, err := Maps(pid)
+	if err != nil {
+		return nil, err
+	}
+	mods := Group(maps)
+	for i := range mods {
+		l := &mods[i]
+		if l.File, l.Err = c.OpenMapped(pid, l); l.Err == nil {
+			l.Bias, l.Err = l.File.bias(l.Mappings)
+		}
+	}
+	return mods, nil
+}
+
+// OpenPath opens a file of this mount namespace, or finds it in the cache.
+func (c *Cache) OpenPath(path string) (*File, error) { return c.open("", path, path) }
+
+// OpenMapped opens the file of a loaded module, or finds it in the cache: through the mapping itself, which finds
+// deleted files too but takes privileges, through the program's own link, or by path below the process's root directory,
+// where the file has to be the one that is mapped.
+func (c *Cache) OpenMapped(pid int, l *Loaded) (*File, error) {
+	root := processRoot(pid)
+	first := l.Mappings[0]
+	link := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, first.Start, first.End)
+	if f, err := c.open(root, l.Path, link); err == nil || !errors.Is(err, os.ErrPermission) && !errors.Is(err, os.ErrNotExist) {
+		return f, err
+	}
+	for _, path := range []string{fmt.Sprintf("/proc/%d/exe", pid), fmt.Sprintf("/proc/%d/root%s", pid, l.Path)} {
+		if sameFile(path, l) {
+			return c.open(root, l.Path, path)
+		}
+	}
+	if l.Deleted {
+		return nil, fmt.Errorf("cannot open module %s: it was deleted, and reading it takes CAP_CHECKPOINT_RESTORE", l.Path)
+	}
+	return nil, fmt.Errorf("cannot open module %s: the file there is not the one that process %d maps", l.Path, pid)
+}
+
+// processRoot is the root directory of a process seen from here, "" when it is ours.
+func processRoot(pid int) string {
+	root := fmt.Sprintf("/proc/%d/root", pid)
+	var theirs, ours unix.Stat_t
+	if unix.Stat(root+"/", &theirs) != nil || unix.Stat("/", &ours) != nil || theirs.Dev == ours.Dev && theirs.Ino == ours.Ino {
+		return ""
+	}
+	return root
+}
+
+// File systems that give mapped files other device or inode numbers than stat does.
+const (
+	magicOverlay = 0x794c7630
+	magicBtrfs   = 0x9123683e
+)
+
+// sameFile reports whether a path is the file that a module maps.
+func sameFile(path string, l *Loaded) bool {
+	var st unix.Stat_t
+	var fs unix.Statfs_t
+	if unix.Stat(path, &st) != nil || unix.Statfs(path, &fs) != nil {
+		return false
+	}
+	switch fs.Type {
+	case magicBtrfs:
+		return st.Ino == l.Inode
+	case magicOverlay:
+		return st.Ino == l.Inode || !l.Deleted
+	}
+	return st.Dev == l.Dev && st.Ino == l.Inode
+}
+
+// open opens a file and keeps it, unless the cache has the same one.
+func (c *Cache) open(root, display, path string) (*File, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return nil, fmt.Errorf("cannot open module %s: %w", display, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.files[keyOf(&st)]; f != nil {
+		return f, nil
+	}
+	f, err := openIn(root, display, path)
+	if err != nil {
+		return nil, err
+	}
+	if c.files == nil {
+		c.files = map[cacheKey]*File{}
+	}
+	c.files[keyOf(&st)] = f
+	return f, nil
+}
+
+func keyOf(st *unix.Stat_t) cacheKey {
+	return cacheKey{uint64(st.Dev), st.Ino, st.Size, st.Mtim, st.Ctim}
+}
+
+// Close closes all files.
+func (c *Cache) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var first error
+	for _, f := range c.files {
+		if err := f.Close(); first == nil {
+			first = err
+		}
+	}
+	c.files = nil
+	return first
+}

@@ -1,0 +1,269 @@
+package module
+
+import (
+	"sort"
+	"strings"
+)
+
+// Match is a function that was asked for, by the name that it was found by.
+type Match struct {
+	Func *Func
+	Name string // the symbol's name, or the readable one without parameters for C++ and Rust
+	// Kind differs from Func.Kind never; Part says that the symbol is a piece cut out of a function, no entry of it.
+	Part bool
+}
+
+// Lookup finds all functions that a name or pattern means, by address, each once.
+//
+// A plain name means every function of that name, and what the compiler made of it under another one ("f.constprop.0").
+// Names with "::", and those that no symbol has, are compared with readable C++ and Rust names: without parameters
+// ("geo::Shape::area", all overloads), with them ("geo::grow(int)"), with or without template arguments. A pattern with
+// wildcards is compared with both kinds of names. Pieces such as "f.cold" are found only by their full name.
+func (f *File) Lookup(pattern string) []Match {
+	s := f.table()
+	if exact := s.exact(pattern); len(exact) > 0 {
+		return exact
+	}
+	q := newQuery(pattern)
+	var found []Match
+	for _, n := range s.names {
+		if name, ok := q.match(f, n.name); ok {
+			found = append(found, Match{Func: &s.funcs[n.of], Name: name})
+		}
+	}
+	return eachOnce(found)
+}
+
+// exact finds the functions that have exactly this name, and changed copies of them.
+func (s *symbols) exact(name string) []Match {
+	var found []Match
+	for _, n := range s.byName.find(name) {
+		found = append(found, Match{Func: &s.funcs[n.of], Name: n.name, Part: isPart(n.name)})
+	}
+	if name == "" || isMangled(name) && len(found) == 0 {
+		return found
+	}
+	for _, n := range s.names {
+		if len(n.name) > len(name) && n.name[len(name)] == '.' && n.name[:len(name)] == name &&
+			cloneSuffix(n.name) == n.name[len(name):] && !isPart(n.name) {
+			found = append(found, Match{Func: &s.funcs[n.of], Name: n.name})
+		}
+	}
+	return eachOnce(found)
+}
+
+// eachOnce sorts matches by address and keeps the first of each function. What is matched by several names of one
+// address is reported by the preferred one among them.
+func eachOnce(found []Match) []Match {
+	sort.SliceStable(found, func(i, j int) bool { return found[i].Func.Addr < found[j].Func.Addr })
+	kept := found[:0]
+	for _, m := range found {
+		if len(kept) == 0 || kept[len(kept)-1].Func != m.Func {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// LookupVar finds all variables that a name or pattern means, by the rules of Lookup.
+func (f *File) LookupVar(pattern string) []*Var {
+	s := f.table()
+	var found []*Var
+	for _, n := range s.byData.find(pattern) {
+		found = append(found, &s.vars[n.of])
+	}
+	if len(found) > 0 {
+		return found
+	}
+	q := newQuery(pattern)
+	for _, n := range s.data {
+		if _, ok := q.match(f, n.name); ok {
+			found = append(found, &s.vars[n.of])
+		}
+	}
+	return found
+}
+
+// Names lists every name of functions that a pattern matches, aliases included, as Lookup would report them, with
+// parameters where the language has overloads. It is what listings show.
+func (f *File) Names(pattern string) []Match {
+	s := f.table()
+	q := newQuery(pattern)
+	_, exact := q.glob, s.byName.find(pattern)
+	var found []Match
+	for _, n := range exact {
+		found = append(found, Match{Func: &s.funcs[n.of], Name: n.name})
+	}
+	if len(exact) > 0 {
+		return found
+	}
+	for _, n := range s.names {
+		name, ok := q.match(f, n.name)
+		if !ok {
+			continue
+		}
+		if name != n.name {
+			name = signature(n.name)
+		}
+		found = append(found, Match{Func: &s.funcs[n.of], Name: name})
+	}
+	return found
+}
+
+// query is a pattern prepared for comparing it with many names.
+type query struct {
+	text    string
+	glob    bool
+	scoped  bool     // has "::"
+	mangled bool     // is written in mangled form
+	params  bool     // has a parenthesis, so that parameters may be meant
+	prefix  string   // what a readable name has to begin with
+	parts   []string // identifiers that a mangled name has to contain
+}
+
+func newQuery(pattern string) *query {
+	q := &query{
+		text: pattern, glob: IsGlob(pattern), scoped: strings.Contains(pattern, "::"),
+		mangled: isMangled(pattern), params: strings.Contains(pattern, "("),
+	}
+	end := 0
+	for end < len(pattern) && isIdent(pattern[end]) {
+		end++
+	}
+	q.prefix = pattern[:end]
+	q.parts = identifiers(pattern)
+	return q
+}
+
+// match compares a symbol's name, as it is and readable, and returns the name to report.
+func (q *query) match(f *File, name string) (string, bool) {
+	if isCold(name) || !q.glob && isPart(name) {
+		return "", false
+	}
+	if q.equal(name) {
+		if q.mangled {
+			return name, true
+		}
+		if d, ok := f.names.of(name); ok {
+			return d.plain, true
+		}
+		return name, true
+	}
+	if q.mangled || !isMangled(name) || !q.candidate(name) {
+		return "", false
+	}
+	d, ok := f.names.of(name)
+	if !ok {
+		return "", false
+	}
+	if q.equal(d.plain) || q.equal(d.bare) || q.params && q.equalSignature(name) {
+		return d.plain, true
+	}
+	return "", false
+}
+
+func (q *query) equal(name string) bool {
+	if q.glob {
+		return Glob(q.text, name)
+	}
+	return q.text == name
+}
+
+// equalSignature compares a name with its parameters; blanks do not count.
+func (q *query) equalSignature(name string) bool {
+	pattern, full := strings.ReplaceAll(q.text, " ", ""), strings.ReplaceAll(signature(name), " ", "")
+	if q.glob {
+		return Glob(pattern, full) || pattern == full
+	}
+	return pattern == full || pattern+"const" == full
+}
+
+// signature is the readable name with parameters, but without the type that template functions return.
+func signature(name string) string {
+	full, plain := withoutTags(Demangle(name, true)), withoutTags(Demangle(name, false))
+	if i := strings.Index(full, plain); i > 0 {
+		return full[i:]
+	}
+	return full
+}
+
+// candidate reports whether a mangled name may match once it is demangled, which is what costs.
+func (q *query) candidate(name string) bool {
+	if q.prefix != "" && !q.scoped {
+		if first, ok := firstIdent(name); ok && !strings.HasPrefix(first, q.prefix) {
+			return false
+		}
+	}
+	for _, part := range q.parts {
+		if !strings.Contains(name, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// firstIdent is the first identifier of a C++ or old Rust name: its namespace, class or function. ok is false for names
+// that begin with something else, as abbreviations and special names do.
+func firstIdent(name string) (ident string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "_Z")
+	if !ok {
+		return "", false
+	}
+	rest = strings.TrimPrefix(rest, "N")
+	rest = strings.TrimLeft(rest, "rVKRO")
+	rest = strings.TrimPrefix(rest, "L")
+	n, i := 0, 0
+	for i < len(rest) && '0' <= rest[i] && rest[i] <= '9' && n < 1<<20 {
+		n = 10*n + int(rest[i]-'0')
+		i++
+	}
+	if n == 0 || n > len(rest)-i {
+		return "", false
+	}
+	return rest[i : i+n], !strings.HasPrefix(rest[i:], "_GLOBAL__N")
+}
+
+// abbreviated are words of readable names that mangled names need not spell out, or spell differently.
+const abbreviated = " std string allocator basic_string basic_istream basic_ostream basic_iostream istream ostream iostream" +
+	" char_traits operator new delete int char short long unsigned signed bool float double void wchar_t char8_t char16_t" +
+	" char32_t __int128 __float128 auto decltype nullptr_t const volatile restrict noexcept anonymous namespace lambda unnamed" +
+	" type clone guard variable for vtable typeinfo name thunk virtual non covariant return to transaction initializer" +
+	" dyn as mut str i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 closure shim impl true false enum struct" +
+	" sizeof typeid co_await unsafe extern fn "
+
+// identifiers lists the parts of a pattern that every mangled form of a matching name contains: runs of identifier
+// characters outside sets, but for words that mangling abbreviates.
+func identifiers(pattern string) []string {
+	var parts []string
+	for i := 0; i < len(pattern); {
+		if pattern[i] == '[' {
+			i += max(setLen(pattern[i:]), 1)
+			continue
+		}
+		if !isIdent(pattern[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(pattern) && isIdent(pattern[i]) {
+			i++
+		}
+		if word := pattern[start:i]; spelledOut(word) {
+			parts = append(parts, word)
+		}
+	}
+	return parts
+}
+
+// spelledOut reports whether mangled names contain a word as it is: no number, no letters beyond ASCII, no part of an
+// abbreviated word.
+func spelledOut(word string) bool {
+	digits := true
+	for i := 0; i < len(word); i++ {
+		if word[i] >= 0x80 {
+			return false
+		}
+		digits = digits && '0' <= word[i] && word[i] <= '9'
+	}
+	return !digits && !strings.Contains(abbreviated, word)
+}

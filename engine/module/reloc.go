@@ -1,0 +1,139 @@
+package module
+
+import "debug/elf"
+
+// Reloc is a pointer in a file's memory that the loader fills in.
+type Reloc struct {
+	Slot     uint64 // address of the pointer, in the file
+	Resolver uint64 // IRELATIVE: address of the function that chooses, in the file
+}
+
+// relocKinds are the relocation types that fill in pointers to functions.
+type relocKinds struct{ relative, jump, data, word uint32 }
+
+// pointerRelocs names the types by machine (the processor supplements to the System V ABI).
+var pointerRelocs = map[elf.Machine]relocKinds{
+	elf.EM_X86_64:  {37, 7, 6, 1},
+	elf.EM_386:     {42, 7, 6, 1},
+	elf.EM_AARCH64: {1032, 1026, 1025, 257},
+	elf.EM_ARM:     {160, 22, 21, 2},
+}
+
+// IRelative lists the pointers of this file to indirect functions of this file: once the loader has relocated the
+// module, a pointer holds the address of the chosen implementation. Before, it holds anything.
+func (f *File) IRelative() []Reloc {
+	var found []Reloc
+	kinds := pointerRelocs[f.Machine]
+	f.eachReloc(func(r rawReloc, _ *elf.Section) {
+		if kinds.relative != 0 && r.kind == kinds.relative {
+			found = append(found, Reloc{Slot: r.slot, Resolver: r.addend})
+		}
+	})
+	return found
+}
+
+// Slots lists the pointers of this file to a function of any module by name: in the GOT for calls through the PLT, and in data.
+// Where binding is lazy a slot points into the PLT until the first call.
+func (f *File) Slots(name string) []uint64 {
+	var found []uint64
+	kinds := pointerRelocs[f.Machine]
+	names := map[*elf.Section][]string{}
+	f.eachReloc(func(r rawReloc, s *elf.Section) {
+		if r.kind == 0 || (r.kind != kinds.jump && r.kind != kinds.data && r.kind != kinds.word) {
+			return
+		}
+		if _, ok := names[s]; !ok {
+			names[s] = f.relocNames(s)
+		}
+		if int(r.symbol) < len(names[s]) && names[s][r.symbol] == name {
+			found = append(found, r.slot)
+		}
+	})
+	return found
+}
+
+// relocNames lists the names of the symbol table that a relocation section refers to, undefined ones included.
+func (f *File) relocNames(s *elf.Section) []string {
+	if int(s.Link) >= len(f.elf.Sections) {
+		return nil
+	}
+	symtab := f.elf.Sections[s.Link]
+	if int(symtab.Link) >= len(f.elf.Sections) {
+		return nil
+	}
+	table, err1 := f.sectionData(symtab)
+	strings, err2 := f.sectionData(f.elf.Sections[symtab.Link])
+	if err1 != nil || err2 != nil {
+		return nil
+	}
+	size := symSize64
+	if f.Bits == 32 {
+		size = symSize32
+	}
+	var names []string
+	for text := string(strings); len(table) >= size; table = table[size:] {
+		names = append(names, symbolName(text, f.Order.Uint32(table)))
+	}
+	return names
+}
+
+// rawReloc is one relocation entry; for REL sections the addend is read from the slot.
+type rawReloc struct {
+	slot, addend uint64
+	kind, symbol uint32
+}
+
+// eachReloc calls each for every relocation that the loader applies.
+func (f *File) eachReloc(each func(rawReloc, *elf.Section)) {
+	for _, s := range f.elf.Sections {
+		rela := s.Type == elf.SHT_RELA
+		if (!rela && s.Type != elf.SHT_REL) || s.Flags&elf.SHF_ALLOC == 0 {
+			continue
+		}
+		data, err := f.sectionData(s)
+		if err != nil {
+			continue
+		}
+		words := 2
+		if rela {
+			words = 3
+		}
+		for size := words * f.WordSize(); len(data) >= size; data = data[size:] {
+			each(f.parseReloc(data, rela), s)
+		}
+	}
+}
+
+// parseReloc reads one entry: offset, info, and for RELA the addend.
+func (f *File) parseReloc(p []byte, rela bool) rawReloc {
+	if f.Bits == 32 {
+		info := f.Order.Uint32(p[4:])
+		r := rawReloc{slot: uint64(f.Order.Uint32(p)), kind: info & 0xff, symbol: info >> 8}
+		if rela {
+			r.addend = uint64(f.Order.Uint32(p[8:]))
+		} else if r.kind == pointerRelocs[f.Machine].relative {
+			r.addend, _ = f.word(r.slot)
+		}
+		return r
+	}
+	info := f.Order.Uint64(p[8:])
+	r := rawReloc{slot: f.Order.Uint64(p), kind: uint32(info), symbol: uint32(info >> 32)}
+	if rela {
+		r.addend = f.Order.Uint64(p[16:])
+	} else {
+		r.addend, _ = f.word(r.slot)
+	}
+	return r
+}
+
+// word reads an address-sized word of the file.
+func (f *File) word(vaddr uint64) (uint64, bool) {
+	p, err := f.Code(vaddr, f.WordSize())
+	switch {
+	case err != nil || len(p) < f.WordSize():
+		return 0, false
+	case f.Bits == 32:
+		return uint64(f.Order.Uint32(p)), true
+	}
+	return f.Order.Uint64(p), true
+}

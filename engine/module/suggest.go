@@ -1,0 +1,132 @@
+package module
+
+import (
+	"sort"
+	"strings"
+)
+
+// Bounds on the work for a message: names demangled, and suggestions made.
+const (
+	suggestDemangled = 500
+	suggestMost      = 3
+)
+
+// suggestion is a name and how far it is from the one that was asked for.
+type suggestion struct {
+	name     string
+	distance int
+}
+
+// Suggest lists up to three functions or variables whose names are nearest to one that was not found: other spellings, and
+// qualified names whose last part it is. The best comes first.
+func (f *File) Suggest(name string) []string {
+	s := f.table()
+	name = strings.Trim(name, "*?")
+	if name == "" {
+		return nil
+	}
+	limit := 1 + len(name)/4
+	var near []suggestion
+	budget := suggestDemangled
+	last := lastPart(name)
+	for _, list := range [][]named{s.names, s.data} {
+		for _, n := range list {
+			near = f.suggest(near, n.name, name, last, limit, &budget)
+		}
+	}
+	return bestOf(near)
+}
+
+// suggest adds a symbol to the list when it is near.
+func (f *File) suggest(near []suggestion, symbol, name, last string, limit int, budget *int) []suggestion {
+	if isPart(symbol) {
+		return near
+	}
+	if !isMangled(symbol) {
+		if d := within(symbol, name, limit); d <= limit {
+			near = append(near, suggestion{symbol, d})
+		}
+		return near
+	}
+	if *budget == 0 || !mayBeNear(symbol, last) {
+		return near
+	}
+	*budget--
+	d, ok := f.names.of(symbol)
+	if !ok {
+		return near
+	}
+	if dist := within(d.bare, name, limit); dist <= limit {
+		return append(near, suggestion{d.bare, dist})
+	}
+	if strings.HasSuffix(d.bare, "::"+name) {
+		return append(near, suggestion{d.bare, 0})
+	}
+	if dist := within(lastPart(d.bare), last, 2); dist <= 1 && len(last) > 2 {
+		return append(near, suggestion{d.bare, limit + dist})
+	}
+	return near
+}
+
+// mayBeNear reports whether a mangled name contains most of a word: its first or its second half.
+func mayBeNear(symbol, word string) bool {
+	half := len(word) / 2
+	return strings.Contains(symbol, word[:half]) && strings.Contains(symbol, word[:min(half, 2)]) ||
+		strings.Contains(symbol, word[half:])
+}
+
+// lastPart is what follows the last "::".
+func lastPart(name string) string { return name[strings.LastIndex(name, ":")+1:] }
+
+// bestOf keeps the nearest names, each once.
+func bestOf(near []suggestion) []string {
+	sort.SliceStable(near, func(i, j int) bool {
+		if near[i].distance != near[j].distance {
+			return near[i].distance < near[j].distance
+		}
+		return near[i].name < near[j].name
+	})
+	var best []string
+	for _, s := range near {
+		if len(best) == suggestMost {
+			break
+		}
+		if len(best) == 0 || best[len(best)-1] != s.name {
+			best = append(best, s.name)
+		}
+	}
+	return best
+}
+
+// within is the number of edits (insert, delete, replace, swap neighbours) between two names, or limit+1 when there are more.
+// Case counts for nothing.
+func within(a, b string, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit || len(b) > 200 {
+		return limit + 1
+	}
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	before, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least > limit {
+			return limit + 1
+		}
+		before, prev, row = prev, row, before
+	}
+	return prev[len(b)]
+}

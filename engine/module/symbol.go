@@ -1,0 +1,161 @@
+package module
+
+import (
+	"debug/elf"
+	"strings"
+)
+
+// Kind is what a symbol stands for.
+type Kind uint8
+
+// The kinds of symbols that are kept.
+const (
+	KindFunc   Kind = iota
+	KindIFunc       // a function that the loader chooses by calling the code at the symbol's address
+	KindObject      // a variable
+	KindTLS         // a thread-local variable; its address is an offset in each thread's block
+)
+
+// Bind is how visible a symbol is outside its file.
+type Bind uint8
+
+// The bindings, the most visible first.
+const (
+	BindGlobal Bind = iota
+	BindWeak
+	BindLocal
+)
+
+// symbol is a definition as a symbol table has it.
+type symbol struct {
+	name  string // without a version
+	addr  uint64
+	size  uint64
+	kind  Kind
+	bind  Bind
+	thumb bool // ARM: code in the Thumb set
+	label bool // no type given, as hand-written assembly leaves it
+}
+
+// The sizes of symbol table entries.
+const (
+	symSize32 = 16
+	symSize64 = 24
+)
+
+// readSymbols reads all symbol tables of one type in a file. Tables that cannot be read give nothing: a damaged table
+// leaves the file as if it were stripped.
+func readSymbols(f *File, typ elf.SectionType) []symbol {
+	var all []symbol
+	for _, s := range f.elf.Sections {
+		if s.Type != typ || int(s.Link) >= len(f.elf.Sections) {
+			continue
+		}
+		table, err1 := f.sectionData(s)
+		names, err2 := f.sectionData(f.elf.Sections[s.Link])
+		if err1 == nil && err2 == nil {
+			all = append(all, parseSymbols(f, table, string(names))...)
+		}
+	}
+	return all
+}
+
+// parseSymbols reads the entries of one table. Names are pieces of one string, so that a table of a million names costs no
+// allocations of its own.
+func parseSymbols(f *File, table []byte, names string) []symbol {
+	size := symSize64
+	if f.Bits == 32 {
+		size = symSize32
+	}
+	syms := make([]symbol, 0, len(table)/size)
+	for ; len(table) >= size; table = table[size:] {
+		raw := entry64(f, table)
+		if f.Bits == 32 {
+			raw = entry32(f, table)
+		}
+		if s, ok := classify(f, raw); ok {
+			if s.name = symbolName(names, raw.Name); s.name != "" && !f.mapping(s.name) {
+				syms = append(syms, s)
+			}
+		}
+	}
+	return syms
+}
+
+func entry64(f *File, p []byte) elf.Sym64 {
+	return elf.Sym64{Name: f.Order.Uint32(p), Info: p[4], Other: p[5], Shndx: f.Order.Uint16(p[6:]),
+		Value: f.Order.Uint64(p[8:]), Size: f.Order.Uint64(p[16:])}
+}
+
+func entry32(f *File, p []byte) elf.Sym64 {
+	return elf.Sym64{Name: f.Order.Uint32(p), Value: uint64(f.Order.Uint32(p[4:])), Size: uint64(f.Order.Uint32(p[8:])),
+		Info: p[12], Other: p[13], Shndx: f.Order.Uint16(p[14:])}
+}
+
+// symbolName cuts a name out of the string table and drops the version that linkers add ("memcpy@@GLIBC_2.14").
+func symbolName(names string, at uint32) string {
+	if uint64(at) >= uint64(len(names)) {
+		return ""
+	}
+	name := names[at:]
+	if end := strings.IndexByte(name, 0); end >= 0 {
+		name = name[:end]
+	}
+	if v := strings.IndexByte(name, '@'); v > 0 {
+		name = name[:v]
+	}
+	return name
+}
+
+// classify decides whether an entry is a definition that anyone may ask for.
+func classify(f *File, raw elf.Sym64) (symbol, bool) {
+	if raw.Shndx == 0 || int(raw.Shndx) >= len(f.elf.Sections) {
+		return symbol{}, false // undefined, absolute, common
+	}
+	s := symbol{addr: raw.Value, size: raw.Size, bind: bindOf(elf.ST_BIND(raw.Info))}
+	exec := f.elf.Sections[raw.Shndx].Flags&elf.SHF_EXECINSTR != 0
+	switch elf.ST_TYPE(raw.Info) {
+	case elf.STT_FUNC:
+		s.kind = KindFunc
+		if f.Machine == elf.EM_ARM && exec {
+			s.thumb, s.addr = s.addr&1 != 0, s.addr&^1
+		}
+		return s, exec
+	case elf.STT_GNU_IFUNC:
+		s.kind = KindIFunc
+		return s, exec
+	case elf.STT_OBJECT, elf.STT_COMMON:
+		s.kind = KindObject
+		return s, true
+	case elf.STT_TLS:
+		s.kind = KindTLS
+		return s, true
+	case elf.STT_NOTYPE:
+		s.kind, s.label = KindObject, true
+		if exec {
+			s.kind = KindFunc
+		}
+		inside := raw.Value < f.elf.Sections[raw.Shndx].Addr+f.elf.Sections[raw.Shndx].Size
+		return s, inside && s.bind != BindLocal
+	}
+	return symbol{}, false
+}
+
+func bindOf(b elf.SymBind) Bind {
+	switch b {
+	case elf.STB_LOCAL:
+		return BindLocal
+	case elf.STB_WEAK:
+		return BindWeak
+	}
+	return BindGlobal // STB_GNU_UNIQUE too
+}
+
+// mapping reports whether a name is a mapping symbol, which says what kind of code or data begins at its address
+// (ELF for the Arm Architecture, 5.5.5: $a, $t, $d; AArch64: $x, $d; all with an optional ".suffix").
+func (f *File) mapping(name string) bool {
+	if f.Machine != elf.EM_ARM && f.Machine != elf.EM_AARCH64 && f.Machine != elf.EM_RISCV {
+		return false
+	}
+	return len(name) >= 2 && name[0] == '$' && strings.IndexByte("atdx", name[1]) >= 0 && (len(name) == 2 || name[2] == '.')
+}

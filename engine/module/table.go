@@ -1,0 +1,273 @@
+package module
+
+import (
+	"debug/elf"
+	"hash/maphash"
+	"sort"
+	"strings"
+)
+
+// Func is one place where a function starts, with all its names. It is immutable.
+type Func struct {
+	Name    string // the preferred name, as the symbol table has it
+	Addr    uint64 // in the file; for KindIFunc the resolver
+	Size    uint64 // bytes; filled in where symbols leave it out; 0 when nothing tells
+	Kind    Kind
+	Bind    Bind
+	Thumb   bool     // ARM: code in the Thumb set
+	Aliases []string // other names of the same address
+
+	loose bool // Size is a guess, not the symbol's
+}
+
+// End is the address behind the function's last byte.
+func (fn *Func) End() uint64 { return fn.Addr + fn.Size }
+
+// Var is a variable in a file.
+type Var struct {
+	Name string
+	Addr uint64 // in the file; for Thread an offset in the thread's block
+	Size uint64
+	Bind Bind
+	TLS  bool // thread-local: there is no one address
+}
+
+// named is one name with what it stands for: an index into funcs, or, from len(funcs) on, into vars.
+type named struct {
+	name string
+	of   int32
+}
+
+// symbols is everything that a file's symbol tables say, ordered for questions. It is immutable once made.
+type symbols struct {
+	funcs  []Func   // by address; an IFUNC and its resolver are two entries of one address
+	maxEnd []uint64 // maxEnd[i]: largest end of funcs[0..i], which ends searches for nested functions
+	vars   []Var
+	names  []named // functions' names, by address
+	data   []named // variables' names
+	byName nameIndex
+	byData nameIndex
+}
+
+// table reads the symbols once.
+func (f *File) table() *symbols {
+	f.symOnce.Do(func() { f.syms = f.readTable() })
+	return f.syms
+}
+
+// readTable merges the tables of the file and its debug file.
+func (f *File) readTable() *symbols {
+	all := readSymbols(f, elf.SHT_SYMTAB)
+	if len(all) == 0 {
+		if d := f.Debug(); d != nil {
+			all = readSymbols(d, elf.SHT_SYMTAB)
+		}
+	}
+	all = append(all, readSymbols(f, elf.SHT_DYNSYM)...)
+	sort.SliceStable(all, func(i, j int) bool { return all[i].before(&all[j]) })
+	s := &symbols{}
+	for i := range all {
+		if i == 0 || all[i].name != all[i-1].name || all[i].addr != all[i-1].addr || all[i].kind != all[i-1].kind {
+			s.add(&all[i])
+		}
+	}
+	s.fillSizes(f)
+	s.byName, s.byData = indexNames(s.names), indexNames(s.data)
+	return s
+}
+
+// before orders symbols by address, functions before indirect ones before data, the preferred name first.
+func (a *symbol) before(b *symbol) bool {
+	switch {
+	case a.addr != b.addr:
+		return a.addr < b.addr
+	case a.kind != b.kind:
+		return a.kind < b.kind
+	case a.rank() != b.rank():
+		return a.rank() < b.rank()
+	case len(a.name) != len(b.name):
+		return len(a.name) < len(b.name)
+	}
+	return a.name < b.name
+}
+
+// rank says how good a name is among several of one address; small is good. What has a size is a function rather than a
+// mark in the code; parts of functions come last; then the fewest leading underscores and the most
+// visible name win.
+func (a *symbol) rank() int {
+	rank := int(a.bind)
+	for i := 0; i < len(a.name) && a.name[i] == '_'; i++ {
+		rank += 4
+	}
+	if clone := cloneSuffix(a.name); clone != "" {
+		rank += 1 << 16
+	}
+	if a.label || a.size == 0 {
+		rank += 1 << 17
+	}
+	return rank
+}
+
+// add takes the next symbol in order.
+func (s *symbols) add(a *symbol) {
+	if a.kind == KindObject || a.kind == KindTLS {
+		s.data = append(s.data, named{a.name, int32(len(s.vars))})
+		s.vars = append(s.vars, Var{a.name, a.addr, a.size, a.bind, a.kind == KindTLS})
+		return
+	}
+	last := len(s.funcs) - 1
+	if last >= 0 && s.funcs[last].Addr == a.addr && s.funcs[last].Kind == a.kind {
+		fn := &s.funcs[last]
+		if fn.Name != a.name {
+			fn.Aliases = append(fn.Aliases, a.name)
+		}
+		fn.Size = max(fn.Size, a.size)
+	} else {
+		s.funcs = append(s.funcs, Func{Name: a.name, Addr: a.addr, Size: a.size, Kind: a.kind, Bind: a.bind, Thumb: a.thumb})
+		last++
+	}
+	s.names = append(s.names, named{a.name, int32(last)})
+}
+
+// fillSizes gives functions without a size the end that call-frame information or the next function tells.
+func (s *symbols) fillSizes(f *File) {
+	s.maxEnd = make([]uint64, len(s.funcs))
+	var end uint64
+	for i := range s.funcs {
+		fn := &s.funcs[i]
+		if fn.Size == 0 {
+			fn.Size, fn.loose = s.sizeOf(f, i), true
+		}
+		end = max(end, fn.End())
+		s.maxEnd[i] = end
+	}
+}
+
+// sizeOf is the distance from function i to the end of its frame entry, the next function or its section.
+func (s *symbols) sizeOf(f *File, i int) uint64 {
+	fn := &s.funcs[i]
+	var end uint64
+	for _, r := range f.text {
+		if r.Contains(fn.Addr) {
+			end = r.End
+		}
+	}
+	for _, next := range s.funcs[i+1:] {
+		if next.Addr > fn.Addr {
+			end = min(end, next.Addr)
+			break
+		}
+	}
+	if r, ok := f.frameAt(fn.Addr); ok {
+		end = min(end, r.End)
+	}
+	return max(end, fn.Addr) - fn.Addr
+}
+
+// Funcs lists all functions by address. The list must not be changed.
+func (f *File) Funcs() []Func { return f.table().funcs }
+
+// Vars lists all variables. The list must not be changed.
+func (f *File) Vars() []Var { return f.table().vars }
+
+// FuncAt finds the function that an address belongs to, the innermost when functions overlap; marks inside the code of
+// a function are none. Where no symbol
+// covers the address but call-frame information does, as in stripped files, the Func has bounds and no name. ok is false when
+// nothing tells.
+func (f *File) FuncAt(vaddr uint64) (fn *Func, ok bool) {
+	s := f.table()
+	i := sort.Search(len(s.funcs), func(i int) bool { return s.funcs[i].Addr > vaddr }) - 1
+	var found *Func
+	for ; i >= 0 && s.maxEnd[i] > vaddr; i-- {
+		if found != nil && !found.loose && s.funcs[i].Addr != found.Addr {
+			break
+		}
+		if found != nil && s.funcs[i].loose {
+			continue // of two guesses the nearer one
+		}
+		if s.funcs[i].End() > vaddr {
+			found = &s.funcs[i]
+		}
+	}
+	if found != nil {
+		return found, true
+	}
+	if r, ok := f.frameAt(vaddr); ok && !f.InPLT(vaddr) {
+		return &Func{Addr: r.Start, Size: r.End - r.Start}, true
+	}
+	return nil, false
+}
+
+// VarAt finds the variable that an address belongs to.
+func (f *File) VarAt(vaddr uint64) (v *Var, ok bool) {
+	vars := f.table().vars
+	i := sort.Search(len(vars), func(i int) bool { return vars[i].Addr > vaddr }) - 1
+	for ; i >= 0 && vaddr-vars[i].Addr < 1<<20; i-- {
+		if !vars[i].TLS && vaddr-vars[i].Addr < max(vars[i].Size, 1) {
+			return &vars[i], true
+		}
+	}
+	return nil, false
+}
+
+// nameIndex finds names by hash: heads starts the chains, next goes on in them; both count names from 1. It takes eight
+// bytes a name where a map would take fifty.
+type nameIndex struct {
+	seed        maphash.Seed
+	names       []named
+	heads, next []int32
+}
+
+func indexNames(names []named) nameIndex {
+	n := 1
+	for n < len(names) {
+		n *= 2
+	}
+	x := nameIndex{seed: maphash.MakeSeed(), names: names, heads: make([]int32, n), next: make([]int32, len(names))}
+	for i := len(names) - 1; i >= 0; i-- { // chains come out in the order of addresses
+		h := maphash.String(x.seed, names[i].name) & uint64(n-1)
+		x.next[i], x.heads[h] = x.heads[h], int32(i+1)
+	}
+	return x
+}
+
+// find lists what a name stands for, by address.
+func (x *nameIndex) find(name string) []named {
+	if len(x.names) == 0 {
+		return nil
+	}
+	var found []named
+	h := maphash.String(x.seed, name) & uint64(len(x.heads)-1)
+	for i := x.heads[h]; i != 0; i = x.next[i-1] {
+		if x.names[i-1].name == name {
+			found = append(found, x.names[i-1])
+		}
+	}
+	return found
+}
+
+// cloneMarks begin what compilers add to the name of a function they changed or took a part of.
+var cloneMarks = []string{".cold", ".part.", ".constprop.", ".isra.", ".lto_priv.", ".llvm.", ".localalias", ".clone."}
+
+// cloneSuffix is what a compiler added to a name (".constprop.0.cold"), empty for plain names.
+func cloneSuffix(name string) string {
+	if strings.IndexByte(name, '.') <= 0 {
+		return ""
+	}
+	at := len(name)
+	for _, mark := range cloneMarks {
+		if i := strings.Index(name, mark); i > 0 && i < at {
+			at = i
+		}
+	}
+	return name[at:]
+}
+
+// isPart reports whether a symbol is a piece cut out of a function: no entry of it.
+func isPart(name string) bool {
+	suffix := cloneSuffix(name)
+	return strings.Contains(suffix, ".cold") || strings.Contains(suffix, ".part.")
+}
+
+// isCold reports whether a symbol is the cold piece of a function, which is never called.
+func isCold(name string) bool { return strings.Contains(cloneSuffix(name), ".cold") }
