@@ -30,10 +30,11 @@ const (
 // AccessStep is one step on the way to a value.
 type AccessStep struct {
 	Op     AccessOp
-	Offset int64 // OpOffset: added; OpBits: lowest bit
-	Size   int   // OpLoad: bytes, 1, 2, 4 or 8; OpBits: number of bits
-	Signed bool  // OpLoad, OpBits, OpTruncate: sign-extended
-	Float  bool  // OpLoad, OpTruncate: a float of Size bytes, which becomes an f64
+	Reg    string // OpIndex: the register's name
+	Offset int64  // OpOffset: added; OpBits: lowest bit
+	Size   int    // OpLoad: bytes, 1, 2, 4 or 8; OpBits: number of bits; OpIndex: the factor
+	Signed bool   // OpLoad, OpBits, OpTruncate: sign-extended; OpIndex: a 32-bit register is
+	Float  bool   // OpLoad, OpTruncate: a float of Size bytes, which becomes an f64
 }
 
 // AccessOp is what a step does.
@@ -45,6 +46,7 @@ const (
 	OpLoad                     // load Size bytes from the address
 	OpBits                     // cut Size bits at Offset
 	OpTruncate                 // keep the low Size bytes of a register
+	OpIndex                    // add the register Reg times Size (1, 2, 4 or 8)
 )
 
 // ValueType is the type of a value on the machine's stack, as the compiler sees it. Every value is one 64-bit word.
