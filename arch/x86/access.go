@@ -1,0 +1,118 @@
+package x86
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"gotap/arch"
+)
+
+// How emulation reaches registers and memory.
+//
+// Bytes to and from memory travel through a word of arch.Regs behind the last register. A buffer on the stack would
+// be moved to the heap, since it is passed to an interface, and a pooled one would cost a lock: the register file is
+// there already, and is the caller's alone for the time of the call. The cast below is sound because the word
+// is 8 bytes of an array of words that outlives the call, byte slices have no alignment, and the Go memory model treats the
+// two views as one variable; the word is put back, so that the file compares equal afterwards.
+
+const bufferWord = NumRegs
+
+// buffer is the bytes of the spare word.
+func buffer(regs *arch.Regs, size uint8) []byte {
+	return (*[8]byte)(unsafe.Pointer(&regs[bufferWord]))[:size]
+}
+
+// load reads a little-endian number of 1, 2, 4 or 8 bytes.
+func load(regs *arch.Regs, mem arch.Memory, addr uint64, size uint8) (uint64, error) {
+	saved := regs[bufferWord]
+	regs[bufferWord] = 0
+	err := mem.ReadMemory(addr, buffer(regs, size))
+	v := binary.LittleEndian.Uint64(buffer(regs, 8))
+	regs[bufferWord] = saved
+	return v, err
+}
+
+// store writes one.
+func store(regs *arch.Regs, mem arch.Memory, addr, v uint64, size uint8) error {
+	saved := regs[bufferWord]
+	binary.LittleEndian.PutUint64(buffer(regs, 8), v)
+	err := mem.WriteMemory(addr, buffer(regs, size))
+	regs[bufferWord] = saved
+	return err
+}
+
+// setReg writes a register as a processor does: 32 bits clear the upper half, 8 and 16 keep the rest.
+func setReg(regs *arch.Regs, o operand, v uint64, size uint8) {
+	r := &regs[o.index]
+	switch {
+	case o.kind == inHighByte:
+		*r = *r&^0xff00 | v&0xff<<8
+	case size == 8:
+		*r = v
+	case size == 4:
+		*r = v & 0xffffffff
+	default:
+		*r = *r&^sizeMask(size) | v&sizeMask(size)
+	}
+}
+
+// effective computes the address, without the segment: what lea gives.
+func (a *address) effective(regs *arch.Regs) uint64 {
+	ea := a.disp
+	if a.base != none {
+		ea += regs[a.base]
+	}
+	if a.index != none {
+		ea += regs[a.index] << a.scale
+	}
+	return ea & a.mask
+}
+
+// linear adds the segment. It fails for a segment of the program's own making.
+func (s *site) linear(regs *arch.Regs) (uint64, error) {
+	a := &s.form.mem
+	ea := a.effective(regs)
+	if a.segment != none {
+		ea += regs[a.segment]
+	}
+	if a.selector != none && ownSegment(regs[a.selector]) {
+		return 0, errSegment
+	}
+	return s.isa.wrap(ea), nil
+}
+
+// ownSegment reports a selector of the local descriptor table, or of the three thread-local ones of the global table:
+// their base is not in the register file.
+func ownSegment(selector uint64) bool {
+	return selector&4 != 0 || selector >= 0x63 && selector <= 0x73
+}
+
+// get is the value of an operand. Bits beyond size are not defined.
+func (s *site) get(o operand, size uint8, regs *arch.Regs, mem arch.Memory) (uint64, error) {
+	switch o.kind {
+	case inRegister:
+		return regs[o.index], nil
+	case inHighByte:
+		return regs[o.index] >> 8, nil
+	case immediate:
+		return s.form.imm, nil
+	}
+	addr, err := s.linear(regs)
+	if err != nil {
+		return 0, err
+	}
+	return load(regs, mem, addr, size)
+}
+
+// put writes an operand of the form's size.
+func (s *site) put(o operand, v uint64, regs *arch.Regs, mem arch.Memory) error {
+	if o.kind != inMemory {
+		setReg(regs, o, v, s.form.size)
+		return nil
+	}
+	addr, err := s.linear(regs)
+	if err != nil {
+		return err
+	}
+	return store(regs, mem, addr, v, s.form.size)
+}

@@ -1,0 +1,129 @@
+package x86
+
+import (
+	"encoding/binary"
+	"math"
+
+	"gotap/arch"
+)
+
+// The copy of an instruction in a slot, and what is done to an operand that is relative to the program counter.
+//
+// When the operand is within reach of the slot, its displacement is corrected. Otherwise the addressing form
+// is changed from [rip + disp32] to [register + disp32], which has the same length, and the register is
+// lent the value that rip would have had; so the same copy works at any distance.
+
+// candidates are the registers that may be borrowed, none of which needs an extension bit. Three suffice: an
+// instruction names at most two others, and no instruction with a ModRM byte uses rsi or rdi without naming it.
+var candidates = [...]uint8{6, 7, 3} // rsi, rdi, rbx
+
+// scratchRegister chooses the register to borrow: one that neither the reg field nor the extra register of a vector
+// encoding names.
+func (in *inst) scratchRegister() uint8 {
+	if !in.ripRel {
+		return none
+	}
+	for _, r := range candidates {
+		if r != in.reg() && (in.enc == legacy || r != in.vvvv) {
+			return gpr[r]
+		}
+	}
+	return none // not reached: three candidates, two excluded at most
+}
+
+// displacement is what a RIP-relative operand needs from slot, and whether it can have it. With an address-size
+// prefix the address is cut to 32 bits after the sum, which no other displacement can make up for.
+func (s *site) displacement(slot uint64) (disp int64, ok bool) {
+	delta := int64(s.insn.Addr - slot)
+	disp = s.in.disp + delta
+	far := delta > math.MaxInt32 || delta < math.MinInt32
+	return disp, !far && disp == int64(int32(disp)) && !s.in.addrsize
+}
+
+// borrows reports whether a register is lent to the copy at slot.
+func (s *site) borrows(slot uint64) bool {
+	if !s.in.ripRel || slot == s.insn.Addr {
+		return false
+	}
+	_, ok := s.displacement(slot)
+	return !ok
+}
+
+// OutOfLine returns the copy to run at slot. Behind an instruction that goes on with the next one stands a jump back,
+// which a traced step never reaches (but for mov ss and pop ss, where the trap comes one instruction late): it brings
+// home a thread whose tracer died, and a child whose fork was stepped and that nobody traces.
+func (s *site) OutOfLine(slot uint64) ([]byte, error) {
+	if err := s.checkSlot(slot); err != nil {
+		return nil, err
+	}
+	code := make([]byte, s.insn.Len, slotSize)
+	copy(code, s.in.bytes())
+	if s.borrows(slot) {
+		s.rebase(code)
+		return code, nil
+	}
+	if s.in.ripRel {
+		disp, _ := s.displacement(slot)
+		binary.LittleEndian.PutUint32(code[s.in.dispOff:], uint32(disp))
+	}
+	if s.insn.Control == arch.Plain || s.insn.Control == arch.Syscall {
+		code = s.appendJump(code, slot)
+	}
+	return code, nil
+}
+
+// checkSlot refuses slots from where a direct branch would go to an address that is not canonical: the processor
+// faults before it gets there.
+func (s *site) checkSlot(slot uint64) error {
+	if !s.isa.long && slot+slotSize > 1<<32 || s.isa.long && !canonical(slot+slotSize) {
+		return &arch.RefusedError{Addr: s.insn.Addr, Reason: "the slot is outside of the address space"}
+	}
+	if s.in.relLen == 0 || !s.isa.long {
+		return nil
+	}
+	if top := int64(s.landing(slot)) >> 47; top != 0 && top != -1 {
+		return &arch.RefusedError{Addr: s.insn.Addr, Reason: "the branch leads out of the address space from the slot"}
+	}
+	return nil
+}
+
+// landing is where a direct branch goes that runs at slot.
+func (s *site) landing(slot uint64) uint64 {
+	return s.isa.wrap(slot + uint64(s.insn.Len) + uint64(s.in.imm))
+}
+
+// rebase changes [rip + disp32] to [scratch + disp32] in place. The extension bit of the base had no meaning before, and has to be clear
+// now; VEX, EVEX and XOP store it inverted.
+func (s *site) rebase(code []byte) {
+	in := s.in
+	code[in.rmOff] = 0x80 | in.modrm&0x38 | s.scratchNumber()
+	switch in.enc {
+	case legacy:
+		if in.rex != 0 {
+			code[in.prefix] &^= rexB
+		}
+	case vex3, evex, xop:
+		code[in.prefix+1] |= 0x20
+	}
+}
+
+// scratchNumber is the borrowed register as the encoding numbers it.
+func (s *site) scratchNumber() uint8 {
+	for _, r := range candidates {
+		if gpr[r] == s.scratch {
+			return r
+		}
+	}
+	return 0
+}
+
+// appendJump appends a jump to the next instruction: relative where that reaches, otherwise through an address behind it.
+func (s *site) appendJump(code []byte, slot uint64) []byte {
+	end := slot + uint64(len(code)) + 5
+	rel := int64(s.next() - end)
+	if !s.isa.long || rel == int64(int32(rel)) {
+		return binary.LittleEndian.AppendUint32(append(code, 0xe9), uint32(rel))
+	}
+	code = append(code, 0xff, 0x25, 0, 0, 0, 0) // jmp *0(%rip)
+	return binary.LittleEndian.AppendUint64(code, s.next())
+}

@@ -1,0 +1,84 @@
+package x86
+
+import "gotap/arch"
+
+// site is an instruction prepared at registration. It is never changed afterwards.
+type site struct {
+	isa     *isa
+	insn    arch.Insn
+	in      *inst
+	form    form
+	repair  repair
+	scratch uint8 // index of the register to borrow for a RIP-relative operand, or none
+}
+
+// Is makes every refusal match arch.ErrUnsupported.
+func (r refusal) Is(target error) bool { return target == arch.ErrUnsupported }
+
+// refusal is why an instruction cannot be displaced at all, or nothing.
+func (in *inst) refusal() refusal {
+	if in.enc != legacy {
+		return ""
+	}
+	narrow := in.opsize && in.rex&rexW == 0
+	switch {
+	case in.is(mapLegacy, 0xcc), in.is(mapLegacy, 0xcd) && in.imm == 3:
+		return "a breakpoint of the program's own"
+	case in.is(mapLegacy, 0xf1):
+		return "int1 raises the very trap that a step ends with"
+	case narrow && (in.relLen != 0 || in.is(mapLegacy, 0xff) && in.regField() == 2):
+		return "a branch with an operand-size prefix, which processors take differently"
+	}
+	return ""
+}
+
+// Prepare makes a Site of an instruction that this Arch decoded.
+func (m *isa) Prepare(insn arch.Insn) (arch.Site, error) {
+	in, ok := insn.Op.(*inst)
+	if !ok || in.long != m.long {
+		return nil, &arch.RefusedError{Addr: insn.Addr, Reason: "not decoded as " + m.Name()}
+	}
+	if r := in.refusal(); r != "" {
+		return nil, &arch.RefusedError{Addr: insn.Addr, Reason: string(r)}
+	}
+	return &site{
+		isa: m, insn: insn, in: in,
+		form:    in.lower(insn.Addr),
+		repair:  in.repairOf(),
+		scratch: in.scratchRegister(),
+	}, nil
+}
+
+func (s *site) Insn() arch.Insn { return s.insn }
+
+// Strategy prefers emulation, but for writes to memory that other threads may be looking at: the processor writes an
+// aligned word in one piece and changes one without a gap, an emulation reads and writes through the kernel.
+func (s *site) Strategy() arch.Strategy {
+	if s.form.do == notEmulated || s.writesShared() {
+		return arch.OutOfLine
+	}
+	return arch.Emulated
+}
+
+// writesShared reports a memory operand that is written, and is not on the stack.
+func (s *site) writesShared() bool {
+	f := &s.form
+	if f.dst.kind != inMemory || f.mem.stackRelative() {
+		return false
+	}
+	return f.do != doALU || f.op != aluCMP && f.op != aluTEST
+}
+
+// Allowed: all that is not refused can be stepped, out of line and in place.
+func (s *site) Allowed(how arch.Strategy) bool {
+	switch how {
+	case arch.Emulated:
+		return s.form.do != notEmulated
+	case arch.OutOfLine, arch.InPlace:
+		return true
+	}
+	return false
+}
+
+// next is the address behind the instruction.
+func (s *site) next() uint64 { return s.isa.wrap(s.insn.Addr + uint64(s.insn.Len)) }

@@ -1,0 +1,181 @@
+package x86
+
+import "gotap/arch"
+
+// What a single step of a copy leaves wrong, and how it is put right.
+
+// repair says what to do after the step of an instruction, besides bringing the program counter home.
+type repair uint8
+
+const (
+	repairNone    repair = iota
+	repairBranch         // direct branch: the target is relative to the slot
+	repairCall           // the return address that was pushed; of a direct call, the target too
+	repairPushF          // the trap flag that was pushed
+	repairPopF           // the trap flag that was popped
+	repairIret           // the same, two words up
+	repairSyscall        // rcx is the return address, r11 the flags with the trap flag
+)
+
+// repairOf chooses the repair of an instruction.
+func (in *inst) repairOf() repair {
+	switch {
+	case in.enc != legacy:
+		return repairNone
+	case in.is(map0F, 0x05):
+		return repairSyscall
+	case in.opmap == mapLegacy && in.pushesPC():
+		return repairCall
+	case in.relLen != 0:
+		return repairBranch
+	case in.is(mapLegacy, 0x9c):
+		return repairPushF
+	case in.is(mapLegacy, 0x9d):
+		return repairPopF
+	case in.is(mapLegacy, 0xcf):
+		return repairIret
+	}
+	return repairNone
+}
+
+// pushesPC reports near and far calls.
+func (in *inst) pushesPC() bool {
+	switch in.opcode {
+	case 0xe8, 0x9a:
+		return true
+	case 0xff:
+		return in.regField() == 2 || in.regField() == 3
+	}
+	return false
+}
+
+// pushedSize is the size of the return address that a call pushes: far calls follow the operand size also in 64-bit mode.
+func (in *inst) pushedSize() uint8 {
+	if in.opcode == 0x9a || in.opcode == 0xff && in.regField() == 3 {
+		return in.operandSize()
+	}
+	return in.stackSize()
+}
+
+// The words of StepState.Saved.
+const (
+	savedScratch = iota
+	savedSP
+	savedCX
+)
+
+// BeforeStep sends regs to the copy at slot. For a step in place slot is the instruction's own address.
+func (s *site) BeforeStep(regs *arch.Regs, slot uint64) arch.StepState {
+	st := arch.StepState{Flags: uint32(regs[EFLAGS])}
+	st.Saved[savedSP], st.Saved[savedCX] = regs[RSP], regs[RCX]
+	if s.borrows(slot) {
+		st.Saved[savedScratch] = regs[s.scratch]
+		regs[s.scratch] = s.next()
+	}
+	regs[RIP] = slot
+	return st
+}
+
+// AfterStep puts regs and memory right after the thread stopped, for whatever reason: after the step, at a fault, or
+// for a signal that came before. It is to be called exactly once for every BeforeStep. done is false, and the program counter at the instruction,
+// when that has not run or has iterations left. done is true for a system call that a signal interrupted; see SyscallRestarts.
+func (s *site) AfterStep(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (done bool, err error) {
+	if s.borrows(slot) {
+		regs[s.scratch] = st.Saved[savedScratch]
+	}
+	switch s.repair {
+	case repairBranch:
+		return s.afterBranch(regs, slot, st), nil
+	case repairCall:
+		return s.afterCall(regs, mem, slot, st)
+	case repairPushF:
+		return s.afterPushF(regs, mem, slot, st)
+	case repairPopF:
+		return s.afterPopF(regs, mem, slot, st.Saved[savedSP], s.in.stackSize())
+	case repairIret:
+		size := s.in.operandSize()
+		return s.afterPopF(regs, mem, slot, st.Saved[savedSP]+2*uint64(size), size)
+	case repairSyscall:
+		s.afterSyscall(regs, slot, st)
+	}
+	return s.home(regs, slot), nil
+}
+
+// home brings a program counter in the copy back to the same place in the original. It reports whether the
+// instruction has run: a program counter at its start says no. Any other address was put there by the instruction.
+func (s *site) home(regs *arch.Regs, slot uint64) (done bool) {
+	off := s.isa.wrap(regs[RIP] - slot)
+	if off <= uint64(s.insn.Len) {
+		regs[RIP] = s.isa.wrap(s.insn.Addr + off)
+	}
+	return off != 0
+}
+
+// afterBranch: a branch to itself looks as if it had not run. It cannot fault, so it is taken for done, unless it is a loop
+// that has not counted.
+func (s *site) afterBranch(regs *arch.Regs, slot uint64, st arch.StepState) bool {
+	if regs[RIP] != s.landing(slot) {
+		return s.home(regs, slot)
+	}
+	regs[RIP] = s.insn.Target
+	if s.insn.Target != s.insn.Addr {
+		return true
+	}
+	counts := s.in.opcode >= 0xe0 && s.in.opcode < 0xe3
+	return !counts || regs[RCX] != st.Saved[savedCX]
+}
+
+// afterCall tells by the stack pointer whether the call has run: its target may be the slot, of a call to itself.
+func (s *site) afterCall(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (bool, error) {
+	if regs[RSP] == st.Saved[savedSP] {
+		return s.home(regs, slot), nil
+	}
+	if s.in.relLen != 0 {
+		regs[RIP] = s.insn.Target
+	}
+	if slot == s.insn.Addr {
+		return true, nil
+	}
+	return true, store(regs, mem, regs[RSP], s.next(), s.in.pushedSize())
+}
+
+// afterPushF gives the pushed flags the trap flag that the program had, instead of the step's.
+func (s *site) afterPushF(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (bool, error) {
+	done := s.home(regs, slot)
+	if regs[RSP] == st.Saved[savedSP] {
+		return done, nil
+	}
+	v, err := load(regs, mem, regs[RSP], 2)
+	if err != nil {
+		return done, err
+	}
+	fixed := v&^flagTF | uint64(st.Flags)&flagTF
+	if fixed == v {
+		return done, nil
+	}
+	return done, store(regs, mem, regs[RSP], fixed, 2)
+}
+
+// afterPopF gives the register the trap flag that was popped from addr: the kernel hides it, or does not, by what it
+// knows of the instruction.
+func (s *site) afterPopF(regs *arch.Regs, mem arch.Memory, slot, addr uint64, size uint8) (bool, error) {
+	if !s.home(regs, slot) {
+		return false, nil
+	}
+	v, err := load(regs, mem, s.isa.wrap(addr), size)
+	if err != nil {
+		return true, err
+	}
+	regs[EFLAGS] = regs[EFLAGS]&^flagTF | v&flagTF
+	return true, nil
+}
+
+// afterSyscall: syscall leaves its return address in rcx and the flags in r11. A call that has not been made, or one
+// that replaced all registers (sigreturn, execve), has neither there.
+func (s *site) afterSyscall(regs *arch.Regs, slot uint64, st arch.StepState) {
+	if !s.isa.long || regs[RCX] != slot+uint64(s.insn.Len) {
+		return
+	}
+	regs[RCX] = s.next()
+	regs[R11] = regs[R11]&^flagTF | uint64(st.Flags)&flagTF
+}

@@ -1,0 +1,39 @@
+package x86
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// known are instructions whose text is given here because x86asm takes them for others.
+var known = map[string]string{
+	"\xf3\x0f\x1e\xfa": "endbr64",
+	"\xf3\x0f\x1e\xfb": "endbr32",
+	"\xc5\xf8\x77":     "vzeroupper",
+	"\xc5\xfc\x77":     "vzeroall",
+	"\xf3\x90":         "pause",
+}
+
+// Text is the disassembly in AT&T syntax, for display only. What the disassembling library does not know, or takes
+// for something of another length, is shown as "?" and its bytes.
+func (m *isa) Text(code []byte, addr uint64) string {
+	in, err := decodeInst(code, m.long)
+	if err != nil {
+		return "(bad)"
+	}
+	b := in.bytes()
+	if s, ok := known[string(b)]; ok {
+		return s
+	}
+	mode := 32
+	if m.long {
+		mode = 64
+	}
+	out, err := x86asm.Decode(b, mode)
+	if err != nil || out.Len != len(b) || out.Op == 0 {
+		return fmt.Sprintf("? % x", b)
+	}
+	return strings.TrimSpace(x86asm.GNUSyntax(out, addr, nil))
+}

@@ -1,0 +1,161 @@
+package x86
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"gotap/arch"
+)
+
+// isa is one of the two modes. Values are immutable.
+type isa struct {
+	long  bool
+	names map[string]register
+}
+
+var (
+	mode64 = &isa{long: true, names: names64}
+	mode32 = &isa{names: names32}
+)
+
+// New64 is x86-64: programs in 64-bit mode.
+func New64() arch.Arch { return mode64 }
+
+// New32 is IA-32: 32-bit programs, also as compatibility-mode processes of a 64-bit kernel.
+func New32() arch.Arch { return mode32 }
+
+// slotSize is the longest instruction and the longest jump back behind it.
+const slotSize = 32
+
+func (m *isa) Name() string {
+	if m.long {
+		return "x86-64"
+	}
+	return "ia32"
+}
+
+func (m *isa) WordSize() int {
+	if m.long {
+		return 8
+	}
+	return 4
+}
+
+// Decode decodes the instruction at the start of code.
+func (m *isa) Decode(code []byte, addr uint64) (arch.Insn, error) {
+	in, err := decode(code, addr, m.long)
+	if err != nil {
+		return arch.Insn{}, err
+	}
+	out := arch.Insn{Addr: addr, Len: int(in.length), Control: in.control(), Op: in}
+	copy(out.Bytes[:], in.bytes())
+	if in.relLen != 0 {
+		out.Target = m.wrap(addr + uint64(in.length) + uint64(in.imm))
+	}
+	return out, nil
+}
+
+// wrap makes an address of a sum: addresses of 32-bit programs wrap at 4 GiB.
+func (m *isa) wrap(addr uint64) uint64 {
+	if m.long {
+		return addr
+	}
+	return addr & 0xffffffff
+}
+
+// Breakpoint is int3.
+func (m *isa) Breakpoint() []byte { return []byte{0xcc} }
+
+// BreakpointPC is one before what the kernel reports: int3 is a trap, taken after the instruction.
+func (m *isa) BreakpointPC(pc uint64) uint64 { return m.wrap(pc - 1) }
+
+func (m *isa) SlotSize() int { return slotSize }
+
+// RegIndex finds a register by its name. "sp", "fp", "pc" and "ip" are whole registers, "bp" and "ax" 16 bits.
+func (m *isa) RegIndex(name string) (index, bits, shift int, ok bool) {
+	r, ok := m.names[name]
+	return r.index, r.bits, r.shift, ok
+}
+
+func (m *isa) PC() int  { return RIP }
+func (m *isa) SP() int  { return RSP }
+func (m *isa) FP() int  { return RBP }
+func (m *isa) Ret() int { return RAX }
+
+// sysvArgs are the registers of integer arguments (System V ABI, AMD64 supplement, 3.2.3).
+var sysvArgs = [...]uint8{RDI, RSI, RDX, RCX, R8, R9}
+
+// Arg is integer argument n of a function just entered: System V on x86-64, cdecl on IA-32. Arguments on the stack
+// lie above the return address.
+func (m *isa) Arg(n int, regs *arch.Regs, mem arch.Memory) (uint64, error) {
+	if n < 0 {
+		return 0, fmt.Errorf("cannot read argument %d: there is none", n)
+	}
+	if m.long {
+		if n < len(sysvArgs) {
+			return regs[sysvArgs[n]], nil
+		}
+		n -= len(sysvArgs)
+	}
+	word := uint64(m.WordSize())
+	return m.readWord(mem, m.wrap(regs[RSP]+word+uint64(n)*word))
+}
+
+// ReturnAddress is the word at the top of the stack.
+func (m *isa) ReturnAddress(regs *arch.Regs, mem arch.Memory) (uint64, error) {
+	return m.readWord(mem, regs[RSP])
+}
+
+func (m *isa) readWord(mem arch.Memory, addr uint64) (uint64, error) {
+	p := make([]byte, 8)
+	if err := mem.ReadMemory(addr, p[:m.WordSize()]); err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint64(p), nil
+}
+
+// The registers of system call arguments: syscall takes the fourth in r10, as rcx is lost; int 0x80 takes six in the
+// order of its old gates. A sysenter or 32-bit syscall passes the sixth in memory; the kernel shows it in ebp all
+// the same by the time a tracer looks.
+var (
+	syscallArgs64 = [...]uint8{RDI, RSI, RDX, R10, R8, R9}
+	syscallArgs32 = [...]uint8{RBX, RCX, RDX, RSI, RDI, RBP}
+)
+
+// SyscallArg is argument n, or 0 when no system call has so many.
+func (m *isa) SyscallArg(n int, regs *arch.Regs) uint64 {
+	if n < 0 || n >= len(syscallArgs64) {
+		return 0
+	}
+	if m.long {
+		return regs[syscallArgs64[n]]
+	}
+	return regs[syscallArgs32[n]] & 0xffffffff
+}
+
+// SyscallNumber is orig_rax inside a system call. Outside of one, where the kernel keeps -1 there, it is rax: the
+// number of the call that the instruction at the program counter is about to make.
+func (m *isa) SyscallNumber(regs *arch.Regs) uint64 {
+	n := regs[OrigRAX]
+	if int32(n) == -1 {
+		n = regs[RAX]
+	}
+	return m.wrap(n)
+}
+
+// SyscallRet is the kernel's result, sign-extended: errors are -1 to -4095.
+func (m *isa) SyscallRet(regs *arch.Regs) uint64 {
+	if m.long {
+		return regs[RAX]
+	}
+	return uint64(int64(int32(regs[RAX])))
+}
+
+// SyscallRestarts reports whether regs show a system call that a signal interrupted and that the kernel will make
+// again once the signal is dealt with: it moves the program counter back by the two bytes of the instruction.
+// A probe on the instruction is then hit a second time for one call.
+func SyscallRestarts(regs *arch.Regs) bool {
+	code := -int32(regs[RAX])
+	inCall := int32(regs[OrigRAX]) >= 0
+	return inCall && (code >= 512 && code <= 514 || code == 516) // ERESTARTSYS, NOINTR, NOHAND, RESTART_BLOCK
+}
