@@ -1,0 +1,224 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"gotap/engine"
+)
+
+// runOptions are the flags of run, as given.
+type runOptions struct {
+	text     string // -e
+	pids     []string
+	follow   string
+	duration string
+	output   string
+	format   string
+	args     []string
+	unsafe   bool
+	engine   string
+	remote   string
+	missing  string
+	maxSites int
+	stats    bool
+	readyFD  int
+	quiet    bool
+	verbose  bool
+}
+
+func (o *runOptions) register(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVarP(&o.text, "eval", "e", "", "the script itself, instead of a file")
+	f.StringArrayVarP(&o.pids, "pid", "p", nil, "attach to this process (repeatable)")
+	f.StringVar(&o.follow, "follow", "", "none, threads or children (default children with COMMAND, threads with -p)")
+	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
+	f.StringVarP(&o.output, "output", "o", "", "write data to this file")
+	f.StringVarP(&o.format, "format", "f", "text", "text or json")
+	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
+	f.BoolVar(&o.unsafe, "unsafe", false, "allow programs to change the target")
+	f.StringVar(&o.engine, "engine", "auto", "auto, emulate or step")
+	f.StringVar(&o.missing, "missing", "error", "what a place that is not found is: error, warn or ignore")
+	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most")
+	f.BoolVar(&o.stats, "stats", false, "tell at the end what every probe did")
+	f.IntVar(&o.readyFD, "ready-fd", -1, "write the line \"ready\" to this descriptor once all probes are armed")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no status; loss is told all the same")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell more")
+}
+
+// A plan is the flags of run, understood.
+type plan struct {
+	pids     []int
+	command  []string
+	follow   engine.Follow
+	engine   engine.Engine
+	duration time.Duration // 0: none
+	args     map[string]string
+	json     bool
+	data     *os.File
+	ready    *os.File // nil: none
+	runOptions
+}
+
+// check understands the flags, all in one go, before anything is started.
+func (o runOptions) check(w *World, command []string) (*plan, error) {
+	p := &plan{runOptions: o, command: command, data: w.Stdout}
+	for _, step := range []func() error{p.checkPids, p.checkFollow, p.checkEngine, p.checkDuration, p.checkArgs,
+		p.checkWords, p.openReady, p.openOutput} {
+		if err := step(); err != nil {
+			return nil, withStatus(statusUsage, err)
+		}
+	}
+	return p, nil
+}
+
+func (p *plan) checkPids() error {
+	if len(p.runOptions.pids) > 0 && len(p.command) > 0 {
+		return fmt.Errorf("-p and a COMMAND exclude each other")
+	}
+	for _, text := range p.runOptions.pids {
+		pid, err := parsePid(text)
+		if err != nil {
+			return err
+		}
+		p.pids = append(p.pids, pid)
+	}
+	return nil
+}
+
+// maxPid is the largest number a process can have (the kernel's PID_MAX_LIMIT on 64-bit machines).
+const maxPid = 1 << 22
+
+// parsePid tells the ways in which a text is no process number apart.
+func parsePid(text string) (int, error) {
+	digits := 0
+	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
+		digits++
+	}
+	if digits == 0 {
+		return 0, fmt.Errorf("-p %s: not a number", text)
+	}
+	if digits < len(text) {
+		return 0, fmt.Errorf("-p %s: %q after the number", text, text[digits:])
+	}
+	pid, err := strconv.Atoi(text)
+	if err != nil || pid < 1 || pid > maxPid {
+		return 0, fmt.Errorf("-p %s: process numbers are 1 to %d", text, maxPid)
+	}
+	return pid, nil
+}
+
+func (p *plan) checkFollow() error {
+	switch p.runOptions.follow {
+	case "":
+		p.follow = engine.FollowThreads
+		if len(p.pids) == 0 {
+			p.follow = engine.FollowChildren
+		}
+	case "none":
+		p.follow = engine.FollowNone
+	case "threads":
+		p.follow = engine.FollowThreads
+	case "children":
+		p.follow = engine.FollowChildren
+	default:
+		return fmt.Errorf("--follow is none, threads or children, not %q", p.runOptions.follow)
+	}
+	return nil
+}
+
+func (p *plan) checkEngine() error {
+	switch p.runOptions.engine {
+	case "auto":
+		p.engine = engine.Auto
+	case "emulate":
+		p.engine = engine.Emulate
+	case "step":
+		p.engine = engine.Step
+	case "inline", "bpf":
+		return &hintError{fmt.Errorf("--engine %s: this build has no such engine", p.runOptions.engine), "auto, emulate and step are here"}
+	default:
+		return fmt.Errorf("--engine is auto, emulate or step, not %q", p.runOptions.engine)
+	}
+	return nil
+}
+
+func (p *plan) checkDuration() error {
+	if p.runOptions.duration == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(p.runOptions.duration)
+	if err != nil {
+		// a bare number means seconds, as with timeout(1)
+		n, numeric := strconv.ParseFloat(p.runOptions.duration, 64)
+		if numeric != nil {
+			return &hintError{fmt.Errorf("-T %s: not a time", p.runOptions.duration), "as in 10s, 500ms, 1m30s"}
+		}
+		d = time.Duration(n * float64(time.Second))
+	}
+	if d <= 0 {
+		return fmt.Errorf("-T %s: the time has to be more than nothing", p.runOptions.duration)
+	}
+	p.duration = d
+	return nil
+}
+
+func (p *plan) checkArgs() error {
+	p.args = map[string]string{}
+	for _, a := range p.runOptions.args {
+		name, value, found := strings.Cut(a, "=")
+		if !found || name == "" {
+			return &hintError{fmt.Errorf("--arg %s: no name=value", a), "as in --arg top=5"}
+		}
+		p.args[name] = value
+	}
+	return nil
+}
+
+func (p *plan) checkWords() error {
+	switch p.format {
+	case "text", "json":
+		p.json = p.format == "json"
+	default:
+		return fmt.Errorf("--format is text or json, not %q", p.format)
+	}
+	switch p.missing {
+	case "error", "warn", "ignore":
+	default:
+		return fmt.Errorf("--missing is error, warn or ignore, not %q", p.missing)
+	}
+	if p.maxSites < 1 {
+		return fmt.Errorf("--max-probes %d: at least 1", p.maxSites)
+	}
+	return nil
+}
+
+func (p *plan) openReady() error {
+	if p.readyFD < 0 {
+		return nil
+	}
+	if _, err := unix.FcntlInt(uintptr(p.readyFD), unix.F_GETFD, 0); err != nil {
+		return fmt.Errorf("--ready-fd %d: not an open descriptor", p.readyFD)
+	}
+	unix.CloseOnExec(p.readyFD) // the traced program must not hold it
+	p.ready = os.NewFile(uintptr(p.readyFD), "ready")
+	return nil
+}
+
+func (p *plan) openOutput() error {
+	if p.output == "" {
+		return nil
+	}
+	f, err := os.Create(p.output)
+	if err != nil {
+		return fmt.Errorf("cannot write the output: %w", err)
+	}
+	p.data = f
+	return nil
+}

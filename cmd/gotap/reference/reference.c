@@ -1,0 +1,118 @@
+/* The reference of `gotap bench`: a hand-written ptrace loop, and the program that it and gotap trace.
+ *
+ *   reference target N      calls work N times and prints the nanoseconds a call took
+ *   reference emulate N     the same in a child, with a breakpoint on work: count, emulate its first instruction, go on
+ *   reference step N        the same, stepping over the instruction in place: restore, step, plant again
+ *
+ * The loops do the least that gives the right count; what gotap needs more than they do is its overhead. */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* assembly, so that the first instruction is the same with every compiler: lea 1(%rdi,%rdi),%rax, five bytes */
+long work(long n);
+__asm__(".text\n.globl work\n.type work,@function\nwork:\n\tlea 1(%rdi,%rdi,1),%rax\n\tret\n.size work,.-work\n");
+enum { FIRST = 5 };
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static int target(long n)
+{
+	double began = now();
+	for (long i = 0; i < n; i++)
+		if (work(i) != 2 * i + 1)
+			return 1;
+	printf("%.1f ns\n", (now() - began) / (n ? n : 1));
+	return 0;
+}
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static long poke(pid_t child, unsigned long first)
+{
+	return ptrace(PTRACE_POKETEXT, child, work, first);
+}
+
+/* one hit by emulation */
+static int emulate(pid_t child, struct user_regs_struct *r)
+{
+	r->rax = 2 * r->rdi + 1;
+	r->rip = r->rip - 1 + FIRST;
+	return ptrace(PTRACE_SETREGS, child, 0, r) || ptrace(PTRACE_CONT, child, 0, 0);
+}
+
+/* one hit by a step in place */
+static int step(pid_t child, struct user_regs_struct *r, unsigned long original)
+{
+	int status;
+	r->rip--;
+	if (ptrace(PTRACE_SETREGS, child, 0, r) || poke(child, original) || ptrace(PTRACE_SINGLESTEP, child, 0, 0))
+		return -1;
+	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		return -1;
+	return poke(child, (original & ~0xffUL) | 0xcc) || ptrace(PTRACE_CONT, child, 0, 0);
+}
+
+static int trace(long n, int stepping)
+{
+	int status;
+	long count = 0;
+	unsigned long original;
+	struct user_regs_struct r;
+	pid_t child = fork();
+
+	if (!child) {
+		if (ptrace(PTRACE_TRACEME, 0, 0, 0))
+			die("traceme");
+		raise(SIGSTOP);
+		_exit(target(n) || fflush(stdout));
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		die("child");
+	memcpy(&original, (void *)work, sizeof original);
+	if (poke(child, (original & ~0xffUL) | 0xcc) || ptrace(PTRACE_CONT, child, 0, 0))
+		die("plant");
+	while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+		if (ptrace(PTRACE_GETREGS, child, 0, &r))
+			die("registers");
+		if (WSTOPSIG(status) != SIGTRAP || r.rip != (uintptr_t)work + 1)
+			die("an unexpected stop");
+		count++;
+		if (stepping ? step(child, &r, original) : emulate(child, &r))
+			die("go on");
+	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status) || count != n) {
+		fprintf(stderr, "%ld hits of %ld, status %x\n", count, n, status);
+		return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	long n = argc > 2 ? strtol(argv[2], NULL, 0) : 0;
+	if (argc > 2 && !strcmp(argv[1], "target"))
+		return target(n);
+	if (argc > 2 && !strcmp(argv[1], "emulate"))
+		return trace(n, 0);
+	if (argc > 2 && !strcmp(argv[1], "step"))
+		return trace(n, 1);
+	fprintf(stderr, "reference target|emulate|step N\n");
+	return 2;
+}
