@@ -25,6 +25,8 @@ type Program struct {
 	Unsafe  bool // destructive commands are allowed in it
 
 	Bound Bound // set by Verify
+
+	uses map[int]use // by index in Objects: the keys they are used with; set by Verify
 }
 
 // Command is one instruction as front ends write it.
@@ -37,9 +39,11 @@ type Command struct {
 
 // Bound is what the verifier proved of a program.
 type Bound struct {
-	Steps    uint64 // most steps a hit can take; only when Proved
-	Proved   bool   // false: a loop without a bound the verifier can see; charged to fuel
-	Stack    int    // deepest operand stack
-	LogBytes int    // most bytes logged
+	Steps    uint64    // most steps a hit can take; only when Proved
+	Proved   bool      // false: a loop without a bound the verifier can see; charged to fuel
+	Stack    int       // deepest operand stack
+	LogBytes int       // most bytes logged
+	Fuel     uint32    // steps after which the machine ends the program in any case
+	Loop     diag.Span // not Proved: the first loop without a bound, if it has a position
 	Verified bool
 }

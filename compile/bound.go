@@ -1,0 +1,173 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"gotap/runtime"
+)
+
+// searchState is how far the search through the calls has come with a routine.
+type searchState uint8
+
+const (
+	notSeen searchState = iota
+	onTheWay
+	finished
+)
+
+// bound works out p.Bound from what the analysis found, or reports what is wrong with calls and depths.
+func (f *flow) bound() {
+	f.findPreds()
+	order, recursive := f.callOrder()
+	if recursive >= 0 && !f.p.Wrap {
+		f.errorf(recursive, "use a loop, or a circular stack", "a routine calls itself")
+		return
+	}
+	b := Bound{Verified: true, Stack: f.stackBound(order), Fuel: f.p.fuel()}
+	if f.diags.HasErrors() {
+		return
+	}
+	if recursive >= 0 {
+		f.unproved = unprovedLoop{true, recursive}
+	} else {
+		f.costs(order)
+	}
+	worst := f.routines[0].worst
+	b.Proved = !f.unproved.found && worst.steps < tooMuch
+	b.LogBytes = int(min(worst.logged, uint64(f.p.logMax())))
+	if b.Proved {
+		b.Steps = worst.steps
+	} else if b.LogBytes = f.p.logMax(); f.unproved.found {
+		b.Loop = f.p.Code[f.unproved.at].Pos
+	}
+	f.p.Bound = b
+	f.p.uses = f.uses
+}
+
+// fuel is the fuel of the program with the default filled in.
+func (p *Program) fuel() uint32 {
+	if p.Fuel == 0 {
+		return runtime.DefaultFuel
+	}
+	return p.Fuel
+}
+
+// logMax is the size of the log with the default filled in.
+func (p *Program) logMax() int {
+	if p.LogMax == 0 {
+		return runtime.DefaultLog
+	}
+	return p.LogMax
+}
+
+// stackSize is the size of the operand stack with the default filled in.
+func (p *Program) stackSize() int {
+	if p.Stack == 0 {
+		return runtime.DefaultStack
+	}
+	return p.Stack
+}
+
+// findPreds turns the ways between nodes round.
+func (f *flow) findPreds() {
+	f.preds = make([][]int, len(f.nodes))
+	for n := range f.nodes {
+		succ := f.nodes[n].succ
+		for way, m := range succ {
+			if m >= 0 && (way == 0 || m != succ[0]) {
+				f.preds[m] = append(f.preds[m], n)
+			}
+		}
+	}
+}
+
+// before are the nodes of the same routine that lead to a node.
+func (f *flow) before(n int) []int { return f.preds[n] }
+
+// callOrder is the routines in an order in which each comes after those it calls, and a call by which a
+// routine calls itself, or -1.
+func (f *flow) callOrder() (order []int, recursive int) {
+	recursive = -1
+	var visit func(r int)
+	visit = func(r int) {
+		f.routines[r].state = onTheWay
+		for _, n := range f.routines[r].nodes {
+			callee := f.nodes[n].callee
+			if callee < 0 {
+				continue
+			}
+			switch f.routines[callee].state {
+			case notSeen:
+				visit(callee)
+			case onTheWay:
+				recursive = f.blocks[f.nodes[n].block].end - 1
+			}
+		}
+		f.routines[r].state = finished
+		order = append(order, r)
+	}
+	visit(0)
+	return order, recursive
+}
+
+// stackBound is the deepest operand stack; too deep a stack or nest of calls is reported where it gets so.
+func (f *flow) stackBound(order []int) int {
+	if f.p.Wrap {
+		return f.p.stackSize()
+	}
+	deepest := 0
+	for _, r := range slices.Backward(order) {
+		rt := &f.routines[r]
+		for _, n := range rt.nodes {
+			if f.nodes[n].callee >= 0 {
+				callee := &f.routines[f.nodes[n].callee]
+				callee.base = max(callee.base, rt.base+f.nodes[n].depth)
+				callee.nested = max(callee.nested, rt.nested+1)
+			}
+		}
+		if depth := rt.base + rt.deepest; depth > f.p.stackSize() {
+			f.errorf(rt.deepestAt, "", "the stack gets %d words deep, and the program has %d", depth, f.p.stackSize())
+		} else {
+			deepest = max(deepest, depth)
+		}
+		if rt.nested > runtime.MaxCalls {
+			f.errorf(f.blocks[rt.entry].start, "", "calls are nested more than %d deep", runtime.MaxCalls)
+		}
+	}
+	return deepest
+}
+
+// costs works out the cost of each routine after those it calls.
+func (f *flow) costs(order []int) {
+	for _, r := range order {
+		rt := &f.routines[r]
+		for _, n := range rt.nodes {
+			if f.nodes[n].callee >= 0 {
+				callee := &f.routines[f.nodes[n].callee]
+				rt.lowest = min(rt.lowest, f.nodes[n].depth+callee.lowest)
+				for i := range rt.writes {
+					rt.writes[i] |= callee.writes[i]
+				}
+			}
+		}
+		rt.worst = f.worstCase(r)
+	}
+}
+
+// String is the bound as `gotap check` prints it.
+func (b Bound) String() string {
+	if !b.Verified {
+		return "not verified"
+	}
+	steps := fmt.Sprintf("at most %d steps", b.Steps)
+	switch {
+	case !b.Proved && b.Loop.Source != nil:
+		steps = fmt.Sprintf("no bound for the loop at %s: ended after %d steps of fuel", b.Loop.Source.Position(b.Loop.Start), b.Fuel)
+	case !b.Proved:
+		steps = fmt.Sprintf("no bound seen: ended after %d steps of fuel", b.Fuel)
+	case b.Steps > uint64(b.Fuel):
+		steps += fmt.Sprintf(", ended after %d steps of fuel", b.Fuel)
+	}
+	return fmt.Sprintf("%s, %d words of stack, %d bytes of log", steps, b.Stack, b.LogBytes)
+}

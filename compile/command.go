@@ -1,0 +1,84 @@
+package compile
+
+import (
+	"fmt"
+	"strconv"
+
+	"gotap/runtime"
+)
+
+// commandText is a command as listings show it; jump targets are L and the index of the command.
+func (p *Program) commandText(i int) string {
+	c := p.Code[i]
+	row := rows[c.Op]
+	if row == nil {
+		return fmt.Sprintf("operation %d", c.Op)
+	}
+	switch row.Operand {
+	case NoOperand:
+		return row.Name
+	case WordOperand:
+		return row.Name + "," + strconv.FormatInt(int64(c.V), 10)
+	case LabelOperand:
+		return row.Name + " L" + strconv.Itoa(int(c.A))
+	case ExitOperand:
+		return exitText(c)
+	case WordsOperand:
+		return fmt.Sprintf("%s,%d,%d", row.Name, c.A, c.V)
+	}
+	return row.Name + "," + p.operandText(row, c.A)
+}
+
+// operandText spells an operand that has a name.
+func (p *Program) operandText(row *Row, a uint32) string {
+	switch {
+	case row.Operand == FieldOperand && int(a) < len(fieldNames):
+		return fieldNames[a]
+	case row.Operand == ContextOperand && int(a) < len(contextNames):
+		return contextNames[a]
+	case row.Operand == KindOperand && int(a) < len(kindNames):
+		return kindNames[a]
+	case row.Operand == RegisterOperand && p.plainRegister(a):
+		return p.Regs[a]
+	case row.Operand == RegisterOperand:
+		return "#" + strconv.Itoa(int(a))
+	}
+	return strconv.Itoa(int(a))
+}
+
+// plainRegister reports whether a register can be written by its name: one that is a word, and that no other has.
+func (p *Program) plainRegister(a uint32) bool {
+	if int(a) >= len(p.Regs) || !isWord(p.Regs[a]) {
+		return false
+	}
+	for _, earlier := range p.Regs[:a] {
+		if earlier == p.Regs[a] {
+			return false
+		}
+	}
+	return true
+}
+
+// isWord reports whether a name is letters, digits and underscores, not beginning with a digit.
+func isWord(name string) bool {
+	for i, r := range name {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// exitText spells an exit.
+func exitText(c Command) string {
+	switch kind := runtime.ExitKind(c.A); {
+	case kind == runtime.ExitPlain:
+		return "exit"
+	case kind == runtime.ExitFacility:
+		return fmt.Sprintf("exit facility,%d", c.V)
+	case int(kind) < len(exitNames):
+		return "exit " + exitNames[kind]
+	}
+	return fmt.Sprintf("exit #%d", c.A)
+}

@@ -1,0 +1,318 @@
+package compile
+
+import (
+	"fmt"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// block is a run of commands that is entered only at its first and left only after its last.
+type block struct {
+	start, end int    // commands start … end-1
+	succ       [2]int // block jumped to, block that follows; -1 where there is none
+}
+
+// endsBlock reports whether control may go elsewhere than to the next command.
+func endsBlock(op runtime.Op) bool { return jumps(op) || ends(op) }
+
+// jumps reports whether the command has a jump target.
+func jumps(op runtime.Op) bool { return op >= runtime.OpJmp && op <= runtime.OpCall }
+
+// ends reports whether nothing follows the command.
+func ends(op runtime.Op) bool {
+	switch op {
+	case runtime.OpJmp, runtime.OpRet, runtime.OpExit, runtime.OpAbort, runtime.OpRemove:
+		return true
+	}
+	return false
+}
+
+// cut divides a program, whose jump targets are in range, into blocks. blockAt maps a block's first command to it.
+func cut(code []Command) (blocks []block, blockAt []int) {
+	leader := make([]bool, len(code)+1)
+	leader[0] = true
+	for i, c := range code {
+		if jumps(c.Op) {
+			leader[c.A] = true
+		}
+		if endsBlock(c.Op) {
+			leader[i+1] = true
+		}
+	}
+	blockAt = make([]int, len(code)+1)
+	for i := range code {
+		if leader[i] {
+			blocks = append(blocks, block{start: i})
+		}
+		blockAt[i] = len(blocks) - 1
+		blocks[len(blocks)-1].end = i + 1
+	}
+	blockAt[len(code)] = -1
+	for i := range blocks {
+		blocks[i].succ = successors(code, blocks[i].end, blockAt)
+	}
+	return blocks, blockAt
+}
+
+// successors are the blocks after the command end-1.
+func successors(code []Command, end int, blockAt []int) [2]int {
+	last, next := code[end-1], [2]int{-1, -1}
+	if jumps(last.Op) && last.Op != runtime.OpCall {
+		next[0] = blockAt[last.A]
+	}
+	if !ends(last.Op) {
+		next[1] = blockAt[end]
+	}
+	return next
+}
+
+// routine is a piece of the program that is called: from its entry to its rets. Routine 0 is the program itself.
+type routine struct {
+	entry   int    // block
+	start   *state // what all its callers agree on
+	ret     *state // what all its rets agree on; nil while none was reached
+	callers []int  // nodes that end in a call to it
+	nodes   []int
+
+	deepest   int // greatest depth reached, counted from the entry
+	deepestAt int // command that reached it
+	lowest    int // lowest index of the stack that it changes
+	writes    assigned
+	worst     weight
+	base      int // depth at the entry, for the deepest caller
+	nested    int // calls on the way here, at most
+	state     searchState
+}
+
+// node is a block as one routine runs it. A block that several routines share has a node for each.
+type node struct {
+	routine, block int
+	in             *state
+	queued         bool
+	visits         int
+	failed         bool // an error ends it early
+
+	// What the last visit saw; the last is the one that knows least, so it holds for every run.
+	logged  uint64 // most bytes logged
+	lowest  int    // lowest stack index changed, a closing loop command left out
+	writes  []tempWrite
+	test    value // what a closing conditional jump tests
+	counter int   // stack index of the counter of a closing loop command
+	callee  int   // routine of a closing call, -1
+	depth   int   // of the stack at the closing call
+	succ    [2]int
+
+	mark loopMark
+}
+
+// tempWrite is an assignment to a scratch word. With step the word was changed by a constant.
+type tempWrite struct {
+	temp int
+	step bool
+	by   int64
+}
+
+// flow is one run of the verifier over a program.
+type flow struct {
+	p        *Program
+	blocks   []block
+	blockAt  []int
+	routines []routine
+	entries  map[int]int // routine by entry block
+	nodes    []node
+	index    map[[2]int]int // node by routine and block
+	queue    []int
+	diags    *diag.List
+	said     map[int]bool // commands that an error was reported at
+	uses     map[int]use
+	unproved unprovedLoop
+	preds    [][]int
+	level    int // numbers the sets of nodes that loops are looked for in
+}
+
+// use is how a program uses an object that has keys.
+type use struct {
+	key string
+	at  int
+	op  runtime.Op
+}
+
+// analyse finds what holds before every command that can be reached.
+func analyse(p *Program, diags *diag.List) *flow {
+	f := &flow{p: p, diags: diags, entries: map[int]int{}, index: map[[2]int]int{}, said: map[int]bool{}, uses: map[int]use{}}
+	f.blocks, f.blockAt = cut(p.Code)
+	f.routines = []routine{{entry: 0, start: &state{item: -1}}}
+	f.flowInto(0, 0, f.routines[0].start)
+	for len(f.queue) > 0 {
+		n := f.queue[len(f.queue)-1]
+		f.queue = f.queue[:len(f.queue)-1]
+		f.nodes[n].queued = false
+		f.visit(n)
+	}
+	return f
+}
+
+// errorf reports what is wrong with a command, once.
+func (f *flow) errorf(at int, hint, format string, args ...any) {
+	if f.said[at] {
+		return
+	}
+	f.said[at] = true
+	f.p.errorf(f.diags, at, hint, format, args...)
+}
+
+// errorf reports what is wrong with a command, with its number when it has no position of its own.
+func (p *Program) errorf(diags *diag.List, at int, hint, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.Code[at].Pos.Source == nil {
+		text = fmt.Sprintf("%s: command %d, %s: %s", p.Name, at, p.commandText(at), text)
+	}
+	diags.Errorf(p.Code[at].Pos, hint, "%s", text)
+}
+
+// flowInto brings a state to a block of a routine, and has it visited when that is news. It returns the node.
+func (f *flow) flowInto(r, b int, s *state) int {
+	key := [2]int{r, b}
+	n, known := f.index[key]
+	if !known {
+		n = len(f.nodes)
+		f.index[key] = n
+		f.nodes = append(f.nodes, node{routine: r, block: b, in: s.clone(), callee: -1, succ: [2]int{-1, -1}})
+		f.routines[r].nodes = append(f.routines[r].nodes, n)
+		f.enqueue(n)
+		return n
+	}
+	to := &f.nodes[n]
+	if why := to.in.mismatch(s); why != "" {
+		f.errorf(f.blocks[b].start, "", "%s", why)
+		return n
+	}
+	if to.in.join(s, to.visits > 3) {
+		f.enqueue(n)
+	}
+	return n
+}
+
+func (f *flow) enqueue(n int) {
+	if !f.nodes[n].queued {
+		f.nodes[n].queued = true
+		f.queue = append(f.queue, n)
+	}
+}
+
+// visit runs a block on what is known at its start and hands the result on.
+func (f *flow) visit(n int) {
+	f.nodes[n].visits++
+	w := f.run(n)
+	if f.nodes[n].failed {
+		return
+	}
+	last := f.p.Code[f.blocks[f.nodes[n].block].end-1]
+	switch last.Op {
+	case runtime.OpCall:
+		f.enter(n, w.state, int(last.A))
+		f.resume(n, w.state)
+	case runtime.OpRet:
+		f.leave(n, w.state)
+	default:
+		f.pass(n, w)
+	}
+}
+
+// pass hands a state on to the blocks that follow.
+func (f *flow) pass(n int, w *walker) {
+	nd := &f.nodes[n]
+	r, b := nd.routine, f.blocks[nd.block]
+	for way, to := range b.succ {
+		if to < 0 {
+			continue
+		}
+		s := w.along(way == 0)
+		m := f.flowInto(r, to, s)
+		f.nodes[n].succ[way] = m
+	}
+	if b.end == len(f.p.Code) && !ends(f.p.Code[b.end-1].Op) {
+		f.errorf(b.end-1, "end every way with exit or abort", "the program runs past its end")
+	}
+}
+
+// enter brings a caller's state to the routine it calls. Indexes are shifted so that the routine counts from its own entry.
+func (f *flow) enter(n int, s *state, target int) {
+	entry := f.blockAt[target]
+	r, known := f.entries[entry]
+	at := s.clone()
+	at.base -= at.top()
+	at.forget(-1)
+	if !known {
+		r = len(f.routines)
+		f.entries[entry] = r
+		f.routines = append(f.routines, routine{entry: entry, start: at.clone()})
+	} else if why := f.routines[r].start.mismatch(at); why != "" {
+		f.errorf(f.blocks[f.nodes[n].block].end-1, "", "calls of one routine differ: %s", why)
+		f.nodes[n].failed = true
+		return
+	} else {
+		f.routines[r].start.join(at, true)
+	}
+	f.nodes[n].depth = s.top()
+	if f.nodes[n].callee != r {
+		f.nodes[n].callee = r
+		f.routines[r].callers = append(f.routines[r].callers, n)
+	}
+	f.flowInto(r, entry, at)
+}
+
+// leave notes the state a routine returns with, and goes on after its calls when that is news.
+func (f *flow) leave(n int, s *state) {
+	nd := &f.nodes[n]
+	at := f.blocks[nd.block].end - 1
+	if nd.routine == 0 {
+		f.errorf(at, "end the program with exit", "ret outside a routine")
+		return
+	}
+	r := &f.routines[nd.routine]
+	s = s.clone()
+	s.forget(-1)
+	if r.ret == nil {
+		r.ret = s
+	} else if why := r.ret.mismatch(s); why != "" {
+		f.errorf(at, "", "rets of one routine differ: %s", why)
+		return
+	} else if !r.ret.join(s, true) {
+		return
+	}
+	for _, caller := range r.callers {
+		f.resume(caller, nil)
+	}
+}
+
+// resume goes on after a call, if its routine is known to return. before is the state at the call, nil when it is to be found.
+func (f *flow) resume(n int, before *state) {
+	b := f.blocks[f.nodes[n].block]
+	if f.nodes[n].failed || f.nodes[n].callee < 0 || f.routines[f.nodes[n].callee].ret == nil {
+		return
+	}
+	if b.succ[1] < 0 {
+		f.errorf(b.end-1, "end every way with exit or abort", "the program runs past its end")
+		return
+	}
+	if before == nil {
+		before = f.run(n).state
+	}
+	m := f.flowInto(f.nodes[n].routine, b.succ[1], f.afterCall(n, before))
+	f.nodes[n].succ[1] = m
+}
+
+// afterCall is the state after the call that closes a node: the callee's, on top of the part of the
+// caller's stack that the callee cannot have seen.
+func (f *flow) afterCall(n int, before *state) *state {
+	after := f.routines[f.nodes[n].callee].ret.clone()
+	depth := before.top()
+	if below := after.base + depth - before.base; below > 0 {
+		after.stack = append(append([]value{}, before.stack[:below]...), after.stack...)
+		after.base -= below
+	}
+	after.base += depth
+	return after
+}

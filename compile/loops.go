@@ -1,0 +1,483 @@
+package compile
+
+import (
+	"math"
+
+	"gotap/runtime"
+)
+
+// weight is what a piece of program can cost at most.
+type weight struct{ steps, logged uint64 }
+
+// tooMuch is a cost that is not told apart from no bound.
+const tooMuch = 1 << 40
+
+func (a weight) plus(b weight) weight {
+	return weight{min(a.steps+b.steps, tooMuch), min(a.logged+b.logged, tooMuch)}
+}
+
+func (a weight) most(b weight) weight { return weight{max(a.steps, b.steps), max(a.logged, b.logged)} }
+
+func (a weight) times(n uint64) weight {
+	return weight{multiplied(a.steps, n), multiplied(a.logged, n)}
+}
+
+func multiplied(a, n uint64) uint64 {
+	if n != 0 && a > tooMuch/n {
+		return tooMuch
+	}
+	return a * n
+}
+
+// maxNesting is how deep loops may be nested for a bound to be looked for.
+const maxNesting = 24
+
+// unprovedLoop is the first loop without a bound that was met.
+type unprovedLoop struct {
+	found bool
+	at    int // its first command
+}
+
+// loopMark is what the search for loops keeps in a node.
+type loopMark struct {
+	set        int // the set of nodes being looked at
+	inner      int // set, when the node is in a loop inside of that set's loop
+	order, low int // Tarjan's numbers
+	onStack    bool
+	best       weight // cost from here to the end, inside the set
+}
+
+// worstCase finds the greatest cost of a routine whose callees are done.
+func (f *flow) worstCase(r int) weight {
+	rt := &f.routines[r]
+	entry := f.index[[2]int{r, rt.entry}]
+	set := f.gather(rt.nodes)
+	f.pathCost(f.components(rt.nodes, set, -1), set, -1, 0)
+	return f.nodes[entry].mark.best
+}
+
+// gather marks nodes as one set and returns its number.
+func (f *flow) gather(nodes []int) int {
+	f.level++
+	for _, n := range nodes {
+		f.nodes[n].mark.set = f.level
+	}
+	return f.level
+}
+
+// eachNext calls fn for the nodes of the same set after n. Ways into the node cutTo are left out.
+func (f *flow) eachNext(n, set, cutTo int, fn func(m int)) {
+	for _, m := range f.nodes[n].succ {
+		if m >= 0 && m != cutTo && f.nodes[m].mark.set == set {
+			fn(m)
+		}
+	}
+}
+
+// components are the strongly connected components of a set, each after all that it leads to (Tarjan's algorithm).
+func (f *flow) components(nodes []int, set, cutTo int) [][]int {
+	t := tarjan{f: f, set: set, cutTo: cutTo}
+	for _, n := range nodes {
+		f.nodes[n].mark.order = 0
+	}
+	for _, n := range nodes {
+		if f.nodes[n].mark.order == 0 {
+			t.visit(n)
+		}
+	}
+	return t.found
+}
+
+type tarjan struct {
+	f          *flow
+	set, cutTo int
+	count      int
+	stack      []int
+	found      [][]int
+}
+
+func (t *tarjan) visit(n int) {
+	t.count++
+	mark := &t.f.nodes[n].mark
+	mark.order, mark.low, mark.onStack = t.count, t.count, true
+	t.stack = append(t.stack, n)
+	t.f.eachNext(n, t.set, t.cutTo, func(m int) {
+		next := &t.f.nodes[m].mark
+		if next.order == 0 {
+			t.visit(m)
+			mark.low = min(mark.low, next.low)
+		} else if next.onStack {
+			mark.low = min(mark.low, next.order)
+		}
+	})
+	if mark.low == mark.order {
+		t.found = append(t.found, t.take(n))
+	}
+}
+
+// take removes a finished component from the stack.
+func (t *tarjan) take(root int) []int {
+	at := len(t.stack) - 1
+	for t.stack[at] != root {
+		at--
+	}
+	part := append([]int(nil), t.stack[at:]...)
+	t.stack = t.stack[:at]
+	for _, n := range part {
+		t.f.nodes[n].mark.onStack = false
+	}
+	return part
+}
+
+// isLoop reports whether a component can run again.
+func (f *flow) isLoop(part []int, cutTo int) bool {
+	if len(part) > 1 {
+		return true
+	}
+	n := part[0]
+	return n != cutTo && (f.nodes[n].succ[0] == n || f.nodes[n].succ[1] == n)
+}
+
+// pathCost sets the cost from every node of a set to the end. Components come after what they lead to.
+func (f *flow) pathCost(parts [][]int, set, cutTo, depth int) {
+	for _, part := range parts {
+		var own, after weight
+		if f.isLoop(part, cutTo) {
+			own = f.loopCost(part, set, cutTo, depth)
+			for _, n := range part {
+				f.nodes[n].mark.set = -set // ways inside of the loop are part of its cost
+			}
+		} else {
+			own = f.nodeCost(part[0])
+		}
+		for _, n := range part {
+			f.eachNext(n, set, cutTo, func(m int) { after = after.most(f.nodes[m].mark.best) })
+		}
+		for _, n := range part {
+			f.nodes[n].mark.set, f.nodes[n].mark.best = set, own.plus(after)
+		}
+	}
+}
+
+// nodeCost is the cost of a block, with the routine it calls.
+func (f *flow) nodeCost(n int) weight {
+	nd := &f.nodes[n]
+	w := weight{logged: nd.logged}
+	for _, c := range f.p.Code[f.blocks[nd.block].start:f.blocks[nd.block].end] {
+		w.steps += uint64(rows[c.Op].Cost)
+	}
+	if nd.callee >= 0 {
+		w = w.plus(f.routines[nd.callee].worst)
+	}
+	return w
+}
+
+// loopCost is the cost of all rounds of a loop: of its longest round, as often as its header can be entered.
+func (f *flow) loopCost(part []int, outer, outerCut, depth int) weight {
+	header, ok := f.header(part, outer, outerCut)
+	if !ok || depth >= maxNesting || f.p.Wrap {
+		return f.unbounded(part)
+	}
+	set := f.gather(part)
+	inner := f.components(part, set, header)
+	for _, p := range inner {
+		if f.isLoop(p, header) {
+			for _, n := range p {
+				f.nodes[n].mark.inner = set
+			}
+		}
+	}
+	rounds, ok := f.rounds(part, header, set)
+	if !ok {
+		return f.unbounded(part)
+	}
+	f.pathCost(inner, set, header, depth+1)
+	return f.nodes[header].mark.best.times(rounds)
+}
+
+// unbounded notes a loop without a bound.
+func (f *flow) unbounded(part []int) weight {
+	first := math.MaxInt
+	for _, n := range part {
+		first = min(first, f.blocks[f.nodes[n].block].start)
+	}
+	if !f.unproved.found || first < f.unproved.at {
+		f.unproved = unprovedLoop{true, first}
+	}
+	return weight{tooMuch, tooMuch}
+}
+
+// header is the only node of a loop that is entered from outside; ok is false when there are several.
+func (f *flow) header(part []int, outer, outerCut int) (header int, ok bool) {
+	inside := make(map[int]bool, len(part))
+	for _, n := range part {
+		inside[n] = true
+	}
+	header = -1
+	for _, n := range part {
+		if !f.enteredFromOutside(n, inside, outer, outerCut) {
+			continue
+		}
+		if header >= 0 {
+			return 0, false
+		}
+		header = n
+	}
+	return header, header >= 0
+}
+
+// enteredFromOutside reports whether the routine starts at a node, or a node outside of the set leads to it.
+func (f *flow) enteredFromOutside(n int, inside map[int]bool, outer, outerCut int) bool {
+	if f.isEntry(n) {
+		return true
+	}
+	for _, m := range f.before(n) {
+		if !inside[m] {
+			return true
+		}
+	}
+	return false
+}
+
+// isEntry reports whether a node is the entry of its routine.
+func (f *flow) isEntry(n int) bool { return f.routines[f.nodes[n].routine].entry == f.nodes[n].block }
+
+// rounds is how often at most the header of a loop is entered, each time control comes to the loop from outside.
+func (f *flow) rounds(part []int, header, set int) (uint64, bool) {
+	best, ok := uint64(0), false
+	keep := func(n uint64, proved bool) {
+		if proved && (!ok || n < best) {
+			best, ok = n, true
+		}
+	}
+	tried := map[int]bool{}
+	for _, n := range part {
+		nd := &f.nodes[n]
+		last := f.p.Code[f.blocks[nd.block].end-1].Op
+		if last == runtime.OpLoop {
+			keep(f.counterRounds(part, header, set, n))
+		} else if temp := int(nd.test.src) - 1; nd.test.rel != noRelation && !tried[temp] && len(tried) < 8 {
+			tried[temp] = true
+			keep(f.tempRounds(part, header, set, temp))
+		}
+	}
+	return best, ok
+}
+
+// covered reports whether every way from the header back to the header leads through a node that counts.
+func (f *flow) covered(header, set int, counts func(n int) bool) bool {
+	if counts(header) {
+		return true
+	}
+	seen, todo := map[int]bool{header: true}, []int{header}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		back := false
+		f.eachNext(n, set, -1, func(m int) {
+			back = back || m == header
+			if !seen[m] && !counts(m) {
+				seen[m] = true
+				todo = append(todo, m)
+			}
+		})
+		if back {
+			return false
+		}
+	}
+	return true
+}
+
+// counterRounds bounds a loop by its loop command: the counter on the stack is known to be at least 1 when the loop is
+// entered, nothing else in the loop changes it, and every round comes by.
+func (f *flow) counterRounds(part []int, header, set, n int) (uint64, bool) {
+	slot := f.nodes[n].counter
+	if f.nodes[n].mark.inner == set || f.nodes[n].succ[0] < 0 {
+		return 0, false
+	}
+	for _, m := range part {
+		if f.touches(m, slot) || m != n && f.nodes[m].counter == slot {
+			return 0, false
+		}
+	}
+	at := f.entryState(header, part)
+	if slot < at.base || slot >= at.top() {
+		return 0, false
+	}
+	lo, hi := at.at(slot).interval()
+	if lo < 1 || !f.covered(header, set, func(m int) bool { return m == n }) {
+		return 0, false
+	}
+	return uint64(hi), true
+}
+
+// touches reports whether a node, or a routine it calls, changes the word with an index.
+func (f *flow) touches(n, slot int) bool {
+	nd := &f.nodes[n]
+	if nd.lowest <= slot {
+		return true
+	}
+	if nd.callee < 0 {
+		return false
+	}
+	return nd.depth+f.routines[nd.callee].lowest <= slot
+}
+
+// tempRounds bounds a loop by a scratch word that every round moves, always in one direction, by constants, and that
+// every round tests against a limit on the far side.
+func (f *flow) tempRounds(part []int, header, set, temp int) (uint64, bool) {
+	step, total, ok := f.steps(part, set, temp)
+	if !ok || temp >= followedTemps {
+		return 0, false
+	}
+	moves := func(n int) bool { return f.movesTemp(n, temp) }
+	tests := func(n int) bool { _, ok := f.limit(n, set, temp, step > 0); return ok && f.nodes[n].mark.inner != set }
+	if !f.covered(header, set, moves) || !f.covered(header, set, tests) {
+		return 0, false
+	}
+	farthest := int64(math.MinInt64)
+	for _, n := range part {
+		if l, ok := f.limit(n, set, temp, step > 0); ok && f.nodes[n].mark.inner != set {
+			farthest = max(farthest, l)
+		}
+	}
+	start := f.entryState(header, part).words[temp]
+	if start.kind != wordValue {
+		return 0, false
+	}
+	return count(start, farthest, step, total)
+}
+
+// count is how often the header is entered when a word starts within an interval, moves by at least step each round
+// and by at most total, and a round goes on only while the word (times the sign of step) is below the limit.
+func count(start value, limit, step, total int64) (uint64, bool) {
+	lo, hi := start.lo, start.hi
+	if step < 0 {
+		if lo == math.MinInt64 || hi == math.MinInt64 {
+			return 0, false
+		}
+		lo, hi, step, total = -hi, -lo, -step, -total
+	}
+	const far = 1 << 60 // so far from the ends that nothing below wraps
+	if lo < -far || hi > far || limit > far || limit < -far || total > far {
+		return 0, false
+	}
+	if limit <= lo {
+		return 1, true
+	}
+	return uint64((limit-lo+step-1)/step) + 1, true
+}
+
+// steps looks at all assignments to a scratch word in a loop. They must all add constants of one sign, once a round.
+// step is the smallest of them, total their sum.
+func (f *flow) steps(part []int, set, temp int) (step, total int64, ok bool) {
+	for _, n := range part {
+		nd := &f.nodes[n]
+		if nd.callee >= 0 && f.routines[nd.callee].writes.of(uint32(temp)) != anyValue {
+			return 0, 0, false
+		}
+		for _, w := range nd.writes {
+			if w.temp != temp {
+				continue
+			}
+			if !w.step || w.by == 0 || nd.mark.inner == set || total != 0 && (w.by > 0) != (total > 0) {
+				return 0, 0, false
+			}
+			sum, fits := addChecked(total, w.by)
+			if !fits {
+				return 0, 0, false
+			}
+			if total == 0 || abs(w.by) < abs(step) {
+				step = w.by
+			}
+			total = sum
+		}
+	}
+	return step, total, total != 0
+}
+
+func abs(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+// movesTemp reports whether a node assigns a scratch word.
+func (f *flow) movesTemp(n, temp int) bool {
+	for _, w := range f.nodes[n].writes {
+		if w.temp == temp {
+			return true
+		}
+	}
+	return false
+}
+
+// limit is what a node's closing test says of a scratch word x when control stays in the loop: x < limit when the loop
+// counts up, -x < limit when it counts down.
+func (f *flow) limit(n, set, temp int, up bool) (int64, bool) {
+	nd := &f.nodes[n]
+	t := nd.test
+	if t.rel == noRelation || int(t.src)-1 != temp {
+		return 0, false
+	}
+	jumped := nd.succ[0] >= 0 && f.nodes[nd.succ[0]].mark.set == set
+	falls := nd.succ[1] >= 0 && f.nodes[nd.succ[1]].mark.set == set
+	if jumped == falls {
+		return 0, false
+	}
+	if falls {
+		t.rel = t.rel.negated()
+	}
+	const far = 1 << 60
+	if abs(t.add) > far || t.add == math.MinInt64 {
+		return 0, false
+	}
+	lo, hi := t.rel.limits(t.lo, t.hi)
+	if up && hi < far && hi > -far {
+		return hi + 1 - t.add, true
+	}
+	if !up && lo > -far && lo < far {
+		return -(lo - 1 - t.add), true
+	}
+	return 0, false
+}
+
+// entryState is what holds when a loop is entered from outside.
+func (f *flow) entryState(header int, part []int) *state {
+	inside := make(map[int]bool, len(part))
+	for _, n := range part {
+		inside[n] = true
+	}
+	var at *state
+	add := func(s *state) {
+		if at == nil {
+			at = s
+		} else {
+			at.join(s, false)
+		}
+	}
+	if f.isEntry(header) {
+		add(f.routines[f.nodes[header].routine].start.clone())
+	}
+	for _, n := range f.before(header) {
+		if !inside[n] {
+			add(f.outOf(n, header))
+		}
+	}
+	return at
+}
+
+// outOf is the state on the way from a node to one that follows it.
+func (f *flow) outOf(n, to int) *state {
+	w := f.run(n)
+	nd := &f.nodes[n]
+	if nd.callee >= 0 {
+		return f.afterCall(n, w.state)
+	}
+	s := w.along(nd.succ[0] == to)
+	if nd.succ[0] == to && nd.succ[1] == to {
+		s.join(w.along(false), false)
+	}
+	return s
+}

@@ -1,0 +1,151 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+
+	"gotap/runtime"
+)
+
+// Arena is what binding a program needs of an arena; *runtime.Arena is one.
+type Arena interface {
+	// Lookup finds an object, and its offset in the arena, by the number that its declaration gave.
+	Lookup(id int) (runtime.Object, uint64)
+	// Register makes a program's formats and positions known to the reader of the ring.
+	Register(info runtime.ProgramInfo) uint32
+}
+
+// Env is the machine and the arena that a program is bound to.
+type Env struct {
+	Arena Arena
+	// Register finds a register of the target's architecture, as arch.Arch.RegIndex does.
+	Register func(name string) (index, bits, shift int, ok bool)
+	WordSize int // bytes of a pointer in the target: 4 or 8
+}
+
+// UnknownRegisterError says that a program names a register that the target's architecture does not have.
+type UnknownRegisterError struct {
+	Program string
+	Name    string
+}
+
+func (e *UnknownRegisterError) Error() string {
+	return fmt.Sprintf("cannot bind program %q: this architecture has no register %q", e.Program, e.Name)
+}
+
+// ObjectError says that a program uses an object of the arena in a way it is not made for.
+type ObjectError struct {
+	Program string
+	Command string
+	Object  runtime.Object
+	Reason  string
+}
+
+func (e *ObjectError) Error() string {
+	return fmt.Sprintf("cannot bind program %q: %s on %q: %s", e.Program, e.Command, e.Object.Name, e.Reason)
+}
+
+// ErrNotVerified is returned when a program that Verify has not accepted is to be lowered.
+var ErrNotVerified = errors.New("the program has not been verified")
+
+// Lower binds a verified program to a machine and an arena: object numbers become offsets, register names indexes, and
+// the program becomes known to the arena. The result runs in that arena alone. Errors match *UnknownRegisterError,
+// *ObjectError or ErrNotVerified; they come before anything is registered.
+func Lower(p *Program, env Env) (*runtime.Code, error) {
+	if !p.Bound.Verified {
+		return nil, fmt.Errorf("cannot bind program %q: %w", p.Name, ErrNotVerified)
+	}
+	l := lowering{p: p, env: env}
+	insts := make([]runtime.Inst, len(p.Code))
+	for i, c := range p.Code {
+		inst, err := l.inst(c)
+		if err != nil {
+			return nil, err
+		}
+		insts[i] = inst
+	}
+	id := env.Arena.Register(runtime.ProgramInfo{Name: p.Name, Formats: p.Formats, Where: p.Where})
+	stack := p.Bound.Stack
+	if p.Wrap {
+		stack = p.stackSize()
+	}
+	return &runtime.Code{
+		ID: id, Insts: insts, Texts: p.Texts, Stack: stack, Temps: p.Temps,
+		Fuel: p.Fuel, LogMax: p.LogMax, Wrap: p.Wrap, Unsafe: p.Unsafe,
+		Bounded: p.Bound.Proved && p.Bound.Steps <= uint64(p.fuel()),
+	}, nil
+}
+
+// Where is the position of a command for people, "file:line:col", or the program's name and the index when it has none.
+func (p *Program) Where(pc uint32) string {
+	if int(pc) < len(p.Code) {
+		if pos := p.Code[pc].Pos; pos.Source != nil {
+			return pos.Source.Position(pos.Start).String()
+		}
+	}
+	return fmt.Sprintf("%s: command %d", p.Name, pc)
+}
+
+// lowering binds the commands of one program.
+type lowering struct {
+	p   *Program
+	env Env
+}
+
+// inst binds one command.
+func (l *lowering) inst(c Command) (runtime.Inst, error) {
+	inst := runtime.Inst{Op: c.Op, A: c.A, V: c.V}
+	switch rows[c.Op].Operand {
+	case RegisterOperand:
+		name := l.p.Regs[c.A]
+		index, bits, shift, ok := l.env.Register(name)
+		if !ok {
+			return inst, &UnknownRegisterError{l.p.Name, name}
+		}
+		inst.V = uint64(index)<<16 | uint64(shift&0xff)<<8 | uint64(bits&0xff)
+	case ObjectOperand:
+		id := l.p.Objects[c.A]
+		object, offset := l.env.Arena.Lookup(id)
+		if why := unfit(c.Op, object, l.p.uses[int(c.A)].key); why != "" {
+			return inst, &ObjectError{l.p.Name, rows[c.Op].Name, object, why}
+		}
+		inst.V = offset
+	}
+	if c.Op == runtime.OpLoadPtr {
+		inst.A = uint32(l.env.WordSize)
+	}
+	return inst, nil
+}
+
+// unfit says why a command cannot work on an object, or nothing.
+func unfit(op runtime.Op, o runtime.Object, key string) string {
+	switch op {
+	case runtime.OpPushGV, runtime.OpPopGV, runtime.OpAddGV, runtime.OpIncGV, runtime.OpDecGV, runtime.OpFetchAddGV:
+		return unless(o.Kind == runtime.KindInt, "it is not a shared number")
+	case runtime.OpPushGVS, runtime.OpPopGVS:
+		return unless(o.Kind == runtime.KindText, "it is not a shared text")
+	case runtime.OpPushLV, runtime.OpPopLV, runtime.OpAddLV:
+		return unless(o.Kind == runtime.KindArray, "it is not an array of variables")
+	case runtime.OpPushPT, runtime.OpPopPT, runtime.OpAddPT:
+		return unless(o.Kind == runtime.KindPerThread, "it is not a per-thread variable")
+	case runtime.OpAgg:
+		if o.Kind < runtime.KindCount {
+			return "it is not an aggregation"
+		}
+	default:
+		if o.Kind != runtime.KindMap {
+			return "it is not a map"
+		}
+	}
+	if o.Keys >= 0 && o.Keys != len(key) {
+		return fmt.Sprintf("its key has %d parts, and %d are given", o.Keys, len(key))
+	}
+	return ""
+}
+
+func unless(fits bool, why string) string {
+	if fits {
+		return ""
+	}
+	return why
+}

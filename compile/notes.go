@@ -1,0 +1,163 @@
+package compile
+
+import (
+	"math"
+
+	"gotap/runtime"
+)
+
+// notes follows what a command does besides moving words: log items, the key being built, objects.
+func (w *walker) notes(c Command) {
+	switch c.Op {
+	case runtime.OpItem:
+		w.beginItem(int(c.A))
+	case runtime.OpLogInt, runtime.OpLogFloat, runtime.OpLogText:
+		w.logField(c.Op)
+	case runtime.OpEndItem:
+		w.endItem()
+	case runtime.OpLogRange, runtime.OpLogStr:
+		w.wholeItem(textBytes(w.first))
+	case runtime.OpLogWords:
+		w.wholeItem(textBytes(8 * int64(c.A)))
+	case runtime.OpKeyInt:
+		w.keyPart(runtime.ValueInt)
+	case runtime.OpKeyText:
+		w.keyPart(runtime.ValueKind(c.A))
+	case runtime.OpExit, runtime.OpRemove:
+		if w.item >= 0 {
+			w.fail("", "the program ends inside a log item")
+		}
+	}
+	if keyed(c.Op) {
+		w.useKey(c)
+	}
+}
+
+// Bytes in the log, as package runtime lays it out.
+const (
+	itemBytes = 8 // an item: its format and length
+	wordBytes = 8 // an integer or float
+)
+
+// textBytes is the room a text of n bytes takes at most, with its length, in multiples of 8.
+func textBytes(n int64) uint64 {
+	n = max(0, min(n, math.MaxUint16))
+	return 8 + uint64(n+7)&^7
+}
+
+// logs adds to the bytes logged.
+func (w *walker) logs(n uint64) { w.f.nodes[w.n].logged += n }
+
+// beginItem runs item.
+func (w *walker) beginItem(format int) {
+	if w.item >= 0 {
+		w.fail("", "begins a log item inside another")
+		return
+	}
+	w.item, w.field = format, 0
+	w.skipLiterals()
+	w.logs(itemBytes)
+}
+
+// skipLiterals goes on to the next field that is in the log.
+func (w *walker) skipLiterals() {
+	fields := w.f.p.Formats[w.item].Fields
+	for w.field < len(fields) && fields[w.field].IsLiteral {
+		w.field++
+	}
+}
+
+// logField runs the commands that append a field.
+func (w *walker) logField(op runtime.Op) {
+	if w.item < 0 {
+		w.fail("", "logs a field outside an item")
+		return
+	}
+	fields := w.f.p.Formats[w.item].Fields
+	if w.field >= len(fields) {
+		w.fail("", "the item has only %d fields", len(fields))
+		return
+	}
+	if kind := fields[w.field].Kind; logs(op, kind) {
+		w.field++
+		w.skipLiterals()
+	} else {
+		w.fail("", "field %d of the item is of type %s", w.field, kindNames[kind])
+	}
+	if op == runtime.OpLogText {
+		w.logs(textBytes(min(w.first, runtime.MaxText)))
+	} else {
+		w.logs(wordBytes)
+	}
+}
+
+// logs reports whether a command logs a field of a kind.
+func logs(op runtime.Op, kind runtime.ValueKind) bool {
+	switch kind {
+	case runtime.ValueFloat:
+		return op == runtime.OpLogFloat
+	case runtime.ValueText, runtime.ValueBytes, runtime.ValueStack:
+		return op == runtime.OpLogText
+	}
+	return op == runtime.OpLogInt
+}
+
+// endItem runs end item.
+func (w *walker) endItem() {
+	switch {
+	case w.item < 0:
+		w.fail("", "ends a log item, and none was begun")
+	case w.field < len(w.f.p.Formats[w.item].Fields):
+		w.fail("", "the item ends before its field %d", w.field)
+	default:
+		w.item, w.field = -1, 0
+	}
+}
+
+// wholeItem runs the commands that log an item of their own.
+func (w *walker) wholeItem(n uint64) {
+	if w.item >= 0 {
+		w.fail("", "logs an item inside another")
+		return
+	}
+	w.logs(itemBytes + min(n, runtime.MaxLog))
+}
+
+// keyPart appends a part to the key.
+func (w *walker) keyPart(kind runtime.ValueKind) {
+	if len(w.key) >= maxKeyParts {
+		w.fail("", "a key has at most %d parts", maxKeyParts)
+		return
+	}
+	w.key += string(rune(kind))
+}
+
+// keyed reports whether a command uses the key built, and empties it.
+func keyed(op runtime.Op) bool { return op >= runtime.OpAgg && op <= runtime.OpMapAdd }
+
+// useKey gives the key to an object. All uses of one object have keys of one shape.
+func (w *walker) useKey(c Command) {
+	object := int(c.A)
+	first, used := w.f.uses[object]
+	if !used {
+		w.f.uses[object] = use{key: w.key, at: w.at, op: c.Op}
+	} else if first.key != w.key {
+		w.fail("", "the key has %s here, and %s at command %d", parts(w.key), parts(first.key), first.at)
+	}
+	w.key = ""
+}
+
+// parts describes the shape of a key.
+func parts(key string) string {
+	if key == "" {
+		return "no parts"
+	}
+	text := ""
+	for i, k := range key {
+		if i > 0 {
+			text += ", "
+		}
+		text += kindNames[k]
+	}
+	return "(" + text + ")"
+}

@@ -1,0 +1,108 @@
+package compile
+
+import (
+	"slices"
+
+	"gotap/runtime"
+)
+
+// Scratch words whose values are followed, not only whether they are assigned; loops count in the first ones.
+const followedTemps = 32
+
+// state is what the verifier knows between two commands.
+//
+// The stack is counted from the routine's entry: the word at index 0 is the first one the routine itself pushed, the
+// word at -1 the top of its caller's. stack[0] has index base; words below are not there on every path.
+type state struct {
+	stack []value
+	base  int
+	temps assigned
+	words [followedTemps]value // of assigned scratch words
+	item  int                  // format of the item begun, -1 when none is
+	field int                  // of that format: the next one to be logged
+	key   string               // kinds of the parts of the key being built, a byte each
+}
+
+// assigned holds two bits for each scratch word: not assigned on every path, a word, or text.
+type assigned [runtime.MaxTemps / 32]uint64
+
+// of is the kind of a scratch word, anyValue when it may not have been assigned.
+func (a *assigned) of(t uint32) valueKind { return valueKind(a[t/32] >> (t % 32 * 2) & 3) }
+
+// set notes an assignment.
+func (a *assigned) set(t uint32, k valueKind) {
+	shift := t % 32 * 2
+	a[t/32] = a[t/32]&^(3<<shift) | uint64(k)<<shift
+}
+
+// join keeps what a and b agree on.
+func (a *assigned) join(b *assigned) (changed bool) {
+	for i := range a {
+		differ := a[i] ^ b[i]
+		differ = (differ | differ>>1) & 0x5555555555555555
+		if kept := a[i] &^ (differ * 3); kept != a[i] {
+			a[i], changed = kept, true
+		}
+	}
+	return changed
+}
+
+// top is the index one above the top word: the depth, counted from the routine's entry.
+func (s *state) top() int { return s.base + len(s.stack) }
+
+// at is the word with an index, which must not be below base.
+func (s *state) at(index int) *value { return &s.stack[index-s.base] }
+
+// clone copies a state.
+func (s *state) clone() *state {
+	c := *s
+	c.stack = slices.Clone(s.stack)
+	return &c
+}
+
+// forget drops what is known of words in terms of a scratch word that is being assigned; t < 0 means all scratch words.
+func (s *state) forget(t int) {
+	for i, v := range s.stack {
+		if v.src != 0 && (t < 0 || int(v.src) == t+1) {
+			s.stack[i] = v.plain()
+		}
+	}
+}
+
+// mismatch says why two states cannot meet, or nothing.
+func (s *state) mismatch(o *state) string {
+	switch {
+	case s.top() != o.top():
+		return "the stack is not equally deep on all ways to here"
+	case s.item != o.item || s.field != o.field:
+		return "a log item is not equally far on all ways to here"
+	case s.key != o.key:
+		return "the key is not the same on all ways to here"
+	}
+	return ""
+}
+
+// join adds the paths of o, which must not mismatch.
+func (s *state) join(o *state, widen bool) (changed bool) {
+	if o.base > s.base {
+		s.stack, s.base, changed = s.stack[min(o.base-s.base, len(s.stack)):], o.base, true
+	}
+	for i := range s.stack {
+		changed = merge(&s.stack[i], *o.at(s.base + i), widen) || changed
+	}
+	changed = s.temps.join(&o.temps) || changed
+	for i := range s.words {
+		changed = merge(&s.words[i], o.words[i], widen) || changed
+	}
+	return changed
+}
+
+// merge joins one value.
+func merge(v *value, o value, widen bool) bool {
+	n := joined(*v, o, widen)
+	if n == *v {
+		return false
+	}
+	*v = n
+	return true
+}

@@ -1,0 +1,300 @@
+package compile
+
+import (
+	"math"
+
+	"gotap/runtime"
+)
+
+// valueKind is what the verifier knows a word of the stack to be.
+type valueKind uint8
+
+const (
+	anyValue  valueKind = iota // a word on one path, text on another: may be moved and dropped, not used
+	wordValue                  // an integer, a float, an address
+	textValue                  // a reference to text, made by a command that makes texts
+)
+
+// value is what the verifier knows of one word: for a number the interval it lies in, for text its greatest length
+// (hi). When src is not 0 the word equals scratch word src-1, as it is now, plus add; when rel is not 0 as well, the
+// word is instead the truth of "scratch word + add REL a number within [lo, hi]".
+//
+// Intervals are of signed integers and closed. A float is a word of any value.
+type value struct {
+	lo, hi, add int64
+	src         uint16
+	rel         relation
+	kind        valueKind
+}
+
+// relation is a comparison of two integers.
+type relation uint8
+
+const (
+	noRelation relation = iota
+	less
+	lessEqual
+	greater
+	greaterEqual
+	equal
+	notEqual
+	belowUnsigned
+	notBelowUnsigned
+)
+
+// negated is the relation that holds when r does not.
+func (r relation) negated() relation {
+	return [...]relation{noRelation, greaterEqual, greater, lessEqual, less, notEqual, equal, notBelowUnsigned, belowUnsigned}[r]
+}
+
+// swapped is the relation seen from the other side. Unsigned ones have none here: their swaps are not tracked.
+func (r relation) swapped() relation {
+	return [...]relation{noRelation, greater, greaterEqual, less, lessEqual, equal, notEqual, noRelation, noRelation}[r]
+}
+
+// anyWord is a word of which nothing is known.
+func anyWord() value { return value{lo: math.MinInt64, hi: math.MaxInt64, kind: wordValue} }
+
+// constant is a known word.
+func constant(v int64) value { return value{lo: v, hi: v, kind: wordValue} }
+
+// between is a word within an interval.
+func between(lo, hi int64) value { return value{lo: lo, hi: hi, kind: wordValue} }
+
+// text is a text of at most n bytes.
+func text(n int64) value { return value{hi: max(0, min(n, runtime.MaxText)), kind: textValue} }
+
+// interval is where a word lies as a plain number, whatever else is known of it.
+func (v value) interval() (lo, hi int64) {
+	switch {
+	case v.rel != noRelation:
+		return 0, 1
+	case v.kind == wordValue:
+		return v.lo, v.hi
+	}
+	return math.MinInt64, math.MaxInt64
+}
+
+// isConst reports whether the word is known.
+func (v value) isConst() bool { lo, hi := v.interval(); return lo == hi }
+
+// plain forgets how the word relates to a scratch word.
+func (v value) plain() value {
+	if v.rel != noRelation {
+		return between(0, 1)
+	}
+	v.src, v.add = 0, 0
+	return v
+}
+
+// joined is what is known when the word is a or b. With widen, bounds that moved go to infinity at once, so that a
+// loop reaches its fixed point in a few rounds.
+func joined(a, b value, widen bool) value {
+	if a == b {
+		return a
+	}
+	if a.kind != b.kind {
+		return value{kind: anyValue}
+	}
+	if a.src != b.src || a.add != b.add || a.rel != b.rel || a.rel != noRelation {
+		a, b = a.plain(), b.plain()
+	}
+	if b.lo < a.lo {
+		a.lo = pick(widen, math.MinInt64, b.lo)
+	}
+	if b.hi > a.hi {
+		a.hi = pick(widen, math.MaxInt64, b.hi)
+	}
+	if a.kind == textValue {
+		a.lo, a.hi = 0, min(a.hi, runtime.MaxText)
+	}
+	return a
+}
+
+func pick(cond bool, yes, no int64) int64 {
+	if cond {
+		return yes
+	}
+	return no
+}
+
+// sum is the interval of a+b, everything when it may wrap.
+func sum(a, b value) value {
+	alo, ahi := a.interval()
+	blo, bhi := b.interval()
+	lo, ok1 := addChecked(alo, blo)
+	hi, ok2 := addChecked(ahi, bhi)
+	if !ok1 || !ok2 {
+		return anyWord()
+	}
+	return between(lo, hi)
+}
+
+// negative is the interval of -a.
+func negative(a value) value {
+	lo, hi := a.interval()
+	if lo == math.MinInt64 {
+		return anyWord()
+	}
+	return between(-hi, -lo)
+}
+
+// addChecked adds; ok is false when the sum wraps.
+func addChecked(a, b int64) (s int64, ok bool) {
+	s = a + b
+	return s, (s > a) == (b > 0) || b == 0
+}
+
+// moved is v plus a constant, still tied to the scratch word it came from.
+func moved(v value, by int64) value {
+	s := sum(v, constant(by))
+	if v.src == 0 || v.rel != noRelation {
+		return s
+	}
+	if add, ok := addChecked(v.add, by); ok {
+		s.src, s.add = v.src, add
+	}
+	return s
+}
+
+// compared is the truth of "a rel b", tied to the scratch word on either side of it.
+func compared(a value, rel relation, b value) value {
+	if a.src == 0 || a.rel != noRelation {
+		a, b, rel = b, a, rel.swapped()
+	}
+	if a.src == 0 || a.rel != noRelation || rel == noRelation {
+		return between(0, 1)
+	}
+	lo, hi := b.interval()
+	return value{lo: lo, hi: hi, add: a.add, src: a.src, rel: rel, kind: wordValue}
+}
+
+// relations maps comparison commands to what they compare.
+var relations = map[runtime.Op]relation{
+	runtime.OpLt: less, runtime.OpLe: lessEqual, runtime.OpGt: greater, runtime.OpGe: greaterEqual,
+	runtime.OpEq: equal, runtime.OpNe: notEqual, runtime.OpUlt: belowUnsigned,
+}
+
+// unary is what is known of the result of a command on one word.
+func unary(op runtime.Op, n uint32, a value) value {
+	switch op {
+	case runtime.OpNeg:
+		return negative(a)
+	case runtime.OpLnot:
+		if a.rel != noRelation {
+			a.rel = a.rel.negated()
+			return a
+		}
+		if a.src != 0 {
+			return compared(a, equal, constant(0))
+		}
+		return between(0, 1)
+	case runtime.OpBool:
+		if a.rel != noRelation {
+			return a
+		}
+		return between(0, 1)
+	case runtime.OpFbool:
+		return between(0, 1)
+	case runtime.OpClz, runtime.OpPopcnt:
+		return between(0, 64)
+	case runtime.OpZext:
+		return low(int(n))
+	case runtime.OpExt:
+		return between(-1<<(n-1), 1<<(n-1)-1)
+	case runtime.OpLoad8:
+		return low(8)
+	case runtime.OpLoad16:
+		return low(16)
+	case runtime.OpLoad32:
+		return low(32)
+	case runtime.OpLoadS8:
+		return between(math.MinInt8, math.MaxInt8)
+	case runtime.OpLoadS16:
+		return between(math.MinInt16, math.MaxInt16)
+	case runtime.OpLoadS32:
+		return between(math.MinInt32, math.MaxInt32)
+	}
+	return anyWord()
+}
+
+// low is an unsigned number of n bits.
+func low(n int) value {
+	if n >= 63 {
+		return anyWord()
+	}
+	return between(0, 1<<n-1)
+}
+
+// binary is what is known of the result of a command on two words.
+func binary(op runtime.Op, a, b value) value {
+	if rel := relations[op]; rel != noRelation {
+		return compared(a, rel, b)
+	}
+	alo, ahi := a.interval()
+	blo, bhi := b.interval()
+	switch op {
+	case runtime.OpAdd:
+		if b.isConst() {
+			return moved(a, blo)
+		}
+		if a.isConst() {
+			return moved(b, alo)
+		}
+		return sum(a, b)
+	case runtime.OpSub:
+		if b.isConst() && blo != math.MinInt64 {
+			return moved(a, -blo)
+		}
+		if blo == math.MinInt64 {
+			return anyWord()
+		}
+		return sum(a, negative(b))
+	case runtime.OpMul:
+		return product(alo, ahi, blo, bhi)
+	case runtime.OpAnd:
+		return masked(alo, ahi, blo, bhi)
+	case runtime.OpMin:
+		return between(min(alo, blo), min(ahi, bhi))
+	case runtime.OpMax:
+		return between(max(alo, blo), max(ahi, bhi))
+	case runtime.OpShr:
+		if blo == bhi && blo > 0 && blo < 64 {
+			return low(64 - int(blo))
+		}
+	case runtime.OpRem:
+		if blo == bhi && blo > 0 {
+			return between(pick(alo < 0, 1-blo, 0), blo-1)
+		}
+	case runtime.OpQuo:
+		if blo == bhi && blo > 0 {
+			return between(alo/blo, ahi/blo)
+		}
+	case runtime.OpUle, runtime.OpFeq, runtime.OpFne, runtime.OpFlt, runtime.OpFle, runtime.OpReadable, runtime.OpWritable:
+		return between(0, 1)
+	}
+	return anyWord()
+}
+
+// product is the interval of a product of numbers small enough not to wrap.
+func product(alo, ahi, blo, bhi int64) value {
+	const small = 1 << 31
+	if alo < -small || ahi > small || blo < -small || bhi > small {
+		return anyWord()
+	}
+	w, x, y, z := alo*blo, alo*bhi, ahi*blo, ahi*bhi
+	return between(min(w, x, y, z), max(w, x, y, z))
+}
+
+// masked is the interval of a bitwise and: no more than either side that is not negative.
+func masked(alo, ahi, blo, bhi int64) value {
+	switch {
+	case alo >= 0 && blo >= 0:
+		return between(0, min(ahi, bhi))
+	case alo >= 0:
+		return between(0, ahi)
+	case blo >= 0:
+		return between(0, bhi)
+	}
+	return anyWord()
+}

@@ -1,0 +1,194 @@
+package compile
+
+import (
+	"fmt"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// MaxCode is how many commands a program may have.
+const MaxCode = 1 << 16
+
+// thisTextBytes is the room a text takes in the storage of a call: its length, and the text.
+const thisTextBytes = 8 + runtime.DefaultText
+
+// maxFacility is the greatest number of an exit facility.
+const maxFacility = 255
+
+// Verify proves of a program what D3 asks for, and sets p.Bound. Only a program for which the list holds no error may
+// be lowered. All errors of a stage are reported: first those of single commands, then those of the flow between them.
+//
+// Proved, along every way from the first command: that the operand stack and the call stack neither under- nor
+// overflow; that its depth, the log item begun and the key built are the same however a command is reached; that
+// texts are used as text and numbers as numbers; that scratch words are assigned before they are read; that items are
+// complete; that the program does not run past its end. The time taken is proportional to the program.
+func Verify(p *Program) (diags diag.List) {
+	p.Bound = Bound{}
+	checkProgram(p, &diags)
+	if diags.HasErrors() {
+		return diags
+	}
+	for i := range p.Code {
+		checkCommand(p, i, &diags)
+	}
+	if diags.HasErrors() {
+		return diags
+	}
+	f := analyse(p, &diags)
+	if diags.HasErrors() {
+		return diags
+	}
+	f.bound()
+	return diags
+}
+
+// checkProgram checks the sizes that a program declares.
+func checkProgram(p *Program, diags *diag.List) {
+	limit := func(what string, is, most int) {
+		if is < 0 || is > most {
+			diags.Errorf(diag.Span{}, "", "%s: %s is %d, and at most %d are allowed", p.Name, what, is, most)
+		}
+	}
+	limit("the number of commands", len(p.Code), MaxCode)
+	limit("the number of texts", len(p.Texts), MaxCode)
+	limit("the number of formats", len(p.Formats), MaxCode)
+	limit("the operand stack", p.Stack, runtime.MaxStack)
+	limit("the number of scratch words", p.Temps, runtime.MaxTemps)
+	limit("the storage of a call in bytes", p.This, runtime.MaxThisBytes)
+	limit("the fuel", int(p.Fuel), runtime.MaxFuel)
+	limit("the log in bytes", p.LogMax, runtime.MaxLog)
+	for _, t := range p.Texts {
+		limit("a text in bytes", len(t), runtime.MaxText)
+	}
+	if len(p.Code) == 0 {
+		diags.Errorf(diag.Span{}, "", "%s: the program is empty", p.Name)
+	}
+	for i, f := range p.Formats {
+		checkFormat(p, i, f, diags)
+	}
+}
+
+// checkFormat checks that the parts of a format are things there are.
+func checkFormat(p *Program, i int, f runtime.Format, diags *diag.List) {
+	if int(f.Kind) >= len(itemNames) {
+		diags.Errorf(diag.Span{}, "", "%s: format %d is of no known kind", p.Name, i)
+	}
+	for _, field := range f.Fields {
+		if int(field.Kind) >= len(kindNames) {
+			diags.Errorf(diag.Span{}, "", "%s: format %d has a field of no known type", p.Name, i)
+		}
+	}
+}
+
+// checkCommand checks one command by itself: that it exists, is allowed here, and has an operand in range.
+func checkCommand(p *Program, i int, diags *diag.List) {
+	c := p.Code[i]
+	row := rows[c.Op]
+	if row == nil {
+		p.errorf(diags, i, "", "%d is not an operation", c.Op)
+		return
+	}
+	if row.Unsafe && !p.Unsafe {
+		p.errorf(diags, i, "run with --unsafe", "%s changes the target, which is not allowed here", row.Name)
+	}
+	least, most := operandRange(p, row)
+	if a := int(c.A); a < least || a > most {
+		p.errorf(diags, i, "", "operand %d of %s is out of range: %s", c.A, row.Name, rangeText(least, most))
+	}
+	checkFormatUse(p, i, row, diags)
+}
+
+// rangeText describes the operands allowed.
+func rangeText(least, most int) string {
+	if most < least {
+		return "there are none"
+	}
+	return fmt.Sprintf("%d to %d", least, most)
+}
+
+// operandRange is what operand A of a command may be.
+func operandRange(p *Program, row *Row) (least, most int) {
+	switch row.Operand {
+	case NoOperand, WordOperand:
+		return 0, 0
+	case CountOperand:
+		return countRange(row.Op)
+	case WordsOperand:
+		return 1, runtime.MaxStack
+	case LabelOperand:
+		return 0, len(p.Code) - 1
+	case TextOperand:
+		return 0, len(p.Texts) - 1
+	case FormatOperand:
+		return 0, len(p.Formats) - 1
+	case ObjectOperand:
+		return 0, len(p.Objects) - 1
+	case RegisterOperand:
+		return 0, len(p.Regs) - 1
+	case TempOperand:
+		return 0, p.Temps - 1
+	case ThisOperand:
+		return 0, p.This/8 - 1
+	case ThisTextOperand:
+		return 0, p.This - thisTextBytes
+	case ArgOperand:
+		return 0, 255
+	case FieldOperand:
+		return 0, int(runtime.NumFields) - 1
+	case ContextOperand:
+		return 0, int(runtime.NumTextFields) - 1
+	case KindOperand:
+		return int(runtime.ValueText), int(runtime.ValueStack)
+	case ExitOperand:
+		return 0, int(runtime.ExitFacility)
+	}
+	return 0, -1
+}
+
+// countRange is the range of a command's count.
+func countRange(op runtime.Op) (least, most int) {
+	switch op {
+	case runtime.OpExt, runtime.OpZext:
+		return 1, 63
+	}
+	return 0, runtime.MaxStack - 1
+}
+
+// checkFormatUse checks that a command that logs names a format made for it.
+func checkFormatUse(p *Program, i int, row *Row, diags *diag.List) {
+	c := p.Code[i]
+	number := uint64(c.A)
+	switch row.Operand {
+	case WordsOperand:
+		number = c.V
+	case ExitOperand:
+		if c.V > maxFacility || c.V != 0 && runtime.ExitKind(c.A) != runtime.ExitFacility {
+			p.errorf(diags, i, "", "%d is not the number of an exit facility", c.V)
+		}
+		return
+	case FormatOperand:
+	default:
+		return
+	}
+	if number >= uint64(len(p.Formats)) {
+		p.errorf(diags, i, "", "%s names format %d, and there are %d", row.Name, number, len(p.Formats))
+	} else if kind := p.Formats[number].Kind; !formatFits(row.Op, kind) {
+		p.errorf(diags, i, "", "%s cannot log an item of kind %s", row.Name, itemNames[kind])
+	}
+}
+
+// formatFits reports whether a command logs items of a kind.
+func formatFits(op runtime.Op, kind runtime.ItemKind) bool {
+	switch kind {
+	case runtime.ItemRange:
+		return op == runtime.OpLogRange
+	case runtime.ItemString:
+		return op == runtime.OpLogStr
+	case runtime.ItemWords:
+		return op == runtime.OpLogWords
+	case runtime.ItemFault:
+		return false
+	}
+	return op == runtime.OpItem
+}

@@ -1,0 +1,83 @@
+package compile
+
+import (
+	"testing"
+
+	"gotap/runtime"
+)
+
+// program builds a program for a test.
+func program(t testing.TB, write func(b *Builder)) *Program {
+	t.Helper()
+	b := NewBuilder("test")
+	write(b)
+	p, err := b.Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// countingLoop writes "for (t = from; t op to; t += by) body" as front ends do.
+func countingLoop(b *Builder, from int64, op runtime.Op, to, by int64, body func(temp uint32)) {
+	t := b.Temp()
+	b.Push(uint64(from))
+	b.A(runtime.OpPopTV, t)
+	again, done := b.NewLabel(), b.NewLabel()
+	b.Place(again)
+	b.A(runtime.OpPushTV, t)
+	b.Push(uint64(to))
+	b.Op(op)
+	b.Jump(runtime.OpJz, done)
+	body(t)
+	b.A(runtime.OpPushTV, t)
+	b.Push(uint64(by))
+	b.Op(runtime.OpAdd)
+	b.A(runtime.OpPopTV, t)
+	b.Jump(runtime.OpJmp, again)
+	b.Place(done)
+	b.Release(t)
+}
+
+func TestEveryOperationHasARow(t *testing.T) {
+	for op := runtime.Op(0); op < runtime.NumOps; op++ {
+		if RowOf(op) == nil {
+			t.Errorf("operation %d has no row", op)
+		}
+	}
+	codes, spellings := map[byte]string{}, map[string]bool{}
+	for _, row := range Table {
+		if before, taken := codes[row.Code]; taken {
+			t.Errorf("%q and %q have code %#x", before, row.Name, row.Code)
+		}
+		codes[row.Code] = row.Name
+		spelling := row.Name
+		if row.Operand != NoOperand {
+			spelling += ","
+		}
+		if spellings[spelling] {
+			t.Errorf("two rows are spelt %q", spelling)
+		}
+		spellings[spelling] = true
+		if row.Doc == "" || row.Cost < 1 {
+			t.Errorf("%q has no documentation or cost", row.Name)
+		}
+	}
+}
+
+func TestLoopBounds(t *testing.T) {
+	p := program(t, func(b *Builder) {
+		countingLoop(b, 0, runtime.OpLt, 10, 1, func(i uint32) {
+			b.A(runtime.OpPushTV, i)
+			b.A(runtime.OpDrop, 1)
+		})
+		b.Exit(runtime.ExitPlain)
+	})
+	if err := Verify(p).Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(p.Bound)
+	if !p.Bound.Proved || p.Bound.Steps < 10*11+6 || p.Bound.Steps > 11*11+6 {
+		t.Errorf("bound %+v", p.Bound)
+	}
+}

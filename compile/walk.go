@@ -1,0 +1,421 @@
+package compile
+
+import (
+	"math"
+
+	"gotap/runtime"
+)
+
+// maxKeyParts is how many parts a key may have.
+const maxKeyParts = 16
+
+// walker runs the commands of one node on a state.
+type walker struct {
+	f  *flow
+	n  int // node
+	at int // command
+	*state
+	tested value // what the closing conditional jump tests
+	first  int64 // the size that the lowest operand of the command stands for
+}
+
+// run walks a node from what is known at its start, and notes in the node what its loops and bounds need.
+func (f *flow) run(n int) *walker {
+	nd := &f.nodes[n]
+	nd.logged, nd.lowest, nd.writes, nd.counter, nd.failed = 0, math.MaxInt, nd.writes[:0], math.MinInt, false
+	w := &walker{f: f, n: n, state: nd.in.clone()}
+	b := f.blocks[nd.block]
+	for w.at = b.start; w.at < b.end && !f.nodes[n].failed; w.at++ {
+		w.step(f.p.Code[w.at])
+	}
+	f.nodes[n].test = w.tested
+	f.noteRoutine(n)
+	return w
+}
+
+// noteRoutine adds what a node changes to what its routine changes.
+func (f *flow) noteRoutine(n int) {
+	nd := &f.nodes[n]
+	r := &f.routines[nd.routine]
+	r.lowest = min(r.lowest, nd.lowest)
+	if nd.counter != math.MinInt {
+		r.lowest = min(r.lowest, nd.counter)
+	}
+	for _, w := range nd.writes {
+		r.writes.set(uint32(w.temp), wordValue)
+	}
+}
+
+// fail reports what is wrong with the command and gives up this way through the program.
+func (w *walker) fail(hint, format string, args ...any) {
+	w.f.errorf(w.at, hint, format, args...)
+	w.f.nodes[w.n].failed = true
+}
+
+// pop takes the top word.
+func (w *walker) pop() value {
+	if w.f.p.Wrap {
+		return anyWord()
+	}
+	if len(w.stack) == 0 {
+		w.fail("", "%s", w.underflow())
+		return value{}
+	}
+	v := w.stack[len(w.stack)-1]
+	w.stack = w.stack[:len(w.stack)-1]
+	w.touch(w.top())
+	return v
+}
+
+// touch notes that the word with an index is changed.
+func (w *walker) touch(index int) {
+	nd := &w.f.nodes[w.n]
+	nd.lowest = min(nd.lowest, index)
+}
+
+// underflow says that the stack is empty, here or for one of the callers.
+func (w *walker) underflow() string {
+	if w.f.nodes[w.n].routine != 0 {
+		return "takes more from the stack than every caller of the routine has put there"
+	}
+	return "takes more from the stack than there is"
+}
+
+// push puts a word on the stack.
+func (w *walker) push(v value) {
+	if w.f.p.Wrap {
+		if v.kind == textValue {
+			w.fail("", "text cannot be kept on a circular stack")
+		}
+		return
+	}
+	w.stack = append(w.stack, v)
+	w.deep(w.top())
+}
+
+// deep notes a depth.
+func (w *walker) deep(depth int) {
+	r := &w.f.routines[w.f.nodes[w.n].routine]
+	if depth > r.deepest {
+		r.deepest, r.deepestAt = depth, w.at
+	}
+	if depth > runtime.MaxStack {
+		w.fail("", "the stack gets deeper than %d words", runtime.MaxStack)
+	}
+}
+
+// word takes a word that is to be a number.
+func (w *walker) word() value {
+	v := w.pop()
+	if v.kind != wordValue && !w.f.nodes[w.n].failed {
+		w.fail("", "wants a number, and there is text or either")
+	}
+	return v
+}
+
+// text takes a word that is to be text.
+func (w *walker) text() value {
+	v := w.pop()
+	if v.kind != textValue && !w.f.nodes[w.n].failed {
+		w.fail("", "wants text, and there is a number or either")
+	}
+	return v
+}
+
+// step runs one command.
+func (w *walker) step(c Command) {
+	row := rows[c.Op]
+	switch {
+	case row.Variable:
+		w.moves(c)
+	case jumps(c.Op) && row.In == "w":
+		w.tested = test(c.Op, w.word())
+	case row.In == "w" && row.Out == "w":
+		w.push(w.one(c))
+	case row.In == "ww" && row.Out == "w":
+		b, a := w.word(), w.word()
+		w.push(binary(c.Op, a, b))
+	default:
+		w.other(c, row)
+	}
+	w.notes(c)
+}
+
+// one is the result of a command on one word.
+func (w *walker) one(c Command) value {
+	return unary(c.Op, c.A, w.word())
+}
+
+// test is the condition under which a jump is taken.
+func test(op runtime.Op, v value) value {
+	switch op {
+	case runtime.OpJz:
+		return unary(runtime.OpLnot, 0, v)
+	case runtime.OpJnz:
+		if v.rel != noRelation {
+			return v
+		}
+		return compared(v, notEqual, constant(0))
+	case runtime.OpJlt:
+		return compared(v, less, constant(0))
+	case runtime.OpJle:
+		return compared(v, lessEqual, constant(0))
+	case runtime.OpJgt:
+		return compared(v, greater, constant(0))
+	}
+	return compared(v, greaterEqual, constant(0))
+}
+
+// moves runs the commands that move words about without looking at them.
+func (w *walker) moves(c Command) {
+	if w.f.p.Wrap && c.Op != runtime.OpPushTV && c.Op != runtime.OpPopTV {
+		return
+	}
+	switch c.Op {
+	case runtime.OpLoop:
+		w.loop()
+	case runtime.OpDup:
+		w.copies(1)
+	case runtime.OpDupN:
+		w.copies(int(c.A))
+	case runtime.OpXchg:
+		b, a := w.pop(), w.pop()
+		w.push(b)
+		w.push(a)
+	case runtime.OpOver:
+		w.pick(1)
+	case runtime.OpDrop:
+		for range c.A {
+			w.pop()
+		}
+	case runtime.OpLogWords:
+		for range c.A {
+			w.word()
+		}
+	case runtime.OpPick:
+		w.pick(int(c.A))
+	case runtime.OpPoke:
+		w.poke(int(c.A))
+	case runtime.OpPushTV:
+		w.pushTemp(c.A)
+	case runtime.OpPopTV:
+		w.popTemp(c.A)
+	}
+}
+
+// loop runs the loop command as when it jumps; along takes the counter away where it does not.
+func (w *walker) loop() {
+	nd := &w.f.nodes[w.n]
+	lowest := nd.lowest
+	v := w.word()
+	if nd.failed {
+		return
+	}
+	nd.lowest, nd.counter = lowest, w.top()
+	w.push(binary(runtime.OpSub, v.plain(), constant(1)))
+}
+
+// copies leaves n more of the top word.
+func (w *walker) copies(n int) {
+	for i := 0; i < n && !w.f.nodes[w.n].failed; i++ {
+		w.pick(0)
+	}
+}
+
+// pick copies the word n below the top.
+func (w *walker) pick(n int) {
+	if n >= len(w.stack) {
+		w.fail("", "%s", w.underflow())
+		return
+	}
+	w.push(w.stack[len(w.stack)-1-n])
+}
+
+// poke pops a word and stores it where the word n below it was, which may be itself.
+func (w *walker) poke(n int) {
+	index := w.top() - 1 - n
+	v := w.pop()
+	if index < w.base {
+		w.fail("", "%s", w.underflow())
+		return
+	}
+	if index < w.top() {
+		*w.state.at(index) = v
+		w.touch(index)
+	}
+}
+
+// pushTemp reads a scratch word.
+func (w *walker) pushTemp(t uint32) {
+	switch w.temps.of(t) {
+	case textValue:
+		v := text(runtime.MaxText)
+		if t < followedTemps {
+			v.hi = w.words[t].hi
+		}
+		w.push(v)
+	case wordValue:
+		v := anyWord()
+		if t < followedTemps && w.words[t].kind == wordValue {
+			v = w.words[t]
+		}
+		v.src, v.add, v.rel = uint16(t+1), 0, noRelation
+		w.push(v)
+	default:
+		w.fail("", "scratch word %d has not been assigned on all ways to here, or not to the same type", t)
+	}
+}
+
+// popTemp assigns a scratch word.
+func (w *walker) popTemp(t uint32) {
+	v := w.pop()
+	if v.kind == anyValue {
+		if !w.f.nodes[w.n].failed {
+			w.fail("", "assigns a word that is a number on one way and text on another")
+		}
+		return
+	}
+	write := tempWrite{temp: int(t)}
+	if v.src == uint16(t+1) && v.rel == noRelation {
+		write.step, write.by = true, v.add
+	}
+	nd := &w.f.nodes[w.n]
+	nd.writes = append(nd.writes, write)
+	w.forget(int(t))
+	w.temps.set(t, v.kind)
+	if t < followedTemps {
+		w.words[t] = v.plain()
+	}
+}
+
+// other runs the commands that have a fixed picture and no result that is worth knowing more of.
+func (w *walker) other(c Command, row *Row) {
+	sizes := int64(0)
+	for i := len(row.In) - 1; i >= 0; i-- {
+		if row.In[i] == 's' {
+			sizes += w.text().hi
+		} else if v := w.word(); i == len(row.In)-1 {
+			sizes = size(v)
+		} else {
+			w.first = size(v)
+		}
+	}
+	if len(row.In) == 1 {
+		w.first = sizes
+	}
+	for _, kind := range row.Out {
+		switch {
+		case kind == 's':
+			w.push(text(w.textSize(c, sizes)))
+		case c.Op == runtime.OpPushD:
+			w.push(constant(int64(c.V)))
+		case c.Op == runtime.OpScmp:
+			w.push(between(-1, 1))
+		case c.Op == runtime.OpSeq, c.Op == runtime.OpSprefix, c.Op == runtime.OpMapHas:
+			w.push(between(0, 1))
+		case c.Op == runtime.OpSlen:
+			w.push(between(0, sizes))
+		default:
+			w.push(anyWord())
+		}
+	}
+}
+
+// size is the most bytes that a word asks for as a size, which is unsigned.
+func size(v value) int64 {
+	lo, hi := v.interval()
+	if lo < 0 {
+		return math.MaxInt64
+	}
+	return hi
+}
+
+// textSize is the greatest length of a text that a command makes; sizes is what its operands say of it.
+func (w *walker) textSize(c Command, sizes int64) int64 {
+	switch c.Op {
+	case runtime.OpPushS:
+		return int64(len(w.f.p.Texts[c.A]))
+	case runtime.OpStr, runtime.OpBytes, runtime.OpScat:
+		return sizes
+	case runtime.OpStack:
+		return 8 * runtime.MaxStackDepth
+	case runtime.OpSdec:
+		return 20
+	case runtime.OpSfloat:
+		return 32
+	case runtime.OpPushGVS, runtime.OpPushThisS:
+		return runtime.DefaultText
+	}
+	return runtime.MaxText
+}
+
+// along is the state on one of the two ways out of the node: jumped, or going on.
+func (w *walker) along(jumped bool) *state {
+	s := w.state.clone()
+	last := w.f.p.Code[w.f.blocks[w.f.nodes[w.n].block].end-1].Op
+	if last == runtime.OpLoop && !jumped && len(s.stack) > 0 {
+		s.stack = s.stack[:len(s.stack)-1]
+	}
+	if jumps(last) && w.tested.rel != noRelation {
+		t := w.tested
+		if !jumped {
+			t.rel = t.rel.negated()
+		}
+		s.refine(t)
+	}
+	return s
+}
+
+// refine narrows what is known of a scratch word by a test that came out true.
+func (s *state) refine(t value) {
+	temp := int(t.src) - 1
+	if temp >= followedTemps || s.words[temp].kind != wordValue {
+		return
+	}
+	v := &s.words[temp]
+	// The word itself lies where the test says, less what the test adds to it; not when adding may wrap.
+	if _, ok := addChecked(v.lo, t.add); !ok {
+		return
+	}
+	if _, ok := addChecked(v.hi, t.add); !ok {
+		return
+	}
+	lo, hi := t.rel.limits(t.lo, t.hi)
+	narrow(v, lo, hi, t.add)
+}
+
+// limits is where a number x lies when "x r y" holds for a y within [lo, hi].
+func (r relation) limits(lo, hi int64) (xlo, xhi int64) {
+	xlo, xhi = math.MinInt64, math.MaxInt64
+	switch r {
+	case less:
+		if hi > math.MinInt64 {
+			xhi = hi - 1
+		}
+	case lessEqual:
+		xhi = hi
+	case greater:
+		if lo < math.MaxInt64 {
+			xlo = lo + 1
+		}
+	case greaterEqual:
+		xlo = lo
+	case equal:
+		return lo, hi
+	case belowUnsigned:
+		if lo >= 0 {
+			return 0, max(hi, 1) - 1
+		}
+	}
+	return xlo, xhi
+}
+
+// narrow cuts v to the x with lo <= x+add <= hi, unless nothing would be left.
+func narrow(v *value, lo, hi, add int64) {
+	if d, ok := addChecked(lo, -add); ok && lo != math.MinInt64 && d > v.lo && d <= v.hi {
+		v.lo = d
+	}
+	if d, ok := addChecked(hi, -add); ok && hi != math.MaxInt64 && d < v.hi && d >= v.lo {
+		v.hi = d
+	}
+}
