@@ -172,9 +172,9 @@ const (
 	OpLogFloat // ( f -- )
 	OpLogText  // ( s -- ) text, bytes or a stack
 	OpEndItem  // ( -- ) an item that does not fit is taken back whole and counted
-	OpLogRange // ( n p -- ) DPDF "log mrf": n bytes at p
-	OpLogStr   // ( n p -- ) DPDF "log str": text at p, at most n bytes
-	OpLogWords // ( w1 … wA -- ) DPDF "log N"
+	OpLogRange // ( n p -- ) DPDF "log mrf": a whole item of format A (ItemRange, one field): n bytes at p
+	OpLogStr   // ( n p -- ) DPDF "log str": a whole item of format A (ItemString, one field): text at p, at most n bytes
+	OpLogWords // ( w1 … wA -- ) DPDF "log N": a whole item of format V (ItemWords, A fields), popped: wA first
 
 	NumOps // how many there are; new ones go before it
 )
