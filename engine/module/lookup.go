@@ -9,8 +9,7 @@ import (
 type Match struct {
 	Func *Func
 	Name string // the symbol's name, or the readable one without parameters for C++ and Rust
-	// Kind differs from Func.Kind never; Part says that the symbol is a piece cut out of a function, no entry of it.
-	Part bool
+	Part bool   // the symbol is a piece cut out of a function, no entry of it
 }
 
 // Lookup finds all functions that a name or pattern means, by address, each once.
@@ -88,15 +87,11 @@ func (f *File) LookupVar(pattern string) []*Var {
 // parameters where the language has overloads. It is what listings show.
 func (f *File) Names(pattern string) []Match {
 	s := f.table()
+	if exact := s.exact(pattern); len(exact) > 0 {
+		return exact
+	}
 	q := newQuery(pattern)
-	_, exact := q.glob, s.byName.find(pattern)
 	var found []Match
-	for _, n := range exact {
-		found = append(found, Match{Func: &s.funcs[n.of], Name: n.name})
-	}
-	if len(exact) > 0 {
-		return found
-	}
 	for _, n := range s.names {
 		name, ok := q.match(f, n.name)
 		if !ok {

@@ -1,0 +1,145 @@
+package place
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// SyntaxError is a specification that cannot be read.
+type SyntaxError struct {
+	Spec string // the whole text
+	Col  int    // first bad character, from 1
+	Len  int    // bad characters, at least 1
+	Msg  string // what is wrong
+	Help string // what to write instead, may be empty
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("cannot read place %q: %s", e.Spec, e.Msg) }
+
+// Hint says what to write instead.
+func (e *SyntaxError) Hint() string { return e.Help }
+
+// syntax makes a SyntaxError about the bytes from..to of a text.
+func syntax(text string, from, to int, msg, help string) *SyntaxError {
+	from = min(from, len(text))
+	to = min(max(to, from), len(text))
+	return &SyntaxError{Spec: text, Msg: msg, Help: help,
+		Col: utf8.RuneCountInString(text[:from]) + 1, Len: max(utf8.RuneCountInString(text[from:to]), 1)}
+}
+
+// What is what a search did not find.
+type What string
+
+// What can be missing.
+const (
+	NoModule   What = "module"
+	NoFunction What = "function"
+	NoLine     What = "code at line"
+	NoMark     What = "static mark"
+	NoVariable What = "variable"
+	NoSyscall  What = "system call"
+)
+
+// NotFoundError is a specification that means nothing in the modules searched.
+type NotFoundError struct {
+	Spec        Spec
+	What        What
+	Searched    []string // paths of modules, in order; of all modules there are when What is NoModule
+	Suggestions []string // names that look like it, the best first; lines that have code
+}
+
+func (e *NotFoundError) Error() string {
+	s := e.Spec
+	switch e.What {
+	case NoModule:
+		return fmt.Sprintf("cannot find module %q", s.Module)
+	case NoLine:
+		return fmt.Sprintf("cannot find code at %s:%d%s%s", s.File, s.Line, e.in(), e.lines())
+	case NoMark:
+		return fmt.Sprintf("cannot find static mark %s:%s%s", s.Provider, s.Name, e.in())
+	}
+	return fmt.Sprintf("cannot find %s %q%s", e.What, s.Name, e.in())
+}
+
+// in names the modules searched when they are few.
+func (e *NotFoundError) in() string {
+	switch n := len(e.Searched); {
+	case n == 0:
+		return ""
+	case n <= 3:
+		var names []string
+		for _, path := range e.Searched {
+			names = append(names, filepath.Base(path))
+		}
+		return " in " + strings.Join(names, ", ")
+	default:
+		return fmt.Sprintf(" in %s and %d other modules", filepath.Base(e.Searched[0]), n-1)
+	}
+}
+
+// lines tells which lines have code.
+func (e *NotFoundError) lines() string {
+	if len(e.Suggestions) == 0 {
+		return ""
+	}
+	return "; the nearest lines with code: " + strings.Join(e.Suggestions, ", ")
+}
+
+// Hint tells what looks like the name.
+func (e *NotFoundError) Hint() string {
+	if e.What == NoLine || len(e.Suggestions) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(e.Suggestions, ", ") + "?"
+}
+
+// OffsetError is an offset that is not the start of an instruction of the function.
+type OffsetError struct {
+	Func   string // as it was asked for
+	Offset uint64
+	Size   uint64 // of the function; 0 when unknown
+	Near   []uint64
+}
+
+func (e *OffsetError) Error() string {
+	at := fmt.Sprintf("%s+0x%x", e.Func, e.Offset)
+	if len(e.Near) == 0 {
+		return fmt.Sprintf("cannot probe %s: %s has only 0x%x bytes", at, e.Func, e.Size)
+	}
+	return fmt.Sprintf("cannot probe %s: no instruction begins there; the nearest are %s", at, strings.Join(e.near(), ", "))
+}
+
+func (e *OffsetError) near() []string {
+	var near []string
+	for _, off := range e.Near {
+		near = append(near, fmt.Sprintf("%s+0x%x", e.Func, off))
+	}
+	return near
+}
+
+// Hint offers a place that works.
+func (e *OffsetError) Hint() string {
+	if len(e.Near) == 0 {
+		return fmt.Sprintf("%s+* means every instruction of the function", e.Func)
+	}
+	return "write " + strings.Join(e.near(), " or ")
+}
+
+// RefusedError is a place that exists but is no place for a probe.
+type RefusedError struct {
+	Place  string
+	Reason string
+	Help   string
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("cannot probe %s: %s", e.Place, e.Reason) }
+
+// Hint says what may be probed instead; may be empty.
+func (e *RefusedError) Hint() string { return e.Help }
+
+// ErrProcessAddress says that a specification names an address of a process (Spec.Absolute), which only who knows the
+// process can turn into a file and an address in it.
+var ErrProcessAddress = errors.New("the address is one of the process")

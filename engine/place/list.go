@@ -1,0 +1,56 @@
+package place
+
+import "gotap/engine/module"
+
+// Listed is one line of a listing: a place as it may be written, and what it is.
+type Listed struct {
+	Text   string // "/usr/lib/libc.so.6:malloc", "usdt:acc:hello"
+	Target Target
+}
+
+// List lists the places that a specification means in a module. Unlike Resolve it lists every name of a function that
+// a pattern matches, and C++ functions with their parameters, so that each line is a specification of its own.
+// A mark in several places is one line for each distinct text.
+func (r *Resolver) List(s Spec, f *module.File) ([]Listed, error) {
+	if s.Kind == Function && !s.Every && !s.HasOff {
+		return listNames(s, f)
+	}
+	targets, err := r.Resolve(s, f)
+	var lines []Listed
+	seen := map[string]bool{}
+	for _, t := range targets {
+		text := t.Name
+		switch s.Kind {
+		case Function:
+			text = f.Path + ":" + t.local()
+		case Address, Line:
+			s.Module = f.Path
+			text = s.String()
+		case Watch:
+			text = s.String()
+		}
+		if !seen[text] {
+			seen[text] = true
+			lines = append(lines, Listed{text, t})
+		}
+	}
+	return lines, err
+}
+
+// listNames lists functions by name.
+func listNames(s Spec, f *module.File) ([]Listed, error) {
+	var lines []Listed
+	seen := map[string]bool{}
+	for _, m := range f.Names(s.Name) {
+		if seen[m.Name] {
+			continue
+		}
+		seen[m.Name] = true
+		t := Target{File: f, Func: m.Func, Vaddr: m.Func.Addr, Symbol: m.Name, IFunc: m.Func.Kind == module.KindIFunc}
+		lines = append(lines, Listed{f.Path + ":" + m.Name, t.named()})
+	}
+	if len(lines) == 0 {
+		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name)}
+	}
+	return lines, nil
+}

@@ -1,0 +1,59 @@
+package place
+
+import (
+	"path/filepath"
+	"strings"
+
+	"gotap/engine/module"
+)
+
+// MatchModule reports whether the module part of a specification means a file. No part means any. With a slash it is a
+// path, which may go over symbolic links, or a pattern of paths. Without, it is a file name, a pattern of file names, or the
+// name of a library without what follows: "libc" means libc.so.6 and libc-2.31.so, "libstdc++.so" means libstdc++.so.6.
+func MatchModule(pattern, path string) bool {
+	base := filepath.Base(path)
+	switch {
+	case pattern == "" || pattern == path || pattern == base:
+		return true
+	case strings.Contains(pattern, "/"):
+		return samePath(pattern, path) || module.IsGlob(pattern) && module.Glob(pattern, path)
+	case module.IsGlob(pattern):
+		return module.Glob(pattern, base)
+	}
+	return isLibrary(pattern, base)
+}
+
+// samePath compares paths after making them absolute and following symbolic links.
+func samePath(a, b string) bool {
+	abs, err := filepath.Abs(a)
+	if err != nil {
+		return false
+	}
+	if abs == filepath.Clean(b) {
+		return true
+	}
+	a, err1 := filepath.EvalSymlinks(abs)
+	b, err2 := filepath.EvalSymlinks(b)
+	return err1 == nil && err2 == nil && a == b
+}
+
+// isLibrary reports whether a file name is that of a library: the name, a version, ".so", a version.
+func isLibrary(name, base string) bool {
+	rest, ok := strings.CutPrefix(base, name)
+	if !ok {
+		return false
+	}
+	if strings.HasSuffix(name, ".so") {
+		return isVersion(rest, '.')
+	}
+	before, after, ok := strings.Cut(rest, ".so")
+	return ok && (before == "" || isVersion(before, '-')) && (after == "" || isVersion(after, '.'))
+}
+
+// isVersion reports whether a text is a version behind a separator: ".6", "-2.31".
+func isVersion(text string, separator byte) bool {
+	if len(text) < 2 || text[0] != separator || text[1] < '0' || text[1] > '9' {
+		return false
+	}
+	return strings.Trim(text[1:], "0123456789.") == ""
+}

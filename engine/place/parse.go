@@ -1,0 +1,317 @@
+package place
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gotap/engine/module"
+)
+
+// prefixes are the words that begin places which are no code by name.
+var prefixes = [...]string{Function: "", Address: "", Line: "", Mark: "usdt:", Watch: "watch:", Syscall: "syscall:"}
+
+// maxSpec bounds the text of a specification, in bytes; C++ names are long.
+const maxSpec = 1 << 16
+
+// Parse reads a specification. Errors are *SyntaxError.
+func Parse(text string) (Spec, error) {
+	p := parser{text}
+	if err := p.check(); err != nil {
+		return Spec{}, err
+	}
+	var s Spec
+	var err *SyntaxError
+	switch {
+	case strings.HasPrefix(text, prefixes[Mark]):
+		s, err = p.mark(len(prefixes[Mark]))
+	case strings.HasPrefix(text, prefixes[Watch]):
+		s, err = p.watch(len(prefixes[Watch]))
+	case strings.HasPrefix(text, prefixes[Syscall]):
+		s, err = p.syscall(len(prefixes[Syscall]))
+	default:
+		s, err = p.code(0, len(text))
+	}
+	if err != nil {
+		return Spec{}, err
+	}
+	return s, nil
+}
+
+// parser reads parts of one text, given as byte positions.
+type parser struct{ text string }
+
+// check refuses what no specification may hold.
+func (p parser) check() error {
+	switch {
+	case p.text == "":
+		return syntax(p.text, 0, 0, "it is empty", `write [MODULE:]PLACE, such as "libc:malloc"`)
+	case len(p.text) > maxSpec:
+		return syntax(p.text[:32]+"…", 0, 0, "it is too long", "")
+	case !utf8.ValidString(p.text):
+		return syntax(strings.ToValidUTF8(p.text, "�"), 0, 0, "it is not UTF-8 text", "")
+	}
+	first, _ := utf8.DecodeRuneInString(p.text)
+	last, n := utf8.DecodeLastRuneInString(p.text)
+	if unicode.IsSpace(first) {
+		return syntax(p.text, 0, 1, "it begins with a blank", "")
+	}
+	if unicode.IsSpace(last) {
+		return syntax(p.text, len(p.text)-n, len(p.text), "it ends with a blank", "")
+	}
+	if i := strings.IndexFunc(p.text, unicode.IsControl); i >= 0 {
+		return syntax(p.text, i, i+1, "it holds a control character", "")
+	}
+	return nil
+}
+
+// foreign are words that other tracers begin their places with.
+var foreign = map[string]string{
+	"uprobe": "", "u": "", "uretprobe": " with a leave handler", "ur": " with a leave handler", "fentry": "", "process": "",
+	"tracepoint": "", "kprobe": "", "k": "", "kretprobe": "",
+}
+
+// code reads [MODULE:]PLACE.
+func (p parser) code(from, to int) (Spec, *SyntaxError) {
+	s := Spec{}
+	if p.text[from] != '@' {
+		if colon := p.colon(from, to); colon >= 0 {
+			s.Module = p.text[from:colon]
+			if colon == from {
+				return s, syntax(p.text, from, from+1, "the module before the colon is missing", "")
+			}
+			from = colon + 1
+		}
+	}
+	if from == to {
+		return s, syntax(p.text, from, to, "there is no place behind the colon", "name a function, an address or @file:line")
+	}
+	place := p.text[from:to]
+	switch {
+	case place[0] == '@':
+		return p.line(s, from, to)
+	case strings.HasPrefix(place, "0x") || strings.HasPrefix(place, "0X"):
+		return p.address(s, from, to)
+	case place[0] >= '0' && place[0] <= '9':
+		return s, syntax(p.text, from, to, "a name cannot begin with a digit", "addresses are hexadecimal: 0x1136")
+	}
+	if colon := p.colon(from, to); colon >= 0 && !strings.HasPrefix(p.text[colon:], ":.") {
+		how, known := foreign[s.Module]
+		help := "MODULE:PLACE has one colon; static marks are usdt:PROVIDER:NAME"
+		if known {
+			help = "write MODULE:FUNCTION" + how
+		}
+		return s, syntax(p.text, colon, colon+1, "there is a colon too many", help)
+	}
+	return p.function(s, from, to)
+}
+
+// colon finds the first single colon: those of "::" separate C++ and Rust names.
+func (p parser) colon(from, to int) int {
+	for i := from; i < to; i++ {
+		if p.text[i] != ':' {
+			continue
+		}
+		run := i
+		for run < to && p.text[run] == ':' {
+			run++
+		}
+		if run == i+1 {
+			return i
+		}
+		i = run - 1
+	}
+	return -1
+}
+
+// line reads @FILE:LINE.
+func (p parser) line(s Spec, from, to int) (Spec, *SyntaxError) {
+	const help = "source lines are written @main.c:42"
+	colon := strings.LastIndexByte(p.text[from:to], ':')
+	if colon < 0 {
+		return s, syntax(p.text, from, to, "the line number is missing", help)
+	}
+	colon += from
+	if colon == from+1 {
+		return s, syntax(p.text, from, colon, "the file name is missing", help)
+	}
+	n, err := strconv.ParseUint(p.text[colon+1:to], 10, 31)
+	if err != nil || n == 0 {
+		return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is no line number", help)
+	}
+	s.Kind, s.File, s.Line = Line, p.text[from+1:colon], int(n)
+	return s, nil
+}
+
+// address reads 0xHEX.
+func (p parser) address(s Spec, from, to int) (Spec, *SyntaxError) {
+	n, err := strconv.ParseUint(p.text[from+2:to], 16, 64)
+	if err != nil || strings.HasPrefix(p.text[from+2:to], "_") {
+		return s, syntax(p.text, from, to, strconv.Quote(p.text[from:to])+" is no hexadecimal address", "")
+	}
+	s.Kind, s.Addr = Address, n
+	return s, nil
+}
+
+// function reads NAME[+OFFSET].
+func (p parser) function(s Spec, from, to int) (Spec, *SyntaxError) {
+	s.Kind, s.Name = Function, p.text[from:to]
+	plus := offsetAt(s.Name)
+	if plus < 0 {
+		return s, nil
+	}
+	offset := s.Name[plus+1:]
+	s.Name = s.Name[:plus]
+	if s.Name == "" {
+		return s, syntax(p.text, from, to, "there is no name before the offset", "")
+	}
+	if offset == "*" {
+		s.Every = true
+		return s, nil
+	}
+	n, err := strconv.ParseUint(offset, 0, 64)
+	if err != nil || !plainNumber(offset) {
+		at := from + plus + 1
+		return s, syntax(p.text, at, to, strconv.Quote(offset)+" is no offset", "offsets are written +16, +0x10 or +*")
+	}
+	s.Offset, s.HasOff = n, true
+	return s, nil
+}
+
+// plainNumber keeps to decimal and hexadecimal: no octal, no signs, no underscores between digits.
+func plainNumber(text string) bool {
+	hex := strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X")
+	return !strings.Contains(text, "_") && (hex || len(text) == 1 || text[0] != '0')
+}
+
+// offsetAt finds the plus sign of an offset: the last one that is not inside brackets, not part of an operator's name and not
+// set off by blanks ("Send + Sync").
+func offsetAt(name string) int {
+	depth := 0
+	for i := len(name) - 1; i >= 0; i-- {
+		switch name[i] {
+		case '>', ')', ']':
+			depth++
+		case '<', '(', '[':
+			depth--
+		case '+':
+			if depth != 0 || i > 0 && name[i-1] == ' ' || i+1 < len(name) && name[i+1] == ' ' {
+				continue
+			}
+			if operatorPlus(name, i) {
+				return -1
+			}
+			return i
+		}
+	}
+	return -1
+}
+
+// operatorPlus reports whether the plus sign at i belongs to an operator: "operator+", "operator++", "operator+=". The plus
+// of "operator++0x10" belongs to the offset, as what follows is a number.
+func operatorPlus(name string, i int) bool {
+	const word = "operator"
+	rest := name[i+1:]
+	before := strings.TrimSuffix(name[:i], " ")
+	if strings.HasSuffix(before, word) {
+		return true
+	}
+	before, plus := strings.CutSuffix(before, "+")
+	return plus && strings.HasSuffix(before, word) && (rest == "" || rest[0] == '(')
+}
+
+// mark reads [MODULE:]PROVIDER:NAME.
+func (p parser) mark(from int) (Spec, *SyntaxError) {
+	const help = "static marks are written usdt:PROVIDER:NAME or usdt:MODULE:PROVIDER:NAME"
+	s := Spec{Kind: Mark}
+	part := strings.Split(p.text[from:], ":")
+	if len(part) < 2 || len(part) > 3 {
+		return s, syntax(p.text, from, len(p.text), "it needs a provider and a name", help)
+	}
+	at := from
+	for _, text := range part {
+		if text == "" {
+			return s, syntax(p.text, at, at, "a part of it is empty", help)
+		}
+		at += len(text) + 1
+	}
+	if len(part) == 3 {
+		s.Module, part = part[0], part[1:]
+	}
+	s.Provider, s.Name = part[0], part[1]
+	return s, nil
+}
+
+// syscall reads NAME.
+func (p parser) syscall(from int) (Spec, *SyntaxError) {
+	s := Spec{Kind: Syscall, Name: p.text[from:]}
+	bad := strings.IndexFunc(s.Name, func(r rune) bool {
+		return !strings.ContainsRune(`_*?[]!^-\`, r) && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
+	})
+	switch {
+	case s.Name == "":
+		return s, syntax(p.text, from, from, "the name of the system call is missing", "such as syscall:openat, or syscall:*")
+	case bad >= 0:
+		return s, syntax(p.text, from+bad, from+bad+1, strconv.Quote(s.Name)+" is no name of a system call", "")
+	}
+	return s, nil
+}
+
+// watchHelp says how watchpoints are written.
+const watchHelp = "watchpoints are written watch:PLACE/LEN/w, /rw or /x, with 1, 2, 4 or 8 bytes: watch:counter/8/w"
+
+// watch reads PLACE/LEN/w|rw|x. It is read from the end, as modules may be paths.
+func (p parser) watch(from int) (Spec, *SyntaxError) {
+	text := p.text
+	kindAt := strings.LastIndexByte(text, '/')
+	if kindAt < from {
+		return Spec{}, syntax(text, from, len(text), "the length and the kind are missing", watchHelp)
+	}
+	lenAt := strings.LastIndexByte(text[:kindAt], '/')
+	if lenAt < from {
+		return Spec{}, syntax(text, kindAt, len(text), "the length or the kind is missing", watchHelp)
+	}
+	if lenAt == from {
+		return Spec{}, syntax(text, from, lenAt, "there is nothing to watch", watchHelp)
+	}
+	s, err := p.code(from, lenAt)
+	if err == nil {
+		err = p.watchable(s, from, lenAt)
+	}
+	if err != nil {
+		return s, err
+	}
+	s.Kind = Watch
+	var ok bool
+	if s.Access, ok = accessOf(text[kindAt+1:]); !ok {
+		return s, syntax(text, kindAt+1, len(text), strconv.Quote(text[kindAt+1:])+" is no kind of watchpoint", watchHelp)
+	}
+	s.Len, _ = strconv.Atoi(text[lenAt+1 : kindAt])
+	if digits := text[lenAt+1 : kindAt]; !strings.Contains("1 2 4 8", digits) || len(digits) != 1 || digits == " " {
+		return s, syntax(text, lenAt+1, kindAt, "the length "+strconv.Quote(digits)+" is none of 1, 2, 4 and 8", watchHelp)
+	}
+	return s, nil
+}
+
+// watchable refuses places that are not one address.
+func (p parser) watchable(s Spec, from, to int) *SyntaxError {
+	switch {
+	case s.Kind == Line:
+		return syntax(p.text, from, to, "a source line cannot be watched", watchHelp)
+	case s.Every:
+		return syntax(p.text, from, to, "a watchpoint has one place", watchHelp)
+	case module.IsGlob(s.Name):
+		return syntax(p.text, from, to, "a watchpoint takes no pattern", "there are only a few debug registers; name the variable")
+	}
+	return nil
+}
+
+func accessOf(name string) (Access, bool) {
+	for a, n := range accessNames {
+		if n == name {
+			return Access(a), true
+		}
+	}
+	return 0, false
+}

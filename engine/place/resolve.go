@@ -1,0 +1,375 @@
+package place
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gotap/engine/module"
+)
+
+// Lines is the line table of one module's debug information.
+type Lines interface {
+	// AddrsOf lists the addresses in the file at which a source line begins to run, one for each copy of its code. The file is
+	// named as users do: by its last parts, or as the debug information has it. When no code belongs to the line,
+	// nearest are the lines of the file that have some, or nothing when the file is not known.
+	AddrsOf(file string, line int) (addrs []uint64, nearest []int, err error)
+}
+
+// Resolver finds places in modules. Its functions are called from whoever calls the Resolver.
+type Resolver struct {
+	// Lines reads the line table of a module. nil, or a nil result: source lines are not found.
+	Lines func(*module.File) (Lines, error)
+	// Boundaries lists the addresses of the instructions in code, which is a function that starts at vaddr. What was
+	// found before an error counts. nil: offsets are not checked, and "+*" is refused.
+	Boundaries func(f *module.File, code []byte, vaddr uint64) ([]uint64, error)
+}
+
+// ResolveAll finds the places that a specification means in the modules of a process, which come in the order of search: the
+// main program first. Without a module part the main program alone is meant when it has the place, else every
+// module that has. With one, all modules that match. The error is a *NotFoundError when nothing was found, or what
+// the most promising module said; ErrProcessAddress for addresses without a module.
+func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
+	if s.Absolute() {
+		return nil, ErrProcessAddress
+	}
+	searched := Candidates(s, files)
+	if len(searched) == 0 {
+		return nil, noModule(s, files)
+	}
+	var found []Target
+	var missing NotFoundError
+	var failed error
+	for i, f := range searched {
+		targets, err := r.Resolve(s, f)
+		found = append(found, targets...)
+		var nf *NotFoundError
+		switch {
+		case errors.As(err, &nf):
+			missing.What, missing.Suggestions = nf.What, append(missing.Suggestions, nf.Suggestions...)
+		case err != nil && failed == nil:
+			failed = err
+		}
+		missing.Searched = append(missing.Searched, f.Path)
+		if s.Module == "" && i == 0 && (len(found) > 0 || failed != nil) {
+			break // the main program has it
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	missing.Spec, missing.Suggestions = s, missing.Suggestions[:min(3, len(missing.Suggestions))]
+	return nil, &missing
+}
+
+// Candidates lists the files that the module part of a specification means. Files of exactly that name are preferred to
+// libraries whose name begins with it.
+func Candidates(s Spec, files []*module.File) []*module.File {
+	var exact, all []*module.File
+	for _, f := range files {
+		if s.Module != "" && (f.Path == s.Module || filepath.Base(f.Path) == s.Module) {
+			exact = append(exact, f)
+		}
+		if MatchModule(s.Module, f.Path) {
+			all = append(all, f)
+		}
+	}
+	if len(exact) > 0 {
+		return exact
+	}
+	return all
+}
+
+// noModule is the error for a module part that no module matches, with names that begin like it.
+func noModule(s Spec, files []*module.File) error {
+	e := &NotFoundError{Spec: s, What: NoModule}
+	if s.Module == "" { // nothing to search at all
+		e.What = NoFunction
+	}
+	want := filepath.Base(s.Module)
+	for _, f := range files {
+		e.Searched = append(e.Searched, f.Path)
+		base := filepath.Base(f.Path)
+		near := len(want) >= 3 && (strings.Contains(base, want) || strings.HasPrefix(base, want[:3]) && want[:3] != "lib" ||
+			strings.HasPrefix(base, want[:min(5, len(want))]))
+		if near && len(e.Suggestions) < 3 {
+			e.Suggestions = append(e.Suggestions, base)
+		}
+	}
+	return e
+}
+
+// Resolve finds the places that a specification means in one module, whatever its module part says.
+// A pattern leaves out what cannot be probed; a place named outright is refused with a *RefusedError or *OffsetError.
+func (r *Resolver) Resolve(s Spec, f *module.File) ([]Target, error) {
+	switch s.Kind {
+	case Function:
+		return r.functions(s, f)
+	case Address:
+		return r.address(s, f)
+	case Line:
+		return r.lines(s, f)
+	case Mark:
+		return marks(s, f)
+	case Watch:
+		return watched(s, f)
+	}
+	return nil, &RefusedError{Place: s.String(), Reason: "a system call is no place in a module"}
+}
+
+// functions resolves NAME[+OFFSET].
+func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
+	matches := f.Lookup(s.Name)
+	if len(matches) == 0 {
+		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name)}
+	}
+	var found []Target
+	var refused error
+	for _, m := range matches {
+		targets, err := r.inFunction(s, f, m)
+		found = append(found, targets...)
+		if refused == nil {
+			refused = err
+		}
+	}
+	if len(found) == 0 {
+		return nil, refused
+	}
+	if module.IsGlob(s.Name) {
+		refused = nil
+	}
+	return found, refused
+}
+
+// inFunction resolves the offset in one function.
+func (r *Resolver) inFunction(s Spec, f *module.File, m module.Match) ([]Target, error) {
+	t := Target{File: f, Func: m.Func, Vaddr: m.Func.Addr, Symbol: m.Name, IFunc: m.Func.Kind == module.KindIFunc}
+	switch {
+	case s.Every:
+		return r.every(t)
+	case s.HasOff && s.Offset != 0:
+		return r.at(t, s.Offset)
+	case m.Part && !s.HasOff:
+		return nil, &RefusedError{Place: m.Name, Reason: "it is a piece of a function, which is not called",
+			Help: m.Name + "+0x0 means its first instruction"}
+	}
+	return []Target{t.named()}, nil
+}
+
+// ifuncOffset refuses instructions of functions that are not chosen yet.
+func ifuncOffset(t Target) error {
+	return &RefusedError{Place: t.Symbol, Reason: "the loader chooses its code, so that it has no instructions before the program runs",
+		Help: "name the implementation, as gotap list shows it"}
+}
+
+// every is all instructions of a function.
+func (r *Resolver) every(t Target) ([]Target, error) {
+	if t.IFunc {
+		return nil, ifuncOffset(t)
+	}
+	addrs, err := r.boundaries(t.File, t.Func)
+	if len(addrs) == 0 {
+		if err == nil {
+			err = errors.New("its size is not known")
+		}
+		return nil, fmt.Errorf("cannot list instructions of %s: %w", t.Symbol, err)
+	}
+	var found []Target
+	for _, addr := range addrs {
+		t.Vaddr, t.Offset = addr, addr-t.Func.Addr
+		found = append(found, t.named())
+	}
+	return found, nil
+}
+
+// at is one instruction of a function.
+func (r *Resolver) at(t Target, offset uint64) ([]Target, error) {
+	if t.IFunc {
+		return nil, ifuncOffset(t)
+	}
+	if err := r.checkOffset(t.File, t.Func, t.Symbol, offset); err != nil {
+		return nil, err
+	}
+	t.Vaddr, t.Offset = t.Func.Addr+offset, offset
+	return []Target{t.named()}, nil
+}
+
+// checkOffset refuses offsets beyond a function and inside its instructions.
+func (r *Resolver) checkOffset(f *module.File, fn *module.Func, name string, offset uint64) error {
+	if fn.Size == 0 {
+		return nil // nothing is known to check against
+	}
+	if offset >= fn.Size {
+		return &OffsetError{Func: name, Offset: offset, Size: fn.Size}
+	}
+	if r.Boundaries == nil {
+		return nil
+	}
+	addrs, err := r.boundaries(f, fn)
+	e := &OffsetError{Func: name, Offset: offset, Size: fn.Size}
+	for _, addr := range addrs {
+		switch at := addr - fn.Addr; {
+		case at == offset:
+			return nil
+		case at < offset:
+			e.Near = []uint64{at}
+		default:
+			e.Near = append(e.Near, at)
+			return e
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot tell whether %s+0x%x is an instruction: %w", name, offset, err)
+	}
+	return e
+}
+
+// maxFunc bounds the bytes of a function that are looked at for instructions.
+const maxFunc = 16 << 20
+
+// boundaries lists the instructions of a function.
+func (r *Resolver) boundaries(f *module.File, fn *module.Func) ([]uint64, error) {
+	if r.Boundaries == nil {
+		return nil, errors.New("no decoder for its processor")
+	}
+	code, err := f.Code(fn.Addr, int(min(fn.Size, maxFunc)))
+	if err != nil {
+		return nil, err
+	}
+	return r.Boundaries(f, code, fn.Addr)
+}
+
+// address resolves MODULE:0xADDR. In a function whose bounds are known it has to be an instruction; elsewhere, in files
+// without any symbols, it is taken as it is.
+func (r *Resolver) address(s Spec, f *module.File) ([]Target, error) {
+	at := fmt.Sprintf("%s:0x%x", filepath.Base(f.Path), s.Addr)
+	if !f.IsText(s.Addr) {
+		return nil, &RefusedError{Place: at, Reason: "there is no code in the file",
+			Help: "addresses are those of the file, as nm and objdump print them"}
+	}
+	t := At(f, s.Addr)
+	if t.Func != nil {
+		name := t.Symbol
+		if name == "" {
+			name = fmt.Sprintf("0x%x", t.Func.Addr)
+		}
+		if err := r.checkOffset(f, t.Func, name, t.Offset); err != nil {
+			return nil, err
+		}
+	}
+	t.Name = at
+	return []Target{t}, nil
+}
+
+// lines resolves @FILE:LINE.
+func (r *Resolver) lines(s Spec, f *module.File) ([]Target, error) {
+	missing := &NotFoundError{Spec: s, What: NoLine, Searched: []string{f.Path}}
+	if r.Lines == nil {
+		return nil, missing
+	}
+	lines, err := r.Lines(f)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read source lines of %s: %w", f.Path, err)
+	}
+	if lines == nil {
+		return nil, missing
+	}
+	addrs, nearest, err := lines.AddrsOf(s.File, s.Line)
+	if err != nil {
+		return nil, fmt.Errorf("cannot find %s:%d in %s: %w", s.File, s.Line, f.Path, err)
+	}
+	var found []Target
+	for _, addr := range addrs {
+		t := At(f, addr)
+		t.Name = fmt.Sprintf("%s:@%s:%d", filepath.Base(f.Path), s.File, s.Line)
+		found = append(found, t)
+	}
+	for _, n := range nearest {
+		missing.Suggestions = append(missing.Suggestions, strconv.Itoa(n))
+	}
+	if len(found) == 0 {
+		return nil, missing
+	}
+	return found, nil
+}
+
+// marks resolves usdt:PROVIDER:NAME. A mark that was inlined is in several places, which are all meant.
+func marks(s Spec, f *module.File) ([]Target, error) {
+	all, err := f.Marks()
+	if err != nil {
+		return nil, err
+	}
+	missing := &NotFoundError{Spec: s, What: NoMark, Searched: []string{f.Path}}
+	var found []Target
+	for i := range all {
+		m := &all[i]
+		full := m.Provider + ":" + m.Name
+		if matchMark(s.Provider, m.Provider) && matchMark(s.Name, m.Name) {
+			t := At(f, m.PC)
+			t.Mark, t.Name = m, "usdt:"+full
+			found = append(found, t)
+		} else if len(missing.Suggestions) < 3 && nearMark(s, m) {
+			missing.Suggestions = append(missing.Suggestions, "usdt:"+full)
+		}
+	}
+	if len(found) == 0 {
+		return nil, missing
+	}
+	return found, nil
+}
+
+// matchMark compares as SystemTap and DTrace do: a dash stands for two underscores.
+func matchMark(pattern, name string) bool {
+	return matchName(pattern, name) || strings.Contains(pattern, "-") && !module.IsGlob(pattern) &&
+		strings.ReplaceAll(pattern, "-", "__") == name
+}
+
+// nearMark reports whether a mark may have been meant.
+func nearMark(s Spec, m *module.Mark) bool {
+	return s.Name == m.Name || s.Provider == m.Provider && len(s.Name) > 1 && strings.HasPrefix(m.Name, s.Name[:2])
+}
+
+// watched resolves the place of a watchpoint: a variable, or for execution a function before that.
+func watched(s Spec, f *module.File) ([]Target, error) {
+	if s.Name == "" {
+		t := At(f, s.Addr)
+		t.Name = "watch:" + t.Name
+		return []Target{t}, nil
+	}
+	found, err := variables(s, f)
+	if len(found) > 0 || err != nil {
+		return found, err
+	}
+	for _, m := range f.Lookup(s.Name) {
+		t := Target{File: f, Func: m.Func, Vaddr: m.Func.Addr + s.Offset, Offset: s.Offset, Symbol: m.Name}.named()
+		t.Name = "watch:" + t.Name
+		found = append(found, t)
+	}
+	if len(found) == 0 {
+		return nil, &NotFoundError{Spec: s, What: NoVariable, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name)}
+	}
+	return found, nil
+}
+
+// variables finds the variables that a watchpoint names.
+func variables(s Spec, f *module.File) ([]Target, error) {
+	var found []Target
+	for _, v := range f.LookupVar(s.Name) {
+		switch {
+		case v.TLS:
+			return nil, &RefusedError{Place: s.String(), Reason: s.Name + " is thread-local: each thread has its own"}
+		case v.Size > 0 && s.Offset+uint64(s.Len) > v.Size:
+			return nil, &RefusedError{Place: s.String(), Reason: fmt.Sprintf("%s has %d bytes", s.Name, v.Size),
+				Help: "watch one of its parts, of 1, 2, 4 or 8 bytes"}
+		}
+		t := Target{File: f, Var: v, Vaddr: v.Addr + s.Offset, Symbol: s.Name, Offset: s.Offset}.named()
+		t.Name = "watch:" + t.Name
+		found = append(found, t)
+	}
+	return found, nil
+}
