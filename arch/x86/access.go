@@ -68,23 +68,31 @@ func (a *address) effective(regs *arch.Regs) uint64 {
 	return ea & a.mask
 }
 
-// linear adds the segment. It fails for a segment of the program's own making.
+// linear adds the segment.
 func (s *site) linear(regs *arch.Regs) (uint64, error) {
 	a := &s.form.mem
 	ea := a.effective(regs)
 	if a.segment != none {
 		ea += regs[a.segment]
 	}
-	if a.selector != none && ownSegment(regs[a.selector]) {
+	if a.selector != none && !a.usable(regs[a.selector]) {
 		return 0, errSegment
 	}
 	return s.isa.wrap(ea), nil
 }
 
-// ownSegment reports a selector of the local descriptor table, or of the three thread-local ones of the global table:
-// their base is not in the register file.
+// usable reports whether the base of a segment of 32-bit mode is known: the register file has those of fs and gs, if
+// they are loaded at all; the others are flat unless the program made segments of its own.
+func (a *address) usable(selector uint64) bool {
+	if a.segment != none {
+		return selector&^3 != 0
+	}
+	return !ownSegment(selector)
+}
+
+// ownSegment reports a selector of the local descriptor table, or of the three thread-local ones of the global table.
 func ownSegment(selector uint64) bool {
-	return selector&4 != 0 || selector >= 0x63 && selector <= 0x73
+	return selector&4 != 0 || selector >= 0x60 && selector <= 0x73
 }
 
 // get is the value of an operand. Bits beyond size are not defined.

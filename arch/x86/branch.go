@@ -132,18 +132,18 @@ func (s *site) leave(regs *arch.Regs, mem arch.Memory) error {
 	return nil
 }
 
-// popFlags changes what a program without I/O privilege may: not IF, not IOPL. A trap flag that it sets traps after
-// the next instruction, as it does natively.
+// popFlags changes what a program without I/O privilege may: not IF, not IOPL. A trap flag is left to the processor, and so is a
+// change of the ID flag, which the kernel does not let a tracer make.
 func (s *site) popFlags(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	v, err := load(regs, mem, regs[RSP], f.size)
 	if err != nil {
 		return err
 	}
-	if v&flagTF != 0 {
+	mask := flagsPopped & sizeMask(f.size)
+	if v&flagTF != 0 || (v^regs[EFLAGS])&mask&flagID != 0 {
 		return errOwnStep
 	}
-	mask := flagsPopped & sizeMask(f.size)
 	regs[EFLAGS] = regs[EFLAGS]&^(mask|flagRF) | v&mask
 	regs[RSP] = s.isa.wrap(regs[RSP] + uint64(f.size))
 	regs[RIP] = f.next

@@ -6,7 +6,7 @@ import "gotap/arch"
 const (
 	errNoEmulation = refusal("the instruction is not emulated")
 	errOwnStep     = refusal("the program single-steps itself, or checks alignment")
-	errSegment     = refusal("the segment is one of the program's own")
+	errSegment     = refusal("a segment whose base is not known")
 	errCanonical   = refusal("a branch to an address that is not canonical")
 )
 
@@ -18,6 +18,9 @@ func (s *site) Emulate(regs *arch.Regs, mem arch.Memory) error {
 		return errOwnStep
 	}
 	if s.form.do >= doPush {
+		if !s.isa.long && ownSegment(regs[SS]) {
+			return errSegment
+		}
 		return s.emulateStack(regs, mem)
 	}
 	if err := s.emulateData(regs, mem); err != nil {

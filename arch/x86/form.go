@@ -75,7 +75,7 @@ type address struct {
 	base, index uint8 // in arch.Regs, or none
 	scale       uint8 // shift
 	segment     uint8 // FSBase, GSBase or none
-	selector    uint8 // the segment register, whose segment has to be flat where its base is not known; or none
+	selector    uint8 // the segment register, in 32-bit mode; none in 64-bit mode
 	disp        uint64
 	mask        uint64 // of the address size
 }
@@ -152,9 +152,9 @@ func (in *inst) address16(a *address) {
 func (in *inst) addressSegment(a *address) {
 	switch in.seg {
 	case 0x64:
-		a.segment, a.selector = FSBase, none
+		a.segment, a.selector = FSBase, FS
 	case 0x65:
-		a.segment, a.selector = GSBase, none
+		a.segment, a.selector = GSBase, GS
 	case 0x26:
 		a.selector = ES
 	case 0x2e:

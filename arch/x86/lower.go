@@ -16,6 +16,9 @@ func (in *inst) lower(addr uint64) form {
 	}
 	if in.memory() || in.dispLen != 0 {
 		f.mem = in.address(addr)
+		if f.mem.selector == CS { // not to be written, and rarely read
+			return f
+		}
 	}
 	switch in.opmap {
 	case mapLegacy:
@@ -41,7 +44,7 @@ func (in *inst) byteOr(size uint8) uint8 {
 }
 
 // lowerOneByte is for the one-byte map. A rep prefix has no meaning on what is emulated of it, but on 90 (pause),
-// which does nothing either way.
+// which does nothing either way, and on loops.
 func (in *inst) lowerOneByte(f *form) {
 	switch op := in.opcode; {
 	case op < 0x40 && op&7 < 6:
@@ -233,7 +236,9 @@ func (in *inst) lowerAbsolute(f *form) {
 func (in *inst) lowerHigh(f *form) {
 	switch op := in.opcode; op {
 	case 0xe0, 0xe1, 0xe2, 0xe3:
-		f.do, f.op, f.size = doLoop, op&3, in.addressSize()
+		if in.rep == 0 { // with F2, some processors take loope for loopne
+			f.do, f.op, f.size = doLoop, op&3, in.addressSize()
+		}
 	case 0xe8:
 		f.do, f.size = doCall, in.stackSize()
 	case 0xe9, 0xeb:

@@ -49,9 +49,14 @@ func (s *site) borrows(slot uint64) bool {
 	return !ok
 }
 
+// nop stands behind a copy that has a register on loan, which a jump back could not return. It is there for the steps that
+// take in one instruction more: after mov ss and pop ss, and after instructions that the kernel emulates (sgdt and the
+// like, where user mode may not run them).
+const nop = 0x90
+
 // OutOfLine returns the copy to run at slot. Behind an instruction that goes on with the next one stands a jump back,
-// which a traced step never reaches (but for mov ss and pop ss, where the trap comes one instruction late): it brings
-// home a thread whose tracer died, and a child whose fork was stepped and that nobody traces.
+// which a step rarely reaches (see nop): it brings home a thread whose tracer died, and a child whose fork was stepped
+// and that nobody traces.
 func (s *site) OutOfLine(slot uint64) ([]byte, error) {
 	if err := s.checkSlot(slot); err != nil {
 		return nil, err
@@ -60,7 +65,7 @@ func (s *site) OutOfLine(slot uint64) ([]byte, error) {
 	copy(code, s.in.bytes())
 	if s.borrows(slot) {
 		s.rebase(code)
-		return code, nil
+		return append(code, nop), nil
 	}
 	if s.in.ripRel {
 		disp, _ := s.displacement(slot)

@@ -104,9 +104,12 @@ func (s *site) AfterStep(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.
 // home brings a program counter in the copy back to the same place in the original. It reports whether the
 // instruction has run: a program counter at its start says no. Any other address was put there by the instruction.
 func (s *site) home(regs *arch.Regs, slot uint64) (done bool) {
-	off := s.isa.wrap(regs[RIP] - slot)
-	if off <= uint64(s.insn.Len) {
+	off, length := s.isa.wrap(regs[RIP]-slot), uint64(s.insn.Len)
+	switch {
+	case off <= length:
 		regs[RIP] = s.isa.wrap(s.insn.Addr + off)
+	case off == length+1 && s.borrows(slot): // the nop has run too
+		regs[RIP] = s.next()
 	}
 	return off != 0
 }
