@@ -44,3 +44,10 @@ func canTrace() bool {
 	syscall.Wait4(pid, &ws, syscall.WALL, nil)
 	return stopped
 }
+
+// hasSDT asks the preprocessor for the header of static marks.
+func hasSDT() bool {
+	cmd := exec.Command("gcc", "-E", "-x", "c", "-")
+	cmd.Stdin = strings.NewReader("#include <sys/sdt.h>\n")
+	return cmd.Run() == nil
+}

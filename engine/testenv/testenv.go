@@ -31,6 +31,9 @@ const (
 	Ptrace    Need = "permission to trace children"
 	Root      Need = "root"
 	Addr2line Need = "addr2line"
+	CxxFilt   Need = "c++filt"
+	Objcopy   Need = "objcopy"
+	SDT       Need = "sys/sdt.h" // header of static marks
 )
 
 // checks tell of needs that are no commands; all others are looked up in PATH.
@@ -39,6 +42,7 @@ var checks = map[Need]func() bool{
 	M32:    canBuild32,
 	Ptrace: canTrace,
 	Root:   func() bool { return os.Geteuid() == 0 },
+	SDT:    hasSDT,
 }
 
 // Have reports whether a need is met on this machine.
