@@ -1,0 +1,140 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"errors"
+)
+
+// The architectures whose calling conventions are known here.
+const (
+	machineAMD64 = elf.EM_X86_64
+	machine386   = elf.EM_386
+)
+
+// errConvention is a function whose calling convention does not tell where its parameters are.
+var errConvention = errors.New("the calling convention does not say where it is")
+
+// paramsOf are the parameters of a function as its caller passes them: those of the DIE with the code, or of the one it
+// is an instance of where an optimiser left none.
+func (in *Info) paramsOf(fn *function) (params []*dwarf.Entry, variadic bool, err error) {
+	e := fn.entry
+	for range maxOrigins {
+		s, err := in.scopeOf(&function{unit: fn.unit, entry: e})
+		if err != nil {
+			return nil, false, err
+		}
+		if len(s.params) > 0 || s.variadic {
+			return s.params, s.variadic, nil
+		}
+		if e, err = in.origin(e); err != nil || e == nil {
+			return nil, false, err
+		}
+	}
+	return nil, false, nil
+}
+
+// paramType is the stripped type of a parameter, member of a list, or variable.
+func (in *Info) paramType(e *dwarf.Entry) (*ctype, error) {
+	off, ok, err := in.typeRef(e)
+	if err != nil {
+		return nil, err
+	}
+	return in.strip(off, ok)
+}
+
+// returnType is the stripped type a function returns.
+func (in *Info) returnType(fn *function) (*ctype, error) { return in.paramType(fn.entry) }
+
+// conventional finds parameter index at the entry of fn by the C calling convention.
+func (in *Info) conventional(fn *function, params []*dwarf.Entry, index int) (place, error) {
+	types := make([]*ctype, index+1)
+	for i := range types {
+		t, err := in.paramType(params[i])
+		if err != nil {
+			return place{}, err
+		}
+		types[i] = t
+	}
+	switch fn.unit.language() {
+	case langGo:
+		return place{}, errConvention // registers of its own
+	case langRust:
+		if !in.scalars(types) {
+			return place{}, errConvention // unspecified for what C has no like of
+		}
+	}
+	ret, err := in.returnType(fn)
+	if err != nil {
+		return place{}, err
+	}
+	switch in.machine {
+	case machineAMD64:
+		return in.amd64Param(ret, types)
+	case machine386:
+		return in.i386Param(ret, types)
+	}
+	return place{}, errConvention
+}
+
+func (in *Info) scalars(types []*ctype) bool {
+	for _, t := range types {
+		switch t.kind {
+		case kindInt, kindBool, kindFloat, kindPointer, kindReference, kindEnum:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// alignOf is the alignment of a type in memory, in bytes.
+func (in *Info) alignOf(t *ctype, depth int) int64 {
+	if t.align > 0 {
+		return t.align
+	}
+	switch t.kind {
+	case kindStruct, kindUnion:
+		return in.alignOfMembers(t, depth)
+	case kindArray:
+		if elem, err := in.strip(t.elem, t.hasElem); err == nil && depth < maxNesting {
+			return in.alignOf(elem, depth+1)
+		}
+		return 1
+	case kindComplex:
+		return max(1, t.size/2)
+	}
+	if in.machine == machine386 {
+		return max(1, min(4, t.size))
+	}
+	return max(1, min(16, t.size))
+}
+
+func (in *Info) alignOfMembers(t *ctype, depth int) int64 {
+	align := int64(1)
+	members, err := in.membersOf(t)
+	if err != nil || depth > maxNesting {
+		return align
+	}
+	for _, m := range members {
+		if inner, err := in.strip(m.typ, true); err == nil && m.bits == 0 {
+			align = max(align, in.alignOf(inner, depth+1))
+		}
+	}
+	return align
+}
+
+// isPacked reports whether a member of t lies at an address its type is not aligned to.
+func (in *Info) isPacked(t *ctype) bool {
+	members, err := in.membersOf(t)
+	if err != nil {
+		return false
+	}
+	for _, m := range members {
+		inner, err := in.strip(m.typ, true)
+		if err == nil && m.bits == 0 && m.offset%in.alignOf(inner, 0) != 0 {
+			return true
+		}
+	}
+	return false
+}

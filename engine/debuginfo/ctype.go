@@ -1,0 +1,474 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"fmt"
+	"slices"
+)
+
+// typeKind is what a type is once its names and qualifiers are taken off.
+type typeKind uint8
+
+const (
+	kindVoid typeKind = iota
+	kindInt
+	kindBool
+	kindFloat
+	kindComplex
+	kindPointer
+	kindReference
+	kindStruct // class, too
+	kindUnion
+	kindArray
+	kindVector // of a vector register
+	kindEnum
+	kindFunc
+	kindOther // the compiler's own: null pointers, members' pointers, strings of other languages
+)
+
+// ctype is one type of the source. Types are read shallowly: what a pointer points to, only when asked.
+type ctype struct {
+	off      dwarf.Offset
+	tag      dwarf.Tag
+	kind     typeKind
+	name     string // as in the source; "" if it has none
+	size     int64  // bytes; -1: not known
+	align    int64  // as declared; 0: by its parts
+	signed   bool
+	char     bool
+	declared bool // only declared here, defined elsewhere
+	byRef    bool // passed and returned by an invisible reference
+	cplus    bool
+	elem     dwarf.Offset // of a pointer, array, typedef, qualifier, enumeration, function: what it is of
+	hasElem  bool
+	dims     []int64 // of an array; -1: open
+	members  []member
+	read     bool // members have been read
+	entry    *dwarf.Entry
+}
+
+// member is a field of a struct, or a base class.
+type member struct {
+	name    string
+	typ     dwarf.Offset
+	offset  int64 // bytes from the start
+	bit     int64 // of a bit-field: lowest bit, from the start of the struct
+	bits    int64 // of a bit-field: width; 0: no bit-field
+	base    bool
+	virtual bool // a virtual base: its offset is known only to the object
+}
+
+// DWARF's encodings of base types (DWARF 5, table 7.11).
+const (
+	encBoolean      = 0x02
+	encComplexFloat = 0x03
+	encFloat        = 0x04
+	encSigned       = 0x05
+	encSignedChar   = 0x06
+	encUnsigned     = 0x07
+	encUnsignedChar = 0x08
+	encUTF          = 0x10
+)
+
+// attrAlignment is DW_AT_alignment of DWARF 5, attrGNUVector marks arrays that live in vector registers.
+const (
+	attrAlignment = dwarf.Attr(0x88)
+	attrGNUVector = dwarf.Attr(0x2107)
+)
+
+// passByReference is DW_CC_pass_by_reference.
+const passByReference = 0x04
+
+// typeAt reads the type at off.
+func (in *Info) typeAt(off dwarf.Offset) (*ctype, error) {
+	if t := in.types[off]; t != nil {
+		return t, nil
+	}
+	e, err := in.die(off)
+	if err != nil {
+		return nil, err
+	}
+	t := &ctype{off: off, tag: e.Tag, entry: e, size: -1}
+	t.name, _ = e.Val(dwarf.AttrName).(string)
+	if v, ok := e.Val(dwarf.AttrByteSize).(int64); ok {
+		t.size = v
+	}
+	t.align, _ = e.Val(attrAlignment).(int64)
+	if t.elem, t.hasElem, err = in.ref(e, dwarf.AttrType); err != nil {
+		return nil, err
+	}
+	u := in.unitOf(off)
+	t.cplus = u == nil || u.isCPlusPlus()
+	if err := in.fill(t, u); err != nil {
+		return nil, err
+	}
+	in.types[off] = t
+	return t, nil
+}
+
+// fill sets what depends on the kind of type.
+func (in *Info) fill(t *ctype, u *unit) error {
+	switch t.tag {
+	case dwarf.TagBaseType:
+		t.fillBase()
+	case dwarf.TagPointerType:
+		t.kind = kindPointer
+		t.size = in.word()
+	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
+		t.kind = kindReference
+		t.size = in.word()
+	case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagInterfaceType:
+		t.kind = kindStruct
+		t.fillStruct()
+	case dwarf.TagUnionType:
+		t.kind = kindUnion
+		t.fillStruct()
+	case dwarf.TagArrayType:
+		return in.fillArray(t)
+	case dwarf.TagEnumerationType:
+		return in.fillEnum(t)
+	case dwarf.TagSubroutineType:
+		t.kind = kindFunc
+	case dwarf.TagUnspecifiedType, dwarf.TagPtrToMemberType, dwarf.TagStringType:
+		t.kind = kindOther
+	default: // typedefs and qualifiers have no kind of their own
+		t.kind = kindVoid
+	}
+	return nil
+}
+
+func (t *ctype) fillBase() {
+	encoding, _ := t.entry.Val(dwarf.AttrEncoding).(int64)
+	switch encoding {
+	case encBoolean:
+		t.kind = kindBool
+	case encFloat:
+		t.kind = kindFloat
+	case encComplexFloat:
+		t.kind = kindComplex
+	case encSigned, encSignedChar:
+		t.kind, t.signed, t.char = kindInt, true, encoding == encSignedChar
+	case encUnsigned, encUnsignedChar, encUTF:
+		t.kind, t.char = kindInt, encoding == encUnsignedChar
+	default:
+		t.kind = kindOther
+	}
+}
+
+func (t *ctype) fillStruct() {
+	t.declared, _ = t.entry.Val(dwarf.AttrDeclaration).(bool)
+	cc, _ := t.entry.Val(dwarf.AttrCalling).(int64)
+	t.byRef = cc == passByReference
+}
+
+// fillArray reads the dimensions, which are children.
+func (in *Info) fillArray(t *ctype) error {
+	t.kind = kindArray
+	if v, _ := t.entry.Val(attrGNUVector).(bool); v {
+		t.kind = kindVector
+	}
+	err := in.children(t.entry, func(c *dwarf.Entry) error {
+		if c.Tag == dwarf.TagSubrangeType {
+			t.dims = append(t.dims, arrayCount(c))
+		}
+		return nil
+	})
+	if err != nil || t.size >= 0 {
+		return err
+	}
+	elem, err := in.strip(t.elem, t.hasElem)
+	if err != nil {
+		return err
+	}
+	t.size = in.sizeOf(elem)
+	for _, n := range t.dims {
+		t.size *= max(n, 0)
+	}
+	return nil
+}
+
+// arrayCount is the number of elements of one dimension, -1 when only the program knows.
+func arrayCount(e *dwarf.Entry) int64 {
+	if n, ok := e.Val(dwarf.AttrCount).(int64); ok {
+		return n
+	}
+	if upper, ok := e.Val(dwarf.AttrUpperBound).(int64); ok && upper != 0xffffffff {
+		return upper + 1
+	}
+	return -1
+}
+
+// fillEnum finds the sign of an enumeration: that of its underlying type, or else whether any value is negative.
+func (in *Info) fillEnum(t *ctype) error {
+	t.kind = kindEnum
+	if t.hasElem {
+		elem, err := in.strip(t.elem, true)
+		if err != nil {
+			return err
+		}
+		t.signed = elem.signed
+		return nil
+	}
+	return in.children(t.entry, func(c *dwarf.Entry) error {
+		if v, ok := c.Val(dwarf.AttrConstValue).(int64); ok && v < 0 {
+			t.signed = true
+		}
+		return nil
+	})
+}
+
+// word is the size of an address.
+func (in *Info) word() int64 {
+	if in.machine == machine386 {
+		return 4
+	}
+	return 8
+}
+
+// isAlias reports whether t only names or qualifies another type.
+func (t *ctype) isAlias() bool {
+	switch t.tag {
+	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagAtomicType,
+		dwarf.TagPackedType, dwarf.TagSharedType, dwarf.TagImmutableType, dwarf.TagTemplateAlias:
+		return true
+	}
+	return false
+}
+
+// void is the type of what has none.
+var void = &ctype{kind: kindVoid, name: "void", size: 0}
+
+// maxAliases bounds chains of typedefs and qualifiers.
+const maxAliases = 64
+
+// strip reads the type at off without typedefs and qualifiers; ok false stands for void. A type that is only
+// declared is replaced by its definition, when any unit has one.
+func (in *Info) strip(off dwarf.Offset, ok bool) (*ctype, error) {
+	align := int64(0)
+	for range maxAliases {
+		if !ok {
+			return void, nil
+		}
+		t, err := in.typeAt(off)
+		if err != nil {
+			return nil, err
+		}
+		align = max(align, t.align)
+		if !t.isAlias() {
+			return in.define(t)
+		}
+		off, ok = t.elem, t.hasElem
+	}
+	return nil, fmt.Errorf("cannot read the debug information: type at %#x refers to itself", off)
+}
+
+// define finds the definition of a declared type.
+func (in *Info) define(t *ctype) (*ctype, error) {
+	if !t.declared || t.name == "" {
+		return t, nil
+	}
+	if off, ok, err := in.ref(t.entry, dwarf.AttrSignature); err == nil && ok {
+		return in.typeAt(off)
+	}
+	if err := in.indexDefinitions(); err != nil {
+		return nil, err
+	}
+	if off, ok := in.defs[t.name]; ok {
+		return in.typeAt(off)
+	}
+	return t, nil
+}
+
+// indexDefinitions lists the structs that units define, by name. It reads the top level of every unit, so it happens
+// only when a script follows a pointer to a type that its own unit does not know.
+func (in *Info) indexDefinitions() error {
+	if in.defs != nil {
+		return nil
+	}
+	defs := map[string]dwarf.Offset{}
+	for _, u := range in.units {
+		if err := in.addDefinitions(u, defs); err != nil {
+			return err
+		}
+	}
+	in.defs = defs
+	return nil
+}
+
+func (in *Info) addDefinitions(u *unit, defs map[string]dwarf.Offset) error {
+	in.reader.Seek(u.root)
+	for {
+		e, err := in.reader.Next()
+		if err != nil {
+			return fmt.Errorf("cannot read the debug information: %w", err)
+		}
+		if e == nil || e.Offset >= u.end {
+			return nil
+		}
+		switch e.Tag {
+		case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
+			name, _ := e.Val(dwarf.AttrName).(string)
+			if declared, _ := e.Val(dwarf.AttrDeclaration).(bool); !declared && name != "" {
+				defs[name] = e.Offset
+			}
+		}
+		if e.Offset != u.root && e.Tag != dwarf.TagNamespace {
+			in.reader.SkipChildren()
+		}
+	}
+}
+
+// sizeOf is the size of a stripped type in bytes, -1 when it is not known.
+func (in *Info) sizeOf(t *ctype) int64 {
+	if t.kind == kindEnum && t.size < 0 && t.hasElem {
+		if elem, err := in.strip(t.elem, true); err == nil {
+			return elem.size
+		}
+	}
+	return t.size
+}
+
+// membersOf reads the members and base classes of a struct.
+func (in *Info) membersOf(t *ctype) ([]member, error) {
+	if t.read {
+		return t.members, nil
+	}
+	err := in.children(t.entry, func(c *dwarf.Entry) error {
+		if c.Tag != dwarf.TagMember && c.Tag != dwarf.TagInheritance {
+			return nil
+		}
+		m, ok, err := in.readMember(t, c)
+		if ok {
+			t.members = append(t.members, m)
+		}
+		return err
+	})
+	t.read = err == nil
+	if err != nil {
+		t.members = nil
+	}
+	return t.members, err
+}
+
+// readMember reads one member; ok is false for static ones, which have no place in the object.
+func (in *Info) readMember(t *ctype, c *dwarf.Entry) (m member, ok bool, err error) {
+	if external, _ := c.Val(dwarf.AttrExternal).(bool); external {
+		return m, false, nil
+	}
+	if declared, _ := c.Val(dwarf.AttrDeclaration).(bool); declared {
+		return m, false, nil
+	}
+	m.name, _ = c.Val(dwarf.AttrName).(string)
+	m.base = c.Tag == dwarf.TagInheritance
+	virtuality, _ := c.Val(dwarf.AttrVirtuality).(int64)
+	m.virtual = m.base && virtuality != 0
+	if m.typ, ok, err = in.ref(c, dwarf.AttrType); err != nil || !ok {
+		return m, false, err
+	}
+	m.offset, ok = memberOffset(c)
+	m.virtual = m.virtual || !ok
+	return m, true, in.readBits(&m, c)
+}
+
+// memberOffset is where a member starts; ok is false when that is computed from the object.
+func memberOffset(c *dwarf.Entry) (int64, bool) {
+	switch v := c.Val(dwarf.AttrDataMemberLoc).(type) {
+	case nil:
+		return 0, true // of a union, or a bit-field that says it in bits
+	case int64:
+		return v, true
+	case []byte: // before DWARF 4: DW_OP_plus_uconst, or the same as a constant
+		if len(v) > 1 && (v[0] == 0x23 || v[0] == 0x10) {
+			cur := cursor{data: v, off: 1}
+			n := cur.uleb()
+			return int64(n), cur.err == nil && !cur.more()
+		}
+	}
+	return 0, false
+}
+
+// readBits fills in the place of a bit-field: DWARF 5 counts from the start of the struct, DWARF 3 from the most
+// significant bit of the unit it is stored in (DWARF 3, 5.6.6).
+func (in *Info) readBits(m *member, c *dwarf.Entry) error {
+	bits, ok := c.Val(dwarf.AttrBitSize).(int64)
+	if !ok {
+		return nil
+	}
+	m.bits = bits
+	if at, ok := c.Val(dwarf.AttrDataBitOffset).(int64); ok {
+		m.bit = m.offset*8 + at
+		return nil
+	}
+	storage, ok := c.Val(dwarf.AttrByteSize).(int64)
+	if !ok {
+		t, err := in.strip(m.typ, true)
+		if err != nil {
+			return err
+		}
+		storage = in.sizeOf(t)
+	}
+	if at, ok := c.Val(dwarf.AttrBitOffset).(int64); ok {
+		m.bit = m.offset*8 + storage*8 - at - bits
+	} else {
+		m.bit = m.offset * 8
+	}
+	return nil
+}
+
+// memberNames lists what a path may say next, through anonymous members and base classes.
+func (in *Info) memberNames(t *ctype) []string {
+	return in.addNames(nil, t, 0)
+}
+
+// maxNesting bounds how deep anonymous members and base classes are searched.
+const maxNesting = 16
+
+func (in *Info) addNames(names []string, t *ctype, depth int) []string {
+	members, err := in.membersOf(t)
+	if err != nil || depth > maxNesting {
+		return names
+	}
+	for _, m := range members {
+		if m.name != "" && !m.base {
+			if !slices.Contains(names, m.name) {
+				names = append(names, m.name)
+			}
+			continue
+		}
+		if inner, err := in.strip(m.typ, true); err == nil {
+			names = in.addNames(names, inner, depth+1)
+		}
+	}
+	return names
+}
+
+// findMember finds a member by name: own ones first, then those of anonymous members and of base classes. The offset is
+// from the start of t.
+func (in *Info) findMember(t *ctype, name string, depth int) (m member, ok bool, err error) {
+	members, err := in.membersOf(t)
+	if err != nil || depth > maxNesting {
+		return m, false, err
+	}
+	for _, m := range members {
+		if m.name == name && !m.base {
+			return m, true, nil
+		}
+	}
+	for _, outer := range members {
+		if outer.name != "" && !outer.base {
+			continue
+		}
+		inner, err := in.strip(outer.typ, true)
+		if err != nil {
+			return m, false, err
+		}
+		m, ok, err := in.findMember(inner, name, depth+1)
+		if err != nil || ok {
+			m.offset += outer.offset
+			m.bit += outer.offset * 8
+			m.virtual = m.virtual || outer.virtual
+			return m, ok, err
+		}
+	}
+	return m, false, nil
+}

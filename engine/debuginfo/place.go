@@ -1,0 +1,219 @@
+package debuginfo
+
+import (
+	"fmt"
+
+	"gotap/compile"
+)
+
+// place is where a value is: an access under construction.
+type place struct {
+	base   compile.AccessBase
+	reg    string
+	value  int64
+	steps  []compile.AccessStep
+	memory bool    // the access so far gives the value's address, not the value
+	shift  int64   // not memory: bits of the register below the value
+	pieces []piece // the value lies in several places; then nothing above holds
+}
+
+// piece is one part of a value that lies in several places.
+type piece struct {
+	size   int64 // bytes
+	place  place
+	absent bool // this part is optimised out
+}
+
+// atRegister is the memory at a register plus an offset.
+func atRegister(reg string, off int64) place {
+	return place{base: compile.BaseRegOffset, reg: reg, value: off, memory: true}
+}
+
+func inRegister(reg string) place { return place{base: compile.BaseReg, reg: reg} }
+
+func atFrame(off int64) place { return place{base: compile.BaseFrame, value: off, memory: true} }
+
+func constant(v int64) place { return place{base: compile.BaseConst, value: v} }
+
+// clone lets a place be extended without changing the one it came from.
+func (p place) clone() place {
+	p.steps = append([]compile.AccessStep(nil), p.steps...)
+	return p
+}
+
+// add moves an address by off bytes, in the base or the last step if they take it.
+func (p place) add(off int64) place {
+	if off == 0 {
+		return p
+	}
+	p = p.clone()
+	if n := len(p.steps); n > 0 {
+		if last := &p.steps[n-1]; last.Op == compile.OpOffset {
+			last.Offset += off
+			return p
+		}
+		p.steps = append(p.steps, compile.AccessStep{Op: compile.OpOffset, Offset: off})
+		return p
+	}
+	if p.base == compile.BaseReg {
+		p.base = compile.BaseRegOffset
+	}
+	p.value += off
+	return p
+}
+
+// load appends a load of size bytes.
+func (p place) load(size int, signed, float bool) place {
+	p = p.clone()
+	p.steps = append(p.steps, compile.AccessStep{Op: compile.OpLoad, Size: size, Signed: signed, Float: float})
+	return p
+}
+
+// deref takes the value, which is a pointer, for the address of what it points to.
+func (p place) deref(word int) (place, error) {
+	switch {
+	case len(p.pieces) > 0:
+		part, err := p.part(0, int64(word))
+		if err != nil {
+			return place{}, err
+		}
+		return part.deref(word)
+	case p.memory:
+		p = p.load(word, false, false)
+	case p.shift != 0:
+		p = p.clone()
+		p.steps = append(p.steps, compile.AccessStep{Op: compile.OpBits, Offset: p.shift, Size: 8 * word})
+		p.shift = 0
+	}
+	p.memory = true
+	return p, nil
+}
+
+// part is the place of size bytes at off within the value.
+func (p place) part(off, size int64) (place, error) {
+	switch {
+	case len(p.pieces) > 0:
+		return p.piecePart(off, size)
+	case p.memory:
+		return p.add(off), nil
+	case p.base == compile.BaseConst && off+size <= 8:
+		p.value >>= 8 * off
+		return p, nil
+	}
+	if p.shift/8+off+max(size, 0) > 8 || p.shift/8+off >= 8 {
+		return place{}, fmt.Errorf("it lies beyond the 8 bytes of a register that can be read")
+	}
+	p.shift += 8 * off
+	return p, nil
+}
+
+// piecePart finds the piece that holds size bytes at off.
+func (p place) piecePart(off, size int64) (place, error) {
+	for _, piece := range p.pieces {
+		if off >= piece.size {
+			off -= piece.size
+			continue
+		}
+		if off+size > piece.size {
+			return place{}, fmt.Errorf("it lies in two places")
+		}
+		if piece.absent {
+			return place{}, errAbsent
+		}
+		return piece.place.part(off, size)
+	}
+	return place{}, errAbsent
+}
+
+// errAbsent is a part of a value that the compiler kept nowhere.
+var errAbsent = fmt.Errorf("this part of it is optimised out")
+
+// scalar completes the access to a value of size bytes.
+func (p place) scalar(size int64, signed, float bool) (compile.Access, error) {
+	if len(p.pieces) > 0 {
+		part, err := p.part(0, size)
+		if err != nil {
+			return compile.Access{}, err
+		}
+		return part.scalar(size, signed, float)
+	}
+	switch {
+	case p.memory:
+		p = p.load(int(size), signed, float)
+	case p.base == compile.BaseConst && len(p.steps) == 0 && !float:
+		p.value = extend(p.value, 8*size, signed)
+	default:
+		p = p.cut(size, signed, float)
+	}
+	return p.access(), nil
+}
+
+// cut appends the steps that take size bytes out of a register.
+func (p place) cut(size int64, signed, float bool) place {
+	p = p.clone()
+	if p.shift != 0 {
+		p.steps = append(p.steps, compile.AccessStep{Op: compile.OpBits, Offset: p.shift, Size: int(8 * size), Signed: signed && !float})
+	}
+	if float || p.shift == 0 && size < 8 {
+		p.steps = append(p.steps, compile.AccessStep{Op: compile.OpTruncate, Size: int(size), Signed: signed && !float, Float: float})
+	}
+	p.shift = 0
+	return p
+}
+
+// bitField completes the access to bits that start at bit, counted from the start of the value; unit is the size of the
+// declared type.
+func (p place) bitField(bit, bits, unit int64, signed bool) (compile.Access, error) {
+	if unit < 1 || unit > 8 {
+		unit = 8
+	}
+	start, size := bit/(8*unit)*unit, unit
+	if bit+bits > 8*(start+size) { // packed: the smallest load that holds it
+		start = bit / 8
+		for size = 1; bit-8*start+bits > 8*size; size *= 2 {
+		}
+	}
+	if size > 8 {
+		return compile.Access{}, fmt.Errorf("the bit-field lies across more than 64 bits")
+	}
+	part, err := p.part(start, size)
+	if err != nil {
+		if part, err = p.part(bit/8, (bit%8+bits+7)/8); err != nil {
+			return compile.Access{}, err
+		}
+		start = bit / 8
+	}
+	for len(part.pieces) > 0 {
+		part = part.pieces[0].place
+	}
+	if part.memory {
+		part = part.load(int(size), false, false)
+	}
+	part = part.clone()
+	part.steps = append(part.steps, compile.AccessStep{Op: compile.OpBits, Offset: bit - 8*start + part.shift, Size: int(bits), Signed: signed})
+	return part.access(), nil
+}
+
+// address completes the access to the address of a value in memory.
+func (p place) address() (compile.Access, error) {
+	if !p.memory {
+		return compile.Access{}, fmt.Errorf("it lies in registers and has no address")
+	}
+	return p.access(), nil
+}
+
+func (p place) access() compile.Access {
+	return compile.Access{Base: p.base, Reg: p.reg, Value: p.value, Steps: p.steps}
+}
+
+// extend cuts v to its low bits.
+func extend(v, bits int64, signed bool) int64 {
+	if bits >= 64 {
+		return v
+	}
+	shift := uint(64 - bits)
+	if signed {
+		return v << shift >> shift
+	}
+	return int64(uint64(v) << shift >> shift)
+}
