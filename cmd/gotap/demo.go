@@ -37,5 +37,5 @@ func runDemo() error {
 // demoCommand is the command line of the demonstration.
 func demoCommand() (path string, argv []string, err error) {
 	exe, err := os.Executable()
-	return exe, []string{"gotap-demo", demoWord}, err
+	return exe, []string{"gotap", demoWord}, err
 }

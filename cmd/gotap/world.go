@@ -23,12 +23,20 @@ type World struct {
 func Main(w World) int {
 	w, err := w.enterSession()
 	if err == nil {
-		root := newRoot(&w)
-		root.SetArgs(w.Args)
-		err = root.Execute()
+		err = w.dispatch()
 	}
 	report(w.Stderr, err)
 	return statusOf(err)
+}
+
+// dispatch runs the command, or what gotap started itself for.
+func (w World) dispatch() error {
+	if len(w.Args) == 1 && w.Args[0] == demoWord {
+		return withStatus(statusFailure, runDemo())
+	}
+	root := newRoot(&w)
+	root.SetArgs(w.Args)
+	return root.Execute()
 }
 
 // report prints an error as the contract has it. A diagnostic has its own form.

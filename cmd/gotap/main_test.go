@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"gotap/engine/testenv"
+)
+
+// TestMain makes the test binary the command itself when it is called as gotap, as the transcripts do.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gotap": main})
+}
+
+// needs are what a transcript can ask for with [!NAME] skip; where everything has to be there, a missing need fails.
+var needs = map[string]testenv.Need{
+	"gcc": testenv.GCC, "gdb": testenv.GDB, "python3": testenv.Python3, "redis": testenv.Redis,
+	"m32": testenv.M32, "ptrace": testenv.Ptrace, "amd64": testenv.AMD64, "root": testenv.Root,
+}
+
+func TestTranscripts(t *testing.T) {
+	update, _ := strconv.ParseBool(os.Getenv("UPDATE"))
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata",
+		UpdateScripts: update,
+		Setup:         setUp,
+		Condition: func(cond string) (bool, error) {
+			need, known := needs[cond]
+			if !known {
+				return false, nil
+			}
+			if os.Getenv("GOTAP_CI") != "" && !testenv.Have(need) {
+				t.Errorf("%s is needed, and has to be here in continuous integration", need)
+			}
+			return testenv.Have(need), nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"build": buildTarget,
+			"await": awaitText,
+			"later": killLater,
+			"alive": checkAlive,
+		},
+	})
+}
+
+// setUp keeps NAME_c sources of the transcripts' targets at hand.
+func setUp(e *testscript.Env) error {
+	dir, err := filepath.Abs("testdata/targets")
+	if err != nil {
+		return err
+	}
+	e.Setenv("TARGETS", dir)
+	e.Setenv("NO_COLOR", "1")
+	return nil
+}
+
+// buildTarget is "build NAME [gcc flags…]": compiles testdata/targets/NAME.c, or NAME.c of the transcript.
+func buildTarget(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: build NAME [flags…]")
+	}
+	source := ts.MkAbs(args[0] + ".c")
+	if _, err := os.Stat(source); err != nil {
+		source = filepath.Join(ts.Getenv("TARGETS"), args[0]+".c")
+	}
+	argv := append([]string{"-g", "-O2", "-o", ts.MkAbs(args[0]), source, "-pthread", "-ldl"}, args[1:]...)
+	out, err := exec.Command("gcc", argv...).CombinedOutput()
+	if err != nil {
+		ts.Fatalf("cannot build %s: %v\n%s", args[0], err, out)
+	}
+}
+
+// awaitText is "await FILE TEXT": waits until a file holds a text.
+func awaitText(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await FILE TEXT")
+	}
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if data, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && strings.Contains(string(data), args[1]) {
+			return
+		}
+	}
+	ts.Fatalf("%s never held %q", args[0], args[1])
+}
+
+func pidFrom(ts *testscript.TestScript, file string) int {
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(file)))
+	ts.Check(err)
+	return pid
+}
+
+// killLater is "later FILE SIGNAL": sends a signal to the process whose number a file holds.
+func killLater(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: later PIDFILE SIGNAL")
+	}
+	ts.Check(ts.Exec("kill", "-"+args[1], strconv.Itoa(pidFrom(ts, args[0]))))
+}
+
+// checkAlive is "[!] alive FILE": the process whose number a file holds still runs.
+func checkAlive(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: alive PIDFILE")
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pidFrom(ts, args[0])) + "/stat")
+	alive := err == nil && !strings.Contains(string(stat), ") Z ")
+	if alive == neg {
+		ts.Fatalf("alive: %v", alive)
+	}
+}
