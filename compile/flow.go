@@ -128,6 +128,7 @@ type flow struct {
 	uses     map[int]use
 	unproved unprovedLoop
 	preds    [][]int
+	depths   [][2]int // depth before and after each command, when a listing wants it
 	level    int // numbers the sets of nodes that loops are looked for in
 }
 

@@ -175,8 +175,8 @@ var relations = map[runtime.Op]relation{
 	runtime.OpEq: equal, runtime.OpNe: notEqual, runtime.OpUlt: belowUnsigned,
 }
 
-// unary is what is known of the result of a command on one word.
-func unary(op runtime.Op, n uint32, a value) value {
+// onOne is what is known of the result of a command on one word.
+func onOne(op runtime.Op, n uint32, a value) value {
 	switch op {
 	case runtime.OpNeg:
 		return negative(a)
@@ -226,8 +226,8 @@ func low(n int) value {
 	return between(0, 1<<n-1)
 }
 
-// binary is what is known of the result of a command on two words.
-func binary(op runtime.Op, a, b value) value {
+// onTwo is what is known of the result of a command on two words.
+func onTwo(op runtime.Op, a, b value) value {
 	if rel := relations[op]; rel != noRelation {
 		return compared(a, rel, b)
 	}

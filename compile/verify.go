@@ -78,6 +78,9 @@ func checkFormat(p *Program, i int, f runtime.Format, diags *diag.List) {
 		if int(field.Kind) >= len(kindNames) {
 			diags.Errorf(diag.Span{}, "", "%s: format %d has a field of no known type", p.Name, i)
 		}
+		if field.Part < 0 || !field.IsLiteral && field.Literal != "" {
+			diags.Errorf(diag.Span{}, "", "%s: format %d has a malformed field", p.Name, i)
+		}
 	}
 }
 
@@ -95,6 +98,9 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 	least, most := operandRange(p, row)
 	if a := int(c.A); a < least || a > most {
 		p.errorf(diags, i, "", "operand %d of %s is out of range: %s", c.A, row.Name, rangeText(least, most))
+	}
+	if c.V != 0 && row.Operand != WordOperand && !usesBoth(row, c.A) {
+		p.errorf(diags, i, "", "%s has no operand V, and it is %d", row.Name, c.V)
 	}
 	checkFormatUse(p, i, row, diags)
 }
@@ -163,7 +169,7 @@ func checkFormatUse(p *Program, i int, row *Row, diags *diag.List) {
 	case WordsOperand:
 		number = c.V
 	case ExitOperand:
-		if c.V > maxFacility || c.V != 0 && runtime.ExitKind(c.A) != runtime.ExitFacility {
+		if c.V > maxFacility {
 			p.errorf(diags, i, "", "%d is not the number of an exit facility", c.V)
 		}
 		return

@@ -26,7 +26,11 @@ func (f *flow) run(n int) *walker {
 	w := &walker{f: f, n: n, state: nd.in.clone()}
 	b := f.blocks[nd.block]
 	for w.at = b.start; w.at < b.end && !f.nodes[n].failed; w.at++ {
+		before := w.top()
 		w.step(f.p.Code[w.at])
+		if f.depths != nil {
+			f.depths[w.at] = [2]int{before, w.top()}
+		}
 	}
 	f.nodes[n].test = w.tested
 	f.noteRoutine(n)
@@ -134,7 +138,7 @@ func (w *walker) step(c Command) {
 		w.push(w.one(c))
 	case row.In == "ww" && row.Out == "w":
 		b, a := w.word(), w.word()
-		w.push(binary(c.Op, a, b))
+		w.push(onTwo(c.Op, a, b))
 	default:
 		w.other(c, row)
 	}
@@ -143,14 +147,14 @@ func (w *walker) step(c Command) {
 
 // one is the result of a command on one word.
 func (w *walker) one(c Command) value {
-	return unary(c.Op, c.A, w.word())
+	return onOne(c.Op, c.A, w.word())
 }
 
 // test is the condition under which a jump is taken.
 func test(op runtime.Op, v value) value {
 	switch op {
 	case runtime.OpJz:
-		return unary(runtime.OpLnot, 0, v)
+		return onOne(runtime.OpLnot, 0, v)
 	case runtime.OpJnz:
 		if v.rel != noRelation {
 			return v
@@ -212,7 +216,7 @@ func (w *walker) loop() {
 		return
 	}
 	nd.lowest, nd.counter = lowest, w.top()
-	w.push(binary(runtime.OpSub, v.plain(), constant(1)))
+	w.push(onTwo(runtime.OpSub, v.plain(), constant(1)))
 }
 
 // copies leaves n more of the top word.

@@ -1,0 +1,275 @@
+package compile
+
+import (
+	"strconv"
+	"strings"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// Assemble makes a program of a listing, or of what a person wrote in its form: a command a line, an optional number
+// in front, labels with a colon, comments after a semicolon, directives with a period. All errors are reported at once; the
+// program is nil when there are any. It is not verified yet.
+func Assemble(src *diag.Source) (*Program, diag.List) {
+	a := assembler{src: src, p: &Program{Name: src.Name}, labels: map[string]int{}}
+	for rest, at := src.Text, 0; at < len(src.Text); {
+		line, tail, _ := strings.Cut(rest, "\n")
+		a.line(token{line, at})
+		at += len(rest) - len(tail)
+		rest = tail
+	}
+	a.resolve()
+	if a.diags.HasErrors() {
+		return nil, a.diags
+	}
+	return a.p, a.diags
+}
+
+// token is a piece of the source and where it begins.
+type token struct {
+	text string
+	at   int
+}
+
+// trim takes blanks away on both sides.
+func (t token) trim() token {
+	left := strings.TrimLeft(t.text, " \t\r")
+	return token{strings.TrimRight(left, " \t\r"), t.at + len(t.text) - len(left)}
+}
+
+// cut divides a token before and after its first n bytes and a separator of size bytes.
+func (t token) cut(n, size int) (before, after token) {
+	return token{t.text[:n], t.at}.trim(), token{t.text[n+size:], t.at + n + size}.trim()
+}
+
+// word takes the first word off a token: a quoted text, a bar, or all up to a blank.
+func (t token) word() (first, rest token) {
+	t = t.trim()
+	if quoted, err := strconv.QuotedPrefix(t.text); err == nil && strings.HasPrefix(t.text, `"`) {
+		return t.cut(len(quoted), 0)
+	}
+	if end := strings.IndexAny(t.text, " \t"); end >= 0 {
+		return t.cut(end, 0)
+	}
+	return t, token{"", t.at + len(t.text)}
+}
+
+type assembler struct {
+	src    *diag.Source
+	p      *Program
+	diags  diag.List
+	labels map[string]int
+	jumps  []labelUse
+}
+
+// labelUse is a command that waits for its label.
+type labelUse struct {
+	command int
+	name    token
+}
+
+func (a *assembler) span(t token) diag.Span {
+	return diag.Span{Source: a.src, Start: t.at, End: t.at + len(t.text)}
+}
+
+func (a *assembler) errorf(t token, hint, format string, args ...any) {
+	a.diags.Errorf(a.span(t), hint, format, args...)
+}
+
+// line reads one line.
+func (a *assembler) line(t token) {
+	t = withoutComment(t).trim()
+	if strings.HasPrefix(t.text, ".") {
+		a.directive(t)
+		return
+	}
+	for {
+		end := strings.IndexByte(t.text, ':')
+		if end < 0 || !isWord(strings.TrimSpace(t.text[:end])) {
+			break
+		}
+		var label token
+		label, t = t.cut(end, 1)
+		a.label(label)
+	}
+	if first, rest := t.word(); isNumber(first.text) {
+		t = rest
+	}
+	if t.text != "" {
+		a.command(t)
+	}
+}
+
+// withoutComment cuts a line before a semicolon that is not quoted.
+func withoutComment(t token) token {
+	for i := 0; i < len(t.text); i++ {
+		switch t.text[i] {
+		case ';':
+			return token{t.text[:i], t.at}
+		case '"':
+			if quoted, err := strconv.QuotedPrefix(t.text[i:]); err == nil {
+				i += len(quoted) - 1
+			}
+		}
+	}
+	return t
+}
+
+// isNumber reports whether a word is decimal digits.
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+func (a *assembler) label(t token) {
+	if _, taken := a.labels[t.text]; taken {
+		a.errorf(t, "", "label %q is there twice", t.text)
+	}
+	a.labels[t.text] = len(a.p.Code)
+}
+
+// command reads one command.
+func (a *assembler) command(t token) {
+	row, operand := findRow(t)
+	if row == nil {
+		hint := ""
+		if near := nearest(t.text, names); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		if why := Refused(t.text); why != "" {
+			a.errorf(t, "", "%s: %s", t.text, why)
+		} else {
+			a.errorf(t, hint, "there is no command %q", t.text)
+		}
+		return
+	}
+	c := Command{Op: row.Op, Pos: a.span(t)}
+	if row.Operand != NoOperand {
+		a.operand(row, operand, &c)
+	}
+	a.p.Code = append(a.p.Code, c)
+}
+
+// findRow finds the command that a line begins with, and what follows its name.
+func findRow(t token) (*Row, token) {
+	for _, row := range names[t.text] {
+		if row.Operand == NoOperand || row.Operand == ExitOperand {
+			return row, token{"", t.at + len(t.text)}
+		}
+	}
+	for i := len(t.text) - 1; i > 0; i-- {
+		if t.text[i] != ',' && t.text[i] != ' ' {
+			continue
+		}
+		name, operand := t.cut(i, 1)
+		for _, row := range names[name.text] {
+			if row.Operand != NoOperand {
+				return row, operand
+			}
+		}
+	}
+	return nil, t
+}
+
+// operand reads what follows the name of a command.
+func (a *assembler) operand(row *Row, t token, c *Command) {
+	switch row.Operand {
+	case LabelOperand:
+		a.jumps = append(a.jumps, labelUse{len(a.p.Code), t})
+	case WordOperand:
+		c.V = a.word(t)
+	case RegisterOperand:
+		c.A = a.register(t)
+	case FieldOperand:
+		c.A = a.name(t, fieldNames[:])
+	case ContextOperand:
+		c.A = a.name(t, contextNames[:])
+	case KindOperand:
+		c.A = a.name(t, kindNames[:])
+	case ExitOperand:
+		a.exit(t, c)
+	case WordsOperand:
+		count, format, _ := strings.Cut(t.text, ",")
+		c.A = a.number(token{count, t.at}.trim())
+		c.V = uint64(a.number(token{format, t.at + len(t.text) - len(format)}.trim()))
+	default:
+		c.A = a.number(t)
+	}
+}
+
+// word reads a 64-bit number.
+func (a *assembler) word(t token) uint64 {
+	if v, err := strconv.ParseInt(t.text, 0, 64); err == nil {
+		return uint64(v)
+	}
+	v, err := strconv.ParseUint(t.text, 0, 64)
+	if err != nil {
+		a.errorf(t, "", "%q is not a 64-bit number", t.text)
+	}
+	return v
+}
+
+// number reads an operand that is a plain number.
+func (a *assembler) number(t token) uint32 {
+	v, err := strconv.ParseUint(strings.TrimPrefix(t.text, "#"), 0, 32)
+	if err != nil {
+		a.errorf(t, "", "%q is not a number", t.text)
+	}
+	return uint32(v)
+}
+
+// name reads an operand that is one of several names, or # and a number.
+func (a *assembler) name(t token, list []string) uint32 {
+	for i, name := range list {
+		if name == t.text {
+			return uint32(i)
+		}
+	}
+	if !strings.HasPrefix(t.text, "#") && !isNumber(t.text) {
+		a.errorf(t, "it is one of "+strings.Join(list, ", "), "there is no %q", t.text)
+		return 0
+	}
+	return a.number(t)
+}
+
+// register reads the name of a register, declaring it when it was not.
+func (a *assembler) register(t token) uint32 {
+	if strings.HasPrefix(t.text, "#") {
+		return a.number(t)
+	}
+	for i, name := range a.p.Regs {
+		if name == t.text {
+			return uint32(i)
+		}
+	}
+	if why := Refused("push r," + t.text); why != "" {
+		a.errorf(t, "", "%s: %s", t.text, why)
+	} else if !isWord(t.text) {
+		a.errorf(t, "", "%q is not a register", t.text)
+	}
+	a.p.Regs = append(a.p.Regs, t.text)
+	return uint32(len(a.p.Regs) - 1)
+}
+
+// exit reads the kind of an exit.
+func (a *assembler) exit(t token, c *Command) {
+	if t.text == "" {
+		return
+	}
+	kind, facility, _ := strings.Cut(t.text, ",")
+	c.A = a.name(token{kind, t.at}.trim(), exitNames[:])
+	if runtime.ExitKind(c.A) == runtime.ExitFacility {
+		c.V = uint64(a.number(token{facility, t.at + len(t.text) - len(facility)}.trim()))
+	}
+}
+
+// resolve puts the labels' commands into the jumps.
+func (a *assembler) resolve() {
+	for _, j := range a.jumps {
+		at, ok := a.labels[j.name.text]
+		if !ok {
+			a.errorf(j.name, "", "there is no label %q", j.name.text)
+		}
+		a.p.Code[j.command].A = uint32(at)
+	}
+}

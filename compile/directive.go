@@ -1,0 +1,105 @@
+package compile
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"gotap/runtime"
+)
+
+// directive reads a line that begins with a period.
+func (a *assembler) directive(t token) {
+	name, rest := t.word()
+	switch name.text {
+	case ".program":
+		a.p.Name = a.quoted(rest)
+	case ".text":
+		a.p.Texts = append(a.p.Texts, a.quoted(rest))
+	case ".reg":
+		a.p.Regs = append(a.p.Regs, a.quoted(rest))
+	case ".object":
+		a.p.Objects = append(a.p.Objects, a.size(rest, math.MaxInt32))
+	case ".format":
+		a.p.Formats = append(a.p.Formats, a.format(rest))
+	case ".stack":
+		a.p.Stack = a.size(rest, runtime.MaxStack)
+	case ".temps":
+		a.p.Temps = a.size(rest, runtime.MaxTemps)
+	case ".this":
+		a.p.This = a.size(rest, runtime.MaxThisBytes)
+	case ".fuel":
+		a.p.Fuel = uint32(a.size(rest, runtime.MaxFuel))
+	case ".log":
+		a.p.LogMax = a.size(rest, runtime.MaxLog)
+	case ".wrap":
+		a.p.Wrap = true
+	case ".unsafe":
+		a.p.Unsafe = true
+	default:
+		a.errorf(name, "", "there is no directive %q", name.text)
+	}
+}
+
+// size reads a number that is at most most.
+func (a *assembler) size(t token, most int) int {
+	n, err := strconv.Atoi(t.text)
+	if err != nil || n < 0 || n > most {
+		a.errorf(t, "", "%q is not a number from 0 to %d", t.text, most)
+		return 0
+	}
+	return n
+}
+
+// quoted reads a quoted text.
+func (a *assembler) quoted(t token) string {
+	s, err := strconv.Unquote(t.text)
+	if err != nil || !strings.HasPrefix(t.text, `"`) {
+		a.errorf(t, "", "%s is not a quoted text", t.text)
+	}
+	return s
+}
+
+// format reads what formatText writes.
+func (a *assembler) format(t token) (f runtime.Format) {
+	word, rest := t.word()
+	f.Kind = runtime.ItemKind(a.name(word, itemNames[:]))
+	if strings.HasPrefix(rest.text, `"`) {
+		word, rest = rest.word()
+		f.Text = a.quoted(word)
+	}
+	for rest.text != "" {
+		var bar token
+		if bar, rest = rest.word(); bar.text != "|" {
+			a.errorf(bar, "", "there is %q where a bar and a field belong", bar.text)
+			return f
+		}
+		var field runtime.RecordField
+		field, rest = a.field(rest)
+		f.Fields = append(f.Fields, field)
+	}
+	return f
+}
+
+// field reads one field of a format, up to the next bar.
+func (a *assembler) field(t token) (f runtime.RecordField, rest token) {
+	kind, rest := t.word()
+	f.Kind = runtime.ValueKind(a.name(kind, kindNames[:]))
+	part, rest := rest.word()
+	f.Part = a.size(part, math.MaxInt32)
+	for rest.text != "" && !strings.HasPrefix(rest.text, "|") {
+		var what, value token
+		what, rest = rest.word()
+		value, rest = rest.word()
+		switch what.text {
+		case "named":
+			f.Name = a.quoted(value)
+		case "is":
+			f.IsLiteral, f.Literal = true, a.quoted(value)
+		default:
+			a.errorf(what, "", "there is %q where named, is or a bar belongs", what.text)
+			return f, token{}
+		}
+	}
+	return f, rest
+}

@@ -1,0 +1,294 @@
+package compile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"gotap/runtime"
+)
+
+// A program in a file:
+//
+//	"gRPN", version 1
+//	name, flags (1 circular stack, 2 destructive), storage of a call, fuel, log, stack, scratch words
+//	texts; formats; objects; registers; commands: each a count and that many
+//	CRC-32 (IEEE) of all before, little-endian
+//
+// Numbers are unsigned varints in their shortest form, texts a length and bytes, words of push d 8 bytes little-endian.
+// A command is the code of its row and its operands. Positions in the source are not kept. Every program has exactly one
+// encoding, and every accepted encoding one program.
+const (
+	fileMagic   = "gRPN"
+	fileVersion = 1
+
+	flagWrap   = 1
+	flagUnsafe = 2
+)
+
+// ErrFile is what every refusal of UnmarshalBinary matches.
+var ErrFile = errors.New("not a valid program file")
+
+// MarshalBinary encodes a program. It fails for a program that Verify would refuse for its sizes or operations.
+func (p *Program) MarshalBinary() ([]byte, error) {
+	e := encoder{b: append([]byte(fileMagic), fileVersion)}
+	e.text(p.Name)
+	flags := 0
+	if p.Wrap {
+		flags |= flagWrap
+	}
+	if p.Unsafe {
+		flags |= flagUnsafe
+	}
+	for _, n := range []int{flags, p.This, int(p.Fuel), p.LogMax, p.Stack, p.Temps} {
+		e.number(n)
+	}
+	e.texts(p.Texts)
+	e.number(len(p.Formats))
+	for _, f := range p.Formats {
+		e.format(f)
+	}
+	e.number(len(p.Objects))
+	for _, id := range p.Objects {
+		e.number(id)
+	}
+	e.texts(p.Regs)
+	e.number(len(p.Code))
+	for i, c := range p.Code {
+		e.command(i, c)
+	}
+	if e.err != nil {
+		return nil, fmt.Errorf("cannot encode program %q: %w", p.Name, e.err)
+	}
+	return binary.LittleEndian.AppendUint32(e.b, crc32.ChecksumIEEE(e.b)), nil
+}
+
+// encoder appends to b until something does not fit.
+type encoder struct {
+	b   []byte
+	err error
+}
+
+func (e *encoder) number(n int) {
+	if n < 0 && e.err == nil {
+		e.err = fmt.Errorf("%d is negative", n)
+	}
+	e.b = binary.AppendUvarint(e.b, uint64(n))
+}
+
+func (e *encoder) text(s string) {
+	e.number(len(s))
+	e.b = append(e.b, s...)
+}
+
+func (e *encoder) texts(list []string) {
+	e.number(len(list))
+	for _, s := range list {
+		e.text(s)
+	}
+}
+
+func (e *encoder) format(f runtime.Format) {
+	e.b = append(e.b, byte(f.Kind))
+	e.text(f.Text)
+	e.number(len(f.Fields))
+	for _, field := range f.Fields {
+		e.text(field.Name)
+		e.b = append(e.b, byte(field.Kind))
+		e.number(field.Part)
+		if !field.IsLiteral {
+			e.b = append(e.b, 0)
+			continue
+		}
+		e.b = append(e.b, 1)
+		e.text(field.Literal)
+	}
+}
+
+func (e *encoder) command(i int, c Command) {
+	row := rows[c.Op]
+	if row == nil {
+		e.err = fmt.Errorf("command %d: %d is not an operation", i, c.Op)
+		return
+	}
+	e.b = append(e.b, row.Code)
+	switch row.Operand {
+	case NoOperand:
+	case WordOperand:
+		e.b = binary.LittleEndian.AppendUint64(e.b, c.V)
+	default:
+		e.b = binary.AppendUvarint(e.b, uint64(c.A))
+		if usesBoth(row, c.A) {
+			e.b = binary.AppendUvarint(e.b, c.V)
+		}
+	}
+}
+
+// usesBoth reports whether a command with operand a has a second one, in V.
+func usesBoth(row *Row, a uint32) bool {
+	return row.Operand == WordsOperand || row.Operand == ExitOperand && runtime.ExitKind(a) == runtime.ExitFacility
+}
+
+// UnmarshalBinary decodes what MarshalBinary made, into an empty program, which is not verified yet. Errors match ErrFile;
+// damaged, truncated and newer files are told apart in their text. The input is not kept.
+func (p *Program) UnmarshalBinary(data []byte) error {
+	d := decoder{b: data}
+	d.header()
+	var q Program
+	q.Name = d.text()
+	flags := d.number(flagWrap | flagUnsafe)
+	q.Wrap, q.Unsafe = flags&flagWrap != 0, flags&flagUnsafe != 0
+	q.This = d.number(runtime.MaxThisBytes)
+	q.Fuel = uint32(d.number(runtime.MaxFuel))
+	q.LogMax = d.number(runtime.MaxLog)
+	q.Stack = d.number(runtime.MaxStack)
+	q.Temps = d.number(runtime.MaxTemps)
+	q.Texts = d.texts()
+	q.Formats = list(&d, d.format)
+	q.Objects = list(&d, func() int { return d.number(math.MaxInt32) })
+	q.Regs = d.texts()
+	q.Code = list(&d, d.command)
+	if len(d.b) != 0 {
+		d.fail("there is something after its end")
+	}
+	if d.err != nil {
+		return d.err
+	}
+	*p = q
+	return nil
+}
+
+// decoder takes from b until something is wrong.
+type decoder struct {
+	b   []byte
+	err error
+}
+
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%w: %s", ErrFile, fmt.Sprintf(format, args...))
+	}
+	d.b = nil
+}
+
+// header checks what surrounds the program, and takes it away.
+func (d *decoder) header() {
+	n := len(fileMagic)
+	switch {
+	case len(d.b) < n+1 || string(d.b[:n]) != fileMagic:
+		d.fail("it does not begin with %s", fileMagic)
+	case d.b[n] > fileVersion:
+		d.fail("its version is %d, and this gotap knows %d", d.b[n], fileVersion)
+	case d.b[n] != fileVersion || len(d.b) < n+5:
+		d.fail("it is truncated")
+	case crc32.ChecksumIEEE(d.b[:len(d.b)-4]) != binary.LittleEndian.Uint32(d.b[len(d.b)-4:]):
+		d.fail("its checksum is wrong: it is truncated or damaged")
+	default:
+		d.b = d.b[n+1 : len(d.b)-4]
+	}
+}
+
+// uvarint takes a number in its shortest form.
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 || n > 1 && d.b[n-1] == 0 {
+		d.fail("a number is malformed")
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+// number takes a number that is at most most.
+func (d *decoder) number(most int) int {
+	v := d.uvarint()
+	if v > uint64(most) {
+		d.fail("a number is %d, and at most %d is allowed", v, most)
+		return 0
+	}
+	return int(v)
+}
+
+func (d *decoder) byte() byte {
+	if len(d.b) == 0 {
+		d.fail("it ends too early")
+		return 0
+	}
+	v := d.b[0]
+	d.b = d.b[1:]
+	return v
+}
+
+func (d *decoder) text() string {
+	n := d.number(len(d.b))
+	if n > len(d.b) {
+		d.fail("it ends too early")
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+func (d *decoder) texts() []string { return list(d, d.text) }
+
+// list takes a count and that many things, each at least a byte.
+func list[T any](d *decoder, one func() T) []T {
+	n := d.number(len(d.b))
+	if n == 0 || d.err != nil {
+		return nil
+	}
+	all := make([]T, 0, min(n, 1024))
+	for range n {
+		if all = append(all, one()); d.err != nil {
+			return nil
+		}
+	}
+	return all
+}
+
+func (d *decoder) format() runtime.Format {
+	f := runtime.Format{Kind: runtime.ItemKind(d.byte()), Text: d.text()}
+	f.Fields = list(d, d.field)
+	return f
+}
+
+func (d *decoder) field() runtime.RecordField {
+	f := runtime.RecordField{Name: d.text(), Kind: runtime.ValueKind(d.byte()), Part: d.number(math.MaxInt32)}
+	switch d.byte() {
+	case 0:
+	case 1:
+		f.IsLiteral, f.Literal = true, d.text()
+	default:
+		d.fail("a field is malformed")
+	}
+	return f
+}
+
+func (d *decoder) command() Command {
+	code := d.byte()
+	row := codes[code]
+	if row == nil {
+		d.fail("%#02x is not the code of a command", code)
+		return Command{}
+	}
+	c := Command{Op: row.Op}
+	switch row.Operand {
+	case NoOperand:
+	case WordOperand:
+		if len(d.b) < 8 {
+			d.fail("it ends too early")
+			return c
+		}
+		c.V = binary.LittleEndian.Uint64(d.b)
+		d.b = d.b[8:]
+	default:
+		c.A = uint32(d.number(math.MaxUint32))
+		if usesBoth(row, c.A) {
+			c.V = d.uvarint()
+		}
+	}
+	return c
+}

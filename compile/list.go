@@ -1,0 +1,210 @@
+package compile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// ListOptions say what a listing shows besides what it takes to assemble it again.
+type ListOptions struct {
+	// Object describes an object of the arena by its number there, as `hist "request size"`; may be nil.
+	Object func(id int) string
+	// NoSource leaves out the lines of the source.
+	NoSource bool
+}
+
+// List writes a program so that people can read it and Assemble can make the same program of it, byte for byte:
+//
+//	; malloc enter: at most 4 steps, 2 words of stack, 0 bytes of log
+//	.program "malloc enter"
+//	; trace.js:3: if (c.arg0 > 64) return;
+//	    0  push arg,0                 ; 0→1
+//	    1  jz L3                      ; 1→0
+//	    2  abort                      ; 0→0
+//	L3:
+//	    3  exit                       ; 0→0
+//
+// The number in front of a command is its index; behind it stands the depth of the stack before and after, counted
+// from the entry of a routine. A program that was not verified shows no depths.
+func List(w io.Writer, p *Program, o ListOptions) error {
+	l := lister{p: p, o: o, w: bufio.NewWriter(w), targets: p.targets()}
+	if p.Bound.Verified {
+		l.depths = p.depths()
+	}
+	fmt.Fprintf(l.w, "; %s: %s\n", strings.ReplaceAll(p.Name, "\n", " "), p.Bound)
+	l.directives()
+	for i := range p.Code {
+		l.command(i)
+	}
+	return l.w.Flush()
+}
+
+// targets are the commands that are jumped to.
+func (p *Program) targets() map[uint32]bool {
+	found := map[uint32]bool{}
+	for _, c := range p.Code {
+		if jumps(c.Op) {
+			found[c.A] = true
+		}
+	}
+	return found
+}
+
+// neverReached stands for a depth where there is none.
+const neverReached = math.MinInt
+
+// depths is the depth of the stack before and after each command, neverReached where control never comes.
+func (p *Program) depths() [][2]int {
+	f := analyse(p, new(diag.List))
+	f.depths = make([][2]int, len(p.Code))
+	for i := range f.depths {
+		f.depths[i] = [2]int{neverReached, neverReached}
+	}
+	for n := range f.nodes {
+		f.run(n)
+	}
+	return f.depths
+}
+
+type lister struct {
+	p       *Program
+	o       ListOptions
+	w       *bufio.Writer
+	targets map[uint32]bool
+	depths  [][2]int
+	file    string // of the source line shown last
+	line    int
+}
+
+// directives writes all that is not a command.
+func (l *lister) directives() {
+	fmt.Fprintf(l.w, ".program %s\n", strconv.Quote(l.p.Name))
+	for _, d := range []struct {
+		name string
+		n    int
+	}{{"stack", l.p.Stack}, {"temps", l.p.Temps}, {"this", l.p.This}, {"fuel", int(l.p.Fuel)}, {"log", l.p.LogMax}} {
+		if d.n != 0 {
+			fmt.Fprintf(l.w, ".%s %d\n", d.name, d.n)
+		}
+	}
+	if l.p.Wrap {
+		l.w.WriteString(".wrap\n")
+	}
+	if l.p.Unsafe {
+		l.w.WriteString(".unsafe\n")
+	}
+	for i, s := range l.p.Texts {
+		fmt.Fprintf(l.w, ".text %s ; %d\n", strconv.Quote(s), i)
+	}
+	for i, f := range l.p.Formats {
+		fmt.Fprintf(l.w, ".format %s ; %d\n", formatText(f), i)
+	}
+	for i, id := range l.p.Objects {
+		fmt.Fprintf(l.w, ".object %d ; %d%s\n", id, i, l.objectNote(id))
+	}
+	for i, r := range l.p.Regs {
+		fmt.Fprintf(l.w, ".reg %s ; %d\n", strconv.Quote(r), i)
+	}
+}
+
+// objectNote describes an object, after a colon.
+func (l *lister) objectNote(id int) string {
+	if l.o.Object == nil {
+		return ""
+	}
+	return ": " + oneLine(l.o.Object(id))
+}
+
+// formatText spells a format: its kind, its text, and its fields, each after a bar.
+func formatText(f runtime.Format) string {
+	var b strings.Builder
+	b.WriteString(named(itemNames[:], int(f.Kind)))
+	if f.Text != "" {
+		b.WriteString(" " + strconv.Quote(f.Text))
+	}
+	for _, field := range f.Fields {
+		fmt.Fprintf(&b, " | %s %d", named(kindNames[:], int(field.Kind)), field.Part)
+		if field.Name != "" {
+			b.WriteString(" named " + strconv.Quote(field.Name))
+		}
+		if field.IsLiteral {
+			b.WriteString(" is " + strconv.Quote(field.Literal))
+		}
+	}
+	return b.String()
+}
+
+// named is a name from a list, or #n beyond it.
+func named(list []string, n int) string {
+	if n < len(list) {
+		return list[n]
+	}
+	return "#" + strconv.Itoa(n)
+}
+
+// command writes a command, and before it the source line and the label that belong to it.
+func (l *lister) command(i int) {
+	l.source(l.p.Code[i].Pos)
+	if l.targets[uint32(i)] {
+		fmt.Fprintf(l.w, "L%d:\n", i)
+	}
+	text := l.p.commandText(i)
+	if note := l.note(i); note != "" {
+		fmt.Fprintf(l.w, "%5d  %-26s ; %s\n", i, text, note)
+	} else {
+		fmt.Fprintf(l.w, "%5d  %s\n", i, text)
+	}
+}
+
+// note is the comment beside a command: depths, and what a number stands for.
+func (l *lister) note(i int) string {
+	var notes []string
+	if l.depths != nil {
+		if d := l.depths[i]; d[0] == neverReached {
+			notes = append(notes, "never reached")
+		} else {
+			notes = append(notes, fmt.Sprintf("%d→%d", d[0], d[1]))
+		}
+	}
+	c := l.p.Code[i]
+	switch row := rows[c.Op]; {
+	case row == nil:
+	case row.Operand == TextOperand && int(c.A) < len(l.p.Texts):
+		notes = append(notes, strconv.Quote(l.p.Texts[c.A]))
+	case row.Operand == ObjectOperand && int(c.A) < len(l.p.Objects) && l.o.Object != nil:
+		notes = append(notes, oneLine(l.o.Object(l.p.Objects[c.A])))
+	case row.Operand == WordOperand && (int64(c.V) > 1<<15 || int64(c.V) < -1<<15):
+		notes = append(notes, fmt.Sprintf("%#x", c.V))
+	}
+	return strings.Join(notes, "  ")
+}
+
+// source writes the line of the source that a command comes from, unless it was shown last.
+func (l *lister) source(pos diag.Span) {
+	if pos.Source == nil || l.o.NoSource {
+		return
+	}
+	at := pos.Source.Position(pos.Start)
+	if at.File == l.file && at.Line == l.line {
+		return
+	}
+	l.file, l.line = at.File, at.Line
+	fmt.Fprintf(l.w, "; %s:%d: %s\n", oneLine(at.File), at.Line, oneLine(strings.TrimSpace(pos.Source.Line(at.Line))))
+}
+
+// oneLine keeps a comment from ending early.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
+			return ' '
+		}
+		return r
+	}, s)
+}

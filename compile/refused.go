@@ -1,0 +1,70 @@
+package compile
+
+import "strings"
+
+// refusals are the commands of DProbes that this machine knows of and does not have, with the reason. A name stands for
+// itself and for the same with operands.
+var refusals = []struct{ name, why string }{
+	{"suspend", "it was reserved in DProbes and never did anything"},
+	{"resume", "it was reserved in DProbes and never did anything"},
+	{"alloc gv", "it was reserved in DProbes; say how many there are in the header"},
+	{"free gv", "it was reserved in DProbes; say how many there are in the header"},
+	{"callk", "it calls into the kernel, and probes are in user programs"},
+	{"call_kmod", "it calls into a kernel module, and probes are in user programs"},
+	{"push io", "I/O ports cannot be read from a user program"},
+	{"pop io", "I/O ports cannot be written from a user program"},
+	{"push task", "it is an address in the kernel; use push pid"},
+	{"seg2lin", "user programs have flat segments"},
+	{"push r,tr", kernelRegister}, {"push r,ldtr", kernelRegister}, {"push r,gdtr", kernelRegister},
+	{"push r,idtr", kernelRegister}, {"push r,cr0", kernelRegister}, {"push r,cr2", kernelRegister},
+	{"push r,cr3", kernelRegister}, {"push r,cr4", kernelRegister}, {"push r,msr", kernelRegister},
+	{"pop r,msr", kernelRegister}, {"push u,msr", kernelRegister},
+}
+
+const kernelRegister = "it is a register of the kernel"
+
+// Refused is why a command of DProbes is not to be had here, or nothing when there is no such command either.
+func Refused(command string) string {
+	command = strings.Join(strings.Fields(strings.ReplaceAll(command, ", ", ",")), " ")
+	for _, r := range refusals {
+		if rest, ok := strings.CutPrefix(command, r.name); ok && (rest == "" || strings.ContainsAny(rest[:1], ", ")) {
+			return r.why
+		}
+	}
+	return ""
+}
+
+// nearest is the key closest to a misspelt command, or nothing when none is close.
+func nearest[T any](typed string, known map[string]T) string {
+	word, _, _ := strings.Cut(typed, ",")
+	best, least := "", len(word)/3+2
+	for name := range known {
+		if d := distance(word, name); d < least || d == least && best != "" && name < best {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters must be inserted, deleted, replaced or swapped with the next to make b of a.
+func distance(a, b string) int {
+	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return prev[len(b)]
+}
