@@ -129,14 +129,14 @@ type flow struct {
 	unproved unprovedLoop
 	preds    [][]int
 	depths   [][2]int // depth before and after each command, when a listing wants it
-	level    int // numbers the sets of nodes that loops are looked for in
+	level    int      // numbers the sets of nodes that loops are looked for in
 }
 
 // use is how a program uses an object that has keys.
 type use struct {
-	key string
-	at  int
-	op  runtime.Op
+	key   string // kinds of the parts, a byte each
+	value runtime.ValueKind
+	at    int // the first command that uses it
 }
 
 // analyse finds what holds before every command that can be reached.

@@ -10,7 +10,9 @@ import (
 // Arena is what binding a program needs of an arena; *runtime.Arena is one.
 type Arena interface {
 	// Lookup finds an object, and its offset in the arena, by the number that its declaration gave.
-	Lookup(id int) (runtime.Object, uint64)
+	Lookup(id int) (object runtime.Object, offset uint64)
+	// Refine tells what keys and values an object is used with; it is an error when that does not agree with other uses.
+	Refine(id int, keys []runtime.ValueKind, value runtime.ValueKind) error
 	// Register makes a program's formats and positions known to the reader of the ring.
 	Register(info runtime.ProgramInfo) uint32
 }
@@ -39,11 +41,14 @@ type ObjectError struct {
 	Command string
 	Object  runtime.Object
 	Reason  string
+	Cause   error // the arena's, or nil
 }
 
 func (e *ObjectError) Error() string {
-	return fmt.Sprintf("cannot bind program %q: %s on %q: %s", e.Program, e.Command, e.Object.Name, e.Reason)
+	return fmt.Sprintf("cannot bind program %q: %s on %s %q: %s", e.Program, e.Command, e.Object.Kind, e.Object.Name, e.Reason)
 }
+
+func (e *ObjectError) Unwrap() error { return e.Cause }
 
 // ErrNotVerified is returned when a program that Verify has not accepted is to be lowered.
 var ErrNotVerified = errors.New("the program has not been verified")
@@ -106,8 +111,11 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 	case ObjectOperand:
 		id := l.p.Objects[c.A]
 		object, offset := l.env.Arena.Lookup(id)
-		if why := unfit(c.Op, object, l.p.uses[int(c.A)].key); why != "" {
-			return inst, &ObjectError{l.p.Name, rows[c.Op].Name, object, why}
+		if why := unfit(c.Op, object, offset); why != "" {
+			return inst, &ObjectError{l.p.Name, rows[c.Op].Name, object, why, nil}
+		}
+		if err := l.refine(c, id); err != nil {
+			return inst, &ObjectError{l.p.Name, rows[c.Op].Name, object, err.Error(), err}
 		}
 		inst.V = offset
 	}
@@ -117,8 +125,24 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 	return inst, nil
 }
 
-// unfit says why a command cannot work on an object, or nothing.
-func unfit(op runtime.Op, o runtime.Object, key string) string {
+// refine tells the arena what keys a command uses an object with. An object that control never comes to is left alone.
+func (l *lowering) refine(c Command, id int) error {
+	u, used := l.p.uses[int(c.A)]
+	if !keyed(c.Op) || !used {
+		return nil
+	}
+	kinds := make([]runtime.ValueKind, len(u.key))
+	for i := range kinds {
+		kinds[i] = runtime.ValueKind(u.key[i])
+	}
+	return l.env.Arena.Refine(id, kinds, u.value)
+}
+
+// unfit says why a command cannot work on an object of its kind, or nothing. Offset 0 means that there is no object.
+func unfit(op runtime.Op, o runtime.Object, offset uint64) string {
+	if offset == 0 {
+		return "there is no such object"
+	}
 	switch op {
 	case runtime.OpPushGV, runtime.OpPopGV, runtime.OpAddGV, runtime.OpIncGV, runtime.OpDecGV, runtime.OpFetchAddGV:
 		return unless(o.Kind == runtime.KindInt, "it is not a shared number")
@@ -129,18 +153,9 @@ func unfit(op runtime.Op, o runtime.Object, key string) string {
 	case runtime.OpPushPT, runtime.OpPopPT, runtime.OpAddPT:
 		return unless(o.Kind == runtime.KindPerThread, "it is not a per-thread variable")
 	case runtime.OpAgg:
-		if o.Kind < runtime.KindCount {
-			return "it is not an aggregation"
-		}
-	default:
-		if o.Kind != runtime.KindMap {
-			return "it is not a map"
-		}
+		return unless(o.Kind >= runtime.KindCount, "it is not an aggregation")
 	}
-	if o.Keys >= 0 && o.Keys != len(key) {
-		return fmt.Sprintf("its key has %d parts, and %d are given", o.Keys, len(key))
-	}
-	return ""
+	return unless(o.Kind == runtime.KindMap, "it is not a map")
 }
 
 func unless(fits bool, why string) string {

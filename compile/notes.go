@@ -135,16 +135,33 @@ func (w *walker) keyPart(kind runtime.ValueKind) {
 // keyed reports whether a command uses the key built, and empties it.
 func keyed(op runtime.Op) bool { return op >= runtime.OpAgg && op <= runtime.OpMapAdd }
 
-// useKey gives the key to an object. All uses of one object have keys of one shape.
+// useKey gives the key to an object. All uses of one object have keys of one shape, and values of one type.
 func (w *walker) useKey(c Command) {
-	object := int(c.A)
+	object, value := int(c.A), valueOf(c.Op)
 	first, used := w.f.uses[object]
-	if !used {
-		w.f.uses[object] = use{key: w.key, at: w.at, op: c.Op}
-	} else if first.key != w.key {
+	switch {
+	case !used:
+		first = use{key: w.key, at: w.at, value: value}
+	case first.key != w.key:
 		w.fail("", "the key has %s here, and %s at command %d", parts(w.key), parts(first.key), first.at)
+	case first.value == runtime.ValueAny:
+		first.value = value
+	case value != runtime.ValueAny && value != first.value:
+		w.fail("", "the value is of type %s here, and %s at command %d", kindNames[value], kindNames[first.value], first.at)
 	}
+	w.f.uses[object] = first
 	w.key = ""
+}
+
+// valueOf is the type of value that a command on a map moves; ValueAny when it moves none.
+func valueOf(op runtime.Op) runtime.ValueKind {
+	switch op {
+	case runtime.OpMapGet, runtime.OpMapSet, runtime.OpMapAdd:
+		return runtime.ValueInt
+	case runtime.OpMapGetS, runtime.OpMapSetS:
+		return runtime.ValueText
+	}
+	return runtime.ValueAny
 }
 
 // parts describes the shape of a key.

@@ -10,9 +10,6 @@ import (
 // MaxCode is how many commands a program may have.
 const MaxCode = 1 << 16
 
-// thisTextBytes is the room a text takes in the storage of a call: its length, and the text.
-const thisTextBytes = 8 + runtime.DefaultText
-
 // maxFacility is the greatest number of an exit facility.
 const maxFacility = 255
 
@@ -137,7 +134,7 @@ func operandRange(p *Program, row *Row) (least, most int) {
 	case ThisOperand:
 		return 0, p.This/8 - 1
 	case ThisTextOperand:
-		return 0, p.This - thisTextBytes
+		return 0, p.This - runtime.TextCell
 	case ArgOperand:
 		return 0, 255
 	case FieldOperand:
