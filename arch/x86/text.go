@@ -35,5 +35,10 @@ func (m *isa) Text(code []byte, addr uint64) string {
 	if err != nil || out.Len != len(b) || out.Op == 0 {
 		return fmt.Sprintf("? % x", b)
 	}
-	return strings.TrimSpace(x86asm.GNUSyntax(out, addr, nil))
+	text := strings.TrimSpace(x86asm.GNUSyntax(out, addr, nil))
+	if i := strings.LastIndexByte(text, ' '); in.relLen != 0 && i >= 0 {
+		mnemonic := strings.TrimSuffix(text[:i], "q") // callq, jmpq
+		return fmt.Sprintf("%s %#x", mnemonic, m.wrap(addr+uint64(in.length)+uint64(in.imm)))
+	}
+	return text
 }
