@@ -7,11 +7,13 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// forms are the ways in which a mangled name may be asked for.
+// forms are the ways in which a mangled name may be asked for, without parameters.
 type forms struct {
-	full  string // with parameters: "long geo::twice<long>(long)"
-	plain string // without: "geo::twice<long>"
+	plain string // "geo::twice<long>"
 	bare  string // without template arguments and the brackets of Rust's inherent methods: "geo::twice"
+	// long is plain with the standard library's names spelled out, "std::basic_ostream<char, …>::put" for "std::ostream::put";
+	// empty where nothing is abbreviated. Tools differ in which they show.
+	long string
 }
 
 // demangled keeps what demangling has found out. Demangling a heavy C++ name takes some 50 µs.
@@ -52,8 +54,24 @@ func demangleForms(name string) forms {
 	if err != nil {
 		return forms{}
 	}
-	plain = withoutTags(plain)
-	return forms{plain: plain, bare: bareName(plain)}
+	f := forms{plain: withoutTags(plain)}
+	f.bare = bareName(f.plain)
+	if abbreviates(name) {
+		long, _ := demangle.ToString(name, demangle.NoParams, demangle.Verbose, demangle.MaxLength(maxDemangled))
+		f.long = withoutTags(long)
+	}
+	return f
+}
+
+// abbreviates reports whether a mangled name may use one of the abbreviations of the C++ ABI for std::string, std::ostream and
+// the like (Itanium C++ ABI, 5.1.10).
+func abbreviates(name string) bool {
+	for i := 0; i+1 < len(name); i++ {
+		if name[i] == 'S' && strings.IndexByte("abdios", name[i+1]) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Demangle makes a name readable: "geo::twice<long>" of "_ZN3geo5twiceIlEET_S1_", with params as "long geo::twice<long>(long)".
@@ -124,20 +142,21 @@ func cleanPath(name string) string {
 	return strings.TrimRight(strings.TrimSuffix(name, "::"), " ")
 }
 
+// bracketed are the operators that have brackets in their names, the longer before what they begin with.
+var bracketed = []string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"}
+
 // operatorLen is the length of an operator's name at i that has brackets in it ("operator<<"), 0 elsewhere.
 func operatorLen(name string, i int) int {
 	const word = "operator"
 	if !strings.HasPrefix(name[i:], word) || (i > 0 && isIdent(name[i-1])) {
 		return 0
 	}
-	n := len(word)
-	for i+n < len(name) && strings.IndexByte("<>-=", name[i+n]) >= 0 && n < len(word)+3 {
-		n++
+	for _, op := range bracketed {
+		if strings.HasPrefix(name[i+len(word):], op) {
+			return len(word) + len(op)
+		}
 	}
-	if n == len(word) {
-		return 0
-	}
-	return n
+	return 0
 }
 
 // closing is the index of the bracket that closes the one at the start, or -1.

@@ -94,17 +94,17 @@ func Find(mods []Loaded, addr uint64) *Loaded {
 // ErrNotMapped says that no mapping of a module fits its program headers.
 var ErrNotMapped = errors.New("no mapping fits the file")
 
-// bias finds what was added to the addresses of a file: a mapping starts at a whole page of some segment.
+// bias finds what was added to the addresses of a file. A mapping holds part of some segment, of the same permission
+// to execute, and starts at a whole page at or before it.
 func (f *File) bias(maps []Mapping) (uint64, error) {
-	const page = 0xfff
 	for _, exec := range []bool{true, false} {
 		for _, m := range maps {
 			if m.Exec != exec {
 				continue
 			}
 			for _, s := range f.Segments {
-				covered := m.Offset >= s.Offset&^page && m.Offset < s.Offset+s.FileSize
-				if covered && (s.Flags&elf.PF_X != 0) == exec {
+				overlap := m.Offset < s.Offset+s.FileSize && m.Offset+(m.End-m.Start) > s.Offset
+				if overlap && (s.Flags&elf.PF_X != 0) == exec {
 					return f.wrap(m.Start - (s.Vaddr + m.Offset - s.Offset)), nil
 				}
 			}

@@ -151,7 +151,8 @@ func (q *query) match(f *File, name string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if q.equal(d.plain) || q.equal(d.bare) || q.params && q.equalSignature(name) {
+	if q.equal(d.plain) || q.equal(d.bare) || q.params && q.equalSignature(name) ||
+		d.long != "" && (q.equal(d.long) || q.equal(bareName(d.long))) {
 		return d.plain, true
 	}
 	return "", false

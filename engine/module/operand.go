@@ -71,13 +71,16 @@ func (p operandParser) constant(v int64) compile.Access {
 	return compile.Access{Base: compile.BaseConst, Value: v, Type: compile.TypeInt}
 }
 
-// register is a value in a register.
-func (p operandParser) register(name string) compile.Access {
+// register is a value in a register. Of a pair of registers, which 32-bit code holds 64-bit values in, notes name only one.
+func (p operandParser) register(name string) (compile.Access, error) {
+	if p.f.Bits == 32 && p.o.Size == 8 && !p.o.Float {
+		return compile.Access{}, fmt.Errorf("only half of it is in %s", name)
+	}
 	a := compile.Access{Base: compile.BaseReg, Reg: name, Type: p.kind()}
 	if p.o.Size < 8 || p.o.Float {
 		a.Steps = []compile.AccessStep{{Op: compile.OpTruncate, Size: p.o.Size, Signed: p.o.Signed, Float: p.o.Float}}
 	}
-	return a
+	return a, registerName(name)
 }
 
 // memory is what lies at an address: a value in memory. On 32-bit machines sums with an index wrap at 32 bits.
@@ -105,7 +108,7 @@ func (p operandParser) x86(at string) (compile.Access, error) {
 	case strings.Contains(at, ":"):
 		return compile.Access{}, fmt.Errorf("it is relative to a segment, as thread-local variables are")
 	case strings.HasPrefix(at, "%"):
-		return p.register(at[1:]), registerName(at[1:])
+		return p.register(at[1:])
 	}
 	disp, regs := at, ""
 	if i := strings.IndexByte(at, '('); i >= 0 && strings.HasSuffix(at, ")") {
@@ -246,7 +249,7 @@ func (p operandParser) arm(at string) (compile.Access, error) {
 	}
 	inner, ok := strings.CutPrefix(at, "[")
 	if !ok {
-		return p.register(at), registerName(at)
+		return p.register(at)
 	}
 	inner, ok = strings.CutSuffix(inner, "]")
 	part := strings.Split(inner, ",")

@@ -7,7 +7,7 @@ import (
 
 // Bounds on the work for a message: names demangled, and suggestions made.
 const (
-	suggestDemangled = 500
+	suggestDemangled = 2000
 	suggestMost      = 3
 )
 
@@ -68,11 +68,27 @@ func (f *File) suggest(near []suggestion, symbol, name, last string, limit int, 
 	return near
 }
 
-// mayBeNear reports whether a mangled name contains most of a word: its first or its second half.
+// mayBeNear reports whether a mangled name holds an identifier that is near a word. Identifiers stand in it behind
+// their length.
 func mayBeNear(symbol, word string) bool {
-	half := len(word) / 2
-	return strings.Contains(symbol, word[:half]) && strings.Contains(symbol, word[:min(half, 2)]) ||
-		strings.Contains(symbol, word[half:])
+	limit := min(1+len(word)/4, 2)
+	for i := 0; i < len(symbol); {
+		n, start := 0, i
+		for i < len(symbol) && '0' <= symbol[i] && symbol[i] <= '9' && n < len(symbol) {
+			n = 10*n + int(symbol[i]-'0')
+			i++
+		}
+		switch {
+		case i == start:
+			i++
+		case n > 0 && n <= len(symbol)-i:
+			if within(symbol[i:i+n], word, limit) <= limit {
+				return true
+			}
+			i += n
+		}
+	}
+	return false
 }
 
 // lastPart is what follows the last "::".

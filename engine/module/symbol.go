@@ -63,18 +63,15 @@ func readSymbols(f *File, typ elf.SectionType) []symbol {
 // parseSymbols reads the entries of one table. Names are pieces of one string, so that a table of a million names costs no
 // allocations of its own.
 func parseSymbols(f *File, table []byte, names string) []symbol {
-	size := symSize64
+	size, entry := symSize64, entry64
 	if f.Bits == 32 {
-		size = symSize32
+		size, entry = symSize32, entry32
 	}
 	syms := make([]symbol, 0, len(table)/size)
 	for ; len(table) >= size; table = table[size:] {
-		raw := entry64(f, table)
-		if f.Bits == 32 {
-			raw = entry32(f, table)
-		}
+		raw := entry(f, table)
 		if s, ok := classify(f, raw); ok {
-			if s.name = symbolName(names, raw.Name); s.name != "" && !f.mapping(s.name) {
+			if s.name = symbolName(names, raw.Name); s.name != "" && !f.mapping(s.name) && !goSection(s) {
 				syms = append(syms, s)
 			}
 		}
@@ -158,4 +155,10 @@ func (f *File) mapping(name string) bool {
 		return false
 	}
 	return len(name) >= 2 && name[0] == '$' && strings.IndexByte("atdx", name[1]) >= 0 && (len(name) == 2 || name[2] == '.')
+}
+
+// goSection reports whether a symbol is one that Go's linker puts at the ends of the code ("runtime.text", "runtime.text.1",
+// "runtime.etext"), which it types as functions although there may be none at its address.
+func goSection(s symbol) bool {
+	return s.size == 0 && (strings.HasPrefix(s.name, "runtime.text") || s.name == "runtime.etext")
 }

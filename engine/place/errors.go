@@ -98,24 +98,33 @@ func (e *NotFoundError) Hint() string {
 
 // OffsetError is an offset that is not the start of an instruction of the function.
 type OffsetError struct {
-	Func   string // as it was asked for
+	Func   string // as it was asked for; "" when the function has no name
+	Start  uint64 // its address in the file
 	Offset uint64
-	Size   uint64 // of the function; 0 when unknown
-	Near   []uint64
+	Size   uint64   // of the function
+	Near   []uint64 // offsets of the instructions below and above; none when Offset is beyond the function
 }
 
 func (e *OffsetError) Error() string {
-	at := fmt.Sprintf("%s+0x%x", e.Func, e.Offset)
+	at := e.place(e.Offset)
 	if len(e.Near) == 0 {
 		return fmt.Sprintf("cannot probe %s: %s has only 0x%x bytes", at, e.Func, e.Size)
 	}
 	return fmt.Sprintf("cannot probe %s: no instruction begins there; the nearest are %s", at, strings.Join(e.near(), ", "))
 }
 
+// place is an instruction as it may be named.
+func (e *OffsetError) place(offset uint64) string {
+	if e.Func == "" {
+		return fmt.Sprintf("0x%x", e.Start+offset)
+	}
+	return fmt.Sprintf("%s+0x%x", e.Func, offset)
+}
+
 func (e *OffsetError) near() []string {
 	var near []string
 	for _, off := range e.Near {
-		near = append(near, fmt.Sprintf("%s+0x%x", e.Func, off))
+		near = append(near, e.place(off))
 	}
 	return near
 }

@@ -164,7 +164,7 @@ func (r *Resolver) inFunction(s Spec, f *module.File, m module.Match) ([]Target,
 // ifuncOffset refuses instructions of functions that are not chosen yet.
 func ifuncOffset(t Target) error {
 	return &RefusedError{Place: t.Symbol, Reason: "the loader chooses its code, so that it has no instructions before the program runs",
-		Help: "name the implementation, as gotap list shows it"}
+		Help: "name the implementation that it chooses"}
 }
 
 // every is all instructions of a function.
@@ -205,13 +205,13 @@ func (r *Resolver) checkOffset(f *module.File, fn *module.Func, name string, off
 		return nil // nothing is known to check against
 	}
 	if offset >= fn.Size {
-		return &OffsetError{Func: name, Offset: offset, Size: fn.Size}
+		return &OffsetError{Func: name, Start: fn.Addr, Offset: offset, Size: fn.Size}
 	}
 	if r.Boundaries == nil {
 		return nil
 	}
 	addrs, err := r.boundaries(f, fn)
-	e := &OffsetError{Func: name, Offset: offset, Size: fn.Size}
+	e := &OffsetError{Func: name, Start: fn.Addr, Offset: offset, Size: fn.Size}
 	for _, addr := range addrs {
 		switch at := addr - fn.Addr; {
 		case at == offset:
@@ -254,11 +254,7 @@ func (r *Resolver) address(s Spec, f *module.File) ([]Target, error) {
 	}
 	t := At(f, s.Addr)
 	if t.Func != nil {
-		name := t.Symbol
-		if name == "" {
-			name = fmt.Sprintf("0x%x", t.Func.Addr)
-		}
-		if err := r.checkOffset(f, t.Func, name, t.Offset); err != nil {
+		if err := r.checkOffset(f, t.Func, t.Symbol, t.Offset); err != nil {
 			return nil, err
 		}
 	}
@@ -338,7 +334,7 @@ func nearMark(s Spec, m *module.Mark) bool {
 func watched(s Spec, f *module.File) ([]Target, error) {
 	if s.Name == "" {
 		t := At(f, s.Addr)
-		t.Name = "watch:" + t.Name
+		t.Name = s.String()
 		return []Target{t}, nil
 	}
 	found, err := variables(s, f)
@@ -347,7 +343,7 @@ func watched(s Spec, f *module.File) ([]Target, error) {
 	}
 	for _, m := range f.Lookup(s.Name) {
 		t := Target{File: f, Func: m.Func, Vaddr: m.Func.Addr + s.Offset, Offset: s.Offset, Symbol: m.Name}.named()
-		t.Name = "watch:" + t.Name
+		t.Name = s.String()
 		found = append(found, t)
 	}
 	if len(found) == 0 {
@@ -368,7 +364,7 @@ func variables(s Spec, f *module.File) ([]Target, error) {
 				Help: "watch one of its parts, of 1, 2, 4 or 8 bytes"}
 		}
 		t := Target{File: f, Var: v, Vaddr: v.Addr + s.Offset, Symbol: s.Name, Offset: s.Offset}.named()
-		t.Name = "watch:" + t.Name
+		t.Name = s.String()
 		found = append(found, t)
 	}
 	return found, nil
