@@ -76,6 +76,7 @@ type scanner struct {
 	exits      []arch.Exit
 	recent     [lookBack]*inst // a ring
 	seen       int
+	framed     bool // something was pushed, or the stack pointer lowered, further up
 }
 
 // lookBack is how many instructions a compiler may put between the parts of a jump through a table.
@@ -95,6 +96,7 @@ func (s *scanner) visit(in arch.Insn) error {
 		return &ScanError{s.start, in.Addr, "an instruction of another architecture"}
 	}
 	err := s.exit(in, op)
+	s.framed = s.framed || op.makesFrame()
 	s.recent[s.seen%lookBack] = op
 	s.seen++
 	return err
@@ -140,7 +142,8 @@ const (
 //     of functions;
 //   - a jump to a register that was just added to is a table of offsets when a scaled load precedes the addition;
 //   - a jump to a register that was loaded without an index, from memory or another register, and a jump through memory
-//     without an index, is a tail call: a virtual function, a pointer, a procedure linkage.
+//     without an index, is a tail call: a virtual function, a pointer, a procedure linkage. If the function has a frame,
+//     it has to be undone in front of the jump: threaded interpreters jump from within.
 func (s *scanner) indirect(op *inst) jumpKind {
 	switch {
 	case op.notrack:
@@ -152,10 +155,67 @@ func (s *scanner) indirect(op *inst) jumpKind {
 			return jumpTable
 		}
 		return unclear
-	case op.memory():
-		return tailCall
 	}
-	return s.register(op.rm())
+	kind := tailCall
+	if !op.memory() {
+		kind = s.register(op.rm())
+	}
+	if kind == tailCall && s.framed && !s.unframed() {
+		return unclear
+	}
+	return kind
+}
+
+// makesFrame reports push and sub from the stack pointer.
+func (in *inst) makesFrame() bool {
+	push := in.enc == legacy && in.opmap == mapLegacy && in.opcode >= 0x50 && in.opcode < 0x58
+	return push || in.addsToSP(aluSUB)
+}
+
+// addsToSP reports add to, or sub from, the stack pointer.
+func (in *inst) addsToSP(op uint8) bool {
+	return (in.is(mapLegacy, 0x83) || in.is(mapLegacy, 0x81)) && !in.memory() && in.regField() == op && in.rm() == 4
+}
+
+// unframed reports that the code that leads straight to the jump releases stack.
+func (s *scanner) unframed() bool {
+	for n := 1; n <= lookBack; n++ {
+		in := s.ago(n)
+		if in == nil {
+			return false
+		}
+		switch in.control() {
+		case arch.Return, arch.Jump, arch.IndirJump, arch.Call, arch.IndirCall:
+			return false
+		}
+		if in.releases() && !s.dropsArguments(n, in) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropsArguments reports an addition to the stack pointer n instructions ago that follows close on a call, as 32-bit code
+// gets rid of arguments.
+func (s *scanner) dropsArguments(n int, add *inst) bool {
+	if add.long || !add.addsToSP(aluADD) {
+		return false
+	}
+	for _, older := range []int{n + 1, n + 2, n + 3} {
+		if in := s.ago(older); in != nil && (in.control() == arch.Call || in.control() == arch.IndirCall) {
+			return true
+		}
+	}
+	return false
+}
+
+// releases reports pop, leave, add to the stack pointer, and moves into it.
+func (in *inst) releases() bool {
+	if in.enc != legacy || in.opmap != mapLegacy {
+		return false
+	}
+	toSP := (in.opcode == 0x8b || in.opcode == 0x8d) && in.reg() == 4 || in.opcode == 0x89 && !in.memory() && in.rm() == 4
+	return in.opcode >= 0x58 && in.opcode < 0x60 || in.opcode == 0xc9 || toSP || in.addsToSP(aluADD)
 }
 
 // scaled reports a memory operand with an index that is scaled by the size of a word or an offset.
