@@ -1,0 +1,406 @@
+package js
+
+import (
+	"math"
+	"sort"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// maxArgs is how many arguments have a member of the context: arg0 … arg9.
+const maxArgs = 10
+
+// Member is a member of the context, as documentation lists it.
+type Member struct {
+	Name  string
+	Type  string // in TypeScript's words
+	Leave bool   // only in leave handlers
+	Fault bool   // only in fault handlers
+	Doc   string
+}
+
+// number is a member that is a field of the context.
+type contextField struct {
+	Member
+	kind  kind
+	field runtime.Field
+	text  runtime.TextField
+}
+
+// contextFields are the members of the context that are one command.
+var contextFields = []contextField{
+	{Member{"pid", "number", false, false, "process"}, kindInt, runtime.FieldPid, 0},
+	{Member{"tid", "number", false, false, "thread"}, kindInt, runtime.FieldTid, 0},
+	{Member{"ppid", "number", false, false, "parent process"}, kindInt, runtime.FieldPpid, 0},
+	{Member{"uid", "number", false, false, "user the process runs as"}, kindInt, runtime.FieldUid, 0},
+	{Member{"cpu", "number", false, false, "processor"}, kindInt, runtime.FieldCPU, 0},
+	{Member{"time", "number", false, false, "monotonic nanoseconds"}, kindInt, runtime.FieldTime, 0},
+	{Member{"elapsed", "number", true, false, "nanoseconds since the call was entered"}, kindInt, runtime.FieldElapsed, 0},
+	{Member{"pc", "number", false, false, "address of the probed instruction"}, kindUint, runtime.FieldPC, 0},
+	{Member{"sp", "number", false, false, "stack pointer"}, kindUint, runtime.FieldSP, 0},
+	{Member{"caller", "number", false, false, "address the function returns to"}, kindUint, runtime.FieldCaller, 0},
+	{Member{"fault", "number", false, true, "address that faulted"}, kindUint, runtime.FieldFault, 0},
+	{Member{"signal", "number", false, true, "signal of the fault"}, kindInt, runtime.FieldSignal, 0},
+	{Member{"comm", "string", false, false, "name of the thread"}, kindText, 0, runtime.TextComm},
+	{Member{"func", "string", false, false, "function that is probed"}, kindText, 0, runtime.TextFunc},
+	{Member{"module", "string", false, false, "module it is in"}, kindText, 0, runtime.TextModule},
+	{Member{"probe", "string", false, false, "name of the probe"}, kindText, 0, runtime.TextProbe},
+}
+
+// fieldsByName finds a context field.
+var fieldsByName = indexFields()
+
+func indexFields() map[string]*contextField {
+	index := map[string]*contextField{}
+	for i := range contextFields {
+		index[contextFields[i].Name] = &contextFields[i]
+	}
+	return index
+}
+
+// Members lists the members of the context, by name.
+func Members() []Member {
+	list := []Member{
+		{Name: "args", Type: "any", Doc: "arguments by name, by debug information: c.args.path, c.args.p.field"},
+		{Name: "ret", Type: "number", Leave: true, Doc: "result of the function"},
+		{Name: "regs", Type: "Record<string, number>", Doc: "registers by name"},
+		{Name: "stack", Type: "(frames: number) => Stack", Doc: "return addresses, innermost first, at most so many"},
+	}
+	for i := range maxArgs {
+		list = append(list, Member{Name: argName(i), Type: "number", Doc: "argument by calling convention"})
+	}
+	for _, f := range contextFields {
+		list = append(list, f.Member)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	return list
+}
+
+func argName(i int) string { return "arg" + string(rune('0'+i)) }
+
+// member is a.name.
+func (l *lowering) member(of operand, name string, at diag.Span) operand {
+	switch of := of.(type) {
+	case bad:
+		return bad{}
+	case context:
+		return l.contextMember(name, at)
+	case arguments:
+		return of.below(l, name)
+	case registers:
+		return register{name}
+	case call:
+		return l.thisField(name, at)
+	case perThread:
+		if name == "value" {
+			return threadValue(of)
+		}
+		l.errorf(at, "use "+of.name+".value", "a per-thread variable has no member %s", name)
+		return bad{}
+	case namespace:
+		return l.namespaceMember(of, name, at)
+	case variable:
+		if of.sym.path != nil {
+			return of.sym.path.below(l, name)
+		}
+	}
+	if !hasValue(of) {
+		return l.noMember(of, name, at)
+	}
+	return l.valueMember(l.valueOf(of, at), name, at)
+}
+
+// valueMember is a member of a value: only text has one.
+func (l *lowering) valueMember(e *expr, name string, at diag.Span) operand {
+	switch {
+	case e.kind.silent():
+		return bad{}
+	case e.code == codeText && name == "length":
+		return value{integer(at, int64(len(e.text)))}
+	case (e.kind == kindText || e.kind == kindBytes) && name == "length":
+		return value{apply(at, kindInt, runtime.OpSlen, e)}
+	case e.kind == kindText:
+		l.errorf(at, suggestion(name, []string{"length", "startsWith"}, "text has length and startsWith(t); more can be done with it in a callback"),
+			"text has no member %s in a program", name)
+	default:
+		l.errorf(at, "read memory with u8(p), u32(p + 8), str(p), …; fields of arguments with c.args.NAME.field", "%s has no members", e.kind)
+	}
+	return bad{}
+}
+
+// noMember reports a member of something that has none, or only methods.
+func (l *lowering) noMember(of operand, name string, at diag.Span) operand {
+	methods := methodsOf(of)
+	if _, ok := of.(builtin); ok || len(methods) == 0 {
+		l.errorf(at, valueHint(of), "%s has no member %s", of.noun(), name)
+		return bad{}
+	}
+	for _, m := range methods {
+		if m == name {
+			l.errorf(at, "call it: "+name+"(…)", "%s is a method", name)
+			return bad{}
+		}
+	}
+	l.errorf(at, suggestion(name, methods, "there are "+list(methods)), "%s has no member %s in a program", of.noun(), name)
+	return bad{}
+}
+
+// namespaceMember is a member of a constant object of the script.
+func (l *lowering) namespaceMember(n namespace, name string, at diag.Span) operand {
+	if b, ok := lookup(n.scope, name); ok {
+		return l.binding(n.name+"."+name, b, at)
+	}
+	var known []string
+	if s, ok := n.scope.(interface{ Names() []string }); ok {
+		known = s.Names()
+	}
+	l.errorf(at, suggestion(name, known, ""), "%s has no member %s", n.name, name)
+	return bad{}
+}
+
+// contextMember is c.name.
+func (l *lowering) contextMember(name string, at diag.Span) operand {
+	if f := fieldsByName[name]; f != nil {
+		return l.contextField(f, at)
+	}
+	switch name {
+	case "args":
+		return arguments{}
+	case "regs":
+		return registers{}
+	case "ret":
+		return l.result(at)
+	case "stack":
+		l.errorf(at, "say how many frames: c.stack(8)", "stack is a method")
+		return bad{}
+	}
+	if len(name) == 4 && name[:3] == "arg" && name[3] >= '0' && name[3] <= '9' {
+		l.lateArgument(name, at)
+		return value{l.argument(int(name[3]-'0'), at)}
+	}
+	var known []string
+	for _, m := range Members() {
+		known = append(known, m.Name)
+	}
+	l.errorf(at, suggestion(name, known, "there are arg0 … arg9, args, ret, regs, stack(n), pid, tid, comm, time and others"),
+		"the context has no member %s", name)
+	return bad{}
+}
+
+// contextField is a member that is one command.
+func (l *lowering) contextField(f *contextField, at diag.Span) operand {
+	switch {
+	case f.Leave && l.handler != Leave:
+		l.errorf(at, "use it in leave(c) { … }", "%s is known only when the function returns", f.Name)
+		return bad{}
+	case f.Fault && l.handler != Fault:
+		l.errorf(at, "use it in fault(c) { … }", "%s is known only in a fault handler", f.Name)
+		return bad{}
+	case f.kind == kindText:
+		return value{applyA(at, kindText, runtime.OpText, uint32(f.text))}
+	}
+	return value{applyA(at, f.kind, runtime.OpField, uint32(f.field))}
+}
+
+// result is c.ret, of the function's type where it is known.
+func (l *lowering) result(at diag.Span) operand {
+	if l.handler != Leave {
+		l.errorf(at, "use it in leave(c) { … }", "the result is known only when the function returns")
+		return bad{}
+	}
+	l.compiler.result.UsesPlace = true
+	if l.unit.Place != nil {
+		if a, ok := l.unit.Place.ReturnType(); ok {
+			return result{l.access(a, at)}
+		}
+	}
+	return result{apply(at, kindInt, runtime.OpRetval)}
+}
+
+// lateArgument warns of arguments by register where the register has long been used for something else.
+func (l *lowering) lateArgument(name string, at diag.Span) {
+	if l.handler == Leave {
+		l.warnf(at, "in enter write this."+name+" = c."+name+", here read this."+name,
+			"%s is read when the function returns: its register may hold anything by then", name)
+	}
+}
+
+// argument is argument n by calling convention, or operand n of a static mark.
+func (l *lowering) argument(n int, at diag.Span) *expr {
+	l.compiler.result.UsesArg = true
+	if l.unit.Place != nil {
+		if a, ok := l.unit.Place.Arg(n); ok {
+			return l.access(a, at)
+		}
+	}
+	return applyA(at, kindInt, runtime.OpArg, uint32(n))
+}
+
+// below is a member of c.args or of an argument.
+func (a arguments) below(_ *lowering, name string) operand {
+	path := append(append([]string{}, a.path...), name)
+	return arguments{path}
+}
+
+// isGroup reports whether a path has no value, only members: c.args, or a struct.
+func (l *lowering) isGroup(a arguments) bool {
+	if len(a.path) == 0 {
+		return true
+	}
+	if l.unit.Place == nil {
+		return false
+	}
+	_, err := l.unit.Place.Access(a.path)
+	return err != nil
+}
+
+// argumentValue is the value of c.args.NAME.field….
+func (l *lowering) argumentValue(a arguments, at diag.Span) *expr {
+	if len(a.path) == 0 {
+		l.errorf(at, "name one: c.args.NAME", "the arguments are not a value")
+		return poison(at)
+	}
+	l.compiler.result.UsesPlace = true
+	l.lateArgument("args."+a.path[0], at)
+	if l.unit.Place == nil {
+		return apply(at, kindInt, runtime.OpArg) // any argument will do: this is compiled again at the place
+	}
+	access, err := l.unit.Place.Access(a.path)
+	if err != nil {
+		l.errorf(at, hintOf(err), "%v", err)
+		return poison(at)
+	}
+	return l.access(access, at)
+}
+
+// hintOf is the hint an error carries.
+func hintOf(err error) string {
+	if h, ok := err.(interface{ Hint() string }); ok {
+		return h.Hint()
+	}
+	return ""
+}
+
+// access is the commands that fetch a value as debug information describes it.
+func (l *lowering) access(a compile.Access, at diag.Span) *expr {
+	e := l.accessBase(a, at)
+	for _, s := range a.Steps {
+		e = accessStep(e, s, at)
+	}
+	if e.kind == kindBad {
+		return e
+	}
+	k := kindOf(a)
+	if e.code == codeConst {
+		e = convertConst(e, k)
+	}
+	typed := *e
+	typed.kind = k
+	return &typed
+}
+
+// convertConst makes a constant of a note fit its type.
+func convertConst(e *expr, k kind) *expr {
+	if k == kindFloat && e.kind != kindFloat {
+		return constant(e.at, kindFloat, math.Float64bits(float64(int64(e.cmd.V))))
+	}
+	return e
+}
+
+// kindOf is the type of an access. What is 8 bytes and not signed prints unsigned.
+func kindOf(a compile.Access) kind {
+	switch a.Type {
+	case compile.TypeF64:
+		return kindFloat
+	case compile.TypeBool:
+		return kindBool
+	}
+	if n := len(a.Steps); n > 0 {
+		s := a.Steps[n-1]
+		if s.Op != compile.OpOffset && s.Op != compile.OpBits && s.Size == 8 && !s.Signed {
+			return kindUint
+		}
+	}
+	return kindInt
+}
+
+// accessBase is where an access starts.
+func (l *lowering) accessBase(a compile.Access, at diag.Span) *expr {
+	switch a.Base {
+	case compile.BaseConst:
+		return integer(at, a.Value)
+	case compile.BaseReg:
+		return register{a.Reg}.get(l, at)
+	case compile.BaseRegOffset:
+		return offset(register{a.Reg}.get(l, at), a.Value, at)
+	case compile.BaseFrame:
+		// At the entry of a function the canonical frame address is one word above the stack pointer.
+		sp := applyA(at, kindInt, runtime.OpField, uint32(runtime.FieldSP))
+		return offset(sp, a.Value+int64(l.unit.WordSize), at)
+	}
+	l.errorf(at, "read it through a pointer the function has", "this value is kept where a program cannot reach it")
+	return poison(at)
+}
+
+// offset adds a constant to an address.
+func offset(e *expr, by int64, at diag.Span) *expr {
+	if by == 0 {
+		return e
+	}
+	return fold(apply(at, kindInt, runtime.OpAdd, e, integer(at, by)))
+}
+
+// accessStep is one step of an access.
+func accessStep(e *expr, s compile.AccessStep, at diag.Span) *expr {
+	switch s.Op {
+	case compile.OpOffset:
+		return offset(e, s.Offset, at)
+	case compile.OpLoad:
+		return apply(at, kindInt, loadOp(s), e)
+	case compile.OpBits:
+		if s.Offset != 0 {
+			e = apply(at, kindInt, runtime.OpShr, e, integer(at, s.Offset))
+		}
+		return extend(e, s.Size, s.Signed, at)
+	case compile.OpTruncate:
+		if s.Float && s.Size == 4 {
+			return apply(at, kindFloat, runtime.OpF32, e)
+		}
+		return extend(e, 8*s.Size, s.Signed, at)
+	}
+	return e
+}
+
+// extend keeps the low bits of a word.
+func extend(e *expr, bits int, signed bool, at diag.Span) *expr {
+	switch {
+	case bits >= 64:
+		return e
+	case signed:
+		return applyA(at, kindInt, runtime.OpExt, uint32(bits), e)
+	}
+	return applyA(at, kindInt, runtime.OpZext, uint32(bits), e)
+}
+
+// loadOp is the command that loads so many bytes.
+func loadOp(s compile.AccessStep) runtime.Op {
+	switch {
+	case s.Float && s.Size == 4:
+		return runtime.OpLoadF32
+	case s.Size == 1 && s.Signed:
+		return runtime.OpLoadS8
+	case s.Size == 1:
+		return runtime.OpLoad8
+	case s.Size == 2 && s.Signed:
+		return runtime.OpLoadS16
+	case s.Size == 2:
+		return runtime.OpLoad16
+	case s.Size == 4 && s.Signed:
+		return runtime.OpLoadS32
+	case s.Size == 4:
+		return runtime.OpLoad32
+	}
+	return runtime.OpLoad64
+}
