@@ -59,6 +59,7 @@ const (
 	TrapRegister      // no such register or argument here
 	TrapOp            // not an operation
 	TrapUser          // raised by the program
+	TrapFull          // a keyed object declared with FullError is full
 	NumTraps
 )
 

@@ -42,6 +42,9 @@ const (
 	ValueBytes
 	ValueStack // return addresses
 	ValueBool
+
+	// ValueAny in Refine: the use does not tell (m.has(k), m.delete(k)).
+	ValueAny ValueKind = 0xff
 )
 
 // Object declares one object. Declaring gives its number; the compiler's programs name objects by number.

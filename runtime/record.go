@@ -32,6 +32,13 @@ type RecordField struct {
 	Part      int
 }
 
+// Flags of a record.
+const (
+	RecordEvent uint16 = 1 << iota // an event is among the items: the probe's callback is due
+	RecordHold                     // the thread is held until Header.Hold is released
+	RecordFault                    // logged although the probed instruction faulted
+)
+
 // Header begins every record in the ring. Layout: see Ring.
 type Header struct {
 	Size    uint32 // bytes of the record with its header, a multiple of 8
@@ -44,4 +51,24 @@ type Header struct {
 	Time    uint64 // monotonic nanoseconds
 	Hold    uint32 // ticket to release a held thread with
 	Comm    [16]byte
+}
+
+// Record is one committed hit as the host sees it.
+type Record struct {
+	Header
+	Items []Item
+}
+
+// Item is one thing a program logged.
+type Item struct {
+	Program uint32  // the program that logged it; usually the record's
+	Format  *Format // never nil
+	Values  []Value // one for each field of Format that is not a literal
+}
+
+// ProgramInfo is what the host needs to know of a program to read its records and to tell of its traps.
+type ProgramInfo struct {
+	Name    string
+	Formats []Format
+	Where   func(pc uint32) string // "file:line:col" of an instruction; may be nil
 }

@@ -1,0 +1,174 @@
+package runtime
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// ArenaOptions are the sizes of an arena.
+type ArenaOptions struct {
+	Size int // bytes of address space; memory is used as it is touched. 0: 1 GiB, on 32-bit hosts 64 MiB
+	Ring int // bytes of the ring, rounded up to a power of two. 0: 4 MiB
+}
+
+// Layout of the arena. All offsets are in bytes from its start, all numbers are little-endian 64-bit words, and no word is
+// a Go pointer: another process can map the same memory and follow it.
+//
+//	0        header: magic, version, size, then the words named by word… below
+//	4 KiB    trap table: trapSlots × (place, count, address)
+//	64 KiB   object descriptors: maxObjects × 128 bytes, by object number
+//	then     the ring's data, and after it whatever is allocated: bodies of objects, storage of calls
+const (
+	arenaMagic   = 0x616e657261706174 // "tapArena" without its last letter's case: any fixed number would do
+	arenaVersion = 1
+
+	trapTable   = 4 << 10
+	objectTable = 64 << 10
+	maxObjects  = 8192
+	objectSize  = 128
+	ringData    = objectTable + maxObjects*objectSize
+)
+
+// Words of the header, as word indexes. The words of the ring that different sides write have cache lines of their own.
+const (
+	wordMagic     = 0
+	wordVersion   = 1
+	wordSize      = 2
+	wordObjects   = 3  // objects declared
+	wordNext      = 4  // offset of the first byte never allocated
+	wordRingBytes = 5  // size of the ring, a power of two
+	wordRingHead  = 16 // bytes ever reserved, by producers
+	wordRingTail  = 24 // bytes ever consumed, by the consumer
+	wordRingSleep = 32 // 1: the consumer sleeps and wants to be woken
+	wordLostRing  = 40 // records dropped because the ring was full
+	wordLostLog   = 41 // items taken back because they did not fit
+	wordTraps     = 48 // counts by Trap
+	headerWords   = wordTraps + 32
+)
+
+const (
+	defaultArena   = 1 << 30
+	defaultArena32 = 64 << 20
+	defaultRing    = 4 << 20
+	minRing        = 64 << 10
+)
+
+// Arena is all the memory that programs and host share: objects, storage of calls, the ring, counters. See the package
+// comment for who may call what.
+type Arena struct {
+	words []uint64 // the whole arena; every access that may race is atomic
+	bytes []byte   // the same memory
+	free  func() error
+	fd    int // memfd, or -1
+
+	ring ring
+	pool pool
+
+	mu       sync.Mutex // guards declaring, allocating, and the two lists' replacement
+	objects  atomic.Pointer[[]*object]
+	programs atomic.Pointer[[]ProgramInfo]
+}
+
+// NewArena reserves an arena. The memory is a memfd where the system has one, so that it can be mapped elsewhere too.
+func NewArena(o ArenaOptions) (*Arena, error) {
+	if o.Size == 0 {
+		o.Size = defaultArena
+		if unsafe.Sizeof(uintptr(0)) == 4 {
+			o.Size = defaultArena32
+		}
+	}
+	o.Size = roundUp(o.Size, pageSize)
+	mem, fd, free, err := mapShared(o.Size)
+	if err != nil {
+		return nil, fmt.Errorf("cannot reserve %d bytes for the arena: %w", o.Size, err)
+	}
+	// The mapping is page-aligned, lives until Close, and holds no Go pointers: looking at it as words is sound.
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/8)
+	a, err := newArenaOn(words, o.Ring)
+	if err != nil {
+		free()
+		return nil, err
+	}
+	a.free, a.fd = free, fd
+	return a, nil
+}
+
+// newArenaOn makes an arena of zeroed memory.
+func newArenaOn(words []uint64, ring int) (*Arena, error) {
+	if ring == 0 {
+		ring = defaultRing
+	}
+	ring = powerOfTwo(max(ring, minRing))
+	size := len(words) * 8
+	if size < ringData+ring+pageSize {
+		return nil, fmt.Errorf("cannot make an arena of %d bytes with a ring of %d: it needs at least %d", size, ring, ringData+ring+pageSize)
+	}
+	a := &Arena{words: words, fd: -1}
+	a.bytes = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
+	a.words[wordMagic], a.words[wordVersion], a.words[wordSize] = arenaMagic, arenaVersion, uint64(size)
+	a.words[wordRingBytes], a.words[wordNext] = uint64(ring), uint64(ringData+ring)
+	a.ring.init(a, ringData, ring)
+	a.objects.Store(new([]*object))
+	a.programs.Store(new([]ProgramInfo))
+	return a, nil
+}
+
+// Close gives the memory back. No program may run and no handle be used after it.
+func (a *Arena) Close() error {
+	if a.free == nil {
+		return nil
+	}
+	free := a.free
+	a.free, a.words, a.bytes = nil, nil, nil
+	return free()
+}
+
+// FD is the memfd that backs the arena, or -1.
+func (a *Arena) FD() int { return a.fd }
+
+// word is the address of the word at byte offset off, which is a multiple of 8 inside the arena.
+func (a *Arena) word(off uint64) *uint64 { return &a.words[off/8] }
+
+func (a *Arena) load(index uint64) uint64 { return atomic.LoadUint64(&a.words[index]) }
+
+// allocateLocked takes bytes of zeroed memory, aligned to a cache line. The caller holds a.mu.
+func (a *Arena) allocateLocked(bytes uint64) (uint64, bool) {
+	off := a.words[wordNext]
+	bytes = (bytes + 63) &^ 63
+	if bytes > uint64(len(a.bytes))-off {
+		return 0, false
+	}
+	atomic.StoreUint64(&a.words[wordNext], off+bytes)
+	return off, true
+}
+
+// Register makes a program's formats and places known and returns the number its Code carries. Safe for concurrent use.
+func (a *Arena) Register(info ProgramInfo) uint32 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	old := *a.programs.Load()
+	list := append(old, info) // readers look no further than the length they loaded
+	a.programs.Store(&list)
+	return uint32(len(old))
+}
+
+// Program returns what was registered under a number. Safe for concurrent use.
+func (a *Arena) Program(id uint32) (ProgramInfo, bool) {
+	list := *a.programs.Load()
+	if int(id) >= len(list) {
+		return ProgramInfo{}, false
+	}
+	return list[id], true
+}
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+func powerOfTwo(n int) int {
+	p := 1
+	for p < n {
+		p <<= 1
+	}
+	return p
+}

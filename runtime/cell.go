@@ -1,0 +1,179 @@
+package runtime
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// A cell is where an object keeps what was added, for one key or, not keyed, for itself. Its words:
+//
+//	map of numbers, per-thread   value
+//	map of texts, shared text    see textCell
+//	count                        hits
+//	sum, avg, stats              hits, sum
+//	min, max                     hits, extreme (beginning at the far end)
+//	hist, lhist                  hits of each bucket
+//
+// Programs change cells with atomic operations alone.
+
+const (
+	cellCount = 0 // hits, also the value of a map and of count
+	cellValue = 1 // sum or extreme
+)
+
+// cellWords is the size of a cell.
+func (o *Object) cellWords() int {
+	switch o.Kind {
+	case KindSum, KindAvg, KindStats, KindMin, KindMax:
+		return 2
+	case KindHist:
+		return histBuckets
+	case KindLhist:
+		return o.linear().buckets()
+	case KindText:
+		return textCellWords
+	case KindMap:
+		if o.Value.class() == classText {
+			return textCellWords
+		}
+	}
+	return 1
+}
+
+func (o *Object) linear() linear { return linear{o.Lo, o.Hi, o.Step} }
+
+// fresh puts a cell in its first state. The cell is the caller's alone, or what races with it is lost on purpose.
+func (o *Object) fresh(cell []uint64) {
+	for i := range cell {
+		atomic.StoreUint64(&cell[i], 0)
+	}
+	switch o.Kind {
+	case KindMin:
+		atomic.StoreUint64(&cell[cellValue], math.MaxInt64)
+	case KindMax:
+		atomic.StoreUint64(&cell[cellValue], 1<<63)
+	case KindPerThread:
+		atomic.StoreUint64(&cell[cellCount], uint64(o.Init))
+	}
+}
+
+// update adds a value to a cell of an aggregation.
+func (o *Object) update(cell []uint64, v int64) {
+	switch o.Kind {
+	case KindCount:
+		add(&cell[cellCount], 1)
+	case KindSum, KindAvg, KindStats:
+		add(&cell[cellValue], v)
+		add(&cell[cellCount], 1)
+	case KindMin:
+		atomicMin(&cell[cellValue], v)
+		add(&cell[cellCount], 1)
+	case KindMax:
+		atomicMax(&cell[cellValue], v)
+		add(&cell[cellCount], 1)
+	case KindHist:
+		add(&cell[histIndex(v)], 1)
+	case KindLhist:
+		add(&cell[o.linear().index(v)], 1)
+	}
+}
+
+// merge adds what a cell of an object of the same declaration held.
+func (o *Object) merge(cell, from []uint64) {
+	switch o.Kind {
+	case KindMin:
+		atomicMin(&cell[cellValue], int64(from[cellValue]))
+		add(&cell[cellCount], int64(from[cellCount]))
+	case KindMax:
+		atomicMax(&cell[cellValue], int64(from[cellValue]))
+		add(&cell[cellCount], int64(from[cellCount]))
+	default:
+		for i, w := range from {
+			if w != 0 {
+				add(&cell[i], int64(w))
+			}
+		}
+	}
+}
+
+// read copies a cell of numbers.
+func read(cell, to []uint64) {
+	for i := range to {
+		to[i] = atomic.LoadUint64(&cell[i])
+	}
+}
+
+// data makes values of a copied cell; ok is false when nothing was ever added to it.
+func (o *Object) data(cell []uint64) (d Data, ok bool) {
+	switch o.Kind {
+	case KindHist, KindLhist:
+		return o.bucketData(cell)
+	case KindMap, KindPerThread:
+		return Data{Kind: o.Kind, Int: int64(cell[cellCount])}, true
+	}
+	d = Data{Kind: o.Kind, Count: int64(cell[cellCount])}
+	switch o.Kind {
+	case KindCount:
+		d.Int = d.Count
+	case KindMin:
+		d.Min, d.Int = int64(cell[cellValue]), int64(cell[cellValue])
+	case KindMax:
+		d.Max, d.Int = int64(cell[cellValue]), int64(cell[cellValue])
+	case KindSum:
+		d.Sum, d.Int = int64(cell[cellValue]), int64(cell[cellValue])
+	case KindAvg, KindStats:
+		d.Sum = int64(cell[cellValue])
+		d.Int = average(d.Sum, d.Count)
+	}
+	return d, d.Count != 0
+}
+
+// average truncates toward zero.
+func average(sum, count int64) int64 {
+	if count == 0 {
+		return 0
+	}
+	return sum / count
+}
+
+// bucketData lists the buckets from the first that is not empty to the last.
+func (o *Object) bucketData(cell []uint64) (Data, bool) {
+	d := Data{Kind: o.Kind}
+	first, last := -1, -1
+	for i, n := range cell {
+		if n == 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		last = i
+		d.Count += int64(n)
+	}
+	if first < 0 {
+		return d, false
+	}
+	for i := first; i <= last; i++ {
+		d.Buckets = append(d.Buckets, o.bucket(i, cell[i]))
+	}
+	d.Int = d.Count
+	return d, true
+}
+
+func (o *Object) bucket(i int, count uint64) Bucket {
+	var lo, hi int64
+	var openLo, openHi bool
+	if o.Kind == KindHist {
+		lo, hi, openLo = histBounds(i)
+	} else {
+		lo, hi, openLo, openHi = o.linear().bounds(i)
+	}
+	b := Bucket{Count: count}
+	if !openLo {
+		b.Min = &lo
+	}
+	if !openHi {
+		b.Max = &hi
+	}
+	return b
+}

@@ -1,0 +1,112 @@
+package runtime
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// errDamaged says that bytes of a record are not what a program writes.
+var errDamaged = errors.New("damaged record")
+
+func decodeHeader(p []byte, word uint64) Header {
+	h := Header{
+		Size:    uint32(word),
+		Flags:   uint16(word >> 32),
+		Kind:    ExitKind(word >> 48),
+		Program: binary.LittleEndian.Uint32(p[8:]),
+		Probe:   binary.LittleEndian.Uint32(p[12:]),
+		Pid:     binary.LittleEndian.Uint32(p[16:]),
+		Tid:     binary.LittleEndian.Uint32(p[20:]),
+		Time:    binary.LittleEndian.Uint64(p[24:]),
+		Hold:    binary.LittleEndian.Uint32(p[32:]),
+	}
+	copy(h.Comm[:], p[40:recordHeader])
+	return h
+}
+
+// decodeItems decodes a log. On damage it returns the items before it and an error.
+func decodeItems(p []byte, programs []ProgramInfo, pid int64) ([]Item, error) {
+	items := make([]Item, 0, countItems(p))
+	for len(p) > 0 {
+		if len(p) < itemHeader {
+			return items, fmt.Errorf("%w: %d bytes after the last item", errDamaged, len(p))
+		}
+		word := binary.LittleEndian.Uint64(p)
+		size, format, program := int(word&0xffff), int(word>>16&0xffff), int(word>>32)
+		if size < itemHeader || size%8 != 0 || size > len(p) {
+			return items, fmt.Errorf("%w: an item of %d bytes", errDamaged, size)
+		}
+		if program >= len(programs) || format >= len(programs[program].Formats) {
+			return items, fmt.Errorf("%w: format %d of program %d is not known", errDamaged, format, program)
+		}
+		f := &programs[program].Formats[format]
+		vals, err := decodeFields(p[itemHeader:size], f, pid)
+		if err != nil {
+			return items, err
+		}
+		items = append(items, Item{Program: uint32(program), Format: f, Values: vals})
+		p = p[size:]
+	}
+	return items, nil
+}
+
+// countItems guesses the number of items for one allocation; damage only makes the guess wrong.
+func countItems(p []byte) (n int) {
+	for len(p) >= itemHeader {
+		size := int(binary.LittleEndian.Uint16(p))
+		if size < itemHeader || size > len(p) {
+			break
+		}
+		n, p = n+1, p[size:]
+	}
+	return n
+}
+
+func decodeFields(p []byte, f *Format, pid int64) ([]Value, error) {
+	vals := make([]Value, 0, len(f.Fields))
+	for i := range f.Fields {
+		field := &f.Fields[i]
+		if field.IsLiteral {
+			continue
+		}
+		v, n := decodeField(p, field.Kind, pid)
+		if n == 0 {
+			return nil, fmt.Errorf("%w: field %d of an item", errDamaged, i)
+		}
+		vals = append(vals, v)
+		p = p[n:]
+	}
+	if len(p) != 0 {
+		return nil, fmt.Errorf("%w: %d bytes after the last field", errDamaged, len(p))
+	}
+	return vals, nil
+}
+
+// decodeField decodes one field and returns how many bytes it has; 0 means damage.
+func decodeField(p []byte, kind ValueKind, pid int64) (Value, int) {
+	if len(p) < 8 {
+		return Value{}, 0
+	}
+	word := binary.LittleEndian.Uint64(p)
+	if kind.class() == classWord {
+		return valueOf(kind, word), 8
+	}
+	length, cut := int(word&keyLenMask), word&keyHeaderCut != 0
+	padded := (length + 7) &^ 7
+	if padded > len(p)-8 {
+		return Value{}, 0
+	}
+	if kind == ValueStack {
+		return Value{Kind: kind, Int: pid, Stack: decodeStack(p[8 : 8+padded]), Cut: cut}, 8 + padded
+	}
+	return Value{Kind: kind, Text: string(p[8 : 8+length]), Cut: cut}, 8 + padded
+}
+
+func decodeStack(p []byte) []uint64 {
+	pcs := make([]uint64, len(p)/8)
+	for i := range pcs {
+		pcs[i] = binary.LittleEndian.Uint64(p[8*i:])
+	}
+	return pcs
+}

@@ -1,0 +1,40 @@
+// Package runtime is gotap's machine: it runs compiled programs, keeps what they share, and brings what they log to the host.
+//
+// # One hit
+//
+// The engine's tracing thread owns a Machine and a Hit. When a probe is hit it calls Hit.Reset, then Machine.Run for
+// each program of the place. A program works on an operand stack of words; it reads the target through
+// Context.Thread, changes objects in the Arena, and appends items to the Hit. Run returns how the program ended: an Outcome, with a
+// Trap when a limit was met. When the probed instruction has completed the engine calls Arena.Commit, which copies the Hit
+// into the ring as one Record and wakes the host if it sleeps; if the instruction faulted it calls nothing and the hit is
+// forgotten. Nothing on this way allocates, takes a lock or waits for another thread.
+//
+// The host, one goroutine, loops over Arena.Next and Arena.Wait. It reads and changes objects through Handles, at any time.
+//
+// # The arena
+//
+// All state is in the Arena: words at offsets, in the layout that arena.go describes, without a Go pointer, so that an
+// executor in another process can map the same memory and do the same. Beside it the Go side keeps only what can be worked out from it
+// again, names, and the formats of records.
+//
+//	Object     file         safe under concurrency by
+//	variables  state.go     one atomic operation
+//	cells      cell.go      atomic additions; two-word cells without keys have two banks that the host switches (storage.go)
+//	tables     table.go     pins in the slots' state words
+//	texts      textcell.go  a version that is odd while the text changes
+//	ring       ring.go      reservation by compare-and-swap, commitment by the last store
+//	log        hit.go       belonging to one thread
+//
+// # Threads and locks
+//
+// A Machine, a Hit and the storage of calls (AllocThis) belong to one thread each. Commit, Trapped and all operations on objects may be done by
+// any number of threads. Next and Wait belong to one goroutine. Declare, Refine and Register take the arena's mutex; a
+// Handle's reading takes the object's, for no longer than it copies a cell. The order is: object's host mutex, evictor's
+// mutex, arena's mutex; no program takes the first or the last.
+//
+// # Limits
+//
+// Every limit is a constant in code.go, and meeting one is a Trap or a counted loss: Lost and Traps tell of all. Run trusts no
+// program: the verifier of package compile proves most of what Run checks again, because a check costs less than an argument
+// about who may have made the instructions.
+package runtime

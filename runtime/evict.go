@@ -1,0 +1,87 @@
+package runtime
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// evictor forgets the key of a table that was written longest ago.
+//
+// Looking for it means looking at every stamp, so one look remembers the oldest few slots. As stamps only grow, a
+// remembered slot whose stamp has not changed since is still older than all that were not remembered.
+type evictor struct {
+	mu  sync.Mutex // one thread looks; held for no longer than that
+	old [64]candidate
+	n   int
+}
+
+type candidate struct {
+	slot  int
+	stamp uint64
+}
+
+// evict deletes the oldest key. It reports false when there was nothing to delete.
+func (e *evictor) evict(t *table) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for range 3 {
+		for e.n > 0 {
+			e.n--
+			if e.forget(t, e.old[e.n]) {
+				return true
+			}
+		}
+		e.look(t)
+	}
+	return false
+}
+
+// forget deletes the slot if it is as it was when it was remembered.
+func (e *evictor) forget(t *table, c candidate) bool {
+	if atomic.LoadUint64(&t.stamp[c.slot]) != c.stamp || !t.pinAny(c.slot) {
+		return false
+	}
+	same := atomic.LoadUint64(&t.stamp[c.slot]) == c.stamp
+	gone := same && t.kill(c.slot)
+	t.unpin(c.slot)
+	return gone
+}
+
+// look remembers the oldest slots, the oldest last.
+func (e *evictor) look(t *table) {
+	e.n = 0
+	for slot := range t.state {
+		if atomic.LoadUint64(&t.state[slot])&statusMask != slotFull {
+			continue
+		}
+		e.offer(candidate{slot, atomic.LoadUint64(&t.stamp[slot])})
+	}
+}
+
+// offer keeps a candidate if it is among the oldest so far. The list is sorted, youngest first.
+func (e *evictor) offer(c candidate) {
+	if e.n == len(e.old) {
+		if c.stamp >= e.old[0].stamp {
+			return
+		}
+		copy(e.old[:], e.old[1:])
+		e.n--
+	}
+	at, _ := slices.BinarySearchFunc(e.old[:e.n], c, func(a, b candidate) int {
+		return compareDown(a.stamp, b.stamp)
+	})
+	copy(e.old[at+1:e.n+1], e.old[at:e.n])
+	e.old[at] = c
+	e.n++
+}
+
+func compareDown(a, b uint64) int {
+	switch {
+	case a > b:
+		return -1
+	case a < b:
+		return 1
+	}
+	return 0
+}

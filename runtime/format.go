@@ -1,0 +1,142 @@
+package runtime
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+func floatOf(bits int64) float64 { return math.Float64frombits(uint64(bits)) }
+
+// Format is the value as it prints. Stacks print as bpftrace prints them, a line for each address after an empty one;
+// symbol names an address of a process and may be nil. Bytes print with what is not printable escaped.
+func (v Value) Format(symbol func(pid int, pc uint64) string) string {
+	switch v.Kind {
+	case ValueUint:
+		return strconv.FormatUint(uint64(v.Int), 10)
+	case ValueFloat:
+		return string(appendNumber(nil, v.Float))
+	case ValueText:
+		return v.marked()
+	case ValueBytes:
+		return escapeBytes(v.Text) + v.cutmark()
+	case ValueBool:
+		return strconv.FormatBool(v.Int != 0)
+	case ValueStack:
+		return v.formatStack(symbol)
+	}
+	return strconv.FormatInt(v.Int, 10)
+}
+
+func (v Value) cutmark() string {
+	if v.Cut {
+		return Cutmark
+	}
+	return ""
+}
+
+func (v Value) marked() string { return v.Text + v.cutmark() }
+
+func (v Value) formatStack(symbol func(pid int, pc uint64) string) string {
+	var b strings.Builder
+	b.WriteByte('\n')
+	for _, pc := range v.Stack {
+		name := ""
+		if symbol != nil {
+			name = symbol(int(v.Int), pc)
+		}
+		if name == "" {
+			name = "0x" + strconv.FormatUint(pc, 16)
+		}
+		b.WriteString("    " + name + "\n")
+	}
+	return b.String()
+}
+
+// escapeBytes writes bytes that are not printable ASCII as \xNN.
+func escapeBytes(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c >= ' ' && c <= '~' && c != '\\' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "\\x%02x", c)
+		}
+	}
+	return b.String()
+}
+
+// appendNumber writes a float as JavaScript does (ECMA-262, Number::toString). It does not allocate when b has room.
+func appendNumber(b []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(b, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(b, "Infinity"...)
+	case math.IsInf(f, -1):
+		return append(b, "-Infinity"...)
+	case f == 0:
+		return append(b, '0')
+	}
+	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(b, f, 'f', -1, 64)
+	}
+	start := len(b)
+	b = strconv.AppendFloat(b, f, 'e', -1, 64)
+	return trimExponent(b, start)
+}
+
+// trimExponent turns Go's e-07 into e-7.
+func trimExponent(b []byte, start int) []byte {
+	for i := start; i+2 < len(b); i++ {
+		if b[i] == 'e' && b[i+2] == '0' {
+			return append(b[:i+2], b[i+3:]...)
+		}
+	}
+	return b
+}
+
+// String is the item as it prints, without a symbolizer: see Print.
+func (it Item) String() string { return it.Print(nil) }
+
+// Print is an item as it prints: printf's format filled in; the fields of a log joined by blanks, those of one part without, and
+// the end of the line. Records of events print as name=value.
+func (it Item) Print(symbol func(pid int, pc uint64) string) string {
+	if it.Format.Kind == ItemPrintf {
+		return printf(it.Format.Text, it.all(), symbol)
+	}
+	var b strings.Builder
+	next := 0
+	for i, f := range it.Format.Fields {
+		if i > 0 && f.Part != it.Format.Fields[i-1].Part {
+			b.WriteByte(' ')
+		}
+		if f.Name != "" {
+			b.WriteString(f.Name + "=")
+		}
+		if f.IsLiteral {
+			b.WriteString(f.Literal)
+		} else if next < len(it.Values) {
+			b.WriteString(it.Values[next].Format(symbol))
+			next++
+		}
+	}
+	return b.String() + "\n"
+}
+
+// all is the values of an item with those of literal fields between them.
+func (it Item) all() []Value {
+	vals := make([]Value, 0, len(it.Format.Fields))
+	next := 0
+	for _, f := range it.Format.Fields {
+		switch {
+		case f.IsLiteral:
+			vals = append(vals, Text(f.Literal))
+		case next < len(it.Values):
+			vals = append(vals, it.Values[next])
+			next++
+		}
+	}
+	return vals
+}

@@ -1,0 +1,481 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+)
+
+// Handle is the host's access to one object. All methods may be called from any goroutine while programs run.
+type Handle struct {
+	a   *Arena
+	obj *object
+}
+
+// Handle returns the access to an object, or nil for a number that was never given.
+func (a *Arena) Handle(id int) *Handle {
+	obj := a.objectByID(id)
+	if obj == nil {
+		return nil
+	}
+	return &Handle{a, obj}
+}
+
+// Object is the object as declared and refined.
+func (h *Handle) Object() Object { return *h.obj.decl.Load() }
+
+var (
+	errNoKey     = errors.New("the key does not fit")
+	errFull      = errors.New("it is full")
+	errContended = errors.New("other threads keep it busy")
+	errReadOnly  = errors.New("it cannot be set")
+	errNoValue   = errors.New("the value does not fit")
+)
+
+// Get returns what the object holds for a key, none for objects without keys; ok is false when nothing was ever put there.
+func (h *Handle) Get(key ...Value) (Data, bool) {
+	if h.obj.kind == KindInt {
+		return Data{Kind: KindInt, Int: int64(atomic.LoadUint64(&h.obj.desc[descWord]))}, true
+	}
+	st := h.obj.storage.Load()
+	switch {
+	case st == nil:
+		return Data{}, false
+	case st.Kind == KindArray:
+		return st.element(key)
+	case st.shape == nil:
+		return h.getCell(st, len(key))
+	}
+	slot, ok := st.find(key)
+	if !ok {
+		return Data{}, false
+	}
+	defer st.table.unpin(slot)
+	return st.slotData(slot)
+}
+
+// element reads a variable of an array, whose key is its index.
+func (st *storage) element(key []Value) (Data, bool) {
+	if len(key) != 1 || key[0].Int < 0 || key[0].Int >= int64(len(st.cells[0])) {
+		return Data{}, false
+	}
+	return Data{Kind: KindArray, Int: int64(atomic.LoadUint64(&st.cells[0][key[0].Int]))}, true
+}
+
+// find pins the slot of a key given by the host. A text that ends in the mark of a cut is also searched as cut text,
+// so that keys can be given as they print.
+func (st *storage) find(key []Value) (slot int, ok bool) {
+	var b keyBuffer
+	if !st.build(&b, key) {
+		return 0, false
+	}
+	if slot, ok = st.table.find(b.key(), hashKey(b.key())); ok {
+		return slot, true
+	}
+	cut, any := cutTexts(key)
+	if !any || !st.build(&b, cut) {
+		return 0, false
+	}
+	return st.table.find(b.key(), hashKey(b.key()))
+}
+
+func (st *storage) build(b *keyBuffer, key []Value) bool {
+	b.reset()
+	if len(key) != len(st.shape.kinds) {
+		return false
+	}
+	for i, v := range key {
+		if !b.addValue(st.shape.kinds[i], v) {
+			return false
+		}
+	}
+	return true
+}
+
+func cutTexts(key []Value) (cut []Value, any bool) {
+	cut = append(cut, key...)
+	for i, v := range cut {
+		if text, ok := strings.CutSuffix(v.Text, Cutmark); ok {
+			cut[i].Text, cut[i].Cut, any = text, true, true
+		}
+	}
+	return cut, any
+}
+
+// slotData reads the cell of a pinned slot.
+func (st *storage) slotData(slot int) (Data, bool) {
+	cell := st.table.cell(slot)
+	if st.isText() {
+		return textData(st.Kind, cell), true
+	}
+	var words [histBuckets]uint64
+	to := words[:]
+	if len(cell) > len(to) {
+		to = make([]uint64, len(cell))
+	}
+	to = to[:len(cell)]
+	st.table.steady(slot, func() { read(cell, to) })
+	return st.data(to)
+}
+
+func (st *storage) isText() bool {
+	return st.Kind == KindText || st.Kind == KindMap && st.Value.class() == classText
+}
+
+func textData(kind ObjectKind, cell []uint64) Data {
+	var p [DefaultText + 8]byte
+	n, cut, _ := loadText(cell, p[:])
+	return Data{Kind: kind, Text: string(p[:n]), Cut: cut, IsText: true}
+}
+
+// getCell reads an object that has no keys.
+func (h *Handle) getCell(st *storage, parts int) (Data, bool) {
+	if parts != 0 {
+		return Data{}, false
+	}
+	if st.isText() {
+		return textData(st.Kind, st.cells[0]), true
+	}
+	return st.data(h.copyCell(st, false))
+}
+
+// copyCell returns a copy of the cell of an object that has no keys, and empties it when take is set. Banked cells are read while no
+// program adds to them; unless taken, what was read is then added to the other bank.
+func (h *Handle) copyCell(st *storage, take bool) []uint64 {
+	h.obj.host.Lock()
+	defer h.obj.host.Unlock()
+	cell := st.cells[0]
+	words := make([]uint64, len(cell))
+	if !st.banked {
+		for i := range cell {
+			if take {
+				words[i] = atomic.SwapUint64(&cell[i], 0)
+			} else {
+				words[i] = atomic.LoadUint64(&cell[i])
+			}
+		}
+		return words
+	}
+	bank := h.obj.switchBank()
+	read(st.cells[bank], words)
+	st.fresh(st.cells[bank])
+	if !take {
+		st.merge(st.cells[1-bank], words)
+	}
+	return words
+}
+
+// Set puts a value under a key of a map, or into a variable.
+func (h *Handle) Set(v Value, key ...Value) error {
+	return h.wrap("set", h.set(v, key))
+}
+
+func (h *Handle) set(v Value, key []Value) error {
+	if h.obj.kind == KindInt {
+		atomic.StoreUint64(&h.obj.desc[descWord], wordOf(ValueInt, v))
+		return nil
+	}
+	st, err := h.open(key, v.Kind)
+	if err != nil {
+		return err
+	}
+	switch {
+	case st.Kind == KindText:
+		storeText(st.cells[0], []byte(v.Text), v.Cut)
+		return nil
+	case st.Kind == KindArray:
+		return st.setElement(v, key)
+	case st.Kind != KindMap:
+		return errReadOnly
+	case v.Kind.class() != st.Value.class():
+		return fmt.Errorf("%w: it holds %v", errNoValue, st.Value)
+	}
+	slot, err := h.insert(st, key)
+	if err != nil {
+		return err
+	}
+	defer st.table.unpin(slot)
+	st.put(st.table.cell(slot), v)
+	return nil
+}
+
+func (st *storage) setElement(v Value, key []Value) error {
+	if len(key) != 1 || key[0].Int < 0 || key[0].Int >= int64(len(st.cells[0])) {
+		return errNoKey
+	}
+	atomic.StoreUint64(&st.cells[0][key[0].Int], wordOf(ValueInt, v))
+	return nil
+}
+
+// put replaces the value of a map's cell.
+func (st *storage) put(cell []uint64, v Value) {
+	if st.isText() {
+		storeText(cell, []byte(v.Text), v.Cut)
+		return
+	}
+	atomic.StoreUint64(&cell[0], wordOf(st.Value, v))
+}
+
+// Add adds to an aggregation, a variable, or the number under a key of a map.
+func (h *Handle) Add(n int64, key ...Value) error {
+	return h.wrap("add to", h.addTo(n, key))
+}
+
+func (h *Handle) addTo(n int64, key []Value) error {
+	if h.obj.kind == KindInt {
+		add(&h.obj.desc[descWord], n)
+		return nil
+	}
+	st, err := h.open(key, ValueInt)
+	if err != nil {
+		return err
+	}
+	if st.Kind < KindMap || st.isText() {
+		return errNoValue
+	}
+	if st.shape == nil {
+		h.obj.addCell(st, n)
+		return nil
+	}
+	slot, err := h.insert(st, key)
+	if err != nil {
+		return err
+	}
+	defer st.table.unpin(slot)
+	st.addSlot(slot, n)
+	return nil
+}
+
+// open returns the storage, deciding the key's shape by this use when it is the first.
+func (h *Handle) open(key []Value, value ValueKind) (*storage, error) {
+	st := h.obj.storage.Load()
+	if st == nil {
+		kinds := make([]ValueKind, len(key))
+		for i, v := range key {
+			kinds[i] = v.Kind
+		}
+		if err := h.a.Refine(h.obj.id, kinds, value); err != nil {
+			return nil, err
+		}
+		st = h.obj.storage.Load()
+	}
+	if st == nil || st.shape == nil && len(key) != 0 && st.Kind != KindArray {
+		return nil, errNoKey
+	}
+	return st, nil
+}
+
+// insert pins the slot of a key given by the host, new or not.
+func (h *Handle) insert(st *storage, key []Value) (int, error) {
+	var b keyBuffer
+	if !st.build(&b, key) {
+		return 0, errNoKey
+	}
+	slot, got := h.obj.insert(st, b.key())
+	switch got {
+	case insertFull:
+		return 0, errFull
+	case insertBusy:
+		return 0, errContended
+	}
+	return slot, nil
+}
+
+func (h *Handle) wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot %s %s: %w", what, h.obj.decl.Load().label(), err)
+}
+
+// Delete forgets a key and reports whether it was there. Additions that other threads make at the same time count either
+// as before it, and are forgotten too, or as after it, and make the key anew.
+func (h *Handle) Delete(key ...Value) bool {
+	st := h.obj.storage.Load()
+	if st == nil || st.shape == nil {
+		return false
+	}
+	slot, ok := st.find(key)
+	if !ok {
+		return false
+	}
+	defer st.table.unpin(slot)
+	return st.table.kill(slot)
+}
+
+// Clear empties the object; variables get their first value again.
+func (h *Handle) Clear() {
+	if h.obj.kind == KindInt {
+		atomic.StoreUint64(&h.obj.desc[descWord], uint64(h.obj.decl.Load().Init))
+		return
+	}
+	h.Take()
+}
+
+// Take returns what there is and leaves nothing. An addition made at the same time is either in what is returned or left for
+// the next; none is lost and none is seen twice.
+func (h *Handle) Take() Snapshot { return h.collect(true) }
+
+// Entries returns what there is.
+func (h *Handle) Entries() Snapshot { return h.collect(false) }
+
+func (h *Handle) collect(take bool) Snapshot {
+	s := Snapshot{Object: *h.obj.decl.Load()}
+	st := h.obj.storage.Load()
+	switch {
+	case h.obj.kind == KindInt:
+		d, _ := h.Get()
+		s.Entries = []Entry{{Data: d}}
+		if take {
+			atomic.StoreUint64(&h.obj.desc[descWord], uint64(s.Object.Init))
+		}
+	case st == nil:
+	case st.Kind == KindArray:
+		s.Entries = st.elements(take)
+	case st.shape == nil:
+		s.Entries = h.collectCell(st, take)
+	default:
+		s.Entries = st.collectTable(take)
+	}
+	s.Sort()
+	return s
+}
+
+func (h *Handle) collectCell(st *storage, take bool) []Entry {
+	if st.isText() {
+		d := textData(st.Kind, st.cells[0])
+		if take {
+			storeText(st.cells[0], []byte(st.Text), false)
+		}
+		return []Entry{{Data: d}}
+	}
+	d, ok := st.data(h.copyCell(st, take))
+	if !ok {
+		return nil
+	}
+	return []Entry{{Data: d}}
+}
+
+func (st *storage) elements(take bool) []Entry {
+	list := make([]Entry, len(st.cells[0]))
+	for i := range list {
+		p := &st.cells[0][i]
+		n := atomic.LoadUint64(p)
+		if take {
+			n = atomic.SwapUint64(p, 0)
+		}
+		list[i] = Entry{Key: []Value{Int(int64(i))}, Data: Data{Kind: KindArray, Int: int64(n)}}
+	}
+	return list
+}
+
+// collectTable walks the slots. A key inserted meanwhile may or may not be among the entries.
+func (st *storage) collectTable(take bool) []Entry {
+	var list []Entry
+	t := &st.table
+	for slot := range t.state {
+		if atomic.LoadUint64(&t.state[slot])&statusMask != slotFull || !t.pinAny(slot) {
+			continue
+		}
+		if take {
+			if !t.kill(slot) {
+				t.unpin(slot)
+				continue
+			}
+			t.settle(slot)
+		}
+		key := st.shape.decodeKey(t.key(slot))
+		if d, ok := st.slotData(slot); ok || st.Kind == KindMap {
+			list = append(list, Entry{Key: key, Data: d})
+		}
+		t.unpin(slot)
+	}
+	return list
+}
+
+// Len is the number of keys; objects without keys have one when they hold anything.
+func (h *Handle) Len() int {
+	st := h.obj.storage.Load()
+	if st != nil && st.shape != nil {
+		return int(atomic.LoadUint64(&h.obj.desc[descUsed]))
+	}
+	return len(h.Entries().Entries)
+}
+
+// CopyFrom moves what an object of an earlier script held into this one of the same name and kind, which keeps what was added
+// to it already. It reports an error, and copies nothing, when keys or values differ.
+func (h *Handle) CopyFrom(old *Handle) error {
+	to, from := h.Object(), old.Object()
+	if to.Kind != from.Kind || to.Lo != from.Lo || to.Hi != from.Hi || to.Step != from.Step {
+		return fmt.Errorf("cannot keep the values of %s: it was %s", to.label(), from.label())
+	}
+	if from.Kind == KindInt {
+		d, _ := old.Get()
+		return h.Set(Int(d.Int))
+	}
+	src := old.obj.storage.Load()
+	if src == nil {
+		return nil
+	}
+	if src.shape != nil && from.Kind != KindPerThread || src.shape == nil && from.Kind > KindMap {
+		var kinds []ValueKind
+		if src.shape != nil {
+			kinds = src.shape.kinds
+		}
+		if err := h.a.Refine(h.obj.id, kinds, src.Value); err != nil {
+			return fmt.Errorf("cannot keep the values of %s: %w", to.label(), err)
+		}
+	}
+	h.copyCells(h.obj.storage.Load(), src, old)
+	return nil
+}
+
+func (h *Handle) copyCells(dst, src *storage, old *Handle) {
+	switch {
+	case src.Kind == KindText:
+		d := textData(src.Kind, src.cells[0])
+		storeText(dst.cells[0], []byte(d.Text), d.Cut)
+	case src.Kind == KindArray:
+		for i := range min(len(dst.cells[0]), len(src.cells[0])) {
+			atomic.StoreUint64(&dst.cells[0][i], atomic.LoadUint64(&src.cells[0][i]))
+		}
+	case src.shape == nil:
+		h.obj.mergeCell(dst, old.copyCell(src, false))
+	default:
+		h.copyTable(dst, src)
+	}
+}
+
+// copyTable merges slot after slot. Keys that find no room are counted as any that do not.
+func (h *Handle) copyTable(dst, src *storage) {
+	t := &src.table
+	words := make([]uint64, src.cellWords())
+	for from := range t.state {
+		if !t.pinAny(from) {
+			continue
+		}
+		key := src.shape.trim(t.key(from))
+		if slot, got := h.obj.insert(dst, key); got <= insertNew {
+			cell := dst.table.cell(slot)
+			if src.isText() {
+				d := textData(src.Kind, t.cell(from))
+				storeText(cell, []byte(d.Text), d.Cut)
+			} else {
+				t.steady(from, func() { read(t.cell(from), words) })
+				dst.copySlot(cell, words)
+			}
+			dst.table.unpin(slot)
+		}
+		t.unpin(from)
+	}
+}
+
+// copySlot merges aggregations and replaces values.
+func (st *storage) copySlot(cell, words []uint64) {
+	if st.Kind == KindMap || st.Kind == KindPerThread {
+		atomic.StoreUint64(&cell[0], words[0])
+		return
+	}
+	st.merge(cell, words)
+}

@@ -1,0 +1,108 @@
+package runtime
+
+import "encoding/binary"
+
+// Hit is the log of one hit: what programs logged and will be committed once the probed instruction has completed. It
+// belongs to one thread. The items of several programs may follow each other in it.
+//
+// An item is a header word and its fields; all lengths are multiples of 8:
+//
+//	header   bytes of the item with the header (bits 0–15) | number of the format (16–31) | program (32–63)
+//	number   one word: integer, float, boolean
+//	text     a word with length | cut<<32, then the bytes, zero-padded; also bytes and stacks
+//
+// Literal fields of a format take no room.
+type Hit struct {
+	buf   [hitSize]byte
+	n     int  // bytes used
+	event bool // an exit with an event was logged
+	open  int  // start of the item being written, -1 when there is none
+	over  bool // the item being written does not fit, or the last one did not
+	mark  int  // where the log of the running program starts
+	limit int  // where it must end
+}
+
+// hitSize lets several programs of one place log; each keeps its own limit.
+const hitSize = 4 * MaxLog
+
+const itemHeader = 8
+
+// Reset empties the log for the next hit.
+func (h *Hit) Reset() { h.n, h.event, h.open, h.over = 0, false, -1, false }
+
+// HasItems reports whether there is anything to commit.
+func (h *Hit) HasItems() bool { return h.n > 0 }
+
+// HasEvent reports whether an event is among the items, so that a callback is due.
+func (h *Hit) HasEvent() bool { return h.event }
+
+// Len is the number of bytes logged.
+func (h *Hit) Len() int { return h.n }
+
+// start begins the log of one program, which may log up to limit bytes.
+func (h *Hit) start(limit int) {
+	h.mark, h.open, h.over = h.n, -1, false
+	h.limit = min(h.n+limit, hitSize)
+}
+
+// discard takes back all that this program logged.
+func (h *Hit) discard() { h.n, h.open = h.mark, -1 }
+
+// begin starts an item.
+func (h *Hit) begin(program, format uint32) {
+	h.closeOpen()
+	h.open, h.over = h.n, false
+	if p := h.room(itemHeader); p != nil {
+		binary.LittleEndian.PutUint64(p, uint64(program)<<32|uint64(format&0xffff)<<16)
+	}
+}
+
+// room takes n bytes of the log for the item being written, or nil when they are not there.
+func (h *Hit) room(n int) []byte {
+	if h.over || h.open < 0 || h.n+n > h.limit {
+		h.over = true
+		return nil
+	}
+	p := h.buf[h.n : h.n+n]
+	h.n += n
+	return p
+}
+
+// word appends a field of one word.
+func (h *Hit) word(v uint64) {
+	if p := h.room(8); p != nil {
+		binary.LittleEndian.PutUint64(p, v)
+	}
+}
+
+// text appends a field of text.
+func (h *Hit) text(s []byte, cut bool) {
+	padded := (len(s) + 7) &^ 7
+	p := h.room(8 + padded)
+	if p == nil {
+		return
+	}
+	binary.LittleEndian.PutUint64(p, keyHeader(len(s), cut))
+	clear(p[8+copy(p[8:], s):])
+}
+
+// end completes an item. It reports false when the item did not fit and was taken back.
+func (h *Hit) end() bool {
+	if h.open < 0 {
+		return true
+	}
+	if h.over {
+		h.n, h.open = h.open, -1
+		return false
+	}
+	binary.LittleEndian.PutUint16(h.buf[h.open:], uint16(h.n-h.open))
+	h.open = -1
+	return true
+}
+
+// closeOpen takes back an item that was begun and not ended, as a trap or an unverified program leaves one.
+func (h *Hit) closeOpen() {
+	if h.open >= 0 {
+		h.n, h.open = h.open, -1
+	}
+}

@@ -1,0 +1,162 @@
+package runtime
+
+import "strconv"
+
+// The forms of a snapshot in JSON. Properties come in this order, which readers of the text rely on.
+type (
+	jsonObject struct {
+		Type  string `json:"type"`
+		Name  string `json:"name"`
+		Value any    `json:"value,omitempty"`
+		Data  any    `json:"data,omitempty"`
+	}
+	jsonEntry struct {
+		Key   []any `json:"key"`
+		Value any   `json:"value"`
+	}
+	jsonBucket struct {
+		Min   any `json:"min,omitempty"`
+		Max   any `json:"max,omitempty"`
+		Count any `json:"count"`
+	}
+	jsonStats struct {
+		Count   any `json:"count"`
+		Average any `json:"average"`
+		Total   any `json:"total"`
+	}
+)
+
+// maxExact is the largest integer that a JSON reader which takes numbers for doubles gets right.
+const maxExact = 1 << 53
+
+// JSONInt is an integer for encoding/json: a string when it is beyond ±2^53.
+func JSONInt(n int64) any {
+	if n > maxExact || n < -maxExact {
+		return strconv.FormatInt(n, 10)
+	}
+	return n
+}
+
+// JSONUint is JSONInt for unsigned numbers.
+func JSONUint(n uint64) any {
+	if n > maxExact {
+		return strconv.FormatUint(n, 10)
+	}
+	return n
+}
+
+// JSON is a form for encoding/json. type is "hist" for histograms and "stats" for stats, else "map" with keys and "value" without. Not keyed,
+// histograms have their buckets as data, all else a value; keyed, data is a list of {key: […], value: …}.
+func (s Snapshot) JSON() any {
+	o := jsonObject{Type: s.jsonType(), Name: s.Object.Name}
+	switch {
+	case s.keyed():
+		list := make([]jsonEntry, 0, len(s.Entries))
+		for _, e := range s.Entries {
+			list = append(list, jsonEntry{Key: jsonKey(e.Key), Value: s.DataJSON(e.Data)})
+		}
+		o.Data = list
+	case len(s.Entries) == 0:
+		o.emptyJSON(s.Object.Kind)
+	case s.Entries[0].Data.Buckets != nil:
+		o.Data = s.DataJSON(s.Entries[0].Data)
+	default:
+		o.Value = s.DataJSON(s.Entries[0].Data)
+	}
+	return o
+}
+
+// emptyJSON is what an object without keys is before anything was added.
+func (o *jsonObject) emptyJSON(kind ObjectKind) {
+	switch kind {
+	case KindHist, KindLhist:
+		o.Data = []jsonBucket{}
+	case KindStats:
+		o.Value = jsonStats{0, 0, 0}
+	default:
+		o.Value = 0
+	}
+}
+
+func (s Snapshot) keyed() bool {
+	return s.Object.Keys > 0 || s.Object.Kind == KindMap || s.Object.Kind == KindArray || s.Object.Kind == KindPerThread ||
+		len(s.Entries) > 0 && len(s.Entries[0].Key) > 0
+}
+
+func (s Snapshot) jsonType() string {
+	switch s.Object.Kind {
+	case KindHist, KindLhist:
+		return "hist"
+	case KindStats:
+		return "stats"
+	}
+	if s.keyed() {
+		return "map"
+	}
+	return "value"
+}
+
+func jsonKey(key []Value) []any {
+	parts := make([]any, len(key))
+	for i, v := range key {
+		parts[i] = v.JSON()
+	}
+	return parts
+}
+
+// JSON is a value for encoding/json: integers as JSONInt, stacks as lists of hexadecimal addresses, floats that JSON has no
+// number for as text, cut text with its mark.
+func (v Value) JSON() any {
+	switch v.Kind {
+	case ValueUint:
+		return JSONUint(uint64(v.Int))
+	case ValueFloat:
+		if v.Float != v.Float || v.Float-v.Float != 0 {
+			return v.Format(nil)
+		}
+		return v.Float
+	case ValueText:
+		return v.marked()
+	case ValueBytes:
+		return v.Format(nil)
+	case ValueBool:
+		return v.Int != 0
+	case ValueStack:
+		pcs := make([]string, len(v.Stack))
+		for i, pc := range v.Stack {
+			pcs[i] = "0x" + strconv.FormatUint(pc, 16)
+		}
+		return pcs
+	}
+	return JSONInt(v.Int)
+}
+
+// DataJSON is the value of an entry for encoding/json.
+func (s Snapshot) DataJSON(d Data) any {
+	switch {
+	case d.Kind == KindHist || d.Kind == KindLhist:
+		list := make([]jsonBucket, len(d.Buckets))
+		for i, b := range d.Buckets {
+			list[i] = b.json()
+		}
+		return list
+	case d.IsText:
+		return d.marked()
+	case d.Kind == KindStats:
+		return jsonStats{JSONInt(d.Count), JSONInt(d.Int), JSONInt(d.Sum)}
+	case d.Kind == KindMap && s.Object.Value.class() == classWord:
+		return valueOf(s.Object.Value, uint64(d.Int)).JSON()
+	}
+	return JSONInt(d.Int)
+}
+
+func (b Bucket) json() jsonBucket {
+	j := jsonBucket{Count: JSONUint(b.Count)}
+	if b.Min != nil {
+		j.Min = JSONInt(*b.Min)
+	}
+	if b.Max != nil {
+		j.Max = JSONInt(*b.Max)
+	}
+	return j
+}

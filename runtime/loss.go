@@ -1,0 +1,118 @@
+package runtime
+
+import "sync/atomic"
+
+// Lost says how much was lost, by cause: "ring full", "log full", "map NAME full", "hist NAME evicted" … Only causes that
+// occurred are listed; counts never shrink. Safe for concurrent use.
+func (a *Arena) Lost() map[string]uint64 {
+	lost := map[string]uint64{}
+	note := func(cause string, n uint64) {
+		if n != 0 {
+			lost[cause] += n
+		}
+	}
+	note("ring full", a.load(wordLostRing))
+	note("log full", a.load(wordLostLog))
+	for _, obj := range *a.objects.Load() {
+		name := obj.decl.Load().label()
+		note(name+" full", atomic.LoadUint64(&obj.desc[descDropped]))
+		note(name+" evicted", atomic.LoadUint64(&obj.desc[descEvicted]))
+		note(name+" contended", atomic.LoadUint64(&obj.desc[descContended]))
+	}
+	return lost
+}
+
+// The trap table counts traps by place. An entry is three words:
+//
+//	place    trap<<56 | program<<32 | pc, never 0 because no trap is 0
+//	count    how often
+//	address  of the latest, for bad reads and writes
+//
+// An entry is taken by a compare-and-swap on its first word and never given back. When all are taken a trap is still
+// counted by its kind.
+const (
+	trapSlots = 1024
+	trapWords = 3
+	trapProbe = 64 // entries looked at for one place
+)
+
+// TrapCount is how often one instruction of one program ended in one trap.
+type TrapCount struct {
+	Trap    Trap
+	Program uint32
+	PC      uint32
+	Addr    uint64 // TrapRead, TrapWrite: the latest address
+	Count   uint64
+}
+
+// Trapped counts a trap; NoTrap is ignored. Any thread; does not allocate.
+func (a *Arena) Trapped(t Trap, program, pc uint32, addr uint64) {
+	if t == NoTrap || t >= NumTraps {
+		return
+	}
+	atomic.AddUint64(&a.words[wordTraps+uint64(t)], 1)
+	place := uint64(t)<<56 | uint64(program&0xff_ffff)<<32 | uint64(pc)
+	first := hashKey([]uint64{place})
+	for i := range uint64(trapProbe) {
+		e := a.trapEntry(int((first + i) % trapSlots))
+		at := atomic.LoadUint64(&e[0])
+		if at == 0 && atomic.CompareAndSwapUint64(&e[0], 0, place) {
+			at = place
+		} else if at == 0 {
+			at = atomic.LoadUint64(&e[0])
+		}
+		if at == place {
+			atomic.StoreUint64(&e[2], addr)
+			atomic.AddUint64(&e[1], 1)
+			return
+		}
+	}
+}
+
+func (a *Arena) trapEntry(i int) []uint64 {
+	return a.words[trapTable/8+i*trapWords:][:trapWords]
+}
+
+// Traps lists the traps counted by place, in no particular order. Safe for concurrent use.
+func (a *Arena) Traps() []TrapCount {
+	var list []TrapCount
+	for i := range trapSlots {
+		e := a.trapEntry(i)
+		place, n := atomic.LoadUint64(&e[0]), atomic.LoadUint64(&e[1])
+		if place == 0 || n == 0 {
+			continue
+		}
+		list = append(list, TrapCount{
+			Trap: Trap(place >> 56), Program: uint32(place>>32) & 0xff_ffff, PC: uint32(place),
+			Addr: atomic.LoadUint64(&e[2]), Count: n,
+		})
+	}
+	return list
+}
+
+// TrapTotal is how often a trap occurred anywhere. Safe for concurrent use.
+func (a *Arena) TrapTotal(t Trap) uint64 {
+	if t >= NumTraps {
+		return 0
+	}
+	return a.load(wordTraps + uint64(t))
+}
+
+var trapTexts = [NumTraps]string{
+	NoTrap: "no trap", TrapFuel: "out of fuel: more steps than allowed", TrapRead: "cannot read memory", TrapWrite: "cannot write memory",
+	TrapDivide: "division by zero", TrapStack: "operand stack over- or underflow", TrapCalls: "calls nested too deep",
+	TrapText: "no room for more text in this hit", TrapKey: "key too long", TrapIndex: "variable index out of range",
+	TrapThis: "the entry of this call was not seen", TrapRegister: "no such register or argument here",
+	TrapOp: "not an operation", TrapUser: "raised by the program", TrapFull: "full",
+}
+
+// String is the trap as messages name it.
+func (t Trap) String() string {
+	if t < NumTraps {
+		return trapTexts[t]
+	}
+	return "unknown trap"
+}
+
+// Error makes a trap an error value: one for each limit.
+func (t Trap) Error() string { return t.String() }

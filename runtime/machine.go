@@ -1,0 +1,478 @@
+package runtime
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Machine runs programs for one thread. Nothing in it outlives a run but memory that the next one uses again. Not safe for
+// concurrent use.
+type Machine struct {
+	a     *Arena
+	stack [stackWords]uint64
+	sp    int // while an operation outside Run's loop works
+	temps [MaxTemps]uint64
+	calls [MaxCalls]int
+
+	scratch [ScratchSize]byte // texts of this run
+	used    int
+	key     keyBuffer
+	buf     [8]byte
+	pcs     [MaxStackDepth]uint64
+
+	code *Code
+	ctx  *Context
+	hit  *Hit
+	out  Outcome
+}
+
+// stackWords is a power of two above MaxStack: with indexes masked by stackMask no access needs a bounds check.
+const (
+	stackWords = 2 * MaxStack
+	stackMask  = stackWords - 1
+)
+
+// NewMachine makes a machine for programs whose objects are in the arena.
+func NewMachine(a *Arena) *Machine { return &Machine{a: a} }
+
+// begin prepares a run. What an earlier run left in the stack's words above need not be cleared: the checks before
+// each step keep programs from reading it, except with a circular stack, which starts as zeros.
+func (m *Machine) begin(c *Code, ctx *Context, h *Hit) {
+	m.code, m.ctx, m.hit = c, ctx, h
+	m.out = Outcome{}
+	m.used = 0
+	m.key.reset()
+	clear(m.temps[:min(max(c.Temps, 0), MaxTemps)])
+	if c.Wrap {
+		clear(m.stack[:])
+	}
+	limit := c.LogMax
+	if limit <= 0 {
+		limit = DefaultLog
+	}
+	h.start(min(limit, MaxLog))
+}
+
+// stackLimit is how many words this program may have on the stack.
+func (c *Code) stackLimit() int {
+	if c.Stack <= 0 {
+		return DefaultStack
+	}
+	return min(c.Stack, MaxStack)
+}
+
+// fuel is how many steps this program may take.
+func (c *Code) fuel() uint32 {
+	if c.Fuel == 0 {
+		return DefaultFuel
+	}
+	return min(c.Fuel, MaxFuel)
+}
+
+// Run runs a program for one hit, appending what it logs to h. It does not allocate, and returns a trap rather than
+// panic whatever the instructions are. A program that traps keeps the items it had completed; one that aborts loses its
+// own items and not those that other programs logged before it. Each instruction is one step, and none is free.
+//
+// Checks: before each step the program counter, the fuel and, by the table of effects, both ends of the stack. The state of the loop
+// is in locals; operations that are not listed in it find the stack pointer in m.sp.
+func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
+	m.begin(c, ctx, h)
+	var (
+		insts  = c.Insts
+		st     = &m.stack
+		limit  = c.stackLimit()
+		fuel   = c.fuel()
+		steps  uint32
+		pc     int
+		sp     int // words on the stack; the top is st[sp-1]
+		nested int
+		trap   Trap
+	)
+	for {
+		if uint(pc) >= uint(len(insts)) {
+			trap = TrapOp
+			break
+		}
+		in := &insts[pc]
+		e := effects[in.Op]
+		left := sp - int(e.pops)
+		if left < 0 || left+int(e.pushes) > limit {
+			if sp = m.turn(in, sp, limit); sp < 0 {
+				trap = TrapStack
+				break
+			}
+			continue
+		}
+		if steps >= fuel {
+			trap = TrapFuel
+			break
+		}
+		steps++
+		pc++
+		switch in.Op {
+		case OpNop:
+		case OpJmp:
+			pc = int(in.A)
+		case OpJz:
+			sp--
+			if st[sp&stackMask] == 0 {
+				pc = int(in.A)
+			}
+		case OpJnz:
+			sp--
+			if st[sp&stackMask] != 0 {
+				pc = int(in.A)
+			}
+		case OpJlt:
+			sp--
+			if int64(st[sp&stackMask]) < 0 {
+				pc = int(in.A)
+			}
+		case OpJle:
+			sp--
+			if int64(st[sp&stackMask]) <= 0 {
+				pc = int(in.A)
+			}
+		case OpJgt:
+			sp--
+			if int64(st[sp&stackMask]) > 0 {
+				pc = int(in.A)
+			}
+		case OpJge:
+			sp--
+			if int64(st[sp&stackMask]) >= 0 {
+				pc = int(in.A)
+			}
+		case OpLoop:
+			n := st[(sp-1)&stackMask] - 1
+			st[(sp-1)&stackMask] = n
+			if n != 0 {
+				pc = int(in.A)
+			} else {
+				sp--
+			}
+		case OpCall:
+			if nested >= MaxCalls {
+				trap = TrapCalls
+				break
+			}
+			m.calls[nested] = pc
+			nested++
+			pc = int(in.A)
+		case OpRet:
+			if nested == 0 {
+				trap = TrapCalls
+				break
+			}
+			nested--
+			pc = m.calls[nested]
+
+		case OpPushD:
+			st[sp&stackMask] = in.V
+			sp++
+		case OpDup:
+			st[sp&stackMask] = st[(sp-1)&stackMask]
+			sp++
+		case OpXchg:
+			st[(sp-1)&stackMask], st[(sp-2)&stackMask] = st[(sp-2)&stackMask], st[(sp-1)&stackMask]
+		case OpOver:
+			st[sp&stackMask] = st[(sp-2)&stackMask]
+			sp++
+		case OpDrop:
+			if int64(in.A) > int64(sp) {
+				pc, steps = pc-1, steps-1
+				if sp = m.turn(in, sp, limit); sp < 0 {
+					trap = TrapStack
+				}
+				break
+			}
+			sp -= int(in.A)
+		case OpPushTV:
+			if in.A >= MaxTemps {
+				trap = TrapIndex
+				break
+			}
+			st[sp&stackMask] = m.temps[in.A]
+			sp++
+		case OpPopTV:
+			if in.A >= MaxTemps {
+				trap = TrapIndex
+				break
+			}
+			sp--
+			m.temps[in.A] = st[sp&stackMask]
+		case OpDepth:
+			st[sp&stackMask] = uint64(sp)
+			sp++
+		case OpDupN, OpPick, OpPoke, OpLogWords:
+			pops, pushes := need(in)
+			if pops > sp || sp-pops+pushes > limit {
+				pc, steps = pc-1, steps-1
+				if sp = m.turn(in, sp, limit); sp < 0 {
+					trap = TrapStack
+				}
+				break
+			}
+			m.sp = sp
+			m.shuffle(in)
+			sp = m.sp
+
+		case OpAdd:
+			sp--
+			st[(sp-1)&stackMask] += st[sp&stackMask]
+		case OpSub:
+			sp--
+			st[(sp-1)&stackMask] -= st[sp&stackMask]
+		case OpMul:
+			sp--
+			st[(sp-1)&stackMask] *= st[sp&stackMask]
+		case OpQuo:
+			sp--
+			b := int64(st[sp&stackMask])
+			if b == 0 {
+				trap = TrapDivide
+				break
+			}
+			st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]) / b)
+		case OpRem:
+			sp--
+			b := int64(st[sp&stackMask])
+			if b == 0 {
+				trap = TrapDivide
+				break
+			}
+			st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]) % b)
+		case OpUdivmod:
+			a, b := st[(sp-2)&stackMask], st[(sp-1)&stackMask]
+			if b == 0 {
+				trap = TrapDivide
+				break
+			}
+			st[(sp-2)&stackMask], st[(sp-1)&stackMask] = a%b, a/b
+		case OpSdivmod:
+			a, b := int64(st[(sp-2)&stackMask]), int64(st[(sp-1)&stackMask])
+			if b == 0 {
+				trap = TrapDivide
+				break
+			}
+			st[(sp-2)&stackMask], st[(sp-1)&stackMask] = uint64(a%b), uint64(a/b)
+		case OpNeg:
+			st[(sp-1)&stackMask] = -st[(sp-1)&stackMask]
+		case OpNot:
+			st[(sp-1)&stackMask] = ^st[(sp-1)&stackMask]
+		case OpAnd:
+			sp--
+			st[(sp-1)&stackMask] &= st[sp&stackMask]
+		case OpOr:
+			sp--
+			st[(sp-1)&stackMask] |= st[sp&stackMask]
+		case OpXor:
+			sp--
+			st[(sp-1)&stackMask] ^= st[sp&stackMask]
+		case OpShl:
+			sp--
+			st[(sp-1)&stackMask] <<= st[sp&stackMask] & 63
+		case OpShr:
+			sp--
+			st[(sp-1)&stackMask] >>= st[sp&stackMask] & 63
+		case OpSar:
+			sp--
+			st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]) >> (st[sp&stackMask] & 63))
+		case OpRol:
+			sp--
+			st[(sp-1)&stackMask] = bits.RotateLeft64(st[(sp-1)&stackMask], int(st[sp&stackMask]&63))
+		case OpRor:
+			sp--
+			st[(sp-1)&stackMask] = bits.RotateLeft64(st[(sp-1)&stackMask], -int(st[sp&stackMask]&63))
+		case OpEq:
+			sp--
+			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] == st[sp&stackMask])
+		case OpNe:
+			sp--
+			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] != st[sp&stackMask])
+		case OpLt:
+			sp--
+			st[(sp-1)&stackMask] = flag(int64(st[(sp-1)&stackMask]) < int64(st[sp&stackMask]))
+		case OpLe:
+			sp--
+			st[(sp-1)&stackMask] = flag(int64(st[(sp-1)&stackMask]) <= int64(st[sp&stackMask]))
+		case OpGt:
+			sp--
+			st[(sp-1)&stackMask] = flag(int64(st[(sp-1)&stackMask]) > int64(st[sp&stackMask]))
+		case OpGe:
+			sp--
+			st[(sp-1)&stackMask] = flag(int64(st[(sp-1)&stackMask]) >= int64(st[sp&stackMask]))
+		case OpUlt:
+			sp--
+			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] < st[sp&stackMask])
+		case OpUle:
+			sp--
+			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] <= st[sp&stackMask])
+		case OpLnot:
+			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] == 0)
+		case OpBool:
+			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] != 0)
+		case OpMin:
+			sp--
+			st[(sp-1)&stackMask] = uint64(min(int64(st[(sp-1)&stackMask]), int64(st[sp&stackMask])))
+		case OpMax:
+			sp--
+			st[(sp-1)&stackMask] = uint64(max(int64(st[(sp-1)&stackMask]), int64(st[sp&stackMask])))
+		case OpAbs:
+			if v := st[(sp-1)&stackMask]; int64(v) < 0 {
+				st[(sp-1)&stackMask] = -v
+			}
+		case OpClz:
+			st[(sp-1)&stackMask] = uint64(bits.LeadingZeros64(st[(sp-1)&stackMask]))
+		case OpPopcnt:
+			st[(sp-1)&stackMask] = uint64(bits.OnesCount64(st[(sp-1)&stackMask]))
+		case OpExt:
+			if n := in.A; n < 64 {
+				st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]<<(64-n)) >> (64 - n))
+			}
+		case OpZext:
+			if n := in.A; n < 64 {
+				st[(sp-1)&stackMask] &= 1<<n - 1
+			}
+
+		case OpFadd:
+			sp--
+			st[(sp-1)&stackMask] = math.Float64bits(float(st[(sp-1)&stackMask]) + float(st[sp&stackMask]))
+		case OpFsub:
+			sp--
+			st[(sp-1)&stackMask] = math.Float64bits(float(st[(sp-1)&stackMask]) - float(st[sp&stackMask]))
+		case OpFmul:
+			sp--
+			st[(sp-1)&stackMask] = math.Float64bits(float(st[(sp-1)&stackMask]) * float(st[sp&stackMask]))
+		case OpFdiv:
+			sp--
+			st[(sp-1)&stackMask] = math.Float64bits(float(st[(sp-1)&stackMask]) / float(st[sp&stackMask]))
+		case OpFneg:
+			st[(sp-1)&stackMask] ^= 1 << 63
+		case OpFeq:
+			sp--
+			st[(sp-1)&stackMask] = flag(float(st[(sp-1)&stackMask]) == float(st[sp&stackMask]))
+		case OpFne:
+			sp--
+			st[(sp-1)&stackMask] = flag(float(st[(sp-1)&stackMask]) != float(st[sp&stackMask]))
+		case OpFlt:
+			sp--
+			st[(sp-1)&stackMask] = flag(float(st[(sp-1)&stackMask]) < float(st[sp&stackMask]))
+		case OpFle:
+			sp--
+			st[(sp-1)&stackMask] = flag(float(st[(sp-1)&stackMask]) <= float(st[sp&stackMask]))
+		case OpItof:
+			st[(sp-1)&stackMask] = math.Float64bits(float64(int64(st[(sp-1)&stackMask])))
+
+		case OpExit:
+			if trap = m.exit(in); trap == NoTrap {
+				m.out.PC, m.out.Steps = uint32(pc-1), steps
+				return m.out
+			}
+		case OpAbort:
+			h.discard()
+			m.out.Abort, m.out.PC, m.out.Steps = true, uint32(pc-1), steps
+			return m.out
+		case OpRemove:
+			h.closeOpen()
+			m.out.Remove, m.out.PC, m.out.Steps = true, uint32(pc-1), steps
+			return m.out
+
+		default:
+			m.sp = sp
+			trap = m.operate(in)
+			sp = m.sp
+		}
+		if trap != NoTrap {
+			pc--
+			break
+		}
+	}
+	h.closeOpen()
+	m.out.Trap, m.out.PC, m.out.Steps = trap, uint32(pc), steps
+	return m.out
+}
+
+// flag is a truth value as a word. The compiler makes it a SETcc.
+func flag(b bool) uint64 {
+	var v uint64
+	if b {
+		v = 1
+	}
+	return v
+}
+
+func float(w uint64) float64 { return math.Float64frombits(w) }
+
+// turn is called when the stack has too few words, or no room, for an instruction. It returns the stack pointer with which
+// the instruction is to be tried again, or -1 for a trap.
+//
+// Only a circular stack can be turned: its limit words are all there always, the one below the lowest being the
+// highest. They are turned so that those the instruction pops are the lowest, with all the others above them as room.
+func (m *Machine) turn(in *Inst, sp, limit int) int {
+	pops, pushes := need(in)
+	if !m.code.Wrap || pops > limit || pushes > limit {
+		return -1
+	}
+	var turned [MaxStack]uint64
+	for i := range limit {
+		turned[i] = m.stack[(i+sp-pops+2*limit)%limit]
+	}
+	copy(m.stack[:limit], turned[:limit])
+	return pops
+}
+
+// shuffle does the operations that reach deeper into the stack; need has been checked.
+func (m *Machine) shuffle(in *Inst) {
+	top, n := m.sp-1, int(in.A)
+	switch in.Op {
+	case OpDupN:
+		for i := range n {
+			m.stack[(m.sp+i)&stackMask] = m.stack[top&stackMask]
+		}
+		m.sp += n
+	case OpPick:
+		m.push(m.stack[(top-n)&stackMask])
+	case OpPoke:
+		m.stack[(top-n)&stackMask] = m.stack[top&stackMask]
+		m.sp--
+	case OpLogWords:
+		m.logWords(in)
+	}
+}
+
+// exit notes how the program ends. An event whose record did not fit into the log is none: nobody would be told of
+// it, and a thread held for it would wait for ever.
+func (m *Machine) exit(in *Inst) Trap {
+	if in.A > uint32(ExitFacility) {
+		return TrapOp
+	}
+	h, kind := m.hit, ExitKind(in.A)
+	h.closeOpen()
+	switch kind {
+	case ExitFacility:
+		m.out.Facility = uint32(in.V)
+	case ExitEvent, ExitHold:
+		if h.over {
+			kind = ExitPlain
+		}
+	}
+	if kind != ExitPlain && kind != ExitFacility && !h.over && h.n > h.mark {
+		h.event = true
+	}
+	m.out.Kind = kind
+	return NoTrap
+}
+
+func (m *Machine) pop() uint64 {
+	m.sp--
+	return m.stack[m.sp&stackMask]
+}
+
+func (m *Machine) push(v uint64) {
+	m.stack[m.sp&stackMask] = v
+	m.sp++
+}
+
+// top is the word on top, to be replaced by a result.
+func (m *Machine) top() *uint64 { return &m.stack[(m.sp-1)&stackMask] }

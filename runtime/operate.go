@@ -1,0 +1,45 @@
+package runtime
+
+import "math"
+
+// operate does the operations that Run's loop leaves to others, by group.
+func (m *Machine) operate(in *Inst) Trap {
+	switch op := in.Op; {
+	case op >= OpFrem && op <= OpF32:
+		return m.convert(op)
+	case op >= OpPushR && op <= OpSignal:
+		return m.target(in)
+	case op == OpPushS || op >= OpStr && op <= OpHash:
+		return m.texts(in)
+	case op >= OpPushGV && op <= OpAddPT:
+		return m.variables(in)
+	case op >= OpKeyInt && op <= OpMapAdd:
+		return m.keyed(in)
+	case op >= OpItem && op <= OpLogWords:
+		return m.logging(in)
+	}
+	return TrapOp
+}
+
+// convert does the rarer operations on floats.
+func (m *Machine) convert(op Op) Trap {
+	p := m.top()
+	switch op {
+	case OpFrem:
+		b := m.pop()
+		p = m.top()
+		*p = math.Float64bits(math.Mod(float(*p), float(b)))
+	case OpFbool:
+		f := float(*p)
+		*p = flag(f != 0 && f == f)
+	case OpUtof:
+		*p = math.Float64bits(float64(*p))
+	case OpFtoi:
+		*p = uint64(floatToInt(float(*p)))
+	case OpF32:
+		*p = math.Float64bits(float64(math.Float32frombits(uint32(*p))))
+	default:
+		return TrapOp
+	}
+	return NoTrap
+}

@@ -1,0 +1,148 @@
+package runtime
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// PrintOptions change how a snapshot prints.
+type PrintOptions struct {
+	Top    int    // only the entries with the largest values; 0: all
+	Div    int    // values are divided by it, truncating; 0: they are not
+	Name   string // instead of the declared name
+	Symbol func(pid int, pc uint64) string
+}
+
+// Print writes the text bpftrace writes for a map, the name after the "@". Errors are those of w.
+//
+// Beyond bpftrace's text: values of 4 GiB and more are in the bucket they belong to, units go up to E, Top and Div apply to
+// averages and stats too, and the last bucket of an lhist whose range is no multiple of its step is a bucket of its own.
+func (s Snapshot) Print(w io.Writer, o PrintOptions) error {
+	p := printer{w: bufio.NewWriter(w), o: o, s: s}
+	if p.o.Name == "" {
+		p.o.Name = s.Object.Name
+	}
+	if p.o.Div <= 0 {
+		p.o.Div = 1
+	}
+	entries := s.Entries
+	if o.Top > 0 && len(entries) > o.Top {
+		entries = entries[len(entries)-o.Top:]
+	}
+	for _, e := range entries {
+		p.entry(e)
+	}
+	if k := s.Object.Kind; len(entries) > 0 && (k == KindAvg || k == KindStats) {
+		p.w.WriteByte('\n')
+	}
+	return p.w.Flush()
+}
+
+type printer struct {
+	w *bufio.Writer
+	o PrintOptions
+	s Snapshot
+}
+
+func (p *printer) entry(e Entry) {
+	p.w.WriteString("@" + p.o.Name)
+	if len(e.Key) > 0 {
+		p.w.WriteByte('[')
+		for i, v := range e.Key {
+			if i > 0 {
+				p.w.WriteString(", ")
+			}
+			p.w.WriteString(v.Format(p.o.Symbol))
+		}
+		p.w.WriteByte(']')
+	}
+	p.w.WriteString(": ")
+	p.data(e.Data)
+}
+
+func (p *printer) data(d Data) {
+	div := int64(p.o.Div)
+	switch {
+	case d.Buckets != nil:
+		p.w.WriteByte('\n')
+		p.buckets(d.Buckets)
+		p.w.WriteByte('\n')
+	case d.IsText:
+		p.w.WriteString(d.marked() + "\n")
+	case d.Kind == KindStats:
+		fmt.Fprintf(p.w, "count %d, average %d, total %d\n", d.Count, d.Int/div, d.Sum/div)
+	case p.s.Object.Value == ValueFloat && d.Kind == KindMap:
+		p.w.WriteString(Value{Kind: ValueFloat, Float: floatOf(d.Int)}.Format(nil) + "\n")
+	case p.s.Object.Value == ValueUint && d.Kind == KindMap:
+		p.w.WriteString(strconv.FormatUint(uint64(d.Int)/uint64(div), 10) + "\n")
+	default:
+		p.w.WriteString(strconv.FormatInt(d.Int/div, 10) + "\n")
+	}
+}
+
+// marked is the text with the mark of a cut.
+func (d Data) marked() string {
+	if d.Cut {
+		return d.Text + Cutmark
+	}
+	return d.Text
+}
+
+// barWidth is the length of a full bar.
+const barWidth = 52
+
+func (p *printer) buckets(list []Bucket) {
+	var most uint64
+	for _, b := range list {
+		most = max(most, b.Count)
+	}
+	for _, b := range list {
+		bar := int(float64(b.Count) / float64(most) * barWidth)
+		fmt.Fprintf(p.w, "%-16s%8d |%-*s|\n", p.label(b), b.Count/uint64(p.o.Div), barWidth, strings.Repeat("@", bar))
+	}
+}
+
+func (p *printer) label(b Bucket) string {
+	unit := powerLabel
+	if p.s.Object.Kind == KindLhist {
+		unit = p.stepLabel
+	}
+	switch {
+	case b.Min == nil:
+		return "(..., " + unit(*b.Max+1) + ")"
+	case b.Max == nil:
+		return "[" + unit(*b.Min) + ", ...)"
+	case *b.Min == *b.Max && p.s.Object.Kind == KindHist:
+		return "[" + unit(*b.Min) + "]"
+	case p.s.Object.Kind == KindHist && *b.Min == 1<<62:
+		return "[" + unit(*b.Min) + ", 8E)" // its end is no signed number
+	}
+	return "[" + unit(*b.Min) + ", " + unit(*b.Max+1) + ")"
+}
+
+// powerLabel writes a power of two with the largest unit that leaves a whole number.
+func powerLabel(n int64) string {
+	unit := 0
+	for n >= 1024 {
+		n >>= 10
+		unit++
+	}
+	return strconv.FormatInt(n, 10) + []string{"", "K", "M", "G", "T", "P", "E"}[unit]
+}
+
+// stepLabel writes a bound of an lhist: with K or M when the step is a multiple of 1024 and so is the bound.
+func (p *printer) stepLabel(n int64) string {
+	const kilo, mega = 1 << 10, 1 << 20
+	switch {
+	case n == 0 || p.s.Object.Step%kilo != 0:
+		return strconv.FormatInt(n, 10)
+	case n%mega == 0:
+		return strconv.FormatInt(n/mega, 10) + "M"
+	case n%kilo == 0:
+		return strconv.FormatInt(n/kilo, 10) + "K"
+	}
+	return strconv.FormatInt(n, 10)
+}

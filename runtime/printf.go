@@ -1,0 +1,286 @@
+package runtime
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// verb is one conversion of a format.
+type verb struct {
+	flags     string // of "-+ 0#"
+	width     int    // -1: none
+	precision int    // -1: none
+	conv      byte   // d i u x X o c s p f F g G e E r %
+	hex       bool   // %rx
+	text      string // as written, for messages
+}
+
+// parseFormat calls literal and conversion for the pieces of a format, in order.
+func parseFormat(format string, literal func(string), conversion func(verb) error) error {
+	for format != "" {
+		at := strings.IndexByte(format, '%')
+		if at < 0 {
+			literal(format)
+			return nil
+		}
+		if at > 0 {
+			literal(format[:at])
+		}
+		v, n, err := parseVerb(format[at:])
+		if err != nil {
+			return err
+		}
+		if err := conversion(v); err != nil {
+			return err
+		}
+		format = format[at+n:]
+	}
+	return nil
+}
+
+// parseVerb reads the conversion at the start of s and returns its length.
+func parseVerb(s string) (verb, int, error) {
+	v := verb{width: -1, precision: -1}
+	i := 1
+	for i < len(s) && strings.IndexByte("-+ 0#", s[i]) >= 0 {
+		i++
+	}
+	v.flags = s[1:i]
+	v.width, i = parseNumber(s, i)
+	if i < len(s) && s[i] == '.' {
+		v.precision, i = parseNumber(s, i+1)
+		v.precision = max(v.precision, 0)
+	}
+	for i < len(s) && strings.IndexByte("hlLqjzt", s[i]) >= 0 {
+		i++ // numbers are 64 bits whatever the length says
+	}
+	if i == len(s) {
+		return v, i, fmt.Errorf("the format ends in the middle of %q", s)
+	}
+	v.conv = s[i]
+	i++
+	if v.conv == 'r' && i < len(s) && s[i] == 'x' {
+		v.hex = true
+		i++
+	}
+	v.text = s[:i]
+	return v, i, v.check()
+}
+
+// maxWidth bounds widths and precisions: a format is no way to ask for memory.
+const maxWidth = 4096
+
+func (v verb) check() error {
+	switch {
+	case strings.IndexByte("diuxXocspfFgGeEr%", v.conv) < 0:
+		return fmt.Errorf("%s is not a conversion; there are %%d %%u %%x %%o %%c %%s %%p %%f %%g %%e %%r %%rx and %%%%", v.text)
+	case v.width > maxWidth || v.precision > maxWidth:
+		return fmt.Errorf("%s is too wide: %d is the most", v.text, maxWidth)
+	}
+	return nil
+}
+
+// parseNumber reads digits; -1 when there are none. What overflows is reported as too wide.
+func parseNumber(s string, i int) (n, end int) {
+	start := i
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	if i == start {
+		return -1, i
+	}
+	n, err := strconv.Atoi(s[start:i])
+	if err != nil {
+		n = maxWidth + 1
+	}
+	return n, i
+}
+
+// CheckPrintf reports what is wrong with a format for arguments of these kinds: an unknown conversion, too few or too many
+// arguments, or one of the wrong kind.
+func CheckPrintf(format string, kinds []ValueKind) error {
+	n := 0
+	err := parseFormat(format, func(string) {}, func(v verb) error {
+		if v.conv == '%' {
+			return nil
+		}
+		n++
+		if n > len(kinds) {
+			return fmt.Errorf("%s has no argument: there are %d", v.text, len(kinds))
+		}
+		if !v.takes(kinds[n-1]) {
+			return fmt.Errorf("%s cannot print argument %d, which is %v", v.text, n, kinds[n-1])
+		}
+		return nil
+	})
+	if err == nil && n < len(kinds) {
+		err = fmt.Errorf("%d arguments for %d conversions", len(kinds), n)
+	}
+	return err
+}
+
+// takes reports whether the conversion can print a kind.
+func (v verb) takes(k ValueKind) bool {
+	switch v.conv {
+	case 's':
+		return true
+	case 'r':
+		return k.class() == classText
+	case 'f', 'F', 'g', 'G', 'e', 'E':
+		return k.class() == classWord
+	}
+	return k.class() == classWord && k != ValueFloat
+}
+
+// FormatPrintf fills a format in, as printf(3) does: %d %i %u %x %X %o %c %s %p %f %g %e %% with flags, width and precision,
+// %r for bytes with escapes and %rx for bytes in hexadecimal. %s prints any value as print would. Arguments that are
+// missing or of the wrong kind, which CheckPrintf finds, print as %!d.
+func FormatPrintf(format string, vals []Value) string { return printf(format, vals, nil) }
+
+func printf(format string, vals []Value, symbol func(int, uint64) string) string {
+	var b strings.Builder
+	n := 0
+	err := parseFormat(format, func(s string) { b.WriteString(s) }, func(v verb) error {
+		switch {
+		case v.conv == '%':
+			b.WriteByte('%')
+		case n >= len(vals) || !v.takes(vals[n].Kind):
+			b.WriteString("%!" + v.text[1:])
+			n++
+		default:
+			b.WriteString(v.format(vals[n], symbol))
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		return b.String() + format // not checked: better as it is than not at all
+	}
+	return b.String()
+}
+
+// format prints one value. Go's verbs agree with C's for what is left after the cases that do not.
+func (v verb) format(val Value, symbol func(int, uint64) string) string {
+	spec := "%" + v.flags
+	if v.width >= 0 {
+		spec += strconv.Itoa(v.width)
+	}
+	switch v.conv {
+	case 'c':
+		return fmt.Sprintf(spec+"s", string([]byte{byte(val.Int)}))
+	case 's', 'r':
+		return v.formatText(spec, val, symbol)
+	case 'p':
+		return fmt.Sprintf("%"+v.without("#")+v.widthText()+"s", "0x"+strconv.FormatUint(uint64(val.Int), 16))
+	case 'f', 'F', 'e', 'E', 'g', 'G':
+		return v.formatFloat(spec, val)
+	}
+	return v.formatInt(val)
+}
+
+func (v verb) without(flags string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(flags, r) {
+			return -1
+		}
+		return r
+	}, v.flags)
+}
+
+func (v verb) widthText() string {
+	if v.width < 0 {
+		return ""
+	}
+	return strconv.Itoa(v.width)
+}
+
+func (v verb) formatText(spec string, val Value, symbol func(int, uint64) string) string {
+	var text string
+	switch {
+	case v.conv == 'r' && v.hex:
+		text = strings.TrimSpace(fmt.Sprintf("% x", val.Text)) + val.cutmark()
+	case v.conv == 'r':
+		text = escapeBytes(val.Text) + val.cutmark()
+	default:
+		text = val.Format(symbol)
+	}
+	if v.precision >= 0 && v.precision < len(text) {
+		text = text[:v.precision]
+	}
+	return pad(text, v.width, strings.Contains(v.flags, "-"), ' ')
+}
+
+// pad fills a text to a number of bytes.
+func pad(s string, width int, left bool, with byte) string {
+	if len(s) >= width {
+		return s
+	}
+	fill := strings.Repeat(string(with), width-len(s))
+	if left {
+		return s + fill
+	}
+	return fill + s
+}
+
+func (v verb) formatFloat(spec string, val Value) string {
+	f := val.Float
+	switch val.Kind {
+	case ValueInt, ValueBool:
+		f = float64(val.Int)
+	case ValueUint:
+		f = float64(uint64(val.Int))
+	}
+	precision := v.precision
+	if precision < 0 {
+		precision = 6
+	}
+	return fmt.Sprintf(spec+"."+strconv.Itoa(precision)+string(v.conv), f)
+}
+
+// formatInt prints as C does: a precision is a least number of digits and switches the zero flag off.
+func (v verb) formatInt(val Value) string {
+	digits, sign := v.digits(val)
+	if v.precision == 0 && val.Int == 0 {
+		digits = ""
+	}
+	digits = pad(digits, v.precision, false, '0')
+	left := strings.Contains(v.flags, "-")
+	if strings.Contains(v.flags, "0") && !left && v.precision < 0 {
+		digits = pad(digits, v.width-len(sign), false, '0')
+	}
+	return pad(sign+digits, v.width, left, ' ')
+}
+
+// digits are the digits of a number and what stands before them.
+func (v verb) digits(val Value) (digits, sign string) {
+	u := uint64(val.Int)
+	alternative := strings.Contains(v.flags, "#")
+	switch v.conv {
+	case 'u':
+		return strconv.FormatUint(u, 10), ""
+	case 'o':
+		if alternative && u != 0 {
+			sign = "0"
+		}
+		return strconv.FormatUint(u, 8), sign
+	case 'x', 'X':
+		if alternative && u != 0 {
+			sign = "0" + string(v.conv)
+		}
+		digits = strconv.FormatUint(u, 16)
+		if v.conv == 'X' {
+			digits = strings.ToUpper(digits)
+		}
+		return digits, sign
+	}
+	switch {
+	case val.Int < 0:
+		return strconv.FormatUint(-u, 10), "-"
+	case strings.Contains(v.flags, "+"):
+		sign = "+"
+	case strings.Contains(v.flags, " "):
+		sign = " "
+	}
+	return strconv.FormatUint(u, 10), sign
+}

@@ -1,0 +1,47 @@
+package runtime
+
+// Ref is a text on the operand stack, packed into one word so that texts are moved like numbers:
+//
+//	bits  0–31  offset: index into Code.Texts, or bytes into the scratch memory of the hit
+//	bits 32–47  length in bytes
+//	bit  48     the text was cut: it is longer than what is here
+//	bits 62–63  space
+//
+// The zero word is the empty text, so an unset scratch word reads as "". Text that lives in the arena is copied to the scratch
+// memory when it is pushed: what another thread stores later cannot change a text that is already on the stack, and
+// no reference outlives its hit.
+type Ref uint64
+
+// The spaces of a Ref. The values 2 and 3 are no text; using such a word as one traps.
+const (
+	spaceConst   = 0
+	spaceScratch = 1
+)
+
+const (
+	refLenShift   = 32
+	refLenMask    = 0xffff
+	refCut        = 1 << 48
+	refSpaceShift = 62
+)
+
+// makeRef packs a reference. Lengths are below 1<<16 because no text is longer than MaxText.
+func makeRef(space, offset, length int, cut bool) uint64 {
+	r := uint64(space)<<refSpaceShift | uint64(length)<<refLenShift | uint64(uint32(offset))
+	if cut {
+		r |= refCut
+	}
+	return r
+}
+
+// Len is the length of the text in bytes.
+func (r Ref) Len() int { return int(r >> refLenShift & refLenMask) }
+
+// Cut reports whether the text is only the beginning of a longer one.
+func (r Ref) Cut() bool { return r&refCut != 0 }
+
+func (r Ref) offset() int { return int(uint32(r)) }
+func (r Ref) space() int  { return int(r >> refSpaceShift) }
+
+// Cutmark is appended, where text is printed, to text that was cut.
+const Cutmark = ".."

@@ -1,0 +1,74 @@
+package runtime
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Snapshot is the content of an object at one moment, or what Take took out of it.
+type Snapshot struct {
+	Object  Object
+	Entries []Entry // not keyed: at most one, without a key. Ordered as bpftrace prints them: see Sort
+}
+
+// Entry is one key with what it holds.
+type Entry struct {
+	Key  []Value
+	Data Data
+}
+
+// Data is what an object holds for one key. Which fields count depends on the kind.
+type Data struct {
+	Kind     ObjectKind
+	Int      int64    // the value: of a variable or map, count, sum, minimum, maximum, truncated average; histograms: all hits
+	Count    int64    // hits (all aggregations but sum's text need it)
+	Sum      int64    // KindSum, KindAvg, KindStats
+	Min, Max int64    // KindMin; KindMax
+	Buckets  []Bucket // KindHist, KindLhist: from the first that is not empty to the last
+	Text     string   // KindText, KindMap of text
+	Cut      bool     // Text was cut
+	IsText   bool
+}
+
+// Bucket is a part of a histogram. The bounds are inclusive; an open end is nil.
+type Bucket struct {
+	Min, Max *int64
+	Count    uint64
+}
+
+// Sort orders the entries as bpftrace prints maps: by value, ascending (histograms by their hits), equal ones by key; texts by key.
+func (s Snapshot) Sort() {
+	slices.SortStableFunc(s.Entries, func(a, b Entry) int {
+		if !a.Data.IsText && !b.Data.IsText {
+			if c := cmp.Compare(a.Data.Int, b.Data.Int); c != 0 {
+				return c
+			}
+		}
+		return compareKeys(a.Key, b.Key)
+	})
+}
+
+func compareKeys(a, b []Value) int {
+	for i := range min(len(a), len(b)) {
+		if c := compareValues(a[i], b[i]); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func compareValues(a, b Value) int {
+	switch {
+	case a.Kind != b.Kind:
+		return cmp.Compare(a.Kind, b.Kind)
+	case a.Kind == ValueUint:
+		return cmp.Compare(uint64(a.Int), uint64(b.Int))
+	case a.Kind == ValueFloat:
+		return cmp.Compare(a.Float, b.Float)
+	case a.Kind.class() == classText:
+		return cmp.Compare(a.Text, b.Text)
+	case a.Kind == ValueStack:
+		return cmp.Or(cmp.Compare(a.Int, b.Int), slices.Compare(a.Stack, b.Stack))
+	}
+	return cmp.Compare(a.Int, b.Int)
+}

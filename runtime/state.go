@@ -1,0 +1,344 @@
+package runtime
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+)
+
+// variables does the operations on shared variables, arrays, storage of calls and per-thread variables.
+func (m *Machine) variables(in *Inst) Trap {
+	switch op := in.Op; {
+	case op <= OpFetchAddGV:
+		return m.shared(in)
+	case op <= OpPopGVS:
+		return m.sharedText(in)
+	case op <= OpAddLV:
+		return m.array(in)
+	case op <= OpPopThisS:
+		return m.this(in)
+	}
+	return m.perThread(in)
+}
+
+// storageOf finds the storage of the object a program names, if it is of the kind wanted.
+func (m *Machine) storageOf(off uint64, kind ObjectKind) (*object, *storage) {
+	obj := m.a.objectAt(off)
+	if obj == nil || obj.kind != kind {
+		return nil, nil
+	}
+	return obj, obj.storage.Load()
+}
+
+func (m *Machine) shared(in *Inst) Trap {
+	obj := m.a.objectAt(in.V)
+	if obj == nil || obj.kind != KindInt {
+		return TrapIndex
+	}
+	p := &obj.desc[descWord]
+	switch in.Op {
+	case OpPushGV:
+		m.push(atomic.LoadUint64(p))
+	case OpPopGV:
+		atomic.StoreUint64(p, m.pop())
+	case OpAddGV:
+		atomic.AddUint64(p, m.pop())
+	case OpIncGV:
+		atomic.AddUint64(p, 1)
+	case OpDecGV:
+		atomic.AddUint64(p, ^uint64(0))
+	case OpFetchAddGV:
+		d := m.top()
+		*d = atomic.AddUint64(p, *d) - *d
+	}
+	return NoTrap
+}
+
+func (m *Machine) sharedText(in *Inst) Trap {
+	obj, st := m.storageOf(in.V, KindText)
+	if st == nil {
+		return TrapIndex
+	}
+	if in.Op == OpPushGVS {
+		return m.pushCell(st.cells[0])
+	}
+	p, cut, trap := m.popText()
+	if trap == NoTrap && !storeText(st.cells[0], p, cut) {
+		atomic.AddUint64(&obj.desc[descContended], 1)
+	}
+	return trap
+}
+
+// pushCell copies the text of a cell to the scratch memory.
+func (m *Machine) pushCell(cell []uint64) Trap {
+	p := m.room(DefaultText + 8)
+	if p == nil {
+		return TrapText
+	}
+	n, cut, _ := loadText(cell, p)
+	m.pushText(n, cut)
+	return NoTrap
+}
+
+// array does the operations on elements, whose index is on top.
+func (m *Machine) array(in *Inst) Trap {
+	_, st := m.storageOf(in.V, KindArray)
+	if st == nil {
+		return TrapIndex
+	}
+	i := m.pop()
+	if i >= uint64(len(st.cells[0])) {
+		return TrapIndex
+	}
+	p := &st.cells[0][i]
+	switch in.Op {
+	case OpPushLV:
+		m.push(atomic.LoadUint64(p))
+	case OpPopLV:
+		atomic.StoreUint64(p, m.pop())
+	case OpAddLV:
+		atomic.AddUint64(p, m.pop())
+	}
+	return NoTrap
+}
+
+// this does the operations on the storage of a call. It belongs to the thread that runs the program.
+func (m *Machine) this(in *Inst) Trap {
+	size := uint64(8)
+	off := 8 * uint64(in.A)
+	if in.Op >= OpPushThisS {
+		size, off = TextCell, uint64(in.A)
+	}
+	switch {
+	case m.ctx.This == 0:
+		return TrapThis
+	case off%8 != 0 || off+size > MaxThisBytes || m.ctx.This%8 != 0 || m.ctx.This+off+size > uint64(len(m.a.bytes)):
+		return TrapIndex
+	}
+	words := m.a.words[(m.ctx.This+off)/8:][:size/8]
+	switch in.Op {
+	case OpPushThis:
+		m.push(words[0])
+	case OpPopThis:
+		words[0] = m.pop()
+	case OpPushThisS:
+		return m.pushThisText(words)
+	case OpPopThisS:
+		return m.popThisText(words)
+	}
+	return NoTrap
+}
+
+func (m *Machine) pushThisText(words []uint64) Trap {
+	n := min(int(words[0]&keyLenMask), DefaultText)
+	p := m.room((n + 7) &^ 7)
+	if p == nil {
+		return TrapText
+	}
+	for i := 0; i < n; i += 8 {
+		binary.LittleEndian.PutUint64(p[i:], words[1+i/8])
+	}
+	m.pushText(n, words[0]&keyHeaderCut != 0)
+	return NoTrap
+}
+
+func (m *Machine) popThisText(words []uint64) Trap {
+	p, cut, trap := m.popText()
+	if trap != NoTrap {
+		return trap
+	}
+	if len(p) > DefaultText {
+		p, cut = p[:DefaultText], true
+	}
+	words[0] = keyHeader(len(p), cut)
+	packBytes(words[1:], p)
+	return NoTrap
+}
+
+// perThread does the operations on this thread's value. Reading does not make one.
+func (m *Machine) perThread(in *Inst) Trap {
+	obj, st := m.storageOf(in.V, KindPerThread)
+	if st == nil {
+		return TrapIndex
+	}
+	key := [1]uint64{uint64(m.ctx.Tid)}
+	if in.Op == OpPushPT {
+		slot, ok := st.table.find(key[:], hashKey(key[:]))
+		if !ok {
+			m.push(uint64(st.Init))
+			return NoTrap
+		}
+		m.push(atomic.LoadUint64(&st.table.cell(slot)[0]))
+		st.table.unpin(slot)
+		return NoTrap
+	}
+	v := m.pop()
+	slot, got := obj.insert(st, key[:])
+	if got > insertNew {
+		return NoTrap // dropped and counted
+	}
+	if p := &st.table.cell(slot)[0]; in.Op == OpPopPT {
+		atomic.StoreUint64(p, v)
+	} else {
+		atomic.AddUint64(p, v)
+	}
+	st.table.unpin(slot)
+	return NoTrap
+}
+
+// keyed does the operations that build a key or use it. Whatever uses the key leaves it empty, also when it traps.
+func (m *Machine) keyed(in *Inst) Trap {
+	switch in.Op {
+	case OpKeyInt:
+		if !m.key.addWord(m.pop()) {
+			return TrapKey
+		}
+		return NoTrap
+	case OpKeyText:
+		return m.keyText(ValueKind(in.A))
+	}
+	trap := m.useKey(in)
+	m.key.reset()
+	return trap
+}
+
+func (m *Machine) keyText(kind ValueKind) Trap {
+	p, cut, trap := m.popText()
+	if trap != NoTrap {
+		return trap
+	}
+	var ok bool
+	switch kind.class() {
+	case classStack:
+		ok = m.key.addStack(p, cut, m.ctx.Thread.Field(FieldPid))
+	case classText:
+		ok = m.key.addText(p, cut)
+	default:
+		return TrapOp
+	}
+	if !ok {
+		return TrapKey
+	}
+	return NoTrap
+}
+
+// useKey does an operation on an object under the key built.
+func (m *Machine) useKey(in *Inst) Trap {
+	obj := m.a.objectAt(in.V)
+	if obj == nil || (in.Op == OpAgg) != (obj.kind >= KindCount) || in.Op != OpAgg && obj.kind != KindMap {
+		return TrapIndex
+	}
+	st := obj.storage.Load()
+	if st == nil {
+		return m.useUnknown(in.Op)
+	}
+	if in.Op == OpAgg {
+		return m.aggregate(obj, st)
+	}
+	if m.key.signature != st.shape.signature {
+		return TrapKey
+	}
+	return m.useMap(in.Op, obj, st)
+}
+
+// useUnknown is the use of a map nothing was ever put in, so that its type of value is not known: no key is there.
+func (m *Machine) useUnknown(op Op) Trap {
+	switch op {
+	case OpMapGet, OpMapGetS, OpMapHas:
+		m.push(0)
+		return NoTrap
+	case OpMapDel:
+		return NoTrap
+	}
+	return TrapIndex
+}
+
+func (m *Machine) aggregate(obj *object, st *storage) Trap {
+	v := int64(m.pop())
+	if st.shape == nil {
+		if m.key.parts != 0 {
+			return TrapKey
+		}
+		obj.addCell(st, v)
+		return NoTrap
+	}
+	if m.key.signature != st.shape.signature {
+		return TrapKey
+	}
+	slot, trap := m.slot(obj, st)
+	if slot >= 0 {
+		st.update(st.table.cell(slot), v)
+		st.table.unpin(slot)
+	}
+	return trap
+}
+
+// slot pins the slot of the key built, making it when it is new. -1: there is none, and what was to be put there is dropped.
+func (m *Machine) slot(obj *object, st *storage) (int, Trap) {
+	slot, got := obj.insert(st, m.key.key())
+	switch {
+	case got <= insertNew:
+		return slot, NoTrap
+	case got == insertFull && st.Full == FullError:
+		return -1, TrapFull
+	}
+	return -1, NoTrap
+}
+
+func (m *Machine) useMap(op Op, obj *object, st *storage) Trap {
+	text := op == OpMapGetS || op == OpMapSetS
+	if op != OpMapHas && op != OpMapDel && text != st.isText() {
+		return TrapIndex
+	}
+	switch op {
+	case OpMapSet, OpMapSetS, OpMapAdd:
+		return m.putMap(op, obj, st)
+	case OpMapDel:
+		st.table.remove(m.key.key(), hashKey(m.key.key()))
+		return NoTrap
+	}
+	slot, ok := st.table.find(m.key.key(), hashKey(m.key.key()))
+	if !ok {
+		m.push(0) // also the empty text
+		return NoTrap
+	}
+	trap := NoTrap
+	switch op {
+	case OpMapHas:
+		m.push(1)
+	case OpMapGet:
+		m.push(atomic.LoadUint64(&st.table.cell(slot)[0]))
+	case OpMapGetS:
+		trap = m.pushCell(st.table.cell(slot))
+	}
+	st.table.unpin(slot)
+	return trap
+}
+
+// putMap replaces or adds under the key built. OpMapAdd that found no room gives what was to be added: the value were there room.
+func (m *Machine) putMap(op Op, obj *object, st *storage) Trap {
+	v := m.pop()
+	text, ok := m.text(v)
+	if op == OpMapSetS && !ok {
+		return TrapText
+	}
+	slot, trap := m.slot(obj, st)
+	if slot < 0 {
+		if op == OpMapAdd {
+			m.push(v)
+		}
+		return trap
+	}
+	cell := st.table.cell(slot)
+	switch op {
+	case OpMapSet:
+		atomic.StoreUint64(&cell[0], v)
+	case OpMapAdd:
+		m.push(atomic.AddUint64(&cell[0], v))
+	case OpMapSetS:
+		if !storeText(cell, text, Ref(v).Cut()) {
+			atomic.AddUint64(&obj.desc[descContended], 1)
+		}
+	}
+	st.table.unpin(slot)
+	return NoTrap
+}

@@ -1,0 +1,125 @@
+package runtime
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// bankedKinds have two words that belong together. Not keyed they have two cells: programs add to one while the host,
+// having switched them over, reads the other.
+func banked(k ObjectKind) bool {
+	switch k {
+	case KindMin, KindMax, KindAvg, KindStats:
+		return true
+	}
+	return false
+}
+
+// The bank word of a descriptor: bit 0 is the bank in use, bits 1–31 the pins of bank 0, bits 32–62 those of bank 1.
+const (
+	bankBit  = uint64(1)
+	bankMask = uint64(1)<<31 - 1
+)
+
+var bankShift = [2]uint{1, 32}
+
+// pinBank returns the bank in use, which stays unread until unpinBank.
+func (obj *object) pinBank() int {
+	p := &obj.desc[descWord]
+	for {
+		w := atomic.LoadUint64(p)
+		bank := int(w & bankBit)
+		if atomic.CompareAndSwapUint64(p, w, w+1<<bankShift[bank]) {
+			return bank
+		}
+	}
+}
+
+func (obj *object) unpinBank(bank int) {
+	atomic.AddUint64(&obj.desc[descWord], -(uint64(1) << bankShift[bank]))
+}
+
+// switchBank lets programs use the other bank and waits until nobody adds to this one. The caller holds obj.host.
+func (obj *object) switchBank() (old int) {
+	p := &obj.desc[descWord]
+	for {
+		w := atomic.LoadUint64(p)
+		if atomic.CompareAndSwapUint64(p, w, w^bankBit) {
+			old = int(w & bankBit)
+			break
+		}
+	}
+	for range spinLimit { // a thread that died while adding must not hang the host
+		if atomic.LoadUint64(p)>>bankShift[old]&bankMask == 0 {
+			break
+		}
+		pause()
+	}
+	return old
+}
+
+func (a *Arena) memoryLocked(o *Object, words uint64) (mem []uint64, off uint64, err error) {
+	off, ok := a.allocateLocked(words * 8)
+	if !ok {
+		return nil, 0, fmt.Errorf("cannot set aside %d bytes for %s: the arena of %d bytes is full", words*8, o.label(), len(a.bytes))
+	}
+	return a.words[off/8:][:words], off, nil
+}
+
+// openCellLocked gives an object that is not keyed its cells.
+func (a *Arena) openCellLocked(obj *object, o Object) error {
+	st := &storage{Object: o, banked: banked(o.Kind)}
+	n := uint64(o.cellWords())
+	mem, off, err := a.memoryLocked(&o, 2*n)
+	if err != nil {
+		return err
+	}
+	for i := range st.cells {
+		st.cells[i] = mem[uint64(i)*n:][:n:n]
+		o.fresh(st.cells[i])
+	}
+	if o.Kind == KindText {
+		storeText(st.cells[0], []byte(o.Text), false)
+	}
+	obj.publish(st, off)
+	return nil
+}
+
+func (a *Arena) openArrayLocked(obj *object, o Object) error {
+	mem, off, err := a.memoryLocked(&o, uint64(o.Size))
+	if err != nil {
+		return err
+	}
+	obj.publish(&storage{Object: o, cells: [2]cell{mem}}, off)
+	return nil
+}
+
+func (a *Arena) openTableLocked(obj *object, o Object, keys []ValueKind) error {
+	sh, err := newShape(keys)
+	if err != nil {
+		return fmt.Errorf("cannot key %s: %w", o.label(), err)
+	}
+	if o.Max == 0 {
+		o.Max = DefaultKeys
+	}
+	evicts := o.Full == FullEvict
+	mem, off, err := a.memoryLocked(&o, tableWords(o.Max, sh.words, o.cellWords(), evicts))
+	if err != nil {
+		return err
+	}
+	st := &storage{Object: o, shape: sh}
+	st.table = newTable(mem, o.Max, sh.words, o.cellWords(), evicts, &obj.desc[descUsed], &obj.desc[descClock])
+	obj.desc[descSlots], obj.desc[descKeyWords] = st.table.mask+1, uint64(sh.words)
+	obj.desc[descLimit] = uint64(o.Max)
+	obj.publish(st, off)
+	return nil
+}
+
+// publish completes the descriptor and lets programs and host use the storage.
+func (obj *object) publish(st *storage, off uint64) {
+	obj.desc[descBody], obj.desc[descCellWords] = off, uint64(st.cellWords())
+	obj.decl.Store(&st.Object)
+	obj.storage.Store(st)
+	kind := uint64(st.Kind) | uint64(st.Full)<<8 | uint64(st.Value)<<16 | uint64(max(st.Keys, 0))<<24
+	atomic.StoreUint64(&obj.desc[descKind], kind|descHas)
+}

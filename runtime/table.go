@@ -1,0 +1,333 @@
+package runtime
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// A table is a hash map of fixed size in the arena that any number of threads use at once without a lock.
+//
+// Slots. Each slot has a state word, a key and a cell (and a stamp, when the object evicts). The state is
+//
+//	bits 0–1    free, busy (being filled or emptied by one thread), full, dying
+//	bits 2–15   pins: threads that use the slot right now
+//	bits 16–47  upper half of the key's hash
+//	bits 48–63  changes: counts what the pins did, so that a reader notices a writer in between
+//
+// Use. A thread pins a full slot with a compare-and-swap, then compares the key, then works on the cell with atomic
+// operations, then unpins. A pinned slot is never emptied: deleting makes it dying, which hides it from new look-ups, and
+// whoever takes the last pin away empties it. So an addition either is in the cell before a taker reads it, or goes to the new
+// slot of the same key; none is lost, and none lands under another key.
+//
+// Probing. A key is searched from slot hash%slots on. The home word of that slot says how many slots are worth looking at
+// (the reach, bits 48–63), which only grows; there are no tombstones, and emptied slots are used again at once.
+// The reach of a home is that of its unluckiest insertion ever: with tables at most two thirds full it stays at some dozens.
+//
+// Inserting must not make one key twice. The inserter reads the home word (its low bits count insertions), searches,
+// fills the first free slot while that is busy, and then swaps the home word for one with the next count and the reach
+// raised if need be. If that fails another key of this home was inserted meanwhile: it empties its slot and begins again.
+// Equal keys have the same home, so of two threads that insert one key only one gets through; the other then finds a
+// slot within reach, busy with the same hash, and waits for it to be full. All waiting is bounded by spinLimit; a
+// thread that dies in between costs others of that key an update each time, which is counted as contended.
+type table struct {
+	home, state, stamp []uint64 // stamp is nil unless the object evicts
+	entries            []uint64 // keyWords+cellWords for each slot
+	keyWords, size     int      // words of a key, words of an entry
+	mask               uint64   // slots-1
+
+	used  *uint64 // slots not free, busy ones that got their permission included
+	limit uint64  // most keys
+	clock *uint64 // writes, for stamps
+}
+
+const (
+	slotFree  = 0
+	slotBusy  = 1
+	slotFull  = 2
+	slotDying = 3
+
+	statusMask = uint64(3)
+	pinOne     = uint64(1) << 2
+	pinMask    = uint64(0x3fff) << 2
+	tagMask    = uint64(0xffff_ffff) << 16
+	changeOne  = uint64(1) << 48 // its overflow leaves the word and harms nothing
+	reachShift = 48
+	maxReach   = 1<<16 - 1
+	spinLimit  = 1 << 12
+)
+
+// tableSlots is how many slots hold limit keys at two thirds at most.
+func tableSlots(limit int) int { return max(powerOfTwo(limit+limit/2), 8) }
+
+// tableWords is the memory of a table.
+func tableWords(limit, keyWords, cellWords int, stamped bool) uint64 {
+	per := 2 + keyWords + cellWords
+	if stamped {
+		per++
+	}
+	return uint64(tableSlots(limit)) * uint64(per)
+}
+
+// newTable looks at zeroed memory of tableWords as a table.
+func newTable(mem []uint64, limit, keyWords, cellWords int, stamped bool, used, clock *uint64) table {
+	n := tableSlots(limit)
+	t := table{keyWords: keyWords, size: keyWords + cellWords, mask: uint64(n - 1), used: used, clock: clock, limit: uint64(limit)}
+	t.home, mem = mem[:n], mem[n:]
+	t.state, mem = mem[:n], mem[n:]
+	if stamped {
+		t.stamp, mem = mem[:n], mem[n:]
+	}
+	t.entries = mem[:n*t.size]
+	return t
+}
+
+func (t *table) key(slot int) []uint64  { return t.entries[slot*t.size:][:t.keyWords] }
+func (t *table) cell(slot int) []uint64 { return t.entries[slot*t.size+t.keyWords : (slot+1)*t.size] }
+
+func tagOf(hash uint64) uint64 { return hash >> 32 << 16 }
+
+// found is the outcome of a search.
+type found uint8
+
+const (
+	absent  found = iota
+	present       // pinned
+	unsure        // a slot that may be of this key is being filled
+)
+
+// find pins the slot of a key.
+func (t *table) find(key []uint64, hash uint64) (slot int, ok bool) {
+	for range spinLimit {
+		slot, f := t.search(key, hash, atomic.LoadUint64(&t.home[hash&t.mask])>>reachShift)
+		if f != unsure {
+			return slot, f == present
+		}
+		pause()
+	}
+	return 0, false
+}
+
+// search looks at the first reach slots from the key's home on.
+func (t *table) search(key []uint64, hash, reach uint64) (int, found) {
+	tag, result := tagOf(hash), absent
+	for d := range reach {
+		slot := int((hash + d) & t.mask)
+		switch t.pin(slot, tag) {
+		case present:
+			if t.hasKey(slot, key) {
+				return slot, present
+			}
+			t.unpin(slot)
+		case unsure:
+			result = unsure
+		}
+	}
+	return 0, result
+}
+
+// pin pins a full slot with this tag; unsure means that it is busy with the tag.
+func (t *table) pin(slot int, tag uint64) found {
+	p := &t.state[slot]
+	for {
+		s := atomic.LoadUint64(p)
+		if s&tagMask != tag || s&pinMask == pinMask {
+			return absent
+		}
+		switch s & statusMask {
+		case slotBusy:
+			return unsure
+		case slotFull:
+			if atomic.CompareAndSwapUint64(p, s, s+pinOne) {
+				return present
+			}
+		default:
+			return absent
+		}
+	}
+}
+
+// unpin takes back a pin; the last one of a dying slot empties it.
+func (t *table) unpin(slot int) {
+	p := &t.state[slot]
+	s := atomic.AddUint64(p, changeOne-pinOne)
+	if s&statusMask != slotDying || s&pinMask != 0 {
+		return
+	}
+	if atomic.CompareAndSwapUint64(p, s, s&^statusMask|slotBusy) {
+		t.release(slot)
+		atomic.AddUint64(t.used, ^uint64(0))
+	}
+}
+
+// release makes a busy slot free.
+func (t *table) release(slot int) {
+	p := &t.state[slot]
+	s := atomic.LoadUint64(p)
+	atomic.StoreUint64(p, s&^(statusMask|pinMask|tagMask)+changeOne)
+}
+
+// hasKey compares the key of a pinned slot. Keys of one shape end by themselves: none is the beginning of another.
+func (t *table) hasKey(slot int, key []uint64) bool {
+	k := t.key(slot)
+	return len(key) <= len(k) && slices.Equal(k[:len(key)], key)
+}
+
+// inserted is the outcome of an insertion.
+type inserted uint8
+
+const (
+	insertOld  inserted = iota // the key was there
+	insertNew                  // a new slot
+	insertFull                 // as many keys as there may be
+	insertBusy                 // gave up after spinLimit attempts
+)
+
+// insert pins the slot of a key, making one whose cell is as fresh when there is none.
+func (t *table) insert(key []uint64, hash uint64, fresh func(cell []uint64)) (int, inserted) {
+	if len(key) > t.keyWords {
+		return 0, insertBusy
+	}
+	home := &t.home[hash&t.mask]
+	for range spinLimit {
+		h := atomic.LoadUint64(home)
+		slot, f := t.search(key, hash, h>>reachShift)
+		if f == present {
+			return slot, insertOld
+		}
+		if f == absent {
+			slot, got := t.tryInsert(home, h, key, hash, fresh)
+			if got != insertBusy {
+				return slot, got
+			}
+		}
+		pause()
+	}
+	return 0, insertBusy
+}
+
+// tryInsert makes a new slot for a key that was absent when its home word was h. insertBusy: look again.
+func (t *table) tryInsert(home *uint64, h uint64, key []uint64, hash uint64, fresh func([]uint64)) (int, inserted) {
+	if atomic.LoadUint64(t.used) >= t.limit {
+		return 0, insertFull
+	}
+	slot, reach := t.claim(hash)
+	if reach == 0 {
+		return 0, insertFull
+	}
+	k := t.key(slot)
+	clear(k[copy(k, key):])
+	fresh(t.cell(slot))
+	next := h&^(maxReach<<reachShift) + 1
+	next = next&^(maxReach<<reachShift) | max(h>>reachShift, reach)<<reachShift
+	if !atomic.CompareAndSwapUint64(home, h, next) {
+		t.release(slot)
+		return 0, insertBusy
+	}
+	if !t.permit() {
+		t.release(slot)
+		return 0, insertFull
+	}
+	p := &t.state[slot]
+	atomic.StoreUint64(p, atomic.LoadUint64(p)&^statusMask|slotFull|pinOne)
+	return slot, insertNew
+}
+
+// claim makes the first free slot from the hash's home on busy and returns it with its distance, counted from 1; 0 if there is none.
+func (t *table) claim(hash uint64) (slot int, reach uint64) {
+	for d := uint64(0); d <= t.mask && d < maxReach; d++ {
+		slot := int((hash + d) & t.mask)
+		p := &t.state[slot]
+		s := atomic.LoadUint64(p)
+		if s&statusMask != slotFree {
+			continue
+		}
+		if atomic.CompareAndSwapUint64(p, s, s&^tagMask|slotBusy|tagOf(hash)) {
+			return slot, d + 1
+		}
+	}
+	return 0, 0
+}
+
+// permit counts one more key unless there are as many as there may be.
+func (t *table) permit() bool {
+	for {
+		n := atomic.LoadUint64(t.used)
+		if n >= t.limit {
+			return false
+		}
+		if atomic.CompareAndSwapUint64(t.used, n, n+1) {
+			return true
+		}
+	}
+}
+
+// kill makes a pinned slot dying, so that no look-up finds it any more. false: another thread did so before.
+func (t *table) kill(slot int) bool {
+	p := &t.state[slot]
+	for {
+		s := atomic.LoadUint64(p)
+		if s&statusMask != slotFull {
+			return false
+		}
+		if atomic.CompareAndSwapUint64(p, s, s&^statusMask|slotDying) {
+			return true
+		}
+	}
+}
+
+// settle waits until the caller's pin is the only one of a dying slot: from then on the cell is final.
+// It reports false when a thread keeps its pin too long, as only a dead one does.
+func (t *table) settle(slot int) bool {
+	for range spinLimit {
+		if atomic.LoadUint64(&t.state[slot])&pinMask == pinOne {
+			return true
+		}
+		pause()
+	}
+	return false
+}
+
+// remove deletes a key.
+func (t *table) remove(key []uint64, hash uint64) bool {
+	slot, ok := t.find(key, hash)
+	if !ok {
+		return false
+	}
+	killed := t.kill(slot)
+	t.unpin(slot)
+	return killed
+}
+
+// touch stamps a pinned slot as the one written last.
+func (t *table) touch(slot int) {
+	if t.stamp != nil {
+		atomic.StoreUint64(&t.stamp[slot], atomic.AddUint64(t.clock, 1))
+	}
+}
+
+// pinAny pins the slot whatever its key, if it is full: for walks over the table.
+func (t *table) pinAny(slot int) bool {
+	p := &t.state[slot]
+	for {
+		s := atomic.LoadUint64(p)
+		if s&statusMask != slotFull || s&pinMask == pinMask {
+			return false
+		}
+		if atomic.CompareAndSwapUint64(p, s, s+pinOne) {
+			return true
+		}
+	}
+}
+
+// steady runs read until no writer had the pinned slot meanwhile, a bounded number of times.
+func (t *table) steady(slot int, read func()) {
+	p := &t.state[slot]
+	for range spinLimit {
+		before := atomic.LoadUint64(p)
+		read()
+		if before&pinMask == pinOne && atomic.LoadUint64(p) == before {
+			return
+		}
+		pause()
+	}
+}

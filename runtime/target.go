@@ -1,0 +1,168 @@
+package runtime
+
+import "encoding/binary"
+
+// Mapper is what a Thread may implement to answer OpWritable; without it memory that can be read counts as writable.
+type Mapper interface {
+	// Writable reports whether the target itself could write n bytes at addr.
+	Writable(addr, n uint64) bool
+}
+
+// target does the operations on the target's registers and memory.
+func (m *Machine) target(in *Inst) Trap {
+	switch op := in.Op; {
+	case op >= OpLoad8 && op <= OpLoadPtr:
+		return m.loadMemory(op)
+	case op >= OpStore8 && op <= OpStore64:
+		return m.storeMemory(op)
+	case op == OpPopR || op == OpSetRet || op == OpSkip || op == OpSignal:
+		return m.change(in)
+	case op == OpReadable || op == OpWritable:
+		n := m.pop()
+		p := m.top()
+		*p = flag(m.accessible(op, *p, n))
+		return NoTrap
+	}
+	return m.context(in)
+}
+
+// context does the operations that only look at registers and context.
+func (m *Machine) context(in *Inst) Trap {
+	switch in.Op {
+	case OpPushR:
+		index, width, shift := in.V>>16, uint(in.V&0xff), uint(in.V>>8&0xff)
+		if index >= uint64(len(m.ctx.Regs)) {
+			return TrapRegister
+		}
+		m.push(m.ctx.Regs[index] >> shift & lowBits(width))
+	case OpArg:
+		v, ok := m.ctx.Thread.Arg(int(in.A & 0xffff))
+		if !ok {
+			return TrapRegister
+		}
+		m.push(v)
+	case OpArgF:
+		f, ok := m.ctx.Thread.ArgFloat(int(in.A & 0xffff))
+		if !ok {
+			return TrapRegister
+		}
+		m.push(floatWord(f))
+	case OpRetval:
+		m.push(m.ctx.Thread.Return())
+	case OpField:
+		if in.A >= uint32(NumFields) {
+			return TrapOp
+		}
+		m.push(m.ctx.Thread.Field(Field(in.A)))
+	case OpText:
+		return m.contextText(in.A)
+	default:
+		return TrapOp
+	}
+	return NoTrap
+}
+
+// lowBits is a mask of n bits; 0 and 64 mean all.
+func lowBits(n uint) uint64 {
+	if n == 0 || n >= 64 {
+		return ^uint64(0)
+	}
+	return 1<<n - 1
+}
+
+// change does the destructive operations, which a program must be allowed to have.
+func (m *Machine) change(in *Inst) Trap {
+	if !m.code.Unsafe {
+		return TrapOp
+	}
+	v := m.pop()
+	switch in.Op {
+	case OpPopR:
+		index, mask, shift := in.V>>16, lowBits(uint(in.V&0xff)), uint(in.V>>8&0xff)
+		if index >= uint64(len(m.ctx.Regs)) {
+			return TrapRegister
+		}
+		r := &m.ctx.Regs[index]
+		*r = *r&^(mask<<shift) | v&mask<<shift
+		m.ctx.Dirty = true
+	case OpSetRet:
+		m.ctx.Thread.SetReturn(v)
+	case OpSkip:
+		m.out.Skip, m.out.SkipRet = true, v
+	case OpSignal:
+		if v < 1 || v > 64 {
+			return TrapIndex
+		}
+		m.out.Signal = uint8(v)
+	}
+	return NoTrap
+}
+
+// loadSizes are the bytes each load reads, from OpLoad8 on; OpLoadPtr reads the target's word.
+var loadSizes = [...]int{1, 2, 4, 8, 1, 2, 4, 4}
+
+func (m *Machine) loadMemory(op Op) Trap {
+	size := m.ctx.Word
+	if op != OpLoadPtr {
+		size = loadSizes[op-OpLoad8]
+	} else if size != 4 {
+		size = 8
+	}
+	p := m.top()
+	m.buf = [8]byte{}
+	if m.ctx.Thread.ReadMemory(*p, m.buf[:size]) < size {
+		m.out.Addr = *p
+		return TrapRead
+	}
+	v := binary.LittleEndian.Uint64(m.buf[:])
+	switch op {
+	case OpLoadS8:
+		v = uint64(int8(v))
+	case OpLoadS16:
+		v = uint64(int16(v))
+	case OpLoadS32:
+		v = uint64(int32(v))
+	case OpLoadF32:
+		v = floatWord(float64(float32Of(uint32(v))))
+	}
+	*p = v
+	return NoTrap
+}
+
+func (m *Machine) storeMemory(op Op) Trap {
+	if !m.code.Unsafe {
+		return TrapOp
+	}
+	v, p := m.pop(), m.pop()
+	binary.LittleEndian.PutUint64(m.buf[:], v)
+	if !m.ctx.Thread.WriteMemory(p, m.buf[:1<<(op-OpStore8)]) {
+		m.out.Addr = p
+		return TrapWrite
+	}
+	return NoTrap
+}
+
+// maxVerify is the most bytes OpReadable and OpWritable look at: the cost of one step must have a bound. More is not accessible.
+const maxVerify = 1 << 20
+
+// accessible reads a byte of each page of n bytes at p.
+func (m *Machine) accessible(op Op, p, n uint64) bool {
+	if n == 0 {
+		return true
+	}
+	if n > maxVerify || p+n-1 < p {
+		return false
+	}
+	if w, ok := m.ctx.Thread.(Mapper); ok && op == OpWritable {
+		return w.Writable(p, n)
+	}
+	last := p + n - 1
+	for at := p; ; at = at&^(pageSize-1) + pageSize {
+		if m.ctx.Thread.ReadMemory(at, m.buf[:1]) < 1 {
+			return false
+		}
+		if last&^(pageSize-1) <= at {
+			return true
+		}
+	}
+}

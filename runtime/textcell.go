@@ -1,0 +1,82 @@
+package runtime
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+)
+
+// A text cell holds text that any thread may read and replace:
+//
+//	word 0   version: odd while a thread replaces the text
+//	word 1   length | cut<<32
+//	word 2…  the bytes, low byte first
+//
+// A writer makes the version odd with a compare-and-swap, stores, and makes it even again. A reader copies the words
+// between two readings of the version and starts again when they differ or are odd. Waiting is bounded by spinLimit:
+// then the writer's text is dropped, or the reader gets none; only a writer that died in between can cause it.
+const (
+	textCellWords = 2 + DefaultText/8
+
+	// TextCell is the size in bytes of a text in the storage of a call (OpPushThisS), which is private to one thread and has
+	// no version: a word with length | cut<<32, then DefaultText bytes.
+	TextCell = 8 + DefaultText
+)
+
+// storeText replaces the text of a cell; what is longer than DefaultText is cut and marked.
+func storeText(cell []uint64, text []byte, cut bool) bool {
+	if len(text) > DefaultText {
+		text, cut = text[:DefaultText], true
+	}
+	version, ok := lockText(&cell[0])
+	if !ok {
+		return false
+	}
+	atomic.StoreUint64(&cell[1], keyHeader(len(text), cut))
+	for i := 2; len(text) > 0; i++ {
+		if len(text) < 8 {
+			atomic.StoreUint64(&cell[i], lastWord(text))
+			break
+		}
+		atomic.StoreUint64(&cell[i], binary.LittleEndian.Uint64(text))
+		text = text[8:]
+	}
+	atomic.StoreUint64(&cell[0], version+2)
+	return true
+}
+
+// lockText makes an even version odd and returns what it was.
+func lockText(p *uint64) (version uint64, ok bool) {
+	for range spinLimit {
+		v := atomic.LoadUint64(p)
+		if v&1 == 0 && atomic.CompareAndSwapUint64(p, v, v+1) {
+			return v, true
+		}
+		pause()
+	}
+	return 0, false
+}
+
+// loadText copies the text of a cell to p, which has room for DefaultText bytes and 7 more.
+func loadText(cell []uint64, p []byte) (length int, cut, ok bool) {
+	for range spinLimit {
+		before := atomic.LoadUint64(&cell[0])
+		if before&1 == 0 {
+			length, cut = copyText(cell, p)
+			if atomic.LoadUint64(&cell[0]) == before {
+				return length, cut, true
+			}
+		}
+		pause()
+	}
+	return 0, false, false
+}
+
+// copyText copies what is there, torn or not.
+func copyText(cell []uint64, p []byte) (length int, cut bool) {
+	header := atomic.LoadUint64(&cell[1])
+	length = min(int(header&keyLenMask), DefaultText)
+	for i := 0; i < length; i += 8 {
+		binary.LittleEndian.PutUint64(p[i:], atomic.LoadUint64(&cell[2+i/8]))
+	}
+	return length, header&keyHeaderCut != 0
+}

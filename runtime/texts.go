@@ -1,0 +1,244 @@
+package runtime
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"strconv"
+	"unsafe"
+)
+
+func floatWord(f float64) uint64    { return math.Float64bits(f) }
+func float32Of(bits uint32) float32 { return math.Float32frombits(bits) }
+
+// text finds the bytes of a reference, which must not be changed; ok is false for a word that is none.
+func (m *Machine) text(ref uint64) (p []byte, ok bool) {
+	r := Ref(ref)
+	n, at := r.Len(), r.offset()
+	switch {
+	case n == 0:
+		return nil, true
+	case r.space() == spaceScratch:
+		if at < 0 || at+n > m.used {
+			return nil, false
+		}
+		return m.scratch[at : at+n], true
+	case r.space() != spaceConst || uint(at) >= uint(len(m.code.Texts)) || n > len(m.code.Texts[at]):
+		return nil, false
+	}
+	// A constant as bytes without a copy. Sound because nothing writes through what text returns: it is compared, hashed, and
+	// copied from. It would break if a later operation changed text in place.
+	return unsafe.Slice(unsafe.StringData(m.code.Texts[at]), n), true
+}
+
+// popText pops a reference. A word that is none traps like an exhausted scratch: only unverified programs have such.
+func (m *Machine) popText() (p []byte, cut bool, trap Trap) {
+	ref := m.pop()
+	p, ok := m.text(ref)
+	if !ok {
+		return nil, false, TrapText
+	}
+	return p, Ref(ref).Cut(), NoTrap
+}
+
+// room is n free bytes of the scratch memory, or nil. They are taken by pushText.
+func (m *Machine) room(n int) []byte {
+	if n > len(m.scratch)-m.used {
+		return nil
+	}
+	return m.scratch[m.used : m.used+n : m.used+n]
+}
+
+// pushText makes the first n free bytes of the scratch memory a text.
+func (m *Machine) pushText(n int, cut bool) {
+	m.push(makeRef(spaceScratch, m.used, n, cut))
+	m.used += n
+}
+
+// texts does the operations on texts.
+func (m *Machine) texts(in *Inst) Trap {
+	switch in.Op {
+	case OpPushS:
+		return m.pushConst(in.A)
+	case OpStr:
+		return m.str()
+	case OpBytes:
+		return m.bytes()
+	case OpStack:
+		return m.callStack()
+	case OpScmp, OpSeq, OpSprefix:
+		return m.compare(in.Op)
+	case OpScat:
+		return m.concat()
+	case OpSdec:
+		p := m.room(20)
+		if p == nil {
+			return TrapText
+		}
+		m.pushText(len(strconv.AppendInt(p[:0], int64(m.pop()), 10)), false)
+		return NoTrap
+	case OpSfloat:
+		p := m.room(40)
+		if p == nil {
+			return TrapText
+		}
+		m.pushText(len(appendNumber(p[:0], float(m.pop()))), false)
+		return NoTrap
+	}
+	return m.measure(in.Op)
+}
+
+func (m *Machine) pushConst(index uint32) Trap {
+	if uint64(index) >= uint64(len(m.code.Texts)) {
+		return TrapIndex
+	}
+	n := len(m.code.Texts[index])
+	m.push(makeRef(spaceConst, int(index), min(n, MaxText), n > MaxText))
+	return NoTrap
+}
+
+// count pops a number of bytes or frames and brings it into 0…most.
+func (m *Machine) count(most int) (n int, more bool) {
+	v := int64(m.pop())
+	return int(min(max(v, 0), int64(most))), v > int64(most)
+}
+
+// str reads text up to its NUL. One byte more than asked for is read, to tell text that just fits from text that is cut.
+func (m *Machine) str() Trap {
+	n, _ := m.count(MaxText)
+	addr := m.pop()
+	p := m.room(min(n+1, len(m.scratch)-m.used))
+	got := max(min(m.ctx.Thread.ReadMemory(addr, p), len(p)), 0)
+	if end := bytes.IndexByte(p[:got], 0); end >= 0 {
+		m.pushText(end, false)
+		return NoTrap
+	}
+	switch {
+	case got > n:
+		m.pushText(n, true)
+	case got == n && len(p) > n: // it ends where the memory does
+		m.pushText(n, false)
+	case got < len(p):
+		m.out.Addr = addr + uint64(got)
+		return TrapRead
+	default:
+		return TrapText
+	}
+	return NoTrap
+}
+
+func (m *Machine) bytes() Trap {
+	n, more := m.count(MaxText)
+	addr := m.pop()
+	p := m.room(n)
+	if p == nil {
+		return TrapText
+	}
+	if got := m.ctx.Thread.ReadMemory(addr, p); got < n {
+		m.out.Addr = addr + uint64(max(got, 0))
+		return TrapRead
+	}
+	m.pushText(n, more)
+	return NoTrap
+}
+
+func (m *Machine) callStack() Trap {
+	n, _ := m.count(MaxStackDepth)
+	p := m.room(8 * n)
+	if p == nil {
+		return TrapText
+	}
+	n = max(min(m.ctx.Thread.Stack(m.pcs[:n]), n), 0)
+	for i, pc := range m.pcs[:n] {
+		binary.LittleEndian.PutUint64(p[8*i:], pc)
+	}
+	m.pushText(8*n, false)
+	return NoTrap
+}
+
+// contextText copies a text of the context to the scratch memory.
+func (m *Machine) contextText(field uint32) Trap {
+	if field >= uint32(NumTextFields) {
+		return TrapOp
+	}
+	p := m.room(DefaultText)
+	if p == nil {
+		return TrapText
+	}
+	n := m.ctx.Thread.Text(TextField(field), p)
+	m.pushText(max(min(n, DefaultText), 0), n > DefaultText)
+	return NoTrap
+}
+
+func (m *Machine) compare(op Op) Trap {
+	t, _, trap := m.popText()
+	if trap != NoTrap {
+		return trap
+	}
+	s, _, trap := m.popText()
+	if trap != NoTrap {
+		return trap
+	}
+	switch op {
+	case OpScmp:
+		m.push(uint64(int64(bytes.Compare(s, t))))
+	case OpSeq:
+		m.push(flag(bytes.Equal(s, t)))
+	case OpSprefix:
+		m.push(flag(bytes.HasPrefix(s, t)))
+	}
+	return NoTrap
+}
+
+// concat joins two texts. A cut first one keeps its mark, in the middle of the result; a result longer than MaxText is cut.
+func (m *Machine) concat() Trap {
+	t, cutT, trap := m.popText()
+	if trap != NoTrap {
+		return trap
+	}
+	s, cutS, trap := m.popText()
+	if trap != NoTrap {
+		return trap
+	}
+	mark := ""
+	if cutS {
+		mark = Cutmark
+	}
+	whole := len(s) + len(mark) + len(t)
+	p := m.room(min(whole, MaxText))
+	if p == nil {
+		return TrapText
+	}
+	n := copy(p, s)
+	n += copy(p[n:], mark)
+	n += copy(p[n:], t)
+	m.pushText(n, cutT || whole > MaxText)
+	return NoTrap
+}
+
+// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+// measure makes a number of a text.
+func (m *Machine) measure(op Op) Trap {
+	s, _, trap := m.popText()
+	if trap != NoTrap {
+		return trap
+	}
+	switch op {
+	case OpSlen:
+		m.push(uint64(len(s)))
+	case OpHash:
+		h := uint64(fnvOffset)
+		for _, b := range s {
+			h = (h ^ uint64(b)) * fnvPrime
+		}
+		m.push(h)
+	default:
+		return TrapOp
+	}
+	return NoTrap
+}

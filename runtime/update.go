@@ -1,0 +1,70 @@
+package runtime
+
+import "sync/atomic"
+
+// insert pins the slot of an encoded key, making it when it is new, and follows the object's policy when it is full.
+// What is dropped, forgotten or given up is counted. Any thread; does not allocate.
+func (obj *object) insert(st *storage, key []uint64) (slot int, got inserted) {
+	hash := hashKey(key)
+	for range 16 { // others may take the room an eviction made
+		slot, got = st.table.insert(key, hash, st.fresh)
+		if got != insertFull || st.Full != FullEvict || !obj.evictor.evict(&st.table) {
+			break
+		}
+		atomic.AddUint64(&obj.desc[descEvicted], 1)
+	}
+	switch got {
+	case insertFull:
+		atomic.AddUint64(&obj.desc[descDropped], 1)
+	case insertBusy:
+		atomic.AddUint64(&obj.desc[descContended], 1)
+	default:
+		st.table.touch(slot)
+	}
+	return slot, got
+}
+
+// addSlot adds to the cell of a pinned slot and returns the new value of a map's.
+func (st *storage) addSlot(slot int, n int64) int64 {
+	cell := st.table.cell(slot)
+	if st.Kind == KindMap || st.Kind == KindPerThread {
+		return add(&cell[0], n)
+	}
+	st.update(cell, n)
+	return 0
+}
+
+// addCell adds to an aggregation that has no keys.
+func (obj *object) addCell(st *storage, n int64) {
+	if !st.banked {
+		st.update(st.cells[0], n)
+		return
+	}
+	bank := obj.pinBank()
+	st.update(st.cells[bank], n)
+	obj.unpinBank(bank)
+}
+
+// mergeCell adds a whole cell to an aggregation that has no keys.
+func (obj *object) mergeCell(st *storage, words []uint64) {
+	if !st.banked {
+		st.merge(st.cells[0], words)
+		return
+	}
+	bank := obj.pinBank()
+	st.merge(st.cells[bank], words)
+	obj.unpinBank(bank)
+}
+
+// DropThread forgets the per-thread values of a thread that has ended. Any thread; does not allocate.
+func (a *Arena) DropThread(tid uint32) {
+	key := [1]uint64{uint64(tid)}
+	hash := hashKey(key[:])
+	for _, obj := range *a.objects.Load() {
+		if obj.kind == KindPerThread {
+			if st := obj.storage.Load(); st != nil {
+				st.table.remove(key[:], hash)
+			}
+		}
+	}
+}
