@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"container/heap"
 	"fmt"
 
 	"gotap/compile/diag"
@@ -75,6 +76,7 @@ type routine struct {
 	callers []int  // nodes that end in a call to it
 	nodes   []int
 
+	joins     int // states that came to start
 	deepest   int // greatest depth reached, counted from the entry
 	deepestAt int // command that reached it
 	lowest    int // lowest index of the stack that it changes
@@ -122,14 +124,15 @@ type flow struct {
 	entries  map[int]int // routine by entry block
 	nodes    []node
 	index    map[[2]int]int // node by routine and block
-	queue    []int
+	queue    queue
 	diags    *diag.List
 	said     map[int]bool // commands that an error was reported at
 	uses     map[int]use
 	unproved unprovedLoop
 	preds    [][]int
 	depths   [][2]int // depth before and after each command, when a listing wants it
-	level    int      // numbers the sets of nodes that loops are looked for in
+	stops    widening
+	level    int // numbers the sets of nodes that loops are looked for in
 }
 
 // use is how a program uses an object that has keys.
@@ -143,11 +146,11 @@ type use struct {
 func analyse(p *Program, diags *diag.List) *flow {
 	f := &flow{p: p, diags: diags, entries: map[int]int{}, index: map[[2]int]int{}, said: map[int]bool{}, uses: map[int]use{}}
 	f.blocks, f.blockAt = cut(p.Code)
-	f.routines = []routine{{entry: 0, start: &state{item: -1}}}
-	f.flowInto(0, 0, f.routines[0].start)
-	for len(f.queue) > 0 {
-		n := f.queue[len(f.queue)-1]
-		f.queue = f.queue[:len(f.queue)-1]
+	f.stops = stops(p.Code)
+	f.routines = []routine{{entry: 0, start: &state{item: -1, words: make([]value, min(p.Temps, followedTemps))}}}
+	f.flowInto(0, 0, f.routines[0].start.clone())
+	for f.queue.Len() > 0 {
+		n := heap.Pop(&f.queue).(queued).node
 		f.nodes[n].queued = false
 		f.visit(n)
 	}
@@ -172,14 +175,15 @@ func (p *Program) errorf(diags *diag.List, at int, hint, format string, args ...
 	diags.Errorf(p.Code[at].Pos, hint, "%s", text)
 }
 
-// flowInto brings a state to a block of a routine, and has it visited when that is news. It returns the node.
+// flowInto brings a state to a block of a routine, and has it visited when that is news. It returns the node, and
+// keeps the state.
 func (f *flow) flowInto(r, b int, s *state) int {
 	key := [2]int{r, b}
 	n, known := f.index[key]
 	if !known {
 		n = len(f.nodes)
 		f.index[key] = n
-		f.nodes = append(f.nodes, node{routine: r, block: b, in: s.clone(), callee: -1, succ: [2]int{-1, -1}})
+		f.nodes = append(f.nodes, node{routine: r, block: b, in: s, callee: -1, succ: [2]int{-1, -1}})
 		f.routines[r].nodes = append(f.routines[r].nodes, n)
 		f.enqueue(n)
 		return n
@@ -189,17 +193,45 @@ func (f *flow) flowInto(r, b int, s *state) int {
 		f.errorf(f.blocks[b].start, "", "%s", why)
 		return n
 	}
-	if to.in.join(s, to.visits > 3) {
+	if to.in.join(s, f.widening(to.visits)) {
 		f.enqueue(n)
 	}
 	return n
 }
 
+// widening is how far bounds go when they move in a state that has been joined to n times.
+func (f *flow) widening(n int) widening {
+	switch {
+	case n <= 3:
+		return nil
+	case n <= 12:
+		return f.stops
+	}
+	return unlimited
+}
+
 func (f *flow) enqueue(n int) {
 	if !f.nodes[n].queued {
 		f.nodes[n].queued = true
-		f.queue = append(f.queue, n)
+		heap.Push(&f.queue, queued{f.nodes[n].block, n})
 	}
+}
+
+// queued is a node to be visited; those of earlier blocks come first, so that most nodes are visited
+// after all that lead to them.
+type queued struct{ block, node int }
+
+// queue is a heap of nodes to be visited.
+type queue []queued
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].block < q[j].block }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(n any)        { *q = append(*q, n.(queued)) }
+func (q *queue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
 }
 
 // visit runs a block on what is known at its start and hands the result on.
@@ -254,7 +286,8 @@ func (f *flow) enter(n int, s *state, target int) {
 		f.nodes[n].failed = true
 		return
 	} else {
-		f.routines[r].start.join(at, true)
+		f.routines[r].joins++
+		f.routines[r].start.join(at, f.widening(f.routines[r].joins))
 	}
 	f.nodes[n].depth = s.top()
 	if f.nodes[n].callee != r {
@@ -280,7 +313,7 @@ func (f *flow) leave(n int, s *state) {
 	} else if why := r.ret.mismatch(s); why != "" {
 		f.errorf(at, "", "rets of one routine differ: %s", why)
 		return
-	} else if !r.ret.join(s, true) {
+	} else if !r.ret.join(s, f.widening(r.joins)) {
 		return
 	}
 	for _, caller := range r.callers {

@@ -327,7 +327,7 @@ func (f *flow) touches(n, slot int) bool {
 // every round tests against a limit on the far side.
 func (f *flow) tempRounds(part []int, header, set, temp int) (uint64, bool) {
 	step, total, ok := f.steps(part, set, temp)
-	if !ok || temp >= followedTemps {
+	if !ok || temp >= min(f.p.Temps, followedTemps) {
 		return 0, false
 	}
 	moves := func(n int) bool { return f.movesTemp(n, temp) }
@@ -345,12 +345,12 @@ func (f *flow) tempRounds(part []int, header, set, temp int) (uint64, bool) {
 	if start.kind != wordValue {
 		return 0, false
 	}
-	return count(start, farthest, step, total)
+	return entered(start, farthest, step, total)
 }
 
-// count is how often the header is entered when a word starts within an interval, moves by at least step each round
+// entered is how often the header is entered when a word starts within an interval, moves by at least step each round
 // and by at most total, and a round goes on only while the word (times the sign of step) is below the limit.
-func count(start value, limit, step, total int64) (uint64, bool) {
+func entered(start value, limit, step, total int64) (uint64, bool) {
 	lo, hi := start.lo, start.hi
 	if step < 0 {
 		if lo == math.MinInt64 || hi == math.MinInt64 {
@@ -454,7 +454,7 @@ func (f *flow) entryState(header int, part []int) *state {
 		if at == nil {
 			at = s
 		} else {
-			at.join(s, false)
+			at.join(s, nil)
 		}
 	}
 	if f.isEntry(header) {
@@ -477,7 +477,7 @@ func (f *flow) outOf(n, to int) *state {
 	}
 	s := w.along(nd.succ[0] == to)
 	if nd.succ[0] == to && nd.succ[1] == to {
-		s.join(w.along(false), false)
+		s.join(w.along(false), nil)
 	}
 	return s
 }

@@ -18,7 +18,7 @@ func (w *walker) notes(c Command) {
 	case runtime.OpLogRange, runtime.OpLogStr:
 		w.wholeItem(textBytes(w.first))
 	case runtime.OpLogWords:
-		w.wholeItem(textBytes(8 * int64(c.A)))
+		w.wholeItem(wordBytes * uint64(c.A))
 	case runtime.OpKeyInt:
 		w.keyPart(runtime.ValueInt)
 	case runtime.OpKeyText:

@@ -1,10 +1,6 @@
 package compile
 
-import (
-	"slices"
-
-	"gotap/runtime"
-)
+import "gotap/runtime"
 
 // Scratch words whose values are followed, not only whether they are assigned; loops count in the first ones.
 const followedTemps = 32
@@ -17,10 +13,10 @@ type state struct {
 	stack []value
 	base  int
 	temps assigned
-	words [followedTemps]value // of assigned scratch words
-	item  int                  // format of the item begun, -1 when none is
-	field int                  // of that format: the next one to be logged
-	key   string               // kinds of the parts of the key being built, a byte each
+	words []value // of the first scratch words, those that are followed
+	item  int     // format of the item begun, -1 when none is
+	field int     // of that format: the next one to be logged
+	key   string  // kinds of the parts of the key being built, a byte each
 }
 
 // assigned holds two bits for each scratch word: not assigned on every path, a word, or text.
@@ -56,7 +52,10 @@ func (s *state) at(index int) *value { return &s.stack[index-s.base] }
 // clone copies a state.
 func (s *state) clone() *state {
 	c := *s
-	c.stack = slices.Clone(s.stack)
+	both := make([]value, len(s.stack)+len(s.words), len(s.stack)+len(s.words)+8)
+	c.words = both[:copy(both, s.words):len(s.words)]
+	c.stack = both[len(s.words):]
+	copy(c.stack, s.stack)
 	return &c
 }
 
@@ -83,7 +82,7 @@ func (s *state) mismatch(o *state) string {
 }
 
 // join adds the paths of o, which must not mismatch.
-func (s *state) join(o *state, widen bool) (changed bool) {
+func (s *state) join(o *state, widen widening) (changed bool) {
 	if o.base > s.base {
 		s.stack, s.base, changed = s.stack[min(o.base-s.base, len(s.stack)):], o.base, true
 	}
@@ -98,7 +97,7 @@ func (s *state) join(o *state, widen bool) (changed bool) {
 }
 
 // merge joins one value.
-func merge(v *value, o value, widen bool) bool {
+func merge(v *value, o value, widen widening) bool {
 	n := joined(*v, o, widen)
 	if n == *v {
 		return false

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"slices"
 
 	"gotap/runtime"
 )
@@ -87,9 +88,9 @@ func (v value) plain() value {
 	return v
 }
 
-// joined is what is known when the word is a or b. With widen, bounds that moved go to infinity at once, so that a
-// loop reaches its fixed point in a few rounds.
-func joined(a, b value, widen bool) value {
+// joined is what is known when the word is a or b. With widen, bounds that moved go further than they need to, so that
+// a loop reaches its fixed point in a few rounds.
+func joined(a, b value, widen widening) value {
 	if a == b {
 		return a
 	}
@@ -100,15 +101,56 @@ func joined(a, b value, widen bool) value {
 		a, b = a.plain(), b.plain()
 	}
 	if b.lo < a.lo {
-		a.lo = pick(widen, math.MinInt64, b.lo)
+		a.lo = widen.down(b.lo)
 	}
 	if b.hi > a.hi {
-		a.hi = pick(widen, math.MaxInt64, b.hi)
+		a.hi = widen.up(b.hi)
 	}
 	if a.kind == textValue {
 		a.lo, a.hi = 0, min(a.hi, runtime.MaxText)
 	}
 	return a
+}
+
+// widening is where bounds may stop that move. Nil means anywhere; they never stop between two of its numbers,
+// which are sorted and begin and end with the smallest and largest integer.
+type widening []int64
+
+func (w widening) up(v int64) int64 {
+	if w == nil {
+		return v
+	}
+	at, _ := slices.BinarySearch(w, v)
+	return w[at]
+}
+
+func (w widening) down(v int64) int64 {
+	if w == nil {
+		return v
+	}
+	at, found := slices.BinarySearch(w, v)
+	if found {
+		return v
+	}
+	return w[at-1]
+}
+
+// unlimited lets a bound that moves go to infinity at once.
+var unlimited = widening{math.MinInt64, math.MaxInt64}
+
+// stops is a widening that stops beside the first constants of a program: most loops end there.
+func stops(code []Command) widening {
+	w := append(widening(nil), unlimited...)
+	for _, c := range code {
+		if v := int64(c.V); c.Op == runtime.OpPushD && v > -1<<40 && v < 1<<40 {
+			w = append(w, v-1, v, v+1)
+		}
+		if len(w) > 48 {
+			break
+		}
+	}
+	slices.Sort(w)
+	return slices.Compact(w)
 }
 
 func pick(cond bool, yes, no int64) int64 {

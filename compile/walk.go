@@ -254,13 +254,13 @@ func (w *walker) pushTemp(t uint32) {
 	switch w.temps.of(t) {
 	case textValue:
 		v := text(runtime.MaxText)
-		if t < followedTemps {
+		if int(t) < len(w.words) {
 			v.hi = w.words[t].hi
 		}
 		w.push(v)
 	case wordValue:
 		v := anyWord()
-		if t < followedTemps && w.words[t].kind == wordValue {
+		if int(t) < len(w.words) && w.words[t].kind == wordValue {
 			v = w.words[t]
 		}
 		v.src, v.add, v.rel = uint16(t+1), 0, noRelation
@@ -287,7 +287,7 @@ func (w *walker) popTemp(t uint32) {
 	nd.writes = append(nd.writes, write)
 	w.forget(int(t))
 	w.temps.set(t, v.kind)
-	if t < followedTemps {
+	if int(t) < len(w.words) {
 		w.words[t] = v.plain()
 	}
 }
@@ -353,9 +353,12 @@ func (w *walker) textSize(c Command, sizes int64) int64 {
 	return runtime.MaxText
 }
 
-// along is the state on one of the two ways out of the node: jumped, or going on.
+// along is the state on one of the two ways out of the node: jumped, or going on. It is the caller's to keep.
 func (w *walker) along(jumped bool) *state {
-	s := w.state.clone()
+	s := w.state
+	if b := w.f.blocks[w.f.nodes[w.n].block]; b.succ[0] >= 0 && b.succ[1] >= 0 {
+		s = s.clone()
+	}
 	last := w.f.p.Code[w.f.blocks[w.f.nodes[w.n].block].end-1].Op
 	if last == runtime.OpLoop && !jumped && len(s.stack) > 0 {
 		s.stack = s.stack[:len(s.stack)-1]
@@ -373,7 +376,7 @@ func (w *walker) along(jumped bool) *state {
 // refine narrows what is known of a scratch word by a test that came out true.
 func (s *state) refine(t value) {
 	temp := int(t.src) - 1
-	if temp >= followedTemps || s.words[temp].kind != wordValue {
+	if temp >= len(s.words) || s.words[temp].kind != wordValue {
 		return
 	}
 	v := &s.words[temp]
