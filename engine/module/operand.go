@@ -73,7 +73,7 @@ func (p operandParser) constant(v int64) compile.Access {
 
 // register is a value in a register. Of a pair of registers, which 32-bit code holds 64-bit values in, notes name only one.
 func (p operandParser) register(name string) (compile.Access, error) {
-	if p.f.Bits == 32 && p.o.Size == 8 && !p.o.Float {
+	if p.f.Bits == 32 && p.o.Size == 8 && !strings.HasPrefix(name, "xmm") && !strings.HasPrefix(name, "st") {
 		return compile.Access{}, fmt.Errorf("only half of it is in %s", name)
 	}
 	a := compile.Access{Base: compile.BaseReg, Reg: name, Type: p.kind()}
@@ -127,6 +127,9 @@ func (p operandParser) x86Memory(disp, regs string) (compile.Access, error) {
 	base, index, scale := part[0], part[1], part[2]
 	a := compile.Access{Base: compile.BaseConst, Value: n}
 	relative := base == "%rip" || base == "%eip"
+	if name, ok := strings.CutSuffix(sym, "@GOTOFF"); ok && (index == "" || scale != "" && scale != "1") {
+		sym, relative = name, true // the base holds the address that the symbol's distance counts from
+	}
 	if relative && sym == "" {
 		return compile.Access{}, fmt.Errorf("it is relative to an instruction that the note does not name")
 	}

@@ -1,0 +1,88 @@
+package module
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gotap/engine/testenv"
+)
+
+// split strips a program and returns it with its debug information in a file of its own.
+func split(t *testing.T) (bare, debug string) {
+	t.Helper()
+	testenv.Require(t, testenv.GCC, testenv.Objcopy)
+	whole := build(t, "gcc", "-O2", "-g", "-Wl,--build-id", "names.c", "names2.c")
+	dir := t.TempDir()
+	bare, debug = filepath.Join(dir, "prog"), filepath.Join(dir, "prog.debug")
+	command(t, "objcopy", "--only-keep-debug", whole, debug)
+	command(t, "strip", "-o", bare, whole)
+	return bare, debug
+}
+
+// link adds a debug link, which names the debug file and its checksum.
+func link(t *testing.T, bare, debug string) {
+	t.Helper()
+	command(t, "objcopy", "--add-gnu-debuglink="+debug, bare)
+}
+
+func move(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDebugFileByLink(t *testing.T) {
+	for _, place := range []string{"prog.debug", ".debug/prog.debug"} {
+		bare, debug := split(t)
+		link(t, bare, debug)
+		move(t, debug, filepath.Join(filepath.Dir(bare), place))
+		f := open(t, bare)
+		if len(f.Lookup("helper")) != 2 {
+			t.Errorf("debug file at %s not found", place)
+		}
+		if d := f.Debug(); d == nil || d.ELF().Section(".debug_info") == nil {
+			t.Errorf("debug file at %s has no debug information", place)
+		}
+	}
+}
+
+func TestDebugFileByBuildID(t *testing.T) {
+	bare, debug := split(t)
+	id := open(t, bare).BuildID
+	if len(id) < 8 {
+		t.Fatalf("build-id %q", id)
+	}
+	root := t.TempDir()
+	move(t, debug, filepath.Join(root, debugRoot, ".build-id", id[:2], id[2:]+".debug"))
+	f, err := openIn(root, bare, bare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if len(f.Lookup("helper")) != 2 {
+		t.Error("debug file below the root directory of the process not found")
+	}
+}
+
+func TestDebugFileOfAnotherBuildIsNotUsed(t *testing.T) {
+	bare, debug := split(t)
+	link(t, bare, debug)
+	h, err := os.OpenFile(debug, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.WriteString("changed")
+	h.Close()
+	if f := open(t, bare); f.Debug() != nil || len(f.Lookup("helper")) != 0 {
+		t.Error("a debug file with another checksum is used")
+	}
+	link(t, bare, filepath.Join("testdata", "names.c")) // a link to what is no ELF file, missing beside the program
+	if open(t, bare).Debug() != nil {
+		t.Error("a debug file that is not there is used")
+	}
+}
