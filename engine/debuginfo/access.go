@@ -212,7 +212,7 @@ type walk struct {
 	typ   dwarf.Offset
 	ok    bool // false: void
 	pc    uint64
-	name  string // the path so far, as a script writes it
+	name  string  // the path so far, as a script writes it
 	bits  *member // the bit-field that the walk has come to, which has no place of its own
 	rest  *ctype  // the rest of an array of several dimensions, instead of typ
 }
@@ -296,27 +296,14 @@ func (w *walk) member(t *ctype, name string) error {
 	return w.part(m.offset, w.in.sizeOf(inner))
 }
 
-// part narrows the place. What is not a scalar may lie in several pieces, which the next step chooses among.
+// part narrows the place to size bytes at off.
 func (w *walk) part(off, size int64) error {
-	if len(w.place.pieces) > 0 && off%8 == 0 && size > 8 {
-		w.place = w.place.drop(off)
-		return nil
-	}
 	p, err := w.place.part(off, size)
 	if err != nil {
 		return w.in.explain(w.name, w.pc, err)
 	}
 	w.place = p
 	return nil
-}
-
-// drop leaves out the first bytes of a value in pieces, if a piece ends there.
-func (p place) drop(off int64) place {
-	for off > 0 && len(p.pieces) > 0 && p.pieces[0].size <= off {
-		off -= p.pieces[0].size
-		p.pieces = p.pieces[1:]
-	}
-	return p
 }
 
 // index goes to an element of an array, or of what a pointer points to.

@@ -88,6 +88,12 @@ func (in *Info) typeAt(off dwarf.Offset) (*ctype, error) {
 	if err != nil {
 		return nil, err
 	}
+	if to, ok, err := in.ref(e, dwarf.AttrSignature); err != nil || ok && to != off {
+		if err != nil {
+			return nil, err
+		}
+		return in.typeAt(to) // a declaration of what a type unit defines
+	}
 	t := &ctype{off: off, tag: e.Tag, entry: e, size: -1}
 	t.name, _ = e.Val(dwarf.AttrName).(string)
 	if v, ok := e.Val(dwarf.AttrByteSize).(int64); ok {
@@ -267,9 +273,6 @@ func (in *Info) define(t *ctype) (*ctype, error) {
 	if !t.declared || t.name == "" {
 		return t, nil
 	}
-	if off, ok, err := in.ref(t.entry, dwarf.AttrSignature); err == nil && ok {
-		return in.typeAt(off)
-	}
 	if err := in.indexDefinitions(); err != nil {
 		return nil, err
 	}
@@ -296,15 +299,7 @@ func (in *Info) indexDefinitions() error {
 }
 
 func (in *Info) addDefinitions(u *unit, defs map[string]dwarf.Offset) error {
-	in.reader.Seek(u.root)
-	for {
-		e, err := in.reader.Next()
-		if err != nil {
-			return fmt.Errorf("cannot read the debug information: %w", err)
-		}
-		if e == nil || e.Offset >= u.end {
-			return nil
-		}
+	return in.topLevel(u, func(e *dwarf.Entry) bool {
 		switch e.Tag {
 		case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
 			name, _ := e.Val(dwarf.AttrName).(string)
@@ -312,10 +307,8 @@ func (in *Info) addDefinitions(u *unit, defs map[string]dwarf.Offset) error {
 				defs[name] = e.Offset
 			}
 		}
-		if e.Offset != u.root && e.Tag != dwarf.TagNamespace {
-			in.reader.SkipChildren()
-		}
-	}
+		return e.Tag == dwarf.TagNamespace
+	})
 }
 
 // sizeOf is the size of a stripped type in bytes, -1 when it is not known.

@@ -91,25 +91,45 @@ func (in *Info) listDeep(u *unit) error {
 
 func (in *Info) list(u *unit, enter func(dwarf.Tag) bool) error {
 	var found []funcRange
-	in.reader.Seek(u.root)
-	for {
-		e, err := in.reader.Next()
-		if err != nil {
-			return fmt.Errorf("cannot read the debug information: %w", err)
-		}
-		if e == nil || e.Offset >= u.end {
-			break
-		}
+	err := in.topLevel(u, func(e *dwarf.Entry) bool {
 		if e.Tag == dwarf.TagSubprogram {
 			found = in.addRanges(found, e)
 		}
-		if e.Tag != 0 && e.Offset != u.root && e.Children && !enter(e.Tag) {
-			in.reader.SkipChildren()
-		}
+		return enter(e.Tag)
+	})
+	if err != nil {
+		return err
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].lo < found[j].lo })
 	u.functions, u.listed = found, true
 	return nil
+}
+
+// topLevel reads the DIEs below a unit, and below those for which visit says so. visit must not move the reader. The
+// end is found by counting levels: what follows the unit may be a type unit, which has no DIE at its start.
+func (in *Info) topLevel(u *unit, visit func(*dwarf.Entry) (enter bool)) error {
+	in.reader.Seek(u.root)
+	for depth := 0; ; {
+		e, err := in.reader.Next()
+		if err != nil {
+			return fmt.Errorf("cannot read the debug information: %w", err)
+		}
+		switch {
+		case e == nil || e.Offset >= u.end:
+			return nil
+		case e.Tag == 0:
+			depth--
+		case e.Children && (e.Offset == u.root || visit(e)):
+			depth++
+		case e.Children:
+			in.reader.SkipChildren()
+		default:
+			visit(e)
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
 }
 
 // addRanges adds the code of the function e, if it has some that the linker kept.

@@ -15,6 +15,7 @@ type place struct {
 	memory bool    // the access so far gives the value's address, not the value
 	shift  int64   // not memory: bits of the register below the value
 	pieces []piece // the value lies in several places; then nothing above holds
+	skip   int64   // bytes of the pieces that lie before the value
 }
 
 // piece is one part of a value that lies in several places.
@@ -73,7 +74,7 @@ func (p place) load(size int, signed, float bool) place {
 func (p place) deref(word int) (place, error) {
 	switch {
 	case len(p.pieces) > 0:
-		part, err := p.part(0, int64(word))
+		part, err := p.piece(0, int64(word))
 		if err != nil {
 			return place{}, err
 		}
@@ -89,11 +90,13 @@ func (p place) deref(word int) (place, error) {
 	return p, nil
 }
 
-// part is the place of size bytes at off within the value.
+// part is the place of size bytes at off within the value. Which piece that is shows only when a number is taken: a
+// struct may lie in several.
 func (p place) part(off, size int64) (place, error) {
 	switch {
 	case len(p.pieces) > 0:
-		return p.piecePart(off, size)
+		p.skip += off
+		return p, nil
 	case p.memory:
 		return p.add(off), nil
 	case p.base == compile.BaseConst && off+size <= 8:
@@ -107,8 +110,9 @@ func (p place) part(off, size int64) (place, error) {
 	return p, nil
 }
 
-// piecePart finds the piece that holds size bytes at off.
-func (p place) piecePart(off, size int64) (place, error) {
+// piece finds the piece that holds size bytes at off.
+func (p place) piece(off, size int64) (place, error) {
+	off += p.skip
 	for _, piece := range p.pieces {
 		if off >= piece.size {
 			off -= piece.size
@@ -131,7 +135,7 @@ var errAbsent = fmt.Errorf("this part of it is optimised out")
 // scalar completes the access to a value of size bytes.
 func (p place) scalar(size int64, signed, float bool) (compile.Access, error) {
 	if len(p.pieces) > 0 {
-		part, err := p.part(0, size)
+		part, err := p.piece(0, size)
 		if err != nil {
 			return compile.Access{}, err
 		}
@@ -169,22 +173,20 @@ func (p place) bitField(bit, bits, unit int64, signed bool) (compile.Access, err
 	}
 	start, size := bit/(8*unit)*unit, unit
 	if bit+bits > 8*(start+size) { // packed: the smallest load that holds it
-		start = bit / 8
-		for size = 1; bit-8*start+bits > 8*size; size *= 2 {
-		}
+		start, size = smallest(bit, bits)
 	}
 	if size > 8 {
 		return compile.Access{}, fmt.Errorf("the bit-field lies across more than 64 bits")
 	}
 	part, err := p.part(start, size)
-	if err != nil {
-		if part, err = p.part(bit/8, (bit%8+bits+7)/8); err != nil {
-			return compile.Access{}, err
+	if err == nil && len(part.pieces) > 0 {
+		if part, err = part.piece(0, size); err != nil { // a piece smaller than the declared type
+			start, size = smallest(bit, bits)
+			part, err = p.piece(start, size)
 		}
-		start = bit / 8
 	}
-	for len(part.pieces) > 0 {
-		part = part.pieces[0].place
+	if err != nil {
+		return compile.Access{}, err
 	}
 	if part.memory {
 		part = part.load(int(size), false, false)
@@ -192,6 +194,15 @@ func (p place) bitField(bit, bits, unit int64, signed bool) (compile.Access, err
 	part = part.clone()
 	part.steps = append(part.steps, compile.AccessStep{Op: compile.OpBits, Offset: bit - 8*start + part.shift, Size: int(bits), Signed: signed})
 	return part.access(), nil
+}
+
+// smallest is the smallest load that holds a bit-field.
+func smallest(bit, bits int64) (start, size int64) {
+	start, size = bit/8, 1
+	for bit-8*start+bits > 8*size {
+		size *= 2
+	}
+	return start, size
 }
 
 // address completes the access to the address of a value in memory.

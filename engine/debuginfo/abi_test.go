@@ -1,0 +1,170 @@
+package debuginfo_test
+
+import (
+	"fmt"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gotap/engine/testenv"
+)
+
+// leaf is a scalar that a generated call passes: how a script names it, and its value.
+type leaf struct {
+	path  []string
+	value string
+}
+
+// generator writes a C program of functions with random parameters.
+type generator struct {
+	rnd     *rand.Rand
+	types   strings.Builder // definitions of structs
+	structs int
+	leaves  []leaf
+}
+
+// scalarTypes are C types with the range their random values are from.
+var scalarTypes = []struct {
+	name   string
+	lo, hi int64
+	float  bool
+}{
+	{"signed char", -128, 127, false}, {"unsigned char", 0, 255, false}, {"short", -32768, 32767, false},
+	{"unsigned short", 0, 65535, false}, {"int", -1 << 31, 1<<31 - 1, false}, {"unsigned", 0, 1<<32 - 1, false},
+	{"long long", -1 << 61, 1 << 61, false}, {"long", -1 << 31, 1<<31 - 1, false}, {"_Bool", 0, 1, false},
+	{"enum colour", 0, 2, false}, {"float", -1000, 1000, true}, {"double", -1 << 40, 1 << 40, true},
+}
+
+// scalar makes a scalar type and a value of it, with its literal in C.
+func (g *generator) scalar(path []string) (ctype, literal string) {
+	s := scalarTypes[g.rnd.Intn(len(scalarTypes))]
+	n := s.lo + g.rnd.Int63n(s.hi-s.lo+1)
+	value := strconv.FormatInt(n, 10)
+	literal = value + "LL"
+	if s.float {
+		value = strconv.FormatFloat(float64(n)+0.5, 'g', -1, 64)
+		literal = strconv.FormatFloat(float64(n)+0.5, 'f', 1, 64)
+	}
+	g.leaves = append(g.leaves, leaf{append([]string(nil), path...), value})
+	return s.name, literal
+}
+
+// aggregate makes a struct or union type and a value of it.
+func (g *generator) aggregate(path []string, depth int) (ctype, literal string) {
+	g.structs++
+	name := fmt.Sprintf("s%d", g.structs)
+	var fields, values []string
+	for i := range 1 + g.rnd.Intn(4) {
+		field := fmt.Sprintf("m%d", i)
+		at := append(append([]string(nil), path...), field)
+		switch g.rnd.Intn(8) {
+		case 0:
+			if depth < 2 {
+				typ, lit := g.aggregate(at, depth+1)
+				fields, values = append(fields, typ+" "+field), append(values, lit)
+				continue
+			}
+		case 1:
+			width := 1 + g.rnd.Intn(17)
+			n := g.rnd.Int63n(1<<width) - 1<<(width-1)
+			g.leaves = append(g.leaves, leaf{at, strconv.FormatInt(n, 10)})
+			fields, values = append(fields, fmt.Sprintf("signed %s : %d", field, width)), append(values, strconv.FormatInt(n, 10))
+			continue
+		case 2:
+			typ, a := g.scalar(append(at, "0"))
+			g.leaves = append(g.leaves, leaf{append(append([]string(nil), at...), "1"), g.leaves[len(g.leaves)-1].value})
+			fields, values = append(fields, typ+" "+field+"[2]"), append(values, "{"+a+", "+a+"}")
+			continue
+		}
+		typ, lit := g.scalar(at)
+		fields, values = append(fields, typ+" "+field), append(values, lit)
+	}
+	fmt.Fprintf(&g.types, "struct %s { %s; };\n", name, strings.Join(fields, "; "))
+	return "struct " + name, "{" + strings.Join(values, ", ") + "}"
+}
+
+// function writes one function and the call of it.
+func (g *generator) function(n int) (text, call string, leaves []leaf) {
+	g.leaves = nil
+	var params, args []string
+	use := ""
+	for i := range 1 + g.rnd.Intn(11) {
+		name := fmt.Sprintf("p%d", i)
+		var typ, lit string
+		if g.rnd.Intn(3) == 0 {
+			typ, lit = g.aggregate([]string{name}, 0)
+			lit = "(" + typ + ")" + lit
+		} else {
+			typ, lit = g.scalar([]string{name})
+		}
+		params, args = append(params, typ+" "+name), append(args, lit)
+		if g.rnd.Intn(2) == 0 {
+			use += fmt.Sprintf(" __asm__ volatile(\"\" : : \"r\"(&%s) : \"memory\");", name)
+		}
+	}
+	ret := []string{"void", "int", "struct big", "struct small", "double"}[g.rnd.Intn(5)]
+	text = fmt.Sprintf("__attribute__((noipa)) %s f%d(%s) {%s __asm__ volatile(\"\" : : : \"memory\"); }\n", ret, n, strings.Join(params, ", "), use)
+	return text, fmt.Sprintf("\tf%d(%s);\n", n, strings.Join(args, ", ")), g.leaves
+}
+
+// TestParametersByConvention generates functions with random parameters, stops at their first instructions and wants
+// every scalar in every parameter to have the value that the call was written with.
+func TestParametersByConvention(t *testing.T) {
+	testenv.Require(t, testenv.GCC, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	for i, flags := range []string{"-O0", "-O2", "-O2 -gdwarf-4", "-O1 -fcf-protection=full", "-O0 -m32", "-O2 -m32"} {
+		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
+			if strings.Contains(flags, "-m32") {
+				testenv.Require(t, testenv.M32)
+			}
+			compareParameters(t, int64(i+1), strings.Fields(flags))
+		})
+	}
+}
+
+func compareParameters(t *testing.T, seed int64, flags []string) {
+	const functions = 60
+	g := &generator{rnd: rand.New(rand.NewSource(seed))}
+	var bodies, calls strings.Builder
+	leaves := map[string][]leaf{}
+	var places []string
+	for n := range functions {
+		text, call, list := g.function(n)
+		name := fmt.Sprintf("f%d", n)
+		bodies.WriteString(text)
+		calls.WriteString(call)
+		leaves[name] = list
+		places = append(places, name)
+	}
+	source := filepath.Join(t.TempDir(), "generated.c")
+	text := "enum colour { RED, GREEN, BLUE };\nstruct big { long v[5]; };\nstruct small { long a, b; };\n" +
+		g.types.String() + bodies.String() + "int main(void) {\n" + calls.String() + "\treturn 0;\n}\n"
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := build(t, source, flags...)
+	checked, wrong := 0, 0
+	for _, s := range p.record(t, strings.Join(places, " "), "", 0) {
+		for _, l := range leaves[s.Function] {
+			checked++
+			a, err := p.info.Access(s.pc(), l.path)
+			got := ""
+			if err == nil {
+				got, err = s.eval(a)
+			}
+			if err != nil || got != l.value {
+				if wrong++; wrong < 6 {
+					sig, _ := p.info.Signature(s.pc())
+					t.Errorf("%s: %s is %s (%+v, %v), want %s", sig, strings.Join(l.path, "."), got, a, err, l.value)
+				}
+			}
+		}
+		delete(leaves, s.Function)
+	}
+	t.Logf("%d values, %d wrong, %d functions not seen", checked, wrong, len(leaves))
+	if len(leaves) > 0 || checked < 200 {
+		t.Errorf("only %d values checked", checked)
+	}
+}

@@ -1,0 +1,102 @@
+package debuginfo_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"gotap/engine/debuginfo"
+	"gotap/engine/testenv"
+)
+
+// expressions are what is asked at every instruction of the functions of values.c: a path, as a script writes it and as C does.
+var expressions = map[string][][2]string{
+	"walk": {{"p", "p"}, {"by", "by"}, {"sum", "sum"}, {"i", "i"}, {"p.kind", "p->kind"}, {"p.count", "p->count"}, {"p.code", "p->code"},
+		{"p.weight", "p->weight"}, {"p.next.code", "p->next->code"}, {"p.whole", "p->whole"}, {"p.part.2", "p->part[2]"}, {"p.in.far", "p->in.far"},
+		{"p.next.in.near.1", "p->next->in.near[1]"}, {"p.1.weight", "p[1].weight"}, {"value", "value"}, {"factor", "factor"}, {"scaled", "scaled"}},
+	"mixed": {{"d", "d"}, {"f", "f"}, {"u", "u"}, {"t.a", "t.a"}, {"t.b", "t.b"}, {"t.c", "t.c"}, {"r", "r"}, {"small", "small"}},
+	"stack": {{"a", "a"}, {"b", "b"}, {"c", "c"}, {"g", "g"}, {"h", "h"}, {"v.0", "v[0]"}, {"v.3", "v[3]"}},
+}
+
+func questions() string {
+	var parts []string
+	for function, list := range expressions {
+		var exprs []string
+		for _, e := range list {
+			exprs = append(exprs, e[1])
+		}
+		parts = append(parts, function+"="+strings.Join(exprs, ","))
+	}
+	return strings.Join(parts, ";")
+}
+
+// inlined are names of the function that is inlined into walk.
+var inlined = map[string]bool{"value": true, "factor": true, "scaled": true}
+
+// tally counts what came of comparing with gdb.
+type tally struct{ equal, bothNone, entryOnly, early int }
+
+// TestValuesAgreeWithGDB asks for every variable at every instruction of some functions, and wants gdb's value. Where
+// gdb knows nothing nothing may be made up; gdb knows more only where it goes back to the caller for what a
+// parameter was at the entry.
+func TestValuesAgreeWithGDB(t *testing.T) {
+	testenv.Require(t, testenv.GCC, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	for _, flags := range []string{"-O0", "-O1", "-O2", "-O2 -gdwarf-4", "-O2 -gdwarf-3 -gstrict-dwarf", "-O0 -gdwarf-4", "-Og", "-O2 -no-pie", "-O2 -m32", "-O0 -m32",
+		"-O2 -gz=zlib", "-O2 -gdwarf-4 -fdebug-types-section", "-O2 -fdebug-types-section", "-O2 -flto", "-O3 -funroll-loops"} {
+		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
+			if strings.Contains(flags, "-m32") {
+				testenv.Require(t, testenv.M32)
+			}
+			p := build(t, "testdata/values.c", strings.Fields(flags)...)
+			var sum tally
+			for _, s := range p.record(t, "walk mixed stack", questions(), 80) {
+				for _, e := range expressions[s.Function] {
+					compareValue(t, p, s, e, &sum)
+				}
+			}
+			t.Logf("%+v", sum)
+			if sum.equal < 100 {
+				t.Errorf("only %d values compared", sum.equal)
+			}
+		})
+	}
+}
+
+func compareValue(t *testing.T, p *program, s *stop, e [2]string, sum *tally) {
+	a, err := p.info.Access(s.pc(), strings.Split(e[0], "."))
+	got := ""
+	if err == nil {
+		got, err = s.eval(a)
+		if err != nil { // memory that is not recorded: a null pointer
+			sum.bothNone++
+			return
+		}
+	}
+	want := s.Values[e[1]]
+	var out *debuginfo.OptimisedOutError
+	switch {
+	case want == nil && err != nil:
+		sum.bothNone++
+	case want == nil && inlined[e[0]]:
+		sum.early++ // at the first instruction of an inlined call gdb still is in the caller
+	case want == nil:
+		sum.early++ // the calling convention knows better than gdb, at the first instructions
+		if s.pc() > p.address(t, s.Function)+16 {
+			t.Errorf("%s+%#x: %s is %s (%+v), gdb has none", s.Function, s.pc()-p.address(t, s.Function), e[0], got, a)
+		}
+	case errors.As(err, &out):
+		sum.entryOnly++
+	case err == nil && sameNumber(got, *want):
+		sum.equal++
+	case s.pc() <= p.address(t, s.Function)+64 && p.info.InPrologue(s.pc()):
+		sum.early++ // gdb reads what is not stored yet
+	default:
+		t.Errorf("%s+%#x: %s is %s (%+v, %v), gdb has %s", s.Function, s.pc()-p.address(t, s.Function), e[0], got, a, err, *want)
+	}
+}
+
+// sameNumber compares texts of numbers: Python writes floats differently.
+func sameNumber(a, b string) bool {
+	trim := func(s string) string { return strings.TrimSuffix(s, ".0") }
+	return strings.EqualFold(trim(a), trim(b))
+}

@@ -1,0 +1,94 @@
+# Run by gdb: stops at each of PLACES and records registers and memory there, one JSON object a line. With EXPRESSIONS
+# ("function=a,b->c;…") it goes on by STEPS single instructions within the function, and records what gdb makes of
+# each expression; null where gdb says that it is optimised out or unknown.
+import base64
+import json
+import os
+
+import gdb
+
+out = open(os.environ["RECORD"], "w")
+word = int(os.environ["WORD"])
+names = os.environ["REGS"].split()
+steps = int(os.environ.get("STEPS", "0"))
+expressions = {}
+for part in filter(None, os.environ.get("EXPRESSIONS", "").split(";")):
+    function, _, list_ = part.partition("=")
+    expressions[function] = list_.split(",")
+
+
+def run(command):
+    return gdb.execute(command, to_string=True)
+
+
+def writable():
+    """where the program's own data is mapped, and where its code starts"""
+    program, found, start = os.path.realpath(gdb.current_progspace().filename), [], None
+    for line in run("info proc mappings").splitlines():
+        part = line.split()
+        if len(part) >= 5 and part[-1] == program:
+            if start is None:
+                start = int(part[0], 16)
+            found += range(int(part[0], 16), int(part[1], 16), 4096)
+    return found, start
+
+
+def registers():
+    mask = (1 << (8 * word)) - 1
+    regs = {n: str(int(gdb.parse_and_eval("(unsigned long long)$" + n)) & mask) for n in names}
+    for n in range(8):
+        regs["xmm%d" % n] = str(int(gdb.parse_and_eval("$xmm%d.v2_int64[0]" % n)) & (1 << 64) - 1)
+    return regs
+
+
+def pages(addresses):
+    found = {}
+    for addr in addresses:
+        try:
+            found[str(addr)] = base64.b64encode(bytes(gdb.selected_inferior().read_memory(addr, 4096))).decode()
+        except gdb.MemoryError:
+            pass
+    return found
+
+
+def value(expression):
+    try:
+        v = gdb.parse_and_eval(expression)
+        if v.type.strip_typedefs().code == gdb.TYPE_CODE_FLT:
+            return repr(float(v))
+        return str(int(v))
+    except gdb.error:
+        return None
+
+
+def record():
+    regs = registers()
+    sp = int(regs["rsp" if word == 8 else "esp"]) & ~4095
+    name = gdb.newest_frame().name()
+    print(json.dumps({"function": name, "regs": regs, "pages": pages([sp - 4096, sp, sp + 4096, sp + 8192] + data),
+                      "values": {e: value(e) for e in expressions.get(name, [])}}), file=out)
+    return name
+
+
+for command in ("set pagination off", "set confirm off", "set style enabled off"):
+    run(command)
+run("break main")
+run("run")
+data, start = writable()
+print(json.dumps({"start": start}), file=out)
+for place in os.environ["PLACES"].split():
+    run("break *&" + place)
+run("delete 1")
+try:
+    while True:
+        run("continue")
+        first = record()
+        for _ in range(steps):
+            run("stepi")
+            if gdb.newest_frame().name() != first:
+                run("finish")
+            if record() != first:
+                break
+except gdb.error:
+    pass  # the program has ended
+out.close()
