@@ -27,7 +27,7 @@ type lineTable struct {
 	rows  []lineRow
 }
 
-// header reads the names of the files that the line table of u mentions; nil when it has none.
+// lineReader opens the line table of a unit; nil when it has none.
 func (in *Info) lineReader(u *unit) (*dwarf.LineReader, error) {
 	r, err := in.data.LineReader(u.entry)
 	if err != nil {
@@ -37,14 +37,22 @@ func (in *Info) lineReader(u *unit) (*dwarf.LineReader, error) {
 }
 
 // fileNames are the files of a line table, by index; entries may be empty.
-func fileNames(r *dwarf.LineReader) []string {
+func (u *unit) fileNames(r *dwarf.LineReader) []string {
 	names := make([]string, len(r.Files()))
 	for i, f := range r.Files() {
 		if f != nil {
-			names[i] = path.Clean(f.Name)
+			names[i] = u.absolute(f.Name)
 		}
 	}
 	return names
+}
+
+// absolute is the path of a source file, which may be relative to the directory of the compilation.
+func (u *unit) absolute(name string) string {
+	if dir, _ := u.entry.Val(dwarf.AttrCompDir).(string); dir != "" && !path.IsAbs(name) {
+		return path.Join(dir, name)
+	}
+	return path.Clean(name)
 }
 
 // linesOf reads the line table of a unit.
@@ -58,8 +66,8 @@ func (in *Info) linesOf(u *unit) (*lineTable, error) {
 		return nil, err
 	}
 	if r != nil {
-		t.files = fileNames(r)
-		if err := t.read(r); err != nil {
+		t.files = u.fileNames(r)
+		if err := t.read(u, r); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +76,7 @@ func (in *Info) linesOf(u *unit) (*lineTable, error) {
 }
 
 // read takes all rows. Sequences of functions that the linker dropped start at address 0 or 1 and are left out.
-func (t *lineTable) read(r *dwarf.LineReader) error {
+func (t *lineTable) read(u *unit, r *dwarf.LineReader) error {
 	index := map[*dwarf.LineFile]int32{}
 	for i, f := range r.Files() {
 		if f != nil {
@@ -88,7 +96,7 @@ func (t *lineTable) read(r *dwarf.LineReader) error {
 		}
 		file, ok := index[e.File]
 		if !ok { // a file defined within the line program
-			t.files = append(t.files, path.Clean(e.File.Name))
+			t.files = append(t.files, u.absolute(e.File.Name))
 			file = int32(len(t.files) - 1)
 			index[e.File] = file
 		}
@@ -253,7 +261,7 @@ func (s *lineSearch) unit(u *unit) error {
 		return err
 	}
 	found := false
-	for _, name := range fileNames(r) {
+	for _, name := range u.fileNames(r) {
 		if s.matches(name) {
 			found = true
 		} else if name != "" && len(s.names) < 10000 {
@@ -299,7 +307,7 @@ func (s *lineSearch) runs(u *unit, t *lineTable) ([]run, error) {
 			open = open && !row.end && !row.stmt
 			continue
 		}
-		block, first := s.blockAt(row.addr)
+		block, first := s.blockAt(t, row.addr)
 		if open {
 			last := &runs[len(runs)-1]
 			if open = last.block == block && (!first || row.addr == last.lo); open {
@@ -311,7 +319,7 @@ func (s *lineSearch) runs(u *unit, t *lineTable) ([]run, error) {
 		runs[len(runs)-1].extend(row, t.rows[i+1].addr)
 		open = true
 	}
-	return withStatements(runs), nil
+	return best(runs), nil
 }
 
 // extend adds a row to a run. A run whose first rows are no statements is stopped at its first statement.
@@ -322,23 +330,30 @@ func (r *run) extend(row lineRow, hi uint64) {
 	}
 }
 
-// withStatements leaves out runs that start no statement, unless there are no others: they are pieces of statements
-// that start elsewhere.
-func withStatements(runs []run) []run {
-	var out []run
-	for _, r := range runs {
-		if r.stmt {
-			out = append(out, r)
+// best leaves out runs that start no statement, which are pieces of statements that start elsewhere, and runs without
+// an instruction, which optimisers leave where a statement was; unless there are no others.
+func best(runs []run) []run {
+	for _, good := range []func(*run) bool{
+		func(r *run) bool { return r.stmt && r.hi > r.stop },
+		func(r *run) bool { return r.stmt },
+	} {
+		var out []run
+		for i := range runs {
+			if good(&runs[i]) {
+				out = append(out, runs[i])
+			}
+		}
+		if out != nil {
+			return out
 		}
 	}
-	if out == nil {
-		return runs
-	}
-	return out
+	return runs
 }
 
-// blockAt is the innermost inlined call around pc, and whether pc is the first instruction of a function.
-func (s *lineSearch) blockAt(pc uint64) (block *scope, first bool) {
+// blockAt is the inlined call that the code of the line at pc belongs to, or the function; and whether pc is the first
+// instruction of a function. The code of a call starts with instructions of the line that the call stands on: those
+// belong to the caller.
+func (s *lineSearch) blockAt(t *lineTable, pc uint64) (block *scope, first bool) {
 	fn, err := s.in.functionAt(pc)
 	if err != nil {
 		return nil, false
@@ -349,9 +364,15 @@ func (s *lineSearch) blockAt(pc uint64) (block *scope, first bool) {
 	}
 	block = top
 	for _, sc := range top.path(pc) {
-		if sc.entry.Tag == dwarf.TagInlinedSubroutine {
-			block = sc
+		if sc.entry.Tag != dwarf.TagInlinedSubroutine {
+			continue
 		}
+		file, _ := sc.entry.Val(dwarf.AttrCallFile).(int64)
+		line, _ := sc.entry.Val(dwarf.AttrCallLine).(int64)
+		if line == int64(s.line) && s.matches(t.file(file)) {
+			break
+		}
+		block = sc
 	}
 	return block, pc == fn.low
 }

@@ -1,0 +1,79 @@
+// objects: what C++ adds to parameters: this, references, base classes, by-value classes with constructors.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#define FUNC __attribute__((noipa))
+
+namespace zoo {
+
+struct Named {
+	const char *name;
+	int id;
+};
+
+struct Animal : Named {
+	double weight;
+	enum class Kind : signed char { Cat = -1, Dog = 2 } kind;
+	bool tame : 1;
+	unsigned legs : 5;
+	Animal(const char *n, int i, double w, Kind k) : Named{n, i}, weight(w), kind(k), tame(true), legs(4) {}
+	virtual ~Animal() {}
+	FUNC virtual long feed(int amount, const float &rate);
+};
+
+struct Pet : Animal {
+	std::unique_ptr<int> owner;
+	Pet(const char *n) : Animal(n, 7, 3.25, Kind::Dog), owner(new int(99)) {}
+	FUNC static long adopt(Pet &who, Pet &&other, std::string label, const Animal *animals[2]);
+};
+
+struct Tracked {
+	long value;
+	Tracked(long v) : value(v) {}
+	Tracked(const Tracked &o) : value(o.value + 1) {}
+	~Tracked() {}
+};
+
+struct Plain {
+	long a;
+	double b;
+};
+
+struct Empty {};
+
+long Animal::feed(int amount, const float &rate) { return (long)(amount * rate) + id; }
+
+long Pet::adopt(Pet &who, Pet &&other, std::string label, const Animal *animals[2])
+{
+	return who.id + other.id + (long)label.size() + animals[1]->id;
+}
+
+FUNC long by_value(Tracked t, int after) { return t.value + after; }
+FUNC long plain(Empty, Plain p, int after) { return p.a + (long)p.b + after; }
+FUNC Tracked make(long v, int w) { return Tracked(v + w); }
+FUNC Plain make_plain(long v, int w) { return Plain{v, double(w)}; }
+
+template <typename T> FUNC T pick(T a, T b, bool first) { return first ? a : b; }
+
+struct Left { virtual ~Left() {} long left = 1; };
+struct Right : virtual Left { long right = 2; };
+FUNC long diamond(Right *r) { return r->right + r->left; }
+
+} // namespace zoo
+
+int main()
+{
+	using namespace zoo;
+	Pet cat("tom"), dog("rex");
+	const Animal *animals[2] = {&cat, &dog};
+	long sum = cat.feed(12, 0.5f);
+	sum += Pet::adopt(cat, std::move(dog), "label", animals);
+	sum += by_value(Tracked(5), -3);
+	sum += plain(Empty{}, Plain{11, 2.5}, -4);
+	sum += make(6, -7).value + (long)make_plain(8, 9).b;
+	sum += pick(3L, 4L, true) + pick<short>(-5, 6, false);
+	Right r;
+	sum += diamond(&r);
+	std::printf("%ld\n", sum);
+}
