@@ -1,0 +1,437 @@
+package compile
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gotap/runtime"
+)
+
+// generator writes random programs that are mostly right: it knows what is on the stack as it goes.
+type generator struct {
+	*Builder
+	r       *rand.Rand
+	kinds   []byte // of the words on the stack: 'w' or 's'
+	temps   map[uint32]byte
+	objects []int
+	format  uint32
+	budget  int
+	depth   int
+}
+
+// generate is a random program that uses the objects.
+func generate(r *rand.Rand, objects []int) *Program {
+	b := NewBuilder("random")
+	b.SetUnsafe(true)
+	b.UseThis(64 + runtime.TextCell)
+	g := &generator{Builder: b, r: r, temps: map[uint32]byte{}, objects: objects, budget: 10 + r.IntN(150)}
+	g.format = b.Format(runtime.Format{Fields: []runtime.RecordField{{Kind: runtime.ValueInt}, {Kind: runtime.ValueText, IsLiteral: true, Literal: "is"}, {Kind: runtime.ValueText}}})
+	g.block()
+	b.Exit([]runtime.ExitKind{runtime.ExitPlain, runtime.ExitEvent, runtime.ExitDump}[r.IntN(3)])
+	p, err := b.Program()
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// block writes a few statements that leave the stack as it was, or higher.
+func (g *generator) block() {
+	g.depth++
+	defer func() { g.depth-- }()
+	for range 1 + g.r.IntN(12) {
+		if g.budget--; g.budget < 0 {
+			return
+		}
+		switch n := g.r.IntN(20); {
+		case n == 0 && g.depth < 5:
+			g.branch()
+		case n == 1 && g.depth < 5:
+			g.counted()
+		case n == 2 && g.depth < 5:
+			g.counter()
+		case n == 3:
+			g.item()
+		case n == 4:
+			g.object()
+		case n == 5:
+			g.temp()
+		default:
+			g.plain()
+		}
+	}
+}
+
+// want makes the top of the stack be of some kinds, the last on top.
+func (g *generator) want(kinds string) {
+	have := string(g.kinds)
+	if len(have) >= len(kinds) && have[len(have)-len(kinds):] == kinds && g.r.IntN(3) > 0 {
+		return
+	}
+	for _, k := range kinds {
+		if k == 's' {
+			g.PushText(randomText(g.r))
+		} else {
+			g.word()
+		}
+		g.kinds = append(g.kinds, byte(k))
+	}
+}
+
+// word pushes a number.
+func (g *generator) word() {
+	switch g.r.IntN(6) {
+	case 0:
+		g.A(runtime.OpField, uint32(g.r.IntN(int(runtime.NumFields))))
+	case 1:
+		g.A(runtime.OpArg, uint32(g.r.IntN(8)))
+	case 2:
+		g.PushReg("rax")
+	default:
+		g.Push(randomWord(g.r))
+	}
+}
+
+// level drops or pushes words until the stack has the kinds given.
+func (g *generator) level(kinds string) {
+	same := 0
+	for same < min(len(kinds), len(g.kinds)) && kinds[same] == g.kinds[same] {
+		same++
+	}
+	if n := len(g.kinds) - same; n > 0 {
+		g.A(runtime.OpDrop, uint32(n))
+	}
+	g.kinds = g.kinds[:same]
+	for _, k := range kinds[same:] {
+		if k == 's' {
+			g.PushText("")
+		} else {
+			g.word()
+		}
+	}
+	g.kinds = []byte(kinds)
+}
+
+// plain writes one command with a fixed picture.
+func (g *generator) plain() {
+	row := &Table[g.r.IntN(len(Table))]
+	switch {
+	case row.Variable || jumps(row.Op) || ends(row.Op) || row.Operand == ObjectOperand || row.Operand == FormatOperand:
+		g.shuffle()
+		return
+	case row.Op >= runtime.OpKeyInt && row.Op <= runtime.OpMapAdd || row.Op >= runtime.OpItem:
+		return
+	}
+	for range len(row.In) {
+		if len(g.kinds) > 24 {
+			g.level("")
+		}
+	}
+	g.want(row.In)
+	c := randomCommand(g.r, &g.p)
+	for c.Op != row.Op {
+		least, most := operandRange(&g.p, row)
+		if most < least {
+			return
+		}
+		c = Command{Op: row.Op, A: uint32(least + g.r.IntN(most-least+1)), V: 0}
+		if row.Operand == WordOperand {
+			c.V = randomWord(g.r)
+		}
+	}
+	g.Emit(c.Op, c.A, c.V, g.pos)
+	g.kinds = append(g.kinds[:len(g.kinds)-len(row.In)], row.Out...)
+}
+
+// shuffle moves words about.
+func (g *generator) shuffle() {
+	if len(g.kinds) < 2 || len(g.kinds) > 20 {
+		return
+	}
+	n := len(g.kinds)
+	switch at := g.r.IntN(n); g.r.IntN(6) {
+	case 0:
+		g.Op(runtime.OpDup)
+		g.kinds = append(g.kinds, g.kinds[n-1])
+	case 1:
+		g.A(runtime.OpDupN, uint32(at%3))
+		for range at % 3 {
+			g.kinds = append(g.kinds, g.kinds[n-1])
+		}
+	case 2:
+		g.Op(runtime.OpXchg)
+		g.kinds[n-1], g.kinds[n-2] = g.kinds[n-2], g.kinds[n-1]
+	case 3:
+		g.A(runtime.OpPick, uint32(at))
+		g.kinds = append(g.kinds, g.kinds[n-1-at])
+	case 4:
+		g.A(runtime.OpPoke, uint32(at))
+		g.kinds[n-1-at] = g.kinds[n-1]
+		g.kinds = g.kinds[:n-1]
+	case 5:
+		g.Op(runtime.OpOver)
+		g.kinds = append(g.kinds, g.kinds[n-2])
+	}
+}
+
+// branch writes an if, with an else at times.
+func (g *generator) branch() {
+	g.want("w")
+	op := []runtime.Op{runtime.OpJz, runtime.OpJnz, runtime.OpJlt, runtime.OpJle, runtime.OpJgt, runtime.OpJge}[g.r.IntN(6)]
+	other, done := g.NewLabel(), g.NewLabel()
+	g.Jump(op, other)
+	g.kinds = g.kinds[:len(g.kinds)-1]
+	before, temps := string(g.kinds), g.keepTemps()
+	g.block()
+	if g.r.IntN(6) == 0 {
+		g.Exit(runtime.ExitPlain)
+	} else {
+		g.level(before)
+		g.Jump(runtime.OpJmp, done)
+	}
+	g.Place(other)
+	g.kinds, g.temps = []byte(before), temps
+	if g.r.IntN(2) == 0 {
+		g.block()
+	}
+	g.level(before)
+	g.temps = temps
+	g.Place(done)
+}
+
+// keepTemps copies what is assigned.
+func (g *generator) keepTemps() map[uint32]byte {
+	kept := map[uint32]byte{}
+	for t, k := range g.temps {
+		kept[t] = k
+	}
+	return kept
+}
+
+// counted writes a loop over a scratch word, now and then a little wrong.
+func (g *generator) counted() {
+	from, to, by := int64(g.r.IntN(5)), int64(g.r.IntN(9)), int64(1+g.r.IntN(3))
+	op := []runtime.Op{runtime.OpLt, runtime.OpLe, runtime.OpUlt, runtime.OpGt, runtime.OpNe}[g.r.IntN(5)]
+	if g.r.IntN(4) == 0 {
+		from, by = to+3, -by
+	}
+	before, temps := string(g.kinds), g.keepTemps()
+	countingLoop(g.Builder, from, op, to, by, func(i uint32) {
+		if g.r.IntN(2) == 0 {
+			g.temps[i] = 'w'
+		}
+		g.block()
+		g.level(before)
+	})
+	g.kinds, g.temps = []byte(before), temps
+}
+
+// counter writes a loop over a counter on the stack.
+func (g *generator) counter() {
+	if len(g.kinds) > 20 {
+		return
+	}
+	n := uint64(g.r.IntN(6))
+	before, temps := string(g.kinds)+"w", g.keepTemps()
+	g.Push(n)
+	g.kinds = append(g.kinds, 'w')
+	again := g.NewLabel()
+	g.Place(again)
+	g.block()
+	for len(g.kinds) > len(before) {
+		g.A(runtime.OpDrop, 1)
+		g.kinds = g.kinds[:len(g.kinds)-1]
+	}
+	g.level(before)
+	g.Jump(runtime.OpLoop, again)
+	g.kinds, g.temps = g.kinds[:len(g.kinds)-1], temps
+}
+
+// item logs something.
+func (g *generator) item() {
+	g.A(runtime.OpItem, g.format)
+	g.want("w")
+	g.Op(runtime.OpLogInt)
+	g.kinds = g.kinds[:len(g.kinds)-1]
+	g.want("s")
+	g.Op(runtime.OpLogText)
+	g.kinds = g.kinds[:len(g.kinds)-1]
+	g.Op(runtime.OpEndItem)
+}
+
+// object uses a shared variable, a map or a histogram: the objects given, in this order.
+func (g *generator) object() {
+	g.want("w")
+	switch g.r.IntN(4) {
+	case 0:
+		g.Object(runtime.OpAddGV, g.objects[0])
+	case 1:
+		g.Op(runtime.OpKeyInt)
+		g.Object(runtime.OpMapDel, g.objects[1])
+	case 2:
+		g.Op(runtime.OpDup)
+		g.Op(runtime.OpKeyInt)
+		g.Object(runtime.OpMapSet, g.objects[1])
+	case 3:
+		g.Object(runtime.OpAgg, g.objects[2])
+	}
+	g.kinds = g.kinds[:len(g.kinds)-1]
+}
+
+// temp assigns or reads a scratch word.
+func (g *generator) temp() {
+	for t, k := range g.temps {
+		if g.r.IntN(2) == 0 && len(g.kinds) < 20 {
+			g.A(runtime.OpPushTV, t)
+			g.kinds = append(g.kinds, k)
+			return
+		}
+	}
+	if len(g.kinds) > 0 {
+		t := g.Temp()
+		g.A(runtime.OpPopTV, t)
+		g.temps[t] = g.kinds[len(g.kinds)-1]
+		g.kinds = g.kinds[:len(g.kinds)-1]
+	}
+}
+
+// mutated changes a program a little, so that most of them are wrong in one place.
+func mutated(r *rand.Rand, p *Program) *Program {
+	q := *p
+	q.Code = append([]Command(nil), p.Code...)
+	for range 1 + r.IntN(3) {
+		at := r.IntN(len(q.Code))
+		switch r.IntN(3) {
+		case 0:
+			q.Code[at] = randomCommand(r, &q)
+		case 1:
+			q.Code[at].V = randomWord(r)
+			if rows[q.Code[at].Op].Operand != WordOperand {
+				q.Code[at].V = 0
+			}
+		case 2:
+			q.Code[at] = q.Code[r.IntN(len(q.Code))]
+		}
+	}
+	return &q
+}
+
+// target is a thread for tests: memory that is readable here and there.
+type target struct{ r *rand.Rand }
+
+func (t target) ReadMemory(addr uint64, p []byte) int {
+	if addr%3 == 0 {
+		return 0
+	}
+	for i := range p {
+		p[i] = byte(addr) + byte(i)
+	}
+	return len(p)
+}
+func (t target) WriteMemory(addr uint64, p []byte) bool { return addr%3 != 0 }
+func (t target) Arg(n int) (uint64, bool)               { return randomWord(t.r), n < 6 }
+func (t target) ArgFloat(n int) (float64, bool)         { return t.r.Float64(), n < 6 }
+func (t target) FloatReg(n int) (float64, bool)         { return t.r.Float64(), true }
+func (t target) Return() uint64                         { return randomWord(t.r) }
+func (t target) SetReturn(v uint64)                     {}
+func (t target) Field(f runtime.Field) uint64           { return uint64(t.r.IntN(9)) }
+func (t target) Text(f runtime.TextField, p []byte) int { return copy(p, "text") }
+func (t target) Stack(pcs []uint64) int                 { return copy(pcs, []uint64{1, 2, 3}) }
+
+// bench is a machine with an arena and a few objects.
+type bench struct {
+	arena   *runtime.Arena
+	machine *runtime.Machine
+	objects []int
+	hit     runtime.Hit
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	b := &bench{arena: a, machine: runtime.NewMachine(a)}
+	for _, o := range []runtime.Object{{Name: "n"}, {Name: "m", Kind: runtime.KindMap, Keys: 1, Max: 64}, {Name: "h", Kind: runtime.KindHist}} {
+		id, err := a.Declare(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.objects = append(b.objects, id)
+	}
+	if err := a.Refine(b.objects[1], []runtime.ValueKind{runtime.ValueInt}, runtime.ValueInt); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// lower binds a program to the bench.
+func (b *bench) lower(p *Program) (*runtime.Code, error) {
+	return Lower(p, Env{Arena: b.arena, WordSize: 8, Register: func(name string) (int, int, int, bool) { return 10, 64, 0, name == "rax" }})
+}
+
+// run runs a program once.
+func (b *bench) run(c *runtime.Code, seed uint64) runtime.Outcome {
+	b.hit.Reset()
+	ctx := runtime.Context{Thread: target{rand.New(rand.NewPCG(seed, 0))}, Regs: make([]uint64, 40), Word: 8, This: b.arena.AllocThis(64 + runtime.TextCell)}
+	defer b.arena.FreeThis(ctx.This, 64+runtime.TextCell)
+	return b.machine.Run(c, &ctx, &b.hit)
+}
+
+// check runs a verified program and compares what it does with what was proved.
+func (b *bench) check(t *testing.T, p *Program, seed uint64) {
+	t.Helper()
+	c, err := b.lower(p)
+	if err != nil {
+		return // an object used with keys or values it does not have
+	}
+	out := b.run(c, seed)
+	bad := ""
+	switch {
+	case out.Trap == runtime.TrapStack || out.Trap == runtime.TrapOp || out.Trap == runtime.TrapCalls:
+		bad = "a trap that cannot be"
+	case p.Bound.Proved && uint64(out.Steps) > p.Bound.Steps:
+		bad = "more steps than proved"
+	case p.Bound.Proved && p.Bound.Steps <= uint64(p.fuel()) && out.Trap == runtime.TrapFuel:
+		bad = "out of fuel"
+	case b.hit.Len() > p.Bound.LogBytes:
+		bad = "more bytes logged than proved"
+	}
+	if bad != "" {
+		t.Fatalf("%s: %+v, %d bytes logged, proved %v\n%s", bad, out, b.hit.Len(), p.Bound, listed(t, p))
+	}
+}
+
+func TestVerifiedProgramsStayInBounds(t *testing.T) {
+	b := newBench(t)
+	accepted, proved, changed := 0, 0, 0
+	rounds := 20000
+	if testing.Short() {
+		rounds = 2000
+	}
+	for seed := range uint64(rounds) {
+		if seed%1000 == 999 {
+			b = newBench(t) // an arena remembers every program
+		}
+		r := rand.New(rand.NewPCG(seed, 1))
+		p := generate(r, b.objects)
+		if diags := Verify(p); diags.HasErrors() {
+			continue
+		}
+		accepted++
+		if p.Bound.Proved {
+			proved++
+		}
+		b.check(t, p, seed)
+		if q := mutated(r, p); !Verify(q).HasErrors() {
+			changed++
+			b.check(t, q, seed)
+		}
+	}
+	t.Logf("%d accepted, of them %d with a bound; %d accepted after a change", accepted, proved, changed)
+	if accepted < rounds/4 || proved < accepted/4 || changed < rounds/20 {
+		t.Errorf("too few programs were accepted to show anything: %d, %d, %d", accepted, proved, changed)
+	}
+}
