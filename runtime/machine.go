@@ -180,9 +180,11 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			sp++
 		case OpDrop:
 			if int64(in.A) > int64(sp) {
-				pc, steps = pc-1, steps-1
+				steps--
 				if sp = m.turn(in, sp, limit); sp < 0 {
 					trap = TrapStack
+				} else {
+					pc--
 				}
 				break
 			}
@@ -207,9 +209,11 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 		case OpDupN, OpPick, OpPoke, OpLogWords:
 			pops, pushes := need(in)
 			if pops > sp || sp-pops+pushes > limit {
-				pc, steps = pc-1, steps-1
+				steps--
 				if sp = m.turn(in, sp, limit); sp < 0 {
 					trap = TrapStack
+				} else {
+					pc--
 				}
 				break
 			}

@@ -111,7 +111,7 @@ func (m *Machine) this(in *Inst) Trap {
 	switch {
 	case m.ctx.This == 0:
 		return TrapThis
-	case off%8 != 0 || off+size > MaxThisBytes || m.ctx.This%8 != 0 || m.ctx.This+off+size > uint64(len(m.a.bytes)):
+	case off%8 != 0 || off+size > MaxThisBytes || m.ctx.This%8 != 0 || m.ctx.This > uint64(len(m.a.bytes))-off-size:
 		return TrapIndex
 	}
 	words := m.a.words[(m.ctx.This+off)/8:][:size/8]

@@ -1,0 +1,402 @@
+package runtime
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+const minInt, maxInt = math.MinInt64, math.MaxInt64
+
+func bitsOf(f float64) int64 { return int64(math.Float64bits(f)) }
+
+// opCase is one operation: what is pushed before it, and what is then on the stack or which trap it raises.
+type opCase struct {
+	name  string
+	in    []int64
+	inst  Inst
+	want  []int64
+	trap  Trap
+	texts []string
+}
+
+// simpleCases are the operations on the stack, integers and floats.
+var simpleCases = []opCase{
+	{"nop", []int64{1}, op(OpNop), []int64{1}, 0, nil},
+	{"push", nil, push(-5), []int64{-5}, 0, nil},
+	{"dup", []int64{4}, op(OpDup), []int64{4, 4}, 0, nil},
+	{"dup none", nil, op(OpDup), nil, TrapStack, nil},
+	{"dup n", []int64{4}, opA(OpDupN, 3), []int64{4, 4, 4, 4}, 0, nil},
+	{"dup 0", []int64{4}, opA(OpDupN, 0), []int64{4}, 0, nil},
+	{"dup too many", []int64{4}, opA(OpDupN, 32), nil, TrapStack, nil},
+	{"dup 2^32-1", []int64{4}, opA(OpDupN, math.MaxUint32), nil, TrapStack, nil},
+	{"xchg", []int64{1, 2}, op(OpXchg), []int64{2, 1}, 0, nil},
+	{"xchg one", []int64{1}, op(OpXchg), nil, TrapStack, nil},
+	{"over", []int64{1, 2}, op(OpOver), []int64{1, 2, 1}, 0, nil},
+	{"drop", []int64{1, 2, 3}, opA(OpDrop, 2), []int64{1}, 0, nil},
+	{"drop all", []int64{1, 2}, opA(OpDrop, 2), nil, 0, nil},
+	{"drop too many", []int64{1, 2}, opA(OpDrop, 3), nil, TrapStack, nil},
+	{"pick top", []int64{1, 2, 3}, opA(OpPick, 0), []int64{1, 2, 3, 3}, 0, nil},
+	{"pick", []int64{1, 2, 3}, opA(OpPick, 2), []int64{1, 2, 3, 1}, 0, nil},
+	{"pick below", []int64{1, 2, 3}, opA(OpPick, 3), nil, TrapStack, nil},
+	{"poke itself", []int64{1, 2}, opA(OpPoke, 0), []int64{1}, 0, nil},
+	{"poke", []int64{1, 2, 3}, opA(OpPoke, 2), []int64{3, 2}, 0, nil},
+	{"poke below", []int64{1, 2}, opA(OpPoke, 2), nil, TrapStack, nil},
+	{"depth", []int64{9, 9}, op(OpDepth), []int64{9, 9, 2}, 0, nil},
+	{"push tv", nil, opA(OpPushTV, 200), []int64{0}, 0, nil},
+	{"push tv out of range", nil, opA(OpPushTV, MaxTemps), nil, TrapIndex, nil},
+	{"pop tv out of range", []int64{1}, opA(OpPopTV, MaxTemps), nil, TrapIndex, nil},
+
+	{"add wraps", []int64{maxInt, 1}, op(OpAdd), []int64{minInt}, 0, nil},
+	{"sub wraps", []int64{minInt, 1}, op(OpSub), []int64{maxInt}, 0, nil},
+	{"mul", []int64{-3, 5}, op(OpMul), []int64{-15}, 0, nil},
+	{"mul wraps", []int64{1 << 62, 4}, op(OpMul), []int64{0}, 0, nil},
+	{"quo toward zero", []int64{-7, 2}, op(OpQuo), []int64{-3}, 0, nil},
+	{"quo extreme", []int64{minInt, -1}, op(OpQuo), []int64{minInt}, 0, nil},
+	{"quo by zero", []int64{1, 0}, op(OpQuo), nil, TrapDivide, nil},
+	{"rem", []int64{-7, 2}, op(OpRem), []int64{-1}, 0, nil},
+	{"rem extreme", []int64{minInt, -1}, op(OpRem), []int64{0}, 0, nil},
+	{"rem by zero", []int64{1, 0}, op(OpRem), nil, TrapDivide, nil},
+	{"udivmod", []int64{-1, 10}, op(OpUdivmod), []int64{5, 1844674407370955161}, 0, nil},
+	{"udivmod by zero", []int64{1, 0}, op(OpUdivmod), nil, TrapDivide, nil},
+	{"sdivmod", []int64{-17, 5}, op(OpSdivmod), []int64{-2, -3}, 0, nil},
+	{"sdivmod by zero", []int64{1, 0}, op(OpSdivmod), nil, TrapDivide, nil},
+	{"neg", []int64{5}, op(OpNeg), []int64{-5}, 0, nil},
+	{"neg smallest", []int64{minInt}, op(OpNeg), []int64{minInt}, 0, nil},
+	{"not", []int64{0}, op(OpNot), []int64{-1}, 0, nil},
+	{"shl modulo 64", []int64{1, 65}, op(OpShl), []int64{2}, 0, nil},
+	{"shl by -1", []int64{1, -1}, op(OpShl), []int64{minInt}, 0, nil},
+	{"shr is logical", []int64{-1, 60}, op(OpShr), []int64{15}, 0, nil},
+	{"sar keeps the sign", []int64{-8, 1}, op(OpSar), []int64{-4}, 0, nil},
+	{"rol", []int64{minInt, 1}, op(OpRol), []int64{1}, 0, nil},
+	{"ror", []int64{1, 65}, op(OpRor), []int64{minInt}, 0, nil},
+	{"lt signed", []int64{-1, 1}, op(OpLt), []int64{1}, 0, nil},
+	{"ult unsigned", []int64{-1, 1}, op(OpUlt), []int64{0}, 0, nil},
+	{"ule", []int64{-1, -1}, op(OpUle), []int64{1}, 0, nil},
+	{"lnot", []int64{7}, op(OpLnot), []int64{0}, 0, nil},
+	{"bool", []int64{minInt}, op(OpBool), []int64{1}, 0, nil},
+	{"min", []int64{-1, 1}, op(OpMin), []int64{-1}, 0, nil},
+	{"max", []int64{-1, 1}, op(OpMax), []int64{1}, 0, nil},
+	{"abs", []int64{-9}, op(OpAbs), []int64{9}, 0, nil},
+	{"abs wraps", []int64{minInt}, op(OpAbs), []int64{minInt}, 0, nil},
+	{"clz", []int64{7}, op(OpClz), []int64{61}, 0, nil},
+	{"clz 0", []int64{0}, op(OpClz), []int64{64}, 0, nil},
+	{"popcnt", []int64{-1}, op(OpPopcnt), []int64{64}, 0, nil},
+	{"ext 8", []int64{0x1ff}, opA(OpExt, 8), []int64{-1}, 0, nil},
+	{"ext 0", []int64{0x1ff}, opA(OpExt, 0), []int64{0}, 0, nil},
+	{"ext 64", []int64{-2}, opA(OpExt, 64), []int64{-2}, 0, nil},
+	{"zext 8", []int64{-1}, opA(OpZext, 8), []int64{255}, 0, nil},
+	{"zext 0", []int64{-1}, opA(OpZext, 0), []int64{0}, 0, nil},
+
+	{"fadd", []int64{bitsOf(.5), bitsOf(.25)}, op(OpFadd), []int64{bitsOf(.75)}, 0, nil},
+	{"fsub", []int64{bitsOf(.5), bitsOf(.25)}, op(OpFsub), []int64{bitsOf(.25)}, 0, nil},
+	{"fmul", []int64{bitsOf(.5), bitsOf(-4)}, op(OpFmul), []int64{bitsOf(-2)}, 0, nil},
+	{"fdiv by zero", []int64{bitsOf(1), bitsOf(0)}, op(OpFdiv), []int64{bitsOf(math.Inf(1))}, 0, nil},
+	{"frem", []int64{bitsOf(-7.5), bitsOf(2)}, op(OpFrem), []int64{bitsOf(-1.5)}, 0, nil},
+	{"fneg", []int64{bitsOf(0)}, op(OpFneg), []int64{minInt}, 0, nil},
+	{"feq nan", []int64{bitsOf(math.NaN()), bitsOf(math.NaN())}, op(OpFeq), []int64{0}, 0, nil},
+	{"fne nan", []int64{bitsOf(math.NaN()), bitsOf(1)}, op(OpFne), []int64{1}, 0, nil},
+	{"flt", []int64{bitsOf(-1), bitsOf(1)}, op(OpFlt), []int64{1}, 0, nil},
+	{"fle", []int64{bitsOf(1), bitsOf(1)}, op(OpFle), []int64{1}, 0, nil},
+	{"fbool 0", []int64{minInt}, op(OpFbool), []int64{0}, 0, nil},
+	{"fbool nan", []int64{bitsOf(math.NaN())}, op(OpFbool), []int64{0}, 0, nil},
+	{"fbool", []int64{bitsOf(.1)}, op(OpFbool), []int64{1}, 0, nil},
+	{"itof", []int64{-3}, op(OpItof), []int64{bitsOf(-3)}, 0, nil},
+	{"utof", []int64{-1}, op(OpUtof), []int64{bitsOf(18446744073709551615)}, 0, nil},
+	{"ftoi", []int64{bitsOf(-2.9)}, op(OpFtoi), []int64{-2}, 0, nil},
+	{"ftoi nan", []int64{bitsOf(math.NaN())}, op(OpFtoi), []int64{0}, 0, nil},
+	{"ftoi large", []int64{bitsOf(1e300)}, op(OpFtoi), []int64{maxInt}, 0, nil},
+	{"ftoi small", []int64{bitsOf(math.Inf(-1))}, op(OpFtoi), []int64{minInt}, 0, nil},
+	{"f32", []int64{0x3fc00000}, op(OpF32), []int64{bitsOf(1.5)}, 0, nil},
+	{"no operation", nil, op(NumOps), nil, TrapOp, nil},
+	{"no operation 255", nil, op(255), nil, TrapOp, nil},
+}
+
+// targetCases are the operations on the target of newThread.
+var targetCases = []opCase{
+	{"push r", nil, opV(OpPushR, 0<<16|64), []int64{0x1122334455667788}, 0, nil},
+	{"push r eax", nil, opV(OpPushR, 0<<16|32), []int64{0x55667788}, 0, nil},
+	{"push r ah", nil, opV(OpPushR, 0<<16|8<<8|8), []int64{0x77}, 0, nil},
+	{"push r none", nil, opV(OpPushR, 2<<16|64), nil, TrapRegister, nil},
+	{"pop r refused", []int64{1}, opV(OpPopR, 64), nil, TrapOp, nil},
+	{"load 8", []int64{0x1010}, op(OpLoad8), []int64{0xff}, 0, nil},
+	{"load 16", []int64{0x1010}, op(OpLoad16), []int64{0xeeff}, 0, nil},
+	{"load 32", []int64{0x1010}, op(OpLoad32), []int64{0xccddeeff}, 0, nil},
+	{"load 64", []int64{0x1010}, op(OpLoad64), []int64{-0x7766554433221101}, 0, nil},
+	{"load s8", []int64{0x1010}, op(OpLoadS8), []int64{-1}, 0, nil},
+	{"load s16", []int64{0x1010}, op(OpLoadS16), []int64{-0x1101}, 0, nil},
+	{"load s32", []int64{0x1010}, op(OpLoadS32), []int64{-0x33221101}, 0, nil},
+	{"load f32", []int64{0x1018}, op(OpLoadF32), []int64{bitsOf(1.5)}, 0, nil},
+	{"load ptr", []int64{0x1010}, op(OpLoadPtr), []int64{-0x7766554433221101}, 0, nil},
+	{"load bad", []int64{0}, op(OpLoad64), nil, TrapRead, nil},
+	{"load over the end", []int64{0x2ffc}, op(OpLoad64), nil, TrapRead, nil},
+	{"store refused", []int64{0x1000, 1}, op(OpStore8), nil, TrapOp, nil},
+	{"readable", []int64{0x1000, 8192}, op(OpReadable), []int64{1}, 0, nil},
+	{"readable too long", []int64{0x1000, 8193}, op(OpReadable), []int64{0}, 0, nil},
+	{"readable nothing", []int64{0, 0}, op(OpReadable), []int64{1}, 0, nil},
+	{"readable wraps", []int64{-1, 2}, op(OpReadable), []int64{0}, 0, nil},
+	{"writable", []int64{0x1000, 8192}, op(OpWritable), []int64{1}, 0, nil},
+	{"writable not", []int64{0x1001, 8192}, op(OpWritable), []int64{0}, 0, nil},
+	{"arg", nil, opA(OpArg, 1), []int64{-1}, 0, nil},
+	{"arg none", nil, opA(OpArg, 2), nil, TrapRegister, nil},
+	{"argf", nil, opA(OpArgF, 0), []int64{bitsOf(1.5)}, 0, nil},
+	{"argf none", nil, opA(OpArgF, 9), nil, TrapRegister, nil},
+	{"ret", nil, op(OpRetval), []int64{0}, 0, nil},
+	{"set ret refused", []int64{1}, op(OpSetRet), nil, TrapOp, nil},
+	{"field", nil, opA(OpField, uint32(FieldTid)), []int64{101}, 0, nil},
+	{"field none", nil, opA(OpField, uint32(NumFields)), nil, TrapOp, nil},
+	{"text none", nil, opA(OpText, uint32(NumTextFields)), nil, TrapOp, nil},
+	{"skip refused", []int64{1}, op(OpSkip), nil, TrapOp, nil},
+	{"signal refused", []int64{1}, op(OpSignal), nil, TrapOp, nil},
+	{"this without a call", nil, opA(OpPushThis, 0), nil, TrapThis, nil},
+	{"gv none", nil, opV(OpPushGV, 4), nil, TrapIndex, nil},
+	{"agg none", []int64{1}, opV(OpAgg, objectTable), nil, TrapIndex, nil},
+	{"text that is none", []int64{-1}, op(OpSlen), nil, TrapText, nil},
+	{"text out of the scratch", []int64{1<<62 | 5<<32}, op(OpSlen), nil, TrapText, nil},
+}
+
+func TestOperations(t *testing.T) {
+	for _, c := range append(simpleCases, targetCases...) {
+		t.Run(c.name, func(t *testing.T) { c.check(t) })
+	}
+}
+
+// check also compares the depth of the stack: what the case wants is all there is.
+func (c *opCase) check(t *testing.T) {
+	b := newBench(t)
+	var list []Inst
+	for _, v := range c.in {
+		list = append(list, push(v))
+	}
+	list = append(list, c.inst)
+	if c.trap != NoTrap {
+		out := b.run(&Code{Insts: append(list, op(OpExit)), Texts: c.texts})
+		if out.Trap != c.trap || out.PC != uint32(len(c.in)) {
+			t.Fatalf("trap %v at %d, want %v at %d", out.Trap, out.PC, c.trap, len(c.in))
+		}
+		return
+	}
+	list = append(list, op(OpDepth))
+	got, out := b.eval(Code{Insts: list, Texts: c.texts}, len(c.want)+1)
+	if out.Trap != NoTrap {
+		t.Fatalf("trap %v at %d", out.Trap, out.PC)
+	}
+	want := words(append(slices.Clone(c.want), int64(len(c.want)))...)
+	if !slices.Equal(got, want) {
+		t.Fatalf("stack %x, want %x", got, want)
+	}
+	if steps := uint32(len(list) + len(want) + 1); out.Steps != steps {
+		t.Fatalf("%d steps, want %d", out.Steps, steps)
+	}
+}
+
+func TestJumps(t *testing.T) {
+	for _, c := range []struct {
+		op         Op
+		taken, not []int64
+	}{
+		{OpJz, []int64{0}, []int64{1, minInt}},
+		{OpJnz, []int64{1, minInt}, []int64{0}},
+		{OpJlt, []int64{-1, minInt}, []int64{0, 1}},
+		{OpJle, []int64{-1, 0}, []int64{1}},
+		{OpJgt, []int64{1, maxInt}, []int64{0, -1}},
+		{OpJge, []int64{0, 1}, []int64{-1}},
+	} {
+		b := newBench(t)
+		try := func(v int64, want uint64) {
+			got, out := b.eval(Code{Insts: seq(push(v), opA(c.op, 4), push(1), opA(OpJmp, 5), push(2))}, 1)
+			if out.Trap != NoTrap || got[0] != want {
+				t.Errorf("op %d of %d: %d, %v", c.op, v, got[0], out.Trap)
+			}
+		}
+		for _, v := range c.taken {
+			try(v, 2)
+		}
+		for _, v := range c.not {
+			try(v, 1)
+		}
+	}
+}
+
+func TestLoopAndCalls(t *testing.T) {
+	b := newBench(t)
+	// 5 rounds of t0 += 3, by a routine.
+	got, out := b.eval(Code{Insts: seq(
+		push(5), opA(OpCall, 5), opA(OpLoop, 1), opA(OpPushTV, 0), opA(OpJmp, 10),
+		opA(OpPushTV, 0), push(3), op(OpAdd), opA(OpPopTV, 0), op(OpRet), op(OpNop))}, 1)
+	if out.Trap != NoTrap || got[0] != 15 {
+		t.Fatalf("%v %v", got, out.Trap)
+	}
+	for _, c := range []struct {
+		name string
+		list []Inst
+		want Trap
+		pc   uint32
+	}{
+		{"recursion without end", seq(opA(OpCall, 0)), TrapCalls, 0},
+		{"ret without call", seq(op(OpRet)), TrapCalls, 0},
+		{"no exit", seq(op(OpNop)), TrapOp, 1},
+		{"jump out", seq(opA(OpJmp, 7)), TrapOp, 7},
+		{"for ever", seq(opA(OpJmp, 0)), TrapFuel, 0},
+		{"pushes for ever", seq(push(1), opA(OpJmp, 0)), TrapStack, 0},
+		{"empty", nil, TrapOp, 0},
+	} {
+		out := b.run(&Code{Insts: c.list})
+		if out.Trap != c.want || out.PC != c.pc {
+			t.Errorf("%s: %v at %d, want %v at %d", c.name, out.Trap, out.PC, c.want, c.pc)
+		}
+	}
+}
+
+func TestFuel(t *testing.T) {
+	b := newBench(t)
+	for _, fuel := range []uint32{0, 1, 17, MaxFuel, math.MaxUint32} {
+		want := fuel
+		switch {
+		case fuel == 0:
+			want = DefaultFuel
+		case fuel > MaxFuel:
+			want = MaxFuel
+		}
+		out := b.run(&Code{Fuel: fuel, Insts: seq(opA(OpJmp, 0))})
+		if out.Trap != TrapFuel || out.Steps != want {
+			t.Errorf("fuel %d: %d steps, %v", fuel, out.Steps, out.Trap)
+		}
+	}
+	if out := b.run(&Code{Fuel: 2, Insts: seq(op(OpNop), op(OpExit))}); out.Trap != NoTrap || out.Steps != 2 {
+		t.Errorf("a program of exactly its fuel: %v", out)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	b := newBench(t)
+	item := seq(op(OpItem), op(OpEndItem))
+	run := func(tail ...Inst) Outcome { return b.run(&Code{Insts: append(slices.Clone(item), tail...)}) }
+	if out := run(opA(OpExit, uint32(ExitHold))); out.Kind != ExitHold || !b.hit.HasEvent() || !b.hit.HasItems() {
+		t.Errorf("hold: %+v", out)
+	}
+	if out := run(op(OpExit)); out.Kind != ExitPlain || b.hit.HasEvent() || !b.hit.HasItems() {
+		t.Errorf("plain exit: %+v", out)
+	}
+	if out := run(Inst{Op: OpExit, A: uint32(ExitFacility), V: 9}); out.Kind != ExitFacility || out.Facility != 9 || b.hit.HasEvent() {
+		t.Errorf("facility: %+v", out)
+	}
+	if out := run(opA(OpExit, uint32(ExitFacility)+1)); out.Trap != TrapOp {
+		t.Errorf("no such exit: %+v", out)
+	}
+	if out := run(op(OpAbort)); !out.Abort || b.hit.HasItems() {
+		t.Errorf("abort: %+v", out)
+	}
+	if out := run(op(OpRemove)); !out.Remove || !b.hit.HasItems() {
+		t.Errorf("remove: %+v", out)
+	}
+	if out := run(op(OpItem), op(OpRet)); out.Trap != TrapCalls || b.hit.Len() != itemHeader {
+		t.Errorf("a trap keeps complete items only: %+v, %d bytes", out, b.hit.Len())
+	}
+}
+
+// TestAbortKeepsOthers: an abort takes back what its own program logged, not what another did at the same place before.
+func TestAbortKeepsOthers(t *testing.T) {
+	b := newBench(t)
+	b.run(&Code{Insts: seq(op(OpItem), op(OpEndItem), opA(OpExit, uint32(ExitEvent)))})
+	b.m.Run(&Code{Insts: seq(op(OpItem), op(OpEndItem), op(OpAbort))}, &b.ctx, &b.hit)
+	if b.hit.Len() != itemHeader || !b.hit.HasEvent() {
+		t.Fatalf("%d bytes", b.hit.Len())
+	}
+}
+
+func TestUnsafe(t *testing.T) {
+	b := newBench(t)
+	out := b.run(&Code{Unsafe: true, Insts: seq(
+		push(0xab), opV(OpPopR, 0<<16|8<<8|8),
+		push(0x1000), push('J'), op(OpStore8), push(0x1100), push(-2), op(OpStore64),
+		push(77), op(OpSetRet), push(5), op(OpSkip), push(10), op(OpSignal), op(OpExit))})
+	if out.Trap != NoTrap || !out.Skip || out.SkipRet != 5 || out.Signal != 10 || !b.ctx.Dirty {
+		t.Fatalf("%+v", out)
+	}
+	if b.ctx.Regs[0] != 0x112233445566ab88 || b.thread.memory[0] != 'J' || b.thread.memory[0x107] != 0xff || b.thread.ret != 77 {
+		t.Fatalf("%x %v", b.ctx.Regs, b.thread.memory[:2])
+	}
+	for _, c := range []struct {
+		want Trap
+		list []Inst
+	}{
+		{TrapWrite, seq(push(0), push(1), op(OpStore32))},
+		{TrapRegister, seq(push(0), opV(OpPopR, 99<<16))},
+		{TrapIndex, seq(push(65), op(OpSignal))},
+		{TrapIndex, seq(push(0), op(OpSignal))},
+	} {
+		if out := b.run(&Code{Unsafe: true, Insts: c.list}); out.Trap != c.want {
+			t.Errorf("%v, want %v", out.Trap, c.want)
+		}
+	}
+}
+
+func TestPointerOf32Bits(t *testing.T) {
+	b := newBench(t)
+	b.ctx.Word = 4
+	got, _ := b.eval(Code{Insts: seq(push(0x1010), op(OpLoadPtr))}, 1)
+	if got[0] != 0xccddeeff {
+		t.Fatalf("%x", got[0])
+	}
+}
+
+// TestCircular: with a circular stack the words below the lowest are the highest, and nothing traps.
+func TestCircular(t *testing.T) {
+	b := newBench(t)
+	var list []Inst
+	for i := range 40 {
+		list = append(list, push(int64(i)))
+	}
+	got, out := b.eval(Code{Wrap: true, Insts: list}, 64)
+	if out.Trap != NoTrap {
+		t.Fatal(out.Trap)
+	}
+	for i, v := range got { // 64 pops go twice round the 32 words, which hold 8…39
+		if want := uint64(8 + i%32); v != want {
+			t.Fatalf("word %d is %d, want %d", i, v, want)
+		}
+	}
+	out = b.run(&Code{Wrap: true, Insts: seq(op(OpAdd), opA(OpDrop, 20), op(OpXchg), opA(OpDupN, 30), opA(OpPick, 30), op(OpExit))})
+	if out.Trap != NoTrap {
+		t.Fatalf("%v at %d", out.Trap, out.PC)
+	}
+	if out := b.run(&Code{Wrap: true, Insts: seq(opA(OpDrop, 33))}); out.Trap != TrapStack {
+		t.Fatalf("more words than there are: %v", out.Trap)
+	}
+}
+
+// TestNoAllocation runs one program with nearly all there is.
+func TestNoAllocation(t *testing.T) {
+	b := newBench(t)
+	id, keyed := b.declare(t, Object{Kind: KindHist, Keys: 2})
+	b.refine(t, id, ValueAny, ValueText, ValueStack)
+	id, mapped := b.declare(t, Object{Kind: KindMap, Keys: 1, Max: 4, Full: FullEvict})
+	b.refine(t, id, ValueText, ValueInt)
+	_, gv := b.declare(t, Object{Kind: KindInt})
+	_, pt := b.declare(t, Object{Kind: KindPerThread, Init: 3})
+	_, avg := b.declare(t, Object{Kind: KindAvg})
+	prog := b.a.Register(ProgramInfo{Formats: []Format{{}}})
+	c := &Code{ID: prog, Texts: []string{"key"}, Temps: 4, Insts: seq(
+		opA(OpPushS, 0), push(0x1000), push(5), op(OpStr), op(OpScat), opA(OpKeyText, uint32(ValueText)),
+		push(3), op(OpStack), opA(OpKeyText, uint32(ValueStack)), push(9), opV(OpAgg, keyed),
+		opV(OpFetchAddGV, 0), op(OpKeyInt), opA(OpText, 0), opV(OpMapSetS, mapped),
+		push(1), op(OpKeyInt), opV(OpMapGetS, mapped), op(OpHash), opV(OpAddPT, pt), push(4), opV(OpAgg, avg),
+		push(5), op(OpItof), op(OpSfloat), op(OpItem), op(OpLogText), op(OpEndItem),
+		opA(OpExit, uint32(ExitEvent)))}
+	c.Insts[11] = push(1)
+	c.Insts = append(c.Insts[:11:11], append(seq(push(1), opV(OpFetchAddGV, gv)), c.Insts[12:]...)...)
+	if n := testing.AllocsPerRun(200, func() {
+		if out := b.run(c); out.Trap != NoTrap {
+			t.Fatalf("%v at %d", out.Trap, out.PC)
+		}
+		b.a.Commit(Header{}, &b.hit)
+		b.a.Trapped(TrapRead, 1, 2, 3)
+		b.a.DropThread(5)
+	}); n != 0 {
+		t.Fatalf("%v allocations", n)
+	}
+	if len(b.a.Handle(1).Entries().Entries) != 4 {
+		t.Fatal("the map did not fill")
+	}
+}
