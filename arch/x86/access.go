@@ -10,10 +10,10 @@ import (
 // How emulation reaches registers and memory.
 //
 // Bytes to and from memory travel through a word of arch.Regs behind the last register. A buffer on the stack would
-// be moved to the heap, since it is passed to an interface, and a pooled one would cost a lock: the register file is
-// there already, and is the caller's alone for the time of the call. The cast below is sound because the word
-// is 8 bytes of an array of words that outlives the call, byte slices have no alignment, and the Go memory model treats the
-// two views as one variable; the word is put back, so that the file compares equal afterwards.
+// be moved to the heap, since it is passed to an interface, and a pooled one would cost a lock: the register file
+// is there already, and is the caller's alone for the time of the call. The cast below is sound because the word is
+// 8 bytes of an array of words that outlives the call, byte slices have no alignment, and the Go memory model
+// treats the two views as one variable; the word is put back, so that the file compares equal afterwards.
 
 const bufferWord = NumRegs
 

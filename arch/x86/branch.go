@@ -132,8 +132,8 @@ func (s *site) leave(regs *arch.Regs, mem arch.Memory) error {
 	return nil
 }
 
-// popFlags changes what a program without I/O privilege may: not IF, not IOPL. A trap flag is left to the processor, and so is a
-// change of the ID flag, which the kernel does not let a tracer make.
+// popFlags changes what a program without I/O privilege may: not IF, not IOPL. A trap flag is left to the
+// processor, and so is a change of the ID flag, which the kernel does not let a tracer make.
 func (s *site) popFlags(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	v, err := load(regs, mem, regs[RSP], f.size)

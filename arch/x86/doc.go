@@ -1,1 +1,86 @@
+// Package x86 is x86-64 and IA-32: one decoder, one set of emulations and one set of step repairs for both modes.
+//
+// # How it works
+//
+// Decode takes an instruction apart by the letter maps in tables.go: prefixes (decode.go, vector.go), opcode,
+// ModRM, displacement, immediates. It knows where the parts lie, which is all that moving an instruction takes, and
+// refuses bytes that no processor runs. Text is the only user of the x/arch disassembler, which has wrong lengths
+// for some instructions and does not see RIP-relative operands of vector instructions.
+//
+// Prepare, once per probe point, asks three questions: may the instruction be displaced at all (refusal), can it be
+// emulated (lower, into a form), and what does a step of its copy leave wrong (repairOf). The answers are in the
+// site, which is never changed again.
+//
+// A hit then takes one of three ways. Emulate is a switch over the form. Or the engine places what OutOfLine
+// returns in a slot, calls BeforeStep, single-steps the thread, and calls AfterStep. Or it puts the original bytes
+// back, holds the other threads, and does the same with the instruction's own address for a slot.
+//
+// There are no threads here, no locks and no variables: everything is a function over a register file and a memory.
+//
+// # How every class of instruction is run
+//
+// E: emulated (else stepped out of line if asked, or if the emulation fails); O: stepped out of line; R: refused.
+//
+//	class                                  how  what is put right after a step
+//	mov, movzx, movsx, lea, xchg of        E    program counter
+//	  registers, bswap, cmov, set, cbw,
+//	  cwd and kin, lahf, sahf, flag bits
+//	add … cmp, test, inc, dec, not, neg    E    program counter
+//	shl, shr, sar by an immediate          E    program counter
+//	bt, bts, btr, btc of a register        E    program counter
+//	the same, writing memory that is not   O    program counter; emulation is allowed, but not atomic
+//	  on the stack
+//	nop, endbr, pause, prefetch            E    program counter
+//	push, pop register, leave              E    program counter
+//	pushf                                  E    the trap flag in the pushed word is the program's
+//	popf                                   E    the trap flag is the popped one; emulation fails if TF or ID would change
+//	jmp, jcc, loop, jrcxz                  E    a target relative to the slot becomes the real one
+//	call relative                          E    the same, and the pushed return address
+//	call indirect                          E    the pushed return address
+//	ret, jmp indirect                      E    nothing: the target is absolute
+//	any RIP-relative operand               as   displacement corrected, or a register borrowed and given back
+//	                                       the class says
+//	far call                               O    the pushed return address
+//	far jmp, far ret                       O    nothing
+//	iret                                   O    the trap flag is the popped one
+//	syscall                                O    program counter, also of a restart; rcx, and the trap flag in r11
+//	sysenter, 32-bit syscall, int 0x80     O    program counter, unless the kernel set its own
+//	rep string instructions                O    not done until the program counter leaves: one step an iteration
+//	mov ss, pop ss                         O    the step takes in the jump behind the copy, and so comes home
+//	sgdt, str … under UMIP                 O    the same
+//	xbegin                                 O    the abort target; a step always aborts
+//	lock, xchg with memory                 O    program counter: atomic as ever
+//	x87, MMX, SSE, AVX, AVX-512, AMX       O    program counter
+//	rdtsc, cpuid, rdfsbase …               O    program counter
+//	in, out, cli, hlt, mov cr …            O    they fault in the slot as they would at home
+//	ud2, ud1, ud0                          O    the same
+//	into, int n                            O    the same
+//	int3, int 3, int1                      R    taken for the engine's own traps
+//	branches with a 66 prefix              R    AMD and Intel disagree on what they do
+//	  (in 64-bit mode: without REX.W; returns and indirect jumps are stepped)
+//	not decoded; APX                       R
+//
+// An instruction that faults leaves its thread at the start of the slot; AfterStep puts the program counter back to
+// the original address and says that the instruction is not done. Whoever delivers the signal should correct
+// si_addr in the same way when it is an address in the slot (SIGILL, SIGFPE, SIGTRAP).
+//
+// # Decisions
+//
+// Why are stores to shared memory stepped? A processor writes an aligned word at once. An emulation writes through
+// the kernel, which promises nothing of the kind, and a read-modify-write has a gap in which another thread's write
+// gets lost. Loads and stack traffic are emulated.
+//
+// Why does Emulate fail if the trap flag is set? The program single-steps itself and expects a trap after this very
+// instruction; a native step gives it one. With AC set an access may have to fault for its alignment.
+//
+// Why a borrowed register rather than a slot nearby? It works at any distance, so slots need not be near every
+// module. The register is one that the instruction cannot see, and AfterStep returns it however the step ended.
+//
+// # Limits
+//
+// The x87 instruction pointer that fnstenv and fxsave store is the address in the slot of the last x87 instruction
+// stepped out of line. A user shadow stack is not kept: with one, calls and returns have to be stepped in place.
+// Flags that the architecture leaves undefined after a shift are set by one rule, which need not be that of the
+// processor at hand. mov ss, pop ss and what the kernel emulates take in the next instruction when stepped in
+// place.
 package x86

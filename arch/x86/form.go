@@ -1,7 +1,8 @@
 package x86
 
-// form is an instruction lowered for emulation: decoded once, so that a hit costs one switch and a few loads.
-// It is filled in by lower and read by the emulate methods; a zero form (doNothing) is an instruction that is not emulated.
+// form is an instruction lowered for emulation: decoded once, so that a hit costs one switch and a few loads. It is
+// filled in by lower and read by the emulate methods; a zero form (doNothing) is an instruction that is not
+// emulated.
 type form struct {
 	do       action
 	op       uint8 // which operation of the action: an ALU operation, a condition, a shift, a flag operation

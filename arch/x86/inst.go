@@ -18,7 +18,6 @@ type inst struct {
 
 	enc     encoding
 	prefix  uint8 // offset of the REX, VEX, EVEX or XOP byte, or of the opcode without one
-	vexW    bool
 	vvvv    uint8 // the extra register of VEX, EVEX and XOP, not inverted, 0 to 31
 	opmap   uint8 // map0F …
 	opcode  uint8

@@ -20,8 +20,8 @@ import (
 
 // Where the child has memory. The window is what instructions may touch, half data, half stack.
 const (
-	nativeCode = 0x10000800
-	nearSlot   = 0x10100800
+	nativeCode = 0x13370800
+	nearSlot   = 0x13470800
 	farSlot64  = 0x6f0000000800
 	farSlot32  = 0xe0000800
 	window     = 0x20000000
@@ -44,7 +44,7 @@ static long map(unsigned long addr) {
 #endif
 }
 void _start(void) {
-	map(0x10000000); map(0x10100000); map(0x20000000);
+	map(0x13370000); map(0x13470000); map(0x20000000);
 #ifdef __x86_64__
 	map(0x6f0000000000);
 #else
@@ -81,6 +81,9 @@ func (c *child) farSlot() uint64 {
 // newChild builds and starts the child. The test is tied to its thread, which is the tracer.
 func newChild(t testing.TB, m *isa) *child {
 	testenv.Require(t, testenv.AMD64, testenv.GCC, testenv.Ptrace)
+	if !m.long {
+		testenv.Require(t, testenv.M32)
+	}
 	dir := t.TempDir()
 	src, exe := filepath.Join(dir, "child.c"), filepath.Join(dir, "child")
 	if err := os.WriteFile(src, []byte(childSource), 0o600); err != nil {
@@ -247,7 +250,8 @@ func (c *child) must(err error) {
 	}
 }
 
-// native runs an instruction where it belongs. pushf is not stepped but run up to a breakpoint: the step would push its own trap flag.
+// native runs an instruction where it belongs. pushf is not stepped but run up to a breakpoint: the step would push
+// its own trap flag.
 func (c *child) native(code []byte, regs arch.Regs, vectors bool) outcome {
 	regs[RIP] = nativeCode
 	if in, _ := decodeInst(code, c.isa.long); in.is(mapLegacy, 0x9c) {
@@ -274,8 +278,8 @@ func (c *child) run(code []byte, regs arch.Regs) outcome {
 	return out
 }
 
-// clearFlags has the child pop plain flags, without a step. The kernel keeps the ID flag from tracers, and after a stepped popf it
-// no longer tells a trap flag of the program's from its own, until the child has run freely.
+// clearFlags has the child pop plain flags, without a step. The kernel keeps the ID flag from tracers, and after a
+// stepped popf it no longer tells a trap flag of the program's from its own, until the child has run freely.
 func (c *child) clearFlags() {
 	regs := c.base
 	regs[RIP], regs[RSP] = nativeCode, stackTop

@@ -49,9 +49,9 @@ func (s *site) borrows(slot uint64) bool {
 	return !ok
 }
 
-// nop stands behind a copy that has a register on loan, which a jump back could not return. It is there for the steps that
-// take in one instruction more: after mov ss and pop ss, and after instructions that the kernel emulates (sgdt and the
-// like, where user mode may not run them).
+// nop stands behind a copy that has a register on loan, which a jump back could not return. It is there for the
+// steps that take in one instruction more: after mov ss and pop ss, and after instructions that the kernel emulates
+// (sgdt and the like, where user mode may not run them).
 const nop = 0x90
 
 // OutOfLine returns the copy to run at slot. Behind an instruction that goes on with the next one stands a jump back,
@@ -97,8 +97,8 @@ func (s *site) landing(slot uint64) uint64 {
 	return s.isa.wrap(slot + uint64(s.insn.Len) + uint64(s.in.imm))
 }
 
-// rebase changes [rip + disp32] to [scratch + disp32] in place. The extension bit of the base had no meaning before, and has to be clear
-// now; VEX, EVEX and XOP store it inverted.
+// rebase changes [rip + disp32] to [scratch + disp32] in place. The extension bit of the base had no meaning
+// before, and has to be clear now; VEX, EVEX and XOP store it inverted.
 func (s *site) rebase(code []byte) {
 	in := s.in
 	code[in.rmOff] = 0x80 | in.modrm&0x38 | s.scratchNumber()
@@ -122,7 +122,8 @@ func (s *site) scratchNumber() uint8 {
 	return 0
 }
 
-// appendJump appends a jump to the next instruction: relative where that reaches, otherwise through an address behind it.
+// appendJump appends a jump to the next instruction: relative where that reaches, otherwise through an address
+// behind it.
 func (s *site) appendJump(code []byte, slot uint64) []byte {
 	end := slot + uint64(len(code)) + 5
 	rel := int64(s.next() - end)

@@ -23,9 +23,9 @@ func (e *ScanError) Error() string {
 // Is makes it match arch.ErrUnsupported.
 func (e *ScanError) Is(target error) bool { return target == arch.ErrUnsupported }
 
-// Boundaries is the starts of the instructions of code, which lies at start: a linear sweep. It stops with an
-// error at the first bytes that are no instruction; what it found before is returned too. A last instruction that is cut off
-// is such an error.
+// Boundaries is the starts of the instructions of code, which lies at start: a linear sweep. It stops with an error
+// at the first bytes that are no instruction; what it found before is returned too. A last instruction that is cut
+// off is such an error.
 func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
 	var out []uint64
 	err := sweep(code, start, a, func(in arch.Insn) error {
@@ -59,8 +59,8 @@ func Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
 	return ExitsWith(code, start, a, func(uint64) bool { return false })
 }
 
-// ExitsWith is Exits for a function in several pieces: own tells that an address outside of code belongs to the function all the same,
-// as its cold part does. Each piece is scanned by a call of its own.
+// ExitsWith is Exits for a function in several pieces: own tells that an address outside of code belongs to the
+// function all the same, as its cold part does. Each piece is scanned by a call of its own.
 func ExitsWith(code []byte, start uint64, a arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error) {
 	s := scanner{start: start, end: start + uint64(len(code)), own: own}
 	if err := sweep(code, start, a, s.visit); err != nil {
@@ -195,8 +195,8 @@ func (s *scanner) unframed() bool {
 	return false
 }
 
-// dropsArguments reports an addition to the stack pointer n instructions ago that follows close on a call, as 32-bit code
-// gets rid of arguments.
+// dropsArguments reports an addition to the stack pointer n instructions ago that follows close on a call, as
+// 32-bit code gets rid of arguments.
 func (s *scanner) dropsArguments(n int, add *inst) bool {
 	if add.long || !add.addsToSP(aluADD) {
 		return false

@@ -162,10 +162,9 @@ func relocate(f *elf.File, start uint64, code []byte) {
 // TestExitsAgainstObjdump compares returns and direct jumps out of every exported function of a library.
 func TestExitsAgainstObjdump(t *testing.T) {
 	testenv.Require(t, testenv.Objdump)
-	const file = "/lib/x86_64-linux-gnu/libc.so.6"
+	file := "/lib/x86_64-linux-gnu/libc.so.6"
 	if _, err := os.Stat(file); err != nil {
-		file := "no libc in its usual place"
-		t.Skip(file)
+		file, _ = os.Executable() // has functions enough
 	}
 	text := map[uint64]line{}
 	disassemble(t, func(l line) bool { text[l.addr] = l; return true }, file)

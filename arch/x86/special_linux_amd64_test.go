@@ -63,8 +63,8 @@ func inPlace(t *testing.T, c *child, s arch.Site, regs arch.Regs, want outcome) 
 	}
 }
 
-// oneStep undoes the nop behind the instruction, which a native step took in: the trap came late. It also takes the step's own trap
-// flag out of what syscall left in r11.
+// oneStep undoes the nop behind the instruction, which a native step took in: the trap came late. It also takes the
+// step's own trap flag out of what syscall left in r11.
 func oneStep(o outcome, s arch.Site) outcome {
 	in := s.Insn()
 	if o.sig == 0 && o.regs[RIP] == nativeCode+uint64(in.Len)+1 {
@@ -85,6 +85,12 @@ func (c *child) push(words ...uint64) {
 			binary.LittleEndian.PutUint32(c.pattern[stackTop-window+4*i:], uint32(w))
 		}
 	}
+}
+
+// toWindow is the displacement of a RIP-relative operand in the window, of an instruction of six bytes.
+func toWindow(off uint32) string {
+	disp := window + off - (nativeCode + 6)
+	return hex.EncodeToString(binary.LittleEndian.AppendUint32(nil, disp))
 }
 
 // TestSpecial64 is the instructions that see that they are stepped, in 64-bit mode.
@@ -126,8 +132,8 @@ func TestSpecial64(t *testing.T) {
 	special(t, c, "48 ff 1b", nil) // far call: pushes the return address
 	special(t, c, "48 ff 2b", nil) // far jump
 	special(t, c, "ff 13", nil)    // near call
-	special(t, c, "ff 15 f6 fb ff 0f", nil)
-	special(t, c, "8e 15 fa ff ff 0f", func(*arch.Regs) { binary.LittleEndian.PutUint16(c.pattern, uint16(ss)) }) // mov window, %ss
+	special(t, c, "ff 15"+toWindow(0x400), nil)
+	special(t, c, "8e 15"+toWindow(0), func(*arch.Regs) { binary.LittleEndian.PutUint16(c.pattern, uint16(ss)) }) // mov window, %ss
 	special(t, c, "e8 fb ff ff ff", nil)                                                                          // a call to itself
 	special(t, c, "e8 00 00 00 00", nil)                                                                          // and to behind itself
 	special(t, c, "c7 f8 10 00 00 00", nil)                                                                       // xbegin
@@ -151,8 +157,8 @@ func TestSpecial32(t *testing.T) {
 	c.push(nativeCode+0x100, cs, 0x246)
 	special(t, c, "cf", nil)
 	special(t, c, "cb", nil)
-	special(t, c, "9a 00 09 00 10 23 00", nil) // far call
-	special(t, c, "ea 00 09 00 10 23 00", nil)
+	special(t, c, "9a 00 09 37 13 23 00", nil) // far call
+	special(t, c, "ea 00 09 37 13 23 00", nil)
 	special(t, c, "e8 fb ff ff ff", nil)
 	special(t, c, "0f 01 e3", nil) // smsw %ebx: the kernel emulates it
 }

@@ -49,7 +49,8 @@ func (in *inst) pushesPC() bool {
 	return false
 }
 
-// pushedSize is the size of the return address that a call pushes: far calls follow the operand size also in 64-bit mode.
+// pushedSize is the size of the return address that a call pushes: far calls follow the operand size also in 64-bit
+// mode.
 func (in *inst) pushedSize() uint8 {
 	if in.opcode == 0x9a || in.opcode == 0xff && in.regField() == 3 {
 		return in.operandSize()
@@ -76,9 +77,10 @@ func (s *site) BeforeStep(regs *arch.Regs, slot uint64) arch.StepState {
 	return st
 }
 
-// AfterStep puts regs and memory right after the thread stopped, for whatever reason: after the step, at a fault, or
-// for a signal that came before. It is to be called exactly once for every BeforeStep. done is false, and the program counter at the instruction,
-// when that has not run or has iterations left. done is true for a system call that a signal interrupted; see SyscallRestarts.
+// AfterStep puts regs and memory right after the thread stopped, for whatever reason: after the step, at a fault,
+// or for a signal that came before. It is to be called exactly once for every BeforeStep. done is false, and the
+// program counter at the instruction, when that has not run or has iterations left. done is true for a system call
+// that a signal interrupted; see SyscallRestarts.
 func (s *site) AfterStep(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (done bool, err error) {
 	if s.borrows(slot) {
 		regs[s.scratch] = st.Saved[savedScratch]
@@ -114,8 +116,8 @@ func (s *site) home(regs *arch.Regs, slot uint64) (done bool) {
 	return off != 0
 }
 
-// afterBranch: a branch to itself looks as if it had not run. It cannot fault, so it is taken for done, unless it is a loop
-// that has not counted.
+// afterBranch: a branch to itself looks as if it had not run. It cannot fault, so it is taken for done, unless it
+// is a loop that has not counted.
 func (s *site) afterBranch(regs *arch.Regs, slot uint64, st arch.StepState) bool {
 	if regs[RIP] != s.landing(slot) {
 		return s.home(regs, slot)

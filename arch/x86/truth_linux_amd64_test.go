@@ -132,7 +132,7 @@ func (g *generator) registers(in *inst) arch.Regs {
 		r[gpr[in.rm()]] = g.pointer()
 	}
 	r[EFLAGS] = 0x202 | g.Uint64()&(flagsStatus|flagDF)
-	r[FSBase], r[GSBase] = 0, 0
+	r[FSBase], r[GSBase] = 0x40, 0x80
 	if !g.c.isa.long {
 		r[FSBase], r[GSBase] = g.c.base[FSBase], g.c.base[GSBase]
 		for _, i := range gpr {
@@ -166,7 +166,25 @@ func (g *generator) refill() {
 }
 
 // tally counts what a run saw.
-type tally struct{ trials, faults, emulated, copies, borrowed, skipped int }
+type tally struct{ trials, faults, emulated, copies, borrowed, strays, skipped int }
+
+// report logs the counts. Strays are few, or the package's idea of addresses is wrong.
+func (n *tally) report(t *testing.T) {
+	t.Logf("%+v", *n)
+	if n.strays > n.trials/200 || n.emulated < n.trials/4 {
+		t.Errorf("too many strays, or too few emulations")
+	}
+}
+
+// strays reports an operand outside of the window: by chance there may be memory of the child's, which nobody puts
+// back.
+func (tr *trial) strays() bool {
+	if !tr.in.memory() || tr.in.is(mapLegacy, 0x8d) || tr.in.is(map0F, 0x1f) { // lea and nop touch nothing
+		return false
+	}
+	a := tr.in.address(nativeCode)
+	return a.effective(&tr.regs)-(window-windowLen) > 3*windowLen
+}
 
 // check runs a trial natively, emulated, and at a near and a far slot.
 func (g *generator) check(tr trial, n *tally) {
@@ -190,6 +208,9 @@ func (g *generator) check(tr trial, n *tally) {
 	n.trials++
 	if want.sig != 0 {
 		n.faults++
+	} else if tr.strays() {
+		n.strays++
+		return
 	}
 	if s.Allowed(arch.Emulated) {
 		g.checkEmulated(tr, s, &want, n)
@@ -228,7 +249,7 @@ func (g *generator) checkEmulated(tr trial, s arch.Site, want *outcome, n *tally
 	case errors.Is(err, arch.ErrUnsupported):
 		n.skipped++
 	case errors.As(err, &fault):
-		if want.sig == 0 && fault.Addr>>20 != nativeCode>>20 { // the image lacks the rest of the child's code
+		if want.sig == 0 {
 			g.c.t.Errorf("% x %s: %v, natively it runs", tr.code, g.text(tr), err)
 		}
 	case err != nil:
@@ -291,7 +312,7 @@ func TestRandomInstructions(t *testing.T) {
 					g.check(tr, &n)
 				}
 			}
-			t.Logf("%+v", n)
+			n.report(t)
 		})
 	}
 }
@@ -315,12 +336,13 @@ func TestRealInstructions(t *testing.T) {
 			g := generator{seed(t), newChild(t, b.m)}
 			var n tally
 			g.sample(text, emulationTrials()/4, &n)
-			t.Logf("%+v", n)
+			n.report(t)
 		})
 	}
 }
 
-// sample tries instructions spread over a text section, every other one a RIP-relative or vector one when there is one near.
+// sample tries instructions spread over a text section, every other one a RIP-relative or vector one when there is
+// one near.
 func (g *generator) sample(text []byte, trials int, n *tally) {
 	skip := 0
 	for off := 0; off < len(text)-16 && n.trials < trials && n.trials+n.skipped < 4*trials; {

@@ -102,7 +102,6 @@ func (d *decoder) evex() {
 func (in *inst) wideAndExtra(p byte) {
 	if p&0x80 != 0 {
 		in.rex |= rexW
-		in.vexW = true
 	}
 	in.vvvv = ^p >> 3 & 15
 	in.pp(p)
