@@ -16,6 +16,7 @@
 // would end a tracer in the middle of its work.
 //
 // Concurrency: a File is immutable once open; what it reads lazily is read once under a lock. Files and Caches are
-// safe for concurrent use, except that Close must come last. There is one lock in a Cache and four in a File
-// (symbols, frames, marks, demangled names); none is held while another of the same kind is taken.
+// safe for concurrent use, except that Close must come last. A Cache has one lock, which is held while a file is
+// opened; a File has one for each thing it reads lazily (debug file, symbols, frames, marks, demangled names), taken in the
+// order marks, symbols, debug file or frames or names, never the other way round.
 package module
