@@ -1,0 +1,290 @@
+package script
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"gotap/compile/diag"
+	"gotap/compile/js"
+	"gotap/runtime"
+	"gotap/script/output"
+)
+
+// aggregate is an aggregation, map or per-thread variable of the script.
+type aggregate struct {
+	id      int
+	object  runtime.Object
+	handle  *runtime.Handle
+	printed bool // its present content has been printed by the script
+}
+
+// binding is what it is to programs.
+func (a *aggregate) binding() js.BindingKind {
+	switch a.object.Kind {
+	case runtime.KindMap:
+		return js.BindMap
+	case runtime.KindPerThread:
+		return js.BindPerThread
+	}
+	return js.BindAgg
+}
+
+// aggregateKinds are the builtins that make aggregations.
+var aggregateKinds = map[string]runtime.ObjectKind{
+	"count": runtime.KindCount, "sum": runtime.KindSum, "min": runtime.KindMin, "max": runtime.KindMax, "avg": runtime.KindAvg,
+	"stats": runtime.KindStats, "hist": runtime.KindHist, "lhist": runtime.KindLhist, "map": runtime.KindMap,
+}
+
+// aggregateBuiltin is the builtin that makes a kind of aggregation: (name?, {keys, max, full}), lhist with its bounds first.
+func aggregateBuiltin(name string) func(*Script, goja.FunctionCall) goja.Value {
+	return func(s *Script, call goja.FunctionCall) goja.Value {
+		if name == "min" || name == "max" {
+			if v, ok := s.extreme(name, call.Arguments); ok {
+				return v
+			}
+		}
+		return s.newAggregate(name, call)
+	}
+}
+
+func (s *Script) newAggregate(kind string, call goja.FunctionCall) goja.Value {
+	at := s.site()
+	o := runtime.Object{Kind: aggregateKinds[kind], Keys: -1}
+	args, n := call.Arguments, 0
+	if kind == "lhist" {
+		n = s.parseBounds(&o, at, args)
+	}
+	o.Name = at.call.Name
+	if n < len(args) && goja.IsString(args[n]) {
+		o.Name = args[n].String()
+		n++
+	}
+	if n < len(args) && !goja.IsUndefined(args[n]) {
+		s.parseAggOptions(&o, at, n, args[n])
+		n++
+	}
+	if n < len(args) {
+		s.reject(at.argSpan(n), kind+`("name", { keys, max, full })`, "%s does not take this", kind)
+	}
+	return s.declareAggregate(o, at)
+}
+
+// parseBounds reads lo, hi and step; it gives the number of arguments used.
+func (s *Script) parseBounds(o *runtime.Object, at site, args []goja.Value) int {
+	words := [3]int64{}
+	for i := range words {
+		n, ok := int64(0), i < len(args)
+		if ok {
+			n, ok = toInt(args[i])
+		}
+		if !ok {
+			s.reject(at.argSpan(i), "lhist(lo, hi, step)", "lhist needs three integers first")
+			return min(len(args), 3)
+		}
+		words[i] = n
+	}
+	o.Lo, o.Hi, o.Step = words[0], words[1], words[2]
+	switch {
+	case o.Step <= 0:
+		s.reject(at.argSpan(2), "", "the step must be positive")
+	case o.Hi <= o.Lo:
+		s.reject(at.argSpan(1), "", "the upper bound %d is not above the lower one %d", o.Hi, o.Lo)
+	case uint64(o.Hi-o.Lo)/uint64(o.Step) > maxLhistBuckets:
+		s.reject(at.argSpan(2), "", "more than %d buckets", maxLhistBuckets)
+	}
+	return 3
+}
+
+// maxLhistBuckets is as in bpftrace.
+const maxLhistBuckets = 1000
+
+var fullPolicies = map[string]runtime.Full{"drop": runtime.FullDrop, "evict": runtime.FullEvict, "error": runtime.FullError}
+
+// Limits of keyed objects: a key may have so many parts, an object so many keys.
+const (
+	maxKeyParts = 16
+	maxKeys     = 1 << 22
+)
+
+// parseAggOptions reads { keys, max, full }.
+func (s *Script) parseAggOptions(o *runtime.Object, at site, n int, v goja.Value) {
+	obj, ok := v.(*goja.Object)
+	if !ok || obj.ClassName() != "Object" {
+		s.reject(at.argSpan(n), "{ keys: 1, max: 1000 }", "%s are no options", describe(v))
+		return
+	}
+	for _, key := range obj.Keys() {
+		value := obj.Get(key)
+		span := at.propertySpan(n, key, true)
+		switch key {
+		case "keys":
+			o.Keys = int(s.intOption(span, key, value, 0, maxKeyParts))
+		case "max":
+			o.Max = int(s.intOption(span, key, value, 1, maxKeys))
+		case "full":
+			policy, ok := fullPolicies[value.String()]
+			if !ok {
+				s.reject(span, `"drop", "evict" or "error"`, "full cannot be %s", describe(value))
+			}
+			o.Full = policy
+		default:
+			s.reject(at.propertySpan(n, key, false), nearest(key, []string{"keys", "max", "full"}), "there is no option %s", key)
+		}
+	}
+}
+
+func (s *Script) intOption(at diag.Span, name string, v goja.Value, lo, hi int64) int64 {
+	n, ok := toInt(v)
+	if !ok || n < lo || n > hi {
+		s.reject(at, "", "%s must be an integer from %d to %d, not %s", name, lo, hi, describe(v))
+		return lo
+	}
+	return n
+}
+
+// declareAggregate makes the object in the arena and in JavaScript.
+func (s *Script) declareAggregate(o runtime.Object, at site) goja.Value {
+	if s.failed() {
+		return s.aggregateObject(&aggregate{object: o})
+	}
+	id, ok := s.adopted(o)
+	if !ok {
+		var err error
+		if id, err = s.arena.Declare(o); err != nil {
+			s.reject(at.span(), "", "cannot make %s: %v", label(o), err)
+			return s.aggregateObject(&aggregate{object: o})
+		}
+	}
+	a := &aggregate{id: id, object: o, handle: s.arena.Handle(id)}
+	s.aggregates = append(s.aggregates, a)
+	s.shared = append(s.shared, sharedObject{o, id})
+	return s.aggregateObject(a)
+}
+
+func label(o runtime.Object) string {
+	if o.Name == "" {
+		return "the object"
+	}
+	return o.Name
+}
+
+// jsPerThread is perThread(init).
+func (s *Script) jsPerThread(call goja.FunctionCall) goja.Value {
+	at := s.site()
+	o := runtime.Object{Kind: runtime.KindPerThread, Name: at.call.Name}
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		n, ok := toInt(v)
+		if !ok {
+			s.reject(at.argSpan(0), "perThread(0)", "a per-thread variable starts as an integer, not %s", describe(v))
+		}
+		o.Init = n
+	}
+	return s.declareAggregate(o, at)
+}
+
+// aggregateObject is the JavaScript side of an aggregate.
+func (s *Script) aggregateObject(a *aggregate) goja.Value {
+	proto := s.aggProto
+	switch a.object.Kind {
+	case runtime.KindMap:
+		proto = s.mapProto
+	case runtime.KindPerThread:
+		proto = s.threadProto
+	}
+	obj := s.vm.CreateObject(proto)
+	obj.DefineDataPropertySymbol(s.symAggregate, s.vm.ToValue(a), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	return obj
+}
+
+// aggregateOf finds the aggregate that an object stands for, or nil.
+func (s *Script) aggregateOf(obj *goja.Object) *aggregate {
+	v := obj.GetSymbol(s.symAggregate)
+	if v == nil || goja.IsUndefined(v) {
+		return nil
+	}
+	a, _ := v.Export().(*aggregate)
+	return a
+}
+
+// self is the aggregate a method was called on.
+func (s *Script) self(call goja.FunctionCall) *aggregate {
+	if obj, ok := call.This.(*goja.Object); ok {
+		if a := s.aggregateOf(obj); a != nil && a.handle != nil {
+			return a
+		}
+	}
+	s.throwf("this is a method of aggregations and maps")
+	return nil
+}
+
+// printSnapshot prints an aggregate's content; an empty one prints nothing.
+func (s *Script) printSnapshot(a *aggregate, snap runtime.Snapshot, o runtime.PrintOptions) {
+	if len(snap.Entries) == 0 {
+		return
+	}
+	o.Name = a.object.Name
+	o.Symbol = s.symbolText
+	s.out.Aggregate(output.Aggregate{Snapshot: snap, Options: o})
+}
+
+// printRest prints, at the end of a run, what the script has left unprinted, in the order of declaration.
+func (s *Script) printRest() {
+	for _, a := range s.aggregates {
+		if a.object.Kind != runtime.KindPerThread && !a.printed {
+			s.printSnapshot(a, a.handle.Entries(), runtime.PrintOptions{})
+		}
+	}
+}
+
+// method defines a method of a prototype.
+func (s *Script) method(proto *goja.Object, name string, f func(*aggregate, goja.FunctionCall) goja.Value) {
+	fn := s.vm.ToValue(s.guarded(name, func(call goja.FunctionCall) goja.Value { return f(s.self(call), call) }))
+	proto.DefineDataProperty(name, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// installAggregates makes the prototypes.
+func (s *Script) installAggregates() {
+	s.aggProto, s.mapProto, s.threadProto = s.vm.NewObject(), s.vm.NewObject(), s.vm.NewObject()
+	for _, proto := range []*goja.Object{s.aggProto, s.mapProto} {
+		s.method(proto, "get", s.aggGet)
+		s.method(proto, "entries", s.aggEntries)
+		s.method(proto, "clear", s.aggClear)
+		s.method(proto, "take", s.aggTake)
+		s.method(proto, "print", s.aggPrint)
+		s.method(proto, "toJSON", s.aggJSON)
+		s.method(proto, "toString", s.aggString)
+	}
+	s.method(s.aggProto, "add", func(a *aggregate, c goja.FunctionCall) goja.Value { return s.aggAdd(a, nil, c.Argument(0)) })
+	s.method(s.aggProto, "inc", func(a *aggregate, c goja.FunctionCall) goja.Value { return s.aggAdd(a, nil, s.vm.ToValue(1)) })
+	s.method(s.aggProto, "at", s.aggAt)
+	s.method(s.mapProto, "set", s.mapSet)
+	s.method(s.mapProto, "has", s.mapHas)
+	s.method(s.mapProto, "delete", s.mapDelete)
+	s.method(s.mapProto, "inc", s.mapInc)
+	value := s.vm.ToValue(s.guarded("value", func(goja.FunctionCall) goja.Value {
+		s.throwf("a per-thread variable has a value only in programs: each thread has its own")
+		return nil
+	}))
+	s.threadProto.DefineAccessorProperty("value", value, value, goja.FLAG_FALSE, goja.FLAG_FALSE)
+}
+
+// lostNames are the causes of loss in a stable order.
+func lostNames(lost map[string]uint64) []string {
+	var names []string
+	for cause, n := range lost {
+		if n > 0 {
+			names = append(names, cause)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// textOf renders a snapshot as text.
+func (s *Script) textOf(a *aggregate) string {
+	var b strings.Builder
+	a.handle.Entries().Print(&b, runtime.PrintOptions{Name: a.object.Name, Symbol: s.symbolText})
+	return strings.TrimSuffix(b.String(), "\n")
+}

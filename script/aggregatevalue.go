@@ -1,0 +1,224 @@
+package script
+
+import (
+	"github.com/dop251/goja"
+
+	"gotap/runtime"
+)
+
+// key converts arguments to the parts of a key.
+func (s *Script) key(args []goja.Value) []runtime.Value {
+	key := make([]runtime.Value, len(args))
+	for i, v := range args {
+		key[i] = s.keyPart(v)
+	}
+	return key
+}
+
+func (s *Script) keyPart(v goja.Value) runtime.Value {
+	if goja.IsString(v) {
+		return runtime.Text(v.String())
+	}
+	if b, ok := v.Export().(bool); ok {
+		return runtime.Int(boolInt(b))
+	}
+	n, ok := toInt(v)
+	if !ok {
+		s.throwf("%s cannot be part of a key: integers and text can", describe(v))
+	}
+	return runtime.Int(n)
+}
+
+// keyValue is a key as JavaScript sees it: the part itself, or an array of two parts and more.
+func (s *Script) keyValue(key []runtime.Value) goja.Value {
+	if len(key) == 1 {
+		return s.value(key[0])
+	}
+	parts := make([]any, len(key))
+	for i, part := range key {
+		parts[i] = s.value(part)
+	}
+	return s.vm.NewArray(parts...)
+}
+
+// data is what an aggregate holds for one key as JavaScript sees it: a number, a text, or for stats and histograms an object.
+func (s *Script) data(o runtime.Object, d runtime.Data) goja.Value {
+	switch {
+	case o.Kind == runtime.KindStats:
+		return s.statsValue(d)
+	case o.Kind == runtime.KindHist || o.Kind == runtime.KindLhist:
+		return s.bucketsValue(d)
+	case d.IsText:
+		return s.vm.ToValue(cutMark(d.Text, d.Cut))
+	}
+	return s.integer(d.Int)
+}
+
+func (s *Script) statsValue(d runtime.Data) goja.Value {
+	obj := s.vm.NewObject()
+	average := int64(0)
+	if d.Count != 0 {
+		average = d.Sum / d.Count
+	}
+	obj.Set("count", s.integer(d.Count))
+	obj.Set("average", s.integer(average))
+	obj.Set("total", s.integer(d.Sum))
+	return obj
+}
+
+func (s *Script) bucketsValue(d runtime.Data) goja.Value {
+	list := make([]any, len(d.Buckets))
+	for i, b := range d.Buckets {
+		obj := s.vm.NewObject()
+		if b.Min != nil {
+			obj.Set("min", s.integer(*b.Min))
+		}
+		if b.Max != nil {
+			obj.Set("max", s.integer(*b.Max))
+		}
+		obj.Set("count", s.unsigned(b.Count))
+		list[i] = obj
+	}
+	obj := s.vm.NewObject()
+	obj.Set("buckets", s.vm.NewArray(list...))
+	return obj
+}
+
+// empty is the value of a key that nothing was ever added to.
+func (s *Script) empty(o runtime.Object) goja.Value {
+	if o.Kind == runtime.KindCount || o.Kind == runtime.KindSum {
+		return s.vm.ToValue(0)
+	}
+	return goja.Undefined()
+}
+
+func (s *Script) aggGet(a *aggregate, call goja.FunctionCall) goja.Value {
+	d, ok := a.handle.Get(s.key(call.Arguments)...)
+	if !ok {
+		if len(call.Arguments) > 0 {
+			return goja.Undefined()
+		}
+		return s.empty(a.object)
+	}
+	return s.data(a.object, d)
+}
+
+func (s *Script) aggEntries(a *aggregate, _ goja.FunctionCall) goja.Value {
+	return s.entries(a.handle.Entries())
+}
+
+func (s *Script) entries(snap runtime.Snapshot) goja.Value {
+	list := make([]any, len(snap.Entries))
+	for i, e := range snap.Entries {
+		list[i] = s.vm.NewArray(s.keyValue(e.Key), s.data(snap.Object, e.Data))
+	}
+	return s.vm.NewArray(list...)
+}
+
+func (s *Script) aggClear(a *aggregate, _ goja.FunctionCall) goja.Value {
+	a.handle.Clear()
+	a.printed = false
+	return nil
+}
+
+// aggTake gives what there is, as get or entries would, and leaves nothing.
+func (s *Script) aggTake(a *aggregate, _ goja.FunctionCall) goja.Value {
+	snap := a.handle.Take()
+	a.printed = false
+	if isKeyed(a, snap) {
+		return s.entries(snap)
+	}
+	if len(snap.Entries) == 0 {
+		return s.empty(a.object)
+	}
+	return s.data(snap.Object, snap.Entries[0].Data)
+}
+
+func isKeyed(a *aggregate, snap runtime.Snapshot) bool {
+	if len(snap.Entries) > 0 {
+		return len(snap.Entries[0].Key) > 0
+	}
+	return a.object.Keys > 0 || snap.Object.Keys > 0 || a.object.Kind == runtime.KindMap
+}
+
+// aggPrint is print({ top, div }).
+func (s *Script) aggPrint(a *aggregate, call goja.FunctionCall) goja.Value {
+	var o runtime.PrintOptions
+	if obj, ok := call.Argument(0).(*goja.Object); ok {
+		at := s.site()
+		for _, key := range obj.Keys() {
+			switch key {
+			case "top":
+				o.Top = int(s.intOption(at.propertySpan(0, key, true), key, obj.Get(key), 0, maxKeys))
+			case "div":
+				o.Div = int(s.intOption(at.propertySpan(0, key, true), key, obj.Get(key), 0, maxSafe))
+			default:
+				s.reject(at.propertySpan(0, key, false), nearest(key, []string{"top", "div"}), "print has no option %s", key)
+			}
+		}
+	}
+	s.printSnapshot(a, a.handle.Entries(), o)
+	a.printed = true
+	return nil
+}
+
+// aggJSON is what JSON.stringify and JSON output show.
+func (s *Script) aggJSON(a *aggregate, _ goja.FunctionCall) goja.Value {
+	snap := a.handle.Entries()
+	if isKeyed(a, snap) {
+		return s.entries(snap)
+	}
+	if len(snap.Entries) == 0 {
+		return s.empty(a.object)
+	}
+	return s.data(snap.Object, snap.Entries[0].Data)
+}
+
+func (s *Script) aggString(a *aggregate, _ goja.FunctionCall) goja.Value {
+	return s.vm.ToValue(s.textOf(a))
+}
+
+func (s *Script) aggAdd(a *aggregate, key []runtime.Value, v goja.Value) goja.Value {
+	n, ok := toInt(v)
+	if !ok {
+		s.throwf("cannot add %s: aggregations hold integers", describe(v))
+	}
+	s.must(a.handle.Add(n, key...))
+	return nil
+}
+
+// aggAt is .at(k…), whose result has add and inc.
+func (s *Script) aggAt(a *aggregate, call goja.FunctionCall) goja.Value {
+	key := s.key(call.Arguments)
+	obj := s.vm.NewObject()
+	obj.Set("add", s.guarded("add", func(c goja.FunctionCall) goja.Value { return s.aggAdd(a, key, c.Argument(0)) }))
+	obj.Set("inc", s.guarded("inc", func(goja.FunctionCall) goja.Value { return s.aggAdd(a, key, s.vm.ToValue(1)) }))
+	return obj
+}
+
+// mapSet is .set(k…, value).
+func (s *Script) mapSet(a *aggregate, call goja.FunctionCall) goja.Value {
+	n := len(call.Arguments)
+	if n < 2 {
+		s.throwf("set needs a key and a value")
+	}
+	s.must(a.handle.Set(s.keyPart(call.Arguments[n-1]), s.key(call.Arguments[:n-1])...))
+	return call.This
+}
+
+func (s *Script) mapHas(a *aggregate, call goja.FunctionCall) goja.Value {
+	_, ok := a.handle.Get(s.key(call.Arguments)...)
+	return s.vm.ToValue(ok)
+}
+
+func (s *Script) mapDelete(a *aggregate, call goja.FunctionCall) goja.Value {
+	return s.vm.ToValue(a.handle.Delete(s.key(call.Arguments)...))
+}
+
+// mapInc is .inc(k…): it adds one, and gives the new value.
+func (s *Script) mapInc(a *aggregate, call goja.FunctionCall) goja.Value {
+	key := s.key(call.Arguments)
+	s.must(a.handle.Add(1, key...))
+	d, _ := a.handle.Get(key...)
+	return s.integer(d.Int)
+}

@@ -1,0 +1,173 @@
+package script
+
+import (
+	"github.com/dop251/goja"
+
+	"gotap/compile/js"
+)
+
+// Builtin is one name that host JavaScript finds beside the language's own. The table serves the machine, and whoever
+// writes typings or help.
+type Builtin struct {
+	Name      string
+	Signature string // as TypeScript declares it, without the name: "(code?: number): never"
+	Doc       string
+	// Program says what the name means in programs: "" nothing, "same" the same, or what to do instead.
+	Program string
+
+	call func(s *Script, call goja.FunctionCall) goja.Value
+}
+
+// Builtins lists the table.
+func Builtins() []Builtin { return append([]Builtin(nil), builtins...) }
+
+const (
+	aggOptions = "options?: AggregationOptions"
+	topLevel   = "make it at top level: const x = "
+	inCallback = "do it in the exit callback"
+	hostOnlyOK = "same"
+)
+
+// builtins are all of them, in the order of the manual.
+var builtins []Builtin
+
+func init() { builtins = makeBuiltins() }
+
+func makeBuiltins() []Builtin {
+	return []Builtin{
+		{"probe", "(spec: string | string[], program: Program | Handlers): Probe",
+			"places a probe; a function is the enter handler", "probes are made by the host: do it at top level or in a callback", (*Script).jsProbe},
+		{"begin", "(fn: () => void): void", "runs before the first event is delivered", inCallback, (*Script).jsBegin},
+		{"end", "(fn: () => void): void", "runs after the last event", inCallback, (*Script).jsEnd},
+		{"every", "(interval: string | number, fn: () => void): Timer",
+			`runs at an interval: "20ms", "1s", "100us", or milliseconds`, inCallback, (*Script).jsEvery},
+		{"on", `(event: "exec" | "exit" | "fork" | "thread" | "signal" | "module", fn: (e: LifecycleEvent) => void): void`,
+			"runs when something happens to a traced process", inCallback, (*Script).jsOn},
+		{"stop", "(code?: number): never", "ends the run at once, with an exit status", "use exit(…), and stop(…) in its callback", (*Script).jsStop},
+		{"option", "<T extends number | string | boolean>(name: string, value?: T, help?: string): T",
+			"declares a script argument, given with --arg name=value", topLevel + "option(…)", (*Script).jsOption},
+
+		{"count", "(name?: string, " + aggOptions + "): Aggregation<number>", "counts hits", topLevel + "count()", aggregateBuiltin("count")},
+		{"sum", "(name?: string, " + aggOptions + "): Aggregation<number>", "adds values up", topLevel + "sum()", aggregateBuiltin("sum")},
+		{"min", "(name?: string, " + aggOptions + "): Aggregation<number>",
+			"keeps the smallest value; with numbers, the smaller of them", "same", aggregateBuiltin("min")},
+		{"max", "(name?: string, " + aggOptions + "): Aggregation<number>",
+			"keeps the largest value; with numbers, the larger of them", "same", aggregateBuiltin("max")},
+		{"avg", "(name?: string, " + aggOptions + "): Aggregation<number>", "averages values", topLevel + "avg()", aggregateBuiltin("avg")},
+		{"stats", "(name?: string, " + aggOptions + "): Aggregation<Stats>", "count, average and total", topLevel + "stats()", aggregateBuiltin("stats")},
+		{"hist", "(name?: string, " + aggOptions + "): Aggregation<Histogram>", "a histogram by powers of two", topLevel + "hist()", aggregateBuiltin("hist")},
+		{"lhist", "(lo: number, hi: number, step: number, name?: string, " + aggOptions + "): Aggregation<Histogram>",
+			"a histogram of equal steps", topLevel + "lhist()", aggregateBuiltin("lhist")},
+		{"map", "(name?: string, " + aggOptions + "): TraceMap", "keys with a value each", topLevel + "map()", aggregateBuiltin("map")},
+		{"perThread", "(init?: number): { value: number }", "a variable each thread has its own of", topLevel + "perThread()", (*Script).jsPerThread},
+
+		{"print", "(...values: any[]): void", "writes values on a line", "same", (*Script).jsPrint},
+		{"log", "(...values: any[]): void", "writes values on a line", "same", (*Script).jsPrint},
+		{"printf", "(format: string, ...values: any[]): void", "writes values by a format, without an end of line", "same", (*Script).jsPrintf},
+		{"hex", "(value: number | bigint, digits?: number): string", "a number in hexadecimal, with 0x", "use printf(\"%x\", v)", (*Script).jsHex},
+		{"sym", "(pid: number, address: number | bigint): string", "names an address: func+0x10 (module); in an exit callback the pid can be left out",
+			inCallback, (*Script).jsSym},
+		{"hexdump", "(bytes: string, base?: number | bigint): string", "bytes as hexdump -C shows them", inCallback, (*Script).jsHexdump},
+		{"abs", "(value: number | bigint): number | bigint", "the absolute value", "same", (*Script).jsAbs},
+	}
+}
+
+// hostOnly is what names of the host are in programs: the builtins above that are not in both, and JavaScript's own.
+var hostOnly = map[string]js.Binding{}
+
+func init() {
+	for _, b := range builtins {
+		if b.Program != "same" {
+			hostOnly[b.Name] = js.Binding{Kind: js.BindUnusable, Reason: "a function of the host", Hint: b.Program}
+		}
+	}
+	for name, hint := range map[string]string{
+		"Math":       "integer arithmetic has min, max, abs, clz, popcount and the operators",
+		"JSON":       "exit({…}) with the fields, and use JSON in its callback",
+		"Date":       "c.time is monotonic nanoseconds; use Date in a callback",
+		"String":     "write a template: `${value}`",
+		"Number":     "values are 64-bit integers already",
+		"BigInt":     "values are 64-bit integers already",
+		"parseInt":   "exit({…}) with the text, and parse it in the callback",
+		"parseFloat": "exit({…}) with the text, and parse it in the callback",
+		"Array":      "use a map(), or separate variables",
+		"Object":     "use separate variables",
+		"Set":        "use a map()",
+		"Map":        "use a map()",
+		"RegExp":     "compare with === or startsWith",
+		"Promise":    "programs run to their end at once",
+		"require":    "require modules at top level",
+		"globalThis": "name the variable itself",
+	} {
+		hostOnly[name] = js.Binding{Kind: js.BindUnusable, Reason: "host JavaScript", Hint: hint}
+	}
+}
+
+// programOnly are builtins of programs that make no sense on the host; calling them says so.
+var programOnly = []string{"u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "ptr", "str", "bytes", "readable",
+	"abort", "remove", "skip", "signal", "hash", "clz", "popcount", "ult"}
+
+// install defines the globals.
+func (s *Script) install() {
+	for _, b := range builtins {
+		s.define(b.Name, b.call)
+	}
+	for _, name := range programOnly {
+		s.define(name, func(s *Script, _ goja.FunctionCall) goja.Value {
+			s.throwf("%s() belongs in a program: enter, post, leave or fault of a probe", name)
+			return nil
+		})
+	}
+	s.define("exit", func(s *Script, _ goja.FunctionCall) goja.Value {
+		s.throwf("exit() belongs in a program; the host ends the run with stop(code)")
+		return nil
+	})
+	s.installConsole()
+	s.define("require", func(s *Script, call goja.FunctionCall) goja.Value { return s.require(s.opts.Dir, call) })
+	s.vm.Set("%reg", s.guarded("", s.register))
+	s.vm.Set("%add", s.guarded("", s.addVar))
+	s.vm.Set("%vars", s.vm.NewDynamicArray(&s.vars))
+}
+
+// define makes one global function.
+func (s *Script) define(name string, f func(*Script, goja.FunctionCall) goja.Value) {
+	fn := s.vm.ToValue(s.guarded(name, func(call goja.FunctionCall) goja.Value { return f(s, call) })).(*goja.Object)
+	fn.DefineDataProperty("name", s.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	fn.DefineDataPropertySymbol(s.symBuiltin, s.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	s.vm.GlobalObject().DefineDataProperty(name, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// builtinOf is the name of the builtin a function value is, or "".
+func (s *Script) builtinOf(fn *goja.Object) string {
+	if v := fn.GetSymbol(s.symBuiltin); v != nil && !goja.IsUndefined(v) {
+		return v.String()
+	}
+	return ""
+}
+
+// guarded keeps a mistake of ours from taking the whole process down: a Go panic that is none of the machine's own becomes
+// an exception of the script.
+func (s *Script) guarded(name string, f func(goja.FunctionCall) goja.Value) func(goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) (result goja.Value) {
+		defer func() {
+			if r := recover(); r != nil {
+				panic(s.asException(name, r))
+			}
+		}()
+		if result = f(call); result == nil {
+			return goja.Undefined()
+		}
+		return result
+	}
+}
+
+// asException passes on what the machine itself throws, and wraps errors of Go.
+func (s *Script) asException(name string, r any) any {
+	if err, ok := r.(interface {
+		error
+		RuntimeError()
+	}); ok {
+		return s.vm.NewTypeError("internal error in %s: %v", name, err)
+	}
+	return r
+}

@@ -1,0 +1,173 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/file"
+
+	"gotap/compile/diag"
+)
+
+// complaint is a diagnostic on its way through JavaScript as an exception, so that it keeps its place and hint.
+type complaint struct{ d diag.Diagnostic }
+
+func (c *complaint) Error() string { return c.d.Text }
+
+// reject reports a wrong use of a builtin. While the script is loaded the error is only noted, so that all are told at
+// once; later it is an exception.
+func (s *Script) reject(at diag.Span, hint, format string, args ...any) {
+	d := diag.Diagnostic{Span: at, Text: fmt.Sprintf(format, args...), Hint: hint}
+	if s.loading {
+		s.diags = append(s.diags, d)
+		return
+	}
+	s.throw(d)
+}
+
+// throw raises a diagnostic as a TypeError.
+func (s *Script) throw(d diag.Diagnostic) {
+	e := s.vm.NewTypeError(d.Text)
+	e.DefineDataPropertySymbol(s.symComplaint, s.vm.ToValue(&complaint{d}), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	panic(e)
+}
+
+// throwf raises a TypeError at the call being executed.
+func (s *Script) throwf(format string, args ...any) {
+	c := s.site()
+	s.throw(diag.Diagnostic{Span: c.span(), Text: fmt.Sprintf(format, args...)})
+}
+
+// explain turns what a call into JavaScript returned into a diagnostic.
+func (s *Script) explain(err error) diag.Diagnostic {
+	var interrupted *goja.InterruptedError
+	if errors.As(err, &interrupted) {
+		return diag.Diagnostic{Span: s.place(interrupted.Stack()), Text: interruption(interrupted)}
+	}
+	var overflow *goja.StackOverflowError
+	if errors.As(err, &overflow) {
+		return diag.Diagnostic{Span: s.place(overflow.Stack()), Text: "calls nested too deeply",
+			Hint: "does a function call itself without end?"}
+	}
+	var ex *goja.Exception
+	if errors.As(err, &ex) {
+		return s.explainException(ex)
+	}
+	return diag.Diagnostic{Text: err.Error()}
+}
+
+func interruption(e *goja.InterruptedError) string {
+	if reason, ok := e.Value().(error); ok {
+		return reason.Error()
+	}
+	return fmt.Sprint(e.Value())
+}
+
+// explainException words an exception: ours with their own place and hint, others with the place they were thrown at.
+func (s *Script) explainException(ex *goja.Exception) diag.Diagnostic {
+	obj, _ := ex.Value().(*goja.Object)
+	if obj == nil {
+		return diag.Diagnostic{Span: s.place(ex.Stack()), Text: "uncaught " + describe(ex.Value())}
+	}
+	if v := obj.GetSymbol(s.symComplaint); v != nil {
+		if c, ok := v.Export().(*complaint); ok {
+			return c.d
+		}
+	}
+	return diag.Diagnostic{Span: s.place(ex.Stack()), Text: s.message(obj)}
+}
+
+// message is what an error object says, with its class unless that is the plain Error.
+func (s *Script) message(obj *goja.Object) string {
+	name, text := property(obj, "name"), property(obj, "message")
+	switch {
+	case text == "" && name == "":
+		return "uncaught " + s.inspect(obj)
+	case name == "" || name == "Error" || name == "GoError":
+		return firstLine(text)
+	}
+	return name + ": " + firstLine(text)
+}
+
+func firstLine(s string) string {
+	first, _, more := strings.Cut(s, "\n")
+	if more {
+		return first + " …"
+	}
+	return first
+}
+
+// property is a property as text; exceptions of getters count as "".
+func property(obj *goja.Object, name string) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = ""
+		}
+	}()
+	if v := obj.Get(name); v != nil && !goja.IsUndefined(v) {
+		return v.String()
+	}
+	return ""
+}
+
+// place is the innermost frame that is in the user's own text, the standard library and built-ins passed over if possible.
+func (s *Script) place(stack []goja.StackFrame) diag.Span {
+	for _, frame := range stack {
+		if src := s.sources[frame.SrcName()]; src != nil {
+			return src.file.PlaceSpan(frame.Position())
+		}
+	}
+	return diag.Span{}
+}
+
+// describe names a value in messages.
+func describe(v goja.Value) string {
+	switch {
+	case v == nil || goja.IsUndefined(v):
+		return "undefined"
+	case goja.IsNull(v):
+		return "null"
+	case goja.IsString(v):
+		return fmt.Sprintf("%q", v.String())
+	case goja.IsNumber(v), goja.IsBigInt(v):
+		return v.String()
+	}
+	if obj, ok := v.(*goja.Object); ok {
+		return describeObject(obj)
+	}
+	return v.String()
+}
+
+func describeObject(obj *goja.Object) string {
+	if _, ok := goja.AssertFunction(obj); ok {
+		return "a function"
+	}
+	switch class := obj.ClassName(); class {
+	case "Array":
+		return "an array"
+	case "Object":
+		return "an object"
+	default:
+		return "a " + class
+	}
+}
+
+// stackLine is a line of an error's stack property: "at f (script.js:3:10(12))".
+var stackLine = regexp.MustCompile(`(?m)^\s*at (?:.*\()?([^()\n]+):(\d+):(\d+)\(\d+\)`)
+
+// stackPlace is the innermost place of the script in the text of a stack.
+func (s *Script) stackPlace(stack string) diag.Span {
+	for _, m := range stackLine.FindAllStringSubmatch(stack, -1) {
+		src := s.sources[m[1]]
+		line, err1 := strconv.Atoi(m[2])
+		col, err2 := strconv.Atoi(m[3])
+		if src != nil && err1 == nil && err2 == nil {
+			return src.file.PlaceSpan(file.Position{Line: line, Column: col})
+		}
+	}
+	return diag.Span{}
+}

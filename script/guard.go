@@ -1,0 +1,104 @@
+package script
+
+import (
+	"github.com/dop251/goja"
+)
+
+// Sizes beyond which built-ins of the language, which cannot be interrupted, are refused.
+const (
+	maxTextSize  = 64 << 20 // characters of a text made by repeat or padding
+	maxArraySize = 1 << 24  // elements of an array that a built-in walks without calling back
+	maxByteSize  = 64 << 20 // bytes of a buffer
+)
+
+// Built-ins that walk a whole array by themselves.
+var arrayWalkers = []string{"fill", "join", "reverse", "indexOf", "lastIndexOf", "includes", "copyWithin", "slice", "splice",
+	"concat", "unshift", "sort", "toReversed", "toSorted", "toSpliced", "with", "flat", "toString"}
+
+var bufferTypes = []string{"ArrayBuffer", "Uint8Array", "Int8Array", "Uint8ClampedArray", "Uint16Array", "Int16Array", "Uint32Array",
+	"Int32Array", "Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array"}
+
+// guardNatives puts checks of size in front of built-ins that could otherwise hold the host up for minutes, or take all memory
+// in one step, out of the watchdog's reach.
+func (s *Script) guardNatives() {
+	text := s.vm.Get("String").ToObject(s.vm).Get("prototype").ToObject(s.vm)
+	s.guardNative(text, "repeat", func(c goja.FunctionCall) bool {
+		return float64(len(c.This.String()))*c.Argument(0).ToFloat() > maxTextSize
+	})
+	for _, name := range []string{"padStart", "padEnd"} {
+		s.guardNative(text, name, func(c goja.FunctionCall) bool { return c.Argument(0).ToFloat() > maxTextSize })
+	}
+	arrays := s.vm.Get("Array").ToObject(s.vm)
+	proto := arrays.Get("prototype").ToObject(s.vm)
+	for _, name := range arrayWalkers {
+		s.guardNative(proto, name, func(c goja.FunctionCall) bool { return s.lengthOf(c.This) > maxArraySize })
+	}
+	s.guardNative(arrays, "from", func(c goja.FunctionCall) bool { return s.lengthOf(c.Argument(0)) > maxArraySize })
+	for _, name := range bufferTypes {
+		s.guardBuffer(name)
+	}
+}
+
+// lengthOf is an object's length, 0 for what has none.
+func (s *Script) lengthOf(v goja.Value) float64 {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return 0
+	}
+	if n := obj.Get("length"); n != nil {
+		if _, isObject := n.(*goja.Object); !isObject {
+			return n.ToFloat()
+		}
+	}
+	return 0
+}
+
+// guardNative replaces a method by one that refuses first.
+func (s *Script) guardNative(holder *goja.Object, name string, tooLarge func(goja.FunctionCall) bool) {
+	original, ok := goja.AssertFunction(holder.Get(name))
+	if !ok {
+		return
+	}
+	guarded := s.guarded(name, func(c goja.FunctionCall) goja.Value {
+		if tooLarge(c) {
+			panic(s.rangeError(name + " would make something too large"))
+		}
+		v, err := original(c.This, c.Arguments...)
+		if err != nil {
+			panic(err)
+		}
+		return v
+	})
+	fn := s.vm.ToValue(guarded).(*goja.Object)
+	fn.DefineDataProperty("name", s.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	holder.DefineDataProperty(name, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// guardBuffer puts a check in front of a constructor. A proxy keeps instanceof and static methods as they are.
+func (s *Script) guardBuffer(name string) {
+	original, ok := s.vm.Get(name).(*goja.Object)
+	if !ok {
+		return
+	}
+	proxy := s.vm.NewProxy(original, &goja.ProxyTrapConfig{
+		Construct: func(target *goja.Object, args []goja.Value, newTarget *goja.Object) *goja.Object {
+			if len(args) > 0 && (goja.IsNumber(args[0]) && args[0].ToFloat() > maxByteSize || s.lengthOf(args[0]) > maxByteSize) {
+				panic(s.rangeError("a " + name + " of that size is too large"))
+			}
+			obj, err := s.vm.New(target, args...)
+			if err != nil {
+				panic(err)
+			}
+			return obj
+		},
+	})
+	s.vm.GlobalObject().DefineDataProperty(name, s.vm.ToValue(proxy), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+func (s *Script) rangeError(text string) goja.Value {
+	e, err := s.vm.New(s.vm.Get("RangeError"), s.vm.ToValue(text))
+	if err != nil {
+		return s.vm.ToValue(text)
+	}
+	return e
+}

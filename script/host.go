@@ -1,0 +1,364 @@
+package script
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+	"gotap/script/output"
+)
+
+// host is the goroutine that owns the machine while a run lasts, with what reaches it.
+type host struct {
+	queue   chan func()   // posted functions and lifecycle events
+	records chan struct{} // the pump has seen a record
+	resume  chan struct{} // the ring has been emptied: the pump may wait again
+	quit    chan struct{} // closed by End
+	done    chan struct{} // closed when the loop has ended
+	started bool
+	dropped atomic.Uint64 // lifecycle events that found the queue full
+}
+
+const (
+	queueSize  = 4096 // posted functions and lifecycle events that can wait
+	batchSize  = 256  // records handled before timers and the queue are looked at
+	flushEvery = 50 * time.Millisecond
+)
+
+func (h *host) init() {
+	h.queue = make(chan func(), queueSize)
+	h.records, h.resume = make(chan struct{}), make(chan struct{})
+	h.quit, h.done = make(chan struct{}), make(chan struct{})
+}
+
+// Begin runs the begin callbacks. It is called before the first target may run.
+func (s *Script) Begin() {
+	for _, fn := range s.begins {
+		s.call(fn)
+	}
+	s.out.Flush()
+}
+
+// Start hands the machine to a goroutine of its own, which delivers records and runs timers until End.
+func (s *Script) Start() {
+	s.host.started = true
+	s.dog.rebase()
+	now := time.Now()
+	for _, t := range s.timers {
+		t.next = now.Add(t.every)
+	}
+	go s.pump()
+	go s.loop()
+}
+
+// pump waits for records, so that the loop can wait for several things at once. While the loop reads the ring it rests:
+// the ring has one consumer at a time.
+func (s *Script) pump() {
+	for s.arena.Wait(s.host.quit) {
+		select {
+		case s.host.records <- struct{}{}:
+		case <-s.host.quit:
+			return
+		}
+		select {
+		case <-s.host.resume:
+		case <-s.host.quit:
+			return
+		}
+	}
+}
+
+// loop is the host.
+func (s *Script) loop() {
+	defer close(s.host.done)
+	busy, flushed := false, time.Now()
+	for {
+		if busy {
+			if busy = s.drain(batchSize); !busy {
+				s.wakePump()
+			}
+			if now := time.Now(); now.Sub(flushed) > flushEvery {
+				s.out.Flush()
+				flushed = now
+			}
+			if !s.poll() {
+				return
+			}
+			continue
+		}
+		s.out.Flush()
+		if !s.wait(&busy) {
+			return
+		}
+	}
+}
+
+func (s *Script) wakePump() {
+	select {
+	case s.host.resume <- struct{}{}:
+	case <-s.host.quit:
+	}
+}
+
+// poll does what is due without waiting; it reports false at the end.
+func (s *Script) poll() bool {
+	s.tick(time.Now())
+	for {
+		select {
+		case f := <-s.host.queue:
+			f()
+		case <-s.host.quit:
+			return false
+		default:
+			return true
+		}
+	}
+}
+
+// wait waits for the next thing to do; it reports false at the end.
+func (s *Script) wait(busy *bool) bool {
+	var due <-chan time.Time
+	if d, ok := s.nextTick(); ok {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-s.host.records:
+		*busy = true
+	case f := <-s.host.queue:
+		f()
+	case now := <-due:
+		s.tick(now)
+	case <-s.host.quit:
+		return false
+	}
+	return true
+}
+
+// Post has a function run on the host's goroutine. It reports false when the queue is full or the host has ended. Safe for
+// concurrent use; it does not block.
+func (s *Script) Post(f func()) bool {
+	select {
+	case s.host.queue <- f:
+		return true
+	default:
+		return false
+	}
+}
+
+// Event is something that happened to a traced process, for on(…).
+type Event struct {
+	Kind   string         // "exec", "exit", "fork", "thread", "signal", "module"
+	Fields map[string]any // what the callback sees: integers, text
+}
+
+// Lifecycle tells the script of an event. Safe for concurrent use; it does not block: an event that finds the queue full is
+// counted as lost.
+func (s *Script) Lifecycle(e Event) {
+	if len(s.listeners[e.Kind]) == 0 || s.Stopped() {
+		return
+	}
+	if !s.Post(func() { s.deliverEvent(e) }) {
+		s.host.dropped.Add(1)
+	}
+}
+
+func (s *Script) deliverEvent(e Event) {
+	for _, fn := range s.listeners[e.Kind] {
+		obj := s.vm.NewObject()
+		for name, v := range e.Fields {
+			obj.Set(name, s.fieldValue(v))
+		}
+		s.call(fn, obj)
+	}
+}
+
+func (s *Script) fieldValue(v any) goja.Value {
+	switch v := v.(type) {
+	case uint64:
+		return s.unsigned(v)
+	case int64:
+		return s.integer(v)
+	}
+	return s.vm.ToValue(v)
+}
+
+// Lost counts what this package has dropped, by cause. Safe for concurrent use.
+func (s *Script) Lost() map[string]uint64 {
+	lost := map[string]uint64{}
+	if n := s.host.dropped.Load(); n > 0 {
+		lost["events of processes: the script's queue was full"] = n
+	}
+	return lost
+}
+
+// drain delivers records; it reports whether there may be more.
+func (s *Script) drain(most int) bool {
+	for range most {
+		rec, ok := s.arena.Next()
+		if !ok {
+			return false
+		}
+		s.Deliver(rec)
+	}
+	return true
+}
+
+// Deliver handles one record: its lines are printed and its event goes to the probe's callback, in the order logged. A held
+// thread is released whatever happens. It is for the host, and for tests and replays that have no ring.
+func (s *Script) Deliver(rec runtime.Record) {
+	if rec.Flags&runtime.RecordHold != 0 {
+		defer s.release(rec.Hold)
+	}
+	if s.stopped.Load() {
+		return
+	}
+	p := s.byID[rec.Probe]
+	name := s.probeName(p, &rec)
+	for i := range rec.Items {
+		if s.stopped.Load() {
+			return
+		}
+		item := &rec.Items[i]
+		if item.Format.Kind == runtime.ItemEvent {
+			s.deliverRecord(p, name, &rec, item)
+			continue
+		}
+		s.out.Print(item.Print(s.symbolText))
+	}
+}
+
+func (s *Script) probeName(p *Probe, rec *runtime.Record) string {
+	if p != nil {
+		return p.Name
+	}
+	info, _ := s.arena.Program(rec.Program)
+	return info.Name
+}
+
+func (s *Script) release(ticket uint32) {
+	if s.tracer != nil {
+		s.tracer.Release(ticket)
+	}
+}
+
+func (s *Script) deliverRecord(p *Probe, name string, rec *runtime.Record, item *runtime.Item) {
+	if p == nil || p.callback == nil {
+		s.out.Event(output.Event{Probe: name, Pid: rec.Pid, Tid: rec.Tid, Time: rec.Time, Comm: commText(&rec.Header),
+			Fields: s.fields(s.layoutOf(item.Format), item)})
+		return
+	}
+	s.eventPid = int(rec.Pid)
+	s.call(p.callback, s.event(rec, item, name))
+	s.eventPid = 0
+}
+
+// call runs a callback under the watchdog; what it throws is reported and the run goes on.
+func (s *Script) call(fn goja.Callable, args ...goja.Value) {
+	if s.disabled {
+		return
+	}
+	err := s.protect(func() error {
+		_, err := fn(goja.Undefined(), args...)
+		return err
+	})
+	if err != nil && !s.isStop(err) {
+		s.fault(err)
+	}
+	for _, p := range s.rejected {
+		s.faults.report(s.out, s.rejection(p))
+	}
+	s.rejected = nil
+}
+
+// End ends the run: what is in the ring is delivered, the end callbacks run, aggregations that were not printed are, and
+// everything is written out. It returns when all that is done, and is called once, after Start.
+func (s *Script) End() {
+	if s.host.started {
+		close(s.host.quit)
+		<-s.host.done
+	}
+	for s.drain(batchSize) {
+	}
+	s.emptyQueue()
+	s.stopped.Store(false) // stop ends events, not the end callbacks
+	s.loading = false
+	for _, fn := range s.ends {
+		s.call(fn)
+	}
+	s.stopped.Store(true)
+	s.printRest()
+	s.faults.summary(s.out)
+	s.out.Flush()
+}
+
+// emptyQueue runs what was posted before the end.
+func (s *Script) emptyQueue() {
+	for {
+		select {
+		case f := <-s.host.queue:
+			f()
+		default:
+			return
+		}
+	}
+}
+
+// Faults counts the exceptions of callbacks so far; to be read when the host is at rest.
+func (s *Script) Faults() uint64 { return s.faults.total }
+
+// fault reports an exception of a callback. Too much memory is the end of all callbacks and of the run.
+func (s *Script) fault(err error) {
+	d := s.explain(err)
+	s.faults.report(s.out, d)
+	if isHeap(err) {
+		s.disabled = true
+		if s.tracer != nil {
+			s.tracer.Stop(1)
+		}
+		s.status = 1
+		s.stopped.Store(true)
+	}
+}
+
+// faults are the exceptions of callbacks: the first few of each place are shown, all are counted.
+type faults struct {
+	total  uint64
+	places map[diag.Diagnostic]uint64
+	order  []diag.Diagnostic
+}
+
+const (
+	faultsShown  = 3   // of one place and text
+	faultsPlaces = 100 // places that are told apart
+)
+
+func (f *faults) report(out output.Sink, d diag.Diagnostic) {
+	f.total++
+	if f.places == nil {
+		f.places = map[diag.Diagnostic]uint64{}
+	}
+	if _, known := f.places[d]; !known {
+		if len(f.places) >= faultsPlaces {
+			return
+		}
+		f.order = append(f.order, d)
+	}
+	if f.places[d]++; f.places[d] <= faultsShown {
+		out.Error(d)
+	}
+}
+
+// summary tells how many were not shown.
+func (f *faults) summary(out output.Sink) {
+	for _, d := range f.order {
+		if n := f.places[d]; n > faultsShown {
+			d.Text = d.Text + " (" + itoa(int(n)) + " times in all)"
+			out.Error(d)
+		}
+	}
+}

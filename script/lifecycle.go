@@ -1,0 +1,191 @@
+package script
+
+import (
+	"errors"
+	"sort"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"gotap/compile/diag"
+)
+
+// timer is one every(…).
+type timer struct {
+	every time.Duration
+	next  time.Time
+	fn    goja.Callable
+	off   bool
+}
+
+// errStop interrupts the callback that called stop.
+var errStop = errors.New("the script ends the run")
+
+// isStop reports whether a callback ended because it called stop.
+func (s *Script) isStop(err error) bool {
+	var e *goja.InterruptedError
+	return errors.As(err, &e) && e.Value() == errStop
+}
+
+func isHeap(err error) bool {
+	var e *goja.InterruptedError
+	if !errors.As(err, &e) {
+		return false
+	}
+	_, ok := e.Value().(errHeap)
+	return ok
+}
+
+// fnArgument is argument n as a callback.
+func (s *Script) fnArgument(at site, call goja.FunctionCall, n int, usage string) goja.Callable {
+	obj, ok := call.Argument(n).(*goja.Object)
+	if ok {
+		_, ok = goja.AssertFunction(obj)
+	}
+	if !ok {
+		s.reject(at.argSpan(n), usage, "%s is no function", describe(call.Argument(n)))
+		return nil
+	}
+	return s.callbackOf(obj, at.argSpan(n))
+}
+
+// jsBegin is begin(fn).
+func (s *Script) jsBegin(call goja.FunctionCall) goja.Value {
+	if fn := s.fnArgument(s.site(), call, 0, "begin(() => { … })"); fn != nil {
+		s.begins = append(s.begins, fn)
+	}
+	return nil
+}
+
+// jsEnd is end(fn).
+func (s *Script) jsEnd(call goja.FunctionCall) goja.Value {
+	if fn := s.fnArgument(s.site(), call, 0, "end(() => { … })"); fn != nil {
+		s.ends = append(s.ends, fn)
+	}
+	return nil
+}
+
+var eventKinds = []string{"exec", "exit", "fork", "thread", "signal", "module"}
+
+// jsOn is on(event, fn). Listeners are fixed once the run has started: Lifecycle reads them on other goroutines.
+func (s *Script) jsOn(call goja.FunctionCall) goja.Value {
+	at := s.site()
+	kind := call.Argument(0)
+	known := false
+	for _, k := range eventKinds {
+		known = known || goja.IsString(kind) && kind.String() == k
+	}
+	if !known {
+		s.reject(at.argSpan(0), nearest(kind.String(), eventKinds), "there is no event %s", describe(kind))
+		return nil
+	}
+	fn := s.fnArgument(at, call, 1, `on("exec", e => { … })`)
+	if s.host.started {
+		s.throwf("on() has to be called before the run starts: at top level or in begin()")
+	}
+	if fn != nil {
+		s.listeners[kind.String()] = append(s.listeners[kind.String()], fn)
+	}
+	return nil
+}
+
+// jsEvery is every(interval, fn); the result has stop().
+func (s *Script) jsEvery(call goja.FunctionCall) goja.Value {
+	at := s.site()
+	d, err := interval(call.Argument(0))
+	if err != nil {
+		s.reject(at.argSpan(0), `"20ms", "1s", "100us", or a number of milliseconds`, "%v", err)
+	}
+	fn := s.fnArgument(at, call, 1, `every("1s", () => { … })`)
+	t := &timer{every: d, next: time.Now().Add(d), fn: fn, off: fn == nil || err != nil}
+	s.timers = append(s.timers, t)
+	obj := s.vm.NewObject()
+	obj.Set("stop", s.guarded("stop", func(goja.FunctionCall) goja.Value {
+		t.off = true
+		return nil
+	}))
+	return obj
+}
+
+// jsStop is stop(code): nothing is delivered after it, and the callback that calls it ends there.
+func (s *Script) jsStop(call goja.FunctionCall) goja.Value {
+	code := int64(0)
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		n, ok := toInt(v)
+		if !ok || n < 0 || n > 255 {
+			at := s.site()
+			s.reject(at.argSpan(0), "", "a status is from 0 to 255, not %s", describe(v))
+			return nil
+		}
+		code = n
+	}
+	if !s.stopped.Swap(true) {
+		s.status = int(code)
+		if s.tracer != nil {
+			s.outside(func() { s.tracer.Stop(int(code)) })
+		}
+	}
+	s.vm.Interrupt(errStop)
+	return nil
+}
+
+// nextTick is how long the next timer waits.
+func (s *Script) nextTick() (time.Duration, bool) {
+	var next time.Time
+	for _, t := range s.timers {
+		if !t.off && (next.IsZero() || t.next.Before(next)) {
+			next = t.next
+		}
+	}
+	if next.IsZero() || s.stopped.Load() {
+		return 0, false
+	}
+	return max(0, time.Until(next)), true
+}
+
+// tick runs the timers that are due, each once however late it is.
+func (s *Script) tick(now time.Time) {
+	if s.stopped.Load() {
+		return
+	}
+	var due []*timer
+	for _, t := range s.timers {
+		if !t.off && !t.next.After(now) {
+			due = append(due, t)
+		}
+	}
+	sort.SliceStable(due, func(i, j int) bool { return due[i].next.Before(due[j].next) })
+	for _, t := range due {
+		if t.off || s.stopped.Load() {
+			continue
+		}
+		if t.next = t.next.Add(t.every); !t.next.After(now) {
+			t.next = now.Add(t.every)
+		}
+		s.call(t.fn)
+	}
+}
+
+// trackRejection keeps promises that were rejected and that nothing handles.
+func (s *Script) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperation) {
+	if op == goja.PromiseRejectionReject {
+		s.rejected = append(s.rejected, p)
+		return
+	}
+	for i, r := range s.rejected {
+		if r == p {
+			s.rejected = append(s.rejected[:i], s.rejected[i+1:]...)
+			return
+		}
+	}
+}
+
+// rejection explains a promise that was rejected.
+func (s *Script) rejection(p *goja.Promise) diag.Diagnostic {
+	d := diag.Diagnostic{Text: "a promise was rejected: " + describe(p.Result())}
+	if obj, ok := p.Result().(*goja.Object); ok {
+		d.Text = "a promise was rejected: " + s.message(obj)
+		d.Span = s.stackPlace(property(obj, "stack"))
+	}
+	return d
+}

@@ -1,0 +1,245 @@
+package load
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"gotap/compile/diag"
+)
+
+// builder is one run of esbuild. Its plug-in is called from several goroutines.
+type builder struct {
+	loader *Loader
+	entry  entry
+	first  *diag.Source
+
+	mu      sync.Mutex
+	sources map[string]*diag.Source // by the path esbuild shows in messages and maps
+	inputs  []string
+	edges   map[string][]string // importer → imported
+	list    diag.List
+}
+
+// build replaces the file's text by what esbuild makes of it. A file without imports only loses its types, so that its
+// let and const stay what they are; joining modules makes them all var.
+func (l *Loader) build(f *File, e entry, original *diag.Source) diag.List {
+	b := &builder{loader: l, entry: e, first: original, sources: map[string]*diag.Source{e.name: original},
+		edges: map[string][]string{}}
+	if !hasModules(e.text) {
+		result := api.Transform(e.text, b.transformOptions())
+		b.messages(result.Errors)
+		return b.finish(f, result.Code, result.Map)
+	}
+	result := api.Build(b.options())
+	b.messages(result.Errors)
+	b.circle()
+	if b.list.HasErrors() {
+		return b.list
+	}
+	var text, mapText []byte
+	for _, out := range result.OutputFiles {
+		if strings.HasSuffix(out.Path, ".map") {
+			mapText = out.Contents
+		} else {
+			text = out.Contents
+		}
+	}
+	f.joined = e.format == formatScript
+	return b.finish(f, text, mapText)
+}
+
+// finish gives the file its new text and the way back.
+func (b *builder) finish(f *File, text, mapText []byte) diag.List {
+	if b.list.HasErrors() {
+		return b.list
+	}
+	back, err := newMapping(mapText, string(text), b.sources, b.first)
+	if err != nil {
+		b.list.Errorf(diag.Span{Source: b.first}, "", "%v", err)
+		return b.list
+	}
+	f.Source, f.back = diag.NewSource(b.entry.name, string(text)), back
+	f.Inputs = append(f.Inputs, b.inputs...)
+	return b.list
+}
+
+// supported says what the JavaScript machine knows or lacks beyond its ES level. What it lacks and cannot be lowered is
+// left for its own error.
+func supported() map[string]bool {
+	return map[string]bool{"async-generator": false, "for-await": false, "regexp-unicode-property-escapes": true,
+		"regexp-match-indices": true, "regexp-set-notation": true}
+}
+
+func (b *builder) transformOptions() api.TransformOptions {
+	return api.TransformOptions{Loader: loaderOf(b.entry.name), Sourcefile: b.entry.name, Sourcemap: api.SourceMapExternal,
+		Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
+		Supported: supported(), TreeShaking: api.TreeShakingFalse}
+}
+
+// options lower what the JavaScript machine does not know, and change nothing else.
+func (b *builder) options() api.BuildOptions {
+	o := api.BuildOptions{
+		Stdin: &api.StdinOptions{Contents: b.entry.text, ResolveDir: absolute(b.entry.dir), Sourcefile: b.entry.name,
+			Loader: loaderOf(b.entry.name)},
+		Bundle: true, Write: false, Outfile: "script.js", Target: api.ES2022, Charset: api.CharsetUTF8,
+		Format: api.FormatIIFE, Platform: api.PlatformNeutral, LegalComments: api.LegalCommentsNone,
+		Sourcemap: api.SourceMapExternal, LogLevel: api.LogLevelSilent, TreeShaking: api.TreeShakingFalse,
+		Supported: supported(),
+		Plugins:   []api.Plugin{{Name: "gotap", Setup: b.setup}},
+	}
+	if b.entry.format == formatModule {
+		o.Format = api.FormatCommonJS
+	}
+	return o
+}
+
+func absolute(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
+}
+
+func loaderOf(name string) api.Loader {
+	switch path.Ext(name) {
+	case ".ts", ".mts", ".cts":
+		return api.LoaderTS
+	case ".json":
+		return api.LoaderJSON
+	}
+	return api.LoaderJS
+}
+
+// setup makes this package, not esbuild, find and read every module.
+func (b *builder) setup(p api.PluginBuild) {
+	all := api.OnResolveOptions{Filter: ".*"}
+	p.OnResolve(all, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		if a.Kind == api.ResolveEntryPoint {
+			return api.OnResolveResult{}, nil
+		}
+		found, err := b.loader.Resolve(b.dirOf(a), a.Path)
+		if err != nil {
+			return api.OnResolveResult{}, err
+		}
+		if a.Kind == api.ResolveJSRequireCall {
+			return api.OnResolveResult{Path: found, External: true}, nil
+		}
+		b.edge(a.Importer, found)
+		return api.OnResolveResult{Path: found, Namespace: "gotap"}, nil
+	})
+	p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "gotap"}, b.load)
+}
+
+// dirOf is where an importer's relative names start.
+func (b *builder) dirOf(a api.OnResolveArgs) string {
+	if strings.HasPrefix(a.Importer, StdPrefix) {
+		return path.Dir(a.Importer)
+	}
+	if filepath.IsAbs(a.Importer) && a.Namespace == "gotap" {
+		return filepath.Dir(a.Importer)
+	}
+	return absolute(b.entry.dir)
+}
+
+func (b *builder) edge(from, to string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if from == b.entry.name {
+		from = b.entryPath()
+	}
+	b.edges[from] = append(b.edges[from], to)
+}
+
+// entryPath is the entry as an import of it would resolve.
+func (b *builder) entryPath() string {
+	if strings.HasPrefix(b.entry.path, StdPrefix) {
+		return b.entry.path
+	}
+	return absolute(b.entry.path)
+}
+
+func (b *builder) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
+	raw, err := b.loader.Read(a.Path)
+	if err != nil {
+		return api.OnLoadResult{}, fmt.Errorf("cannot read the module %s: %w", a.Path, err)
+	}
+	text := string(raw)
+	src := diag.NewSource(displayName(a.Path), text)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sources["gotap:"+a.Path] = src
+	if !strings.HasPrefix(a.Path, StdPrefix) {
+		b.inputs = append(b.inputs, a.Path)
+	}
+	if bad := checkText(src); bad.HasErrors() {
+		b.list = append(b.list, bad...)
+		text = ""
+	}
+	return api.OnLoadResult{Contents: &text, Loader: loaderOf(a.Path), ResolveDir: filepath.Dir(a.Path)}, nil
+}
+
+// messages converts esbuild's errors: its columns count bytes from 0.
+func (b *builder) messages(all []api.Message) {
+	for _, m := range all {
+		span, hint := diag.Span{Source: b.first}, ""
+		if m.Location != nil {
+			span, hint = b.span(m.Location), m.Location.Suggestion
+		}
+		b.list.Errorf(span, hint, "%s", lowerFirst(strings.TrimPrefix(m.Text, "[plugin gotap] ")))
+	}
+}
+
+func (b *builder) span(at *api.Location) diag.Span {
+	src := b.sources[at.File]
+	if src == nil {
+		return diag.Span{Source: b.first}
+	}
+	start := min(src.Offset(at.Line, 1)+at.Column, len(src.Text))
+	return diag.Span{Source: src, Start: start, End: start + max(1, at.Length)}
+}
+
+// circle reports modules that import each other: which of them runs first, and so what it sees of the other, would be chance.
+func (b *builder) circle() {
+	done := map[string]bool{}
+	starts := make([]string, 0, len(b.edges))
+	for from := range b.edges {
+		starts = append(starts, from)
+	}
+	sort.Strings(starts)
+	for _, from := range starts {
+		if way := b.findCircle(from, nil, done); way != nil {
+			names := make([]string, len(way))
+			for i, p := range way {
+				names[i] = displayName(p)
+			}
+			b.list.Errorf(diag.Span{Source: b.first, End: 1}, "move what both need to a third module",
+				"modules import each other in a circle: %s", strings.Join(names, " → "))
+			return
+		}
+	}
+}
+
+func (b *builder) findCircle(at string, way []string, done map[string]bool) []string {
+	for i, p := range way {
+		if p == at {
+			return append(way[i:], at)
+		}
+	}
+	if done[at] {
+		return nil
+	}
+	way = append(way, at)
+	for _, next := range b.edges[at] {
+		if found := b.findCircle(next, way, done); found != nil {
+			return found
+		}
+	}
+	done[at] = true
+	return nil
+}

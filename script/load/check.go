@@ -1,0 +1,72 @@
+package load
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"gotap/compile/diag"
+)
+
+// Version is the version of the script language, which a script may ask for with the line "// @gotap 1".
+const Version = "1"
+
+var versionLine = regexp.MustCompile(`(?m)^[ \t]*//[ \t]*@gotap[ \t]+(\S+)`)
+
+// checkText refuses what is no text of this language before any parser stumbles over it.
+func checkText(src *diag.Source) diag.List {
+	var list diag.List
+	if at := badByte(src.Text); at >= 0 {
+		list.Errorf(diag.Span{Source: src, Start: at, End: at + 1}, badByteHint(src.Text),
+			"the file is not UTF-8 text")
+		return list
+	}
+	if at := strings.IndexByte(src.Text, 0); at >= 0 {
+		list.Errorf(diag.Span{Source: src, Start: at, End: at + 1}, "is it a binary file?", "the script holds a NUL byte")
+		return list
+	}
+	head := src.Text[:codeStart(src.Text)]
+	if m := versionLine.FindStringSubmatchIndex(head); m != nil && head[m[2]:m[3]] != Version {
+		list.Errorf(diag.Span{Source: src, Start: m[2], End: m[3]}, "this gotap speaks version "+Version,
+			"the script asks for version %s of the language", head[m[2]:m[3]])
+	}
+	return list
+}
+
+// badByte is the offset of the first byte that is not UTF-8, or -1.
+func badByte(text string) int {
+	if utf8.ValidString(text) {
+		return -1
+	}
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+func badByteHint(text string) string {
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		return "it looks like UTF-16: save it as UTF-8"
+	}
+	return "save it as UTF-8"
+}
+
+var (
+	spaceOrComment = regexp.MustCompile(`^(?:[\s\x{feff}]+|//[^\n]*|/\*(?s:.*?)\*/|#![^\n]*)+`)
+	moduleSyntax   = regexp.MustCompile(`(?m)^[ \t]*(?:import[ \t]*["'{*]|import[ \t]+[\w$]|export[ \t]*[{*]|export[ \t]+\w)`)
+	propertyEscape = regexp.MustCompile(`\\[pP]\{`)
+)
+
+// codeStart is where the comments at the head of a script end.
+func codeStart(text string) int { return len(spaceOrComment.FindString(text)) }
+
+// hasModules reports whether a text seems to have import or export declarations. A line of a template that looks like one
+// costs a pass through esbuild, nothing else.
+func hasModules(text string) bool { return moduleSyntax.MatchString(text) }
+
+// BadRegExp reports a pattern with a property escape: the JavaScript machine accepts these and silently never matches.
+func BadRegExp(pattern string) bool { return propertyEscape.MatchString(pattern) }

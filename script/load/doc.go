@@ -1,0 +1,11 @@
+// Package load turns the text of a script into a syntax tree whose every node knows its place in the file the user wrote.
+//
+// A plain script goes straight to the JavaScript parser. Only a file named .ts, or one with import or export, goes through
+// esbuild first, which strips the types and joins the modules into one text; a source map leads every offset of that text back.
+// Offsets in this package are bytes of the text that is parsed (File.Source); File.Origin gives the original place.
+//
+// Each file is parsed twice: Tree stays as written, for the compiler of programs; Run is rewritten by package scope
+// before it is executed. Parsing costs less than a millisecond for scripts of usual size, copying a tree safely costs more code.
+//
+// Nothing here runs JavaScript, and nothing is safe for concurrent use.
+package load

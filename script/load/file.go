@@ -1,0 +1,104 @@
+package load
+
+import (
+	"regexp"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+
+	"gotap/compile/diag"
+)
+
+// Base is the number of the first byte of a parsed file in the tree's positions.
+const Base = 1
+
+// File is one parsed text.
+type File struct {
+	Path   string       // identity: absolute path, "gotap/NAME", or the name given when the text came from elsewhere
+	Source *diag.Source // the text that was parsed
+	Tree   *ast.Program // as written
+	Run    *ast.Program // a second copy, to be rewritten and run
+	Inputs []string     // paths of all files joined into this one, itself included: what a watcher has to look at
+
+	joined bool  // the whole text is one function that esbuild put around joined modules
+	lines  []int // byte offset of each line's start as the JavaScript parser counts lines
+	back   *mapping
+}
+
+// Mapped reports whether the parsed text is not what the user wrote.
+func (f *File) Mapped() bool { return f.back != nil }
+
+// Origin leads a byte offset of the parsed text back to the text the user wrote.
+func (f *File) Origin(offset int) (*diag.Source, int) {
+	if f.back == nil {
+		return f.Source, offset
+	}
+	return f.back.origin(f.Source, offset)
+}
+
+// Span is the original piece of text that tree positions stand for.
+func (f *File) Span(from, to file.Idx) diag.Span {
+	start, end := int(from)-Base, int(to)-Base
+	src, at := f.Origin(start)
+	if f.back == nil {
+		return diag.Span{Source: src, Start: at, End: end}
+	}
+	return diag.Span{Source: src, Start: at, End: f.back.end(f.Source, src, start, end)}
+}
+
+// NodeSpan is the original piece of text of a node.
+func (f *File) NodeSpan(n ast.Node) diag.Span { return f.Span(n.Idx0(), n.Idx1()) }
+
+// Offset converts the parser's line and column, both from 1 and the column in bytes, to a byte offset.
+func (f *File) Offset(p file.Position) int {
+	if p.Line < 1 || p.Line > len(f.lines) {
+		return len(f.Source.Text)
+	}
+	return min(f.lines[p.Line-1]+p.Column-1, len(f.Source.Text))
+}
+
+// PlaceSpan is the original character that a position of the JavaScript machine stands for.
+func (f *File) PlaceSpan(p file.Position) diag.Span {
+	src, at := f.Origin(f.Offset(p))
+	return diag.Span{Source: src, Start: at, End: at + 1}
+}
+
+// lineStarts lists the lines as the parser counts them: it ends lines at CR, LF, CR LF and the two Unicode separators,
+// while diagnostics count LF alone.
+func lineStarts(text string) []int {
+	starts := []int{0}
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		i += n
+		switch r {
+		case '\r':
+			if i < len(text) && text[i] == '\n' {
+				i++
+			}
+			starts = append(starts, i)
+		case '\n', '\u2028', '\u2029':
+			starts = append(starts, i)
+		}
+	}
+	return starts
+}
+
+// lineAt finds the line, from 0, of an offset.
+func lineAt(starts []int, offset int) int { return sort.SearchInts(starts, offset+1) - 1 }
+
+// ExactNumbers gives numbers that esbuild printed with fewer digits the text the user wrote: programs count in 64 bits.
+func (f *File) ExactNumbers(literals []*ast.NumberLiteral) {
+	if f.back == nil {
+		return
+	}
+	for _, lit := range literals {
+		src, at := f.Origin(int(lit.Idx) - Base)
+		if digits := numberText.FindString(src.Text[at:]); digits != "" {
+			lit.Literal = digits
+		}
+	}
+}
+
+var numberText = regexp.MustCompile(`^(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|[0-9][0-9_]*)n?`)

@@ -1,0 +1,163 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"gotap/compile/diag"
+)
+
+// StdPrefix begins the names of the modules of the standard library.
+const StdPrefix = "gotap/"
+
+// Loader finds and parses the files of one script.
+type Loader struct {
+	Std fs.FS // the standard library: NAME.js or NAME.ts for "gotap/NAME"; may be nil
+}
+
+// extensions are tried in turn when a module is named without one.
+var extensions = []string{"", ".js", ".ts", ".mjs", ".mts", ".cjs", ".json"}
+
+// Parse checks and parses a script's text. Name is what diagnostics call it; dir is where its relative imports start.
+func (l *Loader) Parse(name, dir, text string) (*File, diag.List) {
+	return l.parse(entry{name: name, path: name, dir: dir, text: text, format: formatScript})
+}
+
+// Open reads and parses a module that Resolve found, to be run as a CommonJS module.
+func (l *Loader) Open(p string) (*File, diag.List, error) {
+	text, err := l.Read(p)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot read the module %s: %w", p, err)
+	}
+	f, list := l.parse(entry{name: displayName(p), path: p, dir: filepath.Dir(p), text: string(text), format: formatModule})
+	return f, list, nil
+}
+
+// entry is a text to be parsed.
+type entry struct {
+	name, path, dir, text string
+	format                format
+}
+
+// format is what esbuild is to make of modules.
+type format uint8
+
+const (
+	formatScript format = iota // one script
+	formatModule               // a CommonJS module
+)
+
+func (l *Loader) parse(e entry) (*File, diag.List) {
+	original := diag.NewSource(e.name, e.text)
+	if list := checkText(original); list.HasErrors() {
+		return nil, list
+	}
+	f := &File{Path: e.path, Source: original, Inputs: []string{e.path}}
+	if needsBuild(e) {
+		if list := l.build(f, e, original); list.HasErrors() {
+			return nil, list
+		}
+	}
+	f.lines = lineStarts(f.Source.Text)
+	var list diag.List
+	if f.Tree, list = f.parse(); list.HasErrors() {
+		return nil, list
+	}
+	f.Run, list = f.parse()
+	return f, list
+}
+
+func needsBuild(e entry) bool {
+	switch path.Ext(e.name) {
+	case ".ts", ".mts", ".cts":
+		return true
+	case ".json":
+		return false
+	}
+	return hasModules(e.text)
+}
+
+// Resolve finds the module that a file in directory dir means by a name: "./x.js" beside it, or "gotap/NAME".
+// The result is an absolute path or "gotap/NAME".
+func (l *Loader) Resolve(dir, name string) (string, error) {
+	if std, ok := strings.CutPrefix(name, StdPrefix); ok {
+		return l.resolveStd(std)
+	}
+	if std, ok := strings.CutPrefix(path.Join(dir, name), StdPrefix); ok && strings.HasPrefix(dir, "gotap") {
+		return l.resolveStd(std)
+	}
+	if !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
+		return "", fmt.Errorf("cannot find the module %q: there are \"./FILE\" and %s", name, l.stdNames())
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	for _, ext := range extensions {
+		if info, err := os.Stat(name + ext); err == nil && info.Mode().IsRegular() {
+			return filepath.Abs(name + ext)
+		}
+	}
+	return "", fmt.Errorf("cannot find the module %s", name)
+}
+
+func (l *Loader) resolveStd(name string) (string, error) {
+	if l.Std != nil {
+		for _, ext := range []string{"", ".js", ".ts"} {
+			if info, err := fs.Stat(l.Std, name+ext); err == nil && !info.IsDir() {
+				return StdPrefix + name + ext, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("cannot find the module \"gotap/%s\": there are %s", name, l.stdNames())
+}
+
+// stdNames lists the standard library for messages.
+func (l *Loader) stdNames() string {
+	if l.Std == nil {
+		return `"gotap/NAME" (none in this build)`
+	}
+	var names []string
+	entries, _ := fs.ReadDir(l.Std, ".")
+	for _, e := range entries {
+		if ext := path.Ext(e.Name()); ext == ".js" || ext == ".ts" && !strings.HasSuffix(e.Name(), ".d.ts") {
+			names = append(names, strconv.Quote(StdPrefix+strings.TrimSuffix(e.Name(), ext)))
+		}
+	}
+	if len(names) == 0 {
+		return `"gotap/NAME" (none in this build)`
+	}
+	sort.Strings(names)
+	return strings.Join(names, ", ")
+}
+
+// Read gives the text of a resolved module.
+func (l *Loader) Read(p string) ([]byte, error) {
+	if std, ok := strings.CutPrefix(p, StdPrefix); ok {
+		if l.Std == nil {
+			return nil, errors.New("this build has no standard library")
+		}
+		return fs.ReadFile(l.Std, std)
+	}
+	return os.ReadFile(p)
+}
+
+// displayName shortens a path below the working directory.
+func displayName(p string) string {
+	wd, err := os.Getwd()
+	if err != nil || strings.HasPrefix(p, StdPrefix) {
+		return p
+	}
+	if rel, err := filepath.Rel(wd, p); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return p
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

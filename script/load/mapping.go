@@ -1,0 +1,79 @@
+package load
+
+import (
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-sourcemap/sourcemap"
+
+	"gotap/compile/diag"
+)
+
+// mapping leads from esbuild's text back to the originals.
+type mapping struct {
+	consumer *sourcemap.Consumer
+	lines    []int // starts of the generated text's lines
+	sources  map[string]*diag.Source
+	entry    *diag.Source // what is blamed for text that no source has
+}
+
+func newMapping(raw []byte, text string, sources map[string]*diag.Source, entry *diag.Source) (*mapping, error) {
+	consumer, err := sourcemap.Parse("", raw)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the source map: %w", err)
+	}
+	return &mapping{consumer, lineStarts(text), sources, entry}, nil
+}
+
+// origin converts an offset of the generated text. Source maps count lines from 1 on the generated side of this library,
+// and columns in UTF-16 units.
+func (m *mapping) origin(generated *diag.Source, offset int) (*diag.Source, int) {
+	offset = max(0, min(offset, len(generated.Text)))
+	line := lineAt(m.lines, offset)
+	col := utf16Len(generated.Text[m.lines[line]:offset])
+	name, _, row, column, ok := m.consumer.Source(line+1, col)
+	src := m.sources[name]
+	if !ok || src == nil {
+		return m.entry, 0
+	}
+	return src, utf16Offset(src, row, column)
+}
+
+// end finds where a span that began at an original place ends. Maps hold starts of tokens only, so the end is that of the
+// original word when the generated span is one word, and otherwise as far from its start as in the generated text, cut to
+// where the text agrees.
+func (m *mapping) end(generated, src *diag.Source, start, end int) int {
+	_, at := m.origin(generated, start)
+	want := generated.Text[min(start, len(generated.Text)):max(start, min(end, len(generated.Text)))]
+	n := 0
+	for n < len(want) && at+n < len(src.Text) && want[n] == src.Text[at+n] {
+		n++
+	}
+	if n == len(want) && n > 0 {
+		return at + n
+	}
+	if last, lastAt := m.origin(generated, max(start, end-1)); last == src && lastAt >= at {
+		return lastAt + 1
+	}
+	return at + max(1, n)
+}
+
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}
+
+// utf16Offset is the byte offset of a line from 1 and a column from 0 in UTF-16 units.
+func utf16Offset(src *diag.Source, line, col int) int {
+	at := src.Offset(line, 1)
+	for col > 0 && at < len(src.Text) && src.Text[at] != '\n' {
+		r, n := utf8.DecodeRuneInString(src.Text[at:])
+		col -= max(1, utf16.RuneLen(r))
+		at += n
+	}
+	return at
+}

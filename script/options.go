@@ -1,0 +1,63 @@
+package script
+
+import (
+	"io/fs"
+	"time"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+	"gotap/script/output"
+)
+
+// Options say what to load and how to run it.
+type Options struct {
+	Name string // the script as the user knows it: the path given, or "-e"
+	Text string
+	Dir  string // where relative imports start; "": the working directory
+
+	Std    fs.FS             // the standard library, "gotap/NAME" is NAME.js or NAME.ts in it; may be nil
+	Args   map[string]string // values given with --arg
+	Arena  *runtime.Arena    // nil: an arena of its own, closed with the script
+	Unsafe bool              // destructive builtins are allowed in programs
+	Output output.Sink       // nil: everything is discarded
+	Check  bool              // nothing will run: options without a value are no error
+
+	Deadline  time.Duration // of one callback and of the top level; 0: 2 s
+	HeapLimit uint64        // bytes the heap may grow by while the script runs; 0: 256 MB
+	// Stuck is called on the watchdog's goroutine when a callback cannot be interrupted: a long built-in is at work. The
+	// process cannot go on; what is left to do is to let the targets go and end.
+	Stuck func(err error)
+
+	// Previous is the running version of the script, whose variables and aggregations of the same name and type go on
+	// in this one. It needs the same Arena.
+	Previous *Script
+}
+
+const (
+	defaultDeadline  = 2 * time.Second
+	defaultHeapLimit = 256 << 20
+	callStackLimit   = 2000
+	checkArena       = 64 << 20
+)
+
+func (o Options) withDefaults() Options {
+	if o.Deadline <= 0 {
+		o.Deadline = defaultDeadline
+	}
+	if o.HeapLimit == 0 {
+		o.HeapLimit = defaultHeapLimit
+	}
+	if o.Output == nil {
+		o.Output = output.Discard
+	}
+	return o
+}
+
+// Option is a script argument that the script declared with option().
+type Option struct {
+	Name    string
+	Default string // "" when it has none
+	Type    string // "text", "integer", "number", "boolean"
+	Help    string
+	Span    diag.Span
+}

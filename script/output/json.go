@@ -1,0 +1,193 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"gotap/compile/diag"
+)
+
+// JSON writes one object a line for everything.
+type JSON struct{ data *stream }
+
+// NewJSON makes a sink of JSON lines.
+func NewJSON(data io.Writer) *JSON { return &JSON{newStream(data)} }
+
+// record writes an object whose fields keep their order.
+func (j *JSON) record(fields ...Field) {
+	var b bytes.Buffer
+	writeObject(&b, fields)
+	b.WriteByte('\n')
+	j.data.write(func(w io.Writer) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+}
+
+func writeObject(b *bytes.Buffer, fields []Field) {
+	b.WriteByte('{')
+	for i, f := range fields {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		writeString(b, f.Name)
+		b.WriteByte(':')
+		writeValue(b, f.Value)
+	}
+	b.WriteByte('}')
+}
+
+// maxExact is the largest integer every reader of JSON keeps exactly.
+const maxExact = 1 << 53
+
+func writeValue(b *bytes.Buffer, v any) {
+	switch v := v.(type) {
+	case nil:
+		b.WriteString("null")
+	case string:
+		writeString(b, v)
+	case bool:
+		b.WriteString(strconv.FormatBool(v))
+	case int:
+		writeInt(b, int64(v))
+	case int64:
+		writeInt(b, v)
+	case uint32:
+		writeInt(b, int64(v))
+	case uint64:
+		if v > maxExact {
+			writeString(b, strconv.FormatUint(v, 10))
+		} else {
+			b.WriteString(strconv.FormatUint(v, 10))
+		}
+	case float64:
+		writeFloat(b, v)
+	case []Field:
+		writeObject(b, v)
+	default:
+		writeOther(b, v)
+	}
+}
+
+func writeInt(b *bytes.Buffer, v int64) {
+	if v > maxExact || v < -maxExact {
+		writeString(b, strconv.FormatInt(v, 10))
+		return
+	}
+	b.WriteString(strconv.FormatInt(v, 10))
+}
+
+// writeFloat writes what JSON has no number for as text.
+func writeFloat(b *bytes.Buffer, v float64) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		writeString(b, strconv.FormatFloat(v, 'g', -1, 64))
+		return
+	}
+	raw, _ := json.Marshal(v)
+	b.Write(raw)
+}
+
+func writeString(b *bytes.Buffer, s string) {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(s) == nil {
+		b.Truncate(b.Len() - 1) // Encode ends with a newline
+	}
+}
+
+// writeOther writes lists element by element, and anything else as encoding/json does.
+func writeOther(b *bytes.Buffer, v any) {
+	switch list := v.(type) {
+	case []any:
+		writeList(b, len(list), func(i int) { writeValue(b, list[i]) })
+	case []string:
+		writeList(b, len(list), func(i int) { writeString(b, list[i]) })
+	default:
+		raw, err := json.Marshal(v)
+		if err != nil {
+			writeString(b, fmt.Sprint(v))
+			return
+		}
+		b.Write(raw)
+	}
+}
+
+func writeList(b *bytes.Buffer, n int, element func(i int)) {
+	b.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		element(i)
+	}
+	b.WriteByte(']')
+}
+
+// Print writes a print record with the text exactly as it is.
+func (j *JSON) Print(text string) { j.record(Field{"type", "print"}, Field{"text", text}) }
+
+// Complain writes a print record that says it was meant for standard error.
+func (j *JSON) Complain(text string) {
+	j.record(Field{"type", "print"}, Field{"stream", "stderr"}, Field{"text", text})
+}
+
+// Event writes an event record.
+func (j *JSON) Event(e Event) {
+	j.record(Field{"type", "event"}, Field{"name", e.Probe}, Field{"time", e.Time}, Field{"pid", e.Pid}, Field{"tid", e.Tid},
+		Field{"comm", e.Comm}, Field{"data", e.Fields})
+}
+
+// Aggregate writes a value, map, hist or stats record.
+func (j *JSON) Aggregate(a Aggregate) {
+	raw, err := json.Marshal(a.Snapshot.JSON())
+	if err != nil {
+		return
+	}
+	j.data.write(func(w io.Writer) error {
+		_, err := w.Write(append(raw, '\n'))
+		return err
+	})
+}
+
+// Error writes an error record with its place apart and the whole as people see it.
+func (j *JSON) Error(d diag.Diagnostic) {
+	fields := []Field{{"type", "error"}, {"text", d.Text}}
+	if d.Severity == diag.Warning {
+		fields = append(fields, Field{"severity", "warning"})
+	}
+	if src := d.Span.Source; src != nil {
+		pos := src.Position(d.Span.Start)
+		fields = append(fields, Field{"file", pos.File}, Field{"line", pos.Line}, Field{"column", pos.Col})
+	}
+	if d.Hint != "" {
+		fields = append(fields, Field{"hint", d.Hint})
+	}
+	j.record(fields...)
+}
+
+// Lost writes a record of loss.
+func (j *JSON) Lost(cause string, count uint64) {
+	j.record(Field{"type", "lost"}, Field{"name", cause}, Field{"value", count})
+}
+
+// Ready writes the first record.
+func (j *JSON) Ready() {
+	j.record(Field{"type", "ready"})
+	j.Flush()
+}
+
+// End writes the last record.
+func (j *JSON) End(status int) {
+	j.record(Field{"type", "end"}, Field{"status", status})
+	j.Flush()
+}
+
+// Flush writes out what is buffered.
+func (j *JSON) Flush() { j.data.flush() }
+
+// Err is why data could not be written.
+func (j *JSON) Err() error { return j.data.error() }

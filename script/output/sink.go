@@ -1,0 +1,57 @@
+package output
+
+import (
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// Sink receives everything a run produces.
+type Sink interface {
+	Print(text string)     // text of the script, as it is, end of line included
+	Complain(text string)  // text of the script for standard error, end of line included
+	Event(e Event)         // a record that no callback took
+	Aggregate(a Aggregate) // an aggregation or map as it stands
+	Error(d diag.Diagnostic)
+	Lost(cause string, count uint64)
+	Ready()
+	End(status int)
+	Flush()
+	Err() error // the first failed write of data
+}
+
+// Event is one record of a program.
+type Event struct {
+	Probe    string
+	Pid, Tid uint32
+	Time     uint64 // monotonic nanoseconds
+	Comm     string
+	Fields   []Field
+}
+
+// Field is a named value of a record: int64, uint64, float64, bool, string, []string or []Field.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// Aggregate is a snapshot with the way it is to be printed.
+type Aggregate struct {
+	Snapshot runtime.Snapshot
+	Options  runtime.PrintOptions
+}
+
+// Discard drops everything.
+var Discard Sink = discard{}
+
+type discard struct{}
+
+func (discard) Print(string)          {}
+func (discard) Complain(string)       {}
+func (discard) Event(Event)           {}
+func (discard) Aggregate(Aggregate)   {}
+func (discard) Error(diag.Diagnostic) {}
+func (discard) Lost(string, uint64)   {}
+func (discard) Ready()                {}
+func (discard) End(int)               {}
+func (discard) Flush()                {}
+func (discard) Err() error            { return nil }

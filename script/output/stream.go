@@ -1,0 +1,48 @@
+package output
+
+import (
+	"bufio"
+	"io"
+	"sync"
+)
+
+// stream is a buffered writer that remembers its first error and is silent afterwards.
+type stream struct {
+	mu  sync.Mutex
+	w   *bufio.Writer
+	err error
+}
+
+const bufferSize = 64 << 10
+
+func newStream(w io.Writer) *stream { return &stream{w: bufio.NewWriterSize(w, bufferSize)} }
+
+// write calls f with the writer unless a write has failed before.
+func (s *stream) write(f func(w io.Writer) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = f(s.w)
+	}
+}
+
+func (s *stream) text(t string) {
+	s.write(func(w io.Writer) error {
+		_, err := io.WriteString(w, t)
+		return err
+	})
+}
+
+func (s *stream) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = s.w.Flush()
+	}
+}
+
+func (s *stream) error() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}

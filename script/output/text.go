@@ -1,0 +1,95 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"gotap/compile/diag"
+)
+
+// Text writes for people.
+type Text struct {
+	data, complaints *stream
+}
+
+// NewText makes a sink that writes data to one writer and complaints to another.
+func NewText(data, complaints io.Writer) *Text {
+	return &Text{newStream(data), newStream(complaints)}
+}
+
+// Print writes text as it is.
+func (t *Text) Print(text string) { t.data.text(text) }
+
+// Complain writes to the other stream, after the data that came before it.
+func (t *Text) Complain(text string) {
+	t.data.flush()
+	t.complaints.text(text)
+	t.complaints.flush()
+}
+
+// Event writes a record as "probe: name=value …".
+func (t *Text) Event(e Event) {
+	var b strings.Builder
+	b.WriteString(e.Probe)
+	b.WriteByte(':')
+	writeFields(&b, "", e.Fields)
+	b.WriteByte('\n')
+	t.data.text(b.String())
+}
+
+func writeFields(b *strings.Builder, prefix string, fields []Field) {
+	for _, f := range fields {
+		name := prefix + f.Name
+		switch v := f.Value.(type) {
+		case []Field:
+			writeFields(b, name+".", v)
+		case []string:
+			fmt.Fprintf(b, " %s=\n%s", name, strings.Join(v, "\n"))
+		case string:
+			fmt.Fprintf(b, " %s=%s", name, word(v))
+		default:
+			fmt.Fprintf(b, " %s=%v", name, v)
+		}
+	}
+}
+
+// word quotes a text that would not be one word on a line.
+func word(s string) string {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '"' || r == '=' || r == 0x7f }) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// Aggregate writes an aggregation in bpftrace's form.
+func (t *Text) Aggregate(a Aggregate) {
+	t.data.write(func(w io.Writer) error {
+		a.Snapshot.Print(w, a.Options)
+		return nil
+	})
+}
+
+// Error prints a diagnostic.
+func (t *Text) Error(d diag.Diagnostic) { t.Complain(d.String()) }
+
+// Lost prints what was lost and why.
+func (t *Text) Lost(cause string, count uint64) {
+	t.Complain(fmt.Sprintf("gotap: lost %d: %s\n", count, cause))
+}
+
+// Ready says nothing: that is the status line's, which belongs to the command.
+func (t *Text) Ready() {}
+
+// End says nothing.
+func (t *Text) End(int) {}
+
+// Flush writes out what is buffered.
+func (t *Text) Flush() {
+	t.data.flush()
+	t.complaints.flush()
+}
+
+// Err is why data could not be written.
+func (t *Text) Err() error { return t.data.error() }

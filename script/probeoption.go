@@ -1,0 +1,135 @@
+package script
+
+import (
+	"math"
+	"sort"
+
+	"github.com/dop251/goja"
+
+	"gotap/compile/diag"
+	"gotap/compile/js"
+	"gotap/runtime"
+)
+
+// property1 is one property of the object given to probe.
+type property1 struct {
+	s     *Script
+	at    site
+	name  string
+	value goja.Value
+}
+
+func (o property1) span() diag.Span      { return o.at.propertySpan(1, o.name, false) }
+func (o property1) valueSpan() diag.Span { return o.at.propertySpan(1, o.name, true) }
+
+func (o property1) wrong(want string) {
+	o.s.reject(o.valueSpan(), "", "%s must be %s, not %s", o.name, want, describe(o.value))
+}
+
+// function is the property as a function.
+func (o property1) function() (*goja.Object, bool) {
+	fn, ok := o.value.(*goja.Object)
+	if ok {
+		_, ok = goja.AssertFunction(fn)
+	}
+	if !ok {
+		o.wrong("a function")
+	}
+	return fn, ok
+}
+
+// integer is the property as an integer in a range.
+func (o property1) integer(lo, hi int64) int64 {
+	n, ok := toInt(o.value)
+	if !ok {
+		o.wrong("an integer")
+		return lo
+	}
+	if n < lo || n > hi {
+		if hi == math.MaxInt64 {
+			o.s.reject(o.valueSpan(), "", "%s must be at least %d", o.name, lo)
+		} else {
+			o.s.reject(o.valueSpan(), "", "%s must be from %d to %d", o.name, lo, hi)
+		}
+		return lo
+	}
+	return n
+}
+
+func (o property1) boolean() bool {
+	b, ok := o.value.Export().(bool)
+	if !ok {
+		o.wrong("true or false")
+	}
+	return b
+}
+
+// maxMaxActive bounds the calls of one thread that are told apart: each needs storage.
+const maxMaxActive = 1 << 20
+
+// probeOptions are the options of probe, with what each sets.
+var probeOptions = map[string]func(p *Probe, o property1){
+	"name": func(p *Probe, o property1) {
+		if !goja.IsString(o.value) || o.value.String() == "" {
+			o.wrong("text")
+			return
+		}
+		p.Name, p.Named = o.value.String(), true
+	},
+	"when": func(p *Probe, o property1) {
+		if fn, ok := o.function(); ok {
+			o.s.addHandler(p, js.Enter, true, fn, o.valueSpan())
+		}
+	},
+	"exit":       func(p *Probe, o property1) { p.callback = o.callback() },
+	"after":      func(p *Probe, o property1) { p.After = uint64(o.integer(0, math.MaxInt64)) },
+	"every":      func(p *Probe, o property1) { p.Every = uint64(o.integer(1, math.MaxInt64)) },
+	"limit":      func(p *Probe, o property1) { p.Limit = uint64(o.integer(1, math.MaxInt64)) },
+	"maxActive":  func(p *Probe, o property1) { p.MaxActive = int(o.integer(1, maxMaxActive)) },
+	"logMax":     func(p *Probe, o property1) { p.LogMax = int(o.integer(1, runtime.MaxLog)) },
+	"fuel":       func(p *Probe, o property1) { p.Fuel = int(o.integer(1, runtime.MaxFuel)) },
+	"logOnFault": func(p *Probe, o property1) { p.LogOnFault = o.boolean() },
+	"optional":   func(p *Probe, o property1) { p.Optional = o.boolean() },
+	"disabled":   func(p *Probe, o property1) { p.Disabled = o.boolean() },
+}
+
+// probeNames lists all properties probe knows.
+func probeNames() []string {
+	var names []string
+	for name := range handlerKinds {
+		names = append(names, name)
+	}
+	for name := range probeOptions {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// callback is the property as a callback of the host.
+func (o property1) callback() goja.Callable {
+	obj, ok := o.function()
+	if !ok {
+		return nil
+	}
+	return o.s.callbackOf(obj, o.valueSpan())
+}
+
+// callbackOf checks a function that the host will call. An async one would go on after its event is over.
+func (s *Script) callbackOf(obj *goja.Object, at diag.Span) goja.Callable {
+	fn, _ := goja.AssertFunction(obj)
+	if tag := tagOf(obj); tag != "" {
+		s.reject(at, "use a plain function; to come back later, use every(…)", "a callback cannot be %s", article(tag))
+	}
+	return fn
+}
+
+func article(tag string) string {
+	switch tag {
+	case "AsyncFunction":
+		return "async"
+	case "GeneratorFunction":
+		return "a generator"
+	}
+	return "a " + tag
+}

@@ -1,0 +1,159 @@
+package scope
+
+import (
+	"fmt"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
+)
+
+// The names that rewritten scripts use; the host defines them as globals. No script can say them itself.
+const (
+	NameRegister = "%reg"  // (id, function, i => value of capture i)
+	NameVars     = "%vars" // array of shared variables
+	NameAdd      = "%add"  // (slot, amount, postfix)
+)
+
+// Rewrite changes the tree that was analyzed, once.
+func (i *Info) Rewrite() {
+	for _, edit := range i.edits {
+		if edit != nil {
+			edit()
+		}
+	}
+	for _, edit := range i.stmts {
+		edit()
+	}
+	i.edits, i.stmts = nil, nil
+}
+
+// AsModule puts the function of a CommonJS module around a tree.
+func AsModule(tree *ast.Program, parameters ...string) {
+	list := &ast.ParameterList{Opening: 1, Closing: 1}
+	for _, p := range parameters {
+		list.List = append(list.List, &ast.Binding{Target: name(p, 1)})
+	}
+	fn := &ast.FunctionLiteral{Function: 1, ParameterList: list, DeclarationList: tree.DeclarationList,
+		Body: &ast.BlockStatement{LeftBrace: 1, List: tree.Body, RightBrace: 1}}
+	tree.Body, tree.DeclarationList = []ast.Statement{&ast.ExpressionStatement{Expression: fn}}, nil
+}
+
+// wrap replaces a function in its slot by its registration. Callbacks that can be no programs stay as they are.
+func (i *Info) wrap(f *Function, slot *ast.Expression) bool {
+	if f.Callback {
+		return false
+	}
+	*slot = register(f, *slot)
+	return true
+}
+
+// registerDeclared registers a declared function at the head of the list that declares it.
+func (i *Info) registerDeclared(f *Function, lit *ast.FunctionLiteral, list *[]ast.Statement) {
+	call := register(f, name(lit.Name.Name.String(), lit.Name.Idx))
+	*list = append([]ast.Statement{&ast.ExpressionStatement{Expression: call}}, *list...)
+}
+
+// register is the call that makes a function value known: its number, and how to get at what it captured.
+func register(f *Function, fn ast.Expression) ast.Expression {
+	at := f.Node.Idx0()
+	args := []ast.Expression{number(int64(f.ID), at), fn}
+	if len(f.Captures) > 0 {
+		args = append(args, getter(f.Captures, at))
+	}
+	return call(NameRegister, at, at, args...)
+}
+
+// getter is the function i => i === 0 ? first : i === 1 ? second : … , which reads one captured variable at a time: one that
+// is not initialised yet does not hide the others.
+func getter(vars []*Variable, at file.Idx) ast.Expression {
+	var body ast.Expression = &ast.NullLiteral{Idx: at, Literal: "null"}
+	for n := len(vars) - 1; n >= 0; n-- {
+		test := &ast.BinaryExpression{Operator: token.STRICT_EQUAL, Left: name(indexName, at), Right: number(int64(n), at), Comparison: true}
+		body = &ast.ConditionalExpression{Test: test, Consequent: name(vars[n].Name, at), Alternate: body}
+	}
+	params := &ast.ParameterList{Opening: at, Closing: at, List: []*ast.Binding{{Target: name(indexName, at)}}}
+	return &ast.ArrowFunctionLiteral{Start: at, ParameterList: params, Body: &ast.ExpressionBody{Expression: body}}
+}
+
+const indexName = "%i"
+
+// splitDeclarations turns top-level declarations of shared variables into assignments, in their place and order.
+func splitDeclarations(list *[]ast.Statement, top *Scope) {
+	var out []ast.Statement
+	for _, s := range *list {
+		switch d := s.(type) {
+		case *ast.LexicalDeclaration:
+			if d.Token != token.CONST {
+				out = append(out, split(d.List, top, false, func(b []*ast.Binding) ast.Statement {
+					return &ast.LexicalDeclaration{Idx: d.Idx, Token: d.Token, List: b}
+				})...)
+				continue
+			}
+		case *ast.VariableStatement:
+			out = append(out, split(d.List, top, true, func(b []*ast.Binding) ast.Statement {
+				return &ast.VariableStatement{Var: d.Var, List: b}
+			})...)
+			continue
+		}
+		out = append(out, s)
+	}
+	*list = out
+}
+
+// split divides one declaration. A var without a value is no assignment.
+func split(list []*ast.Binding, top *Scope, isVar bool, remake func([]*ast.Binding) ast.Statement) []ast.Statement {
+	var out []ast.Statement
+	for n, b := range list {
+		id, _ := b.Target.(*ast.Identifier)
+		v := (*Variable)(nil)
+		if id != nil {
+			v = top.vars[id.Name.String()]
+		}
+		switch {
+		case v == nil || v.Slot < 0:
+			out = append(out, remake(list[n:n+1:n+1]))
+		case b.Initializer != nil || !isVar:
+			value := b.Initializer
+			if value == nil {
+				value = undefined(id.Idx)
+			}
+			out = append(out, &ast.ExpressionStatement{Expression: &ast.AssignExpression{
+				Operator: token.ASSIGN, Left: variable(v.Slot, id.Idx), Right: value}})
+		}
+	}
+	return out
+}
+
+// Parts of trees.
+
+func name(s string, at file.Idx) *ast.Identifier {
+	return &ast.Identifier{Name: unistring.NewFromString(s), Idx: at}
+}
+
+func number(v int64, at file.Idx) ast.Expression {
+	return &ast.NumberLiteral{Idx: at, Literal: fmt.Sprint(v), Value: v}
+}
+
+func undefined(at file.Idx) ast.Expression {
+	return &ast.UnaryExpression{Operator: token.VOID, Idx: at, Operand: number(0, at)}
+}
+
+func variable(slot int, at file.Idx) ast.Expression {
+	return &ast.BracketExpression{Left: name(NameVars, at), Member: number(int64(slot), at), LeftBracket: at, RightBracket: at}
+}
+
+func call(callee string, at, paren file.Idx, args ...ast.Expression) ast.Expression {
+	return &ast.CallExpression{Callee: name(callee, at), LeftParenthesis: paren, ArgumentList: args, RightParenthesis: paren}
+}
+
+func add(slot int, by ast.Expression, postfix bool, at, paren file.Idx) ast.Expression {
+	old := &ast.BooleanLiteral{Idx: at, Literal: fmt.Sprint(postfix), Value: postfix}
+	return call(NameAdd, at, at, number(int64(slot), at), by, old)
+}
+
+func keyed(id *ast.Identifier, value ast.Expression) ast.Property {
+	key := &ast.StringLiteral{Idx: id.Idx, Literal: id.Name.String(), Value: id.Name}
+	return &ast.PropertyKeyed{Key: key, Kind: ast.PropertyKindValue, Value: value}
+}

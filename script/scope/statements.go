@@ -1,0 +1,205 @@
+package scope
+
+import (
+	"strings"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+)
+
+// statements walks a list. Functions declared in it are visible in all of it, so they are registered at its beginning.
+func (a *analyzer) statements(list *[]ast.Statement) {
+	scope, fn := a.scope, a.fn
+	for _, s := range *list {
+		if d, ok := s.(*ast.FunctionDeclaration); ok && d.Function.Name != nil {
+			a.declare(d.Function.Name, Func, nil, false)
+		}
+	}
+	for _, s := range *list {
+		if d, ok := s.(*ast.FunctionDeclaration); ok {
+			a.declared(d, list)
+			continue
+		}
+		a.statement(s)
+	}
+	if scope.top && fn == nil {
+		a.info.stmts = append(a.info.stmts, func() { splitDeclarations(list, scope) })
+	}
+}
+
+// declared walks a function declaration.
+func (a *analyzer) declared(d *ast.FunctionDeclaration, list *[]ast.Statement) {
+	f := a.function(d.Function, nil)
+	if d.Function.Name == nil {
+		return
+	}
+	a.info.stmts = append(a.info.stmts, func() { a.info.registerDeclared(f, d.Function, list) })
+}
+
+func (a *analyzer) block(s ast.Statement) {
+	if s == nil {
+		return
+	}
+	closeScope := a.push(false)
+	defer closeScope()
+	if b, ok := s.(*ast.BlockStatement); ok {
+		a.statements(&b.List)
+		return
+	}
+	a.statement(s)
+}
+
+func (a *analyzer) statement(s ast.Statement) {
+	switch s := s.(type) {
+	case *ast.ExpressionStatement:
+		a.expr(&s.Expression)
+	case *ast.LexicalDeclaration:
+		a.bindings(s.List, lexical(s.Token))
+	case *ast.VariableStatement:
+		a.bindings(s.List, Var)
+	case *ast.ClassDeclaration:
+		if s.Class.Name != nil {
+			a.declare(s.Class.Name, Class, nil, false)
+		}
+		a.class(s.Class)
+	case *ast.BlockStatement:
+		a.block(s)
+	case *ast.IfStatement:
+		a.expr(&s.Test)
+		a.block(s.Consequent)
+		a.block(s.Alternate)
+	case *ast.ReturnStatement:
+		a.expr(&s.Argument)
+	case *ast.ThrowStatement:
+		a.expr(&s.Argument)
+	case *ast.LabelledStatement:
+		a.block(s.Statement)
+	case *ast.SwitchStatement:
+		a.switches(s)
+	case *ast.TryStatement:
+		a.try(s)
+	default:
+		a.loops(s)
+	}
+}
+
+func lexical(t token.Token) Kind {
+	if t == token.CONST {
+		return Const
+	}
+	return Let
+}
+
+func (a *analyzer) switches(s *ast.SwitchStatement) {
+	a.expr(&s.Discriminant)
+	closeScope := a.push(false)
+	defer closeScope()
+	for _, c := range s.Body {
+		a.expr(&c.Test)
+		a.statements(&c.Consequent)
+	}
+}
+
+func (a *analyzer) try(s *ast.TryStatement) {
+	a.block(s.Body)
+	if s.Catch != nil {
+		closeScope := a.push(false)
+		if s.Catch.Parameter != nil {
+			a.target(s.Catch.Parameter, Catch, nil)
+		}
+		a.statements(&s.Catch.Body.List)
+		closeScope()
+	}
+	if s.Finally != nil {
+		a.block(s.Finally)
+	}
+}
+
+func (a *analyzer) loops(s ast.Statement) {
+	switch s := s.(type) {
+	case *ast.WhileStatement:
+		a.expr(&s.Test)
+		a.block(s.Body)
+	case *ast.DoWhileStatement:
+		a.block(s.Body)
+		a.expr(&s.Test)
+	case *ast.ForStatement:
+		a.forLoop(s)
+	case *ast.ForInStatement:
+		a.forEach(s.Into, &s.Source, s.Body)
+	case *ast.ForOfStatement:
+		a.forEach(s.Into, &s.Source, s.Body)
+	case *ast.WithStatement:
+		a.expr(&s.Object)
+		a.block(s.Body)
+	}
+}
+
+// forLoop walks a for statement. A variable that let declares in its head is a new one in each round: the update of the
+// head does not change what a function made in the body has captured.
+func (a *analyzer) forLoop(s *ast.ForStatement) {
+	closeScope := a.push(false)
+	defer closeScope()
+	switch init := s.Initializer.(type) {
+	case *ast.ForLoopInitializerExpression:
+		a.expr(&init.Expression)
+	case *ast.ForLoopInitializerVarDeclList:
+		a.bindings(init.List, Var)
+	case *ast.ForLoopInitializerLexicalDecl:
+		a.bindings(init.LexicalDeclaration.List, lexical(init.LexicalDeclaration.Token))
+		for _, v := range a.scope.vars {
+			v.loop = s
+		}
+	}
+	a.unshare(s.Initializer)
+	a.expr(&s.Test)
+	old := a.loop
+	a.loop = s
+	a.expr(&s.Update)
+	a.loop = old
+	a.block(s.Body)
+}
+
+// unshare keeps variables that a loop's head declares with var out of the shared ones: the declaration cannot be taken
+// out of the head.
+func (a *analyzer) unshare(init ast.ForLoopInitializer) {
+	list, ok := init.(*ast.ForLoopInitializerVarDeclList)
+	if !ok {
+		return
+	}
+	for _, b := range list.List {
+		a.unshareTarget(b.Target)
+	}
+}
+
+func (a *analyzer) unshareTarget(t ast.BindingTarget) {
+	if id, ok := t.(*ast.Identifier); ok {
+		if v := a.scope.Lookup(id.Name.String()); v != nil {
+			v.Simple = false
+			v.Assigned++
+		}
+	}
+}
+
+func (a *analyzer) forEach(into ast.ForInto, source *ast.Expression, body ast.Statement) {
+	a.expr(source)
+	closeScope := a.push(false)
+	defer closeScope()
+	switch into := into.(type) {
+	case *ast.ForIntoVar:
+		a.target(into.Binding.Target, Var, nil)
+		a.unshareTarget(into.Binding.Target)
+	case *ast.ForDeclaration:
+		kind := Let
+		if into.IsConst {
+			kind = Const
+		}
+		a.target(into.Target, kind, nil)
+	case *ast.ForIntoExpression:
+		a.pattern(&into.Expression, role{})
+	}
+	a.block(body)
+}
+
+// containsWord is a quick look; a false alarm only leaves a method unwrapped.
+func containsWord(text, word string) bool { return strings.Contains(text, word) }

@@ -1,0 +1,262 @@
+package script
+
+import (
+	"errors"
+	"sort"
+	"strings"
+	"sync/atomic"
+
+	"github.com/dop251/goja"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+	"gotap/script/load"
+	"gotap/script/output"
+)
+
+// Script is a loaded script with its JavaScript machine. Unless a method says otherwise it belongs to the goroutine that
+// called Load, until Start hands it to the host's own.
+type Script struct {
+	opts   Options
+	out    output.Sink
+	arena  *runtime.Arena
+	owned  bool // the arena is closed with the script
+	loader *load.Loader
+	tracer Tracer
+
+	vm        *goja.Runtime
+	dog       *watchdog
+	plus      goja.Callable // (a, b) => a + b
+	sources   map[string]*source
+	functions []*function
+	vars      vars
+	modules   map[string]*module
+	running   []*module
+	inputs    []string
+
+	symFunction, symGetter, symBuiltin, symAggregate, symStack, symComplaint *goja.Symbol
+	aggProto, mapProto, threadProto, stackProto, objectPrototype             *goja.Object
+	uint8Array                                                               goja.Value
+
+	loading bool
+	diags   diag.List
+
+	probes     []*Probe
+	byID       map[uint32]*Probe
+	lastProbe  uint32
+	aggregates []*aggregate
+	shared     []sharedObject
+	taken      map[int]bool // objects of the previous version that this one goes on with
+	options    []Option
+	begins     []goja.Callable
+	ends       []goja.Callable
+	listeners  map[string][]goja.Callable
+	timers     []*timer
+	layouts    map[*runtime.Format]*layout
+	rejected   []*goja.Promise
+
+	host     host
+	eventPid int
+	faults   faults
+	stopped  atomic.Bool // stop() was called: nothing is delivered any more
+	disabled bool        // the script took too much memory: no callback runs any more
+	status   int
+}
+
+// Load parses a script, runs its top level, and compiles every probe without a place. The errors of a stage are told
+// together; with errors there is no Script. Warnings can come with one.
+func Load(o Options) (*Script, diag.List) {
+	s, err := newScript(o.withDefaults())
+	if err != nil {
+		return nil, diag.List{{Text: err.Error()}}
+	}
+	s.load1()
+	if s.diags.HasErrors() {
+		s.Close()
+		return nil, s.diags
+	}
+	return s, s.diags
+}
+
+func newScript(o Options) (*Script, error) {
+	s := &Script{opts: o, out: o.Output, arena: o.Arena, loader: &load.Loader{Std: o.Std},
+		vm: goja.New(), sources: map[string]*source{}, modules: map[string]*module{}, byID: map[uint32]*Probe{},
+		taken: map[int]bool{}, listeners: map[string][]goja.Callable{}, layouts: map[*runtime.Format]*layout{}}
+	s.vars.s = s
+	if s.arena == nil {
+		arena, err := runtime.NewArena(runtime.ArenaOptions{Size: checkArena})
+		if err != nil {
+			return nil, err
+		}
+		s.arena, s.owned = arena, true
+	}
+	if o.Previous != nil {
+		s.lastProbe = o.Previous.lastProbe
+	}
+	s.host.init()
+	s.startMachine()
+	return s, nil
+}
+
+// startMachine prepares the JavaScript machine before any text of the user runs.
+func (s *Script) startMachine() {
+	s.vm.SetMaxCallStackSize(callStackLimit)
+	s.vm.SetPromiseRejectionTracker(s.trackRejection)
+	s.dog = newWatchdog(s.opts.Deadline, s.opts.HeapLimit)
+	s.dog.interrupt = func(reason error) { s.vm.Interrupt(reason) }
+	s.dog.clear = s.vm.ClearInterrupt
+	s.dog.stuck = s.opts.Stuck
+	go s.dog.run()
+	for name, sym := range map[string]**goja.Symbol{"function": &s.symFunction, "getter": &s.symGetter, "builtin": &s.symBuiltin,
+		"aggregate": &s.symAggregate, "stack": &s.symStack, "complaint": &s.symComplaint} {
+		*sym = goja.NewSymbol(name)
+	}
+	s.objectPrototype = s.vm.Get("Object").ToObject(s.vm).Get("prototype").ToObject(s.vm)
+	s.uint8Array = s.vm.Get("Uint8Array")
+	plus, err := s.vm.RunString("(a, b) => a + b")
+	if err == nil {
+		s.plus, _ = goja.AssertFunction(plus)
+	}
+	s.installAggregates()
+	s.installStack()
+	s.install()
+	s.guardNatives()
+}
+
+// load1 does what Load promises; errors are in s.diags.
+func (s *Script) load1() {
+	f, list := s.loader.Parse(s.opts.Name, s.opts.Dir, s.opts.Text)
+	s.diags = append(s.diags, list...)
+	if s.failed() {
+		return
+	}
+	src, list := s.admit(f)
+	s.diags = append(s.diags, list...)
+	prg, list := src.compile()
+	s.diags = append(s.diags, list...)
+	if s.failed() {
+		return
+	}
+	s.runTop(prg)
+	if s.failed() {
+		return
+	}
+	s.compileProbes()
+}
+
+func (s *Script) failed() bool { return s.diags.HasErrors() }
+
+// runTop runs the top level under the deadline of a callback.
+func (s *Script) runTop(prg *goja.Program) {
+	s.loading = true
+	err := s.protect(func() error {
+		_, err := s.vm.RunProgram(prg)
+		return err
+	})
+	s.loading = false
+	if err != nil && !s.isStop(err) {
+		s.diags = append(s.diags, s.explain(err))
+	}
+	for _, p := range s.rejected {
+		s.diags = append(s.diags, s.rejection(p))
+	}
+	s.rejected = nil
+	if err == nil || s.isStop(err) {
+		s.checkArgs()
+	}
+}
+
+// compileProbes folds and compiles all probes, so that all errors are told at once, in the order of the text.
+func (s *Script) compileProbes() {
+	var list diag.List
+	for _, p := range s.probes {
+		s.foldProbe(p)
+		_, diags := p.Compile(nil)
+		list = append(list, diags...)
+	}
+	if list.HasErrors() && len(s.taken) > 0 {
+		list = s.compileAnew(list)
+	}
+	sort.SliceStable(list, func(i, j int) bool {
+		a, b := list[i].Span, list[j].Span
+		return a.Source == b.Source && a.Start < b.Start
+	})
+	s.diags = append(s.diags, unique(list)...)
+}
+
+// unique drops repetitions: a function used by several probes is compiled for each.
+func unique(list diag.List) diag.List {
+	seen := map[diag.Diagnostic]bool{}
+	var out diag.List
+	for _, d := range list {
+		if !seen[d] {
+			seen[d] = true
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Probes lists the probes in the order of declaration.
+func (s *Script) Probes() []*Probe { return s.probes }
+
+// Options lists the script's own options, for --help.
+func (s *Script) Options() []Option { return s.options }
+
+// Inputs are the files the script was made of, for a watcher: absolute paths, and the name given for the script itself.
+func (s *Script) Inputs() []string { return s.inputs }
+
+// Arena is where the script's objects are.
+func (s *Script) Arena() *runtime.Arena { return s.arena }
+
+// SetTracer tells the script who places its probes. It is called once, before Start.
+func (s *Script) SetTracer(t Tracer) { s.tracer = t }
+
+// Stopped reports whether the script has called stop. Safe for concurrent use.
+func (s *Script) Stopped() bool { return s.stopped.Load() }
+
+// Status is the exit status that stop was given, 0 otherwise; to be read when the host is at rest.
+func (s *Script) Status() int { return s.status }
+
+// Close frees the machine. It is called once, after End if Start was called.
+func (s *Script) Close() {
+	s.dog.close()
+	if s.owned {
+		s.arena.Close()
+	}
+}
+
+// protect runs something in the machine under the watchdog, and turns a Go panic that escapes it into an error.
+func (s *Script) protect(f func() error) (err error) {
+	s.dog.begin()
+	defer s.dog.end()
+	defer func() {
+		if r := recover(); r != nil {
+			err = recovered(r)
+		}
+	}()
+	return f()
+}
+
+func recovered(r any) error {
+	if err, ok := r.(error); ok {
+		return err
+	}
+	return errors.New(strings.TrimSpace("internal error: " + textOf(r)))
+}
+
+func textOf(r any) string {
+	if v, ok := r.(goja.Value); ok {
+		return "uncaught " + v.String()
+	}
+	if s, ok := r.(string); ok {
+		return s
+	}
+	return "panic"
+}
+
+// outside does something that the script cannot hurry, with the callback's clock stopped.
+func (s *Script) outside(f func()) {
+	defer s.dog.pause()()
+	f()
+}

@@ -1,0 +1,159 @@
+package script
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// stackValue is what a stack in a record keeps until somebody looks at it.
+type stackValue struct {
+	pid    int
+	pcs    []uint64
+	frames []Symbol // once symbolised
+}
+
+// stack is a stack as JavaScript sees it: its text has a line for each frame, .frames has the parts.
+func (s *Script) stack(pid int, pcs []uint64) goja.Value {
+	obj := s.vm.CreateObject(s.stackProto)
+	obj.DefineDataPropertySymbol(s.symStack, s.vm.ToValue(&stackValue{pid: pid, pcs: pcs}), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	return obj
+}
+
+func (s *Script) installStack() {
+	s.stackProto = s.vm.NewObject()
+	self := func(call goja.FunctionCall) *stackValue {
+		if obj, ok := call.This.(*goja.Object); ok {
+			if v := obj.GetSymbol(s.symStack); v != nil {
+				if st, ok := v.Export().(*stackValue); ok {
+					return st
+				}
+			}
+		}
+		s.throwf("this is a method of stacks")
+		return nil
+	}
+	method := func(name string, f func(*stackValue) goja.Value) goja.Value {
+		return s.vm.ToValue(s.guarded(name, func(c goja.FunctionCall) goja.Value { return f(self(c)) }))
+	}
+	hidden := func(name string, v goja.Value) {
+		s.stackProto.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	hidden("toString", method("toString", func(st *stackValue) goja.Value {
+		return s.vm.ToValue(strings.Join(s.lines(st), "\n"))
+	}))
+	hidden("toJSON", method("toJSON", func(st *stackValue) goja.Value {
+		lines := s.lines(st)
+		list := make([]any, len(lines))
+		for i, l := range lines {
+			list[i] = strings.TrimSpace(l)
+		}
+		return s.vm.NewArray(list...)
+	}))
+	s.stackProto.DefineAccessorProperty("frames", method("frames", s.frameObjects), nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	s.stackProto.DefineAccessorProperty("length", method("length", func(st *stackValue) goja.Value {
+		return s.vm.ToValue(len(s.symbols(st)))
+	}), nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// symbols names the frames, once.
+func (s *Script) symbols(st *stackValue) []Symbol {
+	if st.frames != nil {
+		return st.frames
+	}
+	if s.tracer != nil {
+		s.outside(func() { st.frames = s.tracer.Stack(st.pid, st.pcs) })
+	}
+	if st.frames == nil {
+		for _, pc := range st.pcs {
+			st.frames = append(st.frames, Symbol{Addr: pc})
+		}
+	}
+	return st.frames
+}
+
+func (s *Script) lines(st *stackValue) []string {
+	var lines []string
+	for _, f := range s.symbols(st) {
+		lines = append(lines, "    "+f.String())
+	}
+	return lines
+}
+
+// stackLines is a stack for the output.
+func (s *Script) stackLines(pid int, pcs []uint64) []string {
+	return s.lines(&stackValue{pid: pid, pcs: pcs})
+}
+
+func (s *Script) frameObjects(st *stackValue) goja.Value {
+	frames := s.symbols(st)
+	list := make([]any, len(frames))
+	for i, f := range frames {
+		obj := s.vm.NewObject()
+		obj.Set("addr", s.unsigned(f.Addr))
+		obj.Set("func", f.Func)
+		obj.Set("offset", s.unsigned(f.Offset))
+		obj.Set("module", f.Module)
+		obj.Set("file", f.File)
+		obj.Set("line", f.Line)
+		list[i] = obj
+	}
+	return s.vm.NewArray(list...)
+}
+
+// String is the symbol as stacks print it: "0x401136 main+0x4 (prog) at prog.c:12", without what is not known.
+func (y Symbol) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "0x%x", y.Addr)
+	if y.Func != "" {
+		fmt.Fprintf(&b, " %s+0x%x", y.Func, y.Offset)
+	}
+	if y.Module != "" {
+		fmt.Fprintf(&b, " (%s)", path.Base(y.Module))
+	}
+	if y.File != "" {
+		fmt.Fprintf(&b, " at %s:%d", path.Base(y.File), y.Line)
+	}
+	return b.String()
+}
+
+// symbolText names an address for texts of the runtime.
+func (s *Script) symbolText(pid int, pc uint64) string {
+	if s.tracer == nil {
+		return ""
+	}
+	var y Symbol
+	s.outside(func() { y = s.tracer.Symbol(pid, pc) })
+	y.Addr = pc
+	return y.String()
+}
+
+// jsSym is sym(pid, address); in an exit callback sym(address).
+func (s *Script) jsSym(call goja.FunctionCall) goja.Value {
+	pid, addr := s.eventPid, call.Argument(0)
+	if len(call.Arguments) > 1 {
+		n, ok := toInt(call.Argument(0))
+		if !ok {
+			s.throwf("%s is no pid", describe(call.Argument(0)))
+		}
+		pid, addr = int(n), call.Argument(1)
+	}
+	n, ok := toInt(addr)
+	if !ok {
+		s.throwf("%s is no address", describe(addr))
+	}
+	if pid == 0 {
+		s.throwf("sym needs a pid outside of exit callbacks: sym(pid, address)")
+	}
+	text := s.symbolText(pid, uint64(n))
+	if text == "" {
+		text = fmt.Sprintf("0x%x", uint64(n))
+	}
+	_, named, found := strings.Cut(text, " ")
+	if found {
+		text = named
+	}
+	return s.vm.ToValue(text)
+}

@@ -1,0 +1,199 @@
+package script
+
+import (
+	"fmt"
+	goruntime "runtime"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+// watchdog ends callbacks that run too long or take too much memory. One goroutine looks every few milliseconds, and sleeps
+// while no callback runs, so that starting and ending a callback costs two uncontended locks.
+type watchdog struct {
+	interrupt func(reason error) // safe from any goroutine
+	clear     func()
+	stuck     func(error)
+	deadline  time.Duration
+	heapLimit uint64
+
+	mu     sync.Mutex
+	until  time.Time // when the running callback is over; zero: none runs
+	fired  time.Time // when it was interrupted
+	told   bool      // stuck has been called
+	depth  int       // nested begins
+	asleep bool
+	base   uint64 // heap in use when the script was loaded
+	wake   chan struct{}
+	done   chan struct{}
+}
+
+const (
+	watchPeriod = 5 * time.Millisecond
+	watchIdle   = 200             // periods without a callback before the goroutine sleeps
+	stuckAfter  = 3 * time.Second // from the interrupt to giving up
+)
+
+func newWatchdog(deadline time.Duration, heapLimit uint64) *watchdog {
+	return &watchdog{deadline: deadline, heapLimit: heapLimit, base: heapInUse(), asleep: true,
+		wake: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+// begin starts the clock of a callback.
+func (w *watchdog) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.depth++; w.depth > 1 {
+		return
+	}
+	w.until, w.fired, w.told = time.Now().Add(w.deadline), time.Time{}, false
+	if w.asleep {
+		w.asleep = false
+		w.wake <- struct{}{}
+	}
+}
+
+// end stops it. An interrupt that comes too late for this callback does not hit the next one.
+func (w *watchdog) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.depth--; w.depth > 0 {
+		return
+	}
+	w.until = time.Time{}
+	w.clear()
+}
+
+// pause stops the clock while something outside of the script's power is done in a callback: placing probes, reading symbols.
+// The result starts it again.
+func (w *watchdog) pause() (resume func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.until.IsZero() || !w.fired.IsZero() {
+		return func() {}
+	}
+	left := time.Until(w.until)
+	w.until = time.Time{}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.until = time.Now().Add(left)
+	}
+}
+
+// rebase takes the present size of the heap as the one that growth is measured from.
+func (w *watchdog) rebase() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.base = heapInUse()
+}
+
+// run is the goroutine; it ends with close.
+func (w *watchdog) run() {
+	ticker := time.NewTicker(watchPeriod)
+	defer ticker.Stop()
+	for idle := watchIdle; ; {
+		if idle >= watchIdle {
+			ticker.Stop()
+			select {
+			case <-w.wake:
+				ticker.Reset(watchPeriod)
+				idle = 0
+			case <-w.done:
+				return
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-w.done:
+			return
+		}
+		if w.look() {
+			idle = 0
+		} else if idle++; idle >= watchIdle && !w.sleep() {
+			idle = 0
+		}
+	}
+}
+
+// sleep notes that the goroutine waits to be woken, unless a callback runs just now.
+func (w *watchdog) sleep() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asleep = w.depth == 0
+	return w.asleep
+}
+
+// look checks the running callback; it reports whether there is one.
+func (w *watchdog) look() bool {
+	heap := heapInUse()
+	w.mu.Lock()
+	running := !w.until.IsZero()
+	grown := running && w.fired.IsZero() && heap > w.base+w.heapLimit
+	w.mu.Unlock()
+	if !running {
+		return false
+	}
+	if grown && w.stillGrown() {
+		w.fire(errHeap{w.heapLimit})
+	}
+	w.check()
+	return true
+}
+
+// stillGrown collects garbage before memory is called lost: the heap may be twice as large as what is in use.
+func (w *watchdog) stillGrown() bool {
+	goruntime.GC()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return heapInUse() > w.base+w.heapLimit
+}
+
+func (w *watchdog) check() {
+	now := time.Now()
+	w.mu.Lock()
+	late := !w.until.IsZero() && now.After(w.until) && w.fired.IsZero()
+	hopeless := !w.until.IsZero() && !w.fired.IsZero() && now.Sub(w.fired) > stuckAfter && !w.told
+	w.told = w.told || hopeless
+	w.mu.Unlock()
+	switch {
+	case late:
+		w.fire(errDeadline{w.deadline})
+	case hopeless && w.stuck != nil:
+		w.stuck(fmt.Errorf("cannot interrupt the script: a built-in function has been at work for %v", w.deadline+stuckAfter))
+	}
+}
+
+// fire interrupts the callback that runs, if one still does. The lock is held over the interrupt, so that end cannot
+// clear it before it is there.
+func (w *watchdog) fire(reason error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.until.IsZero() && w.fired.IsZero() {
+		w.fired = time.Now()
+		w.interrupt(reason)
+	}
+}
+
+func (w *watchdog) close() { close(w.done) }
+
+// errDeadline is why a callback that ran too long was ended.
+type errDeadline struct{ after time.Duration }
+
+func (e errDeadline) Error() string {
+	return fmt.Sprintf("still running after %v: the callback was ended", e.after)
+}
+
+// errHeap is why a callback that took too much memory was ended.
+type errHeap struct{ limit uint64 }
+
+func (e errHeap) Error() string {
+	return fmt.Sprintf("the script uses more than %d MB of memory: its callbacks do not run any more", e.limit>>20)
+}
+
+// heapInUse is the size of live and not yet collected objects.
+func heapInUse() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
