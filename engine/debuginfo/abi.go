@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"errors"
+	"strings"
 )
 
 // The architectures whose calling conventions are known here.
@@ -137,4 +138,92 @@ func (in *Info) isPacked(t *ctype) bool {
 		}
 	}
 	return false
+}
+
+// byReference reports whether a class is passed by an invisible reference (Itanium C++ ABI, 3.1.2.3): its copy or
+// move constructor or its destructor is not trivial.
+func (in *Info) byReference(t *ctype, depth int) bool {
+	if t.kind != kindStruct && t.kind != kindUnion || depth > maxNesting {
+		return false
+	}
+	if t.byRef == byRefUnknown {
+		t.byRef = byRefNo
+		if in.hasVirtual(t) || in.hasSpecial(t) || in.hasReferencePart(t, depth) {
+			t.byRef = byRefYes
+		}
+	}
+	return t.byRef == byRefYes
+}
+
+// hasReferencePart reports whether a member or base class is not trivial to copy or destroy.
+func (in *Info) hasReferencePart(t *ctype, depth int) bool {
+	members, err := in.membersOf(t)
+	if err != nil {
+		return false
+	}
+	for _, m := range members {
+		inner, err := in.strip(m.typ, true)
+		for err == nil && inner.kind == kindArray {
+			inner, err = in.strip(inner.elem, inner.hasElem)
+		}
+		if m.virtual || err == nil && in.byReference(inner, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasVirtual reports whether objects of t point to a table of virtual functions.
+func (in *Info) hasVirtual(t *ctype) bool {
+	members, _ := in.membersOf(t)
+	for _, m := range members {
+		if strings.HasPrefix(m.name, "_vptr") {
+			return true
+		}
+	}
+	return false
+}
+
+// attrDefaulted is DW_AT_defaulted; 1 is "= default" within the class, which leaves a function trivial.
+const attrDefaulted = dwarf.Attr(0x8b)
+
+// hasSpecial reports whether t has a destructor, or a constructor from a reference to itself, that the source wrote out.
+func (in *Info) hasSpecial(t *ctype) bool {
+	found := false
+	name, _, _ := strings.Cut(t.name, "<")
+	in.children(t.entry, func(c *dwarf.Entry) error {
+		artificial, _ := c.Val(dwarf.AttrArtificial).(bool)
+		defaulted, _ := c.Val(attrDefaulted).(int64)
+		if c.Tag != dwarf.TagSubprogram || artificial || defaulted == 1 {
+			return nil
+		}
+		switch fn, _ := c.Val(dwarf.AttrName).(string); fn {
+		case "~" + name:
+			found = true
+		case name:
+			found = found || in.takesItself(t, c)
+		}
+		return nil
+	})
+	return found
+}
+
+// takesItself reports whether the constructor c of t can be called with just a reference to a t.
+func (in *Info) takesItself(t *ctype, c *dwarf.Entry) bool {
+	var params []*dwarf.Entry
+	in.children(c, func(p *dwarf.Entry) error {
+		if artificial, _ := p.Val(dwarf.AttrArtificial).(bool); p.Tag == dwarf.TagFormalParameter && !artificial {
+			params = append(params, p)
+		}
+		return nil
+	})
+	if len(params) != 1 {
+		return false
+	}
+	ref, err := in.paramType(params[0])
+	if err != nil || ref.kind != kindReference {
+		return false
+	}
+	to, err := in.strip(ref.elem, ref.hasElem)
+	return err == nil && to.off == t.off
 }

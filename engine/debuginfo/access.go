@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gotap/compile"
+	"gotap/engine/unwind"
 )
 
 // Access says how to fetch, at pc, the parameter or variable path[0], or what the rest of the path names in it: members
@@ -142,7 +143,7 @@ func (in *Info) placeOf(fn *function, pc uint64, v variable) (place, error) {
 	}
 	p, located := place{}, err
 	if err == nil {
-		if p, located = in.locate(fn, pc, loc.expr); located == nil && (loc.list || !p.memory && len(p.pieces) == 0) {
+		if p, located = in.locate(fn, pc, loc.expr); located == nil && (loc.list || len(p.pieces) == 0 && !in.usesFrame(loc.expr)) {
 			return p, nil
 		}
 	}
@@ -155,6 +156,21 @@ func (in *Info) placeOf(fn *function, pc uint64, v variable) (place, error) {
 		return p, located
 	}
 	return in.afterEntry(fn, pc, byConvention)
+}
+
+// usesFrame reports whether an expression starts from the function's frame: by fbreg, or, as clang has it, from a register
+// that points there.
+func (in *Info) usesFrame(expr []byte) bool {
+	const fbreg, breg0 = 0x91, 0x70
+	if len(expr) == 0 {
+		return false
+	}
+	name, _ := unwind.RegisterName(in.machine, uint64(expr[0])-breg0)
+	switch name {
+	case "rbp", "rsp", "ebp", "esp", "x29", "sp":
+		return true
+	}
+	return expr[0] == fbreg
 }
 
 // withoutLocation finds a value that has no location: a constant the optimiser put in its place, or a parameter that is

@@ -100,3 +100,53 @@ func sameNumber(a, b string) bool {
 	trim := func(s string) string { return strings.TrimSuffix(s, ".0") }
 	return strings.EqualFold(trim(a), trim(b))
 }
+
+// TestObjectsOfCPlusPlus reads what C++ adds, at the entry of functions called once with values written in objects.cc.
+func TestObjectsOfCPlusPlus(t *testing.T) {
+	testenv.Require(t, testenv.GXX, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	want := map[string]map[string]string{
+		"_ZN3zoo6Animal4feedEiRKf": {"amount": "12", "rate": "0.5", "this.id": "7", "this.weight": "3.25", "this.kind": "2", "this.tame": "1",
+			"this.legs": "4"},
+		"_ZN3zoo8by_valueENS_7TrackedEi":      {"t.value": "5", "after": "-3"},
+		"_ZN3zoo5plainENS_5EmptyENS_5PlainEi": {"p.a": "11", "p.b": "2.5", "after": "-4"},
+		"_ZN3zoo4makeEli":                     {"v": "6", "w": "-7"},
+		"_ZN3zoo10make_plainEli":              {"v": "8", "w": "9"},
+		"_ZN3zoo4pickIsEET_S1_S1_b":           {"a": "-5", "b": "6", "first": "0"},
+		"_ZN3zoo7diamondEPNS_5RightE":         {"r.right": "2"},
+		"_ZN3zoo3Pet5adoptERS0_OS0_NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEPPKNS_6AnimalE": {
+			"who.id": "7", "other.weight": "3.25", "label._M_string_length": "5", "animals.1.id": "7", "animals.0.legs": "4"},
+	}
+	var places []string
+	for name := range want {
+		places = append(places, name)
+	}
+	for _, flags := range []string{"-O0", "-O2", "-O2 -gdwarf-4", "-O0 -m32", "-O2 -fdebug-types-section"} {
+		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
+			if strings.Contains(flags, "-m32") {
+				testenv.Require(t, testenv.M32)
+			}
+			p := build(t, "testdata/objects.cc", strings.Fields(flags)...)
+			stops := map[uint64]*stop{}
+			for _, s := range p.record(t, strings.Join(places, " "), "", 0) {
+				stops[s.pc()] = s
+			}
+			for name, values := range want {
+				s := stops[p.address(t, name)]
+				if s == nil {
+					t.Errorf("%s was not reached", name)
+					continue
+				}
+				for path, value := range values {
+					a, err := p.info.Access(s.pc(), strings.Split(path, "."))
+					got := ""
+					if err == nil {
+						got, err = s.eval(a)
+					}
+					if got != value {
+						t.Errorf("%s: %s is %q (%+v, %v), want %s", name, path, got, a, err, value)
+					}
+				}
+			}
+		})
+	}
+}

@@ -167,12 +167,12 @@ func (in *Info) amd64InMemory(ret *ctype) bool {
 		return false
 	}
 	c := in.amd64Classify(ret)
-	return ret.byRef || c.memory && !(ret.kind == kindVector) && !(ret.kind == kindComplex)
+	return in.byReference(ret, 0) || c.memory && !(ret.kind == kindVector) && !(ret.kind == kindComplex)
 }
 
 // amd64Next places one argument.
 func (in *Info) amd64Next(s *amd64Slots, t *ctype) place {
-	if t.byRef {
+	if in.byReference(t, 0) {
 		p := s.integer()
 		if p.memory {
 			p = p.load(8, false, false)

@@ -37,7 +37,7 @@ type ctype struct {
 	signed   bool
 	char     bool
 	declared bool // only declared here, defined elsewhere
-	byRef    bool // passed and returned by an invisible reference
+	byRef    byRef
 	cplus    bool
 	elem     dwarf.Offset // of a pointer, array, typedef, qualifier, enumeration, function: what it is of
 	hasElem  bool
@@ -76,8 +76,20 @@ const (
 	attrGNUVector = dwarf.Attr(0x2107)
 )
 
-// passByReference is DW_CC_pass_by_reference.
-const passByReference = 0x04
+// byRef says how a class is passed and returned: by an invisible reference, when copying or destroying it takes a call.
+type byRef uint8
+
+const (
+	byRefUnknown byRef = iota // not found out yet
+	byRefNo
+	byRefYes
+)
+
+// The values of DW_AT_calling_convention on a class (DWARF 5, table 7.16), which few compilers write.
+const (
+	passByReference = 0x04
+	passByValue     = 0x05
+)
 
 // typeAt reads the type at off.
 func (in *Info) typeAt(off dwarf.Offset) (*ctype, error) {
@@ -163,8 +175,12 @@ func (t *ctype) fillBase() {
 
 func (t *ctype) fillStruct() {
 	t.declared, _ = t.entry.Val(dwarf.AttrDeclaration).(bool)
-	cc, _ := t.entry.Val(dwarf.AttrCalling).(int64)
-	t.byRef = cc == passByReference
+	switch cc, _ := t.entry.Val(dwarf.AttrCalling).(int64); {
+	case cc == passByReference:
+		t.byRef = byRefYes
+	case cc == passByValue || !t.cplus:
+		t.byRef = byRefNo
+	}
 }
 
 // fillArray reads the dimensions, which are children.

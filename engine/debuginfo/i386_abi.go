@@ -22,7 +22,7 @@ func (in *Info) i386Param(ret *ctype, params []*ctype) (place, error) {
 		}
 		p = atFrame(off)
 		size := in.sizeOf(t)
-		if t.byRef {
+		if in.byReference(t, 0) {
 			p, size = p.load(4, false, false), 4
 		}
 		if size < 0 {

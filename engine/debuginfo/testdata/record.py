@@ -51,6 +51,14 @@ def pages(addresses):
     return found
 
 
+def referred(regs):
+    """the pages that registers and the words on top of the stack point to"""
+    sp = int(regs["rsp" if word == 8 else "esp"])
+    top = bytes(gdb.selected_inferior().read_memory(sp, 16 * word))
+    words = [int.from_bytes(top[i:i + word], "little") for i in range(0, 16 * word, word)]
+    return [v & ~4095 for v in words + [int(regs[n]) for n in names]]
+
+
 def value(expression):
     try:
         v = gdb.parse_and_eval(expression)
@@ -65,7 +73,7 @@ def record():
     regs = registers()
     sp = int(regs["rsp" if word == 8 else "esp"]) & ~4095
     name = gdb.newest_frame().name()
-    print(json.dumps({"function": name, "regs": regs, "pages": pages([sp - 4096, sp, sp + 4096, sp + 8192] + data),
+    print(json.dumps({"function": name, "regs": regs, "pages": pages([sp - 4096, sp, sp + 4096, sp + 8192] + data + referred(regs)),
                       "values": {e: value(e) for e in expressions.get(name, [])}}), file=out)
     return name
 
