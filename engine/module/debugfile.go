@@ -18,7 +18,8 @@ func (f *File) Debug() *File {
 	return f.debug
 }
 
-// findDebug tries all candidates, those of the process's own file system first.
+// findDebug tries all candidates, those of the process's own file system first: a container's libraries have their debug
+// files inside the container, if anywhere, while its build-ids may be known to the host as well.
 func (f *File) findDebug() *File {
 	if f.elf.Section(".symtab") != nil && f.elf.Section(".debug_info") != nil {
 		return nil // nothing is missing
@@ -54,6 +55,8 @@ func (f *File) debugByLink(root, link string, sum uint32) *File {
 		return nil
 	}
 	dir := filepath.Dir(f.Path)
+	// The checksum is the only thing that ties a debug link to its file, and old files have no build-id. Reading all of it costs
+	// some ten milliseconds for libc, once.
 	same := func(d *File) bool { return d.checksum() == sum }
 	for _, path := range []string{dir + "/" + link, dir + "/.debug/" + link, debugRoot + dir + "/" + link} {
 		if d := f.tryDebug(root+path, same); d != nil {
@@ -69,6 +72,7 @@ func (f *File) tryDebug(path string, right func(*File) bool) *File {
 	if err != nil {
 		return nil
 	}
+	// A program that was never stripped may link to its own name.
 	itself := f.Inode != 0 && d.Inode == f.Inode && d.Dev == f.Dev
 	contradicts := d.BuildID != "" && f.BuildID != "" && d.BuildID != f.BuildID
 	if itself || contradicts || d.Machine != f.Machine || d.Bits != f.Bits || !right(d) {
@@ -86,7 +90,7 @@ func (f *File) debugLink() (name string, sum uint32) {
 	if err != nil || end <= 0 {
 		return "", 0
 	}
-	at := (end + 4) &^ 3
+	at := (end + 4) &^ 3 // behind the terminating zero and its padding
 	if at+4 > len(data) || bytes.IndexByte(data[:end], '/') >= 0 {
 		return "", 0
 	}

@@ -38,6 +38,7 @@ func (d *demangled) of(name string) (forms, bool) {
 	name = strings.TrimSuffix(name, cloneSuffix(name))
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	// Failures are kept as well, so that a name that only looks mangled is tried once.
 	if f, ok := d.known[name]; ok {
 		return f, f.plain != ""
 	}
@@ -49,6 +50,7 @@ func (d *demangled) of(name string) (forms, bool) {
 	return f, f.plain != ""
 }
 
+// demangleForms does the work: one demangling, and a second one for the few names that abbreviate.
 func demangleForms(name string) forms {
 	plain, err := demangle.ToString(name, demangle.NoParams, demangle.MaxLength(maxDemangled))
 	if err != nil {
@@ -119,6 +121,7 @@ func bareName(name string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(name); {
+		// The brackets of operators are none; they have to be taken before anything is counted.
 		if n := operatorLen(name, i); n > 0 {
 			b.WriteString(name[i : i+n])
 			i += n

@@ -93,6 +93,7 @@ func fromHandle(displayPath string, h *os.File) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read module %s: %w", displayPath, err)
 	}
+	// Devices and pipes may be mapped too, and reading them can block or have effects.
 	if !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("cannot read module %s: not a regular file", displayPath)
 	}
@@ -134,7 +135,7 @@ func NewFile(displayPath string, src io.ReaderAt) (*File, error) {
 
 // Close gives back the file and its debug file. Nothing of it may be used afterwards but what was returned as text or numbers.
 func (f *File) Close() error {
-	f.debugOnce.Do(func() {})
+	f.debugOnce.Do(func() {}) // a debug file that was never asked for is not looked for now
 	var err error
 	if f.debug != nil {
 		err = f.debug.Close()
@@ -170,6 +171,7 @@ func (f *File) IsText(vaddr uint64) bool { return anyContains(f.text, vaddr) }
 // InPLT reports whether an address is in a procedure linkage stub.
 func (f *File) InPLT(vaddr uint64) bool { return anyContains(f.plt, vaddr) }
 
+// anyContains is linear: a file has a handful of executable sections.
 func anyContains(ranges []Range, addr uint64) bool {
 	for _, r := range ranges {
 		if r.Contains(addr) {
@@ -179,7 +181,8 @@ func anyContains(ranges []Range, addr uint64) bool {
 	return false
 }
 
-// findText lists executable sections and PLTs.
+// findText lists executable sections and PLTs. Sections are better than the executable segment, which older linkers
+// let hold headers and read-only data as well: a breakpoint there would change data.
 func (f *File) findText() {
 	for _, s := range f.elf.Sections {
 		if s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR || s.Size == 0 {
@@ -194,6 +197,7 @@ func (f *File) findText() {
 	if len(f.elf.Sections) > 0 {
 		return
 	}
+	// Without sections, as after sstrip, the segments are all there is.
 	for _, s := range f.Segments {
 		if s.Flags&elf.PF_X != 0 {
 			f.text = append(f.text, Range{s.Vaddr, s.Vaddr + s.FileSize})
@@ -234,6 +238,7 @@ func (f *File) Code(vaddr uint64, n int) ([]byte, error) {
 		if vaddr < s.Vaddr || vaddr-s.Vaddr >= s.FileSize {
 			continue
 		}
+		// A read never goes on from one segment into the next: what follows in memory need not follow in the file.
 		in := vaddr - s.Vaddr
 		p := make([]byte, min(uint64(max(n, 0)), s.FileSize-in))
 		got, err := f.src.ReadAt(p, int64(s.Offset+in))

@@ -146,12 +146,14 @@ func frameRanges(data []byte, addr uint64, word int, order binary.ByteOrder) []R
 			break
 		}
 		next := start + int(length)
+		// An identifier of 0 makes it a common entry; else it is the distance back to one.
 		if id := r.uint(idSize); id != 0 {
 			enc, err := commonEncoding(r, start-int(id), encodings)
 			if err != nil {
 				break
 			}
 			lo := r.pointer(enc)
+			// Entries of functions that the linker removed start at 0. The length has the pointer's format, but is never relative.
 			if hi := lo + r.value(enc&encFormat); lo != 0 && hi > lo && !r.bad {
 				ranges = append(ranges, Range{lo, hi})
 			}
@@ -187,6 +189,7 @@ func (r *frameReader) cie() (byte, error) {
 	for c := r.uint(1); c != 0; c = r.uint(1) {
 		aug = append(aug, byte(c))
 	}
+	// GCC 2 wrote a pointer of its own here.
 	if len(aug) >= 2 && aug[0] == 'e' && aug[1] == 'h' {
 		r.uint(r.word)
 		aug = aug[2:]
@@ -220,7 +223,7 @@ func (r *frameReader) augmentation(aug []byte) (byte, error) {
 			if personality := byte(r.uint(1)); personality != encOmit {
 				r.pointer(personality)
 			}
-		case 'S', 'B', 'G':
+		case 'S', 'B', 'G': // signal frame, pointer authentication, memory tagging: no data
 		default:
 			return 0, errFrame
 		}

@@ -25,6 +25,8 @@ func IsGlob(pattern string) bool {
 func Glob(pattern, name string) bool {
 	p, n := 0, 0
 	star, retry := -1, 0 // the last "*", and where in the name to try next
+	// Only the last star is ever tried again: what an earlier one could take instead, it can as well. So the time is at most
+	// the product of the lengths.
 	for n < len(name) {
 		if p < len(pattern) && pattern[p] == '*' {
 			star, retry = p, n

@@ -54,6 +54,8 @@ func Group(maps []Mapping) []Loaded {
 			continue
 		}
 		k := key{m.Dev, m.Inode}
+		// Loaders map a file from its beginning and go up. A mapping that starts over is another copy, except that a file that
+		// fits in one page has all its segments at offset 0.
 		if i, ok := open[k]; ok {
 			last := groups[i].Mappings[len(groups[i].Mappings)-1]
 			if m.Offset >= last.Offset && !(m.Offset == 0 && last.Offset == 0 && m.Exec == last.Exec && m.Start != last.End) {
@@ -97,6 +99,8 @@ var ErrNotMapped = errors.New("no mapping fits the file")
 // bias finds what was added to the addresses of a file. A mapping holds part of some segment, of the same permission
 // to execute, and starts at a whole page at or before it.
 func (f *File) bias(maps []Mapping) (uint64, error) {
+	// Executable mappings first: they are what probes are about, and the others may be changed by RELRO. A segment that
+	// begins inside a page shares it with the one before, which only the permission tells apart.
 	for _, exec := range []bool{true, false} {
 		for _, m := range maps {
 			if m.Exec != exec {
@@ -158,6 +162,7 @@ func (c *Cache) OpenMapped(pid int, l *Loaded) (*File, error) {
 	if f, err := c.open(root, l.Path, link); err == nil || !errors.Is(err, os.ErrPermission) && !errors.Is(err, os.ErrNotExist) {
 		return f, err
 	}
+	// The link of the program works without privileges even when the file was deleted or replaced.
 	for _, path := range []string{fmt.Sprintf("/proc/%d/exe", pid), fmt.Sprintf("/proc/%d/root%s", pid, l.Path)} {
 		if sameFile(path, l) {
 			return c.open(root, l.Path, path)
@@ -223,6 +228,7 @@ func (c *Cache) open(root, display, path string) (*File, error) {
 	return f, nil
 }
 
+// keyOf is the key of a file as stat sees it.
 func keyOf(st *unix.Stat_t) cacheKey {
 	return cacheKey{uint64(st.Dev), st.Ino, st.Size, st.Mtim, st.Ctim}
 }

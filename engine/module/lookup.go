@@ -20,6 +20,7 @@ type Match struct {
 // wildcards is compared with both kinds of names. Pieces such as "f.cold" are found only by their full name.
 func (f *File) Lookup(pattern string) []Match {
 	s := f.table()
+	// Exact names first: it is the common case, and Go's names have characters that would make them patterns.
 	if exact := s.exact(pattern); len(exact) > 0 {
 		return exact
 	}
@@ -42,6 +43,7 @@ func (s *symbols) exact(name string) []Match {
 	if name == "" || isMangled(name) && len(found) == 0 {
 		return found
 	}
+	// A static function that the compiler specialised has calls under both names, or no plain one left at all.
 	for _, n := range s.names {
 		if len(n.name) > len(name) && n.name[len(name)] == '.' && n.name[:len(name)] == name &&
 			cloneSuffix(n.name) == n.name[len(name):] && !isPart(n.name) {
@@ -116,6 +118,7 @@ type query struct {
 	parts   []string // identifiers that a mangled name has to contain
 }
 
+// newQuery takes a pattern apart once, before it meets a hundred thousand names.
 func newQuery(pattern string) *query {
 	q := &query{
 		text: pattern, glob: IsGlob(pattern), scoped: strings.Contains(pattern, "::"),
@@ -136,6 +139,7 @@ func (q *query) match(f *File, name string) (string, bool) {
 		return "", false
 	}
 	if q.equal(name) {
+		// A pattern may happen to match the mangled form; people still want to read the other.
 		if q.mangled {
 			return name, true
 		}
@@ -158,6 +162,7 @@ func (q *query) match(f *File, name string) (string, bool) {
 	return "", false
 }
 
+// equal compares the whole of a name with the pattern.
 func (q *query) equal(name string) bool {
 	if q.glob {
 		return Glob(q.text, name)
@@ -185,6 +190,8 @@ func signature(name string) string {
 
 // candidate reports whether a mangled name may match once it is demangled, which is what costs.
 func (q *query) candidate(name string) bool {
+	// A readable name without scope begins with the first identifier of the mangled one. With a scope it might begin with
+	// an abbreviation such as St for "std", so that only the parts tell.
 	if q.prefix != "" && !q.scoped {
 		if first, ok := firstIdent(name); ok && !strings.HasPrefix(first, q.prefix) {
 			return false
@@ -209,7 +216,7 @@ func firstIdent(name string) (ident string, ok bool) {
 	rest = strings.TrimLeft(rest, "rVKRO")
 	rest = strings.TrimPrefix(rest, "L")
 	n, i := 0, 0
-	for i < len(rest) && '0' <= rest[i] && rest[i] <= '9' && n < 1<<20 {
+	for i < len(rest) && '0' <= rest[i] && rest[i] <= '9' && n < 1<<20 { // the bound keeps n from wrapping
 		n = 10*n + int(rest[i]-'0')
 		i++
 	}

@@ -87,6 +87,7 @@ func parseMapping(line string) (Mapping, error) {
 		}
 		*n.to = v
 	}
+	// The kernel writes a newline in a path as \012 and leaves all else as it is, a path that really ends in " (deleted)" too.
 	m.Dev = unix.Mkdev(uint32(high), uint32(low))
 	m.Path, m.Deleted = strings.CutSuffix(strings.ReplaceAll(m.Path, `\012`, "\n"), " (deleted)")
 	return m, nil

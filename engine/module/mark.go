@@ -73,6 +73,7 @@ func (f *File) parseMark(desc []byte) (Mark, bool) {
 		}
 		return f.Order.Uint64(desc[i*w:])
 	}
+	// What follows the third text is padding.
 	text := bytes.SplitN(desc[3*w:], []byte{0}, 4)
 	if len(text) < 3 {
 		return Mark{}, false
@@ -84,6 +85,7 @@ func (f *File) parseMark(desc []byte) (Mark, bool) {
 			m.Semaphore = f.wrap(m.Semaphore + base.Addr - word(1))
 		}
 	}
+	// An operand that cannot be read leaves the mark and its other operands usable.
 	for _, raw := range splitOperands(m.Note) {
 		m.Args = append(m.Args, f.parseOperand(raw))
 	}

@@ -19,6 +19,7 @@ const noteBuildID = 3
 // notes calls each for all notes in data until it returns false. Damaged entries end the walk.
 func notes(data []byte, order binary.ByteOrder, each func(note) bool) {
 	for len(data) >= 12 {
+		// Sums of 32-bit lengths in 64 bits cannot wrap, so one comparison with what is left is enough.
 		nameLen, descLen := uint64(order.Uint32(data)), uint64(order.Uint32(data[4:]))
 		kind := order.Uint32(data[8:])
 		data = data[12:]
@@ -37,11 +38,13 @@ func notes(data []byte, order binary.ByteOrder, each func(note) bool) {
 	}
 }
 
+// align4 rounds up to the padding of notes, which is four bytes in 64-bit files too.
 func align4(n uint64) uint64 { return (n + 3) &^ 3 }
 
 // readBuildID finds the build-id in note sections, or in note segments where there are no sections.
 func (f *File) readBuildID() string {
 	var id string
+	// The first one counts: linkers that merge files keep their own in front.
 	take := func(n note) bool {
 		if n.name == "GNU" && n.kind == noteBuildID {
 			id = hex.EncodeToString(n.desc)
@@ -54,6 +57,7 @@ func (f *File) readBuildID() string {
 			notes(data, f.Order, take)
 		}
 	}
+	// The vDSO and files without section headers still have segments.
 	for _, p := range f.elf.Progs {
 		if p.Type == elf.PT_NOTE && p.Filesz < 1<<16 && id == "" {
 			data := make([]byte, p.Filesz)

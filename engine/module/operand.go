@@ -14,6 +14,7 @@ import (
 func (f *File) parseOperand(raw string) Operand {
 	o := Operand{Raw: raw, Size: f.WordSize()}
 	at := raw
+	// In notes without sizes an "@" belongs to the operand, behind a register, a constant or a bracket.
 	if size, rest, ok := strings.Cut(raw, "@"); ok && size != "" && !strings.ContainsAny(size, "%$([") {
 		at = rest
 		if o.Err = o.parseSize(size); o.Err != nil {
@@ -63,6 +64,7 @@ func (p operandParser) kind() compile.ValueType {
 
 // constant is a value known in advance, of the operand's width and sign.
 func (p operandParser) constant(v int64) compile.Access {
+	// The compiler prints constants as it likes: -202182160 for an unsigned one. The size and the sign decide.
 	if shift := 64 - 8*p.o.Size; p.o.Signed {
 		v = v << shift >> shift
 	} else {
@@ -105,7 +107,7 @@ func (p operandParser) x86(at string) (compile.Access, error) {
 			return p.constant(n), nil
 		}
 		return p.symbol(sym, n)
-	case strings.Contains(at, ":"):
+	case strings.Contains(at, ":"): // "%fs:-8": where the segment begins is not in the registers that are known
 		return compile.Access{}, fmt.Errorf("it is relative to a segment, as thread-local variables are")
 	case strings.HasPrefix(at, "%"):
 		return p.register(at[1:])
@@ -123,6 +125,7 @@ func (p operandParser) x86Memory(disp, regs string) (compile.Access, error) {
 	if err != nil {
 		return compile.Access{}, err
 	}
+	// Two empty parts more, so that what is missing is empty.
 	part := append(strings.Split(strings.ReplaceAll(regs, " ", ""), ","), "", "")
 	base, index, scale := part[0], part[1], part[2]
 	a := compile.Access{Base: compile.BaseConst, Value: n}
@@ -153,7 +156,7 @@ func (p operandParser) x86Memory(disp, regs string) (compile.Access, error) {
 
 // addBase adds a base register to an address that is a constant or a symbol so far.
 func (p operandParser) addBase(a *compile.Access, reg string) error {
-	if a.Base == compile.BaseAddr {
+	if a.Base == compile.BaseAddr { // an access has one base: the register becomes an index
 		return addIndex(a, reg, "1")
 	}
 	a.Base, a.Reg = compile.BaseRegOffset, strings.TrimPrefix(reg, "%")
@@ -217,6 +220,7 @@ func (p operandParser) sum(text string) (symbol string, n int64, err error) {
 
 // number reads a decimal, octal or hexadecimal number of up to 64 bits.
 func number(text string) (int64, bool) {
+	// Assemblers print addresses below zero as large unsigned numbers at times.
 	if u, err := strconv.ParseUint(text, 0, 64); err == nil {
 		return int64(u), true
 	}

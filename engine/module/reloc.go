@@ -8,7 +8,8 @@ type Reloc struct {
 	Resolver uint64 // IRELATIVE: address of the function that chooses, in the file
 }
 
-// relocKinds are the relocation types that fill in pointers to functions.
+// relocKinds are the relocation types that fill in pointers to functions: what a resolver returns, a slot of the PLT, an entry
+// of the global offset table, a word of data.
 type relocKinds struct{ relative, jump, data, word uint32 }
 
 // pointerRelocs names the types by machine (the processor supplements to the System V ABI).
@@ -37,7 +38,7 @@ func (f *File) IRelative() []Reloc {
 func (f *File) Slots(name string) []uint64 {
 	var found []uint64
 	kinds := pointerRelocs[f.Machine]
-	names := map[*elf.Section][]string{}
+	names := map[*elf.Section][]string{} // read once for each table, not for each entry
 	f.eachReloc(func(r rawReloc, s *elf.Section) {
 		if r.kind == 0 || (r.kind != kinds.jump && r.kind != kinds.data && r.kind != kinds.word) {
 			return
@@ -86,6 +87,7 @@ type rawReloc struct {
 // eachReloc calls each for every relocation that the loader applies.
 func (f *File) eachReloc(each func(rawReloc, *elf.Section)) {
 	for _, s := range f.elf.Sections {
+		// Only sections that are loaded are for the loader; others are left over from linking (--emit-relocs).
 		rela := s.Type == elf.SHT_RELA
 		if (!rela && s.Type != elf.SHT_REL) || s.Flags&elf.SHF_ALLOC == 0 {
 			continue
@@ -116,6 +118,7 @@ func (f *File) parseReloc(p []byte, rela bool) rawReloc {
 		}
 		return r
 	}
+	// The halves of r_info are type and symbol, eight bits of type in 32-bit files, thirty-two in others.
 	info := f.Order.Uint64(p[8:])
 	r := rawReloc{slot: f.Order.Uint64(p), kind: uint32(info), symbol: uint32(info >> 32)}
 	if rela {

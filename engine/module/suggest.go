@@ -25,7 +25,7 @@ func (f *File) Suggest(name string) []string {
 	if name == "" {
 		return nil
 	}
-	limit := 1 + len(name)/4
+	limit := 1 + len(name)/4 // one slip in a short name, more in a long one
 	var near []suggestion
 	budget := suggestDemangled
 	last := lastPart(name)
@@ -59,6 +59,7 @@ func (f *File) suggest(near []suggestion, symbol, name, last string, limit int, 
 	if dist := within(d.bare, name, limit); dist <= limit {
 		return append(near, suggestion{d.bare, dist})
 	}
+	// A name whose scope was left out is nearer than any other spelling.
 	if strings.HasSuffix(d.bare, "::"+name) {
 		return append(near, suggestion{d.bare, 0})
 	}
@@ -121,6 +122,7 @@ func within(a, b string, limit int) int {
 		return limit + 1
 	}
 	a, b = strings.ToLower(a), strings.ToLower(b)
+	// Three rows of the table of Damerau and Levenshtein: swapped neighbours look back two.
 	before, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {
 		prev[j] = j

@@ -79,11 +79,13 @@ func parseSymbols(f *File, table []byte, names string) []symbol {
 	return syms
 }
 
+// entry64 reads Elf64_Sym.
 func entry64(f *File, p []byte) elf.Sym64 {
 	return elf.Sym64{Name: f.Order.Uint32(p), Info: p[4], Other: p[5], Shndx: f.Order.Uint16(p[6:]),
 		Value: f.Order.Uint64(p[8:]), Size: f.Order.Uint64(p[16:])}
 }
 
+// entry32 reads Elf32_Sym, which has the same fields in another order.
 func entry32(f *File, p []byte) elf.Sym64 {
 	return elf.Sym64{Name: f.Order.Uint32(p), Value: uint64(f.Order.Uint32(p[4:])), Size: uint64(f.Order.Uint32(p[8:])),
 		Info: p[12], Other: p[13], Shndx: f.Order.Uint16(p[14:])}
@@ -98,6 +100,7 @@ func symbolName(names string, at uint32) string {
 	if end := strings.IndexByte(name, 0); end >= 0 {
 		name = name[:end]
 	}
+	// .dynsym keeps versions in a section of its own, .symtab in the name; users write neither.
 	if v := strings.IndexByte(name, '@'); v > 0 {
 		name = name[:v]
 	}
@@ -114,6 +117,7 @@ func classify(f *File, raw elf.Sym64) (symbol, bool) {
 	switch elf.ST_TYPE(raw.Info) {
 	case elf.STT_FUNC:
 		s.kind = KindFunc
+		// The lowest bit of an ARM function's value is its instruction set, not part of the address.
 		if f.Machine == elf.EM_ARM && exec {
 			s.thumb, s.addr = s.addr&1 != 0, s.addr&^1
 		}
@@ -128,6 +132,8 @@ func classify(f *File, raw elf.Sym64) (symbol, bool) {
 		s.kind = KindTLS
 		return s, true
 	case elf.STT_NOTYPE:
+		// Hand-written assembly exports functions and data without saying which is which; the section tells. Local ones are marks
+		// of the compiler, and those at the end of a section ("_end", "etext") name nothing in it.
 		s.kind, s.label = KindObject, true
 		if exec {
 			s.kind = KindFunc
@@ -138,6 +144,7 @@ func classify(f *File, raw elf.Sym64) (symbol, bool) {
 	return symbol{}, false
 }
 
+// bindOf orders the bindings of ELF by visibility.
 func bindOf(b elf.SymBind) Bind {
 	switch b {
 	case elf.STB_LOCAL:

@@ -58,12 +58,13 @@ func (f *File) table() *symbols {
 // readTable merges the tables of the file and its debug file.
 func (f *File) readTable() *symbols {
 	all := readSymbols(f, elf.SHT_SYMTAB)
-	if len(all) == 0 {
+	if len(all) == 0 { // stripped: all but the exported names may be in the debug file
 		if d := f.Debug(); d != nil {
 			all = readSymbols(d, elf.SHT_SYMTAB)
 		}
 	}
 	all = append(all, readSymbols(f, elf.SHT_DYNSYM)...)
+	// After sorting, the same name of the same address from two tables, or in two versions, stands side by side.
 	sort.SliceStable(all, func(i, j int) bool { return all[i].before(&all[j]) })
 	s := &symbols{}
 	for i := range all {
@@ -95,7 +96,7 @@ func (a *symbol) before(b *symbol) bool {
 // mark in the code; parts of functions come last; then the fewest leading underscores and the most
 // visible name win.
 func (a *symbol) rank() int {
-	rank := int(a.bind)
+	rank := int(a.bind) // below 4, so that one underscore outweighs any binding
 	for i := 0; i < len(a.name) && a.name[i] == '_'; i++ {
 		rank += 4
 	}
@@ -121,7 +122,7 @@ func (s *symbols) add(a *symbol) {
 		if fn.Name != a.name {
 			fn.Aliases = append(fn.Aliases, a.name)
 		}
-		fn.Size = max(fn.Size, a.size)
+		fn.Size = max(fn.Size, a.size) // aliases made in assembly have none
 	} else {
 		s.funcs = append(s.funcs, Func{Name: a.name, Addr: a.addr, Size: a.size, Kind: a.kind, Bind: a.bind, Thumb: a.thumb})
 		last++
@@ -158,6 +159,8 @@ func (s *symbols) sizeOf(f *File, i int) uint64 {
 			break
 		}
 	}
+	// The entry may be wider than the function (one for a whole file of assembly), the next symbol may come after padding:
+	// the nearer end is right.
 	if r, ok := f.frameAt(fn.Addr); ok {
 		end = min(end, r.End)
 	}
@@ -177,6 +180,8 @@ func (f *File) Vars() []Var { return f.table().vars }
 func (f *File) FuncAt(vaddr uint64) (fn *Func, ok bool) {
 	s := f.table()
 	i := sort.Search(len(s.funcs), func(i int) bool { return s.funcs[i].Addr > vaddr }) - 1
+	// Going down from the last start below the address, the first function that covers it is the innermost. maxEnd says when
+	// nothing further down can reach so far, which in ordinary files is after one step.
 	var found *Func
 	for ; i >= 0 && s.maxEnd[i] > vaddr; i-- {
 		if found != nil && !found.loose && s.funcs[i].Addr != found.Addr {
@@ -202,6 +207,7 @@ func (f *File) FuncAt(vaddr uint64) (fn *Func, ok bool) {
 func (f *File) VarAt(vaddr uint64) (v *Var, ok bool) {
 	vars := f.table().vars
 	i := sort.Search(len(vars), func(i int) bool { return vars[i].Addr > vaddr }) - 1
+	// Variables hardly nest; the bound keeps a miss in a large gap from walking through all of them.
 	for ; i >= 0 && vaddr-vars[i].Addr < 1<<20; i-- {
 		if !vars[i].TLS && vaddr-vars[i].Addr < max(vars[i].Size, 1) {
 			return &vars[i], true
@@ -218,6 +224,7 @@ type nameIndex struct {
 	heads, next []int32
 }
 
+// indexNames makes the index of a list, which it keeps.
 func indexNames(names []named) nameIndex {
 	n := 1
 	for n < len(names) {
@@ -252,7 +259,7 @@ var cloneMarks = []string{".cold", ".part.", ".constprop.", ".isra.", ".lto_priv
 // cloneSuffix is what a compiler added to a name (".constprop.0.cold"), empty for plain names.
 func cloneSuffix(name string) string {
 	if strings.IndexByte(name, '.') <= 0 {
-		return ""
+		return "" // nearly all names; a name that is all suffix is none
 	}
 	at := len(name)
 	for _, mark := range cloneMarks {

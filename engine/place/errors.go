@@ -17,6 +17,7 @@ type SyntaxError struct {
 	Help string // what to write instead, may be empty
 }
 
+// Error names the specification and what is wrong with it.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("cannot read place %q: %s", e.Spec, e.Msg) }
 
 // Hint says what to write instead.
@@ -51,6 +52,7 @@ type NotFoundError struct {
 	Suggestions []string // names that look like it, the best first; lines that have code
 }
 
+// Error names what is missing and where it was looked for.
 func (e *NotFoundError) Error() string {
 	s := e.Spec
 	switch e.What {
@@ -105,6 +107,7 @@ type OffsetError struct {
 	Near   []uint64 // offsets of the instructions below and above; none when Offset is beyond the function
 }
 
+// Error lists the nearest places, as they are what a user needs in any case.
 func (e *OffsetError) Error() string {
 	at := e.place(e.Offset)
 	if len(e.Near) == 0 {
@@ -121,6 +124,7 @@ func (e *OffsetError) place(offset uint64) string {
 	return fmt.Sprintf("%s+0x%x", e.Func, offset)
 }
 
+// near lists the nearest instructions as places.
 func (e *OffsetError) near() []string {
 	var near []string
 	for _, off := range e.Near {
@@ -144,6 +148,7 @@ type RefusedError struct {
 	Help   string
 }
 
+// Error names the place and the reason.
 func (e *RefusedError) Error() string { return fmt.Sprintf("cannot probe %s: %s", e.Place, e.Reason) }
 
 // Hint says what may be probed instead; may be empty.

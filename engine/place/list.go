@@ -19,7 +19,7 @@ func (r *Resolver) List(s Spec, f *module.File) ([]Listed, error) {
 	var lines []Listed
 	seen := map[string]bool{}
 	for _, t := range targets {
-		text := t.Name
+		text := t.Name // marks: as they are written, in whatever module
 		switch s.Kind {
 		case Function:
 			text = f.Path + ":" + t.local()

@@ -75,6 +75,7 @@ var foreign = map[string]string{
 // code reads [MODULE:]PLACE.
 func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	s := Spec{}
+	// The colon of @main.c:42 is no separator, and paths of sources may hold others.
 	if p.text[from] != '@' {
 		if colon := p.colon(from, to); colon >= 0 {
 			s.Module = p.text[from:colon]
@@ -96,6 +97,7 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	case place[0] >= '0' && place[0] <= '9':
 		return s, syntax(p.text, from, to, "a name cannot begin with a digit", "addresses are hexadecimal: 0x1136")
 	}
+	// Go has names with a colon, "type:.eq.main.T".
 	if colon := p.colon(from, to); colon >= 0 && !strings.HasPrefix(p.text[colon:], ":.") {
 		how, known := foreign[s.Module]
 		help := "MODULE:PLACE has one colon; static marks are usdt:PROVIDER:NAME"
@@ -136,7 +138,7 @@ func (p parser) line(s Spec, from, to int) (Spec, *SyntaxError) {
 	if colon == from+1 {
 		return s, syntax(p.text, from, colon, "the file name is missing", help)
 	}
-	n, err := strconv.ParseUint(p.text[colon+1:to], 10, 31)
+	n, err := strconv.ParseUint(p.text[colon+1:to], 10, 31) // the last colon: names of files may hold one
 	if err != nil || n == 0 {
 		return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is no line number", help)
 	}
@@ -161,6 +163,7 @@ func (p parser) function(s Spec, from, to int) (Spec, *SyntaxError) {
 	if plus < 0 {
 		return s, nil
 	}
+	// What follows a plus has to be an offset: no name has one outside brackets, but operators.
 	offset := s.Name[plus+1:]
 	s.Name = s.Name[:plus]
 	if s.Name == "" {
@@ -188,7 +191,7 @@ func plainNumber(text string) bool {
 // offsetAt finds the plus sign of an offset: the last one that is not inside brackets, not part of an operator's name and not
 // set off by blanks ("Send + Sync").
 func offsetAt(name string) int {
-	depth := 0
+	depth := 0 // of brackets, counted from the end
 	for i := len(name) - 1; i >= 0; i-- {
 		switch name[i] {
 		case '>', ')', ']':
@@ -246,6 +249,7 @@ func (p parser) mark(from int) (Spec, *SyntaxError) {
 // syscall reads NAME.
 func (p parser) syscall(from int) (Spec, *SyntaxError) {
 	s := Spec{Kind: Syscall, Name: p.text[from:]}
+	// Which calls there are depends on the architecture of the target; here only what cannot be a name or pattern is refused.
 	bad := strings.IndexFunc(s.Name, func(r rune) bool {
 		return !strings.ContainsRune(`_*?[]!^-\`, r) && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
 	})
@@ -282,6 +286,7 @@ func (p parser) watch(from int) (Spec, *SyntaxError) {
 	if err != nil {
 		return s, err
 	}
+	// The place is checked first, so that errors come in the order of the text.
 	s.Kind = Watch
 	var ok bool
 	if s.Access, ok = accessOf(text[kindAt+1:]); !ok {
@@ -307,6 +312,7 @@ func (p parser) watchable(s Spec, from, to int) *SyntaxError {
 	return nil
 }
 
+// accessOf finds a kind of watchpoint by name.
 func accessOf(name string) (Access, bool) {
 	for a, n := range accessNames {
 		if n == name {

@@ -42,6 +42,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 	var found []Target
 	var missing NotFoundError
 	var failed error
+	// A module that lacks the place says nothing; one that has it but refuses it is what the user wants to hear about.
 	for i, f := range searched {
 		targets, err := r.Resolve(s, f)
 		found = append(found, targets...)
@@ -141,7 +142,7 @@ func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
 		return nil, refused
 	}
 	if module.IsGlob(s.Name) {
-		refused = nil
+		refused = nil // the pattern means what can be probed
 	}
 	return found, refused
 }
@@ -201,7 +202,7 @@ func (r *Resolver) at(t Target, offset uint64) ([]Target, error) {
 
 // checkOffset refuses offsets beyond a function and inside its instructions.
 func (r *Resolver) checkOffset(f *module.File, fn *module.Func, name string, offset uint64) error {
-	if fn.Size == 0 {
+	if fn.Size == 0 { // assembly in a file without call-frame information
 		return nil // nothing is known to check against
 	}
 	if offset >= fn.Size {
@@ -211,6 +212,7 @@ func (r *Resolver) checkOffset(f *module.File, fn *module.Func, name string, off
 		return nil
 	}
 	addrs, err := r.boundaries(f, fn)
+	// Instructions come in the order of addresses: the last one below and the first one above are the nearest.
 	e := &OffsetError{Func: name, Start: fn.Addr, Offset: offset, Size: fn.Size}
 	for _, addr := range addrs {
 		switch at := addr - fn.Addr; {
@@ -300,6 +302,7 @@ func marks(s Spec, f *module.File) ([]Target, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Suggestions cost nothing here: the list is walked anyway.
 	missing := &NotFoundError{Spec: s, What: NoMark, Searched: []string{f.Path}}
 	var found []Target
 	for i := range all {
@@ -337,6 +340,7 @@ func watched(s Spec, f *module.File) ([]Target, error) {
 		t.Name = s.String()
 		return []Target{t}, nil
 	}
+	// Variables first, as they are what is mostly watched; a name is hardly ever both.
 	found, err := variables(s, f)
 	if len(found) > 0 || err != nil {
 		return found, err

@@ -32,6 +32,7 @@ const (
 
 var accessNames = [...]string{OnWrite: "w", OnReadWrite: "rw", OnExecute: "x"}
 
+// String is the access as specifications write it.
 func (a Access) String() string { return accessNames[a] }
 
 // Spec is a parsed specification: [MODULE:]PLACE, usdt:[MODULE:]PROVIDER:NAME, watch:PLACE/LEN/w|rw|x or syscall:NAME.

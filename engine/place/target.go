@@ -46,6 +46,7 @@ func (t Target) Chosen(files []*module.File) []Chosen {
 			slots = append(slots, Chosen{t.File, r.Slot})
 		}
 	}
+	// Other modules, and this one when its calls may be interposed, ask for it by any of its names.
 	for _, f := range files {
 		for _, name := range append([]string{t.Func.Name}, t.Func.Aliases...) {
 			for _, slot := range f.Slots(name) {
