@@ -17,10 +17,15 @@ type suggestion struct {
 	distance int
 }
 
-// Suggest lists up to three functions or variables whose names are nearest to one that was not found: other spellings, and
-// qualified names whose last part it is. The best comes first.
-func (f *File) Suggest(name string) []string {
-	s := f.table()
+// Suggest lists up to three functions whose names are nearest to one that was not found: other spellings, and qualified
+// names whose last part it is. The best comes first.
+func (f *File) Suggest(name string) []string { return f.suggestFrom(f.table().names, name) }
+
+// SuggestVar does the same for variables.
+func (f *File) SuggestVar(name string) []string { return f.suggestFrom(f.table().data, name) }
+
+// suggestFrom looks through a list of names.
+func (f *File) suggestFrom(list []named, name string) []string {
 	name = strings.Trim(name, "*?")
 	if name == "" {
 		return nil
@@ -29,10 +34,8 @@ func (f *File) Suggest(name string) []string {
 	var near []suggestion
 	budget := suggestDemangled
 	last := lastPart(name)
-	for _, list := range [][]named{s.names, s.data} {
-		for _, n := range list {
-			near = f.suggest(near, n.name, name, last, limit, &budget)
-		}
+	for _, n := range list {
+		near = f.suggest(near, n.name, name, last, limit, &budget)
 	}
 	return bestOf(near)
 }

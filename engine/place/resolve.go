@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 		var nf *NotFoundError
 		switch {
 		case errors.As(err, &nf):
-			missing.What, missing.Suggestions = nf.What, append(missing.Suggestions, nf.Suggestions...)
+			missing.What, missing.Suggestions = nf.What, addOnce(missing.Suggestions, nf.Suggestions)
 		case err != nil && failed == nil:
 			failed = err
 		}
@@ -66,6 +67,16 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 	}
 	missing.Spec, missing.Suggestions = s, missing.Suggestions[:min(3, len(missing.Suggestions))]
 	return nil, &missing
+}
+
+// addOnce adds names that a list does not have yet.
+func addOnce(list, names []string) []string {
+	for _, name := range names {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // Candidates lists the files that the module part of a specification means. Files of exactly that name are preferred to
@@ -351,7 +362,7 @@ func watched(s Spec, f *module.File) ([]Target, error) {
 		found = append(found, t)
 	}
 	if len(found) == 0 {
-		return nil, &NotFoundError{Spec: s, What: NoVariable, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name)}
+		return nil, &NotFoundError{Spec: s, What: NoVariable, Searched: []string{f.Path}, Suggestions: f.SuggestVar(s.Name)}
 	}
 	return found, nil
 }
