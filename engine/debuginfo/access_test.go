@@ -2,6 +2,8 @@ package debuginfo_test
 
 import (
 	"errors"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,6 +101,36 @@ func compareValue(t *testing.T, p *program, s *stop, e [2]string, sum *tally) {
 func sameNumber(a, b string) bool {
 	trim := func(s string) string { return strings.TrimSuffix(s, ".0") }
 	return strings.EqualFold(trim(a), trim(b))
+}
+
+// TestValuesByIndex asks the same of a program by LLVM, whose location lists are found by index and give addresses by
+// index too.
+func TestValuesByIndex(t *testing.T) {
+	testenv.Require(t, testenv.Rust, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	ask := map[string][][2]string{
+		"rsum": {{"k", "k"}, {"s", "s"}, {"v.length", "v.length"}, {"v.data_ptr.0", "*v.data_ptr"}},
+		"rmix": {{"a", "a"}, {"b", "b"}, {"c", "c"}, {"d", "d"}},
+	}
+	t.Setenv("LANGUAGE", "c")
+	for _, flags := range []string{"-C opt-level=2 -C dwarf-version=5", "-C opt-level=1 -C dwarf-version=4", "-C opt-level=0"} {
+		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "program")
+			if text, err := exec.Command("rustc", append(strings.Fields(flags), "-g", "-o", out, "testdata/index.rs")...).CombinedOutput(); err != nil {
+				t.Fatalf("cannot build: %v\n%s", err, text)
+			}
+			p := open(t, out)
+			var sum tally
+			for _, s := range p.record(t, "rsum rmix", "rsum=k,s,v.length,*v.data_ptr;rmix=a,b,c,d", 40) {
+				for _, e := range ask[s.Function] {
+					compareValue(t, p, s, e, &sum)
+				}
+			}
+			t.Logf("%+v", sum)
+			if sum.equal < 30 {
+				t.Errorf("only %d values compared", sum.equal)
+			}
+		})
+	}
 }
 
 // TestObjectsOfCPlusPlus reads what C++ adds, at the entry of functions called once with values written in objects.cc.

@@ -72,7 +72,7 @@ def value(expression):
 def record():
     regs = registers()
     sp = int(regs["rsp" if word == 8 else "esp"]) & ~4095
-    name = gdb.newest_frame().name()
+    name = gdb.newest_frame().name().split("::")[-1]
     print(json.dumps({"function": name, "regs": regs, "pages": pages([sp - 4096, sp, sp + 4096, sp + 8192] + data + referred(regs)),
                       "values": {e: value(e) for e in expressions.get(name, [])}}), file=out)
     return name
@@ -80,6 +80,7 @@ def record():
 
 for command in ("set pagination off", "set confirm off", "set style enabled off"):
     run(command)
+run("set language " + os.environ.get("LANGUAGE", "auto"))
 run("break main")
 run("run")
 data, start = writable()
@@ -93,7 +94,7 @@ try:
         first = record()
         for _ in range(steps):
             run("stepi")
-            if gdb.newest_frame().name() != first:
+            if gdb.newest_frame().name().split("::")[-1] != first:
                 run("finish")
             if record() != first:
                 break
