@@ -118,7 +118,7 @@ func property(obj *goja.Object, name string) (text string) {
 func (s *Script) place(stack []goja.StackFrame) diag.Span {
 	for _, frame := range stack {
 		if src := s.sources[frame.SrcName()]; src != nil {
-			return src.file.PlaceSpan(frame.Position())
+			return src.frameSpan(frame.Position())
 		}
 	}
 	return diag.Span{}
@@ -166,7 +166,7 @@ func (s *Script) stackPlace(stack string) diag.Span {
 		line, err1 := strconv.Atoi(m[2])
 		col, err2 := strconv.Atoi(m[3])
 		if src != nil && err1 == nil && err2 == nil {
-			return src.file.PlaceSpan(file.Position{Line: line, Column: col})
+			return src.frameSpan(file.Position{Line: line, Column: col})
 		}
 	}
 	return diag.Span{}

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"math"
 	"math/big"
 	"strings"
 
@@ -148,12 +147,15 @@ func (s *Script) fold(value goja.Value, v *scope.Variable) js.Binding {
 
 // value folds one value. The variable that holds it may be nil.
 func (f *folding) value(value goja.Value, v *scope.Variable) js.Binding {
+	if rounded(value) {
+		return foldRounded(v)
+	}
 	switch n := value.Export().(type) {
 	case int64, *big.Int:
-		return foldInt(value, v)
+		return foldInt(value)
 	case float64:
-		if n == math.Trunc(n) && math.Abs(n) < 1<<63 && !(n == 0 && math.Signbit(n)) {
-			return foldInt(value, v)
+		if _, whole := toInt(value); whole {
+			return foldInt(value)
 		}
 		return js.Binding{Kind: js.BindFloat, Float: n}
 	case bool:
@@ -168,45 +170,29 @@ func (f *folding) value(value goja.Value, v *scope.Variable) js.Binding {
 	return f.object(obj, v)
 }
 
-// foldInt folds an integer, unless JavaScript has rounded it before.
-func foldInt(value goja.Value, v *scope.Variable) js.Binding {
+// foldInt folds an integer.
+func foldInt(value goja.Value) js.Binding {
 	n, ok := toInt(value)
 	if !ok {
 		return js.Binding{Kind: js.BindUnusable, Reason: "an integer of more than 64 bits"}
 	}
-	_, isBig := value.Export().(*big.Int)
-	if !isBig && (n > maxSafe || n < -maxSafe) {
-		var init ast.Expression
-		if v != nil {
-			init = v.Init
-		}
-		exact, ok := literalInt(init)
-		if !ok {
-			return imprecise()
-		}
-		n = exact
-	}
 	return js.Binding{Kind: js.BindInt, Int: n}
+}
+
+// foldRounded folds a number that JavaScript may have rounded: what its initialiser says counts, if it is a plain number.
+func foldRounded(v *scope.Variable) js.Binding {
+	if v != nil {
+		if n, ok := literalInt(v.Init); ok {
+			return js.Binding{Kind: js.BindInt, Int: n}
+		}
+	}
+	return imprecise()
 }
 
 // imprecise is the binding of a number that lost digits in JavaScript.
 func imprecise() js.Binding {
 	return js.Binding{Kind: js.BindUnusable, Reason: "a number beyond 2^53, which JavaScript has rounded",
 		Hint: "write it as a BigInt: 0x7fffffffffffffffn"}
-}
-
-// exactLiteral reports whether the value a variable starts with is what its initialiser says.
-func exactLiteral(init ast.Expression, n int64) bool {
-	return n <= maxSafe && n >= -maxSafe || isBigLiteral(init)
-}
-
-func isBigLiteral(e ast.Expression) bool {
-	lit, ok := e.(*ast.NumberLiteral)
-	if !ok {
-		return false
-	}
-	_, ok = lit.Value.(*big.Int)
-	return ok
 }
 
 // literalInt is the exact value of a number as it is written.

@@ -156,10 +156,14 @@ func (s *Script) parseProgram(p *Probe, at site, v goja.Value) {
 		s.addHandler(p, js.Enter, false, obj, at.argSpan(1))
 		return
 	}
+	programs := 0
 	for _, key := range obj.Keys() {
+		if _, ok := handlerKinds[key]; ok {
+			programs++
+		}
 		s.parseProperty(p, property1{s: s, at: at, name: key, value: obj.Get(key)})
 	}
-	if len(p.handlers) == 0 {
+	if programs == 0 {
 		s.reject(at.argSpan(1), "add enter, post, leave or fault", "the probe has no program")
 	}
 }

@@ -2,6 +2,7 @@ package script
 
 import (
 	"math"
+	"regexp"
 	"sort"
 
 	"github.com/dop251/goja"
@@ -118,18 +119,17 @@ func (o property1) callback() goja.Callable {
 // callbackOf checks a function that the host will call. An async one would go on after its event is over.
 func (s *Script) callbackOf(obj *goja.Object, at diag.Span) goja.Callable {
 	fn, _ := goja.AssertFunction(obj)
-	if tag := tagOf(obj); tag != "" {
-		s.reject(at, "use a plain function; to come back later, use every(…)", "a callback cannot be %s", article(tag))
+	switch head := obj.String(); {
+	case asyncText.MatchString(head):
+		s.reject(at, "use a plain function; to come back later, use every(…)", "a callback cannot be async")
+	case generatorText.MatchString(head):
+		s.reject(at, "use a plain function", "a callback cannot be a generator")
 	}
 	return fn
 }
 
-func article(tag string) string {
-	switch tag {
-	case "AsyncFunction":
-		return "async"
-	case "GeneratorFunction":
-		return "a generator"
-	}
-	return "a " + tag
-}
+// The texts that functions of these kinds begin with; a method may itself be called "async".
+var (
+	asyncText     = regexp.MustCompile(`^async(?:\s+function\b|\s*\*|\s+[\w$\["']|\s*\([^)]*\)\s*=>)`)
+	generatorText = regexp.MustCompile(`^(?:function\s*\*|\*)`)
+)

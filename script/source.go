@@ -76,6 +76,21 @@ func (s *Script) site() site {
 	return site{}
 }
 
+// frameSpan is where a frame of a stack is. The machine places calls at their parenthesis; people look for the name.
+func (src *source) frameSpan(pos file.Position) diag.Span {
+	call := src.info.Calls[file.Idx(src.file.Offset(pos)+load.Base)].Node
+	if call == nil {
+		return src.file.PlaceSpan(pos)
+	}
+	switch callee := call.Callee.(type) {
+	case *ast.Identifier:
+		return src.file.NodeSpan(callee)
+	case *ast.DotExpression:
+		return src.file.NodeSpan(&callee.Identifier)
+	}
+	return src.file.PlaceSpan(pos)
+}
+
 // span is the whole call, or as much as is known of it.
 func (c site) span() diag.Span {
 	if c.call.Node == nil {

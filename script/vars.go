@@ -175,10 +175,10 @@ func (s *Script) share(sl *slot) (js.Binding, bool) {
 	}
 	o := runtime.Object{Name: sl.v.Name}
 	kind := slotInt
+	if rounded(sl.value) {
+		return imprecise(), false
+	}
 	if n, ok := toInt(sl.value); ok {
-		if !exactLiteral(sl.v.Init, n) {
-			return imprecise(), false
-		}
 		o.Kind, o.Init = runtime.KindInt, n
 	} else if b, ok := sl.value.Export().(bool); ok {
 		kind, o.Kind, o.Init = slotBool, runtime.KindInt, boolInt(b)
@@ -263,6 +263,17 @@ func toInt(v goja.Value) (int64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// rounded reports a Number that is whole and so large that JavaScript may have rounded it, of the size of a 64-bit integer.
+func rounded(v goja.Value) bool {
+	switch n := v.Export().(type) {
+	case int64:
+		return n > maxSafe || n < -maxSafe
+	case float64:
+		return math.Abs(n) > maxSafe && math.Abs(n) <= 1<<64
+	}
+	return false
 }
 
 func boolInt(b bool) int64 {

@@ -29,7 +29,7 @@ type builder struct {
 // build replaces the file's text by what esbuild makes of it. A file without imports only loses its types, so that its
 // let and const stay what they are; joining modules makes them all var.
 func (l *Loader) build(f *File, e entry, original *diag.Source) diag.List {
-	b := &builder{loader: l, entry: e, first: original, sources: map[string]*diag.Source{e.name: original},
+	b := &builder{loader: l, entry: e, first: original, sources: map[string]*diag.Source{path.Base(e.name): original},
 		edges: map[string][]string{}}
 	if !hasModules(e.text) {
 		result := api.Transform(e.text, b.transformOptions())
@@ -77,7 +77,7 @@ func supported() map[string]bool {
 }
 
 func (b *builder) transformOptions() api.TransformOptions {
-	return api.TransformOptions{Loader: loaderOf(b.entry.name), Sourcefile: b.entry.name, Sourcemap: api.SourceMapExternal,
+	return api.TransformOptions{Loader: loaderOf(b.entry.name), Sourcefile: path.Base(b.entry.name), Sourcemap: api.SourceMapExternal,
 		Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
 		Supported: supported(), TreeShaking: api.TreeShakingFalse}
 }
@@ -85,9 +85,10 @@ func (b *builder) transformOptions() api.TransformOptions {
 // options lower what the JavaScript machine does not know, and change nothing else.
 func (b *builder) options() api.BuildOptions {
 	o := api.BuildOptions{
-		Stdin: &api.StdinOptions{Contents: b.entry.text, ResolveDir: absolute(b.entry.dir), Sourcefile: b.entry.name,
-			Loader: loaderOf(b.entry.name)},
-		Bundle: true, Write: false, Outfile: "script.js", Target: api.ES2022, Charset: api.CharsetUTF8,
+		Stdin: &api.StdinOptions{Contents: b.entry.text, ResolveDir: absolute(b.entry.dir),
+			Sourcefile: path.Base(b.entry.name), Loader: loaderOf(b.entry.name)},
+		AbsWorkingDir: absolute(b.entry.dir),
+		Bundle:        true, Write: false, Outfile: "script.js", Target: api.ES2022, Charset: api.CharsetUTF8,
 		Format: api.FormatIIFE, Platform: api.PlatformNeutral, LegalComments: api.LegalCommentsNone,
 		Sourcemap: api.SourceMapExternal, LogLevel: api.LogLevelSilent, TreeShaking: api.TreeShakingFalse,
 		Supported: supported(),
@@ -150,18 +151,7 @@ func (b *builder) dirOf(a api.OnResolveArgs) string {
 func (b *builder) edge(from, to string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if from == b.entry.name {
-		from = b.entryPath()
-	}
 	b.edges[from] = append(b.edges[from], to)
-}
-
-// entryPath is the entry as an import of it would resolve.
-func (b *builder) entryPath() string {
-	if strings.HasPrefix(b.entry.path, StdPrefix) {
-		return b.entry.path
-	}
-	return absolute(b.entry.path)
 }
 
 func (b *builder) load(a api.OnLoadArgs) (api.OnLoadResult, error) {

@@ -70,6 +70,8 @@ func (f *File) syntaxError(offset int, message string) diag.Diagnostic {
 	return diag.Diagnostic{Span: f.Span(file.Idx(start+Base), file.Idx(end+Base)), Text: text, Hint: hint}
 }
 
+var afterAwait = regexp.MustCompile(`(?:^|[^\w$.])await\s+$`)
+
 var word = regexp.MustCompile(`^(?:[\p{L}_$#][\p{L}\p{N}_$]*|[0-9][\w.]*|"[^"\n]*"?|'[^'\n]*'?|[=!<>]=+|=>|&&|\|\||\?\?|\.\.\.|.)`)
 
 // explain improves on the parser's terse messages; it gives the piece of text to point at.
@@ -83,8 +85,9 @@ func explain(src string, offset int, message string) (text, hint string, start, 
 		return "unexpected end of the script", unclosed(src), at, at + 1
 	case message == "Unexpected token ILLEGAL":
 		return illegal(token), "", start, end
-	case strings.HasPrefix(message, "Unexpected reserved word") && token == "await":
-		return "await is not possible here", "callbacks run to their end; use every(…) or exit(…) to come back later", start, end
+	case strings.HasPrefix(message, "Unexpected ") && afterAwait.MatchString(src[:offset]):
+		at := strings.LastIndex(src[:offset], "await")
+		return "await is not possible here", "callbacks run to their end; use every(…) or exit(…) to come back later", at, at + len("await")
 	case strings.HasPrefix(message, "Unexpected "):
 		return "unexpected " + quoted(token), likely(src, offset, token), start, end
 	case strings.HasPrefix(message, "Identifier '"):
