@@ -40,6 +40,8 @@ func (l *lowering) target(o operand, at diag.Span) (place, bool) {
 	switch o := o.(type) {
 	case bad:
 		return nil, false
+	case argument:
+		return l.target(variable{o.sym}, at)
 	case variable:
 		if o.sym.fixed {
 			l.errorf(at, "declare it with let", "%s is a constant", o.sym.name)
@@ -54,7 +56,7 @@ func (l *lowering) target(o operand, at diag.Span) (place, bool) {
 		}
 		return nil, false
 	}
-	l.errorf(at, "", "cannot assign to %s", o.noun())
+	l.errorf(at, "assign to a variable declared with let, or to a member of this", "cannot assign to %s", o.noun())
 	return nil, false
 }
 
@@ -155,7 +157,7 @@ func (s shared) add(l *lowering, op token.Token, at diag.Span, by *expr, used bo
 		before := applyA(at, kindInt, runtime.OpFetchAddGV, object, by).with(effWrite)
 		return apply(at, kindInt, runtime.OpAdd, before, by)
 	}
-	x := l.temp(kindInt)
+	x := l.slots.fresh(kindInt)
 	defer l.slots.free(x)
 	body := []stmt{eval(set(at, x, by))}
 	before := applyA(at, kindInt, runtime.OpFetchAddGV, object, local(at, x)).with(effWrite)

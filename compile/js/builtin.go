@@ -241,7 +241,7 @@ func (s *site) keep(values []*expr, f func([]*expr) *expr) *expr {
 	for i, v := range values {
 		kept[i] = v
 		if !v.leaf() {
-			x := s.l.temp(v.kind)
+			x := s.l.slots.fresh(v.kind)
 			defer s.l.slots.free(x)
 			body = append(body, eval(set(v.at, x, v)))
 			kept[i] = local(v.at, x)

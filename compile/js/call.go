@@ -121,10 +121,18 @@ func (s *site) count(least, most int) bool {
 }
 
 func usageHint(name string) string {
-	if u := usage(name); u != "" {
-		return "write " + u
+	u := usage(name)
+	if u == "" {
+		u = methodUsage[name]
 	}
-	return ""
+	return "write " + u
+}
+
+// methodUsage is how the methods of maps, aggregations, text and the context are called.
+var methodUsage = map[string]string{
+	"add": ".add(value)", "inc": ".inc(), of a map .inc(key)", "at": ".at(key, …).add(value)",
+	"set": ".set(key, value)", "get": ".get(key)", "has": ".has(key)", "delete": ".delete(key)",
+	"startsWith": ".startsWith(text)", "c.stack": "c.stack(n)",
 }
 
 // countRange is "1 argument", "1 or 2 arguments", "at least 2 arguments".

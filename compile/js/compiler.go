@@ -165,7 +165,7 @@ func (c *compiler) refine() {
 	for _, id := range c.shapes.order() {
 		s := c.shapes[id]
 		if err := c.unit.Arena.Refine(id, s.keys, s.value); err != nil {
-			c.errorf(s.at, "one map or aggregation has keys and values of the same types everywhere", "%v", err)
+			c.errorf(s.at, hintOf(err), "%v", err)
 		}
 	}
 }

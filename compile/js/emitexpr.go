@@ -52,9 +52,10 @@ func (e *emitter) value(x *expr) {
 	case codeZero:
 		e.zero(x)
 	case codeSet:
-		e.value(x.args[0])
-		e.plain(runtime.OpDup, x.at, 0, 1)
-		e.withA(runtime.OpPopTV, uint32(x.slot.index), x.at, 1, 0)
+		// The value is read back rather than kept on the stack: so the verifier knows that it is the variable's, and bounds the
+		// loops that test it.
+		e.drop(x)
+		e.withA(runtime.OpPushTV, uint32(x.slot.index), x.at, 0, 1)
 	case codeStore:
 		e.value(x.args[0])
 		e.plain(runtime.OpDup, x.at, 0, 1)
@@ -68,8 +69,7 @@ func (e *emitter) value(x *expr) {
 func (e *emitter) compound(x *expr) {
 	switch x.code {
 	case codeAfter:
-		e.value(x.args[0])
-		e.drop(x.args[1])
+		e.after(x)
 	case codeAnd, codeOr:
 		e.logical(x)
 	case codeCond:
@@ -89,6 +89,26 @@ func (e *emitter) compound(x *expr) {
 		e.plain(runtime.OpXchg, x.at, 0, 0)
 	case codeItem:
 		e.item(x)
+	}
+}
+
+// after writes i++ for its value. For a local it is the new value without the step, which tells the verifier as much
+// about a loop that tests it as ++i would.
+func (e *emitter) after(x *expr) {
+	before, step := x.args[0], x.args[1]
+	if before.code != codeLocal || before.kind == kindFloat || step.code != codeSet || step.args[0].code != codeOp {
+		e.value(before)
+		e.drop(step)
+		return
+	}
+	sum := step.args[0]
+	e.drop(step)
+	e.value(before)
+	e.value(sum.args[1])
+	if sum.cmd.Op == runtime.OpAdd {
+		e.plain(runtime.OpSub, x.at, 2, 1)
+	} else {
+		e.plain(runtime.OpAdd, x.at, 2, 1)
 	}
 }
 

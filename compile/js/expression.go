@@ -79,7 +79,7 @@ func isBad(o operand) bool {
 // hasValue reports whether an operand can be asked for its value.
 func hasValue(o operand) bool {
 	switch o.(type) {
-	case value, variable, shared, threadValue, callField, register, result, bad:
+	case value, variable, argument, shared, threadValue, callField, register, result, bad:
 		return true
 	}
 	return false
@@ -92,6 +92,8 @@ func (l *lowering) valueOf(o operand, at diag.Span) *expr {
 		return l.some(o.e, at)
 	case arguments:
 		return l.argumentValue(o, at)
+	case argument:
+		return l.valueOf(o.sym.meaning(), at)
 	case place:
 		return o.get(l, at)
 	case bad:

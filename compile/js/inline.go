@@ -37,34 +37,64 @@ func (f *closure) title() string {
 // inline is the call of a plain function.
 func (l *lowering) inline(f *closure, call *ast.CallExpression) *expr {
 	at := l.at(call)
-	args := l.arguments(f, call)
-	if args == nil || l.recursive(f, at) || !l.callable(f, at) {
+	a, ok := l.arguments(f, call)
+	defer a.release(l)
+	if !ok || l.recursive(f, at) || !l.callable(f, at) {
 		return poison(at)
 	}
 	restore := l.enterFunction(f)
 	var v *expr
 	body := l.collect(func() {
-		if l.bindParams(f, args, at) {
+		if l.bindParams(f, a.values, at) {
 			v = l.functionBody(f)
 		}
 	})
 	body, v = l.functionValue(at, body, v)
 	l.close(l.scope)
 	restore()
-	return sequence(at, body, v)
+	return sequence(at, append(a.before, body...), v)
 }
 
-// arguments reads the arguments of a call in the caller's scope; nil when one cannot be had.
-func (l *lowering) arguments(f *closure, call *ast.CallExpression) []operand {
-	args := []operand{}
-	for _, a := range call.ArgumentList {
-		args = append(args, l.operand(a))
+// passed is the arguments of a call: what they denote, the statements that compute them, and the words they are kept in.
+type passed struct {
+	values []operand
+	before []stmt
+	words  []*slot
+}
+
+// arguments reads the arguments of a call in the caller's scope.
+func (l *lowering) arguments(f *closure, call *ast.CallExpression) (a passed, ok bool) {
+	for _, e := range call.ArgumentList {
+		a.values = append(a.values, a.keep(l, l.operand(e), l.at(e)))
 	}
-	if p := params(f.node); p != nil && len(args) > len(p.List) && p.Rest == nil {
+	if p := params(f.node); p != nil && len(a.values) > len(p.List) && p.Rest == nil {
 		l.errorf(l.at(call.ArgumentList[len(p.List)]), "leave it out", "%s takes %s", f.title(), count(len(p.List), "argument"))
-		return nil
+		return a, false
 	}
-	return args
+	return a, true
+}
+
+// keep puts a value that takes computing into a word of its own, at once: the next argument may use words too.
+func (a *passed) keep(l *lowering, o operand, at diag.Span) operand {
+	if _, isArgument := o.(argument); isArgument || !hasValue(o) {
+		return o
+	}
+	e := l.valueOf(o, at)
+	if e.kind != kindBad && !e.leaf() {
+		x := l.slots.take(e.kind)
+		x.fixed = true
+		a.words = append(a.words, x)
+		a.before = append(a.before, eval(set(e.at, x, e)))
+		e = local(e.at, x)
+	}
+	return value{e}
+}
+
+// release gives the words back.
+func (a *passed) release(l *lowering) {
+	for _, x := range a.words {
+		l.slots.free(x)
+	}
 }
 
 // recursive refuses a call of a function that is being read already.
@@ -172,7 +202,7 @@ func (l *lowering) returnValue(st *ast.ReturnStatement) {
 
 // functionValue ends an inlined function: where it returns is here, and what it returned is the value.
 func (l *lowering) functionValue(at diag.Span, body []stmt, v *expr) ([]stmt, *expr) {
-	fr := l.frame
+	fr, falls := l.frame, !ends(body)
 	if n := len(body); n > 0 && body[n-1].code == stmtJump && body[n-1].label == fr.done {
 		body = body[:n-1]
 		fr.done.jumps--
@@ -191,7 +221,7 @@ func (l *lowering) functionValue(at diag.Span, body []stmt, v *expr) ([]stmt, *e
 	if !l.unifyReturns(at) {
 		return nil, poison(at)
 	}
-	if !ends(body) {
+	if falls { // off the end: zero of the type
 		z := &expr{code: codeZero, kind: fr.result.kind, at: at, slot: fr.result, need: 1}
 		body = append(body, eval(set(at, fr.result, z)))
 	}
@@ -213,7 +243,7 @@ func (l *lowering) unifyReturns(at diag.Span) bool {
 	if k.silent() {
 		return false
 	}
-	fr.result.kind = k // what falls off the end returns zero of that type
+	fr.result.kind = k
 	for _, r := range fr.returns {
 		r.args[0] = convert(r.args[0], k)
 		r.kind = k

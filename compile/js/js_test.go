@@ -112,7 +112,7 @@ func compiled(t testing.TB, u Unit) Result {
 // arena is a small arena for tests.
 func arena(t testing.TB) *runtime.Arena {
 	t.Helper()
-	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 8 << 20})
+	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 256 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,7 +180,7 @@ func (l *lowering) at(n ast.Node) diag.Span {
 	if id, ok := n.(*ast.Identifier); ok {
 		return l.span(l.fn, id.Idx, id.Idx+idx(len(id.Name.String())))
 	}
-	return l.span(l.fn, n.Idx0(), l.end(n))
+	return l.span(l.fn, l.start(n), l.end(n))
 }
 
 // deeper guards the recursion over the syntax tree, and the size of what it makes.

@@ -101,10 +101,8 @@ func (l *lowering) member(of operand, name string, at diag.Span) operand {
 		return bad{}
 	case namespace:
 		return l.namespaceMember(of, name, at)
-	case variable:
-		if of.sym.path != nil {
-			return of.sym.path.below(l, name)
-		}
+	case argument:
+		return of.sym.path.below(l, name)
 	}
 	if !hasValue(of) {
 		return l.noMember(of, name, at)

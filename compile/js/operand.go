@@ -50,6 +50,8 @@ type (
 	context struct{}
 	// arguments is c.args and what lies below it.
 	arguments struct{ path []string }
+	// argument is a constant that was taken from the arguments: const p = c.args.p has a value and members.
+	argument struct{ sym *symbol }
 	// registers is c.regs.
 	registers struct{}
 	// register is one of its members.
@@ -90,6 +92,7 @@ func (call) noun() string        { return "the storage of this call" }
 func (callField) noun() string   { return "a field of this call" }
 func (context) noun() string     { return "the context" }
 func (a arguments) noun() string { return "the arguments" }
+func (a argument) noun() string  { return a.sym.meaning().noun() }
 func (registers) noun() string   { return "the registers" }
 func (register) noun() string    { return "a register" }
 func (result) noun() string      { return "the result" }

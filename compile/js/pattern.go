@@ -43,7 +43,7 @@ func (l *lowering) bindName(id *ast.Identifier, what operand, fixed bool) {
 	e := l.valueOf(what, at)
 	sym.pending = false
 	l.initialise(sym, e, !fixed && l.assigned(name))
-	if isPath {
+	if isPath && sym.fixed {
 		sym.path = &path
 	}
 }

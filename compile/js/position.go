@@ -10,6 +10,21 @@ import (
 
 func idx(n int) file.Idx { return file.Idx(n) }
 
+// start is the beginning of a node, with the same reservation as for end.
+func (l *lowering) start(n ast.Node) file.Idx {
+	switch n := n.(type) {
+	case *ast.MetaProperty:
+		return n.Meta.Idx
+	case *ast.TemplateLiteral:
+		if n.Tag != nil {
+			return n.Tag.Idx0()
+		}
+	case *ast.SpreadElement:
+		return n.Idx0() - idx(len("..."))
+	}
+	return n.Idx0()
+}
+
 // end is the end of a node. The syntax tree's own idea of it fails for a few nodes: a case without statements panics,
 // and names with letters beyond ASCII are measured in the wrong unit.
 func (l *lowering) end(n ast.Node) file.Idx {
@@ -24,6 +39,10 @@ func (l *lowering) end(n ast.Node) file.Idx {
 		return n.Identifier.Idx + idx(len(n.Identifier.Name.String()))
 	case *ast.Identifier:
 		return n.Idx + idx(len(n.Name.String()))
+	case *ast.NewExpression:
+		if n.RightParenthesis != 0 {
+			return n.RightParenthesis + 1
+		}
 	case *ast.OptionalChain:
 		return l.end(n.Expression)
 	case *ast.Optional:

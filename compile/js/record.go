@@ -224,7 +224,7 @@ func (s *site) printf() *expr {
 		return poison(s.at)
 	}
 	if err := runtime.CheckPrintf(format.text, kinds); err != nil {
-		l.errorf(l.at(args[0]), hintOf(err), "%v", err)
+		l.errorf(l.at(args[0]), "one conversion for each value: %d %u %x %o %c %p for integers, %f %g %e for floats, %s for text", "%v", err)
 		return poison(s.at)
 	}
 	return it.expr(s.at, kindVoid)

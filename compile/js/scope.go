@@ -18,11 +18,11 @@ type scope struct {
 type symbol struct {
 	name    string
 	at      diag.Span
-	pending bool    // its declaration has not been reached
-	fixed   bool    // const, or a parameter that stands for something without a value
-	what    operand // what it stands for, when it is not a variable
-	slot    *slot   // a variable
-	path    *arguments
+	pending bool       // its declaration has not been reached
+	fixed   bool       // const, or a parameter that stands for something without a value
+	what    operand    // what it stands for, when it is not a variable
+	slot    *slot      // a variable
+	path    *arguments // it is a constant with the value of this argument, and has its members too
 }
 
 // open starts a block.
@@ -96,8 +96,16 @@ func (s *slots) take(k kind) *slot {
 	return &slot{index: len(s.taken), kind: k}
 }
 
-// temp is a word for an intermediate value, freed by the caller.
-func (l *lowering) temp(k kind) *slot { return l.slots.take(k) }
+// fresh gives a word that nothing read so far uses, not even inside an expression that is finished but will be
+// computed later. Whoever keeps one value while such an expression is computed needs it.
+func (s *slots) fresh(k kind) *slot {
+	x := &slot{index: s.most, kind: k}
+	if s.most < len(s.taken) {
+		s.taken[s.most] = true
+	}
+	s.most = min(s.most, len(s.taken)) + 1
+	return x
+}
 
 // identifier is what a name stands for.
 func (l *lowering) identifier(id *ast.Identifier) operand {
@@ -118,7 +126,15 @@ func (l *lowering) symbol(sym *symbol, at diag.Span) operand {
 	case sym.pending:
 		l.errorf(at, "move the declaration up", "%s is used before it is declared", sym.name)
 		return bad{}
-	case sym.what != nil:
+	case sym.path != nil:
+		return argument{sym}
+	}
+	return sym.meaning()
+}
+
+// meaning is the thing a name stands for, or the variable it is.
+func (sym *symbol) meaning() operand {
+	if sym.what != nil {
 		return sym.what
 	}
 	return variable{sym}

@@ -1,0 +1,278 @@
+package js
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gotap/compile"
+	"gotap/runtime"
+)
+
+// declare makes objects and the names they have.
+func (r *rig) declare(objects map[string]runtime.Object) names {
+	r.t.Helper()
+	scope := names{}
+	for name, o := range objects {
+		o.Name = name
+		id, err := r.arena.Declare(o)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		kind := BindAgg
+		switch o.Kind {
+		case runtime.KindInt:
+			kind = BindShared
+		case runtime.KindText:
+			kind = BindSharedText
+		case runtime.KindMap:
+			kind = BindMap
+		case runtime.KindPerThread:
+			kind = BindPerThread
+		}
+		scope[name] = Binding{Kind: kind, Object: id}
+	}
+	return scope
+}
+
+// dump is what an object holds, one "key=data" for each entry.
+func (r *rig) dump(scope names, name string) string {
+	var all []string
+	for _, e := range r.arena.Handle(scope[name].Object).Entries().Entries {
+		var keys []string
+		for _, k := range e.Key {
+			keys = append(keys, k.Format(nil))
+		}
+		all = append(all, fmt.Sprintf("%s=%d/%d/%d%s", strings.Join(keys, ","), e.Data.Count, e.Data.Sum, e.Data.Int, e.Data.Text))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestShared(t *testing.T) {
+	r := newRig(t)
+	scope := r.declare(map[string]runtime.Object{"n": {Kind: runtime.KindInt, Init: 5}, "s": {Kind: runtime.KindText, Text: "a"}})
+	got := r.logged(`c => {
+		n++; n += 2; n -= c.arg0; log(n, n++, ++n, n--, --n, n);
+		log(n += 10, n -= c.arg0 + 1); n = 3; n *= 4; log(n);
+		s += "b"; log(s, s.length); s = "c"; s ||= "d"; log(s);
+	}`, scope, 7)
+	if want := "1 1 3 3 1 1|11 3|12|ab 2|c"; strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestAggregations(t *testing.T) {
+	r := newRig(t)
+	scope := r.declare(map[string]runtime.Object{"n": {Kind: runtime.KindCount, Keys: -1}, "s": {Kind: runtime.KindSum, Keys: 2}, "h": {Kind: runtime.KindHist, Keys: 0}})
+	r.logged(`c => {
+		n.inc(); n.inc(); h.add(c.arg0);
+		s.at("x" + c.arg0, 3).add(c.arg0); s.at("x7", c.arg0 - 4).inc(); s.at("y", 0).add(-1);
+		const k = s.at("y", 0); k.add(-1);
+	}`, scope, 7)
+	if got := r.dump(scope, "s"); !strings.Contains(got, "x7,3=2/8/") {
+		t.Errorf("s: %q", got)
+	}
+	if got := r.arena.Handle(scope["n"].Object); got.Len() > 1 {
+		t.Errorf("n has %d entries", got.Len())
+	}
+}
+
+func TestMaps(t *testing.T) {
+	r := newRig(t)
+	scope := r.declare(map[string]runtime.Object{"m": {Kind: runtime.KindMap, Keys: 1}, "t": {Kind: runtime.KindMap, Keys: -1}, "d": {Kind: runtime.KindMap, Keys: 2}})
+	got := r.logged(`c => {
+		log(m.get(1) ?? -1, m.has(1), m.get(1) === undefined);
+		m.set(1, 5); m.inc(1); log(m.get(1) ?? -1, m.has(1), m.inc(1, 10), m.get(1) !== undefined);
+		m.set(m.get(1), m.get(1) + m.get(16)); log(m.get(16));
+		m.delete(1); log(m.get(1));
+		d.set(c.arg0, m.get(16), 9); log(d.get(7, m.get(16)), d.inc(7, 16), d.inc(7, 16, 5));
+		if (t.get("k") === "x") log("no"); t.set("k", "x" + c.arg0); log(t.get("k"), t.get("q") ?? "none");
+	}`, scope, 7)
+	if want := "-1 false true|6 true 16 true|16|0|9 10 15|x7 none"; strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPerThread(t *testing.T) {
+	r := newRig(t)
+	scope := r.declare(map[string]runtime.Object{"mine": {Kind: runtime.KindPerThread, Init: 100}})
+	got := r.logged("c => { log(mine.value); mine.value++; mine.value += 2; log(mine.value, mine.value++, ++mine.value); mine.value = 3; log(mine.value); }", scope)
+	if want := "100|103 103 105|3"; strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestThis(t *testing.T) {
+	r := newRig(t)
+	u := parse(t, `({
+		enter(c) { if (!this.n) this.n = c.arg0; this.name = "x" + c.arg0; this.f = 1.5; this.big = c.arg0 > 3; this.n++; this.f += 1; },
+		leave(c) { log(this.n, this.name, this.f, this.big, c.ret, c.elapsed); },
+	})`, nil)
+	u.Arena = r.arena
+	res := compiled(t, u)
+	r.this = r.arena.AllocThis(res.ThisBytes)
+	r.th.args[0], r.th.ret = 7, ^uint64(4)
+	r.th.fields = map[runtime.Field]uint64{runtime.FieldElapsed: 99}
+	r.run(res.Programs[Enter])
+	if got := r.run(res.Programs[Leave]).lines; len(got) != 1 || got[0] != "8 x7 2.5 true -5 99" {
+		t.Errorf("got %q", got)
+	}
+	if !res.UsesPlace {
+		t.Error("c.ret may have a type at its place")
+	}
+}
+
+// TestThisReadFirst: a field is read in the text before anything is assigned to it.
+func TestThisReadFirst(t *testing.T) {
+	r := newRig(t)
+	r.this = r.arena.AllocThis(1024)
+	u := parse(t, `({ enter(c) { if (this.name === "") this.name = "new"; log(this.name); } })`, nil)
+	if got := r.run(compiled(t, u).Programs[Enter]).lines; len(got) != 1 || got[0] != "new" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// fields prints the values of an event.
+func fields(h hit) string {
+	var all []string
+	for _, it := range h.items {
+		if it.Format.Kind != runtime.ItemEvent {
+			continue
+		}
+		for i, f := range it.Format.Fields {
+			all = append(all, f.Name+"="+it.Values[i].Format(nil))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestExit(t *testing.T) {
+	tests := []struct {
+		text, fields string
+		kind         runtime.ExitKind
+	}{
+		{`c => exit({ name: "a" + c.arg0, twice: c.arg0 * 2, "q r": true, in: { x: 1.5, y: { z: 2 } } })`, "name=a7 twice=14 q r=true in.x=1.5 in.y.z=2", runtime.ExitEvent},
+		{`({ enter({ arg0 }) { exit.hold({ arg0 }); } })`, "arg0=7", runtime.ExitHold},
+		{`c => exit()`, "", runtime.ExitEvent}, {`c => exit({})`, "", runtime.ExitEvent},
+		{`c => { if (c.arg0) exit.dump({ s: "const" }); log("no"); }`, "s=const", runtime.ExitDump},
+		{`c => exit.stop()`, "", runtime.ExitStop}, {`c => {}`, "", runtime.ExitPlain},
+	}
+	for _, test := range tests {
+		r := newRig(t)
+		r.th.args[0] = 7
+		h := r.run(compiled(t, parse(t, test.text, nil)).Programs[Enter])
+		if h.out.Kind != test.kind || fields(h) != test.fields || len(h.lines) > 0 {
+			t.Errorf("%s: %v %q %q", test.text, h.out.Kind, fields(h), h.lines)
+		}
+		if events := len(h.items); (test.kind != runtime.ExitPlain) != (events == 1) {
+			t.Errorf("%s: %d items", test.text, events)
+		}
+	}
+}
+
+func TestEnds(t *testing.T) {
+	r := newRig(t)
+	if h := r.run(compiled(t, parse(t, `c => { log("x"); abort(); }`, nil)).Programs[Enter]); !h.out.Abort || len(h.lines) > 0 {
+		t.Errorf("abort: %+v", h.out)
+	}
+	if h := r.run(compiled(t, parse(t, `c => { log("x"); remove(); }`, nil)).Programs[Enter]); !h.out.Remove || len(h.lines) != 1 {
+		t.Errorf("remove: %+v", h.out)
+	}
+}
+
+func TestLog(t *testing.T) {
+	r := newRig(t)
+	r.th.memory[0x1000] = "hello\x00world"
+	r.th.texts = map[runtime.TextField]string{runtime.TextComm: "proc", runtime.TextFunc: "malloc"}
+	r.th.fields = map[runtime.Field]uint64{runtime.FieldPid: 12, runtime.FieldPC: 1 << 63}
+	got := r.logged("c => {"+
+		"log(`a ${c.arg1} b`, c.arg1, 'x' + c.arg1, `${'k'}${str(c.arg0)}`);"+
+		"log(); log({ a: c.arg1, s: 'q', n: { z: str(c.arg0, 2) }, e: {} });"+
+		"print(c.comm, c.func, c.pid, c.pc); console.log(`[${`in ${c.arg1}`}]`);"+
+		"printf('%d %x %5d|%-5d|%s %c%%\\n', c.arg1, c.arg1, c.arg1, c.arg1, 'text', 65);"+
+		"log(u8(c.arg0), bytes(c.arg0, 2), readable(c.arg0), readable(1, 8), ptr(c.arg0) === u64(c.arg0));"+
+		"}", nil, 0x1000, 255)
+	want := []string{"a 255 b 255 x255 khello", "", "{ a: 255, s: 'q', n: { z: 'he' }, e: {} }"}
+	for i, w := range want {
+		if len(got) < len(want) || got[i] != w && !strings.HasPrefix(got[i], "{ a: 255, s: 'q', n: { z: 'he") {
+			t.Fatalf("line %d: got %q", i, got)
+		}
+	}
+	if got[3] != "proc malloc 12 9223372036854775808" || got[4] != "[in 255]" || got[5] != "255 ff   255|255  |text A%" {
+		t.Errorf("got %q", got[3:])
+	}
+	if !strings.HasPrefix(got[6], "104 ") || !strings.HasSuffix(got[6], " true false true") {
+		t.Errorf("got %q", got[6])
+	}
+}
+
+func TestUnsafe(t *testing.T) {
+	r := newRig(t)
+	r.th.memory[0x1000] = "hello"
+	u := parse(t, `({ enter(c) { write.u8(c.arg0 + 1, 65); c.regs.rdi = 60; c.regs.rax += 1; skip(c.regs.rdi + 1); signal(10); }, leave(c) { c.ret = 99; c.ret += 1; } })`, nil)
+	u.Unsafe = true
+	r.th.args[0] = 0x1000
+	res := compiled(t, u)
+	h := r.run(res.Programs[Enter])
+	if r.th.memory[0x1000] != "hAllo" || h.regs[5] != 60 || h.regs[0] != 78 || !h.out.Skip || h.out.SkipRet != 61 || h.out.Signal != 10 {
+		t.Errorf("%q %v %+v", r.th.memory[0x1000], h.regs, h.out)
+	}
+	if r.run(res.Programs[Leave]); r.th.ret != 100 {
+		t.Errorf("ret %d", r.th.ret)
+	}
+}
+
+// fakePlace is debug information that a test makes up.
+type fakePlace struct{ access map[string]compile.Access }
+
+func (p fakePlace) Name() string { return "test" }
+func (p fakePlace) Access(path []string) (compile.Access, error) {
+	a, ok := p.access[strings.Join(path, ".")]
+	if !ok {
+		return a, errors.New("no argument " + strings.Join(path, "."))
+	}
+	return a, nil
+}
+func (p fakePlace) ReturnType() (compile.Access, bool) { a, ok := p.access["ret"]; return a, ok }
+func (p fakePlace) Arg(n int) (compile.Access, bool) {
+	a, ok := p.access[fmt.Sprint("arg", n)]
+	return a, ok
+}
+
+func TestAccess(t *testing.T) {
+	steps := func(s ...compile.AccessStep) []compile.AccessStep { return s }
+	p := fakePlace{map[string]compile.Access{
+		"n":    {Base: compile.BaseReg, Reg: "rdi", Steps: steps(compile.AccessStep{Op: compile.OpTruncate, Size: 1, Signed: true})},
+		"p":    {Base: compile.BaseReg, Reg: "rsi", Steps: steps(compile.AccessStep{Op: compile.OpTruncate, Size: 8})},
+		"p.x":  {Base: compile.BaseRegOffset, Reg: "rsi", Value: 4, Steps: steps(compile.AccessStep{Op: compile.OpLoad, Size: 2, Signed: true})},
+		"p.b":  {Base: compile.BaseReg, Reg: "rsi", Steps: steps(compile.AccessStep{Op: compile.OpOffset, Offset: 4}, compile.AccessStep{Op: compile.OpLoad, Size: 1}, compile.AccessStep{Op: compile.OpBits, Offset: 4, Size: 3})},
+		"yes":  {Base: compile.BaseConst, Value: 1, Type: compile.TypeBool},
+		"fr":   {Base: compile.BaseFrame, Value: 8, Steps: steps(compile.AccessStep{Op: compile.OpLoad, Size: 1})},
+		"arg1": {Base: compile.BaseConst, Value: -3},
+		"p.f":  {Base: compile.BaseReg, Reg: "rsi", Steps: steps(compile.AccessStep{Op: compile.OpLoad, Size: 4, Float: true}), Type: compile.TypeF64},
+	}}
+	r := newRig(t)
+	r.th.memory[55] = "\x00"
+	r.th.memory[0] = "\x00\x00\x80\x3f\xfe\xff......................................................"
+	r.th.memory[16] = "*"
+	u := parse(t, `({ enter(c) {
+		const { args: { n, p, yes: flag } } = c, { x } = p;
+		log(n, x, p.x, c.args.p.b, flag, c.arg1, c.args.p.f, c.arg0);
+		const q = c.args.p; log(q.x); } })`, nil)
+	u.Place = p
+	r.th.args[0] = 7
+	res := compiled(t, u)
+	if got := r.run(res.Programs[Enter]).lines; len(got) != 2 || got[0] != "55 -2 -2 7 true -3 1 7" || got[1] != "-2" {
+		t.Errorf("got %q\n%s", got, listing(res.Programs[Enter]))
+	}
+	if !res.UsesPlace || !res.UsesArg {
+		t.Error("the place matters")
+	}
+	delete(r.th.memory, 16)
+	u = parse(t, "c => log(c.args.gone.x)", nil)
+	u.Place = p
+	if _, diags := Compile(u); len(diags) != 1 || diags[0].Text != "no argument gone.x" {
+		t.Errorf("got %v", diags)
+	}
+}
