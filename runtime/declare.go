@@ -44,7 +44,7 @@ const (
 	descClock     = 8
 	descDropped   = 9  // additions dropped because there was no room for the key
 	descEvicted   = 10 // keys forgotten to make room
-	descContended = 11 // updates given up after spinLimit attempts
+	descContended = 11 // updates given up because another thread kept them waiting
 	descHas       = uint64(1) << 32
 )
 

@@ -16,27 +16,27 @@ type verb struct {
 	text      string // as written, for messages
 }
 
-// parseFormat calls literal and conversion for the pieces of a format, in order.
-func parseFormat(format string, literal func(string), conversion func(verb) error) error {
+// parseFormat calls literal and conversion for the pieces of a format, in order, up to the first error.
+func parseFormat(format string, literal func(string), conversion func(verb) error) (rest string, err error) {
 	for format != "" {
 		at := strings.IndexByte(format, '%')
 		if at < 0 {
 			literal(format)
-			return nil
+			break
 		}
 		if at > 0 {
 			literal(format[:at])
 		}
 		v, n, err := parseVerb(format[at:])
-		if err != nil {
-			return err
+		if err == nil {
+			err = conversion(v)
 		}
-		if err := conversion(v); err != nil {
-			return err
+		if err != nil {
+			return format[at:], err
 		}
 		format = format[at+n:]
 	}
-	return nil
+	return "", nil
 }
 
 // parseVerb reads the conversion at the start of s and returns its length.
@@ -101,7 +101,7 @@ func parseNumber(s string, i int) (n, end int) {
 // arguments, or one of the wrong kind.
 func CheckPrintf(format string, kinds []ValueKind) error {
 	n := 0
-	err := parseFormat(format, func(string) {}, func(v verb) error {
+	_, err := parseFormat(format, func(string) {}, func(v verb) error {
 		if v.conv == '%' {
 			return nil
 		}
@@ -141,7 +141,7 @@ func FormatPrintf(format string, vals []Value) string { return printf(format, va
 func printf(format string, vals []Value, symbol func(int, uint64) string) string {
 	var b strings.Builder
 	n := 0
-	err := parseFormat(format, func(s string) { b.WriteString(s) }, func(v verb) error {
+	rest, _ := parseFormat(format, func(s string) { b.WriteString(s) }, func(v verb) error {
 		switch {
 		case v.conv == '%':
 			b.WriteByte('%')
@@ -154,10 +154,7 @@ func printf(format string, vals []Value, symbol func(int, uint64) string) string
 		}
 		return nil
 	})
-	if err != nil {
-		return b.String() + format // not checked: better as it is than not at all
-	}
-	return b.String()
+	return b.String() + rest // what CheckPrintf would refuse prints as it is
 }
 
 // format prints one value. Go's verbs agree with C's for what is left after the cases that do not.
@@ -245,6 +242,9 @@ func (v verb) formatInt(val Value) string {
 		digits = ""
 	}
 	digits = pad(digits, v.precision, false, '0')
+	if v.conv == 'o' && strings.Contains(v.flags, "#") && !strings.HasPrefix(digits, "0") {
+		digits = "0" + digits
+	}
 	left := strings.Contains(v.flags, "-")
 	if strings.Contains(v.flags, "0") && !left && v.precision < 0 {
 		digits = pad(digits, v.width-len(sign), false, '0')
@@ -260,10 +260,7 @@ func (v verb) digits(val Value) (digits, sign string) {
 	case 'u':
 		return strconv.FormatUint(u, 10), ""
 	case 'o':
-		if alternative && u != 0 {
-			sign = "0"
-		}
-		return strconv.FormatUint(u, 8), sign
+		return strconv.FormatUint(u, 8), ""
 	case 'x', 'X':
 		if alternative && u != 0 {
 			sign = "0" + string(v.conv)

@@ -44,16 +44,11 @@ func (obj *object) switchBank() (old int) {
 	p := &obj.desc[descWord]
 	for {
 		w := atomic.LoadUint64(p)
-		if atomic.CompareAndSwapUint64(p, w, w^bankBit) {
-			old = int(w & bankBit)
+		if old = int(w & bankBit); atomic.CompareAndSwapUint64(p, w, w^bankBit) {
 			break
 		}
 	}
-	for range spinLimit { // a thread that died while adding must not hang the host
-		if atomic.LoadUint64(p)>>bankShift[old]&bankMask == 0 {
-			break
-		}
-		pause()
+	for b := (backoff{}); atomic.LoadUint64(p)>>bankShift[old]&bankMask != 0 && b.wait(); {
 	}
 	return old
 }

@@ -27,7 +27,7 @@ import (
 // fills the first free slot while that is busy, and then swaps the home word for one with the next count and the reach
 // raised if need be. If that fails another key of this home was inserted meanwhile: it empties its slot and begins again.
 // Equal keys have the same home, so of two threads that insert one key only one gets through; the other then finds a
-// slot within reach, busy with the same hash, and waits for it to be full. All waiting is bounded by spinLimit; a
+// slot within reach, busy with the same hash, and waits for it to be full. All waiting is bounded (see backoff); a
 // thread that dies in between costs others of that key an update each time, which is counted as contended.
 type table struct {
 	home, state, stamp []uint64 // stamp is nil unless the object evicts
@@ -53,7 +53,6 @@ const (
 	changeOne  = uint64(1) << 48 // its overflow leaves the word and harms nothing
 	reachShift = 48
 	maxReach   = 1<<16 - 1
-	spinLimit  = 1 << 12
 )
 
 // tableSlots is how many slots hold limit keys at two thirds at most.
@@ -97,14 +96,12 @@ const (
 
 // find pins the slot of a key.
 func (t *table) find(key []uint64, hash uint64) (slot int, ok bool) {
-	for range spinLimit {
+	for b := (backoff{}); ; {
 		slot, f := t.search(key, hash, atomic.LoadUint64(&t.home[hash&t.mask])>>reachShift)
-		if f != unsure {
+		if f != unsure || !b.wait() {
 			return slot, f == present
 		}
-		pause()
 	}
-	return 0, false
 }
 
 // search looks at the first reach slots from the key's home on.
@@ -179,7 +176,7 @@ const (
 	insertOld  inserted = iota // the key was there
 	insertNew                  // a new slot
 	insertFull                 // as many keys as there may be
-	insertBusy                 // gave up after spinLimit attempts
+	insertBusy                 // gave up waiting
 )
 
 // insert pins the slot of a key, making one whose cell is as fresh when there is none.
@@ -188,7 +185,7 @@ func (t *table) insert(key []uint64, hash uint64, fresh func(cell []uint64)) (in
 		return 0, insertBusy
 	}
 	home := &t.home[hash&t.mask]
-	for range spinLimit {
+	for b := (backoff{}); ; {
 		h := atomic.LoadUint64(home)
 		slot, f := t.search(key, hash, h>>reachShift)
 		if f == present {
@@ -200,9 +197,10 @@ func (t *table) insert(key []uint64, hash uint64, fresh func(cell []uint64)) (in
 				return slot, got
 			}
 		}
-		pause()
+		if !b.wait() {
+			return 0, insertBusy
+		}
 	}
-	return 0, insertBusy
 }
 
 // tryInsert makes a new slot for a key that was absent when its home word was h. insertBusy: look again.
@@ -278,13 +276,12 @@ func (t *table) kill(slot int) bool {
 // settle waits until the caller's pin is the only one of a dying slot: from then on the cell is final.
 // It reports false when a thread keeps its pin too long, as only a dead one does.
 func (t *table) settle(slot int) bool {
-	for range spinLimit {
-		if atomic.LoadUint64(&t.state[slot])&pinMask == pinOne {
-			return true
+	for b := (backoff{}); atomic.LoadUint64(&t.state[slot])&pinMask != pinOne; {
+		if !b.wait() {
+			return false
 		}
-		pause()
 	}
-	return false
+	return true
 }
 
 // remove deletes a key.
@@ -319,15 +316,15 @@ func (t *table) pinAny(slot int) bool {
 	}
 }
 
-// steady runs read until no writer had the pinned slot meanwhile, a bounded number of times.
+// steady runs read until no other thread had the pinned slot meanwhile. Under writers that never leave a gap it gives up and
+// keeps what it read last, whose words may then be a hit apart; taking has no such limit.
 func (t *table) steady(slot int, read func()) {
 	p := &t.state[slot]
-	for range spinLimit {
+	for b := (backoff{}); ; {
 		before := atomic.LoadUint64(p)
 		read()
-		if before&pinMask == pinOne && atomic.LoadUint64(p) == before {
+		if before&pinMask == pinOne && atomic.LoadUint64(p) == before || b.turns == yields || !b.wait() {
 			return
 		}
-		pause()
 	}
 }

@@ -12,7 +12,7 @@ import (
 //	word 2…  the bytes, low byte first
 //
 // A writer makes the version odd with a compare-and-swap, stores, and makes it even again. A reader copies the words
-// between two readings of the version and starts again when they differ or are odd. Waiting is bounded by spinLimit:
+// between two readings of the version and starts again when they differ or are odd. Waiting is bounded (see backoff):
 // then the writer's text is dropped, or the reader gets none; only a writer that died in between can cause it.
 const (
 	textCellWords = 2 + DefaultText/8
@@ -46,19 +46,20 @@ func storeText(cell []uint64, text []byte, cut bool) bool {
 
 // lockText makes an even version odd and returns what it was.
 func lockText(p *uint64) (version uint64, ok bool) {
-	for range spinLimit {
+	for b := (backoff{}); ; {
 		v := atomic.LoadUint64(p)
 		if v&1 == 0 && atomic.CompareAndSwapUint64(p, v, v+1) {
 			return v, true
 		}
-		pause()
+		if !b.wait() {
+			return 0, false
+		}
 	}
-	return 0, false
 }
 
 // loadText copies the text of a cell to p, which has room for DefaultText bytes and 7 more.
 func loadText(cell []uint64, p []byte) (length int, cut, ok bool) {
-	for range spinLimit {
+	for b := (backoff{}); ; {
 		before := atomic.LoadUint64(&cell[0])
 		if before&1 == 0 {
 			length, cut = copyText(cell, p)
@@ -66,9 +67,10 @@ func loadText(cell []uint64, p []byte) (length int, cut, ok bool) {
 				return length, cut, true
 			}
 		}
-		pause()
+		if !b.wait() {
+			return 0, false, false
+		}
 	}
-	return 0, false, false
 }
 
 // copyText copies what is there, torn or not.
