@@ -58,6 +58,8 @@ type PlaceInfo interface {
 	Arg(n int) (compile.Access, bool)
 	// Register finds a register of the target's architecture.
 	Register(name string) (index, bits, shift int, ok bool)
+	// WordSize is the size of the target's pointers in bytes: 4 or 8.
+	WordSize() int
 }
 
 // ProbeSpec is one logical probe to be registered.

@@ -1,0 +1,307 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gotap/arch/x86"
+	"gotap/engine/module"
+	"gotap/engine/place"
+)
+
+// procView is what Add needs to know of a process to resolve places in it, on another goroutine than the tracing one.
+type procView struct {
+	pid  int
+	mods []module.Loaded
+}
+
+// snapshot lists the processes that are probed, with their modules.
+func (s *Session) snapshot() ([]procView, error) {
+	var all []procView
+	err := s.do(func() error {
+		for pid, p := range s.procs {
+			if !p.silent {
+				all = append(all, procView{pid, p.space.mods})
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b procView) int { return a.pid - b.pid })
+	return all, err
+}
+
+// files lists the files of modules, the main program first. Its order is that of addresses otherwise.
+func files(mods []module.Loaded) []*module.File {
+	var all []*module.File
+	for i := range mods {
+		if mods[i].File != nil && mods[i].Err == nil {
+			all = append(all, mods[i].File)
+		}
+	}
+	return all
+}
+
+// resolver is how places are found in files.
+func (s *Session) resolver() *place.Resolver {
+	return &place.Resolver{Lines: s.lines, Boundaries: boundaries}
+}
+
+// boundaries finds the instructions of a function.
+func boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
+	a := archs[f.WordSize()]
+	if a == nil {
+		return nil, fmt.Errorf("cannot decode %s: unknown processor", f.Path)
+	}
+	return x86.Boundaries(code, vaddr, a)
+}
+
+// targets finds the places of a specification among modules. Results are kept: children that exec the same
+// programs again and again ask the same questions.
+func (s *Session) targets(spec place.Spec, mods []module.Loaded) ([]place.Target, error) {
+	if spec.Absolute() {
+		return s.absolute(spec, mods)
+	}
+	key := targetsKey{spec: spec}
+	list := files(mods)
+	for _, f := range list {
+		key.files += fmt.Sprintf("%p ", f)
+	}
+	s.resolved.Lock()
+	r, ok := s.resolved.m[key]
+	s.resolved.Unlock()
+	if ok {
+		return r.targets, r.err
+	}
+	r.targets, r.err = s.resolver().ResolveAll(spec, list)
+	s.resolved.Lock()
+	s.resolved.m[key] = r
+	s.resolved.Unlock()
+	return r.targets, r.err
+}
+
+// targetsKey is a question to the resolver, targetsResult its answer.
+type targetsKey struct {
+	spec  place.Spec
+	files string
+}
+
+type targetsResult struct {
+	targets []place.Target
+	err     error
+}
+
+// absolute finds the place of an address of a process.
+func (s *Session) absolute(spec place.Spec, mods []module.Loaded) ([]place.Target, error) {
+	m := module.Find(mods, spec.Addr)
+	if m == nil || m.File == nil || m.Err != nil {
+		return nil, &place.RefusedError{Place: spec.String(), Reason: "no module is mapped there",
+			Help: "an address without a module is one of the process; in a file it is written MODULE:0xADDRESS"}
+	}
+	in := spec
+	in.Module, in.Addr = m.Path, m.Vaddr(spec.Addr)
+	return s.resolver().Resolve(in, m.File)
+}
+
+// prepare resolves a probe in the processes there are and compiles it for every place, on the caller's goroutine. It fails
+// when a place is refused that was named outright, and when there is none and the probe is not optional.
+func (s *Session) prepare(pr *probe, procs []procView) error {
+	var all error
+	for _, spec := range pr.spec.Specs {
+		if spec.Kind == place.Syscall || spec.Absolute() && spec.Kind == place.Watch {
+			continue
+		}
+		if err := s.prepareSpec(pr, spec, procs); err != nil {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+func (s *Session) prepareSpec(pr *probe, spec place.Spec, procs []procView) error {
+	var first error
+	found := false
+	for _, p := range procs {
+		targets, err := s.targets(spec, p.mods)
+		if err != nil && first == nil {
+			first = err
+		}
+		for _, t := range targets {
+			found = true
+			if t.IFunc || spec.Kind == place.Watch {
+				continue // compiled when it is known what was chosen
+			}
+			if _, err := s.place(pr, t); err != nil {
+				return err
+			}
+		}
+	}
+	var missing *place.NotFoundError
+	switch {
+	case found:
+		return nil
+	case pr.spec.Optional && (first == nil || errors.As(first, &missing)):
+		return nil
+	case s.inFile(spec):
+		return nil
+	}
+	if first == nil {
+		first = &place.NotFoundError{Spec: spec, What: place.NoFunction}
+	}
+	return first
+}
+
+// inFile reports whether a specification that names a file by its path means something there, so that the probe can
+// wait for the file to be mapped.
+func (s *Session) inFile(spec place.Spec) bool {
+	if spec.Module == "" || module.IsGlob(spec.Module) {
+		return false
+	}
+	f, err := s.modules.OpenPath(spec.Module)
+	if err != nil {
+		return false
+	}
+	targets, err := s.resolver().Resolve(spec, f)
+	return err == nil && len(targets) > 0
+}
+
+// place makes or finds a probe's placement at a target, compiling it the first time.
+func (s *Session) place(pr *probe, t place.Target) (*placement, error) {
+	key := siteKey{t.File, t.Vaddr, t.Name}
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	if pl := pr.places[key]; pl != nil {
+		return pl, nil
+	}
+	if err := pr.failed[key]; err != nil {
+		return nil, err
+	}
+	code, err := pr.spec.Compile(s.info(t))
+	if err != nil {
+		pr.failed[key] = err
+		return nil, err
+	}
+	pl := &placement{probe: pr, target: t, code: code, modN: t.File.Path, funcN: t.Symbol}
+	if pl.funcN == "" && t.Func != nil {
+		pl.funcN = t.Func.Demangled()
+	}
+	pr.places[key] = pl
+	return pl, nil
+}
+
+// armProbe arms a probe in a process, at all places that it has in these modules. What a pattern matched and cannot be
+// probed is left out and told; what was named outright is an error.
+func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
+	if p.silent || pr.removed {
+		return nil
+	}
+	var all error
+	for _, spec := range pr.spec.Specs {
+		if spec.Kind == place.Syscall || spec.Kind == place.Watch {
+			continue
+		}
+		targets, _ := s.targets(spec, p.space.mods)
+		for _, t := range targets {
+			if err := s.armTarget(p, pr, t, mods); err != nil {
+				if !spec.Pattern() && !spec.Every || fatal(err) {
+					all = errors.Join(all, err)
+				} else {
+					s.refuse(pr, t, err)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// fatal reports errors that are no property of one place.
+func fatal(err error) bool {
+	var many errTooMany
+	return errors.As(err, &many)
+}
+
+// refuse notes a place that a pattern matched and that is left out.
+func (s *Session) refuse(pr *probe, t place.Target, err error) {
+	text := fmt.Sprintf("%s: %v", t.Name, err)
+	if !slices.Contains(pr.refused, text) {
+		pr.refused = append(pr.refused, text)
+	}
+}
+
+// armTarget arms a probe at one place, in each module of the list that is the place's file.
+func (s *Session) armTarget(p *process, pr *probe, t place.Target, mods []module.Loaded) error {
+	for i := range mods {
+		m := &mods[i]
+		if m.File != t.File || m.Err != nil {
+			continue
+		}
+		if t.IFunc {
+			if err := s.armIFunc(p, pr, t, m); err != nil {
+				return err
+			}
+			continue
+		}
+		pl, err := s.place(pr, t)
+		if err != nil {
+			return err
+		}
+		if err := s.armAt(p, pl, m.Addr(t.Vaddr), m); err != nil {
+			return fmt.Errorf("cannot probe %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// armAt attaches a placement to the point at an address.
+func (s *Session) armAt(p *process, pl *placement, addr uint64, m *module.Loaded) error {
+	if pl.code.Leave != nil && !pl.target.Entry() {
+		return &place.RefusedError{Place: pl.target.Name, Reason: "only functions are left, and this is not the start of one"}
+	}
+	pt, err := s.pointAt(p.space, addr, m)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(pt.enters, pl) {
+		return s.sync(pt)
+	}
+	before := pt.counted()
+	if pt.planted {
+		s.points -= before
+	}
+	pt.enters = insert(slices.Clone(pt.enters), pl)
+	if pt.planted {
+		s.points += pt.counted()
+	}
+	if err := s.sync(pt); err != nil {
+		return err
+	}
+	if pl.code.Leave != nil {
+		s.watchExits(pt, pl, m)
+	}
+	s.raiseSemaphore(p, pl, m)
+	return nil
+}
+
+// insert puts a placement where its declaration says.
+func insert(list []*placement, pl *placement) []*placement {
+	i := len(list)
+	for i > 0 && pl.before(list[i-1]) {
+		i--
+	}
+	return slices.Insert(list, i, pl)
+}
+
+// armAll arms all probes in a process, in modules that have just appeared. There is nobody to return an error to: what
+// is refused is told.
+func (s *Session) armAll(p *process, mods []module.Loaded) {
+	if p.silent {
+		return
+	}
+	for _, pr := range s.probes {
+		if err := s.armProbe(p, pr, mods); err != nil {
+			pr.refused = append(pr.refused, err.Error())
+			s.warn(fmt.Sprintf("probe %s in process %d: %v", pr.spec.Name, p.pid, err))
+		}
+	}
+	s.armSpecials(p)
+}

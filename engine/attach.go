@@ -1,0 +1,242 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"gotap/engine/ptrace"
+)
+
+// AttachError is a process that cannot be traced. Hint says what would help; it may be empty.
+type AttachError struct {
+	Pid  int
+	Err  error
+	help string
+}
+
+func (e *AttachError) Error() string {
+	return fmt.Sprintf("cannot attach to process %d: %v", e.Pid, e.Err)
+}
+
+func (e *AttachError) Unwrap() error { return e.Err }
+
+// Hint says what would help.
+func (e *AttachError) Hint() string { return e.help }
+
+// ErrNoProcess is for numbers that no process has.
+var ErrNoProcess = errors.New("there is no such process")
+
+// Attach starts to trace a running process with all its threads, and arms the probes there are in it. No thread is
+// stopped for it, no system call interrupted; a process that is stopped stays so.
+func (s *Session) Attach(pid int) error {
+	if pid <= 0 {
+		return &AttachError{Pid: pid, Err: ErrNoProcess}
+	}
+	if e := checkTarget(pid); e != nil {
+		return e
+	}
+	tgid := groupOf(pid)
+	return s.do(func() error { return s.attach(tgid) })
+}
+
+// groupOf is the process that a thread belongs to.
+func groupOf(tid int) int {
+	if tgid, err := strconv.Atoi(statusField(tid, "Tgid")); err == nil {
+		return tgid
+	}
+	return tid
+}
+
+// checkTarget says why a process cannot be attached to, where that can be told without trying.
+func checkTarget(pid int) error {
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+		return &AttachError{Pid: pid, Err: ErrNoProcess}
+	}
+	tgid := groupOf(pid)
+	switch {
+	case tgid == os.Getpid():
+		return &AttachError{Pid: pid, Err: errors.New("that is this program itself")}
+	case strings.HasPrefix(statusField(pid, "State"), "Z"):
+		return &AttachError{Pid: pid, Err: errors.New("it has ended already (a zombie)")}
+	case statusField(pid, "Kthread") == "1" || statusField(pid, "VmSize") == "" && readLink(pid, "exe") == "":
+		return &AttachError{Pid: pid, Err: errors.New("it is a thread of the kernel")}
+	}
+	if by, _ := strconv.Atoi(statusField(pid, "TracerPid")); by != 0 && groupOf(by) != os.Getpid() {
+		return &AttachError{Pid: pid, Err: fmt.Errorf("it is traced already, by process %d (%s)", by, readName(by)),
+			help: "a process has one tracer at a time: end the other one"}
+	}
+	return nil
+}
+
+// readName is a process's or thread's name.
+func readName(pid int) string {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return "?"
+	}
+	return strings.TrimSuffix(string(name), "\n")
+}
+
+// attach seizes the threads of a process until a look at their list finds none that is not seized. From a seized
+// thread's first moment on its new threads are seized by the kernel, so the race is only against threads that are made by threads that
+// are not seized yet, and the loop ends when there are none of those left.
+func (s *Session) attach(pid int) error {
+	if p := s.procs[pid]; p != nil {
+		if p.silent {
+			return &AttachError{Pid: pid, Err: errors.New("it shares its memory with a process that is traced already")}
+		}
+		return nil
+	}
+	p, err := s.firstAttach(pid)
+	if err != nil {
+		return err
+	}
+	for quiet := 0; quiet < 2; {
+		n, err := s.seizeThreads(p)
+		if err != nil {
+			s.letProcessGo(p)
+			return err
+		}
+		if n == 0 {
+			quiet++
+		} else {
+			quiet = 0
+		}
+	}
+	if len(p.threads) == 0 {
+		s.letProcessGo(p)
+		return &AttachError{Pid: pid, Err: errors.New("it ended")}
+	}
+	s.rescan(p)
+	return nil
+}
+
+// firstAttach makes the process of a target.
+func (s *Session) firstAttach(pid int) (*process, error) {
+	sp, err := s.openSpace(pid, archs[8])
+	if err != nil {
+		return nil, explainDenied(pid, err)
+	}
+	p := s.newProcess(pid, sp, archs[8])
+	if bits, err := imageBits(pid); err == nil && bits == 32 {
+		p.arch, sp.arch = archs[4], archs[4]
+	}
+	return p, nil
+}
+
+// seizeThreads seizes the threads of a process that are not seized yet and returns how many it found.
+func (s *Session) seizeThreads(p *process) (int, error) {
+	dir, err := os.Open(fmt.Sprintf("/proc/%d/task", p.pid))
+	if err != nil {
+		return 0, &AttachError{Pid: p.pid, Err: ErrNoProcess}
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return 0, &AttachError{Pid: p.pid, Err: ErrNoProcess}
+	}
+	found := 0
+	for _, name := range names {
+		tid, err := strconv.Atoi(name)
+		if err != nil || s.threads[tid] != nil {
+			continue
+		}
+		switch e := ptrace.Seize(tid, options); e {
+		case 0:
+			s.newThread(p, tid)
+			found++
+		case syscall.ESRCH:
+		case syscall.EPERM:
+			if s.tracedByUs(p, tid) {
+				found++
+			} else if !ended(tid) {
+				return found, explainDenied(p.pid, e)
+			}
+		default:
+			return found, explainDenied(p.pid, e)
+		}
+	}
+	return found, nil
+}
+
+// tracedByUs takes up a thread that the kernel seized for us because its maker was seized, before its maker's stop
+// has told of it.
+func (s *Session) tracedByUs(p *process, tid int) bool {
+	by, _ := strconv.Atoi(statusField(tid, "TracerPid"))
+	if by == 0 || groupOf(by) != os.Getpid() {
+		return false
+	}
+	t := s.newThread(p, tid)
+	t.fresh = true
+	s.takeEarly(tid)
+	return true
+}
+
+// ended reports whether a thread is gone or as good as gone.
+func ended(tid int) bool {
+	state := statusField(tid, "State")
+	return state == "" || state[0] == 'Z' || state[0] == 'X'
+}
+
+// letProcessGo undoes an attach that failed halfway: nothing has been written to the target yet.
+func (s *Session) letProcessGo(p *process) {
+	for _, t := range p.threads {
+		t.drop = true
+		if ptrace.Interrupt(t.tid) == 0 {
+			if st, ok := s.waitFor(t.tid); ok && st.Stopped() {
+				ptrace.Detach(t.tid, 0)
+			}
+		}
+		t.forget()
+	}
+	delete(s.procs, p.pid)
+	s.dropSpace(p.space)
+	s.sawOne = len(s.procs) > 0
+}
+
+// imageBits is the word size in bits of a process's program.
+func imageBits(pid int) (int, error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var ident [5]byte
+	if _, err := f.ReadAt(ident[:], 0); err != nil || string(ident[:4]) != "\x7fELF" {
+		return 0, errors.New("not an ELF file")
+	}
+	return int(ident[4]) * 32, nil
+}
+
+// explainDenied says why the kernel refuses, and what would help.
+func explainDenied(pid int, err error) error {
+	e := &AttachError{Pid: pid, Err: err}
+	if !errors.Is(err, os.ErrPermission) {
+		return e
+	}
+	owner := statusField(pid, "Uid")
+	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+	uid, _, _ := strings.Cut(owner, "\t")
+	switch mode := strings.TrimSpace(string(scope)); {
+	case os.Geteuid() != 0 && uid != strconv.Itoa(os.Geteuid()):
+		e.Err = fmt.Errorf("it belongs to user %s: %w", uid, err)
+		e.help = "run gotap as that user, or as root"
+	case mode == "1" && os.Geteuid() != 0:
+		e.Err = fmt.Errorf("kernel.yama.ptrace_scope is 1: %w", err)
+		e.help = "only own children can be traced: start the program with gotap run -- COMMAND, run gotap as root, or set the sysctl to 0"
+	case mode == "2" && os.Geteuid() != 0:
+		e.Err = fmt.Errorf("kernel.yama.ptrace_scope is 2: %w", err)
+		e.help = "it takes CAP_SYS_PTRACE: run gotap as root"
+	case mode == "3":
+		e.Err = fmt.Errorf("kernel.yama.ptrace_scope is 3: %w", err)
+		e.help = "no process can be traced until the next boot"
+	default:
+		e.help = "it takes CAP_SYS_PTRACE over a process that has more privileges, is not dumpable, or lives in another user namespace; " +
+			"in a container also a seccomp profile that allows ptrace"
+	}
+	return e
+}

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gotap/engine/module"
+	"gotap/engine/place"
+)
+
+// Catalog lists places in files and processes; it traces nothing. It is safe for concurrent use.
+type Catalog struct {
+	modules module.Cache
+	names   *history
+}
+
+// Entry is one place of a listing.
+type Entry struct {
+	Text      string // as a script may write it
+	Signature string // with parameters and their types, or the operands of a mark; "" when nothing tells
+	Where     string // "0x1139 in /bin/prog"
+}
+
+// NewCatalog makes an empty catalogue.
+func NewCatalog() *Catalog { return &Catalog{names: newHistory()} }
+
+// Close gives the files back.
+func (c *Catalog) Close() error { return c.modules.Close() }
+
+// Process lists the places that a specification means in what a process maps.
+func (c *Catalog) Process(pid int, spec place.Spec) ([]Entry, error) {
+	mods, err := c.modules.Load(pid)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the modules of process %d: %w", pid, err)
+	}
+	return c.list(spec, files(mainFirst(pid, mods)))
+}
+
+// File lists the places that a specification means in the file that its module part names: a path, a program in PATH, or a
+// library in the usual directories.
+func (c *Catalog) File(spec place.Spec) ([]Entry, error) {
+	paths := findModule(spec.Module)
+	if len(paths) == 0 {
+		return nil, &place.NotFoundError{Spec: spec, What: place.NoModule}
+	}
+	var all []*module.File
+	for _, path := range paths {
+		f, err := c.modules.OpenPath(path)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", path, err)
+		}
+		all = append(all, f)
+	}
+	return c.list(spec, all)
+}
+
+func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
+	r := &place.Resolver{Lines: c.lines, Boundaries: boundaries}
+	searched := place.Candidates(spec, all)
+	if len(searched) == 0 {
+		return nil, &place.NotFoundError{Spec: spec, What: place.NoModule}
+	}
+	var found []Entry
+	var first error
+	for _, f := range searched {
+		listed, err := r.List(spec, f)
+		if err != nil && first == nil {
+			first = err
+		}
+		for _, l := range listed {
+			found = append(found, c.entry(l))
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	return nil, first
+}
+
+func (c *Catalog) lines(f *module.File) (place.Lines, error) {
+	in := c.names.info(f)
+	if in == nil || !in.Has() {
+		return nil, nil
+	}
+	return in, nil
+}
+
+func (c *Catalog) entry(l place.Listed) Entry {
+	t := l.Target
+	e := Entry{Text: l.Text, Where: fmt.Sprintf("%#x in %s", t.Vaddr, t.File.Path)}
+	switch {
+	case t.Mark != nil:
+		e.Signature = t.Mark.Note
+	case t.Func != nil && t.Offset == 0:
+		if in := c.names.info(t.File); in != nil && in.Has() {
+			e.Signature, _ = in.Signature(t.Vaddr)
+		}
+	}
+	return e
+}
+
+// libraryDirs are where loaders look for libraries (ld.so(8)), with the per-architecture directories of Debian.
+var libraryDirs = []string{"/lib/*-linux-gnu*", "/usr/lib/*-linux-gnu*", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"}
+
+// findModule finds the files that a module part may mean without a process: one path, or all libraries of a name in the first
+// directory that has any.
+func findModule(name string) []string {
+	if strings.ContainsRune(name, '/') {
+		return []string{name}
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if path := filepath.Join(dir, name); executable(path) == nil {
+			return []string{path}
+		}
+	}
+	for _, dir := range libraryDirs {
+		var found []string
+		paths, _ := filepath.Glob(dir + "/*.so*")
+		for _, path := range paths {
+			if place.MatchModule(name, path) && !isLink(path, paths) {
+				found = append(found, path)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// isLink reports whether a path is only another name of a file that is listed as well.
+func isLink(path string, paths []string) bool {
+	to, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	if to == path {
+		return false
+	}
+	for _, p := range paths {
+		if p == to {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"gotap/arch"
+	"gotap/arch/x86"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+	"gotap/engine/unwind"
+	"gotap/runtime"
+)
+
+// What a program may ask of the thread that hit: thread implements runtime.Thread. All of it is fetched when it is asked
+// for, and not before.
+
+// ReadMemory implements runtime.Thread. Breakpoints do not show.
+func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.proc.space.read(addr, p) }
+
+// WriteMemory implements runtime.Thread. What the program may not write fails, and so does writing over a breakpoint.
+func (t *thread) WriteMemory(addr uint64, p []byte) bool {
+	sp := t.proc.space
+	if addr < sp.hi && addr+uint64(len(p)) > sp.lo {
+		for i := range p {
+			if pt := sp.points[addr+uint64(i)]; pt != nil && pt.planted {
+				return false
+			}
+		}
+	}
+	return sp.mem.WriteMemory(addr, p) == nil
+}
+
+// Arg implements runtime.Thread.
+func (t *thread) Arg(n int) (uint64, bool) {
+	a := t.proc.arch
+	if t.sys.in {
+		return t.width(a.SyscallArg(n, &t.regs)), n < 6
+	}
+	v, err := a.Arg(n, &t.regs, t.proc.space.mem)
+	return t.width(v), err == nil
+}
+
+// width sign-extends words of 32-bit targets: arguments and results are signed.
+func (t *thread) width(v uint64) uint64 {
+	if t.proc.arch.WordSize() == 4 {
+		return uint64(int64(int32(v)))
+	}
+	return v
+}
+
+// ArgFloat implements runtime.Thread: in the System V calling convention of x86-64 the first eight are in vector
+// registers; on IA-32 they are on the stack, where their places depend on the types.
+func (t *thread) ArgFloat(n int) (float64, bool) {
+	if t.proc.arch.WordSize() == 4 || n > 7 {
+		return 0, false
+	}
+	return t.FloatReg(n)
+}
+
+// FloatReg implements runtime.Thread.
+func (t *thread) FloatReg(n int) (float64, bool) {
+	if n < 0 || n > 15 {
+		return 0, false
+	}
+	if !t.fpRead {
+		if ptrace.GetFPRegs(t.tid, &t.fp) != 0 {
+			return 0, false
+		}
+		t.fpRead = true
+	}
+	return math.Float64frombits(t.fp.XMM(n)), true
+}
+
+// Return implements runtime.Thread.
+func (t *thread) Return() uint64 {
+	if t.sys.in {
+		return t.proc.arch.SyscallRet(&t.regs)
+	}
+	return t.width(t.regs[t.proc.arch.Ret()])
+}
+
+// SetReturn implements runtime.Thread.
+func (t *thread) SetReturn(v uint64) { t.regs[t.proc.arch.Ret()] = v }
+
+// Field implements runtime.Thread.
+func (t *thread) Field(f runtime.Field) uint64 {
+	switch f {
+	case runtime.FieldPid:
+		return uint64(t.proc.pid)
+	case runtime.FieldTid:
+		return uint64(t.tid)
+	case runtime.FieldPpid:
+		return t.numberField("PPid")
+	case runtime.FieldUid:
+		return t.numberField("Uid")
+	case runtime.FieldCPU:
+		return t.cpu()
+	case runtime.FieldTime:
+		return ptrace.Now()
+	case runtime.FieldElapsed:
+		return t.run.elapsed
+	case runtime.FieldPC:
+		return *t.pc()
+	case runtime.FieldSP:
+		return t.sp()
+	case runtime.FieldCaller:
+		return t.caller()
+	case runtime.FieldFault:
+		return t.faultAddr
+	case runtime.FieldSignal:
+		return uint64(t.faultSig)
+	}
+	return 0
+}
+
+// numberField is the first number of a field of /proc/TID/status.
+func (t *thread) numberField(name string) uint64 {
+	first, _, _ := strings.Cut(t.statusField(name), "\t")
+	v, _ := strconv.ParseUint(first, 10, 64)
+	return v
+}
+
+// cpu is the processor that the thread ran on last: field 39 of /proc/TID/stat, counted from behind the name, which may
+// hold anything.
+func (t *thread) cpu() uint64 {
+	const field, behindName = 39, 3
+	text := readProc(t.tid, "stat")
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) <= field-behindName {
+		return 0
+	}
+	v, _ := strconv.ParseUint(fields[field-behindName], 10, 64)
+	return v
+}
+
+// caller is the return address of the function: on top of the stack where it is entered and where it is left, otherwise
+// as unwinding finds it.
+func (t *thread) caller() uint64 {
+	pl := t.run.pl
+	if pl.target.Entry() || t.run.leave {
+		var word [8]byte
+		n := t.proc.arch.WordSize()
+		if t.proc.space.mem.ReadAvailable(t.sp(), word[:n]) == n {
+			return binary.LittleEndian.Uint64(word[:])
+		}
+		return 0
+	}
+	var pcs [2]uint64
+	if t.Stack(pcs[:]) < 2 {
+		return 0
+	}
+	return pcs[1]
+}
+
+// Text implements runtime.Thread.
+func (t *thread) Text(f runtime.TextField, p []byte) int {
+	var s string
+	switch f {
+	case runtime.TextComm:
+		var name [16]byte
+		return copyText(p, string(name[:t.readComm(name[:])]))
+	case runtime.TextFunc:
+		s = t.run.pl.funcN
+	case runtime.TextModule:
+		s = t.run.pl.modN
+	case runtime.TextProbe:
+		s = t.run.pl.probe.spec.Name
+	}
+	return copyText(p, s)
+}
+
+// copyText copies what fits and returns how long the text is.
+func copyText(p []byte, s string) int {
+	copy(p, s)
+	return len(s)
+}
+
+// readComm reads the name of the thread into p, which is zero, and returns its length. The file is kept open: names change.
+func (t *thread) readComm(p []byte) int {
+	if t.comm == nil {
+		f, err := os.Open(fmt.Sprintf("/proc/%d/task/%d/comm", t.proc.pid, t.tid))
+		if err != nil {
+			return 0
+		}
+		t.comm = f
+	}
+	n, _ := t.comm.ReadAt(p, 0)
+	if n > 0 && p[n-1] == '\n' {
+		n--
+		p[n] = 0
+	}
+	return n
+}
+
+// Stack implements runtime.Thread.
+func (t *thread) Stack(pcs []uint64) int {
+	if t.walker == nil {
+		w, err := t.s.newWalker(t.proc.arch)
+		if err != nil {
+			return 0
+		}
+		t.walker = w
+	}
+	return t.walker.Walk(&t.regs, maskedMemory{t.proc.space}, t.findTable, pcs)
+}
+
+// maskedMemory is memory without breakpoints.
+type maskedMemory struct{ sp *space }
+
+func (m maskedMemory) ReadMemory(addr uint64, p []byte) error {
+	if n := m.sp.read(addr, p); n != len(p) {
+		return &arch.FaultError{Addr: addr + uint64(n)}
+	}
+	return nil
+}
+
+// findTable finds the call-frame information for an address. Slots belong to no module: unwinding is done with registers that
+// have been put right.
+func (t *thread) findTable(pc uint64) (*unwind.Table, uint64, bool) {
+	m := module.Find(t.proc.space.mods, pc)
+	if m == nil || m.File == nil || m.Err != nil {
+		return nil, 0, m != nil
+	}
+	return t.s.tableOf(m.File), m.Bias, true
+}
+
+// newWalker makes an unwinder, shared by all threads of an architecture: only the tracing thread uses it.
+func (s *Session) newWalker(a arch.Arch) (*unwind.Walker, error) {
+	if w := s.walkers[a.WordSize()]; w != nil {
+		return w, nil
+	}
+	layout, err := unwind.LayoutOf(a)
+	if err != nil {
+		return nil, err
+	}
+	w := unwind.NewWalker(layout)
+	s.walkers[a.WordSize()] = w
+	return w, nil
+}
+
+// float registers are named xmm0 … xmm15 in accesses.
+var _ = x86.RAX

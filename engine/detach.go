@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"gotap/engine/ptrace"
+)
+
+// Detaching. First every breakpoint is taken out and its byte read back. From then on no thread can hit one, but
+// threads may have hit one that has not been reported yet, or be in the middle of a step; those have to be found and
+// put right before they are let go, or a SIGTRAP that nobody catches would end the target.
+//
+//   - A thread that is stopped now has been put right already: it is detached.
+//   - A thread that sleeps in a system call is in none of these states, and will not come into one any more. It is not
+//     disturbed: it is let go by the end of the tracing thread, which is how the kernel lets a tracee go without stopping
+//     it. No sleep, read or poll ends early.
+//   - Any other thread is interrupted. When it stops it is looked at: behind a breakpoint that was taken out, it goes back to
+//     the instruction, and the SIGTRAP, if it is still to come, is swallowed; in a step, the step is completed first.
+//
+// Slots stay mapped and unused: see slotPool.
+
+// detachPatience is how long threads are given to stop.
+const detachPatience = 1500 * time.Millisecond
+
+// Close ends the session: held threads go on, every patch is undone and checked, all processes are let go and run on. fast
+// shortens the time that threads are given to come to a place where they can be let go. It returns what could
+// not be undone. It may be called more than once.
+func (s *Session) Close(fast bool) error {
+	var err error
+	e := s.loop.do(func() {
+		patience := detachPatience
+		if fast {
+			patience /= 3
+		}
+		err = s.detach(patience)
+	})
+	<-s.loop.dead
+	s.modules.Close()
+	if f := s.failure.Load(); f != nil {
+		err = errors.Join(err, f.err)
+	} else if e != nil && !errors.Is(e, ErrClosed) {
+		err = e
+	}
+	return err
+}
+
+// detachAll is detach for the case of a panic.
+func (s *Session) detachAll() {
+	s.closing = false
+	if err := s.detach(detachPatience); err != nil {
+		f := s.failure.Load()
+		s.failure.Store(&failure{errors.Join(f.err, err)})
+	}
+}
+
+// detach undoes everything.
+func (s *Session) detach(patience time.Duration) error {
+	if s.closed {
+		return nil
+	}
+	all := s.finalState()
+	s.lastQuery.Store(&all)
+	s.closing = true
+	err := s.lowerSemaphores()
+	for sp := range s.spaces() {
+		err = errors.Join(err, s.restoreAll(sp))
+	}
+	s.letStoppedGo()
+	deadline := time.Now().Add(patience)
+	s.interruptBusy()
+	err = errors.Join(err, s.untilGone(deadline))
+	for sp := range s.spaces() {
+		err = errors.Join(err, verify(sp))
+	}
+	for _, p := range s.procs {
+		p.space.mem.Close()
+	}
+	s.closed = true
+	s.over()
+	return err
+}
+
+// finalState is the state of all probes at the end.
+func (s *Session) finalState() []ProbeState {
+	var all []ProbeState
+	for _, pr := range s.probes {
+		all = append(all, s.state(pr))
+	}
+	return all
+}
+
+// letStoppedGo lets the threads go that are stopped by us, wherever they are held.
+func (s *Session) letStoppedGo() {
+	backlog := s.backlog
+	s.backlog = nil
+	for _, b := range backlog {
+		s.dispatch(b.tid, b.status)
+	}
+	for _, t := range s.threads {
+		t.parked = false
+		if t.ticket != 0 {
+			delete(s.tickets, t.ticket)
+			t.ticket = 0
+		}
+		if t.stopped && !t.listening {
+			t.resume(0)
+		}
+	}
+}
+
+// letGo detaches from a stopped thread.
+func (t *thread) letGo(sig int) {
+	t.clearDebugRegs()
+	t.unmask()
+	ptrace.Detach(t.tid, sig)
+	t.forget()
+}
+
+// interruptBusy asks the threads to stop that are not asleep in a system call.
+func (s *Session) interruptBusy() {
+	for _, t := range s.threads {
+		if t.stopped || t.vforking {
+			continue
+		}
+		if !t.step.active && !t.postCall && !t.hasDebugRegs() && asleep(t.tid) {
+			t.quiet = true
+			continue
+		}
+		ptrace.Interrupt(t.tid)
+	}
+}
+
+// asleep reports whether a thread sleeps inside a system call. The kernel tells the number of the call only of a thread that
+// has left the processor. One that is stopped, with news for us, is not asleep.
+func asleep(tid int) bool {
+	number, _, _ := strings.Cut(readProc(tid, "syscall"), " ")
+	n, err := strconv.Atoi(number)
+	return err == nil && n >= 0 && strings.HasPrefix(statusField(tid, "State"), "S")
+}
+
+// untilGone deals with stops until all threads that were interrupted have been let go.
+func (s *Session) untilGone(deadline time.Time) error {
+	for s.anyBusy() {
+		tid, e := ptrace.Poll(-1, &s.status)
+		switch {
+		case e == 0 && tid > 0:
+			s.lastStop(tid, s.status)
+		case e == syscall.ECHILD:
+			return nil
+		case time.Now().After(deadline):
+			return s.stragglers()
+		default:
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	return nil
+}
+
+// lastStop deals with a stop on the way out.
+func (s *Session) lastStop(tid int, st ptrace.Status) {
+	t := s.threads[tid]
+	if t == nil || st.Ended() || t.step.active || !st.Stopped() {
+		s.dispatch(tid, st)
+		return
+	}
+	if st.Event() == ptrace.EventStop && !st.GroupStop() && t.trapPending() {
+		ptrace.Cont(tid, 0) // it stops again at once, with the SIGTRAP
+		return
+	}
+	s.dispatch(tid, st)
+}
+
+// trapPending reports whether a thread has hit a breakpoint of ours and will stop for it yet. It stands behind where the
+// breakpoint was, and the kernel's SIGTRAP is queued.
+func (t *thread) trapPending() bool {
+	if !t.getRegs() || t.proc.space.points[t.proc.arch.BreakpointPC(*t.pc())] == nil {
+		return false
+	}
+	for i := 0; ptrace.PendingSignal(t.tid, i, &t.info); i++ {
+		if t.info.Signal() == ptrace.SIGTRAP && t.info.Code() == ptrace.CodeKernel {
+			return true
+		}
+	}
+	return false
+}
+
+// anyBusy reports whether there are threads that have to be seen once more.
+func (s *Session) anyBusy() bool {
+	for _, t := range s.threads {
+		if !t.quiet && !t.listening && !t.vforking {
+			return true
+		}
+	}
+	return false
+}
+
+// stragglers tells of threads that did not stop in time. They sleep in the kernel without being interruptible, or are
+// in the middle of a step that does not end; the end of the tracing thread lets them go.
+func (s *Session) stragglers() error {
+	var tids []string
+	for _, t := range s.threads {
+		if !t.quiet && !t.listening && !t.vforking && !t.uninterruptible() {
+			tids = append(tids, strconv.Itoa(t.tid))
+		}
+	}
+	if len(tids) == 0 {
+		return nil
+	}
+	slices.Sort(tids)
+	return fmt.Errorf("cannot see threads %s stop: they are let go as they are", strings.Join(tids, ", "))
+}
+
+// verify makes sure that there is no breakpoint left where there was one.
+func verify(sp *space) error {
+	var all error
+	for _, p := range sp.points {
+		var now [1]byte
+		if p.orig != breakpointByte && sp.mem.Peek(p.addr, now[:]) == nil && now[0] == breakpointByte {
+			if err := p.restore(0); err != nil {
+				all = errors.Join(all, err)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,266 @@
+package engine
+
+import (
+	"gotap/arch/x86"
+	"gotap/engine/ptrace"
+)
+
+// options are set on every tracee. Threads and children are always followed by the kernel's tracing, whatever
+// the session follows: a child begins with a copy of its parent's memory, breakpoints included, and a thread shares it; without
+// a tracer they would die of the first breakpoint they meet. Those that the session does not follow are let go
+// as soon as no breakpoint can meet them.
+const options = ptrace.OptSysGood | ptrace.OptFork | ptrace.OptVfork | ptrace.OptClone | ptrace.OptExec | ptrace.OptVforkDone
+
+// Flags of clone(2).
+const (
+	cloneVM     = 0x100
+	cloneThread = 0x10000
+)
+
+// forked deals with a thread's stop for a child it has made.
+func (t *thread) forked(ev ptrace.Event) {
+	msg, e := ptrace.EventMsg(t.tid)
+	if e != 0 {
+		return // killed
+	}
+	child := int(msg)
+	thread, shares := t.childKind(ev, child)
+	switch {
+	case thread:
+		t.s.addThread(t, child)
+	default:
+		t.s.addChild(t, child, shares)
+		t.vforking = ev == ptrace.EventVfork
+	}
+	t.resume(0)
+}
+
+// childKind tells what a new child is: a thread of the same process, or a process that may share the memory. The event alone
+// does not say; the flags of the system call that the parent is still in do.
+func (t *thread) childKind(ev ptrace.Event, child int) (thread, shares bool) {
+	if flags, ok := t.cloneFlags(); ok {
+		return flags&cloneThread != 0, flags&cloneVM != 0
+	}
+	if statusField(child, "Tgid") == statusField(t.tid, "Tgid") {
+		return true, true
+	}
+	if shares, ok := ptrace.SharesMemory(t.tid, child); ok {
+		return false, shares
+	}
+	return false, ev == ptrace.EventVfork
+}
+
+// cloneFlags reads the flags of the fork, vfork, clone or clone3 that the thread is in.
+func (t *thread) cloneFlags() (flags uint64, ok bool) {
+	if !t.getRegs() {
+		return 0, false
+	}
+	type numbers struct{ clone, fork, vfork, clone3 uint64 }
+	of := map[int]numbers{8: {56, 57, 58, 435}, 4: {120, 2, 190, 435}}[t.proc.arch.WordSize()]
+	first := t.proc.arch.SyscallArg(0, &t.regs)
+	switch t.regs[x86.OrigRAX] {
+	case of.fork:
+		return 0, true
+	case of.vfork:
+		return cloneVM, true
+	case of.clone:
+		return first, true
+	case of.clone3:
+		var p [8]byte
+		if t.proc.space.mem.ReadMemory(first, p[:]) != nil {
+			return 0, false
+		}
+		for i := range p {
+			flags |= uint64(p[i]) << (8 * i)
+		}
+		return flags, true
+	}
+	return 0, false
+}
+
+// addThread takes up a new thread of a process.
+func (s *Session) addThread(parent *thread, tid int) {
+	if s.threads[tid] != nil {
+		return
+	}
+	t := s.newThread(parent.proc, tid)
+	t.fresh = true
+	t.silent = parent.silent || s.cfg.Follow == FollowNone
+	if !t.proc.silent && s.cfg.Follow != FollowNone {
+		s.notify(Event{Kind: EventThread, Pid: t.proc.pid, Tid: parent.tid, Child: tid})
+	}
+	s.takeEarly(tid)
+}
+
+// addChild takes up a new process.
+func (s *Session) addChild(parent *thread, pid int, shares bool) {
+	if s.procs[pid] != nil {
+		return
+	}
+	from := parent.proc
+	sp := from.space
+	if !shares {
+		var err error
+		if sp, err = s.openSpace(pid, from.arch); err != nil {
+			s.warn(err.Error())
+			return
+		}
+	}
+	p := s.newProcess(pid, sp, from.arch)
+	p.silent = from.silent || s.cfg.Follow != FollowChildren
+	t := s.newThread(p, pid)
+	t.fresh = true
+	if !shares {
+		s.copyPoints(from.space, sp)
+		parent.copyFrames(t)
+	}
+	if !p.silent {
+		s.names.fork(from.pid, pid)
+		p.watches = from.watches
+	}
+	if !from.silent {
+		s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: parent.tid, Child: pid})
+	}
+	s.takeEarly(pid)
+}
+
+// copyFrames gives a forked child the calls that its parent is in: it will return from them too. Storage is not shared:
+// the child's leaves see none.
+func (t *thread) copyFrames(child *thread) {
+	to := child.proc.space
+	for _, f := range t.frames {
+		f.this = 0
+		if f.fn != nil {
+			q := to.points[f.fn.entry.addr]
+			if q == nil || q.fn == nil {
+				continue
+			}
+			f.fn = q.fn
+		}
+		if f.ret != nil {
+			q := to.points[f.ret.addr]
+			if q == nil {
+				continue
+			}
+			q.returns++
+			f.ret = q
+			child.s.sync(q)
+		}
+		child.frames = append(child.frames, f)
+	}
+}
+
+// takeEarly deals with a first stop that came before the parent's.
+func (s *Session) takeEarly(tid int) {
+	if st, ok := s.early[tid]; ok {
+		delete(s.early, tid)
+		s.backlog = append(s.backlog, stop{tid, st})
+	}
+}
+
+// firstStop deals with the first stop of a new thread or process: before it has run anything.
+func (t *thread) firstStop(st ptrace.Status) {
+	t.fresh = false
+	s := t.s
+	t.armDebugRegs()
+	if t.proc.silent && t.proc.space.users == 1 && !t.launchedFrom() {
+		s.abandon(t)
+		return
+	}
+	if st.GroupStop() { // its parent was stopping when it was made
+		t.event(st)
+		return
+	}
+	t.resume(0)
+}
+
+// launchedFrom reports whether the process has other threads that are traced, so that it cannot be let go alone.
+func (t *thread) launchedFrom() bool { return len(t.proc.threads) > 1 }
+
+// abandon lets a process go that the session does not follow, with its memory as if there had never been a probe.
+func (s *Session) abandon(t *thread) {
+	p := t.proc
+	if err := s.restoreAll(p.space); err != nil {
+		s.warn(err.Error())
+	}
+	p.space.lowerSemaphores(s)
+	ptrace.Detach(t.tid, 0)
+	t.forget()
+	delete(s.procs, p.pid)
+	s.dropSpace(p.space)
+}
+
+// execed deals with a thread's stop behind a successful exec: it is the only one left of its process, has its
+// first thread's number, and runs a new image that none of our breakpoints are in.
+func (s *Session) execed(t *thread) {
+	p := t.proc
+	former, _ := ptrace.EventMsg(t.tid)
+	silent := t.silent
+	if o := s.threads[int(former)]; o != nil && o != t && o.proc == p {
+		silent = o.silent
+		o.forget()
+	}
+	for _, o := range p.threads {
+		if o != t {
+			o.forget()
+		}
+	}
+	t.reset()
+	t.silent = silent
+	s.dropSpace(p.space)
+	if p.silent && s.cfg.Follow != FollowChildren {
+		s.unfollow(t)
+		return
+	}
+	if !s.newImage(t) {
+		t.resume(0)
+		return
+	}
+	t.resume(0)
+}
+
+// reset forgets what a thread was doing in its former image.
+func (t *thread) reset() {
+	t.dropFrames(0)
+	t.dropCall()
+	t.freeRuns()
+	t.proc.watches = nil
+	t.step, t.redo, t.deferred = step{}, redo{}, t.deferred[:0]
+	t.masked, t.postCall, t.vforking, t.dr = false, false, false, debugRegs{}
+}
+
+// unfollow lets a process go that has left the memory it shared with one that is probed.
+func (s *Session) unfollow(t *thread) {
+	p := t.proc
+	p.space = &space{users: 1, mem: p.space.mem}
+	ptrace.Detach(t.tid, 0)
+	t.forget()
+	delete(s.procs, p.pid)
+	s.checkDone()
+}
+
+// newImage takes up the image of a process that has just started to run it, and arms all probes in it.
+func (s *Session) newImage(t *thread) bool {
+	p := t.proc
+	p.exec = true
+	a := archs[8]
+	if t.getRegs() && t.regs[x86.CS] == codeSegment32 {
+		a = archs[4]
+	}
+	p.arch = a
+	sp, err := s.openSpace(t.tid, a)
+	if err != nil {
+		s.warn(err.Error())
+		sp = &space{arch: a, points: map[uint64]*point{}, lo: ^uint64(0), mem: p.space.mem}
+	}
+	sp.users++
+	p.space = sp
+	if !p.silent {
+		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.tid, Path: readLink(p.pid, "exe")})
+	}
+	s.rescan(p)
+	return err == nil
+}
+
+// codeSegment32 is the selector of 32-bit code on a 64-bit kernel (__USER32_CS).
+const codeSegment32 = 0x23

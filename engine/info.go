@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"gotap/arch"
+	"gotap/compile"
+	"gotap/engine/debuginfo"
+	"gotap/engine/place"
+)
+
+// placeInfo answers what compiling a program may want to know of its place.
+type placeInfo struct {
+	s *Session
+	t place.Target
+	a arch.Arch
+}
+
+// info makes the answers for a target.
+func (s *Session) info(t place.Target) PlaceInfo {
+	return &placeInfo{s, t, archs[t.File.WordSize()]}
+}
+
+// Name implements PlaceInfo.
+func (i *placeInfo) Name() string { return i.t.Name }
+
+// Access implements PlaceInfo.
+func (i *placeInfo) Access(path []string) (compile.Access, error) {
+	in := i.s.names.info(i.t.File)
+	if in == nil || !in.Has() {
+		return compile.Access{}, fmt.Errorf("cannot find %q at %s: %w", path, i.t.Name, debuginfo.ErrNone)
+	}
+	return in.Access(i.t.Vaddr, path)
+}
+
+// ReturnType implements PlaceInfo.
+func (i *placeInfo) ReturnType() (compile.Access, bool) {
+	in := i.s.names.info(i.t.File)
+	if in == nil || !in.Has() || i.t.Func == nil {
+		return compile.Access{}, false
+	}
+	a, err := in.ReturnAccess(i.t.Func.Addr)
+	return a, err == nil
+}
+
+// Arg implements PlaceInfo.
+func (i *placeInfo) Arg(n int) (compile.Access, bool) {
+	if i.t.Mark == nil || n < 0 || n >= len(i.t.Mark.Args) || i.t.Mark.Args[n].Err != nil {
+		return compile.Access{}, false
+	}
+	return i.t.Mark.Args[n].Access, true
+}
+
+// Register implements PlaceInfo.
+func (i *placeInfo) Register(name string) (index, bits, shift int, ok bool) {
+	return i.a.RegIndex(name)
+}
+
+// WordSize implements PlaceInfo.
+func (i *placeInfo) WordSize() int { return i.a.WordSize() }
+
+// callInfo is what there is to know of a place that is no code: a system call, an access to data.
+type callInfo struct{ name string }
+
+var errNoNames = errors.New("there are no named arguments here")
+
+func (i callInfo) Name() string { return i.name }
+
+func (i callInfo) Access([]string) (compile.Access, error) {
+	return compile.Access{}, fmt.Errorf("cannot compile for %s: %w", i.name, errNoNames)
+}
+
+func (i callInfo) ReturnType() (compile.Access, bool) { return compile.Access{}, false }
+
+func (i callInfo) Arg(int) (compile.Access, bool) { return compile.Access{}, false }
+
+// WordSize is that of the registers as the kernel shows them to us, whatever the target's.
+func (i callInfo) WordSize() int { return 8 }
+
+func (i callInfo) Register(name string) (index, bits, shift int, ok bool) {
+	return archs[8].RegIndex(name)
+}

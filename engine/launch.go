@@ -1,0 +1,282 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"gotap/engine/ptrace"
+)
+
+// Command is a program to be launched.
+type Command struct {
+	Path  string   // file name, looked up in PATH when it has no slash
+	Args  []string // with the program's name as the first; nil: Path alone
+	Env   []string // nil: ours
+	Dir   string   // "": ours
+	Stdin *os.File // nil: ours
+	Stdout,
+	Stderr *os.File
+}
+
+// LaunchError is a command that cannot be run.
+type LaunchError struct {
+	Path string
+	Err  error
+}
+
+func (e *LaunchError) Error() string { return fmt.Sprintf("cannot run %s: %v", e.Path, e.Err) }
+
+func (e *LaunchError) Unwrap() error { return e.Err }
+
+// Launch starts a program and keeps it before the first instruction of its own: a static one where the kernel starts it, another
+// when its loader has mapped the libraries it was linked with and not yet touched them, so that probes in those can
+// be placed, and their absence told, before any of their code runs.
+func (s *Session) Launch(c Command) (pid int, err error) {
+	path, err := c.find()
+	if err != nil {
+		return 0, &LaunchError{c.Path, err}
+	}
+	at := make(chan struct{})
+	err = s.do(func() error {
+		pid, err = s.launch(c, path, at)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := s.settled(pid, at); err != nil {
+		return pid, &LaunchError{c.Path, err}
+	}
+	return pid, nil
+}
+
+// find looks the program up as execvp does.
+func (c Command) find() (string, error) {
+	if strings.ContainsRune(c.Path, '/') {
+		path := c.Path
+		if c.Dir != "" && !filepath.IsAbs(path) {
+			path = filepath.Join(c.Dir, path)
+		}
+		return c.Path, executable(path)
+	}
+	denied := false
+	for _, dir := range filepath.SplitList(c.pathList()) {
+		if dir == "" {
+			dir = "."
+		}
+		file := filepath.Join(dir, c.Path)
+		err := executable(file)
+		if err == nil {
+			return file, nil
+		}
+		denied = denied || errors.Is(err, os.ErrPermission)
+	}
+	if denied {
+		return "", errNotExecutable
+	}
+	return "", exec.ErrNotFound
+}
+
+var errNotExecutable = fmt.Errorf("it is not executable: %w", os.ErrPermission)
+
+// executable reports why a file cannot be run, as far as its name and mode tell.
+func executable(file string) error {
+	st, err := os.Stat(file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("there is no such file: %w", os.ErrNotExist)
+	case err != nil:
+		return err
+	case st.IsDir():
+		return fmt.Errorf("it is a directory: %w", os.ErrPermission)
+	case st.Mode()&0o111 == 0:
+		return errNotExecutable
+	}
+	return nil
+}
+
+func (c Command) pathList() string {
+	for _, e := range c.Env {
+		if v, ok := strings.CutPrefix(e, "PATH="); ok {
+			return v
+		}
+	}
+	return os.Getenv("PATH")
+}
+
+// launch starts the program under trace, and trades the old kind of tracing that a child can ask for itself for the new
+// kind (PTRACE_SEIZE), without which stops of job control cannot be told from others and left alone. The child stops
+// at its exec, before its first instruction; it is let go with a SIGSTOP, which stops it again, before that
+// instruction; it is seized in that stop, and continued with SIGCONT, which is swallowed. It has run nothing meanwhile.
+func (s *Session) launch(c Command, path string, at chan struct{}) (int, error) {
+	pid, err := c.fork(path)
+	if err != nil {
+		return 0, &LaunchError{c.Path, err}
+	}
+	if err := s.seizeChild(pid); err != nil {
+		ptrace.SendProcess(pid, ptrace.SIGKILL)
+		s.waitFor(pid)
+		return 0, &LaunchError{c.Path, err}
+	}
+	p := s.newProcess(pid, &space{}, archs[8])
+	p.launched = true
+	t := s.newThread(p, pid)
+	t.stopped, t.parked = true, true
+	if !s.newImage(t) {
+		ptrace.SendProcess(pid, ptrace.SIGKILL)
+		return 0, &LaunchError{c.Path, errors.New("its memory cannot be opened")}
+	}
+	if p.space.loader.at == 0 {
+		close(at)
+		return pid, nil
+	}
+	s.watchEntry(p.space)
+	s.settling = settle{t, at}
+	t.parked = false
+	t.resume(0)
+	return pid, nil
+}
+
+// fork makes the child. Only the three standard files are passed on; signal mask and dispositions are those that we were
+// started with. A file that the kernel cannot run is given to the shell, as execvp does.
+func (c Command) fork(path string) (int, error) {
+	std := func(f, ours *os.File) uintptr {
+		if f == nil {
+			f = ours
+		}
+		return f.Fd()
+	}
+	attr := &syscall.ProcAttr{
+		Dir: c.Dir, Env: c.Env,
+		Files: []uintptr{std(c.Stdin, os.Stdin), std(c.Stdout, os.Stdout), std(c.Stderr, os.Stderr)},
+		Sys:   &syscall.SysProcAttr{Ptrace: true},
+	}
+	if attr.Env == nil {
+		attr.Env = os.Environ()
+	}
+	args := c.Args
+	if len(args) == 0 {
+		args = []string{c.Path}
+	}
+	pid, err := syscall.ForkExec(path, args, attr)
+	if errors.Is(err, syscall.ENOEXEC) {
+		return syscall.ForkExec("/bin/sh", append([]string{"sh", path}, args[1:]...), attr)
+	}
+	return pid, err
+}
+
+// seizeChild takes a child over as launch says. All waits are for this one child.
+func (s *Session) seizeChild(pid int) error {
+	if st, ok := s.waitFor(pid); !ok || !st.Stopped() {
+		return errors.New("it ended before it began")
+	}
+	if e := ptrace.Detach(pid, ptrace.SIGSTOP); e != 0 {
+		return fmt.Errorf("cannot stop it: %w", e)
+	}
+	if err := s.waitStopped(pid); err != nil {
+		return err
+	}
+	if e := ptrace.Seize(pid, options); e != 0 {
+		return fmt.Errorf("cannot trace it: %w", e)
+	}
+	if st, ok := s.waitFor(pid); !ok || !st.GroupStop() {
+		return errors.New("it did not stop")
+	}
+	ptrace.SendProcess(pid, ptrace.SIGCONT)
+	ptrace.Listen(pid)
+	for {
+		st, ok := s.waitFor(pid)
+		switch {
+		case !ok || !st.Stopped():
+			return errors.New("it ended before it began")
+		case st.Signal() == ptrace.SIGCONT && st.Event() == ptrace.EventNone:
+			return nil
+		}
+		if e := ptrace.Cont(pid, 0); e != 0 {
+			return fmt.Errorf("cannot continue it: %w", e)
+		}
+	}
+}
+
+// waitStopped waits until a child that is not traced has stopped.
+func (s *Session) waitStopped(pid int) error {
+	var ws syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(pid, &ws, syscall.WALL|syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return fmt.Errorf("cannot wait for it: %w", err)
+		case ws.Stopped():
+			return nil
+		default:
+			return errors.New("it ended before it began")
+		}
+	}
+}
+
+// settled waits until a launched program is where Launch leaves it.
+func (s *Session) settled(pid int, at <-chan struct{}) error {
+	select {
+	case <-at:
+	case <-s.loop.dead:
+	}
+	alive := false
+	if err := s.do(func() error { alive = s.procs[pid] != nil; return nil }); err != nil {
+		return err
+	}
+	if !alive {
+		return errors.New("it ended before its first instruction")
+	}
+	return nil
+}
+
+// settle is the first thread of a program that is being launched, on its way through the loader.
+type settle struct {
+	t  *thread
+	at chan struct{}
+}
+
+// settleAt reports whether the thread is the one that is being launched, and then keeps it where it is.
+func (s *Session) settleAt(t *thread) bool {
+	if s.settling.t != t {
+		return false
+	}
+	t.parked = true
+	s.settleEnd()
+	return true
+}
+
+// settleEnd ends the wait for a launched program.
+func (s *Session) settleEnd() {
+	close(s.settling.at)
+	s.settling = settle{}
+}
+
+// watchEntry puts a breakpoint on the entry point of a program's new image. There its libraries are mapped, whatever
+// the loader is.
+func (s *Session) watchEntry(sp *space) {
+	if len(sp.mods) == 0 || sp.mods[0].File == nil || sp.mods[0].Err != nil || sp.loader.at == 0 {
+		return
+	}
+	m := &sp.mods[0]
+	p, err := s.pointAt(sp, m.Addr(m.File.Entry), m)
+	if err != nil || p.internal != nil {
+		return
+	}
+	p.internal = (*thread).atEntry
+	s.sync(p)
+}
+
+// atEntry runs when a program is entered, once.
+func (t *thread) atEntry(p *point) bool {
+	p.internal = nil
+	t.s.sync(p)
+	t.s.rescan(t.proc)
+	return t.s.settleAt(t)
+}

@@ -1,0 +1,303 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"gotap/arch"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+)
+
+// point is a physical probe point: one address of one address space, with a breakpoint on it while anybody wants one.
+// Any number of owners share it: probes, functions that are left there, calls that return there, and the watch on the
+// loader. A point that nobody wants any more stays known: a thread may have hit its breakpoint before that was
+// taken away, and its stop be reported only later.
+type point struct {
+	sp      *space
+	addr    uint64
+	site    arch.Site
+	length  int
+	how     arch.Strategy
+	orig    byte
+	planted bool
+	slot    uint64 // of the copy that is run displaced; 0: none yet
+	steps   int    // threads in the middle of running the copy
+
+	enters   []*placement                      // in the order of declaration
+	fn       *function                         // the function that is entered here, when its calls are watched
+	exits    []*function                       // functions that are left by the instruction here
+	returns  int                               // calls watched that return to here
+	internal func(*thread, *point) (stay bool) // what the engine itself does here; stay: the hit is put off
+	picks    []*ifunc                          // probes on a function whose code is chosen by the one that starts here
+}
+
+// wanted reports whether anybody needs the breakpoint.
+func (p *point) wanted() bool {
+	if p.internal != nil || p.returns > 0 {
+		return true
+	}
+	for _, pick := range p.picks {
+		if !pick.probe.removed {
+			return true
+		}
+	}
+	for _, f := range p.exits {
+		if f.armed() {
+			return true
+		}
+	}
+	for _, pl := range p.enters {
+		if pl.probe.armed() {
+			return true
+		}
+	}
+	return false
+}
+
+// counted is 1 for a point that counts against the limit: those that probes asked for.
+func (p *point) counted() int {
+	if len(p.enters) > 0 {
+		return 1
+	}
+	return 0
+}
+
+// breakpointByte is what x86 has at a breakpoint. The engine plants one byte; an architecture whose breakpoint is longer
+// would need its threads held while it is written.
+const breakpointByte = 0xcc
+
+// pointAt finds or makes the point at an address. Making one decodes and prepares the instruction there, and refuses
+// with a reason what cannot be probed; file is the module's file and may be nil.
+func (s *Session) pointAt(sp *space, addr uint64, mod *module.Loaded) (*point, error) {
+	if p := sp.points[addr]; p != nil {
+		if p.planted || s.unchanged(p) {
+			return p, nil
+		}
+		delete(sp.points, addr)
+	}
+	p, err := s.preparePoint(sp, addr, mod)
+	if err != nil {
+		return nil, err
+	}
+	sp.points[addr] = p
+	sp.lo, sp.hi = min(sp.lo, addr), max(sp.hi, addr+1)
+	return p, nil
+}
+
+// unchanged reports whether the instruction of a point that is not planted is still the one that was prepared.
+func (s *Session) unchanged(p *point) bool {
+	code := p.sp.code(p.addr, p.length)
+	in := p.site.Insn()
+	return len(code) == p.length && slices.Equal(code, in.Bytes[:p.length])
+}
+
+// longestInsn is how many bytes are read to decode an instruction.
+const longestInsn = 15
+
+func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded) (*point, error) {
+	code := sp.code(addr, longestInsn)
+	if len(code) == 0 {
+		return nil, &arch.RefusedError{Addr: addr, Reason: "no memory is mapped there"}
+	}
+	in, err := sp.arch.Decode(code, addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot probe %#x: %w", addr, err)
+	}
+	if err := compareWithFile(code[:in.Len], addr, mod); err != nil {
+		return nil, err
+	}
+	site, err := sp.arch.Prepare(in)
+	if err != nil {
+		return nil, err
+	}
+	if in.Control == arch.Syscall {
+		s.callPoints++
+	}
+	return &point{sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site), orig: code[0]}, nil
+}
+
+// compareWithFile makes sure that what is in memory is what the file has: otherwise the file was changed under the
+// process, or another debugger has a breakpoint there.
+func compareWithFile(code []byte, addr uint64, mod *module.Loaded) error {
+	if mod == nil || mod.File == nil {
+		return nil
+	}
+	want, err := mod.File.Code(mod.Vaddr(addr), len(code))
+	if err != nil || len(want) < len(code) || slices.Equal(want, code) {
+		return nil
+	}
+	if code[0] == breakpointByte {
+		return &arch.RefusedError{Addr: addr, Reason: "another debugger has a breakpoint there"}
+	}
+	return &arch.RefusedError{Addr: addr, Reason: "the code in memory is not that of the file " + mod.Path}
+}
+
+// strategy chooses how the instruction of a site is run displaced.
+func (s *Session) strategy(site arch.Site) arch.Strategy {
+	order := []arch.Strategy{site.Strategy(), arch.OutOfLine, arch.InPlace, arch.Emulated}
+	switch s.cfg.Engine {
+	case Emulate:
+		order = []arch.Strategy{arch.Emulated, arch.OutOfLine, arch.InPlace}
+	case Step:
+		order = []arch.Strategy{arch.OutOfLine, arch.InPlace, arch.Emulated}
+	}
+	for _, how := range order {
+		if how != arch.Refused && site.Allowed(how) {
+			return how
+		}
+	}
+	return arch.Refused
+}
+
+// errTooMany says that the limit on probe points was met.
+type errTooMany struct{ limit, wanted int }
+
+func (e errTooMany) Error() string {
+	return fmt.Sprintf("cannot place more than %d probe points: at least %d are asked for (--max-probes raises the limit)", e.limit, e.wanted)
+}
+
+// sync plants the breakpoint of a point if it is wanted, and takes it away if it is not.
+//
+// Writing while threads run is safe. The breakpoint is one byte, and a byte is written in one piece: another
+// processor that fetches the instruction meanwhile sees either all of the old first byte or all of the new one. With the
+// new byte it traps at the first byte, and the remaining bytes mean nothing. No thread can be between the first
+// byte and the rest, because instructions are not interrupted in their middle (a repeated string instruction that is, is
+// fetched again from its first byte, and is then hit, which the step continues). The write goes to a private
+// copy of the page, so no other process sees it. The kernel maps the copy in place of the old page and flushes the
+// translations of other processors before it lets them go on; a processor that has fetched the old byte already has run
+// the instruction before the probe was armed, as far as anybody can tell.
+func (s *Session) sync(p *point) error {
+	want := p.wanted() && !s.closing
+	switch {
+	case want && !p.planted:
+		return s.plant(p)
+	case !want && p.planted:
+		return s.unplant(p)
+	}
+	return nil
+}
+
+func (s *Session) plant(p *point) error {
+	if n := p.counted(); s.points+n > s.cfg.MaxProbes {
+		return errTooMany{s.cfg.MaxProbes, s.points + n}
+	}
+	var now [1]byte
+	if err := p.sp.mem.Peek(p.addr, now[:]); err != nil {
+		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
+	}
+	if now[0] != p.orig {
+		return &arch.RefusedError{Addr: p.addr, Reason: "the instruction there has changed"}
+	}
+	if err := p.sp.mem.Poke(p.addr, []byte{breakpointByte}, s.stoppedTid(p.sp)); err != nil {
+		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
+	}
+	p.planted = true
+	s.points += p.counted()
+	return nil
+}
+
+// unplant restores the original byte. What is no breakpoint any more was written by somebody else and is left alone.
+func (s *Session) unplant(p *point) error {
+	p.planted = false
+	s.points -= p.counted()
+	return p.restore(s.stoppedTid(p.sp))
+}
+
+// errGone says that the memory of a point is no longer there.
+var errGone = errors.New("the memory is gone")
+
+// restore writes the original byte over a breakpoint and reads it back. stopped is a stopped thread, or 0.
+func (p *point) restore(stopped int) error {
+	var now [1]byte
+	if p.sp.mem.Peek(p.addr, now[:]) != nil {
+		return errGone
+	}
+	if now[0] != breakpointByte {
+		return nil
+	}
+	if err := p.sp.mem.Poke(p.addr, []byte{p.orig}, stopped); err != nil {
+		return fmt.Errorf("cannot restore the instruction at %#x: %w", p.addr, err)
+	}
+	if p.sp.mem.Peek(p.addr, now[:]) != nil || now[0] != p.orig {
+		return fmt.Errorf("cannot restore the instruction at %#x: the byte is %#x, not %#x", p.addr, now[0], p.orig)
+	}
+	return nil
+}
+
+// isBreakpoint reports whether there is a breakpoint in memory at an address, whoever put it there.
+func (sp *space) isBreakpoint(addr uint64) bool {
+	var now [1]byte
+	return sp.mem.Peek(addr, now[:]) == nil && now[0] == breakpointByte
+}
+
+// restoreAll takes all breakpoints out of an address space. Memory that is gone is no error.
+func (s *Session) restoreAll(sp *space) error {
+	var all error
+	stopped := s.stoppedTid(sp)
+	for _, p := range sp.points {
+		if !p.planted {
+			continue
+		}
+		p.planted = false
+		s.points -= p.counted()
+		if err := p.restore(stopped); err != nil && !errors.Is(err, errGone) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// copyPoints gives a forked child's address space, which is a copy of its parent's, points of its own. The parent's
+// may have changed between the fork and now, so each byte is compared with what it should be.
+func (s *Session) copyPoints(from, to *space) {
+	to.lo, to.hi, to.mods = from.lo, from.hi, from.mods
+	to.slots = from.slots.copy()
+	to.sealed = from.sealed
+	to.sems = maps.Clone(from.sems)
+	functions := map[*function]*function{}
+	for addr, p := range from.points {
+		q := *p
+		q.sp, q.steps, q.returns = to, 0, 0
+		q.enters = slices.Clone(p.enters)
+		q.fn = copyFunction(p.fn, functions)
+		q.exits = nil
+		for _, f := range p.exits {
+			q.exits = append(q.exits, copyFunction(f, functions))
+		}
+		to.points[addr] = &q
+	}
+	from.loader.copyTo(to)
+	for _, q := range to.points {
+		q.planted = false
+		s.assert(q)
+	}
+}
+
+// assert makes the byte of a point in a child's memory what it should be.
+func (s *Session) assert(q *point) {
+	want := q.wanted() && !s.closing
+	if has := q.sp.isBreakpoint(q.addr); has != want {
+		b := q.orig
+		if want {
+			b = breakpointByte
+		}
+		if q.sp.mem.Poke(q.addr, []byte{b}, s.stoppedTid(q.sp)) != nil {
+			return
+		}
+	}
+	q.planted = want
+	if want {
+		s.points += q.counted()
+	}
+}
+
+// trapCode is the code of the SIGTRAP that a thread is stopped with.
+func (t *thread) trapCode() int {
+	if ptrace.GetSigInfo(t.tid, &t.info) != 0 {
+		return 0
+	}
+	return t.info.Code()
+}

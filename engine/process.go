@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+
+	"gotap/arch"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+)
+
+// process is a thread group that is traced. Tracing thread only.
+type process struct {
+	s       *Session
+	pid     int
+	space   *space
+	arch    arch.Arch
+	threads map[int]*thread
+	// silent says that no program runs for it: it is traced only because it shares memory that holds breakpoints with one
+	// that is probed, or until they have been taken out of its own.
+	silent   bool
+	launched bool
+	exec     bool // it has called exec since it was created: its image is its own
+	watches  []*watch
+}
+
+// space is an address space, with the breakpoints in it. Processes share one between vfork and exec, and after a clone with
+// CLONE_VM.
+type space struct {
+	mem    *ptrace.Memory
+	arch   arch.Arch
+	users  int // processes
+	points map[uint64]*point
+	lo, hi uint64 // all points are at or above lo and below hi
+
+	mods   []module.Loaded
+	loader loaderWatch
+	slots  slotPool
+	frames int            // calls being watched by return address, in all threads
+	sems   map[uint64]int // how far semaphores of marks were raised
+	sealed bool           // nothing may be mapped into it: seccomp, or an attempt that failed
+}
+
+// newProcess makes a process of a thread group that was just attached to, or created.
+func (s *Session) newProcess(pid int, sp *space, a arch.Arch) *process {
+	p := &process{s: s, pid: pid, space: sp, arch: a, threads: map[int]*thread{}}
+	sp.users++
+	s.procs[pid] = p
+	s.sawOne = true
+	return p
+}
+
+// openSpace makes the address space that a new image has, by way of one of its threads.
+func (s *Session) openSpace(tid int, a arch.Arch) (*space, error) {
+	mem, err := ptrace.OpenMemory(tid)
+	if err != nil {
+		return nil, err
+	}
+	return &space{mem: mem, arch: a, points: map[uint64]*point{}, lo: ^uint64(0)}, nil
+}
+
+// drop lets go of an address space for one process.
+func (s *Session) dropSpace(sp *space) {
+	if sp.users--; sp.users > 0 {
+		return
+	}
+	for _, p := range sp.points {
+		if p.planted {
+			p.planted = false
+			s.points -= p.counted()
+		}
+	}
+	sp.mem.Close()
+}
+
+// read fills p from addr as the program would see it without breakpoints; it returns how many bytes could be read.
+func (sp *space) read(addr uint64, p []byte) int {
+	n := sp.mem.ReadAvailable(addr, p)
+	if addr < sp.hi && addr+uint64(n) > sp.lo {
+		sp.mask(addr, p[:n])
+	}
+	return n
+}
+
+// mask puts the original bytes into what was read at addr.
+func (sp *space) mask(addr uint64, p []byte) {
+	if len(sp.points) < len(p) {
+		for at, pt := range sp.points {
+			if pt.planted && at >= addr && at-addr < uint64(len(p)) {
+				p[at-addr] = pt.orig
+			}
+		}
+		return
+	}
+	for i := range p {
+		if pt := sp.points[addr+uint64(i)]; pt != nil && pt.planted {
+			p[i] = pt.orig
+		}
+	}
+}
+
+// code reads up to n bytes of code at addr, without breakpoints of ours and whatever the page protection is.
+func (sp *space) code(addr uint64, n int) []byte {
+	p := make([]byte, n)
+	p = p[:sp.mem.PeekAvailable(addr, p)]
+	sp.mask(addr, p)
+	return p
+}
+
+// anyStopped is a thread of the process that is stopped, or nil.
+func (p *process) anyStopped() *thread {
+	for _, t := range p.threads {
+		if t.stopped && !t.listening {
+			return t
+		}
+	}
+	return nil
+}
+
+// stoppedTid is the number of a stopped thread that uses an address space, 0 when there is none.
+func (s *Session) stoppedTid(sp *space) int {
+	for _, p := range s.procs {
+		if p.space != sp {
+			continue
+		}
+		if t := p.anyStopped(); t != nil {
+			return t.tid
+		}
+	}
+	return 0
+}
+
+// threadEnded takes the news that a thread is gone.
+func (s *Session) threadEnded(t *thread, st ptrace.Status) {
+	p := t.proc
+	t.forget()
+	if code, ok := st.Exited(); ok && t.tid == p.pid {
+		s.processEnded(p, Event{Kind: EventExit, Status: code})
+	} else if sig, ok := st.Killed(); ok && t.tid == p.pid {
+		s.processEnded(p, Event{Kind: EventExit, Signal: sig})
+	} else if len(p.threads) == 0 {
+		s.processEnded(p, Event{Kind: EventExit})
+	}
+}
+
+// forget removes all that is known of a thread.
+func (t *thread) forget() {
+	s := t.s
+	t.dropFrames(0)
+	t.dropCall()
+	t.freeRuns()
+	if t.ticket != 0 {
+		delete(s.tickets, t.ticket)
+	}
+	delete(s.threads, t.tid)
+	delete(t.proc.threads, t.tid)
+	t.gone = true
+	t.closeFiles()
+	if s.cfg.Arena != nil {
+		s.cfg.Arena.DropThread(uint32(t.tid))
+	}
+}
+
+// processEnded reports the end of a process, when its first thread has been heard of.
+func (s *Session) processEnded(p *process, e Event) {
+	if s.procs[p.pid] != p {
+		return
+	}
+	for _, t := range p.threads {
+		t.forget()
+	}
+	delete(s.procs, p.pid)
+	s.dropSpace(p.space)
+	if s.settling.t != nil && s.settling.t.proc == p {
+		s.settleEnd()
+	}
+	if !p.silent {
+		e.Pid, e.Tid = p.pid, p.pid
+		s.notify(e)
+	}
+	s.checkDone()
+}
+
+// readProc is a file of /proc/TID, "" when it cannot be read.
+func readProc(tid int, name string) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", tid, name))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// readLink is what /proc/PID/NAME points to, "" when that cannot be told.
+func readLink(pid int, name string) string {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/%s", pid, name))
+	if err != nil {
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,116 @@
+package ptrace
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The pointers below are handed to the kernel as numbers within the expression of the call, as package unsafe allows
+// (rule 4): the objects stay alive and in place until the call returns. None of these requests keeps them.
+
+func request(req, tid int, addr, data uintptr) syscall.Errno {
+	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(req), uintptr(tid), addr, data, 0, 0)
+	return e
+}
+
+func requestPointer(req, tid int, addr uintptr, p unsafe.Pointer) syscall.Errno {
+	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(req), uintptr(tid), addr, uintptr(p), 0, 0)
+	return e
+}
+
+func requestResult(req, tid int, addr uintptr, p unsafe.Pointer) (uintptr, syscall.Errno) {
+	r, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(req), uintptr(tid), addr, uintptr(p), 0, 0)
+	return r, e
+}
+
+func peekSigInfo(tid int, args *peekArgs, s *SigInfo) int {
+	r, _, e := unix.RawSyscall6(unix.SYS_PTRACE, reqPeekSigInfo, uintptr(tid),
+		uintptr(unsafe.Pointer(args)), uintptr(unsafe.Pointer(s)), 0, 0)
+	if e != 0 {
+		return -1
+	}
+	return int(r)
+}
+
+// waitFlags asks for news of all kinds of children, but only those of the calling thread: other children of this process
+// belong to whoever started them.
+const waitFlags = unix.WALL | 0x20000000 // __WNOTHREAD
+
+// Wait waits until a tracee or child of the calling thread has something to tell; tid -1 means any.
+// EINTR says that Kick or a signal interrupted it, ECHILD that there is nobody left.
+func Wait(tid int, s *Status) (int, syscall.Errno) {
+	r, _, e := unix.Syscall6(unix.SYS_WAIT4, uintptr(tid), uintptr(unsafe.Pointer(s)), waitFlags, 0, 0, 0)
+	return int(r), e
+}
+
+// Poll is Wait that does not block: 0 means nothing has happened.
+func Poll(tid int, s *Status) (int, syscall.Errno) {
+	r, _, e := unix.RawSyscall6(unix.SYS_WAIT4, uintptr(tid), uintptr(unsafe.Pointer(s)), waitFlags|unix.WNOHANG, 0, 0, 0)
+	return int(r), e
+}
+
+// Tid is the number of the calling thread.
+func Tid() int { return unix.Gettid() }
+
+// SendThread sends a signal to one thread.
+func SendThread(tgid, tid, sig int) syscall.Errno {
+	_, _, e := unix.RawSyscall(unix.SYS_TGKILL, uintptr(tgid), uintptr(tid), uintptr(sig))
+	return e
+}
+
+// SendProcess sends a signal to a process.
+func SendProcess(pid, sig int) syscall.Errno {
+	_, _, e := unix.RawSyscall(unix.SYS_KILL, uintptr(pid), uintptr(sig), 0)
+	return e
+}
+
+// SharesMemory reports whether two processes have the same address space; ok is false when the kernel does not tell.
+func SharesMemory(pid1, pid2 int) (shared, ok bool) {
+	const kcmpVM = 1
+	r, _, e := unix.RawSyscall6(unix.SYS_KCMP, uintptr(pid1), uintptr(pid2), kcmpVM, 0, 0, 0)
+	return r == 0, e == 0
+}
+
+// Now is CLOCK_MONOTONIC in nanoseconds, as every process on the machine sees it.
+func Now() uint64 { return uint64(nanotime()) }
+
+// nanotime is the runtime's reader of CLOCK_MONOTONIC by way of the vDSO. The runtime documents the name as one that
+// others link to; time.Now offers the same clock only relative to the start of the program.
+//
+//go:linkname nanotime runtime.nanotime
+func nanotime() int64
+
+// kickSignal is the real-time signal that interrupts Wait. Any would do: Go's runtime gives all of them a handler
+// that does nothing when nobody asked for the signal by os/signal.
+const kickSignal = 60
+
+// saRestart is SA_RESTART on Linux.
+const saRestart = 0x10000000
+
+// sigaction is the kernel's struct sigaction (not the C library's).
+type sigaction struct {
+	handler, flags, restorer uintptr
+	mask                     uint64
+}
+
+// allowInterrupt makes the kick signal interrupt system calls. Go installs its handlers with SA_RESTART, under which a
+// blocked wait4 would go on; taking that one flag away leaves the handler, its stack and its return path as
+// Go wants them. It is called before every kick since a later signal.Notify without arguments installs them anew.
+func allowInterrupt() {
+	var act sigaction
+	const size = unsafe.Sizeof(act.mask)
+	unix.RawSyscall6(unix.SYS_RT_SIGACTION, kickSignal, 0, uintptr(unsafe.Pointer(&act)), size, 0, 0)
+	if act.flags&saRestart != 0 {
+		act.flags &^= saRestart
+		unix.RawSyscall6(unix.SYS_RT_SIGACTION, kickSignal, uintptr(unsafe.Pointer(&act)), 0, size, 0, 0)
+	}
+}
+
+// Kick interrupts the Wait of thread tid of this process. A kick that comes while the thread is not waiting is lost,
+// so whoever kicks repeats it until what he wanted has happened.
+func Kick(tid int) {
+	allowInterrupt()
+	SendThread(unix.Getpid(), tid, kickSignal)
+}

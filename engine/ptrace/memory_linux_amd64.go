@@ -1,0 +1,139 @@
+package ptrace
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gotap/arch"
+)
+
+// Memory is the memory of one process, in two ways. ReadAt, ReadMemory and WriteMemory see it as the process itself
+// does: what its page protection forbids fails. Peek and Poke go through /proc/PID/mem, which overrides protection for
+// private mappings; breakpoints and slots are written that way.
+//
+// Peek and Poke may be called by any goroutine. The others belong to the tracing thread, because the vectors they
+// use are part of the value, so that a call allocates nothing.
+type Memory struct {
+	tid    int
+	mem    *os.File
+	local  unix.Iovec
+	remote unix.RemoteIovec
+	old    [128]byte // of a write that crosses pages; no instruction writes more at once
+}
+
+const pageSize = 4096
+
+// OpenMemory opens the memory of the process that thread tid belongs to. It stays that of the image of this moment: after
+// an exec it has to be opened again.
+func OpenMemory(tid int) (*Memory, error) {
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", tid), os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open memory of process %d: %w", tid, err)
+	}
+	return &Memory{tid: tid, mem: f}, nil
+}
+
+// Use names a thread of the process that is alive; the memory is reached through it.
+func (m *Memory) Use(tid int) { m.tid = tid }
+
+// Close closes the memory. Calls made later fail.
+func (m *Memory) Close() error { return m.mem.Close() }
+
+// ReadAvailable reads at addr and returns how many bytes from the start of p could be read.
+func (m *Memory) ReadAvailable(addr uint64, p []byte) int {
+	n, _ := m.transfer(unix.SYS_PROCESS_VM_READV, addr, p)
+	return n
+}
+
+// ReadMemory implements arch.Memory.
+func (m *Memory) ReadMemory(addr uint64, p []byte) error {
+	if n, _ := m.transfer(unix.SYS_PROCESS_VM_READV, addr, p); n != len(p) {
+		return &arch.FaultError{Addr: addr + uint64(n)}
+	}
+	return nil
+}
+
+// WriteMemory implements arch.Memory. The kernel moves what it can before it meets a page it may not write; what a failed
+// write that crosses pages has moved is put back.
+func (m *Memory) WriteMemory(addr uint64, p []byte) error {
+	crosses := addr/pageSize != (addr+uint64(len(p))-1)/pageSize
+	if crosses && (len(p) > len(m.old) || m.ReadAvailable(addr, m.old[:len(p)]) != len(p)) {
+		return &arch.FaultError{Addr: addr, Write: true}
+	}
+	n, _ := m.transfer(unix.SYS_PROCESS_VM_WRITEV, addr, p)
+	if n == len(p) {
+		return nil
+	}
+	if n > 0 && crosses {
+		m.transfer(unix.SYS_PROCESS_VM_WRITEV, addr, m.old[:n])
+	}
+	return &arch.FaultError{Addr: addr + uint64(n), Write: true}
+}
+
+// transfer makes one process_vm_readv or process_vm_writev with vectors of one part.
+func (m *Memory) transfer(call uintptr, addr uint64, p []byte) (int, syscall.Errno) {
+	if len(p) == 0 {
+		return 0, 0
+	}
+	m.local.Base, m.local.Len = &p[0], uint64(len(p))
+	m.remote.Base, m.remote.Len = uintptr(addr), len(p)
+	r, _, e := unix.RawSyscall6(call, uintptr(m.tid), uintptr(unsafe.Pointer(&m.local)), 1,
+		uintptr(unsafe.Pointer(&m.remote)), 1, 0)
+	m.local.Base = nil // p belongs to the caller again
+	if e != 0 {
+		return 0, e
+	}
+	return int(r), 0
+}
+
+// Peek reads all of p at addr, whatever the page protection says.
+func (m *Memory) Peek(addr uint64, p []byte) error {
+	if n, err := m.mem.ReadAt(p, int64(addr)); n != len(p) {
+		return fmt.Errorf("cannot read %d bytes at %#x: %w", len(p), addr, err)
+	}
+	return nil
+}
+
+// PeekAvailable reads as much of p at addr as there is.
+func (m *Memory) PeekAvailable(addr uint64, p []byte) int {
+	n, _ := m.mem.ReadAt(p, int64(addr))
+	return n
+}
+
+// Poke writes all of p at addr, whatever the page protection says: a private page becomes the process's own copy. It falls
+// back to POKEDATA by thread stopped (0: none is stopped) on kernels that restrict writing to /proc/PID/mem.
+func (m *Memory) Poke(addr uint64, p []byte, stopped int) error {
+	n, err := m.mem.WriteAt(p, int64(addr))
+	if n == len(p) {
+		return nil
+	}
+	if stopped != 0 && m.pokeWords(addr, p, stopped) {
+		return nil
+	}
+	return fmt.Errorf("cannot write %d bytes at %#x: %w", len(p), addr, err)
+}
+
+// pokeWords writes p a word at a time by a stopped tracee; the bytes around p are written as they are.
+func (m *Memory) pokeWords(addr uint64, p []byte, stopped int) bool {
+	for len(p) > 0 {
+		var word [8]byte
+		start := addr &^ 7
+		if m.Peek(start, word[:]) != nil {
+			return false
+		}
+		n := copy(word[addr-start:], p)
+		var v uintptr
+		for i := range word {
+			v |= uintptr(word[i]) << (8 * i)
+		}
+		if request(reqPokeData, stopped, uintptr(start), v) != 0 {
+			return false
+		}
+		addr, p = addr+uint64(n), p[n:]
+	}
+	return true
+}

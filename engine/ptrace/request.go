@@ -1,0 +1,174 @@
+package ptrace
+
+import (
+	"syscall"
+	"unsafe"
+
+	"gotap/arch"
+)
+
+// Requests of ptrace(2). The register requests have these numbers on x86 only.
+const (
+	reqPeekUser    = 3
+	reqPokeData    = 5
+	reqPokeUser    = 6
+	reqCont        = 7
+	reqSingleStep  = 9
+	reqGetRegs     = 12
+	reqSetRegs     = 13
+	reqGetFPRegs   = 14
+	reqDetach      = 17
+	reqSyscall     = 24
+	reqSetOptions  = 0x4200
+	reqEventMsg    = 0x4201
+	reqGetSigInfo  = 0x4202
+	reqSetSigInfo  = 0x4203
+	reqSeize       = 0x4206
+	reqInterrupt   = 0x4207
+	reqListen      = 0x4208
+	reqPeekSigInfo = 0x4209
+	reqGetSigMask  = 0x420a
+	reqSetSigMask  = 0x420b
+	reqSyscallInfo = 0x420e
+)
+
+// All functions below return an Errno, not an error: making an interface of it is left to where it is reported,
+// so that the hit path carries plain words. 0 is success; ESRCH means the tracee is not stopped any more (it was
+// killed), for which its end will be reported by Wait.
+
+// Seize makes the calling thread the tracer of tid, which is not stopped by it.
+func Seize(tid int, options uintptr) syscall.Errno { return request(reqSeize, tid, 0, options) }
+
+// SetOptions changes the options of a stopped tracee.
+func SetOptions(tid int, options uintptr) syscall.Errno {
+	return request(reqSetOptions, tid, 0, options)
+}
+
+// Cont lets a stopped tracee go on, delivering a signal unless sig is 0.
+func Cont(tid, sig int) syscall.Errno { return request(reqCont, tid, 0, uintptr(sig)) }
+
+// Step lets a stopped tracee run one instruction.
+func Step(tid, sig int) syscall.Errno { return request(reqSingleStep, tid, 0, uintptr(sig)) }
+
+// ContToSyscall lets a stopped tracee run to its next system call, or the end of the present one.
+func ContToSyscall(tid, sig int) syscall.Errno { return request(reqSyscall, tid, 0, uintptr(sig)) }
+
+// Listen leaves a tracee in its group stop, from where SIGCONT gets it out.
+func Listen(tid int) syscall.Errno { return request(reqListen, tid, 0, 0) }
+
+// Interrupt stops a running tracee; the stop is an EventStop.
+func Interrupt(tid int) syscall.Errno { return request(reqInterrupt, tid, 0, 0) }
+
+// Detach ends the tracing of a stopped tracee, which goes on.
+func Detach(tid, sig int) syscall.Errno { return request(reqDetach, tid, 0, uintptr(sig)) }
+
+// GetRegs reads the registers of a stopped tracee. The kernel writes its struct user_regs_struct (27 words), whose
+// order is that of arch.Regs for x86; 32-bit tracees give their registers zero-extended in the same places. The
+// array is larger than what the kernel writes, so nothing is overrun.
+func GetRegs(tid int, r *arch.Regs) syscall.Errno {
+	return requestPointer(reqGetRegs, tid, 0, unsafe.Pointer(r))
+}
+
+// SetRegs writes the registers of a stopped tracee.
+func SetRegs(tid int, r *arch.Regs) syscall.Errno {
+	return requestPointer(reqSetRegs, tid, 0, unsafe.Pointer(r))
+}
+
+// FPRegs is struct user_fpregs_struct, the FXSAVE image.
+type FPRegs [512]byte
+
+// XMM is the low 8 bytes of vector register n (0 to 15).
+func (f *FPRegs) XMM(n int) uint64 {
+	p, v := f[160+16*n:], uint64(0)
+	for i := range 8 {
+		v |= uint64(p[i]) << (8 * i)
+	}
+	return v
+}
+
+// GetFPRegs reads the floating-point and vector registers of a stopped tracee.
+func GetFPRegs(tid int, f *FPRegs) syscall.Errno {
+	return requestPointer(reqGetFPRegs, tid, 0, unsafe.Pointer(f))
+}
+
+// GetSigInfo reads the signal a tracee is stopped with.
+func GetSigInfo(tid int, s *SigInfo) syscall.Errno {
+	return requestPointer(reqGetSigInfo, tid, 0, unsafe.Pointer(s))
+}
+
+// SetSigInfo replaces the signal a tracee is stopped with.
+func SetSigInfo(tid int, s *SigInfo) syscall.Errno {
+	return requestPointer(reqSetSigInfo, tid, 0, unsafe.Pointer(s))
+}
+
+// GetSigMask reads the signals a stopped tracee blocks: bit n-1 is signal n.
+func GetSigMask(tid int, mask *uint64) syscall.Errno {
+	return requestPointer(reqGetSigMask, tid, 8, unsafe.Pointer(mask))
+}
+
+// SetSigMask replaces the signals a stopped tracee blocks.
+func SetSigMask(tid int, mask *uint64) syscall.Errno {
+	return requestPointer(reqSetSigMask, tid, 8, unsafe.Pointer(mask))
+}
+
+// EventMsg is what the kernel says about the event of a stopped tracee: the new tid of a fork, the former tid of an exec.
+func EventMsg(tid int) (uint64, syscall.Errno) {
+	var msg uint64
+	e := requestPointer(reqEventMsg, tid, 0, unsafe.Pointer(&msg))
+	return msg, e
+}
+
+// PeekUser reads a word of the tracee's struct user.
+func PeekUser(tid int, offset uintptr) (uint64, syscall.Errno) {
+	var v uint64
+	e := requestPointer(reqPeekUser, tid, offset, unsafe.Pointer(&v))
+	return v, e
+}
+
+// PokeUser writes a word of the tracee's struct user.
+func PokeUser(tid int, offset uintptr, v uint64) syscall.Errno {
+	return request(reqPokeUser, tid, offset, uintptr(v))
+}
+
+// offsetDebugReg is offsetof(struct user, u_debugreg) on x86-64.
+const offsetDebugReg = 848
+
+// GetDebugReg reads debug register n of a stopped tracee.
+func GetDebugReg(tid, n int) (uint64, syscall.Errno) {
+	return PeekUser(tid, uintptr(offsetDebugReg+8*n))
+}
+
+// SetDebugReg writes debug register n of a stopped tracee.
+func SetDebugReg(tid, n int, v uint64) syscall.Errno {
+	return PokeUser(tid, uintptr(offsetDebugReg+8*n), v)
+}
+
+// peekArgs is struct ptrace_peeksiginfo_args.
+type peekArgs struct {
+	off   uint64
+	flags uint32
+	nr    int32
+}
+
+// PendingSignal copies signal number i of those queued for this thread alone; ok is false when there are no more.
+func PendingSignal(tid, i int, s *SigInfo) (ok bool) {
+	args := peekArgs{off: uint64(i), nr: 1}
+	return peekSigInfo(tid, &args, s) == 1
+}
+
+// SyscallOp tells the stops at system calls apart.
+type SyscallOp uint8
+
+// The values of SyscallOp.
+const (
+	SyscallNone  SyscallOp = 0
+	SyscallEntry SyscallOp = 1
+	SyscallExit  SyscallOp = 2
+)
+
+// SyscallStop says which side of a system call a tracee is stopped at. Kernels before 5.3 cannot tell: EIO.
+func SyscallStop(tid int) (SyscallOp, syscall.Errno) {
+	var info [88]byte
+	_, e := requestResult(reqSyscallInfo, tid, uintptr(len(info)), unsafe.Pointer(&info[0]))
+	return SyscallOp(info[0]), e
+}

@@ -1,0 +1,120 @@
+package ptrace
+
+// Signals that this package and its users handle by number. They are those of Linux on x86, ARM and AArch64.
+const (
+	SIGILL  = 4
+	SIGTRAP = 5
+	SIGBUS  = 7
+	SIGFPE  = 8
+	SIGKILL = 9
+	SIGSEGV = 11
+	SIGCONT = 18
+	SIGSTOP = 19
+	SIGTSTP = 20
+	SIGTTIN = 21
+	SIGTTOU = 22
+	SIGSYS  = 31
+)
+
+// Event is the PTRACE_EVENT_* of a stop, 0 when the stop is none.
+type Event int
+
+// The events there are.
+const (
+	EventNone      Event = 0
+	EventFork      Event = 1
+	EventVfork     Event = 2
+	EventClone     Event = 3
+	EventExec      Event = 4
+	EventVforkDone Event = 5
+	EventExit      Event = 6
+	EventSeccomp   Event = 7
+	EventStop      Event = 128 // group stop, PTRACE_INTERRUPT, or the first stop of a new tracee
+)
+
+// Status is what wait4 says of a tracee.
+type Status uint32
+
+// Exited reports a normal end, and the status given to exit.
+func (s Status) Exited() (code int, ok bool) { return int(s>>8) & 0xff, s&0x7f == 0 }
+
+// Killed reports an end by a signal.
+func (s Status) Killed() (sig int, ok bool) {
+	sig = int(s & 0x7f)
+	return sig, sig != 0 && sig != 0x7f
+}
+
+// Stopped reports a stop.
+func (s Status) Stopped() bool { return s&0xff == 0x7f }
+
+// Ended reports that the thread is gone.
+func (s Status) Ended() bool { return s&0xff != 0x7f && s != 0xffff }
+
+// Signal is the signal of a stop; for a stop at a system call it is SIGTRAP.
+func (s Status) Signal() int { return int(s>>8) & 0x7f }
+
+// AtSyscall reports a stop at the entry to or the return from a system call.
+func (s Status) AtSyscall() bool { return s.Stopped() && s>>8&0xff == SIGTRAP|0x80 }
+
+// Event is the event of a stop.
+func (s Status) Event() Event { return Event(s >> 16 & 0xff) }
+
+// GroupStop reports a stop that job control asked for: only LISTEN may follow it.
+func (s Status) GroupStop() bool {
+	if s.Event() != EventStop {
+		return false
+	}
+	switch s.Signal() {
+	case SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU:
+		return true
+	}
+	return false
+}
+
+// Codes of a SIGTRAP's siginfo, from asm-generic/siginfo.h. Codes of 0 and below come from user processes.
+const (
+	CodeKernel        = 0x80 // int3 on x86
+	CodeBreakpoint    = 1    // TRAP_BRKPT
+	CodeTrace         = 2    // TRAP_TRACE: single step
+	CodeHWBreakpoint  = 4    // TRAP_HWBKPT: debug register
+	offsetSigInfoCode = 8
+	offsetSigInfoAddr = 16
+)
+
+// SigInfo is a kernel siginfo_t, kept whole so that a signal that is held back for a moment is
+// delivered with everything it carried.
+type SigInfo [128]byte
+
+// Signal is si_signo.
+func (s *SigInfo) Signal() int { return int(word32(s[0:])) }
+
+// Code is si_code.
+func (s *SigInfo) Code() int { return int(word32(s[offsetSigInfoCode:])) }
+
+// Addr is si_addr of a fault.
+func (s *SigInfo) Addr() uint64 {
+	return uint64(uint32(word32(s[offsetSigInfoAddr:]))) | uint64(uint32(word32(s[offsetSigInfoAddr+4:])))<<32
+}
+
+// SetAddr sets si_addr.
+func (s *SigInfo) SetAddr(addr uint64) {
+	for i := range 8 {
+		s[offsetSigInfoAddr+i] = byte(addr >> (8 * i))
+	}
+}
+
+func word32(b []byte) int32 {
+	return int32(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)
+}
+
+// Options of a tracee, PTRACE_O_*.
+const (
+	OptSysGood   = 1 << 0
+	OptFork      = 1 << EventFork
+	OptVfork     = 1 << EventVfork
+	OptClone     = 1 << EventClone
+	OptExec      = 1 << EventExec
+	OptVforkDone = 1 << EventVforkDone
+	OptExit      = 1 << EventExit
+	OptExitKill  = 1 << 20 // never used on a process that was attached to: it would kill it with us
+)

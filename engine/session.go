@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"gotap/arch"
+	"gotap/arch/x86"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+	"gotap/engine/unwind"
+	"gotap/runtime"
+)
+
+// defaultMaxProbes is the number of probe points that a session places at most unless told otherwise.
+const defaultMaxProbes = 1000
+
+// Session traces any number of processes. Its methods may be called by any goroutine except from within the callbacks
+// it was given, which run on the tracing thread; those that ask it to do something return when it has been done.
+type Session struct {
+	cfg     Config
+	loop    *loop
+	modules module.Cache
+	failure atomic.Pointer[failure]
+	done    chan struct{} // closed when no process is left, or at Close
+	once    sync.Once
+
+	resolved struct { // answers of the resolver
+		sync.Mutex
+		m map[targetsKey]targetsResult
+	}
+
+	names *history // what is kept of processes for naming addresses; has a lock of its own
+
+	lastQuery atomic.Pointer[[]ProbeState] // the answer to Query at the end
+
+	// All below belongs to the tracing thread.
+
+	threads map[int]*thread
+	procs   map[int]*process
+	early   map[int]ptrace.Status // first stops of children whose parents' stops have not been seen
+	backlog []stop                // stops that came while the world was held, to be dealt with in order
+	status  ptrace.Status
+	special ptrace.Status
+	machine *runtime.Machine
+	logs    []*runtime.Hit // free ones
+	walkers map[int]*unwind.Walker
+	tables  map[*module.File]*unwind.Table
+
+	probes     []*probe // in the order of declaration
+	byID       map[uint32]*probe
+	points     int // armed probe points
+	callPoints int // points on system call instructions
+	calls      callProbes
+	sysnames   int  // enabled probes on system calls
+	watching   int  // watchpoints
+	marks      bool // there are probes on marks with semaphores
+
+	tickets  map[uint32]*thread // held threads
+	ticket   uint32
+	settling settle
+	started  bool
+	closing  bool
+	closed   bool
+	sawOne   bool // there was a process
+	warned   map[string]bool
+	stats    Stats
+}
+
+// stop is a stop of a thread that has not been dealt with.
+type stop struct {
+	tid    int
+	status ptrace.Status
+}
+
+// Stats are counters of a session.
+type Stats struct {
+	Hits     uint64 // breakpoints that were hit
+	Steps    uint64 // instructions that were stepped
+	Held     uint64 // times the other threads were held for a step in place
+	Attached int    // threads traced now
+	Points   int    // probe points armed now
+}
+
+// archs are the instruction sets of targets, by word size.
+var archs = map[int]arch.Arch{8: x86.New64(), 4: x86.New32()}
+
+// New starts a session. Nothing is traced yet.
+func New(cfg Config) (*Session, error) {
+	if cfg.MaxProbes == 0 {
+		cfg.MaxProbes = defaultMaxProbes
+	}
+	s := &Session{
+		cfg: cfg, loop: newLoop(), done: make(chan struct{}), names: newHistory(),
+		threads: map[int]*thread{}, procs: map[int]*process{}, early: map[int]ptrace.Status{},
+		byID: map[uint32]*probe{}, tickets: map[uint32]*thread{},
+		warned: map[string]bool{}, walkers: map[int]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
+	}
+	s.resolved.m = map[targetsKey]targetsResult{}
+	if cfg.Arena != nil {
+		s.machine = runtime.NewMachine(cfg.Arena)
+	}
+	s.loop.start(s.run)
+	return s, nil
+}
+
+// do runs fn on the tracing thread.
+func (s *Session) do(fn func() error) error {
+	var err error
+	if e := s.loop.do(func() { err = fn() }); e != nil {
+		return s.gone(e)
+	}
+	return err
+}
+
+// gone explains why the tracing thread does not answer.
+func (s *Session) gone(err error) error {
+	if f := s.failure.Load(); f != nil {
+		return f.err
+	}
+	return err
+}
+
+// Wait blocks until no process is left, or the session is closed. It returns the error that ended the
+// tracing thread, if one did.
+func (s *Session) Wait() error {
+	select {
+	case <-s.done:
+	case <-s.loop.dead:
+	}
+	if f := s.failure.Load(); f != nil {
+		return f.err
+	}
+	return nil
+}
+
+// Done is closed when no process is left, or the session is over.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// over tells everybody who waits that there will be no more.
+func (s *Session) over() { s.once.Do(func() { close(s.done) }) }
+
+// Start lets the targets run that were launched. Processes that were attached to were never stopped.
+func (s *Session) Start() error {
+	return s.do(func() error {
+		s.started = true
+		for _, t := range s.threads {
+			if t.parked {
+				t.parked = false
+				t.resume(0)
+			}
+		}
+		s.checkDone()
+		return nil
+	})
+}
+
+// Release lets a thread go that a program kept with ExitHold. A ticket that is not known is ignored: its thread may have been killed.
+func (s *Session) Release(ticket uint32) {
+	s.do(func() error {
+		if t := s.tickets[ticket]; t != nil {
+			t.release()
+		}
+		return nil
+	})
+}
+
+// Stats returns the counters.
+func (s *Session) Stats() Stats {
+	var st Stats
+	s.do(func() error {
+		st = s.stats
+		st.Attached, st.Points = len(s.threads), s.points
+		return nil
+	})
+	return st
+}
+
+// Pids lists the processes that are being traced.
+func (s *Session) Pids() []int {
+	var pids []int
+	s.do(func() error {
+		for pid, p := range s.procs {
+			if !p.silent {
+				pids = append(pids, pid)
+			}
+		}
+		return nil
+	})
+	return pids
+}
+
+// warn tells the user something once.
+func (s *Session) warn(text string) {
+	if s.cfg.Warn != nil && !s.warned[text] {
+		s.warned[text] = true
+		s.cfg.Warn(text)
+	}
+}
+
+// notify reports an event.
+func (s *Session) notify(e Event) {
+	if s.cfg.Notify == nil {
+		return
+	}
+	e.Time = ptrace.Now()
+	s.cfg.Notify(e)
+}
+
+// checkDone ends the session when its last process has gone.
+func (s *Session) checkDone() {
+	for _, p := range s.procs {
+		if !p.silent {
+			return
+		}
+	}
+	if s.sawOne && s.started {
+		s.sawOne = false
+		s.notify(Event{Kind: EventDone})
+		s.over()
+	}
+}
+
+// errnoIs compares an errno, for requests whose failure means that the tracee was killed.
+func vanished(e syscall.Errno) bool { return e == syscall.ESRCH }

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"gotap/engine/module"
+	"gotap/engine/place"
+)
+
+// Probes that are no breakpoints: on system calls and on data. This file is what the registry of probes knows of them.
+
+// addSpecials arms the parts of a probe that name system calls or data.
+func (s *Session) addSpecials(pr *probe) error {
+	var all error
+	for _, spec := range pr.spec.Specs {
+		switch spec.Kind {
+		case place.Syscall:
+			all = errors.Join(all, s.addCalls(pr, spec))
+		case place.Watch:
+			for _, p := range s.procs {
+				if err := s.addWatch(p, pr, spec, p.space.mods); err != nil {
+					all = errors.Join(all, fmt.Errorf("cannot watch %s: %w", spec, err))
+				}
+			}
+		}
+	}
+	if all == nil {
+		s.enableSpecials(pr, pr.enabled)
+	}
+	return all
+}
+
+// dropSpecials takes a probe off everything that is no breakpoint.
+func (s *Session) dropSpecials(pr *probe) {
+	s.enableSpecials(pr, false)
+	s.calls.drop(pr)
+	s.dropWatches(pr)
+}
+
+// enableSpecials follows a change of a probe's state.
+func (s *Session) enableSpecials(pr *probe, on bool) {
+	s.enableCalls(pr, on)
+	s.syncWatches()
+	for sp := range s.spaces() {
+		s.syncSemaphores(sp)
+	}
+}
+
+// armSpecials arms watchpoints in modules that a process has just mapped, and gives its marks their semaphores.
+func (s *Session) armSpecials(p *process) {
+	for _, pr := range s.probes {
+		for _, spec := range pr.spec.Specs {
+			if spec.Kind != place.Watch || pr.removed {
+				continue
+			}
+			if err := s.addWatch(p, pr, spec, p.space.mods); err != nil {
+				s.warn(fmt.Sprintf("cannot watch %s in process %d: %v", spec, p.pid, err))
+			}
+		}
+	}
+	s.syncWatches()
+	s.syncSemaphores(p.space)
+}
+
+// specialPlaces counts what a probe has that is no breakpoint.
+func (s *Session) specialPlaces(pr *probe) int { return s.calls.places(pr) + s.watchPlaces(pr) }
+
+// raiseSemaphore is called when a mark has been armed.
+func (s *Session) raiseSemaphore(p *process, pl *placement, _ *module.Loaded) {
+	if m := pl.target.Mark; m != nil && m.Semaphore != 0 {
+		s.marks = true
+		s.syncSemaphores(p.space)
+	}
+}
+
+// syncSemaphores makes the semaphores of an address space count the armed probes on their marks. A semaphore is a 16-bit
+// counter in the program's data: other tracers may have raised it too, so what is written is the difference.
+func (s *Session) syncSemaphores(sp *space) {
+	if !s.marks {
+		return
+	}
+	want := map[uint64]int{}
+	if !s.closing {
+		for addr, p := range sp.points {
+			for _, pl := range p.enters {
+				m := pl.target.Mark
+				if m != nil && m.Semaphore != 0 && pl.probe.armed() {
+					want[addr-m.PC+m.Semaphore]++
+				}
+			}
+		}
+	}
+	for addr := range sp.sems {
+		if want[addr] == 0 {
+			want[addr] = 0
+		}
+	}
+	for addr, n := range want {
+		if d := n - sp.sems[addr]; d != 0 && s.addSemaphore(sp, addr, d) == nil {
+			sp.setSemaphore(addr, n)
+		}
+	}
+}
+
+func (sp *space) setSemaphore(addr uint64, n int) {
+	if sp.sems == nil {
+		sp.sems = map[uint64]int{}
+	}
+	sp.sems[addr] = n
+}
+
+// addSemaphore adds to a semaphore.
+func (s *Session) addSemaphore(sp *space, addr uint64, d int) error {
+	var v [2]byte
+	if err := sp.mem.Peek(addr, v[:]); err != nil {
+		return err
+	}
+	n := int(v[0]) + int(v[1])<<8 + d
+	v[0], v[1] = byte(n), byte(n>>8)
+	return sp.mem.Poke(addr, v[:], s.stoppedTid(sp))
+}
+
+// lowerSemaphores takes back what was added to the semaphores of a memory that is given up.
+func (sp *space) lowerSemaphores(s *Session) {
+	for addr, n := range sp.sems {
+		if n != 0 && s.addSemaphore(sp, addr, -n) == nil {
+			sp.sems[addr] = 0
+		}
+	}
+}
+
+// lowerSemaphores takes back what was added to semaphores.
+func (s *Session) lowerSemaphores() error {
+	for sp := range s.spaces() {
+		s.syncSemaphores(sp)
+	}
+	return nil
+}

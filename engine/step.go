@@ -1,0 +1,387 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"gotap/arch"
+	"gotap/arch/x86"
+	"gotap/engine/ptrace"
+)
+
+// step is the displaced instruction that a thread is in the middle of.
+//
+// Out of line, the thread single-steps a copy of the instruction in the point's slot. While it does, its program counter
+// is in memory that the program knows nothing of, so no signal may be delivered: a handler would find the address in
+// its context, and might never come back. The first signal that arrives is kept, and all others that can wait
+// are blocked until the step is over; they stay in the kernel, in their order. The kept one is then delivered in the
+// stop that the step ends with, with the siginfo it came with. Signals that the instruction itself raises are a
+// different matter: the registers are put back to the instruction, and the signal is delivered as it would have been.
+//
+// A system call is run from its copy only up to the kernel's door (toCall). In the stop there the registers are put right
+// already, before the call begins. So a call may block as long as it likes, a signal handler that interrupts it, a child
+// that it makes and a core that is dumped see the program's own addresses, and the kernel restarts it at the
+// program's own instruction. It is then hit a second time; redo recognises that.
+//
+// In place, the original byte is restored for the one step. All other threads of the address space are held meanwhile,
+// for they would run past the missing breakpoint.
+type step struct {
+	active bool
+	toCall bool
+	p      *point
+	slot   uint64
+	st     arch.StepState
+}
+
+// redo marks an instruction that is about to be run again without being a hit again.
+type redo struct{ addr, sp uint64 }
+
+// beginStep runs the displaced instruction of a point natively. The registers are at the instruction.
+func (t *thread) beginStep(p *point) {
+	t.s.stats.Steps++
+	toCall := p.site.Insn().Control == arch.Syscall
+	if p.how != arch.InPlace && p.site.Allowed(arch.OutOfLine) && t.s.slotFor(p, t) {
+		p.steps++
+		t.step = step{active: true, toCall: toCall, p: p, slot: p.slot}
+		t.again()
+		return
+	}
+	t.stepInPlace(p, toCall)
+}
+
+// again starts the step, or another iteration of a repeated instruction.
+func (t *thread) again() {
+	t.step.st = t.step.p.site.BeforeStep(&t.regs, t.step.slot)
+	t.setRegs()
+	t.resume(0)
+}
+
+// afterStep puts the registers right, whatever the thread stopped for. done reports that the instruction has completed.
+func (t *thread) afterStep() (done bool) {
+	p := t.step.p
+	done, err := p.site.AfterStep(&t.regs, p.sp.mem, t.step.slot, t.step.st)
+	if err != nil {
+		t.s.warn(err.Error())
+	}
+	return done
+}
+
+// endStep forgets the step.
+func (t *thread) endStep() {
+	t.step.p.steps--
+	t.step = step{}
+}
+
+// stepped deals with a SIGTRAP in the middle of a step.
+func (t *thread) stepped() {
+	if *t.pc() == t.step.slot && t.trapCode() <= 0 { // somebody sent it
+		t.postpone(ptrace.SIGTRAP)
+		return
+	}
+	if t.step.toCall { // it cannot be the step
+		t.signalInStep(ptrace.SIGTRAP)
+		return
+	}
+	if !t.afterStep() {
+		t.again()
+		return
+	}
+	t.endStep()
+	if t.s.watching > 0 {
+		t.watchHit()
+	}
+	t.finishStep()
+}
+
+// finishStep goes on behind the instruction, with the signal that was kept, if there is one.
+func (t *thread) finishStep() {
+	sig := 0
+	t.unmask()
+	if len(t.deferred) > 0 {
+		info := t.deferred[0]
+		t.deferred = slices.Delete(t.deferred, 0, 1)
+		sig = info.Signal()
+		ptrace.SetSigInfo(t.tid, &info)
+		t.requeue()
+	}
+	t.finish(sig)
+}
+
+// requeue sends again what was kept besides the first signal: stop signals, and those that threads send each other in
+// the name of a fault.
+func (t *thread) requeue() {
+	for i := range t.deferred {
+		ptrace.SendThread(t.proc.pid, t.tid, t.deferred[i].Signal())
+	}
+	t.deferred = t.deferred[:0]
+}
+
+// signalInStep deals with a signal that arrived in the middle of a step.
+func (t *thread) signalInStep(sig int) {
+	if !t.getRegs() {
+		return
+	}
+	switch {
+	case t.raised(sig):
+		t.faultInStep(sig)
+	case t.step.toCall:
+		t.cancelStep()
+		t.resume(sig)
+	default:
+		t.postpone(sig)
+	}
+}
+
+// raised reports whether the instruction raised the signal that the thread is stopped with.
+func (t *thread) raised(sig int) bool {
+	return synchronous>>(sig-1)&1 == 1 && t.trapCode() > 0
+}
+
+// postpone keeps a signal until the step is over.
+func (t *thread) postpone(sig int) {
+	t.keepSignal(sig)
+	t.resume(0)
+}
+
+// keepSignal keeps the signal that the thread is stopped with, and all others out.
+func (t *thread) keepSignal(sig int) {
+	if t.trapCode(); t.info.Signal() == sig {
+		t.deferred = append(t.deferred, t.info)
+	}
+	if !t.masked && ptrace.GetSigMask(t.tid, &t.mask) == 0 {
+		all := ^uint64(synchronous)
+		t.masked = ptrace.SetSigMask(t.tid, &all) == 0
+	}
+}
+
+// unmask gives the thread its own signal mask back.
+func (t *thread) unmask() {
+	if t.masked {
+		ptrace.SetSigMask(t.tid, &t.mask)
+		t.masked = false
+	}
+}
+
+// faultInStep delivers a signal that the instruction raised, as if it had been run at its own place.
+func (t *thread) faultInStep(sig int) {
+	p, slot := t.step.p, t.step.slot
+	t.afterStep()
+	t.endStep()
+	t.unmask()
+	if at := t.info.Addr(); at-slot < uint64(p.length) || at == slot+uint64(p.length) {
+		t.info.SetAddr(p.addr + at - slot)
+		ptrace.SetSigInfo(t.tid, &t.info)
+	}
+	t.faultAddr, t.faultSig = t.info.Addr(), sig
+	t.faulted()
+	t.requeue()
+	t.setRegs()
+	t.resume(sig)
+}
+
+// atCall deals with the stop at the kernel's door.
+func (t *thread) atCall() {
+	if !t.getRegs() {
+		return
+	}
+	t.afterStep()
+	t.endStep()
+	t.setRegs()
+	t.unmask()
+	t.passedCall()
+}
+
+// passedCall goes on with a system call that is about to begin. Programs that run after the instruction wait for its end.
+func (t *thread) passedCall() {
+	for i := range t.nruns {
+		if t.runs[i].pl.code.Post != nil && !t.runs[i].leave {
+			t.postCall = true
+		}
+	}
+	if !t.postCall {
+		t.commit()
+	}
+}
+
+// afterCall deals with the end of a system call for which programs wait.
+func (t *thread) afterCall() {
+	t.postCall = false
+	if t.getRegs() {
+		t.runPosts()
+		t.commit()
+		t.setRegs()
+	}
+}
+
+// stepInPlace runs the instruction at its own place.
+func (t *thread) stepInPlace(p *point, toCall bool) {
+	t.s.stats.Held++
+	held := t.s.holdWorld(t)
+	p.restore(t.tid)
+	p.steps++
+	t.step = step{active: true, toCall: toCall, p: p, slot: p.addr}
+	t.step.st = p.site.BeforeStep(&t.regs, p.addr)
+	t.setRegs()
+	t.stopped = false
+	st, ok := t.untilStepped()
+	if p.wanted() {
+		p.planted = p.sp.mem.Poke(p.addr, []byte{breakpointByte}, 0) == nil
+	}
+	t.s.releaseWorld(held)
+	if ok {
+		t.s.backlog = append(t.s.backlog, stop{t.tid, st})
+	}
+}
+
+// untilStepped steps in place until the instruction has completed, faulted or is about to enter the kernel, and returns
+// the stop that says so; the usual way of dealing with stops goes on from there. Everything else that may happen
+// is dealt with here, because the breakpoint is put back afterwards and the step could not go on.
+func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
+	for {
+		if t.step.toCall {
+			ptrace.ContToSyscall(t.tid, 0)
+		} else {
+			ptrace.Step(t.tid, 0)
+		}
+		if st, ok = t.s.waitFor(t.tid); !ok || st.Ended() || st.AtSyscall() {
+			return st, ok
+		}
+		if st.Event() == ptrace.EventStop && !st.GroupStop() {
+			continue
+		}
+		if !t.getRegs() || st.Event() != ptrace.EventNone {
+			t.cancelStep()
+			return st, true
+		}
+		sig := st.Signal()
+		switch code := t.trapCode(); {
+		case sig == ptrace.SIGTRAP && code > 0 && *t.pc() != t.step.slot:
+			return st, true
+		case sig == ptrace.SIGTRAP && code > 0: // another iteration
+			t.afterStep()
+			t.step.st = t.step.p.site.BeforeStep(&t.regs, t.step.slot)
+		case t.raised(sig) || t.step.toCall:
+			return st, true
+		default:
+			t.keepSignal(sig)
+		}
+	}
+}
+
+// cancelStep takes a step back that has not begun. When the thread comes to the instruction again, that is not another
+// hit; what was logged is committed now.
+func (t *thread) cancelStep() {
+	p := t.step.p
+	t.afterStep()
+	t.endStep()
+	t.unmask()
+	t.requeue()
+	t.redo = redo{p.addr, t.sp()}
+	t.commit()
+	t.setRegs()
+}
+
+// holdPatience is how long a thread may take to stop before it is looked at more closely.
+const holdPatience = 20 * time.Millisecond
+
+// holdWorld stops all other threads that share the thread's memory, and returns those that it stopped.
+func (s *Session) holdWorld(but *thread) []*thread {
+	var asked, held []*thread
+	for _, t := range s.threads {
+		if t == but || t.proc.space != but.proc.space || t.stopped || t.fresh || t.vforking {
+			continue
+		}
+		if ptrace.Interrupt(t.tid) == 0 {
+			asked = append(asked, t)
+		}
+	}
+	for _, t := range asked {
+		if s.holdOne(t) {
+			held = append(held, t)
+		}
+	}
+	return held
+}
+
+// holdOne waits for a thread to stop. Whatever else it has to say is kept for later. A thread that does not stop in good time
+// is waiting in the kernel without being interruptible; it runs nothing of its own before it has stopped, because the
+// request to stop is looked at first.
+func (s *Session) holdOne(t *thread) bool {
+	for began := time.Now(); ; {
+		tid, e := ptrace.Poll(t.tid, &s.special)
+		switch {
+		case tid == t.tid && s.special.Event() == ptrace.EventStop && !s.special.GroupStop():
+			t.stopped = true
+			t.repairCall()
+			return true
+		case tid == t.tid:
+			t.stopped = !s.special.Ended()
+			s.backlog = append(s.backlog, stop{t.tid, s.special})
+			return false
+		case e != 0:
+			return false
+		case time.Since(began) > holdPatience && t.uninterruptible():
+			return false
+		case time.Since(began) > time.Millisecond:
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}
+
+// uninterruptible reports whether the thread sleeps in the kernel in a way that no signal ends.
+func (t *thread) uninterruptible() bool {
+	state := t.statusField("State")
+	return len(state) > 0 && state[0] == 'D'
+}
+
+// releaseWorld lets the threads go on that holdWorld stopped.
+func (s *Session) releaseWorld(held []*thread) {
+	for _, t := range held {
+		t.resume(0)
+	}
+}
+
+// neverRestarted are the system calls that fail with EINTR when a tracer stops them, although no signal is delivered
+// (signal(7)), by word size.
+var neverRestarted = map[int][]uint64{
+	8: {65, 128, 208, 220, 232, 281, 333, 441}, // semop rt_sigtimedwait io_getevents semtimedop epoll_wait epoll_pwait io_pgetevents epoll_pwait2
+	4: {117, 177, 247, 256, 319, 420, 421, 441},
+}
+
+// repairCall makes a system call that our own stop made fail with EINTR start anew: nobody sent a signal, so the
+// program must not see one. Precondition: the thread is in a stop that PTRACE_INTERRUPT caused.
+func (t *thread) repairCall() {
+	const eintr = 4
+	if t.step.active || !t.getRegs() || int32(t.regs[x86.OrigRAX]) < 0 {
+		return
+	}
+	t.markRestart()
+	if int32(t.regs[x86.RAX]) != -eintr || !slices.Contains(neverRestarted[t.proc.arch.WordSize()], t.regs[x86.OrigRAX]) || t.signalled() {
+		return
+	}
+	t.regs[x86.RAX] = t.regs[x86.OrigRAX]
+	t.regs[x86.OrigRAX] = ^uint64(0)
+	*t.pc() -= 2
+	t.setRegs()
+	t.redoAt(*t.pc())
+}
+
+// markRestart notes that the kernel is about to run a system call instruction again. The registers have been read.
+func (t *thread) markRestart() {
+	if x86.SyscallRestarts(&t.regs) {
+		t.redoAt(*t.pc() - 2)
+	}
+}
+
+// redoAt notes that the system call at an address will be run again, if there is a probe on it.
+func (t *thread) redoAt(addr uint64) {
+	if p := t.proc.space.points[addr]; p != nil && p.planted {
+		t.redo = redo{addr, t.sp()}
+	}
+}
+
+// signalled reports whether a signal is waiting for the thread that it does not block.
+func (t *thread) signalled() bool {
+	blocked := hexField(t.tid, "SigBlk")
+	return (hexField(t.tid, "SigPnd")|hexField(t.tid, "ShdPnd"))&^blocked != 0
+}

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"strconv"
+
+	"gotap/engine/ptrace"
+)
+
+// dispatch deals with one stop, or the end, of a thread.
+func (s *Session) dispatch(tid int, st ptrace.Status) {
+	t := s.threads[tid]
+	if t == nil {
+		s.stranger(tid, st)
+		return
+	}
+	if st.Ended() {
+		s.threadEnded(t, st)
+		return
+	}
+	t.stopped, t.listening = true, false
+	switch {
+	case t.fresh:
+		t.firstStop(st)
+	case st.AtSyscall():
+		t.syscallStop()
+	case st.Event() != ptrace.EventNone:
+		t.event(st)
+	case st.Signal() == ptrace.SIGTRAP:
+		t.trap()
+	default:
+		t.signal(st.Signal())
+	}
+}
+
+// dealWithBacklog deals with the stops that came while the world was held.
+func (s *Session) dealWithBacklog() {
+	for len(s.backlog) > 0 {
+		b := s.backlog[0]
+		s.backlog = s.backlog[1:]
+		s.dispatch(b.tid, b.status)
+	}
+}
+
+// stranger takes a stop of a thread that is not known yet: a new child can stop before its parent's stop that tells of it.
+func (s *Session) stranger(tid int, st ptrace.Status) {
+	if st.Ended() {
+		delete(s.early, tid)
+		return
+	}
+	s.early[tid] = st
+}
+
+// trap deals with a SIGTRAP: a breakpoint of ours, the end of a step, or a signal of the target's own.
+//
+// A stop with the program counter just behind the first byte of a longer instruction can only come from the
+// breakpoint. Behind an instruction of one byte the thread might have got by itself, and have been sent a SIGTRAP there; so the
+// kernel is asked.
+func (t *thread) trap() {
+	if !t.getRegs() {
+		return
+	}
+	if t.step.active {
+		t.stepped()
+		return
+	}
+	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.pc())]
+	switch {
+	case p == nil:
+		t.foreignTrap()
+	case p.length > 1 || t.trapCode() == ptrace.CodeKernel:
+		if p.planted && !t.s.closing {
+			t.hit(p)
+		} else {
+			t.staleHit(p)
+		}
+	default:
+		t.foreignTrap()
+	}
+}
+
+// staleHit deals with a breakpoint that was hit just before it was taken away: the thread goes back to the instruction
+// that is there now. If there still is a breakpoint, it is the target's own.
+func (t *thread) staleHit(p *point) {
+	if p.sp.isBreakpoint(p.addr) {
+		t.resume(ptrace.SIGTRAP)
+		return
+	}
+	*t.pc() = p.addr
+	t.setRegs()
+	t.resume(0)
+}
+
+// foreignTrap passes on a SIGTRAP that is none of ours, unless a watchpoint caused it.
+func (t *thread) foreignTrap() {
+	if t.s.watching > 0 && t.trapCode() == ptrace.CodeHWBreakpoint && t.watchTrap() {
+		return
+	}
+	t.signal(ptrace.SIGTRAP)
+}
+
+// signal deals with a signal that is about to be delivered: it is.
+func (t *thread) signal(sig int) {
+	if t.step.active {
+		t.signalInStep(sig)
+		return
+	}
+	if len(t.proc.space.points) > 0 && t.s.callPoints > 0 && t.getRegs() {
+		t.markRestart()
+	}
+	if !t.proc.silent && t.s.cfg.Notify != nil {
+		t.s.notify(Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.tid, Signal: sig})
+	}
+	t.resume(sig)
+}
+
+// event deals with a PTRACE_EVENT stop.
+func (t *thread) event(st ptrace.Status) {
+	switch st.Event() {
+	case ptrace.EventFork, ptrace.EventVfork, ptrace.EventClone:
+		t.forked(st.Event())
+	case ptrace.EventVforkDone:
+		t.vforking = false
+		t.resume(0)
+	case ptrace.EventExec:
+		t.s.execed(t)
+	case ptrace.EventStop:
+		t.eventStop(st)
+	default:
+		t.resume(0)
+	}
+}
+
+// eventStop deals with a stop that job control or we asked for. In a group stop the thread is left to listen for SIGCONT: so
+// the target's parent, and its shell, see it stopped and see it go on.
+func (t *thread) eventStop(st ptrace.Status) {
+	if !st.GroupStop() {
+		if !t.step.active {
+			t.repairCall()
+		}
+		t.resume(0)
+		return
+	}
+	if t.s.closing && !t.step.active {
+		t.letGo(0)
+		return
+	}
+	if !t.step.active && t.getRegs() {
+		t.markRestart()
+	}
+	if ptrace.Listen(t.tid) == 0 {
+		t.listening = true
+	}
+}
+
+// syscallStop deals with a stop at the entry to or the end of a system call.
+func (t *thread) syscallStop() {
+	switch {
+	case t.step.active:
+		if t.atCall(); t.s.sysnames > 0 {
+			t.inCall = ptrace.SyscallEntry
+			t.callEntered()
+		}
+		t.resume(0)
+	case t.postCall:
+		if t.afterCall(); t.s.sysnames > 0 {
+			t.inCall = ptrace.SyscallExit
+			t.callLeft()
+		}
+		t.resume(0)
+	case t.s.sysnames == 0:
+		t.resume(0)
+	default:
+		t.tracedCall()
+	}
+}
+
+// hexField reads a set of signals from /proc/TID/status.
+func hexField(tid int, name string) uint64 {
+	v, _ := strconv.ParseUint(statusField(tid, name), 16, 64)
+	return v
+}

@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"gotap/arch/x86"
+	"gotap/engine/place"
+	"gotap/engine/ptrace"
+)
+
+// Probes on system calls. While there is one that is enabled, every thread is resumed so that it stops at the entry to
+// each of its system calls and at their ends (PTRACE_SYSCALL); otherwise they cost nothing. The kernel knows the number, a
+// table its name, so that one probe serves 64-bit and 32-bit processes.
+
+// callProbes are the probes by system call.
+type callProbes struct {
+	byNumber map[callKey][]*placement
+	all      []*placement
+}
+
+// callKey is a system call of an ABI, which is told by the word size.
+type callKey struct {
+	word   int
+	number uint64
+}
+
+// sysCall is the system call that a thread is in, as probes see it.
+type sysCall struct {
+	in      bool // programs that run now run for a system call
+	number  uint64
+	args    [6]uint64
+	pc      uint64
+	again   bool // the kernel is about to make it once more
+	pending []pendingCall
+	entered bool
+}
+
+// pendingCall is one probe's leave handler that is due at the end of the call.
+type pendingCall struct {
+	pl   *placement
+	this uint64
+	time uint64
+}
+
+// addCalls registers a probe for all system calls that a specification names.
+func (s *Session) addCalls(pr *probe, spec place.Spec) error {
+	found := map[string]*placement{}
+	for word, names := range callNames {
+		for number, name := range names {
+			if name == "" || !spec.Matches(name) {
+				continue
+			}
+			pl := found[name]
+			if pl == nil {
+				code, err := pr.spec.Compile(callInfo{"syscall:" + name})
+				if err != nil {
+					return err
+				}
+				pl = &placement{probe: pr, code: code, funcN: name}
+				found[name] = pl
+			}
+			s.calls.add(callKey{word, uint64(number)}, pl)
+		}
+	}
+	if len(found) == 0 && !pr.spec.Optional {
+		return &place.NotFoundError{Spec: spec, What: place.NoSyscall}
+	}
+	for _, pl := range found {
+		s.calls.all = append(s.calls.all, pl)
+	}
+	return nil
+}
+
+func (c *callProbes) add(key callKey, pl *placement) {
+	if c.byNumber == nil {
+		c.byNumber = map[callKey][]*placement{}
+	}
+	c.byNumber[key] = insert(slices.Clone(c.byNumber[key]), pl)
+}
+
+// drop forgets a probe.
+func (c *callProbes) drop(pr *probe) {
+	owns := func(pl *placement) bool { return pl.probe == pr }
+	for key, list := range c.byNumber {
+		if list = slices.DeleteFunc(slices.Clone(list), owns); len(list) > 0 {
+			c.byNumber[key] = list
+		} else {
+			delete(c.byNumber, key)
+		}
+	}
+	c.all = slices.DeleteFunc(c.all, owns)
+}
+
+// places counts the system calls of a probe.
+func (c *callProbes) places(pr *probe) int {
+	n := 0
+	for _, pl := range c.all {
+		if pl.probe == pr {
+			n++
+		}
+	}
+	return n
+}
+
+// enableCalls counts the enabled probes on system calls; with the first, the threads that run freely are stopped once, to
+// be resumed the other way.
+func (s *Session) enableCalls(*probe, bool) {
+	before := s.sysnames
+	s.sysnames = 0
+	for _, pl := range s.calls.all {
+		if pl.probe.armed() {
+			s.sysnames++
+		}
+	}
+	if before != 0 || s.sysnames == 0 {
+		return
+	}
+	s.releaseWorld(s.holdAll())
+}
+
+// holdAll stops all threads that run, and returns them.
+func (s *Session) holdAll() []*thread {
+	var asked, held []*thread
+	for _, t := range s.threads {
+		if !t.stopped && !t.fresh && !t.vforking && ptrace.Interrupt(t.tid) == 0 {
+			asked = append(asked, t)
+		}
+	}
+	for _, t := range asked {
+		if s.holdOne(t) {
+			held = append(held, t)
+		}
+	}
+	return held
+}
+
+// tracedCall deals with a stop at a system call, for probes on those.
+func (t *thread) tracedCall() {
+	op, e := ptrace.SyscallStop(t.tid)
+	if e != 0 { // an old kernel: entries and ends take turns
+		op = ptrace.SyscallEntry
+		if t.inCall == ptrace.SyscallEntry {
+			op = ptrace.SyscallExit
+		}
+	}
+	t.inCall = op
+	if !t.getRegs() {
+		return
+	}
+	if op == ptrace.SyscallEntry {
+		t.callEntered()
+	} else {
+		t.callLeft()
+	}
+	t.resume(0)
+}
+
+// callEntered runs the programs of probes on the system call that begins. The registers have been read.
+func (t *thread) callEntered() {
+	a := t.proc.arch
+	c := &t.sys
+	number := a.SyscallNumber(&t.regs)
+	if c.again && c.number == number && c.pc == *t.pc() {
+		c.again = false
+		return
+	}
+	t.dropCall()
+	list := t.s.calls.byNumber[callKey{a.WordSize(), number}]
+	c.number, c.pc, c.again, c.in = number, *t.pc(), false, true
+	t.nruns, t.at, t.fpRead, t.ctx.Dirty = 0, nil, false, false
+	for _, pl := range list {
+		t.enterCall(pl)
+	}
+	c.in = false
+	t.endCall()
+}
+
+// enterCall runs one probe's program at the beginning of a system call.
+func (t *thread) enterCall(pl *placement) {
+	pr := pl.probe
+	if !pr.armed() || pl.countsEntry() && !pr.admit(t) {
+		return
+	}
+	var this uint64
+	if n := pr.spec.ThisBytes; n > 0 {
+		this = t.s.cfg.Arena.AllocThis(n)
+	}
+	if pl.code.Leave != nil {
+		t.sys.pending = append(t.sys.pending, pendingCall{pl, this, ptrace.Now()})
+	}
+	if pl.code.Enter != nil {
+		t.start(pl, pl.code.Enter, this, 0, pl.code.Leave == nil)
+	}
+}
+
+// callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
+func (t *thread) callLeft() {
+	c := &t.sys
+	if x86.SyscallRestarts(&t.regs) {
+		c.again = true
+		return
+	}
+	c.in = true
+	t.nruns, t.at, t.fpRead, t.ctx.Dirty = 0, nil, false, false
+	now := ptrace.Now()
+	for _, w := range c.pending {
+		if w.pl.probe.armed() && (w.pl.countsEntry() || w.pl.probe.admit(t)) {
+			t.start(w.pl, w.pl.code.Leave, w.this, now-w.time, w.this != 0)
+		} else {
+			t.freePending(w)
+		}
+	}
+	c.pending = c.pending[:0]
+	c.in = false
+	t.endCall()
+}
+
+// endCall commits what was logged, and writes back registers that a program changed.
+func (t *thread) endCall() {
+	if t.nruns > 0 {
+		t.commit()
+		t.setRegs()
+	}
+}
+
+// dropCall forgets a system call whose end was not seen: a signal handler ran instead of its restart.
+func (t *thread) dropCall() {
+	for _, w := range t.sys.pending {
+		w.pl.probe.missed++
+		t.freePending(w)
+	}
+	t.sys.pending = t.sys.pending[:0]
+}
+
+func (t *thread) freePending(w pendingCall) {
+	if w.this != 0 {
+		t.s.cfg.Arena.FreeThis(w.this, w.pl.probe.spec.ThisBytes)
+	}
+}
+
+// CallNames lists the system calls of 64-bit processes that a specification means.
+func CallNames(spec place.Spec) ([]string, error) {
+	var names []string
+	for _, name := range callNames[8] {
+		if name != "" && spec.Matches(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if len(names) == 0 {
+		return nil, fmt.Errorf("cannot list %s: %w", spec, &place.NotFoundError{Spec: spec, What: place.NoSyscall})
+	}
+	return names, nil
+}

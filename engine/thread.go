@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+
+	"gotap/arch"
+	"gotap/engine/ptrace"
+	"gotap/engine/unwind"
+	"gotap/runtime"
+)
+
+// thread is a traced thread, with all that a hit needs, so that a hit allocates nothing. Tracing thread only.
+type thread struct {
+	s    *Session
+	proc *process
+	tid  int
+
+	// What it is doing.
+	stopped   bool // in a stop that was reported and from which it has not been resumed
+	listening bool // in a group stop of job control: still stopped, but woken by SIGCONT
+	parked    bool // stopped until Start
+	gone      bool
+	fresh     bool // its first stop has not come
+	silent    bool // programs do not run for it
+	drop      bool // to be let go at its next stop
+	quiet     bool // asleep in a system call while the session ends: not to be disturbed
+	vforking  bool // waits for a child that uses its memory
+	ticket    uint32
+	regs      arch.Regs
+
+	step     step
+	deferred []ptrace.SigInfo // signals that came in the middle of a step, oldest first
+	mask     uint64           // the signals it blocks, while a step keeps all out
+	masked   bool
+	redo     redo
+	info     ptrace.SigInfo
+	postCall bool             // programs wait for the end of the system call it is in
+	inCall   ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
+
+	frames []frame // calls entered and not left, oldest first
+	runs   []run   // programs of the present hit, in declaration order
+	nruns  int
+
+	// What a program may ask, for the time it runs.
+	ctx       runtime.Context
+	at        *point
+	run       *run
+	walker    *unwind.Walker
+	comm      *os.File
+	fp        ptrace.FPRegs
+	fpRead    bool
+	faultAddr uint64 // of the instruction that faulted, for fault handlers
+	faultSig  int
+	skip      bool // the function just entered is not to be run
+	skipRet   uint64
+	dr        debugRegs
+	sys       sysCall
+}
+
+// newThread makes a thread of a process.
+func (s *Session) newThread(p *process, tid int) *thread {
+	t := &thread{s: s, proc: p, tid: tid}
+	t.ctx.Thread = t
+	t.ctx.Regs = t.regs[:]
+	t.ctx.Tid = uint32(tid)
+	s.threads[tid] = t
+	p.threads[tid] = t
+	return t
+}
+
+// resume lets a stopped thread go on: with its step, if it is in the middle of one, otherwise freely.
+// ESRCH is no error: the thread has been killed, of which Wait will tell.
+func (t *thread) resume(sig int) {
+	if t.parked || t.ticket != 0 || t.gone {
+		return
+	}
+	if t.s.closing && !t.step.active {
+		t.letGo(sig)
+		return
+	}
+	t.stopped, t.listening = false, false
+	var e syscall.Errno
+	switch {
+	case t.step.active && t.step.toCall:
+		e = ptrace.ContToSyscall(t.tid, sig)
+	case t.step.active:
+		e = ptrace.Step(t.tid, sig)
+	case t.postCall, t.s.sysnames > 0 && !t.silent && !t.proc.silent:
+		e = ptrace.ContToSyscall(t.tid, sig)
+	default:
+		e = ptrace.Cont(t.tid, sig)
+	}
+	if e != 0 && !vanished(e) {
+		t.s.warn(fmt.Sprintf("cannot resume thread %d: %v", t.tid, e))
+	}
+}
+
+// setRegs writes the registers back.
+func (t *thread) setRegs() { ptrace.SetRegs(t.tid, &t.regs) }
+
+// getRegs reads the registers; false when the thread has been killed.
+func (t *thread) getRegs() bool { return ptrace.GetRegs(t.tid, &t.regs) == 0 }
+
+// pc is the index of the program counter.
+func (t *thread) pc() *uint64 { return &t.regs[t.proc.arch.PC()] }
+
+// sp is the stack pointer.
+func (t *thread) sp() uint64 { return t.regs[t.proc.arch.SP()] }
+
+// release lets a held thread go.
+func (t *thread) release() {
+	delete(t.s.tickets, t.ticket)
+	t.ticket = 0
+	t.resume(0)
+}
+
+// closeFiles closes what was opened for programs' questions.
+func (t *thread) closeFiles() {
+	if t.comm != nil {
+		t.comm.Close()
+		t.comm = nil
+	}
+}

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gotap/engine/module"
+	"gotap/engine/place"
+	"gotap/engine/ptrace"
+	"gotap/runtime"
+)
+
+// Watchpoints: the processor's debug registers, four of which hold addresses. They belong to threads, so each thread of
+// a process has the same, new ones too. An access to data is reported after it, by a SIGTRAP that says so.
+
+// watch is one watchpoint of a process.
+type watch struct {
+	pl   *placement
+	addr uint64
+	spec place.Spec
+}
+
+// debugSlots is how many addresses the debug registers hold.
+const debugSlots = 4
+
+// Debug registers 6, what happened, and 7, what is watched.
+const (
+	debugStatus  = 6
+	debugControl = 7
+)
+
+// control is the part of debug register 7 for the watchpoint in slot i (Intel SDM vol. 3, 18.2.4).
+func (w *watch) control(i int) uint64 {
+	kinds := [...]uint64{place.OnWrite: 1, place.OnReadWrite: 3, place.OnExecute: 0}
+	lengths := map[int]uint64{1: 0, 2: 1, 4: 3, 8: 2}
+	kind, length := kinds[w.spec.Access], lengths[w.spec.Len]
+	if w.spec.Access == place.OnExecute {
+		length = 0
+	}
+	return 1<<(2*i) | (kind|length<<2)<<(16+4*i)
+}
+
+// addWatch makes the watchpoints of a specification in a process.
+func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module.Loaded) error {
+	if p.silent {
+		return nil
+	}
+	addrs, targets, err := s.watchAddrs(spec, mods)
+	if err != nil {
+		var missing *place.NotFoundError
+		if errors.As(err, &missing) && (pr.spec.Optional || s.started) {
+			return nil
+		}
+		return err
+	}
+	for i, addr := range addrs {
+		if spec.Access != place.OnExecute && addr%uint64(spec.Len) != 0 {
+			return fmt.Errorf("%#x is not a multiple of %d, which the processor asks of a watchpoint", addr, spec.Len)
+		}
+		if slices.ContainsFunc(p.watches, func(w *watch) bool { return w.pl.probe == pr && w.addr == addr }) {
+			continue
+		}
+		if len(p.watches) == debugSlots {
+			return fmt.Errorf("all %d debug registers are in use", debugSlots)
+		}
+		code, err := pr.spec.Compile(callInfo{spec.String()})
+		if err != nil {
+			return err
+		}
+		pl := &placement{probe: pr, target: targets[i], code: code, funcN: targets[i].Symbol}
+		if f := targets[i].File; f != nil {
+			pl.modN = f.Path
+		}
+		p.watches = append(p.watches, &watch{pl, addr, spec})
+	}
+	return nil
+}
+
+// watchAddrs finds the addresses that a specification means in a process.
+func (s *Session) watchAddrs(spec place.Spec, mods []module.Loaded) ([]uint64, []place.Target, error) {
+	if spec.Absolute() {
+		return []uint64{spec.Addr}, []place.Target{{Name: spec.String()}}, nil
+	}
+	targets, err := s.targets(spec, mods)
+	var addrs []uint64
+	var found []place.Target
+	for _, t := range targets {
+		for i := range mods {
+			if mods[i].File == t.File && mods[i].Err == nil {
+				addrs, found = append(addrs, mods[i].Addr(t.Vaddr)), append(found, t)
+			}
+		}
+	}
+	return addrs, found, err
+}
+
+// dropWatches removes the watchpoints of a probe.
+func (s *Session) dropWatches(pr *probe) {
+	for _, p := range s.procs {
+		p.watches = slices.DeleteFunc(p.watches, func(w *watch) bool { return w.pl.probe == pr })
+	}
+	s.syncWatches()
+}
+
+// watchPlaces counts the watchpoints of a probe.
+func (s *Session) watchPlaces(pr *probe) int {
+	n := 0
+	for _, p := range s.procs {
+		for _, w := range p.watches {
+			if w.pl.probe == pr {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// syncWatches gives all threads the debug registers that they should have. Those that run are stopped for it.
+func (s *Session) syncWatches() {
+	s.watching = 0
+	for _, p := range s.procs {
+		s.watching += len(p.watches)
+	}
+	stale := false
+	for _, t := range s.threads {
+		stale = stale || !t.fresh && t.wantedDebugRegs() != t.dr
+	}
+	if !stale || s.closing {
+		return
+	}
+	held := s.holdAll()
+	for _, t := range s.threads {
+		if t.stopped && !t.fresh {
+			t.armDebugRegs()
+		}
+	}
+	s.releaseWorld(held)
+}
+
+// debugRegs are the addresses and the control word of a thread.
+type debugRegs struct {
+	addr    [debugSlots]uint64
+	control uint64
+}
+
+// wantedDebugRegs is what the thread should have.
+func (t *thread) wantedDebugRegs() debugRegs {
+	var d debugRegs
+	for i, w := range t.proc.watches {
+		if w.pl.probe.armed() && !t.silent {
+			d.addr[i] = w.addr
+			d.control |= w.control(i)
+		}
+	}
+	return d
+}
+
+// armDebugRegs writes the debug registers of a stopped thread, where they are not right already.
+func (t *thread) armDebugRegs() {
+	want := t.wantedDebugRegs()
+	if want == t.dr {
+		return
+	}
+	ptrace.SetDebugReg(t.tid, debugControl, 0)
+	for i, addr := range want.addr {
+		if addr != t.dr.addr[i] {
+			ptrace.SetDebugReg(t.tid, i, addr)
+		}
+	}
+	if e := ptrace.SetDebugReg(t.tid, debugControl, want.control); e != 0 {
+		t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", t.tid, e))
+		return
+	}
+	t.dr = want
+}
+
+// hasDebugRegs reports whether the thread has to be stopped to clear its debug registers.
+func (t *thread) hasDebugRegs() bool { return t.dr.control != 0 }
+
+// clearDebugRegs takes the watchpoints off a stopped thread.
+func (t *thread) clearDebugRegs() {
+	if t.hasDebugRegs() {
+		ptrace.SetDebugReg(t.tid, debugControl, 0)
+		t.dr = debugRegs{}
+	}
+}
+
+// watchHit runs the programs of the watchpoints that were met, as part of the present hit. It reports whether there
+// was any.
+func (t *thread) watchHit() bool {
+	status, e := ptrace.GetDebugReg(t.tid, debugStatus)
+	if e != 0 || status&(1<<debugSlots-1) == 0 {
+		return false
+	}
+	ptrace.SetDebugReg(t.tid, debugStatus, 0)
+	for i, w := range t.proc.watches {
+		if status>>i&1 == 0 || !w.pl.probe.armed() || t.silent || !w.pl.probe.admit(t) {
+			continue
+		}
+		for _, code := range []*runtime.Code{w.pl.code.Enter, w.pl.code.Post} {
+			if code != nil {
+				t.start(w.pl, code, 0, 0, false).leave = true // no more programs after it
+			}
+		}
+	}
+	return true
+}
+
+// watchTrap deals with a SIGTRAP that may be a watchpoint's. The registers have been read.
+func (t *thread) watchTrap() bool {
+	t.nruns, t.at, t.fpRead = 0, nil, false
+	if !t.watchHit() {
+		return false
+	}
+	t.endCall()
+	t.resume(0)
+	return true
+}
