@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -20,7 +21,7 @@ type probe struct {
 	hits    uint64 // times its programs ran
 	missed  uint64
 	refused []string
-	armedAt int            // places armed, in all processes
+	places0 int            // places it had in the last process that ended
 	how     map[string]int // of them, by strategy
 
 	mu     sync.Mutex // guards places and failed; held while a place is compiled
@@ -303,10 +304,20 @@ func (s *Session) state(pr *probe) ProbeState {
 		st.State = "removed"
 	case !pr.enabled:
 		st.State = "disabled"
+	case st.Places == 0 && pr.places0 > 0: // there was a process to be in
+		st.Places, st.Strategy = pr.places0, maps.Clone(pr.how)
 	case st.Places == 0:
 		st.State = "pending"
 	}
 	return st
+}
+
+// remember notes where the probes are before the last process goes.
+func (s *Session) remember() {
+	for _, pr := range s.probes {
+		st := s.state(pr)
+		pr.places0, pr.how = st.Places, st.Strategy
+	}
 }
 
 // strategyName names how a point's instruction is run, and how returns are watched where they are.

@@ -169,6 +169,9 @@ func (s *Session) processEnded(p *process, e Event) {
 	for _, t := range p.threads {
 		t.forget()
 	}
+	if len(s.procs) == 1 {
+		s.remember()
+	}
 	delete(s.procs, p.pid)
 	s.dropSpace(p.space)
 	if s.settling.t != nil && s.settling.t.proc == p {

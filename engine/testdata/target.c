@@ -1,0 +1,231 @@
+/* target MODE N: what the engine's tests probe. Every mode checks its own results and says so. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define FUNC __attribute__((noipa))
+#define KEEP __asm__ volatile("" ::: "memory")
+
+FUNC long work(long i) { KEEP; return i * 2 + 1; }
+FUNC void copy(char *to, const char *from, long n) { __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory"); }
+FUNC long fact(long n) { long r = n <= 1 ? 1 : fact(n - 1); KEEP; return r * n; }
+FUNC long inner(long n) { KEEP; return n * 3; }
+FUNC long outer(long n) { return inner(n + 1); }
+FUNC long pick(long n)
+{
+	switch (n) {
+	case 0: return work(1);
+	case 1: return work(2) + 1;
+	case 2: return work(3) + 2;
+	case 3: return work(4) + 3;
+	case 4: return work(5) + 4;
+	case 5: return work(6) + 5;
+	}
+	return -1;
+}
+
+static jmp_buf back;
+FUNC long jumper(long n) { if (n & 1) longjmp(back, 1); KEEP; return n; }
+FUNC long through(long n) { long r = jumper(n); KEEP; return r + 1; }
+
+FUNC int touch(volatile long *p)
+{
+	__asm__ volatile(".globl touch_store\ntouch_store: movq $7,(%0)" : : "r"(p) : "memory");
+	return 0;
+}
+
+FUNC long kernel(void)
+{
+	long r;
+	__asm__ volatile(".globl kernel_call\nkernel_call: syscall" : "=a"(r) : "0"(SYS_getppid) : "rcx", "r11", "memory");
+	return r;
+}
+
+FUNC long nap(struct timespec *t)
+{
+	long r;
+	__asm__ volatile(".globl nap_call\nnap_call: syscall" : "=a"(r) : "0"(SYS_nanosleep), "D"(t), "S"(0) : "rcx", "r11", "memory");
+	return r;
+}
+
+static volatile long count, bad, *page;
+FUNC void tick(int sig) { count++; (void)sig; }
+
+static int run(long n)
+{
+	for (long i = 0; i < n; i++)
+		bad += work(i) != i * 2 + 1;
+	return bad == 0;
+}
+static void *runner(void *n) { run((long)n); return NULL; }
+
+static void threads(int t, long n)
+{
+	pthread_t id[64];
+	for (int i = 0; i < t; i++)
+		pthread_create(&id[i], NULL, runner, (void *)n);
+	for (int i = 0; i < t; i++)
+		pthread_join(id[i], NULL);
+}
+
+static void faulted(int sig, siginfo_t *si, void *context)
+{
+	extern char touch_store[];
+	greg_t pc = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+	bad += sig != SIGSEGV || si->si_addr != (void *)page || pc != (greg_t)touch_store;
+	count++;
+	mprotect((void *)page, 4096, PROT_READ | PROT_WRITE);
+}
+
+static void catch(int sig, void *handler, int flags)
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = flags };
+	sigaction(sig, &sa, NULL);
+}
+
+static void storm(long n)
+{
+	struct itimerval every = { { 0, 1000 }, { 0, 1000 } }, off = { 0 };
+	char from[64] = "0123456789012345678901234567890123456789", to[64];
+	catch(SIGALRM, tick, SA_RESTART);
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (long i = 0; count < n; i++) {
+		bad += work(i) != i * 2 + 1;
+		copy(to, from, 40);
+		bad += memcmp(to, from, 40) != 0;
+	}
+	setitimer(ITIMER_REAL, &off, NULL);
+	count = n;
+}
+
+/* sets errno when a wait was interrupted although nobody sent a signal */
+static void *sleeper(void *ms)
+{
+	struct timespec t = { 0, (long)ms * 1000000 };
+	bad += nap(&t) != 0;
+	return NULL;
+}
+
+static void child(long n, int how)
+{
+	int status;
+	pid_t pid = how == 'v' ? vfork() : fork();
+	if (!pid && how == 'f')
+		_exit(run(n) ? 3 : 4);
+	if (!pid) {
+		char text[24];
+		snprintf(text, sizeof text, "%ld", n);
+		execl("/proc/self/exe", "target", "work", text, NULL);
+		_exit(5);
+	}
+	bad += waitpid(pid, &status, 0) != pid || (status != (how == 'f' ? 3 << 8 : 0));
+}
+
+static void libraries(const char *path, long rounds)
+{
+	for (long r = 0; r < rounds; r++) {
+		void *lib = dlopen(path, RTLD_NOW);
+		int (*f)(int) = lib ? (int (*)(int))dlsym(lib, "late") : NULL;
+		bad += !f || f(5) != 1005;
+		if (lib)
+			dlclose(lib);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argv[1];
+	long n = argc > 2 ? atol(argv[2]) : 1;
+
+	if (!strcmp(mode, "work")) {
+		run(n);
+	} else if (!strcmp(mode, "threads")) {
+		threads(argc > 3 ? atoi(argv[3]) : 4, n);
+	} else if (!strcmp(mode, "churn")) {
+		for (long i = 0; i < n; i++)
+			threads(2, 5);
+	} else if (!strcmp(mode, "copy")) {
+		char from[512], to[512];
+		memset(from, 7, sizeof from);
+		for (long i = 0; i < n; i++) {
+			copy(to, from, i);
+			bad += memcmp(to, from, i) != 0;
+		}
+	} else if (!strcmp(mode, "fact")) {
+		bad += fact(n) == 0 && n < 20;
+	} else if (!strcmp(mode, "tail")) {
+		for (long i = 0; i < n; i++)
+			bad += outer(i) != (i + 1) * 3;
+	} else if (!strcmp(mode, "pick")) {
+		for (long i = 0; i < n; i++)
+			bad += pick(i % 6) != work(i % 6 + 1) + i % 6;
+	} else if (!strcmp(mode, "jump")) {
+		for (volatile long i = 0; i < n; i++)
+			if (!setjmp(back))
+				bad += through(i) != i + 1;
+	} else if (!strcmp(mode, "fault")) {
+		page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		catch(SIGSEGV, faulted, SA_SIGINFO);
+		for (long i = 0; i < n; i++) {
+			mprotect((void *)page, 4096, PROT_NONE);
+			touch(page);
+			bad += *page != 7;
+		}
+		bad += count != n;
+	} else if (!strcmp(mode, "kernel")) {
+		for (long i = 0; i < n; i++)
+			bad += kernel() != getppid();
+	} else if (!strcmp(mode, "nap")) {
+		pthread_t id;
+		pthread_create(&id, NULL, sleeper, (void *)300);
+		for (long i = 0; i < n; i++)
+			run(1);
+		pthread_join(id, NULL);
+	} else if (!strcmp(mode, "storm")) {
+		storm(n);
+	} else if (!strcmp(mode, "fork")) {
+		child(n, 'f');
+		run(n);
+	} else if (!strcmp(mode, "vfork")) {
+		child(n, 'v');
+		run(n);
+	} else if (!strcmp(mode, "exec")) {
+		run(n);
+		execl("/proc/self/exe", "target", "work", argv[2], NULL);
+	} else if (!strcmp(mode, "library")) {
+		libraries(argv[3], n);
+	} else if (!strcmp(mode, "spin")) { /* until it is told to end, on n threads, in the middle of everything */
+		pthread_t id[64];
+		for (long i = 0; i < n; i++)
+			pthread_create(&id[i], NULL, runner, (void *)1000000000L);
+		char c;
+		while (read(0, &c, 1) < 0 && errno == EINTR)
+			bad++;
+		printf("spin bad=%ld\n", bad);
+		fflush(stdout);
+		_exit(bad != 0);
+	} else if (!strcmp(mode, "stop")) {
+		run(n);
+		raise(SIGSTOP);
+		run(n);
+	} else if (!strcmp(mode, "die")) {
+		run(3);
+		raise(n);
+	}
+	printf("%s bad=%ld\n", mode, bad);
+	return bad != 0;
+}
