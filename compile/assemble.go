@@ -133,7 +133,7 @@ func (a *assembler) command(t token) {
 	row, operand := findRow(t)
 	if row == nil {
 		hint := ""
-		if near := nearest(t.text, names); near != "" {
+		if near := Nearest(t.text, rowNames()); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		if why := Refused(t.text); why != "" {

@@ -77,6 +77,9 @@ func (b *Builder) Object(op runtime.Op, id int) int { return b.A(op, b.ObjectRef
 // Exit appends the end of the program.
 func (b *Builder) Exit(kind runtime.ExitKind) int { return b.A(runtime.OpExit, uint32(kind)) }
 
+// TakeBack removes the last command, which no label stands behind and which is no jump.
+func (b *Builder) TakeBack() { b.p.Code = b.p.Code[:len(b.p.Code)-1] }
+
 // Len is the number of commands so far: the index of the next.
 func (b *Builder) Len() int { return len(b.p.Code) }
 

@@ -14,6 +14,14 @@ var refusals = []struct{ name, why string }{
 	{"push io", "I/O ports cannot be read from a user program"},
 	{"pop io", "I/O ports cannot be written from a user program"},
 	{"push task", "it is an address in the kernel; use push pid"},
+	{"sx", noExceptions}, {"ux", noExceptions}, {"rx", noExceptions}, {"push x", noExceptions},
+	{"log st", noTrace}, {"purge st", noTrace}, {"trace lv", noTrace}, {"trace gv", noTrace}, {"trace pv", noTrace},
+	{"push stp", noTrace}, {"pop stp", noTrace},
+	{"push lp", noPosition}, {"push plp", noPosition}, {"pop lp", noPosition},
+	{"push sbp", noBase}, {"pop sbp", noBase}, {"copy sbp", noBase}, {"save sbp", noBase}, {"restore sbp", noBase},
+	{"save tsp", noBase}, {"restore tsp", noBase},
+	{"malloc", noHeap}, {"free", noHeap},
+	{"pushh", noHeap}, {"poph", noHeap},
 	{"seg2lin", "user programs have flat segments"},
 	{"push r,tr", kernelRegister}, {"push r,ldtr", kernelRegister}, {"push r,gdtr", kernelRegister},
 	{"push r,idtr", kernelRegister}, {"push r,cr0", kernelRegister}, {"push r,cr2", kernelRegister},
@@ -21,7 +29,15 @@ var refusals = []struct{ name, why string }{
 	{"pop r,msr", kernelRegister}, {"push u,msr", kernelRegister},
 }
 
-const kernelRegister = "it is a register of the kernel"
+// Reasons that several commands share.
+const (
+	kernelRegister = "it is a register of the kernel"
+	noExceptions   = "errors end the program and are counted; a program cannot catch them"
+	noTrace        = "there is no trace of the operand stack; log the words you want to see"
+	noPosition     = "the log is made of items, each whole or not there; it has no position to go back to"
+	noBase         = "words are counted from the top of the stack; use push tsp, pop tsp and copy tsp"
+	noHeap         = "programs have variables and a stack, and no heap"
+)
 
 // Refused is why a command of DProbes is not to be had here, or nothing when there is no such command either.
 func Refused(command string) string {
@@ -34,12 +50,12 @@ func Refused(command string) string {
 	return ""
 }
 
-// nearest is the key closest to a misspelt command, or nothing when none is close.
-func nearest[T any](typed string, known map[string]T) string {
+// Nearest is the name closest to a misspelt one, or nothing when none is close.
+func Nearest(typed string, known []string) string {
 	word, _, _ := strings.Cut(typed, ",")
 	best, least := "", len(word)/3+2
-	for name := range known {
-		if d := distance(word, name); d < least || d == least && best != "" && name < best {
+	for _, name := range known {
+		if d := distance(word, name); d < least {
 			best, least = name, d
 		}
 	}

@@ -24,6 +24,7 @@ var verifierCases = []struct{ name, text, want string }{
 	{"empty", "", "the program is empty"},
 	{"underflow", "add\nexit", "test.s:1:1: error: takes more from the stack than there is"},
 	{"underflow of a copy", "push d,1\npush tsp,1\nexit", "takes more from the stack"},
+	{"no copy of nothing", "dup,0\nexit", "takes more from the stack"}, // found by running random programs
 	{"drop too many", "push d,1\nros,2\nexit", "takes more from the stack"},
 	{"overflow", ".stack 2\npush d,1\npush d,1\npush d,1\nexit", "the stack gets 3 words deep, and the program has 2"},
 	{"overflow by copies", "push d,1\ndup,40\nexit", "the stack gets 41 words deep, and the program has 32"},

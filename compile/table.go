@@ -236,6 +236,15 @@ func indexNames() map[string][]*Row {
 	return index
 }
 
+// rowNames are the names of all commands.
+func rowNames() []string {
+	list := make([]string, len(Table))
+	for i := range Table {
+		list[i] = Table[i].Name
+	}
+	return list
+}
+
 // RowOf is the row of an operation, nil when there is no such operation.
 func RowOf(op runtime.Op) *Row { return rows[op] }
 

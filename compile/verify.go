@@ -189,7 +189,7 @@ func formatFits(op runtime.Op, kind runtime.ItemKind) bool {
 	case runtime.ItemString:
 		return op == runtime.OpLogStr
 	case runtime.ItemWords:
-		return op == runtime.OpLogWords
+		return op == runtime.OpLogWords || op == runtime.OpItem
 	case runtime.ItemFault:
 		return false
 	}

@@ -221,6 +221,10 @@ func (w *walker) loop() {
 
 // copies leaves n more of the top word.
 func (w *walker) copies(n int) {
+	if len(w.stack) == 0 {
+		w.fail("", "%s", w.underflow())
+		return
+	}
 	for i := 0; i < n && !w.f.nodes[w.n].failed; i++ {
 		w.pick(0)
 	}

@@ -1,0 +1,103 @@
+package dpdf
+
+import "gotap/runtime"
+
+// bitCommands are those that spread or clear bits from bit i on, which counts from 1.
+func bitCommands() {
+	commands["pbl"] = bits(func(e *emitter, i uint) {
+		if i < 64 {
+			e.b.A(runtime.OpExt, uint32(i))
+		}
+	}, func(e *emitter, t uint32) {
+		leftPart(e, t, runtime.OpSar)
+	})
+	commands["pzl"] = bits(func(e *emitter, i uint) {
+		if i < 64 {
+			e.b.A(runtime.OpZext, uint32(i))
+		}
+	}, func(e *emitter, t uint32) {
+		leftPart(e, t, runtime.OpShr)
+	})
+	commands["pzr"] = bits(func(e *emitter, i uint) {
+		e.and(^(uint64(1)<<(i-1) - 1))
+	}, func(e *emitter, t uint32) {
+		e.below(t, runtime.OpShr)
+		e.below(t, runtime.OpShl)
+	})
+	commands["pbr"] = bits(func(e *emitter, i uint) {
+		low := uint64(1)<<(i-1) - 1
+		e.b.Op(runtime.OpDup)
+		e.b.Push(uint64(i - 1))
+		e.spread()
+		e.and(low)
+		e.b.Op(runtime.OpXchg)
+		e.and(^low)
+		e.b.Op(runtime.OpOr)
+	}, func(e *emitter, t uint32) {
+		e.b.Op(runtime.OpDup)
+		e.pushBelow(t)
+		e.spread()
+		e.b.Push(1)
+		e.below(t, runtime.OpShl)
+		e.b.Push(1)
+		e.b.Op(runtime.OpSub)
+		e.b.Op(runtime.OpAnd)
+		e.b.Op(runtime.OpXchg)
+		e.below(t, runtime.OpShr)
+		e.below(t, runtime.OpShl)
+		e.b.Op(runtime.OpOr)
+	})
+}
+
+// bits is a command with the number of a bit behind it, or on the stack: then it is kept in a scratch word, and counts
+// modulo 64, 0 being bit 64.
+func bits(constant func(e *emitter, i uint), variable func(e *emitter, t uint32)) *command {
+	return &command{0, 1, func(e *emitter, s statement) {
+		if len(s.operands) == 1 {
+			if i, ok := e.number(s.operands[0], 1, 64); ok {
+				constant(e, uint(i))
+			}
+			return
+		}
+		t := e.b.Temp()
+		defer e.b.Release(t)
+		e.b.A(runtime.OpPopTV, t)
+		variable(e, t)
+	}}
+}
+
+// leftPart shifts left until bit i is the highest, and back: ( v -- r ).
+func leftPart(e *emitter, t uint32, back runtime.Op) {
+	for _, op := range []runtime.Op{runtime.OpShl, back} {
+		e.b.Push(64)
+		e.b.A(runtime.OpPushTV, t)
+		e.b.Op(runtime.OpSub)
+		e.b.Op(op)
+	}
+}
+
+// pushBelow pushes how many bits there are below bit i.
+func (e *emitter) pushBelow(t uint32) {
+	e.b.A(runtime.OpPushTV, t)
+	e.b.Push(1)
+	e.b.Op(runtime.OpSub)
+}
+
+// below shifts by as many bits as there are below bit i.
+func (e *emitter) below(t uint32, op runtime.Op) {
+	e.pushBelow(t)
+	e.b.Op(op)
+}
+
+// spread makes all bits equal to bit n: ( v n -- 0 or -1 ).
+func (e *emitter) spread() {
+	e.b.Op(runtime.OpShr)
+	e.and(1)
+	e.b.Op(runtime.OpNeg)
+}
+
+// and masks the top word.
+func (e *emitter) and(mask uint64) {
+	e.b.Push(mask)
+	e.b.Op(runtime.OpAnd)
+}

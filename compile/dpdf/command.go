@@ -1,0 +1,259 @@
+package dpdf
+
+import (
+	"slices"
+
+	"gotap/runtime"
+)
+
+// command is how one command of the language is written: what operands it takes, and what it becomes.
+type command struct {
+	// least and most are how many operands there may be.
+	least, most int
+	emit        func(e *emitter, s statement)
+}
+
+// commands are all commands that are not refused, by name. A command that exists with an operand and without, where
+// the number then comes from the stack, stands here once.
+var commands = map[string]*command{}
+
+// commandNames are the names of the commands, sorted.
+func commandNames() []string {
+	var names []string
+	for name := range commands {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// command writes one command.
+func (e *emitter) command(s statement) {
+	if n := len(s.operands); n < s.cmd.least || n > s.cmd.most {
+		e.diags.Errorf(s.span, "", "%s takes %s", s.name, countText(s.cmd.least, s.cmd.most))
+		return
+	}
+	e.b.At(s.span)
+	e.known, e.fresh = e.fresh, false
+	s.cmd.emit(e, s)
+}
+
+// takeConstant takes back the constant that the command just before pushed, and returns it. An error is reported when it
+// was no constant: how deep the stack gets would only be known at the hit.
+func (e *emitter) takeConstant(s statement) (n uint64, ok bool) {
+	if !e.known {
+		e.diags.Errorf(s.span, "write the number behind the command, or push it as a constant just before",
+			"%s takes a number from the stack that is not known before the hit", s.name)
+		return 0, false
+	}
+	e.known = false
+	e.b.TakeBack()
+	return e.constant, true
+}
+
+// operand is the number behind the command, or else the constant just pushed.
+func (e *emitter) operand(s statement, least, most int64) (int64, bool) {
+	if len(s.operands) == 1 {
+		return e.number(s.operands[0], least, most)
+	}
+	n, ok := e.takeConstant(s)
+	if ok && (int64(n) < least || int64(n) > most) {
+		e.diags.Errorf(s.span, "", "the number is %d, and can be %d to %d", int64(n), least, most)
+		return 0, false
+	}
+	return int64(n), ok
+}
+
+// countText says how many operands there may be.
+func countText(least, most int) string {
+	switch {
+	case most == 0:
+		return "no operand"
+	case least == most && least == 1:
+		return "one operand"
+	case least == 0 && most == 1:
+		return "one operand or none"
+	}
+	return "another number of operands"
+}
+
+// simple is a command that is one of the machine's.
+func simple(op runtime.Op) *command {
+	return &command{emit: func(e *emitter, s statement) { e.b.Op(op) }}
+}
+
+// jump is a command with a label.
+func jump(op runtime.Op) *command {
+	return &command{1, 1, func(e *emitter, s statement) {
+		t := s.operands[0]
+		if len(t) != 1 || t[0].kind != wordToken {
+			e.diags.Errorf(t.span(), "", "%s takes a label", s.name)
+			return
+		}
+		if l, ok := e.find(t[0]); ok {
+			e.b.Jump(op, l)
+		}
+	}}
+}
+
+// number is an operand that is a constant within a range.
+func (e *emitter) number(o line, least, most int64) (int64, bool) {
+	n, ok := evaluate(o, o.span(), false, e.diags)
+	if ok && (n.value < least || n.value > most) {
+		e.diags.Errorf(o.span(), "", "it is %d, and can be %d to %d", n.value, least, most)
+		return 0, false
+	}
+	return n.value, ok
+}
+
+func init() {
+	for name, op := range map[string]runtime.Op{
+		"nop": runtime.OpNop, "ret": runtime.OpRet, "abort": runtime.OpAbort, "remove": runtime.OpRemove,
+		"add": runtime.OpAdd, "sub": runtime.OpSub, "mul": runtime.OpMul, "div": runtime.OpUdivmod, "idiv": runtime.OpSdivmod,
+		"and": runtime.OpAnd, "or": runtime.OpOr, "xor": runtime.OpXor, "neg": runtime.OpNeg, "not": runtime.OpNot,
+		"xchg": runtime.OpXchg,
+	} {
+		commands[name] = simple(op)
+	}
+	for name, op := range map[string]runtime.Op{
+		"jmp": runtime.OpJmp, "jz": runtime.OpJz, "jnz": runtime.OpJnz, "jlt": runtime.OpJlt, "jle": runtime.OpJle,
+		"jgt": runtime.OpJgt, "jge": runtime.OpJge, "loop": runtime.OpLoop, "call": runtime.OpCall,
+	} {
+		commands[name] = jump(op)
+	}
+	for name, op := range map[string]runtime.Op{
+		"shl": runtime.OpShl, "shr": runtime.OpShr, "rol": runtime.OpRol, "ror": runtime.OpRor,
+	} {
+		commands[name] = shift(op)
+	}
+	commands["exit"] = &command{0, 1, (*emitter).exit}
+	stackCommands()
+	dataCommands()
+	variableCommands()
+	bitCommands()
+	logCommands()
+}
+
+// exit writes exit: plain, or to a facility.
+func (e *emitter) exit(s statement) {
+	if len(s.operands) == 0 {
+		e.b.Exit(runtime.ExitPlain)
+		return
+	}
+	n, ok := e.number(s.operands[0], 0, 255)
+	switch {
+	case !ok:
+	case n == 0:
+		e.b.Exit(runtime.ExitPlain)
+	case n == 1:
+		e.diags.Errorf(s.span, "", "exit 1 is the kernel's debugger, and probes are in user programs")
+	case n == 2:
+		e.diags.Errorf(s.span, "use exit 3 for a core of the process", "exit 2 is a dump of the kernel, and probes are in user programs")
+	case n == 3:
+		e.b.Exit(runtime.ExitDump)
+	default:
+		e.b.Emit(runtime.OpExit, uint32(runtime.ExitFacility), uint64(n), s.span)
+	}
+}
+
+// shift writes a shift by a constant, or by the word below the top.
+func shift(op runtime.Op) *command {
+	return &command{0, 1, func(e *emitter, s statement) {
+		if len(s.operands) == 0 {
+			e.b.Op(runtime.OpXchg)
+		} else if n, ok := e.number(s.operands[0], 0, 63); ok {
+			e.b.Push(uint64(n))
+		}
+		e.b.Op(op)
+	}}
+}
+
+func stackCommands() {
+	commands["push d"] = &command{1, 1, func(e *emitter, s statement) {
+		if n, ok := evaluate(s.operands[0], s.span, false, e.diags); ok {
+			e.b.Push(uint64(n.value))
+			e.constant, e.fresh = uint64(n.value), true
+		}
+	}}
+	commands["dup"] = &command{1, 1, func(e *emitter, s statement) {
+		if n, ok := e.number(s.operands[0], 0, runtime.MaxStack-1); ok {
+			e.b.A(runtime.OpDupN, uint32(n))
+		}
+	}}
+	commands["ros"] = &command{1, 1, func(e *emitter, s statement) {
+		if n, ok := e.number(s.operands[0], 0, runtime.MaxStack-1); ok {
+			e.b.A(runtime.OpDrop, uint32(n))
+		}
+	}}
+	commands["push tsp"] = indexed(func(e *emitter, n uint32) { e.b.A(runtime.OpPick, n) })
+	commands["pop tsp"] = indexed(func(e *emitter, n uint32) { e.b.A(runtime.OpPoke, n) })
+	commands["copy tsp"] = indexed(func(e *emitter, n uint32) {
+		e.b.Op(runtime.OpDup)
+		e.b.A(runtime.OpPoke, n+1)
+	})
+}
+
+// indexed is a command on a word of the stack, counted from the top.
+func indexed(emit func(e *emitter, n uint32)) *command {
+	return &command{0, 1, func(e *emitter, s statement) {
+		if n, ok := e.operand(s, 0, runtime.MaxStack-2); ok {
+			emit(e, uint32(n))
+		}
+	}}
+}
+
+func dataCommands() {
+	commands["push r"] = register(runtime.OpPushR)
+	commands["push u"] = register(runtime.OpPushR)
+	commands["pop r"] = register(runtime.OpPopR)
+	commands["pop u"] = register(runtime.OpPopR)
+	commands["push mem"] = memory(map[string]runtime.Op{
+		"u8": runtime.OpLoad8, "u16": runtime.OpLoad16, "u32": runtime.OpLoad32, "u64": runtime.OpLoad64,
+	})
+	commands["pop mem"] = memory(map[string]runtime.Op{
+		"u8": runtime.OpStore8, "u16": runtime.OpStore16, "u32": runtime.OpStore32, "u64": runtime.OpStore64,
+	})
+	commands["push pid"] = field(runtime.FieldPid)
+	commands["push procid"] = field(runtime.FieldCPU)
+	commands["push wid"] = &command{emit: func(e *emitter, s statement) { e.b.Push(^uint64(63)) }} // -64: 64 bits, little-endian
+	commands["vfy r"] = verify(runtime.OpReadable)
+	commands["vfy rw"] = verify(runtime.OpWritable)
+}
+
+// register is a command on a register. Whether the target has it is found out when the program is bound to one.
+func register(op runtime.Op) *command {
+	return &command{1, 1, func(e *emitter, s statement) {
+		o := s.operands[0]
+		if len(o) != 1 || o[0].kind != wordToken {
+			e.diags.Errorf(o.span(), "", "%s takes a register", s.name)
+			return
+		}
+		e.b.A(op, e.b.Reg(o[0].text))
+	}}
+}
+
+// memory is a command on memory, by width.
+func memory(ops map[string]runtime.Op) *command {
+	return &command{1, 1, func(e *emitter, s statement) {
+		op, ok := ops[s.operands[0].text()]
+		if !ok {
+			e.diags.Errorf(s.operands[0].span(), "", "%s takes u8, u16, u32 or u64", s.name)
+			return
+		}
+		e.b.Op(op)
+	}}
+}
+
+// field is a command that reads the context.
+func field(f runtime.Field) *command {
+	return &command{emit: func(e *emitter, s statement) { e.b.A(runtime.OpField, uint32(f)) }}
+}
+
+// verify is a command that gives 0 when the byte at an address is accessible, and 1 when it is not.
+func verify(op runtime.Op) *command {
+	return &command{emit: func(e *emitter, s statement) {
+		e.b.Push(1)
+		e.b.Op(op)
+		e.b.Op(runtime.OpLnot)
+	}}
+}

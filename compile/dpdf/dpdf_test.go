@@ -1,0 +1,344 @@
+package dpdf
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// thread is a target: text at 0x1000, and everything below 0x100 unreadable.
+type thread struct{ regs []uint64 }
+
+const content = "seventeen\x00after it"
+
+func (thread) ReadMemory(addr uint64, p []byte) int {
+	if addr < 0x1000 || addr >= 0x1000+uint64(len(content)) {
+		return 0
+	}
+	return copy(p, content[addr-0x1000:])
+}
+func (thread) WriteMemory(addr uint64, p []byte) bool { return addr >= 0x1000 }
+func (thread) Writable(addr, n uint64) bool           { return addr >= 0x1000 }
+func (thread) Arg(n int) (uint64, bool)               { return 0, false }
+func (thread) ArgFloat(n int) (float64, bool)         { return 0, false }
+func (thread) FloatReg(n int) (float64, bool)         { return 0, false }
+func (thread) Return() uint64                         { return 0 }
+func (thread) SetReturn(v uint64)                     {}
+func (thread) Field(f runtime.Field) uint64           { return 100 + uint64(f) }
+func (thread) Text(f runtime.TextField, p []byte) int { return 0 }
+func (thread) Stack(pcs []uint64) int                 { return 0 }
+
+// lookUp knows rdi, whose value is 0x1000, and ecx.
+func lookUp(name string) (index, bits, shift int, ok bool) {
+	switch name {
+	case "rdi":
+		return 1, 64, 0, true
+	case "ecx":
+		return 2, 32, 0, true
+	}
+	return 0, 0, 0, false
+}
+
+// world is an arena with one file in it.
+type world struct {
+	t     *testing.T
+	arena *runtime.Arena
+	file  *File
+}
+
+// load reads a definition file that must be right.
+func load(t *testing.T, text string, o Options) *world {
+	t.Helper()
+	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	o.Arena = a
+	f, diags := Parse(diag.NewSource("test.dpdf", text), o)
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return &world{t, a, f}
+}
+
+// hit runs a probe's program once, and gives what it logged, as text.
+func (w *world) hit(probe int) (runtime.Outcome, []string) {
+	w.t.Helper()
+	p := w.file.Probes[probe].Program
+	c, err := compile.Lower(p, compile.Env{Arena: w.arena, Register: lookUp, WordSize: 8})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var hit runtime.Hit
+	hit.Reset()
+	ctx := runtime.Context{Thread: thread{}, Regs: []uint64{0, 0x1000, 0xffff_ffff_0000_0005}, Word: 8}
+	out := runtime.NewMachine(w.arena).Run(c, &ctx, &hit)
+	if p.Bound.Proved && uint64(out.Steps) > p.Bound.Steps {
+		w.t.Errorf("%d steps, proved %v", out.Steps, p.Bound)
+	}
+	if !hit.HasItems() {
+		return out, nil
+	}
+	if !w.arena.Commit(runtime.Header{Program: c.ID}, &hit) {
+		w.t.Fatal("the ring is full")
+	}
+	r, _ := w.arena.Next()
+	var logged []string
+	for _, item := range r.Items {
+		for _, v := range item.Values {
+			if v.Kind == runtime.ValueUint {
+				logged = append(logged, fmt.Sprint(item.Format.Text, v.Int))
+			} else {
+				logged = append(logged, v.Text)
+			}
+		}
+	}
+	return out, logged
+}
+
+// file is a definition file with one probe of some commands.
+func file(header, commands string) string {
+	return "name = say\nmodtype = user\nmajor = 1\nvars = 4\nglobals = 2\n" + header + "\noffset = say\nopcode = 0x55\nminor = 7\n" + commands + "\n"
+}
+
+// Each case is commands and the words they leave, the top last, or a trap.
+var commandCases = []struct {
+	commands string
+	want     []int64
+	trap     runtime.Trap
+}{
+	{"nop", nil, 0},
+	{"push d,5", []int64{5}, 0},
+	{"push d, -1", []int64{-1}, 0},
+	{"push d,0xffffffffffffffff", []int64{-1}, 0},
+	{"push d,(2+3)*4-6/2", []int64{17}, 0},
+	{"push d,1<<40|1", []int64{1<<40 | 1}, 0},
+	{"push d,~0 ^ 2", []int64{-3}, 0},
+	{"push d,7 % 4 & 3 >> 1", []int64{1}, 0},
+	{"push d,6\npush d,7\nadd", []int64{13}, 0},
+	{"push d,6\npush d,7\nsub", []int64{-1}, 0},
+	{"push d,6\npush d,7\nmul", []int64{42}, 0},
+	{"push d,0xf0\npush d,0x3c\nand", []int64{0x30}, 0},
+	{"push d,0xf0\npush d,0x3c\nor", []int64{0xfc}, 0},
+	{"push d,0xf0\npush d,0x3c\nxor", []int64{0xcc}, 0},
+	{"push d,5\nneg", []int64{-5}, 0},
+	{"push d,5\nnot", []int64{-6}, 0},
+	{"push d,47\npush d,5\ndiv", []int64{2, 9}, 0},
+	{"push d,-1\npush d,2\ndiv", []int64{1, math.MaxInt64}, 0},
+	{"push d,-47\npush d,5\nidiv", []int64{-2, -9}, 0},
+	{"push d,1\npush d,0\ndiv", nil, runtime.TrapDivide},
+	{"push d,1\npush d,0\nidiv", nil, runtime.TrapDivide},
+	{"push d,3\nshl,4", []int64{48}, 0},
+	{"push d,48\nshr,4", []int64{3}, 0},
+	{"push d,-1\nshr,60", []int64{15}, 0},
+	{"push d,4\npush d,3\nshl", []int64{48}, 0},
+	{"push d,4\npush d,48\nshr", []int64{3}, 0},
+	{"push d,1\nror,1", []int64{math.MinInt64}, 0},
+	{"push d,1\npush d,1\nror", []int64{math.MinInt64}, 0},
+	{"push d,-9223372036854775807-1\nrol,1", []int64{1}, 0},
+	{"push d,1\npush d,3\nrol", []int64{6}, 0},
+	{"push d,0x0c\npbl,4", []int64{-4}, 0},
+	{"push d,0x04\npbl,4", []int64{4}, 0},
+	{"push d,0x0c\npush d,4\npbl", []int64{-4}, 0},
+	{"push d,-5\npbl,64", []int64{-5}, 0},
+	{"push d,0x5c\npbr,4", []int64{0x5f}, 0},
+	{"push d,0x54\npbr,4", []int64{0x50}, 0},
+	{"push d,0x5c\npush d,4\npbr", []int64{0x5f}, 0},
+	{"push d,0x54\npush d,4\npbr", []int64{0x50}, 0},
+	{"push d,0x5c\npzl,4", []int64{0x0c}, 0},
+	{"push d,0x5c\npush d,4\npzl", []int64{0x0c}, 0},
+	{"push d,0x5f\npzr,4", []int64{0x58}, 0},
+	{"push d,0x5f\npush d,4\npzr", []int64{0x58}, 0},
+	{"push d,5\npush d,3\nxchg", []int64{3, 5}, 0},
+	{"push d,5\ndup,2", []int64{5, 5, 5}, 0},
+	{"push d,5\npush d,6\npush d,7\nros,2", []int64{5}, 0},
+	{"push d,5\npush d,6\npush tsp,1", []int64{5, 6, 5}, 0},
+	{"push d,5\npush d,6\npush d,1\npush tsp", []int64{5, 6, 5}, 0},
+	{"push d,5\npush d,6\npush d,7\npop tsp,2", []int64{7, 6}, 0},
+	{"push d,5\npush d,6\npush d,7\ncopy tsp,2", []int64{7, 6, 7}, 0},
+	{"push r,rdi", []int64{0x1000}, 0},
+	{"push u, rdi", []int64{0x1000}, 0},
+	{"push r,ecx", []int64{5}, 0},
+	{"push r,rdi\npush mem,u8", []int64{'s'}, 0},
+	{"push r,rdi\npush mem,u16", []int64{'s' | 'e'<<8}, 0},
+	{"push r,rdi\npush mem,u32", []int64{'s' | 'e'<<8 | 'v'<<16 | 'e'<<24}, 0},
+	{"push r,rdi\npush mem,u64\nshr,56", []int64{'e'}, 0},
+	{"push d,8\npush mem,u8", nil, runtime.TrapRead},
+	{"push d,0x1000\npush d,1\npop mem,u8", nil, 0},
+	{"push d,8\npush d,1\npop mem,u32", nil, runtime.TrapWrite},
+	{"push d,9\npop r,rdi\npush r,rdi", []int64{9}, 0},
+	{"push pid", []int64{100 + int64(runtime.FieldPid)}, 0},
+	{"push procid", []int64{100 + int64(runtime.FieldCPU)}, 0},
+	{"push wid", []int64{-64}, 0},
+	{"push r,rdi\nvfy r", []int64{0}, 0},
+	{"push d,8\nvfy r", []int64{1}, 0},
+	{"push r,rdi\nvfy rw", []int64{0}, 0},
+	{"push d,8\nvfy rw", []int64{1}, 0},
+	{"push lv,0", []int64{0}, 0},
+	{"push d,7\npop lv,1\npush lv,1\npush lv,0", []int64{7, 0}, 0},
+	{"push d,1\npush d,7\npop lv\npush d,1\npush lv", []int64{7}, 0},
+	{"push d,7\nmove lv,3\npush lv,3", []int64{7, 7}, 0},
+	{"push d,7\npush d,3\nmove lv\npush lv,3", []int64{7, 7}, 0},
+	{"inc lv,2\ninc lv,2\ndec lv,2\npush lv,2", []int64{1}, 0},
+	{"push d,2\ninc lv\npush d,2\ndec lv\npush d,2\ninc lv\npush lv,2", []int64{1}, 0},
+	{"inc gv,1\npush gv,1", []int64{1}, 0},
+	{"push r,rdi\npush lv", nil, runtime.TrapIndex},
+	{"push d,3\nL: dec lv,0\nloop L\npush lv,0", []int64{-3}, 0},
+	{"push d,1\njz L\npush d,5\njmp M\nL: push d,6\nM:", []int64{5}, 0},
+	{"push d,0\njz L\npush d,5\njmp M\nL: push d,6\nM:", []int64{6}, 0},
+	{"push d,-1\njlt L\nabort\nL: push d,0\njle M\nabort\nM: push d,1\njgt N\nabort\nN: push d,0\njge O\nabort\nO: push d,1\njnz P\nabort\nP:", nil, 0},
+	{"call R\ncall R\njmp E\nR: inc lv,0\nret\nE: push lv,0", []int64{2}, 0},
+	{"L: jmp L", nil, runtime.TrapFuel},
+}
+
+func TestCommands(t *testing.T) {
+	for _, c := range commandCases {
+		t.Run(strings.ReplaceAll(c.commands, "\n", ";"), func(t *testing.T) {
+			w := load(t, file("jmpmax = 10", c.commands+fmt.Sprintf("\nlog %d\nexit", len(c.want))), Options{Unsafe: true})
+			out, logged := w.hit(0)
+			var want []string
+			for _, n := range c.want {
+				want = append([]string{fmt.Sprint(n)}, want...) // the top is logged first
+			}
+			if out.Trap != c.trap || out.Abort || fmt.Sprint(logged) != fmt.Sprint(want) {
+				t.Errorf("logged %v, outcome %+v; want %v, trap %v", logged, out, want, c.trap)
+			}
+		})
+	}
+}
+
+func TestLogCommands(t *testing.T) {
+	for _, c := range []struct{ header, commands, want string }{
+		{"", "push d,64\npush r,rdi\nlog str", "[seventeen]"},
+		{"", "push d,4\npush r,rdi\nlog str", "[seve]"},
+		{"", "push d,12\npush r,rdi\nlog mrf", "[seventeen\x00af]"},
+		{"", "push d,1\npush d,2\npush d,2\nlog", "[2 1]"},
+		{"", "push d,1\npop lv,1\nlog lv,0,2", "[0 1]"},
+		{"", "setmin,9\npush d,8\nsetmaj", "[minor9 major8]"},
+		{"logmax = 0", "push d,64\npush r,rdi\nlog str\npush d,1\nlog 1\nsetmin,3\nlog lv,0,1", "[]"},
+		{"logmax = 16", "push d,64\npush r,rdi\nlog str\npush d,64\npush r,rdi\nlog str", "[seventeen seventeen]"},
+	} {
+		w := load(t, file(c.header, c.commands+"\nexit"), Options{})
+		if out, logged := w.hit(0); out.Trap != 0 || fmt.Sprint(logged) != c.want {
+			t.Errorf("%q: logged %q, want %s; %+v", c.commands, logged, c.want, out)
+		}
+	}
+}
+
+func TestEnds(t *testing.T) {
+	for _, c := range []struct {
+		commands string
+		want     runtime.Outcome
+	}{
+		{"exit", runtime.Outcome{}},
+		{"exit 0", runtime.Outcome{}},
+		{"exit 3", runtime.Outcome{Kind: runtime.ExitDump}},
+		{"exit 9", runtime.Outcome{Kind: runtime.ExitFacility, Facility: 9}},
+		{"abort", runtime.Outcome{Abort: true}},
+		{"remove", runtime.Outcome{Remove: true}},
+	} {
+		w := load(t, file("", c.commands), Options{})
+		out, _ := w.hit(0)
+		out.Steps = 0
+		if out != c.want {
+			t.Errorf("%s: %+v, want %+v", c.commands, out, c.want)
+		}
+	}
+}
+
+// The second example of the paper, with its compare step and on a 64-bit register.
+const paper = `name = "/lib/libc.so.6"
+modtype = user
+major = 1
+jmpmax = 32
+logmax = 100
+dfltexit=0
+offset = malloc
+opcode = 0x55
+minor = 1
+pass_count = 0
+max_hits = 1000
+push r, rdi             // the size asked for
+push d,0x20000000       /* size 0x20000000 */
+sub                     // compare
+jz take_dump            // if equal, take core dump
+exit                    // else exit without further ado
+take_dump: exit 3
+`
+
+func TestPaperExample(t *testing.T) {
+	w := load(t, paper, Options{})
+	p := w.file.Probes[0]
+	if p.Place != "/lib/libc.so.6:malloc" || p.Opcode != 0x55 || p.Minor != 1 || p.Major != 1 || p.MaxHits != 1000 || p.PassCount != 0 {
+		t.Errorf("%+v", p)
+	}
+	if b := p.Program.Bound; !b.Proved || b.Steps != 5 || b.Stack != 2 {
+		t.Errorf("bound %v", b)
+	}
+	if out, _ := w.hit(0); out.Kind != runtime.ExitPlain {
+		t.Errorf("%+v", out)
+	}
+	w = load(t, strings.Replace(paper, "0x20000000  ", "0x1000  ", 1), Options{})
+	if out, _ := w.hit(0); out.Kind != runtime.ExitDump {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestProbes(t *testing.T) {
+	w := load(t, `
+name = ./prog
+modtype = user
+major = 3
+vars = 2
+
+offset = first + 2*8
+minor = 1
+group = 4
+type = 5
+logonfault = yes
+inc lv,1
+call shared
+exit
+
+offset = 0x1136
+major = 9
+exit
+shared: inc lv,0
+ret
+address = 0x400000
+push lv,0
+push lv,1
+log 2
+jmp done
+done: exit
+offset = "Foo::bar(int)"
+exit
+offset = Foo::bar
+exit
+offset = memcpy@GLIBC_2.14
+exit
+`[1:], Options{})
+	var places []string
+	for _, p := range w.file.Probes {
+		places = append(places, p.Place)
+	}
+	want := "[./prog:first+0x10 ./prog:0x1136 0x400000 ./prog:Foo::bar(int) ./prog:Foo::bar ./prog:memcpy@GLIBC_2.14]"
+	if fmt.Sprint(places) != want {
+		t.Errorf("places %v", places)
+	}
+	first, second := w.file.Probes[0], w.file.Probes[1]
+	if first.Group != 4 || first.Type != 5 || !first.LogOnFault || first.Major != 3 || second.Major != 9 || second.Opcode != -1 {
+		t.Errorf("%+v\n%+v", first, second)
+	}
+	w.hit(0)
+	w.hit(0)
+	if _, logged := w.hit(2); fmt.Sprint(logged) != "[2 2]" {
+		t.Errorf("logged %v", logged)
+	}
+}

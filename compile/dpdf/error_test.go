@@ -1,0 +1,182 @@
+package dpdf
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// noArena declares nothing.
+type noArena struct{}
+
+func (noArena) Declare(o runtime.Object) (int, error) { return 0, nil }
+
+// Each case is a file and what is said of it.
+var errorCases = []struct{ text, want string }{
+	{file("", "psuh d,5\nexit"), "test.dpdf:10:1: error: there is no command \"psuh\"\n  psuh d,5\n  ^^^^\nhint: did you mean push d?\n"},
+	{file("", "jmp nowhere\nexit"), "test.dpdf:10:5: error: there is no label \"nowhere\"\n  jmp nowhere\n      ^^^^^^^\n"},
+	{file("", "here: jmp hre\nexit"), "hint: did you mean here?"},
+	{file("", "here: here: exit"), `label "here" is there twice`},
+	{file("", "push d\nexit"), "push d takes one operand"},
+	{file("", "push d,foo\nexit"), `"foo" is not a number, and not defined`},
+	{file("", "push d,1/0\nexit"), "division by 0"},
+	{file("", "push d,(1\nexit"), "no closing bracket"},
+	{file("", "push d,1 1\nexit"), `"1" does not belong here`},
+	{file("", "push d,1+\nexit"), "a number is missing after this"},
+	{file("", "push d,,\nexit"), "an operand is missing"},
+	{file("", "push mem,u7\nexit"), "takes u8, u16, u32 or u64"},
+	{file("", "push lv,4\nexit"), "it is 4, and can be 0 to 3"},
+	{file("", "shl,64\nexit"), "it is 64, and can be 0 to 63"},
+	{file("", "pbl,0\nexit"), "it is 0, and can be 1 to 64"},
+	{file("", "push r,rdi\nlog\nexit"), "takes a number from the stack that is not known before the hit"},
+	{file("", "dup\nexit"), "dup takes one operand"},
+	{file("", "exit 1"), "the kernel's debugger"},
+	{file("", "exit 2"), "a dump of the kernel"},
+	{file("", "add\nexit"), "takes more from the stack than there is"},
+	{file("", "push d,1"), "the program runs past its end"},
+	{file("", "push d,1\npop r,rax\nexit"), "run with --unsafe"},
+	{file("", "push io,u8\nexit"), "I/O ports cannot be read from a user program"},
+	{file("", "push r, cr0\nexit"), "it is a register of the kernel"},
+	{file("", "callk\nexit"), "it calls into the kernel"},
+	{file("", "push task\nexit"), "use push pid"},
+	{file("", "sx L\nexit"), "a program cannot catch them"},
+	{file("", ""), "the probe has no commands"},
+	{file("modtpye = user", "exit"), "did you mean modtype?"},
+	{file("minor = 3", "exit"), "minor belongs to a probe"},
+	{file("major = 2", "exit"), "major is set a second time; the first is at test.dpdf:3:1"},
+	{file("logmax = 2000", "exit"), "logmax is 2000, and can be 0 to 1024"},
+	{file("heapmax = 100", "exit"), "programs have no heap"},
+	{file("", "exit\nminor = 3"), "minor stands after the commands of the probe"},
+	{"name = x\nmodtype = kernel\noffset = f\nexit", "the kernel and its modules cannot be probed"},
+	{"modtype = user\noffset = f\nexit", "does not say which module"},
+	{"name = x\n", "the file defines no probes"},
+	{"name = x\nexit\n", "a command stands before the first probe"},
+	{"name = x\noffset = f - 4\nexit", "the place lies before f"},
+	{"name = x\noffset = f * 4\nexit", "only a number can be added to a symbol"},
+	{"name = x\noffset = \nexit", "a number is missing"},
+	{"name = x\nvars = 300\noffset = f\nexit", "vars is 300, and can be 0 to 256"},
+	{"name = x\noffset = f\npush lv,0\nexit", "hint: vars = 1"},
+	{"name = \"x\noffset = f\nexit", "a quoted text is not ended"},
+	{"/* name = x", "a comment is not ended"},
+	{"#ifdef A\nname = x", "there is no #endif for this"},
+	{"#endif", "there is no #ifdef or #ifndef"},
+	{"#else", "there is no #ifdef or #ifndef"},
+	{"#ifdef A\n#else\n#else\n#endif", "a second #else"},
+	{"#if A", "use #ifdef or #ifndef"},
+	{"#define F(x) x", "macros cannot have parameters"},
+	{"#define", "#define takes a name"},
+	{"#frob", "there is no #frob"},
+	{"#include <x>", "#include takes a quoted path"},
+	{"#include \"self\"", "self includes itself"},
+	{file("", "push d,"+strings.Repeat("(", 200)+"1\nexit"), "more than 100 brackets"},
+	{doubling(40), "macros make a line of more than 1000 words"},
+	{"#include \"gone\"", "cannot include: no file gone"},
+}
+
+// doubling is a file whose macros make 2^n words of one.
+func doubling(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "#define A%d A%d A%d\n", i, i+1, i+1)
+	}
+	return b.String() + file("", "push d,A0\nexit")
+}
+
+// openTest has two files.
+func openTest(path string) ([]byte, error) {
+	switch path {
+	case "self":
+		return []byte("#include \"self\"\n"), nil
+	case "lib/common":
+		return []byte("#define SIZE 16\n#include \"more\"\n"), nil
+	case "lib/more":
+		return []byte("#define TWICE (SIZE*2)\n#define LOOP LOOP+1\n"), nil
+	}
+	return nil, fmt.Errorf("no file %s", path)
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range errorCases {
+		_, diags := Parse(diag.NewSource("test.dpdf", c.text), Options{Open: openTest, Arena: noArena{}})
+		if text := diags.Error() + "\n"; !diags.HasErrors() || !strings.Contains(text, c.want) {
+			t.Errorf("%q\nsaid %s\nwant %s", c.text, text, c.want)
+		}
+	}
+}
+
+func TestAllErrorsAreReported(t *testing.T) {
+	_, diags := Parse(diag.NewSource("test.dpdf", file("foo = 1", "psuh d,1\njmp x\npush d,y\nexit")), Options{Arena: noArena{}})
+	if len(diags) != 2 { // the header and the first bad command; labels and operands are read after that
+		t.Errorf("%d: %v", len(diags), diags)
+	}
+	_, diags = Parse(diag.NewSource("test.dpdf", file("", "jmp x\npush d,y\nexit")), Options{Arena: noArena{}})
+	if len(diags) != 2 {
+		t.Errorf("%d: %v", len(diags), diags)
+	}
+}
+
+func TestPreprocessor(t *testing.T) {
+	text := file("", `#include "lib/common"
+#define FIVE 5
+#ifdef DEBUG
+push d,1
+#else
+push d,FIVE
+#endif
+#ifndef DEBUG
+push d,TWICE \
+  + 1
+#ifdef NOT
+push d,99
+#else
+push d,3 // three
+#endif
+#endif
+#undef FIVE
+#ifdef FIVE
+push d,98
+#endif
+push d,LIMIT
+log 4
+exit`)
+	w := load(t, text, Options{Open: openTest, Defs: map[string]string{"LIMIT": "0x10 + 1"}})
+	if _, logged := w.hit(0); fmt.Sprint(logged) != "[17 3 33 5]" {
+		t.Errorf("logged %v", logged)
+	}
+}
+
+func TestMacrosKeepPositions(t *testing.T) {
+	_, diags := Parse(diag.NewSource("test.dpdf", "#define N y\n"+file("", "push d,N\nexit")), Options{Arena: noArena{}})
+	want := "test.dpdf:11:8: error: \"y\" is not a number, and not defined\n  push d,N\n         ^\n"
+	if got := diags.Error() + "\n"; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(paper)
+	for _, c := range errorCases {
+		f.Add(c.text)
+	}
+	for _, c := range commandCases {
+		f.Add(file("", c.commands))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		file, diags := Parse(diag.NewSource("fuzz.dpdf", text), Options{Open: openTest, Arena: noArena{}, Unsafe: true})
+		if (file == nil) != diags.HasErrors() {
+			t.Error("neither a file nor an error")
+		}
+		_ = diags.Error()
+		if file == nil {
+			return
+		}
+		for _, p := range file.Probes {
+			if !p.Program.Bound.Verified {
+				t.Error("a program was not verified")
+			}
+		}
+	})
+}

@@ -1,0 +1,372 @@
+package dpdf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// Limits of DProbes that are kept.
+const (
+	maxVars   = 256
+	maxJumps  = 65535
+	maxLogged = 1024
+)
+
+// Declarer makes objects of an arena; *runtime.Arena is one.
+type Declarer interface {
+	Declare(o runtime.Object) (id int, err error)
+}
+
+// Options is what Parse needs besides the text.
+type Options struct {
+	Defs map[string]string                 // macros given from outside: -D name=value
+	Open func(path string) ([]byte, error) // reads included files; nil: #include is refused
+	// Arena is where the variables of the file are declared.
+	Arena Declarer
+	// Globals gives the number of an array with at least n global variables, which all files of a session share. With
+	// nil the file gets an array of its own.
+	Globals func(n int) (id int, err error)
+	Unsafe  bool // commands that change the target are allowed
+}
+
+// File is one definition file: a module and its probes.
+type File struct {
+	Name          string // the module: name or path
+	Major         int
+	ID            int
+	DefaultExit   int // facility of a plain exit: recorded, not acted on
+	Vars, Globals int // how many
+	Locals        int // number of the array of local variables in the arena, -1 when there are none
+	GlobalVars    int // the same for global ones
+	Probes        []Probe
+}
+
+// Probe is one probe of the file.
+type Probe struct {
+	Place        string    // "MODULE:malloc+0x10", as the rest of gotap writes places
+	Span         diag.Span // the value of its offset
+	Opcode       int       // first byte that the probed instruction must have, -1 when any will do
+	Major, Minor int
+	Group, Type  int
+	PassCount    uint64 // hits to let pass first
+	MaxHits      uint64 // then the probe is disabled; 0: never
+	LogOnFault   bool
+	Program      *compile.Program // verified
+}
+
+// Parse reads a definition file. When the list holds errors, there may be no File.
+func Parse(src *diag.Source, o Options) (*File, diag.List) {
+	var diags diag.List
+	p := parser{o: o, diags: &diags, file: &File{Locals: -1, GlobalVars: -1}, stack: runtime.DefaultStack}
+	p.lines = preprocess(src, o, &diags)
+	p.header()
+	p.probes()
+	if p.file.Name == "" && !diags.HasErrors() {
+		diags.Errorf(diag.Span{Source: src}, `name = "/path/of/module"`, "the file does not say which module it is for")
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	p.declare(src)
+	p.build()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return p.file, diags
+}
+
+// parser reads the lines that the preprocessor left.
+type parser struct {
+	o      Options
+	diags  *diag.List
+	lines  []line
+	file   *File
+	bodies []body
+	spans  map[string]diag.Span // of the header's keywords
+
+	jumps  int // jmpmax, 0 when not given
+	logMax int // logmax, -1 when not given
+	stack  int
+	wrap   bool
+}
+
+// body is the commands of one probe.
+type body struct {
+	probe Probe
+	keys  map[string]diag.Span
+	code  []statement
+	span  diag.Span // where the probe begins
+}
+
+// setting is a line "key = value".
+type setting struct {
+	key   token
+	value line
+}
+
+// asSetting reads a line as a setting; commands have no = behind their first word.
+func asSetting(l line) (setting, bool) {
+	if len(l) < 2 || l[0].kind != wordToken || l[1].text != "=" {
+		return setting{}, false
+	}
+	return setting{l[0], l[2:]}, true
+}
+
+// span is the value, or the key when there is none.
+func (s setting) span() diag.Span {
+	if len(s.value) == 0 {
+		return s.key.span
+	}
+	return s.value.span()
+}
+
+// header reads settings up to the first that belongs to a probe.
+func (p *parser) header() {
+	p.logMax, p.spans = -1, map[string]diag.Span{}
+	for len(p.lines) > 0 {
+		s, ok := asSetting(p.lines[0])
+		if !ok {
+			p.diags.Errorf(p.lines[0].span(), "a probe begins with offset = …", "a command stands before the first probe")
+		} else if beginsProbe(s.key.text) {
+			return
+		} else {
+			p.headerKey(s)
+		}
+		p.lines = p.lines[1:]
+	}
+}
+
+// beginsProbe reports whether a keyword is the first of a probe.
+func beginsProbe(key string) bool { return key == "offset" || key == "address" }
+
+// twice reports a keyword that has been there before.
+func (p *parser) twice(seen map[string]diag.Span, s setting) bool {
+	if before, ok := seen[s.key.text]; ok {
+		p.diags.Errorf(s.key.span, "", "%s is set a second time; the first is at %s", s.key.text, before.Source.Position(before.Start))
+		return true
+	}
+	seen[s.key.text] = s.key.span
+	return false
+}
+
+// headerKeys are the keywords of the header, and what each does with its value.
+var headerKeys map[string]func(p *parser, s setting)
+
+// probeKeys are those of a probe.
+var probeKeys map[string]func(p *parser, b *body, s setting)
+
+func init() {
+	headerKeys = map[string]func(p *parser, s setting){
+		"name":           func(p *parser, s setting) { p.file.Name = p.text(s) },
+		"modtype":        (*parser).modtype,
+		"major":          func(p *parser, s setting) { p.file.Major = p.number(s, 1, 65535) },
+		"id":             func(p *parser, s setting) { p.file.ID = p.number(s, 0, 65535) },
+		"jmpmax":         func(p *parser, s setting) { p.jumps = max(1, p.number(s, 0, maxJumps)) },
+		"logmax":         func(p *parser, s setting) { p.logMax = p.number(s, 0, maxLogged) },
+		"vars":           func(p *parser, s setting) { p.file.Vars = p.number(s, 0, maxVars) },
+		"globals":        func(p *parser, s setting) { p.file.Globals = p.number(s, 0, maxVars) },
+		"dfltexit":       func(p *parser, s setting) { p.file.DefaultExit = p.number(s, 0, 255) },
+		"stack":          (*parser).stackKey,
+		"heapmax":        func(p *parser, s setting) { p.onlyZero(s, "programs have no heap: use variables") },
+		"autostacktrace": func(p *parser, s setting) { p.onlyZero(s, "there is no trace of the operand stack: log its words") },
+		"ex_logmax":      func(p *parser, s setting) { p.onlyZero(s, "there is no trace of the operand stack: log its words") },
+		"align":          func(p *parser, s setting) { p.onlyZero(s, "modules of the kernel cannot be probed") },
+	}
+	probeKeys = map[string]func(p *parser, b *body, s setting){
+		"opcode":     func(p *parser, b *body, s setting) { b.probe.Opcode = p.number(s, 0, 255) },
+		"major":      func(p *parser, b *body, s setting) { b.probe.Major = p.number(s, 1, 65535) },
+		"minor":      func(p *parser, b *body, s setting) { b.probe.Minor = p.number(s, 0, 65535) },
+		"group":      func(p *parser, b *body, s setting) { b.probe.Group = p.number(s, 0, 65535) },
+		"type":       func(p *parser, b *body, s setting) { b.probe.Type = p.number(s, 0, 65535) },
+		"pass_count": func(p *parser, b *body, s setting) { b.probe.PassCount = uint64(p.number(s, 0, 1<<31-1)) },
+		"max_hits":   func(p *parser, b *body, s setting) { b.probe.MaxHits = uint64(p.number(s, 0, 1<<31-1)) },
+		"logonfault": func(p *parser, b *body, s setting) { b.probe.LogOnFault = p.yes(s) },
+		"ex_mask":    func(p *parser, b *body, s setting) { p.onlyZero(s, "errors end a program and cannot be masked") },
+		"heap":       func(p *parser, b *body, s setting) { p.onlyZero(s, "programs have no heap: use variables") },
+	}
+}
+
+// headerKey reads one setting of the header.
+func (p *parser) headerKey(s setting) {
+	set := headerKeys[s.key.text]
+	switch {
+	case set != nil && !p.twice(p.spans, s):
+		set(p, s)
+	case set == nil && probeKeys[s.key.text] != nil:
+		p.diags.Errorf(s.key.span, "write it after the probe's offset", "%s belongs to a probe, and none has begun", s.key.text)
+	case set == nil:
+		p.unknownKey(s, headerKeys)
+	}
+}
+
+// unknownKey reports a keyword there is not, with those like it.
+func (p *parser) unknownKey(s setting, known any) {
+	var names []string
+	switch known := known.(type) {
+	case map[string]func(*parser, setting):
+		for name := range known {
+			names = append(names, name)
+		}
+	case map[string]func(*parser, *body, setting):
+		for name := range known {
+			names = append(names, name)
+		}
+		names = append(names, "offset", "address")
+	}
+	slices.Sort(names)
+	hint := "there are " + strings.Join(names, ", ")
+	if near := compile.Nearest(s.key.text, names); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	p.diags.Errorf(s.key.span, hint, "there is no keyword %q", s.key.text)
+}
+
+// text is a value that is a name or a quoted text.
+func (p *parser) text(s setting) string {
+	if len(s.value) == 0 {
+		p.diags.Errorf(s.key.span, "", "%s has no value", s.key.text)
+		return ""
+	}
+	if len(s.value) == 1 && s.value[0].kind == quotedToken {
+		return strings.Trim(s.value[0].text, `"`)
+	}
+	return s.value.text()
+}
+
+// number is a value within a range.
+func (p *parser) number(s setting, least, most int64) int {
+	n, ok := evaluate(s.value, s.span(), false, p.diags)
+	if ok && (n.value < least || n.value > most) {
+		p.diags.Errorf(s.span(), "", "%s is %d, and can be %d to %d", s.key.text, n.value, least, most)
+		return int(least)
+	}
+	return int(n.value)
+}
+
+// yes is a value that is yes or no.
+func (p *parser) yes(s setting) bool {
+	switch s.value.text() {
+	case "yes", "1":
+		return true
+	case "no", "0":
+	default:
+		p.diags.Errorf(s.span(), "", "%s is yes or no", s.key.text)
+	}
+	return false
+}
+
+// onlyZero takes a keyword that is known and of no use here, when it asks for nothing.
+func (p *parser) onlyZero(s setting, why string) {
+	if v := s.value.text(); v != "0" && v != "no" {
+		p.diags.Errorf(s.key.span, "", "%s: %s", s.key.text, why)
+	}
+}
+
+// modtype reads what kind of module it is.
+func (p *parser) modtype(s setting) {
+	switch s.value.text() {
+	case "user":
+	case "kernel", "kmod":
+		p.diags.Errorf(s.span(), "modtype = user", "the kernel and its modules cannot be probed")
+	default:
+		p.diags.Errorf(s.span(), "modtype = user", "there is no module type %q", s.value.text())
+	}
+}
+
+// stackKey reads the size of the operand stack, or that it is circular.
+func (p *parser) stackKey(s setting) {
+	if s.value.text() == "circular" {
+		p.wrap = true
+		return
+	}
+	p.stack = p.number(s, 1, runtime.MaxStack)
+}
+
+// probes reads the probes.
+func (p *parser) probes() {
+	for len(p.lines) > 0 {
+		p.probe()
+	}
+	if len(p.bodies) == 0 && !p.diags.HasErrors() {
+		p.diags.Errorf(diag.Span{}, "a probe begins with offset = …", "the file defines no probes")
+	}
+}
+
+// probe reads one probe: its settings, then its commands, up to the next offset.
+func (p *parser) probe() {
+	first, _ := asSetting(p.lines[0])
+	b := body{keys: map[string]diag.Span{first.key.text: first.key.span}, span: first.span()}
+	b.probe = Probe{Opcode: -1, Major: p.file.Major, Span: first.span(), Place: p.place(first)}
+	for p.lines = p.lines[1:]; len(p.lines) > 0; p.lines = p.lines[1:] {
+		s, ok := asSetting(p.lines[0])
+		switch {
+		case ok && beginsProbe(s.key.text):
+			p.bodies = append(p.bodies, b)
+			return
+		case !ok:
+			b.code = append(b.code, p.statement(p.lines[0]))
+		case len(b.code) > 0:
+			p.diags.Errorf(s.key.span, "", "%s stands after the commands of the probe", s.key.text)
+		case probeKeys[s.key.text] == nil:
+			p.unknownKey(s, probeKeys)
+		case !p.twice(b.keys, s):
+			probeKeys[s.key.text](p, &b, s)
+		}
+	}
+	p.bodies = append(p.bodies, b)
+}
+
+// place is the place that an offset or an address names.
+func (p *parser) place(s setting) string {
+	module := p.file.Name + ":"
+	if s.key.text == "address" {
+		module = ""
+	}
+	if len(s.value) == 1 && s.value[0].kind == quotedToken {
+		return module + strings.Trim(s.value[0].text, `"`)
+	}
+	n, ok := evaluate(s.value, s.span(), true, p.diags)
+	switch {
+	case !ok:
+	case s.key.text == "address" && n.symbol != "":
+		p.diags.Errorf(s.span(), "use offset = "+n.symbol, "an address is a number")
+	case n.symbol == "":
+		return fmt.Sprintf("%s%#x", module, uint64(n.value))
+	case n.value < 0:
+		p.diags.Errorf(s.span(), "", "the place lies before %s", n.symbol)
+	case n.value > 0:
+		return fmt.Sprintf("%s%s+%#x", module, n.symbol, n.value)
+	}
+	return module + n.symbol
+}
+
+// declare makes the arrays of variables.
+func (p *parser) declare(src *diag.Source) {
+	if p.file.Vars > 0 {
+		id, err := p.o.Arena.Declare(runtime.Object{Name: "lv", Kind: runtime.KindArray, Size: p.file.Vars})
+		p.declared(src, id, err, &p.file.Locals)
+	}
+	if n := p.file.Globals; n > 0 {
+		get := p.o.Globals
+		if get == nil {
+			get = func(n int) (int, error) {
+				return p.o.Arena.Declare(runtime.Object{Name: "gv", Kind: runtime.KindArray, Size: n})
+			}
+		}
+		id, err := get(n)
+		p.declared(src, id, err, &p.file.GlobalVars)
+	}
+}
+
+func (p *parser) declared(src *diag.Source, id int, err error, to *int) {
+	if err != nil {
+		p.diags.Errorf(diag.Span{Source: src}, "", "%v", err)
+		return
+	}
+	*to = id
+}

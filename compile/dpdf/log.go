@@ -1,0 +1,97 @@
+package dpdf
+
+import (
+	"fmt"
+
+	"gotap/runtime"
+)
+
+// maxLoggedWords is how many words one command may log.
+const maxLoggedWords = maxLogged / 8
+
+func logCommands() {
+	commands["log mrf"] = memoryLog(runtime.OpLogRange, runtime.ItemRange, runtime.ValueBytes)
+	commands["log str"] = memoryLog(runtime.OpLogStr, runtime.ItemString, runtime.ValueText)
+	commands["log"] = &command{0, 1, func(e *emitter, s statement) {
+		if n, ok := e.operand(s, 0, maxLoggedWords); ok && n > 0 {
+			e.logWords(s, words("", int(n)))
+		}
+	}}
+	for _, v := range arrays {
+		commands["log "+v.name] = v.log()
+	}
+	commands["setmin"] = code("minor")
+	commands["setmaj"] = code("major")
+}
+
+// words is the format of n words.
+func words(text string, n int) runtime.Format {
+	fields := make([]runtime.RecordField, n)
+	for i := range fields {
+		fields[i] = runtime.RecordField{Kind: runtime.ValueUint, Part: i}
+	}
+	return runtime.Format{Kind: runtime.ItemWords, Text: text, Fields: fields}
+}
+
+// logWords logs as many words of the stack as a format has fields.
+func (e *emitter) logWords(s statement, f runtime.Format) {
+	e.logs++
+	if e.logMax == 0 {
+		e.b.A(runtime.OpDrop, uint32(len(f.Fields)))
+		return
+	}
+	e.b.Emit(runtime.OpLogWords, uint32(len(f.Fields)), uint64(e.b.Format(f)), s.span)
+}
+
+// memoryLog is a command that logs memory: ( length address -- ).
+func memoryLog(op runtime.Op, kind runtime.ItemKind, value runtime.ValueKind) *command {
+	return &command{emit: func(e *emitter, s statement) {
+		if e.logs++; e.logMax == 0 {
+			e.b.A(runtime.OpDrop, 2)
+			return
+		}
+		e.b.A(op, e.b.Format(runtime.Format{Kind: kind, Fields: []runtime.RecordField{{Kind: value}}}))
+	}}
+}
+
+// log is the command that logs a range of variables: ( index count -- ), both constants.
+func (v variables) log() *command {
+	return &command{0, 2, func(e *emitter, s statement) {
+		id, size := v.array(e.file)
+		if len(s.operands) != 2 {
+			e.diags.Errorf(s.span, "log "+v.name+",FIRST,COUNT", "log %s takes the first variable and how many as numbers", v.name)
+			return
+		}
+		first, ok := e.number(s.operands[0], 0, int64(size)-1)
+		count, fits := e.number(s.operands[1], 1, min(int64(size)-first, maxLoggedWords))
+		if !ok || !fits || e.logMax == 0 {
+			return
+		}
+		e.logs++
+		f := words("", int(count))
+		for i := range f.Fields {
+			f.Fields[i].Name = fmt.Sprintf("%s[%d]", v.name, first+int64(i))
+		}
+		e.b.A(runtime.OpItem, e.b.Format(f))
+		for i := range count {
+			e.b.Push(uint64(first + i))
+			e.b.Object(runtime.OpPushLV, id)
+			e.b.Op(runtime.OpLogInt)
+		}
+		e.b.Op(runtime.OpEndItem)
+	}}
+}
+
+// code is a command that gives the record another code: an item of one word whose format has the name of the code.
+func code(name string) *command {
+	return &command{0, 1, func(e *emitter, s statement) {
+		if len(s.operands) == 1 {
+			n, ok := e.number(s.operands[0], 0, 65535)
+			if !ok {
+				return
+			}
+			e.b.Push(uint64(n))
+		}
+		e.logWords(s, words(name, 1))
+	}}
+}

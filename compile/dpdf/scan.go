@@ -1,0 +1,171 @@
+package dpdf
+
+import (
+	"strings"
+
+	"gotap/compile/diag"
+)
+
+// tokenKind is what a token is.
+type tokenKind uint8
+
+const (
+	wordToken   tokenKind = iota // letters, digits, underscores, beginning with a letter or underscore
+	numberToken                  // beginning with a digit
+	quotedToken                  // with its quotes
+	markToken                    // one or two characters
+)
+
+// token is one piece of a line. Text made by a macro has the span of the macro's use.
+type token struct {
+	kind  tokenKind
+	text  string
+	span  diag.Span
+	glued bool // nothing stands between it and the token before
+}
+
+// line is one logical line: continued lines are joined, comments are gone.
+type line []token
+
+// span is the text from the first to the last token.
+func (l line) span() diag.Span {
+	first, last := l[0].span, l[len(l)-1].span
+	if first.Source == last.Source {
+		first.End = last.End
+	}
+	return first
+}
+
+// text is the line with single blanks where there were any.
+func (l line) text() string {
+	var b strings.Builder
+	for i, t := range l {
+		if i > 0 && !t.glued {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
+
+// scanner cuts a source into lines.
+type scanner struct {
+	src   *diag.Source
+	at    int
+	diags *diag.List
+}
+
+// next is the next line that has tokens; ok is false at the end.
+func (s *scanner) next() (l line, ok bool) {
+	for s.at < len(s.src.Text) {
+		if l = s.line(); len(l) > 0 {
+			return l, true
+		}
+	}
+	return nil, false
+}
+
+// line scans up to the end of a line.
+func (s *scanner) line() (l line) {
+	glued := false
+	for s.at < len(s.src.Text) {
+		c := s.src.Text[s.at]
+		switch {
+		case c == '\n':
+			s.at++
+			return l
+		case s.skip():
+			glued = false
+		default:
+			t := s.token()
+			t.glued = glued
+			l = append(l, t)
+			glued = true
+		}
+	}
+	return l
+}
+
+// skip passes a blank, a comment or the end of a line that goes on.
+func (s *scanner) skip() bool {
+	rest := s.src.Text[s.at:]
+	switch {
+	case strings.HasPrefix(rest, "\\\n"):
+		s.at += 2
+	case strings.HasPrefix(rest, "\\\r\n"):
+		s.at += 3
+	case strings.HasPrefix(rest, "//"):
+		if end := strings.IndexByte(rest, '\n'); end >= 0 {
+			s.at += end
+		} else {
+			s.at = len(s.src.Text)
+		}
+	case strings.HasPrefix(rest, "/*"):
+		s.comment(rest)
+	case strings.IndexByte(" \t\r\f\v", rest[0]) >= 0:
+		s.at++
+	default:
+		return false
+	}
+	return true
+}
+
+// comment passes a comment that may hold several lines; it counts as a blank.
+func (s *scanner) comment(rest string) {
+	end := strings.Index(rest[2:], "*/")
+	if end < 0 {
+		s.diags.Errorf(diag.Span{Source: s.src, Start: s.at, End: s.at + 2}, "", "a comment is not ended")
+		s.at = len(s.src.Text)
+		return
+	}
+	s.at += 2 + end + 2
+}
+
+// token takes one token.
+func (s *scanner) token() token {
+	start := s.at
+	kind := markToken
+	switch c := s.src.Text[s.at]; {
+	case c == '"':
+		kind = quotedToken
+		s.quoted()
+	case letter(c):
+		kind = wordToken
+		s.run()
+	case digit(c):
+		kind = numberToken
+		s.run()
+	case strings.HasPrefix(s.src.Text[s.at:], "<<"), strings.HasPrefix(s.src.Text[s.at:], ">>"):
+		s.at += 2
+	default:
+		s.at += len(string([]rune(s.src.Text[s.at:min(s.at+4, len(s.src.Text))])[:1]))
+		s.at = min(s.at, len(s.src.Text))
+	}
+	return token{kind: kind, text: s.src.Text[start:s.at], span: diag.Span{Source: s.src, Start: start, End: s.at}}
+}
+
+// run takes letters and digits.
+func (s *scanner) run() {
+	for s.at < len(s.src.Text) && (letter(s.src.Text[s.at]) || digit(s.src.Text[s.at])) {
+		s.at++
+	}
+}
+
+// quoted takes a text in quotes, which ends with its line at the latest.
+func (s *scanner) quoted() {
+	start := s.at
+	for s.at++; s.at < len(s.src.Text); s.at++ {
+		switch s.src.Text[s.at] {
+		case '"':
+			s.at++
+			return
+		case '\n':
+			s.diags.Errorf(diag.Span{Source: s.src, Start: start, End: s.at}, "", "a quoted text is not ended")
+			return
+		}
+	}
+	s.diags.Errorf(diag.Span{Source: s.src, Start: start, End: s.at}, "", "a quoted text is not ended")
+}
+
+func letter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func digit(c byte) bool  { return c >= '0' && c <= '9' }

@@ -1,0 +1,270 @@
+package dpdf
+
+import (
+	"strings"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// statement is one line of commands: labels, and a command or none.
+type statement struct {
+	labels   []token
+	name     string // "push d"; "" when there are only labels
+	operands []line // what follows the name, at commas
+	span     diag.Span
+	cmd      *command
+}
+
+// statement reads a line as labels and a command, and finds the command.
+func (p *parser) statement(l line) statement {
+	var s statement
+	for len(l) >= 2 && l[0].kind == wordToken && l[1].text == ":" {
+		s.labels = append(s.labels, l[0])
+		l = l[2:]
+	}
+	if len(l) == 0 {
+		return s
+	}
+	s.span = l.span()
+	if why := compile.Refused(squeeze(l)); why != "" {
+		p.diags.Errorf(s.span, "", "%s: %s", l.text(), why)
+		return s
+	}
+	for words := min(3, leadingWords(l)); words > 0; words-- {
+		name := l[:words].text()
+		if c := commands[name]; c != nil {
+			s.name, s.cmd = name, c
+			s.operands = p.operands(l[words:], words, s.span)
+			return s
+		}
+	}
+	p.unknown(l)
+	return s
+}
+
+// squeeze is a line with no blanks beside commas, as the list of refused commands has it.
+func squeeze(l line) string {
+	text := strings.ReplaceAll(l.text(), " ,", ",")
+	return strings.ReplaceAll(text, ", ", ",")
+}
+
+// leadingWords counts the words before the first number or mark.
+func leadingWords(l line) (n int) {
+	for n < len(l) && l[n].kind == wordToken {
+		n++
+	}
+	return n
+}
+
+// unknown reports a command there is not. What is echoed is its first word, or the two that make a name.
+func (p *parser) unknown(l line) {
+	typed := l[:max(1, min(leadingWords(l), 2))]
+	hint := ""
+	if near := compile.Nearest(typed.text(), commandNames()); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	if !isGroup(typed[0].text) {
+		typed = typed[:1]
+	}
+	p.diags.Errorf(typed.span(), hint, "there is no command %q", typed.text())
+}
+
+// isGroup reports whether a word begins the names of commands.
+func isGroup(word string) bool {
+	for name := range commands {
+		if strings.HasPrefix(name, word+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// operands cuts what follows a name at commas; a first comma only divides it from the name.
+func (p *parser) operands(l line, words int, at diag.Span) (list []line) {
+	if len(l) == 0 {
+		return nil
+	}
+	if l[0].text == "," {
+		l = l[1:]
+	}
+	from := 0
+	for i, t := range l {
+		if t.text == "," {
+			list = append(list, l[from:i])
+			from = i + 1
+		}
+	}
+	list = append(list, l[from:])
+	for _, o := range list {
+		if len(o) == 0 {
+			p.diags.Errorf(at, "", "an operand is missing")
+			return nil
+		}
+	}
+	return list
+}
+
+// build makes a program of each probe.
+func (p *parser) build() {
+	for i := range p.bodies {
+		b := &p.bodies[i]
+		if len(b.code) == 0 {
+			p.diags.Errorf(b.span, "", "the probe has no commands")
+			continue
+		}
+		e := emitter{parser: p, b: compile.NewBuilder(p.file.Name + ":" + afterColon(b.probe.Place))}
+		if program := e.program(i); program != nil {
+			b.probe.Program = program
+			p.file.Probes = append(p.file.Probes, b.probe)
+		}
+	}
+}
+
+func afterColon(place string) string { return place[strings.LastIndexByte(place, ':')+1:] }
+
+// emitter writes the program of one probe.
+type emitter struct {
+	*parser
+	b      *compile.Builder
+	body   int // whose statements are being written
+	labels map[labelAt]compile.Label
+	wanted []labelAt    // of other probes
+	taken  map[int]bool // bodies that are part of the program
+
+	constant uint64 // pushed by the command written last, when fresh
+	fresh    bool
+	known    bool // fresh, as it was before the command being written
+	logs     int  // commands that log
+}
+
+// labelAt names a label: a body and its name there.
+type labelAt struct {
+	body int
+	name string
+}
+
+// program writes the commands of a probe, and after them those of other probes whose labels they use.
+func (e *emitter) program(i int) *compile.Program {
+	before := len(*e.diags)
+	e.labels, e.taken = map[labelAt]compile.Label{}, map[int]bool{}
+	e.b.SetUnsafe(e.o.Unsafe)
+	e.b.SetWrap(e.wrap)
+	e.take(i)
+	for len(e.wanted) > 0 {
+		next := e.wanted[0]
+		e.wanted = e.wanted[1:]
+		e.take(next.body)
+	}
+	if len(*e.diags) > before {
+		return nil
+	}
+	e.limits()
+	program, err := e.b.Program()
+	if err != nil {
+		e.diags.Errorf(e.bodies[i].span, "", "%v", err)
+		return nil
+	}
+	*e.diags = append(*e.diags, compile.Verify(program)...)
+	return program
+}
+
+// take writes the commands of one body.
+func (e *emitter) take(i int) {
+	if e.taken[i] {
+		return
+	}
+	e.taken[i], e.body, e.fresh = true, i, false
+	seen := map[string]bool{}
+	for _, s := range e.bodies[i].code {
+		for _, t := range s.labels {
+			if seen[t.text] {
+				e.diags.Errorf(t.span, "", "label %q is there twice", t.text)
+				continue
+			}
+			seen[t.text] = true
+			e.b.Place(e.label(i, t.text))
+			e.fresh = false
+		}
+		if s.cmd != nil {
+			e.command(s)
+		}
+	}
+}
+
+// label is the builder's label for a name in a body.
+func (e *emitter) label(body int, name string) compile.Label {
+	key := labelAt{body, name}
+	l, ok := e.labels[key]
+	if !ok {
+		l = e.b.NewLabel()
+		e.labels[key] = l
+	}
+	return l
+}
+
+// find is the label that a jump names: one of its own body, or else the only one of that name in the file.
+func (e *emitter) find(t token) (compile.Label, bool) {
+	if e.has(e.body, t.text) {
+		return e.label(e.body, t.text), true
+	}
+	found := -1
+	for i := range e.bodies {
+		if e.has(i, t.text) {
+			if found >= 0 {
+				e.diags.Errorf(t.span, "", "several other probes have a label %q", t.text)
+				return 0, false
+			}
+			found = i
+		}
+	}
+	if found < 0 {
+		e.diags.Errorf(t.span, e.near(t.text), "there is no label %q", t.text)
+		return 0, false
+	}
+	e.wanted = append(e.wanted, labelAt{found, t.text})
+	return e.label(found, t.text), true
+}
+
+// has reports whether a body has a label.
+func (e *emitter) has(body int, name string) bool {
+	for _, s := range e.bodies[body].code {
+		for _, t := range s.labels {
+			if t.text == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// near is a hint at a label of the same body that looks like a name.
+func (e *emitter) near(name string) string {
+	var names []string
+	for _, s := range e.bodies[e.body].code {
+		for _, t := range s.labels {
+			names = append(names, t.text)
+		}
+	}
+	if near := compile.Nearest(name, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
+}
+
+// limits turns jmpmax and logmax into fuel and bytes. A program of n commands takes at most n steps between
+// two jumps; an item has a header and a length beside what DProbes counts.
+func (e *emitter) limits() {
+	fuel, logged := 0, 0
+	if e.jumps > 0 {
+		fuel = min((e.jumps+1)*max(1, e.b.Len()), runtime.MaxFuel)
+	}
+	if e.logMax > 0 {
+		logged = min(e.logMax+itemOverhead*max(1, e.logs), runtime.MaxLog)
+	}
+	e.b.Limits(e.stack, uint32(fuel), logged)
+}
+
+// itemOverhead is what an item takes in the log besides its bytes: a header, a length, and padding.
+const itemOverhead = 24

@@ -1,0 +1,71 @@
+package dpdf
+
+import "gotap/runtime"
+
+// variables are the two arrays of a file.
+type variables struct {
+	name  string // "lv"
+	key   string // the keyword of the header that says how many there are
+	array func(f *File) (id, size int)
+}
+
+var arrays = []variables{
+	{"lv", "vars", func(f *File) (int, int) { return f.Locals, f.Vars }},
+	{"gv", "globals", func(f *File) (int, int) { return f.GlobalVars, f.Globals }},
+}
+
+func variableCommands() {
+	for _, v := range arrays {
+		commands["push "+v.name] = v.command(runtime.OpPushLV, nil)
+		// ( v -- ) with an index behind the command; ( i v -- ) without.
+		commands["pop "+v.name] = v.command(runtime.OpPopLV, func(e *emitter, onStack bool) {
+			if onStack {
+				e.b.Op(runtime.OpXchg)
+			}
+		})
+		// ( v -- v ) with an index; ( v i -- v ) without.
+		commands["move "+v.name] = v.command(runtime.OpPopLV, func(e *emitter, onStack bool) {
+			if onStack {
+				e.b.Op(runtime.OpOver)
+				e.b.Op(runtime.OpXchg)
+			} else {
+				e.b.Op(runtime.OpDup)
+			}
+		})
+		commands["inc "+v.name] = v.command(runtime.OpAddLV, addend(1))
+		commands["dec "+v.name] = v.command(runtime.OpAddLV, addend(-1))
+	}
+}
+
+// addend pushes what is to be added, below the index.
+func addend(n int64) func(e *emitter, onStack bool) {
+	return func(e *emitter, onStack bool) {
+		e.b.Push(uint64(n))
+		if onStack {
+			e.b.Op(runtime.OpXchg)
+		}
+	}
+}
+
+// command is a command on a variable, whose index is behind it or on the stack. before writes what goes before the index.
+func (v variables) command(op runtime.Op, before func(e *emitter, onStack bool)) *command {
+	return &command{0, 1, func(e *emitter, s statement) {
+		id, size := v.array(e.file)
+		if size == 0 {
+			e.diags.Errorf(s.span, v.key+" = 1", "the header does not say how many variables %s there are", v.name)
+			return
+		}
+		onStack := len(s.operands) == 0
+		if before != nil {
+			before(e, onStack)
+		}
+		if !onStack {
+			n, ok := e.number(s.operands[0], 0, int64(size)-1)
+			if !ok {
+				return
+			}
+			e.b.Push(uint64(n))
+		}
+		e.b.Object(op, id)
+	}}
+}
