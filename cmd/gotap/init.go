@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"gotap/samples"
+	"gotap/script"
+)
+
+// jsconfig makes an editor check scripts against the types beside it; Node's own types would only mislead.
+const jsconfig = `{
+  "compilerOptions": { "checkJs": true, "target": "ES2022", "lib": ["ES2022"], "types": [], "noEmit": true },
+  "include": ["*.js", "*.ts", "gotap.d.ts"]
+}
+`
+
+func newInit(w *World) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Write types for the editor, jsconfig.json and a first script",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return writeProject(w, dir)
+		},
+	}
+}
+
+// writeProject writes what is not there yet; a file of the user's is never overwritten, but the types always are.
+func writeProject(w *World, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return withStatus(statusFailure, fmt.Errorf("cannot make %s: %w", dir, err))
+	}
+	first, _ := samples.Find("hello")
+	for _, f := range []struct {
+		name, text string
+		ours       bool
+	}{{"gotap.d.ts", script.Typings(), true}, {"jsconfig.json", jsconfig, false}, {"hello.js", first.Text, false}} {
+		path := filepath.Join(dir, f.name)
+		if _, err := os.Lstat(path); err == nil && !f.ours {
+			fmt.Fprintf(w.Stderr, "gotap: %s is there already\n", path)
+			continue
+		} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return withStatus(statusFailure, err)
+		}
+		if err := os.WriteFile(path, []byte(f.text), 0o644); err != nil {
+			return withStatus(statusFailure, fmt.Errorf("cannot write %s: %w", path, err))
+		}
+		fmt.Fprintln(w.Stdout, path)
+	}
+	return nil
+}

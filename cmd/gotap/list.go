@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"gotap/engine"
+	"gotap/engine/place"
+)
+
+func newList(w *World) *cobra.Command {
+	var pid string
+	var verbose bool
+	c := &cobra.Command{
+		Use:   "list [flags] SPEC [-- COMMAND ARG…]",
+		Short: "List the places that match: in a file named by SPEC, in -p PID, or in COMMAND",
+		Long: `list prints one place a line, each written so that a script can use it.
+SPEC is a place as in probe(): libc:mem*, /bin/ls:main, usdt:*:*, main.c lines as @main.c:42.
+COMMAND is started, looked at before its first instruction, and ended.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			own, command := splitCommand(c, args)
+			if len(own) != 1 {
+				return withStatus(statusUsage, errors.New("list takes one SPEC"))
+			}
+			spec, err := place.Parse(own[0])
+			if err != nil {
+				return withStatus(statusUsage, err)
+			}
+			found, err := listPlaces(spec, pid, command)
+			if err != nil {
+				return err
+			}
+			return printPlaces(w, found, verbose)
+		},
+	}
+	c.Flags().StringVarP(&pid, "pid", "p", "", "list what this process maps")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "add arguments, types and addresses")
+	return c
+}
+
+func listPlaces(spec place.Spec, pid string, command []string) ([]engine.Entry, error) {
+	catalog := engine.NewCatalog()
+	defer catalog.Close()
+	var found []engine.Entry
+	var err error
+	switch {
+	case pid != "" && len(command) > 0:
+		return nil, withStatus(statusUsage, errors.New("-p and a COMMAND exclude each other"))
+	case pid != "":
+		n, perr := parsePid(pid)
+		if perr != nil {
+			return nil, withStatus(statusUsage, perr)
+		}
+		found, err = catalog.Process(n, spec)
+	case len(command) > 0:
+		found, err = listCommand(catalog, spec, command)
+	case spec.Module == "":
+		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("%s: where is it to be looked for?", spec)),
+			"name a file (libc:malloc, ./prog:main), or give -p PID or -- COMMAND"}
+	default:
+		found, err = catalog.File(spec)
+	}
+	switch {
+	case err == nil:
+		return found, nil
+	case isMissing(err):
+		return nil, withStatus(statusNoProbe, err)
+	case statusOf(err) != statusUsage:
+		return nil, err
+	}
+	return nil, withStatus(statusTarget, err)
+}
+
+// listCommand starts a program, looks at what it maps before its first instruction, and ends it: nothing of it has run.
+func listCommand(catalog *engine.Catalog, spec place.Spec, command []string) ([]engine.Entry, error) {
+	s, err := engine.New(engine.Config{})
+	if err != nil {
+		return nil, withStatus(statusTarget, err)
+	}
+	pid, err := s.Launch(engine.Command{Path: command[0], Args: command})
+	if err != nil {
+		s.Close(true)
+		return nil, withStatus(statusTarget, err)
+	}
+	found, err := catalog.Process(pid, spec)
+	syscall.Kill(pid, syscall.SIGKILL)
+	s.Close(true)
+	syscall.Wait4(pid, nil, 0, nil) // reaped already is as well
+	return found, err
+}
+
+func printPlaces(w *World, found []engine.Entry, verbose bool) error {
+	for _, e := range found {
+		if !verbose {
+			fmt.Fprintln(w.Stdout, e.Text)
+			continue
+		}
+		fmt.Fprintln(w.Stdout, e.Text)
+		if e.Signature != "" {
+			fmt.Fprintf(w.Stdout, "    %s\n", e.Signature)
+		}
+		fmt.Fprintf(w.Stdout, "    at %s\n", e.Where)
+	}
+	return nil
+}

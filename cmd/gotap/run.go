@@ -1,0 +1,36 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newRun(w *World) *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [flags] SCRIPT [-- COMMAND ARG…]",
+		Short: "Trace a program with a script",
+		Long: `run traces COMMAND, started stopped before its first instruction, or the processes given with -p.
+With neither it probes a small demonstration process of its own.
+
+SCRIPT is a file, - for standard input, the name of a sample, or the text given with -e.
+Ctrl-C once ends the run: end() runs, aggregations print, and the target is as it was. Twice detaches at once.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if w.control == nil {
+				return supervise(w)
+			}
+			own, command := splitCommand(c, args)
+			text, err := readScript(w, own, o.text, c.Flags().Changed("eval"))
+			if err != nil {
+				return err
+			}
+			p, err := o.check(w, command)
+			if err != nil {
+				return err
+			}
+			r := newRun1(w, p)
+			return r.run(text)
+		},
+	}
+	o.register(c)
+	return c
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"gotap/samples"
+)
+
+// A scriptText is a script before it is loaded.
+type scriptText struct {
+	name string // as the user knows it
+	dir  string // where its relative imports start
+	text string
+}
+
+// readScript finds the text of a script: a file, "-" for standard input, the text of -e, or a sample's bare name.
+func readScript(w *World, args []string, eval string, hasEval bool) (scriptText, error) {
+	switch {
+	case hasEval && len(args) > 0:
+		return scriptText{}, &hintError{withStatus(statusUsage, fmt.Errorf("there is a script already (-e), so %q is one too many", args[0])),
+			"the program to trace and its arguments come after --"}
+	case hasEval:
+		return scriptText{name: "-e", text: eval}, nil
+	case len(args) == 0:
+		return scriptText{}, &hintError{withStatus(statusUsage, errors.New("no script is given")),
+			"gotap run SCRIPT -- COMMAND, or -e 'TEXT'; `gotap samples` lists the library"}
+	case len(args) > 1:
+		return scriptText{}, &hintError{withStatus(statusUsage, fmt.Errorf("one script at a time, so %q is one too many", args[1])),
+			"the program to trace and its arguments come after --"}
+	case args[0] == "-":
+		text, err := io.ReadAll(w.Stdin)
+		return scriptText{name: "<stdin>", text: string(text)}, withStatus(statusUsage, err)
+	}
+	return readFile(args[0])
+}
+
+func readFile(path string) (scriptText, error) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		return scriptText{name: path, dir: filepath.Dir(path), text: string(text)}, nil
+	}
+	if filepath.Base(path) == path {
+		if s, ok := samples.Find(path); ok {
+			return scriptText{name: s.Name + ".js", text: s.Text}, nil
+		}
+	}
+	var p *os.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return scriptText{}, withStatus(statusUsage, fmt.Errorf("cannot read the script %s: %w", path, err))
+}

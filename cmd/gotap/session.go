@@ -1,0 +1,324 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"gotap/compile/diag"
+	"gotap/engine"
+	"gotap/engine/place"
+	"gotap/runtime"
+	"gotap/script"
+	"gotap/script/output"
+	"gotap/stdlib"
+)
+
+// A run is one session: a script, the targets, and what comes out. It belongs to the goroutine that runs it; only stop,
+// lifecycle and warn are called by others.
+type run struct {
+	w       *World
+	plan    *plan
+	out     output.Sink
+	arena   *runtime.Arena
+	script  *script.Script
+	session *engine.Session
+	tracer  *tracer
+
+	launched int // process number of COMMAND, 0 when there is none
+	demo     bool
+	stopping chan struct{} // closed by the first stop(n)
+	stopped  atomic.Bool
+}
+
+func newRun1(w *World, p *plan) *run {
+	r := &run{w: w, plan: p, stopping: make(chan struct{})}
+	if p.json {
+		r.out = output.NewJSON(p.data)
+	} else {
+		r.out = output.NewText(p.data, w.Stderr)
+	}
+	return r
+}
+
+// run goes through a session: load, start the target, arm, trace, end.
+func (r *run) run(text scriptText) error {
+	status, err := r.phases(text)
+	if err != nil {
+		status = statusOf(err)
+		r.complain(err)
+	}
+	r.out.End(status)
+	r.out.Flush()
+	if werr := r.out.Err(); werr != nil && status == statusOK && !errors.Is(werr, syscall.EPIPE) {
+		return withStatus(statusFailure, fmt.Errorf("cannot write the data: %w", werr))
+	}
+	if status != statusOK {
+		return &statusError{status, nil} // it has been told
+	}
+	return nil
+}
+
+// phases does the work of run and returns the status.
+func (r *run) phases(text scriptText) (int, error) {
+	control := newControl(r.w)
+	if err := r.load(text); err != nil {
+		return 0, err
+	}
+	defer r.close()
+	if err := r.begin(); err != nil {
+		r.abandon()
+		return 0, err
+	}
+	if err := r.trace(control); err != nil {
+		r.finish()
+		return 0, err
+	}
+	return r.finish(), nil
+}
+
+// load prepares everything that needs no target.
+func (r *run) load(text scriptText) error {
+	var err error
+	if r.arena, err = runtime.NewArena(runtime.ArenaOptions{}); err != nil {
+		return withStatus(statusFailure, err)
+	}
+	var list diag.List
+	r.script, list = script.Load(script.Options{
+		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
+		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck,
+	})
+	if err := list.Err(); err != nil {
+		return withStatus(statusUsage, err)
+	}
+	for _, d := range list {
+		r.status("%s", d.String())
+	}
+	r.session, err = engine.New(engine.Config{
+		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
+		Notify: r.lifecycle, Warn: r.warn,
+	})
+	if err != nil {
+		return withStatus(statusTarget, err)
+	}
+	r.tracer = newTracer(r.session, r.arena, r.stop)
+	r.script.SetTracer(r.tracer)
+	return nil
+}
+
+// begin starts or attaches the targets and arms the probes. Nothing of COMMAND has run when it returns.
+func (r *run) begin() error {
+	if err := r.targets(); err != nil {
+		return withStatus(statusTarget, err)
+	}
+	if err := r.addAll(); err != nil {
+		return err
+	}
+	r.script.Begin()
+	r.script.Start()
+	r.out.Ready()
+	r.out.Flush()
+	if r.plan.ready != nil {
+		r.plan.ready.WriteString("ready\n") // who asked for it may have gone
+		r.plan.ready.Close()
+	}
+	if err := r.session.Start(); err != nil {
+		return withStatus(statusTarget, err)
+	}
+	return nil
+}
+
+func (r *run) targets() error {
+	for _, pid := range r.plan.pids {
+		if err := r.session.Attach(pid); err != nil {
+			return err
+		}
+	}
+	if len(r.plan.pids) > 0 {
+		return nil
+	}
+	c := engine.Command{Stdin: r.w.Stdin, Stdout: r.w.Stdout, Stderr: r.w.Stderr}
+	if len(r.plan.command) > 0 {
+		c.Path, c.Args = r.plan.command[0], r.plan.command
+	} else {
+		path, argv, err := demoCommand()
+		if err != nil {
+			return err
+		}
+		r.demo = true
+		c.Path, c.Args = path, argv
+		r.note("no target: probing gotap's own demonstration for %v", demoTime)
+	}
+	pid, err := r.session.Launch(c)
+	r.launched = pid
+	return err
+}
+
+// addAll registers the script's probes. What is not found is told all together, by the policy of --missing.
+func (r *run) addAll() error {
+	var failed diag.List
+	status, added := 0, 0
+	for _, p := range r.script.Probes() {
+		err := r.tracer.Add(p)
+		switch {
+		case err == nil:
+			added++
+		case isMissing(err) && (p.Optional || r.plan.missing != "error" || r.demo):
+			if r.plan.missing == "warn" {
+				r.note("%v", err)
+			}
+		default:
+			failed = append(failed, diagnose(p, err)...)
+			status = max(status, statusOfProbe(err))
+		}
+	}
+	if len(failed) > 0 {
+		return withStatus(status, failed)
+	}
+	return r.checkAdded(added)
+}
+
+// checkAdded refuses a run that could never see a hit.
+func (r *run) checkAdded(added int) error {
+	if n := len(r.script.Probes()); n > 0 && added == 0 {
+		return withStatus(statusNoProbe, errors.New("no probe matched: there is nothing to trace"))
+	}
+	places := 0
+	for _, s := range r.session.Query() {
+		places += s.Places
+	}
+	if added > 0 {
+		r.note("%d probes at %d places", added, places)
+	}
+	return nil
+}
+
+func isMissing(err error) bool {
+	var missing *place.NotFoundError
+	return errors.As(err, &missing)
+}
+
+func statusOfProbe(err error) int {
+	var list diag.List
+	var syntax *place.SyntaxError
+	switch {
+	case errors.As(err, &list), errors.As(err, &syntax):
+		return statusUsage
+	case isMissing(err):
+		return statusNoProbe
+	}
+	return statusTarget
+}
+
+// diagnose is an error about a probe as diagnostics: its own, or one that points at the place's text.
+func diagnose(p *script.Probe, err error) diag.List {
+	var list diag.List
+	if errors.As(err, &list) {
+		return list
+	}
+	at := p.Span
+	if len(p.Specs) > 0 {
+		at = p.Specs[0].Span
+	}
+	list.Errorf(at, hintOf(err), "%v", err)
+	return list
+}
+
+// trace waits for what ends the run: the targets, the user, the time, or the script.
+func (r *run) trace(c control) error {
+	var due <-chan time.Time
+	if r.plan.duration > 0 {
+		timer := time.NewTimer(r.plan.duration)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-r.session.Done():
+		return withStatus(statusFailure, r.session.Wait())
+	case <-r.stopping:
+	case <-due:
+	case <-c.Gone:
+	case <-c.Interrupts:
+		go r.hurry(c)
+	}
+	return nil
+}
+
+// hurry is the second Ctrl-C: detach at once and go, whatever callbacks still want to do.
+func (r *run) hurry(c control) {
+	select {
+	case <-c.Interrupts:
+	case <-c.Gone:
+	}
+	r.session.Close(true)
+	os.Exit(statusOK)
+}
+
+// finish lets the targets go, runs end() and tells what is to be told. It returns the status.
+func (r *run) finish() int {
+	states := r.session.Query()
+	err := r.session.Close(false)
+	r.endCommand()
+	r.script.End()
+	r.tell(states)
+	if err != nil {
+		r.complain(withStatus(statusFailure, err))
+		return statusFailure
+	}
+	return r.script.Status()
+}
+
+// endCommand ends COMMAND with the run. It is asked, not forced: what it does then is its own business.
+func (r *run) endCommand() {
+	if r.launched == 0 {
+		return
+	}
+	var ws syscall.WaitStatus
+	if got, _ := syscall.Wait4(r.launched, &ws, syscall.WNOHANG, nil); got != 0 {
+		return // it has ended before
+	}
+	syscall.Kill(r.launched, syscall.SIGTERM)
+	for end := time.Now().Add(commandPatience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if got, err := syscall.Wait4(r.launched, &ws, syscall.WNOHANG, nil); got != 0 || err != nil && !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+	r.note("process %d got SIGTERM and still runs", r.launched)
+}
+
+// commandPatience is how long gotap waits for COMMAND to follow its SIGTERM, so that their outputs do not mix.
+const commandPatience = 2 * time.Second
+
+// abandon ends a run that never began: COMMAND has not run an instruction of its own, so it can be killed.
+func (r *run) abandon() {
+	if r.launched != 0 {
+		syscall.Kill(r.launched, syscall.SIGKILL)
+	}
+	r.session.Close(true)
+	if r.launched != 0 {
+		syscall.Wait4(r.launched, nil, 0, nil) // reaped already is as well
+	}
+}
+
+func (r *run) close() {
+	r.script.Close()
+	r.arena.Close()
+}
+
+// stop is the script's stop(n). Safe for concurrent use.
+func (r *run) stop(int) {
+	if r.stopped.CompareAndSwap(false, true) {
+		close(r.stopping)
+	}
+}
+
+// stuck ends a session whose JavaScript cannot be interrupted: the targets come first.
+func (r *run) stuck(err error) {
+	r.session.Close(true)
+	r.complain(withStatus(statusFailure, err))
+	r.out.Flush()
+	os.Exit(statusFailure)
+}

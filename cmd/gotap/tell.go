@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"gotap/compile/diag"
+	"gotap/engine"
+	"gotap/script"
+)
+
+// This file is what a session tells the user besides its data.
+
+// note prints a line of status, which -q silences.
+func (r *run) note(format string, args ...any) { r.status("gotap: "+format+"\n", args...) }
+
+func (r *run) status(format string, args ...any) {
+	if !r.plan.quiet {
+		fmt.Fprintf(r.w.Stderr, format, args...)
+	}
+}
+
+// warn is called by the engine, on its thread.
+func (r *run) warn(text string) { r.note("%s", text) }
+
+// complain tells an error; it is a record in JSON.
+func (r *run) complain(err error) {
+	var list diag.List
+	if !errors.As(err, &list) {
+		list = diag.List{{Text: err.Error(), Hint: hintOf(err)}}
+		if !r.plan.json {
+			report(r.w.Stderr, err)
+			return
+		}
+	}
+	for _, d := range list {
+		r.out.Error(d)
+	}
+}
+
+// lifecycle passes an event of a process on. It is called on the tracing thread and does not block.
+func (r *run) lifecycle(e engine.Event) {
+	if e.Kind == engine.EventDone {
+		return
+	}
+	f := map[string]any{"pid": int64(e.Pid), "tid": int64(e.Tid), "time": e.Time}
+	switch e.Kind {
+	case engine.EventFork, engine.EventThread:
+		f["child"] = int64(e.Child)
+	case engine.EventExec, engine.EventModule:
+		f["path"] = e.Path
+	case engine.EventSignal:
+		f["signal"] = int64(e.Signal)
+	case engine.EventExit:
+		f["signal"], f["status"] = int64(e.Signal), int64(e.Status)
+	}
+	r.script.Lifecycle(script.Event{Kind: string(e.Kind), Fields: f})
+}
+
+// tell reports what was lost and, with --stats, what every probe did. Loss is told with -q too.
+func (r *run) tell(states []engine.ProbeState) {
+	r.tellTraps()
+	lost := map[string]uint64{}
+	for _, from := range []map[string]uint64{r.arena.Lost(), r.script.Lost()} {
+		for cause, n := range from {
+			lost[cause] += n
+		}
+	}
+	for _, s := range states {
+		if s.Missed > 0 {
+			lost[fmt.Sprintf("hits of %s missed", s.Name)] += s.Missed
+		}
+	}
+	causes := make([]string, 0, len(lost))
+	for cause, n := range lost {
+		if n > 0 {
+			causes = append(causes, cause)
+		}
+	}
+	sort.Strings(causes)
+	for _, cause := range causes {
+		r.out.Lost(cause, lost[cause])
+	}
+	if r.plan.stats {
+		r.tellStats(states)
+	}
+}
+
+// tellTraps reports programs that were ended early, with their place.
+func (r *run) tellTraps() {
+	for _, t := range r.arena.Traps() {
+		info, _ := r.arena.Program(t.Program)
+		where := info.Name
+		if info.Where != nil {
+			where = info.Where(t.PC)
+		}
+		text := fmt.Sprintf("%s: %s", where, t.Trap)
+		if t.Addr != 0 {
+			text += fmt.Sprintf(" %#x", t.Addr)
+		}
+		r.out.Lost(text, t.Count)
+	}
+}
+
+func (r *run) tellStats(states []engine.ProbeState) {
+	st := r.session.Stats()
+	fmt.Fprintf(r.w.Stderr, "gotap: %d hits, %d instructions stepped, threads held %d times\n", st.Hits, st.Steps, st.Held)
+	for _, s := range states {
+		var how []string
+		for name, n := range s.Strategy {
+			how = append(how, fmt.Sprintf("%d %s", n, name))
+		}
+		sort.Strings(how)
+		fmt.Fprintf(r.w.Stderr, "gotap: %-30s %-9s %10d hits %6d missed, places: %s\n", s.Name, s.State, s.Hits, s.Missed, strings.Join(how, ", "))
+		for _, why := range s.Refused {
+			fmt.Fprintf(r.w.Stderr, "gotap:   left out: %s\n", why)
+		}
+	}
+}

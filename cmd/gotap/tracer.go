@@ -1,0 +1,130 @@
+package main
+
+import (
+	"sync"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/compile/js"
+	"gotap/engine"
+	"gotap/engine/place"
+	"gotap/runtime"
+	"gotap/script"
+)
+
+// tracer is the script's view of the engine: it turns probes of a script into probes of a session.
+// It is safe for concurrent use.
+type tracer struct {
+	session *engine.Session
+	arena   *runtime.Arena
+	stop    func(status int)
+
+	mu    sync.Mutex
+	codes map[codeKey]*runtime.Code // programs that were bound already: places share them
+}
+
+// codeKey is what a bound program depends on.
+type codeKey struct {
+	program *compile.Program
+	word    int
+}
+
+func newTracer(s *engine.Session, a *runtime.Arena, stop func(int)) *tracer {
+	return &tracer{session: s, arena: a, stop: stop, codes: map[codeKey]*runtime.Code{}}
+}
+
+// Add registers a probe. Errors about the place point at the text that names it.
+func (t *tracer) Add(p *script.Probe) error {
+	spec, list := probeSpec(p)
+	if err := list.Err(); err != nil {
+		return err
+	}
+	spec.Compile = func(at engine.PlaceInfo) (engine.Handlers, error) { return t.compile(p, at) }
+	return t.session.Add(spec)
+}
+
+func probeSpec(p *script.Probe) (engine.ProbeSpec, diag.List) {
+	var list diag.List
+	spec := engine.ProbeSpec{
+		ID: p.ID, Name: p.Name, After: p.After, Limit: p.Limit, Every: p.Every, MaxActive: p.MaxActive,
+		LogOnFault: p.LogOnFault, Optional: p.Optional, Disabled: p.Disabled,
+		HasEnter: p.Has(js.Enter), HasPost: p.Has(js.Post), HasLeave: p.Has(js.Leave), HasFault: p.Has(js.Fault),
+	}
+	result, more := p.Compile(nil)
+	list = append(list, more...)
+	spec.ThisBytes = result.ThisBytes
+	for _, text := range p.Specs {
+		s, err := place.Parse(text.Text)
+		if err != nil {
+			list.Errorf(text.Span, hintOf(err), "%v", err)
+			continue
+		}
+		spec.Specs = append(spec.Specs, s)
+	}
+	return spec, list
+}
+
+// compile makes the programs of a probe for one place.
+func (t *tracer) compile(p *script.Probe, at engine.PlaceInfo) (engine.Handlers, error) {
+	result, list := p.Compile(at)
+	if err := list.Err(); err != nil {
+		return engine.Handlers{}, err
+	}
+	var h engine.Handlers
+	for kind, to := range map[js.HandlerKind]**runtime.Code{js.Enter: &h.Enter, js.Post: &h.Post, js.Leave: &h.Leave, js.Fault: &h.Fault} {
+		program := result.Programs[kind]
+		if program == nil {
+			continue
+		}
+		code, err := t.bind(program, at)
+		if err != nil {
+			return engine.Handlers{}, err
+		}
+		*to = code
+	}
+	return h, nil
+}
+
+// bind verifies a program and makes it ready to run: nothing unverified is ever executed.
+func (t *tracer) bind(program *compile.Program, at engine.PlaceInfo) (*runtime.Code, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := codeKey{program, at.WordSize()}
+	if code := t.codes[key]; code != nil {
+		return code, nil
+	}
+	if !program.Bound.Verified {
+		if err := compile.Verify(program).Err(); err != nil {
+			return nil, err
+		}
+	}
+	code, err := compile.Lower(program, compile.Env{Arena: t.arena, Register: at.Register, WordSize: key.word})
+	if err == nil {
+		t.codes[key] = code
+	}
+	return code, err
+}
+
+// Enable, Disable and Remove act on a registered probe.
+func (t *tracer) Enable(p *script.Probe) error  { return t.session.Enable(p.ID) }
+func (t *tracer) Disable(p *script.Probe) error { return t.session.Disable(p.ID) }
+func (t *tracer) Remove(p *script.Probe) error  { return t.session.Remove(p.ID) }
+
+// Hits and Missed are 0 for a probe that was never registered.
+func (t *tracer) Hits(p *script.Probe) uint64   { return t.state(p).Hits }
+func (t *tracer) Missed(p *script.Probe) uint64 { return t.state(p).Missed }
+
+func (t *tracer) state(p *script.Probe) engine.ProbeState {
+	for _, s := range t.session.Query() {
+		if s.ID == p.ID {
+			return s
+		}
+	}
+	return engine.ProbeState{}
+}
+
+// Release lets a held thread go.
+func (t *tracer) Release(ticket uint32) { t.session.Release(ticket) }
+
+// Stop ends the run.
+func (t *tracer) Stop(status int) { t.stop(status) }
