@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,43 +58,43 @@ type variable struct {
 	index int // of a parameter of the function itself; -1 of all others
 }
 
-// findVariable finds a name, innermost scope first.
+// findVariable finds a name, innermost scope first. At the entry of a function its own parameters are meant, although the
+// code of a call inlined at its very start may begin there too.
 func (in *Info) findVariable(fn *function, pc uint64, name string) (variable, error) {
+	params, _, err := in.paramsOf(fn)
+	if err != nil {
+		return variable{}, err
+	}
+	own := slices.IndexFunc(params, func(e *dwarf.Entry) bool { return in.name(e) == name })
+	if own >= 0 && pc == fn.low {
+		return variable{params[own], own}, nil
+	}
 	top, err := in.scopeOf(fn)
 	if err != nil {
 		return variable{}, err
 	}
 	var have []string
+	for _, e := range params {
+		have = append(have, in.name(e))
+	}
 	path := top.path(pc)
-	for i := len(path) - 1; i > 0; i-- {
-		for _, e := range append(append([]*dwarf.Entry(nil), path[i].vars...), path[i].params...) {
+	for i := len(path) - 1; i >= 0; i-- {
+		locals := path[i].vars
+		if i > 0 {
+			locals = append(slices.Clone(locals), path[i].params...)
+		}
+		for _, e := range locals {
 			if n := in.name(e); n == name {
 				return variable{e, -1}, nil
-			} else if n != "" {
+			} else if pc != fn.low { // nothing is in a local variable yet at the entry
 				have = append(have, n)
 			}
 		}
 	}
-	params, _, err := in.paramsOf(fn)
-	if err != nil {
-		return variable{}, err
+	if own >= 0 {
+		return variable{params[own], own}, nil
 	}
-	var names []string
-	for i, e := range params {
-		if in.name(e) == name {
-			return variable{e, i}, nil
-		}
-		names = append(names, in.name(e))
-	}
-	for _, e := range top.vars {
-		if in.name(e) == name {
-			return variable{e, -1}, nil
-		}
-		if pc != fn.low { // nothing is in a local variable yet at the entry
-			have = append(have, in.name(e))
-		}
-	}
-	have = append(named(names), named(have)...)
+	have = named(have)
 	return variable{}, &UnknownError{Name: name, In: in.funcName(fn.entry), What: "parameter", Have: have, Near: near(name, have)}
 }
 
@@ -294,7 +295,7 @@ func (w *walk) member(t *ctype, name string) error {
 	}
 	if !ok {
 		have := w.in.memberNames(t)
-		return &UnknownError{Name: name, In: w.in.typeName(t), What: "member", Have: have, Near: near(name, have)}
+		return &UnknownError{Name: name, In: w.in.nameOf(t, w), What: "member", Have: have, Near: near(name, have)}
 	}
 	w.name += "." + name
 	if m.virtual {
@@ -310,6 +311,14 @@ func (w *walk) member(t *ctype, name string) error {
 		return err
 	}
 	return w.part(m.offset, w.in.sizeOf(inner))
+}
+
+// nameOf is the name of a struct for messages; of one without a name that of its typedef.
+func (in *Info) nameOf(t *ctype, w *walk) string {
+	if t.name == "" && w.ok {
+		return in.declare(w.typ, true, "", 0)
+	}
+	return in.typeName(t)
 }
 
 // part narrows the place to size bytes at off.
@@ -415,7 +424,7 @@ func (w *walk) value(t *ctype) (compile.Access, error) {
 	case kindStruct, kindUnion, kindArray, kindFunc:
 		a, err := w.place.address()
 		if err != nil && t.kind != kindFunc {
-			return a, fmt.Errorf("it is a whole %s in registers; name a member: %s", w.in.typeName(t), strings.Join(w.in.memberNames(t), ", "))
+			return a, w.whole(t)
 		}
 		return a, err
 	case kindVoid, kindComplex, kindVector, kindOther:
@@ -431,6 +440,15 @@ func (w *walk) value(t *ctype) (compile.Access, error) {
 	a, err := w.place.scalar(size, t.signed, float)
 	a.Type = valueType(t)
 	return a, err
+}
+
+// whole refuses a struct that is in registers.
+func (w *walk) whole(t *ctype) error {
+	s := "it is a whole " + w.in.declare(w.typ, w.ok, "", 0) + " in registers"
+	if names := w.in.memberNames(t); len(names) > 0 {
+		s += "; name a member: " + strings.Join(names, ", ")
+	}
+	return errors.New(s)
 }
 
 // valueType is what a compiler makes of a value of type t.

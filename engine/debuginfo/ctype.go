@@ -38,7 +38,8 @@ type ctype struct {
 	char     bool
 	declared bool // only declared here, defined elsewhere
 	byRef    byRef
-	cplus    bool
+	cplus    bool         // may have constructors
+	keyword  bool         // its name has struct, union or enum before it
 	elem     dwarf.Offset // of a pointer, array, typedef, qualifier, enumeration, function: what it is of
 	hasElem  bool
 	dims     []int64 // of an array; -1: open
@@ -117,6 +118,7 @@ func (in *Info) typeAt(off dwarf.Offset) (*ctype, error) {
 	}
 	u := in.unitOf(off)
 	t.cplus = u == nil || u.isCPlusPlus()
+	t.keyword = u == nil || u.isC()
 	if err := in.fill(t, u); err != nil {
 		return nil, err
 	}

@@ -104,10 +104,10 @@ func (in *Info) typeName(t *ctype) string {
 	}
 	if name == "" {
 		name = "{…}"
-	} else if u := in.unitOf(t.off); t.cplus && u != nil && t.tag != dwarf.TagBaseType {
+	} else if u := in.unitOf(t.off); u != nil && u.hasScopes() && t.tag != dwarf.TagBaseType {
 		name = strings.Join(append(in.scopeNames(u, t.off), name), "::")
 	}
-	if t.cplus && t.name != "" {
+	if !t.keyword && t.name != "" {
 		return name
 	}
 	switch t.tag {

@@ -22,6 +22,7 @@ type unit struct {
 	listed    bool
 	deep      bool // functions inside functions are listed too
 	lines     *lineTable
+	scopes    []namedScope // nil: not listed yet
 }
 
 // unitRange is a piece of code that belongs to a unit.
@@ -41,7 +42,19 @@ func (u *unit) language() int64 {
 	return lang
 }
 
-// isCPlusPlus reports whether names have scopes and types no keyword before them.
+// isC reports whether the names of structs have a keyword before them.
+func (u *unit) isC() bool {
+	switch u.language() {
+	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001, 0: // assembly, too
+		return true
+	}
+	return false
+}
+
+// hasScopes reports whether names are shown with the namespaces around them.
+func (u *unit) hasScopes() bool { return u.isCPlusPlus() || u.language() == langRust }
+
+// isCPlusPlus reports whether classes may have constructors.
 func (u *unit) isCPlusPlus() bool {
 	switch u.language() {
 	case 0x04, 0x1a, 0x21, 0x2b, 0x3a:
