@@ -51,6 +51,7 @@ const (
 const (
 	defaultArena   = 1 << 30
 	defaultArena32 = 64 << 20
+	leastArena     = 16 << 20
 	defaultRing    = 4 << 20
 	minRing        = 64 << 10
 )
@@ -73,16 +74,9 @@ type Arena struct {
 
 // NewArena reserves an arena. The memory is a memfd where the system has one, so that it can be mapped elsewhere too.
 func NewArena(o ArenaOptions) (*Arena, error) {
-	if o.Size == 0 {
-		o.Size = defaultArena
-		if unsafe.Sizeof(uintptr(0)) == 4 {
-			o.Size = defaultArena32
-		}
-	}
-	o.Size = roundUp(o.Size, pageSize)
-	mem, fd, free, err := mapShared(o.Size)
+	mem, fd, free, err := reserve(o.Size)
 	if err != nil {
-		return nil, fmt.Errorf("cannot reserve %d bytes for the arena: %w", o.Size, err)
+		return nil, fmt.Errorf("cannot reserve memory for the arena: %w", err)
 	}
 	// The mapping is page-aligned, lives until Close, and holds no Go pointers: looking at it as words is sound.
 	words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/8)
@@ -93,6 +87,23 @@ func NewArena(o ArenaOptions) (*Arena, error) {
 	}
 	a.free, a.fd = free, fd
 	return a, nil
+}
+
+// reserve maps size bytes. Without a size it takes what the host's limits allow, from the default down.
+func reserve(size int) (mem []byte, fd int, free func() error, err error) {
+	if size != 0 {
+		return mapShared(roundUp(size, pageSize))
+	}
+	size = defaultArena
+	if unsafe.Sizeof(uintptr(0)) == 4 {
+		size = defaultArena32
+	}
+	for ; size >= leastArena; size /= 4 {
+		if mem, fd, free, err = mapShared(size); err == nil {
+			break
+		}
+	}
+	return mem, fd, free, err
 }
 
 // newArenaOn makes an arena of zeroed memory.

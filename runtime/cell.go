@@ -109,7 +109,7 @@ func (o *Object) data(cell []uint64) (d Data, ok bool) {
 	case KindHist, KindLhist:
 		return o.bucketData(cell)
 	case KindMap, KindPerThread:
-		return Data{Kind: o.Kind, Int: int64(cell[cellCount])}, true
+		return o.wordData(cell[cellCount]), true
 	}
 	d = Data{Kind: o.Kind, Count: int64(cell[cellCount])}
 	switch o.Kind {
@@ -126,6 +126,14 @@ func (o *Object) data(cell []uint64) (d Data, ok bool) {
 		d.Int = average(d.Sum, d.Count)
 	}
 	return d, d.Count != 0
+}
+
+// wordData is the value of a map or a per-thread variable.
+func (o *Object) wordData(w uint64) Data {
+	if o.Kind == KindMap && o.Value == ValueFloat {
+		return Data{Kind: o.Kind, Float: math.Float64frombits(w), IsFloat: true}
+	}
+	return Data{Kind: o.Kind, Int: int64(w)}
 }
 
 // average truncates toward zero.

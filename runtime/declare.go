@@ -59,6 +59,9 @@ func (a *Arena) Declare(o Object) (id int, err error) {
 	if err := o.check(); err != nil {
 		return 0, fmt.Errorf("cannot declare %s: %w", o.label(), err)
 	}
+	if o.Kind < KindMap {
+		o.Keys = 0
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	old := *a.objects.Load()

@@ -7,8 +7,6 @@ import (
 	"strings"
 )
 
-func floatOf(bits int64) float64 { return math.Float64frombits(uint64(bits)) }
-
 // Format is the value as it prints. Stacks print as bpftrace prints them, a line for each address after an empty one;
 // symbol names an address of a process and may be nil. Bytes print with what is not printable escaped.
 func (v Value) Format(symbol func(pid int, pc uint64) string) string {

@@ -13,13 +13,13 @@ import "encoding/binary"
 //
 // Literal fields of a format take no room.
 type Hit struct {
-	buf   [hitSize]byte
-	n     int  // bytes used
-	event bool // an exit with an event was logged
-	open  int  // start of the item being written, -1 when there is none
-	over  bool // the item being written does not fit, or the last one did not
-	mark  int  // where the log of the running program starts
-	limit int  // where it must end
+	buf   []byte // grows to what the programs of this thread may log, then stays
+	n     int    // bytes used
+	event bool   // an exit with an event was logged
+	open  int    // start of the item being written, -1 when there is none
+	over  bool   // the item being written does not fit, or the last one did not
+	mark  int    // where the log of the running program starts
+	limit int    // where it must end
 }
 
 // hitSize lets several programs of one place log; each keeps its own limit.
@@ -43,6 +43,16 @@ func (h *Hit) Len() int { return h.n }
 func (h *Hit) start(limit int) {
 	h.mark, h.open, h.over = h.n, -1, false
 	h.limit = min(h.n+limit, hitSize)
+	if h.limit > len(h.buf) {
+		h.grow()
+	}
+}
+
+// grow makes room up to the limit. It is the only allocation on the way of a hit, and happens a few times in the life of a Hit.
+func (h *Hit) grow() {
+	buf := make([]byte, min(max(2*len(h.buf), h.limit), hitSize))
+	copy(buf, h.buf[:h.n])
+	h.buf = buf
 }
 
 // discard takes back all that this program logged.

@@ -144,6 +144,8 @@ func (s Snapshot) DataJSON(d Data) any {
 		return d.marked()
 	case d.Kind == KindStats:
 		return jsonStats{JSONInt(d.Count), JSONInt(d.Int), JSONInt(d.Sum)}
+	case d.IsFloat:
+		return Value{Kind: ValueFloat, Float: d.Float}.JSON()
 	case d.Kind == KindMap && s.Object.Value.class() == classWord:
 		return valueOf(s.Object.Value, uint64(d.Int)).JSON()
 	}

@@ -74,8 +74,8 @@ func (p *printer) data(d Data) {
 		p.w.WriteString(d.marked() + "\n")
 	case d.Kind == KindStats:
 		fmt.Fprintf(p.w, "count %d, average %d, total %d\n", d.Count, d.Int/div, d.Sum/div)
-	case p.s.Object.Value == ValueFloat && d.Kind == KindMap:
-		p.w.WriteString(Value{Kind: ValueFloat, Float: floatOf(d.Int)}.Format(nil) + "\n")
+	case d.IsFloat:
+		p.w.WriteString(Value{Kind: ValueFloat, Float: d.Float / float64(div)}.Format(nil) + "\n")
 	case p.s.Object.Value == ValueUint && d.Kind == KindMap:
 		p.w.WriteString(strconv.FormatUint(uint64(d.Int)/uint64(div), 10) + "\n")
 	default:

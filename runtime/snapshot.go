@@ -25,9 +25,11 @@ type Data struct {
 	Sum      int64    // KindSum, KindAvg, KindStats
 	Min, Max int64    // KindMin; KindMax
 	Buckets  []Bucket // KindHist, KindLhist: from the first that is not empty to the last
+	Float    float64  // KindMap of floats
 	Text     string   // KindText, KindMap of text
 	Cut      bool     // Text was cut
-	IsText   bool
+	IsText   bool     // Text counts, not Int
+	IsFloat  bool     // Float counts, not Int
 }
 
 // Bucket is a part of a histogram. The bounds are inclusive; an open end is nil.
@@ -39,13 +41,18 @@ type Bucket struct {
 // Sort orders the entries as bpftrace prints maps: by value, ascending (histograms by their hits), equal ones by key; texts by key.
 func (s Snapshot) Sort() {
 	slices.SortStableFunc(s.Entries, func(a, b Entry) int {
-		if !a.Data.IsText && !b.Data.IsText {
-			if c := cmp.Compare(a.Data.Int, b.Data.Int); c != 0 {
-				return c
-			}
-		}
-		return compareKeys(a.Key, b.Key)
+		return cmp.Or(compareData(a.Data, b.Data), compareKeys(a.Key, b.Key))
 	})
+}
+
+func compareData(a, b Data) int {
+	switch {
+	case a.IsText || b.IsText:
+		return 0
+	case a.IsFloat && b.IsFloat:
+		return cmp.Compare(a.Float, b.Float)
+	}
+	return cmp.Compare(a.Int, b.Int)
 }
 
 func compareKeys(a, b []Value) int {

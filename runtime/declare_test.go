@@ -1,0 +1,218 @@
+package runtime
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDeclareErrors(t *testing.T) {
+	a := newArena(t)
+	for want, o := range map[string]Object{
+		"the step is 0":                       {Kind: KindLhist, Hi: 3},
+		"is not above the lower end 3":        {Kind: KindLhist, Lo: 3, Hi: 3, Step: 1},
+		"buckets: there can be 4096":          {Kind: KindLhist, Lo: minInt, Hi: maxInt, Step: 1},
+		"cannot declare map m: a map has":     {Name: "m", Kind: KindMap},
+		"max is -1":                           {Kind: KindCount, Keys: 1, Max: -1},
+		"max is 2000000":                      {Kind: KindCount, Keys: 1, Max: 2_000_000},
+		"keys is 17":                          {Kind: KindCount, Keys: 17},
+		"there is no such kind":               {Kind: KindLhist + 1},
+		"variables: there can be 0":           {Kind: KindArray, Size: -1},
+		"the arena of 25165824 bytes is full": {Kind: KindArray, Size: 1 << 20},
+	} {
+		for range 4 { // the arena has room for some
+			if _, err := a.Declare(o); err != nil {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v, want %q", err, want)
+				}
+				want = ""
+				break
+			}
+		}
+		if want != "" {
+			t.Errorf("no error about %q", want)
+		}
+	}
+	if err := a.Refine(999, nil, ValueAny); err == nil {
+		t.Error("refined what is not there")
+	}
+	if h := a.Handle(-1); h != nil {
+		t.Error("a handle for nothing")
+	}
+	if _, off := a.Lookup(999); off != 0 {
+		t.Error("an offset for nothing")
+	}
+}
+
+func TestRefine(t *testing.T) {
+	a := newArena(t)
+	declare := func(o Object) int {
+		id, err := a.Declare(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	open, two := declare(Object{Name: "c", Kind: KindCount, Keys: -1}), declare(Object{Name: "two", Kind: KindSum, Keys: 2})
+	m, n := declare(Object{Name: "m", Kind: KindMap, Keys: -1}), declare(Object{Name: "n", Kind: KindInt})
+	s := declare(Object{Name: "s", Kind: KindHist, Keys: -1})
+	for _, c := range []struct {
+		id    int
+		keys  []ValueKind
+		value ValueKind
+		want  string
+	}{
+		{open, nil, ValueAny, ""},
+		{open, []ValueKind{ValueInt}, ValueAny, "count c is used with no key elsewhere, not with a key of 1 part"},
+		{two, []ValueKind{ValueInt}, ValueAny, "sum two has a key of 2 parts, not a key of 1 part"},
+		{two, []ValueKind{ValueInt, ValueText}, ValueAny, ""},
+		{two, []ValueKind{ValueUint, ValueBytes}, ValueAny, ""},
+		{two, []ValueKind{ValueText, ValueText}, ValueAny, "part 1 of the key of sum two is integer elsewhere, not text"},
+		{m, nil, ValueInt, "map m needs a key"},
+		{m, []ValueKind{ValueInt}, ValueAny, ""},
+		{m, []ValueKind{ValueInt}, ValueText, ""},
+		{m, []ValueKind{ValueInt}, ValueAny, ""},
+		{m, []ValueKind{ValueInt}, ValueInt, "the values of map m are text elsewhere, not integer"},
+		{n, nil, ValueInt, ""},
+		{n, []ValueKind{ValueInt}, ValueInt, "variable n has no keys"},
+		{s, []ValueKind{ValueStack, ValueStack}, ValueAny, "2048 is the most"},
+		{s, []ValueKind{ValueAny}, ValueAny, "anything cannot be part of a key"},
+	} {
+		err := a.Refine(c.id, c.keys, c.value)
+		if got := errorText(err); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("refine %d %v: %q, want %q", c.id, c.keys, got, c.want)
+		}
+	}
+	if o, off := a.Lookup(m); o.Value != ValueText || off == 0 || off%objectSize != 0 {
+		t.Errorf("%+v at %#x", o, off)
+	}
+}
+
+// TestHandleWithoutProgram: a script may use objects before any program does.
+func TestHandleWithoutProgram(t *testing.T) {
+	a := newArena(t)
+	id, _ := a.Declare(Object{Name: "m", Kind: KindMap, Keys: -1})
+	h := a.Handle(id)
+	if _, ok := h.Get(Text("a")); ok || h.Delete(Text("a")) || h.Len() != 0 || len(h.Take().Entries) != 0 {
+		t.Error("there is something")
+	}
+	if err := h.Set(Text("v"), Text("a"), Int(1)); err != nil {
+		t.Fatal(err)
+	}
+	if d, ok := h.Get(Text("a"), Int(1)); !ok || d.Text != "v" {
+		t.Error(d)
+	}
+	for want, err := range map[string]error{
+		"cannot set map m: the key does not fit":                  h.Set(Text("v"), Int(1), Int(1)),
+		"cannot set map m: the value does not fit: it holds text": h.Set(Int(1), Text("a"), Int(1)),
+		"cannot add to map m: the value does not fit":             h.Add(1, Text("a"), Int(1)),
+	} {
+		if errorText(err) != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	id, _ = a.Declare(Object{Name: "n", Kind: KindInt, Init: 4})
+	n := a.Handle(id)
+	n.Add(2)
+	if d, _ := n.Get(); d.Int != 6 || n.Take().Entries[0].Data.Int != 6 {
+		t.Error(d)
+	}
+	if d, _ := n.Get(); d.Int != 4 {
+		t.Error("take does not give the first value again")
+	}
+}
+
+func TestMapOfFloats(t *testing.T) {
+	a := newArena(t)
+	id, _ := a.Declare(Object{Name: "f", Kind: KindMap, Keys: 1})
+	h := a.Handle(id)
+	for i, f := range []float64{2.5, -1, 0.25} {
+		h.Set(Value{Kind: ValueFloat, Float: f}, Int(int64(i)))
+	}
+	h.Set(Int(7), Int(3))
+	if got, want := text(h.Entries(), PrintOptions{}), "@f[1]: -1\n@f[2]: 0.25\n@f[0]: 2.5\n@f[3]: 7\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if d, _ := h.Get(Int(2)); !d.IsFloat || d.Float != 0.25 {
+		t.Error(d)
+	}
+}
+
+// TestCopyFrom moves what every kind of object holds to an object of another arena.
+func TestCopyFrom(t *testing.T) {
+	old, fresh := newArena(t), newArena(t)
+	key := []Value{Text("k"), Int(-1)}
+	for kind := KindInt; kind <= KindLhist; kind++ {
+		for keys := range 2 {
+			o := Object{Name: "o", Kind: kind, Keys: -keys, Size: 3, Hi: 9, Step: 2}
+			if kind == KindMap {
+				o.Keys = -1
+			}
+			var k []Value
+			switch {
+			case o.Keys != 0 && kind >= KindMap:
+				k = key
+			case kind == KindArray:
+				k = []Value{Int(1)}
+			}
+			from, _ := old.Declare(o)
+			to, _ := fresh.Declare(o)
+			h := old.Handle(from)
+			switch {
+			case kind == KindText:
+				h.Set(Text("text"))
+			case kind <= KindArray || kind == KindMap:
+				h.Set(Int(5), k...)
+			case kind != KindPerThread:
+				h.Add(5, k...)
+				h.Add(-3, k...)
+			}
+			if err := fresh.Handle(to).CopyFrom(h); err != nil {
+				t.Fatalf("%v: %v", kind, err)
+			}
+			if got, want := text(fresh.Handle(to).Entries(), PrintOptions{}), text(h.Entries(), PrintOptions{}); got != want {
+				t.Errorf("%v: %q, want %q", kind, got, want)
+			}
+		}
+	}
+	a, _ := old.Declare(Object{Name: "x", Kind: KindSum, Keys: 1})
+	b, _ := fresh.Declare(Object{Name: "x", Kind: KindSum, Keys: 0})
+	c, _ := fresh.Declare(Object{Name: "x", Kind: KindMax})
+	old.Handle(a).Add(1, Int(1))
+	for _, id := range []int{b, c} {
+		if fresh.Handle(id).CopyFrom(old.Handle(a)) == nil {
+			t.Errorf("object %d took what does not fit", id)
+		}
+	}
+}
+
+// TestMappedArena: the real memory is a memfd whose layout another process could follow.
+func TestMappedArena(t *testing.T) {
+	a, err := NewArena(ArenaOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := a.Declare(Object{Kind: KindInt, Init: 77})
+	_, off := a.Lookup(id)
+	if a.words[wordMagic] != arenaMagic || a.words[wordObjects] != 1 || a.words[off/8+descWord] != 77 {
+		t.Error("the header is not as documented")
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error("closing twice: ", err)
+	}
+	if _, err := NewArena(ArenaOptions{Size: 1 << 20}); err == nil {
+		t.Error("an arena smaller than its tables")
+	}
+}
+
+func TestEveryOperationHasAnEffect(t *testing.T) {
+	none := map[Op]bool{OpNop: true, OpJmp: true, OpCall: true, OpRet: true, OpExit: true, OpAbort: true, OpRemove: true, OpDrop: true,
+		OpIncGV: true, OpDecGV: true, OpMapDel: true, OpItem: true, OpEndItem: true, OpLogWords: true}
+	for o := range NumOps {
+		if (effects[o] == effect{}) != none[o] {
+			t.Errorf("operation %d has the effect %v", o, effects[o])
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package runtime
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestVariables does every operation on variables, arrays, storage of calls and per-thread variables.
+func TestVariables(t *testing.T) {
+	b := newBench(t)
+	_, gv := b.declare(t, Object{Kind: KindInt, Init: 10})
+	_, lv := b.declare(t, Object{Kind: KindArray, Size: 3})
+	_, pt := b.declare(t, Object{Kind: KindPerThread, Init: 100})
+	b.ctx.This = b.a.AllocThis(16)
+	for _, c := range []opCase{
+		{"push gv", nil, opV(OpPushGV, gv), []int64{10}, 0, nil},
+		{"xadd gv", []int64{5}, opV(OpFetchAddGV, gv), []int64{10}, 0, nil},
+		{"pop gv", []int64{7}, opV(OpPopGV, gv), nil, 0, nil},
+		{"add gv", []int64{-9}, opV(OpAddGV, gv), nil, 0, nil},
+		{"inc gv", nil, opV(OpIncGV, gv), nil, 0, nil},
+		{"dec gv", nil, opV(OpDecGV, gv), nil, 0, nil},
+		{"push gv then", nil, opV(OpPushGV, gv), []int64{-2}, 0, nil},
+		{"pop lv", []int64{6, 2}, opV(OpPopLV, lv), nil, 0, nil},
+		{"add lv", []int64{-1, 2}, opV(OpAddLV, lv), nil, 0, nil},
+		{"push lv", []int64{2}, opV(OpPushLV, lv), []int64{5}, 0, nil},
+		{"push lv beyond", []int64{3}, opV(OpPushLV, lv), nil, TrapIndex, nil},
+		{"push lv below", []int64{-1}, opV(OpPushLV, lv), nil, TrapIndex, nil},
+		{"lv of a gv", []int64{0}, opV(OpPushLV, gv), nil, TrapIndex, nil},
+		{"push pt first", nil, opV(OpPushPT, pt), []int64{100}, 0, nil},
+		{"add pt", []int64{5}, opV(OpAddPT, pt), nil, 0, nil},
+		{"push pt", nil, opV(OpPushPT, pt), []int64{105}, 0, nil},
+		{"pop pt", []int64{1}, opV(OpPopPT, pt), nil, 0, nil},
+		{"pop this", []int64{8}, opA(OpPopThis, 1), nil, 0, nil},
+		{"push this", nil, opA(OpPushThis, 1), []int64{8}, 0, nil},
+		{"push this beyond", nil, opA(OpPushThis, MaxThisBytes/8), nil, TrapIndex, nil},
+		{"push this text unaligned", nil, opA(OpPushThisS, 4), nil, TrapIndex, nil},
+		{"agg of a gv", []int64{1}, opV(OpAgg, gv), nil, TrapIndex, nil},
+		{"map get of a gv", nil, opV(OpMapGet, gv), nil, TrapIndex, nil},
+	} {
+		c.on(t, b)
+	}
+	b.ctx.Tid = 55
+	(&opCase{"another thread", nil, opV(OpPushPT, pt), []int64{100}, 0, nil}).on(t, b)
+	b.ctx.Tid = 101
+	b.a.DropThread(101)
+	(&opCase{"a thread that ended", nil, opV(OpPushPT, pt), []int64{100}, 0, nil}).on(t, b)
+}
+
+// on runs the case on a machine that keeps what earlier cases did.
+func (c *opCase) on(t *testing.T, b *bench) {
+	t.Helper()
+	var list []Inst
+	for _, v := range c.in {
+		list = append(list, push(v))
+	}
+	got, out := b.eval(Code{Insts: append(list, c.inst)}, len(c.want))
+	if out.Trap != c.trap || c.trap == NoTrap && !slices.Equal(got, words(c.want...)) {
+		t.Errorf("%s: %d, %v; want %d, %v", c.name, got, out.Trap, c.want, c.trap)
+	}
+}
+
+// TestMaps does every operation on maps of numbers and of texts.
+func TestMaps(t *testing.T) {
+	b := newBench(t)
+	id, m := b.declare(t, Object{Kind: KindMap, Keys: 2})
+	b.refine(t, id, ValueInt, ValueInt, ValueText)
+	key := seq(push(4), op(OpKeyInt), opA(OpPushS, 0), opA(OpKeyText, uint32(ValueText)))
+	try := func(name string, want int64, list ...Inst) {
+		t.Helper()
+		got, out := b.eval(Code{Insts: list, Texts: []string{"k"}}, 1)
+		if out.Trap != NoTrap || got[0] != uint64(want) {
+			t.Errorf("%s: %v, %v", name, got, out.Trap)
+		}
+	}
+	with := func(list ...Inst) []Inst { return append(slices.Clone(key), list...) }
+	try("get none", 0, with(opV(OpMapGet, m))...)
+	try("has none", 0, with(opV(OpMapHas, m))...)
+	try("add new", 3, with(push(3), opV(OpMapAdd, m))...)
+	try("add", 5, with(push(2), opV(OpMapAdd, m))...)
+	try("has", 1, with(opV(OpMapHas, m))...)
+	try("get", 5, with(opV(OpMapGet, m))...)
+	try("set", 9, append(with(push(9), opV(OpMapSet, m)), with(opV(OpMapGet, m))...)...)
+	try("delete", 0, append(with(opV(OpMapDel, m)), with(opV(OpMapHas, m))...)...)
+	for name, list := range map[string][]Inst{
+		"no key":           seq(opV(OpMapGet, m)),
+		"too short":        seq(push(1), op(OpKeyInt), opV(OpMapGet, m)),
+		"other parts":      seq(push(1), op(OpKeyInt), push(1), op(OpKeyInt), opV(OpMapGet, m)),
+		"one part more":    with(push(1), op(OpKeyInt), opV(OpMapGet, m)),
+		"not a kind":       seq(push(0), opA(OpKeyText, 77), opV(OpMapGet, m)),
+		"text from number": with(opV(OpMapGetS, m)),
+	} {
+		if out := b.run(&Code{Insts: append(list, op(OpExit)), Texts: []string{"k"}}); out.Trap == NoTrap {
+			t.Errorf("%s: no trap", name)
+		}
+	}
+}
+
+func TestMapOfTexts(t *testing.T) {
+	b := newBench(t)
+	id, m := b.declare(t, Object{Kind: KindMap, Keys: -1})
+	get := seq(push(4), op(OpKeyInt), opV(OpMapGetS, m))
+	if v, out := textOf(t, b, Code{Insts: get}); out.Trap != NoTrap || v.Text != "" {
+		t.Errorf("before anything is known: %v %v", v, out.Trap)
+	}
+	b.refine(t, id, ValueAny, ValueInt)
+	b.refine(t, id, ValueText, ValueInt)
+	long := strings.Repeat("z", 300)
+	set := append(seq(push(4), op(OpKeyInt), opA(OpPushS, 0), opV(OpMapSetS, m)), get...)
+	if v, out := textOf(t, b, Code{Insts: set, Texts: []string{long}}); out.Trap != NoTrap || v.Text != long[:256] || !v.Cut {
+		t.Errorf("%v %v", v, out.Trap)
+	}
+	if d, ok := b.a.Handle(id).Get(Int(4)); !ok || d.Text != long[:256] || !d.Cut || text(b.a.Handle(id).Entries(), PrintOptions{}) != "@[4]: "+long[:256]+"..\n" {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestLongKeys: texts are cut to DefaultText and marked, too many parts trap, and cut keys are found as they print.
+func TestLongKeys(t *testing.T) {
+	b := newBench(t)
+	id, off := b.declare(t, Object{Name: "c", Kind: KindCount, Keys: 1})
+	b.refine(t, id, ValueAny, ValueText)
+	add := func(n int64) Trap {
+		return b.run(&Code{Insts: seq(push(0x1040), push(n), op(OpStr), opA(OpKeyText, uint32(ValueText)), push(1), opV(OpAgg, off), op(OpExit))}).Trap
+	}
+	letters := string(b.thread.memory[64:])
+	if add(300) != NoTrap || add(256) != NoTrap || add(8) != NoTrap {
+		t.Fatal("trap")
+	}
+	for key, want := range map[string]int64{letters[:256] + "..": 2, letters[:8] + "..": 1, letters[:8]: 0} {
+		if d, _ := b.a.Handle(id).Get(Text(key)); d.Int != want {
+			t.Errorf("%q: %d, want %d", key, d.Int, want)
+		}
+	}
+	var parts []Inst
+	for range maxParts + 1 {
+		parts = append(parts, push(1), op(OpKeyInt))
+	}
+	if out := b.run(&Code{Insts: parts}); out.Trap != TrapKey {
+		t.Errorf("too many parts: %v", out.Trap)
+	}
+	parts = nil
+	for range 10 {
+		parts = append(parts, push(0x1040), push(256), op(OpBytes), opA(OpKeyText, uint32(ValueBytes)))
+	}
+	if out := b.run(&Code{Insts: parts}); out.Trap != TrapKey {
+		t.Errorf("too long: %v", out.Trap)
+	}
+}
+
+// TestKeyIsUsedUp: what uses a key empties it, and each run begins without one.
+func TestKeyIsUsedUp(t *testing.T) {
+	b := newBench(t)
+	id, off := b.declare(t, Object{Kind: KindCount})
+	b.refine(t, id, ValueAny)
+	bad := seq(push(1), op(OpKeyInt), push(1), opV(OpAgg, off))
+	if out := b.run(&Code{Insts: bad}); out.Trap != TrapKey {
+		t.Errorf("a key for an object without: %v", out.Trap)
+	}
+	if out := b.run(&Code{Insts: seq(push(1), opV(OpAgg, off), op(OpExit))}); out.Trap != NoTrap {
+		t.Errorf("the key of the run before: %v", out.Trap)
+	}
+}
+
+func TestStorageOfCalls(t *testing.T) {
+	a := newArena(t)
+	seen := map[uint64]bool{}
+	for _, size := range []int{0, 1, 8, 9, 264, 4096} {
+		for range 100 {
+			off := a.AllocThis(size)
+			if off == 0 || off%8 != 0 || seen[off] {
+				t.Fatalf("%d bytes at %#x", size, off)
+			}
+			seen[off] = true
+			a.bytes[off] = 1
+		}
+	}
+	off := a.AllocThis(100)
+	a.bytes[off+99] = 5
+	a.FreeThis(off, 100)
+	if again := a.AllocThis(100); again != off || a.bytes[off+99] != 0 {
+		t.Error("freed storage is not used again, or not zeroed")
+	}
+	if a.AllocThis(MaxThisBytes+1) != 0 || a.AllocThis(-1) != 0 {
+		t.Error("more than there may be")
+	}
+	for n := 0; a.AllocThis(MaxThisBytes) != 0; n++ {
+		if n > 1<<20 {
+			t.Fatal("never exhausted")
+		}
+	}
+}

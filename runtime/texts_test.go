@@ -1,0 +1,152 @@
+package runtime
+
+import (
+	"bytes"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// textOf runs instructions that leave one text and returns it as the host would get it.
+func textOf(t *testing.T, b *bench, c Code) (Value, Outcome) {
+	t.Helper()
+	c.ID, c.LogMax = eventProgram(b.a, ValueText), MaxLog
+	c.Insts = append(append(seq(opA(OpItem, 1)), c.Insts...), op(OpLogText), op(OpEndItem), op(OpExit))
+	out := b.run(&c)
+	if out.Trap != NoTrap {
+		return Value{}, out
+	}
+	items, err := decodeItems(b.hit.buf[:b.hit.n], *b.a.programs.Load(), 0)
+	if err != nil || len(items) != 1 {
+		t.Fatal(items, err)
+	}
+	return items[0].Values[0], out
+}
+
+func TestTexts(t *testing.T) {
+	b := newBench(t)
+	_, shared := b.declare(t, Object{Kind: KindText, Text: "first"})
+	b.ctx.This = b.a.AllocThis(TextCell)
+	letters := string(b.thread.memory[64:4500])
+	consts := []string{"abc", "", strings.Repeat("x", 300), strings.Repeat("y", 5000)}
+	b.thread.texts[TextFunc] = strings.Repeat("f", 300)
+	for _, c := range []struct {
+		name string
+		list []Inst
+		want string
+		cut  bool
+	}{
+		{"const", seq(opA(OpPushS, 0)), "abc", false},
+		{"empty const", seq(opA(OpPushS, 1)), "", false},
+		{"const beyond the longest", seq(opA(OpPushS, 3)), consts[3][:MaxText], true},
+		{"zero word", seq(push(0)), "", false},
+		{"str", seq(push(0x1000), push(256), op(OpStr)), "hello", false},
+		{"str that just fits", seq(push(0x1000), push(5), op(OpStr)), "hello", false},
+		{"str cut", seq(push(0x1000), push(4), op(OpStr)), "hell", true},
+		{"str of nothing", seq(push(0x1005), push(4), op(OpStr)), "", false},
+		{"str of 0", seq(push(0x1000), push(0), op(OpStr)), "", true},
+		{"str negative", seq(push(0x1000), push(-1), op(OpStr)), "", true},
+		{"str of 256", seq(push(0x1040), push(256), op(OpStr)), letters[:256], true},
+		{"str of 4096", seq(push(0x1040), push(4096), op(OpStr)), letters[:4096], true},
+		{"str of more", seq(push(0x1040), push(1<<40), op(OpStr)), letters[:4096], true},
+		{"str to the end of memory", seq(push(0x2ffd), push(3), op(OpStr)), "", false},
+		{"bytes", seq(push(0x1000), push(8), op(OpBytes)), "hello\x00wo", false},
+		{"bytes of more", seq(push(0x1040), push(5000), op(OpBytes)), letters[:4096], true},
+		{"context", seq(opA(OpText, uint32(TextComm))), "comm", false},
+		{"context cut", seq(opA(OpText, uint32(TextFunc))), strings.Repeat("f", 256), true},
+		{"scat", seq(opA(OpPushS, 0), push(0x1000), push(9), op(OpStr), op(OpScat)), "abchello", false},
+		{"scat after a cut", seq(push(0x1000), push(2), op(OpStr), opA(OpPushS, 0), op(OpScat)), "he..abc", false},
+		{"scat of a cut", seq(opA(OpPushS, 0), push(0x1000), push(2), op(OpStr), op(OpScat)), "abche", true},
+		{"scat beyond the longest", seq(push(0x1040), push(4096), op(OpBytes), opA(OpPushS, 0), op(OpScat)), letters[:4096], true},
+		{"sdec", seq(push(minInt), op(OpSdec)), "-9223372036854775808", false},
+		{"sfloat", seq(push(bitsOf(-1.25e-9)), op(OpSfloat)), "-1.25e-9", false},
+		{"shared", seq(opV(OpPushGVS, shared)), "first", false},
+		{"shared set", seq(opA(OpPushS, 0), opV(OpPopGVS, shared), opV(OpPushGVS, shared)), "abc", false},
+		{"shared is a copy", seq(opV(OpPushGVS, shared), opA(OpPushS, 1), opV(OpPopGVS, shared)), "abc", false},
+		{"shared cut", seq(opA(OpPushS, 2), opV(OpPopGVS, shared), opV(OpPushGVS, shared)), consts[2][:256], true},
+		{"this", seq(opA(OpPushS, 0), opA(OpPopThisS, 0), opA(OpPushThisS, 0)), "abc", false},
+		{"this cut", seq(opA(OpPushS, 2), opA(OpPopThisS, 0), opA(OpPushThisS, 0)), consts[2][:256], true},
+		{"this shorter", seq(opA(OpPushS, 0), opA(OpPopThisS, 0), opA(OpPushThisS, 0)), "abc", false},
+	} {
+		v, out := textOf(t, b, Code{Insts: c.list, Texts: consts})
+		if c.name == "str to the end of memory" {
+			c.want = string(b.thread.memory[len(b.thread.memory)-3:])
+			v.Text = strings.TrimRight(v.Text, "\x00")
+			c.want = strings.TrimRight(c.want, "\x00")
+		}
+		if out.Trap != NoTrap || v.Text != c.want || v.Cut != c.cut {
+			t.Errorf("%s: %q %v (%v), want %q %v", c.name, v.Text, v.Cut, out.Trap, c.want, c.cut)
+		}
+	}
+}
+
+// TestTextToTheEnd: text without a NUL may end where the memory does.
+func TestTextToTheEnd(t *testing.T) {
+	b := newBench(t)
+	copy(b.thread.memory[len(b.thread.memory)-3:], "end")
+	v, out := textOf(t, b, Code{Insts: seq(push(0x2ffd), push(3), op(OpStr))})
+	if out.Trap != NoTrap || v.Text != "end" || v.Cut {
+		t.Errorf("%+v %+v", v, out)
+	}
+	for _, c := range []struct {
+		list []Inst
+		addr uint64
+	}{
+		{seq(push(0x2ffd), push(4), op(OpStr)), 0x3000},
+		{seq(push(0x2ffd), push(4), op(OpBytes)), 0x3000},
+		{seq(push(64), push(4), op(OpStr)), 64},
+	} {
+		if _, out := textOf(t, b, Code{Insts: c.list}); out.Trap != TrapRead || out.Addr != c.addr {
+			t.Errorf("%+v, want a bad read at %#x", out, c.addr)
+		}
+	}
+}
+
+func TestTextLimits(t *testing.T) {
+	b := newBench(t)
+	var list []Inst
+	for range ScratchSize/MaxText + 1 {
+		list = append(list, push(0x1040), push(MaxText), op(OpBytes))
+	}
+	for _, last := range [][]Inst{nil, seq(push(0), op(OpSdec)), seq(push(0), op(OpSfloat)), seq(op(OpStack)), seq(opA(OpText, 0)),
+		seq(push(0x1040), push(9), op(OpStr))} {
+		code := append([]Inst(nil), list...)
+		if last != nil {
+			code = append(code[:len(code)-3], last...)
+		}
+		if out := b.run(&Code{Insts: append(code, op(OpExit))}); out.Trap != TrapText {
+			t.Errorf("%v: %v", last, out.Trap)
+		}
+	}
+	if out := b.run(&Code{Insts: seq(opA(OpPushS, 1))}); out.Trap != TrapIndex {
+		t.Errorf("no such text: %v", out.Trap)
+	}
+}
+
+// TestTextComparisons compares with package bytes and hash/fnv on random texts.
+func TestTextComparisons(t *testing.T) {
+	b, r := newBench(t), rand.New(rand.NewPCG(8, 8))
+	for range 2000 {
+		s, u := make([]byte, r.IntN(4)), make([]byte, r.IntN(4))
+		for i := range s {
+			s[i] = byte(r.IntN(2)) * 255
+		}
+		for i := range u {
+			u[i] = byte(r.IntN(2)) * 255
+		}
+		c := Code{Texts: []string{string(s), string(u)}}
+		for o, want := range map[Op]int{OpScmp: bytes.Compare(s, u), OpSeq: int(flag(bytes.Equal(s, u))), OpSprefix: int(flag(bytes.HasPrefix(s, u)))} {
+			c.Insts = seq(opA(OpPushS, 0), opA(OpPushS, 1), op(o))
+			if got, _ := b.eval(c, 1); got[0] != uint64(int64(want)) {
+				t.Fatalf("op %d of %x %x: %d", o, s, u, got[0])
+			}
+		}
+		h := fnv.New64a()
+		h.Write(s)
+		c.Insts = seq(opA(OpPushS, 0), op(OpHash), opA(OpPushS, 0), op(OpSlen))
+		if got, _ := b.eval(c, 2); got[0] != h.Sum64() || got[1] != uint64(len(s)) {
+			t.Fatalf("hash and length of %x: %x", s, got)
+		}
+	}
+}
