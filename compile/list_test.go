@@ -92,6 +92,7 @@ func FuzzUnmarshal(f *testing.F) {
 		b := encoded(f, anyProgram(r))
 		f.Add(b[5 : len(b)-4])
 	}
+	bench := newBench(f)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		data := seal(payload)
 		var p Program
@@ -104,7 +105,9 @@ func FuzzUnmarshal(f *testing.F) {
 		if again := encoded(t, &p); !bytes.Equal(again, data) {
 			t.Errorf("%x was read, %x written", data, again)
 		}
-		Verify(&p)
+		if !Verify(&p).HasErrors() {
+			bench.check(t, &p, 1)
+		}
 		listed(t, &p)
 	})
 }

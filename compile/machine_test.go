@@ -316,8 +316,12 @@ func mutated(r *rand.Rand, p *Program) *Program {
 	return &q
 }
 
-// target is a thread for tests: memory that is readable here and there.
-type target struct{ r *rand.Rand }
+// target is a thread for tests: memory that is readable here and there, and other things that depend on the seed alone,
+// so that a program that asks for less gets the same.
+type target struct{ seed uint64 }
+
+// word is thing n of the target.
+func (t target) word(n int) uint64 { return randomWord(rand.New(rand.NewPCG(t.seed, uint64(n)))) }
 
 func (t target) ReadMemory(addr uint64, p []byte) int {
 	if addr%3 == 0 {
@@ -329,12 +333,12 @@ func (t target) ReadMemory(addr uint64, p []byte) int {
 	return len(p)
 }
 func (t target) WriteMemory(addr uint64, p []byte) bool { return addr%3 != 0 }
-func (t target) Arg(n int) (uint64, bool)               { return randomWord(t.r), n < 6 }
-func (t target) ArgFloat(n int) (float64, bool)         { return t.r.Float64(), n < 6 }
-func (t target) FloatReg(n int) (float64, bool)         { return t.r.Float64(), true }
-func (t target) Return() uint64                         { return randomWord(t.r) }
+func (t target) Arg(n int) (uint64, bool)               { return t.word(n), n < 6 }
+func (t target) ArgFloat(n int) (float64, bool)         { return float64(t.word(n)), n < 6 }
+func (t target) FloatReg(n int) (float64, bool)         { return float64(t.word(n)), true }
+func (t target) Return() uint64                         { return t.word(100) }
 func (t target) SetReturn(v uint64)                     {}
-func (t target) Field(f runtime.Field) uint64           { return uint64(t.r.IntN(9)) }
+func (t target) Field(f runtime.Field) uint64           { return t.word(200+int(f)) % 9 }
 func (t target) Text(f runtime.TextField, p []byte) int { return copy(p, "text") }
 func (t target) Stack(pcs []uint64) int                 { return copy(pcs, []uint64{1, 2, 3}) }
 
@@ -375,7 +379,7 @@ func (b *bench) lower(p *Program) (*runtime.Code, error) {
 // run runs a program once.
 func (b *bench) run(c *runtime.Code, seed uint64) runtime.Outcome {
 	b.hit.Reset()
-	ctx := runtime.Context{Thread: target{rand.New(rand.NewPCG(seed, 0))}, Regs: make([]uint64, 40), Word: 8, This: b.arena.AllocThis(64 + runtime.TextCell)}
+	ctx := runtime.Context{Thread: target{seed}, Regs: make([]uint64, 40), Word: 8, This: b.arena.AllocThis(64 + runtime.TextCell)}
 	defer b.arena.FreeThis(ctx.This, 64+runtime.TextCell)
 	return b.machine.Run(c, &ctx, &b.hit)
 }
@@ -407,7 +411,7 @@ func (b *bench) check(t *testing.T, p *Program, seed uint64) {
 func TestVerifiedProgramsStayInBounds(t *testing.T) {
 	b := newBench(t)
 	accepted, proved, changed := 0, 0, 0
-	rounds := 20000
+	rounds := 6000
 	if testing.Short() {
 		rounds = 2000
 	}
@@ -434,4 +438,23 @@ func TestVerifiedProgramsStayInBounds(t *testing.T) {
 	if accepted < rounds/4 || proved < accepted/4 || changed < rounds/20 {
 		t.Errorf("too few programs were accepted to show anything: %d, %d, %d", accepted, proved, changed)
 	}
+}
+
+// FuzzVerified runs random programs for as long as it is let; TestVerifiedProgramsStayInBounds is the short form.
+func FuzzVerified(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	b := newBench(f)
+	runs := 0
+	f.Fuzz(func(t *testing.T, seed, change uint64) {
+		if runs++; runs%1000 == 0 {
+			b = newBench(f)
+		}
+		p := generate(rand.New(rand.NewPCG(seed, 1)), b.objects)
+		if change != 0 {
+			p = mutated(rand.New(rand.NewPCG(change, 3)), p)
+		}
+		if !Verify(p).HasErrors() {
+			b.check(t, p, seed)
+		}
+	})
 }

@@ -90,6 +90,9 @@ func jump(op runtime.Op) *command {
 			e.diags.Errorf(t.span(), "", "%s takes a label", s.name)
 			return
 		}
+		if op == runtime.OpCall {
+			e.calls++
+		}
 		if l, ok := e.find(t[0]); ok {
 			e.b.Jump(op, l)
 		}

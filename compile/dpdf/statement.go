@@ -137,6 +137,7 @@ type emitter struct {
 	fresh    bool
 	known    bool // fresh, as it was before the command being written
 	logs     int  // commands that log
+	calls    int  // commands that call
 }
 
 // labelAt names a label: a body and its name there.
@@ -254,11 +255,11 @@ func (e *emitter) near(name string) string {
 }
 
 // limits turns jmpmax and logmax into fuel and bytes. A program of n commands takes at most n steps between
-// two jumps; an item has a header and a length beside what DProbes counts.
+// two jumps, and as many again in each routine it calls; an item has a header and a length beside what DProbes counts.
 func (e *emitter) limits() {
 	fuel, logged := 0, 0
 	if e.jumps > 0 {
-		fuel = min((e.jumps+1)*max(1, e.b.Len()), runtime.MaxFuel)
+		fuel = min((e.jumps+1)*max(1, e.b.Len())*(e.calls+1), runtime.MaxFuel)
 	}
 	if e.logMax > 0 {
 		logged = min(e.logMax+itemOverhead*max(1, e.logs), runtime.MaxLog)

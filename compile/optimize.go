@@ -1,0 +1,362 @@
+package compile
+
+import (
+	"math/bits"
+
+	"gotap/runtime"
+)
+
+// maxRounds is how often the optimiser goes over a program at most.
+const maxRounds = 8
+
+// Optimize is a program that does the same in fewer steps: constants are worked out, jumps to jumps go where those go, what
+// moves words for nothing and what control never comes to is left out. Results, traps, log and state stay the same, the
+// number of steps does not. The program given is left alone. The result is not verified yet; what Verify accepted before,
+// it accepts afterwards.
+func Optimize(p *Program) *Program {
+	q := *p
+	q.Bound, q.uses = Bound{}, nil
+	q.Code = append([]Command(nil), p.Code...)
+	for range maxRounds {
+		before := len(q.Code)
+		changed := threadJumps(q.Code)
+		q.Code = shortened(q.Code)
+		q.Code = reached(q.Code)
+		if !changed && len(q.Code) == before {
+			break
+		}
+	}
+	return &q
+}
+
+// threadJumps lets jumps go where the jump they lead to goes, and puts an end in the place of a jump to it.
+func threadJumps(code []Command) (changed bool) {
+	for i := range code {
+		c := &code[i]
+		if !jumps(c.Op) || int(c.A) >= len(code) {
+			continue
+		}
+		target := final(code, c.A)
+		if target != c.A && c.Op != runtime.OpCall {
+			c.A, changed = target, true
+		}
+		if end := code[c.A]; c.Op == runtime.OpJmp && ends(end.Op) && end.Op != runtime.OpJmp {
+			*c, changed = end, true
+		}
+	}
+	return changed
+}
+
+// final is where control comes to when it goes to a command: past unconditional jumps, unless they go round.
+func final(code []Command, at uint32) uint32 {
+	to := at
+	for range 16 {
+		if int(to) >= len(code) || code[to].Op != runtime.OpJmp {
+			return to
+		}
+		to = code[to].A
+	}
+	return at
+}
+
+// reached is the program without the commands that control never comes to.
+func reached(code []Command) []Command {
+	live := make([]bool, len(code))
+	todo := []int{0}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if at >= len(code) || live[at] {
+			continue
+		}
+		live[at] = true
+		if jumps(code[at].Op) {
+			todo = append(todo, int(code[at].A))
+		}
+		if !ends(code[at].Op) {
+			todo = append(todo, at+1)
+		}
+	}
+	s := shortener{moved: make([]uint32, len(code)+1)}
+	for i, c := range code {
+		s.moved[i] = uint32(len(s.out))
+		if live[i] {
+			s.out = append(s.out, c)
+		}
+	}
+	s.moved[len(code)] = uint32(len(s.out))
+	return s.done()
+}
+
+// shortener writes a program anew and looks at its last commands for something shorter.
+type shortener struct {
+	out     []Command
+	moved   []uint32 // where each command of the old program has gone
+	barrier int      // commands before this one are behind a jump target, and stay
+}
+
+// shortened is the program with its small detours taken out.
+func shortened(code []Command) []Command {
+	target := make([]bool, len(code)+1)
+	for _, c := range code {
+		if jumps(c.Op) && int(c.A) < len(code) {
+			target[c.A] = true
+		}
+	}
+	s := shortener{moved: make([]uint32, len(code)+1)}
+	for i, c := range code {
+		s.moved[i] = uint32(len(s.out))
+		if target[i] {
+			s.barrier = len(s.out)
+		}
+		if jumps(c.Op) && c.Op != runtime.OpCall && c.Op != runtime.OpLoop && int(c.A) == i+1 {
+			c = jumpToNext(c)
+		}
+		s.out = append(s.out, c)
+		for s.reduce() {
+		}
+	}
+	s.moved[len(code)] = uint32(len(s.out))
+	return s.done()
+}
+
+// jumpToNext is what is left of a jump to the command behind it: taking away the word it tests.
+func jumpToNext(c Command) Command {
+	if c.Op == runtime.OpJmp {
+		return Command{Op: runtime.OpNop, Pos: c.Pos}
+	}
+	return Command{Op: runtime.OpDrop, A: 1, Pos: c.Pos}
+}
+
+// done puts the new places into the jumps.
+func (s *shortener) done() []Command {
+	for i := range s.out {
+		if c := &s.out[i]; jumps(c.Op) {
+			c.A = s.moved[c.A]
+		}
+	}
+	return s.out
+}
+
+// last is the command n before the end, if it may be changed: a nop that does not count otherwise.
+func (s *shortener) last(n int) Command {
+	if at := len(s.out) - 1 - n; at >= s.barrier {
+		return s.out[at]
+	}
+	return Command{Op: runtime.NumOps}
+}
+
+// replace puts other commands in the place of the last n, at the position of the last.
+func (s *shortener) replace(n int, with ...Command) bool {
+	pos := s.out[len(s.out)-1].Pos
+	s.out = s.out[:len(s.out)-n]
+	for _, c := range with {
+		c.Pos = pos
+		s.out = append(s.out, c)
+	}
+	return true
+}
+
+// reduce makes the end of the program shorter by one step, if it knows how.
+func (s *shortener) reduce() bool {
+	if len(s.out) <= s.barrier {
+		return false
+	}
+	c, before := s.last(0), s.last(1)
+	switch {
+	case c.Op == runtime.OpNop, c.Op == runtime.OpDrop && c.A == 0:
+		return s.replace(1)
+	case c.Op == runtime.OpDrop:
+		return s.dropped(c, before)
+	case before.Op == runtime.OpPushD:
+		return s.onConstant(c, before.V)
+	case c.Op == runtime.OpJz || c.Op == runtime.OpJnz:
+		return s.tested(c, before)
+	}
+	return false
+}
+
+// dropped joins drops, and takes out what was made only to be dropped.
+func (s *shortener) dropped(c, before Command) bool {
+	switch before.Op {
+	case runtime.OpDrop:
+		if c.A+before.A < runtime.MaxStack {
+			return s.replace(2, Command{Op: runtime.OpDrop, A: c.A + before.A})
+		}
+	case runtime.OpPushD, runtime.OpPushS, runtime.OpDup, runtime.OpPushTV, runtime.OpField, runtime.OpOver, runtime.OpPick:
+		return s.replace(2, Command{Op: runtime.OpDrop, A: c.A - 1})
+	}
+	return false
+}
+
+// tested lets a jump test the word that a command before it only made a truth value of.
+func (s *shortener) tested(c, before Command) bool {
+	switch before.Op {
+	case runtime.OpBool:
+		return s.replace(2, c)
+	case runtime.OpLnot:
+		c.Op = runtime.OpJz + runtime.OpJnz - c.Op
+		return s.replace(2, c)
+	}
+	return false
+}
+
+// onConstant works out a command on a constant.
+func (s *shortener) onConstant(c Command, v uint64) bool {
+	if taken, jumps := constantJump(c.Op, v); jumps {
+		if taken {
+			return s.replace(2, Command{Op: runtime.OpJmp, A: c.A})
+		}
+		return s.replace(2)
+	}
+	if r, ok := foldOne(c.Op, c.A, v); ok {
+		return s.replace(2, Command{Op: runtime.OpPushD, V: r})
+	}
+	if below := s.last(2); below.Op == runtime.OpPushD {
+		if r, ok := foldTwo(c.Op, below.V, v); ok {
+			return s.replace(3, Command{Op: runtime.OpPushD, V: r})
+		}
+	}
+	if changesNothing(c.Op, v) {
+		return s.replace(2)
+	}
+	return false
+}
+
+// constantJump says whether a conditional jump on a constant is taken; ok is false for other commands.
+func constantJump(op runtime.Op, v uint64) (taken, ok bool) {
+	switch n := int64(v); op {
+	case runtime.OpJz:
+		return n == 0, true
+	case runtime.OpJnz:
+		return n != 0, true
+	case runtime.OpJlt:
+		return n < 0, true
+	case runtime.OpJle:
+		return n <= 0, true
+	case runtime.OpJgt:
+		return n > 0, true
+	case runtime.OpJge:
+		return n >= 0, true
+	}
+	return false, false
+}
+
+// changesNothing reports whether "push d,v" and a command leave the word below as it was. The word is a number
+// also then: Verify would not accept the command on text.
+func changesNothing(op runtime.Op, v uint64) bool {
+	switch op {
+	case runtime.OpAdd, runtime.OpSub, runtime.OpOr, runtime.OpXor:
+		return v == 0
+	case runtime.OpShl, runtime.OpShr, runtime.OpSar, runtime.OpRol, runtime.OpRor:
+		return v&63 == 0
+	case runtime.OpMul, runtime.OpQuo:
+		return v == 1
+	case runtime.OpAnd:
+		return v == 1<<64-1
+	}
+	return false
+}
+
+// foldOne works out a command on one number.
+func foldOne(op runtime.Op, n uint32, v uint64) (uint64, bool) {
+	switch op {
+	case runtime.OpNeg:
+		return -v, true
+	case runtime.OpNot:
+		return ^v, true
+	case runtime.OpLnot:
+		return truth(v == 0), true
+	case runtime.OpBool:
+		return truth(v != 0), true
+	case runtime.OpAbs:
+		if int64(v) < 0 {
+			v = -v
+		}
+		return v, true
+	case runtime.OpClz:
+		return uint64(bits.LeadingZeros64(v)), true
+	case runtime.OpPopcnt:
+		return uint64(bits.OnesCount64(v)), true
+	case runtime.OpExt:
+		return uint64(int64(v<<(64-n)) >> (64 - n)), n > 0 && n < 64
+	case runtime.OpZext:
+		return v & (1<<n - 1), n < 64
+	}
+	return 0, false
+}
+
+func truth(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// foldTwo works out a command on two numbers. Division by 0 is left to trap.
+func foldTwo(op runtime.Op, a, b uint64) (uint64, bool) {
+	if r, ok := foldBits(op, a, b); ok {
+		return r, true
+	}
+	x, y := int64(a), int64(b)
+	switch op {
+	case runtime.OpQuo:
+		if y != 0 {
+			return uint64(x / y), true
+		}
+	case runtime.OpRem:
+		if y != 0 {
+			return uint64(x % y), true
+		}
+	case runtime.OpEq:
+		return truth(a == b), true
+	case runtime.OpNe:
+		return truth(a != b), true
+	case runtime.OpLt:
+		return truth(x < y), true
+	case runtime.OpLe:
+		return truth(x <= y), true
+	case runtime.OpGt:
+		return truth(x > y), true
+	case runtime.OpGe:
+		return truth(x >= y), true
+	case runtime.OpUlt:
+		return truth(a < b), true
+	case runtime.OpUle:
+		return truth(a <= b), true
+	case runtime.OpMin:
+		return uint64(min(x, y)), true
+	case runtime.OpMax:
+		return uint64(max(x, y)), true
+	}
+	return 0, false
+}
+
+// foldBits works out sums, products and operations on bits.
+func foldBits(op runtime.Op, a, b uint64) (uint64, bool) {
+	switch op {
+	case runtime.OpAdd:
+		return a + b, true
+	case runtime.OpSub:
+		return a - b, true
+	case runtime.OpMul:
+		return a * b, true
+	case runtime.OpAnd:
+		return a & b, true
+	case runtime.OpOr:
+		return a | b, true
+	case runtime.OpXor:
+		return a ^ b, true
+	case runtime.OpShl:
+		return a << (b & 63), true
+	case runtime.OpShr:
+		return a >> (b & 63), true
+	case runtime.OpSar:
+		return uint64(int64(a) >> (b & 63)), true
+	case runtime.OpRol:
+		return bits.RotateLeft64(a, int(b&63)), true
+	case runtime.OpRor:
+		return bits.RotateLeft64(a, -int(b&63)), true
+	}
+	return 0, false
+}
