@@ -61,7 +61,7 @@ func (w *Walker) guessFramePointer() bool {
 
 // accept makes next the current frame if ra looks like a return address.
 func (w *Walker) accept(ra, cfa uint64) bool {
-	if w.cfa != 0 && cfa <= w.cfa || !w.afterCall(ra) {
+	if w.cfa != 0 && cfa <= w.cfa || !w.afterCall(ra) && !w.returnsToSignal(ra) {
 		return false
 	}
 	w.next.pc = ra
@@ -70,6 +70,16 @@ func (w *Walker) accept(ra, cfa uint64) bool {
 	}
 	w.cur, w.cfa, w.exact = w.next, cfa, false
 	return true
+}
+
+// returnsToSignal reports whether ra is where a signal handler returns to, before which there is no call.
+func (w *Walker) returnsToSignal(ra uint64) bool {
+	t, bias, ok := w.find(ra)
+	if !ok || t == nil {
+		return false
+	}
+	r, err := t.row(w.mask(ra - bias))
+	return err == nil && r.signal
 }
 
 // afterCall reports whether the instruction before ra is a call.

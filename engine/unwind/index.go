@@ -58,9 +58,6 @@ func (s *section) scan() []span {
 		if err != nil {
 			break
 		}
-		if h.end && s.eh {
-			break
-		}
 		if !h.end && !h.cie {
 			if f, err := s.fdeIn(&h, cies); err == nil && f.lo < f.hi {
 				spans = append(spans, span{f.lo, f.hi, off})

@@ -194,14 +194,14 @@ func TestBacktracesAgreeWithGDB(t *testing.T) {
 		steps        int
 		flags        string
 	}{
-		{"optimised", "frames.c", elf.EM_X86_64, 60, "-O2 -fomit-frame-pointer"},
-		{"unoptimised", "frames.c", elf.EM_X86_64, 60, "-O0"},
+		{"optimised", "frames.c", elf.EM_X86_64, 40, "-O2 -fomit-frame-pointer"},
+		{"unoptimised", "frames.c", elf.EM_X86_64, 40, "-O0"},
 		{"static", "frames.c", elf.EM_X86_64, 40, "-O2 -static"},
 		{"no search table", "frames.c", elf.EM_X86_64, 40, "-O2 -Wl,--no-eh-frame-hdr"},
-		{"lazy PLT", "frames.c", elf.EM_X86_64, 60, "-O2 -Wl,-z,lazy -fcf-protection=full"},
-		{"exception", "throw.cc", elf.EM_X86_64, 400, "-O2"},
-		{"32 bits", "frames.c", elf.EM_386, 60, "-O2 -m32 -fomit-frame-pointer"},
-		{"32 bits unoptimised", "frames.c", elf.EM_386, 60, "-O0 -m32"},
+		{"lazy PLT", "frames.c", elf.EM_X86_64, 40, "-O2 -Wl,-z,lazy -fcf-protection=full"},
+		{"exception", "throw.cc", elf.EM_X86_64, 150, "-O2"},
+		{"32 bits", "frames.c", elf.EM_386, 40, "-O2 -m32 -fomit-frame-pointer"},
+		{"32 bits unoptimised", "frames.c", elf.EM_386, 40, "-O0 -m32"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

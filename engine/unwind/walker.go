@@ -117,6 +117,9 @@ func (w *Walker) step() error {
 	if err := w.apply(r, cfa); err != nil {
 		return err
 	}
+	if _, _, ok := w.find(w.next.pc); !ok && !r.signal && !w.afterCall(w.next.pc) {
+		return fmt.Errorf("%w: %#x is no return address", ErrNoCaller, w.next.pc)
+	}
 	w.cur, w.cfa, w.exact = w.next, cfa, r.signal
 	if r.signal {
 		w.cfa = 0
@@ -144,7 +147,7 @@ func (w *Walker) apply(r *row, cfa uint64) error {
 	w.next = w.cur
 	w.next.set(w.layout.names.sp, cfa)
 	for i := range r.rules {
-		if err := w.applyRule(&r.rules[i], cfa); err != nil {
+		if err := w.applyRule(&r.rules[i], cfa, r.ra); err != nil {
 			return err
 		}
 	}
@@ -160,7 +163,7 @@ func (w *Walker) apply(r *row, cfa uint64) error {
 }
 
 // applyRule computes one register of the caller. Rules read the callee's registers, so their order does not matter.
-func (w *Walker) applyRule(r *rule, cfa uint64) (err error) {
+func (w *Walker) applyRule(r *rule, cfa uint64, ra uint8) (err error) {
 	v := w.mask(cfa + uint64(r.off))
 	switch r.kind {
 	case ruleUndefined:
@@ -180,6 +183,10 @@ func (w *Walker) applyRule(r *rule, cfa uint64) (err error) {
 		}
 	case ruleValExpr:
 		v, err = w.eval(r.expr, &w.cur, cfa)
+	}
+	if err != nil && r.target != ra {
+		w.next.forget(r.target) // a frame without this register is better than none
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("cannot find the caller of %#x: %w", w.cur.pc, err)

@@ -38,7 +38,7 @@ def register(name):
 def page(addr):
     try:
         return base64.b64encode(bytes(gdb.selected_inferior().read_memory(addr, 4096))).decode()
-    except gdb.MemoryError:
+    except (gdb.error, OverflowError, TypeError):
         return None
 
 
@@ -50,7 +50,7 @@ def chain():
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             pcs.append(frame.pc())
             sp = int(frame.read_register("sp")) & ((1 << (8 * word)) - 1) & ~4095
-            pages |= {sp + 4096 * n for n in range(5)}  # a vector state saved by the loader takes 11 KB
+            pages |= {sp + 4096 * n for n in range(-1, 5)}  # a vector state saved by the loader takes 11 KB
         frame = frame.older()
     return pcs, {str(p): page(p) for p in pages}
 
