@@ -10,7 +10,7 @@ import (
 // writes typings or help.
 type Builtin struct {
 	Name      string
-	Signature string // as TypeScript declares it, without the name: "(code?: number): never"
+	Signature string // as TypeScript declares it, without the name: "(code?: number): never"; overloads are lines of their own
 	Doc       string
 	// Program says what the name means in programs: "" nothing, "same" the same, or what to do instead.
 	Program string
@@ -22,7 +22,6 @@ type Builtin struct {
 func Builtins() []Builtin { return append([]Builtin(nil), builtins...) }
 
 const (
-	aggOptions = "options?: AggregationOptions"
 	topLevel   = "make it at top level: const x = "
 	inCallback = "do it in the exit callback"
 	hostOnlyOK = "same"
@@ -41,35 +40,48 @@ func makeBuiltins() []Builtin {
 		{"end", "(fn: () => void): void", "runs after the last event", inCallback, (*Script).jsEnd},
 		{"every", "(interval: string | number, fn: () => void): Timer",
 			`runs at an interval: "20ms", "1s", "100us", or milliseconds`, inCallback, (*Script).jsEvery},
-		{"on", `(event: "exec" | "exit" | "fork" | "thread" | "signal" | "module", fn: (e: LifecycleEvent) => void): void`,
+		{"on", `<K extends keyof LifecycleEvents>(event: K, fn: (e: LifecycleEvents[K]) => void): void`,
 			"runs when something happens to a traced process", inCallback, (*Script).jsOn},
 		{"stop", "(code?: number): never", "ends the run at once, with an exit status", "use exit(…), and stop(…) in its callback", (*Script).jsStop},
-		{"option", "<T extends number | string | boolean>(name: string, value?: T, help?: string): T",
+		{"option", "(name: string, value?: string, help?: string): string\n" +
+			"(name: string, value: number, help?: string): number\n(name: string, value: boolean, help?: string): boolean",
 			"declares a script argument, given with --arg name=value", topLevel + "option(…)", (*Script).jsOption},
 
-		{"count", "(name?: string, " + aggOptions + "): Aggregation<number>", "counts hits", topLevel + "count()", aggregateBuiltin("count")},
-		{"sum", "(name?: string, " + aggOptions + "): Aggregation<number>", "adds values up", topLevel + "sum()", aggregateBuiltin("sum")},
-		{"min", "(name?: string, " + aggOptions + "): Aggregation<number>",
+		{"count", aggregation("", "number", ""), "counts hits", topLevel + "count()", aggregateBuiltin("count")},
+		{"sum", aggregation("", "number", ""), "adds values up", topLevel + "sum()", aggregateBuiltin("sum")},
+		{"min", aggregation("", "number", "undefined"),
 			"keeps the smallest value; with numbers, the smaller of them", "same", aggregateBuiltin("min")},
-		{"max", "(name?: string, " + aggOptions + "): Aggregation<number>",
+		{"max", aggregation("", "number", "undefined"),
 			"keeps the largest value; with numbers, the larger of them", "same", aggregateBuiltin("max")},
-		{"avg", "(name?: string, " + aggOptions + "): Aggregation<number>", "averages values", topLevel + "avg()", aggregateBuiltin("avg")},
-		{"stats", "(name?: string, " + aggOptions + "): Aggregation<Stats>", "count, average and total", topLevel + "stats()", aggregateBuiltin("stats")},
-		{"hist", "(name?: string, " + aggOptions + "): Aggregation<Histogram>", "a histogram by powers of two", topLevel + "hist()", aggregateBuiltin("hist")},
-		{"lhist", "(lo: number, hi: number, step: number, name?: string, " + aggOptions + "): Aggregation<Histogram>",
+		{"avg", aggregation("", "number", "undefined"), "averages values", topLevel + "avg()", aggregateBuiltin("avg")},
+		{"stats", aggregation("", "Stats", "undefined"), "count, average and total", topLevel + "stats()", aggregateBuiltin("stats")},
+		{"hist", aggregation("", "Histogram", "undefined"), "a histogram by powers of two", topLevel + "hist()", aggregateBuiltin("hist")},
+		{"lhist", aggregation("lo: number, hi: number, step: number, ", "Histogram", "undefined"),
 			"a histogram of equal steps", topLevel + "lhist()", aggregateBuiltin("lhist")},
-		{"map", "(name?: string, " + aggOptions + "): TraceMap", "keys with a value each", topLevel + "map()", aggregateBuiltin("map")},
-		{"perThread", "(init?: number): { value: number }", "a variable each thread has its own of", topLevel + "perThread()", (*Script).jsPerThread},
+		{"map", "(name?: string | AggregationOptions, options?: AggregationOptions): TraceMap", "keys with a value each", topLevel + "map()", aggregateBuiltin("map")},
+		{"perThread", "(init?: number): PerThread", "a variable each thread has its own of", topLevel + "perThread()", (*Script).jsPerThread},
 
 		{"print", "(...values: any[]): void", "writes values on a line", "same", (*Script).jsPrint},
 		{"log", "(...values: any[]): void", "writes values on a line", "same", (*Script).jsPrint},
 		{"printf", "(format: string, ...values: any[]): void", "writes values by a format, without an end of line", "same", (*Script).jsPrintf},
-		{"hex", "(value: number | bigint, digits?: number): string", "a number in hexadecimal, with 0x", "use printf(\"%x\", v)", (*Script).jsHex},
-		{"sym", "(pid: number, address: number | bigint): string", "names an address: func+0x10 (module); in an exit callback the pid can be left out",
+		{"hex", "(value: Int, digits?: number): string", "a number in hexadecimal, with 0x", "use printf(\"%x\", v)", (*Script).jsHex},
+		{"sym", "(pid: number, address: Int): string\n(address: Int): string", "names an address: func+0x10 (module); in an exit callback the pid can be left out",
 			inCallback, (*Script).jsSym},
-		{"hexdump", "(bytes: string, base?: number | bigint): string", "bytes as hexdump -C shows them", inCallback, (*Script).jsHexdump},
-		{"abs", "(value: number | bigint): number | bigint", "the absolute value", "same", (*Script).jsAbs},
+		{"hexdump", "(bytes: Bytes | string, base?: Int): string", "bytes as hexdump -C shows them", inCallback, (*Script).jsHexdump},
+		{"abs", "(value: Int): Int", "the absolute value", "same", (*Script).jsAbs},
 	}
+}
+
+// aggregation is the signature of what makes aggregations of values of a type. empty is what a keyless one has before the
+// first hit, when that is another: "undefined".
+func aggregation(lead, value, empty string) string {
+	keyless := value
+	if empty != "" {
+		keyless += " | " + empty
+	}
+	return "(" + lead + "name: string, options: KeyedOptions): KeyedAggregation<" + value + ">\n" +
+		"(" + lead + "options: KeyedOptions): KeyedAggregation<" + value + ">\n" +
+		"(" + lead + "name?: string | AggregationOptions, options?: AggregationOptions): Aggregation<" + keyless + ">"
 }
 
 // hostOnly is what names of the host are in programs: the builtins above that are not in both, and JavaScript's own.

@@ -65,7 +65,35 @@ func (s *Script) jsEnd(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-var eventKinds = []string{"exec", "exit", "fork", "thread", "signal", "module"}
+// EventKind is something that happens to processes and that on() listens to. The table serves the machine, and whoever writes
+// typings or help.
+type EventKind struct {
+	Name   string
+	Fields string // what its event has besides pid, tid and time, as TypeScript declares members
+	Doc    string
+}
+
+// EventKinds lists the table.
+func EventKinds() []EventKind { return append([]EventKind(nil), lifecycle...) }
+
+var lifecycle = []EventKind{
+	{"exec", "path: string", "a process goes on with another program"},
+	{"exit", "status: number; signal: number", "a process has ended: with a status, or by a signal when that is not 0"},
+	{"fork", "child: number", "a process has made another, by fork, vfork or clone"},
+	{"thread", "child: number", "a process has started a thread"},
+	{"signal", "signal: number", "a thread gets a signal"},
+	{"module", "path: string", "a process has loaded a library"},
+}
+
+var eventKinds = kindsOfEvents()
+
+func kindsOfEvents() []string {
+	var names []string
+	for _, k := range lifecycle {
+		names = append(names, k.Name)
+	}
+	return names
+}
 
 // jsOn is on(event, fn). Listeners are fixed once the run has started: Lifecycle reads them on other goroutines.
 func (s *Script) jsOn(call goja.FunctionCall) goja.Value {

@@ -18,19 +18,33 @@ func (s *Script) jsPrint(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
+// consoleMethods are the members of console on the host.
+var consoleMethods = []Builtin{
+	{"console.log", consoleType, "writes values on a line", "same", (*Script).jsPrint},
+	{"console.info", consoleType, "the same as console.log", inCallback, (*Script).jsPrint},
+	{"console.debug", consoleType, "the same as console.log", inCallback, (*Script).jsPrint},
+	{"console.warn", consoleType, "writes values on a line of standard error", inCallback, (*Script).jsComplain},
+	{"console.error", consoleType, "the same as console.warn", inCallback, (*Script).jsComplain},
+	{"console.trace", consoleType, "the same as console.warn", inCallback, (*Script).jsComplain},
+}
+
+const consoleType = "(...values: any[]): void"
+
+// Console lists the members of console.
+func Console() []Builtin { return append([]Builtin(nil), consoleMethods...) }
+
+// jsComplain is console.error(…).
+func (s *Script) jsComplain(call goja.FunctionCall) goja.Value {
+	s.out.Complain(s.joinText(call.Arguments) + "\n")
+	return nil
+}
+
 // installConsole makes console: log, info and debug are data, error and warn go to standard error.
 func (s *Script) installConsole() {
 	console := s.vm.NewObject()
-	set := func(f func(*Script, goja.FunctionCall) goja.Value, names ...string) {
-		for _, name := range names {
-			console.Set(name, s.guarded("console."+name, func(c goja.FunctionCall) goja.Value { return f(s, c) }))
-		}
+	for _, m := range consoleMethods {
+		console.Set(strings.TrimPrefix(m.Name, "console."), s.guarded(m.Name, func(c goja.FunctionCall) goja.Value { return m.call(s, c) }))
 	}
-	set((*Script).jsPrint, "log", "info", "debug")
-	set(func(s *Script, c goja.FunctionCall) goja.Value {
-		s.out.Complain(s.joinText(c.Arguments) + "\n")
-		return nil
-	}, "error", "warn", "trace")
 	s.vm.GlobalObject().DefineDataProperty("console", console, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 

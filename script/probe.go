@@ -178,7 +178,7 @@ func (s *Script) parseProperty(p *Probe, o property1) {
 		}
 		return
 	}
-	switch set := probeOptions[o.name]; {
+	switch set := setterOf(o.name); {
 	case set != nil:
 		set(p, o)
 	default:

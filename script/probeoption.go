@@ -68,43 +68,75 @@ func (o property1) boolean() bool {
 // maxMaxActive bounds the calls of one thread that are told apart: each needs storage.
 const maxMaxActive = 1 << 20
 
-// probeOptions are the options of probe, with what each sets.
-var probeOptions = map[string]func(p *Probe, o property1){
-	"name": func(p *Probe, o property1) {
+// ProbeOption is a property of the object given to probe: a handler or an option. The table serves the machine, and whoever
+// writes typings or help.
+type ProbeOption struct {
+	Name string
+	Type string // in TypeScript's words
+	Doc  string
+
+	set func(p *Probe, o property1)
+}
+
+// ProbeOptions lists the table.
+func ProbeOptions() []ProbeOption {
+	all := make([]ProbeOption, 0, len(handlerOptions)+len(probeOptions))
+	return append(append(all, handlerOptions...), probeOptions...)
+}
+
+// handlerOptions are the handlers that are programs; handlerKinds says which they are.
+var handlerOptions = []ProbeOption{
+	{"enter", "Program<Context>", "runs before the probed instruction", nil},
+	{"post", "Program<Context>", "runs after the probed instruction", nil},
+	{"leave", "Program<LeaveContext>", "runs when the function returns: c.ret, c.elapsed, and this as enter left it", nil},
+	{"fault", "Program<FaultContext>", "runs when the probed instruction faults", nil},
+}
+
+// probeOptions are all others, with what each sets.
+var probeOptions = []ProbeOption{
+	{"exit", "(e: Event) => void", "called on the host for each exit(…) of the programs", func(p *Probe, o property1) { p.callback = o.callback() }},
+	{"name", "string", "the probe's name in output and for gotap ctl; the first place when left out", func(p *Probe, o property1) {
 		if !goja.IsString(o.value) || o.value.String() == "" {
 			o.wrong("text")
 			return
 		}
 		p.Name, p.Named = o.value.String(), true
-	},
-	"when": func(p *Probe, o property1) {
+	}},
+	{"when", "(this: Call, c: LeaveContext) => unknown", "a program too: the handlers run only for hits of which it is true", func(p *Probe, o property1) {
 		if fn, ok := o.function(); ok {
 			o.s.addHandler(p, js.Enter, true, fn, o.valueSpan())
 		}
-	},
-	"exit":       func(p *Probe, o property1) { p.callback = o.callback() },
-	"after":      func(p *Probe, o property1) { p.After = uint64(o.integer(0, math.MaxInt64)) },
-	"every":      func(p *Probe, o property1) { p.Every = uint64(o.integer(1, math.MaxInt64)) },
-	"limit":      func(p *Probe, o property1) { p.Limit = uint64(o.integer(1, math.MaxInt64)) },
-	"maxActive":  func(p *Probe, o property1) { p.MaxActive = int(o.integer(1, maxMaxActive)) },
-	"logMax":     func(p *Probe, o property1) { p.LogMax = int(o.integer(1, runtime.MaxLog)) },
-	"fuel":       func(p *Probe, o property1) { p.Fuel = int(o.integer(1, runtime.MaxFuel)) },
-	"logOnFault": func(p *Probe, o property1) { p.LogOnFault = o.boolean() },
-	"optional":   func(p *Probe, o property1) { p.Optional = o.boolean() },
-	"disabled":   func(p *Probe, o property1) { p.Disabled = o.boolean() },
+	}},
+	{"after", "number", "lets so many hits pass first", func(p *Probe, o property1) { p.After = uint64(o.integer(0, math.MaxInt64)) }},
+	{"every", "number", "takes one hit of so many", func(p *Probe, o property1) { p.Every = uint64(o.integer(1, math.MaxInt64)) }},
+	{"limit", "number", "disables the probe after so many hits", func(p *Probe, o property1) { p.Limit = uint64(o.integer(1, math.MaxInt64)) }},
+	{"maxActive", "number", "calls of one thread that can be under way at once with a leave handler",
+		func(p *Probe, o property1) { p.MaxActive = int(o.integer(1, maxMaxActive)) }},
+	{"logMax", "number", "bytes one hit can log", func(p *Probe, o property1) { p.LogMax = int(o.integer(1, runtime.MaxLog)) }},
+	{"fuel", "number", "commands one run of a program can take", func(p *Probe, o property1) { p.Fuel = int(o.integer(1, runtime.MaxFuel)) }},
+	{"logOnFault", "boolean", "keeps the log of a hit whose program ends in a trap", func(p *Probe, o property1) { p.LogOnFault = o.boolean() }},
+	{"optional", "boolean", "no error when there is no such place", func(p *Probe, o property1) { p.Optional = o.boolean() }},
+	{"disabled", "boolean", "starts disabled, until enable()", func(p *Probe, o property1) { p.Disabled = o.boolean() }},
 }
 
 // probeNames lists all properties probe knows.
 func probeNames() []string {
 	var names []string
-	for name := range handlerKinds {
-		names = append(names, name)
-	}
-	for name := range probeOptions {
-		names = append(names, name)
+	for _, o := range ProbeOptions() {
+		names = append(names, o.Name)
 	}
 	sort.Strings(names)
 	return names
+}
+
+// setterOf is what sets an option that is no handler; nil when there is none of that name.
+func setterOf(name string) func(p *Probe, o property1) {
+	for _, o := range probeOptions {
+		if o.Name == name {
+			return o.set
+		}
+	}
+	return nil
 }
 
 // callback is the property as a callback of the host.
