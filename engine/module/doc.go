@@ -5,7 +5,7 @@
 // How a name becomes an address, from start to end. Open reads the headers and the program headers of a file, nothing
 // more. The first question about symbols reads .symtab and .dynsym, and those of a separate debug file when there is
 // one (found by build-id or .gnu_debuglink), drops what is no definition, sorts the rest by address and makes one Func of
-// all names of one address. Sizes that symbols leave out come from .eh_frame, else from the next symbol. Lookup
+// all names of one address. Stripped Go programs have their names from the table that Go's runtime keeps (gotable.go). Sizes that symbols leave out come from .eh_frame, else from the next symbol. Lookup
 // finds exact names by a hash index; patterns and C++ or Rust names run over all names, and demangle only those whose
 // mangled form contains the identifiers asked for, because demangling costs more than anything else here.
 //

@@ -62,7 +62,8 @@ type File struct {
 	marks    []Mark
 	markErr  error
 
-	names demangled
+	names   demangled
+	goFuncs goFuncs
 }
 
 // Open reads the headers of the ELF file at path.

@@ -16,7 +16,8 @@ type Match struct {
 //
 // A plain name means every function of that name, and what the compiler made of it under another one ("f.constprop.0").
 // Names with "::", and those that no symbol has, are compared with readable C++ and Rust names: without parameters
-// ("geo::Shape::area", all overloads), with them ("geo::grow(int)"), with or without template arguments. A pattern with
+// ("geo::Shape::area", all overloads), with them ("geo::grow(int)"), with or without template arguments. Generic functions of Go
+// are found with their type arguments as the file has them, and without. A pattern with
 // wildcards is compared with both kinds of names. Pieces such as "f.cold" are found only by their full name.
 func (f *File) Lookup(pattern string) []Match {
 	s := f.table()
@@ -148,7 +149,11 @@ func (q *query) match(f *File, name string) (string, bool) {
 		}
 		return name, true
 	}
-	if q.mangled || !isMangled(name) || !q.candidate(name) {
+	if !isMangled(name) {
+		generic := withoutTypeArgs(name)
+		return name, generic != name && q.equal(generic)
+	}
+	if q.mangled || !q.candidate(name) {
 		return "", false
 	}
 	d, ok := f.names.of(name)

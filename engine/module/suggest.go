@@ -46,7 +46,11 @@ func (f *File) suggest(near []suggestion, symbol, name, last string, limit int, 
 		return near
 	}
 	if !isMangled(symbol) {
-		if d := within(symbol, name, limit); d <= limit {
+		d := within(symbol, name, limit)
+		if strings.HasSuffix(symbol, "."+name) { // Go: the package, or the type too, was left out
+			d = min(d, packageDistance(symbol))
+		}
+		if d <= limit {
 			near = append(near, suggestion{symbol, d})
 		}
 		return near
@@ -70,6 +74,14 @@ func (f *File) suggest(near []suggestion, symbol, name, last string, limit int, 
 		return append(near, suggestion{d.bare, limit + dist})
 	}
 	return near
+}
+
+// packageDistance puts the functions of a Go program's own package before those of its libraries.
+func packageDistance(symbol string) int {
+	if strings.HasPrefix(symbol, "main.") {
+		return 0
+	}
+	return 1
 }
 
 // mayBeNear reports whether a mangled name holds an identifier that is near a word. Identifiers stand in it behind

@@ -64,6 +64,7 @@ func (f *File) readTable() *symbols {
 		}
 	}
 	all = append(all, readSymbols(f, elf.SHT_DYNSYM)...)
+	all = append(all, f.goSymbols(all)...)
 	// After sorting, the same name of the same address from two tables, or in two versions, stands side by side.
 	sort.SliceStable(all, func(i, j int) bool { return all[i].before(&all[j]) })
 	s := &symbols{}
@@ -254,7 +255,8 @@ func (x *nameIndex) find(name string) []named {
 }
 
 // cloneMarks begin what compilers add to the name of a function they changed or took a part of.
-var cloneMarks = []string{".cold", ".part.", ".constprop.", ".isra.", ".lto_priv.", ".llvm.", ".localalias", ".clone."}
+var cloneMarks = []string{".cold", ".part.", ".constprop.", ".isra.", ".lto_priv.", ".llvm.", ".localalias", ".clone.",
+	".abi0"}
 
 // cloneSuffix is what a compiler added to a name (".constprop.0.cold"), empty for plain names.
 func cloneSuffix(name string) string {

@@ -1,0 +1,292 @@
+package module
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// Every Go program carries a table of its functions for the runtime (.gopclntab), which unwinding and collecting garbage
+// need, so that no linker flag and no strip takes it away. Here it gives stripped programs their names back. It
+// has been laid out like this since Go 1.18 (cmd/link/internal/ld/pcln.go, runtime/symtab.go):
+//
+//	header     magic, 2 zeros, quantum of instructions, pointer size; then words: functions, files, start of the
+//	           text, offsets of names, units, files, pc tables, and of the function table
+//	functions  pairs of 32-bit numbers: address from the start of the text, offset of the function's record; one more
+//	           address is the end of the last
+//	record     32-bit numbers: address, name, …; see the constants below
+
+// The magic numbers of Go 1.18 and 1.20, whose tables have the layout above.
+const (
+	goMagic118 = 0xfffffff0
+	goMagic120 = 0xfffffff1
+)
+
+// The words of the header behind its first eight bytes.
+const (
+	goHeaderFuncs = 0
+	goHeaderText  = 2 // always 0 since Go 1.26
+	goHeaderNames = 3
+	goHeaderPCs   = 6
+	goHeaderTable = 7
+	goHeaderWords = 8
+)
+
+// Offsets in the record of a function; flags have moved when the line of the declaration came in (Go 1.20).
+const (
+	goRecordName    = 4
+	goRecordSP      = 16
+	goRecordFlag118 = 37
+	goRecordFlag120 = 41
+	goRecordSize    = 44
+)
+
+// goFlagAssembly marks functions written in assembly (internal/abi, FuncFlagAsm).
+const goFlagAssembly = 4
+
+// goModuleText is the word of runtime.moduledata that is the address of the text; word 0 is that of the table.
+const goModuleText = 22
+
+// GoFunc is a function as Go's own table has it.
+type GoFunc struct {
+	Name string // "main.(*Stack).Len"; type arguments are "[...]"
+	Addr uint64 // in the file
+	Size uint64 // bytes of code, without padding
+	// Assembly is set for functions written in assembly, which take their arguments on the stack (ABI0) as a rule; other
+	// functions take them in registers (ABIInternal), wrappers for assembly excepted.
+	Assembly bool
+}
+
+// goFuncs is Go's table, read once.
+type goFuncs struct {
+	once sync.Once
+	list []GoFunc // by address
+	err  error
+}
+
+var errGoTable = errors.New("damaged function table")
+
+// IsGo reports whether Go's linker made the file. It may hold C functions all the same.
+func (f *File) IsGo() bool {
+	for _, name := range []string{".go.buildinfo", ".note.go.buildid", ".gopclntab", ".data.rel.ro.gopclntab"} {
+		if f.elf.Section(name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// GoFuncs lists the functions of a Go program by address, nothing for other files. The error says why a table that
+// there is cannot be read. The list must not be changed.
+func (f *File) GoFuncs() ([]GoFunc, error) {
+	f.goFuncs.once.Do(func() {
+		if f.goFuncs.list, f.goFuncs.err = f.readGoTable(); f.goFuncs.err != nil {
+			f.goFuncs.err = fmt.Errorf("cannot read the functions of %s: %w", f.Path, f.goFuncs.err)
+		}
+	})
+	return f.goFuncs.list, f.goFuncs.err
+}
+
+// GoFuncAt finds the Go function that an address belongs to. ok is false for C functions, and files that are not Go's.
+func (f *File) GoFuncAt(vaddr uint64) (fn GoFunc, ok bool) {
+	list, _ := f.GoFuncs()
+	i := sort.Search(len(list), func(i int) bool { return list[i].Addr > vaddr }) - 1
+	if i < 0 || vaddr-list[i].Addr >= max(list[i].Size, 1) {
+		return GoFunc{}, false
+	}
+	return list[i], true
+}
+
+// goTable is the table while it is read.
+type goTable struct {
+	data  []byte
+	order binary.ByteOrder
+	text  uint64
+	names string
+	pcs   []byte // pc tables
+	table []byte // pairs and records
+	count int
+	step  uint64 // quantum of instructions
+	flag  int    // offset of the flags in a record
+}
+
+// readGoTable reads the whole table.
+func (f *File) readGoTable() ([]GoFunc, error) {
+	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
+		data, addr, err := f.Section(name)
+		if err != nil {
+			return nil, err
+		}
+		if data == nil {
+			continue
+		}
+		t := &goTable{data: data, order: f.Order}
+		if err := t.open(f, addr); err != nil {
+			return nil, err
+		}
+		return t.functions()
+	}
+	return nil, nil
+}
+
+// open reads the header.
+func (t *goTable) open(f *File, addr uint64) error {
+	word := f.WordSize()
+	if len(t.data) < 8+goHeaderWords*word {
+		return errGoTable
+	}
+	switch magic := t.order.Uint32(t.data); magic {
+	case goMagic118:
+		t.flag = goRecordFlag118
+	case goMagic120:
+		t.flag = goRecordFlag120
+	default:
+		return fmt.Errorf("its format %#x is not known", magic)
+	}
+	if int(t.data[7]) != word {
+		return errGoTable
+	}
+	t.step = uint64(t.data[6])
+	at := func(n int) uint64 { return readWord(t.data[8+n*word:], word, t.order) }
+	size := uint64(len(t.data))
+	if at(goHeaderNames) > size || at(goHeaderPCs) > size || at(goHeaderTable) > size {
+		return errGoTable
+	}
+	t.names = string(t.data[at(goHeaderNames):])
+	t.pcs, t.table = t.data[at(goHeaderPCs):], t.data[at(goHeaderTable):]
+	if at(goHeaderFuncs) > uint64(len(t.table))/8 {
+		return errGoTable
+	}
+	t.count = int(at(goHeaderFuncs))
+	var err error
+	t.text, err = f.goText(addr, 8+goHeaderText*uint64(word))
+	return err
+}
+
+// readWord reads a word of 4 or 8 bytes.
+func readWord(p []byte, size int, order binary.ByteOrder) uint64 {
+	if size == 4 {
+		return uint64(order.Uint32(p))
+	}
+	return order.Uint64(p)
+}
+
+// goText finds the address that the table counts from: in its header, and since Go 1.26 in the runtime's module data, which
+// has a section of its own from then on. It is not always the start of .text, where C code may come first.
+func (f *File) goText(table, field uint64) (uint64, error) {
+	if text := f.pointer(table + field); text != 0 {
+		return text, nil
+	}
+	if s := f.elf.Section(".go.module"); s != nil {
+		text := f.pointer(s.Addr + goModuleText*uint64(f.WordSize()))
+		if f.pointer(s.Addr) == table && f.IsText(text) {
+			return text, nil
+		}
+	}
+	return 0, errors.New("nothing tells where the text begins")
+}
+
+// pointer reads a pointer as it is once the module is loaded, without the bias: linkers may leave it to a relocation alone.
+func (f *File) pointer(vaddr uint64) uint64 {
+	if v, ok := f.word(vaddr); ok && v != 0 {
+		return v
+	}
+	var found uint64
+	f.eachReloc(func(r rawReloc, _ *elf.Section) {
+		// No symbol: a relative one, whose addend is the address.
+		if r.slot == vaddr && r.symbol == 0 {
+			found = r.addend
+		}
+	})
+	return found
+}
+
+// functions reads all records.
+func (t *goTable) functions() ([]GoFunc, error) {
+	list := make([]GoFunc, 0, t.count)
+	for i := range t.count {
+		if len(t.table) < 8*i+12 {
+			return nil, errGoTable
+		}
+		pair := t.table[8*i:]
+		fn, err := t.function(t.order.Uint32(pair), t.order.Uint32(pair[4:]))
+		if err != nil {
+			return nil, err
+		}
+		// The table of instructions may lack, and may not reach beyond the next function.
+		most := uint64(t.order.Uint32(pair[8:])) - uint64(t.order.Uint32(pair))
+		if fn.Size == 0 || fn.Size > most {
+			fn.Size = most
+		}
+		if fn.Name != "" {
+			list = append(list, fn)
+		}
+	}
+	if !sort.SliceIsSorted(list, func(i, j int) bool { return list[i].Addr < list[j].Addr }) {
+		return nil, errGoTable
+	}
+	t.suffix(list)
+	return list, nil
+}
+
+// function reads one record. The table of stack depths ends where the function does, while the next function
+// starts behind padding only.
+func (t *goTable) function(entry, at uint32) (GoFunc, error) {
+	if uint64(at)+goRecordSize > uint64(len(t.table)) {
+		return GoFunc{}, errGoTable
+	}
+	record := t.table[at:]
+	fn := GoFunc{Addr: t.text + uint64(entry), Assembly: record[t.flag]&goFlagAssembly != 0}
+	// The compiler numbers local types with a middle dot, which symbol tables and debug information have as a full stop.
+	fn.Name = strings.ReplaceAll(symbolText(t.names, t.order.Uint32(record[goRecordName:])), "·", ".")
+	fn.Size = t.extent(t.order.Uint32(record[goRecordSP:]))
+	return fn, nil
+}
+
+// symbolText cuts a name out of a string table.
+func symbolText(names string, at uint32) string {
+	if uint64(at) >= uint64(len(names)) {
+		return ""
+	}
+	name, _, _ := strings.Cut(names[at:], "\x00")
+	return name
+}
+
+// extent is the number of bytes that a pc table covers: pairs of a change of value, 0 for the end but in the first pair, and a
+// length in instructions' quanta, both LEB128.
+func (t *goTable) extent(at uint32) uint64 {
+	if at == 0 || uint64(at) >= uint64(len(t.pcs)) {
+		return 0
+	}
+	r := frameReader{data: t.pcs, at: int(at), order: t.order}
+	var size uint64
+	for first := true; ; first = false {
+		if change := r.leb(false); r.bad || change == 0 && !first {
+			return size
+		}
+		size += r.leb(false) * t.step
+	}
+}
+
+// suffix tells functions of one name apart as Go's linker does in symbol tables. A function that is called by the
+// convention it was not written in has a wrapper of the same name; the one for the stack is called "f.abi0".
+func (t *goTable) suffix(list []GoFunc) {
+	first := make(map[string]int, len(list))
+	for i := range list {
+		j, twice := first[list[i].Name]
+		if !twice {
+			first[list[i].Name] = i
+			continue
+		}
+		for _, k := range []int{i, j} {
+			if list[k].Assembly {
+				list[k].Name += ".abi0"
+				break
+			}
+		}
+	}
+}
