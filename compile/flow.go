@@ -115,6 +115,9 @@ type tempWrite struct {
 	by   int64
 }
 
+// maxHeld limits the memory that verifying takes, against programs made to take much of it.
+const maxHeld = 1 << 20
+
 // flow is one run of the verifier over a program.
 type flow struct {
 	p        *Program
@@ -131,6 +134,7 @@ type flow struct {
 	unproved unprovedLoop
 	preds    [][]int
 	depths   [][2]int // depth before and after each command, when a listing wants it
+	held     int // values kept in the states of all nodes
 	stops    widening
 	level    int // numbers the sets of nodes that loops are looked for in
 }
@@ -183,6 +187,11 @@ func (f *flow) flowInto(r, b int, s *state) int {
 	if !known {
 		n = len(f.nodes)
 		f.index[key] = n
+		if f.held += 4 + len(s.stack) + len(s.words); f.held > maxHeld {
+			f.errorf(f.blocks[b].start, "", "the program is too large to be verified: its routines share too much code, or its stack is too deep")
+			f.nodes = append(f.nodes, node{routine: r, block: b, in: s, callee: -1, succ: [2]int{-1, -1}, failed: true})
+			return n
+		}
 		f.nodes = append(f.nodes, node{routine: r, block: b, in: s, callee: -1, succ: [2]int{-1, -1}})
 		f.routines[r].nodes = append(f.routines[r].nodes, n)
 		f.enqueue(n)

@@ -352,11 +352,18 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
+	b := openBench(t)
+	t.Cleanup(func() { b.arena.Close() })
+	return b
+}
+
+// openBench makes a bench whose arena the caller closes.
+func openBench(t testing.TB) *bench {
+	t.Helper()
 	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { a.Close() })
 	b := &bench{arena: a, machine: runtime.NewMachine(a)}
 	for _, o := range []runtime.Object{{Name: "n"}, {Name: "m", Kind: runtime.KindMap, Keys: 1, Max: 64}, {Name: "h", Kind: runtime.KindHist}} {
 		id, err := a.Declare(o)
@@ -443,11 +450,12 @@ func TestVerifiedProgramsStayInBounds(t *testing.T) {
 // FuzzVerified runs random programs for as long as it is let; TestVerifiedProgramsStayInBounds is the short form.
 func FuzzVerified(f *testing.F) {
 	f.Add(uint64(1), uint64(2))
-	b := newBench(f)
+	b := openBench(f)
 	runs := 0
 	f.Fuzz(func(t *testing.T, seed, change uint64) {
-		if runs++; runs%1000 == 0 {
-			b = newBench(f)
+		if runs++; runs%1000 == 0 { // an arena remembers every program
+			b.arena.Close()
+			b = openBench(t)
 		}
 		p := generate(rand.New(rand.NewPCG(seed, 1)), b.objects)
 		if change != 0 {

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,7 @@ var verifierCases = []struct{ name, text, want string }{
 	{"mutual recursion", "call L\nexit\nL: call M\nret\nM: call L\nret", "a routine calls itself"},
 	{"recursion on a circular stack", ".wrap\nL: call L\nexit", ""},
 	{"text on a circular stack", ".wrap\n.text \"x\"\npush s,0\nexit", "text cannot be kept on a circular stack"},
+	{"copies on a circular stack", ".wrap\n.stack 8\ndup,8\nexit", "dup needs 9 words, and the circular stack has 8"}, // found by FuzzUnmarshal
 	{"anything on a circular stack", ".wrap\nL: add\npush c,pid\njz L\nexit", ""},
 	{"shared end", "call L\nexit\nL: push c,pid\njz E\nret\nE: abort", ""},
 	{"fuel", ".fuel 1000000\nexit", ""},
@@ -116,6 +118,26 @@ func TestDeepCalls(t *testing.T) {
 	}
 	if diags := Verify(assembled(t, chain(runtime.MaxCalls+1))); !strings.Contains(diags.Error(), "nested more than 32 deep") {
 		t.Error(diags)
+	}
+}
+
+// TestSharedCodeIsLimited has many routines run through one long tail, each of which would be looked at for all of it.
+func TestSharedCodeIsLimited(t *testing.T) {
+	var b strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&b, "call R%d\n", i)
+	}
+	b.WriteString("exit\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "R%d: jmp S\n", i)
+	}
+	b.WriteString("S: nop\n")
+	for i := range 5000 {
+		fmt.Fprintf(&b, "push c,pid\njz T%d\nT%d: nop\n", i, i)
+	}
+	b.WriteString("ret\n")
+	if diags := Verify(assembled(t, b.String())); !strings.Contains(diags.Error(), "too large to be verified") {
+		t.Errorf("%.300s", diags.Error())
 	}
 }
 

@@ -96,10 +96,23 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 	if a := int(c.A); a < least || a > most {
 		p.errorf(diags, i, "", "operand %d of %s is out of range: %s", c.A, row.Name, rangeText(least, most))
 	}
+	if n := room(row, c); p.Wrap && n > p.stackSize() {
+		p.errorf(diags, i, "", "%s needs %d words, and the circular stack has %d", row.Name, n, p.stackSize())
+	}
 	if c.V != 0 && row.Operand != WordOperand && !usesBoth(row, c.A) {
 		p.errorf(diags, i, "", "%s has no operand V, and it is %d", row.Name, c.V)
 	}
 	checkFormatUse(p, i, row, diags)
+}
+
+// room is how many words of the stack a command looks at or leaves.
+func room(row *Row, c Command) int {
+	switch row.Op {
+	case runtime.OpPick, runtime.OpPoke:
+		return int(c.A) + 2
+	}
+	pops, pushes := row.Effect(c)
+	return max(pops, pushes)
 }
 
 // rangeText describes the operands allowed.
