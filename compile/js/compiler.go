@@ -15,7 +15,7 @@ import (
 
 // Limits of what is compiled. They keep a hostile script from making the compiler itself run for ever.
 const (
-	maxNesting  = 20_000 // expressions and statements inside one another, inlined calls included
+	maxNesting  = 5_000 // expressions and statements inside one another, inlined calls included
 	maxNodes    = 200_000
 	maxCommands = 1 << 16
 )

@@ -24,8 +24,11 @@ type generator struct {
 	constants    int // variables v4 … are constants
 }
 
+// prelude defines what the other text computes with. B hides a condition from goja's compiler, which miscompiles jumps
+// out of branches that it knows are never reached. M multiplies floats: goja's * loses the sign of some zeros.
 const prelude = `"use strict";
-const W = x => BigInt.asIntN(64, x), I = b => b ? 1n : 0n, U = x => BigInt.asUintN(64, x), min = (a, b) => a < b ? a : b;
+const W = x => BigInt.asIntN(64, x), I = b => b ? 1n : 0n, B = b => b, U = x => BigInt.asUintN(64, x), min = (a, b) => a < b ? a : b;
+const neg = x => x < 0 || Object.is(x, -0), M = (a, b) => a * b === 0 ? (neg(a) === neg(b) ? 0 : -0) : a * b;
 `
 
 func (g *generator) both(ours, theirs string) { g.ours.WriteString(ours); g.theirs.WriteString(theirs) }
@@ -150,7 +153,10 @@ func (g *generator) float(depth int) pair {
 	op := []string{" + ", " - ", " * ", " / ", " % "}[g.IntN(5)]
 	if g.IntN(3) == 0 {
 		i := g.integer(0)
-		return pair{"(" + a.ours + op + i.ours + ")", "(" + a.theirs + op + "Number(" + i.theirs + "))"}
+		b = pair{i.ours, "Number(" + i.theirs + ")"}
+	}
+	if op == " * " {
+		return pair{"(" + a.ours + op + b.ours + ")", "M(" + a.theirs + ", " + b.theirs + ")"}
 	}
 	return pair{"(" + a.ours + op + b.ours + ")", "(" + a.theirs + op + b.theirs + ")"}
 }
@@ -200,7 +206,7 @@ func (g *generator) statement(depth int) {
 		g.textStatement()
 	case 5, 6:
 		c := g.condition(2)
-		g.both("if ("+c.ours+") ", "if ("+c.theirs+") ")
+		g.both("if ("+c.ours+") ", "if (B("+c.theirs+")) ")
 		g.block(depth)
 		if g.IntN(2) == 0 {
 			g.same("else ")
@@ -253,7 +259,7 @@ func (g *generator) leave() {
 	}
 	c := g.condition(1)
 	word := []string{"break", "continue"}[g.IntN(2)]
-	g.both("if ("+c.ours+") "+word+";\n", "if ("+c.theirs+") "+word+";\n")
+	g.both("if ("+c.ours+") "+word+";\n", "if (B("+c.theirs+")) "+word+";\n")
 }
 
 // choice is a switch.
