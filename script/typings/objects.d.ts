@@ -1,0 +1,174 @@
+// ---- values -------------------------------------------------------------------------------------------------------
+
+/** A 64-bit integer. The host gets a number where that is exact, and a BigInt beyond 2^53. */
+type Int = number | bigint;
+
+/** An address in the target. */
+type Pointer = Int;
+
+/** Bytes of the target. In programs they have a length; the host gets them as an array. */
+type Bytes = Uint8Array;
+
+/** A part of a key. */
+type Key = string | boolean | Int;
+
+/**
+ * What a program is called with. One parameter is the context. Several stand for the arguments of the probed function:
+ * `probe("libc:write", (fd, buf, n) => log(fd, n))`; so the first one is either.
+ */
+type Program<C extends Context = Context> = (this: Call, c: C & number, ...args: number[]) => void;
+
+/** What `this` keeps for one call, from enter to leave: integers, floats, booleans and text. */
+interface Call { [field: string]: any }
+
+/** What an exit callback gets: the record of the program, and what is known of the hit. */
+interface Event {
+  readonly pid: number;
+  readonly tid: number;
+  /** name of the thread */
+  readonly comm: string;
+  /** name of the probe */
+  readonly probe: string;
+  /** monotonic nanoseconds */
+  readonly time: number;
+  [field: string]: any;
+}
+
+/** Return addresses. As text it has a line for each frame. */
+interface Stack {
+  /** innermost first, calls that were inlined too */
+  readonly frames: Frame[];
+  readonly length: number;
+  toString(): string;
+  toJSON(): string[];
+}
+
+/** One call of a stack. Text that is not known is empty. */
+interface Frame {
+  addr: Int;
+  func: string;
+  /** of the address in the function */
+  offset: Int;
+  module: string;
+  file: string;
+  line: number;
+}
+
+// ---- objects ------------------------------------------------------------------------------------------------------
+
+/** A probe that was placed. */
+interface Probe {
+  enable(): void;
+  disable(): void;
+  remove(): void;
+  readonly hits: number;
+  /** hits that were not looked at */
+  readonly missed: number;
+  readonly name: string;
+}
+
+/** A function that is called at an interval. */
+interface Timer {
+  stop(): void;
+}
+
+interface AggregationOptions {
+  /** parts of a key, up to 16; found out from the first use when left out */
+  keys?: number;
+  /** keys there is room for */
+  max?: number;
+  /** what becomes of a new key when there is no room: "drop" */
+  full?: "drop" | "evict" | "error";
+}
+
+interface KeyedOptions extends AggregationOptions { keys: number }
+
+interface PrintOptions {
+  /** so many entries, the largest */
+  top?: number;
+  /** divides values */
+  div?: number;
+}
+
+/** What a program, or the host, adds to. */
+interface Cell {
+  add(value: Int): void;
+  inc(): void;
+}
+
+/** What aggregations and maps have on the host. */
+interface Printable {
+  clear(): void;
+  /** prints it now; what a script never printed prints at the end */
+  print(options?: PrintOptions): void;
+  toString(): string;
+}
+
+/** An aggregation without keys, or with keys that its options do not tell. */
+interface Aggregation<T> extends Cell, Printable {
+  /** under a key */
+  at(...key: Key[]): Cell;
+  /** host only: the value now */
+  get(...key: Key[]): T;
+  /** host only: pairs of key and value; a key of several parts is an array */
+  entries(): [key: any, value: NonNullable<T>][];
+  /** host only: the value, which starts anew */
+  take(): T;
+  toJSON(): any;
+}
+
+/** An aggregation declared with keys. */
+interface KeyedAggregation<T> extends Printable {
+  /** under a key */
+  at(...key: Key[]): Cell;
+  /** host only: the value of a key, if it has one */
+  get(...key: Key[]): T | undefined;
+  /** host only: pairs of key and value; a key of several parts is an array */
+  entries(): [key: any, value: T][];
+  /** host only: the entries, and it starts anew */
+  take(): [key: any, value: T][];
+  toJSON(): any;
+}
+
+/** Keys with a value each, an integer or text. A key may have several parts. */
+interface TraceMap extends Printable {
+  set(key: Key, ...partsAndValue: [Key, ...Key[]]): this;
+  get(...key: Key[]): any;
+  has(...key: Key[]): boolean;
+  delete(...key: Key[]): boolean;
+  /** adds 1 */
+  inc(...key: Key[]): number;
+  /** host only: pairs of key and value; a key of several parts is an array */
+  entries(): [key: any, value: any][];
+  /** host only: the entries, and it starts anew */
+  take(): [key: any, value: any][];
+  toJSON(): any;
+}
+
+/** A variable that each thread has its own of. It has a value in programs only. */
+interface PerThread<T = number> { value: T }
+
+/** What stats() holds. */
+interface Stats {
+  count: number;
+  average: number;
+  total: number;
+}
+
+/** What hist() and lhist() hold. */
+interface Histogram { buckets: Bucket[] }
+
+/** Values from min to max; an open end is left out. */
+interface Bucket {
+  min?: number;
+  max?: number;
+  count: number;
+}
+
+// ---- modules ------------------------------------------------------------------------------------------------------
+
+/** The standard library. */
+declare module "gotap/*";
+
+/** Loads a module, "gotap/NAME" or "./file.js", as CommonJS does. */
+declare function require(name: string): any;
