@@ -116,7 +116,7 @@ type tempWrite struct {
 }
 
 // maxHeld limits the memory that verifying takes, against programs made to take much of it.
-const maxHeld = 1 << 20
+const maxHeld = 1 << 19
 
 // flow is one run of the verifier over a program.
 type flow struct {
@@ -134,7 +134,8 @@ type flow struct {
 	unproved unprovedLoop
 	preds    [][]int
 	depths   [][2]int // depth before and after each command, when a listing wants it
-	held     int // values kept in the states of all nodes
+	spares   []*state // no longer used
+	held     int      // values kept in the states of all nodes
 	stops    widening
 	level    int // numbers the sets of nodes that loops are looked for in
 }
@@ -197,6 +198,7 @@ func (f *flow) flowInto(r, b int, s *state) int {
 		f.enqueue(n)
 		return n
 	}
+	defer func() { f.spares = append(f.spares, s) }()
 	to := &f.nodes[n]
 	if why := to.in.mismatch(s); why != "" {
 		f.errorf(f.blocks[b].start, "", "%s", why)
@@ -206,6 +208,20 @@ func (f *flow) flowInto(r, b int, s *state) int {
 		f.enqueue(n)
 	}
 	return n
+}
+
+// copyOf copies a state into one that is no longer used, if there is one.
+func (f *flow) copyOf(s *state) *state {
+	n := len(f.spares)
+	if n == 0 {
+		return s.clone()
+	}
+	c := f.spares[n-1]
+	f.spares = f.spares[:n-1]
+	stack, words := c.stack[:0], c.words[:0]
+	*c = *s
+	c.stack, c.words = append(stack, s.stack...), append(words, s.words...)
+	return c
 }
 
 // widening is how far bounds go when they move in a state that has been joined to n times.

@@ -23,7 +23,7 @@ type walker struct {
 func (f *flow) run(n int) *walker {
 	nd := &f.nodes[n]
 	nd.logged, nd.lowest, nd.writes, nd.counter, nd.failed = 0, math.MaxInt, nd.writes[:0], math.MinInt, false
-	w := &walker{f: f, n: n, state: nd.in.clone()}
+	w := &walker{f: f, n: n, state: f.copyOf(nd.in)}
 	b := f.blocks[nd.block]
 	for w.at = b.start; w.at < b.end && !f.nodes[n].failed; w.at++ {
 		before := w.top()
@@ -361,7 +361,7 @@ func (w *walker) textSize(c Command, sizes int64) int64 {
 func (w *walker) along(jumped bool) *state {
 	s := w.state
 	if b := w.f.blocks[w.f.nodes[w.n].block]; b.succ[0] >= 0 && b.succ[1] >= 0 {
-		s = s.clone()
+		s = w.f.copyOf(s)
 	}
 	last := w.f.p.Code[w.f.blocks[w.f.nodes[w.n].block].end-1].Op
 	if last == runtime.OpLoop && !jumped && len(s.stack) > 0 {
