@@ -139,9 +139,6 @@ func (a *Arena) Close() error {
 // FD is the memfd that backs the arena, or -1.
 func (a *Arena) FD() int { return a.fd }
 
-// word is the address of the word at byte offset off, which is a multiple of 8 inside the arena.
-func (a *Arena) word(off uint64) *uint64 { return &a.words[off/8] }
-
 func (a *Arena) load(index uint64) uint64 { return atomic.LoadUint64(&a.words[index]) }
 
 // allocateLocked takes bytes of zeroed memory, aligned to a cache line. The caller holds a.mu.
@@ -176,6 +173,7 @@ func (a *Arena) Program(id uint32) (ProgramInfo, bool) {
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
+// powerOfTwo is the least power of two that is not below n.
 func powerOfTwo(n int) int {
 	p := 1
 	for p < n {

@@ -40,6 +40,7 @@ func (o *Object) cellWords() int {
 	return 1
 }
 
+// linear is the division of an lhist.
 func (o *Object) linear() linear { return linear{o.Lo, o.Hi, o.Step} }
 
 // fresh puts a cell in its first state. The cell is the caller's alone, or what races with it is lost on purpose.
@@ -125,7 +126,8 @@ func (o *Object) data(cell []uint64) (d Data, ok bool) {
 		d.Sum = int64(cell[cellValue])
 		d.Int = average(d.Sum, d.Count)
 	}
-	return d, d.Count != 0
+	// A sum that was taken between an addition's two steps has no hits yet, and must not get lost.
+	return d, d.Count != 0 || d.Sum != 0
 }
 
 // wordData is the value of a map or a per-thread variable.
@@ -168,6 +170,7 @@ func (o *Object) bucketData(cell []uint64) (Data, bool) {
 	return d, true
 }
 
+// bucket is one bucket with its bounds; only those at the ends of an lhist, and that of negative values, are open.
 func (o *Object) bucket(i int, count uint64) Bucket {
 	var lo, hi int64
 	var openLo, openHi bool

@@ -99,6 +99,7 @@ func (a *Arena) openLocked(obj *object) error {
 	return nil
 }
 
+// check says what is wrong with a declaration.
 func (o *Object) check() error {
 	switch {
 	case o.Kind > KindLhist:
@@ -117,6 +118,7 @@ func (o *Object) check() error {
 	return nil
 }
 
+// check refuses divisions without an end or with too many buckets.
 func (l linear) check() error {
 	switch {
 	case l.step <= 0:
@@ -257,6 +259,7 @@ func (st *storage) agrees(keys []ValueKind, value ValueKind) error {
 	return nil
 }
 
+// parts is a number of key parts in words.
 func parts(n int) string {
 	switch n {
 	case 0:

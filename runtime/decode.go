@@ -9,6 +9,7 @@ import (
 // errDamaged says that bytes of a record are not what a program writes.
 var errDamaged = errors.New("damaged record")
 
+// decodeHeader reads the header of a record whose first word has been loaded.
 func decodeHeader(p []byte, word uint64) Header {
 	h := Header{
 		Size:    uint32(word),
@@ -33,11 +34,11 @@ func decodeItems(p []byte, programs []ProgramInfo, pid int64) ([]Item, error) {
 			return items, fmt.Errorf("%w: %d bytes after the last item", errDamaged, len(p))
 		}
 		word := binary.LittleEndian.Uint64(p)
-		size, format, program := int(word&0xffff), int(word>>16&0xffff), int(word>>32)
+		size, format, program := int(word&0xffff), int(word>>16&0xffff), word>>32
 		if size < itemHeader || size%8 != 0 || size > len(p) {
 			return items, fmt.Errorf("%w: an item of %d bytes", errDamaged, size)
 		}
-		if program >= len(programs) || format >= len(programs[program].Formats) {
+		if program >= uint64(len(programs)) || format >= len(programs[program].Formats) {
 			return items, fmt.Errorf("%w: format %d of program %d is not known", errDamaged, format, program)
 		}
 		f := &programs[program].Formats[format]
@@ -63,6 +64,7 @@ func countItems(p []byte) (n int) {
 	return n
 }
 
+// decodeFields reads the fields of one item, which must be all there is of it.
 func decodeFields(p []byte, f *Format, pid int64) ([]Value, error) {
 	vals := make([]Value, 0, len(f.Fields))
 	for i := range f.Fields {
@@ -103,6 +105,7 @@ func decodeField(p []byte, kind ValueKind, pid int64) (Value, int) {
 	return Value{Kind: kind, Text: string(p[8 : 8+length]), Cut: cut}, 8 + padded
 }
 
+// decodeStack reads return addresses.
 func decodeStack(p []byte) []uint64 {
 	pcs := make([]uint64, len(p)/8)
 	for i := range pcs {

@@ -76,6 +76,7 @@ func (e *evictor) offer(c candidate) {
 	e.n++
 }
 
+// compareDown orders larger stamps first.
 func compareDown(a, b uint64) int {
 	switch {
 	case a > b:

@@ -27,6 +27,7 @@ func (v Value) Format(symbol func(pid int, pc uint64) string) string {
 	return strconv.FormatInt(v.Int, 10)
 }
 
+// cutmark is what follows the text when it was cut.
 func (v Value) cutmark() string {
 	if v.Cut {
 		return Cutmark
@@ -36,6 +37,7 @@ func (v Value) cutmark() string {
 
 func (v Value) marked() string { return v.Text + v.cutmark() }
 
+// formatStack prints a line for each address, indented, after the end of the line before.
 func (v Value) formatStack(symbol func(pid int, pc uint64) string) string {
 	var b strings.Builder
 	b.WriteByte('\n')

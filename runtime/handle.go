@@ -80,6 +80,7 @@ func (st *storage) find(key []Value) (slot int, ok bool) {
 	return st.table.find(b.key(), hashKey(b.key()))
 }
 
+// build encodes a key of the host; false when it does not fit the shape.
 func (st *storage) build(b *keyBuffer, key []Value) bool {
 	b.reset()
 	if len(key) != len(st.shape.kinds) {
@@ -93,6 +94,7 @@ func (st *storage) build(b *keyBuffer, key []Value) bool {
 	return true
 }
 
+// cutTexts reads the mark at the end of texts as what it stands for.
 func cutTexts(key []Value) (cut []Value, any bool) {
 	cut = append(cut, key...)
 	for i, v := range cut {
@@ -119,10 +121,12 @@ func (st *storage) slotData(slot int) (Data, bool) {
 	return st.data(to)
 }
 
+// isText reports whether the cells hold text.
 func (st *storage) isText() bool {
 	return st.Kind == KindText || st.Kind == KindMap && st.Value.class() == classText
 }
 
+// textData reads a text cell.
 func textData(kind ObjectKind, cell []uint64) Data {
 	var p [DefaultText + 8]byte
 	n, cut, _ := loadText(cell, p[:])
@@ -171,6 +175,7 @@ func (h *Handle) Set(v Value, key ...Value) error {
 	return h.wrap("set", h.set(v, key))
 }
 
+// set is Set without the object named in the error.
 func (h *Handle) set(v Value, key []Value) error {
 	if h.obj.kind == KindInt {
 		atomic.StoreUint64(&h.obj.desc[descWord], wordOf(ValueInt, v))
@@ -200,6 +205,7 @@ func (h *Handle) set(v Value, key []Value) error {
 	return nil
 }
 
+// setElement replaces a variable of an array.
 func (st *storage) setElement(v Value, key []Value) error {
 	if len(key) != 1 || key[0].Int < 0 || key[0].Int >= int64(len(st.cells[0])) {
 		return errNoKey
@@ -222,6 +228,7 @@ func (h *Handle) Add(n int64, key ...Value) error {
 	return h.wrap("add to", h.addTo(n, key))
 }
 
+// addTo is Add without the object named in the error.
 func (h *Handle) addTo(n int64, key []Value) error {
 	if h.obj.kind == KindInt {
 		add(&h.obj.desc[descWord], n)
@@ -320,6 +327,7 @@ func (h *Handle) Take() Snapshot { return h.collect(true) }
 // Entries returns what there is.
 func (h *Handle) Entries() Snapshot { return h.collect(false) }
 
+// collect reads everything, and empties the object when take is set.
 func (h *Handle) collect(take bool) Snapshot {
 	s := Snapshot{Object: *h.obj.decl.Load()}
 	st := h.obj.storage.Load()
@@ -342,6 +350,7 @@ func (h *Handle) collect(take bool) Snapshot {
 	return s
 }
 
+// collectCell reads an object that has no keys.
 func (h *Handle) collectCell(st *storage, take bool) []Entry {
 	if st.isText() {
 		d := textData(st.Kind, st.cells[0])
@@ -357,6 +366,7 @@ func (h *Handle) collectCell(st *storage, take bool) []Entry {
 	return []Entry{{Data: d}}
 }
 
+// elements reads the variables of an array.
 func (st *storage) elements(take bool) []Entry {
 	list := make([]Entry, len(st.cells[0]))
 	for i := range list {
@@ -431,6 +441,7 @@ func (h *Handle) CopyFrom(old *Handle) error {
 	return nil
 }
 
+// copyCells copies between storages of the same shape.
 func (h *Handle) copyCells(dst, src *storage, old *Handle) {
 	switch {
 	case src.Kind == KindText:

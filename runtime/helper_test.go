@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"encoding/binary"
-	"maps"
 	"slices"
 	"testing"
 )
@@ -133,12 +132,11 @@ func (b *bench) refine(t testing.TB, id int, value ValueKind, keys ...ValueKind)
 	}
 }
 
-func push(v int64) Inst        { return Inst{Op: OpPushD, V: uint64(v)} }
-func op(o Op) Inst             { return Inst{Op: o} }
-func opA(o Op, a uint32) Inst  { return Inst{Op: o, A: a} }
-func opV(o Op, v uint64) Inst  { return Inst{Op: o, V: v} }
-func seq(list ...Inst) []Inst  { return list }
-func lossOf(a *Arena) []string { return slices.Sorted(maps.Keys(a.Lost())) }
+func push(v int64) Inst       { return Inst{Op: OpPushD, V: uint64(v)} }
+func op(o Op) Inst            { return Inst{Op: o} }
+func opA(o Op, a uint32) Inst { return Inst{Op: o, A: a} }
+func opV(o Op, v uint64) Inst { return Inst{Op: o, V: v} }
+func seq(list ...Inst) []Inst { return list }
 func words(v ...int64) (w []uint64) {
 	for _, x := range v {
 		w = append(w, uint64(x))

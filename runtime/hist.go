@@ -11,6 +11,7 @@ const histBuckets = 65
 // maxLinear is the most buckets an lhist may have between its ends.
 const maxLinear = 4096
 
+// histIndex is the bucket of a value.
 func histIndex(v int64) int {
 	if v < 0 {
 		return 0
@@ -39,8 +40,10 @@ func (l linear) steps() uint64 {
 	return (width-1)/uint64(l.step) + 1
 }
 
+// buckets counts those at the ends too.
 func (l linear) buckets() int { return int(l.steps()) + 2 }
 
+// index is the bucket of a value.
 func (l linear) index(v int64) int {
 	switch {
 	case v < l.lo:

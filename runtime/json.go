@@ -78,6 +78,7 @@ func (o *jsonObject) emptyJSON(kind ObjectKind) {
 	}
 }
 
+// keyed reports whether the entries have keys.
 func (s Snapshot) keyed() bool {
 	return s.Object.Keys > 0 || s.Object.Kind == KindMap || s.Object.Kind == KindArray || s.Object.Kind == KindPerThread ||
 		len(s.Entries) > 0 && len(s.Entries[0].Key) > 0
@@ -96,6 +97,7 @@ func (s Snapshot) jsonType() string {
 	return "value"
 }
 
+// jsonKey is a key as a list of its parts.
 func jsonKey(key []Value) []any {
 	parts := make([]any, len(key))
 	for i, v := range key {
@@ -152,6 +154,7 @@ func (s Snapshot) DataJSON(d Data) any {
 	return JSONInt(d.Int)
 }
 
+// json leaves open ends out.
 func (b Bucket) json() jsonBucket {
 	j := jsonBucket{Count: JSONUint(b.Count)}
 	if b.Min != nil {

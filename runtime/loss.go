@@ -69,6 +69,7 @@ func (a *Arena) Trapped(t Trap, program, pc uint32, addr uint64) {
 	}
 }
 
+// trapEntry is the words of one entry.
 func (a *Arena) trapEntry(i int) []uint64 {
 	return a.words[trapTable/8+i*trapWords:][:trapWords]
 }

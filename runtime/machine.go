@@ -468,6 +468,7 @@ func (m *Machine) exit(in *Inst) Trap {
 	return NoTrap
 }
 
+// pop and push are for operations outside the loop; the effects have been checked.
 func (m *Machine) pop() uint64 {
 	m.sp--
 	return m.stack[m.sp&stackMask]

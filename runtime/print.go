@@ -47,6 +47,7 @@ type printer struct {
 	s Snapshot
 }
 
+// entry prints one key and its value.
 func (p *printer) entry(e Entry) {
 	p.w.WriteString("@" + p.o.Name)
 	if len(e.Key) > 0 {
@@ -63,6 +64,7 @@ func (p *printer) entry(e Entry) {
 	p.data(e.Data)
 }
 
+// data prints a value and the end of the line.
 func (p *printer) data(d Data) {
 	div := int64(p.o.Div)
 	switch {
@@ -94,6 +96,7 @@ func (d Data) marked() string {
 // barWidth is the length of a full bar.
 const barWidth = 52
 
+// buckets prints a histogram. Bars show the counts before they are divided, as in bpftrace.
 func (p *printer) buckets(list []Bucket) {
 	var most uint64
 	for _, b := range list {
@@ -105,6 +108,7 @@ func (p *printer) buckets(list []Bucket) {
 	}
 }
 
+// label is the range of a bucket, half open as bpftrace writes it.
 func (p *printer) label(b Bucket) string {
 	unit := powerLabel
 	if p.s.Object.Kind == KindLhist {

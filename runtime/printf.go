@@ -71,6 +71,7 @@ func parseVerb(s string) (verb, int, error) {
 // maxWidth bounds widths and precisions: a format is no way to ask for memory.
 const maxWidth = 4096
 
+// check refuses conversions there are not, and sizes that would ask for memory.
 func (v verb) check() error {
 	switch {
 	case strings.IndexByte("diuxXocspfFgGeEr%", v.conv) < 0:
@@ -138,6 +139,7 @@ func (v verb) takes(k ValueKind) bool {
 // missing or of the wrong kind, which CheckPrintf finds, print as %!d.
 func FormatPrintf(format string, vals []Value) string { return printf(format, vals, nil) }
 
+// printf is FormatPrintf with names for the addresses of stacks.
 func printf(format string, vals []Value, symbol func(int, uint64) string) string {
 	var b strings.Builder
 	n := 0
@@ -192,6 +194,7 @@ func (v verb) widthText() string {
 	return strconv.Itoa(v.width)
 }
 
+// formatText prints text and bytes; a precision cuts them, as in C.
 func (v verb) formatText(spec string, val Value, symbol func(int, uint64) string) string {
 	var text string
 	switch {
@@ -220,6 +223,7 @@ func pad(s string, width int, left bool, with byte) string {
 	return fill + s
 }
 
+// formatFloat prints any number as a float. Without a precision C has 6 digits, Go as many as it takes.
 func (v verb) formatFloat(spec string, val Value) string {
 	f := val.Float
 	switch val.Kind {

@@ -37,6 +37,7 @@ const (
 	fillerKind   = uint64(0xff)
 )
 
+// init looks at memory of the arena as the data of the ring.
 func (r *ring) init(a *Arena, off uint64, size int) {
 	r.data = a.bytes[off : off+uint64(size)]
 	r.first = a.words[off/8 : (off+uint64(size))/8]
@@ -68,6 +69,7 @@ func (a *Arena) Commit(hdr Header, h *Hit) bool {
 	return true
 }
 
+// put writes one record, commits it, and wakes the reader if it sleeps. false: there is no room.
 func (r *ring) put(hdr *Header, items []byte) bool {
 	at, ok := r.reserve(uint64(hdr.Size))
 	if !ok {
@@ -163,7 +165,7 @@ func (a *Arena) Next() (rec Record, ok bool) {
 	if word == 0 {
 		return Record{}, false
 	}
-	if p == nil || len(p) < recordHeader {
+	if len(p) < recordHeader {
 		a.ring.resync()
 		return Record{}, false
 	}

@@ -35,6 +35,7 @@ func signature(kinds []ValueKind) uint64 {
 	return s
 }
 
+// newShape checks that such keys can be held, and how much room a slot needs for one.
 func newShape(kinds []ValueKind) (*shape, error) {
 	s := &shape{kinds: append([]ValueKind(nil), kinds...), signature: signature(kinds)}
 	if len(kinds) > maxParts {
@@ -56,11 +57,6 @@ func newShape(kinds []ValueKind) (*shape, error) {
 		return nil, fmt.Errorf("a key of up to %d bytes: %d is the most, use fewer texts or stacks", s.words*8, MaxKey)
 	}
 	return s, nil
-}
-
-// same reports whether keys of these kinds fit the shape.
-func (s *shape) same(kinds []ValueKind) bool {
-	return len(kinds) == len(s.kinds) && signature(kinds) == s.signature
 }
 
 // keyBuffer is a key being built. The words after n are garbage.
@@ -85,6 +81,7 @@ func (b *keyBuffer) begin(c class, words int) []uint64 {
 	return part
 }
 
+// addWord appends a number. This and its siblings report false when the key would get too long.
 func (b *keyBuffer) addWord(v uint64) bool {
 	part := b.begin(classWord, 1)
 	if part == nil {
@@ -139,6 +136,7 @@ func (b *keyBuffer) addValue(kind ValueKind, v Value) bool {
 // key returns the words built.
 func (b *keyBuffer) key() []uint64 { return b.words[:b.n] }
 
+// keyHeader is the word before the bytes of a text or a stack, in keys, cells and logs alike.
 func keyHeader(length int, cut bool) uint64 {
 	if cut {
 		return uint64(length) | keyHeaderCut

@@ -45,6 +45,7 @@ func (s Snapshot) Sort() {
 	})
 }
 
+// compareData orders by value; texts have no order of their own.
 func compareData(a, b Data) int {
 	switch {
 	case a.IsText || b.IsText:
@@ -55,6 +56,7 @@ func compareData(a, b Data) int {
 	return cmp.Compare(a.Int, b.Int)
 }
 
+// compareKeys orders by the parts of the keys, the first one first.
 func compareKeys(a, b []Value) int {
 	for i := range min(len(a), len(b)) {
 		if c := compareValues(a[i], b[i]); c != 0 {
@@ -64,6 +66,7 @@ func compareKeys(a, b []Value) int {
 	return cmp.Compare(len(a), len(b))
 }
 
+// compareValues orders parts of one kind in the way natural to it.
 func compareValues(a, b Value) int {
 	switch {
 	case a.Kind != b.Kind:

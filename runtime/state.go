@@ -29,6 +29,7 @@ func (m *Machine) storageOf(off uint64, kind ObjectKind) (*object, *storage) {
 	return obj, obj.storage.Load()
 }
 
+// shared does the operations on a shared variable, one atomic operation each.
 func (m *Machine) shared(in *Inst) Trap {
 	obj := m.a.objectAt(in.V)
 	if obj == nil || obj.kind != KindInt {
@@ -53,6 +54,7 @@ func (m *Machine) shared(in *Inst) Trap {
 	return NoTrap
 }
 
+// sharedText copies a shared text out or in.
 func (m *Machine) sharedText(in *Inst) Trap {
 	obj, st := m.storageOf(in.V, KindText)
 	if st == nil {
@@ -128,6 +130,7 @@ func (m *Machine) this(in *Inst) Trap {
 	return NoTrap
 }
 
+// pushThisText copies a text of the call to the scratch memory.
 func (m *Machine) pushThisText(words []uint64) Trap {
 	n := min(int(words[0]&keyLenMask), DefaultText)
 	p := m.room((n + 7) &^ 7)
@@ -141,6 +144,7 @@ func (m *Machine) pushThisText(words []uint64) Trap {
 	return NoTrap
 }
 
+// popThisText stores the text on top; what is longer than DefaultText is cut and marked.
 func (m *Machine) popThisText(words []uint64) Trap {
 	p, cut, trap := m.popText()
 	if trap != NoTrap {
@@ -201,6 +205,7 @@ func (m *Machine) keyed(in *Inst) Trap {
 	return trap
 }
 
+// keyText appends text, bytes or a stack to the key. A stack takes the process along: addresses mean nothing without it.
 func (m *Machine) keyText(kind ValueKind) Trap {
 	p, cut, trap := m.popText()
 	if trap != NoTrap {
@@ -252,6 +257,7 @@ func (m *Machine) useUnknown(op Op) Trap {
 	return TrapIndex
 }
 
+// aggregate adds the word on top to an aggregation.
 func (m *Machine) aggregate(obj *object, st *storage) Trap {
 	v := int64(m.pop())
 	if st.shape == nil {
@@ -284,6 +290,7 @@ func (m *Machine) slot(obj *object, st *storage) (int, Trap) {
 	return -1, NoTrap
 }
 
+// useMap does an operation on a map under a key that fits it.
 func (m *Machine) useMap(op Op, obj *object, st *storage) Trap {
 	text := op == OpMapGetS || op == OpMapSetS
 	if op != OpMapHas && op != OpMapDel && text != st.isText() {

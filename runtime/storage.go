@@ -35,6 +35,7 @@ func (obj *object) pinBank() int {
 	}
 }
 
+// unpinBank ends what pinBank began.
 func (obj *object) unpinBank(bank int) {
 	atomic.AddUint64(&obj.desc[descWord], -(uint64(1) << bankShift[bank]))
 }
@@ -53,6 +54,7 @@ func (obj *object) switchBank() (old int) {
 	return old
 }
 
+// memoryLocked sets zeroed memory aside for an object.
 func (a *Arena) memoryLocked(o *Object, words uint64) (mem []uint64, off uint64, err error) {
 	off, ok := a.allocateLocked(words * 8)
 	if !ok {
@@ -80,6 +82,7 @@ func (a *Arena) openCellLocked(obj *object, o Object) error {
 	return nil
 }
 
+// openArrayLocked gives an array its variables.
 func (a *Arena) openArrayLocked(obj *object, o Object) error {
 	mem, off, err := a.memoryLocked(&o, uint64(o.Size))
 	if err != nil {
@@ -89,6 +92,7 @@ func (a *Arena) openArrayLocked(obj *object, o Object) error {
 	return nil
 }
 
+// openTableLocked gives an object its table, now that the kinds of the key say how large a slot is.
 func (a *Arena) openTableLocked(obj *object, o Object, keys []ValueKind) error {
 	sh, err := newShape(keys)
 	if err != nil {

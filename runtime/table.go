@@ -83,6 +83,7 @@ func newTable(mem []uint64, limit, keyWords, cellWords int, stamped bool, used, 
 func (t *table) key(slot int) []uint64  { return t.entries[slot*t.size:][:t.keyWords] }
 func (t *table) cell(slot int) []uint64 { return t.entries[slot*t.size+t.keyWords : (slot+1)*t.size] }
 
+// tagOf is the part of a hash that the state word keeps, in its place.
 func tagOf(hash uint64) uint64 { return hash >> 32 << 16 }
 
 // found is the outcome of a search.

@@ -101,6 +101,7 @@ func (m *Machine) change(in *Inst) Trap {
 // loadSizes are the bytes each load reads, from OpLoad8 on; OpLoadPtr reads the target's word.
 var loadSizes = [...]int{1, 2, 4, 8, 1, 2, 4, 4}
 
+// loadMemory replaces the address on top by what lies there. Targets are little-endian.
 func (m *Machine) loadMemory(op Op) Trap {
 	size := m.ctx.Word
 	if op != OpLoadPtr {
@@ -129,6 +130,7 @@ func (m *Machine) loadMemory(op Op) Trap {
 	return NoTrap
 }
 
+// storeMemory writes the low bytes of the word on top to the address below it.
 func (m *Machine) storeMemory(op Op) Trap {
 	if !m.code.Unsafe {
 		return TrapOp

@@ -88,6 +88,7 @@ func (m *Machine) texts(in *Inst) Trap {
 	return m.measure(in.Op)
 }
 
+// pushConst makes a reference to a constant text.
 func (m *Machine) pushConst(index uint32) Trap {
 	if uint64(index) >= uint64(len(m.code.Texts)) {
 		return TrapIndex
@@ -127,6 +128,7 @@ func (m *Machine) str() Trap {
 	return NoTrap
 }
 
+// bytes reads exactly as many bytes as asked for, or traps.
 func (m *Machine) bytes() Trap {
 	n, more := m.count(MaxText)
 	addr := m.pop()
@@ -142,6 +144,7 @@ func (m *Machine) bytes() Trap {
 	return NoTrap
 }
 
+// callStack makes text of return addresses.
 func (m *Machine) callStack() Trap {
 	n, _ := m.count(MaxStackDepth)
 	p := m.room(8 * n)
@@ -170,6 +173,7 @@ func (m *Machine) contextText(field uint32) Trap {
 	return NoTrap
 }
 
+// compare compares two texts by their bytes; whether one was cut makes no difference.
 func (m *Machine) compare(op Op) Trap {
 	t, _, trap := m.popText()
 	if trap != NoTrap {

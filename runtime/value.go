@@ -28,6 +28,7 @@ const (
 	classStack       // a header word, the process, and addresses
 )
 
+// class is how the kind is stored; classNone for a number that is no kind.
 func (k ValueKind) class() class {
 	switch k {
 	case ValueInt, ValueUint, ValueFloat, ValueBool:

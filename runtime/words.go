@@ -35,6 +35,7 @@ func unpackBytes(words []uint64, length int) []byte {
 	return text[:length]
 }
 
+// stackBytes is return addresses as the machine holds them in text.
 func stackBytes(pcs []uint64) []byte {
 	b := make([]byte, 0, len(pcs)*8)
 	for _, pc := range pcs {
