@@ -74,7 +74,8 @@ func (s *Script) guardNative(holder *goja.Object, name string, tooLarge func(goj
 	holder.DefineDataProperty(name, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// guardBuffer puts a check in front of a constructor. A proxy keeps instanceof and static methods as they are.
+// guardBuffer puts a check in front of a constructor. A proxy keeps its static methods as they are; instanceof, which the
+// machine refuses on proxies, is answered by a method of its own.
 func (s *Script) guardBuffer(name string) {
 	original, ok := s.vm.Get(name).(*goja.Object)
 	if !ok {
@@ -92,7 +93,22 @@ func (s *Script) guardBuffer(name string) {
 			return obj
 		},
 	})
+	proto := original.Get("prototype").ToObject(s.vm)
+	original.DefineDataPropertySymbol(goja.SymHasInstance, s.vm.ToValue(s.guarded(name, func(c goja.FunctionCall) goja.Value {
+		return s.vm.ToValue(inherits(c.Argument(0), proto))
+	})), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	s.vm.GlobalObject().DefineDataProperty(name, s.vm.ToValue(proxy), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// inherits reports whether a value has an object among its prototypes.
+func inherits(v goja.Value, proto *goja.Object) bool {
+	obj, ok := v.(*goja.Object)
+	for ok && obj != nil {
+		if obj = obj.Prototype(); obj == proto {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Script) rangeError(text string) goja.Value {

@@ -18,6 +18,7 @@ type host struct {
 	resume  chan struct{} // the ring has been emptied: the pump may wait again
 	quit    chan struct{} // closed by End
 	done    chan struct{} // closed when the loop has ended
+	rested  chan struct{} // closed when the pump has ended
 	started bool
 	dropped atomic.Uint64 // lifecycle events that found the queue full
 }
@@ -31,7 +32,7 @@ const (
 func (h *host) init() {
 	h.queue = make(chan func(), queueSize)
 	h.records, h.resume = make(chan struct{}), make(chan struct{})
-	h.quit, h.done = make(chan struct{}), make(chan struct{})
+	h.quit, h.done, h.rested = make(chan struct{}), make(chan struct{}), make(chan struct{})
 }
 
 // Begin runs the begin callbacks. It is called before the first target may run.
@@ -57,6 +58,7 @@ func (s *Script) Start() {
 // pump waits for records, so that the loop can wait for several things at once. While the loop reads the ring it rests:
 // the ring has one consumer at a time.
 func (s *Script) pump() {
+	defer close(s.host.rested)
 	for s.arena.Wait(s.host.quit) {
 		select {
 		case s.host.records <- struct{}{}:
@@ -281,6 +283,7 @@ func (s *Script) End() {
 	if s.host.started {
 		close(s.host.quit)
 		<-s.host.done
+		<-s.host.rested
 	}
 	for s.drain(batchSize) {
 	}

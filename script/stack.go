@@ -82,9 +82,13 @@ func (s *Script) lines(st *stackValue) []string {
 	return lines
 }
 
-// stackLines is a stack for the output.
+// stackLines is a stack for the output: a text for each frame.
 func (s *Script) stackLines(pid int, pcs []uint64) []string {
-	return s.lines(&stackValue{pid: pid, pcs: pcs})
+	var lines []string
+	for _, f := range s.symbols(&stackValue{pid: pid, pcs: pcs}) {
+		lines = append(lines, f.String())
+	}
+	return lines
 }
 
 func (s *Script) frameObjects(st *stackValue) goja.Value {

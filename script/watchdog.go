@@ -16,6 +16,7 @@ type watchdog struct {
 	stuck     func(error)
 	deadline  time.Duration
 	heapLimit uint64
+	patience  time.Duration // from the interrupt to giving up
 
 	mu     sync.Mutex
 	until  time.Time // when the running callback is over; zero: none runs
@@ -35,7 +36,7 @@ const (
 )
 
 func newWatchdog(deadline time.Duration, heapLimit uint64) *watchdog {
-	return &watchdog{deadline: deadline, heapLimit: heapLimit, base: heapInUse(), asleep: true,
+	return &watchdog{deadline: deadline, heapLimit: heapLimit, patience: stuckAfter, base: heapInUse(), asleep: true,
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
@@ -153,14 +154,14 @@ func (w *watchdog) check() {
 	now := time.Now()
 	w.mu.Lock()
 	late := !w.until.IsZero() && now.After(w.until) && w.fired.IsZero()
-	hopeless := !w.until.IsZero() && !w.fired.IsZero() && now.Sub(w.fired) > stuckAfter && !w.told
+	hopeless := !w.until.IsZero() && !w.fired.IsZero() && now.Sub(w.fired) > w.patience && !w.told
 	w.told = w.told || hopeless
 	w.mu.Unlock()
 	switch {
 	case late:
 		w.fire(errDeadline{w.deadline})
 	case hopeless && w.stuck != nil:
-		w.stuck(fmt.Errorf("cannot interrupt the script: a built-in function has been at work for %v", w.deadline+stuckAfter))
+		w.stuck(fmt.Errorf("cannot interrupt the script: a built-in function has been at work for %v", w.deadline+w.patience))
 	}
 }
 

@@ -46,7 +46,7 @@ func writeFields(b *strings.Builder, prefix string, fields []Field) {
 		case []Field:
 			writeFields(b, name+".", v)
 		case []string:
-			fmt.Fprintf(b, " %s=\n%s", name, strings.Join(v, "\n"))
+			fmt.Fprintf(b, " %s=\n    %s", name, strings.Join(v, "\n    "))
 		case string:
 			fmt.Fprintf(b, " %s=%s", name, word(v))
 		default:

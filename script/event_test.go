@@ -1,0 +1,112 @@
+package script
+
+import (
+	"strings"
+	"testing"
+
+	"gotap/script/output"
+)
+
+func TestEventValues(t *testing.T) {
+	r := newRig(t, `
+probe("libc:malloc", {
+  enter(c) { exit({ small: c.arg0, big: c.arg1, neg: -c.arg0, text: str(0x1000), cut: str(0x1000, 2), yes: c.arg0 > 1,
+    both: `+"`${c.arg0}-${str(0x1000)}`"+`, inner: { a: 1, b: str(0x1000) }, raw: bytes(0x1000, 3), stack: c.stack(2) }); },
+  exit(e) {
+    console.log(e.small, typeof e.small, e.big, typeof e.big, e.neg, e.text, e.cut, e.yes, e.both, e.inner.a, e.inner.b);
+    console.log(e.pid, e.tid, e.comm, e.probe, e.time, e.nothing, "pid" in e, "nope" in e);
+    console.log(e.raw.length, e.raw[1], hexdump(e.raw).slice(0, 20));
+    console.log(Object.keys(e).join(), JSON.stringify({ ...e, stack: 0, raw: 0 }));
+    console.log(`+"`${e.stack}`"+`);
+    console.log(e.stack.length, e.stack.frames[0].func, e.stack.frames[1].module, e.stack === e.stack, sym(0x401136));
+    e.mine = 5; e.small = 6;
+    console.log(e.mine, e.small, Object.keys(e).length);
+  },
+});
+`)
+	wantLines(t, r.once(func() { r.enter(0, 7, 1<<60) }),
+		"7 number 1152921504606846976 bigint -7 hello he.. true 7-hello 1 hello",
+		"100 101 prog libc:malloc 12345 undefined true false",
+		"3 101 00000000  68 65 6c  ",
+		`small,big,neg,text,cut,yes,both,inner,raw,stack {"small":7,"big":"1152921504606846976","neg":-7,"text":"hello","cut":"he..","yes":true,"both":"7-hello","inner":{"a":1,"b":"hello"},"raw":0,"stack":0}`,
+		"    0x401136 func+0x36 (libx.so)", "    0x401200 func+0x0 (libx.so)",
+		"2 func /usr/lib/libx.so true func+0x36 (libx.so)",
+		"5 6 11")
+}
+
+// What programs log and what callbacks print comes in the order it was made.
+func TestOrder(t *testing.T) {
+	r := newRig(t, `
+begin(() => console.log("begin"));
+probe("a", { enter(c) { log("log", c.arg0); printf("%d;", c.arg0); exit({ n: c.arg0 }); }, exit(e) { console.log("exit", e.n); } });
+end(() => console.log("end"));
+`)
+	wantLines(t, r.once(func() {
+		r.enter(0, 1)
+		r.enter(0, 2)
+	}), "begin", "log 1", "1;exit 1", "log 2", "2;exit 2", "end")
+}
+
+func TestEventWithoutCallback(t *testing.T) {
+	r := newRig(t, `probe("a", { enter(c) { exit({ n: c.arg0, s: str(0x1000), t: "two words", inner: { x: 1 } }); }, name: "mine" });`)
+	wantLines(t, r.once(func() { r.enter(0, 1) }), `mine: n=1 s=hello t="two words" inner.x=1`)
+}
+
+func TestJSONOutput(t *testing.T) {
+	var data buffer
+	r := newRig(t, `
+const n = count("n"), h = hist("h"), s = sum("s", { keys: 2 }), x = max("x");
+probe("a", { enter(c) { n.inc(); h.add(c.arg0); s.at("k", c.arg0).add(1); x.add(c.arg1);
+  exit({ n: c.arg0, big: c.arg1, stack: c.stack(1), inner: { y: 1 } }); } });
+end(() => { console.log("tab\t \"quoted\" <>&"); console.error("bad"); null.x; });
+`, func(o *Options) { o.Output = output.NewJSON(&data) })
+	r.once(func() { r.enter(0, 5, 1<<60) })
+	want := []string{
+		`{"type":"event","name":"a","time":12345,"pid":100,"tid":101,"comm":"prog","data":{"n":5,"big":"1152921504606846976","stack":["0x401136 func+0x36 (libx.so)"],"inner":{"y":1}}}`,
+		`{"type":"print","text":"tab\t \"quoted\" <>&\n"}`,
+		`{"type":"print","stream":"stderr","text":"bad\n"}`,
+		`{"type":"error","text":"TypeError: Cannot read property 'x' of undefined","file":"script.js","line":5,"column":`,
+		`{"type":"value","name":"n","value":1}`,
+		`{"type":"hist","name":"h","data":[{"min":4,"max":7,"count":1}]}`,
+		`{"type":"map","name":"s","data":[{"key":["k",5],"value":1}]}`,
+		`{"type":"value","name":"x","value":"1152921504606846976"}`,
+	}
+	got := strings.Split(strings.TrimSuffix(data.String(), "\n"), "\n")
+	if len(got) != len(want) {
+		t.Fatalf("%d records:\n%s", len(got), data.String())
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("record %d is\n%s\nwant\n%s", i, got[i], want[i])
+		}
+	}
+}
+
+func TestWhen(t *testing.T) {
+	r := newRig(t, `
+const BIG = 10;
+probe("call", { when: c => c.arg0 > BIG, enter(c) { log("enter", c.arg0); }, leave(c) { log("leave", c.ret); } });
+probe("leave only", { when: ({ arg0 }) => arg0 > BIG, leave(c) { log("left", c.ret); } });
+probe("result", { when: c => c.ret < 0, leave: c => log("failed", c.ret) });
+probe("pattern", { when: c => c.arg0 === 1, enter({ arg0, arg1 }) { log(arg0, arg1); } });
+`)
+	wantLines(t, r.once(func() {
+		r.call(0, 1, 5)
+		r.call(0, 2, 50)
+		r.call(1, 3, 5)
+		r.call(1, 4, 50)
+		r.call(2, 5)
+		r.call(2, ^uint64(0))
+		r.enter(3, 1, 9)
+		r.enter(3, 2, 9)
+	}), "enter 50", "leave 2", "left 4", "failed -1", "1 9")
+}
+
+// A stack in a key is symbolised when the map prints.
+func TestStackKeys(t *testing.T) {
+	r := newRig(t, `const by = count("by", { keys: 1 }); probe("a", c => by.at(c.stack(2)).inc());`)
+	got := r.once(func() { r.enter(0) })
+	if !strings.Contains(got, "func+0x36 (libx.so)") || !strings.HasSuffix(got, "]: 1\n") {
+		t.Errorf("data is\n%s", got)
+	}
+}

@@ -1,0 +1,475 @@
+package script
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// impatient gives callbacks little time and memory.
+func impatient(o *Options) { o.Deadline, o.HeapLimit = 100*time.Millisecond, 64<<20 }
+
+// wantErrors compares what went to standard error, as a sequence of patterns.
+func (r *rig) wantErrors(patterns ...string) {
+	r.t.Helper()
+	rest := r.errors.String()
+	for _, p := range patterns {
+		at := regexp.MustCompile(p).FindStringIndex(rest)
+		if at == nil {
+			r.t.Errorf("errors lack %q:\n%s", p, r.errors.String())
+			return
+		}
+		rest = rest[at[1]:]
+	}
+}
+
+func TestThrowingCallback(t *testing.T) {
+	r := newRig(t, `
+probe("a", { enter(c) { exit({ n: c.arg0 }); },
+  exit(e) { console.log(e.n); throw new Error("no " + (e.n > 5)); } });
+end(() => { console.log("end"); undefined.x; });
+end(() => console.log("end 2"));
+`)
+	got := r.once(func() {
+		for n := range 10 {
+			r.enter(0, uint64(n))
+		}
+	})
+	wantLines(t, got, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "end", "end 2")
+	r.wantErrors(`script\.js:3:\d+: error: no false\n  .*throw new Error.*\n +\^+\n`, `error: no true\n`, `script\.js:4:\d+: error: TypeError`,
+		`no false \(6 times in all\)`, `no true \(4 times in all\)`)
+	if n := strings.Count(r.errors.String(), "error: no false\n"); n != 3 {
+		t.Errorf("shown %d times", n)
+	}
+	if r.s.Faults() != 11 {
+		t.Errorf("%d faults", r.s.Faults())
+	}
+}
+
+func TestEndlessCallback(t *testing.T) {
+	r := newRig(t, `
+let turn = 0;
+probe("a", { enter(c) { exit({}); }, exit(e) {
+  try {
+    try { for (;;) turn++; } finally { console.log("finally"); }
+  } catch (e) { console.log("caught"); }
+  console.log("after");
+} });
+end(() => console.log("end"));
+`, impatient)
+	wantLines(t, r.once(func() { r.enter(0) }), "end")
+	r.wantErrors(`script\.js:5:\d+: error: still running after 100ms: the callback was ended`)
+}
+
+func TestEndlessTopLevel(t *testing.T) {
+	s, list := Load(Options{Name: "s.js", Text: "let a = 1;\nwhile (true) Math.abs(a);\n", Deadline: 50 * time.Millisecond})
+	if s != nil || len(list) != 1 || !strings.Contains(list[0].String(), "s.js:2:") || !strings.Contains(list[0].Text, "still running") {
+		t.Errorf("script %v, %v", s, list)
+	}
+}
+
+func TestEndlessRecursion(t *testing.T) {
+	r := newRig(t, `
+function f(n) {
+  return f(n + 1) + 1;
+}
+probe("a", { enter(c) { exit({}); }, exit(e) { f(0); } });
+`, impatient)
+	r.once(func() { r.enter(0) })
+	r.wantErrors(`script\.js:3:\d+: error: calls nested too deeply\n`, `hint: does a function call itself`)
+}
+
+func TestAllocationBomb(t *testing.T) {
+	r := newRig(t, `
+const kept = [];
+probe("a", { enter(c) { exit({ n: c.arg0 }); }, exit(e) {
+  console.log(e.n);
+  for (;;) kept.push(new Array(100).fill(e.n));
+} });
+end(() => console.log("end"));
+const n = count("n");
+begin(() => n.inc());
+`, func(o *Options) { o.HeapLimit, o.Deadline = 64<<20, 20*time.Second })
+	r.start()
+	r.enter(0, 1)
+	select {
+	case status := <-r.tracer.status:
+		if status != 1 {
+			t.Errorf("status %d", status)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the run was not ended")
+	}
+	r.enter(0, 2)
+	wantLines(t, r.finish(), "1", "@n: 1")
+	r.wantErrors(`script\.js:5:\d+: error: the script uses more than 64 MB of memory`)
+}
+
+// Built-ins that cannot be interrupted refuse what is too large.
+func TestHugeBuiltins(t *testing.T) {
+	r := newRig(t, `
+for (const f of [() => "a".repeat(2 ** 28), () => "a".padEnd(2 ** 28), () => new Array(1e9).fill(0), () => Array.from({ length: 1e9 }),
+    () => new Uint8Array(1e10), () => new ArrayBuffer(1e10), () => new Array(1e9).join()]) {
+  try { f(); console.log("made"); } catch (e) { console.log(e.name); }
+}
+console.log("ab".repeat(2), [1, 2].join("-"), new Uint8Array([1, 2]).length, new Uint8Array(3) instanceof Uint8Array, Array.from("ab").length);
+`)
+	name := "RangeError"
+	wantLines(t, r.once(func() {}), name, name, name, name, name, name, name, "abab 1-2 2 true 2")
+}
+
+// A built-in that cannot be interrupted is reported as the end. What it blocks goes on in this test until it is done.
+func TestStuck(t *testing.T) {
+	stuck := make(chan error, 1)
+	r := newRig(t, `
+probe("a", { enter(c) { exit({}); }, exit(e) { /(?=x)?(a+)+$/.test("a".repeat(21) + "b"); } });
+`, impatient, func(o *Options) { o.Deadline, o.Stuck = 20*time.Millisecond, func(err error) { stuck <- err } })
+	r.s.dog.patience = 20 * time.Millisecond
+	r.start()
+	r.enter(0)
+	select {
+	case err := <-stuck:
+		if !strings.Contains(err.Error(), "cannot interrupt") {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("never reported")
+	}
+	r.finish()
+}
+
+func TestRejectedPromise(t *testing.T) {
+	r := newRig(t, `
+probe("a", { enter(c) { exit({}); }, exit(e) {
+  Promise.reject(new TypeError("why"));
+  Promise.reject(5).catch(() => console.log("handled"));
+  Promise.resolve(1).then(v => console.log("then", v));
+} });
+`)
+	wantLines(t, r.once(func() { r.enter(0) }), "handled", "then 1")
+	r.wantErrors(`script\.js:3:\d+: error: a promise was rejected: TypeError: why`)
+	if r.s.Faults() != 1 {
+		t.Errorf("%d faults", r.s.Faults())
+	}
+}
+
+func TestStop(t *testing.T) {
+	r := newRig(t, `
+probe("a", { enter(c) { log("hit", c.arg0); exit({ i: c.arg0 }); }, exit(e) {
+  console.log("event", e.i);
+  if (e.i === 3) { try { stop(69); } finally { console.log("not reached"); } }
+} });
+end(() => { console.log("end ran"); });
+`)
+	r.start()
+	for n := range 8 {
+		r.enter(0, uint64(n))
+	}
+	if status := <-r.tracer.status; status != 69 {
+		t.Errorf("status %d", status)
+	}
+	wantLines(t, r.finish(), "hit 0", "event 0", "hit 1", "event 1", "hit 2", "event 2", "hit 3", "event 3", "end ran")
+	if r.s.Status() != 69 || !r.s.Stopped() {
+		t.Errorf("status %d, stopped %v", r.s.Status(), r.s.Stopped())
+	}
+	r.wantErrors()
+}
+
+// A held thread is let go whatever its callback does.
+func TestHold(t *testing.T) {
+	r := newRig(t, `
+let limit = 3;
+probe("a", { enter(c) { if (c.arg0 > limit) exit.hold({ v: c.arg0 }); },
+  exit(e) { if (e.v === 5) throw 1; if (e.v === 6) for (;;); if (e.v === 7) stop(0); limit = 4; } });
+`, impatient)
+	r.once(func() {
+		for n := range 10 {
+			r.enter(0, uint64(n))
+			want := int(r.holds)
+			eventually(t, "release", func() bool {
+				r.tracer.mu.Lock()
+				defer r.tracer.mu.Unlock()
+				return len(r.tracer.released) == want
+			})
+		}
+	})
+	if fmt.Sprint(r.tracer.released) != "[1 2 3 4 5 6]" {
+		t.Errorf("released %v", r.tracer.released)
+	}
+}
+
+func TestTimers(t *testing.T) {
+	r := newRig(t, `
+let ticks = 0, once = 0;
+every("5ms", () => { ticks++; });
+const t = every(1, () => { once++; t.stop(); });
+every("10ms", () => { throw new Error("tick"); });
+end(() => console.log(ticks > 2, once));
+`)
+	r.start()
+	time.Sleep(100 * time.Millisecond)
+	wantLines(t, r.finish(), "true 1")
+	r.wantErrors(`error: tick\n`, `tick \(\d+ times in all\)`)
+}
+
+func TestLifecycle(t *testing.T) {
+	r := newRig(t, `
+on("fork", e => console.log("fork", e.pid, e.child));
+on("exec", e => console.log("exec", e.path));
+on("fork", e => console.log("again", e.time));
+`)
+	wantLines(t, r.once(func() {
+		r.s.Lifecycle(Event{"fork", map[string]any{"pid": 5, "child": 6, "time": uint64(1 << 60)}})
+		r.s.Lifecycle(Event{"exec", map[string]any{"path": "/bin/ls"}})
+		r.s.Lifecycle(Event{"exit", map[string]any{}})
+	}), "fork 5 6", "again 1152921504606846976", "exec /bin/ls")
+}
+
+// A queue that is full counts what it drops, and never blocks whoever tells of events.
+func TestLifecycleFlood(t *testing.T) {
+	r := newRig(t, `
+let seen = 0;
+on("fork", () => { seen++; });
+end(() => console.log(seen));
+`)
+	r.s.Begin()
+	for range queueSize + 10 {
+		r.s.Lifecycle(Event{Kind: "fork"})
+	}
+	r.s.Start()
+	wantLines(t, r.finish(), fmt.Sprint(queueSize))
+	for cause, n := range r.s.Lost() {
+		if n != 10 {
+			t.Errorf("%s: %d", cause, n)
+		}
+	}
+	if len(r.s.Lost()) != 1 {
+		t.Error("nothing lost?")
+	}
+}
+
+// A slow callback fills the ring, which counts; received and lost add up.
+func TestFlood(t *testing.T) {
+	r := newRig(t, `
+const seen = { n: 0 };
+probe("a", { enter(c) { exit({ i: c.arg0, text: str(0x1006, 200) }); }, exit(e) { seen.n++; for (let i = 0; i < 300; i++) ; } });
+end(() => console.log(seen.n));
+`)
+	const hits = 20000
+	got := r.once(func() {
+		for n := range hits {
+			r.enter(0, uint64(n))
+		}
+	})
+	lost := uint64(0)
+	for _, n := range r.arena.Lost() {
+		lost += n
+	}
+	if got != fmt.Sprintln(hits-lost) || lost == 0 {
+		t.Errorf("received %s of %d, lost %d", got, hits, lost)
+	}
+}
+
+func TestHandle(t *testing.T) {
+	r := newRig(t, `
+const h = probe("libc:malloc", { enter(c) {}, disabled: true, name: "mine" });
+console.log(h.name, h.hits);
+begin(() => { h.enable(); console.log(h.hits, h.missed); h.disable(); h.remove();
+  probe("late", c => log("late")); });
+end(() => { try { probe("bad", c => { nop1(); }); } catch (e) { console.log(e.message); } try { probe("x", { limti: 1 }); } catch (e) { console.log(e.message); } });
+`)
+	wantLines(t, r.once(func() { r.enter(1) }), "mine 0", "42 1152921504606846976", "late", "unknown name nop1", "a probe has no option limti")
+	if got := strings.Join(r.tracer.calls, ", "); got != "enable mine, disable mine, remove mine, add late" {
+		t.Error(got)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	text := `
+const ms = option("ms", 10, "threshold"), f = option("f", "libc:write"), x = option("x", 1.5), on = option("on", false);
+console.log(ms + 1, f, x, on);
+`
+	r := newRig(t, text, func(o *Options) { o.Args = map[string]string{"ms": "0x20", "on": "yes"} })
+	wantLines(t, r.once(func() {}), "33 libc:write 1.5 true")
+	if o := r.s.Options(); len(o) != 4 || o[0].Help != "threshold" || o[0].Default != "10" || o[0].Type != "integer" || o[2].Type != "number" {
+		t.Errorf("%+v", o)
+	}
+	for args, want := range map[string]string{"mss=5": "did you mean ms?", "ms=abc": "--arg ms=abc: not an integer",
+		"on=maybe": "not true or false", "x=1.2.3": "not a number"} {
+		name, value, _ := strings.Cut(args, "=")
+		_, list := Load(Options{Name: "s.js", Text: text, Args: map[string]string{name: value}})
+		if !list.HasErrors() || !strings.Contains(list.Error(), want) {
+			t.Errorf("%s: %v", args, list)
+		}
+	}
+	needed := `const f = option("f");`
+	if _, list := Load(Options{Name: "s.js", Text: needed}); !strings.Contains(list.Error(), "give --arg f=") {
+		t.Error(list)
+	}
+	if s, list := Load(Options{Name: "s.js", Text: needed, Check: true}); s == nil {
+		t.Error(list)
+	}
+}
+
+// write makes the files of a test.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestRequire(t *testing.T) {
+	dir := write(t, map[string]string{
+		"lib/a.js":      "const b = require('./b');\nlet calls = 0;\nexports.add = x => x + b.ONE;\nexports.count = () => { calls++; };\nexports.calls = () => calls;\nexports.where = __filename.endsWith('lib/a.js') && __dirname.endsWith('lib');\n",
+		"lib/b.js":      "module.exports = { ONE: 1 };\n",
+		"lib/data.json": `{"x": [1, 2]}`,
+		"lib/typed.ts":  "export const big: number = 1 << 20;\nexport function half(x: number): number { return x / 2; }\n",
+	})
+	r := newRig(t, `
+const a = require("./lib/a.js"), { twice, NAME } = require("gotap/common"), typed = require("./lib/typed.ts");
+console.log(a.add(1), require("./lib/data").x, a === require("./lib/a"), a.where, NAME);
+probe("x", c => { a.count(); log(a.add(c.arg0), twice(c.arg0), typed.half(c.arg0), typed.big); });
+end(() => console.log(a.calls()));
+`, func(o *Options) { o.Dir = dir })
+	wantLines(t, r.once(func() { r.enter(0, 10) }), "2 [1, 2] true true common", "11 20 5 1048576", "1")
+	if len(r.s.Inputs()) < 4 {
+		t.Errorf("inputs %v", r.s.Inputs())
+	}
+}
+
+func TestImport(t *testing.T) {
+	dir := write(t, map[string]string{
+		"state.js": "export let total = 0;\nexport function bump(n) { total += n; }\nexport default function helper(x) { return x * 3; }\n",
+		"types.ts": "export enum Level { Low = 1, High }\nexport type T = number;\n",
+	})
+	r := newRig(t, `
+import helper, { total, bump } from "./state.js";
+import * as state from "./state.js";
+import { twice, LIMIT } from "gotap/test";
+import { Level } from "./types";
+let seen = 0;
+probe("x", c => { seen++; bump(c.arg0); log(helper(c.arg0), twice(c.arg0), LIMIT, total, Level.High); });
+end(() => console.log(total, state.total, seen));
+`, func(o *Options) { o.Dir = dir })
+	wantLines(t, r.once(func() { r.enter(0, 2); r.enter(0, 3) }), "6 4 4096 2 2", "9 6 4096 5 2", "5 5 2")
+}
+
+func TestBadModules(t *testing.T) {
+	dir := write(t, map[string]string{
+		"a.js":      "const b = require('./b');\n",
+		"b.js":      "\nconst a = require('./a');\n",
+		"m.js":      "import './n.js';\nexport const x = 1;\n",
+		"n.js":      "import { x } from './m.js';\nexport const y = x;\n",
+		"latin.js":  "const a = '\xe9';\n",
+		"throws.js": "const a = 1;\nnull.x = a;\n",
+		"syntax.js": "const a = ;\n",
+		"bad.json":  "{",
+	})
+	for text, want := range map[string]string{
+		"require('./a')":                       `modules require each other in a circle: a.js → b.js → a.js`,
+		"import './m.js';":                     `modules import each other in a circle: .*m.js → .*n.js → .*m.js`,
+		"require('./latin')":                   `latin.js:1:12: error: the file is not UTF-8 text`,
+		"import './latin.js';":                 `latin.js:1:12: error: the file is not UTF-8 text`,
+		"require('./throws')":                  `throws.js:2:\d+: error: TypeError`,
+		"import './throws.js';":                `throws.js:2:\d+: error: TypeError`,
+		"require('gotap/throws')":              `gotap/throws.js:3:\d+: error: TypeError`,
+		"require('./syntax')":                  `syntax.js:1:11: error: unexpected ";"`,
+		"import './syntax.js';":                `syntax.js:1:11: error: unexpected ";"`,
+		"require('./bad.json')":                `cannot read .*bad.json: .*SyntaxError`,
+		"require(5)":                           `require needs the name of a module`,
+		"import { q } from 'gotap/test'; q();": `q`,
+	} {
+		_, list := Load(Options{Name: "s.js", Text: text + "\n", Dir: dir, Std: testStd})
+		if !list.HasErrors() || !regexp.MustCompile(want).MatchString(list.Error()) {
+			t.Errorf("%s: %v", text, list)
+		}
+	}
+}
+
+func TestAdoption(t *testing.T) {
+	text := `
+let total = 0, name = "a", kind = 0;
+const n = count("n"), m = max("m"), by = sum("by", { keys: 1 });
+probe("work", { enter(c) { total += c.arg0; n.inc(); m.add(c.arg0); by.at(c.arg0).add(1); kind = 1; }, exit() { } });
+probe("other", c => { name = "b"; });
+`
+	old := newRig(t, text)
+	old.s.Begin()
+	old.enter(0, 5)
+	old.enter(1)
+	r := newRigOn(t, old.arena, strings.NewReplacer("max(", "min(", "kind = 0", `kind = ""`, "kind = 1", `kind = "x"`, `name = "b"`, `name = "c"`).Replace(text)+
+		`end(() => console.log(total, n.get(), m.get(), by.get(5), name, kind === ""));`, func(o *Options) { o.Previous = old.s })
+	keep, add, remove := r.s.Plan(old.s)
+	if len(keep) != 0 || len(add) != 2 || len(remove) != 2 {
+		t.Errorf("keep %d, add %d, remove %d", len(keep), len(add), len(remove))
+	}
+	got := r.once(func() {})
+	if !strings.HasPrefix(got, "5 1 undefined 1 b true\n") {
+		t.Errorf("data is %s", got)
+	}
+}
+
+func TestPlanKeeps(t *testing.T) {
+	text := `
+let total = 0;
+const n = count("n"), LIMIT = 5;
+function helper(x) { return x > LIMIT; }
+probe("a", { enter(c) { if (helper(c.arg0)) { total++; n.inc(); exit({}); } }, exit() { console.log("old"); } });
+probe("b", c => { total++; });
+`
+	old := newRig(t, text)
+	old.s.Begin()
+	old.enter(0, 6)
+	r := newRigOn(t, old.arena, strings.Replace(text, `"old"`, `"new"`, 1)+`probe("c", c => {});`, func(o *Options) { o.Previous = old.s })
+	keep, add, remove := r.s.Plan(old.s)
+	if len(keep) != 2 || len(add) != 1 || len(remove) != 0 {
+		t.Fatalf("keep %d, add %d, remove %d", len(keep), len(add), len(remove))
+	}
+	if keep[0].ID != old.s.Probes()[0].ID || add[0].ID <= keep[1].ID {
+		t.Errorf("numbers %d, %d, %d", keep[0].ID, keep[1].ID, add[0].ID)
+	}
+	// The old programs run on; the new script gets their events, also the one that waits in the ring.
+	got := r.once(func() { old.enter(0, 7) })
+	if got != "new\nnew\n@n: 2\n" {
+		t.Errorf("data is %s", got)
+	}
+	changed := newRigOn(t, old.arena, strings.Replace(text, "LIMIT = 5", "LIMIT = 6", 1), func(o *Options) { o.Previous = old.s })
+	if keep, _, _ := changed.s.Plan(old.s); len(keep) != 1 {
+		t.Errorf("kept %d probes when a constant of one changed", len(keep))
+	}
+}
+
+// Keys of another shape start afresh, and everything else goes on.
+func TestAdoptionOfOtherKeys(t *testing.T) {
+	text := `let total = 0; const by = count("by"); probe("work", c => { total++; by.at(c.arg0).inc(); });`
+	old := newRig(t, text)
+	old.s.Begin()
+	old.enter(0, 5)
+	r := newRigOn(t, old.arena, strings.Replace(text, "by.at(c.arg0)", "by.at(c.comm)", 1)+`end(() => console.log(total));`,
+		func(o *Options) { o.Previous = old.s })
+	wantLines(t, r.once(func() { r.enter(0, 5) }), "2", "@by[comm]: 1")
+}
+
+func TestCheck(t *testing.T) {
+	s, list := Load(Options{Name: "s.js", Text: `probe("a", { enter(c) { this.x = 1; }, leave(c) { while (c.ret) log(1); } });`, Check: true})
+	if s == nil {
+		t.Fatal(list)
+	}
+	defer s.Close()
+	all, list := s.Check()
+	if list.HasErrors() || len(all) != 2 || !all[0].Program.Bound.Proved || all[1].Program.Bound.Proved {
+		t.Errorf("%+v %v", all, list)
+	}
+}

@@ -1,0 +1,107 @@
+package script
+
+import (
+	"testing"
+)
+
+func TestSharedBothWays(t *testing.T) {
+	r := newRig(t, `
+let total = 0, name = "none", on = true, unused = [1];
+const K = 40;
+probe("work", {
+  enter(c) { total += c.arg0; if (on) name = "seen"; if (c.arg0 > 5) exit({ total }); },
+  exit(e) { console.log(e.total, total, name, on); total = 100; on = false; name = "host"; },
+});
+begin(() => { total++; ++total; total -= 1; total--; console.log(total, total++, ++total, total--); });
+end(() => { total += 1n; console.log(total, name, on, typeof total); });
+`)
+	wantLines(t, r.once(func() {
+		r.enter(0, 1)
+		r.enter(0, 7)
+		eventually(t, "the callback", func() bool { return len(r.data.String()) > 12 })
+		r.enter(0, 3)
+	}), "0 0 2 2", "9 9 seen true", "104 host false number")
+}
+
+func TestSharedTypeErrors(t *testing.T) {
+	r := newRig(t, `
+let total = 0, name = "", on = false;
+probe("work", c => { total++; name = "x"; on = true; });
+const attempt = f => { try { f(); } catch (e) { console.log(e instanceof TypeError, e.message); } };
+begin(() => {
+  attempt(() => { total = 1.5; });
+  attempt(() => { total = "x"; });
+  attempt(() => { total += 0.5; });
+  attempt(() => { name = 5; });
+  attempt(() => { on = 1; });
+  attempt(() => { total = 2n ** 70n; });
+  total = 2n ** 64n - 1n;
+  console.log(total, name, on);
+  total = 2n ** 62n;
+  console.log(total, typeof total);
+});
+`)
+	wantLines(t, r.once(func() {}),
+		"true cannot assign 1.5 to total: programs share it, and it holds integers",
+		`true cannot assign "x" to total: programs share it, and it holds integers`,
+		"true cannot add 0.5 to total: programs share it, and it holds integers",
+		"true cannot assign 5 to name: programs share it, and it holds text",
+		"true cannot assign 1 to on: programs share it, and it holds booleans",
+		"true cannot assign 1180591620717411303424 to total: programs share it, and it holds integers",
+		"-1  false", "4611686018427387904 bigint")
+}
+
+// Variables that only callbacks use are ordinary ones, and so are shared ones before a program that uses them is registered.
+func TestOrdinaryVariables(t *testing.T) {
+	r := newRig(t, `
+let a = 1, text = "a", list = [1], late, { x, y } = { x: 1, y: 2 };
+var v = 5, w;
+function bump() { a++; a += 1.5; text += "b"; list.push(a); late = { a }; ({ x, y } = { x: y, y: x }); [v, w] = [w, v]; }
+bump();
+for (a of [7, 8]) list.push(a);
+for (let i = 0; i < 2; i++) { a = a + i; }
+console.log(a, text, list, late, x, y, v, w, typeof a, { a, text });
+class C { static n = a; get() { return text; } }
+console.log(C.n, new C().get(), (() => { let a = "shadow"; return a; })());
+`)
+	wantLines(t, r.once(func() {}), `9 ab [1, 3.5, 7, 8] { a: 3.5 } 2 1 undefined 5 number { a: 9, text: "ab" }`, "9 ab shadow")
+}
+
+// A variable used before its declaration has run is an error of the script, as without rewriting.
+func TestDeadZone(t *testing.T) {
+	r := newRig(t, `
+const f = () => x;
+try { f(); } catch (e) { console.log(e.name); }
+let x = 5;
+console.log(f());
+`)
+	wantLines(t, r.once(func() {}), "ReferenceError", "5")
+}
+
+func TestCaptures(t *testing.T) {
+	r := newRig(t, `
+const BASE = 1000n, SCALE = 2, NAMES = { a: { b: "deep" }, add(x) { return x + BASE; } };
+function watch(f, limit) { probe(f, c => { if (c.arg0 > limit) log(f, limit, c.arg0 * SCALE, NAMES.a.b, NAMES.add(1)); }); }
+watch("one", 5);
+watch("two", 50);
+for (const n of [1, 2]) probe("n" + n, c => log(n));
+for (let i = 0; i < 2; i++) probe("i" + i, c => log(i));
+`)
+	wantLines(t, r.once(func() {
+		r.enter(0, 10)
+		r.enter(1, 10)
+		r.enter(1, 60)
+		for n := 2; n < 6; n++ {
+			r.enter(n)
+		}
+	}), "one 5 20 deep 1001", "two 50 120 deep 1001", "1", "2", "0", "1")
+}
+
+func TestBigConstants(t *testing.T) {
+	r := newRig(t, `
+const A = 0xffff888012345678, B = 0x7fffffffffffffffn, C = -5, D = 1.5;
+let mask = 0xfffffffffffffff0n;
+probe("x", c => { log(A & 0xff, B, C, c.arg0 & mask); });
+`)
+	wantLines(t, r.once(func() { r.enter(0, 0xff) }), "120 9223372036854775807 -5 240")
+}
