@@ -32,6 +32,23 @@
 // Handle's reading takes the object's, for no longer than it copies a cell. The order is: object's host mutex, evictor's
 // mutex, arena's mutex; no program takes the first or the last.
 //
+// # Reasons
+//
+// Why does Run check the stack and the fuel at every step, when programs are verified? Both checks together cost a fraction of a
+// nanosecond, less than fetching the instruction, and in return no []Inst whatever can make the tracer panic or hang.
+// Code.Bounded is for executors to which counting costs something.
+//
+// Why pins, and not a lock in each table? An executor may be stopped or killed at any instruction. A lock it holds stops
+// everybody; a pin it holds keeps one slot from being emptied, and a slot it left busy costs one key.
+//
+// Why not tombstones? Keys that come and go (addresses of blocks, thread ids) would fill a table with them, and cleaning up needs a
+// moment when nobody looks. With a reach for each home, a slot is free the moment its key is gone.
+//
+// Why is text copied out of the arena when it is pushed? Another thread may replace it while it is on the stack.
+//
+// Why are aggregations without keys not tables of one slot? count, sum and histograms need one atomic addition at a fixed
+// offset, which is what native code can do best. Kinds of two words have banks instead, so that an average is never torn.
+//
 // # Limits
 //
 // Every limit is a constant in code.go, and meeting one is a Trap or a counted loss: Lost and Traps tell of all. Run trusts no

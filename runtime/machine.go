@@ -110,6 +110,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 		steps++
 		pc++
 		switch in.Op {
+		// Sequence. The words popped stay in the array; only sp moves.
 		case OpNop:
 		case OpJmp:
 			pc = int(in.A)
@@ -167,6 +168,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			nested--
 			pc = m.calls[nested]
 
+		// The stack. What reaches further down than the table of effects knows is checked here.
 		case OpPushD:
 			st[sp&stackMask] = in.V
 			sp++
@@ -221,6 +223,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			m.shuffle(in)
 			sp = m.sp
 
+		// Integers. Go's wrap, truncate and shift as the operations are defined to, but for shift counts.
 		case OpAdd:
 			sp--
 			st[(sp-1)&stackMask] += st[sp&stackMask]
@@ -339,6 +342,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 				st[(sp-1)&stackMask] &= 1<<n - 1
 			}
 
+		// Floats.
 		case OpFadd:
 			sp--
 			st[(sp-1)&stackMask] = math.Float64bits(float(st[(sp-1)&stackMask]) + float(st[sp&stackMask]))
@@ -368,6 +372,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 		case OpItof:
 			st[(sp-1)&stackMask] = math.Float64bits(float64(int64(st[(sp-1)&stackMask])))
 
+		// Ends.
 		case OpExit:
 			if trap = m.exit(in); trap == NoTrap {
 				m.out.PC, m.out.Steps = uint32(pc-1), steps
