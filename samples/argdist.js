@@ -7,6 +7,7 @@ const place = option("f", "libc:write", "the function");
 const which = String(option("n", "2", "which argument, 0 to 5, or ret"));
 const values = hist(`${place} ${which === "ret" ? "result" : "argument " + which}`);
 
+/** @type {Record<string, Handlers>} */
 const handlers = {
   0: { enter(c) { values.add(c.arg0); } },
   1: { enter(c) { values.add(c.arg1); } },

@@ -18,7 +18,7 @@ probe(place, {
 
 end(() => {
   took.print();
-  const { count, avg, sum } = all.take();
-  if (count) console.log(`${count} calls, ${avg} ns on average, ${sum} ns in all`);
+  const sum = all.take();
+  if (sum) console.log(`${sum.count} calls, ${sum.average} ns on average, ${sum.total} ns in all`);
   else console.log(`${place} was not called`);
 });

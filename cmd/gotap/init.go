@@ -9,15 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap/samples"
-	"gotap/script"
+	"gotap/script/typings"
 )
-
-// jsconfig makes an editor check scripts against the types beside it; Node's own types would only mislead.
-const jsconfig = `{
-  "compilerOptions": { "checkJs": true, "target": "ES2022", "lib": ["ES2022"], "types": [], "noEmit": true },
-  "include": ["*.js", "*.ts", "gotap.d.ts"]
-}
-`
 
 func newInit(w *World) *cobra.Command {
 	return &cobra.Command{
@@ -43,7 +36,7 @@ func writeProject(w *World, dir string) error {
 	for _, f := range []struct {
 		name, text string
 		ours       bool
-	}{{"gotap.d.ts", script.Typings(), true}, {"jsconfig.json", jsconfig, false}, {"hello.js", first.Text, false}} {
+	}{{"gotap.d.ts", typings.Text(), true}, {"jsconfig.json", typings.Config, false}, {"hello.js", first.Text, false}} {
 		path := filepath.Join(dir, f.name)
 		if _, err := os.Lstat(path); err == nil && !f.ours {
 			fmt.Fprintf(w.Stderr, "gotap: %s is there already\n", path)

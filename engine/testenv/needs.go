@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,4 +51,10 @@ func hasSDT() bool {
 	cmd := exec.Command("gcc", "-E", "-x", "c", "-")
 	cmd.Stdin = strings.NewReader("#include <sys/sdt.h>\n")
 	return cmd.Run() == nil
+}
+
+// hasTSC looks for TypeScript's compiler in PATH, or where the environment says.
+func hasTSC() bool {
+	_, err := exec.LookPath(cmp.Or(os.Getenv("GOTAP_TSC"), "tsc"))
+	return err == nil
 }

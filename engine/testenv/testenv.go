@@ -34,6 +34,7 @@ const (
 	CxxFilt   Need = "c++filt"
 	Objcopy   Need = "objcopy"
 	SDT       Need = "sys/sdt.h" // header of static marks
+	TSC       Need = "tsc"       // TypeScript's compiler, also where GOTAP_TSC says
 )
 
 // checks tell of needs that are no commands; all others are looked up in PATH.
@@ -43,6 +44,7 @@ var checks = map[Need]func() bool{
 	Ptrace: canTrace,
 	Root:   func() bool { return os.Geteuid() == 0 },
 	SDT:    hasSDT,
+	TSC:    hasTSC,
 }
 
 // Have reports whether a need is met on this machine.
