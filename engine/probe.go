@@ -86,12 +86,16 @@ func (pr *probe) admit(t *thread) bool {
 // ErrNoProbe is for numbers that no probe has.
 var ErrNoProbe = errors.New("no such probe")
 
+func newProbe(spec ProbeSpec) *probe {
+	return &probe{spec: spec, enabled: !spec.Disabled, how: map[string]int{},
+		places: map[siteKey]*placement{}, failed: map[siteKey]error{}}
+}
+
 // Add registers a probe and arms it, unless it is disabled, in all processes there are and will be. All of it or
 // nothing: when a place that was named outright is refused, or nothing matches and the probe is not optional, nothing
 // stays. Errors of package place keep their type.
 func (s *Session) Add(spec ProbeSpec) error {
-	pr := &probe{spec: spec, enabled: !spec.Disabled, how: map[string]int{},
-		places: map[siteKey]*placement{}, failed: map[siteKey]error{}}
+	pr := newProbe(spec)
 	if err := s.checkSpec(spec); err != nil {
 		return err
 	}

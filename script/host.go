@@ -219,6 +219,11 @@ func (s *Script) Deliver(rec runtime.Record) {
 	if s.stopped.Load() {
 		return
 	}
+	if old := s.predecessor(&rec); old != nil {
+		rec.Flags &^= runtime.RecordHold // released above
+		old.Deliver(rec)
+		return
+	}
 	p := s.byID[rec.Probe]
 	name := s.probeName(p, &rec)
 	for i := range rec.Items {

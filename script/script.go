@@ -56,6 +56,7 @@ type Script struct {
 	rejected   []*goja.Promise
 
 	host     host
+	before   *Script // the version this one took over from; its callbacks get what its probes recorded
 	eventPid int
 	faults   faults
 	stopped  atomic.Bool // stop() was called: nothing is delivered any more
