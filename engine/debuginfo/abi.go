@@ -45,10 +45,19 @@ func (in *Info) paramType(e *dwarf.Entry) (*ctype, error) {
 }
 
 // returnType is the stripped type a function returns.
-func (in *Info) returnType(fn *function) (*ctype, error) { return in.paramType(fn.entry) }
+func (in *Info) returnType(fn *function) (*ctype, error) {
+	off, ok, err := in.resultRef(fn)
+	if err != nil {
+		return nil, err
+	}
+	return in.strip(off, ok)
+}
 
-// conventional finds parameter index at the entry of fn by the C calling convention.
+// conventional finds parameter index at the entry of fn by the calling convention of its language.
 func (in *Info) conventional(fn *function, params []*dwarf.Entry, index int) (place, error) {
+	if fn.unit.language() == langGo {
+		return in.goParam(fn, params, index)
+	}
 	types := make([]*ctype, index+1)
 	for i := range types {
 		t, err := in.paramType(params[i])
@@ -57,13 +66,9 @@ func (in *Info) conventional(fn *function, params []*dwarf.Entry, index int) (pl
 		}
 		types[i] = t
 	}
-	switch fn.unit.language() {
-	case langGo:
-		return place{}, errConvention // registers of its own
-	case langRust:
-		if !in.scalars(types) {
-			return place{}, errConvention // unspecified for what C has no like of
-		}
+	// Rust promises nothing about its own functions, but numbers and plain pointers travel as in C.
+	if fn.unit.language() == langRust && !in.scalars(types) {
+		return place{}, errConvention // unspecified for what C has no like of
 	}
 	ret, err := in.returnType(fn)
 	if err != nil {
@@ -139,6 +144,9 @@ func (in *Info) isPacked(t *ctype) bool {
 	}
 	return false
 }
+
+// Compilers could say how a class is passed (DW_AT_calling_convention), and mostly do not. What makes a class
+// non-trivial is visible, though: its functions, members and bases are all described.
 
 // byReference reports whether a class is passed by an invisible reference (Itanium C++ ABI, 3.1.2.3): its copy or
 // move constructor or its destructor is not trivial.

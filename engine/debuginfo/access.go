@@ -131,7 +131,17 @@ func (in *Info) explain(name string, pc uint64, err error) error {
 // While a function has not got past its prologue, expressions that name a place in its frame are early: the parameter
 // is stored there by the prologue. Then the calling convention tells where it came in. Location lists and registers are
 // exact, and right even for functions whose parameters an optimiser has moved.
+//
+// Go's compiler writes down where a parameter is used from. At the entry its convention, which has no exceptions, knows the
+// parts that are not used as well.
 func (in *Info) placeOf(fn *function, pc uint64, v variable) (place, error) {
+	if v.index >= 0 && pc == fn.low && fn.unit.language() == langGo {
+		params, _, err := in.paramsOf(fn)
+		if err != nil {
+			return place{}, err
+		}
+		return in.goParam(fn, params, v.index)
+	}
 	loc, ok, err := in.locationOf(fn.unit, v.entry, pc)
 	if err == nil && !ok {
 		return in.withoutLocation(fn, pc, v)

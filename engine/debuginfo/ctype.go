@@ -149,6 +149,9 @@ func (in *Info) fill(t *ctype, u *unit) error {
 		return in.fillEnum(t)
 	case dwarf.TagSubroutineType:
 		t.kind = kindFunc
+		if u != nil && u.language() == langGo { // a value of Go's function types is a pointer to its code's address
+			t.kind, t.size, t.elem, t.hasElem = kindPointer, in.word(), 0, false
+		}
 	case dwarf.TagUnspecifiedType, dwarf.TagPtrToMemberType, dwarf.TagStringType:
 		t.kind = kindOther
 	default: // typedefs and qualifiers have no kind of their own
@@ -268,7 +271,6 @@ const maxAliases = 64
 // strip reads the type at off without typedefs and qualifiers; ok false stands for void. A type that is only
 // declared is replaced by its definition, when any unit has one.
 func (in *Info) strip(off dwarf.Offset, ok bool) (*ctype, error) {
-	align := int64(0)
 	for range maxAliases {
 		if !ok {
 			return void, nil
@@ -277,7 +279,6 @@ func (in *Info) strip(off dwarf.Offset, ok bool) (*ctype, error) {
 		if err != nil {
 			return nil, err
 		}
-		align = max(align, t.align)
 		if !t.isAlias() {
 			return in.define(t)
 		}
@@ -461,7 +462,7 @@ func (in *Info) findMember(t *ctype, name string, depth int) (m member, ok bool,
 		return m, false, err
 	}
 	for _, m := range members {
-		if m.name == name && !m.base {
+		if !m.base && (m.name == name || name == "ptr" && m.isGoData(members)) {
 			return m, true, nil
 		}
 	}

@@ -26,6 +26,9 @@ func (in *Info) Params(vaddr uint64) (params []Param, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
+		if in.isGoResult(e) {
+			continue
+		}
 		off, ok, err := in.typeRef(e)
 		if err != nil {
 			return nil, err
@@ -52,7 +55,7 @@ func (in *Info) Signature(vaddr uint64) (s string, err error) {
 	}
 	var list []string
 	for _, e := range entries {
-		if artificial, _, _ := in.attr(e, dwarf.AttrArtificial); artificial != nil && in.name(e) == "this" {
+		if artificial, _, _ := in.attr(e, dwarf.AttrArtificial); artificial != nil && in.name(e) == "this" || in.isGoResult(e) {
 			continue
 		}
 		off, ok, err := in.typeRef(e)
@@ -64,7 +67,7 @@ func (in *Info) Signature(vaddr uint64) (s string, err error) {
 	if variadic {
 		list = append(list, "...")
 	}
-	off, ok, err := in.typeRef(fn.entry)
+	off, ok, err := in.resultRef(fn)
 	if err != nil {
 		return "", err
 	}
@@ -72,14 +75,14 @@ func (in *Info) Signature(vaddr uint64) (s string, err error) {
 }
 
 // ReturnAccess says how to fetch the result of the function at the address vaddr when it has just returned. Structs that
-// come back in memory give their address. A function without result gives an access of type TypeVoid.
+// come back in memory give their address. Of several results, which Go has, the first one is meant. A function without result gives an access of type TypeVoid.
 func (in *Info) ReturnAccess(vaddr uint64) (a compile.Access, err error) {
 	defer in.guard(&err)()
 	fn, err := in.functionAt(vaddr)
 	if err != nil {
 		return a, err
 	}
-	off, ok, err := in.typeRef(fn.entry)
+	off, ok, err := in.resultRef(fn)
 	if err != nil {
 		return a, err
 	}
@@ -110,10 +113,25 @@ func (in *Info) ReturnAccess(vaddr uint64) (a compile.Access, err error) {
 // registers are extended.
 var ctypeAddress = ctype{kind: kindPointer, size: 8}
 
+// resultRef is the type of a function's result, of the first one in Go; ok is false when it has none.
+func (in *Info) resultRef(fn *function) (off dwarf.Offset, ok bool, err error) {
+	if fn.unit.language() != langGo {
+		return in.typeRef(fn.entry)
+	}
+	values, err := in.goValues(fn, true)
+	if err != nil || len(values) == 0 {
+		return 0, false, err
+	}
+	return in.typeRef(values[0].entry)
+}
+
 // resultOf finds where a result is.
 func (in *Info) resultOf(fn *function, t *ctype) (place, error) {
 	switch lang := fn.unit.language(); {
-	case lang == langGo, lang == langRust && !in.scalars([]*ctype{t}):
+	case lang == langGo:
+		v, err := in.goResult(fn)
+		return v.place, err
+	case lang == langRust && !in.scalars([]*ctype{t}):
 		return place{}, errConvention
 	case in.machine == machineAMD64:
 		return in.amd64Return(t)

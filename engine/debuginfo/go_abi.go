@@ -1,0 +1,285 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+
+	"gotap/compile"
+)
+
+// Go's own calling convention, ABIInternal (src/cmd/compile/abi-internal.md of the Go distribution). Each argument is taken
+// apart into numbers and pointers: a string is two of them, a slice three. Either all of them fit in the registers left, or
+// the argument goes on the stack whole, in the caller's frame, and what follows may still find registers. Results
+// are assigned by the same rules anew. Architectures without registers in this convention pass everything on the stack.
+
+var goIntegers = [...]string{"rax", "rbx", "rcx", "rdi", "rsi", "r8", "r9", "r10", "r11"}
+
+var goFloats = [...]string{"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
+	"xmm13", "xmm14"}
+
+// goSlots hands out registers and stack to one argument after the other.
+type goSlots struct {
+	ints, floats       int
+	maxInts, maxFloats int
+	word               int64
+	stack              int64 // from the canonical frame address
+}
+
+func (in *Info) goSlots() goSlots {
+	s := goSlots{word: in.word()}
+	if in.machine == machineAMD64 {
+		s.maxInts, s.maxFloats = len(goIntegers), len(goFloats)
+	}
+	return s
+}
+
+// goValue is an argument or result, and where it travels.
+type goValue struct {
+	entry *dwarf.Entry
+	typ   *ctype
+	place place
+}
+
+// goValues are the arguments of a Go function, or its results: debug information lists both as parameters.
+func (in *Info) goValues(fn *function, results bool) ([]goValue, error) {
+	params, _, err := in.paramsOf(fn)
+	if err != nil {
+		return nil, err
+	}
+	var list []goValue
+	s := in.goSlots()
+	for _, e := range params {
+		if in.isGoResult(e) != results {
+			continue
+		}
+		t, err := in.paramType(e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, goValue{e, t, in.goNext(&s, t)})
+	}
+	return list, nil
+}
+
+// isGoResult reports whether a parameter's DIE stands for a result.
+func (in *Info) isGoResult(e *dwarf.Entry) bool {
+	f, _, err := in.attr(e, dwarf.AttrVarParam)
+	if err != nil || f == nil {
+		return false
+	}
+	result, _ := f.Val.(bool)
+	return result
+}
+
+// goParam finds parameter index at the entry of a Go function.
+func (in *Info) goParam(fn *function, params []*dwarf.Entry, index int) (place, error) {
+	values, err := in.goValues(fn, false)
+	if err != nil {
+		return place{}, err
+	}
+	for _, v := range values {
+		if v.entry.Offset == params[index].Offset {
+			return v.place, nil
+		}
+	}
+	return place{}, errNowhere // a result, which does not exist yet
+}
+
+// goNext places one argument.
+func (in *Info) goNext(s *goSlots, t *ctype) place {
+	before := *s
+	var pieces []piece
+	if in.goRegisters(s, t, 0, &pieces, 0) {
+		switch len(pieces) {
+		case 0:
+			return constant(0) // nothing of it is passed
+		case 1:
+			if !pieces[0].absent {
+				return pieces[0].place
+			}
+		}
+		return place{pieces: pieces}
+	}
+	*s = before
+	align := in.goAlign(t, 0)
+	s.stack = (s.stack + align - 1) / align * align
+	p := atFrame(s.stack)
+	s.stack += max(in.sizeOf(t), 0)
+	return p
+}
+
+// goRegisters assigns registers to t, which lies at off of the argument, and adds a piece for each. ok is false when they do
+// not suffice.
+func (in *Info) goRegisters(s *goSlots, t *ctype, off int64, pieces *[]piece, depth int) (ok bool) {
+	size := in.sizeOf(t)
+	if depth > maxNesting || size < 0 {
+		return false
+	}
+	switch t.kind {
+	case kindStruct:
+		members, err := in.membersOf(t)
+		if err != nil {
+			return false
+		}
+		for _, m := range members {
+			inner, err := in.strip(m.typ, true)
+			if err != nil || !in.goRegisters(s, inner, off+m.offset, pieces, depth+1) {
+				return false
+			}
+		}
+		return true
+	case kindArray:
+		return in.goArray(s, t, off, pieces, depth)
+	case kindFloat:
+		return s.float(off, size, pieces)
+	case kindComplex:
+		return s.float(off, size/2, pieces) && s.float(off+size/2, size/2, pieces)
+	}
+	if size > s.word { // a 64-bit integer of a 32-bit machine, which has no registers for arguments anyway
+		return false
+	}
+	return size == 0 || s.integer(off, size, pieces)
+}
+
+// goArray assigns registers to an array, which has them only with one element.
+func (in *Info) goArray(s *goSlots, t *ctype, off int64, pieces *[]piece, depth int) bool {
+	if len(t.dims) == 0 || t.dims[0] < 0 || t.dims[0] > 1 {
+		return false
+	}
+	elem, err := in.strip(t.elem, t.hasElem)
+	if err != nil {
+		return false
+	}
+	return t.dims[0] == 0 || in.goRegisters(s, elem, off, pieces, depth+1)
+}
+
+func (s *goSlots) integer(off, size int64, pieces *[]piece) bool {
+	if s.ints >= s.maxInts {
+		return false
+	}
+	addPiece(pieces, off, size, goIntegers[s.ints])
+	s.ints++
+	return true
+}
+
+func (s *goSlots) float(off, size int64, pieces *[]piece) bool {
+	if s.floats >= s.maxFloats {
+		return false
+	}
+	addPiece(pieces, off, size, goFloats[s.floats])
+	s.floats++
+	return true
+}
+
+// addPiece adds a register that holds size bytes at off, and the padding in front of them.
+func addPiece(pieces *[]piece, off, size int64, reg string) {
+	var end int64
+	for _, p := range *pieces {
+		end += p.size
+	}
+	if off > end {
+		*pieces = append(*pieces, piece{size: off - end, absent: true})
+	}
+	*pieces = append(*pieces, piece{size: size, place: inRegister(reg)})
+}
+
+// goAlign is the alignment of a type by Go's rules: that of its largest part, at most a word.
+func (in *Info) goAlign(t *ctype, depth int) int64 {
+	align := int64(1)
+	switch t.kind {
+	case kindStruct:
+		members, err := in.membersOf(t)
+		for _, m := range members {
+			if inner, e := in.strip(m.typ, true); err == nil && e == nil && depth < maxNesting {
+				align = max(align, in.goAlign(inner, depth+1))
+			}
+		}
+		return align
+	case kindArray:
+		if elem, err := in.strip(t.elem, t.hasElem); err == nil && depth < maxNesting {
+			return in.goAlign(elem, depth+1)
+		}
+		return align
+	case kindComplex:
+		return max(align, min(in.sizeOf(t)/2, in.word()))
+	}
+	return max(align, min(in.sizeOf(t), in.word()))
+}
+
+// isGoData reports whether m is the pointer in a string or slice of Go, whose names in the debug information are those of the
+// runtime; scripts may call both "ptr".
+func (m *member) isGoData(all []member) bool {
+	return (m.name == "str" && len(all) == 2 || m.name == "array" && len(all) == 3 && all[2].name == "cap") && all[1].name == "len"
+}
+
+// goResult finds the first result of a Go function that has just returned; t is void when it has none.
+func (in *Info) goResult(fn *function) (v goValue, err error) {
+	values, err := in.goValues(fn, true)
+	if err != nil {
+		return v, err
+	}
+	if len(values) == 0 {
+		return goValue{typ: void}, nil
+	}
+	if v = values[0]; v.place.memory {
+		return v, errConvention // behind the arguments, in the caller's frame, which is not known any more
+	}
+	return v, nil
+}
+
+// GoArg says how to fetch word n, from 0, of the integers and pointers that the Go function at vaddr is called with: a string
+// is two such words, a slice three, floats are none. ok is false when the function has no such word, or is no Go function
+// with debug information.
+func (in *Info) GoArg(vaddr uint64, n int) (a compile.Access, ok bool) {
+	var err error
+	defer func() { ok = ok && err == nil }()
+	defer in.guard(&err)()
+	fn, e := in.functionAt(vaddr)
+	if e != nil || fn.unit.language() != langGo || n < 0 {
+		return a, false
+	}
+	values, e := in.goValues(fn, false)
+	if e != nil {
+		return a, false
+	}
+	for _, v := range values {
+		words := in.goWords(v.place, v.typ)
+		if n < len(words) {
+			return words[n], true
+		}
+		n -= len(words)
+	}
+	return a, false
+}
+
+// goWords lists the words of an argument that are no floats.
+func (in *Info) goWords(p place, t *ctype) []compile.Access {
+	if !p.memory && len(p.pieces) == 0 {
+		p = place{pieces: []piece{{size: in.sizeOf(t), place: p}}}
+	}
+	var words []compile.Access
+	for _, part := range p.pieces {
+		if part.absent || isVector(part.place) {
+			continue
+		}
+		if a, err := part.place.scalar(min(part.size, 8), t.signed, false); err == nil {
+			a.Type = compile.TypeInt
+			words = append(words, a)
+		}
+	}
+	if !p.memory || t.kind == kindFloat {
+		return words
+	}
+	for off := int64(0); off < in.sizeOf(t); off += in.word() {
+		size := min(in.word(), in.sizeOf(t)-off)
+		if a, err := p.add(off).scalar(size&-size, t.signed, false); err == nil {
+			a.Type = compile.TypeInt
+			words = append(words, a)
+		}
+	}
+	return words
+}
+
+// isVector reports whether a place is a vector register, or none at all.
+func isVector(p place) bool {
+	return p.base != compile.BaseReg || len(p.reg) > 3 && p.reg[:3] == "xmm"
+}
