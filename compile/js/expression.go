@@ -1,6 +1,8 @@
 package js
 
 import (
+	"strconv"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 
@@ -59,6 +61,8 @@ func (l *lowering) element(e *ast.BracketExpression) operand {
 		return bad{}
 	case name.code == codeText:
 		return l.member(left, name.text, at)
+	case name.isConst() && name.kind == kindInt && ofArguments(left): // an element of an array that debug information knows
+		return l.member(left, strconv.FormatUint(name.cmd.V, 10), at)
 	}
 	hint := "read memory with u8(p + i), u32(p + 4 * i), …"
 	switch left.(type) {
@@ -69,6 +73,17 @@ func (l *lowering) element(e *ast.BracketExpression) operand {
 	}
 	l.errorf(at, hint, "cannot index %s", left.noun())
 	return bad{}
+}
+
+// ofArguments reports whether debug information knows the members of an operand.
+func ofArguments(o operand) bool {
+	switch o := o.(type) {
+	case arguments:
+		return len(o.path) > 0
+	case argument:
+		return true
+	}
+	return false
 }
 
 func isBad(o operand) bool {

@@ -104,10 +104,10 @@ func TestTooDeep(t *testing.T) {
 	}
 	for _, text := range []string{
 		"c => log(" + long("(u8(c.arg0) + ", "1", ")", 300) + ")",
-		"c => log(" + long("(", "c.arg0", " + 1)", 30_000) + ")",
-		"c => " + long("{", "", "}", 30_000),
-		"c => log(" + long("!", "c.arg0", "", 30_000) + ")",
-		"c => log(" + long("`${", "c.arg0", "}`", 30_000) + ")",
+		"c => log(" + long("(", "c.arg0", " + 1)", 6_000) + ")",
+		"c => " + long("{", "", "}", 6_000),
+		"c => log(" + long("!", "c.arg0", "", 6_000) + ")",
+		"c => log(" + long("`${", "c.arg0", "}`", 6_000) + ")",
 		"function a(x) { return b(x) + b(x) + b(x) + b(x); } function b(x) { return d(x) + d(x) + d(x) + d(x); } " +
 			"function d(x) { return e(x) + e(x) + e(x) + e(x); } function e(x) { return f(x) + f(x) + f(x) + f(x); } " +
 			"function f(x) { return g(x) + g(x) + g(x) + g(x); } function g(x) { return h(x) + h(x) + h(x) + h(x); }" +

@@ -208,11 +208,7 @@ func (t threadValue) set(_ *lowering, at diag.Span, e *expr) *expr {
 
 func (register) kind() kind { return kindInt }
 
-func (r register) get(l *lowering, at diag.Span) *expr {
-	e := apply(at, kindInt, runtime.OpPushR)
-	e.text = r.name
-	return e
-}
+func (r register) get(_ *lowering, at diag.Span) *expr { return registerValue(r.name, at) }
 
 func (r register) set(l *lowering, at diag.Span, v *expr) *expr {
 	l.needUnsafe(at, "changing a register")

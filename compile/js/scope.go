@@ -129,7 +129,17 @@ func (l *lowering) symbol(sym *symbol, at diag.Span) operand {
 	case sym.path != nil:
 		return argument{sym}
 	}
+	if v, ok := sym.what.(value); ok {
+		return value{v.e.usedAt(at)}
+	}
 	return sym.meaning()
+}
+
+// usedAt is a leaf with the position of its use: that of its origin would send the reader of a listing to and fro.
+func (e *expr) usedAt(at diag.Span) *expr {
+	here := *e
+	here.at, here.cmd.Pos = at, at
+	return &here
 }
 
 // meaning is the thing a name stands for, or the variable it is.

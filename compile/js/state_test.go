@@ -3,6 +3,8 @@ package js
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +16,8 @@ import (
 func (r *rig) declare(objects map[string]runtime.Object) names {
 	r.t.Helper()
 	scope := names{}
-	for name, o := range objects {
+	for _, name := range slices.Sorted(maps.Keys(objects)) {
+		o := objects[name]
 		o.Name = name
 		id, err := r.arena.Declare(o)
 		if err != nil {
@@ -226,7 +229,8 @@ func TestUnsafe(t *testing.T) {
 // fakePlace is debug information that a test makes up.
 type fakePlace struct{ access map[string]compile.Access }
 
-func (p fakePlace) Name() string { return "test" }
+func (p fakePlace) Name() string         { return "test" }
+func (p fakePlace) Addr() (uint64, bool) { return 0x2000, true }
 func (p fakePlace) Access(path []string) (compile.Access, error) {
 	a, ok := p.access[strings.Join(path, ".")]
 	if !ok {
@@ -249,6 +253,8 @@ func TestAccess(t *testing.T) {
 		"p.b":  {Base: compile.BaseReg, Reg: "rsi", Steps: steps(compile.AccessStep{Op: compile.OpOffset, Offset: 4}, compile.AccessStep{Op: compile.OpLoad, Size: 1}, compile.AccessStep{Op: compile.OpBits, Offset: 4, Size: 3})},
 		"yes":  {Base: compile.BaseConst, Value: 1, Type: compile.TypeBool},
 		"fr":   {Base: compile.BaseFrame, Value: 8, Steps: steps(compile.AccessStep{Op: compile.OpLoad, Size: 1})},
+		"v.2":  {Base: compile.BaseAddr, Value: 0x1ff0, Steps: steps(compile.AccessStep{Op: compile.OpIndex, Reg: "rax", Size: 4}, compile.AccessStep{Op: compile.OpLoad, Size: 1})},
+		"d":    {Base: compile.BaseReg, Reg: "xmm1", Type: compile.TypeF64},
 		"arg1": {Base: compile.BaseConst, Value: -3},
 		"p.f":  {Base: compile.BaseReg, Reg: "rsi", Steps: steps(compile.AccessStep{Op: compile.OpLoad, Size: 4, Float: true}), Type: compile.TypeF64},
 	}}
@@ -259,11 +265,13 @@ func TestAccess(t *testing.T) {
 	u := parse(t, `({ enter(c) {
 		const { args: { n, p, yes: flag } } = c, { x } = p;
 		log(n, x, p.x, c.args.p.b, flag, c.arg1, c.args.p.f, c.arg0);
-		const q = c.args.p; log(q.x); } })`, nil)
+		const q = c.args.p; log(q.x, c.args.v[2], c.args.d); } })`, nil)
+	r.th.fields = map[runtime.Field]uint64{runtime.FieldPC: 0x5000}
+	r.th.memory[0x5000-16+77*4], r.th.floats[1] = "!", 2.5
 	u.Place = p
 	r.th.args[0] = 7
 	res := compiled(t, u)
-	if got := r.run(res.Programs[Enter]).lines; len(got) != 2 || got[0] != "55 -2 -2 7 true -3 1 7" || got[1] != "-2" {
+	if got := r.run(res.Programs[Enter]).lines; len(got) != 2 || got[0] != "55 -2 -2 7 true -3 1 7" || got[1] != "-2 33 2.5" {
 		t.Errorf("got %q\n%s", got, listing(res.Programs[Enter]))
 	}
 	if !res.UsesPlace || !res.UsesArg {

@@ -59,6 +59,12 @@ type Place interface {
 	Arg(n int) (a compile.Access, ok bool)
 }
 
+// Located is a Place that knows its own address in the module's file. Only there can static data of the module be
+// reached, which lies at a fixed distance from the probed instruction (c.pc).
+type Located interface {
+	Addr() (addr uint64, ok bool)
+}
+
 // Scope resolves the free names of a function as they were when the probe was registered. A Scope that also has
 // Names() []string is asked for them when a misspelt name is reported.
 type Scope interface {

@@ -1,0 +1,5 @@
+({
+  enter(c) {
+    if (c.arg0 > LIMIT) log(`big ${c.arg0}`);
+  },
+});
