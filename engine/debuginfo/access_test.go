@@ -43,7 +43,7 @@ type tally struct{ equal, bothNone, entryOnly, early int }
 // parameter was at the entry.
 func TestValuesAgreeWithGDB(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.GDB, testenv.AMD64, testenv.Ptrace)
-	for _, flags := range []string{"-O0", "-O1", "-O2", "-O2 -gdwarf-4", "-O2 -gdwarf-3 -gstrict-dwarf", "-O0 -gdwarf-4", "-Og", "-O2 -no-pie", "-O2 -m32", "-O0 -m32",
+	for _, flags := range []string{"-O0", "-O1", "-O2", "-O2 -gdwarf-4", "-O2 -gdwarf-3 -gstrict-dwarf", "-Og", "-O2 -m32", "-O0 -m32",
 		"-O2 -gz=zlib", "-O2 -gdwarf-4 -fdebug-types-section", "-O2 -fdebug-types-section", "-O2 -flto", "-O3 -funroll-loops"} {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			if strings.Contains(flags, "-m32") {
@@ -51,7 +51,7 @@ func TestValuesAgreeWithGDB(t *testing.T) {
 			}
 			p := build(t, "testdata/values.c", strings.Fields(flags)...)
 			var sum tally
-			for _, s := range p.record(t, "walk mixed stack", questions(), 80) {
+			for _, s := range p.record(t, "walk mixed stack", questions(), 40) {
 				for _, e := range expressions[s.Function] {
 					compareValue(t, p, s, e, &sum)
 				}

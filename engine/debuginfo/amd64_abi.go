@@ -34,6 +34,7 @@ func (c *amd64Classes) merge(off int64, class amd64Class) {
 		c.memory = true
 		return
 	}
+	// The strongest class wins: memory, then integer, then x87, then SSE.
 	switch old := c.class[i]; {
 	case old == classNone, old == class:
 		c.class[i] = class
@@ -192,6 +193,8 @@ func (in *Info) amd64Next(s *amd64Slots, t *ctype) place {
 			c.memory = true
 		}
 	}
+	// An argument is never split between registers and stack: what does not fit goes to memory whole, and leaves the
+	// registers to those after it.
 	empty := ints+floats == 0 && !c.memory
 	if c.memory || s.ints+ints > len(amd64Integers) || s.floats+floats > len(amd64Floats) {
 		return s.onStack(in.sizeOf(t), in.alignOf(t, 0))

@@ -43,7 +43,7 @@ func (in *Info) locate(fn *function, pc uint64, expr []byte) (place, error) {
 	if c.err != nil {
 		return place{}, c.err
 	}
-	if len(l.done.pieces) > 0 {
+	if len(l.done.pieces) > 0 { // once there is one piece, everything is in pieces
 		return l.done, nil
 	}
 	return l.top()
@@ -253,6 +253,9 @@ func (l *locator) arith(op uint8, c *cursor) error {
 	}
 	return errComplex
 }
+
+// GCC writes values narrower than a register as "register and mask", which is the only use of bitwise operators that an
+// access can follow.
 
 // withConstant executes an operation one of whose operands is a constant.
 func (l *locator) withConstant(op uint8) error {

@@ -32,7 +32,8 @@ func (in *Info) functionAt(pc uint64) (*function, error) {
 		return nil, err
 	}
 	r, ok := findRange(u.functions, pc)
-	if !ok && !u.deep {
+	if !ok && !u.deep { // a nested function of GNU C, a local class: rare, and dear to look for
+
 		if err := in.listDeep(u); err != nil {
 			return nil, err
 		}

@@ -113,6 +113,8 @@ func (in *Info) load() error {
 		return ErrNone
 	}
 	infoSize := len(s["info"])
+	// The package debug/dwarf can look types up in that section only through its own model of types, which lacks base
+	// classes and more; as units of .debug_info their entries are read like all others.
 	if len(s["types"]) > 0 {
 		// Type units of DWARF 4 have a section of their own. Put behind the others they share one space of offsets.
 		s["info"] = append(append(make([]byte, 0, infoSize+len(s["types"])), s["info"]...), s["types"]...)

@@ -83,6 +83,8 @@ func (t *lineTable) read(u *unit, r *dwarf.LineReader) error {
 			index[f] = int32(i)
 		}
 	}
+	// Sequences come in the order of the object files, not of addresses; rows within one ascend. Sorting whole
+	// sequences keeps rows of the same address in the order the compiler gave them, of which the last one holds.
 	var sequences [][]lineRow
 	var rows []lineRow
 	var e dwarf.LineEntry
@@ -198,6 +200,7 @@ func (in *Info) FramesAt(vaddr uint64) (frames []Frame, err error) {
 		if i > 0 && e.Tag != dwarf.TagInlinedSubroutine {
 			continue
 		}
+		// The line belongs to the innermost function; that of each outer one is where it calls the next.
 		cur.Func = in.funcName(e)
 		frames = append(frames, cur)
 		file, _ := e.Val(dwarf.AttrCallFile).(int64)

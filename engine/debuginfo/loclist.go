@@ -66,6 +66,7 @@ func (in *Info) findInList(u *unit, off, pc uint64) ([]byte, error) {
 
 // findInOldList searches a list of .debug_loc (DWARF 4, 2.6.2): pairs of offsets from a base, each with an expression.
 func findInOldList(u *unit, c *cursor, pc uint64) ([]byte, error) {
+	// Lists may overlap in time of writing, not in addresses: the first entry that covers pc is the only one.
 	base, last := u.low, ^uint64(0)>>(64-8*u.addr)
 	for c.err == nil {
 		lo, hi := c.word(u.addr), c.word(u.addr)

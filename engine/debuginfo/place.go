@@ -25,16 +25,17 @@ type piece struct {
 	absent bool // this part is optimised out
 }
 
-// atRegister is the memory at a register plus an offset.
-func atRegister(reg string, off int64) place {
-	return place{base: compile.BaseRegOffset, reg: reg, value: off, memory: true}
-}
-
+// inRegister is a value that is the register itself.
 func inRegister(reg string) place { return place{base: compile.BaseReg, reg: reg} }
 
+// atFrame is the memory off bytes above the canonical frame address, where arguments on the stack start.
 func atFrame(off int64) place { return place{base: compile.BaseFrame, value: off, memory: true} }
 
+// constant is a value that the debug information knows by itself.
 func constant(v int64) place { return place{base: compile.BaseConst, value: v} }
+
+// Places are values: extending one must never show in another that was made from the same beginnings, because a walk
+// may turn back (a bit-field tries two loads). So steps are copied before they grow.
 
 // clone lets a place be extended without changing the one it came from.
 func (p place) clone() place {

@@ -1,0 +1,129 @@
+package debuginfo
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"gotap/engine/debuginfo/image"
+	"gotap/engine/testenv"
+)
+
+// goProgram builds the Go program that the module tests use too.
+func goProgram(t *testing.T, flags ...string) *Info {
+	t.Helper()
+	testenv.Require(t, "go")
+	dir := filepath.Join(t.TempDir(), "src")
+	if err := os.CopyFS(dir, os.DirFS("../module/testdata/goprog")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "go.mod.txt"), filepath.Join(dir, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "prog")
+	cmd := exec.Command("go", append(append([]string{"build", "-C", dir, "-o", out}, flags...), ".")...)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off", "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	img, err := image.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { img.Close() })
+	in, err := Open(img)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.openLocked(); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// goFunctions lists all Go functions that have debug information.
+func goFunctions(t *testing.T, in *Info) []*function {
+	t.Helper()
+	var all []*function
+	for _, u := range in.units {
+		if u.language() != langGo {
+			continue
+		}
+		if err := in.listFunctions(u); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range u.functions {
+			fn, err := in.functionAt(r.lo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, fn)
+		}
+	}
+	return all
+}
+
+// TestGoConventionAgreesWithLocationLists compares the places that the convention gives parameters with those that the
+// compiler wrote down for the first instruction, over all functions of a program and its libraries.
+func TestGoConventionAgreesWithLocationLists(t *testing.T) {
+	in := goProgram(t)
+	equal, unused := 0, 0
+	for _, fn := range goFunctions(t, in) {
+		values, err := in.goValues(fn, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range values {
+			loc, ok, err := in.locationOf(fn.unit, v.entry, fn.low)
+			if err != nil || !ok || !loc.list {
+				unused++
+				continue
+			}
+			want, err := in.locate(fn, fn.low, loc.expr)
+			if err != nil {
+				unused++
+				continue
+			}
+			if !samePlace(v.place, want) {
+				t.Errorf("%s: %s is at %+v, its location list says %+v", in.funcName(fn.entry), in.name(v.entry), v.place, want)
+			}
+			equal++
+		}
+	}
+	t.Logf("%d parameters agree, %d have no list for the entry", equal, unused)
+	if equal < 1000 {
+		t.Errorf("only %d parameters compared", equal)
+	}
+}
+
+// samePlace compares places; what a list leaves out is not compared.
+func samePlace(got, want place) bool {
+	if len(want.pieces) == 0 {
+		if len(got.pieces) == 1 { // padding, or a struct of one
+			got = got.pieces[0].place
+		}
+		return got.base == want.base && got.reg == want.reg && got.value == want.value && got.memory == want.memory
+	}
+	if got.memory { // the list goes through the stack piece by piece
+		off := int64(0)
+		for _, p := range want.pieces {
+			if !p.absent && !samePlace(got.add(off), p.place) {
+				return false
+			}
+			off += p.size
+		}
+		return true
+	}
+	var used []place
+	for _, p := range got.pieces {
+		used = append(used, p.place)
+	}
+	for _, p := range want.pieces {
+		if !p.absent && !slices.ContainsFunc(used, func(o place) bool { return o.reg == p.place.reg }) {
+			return false
+		}
+	}
+	return true
+}
