@@ -92,7 +92,7 @@ type node struct {
 	routine, block int
 	in             *state
 	queued         bool
-	visits         int
+	rounds         int  // states that came from later blocks
 	failed         bool // an error ends it early
 
 	// What the last visit saw; the last is the one that knows least, so it holds for every run.
@@ -153,7 +153,7 @@ func analyse(p *Program, diags *diag.List) *flow {
 	f.blocks, f.blockAt = cut(p.Code)
 	f.stops = stops(p.Code)
 	f.routines = []routine{{entry: 0, start: &state{item: -1, words: make([]value, min(p.Temps, followedTemps))}}}
-	f.flowInto(0, 0, f.routines[0].start.clone())
+	f.flowInto(0, 0, f.routines[0].start.clone(), false)
 	for f.queue.Len() > 0 {
 		n := heap.Pop(&f.queue).(queued).node
 		f.nodes[n].queued = false
@@ -181,8 +181,9 @@ func (p *Program) errorf(diags *diag.List, at int, hint, format string, args ...
 }
 
 // flowInto brings a state to a block of a routine, and has it visited when that is news. It returns the node, and
-// keeps the state.
-func (f *flow) flowInto(r, b int, s *state) int {
+// keeps the state. Every way round the program has a step back to an earlier block: there, and only there, bounds that
+// keep moving are let go, so that what a loop leaves alone stays known in it.
+func (f *flow) flowInto(r, b int, s *state, back bool) int {
 	key := [2]int{r, b}
 	n, known := f.index[key]
 	if !known {
@@ -204,7 +205,12 @@ func (f *flow) flowInto(r, b int, s *state) int {
 		f.errorf(f.blocks[b].start, "", "%s", why)
 		return n
 	}
-	if to.in.join(s, f.widening(to.visits)) {
+	var widen widening
+	if back {
+		to.rounds++
+		widen = f.widening(to.rounds)
+	}
+	if to.in.join(s, widen) {
 		f.enqueue(n)
 	}
 	return n
@@ -229,7 +235,7 @@ func (f *flow) widening(n int) widening {
 	switch {
 	case n <= 3:
 		return nil
-	case n <= 12:
+	case n <= 10:
 		return f.stops
 	}
 	return unlimited
@@ -261,7 +267,6 @@ func (q *queue) Pop() any {
 
 // visit runs a block on what is known at its start and hands the result on.
 func (f *flow) visit(n int) {
-	f.nodes[n].visits++
 	w := f.run(n)
 	if f.nodes[n].failed {
 		return
@@ -287,7 +292,7 @@ func (f *flow) pass(n int, w *walker) {
 			continue
 		}
 		s := w.along(way == 0)
-		m := f.flowInto(r, to, s)
+		m := f.flowInto(r, to, s, to <= nd.block)
 		f.nodes[n].succ[way] = m
 	}
 	if b.end == len(f.p.Code) && !ends(f.p.Code[b.end-1].Op) {
@@ -319,7 +324,7 @@ func (f *flow) enter(n int, s *state, target int) {
 		f.nodes[n].callee = r
 		f.routines[r].callers = append(f.routines[r].callers, n)
 	}
-	f.flowInto(r, entry, at)
+	f.flowInto(r, entry, at, f.routines[r].joins > 3)
 }
 
 // leave notes the state a routine returns with, and goes on after its calls when that is news.
@@ -359,7 +364,7 @@ func (f *flow) resume(n int, before *state) {
 	if before == nil {
 		before = f.run(n).state
 	}
-	m := f.flowInto(f.nodes[n].routine, b.succ[1], f.afterCall(n, before))
+	m := f.flowInto(f.nodes[n].routine, b.succ[1], f.afterCall(n, before), false)
 	f.nodes[n].succ[1] = m
 }
 

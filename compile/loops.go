@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"slices"
 
 	"gotap/runtime"
 )
@@ -259,6 +260,7 @@ func (f *flow) rounds(part []int, header, set int) (uint64, bool) {
 		} else if temp := int(nd.test.src) - 1; nd.test.rel != noRelation && !tried[temp] && len(tried) < 8 {
 			tried[temp] = true
 			keep(f.tempRounds(part, header, set, temp))
+			keep(f.exactRounds(part, header, set, temp))
 		}
 	}
 	return best, ok
@@ -368,6 +370,68 @@ func entered(start value, limit, step, total int64) (uint64, bool) {
 	return uint64((limit-lo+step-1)/step) + 1, true
 }
 
+// exactRounds bounds a loop by a scratch word that moves by one between any two tests, which leave the loop when the word is
+// equal to a constant that it cannot have passed: "while (i--)".
+func (f *flow) exactRounds(part []int, header, set, temp int) (uint64, bool) {
+	step, total, ok := f.steps(part, set, temp)
+	if !ok || temp >= min(f.p.Temps, followedTemps) || step != total || abs(step) != 1 {
+		return 0, false
+	}
+	test, target := f.equality(part, set, temp)
+	if test < 0 {
+		return 0, false
+	}
+	moves := func(n int) bool { return f.movesTemp(n, temp) }
+	tests := func(n int) bool { return n == test }
+	mover := part[slices.IndexFunc(part, moves)]
+	if !f.covered(header, set, moves) || !f.covered(test, set, moves) || !f.covered(mover, set, tests) {
+		return 0, false
+	}
+	start := f.entryState(header, part).words[temp]
+	lo, hi := start.lo, start.hi
+	const far = 1 << 60
+	if start.kind != wordValue || lo < -far || hi > far {
+		return 0, false
+	}
+	if step > 0 {
+		lo, hi, target = -hi, -lo, -target
+	}
+	if lo-1 < target { // the first test may come after the first step
+		return 0, false
+	}
+	return uint64(hi-target) + 2, true
+}
+
+// equality is the only test of a scratch word in a loop, when it leaves the loop for one value of the word; else -1.
+func (f *flow) equality(part []int, set, temp int) (test int, target int64) {
+	test = -1
+	for _, n := range part {
+		t := f.nodes[n].test
+		if t.rel == noRelation || int(t.src)-1 != temp {
+			continue
+		}
+		rel, leaves := f.staying(n, set)
+		const far = 1 << 60
+		if test >= 0 || !leaves || rel != notEqual || t.lo != t.hi || abs(t.lo) > far || abs(t.add) > far || f.nodes[n].mark.inner == set {
+			return -1, 0
+		}
+		test, target = n, t.lo-t.add
+	}
+	return test, target
+}
+
+// staying is the relation that a node's closing test has found true when control stays in the loop; leaves is false when
+// it stays, or goes, either way.
+func (f *flow) staying(n, set int) (rel relation, leaves bool) {
+	nd := &f.nodes[n]
+	jumped := nd.succ[0] >= 0 && f.nodes[nd.succ[0]].mark.set == set
+	falls := nd.succ[1] >= 0 && f.nodes[nd.succ[1]].mark.set == set
+	if falls {
+		return nd.test.rel.negated(), !jumped
+	}
+	return nd.test.rel, jumped
+}
+
 // steps looks at all assignments to a scratch word in a loop. They must all add constants of one sign, once a round.
 // step is the smallest of them, total their sum.
 func (f *flow) steps(part []int, set, temp int) (step, total int64, ok bool) {
@@ -421,14 +485,11 @@ func (f *flow) limit(n, set, temp int, up bool) (int64, bool) {
 	if t.rel == noRelation || int(t.src)-1 != temp {
 		return 0, false
 	}
-	jumped := nd.succ[0] >= 0 && f.nodes[nd.succ[0]].mark.set == set
-	falls := nd.succ[1] >= 0 && f.nodes[nd.succ[1]].mark.set == set
-	if jumped == falls {
+	rel, leaves := f.staying(n, set)
+	if !leaves {
 		return 0, false
 	}
-	if falls {
-		t.rel = t.rel.negated()
-	}
+	t.rel = rel
 	const far = 1 << 60
 	if abs(t.add) > far || t.add == math.MinInt64 {
 		return 0, false
