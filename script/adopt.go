@@ -19,6 +19,13 @@ type sharedObject struct {
 	id     int
 }
 
+// keepShared notes an object.
+func (s *Script) keepShared(o sharedObject) {
+	s.sharedMu.Lock()
+	defer s.sharedMu.Unlock()
+	s.shared = append(s.shared, o)
+}
+
 // adopted finds an object of the running version of the script with the same name and type, for this one to go on with. The
 // two share it: what the old version's programs add until they are gone is not lost.
 func (s *Script) adopted(o runtime.Object) (int, bool) {
@@ -69,6 +76,8 @@ func (s *Script) compileAnew(before diag.List) diag.List {
 }
 
 func (s *Script) replaceShared(old, id int) {
+	s.sharedMu.Lock()
+	defer s.sharedMu.Unlock()
 	for i := range s.shared {
 		if s.shared[i].id == old {
 			s.shared[i].id = id

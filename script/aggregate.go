@@ -1,7 +1,6 @@
 package script
 
 import (
-	"sort"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -159,7 +158,7 @@ func (s *Script) declareAggregate(o runtime.Object, at site) goja.Value {
 	}
 	a := &aggregate{id: id, object: o, handle: s.arena.Handle(id)}
 	s.aggregates = append(s.aggregates, a)
-	s.shared = append(s.shared, sharedObject{o, id})
+	s.keepShared(sharedObject{o, id})
 	return s.aggregateObject(a)
 }
 
@@ -255,6 +254,7 @@ func (s *Script) installAggregates() {
 		s.method(proto, "print", s.aggPrint)
 		s.method(proto, "toJSON", s.aggJSON)
 		s.method(proto, "toString", s.aggString)
+		s.iterable(proto)
 	}
 	s.method(s.aggProto, "add", func(a *aggregate, c goja.FunctionCall) goja.Value { return s.aggAdd(a, nil, c.Argument(0)) })
 	s.method(s.aggProto, "inc", func(a *aggregate, c goja.FunctionCall) goja.Value { return s.aggAdd(a, nil, s.vm.ToValue(1)) })
@@ -270,16 +270,18 @@ func (s *Script) installAggregates() {
 	s.threadProto.DefineAccessorProperty("value", value, value, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
-// lostNames are the causes of loss in a stable order.
-func lostNames(lost map[string]uint64) []string {
-	var names []string
-	for cause, n := range lost {
-		if n > 0 {
-			names = append(names, cause)
+// iterable makes for…of and spreading walk the entries.
+func (s *Script) iterable(proto *goja.Object) {
+	walk := s.vm.ToValue(s.guarded("iterator", func(c goja.FunctionCall) goja.Value {
+		list := s.aggEntries(s.self(c), c).(*goja.Object)
+		values, _ := goja.AssertFunction(list.GetSymbol(goja.SymIterator))
+		it, err := values(list)
+		if err != nil {
+			panic(err)
 		}
-	}
-	sort.Strings(names)
-	return names
+		return it
+	}))
+	proto.DefineDataPropertySymbol(goja.SymIterator, walk, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 // textOf renders a snapshot as text.

@@ -202,7 +202,11 @@ func (s *Script) mapSet(a *aggregate, call goja.FunctionCall) goja.Value {
 	if n < 2 {
 		s.throwf("set needs a key and a value")
 	}
-	s.must(a.handle.Set(s.keyPart(call.Arguments[n-1]), s.key(call.Arguments[:n-1])...))
+	value := call.Arguments[n-1]
+	if _, ok := toInt(value); !ok && !goja.IsString(value) {
+		s.throwf("%s cannot be in a map: integers and text can", describe(value))
+	}
+	s.must(a.handle.Set(s.keyPart(value), s.key(call.Arguments[:n-1])...))
 	return call.This
 }
 

@@ -1,6 +1,8 @@
 package script
 
 import (
+	"strings"
+
 	"github.com/dop251/goja"
 
 	"gotap/compile/js"
@@ -67,6 +69,8 @@ func makeBuiltins() []Builtin {
 		{"hex", "(value: Int, digits?: number): string", "a number in hexadecimal, with 0x", "use printf(\"%x\", v)", (*Script).jsHex},
 		{"sym", "(pid: number, address: Int): string\n(address: Int): string", "names an address: func+0x10 (module); in an exit callback the pid can be left out",
 			inCallback, (*Script).jsSym},
+		{"memory", "(pid: number, address: number | bigint, size: number): Uint8Array",
+			"reads the target's memory, as far as it can be read; in an exit callback the pid can be left out", "use str, bytes, u32 …", (*Script).jsMemory},
 		{"hexdump", "(bytes: Bytes | string, base?: Int): string", "bytes as hexdump -C shows them", inCallback, (*Script).jsHexdump},
 		{"abs", "(value: Int): Int", "the absolute value", "same", (*Script).jsAbs},
 	}
@@ -115,16 +119,16 @@ func init() {
 	}
 }
 
-// programOnly are builtins of programs that make no sense on the host; calling them says so.
-var programOnly = []string{"u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "ptr", "str", "bytes", "readable",
-	"abort", "remove", "skip", "signal", "hash", "clz", "popcount", "ult"}
-
 // install defines the globals.
 func (s *Script) install() {
 	for _, b := range builtins {
 		s.define(b.Name, b.call)
 	}
-	for _, name := range programOnly {
+	for _, b := range js.Builtins() {
+		name := b.Name
+		if strings.Contains(name, ".") || s.vm.Get(name) != nil || name == "exit" {
+			continue
+		}
 		s.define(name, func(s *Script, _ goja.FunctionCall) goja.Value {
 			s.throwf("%s() belongs in a program: enter, post, leave or fault of a probe", name)
 			return nil

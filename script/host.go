@@ -21,16 +21,24 @@ type host struct {
 	rested  chan struct{} // closed when the pump has ended
 	started bool
 	dropped atomic.Uint64 // lifecycle events that found the queue full
+	left    atomic.Uint64 // records that were not delivered when time was up at the end
+	guests  []*Script     // further scripts whose machines run on this goroutine
 }
 
 const (
 	queueSize  = 4096 // posted functions and lifecycle events that can wait
 	batchSize  = 256  // records handled before timers and the queue are looked at
+	drainTime  = 10 * time.Second
 	flushEvery = 50 * time.Millisecond
 )
 
 func (h *host) init() {
 	h.queue = make(chan func(), queueSize)
+	h.revive()
+}
+
+// revive makes the channels of one life of the loop; the queue outlives a hand-over.
+func (h *host) revive() {
 	h.records, h.resume = make(chan struct{}), make(chan struct{})
 	h.quit, h.done, h.rested = make(chan struct{}), make(chan struct{}), make(chan struct{})
 }
@@ -47,10 +55,7 @@ func (s *Script) Begin() {
 func (s *Script) Start() {
 	s.host.started = true
 	s.dog.rebase()
-	now := time.Now()
-	for _, t := range s.timers {
-		t.next = now.Add(t.every)
-	}
+	s.restartTimers()
 	go s.pump()
 	go s.loop()
 }
@@ -107,7 +112,7 @@ func (s *Script) wakePump() {
 
 // poll does what is due without waiting; it reports false at the end.
 func (s *Script) poll() bool {
-	s.tick(time.Now())
+	s.tickAll(time.Now())
 	for {
 		select {
 		case f := <-s.host.queue:
@@ -134,7 +139,7 @@ func (s *Script) wait(busy *bool) bool {
 	case f := <-s.host.queue:
 		f()
 	case now := <-due:
-		s.tick(now)
+		s.tickAll(now)
 	case <-s.host.quit:
 		return false
 	}
@@ -195,6 +200,9 @@ func (s *Script) Lost() map[string]uint64 {
 	if n := s.host.dropped.Load(); n > 0 {
 		lost["events of processes: the script's queue was full"] = n
 	}
+	if n := s.host.left.Load(); n > 0 {
+		lost["records left when the run ended: the script's callbacks are too slow"] = n
+	}
 	return lost
 }
 
@@ -208,6 +216,14 @@ func (s *Script) drain(most int) bool {
 		s.Deliver(rec)
 	}
 	return true
+}
+
+// tickAll runs the timers of this script and its guests.
+func (s *Script) tickAll(now time.Time) {
+	s.tick(now)
+	for _, g := range s.host.guests {
+		g.tick(now)
+	}
 }
 
 // Deliver handles one record: its lines are printed and its event goes to the probe's callback, in the order logged. A held
@@ -225,6 +241,15 @@ func (s *Script) Deliver(rec runtime.Record) {
 		return
 	}
 	p := s.byID[rec.Probe]
+	if p == nil {
+		for _, g := range s.host.guests {
+			if g.byID[rec.Probe] != nil {
+				rec.Flags &^= runtime.RecordHold // the ticket is released here
+				g.Deliver(rec)
+				return
+			}
+		}
+	}
 	name := s.probeName(p, &rec)
 	for i := range rec.Items {
 		if s.stopped.Load() {
@@ -282,19 +307,43 @@ func (s *Script) call(fn goja.Callable, args ...goja.Value) {
 	s.rejected = nil
 }
 
-// End ends the run: what is in the ring is delivered, the end callbacks run, aggregations that were not printed are, and
-// everything is written out. It returns when all that is done, and is called once, after Start.
+// End ends the run: what is in the ring is delivered, as far as ten seconds suffice, the end callbacks run, aggregations that
+// were not printed are, and everything is written out. It returns when all that is done, and is called once, after Start
+// or instead of it.
 func (s *Script) End() {
+	s.halt()
+	for _, g := range s.host.guests {
+		g.conclude()
+	}
+	s.conclude()
+}
+
+// halt ends the loop, then delivers what is left.
+func (s *Script) halt() {
 	if s.host.started {
 		close(s.host.quit)
 		<-s.host.done
 		<-s.host.rested
 	}
-	for s.drain(batchSize) {
+	until := time.Now().Add(drainTime)
+	for s.drain(batchSize) && time.Now().Before(until) {
+	}
+	for {
+		rec, ok := s.arena.Next()
+		if !ok {
+			break
+		}
+		s.host.left.Add(1)
+		if rec.Flags&runtime.RecordHold != 0 {
+			s.release(rec.Hold)
+		}
 	}
 	s.emptyQueue()
+}
+
+// conclude runs the end callbacks and prints what is left to print.
+func (s *Script) conclude() {
 	s.stopped.Store(false) // stop ends events, not the end callbacks
-	s.loading = false
 	for _, fn := range s.ends {
 		s.call(fn)
 	}

@@ -157,18 +157,26 @@ func (s *Script) jsStop(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// nextTick is how long the next timer waits.
+// nextTick is how long the next timer of this script or a guest waits.
 func (s *Script) nextTick() (time.Duration, bool) {
-	var next time.Time
-	for _, t := range s.timers {
-		if !t.off && (next.IsZero() || t.next.Before(next)) {
-			next = t.next
-		}
+	next := s.earliest(time.Time{})
+	for _, g := range s.host.guests {
+		next = g.earliest(next)
 	}
 	if next.IsZero() || s.stopped.Load() {
 		return 0, false
 	}
 	return max(0, time.Until(next)), true
+}
+
+// earliest is the time of the first timer, if that is before next; no time is after all others.
+func (s *Script) earliest(next time.Time) time.Time {
+	for _, t := range s.timers {
+		if !t.off && (next.IsZero() || t.next.Before(next)) {
+			next = t.next
+		}
+	}
+	return next
 }
 
 // tick runs the timers that are due, each once however late it is.

@@ -28,6 +28,9 @@ type Options struct {
 	// process cannot go on; what is left to do is to let the targets go and end.
 	Stuck func(err error)
 
+	// FirstProbe is the number of the first probe; 0: 1. A script that joins another's run needs numbers of its own.
+	FirstProbe uint32
+
 	// Previous is the running version of the script, whose variables and aggregations of the same name and type go on
 	// in this one. It needs the same Arena.
 	Previous *Script

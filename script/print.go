@@ -143,6 +143,37 @@ func (s *Script) jsHexdump(call goja.FunctionCall) goja.Value {
 	return s.vm.ToValue(strings.Join(lines, "\n"))
 }
 
+// maxMemory is how much memory() reads at once.
+const maxMemory = 1 << 20
+
+// jsMemory is memory(pid, address, size); in an exit callback memory(address, size).
+func (s *Script) jsMemory(call goja.FunctionCall) goja.Value {
+	args := call.Arguments
+	if len(args) == 2 && s.eventPid != 0 {
+		args = append([]goja.Value{s.vm.ToValue(s.eventPid)}, args...)
+	}
+	var words [3]int64
+	for i := range words {
+		n, ok := int64(0), i < len(args)
+		if ok {
+			n, ok = toInt(args[i])
+		}
+		if !ok {
+			s.throwf("memory needs a pid, an address and a size")
+		}
+		words[i] = n
+	}
+	if words[2] < 0 || words[2] > maxMemory {
+		s.throwf("memory reads at most %d bytes at once", maxMemory)
+	}
+	raw := make([]byte, words[2])
+	n := 0
+	if s.tracer != nil {
+		n = s.tracer.ReadMemory(int(words[0]), uint64(words[1]), raw)
+	}
+	return s.byteArray(string(raw[:n]))
+}
+
 // jsAbs is abs(value).
 func (s *Script) jsAbs(call goja.FunctionCall) goja.Value {
 	switch n := call.Argument(0).Export().(type) {

@@ -98,14 +98,14 @@ func (s *Script) jsProbe(call goja.FunctionCall) goja.Value {
 // addProbe registers a probe; one made in a callback is compiled and placed at once.
 func (s *Script) addProbe(p *Probe) {
 	if s.loading {
-		s.register1(p)
+		s.keepProbe(p)
 		return
 	}
 	s.foldProbe(p)
 	if _, list := p.Compile(nil); list.HasErrors() {
 		s.throw(list[0])
 	}
-	s.register1(p)
+	s.keepProbe(p)
 	if s.tracer == nil {
 		return
 	}
@@ -114,7 +114,7 @@ func (s *Script) addProbe(p *Probe) {
 	}
 }
 
-func (s *Script) register1(p *Probe) {
+func (s *Script) keepProbe(p *Probe) {
 	s.probes = append(s.probes, p)
 	s.byID[p.ID] = p
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sort"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/dop251/goja"
@@ -45,6 +46,7 @@ type Script struct {
 	byID       map[uint32]*Probe
 	lastProbe  uint32
 	aggregates []*aggregate
+	sharedMu   sync.Mutex // guards shared, which Values reads on any goroutine
 	shared     []sharedObject
 	taken      map[int]bool // objects of the previous version that this one goes on with
 	options    []Option
@@ -71,7 +73,7 @@ func Load(o Options) (*Script, diag.List) {
 	if err != nil {
 		return nil, diag.List{{Text: err.Error()}}
 	}
-	s.load1()
+	s.loadAll()
 	if s.diags.HasErrors() {
 		s.Close()
 		return nil, s.diags
@@ -91,13 +93,19 @@ func newScript(o Options) (*Script, error) {
 		}
 		s.arena, s.owned = arena, true
 	}
+	if o.FirstProbe > 0 {
+		s.lastProbe = o.FirstProbe - 1
+	}
 	if o.Previous != nil {
-		s.lastProbe = o.Previous.lastProbe
+		s.lastProbe = o.Previous.lastProbe + probeGap
 	}
 	s.host.init()
 	s.startMachine()
 	return s, nil
 }
+
+// probeGap leaves numbers for probes that the callbacks of a running version make while the next one is loaded.
+const probeGap = 1 << 12
 
 // startMachine prepares the JavaScript machine before any text of the user runs.
 func (s *Script) startMachine() {
@@ -123,8 +131,8 @@ func (s *Script) startMachine() {
 	s.guardNatives()
 }
 
-// load1 does what Load promises; errors are in s.diags.
-func (s *Script) load1() {
+// loadAll does what Load promises; errors are in s.diags.
+func (s *Script) loadAll() {
 	f, list := s.loader.Parse(s.opts.Name, s.opts.Dir, s.opts.Text)
 	s.diags = append(s.diags, list...)
 	if s.failed() {

@@ -204,7 +204,7 @@ func (s *Script) declareVar(sl *slot, o runtime.Object) error {
 		}
 	}
 	sl.object, sl.handle = id, s.arena.Handle(id)
-	s.shared = append(s.shared, sharedObject{o, id})
+	s.keepShared(sharedObject{o, id})
 	return nil
 }
 

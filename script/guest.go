@@ -1,0 +1,123 @@
+package script
+
+import (
+	"errors"
+	"time"
+
+	"gotap/runtime"
+)
+
+// errEnded says that a host does not take anything any more.
+var errEnded = errors.New("the script's host has ended")
+
+// onHost runs a function on the host's goroutine and waits for it; before Start it runs here.
+func (s *Script) onHost(f func()) error {
+	if !s.host.started {
+		f()
+		return nil
+	}
+	done := make(chan struct{})
+	select {
+	case s.host.queue <- func() { f(); close(done) }:
+	case <-s.host.done:
+		return errEnded
+	}
+	select {
+	case <-done:
+		return nil
+	case <-s.host.done:
+		return errEnded
+	}
+}
+
+// Join has another loaded script run on this one's host: its begin callbacks run, then its timers, and records of its
+// probes reach it. Both need the same arena, and numbers of probes that do not meet. Its end callbacks run at Leave or End. Safe
+// for concurrent use once Start has been called.
+func (s *Script) Join(g *Script) error {
+	return s.onHost(func() {
+		g.host.queue = s.host.queue
+		g.Begin()
+		g.host.started = true
+		g.restartTimers()
+		s.host.guests = append(s.host.guests, g)
+	})
+}
+
+// Leave takes a script that joined away again; its end callbacks run and its aggregations print. Its probes have to be
+// removed before. Safe for concurrent use.
+func (s *Script) Leave(g *Script) error {
+	return s.onHost(func() {
+		for i, other := range s.host.guests {
+			if other == g {
+				s.host.guests = append(s.host.guests[:i:i], s.host.guests[i+1:]...)
+				g.conclude()
+				return
+			}
+		}
+	})
+}
+
+// HandOver replaces a running script by its next version. While change arms the new probes and removes the old ones, on the
+// caller's goroutine, records of both reach their own callbacks; then the new version's host takes over, and this script is
+// to be closed. Guests move along. When change fails, everything stays as it was.
+func (s *Script) HandOver(next *Script, change func() error) error {
+	if err := s.Join(next); err != nil {
+		return err
+	}
+	if err := change(); err != nil {
+		return errors.Join(err, s.onHost(func() { s.drop(next) }))
+	}
+	s.halt()
+	for _, g := range s.host.guests {
+		if g != next {
+			next.host.guests = append(next.host.guests, g)
+		}
+	}
+	s.faults.summary(s.out)
+	s.out.Flush()
+	next.host.revive()
+	next.Start()
+	return nil
+}
+
+// drop forgets a guest without a word.
+func (s *Script) drop(g *Script) {
+	for i, other := range s.host.guests {
+		if other == g {
+			s.host.guests = append(s.host.guests[:i:i], s.host.guests[i+1:]...)
+			return
+		}
+	}
+}
+
+// restartTimers lets all timers begin now.
+func (s *Script) restartTimers() {
+	now := time.Now()
+	for _, t := range s.timers {
+		t.next = now.Add(t.every)
+	}
+}
+
+// Values are the script's shared variables, aggregations and maps as they stand, in the order of declaration. Safe for
+// concurrent use.
+func (s *Script) Values() []runtime.Snapshot {
+	s.sharedMu.Lock()
+	list := append([]sharedObject(nil), s.shared...)
+	s.sharedMu.Unlock()
+	values := make([]runtime.Snapshot, 0, len(list))
+	for _, o := range list {
+		if o.object.Kind != runtime.KindPerThread {
+			values = append(values, s.arena.Handle(o.id).Entries())
+		}
+	}
+	return values
+}
+
+// Reset sets all of them back to what they were at the beginning. Safe for concurrent use.
+func (s *Script) Reset() {
+	s.sharedMu.Lock()
+	defer s.sharedMu.Unlock()
+	for _, o := range s.shared {
+		s.arena.Handle(o.id).Clear()
+	}
+}

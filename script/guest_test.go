@@ -1,0 +1,98 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const versionText = `
+let total = 0;
+const n = count("n");
+probe("work", { enter(c) { total += 1; n.inc(); exit({ i: c.arg0 }); }, exit(e) { console.log("v1", e.i); } });
+probe("other", c => log("other"));
+begin(() => console.log("begin v1"));
+end(() => console.log("end v1", total, n.get()));
+`
+
+// A script takes over from its earlier version while hits go on: each is counted once, and its event reaches the version
+// whose probe was hit.
+func TestHandOver(t *testing.T) {
+	old := newRig(t, versionText)
+	old.start()
+	old.enter(0, 1)
+	// The second version does something else in its program, so that its probe is a new one.
+	text := strings.NewReplacer("v1", "v2", "total += 1", "total += 10").Replace(versionText)
+	next := newRigOn(t, old.arena, text, func(o *Options) { o.Previous, o.Output = old.s, old.s.out })
+	keep, add, remove := next.s.Plan(old.s)
+	if len(keep) != 1 || len(add) != 1 || len(remove) != 1 {
+		t.Fatalf("keep %d, add %d, remove %d", len(keep), len(add), len(remove))
+	}
+	if err := old.s.HandOver(next.s, func() error {
+		old.enter(0, 2)
+		next.enter(0, 3)
+		old.enter(1)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	next.enter(0, 4)
+	next.s.End()
+	wantLines(t, old.data.String(), "begin v1", "v1 1", "begin v2", "v1 2", "v2 3", "other", "v2 4", "end v2 22 4", "@n: 4")
+}
+
+func TestHandOverFails(t *testing.T) {
+	old := newRig(t, versionText)
+	old.start()
+	next := newRigOn(t, old.arena, strings.ReplaceAll(versionText, "v1", "v2"), func(o *Options) { o.Previous, o.Output = old.s, old.s.out })
+	if err := old.s.HandOver(next.s, func() error { return errors.New("no such place") }); err == nil {
+		t.Error("no error")
+	}
+	old.enter(0, 1)
+	wantLines(t, old.finish(), "begin v1", "begin v2", "v1 1", "end v1 1 1", "@n: 1")
+}
+
+// A second script joins a run and leaves it.
+func TestJoin(t *testing.T) {
+	r := newRig(t, `let ticks = 0; probe("a", { enter(c) { exit({}); }, exit() { console.log("a"); } }); end(() => console.log("end"));`)
+	r.start()
+	g := newRigOn(t, r.arena, `const m = max("m"); probe("b", { enter(c) { m.add(c.arg0); exit.hold({ v: c.arg0 }); }, exit(e) { console.log("b", e.v); } });
+every("1ms", () => { if (m.get() === 6) { m.add(7); console.log("tick"); } });`, func(o *Options) { o.FirstProbe, o.Output = 1000, r.s.out })
+	if err := r.s.Join(g.s); err != nil {
+		t.Fatal(err)
+	}
+	r.enter(0)
+	g.enter(0, 5)
+	eventually(t, "b", func() bool { return strings.Contains(r.data.String(), "b 5") })
+	g.enter(0, 6)
+	eventually(t, "tick", func() bool { return strings.Contains(r.data.String(), "tick") })
+	if err := r.s.Leave(g.s); err != nil {
+		t.Fatal(err)
+	}
+	r.enter(0)
+	got := strings.Replace(r.finish(), "tick\n", "", 1) // its place among the events is chance
+	wantLines(t, got, "a", "b 5", "b 6", "@m: 7", "a", "end")
+	if fmt.Sprint(r.tracer.released) != "[1 2]" {
+		t.Errorf("released %v", r.tracer.released)
+	}
+}
+
+func TestValues(t *testing.T) {
+	r := newRig(t, `let total = 5, name = "x"; const n = count("n"), p = perThread(1);
+probe("a", c => { total++; name = "y"; n.inc(); p.value++; });`)
+	r.enter(0)
+	var got []string
+	for _, v := range r.s.Values() {
+		got = append(got, fmt.Sprint(v.Object.Name, v.Entries[0].Data.Int, v.Entries[0].Data.Text))
+	}
+	if s := strings.Join(got, " "); s != "n1 total6 name0y" && s != "n1  total6  name0 y" {
+		t.Errorf("values %q", s)
+	}
+	r.s.Reset()
+	for _, v := range r.s.Values() {
+		if v.Object.Name == "total" && v.Entries[0].Data.Int != 5 {
+			t.Errorf("total is %d after the reset", v.Entries[0].Data.Int)
+		}
+	}
+}
