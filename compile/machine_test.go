@@ -418,7 +418,7 @@ func (b *bench) check(t *testing.T, p *Program, seed uint64) {
 func TestVerifiedProgramsStayInBounds(t *testing.T) {
 	b := newBench(t)
 	accepted, proved, changed := 0, 0, 0
-	rounds := 6000
+	rounds := 4000
 	if testing.Short() {
 		rounds = 2000
 	}

@@ -87,7 +87,7 @@ func (b *bench) observe(t *testing.T, p *Program, seed uint64) trace {
 func TestOptimizedProgramsDoTheSame(t *testing.T) {
 	b := newBench(t)
 	shorter, compared := 0, 0
-	rounds := 4000
+	rounds := 3000
 	if testing.Short() {
 		rounds = 1000
 	}

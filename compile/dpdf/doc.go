@@ -14,4 +14,47 @@
 // word minus the top one, neg is the two's complement, and not the one's complement. jmpmax becomes fuel: as many steps as
 // that many jumps can lead to. An error ends the program, is counted, and discards the log of that hit. What cannot
 // be verified, and what only a kernel has, is refused with the reason.
+//
+// # Commands
+//
+// The stack is shown before and after, its top on the right. A number behind a comma that is shown in brackets may be left
+// out: it is then taken from the stack.
+//
+//	nop                      ( -- )
+//	jmp L                    ( -- )
+//	jlt jle jgt jge jz jnz L ( v -- )           in DProbes v stays
+//	loop L                   ( n -- n-1 )       n goes when it has become 0
+//	call L, ret              ( -- )             32 deep
+//	abort, remove            ( -- )
+//	exit                     ( -- )
+//	exit 3                   a core of the process; 1 and 2 are the kernel's, refused; others are numbers of facilities
+//	add sub mul and or xor   ( a b -- r )       sub is a-b
+//	div idiv                 ( a b -- a%b a/b ) by 0 ends the program
+//	neg, not                 ( a -- r )         two's and one's complement; in DProbes neg is the latter
+//	shl shr rol ror [,n]     ( v -- r )         without n: ( n v -- r )
+//	pbl pbr pzl pzr [,i]     ( v -- r )         without i: ( v i -- r ), i modulo 64
+//	xchg                     ( a b -- b a )
+//	dup,n                    ( v -- v … v )     n more; the form with n on the stack is refused
+//	ros,n                    ( v1 … vn -- )
+//	push tsp, pop tsp, copy tsp [,i]            without i: a constant pushed just before
+//	push r, pop r, push u, pop u,REG            r and u are the same; pop needs --unsafe
+//	push d,N                 ( -- N )
+//	push mem,u8 u16 u32 u64  ( p -- v )         u64 is one word; a bad address ends the program
+//	pop mem,u8 u16 u32 u64   ( p v -- )         needs --unsafe
+//	push pid, push procid    ( -- v )           process, processor
+//	push wid                 ( -- -64 )
+//	vfy r, vfy rw            ( p -- 0 or 1 )    0 is accessible; nothing is written
+//	push lv, push gv [,i]    ( -- v )           without i: ( i -- v )
+//	pop lv, pop gv [,i]      ( v -- )           without i: ( i v -- )
+//	move lv, move gv [,i]    ( v -- v )         without i: ( v i -- v )
+//	inc lv, dec lv, inc gv, dec gv [,i]         atomic; without i: ( i -- )
+//	log str, log mrf         ( n p -- )
+//	log [N]                  ( wN … w1 -- )     without N: a constant pushed just before
+//	log lv, log gv,FIRST,N   ( -- )             both are numbers
+//	setmin, setmaj [,N]      ( -- )             without N: ( N -- )
+//
+// Refused: suspend and resume, alloc gv and free gv, callk, push task, seg2lin and registers of the kernel, push io and
+// pop io; exceptions (sx ux rx push x), the trace of the stack (log st, purge st, trace lv gv pv, push stp, pop stp), positions in
+// the log (push lp, push plp, pop lp), the base of the stack (push sbp, pop sbp, copy sbp, save and restore tsp and sbp), the heap
+// (malloc free pushh poph).
 package dpdf

@@ -188,6 +188,8 @@ var commandCases = []struct {
 	{"inc lv,2\ninc lv,2\ndec lv,2\npush lv,2", []int64{1}, 0},
 	{"push d,2\ninc lv\npush d,2\ndec lv\npush d,2\ninc lv\npush lv,2", []int64{1}, 0},
 	{"inc gv,1\npush gv,1", []int64{1}, 0},
+	{"push d,7\npop gv,0\npush d,0\npush gv\npush d,9\nmove gv,1\ndec gv,1\npush gv,1", []int64{7, 9, 8}, 0},
+	{"push d,9\npop u,rdi\npush u,rdi", []int64{9}, 0},
 	{"push r,rdi\npush lv", nil, runtime.TrapIndex},
 	{"push d,3\nL: dec lv,0\nloop L\npush lv,0", []int64{-3}, 0},
 	{"push d,1\njz L\npush d,5\njmp M\nL: push d,6\nM:", []int64{5}, 0},

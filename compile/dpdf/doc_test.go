@@ -1,0 +1,46 @@
+package dpdf
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"gotap/compile"
+)
+
+// The commands of DProbes.
+var reference = strings.Split(`nop|jmp|jlt|jle|jgt|jge|jz|jnz|loop|call|ret|abort|remove|exit|suspend|resume|callk|call_kmod|setmin|setmaj|log str|log mrf|log|log lv|log gv
+push lp|push plp|pop lp|push lv|pop lv|move lv|inc lv|dec lv|push gv|pop gv|move gv|inc gv|dec gv|alloc gv|free gv|add|sub|mul|and|or|xor|neg|div|idiv|shl|shr|rol|ror
+pbl|pbr|pzl|pzr|xchg|dup|ros|push tsp|pop tsp|copy tsp|push sbp|pop sbp|copy sbp|save tsp|restore tsp|save sbp|restore sbp|push r|pop r|push u|pop u|push d|push mem|pop mem
+push task|push pid|push procid|vfy r|vfy rw|seg2lin|push io|pop io|malloc|free|push wid|pushh|poph|sx|ux|rx|push x|log st|purge st|trace lv|trace gv|trace pv|push stp|pop stp`, "|")
+
+func TestEveryCommandIsKnown(t *testing.T) {
+	for _, names := range reference {
+		for _, name := range strings.Split(names, "\n") {
+			if known, why := commands[name] != nil, compile.Refused(name); known == (why != "") {
+				t.Errorf("%q: known %v, refused %q", name, known, why)
+			}
+		}
+	}
+}
+
+func TestCommandsAreDocumentedAndTested(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := ""
+	for _, c := range commandCases {
+		tested += c.commands + "\n"
+	}
+	elsewhere := "log str|log mrf|log|log lv|log gv|setmin|setmaj|exit|abort|remove"
+	for name := range commands {
+		words := strings.Fields(name)
+		if !strings.Contains(string(doc), words[len(words)-1]) {
+			t.Errorf("%q is not in doc.go", name)
+		}
+		if !strings.Contains(tested, name) && !strings.Contains(elsewhere, name) {
+			t.Errorf("%q is not tested", name)
+		}
+	}
+}
