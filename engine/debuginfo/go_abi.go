@@ -2,6 +2,7 @@ package debuginfo
 
 import (
 	"debug/dwarf"
+	"strings"
 
 	"gotap/compile"
 )
@@ -40,13 +41,16 @@ type goValue struct {
 }
 
 // goValues are the arguments of a Go function, or its results: debug information lists both as parameters.
+//
+// Two things it does not tell: that a function is a wrapper which assembly calls with everything on the stack (ABI0), and that
+// an instance of a generic function takes a dictionary of its types, behind the receiver if it has one. Both show in
+// the places that the compiler wrote down for those arguments that are used; the assignment that agrees with most is right.
 func (in *Info) goValues(fn *function, results bool) ([]goValue, error) {
 	params, _, err := in.paramsOf(fn)
 	if err != nil {
 		return nil, err
 	}
 	var list []goValue
-	s := in.goSlots()
 	for _, e := range params {
 		if in.isGoResult(e) != results {
 			continue
@@ -55,9 +59,99 @@ func (in *Info) goValues(fn *function, results bool) ([]goValue, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, goValue{e, t, in.goNext(&s, t)})
+		list = append(list, goValue{entry: e, typ: t})
 	}
+	if results {
+		in.goAssign(list, goRegular)
+		return list, nil
+	}
+	in.goChoose(fn, list)
 	return list, nil
+}
+
+// Assignments other than goRegular: all on the stack, or a dictionary before the argument of that number.
+const (
+	goRegular    = -1
+	goStack      = -2
+	goDictionary = 0
+)
+
+// goChoose assigns places to the arguments of fn, in the way that its location lists contradict least.
+func (in *Info) goChoose(fn *function, list []goValue) {
+	ways := []int{goRegular, goStack}
+	if name := in.name(fn.entry); strings.Contains(name, "[go.shape.") {
+		ways = []int{goDictionary + 1, goDictionary, goRegular}
+		if strings.HasSuffix(name, "]") { // no method, nor a closure
+			ways = ways[1:]
+		}
+	}
+	best, fewest := goRegular, len(list)+1
+	for _, way := range ways {
+		in.goAssign(list, way)
+		if n := in.goContradictions(fn, list); n < fewest {
+			best, fewest = way, n
+		}
+	}
+	in.goAssign(list, best)
+}
+
+// goAssign gives each value its place.
+func (in *Info) goAssign(list []goValue, way int) {
+	s := in.goSlots()
+	if way == goStack {
+		s.maxInts, s.maxFloats = 0, 0
+	}
+	for i := range list {
+		if i == way {
+			in.goNext(&s, &ctypeAddress)
+		}
+		list[i].place = in.goNext(&s, list[i].typ)
+	}
+}
+
+// goContradictions counts the values that the compiler says are elsewhere at the entry.
+func (in *Info) goContradictions(fn *function, list []goValue) int {
+	count := 0
+	for _, v := range list {
+		loc, ok, err := in.locationOf(fn.unit, v.entry, fn.low)
+		if err != nil || !ok || !loc.list {
+			continue
+		}
+		if written, err := in.locate(fn, fn.low, loc.expr); err == nil && !agree(v.place, written) {
+			count++
+		}
+	}
+	return count
+}
+
+// agree compares a place by convention with the one written down, as far as that goes: parts that are not used are left out.
+func agree(p, written place) bool {
+	if len(written.pieces) == 0 {
+		if len(p.pieces) == 1 {
+			p = p.pieces[0].place
+		}
+		return p.base == written.base && p.reg == written.reg && p.value == written.value && p.memory == written.memory
+	}
+	off, next := int64(0), 0
+	for _, w := range written.pieces {
+		// Both lists are in the order of the value's parts; padding and unused parts are in one of them only.
+		switch {
+		case w.absent:
+		case p.memory:
+			if !agree(p.add(off), w.place) {
+				return false
+			}
+		default:
+			for next < len(p.pieces) && (p.pieces[next].absent || !agree(p.pieces[next].place, w.place)) {
+				next++
+			}
+			if next == len(p.pieces) {
+				return false
+			}
+		}
+		off += w.size
+	}
+	return true
 }
 
 // isGoResult reports whether a parameter's DIE stands for a result.
