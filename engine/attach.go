@@ -36,7 +36,7 @@ func (s *Session) Attach(pid int) error {
 	if pid <= 0 {
 		return &AttachError{Pid: pid, Err: ErrNoProcess}
 	}
-	if e := checkTarget(pid); e != nil {
+	if e := s.checkTarget(pid); e != nil {
 		return e
 	}
 	tgid := groupOf(pid)
@@ -52,7 +52,7 @@ func groupOf(tid int) int {
 }
 
 // checkTarget says why a process cannot be attached to, where that can be told without trying.
-func checkTarget(pid int) error {
+func (s *Session) checkTarget(pid int) error {
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return &AttachError{Pid: pid, Err: ErrNoProcess}
 	}
@@ -65,7 +65,7 @@ func checkTarget(pid int) error {
 	case statusField(pid, "Kthread") == "1" || statusField(pid, "VmSize") == "" && readLink(pid, "exe") == "":
 		return &AttachError{Pid: pid, Err: errors.New("it is a thread of the kernel")}
 	}
-	if by, _ := strconv.Atoi(statusField(pid, "TracerPid")); by != 0 && groupOf(by) != os.Getpid() {
+	if by, _ := strconv.Atoi(statusField(pid, "TracerPid")); by != 0 && by != int(s.loop.tid.Load()) {
 		return &AttachError{Pid: pid, Err: fmt.Errorf("it is traced already, by process %d (%s)", by, readName(by)),
 			help: "a process has one tracer at a time: end the other one"}
 	}
@@ -167,7 +167,7 @@ func (s *Session) seizeThreads(p *process) (int, error) {
 // has told of it.
 func (s *Session) tracedByUs(p *process, tid int) bool {
 	by, _ := strconv.Atoi(statusField(tid, "TracerPid"))
-	if by == 0 || groupOf(by) != os.Getpid() {
+	if by == 0 || by != int(s.loop.tid.Load()) {
 		return false
 	}
 	t := s.newThread(p, tid)

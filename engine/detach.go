@@ -40,7 +40,7 @@ func (s *Session) Close(fast bool) error {
 		}
 		err = s.detach(patience)
 	})
-	<-s.loop.dead
+	s.loop.ended()
 	s.modules.Close()
 	if f := s.failure.Load(); f != nil {
 		err = errors.Join(err, f.err)
@@ -147,6 +147,12 @@ func asleep(tid int) bool {
 // untilGone deals with stops until all threads that were interrupted have been let go.
 func (s *Session) untilGone(deadline time.Time) error {
 	for s.anyBusy() {
+		if len(s.backlog) > 0 {
+			b := s.backlog[0]
+			s.backlog = s.backlog[1:]
+			s.lastStop(b.tid, b.status)
+			continue
+		}
 		tid, e := ptrace.Poll(-1, &s.status)
 		switch {
 		case e == 0 && tid > 0:

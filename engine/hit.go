@@ -185,8 +185,11 @@ func (t *thread) runPosts() {
 }
 
 // commit makes the logs of a hit visible and gives back what it used.
-func (t *thread) commit() {
-	for i := range t.nruns {
+func (t *thread) commit() { t.commitFrom(0) }
+
+// commitFrom is commit for the runs from base on.
+func (t *thread) commitFrom(base int) {
+	for i := base; i < t.nruns; i++ {
 		r := &t.runs[i]
 		if r.log != nil {
 			t.commitRun(r, 0)
@@ -194,7 +197,7 @@ func (t *thread) commit() {
 		t.act(r)
 		t.endRun(r)
 	}
-	t.nruns = 0
+	t.nruns = base
 }
 
 // commitRun makes one log visible.

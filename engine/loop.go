@@ -67,6 +67,18 @@ func (l *loop) start(body func()) {
 	<-ready
 }
 
+// ended waits until the tracing thread is gone, and with it all tracing: the kernel lets go of what a thread traces before it
+// forgets the thread.
+func (l *loop) ended() {
+	<-l.dead
+	for range 10000 {
+		if ptrace.SendThread(syscall.Getpid(), int(l.tid.Load()), 0) != 0 {
+			return
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
 // finish answers everybody who still waits.
 func (l *loop) finish() {
 	l.mu.Lock()

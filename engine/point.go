@@ -144,6 +144,9 @@ func (s *Session) strategy(site arch.Site) arch.Strategy {
 	case Step:
 		order = []arch.Strategy{arch.OutOfLine, arch.InPlace, arch.Emulated}
 	}
+	if s.inPlaceOnly {
+		order = []arch.Strategy{arch.InPlace}
+	}
 	for _, how := range order {
 		if how != arch.Refused && site.Allowed(how) {
 			return how

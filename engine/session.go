@@ -57,15 +57,16 @@ type Session struct {
 	watching   int  // watchpoints
 	marks      bool // there are probes on marks with semaphores
 
-	tickets  map[uint32]*thread // held threads
-	ticket   uint32
-	settling settle
-	started  bool
-	closing  bool
-	closed   bool
-	sawOne   bool // there was a process
-	warned   map[string]bool
-	stats    Stats
+	tickets     map[uint32]*thread // held threads
+	ticket      uint32
+	settling    settle
+	started     bool
+	closing     bool
+	closed      bool
+	sawOne      bool // there was a process
+	inPlaceOnly bool // for tests: nothing is emulated, nothing stepped out of line
+	warned      map[string]bool
+	stats       Stats
 }
 
 // stop is a stop of a thread that has not been dealt with.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"gotap/arch"
@@ -228,7 +229,7 @@ func (t *thread) stepInPlace(p *point, toCall bool) {
 		p.planted = p.sp.mem.Poke(p.addr, []byte{breakpointByte}, 0) == nil
 	}
 	t.s.releaseWorld(held)
-	if ok {
+	if t.stopped = ok && st.Stopped(); ok {
 		t.s.backlog = append(t.s.backlog, stop{t.tid, st})
 	}
 }
@@ -328,10 +329,10 @@ func (s *Session) holdOne(t *thread) bool {
 	}
 }
 
-// uninterruptible reports whether the thread sleeps in the kernel in a way that no signal ends.
+// uninterruptible reports whether the thread sleeps in the kernel in a way that no signal ends, or is gone.
 func (t *thread) uninterruptible() bool {
 	state := t.statusField("State")
-	return len(state) > 0 && state[0] == 'D'
+	return state == "" || strings.ContainsRune("DtZX", rune(state[0]))
 }
 
 // releaseWorld lets the threads go on that holdWorld stopped.

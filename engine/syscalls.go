@@ -167,13 +167,23 @@ func (t *thread) callEntered() {
 	}
 	t.dropCall()
 	list := t.s.calls.byNumber[callKey{a.WordSize(), number}]
-	c.number, c.pc, c.again, c.in = number, *t.pc(), false, true
-	t.nruns, t.at, t.fpRead, t.ctx.Dirty = 0, nil, false, false
+	c.number, c.pc, c.again = number, *t.pc(), false
+	base := t.startCall()
 	for _, pl := range list {
 		t.enterCall(pl)
 	}
-	c.in = false
-	t.endCall()
+	t.endCall(base)
+}
+
+// startCall prepares for programs about a system call. A probe on the instruction that made it may have runs that are not
+// over: those stay, and base is their number.
+func (t *thread) startCall() (base int) {
+	if !t.postCall {
+		t.nruns = 0
+	}
+	t.at, t.fpRead = nil, false
+	t.sys.in = true
+	return t.nruns
 }
 
 // enterCall runs one probe's program at the beginning of a system call.
@@ -201,8 +211,7 @@ func (t *thread) callLeft() {
 		c.again = true
 		return
 	}
-	c.in = true
-	t.nruns, t.at, t.fpRead, t.ctx.Dirty = 0, nil, false, false
+	base := t.startCall()
 	now := ptrace.Now()
 	for _, w := range c.pending {
 		if w.pl.probe.armed() && (w.pl.countsEntry() || w.pl.probe.admit(t)) {
@@ -212,14 +221,14 @@ func (t *thread) callLeft() {
 		}
 	}
 	c.pending = c.pending[:0]
-	c.in = false
-	t.endCall()
+	t.endCall(base)
 }
 
 // endCall commits what was logged, and writes back registers that a program changed.
-func (t *thread) endCall() {
-	if t.nruns > 0 {
-		t.commit()
+func (t *thread) endCall(base int) {
+	t.sys.in = false
+	if t.nruns > base {
+		t.commitFrom(base)
 		t.setRegs()
 	}
 }

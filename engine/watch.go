@@ -213,7 +213,7 @@ func (t *thread) watchTrap() bool {
 	if !t.watchHit() {
 		return false
 	}
-	t.endCall()
+	t.endCall(0)
 	t.resume(0)
 	return true
 }

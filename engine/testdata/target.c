@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -151,13 +152,18 @@ int main(int argc, char **argv)
 	const char *mode = argv[1];
 	long n = argc > 2 ? atol(argv[2]) : 1;
 
+	if (!strcmp(mode, "spin") || !strcmp(mode, "churn")) {
+		puts("ready");
+		fflush(stdout);
+	}
 	if (!strcmp(mode, "work")) {
 		run(n);
 	} else if (!strcmp(mode, "threads")) {
 		threads(argc > 3 ? atoi(argv[3]) : 4, n);
 	} else if (!strcmp(mode, "churn")) {
-		for (long i = 0; i < n; i++)
-			threads(2, 5);
+		struct pollfd in = { 0, POLLIN, 0 };
+		while (poll(&in, 1, 0) == 0)
+			threads(2, n);
 	} else if (!strcmp(mode, "copy")) {
 		char from[512], to[512];
 		memset(from, 7, sizeof from);

@@ -1,0 +1,370 @@
+package engine
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gotap/engine/module"
+	"gotap/runtime"
+)
+
+// stranger is a process that was started without being traced.
+type stranger struct {
+	t   testing.TB
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func start(t testing.TB, path string, args ...string) *stranger {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &stranger{t, cmd, in, bufio.NewReader(out)}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	if args[0] == "spin" || args[0] == "churn" {
+		p.out.ReadString('\n')
+	}
+	return p
+}
+
+func (p *stranger) pid() int { return p.cmd.Process.Pid }
+
+// end tells the target to end and returns its last line.
+func (p *stranger) end() string {
+	p.t.Helper()
+	p.in.Write([]byte("x"))
+	line := make(chan string, 1)
+	go func() { s, _ := p.out.ReadString('\n'); line <- s }()
+	select {
+	case s := <-line:
+		return strings.TrimSpace(s)
+	case <-time.After(10 * time.Second):
+		p.t.Fatal("the target does not end")
+		return ""
+	}
+}
+
+// text is a digest for each piece of code that a process maps from files.
+func text(t testing.TB, pid int) string {
+	t.Helper()
+	maps, err := module.Maps(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	var all strings.Builder
+	for _, m := range maps {
+		if m.Exec && m.File() {
+			h := sha256.New()
+			io.Copy(h, io.NewSectionReader(mem, int64(m.Start), int64(m.End-m.Start)))
+			fmt.Fprintf(&all, "%x-%x %s %x\n", m.Start, m.End, m.Path, h.Sum(nil))
+		}
+	}
+	return all.String()
+}
+
+// untouched makes sure that a process is as it was before.
+func untouched(t testing.TB, pid int, before string) {
+	t.Helper()
+	if after := text(t, pid); after != before {
+		t.Errorf("text after detach:\n%s\nnot\n%s", after, before)
+	}
+	want(t, "tracer", statusField(pid, "TracerPid"), "0")
+}
+
+func TestDetachUnderLoad(t *testing.T) {
+	path := program(t, "target.c")
+	eachEngine(t, func(t *testing.T, e Engine) {
+		p := start(t, path, "spin", "4")
+		before := text(t, p.pid())
+		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		n := w.counter()
+		for _, f := range []string{"work+*", "run+*", "runner+*"} {
+			w.probe(f, Handlers{Enter: w.counts(n)})
+		}
+		w.Start()
+		if text(t, p.pid()) == before {
+			t.Error("nothing was patched")
+		}
+		time.Sleep(200 * time.Millisecond)
+		began := time.Now()
+		if err := w.Close(false); err != nil {
+			t.Error(err)
+		}
+		t.Logf("%d hits, detached in %v", n.get(), time.Since(began))
+		untouched(t, p.pid(), before)
+		if n.get() == 0 {
+			t.Error("no hits")
+		}
+		want(t, "target", p.end(), "spin bad=0")
+	})
+}
+
+// TestManyRounds attaches and detaches again and again; GOTAP_LONG=1 makes it a thousand times.
+func TestManyRounds(t *testing.T) {
+	rounds := 40
+	if os.Getenv("GOTAP_LONG") != "" {
+		rounds = 1000
+	}
+	p := start(t, program(t, "target.c"), "spin", "8")
+	before := text(t, p.pid())
+	for i := range rounds {
+		w := newWorld(t, Config{Engine: []Engine{Auto, Step}[i%2], Follow: FollowThreads})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		n := w.counter()
+		w.probe("work+*", Handlers{Enter: w.counts(n), Leave: nil})
+		w.probe("work", Handlers{Leave: w.counts(n)})
+		w.Start()
+		time.Sleep(time.Duration(i%7) * time.Millisecond)
+		if err := w.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	untouched(t, p.pid(), before)
+	want(t, "target", p.end(), "spin bad=0")
+}
+
+func TestStoppedTargetStaysStopped(t *testing.T) {
+	p := start(t, program(t, "target.c"), "spin", "2")
+	syscall.Kill(p.pid(), syscall.SIGSTOP)
+	waitState(t, p.pid(), "T")
+	w := newWorld(t, Config{Follow: FollowThreads})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	n := w.counter()
+	w.probe("work", Handlers{Enter: w.counts(n)})
+	w.Start()
+	time.Sleep(100 * time.Millisecond)
+	want(t, "hits", n.get(), 0)
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	waitState(t, p.pid(), "T")
+	syscall.Kill(p.pid(), syscall.SIGCONT)
+	want(t, "target", p.end(), "spin bad=0")
+}
+
+// waitState waits until a process is in a state.
+func waitState(t testing.TB, pid int, state string) {
+	t.Helper()
+	for range 2000 {
+		if strings.HasPrefix(statusField(pid, "State"), state) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("state %q, not %s", statusField(pid, "State"), state)
+}
+
+func TestBlockedCallsAreNotInterrupted(t *testing.T) {
+	testPython := `
+import os, select, signal, sys, time
+ep = select.epoll(); ep.register(0, select.EPOLLIN)
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+class ev(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = [("events", ctypes.c_uint32), ("data", ctypes.c_uint64)]
+e = ev()
+r = libc.epoll_wait(ep.fileno(), ctypes.byref(e), 1, 20000)
+print("result", r, "errno", ctypes.get_errno() if r < 0 else 0, flush=True)
+`
+	p := start(t, python(t), "-c", testPython)
+	waitState(t, p.pid(), "S")
+	time.Sleep(300 * time.Millisecond)
+	for i := range 6 {
+		w := newWorld(t, Config{Follow: FollowThreads, Engine: []Engine{Auto, Step}[i%2]})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		n := w.counter()
+		w.probe("libc:write", Handlers{Enter: w.counts(n)})
+		w.Start()
+		if i > 2 { // a probe on system calls does stop the thread in its call
+			w.probe("syscall:write", Handlers{Enter: w.counts(n)})
+		}
+		time.Sleep(20 * time.Millisecond)
+		if err := w.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(t, "target", p.end(), "result 1 errno 0")
+}
+
+// python is the interpreter.
+func python(t testing.TB) string {
+	t.Helper()
+	requirePython(t)
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAttachWhileThreadsComeAndGo(t *testing.T) {
+	path := program(t, "target.c")
+	for range 5 {
+		p := start(t, path, "churn", "5")
+		time.Sleep(5 * time.Millisecond)
+		w := newWorld(t, Config{Follow: FollowThreads})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		n := w.counter()
+		w.probe("work", Handlers{Enter: w.counts(n)})
+		w.Start()
+		time.Sleep(50 * time.Millisecond)
+		for began := time.Now(); n.get() < 20 && time.Since(began) < 10*time.Second; {
+			time.Sleep(time.Millisecond)
+		}
+		before := n.get()
+		if err := w.Close(false); err != nil {
+			t.Fatal(err)
+		}
+		if before == 0 {
+			t.Errorf("no hits; %+v", w.Query())
+		}
+		want(t, "target", p.end(), "churn bad=0")
+	}
+}
+
+func TestRefusedTargets(t *testing.T) {
+	path := program(t, "target.c")
+	w := newWorld(t, Config{})
+	p := start(t, path, "spin", "1")
+	other := newWorld(t, Config{Follow: FollowThreads})
+	if err := other.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	ended := exec.Command("true")
+	ended.Start()
+	t.Cleanup(func() { ended.Wait() })
+	time.Sleep(50 * time.Millisecond)
+	for _, c := range []struct {
+		pid  int
+		want string
+	}{
+		{os.Getpid(), "this program itself"}, {0, "no such process"}, {1 << 30, "no such process"},
+		{2, "thread of the kernel"}, {ended.Process.Pid, "zombie"}, {p.pid(), "traced already, by process"},
+	} {
+		err := w.Attach(c.pid)
+		var ae *AttachError
+		if !errors.As(err, &ae) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), strconv.Itoa(c.pid)) {
+			t.Errorf("attach to %d: %v, not %q", c.pid, err, c.want)
+		}
+	}
+}
+
+func TestRefusedCommands(t *testing.T) {
+	w := newWorld(t, Config{})
+	dir := t.TempDir()
+	os.WriteFile(dir+"/plain", []byte("echo hello\n"), 0o644)
+	os.WriteFile(dir+"/noise", []byte{1, 2, 3, 4}, 0o755)
+	for _, c := range []struct{ path, want string }{
+		{"no-such-command-anywhere", "not found"}, {dir + "/nothing", "no such file"}, {dir + "/plain", "not executable"}, {dir, "directory"},
+	} {
+		_, err := w.Launch(Command{Path: c.path})
+		var le *LaunchError
+		if !errors.As(err, &le) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.path) {
+			t.Errorf("launch of %s: %v, not %q", c.path, err, c.want)
+		}
+	}
+}
+
+func TestScriptsRunAsCommands(t *testing.T) {
+	program(t, "target.c")
+	dir := t.TempDir()
+	for name, text := range map[string]string{"marked": "#!/bin/sh\necho $1 $0", "bare": "echo $1 $0"} {
+		os.WriteFile(dir+"/"+name, []byte(text), 0o755)
+		w := newWorld(t, Config{Follow: FollowChildren})
+		tg := w.launch(dir+"/"+name, "hello")
+		n := w.counter()
+		w.probe("libc:write", Handlers{Enter: w.counts(n)})
+		w.run()
+		want(t, "output", tg.output(), "hello "+dir+"/"+name+"\n")
+		want(t, "writes", n.get(), 1)
+	}
+}
+
+func TestTargetDies(t *testing.T) {
+	path := program(t, "target.c")
+	for _, sig := range []int{6, 9, 11, 15} {
+		w := newWorld(t, Config{Follow: FollowThreads})
+		w.launch(path, "die", strconv.Itoa(sig))
+		n := w.counter()
+		w.probe("work", Handlers{Enter: w.counts(n)})
+		w.run()
+		want(t, "hits", n.get(), 3)
+		w.mu.Lock()
+		for _, e := range w.events {
+			if e.Kind == EventExit {
+				want(t, "signal", e.Signal, sig)
+			}
+		}
+		w.mu.Unlock()
+	}
+	p := start(t, path, "spin", "4")
+	w := newWorld(t, Config{Follow: FollowThreads, Engine: Step})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	n := w.counter()
+	w.probe("work+*", Handlers{Enter: w.counts(n)})
+	w.Start()
+	time.Sleep(100 * time.Millisecond)
+	p.cmd.Process.Kill()
+	<-w.Done()
+}
+
+func TestHoldAndRelease(t *testing.T) {
+	w := newWorld(t, Config{Follow: FollowThreads})
+	tg := w.launch(program(t, "target.c"), "work", "3")
+	code := w.code(runtime.Inst{Op: runtime.OpItem}, runtime.Inst{Op: runtime.OpPushD, V: 7}, runtime.Inst{Op: runtime.OpLogInt},
+		runtime.Inst{Op: runtime.OpEndItem}, runtime.Inst{Op: runtime.OpExit, A: uint32(runtime.ExitHold)})
+	w.probe("work", Handlers{Enter: code})
+	w.Start()
+	for i := range 3 {
+		w.arena.Wait(nil)
+		rec, ok := w.arena.Next()
+		if !ok || rec.Hold == 0 {
+			t.Fatalf("record %d: %+v", i, rec)
+		}
+		want(t, "comm", strings.TrimRight(string(rec.Comm[:]), "\x00") != "", true)
+		want(t, "state", statusField(tg.pid, "State")[:1], "t")
+		w.Release(rec.Hold)
+	}
+	<-w.Done()
+	want(t, "output", tg.output(), "work bad=0\n")
+}
