@@ -30,6 +30,7 @@ type runOptions struct {
 	stats    bool
 	readyFD  int
 	quiet    bool
+	watch    bool
 	verbose  bool
 }
 
@@ -48,6 +49,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most")
 	f.BoolVar(&o.stats, "stats", false, "tell at the end what every probe did")
 	f.IntVar(&o.readyFD, "ready-fd", -1, "write the line \"ready\" to this descriptor once all probes are armed")
+	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no status; loss is told all the same")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell more")
 }

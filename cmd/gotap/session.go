@@ -24,7 +24,8 @@ type run struct {
 	plan    *plan
 	out     output.Sink
 	arena   *runtime.Arena
-	script  *script.Script
+	current atomic.Pointer[script.Script] // --watch exchanges it
+	text    scriptText
 	session *engine.Session
 	tracer  *tracer
 
@@ -62,6 +63,9 @@ func (r *run) run(text scriptText) error {
 	return nil
 }
 
+// script is the version of the script that runs.
+func (r *run) script() *script.Script { return r.current.Load() }
+
 // phases does the work of run and returns the status.
 func (r *run) phases(text scriptText) (int, error) {
 	control := newControl(r.w)
@@ -86,17 +90,15 @@ func (r *run) load(text scriptText) error {
 	if r.arena, err = runtime.NewArena(runtime.ArenaOptions{}); err != nil {
 		return withStatus(statusFailure, err)
 	}
-	var list diag.List
-	r.script, list = script.Load(script.Options{
-		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
-		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck,
-	})
+	r.text = text
+	loaded, list := script.Load(r.options(text))
 	if err := list.Err(); err != nil {
 		return withStatus(statusUsage, err)
 	}
 	for _, d := range list {
 		r.status("%s", d.String())
 	}
+	r.current.Store(loaded)
 	r.session, err = engine.New(engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
 		Notify: r.lifecycle, Warn: r.warn,
@@ -105,8 +107,15 @@ func (r *run) load(text scriptText) error {
 		return withStatus(statusTarget, err)
 	}
 	r.tracer = newTracer(r.session, r.arena, r.stop)
-	r.script.SetTracer(r.tracer)
+	loaded.SetTracer(r.tracer)
 	return nil
+}
+
+func (r *run) options(text scriptText) script.Options {
+	return script.Options{
+		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
+		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck,
+	}
 }
 
 // begin starts or attaches the targets and arms the probes. Nothing of COMMAND has run when it returns.
@@ -117,8 +126,8 @@ func (r *run) begin() error {
 	if err := r.addAll(); err != nil {
 		return err
 	}
-	r.script.Begin()
-	r.script.Start()
+	r.script().Begin()
+	r.script().Start()
 	r.out.Ready()
 	r.out.Flush()
 	if r.plan.ready != nil {
@@ -161,7 +170,7 @@ func (r *run) targets() error {
 func (r *run) addAll() error {
 	var failed diag.List
 	status, added := 0, 0
-	for _, p := range r.script.Probes() {
+	for _, p := range r.script().Probes() {
 		err := r.tracer.Add(p)
 		switch {
 		case err == nil:
@@ -183,7 +192,7 @@ func (r *run) addAll() error {
 
 // checkAdded refuses a run that could never see a hit.
 func (r *run) checkAdded(added int) error {
-	if n := len(r.script.Probes()); n > 0 && added == 0 {
+	if n := len(r.script().Probes()); n > 0 && added == 0 {
 		return withStatus(statusNoProbe, errors.New("no probe matched: there is nothing to trace"))
 	}
 	places := 0
@@ -235,6 +244,13 @@ func (r *run) trace(c control) error {
 		defer timer.Stop()
 		due = timer.C
 	}
+	if r.plan.watch {
+		stop, err := r.startWatch()
+		if err != nil {
+			return withStatus(statusFailure, err)
+		}
+		defer stop()
+	}
 	select {
 	case <-r.session.Done():
 		return withStatus(statusFailure, r.session.Wait())
@@ -245,6 +261,24 @@ func (r *run) trace(c control) error {
 		go r.hurry(c)
 	}
 	return nil
+}
+
+// startWatch begins to watch the script's files; what it returns ends that, and returns when no reload is under way any more.
+func (r *run) startWatch() (stop func(), err error) {
+	v, err := newWatcher(r.script().Inputs())
+	if err != nil {
+		return nil, err
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.watch(v, done)
+	}()
+	return func() {
+		close(done)
+		<-ended
+		v.close()
+	}, nil
 }
 
 // hurry is the second Ctrl-C: detach at once and go, whatever callbacks still want to do.
@@ -262,13 +296,13 @@ func (r *run) finish() int {
 	states := r.session.Query()
 	err := r.session.Close(false)
 	r.endCommand()
-	r.script.End()
+	r.script().End()
 	r.tell(states)
 	if err != nil {
 		r.complain(withStatus(statusFailure, err))
 		return statusFailure
 	}
-	return r.script.Status()
+	return r.script().Status()
 }
 
 // endCommand ends COMMAND with the run. It is asked, not forced: what it does then is its own business.
@@ -304,7 +338,7 @@ func (r *run) abandon() {
 }
 
 func (r *run) close() {
-	r.script.Close()
+	r.script().Close()
 	r.arena.Close()
 }
 

@@ -56,14 +56,14 @@ func (r *run) lifecycle(e engine.Event) {
 	case engine.EventExit:
 		f["signal"], f["status"] = int64(e.Signal), int64(e.Status)
 	}
-	r.script.Lifecycle(script.Event{Kind: string(e.Kind), Fields: f})
+	r.script().Lifecycle(script.Event{Kind: string(e.Kind), Fields: f})
 }
 
 // tell reports what was lost and, with --stats, what every probe did. Loss is told with -q too.
 func (r *run) tell(states []engine.ProbeState) {
 	r.tellTraps()
 	lost := map[string]uint64{}
-	for _, from := range []map[string]uint64{r.arena.Lost(), r.script.Lost()} {
+	for _, from := range []map[string]uint64{r.arena.Lost(), r.script().Lost()} {
 		for cause, n := range from {
 			lost[cause] += n
 		}

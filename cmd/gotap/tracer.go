@@ -35,12 +35,18 @@ func newTracer(s *engine.Session, a *runtime.Arena, stop func(int)) *tracer {
 
 // Add registers a probe. Errors about the place point at the text that names it.
 func (t *tracer) Add(p *script.Probe) error {
-	spec, list := probeSpec(p)
-	if err := list.Err(); err != nil {
+	spec, err := t.spec(p)
+	if err != nil {
 		return err
 	}
-	spec.Compile = func(at engine.PlaceInfo) (engine.Handlers, error) { return t.compile(p, at) }
 	return t.session.Add(spec)
+}
+
+// spec is a probe of a script as the engine takes it.
+func (t *tracer) spec(p *script.Probe) (engine.ProbeSpec, error) {
+	spec, list := probeSpec(p)
+	spec.Compile = func(at engine.PlaceInfo) (engine.Handlers, error) { return t.compile(p, at) }
+	return spec, list.Err()
 }
 
 func probeSpec(p *script.Probe) (engine.ProbeSpec, diag.List) {
