@@ -12,7 +12,7 @@ import (
 )
 
 // thread is a target: text at 0x1000, and everything below 0x100 unreadable.
-type thread struct{ regs []uint64 }
+type thread struct{}
 
 const content = "seventeen\x00after it"
 
