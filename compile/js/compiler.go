@@ -55,6 +55,9 @@ type tree struct {
 }
 
 func newCompiler(u Unit, f facts) *compiler {
+	if p, ok := u.Place.(Sized); ok && u.WordSize == 0 {
+		u.WordSize = p.WordSize()
+	}
 	if u.WordSize == 0 {
 		u.WordSize = 8
 	}

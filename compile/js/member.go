@@ -229,7 +229,11 @@ func (l *lowering) argument(n int, at diag.Span) *expr {
 	l.compiler.result.UsesArg = true
 	if l.unit.Place != nil {
 		if a, ok := l.unit.Place.Arg(n); ok {
-			return l.access(a, at)
+			e := l.access(a, at)
+			if e.kind == kindUint { // a note's 8 bytes are the signed register, as c.argN is everywhere
+				e.kind = kindInt
+			}
+			return e
 		}
 	}
 	return applyA(at, kindInt, runtime.OpArg, uint32(n))

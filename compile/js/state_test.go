@@ -244,6 +244,18 @@ func (p fakePlace) Arg(n int) (compile.Access, bool) {
 	return a, ok
 }
 
+// smallPlace is a place of a 32-bit target.
+type smallPlace struct{ fakePlace }
+
+func (smallPlace) WordSize() int { return 4 }
+
+// parse32 is a unit that reads what lies in the frame, at the place of another.
+func parse32(t *testing.T, of Unit) Unit {
+	u := parse(t, "c => log(c.args.fr)", nil)
+	u.Place = of.Place
+	return u
+}
+
 func TestAccess(t *testing.T) {
 	steps := func(s ...compile.AccessStep) []compile.AccessStep { return s }
 	p := fakePlace{map[string]compile.Access{
@@ -261,7 +273,6 @@ func TestAccess(t *testing.T) {
 	r := newRig(t)
 	r.th.memory[55] = "\x00"
 	r.th.memory[0] = "\x00\x00\x80\x3f\xfe\xff......................................................"
-	r.th.memory[16] = "*"
 	u := parse(t, `({ enter(c) {
 		const { args: { n, p, yes: flag } } = c, { x } = p;
 		log(n, x, p.x, c.args.p.b, flag, c.arg1, c.args.p.f, c.arg0);
@@ -277,7 +288,11 @@ func TestAccess(t *testing.T) {
 	if !res.UsesPlace || !res.UsesArg {
 		t.Error("the place matters")
 	}
-	delete(r.th.memory, 16)
+	u.Place = smallPlace{p}
+	r.th.fields[runtime.FieldSP], r.th.memory[0x10c] = 0x100, "("
+	if got := r.run(compiled(t, parse32(t, u)).Programs[Enter]).lines; len(got) != 1 || got[0] != "40" {
+		t.Errorf("frame of a 32-bit target: got %q", got)
+	}
 	u = parse(t, "c => log(c.args.gone.x)", nil)
 	u.Place = p
 	if _, diags := Compile(u); len(diags) != 1 || diags[0].Text != "no argument gone.x" {

@@ -35,7 +35,7 @@ type Unit struct {
 	Place    Place          // nil: not known yet, as in `gotap check`
 	Arena    *runtime.Arena // where the objects of bindings are; nil: key shapes are not checked
 	Unsafe   bool           // destructive builtins are allowed
-	WordSize int            // bytes of a pointer in the target; 0: 8
+	WordSize int            // bytes of a pointer in the target; 0: what the Place says, or 8
 	Fuel     int            // 0: runtime.DefaultFuel
 	LogMax   int            // 0: runtime.DefaultLog
 }
@@ -57,6 +57,11 @@ type Place interface {
 	ReturnType() (a compile.Access, ok bool)
 	// Arg is operand n of a static mark; ok is false elsewhere.
 	Arg(n int) (a compile.Access, ok bool)
+}
+
+// Sized is a Place that knows the bytes of a pointer in its target.
+type Sized interface {
+	WordSize() int
 }
 
 // Located is a Place that knows its own address in the module's file. Only there can static data of the module be
