@@ -245,7 +245,7 @@ func (s *Session) armTarget(p *process, pr *probe, t place.Target, mods []module
 		if err != nil {
 			return err
 		}
-		if err := s.armAt(p, pl, m.Addr(t.Vaddr), m); err != nil {
+		if err := s.armAt(p, pl, m.Addr(plantedAt(t)), m); err != nil {
 			return fmt.Errorf("cannot probe %s: %w", t.Name, err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"gotap/arch"
-	"gotap/arch/x86"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -89,8 +88,12 @@ func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) erro
 	if fn == nil || fn.Size == 0 {
 		return &arch.RefusedError{Addr: f.entry.addr, Reason: "the size of the function is not known"}
 	}
-	code := f.entry.sp.code(f.entry.addr, int(fn.Size))
-	exits, err := x86.Exits(code, f.entry.addr, f.entry.sp.arch)
+	start := f.entry.addr
+	if mod != nil {
+		start = mod.Addr(fn.Addr) // the entry's breakpoint may be further in
+	}
+	code := f.entry.sp.code(start, int(fn.Size))
+	exits, err := exitsOf(pl.target, code, start, f.entry.sp.arch)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,10 @@ func (i *placeInfo) ReturnType() (compile.Access, bool) {
 
 // Arg implements PlaceInfo.
 func (i *placeInfo) Arg(n int) (compile.Access, bool) {
-	if i.t.Mark == nil || n < 0 || n >= len(i.t.Mark.Args) || i.t.Mark.Args[n].Err != nil {
+	if i.t.Mark == nil {
+		return i.goArg(n)
+	}
+	if n < 0 || n >= len(i.t.Mark.Args) || i.t.Mark.Args[n].Err != nil {
 		return compile.Access{}, false
 	}
 	return i.t.Mark.Args[n].Access, true

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"gotap/arch"
+	"gotap/arch/x86"
+	"gotap/compile"
+	"gotap/engine/goabi"
+	"gotap/engine/module"
+	"gotap/engine/place"
+)
+
+// goFunction is the function that a target is the entry of, when Go's compiler or assembler made it: their calls differ
+// from those of C.
+func goFunction(t place.Target) (module.GoFunc, bool) {
+	if !t.Entry() || !t.File.IsGo() {
+		return module.GoFunc{}, false
+	}
+	fn, ok := t.File.GoFuncAt(t.Vaddr)
+	return fn, ok && fn.Addr == t.Vaddr
+}
+
+// plantedAt is the address of the breakpoint for a target, in its file. It is the target's own but for Go functions that check
+// their stack first: they start over when it had to grow, and would be counted twice.
+func plantedAt(t place.Target) uint64 {
+	fn, ok := goFunction(t)
+	a := archs[t.File.WordSize()]
+	if !ok || a == nil {
+		return t.Vaddr
+	}
+	code, err := t.File.Code(fn.Addr, int(fn.Size))
+	if err != nil {
+		return t.Vaddr
+	}
+	if behind, ok := goabi.EntryAfterCheck(code, fn.Addr, a); ok {
+		return behind
+	}
+	return t.Vaddr
+}
+
+// goArg is integer argument n of a Go function: word n of what debug information says it takes, without that the register of
+// Go's convention, or the word on the stack for assembly.
+func (i *placeInfo) goArg(n int) (compile.Access, bool) {
+	fn, ok := goFunction(i.t)
+	if !ok || i.a.WordSize() == 4 {
+		return compile.Access{}, false // on the stack, as C has them
+	}
+	if in := i.s.names.info(i.t.File); in != nil && in.Has() && !fn.Assembly {
+		if a, ok := in.GoArg(i.t.Vaddr, n); ok {
+			return a, true
+		}
+	}
+	return goabi.Arg(n, fn.Assembly)
+}
+
+// exitsOf finds the exits of the function that a target is the entry of; its code is that of the process, at start.
+func exitsOf(t place.Target, code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
+	if fn, ok := goFunction(t); ok && !fn.Assembly {
+		return goabi.Exits(code, start, a)
+	}
+	return x86.Exits(code, start, a)
+}

@@ -1,0 +1,26 @@
+package goabi
+
+import "gotap/compile"
+
+// integers are the registers of integer and pointer arguments on x86-64, in their order (src/cmd/compile/abi-internal.md of the
+// Go distribution).
+var integers = [...]string{"rax", "rbx", "rcx", "rdi", "rsi", "r8", "r9", "r10", "r11"}
+
+// Arg says how to fetch word n of the arguments of a Go function for x86-64 of which nothing else is known, at its entry or
+// behind its stack check: a register, taken that every argument before is an integer, a pointer, or made of them.
+// Functions in assembly have their arguments on the stack (ABI0). ok is false when there is no such register.
+func Arg(n int, assembly bool) (a compile.Access, ok bool) {
+	const word = 8
+	if n < 0 {
+		return a, false
+	}
+	if assembly {
+		a = compile.Access{Base: compile.BaseFrame, Value: int64(word * n), Type: compile.TypeInt}
+		a.Steps = []compile.AccessStep{{Op: compile.OpLoad, Size: word, Signed: true}}
+		return a, true
+	}
+	if n >= len(integers) {
+		return a, false
+	}
+	return compile.Access{Base: compile.BaseReg, Reg: integers[n], Type: compile.TypeInt}, true
+}
