@@ -57,39 +57,6 @@ func (s *Script) Leave(g *Script) error {
 	})
 }
 
-// HandOver replaces a running script by its next version. While change arms the new probes and removes the old ones, on the
-// caller's goroutine, records of both reach their own callbacks; then the new version's host takes over, and this script is
-// to be closed. Guests move along. When change fails, everything stays as it was.
-func (s *Script) HandOver(next *Script, change func() error) error {
-	if err := s.Join(next); err != nil {
-		return err
-	}
-	if err := change(); err != nil {
-		return errors.Join(err, s.onHost(func() { s.drop(next) }))
-	}
-	s.halt()
-	for _, g := range s.host.guests {
-		if g != next {
-			next.host.guests = append(next.host.guests, g)
-		}
-	}
-	s.faults.summary(s.out)
-	s.out.Flush()
-	next.host.revive()
-	next.Start()
-	return nil
-}
-
-// drop forgets a guest without a word.
-func (s *Script) drop(g *Script) {
-	for i, other := range s.host.guests {
-		if other == g {
-			s.host.guests = append(s.host.guests[:i:i], s.host.guests[i+1:]...)
-			return
-		}
-	}
-}
-
 // restartTimers lets all timers begin now.
 func (s *Script) restartTimers() {
 	now := time.Now()

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,6 +21,7 @@ func TestHandOver(t *testing.T) {
 	old := newRig(t, versionText)
 	old.start()
 	old.enter(0, 1)
+	eventually(t, "the first event", func() bool { return strings.Contains(old.data.String(), "v1 1") })
 	// The second version does something else in its program, so that its probe is a new one.
 	text := strings.NewReplacer("v1", "v2", "total += 1", "total += 10").Replace(versionText)
 	next := newRigOn(t, old.arena, text, func(o *Options) { o.Previous, o.Output = old.s, old.s.out })
@@ -29,28 +29,26 @@ func TestHandOver(t *testing.T) {
 	if len(keep) != 1 || len(add) != 1 || len(remove) != 1 {
 		t.Fatalf("keep %d, add %d, remove %d", len(keep), len(add), len(remove))
 	}
-	if err := old.s.HandOver(next.s, func() error {
-		old.enter(0, 2)
-		next.enter(0, 3)
-		old.enter(1)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	old.s.Pause()
+	old.enter(0, 2) // the probes are exchanged about here
+	next.enter(0, 3)
+	old.enter(1)
+	next.s.TakeOver(old.s)
+	next.s.Begin()
+	next.s.Start()
 	next.enter(0, 4)
 	next.s.End()
-	wantLines(t, old.data.String(), "begin v1", "v1 1", "begin v2", "v1 2", "v2 3", "other", "v2 4", "end v2 22 4", "@n: 4")
+	wantLines(t, old.data.String(), "begin v1", "v1 1", "v1 2", "begin v2", "v2 3", "other", "v2 4", "end v2 22 4", "@n: 4")
 }
 
 func TestHandOverFails(t *testing.T) {
 	old := newRig(t, versionText)
 	old.start()
-	next := newRigOn(t, old.arena, strings.ReplaceAll(versionText, "v1", "v2"), func(o *Options) { o.Previous, o.Output = old.s, old.s.out })
-	if err := old.s.HandOver(next.s, func() error { return errors.New("no such place") }); err == nil {
-		t.Error("no error")
-	}
+	old.s.Pause()
 	old.enter(0, 1)
-	wantLines(t, old.finish(), "begin v1", "begin v2", "v1 1", "end v1 1 1", "@n: 1")
+	old.s.Resume()
+	old.enter(0, 2)
+	wantLines(t, old.finish(), "begin v1", "v1 1", "v1 2", "end v1 2 2", "@n: 2")
 }
 
 // A second script joins a run and leaves it.

@@ -4,7 +4,7 @@ import "gotap/runtime"
 
 // A watched script is replaced in four steps, so that no record is lost and none is told twice: the new version is loaded
 // beside the running one (Options.Previous); the old one pauses, and records wait in the ring; the probes are
-// exchanged; the new one takes over, and hands records of probes that are gone to the old one's callbacks.
+// exchanged; the new one takes over, and records of probes that are gone go to the old one's callbacks a last time.
 // When the exchange fails the old one resumes, as if nothing had been.
 
 // Pause stops the host. Records and lifecycle events wait; no end callback runs. It is called once after each Start or Resume.
@@ -18,36 +18,46 @@ func (s *Script) Pause() {
 
 // Resume continues after Pause.
 func (s *Script) Resume() {
-	queue := s.host.queue
-	s.host.init()
-	s.host.queue = queue
+	s.host.revive()
 	s.Start()
 }
 
-// TakeOver makes a paused version's probes known to the one that follows it, before that one's Start: records of
-// theirs that are still in the ring reach the callbacks they were made for. The paused version's timers and listeners
-// are gone; it stays open until the new one is closed.
+// TakeOver ends a paused version that this one follows, once the probes have been exchanged and before Begin and Start. What
+// waits in the ring for probes that are gone reaches the old callbacks now, what waits for this script's own is delivered
+// after Start. Scripts that had joined the old version go along. The old version's timers, listeners and end callbacks are
+// gone with it, and it is closed.
 func (s *Script) TakeOver(old *Script) {
-	s.before = old
-	for {
-		select {
-		case f := <-old.host.queue:
-			f()
-		default:
-			return
+	s.host.guests = append(s.host.guests, old.host.guests...)
+	old.host.guests = nil
+	old.emptyQueue()
+	for range maxWaiting {
+		rec, ok := s.arena.Next()
+		if !ok {
+			break
 		}
+		if old.byID[rec.Probe] != nil && s.byID[rec.Probe] == nil {
+			old.Deliver(rec)
+			continue
+		}
+		s.backlog = append(s.backlog, rec)
 	}
+	old.faults.summary(old.out)
+	old.out.Flush()
+	old.Close()
 }
 
-// predecessor is the earlier version that a record belongs to, or nil.
-func (s *Script) predecessor(rec *runtime.Record) *Script {
-	if s.byID[rec.Probe] != nil {
-		return nil
-	}
-	for old := s.before; old != nil; old = old.before {
-		if old.byID[rec.Probe] != nil {
-			return old
+// maxWaiting is more records than any ring holds of what was committed before the probes were exchanged; hits go on
+// meanwhile, so the ring need not ever be empty.
+const maxWaiting = 1 << 17
+
+// next is the oldest record that waits.
+func (s *Script) next() (runtime.Record, bool) {
+	if len(s.backlog) > 0 {
+		rec := s.backlog[0]
+		if s.backlog = s.backlog[1:]; len(s.backlog) == 0 {
+			s.backlog = nil
 		}
+		return rec, true
 	}
-	return nil
+	return s.arena.Next()
 }

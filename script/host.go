@@ -56,7 +56,6 @@ func (s *Script) Start() {
 	s.host.started = true
 	s.dog.rebase()
 	s.restartTimers()
-	go s.pump()
 	go s.loop()
 }
 
@@ -81,6 +80,10 @@ func (s *Script) pump() {
 // loop is the host.
 func (s *Script) loop() {
 	defer close(s.host.done)
+	for len(s.backlog) > 0 {
+		s.drain(len(s.backlog))
+	}
+	go s.pump()
 	busy, flushed := false, time.Now()
 	for {
 		if busy {
@@ -209,7 +212,7 @@ func (s *Script) Lost() map[string]uint64 {
 // drain delivers records; it reports whether there may be more.
 func (s *Script) drain(most int) bool {
 	for range most {
-		rec, ok := s.arena.Next()
+		rec, ok := s.next()
 		if !ok {
 			return false
 		}
@@ -233,11 +236,6 @@ func (s *Script) Deliver(rec runtime.Record) {
 		defer s.release(rec.Hold)
 	}
 	if s.stopped.Load() {
-		return
-	}
-	if old := s.predecessor(&rec); old != nil {
-		rec.Flags &^= runtime.RecordHold // released above
-		old.Deliver(rec)
 		return
 	}
 	p := s.byID[rec.Probe]
@@ -329,7 +327,7 @@ func (s *Script) halt() {
 	for s.drain(batchSize) && time.Now().Before(until) {
 	}
 	for {
-		rec, ok := s.arena.Next()
+		rec, ok := s.next()
 		if !ok {
 			break
 		}

@@ -58,7 +58,8 @@ type Script struct {
 	rejected   []*goja.Promise
 
 	host     host
-	before   *Script // the version this one took over from; its callbacks get what its probes recorded
+	backlog  []runtime.Record // what waits from before this version took over
+	closing  sync.Once
 	eventPid int
 	faults   faults
 	stopped  atomic.Bool // stop() was called: nothing is delivered any more
@@ -226,12 +227,14 @@ func (s *Script) Stopped() bool { return s.stopped.Load() }
 // Status is the exit status that stop was given, 0 otherwise; to be read when the host is at rest.
 func (s *Script) Status() int { return s.status }
 
-// Close frees the machine. It is called once, after End if Start was called.
+// Close frees the machine; after End if Start was called. Closing again does nothing.
 func (s *Script) Close() {
-	s.dog.close()
-	if s.owned {
-		s.arena.Close()
-	}
+	s.closing.Do(func() {
+		s.dog.close()
+		if s.owned {
+			s.arena.Close()
+		}
+	})
 }
 
 // protect runs something in the machine under the watchdog, and turns a Go panic that escapes it into an error.
