@@ -2,6 +2,8 @@ package engine
 
 import (
 	"debug/elf"
+	"maps"
+	"slices"
 	"sync"
 
 	"gotap/engine/debuginfo"
@@ -63,11 +65,16 @@ func (h *history) exec(pid int) {
 	delete(h.mods, pid)
 }
 
-// find is the module of a process at an address.
+// find is the module of a process at an address; of process 0, that of the first process that has one there.
 func (h *history) find(pid int, addr uint64) *module.Loaded {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	m := module.Find(h.mods[pid], addr)
+	for _, p := range slices.Sorted(maps.Keys(h.mods)) {
+		if pid == 0 && m == nil {
+			m = module.Find(h.mods[p], addr)
+		}
+	}
 	if m == nil || m.File == nil || m.Err != nil {
 		return nil
 	}

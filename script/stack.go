@@ -134,7 +134,8 @@ func (s *Script) symbolText(pid int, pc uint64) string {
 	return y.String()
 }
 
-// jsSym is sym(pid, address); in an exit callback sym(address).
+// jsSym is sym(pid, address), or sym(address): in an exit callback that of the event's process, elsewhere that of the first
+// process of the run in which the address is something.
 func (s *Script) jsSym(call goja.FunctionCall) goja.Value {
 	pid, addr := s.eventPid, call.Argument(0)
 	if len(call.Arguments) > 1 {
@@ -147,9 +148,6 @@ func (s *Script) jsSym(call goja.FunctionCall) goja.Value {
 	n, ok := toInt(addr)
 	if !ok {
 		s.throwf("%s is no address", describe(addr))
-	}
-	if pid == 0 {
-		s.throwf("sym needs a pid outside of exit callbacks: sym(pid, address)")
 	}
 	text := s.symbolText(pid, uint64(n))
 	if text == "" {

@@ -14,7 +14,8 @@ type Tracer interface {
 	Release(ticket uint32)
 	// Stop ends the run with a status; it returns at once.
 	Stop(status int)
-	// Symbol names an address of a process, also after it has ended: "func+0x10", file and line when known.
+	// Symbol names an address of a process, also after it has ended: "func+0x10", file and line when known. Process 0 is
+	// the first of the run in which the address is something.
 	Symbol(pid int, addr uint64) Symbol
 	// Stack expands return addresses of a process, inlined calls included, innermost first.
 	Stack(pid int, pcs []uint64) []Symbol
