@@ -90,7 +90,7 @@ func (c *compiler) finish() (Result, diag.List) {
 	if c.diags.HasErrors() {
 		c.result.Programs = map[HandlerKind]*compile.Program{}
 	}
-	c.result.ThisBytes = c.storage.size()
+	c.result.ThisBytes, c.result.Guessed = c.storage.size(), c.guesses()
 	return c.result, c.diags
 }
 
@@ -181,6 +181,7 @@ type shape struct {
 	name  string
 	keys  []runtime.ValueKind
 	value runtime.ValueKind
+	read  bool      // a map's values are read
 	at    diag.Span // the first use
 }
 

@@ -336,6 +336,9 @@ func (l *lowering) choose(at diag.Span, test, a, b *expr) *expr {
 		return poison(at)
 	}
 	k, ok := unify(a.kind, b.kind)
+	if !ok && (l.meantText(a, b) || l.meantText(b, a)) {
+		return poison(at)
+	}
 	if !ok {
 		l.errorf(at, "make both of one type", "one way gives %s, the other %s", a.kind, b.kind)
 		return poison(at)

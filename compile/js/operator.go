@@ -182,6 +182,8 @@ func (l *lowering) compare(op token.Token, at diag.Span, a, b *expr) *expr {
 		return compareText(op, at, a, b)
 	case a.kind.silent() || b.kind.silent():
 		return apply(at, kindBool, ops.int, a, b)
+	case l.meantText(a, b) || l.meantText(b, a):
+		return poison(at)
 	case !a.kind.number() || !b.kind.number():
 		l.errorf(at, compareHint(a, b), "cannot compare %s with %s", a.kind, b.kind)
 		return poison(at)

@@ -188,7 +188,14 @@ func (u *lookUp) has(l *lowering, at diag.Span) *expr {
 }
 
 func (u *lookUp) get(l *lowering, at diag.Span) *expr {
-	l.shape(u.t.object, u.t.name, u.keys, runtime.ValueAny, at)
+	holds := runtime.ValueAny
+	if l.facts[mapFact(u.t.object)] == kindText {
+		holds = runtime.ValueText
+	}
+	l.shape(u.t.object, u.t.name, u.keys, holds, at)
+	if s := l.shapes[u.t.object]; s != nil {
+		s.read = true
+	}
 	if l.mapHolds(u.t) == kindText {
 		return keyed(at, kindText, runtime.OpMapGetS, u.t.object, u.keys)
 	}
@@ -206,7 +213,7 @@ func (u *lookUp) orElse(l *lowering, at diag.Span, otherwise ast.Expression) *ex
 // mapHolds is what the values of a map are, as far as is known: from this unit, from a fact learned, or
 // from a program compiled before.
 func (l *lowering) mapHolds(t table) kind {
-	if k := l.facts[mapFact(t)]; k != kindNone {
+	if k := l.facts[mapFact(t.object)]; k != kindNone {
 		return k
 	}
 	if s := l.shapes[t.object]; s != nil && s.value == runtime.ValueText {
@@ -220,7 +227,27 @@ func (l *lowering) mapHolds(t table) kind {
 	return kindInt
 }
 
-func mapFact(t table) string { return fmt.Sprintf("map %d", t.object) }
+// guesses are the maps that are read in a unit and never stored in.
+func (c *compiler) guesses() (ids []int) {
+	for _, id := range c.shapes.order() {
+		if s := c.shapes[id]; s.read && s.value == runtime.ValueAny {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func mapFact(object int) string { return fmt.Sprintf("map %d", object) }
+
+// meantText reports whether e, which is used together with text, is the value of a map of which it was only guessed that
+// it holds integers. Then it holds text, and compilation begins again with that.
+func (l *lowering) meantText(e, other *expr) bool {
+	if other.kind != kindText || e.code != codeKeyed || e.cmd.Op != runtime.OpMapGet {
+		return false
+	}
+	s := l.shapes[int(e.cmd.A)]
+	return s != nil && s.value == runtime.ValueAny && l.learn(mapFact(int(e.cmd.A)), kindText)
+}
 
 // set is m.set(key…, v).
 func (s *site) set(t table, keys []*expr, v *expr) *expr {
@@ -236,7 +263,7 @@ func (s *site) set(t table, keys []*expr, v *expr) *expr {
 			return poison(s.at)
 		}
 		if s.l.mapHolds(t) != kindText {
-			s.l.learn(mapFact(t), kindText)
+			s.l.learn(mapFact(t.object), kindText)
 		}
 		s.l.shape(t.object, t.name, keys, runtime.ValueText, s.at)
 		return keyed(s.at, kindVoid, runtime.OpMapSetS, t.object, keys, v).with(effWrite)

@@ -97,6 +97,32 @@ func TestMaps(t *testing.T) {
 	}
 }
 
+// TestGuessed: a unit that reads a map before another stores text in it is compiled again.
+func TestGuessed(t *testing.T) {
+	r := newRig(t)
+	scope := r.declare(map[string]runtime.Object{"m": {Kind: runtime.KindMap, Keys: 1}})
+	if got := compiled(t, parse(t, "c => { if (m.get(1) === 'y') log('no'); log(m.get(1) ?? 'none'); }", scope)); len(got.Guessed) != 0 {
+		t.Errorf("what is compared with text is text, yet guessed %v", got.Guessed)
+	}
+	reader, writer := parse(t, "c => log(m.get(1))", scope), parse(t, "c => m.set(1, 'x')", scope)
+	reader.Arena, writer.Arena = r.arena, r.arena
+	first := compiled(t, reader)
+	if len(first.Guessed) != 1 || first.Guessed[0] != scope["m"].Object {
+		t.Errorf("guessed %v", first.Guessed)
+	}
+	if got := compiled(t, writer); len(got.Guessed) != 0 {
+		t.Errorf("guessed %v", got.Guessed)
+	} else {
+		r.run(got.Programs[Enter])
+	}
+	if o, _ := r.arena.Lookup(scope["m"].Object); o.Value != runtime.ValueText {
+		t.Error("the arena does not know that the map holds text")
+	}
+	if got := r.run(compiled(t, reader).Programs[Enter]).lines; len(got) != 1 || got[0] != "x" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestPerThread(t *testing.T) {
 	r := newRig(t)
 	scope := r.declare(map[string]runtime.Object{"mine": {Kind: runtime.KindPerThread, Init: 100}})

@@ -116,6 +116,9 @@ type Result struct {
 	ThisBytes int  // storage of a call the handlers need
 	UsesPlace bool // args.* or the type of the result is used: compile again for each place
 	UsesArg   bool // c.argN is used: compile again for places whose arguments are operands of a static mark
+	// Guessed are the maps that the programs read and nothing compiled so far stores in: integers are assumed. Compile again
+	// when another unit turns out to store text in one (its Object.Value is ValueText).
+	Guessed []int
 }
 
 // Compile compiles the handlers of a probe. All errors are found at once; when there is one, the Result holds no programs.
