@@ -7,7 +7,12 @@
 #include <unistd.h>
 
 __attribute__((noipa)) long work(long i) { return i * 2 + 1; }
-__attribute__((noipa)) long fact(long n) { return n < 2 ? 1 : n * fact(n - 1); }
+__attribute__((noipa)) long fact(long n)
+{
+	long below = n < 2 ? 1 : fact(n - 1);
+	__asm__ volatile("" ::: "memory"); /* keeps the recursion one */
+	return n < 2 ? 1 : n * below;
+}
 __attribute__((noipa)) size_t greet(const char *name) { __asm__ volatile("" ::: "memory"); return strlen(name); }
 
 int main(int argc, char **argv)
