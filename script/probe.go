@@ -7,6 +7,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/compile/js"
+	"gotap/runtime"
 )
 
 // Probe is one probe that the script declared. Its exported fields do not change once the script has been loaded.
@@ -62,7 +63,7 @@ func (p *Probe) Compile(place js.Place) (js.Result, diag.List) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.result == nil && p.list == nil {
-		r, list := js.Compile(p.unit)
+		r, list := compileUnit(p.unit)
 		p.result, p.list = &r, list
 	}
 	if place == nil || p.list.HasErrors() || !p.result.UsesPlace && !p.result.UsesArg {
@@ -70,7 +71,26 @@ func (p *Probe) Compile(place js.Place) (js.Result, diag.List) {
 	}
 	u := p.unit
 	u.Place = place
-	return js.Compile(u)
+	return compileUnit(u)
+}
+
+// recompileGuessed forgets what was compiled on a guess that has proved wrong, and compiles it again.
+func (p *Probe) recompileGuessed(arena *runtime.Arena) {
+	p.mu.Lock()
+	wrong := false
+	if p.result != nil {
+		for _, id := range p.result.Guessed {
+			object, _ := arena.Lookup(id)
+			wrong = wrong || object.Value == runtime.ValueText
+		}
+	}
+	if wrong {
+		p.result, p.list = nil, nil
+	}
+	p.mu.Unlock()
+	if wrong {
+		p.Compile(nil)
+	}
 }
 
 // jsProbe is probe(spec, program).
