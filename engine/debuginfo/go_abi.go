@@ -46,15 +46,15 @@ type goValue struct {
 // an instance of a generic function takes a dictionary of its types, behind the receiver if it has one. Both show in
 // the places that the compiler wrote down for those arguments that are used; the assignment that agrees with most is right.
 func (in *Info) goValues(fn *function, results bool) ([]goValue, error) {
-	params, _, err := in.paramsOf(fn)
+	entries, _, err := in.paramsOf(fn)
+	if results {
+		entries, err = in.goResults(fn)
+	}
 	if err != nil {
 		return nil, err
 	}
 	var list []goValue
-	for _, e := range params {
-		if in.isGoResult(e) != results {
-			continue
-		}
+	for _, e := range entries {
 		t, err := in.paramType(e)
 		if err != nil {
 			return nil, err
@@ -154,14 +154,19 @@ func agree(p, written place) bool {
 	return true
 }
 
-// isGoResult reports whether a parameter's DIE stands for a result.
-func (in *Info) isGoResult(e *dwarf.Entry) bool {
-	f, _, err := in.attr(e, dwarf.AttrVarParam)
-	if err != nil || f == nil {
-		return false
+// goResults lists the results of fn, which are kept with its variables.
+func (in *Info) goResults(fn *function) ([]*dwarf.Entry, error) {
+	top, err := in.scopeOf(fn)
+	if err != nil {
+		return nil, err
 	}
-	result, _ := f.Val.(bool)
-	return result
+	var list []*dwarf.Entry
+	for _, e := range top.vars {
+		if f, _, err := in.attr(e, dwarf.AttrVarParam); err == nil && f != nil && f.Val == true {
+			list = append(list, e)
+		}
+	}
+	return list, nil
 }
 
 // goParam finds parameter index at the entry of a Go function.

@@ -99,3 +99,48 @@ func TestGoConventionAgreesWithLocationLists(t *testing.T) {
 		t.Errorf("%d parameters agree, %d do not", equal, other)
 	}
 }
+
+func TestGoSignaturesAndResults(t *testing.T) {
+	in := goProgram(t)
+	want := map[string]struct{ signature, result string }{
+		"main.work":         {"main.work(string s, int n, float64 f, int ~p3, []uint8 xs, error e) int", "rax"},
+		"main.(*Stack).Len": {"main.(*Stack).Len(main.Stack *s) int", "rax"},
+		"main.main":         {"main.main() void", ""},
+	}
+	for _, fn := range goFunctions(t, in) {
+		name := in.funcName(fn.entry)
+		w, ok := want[name]
+		if !ok {
+			continue
+		}
+		if s, err := in.Signature(fn.low); err != nil || s != w.signature {
+			t.Errorf("%s is declared %q, %v", name, s, err)
+		}
+		if a, err := in.ReturnAccess(fn.low); err != nil || a.Reg != w.result {
+			t.Errorf("the result of %s is %+v, %v", name, a, err)
+		}
+		delete(want, name)
+	}
+	for name := range want {
+		t.Errorf("%s not found", name)
+	}
+}
+
+func TestGoWords(t *testing.T) {
+	in := goProgram(t)
+	for _, fn := range goFunctions(t, in) {
+		if in.funcName(fn.entry) != "main.work" {
+			continue
+		}
+		// A string, an int, no float, an int, a slice, an interface.
+		want := []string{"rax", "rbx", "rcx", "rdi", "rsi", "r8", "r9", "r10", "r11"}
+		for n, reg := range want {
+			if a, ok := in.GoArg(fn.low, n); !ok || a.Reg != reg {
+				t.Errorf("word %d is %+v", n, a)
+			}
+		}
+		if a, ok := in.GoArg(fn.low, len(want)); ok {
+			t.Errorf("there is one word more: %+v", a)
+		}
+	}
+}

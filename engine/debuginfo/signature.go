@@ -26,9 +26,6 @@ func (in *Info) Params(vaddr uint64) (params []Param, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if in.isGoResult(e) {
-			continue
-		}
 		off, ok, err := in.typeRef(e)
 		if err != nil {
 			return nil, err
@@ -55,7 +52,7 @@ func (in *Info) Signature(vaddr uint64) (s string, err error) {
 	}
 	var list []string
 	for _, e := range entries {
-		if artificial, _, _ := in.attr(e, dwarf.AttrArtificial); artificial != nil && in.name(e) == "this" || in.isGoResult(e) {
+		if artificial, _, _ := in.attr(e, dwarf.AttrArtificial); artificial != nil && in.name(e) == "this" {
 			continue
 		}
 		off, ok, err := in.typeRef(e)
