@@ -183,6 +183,7 @@ func (s *Script) compileProbes() {
 		_, diags := p.Compile(nil)
 		list = append(list, diags...)
 	}
+	s.compileGuessed()
 	if list.HasErrors() && len(s.taken) > 0 {
 		list = s.compileAnew(list)
 	}
@@ -191,6 +192,13 @@ func (s *Script) compileProbes() {
 		return a.Source == b.Source && a.Start < b.Start
 	})
 	s.diags = append(s.diags, unique(list)...)
+}
+
+// compileGuessed compiles those probes again that read a map which a probe after them turned out to keep text in.
+func (s *Script) compileGuessed() {
+	for _, p := range s.probes {
+		p.recompileGuessed(s.arena)
+	}
 }
 
 // unique drops repetitions: a function used by several probes is compiled for each.

@@ -105,3 +105,18 @@ probe("x", c => { log(A & 0xff, B, C, c.arg0 & mask); });
 `)
 	wantLines(t, r.once(func() { r.enter(0, 0xff) }), "120 9223372036854775807 -5 240")
 }
+
+// A map that one probe reads before another, further down, stores text in it.
+func TestMapOfTextReadFirst(t *testing.T) {
+	r := newRig(t, `
+const m = map("m");
+probe("reader", c => { if (m.has(c.arg0)) log(m.get(c.arg0)); });
+probe("writer", c => { m.set(c.arg0, str(0x1000)); });
+end(() => { console.log([...m], m.get(1)); m.clear(); });
+`)
+	wantLines(t, r.once(func() {
+		r.enter(0, 1)
+		r.enter(1, 1)
+		r.enter(0, 1)
+	}), "hello", `[[1, "hello"]] hello`)
+}

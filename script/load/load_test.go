@@ -1,0 +1,114 @@
+package load
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/dop251/goja/file"
+)
+
+// Every word of a text that types and joining leave alone leads back to itself.
+func TestOrigin(t *testing.T) {
+	std := fstest.MapFS{"twice.ts": {Data: []byte("/* é */ export function twice(wide: number): number { return wide * 2 }\n")}}
+	text := "interface A { x: number }\nlet tötal: number = 0; const ü = 'ñ𝒳'; let after: string = ü;\n" +
+		"enum Color { Red }\nfunction helper(value: number) {\n\treturn value + tötal; }\nhelper(5);\n"
+	for name, c := range map[string]struct{ prefix, in string }{
+		"plain.ts":  {"", "plain.ts"},
+		"joined.js": {`import { twice } from "gotap/twice";` + "\n", "gotap/twice.ts"},
+	} {
+		source := c.prefix + text
+		if c.prefix != "" {
+			source = c.prefix + "let after = 1;\nfunction helper(value) { return value; }\nhelper(twice(after));\n"
+		}
+		f, list := (&Loader{Std: std}).Parse(name, ".", source)
+		if f == nil {
+			t.Fatal(list)
+		}
+		if !f.Mapped() {
+			t.Errorf("%s is not mapped", name)
+		}
+		for _, word := range []string{"after", "helper", "value", "wide"} {
+			at := strings.Index(f.Source.Text, word)
+			if at < 0 {
+				continue
+			}
+			span := f.Span(file.Idx(at+Base), file.Idx(at+len(word)+Base))
+			if got := span.Source.Text[span.Start:span.End]; got != word {
+				t.Errorf("%s: %q leads to %q in %s", name, word, got, span.Source.Name)
+			}
+			if word == "wide" && span.Source.Name != c.in {
+				t.Errorf("%q is in %s", word, span.Source.Name)
+			}
+		}
+	}
+}
+
+// Plain scripts do not go through esbuild.
+func TestNeedsBuild(t *testing.T) {
+	for text, want := range map[string]bool{
+		"probe('import', c => {});":                     false,
+		"// import { x } from './x.js'\n":               false,
+		"const a = require('./a');":                     false,
+		"import './x.js';":                              true,
+		"import{x}from'./x.js'":                         true,
+		"export const x = 1;":                           true,
+		"const important = 1; exporter(1)":              false,
+		"  import * as x from 'gotap/x'":                true,
+		"const t = `\nimport x from 'y'\n`; // unlucky": true,
+	} {
+		if got := needsBuild(entry{name: "s.js", text: text}); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if !needsBuild(entry{name: "s.ts"}) || needsBuild(entry{name: "s.json"}) {
+		t.Error("extensions are not looked at")
+	}
+}
+
+// Lines are counted as the parser counts them.
+func TestOffset(t *testing.T) {
+	text := "a;\r\nbé;\rc;\u2028d;\n\ne"
+	f, list := (&Loader{}).Parse("s.js", ".", text)
+	if f == nil {
+		t.Fatal(list)
+	}
+	for at := range text {
+		if got := f.Offset(f.Tree.File.Position(at)); got != at {
+			t.Errorf("offset %d comes back as %d", at, got)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	l := &Loader{Std: fstest.MapFS{"a.js": {}, "b.ts": {}, "c.d.ts": {}, "sub/x.js": {}}}
+	for name, want := range map[string]string{"gotap/a": "gotap/a.js", "gotap/b": "gotap/b.ts", "gotap/a.js": "gotap/a.js", "gotap/sub/x": "gotap/sub/x.js"} {
+		if got, err := l.Resolve("/nowhere", name); got != want || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for name, want := range map[string]string{"gotap/c": `"gotap/a", "gotap/b"`, "fs": `"./FILE"`, "./nothing": "/nowhere/nothing", "gotap/../x": "cannot find"} {
+		if got, err := l.Resolve("/nowhere", name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// No text makes loading panic.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"", "probe('a', c => {", "import x", "\x00", "`${", "/*", "class A { #x", "export default", "let a: number = 1"} {
+		f.Add(s, false)
+		f.Add(s, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, typed bool) {
+		name := "s.js"
+		if typed {
+			name = "s.ts"
+		}
+		file, list := (&Loader{}).Parse(name, "/nowhere", text)
+		if (file == nil || file.Run == nil) != list.HasErrors() {
+			t.Errorf("file %v with %v", file, list)
+		}
+		_ = list.Error()
+	})
+}

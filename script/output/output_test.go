@@ -1,0 +1,101 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+var event = Event{Probe: "p", Pid: 1, Tid: 2, Time: 1 << 60, Comm: "c", Fields: []Field{
+	{"n", int64(-5)}, {"big", int64(math.MinInt64)}, {"u", uint64(math.MaxUint64)}, {"f", 1.5}, {"nan", math.NaN()},
+	{"s", "two words"}, {"t", "a\x01\"\u2028<"}, {"e", ""}, {"b", true}, {"in", []Field{{"x", int64(1)}, {"y", "z"}}}, {"st", []string{"0x1 a", "0x2 b"}}}}
+
+func TestText(t *testing.T) {
+	var data, errs bytes.Buffer
+	s := NewText(&data, &errs)
+	s.Print("line\n")
+	s.Event(event)
+	s.Complain("bad\n")
+	s.Lost("ring full", 7)
+	s.Error(diag.Diagnostic{Text: "no place"})
+	s.Flush()
+	want := "line\np: n=-5 big=-9223372036854775808 u=18446744073709551615 f=1.5 nan=NaN s=\"two words\" t=\"a\\x01\\\"\\u2028<\" e=\"\" b=true in.x=1 in.y=z st=\n    0x1 a\n    0x2 b\n"
+	if data.String() != want {
+		t.Errorf("data is %q\nwant    %q", data.String(), want)
+	}
+	if errs.String() != "bad\ngotap: lost 7: ring full\nerror: no place\n" {
+		t.Errorf("errors are %q", errs.String())
+	}
+}
+
+// Every line is one object, and its integers survive a reader that has doubles only.
+func TestJSON(t *testing.T) {
+	var data bytes.Buffer
+	s := NewJSON(&data)
+	src := diag.NewSource("s.js", "ab\ncd\n")
+	s.Ready()
+	s.Print("tab\t quote\" back\\ cr\r bell\x07 世界 <>&")
+	s.Event(event)
+	s.Error(diag.Diagnostic{Span: diag.Span{Source: src, Start: 4, End: 5}, Text: "bad", Hint: "do it", Severity: diag.Warning})
+	s.Lost("ring full", 1<<60)
+	s.Aggregate(Aggregate{Snapshot: runtime.Snapshot{Object: runtime.Object{Name: "n", Kind: runtime.KindCount}}})
+	s.End(3)
+	lines := strings.Split(strings.TrimSuffix(data.String(), "\n"), "\n")
+	var records []map[string]any
+	for _, line := range lines {
+		var r map[string]any
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		records = append(records, r)
+	}
+	var kinds []string
+	for _, r := range records {
+		kinds = append(kinds, r["type"].(string))
+	}
+	if got := strings.Join(kinds, " "); got != "ready print event error lost value end" {
+		t.Errorf("records are %s", got)
+	}
+	if records[1]["text"] != "tab\t quote\" back\\ cr\r bell\x07 世界 <>&" || strings.Contains(lines[1], `\u003c`) {
+		t.Errorf("text is %s", lines[1])
+	}
+	fields := records[2]["data"].(map[string]any)
+	if fields["n"] != -5.0 || fields["big"] != "-9223372036854775808" || fields["u"] != "18446744073709551615" || fields["nan"] != "NaN" ||
+		fields["t"] != "a\x01\"\u2028<" || fields["in"].(map[string]any)["y"] != "z" {
+		t.Errorf("event is %s", lines[2])
+	}
+	if r := records[3]; r["line"] != 2.0 || r["column"] != 2.0 || r["hint"] != "do it" || r["severity"] != "warning" {
+		t.Errorf("error is %s", lines[3])
+	}
+	if records[4]["value"] != "1152921504606846976" {
+		t.Errorf("loss is %s", lines[4])
+	}
+}
+
+type broken struct{ writes int }
+
+func (b *broken) Write([]byte) (int, error) {
+	b.writes++
+	return 0, errors.New("gone")
+}
+
+// A reader that went away costs one write; the run goes on and is told why at its end.
+func TestBrokenWriter(t *testing.T) {
+	b := &broken{}
+	for _, s := range []Sink{NewText(b, &bytes.Buffer{}), NewJSON(b)} {
+		b.writes = 0
+		for range 10 {
+			s.Print(strings.Repeat("x", bufferSize))
+			s.Flush()
+		}
+		if b.writes != 1 || s.Err() == nil {
+			t.Errorf("%d writes, %v", b.writes, s.Err())
+		}
+	}
+}
