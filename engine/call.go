@@ -27,7 +27,9 @@ type frame struct {
 	pl   *placement // nil: the call of a function that chooses an implementation
 	pick *ifunc
 	fn   *function
-	sp   uint64
+	sp   uint64 // follows the stack of a goroutine when that moves
+	g    uint64 // the goroutine; 0: no call of Go's
+	hi   uint64 // end of the goroutine's stack, when sp was right
 	ret  *point // where a breakpoint waits for the return; nil when the function's exits are watched
 	time uint64
 	this uint64
@@ -39,6 +41,7 @@ type function struct {
 	entry    *point
 	exits    []*point
 	tails    []bool // parallel to exits: a jump to another function
+	ofGo     bool   // compiled by Go: it runs on a goroutine, which a register points to
 	byReturn bool   // calls are watched by their return addresses
 	why      error  // why exits are not watched
 	users    int    // placements with a leave handler
@@ -73,7 +76,7 @@ func (s *Session) watchExits(p *point, pl *placement, mod *module.Loaded) *funct
 		p.fn.users++
 		return p.fn
 	}
-	f := &function{entry: p, users: 1}
+	f := &function{entry: p, users: 1, ofGo: onGoroutine(pl.target)}
 	p.fn = f
 	if f.why = s.findExits(f, pl, mod); f.why != nil {
 		f.dropExits(s)
@@ -145,7 +148,11 @@ const near = 256 << 10
 // of this thread.
 func (t *thread) push(p *point, pl *placement, now uint64) (this uint64, ok bool) {
 	sp := t.sp()
-	t.dropDead(p, pl, sp)
+	var g, hi uint64
+	if p.fn.ofGo {
+		g, hi = t.followStack()
+	}
+	t.dropDead(p, pl, sp, g)
 	if limit := pl.probe.maxActive(); len(t.frames) >= limit && t.active(pl.probe, sp) >= limit {
 		return 0, false
 	}
@@ -154,7 +161,7 @@ func (t *thread) push(p *point, pl *placement, now uint64) (this uint64, ok bool
 			return 0, false
 		}
 	}
-	f := frame{pl: pl, fn: p.fn, sp: sp, time: now, this: this}
+	f := frame{pl: pl, fn: p.fn, sp: sp, g: g, hi: hi, time: now, this: this}
 	f.last = !pl.probe.enabled
 	if p.fn.byReturn || f.last {
 		if f.ret = t.awaitReturn(sp); f.ret == nil {
@@ -168,9 +175,12 @@ func (t *thread) push(p *point, pl *placement, now uint64) (this uint64, ok bool
 
 // dropDead drops frames that a new call at sp proves to be dead: one with the same stack pointer, unless it has jumped
 // here and waits for this call's return, or belongs to this very entry; and all that were entered after it.
-func (t *thread) dropDead(p *point, pl *placement, sp uint64) {
+func (t *thread) dropDead(p *point, pl *placement, sp, g uint64) {
 	for i := len(t.frames) - 1; i >= 0; i-- {
 		f := &t.frames[i]
+		if f.g != g {
+			continue // another stack, however near
+		}
 		if f.sp > sp {
 			return
 		}
@@ -186,7 +196,9 @@ func (f *frame) waits() bool { return f.ret != nil }
 
 // active counts the calls of a probe that are under way, after dropping those that cannot be.
 func (t *thread) active(pr *probe, sp uint64) int {
-	t.dropFrames(sp)
+	if len(t.frames) > 0 && t.frames[len(t.frames)-1].g == 0 { // goroutines' stacks lie close together
+		t.dropFrames(sp)
+	}
 	n := 0
 	for i := range t.frames {
 		if t.frames[i].pl != nil && t.frames[i].pl.probe == pr {
@@ -207,9 +219,9 @@ func (t *thread) dropFrames(sp uint64) {
 
 // dropFrom drops frame i and all that were entered after it on the same stack.
 func (t *thread) dropFrom(i int) {
-	sp := t.frames[i].sp
+	sp, g := t.frames[i].sp, t.frames[i].g
 	for j := len(t.frames) - 1; j >= i; j-- {
-		if f := &t.frames[j]; f.sp <= sp && sp-f.sp < near {
+		if f := &t.frames[j]; f.g == g && f.sp <= sp && sp-f.sp < near {
 			t.dropFrame(j)
 		}
 	}
@@ -263,13 +275,16 @@ func (t *thread) endReturn(f *frame) {
 // leaveAt deals with a point that is an exit of functions: it ends the calls whose frames are at this very stack
 // pointer. A frame that is not found in this thread may be in another one: Go moves its routines between threads.
 func (t *thread) leaveAt(p *point) {
+	if slices.ContainsFunc(p.exits, func(f *function) bool { return f.ofGo }) {
+		t.followStack()
+	}
 	owner, first := t, t.match(p)
 	if first < 0 {
 		if owner, first = t.elsewhere(p); owner == nil {
 			return
 		}
 	}
-	sp := t.sp()
+	sp, g := t.sp(), owner.frames[first].g
 	for i := first; i < len(owner.frames); {
 		f := &owner.frames[i]
 		if f.sp != sp || f.pl == nil || !slices.Contains(p.exits, f.fn) {
@@ -285,13 +300,13 @@ func (t *thread) leaveAt(p *point) {
 		}
 		t.leave(owner, i)
 	}
-	owner.dropInside(first, sp)
+	owner.dropInside(first, sp, g)
 }
 
 // dropInside drops the frames entered after frame first that lie below sp: their calls cannot outlive it.
-func (t *thread) dropInside(first int, sp uint64) {
+func (t *thread) dropInside(first int, sp, g uint64) {
 	for i := len(t.frames) - 1; i >= first; i-- {
-		if f := &t.frames[i]; f.sp < sp && sp-f.sp < near {
+		if f := &t.frames[i]; f.g == g && f.sp < sp && sp-f.sp < near {
 			t.dropFrame(i)
 		}
 	}
@@ -330,6 +345,9 @@ func (t *thread) elsewhere(p *point) (*thread, int) {
 
 // returnedTo deals with a point that calls return to: the frames that wait here, from the stack just left.
 func (t *thread) returnedTo(p *point) {
+	if slices.ContainsFunc(t.frames, func(f frame) bool { return f.g != 0 }) {
+		t.followStack()
+	}
 	sp := t.sp()
 	word := uint64(t.proc.arch.WordSize())
 	at := t.waiting(p, sp-word)
@@ -339,7 +357,7 @@ func (t *thread) returnedTo(p *point) {
 	if at < 0 {
 		return
 	}
-	entry := t.frames[at].sp
+	entry, g := t.frames[at].sp, t.frames[at].g
 	for i := at; i < len(t.frames); {
 		f := &t.frames[i]
 		if f.sp != entry || f.ret != p {
@@ -353,7 +371,7 @@ func (t *thread) returnedTo(p *point) {
 		}
 		t.leave(t, i)
 	}
-	t.dropInside(at, entry)
+	t.dropInside(at, entry, g)
 }
 
 // waiting finds the first frame that waits at p for the return from the call with this stack pointer.

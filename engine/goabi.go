@@ -59,3 +59,37 @@ func exitsOf(t place.Target, code []byte, start uint64, a arch.Arch) ([]arch.Exi
 	}
 	return x86.Exits(code, start, a)
 }
+
+// onGoroutine reports whether a target is the entry of a function that runs on a goroutine, and has a pointer to it in r14.
+func onGoroutine(t place.Target) bool {
+	fn, ok := goFunction(t)
+	return ok && !fn.Assembly && t.File.WordSize() == 8
+}
+
+// Goroutines move between threads, and their stacks move when they grow. What is the same for a call all its life is
+// the goroutine and the distance from the end of its stack: the runtime copies what is in use to the end of the new stack,
+// and adjusts every pointer to it (runtime.copystack).
+
+// goStackEnd is the offset of stack.hi in the runtime's g, whose first field is stack{lo, hi}; compiled code knows it too.
+const goStackEnd = 8
+
+// followStack makes the frames of the goroutine that runs on this thread right again if its stack has moved. It returns the
+// goroutine and the end of its stack, zeros when they cannot be read.
+//
+// Precondition: the thread is at the entry, behind the stack check, or at an exit of a function that Go compiled.
+func (t *thread) followStack() (g, hi uint64) {
+	g = t.regs[x86.R14]
+	hi, ok := t.proc.space.pointer(g + goStackEnd)
+	if !ok || t.sp() > hi {
+		return 0, 0
+	}
+	for _, o := range t.proc.threads {
+		for i := range o.frames {
+			if f := &o.frames[i]; f.g == g && f.hi != hi {
+				f.sp += hi - f.hi
+				f.hi = hi
+			}
+		}
+	}
+	return g, hi
+}
