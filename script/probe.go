@@ -181,7 +181,7 @@ func (s *Script) parseProgram(p *Probe, at site, v goja.Value) {
 		if _, ok := handlerKinds[key]; ok {
 			programs++
 		}
-		s.parseProperty(p, property1{s: s, at: at, name: key, value: obj.Get(key)})
+		s.parseProperty(p, givenOption{s: s, at: at, name: key, value: obj.Get(key)})
 	}
 	if programs == 0 {
 		s.reject(at.argSpan(1), "add enter, post, leave or fault", "the probe has no program")
@@ -191,7 +191,7 @@ func (s *Script) parseProgram(p *Probe, at site, v goja.Value) {
 // handlerKinds are the handlers that are programs.
 var handlerKinds = map[string]js.HandlerKind{"enter": js.Enter, "post": js.Post, "leave": js.Leave, "fault": js.Fault}
 
-func (s *Script) parseProperty(p *Probe, o property1) {
+func (s *Script) parseProperty(p *Probe, o givenOption) {
 	if kind, ok := handlerKinds[o.name]; ok {
 		if fn, ok := o.function(); ok {
 			s.addHandler(p, kind, false, fn, o.valueSpan())

@@ -12,23 +12,23 @@ import (
 	"gotap/runtime"
 )
 
-// property1 is one property of the object given to probe.
-type property1 struct {
+// givenOption is one property of the object given to probe.
+type givenOption struct {
 	s     *Script
 	at    site
 	name  string
 	value goja.Value
 }
 
-func (o property1) span() diag.Span      { return o.at.propertySpan(1, o.name, false) }
-func (o property1) valueSpan() diag.Span { return o.at.propertySpan(1, o.name, true) }
+func (o givenOption) span() diag.Span      { return o.at.propertySpan(1, o.name, false) }
+func (o givenOption) valueSpan() diag.Span { return o.at.propertySpan(1, o.name, true) }
 
-func (o property1) wrong(want string) {
+func (o givenOption) wrong(want string) {
 	o.s.reject(o.valueSpan(), "", "%s must be %s, not %s", o.name, want, describe(o.value))
 }
 
 // function is the property as a function.
-func (o property1) function() (*goja.Object, bool) {
+func (o givenOption) function() (*goja.Object, bool) {
 	fn, ok := o.value.(*goja.Object)
 	if ok {
 		_, ok = goja.AssertFunction(fn)
@@ -40,7 +40,7 @@ func (o property1) function() (*goja.Object, bool) {
 }
 
 // integer is the property as an integer in a range.
-func (o property1) integer(lo, hi int64) int64 {
+func (o givenOption) integer(lo, hi int64) int64 {
 	n, ok := toInt(o.value)
 	if !ok {
 		o.wrong("an integer")
@@ -57,7 +57,7 @@ func (o property1) integer(lo, hi int64) int64 {
 	return n
 }
 
-func (o property1) boolean() bool {
+func (o givenOption) boolean() bool {
 	b, ok := o.value.Export().(bool)
 	if !ok {
 		o.wrong("true or false")
@@ -75,7 +75,7 @@ type ProbeOption struct {
 	Type string // in TypeScript's words
 	Doc  string
 
-	set func(p *Probe, o property1)
+	set func(p *Probe, o givenOption)
 }
 
 // ProbeOptions lists the table.
@@ -94,29 +94,29 @@ var handlerOptions = []ProbeOption{
 
 // probeOptions are all others, with what each sets.
 var probeOptions = []ProbeOption{
-	{"exit", "(e: Event) => void", "called on the host for each exit(…) of the programs", func(p *Probe, o property1) { p.callback = o.callback() }},
-	{"name", "string", "the probe's name in output and for gotap ctl; the first place when left out", func(p *Probe, o property1) {
+	{"exit", "(e: Event) => void", "called on the host for each exit(…) of the programs", func(p *Probe, o givenOption) { p.callback = o.callback() }},
+	{"name", "string", "the probe's name in output and for gotap ctl; the first place when left out", func(p *Probe, o givenOption) {
 		if !goja.IsString(o.value) || o.value.String() == "" {
 			o.wrong("text")
 			return
 		}
 		p.Name, p.Named = o.value.String(), true
 	}},
-	{"when", "(this: Call, c: LeaveContext) => unknown", "a program too: the handlers run only for hits of which it is true", func(p *Probe, o property1) {
+	{"when", "(this: Call, c: LeaveContext) => unknown", "a program too: the handlers run only for hits of which it is true", func(p *Probe, o givenOption) {
 		if fn, ok := o.function(); ok {
 			o.s.addHandler(p, js.Enter, true, fn, o.valueSpan())
 		}
 	}},
-	{"after", "number", "lets so many hits pass first", func(p *Probe, o property1) { p.After = uint64(o.integer(0, math.MaxInt64)) }},
-	{"every", "number", "takes one hit of so many", func(p *Probe, o property1) { p.Every = uint64(o.integer(1, math.MaxInt64)) }},
-	{"limit", "number", "disables the probe after so many hits", func(p *Probe, o property1) { p.Limit = uint64(o.integer(1, math.MaxInt64)) }},
+	{"after", "number", "lets so many hits pass first", func(p *Probe, o givenOption) { p.After = uint64(o.integer(0, math.MaxInt64)) }},
+	{"every", "number", "takes one hit of so many", func(p *Probe, o givenOption) { p.Every = uint64(o.integer(1, math.MaxInt64)) }},
+	{"limit", "number", "disables the probe after so many hits", func(p *Probe, o givenOption) { p.Limit = uint64(o.integer(1, math.MaxInt64)) }},
 	{"maxActive", "number", "calls of one thread that can be under way at once with a leave handler",
-		func(p *Probe, o property1) { p.MaxActive = int(o.integer(1, maxMaxActive)) }},
-	{"logMax", "number", "bytes one hit can log", func(p *Probe, o property1) { p.LogMax = int(o.integer(1, runtime.MaxLog)) }},
-	{"fuel", "number", "commands one run of a program can take", func(p *Probe, o property1) { p.Fuel = int(o.integer(1, runtime.MaxFuel)) }},
-	{"logOnFault", "boolean", "keeps the log of a hit whose program ends in a trap", func(p *Probe, o property1) { p.LogOnFault = o.boolean() }},
-	{"optional", "boolean", "no error when there is no such place", func(p *Probe, o property1) { p.Optional = o.boolean() }},
-	{"disabled", "boolean", "starts disabled, until enable()", func(p *Probe, o property1) { p.Disabled = o.boolean() }},
+		func(p *Probe, o givenOption) { p.MaxActive = int(o.integer(1, maxMaxActive)) }},
+	{"logMax", "number", "bytes one hit can log", func(p *Probe, o givenOption) { p.LogMax = int(o.integer(1, runtime.MaxLog)) }},
+	{"fuel", "number", "commands one run of a program can take", func(p *Probe, o givenOption) { p.Fuel = int(o.integer(1, runtime.MaxFuel)) }},
+	{"logOnFault", "boolean", "keeps the log of a hit whose program ends in a trap", func(p *Probe, o givenOption) { p.LogOnFault = o.boolean() }},
+	{"optional", "boolean", "no error when there is no such place", func(p *Probe, o givenOption) { p.Optional = o.boolean() }},
+	{"disabled", "boolean", "starts disabled, until enable()", func(p *Probe, o givenOption) { p.Disabled = o.boolean() }},
 }
 
 // probeNames lists all properties probe knows.
@@ -130,7 +130,7 @@ func probeNames() []string {
 }
 
 // setterOf is what sets an option that is no handler; nil when there is none of that name.
-func setterOf(name string) func(p *Probe, o property1) {
+func setterOf(name string) func(p *Probe, o givenOption) {
 	for _, o := range probeOptions {
 		if o.Name == name {
 			return o.set
@@ -140,7 +140,7 @@ func setterOf(name string) func(p *Probe, o property1) {
 }
 
 // callback is the property as a callback of the host.
-func (o property1) callback() goja.Callable {
+func (o givenOption) callback() goja.Callable {
 	obj, ok := o.function()
 	if !ok {
 		return nil

@@ -99,14 +99,6 @@ func (c site) span() diag.Span {
 	return c.src.file.NodeSpan(c.call.Node)
 }
 
-// callee is the name that is called.
-func (c site) callee() diag.Span {
-	if c.call.Node == nil {
-		return c.at
-	}
-	return c.src.file.NodeSpan(c.call.Node.Callee)
-}
-
 // argument is the syntax tree of argument n, or nil.
 func (c site) argument(n int) ast.Expression {
 	if c.call.Node == nil || n >= len(c.call.Node.ArgumentList) {

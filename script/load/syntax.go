@@ -124,6 +124,9 @@ func likely(src string, offset int, token string) string {
 		return "types are for .ts files"
 	}
 	before := strings.TrimRight(src[:offset], " \t\r\n")
+	if typeWord.MatchString(before) {
+		return "types are for .ts files"
+	}
 	if before == "" || token == "" || strings.ContainsAny(token[:1], ")]};,.") {
 		return ""
 	}
@@ -132,6 +135,9 @@ func likely(src string, offset int, token string) string {
 	}
 	return ""
 }
+
+// typeWord is the beginning of a declaration of TypeScript.
+var typeWord = regexp.MustCompile(`(?m)^\s*(?:interface|type|enum|declare|namespace|abstract)$`)
 
 func isWord(b byte) bool {
 	return b == '_' || b == '$' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z'

@@ -96,8 +96,6 @@ type Info struct {
 	Big       []*ast.NumberLiteral // numbers a double does not hold exactly
 	edits     []func()             // changes to the tree, inner before outer
 	stmts     []func()             // changes to statement lists, after them
-	heads     map[*[]ast.Statement][]ast.Statement
-	tree      *ast.Program
 }
 
 // Options say where the numbers of this file's functions and slots begin: they are unique in a script of several files.
