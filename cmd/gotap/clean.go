@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"gotap/engine"
+)
+
+func newClean(w *World) *cobra.Command {
+	return &cobra.Command{
+		Use:   "clean PID",
+		Short: "Restore what a killed session left in a process",
+		Long: `clean compares the code of a process with the files it comes from, and takes breakpoints out that a session left which was
+killed together with its supervisor. In a process that has none it changes nothing.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			pid, err := parsePid(args[0])
+			if err != nil {
+				return withStatus(statusUsage, err)
+			}
+			done, err := engine.Clean(pid)
+			for _, place := range done.Restored {
+				fmt.Fprintf(w.Stdout, "restored %s\n", place)
+			}
+			if err != nil {
+				return withStatus(statusTarget, err)
+			}
+			if len(done.Restored) == 0 {
+				fmt.Fprintf(w.Stdout, "process %d: nothing to restore\n", pid)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"gotap/arch"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+)
+
+// Cleaned says what Clean found.
+type Cleaned struct {
+	Restored []string // places, as "libc.so.6+0x97a20"
+}
+
+// cleanPatience is how long Clean waits for a session that is on its way out: the death of its supervisor makes a
+// session let go by itself, which takes a moment.
+const cleanPatience = 3 * time.Second
+
+// Clean takes out of a process what a session left in it that was killed before it could do so: breakpoints in code that
+// comes from files. There is no list to go by, so the code is compared with the files: a breakpoint instruction in memory, where the
+// file has another instruction whose first byte it stands on, is one that was left behind. Everything else that differs is the
+// process's own business. A process that is being traced is not touched: its tracer will clean up, or knows why not.
+//
+// Writing one byte of an instruction while threads run is safe: a thread fetches either the old or the new byte, and
+// both are whole instructions (see Poke).
+func Clean(pid int) (Cleaned, error) {
+	var c Cleaned
+	if err := awaitUntraced(pid); err != nil {
+		return c, err
+	}
+	mem, err := ptrace.OpenMemory(pid)
+	if err != nil {
+		return c, &AttachError{Pid: pid, Err: err, help: "gotap doctor tells what this user may do"}
+	}
+	defer mem.Close()
+	var cache module.Cache
+	defer cache.Close()
+	mods, err := cache.Load(pid)
+	if err != nil {
+		return c, fmt.Errorf("cannot read the modules of process %d: %w", pid, err)
+	}
+	var all error
+	for i := range mods {
+		if mods[i].File != nil && mods[i].Err == nil {
+			all = errors.Join(all, c.module(mem, &mods[i]))
+		}
+	}
+	return c, all
+}
+
+// awaitUntraced waits for a tracer to go, and says who it is when it stays.
+func awaitUntraced(pid int) error {
+	for end := time.Now().Add(cleanPatience); ; time.Sleep(20 * time.Millisecond) {
+		if statusField(pid, "Tgid") == "" {
+			return &AttachError{Pid: pid, Err: ErrNoProcess}
+		}
+		by, _ := strconv.Atoi(statusField(pid, "TracerPid"))
+		if by == 0 {
+			return nil
+		}
+		if time.Now().After(end) {
+			return &AttachError{Pid: pid, Err: fmt.Errorf("it is being traced, by process %d (%s)", by, readName(by)),
+				help: "a running session takes its probes out itself when it ends"}
+		}
+	}
+}
+
+// module restores one module.
+func (c *Cleaned) module(mem *ptrace.Memory, m *module.Loaded) error {
+	a := archs[m.File.WordSize()]
+	for _, text := range m.File.Text() {
+		if err := c.section(mem, m, a, text); err != nil {
+			return fmt.Errorf("cannot clean %s: %w", m.Path, err)
+		}
+	}
+	return nil
+}
+
+// cleanChunk is how much code is compared at a time.
+const cleanChunk = 64 << 10
+
+func (c *Cleaned) section(mem *ptrace.Memory, m *module.Loaded, a arch.Arch, text module.Range) error {
+	now := make([]byte, cleanChunk)
+	for at := text.Start; at < text.End; at += cleanChunk {
+		file, err := m.File.Code(at, int(min(cleanChunk, text.End-at)))
+		if err != nil || len(file) == 0 {
+			return err
+		}
+		n := mem.PeekAvailable(m.Addr(at), now[:len(file)])
+		for i := range n {
+			if now[i] != a.Breakpoint()[0] || now[i] == file[i] || !isInsn(m, a, at+uint64(i)) {
+				continue
+			}
+			if err := mem.Poke(m.Addr(at+uint64(i)), file[i:i+1], 0); err != nil {
+				return err
+			}
+			c.Restored = append(c.Restored, fmt.Sprintf("%s+%#x", m.Path, at+uint64(i)))
+		}
+	}
+	return nil
+}
+
+// isInsn reports whether the file has an instruction at an address, as far as that can be told without its function.
+func isInsn(m *module.Loaded, a arch.Arch, vaddr uint64) bool {
+	code, err := m.File.Code(vaddr, 16)
+	if err != nil {
+		return false
+	}
+	_, err = a.Decode(code, vaddr)
+	return err == nil
+}

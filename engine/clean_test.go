@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+	"gotap/engine/testenv"
+)
+
+// TestCleanRestoresWhatWasLeft plants what a killed session leaves, and bytes that are none of its business.
+func TestCleanRestoresWhatWasLeft(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}()
+	pid := cmd.Process.Pid
+	addr, vaddr := awaitFunction(t, pid, "malloc")
+	mem, err := ptrace.OpenMemory(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	var before [2]byte
+	if err := mem.Peek(addr, before[:]); err != nil {
+		t.Fatal(err)
+	}
+	if err := mem.Poke(addr, []byte{0xcc, before[1] ^ 1}, 0); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Clean(pid)
+	if err != nil || len(got.Restored) != 1 {
+		t.Fatalf("restored %v (malloc is at %#x), %v", got.Restored, vaddr, err)
+	}
+	var after [2]byte
+	if err := mem.Peek(addr, after[:]); err != nil {
+		t.Fatal(err)
+	}
+	if after != [2]byte{before[0], before[1] ^ 1} {
+		t.Errorf("memory is % x, was % x with the second byte changed by the process itself", after, before)
+	}
+	if again, err := Clean(pid); err != nil || len(again.Restored) != 0 {
+		t.Errorf("a second time: restored %v, %v", again.Restored, err)
+	}
+}
+
+func TestCleanRefuses(t *testing.T) {
+	if _, err := Clean(1 << 22); err == nil {
+		t.Error("cleaned a process that does not exist")
+	}
+	if got, err := Clean(os.Getpid()); err != nil || len(got.Restored) != 0 {
+		t.Errorf("this process: restored %v, %v", got.Restored, err)
+	}
+}
+
+// awaitFunction waits until a process has mapped libc, and finds a function in it.
+func awaitFunction(t *testing.T, pid int, name string) (addr, vaddr uint64) {
+	t.Helper()
+	for range 1000 {
+		var cache module.Cache
+		mods, err := cache.Load(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range mods {
+			if m := &mods[i]; m.File != nil && isLibc(m.Path) {
+				found := m.File.Lookup(name)
+				if len(found) == 0 {
+					t.Fatalf("%s has no %s", m.Path, name)
+				}
+				return m.Addr(found[0].Func.Addr), found[0].Func.Addr
+			}
+		}
+		cache.Close()
+	}
+	t.Fatal("libc was never mapped")
+	return 0, 0
+}
+
+func isLibc(path string) bool { return len(path) > 9 && path[len(path)-9:] == "libc.so.6" }
