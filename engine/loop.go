@@ -59,6 +59,7 @@ func (l *loop) start(body func()) {
 			return
 		}
 		l.tid.Store(int32(ptrace.Tid()))
+		ptrace.QuietStops()
 		close(ready)
 		defer l.finish()
 		body()
