@@ -45,6 +45,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	f.BoolVar(&o.unsafe, "unsafe", false, "allow programs to change the target")
 	f.StringVar(&o.engine, "engine", "auto", "auto, emulate or step")
+	f.StringVar(&o.remote, "remote", "", "trace through a GDB stub at HOST:PORT (not in this build)")
 	f.StringVar(&o.missing, "missing", "error", "what a place that is not found is: error, warn or ignore")
 	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most")
 	f.BoolVar(&o.stats, "stats", false, "tell at the end what every probe did")
@@ -189,6 +190,9 @@ func (p *plan) checkWords() error {
 		p.json = p.format == "json"
 	default:
 		return fmt.Errorf("--format is text or json, not %q", p.format)
+	}
+	if p.remote != "" {
+		return &hintError{fmt.Errorf("--remote %s: this build has no remote back end", p.remote), "it traces local processes: -p PID, or -- COMMAND"}
 	}
 	switch p.missing {
 	case "error", "warn", "ignore":

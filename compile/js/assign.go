@@ -41,7 +41,7 @@ func (l *lowering) target(o operand, at diag.Span) (place, bool) {
 	case bad:
 		return nil, false
 	case argument:
-		return l.target(variable{o.sym}, at)
+		return l.target(variable(o), at)
 	case variable:
 		if o.sym.fixed {
 			l.errorf(at, "declare it with let", "%s is a constant", o.sym.name)

@@ -21,7 +21,6 @@ type generator struct {
 	loops        int
 	fuel         int // statements left
 	inLoop       bool
-	constants    int // variables v4 … are constants
 }
 
 // prelude defines what the other text computes with. B hides a condition from goja's compiler, which miscompiles jumps

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -205,7 +206,10 @@ func TestGoTableDamaged(t *testing.T) {
 }
 
 func BenchmarkGoTable(b *testing.B) {
-	path := filepath.Join(runtime.GOROOT(), "bin", "go")
+	path, err := exec.LookPath("go")
+	if err != nil {
+		b.Fatal(err)
+	}
 	for b.Loop() {
 		f, err := Open(path)
 		if err != nil {

@@ -235,15 +235,16 @@ func (p operandParser) symbol(name string, offset int64) (compile.Access, error)
 	}
 	a := compile.Access{Base: compile.BaseAddr, Type: compile.TypeInt}
 	s := p.f.table()
-	for _, n := range s.byData.find(name) {
-		if v := s.vars[n.of]; !v.TLS {
-			a.Value = int64(v.Addr) + offset
-			return a, nil
+	if found := s.byData.find(name); len(found) > 0 {
+		v := s.vars[found[0].of]
+		if v.TLS {
+			return a, fmt.Errorf("%s is thread-local", name)
 		}
-		return a, fmt.Errorf("%s is thread-local", name)
+		a.Value = int64(v.Addr) + offset
+		return a, nil
 	}
-	for _, n := range s.byName.find(name) {
-		a.Value = int64(s.funcs[n.of].Addr) + offset
+	if found := s.byName.find(name); len(found) > 0 {
+		a.Value = int64(s.funcs[found[0].of].Addr) + offset
 		return a, nil
 	}
 	return a, fmt.Errorf("the file has no symbol %s", name)
