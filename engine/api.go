@@ -36,7 +36,11 @@ type Config struct {
 	// Notify is called on the tracing thread for every lifecycle event; it must not block.
 	Notify func(Event)
 	// Warn is told, once each, what the user should know (skipped sites, refused places); it must not block.
-	Warn func(string)
+	Warn    func(string)
+	CoreDir string // where cores are written; "": the working directory
+	// Dumped is told of every core that a program asked for: where it is, or why there is none. Tracing thread; it must not
+	// block.
+	Dumped func(pid int, path string, size int64, err error)
 }
 
 // Handlers are the programs of one probe. Any may be nil.

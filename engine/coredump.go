@@ -1,4 +1,80 @@
 package engine
 
-// dump writes a core of the thread's process.
-func (t *thread) dump() {}
+import (
+	"fmt"
+	"os"
+
+	"gotap/engine/core"
+	"gotap/engine/ptrace"
+)
+
+// dump writes a core of the thread's process, and lets it go on. All its threads stand still
+// meanwhile. The thread is stopped, and its registers are as it will go on with.
+func (t *thread) dump() {
+	var name [16]byte
+	path, size, err := t.s.writeCore(t, string(name[:t.readComm(name[:])]))
+	if err != nil {
+		err = fmt.Errorf("cannot write a core of process %d: %w", t.proc.pid, err)
+	}
+	if t.s.cfg.Dumped != nil {
+		t.s.cfg.Dumped(t.proc.pid, path, size, err)
+	}
+}
+
+// writeCore writes a core that shows a thread first. What is left of a failed one is removed.
+func (s *Session) writeCore(t *thread, name string) (path string, size int64, err error) {
+	held := s.holdWorld(t)
+	defer s.releaseWorld(held)
+	p, err := core.Describe(t.proc.pid, t.proc.arch.WordSize())
+	if err != nil {
+		return "", 0, err
+	}
+	p.Threads = append(p.Threads, t.coreThread())
+	for _, o := range t.proc.threads {
+		if o != t && o.stopped && !o.listening {
+			p.Threads = append(p.Threads, o.coreThread())
+		}
+	}
+	p.Read = t.proc.space.peek
+	f, err := core.Create(s.cfg.CoreDir, name, t.tid)
+	if err != nil {
+		return "", 0, err
+	}
+	size, err = core.Write(f, p)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return f.Name(), size, err
+}
+
+// coreThread is a stopped thread for a core. One that is in the middle of a step out of line is shown at the instruction that
+// it steps.
+func (t *thread) coreThread() core.Thread {
+	c := core.Thread{Tid: t.tid, Pending: hexField(t.tid, "SigPnd"), Blocked: hexField(t.tid, "SigBlk")}
+	ptrace.GetRegs(t.tid, &c.Regs)
+	if t.step.active {
+		if off := c.Regs[t.proc.arch.PC()] - t.step.slot; off <= uint64(t.step.p.length) {
+			c.Regs[t.proc.arch.PC()] = t.step.p.addr + off
+		}
+	}
+	if t.masked {
+		c.Blocked = t.mask
+	}
+	var fp ptrace.FPRegs
+	if ptrace.GetFPRegs(t.tid, &fp) == 0 {
+		c.Float = fp[:]
+	}
+	return c
+}
+
+// peek reads memory whatever its protection is, without breakpoints; it returns how many bytes could be read.
+func (sp *space) peek(addr uint64, p []byte) int {
+	n := sp.mem.PeekAvailable(addr, p)
+	if addr < sp.hi && addr+uint64(n) > sp.lo {
+		sp.mask(addr, p[:n])
+	}
+	return n
+}

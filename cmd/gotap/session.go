@@ -101,7 +101,7 @@ func (r *run) load(text scriptText) error {
 	r.current.Store(loaded)
 	r.session, err = engine.New(engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
-		Notify: r.lifecycle, Warn: r.warn,
+		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped,
 	})
 	if err != nil {
 		return withStatus(statusTarget, err)

@@ -25,6 +25,15 @@ func (r *run) status(format string, args ...any) {
 // warn is called by the engine, on its thread.
 func (r *run) warn(text string) { r.note("%s", text) }
 
+// dumped is called by the engine, on its thread, for every core. One that could not be written is an error.
+func (r *run) dumped(pid int, path string, size int64, err error) {
+	if err != nil {
+		r.complain(err)
+		return
+	}
+	r.note("core of process %d: %s (%d KB)", pid, path, size>>10)
+}
+
 // complain tells an error; it is a record in JSON.
 func (r *run) complain(err error) {
 	var list diag.List

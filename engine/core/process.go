@@ -1,0 +1,141 @@
+package core
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"gotap/arch"
+	"gotap/engine/module"
+)
+
+// Process is what a core holds. Describe fills in all but Threads and Read.
+type Process struct {
+	Pid      int
+	Word     int // bytes of a pointer: 4 or 8
+	Mappings []Mapping
+	Auxv     []byte // as the kernel gave it, in words of the process
+	Info     Info
+
+	// Threads are the threads with their registers; debuggers take the first for the one the core is about.
+	Threads []Thread
+	// Read fills p from addr and returns how many bytes could be read.
+	Read func(addr uint64, p []byte) int
+}
+
+// Thread is a stopped thread.
+type Thread struct {
+	Tid     int
+	Regs    arch.Regs // in the order of the kernel's struct user_regs_struct for x86-64, also for 32-bit processes
+	Float   []byte    // the FXSAVE image, 512 bytes; nil when it could not be read
+	Signal  int       // it is about to get, 0 for none
+	Pending uint64    // signals that wait for it: bit n-1 is signal n
+	Blocked uint64    // signals it blocks
+}
+
+// Mapping is a mapping of the process.
+type Mapping struct {
+	module.Mapping
+	Dump bool // its contents belong into a core
+}
+
+// Info is what a core says of the process as a whole.
+type Info struct {
+	State                byte // as /proc/PID/stat has it: 'R', 'S', 't' …
+	Nice                 int
+	Flags                uint64
+	UID, GID             int
+	Ppid, Group, Session int
+	Name                 string // at most 15 bytes
+	Args                 string // the command line, joined by blanks
+}
+
+// Describe reads what /proc tells of a process whose pointers have word bytes.
+func Describe(pid, word int) (*Process, error) {
+	p := &Process{Pid: pid, Word: word}
+	maps, err := module.Maps(pid)
+	if err != nil {
+		return nil, err
+	}
+	skip := undumped(read(pid, "smaps"))
+	for _, m := range maps {
+		if isKernel(m.Start, word) {
+			continue
+		}
+		p.Mappings = append(p.Mappings, Mapping{m, m.Read && !skip[m.Start]})
+	}
+	p.Auxv = []byte(read(pid, "auxv"))
+	if err := p.Info.parse(read(pid, "stat")); err != nil {
+		return nil, fmt.Errorf("cannot describe process %d: %w", pid, err)
+	}
+	status := read(pid, "status")
+	p.Info.UID, p.Info.GID = firstNumber(status, "Uid:"), firstNumber(status, "Gid:")
+	p.Info.Args = strings.TrimRight(strings.ReplaceAll(read(pid, "cmdline"), "\x00", " "), " ")
+	return p, nil
+}
+
+// isKernel reports whether an address is in the kernel's half, where the vsyscall page is: nothing in it is the process's.
+func isKernel(addr uint64, word int) bool { return word == 8 && addr>>63 != 0 }
+
+func read(pid int, name string) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// undumped are the starts of mappings that the text of a smaps file marks as not to be dumped: "dd" is MADV_DONTDUMP, "io"
+// memory of a device, which reading may disturb.
+func undumped(smaps string) map[uint64]bool {
+	skip := map[uint64]bool{}
+	var start uint64
+	for line := range strings.Lines(smaps) {
+		if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok {
+			for f := range strings.FieldsSeq(flags) {
+				if f == "dd" || f == "io" {
+					skip[start] = true
+				}
+			}
+			continue
+		}
+		first, _, found := strings.Cut(line, "-")
+		if addr, err := strconv.ParseUint(first, 16, 64); found && err == nil {
+			start = addr
+		}
+	}
+	return skip
+}
+
+// parse reads the text of /proc/PID/stat (proc_pid_stat(5)). The name stands in brackets and may hold anything, brackets
+// included.
+func (i *Info) parse(stat string) error {
+	open, end := strings.IndexByte(stat, '('), strings.LastIndexByte(stat, ')')
+	if open < 0 || end < open {
+		return fmt.Errorf("no name in %q", stat)
+	}
+	i.Name = stat[open+1 : end]
+	fields := strings.Fields(stat[end+1:])
+	const nice = 19 - 3 // field 19, counted from the state, which is field 3
+	if len(fields) <= nice {
+		return fmt.Errorf("only %d fields behind the name", len(fields))
+	}
+	i.State = fields[0][0]
+	i.Ppid, i.Group, i.Session = number(fields[1]), number(fields[2]), number(fields[3])
+	i.Flags, _ = strconv.ParseUint(fields[6], 10, 64)
+	i.Nice = number(fields[nice])
+	return nil
+}
+
+// firstNumber is the first number behind a name in the text of a status file.
+func firstNumber(status, name string) int {
+	_, rest, _ := strings.Cut("\n"+status, "\n"+name)
+	first, _, _ := strings.Cut(strings.TrimLeft(rest, " \t"), "\t")
+	return number(first)
+}
+
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}

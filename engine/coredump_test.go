@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"bytes"
+	"debug/elf"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gotap/engine/testenv"
+	"gotap/runtime"
+)
+
+// dumpAt runs a program of testdata/dumped.c with a probe that asks for a core at the second call of give.
+func dumpAt(t *testing.T, path string) (core string, tg *target) {
+	t.Helper()
+	dir := t.TempDir()
+	var paths []string
+	w := newWorld(t, Config{Follow: FollowThreads, CoreDir: dir, Dumped: func(_ int, path string, size int64, err error) {
+		if err != nil || size < 4096 {
+			t.Errorf("%d bytes, %v", size, err)
+		}
+		paths = append(paths, path)
+	}})
+	tg = w.launch(path)
+	code := w.code()
+	code.Insts[0].A = uint32(runtime.ExitDump)
+	w.probe("give", Handlers{Enter: code}, func(p *ProbeSpec) { p.After, p.Limit = 1, 1 })
+	w.run()
+	w.Close(false)
+	if len(paths) != 1 || filepath.Dir(paths[0]) != dir || !strings.HasPrefix(filepath.Base(paths[0]), "core.dumped") {
+		t.Fatalf("cores %q", paths)
+	}
+	return paths[0], tg
+}
+
+// TestCore has gdb read a core: the threads with their stacks, memory, vector registers, the auxiliary vector.
+func TestCore(t *testing.T) {
+	for name, flags := range map[string][]string{"64": nil, "32": {"-m32"}, "static": {"-static"}} {
+		t.Run(name, func(t *testing.T) {
+			testenv.Require(t, testenv.GDB)
+			if name == "32" {
+				testenv.Require(t, testenv.M32)
+			}
+			path := program(t, "dumped.c", flags...)
+			core, tg := dumpAt(t, path)
+			want(t, "output", tg.output(), "6 never written\n")
+			out, err := exec.Command("gdb", "-q", "-nx", "-batch", "-ex", "bt", "-ex", "print secret", "-ex", "print fixed",
+				"-ex", "thread apply all bt", "-ex", "thread 2", "-ex", "print $xmm5.v2_double[0]", "-ex", "info auxv", "-ex", "info proc mappings",
+				path, core).CombinedOutput()
+			if err != nil {
+				t.Fatalf("gdb: %v\n%s", err, out)
+			}
+			for _, text := range []string{"#0  ", " in give (n=", " in main ()", `"in the heap"`, `"never written"`,
+				"Thread 3 ", "wait (pipe_end=", "= 1.25", "AT_EXECFN", path + "\n"} {
+				if !bytes.Contains(out, []byte(text)) {
+					t.Errorf("gdb does not say %q", text)
+				}
+			}
+			if t.Failed() {
+				t.Logf("%s", out)
+			}
+		})
+	}
+}
+
+// TestCoreText compares the code in a core with the program's file: our breakpoints must not be in it.
+func TestCoreText(t *testing.T) {
+	path := program(t, "dumped.c", "-no-pie")
+	core, _ := dumpAt(t, path)
+	exe, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exe.Close()
+	dump, err := elf.Open(core)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dump.Close()
+	text := exe.Section(".text")
+	file, err := text.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range dump.Progs {
+		if p.Type != elf.PT_LOAD || text.Addr < p.Vaddr || text.Addr+text.Size > p.Vaddr+p.Filesz {
+			continue
+		}
+		memory := make([]byte, len(file))
+		if _, err := p.ReadAt(memory, int64(text.Addr-p.Vaddr)); err != nil {
+			t.Fatal(err)
+		}
+		want(t, "text is as in the file", bytes.Equal(memory, file), true)
+		return
+	}
+	t.Fatal("the core has no text")
+}
