@@ -111,6 +111,10 @@ func (s *Session) attach(pid int) error {
 		s.letProcessGo(p)
 		return &AttachError{Pid: pid, Err: errors.New("it ended")}
 	}
+	for tid := range p.threads {
+		p.checkTrapAction(tid)
+		break
+	}
 	s.rescan(p)
 	return nil
 }

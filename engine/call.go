@@ -24,8 +24,8 @@ import (
 
 // frame is one call of a function, for one probe.
 type frame struct {
-	pl   *placement // nil: the call of a function that chooses an implementation
-	pick *ifunc
+	pl   *placement // nil: nobody's but the engine's
+	then func(*thread) // what the engine itself waits for
 	fn   *function
 	sp   uint64 // follows the stack of a goroutine when that moves
 	g    uint64 // the goroutine; 0: no call of Go's
@@ -364,9 +364,9 @@ func (t *thread) returnedTo(p *point) {
 			i++
 			continue
 		}
-		if f.pick != nil {
-			t.chosen(f.pick)
+		if then := f.then; then != nil {
 			t.dropFrame(i)
+			then(t)
 			continue
 		}
 		t.leave(t, i)

@@ -85,6 +85,7 @@ func (s *Session) addThread(parent *thread, tid int) {
 	}
 	t := s.newThread(parent.proc, tid)
 	t.fresh = true
+	t.proc.checkTrapAction(parent.tid) // Go programs have set their handlers by now, without the C library
 	t.silent = parent.silent || s.cfg.Follow == FollowNone
 	if !t.proc.silent && s.cfg.Follow != FollowNone {
 		s.notify(Event{Kind: EventThread, Pid: t.proc.pid, Tid: parent.tid, Child: tid})
@@ -117,6 +118,7 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 	if !p.silent {
 		s.names.fork(from.pid, pid)
 		p.watches = from.watches
+		p.trap = from.trap
 	}
 	if !from.silent {
 		s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: parent.tid, Child: pid})
@@ -242,7 +244,7 @@ func (s *Session) unfollow(t *thread) {
 // newImage takes up the image of a process that has just started to run it, and arms all probes in it.
 func (s *Session) newImage(t *thread) bool {
 	p := t.proc
-	p.exec = true
+	p.exec, p.trap = true, trapAction{}
 	a := archs[8]
 	if t.getRegs() && t.regs[x86.CS] == codeSegment32 {
 		a = archs[4]

@@ -171,6 +171,9 @@ func (t *thread) finish(sig int) {
 		t.commit()
 	}
 	t.setRegs()
+	if tr := &t.proc.trap; (tr.caught || tr.due) && sig == 0 {
+		t.restoreTrapAction()
+	}
 	t.resume(sig)
 }
 

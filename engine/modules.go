@@ -129,6 +129,9 @@ func (s *Session) rescan(p *process) {
 	s.forget(sp, old)
 	added := fresh(old, mods)
 	s.watchLoader(sp)
+	if !p.silent {
+		s.watchSigaction(sp, added)
+	}
 	s.armAll(p, added)
 	for i := range added {
 		if !p.silent {
@@ -280,7 +283,7 @@ func (t *thread) picking(p *point) {
 		if pick.probe.removed {
 			continue
 		}
-		f := frame{pick: pick, sp: t.sp()}
+		f := frame{then: func(t *thread) { t.chosen(pick) }, sp: t.sp()}
 		if f.ret = t.awaitReturn(f.sp); f.ret != nil {
 			t.frames = append(t.frames, f)
 		}

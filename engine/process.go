@@ -22,6 +22,7 @@ type process struct {
 	launched bool
 	exec     bool // it has called exec since it was created: its image is its own
 	watches  []*watch
+	trap     trapAction
 }
 
 // space is an address space, with the breakpoints in it. Processes share one between vfork and exec, and after a clone with

@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestSignals runs programs that check every signal they get, with probes on all their own instructions.
+func TestSignals(t *testing.T) {
+	path := program(t, "signals.c")
+	for _, args := range []string{"queue 50", "trap 10", "divide 10", "illegal 10", "alternate 10", "wait 20", "storm 300", "parent 1", "blocked 10"} {
+		for _, inPlace := range []bool{false, true} {
+			eachEngine(t, func(t *testing.T, e Engine) {
+				if inPlace && e != Step {
+					return
+				}
+				w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
+				w.do(func() error { w.inPlaceOnly = inPlace; return nil })
+				args := strings.Fields(args)
+				tg := w.launch(path, args...)
+				n := w.counter()
+				for _, f := range []string{"work+*", "on+*", "on_any+*", "divide+*", "own_trap+*", "illegal+*", "main+*"} {
+					if f == "main+*" && inPlace { // sender's usleep would be held up for ever and a day
+						continue
+					}
+					if _, err := w.tryProbe("signals*:"+f, Handlers{Enter: w.counts(n)}); err != nil {
+						t.Error(err)
+					}
+				}
+				w.run()
+				if tg.output() != args[0]+" bad=0\n" || n.get() == 0 {
+					t.Errorf("%v: %d hits, output %q", args, n.get(), tg.output())
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,187 @@
+/* signals MODE N: a program's own signals, which a tracer must neither lose, add, change nor reorder. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define FUNC __attribute__((noipa))
+static volatile long handled, bad, wanted;
+static char stack[65536];
+
+FUNC long work(long i) { __asm__ volatile("" ::: "memory"); return i + 1; }
+
+/* raises the program's own trap, of the program's own making */
+FUNC void own_trap(void);
+extern char after_trap[];
+__asm__(".text\n.globl own_trap\n.type own_trap,@function\nown_trap: nop\n int3\n.globl after_trap\nafter_trap: nop\n ret\n.size own_trap,.-own_trap\n");
+
+FUNC long divide(long a, long b)
+{
+	long q;
+	__asm__ volatile(".globl the_division\n mov %1,%%rax\n cqo\n mov %2,%%rcx\nthe_division: idivq %%rcx\n mov %%rax,%0"
+			 : "=m"(q) : "r"(a), "r"(b) : "rax", "rcx", "rdx", "cc", "memory");
+	return q;
+}
+
+FUNC void illegal(void) { __asm__ volatile(".globl the_ud\nthe_ud: ud2"); }
+
+FUNC void on(int sig, siginfo_t *si, void *context)
+{
+	extern char the_division[], the_ud[];
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+	char here;
+	if (regs[REG_EFL] & 0x100)
+		bad++; /* somebody single-steps us, and shows */
+	if (sig == SIGFPE) {
+		bad += si->si_code != FPE_INTDIV || si->si_addr != the_division || regs[REG_RIP] != (greg_t)the_division;
+		regs[REG_RCX] = 1;
+	} else if (sig == SIGILL) {
+		bad += si->si_addr != the_ud || regs[REG_RIP] != (greg_t)the_ud;
+		regs[REG_RIP] += 2;
+	} else if (sig == SIGTRAP && si->si_code > 0) {
+		bad += regs[REG_RIP] != (greg_t)after_trap;
+	} else if (sig == SIGTRAP) {
+		bad += si->si_code != SI_TKILL || si->si_pid != getpid();
+	} else if (sig >= SIGRTMIN) {
+		bad += si->si_code != SI_QUEUE || si->si_value.sival_int != wanted++ || si->si_pid != getpid();
+	} else if (sig == SIGUSR2) {
+		bad += &here < stack || &here >= stack + sizeof stack;
+	}
+	handled++;
+	work(handled);
+}
+
+static void catch(int sig, int flags)
+{
+	struct sigaction sa = { .sa_sigaction = on, .sa_flags = SA_SIGINFO | flags };
+	sigaction(sig, &sa, NULL);
+}
+
+/* adds up without pause while another thread sends it signals */
+static volatile int stop;
+static void *sender(void *to)
+{
+	while (!stop)
+		pthread_sigqueue(*(pthread_t *)to, SIGRTMIN, (union sigval){ .sival_int = (int)handled }), usleep(300);
+	return NULL;
+}
+
+static void on_any(int sig, siginfo_t *si, void *context)
+{
+	handled++;
+	work(sig);
+	(void)si, (void)context;
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argv[1];
+	long n = argc > 2 ? atol(argv[2]) : 10;
+
+	if (!strcmp(mode, "queue")) {
+		sigset_t rt, old;
+		catch(SIGRTMIN, 0);
+		sigemptyset(&rt);
+		sigaddset(&rt, SIGRTMIN);
+		for (long i = 0; i < n; i += 5) { /* five at once, in their order */
+			sigprocmask(SIG_BLOCK, &rt, &old);
+			for (int k = 0; k < 5; k++)
+				sigqueue(getpid(), SIGRTMIN, (union sigval){ .sival_int = (int)i + k });
+			sigprocmask(SIG_SETMASK, &old, NULL);
+			work(i);
+		}
+		bad += handled != n;
+	} else if (!strcmp(mode, "trap")) {
+		catch(SIGTRAP, 0);
+		for (long i = 0; i < n; i++) {
+			raise(SIGTRAP);
+			own_trap();
+		}
+		bad += handled != 2 * n;
+	} else if (!strcmp(mode, "blocked")) { /* breakpoints while SIGTRAP is blocked, or ignored */
+		sigset_t all, old, now;
+		catch(SIGTRAP, 0);
+		sigfillset(&all);
+		sigprocmask(SIG_SETMASK, &all, &old);
+		for (long i = 0; i < n; i++)
+			work(i);
+		sigprocmask(SIG_SETMASK, NULL, &now);
+		bad += sigismember(&now, SIGTRAP) != 1;
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		raise(SIGTRAP);
+		bad += handled != 1;
+	} else if (!strcmp(mode, "divide")) {
+		catch(SIGFPE, 0);
+		for (long i = 0; i < n; i++)
+			bad += divide(i, 0) != i;
+		bad += handled != n;
+	} else if (!strcmp(mode, "illegal")) {
+		catch(SIGILL, 0);
+		for (long i = 0; i < n; i++)
+			illegal();
+		bad += handled != n;
+	} else if (!strcmp(mode, "alternate")) {
+		stack_t ss = { .ss_sp = stack, .ss_size = sizeof stack };
+		sigaltstack(&ss, NULL);
+		catch(SIGUSR2, SA_ONSTACK);
+		for (long i = 0; i < n; i++)
+			raise(SIGUSR2);
+		bad += handled != n;
+	} else if (!strcmp(mode, "wait")) {
+		sigset_t set;
+		siginfo_t si;
+		struct timespec second = { 5, 0 };
+		sigemptyset(&set);
+		sigaddset(&set, SIGRTMIN);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		for (long i = 0; i < n; i++) {
+			sigqueue(getpid(), SIGRTMIN, (union sigval){ .sival_int = (int)i });
+			work(i);
+			bad += sigtimedwait(&set, &si, &second) != SIGRTMIN || si.si_value.sival_int != i;
+		}
+	} else if (!strcmp(mode, "storm")) {
+		pthread_t me = pthread_self(), id;
+		struct sigaction sa = { .sa_sigaction = on_any, .sa_flags = SA_SIGINFO | SA_RESTART };
+		struct itimerval every = { { 0, 700 }, { 0, 700 } }, off = { 0 };
+		sigaction(SIGRTMIN, &sa, NULL);
+		sigaction(SIGPROF, &sa, NULL);
+		pthread_create(&id, NULL, sender, &me);
+		setitimer(ITIMER_PROF, &every, NULL);
+		for (long i = 0; handled < n; i++)
+			bad += work(i) != i + 1;
+		stop = 1;
+		setitimer(ITIMER_PROF, &off, NULL);
+		pthread_join(id, NULL);
+	} else if (!strcmp(mode, "parent")) { /* a child stops, is seen stopped, is continued, is seen going on */
+		int status, stopped = 0, continued = 0;
+		pid_t child = fork();
+		if (!child) {
+			work(1);
+			raise(SIGSTOP);
+			work(2);
+			usleep(50000);
+			_exit(7);
+		}
+		while (waitpid(child, &status, WUNTRACED | WCONTINUED) == child) {
+			if (WIFSTOPPED(status)) {
+				stopped++;
+				kill(child, SIGCONT);
+			} else if (WIFCONTINUED(status)) {
+				continued++;
+			} else {
+				bad += status != 7 << 8;
+				break;
+			}
+		}
+		bad += stopped != 1 || continued != 1;
+	}
+	printf("%s bad=%ld\n", mode, bad);
+	return bad != 0;
+}
