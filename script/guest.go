@@ -40,22 +40,42 @@ func (s *Script) Join(g *Script) error {
 		g.host.started = true
 		g.restartTimers()
 		s.host.guests = append(s.host.guests, g)
+		s.host.joined.Store(int32(len(s.host.guests)))
 	})
 }
 
 // Leave takes a script that joined away again; its end callbacks run and its aggregations print. Its probes have to be
-// removed before. Safe for concurrent use.
+// removed before: what they recorded until then reaches it. Safe for concurrent use.
 func (s *Script) Leave(g *Script) error {
 	return s.onHost(func() {
+		s.catchUp()
 		for i, other := range s.host.guests {
 			if other == g {
 				s.host.guests = append(s.host.guests[:i:i], s.host.guests[i+1:]...)
+				s.host.joined.Store(int32(len(s.host.guests)))
 				g.conclude()
 				return
 			}
 		}
 	})
 }
+
+// catchUp delivers what is in the ring now. While the loop is idle the pump has the ring: it gives it up when it finds a
+// record, which takes a moment at most.
+func (s *Script) catchUp() {
+	if s.host.started && !s.host.busy {
+		select {
+		case <-s.host.records:
+			s.host.busy = true
+		case <-time.After(pumpTime):
+			return // the ring is empty
+		}
+	}
+	s.drain(maxWaiting)
+}
+
+// pumpTime is more than the pump needs to tell of a record.
+const pumpTime = 20 * time.Millisecond
 
 // restartTimers lets all timers begin now.
 func (s *Script) restartTimers() {
@@ -67,14 +87,19 @@ func (s *Script) restartTimers() {
 
 // Values are the script's shared variables, aggregations and maps as they stand, in the order of declaration. Safe for
 // concurrent use.
-func (s *Script) Values() []runtime.Snapshot {
+func (s *Script) Values() []runtime.Snapshot { return s.values((*runtime.Handle).Entries) }
+
+// TakeValues is Values and Reset in one: what is added meanwhile is in what is returned or stays. Safe for concurrent use.
+func (s *Script) TakeValues() []runtime.Snapshot { return s.values((*runtime.Handle).Take) }
+
+func (s *Script) values(read func(*runtime.Handle) runtime.Snapshot) []runtime.Snapshot {
 	s.sharedMu.Lock()
 	list := append([]sharedObject(nil), s.shared...)
 	s.sharedMu.Unlock()
 	values := make([]runtime.Snapshot, 0, len(list))
 	for _, o := range list {
 		if o.object.Kind != runtime.KindPerThread {
-			values = append(values, s.arena.Handle(o.id).Entries())
+			values = append(values, read(s.arena.Handle(o.id)))
 		}
 	}
 	return values

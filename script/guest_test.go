@@ -94,3 +94,30 @@ probe("a", c => { total++; name = "y"; n.inc(); p.value++; });`)
 		}
 	}
 }
+
+// What a script that joined has recorded reaches its callbacks although it leaves at once, and events of processes reach it.
+func TestLeaveLosesNothing(t *testing.T) {
+	r := newRig(t, `probe("a", c => {});`)
+	r.start()
+	g := newRigOn(t, r.arena, `let n = 0, forks = 0; probe("b", { enter(c) { exit({}); }, exit() { n++; } });
+on("fork", () => forks++); end(() => console.log("left", n, forks));`, func(o *Options) { o.FirstProbe, o.Output = 1000, r.s.out })
+	for range 20 {
+		if err := r.s.Join(g.s); err != nil {
+			t.Fatal(err)
+		}
+		r.s.Lifecycle(Event{Kind: "fork"})
+		for range 500 {
+			g.enter(0)
+		}
+		if err := r.s.Leave(g.s); err != nil {
+			t.Fatal(err)
+		}
+		g.s.stopped.Store(false)
+	}
+	lines := strings.Split(strings.TrimSpace(r.finish()), "\n")
+	for i, line := range lines {
+		if want := fmt.Sprint("left ", 500*(i+1), " ", i+1); line != want || len(lines) != 20 {
+			t.Fatalf("turn %d of %d: %q, want %q", i, len(lines), line, want)
+		}
+	}
+}

@@ -29,6 +29,7 @@ func (s *Script) Resume() {
 func (s *Script) TakeOver(old *Script) {
 	s.host.guests = append(s.host.guests, old.host.guests...)
 	old.host.guests = nil
+	s.host.joined.Store(int32(len(s.host.guests)))
 	old.emptyQueue()
 	for range maxWaiting {
 		rec, ok := s.arena.Next()

@@ -22,7 +22,9 @@ type host struct {
 	started bool
 	dropped atomic.Uint64 // lifecycle events that found the queue full
 	left    atomic.Uint64 // records that were not delivered when time was up at the end
+	busy    bool          // there may be records in the ring: the loop reads it, and the pump rests
 	guests  []*Script     // further scripts whose machines run on this goroutine
+	joined  atomic.Int32  // how many they are, for others
 }
 
 const (
@@ -84,10 +86,10 @@ func (s *Script) loop() {
 		s.drain(len(s.backlog))
 	}
 	go s.pump()
-	busy, flushed := false, time.Now()
-	for {
-		if busy {
-			if busy = s.drain(batchSize); !busy {
+	s.host.busy = false
+	for flushed := time.Now(); ; {
+		if s.host.busy {
+			if s.host.busy = s.drain(batchSize); !s.host.busy {
 				s.wakePump()
 			}
 			if now := time.Now(); now.Sub(flushed) > flushEvery {
@@ -100,7 +102,7 @@ func (s *Script) loop() {
 			continue
 		}
 		s.out.Flush()
-		if !s.wait(&busy) {
+		if !s.wait() {
 			return
 		}
 	}
@@ -129,7 +131,7 @@ func (s *Script) poll() bool {
 }
 
 // wait waits for the next thing to do; it reports false at the end.
-func (s *Script) wait(busy *bool) bool {
+func (s *Script) wait() bool {
 	var due <-chan time.Time
 	if d, ok := s.nextTick(); ok {
 		timer := time.NewTimer(d)
@@ -138,7 +140,7 @@ func (s *Script) wait(busy *bool) bool {
 	}
 	select {
 	case <-s.host.records:
-		*busy = true
+		s.host.busy = true
 	case f := <-s.host.queue:
 		f()
 	case now := <-due:
@@ -169,10 +171,16 @@ type Event struct {
 // Lifecycle tells the script of an event. Safe for concurrent use; it does not block: an event that finds the queue full is
 // counted as lost.
 func (s *Script) Lifecycle(e Event) {
-	if len(s.listeners[e.Kind]) == 0 || s.Stopped() {
+	if len(s.listeners[e.Kind]) == 0 && s.host.joined.Load() == 0 || s.Stopped() {
 		return
 	}
-	if !s.Post(func() { s.deliverEvent(e) }) {
+	tell := func() {
+		s.deliverEvent(e)
+		for _, g := range s.host.guests {
+			g.deliverEvent(e)
+		}
+	}
+	if !s.Post(tell) {
 		s.host.dropped.Add(1)
 	}
 }
