@@ -66,6 +66,13 @@ type PlaceInfo interface {
 	WordSize() int
 }
 
+// CodePlace is what a PlaceInfo implements besides when the place is an instruction.
+type CodePlace interface {
+	PlaceInfo
+	// Code is the first n bytes from the instruction on, as they are in the file: breakpoints do not show.
+	Code(n int) ([]byte, error)
+}
+
 // ProbeSpec is one logical probe to be registered.
 type ProbeSpec struct {
 	ID                                    uint32 // the number records carry; given by the caller, unique in the session

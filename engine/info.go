@@ -60,6 +60,15 @@ func (i *placeInfo) Register(name string) (index, bits, shift int, ok bool) {
 	return i.a.RegIndex(name)
 }
 
+// Code implements CodePlace.
+func (i *placeInfo) Code(n int) ([]byte, error) {
+	code, err := i.t.File.Code(i.t.Vaddr, n)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the code at %s: %w", i.t.Name, err)
+	}
+	return code, nil
+}
+
 // WordSize implements PlaceInfo.
 func (i *placeInfo) WordSize() int { return i.a.WordSize() }
 

@@ -256,6 +256,9 @@ func (s *Script) Deliver(rec runtime.Record) {
 			}
 		}
 	}
+	if p == nil && s.opts.Others != nil && s.opts.Others(&rec) {
+		return
+	}
 	name := s.probeName(p, &rec)
 	for i := range rec.Items {
 		if s.stopped.Load() {

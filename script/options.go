@@ -31,6 +31,10 @@ type Options struct {
 	// FirstProbe is the number of the first probe; 0: 1. A script that joins another's run needs numbers of its own.
 	FirstProbe uint32
 
+	// Others is offered, on the host's goroutine, each record of a probe that is neither the script's nor a guest's, and
+	// reports whether it took it. Threads are held for no such record. It may be nil.
+	Others func(rec *runtime.Record) bool
+
 	// Previous is the running version of the script, whose variables and aggregations of the same name and type go on
 	// in this one. It needs the same Arena.
 	Previous *Script
