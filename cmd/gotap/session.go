@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -29,10 +30,15 @@ type run struct {
 	session *engine.Session
 	tracer  *tracer
 
+	definitions definitions // besides the script, which is empty when one of these is what runs
+
 	launched int // process number of COMMAND, 0 when there is none
 	demo     bool
 	stopping chan struct{} // closed by the first stop(n)
 	stopped  atomic.Bool
+
+	change  sync.Mutex // held while the script or its probes are exchanged from outside: --watch, gotap ctl
+	manager *manager   // nil: no socket
 }
 
 func newRun1(w *World, p *plan) *run {
@@ -91,13 +97,14 @@ func (r *run) load(text scriptText) error {
 		return withStatus(statusFailure, err)
 	}
 	r.text = text
+	if err := r.loadDefinition(text); err != nil {
+		return err
+	}
 	loaded, list := script.Load(r.options(text))
 	if err := list.Err(); err != nil {
 		return withStatus(statusUsage, err)
 	}
-	for _, d := range list {
-		r.status("%s", d.String())
-	}
+	r.warnings(list)
 	r.current.Store(loaded)
 	r.session, err = engine.New(engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
@@ -111,10 +118,21 @@ func (r *run) load(text scriptText) error {
 	return nil
 }
 
+// warnings tells what is wrong without being an error.
+func (r *run) warnings(list diag.List) {
+	for _, d := range list {
+		r.status("%s", d.String())
+	}
+}
+
+// options are for loading a script. In the place of a definition file there is an empty one: it has the host that a run needs.
 func (r *run) options(text scriptText) script.Options {
+	if isDefinition(text) {
+		text.text = ""
+	}
 	return script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
-		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck,
+		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck, Others: r.record,
 	}
 }
 
@@ -128,6 +146,7 @@ func (r *run) begin() error {
 	}
 	r.script().Begin()
 	r.script().Start()
+	r.manage()
 	r.out.Ready()
 	r.out.Flush()
 	if r.plan.ready != nil {
@@ -166,21 +185,37 @@ func (r *run) targets() error {
 	return err
 }
 
-// addAll registers the script's probes. What is not found is told all together, by the policy of --missing.
+// declarations are all probes that the run begins with.
+func (r *run) declarations() (list []declaration) {
+	for _, p := range r.script().Probes() {
+		list = append(list, scriptProbe{p})
+	}
+	for _, d := range r.definitions.all() {
+		for _, p := range d.probes {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// addAll registers the run's probes. What is not found is told all together, by the policy of --missing.
 func (r *run) addAll() error {
 	var failed diag.List
 	status, added := 0, 0
-	for _, p := range r.script().Probes() {
-		err := r.tracer.Add(p)
+	for _, p := range r.declarations() {
+		spec, err := p.spec(r.tracer)
+		if err == nil {
+			err = r.session.Add(spec)
+		}
 		switch {
 		case err == nil:
 			added++
-		case isMissing(err) && (p.Optional || r.plan.missing != "error" || r.demo):
+		case isAbsent(err) && (p.isOptional() || r.plan.missing != "error" || r.demo):
 			if r.plan.missing == "warn" {
 				r.note("%v", err)
 			}
 		default:
-			failed = append(failed, diagnose(p, err)...)
+			failed = append(failed, diagnoseAt(p.span(), err)...)
 			status = max(status, statusOfProbe(err))
 		}
 	}
@@ -192,7 +227,7 @@ func (r *run) addAll() error {
 
 // checkAdded refuses a run that could never see a hit.
 func (r *run) checkAdded(added int) error {
-	if n := len(r.script().Probes()); n > 0 && added == 0 {
+	if n := len(r.declarations()); n > 0 && added == 0 {
 		return withStatus(statusNoProbe, errors.New("no probe matched: there is nothing to trace"))
 	}
 	places := 0
@@ -210,27 +245,31 @@ func isMissing(err error) bool {
 	return errors.As(err, &missing)
 }
 
+// isAbsent reports that there is no such place, or another instruction than the one a definition wants.
+func isAbsent(err error) bool {
+	var mismatch *mismatchError
+	return isMissing(err) || errors.As(err, &mismatch)
+}
+
 func statusOfProbe(err error) int {
 	var list diag.List
 	var syntax *place.SyntaxError
 	switch {
 	case errors.As(err, &list), errors.As(err, &syntax):
 		return statusUsage
-	case isMissing(err):
+	case isAbsent(err):
 		return statusNoProbe
 	}
 	return statusTarget
 }
 
 // diagnose is an error about a probe as diagnostics: its own, or one that points at the place's text.
-func diagnose(p *script.Probe, err error) diag.List {
+func diagnose(p *script.Probe, err error) diag.List { return diagnoseAt(scriptProbe{p}.span(), err) }
+
+func diagnoseAt(at diag.Span, err error) diag.List {
 	var list diag.List
 	if errors.As(err, &list) {
 		return list
-	}
-	at := p.Span
-	if len(p.Specs) > 0 {
-		at = p.Specs[0].Span
 	}
 	list.Errorf(at, hintOf(err), "%v", err)
 	return list
@@ -265,7 +304,7 @@ func (r *run) trace(c control) error {
 
 // startWatch begins to watch the script's files; what it returns ends that, and returns when no reload is under way any more.
 func (r *run) startWatch() (stop func(), err error) {
-	v, err := newWatcher(r.script().Inputs())
+	v, err := newWatcher(r.inputs())
 	if err != nil {
 		return nil, err
 	}
@@ -288,15 +327,18 @@ func (r *run) hurry(c control) {
 	case <-c.Gone:
 	}
 	r.session.Close(true)
+	r.manager.unlink()
 	os.Exit(statusOK)
 }
 
 // finish lets the targets go, runs end() and tells what is to be told. It returns the status.
 func (r *run) finish() int {
+	r.manager.close()
 	states := r.session.Query()
 	err := r.session.Close(false)
 	r.endCommand()
 	r.script().End()
+	r.printVariables()
 	r.tell(states)
 	if err != nil {
 		r.complain(withStatus(statusFailure, err))
@@ -328,6 +370,7 @@ const commandPatience = 2 * time.Second
 
 // abandon ends a run that never began: COMMAND has not run an instruction of its own, so it can be killed.
 func (r *run) abandon() {
+	r.manager.close()
 	if r.launched != 0 {
 		syscall.Kill(r.launched, syscall.SIGKILL)
 	}
@@ -352,6 +395,7 @@ func (r *run) stop(int) {
 // stuck ends a session whose JavaScript cannot be interrupted: the targets come first.
 func (r *run) stuck(err error) {
 	r.session.Close(true)
+	r.manager.unlink()
 	r.complain(withStatus(statusFailure, err))
 	r.out.Flush()
 	os.Exit(statusFailure)

@@ -111,18 +111,29 @@ func (r *run) watch(v *watcher, done <-chan struct{}) {
 			r.note("the script before it goes on")
 			continue
 		}
-		v.follow(r.script().Inputs()) // a directory that has gone since is looked for at the next change
+		v.follow(r.inputs()) // a directory that has gone since is looked for at the next change
 		r.note("reloaded")
 	}
 }
 
-// reload loads the script anew and exchanges what has changed. On error everything is as before.
+// reload reads the script anew and exchanges what has changed. On error everything is as before.
 func (r *run) reload() error {
-	old := r.script()
 	text, err := readFile(r.text.name)
 	if err != nil {
 		return err
 	}
+	r.change.Lock()
+	defer r.change.Unlock()
+	return r.exchange(text)
+}
+
+// exchange loads a new version of the script and puts it in the place of the running one; run.change is held. On error
+// everything is as before.
+func (r *run) exchange(text scriptText) error {
+	if isDefinition(text) {
+		return r.exchangeDefinition(text)
+	}
+	old := r.script()
 	options := r.options(text)
 	options.Previous = old
 	next, list := script.Load(options)

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// ctlClient is `gotap ctl`: it finds a session, asks, and prints the answer.
+type ctlClient struct {
+	w       *World
+	session int
+	format  string
+	quiet   bool
+}
+
+func newCtl(w *World) *cobra.Command {
+	k := &ctlClient{w: w}
+	c := &cobra.Command{
+		Use:   "ctl VERB",
+		Short: "Ask or change a session that runs",
+		Long: `ctl talks to a session that another gotap run of the same user is in: to the only one there is, or to the one that
+--session names. gotap ctl sessions lists them.`,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return k.checkFormat() },
+		RunE:              func(c *cobra.Command, args []string) error { return badVerb(c, args) },
+	}
+	f := c.PersistentFlags()
+	f.IntVar(&k.session, "session", 0, "the session: the number of the gotap run process, or the one that sessions lists")
+	f.StringVarP(&k.format, "format", "f", "text", "text or json")
+	f.BoolVarP(&k.quiet, "quiet", "q", false, "no status")
+	c.AddCommand(k.sessionsVerb(), k.queryVerb(), k.getvarsVerb(), k.resetVerb(), k.insertVerb(), k.removeVerb(),
+		k.nameVerb("enable", "Arm the probes of a name again"), k.nameVerb("disable", "Disarm the probes of a name; they stay registered"), k.stopVerb())
+	return c
+}
+
+func (k *ctlClient) checkFormat() error {
+	if k.format != "text" && k.format != "json" {
+		return withStatus(statusUsage, fmt.Errorf("--format is text or json, not %q", k.format))
+	}
+	if k.session < 0 || k.session > maxPid {
+		return withStatus(statusUsage, fmt.Errorf("--session %d: sessions are numbered as processes are", k.session))
+	}
+	return nil
+}
+
+// badVerb says which verbs there are.
+func badVerb(c *cobra.Command, args []string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	err := errors.New("no verb is given")
+	if len(args) > 0 {
+		err = fmt.Errorf("there is no verb %q", args[0])
+	}
+	return &hintError{withStatus(statusUsage, err), "one of " + strings.Join(names, ", ")}
+}
+
+// verb is a command that sends one request.
+func (k *ctlClient) verb(use, short string, args cobra.PositionalArgs, request func(args []string) (ctlRequest, error)) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(_ *cobra.Command, args []string) error {
+		q, err := request(args)
+		if err != nil {
+			return err
+		}
+		return k.ask(q)
+	}}
+}
+
+func (k *ctlClient) queryVerb() *cobra.Command {
+	return k.verb("query", "Tell the state of every probe, a line each", cobra.NoArgs,
+		func([]string) (ctlRequest, error) { return ctlRequest{Verb: "query"}, nil })
+}
+
+func (k *ctlClient) resetVerb() *cobra.Command {
+	return k.verb("reset", "Set variables and aggregations back to what they were at the beginning", cobra.NoArgs,
+		func([]string) (ctlRequest, error) { return ctlRequest{Verb: "reset"}, nil })
+}
+
+func (k *ctlClient) getvarsVerb() *cobra.Command {
+	reset := false
+	c := k.verb("getvars", "Print shared variables, aggregations and maps", cobra.NoArgs,
+		func([]string) (ctlRequest, error) { return ctlRequest{Verb: "getvars", Reset: reset}, nil })
+	c.Flags().BoolVar(&reset, "reset", false, "set them back as they are read: what is added meanwhile is not lost")
+	return c
+}
+
+func (k *ctlClient) nameVerb(verb, short string) *cobra.Command {
+	return k.verb(verb+" NAME", short, cobra.ExactArgs(1),
+		func(args []string) (ctlRequest, error) { return ctlRequest{Verb: verb, Name: args[0]}, nil })
+}
+
+func (k *ctlClient) removeVerb() *cobra.Command {
+	all := false
+	c := k.verb("remove NAME | --all", "Remove the probes of a name, or an inserted script", cobra.MaximumNArgs(1),
+		func(args []string) (ctlRequest, error) {
+			if all == (len(args) == 1) {
+				return ctlRequest{}, &hintError{withStatus(statusUsage, errors.New("remove takes a name, or --all")), "gotap ctl query lists the names"}
+			}
+			return ctlRequest{Verb: "remove", Name: strings.Join(args, ""), All: all}, nil
+		})
+	c.Flags().BoolVar(&all, "all", false, "all probes; the session goes on")
+	return c
+}
+
+func (k *ctlClient) insertVerb() *cobra.Command {
+	replace, args := false, []string(nil)
+	c := k.verb("insert SCRIPT", "Have a further script join the session", cobra.ExactArgs(1),
+		func(own []string) (ctlRequest, error) {
+			sent, err := k.readScript(own, args)
+			return ctlRequest{Verb: "insert", Script: sent, Replace: replace}, err
+		})
+	c.Flags().BoolVar(&replace, "replace", false, "take the place of the script of the same file, if it is there")
+	c.Flags().StringArrayVar(&args, "arg", nil, "name=value, read by option() in the script (repeatable)")
+	return c
+}
+
+// readScript reads a script as run does, and makes its paths absolute: the session is elsewhere.
+func (k *ctlClient) readScript(own, args []string) (*ctlScript, error) {
+	text, err := readScript(k.w, own, "", false)
+	if err != nil {
+		return nil, err
+	}
+	p := plan{runOptions: runOptions{args: args}}
+	if err := p.checkArgs(); err != nil {
+		return nil, withStatus(statusUsage, err)
+	}
+	sent := &ctlScript{Name: text.name, Text: text.text, Args: p.args}
+	if sent.Dir, err = filepath.Abs(text.dir); err != nil {
+		return nil, withStatus(statusFailure, err)
+	}
+	if own[0] != "-" {
+		sent.Path = filepath.Join(sent.Dir, filepath.Base(text.name))
+	}
+	return sent, nil
+}
+
+func (k *ctlClient) stopVerb() *cobra.Command {
+	return &cobra.Command{Use: "stop", Short: "End the session as Ctrl-C does, and wait for it", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			c, err := k.find()
+			if err != nil {
+				return err
+			}
+			defer c.close()
+			reply, err := exchangeWith(c, ctlRequest{Verb: "stop"})
+			if err != nil {
+				return err
+			}
+			if err := k.print("stop", reply); err != nil {
+				return err
+			}
+			return awaitEnd(c)
+		}}
+}
+
+// awaitEnd waits until a session is no more: its end closes the connection.
+func awaitEnd(c *ctlConn) error {
+	var none ctlReply
+	if err := c.receive(&none, endTime); isTimeout(err) {
+		return withStatus(statusFailure, fmt.Errorf("the session is still ending after %v", endTime))
+	}
+	return nil
+}
+
+// Times of a client: for an answer, when something is inserted into a large program, and for a session to end.
+const (
+	answerTime = 60 * time.Second
+	endTime    = 30 * time.Second
+)
+
+func (k *ctlClient) ask(q ctlRequest) error {
+	c, err := k.find()
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	reply, err := exchangeWith(c, q)
+	if err != nil {
+		return err
+	}
+	return k.print(q.Verb, reply)
+}
+
+// exchangeWith sends a request and waits for the answer. What the session refuses is an error with the session's own words.
+func exchangeWith(c *ctlConn, q ctlRequest) (ctlReply, error) {
+	q.Version = ctlVersion
+	var reply ctlReply
+	err := c.send(q, requestTime)
+	if err == nil {
+		err = c.receive(&reply, answerTime)
+	}
+	switch {
+	case err != nil:
+		return reply, withStatus(statusTarget, fmt.Errorf("cannot talk to the session: %w", err))
+	case reply.Error != nil:
+		return reply, &sessionError{reply.Error}
+	case reply.Version != ctlVersion:
+		return reply, withStatus(statusFailure, fmt.Errorf("the session speaks version %d of the protocol, this gotap version %d", reply.Version, ctlVersion))
+	}
+	return reply, nil
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// helloTime is how long a session may take to say what it is.
+const helloTime = 2 * time.Second
+
+// sessionError is a session's refusal, with the status and the hint it came with.
+type sessionError struct{ why *ctlError }
+
+func (e *sessionError) Error() string { return e.why.Text }
+func (e *sessionError) Hint() string  { return e.why.Hint }
+
+// As gives the status.
+func (e *sessionError) As(target any) bool {
+	s, ok := target.(**statusError)
+	if ok {
+		*s = &statusError{e.why.Status, errors.New(e.why.Text)}
+	}
+	return ok
+}
+
+func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
+
+// find connects to the session that is meant.
+func (k *ctlClient) find() (*ctlConn, error) {
+	if k.session != 0 {
+		return k.findNumbered()
+	}
+	dir, ids, err := liveSessions()
+	if err != nil {
+		return nil, err
+	}
+	defer dir.close()
+	switch len(ids) {
+	case 0:
+		return nil, noSession(dir)
+	case 1:
+		c, err := dir.connect(ids[0])
+		return c, withStatus(statusTarget, err)
+	}
+	var lines []string
+	for _, s := range describeAll(dir, ids) {
+		lines = append(lines, "  "+sessionLine(s))
+	}
+	return nil, &hintError{withStatus(statusUsage, fmt.Errorf("%d sessions are running:\n%s", len(ids), strings.Join(lines, "\n"))),
+		fmt.Sprintf("--session %d chooses the first", ids[0])}
+}
+
+// noSession is the error for when there is none. A directory that does not exist has no sessions either.
+func noSession(dir *ctlDir) error {
+	where := ""
+	if dir != nil {
+		where = " in " + dir.path
+	}
+	return &hintError{withStatus(statusTarget, errors.New("no session of this user is running")),
+		"gotap run starts one; its socket would be" + where + " (XDG_RUNTIME_DIR has to be the same there and here)"}
+}
+
+// liveSessions lists the sessions of the directory that this environment names; dir is nil, and there are none, when there
+// is no such directory.
+func liveSessions() (dir *ctlDir, ids []int, err error) {
+	dir, err = openCtlDir(false)
+	if isNone(err) {
+		return nil, nil, nil
+	}
+	if err == nil {
+		ids, err = dir.sessions()
+	}
+	return dir, ids, withStatus(statusTarget, err)
+}
+
+// findNumbered connects to a session by its own number or by that of the process the user started. A session may have been
+// started without XDG_RUNTIME_DIR: the number is enough to be sure, so the other place is searched too.
+func (k *ctlClient) findNumbered() (*ctlConn, error) {
+	for _, open := range []func() (*ctlDir, error){func() (*ctlDir, error) { return openCtlDir(false) },
+		func() (*ctlDir, error) { return openTmpCtlDir(false) }} {
+		dir, err := open()
+		if err != nil {
+			continue
+		}
+		c := k.findIn(dir)
+		dir.close()
+		if c != nil {
+			return c, nil
+		}
+	}
+	return nil, &hintError{withStatus(statusTarget, fmt.Errorf("no session %d of this user is running", k.session)), "gotap ctl sessions lists them"}
+}
+
+func (k *ctlClient) findIn(dir *ctlDir) *ctlConn {
+	if c, err := dir.connect(k.session); err == nil {
+		return c
+	}
+	ids, _ := dir.sessions()
+	for _, s := range describeAll(dir, ids) {
+		if s.Supervisor == k.session {
+			c, _ := dir.connect(s.ID)
+			return c
+		}
+	}
+	return nil
+}
+
+// describeAll asks sessions what they are. Of one that does not answer only the number is known.
+func describeAll(dir *ctlDir, ids []int) []ctlSession {
+	var all []ctlSession
+	for _, id := range ids {
+		s, err := hello(dir, id)
+		if err != nil {
+			s = ctlSession{ID: id, Script: "(does not answer)"}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func hello(dir *ctlDir, id int) (ctlSession, error) {
+	c, err := dir.connect(id)
+	if err != nil {
+		return ctlSession{}, err
+	}
+	defer c.close()
+	var reply ctlReply
+	if err := c.send(ctlRequest{Version: ctlVersion, Verb: "session"}, helloTime); err != nil {
+		return ctlSession{}, err
+	}
+	if err := c.receive(&reply, helloTime); err != nil {
+		return ctlSession{}, err
+	}
+	if reply.Session == nil {
+		return ctlSession{}, io.ErrUnexpectedEOF
+	}
+	return *reply.Session, nil
+}
+
+func (k *ctlClient) sessionsVerb() *cobra.Command {
+	return &cobra.Command{Use: "sessions", Short: "List this user's sessions", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			dir, ids, err := liveSessions()
+			if err != nil || dir == nil {
+				return err
+			}
+			defer dir.close()
+			return k.printSessions(describeAll(dir, ids))
+		}}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+	"text/tabwriter"
+)
+
+// print writes an answer: results to standard output, what was done to standard error. In JSON all of it is data, an object a
+// line with its type, as run writes it.
+func (k *ctlClient) print(verb string, r ctlReply) error {
+	if k.format == "json" {
+		return k.printJSON(verb, r)
+	}
+	for _, note := range r.Notes {
+		if !k.quiet {
+			fmt.Fprintf(k.w.Stderr, "gotap: %s\n", strings.TrimRight(note, "\n"))
+		}
+	}
+	for _, v := range r.Values {
+		fmt.Fprintln(k.w.Stdout, v.Text)
+	}
+	return k.printProbes(r.Probes)
+}
+
+// printProbes writes a line a probe: name, state, hits, missed hits, places and how they are run, what was refused, and the
+// script where it is an inserted one.
+func (k *ctlClient) printProbes(probes []ctlProbe) error {
+	t := tabwriter.NewWriter(k.w.Stdout, 0, 8, 2, ' ', 0)
+	for _, p := range probes {
+		fmt.Fprintf(t, "%s\t%s\t%d hits\t%d missed\t%d places", p.Name, p.State, p.Hits, p.Missed, p.Places)
+		more := strategyText(p.Strategy)
+		if len(p.Refused) > 0 {
+			more = append(more, "refused: "+strings.ReplaceAll(strings.Join(p.Refused, "; "), "\n", " "))
+		}
+		if p.Script != "" {
+			more = append(more, "script "+p.Script)
+		}
+		if len(more) > 0 {
+			fmt.Fprintf(t, "\t%s", strings.Join(more, ", "))
+		}
+		fmt.Fprintln(t)
+	}
+	return withStatus(statusFailure, t.Flush())
+}
+
+func strategyText(strategy map[string]int) []string {
+	var how []string
+	for name, n := range strategy {
+		how = append(how, fmt.Sprintf("%d %s", n, name))
+	}
+	sort.Strings(how)
+	return how
+}
+
+// printJSON writes probes as {"type":"probe",…}, values as the records of run, and at the end {"type":"done",…}.
+func (k *ctlClient) printJSON(verb string, r ctlReply) error {
+	out := json.NewEncoder(k.w.Stdout)
+	out.SetEscapeHTML(false)
+	for _, p := range r.Probes {
+		if err := out.Encode(struct {
+			Type string `json:"type"`
+			ctlProbe
+		}{"probe", p}); err != nil {
+			return withStatus(statusFailure, err)
+		}
+	}
+	for _, v := range r.Values {
+		if err := out.Encode(v.Data); err != nil {
+			return withStatus(statusFailure, err)
+		}
+	}
+	return withStatus(statusFailure, out.Encode(struct {
+		Type  string   `json:"type"`
+		Verb  string   `json:"verb"`
+		Notes []string `json:"notes,omitempty"`
+	}{"done", verb, r.Notes}))
+}
+
+// printSessions lists sessions: number, script, what they trace, since when.
+func (k *ctlClient) printSessions(all []ctlSession) error {
+	if k.format == "json" {
+		out := json.NewEncoder(k.w.Stdout)
+		for _, s := range all {
+			if err := out.Encode(struct {
+				Type string `json:"type"`
+				ctlSession
+			}{"session", s}); err != nil {
+				return withStatus(statusFailure, err)
+			}
+		}
+		return nil
+	}
+	for _, s := range all {
+		fmt.Fprintln(k.w.Stdout, sessionLine(s))
+	}
+	return nil
+}
+
+// sessionLine is a session in a line.
+func sessionLine(s ctlSession) string {
+	b := fmt.Sprintf("%d  %s", s.ID, s.Script)
+	for _, name := range s.Inserted {
+		b += " + " + name
+	}
+	if len(s.Command) > 0 {
+		b += "  -- " + strings.Join(s.Command, " ")
+	}
+	if len(s.Pids) > 0 {
+		b += "  processes " + strings.Trim(fmt.Sprint(s.Pids), "[]")
+	}
+	if !s.Started.IsZero() {
+		b += "  since " + s.Started.Local().Format("15:04:05")
+	}
+	return b
+}

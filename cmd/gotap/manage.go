@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A manager answers `gotap ctl` while a session runs. A goroutine accepts clients, one more for each client reads its requests; what
+// they do to the run they do one after the other, under run.change, which a reload by --watch takes too. A nil
+// manager is that of a session without a socket.
+type manager struct {
+	r        *run
+	dir      *ctlDir
+	id       int
+	started  time.Time
+	listener *os.File
+
+	mu    sync.Mutex // guards conns and over
+	conns map[*ctlConn]bool
+	over  bool // no client is taken any more
+	wg    sync.WaitGroup
+
+	// Guarded by run.change.
+
+	ended    bool // nothing may be changed any more
+	guests   []*guest
+	inserted uint32 // scripts so far, for the numbers of their probes
+}
+
+const (
+	maxClients  = 16
+	requestTime = 5 * time.Second // for a client to say what it wants, and to take the answer
+	partingTime = 500 * time.Millisecond
+)
+
+// manage opens the session's socket. A session that cannot have one runs all the same.
+func (r *run) manage() {
+	m, err := newManager(r)
+	if err != nil {
+		if r.plan.verbose {
+			r.note("gotap ctl will not find this session: %v", err)
+		}
+		return
+	}
+	r.manager = m
+	go m.accept()
+}
+
+func newManager(r *run) (*manager, error) {
+	dir, err := openCtlDir(true)
+	if err != nil {
+		return nil, err
+	}
+	m := &manager{r: r, dir: dir, id: os.Getpid(), started: time.Now(), conns: map[*ctlConn]bool{}}
+	if m.listener, err = dir.listen(m.id); err != nil {
+		dir.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// accept takes clients until the listener is closed.
+func (m *manager) accept() {
+	m.dir.sessions() // for its clearing up
+	raw, err := m.listener.SyscallConn()
+	if err != nil {
+		return
+	}
+	for {
+		fd, fault := -1, error(nil)
+		err := raw.Read(func(listener uintptr) bool {
+			fd, _, fault = unix.Accept4(int(listener), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+			return fault != unix.EAGAIN
+		})
+		switch {
+		case err != nil:
+			return
+		case fault != nil:
+			time.Sleep(acceptPause) // too many open files, or a client that went away again
+		default:
+			m.admit(fd)
+		}
+	}
+}
+
+// acceptPause keeps a fault that stays from using a processor.
+const acceptPause = 50 * time.Millisecond
+
+// admit begins to serve a client, if it is this user's and there are not too many.
+func (m *manager) admit(fd int) {
+	if err := checkPeer(fd); err != nil {
+		unix.Close(fd)
+		return
+	}
+	c := newCtlConn(fd)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.over || len(m.conns) >= maxClients {
+		c.close()
+		return
+	}
+	m.conns[c] = true
+	m.wg.Add(1)
+	go m.serve(c)
+}
+
+// serve answers a client's requests until it goes, is silent for too long, or sends what is no line.
+func (m *manager) serve(c *ctlConn) {
+	defer m.wg.Done()
+	for m.turn(c) {
+	}
+	m.mu.Lock()
+	delete(m.conns, c)
+	m.mu.Unlock()
+}
+
+// turn handles one request and reports whether there may be another. Who asked for the end stays connected up to the end of
+// the process, and so learns of it.
+func (m *manager) turn(c *ctlConn) bool {
+	var request ctlRequest
+	var bad *badJSON
+	err := c.receive(&request, requestTime)
+	switch {
+	case errors.As(err, &bad), errors.Is(err, errLongLine):
+		err = withStatus(statusUsage, fmt.Errorf("cannot read the request: %w", err))
+	case err != nil:
+		c.close()
+		return false
+	}
+	reply := ctlReply{}
+	if err == nil {
+		reply, err = m.answer(request)
+	}
+	reply.Version = ctlVersion
+	if err != nil {
+		reply.Error = toCtlError(err)
+	}
+	failed := c.send(reply, requestTime) != nil
+	if request.Verb == "stop" && err == nil && !failed {
+		return false
+	}
+	if failed || errors.Is(err, errLongLine) {
+		c.close()
+		return false
+	}
+	return true
+}
+
+// answer does what is asked. A panic must not end the session: with it gone, the breakpoints that it leaves kill the target.
+func (m *manager) answer(q ctlRequest) (reply ctlReply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply, err = ctlReply{}, withStatus(statusFailure, fmt.Errorf("cannot %s: internal error: %v", q.Verb, p))
+		}
+	}()
+	if q.Version != ctlVersion {
+		return ctlReply{}, withStatus(statusUsage, fmt.Errorf("this session speaks version %d of the protocol, not %d", ctlVersion, q.Version))
+	}
+	do := ctlVerbs[q.Verb]
+	if do == nil {
+		return ctlReply{}, withStatus(statusUsage, fmt.Errorf("a session has no verb %q", q.Verb))
+	}
+	m.r.change.Lock()
+	defer m.r.change.Unlock()
+	if m.ended {
+		return ctlReply{}, withStatus(statusFailure, errors.New("the session is ending"))
+	}
+	return do(m, q)
+}
+
+func toCtlError(err error) *ctlError {
+	var b strings.Builder
+	report(&b, err)
+	text := strings.TrimSuffix(b.String(), "\n")
+	if plain, own := strings.CutPrefix(text, "gotap: "); own {
+		return &ctlError{Text: strings.TrimSuffix(plain, "\nhint: "+hintOf(err)), Hint: hintOf(err), Status: statusOf(err)}
+	}
+	return &ctlError{Text: text, Status: statusOf(err), Shown: true}
+}
+
+// close ends the socket: what a client has begun is finished, then nothing is changed any more.
+func (m *manager) close() {
+	if m == nil {
+		return
+	}
+	m.unlink()
+	m.listener.Close()
+	m.r.change.Lock()
+	m.ended = true
+	m.r.change.Unlock()
+	m.mu.Lock()
+	m.over = true
+	for c := range m.conns {
+		c.f.SetReadDeadline(time.Now())
+		c.f.SetWriteDeadline(time.Now().Add(partingTime))
+	}
+	m.mu.Unlock()
+	m.wg.Wait()
+}
+
+// unlink removes the socket's name, for ends in a hurry too.
+func (m *manager) unlink() {
+	if m != nil {
+		m.dir.remove(fmt.Sprint(m.id, ctlSuffix))
+	}
+}

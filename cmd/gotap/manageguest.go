@@ -1,0 +1,242 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"gotap/compile/diag"
+	"gotap/engine"
+	"gotap/script"
+)
+
+// A guest is a script that was inserted into a running session: it has a machine of its own, and shares the arena, the output
+// and the goroutine of the session's script.
+type guest struct {
+	name   string // as the user gave it
+	path   string // absolute; "" when it is no file
+	first  uint32 // number of its first probe
+	script *script.Script
+}
+
+// Numbers of guests' probes lie far above those of the session's own script, whose numbers grow with each reload; each guest
+// has a span, for what its callbacks add.
+const (
+	guestBase  = 1 << 30
+	guestSpan  = 1 << 16
+	mostGuests = (1<<32 - guestBase) / guestSpan
+)
+
+func (g *guest) owns(id uint32) bool { return id >= g.first && id-g.first < guestSpan }
+
+// is reports whether a user means this guest: by the name or path it was inserted under, or by the file's name alone.
+func (g *guest) is(name string) bool {
+	return name == g.name || g.path != "" && (name == g.path || name == filepath.Base(g.path))
+}
+
+// scriptOf names the guest a probe belongs to; "" for the session's own script.
+func (m *manager) scriptOf(id uint32) string {
+	for _, g := range m.guests {
+		if g.owns(id) {
+			return g.name
+		}
+	}
+	return ""
+}
+
+// insert has a further script join the run. With Replace it takes the place of the one of the same name: of an inserted one,
+// which leaves, or of the session's own, as --watch would exchange it.
+func (m *manager) insert(q ctlRequest) (ctlReply, error) {
+	if q.Script == nil {
+		return ctlReply{}, withStatus(statusUsage, errors.New("insert needs a script"))
+	}
+	text := scriptText{name: q.Script.Name, dir: q.Script.Dir, text: q.Script.Text}
+	if q.Replace && m.isOwn(q.Script) {
+		if err := m.r.exchange(text); err != nil {
+			return ctlReply{}, atLeast(statusUsage, err)
+		}
+		return ctlReply{Notes: []string{"replaced " + text.name}}, nil
+	}
+	i := slices.IndexFunc(m.guests, func(g *guest) bool { return g.name == text.name && g.path == q.Script.Path })
+	if i >= 0 && !q.Replace {
+		return ctlReply{}, &hintError{withStatus(statusUsage, fmt.Errorf("%s is in the session already", text.name)), "--replace exchanges it"}
+	}
+	var old *guest
+	if i >= 0 {
+		old = m.guests[i]
+	}
+	return m.join(q.Script, text, old)
+}
+
+// isOwn reports whether a script is the one the session was started with.
+func (m *manager) isOwn(s *ctlScript) bool {
+	own, err := filepath.Abs(m.r.text.name)
+	return err == nil && s.Path != "" && s.Path == own
+}
+
+// atLeast gives an error a status that has none of its own.
+func atLeast(status int, err error) error {
+	var s *statusError
+	if errors.As(err, &s) {
+		return err
+	}
+	return withStatus(status, err)
+}
+
+// join loads a script and makes it part of the run. The one it replaces goes in the same moment between two hits.
+func (m *manager) join(sent *ctlScript, text scriptText, old *guest) (ctlReply, error) {
+	g, warnings, err := m.load(sent, text)
+	if err != nil {
+		return ctlReply{}, err
+	}
+	swap, err := m.prepareGuest(g, old)
+	if err != nil {
+		g.script.Close()
+		return ctlReply{}, err
+	}
+	host := m.r.script()
+	if err := host.Join(g.script); err != nil {
+		g.script.Close()
+		return ctlReply{}, withStatus(statusFailure, err)
+	}
+	if err := swap.Commit(); err != nil {
+		m.leave(g)
+		return ctlReply{}, withStatus(statusTarget, fmt.Errorf("cannot arm %s: %w", g.name, err))
+	}
+	m.guests = append(m.guests, g)
+	verb := "inserted"
+	if old != nil {
+		verb = "replaced"
+		m.leave(old)
+	}
+	return ctlReply{Notes: append(warnings, fmt.Sprintf("%s %s: %s", verb, g.name, m.size(g)))}, nil
+}
+
+// load makes a guest of a text. Warnings are in the form of diagnostics.
+func (m *manager) load(sent *ctlScript, text scriptText) (*guest, []string, error) {
+	if m.inserted >= mostGuests {
+		return nil, nil, withStatus(statusFailure, fmt.Errorf("cannot insert more than %d scripts into one session", mostGuests))
+	}
+	g := &guest{name: text.name, path: sent.Path, first: guestBase + m.inserted*guestSpan}
+	m.inserted++
+	o := m.r.options(text)
+	o.FirstProbe, o.Args = g.first, sent.Args
+	loaded, list := script.Load(o)
+	if err := list.Err(); err != nil {
+		return nil, nil, withStatus(statusUsage, err)
+	}
+	var warnings []string
+	for _, d := range list {
+		warnings = append(warnings, d.String())
+	}
+	g.script = loaded
+	g.script.SetTracer(m.r.tracer)
+	return g, warnings, nil
+}
+
+// prepareGuest resolves a guest's probes. What is wrong with them is told all together.
+func (m *manager) prepareGuest(g, old *guest) (*engine.Swap, error) {
+	var gone []uint32
+	if old != nil {
+		for _, s := range m.r.session.Query() {
+			if old.owns(s.ID) {
+				gone = append(gone, s.ID)
+			}
+		}
+	}
+	var specs []engine.ProbeSpec
+	var failed diag.List
+	status := 0
+	for _, p := range g.script.Probes() {
+		spec, err := m.r.tracer.spec(p)
+		spec.Optional = spec.Optional || m.r.plan.missing != "error" || m.r.demo
+		if err == nil {
+			_, err = m.r.session.Prepare([]engine.ProbeSpec{spec}, nil)
+		}
+		if err != nil {
+			failed = append(failed, diagnose(p, err)...)
+			status = max(status, statusOfProbe(err))
+			continue
+		}
+		specs = append(specs, spec)
+	}
+	if len(failed) > 0 {
+		return nil, withStatus(status, failed)
+	}
+	swap, err := m.r.session.Prepare(specs, gone)
+	return swap, withStatus(statusTarget, err)
+}
+
+// size says how much a guest brought.
+func (m *manager) size(g *guest) string {
+	probes, places := 0, 0
+	for _, s := range m.r.session.Query() {
+		if g.owns(s.ID) {
+			probes++
+			places += s.Places
+		}
+	}
+	return fmt.Sprintf("%d probes at %d places", probes, places)
+}
+
+// leave takes a guest out of the run, after its probes: its end callbacks run, its aggregations print.
+func (m *manager) leave(g *guest) {
+	m.guests = slices.DeleteFunc(m.guests, func(o *guest) bool { return o == g })
+	for _, s := range m.r.session.Query() { // what its callbacks have added since
+		if g.owns(s.ID) {
+			m.r.session.Remove(s.ID) // it is there: nobody else removes for good
+		}
+	}
+	if m.r.script().Leave(g.script) == nil {
+		g.script.Close()
+	}
+}
+
+// remove takes probes out for good: those of a name, those of an inserted script, or all. An inserted script leaves with its
+// last probe.
+func (m *manager) remove(q ctlRequest) (ctlReply, error) {
+	if q.All {
+		return m.removeAll()
+	}
+	for _, g := range m.guests {
+		if g.is(q.Name) {
+			m.leave(g)
+			return ctlReply{Notes: []string{"removed " + g.name}}, nil
+		}
+	}
+	found, _ := m.named(q.Name)
+	reply, err := m.each(q.Name, "remove", "removed", m.r.session.Remove)
+	if err == nil {
+		m.sendOff(found)
+	}
+	return reply, err
+}
+
+func (m *manager) removeAll() (ctlReply, error) {
+	n := 0
+	for _, s := range m.r.session.Query() {
+		if s.State == "removed" {
+			continue
+		}
+		if err := m.r.session.Remove(s.ID); err != nil {
+			return ctlReply{}, withStatus(statusFailure, fmt.Errorf("cannot remove %s: %w", s.Name, err))
+		}
+		n++
+	}
+	for _, g := range slices.Clone(m.guests) {
+		m.leave(g)
+	}
+	return ctlReply{Notes: []string{fmt.Sprintf("removed %d probes", n)}}, nil
+}
+
+// sendOff lets those guests go whose last probe is among the removed.
+func (m *manager) sendOff(removed []engine.ProbeState) {
+	left := slices.DeleteFunc(m.r.session.Query(), func(s engine.ProbeState) bool { return s.State == "removed" })
+	for _, g := range slices.Clone(m.guests) {
+		owns := func(s engine.ProbeState) bool { return g.owns(s.ID) }
+		if slices.ContainsFunc(removed, owns) && !slices.ContainsFunc(left, owns) {
+			m.leave(g)
+		}
+	}
+}

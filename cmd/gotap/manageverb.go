@@ -1,0 +1,186 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"gotap/engine"
+	"gotap/runtime"
+	"gotap/script"
+)
+
+// ctlVerbs are what a session can be asked. They run one at a time, under run.change.
+var ctlVerbs = map[string]func(*manager, ctlRequest) (ctlReply, error){
+	"session": (*manager).describe,
+	"query":   (*manager).query,
+	"getvars": (*manager).getvars,
+	"reset":   (*manager).reset,
+	"enable":  (*manager).enable,
+	"disable": (*manager).disable,
+	"stop":    (*manager).stop,
+	"insert":  (*manager).insert,
+	"remove":  (*manager).remove,
+}
+
+func (m *manager) describe(ctlRequest) (ctlReply, error) {
+	s := &ctlSession{ID: m.id, Script: m.r.text.name, Command: m.r.plan.command, Pids: m.r.session.Pids(), Started: m.started}
+	slices.Sort(s.Pids)
+	if m.r.w.control != nil {
+		s.Supervisor = os.Getppid()
+	}
+	for _, g := range m.guests {
+		s.Inserted = append(s.Inserted, g.name)
+	}
+	return ctlReply{Session: s}, nil
+}
+
+func (m *manager) query(ctlRequest) (ctlReply, error) {
+	reply := ctlReply{Probes: []ctlProbe{}}
+	for _, s := range m.r.session.Query() {
+		reply.Probes = append(reply.Probes, ctlProbe{ID: s.ID, Name: s.Name, Script: m.scriptOf(s.ID), State: s.State,
+			Hits: s.Hits, Missed: s.Missed, Places: s.Places, Strategy: s.Strategy, Refused: s.Refused})
+	}
+	return reply, nil
+}
+
+// scripts are the session's own script and those that were inserted.
+func (m *manager) scripts(visit func(name string, s *script.Script)) {
+	visit("", m.r.script())
+	for _, g := range m.guests {
+		visit(g.name, g.script)
+	}
+}
+
+// getvars reads the variables; with Reset it takes them, so that nothing is counted twice or not at all.
+func (m *manager) getvars(q ctlRequest) (ctlReply, error) {
+	reply := ctlReply{Values: []ctlValue{}}
+	m.scripts(func(name string, s *script.Script) {
+		list := []runtime.Snapshot(nil)
+		if q.Reset {
+			list = s.TakeValues()
+		} else {
+			list = s.Values()
+		}
+		for _, v := range list {
+			reply.Values = append(reply.Values, m.value(name, v))
+		}
+	})
+	return reply, nil
+}
+
+func (m *manager) value(name string, v runtime.Snapshot) ctlValue {
+	data, err := json.Marshal(v.JSON())
+	if err != nil {
+		data = []byte("null")
+	}
+	return ctlValue{Script: name, Text: m.valueText(v), Data: data}
+}
+
+// valueText is a variable as "name = value", all else as it prints.
+func (m *manager) valueText(v runtime.Snapshot) string {
+	switch o := v.Object; {
+	case o.Kind == runtime.KindInt && len(v.Entries) == 1:
+		return fmt.Sprintf("%s = %d", o.Name, v.Entries[0].Data.Int)
+	case o.Kind == runtime.KindText && len(v.Entries) == 1:
+		return fmt.Sprintf("%s = %q", o.Name, v.Entries[0].Data.Text)
+	case len(v.Entries) == 0 && o.Keys == 0 && (o.Kind == runtime.KindCount || o.Kind == runtime.KindSum):
+		return fmt.Sprintf("@%s: 0", o.Name)
+	case len(v.Entries) == 0:
+		return fmt.Sprintf("@%s: nothing yet", o.Name)
+	}
+	var b strings.Builder
+	v.Print(&b, runtime.PrintOptions{Symbol: m.symbolText}) // a builder takes everything
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// symbolText names an address in a key.
+func (m *manager) symbolText(pid int, pc uint64) string {
+	s := m.r.tracer.Symbol(pid, pc)
+	s.Addr = pc
+	return s.String()
+}
+
+func (m *manager) reset(ctlRequest) (ctlReply, error) {
+	m.scripts(func(_ string, s *script.Script) { s.Reset() })
+	return ctlReply{Notes: []string{"variables and aggregations are as at the beginning"}}, nil
+}
+
+func (m *manager) enable(q ctlRequest) (ctlReply, error) {
+	return m.each(q.Name, "enable", "enabled", m.r.session.Enable)
+}
+
+func (m *manager) disable(q ctlRequest) (ctlReply, error) {
+	return m.each(q.Name, "disable", "disabled", m.r.session.Disable)
+}
+
+// each does something to all probes of a name: several may have it.
+func (m *manager) each(name, verb, done string, do func(id uint32) error) (ctlReply, error) {
+	found, err := m.named(name)
+	if err != nil {
+		return ctlReply{}, err
+	}
+	var all error
+	for _, s := range found {
+		if err := do(s.ID); err != nil {
+			all = errors.Join(all, fmt.Errorf("cannot %s %s: %w", verb, s.Name, err))
+		}
+	}
+	if all != nil {
+		return ctlReply{}, withStatus(statusFailure, all)
+	}
+	return ctlReply{Notes: []string{fmt.Sprintf("%s %s", done, counted(found, name))}}, nil
+}
+
+// counted is a name, and how many probes have it when that is not one.
+func counted(found []engine.ProbeState, name string) string {
+	if len(found) == 1 {
+		return name
+	}
+	return fmt.Sprintf("%d probes named %s", len(found), name)
+}
+
+// named finds the probes of a name that have not been removed.
+func (m *manager) named(name string) ([]engine.ProbeState, error) {
+	var found []engine.ProbeState
+	var others []string
+	gone := false
+	for _, s := range m.r.session.Query() {
+		switch {
+		case s.Name == name && s.State != "removed":
+			found = append(found, s)
+		case s.Name == name:
+			gone = true
+		case s.State != "removed" && !slices.Contains(others, s.Name):
+			others = append(others, s.Name)
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case gone:
+		return nil, withStatus(statusNoProbe, fmt.Errorf("probe %s was removed", name))
+	}
+	return nil, &hintError{withStatus(statusNoProbe, fmt.Errorf("there is no probe %q", name)), probesHint(others)}
+}
+
+// probesHint lists what there is, as far as a line goes.
+func probesHint(names []string) string {
+	const most = 10
+	switch {
+	case len(names) == 0:
+		return "the session has no probes"
+	case len(names) > most:
+		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return "there is " + strings.Join(names, ", ")
+}
+
+// stop ends the run as Ctrl-C does.
+func (m *manager) stop(ctlRequest) (ctlReply, error) {
+	m.r.stop(0)
+	return ctlReply{Notes: []string{fmt.Sprintf("session %d ends", m.id)}}, nil
+}
