@@ -11,8 +11,8 @@ func TestSignals(t *testing.T) {
 	for _, args := range []string{"queue 50", "trap 10", "divide 10", "illegal 10", "alternate 10", "wait 20", "storm 300", "parent 1", "blocked 10"} {
 		for _, inPlace := range []bool{false, true} {
 			eachEngine(t, func(t *testing.T, e Engine) {
-				if inPlace && e != Step {
-					return
+				if inPlace && (e != Step || strings.HasPrefix(args, "storm")) {
+					return // signals would come faster than steps in place let them be handled
 				}
 				w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
 				w.do(func() error { w.inPlaceOnly = inPlace; return nil })
@@ -20,9 +20,6 @@ func TestSignals(t *testing.T) {
 				tg := w.launch(path, args...)
 				n := w.counter()
 				for _, f := range []string{"work+*", "on+*", "on_any+*", "divide+*", "own_trap+*", "illegal+*", "main+*"} {
-					if f == "main+*" && inPlace { // sender's usleep would be held up for ever and a day
-						continue
-					}
 					if _, err := w.tryProbe("signals*:"+f, Handlers{Enter: w.counts(n)}); err != nil {
 						t.Error(err)
 					}

@@ -228,11 +228,17 @@ func (t *thread) stepInPlace(p *point, toCall bool) {
 	if p.wanted() {
 		p.planted = p.sp.mem.Poke(p.addr, []byte{breakpointByte}, 0) == nil
 	}
-	t.s.releaseWorld(held)
+	if t.s.releaseWorld(held); len(held) > 0 {
+		time.Sleep(fairness)
+	}
 	if t.stopped = ok && st.Stopped(); ok {
 		t.s.backlog = append(t.s.backlog, stop{t.tid, st})
 	}
 }
+
+// fairness is a moment that the threads which were held get for themselves before the thread that stepped goes on. Without, one that
+// meets a probe at every turn would hold the others again before they have done anything, and so for ever.
+const fairness = 50 * time.Microsecond
 
 // untilStepped steps in place until the instruction has completed, faulted or is about to enter the kernel, and returns
 // the stop that says so; the usual way of dealing with stops goes on from there. Everything else that may happen

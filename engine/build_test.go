@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"testing"
+
+	"gotap/engine/place"
+	"gotap/engine/testenv"
+	"gotap/runtime"
+)
+
+// TestKindsOfPrograms runs the same program built in different ways.
+func TestKindsOfPrograms(t *testing.T) {
+	for name, flags := range map[string][]string{
+		"pie": nil, "fixed": {"-no-pie"}, "static": {"-static"}, "static pie": {"-static-pie"}, "O0": {"-O0"}, "endbr": {"-fcf-protection=full"},
+		"exported": {"-rdynamic", "-s"}, "32": {"-m32"}, "32 fixed": {"-m32", "-no-pie"}, "32 static": {"-m32", "-static"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if len(flags) > 0 && flags[0] == "-m32" {
+				testenv.Require(t, testenv.M32)
+			}
+			path := program(t, "plain.c", flags...)
+			eachEngine(t, func(t *testing.T, e Engine) {
+				w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
+				tg := w.launch(path, "100", "3")
+				n, l, sum, every, libc := w.counter(), w.counter(), w.counter(), w.counter(), w.counter()
+				w.probe("work", Handlers{Enter: w.counts(n), Leave: w.sums(sum, runtime.OpRetval, 0)})
+				w.probe("fact", Handlers{Leave: w.counts(l)})
+				w.probe("main+*", Handlers{Enter: w.counts(every)})
+				w.probe("memchr", Handlers{Enter: w.counts(libc)}, func(p *ProbeSpec) { p.Optional = true })
+				w.run()
+				want(t, "output", tg.output(), "plain bad=0\n")
+				want(t, "work", n.get(), 401)
+				want(t, "sum of results", sum.get(), 4*100*100+7)
+				want(t, "fact", l.get(), 5)
+				if every.get() == 0 {
+					t.Error("no instruction of main was hit")
+				}
+				if name == "pie" {
+					want(t, "memchr, an indirect function", libc.get() > 0, true)
+				}
+			})
+		})
+	}
+}
+
+func TestWatchpoints(t *testing.T) {
+	path := program(t, "plain.c")
+	eachEngine(t, func(t *testing.T, e Engine) {
+		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+		tg := w.launch(path, "100", "2")
+		writes, all, n := w.counter(), w.counter(), w.counter()
+		w.probe("watch:cell/8/w", Handlers{Enter: w.counts(writes)})
+		w.probe("watch:cell/8/rw", Handlers{Enter: w.counts(all)})
+		w.probe("work+*", Handlers{Enter: w.counts(n)})
+		for i := range 3 {
+			_, err := w.tryProbe("watch:cell/4/w", Handlers{Enter: w.counts(n)})
+			want(t, "one too many", err != nil, i == 2)
+		}
+		w.run()
+		want(t, "output", tg.output(), "plain bad=0\n")
+		want(t, "writes", writes.get(), 300)
+		want(t, "accesses", all.get(), 300)
+	})
+}
+
+func TestAbsentPlaces(t *testing.T) {
+	w := newWorld(t, Config{Follow: FollowThreads})
+	w.launch(program(t, "plain.c"), "1")
+	n := w.counter()
+	for _, spec := range []string{"wrok", "nosuchlib:work", "work+1", "work+1000000", "0x10", "@nosuch.c:1", "usdt:no:mark", "syscall:nope", "watch:nope/8/w"} {
+		if _, err := w.tryProbe(spec, Handlers{Enter: w.counts(n)}); err == nil {
+			t.Errorf("%s is taken", spec)
+		} else {
+			t.Log(err)
+		}
+	}
+	_, err := w.tryProbe("wrok", Handlers{Enter: w.counts(n)}, func(p *ProbeSpec) { p.Optional = true })
+	want(t, "an optional place that is absent", err == nil, true)
+	w.run()
+	_ = place.Spec{}
+}
