@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/runtime"
 	"gotap/script"
 	"gotap/script/output"
 	"gotap/stdlib"
@@ -17,36 +19,101 @@ type scriptFlags struct {
 	eval   string
 	args   []string
 	unsafe bool
+	definitionFlags
 }
 
 func (f *scriptFlags) register(c *cobra.Command) {
 	c.Flags().StringVarP(&f.eval, "eval", "e", "", "the script itself, instead of a file")
 	c.Flags().StringArrayVar(&f.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	c.Flags().BoolVar(&f.unsafe, "unsafe", false, "allow programs to change the target")
+	f.definitionFlags.register(c)
 }
 
-// load loads a script for looking at it only.
-func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*script.Script, error) {
+// A checked is a program that was compiled and verified without a target.
+type checked struct {
+	title   string // "libc:malloc enter"
+	program *compile.Program
+}
+
+// A checkedText is a script or a definition file with its programs.
+type checkedText struct {
+	programs []checked
+	arena    *runtime.Arena
+	close    func()
+}
+
+// load compiles a script or a definition file for looking at it only. Warnings are told.
+func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*checkedText, error) {
 	text, err := readScript(w, args, f.eval, c.Flags().Changed("eval"))
 	if err != nil {
 		return nil, err
 	}
+	var t *checkedText
+	var list diag.List
+	if isDefinition(text) {
+		t, list, err = f.loadDefinition(text)
+	} else {
+		t, list, err = f.loadScript(w, text)
+	}
+	if err != nil {
+		return nil, withStatus(statusUsage, err)
+	}
+	for _, d := range list {
+		fmt.Fprint(w.Stderr, d.String())
+	}
+	return t, nil
+}
+
+func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.List, error) {
 	p := plan{runOptions: runOptions{args: f.args}}
 	if err := p.checkArgs(); err != nil {
-		return nil, withStatus(statusUsage, err)
+		return nil, nil, err
+	}
+	if err := f.refuse(text); err != nil {
+		return nil, nil, err
 	}
 	s, list := script.Load(script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: p.args, Unsafe: f.unsafe, Check: true,
 		Output: output.NewText(io.Discard, w.Stderr),
 	})
 	if err := list.Err(); err != nil {
-		return nil, withStatus(statusUsage, err)
+		return nil, nil, err
 	}
-	for _, d := range list {
-		fmt.Fprint(w.Stderr, d.String())
+	all, more := s.Check()
+	if err := more.Err(); err != nil {
+		s.Close()
+		return nil, nil, err
 	}
-	return s, nil
+	t := &checkedText{arena: s.Arena(), close: s.Close}
+	for _, p := range all {
+		t.programs = append(t.programs, checked{p.Probe.Name + " " + string(p.Handler), p.Program})
+	}
+	return t, list, nil
 }
+
+func (f *scriptFlags) loadDefinition(text scriptText) (*checkedText, diag.List, error) {
+	o, err := f.definitionFlags.options(f.unsafe)
+	if err != nil {
+		return nil, nil, err
+	}
+	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: checkArena})
+	if err != nil {
+		return nil, nil, err
+	}
+	d, list := loadDefinition(text, o, definitionVariables{arena: arena, shared: &sharedVariables{}}, firstDefined)
+	if err := list.Err(); err != nil {
+		arena.Close()
+		return nil, nil, err
+	}
+	t := &checkedText{arena: arena, close: func() { arena.Close() }}
+	for _, p := range d.probes {
+		t.programs = append(t.programs, checked{fmt.Sprintf("%s (%d,%d)", p.name, p.Major, p.Minor), p.Program})
+	}
+	return t, list, nil
+}
+
+// checkArena is the address space for the variables of a definition that does not run.
+const checkArena = 16 << 20
 
 func newCheck(w *World) *cobra.Command {
 	var flags scriptFlags
@@ -54,30 +121,26 @@ func newCheck(w *World) *cobra.Command {
 		Use:   "check SCRIPT",
 		Short: "Compile and verify a script; print the bounds of every program",
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := flags.load(w, c, args)
+			t, err := flags.load(w, c, args)
 			if err != nil {
 				return err
 			}
-			defer s.Close()
-			return printChecked(w, s)
+			defer t.close()
+			printChecked(w, t)
+			return nil
 		},
 	}
 	flags.register(c)
 	return c
 }
 
-func printChecked(w *World, s *script.Script) error {
-	all, list := s.Check()
-	if err := list.Err(); err != nil {
-		return withStatus(statusUsage, err)
+func printChecked(w *World, t *checkedText) {
+	for _, p := range t.programs {
+		fmt.Fprintf(w.Stdout, "%s: %s\n", p.title, p.program.Bound)
 	}
-	for _, p := range all {
-		fmt.Fprintf(w.Stdout, "%s %s: %s\n", p.Probe.Name, p.Handler, p.Program.Bound)
-	}
-	if len(all) == 0 {
+	if len(t.programs) == 0 {
 		fmt.Fprintln(w.Stdout, "no probes")
 	}
-	return nil
 }
 
 func newDis(w *World) *cobra.Command {
@@ -86,32 +149,28 @@ func newDis(w *World) *cobra.Command {
 		Use:   "dis SCRIPT",
 		Short: "Print the bytecode of a script's programs, with the source lines",
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := flags.load(w, c, args)
+			t, err := flags.load(w, c, args)
 			if err != nil {
 				return err
 			}
-			defer s.Close()
-			return printListing(w, s)
+			defer t.close()
+			return printListing(w, t)
 		},
 	}
 	flags.register(c)
 	return c
 }
 
-func printListing(w *World, s *script.Script) error {
-	all, list := s.Check()
-	if err := list.Err(); err != nil {
-		return withStatus(statusUsage, err)
-	}
+func printListing(w *World, t *checkedText) error {
 	options := compile.ListOptions{Object: func(id int) string {
-		o, _ := s.Arena().Lookup(id)
+		o, _ := t.arena.Lookup(id)
 		return o.Name
 	}}
-	for i, p := range all {
+	for i, p := range t.programs {
 		if i > 0 {
 			fmt.Fprintln(w.Stdout)
 		}
-		if err := compile.List(w.Stdout, p.Program, options); err != nil {
+		if err := compile.List(w.Stdout, p.program, options); err != nil {
 			return withStatus(statusFailure, fmt.Errorf("cannot write the listing: %w", err))
 		}
 	}

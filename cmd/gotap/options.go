@@ -32,6 +32,8 @@ type runOptions struct {
 	quiet    bool
 	watch    bool
 	verbose  bool
+
+	definitionFlags
 }
 
 func (o *runOptions) register(c *cobra.Command) {
@@ -53,6 +55,8 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no status; loss is told all the same")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell more")
+	o.definitionFlags.register(c)
+	o.definitionFlags.registerSelection(c)
 }
 
 // A plan is the flags of run, understood.
@@ -66,6 +70,8 @@ type plan struct {
 	json     bool
 	data     *os.File
 	ready    *os.File // nil: none
+
+	definition definitionOptions
 	runOptions
 }
 
@@ -73,7 +79,7 @@ type plan struct {
 func (o runOptions) check(w *World, command []string) (*plan, error) {
 	p := &plan{runOptions: o, command: command, data: w.Stdout}
 	for _, step := range []func() error{p.checkPids, p.checkFollow, p.checkEngine, p.checkDuration, p.checkArgs,
-		p.checkWords, p.openReady, p.openOutput} {
+		p.checkWords, p.checkDefinition, p.openReady, p.openOutput} {
 		if err := step(); err != nil {
 			return nil, withStatus(statusUsage, err)
 		}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// definitionFlags are the flags that are for definition files alone, as given.
+type definitionFlags struct {
+	defs    []string // -D
+	groups  string
+	types   string
+	anyCode bool
+}
+
+// register is for all commands that read definition files.
+func (o *definitionFlags) register(c *cobra.Command) {
+	c.Flags().StringArrayVarP(&o.defs, "define", "D", nil, "NAME=VALUE, as #define in a definition file (repeatable)")
+}
+
+// registerSelection is for commands that place probes.
+func (o *definitionFlags) registerSelection(c *cobra.Command) {
+	c.Flags().StringVar(&o.groups, "group", "", "of a definition file, only the probes of these groups, as in 1,2")
+	c.Flags().StringVar(&o.types, "type", "", "of a definition file, only the probes of these types")
+	c.Flags().BoolVar(&o.anyCode, "dont-verify-opcodes", false, "place probes of a definition file whatever their instructions are")
+}
+
+// options understands the flags.
+func (o *definitionFlags) options(unsafe bool) (d definitionOptions, err error) {
+	d = definitionOptions{defs: map[string]string{}, anyCode: o.anyCode, unsafe: unsafe}
+	for _, def := range o.defs {
+		name, value, given := strings.Cut(def, "=")
+		if name == "" {
+			return d, &hintError{fmt.Errorf("-D %s: no name", def), "as in -D SIZE=0x1000"}
+		}
+		if !given {
+			value = "1" // as a C compiler has it
+		}
+		d.defs[name] = value
+	}
+	if d.groups, err = numbers("--group", o.groups); err != nil {
+		return d, err
+	}
+	d.types, err = numbers("--type", o.types)
+	return d, err
+}
+
+// numbers are those of a list with commas.
+func numbers(flag, text string) (list []int, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.ParseUint(strings.TrimSpace(part), 0, 16)
+		if err != nil {
+			return nil, &hintError{fmt.Errorf("%s %s: %q is no number from 0 to 65535", flag, text, part), "as in " + flag + " 1,2"}
+		}
+		list = append(list, int(n))
+	}
+	return list, nil
+}
+
+// refuse refuses flags that would do nothing for a script.
+func (o *definitionFlags) refuse(text scriptText) error {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"-D", len(o.defs) > 0}, {"--group", o.groups != ""}, {"--type", o.types != ""}, {"--dont-verify-opcodes", o.anyCode}} {
+		if f.given {
+			return withStatus(statusUsage, &hintError{fmt.Errorf("%s is for definition files, and %s is a script", f.name, text.name),
+				"scripts read --arg name=value with option()"})
+		}
+	}
+	return nil
+}
+
+func (p *plan) checkDefinition() (err error) {
+	p.definition, err = p.definitionFlags.options(p.unsafe)
+	return err
+}
