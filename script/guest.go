@@ -60,6 +60,9 @@ func (s *Script) Leave(g *Script) error {
 	})
 }
 
+// CatchUp returns when what has been recorded so far has been delivered. Safe for concurrent use.
+func (s *Script) CatchUp() error { return s.onHost(s.catchUp) }
+
 // catchUp delivers what is in the ring now. While the loop is idle the pump has the ring: it gives it up when it finds a
 // record, which takes a moment at most.
 func (s *Script) catchUp() {

@@ -64,10 +64,10 @@ func badVerb(c *cobra.Command, args []string) error {
 func (k *ctlClient) verb(use, short string, args cobra.PositionalArgs, request func(args []string) (ctlRequest, error)) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(_ *cobra.Command, args []string) error {
 		q, err := request(args)
-		if err != nil {
-			return err
+		if err == nil {
+			err = k.ask(q, nil)
 		}
-		return k.ask(q)
+		return k.tell(err)
 	}}
 }
 
@@ -109,13 +109,20 @@ func (k *ctlClient) removeVerb() *cobra.Command {
 
 func (k *ctlClient) insertVerb() *cobra.Command {
 	replace, args := false, []string(nil)
-	c := k.verb("insert SCRIPT", "Have a further script join the session", cobra.ExactArgs(1),
+	var flags definitionFlags
+	c := k.verb("insert SCRIPT", "Have a further script or definition file join the session", cobra.ExactArgs(1),
 		func(own []string) (ctlRequest, error) {
 			sent, err := k.readScript(own, args)
-			return ctlRequest{Verb: "insert", Script: sent, Replace: replace}, err
+			if err != nil {
+				return ctlRequest{}, err
+			}
+			sent.Defs, sent.Groups, sent.Types, sent.AnyCode = flags.defs, flags.groups, flags.types, flags.anyCode
+			return ctlRequest{Verb: "insert", Script: sent, Replace: replace}, nil
 		})
 	c.Flags().BoolVar(&replace, "replace", false, "take the place of the script of the same file, if it is there")
 	c.Flags().StringArrayVar(&args, "arg", nil, "name=value, read by option() in the script (repeatable)")
+	flags.register(c)
+	flags.registerSelection(c)
 	return c
 }
 
@@ -141,21 +148,7 @@ func (k *ctlClient) readScript(own, args []string) (*ctlScript, error) {
 
 func (k *ctlClient) stopVerb() *cobra.Command {
 	return &cobra.Command{Use: "stop", Short: "End the session as Ctrl-C does, and wait for it", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			c, err := k.find()
-			if err != nil {
-				return err
-			}
-			defer c.close()
-			reply, err := exchangeWith(c, ctlRequest{Verb: "stop"})
-			if err != nil {
-				return err
-			}
-			if err := k.print("stop", reply); err != nil {
-				return err
-			}
-			return awaitEnd(c)
-		}}
+		RunE: func(*cobra.Command, []string) error { return k.tell(k.ask(ctlRequest{Verb: "stop"}, awaitEnd)) }}
 }
 
 // awaitEnd waits until a session is no more: its end closes the connection.
@@ -173,17 +166,21 @@ const (
 	endTime    = 30 * time.Second
 )
 
-func (k *ctlClient) ask(q ctlRequest) error {
+// ask finds the session, sends a request and prints the answer; then, if given, does what is still to be done.
+func (k *ctlClient) ask(q ctlRequest, then func(*ctlConn) error) error {
 	c, err := k.find()
 	if err != nil {
 		return err
 	}
 	defer c.close()
 	reply, err := exchangeWith(c, q)
-	if err != nil {
-		return err
+	if err == nil {
+		err = k.print(q.Verb, reply)
 	}
-	return k.print(q.Verb, reply)
+	if err == nil && then != nil {
+		err = then(c)
+	}
+	return err
 }
 
 // exchangeWith sends a request and waits for the answer. What the session refuses is an error with the session's own words.
@@ -198,7 +195,7 @@ func exchangeWith(c *ctlConn, q ctlRequest) (ctlReply, error) {
 	case err != nil:
 		return reply, withStatus(statusTarget, fmt.Errorf("cannot talk to the session: %w", err))
 	case reply.Error != nil:
-		return reply, &sessionError{reply.Error}
+		return reply, withStatus(reply.Error.Status, &sessionError{reply.Error})
 	case reply.Version != ctlVersion:
 		return reply, withStatus(statusFailure, fmt.Errorf("the session speaks version %d of the protocol, this gotap version %d", reply.Version, ctlVersion))
 	}

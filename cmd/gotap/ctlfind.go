@@ -20,15 +20,6 @@ type sessionError struct{ why *ctlError }
 func (e *sessionError) Error() string { return e.why.Text }
 func (e *sessionError) Hint() string  { return e.why.Hint }
 
-// As gives the status.
-func (e *sessionError) As(target any) bool {
-	s, ok := target.(**statusError)
-	if ok {
-		*s = &statusError{e.why.Status, errors.New(e.why.Text)}
-	}
-	return ok
-}
-
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 // find connects to the session that is meant.
@@ -40,11 +31,12 @@ func (k *ctlClient) find() (*ctlConn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(ids) == 0 {
+		return nil, &hintError{withStatus(statusTarget, errors.New("no session of this user is running")),
+			"gotap run starts one; XDG_RUNTIME_DIR, if it is set, has to be the same there and here"}
+	}
 	defer dir.close()
-	switch len(ids) {
-	case 0:
-		return nil, noSession(dir)
-	case 1:
+	if len(ids) == 1 {
 		c, err := dir.connect(ids[0])
 		return c, withStatus(statusTarget, err)
 	}
@@ -54,16 +46,6 @@ func (k *ctlClient) find() (*ctlConn, error) {
 	}
 	return nil, &hintError{withStatus(statusUsage, fmt.Errorf("%d sessions are running:\n%s", len(ids), strings.Join(lines, "\n"))),
 		fmt.Sprintf("--session %d chooses the first", ids[0])}
-}
-
-// noSession is the error for when there is none. A directory that does not exist has no sessions either.
-func noSession(dir *ctlDir) error {
-	where := ""
-	if dir != nil {
-		where = " in " + dir.path
-	}
-	return &hintError{withStatus(statusTarget, errors.New("no session of this user is running")),
-		"gotap run starts one; its socket would be" + where + " (XDG_RUNTIME_DIR has to be the same there and here)"}
 }
 
 // liveSessions lists the sessions of the directory that this environment names; dir is nil, and there are none, when there
@@ -148,7 +130,7 @@ func (k *ctlClient) sessionsVerb() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			dir, ids, err := liveSessions()
 			if err != nil || dir == nil {
-				return err
+				return k.tell(err)
 			}
 			defer dir.close()
 			return k.printSessions(describeAll(dir, ids))

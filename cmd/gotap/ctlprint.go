@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -25,12 +26,35 @@ func (k *ctlClient) print(verb string, r ctlReply) error {
 	return k.printProbes(r.Probes)
 }
 
+// tell reports an error in the form that was asked for. What it returns carries the status alone once that is done.
+func (k *ctlClient) tell(err error) error {
+	var refused *sessionError
+	shown := errors.As(err, &refused) && refused.why.Shown
+	switch {
+	case err == nil:
+		return nil
+	case k.format == "json":
+		out := json.NewEncoder(k.w.Stdout)
+		out.SetEscapeHTML(false)
+		out.Encode(struct { // a reader that went away leaves the status
+			Type string `json:"type"`
+			Text string `json:"text"`
+			Hint string `json:"hint,omitempty"`
+		}{"error", err.Error(), hintOf(err)})
+	case shown:
+		fmt.Fprintln(k.w.Stderr, err)
+	default:
+		return err
+	}
+	return &statusError{statusOf(err), nil}
+}
+
 // printProbes writes a line a probe: name, state, hits, missed hits, places and how they are run, what was refused, and the
 // script where it is an inserted one.
 func (k *ctlClient) printProbes(probes []ctlProbe) error {
 	t := tabwriter.NewWriter(k.w.Stdout, 0, 8, 2, ' ', 0)
 	for _, p := range probes {
-		fmt.Fprintf(t, "%s\t%s\t%d hits\t%d missed\t%d places", p.Name, p.State, p.Hits, p.Missed, p.Places)
+		fmt.Fprintf(t, "%s\t%s\t%d hits\t%d missed\t%s", p.Name, p.State, p.Hits, p.Missed, plural(p.Places, "place"))
 		more := strategyText(p.Strategy)
 		if len(p.Refused) > 0 {
 			more = append(more, "refused: "+strings.ReplaceAll(strings.Join(p.Refused, "; "), "\n", " "))
@@ -115,4 +139,12 @@ func sessionLine(s ctlSession) string {
 		b += "  since " + s.Started.Local().Format("15:04:05")
 	}
 	return b
+}
+
+// plural is a number of things.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -37,6 +37,12 @@ type ctlScript struct {
 	Dir  string            `json:"dir,omitempty"`  // where its relative imports start, absolute
 	Text string            `json:"text"`
 	Args map[string]string `json:"args,omitempty"`
+
+	// Of definition files: -D, --group, --type, --dont-verify-opcodes, as given.
+	Defs    []string `json:"define,omitempty"`
+	Groups  string   `json:"group,omitempty"`
+	Types   string   `json:"type,omitempty"`
+	AnyCode bool     `json:"dont_verify_opcodes,omitempty"`
 }
 
 // A ctlReply is the answer. Exactly one of Error and the results counts.

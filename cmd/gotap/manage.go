@@ -21,10 +21,11 @@ type manager struct {
 	started  time.Time
 	listener *os.File
 
-	mu    sync.Mutex // guards conns and over
-	conns map[*ctlConn]bool
-	over  bool // no client is taken any more
-	wg    sync.WaitGroup
+	mu      sync.Mutex // guards what follows
+	conns   map[*ctlConn]bool
+	parting []*ctlConn // of those who asked for the end: never closed, so that they learn of it
+	over    bool       // no client is taken any more
+	wg      sync.WaitGroup
 
 	// Guarded by run.change.
 
@@ -120,8 +121,7 @@ func (m *manager) serve(c *ctlConn) {
 	m.mu.Unlock()
 }
 
-// turn handles one request and reports whether there may be another. Who asked for the end stays connected up to the end of
-// the process, and so learns of it.
+// turn handles one request and reports whether there may be another.
 func (m *manager) turn(c *ctlConn) bool {
 	var request ctlRequest
 	var bad *badJSON
@@ -143,6 +143,9 @@ func (m *manager) turn(c *ctlConn) bool {
 	}
 	failed := c.send(reply, requestTime) != nil
 	if request.Verb == "stop" && err == nil && !failed {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.parting = append(m.parting, c)
 		return false
 	}
 	if failed || errors.Is(err, errLongLine) {

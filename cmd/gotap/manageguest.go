@@ -11,24 +11,44 @@ import (
 	"gotap/script"
 )
 
-// A guest is a script that was inserted into a running session: it has a machine of its own, and shares the arena, the output
-// and the goroutine of the session's script.
+// A guest is what was inserted into a running session: a script, which has a machine of its own and shares the arena, the
+// output and the goroutine of the session's script; or a definition file, which needs no machine.
 type guest struct {
-	name   string // as the user gave it
-	path   string // absolute; "" when it is no file
-	first  uint32 // number of its first probe
-	script *script.Script
+	name       string // as the user gave it
+	path       string // absolute; "" when it is no file
+	first      uint32 // number of its first probe
+	script     *script.Script
+	definition *definition // or nil
 }
 
-// Numbers of guests' probes lie far above those of the session's own script, whose numbers grow with each reload; each guest
-// has a span, for what its callbacks add.
+// Numbers of guests' probes lie far above those of the session's own script, whose numbers grow with each reload, and of
+// definition files; each script has a span, for what its callbacks add.
 const (
 	guestBase  = 1 << 30
 	guestSpan  = 1 << 16
 	mostGuests = (1<<32 - guestBase) / guestSpan
 )
 
-func (g *guest) owns(id uint32) bool { return id >= g.first && id-g.first < guestSpan }
+func (g *guest) owns(id uint32) bool {
+	if g.definition != nil {
+		return slices.ContainsFunc(g.definition.probes, func(p *definedProbe) bool { return p.id == id })
+	}
+	return id >= g.first && id-g.first < guestSpan
+}
+
+// declarations are the probes that the guest begins with.
+func (g *guest) declarations() (list []declaration) {
+	if g.definition != nil {
+		for _, p := range g.definition.probes {
+			list = append(list, p)
+		}
+		return list
+	}
+	for _, p := range g.script.Probes() {
+		list = append(list, scriptProbe{p})
+	}
+	return list
+}
 
 // is reports whether a user means this guest: by the name or path it was inserted under, or by the file's name alone.
 func (g *guest) is(name string) bool {
@@ -66,7 +86,7 @@ func (m *manager) insert(q ctlRequest) (ctlReply, error) {
 	if i >= 0 {
 		old = m.guests[i]
 	}
-	return m.join(q.Script, text, old)
+	return m.join(q.Script, old)
 }
 
 // isOwn reports whether a script is the one the session was started with.
@@ -84,21 +104,19 @@ func atLeast(status int, err error) error {
 	return withStatus(status, err)
 }
 
-// join loads a script and makes it part of the run. The one it replaces goes in the same moment between two hits.
-func (m *manager) join(sent *ctlScript, text scriptText, old *guest) (ctlReply, error) {
-	g, warnings, err := m.load(sent, text)
+// join loads a guest and makes it part of the run. The one it replaces goes in the same moment between two hits.
+func (m *manager) join(sent *ctlScript, old *guest) (ctlReply, error) {
+	g, list, err := m.load(sent)
 	if err != nil {
 		return ctlReply{}, err
 	}
 	swap, err := m.prepareGuest(g, old)
-	if err != nil {
-		g.script.Close()
-		return ctlReply{}, err
+	if err == nil {
+		err = m.enter(g)
 	}
-	host := m.r.script()
-	if err := host.Join(g.script); err != nil {
-		g.script.Close()
-		return ctlReply{}, withStatus(statusFailure, err)
+	if err != nil {
+		g.discard()
+		return ctlReply{}, err
 	}
 	if err := swap.Commit(); err != nil {
 		m.leave(g)
@@ -110,11 +128,23 @@ func (m *manager) join(sent *ctlScript, text scriptText, old *guest) (ctlReply, 
 		verb = "replaced"
 		m.leave(old)
 	}
-	return ctlReply{Notes: append(warnings, fmt.Sprintf("%s %s: %s", verb, g.name, m.size(g)))}, nil
+	var notes []string
+	for _, d := range list {
+		notes = append(notes, d.String())
+	}
+	return ctlReply{Notes: append(notes, fmt.Sprintf("%s %s: %s", verb, g.name, m.size(g)))}, nil
 }
 
-// load makes a guest of a text. Warnings are in the form of diagnostics.
-func (m *manager) load(sent *ctlScript, text scriptText) (*guest, []string, error) {
+// load makes a guest of what was sent; warnings come with it.
+func (m *manager) load(sent *ctlScript) (*guest, diag.List, error) {
+	flags := definitionFlags{defs: sent.Defs, groups: sent.Groups, types: sent.Types, anyCode: sent.AnyCode}
+	text := scriptText{name: sent.Name, dir: sent.Dir, text: sent.Text}
+	if isDefinition(text) {
+		return m.loadDefinition(sent, text, flags)
+	}
+	if err := flags.refuse(text); err != nil {
+		return nil, nil, err
+	}
 	if m.inserted >= mostGuests {
 		return nil, nil, withStatus(statusFailure, fmt.Errorf("cannot insert more than %d scripts into one session", mostGuests))
 	}
@@ -126,13 +156,41 @@ func (m *manager) load(sent *ctlScript, text scriptText) (*guest, []string, erro
 	if err := list.Err(); err != nil {
 		return nil, nil, withStatus(statusUsage, err)
 	}
-	var warnings []string
-	for _, d := range list {
-		warnings = append(warnings, d.String())
-	}
 	g.script = loaded
 	g.script.SetTracer(m.r.tracer)
-	return g, warnings, nil
+	return g, list, nil
+}
+
+func (m *manager) loadDefinition(sent *ctlScript, text scriptText, flags definitionFlags) (*guest, diag.List, error) {
+	options, err := flags.options(m.r.plan.unsafe)
+	if err != nil {
+		return nil, nil, withStatus(statusUsage, err)
+	}
+	if sent.Path != "" {
+		text.name = sent.Path // what it includes is found beside it
+	}
+	all := &m.r.definitions
+	d, list := loadDefinition(text, options, definitionVariables{arena: m.r.arena, shared: &all.shared}, all.first())
+	if err := list.Err(); err != nil {
+		return nil, nil, withStatus(statusUsage, err)
+	}
+	return &guest{name: sent.Name, path: sent.Path, definition: d}, list, nil
+}
+
+// discard frees a guest that never entered.
+func (g *guest) discard() {
+	if g.script != nil {
+		g.script.Close()
+	}
+}
+
+// enter has the guest's records find it, before there are any.
+func (m *manager) enter(g *guest) error {
+	if g.definition != nil {
+		m.r.definitions.add(g.definition, nil)
+		return nil
+	}
+	return withStatus(statusFailure, m.r.script().Join(g.script))
 }
 
 // prepareGuest resolves a guest's probes. What is wrong with them is told all together.
@@ -148,14 +206,14 @@ func (m *manager) prepareGuest(g, old *guest) (*engine.Swap, error) {
 	var specs []engine.ProbeSpec
 	var failed diag.List
 	status := 0
-	for _, p := range g.script.Probes() {
-		spec, err := m.r.tracer.spec(p)
+	for _, p := range g.declarations() {
+		spec, err := p.spec(m.r.tracer)
 		spec.Optional = spec.Optional || m.r.plan.missing != "error" || m.r.demo
 		if err == nil {
 			_, err = m.r.session.Prepare([]engine.ProbeSpec{spec}, nil)
 		}
 		if err != nil {
-			failed = append(failed, diagnose(p, err)...)
+			failed = append(failed, diagnoseAt(p.span(), err)...)
 			status = max(status, statusOfProbe(err))
 			continue
 		}
@@ -177,7 +235,7 @@ func (m *manager) size(g *guest) string {
 			places += s.Places
 		}
 	}
-	return fmt.Sprintf("%d probes at %d places", probes, places)
+	return plural(probes, "probe") + " at " + plural(places, "place")
 }
 
 // leave takes a guest out of the run, after its probes: its end callbacks run, its aggregations print.
@@ -188,9 +246,24 @@ func (m *manager) leave(g *guest) {
 			m.r.session.Remove(s.ID) // it is there: nobody else removes for good
 		}
 	}
-	if m.r.script().Leave(g.script) == nil {
+	host := m.r.script()
+	switch {
+	case g.definition != nil:
+		if host.CatchUp() == nil {
+			m.r.printArray(g.definition.file.Locals)
+			m.r.out.Flush()
+		}
+		m.r.definitions.drop(g.definition)
+	case host.Leave(g.script) == nil:
 		g.script.Close()
 	}
+}
+
+// drop forgets a file; records of its probes that are still under way are printed all the same.
+func (d *definitions) drop(file *definition) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list = slices.DeleteFunc(d.list, func(o *definition) bool { return o == file })
 }
 
 // remove takes probes out for good: those of a name, those of an inserted script, or all. An inserted script leaves with its
@@ -227,7 +300,7 @@ func (m *manager) removeAll() (ctlReply, error) {
 	for _, g := range slices.Clone(m.guests) {
 		m.leave(g)
 	}
-	return ctlReply{Notes: []string{fmt.Sprintf("removed %d probes", n)}}, nil
+	return ctlReply{Notes: []string{"removed " + plural(n, "probe")}}, nil
 }
 
 // sendOff lets those guests go whose last probe is among the removed.

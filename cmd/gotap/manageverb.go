@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,7 +52,27 @@ func (m *manager) query(ctlRequest) (ctlReply, error) {
 func (m *manager) scripts(visit func(name string, s *script.Script)) {
 	visit("", m.r.script())
 	for _, g := range m.guests {
-		visit(g.name, g.script)
+		if g.script != nil {
+			visit(g.name, g.script)
+		}
+	}
+}
+
+// arrays are the variables of definition files: those of each, and those that all share.
+func (m *manager) arrays(visit func(name string, h *runtime.Handle)) {
+	for _, d := range m.r.definitions.all() {
+		name := ""
+		for _, g := range m.guests {
+			if g.definition == d {
+				name = g.name
+			}
+		}
+		if d.file.Locals >= 0 {
+			visit(name, m.r.arena.Handle(d.file.Locals))
+		}
+	}
+	if s := &m.r.definitions.shared; s.made {
+		visit("", m.r.arena.Handle(s.id))
 	}
 }
 
@@ -59,15 +80,20 @@ func (m *manager) scripts(visit func(name string, s *script.Script)) {
 func (m *manager) getvars(q ctlRequest) (ctlReply, error) {
 	reply := ctlReply{Values: []ctlValue{}}
 	m.scripts(func(name string, s *script.Script) {
-		list := []runtime.Snapshot(nil)
+		read := s.Values
 		if q.Reset {
-			list = s.TakeValues()
-		} else {
-			list = s.Values()
+			read = s.TakeValues
 		}
-		for _, v := range list {
+		for _, v := range read() {
 			reply.Values = append(reply.Values, m.value(name, v))
 		}
+	})
+	m.arrays(func(name string, h *runtime.Handle) {
+		read := h.Entries
+		if q.Reset {
+			read = h.Take
+		}
+		reply.Values = append(reply.Values, m.value(name, read()))
 	})
 	return reply, nil
 }
@@ -87,6 +113,8 @@ func (m *manager) valueText(v runtime.Snapshot) string {
 		return fmt.Sprintf("%s = %d", o.Name, v.Entries[0].Data.Int)
 	case o.Kind == runtime.KindText && len(v.Entries) == 1:
 		return fmt.Sprintf("%s = %q", o.Name, v.Entries[0].Data.Text)
+	case o.Kind == runtime.KindArray:
+		return arrayText(v)
 	case len(v.Entries) == 0 && o.Keys == 0 && (o.Kind == runtime.KindCount || o.Kind == runtime.KindSum):
 		return fmt.Sprintf("@%s: 0", o.Name)
 	case len(v.Entries) == 0:
@@ -95,6 +123,22 @@ func (m *manager) valueText(v runtime.Snapshot) string {
 	var b strings.Builder
 	v.Print(&b, runtime.PrintOptions{Symbol: m.symbolText}) // a builder takes everything
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// arrayText is a line for each element of an array that is not 0.
+func arrayText(v runtime.Snapshot) string {
+	elements := slices.Clone(v.Entries)
+	slices.SortFunc(elements, func(a, b runtime.Entry) int { return cmp.Compare(a.Key[0].Int, b.Key[0].Int) })
+	var lines []string
+	for _, e := range elements {
+		if e.Data.Int != 0 {
+			lines = append(lines, fmt.Sprintf("%s[%d] = %d", v.Object.Name, e.Key[0].Int, e.Data.Int))
+		}
+	}
+	if lines == nil {
+		return fmt.Sprintf("%s: all 0", v.Object.Name)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // symbolText names an address in a key.
@@ -106,6 +150,7 @@ func (m *manager) symbolText(pid int, pc uint64) string {
 
 func (m *manager) reset(ctlRequest) (ctlReply, error) {
 	m.scripts(func(_ string, s *script.Script) { s.Reset() })
+	m.arrays(func(_ string, h *runtime.Handle) { h.Clear() })
 	return ctlReply{Notes: []string{"variables and aggregations are as at the beginning"}}, nil
 }
 

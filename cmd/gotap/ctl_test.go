@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// runtimeDir gives the test a directory for sockets of its own.
+func runtimeDir(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "run") // longer than the address of a socket may be
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	return dir
+}
+
+// newTestManager is a manager without a session: good for everything that is refused before the session is asked.
+func newTestManager(t *testing.T) *manager {
+	m, err := newManager(&run{w: &World{}, plan: &plan{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go m.accept()
+	t.Cleanup(m.close)
+	return m
+}
+
+func dial(t *testing.T) *ctlConn {
+	t.Helper()
+	dir, err := openCtlDir(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.close()
+	c, err := dir.connect(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.close)
+	return c
+}
+
+func TestGarbageRequests(t *testing.T) {
+	runtimeDir(t)
+	newTestManager(t)
+	for _, line := range []string{
+		"", "{", "null", "[]", "7", `"query"`, "{}", `{"v":1}`, `{"v":1,"verb":"nix"}`, `{"v":2,"verb":"query"}`, `{"v":"1"}`,
+		"GET / HTTP/1.1\r", strings.Repeat("[", 1<<20), "\x00\xff\xfe", `{"v":1,"verb":"insert"}`, `{"v":1,"verb":["query"]}`,
+	} {
+		c := dial(t)
+		for range 2 { // the connection is as good as before
+			if _, err := io.WriteString(c.f, line+"\n"); err != nil {
+				t.Fatalf("%.40q: %v", line, err)
+			}
+			var reply ctlReply
+			if err := c.receive(&reply, 10*time.Second); err != nil {
+				t.Fatalf("%.40q: %v", line, err)
+			}
+			if reply.Error == nil || reply.Error.Status != statusUsage || reply.Version != ctlVersion {
+				t.Errorf("%.40q: %+v", line, reply)
+			}
+		}
+	}
+}
+
+// A panic in a verb is told and ends nothing: the next client is served.
+func TestPanicIsAnAnswer(t *testing.T) {
+	runtimeDir(t)
+	newTestManager(t)
+	for range 2 {
+		_, err := exchangeWith(dial(t), ctlRequest{Verb: "query"}) // there is no session to ask
+		if err == nil || statusOf(err) != statusFailure || !strings.Contains(err.Error(), "internal error") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// What is longer than any request is cut off, before it fills memory.
+func TestEndlessLine(t *testing.T) {
+	runtimeDir(t)
+	newTestManager(t)
+	c := dial(t)
+	c.f.SetWriteDeadline(time.Now().Add(20 * time.Second))
+	n, err := io.Copy(c.f, io.LimitReader(zeros{}, 1<<30))
+	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) || n > 2*maxLine {
+		t.Errorf("%d bytes went out: %v", n, err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// Clients that are silent or half done do not keep others from being served, nor the session from ending.
+func TestSilentClients(t *testing.T) {
+	runtimeDir(t)
+	m := newTestManager(t)
+	for i := range maxClients - 4 {
+		c := dial(t)
+		io.WriteString(c.f, `{"v":1`[:i%6])
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if _, err := exchangeWith(dial(t), ctlRequest{Verb: "nix"}); statusOf(err) != statusUsage {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	wg.Wait()
+	began := time.Now()
+	m.close()
+	if took := time.Since(began); took > requestTime {
+		t.Errorf("closing took %v", took)
+	}
+	if _, ids, err := liveSessions(); err != nil || len(ids) != 0 {
+		t.Errorf("sessions %v, %v", ids, err)
+	}
+}
+
+// A socket that a killed session left is removed; one whose session lives stays, and so does what is no socket of ours.
+func TestStaleSockets(t *testing.T) {
+	run := runtimeDir(t)
+	newTestManager(t)
+	dir, err := openCtlDir(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.close()
+	old, err := dir.listen(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old.Close() // as the kernel does
+	other := filepath.Join(run, "gotap", "notes")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ids, err := dir.sessions()
+	if err != nil || len(ids) != 1 || ids[0] != os.Getpid() {
+		t.Errorf("sessions %v, %v", ids, err)
+	}
+	names, _ := os.ReadDir(filepath.Join(run, "gotap"))
+	if len(names) != 2 {
+		t.Errorf("left are %v", names)
+	}
+	if _, err := dir.listen(os.Getpid()); err == nil {
+		t.Error("two sessions have one number")
+	}
+}
+
+// The socket is the user's alone, in a directory that is.
+func TestSocketRights(t *testing.T) {
+	run := runtimeDir(t)
+	before := unix.Umask(0)
+	newTestManager(t)
+	unix.Umask(before)
+	for path, want := range map[string]os.FileMode{
+		filepath.Join(run, "gotap"):                                      os.ModeDir | 0o700,
+		filepath.Join(run, "gotap", strconv.Itoa(os.Getpid())+ctlSuffix): os.ModeSocket | 0o600,
+	} {
+		if st, err := os.Lstat(path); err != nil || st.Mode() != want {
+			t.Errorf("%s: %v, %v", path, st.Mode(), err)
+		}
+	}
+}
+
+// A directory that is somebody else's, open to others, or a link to elsewhere, is refused.
+func TestForeignDirectory(t *testing.T) {
+	run := runtimeDir(t)
+	own := filepath.Join(run, "gotap")
+	for name, prepare := range map[string]func() error{
+		"open to others": func() error { return errors.Join(os.Mkdir(own, 0o700), os.Chmod(own, 0o755)) },
+		"a link":         func() error { return os.Symlink(t.TempDir(), own) },
+		"a file":         func() error { return os.WriteFile(own, nil, 0o600) },
+		"foreign": func() error {
+			if os.Geteuid() != 0 {
+				return os.Symlink("/", own) // only root can give a directory away
+			}
+			return errors.Join(os.Mkdir(own, 0o700), os.Chown(own, 65534, 65534))
+		},
+	} {
+		if err := prepare(); err != nil {
+			t.Fatal(err)
+		}
+		for _, create := range []bool{false, true} {
+			if dir, err := openCtlDir(create); err == nil {
+				t.Errorf("%s: used %s", name, dir.path)
+			}
+		}
+		os.RemoveAll(own)
+	}
+}
+
+// A request survives its way, whatever is in it.
+func TestWire(t *testing.T) {
+	script := &ctlScript{Name: "a\nb.js", Text: "line\nline\u2028\x00", Args: map[string]string{"a": "ü"}}
+	raw, err := json.Marshal(ctlRequest{Version: 1, Verb: "insert", Script: script})
+	if err != nil || bytes.ContainsRune(raw, '\n') {
+		t.Fatalf("%s, %v", raw, err)
+	}
+	var back ctlRequest
+	if err := json.Unmarshal(raw, &back); err != nil || back.Script.Name != script.Name || back.Script.Text != script.Text || back.Script.Args["a"] != "ü" {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
