@@ -167,7 +167,8 @@ func (e *emitter) program(i int) *compile.Program {
 		e.diags.Errorf(e.bodies[i].span, "", "%v", err)
 		return nil
 	}
-	*e.diags = append(*e.diags, compile.Verify(program)...)
+	program, list := verified(program)
+	*e.diags = append(*e.diags, list...)
 	return program
 }
 

@@ -1,0 +1,82 @@
+package dpdf
+
+import (
+	"strings"
+	"testing"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+func parseBody(t *testing.T, body string) (*compile.Program, diag.List) {
+	t.Helper()
+	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { arena.Close() })
+	f, list := Parse(diag.NewSource("a.dpdf", "name = a\nvars = 4\noffset = f\n"+body), Options{Arena: arena})
+	if f == nil {
+		return nil, list
+	}
+	return f.Probes[0].Program, list
+}
+
+// TestUnequalDepths jumps to labels with more words on the stack one time than another.
+func TestUnequalDepths(t *testing.T) {
+	for name, body := range map[string]string{
+		"abort":     "push d,1\npush d,2\njz bad\njz bad\nexit\nbad: abort\n",
+		"remainder": "push d,47\npush d,5\ndiv\npush d,9\nsub\njnz bad\npush d,3\nlog 2\nexit\nbad: abort\n",
+		"falls":     "push d,1\npush d,2\njz on\npush d,3\non: push d,4\nlog 2\nexit\n",
+		"loop":      "push d,1\npush d,2\njz on\npush d,3\non: push d,4\nagain: inc lv,0\nloop again\nexit\n",
+	} {
+		p, list := parseBody(t, body)
+		if list.HasErrors() {
+			t.Errorf("%s: %v", name, list)
+		} else if !p.Bound.Verified || !p.Bound.Proved {
+			t.Errorf("%s: %s", name, p.Bound)
+		}
+	}
+}
+
+// TestUnequalDepthsRefused: the error is that of the program as written.
+func TestUnequalDepthsRefused(t *testing.T) {
+	for body, text := range map[string]string{
+		"again: push d,1\npush r,rdi\njz again\nexit\n":                           "not equally deep",
+		"push r,rdi\njz on\npush d,3\non: log 1\nexit\n":                          "not equally deep",
+		"push r,rdi\njz on\npush d,3\non: call sub1\nexit\nsub1: inc lv,0\nret\n": "not equally deep",
+	} {
+		_, list := parseBody(t, body)
+		if err := list.Err(); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
+// TestSplitMeans runs what was split: the way with more words on the stack does the same after the label.
+func TestSplitMeans(t *testing.T) {
+	p, list := parseBody(t, "push d,1\npush d,2\njz on\npush d,3\non: push d,40\npush d,2\nadd\npop lv,0\nexit\n")
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer arena.Close()
+	id, err := arena.Declare(runtime.Object{Name: "lv", Kind: runtime.KindArray, Size: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := compile.Lower(p, compile.Env{Arena: arena, WordSize: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hit runtime.Hit
+	hit.Reset()
+	out := runtime.NewMachine(arena).Run(code, &runtime.Context{Word: 8}, &hit)
+	if d, _ := arena.Handle(id).Get(runtime.Int(0)); out.Trap != runtime.NoTrap || d.Int != 42 {
+		t.Errorf("trap %v, variable %d", out.Trap, d.Int)
+	}
+}
