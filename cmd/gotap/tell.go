@@ -107,7 +107,7 @@ func (r *run) tellTraps() {
 		}
 		text := fmt.Sprintf("%s: %s", where, t.Trap)
 		if t.Addr != 0 {
-			text += fmt.Sprintf(" %#x", t.Addr)
+			text += fmt.Sprintf(" at address %#x", t.Addr)
 		}
 		r.out.Lost(text, t.Count)
 	}
