@@ -72,7 +72,10 @@ func Parse(src *diag.Source, o Options) (*File, diag.List) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p.declare(src)
+	if err := p.file.Declare(o); err != nil {
+		diags.Errorf(diag.Span{Source: src}, "", "%v", err)
+		return nil, diags
+	}
 	p.build()
 	if diags.HasErrors() {
 		return nil, diags
@@ -345,28 +348,19 @@ func (p *parser) place(s setting) string {
 	return module + n.symbol
 }
 
-// declare makes the arrays of variables.
-func (p *parser) declare(src *diag.Source) {
-	if p.file.Vars > 0 {
-		id, err := p.o.Arena.Declare(runtime.Object{Name: "lv", Kind: runtime.KindArray, Size: p.file.Vars})
-		p.declared(src, id, err, &p.file.Locals)
-	}
-	if n := p.file.Globals; n > 0 {
-		get := p.o.Globals
-		if get == nil {
-			get = func(n int) (int, error) {
-				return p.o.Arena.Declare(runtime.Object{Name: "gv", Kind: runtime.KindArray, Size: n})
-			}
+// Declare makes the arrays of variables that the file asks for, and notes their numbers.
+func (f *File) Declare(o Options) (err error) {
+	if f.Vars > 0 {
+		if f.Locals, err = o.Arena.Declare(runtime.Object{Name: "lv", Kind: runtime.KindArray, Size: f.Vars}); err != nil {
+			return err
 		}
-		id, err := get(n)
-		p.declared(src, id, err, &p.file.GlobalVars)
 	}
-}
-
-func (p *parser) declared(src *diag.Source, id int, err error, to *int) {
-	if err != nil {
-		p.diags.Errorf(diag.Span{Source: src}, "", "%v", err)
-		return
+	switch {
+	case f.Globals == 0:
+	case o.Globals != nil:
+		f.GlobalVars, err = o.Globals(f.Globals)
+	default:
+		f.GlobalVars, err = o.Arena.Declare(runtime.Object{Name: "gv", Kind: runtime.KindArray, Size: f.Globals})
 	}
-	*to = id
+	return err
 }

@@ -1,0 +1,170 @@
+package ppdf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"unicode/utf8"
+
+	"gotap/compile"
+	"gotap/compile/dpdf"
+)
+
+// ErrFile is what every refusal of Decode matches.
+var ErrFile = errors.New("not a valid prebuilt probe file")
+
+// Is reports whether data begins as a file does.
+func Is(data string) bool { return len(data) >= len(Magic) && data[:len(Magic)] == Magic }
+
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrFile, fmt.Sprintf(format, args...))
+}
+
+// Decode decodes a file. Its programs are not verified yet: Bind does that. The input is not kept.
+func Decode(data []byte) (*File, error) {
+	kind, err := frame(data)
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{b: data[bodyAt : len(data)-crc32.Size]}
+	f := &File{Name: d.text()}
+	switch kind {
+	case kindDefinition:
+		f.Definition = d.definition()
+	case kindScript:
+		f.Script = d.text()
+	default:
+		return nil, bad("it is of kind %d, and there are 1 and 2", kind)
+	}
+	if len(d.b) > 0 {
+		d.fail("%d bytes are left at its end", len(d.b))
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	if again, err := Encode(f); err != nil || !bytes.Equal(again, data) {
+		return nil, bad("it is not encoded as it should be")
+	}
+	return f, nil
+}
+
+// frame checks what is around the body, so that damaged, truncated and newer files are told apart.
+func frame(data []byte) (kind byte, err error) {
+	switch {
+	case len(data) < len(Magic)+1 || string(data[:len(Magic)]) != Magic:
+		return 0, bad("it does not begin as one")
+	case data[len(Magic)] > Version:
+		return 0, bad("it has version %d, and this gotap reads up to %d", data[len(Magic)], Version)
+	case data[len(Magic)] == 0:
+		return 0, bad("it has version 0")
+	case len(data) < frameSize:
+		return 0, bad("it is truncated after %d bytes", len(data))
+	}
+	size := int64(binary.LittleEndian.Uint32(data[lengthAt:]))
+	switch {
+	case size > MaxSize:
+		return 0, bad("it says it has %d bytes, more than %d", size, MaxSize)
+	case int64(len(data)) < size:
+		return 0, bad("it is truncated: %d of %d bytes", len(data), size)
+	case int64(len(data)) > size:
+		return 0, bad("%d bytes follow after its end", int64(len(data))-size)
+	}
+	end := len(data) - crc32.Size
+	if crc32.ChecksumIEEE(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
+		return 0, bad("it is damaged: the checksum does not match")
+	}
+	return data[len(Magic)+1], nil
+}
+
+// decoder reads from b until something is wrong; from then on everything is empty.
+type decoder struct {
+	b   []byte
+	err error
+}
+
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = bad(format, args...)
+	}
+	d.b = nil
+}
+
+func (d *decoder) number(most uint64) uint64 {
+	n, size := binary.Uvarint(d.b)
+	switch {
+	case size <= 0:
+		d.fail("a number is cut off or too large")
+		return 0
+	case n > most:
+		d.fail("the number %d is too large", n)
+		return 0
+	}
+	d.b = d.b[size:]
+	return n
+}
+
+func (d *decoder) bytes() []byte {
+	n := d.number(uint64(len(d.b)))
+	if n > uint64(len(d.b)) {
+		d.fail("a text is cut off")
+		return nil
+	}
+	s := d.b[:n]
+	d.b = d.b[n:]
+	return s
+}
+
+func (d *decoder) text() string {
+	s := string(d.bytes())
+	if !utf8.ValidString(s) {
+		d.fail("a text is no text")
+	}
+	return s
+}
+
+// Limits of what a file may ask for, those of definition files.
+const (
+	mostCode      = math.MaxUint16
+	mostVariables = 256
+)
+
+func (d *decoder) code() int { return int(d.number(mostCode)) }
+
+// leastProbe is how many bytes a probe takes at least.
+const leastProbe = 10
+
+func (d *decoder) definition() *dpdf.File {
+	f := &dpdf.File{Name: d.text(), Locals: -1, GlobalVars: -1}
+	f.Major, f.ID, f.DefaultExit = d.code(), d.code(), d.code()
+	f.Vars, f.Globals = int(d.number(mostVariables)), int(d.number(mostVariables))
+	count := d.number(uint64(len(d.b) / leastProbe))
+	for range count {
+		if d.err != nil {
+			break
+		}
+		f.Probes = append(f.Probes, d.probe())
+	}
+	if len(f.Probes) == 0 {
+		d.fail("it defines no probes")
+	}
+	return f
+}
+
+func (d *decoder) probe() dpdf.Probe {
+	p := dpdf.Probe{Place: d.text(), Opcode: int(d.number(256)) - 1}
+	p.Major, p.Minor, p.Group, p.Type = d.code(), d.code(), d.code(), d.code()
+	p.PassCount, p.MaxHits = d.number(math.MaxInt64), d.number(math.MaxInt64)
+	p.LogOnFault = d.number(flagLogOnFault) == flagLogOnFault
+	data := d.bytes()
+	if d.err != nil {
+		return p
+	}
+	p.Program = new(compile.Program)
+	if err := p.Program.UnmarshalBinary(data); err != nil {
+		d.fail("probe %q: %v", p.Place, err)
+	}
+	return p
+}
