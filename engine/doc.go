@@ -1,2 +1,43 @@
 // Package engine places probes into running processes and runs their programs there.
+//
+// # Threads
+//
+// A session has one tracing thread (loop.go): a goroutine locked to an operating-system thread for life, because the kernel
+// takes requests about a tracee only from the thread that seized it. It alone touches processes, threads, points and
+// probes; they need no locks. Other goroutines post closures to it, and wait for them (Session.do). What they may use
+// directly has a lock of its own: the resolver's answers, a probe's placements, the history of modules. Those locks
+// are leaves: nothing else is locked, and no closure posted, while one is held. Config's callbacks run on the tracing thread and must
+// not call the session.
+//
+// # One hit, from start to end
+//
+// A thread of the target runs into a breakpoint and stops. Wait4 tells (loop.go); dispatch (stop.go) finds the thread, reads its
+// registers and looks up the point before the program counter. hit (hit.go) runs the programs of the point's placements in
+// the order of declaration; what they log is kept. Then the displaced instruction is completed: emulated on the
+// registers just read, which costs nothing more, or stepped out of line or in place (step.go). When it has completed,
+// programs that come after it run, the logs are committed, the registers are written and the thread is resumed. A fault
+// instead throws the logs away and is delivered as if the instruction had been at its own place. With an emulated instruction that is
+// wait4, GETREGS, SETREGS, CONT, without an allocation, a lock or a map look-up by string.
+//
+// # What is where
+//
+// A probe (probe.go) is logical: what a user asked for. A placement is a probe at one place of a file, compiled for it once,
+// whatever process maps the file. A point (point.go) is physical: an address of an address space, with one
+// breakpoint for all its placements. Processes that share memory share its points; a forked child gets copies. Modules
+// that are mapped later are found through the dynamic loader (modules.go), and armed then (arm.go). Calls are watched
+// for leave handlers without touching the target's stack (call.go). System calls, data and static marks have files of
+// their own (syscalls.go, watch.go, special.go).
+//
+// # What could harm a target, and where it is argued that it does not
+//
+//   - writing breakpoints while threads run: Session.sync in point.go
+//   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
+//   - memory mapped into the target: slotPool in slot.go; system calls made in it: inject.go
+//   - children and threads that the session does not follow: options in fork.go
+//   - the target's own handler for SIGTRAP: trapaction.go
+//   - system calls that a stop of ours interrupts: repairCall in step.go
+//   - letting go: detach.go
+//
+// A panic on the tracing thread is a mistake in this package; it ends the session by undoing everything, and Wait and Close
+// return it.
 package engine

@@ -1,0 +1,238 @@
+package ptrace
+
+import (
+	"bytes"
+	"errors"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gotap/arch"
+	"gotap/engine/testenv"
+)
+
+// sleeper is a process that sleeps; the goroutine is locked to its thread, which becomes the tracer.
+func sleeper(t *testing.T) int {
+	t.Helper()
+	testenv.Require(t, testenv.Ptrace, testenv.AMD64)
+	runtime.LockOSThread()
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := cmd.Process.Pid
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		for {
+			var st Status
+			if tid, e := Wait(pid, &st); e != syscall.EINTR && (tid != pid || st.Ended()) {
+				break
+			}
+		}
+		runtime.UnlockOSThread()
+	})
+	return pid
+}
+
+// stopped seizes a process and stops it.
+func stopped(t *testing.T) int {
+	t.Helper()
+	pid := sleeper(t)
+	if e := Seize(pid, OptSysGood); e != 0 {
+		t.Fatal(e)
+	}
+	if e := Interrupt(pid); e != 0 {
+		t.Fatal(e)
+	}
+	var st Status
+	if tid, e := Wait(pid, &st); tid != pid || e != 0 {
+		t.Fatal(tid, e)
+	}
+	if st.Event() != EventStop || st.GroupStop() || !st.Stopped() || st.Ended() {
+		t.Fatalf("status %#x", uint32(st))
+	}
+	return pid
+}
+
+func TestStatusAgreesWithTheLibrary(t *testing.T) {
+	for _, v := range []uint32{0, 0x100, 0x2a00, 9, 11, 0x8b, 0x57f, 0x137f, 0x857f, 0x3057f, 0x80057f, 0x80137f} {
+		st, ws := Status(v), syscall.WaitStatus(v)
+		code, exited := st.Exited()
+		sig, killed := st.Killed()
+		if exited != ws.Exited() || exited && code != ws.ExitStatus() || killed != ws.Signaled() || killed && sig != int(ws.Signal()) ||
+			st.Stopped() != ws.Stopped() || st.Ended() != (ws.Exited() || ws.Signaled()) {
+			t.Errorf("%#x: exited %v %d, killed %v %d, stopped %v", v, exited, code, killed, sig, st.Stopped())
+		}
+		if st.Stopped() && st.Signal() != int(ws.StopSignal())&0x7f {
+			t.Errorf("%#x: signal %d", v, st.Signal())
+		}
+	}
+}
+
+func TestRegistersAreThoseOfTheKernel(t *testing.T) {
+	pid := stopped(t)
+	var r arch.Regs
+	var want unix.PtraceRegs
+	if e := GetRegs(pid, &r); e != 0 {
+		t.Fatal(e)
+	}
+	if err := unix.PtraceGetRegs(pid, &want); err != nil {
+		t.Fatal(err)
+	}
+	got := (*unix.PtraceRegs)(unsafe.Pointer(&r)) // the kernel's structure is a prefix of the array, in words
+	if *got != want {
+		t.Errorf("registers %+v, not %+v", *got, want)
+	}
+	for _, v := range r[unsafe.Sizeof(want)/8:] {
+		if v != 0 {
+			t.Error("more was written than there are registers")
+		}
+	}
+	var fp FPRegs
+	if e := GetFPRegs(pid, &fp); e != 0 {
+		t.Error(e)
+	}
+	if e := SetRegs(pid, &r); e != 0 {
+		t.Error(e)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	pid := stopped(t)
+	var r arch.Regs
+	GetRegs(pid, &r)
+	const rsp, rip = 19, 16
+	m, err := OpenMemory(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var a, b [16]byte
+	if err := m.ReadMemory(r[rsp], a[:]); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Peek(r[rsp], b[:]); err != nil || a != b {
+		t.Errorf("%x and %x: %v", a, b, err)
+	}
+	if err := m.WriteMemory(r[rsp]-256, a[:]); err != nil {
+		t.Error(err)
+	}
+	var fault *arch.FaultError
+	if err := m.WriteMemory(r[rip], a[:1]); !errors.As(err, &fault) || !fault.Write || fault.Addr != r[rip] {
+		t.Errorf("code can be written: %v", err)
+	}
+	if err := m.ReadMemory(8, a[:]); !errors.As(err, &fault) || fault.Write {
+		t.Errorf("page 0 can be read: %v", err)
+	}
+	code := make([]byte, 8)
+	if err := m.Peek(r[rip], code); err != nil {
+		t.Fatal(err)
+	}
+	for _, tid := range []int{0, pid} {
+		if err := m.Poke(r[rip], []byte{0xcc}, tid); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Poke(r[rip], code[:1], tid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !m.pokeWords(r[rip]+3, []byte("abcdefghijk"), pid) {
+		t.Error("words cannot be written")
+	}
+	got := make([]byte, 16)
+	m.Peek(r[rip], got)
+	if !bytes.Equal(got[:3], code[:3]) || string(got[3:14]) != "abcdefghijk" {
+		t.Errorf("memory %q", got)
+	}
+}
+
+// TestFailedWriteLeavesNothing writes over the end of the stack's mapping.
+func TestFailedWriteLeavesNothing(t *testing.T) {
+	pid := stopped(t)
+	m, err := OpenMemory(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var r arch.Regs
+	GetRegs(pid, &r)
+	end := (r[19] + 4095) &^ 4095
+	var b [8]byte
+	for m.ReadAvailable(end, b[:]) == 8 {
+		end += 4096
+	}
+	m.ReadAvailable(end-4, b[:4])
+	if m.WriteMemory(end-4, []byte("12345678")) == nil {
+		t.Error("memory that is not there was written")
+	}
+	var now [4]byte
+	m.ReadAvailable(end-4, now[:])
+	if !bytes.Equal(now[:], b[:4]) {
+		t.Errorf("the first part was written: %q", now)
+	}
+}
+
+func TestSignalsKeepTheirInformation(t *testing.T) {
+	pid := stopped(t)
+	SendProcess(pid, SIGCONT)
+	var st Status
+	for range 4 {
+		Cont(pid, 0)
+		if Wait(pid, &st); st.Signal() == SIGCONT {
+			break
+		}
+	}
+	var info SigInfo
+	if e := GetSigInfo(pid, &info); e != 0 || info.Signal() != SIGCONT || info.Code() != 0 {
+		t.Fatal(e, info.Signal(), info.Code())
+	}
+	info.SetAddr(0x123456789abcdef0)
+	if info.Addr() != 0x123456789abcdef0 {
+		t.Errorf("address %#x", info.Addr())
+	}
+	var mask, back uint64 = 1 << 9, 0
+	if SetSigMask(pid, &mask) != 0 || GetSigMask(pid, &back) != 0 || back != mask {
+		t.Errorf("mask %#x", back)
+	}
+}
+
+// TestKickInterruptsWait kicks a thread that waits, again and again.
+func TestKickInterruptsWait(t *testing.T) {
+	pid := sleeper(t)
+	if e := Seize(pid, 0); e != 0 {
+		t.Fatal(e)
+	}
+	tid, done := Tid(), make(chan bool)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Millisecond):
+				Kick(tid)
+			}
+		}
+	}()
+	for range 20 {
+		var st Status
+		if _, e := Wait(pid, &st); e != syscall.EINTR {
+			t.Errorf("wait: %v, status %#x", e, uint32(st))
+		}
+	}
+	close(done)
+}
+
+func TestClockIsTheSystems(t *testing.T) {
+	var before, after unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &before)
+	now := Now()
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &after)
+	if now < uint64(before.Nano()) || now > uint64(after.Nano()) {
+		t.Errorf("%d is not within %d and %d", now, before.Nano(), after.Nano())
+	}
+}
