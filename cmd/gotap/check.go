@@ -39,6 +39,7 @@ type checked struct {
 type checkedText struct {
 	programs []checked
 	arena    *runtime.Arena
+	inputs   []string // the files it was made of
 	close    func()
 }
 
@@ -58,9 +59,7 @@ func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*checkedT
 	if err != nil {
 		return nil, withStatus(statusUsage, err)
 	}
-	for _, d := range list {
-		fmt.Fprint(w.Stderr, d.String())
-	}
+	warnings(w, list)
 	return t, nil
 }
 
@@ -84,7 +83,7 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 		s.Close()
 		return nil, nil, err
 	}
-	t := &checkedText{arena: s.Arena(), close: s.Close}
+	t := &checkedText{arena: s.Arena(), inputs: s.Inputs(), close: s.Close}
 	for _, p := range all {
 		t.programs = append(t.programs, checked{p.Probe.Name + " " + string(p.Handler), p.Program})
 	}

@@ -45,13 +45,15 @@ type definitionOptions struct {
 // inserted from guestBase.
 const firstDefined = 1 << 29
 
-// isDefinition reports whether a text is a probe definition file, by its name.
-func isDefinition(text scriptText) bool { return filepath.Ext(text.name) == ".dpdf" }
+// isDefinition reports whether a text is a probe definition file, or one that was built of it.
+func isDefinition(text scriptText) bool {
+	return filepath.Ext(text.name) == ".dpdf" || isPrebuilt(text)
+}
 
 // loadDefinition parses a definition file. Its probes are numbered from first on.
 func loadDefinition(text scriptText, o definitionOptions, variables definitionVariables, first uint32) (*definition, diag.List) {
 	d := &definition{inputs: []string{text.name}}
-	file, list := dpdf.Parse(diag.NewSource(text.name, text.text), dpdf.Options{
+	file, list := d.parse(text, dpdf.Options{
 		Defs: o.defs, Arena: variables, Globals: variables.globals, Unsafe: o.unsafe,
 		Open: func(path string) ([]byte, error) {
 			d.inputs = append(d.inputs, path)
@@ -74,6 +76,14 @@ func loadDefinition(text scriptText, o definitionOptions, variables definitionVa
 		list.Errorf(diag.Span{Source: diag.NewSource(text.name, "")}, "without --group and --type all are run", "the file has no probe of that group and type")
 	}
 	return d, list
+}
+
+// parse reads the text, or what was built of it.
+func (d *definition) parse(text scriptText, o dpdf.Options) (*dpdf.File, diag.List) {
+	if isPrebuilt(text) {
+		return loadPrebuilt(text, o)
+	}
+	return dpdf.Parse(diag.NewSource(text.name, text.text), o)
 }
 
 // selects reports whether a probe is among those asked for.

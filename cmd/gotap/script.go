@@ -33,7 +33,10 @@ func readScript(w *World, args []string, eval string, hasEval bool) (scriptText,
 			"the program to trace and its arguments come after --"}
 	case args[0] == "-":
 		text, err := io.ReadAll(w.Stdin)
-		return scriptText{name: "<stdin>", text: string(text)}, withStatus(statusUsage, err)
+		if err != nil {
+			return scriptText{}, withStatus(statusUsage, err)
+		}
+		return unpack(scriptText{name: "<stdin>", text: string(text)})
 	}
 	return readFile(args[0])
 }
@@ -41,7 +44,7 @@ func readScript(w *World, args []string, eval string, hasEval bool) (scriptText,
 func readFile(path string) (scriptText, error) {
 	text, err := os.ReadFile(path)
 	if err == nil {
-		return scriptText{name: path, dir: filepath.Dir(path), text: string(text)}, nil
+		return unpack(scriptText{name: path, dir: filepath.Dir(path), text: string(text)})
 	}
 	if filepath.Base(path) == path {
 		if s, ok := samples.Find(path); ok {

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gotap/compile/diag"
+	"gotap/compile/dpdf"
+	"gotap/compile/ppdf"
+	"gotap/runtime"
+	"gotap/script/load"
+)
+
+func newBuild(w *World) *cobra.Command {
+	var flags scriptFlags
+	var out string
+	c := &cobra.Command{
+		Use:   "build SCRIPT -o FILE",
+		Short: "Make a prebuilt probe file, which runs without the text it was made of",
+		Long: `build compiles and verifies a definition file with all that it includes, and writes its programs into one file, which
+gotap run takes in the place of the text. The target need not be there. A script without modules of its own is kept as text.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := readScript(w, args, flags.eval, c.Flags().Changed("eval"))
+			if err != nil {
+				return err
+			}
+			f, err := flags.build(w, text)
+			if err != nil {
+				return withStatus(statusUsage, err)
+			}
+			return writeBuilt(w, f, out)
+		},
+	}
+	flags.register(c)
+	c.Flags().StringVarP(&out, "output", "o", "", "the file to write (default NAME.ppdf)")
+	return c
+}
+
+// build makes the contents of a prebuilt file.
+func (f *scriptFlags) build(w *World, text scriptText) (*ppdf.File, error) {
+	if !isDefinition(text) {
+		return f.buildScript(w, text)
+	}
+	o, err := f.definitionFlags.options(f.unsafe)
+	if err != nil {
+		return nil, err
+	}
+	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: checkArena})
+	if err != nil {
+		return nil, err
+	}
+	defer arena.Close()
+	d, list := loadDefinition(text, o, definitionVariables{arena: arena, shared: &sharedVariables{}}, firstDefined)
+	if err := list.Err(); err != nil {
+		return nil, err
+	}
+	warnings(w, list)
+	return ppdf.Build(filepath.Base(text.name), d.file)
+}
+
+// buildScript keeps a script that needs no other files. It is loaded to see whether it compiles.
+func (f *scriptFlags) buildScript(w *World, text scriptText) (*ppdf.File, error) {
+	t, list, err := f.loadScript(w, text)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	warnings(w, list)
+	for _, path := range t.inputs {
+		if path != text.name && !strings.HasPrefix(path, load.StdPrefix) && !sameFile(path, text.name) {
+			return nil, &hintError{fmt.Errorf("cannot build %s: it imports %s, and a prebuilt file stands alone", text.name, path),
+				"join them into one script first"}
+		}
+	}
+	return &ppdf.File{Name: filepath.Base(text.name), Script: text.text}, nil
+}
+
+func sameFile(a, b string) bool {
+	x, errX := filepath.Abs(a)
+	y, errY := filepath.Abs(b)
+	return errX == nil && errY == nil && x == y
+}
+
+// writeBuilt writes a prebuilt file: whole, or not at all.
+func writeBuilt(w *World, f *ppdf.File, out string) error {
+	data, err := ppdf.Encode(f)
+	if err != nil {
+		return withStatus(statusFailure, err)
+	}
+	if out == "" {
+		out = strings.TrimSuffix(f.Name, filepath.Ext(f.Name)) + ".ppdf"
+	}
+	fresh := out + ".new"
+	if err = os.WriteFile(fresh, data, 0o644); err == nil {
+		err = os.Rename(fresh, out)
+	}
+	if err != nil {
+		os.Remove(fresh)
+		return withStatus(statusFailure, fmt.Errorf("cannot write %s: %w", out, err))
+	}
+	fmt.Fprintf(w.Stderr, "gotap: %s: %d bytes\n", out, len(data))
+	return nil
+}
+
+func warnings(w *World, list diag.List) {
+	for _, d := range list {
+		fmt.Fprint(w.Stderr, d.String())
+	}
+}
+
+// unpack gives the script that a prebuilt file holds; all else stays what it is.
+func unpack(text scriptText) (scriptText, error) {
+	if !ppdf.Is(text.text) {
+		return text, nil
+	}
+	f, err := ppdf.Decode([]byte(text.text))
+	if err != nil {
+		return text, withStatus(statusUsage, fmt.Errorf("cannot read %s: %w", text.name, err))
+	}
+	if f.Definition == nil {
+		return scriptText{name: f.Name, text: f.Script}, nil
+	}
+	return text, nil
+}
+
+// isPrebuilt reports whether a text is a prebuilt file.
+func isPrebuilt(text scriptText) bool {
+	return filepath.Ext(text.name) == ".ppdf" || ppdf.Is(text.text)
+}
+
+// loadPrebuilt makes a definition of a prebuilt file.
+func loadPrebuilt(text scriptText, o dpdf.Options) (*dpdf.File, diag.List) {
+	var list diag.List
+	f, err := ppdf.Decode([]byte(text.text))
+	if err != nil {
+		list.Errorf(diag.Span{}, "", "cannot read %s: %v", text.name, err)
+		return nil, list
+	}
+	if len(o.Defs) > 0 {
+		list.Errorf(diag.Span{}, "give it to gotap build", "%s is built already: -D comes too late", text.name)
+		return nil, list
+	}
+	d, err := f.Bind(o)
+	if err != nil {
+		list.Errorf(diag.Span{}, hintOf(err), "%v", err)
+	}
+	return d, list
+}
