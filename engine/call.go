@@ -24,7 +24,7 @@ import (
 
 // frame is one call of a function, for one probe.
 type frame struct {
-	pl   *placement // nil: nobody's but the engine's
+	pl   *placement    // nil: nobody's but the engine's
 	then func(*thread) // what the engine itself waits for
 	fn   *function
 	sp   uint64 // follows the stack of a goroutine when that moves

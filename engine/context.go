@@ -32,7 +32,8 @@ func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 			}
 		}
 	}
-	return sp.mem.WriteMemory(addr, p) == nil
+	// Read-only pages of private memory take it through the kernel, as for a debugger.
+	return sp.mem.WriteMemory(addr, p) == nil || sp.mem.Poke(addr, p, t.tid) == nil
 }
 
 // Arg implements runtime.Thread.

@@ -118,6 +118,7 @@ func (s *Session) letStoppedGo() {
 func (t *thread) letGo(sig int) {
 	t.clearDebugRegs()
 	t.unmask()
+	t.requeue()
 	ptrace.Detach(t.tid, sig)
 	t.forget()
 }

@@ -171,6 +171,11 @@ func (t *thread) finish(sig int) {
 		t.commit()
 	}
 	t.setRegs()
+	if sig == 0 && (t.masked || len(t.deferred) > 0) {
+		if t.breathe(); !t.breath.keep {
+			sig = t.takeKept()
+		}
+	}
 	if tr := &t.proc.trap; (tr.caught || tr.due) && sig == 0 {
 		t.restoreTrapAction()
 	}

@@ -95,17 +95,9 @@ func (t *thread) stepped() {
 }
 
 // finishStep goes on behind the instruction, with the signal that was kept, if there is one.
+// (finish delivers it, or keeps it longer: see breath.)
 func (t *thread) finishStep() {
-	sig := 0
-	t.unmask()
-	if len(t.deferred) > 0 {
-		info := t.deferred[0]
-		t.deferred = slices.Delete(t.deferred, 0, 1)
-		sig = info.Signal()
-		ptrace.SetSigInfo(t.tid, &info)
-		t.requeue()
-	}
-	t.finish(sig)
+	t.finish(0)
 }
 
 // requeue sends again what was kept besides the first signal: stop signals, and those that threads send each other in

@@ -104,8 +104,15 @@ func (t *thread) signal(sig int) {
 		t.signalInStep(sig)
 		return
 	}
-	if len(t.proc.space.points) > 0 && t.s.callPoints > 0 && t.getRegs() {
-		t.markRestart()
+	if len(t.proc.space.points) > 0 && t.getRegs() {
+		if t.starved(sig) {
+			t.keepForLater(sig)
+			return
+		}
+		t.interruptedHere()
+		if t.s.callPoints > 0 {
+			t.markRestart()
+		}
 	}
 	if !t.proc.silent && t.s.cfg.Notify != nil {
 		t.s.notify(Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.tid, Signal: sig})

@@ -34,6 +34,7 @@ type thread struct {
 	deferred []ptrace.SigInfo // signals that came in the middle of a step, oldest first
 	mask     uint64           // the signals it blocks, while a step keeps all out
 	masked   bool
+	breath   breath
 	redo     redo
 	info     ptrace.SigInfo
 	postCall bool             // programs wait for the end of the system call it is in
@@ -80,6 +81,11 @@ func (t *thread) resume(sig int) {
 		t.letGo(sig)
 		return
 	}
+	if !t.step.active && (t.masked || len(t.deferred) > 0) && !t.breath.keep {
+		t.unmask()
+		t.requeue()
+	}
+	t.breath.keep = false
 	t.stopped, t.listening = false, false
 	var e syscall.Errno
 	switch {

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"gotap/arch"
+	"gotap/engine/ptrace"
+)
+
+// A probe on every instruction makes a program so slow that a periodic signal can come again before its handler has returned.
+// The kernel then delivers the next one in the very moment in which the handler returns, and what was interrupted
+// never runs another instruction: a program that is merely slow would hang. So a thread that is about to be interrupted where it
+// has been interrupted before is given breath: the signal is kept for a number of hits, and delivered then.
+//
+// A kept signal must not be late for a system call, which it has to interrupt. Therefore it is kept for hits only while the next
+// thing that the thread does is certain to be one: its program counter is at a breakpoint of ours, and the instruction
+// there is no system call. Elsewhere the thread moves at its own speed, and breathTime is enough: then it is interrupted,
+// and the signal is sent again. Nothing is blocked in the meantime, because the thread may look at its mask.
+
+// breathTime is how long a starved thread runs freely before the kept signal is delivered.
+const breathTime = 200 * time.Microsecond
+
+// breathHits is how many hits a thread has before a signal that keeps it from moving is delivered.
+const breathHits = 32
+
+// spot is where a thread was when a signal was delivered to it: the handler returns to there.
+type spot struct{ pc, sp uint64 }
+
+// breath is what a thread needs for not being starved by signals.
+type breath struct {
+	round int      // counts free runs, so that a timer knows its own
+	left  int      // hits before the kept signal is delivered
+	keep  bool     // the next resume is towards a certain hit: what was kept stays so
+	spots [32]spot // where the latest signals were delivered; many, because handlers are interrupted as well
+	next  int
+}
+
+// jobControl are the signals that stop and continue processes; they are never kept.
+const jobControl = 1<<(ptrace.SIGCONT-1) | 1<<(ptrace.SIGSTOP-1) | 1<<(ptrace.SIGTSTP-1) | 1<<(ptrace.SIGTTIN-1) | 1<<(ptrace.SIGTTOU-1)
+
+// starved reports whether a signal about to be delivered would keep the thread from moving, and is to be kept. The
+// registers have been read.
+func (t *thread) starved(sig int) bool {
+	if jobControl>>(sig-1)&1 == 1 || t.raised(sig) || t.s.closing {
+		return false
+	}
+	again := slices.Contains(t.breath.spots[:], spot{*t.pc(), t.sp()})
+	if !t.certainHit() {
+		return again || len(t.deferred) > 0 // what comes behind a kept one must not overtake it
+	}
+	if again {
+		t.breath.left = breathHits
+	}
+	return t.breath.left > 0
+}
+
+// keepForLater keeps a signal that would starve the thread, and lets the thread go on.
+func (t *thread) keepForLater(sig int) {
+	t.breath.keep = true
+	if t.certainHit() {
+		t.keepSignal(sig)
+		t.resume(0)
+		return
+	}
+	if t.trapCode(); t.info.Signal() == sig {
+		t.deferred = append(t.deferred, t.info)
+	}
+	t.breath.round++
+	round := t.breath.round
+	time.AfterFunc(breathTime, func() {
+		t.s.do(func() error {
+			t.breathOver(round)
+			return nil
+		})
+	})
+	t.resume(0)
+}
+
+// breathOver ends a free run: the stop that follows delivers what was kept. A thread that is stopped delivers it anyway.
+func (t *thread) breathOver(round int) {
+	if !t.gone && !t.stopped && t.breath.round == round && len(t.deferred) > 0 {
+		ptrace.Interrupt(t.tid)
+	}
+}
+
+// certainHit reports whether the next thing that the thread does is a hit of an instruction that comes to its end by itself.
+func (t *thread) certainHit() bool {
+	p := t.proc.space.points[*t.pc()]
+	return p != nil && p.planted && !t.s.closing && p.site.Insn().Control != arch.Syscall
+}
+
+// interruptedHere notes where a signal is delivered.
+func (t *thread) interruptedHere() {
+	t.breath.spots[t.breath.next] = spot{*t.pc(), t.sp()}
+	t.breath.next = (t.breath.next + 1) % len(t.breath.spots)
+}
+
+// breathe counts a hit, and decides whether what was kept stays so. The registers are those behind the instruction.
+func (t *thread) breathe() {
+	if t.breath.left > 0 {
+		t.breath.left--
+	}
+	t.breath.keep = t.breath.left > 0 && t.certainHit()
+}
+
+// takeKept is the oldest signal that was kept, to be delivered in the stop of a signal, with the siginfo it came with; 0 for none.
+func (t *thread) takeKept() int {
+	t.unmask()
+	if len(t.deferred) == 0 {
+		return 0
+	}
+	info := t.deferred[0]
+	t.deferred = slices.Delete(t.deferred, 0, 1)
+	ptrace.SetSigInfo(t.tid, &info)
+	t.requeue()
+	t.interruptedHere()
+	return info.Signal()
+}
