@@ -12,7 +12,12 @@
 //
 //   - the tracing thread, owned by package engine: waits for stops, runs programs, steps;
 //   - the host goroutine, owned by package script: runs all JavaScript, drains the ring;
-//   - the control goroutine: reads the supervisor's pipe, timers of -T.
+//   - the control goroutine: reads the supervisor's pipe, timers of -T;
+//   - with --watch, the one that exchanges the script when its file changes (watch.go);
+//   - the manager's: one accepts what `gotap ctl` connects, each client has another (manage.go).
+//
+// What changes the run from outside, reloads and gotap ctl, holds run.change while it does, and takes no other lock of this package
+// while it waits for the engine or the host, except those that guard a list for a moment.
 //
 // They meet in session.go: tracer is the script's view of the engine, and lifecycle events go from the engine to the host through
 // a bounded queue.
