@@ -36,18 +36,28 @@ type breath struct {
 	next  int
 }
 
+// firstRealTime is the first real-time signal, as the kernel counts.
+const firstRealTime = 32
+
 // jobControl are the signals that stop and continue processes; they are never kept.
 const jobControl = 1<<(ptrace.SIGCONT-1) | 1<<(ptrace.SIGSTOP-1) | 1<<(ptrace.SIGTSTP-1) | 1<<(ptrace.SIGTTIN-1) | 1<<(ptrace.SIGTTOU-1)
 
 // starved reports whether a signal about to be delivered would keep the thread from moving, and is to be kept. The
 // registers have been read.
+//
+// Only what the kernel itself sends, timers above all, is kept. A signal that a program sends may be one that it sends itself,
+// which has to be there when the call that sent it returns, and senders can wait. Real-time signals are queued, and must stay
+// in their order: they are kept only where they can be delivered from the place that they are kept in.
 func (t *thread) starved(sig int) bool {
-	if jobControl>>(sig-1)&1 == 1 || t.raised(sig) || t.s.closing {
+	if jobControl>>(sig-1)&1 == 1 || t.s.closing {
+		return false
+	}
+	if code := t.trapCode(); code <= 0 && code != ptrace.CodeTimer || synchronous>>(sig-1)&1 == 1 {
 		return false
 	}
 	again := slices.Contains(t.breath.spots[:], spot{*t.pc(), t.sp()})
 	if !t.certainHit() {
-		return again || len(t.deferred) > 0 // what comes behind a kept one must not overtake it
+		return sig < firstRealTime && (again || len(t.deferred) > 0) // what comes behind a kept one must not overtake it
 	}
 	if again {
 		t.breath.left = breathHits

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -104,9 +105,23 @@ func (t *thread) finishStep() {
 // the name of a fault.
 func (t *thread) requeue() {
 	for i := range t.deferred {
-		ptrace.SendThread(t.proc.pid, t.tid, t.deferred[i].Signal())
+		if ptrace.SendThread(t.proc.pid, t.tid, t.deferred[i].Signal()) == 0 {
+			t.resent = append(t.resent, t.deferred[i])
+		}
 	}
 	t.deferred = t.deferred[:0]
+}
+
+// isResent recognises a signal that was sent again, and gives it back what it came with at first.
+func (t *thread) isResent(sig int) bool {
+	i := slices.IndexFunc(t.resent, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
+	if i < 0 || t.trapCode() != ptrace.CodeThread || t.info.Pid() != 0 && t.info.Pid() != os.Getpid() {
+		return false
+	}
+	t.info = t.resent[i]
+	t.resent = slices.Delete(t.resent, i, i+1)
+	ptrace.SetSigInfo(t.tid, &t.info)
+	return true
 }
 
 // signalInStep deals with a signal that arrived in the middle of a step.
@@ -138,7 +153,10 @@ func (t *thread) postpone(sig int) {
 
 // keepSignal keeps the signal that the thread is stopped with, and all others out.
 func (t *thread) keepSignal(sig int) {
-	if t.trapCode(); t.info.Signal() == sig {
+	if !t.isResent(sig) {
+		t.trapCode()
+	}
+	if t.info.Signal() == sig {
 		t.deferred = append(t.deferred, t.info)
 	}
 	if !t.masked && ptrace.GetSigMask(t.tid, &t.mask) == 0 {

@@ -104,8 +104,8 @@ func (t *thread) signal(sig int) {
 		t.signalInStep(sig)
 		return
 	}
-	if len(t.proc.space.points) > 0 && t.getRegs() {
-		if t.starved(sig) {
+	if again := t.isResent(sig); len(t.proc.space.points) > 0 && t.getRegs() {
+		if !again && t.starved(sig) {
 			t.keepForLater(sig)
 			return
 		}

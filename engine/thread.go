@@ -32,6 +32,7 @@ type thread struct {
 
 	step     step
 	deferred []ptrace.SigInfo // signals that came in the middle of a step, oldest first
+	resent   []ptrace.SigInfo // those that were sent again, as they came at first
 	mask     uint64           // the signals it blocks, while a step keeps all out
 	masked   bool
 	breath   breath

@@ -76,6 +76,8 @@ const (
 	CodeKernel        = 0x80 // int3 on x86
 	CodeBreakpoint    = 1    // TRAP_BRKPT
 	CodeTrace         = 2    // TRAP_TRACE: single step
+	CodeTimer         = -2   // SI_TIMER
+	CodeThread        = -6   // SI_TKILL: tgkill
 	CodeHWBreakpoint  = 4    // TRAP_HWBKPT: debug register
 	offsetSigInfoCode = 8
 	offsetSigInfoAddr = 16
@@ -95,6 +97,9 @@ func (s *SigInfo) Code() int { return int(word32(s[offsetSigInfoCode:])) }
 func (s *SigInfo) Addr() uint64 {
 	return uint64(uint32(word32(s[offsetSigInfoAddr:]))) | uint64(uint32(word32(s[offsetSigInfoAddr+4:])))<<32
 }
+
+// Pid is si_pid of a signal that a process sent: in the numbering of the process that gets it, 0 for one that is not in that.
+func (s *SigInfo) Pid() int { return int(word32(s[offsetSigInfoAddr:])) }
 
 // SetAddr sets si_addr.
 func (s *SigInfo) SetAddr(addr uint64) {
