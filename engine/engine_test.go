@@ -168,7 +168,6 @@ func (w *world) tryProbe(spec string, h Handlers, change ...func(*ProbeSpec)) (u
 type target struct {
 	pid int
 	out *os.File
-	in  *os.File
 }
 
 func (w *world) launch(path string, args ...string) *target {

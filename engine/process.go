@@ -37,7 +37,6 @@ type space struct {
 	mods   []module.Loaded
 	loader loaderWatch
 	slots  slotPool
-	frames int            // calls being watched by return address, in all threads
 	sems   map[uint64]int // how far semaphores of marks were raised
 	sealed bool           // nothing may be mapped into it: seccomp, or an attempt that failed
 }

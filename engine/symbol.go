@@ -45,9 +45,7 @@ func (h *history) keep(pid int, mods []module.Loaded) {
 	defer h.mu.Unlock()
 	old := h.mods[pid]
 	now := append([]module.Loaded(nil), mods...)
-	for _, m := range fresh(mods, old) {
-		now = append(now, m)
-	}
+	now = append(now, fresh(mods, old)...)
 	h.mods[pid] = now
 }
 
@@ -56,13 +54,6 @@ func (h *history) fork(parent, child int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mods[child] = h.mods[parent]
-}
-
-// exec forgets a process's former image.
-func (h *history) exec(pid int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.mods, pid)
 }
 
 // find is the module of a process at an address; of process 0, that of the first process that has one there.

@@ -29,11 +29,9 @@ type callKey struct {
 type sysCall struct {
 	in      bool // programs that run now run for a system call
 	number  uint64
-	args    [6]uint64
 	pc      uint64
 	again   bool // the kernel is about to make it once more
 	pending []pendingCall
-	entered bool
 }
 
 // pendingCall is one probe's leave handler that is due at the end of the call.
