@@ -211,6 +211,16 @@ func (d *decoder) number(most int) int {
 	return int(v)
 }
 
+// operand is a number of 32 bits, which an int does not hold everywhere.
+func (d *decoder) operand() uint32 {
+	v := d.uvarint()
+	if v > math.MaxUint32 {
+		d.fail("an operand is %d, which is no number of 32 bits", v)
+		return 0
+	}
+	return uint32(v)
+}
+
 func (d *decoder) byte() byte {
 	if len(d.b) == 0 {
 		d.fail("it ends too early")
@@ -285,7 +295,7 @@ func (d *decoder) command() Command {
 		c.V = binary.LittleEndian.Uint64(d.b)
 		d.b = d.b[8:]
 	default:
-		c.A = uint32(d.number(math.MaxUint32))
+		c.A = d.operand()
 		if usesBoth(row, c.A) {
 			c.V = d.uvarint()
 		}

@@ -85,7 +85,7 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 	}
 	t := &checkedText{arena: s.Arena(), inputs: s.Inputs(), close: s.Close}
 	for _, p := range all {
-		t.programs = append(t.programs, checked{p.Probe.Name + " " + string(p.Handler), p.Program})
+		t.programs = append(t.programs, checked{p.Probe.Name + " " + p.Handler.String(), p.Program})
 	}
 	return t, list, nil
 }

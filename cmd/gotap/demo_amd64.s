@@ -1,15 +1,18 @@
 #include "textflag.h"
 
 // long work(long n) { return 2 * n + 1; }
-// By the C calling convention of x86-64: argument in DI, result in AX. It is assembly so that a script finds the argument
-// where it is in every C program; a Go function has it elsewhere.
+// It is assembly so that a script finds the argument by every convention: on the stack as Go's assembly has it, and in DI as C has
+// it; the result is on the stack and in AX.
 TEXT work(SB), NOSPLIT|NOFRAME, $0
 	LEAQ 1(DI)(DI*1), AX
+	MOVQ AX, 16(SP)
 	RET
 
 // func demoWork(n int64) int64
-TEXT ·demoWork(SB), NOSPLIT, $0-16
+TEXT ·demoWork(SB), NOSPLIT, $16-16
 	MOVQ n+0(FP), DI
+	MOVQ DI, 0(SP)
 	CALL work(SB)
+	MOVQ 8(SP), AX
 	MOVQ AX, ret+8(FP)
 	RET

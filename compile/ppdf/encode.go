@@ -57,7 +57,7 @@ func (e *encoder) text(s string) {
 // small appends numbers that fit 32 bits.
 func (e *encoder) small(list ...int) error {
 	for _, n := range list {
-		if n < 0 || n > math.MaxUint32 {
+		if n < 0 || uint64(n) > math.MaxUint32 {
 			return fmt.Errorf("%d is out of range", n)
 		}
 		e.number(uint64(n))

@@ -197,7 +197,7 @@ func sameFile(path string, l *Loaded) bool {
 	if unix.Stat(path, &st) != nil || unix.Statfs(path, &fs) != nil {
 		return false
 	}
-	switch fs.Type {
+	switch uint32(fs.Type) { // a word of 32 bits in all kernels
 	case magicBtrfs:
 		return st.Ino == l.Inode
 	case magicOverlay:
