@@ -167,3 +167,10 @@ func (c *ctlConn) line() ([]byte, error) {
 }
 
 func (c *ctlConn) close() { c.f.Close() }
+
+// stopReading makes a read end now, and every later one, whatever deadline is set in between.
+func (c *ctlConn) stopReading() {
+	if raw, err := c.f.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) { unix.Shutdown(int(fd), unix.SHUT_RD) })
+	}
+}

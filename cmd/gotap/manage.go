@@ -200,7 +200,7 @@ func (m *manager) close() {
 	m.mu.Lock()
 	m.over = true
 	for c := range m.conns {
-		c.f.SetReadDeadline(time.Now())
+		c.stopReading()
 		c.f.SetWriteDeadline(time.Now().Add(partingTime))
 	}
 	m.mu.Unlock()
