@@ -66,10 +66,16 @@ static void catch(int sig, int flags)
 
 /* adds up without pause while another thread sends it signals */
 static volatile int stop;
+/* sends as fast as signals are handled and no faster: a queue that only grows would keep main from ever running, probes or not */
 static void *sender(void *to)
 {
-	while (!stop)
-		pthread_sigqueue(*(pthread_t *)to, SIGRTMIN, (union sigval){ .sival_int = (int)handled }), usleep(300);
+	while (!stop) {
+		long before = handled;
+		pthread_sigqueue(*(pthread_t *)to, SIGRTMIN, (union sigval){ .sival_int = (int)before });
+		do
+			usleep(300);
+		while (!stop && handled == before);
+	}
 	return NULL;
 }
 
