@@ -80,7 +80,7 @@ func TestColdPiecesAreNoEntries(t *testing.T) {
 		}
 	}
 	if cold == "" {
-		t.Skip("this compiler leaves no cold piece")
+		testenv.Lack(t, testenv.ColdPiece)
 	}
 	if m := f.Lookup(cold); len(m) != 1 || !m[0].Part {
 		t.Errorf("%s by name: %v", cold, m)

@@ -24,7 +24,7 @@ func libraries(t *testing.T) []string {
 		}
 	}
 	if len(found) == 0 {
-		t.Skip("no library to read")
+		testenv.Lack(t, testenv.Libraries)
 	}
 	return found
 }
