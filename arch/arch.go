@@ -7,6 +7,14 @@ import "errors"
 // 32-bit architectures keep their values zero-extended.
 type Regs [40]uint64
 
+// Vectors is the vector and floating-point register file of one thread, on ARM. A 64-bit processor's V0…V31 are whole elements, low
+// half first. A 32-bit one's D0…D31 are the halves of the first sixteen: Dn is V[n/2][n%2].
+type Vectors struct {
+	V       [32][2]uint64
+	Control uint64 // FPCR; on 32-bit ARM all of FPSCR
+	Status  uint64 // FPSR; 0 on 32-bit ARM
+}
+
 // Memory is the memory of a target as an emulated instruction sees it. Both calls move all of p or nothing.
 // An error that is a *FaultError says which access failed; the engine then lets the instruction fault natively.
 type Memory interface {
@@ -99,6 +107,23 @@ type Site interface {
 	AfterStep(regs *Regs, mem Memory, slot uint64, st StepState) (done bool, err error)
 }
 
+// VectorSite is a Site that may need the vector registers.
+type VectorSite interface {
+	Site
+	// Vectors reports whether the instruction reads or writes the vector registers; if it does, EmulateVectors completes it and Emulate
+	// refuses to.
+	Vectors() bool
+	// EmulateVectors is Emulate for an instruction of the vector unit. On error regs, v and memory are as before.
+	EmulateVectors(regs *Regs, v *Vectors, mem Memory) error
+}
+
+// ConditionalSite is a Site whose instruction may turn out to do nothing (ARM's conditions, Thumb's IT blocks). Handlers do not
+// run for an instruction whose condition fails.
+type ConditionalSite interface {
+	Site
+	Executes(regs *Regs) bool
+}
+
 // StepState is what BeforeStep remembers for AfterStep; plain words, no pointers.
 type StepState struct {
 	Saved [4]uint64
@@ -120,7 +145,8 @@ type Arch interface {
 	// Prepare makes a Site of an instruction, or refuses it with a *RefusedError.
 	Prepare(in Insn) (Site, error)
 
-	Breakpoint() []byte // the bytes planted at a site
+	// Breakpoint is what is planted over an instruction; it is no longer than the instruction. It must not be changed.
+	Breakpoint(in Insn) []byte
 	// BreakpointPC is the address of a breakpoint that was hit, from the program counter the kernel reports.
 	BreakpointPC(pc uint64) uint64
 	SlotSize() int // bytes an out-of-line copy takes at most

@@ -92,7 +92,7 @@ func (c *Cleaned) section(mem *ptrace.Memory, m *module.Loaded, a arch.Arch, tex
 		}
 		n := mem.PeekAvailable(m.Addr(at), now[:len(file)])
 		for i := range n {
-			if now[i] != a.Breakpoint()[0] || now[i] == file[i] || !isInsn(m, a, at+uint64(i)) {
+			if now[i] != a.Breakpoint(arch.Insn{})[0] || now[i] == file[i] || !isInsn(m, a, at+uint64(i)) {
 				continue
 			}
 			if err := mem.Poke(m.Addr(at+uint64(i)), file[i:i+1], 0); err != nil {

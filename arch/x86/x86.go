@@ -64,7 +64,7 @@ func (m *isa) wrap(addr uint64) uint64 {
 }
 
 // Breakpoint is int3.
-func (m *isa) Breakpoint() []byte { return []byte{0xcc} }
+func (m *isa) Breakpoint(arch.Insn) []byte { return int3[:] }
 
 // BreakpointPC is one before what the kernel reports: int3 is a trap, taken after the instruction.
 func (m *isa) BreakpointPC(pc uint64) uint64 { return m.wrap(pc - 1) }
@@ -159,3 +159,6 @@ func SyscallRestarts(regs *arch.Regs) bool {
 	inCall := int32(regs[OrigRAX]) >= 0
 	return inCall && (code >= 512 && code <= 514 || code == 516) // ERESTARTSYS, NOINTR, NOHAND, RESTART_BLOCK
 }
+
+// int3 is the one-byte breakpoint instruction.
+var int3 = [1]byte{0xcc}
