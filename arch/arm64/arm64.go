@@ -1,0 +1,137 @@
+package arm64
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"gotap/arch"
+
+	"golang.org/x/arch/arm64/arm64asm"
+)
+
+// a64 is the instruction set; it has no state.
+type a64 struct{}
+
+// A64 is AArch64 with the calling convention of Linux. Instructions are little-endian, as Linux processes have them always.
+var A64 arch.Arch = a64{}
+
+func (a64) Name() string  { return "arm64" }
+func (a64) WordSize() int { return 8 }
+
+// Decode decodes the instruction at the start of code.
+func (a64) Decode(code []byte, addr uint64) (arch.Insn, error) {
+	if len(code) < 4 {
+		return arch.Insn{}, io.ErrUnexpectedEOF
+	}
+	w := binary.LittleEndian.Uint32(code)
+	r, err := find(w)
+	if err != nil {
+		return arch.Insn{}, fmt.Errorf("%w: %#08x at %#x", err, w, addr)
+	}
+	in := arch.Insn{Addr: addr, Len: 4, Control: r.control, Op: &inst{w, r}}
+	copy(in.Bytes[:], code[:4])
+	in.Target = target(w, addr, r.control)
+	return in, nil
+}
+
+// target is where a direct branch goes, and 0 for all else.
+func target(w uint32, addr uint64, how arch.Control) uint64 {
+	switch {
+	case how != arch.Jump && how != arch.CondJump && how != arch.Call:
+		return 0
+	case w>>26&31 == 5: // b, bl
+		return addr + uint64(signedField(w, 0, 26)*4)
+	case w>>25&63 == 0x1b: // tbz, tbnz
+		return addr + uint64(signedField(w, 5, 14)*4)
+	}
+	return addr + uint64(signedField(w, 5, 19)*4)
+}
+
+// Text is the disassembly in GNU syntax. The disassembler keeps state while it decodes, so callers take turns.
+func (a64) Text(code []byte, addr uint64) string {
+	if len(code) < 4 {
+		return "(bad)"
+	}
+	return text(binary.LittleEndian.Uint32(code), addr)
+}
+
+// breakpoint is brk #0.
+var breakpoint = []byte{0x00, 0x00, 0x20, 0xd4}
+
+func (a64) Breakpoint(arch.Insn) []byte       { return breakpoint }
+func (a64) BreakpointPC(pc uint64) uint64     { return pc }
+func (a64) SlotSize() int                     { return 0 }
+func (a64) PC() int                           { return regPC }
+func (a64) SP() int                           { return regSP }
+func (a64) FP() int                           { return regFP }
+func (a64) Ret() int                          { return 0 }
+func (a64) SyscallNumber(r *arch.Regs) uint64 { return r[8] }
+func (a64) SyscallRet(r *arch.Regs) uint64    { return r[0] }
+
+// SyscallArg is argument n of a system call, or 0 when no system call has so many.
+func (a64) SyscallArg(n int, regs *arch.Regs) uint64 {
+	if n < 0 || n > 5 {
+		return 0
+	}
+	return regs[n]
+}
+
+// named are the registers that are not an x or a w with a number. The flags are the NZCV bits of PSTATE, shifted down.
+var named = map[string]struct{ index, bits, shift int }{
+	"sp": {regSP, 64, 0}, "wsp": {regSP, 32, 0}, "pc": {regPC, 64, 0}, "lr": {regLR, 64, 0}, "fp": {regFP, 64, 0},
+	"pstate": {regPState, 64, 0}, "cpsr": {regPState, 32, 0}, "nzcv": {regPState, 4, 28},
+}
+
+// RegIndex finds a register by its name: x0 to x30, their halves w0 to w30, and the named ones.
+func (a64) RegIndex(name string) (index, bits, shift int, ok bool) {
+	if r, ok := named[name]; ok {
+		return r.index, r.bits, r.shift, true
+	}
+	if len(name) < 2 || name[0] != 'x' && name[0] != 'w' || strings.HasPrefix(name[1:], "0") && len(name) > 2 {
+		return 0, 0, 0, false
+	}
+	n, err := strconv.ParseUint(name[1:], 10, 8)
+	if err != nil || n > 30 {
+		return 0, 0, 0, false
+	}
+	if name[0] == 'w' {
+		return int(n), 32, 0, true
+	}
+	return int(n), 64, 0, true
+}
+
+// Arg is integer argument n of a function just entered: x0 to x7, then words of the stack (AAPCS64, 6.8.2).
+func (a64) Arg(n int, regs *arch.Regs, mem arch.Memory) (uint64, error) {
+	switch {
+	case n < 0:
+		return 0, fmt.Errorf("cannot read argument %d: there is none", n)
+	case n < 8:
+		return regs[n], nil
+	}
+	p := make([]byte, 8)
+	if err := mem.ReadMemory(regs[regSP]+uint64(n-8)*8, p); err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint64(p), nil
+}
+
+// ReturnAddress is the link register.
+func (a64) ReturnAddress(regs *arch.Regs, _ arch.Memory) (uint64, error) { return regs[regLR], nil }
+
+// text asks the x/arch disassembler, and names the row of what it does not know.
+func text(w uint32, addr uint64) string {
+	textMu.Lock()
+	defer textMu.Unlock()
+	var code [4]byte
+	binary.LittleEndian.PutUint32(code[:], w)
+	if in, err := arm64asm.Decode(code[:]); err == nil {
+		return arm64asm.GNUSyntax(in)
+	}
+	if r, err := find(w); err == nil {
+		return strings.ToLower(r.name)
+	}
+	return fmt.Sprintf(".inst %#08x", w)
+}

@@ -1,0 +1,3 @@
+package arm64
+
+var controlRows = []row{}
