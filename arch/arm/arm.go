@@ -1,0 +1,125 @@
+package arm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"gotap/arch"
+)
+
+// isa is one of the two instruction sets of 32-bit ARM. Values are immutable.
+type isa struct{ thumb bool }
+
+// The instruction sets, with the calling convention of Linux (EABI). Both are little-endian.
+var (
+	A32   arch.Arch = &isa{}
+	Thumb arch.Arch = &isa{thumb: true}
+)
+
+// Name is "arm" or "thumb".
+func (s *isa) Name() string {
+	if s.thumb {
+		return "thumb"
+	}
+	return "arm"
+}
+
+func (s *isa) WordSize() int { return 4 }
+
+// The breakpoints: undefined instructions that the kernel turns into SIGTRAP. That of A32 has the condition of what it displaces.
+const breakpointA32 = 0x07f001f0
+
+var (
+	breakpoints = breakpointsA32()
+	breakpoint2 = []byte{0x01, 0xde}
+	breakpoint4 = []byte{0xf0, 0xf7, 0x00, 0xa0}
+)
+
+// breakpointsA32 is the breakpoint under each of the conditions. What is always executed has no condition to copy.
+func breakpointsA32() (out [16][]byte) {
+	for cond := range uint32(16) {
+		out[cond] = binary.LittleEndian.AppendUint32(nil, min(cond, 14)<<28|breakpointA32)
+	}
+	return out
+}
+
+// Breakpoint is as long as the instruction.
+func (s *isa) Breakpoint(in arch.Insn) []byte {
+	switch {
+	case !s.thumb:
+		return breakpoints[in.Bytes[3]>>4]
+	case in.Len == 2:
+		return breakpoint2
+	}
+	return breakpoint4
+}
+
+// BreakpointPC is what the kernel reports: an undefined instruction is not passed.
+func (s *isa) BreakpointPC(pc uint64) uint64 { return pc }
+
+func (s *isa) SlotSize() int { return 0 }
+func (s *isa) PC() int       { return regPC }
+func (s *isa) SP() int       { return regSP }
+func (s *isa) Ret() int      { return 0 }
+
+// FP is r11 in A32 and r7 in Thumb, where compilers keep frame pointers if they keep any.
+func (s *isa) FP() int {
+	if s.thumb {
+		return 7
+	}
+	return regFP
+}
+
+// named are the registers with names of their own.
+var named = map[string]int{
+	"sb": 9, "sl": 10, "fp": regFP, "ip": regIP, "sp": regSP, "lr": regLR, "pc": regPC, "cpsr": regCPSR, "orig_r0": 17,
+}
+
+// RegIndex finds a register by its name: r0 to r15, or sp, lr, pc, cpsr, orig_r0 and the names of the procedure call standard. "fp" is r11 in
+// both instruction sets, as disassemblers have it.
+func (s *isa) RegIndex(name string) (index, bits, shift int, ok bool) {
+	if n, ok := named[name]; ok {
+		return n, 32, 0, true
+	}
+	if len(name) < 2 || name[0] != 'r' || name[1] == '0' && len(name) > 2 {
+		return 0, 0, 0, false
+	}
+	n, err := strconv.ParseUint(name[1:], 10, 8)
+	if err != nil || n > 15 {
+		return 0, 0, 0, false
+	}
+	return int(n), 32, 0, true
+}
+
+// Arg is integer argument n of a function just entered: r0 to r3, then words of the stack (AAPCS32, 6.5).
+func (s *isa) Arg(n int, regs *arch.Regs, mem arch.Memory) (uint64, error) {
+	switch {
+	case n < 0:
+		return 0, fmt.Errorf("cannot read argument %d: there is none", n)
+	case n < 4:
+		return regs[n], nil
+	}
+	p := make([]byte, 4)
+	if err := mem.ReadMemory(uint64(uint32(regs[regSP])+uint32(n-4)*4), p); err != nil {
+		return 0, err
+	}
+	return uint64(binary.LittleEndian.Uint32(p)), nil
+}
+
+// ReturnAddress is the link register; its bit 0 is set when the caller is Thumb code.
+func (s *isa) ReturnAddress(regs *arch.Regs, _ arch.Memory) (uint64, error) { return regs[regLR], nil }
+
+// SyscallArg is argument n, r0 to r6, or 0 when no system call has so many.
+func (s *isa) SyscallArg(n int, regs *arch.Regs) uint64 {
+	if n < 0 || n > 6 {
+		return 0
+	}
+	return regs[n]
+}
+
+// SyscallNumber is r7, as EABI has it.
+func (s *isa) SyscallNumber(regs *arch.Regs) uint64 { return regs[7] }
+
+// SyscallRet is the kernel's result, sign-extended: errors are -1 to -4095.
+func (s *isa) SyscallRet(regs *arch.Regs) uint64 { return uint64(int64(int32(regs[0]))) }

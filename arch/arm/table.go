@@ -1,0 +1,144 @@
+package arm
+
+import "gotap/arch"
+
+// exec carries out one instruction on the machine c. It changes c's copy of the registers only; writing memory comes last, when
+// nothing else can fail any more. Its condition is known to hold.
+type exec func(c *cpu, w uint32) error
+
+// row is one line of a decode table: the instructions w with w&mask == value. For the form of w see inst.
+type row struct {
+	mask, value uint32
+	name        string
+	exec        exec
+	class       Class
+	control     arch.Control
+	vectors     bool // reads or writes arch.Vectors: cpu.v is valid while exec runs, and is committed after it
+
+	// unpredictable is why the architecture leaves the effect of this encoding open (Prepare refuses it), or nothing. Nil stands for
+	// an instruction without such encodings.
+	unpredictable func(w uint32) string
+
+	shouldMask, shouldBe uint32 // bits that the architecture wants 0 or 1, and does not check: (0) and (1) in its pictures
+	not15                uint32 // the lowest bits of the register fields that must not name r15
+}
+
+// line is a row as the tables in this package are written. The picture shows the bits of an instruction from the highest to the
+// lowest, as the architecture manual does:
+//
+//	0 1   fixed
+//	z o   should be 0, should be 1: anything else is unpredictable
+//	n d m s a t   four of a kind: a register, r15 unpredictable
+//	all else   a bit of some other field; spaces only group
+type line struct {
+	picture string
+	name    string
+	exec    exec
+	opt     option
+}
+
+// option is what only some lines have.
+type option struct {
+	class         Class
+	control       arch.Control
+	unpredictable func(w uint32) string
+}
+
+// rowOf reads a picture.
+func rowOf(l line) row {
+	r := row{name: l.name, exec: l.exec, class: l.opt.class, control: l.opt.control, unpredictable: l.opt.unpredictable}
+	bit, run := 0, 0
+	var last byte
+	for i := len(l.picture) - 1; i >= 0; i-- {
+		ch := l.picture[i]
+		if ch == ' ' {
+			continue
+		}
+		if run++; ch != last {
+			last, run = ch, 1
+		}
+		r.addBit(ch, uint32(1)<<bit, run)
+		bit++
+	}
+	return r
+}
+
+// addBit takes in one letter of a picture, the run-th of its kind in a row.
+func (r *row) addBit(ch byte, bit uint32, run int) {
+	switch ch {
+	case '0', '1':
+		r.mask |= bit
+		r.value |= bit * uint32(ch-'0')
+	case 'z', 'o':
+		r.shouldMask |= bit
+		if ch == 'o' {
+			r.shouldBe |= bit
+		}
+	case 'n', 'd', 'm', 's', 'a', 't':
+		if run%4 == 0 {
+			r.not15 |= bit >> 3
+		}
+	}
+}
+
+// rowsOf makes the rows of tables, which follow one another in the order of precedence.
+func rowsOf(tables ...[]line) []row {
+	var out []row
+	for _, table := range tables {
+		for _, l := range table {
+			out = append(out, rowOf(l))
+		}
+	}
+	return out
+}
+
+// bucketBits is how many bits of an instruction select a list of candidates.
+const bucketBits = 8
+
+// index holds, for each value of the bits of an instruction from shift up, the rows that can match it, in table order.
+type index struct {
+	shift   uint
+	buckets [1 << bucketBits][]*row
+}
+
+// indexOf sorts rows into an index.
+func indexOf(rows []row, shift uint) *index {
+	x := &index{shift: shift}
+	for i := range rows {
+		r := &rows[i]
+		for top := range uint32(len(x.buckets)) {
+			if (top<<shift^r.value)&r.mask&((1<<bucketBits-1)<<shift) == 0 {
+				x.buckets[top] = append(x.buckets[top], r)
+			}
+		}
+	}
+	return x
+}
+
+// find is the first row that matches w, or nil.
+func (x *index) find(w uint32) *row {
+	for _, r := range x.buckets[w>>x.shift&(1<<bucketBits-1)] {
+		if w&r.mask == r.value {
+			return r
+		}
+	}
+	return nil
+}
+
+// unpredictableReason is why the effect of w is open, or nothing.
+func (r *row) unpredictableReason(w uint32) string {
+	if w&r.shouldMask != r.shouldBe {
+		return "unpredictable: bits that should be fixed are not"
+	}
+	for f := r.not15; f != 0; f &= f - 1 {
+		if low := f & -f; w&(low*15) == low*15 {
+			return "unpredictable: r15 as an operand"
+		}
+	}
+	if r.unpredictable != nil {
+		if reason := r.unpredictable(w); reason != "" {
+			return "unpredictable: " + reason
+		}
+	}
+	return ""
+}

@@ -1,0 +1,33 @@
+package arm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync"
+
+	"golang.org/x/arch/arm/armasm"
+)
+
+// textMu is held while the disassembling library decodes: it keeps state in a variable of its own.
+var textMu sync.Mutex
+
+// Text is the disassembly, for display only: in GNU syntax for A32. What the disassembling library does not know, which includes all
+// of Thumb, is shown by the name of the instruction and its word.
+func (s *isa) Text(code []byte, addr uint64) string {
+	in, err := s.decode(code)
+	if err != nil {
+		return "(bad)"
+	}
+	if !s.thumb {
+		textMu.Lock()
+		defer textMu.Unlock()
+		if out, err := armasm.Decode(code[:4], armasm.ModeARM); err == nil {
+			return armasm.GNUSyntax(out)
+		}
+	}
+	if in.size == 2 {
+		return fmt.Sprintf("%s %#04x", strings.ToLower(in.row.name), binary.LittleEndian.Uint16(code))
+	}
+	return fmt.Sprintf("%s %#08x", strings.ToLower(in.row.name), in.word)
+}
