@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gotap/arch"
+	"gotap/arch/x86"
 	"gotap/engine/ptrace"
 )
 
@@ -24,16 +25,25 @@ const breathTime = 200 * time.Microsecond
 // breathHits is how many hits a thread has before a signal that keeps it from moving is delivered.
 const breathHits = 32
 
-// spot is where a thread was when a signal was delivered to it: the handler returns to there.
-type spot struct{ pc, sp uint64 }
+// spot is where a thread was when a signal was delivered to it: the handler returns to there. It is forgotten when a probe is hit
+// there, for then the thread has moved on.
+type spot struct {
+	pc, sp uint64
+	times  int // signals delivered here
+}
+
+// stuckTimes is how many signals that programs sent are delivered in one place before the thread counts as starved. It is more
+// than any handler will send to itself that counts on being called again before anything else happens.
+const stuckTimes = 16
 
 // breath is what a thread needs for not being starved by signals.
 type breath struct {
 	round int      // counts free runs, so that a timer knows its own
 	left  int      // hits before the kept signal is delivered
 	keep  bool     // the next resume is towards a certain hit: what was kept stays so
+	owed  bool     // what was kept was sent again after a free run: the next signal is delivered
 	spots [32]spot // where the latest signals were delivered; many, because handlers are interrupted as well
-	next  int
+	used  int      // spots in use
 }
 
 // firstRealTime is the first real-time signal, as the kernel counts.
@@ -45,24 +55,32 @@ const jobControl = 1<<(ptrace.SIGCONT-1) | 1<<(ptrace.SIGSTOP-1) | 1<<(ptrace.SI
 // starved reports whether a signal about to be delivered would keep the thread from moving, and is to be kept. The
 // registers have been read.
 //
-// Only what the kernel itself sends, timers above all, is kept. A signal that a program sends may be one that it sends itself,
-// which has to be there when the call that sent it returns, and senders can wait. Real-time signals are queued, and must stay
-// in their order: they are kept only where they can be delivered from the place that they are kept in.
+// What the kernel itself sends, timers above all, is kept as soon as it comes twice in one place. A signal that a program sends may
+// be one that it sends itself, which has to be there when the call that sent it returns: so it is not kept in a thread that comes
+// out of a system call, and elsewhere only when many came in one place. Real-time signals stay in their order:
+// what comes while an older one of its number is kept is kept behind it.
 func (t *thread) starved(sig int) bool {
-	if jobControl>>(sig-1)&1 == 1 || t.s.closing {
+	if jobControl>>(sig-1)&1 == 1 || synchronous>>(sig-1)&1 == 1 || t.s.closing {
 		return false
 	}
-	if code := t.trapCode(); code <= 0 && code != ptrace.CodeTimer || synchronous>>(sig-1)&1 == 1 {
-		return false
+	times, certain := t.breath.at(*t.pc(), t.sp()), t.certainHit()
+	if code := t.trapCode(); code <= 0 && code != ptrace.CodeTimer && !t.hasKept(sig) {
+		if times < stuckTimes || x86.InSyscall(&t.regs) {
+			return false
+		}
 	}
-	again := slices.Contains(t.breath.spots[:], spot{*t.pc(), t.sp()})
-	if !t.certainHit() {
-		return sig < firstRealTime && (again || len(t.deferred) > 0) // what comes behind a kept one must not overtake it
+	if !certain {
+		return times > 0 || len(t.deferred) > 0 // what comes behind a kept one must not overtake it
 	}
-	if again {
+	if times > 0 {
 		t.breath.left = breathHits
 	}
 	return t.breath.left > 0
+}
+
+// hasKept reports whether a signal of this number is being kept.
+func (t *thread) hasKept(sig int) bool {
+	return slices.ContainsFunc(t.deferred, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
 }
 
 // keepForLater keeps a signal that would starve the thread, and lets the thread go on.
@@ -101,9 +119,36 @@ func (t *thread) certainHit() bool {
 }
 
 // interruptedHere notes where a signal is delivered.
-func (t *thread) interruptedHere() {
-	t.breath.spots[t.breath.next] = spot{*t.pc(), t.sp()}
-	t.breath.next = (t.breath.next + 1) % len(t.breath.spots)
+func (t *thread) interruptedHere() { t.breath.note(*t.pc(), t.sp()) }
+
+// at is how many signals were delivered in a place since the thread last moved on from there.
+func (b *breath) at(pc, sp uint64) int {
+	for i := range b.spots[:b.used] {
+		if s := &b.spots[i]; s.pc == pc && s.sp == sp {
+			return s.times
+		}
+	}
+	return 0
+}
+
+// note counts a signal delivered in a place; the place noted longest ago makes room.
+func (b *breath) note(pc, sp uint64) {
+	s := spot{pc, sp, b.at(pc, sp) + 1}
+	if b.leave(pc, sp); b.used == len(b.spots) {
+		b.used = copy(b.spots[:], b.spots[1:])
+	}
+	b.spots[b.used] = s
+	b.used++
+}
+
+// leave forgets a place, because the thread runs the instruction there.
+func (b *breath) leave(pc, sp uint64) {
+	for i := range b.spots[:b.used] {
+		if s := &b.spots[i]; s.pc == pc && s.sp == sp {
+			b.used = i + copy(b.spots[i:b.used], b.spots[i+1:b.used])
+			return
+		}
+	}
 }
 
 // breathe counts a hit, and decides whether what was kept stays so. The registers are those behind the instruction.

@@ -28,6 +28,9 @@ func (t *thread) hit(p *point) {
 	t.s.stats.Hits++
 	*t.pc() = p.addr
 	t.nruns, t.at, t.fpRead = 0, p, false
+	if t.breath.used > 0 {
+		t.breath.leave(p.addr, t.sp())
+	}
 	if p.internal != nil {
 		if p.internal(t, p) {
 			t.setRegs() // at the breakpoint, which it will hit again

@@ -112,7 +112,14 @@ func (t *thread) requeue() {
 	t.deferred = t.deferred[:0]
 }
 
-// isResent recognises a signal that was sent again, and gives it back what it came with at first.
+// identify gives a signal that the thread is stopped with what it came with at first, if it was sent again.
+func (t *thread) identify(sig int) {
+	if !t.isResent(sig) && sig >= firstRealTime {
+		t.swapInfo(t.resent, sig)
+	}
+}
+
+// isResent recognises a signal that was sent again, and gives it back what it came with.
 func (t *thread) isResent(sig int) bool {
 	i := slices.IndexFunc(t.resent, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
 	if i < 0 || t.trapCode() != ptrace.CodeThread || t.info.Pid() != 0 && t.info.Pid() != os.Getpid() {
@@ -122,6 +129,21 @@ func (t *thread) isResent(sig int) bool {
 	t.resent = slices.Delete(t.resent, i, i+1)
 	ptrace.SetSigInfo(t.tid, &t.info)
 	return true
+}
+
+// swapInfo gives the signal that the thread is stopped with what the first of its number in a list came with, and puts its
+// own at the end of the list. Real-time signals are queued: so they are seen in the order in which they were sent, whichever of them the
+// kernel delivers first.
+func (t *thread) swapInfo(list []ptrace.SigInfo, sig int) {
+	i := slices.IndexFunc(list, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
+	if i < 0 || ptrace.GetSigInfo(t.tid, &t.info) != 0 {
+		return
+	}
+	now := t.info
+	t.info = list[i]
+	copy(list[i:], list[i+1:])
+	list[len(list)-1] = now
+	ptrace.SetSigInfo(t.tid, &t.info)
 }
 
 // signalInStep deals with a signal that arrived in the middle of a step.
@@ -147,16 +169,14 @@ func (t *thread) raised(sig int) bool {
 
 // postpone keeps a signal until the step is over.
 func (t *thread) postpone(sig int) {
+	t.identify(sig)
 	t.keepSignal(sig)
 	t.resume(0)
 }
 
-// keepSignal keeps the signal that the thread is stopped with, and all others out.
+// keepSignal keeps the signal that the thread is stopped with, which has been identified, and all others out.
 func (t *thread) keepSignal(sig int) {
-	if !t.isResent(sig) {
-		t.trapCode()
-	}
-	if t.info.Signal() == sig {
+	if t.trapCode(); t.info.Signal() == sig {
 		t.deferred = append(t.deferred, t.info)
 	}
 	if !t.masked && ptrace.GetSigMask(t.tid, &t.mask) == 0 {
@@ -280,6 +300,7 @@ func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
 		case t.raised(sig) || t.step.toCall:
 			return st, true
 		default:
+			t.identify(sig)
 			t.keepSignal(sig)
 		}
 	}

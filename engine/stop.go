@@ -104,10 +104,14 @@ func (t *thread) signal(sig int) {
 		t.signalInStep(sig)
 		return
 	}
-	if again := t.isResent(sig); len(t.proc.space.points) > 0 && t.getRegs() {
-		if !again && t.starved(sig) {
+	t.identify(sig)
+	if len(t.proc.space.points) > 0 && t.getRegs() {
+		if !t.breath.owed && t.starved(sig) {
 			t.keepForLater(sig)
 			return
+		}
+		if t.breath.owed = false; sig >= firstRealTime {
+			t.swapInfo(t.deferred, sig) // what was kept is older
 		}
 		t.interruptedHere()
 		if t.s.callPoints > 0 {

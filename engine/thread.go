@@ -84,6 +84,7 @@ func (t *thread) resume(sig int) {
 	}
 	if !t.step.active && (t.masked || len(t.deferred) > 0) && !t.breath.keep {
 		t.unmask()
+		t.breath.owed = len(t.deferred) > 0
 		t.requeue()
 	}
 	t.breath.keep = false

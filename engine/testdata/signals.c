@@ -79,6 +79,15 @@ static void *sender(void *to)
 	return NULL;
 }
 
+/* keeps three numbered signals on their way */
+static void *feeder(void *to)
+{
+	for (long sent = 0; !stop; usleep(100))
+		while (!stop && sent - handled < 3)
+			pthread_sigqueue(*(pthread_t *)to, SIGRTMIN, (union sigval){ .sival_int = (int)sent++ });
+	return NULL;
+}
+
 static void on_any(int sig, siginfo_t *si, void *context)
 {
 	handled++;
@@ -152,18 +161,28 @@ int main(int argc, char **argv)
 			work(i);
 			bad += sigtimedwait(&set, &si, &second) != SIGRTMIN || si.si_value.sival_int != i;
 		}
-	} else if (!strcmp(mode, "storm")) {
+	} else if (!strcmp(mode, "storm") || !strcmp(mode, "answers")) { /* answers: without a timer, a signal for every one handled */
 		pthread_t me = pthread_self(), id;
 		struct sigaction sa = { .sa_sigaction = on_any, .sa_flags = SA_SIGINFO | SA_RESTART };
 		struct itimerval every = { { 0, 700 }, { 0, 700 } }, off = { 0 };
 		sigaction(SIGRTMIN, &sa, NULL);
 		sigaction(SIGPROF, &sa, NULL);
 		pthread_create(&id, NULL, sender, &me);
-		setitimer(ITIMER_PROF, &every, NULL);
+		if (mode[0] == 's')
+			setitimer(ITIMER_PROF, &every, NULL);
 		for (long i = 0; handled < n; i++)
 			bad += work(i) != i + 1;
 		stop = 1;
 		setitimer(ITIMER_PROF, &off, NULL);
+		pthread_join(id, NULL);
+	} else if (!strcmp(mode, "order")) { /* signals in their order while libc, which nobody probes, is at work */
+		pthread_t me = pthread_self(), id;
+		char text[64];
+		catch(SIGRTMIN, SA_RESTART);
+		pthread_create(&id, NULL, feeder, &me);
+		while (handled < n)
+			bad += snprintf(text, sizeof text, "%ld", handled) < 1;
+		stop = 1;
 		pthread_join(id, NULL);
 	} else if (!strcmp(mode, "parent")) { /* a child stops, is seen stopped, is continued, is seen going on */
 		int status, stopped = 0, continued = 0;
