@@ -178,6 +178,8 @@ func (a *assembler) operand(row *Row, t token, c *Command) {
 		a.jumps = append(a.jumps, labelUse{len(a.p.Code), t})
 	case WordOperand:
 		c.V = a.word(t)
+	case BaseOperand:
+		c.A = uint32(a.word(t))
 	case RegisterOperand:
 		c.A = a.register(t)
 	case FieldOperand:

@@ -33,9 +33,12 @@ func (f *flow) bound() {
 	} else {
 		f.costs(order)
 	}
+	if f.diags.HasErrors() {
+		return
+	}
 	worst := f.routines[0].worst
 	b.Proved = !f.unproved.found && worst.steps < tooMuch
-	b.LogBytes = int(min(worst.logged, uint64(f.p.logMax())))
+	b.LogBytes = int(min(worst.logged+f.p.traceBytes(), uint64(f.p.logMax())))
 	if b.Proved {
 		b.Steps = worst.steps
 	} else if b.LogBytes = f.p.logMax(); f.unproved.found {
@@ -59,6 +62,18 @@ func (p *Program) logMax() int {
 		return runtime.DefaultLog
 	}
 	return p.LogMax
+}
+
+// traceBytes is the most bytes of log that the trace takes.
+func (p *Program) traceBytes() uint64 {
+	n := p.TraceMax
+	switch {
+	case p.traceFormat() == 0:
+		return 0
+	case n == 0:
+		n = runtime.MaxTrace
+	}
+	return itemBytes + textBytes(int64(n))
 }
 
 // stackSize is the size of the operand stack with the default filled in.
@@ -150,6 +165,9 @@ func (f *flow) costs(order []int) {
 					rt.writes[i] |= callee.writes[i]
 				}
 			}
+		}
+		if rt.handles >= 0 && r != 0 && rt.lowest < 0 && !f.p.Wrap {
+			f.errorf(rt.handles, "leave them to the caller", "the routine takes words of its caller from the stack, and a handler would not find them")
 		}
 		rt.worst = f.worstCase(r)
 	}

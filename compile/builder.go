@@ -155,6 +155,12 @@ func (b *Builder) Limits(stack int, fuel uint32, logMax int) {
 // SetWrap makes the operand stack circular.
 func (b *Builder) SetWrap(wrap bool) { b.p.Wrap = wrap }
 
+// SetExceptions sets which exceptions go to handlers (0: runtime.DefaultMask), how many bytes of trace there are (0:
+// runtime.MaxTrace), and whether each exception appends to it.
+func (b *Builder) SetExceptions(mask uint32, trace int, auto bool) {
+	b.p.Mask, b.p.TraceMax, b.p.AutoTrace = mask, trace, auto
+}
+
 // SetUnsafe allows destructive commands.
 func (b *Builder) SetUnsafe(unsafe bool) { b.p.Unsafe = unsafe }
 

@@ -25,6 +25,8 @@ func (p *Program) commandText(i int) string {
 		return exitText(c)
 	case WordsOperand:
 		return fmt.Sprintf("%s,%d,%d", row.Name, c.A, c.V)
+	case BaseOperand:
+		return row.Name + "," + strconv.Itoa(int(int32(c.A)))
 	}
 	return row.Name + "," + p.operandText(row, c.A)
 }

@@ -32,6 +32,12 @@ func (a *assembler) directive(t token) {
 		a.p.Fuel = uint32(a.size(rest, runtime.MaxFuel))
 	case ".log":
 		a.p.LogMax = a.size(rest, runtime.MaxLog)
+	case ".trace":
+		a.p.TraceMax = a.size(rest, runtime.MaxTrace)
+	case ".mask":
+		a.p.Mask = uint32(a.word(rest))
+	case ".autotrace":
+		a.p.AutoTrace = true
 	case ".wrap":
 		a.p.Wrap = true
 	case ".unsafe":

@@ -13,7 +13,8 @@ import (
 // A program in a file:
 //
 //	"gRPN", version 1
-//	name, flags (1 circular stack, 2 destructive), storage of a call, fuel, log, stack, scratch words
+//	name, flags (1 circular stack, 2 destructive, 4 trace of each exception), storage of a call, fuel, log, stack, scratch words,
+//	mask of exceptions, trace
 //	texts; formats; objects; registers; commands: each a count and that many
 //	CRC-32 (IEEE) of all before, little-endian
 //
@@ -26,6 +27,7 @@ const (
 
 	flagWrap   = 1
 	flagUnsafe = 2
+	flagAuto   = 4
 )
 
 // ErrFile is what every refusal of UnmarshalBinary matches.
@@ -42,7 +44,10 @@ func (p *Program) MarshalBinary() ([]byte, error) {
 	if p.Unsafe {
 		flags |= flagUnsafe
 	}
-	for _, n := range []int{flags, p.This, int(p.Fuel), p.LogMax, p.Stack, p.Temps} {
+	if p.AutoTrace {
+		flags |= flagAuto
+	}
+	for _, n := range []int{flags, p.This, int(p.Fuel), p.LogMax, p.Stack, p.Temps, int(p.Mask), p.TraceMax} {
 		e.number(n)
 	}
 	e.texts(p.Texts)
@@ -138,13 +143,15 @@ func (p *Program) UnmarshalBinary(data []byte) error {
 	d.header()
 	var q Program
 	q.Name = d.text()
-	flags := d.number(flagWrap | flagUnsafe)
-	q.Wrap, q.Unsafe = flags&flagWrap != 0, flags&flagUnsafe != 0
+	flags := d.number(flagWrap | flagUnsafe | flagAuto)
+	q.Wrap, q.Unsafe, q.AutoTrace = flags&flagWrap != 0, flags&flagUnsafe != 0, flags&flagAuto != 0
 	q.This = d.number(runtime.MaxThisBytes)
 	q.Fuel = uint32(d.number(runtime.MaxFuel))
 	q.LogMax = d.number(runtime.MaxLog)
 	q.Stack = d.number(runtime.MaxStack)
 	q.Temps = d.number(runtime.MaxTemps)
+	q.Mask = d.operand()
+	q.TraceMax = d.number(runtime.MaxTrace)
 	q.Texts = d.texts()
 	q.Formats = list(&d, d.format)
 	q.Objects = list(&d, func() int { return d.number(math.MaxInt32) })

@@ -3,6 +3,7 @@ package compile
 import (
 	"container/heap"
 	"fmt"
+	"slices"
 
 	"gotap/compile/diag"
 	"gotap/runtime"
@@ -20,10 +21,13 @@ func endsBlock(op runtime.Op) bool { return jumps(op) || ends(op) }
 // jumps reports whether the command has a jump target.
 func jumps(op runtime.Op) bool { return op >= runtime.OpJmp && op <= runtime.OpCall }
 
+// labels reports whether the command names another: a jump, or sx, which does not jump itself.
+func labels(op runtime.Op) bool { return jumps(op) || op == runtime.OpSetX }
+
 // ends reports whether nothing follows the command.
 func ends(op runtime.Op) bool {
 	switch op {
-	case runtime.OpJmp, runtime.OpRet, runtime.OpExit, runtime.OpAbort, runtime.OpRemove:
+	case runtime.OpJmp, runtime.OpRet, runtime.OpExit, runtime.OpAbort, runtime.OpRemove, runtime.OpRaise:
 		return true
 	}
 	return false
@@ -34,7 +38,7 @@ func cut(code []Command) (blocks []block, blockAt []int) {
 	leader := make([]bool, len(code)+1)
 	leader[0] = true
 	for i, c := range code {
-		if jumps(c.Op) {
+		if labels(c.Op) {
 			leader[c.A] = true
 		}
 		if endsBlock(c.Op) {
@@ -85,6 +89,7 @@ type routine struct {
 	base      int // depth at the entry, for the deepest caller
 	nested    int // calls on the way here, at most
 	state     searchState
+	handles   int // first command that sets a handler, -1 when there is none
 }
 
 // node is a block as one routine runs it. A block that several routines share has a node for each.
@@ -104,6 +109,8 @@ type node struct {
 	callee  int   // routine of a closing call, -1
 	depth   int   // of the stack at the closing call
 	succ    [2]int
+	catches []int // the handlers that it sets
+	handler bool  // exceptions come here
 
 	mark loopMark
 }
@@ -137,7 +144,8 @@ type flow struct {
 	spares   []*state // no longer used
 	held     int      // values kept in the states of all nodes
 	stops    widening
-	level    int // numbers the sets of nodes that loops are looked for in
+	handling bool // the program sets handlers
+	level    int  // numbers the sets of nodes that loops are looked for in
 }
 
 // use is how a program uses an object that has keys.
@@ -152,7 +160,8 @@ func analyse(p *Program, diags *diag.List) *flow {
 	f := &flow{p: p, diags: diags, entries: map[int]int{}, index: map[[2]int]int{}, said: map[int]bool{}, uses: map[int]use{}}
 	f.blocks, f.blockAt = cut(p.Code)
 	f.stops = stops(p.Code)
-	f.routines = []routine{{entry: 0, start: &state{item: -1, words: make([]value, min(p.Temps, followedTemps))}}}
+	f.handling = slices.ContainsFunc(p.Code, func(c Command) bool { return c.Op == runtime.OpSetX })
+	f.routines = []routine{{entry: 0, handles: -1, start: &state{item: -1, words: make([]value, min(p.Temps, followedTemps))}}}
 	f.flowInto(0, 0, f.routines[0].start.clone(), false)
 	for f.queue.Len() > 0 {
 		n := heap.Pop(&f.queue).(queued).node
@@ -271,6 +280,7 @@ func (f *flow) visit(n int) {
 	if f.nodes[n].failed {
 		return
 	}
+	f.handlers(n)
 	last := f.p.Code[f.blocks[f.nodes[n].block].end-1]
 	switch last.Op {
 	case runtime.OpCall:
@@ -306,11 +316,12 @@ func (f *flow) enter(n int, s *state, target int) {
 	r, known := f.entries[entry]
 	at := s.clone()
 	at.base -= at.top()
+	at.sbp = unknownBase
 	at.forget(-1)
 	if !known {
 		r = len(f.routines)
 		f.entries[entry] = r
-		f.routines = append(f.routines, routine{entry: entry, start: at.clone()})
+		f.routines = append(f.routines, routine{entry: entry, handles: -1, start: at.clone()})
 	} else if why := f.routines[r].start.mismatch(at); why != "" {
 		f.errorf(f.blocks[f.nodes[n].block].end-1, "", "calls of one routine differ: %s", why)
 		f.nodes[n].failed = true
@@ -378,5 +389,6 @@ func (f *flow) afterCall(n int, before *state) *state {
 		after.base -= below
 	}
 	after.base += depth
+	after.sbp = before.sbp
 	return after
 }

@@ -50,7 +50,7 @@ func List(w io.Writer, p *Program, o ListOptions) error {
 func (p *Program) targets() map[uint32]bool {
 	found := map[uint32]bool{}
 	for _, c := range p.Code {
-		if jumps(c.Op) {
+		if labels(c.Op) {
 			found[c.A] = true
 		}
 	}
@@ -89,13 +89,19 @@ func (l *lister) directives() {
 	for _, d := range []struct {
 		name string
 		n    int
-	}{{"stack", l.p.Stack}, {"temps", l.p.Temps}, {"this", l.p.This}, {"fuel", int(l.p.Fuel)}, {"log", l.p.LogMax}} {
+	}{{"stack", l.p.Stack}, {"temps", l.p.Temps}, {"this", l.p.This}, {"fuel", int(l.p.Fuel)}, {"log", l.p.LogMax}, {"trace", l.p.TraceMax}} {
 		if d.n != 0 {
 			fmt.Fprintf(l.w, ".%s %d\n", d.name, d.n)
 		}
 	}
 	if l.p.Wrap {
 		l.w.WriteString(".wrap\n")
+	}
+	if l.p.AutoTrace {
+		l.w.WriteString(".autotrace\n")
+	}
+	if l.p.Mask != 0 {
+		fmt.Fprintf(l.w, ".mask %#x\n", l.p.Mask)
 	}
 	if l.p.Unsafe {
 		l.w.WriteString(".unsafe\n")

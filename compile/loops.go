@@ -1,6 +1,9 @@
 package compile
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // weight is what a piece of program can cost at most.
 type weight struct{ steps, logged uint64 }
@@ -68,6 +71,20 @@ func (f *flow) eachNext(n, set, cutTo int, fn func(m int)) {
 			fn(m)
 		}
 	}
+	f.eachHandler(n, set, func(m int) {
+		if m != cutTo {
+			fn(m)
+		}
+	})
+}
+
+// eachHandler calls fn for the handlers in the same set that a node sets.
+func (f *flow) eachHandler(n, set int, fn func(m int)) {
+	for _, m := range f.nodes[n].catches {
+		if f.nodes[m].mark.set == set {
+			fn(m)
+		}
+	}
 }
 
 // components are the strongly connected components of a set, each after all that it leads to (Tarjan's algorithm).
@@ -131,13 +148,13 @@ func (f *flow) isLoop(part []int, cutTo int) bool {
 		return true
 	}
 	n := part[0]
-	return n != cutTo && (f.nodes[n].succ[0] == n || f.nodes[n].succ[1] == n)
+	return n != cutTo && (f.nodes[n].succ[0] == n || f.nodes[n].succ[1] == n || slices.Contains(f.nodes[n].catches, n))
 }
 
 // pathCost sets the cost from every node of a set to the end. Components come after what they lead to.
 func (f *flow) pathCost(parts [][]int, set, cutTo, depth int) {
 	for _, part := range parts {
-		var own, after weight
+		var own, after, caught weight
 		if f.isLoop(part, cutTo) {
 			own = f.loopCost(part, set, cutTo, depth)
 			for _, n := range part {
@@ -148,9 +165,10 @@ func (f *flow) pathCost(parts [][]int, set, cutTo, depth int) {
 		}
 		for _, n := range part {
 			f.eachNext(n, set, cutTo, func(m int) { after = after.most(f.nodes[m].mark.best) })
+			f.eachHandler(n, set, func(m int) { caught = caught.most(f.nodes[m].mark.best) })
 		}
 		for _, n := range part {
-			f.nodes[n].mark.set, f.nodes[n].mark.best = set, own.plus(after)
+			f.nodes[n].mark.set, f.nodes[n].mark.best = set, own.plus(after).plus(caught)
 		}
 	}
 }
@@ -175,6 +193,9 @@ func (f *flow) loopCost(part []int, outer, outerCut, depth int) weight {
 		return f.unbounded(part)
 	}
 	set := f.gather(part)
+	if f.rearms(part, set) {
+		return f.unbounded(part)
+	}
 	inner := f.components(part, set, header)
 	for _, p := range inner {
 		if f.isLoop(p, header) {
@@ -189,6 +210,15 @@ func (f *flow) loopCost(part []int, outer, outerCut, depth int) weight {
 	}
 	f.pathCost(inner, set, header, depth+1)
 	return f.nodes[header].mark.best.times(rounds)
+}
+
+// rearms reports whether a loop goes by way of a handler that it sets itself. How often that is depends on errors, of which
+// nothing is known.
+func (f *flow) rearms(part []int, set int) (found bool) {
+	for _, n := range part {
+		f.eachHandler(n, set, func(int) { found = true })
+	}
+	return found
 }
 
 // unbounded notes a loop without a bound.
@@ -224,7 +254,7 @@ func (f *flow) header(part []int, outer, outerCut int) (header int, ok bool) {
 
 // enteredFromOutside reports whether the routine starts at a node, or a node outside of the set leads to it.
 func (f *flow) enteredFromOutside(n int, inside map[int]bool, outer, outerCut int) bool {
-	if f.isEntry(n) {
+	if f.isEntry(n) || f.nodes[n].handler {
 		return true
 	}
 	for _, m := range f.before(n) {

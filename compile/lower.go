@@ -77,6 +77,7 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 	return &runtime.Code{
 		ID: id, Insts: insts, Texts: p.Texts, Stack: stack, Temps: p.Temps,
 		Fuel: p.Fuel, LogMax: p.LogMax, Wrap: p.Wrap, Unsafe: p.Unsafe,
+		Mask: p.Mask, Trace: p.traceFormat(), Room: p.TraceMax, Auto: p.AutoTrace,
 		Bounded: p.Bound.Proved && p.Bound.Steps <= uint64(p.fuel()),
 	}, nil
 }
@@ -89,6 +90,24 @@ func (p *Program) Where(pc uint32) string {
 		}
 	}
 	return fmt.Sprintf("%s: command %d", p.Name, pc)
+}
+
+// classOf is which of DProbes' two arrays an array stands for: the global variables are called gv, all others are local.
+func classOf(o runtime.Object) uint32 {
+	if o.Name == "gv" {
+		return runtime.ClassGlobal
+	}
+	return runtime.ClassLocal
+}
+
+// traceFormat is the number of the format that the trace is logged in, plus 1; 0 when the program has none.
+func (p *Program) traceFormat() uint32 {
+	for i, f := range p.Formats {
+		if f.Kind == runtime.ItemTrace {
+			return uint32(i) + 1
+		}
+	}
+	return 0
 }
 
 // lowering binds the commands of one program.
@@ -118,6 +137,9 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 			return inst, &ObjectError{l.p.Name, rows[c.Op].Name, object, err.Error(), err}
 		}
 		inst.V = offset
+		if object.Kind == runtime.KindArray {
+			inst.A = classOf(object)
+		}
 	}
 	if c.Op == runtime.OpLoadPtr {
 		inst.A = uint32(l.env.WordSize)
@@ -148,7 +170,7 @@ func unfit(op runtime.Op, o runtime.Object, offset uint64) string {
 		return unless(o.Kind == runtime.KindInt, "it is not a shared number")
 	case runtime.OpPushGVS, runtime.OpPopGVS:
 		return unless(o.Kind == runtime.KindText, "it is not a shared text")
-	case runtime.OpPushLV, runtime.OpPopLV, runtime.OpAddLV:
+	case runtime.OpPushLV, runtime.OpPopLV, runtime.OpAddLV, runtime.OpTraceVars:
 		return unless(o.Kind == runtime.KindArray, "it is not an array of variables")
 	case runtime.OpPushPT, runtime.OpPopPT, runtime.OpAddPT:
 		return unless(o.Kind == runtime.KindPerThread, "it is not a per-thread variable")

@@ -25,6 +25,10 @@ func generate(r *rand.Rand, objects []int) *Program {
 	b.SetUnsafe(true)
 	b.UseThis(64 + runtime.TextCell)
 	g := &generator{Builder: b, r: r, temps: map[uint32]byte{}, objects: objects, budget: 10 + r.IntN(150)}
+	if r.IntN(3) == 0 {
+		b.Format(runtime.Format{Kind: runtime.ItemTrace, Fields: []runtime.RecordField{{Kind: runtime.ValueText}}})
+		b.SetExceptions(runtime.MaskSet|uint32(r.IntN(0x10000)), r.IntN(2)*r.IntN(runtime.MaxTrace), r.IntN(2) == 0)
+	}
 	g.format = b.Format(runtime.Format{Fields: []runtime.RecordField{{Kind: runtime.ValueInt}, {Kind: runtime.ValueText, IsLiteral: true, Literal: "is"}, {Kind: runtime.ValueText}}})
 	g.block()
 	b.Exit([]runtime.ExitKind{runtime.ExitPlain, runtime.ExitEvent, runtime.ExitDump}[r.IntN(3)])
@@ -56,6 +60,10 @@ func (g *generator) block() {
 			g.object()
 		case n == 5:
 			g.temp()
+		case n == 6 && g.depth == 1:
+			g.handled()
+		case n == 7:
+			g.framed()
 		default:
 			g.plain()
 		}
@@ -116,7 +124,7 @@ func (g *generator) level(kinds string) {
 func (g *generator) plain() {
 	row := &Table[g.r.IntN(len(Table))]
 	switch {
-	case row.Variable || jumps(row.Op) || ends(row.Op) || row.Operand == ObjectOperand || row.Operand == FormatOperand:
+	case row.Variable || labels(row.Op) || ends(row.Op) || row.Operand == ObjectOperand || row.Operand == FormatOperand:
 		g.shuffle()
 		return
 	case row.Op >= runtime.OpKeyInt && row.Op <= runtime.OpMapAdd || row.Op >= runtime.OpItem:
@@ -247,6 +255,70 @@ func (g *generator) counter() {
 	g.kinds, g.temps = g.kinds[:len(g.kinds)-1], temps
 }
 
+// handled writes commands with a handler: at the outermost, because nothing else is left when it is entered.
+func (g *generator) handled() {
+	before := string(g.kinds)
+	handler, done := g.NewLabel(), g.NewLabel()
+	if again := g.NewLabel(); g.r.IntN(4) == 0 && before == "" {
+		g.Place(again) // now and then the handler sets itself again
+		handler = again
+		g.level("www")
+		g.Op(runtime.OpPushX)
+		g.A(runtime.OpDrop, 6)
+		g.kinds = nil
+	}
+	g.Jump(runtime.OpSetX, handler)
+	g.block()
+	switch g.r.IntN(4) {
+	case 0:
+		g.want("www")
+		g.Op(runtime.OpRaise)
+	case 1:
+		g.Op(runtime.OpUnsetX)
+		fallthrough
+	default:
+		g.level(before)
+		g.Jump(runtime.OpJmp, done)
+	}
+	g.temps = map[uint32]byte{}
+	if b := g.Builder; b.labels[handler] < 0 {
+		g.Place(handler)
+		g.kinds = []byte("www")
+		g.block()
+		g.level(before)
+	}
+	g.kinds = []byte(before)
+	g.Place(done)
+}
+
+// framed saves the depth of the stack and goes back to it, or counts words from its base.
+func (g *generator) framed() {
+	n := len(g.kinds)
+	if n == 0 || n > 16 {
+		return
+	}
+	g.Op(runtime.OpSaveTSP)
+	switch g.r.IntN(4) {
+	case 0:
+		g.A(runtime.OpPopTV, g.Temp())
+		g.want("ws")
+		g.A(runtime.OpDrop, uint32(len(g.kinds)-n))
+	case 1:
+		g.Op(runtime.OpRestoreSBP)
+		g.A(runtime.OpPickBase, uint32(-1-int32(g.r.IntN(n))))
+		g.Op(runtime.OpNop)
+		g.A(runtime.OpDrop, 1)
+	case 2:
+		g.want("www")
+		g.A(runtime.OpPick, uint32(len(g.kinds)-n))
+		g.Op(runtime.OpRestoreTSP)
+	case 3:
+		g.Op(runtime.OpPopSTP)
+		g.Op(runtime.OpLogTrace)
+	}
+	g.kinds = g.kinds[:n]
+}
+
 // item logs something.
 func (g *generator) item() {
 	g.A(runtime.OpItem, g.format)
@@ -257,6 +329,10 @@ func (g *generator) item() {
 	g.Op(runtime.OpLogText)
 	g.kinds = g.kinds[:len(g.kinds)-1]
 	g.Op(runtime.OpEndItem)
+	if g.r.IntN(3) == 0 {
+		g.Op([]runtime.Op{runtime.OpPushPLP, runtime.OpPushLP}[g.r.IntN(2)])
+		g.Op(runtime.OpPopLP)
+	}
 }
 
 // object uses a shared variable, a map or a histogram: the objects given, in this order.

@@ -23,6 +23,10 @@ func (w *walker) notes(c Command) {
 		w.keyPart(runtime.ValueInt)
 	case runtime.OpKeyText:
 		w.keyPart(runtime.ValueKind(c.A))
+	case runtime.OpPushLP, runtime.OpPushPLP, runtime.OpPopLP:
+		if w.item >= 0 {
+			w.fail("", "a position inside a log item")
+		}
 	case runtime.OpExit, runtime.OpRemove:
 		if w.item >= 0 {
 			w.fail("", "the program ends inside a log item")

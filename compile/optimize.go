@@ -70,7 +70,7 @@ func reached(code []Command) []Command {
 			continue
 		}
 		live[at] = true
-		if jumps(code[at].Op) {
+		if labels(code[at].Op) {
 			todo = append(todo, int(code[at].A))
 		}
 		if !ends(code[at].Op) {
@@ -99,7 +99,7 @@ type shortener struct {
 func shortened(code []Command) []Command {
 	target := make([]bool, len(code)+1)
 	for _, c := range code {
-		if jumps(c.Op) && int(c.A) < len(code) {
+		if labels(c.Op) && int(c.A) < len(code) {
 			target[c.A] = true
 		}
 	}
@@ -131,7 +131,7 @@ func jumpToNext(c Command) Command {
 // done puts the new places into the jumps.
 func (s *shortener) done() []Command {
 	for i := range s.out {
-		if c := &s.out[i]; jumps(c.Op) {
+		if c := &s.out[i]; labels(c.Op) {
 			c.A = s.moved[c.A]
 		}
 	}

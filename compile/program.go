@@ -24,6 +24,10 @@ type Program struct {
 	Wrap    bool // circular stack
 	Unsafe  bool // destructive commands are allowed in it
 
+	Mask      uint32 // exceptions that go to handlers, with runtime.MaskSet; 0: runtime.DefaultMask
+	TraceMax  int    // bytes of trace; 0: runtime.MaxTrace
+	AutoTrace bool   // each exception appends to the trace
+
 	Bound Bound // set by Verify
 
 	uses map[int]use // by index in Objects: the keys they are used with; set by Verify

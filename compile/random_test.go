@@ -11,6 +11,9 @@ import (
 func anyProgram(r *rand.Rand) *Program {
 	p := &Program{Name: randomText(r), Wrap: r.IntN(8) == 0, Unsafe: r.IntN(2) == 0}
 	p.This, p.Temps, p.Stack = 8*r.IntN(60), r.IntN(8), r.IntN(40)
+	if r.IntN(3) == 0 {
+		p.Mask, p.TraceMax, p.AutoTrace = runtime.MaskSet|uint32(r.IntN(1<<16)), r.IntN(runtime.MaxTrace+1), r.IntN(2) == 0
+	}
 	p.Fuel, p.LogMax = uint32(r.IntN(1000)), r.IntN(2000)
 	for range r.IntN(4) {
 		p.Texts = append(p.Texts, randomText(r))

@@ -14,12 +14,6 @@ var refusals = []struct{ name, why string }{
 	{"push io", "I/O ports cannot be read from a user program"},
 	{"pop io", "I/O ports cannot be written from a user program"},
 	{"push task", "it is an address in the kernel; use push pid"},
-	{"sx", noExceptions}, {"ux", noExceptions}, {"rx", noExceptions}, {"push x", noExceptions},
-	{"log st", noTrace}, {"purge st", noTrace}, {"trace lv", noTrace}, {"trace gv", noTrace}, {"trace pv", noTrace},
-	{"push stp", noTrace}, {"pop stp", noTrace},
-	{"push lp", noPosition}, {"push plp", noPosition}, {"pop lp", noPosition},
-	{"push sbp", noBase}, {"pop sbp", noBase}, {"copy sbp", noBase}, {"save sbp", noBase}, {"restore sbp", noBase},
-	{"save tsp", noBase}, {"restore tsp", noBase},
 	{"malloc", noHeap}, {"free", noHeap},
 	{"pushh", noHeap}, {"poph", noHeap},
 	{"seg2lin", "user programs have flat segments"},
@@ -32,10 +26,6 @@ var refusals = []struct{ name, why string }{
 // Reasons that several commands share.
 const (
 	kernelRegister = "it is a register of the kernel"
-	noExceptions   = "errors end the program and are counted; a program cannot catch them"
-	noTrace        = "there is no trace of the operand stack; log the words you want to see"
-	noPosition     = "the log is made of items, each whole or not there; it has no position to go back to"
-	noBase         = "words are counted from the top of the stack; use push tsp, pop tsp and copy tsp"
 	noHeap         = "programs have variables and a stack, and no heap"
 )
 

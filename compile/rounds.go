@@ -282,6 +282,9 @@ func (f *flow) entryState(header int, part []int) *state {
 			at.join(s, nil)
 		}
 	}
+	if f.nodes[header].handler {
+		add(f.caught())
+	}
 	if f.isEntry(header) {
 		add(f.routines[f.nodes[header].routine].start.clone())
 	}

@@ -1,6 +1,10 @@
 package compile
 
-import "gotap/runtime"
+import (
+	"math"
+
+	"gotap/runtime"
+)
 
 // Scratch words whose values are followed, not only whether they are assigned; loops count in the first ones.
 const followedTemps = 32
@@ -17,7 +21,11 @@ type state struct {
 	item  int     // format of the item begun, -1 when none is
 	field int     // of that format: the next one to be logged
 	key   string  // kinds of the parts of the key being built, a byte each
+	sbp   int     // index that the base of the stack has, unknownBase when ways differ
 }
+
+// unknownBase is the base in a routine that has not set it, whose callers may each have another.
+const unknownBase = math.MinInt32
 
 // assigned holds two bits for each scratch word: not assigned on every path, a word, or text.
 type assigned [runtime.MaxTemps / 32]uint64
@@ -90,6 +98,9 @@ func (s *state) join(o *state, widen widening) (changed bool) {
 		changed = merge(&s.stack[i], *o.at(s.base + i), widen) || changed
 	}
 	changed = s.temps.join(&o.temps) || changed
+	if s.sbp != o.sbp && s.sbp != unknownBase {
+		s.sbp, changed = unknownBase, true
+	}
 	for i := range s.words {
 		changed = merge(&s.words[i], o.words[i], widen) || changed
 	}

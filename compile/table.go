@@ -28,6 +28,7 @@ const (
 	KindOperand             // runtime.ValueKind of text: text, bytes or stack
 	ExitOperand             // runtime.ExitKind; the number of a facility is in V
 	WordsOperand            // a count of words in A, and a format number in V
+	BaseOperand             // a signed number of words above the base of the stack, as 32 bits
 )
 
 // Row describes one command. In and Out are the stack before and after, top on the right, one letter a word:
@@ -64,6 +65,8 @@ var Table = []Row{
 	{runtime.OpAbort, "abort", 0x0b, NoOperand, "", "", false, false, 1, "ends; the log is discarded"},
 	{runtime.OpRemove, "remove", 0x0c, NoOperand, "", "", false, false, 1, "ends; the log is kept, the probe removed"},
 	{runtime.OpExit, "exit", 0x0d, ExitOperand, "", "", false, false, 1, "ends; the log is committed when the probed instruction has completed"},
+	{runtime.OpSetX, "sx", 0x0e, LabelOperand, "", "", false, false, 1, "sets the handler of this frame's exceptions, for once"},
+	{runtime.OpUnsetX, "ux", 0x0f, NoOperand, "", "", false, false, 1, "takes back what sx set"},
 
 	// Stack, 0x10.
 	{runtime.OpPushD, "push d", 0x10, WordOperand, "", "w", false, false, 1, "a constant word"},
@@ -78,6 +81,10 @@ var Table = []Row{
 	{runtime.OpDepth, "push depth", 0x19, NoOperand, "", "w", false, false, 1, "the number of words on the stack"},
 	{runtime.OpPushTV, "push tv", 0x1a, TempOperand, "", "x", true, false, 1, "a scratch word of this hit"},
 	{runtime.OpPopTV, "pop tv", 0x1b, TempOperand, "x", "", true, false, 1, "pops into a scratch word"},
+	{runtime.OpSaveTSP, "save tsp", 0x1c, NoOperand, "", "w", false, false, 1, "the number of words above the entry of the routine"},
+	{runtime.OpRestoreTSP, "restore tsp", 0x1d, NoOperand, "w", "", true, false, 1, "drops words until that many are left"},
+	{runtime.OpSaveSBP, "save sbp", 0x1e, NoOperand, "", "w", false, false, 1, "the base of the stack, counted like tsp"},
+	{runtime.OpRestoreSBP, "restore sbp", 0x1f, NoOperand, "w", "", true, false, 1, "sets the base of the stack; ret gives the caller's back"},
 
 	// Integers, 0x20.
 	{runtime.OpAdd, "add", 0x20, NoOperand, "ww", "w", false, false, 1, "a b gives a+b"},
@@ -114,6 +121,8 @@ var Table = []Row{
 	{runtime.OpPopcnt, "popcnt", 0x3f, NoOperand, "w", "w", false, false, 1, "bits that are 1"},
 	{runtime.OpExt, "ext", 0x40, CountOperand, "w", "w", false, false, 1, "keeps the low n bits and extends their sign"},
 	{runtime.OpZext, "zext", 0x41, CountOperand, "w", "w", false, false, 1, "keeps the low n bits"},
+	{runtime.OpPickBase, "push sbp", 0x42, BaseOperand, "", "x", true, false, 1, "copies the word n above the base, 0 being the first"},
+	{runtime.OpPokeBase, "pop sbp", 0x43, BaseOperand, "x", "", true, false, 1, "pops a word and stores it n above the base"},
 
 	// Floats, 0x48.
 	{runtime.OpFadd, "fadd", 0x48, NoOperand, "ww", "w", false, false, 1, "a b gives a+b"},
@@ -131,6 +140,15 @@ var Table = []Row{
 	{runtime.OpUtof, "utof", 0x54, NoOperand, "w", "w", false, false, 1, "an unsigned integer as a float"},
 	{runtime.OpFtoi, "ftoi", 0x55, NoOperand, "w", "w", false, false, 1, "toward zero, saturating; NaN gives 0"},
 	{runtime.OpF32, "f32", 0x56, NoOperand, "w", "w", false, false, 1, "the low 32 bits as a float"},
+	// Exceptions and the trace, 0x58.
+	{runtime.OpRaise, "rx", 0x58, NoOperand, "www", "", false, false, 1, "p2 p1 code: raises an exception; ends without a handler"},
+	{runtime.OpPushX, "push x", 0x59, NoOperand, "", "www", false, false, 1, "p2 p1 code of the exception caught last, zeros for none"},
+	{runtime.OpTraceVars, "trace lv", 0x5a, ObjectOperand, "ww", "", false, false, 1, "i n: traces show n variables of an array from i on for this frame"},
+	{runtime.OpTraceStack, "trace pv", 0x5b, NoOperand, "ww", "", false, false, 1, "i n: traces show n words of the stack for this frame, from i below the top on"},
+	{runtime.OpLogTrace, "log st", 0x5c, NoOperand, "", "", false, false, 1, "appends all frames to the trace of this hit"},
+	{runtime.OpPurgeTrace, "purge st", 0x5d, NoOperand, "", "", false, false, 1, "empties the trace of this hit"},
+	{runtime.OpPushSTP, "push stp", 0x5e, NoOperand, "", "w", false, false, 1, "bytes of trace so far"},
+	{runtime.OpPopSTP, "pop stp", 0x5f, NoOperand, "w", "", false, false, 1, "shortens the trace to n bytes; more than there are traps"},
 
 	// The target, 0x60.
 	{runtime.OpPushR, "push r", 0x60, RegisterOperand, "", "w", false, false, 1, "a register at the probe"},
@@ -211,6 +229,9 @@ var Table = []Row{
 	{runtime.OpLogRange, "log mrf", 0xb5, FormatOperand, "ww", "", false, false, 1, "n p: an item of the n bytes at p"},
 	{runtime.OpLogStr, "log str", 0xb6, FormatOperand, "ww", "", false, false, 1, "n p: an item of the text at p, at most n bytes"},
 	{runtime.OpLogWords, "log", 0xb7, WordsOperand, "", "", true, false, 1, "pops n words into an item, top first"},
+	{runtime.OpPushLP, "push lp", 0xb8, NoOperand, "", "w", false, false, 1, "the position in the log: bytes that this program has logged"},
+	{runtime.OpPushPLP, "push plp", 0xb9, NoOperand, "", "w", false, false, 1, "the position before the last item"},
+	{runtime.OpPopLP, "pop lp", 0xba, NoOperand, "w", "", false, false, 1, "takes back the items from a position on; where none begins traps"},
 }
 
 // rows finds a row by operation, codes by file code; both are filled once, from Table.
@@ -310,5 +331,6 @@ var (
 	itemNames = [...]string{
 		runtime.ItemLog: "log", runtime.ItemPrintf: "printf", runtime.ItemEvent: "event", runtime.ItemRange: "range",
 		runtime.ItemString: "string", runtime.ItemWords: "words", runtime.ItemFault: "fault",
+		runtime.ItemTrace: "trace",
 	}
 )

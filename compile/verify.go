@@ -55,6 +55,10 @@ func checkProgram(p *Program, diags *diag.List) {
 	limit("the storage of a call in bytes", p.This, runtime.MaxThisBytes)
 	limit("the fuel", int(p.Fuel), runtime.MaxFuel)
 	limit("the log in bytes", p.LogMax, runtime.MaxLog)
+	limit("the trace in bytes", p.TraceMax, runtime.MaxTrace)
+	if known := runtime.MaskSet | 0xffff; p.Mask&^known != 0 || p.Mask != 0 && p.Mask&runtime.MaskSet == 0 {
+		diags.Errorf(diag.Span{}, "", "%s: %#x is not a mask of exceptions", p.Name, p.Mask)
+	}
 	for _, t := range p.Texts {
 		limit("a text in bytes", len(t), runtime.MaxText)
 	}
@@ -93,8 +97,12 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 		p.errorf(diags, i, "run with --unsafe", "%s changes the target, which is not allowed here", row.Name)
 	}
 	least, most := operandRange(p, row)
-	if a := int(c.A); a < least || a > most {
-		p.errorf(diags, i, "", "operand %d of %s is out of range: %s", c.A, row.Name, rangeText(least, most))
+	a := int(c.A)
+	if row.Operand == BaseOperand {
+		a = int(int32(c.A))
+	}
+	if a < least || a > most {
+		p.errorf(diags, i, "", "operand %d of %s is out of range: %s", a, row.Name, rangeText(least, most))
 	}
 	if n := room(row, c); p.Wrap && n > p.stackSize() {
 		p.errorf(diags, i, "", "%s needs %d words, and the circular stack has %d", row.Name, n, p.stackSize())
@@ -158,6 +166,8 @@ func operandRange(p *Program, row *Row) (least, most int) {
 		return int(runtime.ValueText), int(runtime.ValueStack)
 	case ExitOperand:
 		return 0, int(runtime.ExitFacility)
+	case BaseOperand:
+		return -runtime.MaxStack, runtime.MaxStack
 	}
 	return 0, -1
 }
@@ -203,7 +213,7 @@ func formatFits(op runtime.Op, kind runtime.ItemKind) bool {
 		return op == runtime.OpLogStr
 	case runtime.ItemWords:
 		return op == runtime.OpLogWords || op == runtime.OpItem
-	case runtime.ItemFault:
+	case runtime.ItemFault, runtime.ItemTrace:
 		return false
 	}
 	return op == runtime.OpItem

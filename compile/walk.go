@@ -173,6 +173,9 @@ func test(op runtime.Op, v value) value {
 // moves runs the commands that move words about without looking at them.
 func (w *walker) moves(c Command) {
 	if w.f.p.Wrap && c.Op != runtime.OpPushTV && c.Op != runtime.OpPopTV {
+		if c.Op == runtime.OpRestoreTSP || c.Op == runtime.OpPickBase || c.Op == runtime.OpPokeBase {
+			w.fail("use push tsp, pop tsp and ros", "a circular stack has no depth to go back to")
+		}
 		return
 	}
 	switch c.Op {
@@ -204,6 +207,8 @@ func (w *walker) moves(c Command) {
 		w.pushTemp(c.A)
 	case runtime.OpPopTV:
 		w.popTemp(c.A)
+	default:
+		w.frame(c)
 	}
 }
 
@@ -317,6 +322,10 @@ func (w *walker) other(c Command, row *Row) {
 			w.push(text(w.textSize(c, sizes)))
 		case c.Op == runtime.OpPushD:
 			w.push(constant(int64(c.V)))
+		case c.Op == runtime.OpSaveTSP && !w.f.p.Wrap:
+			w.push(constant(int64(w.top())))
+		case c.Op == runtime.OpSaveSBP && !w.f.p.Wrap && w.sbp != unknownBase:
+			w.push(constant(int64(w.sbp)))
 		case c.Op == runtime.OpScmp:
 			w.push(between(-1, 1))
 		case c.Op == runtime.OpSeq, c.Op == runtime.OpSprefix, c.Op == runtime.OpMapHas:

@@ -16,6 +16,7 @@ const (
 	MaxKey        = 2048 // bytes of an encoded key
 	MaxThisBytes  = 4096 // bytes of the storage of a call
 	MaxStackDepth = 127  // frames of c.stack
+	MaxTrace      = 1024 // bytes of the trace of a hit
 )
 
 // Inst is one decoded instruction. Which operands an operation has is in its comment (see Op).
@@ -38,6 +39,10 @@ type Code struct {
 	Bounded bool     // the verifier proved that the steps stay below Fuel: the machine need not count
 	Wrap    bool     // the operand stack is circular, as in DProbes: only for programs that ask for it
 	Unsafe  bool     // holds destructive operations
+	Mask    uint32   // exceptions that go to handlers; 0 means DefaultMask (see MaskSet)
+	Trace   uint32   // number of the format of the trace's item, plus 1; 0: nothing is traced
+	Room    int      // bytes of trace; 0 means MaxTrace
+	Auto    bool     // each exception appends to the trace
 }
 
 // Trap is why a program was ended before its end. There is one for each limit, shared by all executors (D11).
@@ -60,6 +65,7 @@ const (
 	TrapOp            // not an operation
 	TrapUser          // raised by the program
 	TrapFull          // a keyed object declared with FullError is full
+	TrapLog           // an item did not fit into the log, and the program's mask makes that an error
 	NumTraps
 )
 

@@ -209,6 +209,7 @@ func TestMappedArena(t *testing.T) {
 
 func TestEveryOperationHasAnEffect(t *testing.T) {
 	none := map[Op]bool{OpNop: true, OpJmp: true, OpCall: true, OpRet: true, OpExit: true, OpAbort: true, OpRemove: true, OpDrop: true,
+		OpSetX: true, OpUnsetX: true, OpLogTrace: true, OpPurgeTrace: true,
 		OpIncGV: true, OpDecGV: true, OpMapDel: true, OpItem: true, OpEndItem: true, OpLogWords: true}
 	for o := range NumOps {
 		if (effects[o] == effect{}) != none[o] {

@@ -39,7 +39,10 @@ var effects = [256]effect{
 	OpKeyInt: {1, 0}, OpKeyText: {1, 0}, OpAgg: {1, 0},
 	OpMapGet: {0, 1}, OpMapGetS: {0, 1}, OpMapHas: {0, 1}, OpMapSet: {1, 0}, OpMapSetS: {1, 0}, OpMapAdd: {1, 1},
 
-	OpLogInt: {1, 0}, OpLogFloat: {1, 0}, OpLogText: {1, 0}, OpLogRange: {2, 0}, OpLogStr: {2, 0},
+	OpRaise: {3, 0}, OpPushX: {0, 3}, OpSaveTSP: {0, 1}, OpRestoreTSP: {1, 0}, OpSaveSBP: {0, 1}, OpRestoreSBP: {1, 0},
+	OpPickBase: {0, 1}, OpPokeBase: {1, 0}, OpTraceVars: {2, 0}, OpTraceStack: {2, 0}, OpPushSTP: {0, 1}, OpPopSTP: {1, 0},
+
+	OpPushLP: {0, 1}, OpPushPLP: {0, 1}, OpPopLP: {1, 0}, OpLogInt: {1, 0}, OpLogFloat: {1, 0}, OpLogText: {1, 0}, OpLogRange: {2, 0}, OpLogStr: {2, 0},
 }
 
 // need is the whole effect of an instruction: words that must be on the stack, and the room it needs above what is left of them.

@@ -116,3 +116,36 @@ func (h *Hit) closeOpen() {
 		h.n, h.open = h.open, -1
 	}
 }
+
+// itemEnd is where the complete item at an offset ends.
+func (h *Hit) itemEnd(at int) int {
+	return at + max(itemHeader, int(binary.LittleEndian.Uint16(h.buf[at:])))
+}
+
+// lastItem is where the last item of this program begins, or its log when there is none. An item being written counts as one.
+func (h *Hit) lastItem() int {
+	if h.open >= 0 {
+		return h.open
+	}
+	last := h.mark
+	for at := h.mark; at < h.n; at = h.itemEnd(at) {
+		last = at
+	}
+	return last
+}
+
+// takeBack shortens the log of this program to a number of bytes. It reports false when no item begins there.
+func (h *Hit) takeBack(size uint64) bool {
+	if size > uint64(h.n-h.mark) {
+		return false
+	}
+	end, at := h.mark+int(size), h.mark
+	for at < end && at != h.open {
+		at = h.itemEnd(at)
+	}
+	if at != end {
+		return false
+	}
+	h.n, h.open, h.over = end, -1, false
+	return true
+}

@@ -21,18 +21,46 @@ func (m *Machine) logging(in *Inst) Trap {
 		}
 		h.text(p, cut)
 	case OpEndItem:
-		m.endItem()
+		return m.endItem()
 	case OpLogRange, OpLogStr:
 		return m.logMemory(in)
+	default:
+		return m.logPosition(in.Op)
 	}
 	return NoTrap
 }
 
-// endItem completes the item, or counts that it did not fit.
-func (m *Machine) endItem() {
-	if !m.hit.end() {
-		atomic.AddUint64(&m.a.words[wordLostLog], 1)
+// endItem completes the item, or counts that it did not fit. That is an error only in programs whose mask asks for it.
+func (m *Machine) endItem() Trap {
+	if m.hit.end() {
+		return NoTrap
 	}
+	atomic.AddUint64(&m.a.words[wordLostLog], 1)
+	if m.code.mask()&ExLog == 0 {
+		return NoTrap
+	}
+	m.p1, m.p2 = uint64(m.hit.limit-m.hit.mark), 0
+	return TrapLog
+}
+
+// logPosition does the operations on positions in the log, which are counted in bytes from the first item of this
+// program. Items are whole or not there: only the beginning of one, or the end of the log, is a position.
+func (m *Machine) logPosition(op Op) Trap {
+	h := m.hit
+	switch op {
+	case OpPushLP:
+		m.push(uint64(h.n - h.mark))
+	case OpPushPLP:
+		m.push(uint64(h.lastItem() - h.mark))
+	case OpPopLP:
+		if at := m.pop(); !h.takeBack(at) {
+			m.p1, m.p2 = operandPosition, at
+			return TrapIndex
+		}
+	default:
+		return TrapOp
+	}
+	return NoTrap
 }
 
 // logMemory makes an item of a range of memory, or of the text there. What is longer than the room left is cut and marked;
@@ -45,8 +73,7 @@ func (m *Machine) logMemory(in *Inst) Trap {
 	room := (h.limit - h.n) &^ 7
 	if header == nil || room <= 0 && n > 0 {
 		h.over = true
-		m.endItem()
-		return NoTrap
+		return m.endItem()
 	}
 	cut := n > room
 	p := h.room(min((n+7)&^7, room))
@@ -63,15 +90,14 @@ func (m *Machine) logMemory(in *Inst) Trap {
 	h.n -= len(p) - (length+7)&^7
 	clear(p[length:])
 	binary.LittleEndian.PutUint64(header, keyHeader(length, cut))
-	m.endItem()
-	return NoTrap
+	return m.endItem()
 }
 
 // logWords makes an item of the words on top of the stack, the top first.
-func (m *Machine) logWords(in *Inst) {
+func (m *Machine) logWords(in *Inst) Trap {
 	m.hit.begin(m.code.ID, uint32(in.V))
 	for range in.A {
 		m.hit.word(m.pop())
 	}
-	m.endItem()
+	return m.endItem()
 }

@@ -8,11 +8,19 @@ import (
 // Machine runs programs for one thread. Nothing in it outlives a run but memory that the next one uses again. Not safe for
 // concurrent use.
 type Machine struct {
-	a     *Arena
-	stack [stackWords]uint64
-	sp    int // while an operation outside Run's loop works
-	temps [MaxTemps]uint64
-	calls [MaxCalls]int
+	a      *Arena
+	stack  [stackWords]uint64
+	sp     int // while an operation outside Run's loop works
+	temps  [MaxTemps]uint64
+	frames [MaxCalls + 1]frame // frames[0] is the program's own
+	nested int                 // the frame that runs
+	base   int                 // of the stack: SBP, an index
+	caught exception
+	p1, p2 uint64 // what operations that trap say of the exception
+	trace  [MaxTrace]byte
+	traced int
+	pc     int                   // of the operation outside Run's loop that runs
+	arrays [numArrays + 1]uint64 // arrays of variables that traces show, by their class
 
 	scratch [ScratchSize]byte // texts of this run
 	used    int
@@ -41,6 +49,9 @@ func (m *Machine) begin(c *Code, ctx *Context, h *Hit) {
 	m.code, m.ctx, m.hit = c, ctx, h
 	m.out = Outcome{}
 	m.used = 0
+	m.nested, m.base, m.frames[0] = 0, 0, frame{handler: noHandler}
+	m.caught, m.traced, m.p1, m.p2 = exception{}, 0, 0, 0
+	m.arrays = [numArrays + 1]uint64{}
 	m.key.reset()
 	clear(m.temps[:min(max(c.Temps, 0), MaxTemps)])
 	if c.Wrap {
@@ -78,15 +89,14 @@ func (c *Code) fuel() uint32 {
 func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 	m.begin(c, ctx, h)
 	var (
-		insts  = c.Insts
-		st     = &m.stack
-		limit  = c.stackLimit()
-		fuel   = c.fuel()
-		steps  uint32
-		pc     int
-		sp     int // words on the stack; the top is st[sp-1]
-		nested int
-		trap   Trap
+		insts = c.Insts
+		st    = &m.stack
+		limit = c.stackLimit()
+		fuel  = c.fuel()
+		steps uint32
+		pc    int
+		sp    int // words on the stack; the top is st[sp-1]
+		trap  Trap
 	)
 	for {
 		if uint(pc) >= uint(len(insts)) {
@@ -153,20 +163,23 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 				sp--
 			}
 		case OpCall:
-			if nested >= MaxCalls {
+			if m.nested >= MaxCalls {
 				trap = TrapCalls
 				break
 			}
-			m.calls[nested] = pc
-			nested++
+			m.nested++
+			m.frames[m.nested] = frame{ret: pc, sp: sp, base: m.base, routine: int(in.A), handler: noHandler}
 			pc = int(in.A)
 		case OpRet:
-			if nested == 0 {
+			if m.nested == 0 {
 				trap = TrapCalls
 				break
 			}
-			nested--
-			pc = m.calls[nested]
+			f := &m.frames[m.nested]
+			pc, m.base = f.ret, f.base
+			m.nested--
+		case OpSetX:
+			m.frames[m.nested].handler = int(in.A)
 
 		// The stack. What reaches further down than the table of effects knows is checked here.
 		case OpPushD:
@@ -220,7 +233,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 				break
 			}
 			m.sp = sp
-			m.shuffle(in)
+			trap = m.shuffle(in)
 			sp = m.sp
 
 		// Integers. Go's wrap, truncate and shift as the operations are defined to, but for shift counts.
@@ -375,6 +388,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 		// Ends.
 		case OpExit:
 			if trap = m.exit(in); trap == NoTrap {
+				m.endTrace()
 				m.out.PC, m.out.Steps = uint32(pc-1), steps
 				return m.out
 			}
@@ -384,20 +398,26 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			return m.out
 		case OpRemove:
 			h.closeOpen()
+			m.endTrace()
 			m.out.Remove, m.out.PC, m.out.Steps = true, uint32(pc-1), steps
 			return m.out
 
 		default:
-			m.sp = sp
+			m.sp, m.pc = sp, pc-1
 			trap = m.operate(in)
 			sp = m.sp
 		}
 		if trap != NoTrap {
+			if m.sp = left + int(e.pops); m.catch(trap, pc-1, limit) { // the stack as it was before the operation
+				pc, sp, trap = m.frames[m.nested].resume, m.sp, NoTrap
+				continue
+			}
 			pc--
 			break
 		}
 	}
 	h.closeOpen()
+	m.endTrace()
 	m.out.Trap, m.out.PC, m.out.Steps = trap, uint32(pc), steps
 	return m.out
 }
@@ -412,43 +432,6 @@ func flag(b bool) uint64 {
 }
 
 func float(w uint64) float64 { return math.Float64frombits(w) }
-
-// turn is called when the stack has too few words, or no room, for an instruction. It returns the stack pointer with which
-// the instruction is to be tried again, or -1 for a trap.
-//
-// Only a circular stack can be turned: its limit words are all there always, the one below the lowest being the
-// highest. They are turned so that those the instruction pops are the lowest, with all the others above them as room.
-func (m *Machine) turn(in *Inst, sp, limit int) int {
-	pops, pushes := need(in)
-	if !m.code.Wrap || pops > limit || pushes > limit {
-		return -1
-	}
-	var turned [MaxStack]uint64
-	for i := range limit {
-		turned[i] = m.stack[(i+sp-pops+2*limit)%limit]
-	}
-	copy(m.stack[:limit], turned[:limit])
-	return pops
-}
-
-// shuffle does the operations that reach deeper into the stack; need has been checked.
-func (m *Machine) shuffle(in *Inst) {
-	top, n := m.sp-1, int(in.A)
-	switch in.Op {
-	case OpDupN:
-		for i := range n {
-			m.stack[(m.sp+i)&stackMask] = m.stack[top&stackMask]
-		}
-		m.sp += n
-	case OpPick:
-		m.push(m.stack[(top-n)&stackMask])
-	case OpPoke:
-		m.stack[(top-n)&stackMask] = m.stack[top&stackMask]
-		m.sp--
-	case OpLogWords:
-		m.logWords(in)
-	}
-}
 
 // exit notes how the program ends. An event whose record did not fit into the log is none: nobody would be told of
 // it, and a thread held for it would wait for ever.

@@ -22,12 +22,14 @@ const (
 	OpJge  // ( v -- )
 	OpLoop // ( n -- n-1 ) decrements, jumps while not 0; when it falls through n is popped: ( n -- )
 	OpCall // ( -- ) pushes the return index on the call stack, at most MaxCalls deep
+	OpSetX // ( -- ) errors of this frame, and of what it calls, go to A: once
 	OpRet  // ( -- )
 
 	// Ends of a program. A of OpExit is an ExitKind; an event's record has been logged before.
 	OpExit   // ends; what was logged is committed once the probed instruction has completed
 	OpAbort  // ends; what was logged is discarded
 	OpRemove // ends like OpExit, and removes the probe
+	OpRaise  // ( p2 p1 code -- ) raises an exception that no mask stops; without a handler the program ends with TrapUser
 
 	// Stack.
 	OpPushD  // ( -- V )
@@ -166,6 +168,22 @@ const (
 	OpMapDel     // ( -- )
 	OpMapAdd     // ( d -- v ) adds, atomically, and gives the new value
 
+	// Exceptions, and the frames they go through (exception.go). Depths are counted from the entry of the routine.
+	OpUnsetX     // ( -- ) takes back what OpSetX set in this frame
+	OpPushX      // ( -- p2 p1 code ) the exception caught last, zeros when there was none
+	OpSaveTSP    // ( -- n ) how many words lie above the entry of the routine
+	OpRestoreTSP // ( n -- ) drops words until n lie there
+	OpSaveSBP    // ( -- n ) the base of the stack, a depth
+	OpRestoreSBP // ( n -- ) sets it
+	OpPickBase   // ( -- v ) copies the word A (signed) above the base
+	OpPokeBase   // ( v -- ) stores into the word A (signed) above the base
+	OpTraceVars  // ( first count -- ) variables of the array at V that a trace shows for this frame
+	OpTraceStack // ( first count -- ) words of the stack that a trace shows for this frame, from the top
+	OpLogTrace   // ( -- ) appends a trace of the frames to the trace of this hit
+	OpPurgeTrace // ( -- ) empties the trace of this hit
+	OpPushSTP    // ( -- n ) bytes of trace so far
+	OpPopSTP     // ( n -- ) shortens the trace to n bytes; more than there are traps
+
 	// The log of this hit. A of OpItem is the number of the program's Format; its fields follow in order.
 	OpItem     // ( -- ) begins an item
 	OpLogInt   // ( v -- ) appends a field
@@ -175,6 +193,9 @@ const (
 	OpLogRange // ( n p -- ) DPDF "log mrf": a whole item of format A (ItemRange, one field): n bytes at p
 	OpLogStr   // ( n p -- ) DPDF "log str": a whole item of format A (ItemString, one field): text at p, at most n bytes
 	OpLogWords // ( w1 … wA -- ) DPDF "log N": a whole item of format V (ItemWords, A fields), popped: wA first
+	OpPushLP   // ( -- n ) position in the log: bytes that this program has logged
+	OpPushPLP  // ( -- n ) position before the last item
+	OpPopLP    // ( n -- ) takes back the items from position n on; a position where no item begins traps
 
 	NumOps // how many there are; new ones go before it
 )

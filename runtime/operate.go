@@ -15,7 +15,9 @@ func (m *Machine) operate(in *Inst) Trap {
 		return m.variables(in)
 	case op >= OpKeyInt && op <= OpMapAdd:
 		return m.keyed(in)
-	case op >= OpItem && op <= OpLogWords:
+	case op >= OpUnsetX && op <= OpPopSTP || op == OpRaise:
+		return m.exceptions(in)
+	case op >= OpItem && op <= OpPopLP:
 		return m.logging(in)
 	}
 	return TrapOp

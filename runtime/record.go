@@ -20,6 +20,7 @@ const (
 	ItemString                 // DPDF "log str"
 	ItemWords                  // DPDF "log N"
 	ItemFault                  // a fault inside a DPDF log command
+	ItemTrace                  // the trace of a hit, one text of several lines
 )
 
 // RecordField is one field of an item. A field with the same Part as the one before it is concatenated with it without a

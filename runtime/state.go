@@ -89,6 +89,7 @@ func (m *Machine) array(in *Inst) Trap {
 	}
 	i := m.pop()
 	if i >= uint64(len(st.cells[0])) {
+		m.p1, m.p2 = uint64(in.A), i // A: which of the program's arrays it is, as Lower prepared it
 		return TrapIndex
 	}
 	p := &st.cells[0][i]

@@ -34,21 +34,22 @@ func (e *emitter) command(s statement) {
 		return
 	}
 	e.b.At(s.span)
-	e.known, e.fresh = e.fresh, false
+	e.known, e.fresh = e.fresh, nil
 	s.cmd.emit(e, s)
 }
 
 // takeConstant takes back the constant that the command just before pushed, and returns it. An error is reported when it
 // was no constant: how deep the stack gets would only be known at the hit.
 func (e *emitter) takeConstant(s statement) (n uint64, ok bool) {
-	if !e.known {
+	last := len(e.known) - 1
+	if last < 0 {
 		e.diags.Errorf(s.span, "write the number behind the command, or push it as a constant just before",
 			"%s takes a number from the stack that is not known before the hit", s.name)
 		return 0, false
 	}
-	e.known = false
+	n, e.known = e.known[last], e.known[:last]
 	e.b.TakeBack()
-	return e.constant, true
+	return n, true
 }
 
 // operand is the number behind the command, or else the constant just pushed.
@@ -135,6 +136,7 @@ func init() {
 	variableCommands()
 	bitCommands()
 	logCommands()
+	exceptionCommands()
 }
 
 // exit writes exit: plain, or to a facility.
@@ -175,7 +177,7 @@ func stackCommands() {
 	commands["push d"] = &command{1, 1, func(e *emitter, s statement) {
 		if n, ok := evaluate(s.operands[0], s.span, false, e.diags); ok {
 			e.b.Push(uint64(n.value))
-			e.constant, e.fresh = uint64(n.value), true
+			e.fresh = append(e.known, uint64(n.value))
 		}
 	}}
 	commands["dup"] = &command{1, 1, func(e *emitter, s statement) {

@@ -33,7 +33,7 @@ func TestCommandsAreDocumentedAndTested(t *testing.T) {
 	for _, c := range commandCases {
 		tested += c.commands + "\n"
 	}
-	elsewhere := "log str|log mrf|log|log lv|log gv|setmin|setmaj|exit|abort|remove"
+	elsewhere := "trace lv|trace gv|trace pv|log str|log mrf|log|log lv|log gv|setmin|setmaj|exit|abort|remove"
 	for name := range commands {
 		words := strings.Fields(name)
 		if !strings.Contains(string(doc), words[len(words)-1]) {

@@ -197,6 +197,100 @@ var commandCases = []struct {
 	{"push d,-1\njlt L\nabort\nL: push d,0\njle M\nabort\nM: push d,1\njgt N\nabort\nN: push d,0\njge O\nabort\nO: push d,1\njnz P\nabort\nP:", nil, 0},
 	{"call R\ncall R\njmp E\nR: inc lv,0\nret\nE: push lv,0", []int64{2}, 0},
 	{"L: jmp L", nil, runtime.TrapFuel},
+
+	// Exceptions: the handler finds p2 p1 code.
+	{"sx H\npush d,8\npush mem,u8\nabort\nH:", []int64{0, 8, 0x1}, 0},
+	{"push d,5\nsx H\npush d,8\npush d,1\npop mem,u8\nabort\nH:", []int64{0, 8, 0x1}, 0},
+	{"sx H\npush d,1\npush d,0\ndiv\nabort\nH:", []int64{0, 0, 0x20}, 0},
+	{"sx H\npush d,4\npush lv\nabort\nH:", []int64{4, 1, 0x40}, 0},
+	{"sx H\npush d,9\npush d,-1\npop gv\nabort\nH:", []int64{9, 2, 0x40}, 0},
+	{"sx H\npush d,3\npop lp\nabort\nH:", []int64{3, 5, 0x40}, 0},
+	{"sx H\npush d,1\npop stp\nabort\nH:", []int64{1, 5, 0x40}, 0},
+	{"sx H\npush d,1\npush d,2\npush d,0x8000\nrx\nH:", []int64{1, 2, 0x8000}, 0},
+	{"push d,1\npush d,2\npush d,0x8000\nrx", nil, runtime.TrapUser},
+	{"sx H\nux\npush d,1\npush d,0\ndiv\nabort\nH: abort", nil, runtime.TrapDivide},
+	{"push x", []int64{0, 0, 0}, 0},
+	{"sx H\npush d,1\npush d,0\ndiv\nabort\nH: ros,3\npush x", []int64{0, 0, 0x20}, 0},
+	// A handler serves once: the second error ends the program.
+	{"sx H\npush d,1\npush d,0\ndiv\nabort\nH: push d,1\npush d,0\ndiv\nabort", nil, runtime.TrapDivide},
+	// The frame that called handles what its routine does not; rx from a handler goes further out.
+	{"sx H\ncall R\nabort\nR: push d,1\npush d,0\ndiv\nret\nH:", []int64{0, 0, 0x20}, 0},
+	{"sx H\ncall R\nabort\nR: sx G\npush d,1\npush d,0\ndiv\nret\nG: ros,1\npush d,77\nrx\nH:", []int64{0, 0, 77}, 0},
+	// A routine that handles its errors returns as if nothing had been.
+	{"push d,5\ncall R\njmp E\nR: sx G\npush d,1\npush d,0\ndiv\nros,2\nret\nG: ros,3\nret\nE: push x\nxchg\nros,1\nros,1", []int64{5, 0}, 0},
+
+	// Depths of the stack. Those that are saved count from the entry of the routine.
+	{"push d,5\nsave tsp\npush d,6\npush d,7\npush tsp,2\nrestore tsp", []int64{5}, 0},
+	{"push d,5\nsave tsp", []int64{5, 1}, 0},
+	{"push d,5\nsave sbp", []int64{5, 0}, 0},
+	{"push d,5\npush d,6\nsave tsp\nrestore sbp\nsave sbp\npush d,7\npush sbp,0\npush sbp,-2", []int64{5, 6, 2, 7, 2, 5}, 0},
+	{"push d,5\npush d,6\npush d,1\npush sbp", []int64{5, 6, 6}, 0},
+	{"push d,5\npush d,6\npush d,7\npop sbp,0", []int64{7, 6}, 0},
+	{"push d,5\npush d,6\npush d,7\ncopy sbp,0", []int64{7, 6, 7}, 0},
+	{"push d,5\ncall R\njmp E\nR: save tsp\nrestore sbp\npush d,6\npush sbp,-1\nxchg\nros,1\nret\nE: save sbp", []int64{5, 5, 0}, 0},
+
+	// The trace: its length, and what it can be shortened to.
+	{"push stp", []int64{0}, 0},
+	{"log st\npush d,0\npop stp\npush stp", []int64{0}, 0},
+	{"log st\npurge st\npush stp", []int64{0}, 0},
+
+	// Positions in the log: two words are an item of 24 bytes.
+	{"push lp", []int64{0}, 0},
+	{"log lv,0,2\nlog lv,1,2\npush lp\npush plp\npush d,0\npop lp", []int64{48, 24}, 0},
+	{"sx H\nlog lv,0,2\npush d,8\npop lp\nabort\nH: push d,0\npop lp", []int64{8, 5, 0x40}, 0},
+}
+
+// TestTrace shows the frames of a program that fails in a routine, which its caller handles.
+func TestTrace(t *testing.T) {
+	const fails = "push d,5\npop lv,1\npush d,0\npush d,2\ntrace lv\nsx H\npush d,9\ncall R\nabort\n" +
+		"R: push d,0\npush d,1\ntrace gv\npush d,7\npush d,0\npush d,2\ntrace pv\npush d,0\ndiv\nret\nH: "
+	const frames = "command 18 of routine 10: gv[0]=0x0 stack=0x0 stack=0x7\ncommand 8: lv[0]=0x0 lv[1]=0x5\n"
+	for _, c := range []struct {
+		header, commands string
+		want             []string
+	}{
+		{"autostacktrace = yes", fails + "exit", []string{frames}},
+		{"autostacktrace = yes\nex_logmax = 0", fails + "exit", nil},
+		{"autostacktrace = yes", fails + "purge st\nexit", nil},
+		{"", fails + "exit", nil},
+		{"autostacktrace = no", fails + "log st\nexit", []string{"command 20: lv[0]=0x0 lv[1]=0x5\n"}},
+		{"ex_logmax = 15", "log st\nexit", []string{"command 0:\n"}},
+		{"ex_logmax = 15", "log st\nlog st\nexit", []string{"command 0:\ncomm"}},
+		{"logmax = 0", "log st\nexit", []string{"command 0:\n"}},
+		{"", "log st\nabort", nil},
+	} {
+		w := load(t, file(c.header, c.commands), Options{})
+		out, logged := w.hit(0)
+		if out.Trap != 0 || fmt.Sprintf("%q", logged) != fmt.Sprintf("%q", c.want) {
+			t.Errorf("%q %q: logged %q, want %q; %+v", c.header, c.commands, logged, c.want, out)
+		}
+	}
+}
+
+// TestMasks: what a mask does not name ends the program at once; what overflows the log is an error only with a mask.
+func TestMasks(t *testing.T) {
+	const handled = "sx H\npush d,1\npush d,0\ndiv\nabort\nH: log 3\nexit"
+	const overflow = "sx H\npush d,1\ndup,9\nlog 10\nabort\nH: log 1\nros,2\nexit"
+	for _, c := range []struct {
+		header, mask, commands string
+		trap                   runtime.Trap
+		abort                  bool
+		want                   string
+	}{
+		{"", "ex_mask = 0x20", handled, 0, false, "[32 0 0]"},
+		{"", "ex_mask = 0x1", handled, runtime.TrapDivide, false, "[]"},
+		{"", "ex_mask = 0", handled, runtime.TrapDivide, false, "[]"},
+		{"", "ex_mask = 0", "sx H\npush d,1\npush d,2\npush d,3\nrx\nH: log 3\nexit", 0, false, "[3 2 1]"},
+		{"logmax = 1", "", overflow, 0, true, "[]"},
+		{"logmax = 1", "ex_mask = 0x1000", overflow, 0, false, "[4096]"},
+		{"logmax = 1", "ex_mask = 0x1000", "push d,1\ndup,9\nlog 10\nexit", runtime.TrapLog, false, "[]"},
+	} {
+		text := strings.Replace(file(c.header, c.commands), "minor = 7", "minor = 7\n"+c.mask, 1)
+		out, logged := load(t, text, Options{}).hit(0)
+		if out.Trap != c.trap || out.Abort != c.abort || fmt.Sprint(logged) != c.want {
+			t.Errorf("%s %q: logged %v, want %v; %+v", c.mask, c.commands, logged, c.want, out)
+		}
+	}
 }
 
 func TestCommands(t *testing.T) {
@@ -222,6 +316,8 @@ func TestLogCommands(t *testing.T) {
 		{"", "push d,12\npush r,rdi\nlog mrf", "[seventeen\x00af]"},
 		{"", "push d,1\npush d,2\npush d,2\nlog", "[2 1]"},
 		{"", "push d,1\npop lv,1\nlog lv,0,2", "[0 1]"},
+		{"", "push d,1\npop lv,1\npush d,0\npush d,2\nlog lv", "[0 1]"},
+		{"", "log gv,1,1\nlog lv,0,1\npush lp\npush plp\npop lp\nlog 1", "[0 32]"},
 		{"", "setmin,9\npush d,8\nsetmaj", "[minor9 major8]"},
 		{"logmax = 0", "push d,64\npush r,rdi\nlog str\npush d,1\nlog 1\nsetmin,3\nlog lv,0,1", "[]"},
 		{"logmax = 16", "push d,64\npush r,rdi\nlog str\npush d,64\npush r,rdi\nlog str", "[seventeen seventeen]"},

@@ -96,6 +96,9 @@ type parser struct {
 	logMax int // logmax, -1 when not given
 	stack  int
 	wrap   bool
+
+	traceMax int  // ex_logmax, -1 when not given
+	auto     bool // autostacktrace
 }
 
 // body is the commands of one probe.
@@ -103,6 +106,7 @@ type body struct {
 	probe Probe
 	keys  map[string]diag.Span
 	code  []statement
+	mask  uint32    // exceptions that go to handlers; 0: not given
 	span  diag.Span // where the probe begins
 }
 
@@ -130,7 +134,7 @@ func (s setting) span() diag.Span {
 
 // header reads settings up to the first that belongs to a probe.
 func (p *parser) header() {
-	p.logMax, p.spans = -1, map[string]diag.Span{}
+	p.logMax, p.traceMax, p.spans = -1, -1, map[string]diag.Span{}
 	for len(p.lines) > 0 {
 		s, ok := asSetting(p.lines[0])
 		if !ok {
@@ -176,8 +180,8 @@ func init() {
 		"dfltexit":       func(p *parser, s setting) { p.file.DefaultExit = p.number(s, 0, 255) },
 		"stack":          (*parser).stackKey,
 		"heapmax":        func(p *parser, s setting) { p.onlyZero(s, "programs have no heap: use variables") },
-		"autostacktrace": func(p *parser, s setting) { p.onlyZero(s, "there is no trace of the operand stack: log its words") },
-		"ex_logmax":      func(p *parser, s setting) { p.onlyZero(s, "there is no trace of the operand stack: log its words") },
+		"autostacktrace": func(p *parser, s setting) { p.auto = p.yes(s) },
+		"ex_logmax":      func(p *parser, s setting) { p.traceMax = p.number(s, 0, runtime.MaxTrace) },
 		"align":          func(p *parser, s setting) { p.onlyZero(s, "modules of the kernel cannot be probed") },
 	}
 	probeKeys = map[string]func(p *parser, b *body, s setting){
@@ -189,7 +193,7 @@ func init() {
 		"pass_count": func(p *parser, b *body, s setting) { b.probe.PassCount = uint64(p.number(s, 0, 1<<31-1)) },
 		"max_hits":   func(p *parser, b *body, s setting) { b.probe.MaxHits = uint64(p.number(s, 0, 1<<31-1)) },
 		"logonfault": func(p *parser, b *body, s setting) { b.probe.LogOnFault = p.yes(s) },
-		"ex_mask":    func(p *parser, b *body, s setting) { p.onlyZero(s, "errors end a program and cannot be masked") },
+		"ex_mask":    func(p *parser, b *body, s setting) { b.mask = runtime.MaskSet | uint32(p.number(s, 0, 0xffff)) },
 		"heap":       func(p *parser, b *body, s setting) { p.onlyZero(s, "programs have no heap: use variables") },
 	}
 }

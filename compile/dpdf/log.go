@@ -20,6 +20,9 @@ func logCommands() {
 	for _, v := range arrays {
 		commands["log "+v.name] = v.log()
 	}
+	commands["push lp"] = simple(runtime.OpPushLP)
+	commands["push plp"] = simple(runtime.OpPushPLP)
+	commands["pop lp"] = simple(runtime.OpPopLP)
 	commands["setmin"] = code("minor")
 	commands["setmaj"] = code("major")
 }
@@ -54,17 +57,12 @@ func memoryLog(op runtime.Op, kind runtime.ItemKind, value runtime.ValueKind) *c
 	}}
 }
 
-// log is the command that logs a range of variables: ( index count -- ), both constants.
+// log is the command that logs a range of variables: ( index count -- ), both behind it or pushed as constants just before.
 func (v variables) log() *command {
 	return &command{0, 2, func(e *emitter, s statement) {
 		id, size := v.array(e.file)
-		if len(s.operands) != 2 {
-			e.diags.Errorf(s.span, "log "+v.name+",FIRST,COUNT", "log %s takes the first variable and how many as numbers", v.name)
-			return
-		}
-		first, ok := e.number(s.operands[0], 0, int64(size)-1)
-		count, fits := e.number(s.operands[1], 1, min(int64(size)-first, maxLoggedWords))
-		if !ok || !fits || e.logMax == 0 {
+		first, count, ok := e.span(s, int64(size))
+		if !ok || e.logMax == 0 {
 			return
 		}
 		e.logs++
@@ -80,6 +78,32 @@ func (v variables) log() *command {
 		}
 		e.b.Op(runtime.OpEndItem)
 	}}
+}
+
+// span is a range of variables.
+func (e *emitter) span(s statement, size int64) (first, count int64, ok bool) {
+	switch len(s.operands) {
+	case 0:
+		n, known := e.takeConstant(s)
+		if !known {
+			return 0, 0, false
+		}
+		i, known := e.takeConstant(s)
+		if first, count, ok = int64(i), int64(n), known; !ok {
+			return 0, 0, false
+		}
+		if first < 0 || first >= size || count < 1 || count > min(size-first, maxLoggedWords) {
+			e.diags.Errorf(s.span, "", "there are no variables %d to %d: the header says that there are %d", first, first+count-1, size)
+			return 0, 0, false
+		}
+		return first, count, true
+	case 2:
+		first, ok = e.number(s.operands[0], 0, size-1)
+		count, fits := e.number(s.operands[1], 1, min(size-first, maxLoggedWords))
+		return first, count, ok && fits
+	}
+	e.diags.Errorf(s.span, s.name+",FIRST,COUNT", "%s takes the first variable and how many", s.name)
+	return 0, 0, false
 }
 
 // code is a command that gives the record another code: an item of one word whose format has the name of the code.

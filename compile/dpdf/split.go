@@ -38,7 +38,7 @@ type splitter struct {
 // maxSplit is how many times as long a program may become.
 const maxSplit = 8
 
-// split is nil for programs that it cannot treat: those that call routines, whose effect on the stack it does not know, that
+// split is nil for programs that it cannot treat: those that call routines or set handlers, whose effect on the stack it does not know, that
 // take more than there is, or that would become too long.
 func split(p *compile.Program) *compile.Program {
 	s := splitter{code: p.Code, index: map[spot]int{}, jumps: map[int]spot{}, todo: []spot{{0, 0}}}
@@ -55,6 +55,11 @@ func split(p *compile.Program) *compile.Program {
 	c := *p
 	c.Code, c.Bound = s.out, compile.Bound{}
 	return &c
+}
+
+// countsDepth reports whether a command does something else at another depth, or goes to one that is not counted here.
+func countsDepth(op runtime.Op) bool {
+	return op == runtime.OpSetX || op >= runtime.OpSaveTSP && op <= runtime.OpPokeBase
 }
 
 // line writes commands from one to where control does not go on, or comes to what is written already.
@@ -74,7 +79,7 @@ func (s *splitter) line(from spot) bool {
 		s.index[from] = len(s.out)
 		pops, pushes := compile.RowOf(c.Op).Effect(c)
 		next := spot{from.at + 1, from.depth - pops + pushes}
-		if c.Op == runtime.OpCall || c.Op == runtime.OpRet || from.depth < pops || next.depth > runtime.MaxStack {
+		if c.Op == runtime.OpCall || c.Op == runtime.OpRet || countsDepth(c.Op) || from.depth < pops || next.depth > runtime.MaxStack {
 			return false
 		}
 		if c.Op >= runtime.OpJmp && c.Op <= runtime.OpLoop {
@@ -87,7 +92,7 @@ func (s *splitter) line(from spot) bool {
 		}
 		s.out = append(s.out, c)
 		switch c.Op {
-		case runtime.OpJmp, runtime.OpExit, runtime.OpAbort, runtime.OpRemove:
+		case runtime.OpJmp, runtime.OpExit, runtime.OpAbort, runtime.OpRemove, runtime.OpRaise:
 			return true
 		}
 		from = next

@@ -133,11 +133,11 @@ type emitter struct {
 	wanted []labelAt    // of other probes
 	taken  map[int]bool // bodies that are part of the program
 
-	constant uint64 // pushed by the command written last, when fresh
-	fresh    bool
-	known    bool // fresh, as it was before the command being written
-	logs     int  // commands that log
-	calls    int  // commands that call
+	fresh  []uint64 // constants that the commands written last have pushed, with nothing between them
+	known  []uint64 // the same as it was before the command being written
+	logs   int      // commands that log
+	calls  int      // commands that call
+	traces bool     // something may be in the trace
 }
 
 // labelAt names a label: a body and its name there.
@@ -152,6 +152,7 @@ func (e *emitter) program(i int) *compile.Program {
 	e.labels, e.taken = map[labelAt]compile.Label{}, map[int]bool{}
 	e.b.SetUnsafe(e.o.Unsafe)
 	e.b.SetWrap(e.wrap)
+	e.traces = e.auto && e.traceMax != 0
 	e.take(i)
 	for len(e.wanted) > 0 {
 		next := e.wanted[0]
@@ -161,7 +162,7 @@ func (e *emitter) program(i int) *compile.Program {
 	if len(*e.diags) > before {
 		return nil
 	}
-	e.limits()
+	e.limits(i)
 	program, err := e.b.Program()
 	if err != nil {
 		e.diags.Errorf(e.bodies[i].span, "", "%v", err)
@@ -177,7 +178,7 @@ func (e *emitter) take(i int) {
 	if e.taken[i] {
 		return
 	}
-	e.taken[i], e.body, e.fresh = true, i, false
+	e.taken[i], e.body, e.fresh = true, i, nil
 	seen := map[string]bool{}
 	for _, s := range e.bodies[i].code {
 		for _, t := range s.labels {
@@ -187,7 +188,7 @@ func (e *emitter) take(i int) {
 			}
 			seen[t.text] = true
 			e.b.Place(e.label(i, t.text))
-			e.fresh = false
+			e.fresh = nil
 		}
 		if s.cmd != nil {
 			e.command(s)
@@ -257,7 +258,7 @@ func (e *emitter) near(name string) string {
 
 // limits turns jmpmax and logmax into fuel and bytes. A program of n commands takes at most n steps between
 // two jumps, and as many again in each routine it calls; an item has a header and a length beside what DProbes counts.
-func (e *emitter) limits() {
+func (e *emitter) limits(i int) {
 	fuel, logged := 0, 0
 	if e.jumps > 0 {
 		fuel = min((e.jumps+1)*max(1, e.b.Len())*(e.calls+1), runtime.MaxFuel)
@@ -265,6 +266,15 @@ func (e *emitter) limits() {
 	if e.logMax > 0 {
 		logged = min(e.logMax+itemOverhead*max(1, e.logs), runtime.MaxLog)
 	}
+	room := max(0, e.traceMax) // none given: as much as the machine has
+	if e.traces {
+		e.b.Format(runtime.Format{Kind: runtime.ItemTrace, Fields: []runtime.RecordField{{Kind: runtime.ValueText}}})
+		if logged = e.logMax; logged < 0 {
+			logged = runtime.DefaultLog
+		}
+		logged = min(logged+itemOverhead*(e.logs+1)+runtime.MaxTrace, runtime.MaxLog)
+	}
+	e.b.SetExceptions(e.bodies[i].mask, room, e.auto && e.traceMax != 0)
 	e.b.Limits(e.stack, uint32(fuel), logged)
 }
 

@@ -1,0 +1,63 @@
+package dpdf
+
+import "gotap/runtime"
+
+// exceptionCommands are those of exceptions, of the trace, and of the base of the stack.
+func exceptionCommands() {
+	commands["sx"] = jump(runtime.OpSetX)
+	commands["ux"] = simple(runtime.OpUnsetX)
+	commands["rx"] = simple(runtime.OpRaise)
+	commands["push x"] = simple(runtime.OpPushX)
+	commands["log st"] = tracing(runtime.OpLogTrace)
+	commands["purge st"] = tracing(runtime.OpPurgeTrace)
+	commands["push stp"] = tracing(runtime.OpPushSTP)
+	commands["pop stp"] = tracing(runtime.OpPopSTP)
+	commands["trace pv"] = tracing(runtime.OpTraceStack)
+	for _, v := range arrays {
+		commands["trace "+v.name] = v.trace()
+	}
+	commands["save tsp"] = simple(runtime.OpSaveTSP)
+	commands["restore tsp"] = simple(runtime.OpRestoreTSP)
+	commands["save sbp"] = simple(runtime.OpSaveSBP)
+	commands["restore sbp"] = simple(runtime.OpRestoreSBP)
+	commands["push sbp"] = based(func(e *emitter, a uint32) { e.b.A(runtime.OpPickBase, a) })
+	commands["pop sbp"] = based(func(e *emitter, a uint32) { e.b.A(runtime.OpPokeBase, a) })
+	commands["copy sbp"] = based(func(e *emitter, a uint32) {
+		e.b.Op(runtime.OpDup)
+		e.b.A(runtime.OpPokeBase, a)
+	})
+}
+
+// tracing is a command on the trace of the hit, which "ex_logmax = 0" switches off: then it is always empty.
+func tracing(op runtime.Op) *command {
+	return &command{emit: func(e *emitter, s statement) {
+		switch {
+		case op != runtime.OpLogTrace:
+			e.b.Op(op)
+		case e.traceMax != 0:
+			e.traces = true
+			e.b.Op(op)
+		}
+	}}
+}
+
+// trace is the command that chooses variables that a trace shows: ( first count -- ).
+func (v variables) trace() *command {
+	return &command{0, 0, func(e *emitter, s statement) {
+		id, size := v.array(e.file)
+		if size == 0 {
+			e.diags.Errorf(s.span, v.key+" = 1", "the header does not say how many variables %s there are", v.name)
+			return
+		}
+		e.b.Object(runtime.OpTraceVars, id)
+	}}
+}
+
+// based is a command on a word of the stack, counted from its base: those above it from 0 on, those below from -1 on.
+func based(emit func(e *emitter, a uint32)) *command {
+	return &command{0, 1, func(e *emitter, s statement) {
+		if n, ok := e.operand(s, -runtime.MaxStack, runtime.MaxStack); ok {
+			emit(e, uint32(n))
+		}
+	}}
+}

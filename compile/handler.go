@@ -1,0 +1,100 @@
+package compile
+
+import (
+	"slices"
+
+	"gotap/runtime"
+)
+
+// How handlers of exceptions are verified. An error may happen at any command while a handler is set, here or in a routine
+// that is called; so nothing is taken for granted at the handler but what the machine makes so: the stack is as deep as at
+// the entry of the routine, with the three words of the exception on top; no scratch word is assigned, no item and no key
+// begun. A routine that takes words of its caller cannot have a handler, because they would not be there for it.
+//
+// A handler serves once for each sx, so its cost is added to that of the sx, and the sum holds wherever the error happens.
+// When a handler leads back to the sx that sets it, how often that goes round depends on errors, and there is no bound: such
+// a program is charged.
+
+// caught is the state in which a handler starts.
+func (f *flow) caught() *state {
+	s := &state{item: -1, words: make([]value, min(f.p.Temps, followedTemps))}
+	if !f.p.Wrap {
+		s.stack = []value{anyWord(), anyWord(), anyWord()}
+	}
+	return s
+}
+
+// handlers brings that state to the handlers that a node sets.
+func (f *flow) handlers(n int) {
+	if !f.handling {
+		return
+	}
+	r, b := f.nodes[n].routine, f.blocks[f.nodes[n].block]
+	for at := b.start; at < b.end; at++ {
+		if f.p.Code[at].Op != runtime.OpSetX {
+			continue
+		}
+		if f.routines[r].handles < 0 {
+			f.routines[r].handles = at
+		}
+		if f.routines[r].deepest < 3 {
+			f.routines[r].deepest, f.routines[r].deepestAt = 3, at
+		}
+		m := f.flowInto(r, f.blockAt[f.p.Code[at].A], f.caught(), false)
+		f.nodes[m].handler = true
+		if !slices.Contains(f.nodes[n].catches, m) {
+			f.nodes[n].catches = append(f.nodes[n].catches, m)
+		}
+	}
+}
+
+// frame runs the commands that save and restore depths of the stack, and those that count from its base. A depth must be known
+// when it is restored: it is what save gave, or a constant.
+func (w *walker) frame(c Command) {
+	switch c.Op {
+	case runtime.OpRestoreTSP:
+		w.restoreTop(w.word())
+	case runtime.OpRestoreSBP:
+		v := w.word()
+		if w.sbp = unknownBase; v.isConst() && v.lo >= -runtime.MaxStack && v.lo <= runtime.MaxStack {
+			w.sbp = int(v.lo)
+		}
+	case runtime.OpPickBase:
+		if at, ok := w.onBase(c.A); ok {
+			w.pick(w.top() - 1 - at)
+		}
+	case runtime.OpPokeBase:
+		if at, ok := w.onBase(c.A); ok {
+			w.poke(w.top() - 1 - at)
+		}
+	}
+}
+
+// restoreTop drops words until a depth is reached.
+func (w *walker) restoreTop(v value) {
+	switch lo, _ := v.interval(); {
+	case w.f.nodes[w.n].failed:
+	case !v.isConst():
+		w.fail("restore what save tsp gave", "the depth that it goes back to is not known")
+	case lo < int64(w.base) || lo > int64(w.top()):
+		w.fail("", "goes to a depth of %d, and can go to %d to %d", lo, w.base, w.top())
+	default:
+		for int64(w.top()) > lo && !w.f.nodes[w.n].failed {
+			w.pop()
+		}
+	}
+}
+
+// onBase is the index of the word a command names, which must be there.
+func (w *walker) onBase(operand uint32) (index int, ok bool) {
+	if w.sbp == unknownBase {
+		w.fail("set it with save tsp and restore sbp", "the base of the stack is not known here")
+		return 0, false
+	}
+	index = w.sbp + int(int32(operand))
+	if index < w.base || index >= w.top() {
+		w.fail("", "there is no word %d above the base: the stack has words %d to %d there", int32(operand), w.base-w.sbp, w.top()-1-w.sbp)
+		return 0, false
+	}
+	return index, true
+}

@@ -1,0 +1,39 @@
+package runtime
+
+// turn is called when the stack has too few words, or no room, for an instruction. It returns the stack pointer with which
+// the instruction is to be tried again, or -1 for a trap.
+//
+// Only a circular stack can be turned: its limit words are all there always, the one below the lowest being the
+// highest. They are turned so that those the instruction pops are the lowest, with all the others above them as room.
+func (m *Machine) turn(in *Inst, sp, limit int) int {
+	pops, pushes := need(in)
+	if !m.code.Wrap || pops > limit || pushes > limit {
+		return -1
+	}
+	var turned [MaxStack]uint64
+	for i := range limit {
+		turned[i] = m.stack[(i+sp-pops+2*limit)%limit]
+	}
+	copy(m.stack[:limit], turned[:limit])
+	return pops
+}
+
+// shuffle does the operations that reach deeper into the stack; need has been checked.
+func (m *Machine) shuffle(in *Inst) Trap {
+	top, n := m.sp-1, int(in.A)
+	switch in.Op {
+	case OpDupN:
+		for i := range n {
+			m.stack[(m.sp+i)&stackMask] = m.stack[top&stackMask]
+		}
+		m.sp += n
+	case OpPick:
+		m.push(m.stack[(top-n)&stackMask])
+	case OpPoke:
+		m.stack[(top-n)&stackMask] = m.stack[top&stackMask]
+		m.sp--
+	case OpLogWords:
+		return m.logWords(in)
+	}
+	return NoTrap
+}
