@@ -66,6 +66,7 @@ type world struct {
 	events []Event
 	warned []string
 	next   uint32
+	fails  bool // the session is to end with an error
 }
 
 func newWorld(t testing.TB, cfg Config) *world {
@@ -86,7 +87,7 @@ func newWorld(t testing.TB, cfg Config) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := w.Close(false); err != nil {
+		if err := w.Close(false); err != nil && !w.fails {
 			t.Error(err)
 		}
 		for _, text := range w.warned {

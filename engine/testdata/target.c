@@ -147,6 +147,23 @@ static void libraries(const char *path, long rounds)
 	}
 }
 
+/* a process that works, and two children that do the same, n generations deep; returns how many processes there were */
+static long tree(long n)
+{
+	long all = 1;
+	pid_t id[2];
+	bad += work(n) != n * 2 + 1;
+	for (int i = 0; n && i < 2; i++)
+		if (!(id[i] = fork()))
+			_exit(tree(n - 1));
+	for (int i = 0; n && i < 2; i++) {
+		int status = 0;
+		bad += waitpid(id[i], &status, 0) != id[i] || !WIFEXITED(status);
+		all += WEXITSTATUS(status);
+	}
+	return all;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argv[1];
@@ -206,6 +223,10 @@ int main(int argc, char **argv)
 	} else if (!strcmp(mode, "fork")) {
 		child(n, 'f');
 		run(n);
+	} else if (!strcmp(mode, "tree")) {
+		long all = tree(n);
+		printf("tree %ld bad=%ld\n", all, bad);
+		return bad != 0;
 	} else if (!strcmp(mode, "vfork")) {
 		child(n, 'v');
 		run(n);
