@@ -1,0 +1,628 @@
+package compile
+
+import (
+	"fmt"
+	fnv64 "hash/fnv"
+	"math"
+	"strings"
+	"testing"
+
+	"gotap/compile/diag"
+	"gotap/runtime"
+)
+
+// A semantic is one use of a command: what lies on the stack before it (numbers, and texts in quotes), its operand, and
+// what then lies there, or the trap that ends the program. The truth is the reference of the language, by hand; integers
+// are compared with arithmetic without width, and floats with the processor's, in package runtime.
+type semantic struct {
+	before, operand, want string
+	trap                  runtime.Trap
+}
+
+// floats as words.
+var (
+	half, quarter = fl(.5), fl(.25)
+	nan           = fl(math.NaN())
+)
+
+func fl(f float64) string { return fmt.Sprint(int64(math.Float64bits(f))) }
+
+func fnv(s string) string {
+	h := fnv64.New64a()
+	h.Write([]byte(s))
+	return fmt.Sprint(int64(h.Sum64()))
+}
+
+const (
+	least = "-9223372036854775808"
+	most  = "9223372036854775807"
+)
+
+// semantics has an entry for every command of the Table. Commands whose effect is not on the stack are looked at by what they
+// leave elsewhere: see the functions of afterwards.
+var semantics = map[runtime.Op][]semantic{
+	runtime.OpNop:     {{"1", "", "1", 0}},
+	runtime.OpDup:     {{"4", "", "4 4", 0}, {`"a"`, "", `"a" "a"`, 0}},
+	runtime.OpDupN:    {{"4", "0", "4", 0}, {"4", "3", "4 4 4 4", 0}},
+	runtime.OpXchg:    {{"1 2", "", "2 1", 0}, {`"a" 2`, "", `2 "a"`, 0}},
+	runtime.OpOver:    {{"1 2", "", "1 2 1", 0}},
+	runtime.OpDrop:    {{"1 2 3", "2", "1", 0}, {"1", "0", "1", 0}},
+	runtime.OpPick:    {{"1 2 3", "2", "1 2 3 1", 0}, {"1 2", "0", "1 2 2", 0}},
+	runtime.OpPoke:    {{"1 2 3", "2", "3 2", 0}, {"1 2", "0", "1", 0}},
+	runtime.OpPushD:   {{"", "-5", "-5", 0}, {"", least, least, 0}, {"", "0xffffffffffffffff", "-1", 0}},
+	runtime.OpPushS:   {{"", "0", `"constant"`, 0}},
+	runtime.OpDepth:   {{"9 9", "", "9 9 2", 0}},
+	runtime.OpPushTV:  {{"", "0", "7", 0}}, // the fixture assigns it
+	runtime.OpPopTV:   {{"5", "0", "", 0}},
+	runtime.OpSaveTSP: {{"8 9", "", "8 9 2", 0}}, runtime.OpRestoreTSP: {{"7 8 9 1", "", "7", 0}, {"7 1", "", "7", 0}, {"0", "", "", 0}},
+	runtime.OpSaveSBP: {{"5", "", "5 0", 0}}, runtime.OpRestoreSBP: {{"5 1", "", "5", 0}},
+	runtime.OpPickBase: {{"5 6", "1", "5 6 6", 0}, {`"a" 6`, "0", `"a" 6 "a"`, 0}},
+	runtime.OpPokeBase: {{"5 6 7", "0", "7 6", 0}, {"5", "0", "", 0}},
+
+	runtime.OpAdd: {{"2 3", "", "5", 0}, {most + " 1", "", least, 0}}, runtime.OpSub: {{"2 3", "", "-1", 0}, {least + " 1", "", most, 0}},
+	runtime.OpMul:     {{"-3 5", "", "-15", 0}, {"4611686018427387904 4", "", "0", 0}},
+	runtime.OpQuo:     {{"-7 2", "", "-3", 0}, {least + " -1", "", least, 0}, {"1 0", "", "", runtime.TrapDivide}},
+	runtime.OpRem:     {{"-7 2", "", "-1", 0}, {least + " -1", "", "0", 0}, {"1 0", "", "", runtime.TrapDivide}},
+	runtime.OpUdivmod: {{"47 5", "", "2 9", 0}, {"-1 2", "", "1 " + most, 0}, {"1 0", "", "", runtime.TrapDivide}},
+	runtime.OpSdivmod: {{"-47 5", "", "-2 -9", 0}, {least + " -1", "", "0 " + least, 0}, {"1 0", "", "", runtime.TrapDivide}},
+	runtime.OpNeg:     {{"5", "", "-5", 0}, {least, "", least, 0}}, runtime.OpNot: {{"0", "", "-1", 0}},
+	runtime.OpAnd: {{"12 10", "", "8", 0}}, runtime.OpOr: {{"12 10", "", "14", 0}}, runtime.OpXor: {{"12 10", "", "6", 0}},
+	runtime.OpShl: {{"1 3", "", "8", 0}, {"1 65", "", "2", 0}}, runtime.OpShr: {{"-1 60", "", "15", 0}}, runtime.OpSar: {{"-8 1", "", "-4", 0}},
+	runtime.OpRol: {{least + " 1", "", "1", 0}}, runtime.OpRor: {{"1 1", "", least, 0}},
+	runtime.OpEq: {{"2 2", "", "1", 0}, {"2 3", "", "0", 0}}, runtime.OpNe: {{"2 2", "", "0", 0}, {"2 3", "", "1", 0}},
+	runtime.OpLt: {{"-1 1", "", "1", 0}, {"1 1", "", "0", 0}}, runtime.OpLe: {{"1 1", "", "1", 0}, {"2 1", "", "0", 0}},
+	runtime.OpGt: {{"1 -1", "", "1", 0}, {"1 1", "", "0", 0}}, runtime.OpGe: {{"1 1", "", "1", 0}, {"1 2", "", "0", 0}},
+	runtime.OpUlt: {{"1 -1", "", "1", 0}, {"-1 1", "", "0", 0}}, runtime.OpUle: {{"-1 -1", "", "1", 0}, {"-1 0", "", "0", 0}},
+	runtime.OpLnot: {{"0", "", "1", 0}, {"7", "", "0", 0}}, runtime.OpBool: {{"0", "", "0", 0}, {least, "", "1", 0}},
+	runtime.OpMin: {{"-1 1", "", "-1", 0}}, runtime.OpMax: {{"-1 1", "", "1", 0}}, runtime.OpAbs: {{"-9", "", "9", 0}, {least, "", least, 0}},
+	runtime.OpClz: {{"7", "", "61", 0}, {"0", "", "64", 0}}, runtime.OpPopcnt: {{"-1", "", "64", 0}},
+	runtime.OpExt: {{"511", "8", "-1", 0}, {"127", "8", "127", 0}}, runtime.OpZext: {{"-1", "8", "255", 0}},
+
+	runtime.OpFadd: {{half + " " + quarter, "", fl(.75), 0}}, runtime.OpFsub: {{half + " " + quarter, "", quarter, 0}},
+	runtime.OpFmul: {{half + " " + half, "", quarter, 0}}, runtime.OpFdiv: {{half + " " + fl(0), "", fl(math.Inf(1)), 0}},
+	runtime.OpFrem: {{fl(-7.5) + " " + fl(2), "", fl(-1.5), 0}}, runtime.OpFneg: {{half, "", fl(-.5), 0}},
+	runtime.OpFeq: {{half + " " + half, "", "1", 0}, {nan + " " + nan, "", "0", 0}}, runtime.OpFne: {{nan + " " + nan, "", "1", 0}},
+	runtime.OpFlt: {{quarter + " " + half, "", "1", 0}}, runtime.OpFle: {{half + " " + half, "", "1", 0}, {nan + " " + half, "", "0", 0}},
+	runtime.OpFbool: {{nan, "", "0", 0}, {half, "", "1", 0}}, runtime.OpItof: {{"-3", "", fl(-3), 0}}, runtime.OpUtof: {{"-1", "", fl(1 << 64), 0}},
+	runtime.OpFtoi: {{fl(-2.9), "", "-2", 0}, {fl(1e300), "", most, 0}, {nan, "", "0", 0}}, runtime.OpF32: {{"1069547520", "", fl(1.5), 0}},
+
+	runtime.OpRaise: {{"1 2 32768", "", "", runtime.TrapUser}}, runtime.OpPushX: {{"", "", "0 0 0", 0}},
+	runtime.OpSetX: {{"5", " H", "5", 0}}, runtime.OpUnsetX: {{"5", "", "5", 0}},
+	runtime.OpTraceVars: {{"0 2", "2", "", 0}}, runtime.OpTraceStack: {{"0 2", "", "", 0}}, runtime.OpLogTrace: {{"1", "", "1", 0}},
+	runtime.OpPurgeTrace: {{"1", "", "1", 0}}, runtime.OpPushSTP: {{"", "", "0", 0}}, runtime.OpPopSTP: {{"0", "", "", 0}, {"1", "", "", runtime.TrapIndex}},
+
+	runtime.OpPushR: {{"", "rdi", "4096", 0}}, runtime.OpPopR: {{"5", "rdi", "", 0}},
+	runtime.OpLoad8: {{"4096", "", "104", 0}, {"8", "", "", runtime.TrapRead}}, runtime.OpLoad16: {{"4096", "", "25960", 0}, {"8", "", "", runtime.TrapRead}},
+	runtime.OpLoad32: {{"4096", "", "1819043176", 0}, {"8", "", "", runtime.TrapRead}},
+	runtime.OpLoad64: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, runtime.OpLoadPtr: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}},
+	runtime.OpLoadS8: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, runtime.OpLoadS16: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}},
+	runtime.OpLoadS32: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, runtime.OpLoadF32: {{"4112", "", fl(1.5), 0}, {"8", "", "", runtime.TrapRead}},
+	runtime.OpStore8: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, runtime.OpStore16: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}},
+	runtime.OpStore32: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, runtime.OpStore64: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}},
+	runtime.OpReadable: {{"4096 8", "", "1", 0}, {"8 1", "", "0", 0}}, runtime.OpWritable: {{"4096 8", "", "1", 0}, {"8 1", "", "0", 0}},
+	runtime.OpArg: {{"", "1", "31", 0}, {"", "9", "", runtime.TrapRegister}}, runtime.OpArgF: {{"", "0", half, 0}, {"", "9", "", runtime.TrapRegister}},
+	runtime.OpRetval: {{"", "", "77", 0}}, runtime.OpSetRet: {{"5", "", "", 0}}, runtime.OpField: {{"", "tid", "201", 0}},
+	runtime.OpText: {{"", "comm", `"comm"`, 0}}, runtime.OpSkip: {{"5", "", "", 0}}, runtime.OpSignal: {{"9", "", "", 0}, {"65", "", "", runtime.TrapIndex}},
+
+	runtime.OpStr:   {{"4096 16", "", `"hello"`, 0}, {"4096 2", "", `"he".."`, 0}, {"8 1", "", "", runtime.TrapRead}},
+	runtime.OpBytes: {{"4096 5", "", `"hello"`, 0}, {"4096 0", "", `""`, 0}, {"8 1", "", "", runtime.TrapRead}},
+	runtime.OpStack: {{"8", "", `"3_frames"`, 0}}, runtime.OpScmp: {{`"a" "b"`, "", "-1", 0}, {`"b" "a"`, "", "1", 0}, {`"a" "a"`, "", "0", 0}},
+	runtime.OpSeq: {{`"a" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}}, runtime.OpSprefix: {{`"ab" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}},
+	runtime.OpScat: {{`"a" "b"`, "", `"ab"`, 0}}, runtime.OpSdec: {{"-12", "", `"-12"`, 0}}, runtime.OpSfloat: {{half, "", `"0.5"`, 0}},
+	runtime.OpSlen: {{`"abc"`, "", "3", 0}}, runtime.OpHash: {{`"a"`, "", fnv("a"), 0}, {`""`, "", fnv(""), 0}},
+
+	runtime.OpPushGV: {{"", "0", "40", 0}}, runtime.OpPopGV: {{"5", "0", "", 0}}, runtime.OpAddGV: {{"5", "0", "", 0}},
+	runtime.OpIncGV: {{"", "0", "", 0}}, runtime.OpDecGV: {{"", "0", "", 0}}, runtime.OpFetchAddGV: {{"5", "0", "40", 0}},
+	runtime.OpPushGVS: {{"", "1", `""`, 0}}, runtime.OpPopGVS: {{`"a"`, "1", "", 0}},
+	runtime.OpPushLV: {{"3", "2", "0", 0}, {"4", "2", "", runtime.TrapIndex}, {"-1", "2", "", runtime.TrapIndex}},
+	runtime.OpPopLV:  {{"5 3", "2", "", 0}, {"5 4", "2", "", runtime.TrapIndex}}, runtime.OpAddLV: {{"5 3", "2", "", 0}, {"5 4", "2", "", runtime.TrapIndex}},
+	runtime.OpPushThis: {{"", "1", "0", 0}}, runtime.OpPopThis: {{"5", "1", "", 0}}, runtime.OpPushThisS: {{"", "64", `""`, 0}},
+	runtime.OpPopThisS: {{`"a"`, "64", "", 0}}, runtime.OpPushPT: {{"", "3", "0", 0}}, runtime.OpPopPT: {{"5", "3", "", 0}}, runtime.OpAddPT: {{"5", "3", "", 0}},
+	runtime.OpKeyInt: {{"5", "", "", 0}}, runtime.OpKeyText: {{`"a"`, "text", "", 0}}, runtime.OpAgg: {{"5", "4", "", 0}},
+	runtime.OpMapGet: {{"", "5", "0", 0}}, runtime.OpMapGetS: {{"", "6", `""`, 0}}, runtime.OpMapHas: {{"", "5", "0", 0}},
+	runtime.OpMapSet: {{"5", "5", "", 0}}, runtime.OpMapSetS: {{`"a"`, "6", "", 0}}, runtime.OpMapDel: {{"", "5", "", 0}}, runtime.OpMapAdd: {{"5", "5", "5", 0}},
+
+	runtime.OpItem: {{"", "1", "", 0}}, runtime.OpLogInt: {{"5", "", "", 0}}, runtime.OpLogFloat: {{half, "", "", 0}}, runtime.OpLogText: {{`"a"`, "", "", 0}},
+	runtime.OpEndItem: {{"", "", "", 0}}, runtime.OpLogRange: {{"4 4096", "2", "", 0}, {"4 8", "2", "", runtime.TrapRead}},
+	runtime.OpLogStr: {{"16 4096", "3", "", 0}, {"4 8", "3", "", runtime.TrapRead}}, runtime.OpLogWords: {{"5 6 7", "2,4", "5", 0}},
+	runtime.OpPushLP: {{"", "", "0", 0}}, runtime.OpPushPLP: {{"", "", "0", 0}}, runtime.OpPopLP: {{"0", "", "", 0}, {"8", "", "", runtime.TrapIndex}},
+
+	runtime.OpJmp: {{"5", " E", "5", 0}}, runtime.OpCall: {{"5", " R", "5", 0}}, runtime.OpRet: {{"5", "", "5", 0}},
+	runtime.OpJz: {{"5 0", " E", "5", 0}, {"5 1", " B", "5", 0}}, runtime.OpJnz: {{"5 1", " E", "5", 0}, {"5 0", " B", "5", 0}},
+	runtime.OpJlt: {{"5 -1", " E", "5", 0}, {"5 0", " B", "5", 0}}, runtime.OpJle: {{"5 0", " E", "5", 0}, {"5 1", " B", "5", 0}},
+	runtime.OpJgt: {{"5 1", " E", "5", 0}, {"5 0", " B", "5", 0}}, runtime.OpJge: {{"5 0", " E", "5", 0}, {"5 -1", " B", "5", 0}},
+	runtime.OpLoop: {{"5 1", " E2", "5", 0}},
+	runtime.OpExit: {{"5", "", "", 0}}, runtime.OpAbort: {{"5", "", "", 0}}, runtime.OpRemove: {{"5", "", "", 0}},
+}
+
+// around is what has to stand before and behind some commands for the program to be right.
+var around = map[runtime.Op][2]string{
+	runtime.OpPushTV:   {"push d,7\npop tv,0\n", ""},
+	runtime.OpLogInt:   {"item,1\n", "end item\n"},
+	runtime.OpLogFloat: {"item,5\n", "end item\n"},
+	runtime.OpLogText:  {"item,6\n", "end item\n"},
+	runtime.OpEndItem:  {"item,1\npush d,3\nlog d\n", ""},
+	runtime.OpItem:     {"", "push d,3\nlog d\nend item\n"},
+	runtime.OpKeyInt:   {"", "map del,5\n"},
+	runtime.OpKeyText:  {"", "map del,6\n"},
+	runtime.OpMapGet:   {"push d,1\nkey\n", ""}, runtime.OpMapHas: {"push d,1\nkey\n", ""}, runtime.OpMapSet: {"push d,1\nkey\n", ""},
+	runtime.OpMapAdd: {"push d,1\nkey\n", ""}, runtime.OpMapDel: {"push d,1\nkey\n", ""},
+	runtime.OpMapGetS: {"push s,0\nkey s,text\n", ""}, runtime.OpMapSetS: {"push s,0\nkey s,text\n", ""},
+	runtime.OpRet:  {"call R2\njmp E\nR2: ", ""},
+	runtime.OpLoop: {"jmp E1\nE2: abort\nE1: ", ""},
+}
+
+// fixture is the head of every program of these tests. Label E is the end, A where a jump goes that is not taken, R a routine.
+const fixture = `.program "semantics"
+.temps 4
+.this 328
+.unsafe
+.text "constant"
+.format log | int 0
+.format log | int 0
+.format range | bytes 0
+.format string | text 0
+.format words | int 0 | int 1
+.format log | float 0
+.format log | text 0
+.object 0
+.object 1
+.object 2
+.object 3
+.object 4
+.object 5
+.object 6
+.reg "rdi"
+`
+
+// known is the target of these tests.
+type known struct {
+	memory [64]byte
+	ret    uint64
+}
+
+func newKnown() *known {
+	k := &known{ret: 77}
+	copy(k.memory[:], "hello\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\xc0\x3f")
+	return k
+}
+
+func (k *known) at(addr uint64) []byte {
+	if addr < 4096 || addr > 4096+uint64(len(k.memory)) {
+		return nil
+	}
+	return k.memory[addr-4096:]
+}
+func (k *known) ReadMemory(addr uint64, p []byte) int { return copy(p, k.at(addr)) }
+func (k *known) WriteMemory(addr uint64, p []byte) bool {
+	to := k.at(addr)
+	return len(to) >= len(p) && copy(to, p) == len(p)
+}
+func (k *known) Arg(n int) (uint64, bool)               { return 30 + uint64(n), n < 6 }
+func (k *known) ArgFloat(n int) (float64, bool)         { return .5, n < 8 }
+func (k *known) FloatReg(n int) (float64, bool)         { return .5, true }
+func (k *known) Return() uint64                         { return k.ret }
+func (k *known) SetReturn(v uint64)                     { k.ret = v }
+func (k *known) Field(f runtime.Field) uint64           { return 200 + uint64(f) }
+func (k *known) Text(f runtime.TextField, p []byte) int { return copy(p, contextNames[f]) }
+func (k *known) Stack(pcs []uint64) int                 { return copy(pcs, []uint64{1, 2, 3}) }
+
+// stage is an arena with an object of each kind, numbered as the fixture has them.
+type stage struct {
+	arena *runtime.Arena
+	known *known
+	regs  []uint64
+	out   runtime.Outcome
+	items [][]string // what the items of its log have in them
+}
+
+func newStage(t testing.TB) *stage {
+	t.Helper()
+	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 32 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	for _, o := range []runtime.Object{
+		{Name: "n", Init: 40}, {Name: "s", Kind: runtime.KindText}, {Name: "lv", Kind: runtime.KindArray, Size: 4},
+		{Name: "p", Kind: runtime.KindPerThread}, {Name: "sum", Kind: runtime.KindSum},
+		{Name: "m", Kind: runtime.KindMap, Keys: 1}, {Name: "ms", Kind: runtime.KindMap, Keys: 1},
+	} {
+		if _, err := a.Declare(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &stage{arena: a, known: newKnown(), regs: []uint64{4096}}
+}
+
+// run assembles, verifies and runs a program, and gives what the last item of its log has in it.
+func (s *stage) run(t *testing.T, text string) []string {
+	t.Helper()
+	p := assembleSemantics(t, text)
+	if err := Verify(p).Err(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	code, err := Lower(p, Env{Arena: s.arena, WordSize: 8, Register: func(name string) (int, int, int, bool) { return 0, 64, 0, name == "rdi" }})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	var hit runtime.Hit
+	hit.Reset()
+	this := s.arena.AllocThis(328)
+	defer s.arena.FreeThis(this, 328)
+	s.out = runtime.NewMachine(s.arena).Run(code, &runtime.Context{Thread: s.known, Regs: s.regs, Word: 8, This: this, Tid: 9}, &hit)
+	if p.Bound.Proved && uint64(s.out.Steps) > p.Bound.Steps {
+		t.Errorf("%d steps, proved %v\n%s", s.out.Steps, p.Bound, text)
+	}
+	if !hit.HasItems() {
+		return nil
+	}
+	s.arena.Commit(runtime.Header{Program: code.ID}, &hit)
+	r, _ := s.arena.Next()
+	s.items = nil
+	for _, item := range r.Items {
+		var values []string
+		for _, v := range item.Values {
+			values = append(values, spelt(v))
+		}
+		s.items = append(s.items, values)
+	}
+	return s.items[len(s.items)-1]
+}
+
+// spelt is a value as these tests write it.
+func spelt(v runtime.Value) string {
+	switch {
+	case v.Kind == runtime.ValueStack:
+		return fmt.Sprintf(`"%d_frames"`, len(v.Stack))
+	case v.Kind != runtime.ValueText:
+		return fmt.Sprint(v.Int)
+	case v.Cut:
+		return fmt.Sprintf("%q..\"", v.Text)
+	}
+	return fmt.Sprintf("%q", v.Text)
+}
+
+// assembleSemantics is a program of a listing behind the fixture.
+func assembleSemantics(t *testing.T, text string) *Program {
+	t.Helper()
+	p, diags := Assemble(diag.NewSource("semantics", fixture+text))
+	if err := diags.Err(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return p
+}
+
+// pushes are the commands that put words on the stack.
+func pushes(words string) string {
+	var b strings.Builder
+	for _, w := range strings.Fields(words) {
+		if strings.HasPrefix(w, `"`) {
+			fmt.Fprintf(&b, ".text %s\npush s,%%%s%%\n", w, w)
+		} else {
+			fmt.Fprintf(&b, "push d,%s\n", w)
+		}
+	}
+	return numbered(b.String())
+}
+
+// numbered puts the numbers of texts into the commands that push them; text 0 is the fixture's.
+func numbered(text string) string {
+	n := 0
+	for strings.Contains(text, "push s,%") {
+		n++
+		from := strings.Index(text, "push s,%")
+		to := from + strings.Index(text[from:], "\n")
+		text = text[:from] + fmt.Sprintf("push s,%d", n) + text[to:]
+	}
+	return text
+}
+
+// spelling is a command with its operand.
+func spelling(row *Row, operand string) string {
+	switch {
+	case operand == "":
+		return row.Name + "\n"
+	case strings.HasPrefix(operand, " "):
+		return row.Name + operand + "\n"
+	}
+	return row.Name + "," + operand + "\n"
+}
+
+// shown logs the words that should be on the stack, the top first, in one item, and ends.
+func shown(row *Row, want string) string {
+	words := strings.Fields(want)
+	format, commands := ".format log", ""
+	for i := len(words) - 1; i >= 0; i-- {
+		kind, log := "int", "log d\n"
+		if strings.HasPrefix(words[i], `"`) {
+			kind, log = "text", "log s\n"
+		}
+		if row.Op == runtime.OpStack {
+			kind = "stack"
+		}
+		format += fmt.Sprintf(" | %s %d", kind, len(words)-1-i)
+		commands += log
+	}
+	return format + "\npush depth\npop tv,3\nitem,7\n" + commands + "end item\npush depth\njnz A\nexit\nA: abort\n"
+}
+
+func TestSemanticsOfEveryCommand(t *testing.T) {
+	for i := range Table {
+		row := &Table[i]
+		cases := semantics[row.Op]
+		if len(cases) == 0 {
+			t.Errorf("%s has no test of what it does", row.Name)
+		}
+		for _, c := range cases {
+			t.Run(strings.TrimSpace(spelling(row, c.operand))+" of "+c.before, func(t *testing.T) { c.check(t, row) })
+		}
+	}
+}
+
+// check runs a case. A command that ends the program is followed by nothing.
+func (c semantic) check(t *testing.T, row *Row) {
+	t.Helper()
+	text := pushes(c.before) + around[row.Op][0] + spelling(row, c.operand) + around[row.Op][1]
+	if c.operand == " E" { // a jump that is taken; one that is not leads to B, and falls into E
+		text += "abort\n"
+	}
+	goesOn := !ends(row.Op) || row.Op == runtime.OpRet || row.Op == runtime.OpJmp
+	if goesOn {
+		text += "E:\n" + shown(row, c.want) + "R: ret\nB: abort\nH: abort\n"
+	}
+	s := newStage(t)
+	logged := s.run(t, text)
+	if s.out.Trap != c.trap {
+		t.Errorf("%s of %s: trap %v, want %v\n%s", spelling(row, c.operand), c.before, s.out.Trap, c.trap, text)
+		return
+	}
+	if !goesOn || c.trap != runtime.NoTrap {
+		return
+	}
+	want := strings.Fields(c.want)
+	if got := strings.Join(logged, " "); got != strings.Join(reversed(want), " ") {
+		t.Errorf("%s of %s leaves %s, want %s\n%s", spelling(row, c.operand), c.before, got, c.want, text)
+	}
+}
+
+func reversed(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[len(list)-1-i] = s
+	}
+	return out
+}
+
+// afterwards are the commands that leave something elsewhere than on the stack: a program, and what it then logs last, the
+// top of the stack first, or what afterwards is in the target or the outcome.
+var afterwards = map[runtime.Op]struct{ text, want string }{
+	runtime.OpPopTV:      {"push d,5\npop tv,1\npush tv,1\n", "5"},
+	runtime.OpPoke:       {"push d,1\npush d,2\npush d,3\npop tsp,1\npush tsp,0\n", "3 3 1"},
+	runtime.OpRestoreSBP: {"push d,5\npush d,6\npush d,1\nrestore sbp\npush sbp,0\npush sbp,-1\n", "5 6 6 5"},
+	runtime.OpSetX:       {"sx T\npush d,8\npush mem,u8\nabort\nT: nop\n", "1 8 0"},
+	runtime.OpUnsetX:     {"sx T\nux\njmp G\nT: abort\nG: push x\n", "0 0 0"},
+	runtime.OpRaise:      {"sx T\npush d,1\npush d,2\npush d,3\nrx\nT: nop\n", "3 2 1"},
+	runtime.OpPushX:      {"sx T\npush d,1\npush d,2\npush d,3\nrx\nT: ros,3\npush x\n", "3 2 1"},
+	runtime.OpTraceVars:  {".format trace | text 0\npush d,9\npush d,3\npop lv,2\npush d,3\npush d,1\ntrace lv,2\nlog st\npush stp\n", "21"},
+	runtime.OpTraceStack: {".format trace | text 0\npush d,9\npush d,0\npush d,1\ntrace pv\nlog st\nros,1\npush stp\n", "21"},
+	runtime.OpLogTrace:   {"log st\npush stp\n", "11"},
+	runtime.OpPurgeTrace: {"log st\npurge st\npush stp\n", "0"},
+	runtime.OpPopSTP:     {"log st\npush d,4\npop stp\npush stp\n", "4"},
+	runtime.OpPopR:       {"push d,5\npop r,rdi\npush r,rdi\n", "5"},
+	runtime.OpStore8:     {"push d,4104\npush d,0x1234\npop mem,u8\npush d,4104\npush mem,u64\n", "-204"},
+	runtime.OpStore16:    {"push d,4104\npush d,0x1234\npop mem,u16\npush d,4104\npush mem,u64\n", "-60876"},
+	runtime.OpStore32:    {"push d,4104\npush d,1\npop mem,u32\npush d,4104\npush mem,u64\n", "-4294967295"},
+	runtime.OpStore64:    {"push d,4104\npush d,1\npop mem,u64\npush d,4104\npush mem,u64\n", "1"},
+	runtime.OpSetRet:     {"push d,5\npop ret\npush ret\n", "5"},
+	runtime.OpPopGV:      {"push d,5\npop gv,0\npush gv,0\n", "5"},
+	runtime.OpAddGV:      {"push d,5\nadd gv,0\npush gv,0\n", "45"},
+	runtime.OpIncGV:      {"inc gv,0\npush gv,0\n", "41"},
+	runtime.OpDecGV:      {"dec gv,0\npush gv,0\n", "39"},
+	runtime.OpFetchAddGV: {"push d,5\nxadd gv,0\npush gv,0\n", "45 40"},
+	runtime.OpPopGVS:     {"push s,0\npop gvs,1\npush gvs,1\nslen\n", "8"},
+	runtime.OpPopLV:      {"push d,5\npush d,3\npop lv,2\npush d,3\npush lv,2\n", "5"},
+	runtime.OpAddLV:      {"push d,5\npush d,3\nadd lv,2\npush d,2\npush d,3\nadd lv,2\npush d,3\npush lv,2\n", "7"},
+	runtime.OpPopThis:    {"push d,5\npop this,1\npush this,1\npush this,0\n", "0 5"},
+	runtime.OpPopThisS:   {"push s,0\npop thiss,64\npush thiss,64\nslen\n", "8"},
+	runtime.OpPopPT:      {"push d,5\npop pt,3\npush pt,3\n", "5"},
+	runtime.OpAddPT:      {"push d,5\nadd pt,3\npush d,6\nadd pt,3\npush pt,3\n", "11"},
+	runtime.OpKeyInt:     {"push d,1\nkey\npush d,5\nmap set,5\npush d,1\nkey\nmap get,5\npush d,2\nkey\nmap get,5\n", "0 5"},
+	runtime.OpKeyText:    {"push s,0\nkey s,text\npush s,0\nmap sets,6\npush s,0\nkey s,text\nmap gets,6\nslen\n", "8"},
+	runtime.OpMapSet:     {"push d,1\nkey\npush d,5\nmap set,5\npush d,1\nkey\nmap has,5\n", "1"},
+	runtime.OpMapSetS:    {"push s,0\nkey s,text\npush s,0\nmap sets,6\npush s,0\nkey s,text\nmap has,6\n", "1"},
+	runtime.OpMapDel:     {"push d,1\nkey\npush d,5\nmap set,5\npush d,1\nkey\nmap del,5\npush d,1\nkey\nmap has,5\n", "0"},
+	runtime.OpMapAdd:     {"push d,1\nkey\npush d,5\nmap add,5\npush d,1\nkey\npush d,6\nmap add,5\n", "11 5"},
+	runtime.OpItem:       {"item,1\npush d,9\nlog d\nend item\npush lp\n", "16"},
+	runtime.OpLogInt:     {"item,1\npush d,9\nlog d\nend item\npush lp\n", "16"},
+	runtime.OpLogFloat:   {"item,5\npush d,9\nlog f\nend item\npush lp\n", "16"},
+	runtime.OpLogText:    {"item,6\npush s,0\nlog s\nend item\npush lp\n", "24"},
+	runtime.OpEndItem:    {"item,1\npush d,9\nlog d\nend item\npush lp\npush plp\n", "0 16"},
+	runtime.OpLogRange:   {"push d,4\npush d,4096\nlog mrf,2\npush lp\n", "24"},
+	runtime.OpLogStr:     {"push d,16\npush d,4096\nlog str,3\npush lp\n", "24"},
+	runtime.OpLogWords:   {"push d,1\npush d,2\nlog,2,4\npush lp\n", "24"},
+	runtime.OpPushLP:     {"push d,1\npush d,2\nlog,2,4\npush lp\n", "24"},
+	runtime.OpPushPLP:    {"push d,1\npush d,2\nlog,2,4\npush d,16\npush d,4096\nlog str,3\npush plp\n", "24"},
+	runtime.OpPopLP:      {"push d,1\npush d,2\nlog,2,4\npush d,16\npush d,4096\nlog str,3\npush d,24\npop lp\npush lp\n", "24"},
+	runtime.OpJmp:        {"jmp G\nabort\nG: nop\n", ""},
+	runtime.OpCall:       {"call T\ncall T\njmp G\nT: inc gv,0\nret\nG: push gv,0\n", "42"},
+	runtime.OpRet:        {"call T\njmp G\nT: ret\nG: push d,1\n", "1"},
+	runtime.OpLoop:       {"push d,3\nT: inc gv,0\nloop T\npush gv,0\n", "43"},
+}
+
+func TestWhatCommandsLeave(t *testing.T) {
+	for op, c := range afterwards {
+		row := RowOf(op)
+		t.Run(row.Name, func(t *testing.T) {
+			s := newStage(t)
+			formats := strings.Count(c.text, ".format")
+			ending := strings.Replace(shown(row, strings.Join(reversed(strings.Fields(c.want)), " ")), "item,7", fmt.Sprintf("item,%d", 7+formats), 1)
+			logged := s.run(t, c.text+ending)
+			if formats > 0 { // the trace is an item behind the one with the words
+				logged = s.items[len(s.items)-2]
+			}
+			if got := strings.Join(logged, " "); got != c.want || s.out.Trap != runtime.NoTrap {
+				t.Errorf("%q logs %q, want %q; %+v", c.text, got, c.want, s.out)
+			}
+		})
+	}
+	for i := range Table {
+		row := &Table[i]
+		if _, known := afterwards[row.Op]; row.Out == "" && !row.Variable && !ends(row.Op) && !known && !jumps(row.Op) && !inOutcome[row.Op] {
+			t.Errorf("%s leaves nothing on the stack, and there is no test of what it does", row.Name)
+		}
+	}
+}
+
+// inOutcome are the commands whose effect is looked at by TestOutcomes.
+var inOutcome = map[runtime.Op]bool{runtime.OpNop: true, runtime.OpSkip: true, runtime.OpSignal: true, runtime.OpAgg: true}
+
+func TestOutcomes(t *testing.T) {
+	for text, want := range map[string]runtime.Outcome{
+		"nop\nexit\n":                     {PC: 1, Steps: 2},
+		"push d,5\nskip\nexit\n":          {PC: 2, Steps: 3, Skip: true, SkipRet: 5},
+		"push d,9\nsignal\nexit\n":        {PC: 2, Steps: 3, Signal: 9},
+		"abort\n":                         {Steps: 1, Abort: true},
+		"remove\n":                        {Steps: 1, Remove: true},
+		"exit\n":                          {Steps: 1},
+		"exit dump\n":                     {Steps: 1, Kind: runtime.ExitDump},
+		"exit stop\n":                     {Steps: 1, Kind: runtime.ExitStop},
+		"exit event\n":                    {Steps: 1, Kind: runtime.ExitEvent},
+		"exit hold\n":                     {Steps: 1, Kind: runtime.ExitHold},
+		"exit facility,9\n":               {Steps: 1, Kind: runtime.ExitFacility, Facility: 9},
+		"push d,1\npush d,0\ndiv\nexit\n": {PC: 2, Steps: 3, Trap: runtime.TrapDivide},
+		"push d,8\npush mem,u8\nexit\n":   {PC: 1, Steps: 2, Trap: runtime.TrapRead, Addr: 8},
+	} {
+		s := newStage(t)
+		if s.run(t, text); s.out != want {
+			t.Errorf("%q: %+v, want %+v", text, s.out, want)
+		}
+	}
+	s := newStage(t)
+	s.run(t, "push d,5\nagg,4\npush d,6\nagg,4\nexit\n")
+	if d, ok := s.arena.Handle(4).Get(); !ok || d.Int != 11 {
+		t.Errorf("the sum is %+v", d)
+	}
+}
+
+// refusal verifies a program that must be refused, and checks that it says why.
+func refusal(t *testing.T, row *Row, p *Program, why string) {
+	t.Helper()
+	if err := Verify(p).Err(); err == nil || !strings.Contains(err.Error(), why) {
+		t.Errorf("%s: %v, want %q", row.Name, err, why)
+	}
+}
+
+// sample is the command with an operand in range, for programs that are wrong elsewhere.
+func (r *Row) sample() Command {
+	c := Command{Op: r.Op}
+	switch r.Operand {
+	case WordsOperand:
+		c.A, c.V = 2, 4
+	case CountOperand:
+		c.A = 1
+	case KindOperand:
+		c.A = uint32(runtime.ValueText)
+	case ObjectOperand:
+		c.A = 2
+	case FormatOperand:
+		c.A = map[runtime.Op]uint32{runtime.OpLogRange: 2, runtime.OpLogStr: 3}[r.Op]
+	}
+	return c
+}
+
+// wrong is a program with the fixture's objects and formats, and commands of its own.
+func wrong(t *testing.T, code ...Command) *Program {
+	p := assembleSemantics(t, "exit\n")
+	p.Code = append(code, p.Code...)
+	return p
+}
+
+// TestWhatIsRefused derives from the table what must be refused of each command: too few words, words of the other type, too
+// many words, operands out of range, and changes of the target where they are not allowed.
+func TestWhatIsRefused(t *testing.T) {
+	for i := range Table {
+		row := &Table[i]
+		c := row.sample()
+		pops, pushed := row.Effect(c)
+		word, text := Command{Op: runtime.OpPushD, V: 1}, Command{Op: runtime.OpPushS}
+		if row.Op == runtime.OpPoke || row.Op == runtime.OpPick {
+			pops = int(c.A) + 1
+		}
+		fitting := repeated(word, pops)
+		for j, k := range row.In {
+			if k == 's' {
+				fitting[j] = text
+			}
+		}
+		if row.Op == runtime.OpPokeBase || row.Op == runtime.OpPickBase {
+			refusal(t, row, wrong(t, c), "there is no word 0 above the base")
+		} else if pops > 0 {
+			refusal(t, row, wrong(t, append(fitting[1:], c)...), "takes more from the stack")
+		}
+		for at, kind := range row.In {
+			code := repeated(word, len(row.In))
+			for j, k := range row.In {
+				if (k == 's') != (j == at) {
+					code[j] = text
+				}
+			}
+			switch kind {
+			case 'w':
+				refusal(t, row, wrong(t, append(code, c)...), "wants a number")
+			case 's':
+				code[at] = word
+				refusal(t, row, wrong(t, append(code, c)...), "wants text")
+			}
+		}
+		if grows := pushed - pops; grows > 0 && !strings.Contains(row.In+row.Out, "s") && row.Operand != TempOperand {
+			refusal(t, row, wrong(t, append(repeated(word, runtime.DefaultStack-grows+1), c)...), "the program has 32")
+		}
+		if row.Operand != NoOperand && row.Operand != WordOperand {
+			bad := c
+			bad.A = 1 << 20
+			refusal(t, row, wrong(t, append(repeated(word, pops), bad)...), "out of range")
+		}
+		if row.Unsafe {
+			p := wrong(t, append(repeated(word, pops), c)...)
+			p.Unsafe = false
+			refusal(t, row, p, "changes the target, which is not allowed here")
+		}
+	}
+}
+
+func repeated(c Command, n int) []Command {
+	list := make([]Command, n)
+	for i := range list {
+		list[i] = c
+	}
+	return list
+}
+
+// TestUnverifiedStacksTrap: the machine itself lets no command take what is not there, nor go beyond the stack's end.
+func TestUnverifiedStacksTrap(t *testing.T) {
+	s := newStage(t)
+	push := runtime.Inst{Op: runtime.OpPushD, V: 1}
+	for i := range Table {
+		row := &Table[i]
+		c := row.sample()
+		pops, pushed := row.Effect(c)
+		inst := runtime.Inst{Op: row.Op, A: c.A}
+		run := func(words int) runtime.Trap {
+			code := &runtime.Code{Unsafe: true}
+			for range words {
+				code.Insts = append(code.Insts, push)
+			}
+			code.Insts = append(code.Insts, inst, runtime.Inst{Op: runtime.OpExit})
+			var hit runtime.Hit
+			hit.Reset()
+			return runtime.NewMachine(s.arena).Run(code, &runtime.Context{Thread: s.known, Regs: s.regs, Word: 8}, &hit).Trap
+		}
+		if pops > 0 && run(pops-1) != runtime.TrapStack {
+			t.Errorf("%s takes words that are not there", row.Name)
+		}
+		if grows := pushed - pops; grows > 0 && run(runtime.DefaultStack-grows+1) != runtime.TrapStack {
+			t.Errorf("%s goes beyond the end of the stack", row.Name)
+		}
+	}
+}
