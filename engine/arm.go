@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gotap/arch/x86"
 	"gotap/engine/module"
 	"gotap/engine/place"
 )
@@ -49,11 +48,11 @@ func (s *Session) resolver() *place.Resolver {
 
 // boundaries finds the instructions of a function.
 func boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
-	a := archs[f.WordSize()]
+	a := abiOf(f)
 	if a == nil {
-		return nil, fmt.Errorf("cannot decode %s: unknown processor", f.Path)
+		return nil, fmt.Errorf("cannot decode %s: its processor, %v, is not known", f.Path, f.Machine)
 	}
-	return x86.Boundaries(code, vaddr, a)
+	return a.boundaries(f, code, vaddr)
 }
 
 // targets finds the places of a specification among modules. Results are kept: children that exec the same

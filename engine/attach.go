@@ -121,15 +121,15 @@ func (s *Session) attach(pid int) error {
 
 // firstAttach makes the process of a target.
 func (s *Session) firstAttach(pid int) (*process, error) {
-	sp, err := s.openSpace(pid, archs[8])
+	a, err := imageABI(pid)
 	if err != nil {
 		return nil, explainDenied(pid, err)
 	}
-	p := s.newProcess(pid, sp, archs[8])
-	if bits, err := imageBits(pid); err == nil && bits == 32 {
-		p.arch, sp.arch = archs[4], archs[4]
+	sp, err := s.openSpace(pid, a)
+	if err != nil {
+		return nil, explainDenied(pid, err)
 	}
-	return p, nil
+	return s.newProcess(pid, sp, a), nil
 }
 
 // seizeThreads seizes the threads of a process that are not seized yet and returns how many it found.
@@ -200,20 +200,6 @@ func (s *Session) letProcessGo(p *process) {
 	delete(s.procs, p.pid)
 	s.dropSpace(p.space)
 	s.sawOne = len(s.procs) > 0
-}
-
-// imageBits is the word size in bits of a process's program.
-func imageBits(pid int) (int, error) {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/exe", pid))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	var ident [5]byte
-	if _, err := f.ReadAt(ident[:], 0); err != nil || string(ident[:4]) != "\x7fELF" {
-		return 0, errors.New("not an ELF file")
-	}
-	return int(ident[4]) * 32, nil
 }
 
 // explainDenied says why the kernel refuses, and what would help.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"gotap/arch"
-	"gotap/arch/x86"
 	"gotap/engine/ptrace"
 )
 
@@ -65,7 +64,7 @@ func (t *thread) starved(sig int) bool {
 	}
 	times, certain := t.breath.at(*t.pc(), t.sp()), t.certainHit()
 	if code := t.trapCode(); code <= 0 && code != ptrace.CodeTimer && !t.hasKept(sig) {
-		if times < stuckTimes || x86.InSyscall(&t.regs) {
+		if times < stuckTimes || t.proc.arch.inCall(&t.regs) {
 			return false
 		}
 	}

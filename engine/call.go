@@ -96,7 +96,7 @@ func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) erro
 		start = mod.Addr(fn.Addr) // the entry's breakpoint may be further in
 	}
 	code := f.entry.sp.code(start, int(fn.Size))
-	exits, err := exitsOf(pl.target, code, start, f.entry.sp.arch)
+	exits, err := f.entry.sp.arch.exitsOf(pl.target, code, start)
 	if err != nil {
 		return err
 	}
@@ -349,10 +349,10 @@ func (t *thread) returnedTo(p *point) {
 		t.followStack()
 	}
 	sp := t.sp()
-	word := uint64(t.proc.arch.WordSize())
-	at := t.waiting(p, sp-word)
+	word, pushed := uint64(t.proc.arch.WordSize()), t.proc.arch.pushed
+	at := t.waiting(p, sp-pushed)
 	for popped := word; at < 0 && popped <= 8*word; popped += word { // functions that take their arguments off the stack
-		at = t.waiting(p, sp-word-popped)
+		at = t.waiting(p, sp-pushed-popped)
 	}
 	if at < 0 {
 		return

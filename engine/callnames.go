@@ -1,9 +1,11 @@
 package engine
 
-// callNames are the names of system calls by number, by word size: x86-64 and i386, from the kernel's tables as package
+import "debug/elf"
+
+// callNames are the names of system calls by number, by instruction set, from the kernel's tables as package
 // golang.org/x/sys/unix has them.
-var callNames = map[int][]string{
-	8: {
+var callNames = map[elf.Machine][]string{
+	elf.EM_X86_64: {
 		0: "read", 1: "write", 2: "open", 3: "close", 4: "stat", 5: "fstat", 6: "lstat", 7: "poll", 8: "lseek", 9: "mmap",
 		10: "mprotect", 11: "munmap", 12: "brk", 13: "rt_sigaction", 14: "rt_sigprocmask", 15: "rt_sigreturn", 16: "ioctl",
 		17: "pread64", 18: "pwrite64", 19: "readv", 20: "writev", 21: "access", 22: "pipe", 23: "select", 24: "sched_yield",
@@ -69,7 +71,7 @@ var callNames = map[int][]string{
 		464: "getxattrat", 465: "listxattrat", 466: "removexattrat", 467: "open_tree_attr", 468: "file_getattr",
 		469: "file_setattr", 470: "listns", 471: "rseq_slice_yield",
 	},
-	4: {
+	elf.EM_386: {
 		0: "restart_syscall", 1: "exit", 2: "fork", 3: "read", 4: "write", 5: "open", 6: "close", 7: "waitpid", 8: "creat",
 		9: "link", 10: "unlink", 11: "execve", 12: "chdir", 13: "time", 14: "mknod", 15: "chmod", 16: "lchown", 17: "break",
 		18: "oldstat", 19: "lseek", 20: "getpid", 21: "mount", 22: "umount", 23: "setuid", 24: "getuid", 25: "stime",

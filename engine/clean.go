@@ -1,12 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
-	"gotap/arch"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -71,7 +71,10 @@ func awaitUntraced(pid int) error {
 
 // module restores one module.
 func (c *Cleaned) module(mem *ptrace.Memory, m *module.Loaded) error {
-	a := archs[m.File.WordSize()]
+	a := abiOf(m.File)
+	if a == nil {
+		return nil
+	}
 	for _, text := range m.File.Text() {
 		if err := c.section(mem, m, a, text); err != nil {
 			return fmt.Errorf("cannot clean %s: %w", m.Path, err)
@@ -83,19 +86,23 @@ func (c *Cleaned) module(mem *ptrace.Memory, m *module.Loaded) error {
 // cleanChunk is how much code is compared at a time.
 const cleanChunk = 64 << 10
 
-func (c *Cleaned) section(mem *ptrace.Memory, m *module.Loaded, a arch.Arch, text module.Range) error {
-	now := make([]byte, cleanChunk)
+func (c *Cleaned) section(mem *ptrace.Memory, m *module.Loaded, a *abi, text module.Range) error {
+	now := make([]byte, cleanChunk+longestTrap-1) // one that begins in this chunk may end in the next
 	for at := text.Start; at < text.End; at += cleanChunk {
-		file, err := m.File.Code(at, int(min(cleanChunk, text.End-at)))
+		file, err := m.File.Code(at, int(min(uint64(len(now)), text.End-at)))
 		if err != nil || len(file) == 0 {
 			return err
 		}
 		n := mem.PeekAvailable(m.Addr(at), now[:len(file)])
-		for i := range n {
-			if now[i] != a.Breakpoint(arch.Insn{})[0] || now[i] == file[i] || !isInsn(m, a, at+uint64(i)) {
+		for i := range min(n, cleanChunk) {
+			if !a.isTrap(now[i:n]) {
 				continue
 			}
-			if err := mem.Poke(m.Addr(at+uint64(i)), file[i:i+1], 0); err != nil {
+			trap := leftBehind(m, a, now[i:n], at+uint64(i))
+			if trap == 0 {
+				continue
+			}
+			if err := mem.Poke(m.Addr(at+uint64(i)), file[i:i+trap], 0); err != nil {
 				return err
 			}
 			c.Restored = append(c.Restored, fmt.Sprintf("%s+%#x", m.Path, at+uint64(i)))
@@ -104,12 +111,21 @@ func (c *Cleaned) section(mem *ptrace.Memory, m *module.Loaded, a arch.Arch, tex
 	return nil
 }
 
-// isInsn reports whether the file has an instruction at an address, as far as that can be told without its function.
-func isInsn(m *module.Loaded, a arch.Arch, vaddr uint64) bool {
-	code, err := m.File.Code(vaddr, 16)
-	if err != nil {
-		return false
+// leftBehind is the length of the breakpoint that now begins with, where the file has an instruction at vaddr, as far as that can be
+// told without its function; 0 when there is none.
+func leftBehind(m *module.Loaded, a *abi, now []byte, vaddr uint64) int {
+	code, err := m.File.Code(vaddr, longestInsn)
+	set := a.setAt(m, m.Addr(vaddr))
+	if err != nil || set == nil {
+		return 0
 	}
-	_, err = a.Decode(code, vaddr)
-	return err == nil
+	in, err := set.Decode(code, vaddr)
+	if err != nil {
+		return 0
+	}
+	trap := set.Breakpoint(in)
+	if !bytes.HasPrefix(now, trap) || bytes.HasPrefix(code, trap) {
+		return 0
+	}
+	return len(trap)
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"gotap/arch"
-	"gotap/arch/x86"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 	"gotap/engine/unwind"
@@ -26,14 +24,22 @@ func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.proc.space.rea
 func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 	sp := t.proc.space
 	if addr < sp.hi && addr+uint64(len(p)) > sp.lo {
-		for i := range p {
-			if pt := sp.points[addr+uint64(i)]; pt != nil && pt.planted {
-				return false
-			}
+		if sp.overBreakpoint(addr, len(p)) {
+			return false
 		}
 	}
 	// Read-only pages of private memory take it through the kernel, as for a debugger.
 	return sp.mem.WriteMemory(addr, p) == nil || sp.mem.Poke(addr, p, t.tid) == nil
+}
+
+// overBreakpoint reports whether any of n bytes at addr belongs to a breakpoint.
+func (sp *space) overBreakpoint(addr uint64, n int) bool {
+	for at := addr - (longestTrap - 1); at != addr+uint64(n); at++ {
+		if pt := sp.points[at]; pt != nil && pt.planted && at+uint64(len(pt.trap)) > addr {
+			return true
+		}
+	}
+	return false
 }
 
 // Arg implements runtime.Thread.
@@ -54,27 +60,28 @@ func (t *thread) width(v uint64) uint64 {
 	return v
 }
 
-// ArgFloat implements runtime.Thread: in the System V calling convention of x86-64 the first eight are in vector
-// registers; on IA-32 they are on the stack, where their places depend on the types.
+// ArgFloat implements runtime.Thread: in the calling conventions of 64-bit processors the first eight are in
+// vector registers; on IA-32 they are on the stack, where their places depend on the types.
 func (t *thread) ArgFloat(n int) (float64, bool) {
-	if t.proc.arch.WordSize() == 4 || n > 7 {
-		return 0, false
-	}
-	return t.FloatReg(n)
+	return t.FloatReg(t.proc.arch.argFloat(n))
 }
 
 // FloatReg implements runtime.Thread.
 func (t *thread) FloatReg(n int) (float64, bool) {
-	if n < 0 || n > 15 {
+	if n < 0 || !t.getFPRegs() {
 		return 0, false
 	}
+	bits, ok := t.proc.arch.float(&t.fp, n)
+	return math.Float64frombits(bits), ok
+}
+
+// getFPRegs reads the floating-point and vector registers, once in a hit.
+func (t *thread) getFPRegs() bool {
 	if !t.fpRead {
-		if ptrace.GetFPRegs(t.tid, &t.fp) != 0 {
-			return 0, false
-		}
-		t.fpRead = true
+		_, e := ptrace.GetFPRegs(t.tid, &t.fp, t.proc.arch.WordSize())
+		t.fpRead = e == 0
 	}
-	return math.Float64frombits(t.fp.XMM(n)), true
+	return t.fpRead
 }
 
 // Return implements runtime.Thread.
@@ -144,12 +151,8 @@ func (t *thread) cpu() uint64 {
 func (t *thread) caller() uint64 {
 	pl := t.run.pl
 	if pl.target.Entry() || t.run.leave {
-		var word [8]byte
-		n := t.proc.arch.WordSize()
-		if t.proc.space.mem.ReadAvailable(t.sp(), word[:n]) == n {
-			return binary.LittleEndian.Uint64(word[:])
-		}
-		return 0
+		ret, _ := t.proc.arch.ReturnAddress(&t.regs, t.proc.space.mem)
+		return ret
 	}
 	var pcs [2]uint64
 	if t.Stack(pcs[:]) < 2 {
@@ -231,18 +234,15 @@ func (t *thread) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 }
 
 // newWalker makes an unwinder, shared by all threads of an architecture: only the tracing thread uses it.
-func (s *Session) newWalker(a arch.Arch) (*unwind.Walker, error) {
-	if w := s.walkers[a.WordSize()]; w != nil {
+func (s *Session) newWalker(a *abi) (*unwind.Walker, error) {
+	if w := s.walkers[a]; w != nil {
 		return w, nil
 	}
-	layout, err := unwind.LayoutOf(a)
+	layout, err := unwind.LayoutOf(a.Arch)
 	if err != nil {
 		return nil, err
 	}
 	w := unwind.NewWalker(layout)
-	s.walkers[a.WordSize()] = w
+	s.walkers[a] = w
 	return w, nil
 }
-
-// float registers are named xmm0 … xmm15 in accesses.
-var _ = x86.RAX

@@ -64,8 +64,8 @@ func (t *thread) coreThread() core.Thread {
 		c.Blocked = t.mask
 	}
 	var fp ptrace.FPRegs
-	if ptrace.GetFPRegs(t.tid, &fp) == 0 {
-		c.Float = fp[:]
+	if n, e := ptrace.GetFPRegs(t.tid, &fp, t.proc.arch.WordSize()); e == 0 {
+		c.Float = fp[:n]
 	}
 	return c
 }

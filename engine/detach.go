@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,7 +77,7 @@ func (s *Session) detach(patience time.Duration) error {
 	s.interruptBusy()
 	err = errors.Join(err, s.untilGone(deadline))
 	for sp := range s.spaces() {
-		err = errors.Join(err, verify(sp))
+		err = errors.Join(err, s.verify(sp))
 	}
 	for _, p := range s.procs {
 		p.space.mem.Close()
@@ -190,7 +191,7 @@ func (t *thread) trapPending() bool {
 		return false
 	}
 	for i := 0; ptrace.PendingSignal(t.tid, i, &t.info); i++ {
-		if t.info.Signal() == ptrace.SIGTRAP && t.info.Code() == ptrace.CodeKernel {
+		if t.info.Signal() == ptrace.SIGTRAP && t.info.Code() == t.proc.arch.trapCode {
 			return true
 		}
 	}
@@ -224,12 +225,11 @@ func (s *Session) stragglers() error {
 }
 
 // verify makes sure that there is no breakpoint left where there was one.
-func verify(sp *space) error {
+func (s *Session) verify(sp *space) error {
 	var all error
 	for _, p := range sp.points {
-		var now [1]byte
-		if p.orig != breakpointByte && sp.mem.Peek(p.addr, now[:]) == nil && now[0] == breakpointByte {
-			if err := p.restore(0); err != nil {
+		if !bytes.Equal(p.orig, p.trap) && p.isBreakpoint() {
+			if err := s.restore(p, 0); err != nil {
 				all = errors.Join(all, err)
 			}
 		}

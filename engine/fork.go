@@ -1,7 +1,8 @@
 package engine
 
 import (
-	"gotap/arch/x86"
+	"fmt"
+
 	"gotap/engine/ptrace"
 )
 
@@ -55,10 +56,9 @@ func (t *thread) cloneFlags() (flags uint64, ok bool) {
 	if !t.getRegs() {
 		return 0, false
 	}
-	type numbers struct{ clone, fork, vfork, clone3 uint64 }
-	of := map[int]numbers{8: {56, 57, 58, 435}, 4: {120, 2, 190, 435}}[t.proc.arch.WordSize()]
+	of := &t.proc.arch.calls
 	first := t.proc.arch.SyscallArg(0, &t.regs)
-	switch t.regs[x86.OrigRAX] {
+	switch t.proc.arch.SyscallNumber(&t.regs) {
 	case of.fork:
 		return 0, true
 	case of.vfork:
@@ -245,9 +245,11 @@ func (s *Session) unfollow(t *thread) {
 func (s *Session) newImage(t *thread) bool {
 	p := t.proc
 	p.exec, p.trap = true, trapAction{}
-	a := archs[8]
-	if t.getRegs() && t.regs[x86.CS] == codeSegment32 {
-		a = archs[4]
+	a, err := imageABI(t.tid)
+	if err != nil {
+		a = p.arch
+		s.warn(fmt.Sprintf("cannot probe process %d: %v", p.pid, err))
+		p.silent = true
 	}
 	p.arch = a
 	sp, err := s.openSpace(t.tid, a)
@@ -263,6 +265,3 @@ func (s *Session) newImage(t *thread) bool {
 	s.rescan(p)
 	return err == nil
 }
-
-// codeSegment32 is the selector of 32-bit code on a 64-bit kernel (__USER32_CS).
-const codeSegment32 = 0x23

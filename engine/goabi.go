@@ -1,10 +1,7 @@
 package engine
 
 import (
-	"gotap/arch"
-	"gotap/arch/x86"
 	"gotap/compile"
-	"gotap/engine/goabi"
 	"gotap/engine/module"
 	"gotap/engine/place"
 )
@@ -23,15 +20,15 @@ func goFunction(t place.Target) (module.GoFunc, bool) {
 // their stack first: they start over when it had to grow, and would be counted twice.
 func plantedAt(t place.Target) uint64 {
 	fn, ok := goFunction(t)
-	a := archs[t.File.WordSize()]
-	if !ok || a == nil {
+	a := abiOf(t.File)
+	if !ok || a == nil || a.golang == nil {
 		return t.Vaddr
 	}
 	code, err := t.File.Code(fn.Addr, int(fn.Size))
 	if err != nil {
 		return t.Vaddr
 	}
-	if behind, ok := goabi.EntryAfterCheck(code, fn.Addr, a); ok {
+	if behind, ok := a.golang.behindCheck(code, fn.Addr); ok {
 		return behind
 	}
 	return t.Vaddr
@@ -41,7 +38,7 @@ func plantedAt(t place.Target) uint64 {
 // Go's convention, or the word on the stack for assembly.
 func (i *placeInfo) goArg(n int) (compile.Access, bool) {
 	fn, ok := goFunction(i.t)
-	if !ok || i.a.WordSize() == 4 {
+	if !ok || i.a.golang == nil || i.a.WordSize() == 4 {
 		return compile.Access{}, false // on the stack, as C has them
 	}
 	if in := i.s.names.info(i.t.File); in != nil && in.Has() && !fn.Assembly {
@@ -49,21 +46,14 @@ func (i *placeInfo) goArg(n int) (compile.Access, bool) {
 			return a, true
 		}
 	}
-	return goabi.Arg(n, fn.Assembly)
+	return i.a.golang.arg(n, fn.Assembly)
 }
 
-// exitsOf finds the exits of the function that a target is the entry of; its code is that of the process, at start.
-func exitsOf(t place.Target, code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
-	if fn, ok := goFunction(t); ok && !fn.Assembly {
-		return goabi.Exits(code, start, a)
-	}
-	return x86.Exits(code, start, a)
-}
-
-// onGoroutine reports whether a target is the entry of a function that runs on a goroutine, and has a pointer to it in r14.
+// onGoroutine reports whether a target is the entry of a function that runs on a goroutine, and has a pointer to it in a register.
 func onGoroutine(t place.Target) bool {
 	fn, ok := goFunction(t)
-	return ok && !fn.Assembly && t.File.WordSize() == 8
+	a := abiOf(t.File)
+	return ok && !fn.Assembly && t.File.WordSize() == 8 && a != nil && a.golang != nil
 }
 
 // Goroutines move between threads, and their stacks move when they grow. What is the same for a call all its life is
@@ -78,7 +68,7 @@ const goStackEnd = 8
 //
 // Precondition: the thread is at the entry, behind the stack check, or at an exit of a function that Go compiled.
 func (t *thread) followStack() (g, hi uint64) {
-	g = t.regs[x86.R14]
+	g = t.regs[t.proc.arch.golang.g]
 	hi, ok := t.proc.space.pointer(g + goStackEnd)
 	if !ok || t.sp() > hi {
 		return 0, 0

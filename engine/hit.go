@@ -308,7 +308,7 @@ func (t *thread) skipFunction(p *point) {
 	}
 	t.dropFrames(t.sp() + 1)
 	t.regs[a.Ret()] = t.skipRet
-	t.regs[a.SP()] += uint64(a.WordSize())
+	t.regs[a.SP()] += a.pushed
 	*t.pc() = ret
 	t.finish(0)
 }

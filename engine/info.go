@@ -14,12 +14,12 @@ import (
 type placeInfo struct {
 	s *Session
 	t place.Target
-	a arch.Arch
+	a *abi
 }
 
 // info makes the answers for a target.
 func (s *Session) info(t place.Target) PlaceInfo {
-	return &placeInfo{s, t, archs[t.File.WordSize()]}
+	return &placeInfo{s, t, abiOf(t.File)}
 }
 
 // Name implements PlaceInfo.
@@ -73,7 +73,10 @@ func (i *placeInfo) Code(n int) ([]byte, error) {
 func (i *placeInfo) WordSize() int { return i.a.WordSize() }
 
 // callInfo is what there is to know of a place that is no code: a system call, an access to data.
-type callInfo struct{ name string }
+type callInfo struct {
+	name string
+	a    arch.Arch // whose registers it may name
+}
 
 var errNoNames = errors.New("there are no named arguments here")
 
@@ -91,5 +94,5 @@ func (i callInfo) Arg(int) (compile.Access, bool) { return compile.Access{}, fal
 func (i callInfo) WordSize() int { return 8 }
 
 func (i callInfo) Register(name string) (index, bits, shift int, ok bool) {
-	return archs[8].RegIndex(name)
+	return i.a.RegIndex(name)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,7 +22,8 @@ type point struct {
 	site    arch.Site
 	length  int
 	how     arch.Strategy
-	orig    byte
+	trap    []byte // the breakpoint
+	orig    []byte // what it displaces, as long
 	planted bool
 	slot    uint64 // of the copy that is run displaced; 0: none yet
 	steps   int    // threads in the middle of running the copy
@@ -65,25 +67,26 @@ func (p *point) counted() int {
 	return 0
 }
 
-// breakpointByte is what x86 has at a breakpoint. The engine plants one byte; an architecture whose breakpoint is longer
-// would need its threads held while it is written.
-const breakpointByte = 0xcc
-
 // pointAt finds or makes the point at an address. Making one decodes and prepares the instruction there, and refuses
 // with a reason what cannot be probed; file is the module's file and may be nil.
 func (s *Session) pointAt(sp *space, addr uint64, mod *module.Loaded) (*point, error) {
+	return s.pointIn(sp, addr, mod, sp.arch.setAt(mod, addr))
+}
+
+// pointIn is pointAt for code that is known to be in one of the architecture's instruction sets.
+func (s *Session) pointIn(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
 	if p := sp.points[addr]; p != nil {
 		if p.planted || s.unchanged(p) {
 			return p, nil
 		}
 		delete(sp.points, addr)
 	}
-	p, err := s.preparePoint(sp, addr, mod)
+	p, err := s.preparePoint(sp, addr, mod, set)
 	if err != nil {
 		return nil, err
 	}
 	sp.points[addr] = p
-	sp.lo, sp.hi = min(sp.lo, addr), max(sp.hi, addr+1)
+	sp.lo, sp.hi = min(sp.lo, addr), max(sp.hi, addr+uint64(len(p.trap)))
 	return p, nil
 }
 
@@ -97,31 +100,35 @@ func (s *Session) unchanged(p *point) bool {
 // longestInsn is how many bytes are read to decode an instruction.
 const longestInsn = 15
 
-func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded) (*point, error) {
+func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
+	if set == nil {
+		return nil, &arch.RefusedError{Addr: addr, Reason: "data between the code"}
+	}
 	code := sp.code(addr, longestInsn)
 	if len(code) == 0 {
 		return nil, &arch.RefusedError{Addr: addr, Reason: "no memory is mapped there"}
 	}
-	in, err := sp.arch.Decode(code, addr)
+	in, err := set.Decode(code, addr)
 	if err != nil {
 		return nil, fmt.Errorf("cannot probe %#x: %w", addr, err)
 	}
-	if err := compareWithFile(code[:in.Len], addr, mod); err != nil {
+	if err := compareWithFile(sp.arch, code[:in.Len], addr, mod); err != nil {
 		return nil, err
 	}
-	site, err := sp.arch.Prepare(in)
+	site, err := set.Prepare(in)
 	if err != nil {
 		return nil, err
 	}
 	if in.Control == arch.Syscall {
 		s.callPoints++
 	}
-	return &point{sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site), orig: code[0]}, nil
+	trap := set.Breakpoint(in)
+	return &point{sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site), trap: trap, orig: code[:len(trap)]}, nil
 }
 
 // compareWithFile makes sure that what is in memory is what the file has: otherwise the file was changed under the
 // process, or another debugger has a breakpoint there.
-func compareWithFile(code []byte, addr uint64, mod *module.Loaded) error {
+func compareWithFile(a *abi, code []byte, addr uint64, mod *module.Loaded) error {
 	if mod == nil || mod.File == nil {
 		return nil
 	}
@@ -129,7 +136,7 @@ func compareWithFile(code []byte, addr uint64, mod *module.Loaded) error {
 	if err != nil || len(want) < len(code) || slices.Equal(want, code) {
 		return nil
 	}
-	if code[0] == breakpointByte {
+	if a.isTrap(code) {
 		return &arch.RefusedError{Addr: addr, Reason: "another debugger has a breakpoint there"}
 	}
 	return &arch.RefusedError{Addr: addr, Reason: "the code in memory is not that of the file " + mod.Path}
@@ -164,7 +171,7 @@ func (e errTooMany) Error() string {
 
 // sync plants the breakpoint of a point if it is wanted, and takes it away if it is not.
 //
-// Writing while threads run is safe. The breakpoint is one byte, and a byte is written in one piece: another
+// Writing while threads run is safe on x86. The breakpoint is one byte, and a byte is written in one piece: another
 // processor that fetches the instruction meanwhile sees either all of the old first byte or all of the new one. With the
 // new byte it traps at the first byte, and the remaining bytes mean nothing. No thread can be between the first
 // byte and the rest, because instructions are not interrupted in their middle (a repeated string instruction that is, is
@@ -187,14 +194,14 @@ func (s *Session) plant(p *point) error {
 	if n := p.counted(); s.points+n > s.cfg.MaxProbes {
 		return errTooMany{s.cfg.MaxProbes, s.points + n}
 	}
-	var now [1]byte
-	if err := p.sp.mem.Peek(p.addr, now[:]); err != nil {
+	now, err := p.present()
+	if err != nil {
 		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
 	}
-	if now[0] != p.orig {
+	if !bytes.Equal(now, p.orig) {
 		return &arch.RefusedError{Addr: p.addr, Reason: "the instruction there has changed"}
 	}
-	if err := p.sp.mem.Poke(p.addr, []byte{breakpointByte}, s.stoppedTid(p.sp)); err != nil {
+	if err := s.writeCode(p, p.trap, s.stoppedTid(p.sp)); err != nil {
 		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
 	}
 	p.planted = true
@@ -202,38 +209,49 @@ func (s *Session) plant(p *point) error {
 	return nil
 }
 
+// present is what is in memory where the breakpoint is, or would be.
+func (p *point) present() ([]byte, error) {
+	now := make([]byte, len(p.trap))
+	return now, p.sp.mem.Peek(p.addr, now)
+}
+
+// writeCode writes a breakpoint, or what it displaces. stopped is a stopped thread, or 0.
+func (s *Session) writeCode(p *point, code []byte, stopped int) error {
+	return p.sp.mem.Poke(p.addr, code, stopped)
+}
+
 // unplant restores the original byte. What is no breakpoint any more was written by somebody else and is left alone.
 func (s *Session) unplant(p *point) error {
 	p.planted = false
 	s.points -= p.counted()
-	return p.restore(s.stoppedTid(p.sp))
+	return s.restore(p, s.stoppedTid(p.sp))
 }
 
 // errGone says that the memory of a point is no longer there.
 var errGone = errors.New("the memory is gone")
 
 // restore writes the original byte over a breakpoint and reads it back. stopped is a stopped thread, or 0.
-func (p *point) restore(stopped int) error {
-	var now [1]byte
-	if p.sp.mem.Peek(p.addr, now[:]) != nil {
+func (s *Session) restore(p *point, stopped int) error {
+	now, err := p.present()
+	if err != nil {
 		return errGone
 	}
-	if now[0] != breakpointByte {
+	if !bytes.Equal(now, p.trap) {
 		return nil
 	}
-	if err := p.sp.mem.Poke(p.addr, []byte{p.orig}, stopped); err != nil {
+	if err := s.writeCode(p, p.orig, stopped); err != nil {
 		return fmt.Errorf("cannot restore the instruction at %#x: %w", p.addr, err)
 	}
-	if p.sp.mem.Peek(p.addr, now[:]) != nil || now[0] != p.orig {
-		return fmt.Errorf("cannot restore the instruction at %#x: the byte is %#x, not %#x", p.addr, now[0], p.orig)
+	if now, err := p.present(); err != nil || !bytes.Equal(now, p.orig) {
+		return fmt.Errorf("cannot restore the instruction at %#x: there is %x, not %x", p.addr, now, p.orig)
 	}
 	return nil
 }
 
-// isBreakpoint reports whether there is a breakpoint in memory at an address, whoever put it there.
-func (sp *space) isBreakpoint(addr uint64) bool {
-	var now [1]byte
-	return sp.mem.Peek(addr, now[:]) == nil && now[0] == breakpointByte
+// isBreakpoint reports whether there is a breakpoint in memory at the point, whoever put it there.
+func (p *point) isBreakpoint() bool {
+	now, err := p.present()
+	return err == nil && bytes.Equal(now, p.trap)
 }
 
 // restoreAll takes all breakpoints out of an address space. Memory that is gone is no error.
@@ -246,7 +264,7 @@ func (s *Session) restoreAll(sp *space) error {
 		}
 		p.planted = false
 		s.points -= p.counted()
-		if err := p.restore(stopped); err != nil && !errors.Is(err, errGone) {
+		if err := s.restore(p, stopped); err != nil && !errors.Is(err, errGone) {
 			all = errors.Join(all, err)
 		}
 	}
@@ -282,12 +300,12 @@ func (s *Session) copyPoints(from, to *space) {
 // assert makes the byte of a point in a child's memory what it should be.
 func (s *Session) assert(q *point) {
 	want := q.wanted() && !s.closing
-	if has := q.sp.isBreakpoint(q.addr); has != want {
-		b := q.orig
+	if has := q.isBreakpoint(); has != want {
+		code := q.orig
 		if want {
-			b = breakpointByte
+			code = q.trap
 		}
-		if q.sp.mem.Poke(q.addr, []byte{b}, s.stoppedTid(q.sp)) != nil {
+		if s.writeCode(q, code, s.stoppedTid(q.sp)) != nil {
 			return
 		}
 	}

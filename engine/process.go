@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 
-	"gotap/arch"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -14,7 +13,7 @@ type process struct {
 	s       *Session
 	pid     int
 	space   *space
-	arch    arch.Arch
+	arch    *abi
 	threads map[int]*thread
 	// silent says that no program runs for it: it is traced only because it shares memory that holds breakpoints with one
 	// that is probed, or until they have been taken out of its own.
@@ -29,7 +28,7 @@ type process struct {
 // CLONE_VM.
 type space struct {
 	mem    *ptrace.Memory
-	arch   arch.Arch
+	arch   *abi
 	users  int // processes
 	points map[uint64]*point
 	lo, hi uint64 // all points are at or above lo and below hi
@@ -42,7 +41,7 @@ type space struct {
 }
 
 // newProcess makes a process of a thread group that was just attached to, or created.
-func (s *Session) newProcess(pid int, sp *space, a arch.Arch) *process {
+func (s *Session) newProcess(pid int, sp *space, a *abi) *process {
 	p := &process{s: s, pid: pid, space: sp, arch: a, threads: map[int]*thread{}}
 	sp.users++
 	s.procs[pid] = p
@@ -51,7 +50,7 @@ func (s *Session) newProcess(pid int, sp *space, a arch.Arch) *process {
 }
 
 // openSpace makes the address space that a new image has, by way of one of its threads.
-func (s *Session) openSpace(tid int, a arch.Arch) (*space, error) {
+func (s *Session) openSpace(tid int, a *abi) (*space, error) {
 	mem, err := ptrace.OpenMemory(tid)
 	if err != nil {
 		return nil, err
@@ -85,18 +84,31 @@ func (sp *space) read(addr uint64, p []byte) int {
 // mask puts the original bytes into what was read at addr.
 func (sp *space) mask(addr uint64, p []byte) {
 	if len(sp.points) < len(p) {
-		for at, pt := range sp.points {
-			if pt.planted && at >= addr && at-addr < uint64(len(p)) {
-				p[at-addr] = pt.orig
-			}
+		for _, pt := range sp.points {
+			pt.maskIn(addr, p)
 		}
 		return
 	}
-	for i := range p {
-		if pt := sp.points[addr+uint64(i)]; pt != nil && pt.planted {
-			p[i] = pt.orig
+	for at := addr - (longestTrap - 1); at != addr+uint64(len(p)); at++ {
+		if pt := sp.points[at]; pt != nil {
+			pt.maskIn(addr, p)
 		}
 	}
+}
+
+// longestTrap is the length of the longest breakpoint.
+const longestTrap = 4
+
+// maskIn puts the original bytes of one point into what was read at addr, as far as it lies there.
+func (p *point) maskIn(addr uint64, read []byte) {
+	if !p.planted || p.addr+uint64(len(p.orig)) <= addr || p.addr >= addr+uint64(len(read)) {
+		return
+	}
+	if p.addr < addr {
+		copy(read, p.orig[addr-p.addr:])
+		return
+	}
+	copy(read[p.addr-addr:], p.orig)
 }
 
 // code reads up to n bytes of code at addr, without breakpoints of ours and whatever the page protection is.

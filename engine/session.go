@@ -5,8 +5,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"gotap/arch"
-	"gotap/arch/x86"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 	"gotap/engine/unwind"
@@ -45,7 +43,7 @@ type Session struct {
 	special ptrace.Status
 	machine *runtime.Machine
 	logs    []*runtime.Hit // free ones
-	walkers map[int]*unwind.Walker
+	walkers map[*abi]*unwind.Walker
 	tables  map[*module.File]*unwind.Table
 
 	probes     []*probe // in the order of declaration
@@ -84,9 +82,6 @@ type Stats struct {
 	Points   int    // probe points armed now
 }
 
-// archs are the instruction sets of targets, by word size.
-var archs = map[int]arch.Arch{8: x86.New64(), 4: x86.New32()}
-
 // New starts a session. Nothing is traced yet.
 func New(cfg Config) (*Session, error) {
 	if cfg.MaxProbes == 0 {
@@ -96,7 +91,7 @@ func New(cfg Config) (*Session, error) {
 		cfg: cfg, loop: newLoop(), done: make(chan struct{}), names: newHistory(),
 		threads: map[int]*thread{}, procs: map[int]*process{}, early: map[int]ptrace.Status{},
 		byID: map[uint32]*probe{}, tickets: map[uint32]*thread{},
-		warned: map[string]bool{}, walkers: map[int]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
+		warned: map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
 	}
 	s.resolved.m = map[targetsKey]targetsResult{}
 	if cfg.Arena != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gotap/arch"
-	"gotap/arch/x86"
 	"gotap/engine/ptrace"
 )
 
@@ -248,7 +247,7 @@ func (t *thread) afterCall() {
 func (t *thread) stepInPlace(p *point, toCall bool) {
 	t.s.stats.Held++
 	held := t.s.holdWorld(t)
-	p.restore(t.tid)
+	t.s.restore(p, t.tid)
 	p.steps++
 	t.step = step{active: true, toCall: toCall, p: p, slot: p.addr}
 	t.step.st = p.site.BeforeStep(&t.regs, p.addr)
@@ -256,7 +255,7 @@ func (t *thread) stepInPlace(p *point, toCall bool) {
 	t.stopped = false
 	st, ok := t.untilStepped()
 	if p.wanted() {
-		p.planted = p.sp.mem.Poke(p.addr, []byte{breakpointByte}, 0) == nil
+		p.planted = p.sp.mem.Poke(p.addr, p.trap, 0) == nil
 	}
 	if t.s.releaseWorld(held); len(held) > 0 {
 		time.Sleep(fairness)
@@ -379,35 +378,29 @@ func (s *Session) releaseWorld(held []*thread) {
 	}
 }
 
-// neverRestarted are the system calls that fail with EINTR when a tracer stops them, although no signal is delivered
-// (signal(7)), by word size.
-var neverRestarted = map[int][]uint64{
-	8: {65, 128, 208, 220, 232, 281, 333, 441}, // semop rt_sigtimedwait io_getevents semtimedop epoll_wait epoll_pwait io_pgetevents epoll_pwait2
-	4: {117, 177, 247, 256, 319, 420, 421, 441},
-}
-
 // repairCall makes a system call that our own stop made fail with EINTR start anew: nobody sent a signal, so the
 // program must not see one. Precondition: the thread is in a stop that PTRACE_INTERRUPT caused.
 func (t *thread) repairCall() {
 	const eintr = 4
-	if t.step.active || !t.getRegs() || int32(t.regs[x86.OrigRAX]) < 0 {
+	a := t.proc.arch
+	if t.step.active || !t.getRegs() || !a.inCall(&t.regs) {
 		return
 	}
 	t.markRestart()
-	if int32(t.regs[x86.RAX]) != -eintr || !slices.Contains(neverRestarted[t.proc.arch.WordSize()], t.regs[x86.OrigRAX]) || t.signalled() {
+	if int32(a.SyscallRet(&t.regs)) != -eintr || !slices.Contains(a.calls.neverRestarted, a.SyscallNumber(&t.regs)) || t.signalled() {
 		return
 	}
-	t.regs[x86.RAX] = t.regs[x86.OrigRAX]
-	t.regs[x86.OrigRAX] = ^uint64(0)
-	*t.pc() -= 2
+	t.regs[a.calls.number] = t.regs[a.calls.original]
+	t.regs[a.calls.original] = ^uint64(0)
+	*t.pc() -= uint64(len(a.calls.insn))
 	t.setRegs()
 	t.redoAt(*t.pc())
 }
 
 // markRestart notes that the kernel is about to run a system call instruction again. The registers have been read.
 func (t *thread) markRestart() {
-	if x86.SyscallRestarts(&t.regs) {
-		t.redoAt(*t.pc() - 2)
+	if a := t.proc.arch; a.restarts(&t.regs) {
+		t.redoAt(*t.pc() - uint64(len(a.calls.insn)))
 	}
 }
 

@@ -67,7 +67,7 @@ func (t *thread) trap() {
 	switch {
 	case p == nil:
 		t.foreignTrap()
-	case p.length > 1 || t.trapCode() == ptrace.CodeKernel:
+	case t.proc.arch.trapBehind && p.length > 1 || t.trapCode() == t.proc.arch.trapCode:
 		if p.planted && !t.s.closing {
 			t.hit(p)
 		} else {
@@ -81,7 +81,7 @@ func (t *thread) trap() {
 // staleHit deals with a breakpoint that was hit just before it was taken away: the thread goes back to the instruction
 // that is there now. If there still is a breakpoint, it is the target's own.
 func (t *thread) staleHit(p *point) {
-	if p.sp.isBreakpoint(p.addr) {
+	if p.isBreakpoint() {
 		t.resume(ptrace.SIGTRAP)
 		return
 	}

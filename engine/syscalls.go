@@ -1,10 +1,11 @@
 package engine
 
 import (
+	"debug/elf"
 	"fmt"
 	"slices"
 
-	"gotap/arch/x86"
+	"gotap/arch"
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
 )
@@ -19,10 +20,10 @@ type callProbes struct {
 	all      []*placement
 }
 
-// callKey is a system call of an ABI, which is told by the word size.
+// callKey is a system call of an ABI.
 type callKey struct {
-	word   int
-	number uint64
+	machine elf.Machine
+	number  uint64
 }
 
 // sysCall is the system call that a thread is in, as probes see it.
@@ -43,22 +44,26 @@ type pendingCall struct {
 
 // addCalls registers a probe for all system calls that a specification names.
 func (s *Session) addCalls(pr *probe, spec place.Spec) error {
-	found := map[string]*placement{}
-	for word, names := range callNames {
-		for number, name := range names {
+	type named struct {
+		name  string
+		names arch.Arch
+	}
+	found := map[named]*placement{}
+	for _, a := range hostABIs() {
+		for number, name := range a.calls.names {
 			if name == "" || !spec.Matches(name) {
 				continue
 			}
-			pl := found[name]
+			pl := found[named{name, a.names}]
 			if pl == nil {
-				code, err := pr.spec.Compile(callInfo{"syscall:" + name})
+				code, err := pr.spec.Compile(callInfo{"syscall:" + name, a.names})
 				if err != nil {
 					return err
 				}
 				pl = &placement{probe: pr, code: code, funcN: name}
-				found[name] = pl
+				found[named{name, a.names}] = pl
 			}
-			s.calls.add(callKey{word, uint64(number)}, pl)
+			s.calls.add(callKey{a.machine, uint64(number)}, pl)
 		}
 	}
 	if len(found) == 0 && !pr.spec.Optional {
@@ -164,7 +169,7 @@ func (t *thread) callEntered() {
 		return
 	}
 	t.dropCall()
-	list := t.s.calls.byNumber[callKey{a.WordSize(), number}]
+	list := t.s.calls.byNumber[callKey{a.machine, number}]
 	c.number, c.pc, c.again = number, *t.pc(), false
 	base := t.startCall()
 	for _, pl := range list {
@@ -205,7 +210,7 @@ func (t *thread) enterCall(pl *placement) {
 // callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
 func (t *thread) callLeft() {
 	c := &t.sys
-	if x86.SyscallRestarts(&t.regs) {
+	if t.proc.arch.restarts(&t.regs) {
 		c.again = true
 		return
 	}
@@ -246,10 +251,10 @@ func (t *thread) freePending(w pendingCall) {
 	}
 }
 
-// CallNames lists the system calls of 64-bit processes that a specification means.
+// CallNames lists the system calls that a specification means, of processes of the same kind as this one.
 func CallNames(spec place.Spec) ([]string, error) {
 	var names []string
-	for _, name := range callNames[8] {
+	for _, name := range hostABIs()[0].calls.names {
 		if name != "" && spec.Matches(name) {
 			names = append(names, name)
 		}

@@ -106,7 +106,7 @@ func (t *thread) resume(sig int) {
 }
 
 // setRegs writes the registers back.
-func (t *thread) setRegs() { ptrace.SetRegs(t.tid, &t.regs) }
+func (t *thread) setRegs() { ptrace.SetRegs(t.tid, &t.regs, t.proc.arch.WordSize()) }
 
 // getRegs reads the registers; false when the thread has been killed.
 func (t *thread) getRegs() bool { return ptrace.GetRegs(t.tid, &t.regs) == 0 }

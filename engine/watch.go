@@ -7,7 +7,6 @@ import (
 
 	"gotap/engine/module"
 	"gotap/engine/place"
-	"gotap/engine/ptrace"
 	"gotap/runtime"
 )
 
@@ -19,26 +18,6 @@ type watch struct {
 	pl   *placement
 	addr uint64
 	spec place.Spec
-}
-
-// debugSlots is how many addresses the debug registers hold.
-const debugSlots = 4
-
-// Debug registers 6, what happened, and 7, what is watched.
-const (
-	debugStatus  = 6
-	debugControl = 7
-)
-
-// control is the part of debug register 7 for the watchpoint in slot i (Intel SDM vol. 3, 18.2.4).
-func (w *watch) control(i int) uint64 {
-	kinds := [...]uint64{place.OnWrite: 1, place.OnReadWrite: 3, place.OnExecute: 0}
-	lengths := map[int]uint64{1: 0, 2: 1, 4: 3, 8: 2}
-	kind, length := kinds[w.spec.Access], lengths[w.spec.Len]
-	if w.spec.Access == place.OnExecute {
-		length = 0
-	}
-	return 1<<(2*i) | (kind|length<<2)<<(16+4*i)
 }
 
 // addWatch makes the watchpoints of a specification in a process.
@@ -64,7 +43,7 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 		if len(p.watches) == debugSlots {
 			return fmt.Errorf("all %d debug registers are in use", debugSlots)
 		}
-		code, err := pr.spec.Compile(callInfo{spec.String()})
+		code, err := pr.spec.Compile(callInfo{spec.String(), p.arch.names})
 		if err != nil {
 			return err
 		}
@@ -138,19 +117,12 @@ func (s *Session) syncWatches() {
 	s.releaseWorld(held)
 }
 
-// debugRegs are the addresses and the control word of a thread.
-type debugRegs struct {
-	addr    [debugSlots]uint64
-	control uint64
-}
-
 // wantedDebugRegs is what the thread should have.
 func (t *thread) wantedDebugRegs() debugRegs {
 	var d debugRegs
 	for i, w := range t.proc.watches {
 		if w.pl.probe.armed() && !t.silent {
-			d.addr[i] = w.addr
-			d.control |= w.control(i)
+			d.set(i, w)
 		}
 	}
 	return d
@@ -162,13 +134,7 @@ func (t *thread) armDebugRegs() {
 	if want == t.dr {
 		return
 	}
-	ptrace.SetDebugReg(t.tid, debugControl, 0)
-	for i, addr := range want.addr {
-		if addr != t.dr.addr[i] {
-			ptrace.SetDebugReg(t.tid, i, addr)
-		}
-	}
-	if e := ptrace.SetDebugReg(t.tid, debugControl, want.control); e != 0 {
+	if e := t.writeDebugRegs(want); e != 0 {
 		t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", t.tid, e))
 		return
 	}
@@ -176,12 +142,12 @@ func (t *thread) armDebugRegs() {
 }
 
 // hasDebugRegs reports whether the thread has to be stopped to clear its debug registers.
-func (t *thread) hasDebugRegs() bool { return t.dr.control != 0 }
+func (t *thread) hasDebugRegs() bool { return t.dr.any() }
 
 // clearDebugRegs takes the watchpoints off a stopped thread.
 func (t *thread) clearDebugRegs() {
 	if t.hasDebugRegs() {
-		ptrace.SetDebugReg(t.tid, debugControl, 0)
+		t.writeDebugRegs(debugRegs{})
 		t.dr = debugRegs{}
 	}
 }
@@ -189,13 +155,12 @@ func (t *thread) clearDebugRegs() {
 // watchHit runs the programs of the watchpoints that were met, as part of the present hit. It reports whether there
 // was any.
 func (t *thread) watchHit() bool {
-	status, e := ptrace.GetDebugReg(t.tid, debugStatus)
-	if e != 0 || status&(1<<debugSlots-1) == 0 {
+	met := t.metWatches()
+	if met == 0 {
 		return false
 	}
-	ptrace.SetDebugReg(t.tid, debugStatus, 0)
 	for i, w := range t.proc.watches {
-		if status>>i&1 == 0 || !w.pl.probe.armed() || t.silent || !w.pl.probe.admit(t) {
+		if met>>i&1 == 0 || !w.pl.probe.armed() || t.silent || !w.pl.probe.admit(t) {
 			continue
 		}
 		for _, code := range []*runtime.Code{w.pl.code.Enter, w.pl.code.Post} {

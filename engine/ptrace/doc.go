@@ -10,5 +10,5 @@
 // because a raw call that blocks would hold up the garbage collector.
 //
 // Words and constants are those of ptrace(2), wait(2) and the kernel's uapi headers; the numbers are the kernel's stable
-// interface. Everything but the calls themselves compiles on any host; calls_linux_amd64.go holds the calls.
+// interface. Everything but the calls themselves compiles on any host; the files that end in _linux.go hold the calls, and those named for a processor what is different there.
 package ptrace

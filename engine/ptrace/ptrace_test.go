@@ -94,10 +94,10 @@ func TestRegistersAreThoseOfTheKernel(t *testing.T) {
 		}
 	}
 	var fp FPRegs
-	if e := GetFPRegs(pid, &fp); e != 0 {
-		t.Error(e)
+	if n, e := GetFPRegs(pid, &fp, 8); e != 0 || n != SizeFXSAVE {
+		t.Error(n, e)
 	}
-	if e := SetRegs(pid, &r); e != 0 {
+	if e := SetRegs(pid, &r, 8); e != 0 {
 		t.Error(e)
 	}
 }

@@ -3,26 +3,21 @@ package ptrace
 import (
 	"syscall"
 	"unsafe"
-
-	"gotap/arch"
 )
 
-// Requests of ptrace(2). The register requests have these numbers on x86 only.
+// Requests of ptrace(2) that are the same on all processors.
 const (
-	reqPeekUser    = 3
 	reqPokeData    = 5
-	reqPokeUser    = 6
 	reqCont        = 7
 	reqSingleStep  = 9
-	reqGetRegs     = 12
-	reqSetRegs     = 13
-	reqGetFPRegs   = 14
 	reqDetach      = 17
 	reqSyscall     = 24
 	reqSetOptions  = 0x4200
 	reqEventMsg    = 0x4201
 	reqGetSigInfo  = 0x4202
 	reqSetSigInfo  = 0x4203
+	reqGetRegSet   = 0x4204
+	reqSetRegSet   = 0x4205
 	reqSeize       = 0x4206
 	reqInterrupt   = 0x4207
 	reqListen      = 0x4208
@@ -62,35 +57,6 @@ func Interrupt(tid int) syscall.Errno { return request(reqInterrupt, tid, 0, 0) 
 // Detach ends the tracing of a stopped tracee, which goes on.
 func Detach(tid, sig int) syscall.Errno { return request(reqDetach, tid, 0, uintptr(sig)) }
 
-// GetRegs reads the registers of a stopped tracee. The kernel writes its struct user_regs_struct (27 words), whose
-// order is that of arch.Regs for x86; 32-bit tracees give their registers zero-extended in the same places. The
-// array is larger than what the kernel writes, so nothing is overrun.
-func GetRegs(tid int, r *arch.Regs) syscall.Errno {
-	return requestPointer(reqGetRegs, tid, 0, unsafe.Pointer(r))
-}
-
-// SetRegs writes the registers of a stopped tracee.
-func SetRegs(tid int, r *arch.Regs) syscall.Errno {
-	return requestPointer(reqSetRegs, tid, 0, unsafe.Pointer(r))
-}
-
-// FPRegs is struct user_fpregs_struct, the FXSAVE image.
-type FPRegs [512]byte
-
-// XMM is the low 8 bytes of vector register n (0 to 15).
-func (f *FPRegs) XMM(n int) uint64 {
-	p, v := f[160+16*n:], uint64(0)
-	for i := range 8 {
-		v |= uint64(p[i]) << (8 * i)
-	}
-	return v
-}
-
-// GetFPRegs reads the floating-point and vector registers of a stopped tracee.
-func GetFPRegs(tid int, f *FPRegs) syscall.Errno {
-	return requestPointer(reqGetFPRegs, tid, 0, unsafe.Pointer(f))
-}
-
 // GetSigInfo reads the signal a tracee is stopped with.
 func GetSigInfo(tid int, s *SigInfo) syscall.Errno {
 	return requestPointer(reqGetSigInfo, tid, 0, unsafe.Pointer(s))
@@ -116,31 +82,6 @@ func EventMsg(tid int) (uint64, syscall.Errno) {
 	var msg uint64
 	e := requestPointer(reqEventMsg, tid, 0, unsafe.Pointer(&msg))
 	return msg, e
-}
-
-// PeekUser reads a word of the tracee's struct user.
-func PeekUser(tid int, offset uintptr) (uint64, syscall.Errno) {
-	var v uint64
-	e := requestPointer(reqPeekUser, tid, offset, unsafe.Pointer(&v))
-	return v, e
-}
-
-// PokeUser writes a word of the tracee's struct user.
-func PokeUser(tid int, offset uintptr, v uint64) syscall.Errno {
-	return request(reqPokeUser, tid, offset, uintptr(v))
-}
-
-// offsetDebugReg is offsetof(struct user, u_debugreg) on x86-64.
-const offsetDebugReg = 848
-
-// GetDebugReg reads debug register n of a stopped tracee.
-func GetDebugReg(tid, n int) (uint64, syscall.Errno) {
-	return PeekUser(tid, uintptr(offsetDebugReg+8*n))
-}
-
-// SetDebugReg writes debug register n of a stopped tracee.
-func SetDebugReg(tid, n int, v uint64) syscall.Errno {
-	return PokeUser(tid, uintptr(offsetDebugReg+8*n), v)
 }
 
 // peekArgs is struct ptrace_peeksiginfo_args.

@@ -79,7 +79,8 @@ func (m *Memory) transfer(call uintptr, addr uint64, p []byte) (int, syscall.Err
 	if len(p) == 0 {
 		return 0, 0
 	}
-	m.local.Base, m.local.Len = &p[0], uint64(len(p))
+	m.local.Base = &p[0]
+	m.local.SetLen(len(p))
 	m.remote.Base, m.remote.Len = uintptr(addr), len(p)
 	r, _, e := unix.RawSyscall6(call, uintptr(m.tid), uintptr(unsafe.Pointer(&m.local)), 1,
 		uintptr(unsafe.Pointer(&m.remote)), 1, 0)
@@ -120,8 +121,8 @@ func (m *Memory) Poke(addr uint64, p []byte, stopped int) error {
 // pokeWords writes p a word at a time by a stopped tracee; the bytes around p are written as they are.
 func (m *Memory) pokeWords(addr uint64, p []byte, stopped int) bool {
 	for len(p) > 0 {
-		var word [8]byte
-		start := addr &^ 7
+		var word [unsafe.Sizeof(uintptr(0))]byte // a word is one of ours, whatever the tracee's
+		start := addr &^ uint64(len(word)-1)
 		if m.Peek(start, word[:]) != nil {
 			return false
 		}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	goruntime "runtime"
+
+	"gotap/arch"
+	"gotap/compile"
+	"gotap/engine/module"
+	"gotap/engine/place"
+	"gotap/engine/ptrace"
+)
+
+// abi is an instruction set as Linux runs processes of it: what arch.Arch says of the processor, and what the kernel's tracing,
+// its system calls and the compilers' conventions add to that. It is data, the same on every host; only what makes a request
+// to the kernel is in files named for a processor. Values are made once and never changed.
+type abi struct {
+	arch.Arch
+	machine elf.Machine
+	// names finds the registers that probes on system calls may name; 32-bit processes have theirs in those of 64-bit ones
+	// where the kernel shows them so.
+	names arch.Arch
+
+	// Breakpoints.
+
+	trapBehind bool // a breakpoint is reported behind it, so that only it can stop a thread in the middle of an instruction
+	trapCode   int  // si_code of the signal that it raises
+	// setOf is the instruction set of the code at an address of a module, which may be nil; it is nil for data. Without it there
+	// is but one.
+	setOf func(m *module.Loaded, addr uint64) arch.Arch
+	// isTrap reports whether code begins with a breakpoint instruction, of ours or another debugger's.
+	isTrap func(code []byte) bool
+
+	// Functions.
+
+	pushed     uint64 // bytes that a call pushes
+	boundaries func(f *module.File, code []byte, vaddr uint64) ([]uint64, error)
+	exits      func(code []byte, start uint64) ([]arch.Exit, error)
+	golang     *golang // nil: calls of Go functions are taken for calls of C functions
+	// argFloat is the index of the register of floating-point argument n, -1 when it is elsewhere.
+	argFloat func(n int) int
+	float    func(f *ptrace.FPRegs, n int) (bits uint64, ok bool)
+
+	// System calls.
+
+	calls  callTable
+	inCall func(*arch.Regs) bool // the thread is in a system call, or on its way out of one
+	// restarts reports whether the kernel will make the system call again that the thread is in.
+	restarts func(*arch.Regs) bool
+}
+
+// golang is what the convention of Go's compiler is on a processor.
+type golang struct {
+	g int // index of the register that points to the goroutine
+	// behindCheck is the address behind the check of the stack at the start of a function.
+	behindCheck func(code []byte, vaddr uint64) (uint64, bool)
+	exits       func(code []byte, start uint64) ([]arch.Exit, error)
+	arg         func(n int, assembly bool) (compile.Access, bool)
+}
+
+// callTable is what the engine knows of the system calls of an ABI: those that it makes or looks out for.
+type callTable struct {
+	insn                       []byte // makes one
+	number                     int    // index of the register that takes the number
+	args                       [6]int // indices of those that take the arguments
+	original                   int    // index of the register by which the kernel tells a system call from another entry; -1: none
+	mmap                       uint64
+	sigaction                  uint64
+	clone, fork, vfork, clone3 uint64 // none: a number that no call has
+	// neverRestarted fail with EINTR when a tracer stops them, although no signal is delivered (signal(7)).
+	neverRestarted []uint64
+	names          []string // of all, by number
+}
+
+// none is the number of a system call that an ABI does not have.
+const none = ^uint64(0)
+
+// abis are the instruction sets that there are descriptions of, by what ELF files name them.
+var abis = map[elf.Machine]*abi{elf.EM_X86_64: &amd64ABI, elf.EM_386: &i386ABI}
+
+// natives are the instruction sets whose processes a kernel runs, by the processor that this program was built for; the first is
+// its own.
+var natives = map[string][]elf.Machine{
+	"amd64": {elf.EM_X86_64, elf.EM_386},
+	"arm64": {elf.EM_AARCH64, elf.EM_ARM},
+	"arm":   {elf.EM_ARM},
+}
+
+// hostABIs are the instruction sets of processes that can be traced here, this program's own first.
+func hostABIs() []*abi {
+	var all []*abi
+	for _, m := range natives[goruntime.GOARCH] {
+		if a := abis[m]; a != nil {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// abiOf is the instruction set of a file, nil when it is none of those described.
+func abiOf(f *module.File) *abi { return abis[f.Machine] }
+
+// imageABI is the instruction set of the program that a process runs.
+func imageABI(pid int) (*abi, error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var head [20]byte // the ELF header up to e_machine
+	if _, err := f.ReadAt(head[:], 0); err != nil || string(head[:4]) != elf.ELFMAG {
+		return nil, errors.New("its program is no ELF file")
+	}
+	machine := elf.Machine(uint16(head[18]) | uint16(head[19])<<8)
+	for _, a := range hostABIs() {
+		if a.machine == machine {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("its program is for %v, which gotap cannot trace on %s", machine, goruntime.GOARCH)
+}
+
+// setAt is the instruction set of the code at an address of a module, which may be nil; nil when there is no code.
+func (a *abi) setAt(m *module.Loaded, addr uint64) arch.Arch {
+	if a.setOf == nil {
+		return a.Arch
+	}
+	return a.setOf(m, addr)
+}
+
+// exitsOf finds the exits of the function that a target is the entry of; its code is that of the process, at start.
+func (a *abi) exitsOf(t place.Target, code []byte, start uint64) ([]arch.Exit, error) {
+	if fn, ok := goFunction(t); ok && !fn.Assembly && a.golang != nil {
+		return a.golang.exits(code, start)
+	}
+	return a.exits(code, start)
+}

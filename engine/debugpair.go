@@ -1,0 +1,68 @@
+//go:build arm || arm64
+
+package engine
+
+import "gotap/engine/place"
+
+// debugSlots is how many addresses are watched at once. Processors have between two and sixteen of a kind; what one does
+// not have the kernel refuses.
+const debugSlots = 4
+
+// debugPair is one address of the debug unit and its control word (Arm ARM DDI 0487, D19.3, DBGWCR and DBGBCR; the kernel takes the same
+// fields from a debugger).
+type debugPair struct {
+	addr    uint64
+	control uint32
+}
+
+// Parts of the control word.
+const (
+	controlOn    = 1
+	controlUser  = 2 << 1 // of user mode only
+	controlLoad  = 1 << 3
+	controlStore = 2 << 3
+	controlBytes = 5 // shift of a bit for each byte
+)
+
+// watchPair watches data.
+func watchPair(w *watch) debugPair {
+	kind := uint32(controlStore)
+	if w.spec.Access == place.OnReadWrite {
+		kind |= controlLoad
+	}
+	return debugPair{w.addr, controlOn | controlUser | kind | (1<<w.spec.Len-1)<<controlBytes}
+}
+
+// execPair watches an instruction. Thumb code is told by the bytes that are selected: half a word.
+func execPair(w *watch) debugPair {
+	const word, half = 0xf, 3
+	if w.addr&1 != 0 {
+		return debugPair{w.addr &^ 1, controlOn | controlUser | half<<controlBytes}
+	}
+	return debugPair{w.addr, controlOn | controlUser | word<<controlBytes}
+}
+
+// nearby is how far below a watched address an access that meets it may begin: the longest access of one instruction.
+const nearby = 64
+
+// metWatches tells which watchpoints a stopped thread has met: bit i is slot i. The kernel tells the address of the access, or of the
+// instruction; it may be a little below what is watched.
+func (t *thread) metWatches() uint64 {
+	at := t.info.Addr()
+	best, met := uint64(nearby), uint64(0)
+	for i, w := range t.proc.watches {
+		distance := uint64(0)
+		if at < w.addr {
+			distance = w.addr - at
+		} else if at >= w.addr+uint64(max(w.spec.Len, 1)) {
+			continue
+		}
+		switch {
+		case distance < best:
+			best, met = distance, 1<<i
+		case distance == best && best < nearby:
+			met |= 1 << i
+		}
+	}
+	return met
+}

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"syscall"
+
+	"gotap/engine/place"
+	"gotap/engine/ptrace"
+)
+
+// debugRegs is what the thread's debug unit watches, data and instructions.
+type debugRegs struct {
+	watch, exec [debugSlots]debugPair
+}
+
+// set puts watchpoint i of the process into its slot.
+func (d *debugRegs) set(i int, w *watch) {
+	if w.spec.Access == place.OnExecute {
+		d.exec[i] = execPair(w)
+		return
+	}
+	d.watch[i] = watchPair(w)
+}
+
+// any reports whether anything is watched.
+func (d *debugRegs) any() bool { return *d != debugRegs{} }
+
+// writeDebugRegs gives a stopped thread other debug registers. The kernel numbers them in pairs of address and control:
+// breakpoints upwards from 1, watchpoints downwards from -1.
+func (t *thread) writeDebugRegs(want debugRegs) syscall.Errno {
+	for i := range debugSlots {
+		e := writePair(t.tid, -(2*i + 1), -1, t.dr.watch[i], want.watch[i])
+		if e == 0 {
+			e = writePair(t.tid, 2*i+1, 1, t.dr.exec[i], want.exec[i])
+		}
+		if e != 0 {
+			return e
+		}
+	}
+	return 0
+}
+
+// writePair writes one pair that has changed: it is off while its address changes.
+func writePair(tid, n, toControl int, now, want debugPair) syscall.Errno {
+	if now == want {
+		return 0
+	}
+	if now.control != 0 {
+		ptrace.SetHBReg(tid, n+toControl, 0)
+	}
+	if want.control == 0 {
+		return 0
+	}
+	if e := ptrace.SetHBReg(tid, n, uint32(want.addr)); e != 0 {
+		return e
+	}
+	return ptrace.SetHBReg(tid, n+toControl, want.control)
+}

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"encoding/binary"
+	"syscall"
+
+	"gotap/engine/place"
+	"gotap/engine/ptrace"
+)
+
+// debugRegs is what the thread's debug unit watches, data and instructions.
+type debugRegs struct {
+	watch, exec [debugSlots]debugPair
+}
+
+// set puts watchpoint i of the process into its slot.
+func (d *debugRegs) set(i int, w *watch) {
+	if w.spec.Access == place.OnExecute {
+		d.exec[i] = execPair(w)
+		return
+	}
+	d.watch[i] = watchPair(w)
+}
+
+// any reports whether anything is watched.
+func (d *debugRegs) any() bool { return *d != debugRegs{} }
+
+// writeDebugRegs gives a stopped thread other debug registers.
+func (t *thread) writeDebugRegs(want debugRegs) syscall.Errno {
+	if want.watch != t.dr.watch {
+		if e := writePairs(t.tid, ptrace.SetARMWatch, want.watch); e != 0 {
+			return e
+		}
+	}
+	if want.exec != t.dr.exec {
+		return writePairs(t.tid, ptrace.SetARMBreak, want.exec)
+	}
+	return 0
+}
+
+// writePairs writes a register set of struct user_hwdebug_state: a word that describes the unit, and pairs of 16 bytes.
+func writePairs(tid, set int, pairs [debugSlots]debugPair) syscall.Errno {
+	const head, pair = 8, 16
+	var state [head + debugSlots*pair]byte
+	for i, p := range pairs {
+		binary.LittleEndian.PutUint64(state[head+pair*i:], p.addr)
+		binary.LittleEndian.PutUint32(state[head+pair*i+8:], p.control)
+	}
+	return ptrace.SetRegSet(tid, set, state[:])
+}

@@ -1,0 +1,52 @@
+package ptrace
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"gotap/arch"
+)
+
+// The sizes of the general register set: struct user_pt_regs, x0 to x30, sp, pc and pstate, in the order of arch.Regs for
+// 64-bit ARM; and the eighteen 32-bit words of an AArch32 tracee, in the order of arch.Regs for 32-bit ARM.
+const (
+	size64  = 34 * 8
+	words32 = 18
+)
+
+// GetRegs reads the registers of a stopped tracee. The kernel tells by the size of the set what kind of tracee it is.
+func GetRegs(tid int, r *arch.Regs) syscall.Errno {
+	iov := unix.Iovec{Base: (*byte)(unsafe.Pointer(r)), Len: size64}
+	if e := requestPointer(reqGetRegSet, tid, SetGeneral, unsafe.Pointer(&iov)); e != 0 {
+		return e
+	}
+	if iov.Len == words32*4 {
+		widen(r)
+	}
+	return 0
+}
+
+// widen spreads 32-bit words at the start of r to one register each. It goes backwards, so that no word is written over before
+// it has been read. Any memory can be seen as an array of words of a smaller size with its own alignment.
+func widen(r *arch.Regs) {
+	words := (*[words32]uint32)(unsafe.Pointer(r))
+	for i := words32 - 1; i >= 0; i-- {
+		r[i] = uint64(words[i])
+	}
+}
+
+// SetRegs writes the registers of a stopped tracee whose words have word bytes.
+func SetRegs(tid int, r *arch.Regs, word int) syscall.Errno {
+	if word == 8 {
+		iov := unix.Iovec{Base: (*byte)(unsafe.Pointer(r)), Len: size64}
+		return requestPointer(reqSetRegSet, tid, SetGeneral, unsafe.Pointer(&iov))
+	}
+	var words [words32]uint32
+	for i := range words {
+		words[i] = uint32(r[i])
+	}
+	iov := unix.Iovec{Base: (*byte)(unsafe.Pointer(&words)), Len: words32 * 4}
+	return requestPointer(reqSetRegSet, tid, SetGeneral, unsafe.Pointer(&iov))
+}
