@@ -1,3 +1,135 @@
 package arm64
 
-var controlRows = []row{}
+import "gotap/arch"
+
+// controlRows is branches and exceptions (Arm ARM DDI 0487, C4.1.93).
+var controlRows = []row{
+	{mask: 0xfc000000, value: 0x14000000, name: "b", exec: doB, control: arch.Jump},
+	{mask: 0xfc000000, value: 0x94000000, name: "bl", exec: doBL, control: arch.Call},
+	{mask: 0xff000010, value: 0x54000000, name: "b.cond", exec: doBCond, control: arch.CondJump},
+	{mask: 0xff000010, value: 0x54000010, name: "bc.cond", exec: doBCond, control: arch.CondJump},
+	{mask: 0x7f000000, value: 0x34000000, name: "cbz", exec: doCBZ, control: arch.CondJump},
+	{mask: 0x7f000000, value: 0x35000000, name: "cbnz", exec: doCBNZ, control: arch.CondJump},
+	{mask: 0x7f000000, value: 0x36000000, name: "tbz", exec: doTBZ, control: arch.CondJump},
+	{mask: 0x7f000000, value: 0x37000000, name: "tbnz", exec: doTBNZ, control: arch.CondJump},
+
+	{mask: 0xfffffc1f, value: 0xd61f0000, name: "br", exec: doBR, control: arch.IndirJump},
+	{mask: 0xfffffc1f, value: 0xd63f0000, name: "blr", exec: doBLR, control: arch.IndirCall},
+	{mask: 0xfffffc1f, value: 0xd65f0000, name: "ret", exec: doRET, control: arch.Return},
+	{mask: 0xfffff81f, value: 0xd61f081f, name: "braz", exec: doBR, control: arch.IndirJump, class: PointerAuth},
+	{mask: 0xfffff81f, value: 0xd63f081f, name: "blraz", exec: doBLR, control: arch.IndirCall, class: PointerAuth},
+	{mask: 0xfffff800, value: 0xd71f0800, name: "bra", exec: doBR, control: arch.IndirJump, class: PointerAuth},
+	{mask: 0xfffff800, value: 0xd73f0800, name: "blra", exec: doBLR, control: arch.IndirCall, class: PointerAuth},
+	{mask: 0xfffffbff, value: 0xd65f0bff, name: "reta", exec: doRETA, control: arch.Return, class: PointerAuth},
+
+	{mask: 0xffe0001f, value: 0xd4000001, name: "svc", exec: doSVC, control: arch.Syscall, class: SystemCall},
+	{mask: 0xffe0001f, value: 0xd4200000, name: "brk", exec: notEmulated, control: arch.Trap, class: Breakpoint},
+	{mask: 0xffe0001f, value: 0xd4400000, name: "hlt", exec: notEmulated, control: arch.Trap, class: Breakpoint},
+	{mask: 0xffff0000, value: 0x00000000, name: "udf", exec: notEmulated, control: arch.Trap, class: Breakpoint},
+	{mask: 0xffe0001f, value: 0xd4000002, name: "hvc", exec: notEmulated, control: arch.Trap, class: Privileged},
+	{mask: 0xffe0001f, value: 0xd4000003, name: "smc", exec: notEmulated, control: arch.Trap, class: Privileged},
+	{mask: 0xffe0001f, value: 0xd4a00001, name: "dcps1", exec: notEmulated, control: arch.Trap, class: Privileged},
+	{mask: 0xffe0001f, value: 0xd4a00002, name: "dcps2", exec: notEmulated, control: arch.Trap, class: Privileged},
+	{mask: 0xffe0001f, value: 0xd4a00003, name: "dcps3", exec: notEmulated, control: arch.Trap, class: Privileged},
+	{mask: 0xffe0001f, value: 0xd4600000, name: "tcancel", exec: notEmulated, control: arch.Trap, class: Beyond},
+	{mask: 0xffffffff, value: 0xd69f03e0, name: "eret", exec: notEmulated, control: arch.Trap, class: Privileged},
+	{mask: 0xfffffbff, value: 0xd69f0bff, name: "ereta", exec: notEmulated, control: arch.Trap, class: Privileged},
+	{mask: 0xffffffff, value: 0xd6bf03e0, name: "drps", exec: notEmulated, control: arch.Trap, class: Privileged},
+}
+
+// jump goes on at pc plus an offset in instructions.
+func (c *cpu) jump(offset int64) { c.next = c.r[regPC] + uint64(offset*4) }
+
+// link leaves the address behind the instruction in the link register.
+func (c *cpu) link() { c.r[regLR] = c.r[regPC] + 4 }
+
+func doB(c *cpu, w uint32) error {
+	c.jump(signedField(w, 0, 26))
+	return nil
+}
+
+func doBL(c *cpu, w uint32) error {
+	c.link()
+	return doB(c, w)
+}
+
+func doBCond(c *cpu, w uint32) error {
+	if c.holds(field(w, 0, 4)) {
+		c.jump(signedField(w, 5, 19))
+	}
+	return nil
+}
+
+func doCBZ(c *cpu, w uint32) error {
+	if sized(w, c.reg(rd(w))) == 0 {
+		c.jump(signedField(w, 5, 19))
+	}
+	return nil
+}
+
+func doCBNZ(c *cpu, w uint32) error {
+	if sized(w, c.reg(rd(w))) != 0 {
+		c.jump(signedField(w, 5, 19))
+	}
+	return nil
+}
+
+// testedBit is the bit that tbz and tbnz look at, in its lowest place.
+func (c *cpu) testedBit(w uint32) uint64 {
+	return c.reg(rd(w)) >> (field(w, 31, 1)<<5 | field(w, 19, 5)) & 1
+}
+
+func doTBZ(c *cpu, w uint32) error {
+	if c.testedBit(w) == 0 {
+		c.jump(signedField(w, 5, 14))
+	}
+	return nil
+}
+
+func doTBNZ(c *cpu, w uint32) error {
+	if c.testedBit(w) != 0 {
+		c.jump(signedField(w, 5, 14))
+	}
+	return nil
+}
+
+// The branch types that indirect branches leave for the landing pad (PSTATE.BTYPE).
+const (
+	btypeJump = 1 << 10 // accepted by bti c and bti j, so it suits a target whatever the page it came from
+	btypeCall = 2 << 10
+)
+
+// branchTo goes on at an address, which has its tag taken off as the program counter has none.
+func (c *cpu) branchTo(addr uint64) { c.next = untaggedCode(addr) }
+
+// untaggedCode is what a branch makes of an address: the tag of a user address goes; with bit 55 set there are no tags.
+func untaggedCode(addr uint64) uint64 { return untagged(addr) }
+
+func doBR(c *cpu, w uint32) error {
+	c.btype = btypeJump
+	c.branchTo(c.reg(rn(w)))
+	return nil
+}
+
+func doBLR(c *cpu, w uint32) error {
+	c.btype = btypeCall
+	c.branchTo(c.reg(rn(w)))
+	c.link()
+	return nil
+}
+
+func doRET(c *cpu, w uint32) error {
+	c.branchTo(c.reg(rn(w)))
+	return nil
+}
+
+func doRETA(c *cpu, _ uint32) error {
+	c.branchTo(c.r[regLR])
+	return nil
+}
+
+// doSVC changes nothing, the program counter included: the kernel executes the original instruction.
+func doSVC(c *cpu, _ uint32) error {
+	c.next = c.r[regPC]
+	return nil
+}

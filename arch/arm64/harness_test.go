@@ -2,6 +2,7 @@ package arm64
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"gotap/arch"
 	"gotap/engine/testenv"
@@ -104,7 +106,9 @@ type registers struct {
 // vector registers from the SVE part of a signal frame, which the harness does not fill.
 func native(t testing.TB, states []state) []outcome {
 	t.Helper()
-	cmd := command.Command(string(testenv.QEMUARM64), "-cpu", "max,sve=off,sme=off", harness(t))
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := command.CommandContext(ctx, string(testenv.QEMUARM64), "-cpu", "max,sve=off,sme=off", harness(t))
 	cmd.Stdin = bytes.NewReader(encodeStates(states))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -376,7 +380,19 @@ func randomState(r *rand.Rand, word uint32) state {
 func statesFor(r *rand.Rand, mask, value uint32, n int) []state {
 	out := make([]state, n)
 	for i := range out {
-		out[i] = randomState(r, r.Uint32()&^mask|value)
+		word := r.Uint32()&^mask | value
+		for !harmless(word) {
+			word = r.Uint32()&^mask | value
+		}
+		out[i] = randomState(r, word)
 	}
 	return out
+}
+
+// harmless reports that an instruction may be run in a random state: it makes no system call, and does not branch to itself.
+func harmless(word uint32) bool {
+	var code [4]byte
+	binary.LittleEndian.PutUint32(code[:], word)
+	in, err := A64.Decode(code[:], codePC)
+	return err != nil || in.Control != arch.Syscall && in.Target != codePC
 }

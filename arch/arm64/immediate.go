@@ -12,10 +12,10 @@ var immediateRows = []row{
 	{mask: 0x7f800000, value: 0x51000000, name: "sub (immediate)", exec: doSubImmediate},
 	{mask: 0x7f800000, value: 0x71000000, name: "subs (immediate)", exec: doSubsImmediate},
 
-	{mask: 0x7ffc0000, value: 0x11c00000, name: "smax (immediate)", exec: minMaxImmediate(smax)},
-	{mask: 0x7ffc0000, value: 0x11c40000, name: "umax (immediate)", exec: minMaxImmediate(umax)},
-	{mask: 0x7ffc0000, value: 0x11c80000, name: "smin (immediate)", exec: minMaxImmediate(smin)},
-	{mask: 0x7ffc0000, value: 0x11cc0000, name: "umin (immediate)", exec: minMaxImmediate(umin)},
+	{mask: 0x7ffc0000, value: 0x11c00000, name: "smax (immediate)", exec: minMaxImmediate(smaxInteger)},
+	{mask: 0x7ffc0000, value: 0x11c40000, name: "umax (immediate)", exec: minMaxImmediate(umaxInteger)},
+	{mask: 0x7ffc0000, value: 0x11c80000, name: "smin (immediate)", exec: minMaxImmediate(sminInteger)},
+	{mask: 0x7ffc0000, value: 0x11cc0000, name: "umin (immediate)", exec: minMaxImmediate(uminInteger)},
 
 	{mask: 0xffc0c000, value: 0x91800000, name: "addg", exec: notEmulated, class: MemoryTag},
 	{mask: 0xffc0c000, value: 0xd1800000, name: "subg", exec: notEmulated, class: MemoryTag},

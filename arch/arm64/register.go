@@ -56,10 +56,10 @@ var registerRows = []row{
 	{mask: 0xffe0fc00, value: 0x1ac05400, name: "crc32ch", exec: doCRC32},
 	{mask: 0xffe0fc00, value: 0x1ac05800, name: "crc32cw", exec: doCRC32},
 	{mask: 0xffe0fc00, value: 0x9ac05c00, name: "crc32cx", exec: doCRC32},
-	{mask: 0x7fe0fc00, value: 0x1ac06000, name: "smax (register)", exec: minMaxRegister(smax)},
-	{mask: 0x7fe0fc00, value: 0x1ac06400, name: "umax (register)", exec: minMaxRegister(umax)},
-	{mask: 0x7fe0fc00, value: 0x1ac06800, name: "smin (register)", exec: minMaxRegister(smin)},
-	{mask: 0x7fe0fc00, value: 0x1ac06c00, name: "umin (register)", exec: minMaxRegister(umin)},
+	{mask: 0x7fe0fc00, value: 0x1ac06000, name: "smax (register)", exec: minMaxRegister(smaxInteger)},
+	{mask: 0x7fe0fc00, value: 0x1ac06400, name: "umax (register)", exec: minMaxRegister(umaxInteger)},
+	{mask: 0x7fe0fc00, value: 0x1ac06800, name: "smin (register)", exec: minMaxRegister(sminInteger)},
+	{mask: 0x7fe0fc00, value: 0x1ac06c00, name: "umin (register)", exec: minMaxRegister(uminInteger)},
 
 	{mask: 0x7ffffc00, value: 0x5ac00000, name: "rbit", exec: doRBIT},
 	{mask: 0x7ffffc00, value: 0x5ac00400, name: "rev16", exec: doREV16},
@@ -82,8 +82,8 @@ var registerRows = []row{
 	{mask: 0xffe08000, value: 0x9bc00000, name: "umulh", exec: doUMULH},
 }
 
-// size is the number of bits of an instruction with an sf bit.
-func size(w uint32) uint {
+// bitSize is the number of bits of an instruction with an sf bit.
+func bitSize(w uint32) uint {
 	if wide(w) {
 		return 64
 	}
@@ -113,7 +113,7 @@ func shift(w uint32, v uint64, kind uint32, by uint) uint64 {
 	case 2:
 		v = uint64(signed(w, v) >> by)
 	case 3:
-		v = rotateRight(v, by, size(w))
+		v = rotateRight(v, by, bitSize(w))
 	}
 	return sized(w, v)
 }
@@ -333,7 +333,7 @@ func doSDIV(c *cpu, w uint32) error {
 }
 
 func doShiftVariable(c *cpu, w uint32) error {
-	by := uint(c.reg(rm(w))) & (size(w) - 1)
+	by := uint(c.reg(rm(w))) & (bitSize(w) - 1)
 	c.set(rd(w), shift(w, c.reg(rn(w)), field(w, 10, 2), by))
 	return nil
 }
@@ -358,10 +358,10 @@ func doCRC32(c *cpu, w uint32) error {
 // choice is one of the minimum and maximum instructions, on values of the size of w.
 type choice func(w uint32, a, b uint64) uint64
 
-func smax(w uint32, a, b uint64) uint64 { return uint64(max(signed(w, a), signed(w, b))) }
-func smin(w uint32, a, b uint64) uint64 { return uint64(min(signed(w, a), signed(w, b))) }
-func umax(w uint32, a, b uint64) uint64 { return max(sized(w, a), sized(w, b)) }
-func umin(w uint32, a, b uint64) uint64 { return min(sized(w, a), sized(w, b)) }
+func smaxInteger(w uint32, a, b uint64) uint64 { return uint64(max(signed(w, a), signed(w, b))) }
+func sminInteger(w uint32, a, b uint64) uint64 { return uint64(min(signed(w, a), signed(w, b))) }
+func umaxInteger(w uint32, a, b uint64) uint64 { return max(sized(w, a), sized(w, b)) }
+func uminInteger(w uint32, a, b uint64) uint64 { return min(sized(w, a), sized(w, b)) }
 
 func minMaxRegister(f choice) exec {
 	return func(c *cpu, w uint32) error {
@@ -383,7 +383,7 @@ func minMaxImmediate(f choice) exec {
 }
 
 func doRBIT(c *cpu, w uint32) error {
-	c.set(rd(w), bits.Reverse64(c.reg(rn(w)))>>(64-size(w)))
+	c.set(rd(w), bits.Reverse64(c.reg(rn(w)))>>(64-bitSize(w)))
 	return nil
 }
 
@@ -395,7 +395,7 @@ func doREV16(c *cpu, w uint32) error {
 }
 
 func doREV(c *cpu, w uint32) error {
-	c.set(rd(w), bits.ReverseBytes64(c.reg(rn(w)))>>(64-size(w)))
+	c.set(rd(w), bits.ReverseBytes64(c.reg(rn(w)))>>(64-bitSize(w)))
 	return nil
 }
 
@@ -405,19 +405,19 @@ func doREV32(c *cpu, w uint32) error {
 }
 
 func doCLZ(c *cpu, w uint32) error {
-	c.set(rd(w), uint64(bits.LeadingZeros64(sized(w, c.reg(rn(w)))))-64+uint64(size(w)))
+	c.set(rd(w), uint64(bits.LeadingZeros64(sized(w, c.reg(rn(w)))))-64+uint64(bitSize(w)))
 	return nil
 }
 
 // doCLS counts the bits below the top one that are equal to it.
 func doCLS(c *cpu, w uint32) error {
 	v := signed(w, c.reg(rn(w)))
-	c.set(rd(w), uint64(bits.LeadingZeros64(uint64(v^v>>63)))-65+uint64(size(w)))
+	c.set(rd(w), uint64(bits.LeadingZeros64(uint64(v^v>>63)))-65+uint64(bitSize(w)))
 	return nil
 }
 
 func doCTZ(c *cpu, w uint32) error {
-	c.set(rd(w), uint64(min(uint(bits.TrailingZeros64(c.reg(rn(w)))), size(w))))
+	c.set(rd(w), uint64(min(uint(bits.TrailingZeros64(c.reg(rn(w)))), bitSize(w))))
 	return nil
 }
 
