@@ -64,18 +64,24 @@ func (f *flow) gather(nodes []int) int {
 	return f.level
 }
 
-// eachNext calls fn for the nodes of the same set after n. Ways into the node cutTo are left out.
+// eachNext calls fn for the nodes of the same set that control can go to from n, through an error too. Ways into the node
+// cutTo are left out.
 func (f *flow) eachNext(n, set, cutTo int, fn func(m int)) {
-	for _, m := range f.nodes[n].succ {
-		if m >= 0 && m != cutTo && f.nodes[m].mark.set == set {
-			fn(m)
-		}
-	}
+	f.eachFollowing(n, set, cutTo, fn)
 	f.eachHandler(n, set, func(m int) {
 		if m != cutTo {
 			fn(m)
 		}
 	})
+}
+
+// eachFollowing is eachNext without errors.
+func (f *flow) eachFollowing(n, set, cutTo int, fn func(m int)) {
+	for _, m := range f.nodes[n].succ {
+		if m >= 0 && m != cutTo && f.nodes[m].mark.set == set {
+			fn(m)
+		}
+	}
 }
 
 // eachHandler calls fn for the handlers in the same set that a node sets.
@@ -164,7 +170,7 @@ func (f *flow) pathCost(parts [][]int, set, cutTo, depth int) {
 			own = f.nodeCost(part[0])
 		}
 		for _, n := range part {
-			f.eachNext(n, set, cutTo, func(m int) { after = after.most(f.nodes[m].mark.best) })
+			f.eachFollowing(n, set, cutTo, func(m int) { after = after.most(f.nodes[m].mark.best) })
 			f.eachHandler(n, set, func(m int) { caught = caught.most(f.nodes[m].mark.best) })
 		}
 		for _, n := range part {
