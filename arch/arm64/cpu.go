@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"gotap/arch"
+	"gotap/arch/ieee"
 )
 
 // The places of registers in arch.Regs, which are those of the kernel's struct user_pt_regs. X0 to X30 are 0 to 30.
@@ -25,6 +26,7 @@ type cpu struct {
 	next  uint64    // where execution goes on
 	btype uint64    // what the instruction leaves in PSTATE.BTYPE
 	buf   [128]byte // what memory is read into and written from
+	fp    ieee.Env  // the modes and flags of floating point, while an executor computes with them (withFP)
 }
 
 // cpus keeps machines for reuse: an instruction is called through its row, so the compiler could not keep a cpu on the stack, and a

@@ -1,4 +1,219 @@
 package arm64
 
+import (
+	"strings"
+
+	"gotap/arch/ieee"
+)
+
+// The instructions of floating point and SIMD. Tables of rows, in files of their own by class of encoding (Arm ARM DDI 0487, C4.1.94 to
+// C4.1.96), map encodings to executors. An executor is mostly made of two parts: one that walks the lanes of registers, chosen by the shape of
+// the instruction (lanewise, long, narrow, pairwise …), and one that computes a lane, a laneOp. So the vector form of an operation,
+// its scalar form and its form by element share the latter.
+
+// laneOp computes one lane of 8<<s bits. Operands come zero-extended unless the shape says otherwise; of the result the low bits
+// count. d is the destination's lane, for operations that accumulate.
+type laneOp func(c *cpu, s uint, d, x, y uint64) uint64
+
+// vec is a vector register, low half first.
+type vec = [2]uint64
+
+// vectorTables are searched in order, so that a row may stand before a wider one.
+var vectorTables = [][]row{
+	simdLoadRows, structRows, scalarRows, convertRows, sameRows, fpSameRows, extraRows, miscRows, fpMiscRows, acrossRows, longRows,
+	shiftRows, elementRows, immediateVectorRows, copyRows, permuteRows, cryptoRows,
+}
+
+// vectorIndex is the rows that can match by the top byte of an instruction, as index is of the others.
+var vectorIndex = buildVectorIndex()
+
+func buildVectorIndex() (out [256][]*row) {
+	for _, table := range vectorTables {
+		for i := range table {
+			r := &table[i]
+			for top := range out {
+				if uint32(top)&(r.mask>>24) == r.value>>24 {
+					out[top] = append(out[top], r)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // decodeVector is the row of an instruction of floating point or SIMD: data processing with op0 x111, loads and stores with V set.
-func decodeVector(w uint32) (row, error) { return row{}, errUndefined }
+func decodeVector(w uint32) (row, error) {
+	for _, r := range vectorIndex[w>>24] {
+		if w&r.mask == r.value && (r.undefined == nil || !r.undefined(w)) {
+			return *r, nil
+		}
+	}
+	return row{}, errUndefined
+}
+
+// vrow makes a row from a pattern of 32 characters 0, 1 and x, blanks aside. What one of undefined says yes to is not this instruction.
+func vrow(pattern, name string, x exec, undefined ...func(w uint32) bool) row {
+	r := row{name: name, exec: x, vectors: true}
+	for _, ch := range strings.ReplaceAll(pattern, " ", "") {
+		r.mask, r.value = r.mask<<1, r.value<<1
+		if ch != 'x' {
+			r.mask |= 1
+			r.value |= uint32(ch - '0')
+		}
+	}
+	switch len(undefined) {
+	case 0:
+	case 1:
+		r.undefined = undefined[0]
+	default:
+		r.undefined = func(w uint32) bool {
+			for _, f := range undefined {
+				if f(w) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	return r
+}
+
+// Fields that SIMD instructions share.
+func q(w uint32) bool          { return w>>30&1 == 1 }
+func u(w uint32) bool          { return w>>29&1 == 1 }
+func scalarForm(w uint32) bool { return w>>28&1 == 1 }
+
+// size is log2 of the bytes of a lane, from the size field.
+func size(w uint32) uint { return uint(w >> 22 & 3) }
+
+// fpSize is the same from the sz bit of single and double precision.
+func fpSize(w uint32) uint { return uint(2 + w>>22&1) }
+
+// halfSize is that of half precision.
+func halfSize(uint32) uint { return 1 }
+
+// Reasons for an encoding to be none.
+func noQ(w uint32) bool      { return !q(w) }
+func size3(w uint32) bool    { return size(w) == 3 }
+func notSize0(w uint32) bool { return size(w) != 0 }
+func notSize3(w uint32) bool { return size(w) != 3 }
+func size0or3(w uint32) bool { return size(w) == 0 || size(w) == 3 }
+
+// oneDouble is a vector of a single 64-bit lane, which is written as the scalar form.
+func oneDouble(w uint32) bool { return size(w) == 3 && !q(w) && !scalarForm(w) }
+
+// oneFPDouble is the same by the sz bit.
+func oneFPDouble(w uint32) bool { return fpSize(w) == 3 && !q(w) && !scalarForm(w) }
+
+// ones is the mask of a lane.
+func ones(s uint) uint64 { return ^uint64(0) >> (64 - 8<<s) }
+
+// signedLane is a lane's value as a signed number of 64 bits.
+func signedLane(x uint64, s uint) int64 {
+	n := 64 - 8<<s
+	return int64(x<<n) >> n
+}
+
+// get is lane i of a register.
+func get(v *vec, s, i uint) uint64 {
+	at := i << (s + 3)
+	return v[at>>6] >> (at & 63) & ones(s)
+}
+
+// put writes lane i.
+func put(v *vec, s, i uint, x uint64) {
+	at := i << (s + 3)
+	p := &v[at>>6]
+	*p = *p&^(ones(s)<<(at&63)) | (x&ones(s))<<(at&63)
+}
+
+// lanes is how many lanes of a size an instruction works on: one in the scalar form, else those of 64 or 128 bits.
+func lanes(w uint32, s uint) uint {
+	switch {
+	case scalarForm(w):
+		return 1
+	case q(w):
+		return 16 >> s
+	}
+	return 8 >> s
+}
+
+// lanewise makes the executor that computes each lane of Rd from the same lanes of Rn and Rm. One-operand instructions have opcode
+// bits in the place of Rm, and do not look at y.
+func lanewise(op laneOp, size func(uint32) uint) exec {
+	return func(c *cpu, w uint32) error {
+		s := size(w)
+		x, y, d := &c.v.V[rn(w)], &c.v.V[rm(w)], &c.v.V[rd(w)]
+		var out vec
+		for i := range lanes(w, s) {
+			put(&out, s, i, op(c, s, get(d, s, i), get(x, s, i), get(y, s, i)))
+		}
+		c.v.V[rd(w)] = out
+		return nil
+	}
+}
+
+// pairwise makes the executor that computes lanes from neighbours in Rn, then from neighbours in Rm.
+func pairwise(op laneOp, size func(uint32) uint) exec {
+	return func(c *cpu, w uint32) error {
+		s := size(w)
+		n := lanes(w, s)
+		var out vec
+		for i := range n {
+			from := &c.v.V[rn(w)]
+			at := 2 * i
+			if at >= n {
+				from, at = &c.v.V[rm(w)], at-n
+			}
+			put(&out, s, i, op(c, s, 0, get(from, s, at), get(from, s, at+1)))
+		}
+		c.v.V[rd(w)] = out
+		return nil
+	}
+}
+
+// setVector writes a register whose upper half becomes zero unless the instruction is of 128 bits.
+func (c *cpu) setVector(w uint32, v vec) {
+	if !q(w) {
+		v[1] = 0
+	}
+	c.v.V[rd(w)] = v
+}
+
+// The bits of FPCR and FPSR that are known here.
+const (
+	fpcrFZ16  = 1 << 19
+	fpcrFZ    = 1 << 24
+	fpcrDN    = 1 << 25
+	fpcrAHP   = 1 << 26
+	fpsrQC    = 1 << 27
+	fpcrRMode = 22
+)
+
+// saturated records that an integer operation saturated.
+func (c *cpu) saturated() { c.v.Status |= fpsrQC }
+
+// startFP sets the modes of c.fp from FPCR.
+func (c *cpu) startFP() {
+	fpcr := c.v.Control
+	c.fp = ieee.Env{
+		Round:       ieee.Rounding(fpcr >> fpcrRMode & 3),
+		FlushToZero: fpcr&fpcrFZ != 0,
+		FlushHalf:   fpcr&fpcrFZ16 != 0,
+		DefaultNaN:  fpcr&fpcrDN != 0,
+		AltHalf:     fpcr&fpcrAHP != 0,
+	}
+}
+
+// withFP makes an executor that computes with c.fp.
+func withFP(x exec) exec {
+	return func(c *cpu, w uint32) error {
+		c.startFP()
+		err := x(c, w)
+		c.v.Status |= uint64(c.fp.Flags)
+		return err
+	}
+}
+
+// format is the floating-point format of a lane: half, single or double.
+func format(s uint) ieee.Format { return ieee.Format(s - 1) }

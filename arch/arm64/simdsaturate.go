@@ -1,0 +1,127 @@
+package arm64
+
+import "math/bits"
+
+// Saturating arithmetic. Sums of 64-bit lanes need 65 bits and more, so values go through 128.
+
+// big is a signed number of 128 bits.
+type big struct {
+	hi int64
+	lo uint64
+}
+
+// widen is the value of a lane.
+func widen(x uint64, s uint, signed bool) big {
+	if !signed {
+		return big{0, x}
+	}
+	v := signedLane(x, s)
+	return big{v >> 63, uint64(v)}
+}
+
+func (a big) add(b big) big {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	return big{a.hi + b.hi + int64(carry), lo}
+}
+
+func (a big) sub(b big) big {
+	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
+	return big{a.hi - b.hi - int64(borrow), lo}
+}
+
+// saturate is a value as a lane, cut to what the lane can hold. Cutting is recorded in FPSR.QC.
+func (c *cpu) saturate(a big, s uint, signed bool) uint64 {
+	top := ones(s)
+	low := uint64(0)
+	if signed {
+		top >>= 1
+		low = ^top
+	}
+	switch {
+	case a.hi < 0 && (!signed || a.hi < -1 || a.lo < low):
+		c.saturated()
+		return low & ones(s)
+	case a.hi > 0 || a.hi == 0 && a.lo > top:
+		c.saturated()
+		return top
+	}
+	return a.lo & ones(s)
+}
+
+// clamp is saturate of a signed value of 64 bits to a signed lane.
+func (c *cpu) clamp(v int64, s uint) uint64 { return c.saturate(big{v >> 63, uint64(v)}, s, true) }
+
+func satAdd(signed bool) laneOp {
+	return func(c *cpu, s uint, _, x, y uint64) uint64 {
+		return c.saturate(widen(x, s, signed).add(widen(y, s, signed)), s, signed)
+	}
+}
+
+func satSub(signed bool) laneOp {
+	return func(c *cpu, s uint, _, x, y uint64) uint64 {
+		return c.saturate(widen(x, s, signed).sub(widen(y, s, signed)), s, signed)
+	}
+}
+
+// satMixed adds x to the destination, of which one is signed: suqadd has a signed destination, usqadd an unsigned one.
+func satMixed(signedResult bool) laneOp {
+	return func(c *cpu, s uint, d, x, _ uint64) uint64 {
+		return c.saturate(widen(d, s, signedResult).add(widen(x, s, !signedResult)), s, signedResult)
+	}
+}
+
+func sqneg(c *cpu, s uint, _, x, _ uint64) uint64 {
+	return c.saturate(big{}.sub(widen(x, s, true)), s, true)
+}
+
+func sqabs(c *cpu, s uint, _, x, _ uint64) uint64 {
+	if signedLane(x, s) < 0 {
+		return sqneg(c, s, 0, x, 0)
+	}
+	return x
+}
+
+// shiftLane shifts x by the signed low byte of y: left if it is positive.
+func shiftLane(signed, round, saturating bool) laneOp {
+	return func(c *cpu, s uint, _, x, y uint64) uint64 {
+		n := int(int8(y))
+		if n < 0 {
+			return shiftDown(x, s, uint(-n), signed, round)
+		}
+		if saturating {
+			return c.shiftUp(x, s, uint(n), signed, signed)
+		}
+		return x << n
+	}
+}
+
+// shiftDown is x >> n, n from 1 up, with the bit shifted out last added if round.
+func shiftDown(x uint64, s, n uint, signed, round bool) uint64 {
+	if signed {
+		v := signedLane(x, s)
+		out := uint64(v >> n)
+		if round {
+			out += uint64(v >> (n - 1) & 1)
+		}
+		return out
+	}
+	out := x >> n
+	if round {
+		out += x >> (n - 1) & 1
+	}
+	return out
+}
+
+// shiftUp is x << n, saturated to a lane that is signed or not.
+func (c *cpu) shiftUp(x uint64, s, n uint, signed, signedResult bool) uint64 {
+	a := widen(x, s, signed)
+	switch {
+	case x == 0:
+		return 0
+	case n >= 64: // far out of any lane, in the direction of its sign
+		a = big{a.hi | 1, 0}
+	default:
+		a = big{a.hi<<n | int64(a.lo>>(64-n)), a.lo << n}
+	}
+	return c.saturate(a, s, signedResult)
+}
