@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"gotap/arch"
+	"gotap/arch/ieee"
 )
 
 // The places of registers in arch.Regs, which are those of the kernel's struct pt_regs. R0 to R15 are 0 to 15.
@@ -44,6 +45,7 @@ type cpu struct {
 	it    uint32    // ITSTATE before the instruction, 0 outside of blocks
 	newIT bool      // the instruction has set ITSTATE itself
 	buf   [128]byte // what memory is read into and written from
+	fp    ieee.Env  // what floating-point arithmetic of the instruction obeys and raises
 }
 
 // cpus keeps machines for reuse: an instruction is called through its row, so the compiler could not keep a cpu on the stack, and a
@@ -56,11 +58,11 @@ func (in *inst) run(regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error {
 	c := cpus.Get().(*cpu)
 	c.load32(regs, in)
 	c.mem = mem
+	if in.row.vectors {
+		c.v = *v
+	}
 	var err error
 	if in.executes(c.cpsr) {
-		if in.row.vectors {
-			c.v = *v
-		}
 		err = in.row.exec(c, in.word)
 	}
 	if err == nil {

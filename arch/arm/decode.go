@@ -89,9 +89,9 @@ func foundVector(w uint32, in inst) (*inst, error) {
 	return &in, nil
 }
 
-// isCoprocessorVector reports bits 11 to 8 of a coprocessor instruction that belong to the vector unit: 10 and 11, and for half precision
-// and later extensions 8 and 9.
-func isCoprocessorVector(w uint32) bool { return w>>10&3 == 2 }
+// isCoprocessorVector reports bits 11 to 8 of a coprocessor instruction that belong to the vector unit: 10 and 11, for half precision
+// and later extensions 8 and 9, and 12 and 13 without a condition.
+func isCoprocessorVector(w uint32) bool { return w>>10&3 == 2 || w>>28 == 15 && w>>9&7 == 6 }
 
 // isVectorA32 reports the encodings that decodeVector answers for.
 func isVectorA32(w uint32) bool {

@@ -1,0 +1,176 @@
+package arm
+
+import "math/bits"
+
+// NEON's cryptography (Arm ARM DDI 0487, F6.1 AESD to SHA256SU1 and the shared functions they name).
+
+// crypto2 is an instruction of a quad and its destination, crypto3 one of two and the destination.
+func crypto2(op func(d, m [2]uint64) [2]uint64) exec {
+	return func(c *cpu, w uint32) error {
+		d := doubleD(w)
+		c.setQ(d, op(c.q(d), c.q(doubleM(w))))
+		return nil
+	}
+}
+
+func crypto3(op func(d, n, m [4]uint32) [4]uint32) exec {
+	return func(c *cpu, w uint32) error {
+		d := doubleD(w)
+		r := op(wordsOf(c.q(d)), wordsOf(c.q(doubleN(w))), wordsOf(c.q(doubleM(w))))
+		c.setQ(d, quadOf(r))
+		return nil
+	}
+}
+
+func wordsOf(q [2]uint64) [4]uint32 {
+	return [4]uint32{uint32(q[0]), uint32(q[0] >> 32), uint32(q[1]), uint32(q[1] >> 32)}
+}
+
+func quadOf(w [4]uint32) [2]uint64 {
+	return [2]uint64{uint64(w[0]) | uint64(w[1])<<32, uint64(w[2]) | uint64(w[3])<<32}
+}
+
+// sha1 is four rounds of SHA-1 with one of its three functions.
+func sha1(f func(x, y, z uint32) uint32) exec {
+	return crypto3(func(x, n, w [4]uint32) [4]uint32 {
+		y := n[0]
+		for _, word := range w {
+			y += bits.RotateLeft32(x[0], 5) + f(x[1], x[2], x[3]) + word
+			x[1] = bits.RotateLeft32(x[1], 30)
+			x, y = [4]uint32{y, x[0], x[1], x[2]}, x[3]
+		}
+		return x
+	})
+}
+
+func sha1Choose(x, y, z uint32) uint32   { return (y^z)&x ^ z }
+func sha1Parity(x, y, z uint32) uint32   { return x ^ y ^ z }
+func sha1Majority(x, y, z uint32) uint32 { return x&y | (x|y)&z }
+
+func sha1Schedule0(d, n, m [4]uint32) [4]uint32 {
+	return [4]uint32{d[2] ^ d[0] ^ m[0], d[3] ^ d[1] ^ m[1], n[0] ^ d[2] ^ m[2], n[1] ^ d[3] ^ m[3]}
+}
+
+func sha1Schedule1(dq, mq [2]uint64) [2]uint64 {
+	d, m := wordsOf(dq), wordsOf(mq)
+	t := [4]uint32{d[0] ^ m[1], d[1] ^ m[2], d[2] ^ m[3], d[3]}
+	for i := range d {
+		d[i] = bits.RotateLeft32(t[i], 1)
+	}
+	d[3] ^= bits.RotateLeft32(t[0], 2)
+	return quadOf(d)
+}
+
+// sha1Rotate is SHA1H.
+func sha1Rotate(_, m [2]uint64) [2]uint64 {
+	return [2]uint64{uint64(bits.RotateLeft32(uint32(m[0]), 30))}
+}
+
+func sha256Hash1(d, n, m [4]uint32) [4]uint32 {
+	x, _ := sha256Rounds(d, n, m)
+	return x
+}
+
+func sha256Hash2(d, n, m [4]uint32) [4]uint32 {
+	_, y := sha256Rounds(n, d, m)
+	return y
+}
+
+// sha256Rounds is four rounds of SHA-256 on the halves of its state.
+func sha256Rounds(x, y, w [4]uint32) (_, _ [4]uint32) {
+	for _, word := range w {
+		t := y[3] + sigma(y[0], 6, 11, 25) + sha1Choose(y[0], y[1], y[2]) + word
+		x3 := t + x[3]
+		y3 := t + sigma(x[0], 2, 13, 22) + sha1Majority(x[0], x[1], x[2])
+		x, y = [4]uint32{y3, x[0], x[1], x[2]}, [4]uint32{x3, y[0], y[1], y[2]}
+	}
+	return x, y
+}
+
+// sigma is the exclusive or of three rotations to the right.
+func sigma(x uint32, a, b, c int) uint32 {
+	return bits.RotateLeft32(x, -a) ^ bits.RotateLeft32(x, -b) ^ bits.RotateLeft32(x, -c)
+}
+
+// shiftedSigma has a shift for the third.
+func shiftedSigma(x uint32, a, b, c int) uint32 {
+	return bits.RotateLeft32(x, -a) ^ bits.RotateLeft32(x, -b) ^ x>>c
+}
+
+func sha256Schedule0(dq, mq [2]uint64) [2]uint64 {
+	d, m := wordsOf(dq), wordsOf(mq)
+	t := [4]uint32{d[1], d[2], d[3], m[0]}
+	for i := range d {
+		d[i] += shiftedSigma(t[i], 7, 18, 3)
+	}
+	return quadOf(d)
+}
+
+func sha256Schedule1(d, n, m [4]uint32) (r [4]uint32) {
+	t0 := [4]uint32{n[1], n[2], n[3], m[0]}
+	t1 := [2]uint32{m[2], m[3]}
+	for i := range r {
+		r[i] = shiftedSigma(t1[i&1], 17, 19, 10) + d[i] + t0[i]
+		t1[i&1] = r[i]
+	}
+	return r
+}
+
+// aesBox and aesUnbox are the substitution of AES and its inverse.
+var aesBox, aesUnbox = aesBoxes()
+
+// aesBoxes computes the boxes: the inverse in GF(2^8), then an affine map (FIPS 197, 5.1.1).
+func aesBoxes() (box, unbox [256]byte) {
+	for i := range 256 {
+		inverse := byte(0)
+		for j := range 256 {
+			if aesTimes(byte(i), byte(j)) == 1 {
+				inverse = byte(j)
+			}
+		}
+		v := byte(0x63)
+		for turn := range 5 {
+			v ^= bits.RotateLeft8(inverse, turn)
+		}
+		box[i], unbox[v] = v, byte(i)
+	}
+	return box, unbox
+}
+
+// aesTimes multiplies in GF(2^8).
+func aesTimes(a, b byte) (r byte) {
+	for ; b != 0; b >>= 1 {
+		r ^= a & -(b & 1)
+		a = a<<1 ^ 0x1b&-(a>>7)
+	}
+	return r
+}
+
+// aesRound exchanges the bytes of d^m for those of a box, and turns row r of the 4×4 bytes by r columns, times turn.
+func aesRound(d, m [2]uint64, box *[256]byte, turn uint) (r [2]uint64) {
+	e, x := elem{bits: 8}, [2]uint64{d[0] ^ m[0], d[1] ^ m[1]}
+	for i := uint(0); i < 16; i++ {
+		from := (i + i%4*turn*4) % 16
+		r = withElement(e, r, i, uint64(box[element(e, x, from)]))
+	}
+	return r
+}
+
+func aesEncrypt(d, m [2]uint64) [2]uint64 { return aesRound(d, m, &aesBox, 1) }
+func aesDecrypt(d, m [2]uint64) [2]uint64 { return aesRound(d, m, &aesUnbox, 3) }
+
+// aesColumns multiplies every column by a matrix, given by its first row.
+func aesColumns(m [2]uint64, by [4]byte) (r [2]uint64) {
+	e := elem{bits: 8}
+	for i := uint(0); i < 16; i++ {
+		v := byte(0)
+		for j := uint(0); j < 4; j++ {
+			v ^= aesTimes(byte(element(e, m, i&^3+(i+j)%4)), by[j])
+		}
+		r = withElement(e, r, i, uint64(v))
+	}
+	return r
+}
+
+func aesMix(_, m [2]uint64) [2]uint64   { return aesColumns(m, [4]byte{2, 3, 1, 1}) }
+func aesUnmix(_, m [2]uint64) [2]uint64 { return aesColumns(m, [4]byte{14, 11, 13, 9}) }

@@ -1,0 +1,237 @@
+package arm
+
+import "gotap/arch/ieee"
+
+// The extensions of NEON that are encoded as unconditional coprocessor instructions: complex arithmetic, dot products, matrix
+// products and widening multiplications (Arm ARM DDI 0487, F4.1.9 to F4.1.11).
+
+// dot multiplies the bytes of every word of Vn by those of Vm and adds the four products to the word of Vd.
+func dot(n, m elem) exec {
+	return func(c *cpu, w uint32) error {
+		for i := uint32(0); i <= flag(w, 6); i++ {
+			c.setD(doubleD(w)+i, dotWords(c.d(doubleD(w)+i), n, c.d(doubleN(w)+i), m, c.d(doubleM(w)+i)))
+		}
+		return nil
+	}
+}
+
+// dotBy is dot with one word of Dm (numbered by bit 5) for all.
+func dotBy(n, m elem) exec {
+	return func(c *cpu, w uint32) error {
+		word := replicate(elem{bits: 32}, c.d(field(w, 0, 4))>>(32*flag(w, 5)))
+		for i := uint32(0); i <= flag(w, 6); i++ {
+			c.setD(doubleD(w)+i, dotWords(c.d(doubleD(w)+i), n, c.d(doubleN(w)+i), m, word))
+		}
+		return nil
+	}
+}
+
+func dotWords(d uint64, n elem, a uint64, m elem, b uint64) uint64 {
+	low, high := uint32(d), uint32(d>>32)
+	for i := uint(0); i < 4; i++ {
+		low += uint32(widened(n, a, i) * widened(m, b, i))
+		high += uint32(widened(n, a, i+4) * widened(m, b, i+4))
+	}
+	return uint64(low) | uint64(high)<<32
+}
+
+// matrix multiplies the 2×8 bytes of Qn by those of Qm, transposed, and adds that to the 2×2 words of Qd.
+func matrix(n, m elem) exec {
+	return func(c *cpu, w uint32) error {
+		d, a, b := wordsOf(c.q(doubleD(w))), c.q(doubleN(w)), c.q(doubleM(w))
+		for i := range 4 {
+			for k := uint(0); k < 8; k++ {
+				d[i] += uint32(widened(n, a[i/2], k) * widened(m, b[i%2], k))
+			}
+		}
+		c.setQ(doubleD(w), quadOf(d))
+		return nil
+	}
+}
+
+var (
+	signedByte   = elem{bits: 8}
+	unsignedByte = elem{bits: 8, unsigned: true}
+)
+
+// execComplexAdd is VCADD: pairs of numbers are real and imaginary part; Vm is turned by 90 degrees, or 270 if bit 24 is set.
+func execComplexAdd(c *cpu, w uint32) error {
+	f, e := formatOf(flag(w, 20) == 0)
+	env := c.vectorFloat()
+	for i := uint32(0); i <= flag(w, 6); i++ {
+		n, m := c.d(doubleN(w)+i), c.d(doubleM(w)+i)
+		r := uint64(0)
+		for at := uint(0); at < 64; at += 2 * e.bits {
+			re, im := f.Neg(m>>(at+e.bits)&e.mask()), m>>at&e.mask()
+			if flag(w, 24) == 1 {
+				re, im = f.Neg(re), f.Neg(im)
+			}
+			r |= env.Add(f, n>>at&e.mask(), re) << at
+			r |= env.Add(f, n>>(at+e.bits)&e.mask(), im) << (at + e.bits)
+		}
+		c.setD(doubleD(w)+i, r)
+	}
+	c.endFloat()
+	return nil
+}
+
+// execComplexMul is VCMLA; the rotation is in bits 24:23.
+func execComplexMul(c *cpu, w uint32) error {
+	f, e := formatOf(flag(w, 20) == 0)
+	c.vectorFloat()
+	for i := uint32(0); i <= flag(w, 6); i++ {
+		c.complexMul(f, e, field(w, 23, 2), doubleD(w)+i, c.d(doubleN(w)+i), c.d(doubleM(w)+i))
+	}
+	c.endFloat()
+	return nil
+}
+
+// execComplexMulBy is VCMLA by an element, which is a pair: of singles all of Dm, of halves that which bit 5 numbers. The rotation is in bits
+// 21:20.
+func execComplexMulBy(c *cpu, w uint32) error {
+	f, e := formatOf(flag(w, 23) == 0)
+	m := c.d(doubleM(w))
+	if f == ieee.Half {
+		m = replicate(elem{bits: 32}, c.d(field(w, 0, 4))>>(32*flag(w, 5)))
+	}
+	c.vectorFloat()
+	for i := uint32(0); i <= flag(w, 6); i++ {
+		c.complexMul(f, e, field(w, 20, 2), doubleD(w)+i, c.d(doubleN(w)+i), m)
+	}
+	c.endFloat()
+	return nil
+}
+
+// complexMul adds half a complex product to the pairs of a double: the real or the imaginary parts of n times m, turned.
+func (c *cpu) complexMul(f ieee.Format, e elem, turn, d uint32, n, m uint64) {
+	acc, r := c.d(d), uint64(0)
+	for at := uint(0); at < 64; at += 2 * e.bits {
+		re, im := m>>at&e.mask(), m>>(at+e.bits)&e.mask()
+		part := n >> at & e.mask()
+		if turn&1 == 1 {
+			part = n >> (at + e.bits) & e.mask()
+			re, im = im, re
+		}
+		if turn == 1 || turn == 2 {
+			re = f.Neg(re)
+		}
+		if turn >= 2 {
+			im = f.Neg(im)
+		}
+		r |= c.fp.MulAdd(f, acc>>at&e.mask(), part, re) << at
+		r |= c.fp.MulAdd(f, acc>>(at+e.bits)&e.mask(), part, im) << (at + e.bits)
+	}
+	c.setD(d, r)
+}
+
+// execWidenMul is VFMAL and VFMSL: halves multiplied into singles. Without Q the operands are singles' worth of halves. Bit 23
+// subtracts.
+func execWidenMul(c *cpu, w uint32) error {
+	var n, m uint64
+	if flag(w, 6) == 0 {
+		n, m = c.s(singleN(w)), c.s(singleM(w))
+	} else {
+		n, m = c.d(doubleN(w)), c.d(doubleM(w))
+	}
+	return c.widenMul(w, flag(w, 23) == 1, n, m)
+}
+
+// execWidenMulBy is the same by an element, whose number takes bits of that of the register. Bit 20 subtracts.
+func execWidenMulBy(c *cpu, w uint32) error {
+	var n, m uint64
+	if flag(w, 6) == 0 {
+		n, m = c.s(singleN(w)), c.s(field(w, 0, 3)<<1|flag(w, 5))>>(16*flag(w, 3))
+	} else {
+		n, m = c.d(doubleN(w)), c.d(field(w, 0, 3))>>(16*(flag(w, 5)<<1|flag(w, 3)))
+	}
+	return c.widenMul(w, flag(w, 20) == 1, n, replicate(elem{bits: 16}, m))
+}
+
+// widenMul multiplies the low two or all four halves of n and m into the singles of Vd.
+func (c *cpu) widenMul(w uint32, subtract bool, n, m uint64) error {
+	half, word := elem{bits: 16}, elem{bits: 32}
+	env := c.vectorFloat()
+	d := c.dq(w, doubleD(w))
+	for i := uint(0); i < 2<<flag(w, 6); i++ {
+		a := element(half, [2]uint64{n}, i)
+		if subtract {
+			a = ieee.Half.Neg(a)
+		}
+		a, b := env.Widen(a), env.Widen(element(half, [2]uint64{m}, i))
+		d = withElement(word, d, i, env.MulAdd(ieee.Single, element(word, d, i), a, b))
+	}
+	c.setDQ(w, doubleD(w), d)
+	c.endFloat()
+	return nil
+}
+
+// The arithmetic on bfloat16, whose numbers are the upper halves of singles.
+
+// bfloatEnv is the environment of its dot products, which rounds to odd and keeps no flags (BFDotAdd).
+func (c *cpu) bfloatEnv() { c.fp = ieee.Env{Round: ieee.OddInf, FlushToZero: true, DefaultNaN: true} }
+
+// bfloatDot adds the products of two pairs, their sum first, to a single.
+func (c *cpu) bfloatDot(d, a, b uint64) uint64 {
+	const f = ieee.Single
+	low := c.fp.Mul(f, a<<16&0xffff0000, b<<16&0xffff0000)
+	high := c.fp.Mul(f, a&0xffff0000, b&0xffff0000)
+	return c.fp.Add(f, d, c.fp.Add(f, low, high))
+}
+
+// execBfloatDot is VDOT; execBfloatDotBy the same by a pair of Dm, numbered by bit 5.
+func execBfloatDot(c *cpu, w uint32) error {
+	return c.bfloatDots(w, c.dq(w, doubleM(w)))
+}
+
+func execBfloatDotBy(c *cpu, w uint32) error {
+	pair := replicate(elem{bits: 32}, c.d(field(w, 0, 4))>>(32*flag(w, 5)))
+	return c.bfloatDots(w, [2]uint64{pair, pair})
+}
+
+func (c *cpu) bfloatDots(w uint32, m [2]uint64) error {
+	e := elem{bits: 32}
+	d, n := c.dq(w, doubleD(w)), c.dq(w, doubleN(w))
+	c.bfloatEnv()
+	for i := uint(0); i < 2<<flag(w, 6); i++ {
+		d = withElement(e, d, i, c.bfloatDot(element(e, d, i), element(e, n, i), element(e, m, i)))
+	}
+	c.setDQ(w, doubleD(w), d)
+	return nil
+}
+
+// execBfloatMatrix is VMMLA: 2×4 by 4×2 numbers.
+func execBfloatMatrix(c *cpu, w uint32) error {
+	d, n, m := wordsOf(c.q(doubleD(w))), c.q(doubleN(w)), c.q(doubleM(w))
+	c.bfloatEnv()
+	for i := range 4 {
+		a, b := n[i/2], m[i%2]
+		v := c.bfloatDot(uint64(d[i]), a&0xffffffff, b&0xffffffff)
+		d[i] = uint32(c.bfloatDot(v, a>>32, b>>32))
+	}
+	c.setQ(doubleD(w), quadOf(d))
+	return nil
+}
+
+// execBfloatMulAdd is VFMAB and VFMAT (bit 6): the even or the odd numbers multiplied into singles.
+func execBfloatMulAdd(c *cpu, w uint32) error {
+	return c.bfloatMulAdd(w, c.q(doubleM(w)), 16*uint(flag(w, 6)))
+}
+
+func execBfloatMulAddBy(c *cpu, w uint32) error {
+	m := replicate(elem{bits: 16}, c.d(field(w, 0, 3))>>(16*(flag(w, 5)<<1|flag(w, 3))))
+	return c.bfloatMulAdd(w, [2]uint64{m, m}, 0)
+}
+
+func (c *cpu) bfloatMulAdd(w uint32, m [2]uint64, mAt uint) error {
+	e, nAt := elem{bits: 32}, 16*uint(flag(w, 6))
+	d, n := c.q(doubleD(w)), c.q(doubleN(w))
+	env := c.vectorFloat()
+	for i := uint(0); i < 4; i++ {
+		a := element(e, n, i) >> nAt << 16 & 0xffffffff
+		b := element(e, m, i) >> mAt << 16 & 0xffffffff
+		d = withElement(e, d, i, env.MulAdd(ieee.Single, element(e, d, i), a, b))
+	}
+	c.setQ(doubleD(w), d)
+	c.endFloat()
+	return nil
+}

@@ -1,0 +1,135 @@
+package arm
+
+import "math/bits"
+
+// NEON's shifts by an immediate (Arm ARM DDI 0487, F3.1.10 "two registers and shift amount"). L:imm6 gives the element, by its
+// highest one, and the count: to the left it is what is left of imm6, to the right what misses to twice the element.
+
+// shiftElem is the element of L:imm6, whose highest one is at bit 3 or above.
+func shiftElem(w uint32) elem {
+	if flag(w, 7) == 1 {
+		return elem{64, flag(w, 24) == 1}
+	}
+	top := bits.Len32(field(w, 16, 6)) - 1
+	return elem{1 << top, flag(w, 24) == 1}
+}
+
+// leftCount and rightCount are the counts of the two directions.
+func leftCount(w uint32, e elem) uint  { return uint(field(w, 16, 6)) & (e.bits - 1) }
+func rightCount(w uint32, e elem) uint { return e.bits - leftCount(w, e) }
+
+// shift is an instruction whose element depends on the destination's, on the operand's and on the count.
+type shift func(c *cpu, e elem, d, a uint64, by uint) uint64
+
+// shiftRight and shiftLeft run op over one or two doubles.
+func shiftRightBy(op shift) exec { return shiftWith(op, rightCount) }
+func shiftLeftBy(op shift) exec  { return shiftWith(op, leftCount) }
+
+func shiftWith(op shift, count func(uint32, elem) uint) exec {
+	return func(c *cpu, w uint32) error {
+		e := shiftElem(w)
+		d, m, by := doubleD(w), doubleM(w), count(w, e)
+		for i := uint32(0); i <= flag(w, 6); i++ {
+			c.setD(d+i, eachShift(c, e, op, c.d(d+i), c.d(m+i), by))
+		}
+		return nil
+	}
+}
+
+func eachShift(c *cpu, e elem, op shift, d, a uint64, by uint) (r uint64) {
+	for i := uint(0); i < 64; i += e.bits {
+		r |= op(c, e, d>>i&e.mask(), a>>i&e.mask(), by) & e.mask() << i
+	}
+	return r
+}
+
+func shiftPlain(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, false) }
+func shiftRound(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, true) }
+func shiftAcc(_ *cpu, e elem, d, a uint64, by uint) uint64   { return d + shiftedRight(e, a, by, false) }
+func shiftRoundAcc(_ *cpu, e elem, d, a uint64, by uint) uint64 {
+	return d + shiftedRight(e, a, by, true)
+}
+
+// shiftInsertRight and shiftInsertLeft keep what the shift does not reach.
+func shiftInsertRight(_ *cpu, e elem, d, a uint64, by uint) uint64 {
+	return a>>by | d&^(e.mask()>>by)
+}
+
+func shiftInsertLeft(_ *cpu, e elem, d, a uint64, by uint) uint64 {
+	return a<<by | d&^(e.mask()<<by)
+}
+
+func shiftUp(_ *cpu, _ elem, _, a uint64, by uint) uint64 { return a << by }
+
+func shiftUpQ(c *cpu, e elem, _, a uint64, by uint) uint64 {
+	r, over := shifted(e, a, int(by), false)
+	return c.clamped(e, r, over, e.negative(a))
+}
+
+// shiftUpQUnsigned is VQSHLU: signed operands, unsigned results.
+func shiftUpQUnsigned(c *cpu, e elem, _, a uint64, by uint) uint64 {
+	if e.signed(a) < 0 {
+		c.setQC()
+		return 0
+	}
+	return shiftUpQ(c, e, 0, a, by) // U is set in the encoding
+}
+
+// narrowShift moves the elements of a quad to the right and keeps what fits in half their width: by dropping bits, or
+// saturated into the kind of element that to makes of the wide one.
+func narrowShift(round bool, fit func(c *cpu, e elem, wide uint64) uint64) exec {
+	return func(c *cpu, w uint32) error {
+		e := shiftElem(w)
+		m, by := c.q(doubleM(w)), rightCount(w, e)
+		r := uint64(0)
+		for i := uint(0); i < 64/e.bits; i++ {
+			source := elem{2 * e.bits, e.unsigned}
+			v := fit(c, e, shiftedRight(source, element(source, m, i), by, round))
+			r |= v & e.mask() << (i * e.bits)
+		}
+		c.setD(doubleD(w), r)
+		return nil
+	}
+}
+
+func fitTruncated(_ *cpu, _ elem, v uint64) uint64 { return v }
+
+// fitSame saturates a number into an element of the same kind.
+func fitSame(c *cpu, e elem, v uint64) uint64 {
+	if e.unsigned {
+		return c.clamped(e, v, v > e.mask(), false)
+	}
+	return c.saturate(e, int64(v))
+}
+
+// fitUnsigned saturates a signed number into an unsigned element.
+func fitUnsigned(c *cpu, e elem, v uint64) uint64 { return c.saturate(elem{e.bits, true}, int64(v)) }
+
+// narrowShiftUnsigned is narrowShift for encodings whose U bit says that results are unsigned while operands are signed.
+func narrowShiftUnsigned(round bool) exec {
+	plain := narrowShift(round, fitUnsigned)
+	return func(c *cpu, w uint32) error { return plain(c, w&^(1<<24)) }
+}
+
+// execShiftLong is VSHLL and, with a count of 0, VMOVL.
+func execShiftLong(c *cpu, w uint32) error {
+	e := shiftElem(w)
+	c.shiftLong(w, e, leftCount(w, e))
+	return nil
+}
+
+// execShiftLongMax is VSHLL by the width of the element.
+func execShiftLongMax(c *cpu, w uint32) error {
+	e := elem{bits: 8 << field(w, 18, 2)}
+	c.shiftLong(w, e, e.bits)
+	return nil
+}
+
+func (c *cpu) shiftLong(w uint32, e elem, by uint) {
+	m := c.d(doubleM(w))
+	var r [2]uint64
+	for i := uint(0); i < 64/e.bits; i++ {
+		r = withElement(e.wide(), r, i, widened(e, m, i)<<by)
+	}
+	c.setQ(doubleD(w), r)
+}
