@@ -12,7 +12,21 @@ import (
 // in front, labels with a colon, comments after a semicolon, directives with a period. All errors are reported at once; the
 // program is nil when there are any. It is not verified yet.
 func Assemble(src *diag.Source) (*Program, diag.List) {
-	a := assembler{src: src, p: &Program{Name: src.Name}, labels: map[string]int{}}
+	all, diags := AssembleAll(src)
+	if len(all) > 1 {
+		diags.Errorf(diag.Span{Source: src}, "", "there are %d programs, and one is wanted", len(all))
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return all[0], diags
+}
+
+// AssembleAll makes programs of several listings one behind the other, as `gotap dis` prints those of a script: the directive
+// .program begins each. There is at least one program unless there are errors.
+func AssembleAll(src *diag.Source) ([]*Program, diag.List) {
+	a := assembler{src: src}
+	a.begin()
 	for rest, at := src.Text, 0; at < len(src.Text); {
 		line, tail, _ := strings.Cut(rest, "\n")
 		a.line(token{line, at})
@@ -23,7 +37,22 @@ func Assemble(src *diag.Source) (*Program, diag.List) {
 	if a.diags.HasErrors() {
 		return nil, a.diags
 	}
-	return a.p, a.diags
+	return append(a.done, a.p), a.diags
+}
+
+// begin begins a program.
+func (a *assembler) begin() {
+	a.p, a.labels, a.jumps, a.named = &Program{Name: a.src.Name}, map[string]int{}, nil, false
+}
+
+// program begins the program that a directive names, and ends the one before.
+func (a *assembler) program(name string) {
+	if a.named {
+		a.resolve()
+		a.done = append(a.done, a.p)
+		a.begin()
+	}
+	a.p.Name, a.named = name, true
 }
 
 // token is a piece of the source and where it begins.
@@ -57,7 +86,9 @@ func (t token) word() (first, rest token) {
 
 type assembler struct {
 	src    *diag.Source
+	done   []*Program // those before the one being read
 	p      *Program
+	named  bool // p has had its directive
 	diags  diag.List
 	labels map[string]int
 	jumps  []labelUse

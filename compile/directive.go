@@ -13,7 +13,7 @@ func (a *assembler) directive(t token) {
 	name, rest := t.word()
 	switch name.text {
 	case ".program":
-		a.p.Name = a.quoted(rest)
+		a.program(a.quoted(rest))
 	case ".text":
 		a.p.Texts = append(a.p.Texts, a.quoted(rest))
 	case ".reg":

@@ -1,10 +1,12 @@
 package runtime
 
 import (
+	"bytes"
 	"math"
 	"math/big"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -150,10 +152,14 @@ func randomInst(r *rand.Rand, n int, objects []uint64) Inst {
 		in.Op = OpPushD
 	}
 	switch {
-	case in.Op <= OpCall:
+	case in.Op <= OpSetX:
 		in.A = uint32(r.IntN(n + 1))
 	case in.Op >= OpPushGV && in.Op <= OpMapAdd && r.IntN(8) != 0:
 		in.V = objects[r.IntN(len(objects))]
+	case in.Op == OpTraceVars:
+		in.A, in.V = uint32(r.IntN(4)), objects[r.IntN(len(objects))]
+	case in.Op == OpPickBase || in.Op == OpPokeBase:
+		in.A = uint32(r.IntN(8) - 4)
 	case in.Op == OpPushR:
 		in.V &= 0xffff | 3<<16
 	}
@@ -175,19 +181,31 @@ func fuzzObjects(t testing.TB, b *bench) (offs []uint64) {
 	return offs
 }
 
-// runRandom runs one random program and checks what must hold of any.
+// runRandom runs one random program and checks what must hold of any: it ends within its fuel and its log, and changes the target
+// only when it may. That it touches nothing but its arena is Go's to check: the arena is a slice here, and has no pointers.
 func runRandom(t testing.TB, b *bench, offs []uint64, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	n := 1 + r.IntN(60)
 	c := &Code{Insts: make([]Inst, n), Fuel: 1 + r.Uint32N(3000), Texts: []string{"", "a", "hello"}, Stack: r.IntN(300) - 10,
-		Temps: r.IntN(300), LogMax: r.IntN(40000), Wrap: r.IntN(4) == 0, Unsafe: r.IntN(2) == 0, Bounded: r.IntN(2) == 0}
+		Temps: r.IntN(300), LogMax: r.IntN(40000), Wrap: r.IntN(4) == 0, Unsafe: r.IntN(2) == 0, Bounded: r.IntN(2) == 0,
+		Trace: r.Uint32N(3), Room: r.IntN(2000) - 10, Auto: r.IntN(3) == 0}
+	if r.IntN(2) == 0 {
+		c.Mask = MaskSet | r.Uint32N(1<<16)
+	}
 	for i := range c.Insts {
 		c.Insts[i] = randomInst(r, n, offs)
 	}
 	this := b.a.AllocThis(MaxThisBytes)
 	defer b.a.FreeThis(this, MaxThisBytes)
 	b.ctx.This = []uint64{0, this, math.MaxUint64 - 7, 4}[r.IntN(4)]
+	before := *b.thread
+	before.memory = slices.Clone(before.memory)
+	b.ctx.Dirty = false
 	out := b.run(c)
+	changed := b.ctx.Dirty || b.thread.ret != before.ret || out.Skip || out.Signal != 0 || !bytes.Equal(b.thread.memory, before.memory)
+	if changed && !c.Unsafe {
+		t.Fatalf("seed %d: the target was changed: %+v", seed, out)
+	}
 	if out.Trap >= NumTraps || out.Steps > c.Fuel || b.hit.Len() > MaxLog || b.hit.Len()%8 != 0 {
 		t.Fatalf("seed %d: %+v, log %d", seed, out, b.hit.Len())
 	}

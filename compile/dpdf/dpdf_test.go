@@ -1,6 +1,7 @@
 package dpdf
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -64,7 +65,28 @@ func load(t *testing.T, text string, o Options) *world {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
+	for _, p := range f.Probes {
+		checkListing(t, p.Program)
+	}
 	return &world{t, a, f}
+}
+
+// checkListing assembles the listing of a program again: every program of these tests must come out byte by byte.
+func checkListing(t *testing.T, p *compile.Program) {
+	t.Helper()
+	var listing strings.Builder
+	if err := compile.List(&listing, p, compile.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	again, diags := compile.Assemble(diag.NewSource("listing", listing.String()))
+	if err := diags.Err(); err != nil {
+		t.Fatalf("%v\n%s", err, listing.String())
+	}
+	want, err := p.MarshalBinary()
+	got, errAgain := again.MarshalBinary()
+	if err != nil || errAgain != nil || !bytes.Equal(got, want) {
+		t.Fatalf("assembled to something else, %v, %v:\n%s", err, errAgain, listing.String())
+	}
 }
 
 // hit runs a probe's program once, and gives what it logged, as text.

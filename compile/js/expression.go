@@ -136,7 +136,10 @@ func valueHint(o operand) string {
 	case *closure:
 		return "call it: functions cannot be kept in a program"
 	case builtin:
-		return "call it: " + usage(o.name)
+		if u := usage(o.name); u != "" {
+			return "call it: " + u
+		}
+		return "there are " + list(membersOf(o.name)) + ", to be called"
 	}
 	return "use one of its members"
 }
