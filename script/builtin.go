@@ -98,12 +98,8 @@ func init() {
 		}
 	}
 	for name, hint := range map[string]string{
-		"Math":       "integer arithmetic has min, max, abs, clz, popcount and the operators",
 		"JSON":       "exit({…}) with the fields, and use JSON in its callback",
 		"Date":       "c.time is monotonic nanoseconds; use Date in a callback",
-		"String":     "write a template: `${value}`",
-		"Number":     "values are 64-bit integers already",
-		"BigInt":     "values are 64-bit integers already",
 		"parseInt":   "exit({…}) with the text, and parse it in the callback",
 		"parseFloat": "exit({…}) with the text, and parse it in the callback",
 		"Array":      "use a map(), or separate variables",
@@ -115,7 +111,7 @@ func init() {
 		"require":    "require modules at top level",
 		"globalThis": "name the variable itself",
 	} {
-		hostOnly[name] = js.Binding{Kind: js.BindUnusable, Reason: "host JavaScript", Hint: hint}
+		hostOnly[name] = js.Binding{Kind: js.BindUnusable, Reason: "is host JavaScript", Hint: hint}
 	}
 }
 

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gotap/compile/js"
+	"gotap/script"
+)
+
+//go:embed topics/*.txt
+var topicTexts embed.FS
+
+// topics are the pages of `gotap help`, besides the commands.
+var topics = []struct{ name, about string }{
+	{"probes", "how places are named, and what probes can do"},
+	{"language", "what programs and callbacks are"},
+	{"builtins", "every name that a script finds"},
+	{"engines", "how a hit runs, and --engine"},
+	{"safety", "what is promised about targets"},
+}
+
+// addTopics adds the pages as commands that only have help.
+func addTopics(root *cobra.Command) {
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "{{rpad .CommandPath .CommandPathPadding}}", "gotap help {{rpad .Name 10}}"))
+	for _, t := range topics {
+		root.AddCommand(&cobra.Command{Use: t.name, Short: t.about, Long: topicText(t.name)})
+	}
+}
+
+func topicText(name string) string {
+	if name == "builtins" {
+		return builtinsText()
+	}
+	b, err := topicTexts.ReadFile("topics/" + name + ".txt")
+	if err != nil {
+		panic(err) // the texts are embedded under the names of the table
+	}
+	return strings.TrimSuffix(string(b), "\n")
+}
+
+// builtinsText lists the tables that the language is made of.
+func builtinsText() string {
+	var b strings.Builder
+	b.WriteString("IN PROGRAMS\n\n")
+	for _, f := range js.Builtins() {
+		doc := f.Doc
+		if f.Unsafe {
+			doc += " (--unsafe)"
+		}
+		fmt.Fprintf(&b, "  %-34s %s\n", f.Usage, doc)
+	}
+	b.WriteString("\nTHE CONTEXT OF A PROGRAM\n\n")
+	for _, m := range js.Members() {
+		fmt.Fprintf(&b, "  %-34s %s\n", "c."+m.Name, m.Doc)
+	}
+	b.WriteString("\nON THE HOST\n\n")
+	for _, f := range script.Builtins() {
+		fmt.Fprintf(&b, "  %-34s %s\n", f.Name, f.Doc)
+	}
+	b.WriteString("\nOPTIONS OF A PROBE\n\n")
+	for _, o := range script.ProbeOptions() {
+		fmt.Fprintf(&b, "  %-34s %s\n", o.Name, o.Doc)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
