@@ -17,6 +17,8 @@ const (
 	Endian                      // R: SETEND: data of the other byte order
 	Coprocessor                 // R: coprocessors other than the vector unit
 	Beyond                      // R: other instructions that are decoded and not emulated
+
+	hole // a gap in a table: Decode fails
 )
 
 // reasons are why Prepare refuses a class.

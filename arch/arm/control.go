@@ -4,10 +4,124 @@ import "gotap/arch"
 
 // control is what the instruction does to the flow of control.
 func (in *inst) control() arch.Control {
+	if in.row.flow != nil {
+		return in.row.flow(in.word)
+	}
 	return in.row.control
 }
 
 // target is where a direct branch goes, and 0 for all else.
 func (in *inst) target(addr uint64, how arch.Control) uint64 {
-	return 0
+	if how != arch.Jump && how != arch.CondJump && how != arch.Call {
+		return 0
+	}
+	offset, exchange := in.offset()
+	pc := uint32(addr) + 8
+	if in.thumb {
+		pc = uint32(addr) + 4
+		if exchange {
+			pc &^= 3
+		}
+	}
+	return uint64(pc + offset)
+}
+
+// offset is how far from r15 a direct branch goes, and whether it changes the instruction set.
+func (in *inst) offset() (offset uint32, exchange bool) {
+	w := in.word
+	switch {
+	case !in.thumb && w>>28 == 15:
+		return offsetA32(w) + field(w, 24, 1)*2, true
+	case !in.thumb:
+		return offsetA32(w), false
+	case in.size == 4 && bit(w, 12) == false && !bit(w, 14):
+		return offsetCondT32(w), false
+	case in.size == 4:
+		return offsetT32(w), !bit(w, 12)
+	case w>>12 == 11:
+		return offsetCBZ(w), false
+	case w>>12 == 13:
+		return signed(w<<1, 9), false
+	}
+	return signed(w<<1, 12), false
+}
+
+// The flow of instructions for which it depends on their operands.
+
+func jumpFlow(w uint32) arch.Control {
+	if w>>28 != 14 {
+		return arch.CondJump
+	}
+	return arch.Jump
+}
+
+// returnTo is a jump to the value of a register: lr is where a function returns to.
+func returnTo(m uint32) arch.Control {
+	if m == regLR {
+		return arch.Return
+	}
+	return arch.IndirJump
+}
+
+func exchangeFlow(w uint32) arch.Control   { return returnTo(w & 15) }
+func exchangeFlow16(w uint32) arch.Control { return returnTo(field(w, 3, 4)) }
+
+// dataFlow is that of data processing in A32: only the plain move from lr is a return.
+func dataFlow(w uint32) arch.Control {
+	op := operation4(w)
+	switch {
+	case field(w, 12, 4) != 15 || op >= opTST && op <= opCMN:
+		return arch.Plain
+	case op == opMOV && w&0x02000ff0 == 0:
+		return returnTo(w & 15)
+	}
+	return arch.IndirJump
+}
+
+func highFlow(w uint32) arch.Control {
+	switch {
+	case high4(w) != 15:
+		return arch.Plain
+	case field(w, 8, 2) == 2: // MOV
+		return returnTo(field(w, 3, 4))
+	}
+	return arch.IndirJump
+}
+
+// loadFlow and wordFlow are those of loads; a word popped into r15 is a return address.
+func loadFlow(w uint32) arch.Control {
+	switch {
+	case field(w, 12, 4) != 15:
+		return arch.Plain
+	case field(w, 16, 4) == regSP && writesBackA32(w):
+		return arch.Return
+	}
+	return arch.IndirJump
+}
+
+func wordFlow(k access) func(w uint32) arch.Control {
+	return func(w uint32) arch.Control {
+		switch {
+		case k != wordLoad || field(w, 12, 4) != 15:
+			return arch.Plain
+		case field(w, 16, 4) == regSP && w>>23&1 == 0 && bit(w, 11) && bit(w, 8):
+			return arch.Return
+		}
+		return arch.IndirJump
+	}
+}
+
+// blockFlow is that of LDM: with r15 in the list it restores what a function has saved.
+func blockFlow(w uint32) arch.Control {
+	if bit(w, 15) {
+		return arch.Return
+	}
+	return arch.Plain
+}
+
+func popFlow(w uint32) arch.Control {
+	if bit(w, 8) {
+		return arch.Return
+	}
+	return arch.Plain
 }

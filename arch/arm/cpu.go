@@ -44,6 +44,7 @@ type cpu struct {
 	mem   arch.Memory
 	it    uint32    // ITSTATE before the instruction, 0 outside of blocks
 	newIT bool      // the instruction has set ITSTATE itself
+	taken bool      // the instruction has branched
 	buf   [128]byte // what memory is read into and written from
 	fp    ieee.Env  // what floating-point arithmetic of the instruction obeys and raises
 }
@@ -64,6 +65,9 @@ func (in *inst) run(regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error {
 	var err error
 	if in.executes(c.cpsr) {
 		err = in.row.exec(c, in.word)
+		if err == nil && c.taken && c.inIT() && !c.lastInIT() {
+			err = errInITBlock
+		}
 	}
 	if err == nil {
 		c.commit(regs)
@@ -83,7 +87,7 @@ func (c *cpu) load32(regs *arch.Regs, in *inst) {
 	}
 	c.cpsr, c.pc = uint32(regs[regCPSR]), uint32(regs[regPC])
 	c.next = c.pc + in.size
-	c.thumb, c.newIT, c.it = in.thumb, false, 0
+	c.thumb, c.newIT, c.taken, c.it = in.thumb, false, false, 0
 	if in.thumb {
 		c.it = itState(c.cpsr)
 	}
@@ -174,6 +178,7 @@ func (c *cpu) set(n, v uint32) { c.r[n] = v }
 
 // branchTo goes on at addr in the same instruction set (BranchWritePC).
 func (c *cpu) branchTo(addr uint32) {
+	c.taken = true
 	if c.thumb {
 		c.next = addr &^ 1
 		return
@@ -183,6 +188,7 @@ func (c *cpu) branchTo(addr uint32) {
 
 // exchangeTo goes on at addr, in the instruction set of its bit 0 (BXWritePC).
 func (c *cpu) exchangeTo(addr uint32) error {
+	c.taken = true
 	switch {
 	case addr&1 == 1:
 		c.cpsr |= flagT

@@ -50,7 +50,7 @@ func (s *isa) decode(code []byte) (*inst, error) {
 
 // found completes an inst, if there is a row for it.
 func found(r *row, in inst) (*inst, error) {
-	if r == nil {
+	if r == nil || r.class == hole {
 		return nil, errUndefined
 	}
 	in.row = r

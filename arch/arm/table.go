@@ -13,7 +13,8 @@ type row struct {
 	exec        exec
 	class       Class
 	control     arch.Control
-	vectors     bool // reads or writes arch.Vectors: cpu.v is valid while exec runs, and is committed after it
+	flow        func(w uint32) arch.Control // in place of control where that depends on operands
+	vectors     bool                        // reads or writes arch.Vectors: cpu.v is valid while exec runs, and is committed after it
 
 	// unpredictable is why the architecture leaves the effect of this encoding open (Prepare refuses it), or nothing. Nil stands for
 	// an instruction without such encodings.
@@ -41,12 +42,13 @@ type line struct {
 type option struct {
 	class         Class
 	control       arch.Control
+	flow          func(w uint32) arch.Control
 	unpredictable func(w uint32) string
 }
 
 // rowOf reads a picture.
 func rowOf(l line) row {
-	r := row{name: l.name, exec: l.exec, class: l.opt.class, control: l.opt.control, unpredictable: l.opt.unpredictable}
+	r := row{name: l.name, exec: l.exec, class: l.opt.class, control: l.opt.control, flow: l.opt.flow, unpredictable: l.opt.unpredictable}
 	bit, run := 0, 0
 	var last byte
 	for i := len(l.picture) - 1; i >= 0; i-- {
