@@ -76,6 +76,8 @@ func itemParts(item *runtime.Item) (parts []string) {
 		switch {
 		case item.Format.Kind == runtime.ItemRange:
 			parts = append(parts, fmt.Sprintf("%d bytes", len(v.Text)))
+		case item.Format.Kind == runtime.ItemTrace:
+			parts = append(parts, "trace")
 		case v.Kind == runtime.ValueText:
 			parts = append(parts, strconv.Quote(v.Text)+cutmarkOf(v))
 		default:
@@ -87,11 +89,18 @@ func itemParts(item *runtime.Item) (parts []string) {
 
 // itemDump are the lines that show a range.
 func itemDump(item *runtime.Item) string {
-	if item.Format.Kind != runtime.ItemRange {
-		return ""
-	}
 	var b strings.Builder
 	for _, v := range item.Values {
+		switch item.Format.Kind {
+		case runtime.ItemTrace:
+			for row := range strings.Lines(v.Text + cutmarkOf(v)) {
+				b.WriteString("  " + row)
+			}
+			continue
+		case runtime.ItemRange:
+		default:
+			return ""
+		}
 		for row := range strings.Lines(hex.Dump([]byte(v.Text))) {
 			b.WriteString("  " + row)
 		}
