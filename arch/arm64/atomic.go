@@ -22,7 +22,7 @@ func buildAtomicRows() []row {
 		{mask: 0x3fe08000, value: 0x08808000, name: "stlr", exec: doOrderedStore},
 		{mask: 0x3fe08000, value: 0x08c00000, name: "ldlar", exec: doOrderedLoad},
 		{mask: 0x3fe08000, value: 0x08c08000, name: "ldar", exec: doOrderedLoad},
-		{mask: 0x3ffffc00, value: 0x38bfc000, name: "ldapr", exec: doOrderedLoad},
+		{mask: 0x3ffffc00, value: 0x38bfc000, name: "ldapr", exec: doLDAPR},
 
 		{mask: 0x3fa07c00, value: 0x08a07c00, name: "cas", exec: doCAS, class: Atomic},
 		{mask: 0xbfa07c00, value: 0x08207c00, name: "casp", exec: doCASP, class: Atomic, undefined: oddPair},
@@ -86,6 +86,18 @@ func doOrderedLoad(c *cpu, w uint32) error {
 		return err
 	}
 	v, err := c.load(addr, accessSize(w))
+	if err == nil {
+		c.set(rd(w), v)
+	}
+	return err
+}
+
+// doLDAPR takes any address: the processors that have it allow it to be unaligned, where a word does not leave its 16 bytes.
+func doLDAPR(c *cpu, w uint32) error {
+	if err := c.checkSP(rn(w)); err != nil {
+		return err
+	}
+	v, err := c.load(c.regSP(rn(w)), accessSize(w))
 	if err == nil {
 		c.set(rd(w), v)
 	}

@@ -1,7 +1,41 @@
 package arm64
 
 // otherRows is what is decoded so that functions can be read to their end, and never emulated.
-var otherRows = []row{}
+var otherRows = []row{
+	{mask: 0x1e000000, value: 0x04000000, name: "sve", exec: notEmulated, class: Scalable},
+	{mask: 0x9e000000, value: 0x80000000, name: "sme", exec: notEmulated, class: Scalable},
+
+	{mask: 0xffe0fc00, value: 0x9ac00000, name: "subp", exec: doSUBP},
+	{mask: 0xffe0fc00, value: 0xbac00000, name: "subps", exec: doSUBPS},
+	{mask: 0xffe0fc00, value: 0x9ac01400, name: "gmi", exec: doGMI},
+	{mask: 0xffe0fc00, value: 0x9ac01000, name: "irg", exec: notEmulated, class: MemoryTag},
+	{mask: 0xff200000, value: 0xd9200000, name: "ldg, stg and kin", exec: notEmulated, class: MemoryTag},
+
+	{mask: 0x3b200c00, value: 0x19000400, name: "cpy or set", exec: notEmulated, class: MemoryCopy},
+	{mask: 0xffbffc00, value: 0xf83f9000, name: "ld64b or st64b", exec: notEmulated, class: Beyond},
+	{mask: 0xffe0fc00, value: 0xf820b000, name: "st64bv", exec: notEmulated, class: Beyond},
+	{mask: 0xffe0fc00, value: 0xf820a000, name: "st64bv0", exec: notEmulated, class: Beyond},
+}
 
 // notEmulated is the exec of refused classes; refused keeps it from being called.
 func notEmulated(*cpu, uint32) error { return refusal("cannot emulate the instruction: not emulated") }
+
+// tagged56 is a pointer without its tag, as a signed number of 56 bits.
+func tagged56(p uint64) uint64 { return uint64(int64(p<<8) >> 8) }
+
+// doSUBP is the distance of two pointers, whatever their tags.
+func doSUBP(c *cpu, w uint32) error {
+	c.set(rd(w), tagged56(c.regSP(rn(w)))-tagged56(c.regSP(rm(w))))
+	return nil
+}
+
+func doSUBPS(c *cpu, w uint32) error {
+	c.set(rd(w), c.addFlags(w, tagged56(c.regSP(rn(w))), ^tagged56(c.regSP(rm(w))), 1))
+	return nil
+}
+
+// doGMI adds a pointer's tag to a set of tags.
+func doGMI(c *cpu, w uint32) error {
+	c.set(rd(w), c.reg(rm(w))|1<<(c.regSP(rn(w))>>56&15))
+	return nil
+}
