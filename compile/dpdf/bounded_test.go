@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
 )
@@ -176,5 +177,91 @@ func TestLogIsNotOverrun(t *testing.T) {
 	}
 	if _, lost := w.arena.Lost()["log full"]; lost && len(logged) > 0 {
 		t.Errorf("logged and lost: %q", logged)
+	}
+}
+
+// BenchmarkParse10000 reads, emits and verifies a file of 10,000 commands with loops and branches in it.
+func BenchmarkParse10000(b *testing.B) {
+	var text strings.Builder
+	for i := range 76 {
+		fmt.Fprintf(&text, "push d,10\nL%d: nop\n", i)
+		for j := range 16 {
+			fmt.Fprintf(&text, "push r,rdi\npush d,3\nmul\njz M%d_%d\ninc lv,1\nM%d_%d: nop\n", i, j, i, j)
+		}
+		fmt.Fprintf(&text, "loop L%d\n", i)
+	}
+	src := diag.NewSource("large.dpdf", file("jmpmax = 65535", text.String()+"exit"))
+	for b.Loop() {
+		f, diags := Parse(src, Options{Arena: noArena{}})
+		if diags.HasErrors() {
+			b.Fatal(diags)
+		}
+		b.ReportMetric(float64(len(f.Probes[0].Program.Code)), "commands")
+	}
+}
+
+// sharedArrays declares one array of each name, of the greatest size, so that a long run does not fill the arena.
+type sharedArrays struct {
+	a   *runtime.Arena
+	ids map[string]int
+}
+
+func (s sharedArrays) Declare(o runtime.Object) (id int, err error) {
+	id, known := s.ids[o.Name]
+	if !known {
+		o.Size = maxVars
+		id, err = s.a.Declare(o)
+		s.ids[o.Name] = id
+	}
+	return id, err
+}
+
+// openShared makes the arena for a run of the fuzzer.
+func openShared(t testing.TB) sharedArrays {
+	t.Helper()
+	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sharedArrays{a, map[string]int{}}
+}
+
+// FuzzRun runs whatever parses: it must end within its bound, without a trap that the verifier excludes, and log no more than
+// it was said to. In the tree it runs on every command's tests, and on the programs above.
+func FuzzRun(f *testing.F) {
+	for _, c := range commandCases {
+		f.Add(file("jmpmax = 10", c.commands+"\nexit"))
+	}
+	f.Add(file("autostacktrace = yes\njmpmax = 100", "sx H\npush d,0\npush d,4\ntrace lv\ncall R\nabort\nR: push d,8\npush mem,u8\nret\nH: log 3\nlog st\npush lp\npop lp\nexit"))
+	f.Add(file("stack = circular\njmpmax = 100", "sx H\nadd\nL: push d,8\npush mem,u8\nloop L\nH: log 5\njmp L"))
+	shared, runs := openShared(f), 0
+	f.Fuzz(func(t *testing.T, text string) {
+		if runs++; runs%1000 == 0 { // an arena remembers every program
+			shared.a.Close()
+			shared = openShared(t)
+		}
+		file, _ := Parse(diag.NewSource("fuzz.dpdf", text), Options{Open: openTest, Arena: shared, Unsafe: true})
+		if file == nil {
+			return
+		}
+		for _, p := range file.Probes {
+			checkRun(t, shared.a, p.Program, text)
+		}
+	})
+}
+
+// checkRun runs a program and compares what it does with its bound.
+func checkRun(t *testing.T, a *runtime.Arena, p *compile.Program, text string) {
+	t.Helper()
+	code, err := compile.Lower(p, compile.Env{Arena: a, Register: lookUp, WordSize: 8})
+	if err != nil {
+		return // another architecture's register
+	}
+	var hit runtime.Hit
+	hit.Reset()
+	out := runtime.NewMachine(a).Run(code, &runtime.Context{Thread: thread{}, Regs: []uint64{0, 0x1000, 5}, Word: 8}, &hit)
+	impossible := out.Trap == runtime.TrapOp || !p.Wrap && (out.Trap == runtime.TrapStack || out.Trap == runtime.TrapCalls)
+	if impossible || out.Steps > p.Bound.Fuel || p.Bound.Proved && uint64(out.Steps) > p.Bound.Steps || hit.Len() > p.Bound.LogBytes {
+		t.Errorf("%+v, %d bytes logged, bound %v\n%s", out, hit.Len(), p.Bound, text)
 	}
 }

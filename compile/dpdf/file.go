@@ -103,11 +103,20 @@ type parser struct {
 
 // body is the commands of one probe.
 type body struct {
-	probe Probe
-	keys  map[string]diag.Span
-	code  []statement
-	mask  uint32    // exceptions that go to handlers; 0: not given
-	span  diag.Span // where the probe begins
+	probe  Probe
+	keys   map[string]diag.Span
+	code   []statement
+	labels map[string]bool
+	mask   uint32    // exceptions that go to handlers; 0: not given
+	span   diag.Span // where the probe begins
+}
+
+// add appends a line of commands.
+func (b *body) add(s statement) {
+	b.code = append(b.code, s)
+	for _, t := range s.labels {
+		b.labels[t.text] = true
+	}
 }
 
 // setting is a line "key = value".
@@ -307,7 +316,7 @@ func (p *parser) probes() {
 // probe reads one probe: its settings, then its commands, up to the next offset.
 func (p *parser) probe() {
 	first, _ := asSetting(p.lines[0])
-	b := body{keys: map[string]diag.Span{first.key.text: first.key.span}, span: first.span()}
+	b := body{labels: map[string]bool{}, keys: map[string]diag.Span{first.key.text: first.key.span}, span: first.span()}
 	b.probe = Probe{Opcode: -1, Major: p.file.Major, Span: first.span(), Place: p.place(first)}
 	for p.lines = p.lines[1:]; len(p.lines) > 0; p.lines = p.lines[1:] {
 		s, ok := asSetting(p.lines[0])
@@ -316,7 +325,7 @@ func (p *parser) probe() {
 			p.bodies = append(p.bodies, b)
 			return
 		case !ok:
-			b.code = append(b.code, p.statement(p.lines[0]))
+			b.add(p.statement(p.lines[0]))
 		case len(b.code) > 0:
 			p.diags.Errorf(s.key.span, "", "%s stands after the commands of the probe", s.key.text)
 		case probeKeys[s.key.text] == nil:

@@ -231,16 +231,7 @@ func (e *emitter) find(t token) (compile.Label, bool) {
 }
 
 // has reports whether a body has a label.
-func (e *emitter) has(body int, name string) bool {
-	for _, s := range e.bodies[body].code {
-		for _, t := range s.labels {
-			if t.text == name {
-				return true
-			}
-		}
-	}
-	return false
-}
+func (e *emitter) has(body int, name string) bool { return e.bodies[body].labels[name] }
 
 // near is a hint at a label of the same body that looks like a name.
 func (e *emitter) near(name string) string {
