@@ -27,7 +27,7 @@ func statesPerRow() int {
 	if os.Getenv("GOTAP_LONG") != "" {
 		return 5000
 	}
-	return 60
+	return 85
 }
 
 // TestVectorDifferential has every row of the vector unit executed by the processor, from random states, in both instruction sets.
@@ -81,7 +81,13 @@ func vectorState(rng *rand.Rand, r *vectorRow, thumb bool) (s state, ok bool) {
 			s.regs[i] = uint64(rng.Uint32())
 		}
 	}
-	if r.exec != nil && w>>24 == 0xf4 && w>>23&1 == 0 && field(w, 4, 2) == 3 {
+	if rng.IntN(16) == 0 { // a transfer that may run over the end of memory
+		s.regs[field(w, 16, 4)%15] = uint64(arena + arenaSize - 4*rng.Uint32N(40))
+	}
+	if thumb && rng.IntN(2) == 0 {
+		s.regs[regCPSR] = uint64(withIT(uint32(s.regs[regCPSR]), rng.Uint32N(15)<<4|8))
+	}
+	if w>>24 == 0xf4 && w>>23&1 == 0 && field(w, 4, 2) == 3 {
 		// QEMU 7.2 asks for 16 bytes only where the encoding says 32 (Arm ARM DDI 0487, F6.1.166 "alignment").
 		s.regs[field(w, 16, 4)] &^= 31
 	}
@@ -95,6 +101,10 @@ func vectorState(rng *rand.Rand, r *vectorRow, thumb bool) (s state, ok bool) {
 	s.v.Control = uint64(rng.Uint32() & (fpscrWritten &^ (fpscrLen | fpscrStride)))
 	if rng.IntN(2) == 0 {
 		s.v.Control &^= fpscrFZ | fpscrDN | fpscrFZ16 | fpscrAHP | fpscrSticky
+	}
+	if r.name == "vjcvt" && s.v.Control&fpscrFZ != 0 {
+		// QEMU 7.2 calls the conversion of a flushed subnormal exact; FPToFixedJS (Arm ARM DDI 0487, shared pseudocode) does not.
+		return s, false
 	}
 	return s, true
 }

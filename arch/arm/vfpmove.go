@@ -172,12 +172,15 @@ func vfpRun(w uint32) (size, step uint32, doubles bool) {
 
 // vfpRunRule refuses empty and too long runs, and PC as a base that moves or that of Thumb.
 func vfpRunRule(w uint32, thumb bool) verdict {
-	size, _, doubles := vfpRun(w)
+	size, step, doubles := vfpRun(w)
 	last := singleD(w) + size/4
 	if doubles {
 		last = doubleD(w) + size/8
 	}
 	n15 := field(w, 16, 4) == 15 && (thumb || flag(w, 21) == 1)
+	if size != step { // of FLDMX and FSTMX, which are older than d16
+		last += 16
+	}
 	if size == 0 || size > 128 || last > 32 || n15 {
 		return unpredictable
 	}
