@@ -377,6 +377,9 @@ func randomState(r *rand.Rand, word uint32) state {
 		s.regs[rn(word)] = arenaBase + uint64(r.IntN(2))*arenaSize + uint64(r.IntN(32)) - 16 // at the edge of memory
 	}
 	s.regs[regSP] = arenaBase + arenaSize/2 + uint64(r.IntN(256))*16
+	if r.IntN(8) == 0 {
+		s.regs[regSP] += uint64(r.IntN(16))
+	}
 	s.regs[regPC] = codePC
 	s.regs[regPState] = uint64(r.IntN(16)) << 28
 	for n := range s.vec.V {
@@ -421,3 +424,6 @@ func (a *arena) ReadSystem(r Register) (uint64, error) {
 func (a *arena) WriteSystem(r Register, _ uint64) error { return &SystemError{r} }
 
 func (a *arena) MaintainCache(Operation, uint64) error { return nil }
+
+// ChecksStack is false: QEMU lets the stack pointer have any alignment.
+func (a *arena) ChecksStack() bool { return false }

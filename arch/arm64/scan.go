@@ -1,0 +1,236 @@
+package arm64
+
+import (
+	"fmt"
+
+	"gotap/arch"
+)
+
+// Reading whole functions: where their instructions start, and where they are left.
+
+// ScanError is a function that cannot be read to the end, or whose exits cannot all be told. It matches
+// arch.ErrUnsupported: the function has no return probe by return sites, but may have one by its return address.
+type ScanError struct {
+	Start  uint64 // of the function
+	Addr   uint64 // of the instruction
+	Reason string
+}
+
+func (e *ScanError) Error() string {
+	return fmt.Sprintf("cannot find all exits of the function at %#x: %s at %#x", e.Start, e.Reason, e.Addr)
+}
+
+// Is makes it match arch.ErrUnsupported.
+func (e *ScanError) Is(target error) bool { return target == arch.ErrUnsupported }
+
+// Boundaries is the starts of the instructions of code, which lies at start. It stops with an error at the first word that is no
+// instruction; what it found before is returned too. Code that ends within an instruction is such an error.
+func Boundaries(code []byte, start uint64) ([]uint64, error) {
+	var out []uint64
+	err := sweep(code, start, func(in arch.Insn) error {
+		out = append(out, in.Addr)
+		return nil
+	})
+	return out, err
+}
+
+// sweep decodes code from its start to its end.
+func sweep(code []byte, start uint64, visit func(arch.Insn) error) error {
+	for off := 0; off < len(code); off += 4 {
+		in, err := A64.Decode(code[off:], start+uint64(off))
+		if err != nil {
+			return fmt.Errorf("cannot decode the function at %#x: %w", start, err)
+		}
+		if err := visit(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Exits is the instructions that leave the function code, which lies at start: returns, and jumps to other functions. An indirect jump
+// that might be either a jump through a table of the function or a call of another is a *ScanError, as are words that do not
+// decode. What leaves a function without an instruction of its own, longjmp, exceptions, exit, is not found.
+func Exits(code []byte, start uint64) ([]arch.Exit, error) {
+	return ExitsWith(code, start, func(uint64) bool { return false })
+}
+
+// ExitsWith is Exits for a function in several pieces: own tells that an address outside of code belongs to the function all the same, as
+// its cold part does. Each piece is scanned by a call of its own.
+func ExitsWith(code []byte, start uint64, own func(addr uint64) bool) ([]arch.Exit, error) {
+	s := scanner{start: start, end: start + uint64(len(code)), own: own}
+	if err := sweep(code, start, s.visit); err != nil {
+		return nil, err
+	}
+	return s.exits, nil
+}
+
+// scanner collects exits. It remembers the last few instructions, from which the kind of an indirect jump is read.
+type scanner struct {
+	start, end uint64
+	own        func(uint64) bool
+	exits      []arch.Exit
+	recent     [lookBack]arch.Insn // a ring
+	seen       int
+	framed     bool // a frame was made further up
+}
+
+// lookBack is how many instructions a compiler may put between the parts of a jump through a table.
+const lookBack = 32
+
+// ago is the word of the instruction n before the one being visited; ok is false before the function, and too far back.
+func (s *scanner) ago(n int) (w uint32, how arch.Control, ok bool) {
+	if n > lookBack || n > s.seen {
+		return 0, 0, false
+	}
+	in := &s.recent[(s.seen-n)%lookBack]
+	return in.Op.(*inst).word, in.Control, true
+}
+
+func (s *scanner) visit(in arch.Insn) error {
+	err := s.exit(in)
+	s.framed = s.framed || makesFrame(in.Op.(*inst).word)
+	s.recent[s.seen%lookBack] = in
+	s.seen++
+	return err
+}
+
+// exit adds the instruction if it is one.
+func (s *scanner) exit(in arch.Insn) error {
+	switch in.Control {
+	case arch.Return:
+		s.add(in, false)
+	case arch.Jump, arch.CondJump:
+		if (in.Target < s.start || in.Target >= s.end) && !s.own(in.Target) {
+			s.add(in, true)
+		}
+	case arch.IndirJump:
+		switch s.indirect(rn(in.Op.(*inst).word)) {
+		case tailCall:
+			s.add(in, true)
+		case unclear:
+			return &ScanError{s.start, in.Addr, "an indirect jump"}
+		}
+	}
+	return nil
+}
+
+func (s *scanner) add(in arch.Insn, tail bool) {
+	s.exits = append(s.exits, arch.Exit{Insn: in, Tail: tail})
+}
+
+// jumpKind is what an indirect jump is.
+type jumpKind uint8
+
+const (
+	unclear jumpKind = iota
+	jumpTable
+	tailCall
+)
+
+// indirect tells jumps through tables from tail calls by where the register of the jump comes from:
+//
+//   - the sum of a base and a loaded offset is a table: gcc and clang have no other;
+//   - a word loaded with an index is a table when the index was compared with a bound, else it may be an array of functions;
+//   - a word loaded without an index, or taken from another register, is a pointer to a function, as is an argument;
+//     if the function has a frame, it has to be undone in front of the jump: threaded interpreters jump from within.
+func (s *scanner) indirect(reg uint32) jumpKind {
+	kind := s.origin(reg)
+	if kind == tailCall && s.framed && !s.unframed() {
+		return unclear
+	}
+	return kind
+}
+
+// origin follows the register of a jump back to what made it.
+func (s *scanner) origin(reg uint32) jumpKind {
+	for n := 1; ; n++ {
+		w, how, ok := s.ago(n)
+		switch {
+		case !ok && n <= lookBack:
+			return tailCall // an argument
+		case !ok:
+			return unclear
+		case (how == arch.Call || how == arch.IndirCall) && reg < 19:
+			return unclear // a result, or lost
+		case isVector(w) || rd(w) != reg:
+			continue
+		case isAddition(w):
+			return s.sum(n)
+		case isIndexedLoad(w):
+			return s.indexed()
+		case isPlainLoad(w), w&0x7fe0ffe0 == 0x2a0003e0, w&0x9f000000 == 0x90000000: // mov, adrp
+			return tailCall
+		}
+	}
+}
+
+// isAddition reports add of registers, extended or shifted.
+func isAddition(w uint32) bool { return w&0xff200000 == 0x8b000000 || w&0xffe00000 == 0x8b200000 }
+
+// isIndexedLoad reports loads with a register offset: of a doubleword, word, halfword or byte.
+func isIndexedLoad(w uint32) bool { return w&0x3f200c00 == 0x38200800 && field(w, 22, 2) != 0 }
+
+// isPlainLoad reports loads of a doubleword with an immediate offset, and literals.
+func isPlainLoad(w uint32) bool {
+	return w&0xffc00000 == 0xf9400000 || w&0xffe00000 == 0xf8400000 || w&0xff000000 == 0x58000000
+}
+
+// sum is the kind of a jump to a sum made n instructions ago. A table's has a loaded offset in front; an address within a structure has an
+// immediate addition, which is none of these.
+func (s *scanner) sum(n int) jumpKind {
+	for n++; ; n++ {
+		w, how, ok := s.ago(n)
+		switch {
+		case !ok, how == arch.Return, how == arch.IndirJump:
+			return unclear
+		case !isVector(w) && isIndexedLoad(w):
+			return jumpTable
+		}
+	}
+}
+
+// indexed is the kind of a jump to what was loaded with an index: a table if the index is bounded by an unsigned comparison.
+func (s *scanner) indexed() jumpKind {
+	above := false
+	for n := 1; ; n++ {
+		w, _, ok := s.ago(n)
+		switch {
+		case !ok:
+			return unclear
+		case w&0xff00001e == 0x54000008 || w&0xff00001e == 0x54000002: // b.hi, b.ls, b.cs, b.cc
+			above = true
+		case above && w&0x7f80001f == 0x7100001f: // cmp with an immediate
+			return jumpTable
+		}
+	}
+}
+
+// makesFrame reports what lowers the stack pointer: sub, and stores of pairs and registers with pre-index.
+func makesFrame(w uint32) bool {
+	sub := w&0xff8003ff == 0xd10003ff
+	pair := w&0xffc003e0 == 0xa98003e0
+	single := w&0xffe00fe0 == 0xf8000fe0
+	return sub || pair || single
+}
+
+// releases reports what raises it: add, mov, and loads of pairs and registers with post-index.
+func releases(w uint32) bool {
+	add := w&0xff80001f == 0x9100001f
+	pair := w&0xffc003e0 == 0xa8c003e0
+	single := w&0xffe00fe0 == 0xf84007e0
+	return add || pair || single
+}
+
+// unframed reports that the code that leads straight to the jump releases stack.
+func (s *scanner) unframed() bool {
+	for n := 1; ; n++ {
+		w, how, ok := s.ago(n)
+		if !ok || how != arch.Plain && how != arch.CondJump {
+			return false
+		}
+		if releases(w) {
+			return true
+		}
+	}
+}
