@@ -24,11 +24,14 @@
 // what its commands do. A loop without proof is not an error. The program is then charged for each step, and ended by its
 // fuel; so is one whose bound is above its fuel.
 //
+// Exceptions add ways that no command shows: see handler.go for what is known at a handler, and why the bound holds with it.
+//
 // Time and memory are proportional to the program: about 3 ms for each thousand commands.
 //
 // # Concurrency
 //
 // Nothing here has state between calls. A Builder belongs to one goroutine; a verified Program is immutable and may be shared.
 //
-// The commands are listed in commands.md, which a test keeps equal to the Table.
+// The commands are listed in commands.md, which a test keeps equal to the Table. Its second part has every command of DProbes,
+// with what became of it: done, and how it differs, or refused, and why.
 package compile

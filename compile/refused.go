@@ -17,17 +17,42 @@ var refusals = []struct{ name, why string }{
 	{"malloc", noHeap}, {"free", noHeap},
 	{"pushh", noHeap}, {"poph", noHeap},
 	{"seg2lin", "user programs have flat segments"},
-	{"push r,tr", kernelRegister}, {"push r,ldtr", kernelRegister}, {"push r,gdtr", kernelRegister},
-	{"push r,idtr", kernelRegister}, {"push r,cr0", kernelRegister}, {"push r,cr2", kernelRegister},
-	{"push r,cr3", kernelRegister}, {"push r,cr4", kernelRegister}, {"push r,msr", kernelRegister},
-	{"pop r,msr", kernelRegister}, {"push u,msr", kernelRegister},
 }
 
 // Reasons that several commands share.
 const (
 	kernelRegister = "it is a register of the kernel"
+	notSaved       = "it is not among the registers that a probe reads; scripts have floating arguments and results"
 	noHeap         = "programs have variables and a stack, and no heap"
 )
+
+// refusedRegisters are the operands of push r, pop r, push u and pop u that a probe in a user program cannot have. A name
+// stands for itself and for the same with a number behind it.
+var refusedRegisters = []struct{ name, why string }{
+	{"tr", kernelRegister}, {"ldtr", kernelRegister}, {"gdtr", kernelRegister}, {"idtr", kernelRegister},
+	{"cr", kernelRegister}, {"msr", kernelRegister},
+	{"dr", "it is the debugger's; a data watchpoint is a place of its own, watch:PLACE/LEN/rw"},
+	{"cpuid", "it tells of the machine, and nothing of the probed process"},
+	{"fr", notSaved}, {"fcw", notSaved}, {"fsw", notSaved}, {"ftw", notSaved}, {"fip", notSaved}, {"fcs", notSaved},
+	{"fdp", notSaved}, {"fds", notSaved}, {"xmm", notSaved}, {"mxcsr", notSaved},
+}
+
+// refusedRegister is why a command on a register is not to be had, or nothing.
+func refusedRegister(command string) string {
+	group, register, _ := strings.Cut(command, ",")
+	switch group {
+	case "push r", "pop r", "push u", "pop u":
+	default:
+		return ""
+	}
+	register = strings.TrimSpace(register)
+	for _, r := range refusedRegisters {
+		if rest, ok := strings.CutPrefix(register, r.name); ok && strings.Trim(rest, "0123456789") == "" {
+			return r.why
+		}
+	}
+	return ""
+}
 
 // Refused is why a command of DProbes is not to be had here, or nothing when there is no such command either.
 func Refused(command string) string {
@@ -37,7 +62,7 @@ func Refused(command string) string {
 			return r.why
 		}
 	}
-	return ""
+	return refusedRegister(command)
 }
 
 // Nearest is the name closest to a misspelt one, or nothing when none is close.

@@ -32,6 +32,12 @@
 // Handle's reading takes the object's, for no longer than it copies a cell. The order is: object's host mutex, evictor's
 // mutex, arena's mutex; no program takes the first or the last.
 //
+// # Exceptions
+//
+// A program may handle its own errors (exception.go), as DProbes' could. Its interpreter had holes: the limit on jumps could itself
+// be caught, a handler that set itself again ran for ever, calls were not charged. Here every instruction takes a step, fuel
+// is checked before each, and running out of it is no exception. So a program with handlers ends as surely as one without.
+//
 // # Reasons
 //
 // Why does Run check the stack and the fuel at every step, when programs are verified? Both checks together cost a fraction of a

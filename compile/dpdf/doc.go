@@ -12,8 +12,30 @@
 // Words have 64 bits. The operand stack has 32 of them and neither wraps nor keeps what an earlier hit left, unless the header
 // says "stack = circular". Every command takes what it uses from the stack: the conditional jumps too. sub is the next
 // word minus the top one, neg is the two's complement, and not the one's complement. jmpmax becomes fuel: as many steps as
-// that many jumps can lead to. An error ends the program, is counted, and discards the log of that hit. What cannot
-// be verified, and what only a kernel has, is refused with the reason.
+// that many jumps can lead to. An error that no handler takes ends the program and is counted; what it had logged stays.
+// What cannot be verified, and what only a kernel has, is refused with the reason. The whole list, command by command, is in
+// the second part of commands.md of package compile.
+//
+// # Exceptions
+//
+// "sx L" sets the handler of the frame that runs: of the program, or of the routine that was called last. An error goes to the
+// innermost frame that has one; those within are left. The handler serves once; while it runs its frame has none, unless it sets
+// one. It starts on the stack as it was when its frame was entered, with three words on top:
+//
+//	code                      p1                                     p2
+//	0x0001  bad address       the address
+//	0x0020  division by 0
+//	0x0040  operand           1 lv, 2 gv, 5 a position               its value
+//	0x1000  log overflow      bytes of the log                                only when ex_mask has it
+//	0x8000  by convention     rx takes any code and parameters; no mask stops it
+//
+// ex_mask chooses which errors go to handlers; it is 0x0fff when the probe does not say. An error that is not in it ends the
+// program. DProbes' other codes cannot happen: MAX_JMPS (fuel, which nothing catches), CALL_STACK_OVERFLOW, INVALID_OPCODE and
+// RPN_STACK_WRAP (refused before), SEG_FAULT and those of the heap (not there).
+//
+// The trace shows the frames with what they chose by trace lv, gv and pv. log st appends to it, and "autostacktrace = yes" lets
+// every exception do so; it is logged at the end as one item of at most ex_logmax bytes, beside logmax. Commands in it are numbered
+// as gotap dis shows them.
 //
 // # Commands
 //
@@ -35,6 +57,9 @@
 //	pbl pbr pzl pzr [,i]     ( v -- r )         without i: ( v i -- r ), i modulo 64
 //	xchg                     ( a b -- b a )
 //	dup,n                    ( v -- v … v )     n more; the form with n on the stack is refused
+//	push sbp, pop sbp, copy sbp [,i]            from the base up; -1 is below it; without i: as tsp
+//	save tsp, save sbp       ( -- p )           counted from the entry of the routine
+//	restore tsp, restore sbp ( p -- )           tsp: p is known before the hit
 //	ros,n                    ( v1 … vn -- )
 //	push tsp, pop tsp, copy tsp [,i]            without i: a constant pushed just before
 //	push r, pop r, push u, pop u,REG            r and u are the same; pop needs --unsafe
@@ -50,11 +75,17 @@
 //	inc lv, dec lv, inc gv, dec gv [,i]         atomic; without i: ( i -- )
 //	log str, log mrf         ( n p -- )
 //	log [N]                  ( wN … w1 -- )     without N: a constant pushed just before
-//	log lv, log gv,FIRST,N   ( -- )             both are numbers
+//	log lv, log gv[,FIRST,N] ( -- )             without them: two constants pushed just before
+//	push lp, push plp        ( -- p )           position in the log now, and before the last item
+//	pop lp                   ( p -- )           takes back what was logged from there on
+//	sx L, ux                 ( -- )             set and unset the handler
+//	rx                       ( p2 p1 code -- )  raises an exception
+//	push x                   ( -- p2 p1 code )  the last one
+//	log st, purge st         ( -- )             append the frames to the trace, empty it
+//	trace lv, gv, pv         ( first n -- )     what the trace shows of this frame
+//	push stp, pop stp        ( -- p ), ( p -- ) bytes of trace
 //	setmin, setmaj [,N]      ( -- )             without N: ( N -- )
 //
 // Refused: suspend and resume, alloc gv and free gv, callk, push task, seg2lin and registers of the kernel, push io and
-// pop io; exceptions (sx ux rx push x), the trace of the stack (log st, purge st, trace lv gv pv, push stp, pop stp), positions in
-// the log (push lp, push plp, pop lp), the base of the stack (push sbp, pop sbp, copy sbp, save and restore tsp and sbp), the heap
-// (malloc free pushh poph).
+// pop io; the heap (malloc free pushh poph), which lived for one hit: what it held is held by the stack and the variables.
 package dpdf

@@ -24,6 +24,49 @@ func TestEveryCommandIsKnown(t *testing.T) {
 	}
 }
 
+// TestReferenceIsTaken reads the table of DProbes' commands in the documentation of package compile: what it says is done parses.
+func TestReferenceIsTaken(t *testing.T) {
+	text, err := os.ReadFile("../commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "# Commands of DProbes")
+	done, refused := map[string]bool{}, 0
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		if len(cells) < 5 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		name, _, _ := strings.Cut(strings.Trim(cells[1], " `"), "[")
+		name = strings.TrimSuffix(strings.TrimSuffix(name, " L"), " N")
+		if before, _, operand := strings.Cut(name, ","); operand && commands[before] != nil && compile.Refused(name) == "" {
+			name = before
+		}
+		switch strings.TrimSpace(cells[2]) {
+		case "done":
+			done[name] = true
+			if commands[name] == nil {
+				t.Errorf("%q is said to be done", name)
+			}
+		case "refused":
+			refused++
+			if compile.Refused(name) == "" && name != "dup" {
+				t.Errorf("%q is said to be refused", name)
+			}
+		default:
+			t.Errorf("%q is neither done nor refused", name)
+		}
+	}
+	for name := range commands {
+		if !done[name] {
+			t.Errorf("%q is not in the table", name)
+		}
+	}
+	if refused < 20 {
+		t.Errorf("only %d commands are refused", refused)
+	}
+}
+
 func TestCommandsAreDocumentedAndTested(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {
