@@ -169,13 +169,30 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 		var name [16]byte
 		return copyText(p, string(name[:t.readComm(name[:])]))
 	case runtime.TextFunc:
-		s = t.run.pl.funcN
+		s, _ = t.codePlace()
 	case runtime.TextModule:
-		s = t.run.pl.modN
+		_, s = t.codePlace()
 	case runtime.TextProbe:
 		s = t.run.pl.probe.spec.Name
 	}
 	return copyText(p, s)
+}
+
+// codePlace names the function and the file of the code that was hit: of a probe those of its place; of a watchpoint those of the
+// instruction that met it, which for data is the one before the program counter.
+func (t *thread) codePlace() (function, file string) {
+	pl := t.run.pl
+	if !pl.data {
+		return pl.funcN, pl.modN
+	}
+	m := module.Find(t.proc.space.mods, *t.pc()-1)
+	if m == nil || m.Err != nil {
+		return "", ""
+	}
+	if fn, ok := m.File.FuncAt(m.Vaddr(*t.pc() - 1)); ok {
+		function = fn.Demangled()
+	}
+	return function, m.Path
 }
 
 // copyText copies what fits and returns how long the text is.

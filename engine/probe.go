@@ -41,6 +41,7 @@ type placement struct {
 	probe  *probe
 	target place.Target
 	code   Handlers
+	data   bool // a watchpoint on data: the code that meets it is anywhere
 	funcN  string
 	modN   string
 }

@@ -118,9 +118,6 @@ func (t *thread) signal(sig int) {
 			t.markRestart()
 		}
 	}
-	if !t.proc.silent && t.s.cfg.Notify != nil {
-		t.s.notify(Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.tid, Signal: sig})
-	}
 	t.resume(sig)
 }
 

@@ -78,6 +78,9 @@ func (t *thread) resume(sig int) {
 	if t.parked || t.ticket != 0 || t.gone {
 		return
 	}
+	if sig != 0 && !t.proc.silent && t.s.cfg.Notify != nil {
+		t.s.notify(Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.tid, Signal: sig})
+	}
 	if t.s.closing && !t.step.active {
 		t.letGo(sig)
 		return

@@ -47,7 +47,7 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 		if err != nil {
 			return err
 		}
-		pl := &placement{probe: pr, target: targets[i], code: code, funcN: targets[i].Symbol}
+		pl := &placement{probe: pr, target: targets[i], code: code, funcN: targets[i].Symbol, data: spec.Access != place.OnExecute}
 		if f := targets[i].File; f != nil {
 			pl.modN = f.Path
 		}

@@ -36,7 +36,8 @@ var aggregateKinds = map[string]runtime.ObjectKind{
 	"stats": runtime.KindStats, "hist": runtime.KindHist, "lhist": runtime.KindLhist, "map": runtime.KindMap,
 }
 
-// aggregateBuiltin is the builtin that makes a kind of aggregation: (name?, {keys, max, full}), lhist with its bounds first.
+// aggregateBuiltin is the builtin that makes a kind of aggregation: (name?, {keys, max, full}), lhist with its bounds before or after
+// its name.
 func aggregateBuiltin(name string) func(*Script, goja.FunctionCall) goja.Value {
 	return func(s *Script, call goja.FunctionCall) goja.Value {
 		if name == "min" || name == "max" {
@@ -52,13 +53,21 @@ func (s *Script) newAggregate(kind string, call goja.FunctionCall) goja.Value {
 	at := s.site()
 	o := runtime.Object{Kind: aggregateKinds[kind], Keys: -1}
 	args, n := call.Arguments, 0
-	if kind == "lhist" {
-		n = s.parseBounds(&o, at, args)
-	}
 	o.Name = at.call.Name
-	if n < len(args) && goja.IsString(args[n]) {
-		o.Name = args[n].String()
-		n++
+	name := func() bool {
+		if n < len(args) && goja.IsString(args[n]) {
+			o.Name = args[n].String()
+			n++
+			return true
+		}
+		return false
+	}
+	named := name()
+	if kind == "lhist" {
+		n = s.parseBounds(&o, at, args, n)
+	}
+	if !named {
+		name()
 	}
 	if n < len(args) && !goja.IsUndefined(args[n]) {
 		s.parseAggOptions(&o, at, n, args[n])
@@ -70,30 +79,31 @@ func (s *Script) newAggregate(kind string, call goja.FunctionCall) goja.Value {
 	return s.declareAggregate(o, at)
 }
 
-// parseBounds reads lo, hi and step; it gives the number of arguments used.
-func (s *Script) parseBounds(o *runtime.Object, at site, args []goja.Value) int {
+// parseBounds reads lo, hi and step, from an argument on; it gives the number of arguments used.
+func (s *Script) parseBounds(o *runtime.Object, at site, args []goja.Value, first int) int {
 	words := [3]int64{}
-	for i := range words {
+	for k := range words {
+		i := first + k
 		n, ok := int64(0), i < len(args)
 		if ok {
 			n, ok = toInt(args[i])
 		}
 		if !ok {
 			s.reject(at.argSpan(i), "lhist(lo, hi, step)", "lhist needs three integers first")
-			return min(len(args), 3)
+			return min(len(args), first+3)
 		}
-		words[i] = n
+		words[k] = n
 	}
 	o.Lo, o.Hi, o.Step = words[0], words[1], words[2]
 	switch {
 	case o.Step <= 0:
-		s.reject(at.argSpan(2), "", "the step must be positive")
+		s.reject(at.argSpan(first+2), "", "the step must be positive")
 	case o.Hi <= o.Lo:
-		s.reject(at.argSpan(1), "", "the upper bound %d is not above the lower one %d", o.Hi, o.Lo)
+		s.reject(at.argSpan(first+1), "", "the upper bound %d is not above the lower one %d", o.Hi, o.Lo)
 	case uint64(o.Hi-o.Lo)/uint64(o.Step) > maxLhistBuckets:
-		s.reject(at.argSpan(2), "", "more than %d buckets", maxLhistBuckets)
+		s.reject(at.argSpan(first+2), "", "more than %d buckets", maxLhistBuckets)
 	}
-	return 3
+	return first + 3
 }
 
 // maxLhistBuckets is as in bpftrace.

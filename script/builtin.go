@@ -58,7 +58,9 @@ func makeBuiltins() []Builtin {
 		{"avg", aggregation("", "number", "undefined"), "averages values", topLevel + "avg()", aggregateBuiltin("avg")},
 		{"stats", aggregation("", "Stats", "undefined"), "count, average and total", topLevel + "stats()", aggregateBuiltin("stats")},
 		{"hist", aggregation("", "Histogram", "undefined"), "a histogram by powers of two", topLevel + "hist()", aggregateBuiltin("hist")},
-		{"lhist", aggregation("lo: number, hi: number, step: number, ", "Histogram", "undefined"),
+		{"lhist", aggregation("lo: number, hi: number, step: number, ", "Histogram", "undefined") + "\n" +
+			"(name: string, lo: number, hi: number, step: number, options: KeyedOptions): KeyedAggregation<Histogram>\n" +
+			"(name: string, lo: number, hi: number, step: number, options?: AggregationOptions): Aggregation<Histogram | undefined>",
 			"a histogram of equal steps", topLevel + "lhist()", aggregateBuiltin("lhist")},
 		{"map", "(name?: string | AggregationOptions, options?: AggregationOptions): TraceMap", "keys with a value each", topLevel + "map()", aggregateBuiltin("map")},
 		{"perThread", "(init?: number): PerThread", "a variable each thread has its own of", topLevel + "perThread()", (*Script).jsPerThread},
