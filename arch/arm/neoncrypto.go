@@ -13,6 +13,7 @@ func crypto2(op func(d, m [2]uint64) [2]uint64) exec {
 	}
 }
 
+// crypto3 hands the operands on as words, of which the lowest comes first.
 func crypto3(op func(d, n, m [4]uint32) [4]uint32) exec {
 	return func(c *cpu, w uint32) error {
 		d := doubleD(w)
@@ -22,6 +23,7 @@ func crypto3(op func(d, n, m [4]uint32) [4]uint32) exec {
 	}
 }
 
+// wordsOf and quadOf are the words of a quad, and a quad of words.
 func wordsOf(q [2]uint64) [4]uint32 {
 	return [4]uint32{uint32(q[0]), uint32(q[0] >> 32), uint32(q[1]), uint32(q[1] >> 32)}
 }
@@ -43,14 +45,17 @@ func sha1(f func(x, y, z uint32) uint32) exec {
 	})
 }
 
+// sha1Choose, sha1Parity and sha1Majority are the functions of SHA-1 (FIPS 180-4, 4.1.1); SHA-256 has the first and the last as well.
 func sha1Choose(x, y, z uint32) uint32   { return (y^z)&x ^ z }
 func sha1Parity(x, y, z uint32) uint32   { return x ^ y ^ z }
 func sha1Majority(x, y, z uint32) uint32 { return x&y | (x|y)&z }
 
+// sha1Schedule0 and sha1Schedule1 are the halves of four steps of the message schedule: SHA1SU0 and SHA1SU1.
 func sha1Schedule0(d, n, m [4]uint32) [4]uint32 {
 	return [4]uint32{d[2] ^ d[0] ^ m[0], d[3] ^ d[1] ^ m[1], n[0] ^ d[2] ^ m[2], n[1] ^ d[3] ^ m[3]}
 }
 
+// The last word of sha1Schedule1 depends on the first one of the same call, hence the second rotation of that.
 func sha1Schedule1(dq, mq [2]uint64) [2]uint64 {
 	d, m := wordsOf(dq), wordsOf(mq)
 	t := [4]uint32{d[0] ^ m[1], d[1] ^ m[2], d[2] ^ m[3], d[3]}
@@ -66,11 +71,13 @@ func sha1Rotate(_, m [2]uint64) [2]uint64 {
 	return [2]uint64{uint64(bits.RotateLeft32(uint32(m[0]), 30))}
 }
 
+// sha256Hash1 is SHA256H, which gives the first half of the state; Vd holds that half.
 func sha256Hash1(d, n, m [4]uint32) [4]uint32 {
 	x, _ := sha256Rounds(d, n, m)
 	return x
 }
 
+// sha256Hash2 is SHA256H2, for the second half; Vd holds that one.
 func sha256Hash2(d, n, m [4]uint32) [4]uint32 {
 	_, y := sha256Rounds(n, d, m)
 	return y
@@ -97,6 +104,7 @@ func shiftedSigma(x uint32, a, b, c int) uint32 {
 	return bits.RotateLeft32(x, -a) ^ bits.RotateLeft32(x, -b) ^ x>>c
 }
 
+// sha256Schedule0 is SHA256SU0: the smaller of the two sigmas of the schedule, of the words that are 15 back.
 func sha256Schedule0(dq, mq [2]uint64) [2]uint64 {
 	d, m := wordsOf(dq), wordsOf(mq)
 	t := [4]uint32{d[1], d[2], d[3], m[0]}
@@ -106,6 +114,7 @@ func sha256Schedule0(dq, mq [2]uint64) [2]uint64 {
 	return quadOf(d)
 }
 
+// sha256Schedule1 is SHA256SU1. Its last two words depend on its first two.
 func sha256Schedule1(d, n, m [4]uint32) (r [4]uint32) {
 	t0 := [4]uint32{n[1], n[2], n[3], m[0]}
 	t1 := [2]uint32{m[2], m[3]}
@@ -156,6 +165,7 @@ func aesRound(d, m [2]uint64, box *[256]byte, turn uint) (r [2]uint64) {
 	return r
 }
 
+// aesEncrypt is AESE and aesDecrypt AESD; a turn by three columns undoes one by one.
 func aesEncrypt(d, m [2]uint64) [2]uint64 { return aesRound(d, m, &aesBox, 1) }
 func aesDecrypt(d, m [2]uint64) [2]uint64 { return aesRound(d, m, &aesUnbox, 3) }
 
@@ -172,5 +182,6 @@ func aesColumns(m [2]uint64, by [4]byte) (r [2]uint64) {
 	return r
 }
 
+// aesMix is AESMC and aesUnmix AESIMC, which do not look at what the destination held.
 func aesMix(_, m [2]uint64) [2]uint64   { return aesColumns(m, [4]byte{2, 3, 1, 1}) }
 func aesUnmix(_, m [2]uint64) [2]uint64 { return aesColumns(m, [4]byte{14, 11, 13, 9}) }

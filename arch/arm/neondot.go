@@ -26,6 +26,7 @@ func dotBy(n, m elem) exec {
 	}
 }
 
+// dotWords is one double of a dot product: bytes 0 to 3 belong to the low word. Sums wrap around.
 func dotWords(d uint64, n elem, a uint64, m elem, b uint64) uint64 {
 	low, high := uint32(d), uint32(d>>32)
 	for i := uint(0); i < 4; i++ {
@@ -183,11 +184,13 @@ func execBfloatDot(c *cpu, w uint32) error {
 	return c.bfloatDots(w, c.dq(w, doubleM(w)))
 }
 
+// execBfloatDotBy has one pair of numbers for all.
 func execBfloatDotBy(c *cpu, w uint32) error {
 	pair := replicate(elem{bits: 32}, c.d(field(w, 0, 4))>>(32*flag(w, 5)))
 	return c.bfloatDots(w, [2]uint64{pair, pair})
 }
 
+// bfloatDots adds to every single of Vd the dot product of two pairs.
 func (c *cpu) bfloatDots(w uint32, m [2]uint64) error {
 	e := elem{bits: 32}
 	d, n := c.dq(w, doubleD(w)), c.dq(w, doubleN(w))
@@ -217,11 +220,13 @@ func execBfloatMulAdd(c *cpu, w uint32) error {
 	return c.bfloatMulAdd(w, c.q(doubleM(w)), 16*uint(flag(w, 6)))
 }
 
+// execBfloatMulAddBy multiplies by one number of a double, whose index takes bits of that of the register.
 func execBfloatMulAddBy(c *cpu, w uint32) error {
 	m := replicate(elem{bits: 16}, c.d(field(w, 0, 3))>>(16*(flag(w, 5)<<1|flag(w, 3))))
 	return c.bfloatMulAdd(w, [2]uint64{m, m}, 0)
 }
 
+// bfloatMulAdd widens by shifting: a bfloat16 is the upper half of a single. mAt is 16 for the odd numbers of m.
 func (c *cpu) bfloatMulAdd(w uint32, m [2]uint64, mAt uint) error {
 	e, nAt := elem{bits: 32}, 16*uint(flag(w, 6))
 	d, n := c.q(doubleD(w)), c.q(doubleN(w))

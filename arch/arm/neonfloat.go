@@ -21,6 +21,7 @@ func miscFormat(w uint32) (ieee.Format, elem) { return formatOf(field(w, 18, 2) 
 // scalarFormat is the format that bits 21:20 name: 1 or 2.
 func scalarFormat(w uint32) (ieee.Format, elem) { return formatOf(field(w, 20, 2) == 1) }
 
+// formatOf is the format, and its element, of encodings that have one bit to choose.
 func formatOf(half bool) (ieee.Format, elem) {
 	if half {
 		return ieee.Half, elem{bits: 16}
@@ -109,24 +110,30 @@ func (c *cpu) eachMisc(w uint32, f ieee.Format, e elem, op float1) {
 	}
 }
 
+// floatMulAdd and floatMulSub are VMLA and VMLS, of VFP too: the product is rounded before the sum.
 func floatMulAdd(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.Add(f, d, e.Mul(f, a, b))
 }
 
+// In floatMulSub the product is negated and added, rather than subtracted: of a NaN, which has a sign as well, that gives another one.
 func floatMulSub(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.Add(f, d, f.Neg(e.Mul(f, a, b)))
 }
 
+// floatMul is VMUL, in the form that the multiplications by an element share.
 func floatMul(e *ieee.Env, f ieee.Format, _, a, b uint64) uint64 { return e.Mul(f, a, b) }
 
+// floatFused and floatFusedSub are VFMA and VFMS: one rounding, and the first factor negated.
 func floatFused(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 { return e.MulAdd(f, d, a, b) }
 
 func floatFusedSub(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.MulAdd(f, d, f.Neg(a), b)
 }
 
+// floatDiff is VABD.
 func floatDiff(e *ieee.Env, f ieee.Format, a, b uint64) uint64 { return f.Abs(e.Sub(f, a, b)) }
 
+// floatNeg and floatAbs are about the sign bit alone; they raise nothing and leave NaNs be.
 func floatNeg(_ *ieee.Env, f ieee.Format, a uint64) uint64 { return f.Neg(a) }
 func floatAbs(_ *ieee.Env, f ieee.Format, a uint64) uint64 { return f.Abs(a) }
 
@@ -135,19 +142,23 @@ func floatEqual(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	return truth(e.Compare(f, a, b, false) == ieee.Equal)
 }
 
+// floatGreater is VCGT, and with its operands exchanged VCLT.
 func floatGreater(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	return truth(e.Compare(f, a, b, true) == ieee.Greater)
 }
 
+// floatNotLess is VCGE, and with its operands exchanged VCLE. Unordered numbers are neither.
 func floatNotLess(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	r := e.Compare(f, a, b, true)
 	return truth(r == ieee.Greater || r == ieee.Equal)
 }
 
+// floatAbsGreater is VACGT.
 func floatAbsGreater(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	return floatGreater(e, f, f.Abs(a), f.Abs(b))
 }
 
+// floatAbsNotLess is VACGE.
 func floatAbsNotLess(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	return floatNotLess(e, f, f.Abs(a), f.Abs(b))
 }
@@ -157,6 +168,7 @@ func againstZero(op float2) exec {
 	return misc2float(func(e *ieee.Env, f ieee.Format, a uint64) uint64 { return op(e, f, a, 0) })
 }
 
+// reversedZero makes of "greater" and "not less" the tests for less and not greater.
 func reversedZero(op float2) exec {
 	return misc2float(func(e *ieee.Env, f ieee.Format, a uint64) uint64 { return op(e, f, 0, a) })
 }

@@ -24,6 +24,7 @@ var neonMultiples = [16]struct{ elements, repeats, step uint32 }{
 	0b1010: {1, 2, 1},
 }
 
+// neonMultiple is what a load or store of whole registers moves.
 func neonMultiple(w uint32) neonTransfer {
 	t := neonMultiples[field(w, 8, 4)]
 	align := 1
@@ -55,6 +56,7 @@ func neonMultipleRule(w uint32, _ bool) verdict {
 // size is the number of bytes of whole registers.
 func (t neonTransfer) size() uint32 { return 8 * t.elements * t.repeats }
 
+// execLoadMultiple is VLD1 to VLD4 of whole registers.
 func execLoadMultiple(c *cpu, w uint32) error {
 	t := neonMultiple(w)
 	mem, err := c.readVector(c.reg(field(w, 16, 4)), int(t.size()), t.align)
@@ -68,6 +70,7 @@ func execLoadMultiple(c *cpu, w uint32) error {
 	return nil
 }
 
+// execStoreMultiple is VST1 to VST4 of whole registers. The image is laid out in c.buf and written at once.
 func execStoreMultiple(c *cpu, w uint32) error {
 	t := neonMultiple(w)
 	t.walk(doubleD(w), func(reg uint32, i uint, at uint32) {
@@ -93,6 +96,7 @@ func (t neonTransfer) walk(first uint32, move func(reg uint32, i uint, at uint32
 	}
 }
 
+// getElement and putElement are an element in memory, little-endian.
 func getElement(e elem, p []byte) uint64 {
 	var b [8]byte
 	copy(b[:], p[:e.bits/8])
@@ -137,6 +141,7 @@ func singleAlign(size, elements, low uint32) (int, verdict) {
 	return whole, undefinedUnless(low == 1)
 }
 
+// neonSingleRule refuses registers past the last and PC as a base, after what singleAlign refuses.
 func neonSingleRule(w uint32, _ bool) verdict {
 	t, _, v := neonSingle(w)
 	if v == fine && (doubleD(w)+(t.elements-1)*t.step > 31 || field(w, 16, 4) == 15) {
@@ -145,6 +150,7 @@ func neonSingleRule(w uint32, _ bool) verdict {
 	return v
 }
 
+// execLoadSingle leaves the other elements of its registers alone.
 func execLoadSingle(c *cpu, w uint32) error {
 	t, index, _ := neonSingle(w)
 	bytes := uint32(t.e.bits / 8)
@@ -160,6 +166,7 @@ func execLoadSingle(c *cpu, w uint32) error {
 	return nil
 }
 
+// execStoreSingle is VST1 to VST4 of one element of every register.
 func execStoreSingle(c *cpu, w uint32) error {
 	t, index, _ := neonSingle(w)
 	bytes := uint32(t.e.bits / 8)
@@ -203,6 +210,7 @@ func neonEvery(w uint32) (t neonTransfer, v verdict) {
 	return t, undefinedUnless(size != 3)
 }
 
+// undefinedUnless is the verdict of rules that have one condition.
 func undefinedUnless(ok bool) verdict {
 	if ok {
 		return fine
@@ -210,6 +218,7 @@ func undefinedUnless(ok bool) verdict {
 	return undefined
 }
 
+// neonEveryRule refuses registers past the last and PC as a base, after what neonEvery refuses.
 func neonEveryRule(w uint32, _ bool) verdict {
 	t, v := neonEvery(w)
 	last := doubleD(w) + (t.elements-1)*t.step + t.repeats - 1
@@ -219,6 +228,7 @@ func neonEveryRule(w uint32, _ bool) verdict {
 	return v
 }
 
+// execLoadEvery reads one structure and fills a register, or with VLD1 perhaps two, with each of its elements.
 func execLoadEvery(c *cpu, w uint32) error {
 	t, _ := neonEvery(w)
 	bytes := uint32(t.e.bits / 8)

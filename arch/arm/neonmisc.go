@@ -9,6 +9,7 @@ import (
 // NEON's integer instructions of two registers (Arm ARM DDI 0487, F3.1.10 "two registers, miscellaneous"); the element is in bits
 // 19:18.
 
+// miscElem is that element. Its kind is in other places, where it matters.
 func miscElem(w uint32) elem { return elem{bits: 8 << field(w, 18, 2)} }
 
 // misc2 is an instruction whose result is a function of one element.
@@ -22,21 +23,26 @@ func misc2(op unaryOp) exec {
 	}
 }
 
+// laneLeadingSign is VCLS: how many bits below the sign are equal to it. The exclusive or has a one where two neighbours differ; the lowest
+// bit has no neighbour.
 func laneLeadingSign(_ *cpu, e elem, a uint64) uint64 {
 	x := uint64(e.signed(a))
 	return min(leading(e, x^x<<1), uint64(e.bits-1))
 }
 
+// laneLeadingZeros is VCLZ, laneOnes VCNT, laneNot VMVN and laneNegate VNEG.
 func laneLeadingZeros(_ *cpu, e elem, a uint64) uint64 { return leading(e, a) }
 func laneOnes(_ *cpu, _ elem, a uint64) uint64         { return uint64(bits.OnesCount64(a)) }
 func laneNot(_ *cpu, _ elem, a uint64) uint64          { return ^a }
 func laneNegate(_ *cpu, _ elem, a uint64) uint64       { return -a }
 
+// laneAbs is VABS, under which the smallest number stays what it is.
 func laneAbs(_ *cpu, e elem, a uint64) uint64 {
 	x := e.signed(a)
 	return uint64(max(x, -x))
 }
 
+// laneQAbs is VQABS and laneQNegate VQNEG, which give the largest number for the smallest.
 func laneQAbs(c *cpu, e elem, a uint64) uint64 {
 	x := e.signed(a)
 	return c.saturate(e, max(x, -x))
@@ -60,6 +66,7 @@ func reverseIn(group uint) exec {
 	}
 }
 
+// reversed moves each element to the mirrored place of its group, whose size is a power of two.
 func reversed(e elem, group uint, a uint64) (r uint64) {
 	for i := uint(0); i < 64; i += e.bits {
 		to := i&^(group-1) + (group - e.bits - i&(group-1))
@@ -84,6 +91,7 @@ func addPairsLong(acc bool) exec {
 	}
 }
 
+// pairsLong is one double of it.
 func pairsLong(e elem, base, m uint64) (r uint64) {
 	to := e.wide()
 	for i := uint(0); i < 64/to.bits; i++ {
@@ -119,6 +127,7 @@ func exchangeOp(op func(e elem, count uint, d, m [2]uint64) (newD, newM [2]uint6
 	}
 }
 
+// swapAll is VSWP.
 func swapAll(_ elem, _ uint, d, m [2]uint64) ([2]uint64, [2]uint64) { return m, d }
 
 // transpose exchanges the odd elements of d with the even ones of m.
@@ -153,6 +162,7 @@ func zip(e elem, count uint, d, m [2]uint64) (r, s [2]uint64) {
 	return r, s
 }
 
+// laneRecipEstimate and laneRootEstimate are VRECPE.U32 and VRSQRTE.U32, on fractions without a sign.
 func laneRecipEstimate(_ *cpu, _ elem, a uint64) uint64 {
 	return uint64(ieee.RecipEstimateFixed(uint32(a)))
 }

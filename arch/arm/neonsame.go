@@ -59,10 +59,12 @@ func joinPairs(c *cpu, e elem, op binaryOp, v [2]uint64) (r uint64) {
 	return r
 }
 
+// laneAdd, laneSub and laneMul are the same for both kinds of elements: the bits that would differ are cut off.
 func laneAdd(_ *cpu, _ elem, a, b uint64) uint64 { return a + b }
 func laneSub(_ *cpu, _ elem, a, b uint64) uint64 { return a - b }
 func laneMul(_ *cpu, _ elem, a, b uint64) uint64 { return a * b }
 
+// laneMulAdd and laneMulSub accumulate in the destination (VMLA, VMLS).
 func laneMulAdd(_ *cpu, _ elem, d, a, b uint64) uint64 { return d + a*b }
 func laneMulSub(_ *cpu, _ elem, d, a, b uint64) uint64 { return d - a*b }
 
@@ -73,6 +75,7 @@ func laneRoundHalfAdd(_ *cpu, e elem, a, b uint64) uint64 {
 	return uint64((e.value(a) + e.value(b) + 1) >> 1)
 }
 
+// laneQAdd is VQADD. Sums of up to 32 bits are exact in 64; those of 64 bits tell of their overflow by carry and signs.
 func laneQAdd(c *cpu, e elem, a, b uint64) uint64 {
 	if e.bits < 64 {
 		return c.saturate(e, e.value(a)+e.value(b))
@@ -85,6 +88,7 @@ func laneQAdd(c *cpu, e elem, a, b uint64) uint64 {
 	return c.clamped(e, sum, overflow, !e.unsigned && int64(a) < 0)
 }
 
+// laneQSub is VQSUB. An unsigned difference can only leave its range downwards.
 func laneQSub(c *cpu, e elem, a, b uint64) uint64 {
 	if e.bits < 64 {
 		return c.saturate(e, e.value(a)-e.value(b))
@@ -113,14 +117,17 @@ func truth(yes bool) uint64 {
 	return 0
 }
 
+// The comparisons, VCGT, VCGE, VCEQ and VTST. The first two look at signs, and have elements of at most 32 bits.
 func laneGreater(_ *cpu, e elem, a, b uint64) uint64 { return truth(e.value(a) > e.value(b)) }
 func laneNotLess(_ *cpu, e elem, a, b uint64) uint64 { return truth(e.value(a) >= e.value(b)) }
 func laneEqual(_ *cpu, _ elem, a, b uint64) uint64   { return truth(a == b) }
 func laneTest(_ *cpu, _ elem, a, b uint64) uint64    { return truth(a&b != 0) }
 
+// laneMax and laneMin are VMAX and VMIN, and by pairs VPMAX and VPMIN.
 func laneMax(_ *cpu, e elem, a, b uint64) uint64 { return uint64(max(e.value(a), e.value(b))) }
 func laneMin(_ *cpu, e elem, a, b uint64) uint64 { return uint64(min(e.value(a), e.value(b))) }
 
+// laneDiff is VABD, laneDiffAcc VABA: the distance of two numbers always fits an unsigned element.
 func laneDiff(_ *cpu, e elem, a, b uint64) uint64 {
 	x, y := e.value(a), e.value(b)
 	return uint64(max(x, y) - min(x, y))
@@ -137,6 +144,7 @@ func carryless(a, b uint64) (r uint64) {
 	return r
 }
 
+// lanePolyMul is VMUL.P8, the low half of the product.
 func lanePolyMul(_ *cpu, _ elem, a, b uint64) uint64 { return carryless(a, b) }
 
 // doubledHigh is the high half of 2ab plus round, before saturation. It only leaves an element if both are the
@@ -147,14 +155,17 @@ func doubledHigh(e elem, a, b uint64, addend, round int64) int64 {
 	return (addend<<(e.bits-1) + x*y + round<<(e.bits-2)) >> (e.bits - 1)
 }
 
+// laneQDMulHigh is VQDMULH, which is signed though its encodings have U for other things.
 func laneQDMulHigh(c *cpu, e elem, a, b uint64) uint64 {
 	return c.saturate(elem{bits: e.bits}, doubledHigh(e, a, b, 0, 0))
 }
 
+// laneQRDMulHigh is VQRDMULH.
 func laneQRDMulHigh(c *cpu, e elem, a, b uint64) uint64 {
 	return c.saturate(elem{bits: e.bits}, doubledHigh(e, a, b, 0, 1))
 }
 
+// laneQRDMulAddHigh is VQRDMLAH: it saturates once, after the sum.
 func laneQRDMulAddHigh(c *cpu, e elem, d, a, b uint64) uint64 {
 	return c.saturate(elem{bits: e.bits}, doubledHigh(e, a, b, e.signed(d), 1))
 }
@@ -173,11 +184,13 @@ func laneShift(_ *cpu, e elem, n, m uint64) uint64 {
 	return r
 }
 
+// laneRoundShift is VRSHL.
 func laneRoundShift(_ *cpu, e elem, n, m uint64) uint64 {
 	r, _ := shifted(e, m, int(int8(n)), true)
 	return r
 }
 
+// laneQShift is VQSHL by a register; laneQRoundShift VQRSHL, whose rounding matters to the right only, where nothing saturates.
 func laneQShift(c *cpu, e elem, n, m uint64) uint64 {
 	r, over := shifted(e, m, int(int8(n)), false)
 	return c.clamped(e, r, over, e.negative(m))
@@ -188,6 +201,7 @@ func laneQRoundShift(c *cpu, e elem, n, m uint64) uint64 {
 	return c.clamped(e, r, over, e.negative(m))
 }
 
+// negative reports a number below 0, which an unsigned element has none of.
 func (e elem) negative(a uint64) bool { return !e.unsigned && a>>(e.bits-1)&1 == 1 }
 
 // shifted is an element moved by a count of either sign, and whether a move to the left lost something.

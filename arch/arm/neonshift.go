@@ -25,6 +25,7 @@ type shift func(c *cpu, e elem, d, a uint64, by uint) uint64
 func shiftRightBy(op shift) exec { return shiftWith(op, rightCount) }
 func shiftLeftBy(op shift) exec  { return shiftWith(op, leftCount) }
 
+// shiftWith is a shift of one or two doubles by the count that the direction reads out of imm6.
 func shiftWith(op shift, count func(uint32, elem) uint) exec {
 	return func(c *cpu, w uint32) error {
 		e := shiftElem(w)
@@ -36,6 +37,7 @@ func shiftWith(op shift, count func(uint32, elem) uint) exec {
 	}
 }
 
+// eachShift applies op to the elements of a double and of its destination.
 func eachShift(c *cpu, e elem, op shift, d, a uint64, by uint) (r uint64) {
 	for i := uint(0); i < 64; i += e.bits {
 		r |= op(c, e, d>>i&e.mask(), a>>i&e.mask(), by) & e.mask() << i
@@ -43,6 +45,8 @@ func eachShift(c *cpu, e elem, op shift, d, a uint64, by uint) (r uint64) {
 	return r
 }
 
+// shiftPlain is VSHR, shiftRound VRSHR, shiftAcc VSRA and shiftRoundAcc VRSRA. By the width of the element nothing but the sign, or
+// the rounding, is left.
 func shiftPlain(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, false) }
 func shiftRound(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, true) }
 func shiftAcc(_ *cpu, e elem, d, a uint64, by uint) uint64   { return d + shiftedRight(e, a, by, false) }
@@ -55,12 +59,15 @@ func shiftInsertRight(_ *cpu, e elem, d, a uint64, by uint) uint64 {
 	return a>>by | d&^(e.mask()>>by)
 }
 
+// shiftInsertLeft is VSLI, shiftInsertRight before it VSRI; neither cares for signs.
 func shiftInsertLeft(_ *cpu, e elem, d, a uint64, by uint) uint64 {
 	return a<<by | d&^(e.mask()<<by)
 }
 
+// shiftUp is VSHL by an immediate.
 func shiftUp(_ *cpu, _ elem, _, a uint64, by uint) uint64 { return a << by }
 
+// shiftUpQ is VQSHL by an immediate.
 func shiftUpQ(c *cpu, e elem, _, a uint64, by uint) uint64 {
 	r, over := shifted(e, a, int(by), false)
 	return c.clamped(e, r, over, e.negative(a))
@@ -92,6 +99,7 @@ func narrowShift(round bool, fit func(c *cpu, e elem, wide uint64) uint64) exec 
 	}
 }
 
+// fitTruncated drops the upper half (VSHRN, VRSHRN, VMOVN).
 func fitTruncated(_ *cpu, _ elem, v uint64) uint64 { return v }
 
 // fitSame saturates a number into an element of the same kind.
@@ -125,6 +133,7 @@ func execShiftLongMax(c *cpu, w uint32) error {
 	return nil
 }
 
+// shiftLong extends the elements of a double to twice their width and shifts them up.
 func (c *cpu) shiftLong(w uint32, e elem, by uint) {
 	m := c.d(doubleM(w))
 	var r [2]uint64

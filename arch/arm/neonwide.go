@@ -57,6 +57,7 @@ func narrowHigh(op binaryOp, round uint64) exec {
 	}
 }
 
+// The operations of long instructions: operands are extended by then, so that the kind of element no longer matters.
 func longAdd(_ *cpu, _ elem, _, a, b uint64) uint64     { return a + b }
 func longSub(_ *cpu, _ elem, _, a, b uint64) uint64     { return a - b }
 func longMul(_ *cpu, _ elem, _, a, b uint64) uint64     { return a * b }
@@ -73,8 +74,10 @@ func longPoly(_ *cpu, e elem, _, a, b uint64) uint64 {
 	return carryless(a&e.half().mask(), b&e.half().mask())
 }
 
+// longQDMul is VQDMULL.
 func longQDMul(c *cpu, e elem, _, a, b uint64) uint64 { return c.doubled(e, a, b) }
 
+// longQDMulAdd is VQDMLAL, longQDMulSub VQDMLSL: the doubled product saturates, and then the sum does.
 func longQDMulAdd(c *cpu, e elem, d, a, b uint64) uint64 {
 	return laneQAdd(c, elem{bits: e.bits}, d, c.doubled(e, a, b)&e.mask())
 }

@@ -76,6 +76,7 @@ type vectorRow struct {
 	rules       []rule
 }
 
+// verdict is what the first rule says that has something against an encoding.
 func (r *vectorRow) verdict(w uint32, thumb bool) verdict {
 	for _, rule := range r.rules {
 		if v := rule(w, thumb); v != fine {
@@ -142,6 +143,7 @@ func (c *cpu) dq(w, n uint32) [2]uint64 {
 	return c.q(n)
 }
 
+// setDQ writes what dq read. Without Q the second double of v is dropped.
 func (c *cpu) setDQ(w, n uint32, v [2]uint64) {
 	c.setD(n, v[0])
 	if flag(w, 6) == 1 {
@@ -203,6 +205,7 @@ type elem struct {
 	unsigned bool
 }
 
+// mask is the bits of an element.
 func (e elem) mask() uint64 { return ^uint64(0) >> (64 - e.bits) }
 
 // wide is the element of twice the width.
@@ -219,6 +222,7 @@ func (e elem) value(a uint64) int64 {
 	return e.signed(a)
 }
 
+// signed is an element as a number with a sign, whatever its kind.
 func (e elem) signed(a uint64) int64 { return int64(a<<(64-e.bits)) >> (64 - e.bits) }
 
 // saturate clamps a number of fewer than 64 bits into an element and notes in QC if that changed it.
@@ -240,6 +244,7 @@ func (c *cpu) saturate(e elem, v int64) uint64 {
 	return uint64(v) & e.mask()
 }
 
+// setQC notes a saturation. Nothing but VMSR ever clears the flag.
 func (c *cpu) setQC() { c.v.Control |= fpscrQC }
 
 // extreme is the largest or the smallest number of an element.

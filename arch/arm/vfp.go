@@ -16,6 +16,7 @@ func (c *cpu) floatD(w uint32, f ieee.Format) uint64 { return c.float(f, singleD
 func (c *cpu) floatN(w uint32, f ieee.Format) uint64 { return c.float(f, singleN(w), doubleN(w)) }
 func (c *cpu) floatM(w uint32, f ieee.Format) uint64 { return c.float(f, singleM(w), doubleM(w)) }
 
+// float is an operand by either number of its register. The other half of a single that holds a half is of no interest.
 func (c *cpu) float(f ieee.Format, s, d uint32) uint64 {
 	switch f {
 	case ieee.Double:
@@ -26,6 +27,7 @@ func (c *cpu) float(f ieee.Format, s, d uint32) uint64 {
 	return c.s(s)
 }
 
+// setFloatD writes a result. One of half precision clears the rest of its single (v8.2: "S[d] = Zeros(16) : result").
 func (c *cpu) setFloatD(w uint32, f ieee.Format, v uint64) {
 	if f == ieee.Double {
 		c.setD(doubleD(w), v)
@@ -47,18 +49,22 @@ func vfp1(op float1) exec {
 	return vfpOf(func(c *cpu, w uint32, f ieee.Format) uint64 { return op(&c.fp, f, c.floatM(w, f)) })
 }
 
+// vfp2 is vfp1 for two operands, Vn and Vm.
 func vfp2(op float2) exec {
 	return vfpOf(func(c *cpu, w uint32, f ieee.Format) uint64 {
 		return op(&c.fp, f, c.floatN(w, f), c.floatM(w, f))
 	})
 }
 
+// vfp3 is vfp1 for the operands Vd, Vn and Vm: the multiplications that accumulate.
 func vfp3(op float3) exec {
 	return vfpOf(func(c *cpu, w uint32, f ieee.Format) uint64 {
 		return op(&c.fp, f, c.floatD(w, f), c.floatN(w, f), c.floatM(w, f))
 	})
 }
 
+// vfpOf is what all arithmetic shares: the refusal of short vectors, the modes before it and the exceptions after it. An operation
+// reads all its operands before the result is written, as the destination may be one of them.
 func vfpOf(op func(c *cpu, w uint32, f ieee.Format) uint64) exec {
 	return func(c *cpu, w uint32) error {
 		if err := c.shortVectors(); err != nil {
@@ -77,20 +83,25 @@ func negatedMulAdd(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.Add(f, f.Neg(d), f.Neg(e.Mul(f, a, b)))
 }
 
+// negatedMulSub is VNMLS: only what the destination held is negated.
 func negatedMulSub(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.Add(f, f.Neg(d), e.Mul(f, a, b))
 }
 
+// negatedMul is VNMUL. The sign of a NaN changes too, as for all negations of this file.
 func negatedMul(e *ieee.Env, f ieee.Format, a, b uint64) uint64 { return f.Neg(e.Mul(f, a, b)) }
 
+// negatedFused is VFNMA: addend and product negated, one rounding.
 func negatedFused(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.MulAdd(f, f.Neg(d), f.Neg(a), b)
 }
 
+// negatedFusedSub is VFNMS: the addend negated, one rounding.
 func negatedFusedSub(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.MulAdd(f, f.Neg(d), a, b)
 }
 
+// floatSame is VMOV between registers: no bit changes, not even of a signalling NaN.
 func floatSame(_ *ieee.Env, _ ieee.Format, a uint64) uint64 { return a }
 
 // execFloatImmediate is VMOV of an immediate.
@@ -175,6 +186,7 @@ func execCompare(c *cpu, w uint32) error {
 // execCompareZero compares with zero.
 func execCompareZero(c *cpu, w uint32) error { return c.compare(w, vfpFormat(w), 0) }
 
+// compare compares Vd with b. With bit 7 (VCMPE) quiet NaNs are invalid operands, too.
 func (c *cpu) compare(w uint32, f ieee.Format, b uint64) error {
 	c.scalarFloat()
 	r := c.fp.Compare(f, c.floatD(w, f), b, flag(w, 7) == 1)

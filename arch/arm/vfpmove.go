@@ -101,6 +101,7 @@ func execDupCore(c *cpu, w uint32) error {
 	return nil
 }
 
+// dupCoreRule refuses the width that would be none of the three, and a quad of an odd register.
 func dupCoreRule(w uint32, _ bool) verdict {
 	return undefinedUnless(flag(w, 22)&flag(w, 5) == 0 && (flag(w, 21) == 0 || !oddRegister(w, lowN)))
 }
@@ -137,6 +138,7 @@ func execLoad(c *cpu, w uint32) error {
 	return nil
 }
 
+// execStore is VSTR. A single takes the first four of the eight bytes that are laid out, a half the first two.
 func execStore(c *cpu, w uint32) error {
 	addr, size := c.vfpAddress(w)
 	v := c.s(singleD(w))
@@ -147,6 +149,7 @@ func execStore(c *cpu, w uint32) error {
 	return c.writeVector(addr, size, min(size, 4))
 }
 
+// vfpAddress is the address of VLDR and VSTR, and how many bytes they move.
 func (c *cpu) vfpAddress(w uint32) (addr uint32, size int) {
 	size = 1 << field(w, 8, 2)
 	base := c.reg(field(w, 16, 4))
@@ -216,6 +219,7 @@ func execLoadRun(c *cpu, w uint32) error {
 	return nil
 }
 
+// execStoreRun lays all registers out in c.buf first: the whole run is one write, so that a fault leaves memory as it was.
 func execStoreRun(c *cpu, w uint32) error {
 	size, step, doubles := vfpRun(w)
 	addr, moved := c.runAddress(w, step)
@@ -233,6 +237,7 @@ func execStoreRun(c *cpu, w uint32) error {
 	return nil
 }
 
+// moveBase gives the base register its new value, if bit 21 asks for it; after the transfer, as that may fault.
 func (c *cpu) moveBase(w, to uint32) {
 	if flag(w, 21) == 1 {
 		c.set(field(w, 16, 4), to)
@@ -253,6 +258,7 @@ func (c *cpu) readVector(addr uint32, size, align int) ([]byte, error) {
 	return c.read(addr, size)
 }
 
+// writeVector writes the first bytes of c.buf to an address that has to be aligned.
 func (c *cpu) writeVector(addr uint32, size, align int) error {
 	if err := aligned(addr, align, true); err != nil {
 		return err
