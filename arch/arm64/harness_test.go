@@ -329,14 +329,14 @@ func differential(t *testing.T, states []state) (refused int) {
 			continue
 		}
 		if diff := differs(s, &want, &got); diff != "" {
-			if bad++; bad <= 20 {
+			if bad++; bad <= 40 {
 				var code [4]byte
 				binary.LittleEndian.PutUint32(code[:], s.word)
 				t.Errorf("%#08x %s: %s", s.word, A64.Text(code[:], codePC), diff)
 			}
 		}
 	}
-	if bad > 20 {
+	if bad > 40 {
 		t.Errorf("%d of %d states differ", bad, len(states))
 	}
 	return refused
