@@ -19,10 +19,10 @@ func convertTable() (out []row) {
 	}
 	return append(out,
 		vrow("x 0 0 11110 xx 1 00 10x 000000 xxxxx xxxxx", "fcvtas, fcvtau", toInteger(ieee.NearestAway), noPtype),
-		vrow("x 0 0 11110 xx 1 00 01x 000000 xxxxx xxxxx", "scvtf, ucvtf", fromInteger, noPtype),
-		vrow("x 0 0 11110 xx 0 11 00x xxxxxx xxxxx xxxxx", "fcvtzs, fcvtzu (fixed point)", toFixed, noPtype, badScale),
-		vrow("x 0 0 11110 xx 0 00 01x xxxxxx xxxxx xxxxx", "scvtf, ucvtf (fixed point)", fromFixed, noPtype, badScale),
-		vrow("0 0 0 11110 01 1 11 110 000000 xxxxx xxxxx", "fjcvtzs", toJavaScript),
+		vrow("x 0 0 11110 xx 1 00 01x 000000 xxxxx xxxxx", "scvtf, ucvtf", withFP(fromInteger), noPtype),
+		vrow("x 0 0 11110 xx 0 11 00x xxxxxx xxxxx xxxxx", "fcvtzs, fcvtzu (fixed point)", withFP(toFixed), noPtype, badScale),
+		vrow("x 0 0 11110 xx 0 00 01x xxxxxx xxxxx xxxxx", "scvtf, ucvtf (fixed point)", withFP(fromFixed), noPtype, badScale),
+		vrow("0 0 0 11110 01 1 11 110 000000 xxxxx xxxxx", "fjcvtzs", withFP(toJavaScript)),
 		vrow("x 0 0 11110 xx 1 00 110 000000 xxxxx xxxxx", "fmov (to general)", moveOut, badMove),
 		vrow("x 0 0 11110 xx 1 00 111 000000 xxxxx xxxxx", "fmov (from general)", moveIn, badMove),
 		vrow("1 0 0 11110 10 1 01 110 000000 xxxxx xxxxx", "fmov (top half to general)", moveTopOut),
@@ -76,24 +76,18 @@ func scaleOf(w uint32) int { return 64 - int(field(w, 10, 6)) }
 func fromFixed(c *cpu, w uint32) error { return c.fixedToFP(w, scaleOf(w)) }
 
 func (c *cpu) fixedToFP(w uint32, fracBits int) error {
-	c.startFP()
 	c.setScalar(rd(w), c.fp.FromFixed(ptype(w), c.reg(rn(w)), fracBits, widthOf(w), isSigned(w)))
-	c.v.Status |= uint64(c.fp.Flags)
 	return nil
 }
 
 func toFixed(c *cpu, w uint32) error {
-	c.startFP()
 	c.set(rd(w), c.fp.ToFixed(ptype(w), c.scalar(rn(w)), scaleOf(w), widthOf(w), isSigned(w), ieee.Zero))
-	c.v.Status |= uint64(c.fp.Flags)
 	return nil
 }
 
 // toJavaScript sets Z for an exact conversion, and clears the other flags.
 func toJavaScript(c *cpu, w uint32) error {
-	c.startFP()
 	v, exact := c.fp.ToInt32JS(c.scalar(rn(w)))
-	c.v.Status |= uint64(c.fp.Flags)
 	c.set(rd(w), uint64(v))
 	flags := uint32(0)
 	if exact {
@@ -105,12 +99,12 @@ func toJavaScript(c *cpu, w uint32) error {
 
 // moveOut zero-extends.
 func moveOut(c *cpu, w uint32) error {
-	c.set(rd(w), same(nil, ptype(w), c.scalar(rn(w))))
+	c.set(rd(w), ptype(w).Trim(c.scalar(rn(w))))
 	return nil
 }
 
 func moveIn(c *cpu, w uint32) error {
-	c.setScalar(rd(w), same(nil, ptype(w), c.reg(rn(w))))
+	c.setScalar(rd(w), ptype(w).Trim(c.reg(rn(w))))
 	return nil
 }
 

@@ -1,17 +1,13 @@
 package arm64
 
-import (
-	"math/bits"
-
-	"gotap/arch/ieee"
-)
+import "gotap/arch/ieee"
 
 // Floating-point instructions of two vector registers, and their scalar forms (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD two-register
 // miscellaneous" and "(FP16)").
 
 var fpMiscRows = fpMiscTable()
 
-// fpMiscKind is shared between precisions. only tells the precision it is limited to: "s" single (and double by sz for rounding).
+// fpMiscKind is an opcode that the classes of half and of wider precision share, and the scalar ones if scalar is set; a is size<1>.
 type fpMiscKind struct {
 	u, a         int
 	opcode, name string
@@ -146,6 +142,3 @@ func lengthen(c *cpu, w uint32) error {
 	c.v.V[rd(w)] = out
 	return nil
 }
-
-// shiftRows (simdshift.go) convert between fixed and floating point; the size is that of the highest bit set in immh.
-func shiftSize(w uint32) uint { return uint(bits.Len32(w>>19&15)) - 1 }

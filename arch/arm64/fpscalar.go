@@ -40,7 +40,7 @@ func scalarTable() (out []row) {
 		opcode, name string
 		op           fpUnary
 	}{
-		{"000000", "fmov", same}, {"000001", "fabs", absolute}, {"000010", "fneg", negate}, {"000011", "fsqrt", (*ieee.Env).Sqrt},
+		{"000000", "fmov", trim}, {"000001", "fabs", absolute}, {"000010", "fneg", negate}, {"000011", "fsqrt", (*ieee.Env).Sqrt},
 		{"001000", "frintn", rounder(ieee.NearestEven)}, {"001001", "frintp", rounder(ieee.Up)},
 		{"001010", "frintm", rounder(ieee.Down)}, {"001011", "frintz", rounder(ieee.Zero)},
 		{"001100", "frinta", rounder(ieee.NearestAway)}, {"001110", "frintx", roundExact}, {"001111", "frinti", roundCurrent},
@@ -51,17 +51,17 @@ func scalarTable() (out []row) {
 		out = append(out, vrow("000 11110 0x 1 0100"+bitsText(opcode, 2)+" 10000 xxxxx xxxxx", k.name, scalar1(k.op)))
 	}
 	out = append(out,
-		vrow("000 11111 xx x xxxxx x xxxxx xxxxx xxxxx", "fmadd, fmsub, fnmadd, fnmsub", scalar3, noPtype),
+		vrow("000 11111 xx x xxxxx x xxxxx xxxxx xxxxx", "fmadd, fmsub, fnmadd, fnmsub", withFP(scalar3), noPtype),
 		compareRow("000 11110 xx 1 xxxxx 00 1000 xxxxx xx000", "fcmp, fcmpe"),
 		vrow("000 11110 xx 1 xxxxxxxx 100 00000 xxxxx", "fmov (immediate)", scalarImmediate, noPtype),
-		vrow("000 11110 xx 1 xxxxx xxxx 01 xxxxx xxxxx", "fccmp, fccmpe", conditionalCompare, noPtype),
+		vrow("000 11110 xx 1 xxxxx xxxx 01 xxxxx xxxxx", "fccmp, fccmpe", withFP(conditionalCompare), noPtype),
 		vrow("000 11110 xx 1 xxxxx xxxx 11 xxxxx xxxxx", "fcsel", conditionalSelect, noPtype))
 	return out
 }
 
 // compareRow is fcmp. The forms with zero should have zeros in the place of Rm.
 func compareRow(pattern, name string) row {
-	r := vrow(pattern, name, compare, noPtype)
+	r := vrow(pattern, name, withFP(compare), noPtype)
 	r.unpredictable = func(w uint32) bool { return w>>3&1 == 1 && rm(w) != 0 }
 	return r
 }
@@ -75,7 +75,7 @@ func bitsText(v, n int) string {
 	return out
 }
 
-func same(_ *ieee.Env, f ieee.Format, a uint64) uint64     { return f.Neg(f.Neg(a)) }
+func trim(_ *ieee.Env, f ieee.Format, a uint64) uint64     { return f.Trim(a) }
 func absolute(_ *ieee.Env, f ieee.Format, a uint64) uint64 { return f.Abs(a) }
 func negate(_ *ieee.Env, f ieee.Format, a uint64) uint64   { return f.Neg(a) }
 
@@ -119,7 +119,6 @@ func scalar2(op fpBinary) exec {
 
 // scalar3 is Ra ± Rn×Rm. o1 (bit 21) negates the sum; o0 (bit 15) differing from it negates the product. Both by negating operands.
 func scalar3(c *cpu, w uint32) error {
-	c.startFP()
 	f := ptype(w)
 	addend, a := c.scalar(ra(w)), c.scalar(rn(w))
 	if w>>21&1 == 1 {
@@ -129,22 +128,19 @@ func scalar3(c *cpu, w uint32) error {
 		a = f.Neg(a)
 	}
 	c.setScalar(rd(w), c.fp.MulAdd(f, addend, a, c.scalar(rm(w))))
-	c.v.Status |= uint64(c.fp.Flags)
 	return nil
 }
 
 // relationFlags are NZCV of a comparison, by ieee.Relation.
 var relationFlags = [4]uint32{ieee.Less: 8, ieee.Equal: 6, ieee.Greater: 2, ieee.Unordered: 3}
 
+// compareFlags compares Rn with a register or with zero.
 func (c *cpu) compareFlags(w, m uint32, withZero, signal bool) uint32 {
-	c.startFP()
 	b := uint64(0)
 	if !withZero {
 		b = c.scalar(m)
 	}
-	r := c.fp.Compare(ptype(w), c.scalar(rn(w)), b, signal)
-	c.v.Status |= uint64(c.fp.Flags)
-	return relationFlags[r]
+	return relationFlags[c.fp.Compare(ptype(w), c.scalar(rn(w)), b, signal)]
 }
 
 func compare(c *cpu, w uint32) error {
@@ -166,7 +162,7 @@ func conditionalSelect(c *cpu, w uint32) error {
 	if c.holds(field(w, 12, 4)) {
 		from = rn(w)
 	}
-	c.setScalar(rd(w), same(nil, ptype(w), c.scalar(from)))
+	c.setScalar(rd(w), ptype(w).Trim(c.scalar(from)))
 	return nil
 }
 

@@ -38,9 +38,9 @@ func extraTable() (out []row) {
 		vrow("0x1 01110 xx 0 xxxxx 1 11x0 1 xxxxx xxxxx", "fcadd", withFP(complexAdd), noComplex),
 		elementRow("0x1 01111", "01", "0xx1", "fcmla (half)", withFP(complexElement), func(w uint32) bool { return !q(w) && w>>11&1 == 1 }),
 		elementRow("0x1 01111", "10", "0xx1", "fcmla", withFP(complexElement), func(w uint32) bool { return !q(w) || w>>21&1 == 1 }),
-		vrow("0x1 01110 01 0 xxxxx 1 1111 1 xxxxx xxxxx", "bfdot", brainDotVector),
-		elementRow("0x0 01111", "01", "1111", "bfdot", brainDotElement),
-		vrow("011 01110 01 0 xxxxx 1 1101 1 xxxxx xxxxx", "bfmmla", brainMatrix),
+		vrow("0x1 01110 01 0 xxxxx 1 1111 1 xxxxx xxxxx", "bfdot", standardBrain(brainDotVector)),
+		elementRow("0x0 01111", "01", "1111", "bfdot", standardBrain(brainDotElement)),
+		vrow("011 01110 01 0 xxxxx 1 1101 1 xxxxx xxxxx", "bfmmla", standardBrain(brainMatrix)),
 		vrow("0x1 01110 11 0 xxxxx 1 1111 1 xxxxx xxxxx", "bfmlalb, bfmlalt", withFP(brainWidenVector)),
 		elementRow("0x0 01111", "11", "1111", "bfmlalb, bfmlalt", withFP(brainWidenElement)))
 }
@@ -167,6 +167,16 @@ func brainDot(sum, x, y uint64) uint64 {
 	const high = 0xffff0000
 	low := e.Mul(ieee.Single, x<<16&high, y<<16&high)
 	return e.Add(ieee.Single, sum, e.Add(ieee.Single, low, e.Mul(ieee.Single, x&high, y&high)))
+}
+
+// standardBrain makes an executor that refuses the extended arithmetic, in which products and sums are rounded in other places.
+func standardBrain(x exec) exec {
+	return func(c *cpu, w uint32) error {
+		if c.v.Control&fpcrEBF != 0 {
+			return errExtendedBrain
+		}
+		return x(c, w)
+	}
 }
 
 func brainDotVector(c *cpu, w uint32) error {

@@ -8,9 +8,9 @@ var longRows = longTable()
 
 func longTable() (out []row) {
 	for _, k := range []struct {
-		opcode       int
-		signed, uns_ string
-		x            exec
+		opcode           int
+		signed, unsigned string
+		x                exec
 	}{
 		{0, "saddl", "uaddl", long(add)}, {1, "saddw", "uaddw", wideLanes(add)}, {2, "ssubl", "usubl", long(sub)},
 		{3, "ssubw", "usubw", wideLanes(sub)}, {4, "addhn", "raddhn", highHalf(add)}, {5, "sabal", "uabal", long(accumulate(longDifference))},
@@ -18,7 +18,7 @@ func longTable() (out []row) {
 		{10, "smlsl", "umlsl", long(mls)}, {12, "smull", "umull", long(mul)},
 	} {
 		tail := " 01110 xx 1 xxxxx " + bitsText(k.opcode, 4) + " 00 xxxxx xxxxx"
-		out = append(out, vrow("0x0"+tail, k.signed, k.x, size3), vrow("0x1"+tail, k.uns_, k.x, size3))
+		out = append(out, vrow("0x0"+tail, k.signed, k.x, size3), vrow("0x1"+tail, k.unsigned, k.x, size3))
 	}
 	for _, k := range []sameKind{
 		{0, "1001", "sqdmlal", sqdmlal, "", ""}, {0, "1011", "sqdmlsl", sqdmlsl, "", ""}, {0, "1101", "sqdmull", sqdmull, "", ""},
@@ -39,7 +39,7 @@ func longLanes(w uint32, s uint) uint {
 	return 8 >> s
 }
 
-// operands are the registers of a widening instruction: the scalar form takes lane 0.
+// half is the part of a register that a widening instruction takes: lane 0 in the scalar form.
 func (c *cpu) half(n, w uint32) vec {
 	if scalarForm(w) {
 		return c.v.V[n]

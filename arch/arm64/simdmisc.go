@@ -212,7 +212,7 @@ func across(op laneOp, size func(uint32) uint) exec {
 	}
 }
 
-// halve folds the lanes of Rn by combining neighbours until one is left, in the order of the architecture's Reduce: lower half first.
+// halve folds the lanes of Rn by combining neighbours until one is left, which matters for which NaN comes through.
 func halve(op laneOp, size func(uint32) uint) exec {
 	return func(c *cpu, w uint32) error {
 		s, x := size(w), c.v.V[rn(w)]

@@ -1,6 +1,10 @@
 package arm64
 
-import "gotap/arch/ieee"
+import (
+	"math/bits"
+
+	"gotap/arch/ieee"
+)
 
 // Shifts by an immediate, and conversions with a number of fraction bits (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD shift by immediate").
 // The highest bit set in immh is the size of a lane; shift counts are encoded as a distance from twice or once the lane's bits.
@@ -28,6 +32,10 @@ func shiftTable() (out []row) {
 			shiftRow("0x"+bitText(k.u)+" 011110", k.opcode, k.name, x, func(w uint32) bool { return shiftSize(w) == 3 && !q(w) }),
 			shiftRow("01"+bitText(k.u)+" 111110", k.opcode, k.name+" (scalar)", x, notShiftSizes(k.scalar)))
 	}
+	return append(append(out, narrowShiftTable()...), fixedTable()...)
+}
+
+func narrowShiftTable() (out []row) {
 	for _, k := range []struct {
 		u            int
 		opcode, name string
@@ -45,6 +53,11 @@ func shiftTable() (out []row) {
 			out = append(out, shiftRow("01"+bitText(k.u)+" 111110", k.opcode, k.name+" (scalar)", x, shiftSize3))
 		}
 	}
+	return out
+}
+
+// fixedTable is the conversions, and the shifts into wider lanes.
+func fixedTable() (out []row) {
 	for i, name := range []string{"s", "u"} {
 		signed := i == 0
 		bad := func(w uint32) bool { return shiftSize(w) == 0 || shiftSize(w) == 3 && !q(w) && !scalarForm(w) }
@@ -58,6 +71,9 @@ func shiftTable() (out []row) {
 	}
 	return out
 }
+
+// shiftSize is log2 of the bytes of a lane; of the narrow one where sizes differ.
+func shiftSize(w uint32) uint { return uint(bits.Len32(w>>19&15)) - 1 }
 
 func shiftRow(head, opcode, name string, x exec, undefined func(uint32) bool) row {
 	return vrow(head+" xxxx xxx "+opcode+" 1 xxxxx xxxxx", name, x, noImmh, undefined)

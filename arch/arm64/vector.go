@@ -182,6 +182,9 @@ func (c *cpu) setVector(w uint32, v vec) {
 
 // The bits of FPCR and FPSR that are known here.
 const (
+	fpcrNewer = 7       // FIZ, AH and NEP, which change the rules
+	fpcrTraps = 0x9f00  // the enable bits of the exceptions, 8 above their flags
+	fpcrEBF   = 1 << 13 // another arithmetic of BFloat16
 	fpcrFZ16  = 1 << 19
 	fpcrFZ    = 1 << 24
 	fpcrDN    = 1 << 25
@@ -193,9 +196,18 @@ const (
 // saturated records that an integer operation saturated.
 func (c *cpu) saturated() { c.v.Status |= fpsrQC }
 
+const (
+	errNewerFP       = refusal("cannot emulate floating point with FPCR.FIZ, AH or NEP set")
+	errTrappedFP     = refusal("cannot emulate a trapped floating-point exception")
+	errExtendedBrain = refusal("cannot emulate BFloat16 dot products with FPCR.EBF set")
+)
+
 // startFP sets the modes of c.fp from FPCR.
-func (c *cpu) startFP() {
+func (c *cpu) startFP() error {
 	fpcr := c.v.Control
+	if fpcr&fpcrNewer != 0 {
+		return errNewerFP
+	}
 	c.fp = ieee.Env{
 		Round:       ieee.Rounding(fpcr >> fpcrRMode & 3),
 		FlushToZero: fpcr&fpcrFZ != 0,
@@ -203,15 +215,29 @@ func (c *cpu) startFP() {
 		DefaultNaN:  fpcr&fpcrDN != 0,
 		AltHalf:     fpcr&fpcrAHP != 0,
 	}
+	return nil
+}
+
+// endFP adds the flags that were raised to FPSR. A processor that has enable bits traps instead; where it has none they read as zero.
+func (c *cpu) endFP() error {
+	flags := uint64(c.fp.Flags)
+	if flags<<8&c.v.Control&fpcrTraps != 0 {
+		return errTrappedFP
+	}
+	c.v.Status |= flags
+	return nil
 }
 
 // withFP makes an executor that computes with c.fp.
 func withFP(x exec) exec {
 	return func(c *cpu, w uint32) error {
-		c.startFP()
-		err := x(c, w)
-		c.v.Status |= uint64(c.fp.Flags)
-		return err
+		if err := c.startFP(); err != nil {
+			return err
+		}
+		if err := x(c, w); err != nil {
+			return err
+		}
+		return c.endFP()
 	}
 }
 

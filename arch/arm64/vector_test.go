@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"gotap/arch"
 )
 
 // Values that floating point of each precision trips over: zeros, denormals, the ends of the ranges, infinities, both kinds of NaN, numbers near
@@ -96,6 +98,9 @@ func randomVectors(r *rand.Rand, s *state) {
 func vectorStates(r *rand.Rand, mask, value uint32, n int) []state {
 	out := statesFor(r, mask, value, n)
 	for i := range out {
+		if s := &out[i]; s.word&0x3f000000 == 0x1c000000 && r.IntN(4) > 0 { // literals that are near enough to be mapped
+			s.word = s.word&^(0x7ffff<<5) | uint32(r.IntN(1<<11)-1<<10)&0x7ffff<<5
+		}
 		randomVectors(r, &out[i])
 	}
 	return out
@@ -197,5 +202,120 @@ func wantHits(t *testing.T, table []row, states []state) {
 		if hits[[2]uint32{table[i].mask, table[i].value}] == 0 {
 			t.Errorf("nothing decodes to %s (%#08x/%#08x)", table[i].name, table[i].value, table[i].mask)
 		}
+	}
+}
+
+// TestVectorRowsExclude sees that no word has two rows: the order of the tables does not matter.
+func TestVectorRowsExclude(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, table := range vectorTables {
+		for i := range table {
+			for range 200 {
+				w := r.Uint32()&^table[i].mask | table[i].value
+				var names []string
+				for _, row := range vectorIndex[w>>24] {
+					if w&row.mask == row.value && (row.undefined == nil || !row.undefined(w)) {
+						names = append(names, row.name)
+					}
+				}
+				if len(names) > 1 {
+					t.Fatalf("%#08x is %q", w, names)
+				}
+			}
+		}
+	}
+}
+
+// sample is a state in which an instruction of a row succeeds, if there is one among a hundred.
+func sample(t testing.TB, r *rand.Rand, row *row, mem *arena) (state, *inst, bool) {
+	t.Helper()
+	for range 100 {
+		s := vectorStates(r, row.mask, row.value, 1)[0]
+		if row.undefined != nil && row.undefined(s.word) {
+			continue
+		}
+		in := &inst{word: s.word, row: *row}
+		mem.load(&s)
+		regs, v := s.regs, s.vec
+		if in.run(&regs, &v, mem) == nil {
+			return s, in, true
+		}
+	}
+	return state{}, nil, false
+}
+
+// plainMemory is an arena without a record of what was written, which would allocate.
+type plainMemory struct{ *arena }
+
+func (p plainMemory) WriteMemory(addr uint64, b []byte) error {
+	copy(p.bytes[addr-arenaBase:], b)
+	return nil
+}
+
+func TestVectorAllocations(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	mem := new(arena)
+	var plain arch.Memory = plainMemory{mem}
+	for _, table := range vectorTables {
+		for i := range table {
+			s, in, ok := sample(t, r, &table[i], mem)
+			if !ok {
+				t.Errorf("%s never succeeds", table[i].name)
+				continue
+			}
+			regs, v := new(arch.Regs), new(arch.Vectors)
+			if n := testing.AllocsPerRun(20, func() {
+				*regs, *v = s.regs, s.vec
+				_ = in.run(regs, v, plain)
+			}); n >= 1 {
+				t.Errorf("%s allocates %v times", table[i].name, n)
+			}
+		}
+	}
+}
+
+// TestVectorRefusals covers the modes that no processor at hand has.
+func TestVectorRefusals(t *testing.T) {
+	const fadd, bfdot = 0x1e622820, 0x6e42fc20 // d0 = d1 + d2; v0.4s, v1.8h, v2.8h
+	for _, k := range []struct {
+		word    uint32
+		control uint64
+		want    error
+	}{
+		{fadd, 0, nil}, {fadd, 1 << 1, errNewerFP}, {fadd, 1 << 12, errTrappedFP}, {fadd, 1 << 8, nil}, {bfdot, 0, nil}, {bfdot, fpcrEBF, errExtendedBrain},
+	} {
+		row, err := find(k.word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var regs arch.Regs
+		v := arch.Vectors{Control: k.control}
+		v.V[1], v.V[2] = vec{0x3ff0000000000001}, vec{0x3ca0000000000001} // 1 and half a unit in its last place: inexact
+		before := v
+		if err := (&inst{word: k.word, row: row}).run(&regs, &v, nil); err != k.want || err != nil && v != before {
+			t.Errorf("%s with FPCR %#x: %v, want %v", row.name, k.control, err, k.want)
+		}
+	}
+}
+
+// BenchmarkVector is a state of each of a few kinds.
+func BenchmarkVector(b *testing.B) {
+	for _, k := range []struct {
+		name string
+		word uint32
+	}{
+		{"fadd d", 0x1e622820}, {"fmla 4s", 0x4e22cc20}, {"add 16b", 0x4e228420}, {"fdiv 2d", 0x6e62fc20}, {"tbl 16b", 0x4e020020}, {"aese", 0x4e284820},
+	} {
+		b.Run(k.name, func(b *testing.B) {
+			s := vectorStates(rand.New(rand.NewPCG(1, 1)), ^uint32(0), k.word, 1)[0]
+			row, err := find(k.word)
+			if err != nil {
+				b.Fatal(err)
+			}
+			in := &inst{word: k.word, row: row}
+			for b.Loop() {
+				_ = in.run(&s.regs, &s.vec, nil)
+			}
+		})
 	}
 }

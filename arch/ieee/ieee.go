@@ -55,6 +55,9 @@ func (f Format) Neg(a uint64) uint64 { return (a ^ f.shape().sign()) & f.shape()
 // Abs clears the sign bit, of NaNs too, and raises nothing.
 func (f Format) Abs(a uint64) uint64 { return a & (f.shape().sign() - 1) }
 
+// Trim clears what lies above the format's bits.
+func (f Format) Trim(a uint64) uint64 { return a & f.shape().mask() }
+
 // DefaultNaN is the NaN that invalid operations produce.
 func (f Format) DefaultNaN() uint64 { return f.shape().nan() }
 
