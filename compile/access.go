@@ -24,6 +24,7 @@ const (
 	BaseReg                         // the register Reg
 	BaseRegOffset                   // Reg + Value, an address
 	BaseFrame                       // the canonical frame address + Value (at a function's entry: stack pointer + word size)
+	BaseArg                         // argument Value of the call, by the convention of the place
 	BaseAddr                        // the address that module offset Value (an ELF virtual address) has in the process
 )
 

@@ -196,6 +196,17 @@ var boundCases = []struct {
 	{"down to zero, step first", ".temps 1\npush d,10\npop tv,0\nL: push tv,0\npush d,1\nsub\npop tv,0\npush tv,0\npush d,1\nadd\njz E\njmp L\nE: exit", 2 + 10*9 + 9, 2 + 13*9 + 1},
 	{"up to equal", ".temps 1\npush d,0\npop tv,0\nL: push tv,0\npush d,10\nne\njz E\npush tv,0\npush d,1\nadd\npop tv,0\njmp L\nE: exit", 2 + 10*9 + 5, 2 + 13*9 + 1},
 	{"past equal", ".temps 1\npush d,11\npop tv,0\nL: push tv,0\npush d,10\nne\njz E\npush tv,0\npush d,1\nadd\npop tv,0\njmp L\nE: exit", 0, 0},
+	{"down to zero from a masked number", countDown("7", "0"), 6 + 7*7 + 3, 6 + 9*7 + 1},
+	{"down to zero from a masked number that may be below", countDown("7", "-1"), 0, 0},
+	{"down to zero from a masked number, step first", ".temps 1\npush c,pid\npush d,7\nand\npop tv,0\nL: push tv,0\npush d,-1\nadd\npop tv,0\npush tv,0\njnz L\nexit", 0, 0},
+	{"handler", "sx H\nnop\nexit\nH: nop\nnop\nexit", 3 + 3, 3 + 3},
+	{"handler set in a loop", "push d,5\nL: sx H\nloop L\nexit\nH: nop\nexit", 1 + 10 + 1 + 2, 1 + 10 + 1 + 2},
+	{"handler that goes back into the loop", "push d,5\nL: sx H\nloop L\nexit\nH: ros,2\njmp L", 0, 0},
+	{"handler that sets itself", "sx H\nexit\nH: ros,3\nsx H\nexit", 0, 0},
+	{"handler that sets another", "sx H\nexit\nH: ros,3\nsx I\nexit\nI: nop\nexit", 2 + 3 + 2, 2 + 3 + 2},
+	{"handler with a loop", "sx H\nexit\nH: ros,3\npush d,4\nL: nop\nloop L\nexit", 2 + 2 + 8 + 1, 2 + 2 + 8 + 1},
+	{"handler that is a loop", "sx H\nexit\nH: ros,3\npush d,1\npush d,1\npush d,1\npush c,pid\njz H\nexit", 0, 0},
+	{"handler in a routine called in a loop", "push d,5\nL: call R\nloop L\nexit\nR: sx H\nret\nH: ros,3\nret", 1 + 5*(1+2+2+1) + 1, 1 + 5*(1+2+2+1) + 1},
 	{"by two past equal", ".temps 1\npush d,0\npop tv,0\nL: push tv,0\npush d,11\nne\njz E\npush tv,0\npush d,2\nadd\npop tv,0\njmp L\nE: exit", 0, 0},
 	{"test and step change places", ".temps 1\npush d,0\npop tv,0\nL: push c,pid\njz M\npush tv,0\npush d,10\neq\njnz E\npush tv,0\npush d,1\nadd\npop tv,0\njmp L\nM: push tv,0\npush d,1\nadd\npop tv,0\npush tv,0\npush d,10\neq\njnz E\njmp L\nE: exit", 0, 0},
 	{"inner loop in a loop with a constant", strings.Replace(triangle, "push d,4", "push d,100", 1), 2, 120 * 2000},
@@ -209,6 +220,12 @@ var boundCases = []struct {
 func counting(from, to, op, by string) string {
 	return ".temps 1\npush d," + from + "\npop tv,0\nL: push tv,0\npush d," + to + "\n" + op +
 		"\njz E\npush tv,0\npush d," + by + "\nadd\npop tv,0\njmp L\nE: exit"
+}
+
+// countDown is "for (t = (pid & mask) + more; t; t--);".
+func countDown(mask, more string) string {
+	return ".temps 1\npush c,pid\npush d," + mask + "\nand\npush d," + more +
+		"\nadd\npop tv,0\nL: push tv,0\njz E\npush tv,0\npush d,-1\nadd\npop tv,0\njmp L\nE: exit"
 }
 
 // triangle is "for (i = 0; i < 4; i++) for (j = 0; j < i; j++);".

@@ -160,7 +160,10 @@ func (f *flow) exactRounds(part []int, header, set, temp int) (uint64, bool) {
 	if step > 0 {
 		lo, hi, target = -hi, -lo, -target
 	}
-	if lo-1 < target { // the first test may come after the first step
+	if test != header || moves(header) {
+		lo-- // the first test may come after the first step
+	}
+	if lo < target {
 		return 0, false
 	}
 	return uint64(hi-target) + 2, true

@@ -61,6 +61,8 @@ func (l *lowering) accessBase(a compile.Access, at diag.Span) *expr {
 		return registerValue(a.Reg, at)
 	case compile.BaseRegOffset:
 		return offset(registerValue(a.Reg, at), a.Value, at)
+	case compile.BaseArg:
+		return applyA(at, kindInt, runtime.OpArg, uint32(a.Value))
 	case compile.BaseFrame:
 		// At the entry of a function the canonical frame address is one word above the stack pointer.
 		sp := applyA(at, kindInt, runtime.OpField, uint32(runtime.FieldSP))
