@@ -12,7 +12,7 @@ var otherRows = []row{
 	{mask: 0xff200000, value: 0xd9200000, name: "ldg, stg and kin", exec: notEmulated, class: MemoryTag},
 
 	{mask: 0x3b200c00, value: 0x19000400, name: "cpy or set", exec: notEmulated, class: MemoryCopy},
-	{mask: 0xffbffc00, value: 0xf83f9000, name: "ld64b or st64b", exec: notEmulated, class: Beyond},
+	{mask: 0xffffbc00, value: 0xf83f9000, name: "ld64b or st64b", exec: notEmulated, class: Beyond},
 	{mask: 0xffe0fc00, value: 0xf820b000, name: "st64bv", exec: notEmulated, class: Beyond},
 	{mask: 0xffe0fc00, value: 0xf820a000, name: "st64bv0", exec: notEmulated, class: Beyond},
 }

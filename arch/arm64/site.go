@@ -25,11 +25,14 @@ func (a64) Prepare(insn arch.Insn) (arch.Site, error) {
 
 // refused is why no probe may stand on the instruction, or nothing.
 func (in *inst) refused() string {
-	if r := in.row.unpredictable; r != nil && r(in.word) {
+	if in.open() {
 		return string(errUnpredictable)
 	}
 	return reasons[in.row.class]
 }
+
+// open reports an encoding whose effect the architecture leaves open.
+func (in *inst) open() bool { return in.row.unpredictable != nil && in.row.unpredictable(in.word) }
 
 func (s *site) Insn() arch.Insn { return s.insn }
 
@@ -75,7 +78,7 @@ func Exec(insn arch.Insn, regs *arch.Regs, v *arch.Vectors, mem arch.Memory) err
 	if insn.Control == arch.Syscall {
 		return &arch.RefusedError{Addr: insn.Addr, Reason: "a system call is made by the kernel"}
 	}
-	if reason := in.refused(); reason != "" && in.row.class != Exclusive {
+	if reason := in.refused(); reason != "" && (in.open() || in.row.class != Exclusive) {
 		return &arch.RefusedError{Addr: insn.Addr, Reason: reason}
 	}
 	return in.run(regs, v, mem)
