@@ -5,7 +5,7 @@ import "encoding/binary"
 // NEON's loads and stores of elements and structures (Arm ARM DDI 0487, F6.1 VLD1 to VST4). The memory of one instruction is
 // always one piece, so it is moved by one call and a fault leaves nothing half done.
 
-// transfer is what such an instruction moves: structures of some elements each, from or to registers that lie apart by step.
+// neonTransfer is what such an instruction moves: structures of some elements each, from or to registers that lie apart by step.
 type neonTransfer struct {
 	e        elem
 	elements uint32 // of a structure: the 1 to 4 in the name
@@ -14,7 +14,7 @@ type neonTransfer struct {
 	align    int    // bytes; 1 for none
 }
 
-// multiples maps the type field (bits 11:8) to what is moved.
+// neonMultiples maps the type field (bits 11:8) to what is moved.
 var neonMultiples = [16]struct{ elements, repeats, step uint32 }{
 	0b0000: {4, 1, 1}, 0b0001: {4, 1, 2},
 	0b0010: {1, 4, 1}, 0b0011: {2, 2, 2},
@@ -34,7 +34,7 @@ func neonMultiple(w uint32) neonTransfer {
 	return neonTransfer{elem{bits: 8 << field(w, 6, 2)}, t.elements, t.repeats, t.step, align}
 }
 
-// multipleRule refuses what the tables of the manual leave undefined, registers past the last, and PC as a base.
+// neonMultipleRule refuses what the tables of the manual leave undefined, registers past the last, and PC as a base.
 func neonMultipleRule(w uint32, _ bool) verdict {
 	t := neonMultiple(w)
 	align := field(w, 4, 2)
@@ -180,7 +180,7 @@ func execStoreSingle(c *cpu, w uint32) error {
 	return nil
 }
 
-// every is a load of one structure into all elements of its registers.
+// neonEvery is a load of one structure into all elements of its registers.
 func neonEvery(w uint32) (t neonTransfer, v verdict) {
 	size, aligned := field(w, 6, 2), flag(w, 4)
 	t = neonTransfer{e: elem{bits: 8 << size}, elements: field(w, 8, 2) + 1, repeats: 1, step: 1 + flag(w, 5), align: 1}

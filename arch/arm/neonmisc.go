@@ -55,7 +55,7 @@ func zeroTest(yes func(x int64) bool) exec {
 	return misc2(func(_ *cpu, e elem, a uint64) uint64 { return truth(yes(e.signed(a))) })
 }
 
-// reverse turns the elements of every group of so many bits around.
+// reverseIn turns the elements of every group of so many bits around.
 func reverseIn(group uint) exec {
 	return func(c *cpu, w uint32) error {
 		d, m, e := doubleD(w), doubleM(w), miscElem(w)
@@ -116,7 +116,7 @@ func narrowMisc(unsigned bool, fit func(c *cpu, e elem, wide uint64) uint64) exe
 	}
 }
 
-// exchange is an instruction that changes both of its registers.
+// exchangeOp is an instruction that changes both of its registers.
 func exchangeOp(op func(e elem, count uint, d, m [2]uint64) (newD, newM [2]uint64)) exec {
 	return func(c *cpu, w uint32) error {
 		e := miscElem(w)

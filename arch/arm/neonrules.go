@@ -2,7 +2,7 @@ package arm
 
 // The rules of NEON's data processing. What they refuse is UNDEFINED unless they say otherwise.
 
-// odd reports an odd number in the register field whose lowest bit is at a place: such a register begins no quad.
+// oddRegister reports an odd number in the register field whose lowest bit is at a place: such a register begins no quad.
 func oddRegister(w uint32, places ...int) bool {
 	for _, p := range places {
 		if flag(w, p) == 1 {
@@ -20,7 +20,7 @@ func quad(places ...int) rule {
 	return func(w uint32, _ bool) verdict { return undefinedUnless(flag(w, 6) == 0 || !oddRegister(w, places...)) }
 }
 
-// even wants even registers.
+// evenRegisters wants even registers.
 func evenRegisters(places ...int) rule {
 	return func(w uint32, _ bool) verdict { return undefinedUnless(!oddRegister(w, places...)) }
 }

@@ -21,7 +21,7 @@ func rightCount(w uint32, e elem) uint { return e.bits - leftCount(w, e) }
 // shift is an instruction whose element depends on the destination's, on the operand's and on the count.
 type shift func(c *cpu, e elem, d, a uint64, by uint) uint64
 
-// shiftRight and shiftLeft run op over one or two doubles.
+// shiftRightBy and shiftLeftBy run op over one or two doubles.
 func shiftRightBy(op shift) exec { return shiftWith(op, rightCount) }
 func shiftLeftBy(op shift) exec  { return shiftWith(op, leftCount) }
 

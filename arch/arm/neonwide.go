@@ -6,7 +6,7 @@ package arm
 // widened is element i of a double as a number of twice the width.
 func widened(e elem, v uint64, i uint) uint64 { return uint64(e.value(v >> (i * e.bits))) }
 
-// long is an instruction that makes wide elements of two doubles: Qd, Dn, Dm. op gets the operands extended, and what the
+// longOp is an instruction that makes wide elements of two doubles: Qd, Dn, Dm. op gets the operands extended, and what the
 // destination held.
 func longOp(op ternaryOp) exec {
 	return func(c *cpu, w uint32) error {
@@ -27,7 +27,7 @@ func (c *cpu) longOf(w uint32, op ternaryOp, n, m uint64) {
 	c.setQ(doubleD(w), d)
 }
 
-// wide is an instruction that joins wide elements with narrow ones: Qd, Qn, Dm.
+// wideOp is an instruction that joins wide elements with narrow ones: Qd, Qn, Dm.
 func wideOp(op binaryOp) exec {
 	return func(c *cpu, w uint32) error {
 		e := sizeOf(w)

@@ -50,13 +50,23 @@ func TestVectorDifferential(t *testing.T) {
 			for len(states) > 0 {
 				n := min(len(states), 20000)
 				executed, refused, faulted := checkStates(t, states[:n])
-				if executed == 0 || refused != 0 {
+				if executed == 0 || refused > shortVectors(states[:n]) {
 					t.Errorf("executed %d, refused %d, faulted %d", executed, refused, faulted)
 				}
 				states = states[n:]
 			}
 		})
 	}
+}
+
+// shortVectors is how many states have FPSCR.LEN or STRIDE set, under which arithmetic of VFP is refused.
+func shortVectors(states []state) (n int) {
+	for i := range states {
+		if states[i].v.Control&(fpscrLen|fpscrStride) != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // vectorState is a state of a row with random fields; ok is false for fields that are refused.
@@ -101,6 +111,9 @@ func vectorState(rng *rand.Rand, r *vectorRow, thumb bool) (s state, ok bool) {
 	s.v.Control = uint64(rng.Uint32() & (fpscrWritten &^ (fpscrLen | fpscrStride)))
 	if rng.IntN(2) == 0 {
 		s.v.Control &^= fpscrFZ | fpscrDN | fpscrFZ16 | fpscrAHP | fpscrSticky
+	}
+	if rng.IntN(16) == 0 {
+		s.v.Control |= uint64(rng.Uint32() & (fpscrLen | fpscrStride))
 	}
 	if r.name == "vjcvt" && s.v.Control&fpscrFZ != 0 {
 		// QEMU 7.2 calls the conversion of a flushed subnormal exact; FPToFixedJS (Arm ARM DDI 0487, shared pseudocode) does not.

@@ -36,9 +36,14 @@ func (c *cpu) setFloatD(w uint32, f ieee.Format, v uint64) {
 	c.setS(singleD(w), v)
 }
 
-// shortVectors refuses what FPSCR.LEN would make an instruction on several registers.
-func (c *cpu) shortVectors() error {
-	if c.v.Control&fpscrLen != 0 {
+// shortVectors refuses what FPSCR.LEN would make an instruction on several registers. Half precision and the fused operations are
+// younger than short vectors: they are undefined as long as LEN or STRIDE is set.
+func (c *cpu) shortVectors(f ieee.Format, fused bool) error {
+	set := uint64(fpscrLen)
+	if f == ieee.Half || fused {
+		set |= fpscrStride
+	}
+	if c.v.Control&set != 0 {
 		return errShortVector
 	}
 	return nil
@@ -46,31 +51,36 @@ func (c *cpu) shortVectors() error {
 
 // vfp1, vfp2 and vfp3 are the arithmetic on one operand, on two, and on two and the destination.
 func vfp1(op float1) exec {
-	return vfpOf(func(c *cpu, w uint32, f ieee.Format) uint64 { return op(&c.fp, f, c.floatM(w, f)) })
+	return vfpOf(false, func(c *cpu, w uint32, f ieee.Format) uint64 { return op(&c.fp, f, c.floatM(w, f)) })
 }
 
 // vfp2 is vfp1 for two operands, Vn and Vm.
 func vfp2(op float2) exec {
-	return vfpOf(func(c *cpu, w uint32, f ieee.Format) uint64 {
+	return vfpOf(false, func(c *cpu, w uint32, f ieee.Format) uint64 {
 		return op(&c.fp, f, c.floatN(w, f), c.floatM(w, f))
 	})
 }
 
 // vfp3 is vfp1 for the operands Vd, Vn and Vm: the multiplications that accumulate.
-func vfp3(op float3) exec {
-	return vfpOf(func(c *cpu, w uint32, f ieee.Format) uint64 {
+func vfp3(op float3) exec { return vfpThree(false, op) }
+
+// vfpFused is vfp3 for operations that round once.
+func vfpFused(op float3) exec { return vfpThree(true, op) }
+
+func vfpThree(fused bool, op float3) exec {
+	return vfpOf(fused, func(c *cpu, w uint32, f ieee.Format) uint64 {
 		return op(&c.fp, f, c.floatD(w, f), c.floatN(w, f), c.floatM(w, f))
 	})
 }
 
 // vfpOf is what all arithmetic shares: the refusal of short vectors, the modes before it and the exceptions after it. An operation
 // reads all its operands before the result is written, as the destination may be one of them.
-func vfpOf(op func(c *cpu, w uint32, f ieee.Format) uint64) exec {
+func vfpOf(fused bool, op func(c *cpu, w uint32, f ieee.Format) uint64) exec {
 	return func(c *cpu, w uint32) error {
-		if err := c.shortVectors(); err != nil {
+		f := vfpFormat(w)
+		if err := c.shortVectors(f, fused); err != nil {
 			return err
 		}
-		f := vfpFormat(w)
 		c.scalarFloat()
 		c.setFloatD(w, f, op(c, w, f))
 		c.endFloat()
@@ -106,10 +116,10 @@ func floatSame(_ *ieee.Env, _ ieee.Format, a uint64) uint64 { return a }
 
 // execFloatImmediate is VMOV of an immediate.
 func execFloatImmediate(c *cpu, w uint32) error {
-	if err := c.shortVectors(); err != nil {
+	f := vfpFormat(w)
+	if err := c.shortVectors(f, false); err != nil {
 		return err
 	}
-	f := vfpFormat(w)
 	c.setFloatD(w, f, expandFloat(f, uint64(field(w, 16, 4)<<4|field(w, 0, 4))))
 	return nil
 }
@@ -141,19 +151,8 @@ func execConvertDirected(c *cpu, w uint32) error {
 	return nil
 }
 
-// vfpPlain is an instruction that FPSCR.LEN does not multiply.
-func vfpPlain(op float2) exec {
-	return func(c *cpu, w uint32) error {
-		f := vfpFormat(w)
-		c.scalarFloat()
-		c.setFloatD(w, f, op(&c.fp, f, c.floatN(w, f), c.floatM(w, f)))
-		c.endFloat()
-		return nil
-	}
-}
-
-// vfpPlain1 is vfpPlain of one operand.
-func vfpPlain1(op float1) exec {
+// vfpPlain is an instruction of one operand that FPSCR.LEN does not multiply.
+func vfpPlain(op float1) exec {
 	return func(c *cpu, w uint32) error {
 		f := vfpFormat(w)
 		c.scalarFloat()

@@ -2,6 +2,8 @@ package arm
 
 import (
 	"encoding/binary"
+
+	"gotap/arch/ieee"
 )
 
 // VFP's moves between the register files, and its loads and stores.
@@ -24,6 +26,18 @@ func execMoveHalf(c *cpu, w uint32) error {
 		c.setS(singleN(w), uint64(c.reg(field(w, 12, 4))&0xffff))
 	}
 	return nil
+}
+
+// execMoveUpper is VMOVX, execInsertUpper VINS: between the upper half of one single and the lower half of another. They came with the
+// arithmetic in half precision, and are as undefined under short vectors.
+func execMoveUpper(c *cpu, w uint32) error {
+	c.setS(singleD(w), c.s(singleM(w))>>16)
+	return c.shortVectors(ieee.Half, false)
+}
+
+func execInsertUpper(c *cpu, w uint32) error {
+	c.setS(singleD(w), c.s(singleD(w))&0xffff|c.s(singleM(w))<<16)
+	return c.shortVectors(ieee.Half, false)
 }
 
 // execMoveTwoSingles is VMOV between Rt, Rt2 and Sm, Sm+1; bit 20 says from the singles.
@@ -163,7 +177,7 @@ func (c *cpu) vfpAddress(w uint32) (addr uint32, size int) {
 	return base + offset, size
 }
 
-// run is the registers of a VLDM or VSTM: bytes from the first on in memory, all that the base moves, and whether they are doubles. An odd
+// vfpRun is the registers of a VLDM or VSTM: bytes from the first on in memory, all that the base moves, and whether they are doubles. An odd
 // number of words is the form of FLDMX and FSTMX, which leaves the last one out.
 func vfpRun(w uint32) (size, step uint32, doubles bool) {
 	step, doubles = field(w, 0, 8)*4, flag(w, 8) == 1

@@ -15,10 +15,10 @@ var vfpRows = []vectorRow{
 	of("cccc 1110 0D11 nnnn dddd 10ff N0M0 mmmm", "vadd", vfp2((*ieee.Env).Add), format),
 	of("cccc 1110 0D11 nnnn dddd 10ff N1M0 mmmm", "vsub", vfp2((*ieee.Env).Sub), format),
 	of("cccc 1110 1D00 nnnn dddd 10ff N0M0 mmmm", "vdiv", vfp2((*ieee.Env).Div), format),
-	of("cccc 1110 1D01 nnnn dddd 10ff N0M0 mmmm", "vfnms", vfp3(negatedFusedSub), format),
-	of("cccc 1110 1D01 nnnn dddd 10ff N1M0 mmmm", "vfnma", vfp3(negatedFused), format),
-	of("cccc 1110 1D10 nnnn dddd 10ff N0M0 mmmm", "vfma", vfp3(floatFused), format),
-	of("cccc 1110 1D10 nnnn dddd 10ff N1M0 mmmm", "vfms", vfp3(floatFusedSub), format),
+	of("cccc 1110 1D01 nnnn dddd 10ff N0M0 mmmm", "vfnms", vfpFused(negatedFusedSub), format),
+	of("cccc 1110 1D01 nnnn dddd 10ff N1M0 mmmm", "vfnma", vfpFused(negatedFused), format),
+	of("cccc 1110 1D10 nnnn dddd 10ff N0M0 mmmm", "vfma", vfpFused(floatFused), format),
+	of("cccc 1110 1D10 nnnn dddd 10ff N1M0 mmmm", "vfms", vfpFused(floatFusedSub), format),
 	of("cccc 1110 1D11 iiii dddd 10ff s0s0 iiii", "vmov.imm", execFloatImmediate, format, zeros(0xa0)),
 
 	// Two registers.
@@ -31,9 +31,9 @@ var vfpRows = []vectorRow{
 	of("cccc 1110 1D11 0011 dddd 1001 t1M0 mmmm", "vcvt.to.bf16", execToBfloat),
 	of("cccc 1110 1D11 0100 dddd 10ff E1M0 mmmm", "vcmp", execCompare, format),
 	of("cccc 1110 1D11 0101 dddd 10ff E1s0 ssss", "vcmp.0", execCompareZero, format, zeros(0x2f)),
-	of("cccc 1110 1D11 0110 dddd 10ff 01M0 mmmm", "vrintr", vfpPlain1(roundCurrent(false)), format),
-	of("cccc 1110 1D11 0110 dddd 10ff 11M0 mmmm", "vrintz", vfpPlain1(rounded(ieee.Zero, false)), format),
-	of("cccc 1110 1D11 0111 dddd 10ff 01M0 mmmm", "vrintx", vfpPlain1(roundCurrent(true)), format),
+	of("cccc 1110 1D11 0110 dddd 10ff 01M0 mmmm", "vrintr", vfpPlain(roundCurrent(false)), format),
+	of("cccc 1110 1D11 0110 dddd 10ff 11M0 mmmm", "vrintz", vfpPlain(rounded(ieee.Zero, false)), format),
+	of("cccc 1110 1D11 0111 dddd 10ff 01M0 mmmm", "vrintx", vfpPlain(roundCurrent(true)), format),
 	of("cccc 1110 1D11 0111 dddd 101f 11M0 mmmm", "vcvt.size", execConvertSize),
 	of("cccc 1110 1D11 1000 dddd 10ff x1M0 mmmm", "vcvt.from.int", execFromInt, format),
 	of("cccc 1110 1D11 1001 dddd 1011 11M0 mmmm", "vjcvt", execConvertJS),
@@ -88,23 +88,12 @@ var unconditionalRows = []vectorRow{
 	of("1111 1110 1D00 nnnn dddd 1101 NQM1 mmmm", "vsudot.s", dotBy(signedByte, unsignedByte), quad(lowD, lowN)),
 
 	of("1111 1110 0Dcc nnnn dddd 10ff N0M0 mmmm", "vsel", execSelect, format),
-	of("1111 1110 1D00 nnnn dddd 10ff N0M0 mmmm", "vmaxnm.f", vfpPlain((*ieee.Env).MaxNum), format),
-	of("1111 1110 1D00 nnnn dddd 10ff N1M0 mmmm", "vminnm.f", vfpPlain((*ieee.Env).MinNum), format),
+	of("1111 1110 1D00 nnnn dddd 10ff N0M0 mmmm", "vmaxnm.f", vfp2((*ieee.Env).MaxNum), format),
+	of("1111 1110 1D00 nnnn dddd 10ff N1M0 mmmm", "vminnm.f", vfp2((*ieee.Env).MinNum), format),
 	of("1111 1110 1D11 10rr dddd 10ff 01M0 mmmm", "vrint.f", execRoundDirected, format),
 	of("1111 1110 1D11 11rr dddd 10ff x1M0 mmmm", "vcvt.f", execConvertDirected, format),
 	of("1111 1110 1D11 0000 dddd 1010 01M0 mmmm", "vmovx", execMoveUpper),
 	of("1111 1110 1D11 0000 dddd 1010 11M0 mmmm", "vins", execInsertUpper),
-}
-
-// execMoveUpper is VMOVX, execInsertUpper VINS: between the upper half of one single and the lower half of another.
-func execMoveUpper(c *cpu, w uint32) error {
-	c.setS(singleD(w), c.s(singleM(w))>>16)
-	return nil
-}
-
-func execInsertUpper(c *cpu, w uint32) error {
-	c.setS(singleD(w), c.s(singleD(w))&0xffff|c.s(singleM(w))<<16)
-	return nil
 }
 
 // The rules of VFP.
