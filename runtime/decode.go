@@ -21,6 +21,7 @@ func decodeHeader(p []byte, word uint64) Header {
 		Tid:     binary.LittleEndian.Uint32(p[20:]),
 		Time:    binary.LittleEndian.Uint64(p[24:]),
 		Hold:    binary.LittleEndian.Uint32(p[32:]),
+		Exit:    binary.LittleEndian.Uint32(p[36:]),
 	}
 	copy(h.Comm[:], p[40:recordHeader])
 	return h

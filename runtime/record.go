@@ -51,6 +51,7 @@ type Header struct {
 	Tid     uint32
 	Time    uint64 // monotonic nanoseconds
 	Hold    uint32 // ticket to release a held thread with
+	Exit    uint32 // of ExitFacility: which one
 	Comm    [16]byte
 }
 

@@ -19,7 +19,7 @@ import (
 //     zeroes its bytes, and stores the new tail. So bytes between head and tail+size are always zero.
 //
 // Layout of a record: word 0 is size | flags<<32 | kind<<48 | 1<<56, then program, probe, pid, tid (32 bits each), time,
-// hold and a reserved half word, comm; items from byte 56 on, see Hit.
+// hold and the number of the facility (32 bits each), comm; items from byte 56 on, see Hit.
 //
 // The reader that finds nothing sets the sleep word, looks again, and sleeps. A writer that has committed swaps the sleep
 // word for 0, and only when it was 1 wakes the reader: nothing is woken by hits that log nothing, nor while the reader is busy.
@@ -48,11 +48,11 @@ func (r *ring) init(a *Arena, off uint64, size int) {
 }
 
 // Commit makes the log of a hit visible to the host. It is the second phase of D5's two: the engine calls it when the
-// probed instruction has completed, on the thread that owns the hit; without items it writes nothing and wakes nobody. Size and
+// probed instruction has completed, on the thread that owns the hit; without items it writes nothing and wakes nobody, unless the program asked for a facility. Size and
 // the flags RecordEvent and RecordHold of the header are filled in. false: the ring was full and the hit
 // is lost and counted; a thread that was to be held for it must go on.
 func (a *Arena) Commit(hdr Header, h *Hit) bool {
-	if h.n == 0 {
+	if h.n == 0 && hdr.Kind != ExitFacility {
 		return true
 	}
 	hdr.Size = uint32(recordHeader + h.n)
@@ -82,6 +82,7 @@ func (r *ring) put(hdr *Header, items []byte) bool {
 	binary.LittleEndian.PutUint32(p[20:], hdr.Tid)
 	binary.LittleEndian.PutUint64(p[24:], hdr.Time)
 	binary.LittleEndian.PutUint32(p[32:], hdr.Hold)
+	binary.LittleEndian.PutUint32(p[36:], hdr.Exit)
 	copy(p[40:recordHeader], hdr.Comm[:])
 	copy(p[recordHeader:], items)
 	word := uint64(hdr.Size) | uint64(hdr.Flags)<<32 | uint64(hdr.Kind)<<48 | committed
