@@ -9,13 +9,21 @@ var otherRows = []row{
 	{mask: 0xffe0fc00, value: 0xbac00000, name: "subps", exec: doSUBPS},
 	{mask: 0xffe0fc00, value: 0x9ac01400, name: "gmi", exec: doGMI},
 	{mask: 0xffe0fc00, value: 0x9ac01000, name: "irg", exec: notEmulated, class: MemoryTag},
-	{mask: 0xff200000, value: 0xd9200000, name: "ldg, stg and kin", exec: notEmulated, class: MemoryTag},
+	{mask: 0xff200000, value: 0xd9200000, name: "ldg, stg and kin", exec: notEmulated, class: MemoryTag, undefined: badTagAccess},
 
-	{mask: 0x3b200c00, value: 0x19000400, name: "cpy or set", exec: notEmulated, class: MemoryCopy},
+	{mask: 0xfb200c00, value: 0x19000400, name: "cpy or set", exec: notEmulated, class: MemoryCopy, undefined: badMemoryCopy},
 	{mask: 0xffffbc00, value: 0xf83f9000, name: "ld64b or st64b", exec: notEmulated, class: Beyond},
 	{mask: 0xffe0fc00, value: 0xf820b000, name: "st64bv", exec: notEmulated, class: Beyond},
 	{mask: 0xffe0fc00, value: 0xf820a000, name: "st64bv0", exec: notEmulated, class: Beyond},
 }
+
+// badTagAccess reports an offset in the instructions that move the tags of a block, which have none.
+func badTagAccess(w uint32) bool {
+	return field(w, 10, 2) == 0 && field(w, 22, 2) != 1 && field(w, 12, 9) != 0
+}
+
+// badMemoryCopy reports the fourth stage of a set, which has three.
+func badMemoryCopy(w uint32) bool { return field(w, 22, 2) == 3 && field(w, 14, 2) == 3 }
 
 // notEmulated is the exec of refused classes; refused keeps it from being called.
 func notEmulated(*cpu, uint32) error { return refusal("cannot emulate the instruction: not emulated") }
