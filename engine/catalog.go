@@ -20,7 +20,7 @@ type Catalog struct {
 type Entry struct {
 	Text      string // as a script may write it
 	Signature string // with parameters and their types, or the operands of a mark; "" when nothing tells
-	Where     string // "0x1139 in /bin/prog"
+	Where     string // "0x1139 in /bin/prog"; "" for what is no code of a file
 }
 
 // NewCatalog makes an empty catalogue.
@@ -31,6 +31,9 @@ func (c *Catalog) Close() error { return c.modules.Close() }
 
 // Process lists the places that a specification means in what a process maps.
 func (c *Catalog) Process(pid int, spec place.Spec) ([]Entry, error) {
+	if spec.Kind == place.Syscall {
+		return listCalls(spec)
+	}
 	mods, err := c.modules.Load(pid)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the modules of process %d: %w", pid, err)
@@ -41,6 +44,9 @@ func (c *Catalog) Process(pid int, spec place.Spec) ([]Entry, error) {
 // File lists the places that a specification means in the file that its module part names: a path, a program in PATH, or a
 // library in the usual directories.
 func (c *Catalog) File(spec place.Spec) ([]Entry, error) {
+	if spec.Kind == place.Syscall {
+		return listCalls(spec)
+	}
 	paths := findModule(spec.Module)
 	if len(paths) == 0 {
 		return nil, &place.NotFoundError{Spec: spec, What: place.NoModule}

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"gotap/arch"
 	"gotap/compile"
@@ -82,7 +83,10 @@ var errNoNames = errors.New("there are no named arguments here")
 
 func (i callInfo) Name() string { return i.name }
 
-func (i callInfo) Access([]string) (compile.Access, error) {
+func (i callInfo) Access(path []string) (compile.Access, error) {
+	if call, ok := strings.CutPrefix(i.name, "syscall:"); ok {
+		return callAccess(call, path)
+	}
 	return compile.Access{}, fmt.Errorf("cannot compile for %s: %w", i.name, errNoNames)
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"debug/elf"
-	"fmt"
 	"slices"
 
 	"gotap/arch"
@@ -249,19 +248,4 @@ func (t *thread) freePending(w pendingCall) {
 	if w.this != 0 {
 		t.s.cfg.Arena.FreeThis(w.this, w.pl.probe.spec.ThisBytes)
 	}
-}
-
-// CallNames lists the system calls that a specification means, of processes of the same kind as this one.
-func CallNames(spec place.Spec) ([]string, error) {
-	var names []string
-	for _, name := range hostABIs()[0].calls.names {
-		if name != "" && spec.Matches(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if len(names) == 0 {
-		return nil, fmt.Errorf("cannot list %s: %w", spec, &place.NotFoundError{Spec: spec, What: place.NoSyscall})
-	}
-	return names, nil
 }

@@ -18,7 +18,7 @@ func newList(w *World) *cobra.Command {
 		Use:   "list [flags] SPEC [-- COMMAND ARG…]",
 		Short: "List the places that match: in a file named by SPEC, in -p PID, or in COMMAND",
 		Long: `list prints one place a line, each written so that a script can use it.
-SPEC is a place as in probe(): libc:mem*, /bin/ls:main, usdt:*:*, main.c lines as @main.c:42.
+SPEC is a place as in probe(): libc:mem*, /bin/ls:main, usdt:*:*, syscall:open*, main.c lines as @main.c:42.
 COMMAND is started, looked at before its first instruction, and ended.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			own, command := splitCommand(c, args)
@@ -57,7 +57,7 @@ func listPlaces(spec place.Spec, pid string, command []string) ([]engine.Entry, 
 		found, err = catalog.Process(n, spec)
 	case len(command) > 0:
 		found, err = listCommand(catalog, spec, command)
-	case spec.Module == "":
+	case spec.Module == "" && spec.Kind != place.Syscall:
 		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("%s: where is it to be looked for?", spec)),
 			"name a file (libc:malloc, ./prog:main), or give -p PID or -- COMMAND"}
 	default:
@@ -102,7 +102,9 @@ func printPlaces(w *World, found []engine.Entry, verbose bool) error {
 		if e.Signature != "" {
 			fmt.Fprintf(w.Stdout, "    %s\n", e.Signature)
 		}
-		fmt.Fprintf(w.Stdout, "    at %s\n", e.Where)
+		if e.Where != "" {
+			fmt.Fprintf(w.Stdout, "    at %s\n", e.Where)
+		}
 	}
 	return nil
 }

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"gotap/compile"
+	"gotap/engine/place"
+)
+
+// callArgsText has the parameters of system calls as C declares them, one call a line, from the format files of the kernel's own trace
+// events (events/syscalls/sys_enter_*/format, Linux 6.18).
+//
+//go:embed callargs.txt
+var callArgsText string
+
+// callArg is a parameter of a system call.
+type callArg struct {
+	name, ctype string
+}
+
+// callArgs are the parameters by the name of the call.
+var callArgs = sync.OnceValue(func() map[string][]callArg {
+	all := map[string][]callArg{}
+	for line := range strings.Lines(callArgsText) {
+		name, list, _ := strings.Cut(strings.TrimSuffix(line, ")\n"), "(")
+		for decl := range strings.SplitSeq(list, ", ") {
+			at := strings.LastIndexAny(decl, " *") + 1
+			all[name] = append(all[name], callArg{decl[at:], strings.TrimSpace(decl[:at])})
+		}
+	}
+	return all
+})
+
+// callSignature is what a listing shows behind the name of a system call; "" when its parameters are not known.
+func callSignature(name string) string {
+	var decls []string
+	for _, a := range callArgs()[name] {
+		decls = append(decls, strings.TrimSpace(a.ctype+" "+a.name))
+	}
+	if decls == nil {
+		return ""
+	}
+	return name + "(" + strings.Join(decls, ", ") + ")"
+}
+
+// listCalls lists the system calls that a specification means, of processes of the same kind as this one.
+func listCalls(spec place.Spec) ([]Entry, error) {
+	var found []Entry
+	for _, name := range hostABIs()[0].calls.names {
+		if name != "" && spec.Matches(name) {
+			found = append(found, Entry{Text: "syscall:" + name, Signature: callSignature(name)})
+		}
+	}
+	slices.SortFunc(found, func(a, b Entry) int { return strings.Compare(a.Text, b.Text) })
+	if len(found) == 0 {
+		return nil, fmt.Errorf("cannot list %s: %w", spec, &place.NotFoundError{Spec: spec, What: place.NoSyscall})
+	}
+	return found, nil
+}
+
+// callAccess finds a named parameter of a system call. A member of what a parameter points to cannot be named: there is no debug
+// information of the kernel's structures.
+func callAccess(call string, path []string) (compile.Access, error) {
+	args := callArgs()[call]
+	if args == nil {
+		return compile.Access{}, fmt.Errorf("cannot compile for syscall:%s: the names of its arguments are not known; c.arg0 to c.arg5 are its arguments", call)
+	}
+	for i, a := range args {
+		if a.name != path[0] {
+			continue
+		}
+		if len(path) > 1 {
+			return compile.Access{}, fmt.Errorf("cannot compile for syscall:%s: members of %s are not known; read memory with u32(c.args.%s + offset)",
+				call, a.name, a.name)
+		}
+		return compile.Access{Base: compile.BaseArg, Value: int64(i), Ctype: a.ctype, Steps: truncation(a.ctype)}, nil
+	}
+	var names []string
+	for _, a := range args {
+		names = append(names, a.name)
+	}
+	return compile.Access{}, fmt.Errorf("cannot compile for syscall:%s: it has no argument %s; there are %s", call, path[0], strings.Join(names, ", "))
+}
+
+// truncation cuts a register to the width of a parameter's type. The upper halves of 32-bit parameters may hold anything.
+func truncation(ctype string) []compile.AccessStep {
+	ctype = strings.TrimPrefix(ctype, "const ")
+	if strings.Contains(ctype, "*") {
+		return nil
+	}
+	switch ctype {
+	case "int", "__s32", "pid_t", "clockid_t", "key_t", "key_serial_t", "mqd_t", "qid_t", "timer_t", "rwf_t":
+		return []compile.AccessStep{{Op: compile.OpTruncate, Size: 4, Signed: true}}
+	case "unsigned", "unsigned int", "__u32", "u32", "uid_t", "gid_t", "enum landlock_rule_type":
+		return []compile.AccessStep{{Op: compile.OpTruncate, Size: 4}}
+	case "umode_t":
+		return []compile.AccessStep{{Op: compile.OpTruncate, Size: 2}}
+	}
+	return nil
+}
