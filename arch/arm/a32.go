@@ -139,9 +139,7 @@ func execLDREXA32(size int) exec {
 	}
 }
 
-func execSTREXA32(size int) exec {
-	return func(c *cpu, w uint32) error { return c.storeExclusive(field(w, 12, 4), c.reg(field(w, 16, 4)), size) }
-}
+func execSTREXA32(c *cpu, w uint32) error { return c.storeExclusive(field(w, 12, 4)) }
 
 func execLDAA32(size int) exec {
 	return func(c *cpu, w uint32) error {

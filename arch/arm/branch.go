@@ -53,12 +53,12 @@ func execBT16(c *cpu, w uint32) error {
 // execBCondT16 and execBCondT32 have a condition of their own, and so no place in an IT block.
 func execBCondT16(c *cpu, w uint32) error {
 	c.jump(signed(w<<1, 9))
-	return c.outsideIT()
+	return nil
 }
 
 func execBCondT32(c *cpu, w uint32) error {
 	c.jump(offsetCondT32(w))
-	return c.outsideIT()
+	return nil
 }
 
 func execBT32(c *cpu, w uint32) error {
@@ -91,7 +91,7 @@ func execCBZ(c *cpu, w uint32) error {
 	if (c.r[w&7] == 0) != bit(w, 11) {
 		c.jump(offsetCBZ(w))
 	}
-	return c.outsideIT()
+	return nil
 }
 
 func offsetCBZ(w uint32) uint32 { return field(w, 9, 1)<<6 | field(w, 3, 5)<<1 }
@@ -107,18 +107,10 @@ func execTB(c *cpu, w uint32) error {
 	return nil
 }
 
-// outsideIT refuses an instruction that no IT block may hold.
-func (c *cpu) outsideIT() error {
-	if c.inIT() {
-		return errInITBlock
-	}
-	return nil
-}
-
 // execIT begins a block.
 func execIT(c *cpu, w uint32) error {
 	c.cpsr, c.newIT = withIT(c.cpsr, w&0xff), true
-	return c.outsideIT()
+	return nil
 }
 
 // condT16 and condT32 are the conditions that branches of Thumb have in themselves.

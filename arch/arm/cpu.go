@@ -63,7 +63,9 @@ func (in *inst) run(regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error {
 		c.v = *v
 	}
 	var err error
-	if in.executes(c.cpsr) {
+	if in.row.notInIT && c.inIT() {
+		err = errInITBlock
+	} else if in.executes(c.cpsr) {
 		err = in.row.exec(c, in.word)
 		if err == nil && c.taken && c.inIT() && !c.lastInIT() {
 			err = errInITBlock

@@ -2,7 +2,12 @@ package arm
 
 import (
 	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
 	"testing"
+
+	"gotap/arch"
 )
 
 // TestHarness runs one addition both ways.
@@ -11,5 +16,299 @@ func TestHarness(t *testing.T) {
 	s.regs[1], s.regs[2] = 40, 2
 	if executed, _, _ := checkStates(t, []state{s}); executed != 1 {
 		t.Errorf("executed %d of 1", executed)
+	}
+}
+
+// table is an index as the tests see it: the rows of one instruction set.
+type table struct {
+	name  string
+	thumb bool
+	bits  int // of an instruction
+	rows  []*row
+}
+
+// coreTables are the rows of everything but the vector unit.
+func coreTables() []table {
+	return []table{
+		{"A32", false, 32, rowsIn(a32)}, {"A32 unconditional", false, 32, rowsIn(a32Always)},
+		{"Thumb 16", true, 16, rowsIn(thumb16)}, {"Thumb 32", true, 32, rowsIn(thumb32)},
+	}
+}
+
+// rowsIn is each row of an index once.
+func rowsIn(x *index) (out []*row) {
+	seen := map[*row]bool{}
+	for _, bucket := range x.buckets {
+		for _, r := range bucket {
+			if !seen[r] {
+				seen[r] = true
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// generator makes random states.
+type generator struct{ *rand.Rand }
+
+// edges are values at which arithmetic turns.
+var edges = []uint32{0, 1, 2, 3, 31, 32, 33, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0x80000001,
+	0xfffffffe, 0xffffffff, 0x00010000, 0xffff8000, 0x80008000, 0x7fff7fff, 0x01ff, 0x80ff7f00}
+
+// value is a register's content: an edge, an address in the arena, an address of code, or anything.
+func (g generator) value() uint32 {
+	switch g.IntN(8) {
+	case 0, 1:
+		return edges[g.IntN(len(edges))]
+	case 2, 3:
+		return arena + 0x1000 + g.Uint32N(0x2000)
+	case 4:
+		return arena + 0x1000 + g.Uint32N(0x2000)&^7
+	case 5:
+		if g.IntN(2) == 0 {
+			return codeA32 + 0x1800 + g.Uint32N(0x400)&^3
+		}
+		return codeT32 + 0x1800 + g.Uint32N(0x400) | 1
+	}
+	return g.Uint32()
+}
+
+// word is an encoding of a row. Registers are r13 and r15 more often than by chance, and bits that should be fixed mostly are.
+func (g generator) word(r *row, bits int) uint32 {
+	w := g.Uint32()
+	if g.IntN(16) != 0 {
+		w = w&^r.shouldMask | r.shouldBe
+	}
+	w = w&^r.mask | r.value
+	if bits == 16 {
+		w &= 0xffff
+	}
+	return w
+}
+
+// conditional gives most A32 instructions the condition always.
+func (g generator) conditional(w uint32, r *row) uint32 {
+	if r.mask>>28 == 15 {
+		return w
+	}
+	cond := uint32(14)
+	if g.IntN(4) == 0 {
+		cond = g.Uint32N(15)
+	}
+	return w&^(15<<28) | cond<<28
+}
+
+// encode is the bytes of an instruction as they lie in memory.
+func encode(w uint32, thumb bool, bits int) []byte {
+	switch {
+	case bits == 16:
+		return binary.LittleEndian.AppendUint16(nil, uint16(w))
+	case thumb:
+		return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, uint16(w>>16)), uint16(w))
+	}
+	return binary.LittleEndian.AppendUint32(nil, w)
+}
+
+// randomIT is an ITSTATE, mostly that of the last instruction of a block, under the conditions a block may have.
+func (g generator) randomIT() uint32 {
+	cond := g.Uint32N(15)
+	if g.IntN(2) == 0 || cond == 14 {
+		return cond<<4 | 8
+	}
+	return cond<<4 | (g.Uint32N(15) + 1)
+}
+
+// state is a random state for an instruction.
+func (g generator) state(code []byte, thumb bool) state {
+	s := newState(thumb, code)
+	for i := range 15 {
+		s.regs[i] = uint64(g.value())
+	}
+	s.regs[regCPSR] |= uint64(g.Uint32() & (0xf8000000 | maskGE))
+	if thumb && g.IntN(3) == 0 {
+		s.regs[regCPSR] = uint64(withIT(uint32(s.regs[regCPSR]), g.randomIT()))
+	}
+	return s
+}
+
+// steer turns registers that an instruction takes for a base into addresses, as most states would fault otherwise.
+func (g generator) steer(s *state, w uint32, bits int) {
+	if g.IntN(10) == 0 {
+		return
+	}
+	base, offset := field(w, 16, 4), w&15
+	if bits == 16 {
+		base, offset = low3(w, 3), low3(w, 6)
+		if w>>14 == 3 {
+			base = low3(w, 8)
+		}
+	}
+	if s.in().row.class == Ordinary && !memoryRow(s.in().row) {
+		return
+	}
+	if offset != 15 && g.IntN(4) != 0 {
+		s.regs[offset] = uint64(g.Uint32N(64))
+	}
+	addr := arena + 0x1400 + g.Uint32N(0x1000)
+	if g.IntN(4) != 0 {
+		addr &^= 7
+	}
+	if base != 15 {
+		s.regs[base] = uint64(addr)
+	}
+	s.regs[regSP] = arena + 0x1400 + uint64(g.Uint32N(0x1000)&^3)
+	s.windows = append(s.windows, g.targets(uint32(s.regs[base])))
+}
+
+// targets is memory around an address that holds places to branch to, for what loads r15.
+func (g generator) targets(addr uint32) window {
+	data := make([]byte, 256)
+	for i := 0; i < len(data); i += 4 {
+		binary.LittleEndian.PutUint32(data[i:], g.value())
+	}
+	return window{min(max(addr&^3, arena+0x400), arena+arenaSize-0x400) - 128, data}
+}
+
+// in is the decoded instruction of a state.
+func (s *state) in() *inst {
+	in, err := s.isa().Decode(s.code, s.regs[regPC])
+	if err != nil {
+		return &inst{row: &row{}}
+	}
+	return in.Op.(*inst)
+}
+
+// memoryRow guesses by its name whether a row accesses memory.
+func memoryRow(r *row) bool {
+	for _, prefix := range []string{"LD", "ST", "SW", "PO", "PU", "TB"} {
+		if len(r.name) > 2 && r.name[:2] == prefix {
+			return true
+		}
+	}
+	return false
+}
+
+// unfit reports states for which the harness is no judge: the instruction branches to itself, or into the code of the other instruction set,
+// where it finds no traps, or it accesses memory that the harness itself may have there.
+func (g generator) unfit(s *state, m *sandbox) bool {
+	a, err := m.emulate(s)
+	var fault *arch.FaultError
+	if errors.As(err, &fault) {
+		return fault.Addr < arena || fault.Addr >= arena+0x1000_0000 // the harness and its processor live elsewhere
+	}
+	for addr := range a.diffs {
+		if addr < arena {
+			return true
+		}
+	}
+	if err != nil {
+		return true // refused: the processor may do anything, even spoil the harness
+	}
+	pc, thumb := uint32(a.regs[regPC]), a.regs[regCPSR]&flagT != 0
+	switch {
+	case pc == uint32(s.regs[regPC]), pc >= 0xffff0000, pc < 0x10000:
+		return true
+	case pc >= codeA32 && pc < codeA32+codeSize:
+		return thumb && pc&3 != 0
+	case pc >= codeT32 && pc < codeT32+codeSize:
+		return !thumb
+	}
+	return pc >= 0x8000 && pc < 0x200000
+}
+
+// randomStates is n states of every row of a table.
+func (g generator) randomStates(tab table, n int) (out []state) {
+	m := newSandbox()
+	for _, r := range tab.rows {
+		if r.exec == nil || r.class == SystemCall || r.class == SystemRegister {
+			continue
+		}
+		for range n {
+			w := g.word(r, tab.bits)
+			if !tab.thumb {
+				w = g.conditional(w, r)
+			}
+			s := g.state(encode(w, tab.thumb, tab.bits), tab.thumb)
+			g.steer(&s, w, tab.bits)
+			if !g.unfit(&s, m) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// TestRandom compares the emulator with a processor on random states of every row.
+func TestRandom(t *testing.T) {
+	per := 24
+	if os.Getenv("GOTAP_LONG") != "" {
+		per = 1200
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	g := generator{rand.New(rand.NewPCG(seed, 1))}
+	for _, tab := range coreTables() {
+		t.Run(tab.name, func(t *testing.T) {
+			states := g.randomStates(tab, per)
+			executed, refused, faulted := checkStates(t, states)
+			t.Logf("%d rows, %d states: %d executed, %d refused, %d faulted", len(tab.rows), len(states), executed, refused, faulted)
+		})
+	}
+}
+
+// TestExecDoesNotAllocate checks what the engine relies on when it is called at every hit.
+func TestExecDoesNotAllocate(t *testing.T) {
+	m := newSandbox()
+	s := newState(false, encode(0xe8bd000f, false, 32)) // pop {r0-r3}
+	s.regs[regSP] = arena
+	in, err := A32.Decode(s.code, s.regs[regPC])
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := &arenaOnly{m.arena[:]}
+	if n := testing.AllocsPerRun(100, func() {
+		regs := s.regs
+		err = errors.Join(err, Exec(in, &regs, nil, flat))
+	}); n > 0 || err != nil {
+		t.Errorf("%v allocations, error %v", n, err)
+	}
+}
+
+// arenaOnly is the arena alone, without the bookkeeping of sandbox.
+type arenaOnly struct{ b []byte }
+
+func (m *arenaOnly) ReadMemory(addr uint64, p []byte) error {
+	if addr < arena || addr-arena+uint64(len(p)) > uint64(len(m.b)) {
+		return &arch.FaultError{Addr: addr}
+	}
+	copy(p, m.b[addr-arena:])
+	return nil
+}
+
+func (m *arenaOnly) WriteMemory(addr uint64, p []byte) error {
+	if addr < arena || addr-arena+uint64(len(p)) > uint64(len(m.b)) {
+		return &arch.FaultError{Addr: addr, Write: true}
+	}
+	copy(m.b[addr-arena:], p)
+	return nil
+}
+
+// BenchmarkDecodeExec decodes and executes one instruction.
+func BenchmarkDecodeExec(b *testing.B) {
+	flat := &arenaOnly{make([]byte, arenaSize)}
+	s := newState(true, encode(0xf8500b04, true, 32)) // ldr r0, [r0], #4
+	b.ReportAllocs()
+	for b.Loop() {
+		regs := s.regs
+		regs[0] = arena
+		in, err := Thumb.Decode(s.code, s.regs[regPC])
+		if err == nil {
+			err = Exec(in, &regs, nil, flat)
+		}
+		if err == nil {
+			continue
+		}
+		b.Fatal(err)
 	}
 }

@@ -3,6 +3,7 @@ package arm
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"gotap/arch"
 	"gotap/engine/testenv"
@@ -26,7 +28,7 @@ const (
 	arena     = 0x20000000
 	arenaSize = 0x4000
 	fillA32   = 0xe7ffdeff
-	fillT32   = 0xdeffdeff
+	fillT32   = 0xbeffbeff
 )
 
 // state is one instruction with what it finds: registers (pc is set by newState), vectors, and what lies in the arena.
@@ -114,7 +116,9 @@ func runStates(t testing.TB, states []state) []answer {
 	for i := range states {
 		states[i].encode(&in)
 	}
-	cmd := command.Command("qemu-arm", "-cpu", "max", exe)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := command.CommandContext(ctx, "qemu-arm", "-cpu", "max", exe)
 	cmd.Stdin, cmd.Stderr = &in, &stderr
 	out, err := cmd.Output()
 	if err != nil {

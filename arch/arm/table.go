@@ -14,6 +14,7 @@ type row struct {
 	class       Class
 	control     arch.Control
 	flow        func(w uint32) arch.Control // in place of control where that depends on operands
+	notInIT     bool                        // no IT block may hold it
 	vectors     bool                        // reads or writes arch.Vectors: cpu.v is valid while exec runs, and is committed after it
 
 	// unpredictable is why the architecture leaves the effect of this encoding open (Prepare refuses it), or nothing. Nil stands for
@@ -43,12 +44,13 @@ type option struct {
 	class         Class
 	control       arch.Control
 	flow          func(w uint32) arch.Control
+	notInIT       bool
 	unpredictable func(w uint32) string
 }
 
 // rowOf reads a picture.
 func rowOf(l line) row {
-	r := row{name: l.name, exec: l.exec, class: l.opt.class, control: l.opt.control, flow: l.opt.flow, unpredictable: l.opt.unpredictable}
+	r := row{name: l.name, exec: l.exec, class: l.opt.class, control: l.opt.control, flow: l.opt.flow, notInIT: l.opt.notInIT, unpredictable: l.opt.unpredictable}
 	bit, run := 0, 0
 	var last byte
 	for i := len(l.picture) - 1; i >= 0; i-- {

@@ -52,6 +52,7 @@ var (
 	coprocessor = option{class: Coprocessor}
 	endian      = option{class: Endian}
 	always      = option{unpredictable: conditional}
+	outsideIT   = option{notInIT: true}
 )
 
 // conditional is for instructions that have no condition although there is room for one.
@@ -399,18 +400,18 @@ var exclusivePair = option{class: Exclusive, unpredictable: badExclusivePair}
 
 var exclusiveA32 = []line{
 	{"cccc 0001 0B00 nnnn tttt zzzz 1001 mmmm", "SWP", execSWP, option{class: Swap, unpredictable: badSwap}},
-	{"cccc 0001 1000 nnnn dddd oo11 1001 tttt", "STREX", execSTREXA32(4), exclusiveStore},
-	{"cccc 0001 1010 nnnn dddd oo11 1001 tttt", "STREXD", execSTREXA32(8), exclusiveStore},
-	{"cccc 0001 1100 nnnn dddd oo11 1001 tttt", "STREXB", execSTREXA32(1), exclusiveStore},
-	{"cccc 0001 1110 nnnn dddd oo11 1001 tttt", "STREXH", execSTREXA32(2), exclusiveStore},
+	{"cccc 0001 1000 nnnn dddd oo11 1001 tttt", "STREX", execSTREXA32, exclusiveStore},
+	{"cccc 0001 1010 nnnn dddd oo11 1001 tttt", "STREXD", execSTREXA32, exclusiveStore},
+	{"cccc 0001 1100 nnnn dddd oo11 1001 tttt", "STREXB", execSTREXA32, exclusiveStore},
+	{"cccc 0001 1110 nnnn dddd oo11 1001 tttt", "STREXH", execSTREXA32, exclusiveStore},
 	{"cccc 0001 1001 nnnn tttt oo11 1001 oooo", "LDREX", execLDREXA32(4), exclusive},
 	{"cccc 0001 1011 nnnn tttt oo11 1001 oooo", "LDREXD", execLDREXA32(8), exclusivePair},
 	{"cccc 0001 1101 nnnn tttt oo11 1001 oooo", "LDREXB", execLDREXA32(1), exclusive},
 	{"cccc 0001 1111 nnnn tttt oo11 1001 oooo", "LDREXH", execLDREXA32(2), exclusive},
-	{"cccc 0001 1000 nnnn dddd oo10 1001 tttt", "STLEX", execSTREXA32(4), exclusiveStore},
-	{"cccc 0001 1010 nnnn dddd oo10 1001 tttt", "STLEXD", execSTREXA32(8), exclusiveStore},
-	{"cccc 0001 1100 nnnn dddd oo10 1001 tttt", "STLEXB", execSTREXA32(1), exclusiveStore},
-	{"cccc 0001 1110 nnnn dddd oo10 1001 tttt", "STLEXH", execSTREXA32(2), exclusiveStore},
+	{"cccc 0001 1000 nnnn dddd oo10 1001 tttt", "STLEX", execSTREXA32, exclusiveStore},
+	{"cccc 0001 1010 nnnn dddd oo10 1001 tttt", "STLEXD", execSTREXA32, exclusiveStore},
+	{"cccc 0001 1100 nnnn dddd oo10 1001 tttt", "STLEXB", execSTREXA32, exclusiveStore},
+	{"cccc 0001 1110 nnnn dddd oo10 1001 tttt", "STLEXH", execSTREXA32, exclusiveStore},
 	{"cccc 0001 1001 nnnn tttt oo10 1001 oooo", "LDAEX", execLDREXA32(4), exclusive},
 	{"cccc 0001 1011 nnnn tttt oo10 1001 oooo", "LDAEXD", execLDREXA32(8), exclusivePair},
 	{"cccc 0001 1101 nnnn tttt oo10 1001 oooo", "LDAEXB", execLDREXA32(1), exclusive},

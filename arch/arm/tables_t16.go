@@ -72,7 +72,7 @@ var loadT16 = []line{
 
 var miscT16 = []line{
 	{"1011 0000 x iiiiiii", "ADD, SUB (SP)", execMoveSP, option{}},
-	{"1011 x0x1 iiiii nnn", "CBZ, CBNZ", execCBZ, option{control: arch.CondJump}},
+	{"1011 x0x1 iiiii nnn", "CBZ, CBNZ", execCBZ, option{control: arch.CondJump, notInIT: true}},
 	{"1011 0010 00 mmm ddd", "SXTH", unary16(sxth), option{}},
 	{"1011 0010 01 mmm ddd", "SXTB", unary16(sxtb), option{}},
 	{"1011 0010 10 mmm ddd", "UXTH", unary16(uxth), option{}},
@@ -88,9 +88,9 @@ var miscT16 = []line{
 	{"1011 1010 11 mmm ddd", "REVSH", unary16(revsh), option{}},
 	{"1011 1110 iiiiiiii", "BKPT", nil, trap},
 	{"1011 1111 hhhh 0000", "hint", execNOP, option{}},
-	{"1011 1111 cccc xxxx", "IT", execIT, option{unpredictable: badIT}},
+	{"1011 1111 cccc xxxx", "IT", execIT, option{notInIT: true, unpredictable: badIT}},
 	{"1101 1110 iiiiiiii", "UDF", nil, trap},
 	{"1101 1111 iiiiiiii", "SVC", execSVC, option{class: SystemCall, control: arch.Syscall}},
-	{"1101 cccc iiiiiiii", "B (conditional)", execBCondT16, option{control: arch.CondJump}},
+	{"1101 cccc iiiiiiii", "B (conditional)", execBCondT16, option{control: arch.CondJump, notInIT: true}},
 	{"11100 iiiiiiiiiii", "B", execBT16, option{control: arch.Jump}},
 }

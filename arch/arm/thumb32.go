@@ -142,16 +142,6 @@ func oneLongT32(w uint32) string {
 	return ""
 }
 
-// inNoIT wraps an instruction that no IT block may hold.
-func inNoIT(f exec) exec {
-	return func(c *cpu, w uint32) error {
-		if err := c.outsideIT(); err != nil {
-			return err
-		}
-		return f(c, w)
-	}
-}
-
 // execLongOffset has an offset of twelve bits.
 func execLongOffset(k access) exec {
 	return func(c *cpu, w uint32) error {
@@ -236,9 +226,7 @@ func execLDREXT32(size int) exec {
 	}
 }
 
-func execSTREXT32(size int) exec {
-	return func(c *cpu, w uint32) error { return c.storeExclusive(w&15, c.reg(field(w, 16, 4)), size) }
-}
+func execSTREXT32(c *cpu, w uint32) error { return c.storeExclusive(w & 15) }
 
 // The word forms have an offset, and the status register elsewhere.
 
@@ -247,7 +235,7 @@ func execLDREXWord(c *cpu, w uint32) error {
 }
 
 func execSTREXWord(c *cpu, w uint32) error {
-	return c.storeExclusive(field(w, 8, 4), c.reg(field(w, 16, 4))+w&0xff*4, 4)
+	return c.storeExclusive(field(w, 8, 4))
 }
 
 func badSTREXWord(w uint32) string {

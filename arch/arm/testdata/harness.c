@@ -6,8 +6,8 @@
 // u32 length, bytes (padded to 4).
 // An answer: u32 signal, u32 fault address, u32 differences, struct registers, then the differences: u32 address, u32 new word.
 //
-// There is a region of code for each of the two instruction sets, full of undefined instructions of that set; the instruction
-// lies at its start + 0x1000. An instruction that has run and gone on to another place in the regions ends in SIGILL there. Memory is the
+// There is a region of code for each of the two instruction sets, full of instructions that trap, whatever ITSTATE is; the instruction
+// lies at its start + 0x1000. An instruction that has run and gone on to another place in the regions ends in SIGILL or SIGTRAP there. Memory is the
 // arena, whose word i holds pattern(i) where no window says otherwise. States are loaded by returning from a signal handler: the
 // kernel then sets every register at once.
 
@@ -26,7 +26,7 @@
 #define ARENA 0x20000000u
 #define ARENA_SIZE 0x4000u
 #define FILL_A32 0xe7ffdeffu
-#define FILL_T32 0xdeffdeffu
+#define FILL_T32 0xbeffbeffu
 
 struct registers {
 	uint32_t r[16], cpsr, fpscr;
