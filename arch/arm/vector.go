@@ -1,3 +1,33 @@
+// # The vector unit
+//
+// VFP and NEON are a second decoder beside that of the core, as next to nothing is common to their encodings but the condition. decodeVector
+// gets the word in A32 form, in which both instruction sets agree; the tables (neontable.go, vfptable.go) show every encoding as the
+// manual draws it. The first row that fits is the instruction, and its rules say whether the fields it was given are allowed: if not, the word
+// is undefined and does not decode, or is unpredictable and Prepare refuses it.
+//
+// An exec of NEON is put together, when the tables are, from a walk over elements (same3, longOp, narrowHigh, …) and from what
+// happens to one element (laneQAdd, …). Walks read all that they need of a register before they write it, as the destination
+// may be an operand. Registers are seen as doubles, a quad as two of them; where elements do not mix, the two are done one after the
+// other.
+//
+// Floating point is gotap/arch/ieee's, on raw bits. scalarFloat gives it the modes of FPSCR, for VFP; vectorFloat those that NEON always has:
+// to nearest, subnormals flushed, default NaNs. endFloat adds the exceptions to FPSCR. Both kinds work in the cpu's own
+// environment, since one on the stack would escape through the calls by function value, and a hit must not allocate.
+//
+// A load reads its memory by one call before any register changes, and a store lays out its bytes and writes them by one call. That
+// is always possible: the memory of one vector instruction is one piece.
+//
+// Which instructions are there is not asked: everything up to Armv8.6 is emulated, on a processor without it as well, where the program
+// would have been killed. Left out, with the reason given, are:
+//
+//   - short vectors: arithmetic of VFP while FPSCR.LEN is not 0 (or STRIDE, for what is undefined then). Only a hit can tell.
+//   - what user mode may not touch: FPSID, MVFR0 to MVFR2, FPEXC, FPINST. They do not decode.
+//   - unpredictable fields: registers past d31, PC where it is no operand, two results in one register, a condition on an instruction
+//     that must not have one.
+//
+// The bits of FPSCR that enable trapped exceptions read as 0, as on every processor that has none. An instruction that is only to be used
+// outside of IT blocks, such as VSEL, obeys the condition of a block that it is in, which is one of the choices that the
+// architecture leaves there.
 package arm
 
 import (

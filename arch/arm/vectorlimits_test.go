@@ -76,6 +76,7 @@ func TestVectorUnpredictable(t *testing.T) {
 		"vdup.8 d0, pc":             0xeec0fb10,
 		"vcvt.f32.s16 s0, s0, #-1":  0xeeba0a68,
 		"vaddne.f16 s0, s0, s0":     0x1e300900,
+		"vjcvtne.s32.f64 s0, d0":    0x1eb90bc0,
 		"vldrne.16 s0, [r0]":        0x1d900900,
 		"vcmp.f32 s0, #0 with Vm=1": 0xeeb50a41,
 	} {

@@ -36,7 +36,7 @@ var vfpRows = []vectorRow{
 	of("cccc 1110 1D11 0111 dddd 10ff 01M0 mmmm", "vrintx", vfpPlain(roundCurrent(true)), format),
 	of("cccc 1110 1D11 0111 dddd 101f 11M0 mmmm", "vcvt.size", execConvertSize),
 	of("cccc 1110 1D11 1000 dddd 10ff x1M0 mmmm", "vcvt.from.int", execFromInt, format),
-	of("cccc 1110 1D11 1001 dddd 1011 11M0 mmmm", "vjcvt", execConvertJS),
+	of("cccc 1110 1D11 1001 dddd 1011 11M0 mmmm", "vjcvt", execConvertJS, unconditioned),
 	of("cccc 1110 1D11 101u dddd 10ff x1i0 iiii", "vcvt.from.fixed", execFromFixed, format, fixedRule),
 	of("cccc 1110 1D11 110x dddd 10ff x1M0 mmmm", "vcvt.to.int", execToInt, format),
 	of("cccc 1110 1D11 111u dddd 10ff x1i0 iiii", "vcvt.to.fixed", execToFixed, format, fixedRule),
