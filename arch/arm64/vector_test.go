@@ -111,10 +111,10 @@ func longRun() bool { return os.Getenv("GOTAP_LONG") != "" }
 
 // emulatorWrong tells the states in which QEMU 7.2 differs from the architecture (DDI 0487), which this package follows: a
 // half-precision fcvtzs to a scalar fixed-point number must write zeros above its 16 bits, and fjcvtzs of a positive denormal that was
-// flushed is not exact. It also runs fmov of a half immediate with op set, which is undefined.
+// flushed is not exact. It also runs undefined words: fmov of a half immediate with op set, and operations across halves with sz set.
 func emulatorWrong(s *state) bool {
 	switch {
-	case s.word&0xfff0fc00 == 0x5f10fc00, s.word&0xfff8fc00 == 0x6f00fc00, s.word&0xfff8fc00 == 0x2f00fc00:
+	case s.word&0xfff0fc00 == 0x5f10fc00, s.word&0xfff8fc00 == 0x6f00fc00, s.word&0xfff8fc00 == 0x2f00fc00, s.word&0xaf7fcc00 == 0x0e70c800:
 		return true
 	case s.word&0xfffffc00 == 0x1e7e0000:
 		v := s.vec.V[rn(s.word)][0]
@@ -258,6 +258,9 @@ func TestVectorAllocations(t *testing.T) {
 	var plain arch.Memory = plainMemory{mem}
 	for _, table := range vectorTables {
 		for i := range table {
+			if reasons[table[i].class] != "" {
+				continue
+			}
 			s, in, ok := sample(t, r, &table[i], mem)
 			if !ok {
 				t.Errorf("%s never succeeds", table[i].name)

@@ -15,6 +15,16 @@ var simdLoadRows = []row{
 	vrow("xx 111 1 00 xx 0 xxxxxxxxx 11 xxxxx xxxxx", "ldr, str (pre-index)", simdPre, noRegisterSize),
 	vrow("xx 111 1 00 xx 1 xxxxx x1x x 10 xxxxx xxxxx", "ldr, str (register)", simdRegister, noRegisterSize),
 	vrow("xx 111 1 01 xx xxxxxxxxxxxx xxxxx xxxxx", "ldr, str (unsigned offset)", simdUnsigned, noRegisterSize),
+	beyondRow("xx 011 1 01 xx 0 xxxxxxxxx 10 xxxxx xxxxx", "ldapur, stlur", Beyond, noRegisterSize),
+	beyondRow("0 x 0011010 x 0 00001 1000 01 xxxxx xxxxx", "ldap1, stl1", Beyond),
+	beyondRow("00 011 1 01 xx 0 xxxxx xxxx 01 xxxxx xxxxx", "cpy or set", MemoryCopy),
+}
+
+// beyondRow is a row of what is decoded and not emulated. Some of the memory copies have the V bit set.
+func beyondRow(pattern, name string, class Class, undefined ...func(uint32) bool) row {
+	r := vrow(pattern, name, notEmulated, undefined...)
+	r.class, r.vectors = class, false
+	return r
 }
 
 // simdPair is a row of pairs. Loading both values into one register is left open.
