@@ -46,6 +46,7 @@ var effects = [256]effect{
 }
 
 // need is the whole effect of an instruction: words that must be on the stack, and the room it needs above what is left of them.
+// It is asked only where the table does not say all, or where a circular stack has to be turned.
 func need(in *Inst) (pops, pushes int) {
 	a := int(min(in.A, MaxStack+1)) // more than any stack has
 	switch in.Op {

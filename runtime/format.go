@@ -38,6 +38,7 @@ func (v Value) cutmark() string {
 func (v Value) marked() string { return v.Text + v.cutmark() }
 
 // formatStack prints a line for each address, indented, after the end of the line before.
+// Int of a stack is the process its addresses belong to: the same address is another function in another process.
 func (v Value) formatStack(symbol func(pid int, pc uint64) string) string {
 	var b strings.Builder
 	b.WriteByte('\n')
@@ -68,6 +69,8 @@ func escapeBytes(s string) string {
 }
 
 // appendNumber writes a float as JavaScript does (ECMA-262, Number::toString). It does not allocate when b has room.
+// JavaScript prints what callbacks print, and both must look the same: shortest digits that read back to the same double, exponents
+// from 1e21 up and 1e-6 down.
 func appendNumber(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -126,6 +129,7 @@ func (it Item) Print(symbol func(pid int, pc uint64) string) string {
 }
 
 // all is the values of an item with those of literal fields between them.
+// printf needs its literals in place: "%s" may well be given a constant.
 func (it Item) all() []Value {
 	vals := make([]Value, 0, len(it.Format.Fields))
 	next := 0

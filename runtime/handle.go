@@ -34,6 +34,7 @@ var (
 )
 
 // Get returns what the object holds for a key, none for objects without keys; ok is false when nothing was ever put there.
+// What it returns is a copy of one moment, and whole: an average never has the sum of one moment and the count of another.
 func (h *Handle) Get(key ...Value) (Data, bool) {
 	if h.obj.kind == KindInt {
 		return Data{Kind: KindInt, Int: int64(atomic.LoadUint64(&h.obj.desc[descWord]))}, true
@@ -65,6 +66,7 @@ func (st *storage) element(key []Value) (Data, bool) {
 
 // find pins the slot of a key given by the host. A text that ends in the mark of a cut is also searched as cut text,
 // so that keys can be given as they print.
+// Pinning keeps the slot from being emptied while it is read; who calls find unpins.
 func (st *storage) find(key []Value) (slot int, ok bool) {
 	var b keyBuffer
 	if !st.build(&b, key) {
@@ -113,6 +115,7 @@ func (st *storage) slotData(slot int) (Data, bool) {
 	}
 	var words [histBuckets]uint64
 	to := words[:]
+	// Histograms of powers fit into the array on the stack; only an lhist may have more buckets.
 	if len(cell) > len(to) {
 		to = make([]uint64, len(cell))
 	}
@@ -146,6 +149,7 @@ func (h *Handle) getCell(st *storage, parts int) (Data, bool) {
 
 // copyCell returns a copy of the cell of an object that has no keys, and empties it when take is set. Banked cells are read while no
 // program adds to them; unless taken, what was read is then added to the other bank.
+// Taking and adding back goes through the other bank, so that no program's addition is lost or counted twice meanwhile.
 func (h *Handle) copyCell(st *storage, take bool) []uint64 {
 	h.obj.host.Lock()
 	defer h.obj.host.Unlock()
@@ -171,6 +175,7 @@ func (h *Handle) copyCell(st *storage, take bool) []uint64 {
 }
 
 // Set puts a value under a key of a map, or into a variable.
+// Programs may change it again at once; Set is one store among theirs, in some order.
 func (h *Handle) Set(v Value, key ...Value) error {
 	return h.wrap("set", h.set(v, key))
 }

@@ -23,6 +23,8 @@ type Hit struct {
 }
 
 // hitSize lets several programs of one place log; each keeps its own limit.
+// A place may have probes of several files; 64 KiB is what four programs with the largest log can fill. What does not fit any more
+// is counted as "log full" like all else.
 const hitSize = 4 * MaxLog
 
 const itemHeader = 8
@@ -49,6 +51,7 @@ func (h *Hit) start(limit int) {
 }
 
 // grow makes room up to the limit. It is the only allocation on the way of a hit, and happens a few times in the life of a Hit.
+// Doubling keeps the number of times small; programs that log more than before are armed seldom.
 func (h *Hit) grow() {
 	buf := make([]byte, min(max(2*len(h.buf), h.limit), hitSize))
 	copy(buf, h.buf[:h.n])
@@ -111,6 +114,7 @@ func (h *Hit) end() bool {
 }
 
 // closeOpen takes back an item that was begun and not ended, as a trap or an unverified program leaves one.
+// Run calls it at every end, so that the log is a row of complete items whatever happened, and Commit need not look at them.
 func (h *Hit) closeOpen() {
 	if h.open >= 0 {
 		h.n, h.open = h.open, -1

@@ -27,6 +27,7 @@ type (
 )
 
 // maxExact is the largest integer that a JSON reader which takes numbers for doubles gets right.
+// Most readers of JSON, JavaScript first among them, have doubles only: 2^53+1 would silently become 2^53.
 const maxExact = 1 << 53
 
 // JSONInt is an integer for encoding/json: a string when it is beyond ±2^53.
@@ -79,6 +80,7 @@ func (o *jsonObject) emptyJSON(kind ObjectKind) {
 }
 
 // keyed reports whether the entries have keys.
+// Declared keys are not all: tables that no program has used yet have none, and maps always print as maps.
 func (s Snapshot) keyed() bool {
 	return s.Object.Keys > 0 || s.Object.Kind == KindMap || s.Object.Kind == KindArray || s.Object.Kind == KindPerThread ||
 		len(s.Entries) > 0 && len(s.Entries[0].Key) > 0
@@ -113,6 +115,7 @@ func (v Value) JSON() any {
 	case ValueUint:
 		return JSONUint(uint64(v.Int))
 	case ValueFloat:
+		// NaN, and the infinities, whose difference with themselves is NaN.
 		if v.Float != v.Float || v.Float-v.Float != 0 {
 			return v.Format(nil)
 		}

@@ -7,6 +7,8 @@ import (
 )
 
 // logging does the operations on the log of the hit.
+// An item that has no room takes nothing of the log: h.over is set by the first field that does not fit, the fields after it are
+// skipped, and end takes the item back. A record with half its fields would be worse than none, since nobody could tell.
 func (m *Machine) logging(in *Inst) Trap {
 	h := m.hit
 	switch in.Op {
@@ -65,8 +67,11 @@ func (m *Machine) logPosition(op Op) Trap {
 
 // logMemory makes an item of a range of memory, or of the text there. What is longer than the room left is cut and marked;
 // memory that cannot be read traps and leaves no item.
+// Memory is read straight into the log, without a copy between. The room is taken first and given back where it was not needed, so
+// that a range never reaches beyond what the program may log: DProbes' log str could, by 3 bytes.
 func (m *Machine) logMemory(in *Inst) Trap {
 	h, addr := m.hit, m.pop()
+	// Lengths are unsigned: a negative one asks for more than there is, and is cut like any other.
 	n := int(min(m.pop(), MaxLog))
 	h.begin(m.code.ID, in.A)
 	header := h.room(8)
@@ -81,6 +86,7 @@ func (m *Machine) logMemory(in *Inst) Trap {
 	got := max(min(m.ctx.Thread.ReadMemory(addr, p[:n]), n), 0)
 	length := n
 	if end := bytes.IndexByte(p[:got], 0); in.Op == OpLogStr && end >= 0 {
+		// Text ends at its NUL even when it lies before an unreadable page.
 		length, cut = end, false
 	} else if got < n {
 		h.closeOpen()
@@ -94,6 +100,7 @@ func (m *Machine) logMemory(in *Inst) Trap {
 }
 
 // logWords makes an item of the words on top of the stack, the top first.
+// The order is DProbes': the word pushed last comes first.
 func (m *Machine) logWords(in *Inst) Trap {
 	m.hit.begin(m.code.ID, uint32(in.V))
 	for range in.A {

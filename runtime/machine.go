@@ -35,6 +35,7 @@ type Machine struct {
 }
 
 // stackWords is a power of two above MaxStack: with indexes masked by stackMask no access needs a bounds check.
+// Twice the greatest stack, so that an operation which pushes before its result is checked stays inside.
 const (
 	stackWords = 2 * MaxStack
 	stackMask  = stackWords - 1
@@ -45,6 +46,7 @@ func NewMachine(a *Arena) *Machine { return &Machine{a: a} }
 
 // begin prepares a run. What an earlier run left in the stack's words above need not be cleared: the checks before
 // each step keep programs from reading it, except with a circular stack, which starts as zeros.
+// It is on the way of every hit, so it touches only what the program says it uses: its scratch words, not all 256.
 func (m *Machine) begin(c *Code, ctx *Context, h *Hit) {
 	m.code, m.ctx, m.hit = c, ctx, h
 	m.out = Outcome{}
@@ -65,6 +67,7 @@ func (m *Machine) begin(c *Code, ctx *Context, h *Hit) {
 }
 
 // stackLimit is how many words this program may have on the stack.
+// A verified program gets what it was proved to need. Less room means an earlier trap for one that was not.
 func (c *Code) stackLimit() int {
 	if c.Stack <= 0 {
 		return DefaultStack
@@ -73,6 +76,7 @@ func (c *Code) stackLimit() int {
 }
 
 // fuel is how many steps this program may take.
+// The limit on fuel, a million steps, is some milliseconds: what a thread may be held for at the very most.
 func (c *Code) fuel() uint32 {
 	if c.Fuel == 0 {
 		return DefaultFuel
@@ -104,6 +108,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			break
 		}
 		in := &insts[pc]
+		// Op is a byte and effects has 256 entries: no bounds check, and an operation there is not has no effect and traps below.
 		e := effects[in.Op]
 		left := sp - int(e.pops)
 		if left < 0 || left+int(e.pushes) > limit {
@@ -113,6 +118,8 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			}
 			continue
 		}
+		// Before the step and not after: a program with fuel n takes n steps, and no loop of any form escapes, because every way back
+		// leads through here. Calls, loops and entries of handlers are steps like all others.
 		if steps >= fuel {
 			trap = TrapFuel
 			break
@@ -122,6 +129,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 		switch in.Op {
 		// Sequence. The words popped stay in the array; only sp moves.
 		case OpNop:
+		// Targets are not checked when jumped to: the program counter is, before the next step.
 		case OpJmp:
 			pc = int(in.A)
 		case OpJz:

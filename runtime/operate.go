@@ -4,6 +4,8 @@ import "math"
 
 // operate does the operations that Run's loop leaves to others, by group.
 func (m *Machine) operate(in *Inst) Trap {
+	// The ranges follow the order of the constants in op.go. A group per range keeps Run small enough for its locals to stay in
+	// registers, and costs rarer operations one call.
 	switch op := in.Op; {
 	case op >= OpFrem && op <= OpF32:
 		return m.convert(op)
@@ -33,12 +35,14 @@ func (m *Machine) convert(op Op) Trap {
 		*p = math.Float64bits(math.Mod(float(*p), float(b)))
 	case OpFbool:
 		f := float(*p)
+		// NaN is the only value that differs from itself.
 		*p = flag(f != 0 && f == f)
 	case OpUtof:
 		*p = math.Float64bits(float64(*p))
 	case OpFtoi:
 		*p = uint64(floatToInt(float(*p)))
 	case OpF32:
+		// The high half is ignored: that is where vector registers have their other lanes.
 		*p = math.Float64bits(float64(math.Float32frombits(uint32(*p))))
 	default:
 		return TrapOp

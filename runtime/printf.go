@@ -17,6 +17,7 @@ type verb struct {
 }
 
 // parseFormat calls literal and conversion for the pieces of a format, in order, up to the first error.
+// Checking and printing share it, so that what is accepted before a run is what prints in it.
 func parseFormat(format string, literal func(string), conversion func(verb) error) (rest string, err error) {
 	for format != "" {
 		at := strings.IndexByte(format, '%')
@@ -40,6 +41,7 @@ func parseFormat(format string, literal func(string), conversion func(verb) erro
 }
 
 // parseVerb reads the conversion at the start of s and returns its length.
+// The grammar is that of printf(3), ISO C 7.23.6.1, with %r and %rx of bpftrace's kind for bytes. Lengths such as l and ll are read over.
 func parseVerb(s string) (verb, int, error) {
 	v := verb{width: -1, precision: -1}
 	i := 1
@@ -122,6 +124,7 @@ func CheckPrintf(format string, kinds []ValueKind) error {
 }
 
 // takes reports whether the conversion can print a kind.
+// %d of a float is refused as C compilers warn of it, while %f of an integer is what was meant.
 func (v verb) takes(k ValueKind) bool {
 	switch v.conv {
 	case 's':
@@ -240,6 +243,7 @@ func (v verb) formatFloat(spec string, val Value) string {
 }
 
 // formatInt prints as C does: a precision is a least number of digits and switches the zero flag off.
+// fmt differs from C in three places, which is why digits are made here: a precision with the flag 0, # with o, and 0 with precision 0.
 func (v verb) formatInt(val Value) string {
 	digits, sign := v.digits(val)
 	if v.precision == 0 && val.Int == 0 {

@@ -24,6 +24,7 @@ const (
 var bankShift = [2]uint{1, 32}
 
 // pinBank returns the bank in use, which stays unread until unpinBank.
+// The count and the bank are in one word: a program cannot pin a bank that was switched away between looking and pinning.
 func (obj *object) pinBank() int {
 	p := &obj.desc[descWord]
 	for {
@@ -41,6 +42,8 @@ func (obj *object) unpinBank(bank int) {
 }
 
 // switchBank lets programs use the other bank and waits until nobody adds to this one. The caller holds obj.host.
+// Adding takes nanoseconds, so the wait is short; a thread that died while it pinned makes it long once, and then its last addition
+// may be torn. That is a number slightly wrong against a host that hangs.
 func (obj *object) switchBank() (old int) {
 	p := &obj.desc[descWord]
 	for {
@@ -93,6 +96,7 @@ func (a *Arena) openArrayLocked(obj *object, o Object) error {
 }
 
 // openTableLocked gives an object its table, now that the kinds of the key say how large a slot is.
+// Tables wait for the first program that uses them, because only programs show the kinds of the key, and so how wide a slot is.
 func (a *Arena) openTableLocked(obj *object, o Object, keys []ValueKind) error {
 	sh, err := newShape(keys)
 	if err != nil {
@@ -115,6 +119,7 @@ func (a *Arena) openTableLocked(obj *object, o Object, keys []ValueKind) error {
 }
 
 // publish completes the descriptor and lets programs and host use the storage.
+// The kind's word is stored last and atomically: an executor that sees descHas in it sees all the rest.
 func (obj *object) publish(st *storage, off uint64) {
 	obj.desc[descBody], obj.desc[descCellWords] = off, uint64(st.cellWords())
 	obj.decl.Store(&st.Object)

@@ -9,6 +9,8 @@ type Mapper interface {
 }
 
 // target does the operations on the target's registers and memory.
+// Reads go through Thread, one system call each (process_vm_readv or a cached page: the engine's choice). They cost hundreds of
+// nanoseconds and more, and still count one step: steps bound the work of the machine, and the log and the budget bound the rest.
 func (m *Machine) target(in *Inst) Trap {
 	switch op := in.Op; {
 	case op >= OpLoad8 && op <= OpLoadPtr:
@@ -30,6 +32,7 @@ func (m *Machine) target(in *Inst) Trap {
 func (m *Machine) context(in *Inst) Trap {
 	switch in.Op {
 	case OpPushR:
+		// Lower packed where the register is: eax is 32 bits of slot rax, ah 8 bits of it from bit 8 on.
 		index, width, shift := in.V>>16, uint(in.V&0xff), uint(in.V>>8&0xff)
 		if index >= uint64(len(m.ctx.Regs)) {
 			return TrapRegister
@@ -71,6 +74,7 @@ func lowBits(n uint) uint64 {
 }
 
 // change does the destructive operations, which a program must be allowed to have.
+// Unsafe is checked here although Verify has refused such programs: a bug in the way a Code is made must not change a process.
 func (m *Machine) change(in *Inst) Trap {
 	if !m.code.Unsafe {
 		return TrapOp
@@ -83,13 +87,17 @@ func (m *Machine) change(in *Inst) Trap {
 			return TrapRegister
 		}
 		r := &m.ctx.Regs[index]
+		// Only the bits of the register named change. Writing eax does not clear the high half, as the processor would: the probe sets what
+		// it says, no more.
 		*r = *r&^(mask<<shift) | v&mask<<shift
 		m.ctx.Dirty = true
 	case OpSetRet:
 		m.ctx.Thread.SetReturn(v)
 	case OpSkip:
+		// The engine acts on it when the program has ended, and only if it ended well.
 		m.out.Skip, m.out.SkipRet = true, v
 	case OpSignal:
+		// Signals of Linux are 1 to 64; 0 only asks whether the thread is there.
 		if v < 1 || v > 64 {
 			return TrapIndex
 		}
@@ -102,6 +110,8 @@ func (m *Machine) change(in *Inst) Trap {
 var loadSizes = [...]int{1, 2, 4, 8, 1, 2, 4, 4}
 
 // loadMemory replaces the address on top by what lies there. Targets are little-endian.
+// buf is cleared first, so that a load of 4 bytes can be taken from 8 without a mask. Byte order is the target's, which is little-endian on
+// every architecture there is here.
 func (m *Machine) loadMemory(op Op) Trap {
 	size := m.ctx.Word
 	if op != OpLoadPtr {
@@ -131,6 +141,8 @@ func (m *Machine) loadMemory(op Op) Trap {
 }
 
 // storeMemory writes the low bytes of the word on top to the address below it.
+// The thread is stopped and its memory is written by the kernel, so other threads may see the store at any time, and not
+// atomically when it crosses a line: the same as for a debugger.
 func (m *Machine) storeMemory(op Op) Trap {
 	if !m.code.Unsafe {
 		return TrapOp
@@ -148,6 +160,7 @@ func (m *Machine) storeMemory(op Op) Trap {
 const maxVerify = 1 << 20
 
 // accessible reads a byte of each page of n bytes at p.
+// One byte tells of a page, since protection has no smaller unit. A page may go away before the program uses it; then the use traps.
 func (m *Machine) accessible(op Op, p, n uint64) bool {
 	if n == 0 {
 		return true

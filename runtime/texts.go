@@ -12,6 +12,8 @@ func floatWord(f float64) uint64    { return math.Float64bits(f) }
 func float32Of(bits uint32) float32 { return math.Float32frombits(bits) }
 
 // text finds the bytes of a reference, which must not be changed; ok is false for a word that is none.
+// References are words like any other, and an unverified program may have made one up. So both spaces are checked against what is
+// there now: constants by number and length, scratch by what has been used in this run. Nothing of an earlier hit can be named.
 func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 	r := Ref(ref)
 	n, at := r.Len(), r.offset()
@@ -42,6 +44,8 @@ func (m *Machine) popText() (p []byte, cut bool, trap Trap) {
 }
 
 // room is n free bytes of the scratch memory, or nil. They are taken by pushText.
+// Scratch is given out in order and never taken back within a run: 64 KiB, then TrapText. A program bounded to 10,000 steps
+// rarely makes more than a few texts, and an allocator would cost each of them.
 func (m *Machine) room(n int) []byte {
 	if n > len(m.scratch)-m.used {
 		return nil
@@ -99,12 +103,15 @@ func (m *Machine) pushConst(index uint32) Trap {
 }
 
 // count pops a number of bytes or frames and brings it into 0…most.
+// Negative counts are 0, as in JavaScript's slice; more than the limit is cut, and marked by the caller where that shows.
 func (m *Machine) count(most int) (n int, more bool) {
 	v := int64(m.pop())
 	return int(min(max(v, 0), int64(most))), v > int64(most)
 }
 
 // str reads text up to its NUL. One byte more than asked for is read, to tell text that just fits from text that is cut.
+// For text whose length is known, as Go's and Rust's strings have it, there is OpBytes: it reads n bytes and no terminator, and its
+// result is text like any other, complete and without a mark.
 func (m *Machine) str() Trap {
 	n, _ := m.count(MaxText)
 	addr := m.pop()
@@ -117,6 +124,7 @@ func (m *Machine) str() Trap {
 	switch {
 	case got > n:
 		m.pushText(n, true)
+	// The page behind is not mapped: n bytes are there, and no more can be said. It counts as complete.
 	case got == n && len(p) > n: // it ends where the memory does
 		m.pushText(n, false)
 	case got < len(p):
@@ -129,6 +137,7 @@ func (m *Machine) str() Trap {
 }
 
 // bytes reads exactly as many bytes as asked for, or traps.
+// Half a structure is no use, so a range that cannot be read whole is an error and not a short text.
 func (m *Machine) bytes() Trap {
 	n, more := m.count(MaxText)
 	addr := m.pop()
@@ -145,6 +154,8 @@ func (m *Machine) bytes() Trap {
 }
 
 // callStack makes text of return addresses.
+// Addresses are kept as bytes, 8 each, so that stacks can be logged, compared and used as keys by what handles text. Names are
+// found later, on the host.
 func (m *Machine) callStack() Trap {
 	n, _ := m.count(MaxStackDepth)
 	p := m.room(8 * n)
@@ -160,6 +171,7 @@ func (m *Machine) callStack() Trap {
 }
 
 // contextText copies a text of the context to the scratch memory.
+// The engine's texts may change between hits (comm) or belong to it (module): a program gets a copy.
 func (m *Machine) contextText(field uint32) Trap {
 	if field >= uint32(NumTextFields) {
 		return TrapOp
@@ -195,6 +207,7 @@ func (m *Machine) compare(op Op) Trap {
 }
 
 // concat joins two texts. A cut first one keeps its mark, in the middle of the result; a result longer than MaxText is cut.
+// The mark in the middle is visible and part of the length: whoever reads the result sees where something is missing.
 func (m *Machine) concat() Trap {
 	t, cutT, trap := m.popText()
 	if trap != NoTrap {
