@@ -47,10 +47,16 @@ func neonMultipleRule(w uint32, _ bool) verdict {
 		t.elements == 1 && t.repeats == 2 && align == 3,
 		t.elements == 2 && t.repeats == 1 && align == 3:
 		return undefined
-	case last > 31 || field(w, 16, 4) == 15:
-		return unpredictable
 	}
-	return fine
+	return transferRule(w, last)
+}
+
+// transferRule refuses PC as a base, and a last register that there is not.
+func transferRule(w, last uint32) verdict {
+	if field(w, 16, 4) == 15 {
+		return pcOperand
+	}
+	return pastLast.when(last > 31)
 }
 
 // size is the number of bytes of whole registers.
@@ -144,10 +150,10 @@ func singleAlign(size, elements, low uint32) (int, verdict) {
 // neonSingleRule refuses registers past the last and PC as a base, after what singleAlign refuses.
 func neonSingleRule(w uint32, _ bool) verdict {
 	t, _, v := neonSingle(w)
-	if v == fine && (doubleD(w)+(t.elements-1)*t.step > 31 || field(w, 16, 4) == 15) {
-		return unpredictable
+	if v != fine {
+		return v
 	}
-	return v
+	return transferRule(w, doubleD(w)+(t.elements-1)*t.step)
 }
 
 // execLoadSingle leaves the other elements of its registers alone.
@@ -211,21 +217,15 @@ func neonEvery(w uint32) (t neonTransfer, v verdict) {
 }
 
 // undefinedUnless is the verdict of rules that have one condition.
-func undefinedUnless(ok bool) verdict {
-	if ok {
-		return fine
-	}
-	return undefined
-}
+func undefinedUnless(ok bool) verdict { return undefined.when(!ok) }
 
 // neonEveryRule refuses registers past the last and PC as a base, after what neonEvery refuses.
 func neonEveryRule(w uint32, _ bool) verdict {
 	t, v := neonEvery(w)
-	last := doubleD(w) + (t.elements-1)*t.step + t.repeats - 1
-	if v == fine && (last > 31 || field(w, 16, 4) == 15) {
-		return unpredictable
+	if v != fine {
+		return v
 	}
-	return v
+	return transferRule(w, doubleD(w)+(t.elements-1)*t.step+t.repeats-1)
 }
 
 // execLoadEvery reads one structure and fills a register, or with VLD1 perhaps two, with each of its elements.

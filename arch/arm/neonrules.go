@@ -61,10 +61,7 @@ var (
 
 // distinct wants two registers, as both are written.
 func distinct(w uint32, _ bool) verdict {
-	if doubleD(w) == doubleM(w) {
-		return unpredictable
-	}
-	return fine
+	return sameRegister.when(doubleD(w) == doubleM(w))
 }
 
 // reversible wants the element to be smaller than the group it is reversed in.
@@ -84,10 +81,7 @@ func extractable(w uint32, _ bool) verdict {
 
 // inTable wants the registers of a table to exist.
 func inTable(w uint32, _ bool) verdict {
-	if doubleN(w)+field(w, 8, 2) > 31 {
-		return unpredictable
-	}
-	return fine
+	return pastLast.when(doubleN(w)+field(w, 8, 2) > 31)
 }
 
 // pointed wants a fixed point within the element: imm6 of 32 and above, of 48 and above for half precision.

@@ -30,12 +30,6 @@
 // architecture leaves there.
 package arm
 
-import (
-	"math/bits"
-
-	"gotap/arch/ieee"
-)
-
 // decodeVector makes the row of an instruction of VFP or NEON. w is the instruction in its A32 form; thumb says that it
 // came from a Thumb encoding, whose use of PC is narrower.
 func decodeVector(w uint32, thumb bool) (row, error) {
@@ -44,17 +38,15 @@ func decodeVector(w uint32, thumb bool) (row, error) {
 		return row{}, errUndefined
 	}
 	r := row{mask: v.mask, value: v.value, name: v.name, exec: v.exec, vectors: true}
-	switch v.verdict(w, thumb) {
+	switch said := v.verdict(w, thumb); said {
+	case fine:
 	case undefined:
 		return row{}, errUndefined
-	case unpredictable:
-		r.unpredictable = openVector
+	default:
+		r.unpredictable = func(uint32) string { return openReasons[said] }
 	}
 	return r, nil
 }
-
-// openVector is the reason of every refusal of unpredictable fields, which findVector's rules have found.
-func openVector(uint32) string { return "registers or fields that the instruction must not have" }
 
 // findVector is the first row that matches w, or nil.
 func findVector(w uint32) *vectorRow {
@@ -82,14 +74,38 @@ func vectorRows(w uint32) []vectorRow {
 	}
 }
 
-// verdict is what the rules of a row say of one encoding.
+// verdict is what the rules of a row say of one encoding: that it is fine, is undefined, or why it is unpredictable.
 type verdict uint8
 
 const (
 	fine verdict = iota
 	undefined
-	unpredictable
+	pastLast
+	pcOperand
+	sameRegister
+	conditioned
+	notFixed
+	pointAbove
+	emptyRun
 )
+
+var openReasons = [...]string{
+	pastLast:     "registers past the last",
+	pcOperand:    "r15 as an operand",
+	sameRegister: "two results in one register",
+	conditioned:  "a condition",
+	notFixed:     "bits that should be fixed are not",
+	pointAbove:   "a point above the number",
+	emptyRun:     "no registers",
+}
+
+// when is the verdict of a condition, if that is met.
+func (v verdict) when(broken bool) verdict {
+	if broken {
+		return v
+	}
+	return fine
+}
 
 // errShortVector refuses VFP's obsolete vectors when one is met: whether an instruction is one depends on FPSCR.
 const errShortVector = refusal("cannot emulate a short vector: FPSCR.LEN is not 0")
@@ -149,203 +165,3 @@ func doubleM(w uint32) uint32 { return flag(w, 5)<<4 | field(w, 0, 4) }
 func singleD(w uint32) uint32 { return field(w, 12, 4)<<1 | flag(w, 22) }
 func singleN(w uint32) uint32 { return field(w, 16, 4)<<1 | flag(w, 7) }
 func singleM(w uint32) uint32 { return field(w, 0, 4)<<1 | flag(w, 5) }
-
-// d and setD are Dn, of 0 to 31.
-func (c *cpu) d(n uint32) uint64       { return c.v.V[n>>1&15][n&1] }
-func (c *cpu) setD(n uint32, v uint64) { c.v.V[n>>1&15][n&1] = v }
-
-// s and setS are Sn, of 0 to 31: the halves of the first sixteen doubles.
-func (c *cpu) s(n uint32) uint64 { return c.d(n>>1) >> (32 * (n & 1)) & 0xffffffff }
-func (c *cpu) setS(n uint32, v uint64) {
-	shift := 32 * (n & 1)
-	c.setD(n>>1, c.d(n>>1)&^(0xffffffff<<shift)|v&0xffffffff<<shift)
-}
-
-// q and setQ are the two doubles of a quad register, named by the even number of the first.
-func (c *cpu) q(n uint32) [2]uint64       { return [2]uint64{c.d(n), c.d(n + 1)} }
-func (c *cpu) setQ(n uint32, v [2]uint64) { c.setD(n, v[0]); c.setD(n+1, v[1]) }
-
-// dq is what an instruction of one or two doubles works on: one, or with bit 6 (Q) two.
-func (c *cpu) dq(w, n uint32) [2]uint64 {
-	if flag(w, 6) == 0 {
-		return [2]uint64{c.d(n), 0}
-	}
-	return c.q(n)
-}
-
-// setDQ writes what dq read. Without Q the second double of v is dropped.
-func (c *cpu) setDQ(w, n uint32, v [2]uint64) {
-	c.setD(n, v[0])
-	if flag(w, 6) == 1 {
-		c.setD(n+1, v[1])
-	}
-}
-
-// FPSCR (Arm ARM DDI 0487, G8.2.50; DDI 0406C, A2.5.3).
-const (
-	fpscrQC      = 1 << 27
-	fpscrAHP     = 1 << 26
-	fpscrDN      = 1 << 25
-	fpscrFZ      = 1 << 24
-	fpscrFZ16    = 1 << 19
-	fpscrLen     = 7 << 16
-	fpscrSticky  = 0x9f // IDC, IXC, UFC, OFC, DZC, IOC
-	fpscrStride  = 3 << 20
-	fpscrNZCV    = 0xf << 28
-	fpscrRounds  = 22 // position of RMode
-	fpscrWritten = fpscrNZCV | fpscrQC | fpscrAHP | fpscrDN | fpscrFZ | 3<<fpscrRounds | fpscrStride | fpscrFZ16 | fpscrLen | fpscrSticky
-)
-
-// rounding is FPSCR.RMode as the arithmetic names it.
-var rounding = [4]ieee.Rounding{ieee.NearestEven, ieee.Up, ieee.Down, ieee.Zero}
-
-// scalarFloat prepares the environment of VFP, by all of FPSCR.
-func (c *cpu) scalarFloat() *ieee.Env {
-	s := uint32(c.v.Control)
-	c.fp = ieee.Env{
-		Round:       rounding[s>>fpscrRounds&3],
-		FlushToZero: s&fpscrFZ != 0,
-		FlushHalf:   s&fpscrFZ16 != 0,
-		DefaultNaN:  s&fpscrDN != 0,
-		AltHalf:     s&fpscrAHP != 0,
-	}
-	return &c.fp
-}
-
-// vectorFloat prepares the environment of NEON, which hears of FPSCR only about half precision: the manual's
-// StandardFPSCRValue.
-func (c *cpu) vectorFloat() *ieee.Env {
-	s := uint32(c.v.Control)
-	c.fp = ieee.Env{
-		Round:       ieee.NearestEven,
-		FlushToZero: true,
-		FlushHalf:   s&fpscrFZ16 != 0,
-		DefaultNaN:  true,
-		AltHalf:     s&fpscrAHP != 0,
-	}
-	return &c.fp
-}
-
-// endFloat gathers the exceptions of the instruction in the cumulative bits of FPSCR.
-func (c *cpu) endFloat() { c.v.Control |= uint64(c.fp.Flags) & fpscrSticky }
-
-// elem is a kind of element: its width in bits, and whether it counts as unsigned.
-type elem struct {
-	bits     uint
-	unsigned bool
-}
-
-// mask is the bits of an element.
-func (e elem) mask() uint64 { return ^uint64(0) >> (64 - e.bits) }
-
-// wide is the element of twice the width.
-func (e elem) wide() elem { return elem{2 * e.bits, e.unsigned} }
-
-// half is the element of half the width.
-func (e elem) half() elem { return elem{e.bits / 2, e.unsigned} }
-
-// value is an element as a number, extended by its sign if it has one.
-func (e elem) value(a uint64) int64 {
-	if e.unsigned {
-		return int64(a & e.mask())
-	}
-	return e.signed(a)
-}
-
-// signed is an element as a number with a sign, whatever its kind.
-func (e elem) signed(a uint64) int64 { return int64(a<<(64-e.bits)) >> (64 - e.bits) }
-
-// saturate clamps a number of fewer than 64 bits into an element and notes in QC if that changed it.
-func (c *cpu) saturate(e elem, v int64) uint64 {
-	low, high := int64(0), int64(e.mask())
-	if !e.unsigned {
-		high >>= 1
-		low = ^high
-	}
-	switch {
-	case v < low:
-		v = low
-	case v > high:
-		v = high
-	default:
-		return uint64(v) & e.mask()
-	}
-	c.setQC()
-	return uint64(v) & e.mask()
-}
-
-// setQC notes a saturation. Nothing but VMSR ever clears the flag.
-func (c *cpu) setQC() { c.v.Control |= fpscrQC }
-
-// extreme is the largest or the smallest number of an element.
-func (e elem) extreme(negative bool) uint64 {
-	switch {
-	case e.unsigned && negative:
-		return 0
-	case e.unsigned:
-		return e.mask()
-	case negative:
-		return 1 << (e.bits - 1)
-	default:
-		return e.mask() >> 1
-	}
-}
-
-// unaryOp, binaryOp and ternaryOp are what happens to one element of each operand. Operands come zero-extended; of a result
-// only the low bits count.
-type (
-	unaryOp   func(c *cpu, e elem, a uint64) uint64
-	binaryOp  func(c *cpu, e elem, a, b uint64) uint64
-	ternaryOp func(c *cpu, e elem, d, a, b uint64) uint64
-)
-
-// each1 applies op to the elements of a.
-func each1(c *cpu, e elem, op unaryOp, a uint64) (r uint64) {
-	for i := uint(0); i < 64; i += e.bits {
-		r |= op(c, e, a>>i&e.mask()) & e.mask() << i
-	}
-	return r
-}
-
-// each2 applies op to the pairs of elements of a and b.
-func each2(c *cpu, e elem, op binaryOp, a, b uint64) (r uint64) {
-	for i := uint(0); i < 64; i += e.bits {
-		r |= op(c, e, a>>i&e.mask(), b>>i&e.mask()) & e.mask() << i
-	}
-	return r
-}
-
-// each3 applies op to the triples of elements of d, a and b.
-func each3(c *cpu, e elem, op ternaryOp, d, a, b uint64) (r uint64) {
-	for i := uint(0); i < 64; i += e.bits {
-		r |= op(c, e, d>>i&e.mask(), a>>i&e.mask(), b>>i&e.mask()) & e.mask() << i
-	}
-	return r
-}
-
-// element is element i of a vector of up to two doubles.
-func element(e elem, v [2]uint64, i uint) uint64 {
-	at := i * e.bits
-	return v[at/64] >> (at % 64) & e.mask()
-}
-
-// withElement is v with element i replaced.
-func withElement(e elem, v [2]uint64, i uint, x uint64) [2]uint64 {
-	at := i * e.bits
-	v[at/64] = v[at/64]&^(e.mask()<<(at%64)) | x&e.mask()<<(at%64)
-	return v
-}
-
-// replicate fills 64 bits with an element.
-func replicate(e elem, x uint64) uint64 {
-	x &= e.mask()
-	for n := e.bits; n < 64; n *= 2 {
-		x |= x << n
-	}
-	return x
-}
-
-// leading counts the zeros before the first one of an element.
-func leading(e elem, a uint64) uint64 {
-	return uint64(bits.LeadingZeros64(a&e.mask())) - uint64(64-e.bits)
-}

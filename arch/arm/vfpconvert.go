@@ -87,10 +87,8 @@ func fixedPoint(w uint32) (width, point int) {
 
 // fixedRule refuses a point above the number.
 func fixedRule(w uint32, _ bool) verdict {
-	if _, point := fixedPoint(w); point < 0 {
-		return unpredictable
-	}
-	return fine
+	_, point := fixedPoint(w)
+	return pointAbove.when(point < 0)
 }
 
 // execToFixed is VCVT to fixed point, towards zero, within one register, which is filled by extending the result. Bit 16 says unsigned.

@@ -194,14 +194,16 @@ func vfpRunRule(w uint32, thumb bool) verdict {
 	if doubles {
 		last = doubleD(w) + size/8
 	}
-	n15 := field(w, 16, 4) == 15 && (thumb || flag(w, 21) == 1)
 	if size != step { // of FLDMX and FSTMX, which are older than d16
 		last += 16
 	}
-	if size == 0 || size > 128 || last > 32 || n15 {
-		return unpredictable
+	switch {
+	case size == 0:
+		return emptyRun
+	case field(w, 16, 4) == 15 && (thumb || flag(w, 21) == 1):
+		return pcOperand
 	}
-	return fine
+	return pastLast.when(size > 128 || last > 32)
 }
 
 // runAddress is where the run begins and what the base register becomes. Going down the base moves first.

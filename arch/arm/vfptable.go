@@ -114,51 +114,34 @@ func format(w uint32, thumb bool) verdict {
 
 // unconditioned wants the condition of an A32 instruction to be none. (In Thumb it is that, and an IT block decides.)
 func unconditioned(w uint32, _ bool) verdict {
-	if w>>28 != 14 {
-		return unpredictable
-	}
-	return fine
+	return conditioned.when(w>>28 != 14)
 }
 
 // zeros wants bits that the manual draws as (0).
 func zeros(mask uint32) rule {
-	return func(w uint32, _ bool) verdict {
-		if w&mask != 0 {
-			return unpredictable
-		}
-		return fine
-	}
+	return func(w uint32, _ bool) verdict { return notFixed.when(w&mask != 0) }
 }
 
 // target wants Rt not to be PC.
 func target(w uint32, _ bool) verdict {
-	if field(w, 12, 4) == 15 {
-		return unpredictable
-	}
-	return fine
+	return pcOperand.when(field(w, 12, 4) == 15)
 }
 
 // targets is target for two registers, which must differ if they are written.
 func targets(w uint32, _ bool) verdict {
 	t, t2 := field(w, 12, 4), field(w, 16, 4)
-	if t == 15 || t2 == 15 || t == t2 && flag(w, 20) == 1 {
-		return unpredictable
+	if t == 15 || t2 == 15 {
+		return pcOperand
 	}
-	return fine
+	return sameRegister.when(t == t2 && flag(w, 20) == 1)
 }
 
 // consecutive wants a single to have a successor.
 func consecutive(w uint32, _ bool) verdict {
-	if singleM(w) == 31 {
-		return unpredictable
-	}
-	return fine
+	return pastLast.when(singleM(w) == 31)
 }
 
 // literal refuses stores relative to PC in Thumb.
 func literal(w uint32, thumb bool) verdict {
-	if thumb && field(w, 16, 4) == 15 {
-		return unpredictable
-	}
-	return fine
+	return pcOperand.when(thumb && field(w, 16, 4) == 15)
 }
