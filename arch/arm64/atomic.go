@@ -31,6 +31,9 @@ func buildAtomicRows() []row {
 		{mask: 0xff20fc00, value: 0x19201000, name: "ldclrp", exec: atomicPair(bitClear), class: Atomic, undefined: zeroPair, unpredictable: sameAtomicPair},
 		{mask: 0xff20fc00, value: 0x19203000, name: "ldsetp", exec: atomicPair(bitSet), class: Atomic, undefined: zeroPair, unpredictable: sameAtomicPair},
 
+		{mask: 0xbfa0ec00, value: 0x99000800, name: "stilp or ldiapp", exec: notEmulated, class: Beyond},
+		{mask: 0xbfbffc00, value: 0x99800800, name: "stlr or ldapr (writeback)", exec: notEmulated, class: Beyond},
+
 		{mask: 0x3fe00c00, value: 0x19000000, name: "stlur", exec: doOrderedUnscaled},
 		{mask: 0x3fe00c00, value: 0x19400000, name: "ldapur", exec: doOrderedUnscaled},
 		{mask: 0x3fe00c00, value: 0x19800000, name: "ldapurs (64-bit)", exec: doOrderedUnscaled, undefined: func(w uint32) bool { return w>>30 == 3 }},

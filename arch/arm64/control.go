@@ -100,10 +100,7 @@ const (
 )
 
 // branchTo goes on at an address, which has its tag taken off as the program counter has none.
-func (c *cpu) branchTo(addr uint64) { c.next = untaggedCode(addr) }
-
-// untaggedCode is what a branch makes of an address: the tag of a user address goes; with bit 55 set there are no tags.
-func untaggedCode(addr uint64) uint64 { return untagged(addr) }
+func (c *cpu) branchTo(addr uint64) { c.next = untagged(addr) }
 
 func doBR(c *cpu, w uint32) error {
 	c.btype = btypeJump
@@ -130,6 +127,6 @@ func doRETA(c *cpu, _ uint32) error {
 
 // doSVC changes nothing, the program counter included: the kernel executes the original instruction.
 func doSVC(c *cpu, _ uint32) error {
-	c.next = c.r[regPC]
+	c.next, c.btype = c.r[regPC], c.r[regPState]&btypeMask
 	return nil
 }

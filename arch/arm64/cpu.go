@@ -35,6 +35,9 @@ var cpus = sync.Pool{New: func() any { return new(cpu) }}
 
 // run executes one instruction: on success regs and v are what it leaves, on error they are untouched.
 func (in *inst) run(regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error {
+	if in.row.vectors && v == nil {
+		return errNeedsVectors
+	}
 	c := cpus.Get().(*cpu)
 	c.r, c.mem, c.next, c.btype = *regs, mem, regs[regPC]+4, 0
 	if in.row.vectors {

@@ -106,7 +106,7 @@ func TestSyscall(t *testing.T) {
 	if err != nil || in.Control != arch.Syscall {
 		t.Fatal(err, in.Control)
 	}
-	regs := arch.Regs{regPC: codePC}
+	regs := arch.Regs{regPC: codePC, regPState: btypeJump}
 	before := regs
 	if err := s.Emulate(&regs, &arena{}); err != nil || regs != before {
 		t.Errorf("%v, registers changed: %v", err, regs != before)

@@ -6,7 +6,7 @@ var loadRows = buildLoadRows()
 // width is one of the sizes that loads and stores come in: bits 31:30 (size) and 23:22 (opc) of the encoding.
 type width struct {
 	size, opc uint32
-	load      string // the letters of the instruction's name: b, h, sb, …; prfm has its own
+	name      string // of the instruction
 }
 
 // prefetch is the opc that is no load and no store where the size is 3.
@@ -52,7 +52,7 @@ func buildLoadRows() []row {
 			if k.size == 3 && k.opc == prefetch && !f.prefetch {
 				continue
 			}
-			r := row{mask: f.mask, value: f.value | k.size<<30 | k.opc<<22, name: k.load + " (" + f.name + ")", exec: f.exec, undefined: f.undefined}
+			r := row{mask: f.mask, value: f.value | k.size<<30 | k.opc<<22, name: k.name + " (" + f.name + ")", exec: f.exec, undefined: f.undefined}
 			if f.writeback {
 				r.unpredictable = writesBase
 			}

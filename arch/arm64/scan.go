@@ -132,7 +132,7 @@ const (
 //
 //   - the sum of a base and a loaded offset is a table: gcc and clang have no other;
 //   - a word loaded with an index is a table when the index was compared with a bound, else it may be an array of functions;
-//   - a word loaded without an index, or taken from another register, is a pointer to a function, as is an argument;
+//   - a word loaded without an index is a pointer to a function, as is an argument;
 //     if the function has a frame, it has to be undone in front of the jump: threaded interpreters jump from within.
 func (s *scanner) indirect(reg uint32) jumpKind {
 	kind := s.origin(reg)
@@ -159,7 +159,9 @@ func (s *scanner) origin(reg uint32) jumpKind {
 			return s.sum(n)
 		case isIndexedLoad(w):
 			return s.indexed()
-		case isPlainLoad(w), w&0x7fe0ffe0 == 0x2a0003e0, w&0x9f000000 == 0x90000000: // mov, adrp
+		case w&0xffe0ffe0 == 0xaa0003e0: // mov
+			reg = rm(w)
+		case isPlainLoad(w), w&0x9f000000 == 0x90000000: // adrp
 			return tailCall
 		}
 	}

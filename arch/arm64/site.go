@@ -51,9 +51,6 @@ func (s *site) AfterStep(*arch.Regs, arch.Memory, uint64, arch.StepState) (bool,
 // Emulate completes an instruction that leaves the vector unit alone. A system call is the kernel's: registers stay as
 // they are, program counter included, and the engine has the original instruction executed (Insn().Control is arch.Syscall).
 func (s *site) Emulate(regs *arch.Regs, mem arch.Memory) error {
-	if s.in.row.vectors {
-		return errNeedsVectors
-	}
 	return s.in.run(regs, nil, mem)
 }
 

@@ -49,9 +49,9 @@ func buildIndex() [256][]*row {
 }
 
 // isVector reports the encodings that decodeVector answers for: data processing of floating point and SIMD (op0 x111), and all loads and
-// stores with the V bit (op0 x1x0, bit 26) but for memory copies, where the bit means something else.
+// stores with the V bit (op0 x1x0, bit 26). Among them are memory copies, whose table is there too.
 func isVector(w uint32) bool {
-	return w>>25&7 == 7 || w>>25&5 == 4 && w>>26&1 == 1 && w&0xff200c00 != 0x1d000400
+	return w>>25&7 == 7 || w>>25&5 == 4 && w>>26&1 == 1
 }
 
 // find is the row of an instruction (Arm ARM DDI 0487, C4.1).
