@@ -4,6 +4,8 @@ import (
 	"gotap/compile"
 	"gotap/engine/place"
 	"gotap/runtime"
+	"gotap/runtime/facility"
+	"gotap/runtime/hook"
 )
 
 // Follow says which processes besides the first ones a session traces.
@@ -36,8 +38,10 @@ type Config struct {
 	// Notify is called on the tracing thread for every lifecycle event; it must not block.
 	Notify func(Event)
 	// Warn is told, once each, what the user should know (skipped sites, refused places); it must not block.
-	Warn    func(string)
-	CoreDir string // where cores are written; "": the working directory
+	Warn func(string)
+	// Facilities are where exits lead; nil: gotap's own alone.
+	Facilities *facility.Table
+	CoreDir    string // where cores are written; "": the working directory
 	// Dumped is told of every core that a program asked for: where it is, or why there is none. Tracing thread; it must not
 	// block.
 	Dumped func(pid int, path string, size int64, err error)
@@ -86,8 +90,9 @@ type ProbeSpec struct {
 	LogOnFault                            bool
 	Optional                              bool
 	Disabled                              bool
-	ThisBytes                             int  // storage of a call
-	HasLeave, HasFault, HasPost, HasEnter bool // which handlers Compile will return
+	Order                                 hook.Order // among the probes of one place; equal ones run in the order of declaration
+	ThisBytes                             int        // storage of a call
+	HasLeave, HasFault, HasPost, HasEnter bool       // which handlers Compile will return
 }
 
 // EventKind is a kind of lifecycle event.

@@ -4,6 +4,7 @@ import (
 	"gotap/arch"
 	"gotap/engine/ptrace"
 	"gotap/runtime"
+	"gotap/runtime/facility"
 )
 
 // run is one program that ran in the present hit, with what it logged: that is committed when the instruction has
@@ -13,6 +14,7 @@ type run struct {
 	code    *runtime.Code
 	log     *runtime.Hit // nil when nothing was logged
 	kind    runtime.ExitKind
+	ask     facility.Request // of the facility that the program ended with
 	this    uint64
 	elapsed uint64
 	owned   bool // the storage of the call ends with the hit
@@ -102,7 +104,7 @@ func (t *thread) start(pl *placement, code *runtime.Code, this, elapsed uint64, 
 	t.ctx.This, t.ctx.Word, t.ctx.Dirty = this, t.proc.arch.WordSize(), false
 	out := t.s.machine.Run(code, &t.ctx, r.log)
 	t.outcome(r, &out)
-	if !r.log.HasItems() {
+	if !r.log.HasItems() && r.kind != runtime.ExitFacility {
 		t.s.giveLog(r.log)
 		r.log = nil
 	} else {
@@ -125,6 +127,10 @@ func (t *thread) newRun(pl *placement, code *runtime.Code, this, elapsed uint64,
 // outcome does what the end of a program asks for.
 func (t *thread) outcome(r *run, out *runtime.Outcome) {
 	r.kind = out.Kind
+	if out.Kind > runtime.ExitEvent {
+		r.ask = facility.Request{Number: facility.Of(out), Pid: t.proc.pid, Tid: t.tid}
+		t.s.cfg.Facilities.Hit(&r.ask)
+	}
 	if out.Trap != runtime.NoTrap {
 		t.s.cfg.Arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
 	}
@@ -215,10 +221,10 @@ func (t *thread) commitFrom(base int) {
 func (t *thread) commitRun(r *run, flags uint16) {
 	hdr := runtime.Header{
 		Kind: r.kind, Flags: flags, Program: r.code.ID, Probe: r.pl.probe.spec.ID,
-		Pid: uint32(t.proc.pid), Tid: uint32(t.tid), Time: r.time,
+		Pid: uint32(t.proc.pid), Tid: uint32(t.tid), Time: r.time, Exit: r.ask.Number,
 	}
 	t.readComm(hdr.Comm[:])
-	if r.kind == runtime.ExitHold {
+	if r.ask.Hold {
 		hdr.Hold = t.s.newTicket()
 	}
 	if t.s.cfg.Arena.Commit(hdr, r.log) && hdr.Hold != 0 {
@@ -228,10 +234,10 @@ func (t *thread) commitRun(r *run, flags uint16) {
 
 // act does what the end of a program asks for once the instruction has completed.
 func (t *thread) act(r *run) {
-	switch r.kind {
-	case runtime.ExitStop:
+	if r.ask.Stop {
 		ptrace.SendThread(t.proc.pid, t.tid, ptrace.SIGSTOP)
-	case runtime.ExitDump:
+	}
+	if r.ask.Dump {
 		t.setRegs()
 		t.dump()
 	}

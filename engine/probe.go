@@ -56,8 +56,14 @@ func (pr *probe) maxActive() int {
 	return 1024
 }
 
-// before reports whether the placement was declared before another.
-func (pl *placement) before(o *placement) bool { return pl.probe.order < o.probe.order }
+// before reports whether the placement's programs run before those of another at the same place: by the order that the probes
+// ask for, and then as they were declared.
+func (pl *placement) before(o *placement) bool {
+	if c := pl.probe.spec.Order.Compare(o.probe.spec.Order); c != 0 {
+		return c < 0
+	}
+	return pl.probe.order < o.probe.order
+}
 
 // countsEntry reports whether a hit is an entry; for probes that only have a leave handler it is a return.
 func (pl *placement) countsEntry() bool {

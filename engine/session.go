@@ -9,6 +9,7 @@ import (
 	"gotap/engine/ptrace"
 	"gotap/engine/unwind"
 	"gotap/runtime"
+	"gotap/runtime/facility"
 )
 
 // defaultMaxProbes is the number of probe points that a session places at most unless told otherwise.
@@ -86,6 +87,9 @@ type Stats struct {
 func New(cfg Config) (*Session, error) {
 	if cfg.MaxProbes == 0 {
 		cfg.MaxProbes = defaultMaxProbes
+	}
+	if cfg.Facilities == nil {
+		cfg.Facilities = facility.NewTable()
 	}
 	s := &Session{
 		cfg: cfg, loop: newLoop(), done: make(chan struct{}), names: newHistory(),

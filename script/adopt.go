@@ -123,8 +123,8 @@ func (p *Probe) Fingerprint() string {
 	for _, spec := range p.Specs {
 		fmt.Fprintf(&h.b, "%q ", spec.Text)
 	}
-	fmt.Fprintf(&h.b, "%q %d %d %d %d %d %d %v %v %v %v", p.Name, p.After, p.Limit, p.Every, p.MaxActive, p.LogMax, p.Fuel,
-		p.LogOnFault, p.Optional, p.Disabled, p.unit.Unsafe)
+	fmt.Fprintf(&h.b, "%q %d %d %d %d %d %d %v %v %v %v %v", p.Name, p.After, p.Limit, p.Every, p.MaxActive, p.LogMax, p.Fuel,
+		p.LogOnFault, p.Optional, p.Disabled, p.unit.Unsafe, p.Order)
 	for _, kind := range []js.HandlerKind{js.Enter, js.Post, js.Leave, js.Fault} {
 		if fn := p.unit.Handlers[kind]; fn != nil {
 			fmt.Fprintf(&h.b, "\n%v ", kind)

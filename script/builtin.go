@@ -42,8 +42,11 @@ func makeBuiltins() []Builtin {
 		{"end", "(fn: () => void): void", "runs after the last event", inCallback, (*Script).jsEnd},
 		{"every", "(interval: string | number, fn: () => void): Timer",
 			`runs at an interval: "20ms", "1s", "100us", or milliseconds`, inCallback, (*Script).jsEvery},
-		{"on", `<K extends keyof LifecycleEvents>(event: K, fn: (e: LifecycleEvents[K]) => void): void`,
-			"runs when something happens to a traced process", inCallback, (*Script).jsOn},
+		{"on", `<K extends keyof LifecycleEvents>(event: K, fn: (e: LifecycleEvents[K]) => void, options?: ` + hookOptionsType + " }): Hook",
+			`runs when something happens to a traced process; after one that returns "stop" no other runs`, inCallback, (*Script).jsOn},
+		{"facility", "(number: number, fn: (e: FacilityEvent) => void, options?: " + hookOptionsType + "; hold?: boolean }): Hook",
+			`runs for "exit NUMBER" of definition files, from 4 to 255; with hold the thread waits for it; after one that returns "stop" the record is not printed`,
+			inCallback, (*Script).jsFacility},
 		{"stop", "(code?: number): never", "ends the run at once, with an exit status", "use exit(…), and stop(…) in its callback", (*Script).jsStop},
 		{"option", "(name: string, value?: string, help?: string): string\n" +
 			"(name: string, value: number, help?: string): number\n(name: string, value: boolean, help?: string): boolean",

@@ -171,7 +171,7 @@ type Event struct {
 // Lifecycle tells the script of an event. Safe for concurrent use; it does not block: an event that finds the queue full is
 // counted as lost.
 func (s *Script) Lifecycle(e Event) {
-	if len(s.listeners[e.Kind]) == 0 && s.host.joined.Load() == 0 || s.Stopped() {
+	if h := s.listeners[e.Kind]; h == nil || !h.Armed() && s.host.joined.Load() == 0 || s.Stopped() {
 		return
 	}
 	tell := func() {
@@ -186,13 +186,15 @@ func (s *Script) Lifecycle(e Event) {
 }
 
 func (s *Script) deliverEvent(e Event) {
-	for _, fn := range s.listeners[e.Kind] {
-		obj := s.vm.NewObject()
-		for name, v := range e.Fields {
-			obj.Set(name, s.fieldValue(v))
-		}
-		s.call(fn, obj)
+	s.listeners[e.Kind].Dispatch(e)
+}
+
+func (s *Script) eventObject(e Event) goja.Value {
+	obj := s.vm.NewObject()
+	for name, v := range e.Fields {
+		obj.Set(name, s.fieldValue(v))
 	}
+	return obj
 }
 
 func (s *Script) fieldValue(v any) goja.Value {
@@ -298,13 +300,13 @@ func (s *Script) deliverRecord(p *Probe, name string, rec *runtime.Record, item 
 	s.eventPid = 0
 }
 
-// call runs a callback under the watchdog; what it throws is reported and the run goes on.
-func (s *Script) call(fn goja.Callable, args ...goja.Value) {
+// call runs a callback under the watchdog; what it throws is reported and the run goes on. The result is nil then.
+func (s *Script) call(fn goja.Callable, args ...goja.Value) (result goja.Value) {
 	if s.disabled {
-		return
+		return nil
 	}
-	err := s.protect(func() error {
-		_, err := fn(goja.Undefined(), args...)
+	err := s.protect(func() (err error) {
+		result, err = fn(goja.Undefined(), args...)
 		return err
 	})
 	if err != nil && !s.isStop(err) {
@@ -314,6 +316,7 @@ func (s *Script) call(fn goja.Callable, args ...goja.Value) {
 		s.faults.report(s.out, s.rejection(p))
 	}
 	s.rejected = nil
+	return result
 }
 
 // End ends the run: what is in the ring is delivered, as far as ten seconds suffice, the end callbacks run, aggregations that

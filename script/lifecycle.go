@@ -95,28 +95,6 @@ func kindsOfEvents() []string {
 	return names
 }
 
-// jsOn is on(event, fn). Listeners are fixed once the run has started: Lifecycle reads them on other goroutines.
-func (s *Script) jsOn(call goja.FunctionCall) goja.Value {
-	at := s.site()
-	kind := call.Argument(0)
-	known := false
-	for _, k := range eventKinds {
-		known = known || goja.IsString(kind) && kind.String() == k
-	}
-	if !known {
-		s.reject(at.argSpan(0), nearest(kind.String(), eventKinds), "there is no event %s", describe(kind))
-		return nil
-	}
-	fn := s.fnArgument(at, call, 1, `on("exec", e => { … })`)
-	if s.host.started {
-		s.throwf("on() has to be called before the run starts: at top level or in begin()")
-	}
-	if fn != nil {
-		s.listeners[kind.String()] = append(s.listeners[kind.String()], fn)
-	}
-	return nil
-}
-
 // jsEvery is every(interval, fn); the result has stop().
 func (s *Script) jsEvery(call goja.FunctionCall) goja.Value {
 	at := s.site()

@@ -6,6 +6,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/facility"
 	"gotap/script/output"
 )
 
@@ -35,6 +36,9 @@ type Options struct {
 	// reports whether it took it. Threads are held for no such record. It may be nil.
 	Others func(rec *runtime.Record) bool
 
+	// Facilities are where callbacks of facility() are registered, and taken back from at Close; nil: a table of its own.
+	Facilities *facility.Table
+
 	// Previous is the running version of the script, whose variables and aggregations of the same name and type go on
 	// in this one. It needs the same Arena.
 	Previous *Script
@@ -53,6 +57,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.HeapLimit == 0 {
 		o.HeapLimit = defaultHeapLimit
+	}
+	if o.Facilities == nil {
+		o.Facilities = facility.NewTable()
 	}
 	if o.Output == nil {
 		o.Output = output.Discard

@@ -8,6 +8,7 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/js"
 	"gotap/runtime"
+	"gotap/runtime/hook"
 )
 
 // Probe is one probe that the script declared. Its exported fields do not change once the script has been loaded.
@@ -25,7 +26,8 @@ type Probe struct {
 	LogOnFault bool
 	Optional   bool
 	Disabled   bool
-	Span       diag.Span // the call of probe
+	Order      hook.Order // among the probes of one place
+	Span       diag.Span  // the call of probe
 
 	unit     js.Unit
 	callback goja.Callable // exit; nil when there is none

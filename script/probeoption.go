@@ -65,6 +65,9 @@ func (o givenOption) boolean() bool {
 	return b
 }
 
+// maxPriority bounds priorities.
+const maxPriority = 1 << 30
+
 // maxMaxActive bounds the calls of one thread that are told apart: each needs storage.
 const maxMaxActive = 1 << 20
 
@@ -116,6 +119,8 @@ var probeOptions = []ProbeOption{
 	{"fuel", "number", "commands one run of a program can take", func(p *Probe, o givenOption) { p.Fuel = int(o.integer(1, runtime.MaxFuel)) }},
 	{"logOnFault", "boolean", "keeps the log of a hit whose program ends in a trap", func(p *Probe, o givenOption) { p.LogOnFault = o.boolean() }},
 	{"optional", "boolean", "no error when there is no such place", func(p *Probe, o givenOption) { p.Optional = o.boolean() }},
+	{"priority", "number", "among the probes of one place lower ones run first; 0 when left out, and equal ones in the order of declaration",
+		func(p *Probe, o givenOption) { p.Order.Priority = int(o.integer(-maxPriority, maxPriority)) }},
 	{"disabled", "boolean", "starts disabled, until enable()", func(p *Probe, o givenOption) { p.Disabled = o.boolean() }},
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/hook"
 	"gotap/script/load"
 	"gotap/script/output"
 )
@@ -52,7 +53,8 @@ type Script struct {
 	options    []Option
 	begins     []goja.Callable
 	ends       []goja.Callable
-	listeners  map[string][]goja.Callable
+	listeners  map[string]*hook.Hook[Event]
+	facilities []*facilityExit
 	timers     []*timer
 	layouts    map[*runtime.Format]*layout
 	rejected   []*goja.Promise
@@ -85,7 +87,7 @@ func Load(o Options) (*Script, diag.List) {
 func newScript(o Options) (*Script, error) {
 	s := &Script{opts: o, out: o.Output, arena: o.Arena, loader: &load.Loader{Std: o.Std},
 		vm: goja.New(), sources: map[string]*source{}, modules: map[string]*module{}, byID: map[uint32]*Probe{},
-		taken: map[int]bool{}, listeners: map[string][]goja.Callable{}, layouts: map[*runtime.Format]*layout{}}
+		taken: map[int]bool{}, listeners: newListeners(), layouts: map[*runtime.Format]*layout{}}
 	s.vars.s = s
 	if s.arena == nil {
 		arena, err := runtime.NewArena(runtime.ArenaOptions{Size: checkArena})
@@ -239,6 +241,7 @@ func (s *Script) Status() int { return s.status }
 func (s *Script) Close() {
 	s.closing.Do(func() {
 		s.dog.close()
+		s.leaveFacilities()
 		if s.owned {
 			s.arena.Close()
 		}

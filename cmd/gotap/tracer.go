@@ -53,7 +53,7 @@ func probeSpec(p *script.Probe) (engine.ProbeSpec, diag.List) {
 	var list diag.List
 	spec := engine.ProbeSpec{
 		ID: p.ID, Name: p.Name, After: p.After, Limit: p.Limit, Every: p.Every, MaxActive: p.MaxActive,
-		LogOnFault: p.LogOnFault, Optional: p.Optional, Disabled: p.Disabled,
+		LogOnFault: p.LogOnFault, Optional: p.Optional, Disabled: p.Disabled, Order: p.Order,
 		HasEnter: p.Has(js.Enter), HasPost: p.Has(js.Post), HasLeave: p.Has(js.Leave), HasFault: p.Has(js.Fault),
 	}
 	result, more := p.Compile(nil)

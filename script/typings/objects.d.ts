@@ -34,6 +34,33 @@ interface Event {
   [field: string]: any;
 }
 
+/** What a callback of facility() gets: the log of a hit whose program ended with `exit NUMBER`. */
+interface FacilityEvent {
+  readonly facility: number;
+  readonly pid: number;
+  readonly tid: number;
+  readonly comm: string;
+  readonly probe: string;
+  readonly time: number;
+  readonly major: number;
+  readonly minor: number;
+  readonly group: number;
+  readonly type: number;
+  /** the probed instruction faulted */
+  readonly fault: boolean;
+  /** what was logged: numbers, text, bytes */
+  readonly log: any[];
+}
+
+/** A callback's place among those of the same event. */
+interface Hook {
+  /** is called from now on */
+  arm(): void;
+  /** is called no more, and keeps its place */
+  disarm(): void;
+  readonly armed: boolean;
+}
+
 /** Return addresses. As text it has a line for each frame. */
 interface Stack {
   /** innermost first, calls that were inlined too */
