@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gotap/arch"
+)
+
+// window is a piece of memory that an instruction may use.
+type window struct {
+	addr   uint64
+	bytes  []byte
+	before []byte
+	code   bool // the instruction's own bytes, which can only be read
+}
+
+// byteAt finds a byte; nil when it is not in the window.
+func (w *window) byteAt(addr uint64) *byte {
+	if i := addr - w.addr; i < uint64(len(w.bytes)) {
+		return &w.bytes[i]
+	}
+	return nil
+}
+
+// windows are the memory of an emulated instruction: later ones lie over earlier ones. It implements arch.Memory.
+type windows []window
+
+// find finds the topmost byte at an address.
+func (w windows) find(addr uint64, write bool) *byte {
+	for i := len(w) - 1; i >= 0; i-- {
+		if b := w[i].byteAt(addr); b != nil && !(write && w[i].code) {
+			return b
+		}
+	}
+	return nil
+}
+
+func (w windows) ReadMemory(addr uint64, p []byte) error {
+	for i := range p {
+		b := w.find(addr+uint64(i), false)
+		if b == nil {
+			return &arch.FaultError{Addr: addr + uint64(i)}
+		}
+		p[i] = *b
+	}
+	return nil
+}
+
+func (w windows) WriteMemory(addr uint64, p []byte) error {
+	for i := range p {
+		if w.find(addr+uint64(i), true) == nil {
+			return &arch.FaultError{Addr: addr + uint64(i), Write: true}
+		}
+	}
+	for i := range p {
+		*w.find(addr+uint64(i), true) = p[i]
+	}
+	return nil
+}
+
+// change is one byte that an instruction changed.
+type change struct {
+	addr  uint64
+	value byte
+}
+
+// changes lists the bytes that changed, by address.
+func (w windows) changes() (all []change) {
+	for i := range w {
+		for k, b := range w[i].bytes {
+			if !w[i].code && b != w[i].before[k] {
+				all = append(all, change{w[i].addr + uint64(k), b})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b change) int {
+		if a.addr < b.addr {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// appendChanges writes the changed bytes as the member "mem" shows them: a run of neighbours is one entry.
+func (w windows) appendChanges(out []byte) []byte {
+	all := w.changes()
+	out = append(out, '[')
+	for i := 0; i < len(all); {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"addr":`...)
+		out = strconv.AppendUint(out, all[i].addr, 10)
+		out = append(out, `,"hex":"`...)
+		n := i
+		for ; n < len(all) && all[n].addr == all[i].addr+uint64(n-i); n++ {
+			out = hex.AppendEncode(out, []byte{all[n].value})
+		}
+		out = append(out, `"}`...)
+		i = n
+	}
+	return append(out, ']')
+}
+
+// maxWindow is the size of the largest window of zeroes, in bytes.
+const maxWindow = 1 << 20
+
+// windowOf makes a window of what a line says of it.
+func windowOf(addr uint64, text string, size uint64) (window, error) {
+	if size > maxWindow {
+		return window{}, fmt.Errorf("a window of %d bytes: at most %d", size, maxWindow)
+	}
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		return window{}, fmt.Errorf("memory %q: %w", text, err)
+	}
+	if text == "" {
+		b = make([]byte, size)
+	}
+	return window{addr: addr, bytes: b, before: slices.Clone(b)}, nil
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gotap/arch"
+)
+
+// number is an integer of a line: 0…2^64-1, or negative, or the same as text, also hexadecimal.
+type number uint64
+
+func (n *number) UnmarshalJSON(b []byte) error {
+	s := string(b)
+	if len(s) > 1 && s[0] == '"' {
+		s = s[1 : len(s)-1]
+	}
+	v, err := strconv.ParseUint(s, 0, 64)
+	if err != nil && strings.HasPrefix(s, "-") {
+		var signed int64
+		signed, err = strconv.ParseInt(s, 0, 64)
+		v = uint64(signed)
+	}
+	if err != nil {
+		return fmt.Errorf("%s is not an integer of 64 bits", b)
+	}
+	*n = number(v)
+	return nil
+}
+
+// stateLine is one line of input.
+type stateLine struct {
+	Hex  string    `json:"hex"`
+	PC   number    `json:"pc"`
+	Regs registers `json:"regs"`
+	CPSR *number   `json:"cpsr"`
+	Mem  []struct {
+		Addr number `json:"addr"`
+		Hex  string `json:"hex"`
+		Len  number `json:"len"`
+	} `json:"mem"`
+}
+
+// registers are the members of an object, as they are written. A map of them takes most of the time that a line takes.
+type registers []registerText
+
+type registerText struct{ name, value string }
+
+// UnmarshalJSON takes an object apart that encoding/json has found to be well formed.
+func (r *registers) UnmarshalJSON(b []byte) error {
+	*r = (*r)[:0]
+	if len(b) == 0 || b[0] != '{' {
+		return errors.New("regs is no object")
+	}
+	if bytes.ContainsAny(b[1:], `\[{`) {
+		return errors.New("regs holds more than numbers and plain strings")
+	}
+	for member := range bytes.SplitSeq(b[1:len(b)-1], []byte{','}) {
+		name, value, ok := bytes.Cut(member, []byte{':'})
+		if !ok && len(bytes.TrimSpace(member)) == 0 {
+			continue
+		}
+		name = bytes.TrimSpace(name)
+		if !ok || len(name) < 2 {
+			return errors.New("regs holds more than numbers and plain strings")
+		}
+		*r = append(*r, registerText{string(name[1 : len(name)-1]), string(bytes.TrimSpace(value))})
+	}
+	return nil
+}
+
+// emulation is one instruction with its state.
+type emulation struct {
+	code    []byte
+	pc      uint64
+	regs    arch.Regs
+	vectors arch.Vectors
+	before  arch.Vectors
+	given   bool // vector registers were given
+	mem     windows
+}
+
+// read takes a state from a line.
+func (e *emulation) read(set *instructionSet, line []byte) error {
+	var l stateLine
+	if err := json.Unmarshal(line, &l); err != nil {
+		return err
+	}
+	var err error
+	if e.code, err = hex.DecodeString(l.Hex); err != nil {
+		return fmt.Errorf("hex: %w", err)
+	}
+	*e = emulation{code: e.code, pc: uint64(l.PC), mem: e.mem[:0]}
+	e.mem = append(e.mem, window{addr: e.pc, bytes: e.code, code: true})
+	for _, m := range l.Mem {
+		w, err := windowOf(uint64(m.Addr), m.Hex, uint64(m.Len))
+		if err != nil {
+			return err
+		}
+		e.mem = append(e.mem, w)
+	}
+	for _, r := range l.Regs {
+		if err := e.set(set, r.name, r.value); err != nil {
+			return err
+		}
+	}
+	e.regs[set.PC()] = e.pc
+	if set.status != "" {
+		e.setStatus(set, l.CPSR)
+	}
+	e.before = e.vectors
+	return nil
+}
+
+// setStatus sets the status register; its bits for the instruction set are what `--arch` says.
+func (e *emulation) setStatus(set *instructionSet, v *number) {
+	i, _, _, _ := set.RegIndex(set.status)
+	if v != nil {
+		e.regs[i] = uint64(uint32(*v))
+	}
+	e.regs[i] = e.regs[i]&^set.clear | set.set
+}
+
+// set sets one register.
+func (e *emulation) set(set *instructionSet, name, text string) error {
+	if isVector, err := e.setVector(set, name, text); isVector || err != nil {
+		return err
+	}
+	var v number
+	if err := v.UnmarshalJSON([]byte(text)); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	i, mask, shift, ok := set.register(name)
+	if !ok {
+		return fmt.Errorf("%s has no register %q", set.Name(), name)
+	}
+	e.regs[i] = e.regs[i]&^(mask<<shift) | uint64(v)&mask<<shift
+	return nil
+}
+
+// register finds a register: index, bits of it, and where they are. The flags of arm64 stay where the processor shows them.
+func (s *instructionSet) register(name string) (index int, mask uint64, shift int, ok bool) {
+	index, bits, shift, ok := s.RegIndex(name)
+	if mask = ^uint64(0) >> (64 - bits); name == "nzcv" {
+		mask, shift = mask<<shift, 0
+	}
+	return index, mask, shift, ok
+}
+
+// controls are the control registers of the vector units.
+var controls = map[string]func(*arch.Vectors) *uint64{
+	"fpscr": func(v *arch.Vectors) *uint64 { return &v.Control },
+	"fpcr":  func(v *arch.Vectors) *uint64 { return &v.Control },
+	"fpsr":  func(v *arch.Vectors) *uint64 { return &v.Status },
+}
+
+// setVector sets a register of the vector unit, if the name is one.
+func (e *emulation) setVector(set *instructionSet, name, text string) (bool, error) {
+	if c := controls[name]; c != nil && set.vectorLetter() != 0 {
+		e.given = true
+		return true, (*number)(c(&e.vectors)).UnmarshalJSON([]byte(text))
+	}
+	n, ok := set.vectorNumber(name)
+	if !ok {
+		return false, nil
+	}
+	var digits string
+	if err := json.Unmarshal([]byte(text), &digits); err != nil {
+		return true, fmt.Errorf("%s: %w", name, err)
+	}
+	b, err := hex.DecodeString(digits)
+	if size := set.vectorSize(); err != nil || len(b) != size {
+		return true, fmt.Errorf("%s: %q is not the hexadecimal form of %d bytes", name, digits, size)
+	}
+	e.given = true
+	if set.vectorLetter() == 'd' {
+		e.vectors.V[n/2][n%2] = binary.LittleEndian.Uint64(b)
+	} else {
+		e.vectors.V[n] = [2]uint64{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
+	}
+	return true, nil
+}
+
+// vectorLetter is what the names of the vector registers begin with; 0 when there are none.
+func (s *instructionSet) vectorLetter() byte {
+	switch s.Name() {
+	case "arm", "thumb":
+		return 'd'
+	case "arm64":
+		return 'v'
+	}
+	return 0
+}
+
+func (s *instructionSet) vectorSize() int {
+	if s.vectorLetter() == 'd' {
+		return 8
+	}
+	return 16
+}
+
+// vectorNumber is the number in the name of a vector register.
+func (s *instructionSet) vectorNumber(name string) (int, bool) {
+	if len(name) < 2 || name[0] != s.vectorLetter() {
+		return 0, false
+	}
+	n, err := strconv.Atoi(name[1:])
+	return n, err == nil && n >= 0 && n < 32
+}
+
+// state is the line that tells of a state.
+func (e *emulation) state(set *instructionSet) []byte {
+	out := append(make([]byte, 0, 512), `{"pc":`...)
+	out = strconv.AppendUint(out, e.regs[set.PC()], 10)
+	out = append(out, `,"regs":{`...)
+	for i, name := range set.names {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendMember(out, name, e.value(set, name))
+	}
+	if e.given || e.vectors != e.before {
+		out = e.appendVectors(out, set)
+	}
+	out = append(out, '}')
+	if set.status != "" {
+		out = appendMember(append(out, ','), set.status, e.value(set, set.status))
+	}
+	out = append(out, `,"mem":`...)
+	return append(e.mem.appendChanges(out), '}', '\n')
+}
+
+func (e *emulation) value(set *instructionSet, name string) uint64 {
+	i, mask, shift, _ := set.register(name)
+	return e.regs[i] >> shift & mask
+}
+
+func appendMember(out []byte, name string, v uint64) []byte {
+	out = append(append(append(out, '"'), name...), `":`...)
+	return strconv.AppendUint(out, v, 10)
+}
+
+// appendVectors writes the vector registers that are not zero, or were not.
+func (e *emulation) appendVectors(out []byte, set *instructionSet) []byte {
+	size := set.vectorSize()
+	for n := range 32 {
+		var b [16]byte
+		now, was := e.vectors.V[n], e.before.V[n]
+		if size == 8 {
+			now, was = [2]uint64{e.vectors.V[n/2][n%2]}, [2]uint64{e.before.V[n/2][n%2]}
+		}
+		if now == ([2]uint64{}) && was == now {
+			continue
+		}
+		binary.LittleEndian.PutUint64(b[:], now[0])
+		binary.LittleEndian.PutUint64(b[8:], now[1])
+		out = fmt.Appendf(out, `,"%c%d":"%x"`, set.vectorLetter(), n, b[:size])
+	}
+	for _, name := range slices.Sorted(maps.Keys(controls)) {
+		if (name == "fpscr") == (set.vectorLetter() == 'd') {
+			out = appendMember(append(out, ','), name, *controls[name](&e.vectors))
+		}
+	}
+	return out
+}
