@@ -18,6 +18,7 @@ func dot(n, m elem) exec {
 // dotBy is dot with one word of Dm (numbered by bit 5) for all.
 func dotBy(n, m elem) exec {
 	return func(c *cpu, w uint32) error {
+		// The number of the word takes M, so only d0 to d15 can be the operand.
 		word := replicate(elem{bits: 32}, c.d(field(w, 0, 4))>>(32*flag(w, 5)))
 		for i := uint32(0); i <= flag(w, 6); i++ {
 			c.setD(doubleD(w)+i, dotWords(c.d(doubleD(w)+i), n, c.d(doubleN(w)+i), m, word))
@@ -63,6 +64,7 @@ func execComplexAdd(c *cpu, w uint32) error {
 		n, m := c.d(doubleN(w)+i), c.d(doubleM(w)+i)
 		r := uint64(0)
 		for at := uint(0); at < 64; at += 2 * e.bits {
+			// i(a+bi) is -b+ai; by three quarters it is the opposite.
 			re, im := f.Neg(m>>(at+e.bits)&e.mask()), m>>at&e.mask()
 			if flag(w, 24) == 1 {
 				re, im = f.Neg(re), f.Neg(im)
@@ -105,6 +107,7 @@ func execComplexMulBy(c *cpu, w uint32) error {
 
 // complexMul adds half a complex product to the pairs of a double: the real or the imaginary parts of n times m, turned.
 func (c *cpu) complexMul(f ieee.Format, e elem, turn, d uint32, n, m uint64) {
+	// Two instructions, a quarter apart, make a whole product: one takes the real parts of n, the other the imaginary ones.
 	acc, r := c.d(d), uint64(0)
 	for at := uint(0); at < 64; at += 2 * e.bits {
 		re, im := m>>at&e.mask(), m>>(at+e.bits)&e.mask()
@@ -155,7 +158,7 @@ func (c *cpu) widenMul(w uint32, subtract bool, n, m uint64) error {
 	d := c.dq(w, doubleD(w))
 	for i := uint(0); i < 2<<flag(w, 6); i++ {
 		a := element(half, [2]uint64{n}, i)
-		if subtract {
+		if subtract { // before the operand is widened, where a NaN loses nothing by it
 			a = ieee.Half.Neg(a)
 		}
 		a, b := env.Widen(a), env.Widen(element(half, [2]uint64{m}, i))
@@ -174,6 +177,7 @@ func (c *cpu) bfloatEnv() { c.fp = ieee.Env{Round: ieee.OddInf, FlushToZero: tru
 // bfloatDot adds the products of two pairs, their sum first, to a single.
 func (c *cpu) bfloatDot(d, a, b uint64) uint64 {
 	const f = ieee.Single
+	// Products are rounded (to odd) as singles, and so is each of the two sums.
 	low := c.fp.Mul(f, a<<16&0xffff0000, b<<16&0xffff0000)
 	high := c.fp.Mul(f, a&0xffff0000, b&0xffff0000)
 	return c.fp.Add(f, d, c.fp.Add(f, low, high))

@@ -4,6 +4,9 @@ import "encoding/binary"
 
 // NEON's loads and stores of elements and structures (Arm ARM DDI 0487, F6.1 VLD1 to VST4). The memory of one instruction is
 // always one piece, so it is moved by one call and a fault leaves nothing half done.
+//
+// In memory the elements of a structure follow one another; in registers each goes to a register of its own, in the same place. An address
+// need not be aligned to its elements, as Linux lets processes have it (SCTLR.A is 0), but has to keep what the encoding promises.
 
 // neonTransfer is what such an instruction moves: structures of some elements each, from or to registers that lie apart by step.
 type neonTransfer struct {
@@ -29,7 +32,7 @@ func neonMultiple(w uint32) neonTransfer {
 	t := neonMultiples[field(w, 8, 4)]
 	align := 1
 	if a := field(w, 4, 2); a != 0 {
-		align = 4 << a
+		align = 4 << a // 8, 16 or 32
 	}
 	return neonTransfer{elem{bits: 8 << field(w, 6, 2)}, t.elements, t.repeats, t.step, align}
 }
@@ -39,6 +42,7 @@ func neonMultipleRule(w uint32, _ bool) verdict {
 	t := neonMultiple(w)
 	align := field(w, 4, 2)
 	last := doubleD(w) + (t.elements-1)*t.step + t.repeats - 1
+	// What is left after the structure's own rows: an alignment greater than what is moved does not exist.
 	switch {
 	case t.elements == 0,
 		t.elements > 1 && t.e.bits == 64,
@@ -69,6 +73,7 @@ func execLoadMultiple(c *cpu, w uint32) error {
 	if err != nil {
 		return err
 	}
+	// From here on nothing can fail.
 	t.walk(doubleD(w), func(reg uint32, i uint, at uint32) {
 		c.setD(reg, withElement(t.e, [2]uint64{c.d(reg)}, i, getElement(t.e, mem[at:]))[0])
 	})
@@ -121,6 +126,7 @@ func neonSingle(w uint32) (t neonTransfer, index uint, v verdict) {
 	size, low := field(w, 10, 2), field(w, 4, 4)
 	t = neonTransfer{e: elem{bits: 8 << size}, elements: field(w, 8, 2) + 1, repeats: 1, step: 1, align: 1}
 	index = uint(low >> (size + 1))
+	// Below the number of the element comes the step, where there is room for one, and then the alignment.
 	if size > 0 && t.elements > 1 {
 		t.step += low >> size & 1
 		low &= 1<<size - 1
@@ -133,15 +139,15 @@ func neonSingle(w uint32) (t neonTransfer, index uint, v verdict) {
 
 // singleAlign is the alignment of a load or store of one element of every register, by the bits that are left for it.
 func singleAlign(size, elements, low uint32) (int, verdict) {
-	whole := int(elements << size)
+	whole := int(elements << size) // of the structure, in bytes
 	switch {
 	case low == 0:
 		return 1, fine
-	case elements == 1:
+	case elements == 1: // all bits of the field are set, or none
 		return whole, undefinedUnless(size > 0 && low == 1<<size-1)
-	case elements == 3:
+	case elements == 3: // three elements are never aligned
 		return 1, undefined
-	case elements == 4 && size == 2:
+	case elements == 4 && size == 2: // four words can be aligned to half of their length, too
 		return 4 << low, undefinedUnless(low < 3)
 	}
 	return whole, undefinedUnless(low == 1)

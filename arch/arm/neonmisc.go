@@ -120,6 +120,7 @@ func narrowMisc(unsigned bool, fit func(c *cpu, e elem, wide uint64) uint64) exe
 func exchangeOp(op func(e elem, count uint, d, m [2]uint64) (newD, newM [2]uint64)) exec {
 	return func(c *cpu, w uint32) error {
 		e := miscElem(w)
+		// The rule distinct has made sure that these are two registers: else which result survives would be open.
 		d, m := op(e, (64<<flag(w, 6))/e.bits, c.dq(w, doubleD(w)), c.dq(w, doubleM(w)))
 		c.setDQ(w, doubleD(w), d)
 		c.setDQ(w, doubleM(w), m)

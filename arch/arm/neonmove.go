@@ -8,12 +8,13 @@ import "gotap/arch/ieee"
 func immediate(w uint32) uint64 {
 	imm := uint64(flag(w, 24)<<7 | field(w, 16, 3)<<4 | field(w, 0, 4))
 	cmode := field(w, 8, 4)
+	// The lowest bit of cmode tells moves from the logical operations, except where the byte is followed by ones.
 	switch cmode >> 1 {
-	case 0, 1, 2, 3:
+	case 0, 1, 2, 3: // a byte of each word
 		return replicate(elem{bits: 32}, imm<<(8*(cmode>>1)))
-	case 4, 5:
+	case 4, 5: // a byte of each halfword
 		return replicate(elem{bits: 16}, imm<<(8*(cmode>>1&1)))
-	case 6:
+	case 6: // a byte of each word, with ones below it
 		ones := uint32(8) << (cmode & 1)
 		return replicate(elem{bits: 32}, imm<<ones|(1<<ones-1))
 	}
@@ -41,6 +42,7 @@ func expandFloat(f ieee.Format, imm uint64) uint64 {
 	width := uint(f.Bits())
 	exponent := [...]uint{ieee.Half: 5, ieee.Single: 8, ieee.Double: 11}[f]
 	fraction := width - 1 - exponent
+	// Biased, the exponents from 1 to 4 follow on a one with zeros, those from -3 to 0 end in the ones below it.
 	e := uint64(1)<<(exponent-1) + imm>>4&3
 	if imm&0x40 != 0 {
 		e -= 4
@@ -61,6 +63,7 @@ func withImmediate(op func(d, imm uint64) uint64) exec {
 
 // execExtract is VEXT: bytes out of the middle of m:n.
 func execExtract(c *cpu, w uint32) error {
+	// Both operands are read whole: the destination may be either of them.
 	n, m := c.dq(w, doubleN(w)), c.dq(w, doubleM(w))
 	e, size := elem{bits: 8}, uint(8)<<flag(w, 6)
 	from := uint(field(w, 8, 4))
@@ -79,6 +82,7 @@ func execExtract(c *cpu, w uint32) error {
 // execTable is VTBL and VTBX: bytes looked up in one to four doubles. What is out of the table is 0, or for VTBX (bit 6)
 // stays.
 func execTable(c *cpu, w uint32) error {
+	// A table may hold the destination, so the result is collected apart.
 	n, size := doubleN(w), 8*(uint64(field(w, 8, 2))+1)
 	index, d := c.d(doubleM(w)), c.d(doubleD(w))
 	r := uint64(0)
@@ -99,6 +103,7 @@ func execTable(c *cpu, w uint32) error {
 // execDupElement is VDUP of an element; the lowest one of imm4 gives its width, what is above it its number.
 func execDupElement(c *cpu, w uint32) error {
 	imm := field(w, 16, 4)
+	// xxx1 is a byte, xx10 a halfword, x100 a word; 0 was refused.
 	e, shift := elem{bits: 8}, uint32(1)
 	for ; imm>>(shift-1)&1 == 0; shift++ {
 		e = e.wide()

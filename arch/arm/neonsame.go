@@ -5,6 +5,9 @@ import "math/bits"
 // NEON's integer instructions of three registers of the same kind (Arm ARM DDI 0487, F3.1.10 "three registers of the
 // same length"). Elements do not mix, so a quad is two doubles one after the other.
 
+// The operations are functions of single elements, named after what they do; the tables join them with one of the walks below. Addition
+// and its kin need not know whether elements have signs, what compares, shifts right, widens or saturates does (elem.unsigned).
+
 // sizeOf is the element that bits 21:20 and the U bit name.
 func sizeOf(w uint32) elem { return elem{8 << field(w, 20, 2), flag(w, 24) == 1} }
 
@@ -223,6 +226,7 @@ func shifted(e elem, a uint64, by int, round bool) (r uint64, lost bool) {
 // shiftedRight is an element, extended without end by its sign or zeros, moved to the right by any count of 1 or more.
 // Rounding adds the last bit that falls out.
 func shiftedRight(e elem, a uint64, by uint, round bool) uint64 {
+	// Go shifts by 64 and more to 0, or to the sign, which is what is wanted here.
 	last := uint64(0)
 	if e.unsigned {
 		if round {

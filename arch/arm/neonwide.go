@@ -49,7 +49,7 @@ func narrowHigh(op binaryOp, round uint64) exec {
 		r := uint64(0)
 		for i := uint(0); i < 64/e.bits; i++ {
 			v := op(c, e.wide(), element(e.wide(), n, i), element(e.wide(), m, i))
-			v += round << (e.bits - 1)
+			v += round << (e.bits - 1) // a carry out of the wide element is lost, as it should be
 			r |= v >> e.bits & e.mask() << (i * e.bits)
 		}
 		c.setD(doubleD(w), r)
@@ -88,7 +88,7 @@ func longQDMulSub(c *cpu, e elem, d, a, b uint64) uint64 {
 
 // doubled is 2ab, saturated: only the square of the smallest number does not fit.
 func (c *cpu) doubled(e elem, a, b uint64) uint64 {
-	product := a * b
+	product := a * b // operands are half as wide as e, so this is exact
 	return c.clamped(elem{bits: e.bits}, product*2, product == 1<<(e.bits-2) && int64(a) < 0, false)
 }
 

@@ -3,7 +3,10 @@ package arm
 import "gotap/arch/ieee"
 
 // VFP's arithmetic. An operand is a single or a double, or, with the extension for it, a half in the low bits of a single; bits 9:8 say
-// which. The format is one of FPSCR's business only as far as the arithmetic's modes go.
+// which. All of it obeys FPSCR: rounding, flushing, default NaNs; and FPSCR.LEN, which repeated instructions over registers before NEON did and
+// which no compiler sets any more.
+//
+// Where the manual negates an operand or a result, so does the code, rather than subtract: the two differ in the sign of NaNs.
 
 // vfpFormat is the format of bits 9:8: 1 for half, 2 for single, 3 for double.
 func vfpFormat(w uint32) ieee.Format {

@@ -2,7 +2,9 @@ package arm
 
 import "gotap/arch/ieee"
 
-// VFP's conversions.
+// VFP's conversions. Operand and result may be of different register files within the unit: integers and halves live in singles whatever
+// the other side is. None of them is repeated by short vectors. Those that end in integers saturate, and give 0 for a NaN; ieee raises the
+// exceptions that belong to it (Arm ARM DDI 0487, FPToFixed, FixedToFP and FPConvert).
 
 // execConvertSize is VCVT between single and double; bit 8 says that the operand is the double.
 func execConvertSize(c *cpu, w uint32) error {
@@ -15,6 +17,8 @@ func execConvertSize(c *cpu, w uint32) error {
 	c.endFloat()
 	return nil
 }
+
+// A half that is a register's is read without regard to FZ16, which is about arithmetic; FPSCR.AHP says which format it has.
 
 // execFromHalf is VCVTB and VCVTT (bit 7) from half precision to the format of bit 8.
 func execFromHalf(c *cpu, w uint32) error {
@@ -32,6 +36,7 @@ func execFromHalf(c *cpu, w uint32) error {
 // execToHalf is VCVTB and VCVTT (bit 7) to half precision. The other half of the single stays.
 func execToHalf(c *cpu, w uint32) error {
 	c.scalarFloat()
+	// A double is rounded once, not by way of a single.
 	var half uint64
 	if flag(w, 8) == 1 {
 		half = c.fp.Convert(ieee.Double, ieee.Half, c.d(doubleM(w)))
@@ -97,6 +102,7 @@ func execToFixed(c *cpu, w uint32) error {
 	width, point := fixedPoint(w)
 	signed := flag(w, 16) == 0
 	c.scalarFloat()
+	// The direction of rounding is part of the instruction; FPSCR has no say in it, and there is no form that asks it.
 	v := c.fp.ToFixed(f, c.floatD(w, f), point, width, signed, ieee.Zero)
 	c.setFloatD(w, f, uint64(elem{uint(width), !signed}.value(v)))
 	c.endFloat()
@@ -119,6 +125,7 @@ func execConvertJS(c *cpu, w uint32) error {
 	c.scalarFloat()
 	v, exact := c.fp.ToInt32JS(c.d(doubleM(w)))
 	c.setS(singleD(w), uint64(v))
+	// In this instruction set the flag is that of FPSCR, as for a comparison.
 	c.v.Control = c.v.Control&^fpscrNZCV | uint64(ones(exact))<<30
 	c.endFloat()
 	return nil

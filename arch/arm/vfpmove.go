@@ -6,7 +6,9 @@ import (
 	"gotap/arch/ieee"
 )
 
-// VFP's moves between the register files, and its loads and stores.
+// VFP's moves between the register files, and its loads and stores. Moves carry bits: they round nothing, raise nothing, and FPSCR.LEN does
+// not repeat them. The addresses of loads and stores have to be aligned to words (to halfwords for halves) under any setting of the
+// system, and Linux mends no fault of theirs.
 
 // execMoveSingle is VMOV between Rt and Sn; bit 20 says from Sn.
 func execMoveSingle(c *cpu, w uint32) error {
@@ -42,7 +44,7 @@ func execInsertUpper(c *cpu, w uint32) error {
 
 // execMoveTwoSingles is VMOV between Rt, Rt2 and Sm, Sm+1; bit 20 says from the singles.
 func execMoveTwoSingles(c *cpu, w uint32) error {
-	m := singleM(w)
+	m := singleM(w) // at most s30; consecutive has seen to that
 	if flag(w, 20) == 1 {
 		low, high := uint32(c.s(m)), uint32(c.s(m+1))
 		c.set(field(w, 12, 4), low)
@@ -170,7 +172,7 @@ func (c *cpu) vfpAddress(w uint32) (addr uint32, size int) {
 	if field(w, 16, 4) == 15 {
 		base = c.alignedPC()
 	}
-	offset := field(w, 0, 8) << min(field(w, 8, 2), 2)
+	offset := field(w, 0, 8) << min(field(w, 8, 2), 2) // doubles have offsets in words, too
 	if flag(w, 23) == 0 {
 		offset = -offset
 	}
@@ -180,6 +182,8 @@ func (c *cpu) vfpAddress(w uint32) (addr uint32, size int) {
 // vfpRun is the registers of a VLDM or VSTM: bytes from the first on in memory, all that the base moves, and whether they are doubles. An odd
 // number of words is the form of FLDMX and FSTMX, which leaves the last one out.
 func vfpRun(w uint32) (size, step uint32, doubles bool) {
+	// The immediate counts words. That the base moves by an odd number of them while only pairs are transferred is what is left of a
+	// format word that FSTMX once wrote.
 	step, doubles = field(w, 0, 8)*4, flag(w, 8) == 1
 	if doubles {
 		return step &^ 7, step, true
