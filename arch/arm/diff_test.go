@@ -297,7 +297,7 @@ func (m *arenaOnly) WriteMemory(addr uint64, p []byte) error {
 // BenchmarkDecodeExec decodes and executes one instruction.
 func BenchmarkDecodeExec(b *testing.B) {
 	flat := &arenaOnly{make([]byte, arenaSize)}
-	s := newState(true, encode(0xf8500b04, true, 32)) // ldr r0, [r0], #4
+	s := newState(true, encode(0xf8501b04, true, 32)) // ldr r1, [r0], #4
 	b.ReportAllocs()
 	for b.Loop() {
 		regs := s.regs

@@ -1,0 +1,144 @@
+package arm
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"gotap/arch"
+)
+
+// ScanError is a function that cannot be read to the end, or whose exits cannot all be told. It matches
+// arch.ErrUnsupported: the function has no return probe by return sites, but may have one by its return address.
+type ScanError struct {
+	Start  uint64 // of the function
+	Addr   uint64 // of the instruction
+	Reason string
+}
+
+func (e *ScanError) Error() string {
+	return fmt.Sprintf("cannot find all exits of the function at %#x: %s at %#x", e.Start, e.Reason, e.Addr)
+}
+
+// Is makes it match arch.ErrUnsupported.
+func (e *ScanError) Is(target error) bool { return target == arch.ErrUnsupported }
+
+// Boundaries is the starts of the instructions of the function code, which lies at start (without the Thumb bit), in order: what the
+// flow of control reaches. Literals and jump tables are not among them, nor is code that only exceptions or jumps that cannot be followed
+// reach. The error tells of such a jump or of bytes that do not decode. What was found is returned all the same, but may then hold data
+// that follows a call which does not return, as a load in code that was not reached would have told. With mapping symbols use BoundariesIn.
+func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
+	if err := known(a); err != nil {
+		return nil, err
+	}
+	f := follow(code, start, a, func(uint64) bool { return false })
+	return slices.Sorted(maps.Keys(f.nodes)), f.err
+}
+
+// BoundariesIn is the starts of all instructions of code, where data tells what is none: by mapping symbols ($d), which name the literals
+// and tables inside of functions. It stops with an error at the first bytes that are no instruction; what it found before is
+// returned too.
+func BoundariesIn(code []byte, start uint64, a arch.Arch, data func(addr uint64) bool) ([]uint64, error) {
+	if err := known(a); err != nil {
+		return nil, err
+	}
+	var out []uint64
+	for off := 0; off < len(code); {
+		addr := start + uint64(off)
+		if data(addr) {
+			off += 2
+			continue
+		}
+		in, err := a.Decode(code[off:], addr)
+		if err != nil {
+			return out, fmt.Errorf("cannot decode the function at %#x: %w", start, err)
+		}
+		out = append(out, addr)
+		off += in.Len
+	}
+	return out, nil
+}
+
+// Exits is the instructions that leave the function code, which lies at start (without the Thumb bit): returns, and jumps to other
+// functions. An indirect jump that might be a computed goto of the function as well as a call of another is a *ScanError, as are bytes
+// that do not decode. What leaves a function without an instruction of its own, longjmp, exceptions, exit, is not found, nor are
+// exits that only exceptions lead to.
+func Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
+	return ExitsWith(code, start, a, func(uint64) bool { return false })
+}
+
+// ExitsWith is Exits for a function in several pieces: own tells that an address outside of code belongs to the
+// function all the same, as its cold part does. Each piece is scanned by a call of its own.
+func ExitsWith(code []byte, start uint64, a arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error) {
+	if err := known(a); err != nil {
+		return nil, err
+	}
+	f := follow(code, start, a, own)
+	if f.err != nil {
+		return nil, f.err
+	}
+	return f.exits, nil
+}
+
+// known refuses other architectures.
+func known(a arch.Arch) error {
+	if a != A32 && a != Thumb {
+		return errNotARM
+	}
+	return nil
+}
+
+// InExclusive reports whether the instruction at an address lies between a load-exclusive and its store-exclusive in the function code, which
+// lies at start: on a way from the one to the other. A breakpoint there clears the monitor each time, so that the loop that such a
+// pair is in would never end. The exclusives themselves are refused by Prepare.
+func InExclusive(code []byte, start, at uint64, a arch.Arch) bool {
+	if known(a) != nil {
+		return false
+	}
+	f := follow(code, start, a, func(uint64) bool { return false })
+	if f.nodes[at] == nil {
+		return false
+	}
+	forward := func(addr uint64) []uint64 { return f.nodes[addr].next }
+	before := f.predecessors()
+	backward := func(addr uint64) []uint64 { return before[addr] }
+	return f.leads(at, forward, (*node).stores, (*node).clears) && f.leads(at, backward, (*node).monitors, (*node).clears)
+}
+
+// predecessors is the reverse of the nodes' next.
+func (f *flow) predecessors() map[uint64][]uint64 {
+	out := map[uint64][]uint64{}
+	for addr, n := range f.nodes {
+		for _, next := range n.next {
+			out[next] = append(out[next], addr)
+		}
+	}
+	return out
+}
+
+// leads reports whether a way along edges from an instruction comes to one of a kind, other exclusives and what clears the monitor
+// ending it.
+func (f *flow) leads(from uint64, edges func(uint64) []uint64, kind, end func(*node) bool) bool {
+	seen := map[uint64]bool{from: true}
+	for work := slices.Clone(edges(from)); len(work) > 0; {
+		addr := work[len(work)-1]
+		work = work[:len(work)-1]
+		n := f.nodes[addr]
+		if n == nil || seen[addr] {
+			continue
+		}
+		seen[addr] = true
+		switch {
+		case kind(n):
+			return true
+		case !end(n):
+			work = append(work, edges(addr)...)
+		}
+	}
+	return false
+}
+
+// monitors reports a load-exclusive, stores a store-exclusive, and clears all that ends a watch: both of them and CLREX.
+func (n *node) monitors() bool { return n.op.row.class == Exclusive && n.op.row.name[:2] == "LD" }
+func (n *node) stores() bool   { return n.op.row.class == Exclusive && n.op.row.name[:2] == "ST" }
+func (n *node) clears() bool   { return n.op.row.class == Exclusive || n.op.row.name == "CLREX" }
