@@ -1,11 +1,12 @@
 package compile
 
-// Access says how to fetch one value that debug information or a note describes: a parameter, a field of a struct a
-// parameter points to, an operand of a static mark. It is made by the engine, which knows the target, and
-// compiled into plain commands by the front end, which knows nothing of processes.
+// Access says how to fetch one value that debug information or a note describes: a parameter, a
+// field of a struct a parameter points to, an operand of a static mark. It is made by the
+// engine, which knows the target, and compiled into plain commands by the front end, which
+// knows nothing of processes.
 //
-// The value starts as the base and goes through the steps in order. A step that loads replaces the current value by
-// what lies at the address it is. The last value is of type Type.
+// The value starts as the base and goes through the steps in order. A step that loads replaces
+// the current value by what lies at the address it is. The last value is of type Type.
 type Access struct {
 	Base  AccessBase
 	Reg   string // BaseReg, BaseRegOffset: the register's name in the target's architecture
@@ -50,7 +51,8 @@ const (
 	OpIndex                    // add the register Reg times Size (1, 2, 4 or 8)
 )
 
-// ValueType is the type of a value on the machine's stack, as the compiler sees it. Every value is one 64-bit word.
+// ValueType is the type of a value on the machine's stack, as the compiler sees it. Every value
+// is one 64-bit word.
 type ValueType uint8
 
 // The types of values.

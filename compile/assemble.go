@@ -8,9 +8,10 @@ import (
 	"gotap/runtime"
 )
 
-// Assemble makes a program of a listing, or of what a person wrote in its form: a command a line, an optional number
-// in front, labels with a colon, comments after a semicolon, directives with a period. All errors are reported at once; the
-// program is nil when there are any. It is not verified yet.
+// Assemble makes a program of a listing, or of what a person wrote in its form: a command a
+// line, an optional number in front, labels with a colon, comments after a semicolon,
+// directives with a period. All errors are reported at once; the program is nil when there are
+// any. It is not verified yet.
 func Assemble(src *diag.Source) (*Program, diag.List) {
 	all, diags := AssembleAll(src)
 	if len(all) > 1 {
@@ -22,8 +23,9 @@ func Assemble(src *diag.Source) (*Program, diag.List) {
 	return all[0], diags
 }
 
-// AssembleAll makes programs of several listings one behind the other, as `gotap dis` prints those of a script: the directive
-// .program begins each. There is at least one program unless there are errors.
+// AssembleAll makes programs of several listings one behind the other, as `gotap dis` prints
+// those of a script: the directive .program begins each. There is at least one program unless
+// there are errors.
 func AssembleAll(src *diag.Source) ([]*Program, diag.List) {
 	a := assembler{src: src}
 	a.begin()
@@ -56,6 +58,7 @@ func (a *assembler) program(name string) {
 }
 
 // token is a piece of the source and where it begins.
+// Positions are kept through all cutting, so that carets stand under the operand that is wrong.
 type token struct {
 	text string
 	at   int
@@ -108,7 +111,8 @@ func (a *assembler) errorf(t token, hint, format string, args ...any) {
 	a.diags.Errorf(a.span(t), hint, format, args...)
 }
 
-// line reads one line.
+// line reads one line. The number in front of a command is for the reader; labels bind, numbers
+// do not, so that lines can be moved.
 func (a *assembler) line(t token) {
 	t = withoutComment(t).trim()
 	if strings.HasPrefix(t.text, ".") {

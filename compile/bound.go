@@ -49,6 +49,7 @@ func (f *flow) bound() {
 }
 
 // fuel is the fuel of the program with the default filled in.
+// 0 stands for the default also in files, so that the default can change without making files others.
 func (p *Program) fuel() uint32 {
 	if p.Fuel == 0 {
 		return runtime.DefaultFuel
@@ -65,6 +66,7 @@ func (p *Program) logMax() int {
 }
 
 // traceBytes is the most bytes of log that the trace takes.
+// The trace has its own limit, but it becomes an item of the log in the end.
 func (p *Program) traceBytes() uint64 {
 	n := p.TraceMax
 	switch {
@@ -76,7 +78,8 @@ func (p *Program) traceBytes() uint64 {
 	return itemBytes + textBytes(int64(n))
 }
 
-// stackSize is the size of the operand stack with the default filled in.
+// stackSize is the size of the operand stack with the default filled in. It is what the program
+// asks for; Bound.Stack is what it turned out to need, and what the machine gives it.
 func (p *Program) stackSize() int {
 	if p.Stack == 0 {
 		return runtime.DefaultStack
@@ -100,8 +103,9 @@ func (f *flow) findPreds() {
 // before are the nodes of the same routine that lead to a node.
 func (f *flow) before(n int) []int { return f.preds[n] }
 
-// callOrder is the routines in an order in which each comes after those it calls, and a call by which a
-// routine calls itself, or -1.
+// callOrder is the routines in an order in which each comes after those it calls, and a call by
+// which a routine calls itself, or -1. Depth first: a routine is appended when all that it
+// calls has been. A way back to one that is not finished is recursion.
 func (f *flow) callOrder() (order []int, recursive int) {
 	recursive = -1
 	var visit func(r int)
@@ -126,7 +130,9 @@ func (f *flow) callOrder() (order []int, recursive int) {
 	return order, recursive
 }
 
-// stackBound is the deepest operand stack; too deep a stack or nest of calls is reported where it gets so.
+// stackBound is the deepest operand stack; too deep a stack or nest of calls is reported where
+// it gets so. Each routine was walked once, counting from its entry. How deep its entry lies is
+// worked out here from the callers down, for the caller that has most on the stack.
 func (f *flow) stackBound(order []int) int {
 	if f.p.Wrap {
 		return f.p.stackSize()
@@ -153,7 +159,8 @@ func (f *flow) stackBound(order []int) int {
 	return deepest
 }
 
-// costs works out the cost of each routine after those it calls.
+// costs works out the cost of each routine after those it calls. What a routine changes of the
+// stack and of scratch words includes what its callees change: loops of callers look at that.
 func (f *flow) costs(order []int) {
 	for _, r := range order {
 		rt := &f.routines[r]
@@ -173,7 +180,8 @@ func (f *flow) costs(order []int) {
 	}
 }
 
-// String is the bound as `gotap check` prints it.
+// String is the bound as `gotap check` prints it. A bound above the fuel is told with both
+// numbers: the proof says that it ends, the fuel that it may end sooner.
 func (b Bound) String() string {
 	if !b.Verified {
 		return "not verified"

@@ -8,8 +8,9 @@ import (
 	"gotap/runtime"
 )
 
-// Builder writes a program command by command. It numbers texts, formats, objects, registers and scratch words, shares
-// equal ones, and resolves labels. The zero Builder is not ready; use NewBuilder. It is not safe for concurrent use.
+// Builder writes a program command by command. It numbers texts, formats, objects, registers
+// and scratch words, shares equal ones, and resolves labels. The zero Builder is not ready; use
+// NewBuilder. It is not safe for concurrent use.
 //
 //	b := compile.NewBuilder("malloc enter")
 //	done := b.NewLabel()
@@ -50,7 +51,8 @@ func (b *Builder) At(pos diag.Span) diag.Span {
 	return before
 }
 
-// Emit appends a command with its operands as the table says, and returns its index. Jumps are written with Jump.
+// Emit appends a command with its operands as the table says, and returns its index. Jumps are
+// written with Jump.
 func (b *Builder) Emit(op runtime.Op, a uint32, v uint64, pos diag.Span) int {
 	b.p.Code = append(b.p.Code, Command{op, a, v, pos})
 	return len(b.p.Code) - 1
@@ -78,6 +80,7 @@ func (b *Builder) Object(op runtime.Op, id int) int { return b.A(op, b.ObjectRef
 func (b *Builder) Exit(kind runtime.ExitKind) int { return b.A(runtime.OpExit, uint32(kind)) }
 
 // TakeBack removes the last command, which no label stands behind and which is no jump.
+// It is for front ends that find out only from the next word that the one before was an operand.
 func (b *Builder) TakeBack() { b.p.Code = b.p.Code[:len(b.p.Code)-1] }
 
 // Len is the number of commands so far: the index of the next.
@@ -109,6 +112,7 @@ func (b *Builder) Reg(name string) uint32 { return number(&b.p.Regs, b.regs, nam
 func (b *Builder) ObjectRef(id int) uint32 { return number(&b.p.Objects, b.objects, id) }
 
 // number finds or appends a value.
+// Sharing keeps files small and listings readable; it changes nothing in what a program does.
 func number[T comparable](list *[]T, known map[T]uint32, v T) uint32 {
 	if n, ok := known[v]; ok {
 		return n
@@ -155,8 +159,8 @@ func (b *Builder) Limits(stack int, fuel uint32, logMax int) {
 // SetWrap makes the operand stack circular.
 func (b *Builder) SetWrap(wrap bool) { b.p.Wrap = wrap }
 
-// SetExceptions sets which exceptions go to handlers (0: runtime.DefaultMask), how many bytes of trace there are (0:
-// runtime.MaxTrace), and whether each exception appends to it.
+// SetExceptions sets which exceptions go to handlers (0: runtime.DefaultMask), how many bytes
+// of trace there are (0: runtime.MaxTrace), and whether each exception appends to it.
 func (b *Builder) SetExceptions(mask uint32, trace int, auto bool) {
 	b.p.Mask, b.p.TraceMax, b.p.AutoTrace = mask, trace, auto
 }

@@ -7,7 +7,9 @@ import (
 	"gotap/runtime"
 )
 
-// commandText is a command as listings show it; jump targets are L and the index of the command.
+// commandText is a command as listings show it; jump targets are L and the index of the
+// command. Labels are named after the index of their command: they stay unique when pieces of
+// listings are put together by hand.
 func (p *Program) commandText(i int) string {
 	c := p.Code[i]
 	row := rows[c.Op]
@@ -17,6 +19,8 @@ func (p *Program) commandText(i int) string {
 	switch row.Operand {
 	case NoOperand:
 		return row.Name
+	// Signed: most constants are small, and -1 reads better than 18446744073709551615. The
+	// assembler takes both.
 	case WordOperand:
 		return row.Name + "," + strconv.FormatInt(int64(c.V), 10)
 	case LabelOperand:
@@ -31,7 +35,8 @@ func (p *Program) commandText(i int) string {
 	return row.Name + "," + p.operandText(row, c.A)
 }
 
-// operandText spells an operand that has a name.
+// operandText spells an operand that has a name. Operands out of range have none, and are shown
+// as numbers: listings are also made of programs that were refused.
 func (p *Program) operandText(row *Row, a uint32) string {
 	switch {
 	case row.Operand == FieldOperand && int(a) < len(fieldNames):
@@ -48,7 +53,9 @@ func (p *Program) operandText(row *Row, a uint32) string {
 	return strconv.Itoa(int(a))
 }
 
-// plainRegister reports whether a register can be written by its name: one that is a word, and that no other has.
+// plainRegister reports whether a register can be written by its name: one that is a word, and
+// that no other has. Two entries of one name are two numbers in the file; written by name both
+// would become the first, and the bytes others.
 func (p *Program) plainRegister(a uint32) bool {
 	if int(a) >= len(p.Regs) || !isWord(p.Regs[a]) {
 		return false

@@ -18,9 +18,10 @@ import (
 //	texts; formats; objects; registers; commands: each a count and that many
 //	CRC-32 (IEEE) of all before, little-endian
 //
-// Numbers are unsigned varints in their shortest form, texts a length and bytes, words of push d 8 bytes little-endian.
-// A command is the code of its row and its operands. Positions in the source are not kept. Every program has exactly one
-// encoding, and every accepted encoding one program.
+// Numbers are unsigned varints in their shortest form, texts a length and bytes, words of push
+// d 8 bytes little-endian. A command is the code of its row and its operands. Positions in the
+// source are not kept. Every program has exactly one encoding, and every accepted encoding one
+// program.
 const (
 	fileMagic   = "gRPN"
 	fileVersion = 1
@@ -30,10 +31,12 @@ const (
 	flagAuto   = 4
 )
 
-// ErrFile is what every refusal of UnmarshalBinary matches.
+// ErrFile is what every refusal of UnmarshalBinary matches. Callers need to tell a bad file
+// from a program that Verify refuses: the first was damaged or made by another version.
 var ErrFile = errors.New("not a valid program file")
 
-// MarshalBinary encodes a program. It fails for a program that Verify would refuse for its sizes or operations.
+// MarshalBinary encodes a program. It fails for a program that Verify would refuse for its
+// sizes or operations.
 func (p *Program) MarshalBinary() ([]byte, error) {
 	e := encoder{b: append([]byte(fileMagic), fileVersion)}
 	e.text(p.Name)
@@ -70,7 +73,8 @@ func (p *Program) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(e.b, crc32.ChecksumIEEE(e.b)), nil
 }
 
-// encoder appends to b until something does not fit.
+// encoder appends to b until something does not fit. The first error is kept and the rest
+// written into the void, so that the code reads as the format does.
 type encoder struct {
 	b   []byte
 	err error
@@ -132,12 +136,14 @@ func (e *encoder) command(i int, c Command) {
 }
 
 // usesBoth reports whether a command with operand a has a second one, in V.
+// Operands that are not there are not written: the shortest form is the only one.
 func usesBoth(row *Row, a uint32) bool {
 	return row.Operand == WordsOperand || row.Operand == ExitOperand && runtime.ExitKind(a) == runtime.ExitFacility
 }
 
-// UnmarshalBinary decodes what MarshalBinary made, into an empty program, which is not verified yet. Errors match ErrFile;
-// damaged, truncated and newer files are told apart in their text. The input is not kept.
+// UnmarshalBinary decodes what MarshalBinary made, into an empty program, which is not verified
+// yet. Errors match ErrFile; damaged, truncated and newer files are told apart in their text.
+// The input is not kept.
 func (p *Program) UnmarshalBinary(data []byte) error {
 	d := decoder{b: data}
 	d.header()
@@ -181,6 +187,7 @@ func (d *decoder) fail(format string, args ...any) {
 }
 
 // header checks what surrounds the program, and takes it away.
+// The version is looked at before the checksum: a newer format may have another checksum.
 func (d *decoder) header() {
 	n := len(fileMagic)
 	switch {
@@ -197,7 +204,9 @@ func (d *decoder) header() {
 	}
 }
 
-// uvarint takes a number in its shortest form.
+// uvarint takes a number in its shortest form. A number with zero bytes at its end would be a
+// second encoding of the same program, and two files of one program could have different
+// checksums.
 func (d *decoder) uvarint() uint64 {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 || n > 1 && d.b[n-1] == 0 {
@@ -251,7 +260,9 @@ func (d *decoder) text() string {
 
 func (d *decoder) texts() []string { return list(d, d.text) }
 
-// list takes a count and that many things, each at least a byte.
+// list takes a count and that many things, each at least a byte. The count is bounded by the
+// bytes that are left, and memory grows with what was really read: a file of ten bytes cannot
+// ask for a gigabyte.
 func list[T any](d *decoder, one func() T) []T {
 	n := d.number(len(d.b))
 	if n == 0 || d.err != nil {

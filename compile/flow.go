@@ -33,7 +33,9 @@ func ends(op runtime.Op) bool {
 	return false
 }
 
-// cut divides a program, whose jump targets are in range, into blocks. blockAt maps a block's first command to it.
+// cut divides a program, whose jump targets are in range, into blocks. blockAt maps a block's
+// first command to it. A handler is a leader like the target of a jump, since control arrives
+// there from elsewhere.
 func cut(code []Command) (blocks []block, blockAt []int) {
 	leader := make([]bool, len(code)+1)
 	leader[0] = true
@@ -72,7 +74,8 @@ func successors(code []Command, end int, blockAt []int) [2]int {
 	return next
 }
 
-// routine is a piece of the program that is called: from its entry to its rets. Routine 0 is the program itself.
+// routine is a piece of the program that is called: from its entry to its rets. Routine 0 is
+// the program itself.
 type routine struct {
 	entry   int    // block
 	start   *state // what all its callers agree on
@@ -122,7 +125,9 @@ type tempWrite struct {
 	by   int64
 }
 
-// maxHeld limits the memory that verifying takes, against programs made to take much of it.
+// maxHeld limits the memory that verifying takes, against programs made to take much of it. A
+// node holds a stack and scratch words, and there can be as many nodes as blocks times
+// routines: 65,536 commands could ask for gigabytes.
 const maxHeld = 1 << 19
 
 // flow is one run of the verifier over a program.
@@ -189,9 +194,10 @@ func (p *Program) errorf(diags *diag.List, at int, hint, format string, args ...
 	diags.Errorf(p.Code[at].Pos, hint, "%s", text)
 }
 
-// flowInto brings a state to a block of a routine, and has it visited when that is news. It returns the node, and
-// keeps the state. Every way round the program has a step back to an earlier block: there, and only there, bounds that
-// keep moving are let go, so that what a loop leaves alone stays known in it.
+// flowInto brings a state to a block of a routine, and has it visited when that is news. It
+// returns the node, and keeps the state. Every way round the program has a step back to an
+// earlier block: there, and only there, bounds that keep moving are let go, so that what a loop
+// leaves alone stays known in it.
 func (f *flow) flowInto(r, b int, s *state, back bool) int {
 	key := [2]int{r, b}
 	n, known := f.index[key]
@@ -275,6 +281,7 @@ func (q *queue) Pop() any {
 }
 
 // visit runs a block on what is known at its start and hands the result on.
+// The handlers it sets are reached whatever comes after, so they go first.
 func (f *flow) visit(n int) {
 	w := f.run(n)
 	if f.nodes[n].failed {
@@ -310,7 +317,9 @@ func (f *flow) pass(n int, w *walker) {
 	}
 }
 
-// enter brings a caller's state to the routine it calls. Indexes are shifted so that the routine counts from its own entry.
+// enter brings a caller's state to the routine it calls. Indexes are shifted so that the
+// routine counts from its own entry. What the routine must hold for all callers is joined; a
+// caller with more on the stack than another only hides its own words.
 func (f *flow) enter(n int, s *state, target int) {
 	entry := f.blockAt[target]
 	r, known := f.entries[entry]
@@ -339,6 +348,7 @@ func (f *flow) enter(n int, s *state, target int) {
 }
 
 // leave notes the state a routine returns with, and goes on after its calls when that is news.
+// Callers go on from what all rets agree on, because which one it was is not known.
 func (f *flow) leave(n int, s *state) {
 	nd := &f.nodes[n]
 	at := f.blocks[nd.block].end - 1
@@ -362,7 +372,9 @@ func (f *flow) leave(n int, s *state) {
 	}
 }
 
-// resume goes on after a call, if its routine is known to return. before is the state at the call, nil when it is to be found.
+// resume goes on after a call, if its routine is known to return. before is the state at the
+// call, nil when it is to be found. A routine that never returns (all its ways exit) leaves
+// nothing behind its calls to be visited.
 func (f *flow) resume(n int, before *state) {
 	b := f.blocks[f.nodes[n].block]
 	if f.nodes[n].failed || f.nodes[n].callee < 0 || f.routines[f.nodes[n].callee].ret == nil {

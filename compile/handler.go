@@ -6,14 +6,16 @@ import (
 	"gotap/runtime"
 )
 
-// How handlers of exceptions are verified. An error may happen at any command while a handler is set, here or in a routine
-// that is called; so nothing is taken for granted at the handler but what the machine makes so: the stack is as deep as at
-// the entry of the routine, with the three words of the exception on top; no scratch word is assigned, no item and no key
-// begun. A routine that takes words of its caller cannot have a handler, because they would not be there for it.
+// How handlers of exceptions are verified. An error may happen at any command while a handler
+// is set, here or in a routine that is called; so nothing is taken for granted at the handler
+// but what the machine makes so: the stack is as deep as at the entry of the routine, with the
+// three words of the exception on top; no scratch word is assigned, no item and no key begun. A
+// routine that takes words of its caller cannot have a handler, because they would not be there
+// for it.
 //
-// A handler serves once for each sx, so its cost is added to that of the sx, and the sum holds wherever the error happens.
-// When a handler leads back to the sx that sets it, how often that goes round depends on errors, and there is no bound: such
-// a program is charged.
+// A handler serves once for each sx, so its cost is added to that of the sx, and the sum holds
+// wherever the error happens. When a handler leads back to the sx that sets it, how often that
+// goes round depends on errors, and there is no bound: such a program is charged.
 
 // caught is the state in which a handler starts.
 func (f *flow) caught() *state {
@@ -48,8 +50,8 @@ func (f *flow) handlers(n int) {
 	}
 }
 
-// frame runs the commands that save and restore depths of the stack, and those that count from its base. A depth must be known
-// when it is restored: it is what save gave, or a constant.
+// frame runs the commands that save and restore depths of the stack, and those that count from
+// its base. A depth must be known when it is restored: it is what save gave, or a constant.
 func (w *walker) frame(c Command) {
 	switch c.Op {
 	case runtime.OpRestoreTSP:

@@ -14,13 +14,15 @@ import (
 
 // ListOptions say what a listing shows besides what it takes to assemble it again.
 type ListOptions struct {
-	// Object describes an object of the arena by its number there, as `hist "request size"`; may be nil.
+	// Object describes an object of the arena by its number there, as `hist "request size"`;
+	// may be nil.
 	Object func(id int) string
 	// NoSource leaves out the lines of the source.
 	NoSource bool
 }
 
-// List writes a program so that people can read it and Assemble can make the same program of it, byte for byte:
+// List writes a program so that people can read it and Assemble can make the same program of
+// it, byte for byte:
 //
 //	; malloc enter: at most 4 steps, 2 words of stack, 0 bytes of log
 //	.program "malloc enter"
@@ -31,8 +33,9 @@ type ListOptions struct {
 //	L3:
 //	    3  exit                       ; 0→0
 //
-// The number in front of a command is its index; behind it stands the depth of the stack before and after, counted
-// from the entry of a routine. A program that was not verified shows no depths.
+// The number in front of a command is its index; behind it stands the depth of the stack before
+// and after, counted from the entry of a routine. A program that was not verified shows no
+// depths.
 func List(w io.Writer, p *Program, o ListOptions) error {
 	l := lister{p: p, o: o, w: bufio.NewWriter(w), targets: p.targets()}
 	if p.Bound.Verified {
@@ -60,7 +63,8 @@ func (p *Program) targets() map[uint32]bool {
 // neverReached stands for a depth where there is none.
 const neverReached = math.MinInt
 
-// depths is the depth of the stack before and after each command, neverReached where control never comes.
+// depths is the depth of the stack before and after each command, neverReached where control
+// never comes.
 func (p *Program) depths() [][2]int {
 	f := analyse(p, new(diag.List))
 	f.depths = make([][2]int, len(p.Code))

@@ -9,6 +9,7 @@ import (
 type weight struct{ steps, logged uint64 }
 
 // tooMuch is a cost that is not told apart from no bound.
+// Far above any fuel, and far below where sums of a program's costs could wrap.
 const tooMuch = 1 << 40
 
 func (a weight) plus(b weight) weight {
@@ -46,7 +47,8 @@ type loopMark struct {
 	best       weight // cost from here to the end, inside the set
 }
 
-// worstCase finds the greatest cost of a routine whose callees are done.
+// worstCase finds the greatest cost of a routine whose callees are done. Longest path in a
+// graph without cycles, once each loop has been made one node with the cost of all its rounds.
 func (f *flow) worstCase(r int) weight {
 	rt := &f.routines[r]
 	entry := f.index[[2]int{r, rt.entry}]
@@ -55,7 +57,8 @@ func (f *flow) worstCase(r int) weight {
 	return f.nodes[entry].mark.best
 }
 
-// gather marks nodes as one set and returns its number.
+// gather marks nodes as one set and returns its number. Sets are marked in the nodes
+// themselves: loops nest, and a set for each level would be copied again and again.
 func (f *flow) gather(nodes []int) int {
 	f.level++
 	for _, n := range nodes {
@@ -64,8 +67,8 @@ func (f *flow) gather(nodes []int) int {
 	return f.level
 }
 
-// eachNext calls fn for the nodes of the same set that control can go to from n, through an error too. Ways into the node
-// cutTo are left out.
+// eachNext calls fn for the nodes of the same set that control can go to from n, through an
+// error too. Ways into the node cutTo are left out.
 func (f *flow) eachNext(n, set, cutTo int, fn func(m int)) {
 	f.eachFollowing(n, set, cutTo, fn)
 	f.eachHandler(n, set, func(m int) {
@@ -93,7 +96,9 @@ func (f *flow) eachHandler(n, set int, fn func(m int)) {
 	}
 }
 
-// components are the strongly connected components of a set, each after all that it leads to (Tarjan's algorithm).
+// components are the strongly connected components of a set, each after all that it leads to
+// (Tarjan's algorithm). They come out in the reverse of an order that ways follow, which is the
+// order in which costs are worked out.
 func (f *flow) components(nodes []int, set, cutTo int) [][]int {
 	t := tarjan{f: f, set: set, cutTo: cutTo}
 	for _, n := range nodes {
@@ -158,6 +163,7 @@ func (f *flow) isLoop(part []int, cutTo int) bool {
 }
 
 // pathCost sets the cost from every node of a set to the end. Components come after what they lead to.
+// A handler is added, and not compared with the other ways: an error can come after any part of them.
 func (f *flow) pathCost(parts [][]int, set, cutTo, depth int) {
 	for _, part := range parts {
 		var own, after, caught weight
@@ -192,7 +198,9 @@ func (f *flow) nodeCost(n int) weight {
 	return w
 }
 
-// loopCost is the cost of all rounds of a loop: of its longest round, as often as its header can be entered.
+// loopCost is the cost of all rounds of a loop: of its longest round, as often as its header
+// can be entered. Ways back into the header are cut, and what is left inside is looked at in
+// the same way, one level further in.
 func (f *flow) loopCost(part []int, outer, outerCut, depth int) weight {
 	header, ok := f.header(part, outer, outerCut)
 	if !ok || depth >= maxNesting || f.p.Wrap {
@@ -218,8 +226,8 @@ func (f *flow) loopCost(part []int, outer, outerCut, depth int) weight {
 	return f.nodes[header].mark.best.times(rounds)
 }
 
-// rearms reports whether a loop goes by way of a handler that it sets itself. How often that is depends on errors, of which
-// nothing is known.
+// rearms reports whether a loop goes by way of a handler that it sets itself. How often that is
+// depends on errors, of which nothing is known.
 func (f *flow) rearms(part []int, set int) (found bool) {
 	for _, n := range part {
 		f.eachHandler(n, set, func(int) { found = true })
@@ -239,7 +247,9 @@ func (f *flow) unbounded(part []int) weight {
 	return weight{tooMuch, tooMuch}
 }
 
-// header is the only node of a loop that is entered from outside; ok is false when there are several.
+// header is the only node of a loop that is entered from outside; ok is false when there are
+// several. A loop with two entries has no rounds that could be counted: control may go round
+// without passing either.
 func (f *flow) header(part []int, outer, outerCut int) (header int, ok bool) {
 	inside := make(map[int]bool, len(part))
 	for _, n := range part {
@@ -258,7 +268,8 @@ func (f *flow) header(part []int, outer, outerCut int) (header int, ok bool) {
 	return header, header >= 0
 }
 
-// enteredFromOutside reports whether the routine starts at a node, or a node outside of the set leads to it.
+// enteredFromOutside reports whether the routine starts at a node, or a node outside of the set
+// leads to it.
 func (f *flow) enteredFromOutside(n int, inside map[int]bool, outer, outerCut int) bool {
 	if f.isEntry(n) || f.nodes[n].handler {
 		return true

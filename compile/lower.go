@@ -11,7 +11,8 @@ import (
 type Arena interface {
 	// Lookup finds an object, and its offset in the arena, by the number that its declaration gave.
 	Lookup(id int) (object runtime.Object, offset uint64)
-	// Refine tells what keys and values an object is used with; it is an error when that does not agree with other uses.
+	// Refine tells what keys and values an object is used with; it is an error when that does
+	// not agree with other uses.
 	Refine(id int, keys []runtime.ValueKind, value runtime.ValueKind) error
 	// Register makes a program's formats and positions known to the reader of the ring.
 	Register(info runtime.ProgramInfo) uint32
@@ -25,7 +26,8 @@ type Env struct {
 	WordSize int // bytes of a pointer in the target: 4 or 8
 }
 
-// UnknownRegisterError says that a program names a register that the target's architecture does not have.
+// UnknownRegisterError says that a program names a register that the target's architecture does
+// not have.
 type UnknownRegisterError struct {
 	Program string
 	Name    string
@@ -61,6 +63,7 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 		return nil, fmt.Errorf("cannot bind program %q: %w", p.Name, ErrNotVerified)
 	}
 	l := lowering{p: p, env: env}
+	// One instruction for each command, at the same index: a trap's place is the command's.
 	insts := make([]runtime.Inst, len(p.Code))
 	for i, c := range p.Code {
 		inst, err := l.inst(c)
@@ -82,7 +85,8 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 	}, nil
 }
 
-// Where is the position of a command for people, "file:line:col", or the program's name and the index when it has none.
+// Where is the position of a command for people, "file:line:col", or the program's name and the
+// index when it has none.
 func (p *Program) Where(pc uint32) string {
 	if int(pc) < len(p.Code) {
 		if pos := p.Code[pc].Pos; pos.Source != nil {
@@ -92,7 +96,8 @@ func (p *Program) Where(pc uint32) string {
 	return fmt.Sprintf("%s: command %d", p.Name, pc)
 }
 
-// classOf is which of DProbes' two arrays an array stands for: the global variables are called gv, all others are local.
+// classOf is which of DProbes' two arrays an array stands for: the global variables are called
+// gv, all others are local.
 func classOf(o runtime.Object) uint32 {
 	if o.Name == "gv" {
 		return runtime.ClassGlobal
@@ -100,7 +105,8 @@ func classOf(o runtime.Object) uint32 {
 	return runtime.ClassLocal
 }
 
-// traceFormat is the number of the format that the trace is logged in, plus 1; 0 when the program has none.
+// traceFormat is the number of the format that the trace is logged in, plus 1; 0 when the
+// program has none.
 func (p *Program) traceFormat() uint32 {
 	for i, f := range p.Formats {
 		if f.Kind == runtime.ItemTrace {
@@ -147,7 +153,8 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 	return inst, nil
 }
 
-// refine tells the arena what keys a command uses an object with. An object that control never comes to is left alone.
+// refine tells the arena what keys a command uses an object with. An object that control never
+// comes to is left alone.
 func (l *lowering) refine(c Command, id int) error {
 	u, used := l.p.uses[int(c.A)]
 	if !keyed(c.Op) || !used {
@@ -160,7 +167,8 @@ func (l *lowering) refine(c Command, id int) error {
 	return l.env.Arena.Refine(id, kinds, u.value)
 }
 
-// unfit says why a command cannot work on an object of its kind, or nothing. Offset 0 means that there is no object.
+// unfit says why a command cannot work on an object of its kind, or nothing. Offset 0 means
+// that there is no object.
 func unfit(op runtime.Op, o runtime.Object, offset uint64) string {
 	if offset == 0 {
 		return "there is no such object"

@@ -255,7 +255,8 @@ func (g *generator) counter() {
 	g.kinds, g.temps = g.kinds[:len(g.kinds)-1], temps
 }
 
-// handled writes commands with a handler: at the outermost, because nothing else is left when it is entered.
+// handled writes commands with a handler: at the outermost, because nothing else is left when
+// it is entered.
 func (g *generator) handled() {
 	before := string(g.kinds)
 	handler, done := g.NewLabel(), g.NewLabel()
@@ -392,8 +393,8 @@ func mutated(r *rand.Rand, p *Program) *Program {
 	return &q
 }
 
-// target is a thread for tests: memory that is readable here and there, and other things that depend on the seed alone,
-// so that a program that asks for less gets the same.
+// target is a thread for tests: memory that is readable here and there, and other things that
+// depend on the seed alone, so that a program that asks for less gets the same.
 type target struct{ seed uint64 }
 
 // word is thing n of the target.
@@ -523,7 +524,8 @@ func TestVerifiedProgramsStayInBounds(t *testing.T) {
 	}
 }
 
-// FuzzVerified runs random programs for as long as it is let; TestVerifiedProgramsStayInBounds is the short form.
+// FuzzVerified runs random programs for as long as it is let; TestVerifiedProgramsStayInBounds
+// is the short form.
 func FuzzVerified(f *testing.F) {
 	f.Add(uint64(1), uint64(2))
 	b := openBench(f)

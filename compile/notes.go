@@ -44,6 +44,7 @@ const (
 )
 
 // textBytes is the room a text of n bytes takes at most, with its length, in multiples of 8.
+// A length that is not known counts as the longest there is; an item has at most 64 KiB in any case.
 func textBytes(n int64) uint64 {
 	n = max(0, min(n, math.MaxUint16))
 	return 8 + uint64(n+7)&^7
@@ -53,6 +54,7 @@ func textBytes(n int64) uint64 {
 func (w *walker) logs(n uint64) { w.f.nodes[w.n].logged += n }
 
 // beginItem runs item.
+// Items do not nest: the machine has one open item, and taking it back must take back all of it.
 func (w *walker) beginItem(format int) {
 	if w.item >= 0 {
 		w.fail("", "begins a log item inside another")
@@ -72,6 +74,7 @@ func (w *walker) skipLiterals() {
 }
 
 // logField runs the commands that append a field.
+// Fields have no tags in the log, so each must be of the type that its format says, in order.
 func (w *walker) logField(op runtime.Op) {
 	if w.item < 0 {
 		w.fail("", "logs a field outside an item")
@@ -119,6 +122,7 @@ func (w *walker) endItem() {
 }
 
 // wholeItem runs the commands that log an item of their own.
+// What they log cannot be more than the log is, whatever length they are asked for.
 func (w *walker) wholeItem(n uint64) {
 	if w.item >= 0 {
 		w.fail("", "logs an item inside another")
@@ -139,7 +143,9 @@ func (w *walker) keyPart(kind runtime.ValueKind) {
 // keyed reports whether a command uses the key built, and empties it.
 func keyed(op runtime.Op) bool { return op >= runtime.OpAgg && op <= runtime.OpMapAdd }
 
-// useKey gives the key to an object. All uses of one object have keys of one shape, and values of one type.
+// useKey gives the key to an object. All uses of one object have keys of one shape, and values
+// of one type. One object has keys of one shape, because the width of its slots depends on it.
+// Programs are compared with each other when they are bound to the arena (Refine).
 func (w *walker) useKey(c Command) {
 	object, value := int(c.A), valueOf(c.Op)
 	first, used := w.f.uses[object]

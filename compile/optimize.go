@@ -6,13 +6,16 @@ import (
 	"gotap/runtime"
 )
 
-// maxRounds is how often the optimiser goes over a program at most.
+// maxRounds is how often the optimiser goes over a program at most. Each round finds what the
+// one before has uncovered. Two or three are what compiled scripts take; the limit is for
+// programs made to take many.
 const maxRounds = 8
 
-// Optimize is a program that does the same in fewer steps: constants are worked out, jumps to jumps go where those go, what
-// moves words for nothing and what control never comes to is left out. Results, traps, log and state stay the same, the
-// number of steps does not. The program given is left alone. The result is not verified yet; what Verify accepted before,
-// it accepts afterwards.
+// Optimize is a program that does the same in fewer steps: constants are worked out, jumps to
+// jumps go where those go, what moves words for nothing and what control never comes to is left
+// out. Results, traps, log and state stay the same, the number of steps does not. The program
+// given is left alone. The result is not verified yet; what Verify accepted before, it accepts
+// afterwards.
 func Optimize(p *Program) *Program {
 	q := *p
 	q.Bound, q.uses = Bound{}, nil
@@ -29,7 +32,9 @@ func Optimize(p *Program) *Program {
 	return &q
 }
 
-// threadJumps lets jumps go where the jump they lead to goes, and puts an end in the place of a jump to it.
+// threadJumps lets jumps go where the jump they lead to goes, and puts an end in the place of a
+// jump to it. Front ends write jumps without looking at what is at their target: an if at the
+// end of a loop jumps to the loop's jump.
 func threadJumps(code []Command) (changed bool) {
 	for i := range code {
 		c := &code[i]
@@ -47,9 +52,11 @@ func threadJumps(code []Command) (changed bool) {
 	return changed
 }
 
-// final is where control comes to when it goes to a command: past unconditional jumps, unless they go round.
+// final is where control comes to when it goes to a command: past unconditional jumps, unless
+// they go round.
 func final(code []Command, at uint32) uint32 {
 	to := at
+	// Jumps may go round for ever; after 16 steps the first target is as good as any.
 	for range 16 {
 		if int(to) >= len(code) || code[to].Op != runtime.OpJmp {
 			return to
@@ -60,6 +67,7 @@ func final(code []Command, at uint32) uint32 {
 }
 
 // reached is the program without the commands that control never comes to.
+// The end of a handler's reach is not known here, so a handler counts as reached where it is set.
 func reached(code []Command) []Command {
 	live := make([]bool, len(code))
 	todo := []int{0}
@@ -88,7 +96,9 @@ func reached(code []Command) []Command {
 	return s.done()
 }
 
-// shortener writes a program anew and looks at its last commands for something shorter.
+// shortener writes a program anew and looks at its last commands for something shorter. It
+// looks through a window of the last commands (peephole), and never across a jump target:
+// control may come there with anything on the stack.
 type shortener struct {
 	out     []Command
 	moved   []uint32 // where each command of the old program has gone
@@ -121,6 +131,7 @@ func shortened(code []Command) []Command {
 }
 
 // jumpToNext is what is left of a jump to the command behind it: taking away the word it tests.
+// A conditional jump to the next command decides nothing, but it took a word.
 func jumpToNext(c Command) Command {
 	if c.Op == runtime.OpJmp {
 		return Command{Op: runtime.OpNop, Pos: c.Pos}
@@ -176,7 +187,8 @@ func (s *shortener) reduce() bool {
 	return false
 }
 
-// dropped joins drops, and takes out what was made only to be dropped.
+// dropped joins drops, and takes out what was made only to be dropped. Only commands that
+// cannot trap are taken out: reading memory is an effect even when nobody wants the result.
 func (s *shortener) dropped(c, before Command) bool {
 	switch before.Op {
 	case runtime.OpDrop:
@@ -190,6 +202,7 @@ func (s *shortener) dropped(c, before Command) bool {
 }
 
 // tested lets a jump test the word that a command before it only made a truth value of.
+// Scripts say "if (!a)" and "if (a == 0)", and both become a truth value made to be tested.
 func (s *shortener) tested(c, before Command) bool {
 	switch before.Op {
 	case runtime.OpBool:
@@ -201,7 +214,8 @@ func (s *shortener) tested(c, before Command) bool {
 	return false
 }
 
-// onConstant works out a command on a constant.
+// onConstant works out a command on a constant. Folding uses the same functions of integers as
+// the machine does, and a test compares both on random programs.
 func (s *shortener) onConstant(c Command, v uint64) bool {
 	if taken, jumps := constantJump(c.Op, v); jumps {
 		if taken {
@@ -242,8 +256,9 @@ func constantJump(op runtime.Op, v uint64) (taken, ok bool) {
 	return false, false
 }
 
-// changesNothing reports whether "push d,v" and a command leave the word below as it was. The word is a number
-// also then: Verify would not accept the command on text.
+// changesNothing reports whether "push d,v" and a command leave the word below as it was. The
+// word is a number also then: Verify would not accept the command on text. Shifts take their
+// count modulo 64, so a shift by 64 is one by 0.
 func changesNothing(op runtime.Op, v uint64) bool {
 	switch op {
 	case runtime.OpAdd, runtime.OpSub, runtime.OpOr, runtime.OpXor:
@@ -294,6 +309,7 @@ func truth(b bool) uint64 {
 }
 
 // foldTwo works out a command on two numbers. Division by 0 is left to trap.
+// The trap happens at the hit, and counts there with its place; a program is free never to come to it.
 func foldTwo(op runtime.Op, a, b uint64) (uint64, bool) {
 	if r, ok := foldBits(op, a, b); ok {
 		return r, true

@@ -5,10 +5,12 @@ import (
 	"gotap/runtime"
 )
 
-// Program is one compiled handler, independent of any machine: the waist between front ends and executors.
+// Program is one compiled handler, independent of any machine: the waist between front ends and
+// executors.
 //
-// Code is a sequence of commands of the opcode table; jump operands are indexes into it. Objects, formats and
-// texts are named by number. A Program is immutable once verified and may be shared.
+// Code is a sequence of commands of the opcode table; jump operands are indexes into it.
+// Objects, formats and texts are named by number. A Program is immutable once verified and may
+// be shared.
 type Program struct {
 	Name    string // for listings: "malloc enter"
 	Code    []Command

@@ -7,7 +7,8 @@ import (
 	"gotap/runtime"
 )
 
-// anyProgram is a program of random commands whose operands are in range; most such programs Verify refuses.
+// anyProgram is a program of random commands whose operands are in range; most such programs
+// Verify refuses.
 func anyProgram(r *rand.Rand) *Program {
 	p := &Program{Name: randomText(r), Wrap: r.IntN(8) == 0, Unsafe: r.IntN(2) == 0}
 	p.This, p.Temps, p.Stack = 8*r.IntN(60), r.IntN(8), r.IntN(40)

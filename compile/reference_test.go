@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A referenceCommand is a command of DProbes 5.0 (its interpreter's opcodes, in their textual form) and what became of it.
+// A referenceCommand is a command of DProbes 5.0 (its interpreter's opcodes, in their textual
+// form) and what became of it.
 type referenceCommand struct {
 	name  string // as the list of refusals and the parser of definition files have it
 	form  string // operands, as documentation shows them
@@ -14,7 +15,8 @@ type referenceCommand struct {
 	note  string // what differs from DProbes; for a refused command nothing: Refused has the reason
 }
 
-// reference has every command of DProbes. Package dpdf checks that each is taken, or refused with the reason.
+// reference has every command of DProbes. Package dpdf checks that each is taken, or refused
+// with the reason.
 var reference = []struct {
 	group    string
 	commands []referenceCommand

@@ -2,8 +2,8 @@ package compile
 
 import "strings"
 
-// refusals are the commands of DProbes that this machine knows of and does not have, with the reason. A name stands for
-// itself and for the same with operands.
+// refusals are the commands of DProbes that this machine knows of and does not have, with the
+// reason. A name stands for itself and for the same with operands.
 var refusals = []struct{ name, why string }{
 	{"suspend", "it was reserved in DProbes and never did anything"},
 	{"resume", "it was reserved in DProbes and never did anything"},
@@ -26,8 +26,8 @@ const (
 	noHeap         = "programs have variables and a stack, and no heap"
 )
 
-// refusedRegisters are the operands of push r, pop r, push u and pop u that a probe in a user program cannot have. A name
-// stands for itself and for the same with a number behind it.
+// refusedRegisters are the operands of push r, pop r, push u and pop u that a probe in a user
+// program cannot have. A name stands for itself and for the same with a number behind it.
 var refusedRegisters = []struct{ name, why string }{
 	{"tr", kernelRegister}, {"ldtr", kernelRegister}, {"gdtr", kernelRegister}, {"idtr", kernelRegister},
 	{"cr", kernelRegister}, {"msr", kernelRegister},
@@ -54,7 +54,9 @@ func refusedRegister(command string) string {
 	return ""
 }
 
-// Refused is why a command of DProbes is not to be had here, or nothing when there is no such command either.
+// Refused is why a command of DProbes is not to be had here, or nothing when there is no such
+// command either. Someone who brings a definition file from there must learn why a line is
+// refused, and not that it is unknown.
 func Refused(command string) string {
 	command = strings.Join(strings.Fields(strings.ReplaceAll(command, ", ", ",")), " ")
 	for _, r := range refusals {
@@ -66,6 +68,7 @@ func Refused(command string) string {
 }
 
 // Nearest is the name closest to a misspelt one, or nothing when none is close.
+// The limit grows with the length of the word: one slip in four letters, two in seven.
 func Nearest(typed string, known []string) string {
 	word, _, _ := strings.Cut(typed, ",")
 	best, least := "", len(word)/3+2
@@ -77,7 +80,9 @@ func Nearest(typed string, known []string) string {
 	return best
 }
 
-// distance is how many letters must be inserted, deleted, replaced or swapped with the next to make b of a.
+// distance is how many letters must be inserted, deleted, replaced or swapped with the next to
+// make b of a. Optimal string alignment: Levenshtein's distance with neighbours that changed
+// places, the commonest slip of all.
 func distance(a, b string) int {
 	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {

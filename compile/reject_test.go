@@ -121,7 +121,8 @@ func TestDeepCalls(t *testing.T) {
 	}
 }
 
-// TestSharedCodeIsLimited has many routines run through one long tail, each of which would be looked at for all of it.
+// TestSharedCodeIsLimited has many routines run through one long tail, each of which would be
+// looked at for all of it.
 func TestSharedCodeIsLimited(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {

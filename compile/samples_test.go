@@ -18,7 +18,8 @@ import (
 	"gotap/stdlib"
 )
 
-// sameAgain lists programs as `gotap dis` does, and assembles the listing: that must give the same bytes.
+// sameAgain lists programs as `gotap dis` does, and assembles the listing: that must give the
+// same bytes.
 func sameAgain(t *testing.T, programs []*compile.Program) {
 	t.Helper()
 	var listing strings.Builder
@@ -75,7 +76,8 @@ func TestSamplesAssembleToTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestDefinitionsAssembleToTheSameBytes does so for every definition file of the transcripts that is right.
+// TestDefinitionsAssembleToTheSameBytes does so for every definition file of the transcripts
+// that is right.
 func TestDefinitionsAssembleToTheSameBytes(t *testing.T) {
 	transcripts, err := filepath.Glob("../cmd/gotap/testdata/*.txtar")
 	if err != nil || len(transcripts) == 0 {

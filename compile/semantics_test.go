@@ -11,9 +11,10 @@ import (
 	"gotap/runtime"
 )
 
-// A semantic is one use of a command: what lies on the stack before it (numbers, and texts in quotes), its operand, and
-// what then lies there, or the trap that ends the program. The truth is the reference of the language, by hand; integers
-// are compared with arithmetic without width, and floats with the processor's, in package runtime.
+// A semantic is one use of a command: what lies on the stack before it (numbers, and texts in
+// quotes), its operand, and what then lies there, or the trap that ends the program. The truth
+// is the reference of the language, by hand; integers are compared with arithmetic without
+// width, and floats with the processor's, in package runtime.
 type semantic struct {
 	before, operand, want string
 	trap                  runtime.Trap
@@ -38,8 +39,8 @@ const (
 	most  = "9223372036854775807"
 )
 
-// semantics has an entry for every command of the Table. Commands whose effect is not on the stack are looked at by what they
-// leave elsewhere: see the functions of afterwards.
+// semantics has an entry for every command of the Table. Commands whose effect is not on the
+// stack are looked at by what they leave elsewhere: see the functions of afterwards.
 var semantics = map[runtime.Op][]semantic{
 	runtime.OpNop:     {{"1", "", "1", 0}},
 	runtime.OpDup:     {{"4", "", "4 4", 0}, {`"a"`, "", `"a" "a"`, 0}},
@@ -152,7 +153,8 @@ var around = map[runtime.Op][2]string{
 	runtime.OpLoop: {"jmp E1\nE2: abort\nE1: ", ""},
 }
 
-// fixture is the head of every program of these tests. Label E is the end, A where a jump goes that is not taken, R a routine.
+// fixture is the head of every program of these tests. Label E is the end, A where a jump goes
+// that is not taken, R a routine.
 const fixture = `.program "semantics"
 .temps 4
 .this 328
@@ -394,8 +396,9 @@ func reversed(list []string) []string {
 	return out
 }
 
-// afterwards are the commands that leave something elsewhere than on the stack: a program, and what it then logs last, the
-// top of the stack first, or what afterwards is in the target or the outcome.
+// afterwards are the commands that leave something elsewhere than on the stack: a program, and
+// what it then logs last, the top of the stack first, or what afterwards is in the target or
+// the outcome.
 var afterwards = map[runtime.Op]struct{ text, want string }{
 	runtime.OpPopTV:      {"push d,5\npop tv,1\npush tv,1\n", "5"},
 	runtime.OpPoke:       {"push d,1\npush d,2\npush d,3\npop tsp,1\npush tsp,0\n", "3 3 1"},
@@ -538,8 +541,9 @@ func wrong(t *testing.T, code ...Command) *Program {
 	return p
 }
 
-// TestWhatIsRefused derives from the table what must be refused of each command: too few words, words of the other type, too
-// many words, operands out of range, and changes of the target where they are not allowed.
+// TestWhatIsRefused derives from the table what must be refused of each command: too few words,
+// words of the other type, too many words, operands out of range, and changes of the target
+// where they are not allowed.
 func TestWhatIsRefused(t *testing.T) {
 	for i := range Table {
 		row := &Table[i]
@@ -599,7 +603,8 @@ func repeated(c Command, n int) []Command {
 	return list
 }
 
-// TestUnverifiedStacksTrap: the machine itself lets no command take what is not there, nor go beyond the stack's end.
+// TestUnverifiedStacksTrap: the machine itself lets no command take what is not there, nor go
+// beyond the stack's end.
 func TestUnverifiedStacksTrap(t *testing.T) {
 	s := newStage(t)
 	push := runtime.Inst{Op: runtime.OpPushD, V: 1}

@@ -6,13 +6,15 @@ import (
 	"gotap/runtime"
 )
 
-// Scratch words whose values are followed, not only whether they are assigned; loops count in the first ones.
+// Scratch words whose values are followed, not only whether they are assigned; loops count in
+// the first ones.
 const followedTemps = 32
 
 // state is what the verifier knows between two commands.
 //
-// The stack is counted from the routine's entry: the word at index 0 is the first one the routine itself pushed, the
-// word at -1 the top of its caller's. stack[0] has index base; words below are not there on every path.
+// The stack is counted from the routine's entry: the word at index 0 is the first one the
+// routine itself pushed, the word at -1 the top of its caller's. stack[0] has index base; words
+// below are not there on every path.
 type state struct {
 	stack []value
 	base  int
@@ -28,6 +30,8 @@ type state struct {
 const unknownBase = math.MinInt32
 
 // assigned holds two bits for each scratch word: not assigned on every path, a word, or text.
+// Two bits in a machine word each, so that joining 256 of them at every meeting of ways is
+// eight operations.
 type assigned [runtime.MaxTemps / 32]uint64
 
 // of is the kind of a scratch word, anyValue when it may not have been assigned.
@@ -67,7 +71,9 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// forget drops what is known of words in terms of a scratch word that is being assigned; t < 0 means all scratch words.
+// forget drops what is known of words in terms of a scratch word that is being assigned; t < 0
+// means all scratch words. A word tied to the old value of a scratch word would be taken for
+// its new one.
 func (s *state) forget(t int) {
 	for i, v := range s.stack {
 		if v.src != 0 && (t < 0 || int(v.src) == t+1) {
@@ -77,6 +83,7 @@ func (s *state) forget(t int) {
 }
 
 // mismatch says why two states cannot meet, or nothing.
+// What has a shape cannot be joined: a stack of two depths, an item two fields on or three.
 func (s *state) mismatch(o *state) string {
 	switch {
 	case s.top() != o.top():

@@ -31,9 +31,10 @@ const (
 	BaseOperand             // a signed number of words above the base of the stack, as 32 bits
 )
 
-// Row describes one command. In and Out are the stack before and after, top on the right, one letter a word:
-// w a 64-bit word (integer, float, boolean, address), s a reference to text, x either. Commands whose picture
-// depends on their operand have Variable set, and Effect works it out.
+// Row describes one command. In and Out are the stack before and after, top on the right, one
+// letter a word: w a 64-bit word (integer, float, boolean, address), s a reference to text, x
+// either. Commands whose picture depends on their operand have Variable set, and Effect works
+// it out.
 type Row struct {
 	Op       runtime.Op
 	Name     string // as listings show it; DProbes' spelling where there is one
@@ -48,7 +49,8 @@ type Row struct {
 
 // Table has one row for each operation, in no particular order.
 //
-// Codes are grouped by their high bits, with room in each group; a code that was given up is never used again.
+// Codes are grouped by their high bits, with room in each group; a code that was given up is
+// never used again.
 var Table = []Row{
 	// Execution and sequencing, 0x00.
 	{runtime.OpNop, "nop", 0x00, NoOperand, "", "", false, false, 1, "does nothing"},
@@ -272,7 +274,8 @@ func RowOf(op runtime.Op) *Row { return rows[op] }
 // RowByCode is the row of a code in a file, nil when no command has it.
 func RowByCode(code byte) *Row { return codes[code] }
 
-// Effect is how many words the command pops and then pushes. For loop it is the effect of jumping; call has none of its own.
+// Effect is how many words the command pops and then pushes. For loop it is the effect of
+// jumping; call has none of its own.
 func (r *Row) Effect(c Command) (pops, pushes int) {
 	switch r.Op {
 	case runtime.OpLoop:

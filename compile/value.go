@@ -16,9 +16,10 @@ const (
 	textValue                  // a reference to text, made by a command that makes texts
 )
 
-// value is what the verifier knows of one word: for a number the interval it lies in, for text its greatest length
-// (hi). When src is not 0 the word equals scratch word src-1, as it is now, plus add; when rel is not 0 as well, the
-// word is instead the truth of "scratch word + add REL a number within [lo, hi]".
+// value is what the verifier knows of one word: for a number the interval it lies in, for text
+// its greatest length (hi). When src is not 0 the word equals scratch word src-1, as it is now,
+// plus add; when rel is not 0 as well, the word is instead the truth of "scratch word + add REL
+// a number within [lo, hi]".
 //
 // Intervals are of signed integers and closed. A float is a word of any value.
 type value struct {
@@ -48,7 +49,8 @@ func (r relation) negated() relation {
 	return [...]relation{noRelation, greaterEqual, greater, lessEqual, less, notEqual, equal, notBelowUnsigned, belowUnsigned}[r]
 }
 
-// swapped is the relation seen from the other side. Unsigned ones have none here: their swaps are not tracked.
+// swapped is the relation seen from the other side. Unsigned ones have none here: their swaps
+// are not tracked.
 func (r relation) swapped() relation {
 	return [...]relation{noRelation, greater, greaterEqual, less, lessEqual, equal, notEqual, noRelation, noRelation}[r]
 }
@@ -88,8 +90,8 @@ func (v value) plain() value {
 	return v
 }
 
-// joined is what is known when the word is a or b. With widen, bounds that moved go further than they need to, so that
-// a loop reaches its fixed point in a few rounds.
+// joined is what is known when the word is a or b. With widen, bounds that moved go further
+// than they need to, so that a loop reaches its fixed point in a few rounds.
 func joined(a, b value, widen widening) value {
 	if a == b {
 		return a
@@ -112,8 +114,8 @@ func joined(a, b value, widen widening) value {
 	return a
 }
 
-// widening is where bounds may stop that move. Nil means anywhere; they never stop between two of its numbers,
-// which are sorted and begin and end with the smallest and largest integer.
+// widening is where bounds may stop that move. Nil means anywhere; they never stop between two
+// of its numbers, which are sorted and begin and end with the smallest and largest integer.
 type widening []int64
 
 func (w widening) up(v int64) int64 {
@@ -139,6 +141,8 @@ func (w widening) down(v int64) int64 {
 var unlimited = widening{math.MinInt64, math.MaxInt64}
 
 // stops is a widening that stops beside the first constants of a program: most loops end there.
+// Without it bounds that creep up by one in each round would go to infinity, and "i < 10" would
+// be known only as "i is a number".
 func stops(code []Command) widening {
 	w := append(widening(nil), unlimited...)
 	for _, c := range code {
@@ -161,6 +165,7 @@ func pick(cond bool, yes, no int64) int64 {
 }
 
 // sum is the interval of a+b, everything when it may wrap.
+// The machine's sum wraps; an interval that wraps is two, and neither bounds a loop.
 func sum(a, b value) value {
 	alo, ahi := a.interval()
 	blo, bhi := b.interval()
@@ -182,12 +187,14 @@ func negative(a value) value {
 }
 
 // addChecked adds; ok is false when the sum wraps.
+// For b above 0 the sum must be larger than a, for b below 0 smaller.
 func addChecked(a, b int64) (s int64, ok bool) {
 	s = a + b
 	return s, (s > a) == (b > 0) || b == 0
 }
 
 // moved is v plus a constant, still tied to the scratch word it came from.
+// Staying tied is what makes "i + 1 < n" a test of i, and "i = i + 1" a step of it.
 func moved(v value, by int64) value {
 	s := sum(v, constant(by))
 	if v.src == 0 || v.rel != noRelation {
@@ -200,6 +207,7 @@ func moved(v value, by int64) value {
 }
 
 // compared is the truth of "a rel b", tied to the scratch word on either side of it.
+// The side that is not tied becomes the interval it lies in; when both are tied the right one does.
 func compared(a value, rel relation, b value) value {
 	if a.src == 0 || a.rel != noRelation {
 		a, b, rel = b, a, rel.swapped()
@@ -319,6 +327,7 @@ func onTwo(op runtime.Op, a, b value) value {
 }
 
 // product is the interval of a product of numbers small enough not to wrap.
+// The extremes of a product of intervals are among the products of their ends.
 func product(alo, ahi, blo, bhi int64) value {
 	const small = 1 << 31
 	if alo < -small || ahi > small || blo < -small || bhi > small {
@@ -329,6 +338,7 @@ func product(alo, ahi, blo, bhi int64) value {
 }
 
 // masked is the interval of a bitwise and: no more than either side that is not negative.
+// This is what bounds "n & 15", the usual way to make a number from outside safe to count with.
 func masked(alo, ahi, blo, bhi int64) value {
 	switch {
 	case alo >= 0 && blo >= 0:

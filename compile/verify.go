@@ -7,19 +7,22 @@ import (
 	"gotap/runtime"
 )
 
-// MaxCode is how many commands a program may have.
+// MaxCode is how many commands a program may have. A jump target has 16 bits in no executor's
+// way, and a program of that size takes a fifth of a second to verify.
 const MaxCode = 1 << 16
 
 // maxFacility is the greatest number of an exit facility.
 const maxFacility = 255
 
-// Verify proves of a program what D3 asks for, and sets p.Bound. Only a program for which the list holds no error may
-// be lowered. All errors of a stage are reported: first those of single commands, then those of the flow between them.
+// Verify proves of a program what D3 asks for, and sets p.Bound. Only a program for which the
+// list holds no error may be lowered. All errors of a stage are reported: first those of single
+// commands, then those of the flow between them.
 //
-// Proved, along every way from the first command: that the operand stack and the call stack neither under- nor
-// overflow; that its depth, the log item begun and the key built are the same however a command is reached; that
-// texts are used as text and numbers as numbers; that scratch words are assigned before they are read; that items are
-// complete; that the program does not run past its end. The time taken is proportional to the program.
+// Proved, along every way from the first command: that the operand stack and the call stack
+// neither under- nor overflow; that its depth, the log item begun and the key built are the
+// same however a command is reached; that texts are used as text and numbers as numbers; that
+// scratch words are assigned before they are read; that items are complete; that the program
+// does not run past its end. The time taken is proportional to the program.
 func Verify(p *Program) (diags diag.List) {
 	p.Bound = Bound{}
 	checkProgram(p, &diags)
@@ -41,6 +44,7 @@ func Verify(p *Program) (diags diag.List) {
 }
 
 // checkProgram checks the sizes that a program declares.
+// All later stages rely on it: they size their tables by what the program declares.
 func checkProgram(p *Program, diags *diag.List) {
 	limit := func(what string, is, most int) {
 		if is < 0 || is > most {
@@ -71,6 +75,7 @@ func checkProgram(p *Program, diags *diag.List) {
 }
 
 // checkFormat checks that the parts of a format are things there are.
+// Formats of a file are read by the host without further checks.
 func checkFormat(p *Program, i int, f runtime.Format, diags *diag.List) {
 	if int(f.Kind) >= len(itemNames) {
 		diags.Errorf(diag.Span{}, "", "%s: format %d is of no known kind", p.Name, i)
@@ -85,7 +90,8 @@ func checkFormat(p *Program, i int, f runtime.Format, diags *diag.List) {
 	}
 }
 
-// checkCommand checks one command by itself: that it exists, is allowed here, and has an operand in range.
+// checkCommand checks one command by itself: that it exists, is allowed here, and has an
+// operand in range.
 func checkCommand(p *Program, i int, diags *diag.List) {
 	c := p.Code[i]
 	row := rows[c.Op]
@@ -114,6 +120,7 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 }
 
 // room is how many words of the stack a command looks at or leaves.
+// On a circular stack nothing is ever missing, but a command may ask for more than the whole circle.
 func room(row *Row, c Command) int {
 	switch row.Op {
 	case runtime.OpPick, runtime.OpPoke:
@@ -173,6 +180,7 @@ func operandRange(p *Program, row *Row) (least, most int) {
 }
 
 // countRange is the range of a command's count.
+// Widths of 0 and 64 would be no operation, and shifts by 64 are not the same on all processors.
 func countRange(op runtime.Op) (least, most int) {
 	switch op {
 	case runtime.OpExt, runtime.OpZext:
@@ -205,6 +213,7 @@ func checkFormatUse(p *Program, i int, row *Row, diags *diag.List) {
 }
 
 // formatFits reports whether a command logs items of a kind.
+// An item's kind tells the host how to print it; another command's fields would not be what it expects.
 func formatFits(op runtime.Op, kind runtime.ItemKind) bool {
 	switch kind {
 	case runtime.ItemRange:

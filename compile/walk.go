@@ -9,7 +9,9 @@ import (
 // maxKeyParts is how many parts a key may have.
 const maxKeyParts = 16
 
-// walker runs the commands of one node on a state.
+// walker runs the commands of one node on a state. It is the machine with values replaced by
+// what is known of them. Where the machine would trap because a program is wrong, the walker
+// reports; where it would trap because of data, it goes on, since data is not known.
 type walker struct {
 	f  *flow
 	n  int // node
@@ -19,7 +21,9 @@ type walker struct {
 	first  int64 // the size that the lowest operand of the command stands for
 }
 
-// run walks a node from what is known at its start, and notes in the node what its loops and bounds need.
+// run walks a node from what is known at its start, and notes in the node what its loops and
+// bounds need. A node may be walked several times, each time knowing less: what it notes is
+// overwritten, and what stays is what always holds.
 func (f *flow) run(n int) *walker {
 	nd := &f.nodes[n]
 	nd.logged, nd.lowest, nd.writes, nd.counter, nd.failed = 0, math.MaxInt, nd.writes[:0], math.MinInt, false
@@ -58,6 +62,7 @@ func (w *walker) fail(hint, format string, args ...any) {
 
 // pop takes the top word.
 func (w *walker) pop() value {
+	// A circular stack always has words, and nothing is known of them.
 	if w.f.p.Wrap {
 		return anyWord()
 	}
@@ -72,12 +77,14 @@ func (w *walker) pop() value {
 }
 
 // touch notes that the word with an index is changed.
+// Popping counts as changing: what is pushed there afterwards is another word.
 func (w *walker) touch(index int) {
 	nd := &w.f.nodes[w.n]
 	nd.lowest = min(nd.lowest, index)
 }
 
 // underflow says that the stack is empty, here or for one of the callers.
+// A routine may take words of its caller, if each of its callers has put them there.
 func (w *walker) underflow() string {
 	if w.f.nodes[w.n].routine != 0 {
 		return "takes more from the stack than every caller of the routine has put there"
@@ -150,7 +157,8 @@ func (w *walker) one(c Command) value {
 	return onOne(c.Op, c.A, w.word())
 }
 
-// test is the condition under which a jump is taken.
+// test is the condition under which a jump is taken. It stays tied to the scratch word that was
+// compared, so that loops can be bounded by it, and both ways know more than before.
 func test(op runtime.Op, v value) value {
 	switch op {
 	case runtime.OpJz:
@@ -171,6 +179,7 @@ func test(op runtime.Op, v value) value {
 }
 
 // moves runs the commands that move words about without looking at them.
+// Words keep what is known of them wherever they go: a counter may be copied before it is compared.
 func (w *walker) moves(c Command) {
 	if w.f.p.Wrap && c.Op != runtime.OpPushTV && c.Op != runtime.OpPopTV {
 		if c.Op == runtime.OpRestoreTSP || c.Op == runtime.OpPickBase || c.Op == runtime.OpPokeBase {
@@ -213,6 +222,7 @@ func (w *walker) moves(c Command) {
 }
 
 // loop runs the loop command as when it jumps; along takes the counter away where it does not.
+// The counter is touched by loop itself, which must not count as a change of it: lowest is put back.
 func (w *walker) loop() {
 	nd := &w.f.nodes[w.n]
 	lowest := nd.lowest
@@ -245,6 +255,7 @@ func (w *walker) pick(n int) {
 }
 
 // poke pops a word and stores it where the word n below it was, which may be itself.
+// Storing over the word popped leaves nothing: index is then the top, which is gone.
 func (w *walker) poke(n int) {
 	index := w.top() - 1 - n
 	v := w.pop()
@@ -259,6 +270,7 @@ func (w *walker) poke(n int) {
 }
 
 // pushTemp reads a scratch word.
+// The word pushed is the scratch word itself, as it is now: src says so until it is assigned again.
 func (w *walker) pushTemp(t uint32) {
 	switch w.temps.of(t) {
 	case textValue:
@@ -279,7 +291,8 @@ func (w *walker) pushTemp(t uint32) {
 	}
 }
 
-// popTemp assigns a scratch word.
+// popTemp assigns a scratch word. Assigning the word's own old value plus a constant is a step.
+// All else is a jump of the value, which ends proofs by counting.
 func (w *walker) popTemp(t uint32) {
 	v := w.pop()
 	if v.kind == anyValue {
@@ -339,6 +352,7 @@ func (w *walker) other(c Command, row *Row) {
 }
 
 // size is the most bytes that a word asks for as a size, which is unsigned.
+// A word that may be negative asks, as an unsigned number, for more than there is.
 func size(v value) int64 {
 	lo, hi := v.interval()
 	if lo < 0 {
@@ -366,7 +380,8 @@ func (w *walker) textSize(c Command, sizes int64) int64 {
 	return runtime.MaxText
 }
 
-// along is the state on one of the two ways out of the node: jumped, or going on. It is the caller's to keep.
+// along is the state on one of the two ways out of the node: jumped, or going on. It is the
+// caller's to keep.
 func (w *walker) along(jumped bool) *state {
 	s := w.state
 	if b := w.f.blocks[w.f.nodes[w.n].block]; b.succ[0] >= 0 && b.succ[1] >= 0 {
@@ -386,14 +401,17 @@ func (w *walker) along(jumped bool) *state {
 	return s
 }
 
-// refine narrows what is known of a scratch word by a test that came out true.
+// refine narrows what is known of a scratch word by a test that came out true. After "if (i <
+// 10)" i is below 10 on one way. Without it a loop's counter would have no bounds after the
+// loop's header.
 func (s *state) refine(t value) {
 	temp := int(t.src) - 1
 	if temp >= len(s.words) || s.words[temp].kind != wordValue {
 		return
 	}
 	v := &s.words[temp]
-	// The word itself lies where the test says, less what the test adds to it; not when adding may wrap.
+	// The word itself lies where the test says, less what the test adds to it; not when adding
+	// may wrap.
 	if _, ok := addChecked(v.lo, t.add); !ok {
 		return
 	}

@@ -13,8 +13,9 @@ type ArenaOptions struct {
 	Ring int // bytes of the ring, rounded up to a power of two. 0: 4 MiB
 }
 
-// Layout of the arena. All offsets are in bytes from its start, all numbers are little-endian 64-bit words, and no word is
-// a Go pointer: another process can map the same memory and follow it.
+// Layout of the arena. All offsets are in bytes from its start, all numbers are little-endian
+// 64-bit words, and no word is a Go pointer: another process can map the same memory and follow
+// it.
 //
 //	0        header: magic, version, size, then the words named by word… below
 //	4 KiB    trap table: trapSlots × (place, count, address)
@@ -31,7 +32,8 @@ const (
 	ringData    = objectTable + maxObjects*objectSize
 )
 
-// Words of the header, as word indexes. The words of the ring that different sides write have cache lines of their own.
+// Words of the header, as word indexes. The words of the ring that different sides write have
+// cache lines of their own.
 const (
 	wordMagic     = 0
 	wordVersion   = 1
@@ -56,8 +58,8 @@ const (
 	minRing        = 64 << 10
 )
 
-// Arena is all the memory that programs and host share: objects, storage of calls, the ring, counters. See the package
-// comment for who may call what.
+// Arena is all the memory that programs and host share: objects, storage of calls, the ring,
+// counters. See the package comment for who may call what.
 type Arena struct {
 	words []uint64 // the whole arena; every access that may race is atomic
 	bytes []byte   // the same memory
@@ -72,13 +74,15 @@ type Arena struct {
 	programs atomic.Pointer[[]ProgramInfo]
 }
 
-// NewArena reserves an arena. The memory is a memfd where the system has one, so that it can be mapped elsewhere too.
+// NewArena reserves an arena. The memory is a memfd where the system has one, so that it can be
+// mapped elsewhere too.
 func NewArena(o ArenaOptions) (*Arena, error) {
 	mem, fd, free, err := reserve(o.Size)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reserve memory for the arena: %w", err)
 	}
-	// The mapping is page-aligned, lives until Close, and holds no Go pointers: looking at it as words is sound.
+	// The mapping is page-aligned, lives until Close, and holds no Go pointers: looking at it
+	// as words is sound.
 	words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/8)
 	a, err := newArenaOn(words, o.Ring)
 	if err != nil {
@@ -152,7 +156,8 @@ func (a *Arena) allocateLocked(bytes uint64) (uint64, bool) {
 	return off, true
 }
 
-// Register makes a program's formats and places known and returns the number its Code carries. Safe for concurrent use.
+// Register makes a program's formats and places known and returns the number its Code carries.
+// Safe for concurrent use.
 func (a *Arena) Register(info ProgramInfo) uint32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// backoff bounds waiting for another thread. What one waits for takes nanoseconds unless that thread is preempted within
-// it, then milliseconds, or has died within it, then for ever: so it yields first, then sleeps, and gives up in the end.
+// backoff bounds waiting for another thread. What one waits for takes nanoseconds unless that
+// thread is preempted within it, then milliseconds, or has died within it, then for ever: so it
+// yields first, then sleeps, and gives up in the end.
 type backoff struct{ turns int }
 
 const (

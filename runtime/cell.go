@@ -43,7 +43,8 @@ func (o *Object) cellWords() int {
 // linear is the division of an lhist.
 func (o *Object) linear() linear { return linear{o.Lo, o.Hi, o.Step} }
 
-// fresh puts a cell in its first state. The cell is the caller's alone, or what races with it is lost on purpose.
+// fresh puts a cell in its first state. The cell is the caller's alone, or what races with it
+// is lost on purpose.
 func (o *Object) fresh(cell []uint64) {
 	for i := range cell {
 		atomic.StoreUint64(&cell[i], 0)
@@ -170,7 +171,8 @@ func (o *Object) bucketData(cell []uint64) (Data, bool) {
 	return d, true
 }
 
-// bucket is one bucket with its bounds; only those at the ends of an lhist, and that of negative values, are open.
+// bucket is one bucket with its bounds; only those at the ends of an lhist, and that of
+// negative values, are open.
 func (o *Object) bucket(i int, count uint64) Bucket {
 	var lo, hi int64
 	var openLo, openHi bool

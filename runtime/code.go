@@ -45,7 +45,8 @@ type Code struct {
 	Auto    bool     // each exception appends to the trace
 }
 
-// Trap is why a program was ended before its end. There is one for each limit, shared by all executors (D11).
+// Trap is why a program was ended before its end. There is one for each limit, shared by all
+// executors (D11).
 type Trap uint8
 
 // The traps.

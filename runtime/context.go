@@ -1,9 +1,10 @@
 package runtime
 
-// Thread is what a program may ask about the thread that hit. The engine implements it; all calls come from the thread
-// that runs the program. No method may allocate on success.
+// Thread is what a program may ask about the thread that hit. The engine implements it; all
+// calls come from the thread that runs the program. No method may allocate on success.
 type Thread interface {
-	// ReadMemory reads target memory at addr and returns how many bytes from the start of p could be read.
+	// ReadMemory reads target memory at addr and returns how many bytes from the start of p
+	// could be read.
 	ReadMemory(addr uint64, p []byte) int
 	// WriteMemory writes all of p or reports false.
 	WriteMemory(addr uint64, p []byte) bool

@@ -150,7 +150,8 @@ func (o *Object) label() string {
 	return o.Kind.String() + " " + o.Name
 }
 
-// Lookup returns an object as declared and refined, and the arena offset that programs name it by. An unknown number gives 0.
+// Lookup returns an object as declared and refined, and the arena offset that programs name it
+// by. An unknown number gives 0.
 func (a *Arena) Lookup(id int) (Object, uint64) {
 	obj := a.objectByID(id)
 	if obj == nil {
@@ -182,9 +183,9 @@ func (a *Arena) objectAt(off uint64) *object {
 	return list[id]
 }
 
-// Refine tells the key shape and value type a use of an object needs, before the program that has the use is lowered.
-// The first use decides both and memory is set aside then; later ones must agree. value counts for maps alone; ValueAny agrees
-// with all. Safe for concurrent use.
+// Refine tells the key shape and value type a use of an object needs, before the program that
+// has the use is lowered. The first use decides both and memory is set aside then; later ones
+// must agree. value counts for maps alone; ValueAny agrees with all. Safe for concurrent use.
 func (a *Arena) Refine(id int, keys []ValueKind, value ValueKind) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -212,7 +213,8 @@ func (a *Arena) Refine(id int, keys []ValueKind, value ValueKind) error {
 	return a.openTableLocked(obj, o, keys)
 }
 
-// noteShapeLocked remembers the number of parts of a map whose value type is still open. Until it is known the map is empty.
+// noteShapeLocked remembers the number of parts of a map whose value type is still open. Until
+// it is known the map is empty.
 func (o Object) noteShapeLocked(obj *object, keys []ValueKind) error {
 	o.Keys = len(keys)
 	obj.decl.Store(&o)

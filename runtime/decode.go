@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// errDamaged says that bytes of a record are not what a program writes.
-// The ring is memory that other processes may write to, one day by native code in the target: what is read from it is checked like a
-// file. Damage costs the rest of one record and is counted by the reader.
+// errDamaged says that bytes of a record are not what a program writes. The ring is memory that
+// other processes may write to, one day by native code in the target: what is read from it is
+// checked like a file. Damage costs the rest of one record and is counted by the reader.
 var errDamaged = errors.New("damaged record")
 
 // decodeHeader reads the header of a record whose first word has been loaded.
 func decodeHeader(p []byte, word uint64) Header {
-	// Offsets are those of record.go and of the comment on Ring; the first word was loaded atomically by the caller, because its being
-	// not 0 is what makes the rest valid.
+	// Offsets are those of record.go and of the comment on Ring; the first word was loaded
+	// atomically by the caller, because its being not 0 is what makes the rest valid.
 	h := Header{
 		Size:    uint32(word),
 		Flags:   uint16(word >> 32),
@@ -70,8 +70,9 @@ func countItems(p []byte) (n int) {
 	return n
 }
 
-// decodeFields reads the fields of one item, which must be all there is of it.
-// Fields have no tags: which there are is known from the format, of which the log holds only the number. That halves small records.
+// decodeFields reads the fields of one item, which must be all there is of it. Fields have no
+// tags: which there are is known from the format, of which the log holds only the number. That
+// halves small records.
 func decodeFields(p []byte, f *Format, pid int64) ([]Value, error) {
 	vals := make([]Value, 0, len(f.Fields))
 	for i := range f.Fields {

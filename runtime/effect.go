@@ -3,8 +3,9 @@ package runtime
 // effect is how many words an operation takes from the operand stack, and how many it then puts there.
 type effect struct{ pops, pushes uint8 }
 
-// effects are checked before each step, so that no operation need look at the stack's ends. Operations whose effect depends
-// on their operand (OpDupN, OpDrop, OpPick, OpPoke, OpLogWords) have the least of it here, and check the rest themselves.
+// effects are checked before each step, so that no operation need look at the stack's ends.
+// Operations whose effect depends on their operand (OpDupN, OpDrop, OpPick, OpPoke, OpLogWords)
+// have the least of it here, and check the rest themselves.
 var effects = [256]effect{
 	OpJz: {1, 0}, OpJnz: {1, 0}, OpJlt: {1, 0}, OpJle: {1, 0}, OpJgt: {1, 0}, OpJge: {1, 0}, OpLoop: {1, 1},
 
@@ -45,8 +46,9 @@ var effects = [256]effect{
 	OpPushLP: {0, 1}, OpPushPLP: {0, 1}, OpPopLP: {1, 0}, OpLogInt: {1, 0}, OpLogFloat: {1, 0}, OpLogText: {1, 0}, OpLogRange: {2, 0}, OpLogStr: {2, 0},
 }
 
-// need is the whole effect of an instruction: words that must be on the stack, and the room it needs above what is left of them.
-// It is asked only where the table does not say all, or where a circular stack has to be turned.
+// need is the whole effect of an instruction: words that must be on the stack, and the room it
+// needs above what is left of them. It is asked only where the table does not say all, or where
+// a circular stack has to be turned.
 func need(in *Inst) (pops, pushes int) {
 	a := int(min(in.A, MaxStack+1)) // more than any stack has
 	switch in.Op {

@@ -8,8 +8,9 @@ import (
 
 // evictor forgets the key of a table that was written longest ago.
 //
-// Looking for it means looking at every stamp, so one look remembers the oldest few slots. As stamps only grow, a
-// remembered slot whose stamp has not changed since is still older than all that were not remembered.
+// Looking for it means looking at every stamp, so one look remembers the oldest few slots. As
+// stamps only grow, a remembered slot whose stamp has not changed since is still older than all
+// that were not remembered.
 type evictor struct {
 	mu  sync.Mutex // one thread looks; held for no longer than that
 	old [64]candidate

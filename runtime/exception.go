@@ -1,19 +1,21 @@
 package runtime
 
-// Exceptions are the traps that a program may handle itself. A handler belongs to the frame that set it, serves once, and
-// is looked for from the frame that failed outwards. What makes this bounded:
+// Exceptions are the traps that a program may handle itself. A handler belongs to the frame
+// that set it, serves once, and is looked for from the frame that failed outwards. What makes
+// this bounded:
 //
 //   - Fuel is not an exception, nor is an operation that does not exist or a stack that over- or underflows. Nothing catches them.
 //   - A handler is used up when it is entered. Setting it again takes a step, so no dispatch is free: n dispatches took at least
 //     2n steps, those that set the handler and those that failed.
 //   - A dispatch looks at no more than MaxCalls frames and appends no more than MaxTrace bytes.
 //
-// The handler starts on the stack as it was when its frame was entered, with the exception on top: so the verifier knows how
-// deep it is wherever the error happened. A circular stack has no such depth and keeps all its words, as in DProbes. What
-// was begun is dropped: the item of the log, and the key.
+// The handler starts on the stack as it was when its frame was entered, with the exception on
+// top: so the verifier knows how deep it is wherever the error happened. A circular stack has
+// no such depth and keeps all its words, as in DProbes. What was begun is dropped: the item of
+// the log, and the key.
 
-// Codes of exceptions. The first 16 bits are DProbes'; a program's mask chooses among them. The rest is this machine's own, and
-// always goes to the handler if there is one.
+// Codes of exceptions. The first 16 bits are DProbes'; a program's mask chooses among them. The
+// rest is this machine's own, and always goes to the handler if there is one.
 const (
 	ExAddress  uint32 = 0x0001 // p1: the address
 	ExDivide   uint32 = 0x0020
@@ -26,7 +28,8 @@ const (
 	ExRegister uint32 = 0x8_0000
 	ExFull     uint32 = 0x10_0000
 
-	// DefaultMask is what goes to handlers when a program does not say: all errors that end a program without a handler.
+	// DefaultMask is what goes to handlers when a program does not say: all errors that end a
+	// program without a handler.
 	DefaultMask uint32 = 0x0fff
 	// MaskSet marks a mask that a program has set, so that it may be empty.
 	MaskSet uint32 = 1 << 31
@@ -75,8 +78,8 @@ func (c *Code) mask() uint32 {
 	return c.Mask
 }
 
-// catch looks for a handler of a trap raised at pc. When there is one, true: the frame it belongs to is the one that runs,
-// and its field resume is where it goes on.
+// catch looks for a handler of a trap raised at pc. When there is one, true: the frame it
+// belongs to is the one that runs, and its field resume is where it goes on.
 func (m *Machine) catch(t Trap, pc, limit int) bool {
 	code := exceptionCodes[t]
 	if code == 0 || t != TrapUser && code <= 0xffff && m.code.mask()&code == 0 {
@@ -173,7 +176,8 @@ func (m *Machine) restoreTop(entry int) Trap {
 	return NoTrap
 }
 
-// onBase moves a word between the top and a place counted from the base. The word stored into may be the one popped.
+// onBase moves a word between the top and a place counted from the base. The word stored into
+// may be the one popped.
 func (m *Machine) onBase(in *Inst) Trap {
 	at := m.base + int(int32(in.A))
 	if at < 0 || at >= m.sp {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// handled is a program that sets a handler, fails by the instructions given, and would end in the handler with the exception on
-// the stack.
+// handled is a program that sets a handler, fails by the instructions given, and would end in
+// the handler with the exception on the stack.
 func handled(fails ...Inst) *Code {
 	list := append(seq(opA(OpSetX, uint32(len(fails)+2))), fails...)
 	list = append(list, op(OpAbort))

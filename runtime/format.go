@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Format is the value as it prints. Stacks print as bpftrace prints them, a line for each address after an empty one;
-// symbol names an address of a process and may be nil. Bytes print with what is not printable escaped.
+// Format is the value as it prints. Stacks print as bpftrace prints them, a line for each
+// address after an empty one; symbol names an address of a process and may be nil. Bytes print
+// with what is not printable escaped.
 func (v Value) Format(symbol func(pid int, pc uint64) string) string {
 	switch v.Kind {
 	case ValueUint:
@@ -37,8 +38,9 @@ func (v Value) cutmark() string {
 
 func (v Value) marked() string { return v.Text + v.cutmark() }
 
-// formatStack prints a line for each address, indented, after the end of the line before.
-// Int of a stack is the process its addresses belong to: the same address is another function in another process.
+// formatStack prints a line for each address, indented, after the end of the line before. Int
+// of a stack is the process its addresses belong to: the same address is another function in
+// another process.
 func (v Value) formatStack(symbol func(pid int, pc uint64) string) string {
 	var b strings.Builder
 	b.WriteByte('\n')
@@ -68,9 +70,10 @@ func escapeBytes(s string) string {
 	return b.String()
 }
 
-// appendNumber writes a float as JavaScript does (ECMA-262, Number::toString). It does not allocate when b has room.
-// JavaScript prints what callbacks print, and both must look the same: shortest digits that read back to the same double, exponents
-// from 1e21 up and 1e-6 down.
+// appendNumber writes a float as JavaScript does (ECMA-262, Number::toString). It does not
+// allocate when b has room. JavaScript prints what callbacks print, and both must look the
+// same: shortest digits that read back to the same double, exponents from 1e21 up and 1e-6
+// down.
 func appendNumber(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -103,8 +106,9 @@ func trimExponent(b []byte, start int) []byte {
 // String is the item as it prints, without a symbolizer: see Print.
 func (it Item) String() string { return it.Print(nil) }
 
-// Print is an item as it prints: printf's format filled in; the fields of a log joined by blanks, those of one part without, and
-// the end of the line. Records of events print as name=value.
+// Print is an item as it prints: printf's format filled in; the fields of a log joined by
+// blanks, those of one part without, and the end of the line. Records of events print as
+// name=value.
 func (it Item) Print(symbol func(pid int, pc uint64) string) string {
 	if it.Format.Kind == ItemPrintf {
 		return printf(it.Format.Text, it.all(), symbol)

@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Handle is the host's access to one object. All methods may be called from any goroutine while programs run.
+// Handle is the host's access to one object. All methods may be called from any goroutine while
+// programs run.
 type Handle struct {
 	a   *Arena
 	obj *object
@@ -33,8 +34,9 @@ var (
 	errNoValue   = errors.New("the value does not fit")
 )
 
-// Get returns what the object holds for a key, none for objects without keys; ok is false when nothing was ever put there.
-// What it returns is a copy of one moment, and whole: an average never has the sum of one moment and the count of another.
+// Get returns what the object holds for a key, none for objects without keys; ok is false when
+// nothing was ever put there. What it returns is a copy of one moment, and whole: an average
+// never has the sum of one moment and the count of another.
 func (h *Handle) Get(key ...Value) (Data, bool) {
 	if h.obj.kind == KindInt {
 		return Data{Kind: KindInt, Int: int64(atomic.LoadUint64(&h.obj.desc[descWord]))}, true
@@ -64,9 +66,9 @@ func (st *storage) element(key []Value) (Data, bool) {
 	return Data{Kind: KindArray, Int: int64(atomic.LoadUint64(&st.cells[0][key[0].Int]))}, true
 }
 
-// find pins the slot of a key given by the host. A text that ends in the mark of a cut is also searched as cut text,
-// so that keys can be given as they print.
-// Pinning keeps the slot from being emptied while it is read; who calls find unpins.
+// find pins the slot of a key given by the host. A text that ends in the mark of a cut is also
+// searched as cut text, so that keys can be given as they print. Pinning keeps the slot from
+// being emptied while it is read; who calls find unpins.
 func (st *storage) find(key []Value) (slot int, ok bool) {
 	var b keyBuffer
 	if !st.build(&b, key) {
@@ -147,9 +149,10 @@ func (h *Handle) getCell(st *storage, parts int) (Data, bool) {
 	return st.data(h.copyCell(st, false))
 }
 
-// copyCell returns a copy of the cell of an object that has no keys, and empties it when take is set. Banked cells are read while no
-// program adds to them; unless taken, what was read is then added to the other bank.
-// Taking and adding back goes through the other bank, so that no program's addition is lost or counted twice meanwhile.
+// copyCell returns a copy of the cell of an object that has no keys, and empties it when take
+// is set. Banked cells are read while no program adds to them; unless taken, what was read is
+// then added to the other bank. Taking and adding back goes through the other bank, so that no
+// program's addition is lost or counted twice meanwhile.
 func (h *Handle) copyCell(st *storage, take bool) []uint64 {
 	h.obj.host.Lock()
 	defer h.obj.host.Unlock()
@@ -301,8 +304,9 @@ func (h *Handle) wrap(what string, err error) error {
 	return fmt.Errorf("cannot %s %s: %w", what, h.obj.decl.Load().label(), err)
 }
 
-// Delete forgets a key and reports whether it was there. Additions that other threads make at the same time count either
-// as before it, and are forgotten too, or as after it, and make the key anew.
+// Delete forgets a key and reports whether it was there. Additions that other threads make at
+// the same time count either as before it, and are forgotten too, or as after it, and make the
+// key anew.
 func (h *Handle) Delete(key ...Value) bool {
 	st := h.obj.storage.Load()
 	if st == nil || st.shape == nil {
@@ -325,8 +329,8 @@ func (h *Handle) Clear() {
 	h.Take()
 }
 
-// Take returns what there is and leaves nothing. An addition made at the same time is either in what is returned or left for
-// the next; none is lost and none is seen twice.
+// Take returns what there is and leaves nothing. An addition made at the same time is either in
+// what is returned or left for the next; none is lost and none is seen twice.
 func (h *Handle) Take() Snapshot { return h.collect(true) }
 
 // Entries returns what there is.
@@ -418,8 +422,9 @@ func (h *Handle) Len() int {
 	return len(h.Entries().Entries)
 }
 
-// CopyFrom moves what an object of an earlier script held into this one of the same name and kind, which keeps what was added
-// to it already. It reports an error, and copies nothing, when keys or values differ.
+// CopyFrom moves what an object of an earlier script held into this one of the same name and
+// kind, which keeps what was added to it already. It reports an error, and copies nothing, when
+// keys or values differ.
 func (h *Handle) CopyFrom(old *Handle) error {
 	to, from := h.Object(), old.Object()
 	if to.Kind != from.Kind || to.Lo != from.Lo || to.Hi != from.Hi || to.Step != from.Step {

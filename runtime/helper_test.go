@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// newArena is an arena in ordinary memory, which the race detector watches; it does not see mapped memory.
+// newArena is an arena in ordinary memory, which the race detector watches; it does not see
+// mapped memory.
 func newArena(t testing.TB) *Arena {
 	t.Helper()
 	a, err := newArenaOn(make([]uint64, 24<<20/8), minRing)
@@ -104,7 +105,8 @@ func (b *bench) run(c *Code) Outcome {
 	return b.m.Run(c, &b.ctx, &b.hit)
 }
 
-// eval runs instructions, then stores up to 4 words of the stack in scratch words and returns them, the top last.
+// eval runs instructions, then stores up to 4 words of the stack in scratch words and returns
+// them, the top last.
 func (b *bench) eval(c Code, n int) ([]uint64, Outcome) {
 	c.Temps = MaxTemps
 	for i := range n {

@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// A log2 histogram has a bucket for negative values, one for 0, one for 1, then [2,4), [4,8) … [2^62,2^63).
+// A log2 histogram has a bucket for negative values, one for 0, one for 1, then [2,4), [4,8) …
+// [2^62,2^63).
 const histBuckets = 65
 
 // maxLinear is the most buckets an lhist may have between its ends.
@@ -31,10 +32,12 @@ func histBounds(i int) (lo, hi int64, open bool) {
 	return lo, lo + (lo - 1), false
 }
 
-// linear is the division of an lhist: a bucket below Lo, equal steps, the last of them cut at Hi, and a bucket from Hi on.
+// linear is the division of an lhist: a bucket below Lo, equal steps, the last of them cut at
+// Hi, and a bucket from Hi on.
 type linear struct{ lo, hi, step int64 }
 
-// steps is how many buckets lie between the ends. Differences are unsigned: Hi-Lo may exceed the signed range.
+// steps is how many buckets lie between the ends. Differences are unsigned: Hi-Lo may exceed
+// the signed range.
 func (l linear) steps() uint64 {
 	width := uint64(l.hi) - uint64(l.lo)
 	return (width-1)/uint64(l.step) + 1

@@ -2,8 +2,9 @@ package runtime
 
 import "encoding/binary"
 
-// Hit is the log of one hit: what programs logged and will be committed once the probed instruction has completed. It
-// belongs to one thread. The items of several programs may follow each other in it.
+// Hit is the log of one hit: what programs logged and will be committed once the probed
+// instruction has completed. It belongs to one thread. The items of several programs may follow
+// each other in it.
 //
 // An item is a header word and its fields; all lengths are multiples of 8:
 //
@@ -22,9 +23,9 @@ type Hit struct {
 	limit int    // where it must end
 }
 
-// hitSize lets several programs of one place log; each keeps its own limit.
-// A place may have probes of several files; 64 KiB is what four programs with the largest log can fill. What does not fit any more
-// is counted as "log full" like all else.
+// hitSize lets several programs of one place log; each keeps its own limit. A place may have
+// probes of several files; 64 KiB is what four programs with the largest log can fill. What
+// does not fit any more is counted as "log full" like all else.
 const hitSize = 4 * MaxLog
 
 const itemHeader = 8
@@ -50,8 +51,9 @@ func (h *Hit) start(limit int) {
 	}
 }
 
-// grow makes room up to the limit. It is the only allocation on the way of a hit, and happens a few times in the life of a Hit.
-// Doubling keeps the number of times small; programs that log more than before are armed seldom.
+// grow makes room up to the limit. It is the only allocation on the way of a hit, and happens a
+// few times in the life of a Hit. Doubling keeps the number of times small; programs that log
+// more than before are armed seldom.
 func (h *Hit) grow() {
 	buf := make([]byte, min(max(2*len(h.buf), h.limit), hitSize))
 	copy(buf, h.buf[:h.n])
@@ -113,8 +115,9 @@ func (h *Hit) end() bool {
 	return true
 }
 
-// closeOpen takes back an item that was begun and not ended, as a trap or an unverified program leaves one.
-// Run calls it at every end, so that the log is a row of complete items whatever happened, and Commit need not look at them.
+// closeOpen takes back an item that was begun and not ended, as a trap or an unverified program
+// leaves one. Run calls it at every end, so that the log is a row of complete items whatever
+// happened, and Commit need not look at them.
 func (h *Hit) closeOpen() {
 	if h.open >= 0 {
 		h.n, h.open = h.open, -1
@@ -126,7 +129,8 @@ func (h *Hit) itemEnd(at int) int {
 	return at + max(itemHeader, int(binary.LittleEndian.Uint16(h.buf[at:])))
 }
 
-// lastItem is where the last item of this program begins, or its log when there is none. An item being written counts as one.
+// lastItem is where the last item of this program begins, or its log when there is none. An
+// item being written counts as one.
 func (h *Hit) lastItem() int {
 	if h.open >= 0 {
 		return h.open
@@ -138,7 +142,8 @@ func (h *Hit) lastItem() int {
 	return last
 }
 
-// takeBack shortens the log of this program to a number of bytes. It reports false when no item begins there.
+// takeBack shortens the log of this program to a number of bytes. It reports false when no item
+// begins there.
 func (h *Hit) takeBack(size uint64) bool {
 	if size > uint64(h.n-h.mark) {
 		return false

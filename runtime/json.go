@@ -26,8 +26,9 @@ type (
 	}
 )
 
-// maxExact is the largest integer that a JSON reader which takes numbers for doubles gets right.
-// Most readers of JSON, JavaScript first among them, have doubles only: 2^53+1 would silently become 2^53.
+// maxExact is the largest integer that a JSON reader which takes numbers for doubles gets
+// right. Most readers of JSON, JavaScript first among them, have doubles only: 2^53+1 would
+// silently become 2^53.
 const maxExact = 1 << 53
 
 // JSONInt is an integer for encoding/json: a string when it is beyond ±2^53.
@@ -46,8 +47,9 @@ func JSONUint(n uint64) any {
 	return n
 }
 
-// JSON is a form for encoding/json. type is "hist" for histograms and "stats" for stats, else "map" with keys and "value" without. Not keyed,
-// histograms have their buckets as data, all else a value; keyed, data is a list of {key: […], value: …}.
+// JSON is a form for encoding/json. type is "hist" for histograms and "stats" for stats, else
+// "map" with keys and "value" without. Not keyed, histograms have their buckets as data, all
+// else a value; keyed, data is a list of {key: […], value: …}.
 func (s Snapshot) JSON() any {
 	o := jsonObject{Type: s.jsonType(), Name: s.Object.Name}
 	switch {
@@ -79,8 +81,8 @@ func (o *jsonObject) emptyJSON(kind ObjectKind) {
 	}
 }
 
-// keyed reports whether the entries have keys.
-// Declared keys are not all: tables that no program has used yet have none, and maps always print as maps.
+// keyed reports whether the entries have keys. Declared keys are not all: tables that no
+// program has used yet have none, and maps always print as maps.
 func (s Snapshot) keyed() bool {
 	return s.Object.Keys > 0 || s.Object.Kind == KindMap || s.Object.Kind == KindArray || s.Object.Kind == KindPerThread ||
 		len(s.Entries) > 0 && len(s.Entries[0].Key) > 0
@@ -108,8 +110,8 @@ func jsonKey(key []Value) []any {
 	return parts
 }
 
-// JSON is a value for encoding/json: integers as JSONInt, stacks as lists of hexadecimal addresses, floats that JSON has no
-// number for as text, cut text with its mark.
+// JSON is a value for encoding/json: integers as JSONInt, stacks as lists of hexadecimal
+// addresses, floats that JSON has no number for as text, cut text with its mark.
 func (v Value) JSON() any {
 	switch v.Kind {
 	case ValueUint:

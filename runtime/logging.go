@@ -6,9 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// logging does the operations on the log of the hit.
-// An item that has no room takes nothing of the log: h.over is set by the first field that does not fit, the fields after it are
-// skipped, and end takes the item back. A record with half its fields would be worse than none, since nobody could tell.
+// logging does the operations on the log of the hit. An item that has no room takes nothing of
+// the log: h.over is set by the first field that does not fit, the fields after it are skipped,
+// and end takes the item back. A record with half its fields would be worse than none, since
+// nobody could tell.
 func (m *Machine) logging(in *Inst) Trap {
 	h := m.hit
 	switch in.Op {
@@ -32,7 +33,8 @@ func (m *Machine) logging(in *Inst) Trap {
 	return NoTrap
 }
 
-// endItem completes the item, or counts that it did not fit. That is an error only in programs whose mask asks for it.
+// endItem completes the item, or counts that it did not fit. That is an error only in programs
+// whose mask asks for it.
 func (m *Machine) endItem() Trap {
 	if m.hit.end() {
 		return NoTrap
@@ -45,8 +47,9 @@ func (m *Machine) endItem() Trap {
 	return TrapLog
 }
 
-// logPosition does the operations on positions in the log, which are counted in bytes from the first item of this
-// program. Items are whole or not there: only the beginning of one, or the end of the log, is a position.
+// logPosition does the operations on positions in the log, which are counted in bytes from the
+// first item of this program. Items are whole or not there: only the beginning of one, or the
+// end of the log, is a position.
 func (m *Machine) logPosition(op Op) Trap {
 	h := m.hit
 	switch op {
@@ -65,10 +68,11 @@ func (m *Machine) logPosition(op Op) Trap {
 	return NoTrap
 }
 
-// logMemory makes an item of a range of memory, or of the text there. What is longer than the room left is cut and marked;
-// memory that cannot be read traps and leaves no item.
-// Memory is read straight into the log, without a copy between. The room is taken first and given back where it was not needed, so
-// that a range never reaches beyond what the program may log: DProbes' log str could, by 3 bytes.
+// logMemory makes an item of a range of memory, or of the text there. What is longer than the
+// room left is cut and marked; memory that cannot be read traps and leaves no item. Memory is
+// read straight into the log, without a copy between. The room is taken first and given back
+// where it was not needed, so that a range never reaches beyond what the program may log:
+// DProbes' log str could, by 3 bytes.
 func (m *Machine) logMemory(in *Inst) Trap {
 	h, addr := m.hit, m.pop()
 	// Lengths are unsigned: a negative one asks for more than there is, and is cut like any other.

@@ -2,8 +2,9 @@ package runtime
 
 import "sync/atomic"
 
-// Lost says how much was lost, by cause: "ring full", "log full", "map NAME full", "hist NAME evicted" … Only causes that
-// occurred are listed; counts never shrink. Safe for concurrent use.
+// Lost says how much was lost, by cause: "ring full", "log full", "map NAME full", "hist NAME
+// evicted" … Only causes that occurred are listed; counts never shrink. Safe for concurrent
+// use.
 func (a *Arena) Lost() map[string]uint64 {
 	lost := map[string]uint64{}
 	note := func(cause string, n uint64) {
@@ -28,8 +29,8 @@ func (a *Arena) Lost() map[string]uint64 {
 //	count    how often
 //	address  of the latest, for bad reads and writes
 //
-// An entry is taken by a compare-and-swap on its first word and never given back. When all are taken a trap is still
-// counted by its kind.
+// An entry is taken by a compare-and-swap on its first word and never given back. When all are
+// taken a trap is still counted by its kind.
 const (
 	trapSlots = 1024
 	trapWords = 3

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Machine runs programs for one thread. Nothing in it outlives a run but memory that the next one uses again. Not safe for
-// concurrent use.
+// Machine runs programs for one thread. Nothing in it outlives a run but memory that the next
+// one uses again. Not safe for concurrent use.
 type Machine struct {
 	a      *Arena
 	stack  [stackWords]uint64
@@ -34,8 +34,9 @@ type Machine struct {
 	out  Outcome
 }
 
-// stackWords is a power of two above MaxStack: with indexes masked by stackMask no access needs a bounds check.
-// Twice the greatest stack, so that an operation which pushes before its result is checked stays inside.
+// stackWords is a power of two above MaxStack: with indexes masked by stackMask no access needs
+// a bounds check. Twice the greatest stack, so that an operation which pushes before its result
+// is checked stays inside.
 const (
 	stackWords = 2 * MaxStack
 	stackMask  = stackWords - 1
@@ -44,9 +45,10 @@ const (
 // NewMachine makes a machine for programs whose objects are in the arena.
 func NewMachine(a *Arena) *Machine { return &Machine{a: a} }
 
-// begin prepares a run. What an earlier run left in the stack's words above need not be cleared: the checks before
-// each step keep programs from reading it, except with a circular stack, which starts as zeros.
-// It is on the way of every hit, so it touches only what the program says it uses: its scratch words, not all 256.
+// begin prepares a run. What an earlier run left in the stack's words above need not be
+// cleared: the checks before each step keep programs from reading it, except with a circular
+// stack, which starts as zeros. It is on the way of every hit, so it touches only what the
+// program says it uses: its scratch words, not all 256.
 func (m *Machine) begin(c *Code, ctx *Context, h *Hit) {
 	m.code, m.ctx, m.hit = c, ctx, h
 	m.out = Outcome{}
@@ -66,8 +68,8 @@ func (m *Machine) begin(c *Code, ctx *Context, h *Hit) {
 	h.start(min(limit, MaxLog))
 }
 
-// stackLimit is how many words this program may have on the stack.
-// A verified program gets what it was proved to need. Less room means an earlier trap for one that was not.
+// stackLimit is how many words this program may have on the stack. A verified program gets what
+// it was proved to need. Less room means an earlier trap for one that was not.
 func (c *Code) stackLimit() int {
 	if c.Stack <= 0 {
 		return DefaultStack
@@ -75,8 +77,8 @@ func (c *Code) stackLimit() int {
 	return min(c.Stack, MaxStack)
 }
 
-// fuel is how many steps this program may take.
-// The limit on fuel, a million steps, is some milliseconds: what a thread may be held for at the very most.
+// fuel is how many steps this program may take. The limit on fuel, a million steps, is some
+// milliseconds: what a thread may be held for at the very most.
 func (c *Code) fuel() uint32 {
 	if c.Fuel == 0 {
 		return DefaultFuel
@@ -84,12 +86,14 @@ func (c *Code) fuel() uint32 {
 	return min(c.Fuel, MaxFuel)
 }
 
-// Run runs a program for one hit, appending what it logs to h. It does not allocate, and returns a trap rather than
-// panic whatever the instructions are. A program that traps keeps the items it had completed; one that aborts loses its
-// own items and not those that other programs logged before it. Each instruction is one step, and none is free.
+// Run runs a program for one hit, appending what it logs to h. It does not allocate, and
+// returns a trap rather than panic whatever the instructions are. A program that traps keeps
+// the items it had completed; one that aborts loses its own items and not those that other
+// programs logged before it. Each instruction is one step, and none is free.
 //
-// Checks: before each step the program counter, the fuel and, by the table of effects, both ends of the stack. The state of the loop
-// is in locals; operations that are not listed in it find the stack pointer in m.sp.
+// Checks: before each step the program counter, the fuel and, by the table of effects, both
+// ends of the stack. The state of the loop is in locals; operations that are not listed in it
+// find the stack pointer in m.sp.
 func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 	m.begin(c, ctx, h)
 	var (
@@ -108,7 +112,8 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			break
 		}
 		in := &insts[pc]
-		// Op is a byte and effects has 256 entries: no bounds check, and an operation there is not has no effect and traps below.
+		// Op is a byte and effects has 256 entries: no bounds check, and an operation there is
+		// not has no effect and traps below.
 		e := effects[in.Op]
 		left := sp - int(e.pops)
 		if left < 0 || left+int(e.pushes) > limit {
@@ -118,8 +123,9 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			}
 			continue
 		}
-		// Before the step and not after: a program with fuel n takes n steps, and no loop of any form escapes, because every way back
-		// leads through here. Calls, loops and entries of handlers are steps like all others.
+		// Before the step and not after: a program with fuel n takes n steps, and no loop of
+		// any form escapes, because every way back leads through here. Calls, loops and entries
+		// of handlers are steps like all others.
 		if steps >= fuel {
 			trap = TrapFuel
 			break
@@ -244,7 +250,8 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			trap = m.shuffle(in)
 			sp = m.sp
 
-		// Integers. Go's wrap, truncate and shift as the operations are defined to, but for shift counts.
+		// Integers. Go's wrap, truncate and shift as the operations are defined to, but for
+		// shift counts.
 		case OpAdd:
 			sp--
 			st[(sp-1)&stackMask] += st[sp&stackMask]
@@ -441,8 +448,8 @@ func flag(b bool) uint64 {
 
 func float(w uint64) float64 { return math.Float64frombits(w) }
 
-// exit notes how the program ends. An event whose record did not fit into the log is none: nobody would be told of
-// it, and a thread held for it would wait for ever.
+// exit notes how the program ends. An event whose record did not fit into the log is none:
+// nobody would be told of it, and a thread held for it would wait for ever.
 func (m *Machine) exit(in *Inst) Trap {
 	if in.A > uint32(ExitFacility) {
 		return TrapOp

@@ -47,7 +47,8 @@ const (
 	ValueAny ValueKind = 0xff
 )
 
-// Object declares one object. Declaring gives its number; the compiler's programs name objects by number.
+// Object declares one object. Declaring gives its number; the compiler's programs name objects
+// by number.
 type Object struct {
 	Name         string // as the script calls it; may be ""
 	Kind         ObjectKind

@@ -1,11 +1,12 @@
 package runtime
 
-// Op is an operation of the machine. A program file stores operations by the code in package compile's opcode table, whose row for
-// each gives its name, operands, cost and documentation; the numbers here are private to one build.
+// Op is an operation of the machine. A program file stores operations by the code in package
+// compile's opcode table, whose row for each gives its name, operands, cost and documentation;
+// the numbers here are private to one build.
 //
-// The stack picture beside each operation is ( before -- after ), top of stack on the right. Every operation pops
-// what it uses. Booleans are 0 and 1. s is a text reference (see Ref), all else are 64-bit words.
-// An operand in the instruction is written A (32 bits) or V (64 bits).
+// The stack picture beside each operation is ( before -- after ), top of stack on the right.
+// Every operation pops what it uses. Booleans are 0 and 1. s is a text reference (see Ref), all
+// else are 64-bit words. An operand in the instruction is written A (32 bits) or V (64 bits).
 type Op uint8
 
 // The operations.
@@ -138,7 +139,8 @@ const (
 	OpSlen    // ( s -- n )
 	OpHash    // ( s -- v ) 64-bit FNV-1a
 
-	// State in the arena. V is the arena offset of the object, as Lower prepared it from the object's number.
+	// State in the arena. V is the arena offset of the object, as Lower prepared it from the
+	// object's number.
 	OpPushGV     // ( -- v ) shared variable
 	OpPopGV      // ( v -- )
 	OpAddGV      // ( v -- ) adds, atomically
@@ -168,7 +170,8 @@ const (
 	OpMapDel     // ( -- )
 	OpMapAdd     // ( d -- v ) adds, atomically, and gives the new value
 
-	// Exceptions, and the frames they go through (exception.go). Depths are counted from the entry of the routine.
+	// Exceptions, and the frames they go through (exception.go). Depths are counted from the
+	// entry of the routine.
 	OpUnsetX     // ( -- ) takes back what OpSetX set in this frame
 	OpPushX      // ( -- p2 p1 code ) the exception caught last, zeros when there was none
 	OpSaveTSP    // ( -- n ) how many words lie above the entry of the routine
@@ -184,7 +187,8 @@ const (
 	OpPushSTP    // ( -- n ) bytes of trace so far
 	OpPopSTP     // ( n -- ) shortens the trace to n bytes; more than there are traps
 
-	// The log of this hit. A of OpItem is the number of the program's Format; its fields follow in order.
+	// The log of this hit. A of OpItem is the number of the program's Format; its fields follow
+	// in order.
 	OpItem     // ( -- ) begins an item
 	OpLogInt   // ( v -- ) appends a field
 	OpLogFloat // ( f -- )

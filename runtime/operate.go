@@ -4,8 +4,8 @@ import "math"
 
 // operate does the operations that Run's loop leaves to others, by group.
 func (m *Machine) operate(in *Inst) Trap {
-	// The ranges follow the order of the constants in op.go. A group per range keeps Run small enough for its locals to stay in
-	// registers, and costs rarer operations one call.
+	// The ranges follow the order of the constants in op.go. A group per range keeps Run small
+	// enough for its locals to stay in registers, and costs rarer operations one call.
 	switch op := in.Op; {
 	case op >= OpFrem && op <= OpF32:
 		return m.convert(op)

@@ -10,7 +10,8 @@ const minInt, maxInt = math.MinInt64, math.MaxInt64
 
 func bitsOf(f float64) int64 { return int64(math.Float64bits(f)) }
 
-// opCase is one operation: what is pushed before it, and what is then on the stack or which trap it raises.
+// opCase is one operation: what is pushed before it, and what is then on the stack or which
+// trap it raises.
 type opCase struct {
 	name  string
 	in    []int64
@@ -295,7 +296,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestAbortKeepsOthers: an abort takes back what its own program logged, not what another did at the same place before.
+// TestAbortKeepsOthers: an abort takes back what its own program logged, not what another did
+// at the same place before.
 func TestAbortKeepsOthers(t *testing.T) {
 	b := newBench(t)
 	b.run(&Code{Insts: seq(op(OpItem), op(OpEndItem), opA(OpExit, uint32(ExitEvent)))})

@@ -2,8 +2,9 @@ package runtime
 
 import "math/bits"
 
-// pool hands out the storage of calls in blocks of 2^n bytes. It belongs to the tracing thread, so it needs no lock; only
-// when a list is empty it takes a chunk from the arena, and it never gives one back.
+// pool hands out the storage of calls in blocks of 2^n bytes. It belongs to the tracing thread,
+// so it needs no lock; only when a list is empty it takes a chunk from the arena, and it never
+// gives one back.
 type pool struct {
 	free [13][]uint64 // by n: blocks of 8 (n=3) to 4096 bytes (n=12)
 }
@@ -21,8 +22,8 @@ func blockClass(size int) int {
 	return max(bits.Len(uint(max(size, 1)-1)), minBlock)
 }
 
-// AllocThis returns the arena offset of zeroed storage for a call, a multiple of 8; 0 when the arena is exhausted or more than
-// MaxThisBytes are asked for. Tracing thread only.
+// AllocThis returns the arena offset of zeroed storage for a call, a multiple of 8; 0 when the
+// arena is exhausted or more than MaxThisBytes are asked for. Tracing thread only.
 func (a *Arena) AllocThis(size int) uint64 {
 	n := blockClass(size)
 	if n < 0 || len(a.pool.free[n]) == 0 && !a.refill(n) {

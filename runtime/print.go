@@ -18,8 +18,9 @@ type PrintOptions struct {
 
 // Print writes the text bpftrace writes for a map, the name after the "@". Errors are those of w.
 //
-// Beyond bpftrace's text: values of 4 GiB and more are in the bucket they belong to, units go up to E, Top and Div apply to
-// averages and stats too, and the last bucket of an lhist whose range is no multiple of its step is a bucket of its own.
+// Beyond bpftrace's text: values of 4 GiB and more are in the bucket they belong to, units go
+// up to E, Top and Div apply to averages and stats too, and the last bucket of an lhist whose
+// range is no multiple of its step is a bucket of its own.
 func (s Snapshot) Print(w io.Writer, o PrintOptions) error {
 	p := printer{w: bufio.NewWriter(w), o: o, s: s}
 	if p.o.Name == "" {
@@ -137,7 +138,8 @@ func powerLabel(n int64) string {
 	return strconv.FormatInt(n, 10) + []string{"", "K", "M", "G", "T", "P", "E"}[unit]
 }
 
-// stepLabel writes a bound of an lhist: with K or M when the step is a multiple of 1024 and so is the bound.
+// stepLabel writes a bound of an lhist: with K or M when the step is a multiple of 1024 and so
+// is the bound.
 func (p *printer) stepLabel(n int64) string {
 	const kilo, mega = 1 << 10, 1 << 20
 	switch {

@@ -40,8 +40,9 @@ func parseFormat(format string, literal func(string), conversion func(verb) erro
 	return "", nil
 }
 
-// parseVerb reads the conversion at the start of s and returns its length.
-// The grammar is that of printf(3), ISO C 7.23.6.1, with %r and %rx of bpftrace's kind for bytes. Lengths such as l and ll are read over.
+// parseVerb reads the conversion at the start of s and returns its length. The grammar is that
+// of printf(3), ISO C 7.23.6.1, with %r and %rx of bpftrace's kind for bytes. Lengths such as l
+// and ll are read over.
 func parseVerb(s string) (verb, int, error) {
 	v := verb{width: -1, precision: -1}
 	i := 1
@@ -100,8 +101,8 @@ func parseNumber(s string, i int) (n, end int) {
 	return n, i
 }
 
-// CheckPrintf reports what is wrong with a format for arguments of these kinds: an unknown conversion, too few or too many
-// arguments, or one of the wrong kind.
+// CheckPrintf reports what is wrong with a format for arguments of these kinds: an unknown
+// conversion, too few or too many arguments, or one of the wrong kind.
 func CheckPrintf(format string, kinds []ValueKind) error {
 	n := 0
 	_, err := parseFormat(format, func(string) {}, func(v verb) error {
@@ -137,9 +138,10 @@ func (v verb) takes(k ValueKind) bool {
 	return k.class() == classWord && k != ValueFloat
 }
 
-// FormatPrintf fills a format in, as printf(3) does: %d %i %u %x %X %o %c %s %p %f %g %e %% with flags, width and precision,
-// %r for bytes with escapes and %rx for bytes in hexadecimal. %s prints any value as print would. Arguments that are
-// missing or of the wrong kind, which CheckPrintf finds, print as %!d.
+// FormatPrintf fills a format in, as printf(3) does: %d %i %u %x %X %o %c %s %p %f %g %e %%
+// with flags, width and precision, %r for bytes with escapes and %rx for bytes in hexadecimal.
+// %s prints any value as print would. Arguments that are missing or of the wrong kind, which
+// CheckPrintf finds, print as %!d.
 func FormatPrintf(format string, vals []Value) string { return printf(format, vals, nil) }
 
 // printf is FormatPrintf with names for the addresses of stacks.
@@ -242,8 +244,9 @@ func (v verb) formatFloat(spec string, val Value) string {
 	return fmt.Sprintf(spec+"."+strconv.Itoa(precision)+string(v.conv), f)
 }
 
-// formatInt prints as C does: a precision is a least number of digits and switches the zero flag off.
-// fmt differs from C in three places, which is why digits are made here: a precision with the flag 0, # with o, and 0 with precision 0.
+// formatInt prints as C does: a precision is a least number of digits and switches the zero
+// flag off. fmt differs from C in three places, which is why digits are made here: a precision
+// with the flag 0, # with o, and 0 with precision 0.
 func (v verb) formatInt(val Value) string {
 	digits, sign := v.digits(val)
 	if v.precision == 0 && val.Int == 0 {

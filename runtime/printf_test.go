@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestPrintfAgainstTheSystem compares conversions of random flags, widths and values with the printf command.
+// TestPrintfAgainstTheSystem compares conversions of random flags, widths and values with the
+// printf command.
 func TestPrintfAgainstTheSystem(t *testing.T) {
 	path, err := exec.LookPath("printf")
 	if err != nil {

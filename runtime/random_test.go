@@ -181,8 +181,9 @@ func fuzzObjects(t testing.TB, b *bench) (offs []uint64) {
 	return offs
 }
 
-// runRandom runs one random program and checks what must hold of any: it ends within its fuel and its log, and changes the target
-// only when it may. That it touches nothing but its arena is Go's to check: the arena is a slice here, and has no pointers.
+// runRandom runs one random program and checks what must hold of any: it ends within its fuel
+// and its log, and changes the target only when it may. That it touches nothing but its arena
+// is Go's to check: the arena is a slice here, and has no pointers.
 func runRandom(t testing.TB, b *bench, offs []uint64, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	n := 1 + r.IntN(60)
@@ -211,7 +212,8 @@ func runRandom(t testing.TB, b *bench, offs []uint64, seed uint64) {
 	}
 }
 
-// TestRandomPrograms: whatever the instructions, Run ends within its fuel, does not panic, and leaves a log that decodes or says why not.
+// TestRandomPrograms: whatever the instructions, Run ends within its fuel, does not panic, and
+// leaves a log that decodes or says why not.
 func TestRandomPrograms(t *testing.T) {
 	b := newBench(t)
 	offs := fuzzObjects(t, b)

@@ -1,7 +1,8 @@
 package runtime
 
-// Format describes one kind of item in a program's log: what the fields that follow are, and what the host makes of them.
-// It never leaves the tracer; an item in the log carries only the number of its format.
+// Format describes one kind of item in a program's log: what the fields that follow are, and
+// what the host makes of them. It never leaves the tracer; an item in the log carries only the
+// number of its format.
 type Format struct {
 	Kind   ItemKind
 	Text   string // ItemPrintf: the format; ItemLog: unused
@@ -23,8 +24,9 @@ const (
 	ItemTrace                  // the trace of a hit, one text of several lines
 )
 
-// RecordField is one field of an item. A field with the same Part as the one before it is concatenated with it without a
-// blank: a template literal logs its parts as fields of one part. Literal fields take no room in the log.
+// RecordField is one field of an item. A field with the same Part as the one before it is
+// concatenated with it without a blank: a template literal logs its parts as fields of one
+// part. Literal fields take no room in the log.
 type RecordField struct {
 	Name      string // ItemEvent: the property; dotted for nested records
 	Kind      ValueKind

@@ -7,9 +7,9 @@ package runtime
 //	bit  48     the text was cut: it is longer than what is here
 //	bits 62–63  space
 //
-// The zero word is the empty text, so an unset scratch word reads as "". Text that lives in the arena is copied to the scratch
-// memory when it is pushed: what another thread stores later cannot change a text that is already on the stack, and
-// no reference outlives its hit.
+// The zero word is the empty text, so an unset scratch word reads as "". Text that lives in the
+// arena is copied to the scratch memory when it is pushed: what another thread stores later
+// cannot change a text that is already on the stack, and no reference outlives its hit.
 type Ref uint64
 
 // The spaces of a Ref. The values 2 and 3 are no text; using such a word as one traps.

@@ -5,10 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// The ring carries committed hits to the host. Many threads, also of other processes that map the arena, may write; one reads.
+// The ring carries committed hits to the host. Many threads, also of other processes that map
+// the arena, may write; one reads.
 //
-// Positions count bytes since the beginning; position p is at offset p % size of the data, and size is a power of
-// two. Records are 8-byte aligned and do not wrap.
+// Positions count bytes since the beginning; position p is at offset p % size of the data, and
+// size is a power of two. Records are 8-byte aligned and do not wrap.
 //
 //   - A writer loads head and tail. If the record, and the filler to the end of the data when the record would wrap, does not
 //     fit between head and tail+size, the record is dropped and counted: the newest is what is lost, for what was committed
@@ -18,11 +19,13 @@ import (
 //   - The reader looks at the first word of the record at tail: 0 means that it is not committed yet. It takes the record,
 //     zeroes its bytes, and stores the new tail. So bytes between head and tail+size are always zero.
 //
-// Layout of a record: word 0 is size | flags<<32 | kind<<48 | 1<<56, then program, probe, pid, tid (32 bits each), time,
-// hold and the number of the facility (32 bits each), comm; items from byte 56 on, see Hit.
+// Layout of a record: word 0 is size | flags<<32 | kind<<48 | 1<<56, then program, probe, pid,
+// tid (32 bits each), time, hold and the number of the facility (32 bits each), comm; items
+// from byte 56 on, see Hit.
 //
-// The reader that finds nothing sets the sleep word, looks again, and sleeps. A writer that has committed swaps the sleep
-// word for 0, and only when it was 1 wakes the reader: nothing is woken by hits that log nothing, nor while the reader is busy.
+// The reader that finds nothing sets the sleep word, looks again, and sleeps. A writer that has
+// committed swaps the sleep word for 0, and only when it was 1 wakes the reader: nothing is
+// woken by hits that log nothing, nor while the reader is busy.
 type ring struct {
 	data                    []byte
 	first                   []uint64 // data as words
@@ -47,10 +50,11 @@ func (r *ring) init(a *Arena, off uint64, size int) {
 	r.size = uint64(size)
 }
 
-// Commit makes the log of a hit visible to the host. It is the second phase of D5's two: the engine calls it when the
-// probed instruction has completed, on the thread that owns the hit; without items it writes nothing and wakes nobody, unless the program asked for a facility. Size and
-// the flags RecordEvent and RecordHold of the header are filled in. false: the ring was full and the hit
-// is lost and counted; a thread that was to be held for it must go on.
+// Commit makes the log of a hit visible to the host. It is the second phase of D5's two: the
+// engine calls it when the probed instruction has completed, on the thread that owns the hit;
+// without items it writes nothing and wakes nobody, unless the program asked for a facility.
+// Size and the flags RecordEvent and RecordHold of the header are filled in. false: the ring
+// was full and the hit is lost and counted; a thread that was to be held for it must go on.
 func (a *Arena) Commit(hdr Header, h *Hit) bool {
 	if h.n == 0 && hdr.Kind != ExitFacility {
 		return true
@@ -148,8 +152,9 @@ func (r *ring) consume(size uint64) {
 	atomic.StoreUint64(r.tail, tail+size)
 }
 
-// resync drops all that was reserved, after damage: sizes cannot be trusted any more. Writers that reserved and have not
-// committed would be overtaken, so the loss is counted as one record, not known better.
+// resync drops all that was reserved, after damage: sizes cannot be trusted any more. Writers
+// that reserved and have not committed would be overtaken, so the loss is counted as one
+// record, not known better.
 func (r *ring) resync() {
 	head, tail := atomic.LoadUint64(r.head), atomic.LoadUint64(r.tail)
 	for p := tail; p < head; p += 8 {
@@ -159,8 +164,8 @@ func (r *ring) resync() {
 	atomic.AddUint64(r.lost, 1)
 }
 
-// Next takes the oldest record out of the ring; ok is false when there is none. One goroutine at a time. A record whose
-// items are damaged comes with the items before the damage.
+// Next takes the oldest record out of the ring; ok is false when there is none. One goroutine
+// at a time. A record whose items are damaged comes with the items before the damage.
 func (a *Arena) Next() (rec Record, ok bool) {
 	p, word := a.ring.peek()
 	if word == 0 {
@@ -176,7 +181,8 @@ func (a *Arena) Next() (rec Record, ok bool) {
 	return rec, true
 }
 
-// Wait sleeps until a record is there (true) or done is closed (false). The goroutine that calls Next calls it.
+// Wait sleeps until a record is there (true) or done is closed (false). The goroutine that
+// calls Next calls it.
 func (a *Arena) Wait(done <-chan struct{}) bool {
 	r := &a.ring
 	for {

@@ -107,7 +107,8 @@ func TestRingFull(t *testing.T) {
 	}
 }
 
-// TestManyWriters: records of several threads arrive whole, each thread's in order, and the lost ones are counted.
+// TestManyWriters: records of several threads arrive whole, each thread's in order, and the
+// lost ones are counted.
 func TestManyWriters(t *testing.T) {
 	a := newArena(t)
 	id := eventProgram(a, ValueInt, ValueText)
@@ -150,7 +151,8 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// TestLogLimits: an item that does not fit is taken back whole and counted, those before it stay, and its event is none.
+// TestLogLimits: an item that does not fit is taken back whole and counted, those before it
+// stay, and its event is none.
 func TestLogLimits(t *testing.T) {
 	b := newBench(t)
 	id := eventProgram(b.a, ValueText)

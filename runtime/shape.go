@@ -8,7 +8,8 @@ import "fmt"
 //	text, bytes               length | cut<<32, then the bytes, zero-padded to whole words
 //	stack                     length in bytes | cut<<32, the process, then the addresses
 //
-// The classes of the parts are the object's shape, kept outside the key; for one shape equal keys have equal words.
+// The classes of the parts are the object's shape, kept outside the key; for one shape equal
+// keys have equal words.
 
 // shape is what the keys of one object look like, fixed by the first use.
 type shape struct {
@@ -25,8 +26,9 @@ const (
 	keyLenMask   = uint64(0xff_ffff) // length in it
 )
 
-// signature packs the classes of a key's parts, first part lowest, two bits each: equal for keys that look alike.
-// maxParts parts fill 32 bits; the number of parts follows from the highest class that is not zero.
+// signature packs the classes of a key's parts, first part lowest, two bits each: equal for
+// keys that look alike. maxParts parts fill 32 bits; the number of parts follows from the
+// highest class that is not zero.
 func signature(kinds []ValueKind) uint64 {
 	var s uint64
 	for i, k := range kinds {
@@ -119,7 +121,8 @@ func (b *keyBuffer) addStack(pcs []byte, cut bool, pid uint64) bool {
 	return true
 }
 
-// addValue appends a value given by the host, in the form the shape's kind asks for. false: it does not fit the kind.
+// addValue appends a value given by the host, in the form the shape's kind asks for. false: it
+// does not fit the kind.
 func (b *keyBuffer) addValue(kind ValueKind, v Value) bool {
 	if kind.class() != v.Kind.class() {
 		return false
@@ -144,8 +147,9 @@ func keyHeader(length int, cut bool) uint64 {
 	return uint64(length)
 }
 
-// hashKey spreads a key's words over 64 bits: each word is folded in by a multiplication and a shift, and the end is
-// mixed as in the finalizer of MurmurHash3. Executors that look keys up by themselves must compute the same.
+// hashKey spreads a key's words over 64 bits: each word is folded in by a multiplication and a
+// shift, and the end is mixed as in the finalizer of MurmurHash3. Executors that look keys up
+// by themselves must compute the same.
 func hashKey(key []uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, w := range key {
@@ -156,8 +160,8 @@ func hashKey(key []uint64) uint64 {
 	return h ^ h>>33
 }
 
-// decodeKey makes values of a key's words. A key that does not fit its shape, as only damage or unverified programs can make,
-// gives the parts up to there.
+// decodeKey makes values of a key's words. A key that does not fit its shape, as only damage or
+// unverified programs can make, gives the parts up to there.
 func (s *shape) decodeKey(key []uint64) []Value {
 	vals := make([]Value, 0, len(s.kinds))
 	for _, kind := range s.kinds {
@@ -190,7 +194,8 @@ func (s *shape) trim(key []uint64) []uint64 {
 	return key[:min(n, len(key))]
 }
 
-// decodePart decodes the part at the start of key and returns how many words it has; 0 means it is damaged.
+// decodePart decodes the part at the start of key and returns how many words it has; 0 means it
+// is damaged.
 func decodePart(kind ValueKind, key []uint64) (Value, int) {
 	if len(key) == 0 {
 		return Value{}, 0

@@ -38,7 +38,8 @@ type Bucket struct {
 	Count    uint64
 }
 
-// Sort orders the entries as bpftrace prints maps: by value, ascending (histograms by their hits), equal ones by key; texts by key.
+// Sort orders the entries as bpftrace prints maps: by value, ascending (histograms by their
+// hits), equal ones by key; texts by key.
 func (s Snapshot) Sort() {
 	slices.SortStableFunc(s.Entries, func(a, b Entry) int {
 		return cmp.Or(compareData(a.Data, b.Data), compareKeys(a.Key, b.Key))

@@ -1,10 +1,11 @@
 package runtime
 
-// turn is called when the stack has too few words, or no room, for an instruction. It returns the stack pointer with which
-// the instruction is to be tried again, or -1 for a trap.
+// turn is called when the stack has too few words, or no room, for an instruction. It returns
+// the stack pointer with which the instruction is to be tried again, or -1 for a trap.
 //
-// Only a circular stack can be turned: its limit words are all there always, the one below the lowest being the
-// highest. They are turned so that those the instruction pops are the lowest, with all the others above them as room.
+// Only a circular stack can be turned: its limit words are all there always, the one below the
+// lowest being the highest. They are turned so that those the instruction pops are the lowest,
+// with all the others above them as room.
 func (m *Machine) turn(in *Inst, sp, limit int) int {
 	pops, pushes := need(in)
 	if !m.code.Wrap || pops > limit || pushes > limit {

@@ -21,8 +21,9 @@ func (m *Machine) variables(in *Inst) Trap {
 }
 
 // storageOf finds the storage of the object a program names, if it is of the kind wanted.
-// Objects are named by their offset and looked up at each use. The offset comes from Lower, but also from whoever makes
-// instructions by hand: objectAt takes none on trust, so a wrong one is a trap and not a read from somewhere in the arena.
+// Objects are named by their offset and looked up at each use. The offset comes from Lower, but
+// also from whoever makes instructions by hand: objectAt takes none on trust, so a wrong one is
+// a trap and not a read from somewhere in the arena.
 func (m *Machine) storageOf(off uint64, kind ObjectKind) (*object, *storage) {
 	obj := m.a.objectAt(off)
 	if obj == nil || obj.kind != kind {
@@ -31,9 +32,9 @@ func (m *Machine) storageOf(off uint64, kind ObjectKind) (*object, *storage) {
 	return obj, obj.storage.Load()
 }
 
-// shared does the operations on a shared variable, one atomic operation each.
-// A shared variable is one word, so every operation on it can be atomic, and x++ from two threads never loses a step. The
-// price is a locked instruction, some nanoseconds, where a plain one would do.
+// shared does the operations on a shared variable, one atomic operation each. A shared variable
+// is one word, so every operation on it can be atomic, and x++ from two threads never loses a
+// step. The price is a locked instruction, some nanoseconds, where a plain one would do.
 func (m *Machine) shared(in *Inst) Trap {
 	obj := m.a.objectAt(in.V)
 	if obj == nil || obj.kind != KindInt {
@@ -60,10 +61,10 @@ func (m *Machine) shared(in *Inst) Trap {
 	return NoTrap
 }
 
-// sharedText copies a shared text out or in.
-// A text is many words, which no atomic operation covers. It has a version instead: writers make it odd while they write, readers
-// try again when it was odd or has changed (textcell.go). A writer that finds another at work gives up and is counted as
-// contended: waiting could mean waiting for a thread that has been killed.
+// sharedText copies a shared text out or in. A text is many words, which no atomic operation
+// covers. It has a version instead: writers make it odd while they write, readers try again
+// when it was odd or has changed (textcell.go). A writer that finds another at work gives up
+// and is counted as contended: waiting could mean waiting for a thread that has been killed.
 func (m *Machine) sharedText(in *Inst) Trap {
 	obj, st := m.storageOf(in.V, KindText)
 	if st == nil {
@@ -90,8 +91,8 @@ func (m *Machine) pushCell(cell []uint64) Trap {
 	return NoTrap
 }
 
-// array does the operations on elements, whose index is on top.
-// Arrays are DProbes' lv and gv. There they were shared without any lock, and its bound was off by one for lv.
+// array does the operations on elements, whose index is on top. Arrays are DProbes' lv and gv.
+// There they were shared without any lock, and its bound was off by one for lv.
 func (m *Machine) array(in *Inst) Trap {
 	_, st := m.storageOf(in.V, KindArray)
 	if st == nil {
@@ -114,9 +115,10 @@ func (m *Machine) array(in *Inst) Trap {
 	return NoTrap
 }
 
-// this does the operations on the storage of a call. It belongs to the thread that runs the program.
-// The engine sets the storage aside when the function is entered, and frees it when it has returned (AllocThis). ctx.This is 0
-// when the probe was armed within the call: then enter never ran, and there is nothing to read.
+// this does the operations on the storage of a call. It belongs to the thread that runs the
+// program. The engine sets the storage aside when the function is entered, and frees it when it
+// has returned (AllocThis). ctx.This is 0 when the probe was armed within the call: then enter
+// never ran, and there is nothing to read.
 func (m *Machine) this(in *Inst) Trap {
 	size := uint64(8)
 	off := 8 * uint64(in.A)
@@ -126,8 +128,8 @@ func (m *Machine) this(in *Inst) Trap {
 	switch {
 	case m.ctx.This == 0:
 		return TrapThis
-	// All of it is checked again, because offsets and This come from two sides: subtracting from the length cannot wrap, adding
-	// to This could.
+	// All of it is checked again, because offsets and This come from two sides: subtracting
+	// from the length cannot wrap, adding to This could.
 	case off%8 != 0 || off+size > MaxThisBytes || m.ctx.This%8 != 0 || m.ctx.This > uint64(len(m.a.bytes))-off-size:
 		return TrapIndex
 	}
@@ -145,8 +147,9 @@ func (m *Machine) this(in *Inst) Trap {
 	return NoTrap
 }
 
-// pushThisText copies a text of the call to the scratch memory.
-// Words are put down one by one as little-endian bytes: that is the layout other executors use, whatever this machine's order.
+// pushThisText copies a text of the call to the scratch memory. Words are put down one by one
+// as little-endian bytes: that is the layout other executors use, whatever this machine's
+// order.
 func (m *Machine) pushThisText(words []uint64) Trap {
 	n := min(int(words[0]&keyLenMask), DefaultText)
 	p := m.room((n + 7) &^ 7)
@@ -174,9 +177,10 @@ func (m *Machine) popThisText(words []uint64) Trap {
 	return NoTrap
 }
 
-// perThread does the operations on this thread's value. Reading does not make one.
-// A per-thread variable is a table keyed by thread id. A slot is pinned while it is used, so that DropThread, which runs when
-// a thread ends, does not empty it under an operation on a recycled id.
+// perThread does the operations on this thread's value. Reading does not make one. A per-thread
+// variable is a table keyed by thread id. A slot is pinned while it is used, so that
+// DropThread, which runs when a thread ends, does not empty it under an operation on a recycled
+// id.
 func (m *Machine) perThread(in *Inst) Trap {
 	obj, st := m.storageOf(in.V, KindPerThread)
 	if st == nil {
@@ -196,7 +200,8 @@ func (m *Machine) perThread(in *Inst) Trap {
 	v := m.pop()
 	slot, got := obj.insert(st, key[:])
 	if got > insertNew {
-		// A table that is full is loss, and not an error of the program: more threads came than were asked for.
+		// A table that is full is loss, and not an error of the program: more threads came than
+		// were asked for.
 		return NoTrap // dropped and counted
 	}
 	if p := &st.table.cell(slot)[0]; in.Op == OpPopPT {
@@ -208,9 +213,10 @@ func (m *Machine) perThread(in *Inst) Trap {
 	return NoTrap
 }
 
-// keyed does the operations that build a key or use it. Whatever uses the key leaves it empty, also when it traps.
-// Keys are built part by part in the machine (key) and not on the stack: texts would need room there, and the verifier follows
-// the kinds of the parts more easily in an order that commands fix.
+// keyed does the operations that build a key or use it. Whatever uses the key leaves it empty,
+// also when it traps. Keys are built part by part in the machine (key) and not on the stack:
+// texts would need room there, and the verifier follows the kinds of the parts more easily in
+// an order that commands fix.
 func (m *Machine) keyed(in *Inst) Trap {
 	switch in.Op {
 	case OpKeyInt:
@@ -226,7 +232,8 @@ func (m *Machine) keyed(in *Inst) Trap {
 	return trap
 }
 
-// keyText appends text, bytes or a stack to the key. A stack takes the process along: addresses mean nothing without it.
+// keyText appends text, bytes or a stack to the key. A stack takes the process along: addresses
+// mean nothing without it.
 func (m *Machine) keyText(kind ValueKind) Trap {
 	p, cut, trap := m.popText()
 	if trap != NoTrap {
@@ -247,8 +254,8 @@ func (m *Machine) keyText(kind ValueKind) Trap {
 	return NoTrap
 }
 
-// useKey does an operation on an object under the key built.
-// The signature says of which kinds the parts are. It is compared for programs that Verify has not seen: a key of another shape
+// useKey does an operation on an object under the key built. The signature says of which kinds
+// the parts are. It is compared for programs that Verify has not seen: a key of another shape
 // could be equal to a right one byte by byte.
 func (m *Machine) useKey(in *Inst) Trap {
 	obj := m.a.objectAt(in.V)
@@ -268,7 +275,8 @@ func (m *Machine) useKey(in *Inst) Trap {
 	return m.useMap(in.Op, obj, st)
 }
 
-// useUnknown is the use of a map nothing was ever put in, so that its type of value is not known: no key is there.
+// useUnknown is the use of a map nothing was ever put in, so that its type of value is not
+// known: no key is there.
 func (m *Machine) useUnknown(op Op) Trap {
 	switch op {
 	case OpMapGet, OpMapGetS, OpMapHas:
@@ -280,8 +288,8 @@ func (m *Machine) useUnknown(op Op) Trap {
 	return TrapIndex
 }
 
-// aggregate adds the word on top to an aggregation.
-// Without a shape there are no keys, and the cell is at a fixed place: the short way, which matters for count() in hot functions.
+// aggregate adds the word on top to an aggregation. Without a shape there are no keys, and the
+// cell is at a fixed place: the short way, which matters for count() in hot functions.
 func (m *Machine) aggregate(obj *object, st *storage) Trap {
 	v := int64(m.pop())
 	if st.shape == nil {
@@ -302,9 +310,10 @@ func (m *Machine) aggregate(obj *object, st *storage) Trap {
 	return trap
 }
 
-// slot pins the slot of the key built, making it when it is new. -1: there is none, and what was to be put there is dropped.
-// What becomes of a new key in a full table is the object's choice (Full): dropped and counted, another evicted, or an error. insert
-// has done the first two; only the third comes back as a trap.
+// slot pins the slot of the key built, making it when it is new. -1: there is none, and what
+// was to be put there is dropped. What becomes of a new key in a full table is the object's
+// choice (Full): dropped and counted, another evicted, or an error. insert has done the first
+// two; only the third comes back as a trap.
 func (m *Machine) slot(obj *object, st *storage) (int, Trap) {
 	slot, got := obj.insert(st, m.key.key())
 	switch {
@@ -347,9 +356,9 @@ func (m *Machine) useMap(op Op, obj *object, st *storage) Trap {
 	return trap
 }
 
-// putMap replaces or adds under the key built. OpMapAdd that found no room gives what was to be added: the value were there room.
-// The value is popped before the slot is looked for: a program that finds the map full must go on with the same stack as one that
-// did not.
+// putMap replaces or adds under the key built. OpMapAdd that found no room gives what was to be
+// added: the value were there room. The value is popped before the slot is looked for: a
+// program that finds the map full must go on with the same stack as one that did not.
 func (m *Machine) putMap(op Op, obj *object, st *storage) Trap {
 	v := m.pop()
 	text, ok := m.text(v)

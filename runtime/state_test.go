@@ -115,7 +115,8 @@ func TestMapOfTexts(t *testing.T) {
 	}
 }
 
-// TestLongKeys: texts are cut to DefaultText and marked, too many parts trap, and cut keys are found as they print.
+// TestLongKeys: texts are cut to DefaultText and marked, too many parts trap, and cut keys are
+// found as they print.
 func TestLongKeys(t *testing.T) {
 	b := newBench(t)
 	id, off := b.declare(t, Object{Name: "c", Kind: KindCount, Keys: 1})

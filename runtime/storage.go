@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// bankedKinds have two words that belong together. Not keyed they have two cells: programs add to one while the host,
-// having switched them over, reads the other.
+// bankedKinds have two words that belong together. Not keyed they have two cells: programs add
+// to one while the host, having switched them over, reads the other.
 func banked(k ObjectKind) bool {
 	switch k {
 	case KindMin, KindMax, KindAvg, KindStats:
@@ -15,7 +15,8 @@ func banked(k ObjectKind) bool {
 	return false
 }
 
-// The bank word of a descriptor: bit 0 is the bank in use, bits 1–31 the pins of bank 0, bits 32–62 those of bank 1.
+// The bank word of a descriptor: bit 0 is the bank in use, bits 1–31 the pins of bank 0, bits
+// 32–62 those of bank 1.
 const (
 	bankBit  = uint64(1)
 	bankMask = uint64(1)<<31 - 1
@@ -23,8 +24,9 @@ const (
 
 var bankShift = [2]uint{1, 32}
 
-// pinBank returns the bank in use, which stays unread until unpinBank.
-// The count and the bank are in one word: a program cannot pin a bank that was switched away between looking and pinning.
+// pinBank returns the bank in use, which stays unread until unpinBank. The count and the bank
+// are in one word: a program cannot pin a bank that was switched away between looking and
+// pinning.
 func (obj *object) pinBank() int {
 	p := &obj.desc[descWord]
 	for {
@@ -41,9 +43,10 @@ func (obj *object) unpinBank(bank int) {
 	atomic.AddUint64(&obj.desc[descWord], -(uint64(1) << bankShift[bank]))
 }
 
-// switchBank lets programs use the other bank and waits until nobody adds to this one. The caller holds obj.host.
-// Adding takes nanoseconds, so the wait is short; a thread that died while it pinned makes it long once, and then its last addition
-// may be torn. That is a number slightly wrong against a host that hangs.
+// switchBank lets programs use the other bank and waits until nobody adds to this one. The
+// caller holds obj.host. Adding takes nanoseconds, so the wait is short; a thread that died
+// while it pinned makes it long once, and then its last addition may be torn. That is a number
+// slightly wrong against a host that hangs.
 func (obj *object) switchBank() (old int) {
 	p := &obj.desc[descWord]
 	for {
@@ -95,8 +98,9 @@ func (a *Arena) openArrayLocked(obj *object, o Object) error {
 	return nil
 }
 
-// openTableLocked gives an object its table, now that the kinds of the key say how large a slot is.
-// Tables wait for the first program that uses them, because only programs show the kinds of the key, and so how wide a slot is.
+// openTableLocked gives an object its table, now that the kinds of the key say how large a slot
+// is. Tables wait for the first program that uses them, because only programs show the kinds of
+// the key, and so how wide a slot is.
 func (a *Arena) openTableLocked(obj *object, o Object, keys []ValueKind) error {
 	sh, err := newShape(keys)
 	if err != nil {

@@ -5,30 +5,36 @@ import (
 	"sync/atomic"
 )
 
-// A table is a hash map of fixed size in the arena that any number of threads use at once without a lock.
+// A table is a hash map of fixed size in the arena that any number of threads use at once
+// without a lock.
 //
-// Slots. Each slot has a state word, a key and a cell (and a stamp, when the object evicts). The state is
+// Slots. Each slot has a state word, a key and a cell (and a stamp, when the object evicts).
+// The state is
 //
 //	bits 0–1    free, busy (being filled or emptied by one thread), full, dying
 //	bits 2–15   pins: threads that use the slot right now
 //	bits 16–47  upper half of the key's hash
 //	bits 48–63  changes: counts what the pins did, so that a reader notices a writer in between
 //
-// Use. A thread pins a full slot with a compare-and-swap, then compares the key, then works on the cell with atomic
-// operations, then unpins. A pinned slot is never emptied: deleting makes it dying, which hides it from new look-ups, and
-// whoever takes the last pin away empties it. So an addition either is in the cell before a taker reads it, or goes to the new
-// slot of the same key; none is lost, and none lands under another key.
+// Use. A thread pins a full slot with a compare-and-swap, then compares the key, then works on
+// the cell with atomic operations, then unpins. A pinned slot is never emptied: deleting makes
+// it dying, which hides it from new look-ups, and whoever takes the last pin away empties it.
+// So an addition either is in the cell before a taker reads it, or goes to the new slot of the
+// same key; none is lost, and none lands under another key.
 //
-// Probing. A key is searched from slot hash%slots on. The home word of that slot says how many slots are worth looking at
-// (the reach, bits 48–63), which only grows; there are no tombstones, and emptied slots are used again at once.
-// The reach of a home is that of its unluckiest insertion ever: with tables at most two thirds full it stays at some dozens.
+// Probing. A key is searched from slot hash%slots on. The home word of that slot says how many
+// slots are worth looking at (the reach, bits 48–63), which only grows; there are no
+// tombstones, and emptied slots are used again at once. The reach of a home is that of its
+// unluckiest insertion ever: with tables at most two thirds full it stays at some dozens.
 //
-// Inserting must not make one key twice. The inserter reads the home word (its low bits count insertions), searches,
-// fills the first free slot while that is busy, and then swaps the home word for one with the next count and the reach
-// raised if need be. If that fails another key of this home was inserted meanwhile: it empties its slot and begins again.
-// Equal keys have the same home, so of two threads that insert one key only one gets through; the other then finds a
-// slot within reach, busy with the same hash, and waits for it to be full. All waiting is bounded (see backoff); a
-// thread that dies in between costs others of that key an update each time, which is counted as contended.
+// Inserting must not make one key twice. The inserter reads the home word (its low bits count
+// insertions), searches, fills the first free slot while that is busy, and then swaps the home
+// word for one with the next count and the reach raised if need be. If that fails another key
+// of this home was inserted meanwhile: it empties its slot and begins again. Equal keys have
+// the same home, so of two threads that insert one key only one gets through; the other then
+// finds a slot within reach, busy with the same hash, and waits for it to be full. All waiting
+// is bounded (see backoff); a thread that dies in between costs others of that key an update
+// each time, which is counted as contended.
 type table struct {
 	home, state, stamp []uint64 // stamp is nil unless the object evicts
 	entries            []uint64 // keyWords+cellWords for each slot
@@ -164,7 +170,8 @@ func (t *table) release(slot int) {
 	atomic.StoreUint64(p, s&^(statusMask|pinMask|tagMask)+changeOne)
 }
 
-// hasKey compares the key of a pinned slot. Keys of one shape end by themselves: none is the beginning of another.
+// hasKey compares the key of a pinned slot. Keys of one shape end by themselves: none is the
+// beginning of another.
 func (t *table) hasKey(slot int, key []uint64) bool {
 	k := t.key(slot)
 	return len(key) <= len(k) && slices.Equal(k[:len(key)], key)
@@ -204,7 +211,8 @@ func (t *table) insert(key []uint64, hash uint64, fresh func(cell []uint64)) (in
 	}
 }
 
-// tryInsert makes a new slot for a key that was absent when its home word was h. insertBusy: look again.
+// tryInsert makes a new slot for a key that was absent when its home word was h. insertBusy:
+// look again.
 func (t *table) tryInsert(home *uint64, h uint64, key []uint64, hash uint64, fresh func([]uint64)) (int, inserted) {
 	if atomic.LoadUint64(t.used) >= t.limit {
 		return 0, insertFull
@@ -231,7 +239,8 @@ func (t *table) tryInsert(home *uint64, h uint64, key []uint64, hash uint64, fre
 	return slot, insertNew
 }
 
-// claim makes the first free slot from the hash's home on busy and returns it with its distance, counted from 1; 0 if there is none.
+// claim makes the first free slot from the hash's home on busy and returns it with its
+// distance, counted from 1; 0 if there is none.
 func (t *table) claim(hash uint64) (slot int, reach uint64) {
 	for d := uint64(0); d <= t.mask && d < maxReach; d++ {
 		slot := int((hash + d) & t.mask)
@@ -260,7 +269,8 @@ func (t *table) permit() bool {
 	}
 }
 
-// kill makes a pinned slot dying, so that no look-up finds it any more. false: another thread did so before.
+// kill makes a pinned slot dying, so that no look-up finds it any more. false: another thread
+// did so before.
 func (t *table) kill(slot int) bool {
 	p := &t.state[slot]
 	for {
@@ -317,8 +327,9 @@ func (t *table) pinAny(slot int) bool {
 	}
 }
 
-// steady runs read until no other thread had the pinned slot meanwhile. Under writers that never leave a gap it gives up and
-// keeps what it read last, whose words may then be a hit apart; taking has no such limit.
+// steady runs read until no other thread had the pinned slot meanwhile. Under writers that
+// never leave a gap it gives up and keeps what it read last, whose words may then be a hit
+// apart; taking has no such limit.
 func (t *table) steady(slot int, read func()) {
 	p := &t.state[slot]
 	for b := (backoff{}); ; {

@@ -203,7 +203,8 @@ func adder(a *Arena, rounds int, insts func(round int) []Inst) {
 	}
 }
 
-// TestTakeLosesNothing: eight threads add while the host takes; what was taken and what is left is all that was added.
+// TestTakeLosesNothing: eight threads add while the host takes; what was taken and what is left
+// is all that was added.
 func TestTakeLosesNothing(t *testing.T) {
 	const threads, rounds = 8, 1500
 	for _, kind := range []ObjectKind{KindCount, KindSum, KindAvg, KindStats, KindMin, KindHist, KindLhist} {
@@ -301,7 +302,8 @@ func TestExactUnderThreads(t *testing.T) {
 	}
 }
 
-// TestHammer: writers, evictions, deletes, clears and readers at once; afterwards the table is still whole.
+// TestHammer: writers, evictions, deletes, clears and readers at once; afterwards the table is
+// still whole.
 func TestHammer(t *testing.T) {
 	b := newBench(t)
 	a := b.a

@@ -2,15 +2,17 @@ package runtime
 
 import "encoding/binary"
 
-// Mapper is what a Thread may implement to answer OpWritable; without it memory that can be read counts as writable.
+// Mapper is what a Thread may implement to answer OpWritable; without it memory that can be
+// read counts as writable.
 type Mapper interface {
 	// Writable reports whether the target itself could write n bytes at addr.
 	Writable(addr, n uint64) bool
 }
 
-// target does the operations on the target's registers and memory.
-// Reads go through Thread, one system call each (process_vm_readv or a cached page: the engine's choice). They cost hundreds of
-// nanoseconds and more, and still count one step: steps bound the work of the machine, and the log and the budget bound the rest.
+// target does the operations on the target's registers and memory. Reads go through Thread, one
+// system call each (process_vm_readv or a cached page: the engine's choice). They cost hundreds
+// of nanoseconds and more, and still count one step: steps bound the work of the machine, and
+// the log and the budget bound the rest.
 func (m *Machine) target(in *Inst) Trap {
 	switch op := in.Op; {
 	case op >= OpLoad8 && op <= OpLoadPtr:
@@ -32,7 +34,8 @@ func (m *Machine) target(in *Inst) Trap {
 func (m *Machine) context(in *Inst) Trap {
 	switch in.Op {
 	case OpPushR:
-		// Lower packed where the register is: eax is 32 bits of slot rax, ah 8 bits of it from bit 8 on.
+		// Lower packed where the register is: eax is 32 bits of slot rax, ah 8 bits of it from
+		// bit 8 on.
 		index, width, shift := in.V>>16, uint(in.V&0xff), uint(in.V>>8&0xff)
 		if index >= uint64(len(m.ctx.Regs)) {
 			return TrapRegister
@@ -73,8 +76,9 @@ func lowBits(n uint) uint64 {
 	return 1<<n - 1
 }
 
-// change does the destructive operations, which a program must be allowed to have.
-// Unsafe is checked here although Verify has refused such programs: a bug in the way a Code is made must not change a process.
+// change does the destructive operations, which a program must be allowed to have. Unsafe is
+// checked here although Verify has refused such programs: a bug in the way a Code is made must
+// not change a process.
 func (m *Machine) change(in *Inst) Trap {
 	if !m.code.Unsafe {
 		return TrapOp
@@ -87,8 +91,8 @@ func (m *Machine) change(in *Inst) Trap {
 			return TrapRegister
 		}
 		r := &m.ctx.Regs[index]
-		// Only the bits of the register named change. Writing eax does not clear the high half, as the processor would: the probe sets what
-		// it says, no more.
+		// Only the bits of the register named change. Writing eax does not clear the high half,
+		// as the processor would: the probe sets what it says, no more.
 		*r = *r&^(mask<<shift) | v&mask<<shift
 		m.ctx.Dirty = true
 	case OpSetRet:
@@ -109,9 +113,9 @@ func (m *Machine) change(in *Inst) Trap {
 // loadSizes are the bytes each load reads, from OpLoad8 on; OpLoadPtr reads the target's word.
 var loadSizes = [...]int{1, 2, 4, 8, 1, 2, 4, 4}
 
-// loadMemory replaces the address on top by what lies there. Targets are little-endian.
-// buf is cleared first, so that a load of 4 bytes can be taken from 8 without a mask. Byte order is the target's, which is little-endian on
-// every architecture there is here.
+// loadMemory replaces the address on top by what lies there. Targets are little-endian. buf is
+// cleared first, so that a load of 4 bytes can be taken from 8 without a mask. Byte order is
+// the target's, which is little-endian on every architecture there is here.
 func (m *Machine) loadMemory(op Op) Trap {
 	size := m.ctx.Word
 	if op != OpLoadPtr {
@@ -140,9 +144,9 @@ func (m *Machine) loadMemory(op Op) Trap {
 	return NoTrap
 }
 
-// storeMemory writes the low bytes of the word on top to the address below it.
-// The thread is stopped and its memory is written by the kernel, so other threads may see the store at any time, and not
-// atomically when it crosses a line: the same as for a debugger.
+// storeMemory writes the low bytes of the word on top to the address below it. The thread is
+// stopped and its memory is written by the kernel, so other threads may see the store at any
+// time, and not atomically when it crosses a line: the same as for a debugger.
 func (m *Machine) storeMemory(op Op) Trap {
 	if !m.code.Unsafe {
 		return TrapOp
@@ -156,11 +160,13 @@ func (m *Machine) storeMemory(op Op) Trap {
 	return NoTrap
 }
 
-// maxVerify is the most bytes OpReadable and OpWritable look at: the cost of one step must have a bound. More is not accessible.
+// maxVerify is the most bytes OpReadable and OpWritable look at: the cost of one step must have
+// a bound. More is not accessible.
 const maxVerify = 1 << 20
 
-// accessible reads a byte of each page of n bytes at p.
-// One byte tells of a page, since protection has no smaller unit. A page may go away before the program uses it; then the use traps.
+// accessible reads a byte of each page of n bytes at p. One byte tells of a page, since
+// protection has no smaller unit. A page may go away before the program uses it; then the use
+// traps.
 func (m *Machine) accessible(op Op, p, n uint64) bool {
 	if n == 0 {
 		return true

@@ -11,14 +11,16 @@ import (
 //	word 1   length | cut<<32
 //	word 2…  the bytes, low byte first
 //
-// A writer makes the version odd with a compare-and-swap, stores, and makes it even again. A reader copies the words
-// between two readings of the version and starts again when they differ or are odd. Waiting is bounded (see backoff):
-// then the writer's text is dropped, or the reader gets none; only a writer that died in between can cause it.
+// A writer makes the version odd with a compare-and-swap, stores, and makes it even again. A
+// reader copies the words between two readings of the version and starts again when they differ
+// or are odd. Waiting is bounded (see backoff): then the writer's text is dropped, or the
+// reader gets none; only a writer that died in between can cause it.
 const (
 	textCellWords = 2 + DefaultText/8
 
-	// TextCell is the size in bytes of a text in the storage of a call (OpPushThisS), which is private to one thread and has
-	// no version: a word with length | cut<<32, then DefaultText bytes.
+	// TextCell is the size in bytes of a text in the storage of a call (OpPushThisS), which is
+	// private to one thread and has no version: a word with length | cut<<32, then DefaultText
+	// bytes.
 	TextCell = 8 + DefaultText
 )
 

@@ -11,9 +11,10 @@ import (
 func floatWord(f float64) uint64    { return math.Float64bits(f) }
 func float32Of(bits uint32) float32 { return math.Float32frombits(bits) }
 
-// text finds the bytes of a reference, which must not be changed; ok is false for a word that is none.
-// References are words like any other, and an unverified program may have made one up. So both spaces are checked against what is
-// there now: constants by number and length, scratch by what has been used in this run. Nothing of an earlier hit can be named.
+// text finds the bytes of a reference, which must not be changed; ok is false for a word that
+// is none. References are words like any other, and an unverified program may have made one up.
+// So both spaces are checked against what is there now: constants by number and length, scratch
+// by what has been used in this run. Nothing of an earlier hit can be named.
 func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 	r := Ref(ref)
 	n, at := r.Len(), r.offset()
@@ -28,12 +29,14 @@ func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 	case r.space() != spaceConst || uint(at) >= uint(len(m.code.Texts)) || n > len(m.code.Texts[at]):
 		return nil, false
 	}
-	// A constant as bytes without a copy. Sound because nothing writes through what text returns: it is compared, hashed, and
-	// copied from. It would break if a later operation changed text in place.
+	// A constant as bytes without a copy. Sound because nothing writes through what text
+	// returns: it is compared, hashed, and copied from. It would break if a later operation
+	// changed text in place.
 	return unsafe.Slice(unsafe.StringData(m.code.Texts[at]), n), true
 }
 
-// popText pops a reference. A word that is none traps like an exhausted scratch: only unverified programs have such.
+// popText pops a reference. A word that is none traps like an exhausted scratch: only
+// unverified programs have such.
 func (m *Machine) popText() (p []byte, cut bool, trap Trap) {
 	ref := m.pop()
 	p, ok := m.text(ref)
@@ -43,9 +46,10 @@ func (m *Machine) popText() (p []byte, cut bool, trap Trap) {
 	return p, Ref(ref).Cut(), NoTrap
 }
 
-// room is n free bytes of the scratch memory, or nil. They are taken by pushText.
-// Scratch is given out in order and never taken back within a run: 64 KiB, then TrapText. A program bounded to 10,000 steps
-// rarely makes more than a few texts, and an allocator would cost each of them.
+// room is n free bytes of the scratch memory, or nil. They are taken by pushText. Scratch is
+// given out in order and never taken back within a run: 64 KiB, then TrapText. A program
+// bounded to 10,000 steps rarely makes more than a few texts, and an allocator would cost each
+// of them.
 func (m *Machine) room(n int) []byte {
 	if n > len(m.scratch)-m.used {
 		return nil
@@ -102,16 +106,17 @@ func (m *Machine) pushConst(index uint32) Trap {
 	return NoTrap
 }
 
-// count pops a number of bytes or frames and brings it into 0…most.
-// Negative counts are 0, as in JavaScript's slice; more than the limit is cut, and marked by the caller where that shows.
+// count pops a number of bytes or frames and brings it into 0…most. Negative counts are 0, as
+// in JavaScript's slice; more than the limit is cut, and marked by the caller where that shows.
 func (m *Machine) count(most int) (n int, more bool) {
 	v := int64(m.pop())
 	return int(min(max(v, 0), int64(most))), v > int64(most)
 }
 
-// str reads text up to its NUL. One byte more than asked for is read, to tell text that just fits from text that is cut.
-// For text whose length is known, as Go's and Rust's strings have it, there is OpBytes: it reads n bytes and no terminator, and its
-// result is text like any other, complete and without a mark.
+// str reads text up to its NUL. One byte more than asked for is read, to tell text that just
+// fits from text that is cut. For text whose length is known, as Go's and Rust's strings have
+// it, there is OpBytes: it reads n bytes and no terminator, and its result is text like any
+// other, complete and without a mark.
 func (m *Machine) str() Trap {
 	n, _ := m.count(MaxText)
 	addr := m.pop()
@@ -153,9 +158,9 @@ func (m *Machine) bytes() Trap {
 	return NoTrap
 }
 
-// callStack makes text of return addresses.
-// Addresses are kept as bytes, 8 each, so that stacks can be logged, compared and used as keys by what handles text. Names are
-// found later, on the host.
+// callStack makes text of return addresses. Addresses are kept as bytes, 8 each, so that stacks
+// can be logged, compared and used as keys by what handles text. Names are found later, on the
+// host.
 func (m *Machine) callStack() Trap {
 	n, _ := m.count(MaxStackDepth)
 	p := m.room(8 * n)
@@ -206,8 +211,9 @@ func (m *Machine) compare(op Op) Trap {
 	return NoTrap
 }
 
-// concat joins two texts. A cut first one keeps its mark, in the middle of the result; a result longer than MaxText is cut.
-// The mark in the middle is visible and part of the length: whoever reads the result sees where something is missing.
+// concat joins two texts. A cut first one keeps its mark, in the middle of the result; a result
+// longer than MaxText is cut. The mark in the middle is visible and part of the length: whoever
+// reads the result sees where something is missing.
 func (m *Machine) concat() Trap {
 	t, cutT, trap := m.popText()
 	if trap != NoTrap {

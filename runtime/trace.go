@@ -5,13 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// The trace of a hit shows the frames of the program, as a stack trace does for the target: one line for each frame, the
-// innermost first, with the variables and words that the frame asked for.
+// The trace of a hit shows the frames of the program, as a stack trace does for the target: one
+// line for each frame, the innermost first, with the variables and words that the frame asked
+// for.
 //
 //	command 12 of routine 9: lv[0]=0x5 lv[1]=0x6 stack=0x1
 //	command 4: gv[7]=0x0
 //
-// It is text of at most MaxTrace bytes beside the log, and becomes one item of it when the program ends. Aborting drops it.
+// It is text of at most MaxTrace bytes beside the log, and becomes one item of it when the
+// program ends. Aborting drops it.
 
 // tracing does the operations on the trace.
 func (m *Machine) tracing(in *Inst) Trap {
@@ -74,7 +76,8 @@ func (m *Machine) number(v uint64, base int) bool {
 	return n == len(p)
 }
 
-// traceFrames appends all frames. pc is the command that runs, -1 for the one that an operation has left in m.pc.
+// traceFrames appends all frames. pc is the command that runs, -1 for the one that an operation
+// has left in m.pc.
 func (m *Machine) traceFrames(pc int) {
 	if pc < 0 {
 		pc = m.pc
@@ -118,7 +121,8 @@ func (m *Machine) traceVariables(f *frame) {
 	}
 }
 
-// traceStack appends words of the stack, which has top words for the frame, the first being the highest.
+// traceStack appends words of the stack, which has top words for the frame, the first being the
+// highest.
 func (m *Machine) traceStack(s span, top int) {
 	for i := s.first; i-s.first < s.count && i < uint64(top); i++ {
 		if !m.append(" stack=0x") || !m.number(m.stack[(top-1-int(i))&stackMask], 16) {

@@ -2,8 +2,9 @@ package runtime
 
 import "sync/atomic"
 
-// insert pins the slot of an encoded key, making it when it is new, and follows the object's policy when it is full.
-// What is dropped, forgotten or given up is counted. Any thread; does not allocate.
+// insert pins the slot of an encoded key, making it when it is new, and follows the object's
+// policy when it is full. What is dropped, forgotten or given up is counted. Any thread; does
+// not allocate.
 func (obj *object) insert(st *storage, key []uint64) (slot int, got inserted) {
 	hash := hashKey(key)
 	for range 16 { // others may take the room an eviction made

@@ -52,7 +52,8 @@ func valueOf(kind ValueKind, w uint64) Value {
 	return Value{Kind: kind, Int: int64(w)}
 }
 
-// wordOf is the word of a value of classWord where an object wants one of kind; floats and integers become each other.
+// wordOf is the word of a value of classWord where an object wants one of kind; floats and
+// integers become each other.
 func wordOf(kind ValueKind, v Value) uint64 {
 	switch {
 	case kind == ValueFloat && v.Kind == ValueFloat:
@@ -65,7 +66,8 @@ func wordOf(kind ValueKind, v Value) uint64 {
 	return uint64(v.Int)
 }
 
-// floatToInt converts toward zero; what does not fit becomes the nearest that does, and NaN 0. Go leaves this open.
+// floatToInt converts toward zero; what does not fit becomes the nearest that does, and NaN 0.
+// Go leaves this open.
 func floatToInt(f float64) int64 {
 	switch {
 	case f != f:

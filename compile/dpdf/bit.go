@@ -2,7 +2,10 @@ package dpdf
 
 import "gotap/runtime"
 
-// bitCommands are those that spread or clear bits from bit i on, which counts from 1.
+// bitCommands are those that spread or clear bits from bit i on, which counts from 1. DProbes
+// fixed their width at 32 bits, also on machines with 64. Here it is that of a word. None of
+// them is worth an operation of its own: with a constant they are one to nine commands of the
+// machine.
 func bitCommands() {
 	commands["pbl"] = bits(func(e *emitter, i uint) {
 		if i < 64 {
@@ -49,8 +52,9 @@ func bitCommands() {
 	})
 }
 
-// bits is a command with the number of a bit behind it, or on the stack: then it is kept in a scratch word, and counts
-// modulo 64, 0 being bit 64.
+// bits is a command with the number of a bit behind it, or on the stack: then it is kept in a
+// scratch word, and counts modulo 64, 0 being bit 64. The number lies above the value here, in
+// the order of all other commands.
 func bits(constant func(e *emitter, i uint), variable func(e *emitter, t uint32)) *command {
 	return &command{0, 1, func(e *emitter, s statement) {
 		if len(s.operands) == 1 {
@@ -67,6 +71,7 @@ func bits(constant func(e *emitter, i uint), variable func(e *emitter, t uint32)
 }
 
 // leftPart shifts left until bit i is the highest, and back: ( v -- r ).
+// 64-i is taken modulo 64 by the shift, so that bit 64 needs no case of its own.
 func leftPart(e *emitter, t uint32, back runtime.Op) {
 	for _, op := range []runtime.Op{runtime.OpShl, back} {
 		e.b.Push(64)
@@ -90,6 +95,7 @@ func (e *emitter) below(t uint32, op runtime.Op) {
 }
 
 // spread makes all bits equal to bit n: ( v n -- 0 or -1 ).
+// Bit n is moved to the lowest place, cut out, and negated: 0 stays 0, 1 becomes all ones.
 func (e *emitter) spread() {
 	e.b.Op(runtime.OpShr)
 	e.and(1)

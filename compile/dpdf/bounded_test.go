@@ -10,8 +10,8 @@ import (
 	"gotap/runtime"
 )
 
-// Programs that ran for ever, or out of their memory, in DProbes' interpreter. Here each ends within its fuel: jmpmax = 32
-// allows few steps, and nothing that a program does gives it more.
+// Programs that ran for ever, or out of their memory, in DProbes' interpreter. Here each ends
+// within its fuel: jmpmax = 32 allows few steps, and nothing that a program does gives it more.
 
 // everything lets all exceptions go to handlers, so that fuel would too if it were one.
 const everything = "ex_mask = 0xffff"
@@ -88,7 +88,8 @@ func TestNestedHandlers(t *testing.T) {
 	}
 }
 
-// What a handler costs is part of the bound, also when the error comes late, and when a loop sets it each time round.
+// What a handler costs is part of the bound, also when the error comes late, and when a loop
+// sets it each time round.
 func TestBoundsWithHandlers(t *testing.T) {
 	for _, c := range []struct {
 		commands string
@@ -180,7 +181,8 @@ func TestLogIsNotOverrun(t *testing.T) {
 	}
 }
 
-// BenchmarkParse10000 reads, emits and verifies a file of 10,000 commands with loops and branches in it.
+// BenchmarkParse10000 reads, emits and verifies a file of 10,000 commands with loops and
+// branches in it.
 func BenchmarkParse10000(b *testing.B) {
 	var text strings.Builder
 	for i := range 76 {
@@ -200,7 +202,8 @@ func BenchmarkParse10000(b *testing.B) {
 	}
 }
 
-// sharedArrays declares one array of each name, of the greatest size, so that a long run does not fill the arena.
+// sharedArrays declares one array of each name, of the greatest size, so that a long run does
+// not fill the arena.
 type sharedArrays struct {
 	a   *runtime.Arena
 	ids map[string]int
@@ -226,8 +229,9 @@ func openShared(t testing.TB) sharedArrays {
 	return sharedArrays{a, map[string]int{}}
 }
 
-// FuzzRun runs whatever parses: it must end within its bound, without a trap that the verifier excludes, and log no more than
-// it was said to. In the tree it runs on every command's tests, and on the programs above.
+// FuzzRun runs whatever parses: it must end within its bound, without a trap that the verifier
+// excludes, and log no more than it was said to. In the tree it runs on every command's tests,
+// and on the programs above.
 func FuzzRun(f *testing.F) {
 	for _, c := range commandCases {
 		f.Add(file("jmpmax = 10", c.commands+"\nexit"))

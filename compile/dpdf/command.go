@@ -6,15 +6,17 @@ import (
 	"gotap/runtime"
 )
 
-// command is how one command of the language is written: what operands it takes, and what it becomes.
+// command is how one command of the language is written: what operands it takes, and what it
+// becomes. There is a table and no grammar: a command is words, then operands at commas. What
+// is odd about one is in its function.
 type command struct {
 	// least and most are how many operands there may be.
 	least, most int
 	emit        func(e *emitter, s statement)
 }
 
-// commands are all commands that are not refused, by name. A command that exists with an operand and without, where
-// the number then comes from the stack, stands here once.
+// commands are all commands that are not refused, by name. A command that exists with an
+// operand and without, where the number then comes from the stack, stands here once.
 var commands = map[string]*command{}
 
 // commandNames are the names of the commands, sorted.
@@ -38,8 +40,10 @@ func (e *emitter) command(s statement) {
 	s.cmd.emit(e, s)
 }
 
-// takeConstant takes back the constant that the command just before pushed, and returns it. An error is reported when it
-// was no constant: how deep the stack gets would only be known at the hit.
+// takeConstant takes back the constant that the command just before pushed, and returns it. An
+// error is reported when it was no constant: how deep the stack gets would only be known at the
+// hit. Stacks of a depth that depends on data cannot be verified. In DProbes such counts came
+// from the stack too, but were constants in practice, as their own compiler (dpcc) wrote them.
 func (e *emitter) takeConstant(s statement) (n uint64, ok bool) {
 	last := len(e.known) - 1
 	if last < 0 {
@@ -84,6 +88,7 @@ func simple(op runtime.Op) *command {
 }
 
 // jump is a command with a label.
+// Calls are counted for the fuel: a routine's steps come on top of those between two jumps.
 func jump(op runtime.Op) *command {
 	return &command{1, 1, func(e *emitter, s statement) {
 		t := s.operands[0]
@@ -139,7 +144,9 @@ func init() {
 	exceptionCommands()
 }
 
-// exit writes exit: plain, or to a facility.
+// exit writes exit: plain, or to a facility. The numbers are those of DProbes 5.0. Facilities
+// beyond 3 are taken here, and refused by whoever runs the program when there is none of that
+// number: the file may be meant for another session.
 func (e *emitter) exit(s statement) {
 	if len(s.operands) == 0 {
 		e.b.Exit(runtime.ExitPlain)
@@ -161,7 +168,8 @@ func (e *emitter) exit(s statement) {
 	}
 }
 
-// shift writes a shift by a constant, or by the word below the top.
+// shift writes a shift by a constant, or by the word below the top. The value lies on top and
+// the count below it, in DProbes' order; the machine has them the other way round.
 func shift(op runtime.Op) *command {
 	return &command{0, 1, func(e *emitter, s statement) {
 		if len(s.operands) == 0 {
@@ -225,7 +233,9 @@ func dataCommands() {
 	commands["vfy rw"] = verify(runtime.OpWritable)
 }
 
-// register is a command on a register. Whether the target has it is found out when the program is bound to one.
+// register is a command on a register. Whether the target has it is found out when the program
+// is bound to one. A file may hold programs for several architectures, behind #ifdef; names are
+// resolved when it is bound to a process.
 func register(op runtime.Op) *command {
 	return &command{1, 1, func(e *emitter, s statement) {
 		o := s.operands[0]
@@ -254,7 +264,10 @@ func field(f runtime.Field) *command {
 	return &command{emit: func(e *emitter, s statement) { e.b.A(runtime.OpField, uint32(f)) }}
 }
 
-// verify is a command that gives 0 when the byte at an address is accessible, and 1 when it is not.
+// verify is a command that gives 0 when the byte at an address is accessible, and 1 when it is
+// not. DProbes gave 0 for accessible, as a system call gives 0 for success. vfy rw wrote the
+// byte back to find out; here it is asked of the map of the process, so that nothing is
+// written.
 func verify(op runtime.Op) *command {
 	return &command{emit: func(e *emitter, s statement) {
 		e.b.Push(1)

@@ -24,7 +24,8 @@ func TestEveryCommandIsKnown(t *testing.T) {
 	}
 }
 
-// TestReferenceIsTaken reads the table of DProbes' commands in the documentation of package compile: what it says is done parses.
+// TestReferenceIsTaken reads the table of DProbes' commands in the documentation of package
+// compile: what it says is done parses.
 func TestReferenceIsTaken(t *testing.T) {
 	text, err := os.ReadFile("../commands.md")
 	if err != nil {

@@ -71,7 +71,8 @@ func load(t *testing.T, text string, o Options) *world {
 	return &world{t, a, f}
 }
 
-// checkListing assembles the listing of a program again: every program of these tests must come out byte by byte.
+// checkListing assembles the listing of a program again: every program of these tests must come
+// out byte by byte.
 func checkListing(t *testing.T, p *compile.Program) {
 	t.Helper()
 	var listing strings.Builder
@@ -289,7 +290,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestMasks: what a mask does not name ends the program at once; what overflows the log is an error only with a mask.
+// TestMasks: what a mask does not name ends the program at once; what overflows the log is an
+// error only with a mask.
 func TestMasks(t *testing.T) {
 	const handled = "sx H\npush d,1\npush d,0\ndiv\nabort\nH: log 3\nexit"
 	const overflow = "sx H\npush d,1\ndup,9\nlog 10\nabort\nH: log 1\nros,2\nexit"

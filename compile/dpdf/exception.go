@@ -28,7 +28,9 @@ func exceptionCommands() {
 	})
 }
 
-// tracing is a command on the trace of the hit, which "ex_logmax = 0" switches off: then it is always empty.
+// tracing is a command on the trace of the hit, which "ex_logmax = 0" switches off: then it is
+// always empty. Commands on the trace stay where the trace is off: positions are then 0, as the
+// program expects of an empty one.
 func tracing(op runtime.Op) *command {
 	return &command{emit: func(e *emitter, s statement) {
 		switch {
@@ -42,6 +44,7 @@ func tracing(op runtime.Op) *command {
 }
 
 // trace is the command that chooses variables that a trace shows: ( first count -- ).
+// The range is taken at the hit, unlike that of log: a trace is text, and has no format to make.
 func (v variables) trace() *command {
 	return &command{0, 0, func(e *emitter, s statement) {
 		id, size := v.array(e.file)
@@ -53,7 +56,9 @@ func (v variables) trace() *command {
 	}}
 }
 
-// based is a command on a word of the stack, counted from its base: those above it from 0 on, those below from -1 on.
+// based is a command on a word of the stack, counted from its base: those above it from 0 on,
+// those below from -1 on. DProbes' stack grows down, and its indexes with it. Counting from the
+// base upwards is the order in which words were pushed.
 func based(emit func(e *emitter, a uint32)) *command {
 	return &command{0, 1, func(e *emitter, s statement) {
 		if n, ok := e.operand(s, -runtime.MaxStack, runtime.MaxStack); ok {

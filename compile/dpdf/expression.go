@@ -7,12 +7,14 @@ import (
 )
 
 // number is the value of an expression: a constant, added to a symbol when there is one.
+// Symbols are not resolved here: the file may be built where the module is not.
 type number struct {
 	symbol string
 	value  int64
 }
 
 // evaluator reads one expression; operators have C's precedence.
+// Recursive descent, one function for all levels of binary operators.
 type evaluator struct {
 	l       line
 	at      int
@@ -23,6 +25,7 @@ type evaluator struct {
 }
 
 // maxDepth is how many brackets and signs may stand around a number.
+// Reading recurses; a file is no way to use up the stack of Go.
 const maxDepth = 100
 
 // levels are the binary operators, the loosest first.
@@ -78,7 +81,8 @@ func (e *evaluator) binary(level int) number {
 	}
 }
 
-// apply works out one operator. A symbol may only be added to.
+// apply works out one operator. A symbol may only be added to. A place is a symbol and a
+// distance. Products and differences of symbols are numbers only when the module is loaded.
 func (e *evaluator) apply(op token, a, b number) number {
 	switch {
 	case op.text == "+" && (a.symbol == "" || b.symbol == ""):
@@ -96,6 +100,7 @@ func (e *evaluator) apply(op token, a, b number) number {
 }
 
 // constant works out an operator on numbers; divisors are not 0.
+// Arithmetic wraps at 64 bits, and >> is logical, as the machine's shr is.
 func constant(op string, a, b int64) int64 {
 	switch op {
 	case "|":

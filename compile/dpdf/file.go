@@ -17,7 +17,8 @@ const (
 	maxLogged = 1024
 )
 
-// Declarer makes objects of an arena; *runtime.Arena is one.
+// Declarer makes objects of an arena; *runtime.Arena is one. It is an interface so that files
+// can be checked without an arena, and so that a session can share what several files declare.
 type Declarer interface {
 	Declare(o runtime.Object) (id int, err error)
 }
@@ -28,8 +29,8 @@ type Options struct {
 	Open func(path string) ([]byte, error) // reads included files; nil: #include is refused
 	// Arena is where the variables of the file are declared.
 	Arena Declarer
-	// Globals gives the number of an array with at least n global variables, which all files of a session share. With
-	// nil the file gets an array of its own.
+	// Globals gives the number of an array with at least n global variables, which all files of
+	// a session share. With nil the file gets an array of its own.
 	Globals func(n int) (id int, err error)
 	Unsafe  bool // commands that change the target are allowed
 }
@@ -84,6 +85,7 @@ func Parse(src *diag.Source, o Options) (*File, diag.List) {
 }
 
 // parser reads the lines that the preprocessor left.
+// The header decides how the probes' commands are written (stack, vars), so it is read whole first.
 type parser struct {
 	o      Options
 	diags  *diag.List
@@ -125,7 +127,9 @@ type setting struct {
 	value line
 }
 
-// asSetting reads a line as a setting; commands have no = behind their first word.
+// asSetting reads a line as a setting; commands have no = behind their first word. No command
+// has an = behind its first word, which is all that tells them apart: the paper's examples have
+// no other mark.
 func asSetting(l line) (setting, bool) {
 	if len(l) < 2 || l[0].kind != wordToken || l[1].text != "=" {
 		return setting{}, false
@@ -158,6 +162,7 @@ func (p *parser) header() {
 }
 
 // beginsProbe reports whether a keyword is the first of a probe.
+// Every probe begins with its place. What stands before the first one is the header.
 func beginsProbe(key string) bool { return key == "offset" || key == "address" }
 
 // twice reports a keyword that has been there before.
@@ -277,6 +282,7 @@ func (p *parser) yes(s setting) bool {
 }
 
 // onlyZero takes a keyword that is known and of no use here, when it asks for nothing.
+// Files that set it to what they get anyway should load.
 func (p *parser) onlyZero(s setting, why string) {
 	if v := s.value.text(); v != "0" && v != "no" {
 		p.diags.Errorf(s.key.span, "", "%s: %s", s.key.text, why)
@@ -337,7 +343,8 @@ func (p *parser) probe() {
 	p.bodies = append(p.bodies, b)
 }
 
-// place is the place that an offset or an address names.
+// place is the place that an offset or an address names. The result is text in the form that
+// the rest of gotap reads, so that definitions and scripts name places by the same rules.
 func (p *parser) place(s setting) string {
 	module := p.file.Name + ":"
 	if s.key.text == "address" {

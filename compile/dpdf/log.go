@@ -28,6 +28,7 @@ func logCommands() {
 }
 
 // words is the format of n words.
+// Words of a definition have no type, so they are unsigned, and print as hexadecimal numbers.
 func words(text string, n int) runtime.Format {
 	fields := make([]runtime.RecordField, n)
 	for i := range fields {
@@ -36,7 +37,9 @@ func words(text string, n int) runtime.Format {
 	return runtime.Format{Kind: runtime.ItemWords, Text: text, Fields: fields}
 }
 
-// logWords logs as many words of the stack as a format has fields.
+// logWords logs as many words of the stack as a format has fields. logmax = 0 means that
+// nothing is logged; the words are taken from the stack all the same, so that the program does
+// not change otherwise.
 func (e *emitter) logWords(s statement, f runtime.Format) {
 	e.logs++
 	if e.logMax == 0 {
@@ -47,6 +50,7 @@ func (e *emitter) logWords(s statement, f runtime.Format) {
 }
 
 // memoryLog is a command that logs memory: ( length address -- ).
+// The order is DProbes': the length is pushed first.
 func memoryLog(op runtime.Op, kind runtime.ItemKind, value runtime.ValueKind) *command {
 	return &command{emit: func(e *emitter, s statement) {
 		if e.logs++; e.logMax == 0 {
@@ -57,7 +61,8 @@ func memoryLog(op runtime.Op, kind runtime.ItemKind, value runtime.ValueKind) *c
 	}}
 }
 
-// log is the command that logs a range of variables: ( index count -- ), both behind it or pushed as constants just before.
+// log is the command that logs a range of variables: ( index count -- ), both behind it or
+// pushed as constants just before.
 func (v variables) log() *command {
 	return &command{0, 2, func(e *emitter, s statement) {
 		id, size := v.array(e.file)
@@ -70,6 +75,8 @@ func (v variables) log() *command {
 		for i := range f.Fields {
 			f.Fields[i].Name = fmt.Sprintf("%s[%d]", v.name, first+int64(i))
 		}
+		// Variables are read one by one, each atomically. Another thread may change one
+		// between: there is no moment of all of them.
 		e.b.A(runtime.OpItem, e.b.Format(f))
 		for i := range count {
 			e.b.Push(uint64(first + i))
@@ -81,6 +88,7 @@ func (v variables) log() *command {
 }
 
 // span is a range of variables.
+// How many there are must be known before the hit, because an item has a format made for it.
 func (e *emitter) span(s statement, size int64) (first, count int64, ok bool) {
 	switch len(s.operands) {
 	case 0:
@@ -106,7 +114,9 @@ func (e *emitter) span(s statement, size int64) (first, count int64, ok bool) {
 	return 0, 0, false
 }
 
-// code is a command that gives the record another code: an item of one word whose format has the name of the code.
+// code is a command that gives the record another code: an item of one word whose format has
+// the name of the code. The item does not print. Whoever prints the record looks for it, and
+// takes its word for the probe's code; the last one counts, as each overrides what was before.
 func code(name string) *command {
 	return &command{0, 1, func(e *emitter, s statement) {
 		if len(s.operands) == 1 {

@@ -15,7 +15,9 @@ const (
 	maxTokens   = 1000 // of one line, macros replaced
 )
 
-// preprocessor follows the directives of a file and of those it includes.
+// preprocessor follows the directives of a file and of those it includes. DProbes had gcc do
+// this. A preprocessor of tokens, and not of text, keeps the place of every word, so that an
+// error inside a macro points at its use; and no compiler has to be on the machine.
 type preprocessor struct {
 	open   func(path string) ([]byte, error)
 	macros map[string][]token
@@ -25,7 +27,8 @@ type preprocessor struct {
 	made   int      // macros replaced in the line, and words they made
 }
 
-// branch is one #ifdef that is open.
+// branch is one #ifdef that is open. Directives within lines that are left out are followed
+// too, as far as it takes to find the right #endif.
 type branch struct {
 	at      diag.Span
 	active  bool // lines are taken
@@ -44,6 +47,7 @@ func preprocess(src *diag.Source, o Options, diags *diag.List) []line {
 }
 
 // predefine takes a definition from the command line.
+// The value is scanned like a line of a file, so that -D N=(A+1) is what #define N (A+1) is.
 func (p *preprocessor) predefine(name, value string) {
 	src := diag.NewSource("-D "+name, name+"="+value)
 	s := scanner{src: src, at: len(name) + 1, diags: p.diags}
@@ -52,6 +56,7 @@ func (p *preprocessor) predefine(name, value string) {
 }
 
 // file takes the lines of one file.
+// Branches belong to their file: an #endif in an included one does not end an #ifdef outside.
 func (p *preprocessor) file(src *diag.Source) {
 	p.files = append(p.files, src.Name)
 	defer func() { p.files = p.files[:len(p.files)-1] }()
@@ -147,7 +152,8 @@ func (p *preprocessor) define(l, rest line) {
 	}
 }
 
-// include takes the lines of another file, which is looked for beside this one.
+// include takes the lines of another file, which is looked for beside this one. Paths are
+// relative to the including file, as C has it, so that a directory of definitions can be moved.
 func (p *preprocessor) include(l, rest line) {
 	if len(rest) != 1 || rest[0].kind != quotedToken || len(rest[0].text) < 2 {
 		p.diags.Errorf(l.span(), "", "#include takes a quoted path")
@@ -176,8 +182,10 @@ func (p *preprocessor) include(l, rest line) {
 	p.file(diag.NewSource(path, string(text)))
 }
 
-// expand replaces the macros of a line. Names in hidden are being replaced, and stay as they are. The work for one line is
-// limited, whatever macros make of each other.
+// expand replaces the macros of a line. Names in hidden are being replaced, and stay as they
+// are. The work for one line is limited, whatever macros make of each other. A macro that names
+// itself stays as it is inside of its own replacement (ISO C, 6.10.3.4): so #define exit exit
+// is harmless.
 func (p *preprocessor) expand(l line, hidden []string) (out line) {
 	for _, t := range l {
 		body, ok := p.macros[t.text]

@@ -7,6 +7,7 @@ import (
 )
 
 // tokenKind is what a token is.
+// The language has few tokens: what a word means is known only from where it stands.
 type tokenKind uint8
 
 const (
@@ -16,7 +17,9 @@ const (
 	markToken                    // one or two characters
 )
 
-// token is one piece of a line. Text made by a macro has the span of the macro's use.
+// token is one piece of a line. Text made by a macro has the span of the macro's use. Whether
+// it is glued to the one before tells symbols of C++ and of the linker (Foo::bar,
+// memcpy@GLIBC_2.14) from their parts.
 type token struct {
 	kind  tokenKind
 	text  string
@@ -25,6 +28,7 @@ type token struct {
 }
 
 // line is one logical line: continued lines are joined, comments are gone.
+// The language ends commands with lines, so lines are kept where C's scanner would drop them.
 type line []token
 
 // span is the text from the first to the last token.
@@ -87,6 +91,7 @@ func (s *scanner) line() (l line) {
 }
 
 // skip passes a blank, a comment or the end of a line that goes on.
+// Comments are passed before macros are replaced: // in a macro's replacement is none.
 func (s *scanner) skip() bool {
 	rest := s.src.Text[s.at:]
 	switch {
@@ -144,7 +149,8 @@ func (s *scanner) token() token {
 	return token{kind: kind, text: s.src.Text[start:s.at], span: diag.Span{Source: s.src, Start: start, End: s.at}}
 }
 
-// run takes letters and digits.
+// run takes letters and digits. Numbers are taken with all letters behind them; whether 0x5g is
+// one is found out when its value is wanted.
 func (s *scanner) run() {
 	for s.at < len(s.src.Text) && (letter(s.src.Text[s.at]) || digit(s.src.Text[s.at])) {
 		s.at++
@@ -152,6 +158,7 @@ func (s *scanner) run() {
 }
 
 // quoted takes a text in quotes, which ends with its line at the latest.
+// Nothing is escaped in it: paths are taken as they are.
 func (s *scanner) quoted() {
 	start := s.at
 	for s.at++; s.at < len(s.src.Text); s.at++ {

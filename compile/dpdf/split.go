@@ -6,10 +6,11 @@ import (
 	"gotap/runtime"
 )
 
-// verified verifies a program. DProbes did not mind when control came to a label with more words on the stack one time than
-// another, as to an abort at the end that all tests jump to. The verifier does; so where it refuses a program, what can be
-// reached with several depths is written out once for each, and that is verified instead. The errors are those of the
-// program as it was written.
+// verified verifies a program. DProbes did not mind when control came to a label with more
+// words on the stack one time than another, as to an abort at the end that all tests jump to.
+// The verifier does; so where it refuses a program, what can be reached with several depths is
+// written out once for each, and that is verified instead. The errors are those of the program
+// as it was written.
 func verified(p *compile.Program) (*compile.Program, diag.List) {
 	list := compile.Verify(p)
 	if !list.HasErrors() {
@@ -35,11 +36,14 @@ type splitter struct {
 	todo  []spot
 }
 
-// maxSplit is how many times as long a program may become.
+// maxSplit is how many times as long a program may become. An abort at the end that ten tests
+// jump to, each with another depth, makes one line ten; more than eight times the whole program
+// is another kind of program.
 const maxSplit = 8
 
-// split is nil for programs that it cannot treat: those that call routines or set handlers, whose effect on the stack it does not know, that
-// take more than there is, or that would become too long.
+// split is nil for programs that it cannot treat: those that call routines or set handlers,
+// whose effect on the stack it does not know, that take more than there is, or that would
+// become too long.
 func split(p *compile.Program) *compile.Program {
 	s := splitter{code: p.Code, index: map[spot]int{}, jumps: map[int]spot{}, todo: []spot{{0, 0}}}
 	for len(s.todo) > 0 {
@@ -57,7 +61,8 @@ func split(p *compile.Program) *compile.Program {
 	return &c
 }
 
-// countsDepth reports whether a command does something else at another depth, or goes to one that is not counted here.
+// countsDepth reports whether a command does something else at another depth, or goes to one
+// that is not counted here.
 func countsDepth(op runtime.Op) bool {
 	return op == runtime.OpSetX || op >= runtime.OpSaveTSP && op <= runtime.OpPokeBase
 }

@@ -54,7 +54,8 @@ func TestUnequalDepthsRefused(t *testing.T) {
 	}
 }
 
-// TestSplitMeans runs what was split: the way with more words on the stack does the same after the label.
+// TestSplitMeans runs what was split: the way with more words on the stack does the same after
+// the label.
 func TestSplitMeans(t *testing.T) {
 	p, list := parseBody(t, "push d,1\npush d,2\njz on\npush d,3\non: push d,40\npush d,2\nadd\npop lv,0\nexit\n")
 	if list.HasErrors() {

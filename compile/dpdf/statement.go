@@ -9,6 +9,7 @@ import (
 )
 
 // statement is one line of commands: labels, and a command or none.
+// Labels may stand alone; then they belong to the command on a later line.
 type statement struct {
 	labels   []token
 	name     string // "push d"; "" when there are only labels
@@ -17,7 +18,8 @@ type statement struct {
 	cmd      *command
 }
 
-// statement reads a line as labels and a command, and finds the command.
+// statement reads a line as labels and a command, and finds the command. The longest name that
+// fits is the command's: "log lv" before "log", so that operands need no comma in front.
 func (p *parser) statement(l line) statement {
 	var s statement
 	for len(l) >= 2 && l[0].kind == wordToken && l[1].text == ":" {
@@ -58,7 +60,8 @@ func leadingWords(l line) (n int) {
 	return n
 }
 
-// unknown reports a command there is not. What is echoed is its first word, or the two that make a name.
+// unknown reports a command there is not. What is echoed is its first word, or the two that
+// make a name.
 func (p *parser) unknown(l line) {
 	typed := l[:max(1, min(leadingWords(l), 2))]
 	hint := ""
@@ -106,7 +109,8 @@ func (p *parser) operands(l line, words int, at diag.Span) (list []line) {
 	return list
 }
 
-// build makes a program of each probe.
+// build makes a program of each probe. Each is verified by itself: its bound is its own, and an
+// error in one does not hide those of the next.
 func (p *parser) build() {
 	for i := range p.bodies {
 		b := &p.bodies[i]
@@ -207,7 +211,9 @@ func (e *emitter) label(body int, name string) compile.Label {
 	return l
 }
 
-// find is the label that a jump names: one of its own body, or else the only one of that name in the file.
+// find is the label that a jump names: one of its own body, or else the only one of that name
+// in the file. DProbes had one block of code for all probes of a file, so jumps into another
+// probe's commands are part of the language.
 func (e *emitter) find(t token) (compile.Label, bool) {
 	if e.has(e.body, t.text) {
 		return e.label(e.body, t.text), true
@@ -247,8 +253,9 @@ func (e *emitter) near(name string) string {
 	return ""
 }
 
-// limits turns jmpmax and logmax into fuel and bytes. A program of n commands takes at most n steps between
-// two jumps, and as many again in each routine it calls; an item has a header and a length beside what DProbes counts.
+// limits turns jmpmax and logmax into fuel and bytes. A program of n commands takes at most n
+// steps between two jumps, and as many again in each routine it calls; an item has a header and
+// a length beside what DProbes counts.
 func (e *emitter) limits(i int) {
 	fuel, logged := 0, 0
 	if e.jumps > 0 {

@@ -2,7 +2,8 @@ package dpdf
 
 import "gotap/runtime"
 
-// variables are the two arrays of a file.
+// variables are the two arrays of a file. lv belongs to the file and gv to the session. Both
+// keep their values across hits, and while a file is replaced by a newer version of itself.
 type variables struct {
 	name  string // "lv"
 	key   string // the keyword of the header that says how many there are
@@ -38,6 +39,7 @@ func variableCommands() {
 }
 
 // addend pushes what is to be added, below the index.
+// The machine adds atomically, as DProbes did not: two threads that count lose nothing.
 func addend(n int64) func(e *emitter, onStack bool) {
 	return func(e *emitter, onStack bool) {
 		e.b.Push(uint64(n))
@@ -47,7 +49,8 @@ func addend(n int64) func(e *emitter, onStack bool) {
 	}
 }
 
-// command is a command on a variable, whose index is behind it or on the stack. before writes what goes before the index.
+// command is a command on a variable, whose index is behind it or on the stack. before writes
+// what goes before the index. A constant index is checked here, one from the stack at the hit.
 func (v variables) command(op runtime.Op, before func(e *emitter, onStack bool)) *command {
 	return &command{0, 1, func(e *emitter, s statement) {
 		id, size := v.array(e.file)

@@ -51,7 +51,10 @@ func Decode(data []byte) (*File, error) {
 	return f, nil
 }
 
-// frame checks what is around the body, so that damaged, truncated and newer files are told apart.
+// frame checks what is around the body, so that damaged, truncated and newer files are told
+// apart. The order matters: version before length and checksum, since another version may keep
+// those elsewhere; length before checksum, because a truncated file has a wrong checksum as
+// well, and "truncated" tells more.
 func frame(data []byte) (kind byte, err error) {
 	switch {
 	case len(data) < len(Magic)+1 || string(data[:len(Magic)]) != Magic:
@@ -79,7 +82,9 @@ func frame(data []byte) (kind byte, err error) {
 	return data[len(Magic)+1], nil
 }
 
-// decoder reads from b until something is wrong; from then on everything is empty.
+// decoder reads from b until something is wrong; from then on everything is empty. After the
+// first error it gives zeros, so that reading needs no test at each step; the error is looked
+// at in the end.
 type decoder struct {
 	b   []byte
 	err error
@@ -92,6 +97,7 @@ func (d *decoder) fail(format string, args ...any) {
 	d.b = nil
 }
 
+// Numbers in more bytes than they need would give a file two encodings.
 func (d *decoder) number(most uint64) uint64 {
 	n, size := binary.Uvarint(d.b)
 	switch {
@@ -133,7 +139,8 @@ const (
 
 func (d *decoder) code() int { return int(d.number(mostCode)) }
 
-// leastProbe is how many bytes a probe takes at least.
+// leastProbe is how many bytes a probe takes at least. A count is believed only as far as the
+// bytes that are left could hold that many: memory is asked for in proportion to the file.
 const leastProbe = 10
 
 func (d *decoder) definition() *dpdf.File {

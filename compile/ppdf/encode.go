@@ -14,6 +14,7 @@ const (
 )
 
 // Where the parts of the frame are.
+// The length stands in front, so that what follows the file is noticed, and a download that broke off.
 const (
 	lengthAt  = len(Magic) + 2
 	bodyAt    = lengthAt + 4
@@ -55,6 +56,7 @@ func (e *encoder) text(s string) {
 }
 
 // small appends numbers that fit 32 bits.
+// Negative ones would be written as huge: they are refused, and are a mistake of the caller.
 func (e *encoder) small(list ...int) error {
 	for _, n := range list {
 		if n < 0 || uint64(n) > math.MaxUint32 {

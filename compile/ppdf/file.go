@@ -29,7 +29,8 @@ const (
 	arrays
 )
 
-// Build makes a file of a definition, which is left as it is.
+// Build makes a file of a definition, which is left as it is. Arena numbers mean nothing in
+// another session, so programs are given the numbers of variables within the file.
 func Build(name string, d *dpdf.File) (*File, error) {
 	c := *d
 	c.Locals, c.GlobalVars = -1, -1
@@ -53,6 +54,7 @@ func Build(name string, d *dpdf.File) (*File, error) {
 }
 
 // renumber is a program with other numbers for its objects.
+// Its bound is taken away: it must be verified again, wherever it has been.
 func renumber(p *compile.Program, number func(id int) (int, bool)) (*compile.Program, error) {
 	c := *p
 	c.Bound = compile.Bound{}
@@ -70,8 +72,8 @@ func renumber(p *compile.Program, number func(id int) (int, bool)) (*compile.Pro
 // ErrUnsafe says that a file changes the target and is not allowed to.
 var ErrUnsafe = errors.New("it changes the target")
 
-// Bind makes a definition of a file that holds one: its variables are declared, its programs verified. Of the options, only
-// Arena, Globals and Unsafe count.
+// Bind makes a definition of a file that holds one: its variables are declared, its programs
+// verified. Of the options, only Arena, Globals and Unsafe count.
 func (f *File) Bind(o dpdf.Options) (*dpdf.File, error) {
 	d := *f.Definition
 	if err := d.Declare(o); err != nil {
@@ -97,7 +99,8 @@ func (f *File) Bind(o dpdf.Options) (*dpdf.File, error) {
 	return &d, nil
 }
 
-// check verifies a program from a file.
+// check verifies a program from a file. Permission comes first: a file that wants to change the
+// target should be told so, and not what else is wrong with it.
 func check(p *compile.Program, unsafe bool) error {
 	if p.Unsafe && !unsafe {
 		return ErrUnsafe

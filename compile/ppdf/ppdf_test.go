@@ -56,7 +56,8 @@ func arena(t testing.TB) *runtime.Arena {
 	return a
 }
 
-// parse is a definition in an arena in which other objects are already, so that numbers have to be changed.
+// parse is a definition in an arena in which other objects are already, so that numbers have to
+// be changed.
 func parse(t testing.TB, text string) *dpdf.File {
 	t.Helper()
 	a := arena(t)
@@ -224,7 +225,8 @@ func TestBindRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever is read is either refused, or has one encoding and is verified before it can run.
+// FuzzDecode: whatever is read is either refused, or has one encoding and is verified before it
+// can run.
 func FuzzDecode(f *testing.F) {
 	f.Add(encoded(f, sample))
 	f.Add(encoded(f, "name = a\noffset = f\nexit\n"))
