@@ -82,6 +82,23 @@ func vectorState(rng *rand.Rand, r *vectorRow, thumb bool) (s state, ok bool) {
 		return s, false
 	}
 	s = newState(thumb, vectorCode(w, thumb))
+	coreState(rng, &s, w)
+	for n := range 32 {
+		s.v.V[n/2][n%2] = vectorValue(rng)
+	}
+	if rng.IntN(4) == 0 { // operands that are related
+		s.v.V[rng.IntN(16)] = s.v.V[rng.IntN(16)]
+	}
+	s.v.Control = statusValue(rng)
+	if r.name == "vjcvt" && s.v.Control&fpscrFZ != 0 {
+		// QEMU 7.2 calls the conversion of a flushed subnormal exact; FPToFixedJS (Arm ARM DDI 0487, shared pseudocode) does not.
+		return s, false
+	}
+	return s, true
+}
+
+// coreState fills the core's registers: mostly addresses in the arena, of which many are aligned.
+func coreState(rng *rand.Rand, s *state, w uint32) {
 	for i := range 15 {
 		s.regs[i] = uint64(arena + arenaSize/2 + rng.Uint32N(256)&^15)
 		if rng.IntN(3) == 0 {
@@ -94,32 +111,26 @@ func vectorState(rng *rand.Rand, r *vectorRow, thumb bool) (s state, ok bool) {
 	if rng.IntN(16) == 0 { // a transfer that may run over the end of memory
 		s.regs[field(w, 16, 4)%15] = uint64(arena + arenaSize - 4*rng.Uint32N(40))
 	}
-	if thumb && rng.IntN(2) == 0 {
-		s.regs[regCPSR] = uint64(withIT(uint32(s.regs[regCPSR]), rng.Uint32N(15)<<4|8))
-	}
 	if w>>24 == 0xf4 && w>>23&1 == 0 && field(w, 4, 2) == 3 {
 		// QEMU 7.2 asks for 16 bytes only where the encoding says 32 (Arm ARM DDI 0487, F6.1.166 "alignment").
 		s.regs[field(w, 16, 4)] &^= 31
 	}
 	s.regs[regCPSR] |= uint64(rng.Uint32() & 0xf80f0000)
-	for n := range 32 {
-		s.v.V[n/2][n%2] = vectorValue(rng)
+	if s.thumb && rng.IntN(2) == 0 { // the last instruction of an IT block
+		s.regs[regCPSR] = uint64(withIT(uint32(s.regs[regCPSR]), rng.Uint32N(15)<<4|8))
 	}
-	if rng.IntN(4) == 0 { // operands that are related
-		s.v.V[rng.IntN(16)] = s.v.V[rng.IntN(16)]
-	}
-	s.v.Control = uint64(rng.Uint32() & (fpscrWritten &^ (fpscrLen | fpscrStride)))
+}
+
+// statusValue is an FPSCR: half of them without modes, a few with short vectors.
+func statusValue(rng *rand.Rand) uint64 {
+	v := rng.Uint32() & (fpscrWritten &^ (fpscrLen | fpscrStride))
 	if rng.IntN(2) == 0 {
-		s.v.Control &^= fpscrFZ | fpscrDN | fpscrFZ16 | fpscrAHP | fpscrSticky
+		v &^= fpscrFZ | fpscrDN | fpscrFZ16 | fpscrAHP | fpscrSticky
 	}
 	if rng.IntN(16) == 0 {
-		s.v.Control |= uint64(rng.Uint32() & (fpscrLen | fpscrStride))
+		v |= rng.Uint32() & (fpscrLen | fpscrStride)
 	}
-	if r.name == "vjcvt" && s.v.Control&fpscrFZ != 0 {
-		// QEMU 7.2 calls the conversion of a flushed subnormal exact; FPToFixedJS (Arm ARM DDI 0487, shared pseudocode) does not.
-		return s, false
-	}
-	return s, true
+	return uint64(v)
 }
 
 // storesCode reports a store relative to PC: the harness does not look for changes there.
