@@ -108,7 +108,7 @@ func (v verdict) when(broken bool) verdict {
 }
 
 // errShortVector refuses VFP's obsolete vectors when one is met: whether an instruction is one depends on FPSCR.
-const errShortVector = refusal("cannot emulate a short vector: FPSCR.LEN is not 0")
+const errShortVector = refusal("cannot emulate a short vector: FPSCR.LEN or STRIDE is not 0")
 
 // rule looks at the fields of an encoding that matched a row.
 type rule func(w uint32, thumb bool) verdict
