@@ -93,6 +93,7 @@ func (l *lowering) binary(e *ast.BinaryExpression) *expr {
 		return l.compareNothing(e)
 	}
 	left, right := l.value(e.Left), l.value(e.Right)
+	l.surprise(e.Operator, at, left, right)
 	if isComparison(e.Operator) {
 		return l.compare(e.Operator, at, left, right)
 	}
@@ -325,7 +326,9 @@ func (l *lowering) unary(e *ast.UnaryExpression) *expr {
 	case token.MINUS:
 		return l.sign(at, l.value(e.Operand), runtime.OpNeg, runtime.OpFneg)
 	case token.BITWISE_NOT:
-		return l.sign(at, l.value(e.Operand), runtime.OpNot, runtime.OpNop)
+		operand := l.value(e.Operand)
+		l.surpriseTwice(at, operand)
+		return l.sign(at, operand, runtime.OpNot, runtime.OpNop)
 	case token.PLUS:
 		return l.sign(at, l.value(e.Operand), runtime.OpNop, runtime.OpNop)
 	}
