@@ -16,6 +16,36 @@
 // What cannot be verified, and what only a kernel has, is refused with the reason. The whole list, command by command, is in
 // the second part of commands.md of package compile.
 //
+// # Keywords
+//
+// The header, whose first keyword is usually name, stands before the first probe. Numbers are decimal, octal, hexadecimal or
+// expressions of them.
+//
+//	name            module: a path, a file's name, or a quoted one
+//	modtype         user; kernel and kmod are refused
+//	major, id       0 to 65535; major of all probes, 0 when it does not say
+//	jmpmax          0 to 65535 jumps, from which the fuel follows; without it there is the machine's
+//	logmax          0 to 1024 bytes of log, 0: nothing is logged; without it 1024
+//	ex_logmax       0 to 1024 bytes of trace, 0: there is none; without it 1024
+//	autostacktrace  yes: every exception appends to the trace
+//	vars, globals   0 to 256 variables of the file (lv), of the session (gv)
+//	stack           1 to 256 words, or circular; without it 32 that are not
+//	dfltexit        0 to 255, kept and not acted upon: the reference does not say what it meant
+//	heapmax, align  only 0: there is no heap, and no module of the kernel
+//
+// A probe begins with its place, and its keywords stand before its commands.
+//
+//	offset          a symbol, a symbol and a distance, an address in the file, or any other place of gotap's in quotes
+//	address         an address in the process
+//	opcode          the first byte that the instruction must have
+//	major, minor    codes of its records, which setmaj and setmin change for one
+//	group, type     what --group and --type choose by
+//	pass_count      hits that pass first
+//	max_hits        hits after which the probe is disabled, 0: never
+//	logonfault      yes: the log is kept when the probed instruction faults
+//	ex_mask         0 to 0xffff, see below
+//	heap            only 0
+//
 // # Exceptions
 //
 // "sx L" sets the handler of the frame that runs: of the program, or of the routine that was called last. An error goes to the

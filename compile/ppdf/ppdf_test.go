@@ -22,6 +22,8 @@ id = 9
 vars = 2
 globals = 5
 dfltexit = 1
+autostacktrace = yes
+ex_logmax = 200
 offset = malloc
 opcode = 0x55
 minor = 7
@@ -30,6 +32,8 @@ type = 2
 pass_count = 10
 max_hits = 20
 logonfault = yes
+ex_mask = 0x1021
+sx failed
 inc lv,1
 push r,rdi
 push d,0x20000000
@@ -37,6 +41,9 @@ sub
 jz dump
 abort
 dump: exit 3
+failed: log 3
+log st
+exit
 offset = free + 4
 minor = 8
 inc gv,4
