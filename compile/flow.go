@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"container/heap"
 	"fmt"
 	"slices"
 
@@ -139,6 +138,7 @@ type flow struct {
 	entries  map[int]int // routine by entry block
 	nodes    []node
 	index    map[[2]int]int // node by routine and block
+	own      []int          // nodes of routine 0 by block, plus 1
 	queue    queue
 	diags    *diag.List
 	said     map[int]bool // commands that an error was reported at
@@ -164,12 +164,13 @@ type use struct {
 func analyse(p *Program, diags *diag.List) *flow {
 	f := &flow{p: p, diags: diags, entries: map[int]int{}, index: map[[2]int]int{}, said: map[int]bool{}, uses: map[int]use{}}
 	f.blocks, f.blockAt = cut(p.Code)
+	f.own = make([]int, len(f.blocks))
 	f.stops = stops(p.Code)
 	f.handling = slices.ContainsFunc(p.Code, func(c Command) bool { return c.Op == runtime.OpSetX })
 	f.routines = []routine{{entry: 0, handles: -1, start: &state{item: -1, words: make([]value, min(p.Temps, followedTemps))}}}
 	f.flowInto(0, 0, f.routines[0].start.clone(), false)
-	for f.queue.Len() > 0 {
-		n := heap.Pop(&f.queue).(queued).node
+	for len(f.queue) > 0 {
+		n := f.queue.pop()
 		f.nodes[n].queued = false
 		f.visit(n)
 	}
@@ -199,11 +200,10 @@ func (p *Program) errorf(diags *diag.List, at int, hint, format string, args ...
 // earlier block: there, and only there, bounds that keep moving are let go, so that what a loop
 // leaves alone stays known in it.
 func (f *flow) flowInto(r, b int, s *state, back bool) int {
-	key := [2]int{r, b}
-	n, known := f.index[key]
+	n, known := f.nodeOf(r, b)
 	if !known {
 		n = len(f.nodes)
-		f.index[key] = n
+		f.setNode(r, b, n)
 		if f.held += 4 + len(s.stack) + len(s.words); f.held > maxHeld {
 			f.errorf(f.blocks[b].start, "", "the program is too large to be verified: its routines share too much code, or its stack is too deep")
 			f.nodes = append(f.nodes, node{routine: r, block: b, in: s, callee: -1, succ: [2]int{-1, -1}, failed: true})
@@ -259,25 +259,8 @@ func (f *flow) widening(n int) widening {
 func (f *flow) enqueue(n int) {
 	if !f.nodes[n].queued {
 		f.nodes[n].queued = true
-		heap.Push(&f.queue, queued{f.nodes[n].block, n})
+		f.queue.push(f.nodes[n].block, n)
 	}
-}
-
-// queued is a node to be visited; those of earlier blocks come first, so that most nodes are visited
-// after all that lead to them.
-type queued struct{ block, node int }
-
-// queue is a heap of nodes to be visited.
-type queue []queued
-
-func (q queue) Len() int           { return len(q) }
-func (q queue) Less(i, j int) bool { return q[i].block < q[j].block }
-func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(n any)        { *q = append(*q, n.(queued)) }
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }
 
 // visit runs a block on what is known at its start and hands the result on.

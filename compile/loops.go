@@ -51,7 +51,7 @@ type loopMark struct {
 // graph without cycles, once each loop has been made one node with the cost of all its rounds.
 func (f *flow) worstCase(r int) weight {
 	rt := &f.routines[r]
-	entry := f.index[[2]int{r, rt.entry}]
+	entry, _ := f.nodeOf(r, rt.entry)
 	set := f.gather(rt.nodes)
 	f.pathCost(f.components(rt.nodes, set, -1), set, -1, 0)
 	return f.nodes[entry].mark.best
