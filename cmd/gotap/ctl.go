@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -96,7 +97,7 @@ func (k *ctlClient) nameVerb(verb, short string) *cobra.Command {
 
 func (k *ctlClient) removeVerb() *cobra.Command {
 	all := false
-	c := k.verb("remove NAME | --all", "Remove the probes of a name, or an inserted script", cobra.MaximumNArgs(1),
+	c := k.verb("remove NAME | --all", "Remove the probes of a name, of codes (MAJOR,MINOR) or of a number (#ID), or an inserted script", cobra.MaximumNArgs(1),
 		func(args []string) (ctlRequest, error) {
 			if all == (len(args) == 1) {
 				return ctlRequest{}, &hintError{withStatus(statusUsage, errors.New("remove takes a name, or --all")), "gotap ctl query lists the names"}
@@ -108,22 +109,39 @@ func (k *ctlClient) removeVerb() *cobra.Command {
 }
 
 func (k *ctlClient) insertVerb() *cobra.Command {
-	replace, args := false, []string(nil)
+	replace, merge, missing, args := false, false, "", []string(nil)
 	var flags definitionFlags
 	c := k.verb("insert SCRIPT", "Have a further script or definition file join the session", cobra.ExactArgs(1),
 		func(own []string) (ctlRequest, error) {
+			if err := checkInsert(replace, merge, missing); err != nil {
+				return ctlRequest{}, withStatus(statusUsage, err)
+			}
 			sent, err := k.readScript(own, args)
 			if err != nil {
 				return ctlRequest{}, err
 			}
 			sent.Defs, sent.Groups, sent.Types, sent.AnyCode = flags.defs, flags.groups, flags.types, flags.anyCode
-			return ctlRequest{Verb: "insert", Script: sent, Replace: replace}, nil
+			return ctlRequest{Verb: "insert", Script: sent, Replace: replace, Merge: merge, Missing: missing}, nil
 		})
 	c.Flags().BoolVar(&replace, "replace", false, "take the place of the script of the same file, if it is there")
+	c.Flags().BoolVar(&merge, "merge", false, "of a definition file that is there: its new probes join, and all others stay")
+	c.Flags().StringVar(&missing, "missing", "", "what a probe that cannot be placed is: error, warn or ignore (default as the session has it)")
 	c.Flags().StringArrayVar(&args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	flags.register(c)
 	flags.registerSelection(c)
 	return c
+}
+
+// checkInsert refuses flags of insert that are no words or exclude each other.
+func checkInsert(replace, merge bool, missing string) error {
+	if replace && merge {
+		return errors.New("--replace and --merge exclude each other")
+	}
+	switch missing {
+	case "", "error", "warn", "ignore":
+		return nil
+	}
+	return fmt.Errorf("--missing is error, warn or ignore, not %q", missing)
 }
 
 // readScript reads a script as run does, and makes its paths absolute: the session is elsewhere.
@@ -139,6 +157,9 @@ func (k *ctlClient) readScript(own, args []string) (*ctlScript, error) {
 	sent := &ctlScript{Name: text.name, Text: text.text, Args: p.args}
 	if sent.Dir, err = filepath.Abs(text.dir); err != nil {
 		return nil, withStatus(statusFailure, err)
+	}
+	if !utf8.ValidString(sent.Text) {
+		sent.Text, sent.Data = "", []byte(text.text)
 	}
 	if own[0] != "-" {
 		sent.Path = filepath.Join(sent.Dir, filepath.Base(text.name))

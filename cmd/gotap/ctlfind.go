@@ -126,7 +126,7 @@ func hello(dir *ctlDir, id int) (ctlSession, error) {
 }
 
 func (k *ctlClient) sessionsVerb() *cobra.Command {
-	return &cobra.Command{Use: "sessions", Short: "List this user's sessions", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "sessions", Aliases: []string{"list"}, Short: "List this user's sessions", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			dir, ids, err := liveSessions()
 			if err != nil || dir == nil {

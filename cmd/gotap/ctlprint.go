@@ -55,7 +55,7 @@ func (k *ctlClient) printProbes(probes []ctlProbe) error {
 	t := tabwriter.NewWriter(k.w.Stdout, 0, 8, 2, ' ', 0)
 	for _, p := range probes {
 		fmt.Fprintf(t, "%s\t%s\t%d hits\t%d missed\t%s", p.Name, p.State, p.Hits, p.Missed, plural(p.Places, "place"))
-		more := strategyText(p.Strategy)
+		more := append(strategyText(p.Strategy), codesText(p.Codes)...)
 		if len(p.Refused) > 0 {
 			more = append(more, "refused: "+strings.ReplaceAll(strings.Join(p.Refused, "; "), "\n", " "))
 		}
@@ -68,6 +68,18 @@ func (k *ctlClient) printProbes(probes []ctlProbe) error {
 		fmt.Fprintln(t)
 	}
 	return withStatus(statusFailure, t.Flush())
+}
+
+// codesText are the numbers of a definition's probe that are not 0.
+func codesText(c *ctlCodes) []string {
+	if c == nil {
+		return nil
+	}
+	text := []string{fmt.Sprintf("codes %d,%d", c.Major, c.Minor)}
+	if c.Group != 0 || c.Type != 0 {
+		text = append(text, fmt.Sprintf("group %d, type %d", c.Group, c.Type))
+	}
+	return text
 }
 
 func strategyText(strategy map[string]int) []string {

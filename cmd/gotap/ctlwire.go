@@ -27,6 +27,8 @@ type ctlRequest struct {
 	All     bool       `json:"all,omitempty"`     // remove
 	Reset   bool       `json:"reset,omitempty"`   // getvars
 	Replace bool       `json:"replace,omitempty"` // insert
+	Merge   bool       `json:"merge,omitempty"`   // insert
+	Missing string     `json:"missing,omitempty"` // insert: as --missing of run; "": as the session has it
 	Script  *ctlScript `json:"script,omitempty"`  // insert
 }
 
@@ -36,6 +38,7 @@ type ctlScript struct {
 	Path string            `json:"path,omitempty"` // absolute; "" when it is no file
 	Dir  string            `json:"dir,omitempty"`  // where its relative imports start, absolute
 	Text string            `json:"text"`
+	Data []byte            `json:"data,omitempty"` // in the place of Text, which cannot carry what is no UTF-8
 	Args map[string]string `json:"args,omitempty"`
 
 	// Of definition files: -D, --group, --type, --dont-verify-opcodes, as given.
@@ -74,7 +77,16 @@ type ctlSession struct {
 	Started    time.Time `json:"started"`
 }
 
-// A ctlProbe is the state of one probe.
+// ctlCodes are the numbers of a definition file's probe.
+type ctlCodes struct {
+	Major int `json:"major"`
+	Minor int `json:"minor"`
+	Group int `json:"group"`
+	Type  int `json:"type"`
+}
+
+// A ctlProbe is the state of one probe: active, disabled, removed, pending (no process has the place yet); or, of one that was left
+// out: missing, mismatch (another instruction is there), invalid offset, excluded.
 type ctlProbe struct {
 	ID       uint32         `json:"id"`
 	Name     string         `json:"name"`
@@ -85,6 +97,7 @@ type ctlProbe struct {
 	Places   int            `json:"places"`
 	Strategy map[string]int `json:"strategy,omitempty"`
 	Refused  []string       `json:"refused,omitempty"`
+	Codes    *ctlCodes      `json:"codes,omitempty"`
 }
 
 // A ctlValue is a variable, aggregation or map: as the record that a run with -f json writes, and as text.

@@ -39,6 +39,7 @@ type definitionOptions struct {
 	groups, types []int             // empty: all
 	anyCode       bool              // --dont-verify-opcodes
 	unsafe        bool
+	served        func(facility uint32) bool // nil: exits may lead anywhere
 }
 
 // firstDefined is the number of the first probe that comes from a definition file. Scripts count from 1, and those that are
@@ -66,7 +67,7 @@ func loadDefinition(text scriptText, o definitionOptions, variables definitionVa
 	d.file = file
 	for i := range file.Probes {
 		p := &file.Probes[i]
-		list = append(list, checkFacilities(p)...)
+		list = append(list, o.checkFacilities(p)...)
 		if o.selects(p) {
 			d.probes = append(d.probes, &definedProbe{Probe: p, id: first + uint32(i), anyCode: o.anyCode,
 				name: p.Place[strings.LastIndexByte(p.Place, '/')+1:]})
@@ -91,11 +92,12 @@ func (o definitionOptions) selects(p *dpdf.Probe) bool {
 	return (len(o.groups) == 0 || slices.Contains(o.groups, p.Group)) && (len(o.types) == 0 || slices.Contains(o.types, p.Type))
 }
 
-// checkFacilities refuses exits to facilities that are not there: there is only the one that writes a core.
-func checkFacilities(p *dpdf.Probe) (list diag.List) {
+// checkFacilities refuses exits to facilities that nobody has registered.
+func (o definitionOptions) checkFacilities(p *dpdf.Probe) (list diag.List) {
 	for _, c := range p.Program.Code {
-		if c.Op == runtime.OpExit && runtime.ExitKind(c.A) == runtime.ExitFacility {
-			list.Errorf(c.Pos, "exit 3 writes a core of the process", "there is no facility %d", c.V)
+		if c.Op == runtime.OpExit && runtime.ExitKind(c.A) == runtime.ExitFacility && o.served != nil && !o.served(uint32(c.V)) {
+			list.Errorf(c.Pos, fmt.Sprintf("exit 3 writes a core; facility(%d, e => { … }) in a script of the session, as --exits names one, takes this", c.V),
+				"there is no facility %d", c.V)
 		}
 	}
 	return list

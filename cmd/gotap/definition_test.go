@@ -8,6 +8,7 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/dpdf"
 	"gotap/runtime"
+	"gotap/runtime/facility"
 	"gotap/script/output"
 )
 
@@ -116,7 +117,7 @@ func TestDefinitionVariables(t *testing.T) {
 }
 
 func TestFacilities(t *testing.T) {
-	_, list := loadDefinition(scriptText{name: "a.dpdf", text: "name = a\noffset = f\nexit 77\n"}, definitionOptions{},
+	_, list := loadDefinition(scriptText{name: "a.dpdf", text: "name = a\noffset = f\nexit 77\n"}, definitionOptions{served: facility.NewTable().Served},
 		definitionVariables{}, 1)
 	if len(list) != 1 || list[0].Severity != diag.Error || !strings.Contains(list[0].Text, "facility 77") {
 		t.Errorf("%v", list)

@@ -8,28 +8,31 @@ import (
 	"strings"
 
 	"gotap/runtime"
+	"gotap/runtime/facility"
 	"gotap/script/output"
 )
 
 // A record of a definition's probe prints as one line, with further ones for ranges of memory:
 //
-//	dprobes(MAJOR,MINOR) pid=PID tid=TID comm=NAME: "text" 0x2a lv[0]=0x3 16 bytes
+//	dprobes(MAJOR,MINOR) group=N type=N pid=PID tid=TID comm=NAME: "text" 0x2a lv[0]=0x3 16 bytes
 //	  00000000  6d 61 6c 6c 6f 63 00 00  00 00 00 00 00 00 00 00  |malloc..........|
 //
 // In their order: strings (log str) quoted, words (log N) in hexadecimal, variables (log lv, log gv) with their names, ranges
-// (log mrf) by their length. "fault" before the colon says that the probed instruction faulted. In JSON it is an event with
+// (log mrf) by their length. "fault" before the colon says that the probed instruction faulted, "exit=N" that
+// the program ended with exit N; group and type are left out when both are 0. In JSON it is an event with
 // the fields major, minor and log, a list of what is on the line: ranges are hexadecimal digits there.
 
 // A definitionRecord is a record with its codes, which the program may have changed.
 type definitionRecord struct {
 	*runtime.Record
+	probe        *definedProbe
 	major, minor uint64
 	items        []runtime.Item
 }
 
 // newDefinitionRecord sets the codes apart from what was logged.
 func newDefinitionRecord(rec *runtime.Record, p *definedProbe) *definitionRecord {
-	r := &definitionRecord{Record: rec, major: uint64(p.Major), minor: uint64(p.Minor)}
+	r := &definitionRecord{Record: rec, probe: p, major: uint64(p.Major), minor: uint64(p.Minor)}
 	for _, item := range rec.Items {
 		switch {
 		case item.Format.Kind == runtime.ItemWords && item.Format.Text == "major" && len(item.Values) == 1:
@@ -56,7 +59,14 @@ func (r *definitionRecord) text() string {
 	if quoted := strconv.Quote(comm); quoted != `"`+comm+`"` || strings.Contains(comm, " ") {
 		comm = quoted
 	}
-	fmt.Fprintf(&line, "dprobes(%d,%d) pid=%d tid=%d comm=%s", r.major, r.minor, r.Pid, r.Tid, comm)
+	fmt.Fprintf(&line, "dprobes(%d,%d)", r.major, r.minor)
+	if r.selected() {
+		fmt.Fprintf(&line, " group=%d type=%d", r.probe.Group, r.probe.Type)
+	}
+	fmt.Fprintf(&line, " pid=%d tid=%d comm=%s", r.Pid, r.Tid, comm)
+	if r.Kind == runtime.ExitFacility {
+		fmt.Fprintf(&line, " exit=%d", r.Exit)
+	}
 	if r.Flags&runtime.RecordFault != 0 {
 		line.WriteString(" fault")
 	}
@@ -141,8 +151,24 @@ func (r *definitionRecord) event(name string) output.Event {
 		}
 	}
 	fields := []output.Field{{Name: "major", Value: r.major}, {Name: "minor", Value: r.minor}, {Name: "log", Value: log}}
+	if r.selected() {
+		fields = append(fields, output.Field{Name: "group", Value: r.probe.Group}, output.Field{Name: "type", Value: r.probe.Type})
+	}
+	if r.Kind == runtime.ExitFacility {
+		fields = append(fields, output.Field{Name: "facility", Value: r.Exit})
+	}
 	if r.Flags&runtime.RecordFault != 0 {
 		fields = append(fields, output.Field{Name: "fault", Value: true})
 	}
-	return output.Event{Probe: name, Pid: r.Pid, Tid: r.Tid, Time: r.Time, Comm: r.comm(), Fields: fields}
+	return output.Event{Probe: name, Pid: r.Pid, Tid: r.Tid, Time: r.Time, Comm: r.comm(), Fields: fields,
+		Text: r.text(), Codes: &output.Codes{Major: r.major, Minor: r.minor, Group: r.probe.Group, Type: r.probe.Type}}
+}
+
+// selected reports whether the probe has selectors to be told.
+func (r *definitionRecord) selected() bool { return r.probe.Group != 0 || r.probe.Type != 0 }
+
+// delivery is the record for callbacks of facilities.
+func (r *definitionRecord) delivery(name string) *facility.Delivery {
+	return &facility.Delivery{Number: r.Exit, Probe: name, Major: r.major, Minor: r.minor, Group: r.probe.Group, Type: r.probe.Type,
+		Record: r.Record, Items: r.items}
 }

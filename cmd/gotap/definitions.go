@@ -90,8 +90,12 @@ func (d *definitions) probe(id uint32) *definedProbe {
 // loadDefinition loads the session's text when it is a definition file.
 func (r *run) loadDefinition(text scriptText) error {
 	if !isDefinition(text) {
+		if r.plan.exits != "" {
+			return withStatus(statusUsage, fmt.Errorf("--exits is for definition files, and %s is a script", text.name))
+		}
 		return r.plan.definitionFlags.refuse(text)
 	}
+	r.plan.definition.served = r.facilities.Served
 	d, list := loadDefinition(text, r.plan.definition, definitionVariables{arena: r.arena, shared: &r.definitions.shared}, r.definitions.first())
 	if err := list.Err(); err != nil {
 		return withStatus(statusUsage, err)
@@ -166,10 +170,11 @@ func (r *run) record(rec *runtime.Record) bool {
 		return false
 	}
 	d := newDefinitionRecord(rec, p)
-	if r.plan.json {
+	if rec.Kind == runtime.ExitFacility && r.facilities.Deliver(d.delivery(p.name)) {
+		return true
+	}
+	if len(rec.Items) > 0 {
 		r.out.Event(d.event(p.name))
-	} else {
-		r.out.Print(d.text())
 	}
 	return true
 }

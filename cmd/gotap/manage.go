@@ -40,17 +40,20 @@ const (
 	partingTime = 500 * time.Millisecond
 )
 
-// manage opens the session's socket. A session that cannot have one runs all the same.
-func (r *run) manage() {
+// manage opens the session's socket. A session that cannot have one runs all the same, unless it is in the background, where
+// nothing else could end it.
+func (r *run) manage() error {
 	m, err := newManager(r)
-	if err != nil {
-		if r.plan.verbose {
-			r.note("gotap ctl will not find this session: %v", err)
-		}
-		return
+	switch {
+	case err == nil:
+		r.manager = m
+		go m.accept()
+	case r.w.background != nil:
+		return withStatus(statusFailure, fmt.Errorf("cannot run in the background: %w", err))
+	case r.plan.verbose:
+		r.note("gotap ctl will not find this session: %v", err)
 	}
-	r.manager = m
-	go m.accept()
+	return nil
 }
 
 func newManager(r *run) (*manager, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -66,27 +67,39 @@ func (m *manager) scriptOf(id uint32) string {
 }
 
 // insert has a further script join the run. With Replace it takes the place of the one of the same name: of an inserted one,
-// which leaves, or of the session's own, as --watch would exchange it.
+// which leaves, or of the session's own, as --watch would exchange it. With Merge a definition file that is there keeps its probes and
+// gets those that are new.
 func (m *manager) insert(q ctlRequest) (ctlReply, error) {
 	if q.Script == nil {
 		return ctlReply{}, withStatus(statusUsage, errors.New("insert needs a script"))
 	}
+	if err := checkInsert(q.Replace, q.Merge, q.Missing); err != nil {
+		return ctlReply{}, withStatus(statusUsage, err)
+	}
+	if q.Script.Data != nil {
+		q.Script.Text = string(q.Script.Data)
+	}
 	text := scriptText{name: q.Script.Name, dir: q.Script.Dir, text: q.Script.Text}
-	if q.Replace && m.isOwn(q.Script) {
+	i := slices.IndexFunc(m.guests, func(g *guest) bool { return g.name == text.name && g.path == q.Script.Path })
+	own := m.isOwn(q.Script)
+	switch {
+	case q.Merge && !isDefinition(text):
+		return ctlReply{}, &hintError{withStatus(statusUsage, fmt.Errorf("cannot merge %s: only definition files are merged", text.name)), "--replace exchanges a script"}
+	case own && isDefinition(text) && (q.Replace || q.Merge):
+		return m.update(q, nil)
+	case own && q.Replace:
 		if err := m.r.exchange(text); err != nil {
 			return ctlReply{}, atLeast(statusUsage, err)
 		}
 		return ctlReply{Notes: []string{"replaced " + text.name}}, nil
+	case (own || i >= 0) && !q.Replace && !q.Merge:
+		return ctlReply{}, &hintError{withStatus(statusUsage, fmt.Errorf("%s is in the session already", text.name)), "--replace exchanges it, --merge adds what is new in a definition file"}
+	case i >= 0 && m.guests[i].definition != nil && isDefinition(text):
+		return m.update(q, m.guests[i])
+	case i >= 0:
+		return m.join(q, m.guests[i])
 	}
-	i := slices.IndexFunc(m.guests, func(g *guest) bool { return g.name == text.name && g.path == q.Script.Path })
-	if i >= 0 && !q.Replace {
-		return ctlReply{}, &hintError{withStatus(statusUsage, fmt.Errorf("%s is in the session already", text.name)), "--replace exchanges it"}
-	}
-	var old *guest
-	if i >= 0 {
-		old = m.guests[i]
-	}
-	return m.join(q.Script, old)
+	return m.join(q, nil)
 }
 
 // isOwn reports whether a script is the one the session was started with.
@@ -105,12 +118,12 @@ func atLeast(status int, err error) error {
 }
 
 // join loads a guest and makes it part of the run. The one it replaces goes in the same moment between two hits.
-func (m *manager) join(sent *ctlScript, old *guest) (ctlReply, error) {
-	g, list, err := m.load(sent)
+func (m *manager) join(q ctlRequest, old *guest) (ctlReply, error) {
+	g, list, err := m.load(q.Script)
 	if err != nil {
 		return ctlReply{}, err
 	}
-	swap, err := m.prepareGuest(g, old)
+	swap, out, err := m.prepare(q, g.declarations(), m.probesOf(old))
 	if err == nil {
 		err = m.enter(g)
 	}
@@ -123,6 +136,8 @@ func (m *manager) join(sent *ctlScript, old *guest) (ctlReply, error) {
 		return ctlReply{}, withStatus(statusTarget, fmt.Errorf("cannot arm %s: %w", g.name, err))
 	}
 	m.guests = append(m.guests, g)
+	m.forgetLeftOut(g.name)
+	m.r.leftOut = append(m.r.leftOut, out...)
 	verb := "inserted"
 	if old != nil {
 		verb = "replaced"
@@ -132,7 +147,8 @@ func (m *manager) join(sent *ctlScript, old *guest) (ctlReply, error) {
 	for _, d := range list {
 		notes = append(notes, d.String())
 	}
-	return ctlReply{Notes: append(notes, fmt.Sprintf("%s %s: %s", verb, g.name, m.size(g)))}, nil
+	notes = append(notes, leftOutNotes(q, out)...)
+	return ctlReply{Notes: append(notes, fmt.Sprintf("%s %s: %s", verb, g.name, m.size(g.owns)))}, nil
 }
 
 // load makes a guest of what was sent; warnings come with it.
@@ -166,15 +182,22 @@ func (m *manager) loadDefinition(sent *ctlScript, text scriptText, flags definit
 	if err != nil {
 		return nil, nil, withStatus(statusUsage, err)
 	}
+	d, list, err := m.parseDefinition(sent, text, options, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &guest{name: sent.Name, path: sent.Path, definition: d}, list, nil
+}
+
+// parseDefinition loads a definition file; local variables stay those of the version before, if there is one.
+func (m *manager) parseDefinition(sent *ctlScript, text scriptText, o definitionOptions, before *definition) (*definition, diag.List, error) {
 	if sent.Path != "" {
 		text.name = sent.Path // what it includes is found beside it
 	}
+	o.served = m.r.facilities.Served
 	all := &m.r.definitions
-	d, list := loadDefinition(text, options, definitionVariables{arena: m.r.arena, shared: &all.shared}, all.first())
-	if err := list.Err(); err != nil {
-		return nil, nil, withStatus(statusUsage, err)
-	}
-	return &guest{name: sent.Name, path: sent.Path, definition: d}, list, nil
+	d, list := loadDefinition(text, o, definitionVariables{arena: m.r.arena, shared: &all.shared, before: before}, all.first())
+	return d, list, withStatus(statusUsage, list.Err())
 }
 
 // discard frees a guest that never entered.
@@ -193,44 +216,73 @@ func (m *manager) enter(g *guest) error {
 	return withStatus(statusFailure, m.r.script().Join(g.script))
 }
 
-// prepareGuest resolves a guest's probes. What is wrong with them is told all together.
-func (m *manager) prepareGuest(g, old *guest) (*engine.Swap, error) {
-	var gone []uint32
-	if old != nil {
-		for _, s := range m.r.session.Query() {
-			if old.owns(s.ID) {
-				gone = append(gone, s.ID)
-			}
+// probesOf are the numbers of a guest's probes; none of nil.
+func (m *manager) probesOf(g *guest) (list []uint32) {
+	if g == nil {
+		return nil
+	}
+	for _, s := range m.r.session.Query() {
+		if g.owns(s.ID) {
+			list = append(list, s.ID)
 		}
 	}
+	return list
+}
+
+// prepare resolves probes that are to be inserted. What is wrong with them is told all together; where that is not an error, those that
+// cannot be placed are left out, and out lists them.
+func (m *manager) prepare(q ctlRequest, list []declaration, gone []uint32) (swap *engine.Swap, out []leftOut, err error) {
+	missing := cmp.Or(q.Missing, m.r.plan.missing)
 	var specs []engine.ProbeSpec
 	var failed diag.List
 	status := 0
-	for _, p := range g.declarations() {
+	kept := m.r.leftOut
+	for _, p := range list {
 		spec, err := p.spec(m.r.tracer)
-		spec.Optional = spec.Optional || m.r.plan.missing != "error" || m.r.demo
+		optional := p.isOptional() || missing != "error" || m.r.demo
+		spec.Optional = spec.Optional || optional
 		if err == nil {
 			_, err = m.r.session.Prepare([]engine.ProbeSpec{spec}, nil)
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+			specs = append(specs, spec)
+		case optional && isLeftOut(err):
+			m.r.leaveOut(q.Script.Name, p, err)
+		default:
 			failed = append(failed, diagnoseAt(p.span(), err)...)
 			status = max(status, statusOfProbe(err))
-			continue
 		}
-		specs = append(specs, spec)
 	}
+	out = slices.Clone(m.r.leftOut[len(kept):])
+	m.r.leftOut = kept
 	if len(failed) > 0 {
-		return nil, withStatus(status, failed)
+		return nil, nil, withStatus(status, failed)
 	}
-	swap, err := m.r.session.Prepare(specs, gone)
-	return swap, withStatus(statusTarget, err)
+	swap, err = m.r.session.Prepare(specs, gone)
+	return swap, out, withStatus(statusTarget, err)
 }
 
-// size says how much a guest brought.
-func (m *manager) size(g *guest) string {
+// leftOutNotes warn of what was left out.
+func leftOutNotes(q ctlRequest, out []leftOut) (notes []string) {
+	for _, o := range out {
+		if q.Missing != "ignore" {
+			notes = append(notes, fmt.Sprintf("%s is left out: %s", o.name, o.why))
+		}
+	}
+	return notes
+}
+
+// forgetLeftOut forgets what a version of a file left out that is no more.
+func (m *manager) forgetLeftOut(script string) {
+	m.r.leftOut = slices.DeleteFunc(m.r.leftOut, func(o leftOut) bool { return o.script == script })
+}
+
+// size says how much there is of certain probes.
+func (m *manager) size(owns func(id uint32) bool) string {
 	probes, places := 0, 0
 	for _, s := range m.r.session.Query() {
-		if g.owns(s.ID) {
+		if owns(s.ID) && s.State != "removed" {
 			probes++
 			places += s.Places
 		}
@@ -241,6 +293,9 @@ func (m *manager) size(g *guest) string {
 // leave takes a guest out of the run, after its probes: its end callbacks run, its aggregations print.
 func (m *manager) leave(g *guest) {
 	m.guests = slices.DeleteFunc(m.guests, func(o *guest) bool { return o == g })
+	if !slices.ContainsFunc(m.guests, func(o *guest) bool { return o.name == g.name }) {
+		m.forgetLeftOut(g.name)
+	}
 	for _, s := range m.r.session.Query() { // what its callbacks have added since
 		if g.owns(s.ID) {
 			m.r.session.Remove(s.ID) // it is there: nobody else removes for good

@@ -42,8 +42,18 @@ func (m *manager) describe(ctlRequest) (ctlReply, error) {
 func (m *manager) query(ctlRequest) (ctlReply, error) {
 	reply := ctlReply{Probes: []ctlProbe{}}
 	for _, s := range m.r.session.Query() {
-		reply.Probes = append(reply.Probes, ctlProbe{ID: s.ID, Name: s.Name, Script: m.scriptOf(s.ID), State: s.State,
-			Hits: s.Hits, Missed: s.Missed, Places: s.Places, Strategy: s.Strategy, Refused: s.Refused})
+		p := ctlProbe{ID: s.ID, Name: s.Name, Script: m.scriptOf(s.ID), State: s.State,
+			Hits: s.Hits, Missed: s.Missed, Places: s.Places, Strategy: s.Strategy, Refused: s.Refused}
+		if s.State == "removed" {
+			p.Places, p.Strategy, p.Refused = 0, nil, nil
+		}
+		if d := m.r.definitions.probe(s.ID); d != nil {
+			p.Codes = d.codes()
+		}
+		reply.Probes = append(reply.Probes, p)
+	}
+	for _, o := range m.r.leftOut {
+		reply.Probes = append(reply.Probes, ctlProbe{Name: o.name, Script: o.script, State: o.state, Refused: []string{o.why}, Codes: o.codes})
 	}
 	return reply, nil
 }
@@ -195,9 +205,9 @@ func (m *manager) named(name string) ([]engine.ProbeState, error) {
 	gone := false
 	for _, s := range m.r.session.Query() {
 		switch {
-		case s.Name == name && s.State != "removed":
+		case m.means(s, name) && s.State != "removed":
 			found = append(found, s)
-		case s.Name == name:
+		case m.means(s, name):
 			gone = true
 		case s.State != "removed" && !slices.Contains(others, s.Name):
 			others = append(others, s.Name)
@@ -210,6 +220,15 @@ func (m *manager) named(name string) ([]engine.ProbeState, error) {
 		return nil, withStatus(statusNoProbe, fmt.Errorf("probe %s was removed", name))
 	}
 	return nil, &hintError{withStatus(statusNoProbe, fmt.Errorf("there is no probe %q", name)), probesHint(others)}
+}
+
+// means reports whether a user means this probe: by its name, its number as #7, or the codes of a definition's as 7,1.
+func (m *manager) means(s engine.ProbeState, name string) bool {
+	if s.Name == name || name == fmt.Sprintf("#%d", s.ID) {
+		return true
+	}
+	d := m.r.definitions.probe(s.ID)
+	return d != nil && name == fmt.Sprintf("%d,%d", d.Major, d.Minor)
 }
 
 // probesHint lists what there is, as far as a line goes.

@@ -33,6 +33,10 @@ type runOptions struct {
 	watch    bool
 	verbose  bool
 
+	logNames   []string // --log
+	background bool
+	exits      string // a script beside a definition file
+
 	definitionFlags
 }
 
@@ -53,6 +57,9 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.BoolVar(&o.stats, "stats", false, "tell at the end what every probe did")
 	f.IntVar(&o.readyFD, "ready-fd", -1, "write the line \"ready\" to this descriptor once all probes are armed")
 	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
+	f.StringArrayVar(&o.logNames, "log", nil, "write to "+logTargetUse+" (repeatable); files are appended to")
+	f.BoolVar(&o.background, "background", false, "go on without this terminal once all probes are armed; needs -o or --log")
+	f.StringVar(&o.exits, "exits", "", "beside a definition file, a script whose facility(N, fn) gets what ends with exit N")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no status; loss is told all the same")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell more")
 	o.definitionFlags.register(c)
@@ -70,6 +77,9 @@ type plan struct {
 	json     bool
 	data     *os.File
 	ready    *os.File // nil: none
+	logs     []*logTarget
+	terminal bool       // --log terminal
+	beside   scriptText // --exits
 
 	definition definitionOptions
 	runOptions
@@ -79,7 +89,7 @@ type plan struct {
 func (o runOptions) check(w *World, command []string) (*plan, error) {
 	p := &plan{runOptions: o, command: command, data: w.Stdout}
 	for _, step := range []func() error{p.checkPids, p.checkFollow, p.checkEngine, p.checkDuration, p.checkArgs,
-		p.checkWords, p.checkDefinition, p.openReady, p.openOutput} {
+		p.checkWords, p.checkDefinition, p.openReady, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
 		if err := step(); err != nil {
 			return nil, withStatus(statusUsage, err)
 		}

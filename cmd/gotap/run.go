@@ -15,6 +15,9 @@ With neither it probes a small demonstration process of its own.
 SCRIPT is a file, - for standard input, the name of a sample, or the text given with -e.
 Ctrl-C once ends the run: end() runs, aggregations print, and the target is as it was. Twice detaches at once.`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if w.control == nil && o.background && w.background == nil {
+				return launchBackground(w)
+			}
 			if w.control == nil {
 				return supervise(w)
 			}

@@ -13,6 +13,7 @@ import (
 	"gotap/engine"
 	"gotap/engine/place"
 	"gotap/runtime"
+	"gotap/runtime/facility"
 	"gotap/script"
 	"gotap/script/output"
 	"gotap/stdlib"
@@ -24,12 +25,14 @@ type run struct {
 	w       *World
 	plan    *plan
 	out     output.Sink
+	logs    output.Fanout // of out, the targets of --log
 	arena   *runtime.Arena
 	current atomic.Pointer[script.Script] // --watch exchanges it
 	text    scriptText
 	session *engine.Session
 	tracer  *tracer
 
+	facilities  *facility.Table
 	definitions definitions // besides the script, which is empty when one of these is what runs
 
 	launched int // process number of COMMAND, 0 when there is none
@@ -39,15 +42,13 @@ type run struct {
 
 	change  sync.Mutex // held while the script or its probes are exchanged from outside: --watch, gotap ctl
 	manager *manager   // nil: no socket
+	leftOut []leftOut  // probes that were not placed; guarded by change once the run has begun
 }
 
 func newRun1(w *World, p *plan) *run {
 	r := &run{w: w, plan: p, stopping: make(chan struct{})}
-	if p.json {
-		r.out = output.NewJSON(p.data)
-	} else {
-		r.out = output.NewText(p.data, w.Stderr)
-	}
+	r.out, r.logs = p.sinks(w.Stderr)
+	r.facilities = facility.NewTable()
 	return r
 }
 
@@ -97,18 +98,18 @@ func (r *run) load(text scriptText) error {
 		return withStatus(statusFailure, err)
 	}
 	r.text = text
-	if err := r.loadDefinition(text); err != nil {
-		return err
-	}
 	loaded, list := script.Load(r.options(text))
 	if err := list.Err(); err != nil {
 		return withStatus(statusUsage, err)
 	}
 	r.warnings(list)
 	r.current.Store(loaded)
+	if err := r.loadDefinition(text); err != nil {
+		return err
+	}
 	r.session, err = engine.New(engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
-		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped,
+		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
 	})
 	if err != nil {
 		return withStatus(statusTarget, err)
@@ -125,14 +126,18 @@ func (r *run) warnings(list diag.List) {
 	}
 }
 
-// options are for loading a script. In the place of a definition file there is an empty one: it has the host that a run needs.
+// options are for loading a script. In the place of a definition file there is the one of --exits, or an empty one: it has the
+// host that a run needs.
 func (r *run) options(text scriptText) script.Options {
 	if isDefinition(text) {
-		text.text = ""
+		name := text.name
+		if text = r.plan.beside; text.name == "" {
+			text.name = name
+		}
 	}
 	return script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
-		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck, Others: r.record,
+		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck, Others: r.record, Facilities: r.facilities,
 	}
 }
 
@@ -146,7 +151,9 @@ func (r *run) begin() error {
 	}
 	r.script().Begin()
 	r.script().Start()
-	r.manage()
+	if err := r.manage(); err != nil {
+		return err
+	}
 	r.out.Ready()
 	r.out.Flush()
 	if r.plan.ready != nil {
@@ -156,7 +163,7 @@ func (r *run) begin() error {
 	if err := r.session.Start(); err != nil {
 		return withStatus(statusTarget, err)
 	}
-	return nil
+	return r.leaveTerminal()
 }
 
 func (r *run) targets() error {
@@ -168,7 +175,7 @@ func (r *run) targets() error {
 	if len(r.plan.pids) > 0 {
 		return nil
 	}
-	c := engine.Command{Stdin: r.w.Stdin, Stdout: r.w.Stdout, Stderr: r.w.Stderr}
+	c := engine.Command{Stdin: r.commandInput(), Stdout: r.w.Stdout, Stderr: r.w.Stderr}
 	if len(r.plan.command) > 0 {
 		c.Path, c.Args = r.plan.command[0], r.plan.command
 	} else {
@@ -210,7 +217,8 @@ func (r *run) addAll() error {
 		switch {
 		case err == nil:
 			added++
-		case isAbsent(err) && (p.isOptional() || r.plan.missing != "error" || r.demo):
+		case isLeftOut(err) && (p.isOptional() || r.plan.missing != "error" || r.demo):
+			r.leaveOut("", p, err)
 			if r.plan.missing == "warn" {
 				r.note("%v", err)
 			}
@@ -235,7 +243,7 @@ func (r *run) checkAdded(added int) error {
 		places += s.Places
 	}
 	if added > 0 {
-		r.note("%d probes at %d places", added, places)
+		r.note("%s at %s", plural(added, "probe"), plural(places, "place"))
 	}
 	return nil
 }

@@ -50,7 +50,11 @@ func supervise(w *World) error {
 	// From here on signals are the session's, told through the pipe.
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	argv := append([]string{"gotap", sessionWord, strconv.Itoa(pipe[0])}, w.Args...)
+	argv := []string{"gotap", sessionWord, strconv.Itoa(pipe[0])}
+	if w.background != nil {
+		argv = append(argv, backgroundWord, strconv.Itoa(int(w.background.Fd())))
+	}
+	argv = append(argv, w.Args...)
 	pid, err := syscall.ForkExec(exe, argv, &syscall.ProcAttr{
 		Env:   os.Environ(),
 		Files: []uintptr{w.Stdin.Fd(), w.Stdout.Fd(), w.Stderr.Fd()},
@@ -59,13 +63,18 @@ func supervise(w *World) error {
 		return withStatus(statusFailure, fmt.Errorf("cannot start a session: %w", err))
 	}
 	unix.Close(pipe[0])
-	go passSignals(signals, pipe[1])
+	go passSignals(signals, pipe[1], w.background != nil)
+	w.leaveStreams()
 	return awaitSession(pid)
 }
 
-// passSignals writes signals into the control pipe. SIGINT is the only one that may be said twice.
-func passSignals(signals <-chan os.Signal, control int) {
+// passSignals writes signals into the control pipe. SIGINT is the only one that may be said twice. In the background SIGHUP means
+// nothing: no terminal is ours.
+func passSignals(signals <-chan os.Signal, control int, background bool) {
 	for s := range signals {
+		if background && s == syscall.SIGHUP {
+			continue
+		}
 		word := byte(controlTerminate)
 		if s == syscall.SIGINT {
 			word = controlInterrupt

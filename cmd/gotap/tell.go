@@ -41,6 +41,7 @@ func (r *run) complain(err error) {
 		list = diag.List{{Text: err.Error(), Hint: hintOf(err)}}
 		if !r.plan.json {
 			report(r.w.Stderr, err)
+			r.logs.Error(list[0])
 			return
 		}
 	}
@@ -72,7 +73,7 @@ func (r *run) lifecycle(e engine.Event) {
 func (r *run) tell(states []engine.ProbeState) {
 	r.tellTraps()
 	lost := map[string]uint64{}
-	for _, from := range []map[string]uint64{r.arena.Lost(), r.script().Lost()} {
+	for _, from := range []map[string]uint64{r.arena.Lost(), r.script().Lost(), r.plan.lostByLogs()} {
 		for cause, n := range from {
 			lost[cause] += n
 		}

@@ -17,11 +17,16 @@ type World struct {
 	Stdout  *os.File
 	Stderr  *os.File
 	control *os.File // the supervisor's pipe, in a session
+
+	background *os.File // in a background session and its supervisor: where to say that it is ready
 }
 
 // Main runs one command line and returns its exit status.
 func Main(w World) int {
 	w, err := w.enterSession()
+	if err == nil {
+		w, err = w.enterBackground()
+	}
 	if err == nil {
 		err = w.dispatch()
 	}

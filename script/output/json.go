@@ -14,6 +14,10 @@ import (
 // JSON writes one object a line for everything.
 type JSON struct{ data *stream }
 
+// Version is that of the layout of records, which records.md describes. It grows when a reader of the version before could
+// misunderstand a record; new types and fields do not change it.
+const Version = 1
+
 // NewJSON makes a sink of JSON lines.
 func NewJSON(data io.Writer) *JSON { return &JSON{newStream(data)} }
 
@@ -176,7 +180,7 @@ func (j *JSON) Lost(cause string, count uint64) {
 
 // Ready writes the first record.
 func (j *JSON) Ready() {
-	j.record(Field{"type", "ready"})
+	j.record(Field{"type", "ready"}, Field{"version", Version})
 	j.Flush()
 }
 

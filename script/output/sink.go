@@ -26,6 +26,14 @@ type Event struct {
 	Time     uint64 // monotonic nanoseconds
 	Comm     string
 	Fields   []Field
+	Text     string // the whole as people see it, end of line included; "": it is made of the rest
+	Codes    *Codes // of a definition file's probe; nil for others
+}
+
+// Codes are the numbers that a definition file gives its probes and records, all from 0 to 65535.
+type Codes struct {
+	Major, Minor uint64
+	Group, Type  int
 }
 
 // Field is a named value of a record: int64, uint64, float64, bool, string, []string or []Field.

@@ -31,12 +31,21 @@ func (t *Text) Complain(text string) {
 
 // Event writes a record as "probe: name=value …".
 func (t *Text) Event(e Event) {
+	if e.Text != "" {
+		t.data.text(e.Text)
+		return
+	}
+	t.data.text(e.Line())
+}
+
+// Line is the event in the form of Text.Event.
+func (e Event) Line() string {
 	var b strings.Builder
 	b.WriteString(e.Probe)
 	b.WriteByte(':')
 	writeFields(&b, "", e.Fields)
 	b.WriteByte('\n')
-	t.data.text(b.String())
+	return b.String()
 }
 
 func writeFields(b *strings.Builder, prefix string, fields []Field) {

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A session in the background (--background: "detach" is what gotap does to processes) has a supervisor as every other has, but
+// it is not the process that the user started. That one starts the supervisor in a kernel session of its own, so that no
+// terminal sends it SIGHUP, waits for a line on a pipe, prints it, and ends. Until that line all have the user's standard
+// streams, so what goes wrong at the start is seen where it is expected. Afterwards the session's status goes to the
+// file of -o with .err behind it; without -o it is dropped, and errors and loss are records of the log targets.
+
+// backgroundWord marks the supervisor and the session of a run in the background; the number of the pipe follows.
+const backgroundWord = "__background"
+
+// enterBackground takes the pipe that tells of readiness.
+func (w World) enterBackground() (World, error) {
+	if len(w.Args) < 2 || w.Args[0] != backgroundWord {
+		return w, nil
+	}
+	fd, err := strconv.Atoi(w.Args[1])
+	if err != nil {
+		return w, withStatus(statusUsage, fmt.Errorf("%s is for gotap itself", backgroundWord))
+	}
+	if w.control != nil {
+		unix.CloseOnExec(fd) // the traced program must not hold the pipe
+	}
+	w.background = os.NewFile(uintptr(fd), "background")
+	w.Args = w.Args[2:]
+	return w, nil
+}
+
+// launchBackground starts the supervisor and waits until the session is ready, or has failed.
+func launchBackground(w *World) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return withStatus(statusFailure, fmt.Errorf("cannot find gotap's own program: %w", err))
+	}
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], 0); err != nil {
+		return withStatus(statusFailure, fmt.Errorf("cannot make a pipe: %w", err))
+	}
+	unix.CloseOnExec(pipe[0])
+	argv := append([]string{"gotap", backgroundWord, strconv.Itoa(pipe[1])}, w.Args...)
+	pid, err := syscall.ForkExec(exe, argv, &syscall.ProcAttr{
+		Env:   os.Environ(),
+		Files: []uintptr{w.Stdin.Fd(), w.Stdout.Fd(), w.Stderr.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	unix.Close(pipe[1])
+	if err != nil {
+		return withStatus(statusFailure, fmt.Errorf("cannot start a session: %w", err))
+	}
+	return awaitBackground(w, os.NewFile(uintptr(pipe[0]), "background"), pid)
+}
+
+func awaitBackground(w *World, ready *os.File, pid int) error {
+	defer ready.Close()
+	line, err := bufio.NewReader(ready).ReadString('\n')
+	if err != nil { // the session has ended before
+		if err := awaitSession(pid); err != nil {
+			return err
+		}
+		return withStatus(statusFailure, errors.New("the session ended before it was ready"))
+	}
+	id := strings.TrimSpace(line)
+	if _, err := fmt.Fprintf(w.Stdout, "session %s supervisor %d\n", id, pid); err != nil {
+		return withStatus(statusFailure, err)
+	}
+	return nil
+}
+
+// leaveStreams gives the supervisor of a background session nothing to hold: its pipe's end would be the session's.
+func (w *World) leaveStreams() {
+	if w.background == nil {
+		return
+	}
+	w.background.Close()
+	redirect(os.DevNull, os.O_RDWR, 0, 1, 2)
+}
+
+// redirect opens a file in the place of standard streams. Not being able to leaves them as they are.
+func redirect(path string, flags int, streams ...int) {
+	f, err := os.OpenFile(path, flags, 0o644)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for _, fd := range streams {
+		unix.Dup3(int(f.Fd()), fd, 0)
+	}
+}
+
+// checkBackground refuses a session that nobody would hear of.
+func (p *plan) checkBackground() error {
+	if !p.background {
+		return nil
+	}
+	for _, t := range p.logNames {
+		if t == "terminal" {
+			return errors.New("--background leaves the terminal: --log terminal excludes it")
+		}
+	}
+	if p.output == "" && len(p.logNames) == 0 {
+		return &hintError{errors.New("--background needs somewhere to write"), "-o FILE, or --log " + logTargetUse}
+	}
+	return nil
+}
+
+// readExits reads the script of --exits.
+func (p *plan) readExits() (err error) {
+	if p.exits != "" {
+		p.beside, err = readFile(p.exits)
+	}
+	p.beside.dir = filepath.Dir(p.exits)
+	return err
+}
+
+// commandInput is what COMMAND reads.
+func (r *run) commandInput() *os.File {
+	if r.w.background == nil {
+		return r.w.Stdin
+	}
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		return r.w.Stdin
+	}
+	return f
+}
+
+// leaveTerminal is the moment when a background session is on its own.
+func (r *run) leaveTerminal() error {
+	to := r.w.background
+	if to == nil {
+		return nil
+	}
+	status := os.DevNull
+	if r.plan.output != "" {
+		status = r.plan.output + ".err"
+	}
+	if _, err := fmt.Fprintf(to, "%d\n", os.Getpid()); err != nil {
+		r.note("nobody waits for this session: %v", err)
+	}
+	redirect(os.DevNull, os.O_RDWR, 0, 1)
+	redirect(status, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 2)
+	to.Close()
+	return nil
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"gotap/script/output"
+	"gotap/script/output/syslog"
+)
+
+// A logTarget is one --log, open: where a session writes what it produces. The layout is in script/output/records.md.
+type logTarget struct {
+	name string // as given
+	sink output.Sink
+	sys  *syslog.Sink // or nil
+}
+
+// logTargetUse is how --log is written.
+const logTargetUse = "terminal, file:PATH, json:PATH or syslog[:SOCKET]"
+
+// openLogs opens the targets of --log. Files are appended to, so that sessions can share one.
+func (p *plan) openLogs() error {
+	for _, text := range p.logNames {
+		kind, path, given := strings.Cut(text, ":")
+		if (kind == "file" || kind == "json") == (path == "") || given && path == "" || kind == "terminal" && given {
+			return &hintError{fmt.Errorf("--log %s: no such target", text), logTargetUse}
+		}
+		t, err := p.openLog(kind, path)
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			t.name = text
+			p.logs = append(p.logs, t)
+		}
+	}
+	return nil
+}
+
+// openLog opens one target; nil is the terminal.
+func (p *plan) openLog(kind, path string) (*logTarget, error) {
+	switch kind {
+	case "terminal":
+		p.terminal = true
+		return nil, nil
+	case "syslog":
+		if path == "" {
+			path = syslog.DefaultSocket
+		}
+		s, err := syslog.Open(path)
+		if err != nil {
+			return nil, &hintError{err, "is a logger running? --log syslog:SOCKET names another socket, --log file:PATH needs none"}
+		}
+		return &logTarget{sink: s, sys: s}, nil
+	case "file", "json":
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+		if err != nil {
+			return nil, fmt.Errorf("cannot log: %w", err)
+		}
+		if kind == "json" {
+			return &logTarget{sink: output.NewJSON(f)}, nil
+		}
+		return &logTarget{sink: textLog{output.NewText(f, f)}}, nil
+	}
+	return nil, &hintError{fmt.Errorf("--log %s: no such target", kind), logTargetUse}
+}
+
+// textLog is a text file that several sessions append to.
+type textLog struct{ *output.Text }
+
+// Ready begins the session's part.
+func (t textLog) Ready() {
+	t.Print(fmt.Sprintf("# gotap %d session %d %s\n", output.Version, os.Getpid(), time.Now().UTC().Format(time.RFC3339)))
+}
+
+// sinks are where the plan wants data: the terminal or the file of -o, unless only other targets are named, and those.
+func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
+	var data io.Writer = p.data
+	if len(p.logs) > 0 && !p.terminal && p.output == "" {
+		data = io.Discard
+	}
+	var first output.Sink = output.NewText(data, stderr)
+	if p.json && data != io.Discard {
+		first = output.NewJSON(data)
+	}
+	if len(p.logs) == 0 {
+		return first, nil
+	}
+	for _, t := range p.logs {
+		logs = append(logs, t.sink)
+	}
+	return append(output.Fanout{first}, logs...), logs
+}
+
+// lostByLogs counts what targets did not take, by cause.
+func (p *plan) lostByLogs() map[string]uint64 {
+	lost := map[string]uint64{}
+	for _, t := range p.logs {
+		if t.sys != nil {
+			lost[fmt.Sprintf("messages that %s did not take", t.name)] += t.sys.Dropped()
+		}
+	}
+	return lost
+}
