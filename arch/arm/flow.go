@@ -52,15 +52,20 @@ func follow(code []byte, start uint64, a arch.Arch, own func(uint64) bool) *flow
 		known := len(data)
 		f := &flow{a: a, code: code, start: start, end: start + uint64(len(code)), own: own, nodes: map[uint64]*node{}, data: data}
 		f.push(start, 0, nil)
-		for len(f.work) > 0 {
-			p := f.work[len(f.work)-1]
-			f.work = f.work[:len(f.work)-1]
-			f.visit(p)
-		}
+		f.run()
 		if len(data) == known {
 			f.judge()
 			return f
 		}
+	}
+}
+
+// run visits what is pending.
+func (f *flow) run() {
+	for len(f.work) > 0 {
+		p := f.work[len(f.work)-1]
+		f.work = f.work[:len(f.work)-1]
+		f.visit(p)
 	}
 }
 

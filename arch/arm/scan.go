@@ -88,21 +88,48 @@ func known(a arch.Arch) error {
 	return nil
 }
 
-// InExclusive reports whether the instruction at an address lies between a load-exclusive and its store-exclusive in the function code, which
-// lies at start: on a way from the one to the other. A breakpoint there clears the monitor each time, so that the loop that such a
-// pair is in would never end. The exclusives themselves are refused by Prepare.
+// InExclusive reports whether the instruction at an address is between a load-exclusive and its store-exclusive, or one of the two, in the
+// function code, which lies at start. A breakpoint there clears the monitor each time, so that the loop that such a pair is in would
+// never end. Whoever asks about many places of a function better asks for ExclusiveRuns.
 func InExclusive(code []byte, start, at uint64, a arch.Arch) bool {
+	return slices.Contains(ExclusiveRuns(code, start, a), at)
+}
+
+// ExclusiveRuns is the addresses of all such instructions of a function, in ascending order: those on a way from a load-exclusive to a
+// store-exclusive that passes no other exclusive.
+func ExclusiveRuns(code []byte, start uint64, a arch.Arch) []uint64 {
 	if known(a) != nil {
-		return false
+		return nil
 	}
 	f := follow(code, start, a, func(uint64) bool { return false })
-	if f.nodes[at] == nil {
-		return false
-	}
-	forward := func(addr uint64) []uint64 { return f.nodes[addr].next }
+	f.strayExclusives()
 	before := f.predecessors()
+	forward := func(addr uint64) []uint64 { return f.nodes[addr].next }
 	backward := func(addr uint64) []uint64 { return before[addr] }
-	return f.leads(at, forward, (*node).stores, (*node).clears) && f.leads(at, backward, (*node).monitors, (*node).clears)
+	var out []uint64
+	for _, addr := range slices.Sorted(maps.Keys(f.nodes)) {
+		n := f.nodes[addr]
+		if n.op.row.class == Exclusive ||
+			f.leads(addr, forward, (*node).stores, (*node).clears) && f.leads(addr, backward, (*node).monitors, (*node).clears) {
+			out = append(out, addr)
+		}
+	}
+	return out
+}
+
+// strayExclusives follows the function from load-exclusives that its flow does not reach, for the sake of jumps that cannot be followed.
+func (f *flow) strayExclusives() {
+	for off := 0; off < len(f.code); off += 2 {
+		addr := f.start + uint64(off)
+		if f.nodes[addr] != nil || f.data[addr] {
+			continue
+		}
+		in, err := f.a.Decode(f.code[off:], addr)
+		if err == nil && ClassOf(in) == Exclusive {
+			f.push(addr, 0, nil)
+			f.run()
+		}
+	}
 }
 
 // predecessors is the reverse of the nodes' next.

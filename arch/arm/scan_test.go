@@ -198,7 +198,7 @@ func TestInExclusive(t *testing.T) {
 		for _, at := range starts {
 			got = append(got, InExclusive(code, 0x1000, at, a))
 		}
-		if want := []bool{false, false, true, true, false, false, false, false, false}; !slices.Equal(got, want) {
+		if want := []bool{false, true, true, true, true, false, false, false, false}; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", mode, got, want)
 		}
 	}
