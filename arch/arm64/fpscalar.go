@@ -52,18 +52,11 @@ func scalarTable() (out []row) {
 	}
 	out = append(out,
 		vrow("000 11111 xx x xxxxx x xxxxx xxxxx xxxxx", "fmadd, fmsub, fnmadd, fnmsub", withFP(scalar3), noPtype),
-		compareRow("000 11110 xx 1 xxxxx 00 1000 xxxxx xx000", "fcmp, fcmpe"),
+		vrow("000 11110 xx 1 xxxxx 00 1000 xxxxx xx000", "fcmp, fcmpe", withFP(compare), noPtype),
 		vrow("000 11110 xx 1 xxxxxxxx 100 00000 xxxxx", "fmov (immediate)", scalarImmediate, noPtype),
 		vrow("000 11110 xx 1 xxxxx xxxx 01 xxxxx xxxxx", "fccmp, fccmpe", withFP(conditionalCompare), noPtype),
 		vrow("000 11110 xx 1 xxxxx xxxx 11 xxxxx xxxxx", "fcsel", conditionalSelect, noPtype))
 	return out
-}
-
-// compareRow is fcmp. The forms with zero should have zeros in the place of Rm.
-func compareRow(pattern, name string) row {
-	r := vrow(pattern, name, withFP(compare), noPtype)
-	r.unpredictable = func(w uint32) bool { return w>>3&1 == 1 && rm(w) != 0 }
-	return r
 }
 
 // bitsText is the low n bits of v for a pattern.
@@ -143,6 +136,7 @@ func (c *cpu) compareFlags(w, m uint32, withZero, signal bool) uint32 {
 	return relationFlags[c.fp.Compare(ptype(w), c.scalar(rn(w)), b, signal)]
 }
 
+// compare compares Rn with Rm, or with zero; then what is in the place of Rm does not matter.
 func compare(c *cpu, w uint32) error {
 	c.setFlags(c.compareFlags(w, rm(w), w>>3&1 == 1, w>>4&1 == 1))
 	return nil

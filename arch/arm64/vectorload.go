@@ -17,7 +17,7 @@ var simdLoadRows = []row{
 	vrow("xx 111 1 01 xx xxxxxxxxxxxx xxxxx xxxxx", "ldr, str (unsigned offset)", simdUnsigned, noRegisterSize),
 	beyondRow("xx 011 1 01 xx 0 xxxxxxxxx 10 xxxxx xxxxx", "ldapur, stlur", Beyond, noRegisterSize),
 	beyondRow("0 x 0011010 x 0 00001 1000 01 xxxxx xxxxx", "ldap1, stl1", Beyond),
-	beyondRow("00 011 1 01 xx 0 xxxxx xxxx 01 xxxxx xxxxx", "cpy or set", MemoryCopy),
+	beyondRow("00 011 1 01 xx 0 xxxxx xxxx 01 xxxxx xxxxx", "cpy or set", MemoryCopy, badMemoryCopy),
 }
 
 // beyondRow is a row of what is decoded and not emulated. Some of the memory copies have the V bit set.
