@@ -21,7 +21,8 @@
 //	class                                what becomes of it
 //	data processing, loads, stores,      emulated
 //	  branches, hints, flags
-//	floating point and SIMD              emulated, with the vector registers: Vectors reports them
+//	floating point and SIMD              emulated, with the vector registers: Vectors reports them (see below)
+//	ldapur, stlur, ldap1, stl1 of SIMD   refused, class Beyond
 //	barriers, clrex                      nothing to do: an exception is a barrier of every kind, and clears the monitor
 //	wfe, wfi, wfet, wfit, yield          over at once, as they may be at any time
 //	prfm                                 nothing
@@ -48,6 +49,20 @@
 //	  register, two loads into one
 //
 // Of 275,994 instructions of Debian's libc 321 are refused, most of them SVE, MTE and exclusives (TestLibrary counts them).
+//
+// # Floating point and SIMD
+//
+// All of Armv8.9 is here, with half precision, rounding to 32 and 64 bits, fjcvtzs, complex numbers, dot products, the matrix products
+// of bytes, fmlal, BFloat16, AES with pmull, SHA-1, SHA-2, SHA-3, SM3 and SM4. Tables in files of their own (vector.go tells how they work)
+// give an encoding its executor; arithmetic is that of package ieee, computed from bits by the modes in FPCR, and FPSR collects flags.
+//
+// Some modes exist on newer processors alone, and cannot be compared with any at hand. Instead of a wrong result EmulateVectors returns
+// an error that matches arch.ErrUnsupported, and has changed nothing: arithmetic with FPCR.FIZ, AH or NEP set (FEAT_AFP), BFloat16 dot
+// products with FPCR.EBF set (FEAT_EBF16), and an exception that FPCR enables a trap for. Instructions of Armv9.5 (famax, fscale, luti2, those
+// of 8-bit floating point) are undefined to this decoder.
+//
+// A structure load or store that faults leaves registers and memory as they were, where a processor may have done a part of it: it is started
+// again as a whole either way.
 //
 // # What an engine has to see to
 //
