@@ -52,7 +52,7 @@
 //
 // # Floating point and SIMD
 //
-// All of Armv8.9 is here, with half precision, rounding to 32 and 64 bits, fjcvtzs, complex numbers, dot products, the matrix products
+// All of Armv8.8 is here, with half precision, rounding to 32 and 64 bits, fjcvtzs, complex numbers, dot products, the matrix products
 // of bytes, fmlal, BFloat16, AES with pmull, SHA-1, SHA-2, SHA-3, SM3 and SM4. Tables in files of their own (vector.go tells how they work)
 // give an encoding its executor; arithmetic is that of package ieee, computed from bits by the modes in FPCR, and FPSR collects flags.
 //
