@@ -35,5 +35,6 @@ Ctrl-C once ends the run: end() runs, aggregations print, and the target is as i
 		},
 	}
 	o.register(c)
+	addScriptHelp(w, c, &o)
 	return c
 }
