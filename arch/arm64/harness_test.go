@@ -388,11 +388,18 @@ func randomState(r *rand.Rand, word uint32) state {
 	return s
 }
 
-// statesFor makes n states of instructions that match a row: the other bits are random.
+// operands are the places of register fields.
+var operands = []int{0, 5, 10, 16}
+
+// statesFor makes n states of instructions that match a row: the other bits are random. In the first ones each register field in turn
+// is 31, the zero register or the stack pointer.
 func statesFor(r *rand.Rand, mask, value uint32, n int) []state {
 	out := make([]state, n)
 	for i := range out {
 		word := r.Uint32()&^mask | value
+		if i < len(operands) {
+			word = word&^(31<<operands[i]) | 31<<operands[i]&^mask | value&(31<<operands[i])
+		}
 		for !harmless(word) {
 			word = r.Uint32()&^mask | value
 		}
