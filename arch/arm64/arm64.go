@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"gotap/arch"
-
-	"golang.org/x/arch/arm64/arm64asm"
 )
 
 // a64 is the instruction set; it has no state.
@@ -120,18 +118,3 @@ func (a64) Arg(n int, regs *arch.Regs, mem arch.Memory) (uint64, error) {
 
 // ReturnAddress is the link register.
 func (a64) ReturnAddress(regs *arch.Regs, _ arch.Memory) (uint64, error) { return regs[regLR], nil }
-
-// text asks the x/arch disassembler, and names the row of what it does not know.
-func text(w uint32, addr uint64) string {
-	textMu.Lock()
-	defer textMu.Unlock()
-	var code [4]byte
-	binary.LittleEndian.PutUint32(code[:], w)
-	if in, err := arm64asm.Decode(code[:]); err == nil {
-		return arm64asm.GNUSyntax(in)
-	}
-	if r, err := find(w); err == nil {
-		return strings.ToLower(r.name)
-	}
-	return fmt.Sprintf(".inst %#08x", w)
-}

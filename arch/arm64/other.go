@@ -28,17 +28,17 @@ func badMemoryCopy(w uint32) bool { return field(w, 22, 2) == 3 && field(w, 14, 
 // notEmulated is the exec of refused classes; refused keeps it from being called.
 func notEmulated(*cpu, uint32) error { return refusal("cannot emulate the instruction: not emulated") }
 
-// tagged56 is a pointer without its tag, as a signed number of 56 bits.
-func tagged56(p uint64) uint64 { return uint64(int64(p<<8) >> 8) }
+// untagged56 is a pointer without its tag, as a signed number of 56 bits.
+func untagged56(p uint64) uint64 { return uint64(int64(p<<8) >> 8) }
 
 // doSUBP is the distance of two pointers, whatever their tags.
 func doSUBP(c *cpu, w uint32) error {
-	c.set(rd(w), tagged56(c.regSP(rn(w)))-tagged56(c.regSP(rm(w))))
+	c.set(rd(w), untagged56(c.regSP(rn(w)))-untagged56(c.regSP(rm(w))))
 	return nil
 }
 
 func doSUBPS(c *cpu, w uint32) error {
-	c.set(rd(w), c.addFlags(w, tagged56(c.regSP(rn(w))), ^tagged56(c.regSP(rm(w))), 1))
+	c.set(rd(w), c.addFlags(w, untagged56(c.regSP(rn(w))), ^untagged56(c.regSP(rm(w))), 1))
 	return nil
 }
 

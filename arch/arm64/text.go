@@ -1,6 +1,28 @@
 package arm64
 
-import "sync"
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync"
+
+	"golang.org/x/arch/arm64/arm64asm"
+)
 
 // textMu serialises the disassembler of x/arch, which writes a package variable while it decodes.
 var textMu sync.Mutex
+
+// text asks the x/arch disassembler, and names the row of what it does not know.
+func text(w uint32, addr uint64) string {
+	textMu.Lock()
+	defer textMu.Unlock()
+	var code [4]byte
+	binary.LittleEndian.PutUint32(code[:], w)
+	if in, err := arm64asm.Decode(code[:]); err == nil {
+		return arm64asm.GNUSyntax(in)
+	}
+	if r, err := find(w); err == nil {
+		return strings.ToLower(r.name)
+	}
+	return fmt.Sprintf(".inst %#08x", w)
+}
