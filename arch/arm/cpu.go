@@ -56,6 +56,9 @@ var cpus = sync.Pool{New: func() any { return new(cpu) }}
 // run executes one instruction: on success regs and v are what it leaves, on error they are untouched. v is needed only for
 // instructions of the vector unit.
 func (in *inst) run(regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error {
+	if in.row.vectors && v == nil {
+		return errNeedsVectors
+	}
 	c := cpus.Get().(*cpu)
 	c.load32(regs, in)
 	c.mem = mem

@@ -105,7 +105,7 @@ func FuzzDecode(f *testing.F) {
 // TestLibraries prepares every instruction of the C library, which is Thumb, and of a program that is A32. It tells
 // how many can be probed, and why the others cannot.
 func TestLibraries(t *testing.T) {
-	testenv.Require(t, testenv.Need("arm-linux-gnueabihf-gcc"), testenv.Need("arm-linux-gnueabihf-objdump"))
+	testenv.Require(t, testenv.GCCARM, testenv.ObjdumpARM)
 	for _, c := range []struct {
 		name    string
 		options []string

@@ -107,7 +107,7 @@ func TestMain(m *testing.M) {
 // runStates has a processor execute states, in order, and hands back what it left.
 func runStates(t testing.TB, states []state) []answer {
 	t.Helper()
-	testenv.Require(t, testenv.Need("arm-linux-gnueabihf-gcc"), testenv.Need("qemu-arm"))
+	testenv.Require(t, testenv.GCCARM, testenv.QEMUARM)
 	exe, err := harness()
 	if err != nil {
 		t.Fatal(err)
@@ -302,6 +302,9 @@ func compare(s *state, got answer, err error, want answer) string {
 	case errors.As(err, &fault):
 		if want.completed(s) || want.signal != 11 && want.signal != 7 {
 			return fmt.Sprintf("faulted (%v), the processor did not: signal %d", err, want.signal)
+		}
+		if alignment := new(AlignmentError); errors.As(err, &alignment) && uint32(alignment.Addr) != want.addr {
+			return fmt.Sprintf("faulted (%v), the processor did at %#x", err, want.addr)
 		}
 	case err != nil:
 	case !want.completed(s):

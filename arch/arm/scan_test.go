@@ -19,7 +19,7 @@ import (
 // compile builds a program with the cross compiler and returns its path.
 func compile(t *testing.T, source string, options ...string) string {
 	t.Helper()
-	testenv.Require(t, testenv.Need("arm-linux-gnueabihf-gcc"))
+	testenv.Require(t, testenv.GCCARM)
 	exe := filepath.Join(t.TempDir(), "program")
 	cmd := command.Command("arm-linux-gnueabihf-gcc", append(options, "-o", exe, "-x", "c", "-")...)
 	cmd.Stdin = strings.NewReader(source)
@@ -151,7 +151,7 @@ func reasonOf(err error) string {
 // assemble is the code of one function in assembler.
 func assemble(t *testing.T, text string) ([]byte, arch.Arch) {
 	t.Helper()
-	testenv.Require(t, testenv.Need("arm-linux-gnueabihf-gcc"))
+	testenv.Require(t, testenv.GCCARM)
 	dir := t.TempDir()
 	object := filepath.Join(dir, "a.o")
 	cmd := command.Command("arm-linux-gnueabihf-gcc", "-march=armv8-a", "-c", "-o", object, "-x", "assembler", "-")

@@ -13,7 +13,7 @@ import (
 var textMu sync.Mutex
 
 // Text is the disassembly, for display only: in GNU syntax for A32. What the disassembling library does not know, which includes all
-// of Thumb, is shown by the name of the instruction and its word.
+// of Thumb, is shown by the name of the instruction and its target or word.
 func (s *isa) Text(code []byte, addr uint64) string {
 	in, err := s.decode(code)
 	if err != nil {
@@ -25,6 +25,9 @@ func (s *isa) Text(code []byte, addr uint64) string {
 		if out, err := armasm.Decode(code[:4], armasm.ModeARM); err == nil {
 			return armasm.GNUSyntax(out)
 		}
+	}
+	if to := in.target(addr, in.control()); to != 0 {
+		return fmt.Sprintf("%s %#x", strings.ToLower(in.row.name), to)
 	}
 	if in.size == 2 {
 		return fmt.Sprintf("%s %#04x", strings.ToLower(in.row.name), binary.LittleEndian.Uint16(code))
