@@ -12,6 +12,7 @@ var roundingOf = [4]ieee.Rounding{ieee.NearestEven, ieee.Up, ieee.Down, ieee.Zer
 
 var convertNames = [4]string{"fcvtn", "fcvtp", "fcvtm", "fcvtz"}
 
+// convertTable has the conversions by rmode and opcode, then moves and changes of precision.
 func convertTable() (out []row) {
 	for mode, name := range convertNames {
 		x := toInteger(roundingOf[mode])
@@ -34,8 +35,10 @@ func convertTable() (out []row) {
 	)
 }
 
+// badScale tells more fraction bits than a 32-bit register has.
 func badScale(w uint32) bool { return !wide(w) && w>>15&1 == 0 }
 
+// toItself tells a conversion to the format it comes from.
 func toItself(ptype uint32) func(uint32) bool {
 	return func(w uint32) bool { return w>>22&3 == ptype }
 }
@@ -59,8 +62,10 @@ func widthOf(w uint32) int {
 	return 32
 }
 
+// isSigned is the lowest bit of opcode, clear.
 func isSigned(w uint32) bool { return w>>16&1 == 0 }
 
+// toInteger rounds by the instruction, not by FPCR.
 func toInteger(r ieee.Rounding) exec {
 	return withFP(func(c *cpu, w uint32) error {
 		c.set(rd(w), c.fp.ToFixed(ptype(w), c.scalar(rn(w)), 0, widthOf(w), isSigned(w), r))
@@ -68,18 +73,22 @@ func toInteger(r ieee.Rounding) exec {
 	})
 }
 
+// fromInteger rounds by FPCR.
 func fromInteger(c *cpu, w uint32) error { return c.fixedToFP(w, 0) }
 
 // scaleOf is the number of fraction bits.
 func scaleOf(w uint32) int { return 64 - int(field(w, 10, 6)) }
 
+// fromFixed is fromInteger of a number scaled down.
 func fromFixed(c *cpu, w uint32) error { return c.fixedToFP(w, scaleOf(w)) }
 
+// fixedToFP converts the general register Rn.
 func (c *cpu) fixedToFP(w uint32, fracBits int) error {
 	c.setScalar(rd(w), c.fp.FromFixed(ptype(w), c.reg(rn(w)), fracBits, widthOf(w), isSigned(w)))
 	return nil
 }
 
+// toFixed rounds towards zero.
 func toFixed(c *cpu, w uint32) error {
 	c.set(rd(w), c.fp.ToFixed(ptype(w), c.scalar(rn(w)), scaleOf(w), widthOf(w), isSigned(w), ieee.Zero))
 	return nil
@@ -103,11 +112,13 @@ func moveOut(c *cpu, w uint32) error {
 	return nil
 }
 
+// moveIn clears the rest of the vector register.
 func moveIn(c *cpu, w uint32) error {
 	c.setScalar(rd(w), ptype(w).Trim(c.reg(rn(w))))
 	return nil
 }
 
+// moveTopOut and moveTopIn move the upper half, and leave the lower alone.
 func moveTopOut(c *cpu, w uint32) error {
 	c.set(rd(w), c.v.V[rn(w)][1])
 	return nil
@@ -118,6 +129,7 @@ func moveTopIn(c *cpu, w uint32) error {
 	return nil
 }
 
+// convertScalar changes the precision.
 func convertScalar(to ieee.Format) exec {
 	return withFP(func(c *cpu, w uint32) error {
 		c.setScalar(rd(w), c.fp.Convert(ptype(w), to, c.scalar(rn(w))))
@@ -125,6 +137,7 @@ func convertScalar(to ieee.Format) exec {
 	})
 }
 
+// toBrain cuts a single to BFloat16, rounded.
 func toBrain(c *cpu, w uint32) error {
 	c.setScalar(rd(w), c.fp.Convert(ieee.Single, ieee.BFloat16, c.scalar(rn(w))))
 	return nil

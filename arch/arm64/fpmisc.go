@@ -36,6 +36,7 @@ var fpMiscKinds = []fpMiscKind{
 	{1, 1, "11111", "fsqrt", fpOne((*ieee.Env).Sqrt), true, false},
 }
 
+// fpMiscTable is the kinds, and the conversions between lanes of different sizes.
 func fpMiscTable() (out []row) {
 	for _, k := range fpMiscKinds {
 		out = append(out, k.rows()...)
@@ -65,6 +66,7 @@ func (k fpMiscKind) rows() []row {
 	return out
 }
 
+// scalarRows are those of the scalar forms.
 func (k fpMiscKind) scalarRows() []row {
 	u, a := bitText(k.u), bitText(k.a)
 	return []row{
@@ -73,10 +75,12 @@ func (k fpMiscKind) scalarRows() []row {
 	}
 }
 
+// fpOne makes a laneOp of an operation with one operand.
 func fpOne(op fpUnary) laneOp {
 	return func(c *cpu, s uint, _, x, _ uint64) uint64 { return op(&c.fp, format(s), x) }
 }
 
+// laneToInt rounds by the instruction, laneFromInt by FPCR.
 func laneToInt(r ieee.Rounding, signed bool) laneOp {
 	return func(c *cpu, s uint, _, x, _ uint64) uint64 { return c.fp.ToFixed(format(s), x, 0, 8<<s, signed, r) }
 }
@@ -85,9 +89,11 @@ func laneFromInt(signed bool) laneOp {
 	return func(c *cpu, s uint, _, x, _ uint64) uint64 { return c.fp.FromFixed(format(s), x, 0, 8<<s, signed) }
 }
 
+// fcmle and fcmlt are the opposites with operands exchanged.
 func fcmle(c *cpu, s uint, _, x, _ uint64) uint64 { return fcmge(c, s, 0, 0, x) }
 func fcmlt(c *cpu, s uint, _, x, _ uint64) uint64 { return fcmgt(c, s, 0, 0, x) }
 
+// The estimates of fixed-point numbers raise nothing.
 func urecpe(_ *cpu, _ uint, _, x, _ uint64) uint64 {
 	return uint64(ieee.RecipEstimateFixed(uint32(x)))
 }
@@ -113,21 +119,25 @@ func narrowFP(c *cpu, w uint32) error {
 	return nil
 }
 
+// narrowBrain goes from single to BFloat16.
 func narrowBrain(c *cpu, w uint32) error {
 	c.narrowWith(w, 1, func(x uint64) uint64 { return c.fp.Convert(ieee.Single, ieee.BFloat16, x) })
 	return nil
 }
 
+// narrowOdd goes from double to single so that a second rounding, to half, is not a double one.
 func narrowOdd(c *cpu, w uint32) error {
 	c.narrowWith(w, 2, c.odd)
 	return nil
 }
 
+// narrowOddScalar is the same of one number.
 func narrowOddScalar(c *cpu, w uint32) error {
 	c.setScalar(rd(w), c.odd(c.scalar(rn(w))))
 	return nil
 }
 
+// odd rounds to odd, whatever FPCR says.
 func (c *cpu) odd(x uint64) uint64 {
 	return c.fp.ConvertRounded(ieee.Double, ieee.Single, x, ieee.Odd)
 }

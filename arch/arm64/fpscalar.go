@@ -7,10 +7,8 @@ import "gotap/arch/ieee"
 // ptype is the field that names the format: 0 single, 1 double, 3 half; 2 is none.
 var ptypes = [4]ieee.Format{ieee.Single, ieee.Double, ieee.Single, ieee.Half}
 
-func ptype(w uint32) ieee.Format   { return ptypes[w>>22&3] }
-func noPtype(w uint32) bool        { return w>>22&3 == 2 }
-func halfPtype(w uint32) bool      { return w>>22&3 == 3 }
-func notSinglePtype(w uint32) bool { return w>>22&3 != 0 }
+func ptype(w uint32) ieee.Format { return ptypes[w>>22&3] }
+func noPtype(w uint32) bool      { return w>>22&3 == 2 }
 
 // scalar is the low element of a register. Package ieee ignores what lies above a format's bits.
 func (c *cpu) scalar(n uint32) uint64 { return c.v.V[n][0] }
@@ -25,6 +23,7 @@ type (
 
 var scalarRows = scalarTable()
 
+// scalarTable has two operands, one, three, and the rest.
 func scalarTable() (out []row) {
 	for opcode, k := range []struct {
 		name string
@@ -72,8 +71,10 @@ func trim(_ *ieee.Env, f ieee.Format, a uint64) uint64     { return f.Trim(a) }
 func absolute(_ *ieee.Env, f ieee.Format, a uint64) uint64 { return f.Abs(a) }
 func negate(_ *ieee.Env, f ieee.Format, a uint64) uint64   { return f.Neg(a) }
 
+// negatedMul changes the sign after rounding, of a NaN too.
 func negatedMul(e *ieee.Env, f ieee.Format, a, b uint64) uint64 { return f.Neg(e.Mul(f, a, b)) }
 
+// rounder rounds by the instruction. Of the rounding instructions only frintx minds if the value changes.
 func rounder(r ieee.Rounding) fpUnary {
 	return func(e *ieee.Env, f ieee.Format, a uint64) uint64 { return e.RoundToInt(f, a, r, false) }
 }
@@ -96,6 +97,7 @@ var sizedRounders = [4]struct {
 	{"frint64x", func(e *ieee.Env, f ieee.Format, a uint64) uint64 { return e.RoundToSized(f, a, e.Round, 64) }},
 }
 
+// scalar1 makes the executor of an operation on one scalar.
 func scalar1(op fpUnary) exec {
 	return withFP(func(c *cpu, w uint32) error {
 		c.setScalar(rd(w), op(&c.fp, ptype(w), c.scalar(rn(w))))
@@ -103,6 +105,7 @@ func scalar1(op fpUnary) exec {
 	})
 }
 
+// scalar2 makes that of an operation on two.
 func scalar2(op fpBinary) exec {
 	return withFP(func(c *cpu, w uint32) error {
 		c.setScalar(rd(w), op(&c.fp, ptype(w), c.scalar(rn(w)), c.scalar(rm(w))))
@@ -142,6 +145,7 @@ func compare(c *cpu, w uint32) error {
 	return nil
 }
 
+// conditionalCompare takes the flags from the instruction if the condition fails.
 func conditionalCompare(c *cpu, w uint32) error {
 	flags := w & 15
 	if c.holds(field(w, 12, 4)) {
@@ -151,6 +155,7 @@ func conditionalCompare(c *cpu, w uint32) error {
 	return nil
 }
 
+// conditionalSelect copies one of two registers; it raises nothing, even for NaNs.
 func conditionalSelect(c *cpu, w uint32) error {
 	from := rm(w)
 	if c.holds(field(w, 12, 4)) {

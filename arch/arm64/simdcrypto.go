@@ -76,6 +76,7 @@ func logical(op func(n, m, a uint64) uint64) exec {
 	}
 }
 
+// xar rotates the exclusive or of two registers to the right.
 func xar(c *cpu, w uint32) error {
 	n, m, count := &c.v.V[rn(w)], &c.v.V[rm(w)], -int(field(w, 10, 6))
 	c.v.V[rd(w)] = vec{bits.RotateLeft64(n[0]^m[0], count), bits.RotateLeft64(n[1]^m[1], count)}
@@ -119,6 +120,7 @@ func affine(x, row, constant byte) byte {
 	return out ^ constant
 }
 
+// makeAESBoxes makes the box of FIPS 197, 5.1.1, and its inverse.
 func makeAESBoxes() (box, inverse [256]byte) {
 	for i := range 256 {
 		box[i] = affine(fieldInverse(byte(i), 0x11b), 0xf1, 0x63)
@@ -127,6 +129,7 @@ func makeAESBoxes() (box, inverse [256]byte) {
 	return box, inverse
 }
 
+// makeSM4Box has the affine map on both sides of the inverse.
 func makeSM4Box() (box [256]byte) {
 	for i := range 256 {
 		box[i] = affine(fieldInverse(affine(byte(i), 0xa7, 0xd3), 0x1f5), 0xa7, 0xd3)
@@ -146,6 +149,7 @@ func (c *cpu) substitute(w uint32, box *[256]byte, step uint) error {
 	return nil
 }
 
+// aesEncrypt is AddRoundKey, ShiftRows and SubBytes; going one column on three times is going back.
 func aesEncrypt(c *cpu, w uint32) error { return c.substitute(w, &aesBox, 1) }
 func aesDecrypt(c *cpu, w uint32) error { return c.substitute(w, &aesInverse, 3) }
 
@@ -180,17 +184,20 @@ func sha1(f bitwise) exec {
 	}
 }
 
+// sha1Rotate is what becomes of e between groups of four rounds.
 func sha1Rotate(c *cpu, w uint32) error {
 	c.setScalar(rd(w), uint64(rol(uint32(c.v.V[rn(w)][0]), 30)))
 	return nil
 }
 
+// sha1Schedule0 is the first half of the schedule: the exclusive or of words 16, 14 and 8 back.
 func sha1Schedule0(c *cpu, w uint32) error {
 	d, n, m := c.v.V[rd(w)], c.v.V[rn(w)], c.v.V[rm(w)]
 	c.v.V[rd(w)] = vec{d[0] ^ d[1] ^ m[0], d[1] ^ n[0] ^ m[1]}
 	return nil
 }
 
+// sha1Schedule1 is the second: the word 3 back, and the rotation. The last word needs the first one made here.
 func sha1Schedule1(c *cpu, w uint32) error {
 	d, n := c.words(rd(w)), c.words(rn(w))
 	first := d[0] ^ n[1]
@@ -208,6 +215,7 @@ func sha256(x, y, schedule words) (words, words) {
 	return x, y
 }
 
+// sha256First gives abcd after four rounds, sha256Second efgh: a program issues both on the same operands.
 func sha256First(c *cpu, w uint32) error {
 	x, _ := sha256(c.words(rd(w)), c.words(rn(w)), c.words(rm(w)))
 	c.v.V[rd(w)] = x.vec()
@@ -220,6 +228,7 @@ func sha256Second(c *cpu, w uint32) error {
 	return nil
 }
 
+// sha256Schedule0 adds σ0 of the following words.
 func sha256Schedule0(c *cpu, w uint32) error {
 	d, n := c.words(rd(w)), c.words(rn(w))
 	t := words{d[1], d[2], d[3], n[0]}
@@ -230,6 +239,7 @@ func sha256Schedule0(c *cpu, w uint32) error {
 	return nil
 }
 
+// sha256Schedule1 adds σ1 of the words 2 back, of which the last two are made here, and the words 7 back.
 func sha256Schedule1(c *cpu, w uint32) error {
 	d, n, m := c.words(rd(w)), c.words(rn(w)), c.words(rm(w))
 	add := words{n[1], n[2], n[3], m[0]}
@@ -246,6 +256,7 @@ func sha256Schedule1(c *cpu, w uint32) error {
 
 func choose64(x, y, z uint64) uint64 { return x&y | z&^x }
 
+// sha512First is Ch and Σ1 of two rounds. The second builds on the first.
 func sha512First(c *cpu, w uint32) error {
 	x, y, d := c.v.V[rn(w)], c.v.V[rm(w)], c.v.V[rd(w)]
 	hi := choose64(y[1], x[0], x[1]) + right64(y[1], 14, 18, 41) + d[1]
@@ -255,6 +266,7 @@ func sha512First(c *cpu, w uint32) error {
 	return nil
 }
 
+// sha512Second is Maj and Σ0 of two rounds.
 func sha512Second(c *cpu, w uint32) error {
 	x, y, d := c.v.V[rn(w)], c.v.V[rm(w)], c.v.V[rd(w)]
 	hi := (x[0]&y[1] ^ x[0]&y[0] ^ y[1]&y[0]) + right64(y[0], 28, 34, 39) + d[1]
@@ -263,6 +275,7 @@ func sha512Second(c *cpu, w uint32) error {
 	return nil
 }
 
+// sha512Schedule0 adds σ0 of the following words.
 func sha512Schedule0(c *cpu, w uint32) error {
 	sigma := func(v uint64) uint64 { return bits.RotateLeft64(v, -1) ^ bits.RotateLeft64(v, -8) ^ v>>7 }
 	d, n := c.v.V[rd(w)], c.v.V[rn(w)]
@@ -270,6 +283,7 @@ func sha512Schedule0(c *cpu, w uint32) error {
 	return nil
 }
 
+// sha512Schedule1 adds σ1 of the words 2 back, and the words 7 back.
 func sha512Schedule1(c *cpu, w uint32) error {
 	sigma := func(v uint64) uint64 { return bits.RotateLeft64(v, -19) ^ bits.RotateLeft64(v, -61) ^ v>>6 }
 	d, n, m := c.v.V[rd(w)], c.v.V[rn(w)], c.v.V[rm(w)]
@@ -277,6 +291,7 @@ func sha512Schedule1(c *cpu, w uint32) error {
 	return nil
 }
 
+// sm3Sum is SS1 of a round, in the top word.
 func sm3Sum(c *cpu, w uint32) error {
 	n, m, a := c.words(rn(w)), c.words(rm(w)), c.words(ra(w))
 	c.v.V[rd(w)] = words{3: rol(rol(n[3], 12)+m[3]+a[3], 7)}.vec()
@@ -300,8 +315,10 @@ func sm3Round(f bitwise, second bool) exec {
 	}
 }
 
+// sm3Mix is the permutation P1.
 func sm3Mix(v uint32) uint32 { return v ^ rol(v, 15) ^ rol(v, 23) }
 
+// sm3Part1 makes three words of the schedule whole, and the fourth as far as it does not need the first.
 func sm3Part1(c *cpu, w uint32) error {
 	d, n, m := c.words(rd(w)), c.words(rn(w)), c.words(rm(w))
 	for i := range 3 {
@@ -312,6 +329,7 @@ func sm3Part1(c *cpu, w uint32) error {
 	return nil
 }
 
+// sm3Part2 adds the parts that are left, of which the last word has one made of the first.
 func sm3Part2(c *cpu, w uint32) error {
 	d, n, m := c.words(rd(w)), c.words(rn(w)), c.words(rm(w))
 	for i := range d {
@@ -336,6 +354,7 @@ func sm4(state, keys words, mix func(uint32) uint32) words {
 	return state
 }
 
+// sm4Encrypt does four rounds of encryption with the round keys in Rn.
 func sm4Encrypt(c *cpu, w uint32) error {
 	c.v.V[rd(w)] = sm4(c.words(rd(w)), c.words(rn(w)), func(v uint32) uint32 {
 		return v ^ rol(v, 2) ^ rol(v, 10) ^ rol(v, 18) ^ rol(v, 24)
@@ -343,6 +362,7 @@ func sm4Encrypt(c *cpu, w uint32) error {
 	return nil
 }
 
+// sm4Key makes four round keys with the constants in Rm.
 func sm4Key(c *cpu, w uint32) error {
 	c.v.V[rd(w)] = sm4(c.words(rn(w)), c.words(rm(w)), func(v uint32) uint32 { return v ^ rol(v, 13) ^ rol(v, 23) }).vec()
 	return nil

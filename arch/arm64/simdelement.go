@@ -6,6 +6,7 @@ import "gotap/arch/ieee"
 
 var elementRows = elementTable()
 
+// elementTable tells by "v" and "l" whether a result is as wide as its operands or twice as wide, and by "s" that there is a scalar form.
 func elementTable() (out []row) {
 	for _, k := range []sameKind{
 		{1, "0000", "mla", mla, "v", ""}, {1, "0100", "mls", mls, "v", ""}, {0, "1000", "mul", mul, "v", ""},
@@ -43,6 +44,7 @@ func elementTable() (out []row) {
 	return out
 }
 
+// elementRow is a row of the class: head is all above the size field.
 func elementRow(head, size, opcode, name string, x exec, undefined ...func(uint32) bool) row {
 	return vrow(head+" "+size+" xx xxxx "+opcode+" x 0 xxxxx xxxxx", name+" (element)", x, undefined...)
 }

@@ -7,6 +7,7 @@ import "gotap/arch/ieee"
 
 var extraRows = extraTable()
 
+// extraTable lists the dot and matrix products by the signs of their operands.
 func extraTable() (out []row) {
 	for _, k := range []struct {
 		u, opcode, name  string
@@ -92,6 +93,7 @@ func matrix(xSigned, ySigned bool) exec {
 	}
 }
 
+// noComplex tells the sizes that are no pair of numbers.
 func noComplex(w uint32) bool { return size(w) == 0 || oneDouble(w) }
 
 // complexMul adds the product of two complex numbers, of which a rotation by a multiple of 90 degrees chooses a half: the real or the
@@ -114,11 +116,13 @@ func (c *cpu) complexMul(f ieee.Format, rot uint32, d, x, y [2]uint64) [2]uint64
 // getPair is complex number i of a register.
 func getPair(v *vec, s, i uint) [2]uint64 { return [2]uint64{get(v, s, 2*i), get(v, s, 2*i+1)} }
 
+// putPair is the opposite of getPair.
 func putPair(v *vec, s, i uint, p [2]uint64) {
 	put(v, s, 2*i, p[0])
 	put(v, s, 2*i+1, p[1])
 }
 
+// complexVector multiplies pairs with pairs.
 func complexVector(c *cpu, w uint32) error {
 	s := size(w)
 	x, y, d := &c.v.V[rn(w)], &c.v.V[rm(w)], &c.v.V[rd(w)]
@@ -179,6 +183,7 @@ func standardBrain(x exec) exec {
 	}
 }
 
+// brainDotVector takes both operands lane by lane.
 func brainDotVector(c *cpu, w uint32) error {
 	x, y, d := &c.v.V[rn(w)], &c.v.V[rm(w)], &c.v.V[rd(w)]
 	var out vec
@@ -189,6 +194,7 @@ func brainDotVector(c *cpu, w uint32) error {
 	return nil
 }
 
+// brainDotElement takes one pair of Rm for all lanes.
 func brainDotElement(c *cpu, w uint32) error {
 	m, index := element(w, 2)
 	x, y, d := &c.v.V[rn(w)], get(&c.v.V[m], 2, index), &c.v.V[rd(w)]
@@ -226,12 +232,14 @@ func (c *cpu) brainWiden(w uint32, y func(lane uint) uint64) {
 	c.v.V[rd(w)] = out
 }
 
+// brainWidenVector takes both operands lane by lane.
 func brainWidenVector(c *cpu, w uint32) error {
 	y := c.v.V[rm(w)]
 	c.brainWiden(w, func(lane uint) uint64 { return get(&y, 1, lane) })
 	return nil
 }
 
+// brainWidenElement takes one lane of Rm for all.
 func brainWidenElement(c *cpu, w uint32) error {
 	m, index := element(w, 1)
 	y := get(&c.v.V[m], 1, index)

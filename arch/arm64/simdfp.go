@@ -40,6 +40,7 @@ var fpSameKinds = []struct {
 	{1, 1, "110", "fminp", fpLane((*ieee.Env).Min), true, false},
 }
 
+// fpSameTable makes up to four rows of a kind: two precisions of vectors and of scalars.
 func fpSameTable() (out []row) {
 	for _, k := range fpSameKinds {
 		x, h := withFP(lanewise(k.op, fpSize)), withFP(lanewise(k.op, halfSize))
@@ -98,14 +99,17 @@ func fpLane(op fpBinary) laneOp {
 	return func(c *cpu, s uint, _, x, y uint64) uint64 { return op(&c.fp, format(s), x, y) }
 }
 
+// fmla and fmls round once. fmls negates the factor from Rn, which shows in NaNs.
 func fmla(c *cpu, s uint, d, x, y uint64) uint64 { return c.fp.MulAdd(format(s), d, x, y) }
 
 func fmls(c *cpu, s uint, d, x, y uint64) uint64 {
 	return c.fp.MulAdd(format(s), d, format(s).Neg(x), y)
 }
 
+// fabd clears the sign of the difference, of a NaN too.
 func fabd(c *cpu, s uint, _, x, y uint64) uint64 { return format(s).Abs(c.fp.Sub(format(s), x, y)) }
 
+// fcmeq minds signalling NaNs alone; the comparisons of order mind all.
 func fcmeq(c *cpu, s uint, _, x, y uint64) uint64 {
 	return all(c.fp.Compare(format(s), x, y, false) == ieee.Equal)
 }
@@ -119,6 +123,7 @@ func fcmgt(c *cpu, s uint, _, x, y uint64) uint64 {
 	return all(c.fp.Compare(format(s), x, y, true) == ieee.Greater)
 }
 
+// facge and facgt compare magnitudes.
 func facge(c *cpu, s uint, _, x, y uint64) uint64 {
 	return fcmge(c, s, 0, format(s).Abs(x), format(s).Abs(y))
 }

@@ -6,6 +6,7 @@ import "math/bits"
 
 var longRows = longTable()
 
+// longTable has signed and unsigned operations at U clear and set; saturating ones are signed only.
 func longTable() (out []row) {
 	for _, k := range []struct {
 		opcode           int

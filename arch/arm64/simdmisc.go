@@ -6,6 +6,7 @@ import "math/bits"
 
 var miscRows = miscTable()
 
+// miscTable has operations on lanes, then those that change the size of lanes.
 func miscTable() (out []row) {
 	for _, k := range []sameKind{
 		{0, "00000", "rev64", reverse(3), "012", ""}, {1, "00000", "rev32", reverse(2), "01", ""}, {0, "00001", "rev16", reverse(1), "0", ""},
@@ -43,10 +44,12 @@ func miscTable() (out []row) {
 	return out
 }
 
+// miscRow is a row of the class.
 func miscRow(u int, opcode, name string, x exec, undefined ...func(uint32) bool) row {
 	return vrow("0x"+bitText(u)+" 01110 xx 10000 "+opcode+" 10 xxxxx xxxxx", name, x, undefined...)
 }
 
+// byteSize is the lanes of operations on bytes.
 func byteSize(uint32) uint { return 0 }
 
 // withZero compares with zero.
@@ -60,6 +63,7 @@ func not(_ *cpu, _ uint, _, x, _ uint64) uint64  { return ^x }
 func neg(_ *cpu, _ uint, _, x, _ uint64) uint64  { return -x }
 func cut(_ *cpu, _ uint, _, x, _ uint64) uint64  { return x }
 
+// abs of the least number is itself; sqabs saturates.
 func abs(_ *cpu, s uint, _, x, _ uint64) uint64 {
 	if signedLane(x, s) < 0 {
 		return -x
@@ -73,6 +77,7 @@ func cls(_ *cpu, s uint, _, x, _ uint64) uint64 {
 	return uint64(bits.LeadingZeros64(uint64(v^v>>63))) - (64 - 8<<s) - 1
 }
 
+// clz counts within the lane: x comes with zeros above it.
 func clz(_ *cpu, s uint, _, x, _ uint64) uint64 { return uint64(bits.LeadingZeros64(x)) - (64 - 8<<s) }
 func cnt(_ *cpu, _ uint, _, x, _ uint64) uint64 { return uint64(bits.OnesCount64(x)) }
 func rbit(_ *cpu, _ uint, _, x, _ uint64) uint64 {
@@ -84,6 +89,7 @@ func reverse(container uint) laneOp {
 	return func(_ *cpu, s uint, _, x, _ uint64) uint64 { return x ^ (1<<(container-s) - 1) }
 }
 
+// reverseLanes moves each lane to the index that it is given.
 func reverseLanes(index laneOp) exec {
 	return func(c *cpu, w uint32) error {
 		s, x := size(w), &c.v.V[rn(w)]
@@ -173,6 +179,7 @@ func shll(c *cpu, w uint32) error {
 
 var acrossRows = acrossTable()
 
+// acrossTable takes the floating-point operations from the table of pairs of registers.
 func acrossTable() (out []row) {
 	few := func(w uint32) bool { return size(w) == 3 || size(w) == 2 && !q(w) }
 	for _, k := range []sameKind{
@@ -195,6 +202,7 @@ func acrossTable() (out []row) {
 	return out
 }
 
+// acrossRow is a row of the class.
 func acrossRow(u int, opcode, name string, x exec, undefined func(uint32) bool) row {
 	return vrow("0x"+bitText(u)+" 01110 xx 11000 "+opcode+" 10 xxxxx xxxxx", name, x, undefined)
 }

@@ -40,6 +40,7 @@ const (
 	every8  = 0x0101010101010101
 )
 
+// expandImmediate repeats a lane through 64 bits.
 func expandImmediate(imm uint64, cmode uint32, op, half bool) uint64 {
 	switch {
 	case half:
@@ -84,6 +85,7 @@ var copyRows = []row{
 func laneSize(w uint32) uint  { return uint(bits.TrailingZeros32(field(w, 16, 5))) }
 func laneIndex(w uint32) uint { return uint(field(w, 16, 5)) >> (laneSize(w) + 1) }
 
+// noLane tells an imm5 that names no lane.
 func noLane(w uint32) bool      { return field(w, 16, 4) == 0 }
 func wideLaneNoQ(w uint32) bool { return laneSize(w) == 3 && !q(w) }
 
@@ -96,6 +98,7 @@ func (c *cpu) fill(w uint32, s uint, x uint64) {
 	c.v.V[rd(w)] = out
 }
 
+// dupElement copies a lane to all lanes, dupGeneral a general register, and dupScalar to the lowest lane.
 func dupElement(c *cpu, w uint32) error {
 	c.fill(w, laneSize(w), get(&c.v.V[rn(w)], laneSize(w), laneIndex(w)))
 	return nil
@@ -121,16 +124,19 @@ func signedMove(c *cpu, w uint32) error {
 	return nil
 }
 
+// unsignedMove extends with zeros.
 func unsignedMove(c *cpu, w uint32) error {
 	c.set(rd(w), get(&c.v.V[rn(w)], laneSize(w), laneIndex(w)))
 	return nil
 }
 
+// insertGeneral writes a lane and leaves the others.
 func insertGeneral(c *cpu, w uint32) error {
 	put(&c.v.V[rd(w)], laneSize(w), laneIndex(w), c.reg(rn(w)))
 	return nil
 }
 
+// insertElement has the index of the source in imm4.
 func insertElement(c *cpu, w uint32) error {
 	s := laneSize(w)
 	put(&c.v.V[rd(w)], s, laneIndex(w), get(&c.v.V[rn(w)], s, uint(field(w, 11, 4))>>s))
@@ -163,6 +169,7 @@ func permute(from func(i, n, part uint) uint) exec {
 	}
 }
 
+// unzip takes every second lane of the pair of registers; transpose pairs equal lanes of both; zip interleaves a half of each.
 func unzip(i, _, part uint) uint     { return 2*i + part }
 func transpose(i, n, part uint) uint { return i&^1 + part + i&1*n }
 func zip(i, n, part uint) uint       { return i>>1 + part*n/2 + i&1*n }

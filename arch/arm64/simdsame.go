@@ -39,6 +39,7 @@ var sameKinds = []sameKind{
 	{0, "10110", "sqdmulh", sqdmulh(false), "12", "12"}, {1, "10110", "sqrdmulh", sqdmulh(true), "12", "12"},
 }
 
+// sameTable makes the rows of the kinds, and those whose size field means something else.
 func sameTable() (out []row) {
 	for _, k := range sameKinds {
 		x := lanewise(k.op, size)
@@ -86,6 +87,7 @@ func notSizes(digits string) func(uint32) bool {
 	return func(w uint32) bool { return !have[size(w)] }
 }
 
+// The operations on bits. The last three choose between two operands by the bits of the third.
 func and(_ *cpu, _ uint, _, x, y uint64) uint64            { return x & y }
 func bic(_ *cpu, _ uint, _, x, y uint64) uint64            { return x &^ y }
 func orr(_ *cpu, _ uint, _, x, y uint64) uint64            { return x | y }
@@ -95,6 +97,7 @@ func bsl(_ *cpu, _ uint, d, x, y uint64) uint64            { return d&x | y&^d }
 func bitInsert(_ *cpu, _ uint, d, x, y uint64) uint64      { return x&y | d&^y }
 func bitInsertFalse(_ *cpu, _ uint, d, x, y uint64) uint64 { return d&y | x&^y }
 
+// Arithmetic wraps around, as put cuts what is above the lane.
 func add(_ *cpu, _ uint, _, x, y uint64) uint64 { return x + y }
 func sub(_ *cpu, _ uint, _, x, y uint64) uint64 { return x - y }
 func mul(_ *cpu, _ uint, _, x, y uint64) uint64 { return x * y }
@@ -114,6 +117,7 @@ func all(b bool) uint64 {
 	return 0
 }
 
+// Comparisons of signed lanes, of unsigned ones, and of bits.
 func cmgt(_ *cpu, s uint, _, x, y uint64) uint64  { return all(signedLane(x, s) > signedLane(y, s)) }
 func cmge(_ *cpu, s uint, _, x, y uint64) uint64  { return all(signedLane(x, s) >= signedLane(y, s)) }
 func cmhi(_ *cpu, _ uint, _, x, y uint64) uint64  { return all(x > y) }
@@ -121,6 +125,7 @@ func cmhs(_ *cpu, _ uint, _, x, y uint64) uint64  { return all(x >= y) }
 func cmeq(_ *cpu, _ uint, _, x, y uint64) uint64  { return all(x == y) }
 func cmtst(_ *cpu, _ uint, _, x, y uint64) uint64 { return all(x&y != 0) }
 
+// Signed lanes come with zeros above them, and have to be extended first.
 func smax(_ *cpu, s uint, _, x, y uint64) uint64 {
 	return uint64(max(signedLane(x, s), signedLane(y, s)))
 }
@@ -130,6 +135,7 @@ func smin(_ *cpu, s uint, _, x, y uint64) uint64 {
 func umax(_ *cpu, _ uint, _, x, y uint64) uint64 { return max(x, y) }
 func umin(_ *cpu, _ uint, _, x, y uint64) uint64 { return min(x, y) }
 
+// sabd may be as large as an unsigned lane.
 func sabd(_ *cpu, s uint, _, x, y uint64) uint64 {
 	a, b := signedLane(x, s), signedLane(y, s)
 	return uint64(max(a, b) - min(a, b))

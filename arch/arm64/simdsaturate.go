@@ -51,6 +51,7 @@ func (c *cpu) saturate(a big, s uint, signed bool) uint64 {
 // clamp is saturate of a signed value of 64 bits to a signed lane.
 func (c *cpu) clamp(v int64, s uint) uint64 { return c.saturate(big{v >> 63, uint64(v)}, s, true) }
 
+// satAdd and satSub work on signed or unsigned lanes.
 func satAdd(signed bool) laneOp {
 	return func(c *cpu, s uint, _, x, y uint64) uint64 {
 		return c.saturate(widen(x, s, signed).add(widen(y, s, signed)), s, signed)
@@ -70,6 +71,7 @@ func satMixed(signedResult bool) laneOp {
 	}
 }
 
+// sqneg and sqabs saturate the least number, which has no opposite.
 func sqneg(c *cpu, s uint, _, x, _ uint64) uint64 {
 	return c.saturate(big{}.sub(widen(x, s, true)), s, true)
 }

@@ -11,6 +11,7 @@ import (
 
 var shiftRows = shiftTable()
 
+// shiftTable has the shifts within lanes, then those that narrow, and the rest.
 func shiftTable() (out []row) {
 	for _, k := range []struct {
 		u            int
@@ -35,6 +36,7 @@ func shiftTable() (out []row) {
 	return append(append(out, narrowShiftTable()...), fixedTable()...)
 }
 
+// narrowShiftTable is the shifts into lanes of half the size.
 func narrowShiftTable() (out []row) {
 	for _, k := range []struct {
 		u            int
@@ -75,6 +77,7 @@ func fixedTable() (out []row) {
 // shiftSize is log2 of the bytes of a lane; of the narrow one where sizes differ.
 func shiftSize(w uint32) uint { return uint(bits.Len32(w>>19&15)) - 1 }
 
+// shiftRow is a row of the class.
 func shiftRow(head, opcode, name string, x exec, undefined func(uint32) bool) row {
 	return vrow(head+" xxxx xxx "+opcode+" 1 xxxxx xxxxx", name, x, noImmh, undefined)
 }
@@ -83,6 +86,7 @@ func shiftRow(head, opcode, name string, x exec, undefined func(uint32) bool) ro
 func noImmh(w uint32) bool     { return w>>19&15 == 0 }
 func shiftSize3(w uint32) bool { return shiftSize(w) == 3 }
 
+// notShiftSizes is notSizes by immh.
 func notShiftSizes(digits string) func(uint32) bool {
 	not := notSizes(digits)
 	return func(w uint32) bool { return not(uint32(shiftSize(w)) << 22) }
@@ -113,6 +117,7 @@ func shiftLanes(op laneOp, left bool) exec {
 	}
 }
 
+// shiftRight may round, and may add to the destination.
 func shiftRight(signed, round, accumulating bool) laneOp {
 	return func(_ *cpu, s uint, d, x, n uint64) uint64 {
 		v := shiftDown(x, s, uint(n), signed, round)
@@ -129,6 +134,7 @@ func shl(_ *cpu, _ uint, _, x, n uint64) uint64 { return x << n }
 func sli(_ *cpu, _ uint, d, x, n uint64) uint64 { return x<<n | d&(1<<n-1) }
 func sri(_ *cpu, s uint, d, x, n uint64) uint64 { return x>>n | d&^(ones(s)>>n) }
 
+// satLeft saturates; a signed operand may have an unsigned result.
 func satLeft(signed, signedResult bool) laneOp {
 	return func(c *cpu, s uint, _, x, n uint64) uint64 { return c.shiftUp(x, s, uint(n), signed, signedResult) }
 }
@@ -147,10 +153,12 @@ func narrowShift(op laneOp) exec {
 	}
 }
 
+// shiftNarrow cuts the shifted lane.
 func shiftNarrow(signed, round bool) laneOp {
 	return func(_ *cpu, s uint, _, x, n uint64) uint64 { return shiftDown(x, s+1, uint(n), signed, round) }
 }
 
+// satShiftNarrow saturates it.
 func satShiftNarrow(signed, signedResult, round bool) laneOp {
 	return func(c *cpu, s uint, _, x, n uint64) uint64 {
 		v := shiftDown(x, s+1, uint(n), signed, round)
@@ -177,6 +185,7 @@ func shiftLong(c *cpu, w uint32) error {
 // convertLanes is shiftLanes with the number of fraction bits as the count.
 func convertLanes(op laneOp) exec { return shiftLanes(op, false) }
 
+// laneFromFixed and laneToFixed have n bits below the point.
 func laneFromFixed(signed bool) laneOp {
 	return func(c *cpu, s uint, _, x, n uint64) uint64 { return c.fp.FromFixed(format(s), x, int(n), 8<<s, signed) }
 }

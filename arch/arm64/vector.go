@@ -27,6 +27,7 @@ var vectorTables = [][]row{
 // vectorIndex is the rows that can match by the top byte of an instruction, as index is of the others.
 var vectorIndex = buildVectorIndex()
 
+// buildVectorIndex sorts the rows of all tables by top byte.
 func buildVectorIndex() (out [256][]*row) {
 	for _, table := range vectorTables {
 		for i := range table {
@@ -93,10 +94,7 @@ func fpSize(w uint32) uint { return uint(2 + w>>22&1) }
 func halfSize(uint32) uint { return 1 }
 
 // Reasons for an encoding to be none.
-func noQ(w uint32) bool      { return !q(w) }
 func size3(w uint32) bool    { return size(w) == 3 }
-func notSize0(w uint32) bool { return size(w) != 0 }
-func notSize3(w uint32) bool { return size(w) != 3 }
 func size0or3(w uint32) bool { return size(w) == 0 || size(w) == 3 }
 
 // oneDouble is a vector of a single 64-bit lane, which is written as the scalar form.

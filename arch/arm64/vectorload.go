@@ -34,6 +34,7 @@ func simdPair(pattern, name string, x exec) row {
 	return r
 }
 
+// pairSize3 tells the size of pairs and literals that does not exist.
 func pairSize3(w uint32) bool { return w>>30 == 3 }
 
 // isLoadPair is the L bit of pairs; that of single registers is isLoadOne.
@@ -92,19 +93,23 @@ func (c *cpu) moveOne(w uint32, offset, after uint64, writeBack bool) error {
 	return nil
 }
 
+// simdUnscaled has an offset of nine bits.
 func simdUnscaled(c *cpu, w uint32) error {
 	return c.moveOne(w, uint64(signedField(w, 12, 9)), 0, false)
 }
 
+// simdPost accesses the base, and moves it afterwards.
 func simdPost(c *cpu, w uint32) error {
 	return c.moveOne(w, 0, uint64(signedField(w, 12, 9)), true)
 }
 
+// simdPre moves the base, and accesses it there.
 func simdPre(c *cpu, w uint32) error {
 	offset := uint64(signedField(w, 12, 9))
 	return c.moveOne(w, offset, offset, true)
 }
 
+// simdUnsigned has an offset in units of the access.
 func simdUnsigned(c *cpu, w uint32) error {
 	return c.moveOne(w, uint64(field(w, 10, 12))<<registerScale(w), 0, false)
 }
@@ -161,6 +166,7 @@ func (c *cpu) movePair(w uint32, offset, after uint64, writeBack bool) error {
 // simdPairStep is the offset of a pair in bytes.
 func simdPairStep(w uint32) uint64 { return uint64(signedField(w, 15, 7) << (2 + w>>30)) }
 
+// simdPairOffset leaves the base alone; simdPairPost and simdPairPre move it after and before the access.
 func simdPairOffset(c *cpu, w uint32) error { return c.movePair(w, simdPairStep(w), 0, false) }
 func simdPairPost(c *cpu, w uint32) error   { return c.movePair(w, 0, simdPairStep(w), true) }
 func simdPairPre(c *cpu, w uint32) error {

@@ -14,6 +14,7 @@ var structKinds = []struct {
 	{"1010", "ld1, st1 (2 registers)", 2, 1},
 }
 
+// structTable makes the rows of all kinds, each with and without post-index.
 func structTable() (out []row) {
 	for _, k := range structKinds {
 		// Structures of several elements in registers of a single one do not exist.
@@ -37,6 +38,7 @@ func structTable() (out []row) {
 	return out
 }
 
+// bitText is the lowest bit of b for a pattern.
 func bitText(b int) string { return string(rune('0' + b&1)) }
 
 // badLane tells the combinations of size and S that no lane has.

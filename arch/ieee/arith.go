@@ -6,6 +6,7 @@ func (e *Env) Add(f Format, a, b uint64) uint64 { return e.addSub(f, a, b, false
 // Sub is a - b (FPSub). A NaN operand b keeps its sign.
 func (e *Env) Sub(f Format, a, b uint64) uint64 { return e.addSub(f, a, b, true) }
 
+// addSub turns the sign of the second operand after NaNs have been dealt with.
 func (e *Env) addSub(f Format, a, b uint64, sub bool) uint64 {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {
@@ -71,6 +72,7 @@ func (e *Env) MulX(f Format, a, b uint64) uint64 {
 	return e.pack(f, mul(x, y))
 }
 
+// zeroTimesInfinity is the product that has no value.
 func zeroTimesInfinity(x, y number) bool {
 	return x.class == infinite && y.class == zero || x.class == zero && y.class == infinite
 }

@@ -40,6 +40,7 @@ func order(x, y number) Relation {
 	return m
 }
 
+// lessOrGreater is the relation of numbers that are not equal.
 func lessOrGreater(greater bool) Relation {
 	if greater {
 		return Greater
@@ -68,6 +69,7 @@ func (e *Env) Max(f Format, a, b uint64) uint64 { return e.extreme(f, a, b, Grea
 // Min is the smaller operand, a NaN if there is one; -0 is below +0 (FPMin).
 func (e *Env) Min(f Format, a, b uint64) uint64 { return e.extreme(f, a, b, Less) }
 
+// extreme is the operand that relates to the other as wanted, or b.
 func (e *Env) extreme(f Format, a, b uint64, want Relation) uint64 {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {

@@ -138,6 +138,7 @@ func (e *Env) RsqrtStepChained(f Format, a, b uint64) uint64 {
 	return e.chained(f, a, b, number{class: finite, exp: 1, frac: 3 << 62}, 1)
 }
 
+// chained is (c - a×b) / 2^halve with two roundings.
 func (e *Env) chained(f Format, a, b uint64, c number, halve int32) uint64 {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {

@@ -30,6 +30,7 @@ var shapes = [...]shape{
 // Bits is the width of the format: 16, 32 or 64.
 func (f Format) Bits() int { return int(shapes[f&3].bits) }
 
+// shape is the row of the table; a format that is none is taken for one.
 func (f Format) shape() *shape { return &shapes[f&3] }
 
 func (s *shape) sign() uint64    { return 1 << (s.bits - 1) }
@@ -105,6 +106,7 @@ type Env struct {
 	Flags       Flags
 }
 
+// raise adds to the cumulative flags.
 func (e *Env) raise(f Flags) { e.Flags |= f }
 
 // flushes reports whether tiny results of a format become zeros.

@@ -55,6 +55,7 @@ func (e *Env) unpackAs(f Format, a uint64, flush, alt bool) number {
 	return n
 }
 
+// specialClass is the class of the numbers with the top exponent.
 func specialClass(s *shape, frac uint64) class {
 	switch {
 	case frac == 0:

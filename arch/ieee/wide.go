@@ -37,6 +37,7 @@ func (w wide) shiftRight(n uint) wide {
 	return w
 }
 
+// bit is 1 for true.
 func bit(b bool) uint64 {
 	if b {
 		return 1
