@@ -50,9 +50,11 @@ func (p *Program) MarshalBinary() ([]byte, error) {
 	if p.AutoTrace {
 		flags |= flagAuto
 	}
-	for _, n := range []int{flags, p.This, int(p.Fuel), p.LogMax, p.Stack, p.Temps, int(p.Mask), p.TraceMax} {
+	for _, n := range []int{flags, p.This, int(p.Fuel), p.LogMax, p.Stack, p.Temps} {
 		e.number(n)
 	}
+	e.b = binary.AppendUvarint(e.b, uint64(p.Mask)) // 32 bits, more than an int holds everywhere
+	e.number(p.TraceMax)
 	e.texts(p.Texts)
 	e.number(len(p.Formats))
 	for _, f := range p.Formats {

@@ -49,7 +49,7 @@ func List(w io.Writer, p *Program, o ListOptions) error {
 	return l.w.Flush()
 }
 
-// targets are the commands that are jumped to.
+// targets are the commands that are jumped to, or that handle exceptions: they get labels.
 func (p *Program) targets() map[uint32]bool {
 	found := map[uint32]bool{}
 	for _, c := range p.Code {
@@ -124,7 +124,8 @@ func (l *lister) directives() {
 	}
 }
 
-// objectNote describes an object, after a colon.
+// objectNote describes an object, after a colon. The number is all that is assembled; names are for
+// the reader, and may have changed since.
 func (l *lister) objectNote(id int) string {
 	if l.o.Object == nil {
 		return ""
@@ -132,7 +133,8 @@ func (l *lister) objectNote(id int) string {
 	return ": " + oneLine(l.o.Object(id))
 }
 
-// formatText spells a format: its kind, its text, and its fields, each after a bar.
+// formatText spells a format: its kind, its text, and its fields, each after a bar. Formats are part
+// of a program: without them its log could not be read.
 func formatText(f runtime.Format) string {
 	var b strings.Builder
 	b.WriteString(named(itemNames[:], int(f.Kind)))
@@ -159,7 +161,8 @@ func named(list []string, n int) string {
 	return "#" + strconv.Itoa(n)
 }
 
-// command writes a command, and before it the source line and the label that belong to it.
+// command writes a command, and before it the source line and the label that belong to it. A label
+// stands on a line of its own, so that columns stay where they are.
 func (l *lister) command(i int) {
 	l.source(l.p.Code[i].Pos)
 	if l.targets[uint32(i)] {
@@ -173,7 +176,8 @@ func (l *lister) command(i int) {
 	}
 }
 
-// note is the comment beside a command: depths, and what a number stands for.
+// note is the comment beside a command: depths, and what a number stands for. Large constants are
+// shown in hexadecimal too: they are mostly addresses, masks and sizes.
 func (l *lister) note(i int) string {
 	var notes []string
 	if l.depths != nil {
@@ -196,7 +200,8 @@ func (l *lister) note(i int) string {
 	return strings.Join(notes, "  ")
 }
 
-// source writes the line of the source that a command comes from, unless it was shown last.
+// source writes the line of the source that a command comes from, unless it was shown last. Commands
+// of one line need not stand together: a loop's test comes back after its body.
 func (l *lister) source(pos diag.Span) {
 	if pos.Source == nil || l.o.NoSource {
 		return
@@ -209,7 +214,8 @@ func (l *lister) source(pos diag.Span) {
 	fmt.Fprintf(l.w, "; %s:%d: %s\n", oneLine(at.File), at.Line, oneLine(strings.TrimSpace(pos.Source.Line(at.Line))))
 }
 
-// oneLine keeps a comment from ending early.
+// oneLine keeps a comment from ending early. What terminals and editors take for the end of a line
+// (Unicode's too) would make commands of text in a name or a source.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {

@@ -19,6 +19,7 @@ var ErrFile = errors.New("not a valid prebuilt probe file")
 // Is reports whether data begins as a file does.
 func Is(data string) bool { return len(data) >= len(Magic) && data[:len(Magic)] == Magic }
 
+// bad is a refusal with its reason.
 func bad(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFile, fmt.Sprintf(format, args...))
 }
@@ -45,6 +46,8 @@ func Decode(data []byte) (*File, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
+	// One encoding for each file: what differs from it has needless bytes somewhere, and two files
+	// with the same meaning could have different checksums.
 	if again, err := Encode(f); err != nil || !bytes.Equal(again, data) {
 		return nil, bad("it is not encoded as it should be")
 	}
@@ -90,6 +93,7 @@ type decoder struct {
 	err error
 }
 
+// fail notes the first error. Emptying b makes all that is still to be read fail as well, at once.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = bad(format, args...)
@@ -97,7 +101,8 @@ func (d *decoder) fail(format string, args ...any) {
 	d.b = nil
 }
 
-// Numbers in more bytes than they need would give a file two encodings.
+// number takes a number that is at most most. One in more bytes than it needs is not noticed
+// here but by Decode, which encodes the whole file again and compares.
 func (d *decoder) number(most uint64) uint64 {
 	n, size := binary.Uvarint(d.b)
 	switch {
@@ -112,6 +117,7 @@ func (d *decoder) number(most uint64) uint64 {
 	return n
 }
 
+// bytes takes a length and that many bytes, which are not copied.
 func (d *decoder) bytes() []byte {
 	n := d.number(uint64(len(d.b)))
 	if n > uint64(len(d.b)) {
@@ -123,6 +129,7 @@ func (d *decoder) bytes() []byte {
 	return s
 }
 
+// text takes a name. Names go into messages and onto terminals, so what is no UTF-8 is refused.
 func (d *decoder) text() string {
 	s := string(d.bytes())
 	if !utf8.ValidString(s) {
@@ -137,12 +144,14 @@ const (
 	mostVariables = 256
 )
 
+// code takes a major or minor code, a group, a type: DProbes kept them in 16 bits.
 func (d *decoder) code() int { return int(d.number(mostCode)) }
 
 // leastProbe is how many bytes a probe takes at least. A count is believed only as far as the
 // bytes that are left could hold that many: memory is asked for in proportion to the file.
 const leastProbe = 10
 
+// definition takes the header and the probes. Arrays have no numbers yet: Bind declares them.
 func (d *decoder) definition() *dpdf.File {
 	f := &dpdf.File{Name: d.text(), Locals: -1, GlobalVars: -1}
 	f.Major, f.ID, f.DefaultExit = d.code(), d.code(), d.code()
@@ -160,6 +169,8 @@ func (d *decoder) definition() *dpdf.File {
 	return f
 }
 
+// probe takes one probe. Its program is a file within the file, with a checksum of its own, and is
+// decoded by package compile under the same rules.
 func (d *decoder) probe() dpdf.Probe {
 	p := dpdf.Probe{Place: d.text(), Opcode: int(d.number(256)) - 1}
 	p.Major, p.Minor, p.Group, p.Type = d.code(), d.code(), d.code(), d.code()
