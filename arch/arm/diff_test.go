@@ -207,7 +207,7 @@ func (g generator) unfit(s *state, m *sandbox) bool {
 	}
 	pc, thumb := uint32(a.regs[regPC]), a.regs[regCPSR]&flagT != 0
 	switch {
-	case pc == uint32(s.regs[regPC]), pc >= 0xffff0000, pc < 0x10000:
+	case pc == uint32(s.regs[regPC]), pc >= 0xffff0000, pc < 0x10000, pc >= 0x3f000000 && pc < 0x50000000:
 		return true
 	case pc >= codeA32 && pc < codeA32+codeSize:
 		return thumb && pc&3 != 0
