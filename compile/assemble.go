@@ -137,6 +137,7 @@ func (a *assembler) line(t token) {
 }
 
 // withoutComment cuts a line before a semicolon that is not quoted.
+// Semicolons in quoted texts are no comments; what follows an unfinished quote may be one.
 func withoutComment(t token) token {
 	for i := 0; i < len(t.text); i++ {
 		switch t.text[i] {
@@ -156,6 +157,7 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
+// label binds a name to the command that follows. Labels belong to one program.
 func (a *assembler) label(t token) {
 	if _, taken := a.labels[t.text]; taken {
 		a.errorf(t, "", "label %q is there twice", t.text)
@@ -163,7 +165,8 @@ func (a *assembler) label(t token) {
 	a.labels[t.text] = len(a.p.Code)
 }
 
-// command reads one command.
+// command reads one command. A refused command of DProbes is told with its reason, since
+// listings are also written by people who know it.
 func (a *assembler) command(t token) {
 	row, operand := findRow(t)
 	if row == nil {
@@ -301,6 +304,7 @@ func (a *assembler) exit(t token, c *Command) {
 }
 
 // resolve puts the labels' commands into the jumps.
+// At the end, because most jumps go forward.
 func (a *assembler) resolve() {
 	for _, j := range a.jumps {
 		at, ok := a.labels[j.name.text]

@@ -18,6 +18,8 @@ const (
 
 // bound works out p.Bound from what the analysis found, or reports what is wrong with calls and depths.
 func (f *flow) bound() {
+	// Up to here the flow knows what holds where. From here on it is counted: depths over
+	// calls, then costs.
 	f.findPreds()
 	order, recursive := f.callOrder()
 	if recursive >= 0 && !f.p.Wrap {
@@ -28,6 +30,8 @@ func (f *flow) bound() {
 	if f.diags.HasErrors() {
 		return
 	}
+	// Recursion, which only a circular stack allows, is limited by the depth of calls and by
+	// fuel, and has no bound of its own.
 	if recursive >= 0 {
 		f.unproved = unprovedLoop{true, recursive}
 	} else {
@@ -38,6 +42,8 @@ func (f *flow) bound() {
 	}
 	worst := f.routines[0].worst
 	b.Proved = !f.unproved.found && worst.steps < tooMuch
+	// The log never grows beyond what it may; the bound is only the lesser of that and of what
+	// the program can write.
 	b.LogBytes = int(min(worst.logged+f.p.traceBytes(), uint64(f.p.logMax())))
 	if b.Proved {
 		b.Steps = worst.steps
@@ -88,6 +94,7 @@ func (p *Program) stackSize() int {
 }
 
 // findPreds turns the ways between nodes round.
+// Ways by errors are not among them: a handler is entered in a state of its own, whoever set it.
 func (f *flow) findPreds() {
 	f.preds = make([][]int, len(f.nodes))
 	for n := range f.nodes {

@@ -82,6 +82,7 @@ type encoder struct {
 	err error
 }
 
+// number appends a varint. Lengths and limits are small, and most take a byte.
 func (e *encoder) number(n int) {
 	if n < 0 && e.err == nil {
 		e.err = fmt.Errorf("%d is negative", n)
@@ -101,6 +102,8 @@ func (e *encoder) texts(list []string) {
 	}
 }
 
+// format writes a format. Formats travel with programs, because the tracer that loads a file
+// has no source to make them from.
 func (e *encoder) format(f runtime.Format) {
 	e.b = append(e.b, byte(f.Kind))
 	e.text(f.Text)
@@ -118,6 +121,8 @@ func (e *encoder) format(f runtime.Format) {
 	}
 }
 
+// command writes the code of a row and its operands. Which operands there are is known from the
+// row alone, so nothing marks them.
 func (e *encoder) command(i int, c Command) {
 	row := rows[c.Op]
 	if row == nil {
@@ -181,6 +186,7 @@ type decoder struct {
 	err error
 }
 
+// fail keeps the first error, and lets all further reading find nothing.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf("%w: %s", ErrFile, fmt.Sprintf(format, args...))
@@ -239,6 +245,7 @@ func (d *decoder) operand() uint32 {
 	return uint32(v)
 }
 
+// byte takes one byte.
 func (d *decoder) byte() byte {
 	if len(d.b) == 0 {
 		d.fail("it ends too early")
@@ -279,6 +286,7 @@ func list[T any](d *decoder, one func() T) []T {
 	return all
 }
 
+// format takes a format. Kinds are not looked at here: Verify refuses those there are not.
 func (d *decoder) format() runtime.Format {
 	f := runtime.Format{Kind: runtime.ItemKind(d.byte()), Text: d.text()}
 	f.Fields = list(d, d.field)
@@ -297,6 +305,7 @@ func (d *decoder) field() runtime.RecordField {
 	return f
 }
 
+// command takes a command. A code without a row is one of a newer version, or damage; both end here.
 func (d *decoder) command() Command {
 	code := d.byte()
 	row := codes[code]

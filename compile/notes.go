@@ -7,6 +7,7 @@ import (
 )
 
 // notes follows what a command does besides moving words: log items, the key being built, objects.
+// These are the rules that have nothing to do with the depth of the stack.
 func (w *walker) notes(c Command) {
 	switch c.Op {
 	case runtime.OpItem:
@@ -110,6 +111,7 @@ func logs(op runtime.Op, kind runtime.ValueKind) bool {
 }
 
 // endItem runs end item.
+// A record with fields missing would be read as something else.
 func (w *walker) endItem() {
 	switch {
 	case w.item < 0:
@@ -132,6 +134,7 @@ func (w *walker) wholeItem(n uint64) {
 }
 
 // keyPart appends a part to the key.
+// The key is kept as one byte for each part: comparing two is comparing strings.
 func (w *walker) keyPart(kind runtime.ValueKind) {
 	if len(w.key) >= maxKeyParts {
 		w.fail("", "a key has at most %d parts", maxKeyParts)

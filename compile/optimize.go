@@ -17,6 +17,7 @@ const maxRounds = 8
 // given is left alone. The result is not verified yet; what Verify accepted before, it accepts
 // afterwards.
 func Optimize(p *Program) *Program {
+	// Programs are immutable once verified, so the work is done on a copy; what is not code is shared.
 	q := *p
 	q.Bound, q.uses = Bound{}, nil
 	q.Code = append([]Command(nil), p.Code...)
@@ -158,6 +159,7 @@ func (s *shortener) last(n int) Command {
 }
 
 // replace puts other commands in the place of the last n, at the position of the last.
+// The position is that of the last command: the one that does what is left.
 func (s *shortener) replace(n int, with ...Command) bool {
 	pos := s.out[len(s.out)-1].Pos
 	s.out = s.out[:len(s.out)-n]
@@ -238,6 +240,7 @@ func (s *shortener) onConstant(c Command, v uint64) bool {
 }
 
 // constantJump says whether a conditional jump on a constant is taken; ok is false for other commands.
+// A jump on a constant comes from conditions that were folded: "if (DEBUG)".
 func constantJump(op runtime.Op, v uint64) (taken, ok bool) {
 	switch n := int64(v); op {
 	case runtime.OpJz:
@@ -274,6 +277,7 @@ func changesNothing(op runtime.Op, v uint64) bool {
 }
 
 // foldOne works out a command on one number.
+// Floats are left alone: how they round is the machine's business.
 func foldOne(op runtime.Op, n uint32, v uint64) (uint64, bool) {
 	switch op {
 	case runtime.OpNeg:

@@ -1,8 +1,8 @@
 package compile
 
-// queue holds the nodes to be visited; those of earlier blocks come out first, so that most nodes are visited after all that
-// lead to them, and few of them twice. It is a binary heap of numbers, block<<32 | node: package container/heap would
-// allocate for each of them.
+// queue holds the nodes to be visited; those of earlier blocks come out first, so that most
+// nodes are visited after all that lead to them, and few of them twice. It is a binary heap of
+// numbers, block<<32 | node: package container/heap would allocate for each of them.
 type queue []uint64
 
 // push adds a node.
@@ -42,8 +42,9 @@ func (q *queue) pop() (node int) {
 	}
 }
 
-// nodeOf finds the node of a block in a routine. The program itself has a slice, because most blocks belong to it alone; for
-// all routines that would be as many words as there are blocks times routines.
+// nodeOf finds the node of a block in a routine. The program itself has a slice, because most
+// blocks belong to it alone; for all routines that would be as many words as there are blocks
+// times routines.
 func (f *flow) nodeOf(r, b int) (node int, known bool) {
 	if r == 0 {
 		node = f.own[b] - 1

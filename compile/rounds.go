@@ -61,6 +61,7 @@ func (f *flow) covered(header, set int, counts func(n int) bool) bool {
 // counterRounds bounds a loop by its loop command: the counter on the stack is known to be at
 // least 1 when the loop is entered, nothing else in the loop changes it, and every round comes
 // by.
+// A program written by hand or translated from DProbes loops this way.
 func (f *flow) counterRounds(part []int, header, set, n int) (uint64, bool) {
 	slot := f.nodes[n].counter
 	if f.nodes[n].mark.inner == set || f.nodes[n].succ[0] < 0 {
@@ -184,6 +185,7 @@ func (f *flow) exactRounds(part []int, header, set, temp int) (uint64, bool) {
 
 // equality is the only test of a scratch word in a loop, when it leaves the loop for one value
 // of the word; else -1.
+// Two such tests could leave the word between them, with neither met.
 func (f *flow) equality(part []int, set, temp int) (test int, target int64) {
 	test = -1
 	for _, n := range part {
@@ -319,6 +321,7 @@ func (f *flow) entryState(header int, part []int) *state {
 }
 
 // outOf is the state on the way from a node to one that follows it.
+// The node is walked again: states on ways are not kept, only those at nodes.
 func (f *flow) outOf(n, to int) *state {
 	w := f.run(n)
 	nd := &f.nodes[n]

@@ -24,6 +24,7 @@ const maxFacility = 255
 // scratch words are assigned before they are read; that items are complete; that the program
 // does not run past its end. The time taken is proportional to the program.
 func Verify(p *Program) (diags diag.List) {
+	// A program that was verified and then changed is not verified any more.
 	p.Bound = Bound{}
 	checkProgram(p, &diags)
 	if diags.HasErrors() {
@@ -190,6 +191,7 @@ func countRange(op runtime.Op) (least, most int) {
 }
 
 // checkFormatUse checks that a command that logs names a format made for it.
+// Two commands may share a format; an item of each kind is made by one command only.
 func checkFormatUse(p *Program, i int, row *Row, diags *diag.List) {
 	c := p.Code[i]
 	number := uint64(c.A)

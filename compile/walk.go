@@ -42,6 +42,7 @@ func (f *flow) run(n int) *walker {
 }
 
 // noteRoutine adds what a node changes to what its routine changes.
+// Callers need to know whether a call leaves their words and counters alone.
 func (f *flow) noteRoutine(n int) {
 	nd := &f.nodes[n]
 	r := &f.routines[nd.routine]
@@ -93,6 +94,7 @@ func (w *walker) underflow() string {
 }
 
 // push puts a word on the stack.
+// Text on a circular stack could be turned away and read again as a number.
 func (w *walker) push(v value) {
 	if w.f.p.Wrap {
 		if v.kind == textValue {
@@ -105,6 +107,7 @@ func (w *walker) push(v value) {
 }
 
 // deep notes a depth.
+// It is counted from the routine's entry; how deep that lies is known when all calls are.
 func (w *walker) deep(depth int) {
 	r := &w.f.routines[w.f.nodes[w.n].routine]
 	if depth > r.deepest {
@@ -235,6 +238,7 @@ func (w *walker) loop() {
 }
 
 // copies leaves n more of the top word.
+// It picks the top again and again, so that copies keep what is known of it.
 func (w *walker) copies(n int) {
 	if len(w.stack) == 0 {
 		w.fail("", "%s", w.underflow())
@@ -246,6 +250,7 @@ func (w *walker) copies(n int) {
 }
 
 // pick copies the word n below the top.
+// Below base there may be words for some callers, but not for all.
 func (w *walker) pick(n int) {
 	if n >= len(w.stack) {
 		w.fail("", "%s", w.underflow())
@@ -382,6 +387,7 @@ func (w *walker) textSize(c Command, sizes int64) int64 {
 
 // along is the state on one of the two ways out of the node: jumped, or going on. It is the
 // caller's to keep.
+// Both ways start from the same words and then know different things of them.
 func (w *walker) along(jumped bool) *state {
 	s := w.state
 	if b := w.f.blocks[w.f.nodes[w.n].block]; b.succ[0] >= 0 && b.succ[1] >= 0 {

@@ -106,6 +106,7 @@ func jump(op runtime.Op) *command {
 }
 
 // number is an operand that is a constant within a range.
+// Ranges are checked on the value of the whole expression, and the carets stand under all of it.
 func (e *emitter) number(o line, least, most int64) (int64, bool) {
 	n, ok := evaluate(o, o.span(), false, e.diags)
 	if ok && (n.value < least || n.value > most) {
@@ -207,6 +208,7 @@ func stackCommands() {
 }
 
 // indexed is a command on a word of the stack, counted from the top.
+// An index must be known before the hit, as it decides of which word the verifier knows something.
 func indexed(emit func(e *emitter, n uint32)) *command {
 	return &command{0, 1, func(e *emitter, s statement) {
 		if n, ok := e.operand(s, 0, runtime.MaxStack-2); ok {
@@ -248,6 +250,7 @@ func register(op runtime.Op) *command {
 }
 
 // memory is a command on memory, by width.
+// Loads fill the word with zeros, as in DProbes; u64 is one word here, where there were two of 32 bits.
 func memory(ops map[string]runtime.Op) *command {
 	return &command{1, 1, func(e *emitter, s statement) {
 		op, ok := ops[s.operands[0].text()]

@@ -145,7 +145,8 @@ func (s setting) span() diag.Span {
 	return s.value.span()
 }
 
-// header reads settings up to the first that belongs to a probe.
+// header reads settings up to the first that belongs to a probe. Keywords may stand in any
+// order, and each once: the second of two different values would silently win.
 func (p *parser) header() {
 	p.logMax, p.traceMax, p.spans = -1, -1, map[string]diag.Span{}
 	for len(p.lines) > 0 {
@@ -247,7 +248,8 @@ func (p *parser) unknownKey(s setting, known any) {
 	p.diags.Errorf(s.key.span, hint, "there is no keyword %q", s.key.text)
 }
 
-// text is a value that is a name or a quoted text.
+// text is a value that is a name or a quoted text. Paths with blanks or other odd characters
+// need quotes; the paper's /lib/libc.so.6 had them, and bzImage had not.
 func (p *parser) text(s setting) string {
 	if len(s.value) == 0 {
 		p.diags.Errorf(s.key.span, "", "%s has no value", s.key.text)
@@ -270,6 +272,7 @@ func (p *parser) number(s setting, least, most int64) int {
 }
 
 // yes is a value that is yes or no.
+// DProbes wrote yes; 1 is what people try.
 func (p *parser) yes(s setting) bool {
 	switch s.value.text() {
 	case "yes", "1":
@@ -369,6 +372,7 @@ func (p *parser) place(s setting) string {
 }
 
 // Declare makes the arrays of variables that the file asks for, and notes their numbers.
+// It comes after parsing, so that a file with errors leaves nothing in the arena.
 func (f *File) Declare(o Options) (err error) {
 	if f.Vars > 0 {
 		if f.Locals, err = o.Arena.Declare(runtime.Object{Name: "lv", Kind: runtime.KindArray, Size: f.Vars}); err != nil {

@@ -62,6 +62,7 @@ func leadingWords(l line) (n int) {
 
 // unknown reports a command there is not. What is echoed is its first word, or the two that
 // make a name.
+// Only its first word may be wrong: the hint compares with whole names all the same.
 func (p *parser) unknown(l line) {
 	typed := l[:max(1, min(leadingWords(l), 2))]
 	hint := ""
@@ -128,7 +129,8 @@ func (p *parser) build() {
 
 func afterColon(place string) string { return place[strings.LastIndexByte(place, ':')+1:] }
 
-// emitter writes the program of one probe.
+// emitter writes the program of one probe. It walks the statements once, in order; what a
+// statement needs to know of the one before is in fresh and known.
 type emitter struct {
 	*parser
 	b      *compile.Builder
@@ -150,7 +152,9 @@ type labelAt struct {
 	name string
 }
 
-// program writes the commands of a probe, and after them those of other probes whose labels they use.
+// program writes the commands of a probe, and after them those of other probes whose labels
+// they use. It stops as soon as there is an error in the probe: what a program with a hole in
+// it does is not worth verifying.
 func (e *emitter) program(i int) *compile.Program {
 	before := len(*e.diags)
 	e.labels, e.taken = map[labelAt]compile.Label{}, map[int]bool{}
@@ -255,7 +259,8 @@ func (e *emitter) near(name string) string {
 
 // limits turns jmpmax and logmax into fuel and bytes. A program of n commands takes at most n
 // steps between two jumps, and as many again in each routine it calls; an item has a header and
-// a length beside what DProbes counts.
+// a length beside what DProbes counts. The bound is generous: its purpose is that a program
+// which ended in DProbes ends here by itself, and not by fuel.
 func (e *emitter) limits(i int) {
 	fuel, logged := 0, 0
 	if e.jumps > 0 {
