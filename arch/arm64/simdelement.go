@@ -39,7 +39,7 @@ func elementTable() (out []row) {
 		{"0", "0000", "fmlal"}, {"0", "0100", "fmlsl"}, {"1", "1000", "fmlal2"}, {"1", "1100", "fmlsl2"},
 	} {
 		x := withFP(widenByElement(k.opcode[1] == '1', k.u == "1"))
-		out = append(out, elementRow("0x"+k.u+" 01111", "10", k.opcode, k.name+" (element)", x))
+		out = append(out, elementRow("0x"+k.u+" 01111", "10", k.opcode, k.name, x))
 	}
 	return out
 }

@@ -322,3 +322,33 @@ func BenchmarkVector(b *testing.B) {
 		})
 	}
 }
+
+// FuzzVector executes any word in a state that is made from a seed. Nothing may panic, and what fails may have changed nothing.
+func FuzzVector(f *testing.F) {
+	for _, table := range vectorTables {
+		for i := range table {
+			f.Add(table[i].value, uint64(i))
+		}
+	}
+	mem := &arena{dirty: map[uint64]bool{}}
+	f.Fuzz(func(t *testing.T, word uint32, seed uint64) {
+		if isVector(word) {
+			neverPanics(t, rand.New(rand.NewPCG(seed, 1)), word, mem)
+		}
+	})
+}
+
+func neverPanics(t *testing.T, r *rand.Rand, word uint32, mem *arena) {
+	row, err := find(word)
+	if err != nil {
+		return
+	}
+	s := vectorStates(r, ^uint32(0), word, 1)[0]
+	mem.word = s.word
+	regs, v, bytes := s.regs, s.vec, mem.bytes
+	if err := (&inst{word: s.word, row: row}).run(&regs, &v, mem); err != nil {
+		if regs != s.regs || v != s.vec || mem.bytes != bytes {
+			t.Errorf("%#08x %s failed (%v) and changed something", s.word, row.name, err)
+		}
+	}
+}
