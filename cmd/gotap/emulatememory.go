@@ -38,6 +38,10 @@ func (w windows) find(addr uint64, write bool) *byte {
 	return nil
 }
 
+// ChecksStack: whether an unaligned stack pointer faults on a 64-bit ARM is a setting of the system, and a state that is described does
+// not have it: nothing but memory that is not there faults.
+func (w windows) ChecksStack() bool { return false }
+
 func (w windows) ReadMemory(addr uint64, p []byte) error {
 	for i := range p {
 		b := w.find(addr+uint64(i), false)
