@@ -77,6 +77,13 @@ func makeBuiltins() []Builtin {
 		{"memory", "(pid: number, address: number | bigint, size: number): Uint8Array",
 			"reads the target's memory, as far as it can be read; in an exit callback the pid can be left out", "use str, bytes, u32 …", (*Script).jsMemory},
 		{"hexdump", "(bytes: Bytes | string, base?: Int): string", "bytes as hexdump -C shows them", inCallback, (*Script).jsHexdump},
+		{"readFile", "(path: string, limit?: number): string | undefined",
+			"the text of a file of this machine, such as one of /proc, at most limit bytes (1 MB); undefined when it cannot be read", inCallback, (*Script).jsReadFile},
+		{"readLink", "(path: string): string | undefined", "where a symbolic link points; undefined when there is none", inCallback, (*Script).jsReadLink},
+		{"readDir", "(path: string): string[] | undefined", "the names in a folder, sorted; undefined when it cannot be read", inCallback, (*Script).jsReadDir},
+		{"env", "(name: string): string | undefined", "a variable of gotap's environment", "const x = env(…) at top level folds into programs", (*Script).jsEnv},
+		{"now", "(): number", "monotonic nanoseconds now, the clock of c.time", "c.time is the time of the hit", (*Script).jsNow},
+		{"columns", "(): number", "the width of the terminal that output goes to, 0 when it is none", inCallback, (*Script).jsColumns},
 		{"abs", "(value: Int): Int", "the absolute value", "same", (*Script).jsAbs},
 	}
 }

@@ -29,6 +29,9 @@ type Options struct {
 	// process cannot go on; what is left to do is to let the targets go and end.
 	Stuck func(err error)
 
+	// Columns is the width of the terminal that output goes to, 0 when it is none; nil: none. It is called on the host's goroutine.
+	Columns func() int
+
 	// FirstProbe is the number of the first probe; 0: 1. A script that joins another's run needs numbers of its own.
 	FirstProbe uint32
 

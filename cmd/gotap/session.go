@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"gotap/compile/diag"
 	"gotap/engine"
 	"gotap/engine/place"
@@ -138,7 +140,17 @@ func (r *run) options(text scriptText) script.Options {
 	return script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
 		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck, Others: r.record, Facilities: r.facilities,
+		Columns: r.columns,
 	}
+}
+
+// columns is the width of the terminal that data goes to, 0 when it is none.
+func (r *run) columns() int {
+	size, err := unix.IoctlGetWinsize(int(r.plan.data.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
 }
 
 // begin starts or attaches the targets and arms the probes. Nothing of COMMAND has run when it returns.
