@@ -33,6 +33,9 @@ type abi struct {
 	setOf func(m *module.Loaded, addr uint64) arch.Arch
 	// isTrap reports whether code begins with a breakpoint instruction, of ours or another debugger's.
 	isTrap func(code []byte) bool
+	// flags is the index of the register with the resume flag, for processors that package fallback is for; -1 for others, whose processes
+	// do not outlive a session that is killed.
+	flags int
 
 	// Functions.
 

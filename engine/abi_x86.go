@@ -14,7 +14,7 @@ import (
 // amd64ABI is x86-64 (System V ABI, AMD64 supplement; the kernel's arch/x86/entry/syscalls/syscall_64.tbl).
 var amd64ABI = abi{
 	Arch: x86.New64(), machine: elf.EM_X86_64, names: x86.New64(),
-	trapBehind: true, trapCode: ptrace.CodeKernel, isTrap: isInt3,
+	trapBehind: true, trapCode: ptrace.CodeKernel, isTrap: isInt3, flags: x86.EFLAGS,
 	pushed:     8,
 	boundaries: x86Boundaries(x86.New64()), exits: x86Exits(x86.New64()),
 	golang: &golang{
@@ -36,7 +36,7 @@ var amd64ABI = abi{
 // i386ABI is IA-32 (syscall_32.tbl). The kernel shows a 32-bit process's registers in the places of 64-bit ones.
 var i386ABI = abi{
 	Arch: x86.New32(), machine: elf.EM_386, names: x86.New64(),
-	trapBehind: true, trapCode: ptrace.CodeKernel, isTrap: isInt3,
+	trapBehind: true, trapCode: ptrace.CodeKernel, isTrap: isInt3, flags: x86.EFLAGS,
 	pushed:     4,
 	boundaries: x86Boundaries(x86.New32()), exits: x86Exits(x86.New32()),
 	golang: &golang{

@@ -115,6 +115,7 @@ func (s *Session) attach(pid int) error {
 		p.checkTrapAction(tid)
 		break
 	}
+	s.protectAttached(p)
 	s.rescan(p)
 	return nil
 }

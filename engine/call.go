@@ -141,8 +141,8 @@ func (f *function) isTail(p *point) bool {
 	return false
 }
 
-// near is how far below another a frame may lie to be taken for one of the same stack.
-const near = 256 << 10
+// nearBy is how far below another a frame may lie to be taken for one of the same stack.
+const nearBy = 256 << 10
 
 // push remembers a call for a leave handler and returns its storage. ok is false when the probe has no room for more calls
 // of this thread.
@@ -221,7 +221,7 @@ func (t *thread) dropFrames(sp uint64) {
 func (t *thread) dropFrom(i int) {
 	sp, g := t.frames[i].sp, t.frames[i].g
 	for j := len(t.frames) - 1; j >= i; j-- {
-		if f := &t.frames[j]; f.g == g && f.sp <= sp && sp-f.sp < near {
+		if f := &t.frames[j]; f.g == g && f.sp <= sp && sp-f.sp < nearBy {
 			t.dropFrame(j)
 		}
 	}
@@ -306,7 +306,7 @@ func (t *thread) leaveAt(p *point) {
 // dropInside drops the frames entered after frame first that lie below sp: their calls cannot outlive it.
 func (t *thread) dropInside(first int, sp, g uint64) {
 	for i := len(t.frames) - 1; i >= first; i-- {
-		if f := &t.frames[i]; f.g == g && f.sp < sp && sp-f.sp < near {
+		if f := &t.frames[i]; f.g == g && f.sp < sp && sp-f.sp < nearBy {
 			t.dropFrame(i)
 		}
 	}

@@ -118,19 +118,30 @@ func (s *Session) letStoppedGo() {
 // letGo detaches from a stopped thread.
 func (t *thread) letGo(sig int) {
 	t.clearDebugRegs()
+	if t.midCall && t.proc.trap.ours && ptrace.Interrupt(t.tid) == 0 { // let go at its next stop
+		t.stopped = ptrace.Cont(t.tid, sig) != 0
+		return
+	}
+	t.unprotect()
 	t.unmask()
 	t.requeue()
+	t.dropKept()
 	ptrace.Detach(t.tid, sig)
 	t.forget()
 }
 
 // interruptBusy asks the threads to stop that are not asleep in a system call.
 func (s *Session) interruptBusy() {
+	for _, p := range s.procs {
+		if t := s.interruptable(p); p.trap.ours && t != nil {
+			t.awake = true // one has to be seen, to undo what was done to the process
+		}
+	}
 	for _, t := range s.threads {
 		if t.stopped || t.vforking {
 			continue
 		}
-		if !t.step.active && !t.postCall && !t.hasDebugRegs() && asleep(t.tid) {
+		if !t.awake && !t.step.active && !t.postCall && !t.hasDebugRegs() && asleep(t.tid) {
 			t.quiet = true
 			continue
 		}
@@ -155,10 +166,11 @@ func (s *Session) untilGone(deadline time.Time) error {
 			s.lastStop(b.tid, b.status)
 			continue
 		}
-		tid, e := ptrace.Poll(-1, &s.status)
+		tid, e := s.look(&s.status, false)
 		switch {
 		case e == 0 && tid > 0:
 			s.lastStop(tid, s.status)
+			s.settleStop(tid)
 		case e == syscall.ECHILD:
 			return nil
 		case time.Now().After(deadline):

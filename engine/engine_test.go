@@ -26,6 +26,9 @@ var programs struct {
 }
 
 func TestMain(m *testing.M) {
+	if plan := os.Getenv(crashVariable); plan != "" {
+		beCrashed(plan)
+	}
 	dir, err := os.MkdirTemp("", "gotap-engine-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -118,8 +118,8 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 	if !p.silent {
 		s.names.fork(from.pid, pid)
 		p.watches = from.watches
-		p.trap = from.trap
 	}
+	p.trap = from.trap
 	if !from.silent {
 		s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: parent.tid, Child: pid})
 	}
@@ -169,6 +169,9 @@ func (t *thread) firstStop(st ptrace.Status) {
 		s.abandon(t)
 		return
 	}
+	if t.proc.trap.due && !st.GroupStop() && t.getRegs() {
+		t.restoreTrapAction() // before it meets a breakpoint
+	}
 	if st.GroupStop() { // its parent was stopping when it was made
 		t.event(st)
 		return
@@ -186,6 +189,7 @@ func (s *Session) abandon(t *thread) {
 		s.warn(err.Error())
 	}
 	p.space.lowerSemaphores(s)
+	t.unprotect()
 	ptrace.Detach(t.tid, 0)
 	t.forget()
 	delete(s.procs, p.pid)
@@ -214,11 +218,10 @@ func (s *Session) execed(t *thread) {
 		s.unfollow(t)
 		return
 	}
-	if !s.newImage(t) {
+	s.newImage(t)
+	if t.stopped {
 		t.resume(0)
-		return
 	}
-	t.resume(0)
 }
 
 // reset forgets what a thread was doing in its former image.
@@ -244,6 +247,7 @@ func (s *Session) unfollow(t *thread) {
 // newImage takes up the image of a process that has just started to run it, and arms all probes in it.
 func (s *Session) newImage(t *thread) bool {
 	p := t.proc
+	first := p.launched && !p.exec
 	p.exec, p.trap = true, trapAction{}
 	a, err := imageABI(t.tid)
 	if err != nil {
@@ -261,6 +265,9 @@ func (s *Session) newImage(t *thread) bool {
 	p.space = sp
 	if !p.silent {
 		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.tid, Path: readLink(p.pid, "exe")})
+	}
+	if err == nil && !p.silent && (first || t.leaveExec()) && t.getRegs() {
+		s.protect(t)
 	}
 	s.rescan(p)
 	return err == nil

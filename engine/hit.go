@@ -30,6 +30,9 @@ func (t *thread) hit(p *point) {
 	t.s.stats.Hits++
 	*t.pc() = p.addr
 	t.nruns, t.at, t.fpRead = 0, p, false
+	if t.proc.space.guard.base == 0 {
+		t.s.protect(t)
+	}
 	if t.breath.used > 0 {
 		t.breath.leave(p.addr, t.sp())
 	}
@@ -185,7 +188,7 @@ func (t *thread) finish(sig int) {
 			sig = t.takeKept()
 		}
 	}
-	if tr := &t.proc.trap; (tr.caught || tr.due) && sig == 0 {
+	if sig == 0 && t.looks() {
 		t.restoreTrapAction()
 	}
 	t.resume(sig)

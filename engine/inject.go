@@ -7,25 +7,29 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/x86"
+	"gotap/engine/fallback"
+	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
 
 // Making a target call the kernel.
 //
-// It is done only with a thread that has hit a breakpoint. Such a thread is in user mode at the edge of an instruction,
-// in a stop for a signal that will not be delivered. It is in no system call: the kernel shows -1 as orig_rax, and
-// putting that back with the other registers means that nothing is restarted, nothing looks interrupted, and the call made
-// here leaves no trace but its effect. All signals that can wait are blocked meanwhile, so that none finds
-// the thread with registers that are not its own; they stay queued in the kernel, in their order. The instruction that
-// makes the call is one that the target has mapped anyway; no code is written for it.
+// A thread that stands between two instructions, at a breakpoint or where it was interrupted, is sent through a few instructions (a
+// stub, see package fallback): they make the call, load the registers that it changed, and go on where the thread was. The
+// tracer normally stops it behind the call, takes the result and puts the registers back itself; if it dies in the middle, the
+// thread does so alone. A system call that the stop interrupted is made again, as the kernel would have done.
+//
+// All signals that can wait are blocked meanwhile, so that none finds the thread with registers that are not its own;
+// they stay queued in the kernel, in their order. The order of the requests is such that the stub, which sets the mask
+// again, has been entered whenever they are blocked.
+//
+// The stub lies in the fallback's region. Before there is one, it lies for a moment in the padding behind the code of a
+// module, of which it is made sure that it is all zeros, and which is zeroed again.
 
 // callNumbers are the system calls that are made in targets, by word size.
-var callNumbers = map[int]struct {
-	insn []byte
-	mmap uint64
-}{
-	8: {[]byte{0x0f, 0x05}, 9},
-	4: {[]byte{0xcd, 0x80}, 192}, // mmap2, whose last argument counts pages
+var callNumbers = map[int]struct{ mmap, sigaction uint64 }{
+	8: {9, 13},
+	4: {192, 174}, // mmap2, whose last argument counts pages
 }
 
 // synchronous are the signals that instructions themselves raise. They are never blocked by us: the kernel
@@ -33,42 +37,112 @@ var callNumbers = map[int]struct {
 const synchronous = 1<<(ptrace.SIGILL-1) | 1<<(ptrace.SIGTRAP-1) | 1<<(ptrace.SIGBUS-1) |
 	1<<(ptrace.SIGFPE-1) | 1<<(ptrace.SIGSEGV-1) | 1<<(ptrace.SIGSYS-1)
 
-// mapMemory has the thread's process map memory that it can read and run, and we alone write.
-func (t *thread) mapMemory(size uint64) (uint64, error) {
-	const protReadExec, privateAnonymous = 5, 0x22
-	call := callNumbers[t.proc.arch.WordSize()]
-	r, err := t.inject(call.insn, call.mmap, 0, size, protReadExec, privateAnonymous, ^uint64(0), 0)
+// mapMemory has the thread's process map memory that it can read and run, and we alone write; at addr, where nothing may be yet, or
+// anywhere if that is 0.
+func (t *thread) mapMemory(addr, size uint64) (uint64, error) {
+	const protReadExec, privateAnonymous, noReserve, fixedNoReplace = 5, 0x22, 0x4000, 0x100000
+	flags := uint64(privateAnonymous | noReserve)
+	if addr != 0 {
+		flags |= fixedNoReplace
+	}
+	r, err := t.inject(callNumbers[t.proc.arch.WordSize()].mmap, addr, size, protReadExec, flags, ^uint64(0), 0)
+	if err == nil && addr != 0 && r != addr { // a kernel before 4.17, which takes the flag for a hint
+		return r, nil
+	}
 	if err != nil {
 		return 0, fmt.Errorf("cannot map memory: %w", err)
 	}
 	return r, nil
 }
 
-// inject makes a thread that stands at a breakpoint call the kernel. Its registers are put back as t.regs has them.
-func (t *thread) inject(insn []byte, number uint64, args ...uint64) (uint64, error) {
-	gadget, ok := t.proc.space.gadget(t.tid, insn)
-	if !ok {
-		return 0, errors.New("the process has no instruction that calls the kernel")
+// inject makes a stopped thread call the kernel. The thread is then in another kind of stop, with the registers of before
+// in t.regs and in itself; a signal that it was stopped with is gone.
+func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
+	if t.proc.arch.flags < 0 {
+		return 0, fmt.Errorf("no system call can be made in a process of %s", t.proc.arch.Name())
 	}
-	saved := t.regs
-	var mask uint64
-	if e := ptrace.GetSigMask(t.tid, &mask); e != 0 {
-		return 0, e
+	if t.midCall {
+		return 0, errors.New("the thread is in the middle of a system call")
 	}
+	if t.regs[x86.EFLAGS]&trapFlag != 0 {
+		return 0, errors.New("the thread single-steps itself")
+	}
+	stub, done, err := t.stubPlace()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	mask := t.mask
+	if !t.masked && ptrace.GetSigMask(t.tid, &mask) != 0 {
+		return 0, syscall.ESRCH
+	}
+	home := t.homeRegs()
+	word := t.proc.arch.WordSize()
+	if err := t.proc.space.mem.Poke(stub, fallback.Stub(stub, &home, mask, word), t.tid); err != nil {
+		return 0, err
+	}
+	if t.proc.space.guard.base == 0 {
+		t.unreported() // nobody would catch it
+	}
+	t.prepareCall(stub, number, args)
 	all := ^uint64(synchronous)
-	if e := ptrace.SetSigMask(t.tid, &all); e != 0 {
-		return 0, e
-	}
-	t.prepareCall(gadget, number, args)
+	ptrace.SetSigMask(t.tid, &all)
 	result, err := t.throughCall()
-	t.regs = saved
+	if !t.masked {
+		ptrace.SetSigMask(t.tid, &mask)
+	}
+	t.regs = home
 	t.setRegs()
-	ptrace.SetSigMask(t.tid, &mask)
 	return result, err
 }
 
-// prepareCall sets the registers for a system call at the gadget.
-func (t *thread) prepareCall(gadget, number uint64, args []uint64) {
+// trapFlag is the bit of the flags by which a program single-steps itself.
+const trapFlag = 1 << 8
+
+// homeRegs are the registers with which the thread goes on by itself: a system call that was interrupted is made again.
+func (t *thread) homeRegs() arch.Regs {
+	const restartBlock = 516
+	home := t.regs
+	if x86.SyscallRestarts(&home) {
+		if -int32(home[x86.RAX]) == restartBlock {
+			home[x86.RAX] = map[int]uint64{8: 219, 4: 0}[t.proc.arch.WordSize()] // restart_syscall
+		} else {
+			home[x86.RAX] = home[x86.OrigRAX]
+		}
+		home[x86.RIP] -= 2
+	}
+	home[x86.OrigRAX] = ^uint64(0)
+	return home
+}
+
+// stubPlace is where the stub may be written. done is to be called when it is not needed any more.
+func (t *thread) stubPlace() (at uint64, done func(), err error) {
+	sp := t.proc.space
+	if sp.guard.base != 0 {
+		return sp.guard.base + fallback.StubAt, func() {}, nil
+	}
+	maps, err := module.Maps(t.tid)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, m := range maps {
+		if m.Exec && m.Read && !m.Write && !m.Shared && m.Path != "[vsyscall]" && sp.zeros(m.End-fallback.StubSize) {
+			at = m.End - fallback.StubSize
+			return at, func() { sp.mem.Poke(at, make([]byte, fallback.StubSize), t.tid) }, nil
+		}
+	}
+	return 0, nil, errors.New("the process has no room for the code of a system call")
+}
+
+// zeros reports whether there is nothing but zeros for a stub, and some before it: padding.
+func (sp *space) zeros(at uint64) bool {
+	const before = 16
+	var p [fallback.StubSize + before]byte
+	return sp.mem.Peek(at-before, p[:]) == nil && p == [len(p)]byte{}
+}
+
+// prepareCall sets the registers for a system call at the stub.
+func (t *thread) prepareCall(stub, number uint64, args []uint64) {
 	registers := [...]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9}
 	if t.proc.arch.WordSize() == 4 {
 		registers = [...]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP}
@@ -78,7 +152,7 @@ func (t *thread) prepareCall(gadget, number uint64, args []uint64) {
 	}
 	t.regs[x86.RAX] = number
 	t.regs[x86.OrigRAX] = ^uint64(0)
-	*t.pc() = gadget
+	*t.pc() = stub
 	t.setRegs()
 }
 
@@ -89,6 +163,7 @@ func (t *thread) throughCall() (uint64, error) {
 		if e := ptrace.ContToSyscall(t.tid, 0); e != 0 {
 			return 0, e
 		}
+		t.untaken = false
 		st, ok := t.s.waitFor(t.tid)
 		if !ok || st.Ended() {
 			t.s.backlog = append(t.s.backlog, stop{t.tid, st})

@@ -187,15 +187,41 @@ func (s *Session) run() {
 		switch e {
 		case 0:
 			s.dispatch(tid, s.status)
+			s.settleStop(tid)
 		case syscall.ECHILD:
 			s.loop.idle()
 		}
 	}
 }
 
-// wait waits for the next stop.
-func (s *Session) wait() (int, syscall.Errno) {
-	return ptrace.Wait(-1, &s.status)
+// wait waits for the next stop. One for a signal is only looked at, so that the signal is delivered if we are killed before
+// the thread is resumed; settleStop is to be called when it has been dealt with.
+func (s *Session) wait() (int, syscall.Errno) { return s.look(&s.status, true) }
+
+func (s *Session) look(st *ptrace.Status, block bool) (int, syscall.Errno) {
+	tid, e := ptrace.Look(-1, st, block)
+	if e != 0 || tid <= 0 {
+		return tid, e
+	}
+	s.takeStop(tid, *st)
+	return tid, 0
+}
+
+// takeStop takes a stop that has been looked at, unless it is one for a signal.
+func (s *Session) takeStop(tid int, st ptrace.Status) {
+	t := s.threads[tid]
+	if t != nil && st.Stopped() && st.Event() == ptrace.EventNone && !st.AtSyscall() {
+		t.untaken = true
+		return
+	}
+	ptrace.Poll(tid, &st)
+}
+
+// settleStop takes a stop that has been dealt with, when the thread has not been resumed.
+func (s *Session) settleStop(tid int) {
+	if t := s.threads[tid]; t != nil && t.stopped {
+		t.unreported()
+	}
 }
 
 // waitFor waits for the next stop of one thread; it is for moments in which the rest of the world has to wait.

@@ -180,8 +180,9 @@ func (s *Session) forget(sp *space, before []module.Loaded) {
 				s.points -= p.counted()
 			}
 			delete(sp.points, addr)
+			sp.unrecord(addr)
 			if p.slot != 0 && p.steps == 0 {
-				sp.slots.free = append(sp.slots.free, p.slot)
+				sp.slots.give(p.slot)
 			}
 			s.forgetFunction(p)
 		}

@@ -27,6 +27,8 @@ type point struct {
 	planted bool
 	slot    uint64 // of the copy that is run displaced; 0: none yet
 	steps   int    // threads in the middle of running the copy
+	passed  uint32 // hits in processes whose action for SIGTRAP is watched
+	blocks  bool   // it was passed with SIGTRAP blocked
 
 	enters   []*placement                      // in the order of declaration
 	fn       *function                         // the function that is entered here, when its calls are watched
@@ -201,7 +203,9 @@ func (s *Session) plant(p *point) error {
 	if !bytes.Equal(now, p.orig) {
 		return &arch.RefusedError{Addr: p.addr, Reason: "the instruction there has changed"}
 	}
-	if err := s.writeCode(p, p.trap, s.stoppedTid(p.sp)); err != nil {
+	stopped := s.stoppedTid(p.sp)
+	p.sp.record(p, stopped)
+	if err := s.writeCode(p, p.trap, stopped); err != nil {
 		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
 	}
 	p.planted = true
@@ -277,6 +281,7 @@ func (s *Session) copyPoints(from, to *space) {
 	to.lo, to.hi, to.mods = from.lo, from.hi, from.mods
 	to.slots = from.slots.copy()
 	to.sealed = from.sealed
+	to.guard = from.guard.copy()
 	to.sems = maps.Clone(from.sems)
 	functions := map[*function]*function{}
 	for addr, p := range from.points {
@@ -304,6 +309,7 @@ func (s *Session) assert(q *point) {
 		code := q.orig
 		if want {
 			code = q.trap
+			q.sp.record(q, s.stoppedTid(q.sp))
 		}
 		if s.writeCode(q, code, s.stoppedTid(q.sp)) != nil {
 			return

@@ -35,7 +35,8 @@ type space struct {
 
 	mods   []module.Loaded
 	loader loaderWatch
-	slots  slotPool
+	slots  slotPools
+	guard  guard
 	sems   map[uint64]int // how far semaphores of marks were raised
 	sealed bool           // nothing may be mapped into it: seccomp, or an attempt that failed
 }

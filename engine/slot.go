@@ -1,30 +1,60 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"gotap/engine/module"
 )
 
-// slotPool is memory mapped into a target for copies of displaced instructions. Every point has a slot of its own, whose
+// slotPools are memory mapped into a target for copies of displaced instructions. Every point has a slot of its own, whose
 // contents never change while it is in use, so that any number of threads may be in it at once and a hit writes nothing.
+//
+// There is a pool near the code of every module that is probed, so that a copy reaches what the instruction reaches:
+// it then needs no register on loan, and goes home by itself when the tracer dies in the middle of its step.
 //
 // The memory is mapped by the target itself, made to by a thread that has just hit a breakpoint: it is in user mode,
 // between two instructions, in no system call, so that nothing needs to be restarted (see inject). It stays
 // mapped, unused, when the session ends: to unmap it would take another system call of the target, and a core dump or
 // an unwinder may still name an address in it.
+type slotPools struct{ pools []slotPool }
+
+// slotPool is one such memory.
 type slotPool struct {
-	next, end uint64
-	free      []uint64
+	start, next, end uint64
+	free             []uint64
 }
 
 const slotArea = 64 << 10
 
-func (p slotPool) copy() slotPool {
-	p.free = append([]uint64(nil), p.free...)
-	return p
+// slotReach is how far from its instruction a slot may be: less than what a displacement of 32 bits reaches, for the operand is some
+// way from the instruction.
+const slotReach = 1 << 30
+
+func (ps slotPools) copy() slotPools {
+	c := slotPools{pools: append([]slotPool(nil), ps.pools...)}
+	for i := range c.pools {
+		c.pools[i].free = append([]uint64(nil), c.pools[i].free...)
+	}
+	return c
+}
+
+// near reports whether two addresses are within reach of each other.
+func near(a, b uint64) bool { return a-b < slotReach || b-a < slotReach }
+
+// take takes a slot near an address, 0 when there is none.
+func (ps *slotPools) take(addr, size uint64) uint64 {
+	for i := range ps.pools {
+		if p := &ps.pools[i]; near(p.start, addr) {
+			if slot := p.take(size); slot != 0 {
+				return slot
+			}
+		}
+	}
+	return 0
 }
 
 // take takes a slot, 0 when the pool is used up.
@@ -42,6 +72,15 @@ func (p *slotPool) take(size uint64) uint64 {
 	return slot
 }
 
+// give gives a slot back.
+func (ps *slotPools) give(slot uint64) {
+	for i := range ps.pools {
+		if p := &ps.pools[i]; slot >= p.start && slot < p.end {
+			p.free = append(p.free, slot)
+		}
+	}
+}
+
 // slotFor gives a point its slot, by way of a thread that has hit it. It reports false when the instruction has
 // to be run in place.
 func (s *Session) slotFor(p *point, t *thread) bool {
@@ -50,27 +89,31 @@ func (s *Session) slotFor(p *point, t *thread) bool {
 	}
 	sp := p.sp
 	size := uint64(sp.arch.SlotSize())
-	slot := sp.slots.take(size)
+	slot := sp.slots.take(p.addr, size)
 	if slot == 0 {
-		if !s.mapSlots(sp, t) {
+		if !s.mapSlots(p, t) {
 			return false
 		}
-		slot = sp.slots.take(size)
+		slot = sp.slots.take(p.addr, size)
+	}
+	if slot == 0 {
+		return false
 	}
 	code, err := p.site.OutOfLine(slot)
 	if err == nil {
 		err = sp.mem.Poke(slot, code, t.tid)
 	}
 	if err != nil {
-		sp.slots.free = append(sp.slots.free, slot)
+		sp.slots.give(slot)
 		return false
 	}
 	p.slot = slot
 	return true
 }
 
-// mapSlots has the target map memory for slots.
-func (s *Session) mapSlots(sp *space, t *thread) bool {
+// mapSlots has the target map memory for slots near a point.
+func (s *Session) mapSlots(p *point, t *thread) bool {
+	sp := p.sp
 	if sp.sealed {
 		return false
 	}
@@ -79,14 +122,68 @@ func (s *Session) mapSlots(sp *space, t *thread) bool {
 		s.warn(fmt.Sprintf("process %d: %s; instructions are stepped in place, which holds its other threads", t.proc.pid, why))
 		return false
 	}
-	base, err := t.mapMemory(slotArea)
+	base, err := t.mapNear(p.addr, slotArea)
 	if err != nil {
 		s.warn(fmt.Sprintf("process %d: %v; instructions are stepped in place, which holds its other threads", t.proc.pid, err))
 		return false
 	}
 	sp.sealed = false
-	sp.slots.next, sp.slots.end = base, base+slotArea
+	sp.slots.pools = append(sp.slots.pools, slotPool{start: base, next: base, end: base + slotArea})
 	return true
+}
+
+// mapNear maps memory in the gap of the address space that is nearest to an address.
+func (t *thread) mapNear(addr, size uint64) (uint64, error) {
+	maps, err := module.Maps(t.tid)
+	if err != nil {
+		return 0, err
+	}
+	for tries := 0; tries < 4; tries++ {
+		at := gapNear(maps, addr, size)
+		if at == 0 {
+			break
+		}
+		got, err := t.mapMemory(at, size)
+		if err == nil && near(got, addr) {
+			return got, nil
+		}
+		maps = append(maps, module.Mapping{Start: at, End: at + size}) // something the kernel does not let us have
+		slices.SortFunc(maps, func(a, b module.Mapping) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	return 0, fmt.Errorf("cannot map memory near %#x", addr)
+}
+
+// gapNear finds room between mappings, which are in the order of their addresses, as near to addr as there is any; 0 when
+// there is none in reach. The first pages of the address space are not used, nor is room at the stack, which grows.
+func gapNear(maps []module.Mapping, addr, size uint64) uint64 {
+	const lowest, apart = 1 << 20, 1 << 20
+	best, from := uint64(0), uint64(lowest)
+	consider := func(at uint64) {
+		if near(at, addr) && (best == 0 || distance(at, addr) < distance(best, addr)) {
+			best = at
+		}
+	}
+	for _, m := range maps {
+		to := m.Start
+		if m.Path == "[stack]" {
+			to -= min(to, 1<<30)
+		}
+		if to > from && to-from >= size {
+			consider(to - size)
+			if from > lowest && to-from > apart+size { // away from what grows upwards, as the heap does
+				consider(from + apart)
+			}
+		}
+		from = max(from, m.End)
+	}
+	return best
+}
+
+func distance(a, b uint64) uint64 {
+	if a > b {
+		return a - b
+	}
+	return b - a
 }
 
 // filtered says why a thread must not be made to call the kernel: a seccomp filter may kill it for that.
@@ -112,36 +209,4 @@ func statusField(tid int, name string) string {
 		}
 	}
 	return ""
-}
-
-// gadget finds an instruction that calls the kernel in the target's own memory: in the vDSO, which every process has
-// unless it was started without, or in any code.
-func (sp *space) gadget(pid int, insn []byte) (uint64, bool) {
-	maps, err := module.Maps(pid)
-	if err != nil {
-		return 0, false
-	}
-	for _, vdso := range []bool{true, false} {
-		for _, m := range maps {
-			if !m.Exec || !m.Read || m.Path == "[vsyscall]" || vdso != (m.Path == "[vdso]") {
-				continue
-			}
-			if at, ok := sp.find(m.Start, m.End, insn); ok {
-				return at, true
-			}
-		}
-	}
-	return 0, false
-}
-
-// find searches memory for bytes.
-func (sp *space) find(start, end uint64, want []byte) (uint64, bool) {
-	const chunk = 1 << 16
-	for at := start; at < end; at += chunk {
-		code := string(sp.code(at, int(min(chunk+8, end-at))))
-		if i := strings.Index(code, string(want)); i >= 0 {
-			return at + uint64(i), true
-		}
-	}
-	return 0, false
 }

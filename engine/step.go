@@ -178,7 +178,11 @@ func (t *thread) keepSignal(sig int) {
 	if t.trapCode(); t.info.Signal() == sig {
 		t.deferred = append(t.deferred, t.info)
 	}
+	if t.masked {
+		t.noteKept(t.mask)
+	}
 	if !t.masked && ptrace.GetSigMask(t.tid, &t.mask) == 0 {
+		t.noteKept(t.mask)
 		all := ^uint64(synchronous)
 		t.masked = ptrace.SetSigMask(t.tid, &all) == 0
 	}
@@ -252,7 +256,7 @@ func (t *thread) stepInPlace(p *point, toCall bool) {
 	t.step = step{active: true, toCall: toCall, p: p, slot: p.addr}
 	t.step.st = p.site.BeforeStep(&t.regs, p.addr)
 	t.setRegs()
-	t.stopped = false
+	t.stopped, t.untaken = false, false
 	st, ok := t.untilStepped()
 	if p.wanted() {
 		p.planted = p.sp.mem.Poke(p.addr, p.trap, 0) == nil
@@ -345,15 +349,14 @@ func (s *Session) holdWorld(but *thread) []*thread {
 // request to stop is looked at first.
 func (s *Session) holdOne(t *thread) bool {
 	for began := time.Now(); ; {
-		tid, e := ptrace.Poll(t.tid, &s.special)
+		tid, e := ptrace.Look(t.tid, &s.special, false)
 		switch {
 		case tid == t.tid && s.special.Event() == ptrace.EventStop && !s.special.GroupStop():
+			ptrace.Poll(t.tid, &s.special)
 			t.stopped = true
 			t.repairCall()
 			return true
-		case tid == t.tid:
-			t.stopped = !s.special.Ended()
-			s.backlog = append(s.backlog, stop{t.tid, s.special})
+		case tid == t.tid: // it will be said again
 			return false
 		case e != 0:
 			return false

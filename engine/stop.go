@@ -18,6 +18,7 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 		return
 	}
 	t.stopped, t.listening = true, false
+	t.midCall = st.AtSyscall() || st.Event() != ptrace.EventNone && st.Event() != ptrace.EventStop
 	switch {
 	case t.fresh:
 		t.firstStop(st)

@@ -23,8 +23,11 @@ type thread struct {
 	parked    bool // stopped until Start
 	gone      bool
 	fresh     bool // its first stop has not come
+	midCall   bool // its stop is inside of a system call, which will write its result over the registers
+	untaken   bool // its stop, for a signal, has been looked at and not taken: see ptrace.Look
 	silent    bool // programs do not run for it
 	drop      bool // to be let go at its next stop
+	awake     bool // to be stopped while the session ends, though it may be asleep
 	quiet     bool // asleep in a system call while the session ends: not to be disturbed
 	vforking  bool // waits for a child that uses its memory
 	ticket    uint32
@@ -35,6 +38,7 @@ type thread struct {
 	resent   []ptrace.SigInfo // those that were sent again, as they came at first
 	mask     uint64           // the signals it blocks, while a step keeps all out
 	masked   bool
+	kept     keptFrom
 	breath   breath
 	redo     redo
 	info     ptrace.SigInfo
@@ -91,7 +95,7 @@ func (t *thread) resume(sig int) {
 		t.requeue()
 	}
 	t.breath.keep = false
-	t.stopped, t.listening = false, false
+	t.stopped, t.listening, t.untaken = false, false, false
 	var e syscall.Errno
 	switch {
 	case t.step.active && t.step.toCall:
@@ -103,16 +107,46 @@ func (t *thread) resume(sig int) {
 	default:
 		e = ptrace.Cont(t.tid, sig)
 	}
+	t.dropKept()
 	if e != 0 && !vanished(e) {
 		t.s.warn(fmt.Sprintf("cannot resume thread %d: %v", t.tid, e))
 	}
 }
 
-// setRegs writes the registers back.
-func (t *thread) setRegs() { ptrace.SetRegs(t.tid, &t.regs, t.proc.arch.WordSize()) }
+// setRegs writes the registers back. The resume flag says that they are right: see package fallback. It goes with the
+// first instruction that runs.
+func (t *thread) setRegs() {
+	word := t.proc.arch.WordSize()
+	if !t.untaken || t.proc.arch.flags < 0 {
+		ptrace.SetRegs(t.tid, &t.regs, word)
+		return
+	}
+	flags := &t.regs[t.proc.arch.flags]
+	*flags |= resumeFlag
+	ptrace.SetRegs(t.tid, &t.regs, word)
+	*flags &^= resumeFlag
+}
 
-// getRegs reads the registers; false when the thread has been killed.
-func (t *thread) getRegs() bool { return ptrace.GetRegs(t.tid, &t.regs) == 0 }
+// resumeFlag is RF. It keeps the processor from stopping for a debug register that watches the very next instruction.
+const resumeFlag = 1 << 16
+
+// getRegs reads the registers; false when the thread has been killed. The resume flag is no business of programs.
+func (t *thread) getRegs() bool {
+	e := ptrace.GetRegs(t.tid, &t.regs)
+	if i := t.proc.arch.flags; i >= 0 {
+		t.regs[i] &^= resumeFlag
+	}
+	return e == 0
+}
+
+// unreported takes the stop that the thread is in, which had only been looked at: what it stopped with is gone.
+func (t *thread) unreported() {
+	if t.untaken {
+		var st ptrace.Status
+		ptrace.Poll(t.tid, &st)
+		t.untaken = false
+	}
+}
 
 // pc is the index of the program counter.
 func (t *thread) pc() *uint64 { return &t.regs[t.proc.arch.PC()] }

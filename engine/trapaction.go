@@ -1,47 +1,60 @@
 package engine
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"gotap/engine/fallback"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
 
-// The target's own handling of SIGTRAP. A breakpoint or a step in a thread that blocks SIGTRAP, or whose process ignores it,
-// makes the kernel unblock the signal and set its action back to the default, whether a tracer swallows the signal or
-// not (force_sig_info in kernel/signal.c). Programs that do nothing with SIGTRAP do not notice. Those that have a
-// handler would lose it by the first probe that is hit inside of it, or under a full signal mask.
+// The target's action for SIGTRAP. It is the fallback's handler (guard.go) for as long as the session lasts, and the program's own is kept
+// in the region, where that handler finds it. Two things may happen to it.
 //
-// So the engine knows which processes have one: it looks when it takes up an image, and watches the C library's sigaction from
-// then on. Of those it keeps what the kernel has for the signal, looks after each hit whether that is still there, and
-// if not puts it, and the blocked bit, back. Other processes pay nothing.
+// A breakpoint or a step in a thread that blocks SIGTRAP makes the kernel unblock the signal and set its action back to the
+// default, whether a tracer swallows the signal or not (force_sig_info in kernel/signal.c). It is put back. In processes that have a
+// handler of their own that is looked at after every hit; in others after the first hits of each point and now and then, because
+// a point is passed with the signal blocked always or never, mostly.
+//
+// The program may set an action. The functions for that of the C library and of Go's runtime are watched: what they would set is what the
+// handler passes foreign signals on to, and what they say was set before is what the program had set. Other ways are
+// noticed when a thread is made.
 
-// trapAction is a process's action for SIGTRAP, in the kernel's layout.
+// trapAction is what is known of a process's action for SIGTRAP.
 type trapAction struct {
-	caught bool // there is a handler, which is known
-	due    bool // there is one, which has to be asked for
-	action [32]byte
+	own  fallback.Action // the program's
+	ours bool            // the fallback's handler is installed over it
+	due  bool            // it may have changed, and has to be asked for
+	set  bool            // the program has called a function to set it
 }
 
 // trapBit is SIGTRAP in a set of signals.
 const trapBit = 1 << (ptrace.SIGTRAP - 1)
 
-// callSigaction is the number of rt_sigaction, by word size; the size of its structure; bytes of a signal set.
-var callSigaction = map[int]struct{ number, size uint64 }{8: {13, 32}, 4: {174, 20}}
-
-// checkTrapAction looks whether the process has a handler for SIGTRAP that is not known yet.
+// checkTrapAction has the action asked for at the next hit.
 func (p *process) checkTrapAction(tid int) {
-	if !p.trap.caught && hexField(tid, "SigCgt")&trapBit != 0 {
+	if p.trap.ours || hexField(tid, "SigCgt")&trapBit != 0 {
 		p.trap.due = true
 	}
 }
 
-// watchSigaction watches the function by which C programs set signal handlers, in modules that are new.
+// watchSigaction watches the functions by which programs set signal handlers, in modules that are new. The breakpoints there have a second
+// use: when the session has been killed and the program comes to one of them, the fallback undoes all breakpoints in the last moment in which
+// it can.
 func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 	for i := range mods {
 		m := &mods[i]
+		if m.File != nil && m.Err == nil {
+			for _, match := range m.File.Lookup("runtime.rt_sigaction") {
+				if f := match.Func; calls(m, f.Addr, f.Size) {
+					s.watchInternally(sp, m, f.Addr, (*thread).goSigactionCalled)
+				}
+			}
+		}
 		base := filepath.Base(m.Path)
 		library := strings.HasPrefix(base, "libc.so") || strings.HasPrefix(base, "libc-") || strings.HasPrefix(base, "ld-musl") ||
 			strings.HasPrefix(base, "libc.musl")
@@ -53,7 +66,18 @@ func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 				s.watchInternally(sp, m, match.Func.Addr, (*thread).sigactionCalled)
 			}
 		}
+		for _, name := range []string{"signal", "ssignal", "bsd_signal"} {
+			for _, match := range m.File.Lookup(name) {
+				s.watchInternally(sp, m, match.Func.Addr, (*thread).signalCalled)
+			}
+		}
 	}
+}
+
+// calls reports whether a function has the instruction that calls the kernel: of a function of Go's in assembly and its wrapper, the former.
+func calls(m *module.Loaded, vaddr, size uint64) bool {
+	code, err := m.File.Code(vaddr, int(min(size, 128)))
+	return err == nil && m.File.WordSize() == 8 && bytes.Contains(code, []byte{0x0f, 0x05})
 }
 
 // watchInternally puts a breakpoint of the engine's own somewhere.
@@ -68,59 +92,239 @@ func (s *Session) watchInternally(sp *space, m *module.Loaded, vaddr uint64, do 
 	}
 }
 
-// sigactionCalled runs when sigaction is entered. What it does for SIGTRAP is asked for when it returns.
+// sigactionCalled runs when sigaction is entered. For SIGTRAP the call is not made: what the program wants is written to where the
+// fallback's handler finds it, and what it had wanted before is what it is told. So there is no moment in which the handler is not there.
+// Without fallback the kernel is asked when the function has returned.
 func (t *thread) sigactionCalled(*point) bool {
-	if sig, ok := t.Arg(0); !ok || uint32(sig) != ptrace.SIGTRAP {
+	if !t.aboutTrap() {
 		return false
 	}
-	f := frame{then: (*thread).fetchTrapAction, sp: t.sp()}
+	act, old := t.pointer(1), t.pointer(2)
+	was := t.proc.trap.own
+	if act != 0 {
+		own, ok := t.readAction(act)
+		if !ok || t.want(own) != nil {
+			return false
+		}
+	}
+	if old != 0 {
+		t.writeAction(old, was)
+	}
+	t.skip, t.skipRet = true, 0
+	return false
+}
+
+// signalCalled is sigactionCalled for signal, which returns the handler of before.
+func (t *thread) signalCalled(*point) bool {
+	if !t.aboutTrap() {
+		return false
+	}
+	was := t.proc.trap.own
+	if t.want(fallback.Simple(t.pointer(1), t.proc.space.guard.base)) == nil {
+		t.skip, t.skipRet = true, was.Handler
+	}
+	return false
+}
+
+// goSigactionCalled is sigactionCalled for the function of Go's runtime that makes the system call: its arguments and its result are
+// on the stack, and its structures are the kernel's.
+func (t *thread) goSigactionCalled(*point) bool {
+	const sig, act, old, result = 8, 16, 24, 40
+	sp, mem := t.proc.space, t.proc.space.mem
+	number, ok := sp.pointer(t.sp() + sig)
+	if !ok || number != ptrace.SIGTRAP || sp.guard.base == 0 {
+		return false
+	}
+	was := t.proc.trap.own
+	if at, ok := sp.pointer(t.sp() + act); ok && at != 0 {
+		var p [fallback.ActionSize]byte
+		if mem.Peek(at, p[:]) != nil || t.want(fallback.ParseAction(p[:], 8)) != nil {
+			return false
+		}
+	}
+	if at, ok := sp.pointer(t.sp() + old); ok && at != 0 {
+		mem.Poke(at, was.Bytes(8), t.tid)
+	}
+	mem.Poke(t.sp()+result, make([]byte, 4), t.tid)
+	t.skip, t.skipRet = true, 0
+	return false
+}
+
+// aboutTrap reports whether the first argument of a function just entered is SIGTRAP, and the fallback there. If it is not, what the
+// function sets is asked for at the next hit.
+func (t *thread) aboutTrap() bool {
+	sig, ok := t.Arg(0)
+	if !ok || uint32(sig) != ptrace.SIGTRAP {
+		return false
+	}
+	if t.proc.space.guard.base != 0 && t.proc.trap.ours {
+		return true
+	}
+	f := frame{sp: t.sp(), then: func(t *thread) { t.proc.trap.set = true }}
 	if f.ret = t.awaitReturn(f.sp); f.ret != nil {
 		t.frames = append(t.frames, f)
 	}
 	return false
 }
 
-// fetchTrapAction asks the kernel for the process's action for SIGTRAP. The thread stands at a breakpoint.
-func (t *thread) fetchTrapAction() {
-	p := t.proc
-	p.trap = trapAction{}
-	if hexField(t.tid, "SigCgt")&trapBit == 0 || t.filtered() != "" {
-		return
+// pointer is an argument that is a pointer.
+func (t *thread) pointer(n int) uint64 {
+	v, _ := t.Arg(n)
+	if t.proc.arch.WordSize() == 4 {
+		v = uint64(uint32(v))
 	}
-	err := t.withScratch(func(addr uint64) error {
+	return v
+}
+
+// want makes an action the one that the program wants: foreign signals are passed on to it.
+func (t *thread) want(own fallback.Action) error {
+	sp := t.proc.space
+	head := make([]byte, fallback.HeadSize)
+	if err := sp.mem.Peek(sp.guard.base, head); err != nil {
+		return err
+	}
+	fallback.SetOwn(head, sp.guard.base, own, t.proc.arch.WordSize())
+	if err := sp.mem.Poke(sp.guard.base, head, t.tid); err != nil {
+		return err
+	}
+	t.proc.trap.own = own
+	return t.setTrapAction()
+}
+
+// libMask is the size of the mask in the C library's struct sigaction, between the handler and the flags.
+const libMask = 128
+
+// readAction reads the C library's struct sigaction.
+func (t *thread) readAction(addr uint64) (a fallback.Action, ok bool) {
+	word := t.proc.arch.WordSize()
+	p := make([]byte, word+libMask+4)
+	if t.proc.space.mem.Peek(addr, p) != nil {
+		return a, false
+	}
+	handler := uint64(binary.LittleEndian.Uint32(p))
+	if word == 8 {
+		handler = binary.LittleEndian.Uint64(p)
+	}
+	a = fallback.Simple(handler, t.proc.space.guard.base)
+	a.Flags = fallback.WithRestorer(uint64(binary.LittleEndian.Uint32(p[word+libMask:])))
+	copy(a.Mask[:], p[word:])
+	return a, true
+}
+
+// writeAction writes the C library's struct sigaction.
+func (t *thread) writeAction(addr uint64, a fallback.Action) {
+	word := t.proc.arch.WordSize()
+	p := make([]byte, word+libMask+4)
+	binary.LittleEndian.PutUint32(p, uint32(a.Handler))
+	if word == 8 {
+		binary.LittleEndian.PutUint64(p, a.Handler)
+	}
+	copy(p[word:], a.Mask[:])
+	binary.LittleEndian.PutUint32(p[word+libMask:], uint32(a.Flags))
+	t.proc.space.mem.Poke(addr, p, t.tid)
+}
+
+// queryTrapAction asks the kernel for the process's action for SIGTRAP, by way of a stopped thread.
+func (t *thread) queryTrapAction() (a fallback.Action, err error) {
+	var p [fallback.ActionSize]byte
+	err = t.withScratch(func(addr uint64) error {
 		if err := t.callSigaction(0, addr); err != nil {
 			return err
 		}
-		return p.space.mem.Peek(addr, p.trap.action[:])
+		return t.proc.space.mem.Peek(addr, p[:])
 	})
-	if err != nil {
-		t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", p.pid, err))
-		return
-	}
-	p.trap.caught = true
+	return fallback.ParseAction(p[:], t.proc.arch.WordSize()), err
 }
 
-// restoreTrapAction puts the handler for SIGTRAP back if the kernel has taken it away. The thread has been at a
+// setTrapAction makes the fallback's handler the action for SIGTRAP. The region says what the program's own is.
+func (t *thread) setTrapAction() error {
+	err := t.callSigaction(t.proc.space.guard.base+fallback.ActionAt, 0)
+	t.proc.trap.ours = err == nil
+	return err
+}
+
+// takeOver asks for the action, and if it is not ours takes it for one that the program has set.
+func (t *thread) takeOver() error {
+	tr, g := &t.proc.trap, &t.proc.space.guard
+	tr.due, tr.set = false, false
+	now, err := t.queryTrapAction()
+	if err != nil || g.base != 0 && now.Handler == fallback.Handler(g.base) {
+		return err
+	}
+	tr.own = now
+	if g.base == 0 {
+		return nil
+	}
+	return t.want(now)
+}
+
+// sometimes is after how many hits of a point it is looked whether the handler is still there.
+const sometimes = 1 << 10
+
+// looks reports whether it has to be looked after a hit whether the kernel has taken the action for SIGTRAP away.
+func (t *thread) looks() bool {
+	tr := &t.proc.trap
+	if tr.due || tr.set || tr.own.Caught() {
+		return true
+	}
+	p := t.at
+	if !tr.ours || p == nil {
+		return false
+	}
+	p.passed++
+	return p.blocks || p.passed <= 2 || p.passed%sometimes == 0
+}
+
+// restoreTrapAction puts the action for SIGTRAP back if the kernel has taken it away, and the blocked bit. The thread has been at a
 // breakpoint, and its registers are as they will go on.
 func (t *thread) restoreTrapAction() {
-	p := t.proc
-	if p.trap.due {
-		t.fetchTrapAction()
-	}
-	if !p.trap.caught || hexField(t.tid, "SigCgt")&trapBit != 0 {
+	tr := &t.proc.trap
+	lost := (tr.ours || tr.own.Caught()) && hexField(t.tid, "SigCgt")&trapBit == 0
+	if !lost && !tr.due && !tr.set {
 		return
 	}
-	err := t.withScratch(func(addr uint64) error {
-		if err := p.space.mem.Poke(addr, p.trap.action[:], t.tid); err != nil {
-			return err
-		}
-		return t.callSigaction(addr, 0)
-	})
+	var err error
+	switch {
+	case t.filtered() != "":
+		tr.due, tr.set = false, false
+	case lost && !tr.set:
+		err = t.putBack()
+	default:
+		err = t.takeOver()
+	}
 	if err != nil {
-		t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be put back: %v", p.pid, err))
+		t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", t.proc.pid, err))
+	}
+}
+
+// putBack installs what the kernel has taken away.
+func (t *thread) putBack() (err error) {
+	tr, g := &t.proc.trap, &t.proc.space.guard
+	if g.base != 0 {
+		err = t.setTrapAction()
+	} else {
+		err = t.withScratch(func(addr uint64) error {
+			if err := t.proc.space.mem.Poke(addr, tr.own.Bytes(t.proc.arch.WordSize()), t.tid); err != nil {
+				return err
+			}
+			return t.callSigaction(addr, 0)
+		})
+	}
+	if t.at != nil {
+		t.at.blocks = true
+	}
+	t.blockTrap()
+	return err
+}
+
+// blockTrap blocks SIGTRAP in the thread: it was blocked, or the kernel would not have taken the action away.
+func (t *thread) blockTrap() {
+	if t.masked {
+		t.mask |= trapBit
+		return
 	}
 	var mask uint64
-	if ptrace.GetSigMask(t.tid, &mask) == 0 { // it was blocked, or the kernel would not have done it
+	if ptrace.GetSigMask(t.tid, &mask) == 0 {
 		mask |= trapBit
 		ptrace.SetSigMask(t.tid, &mask)
 	}
@@ -128,8 +332,7 @@ func (t *thread) restoreTrapAction() {
 
 // callSigaction makes the thread call rt_sigaction for SIGTRAP.
 func (t *thread) callSigaction(act, old uint64) error {
-	word := t.proc.arch.WordSize()
-	_, err := t.inject(callNumbers[word].insn, callSigaction[word].number, ptrace.SIGTRAP, act, old, 8)
+	_, err := t.inject(callNumbers[t.proc.arch.WordSize()].sigaction, ptrace.SIGTRAP, act, old, 8)
 	return err
 }
 

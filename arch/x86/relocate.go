@@ -67,14 +67,68 @@ func (s *site) OutOfLine(slot uint64) ([]byte, error) {
 		s.rebase(code)
 		return append(code, nop), nil
 	}
+	if s.direct(slot) {
+		return s.redirect(slot), nil
+	}
 	if s.in.ripRel {
 		disp, _ := s.displacement(slot)
 		binary.LittleEndian.PutUint32(code[s.in.dispOff:], uint32(disp))
 	}
-	if s.insn.Control == arch.Plain || s.insn.Control == arch.Syscall {
+	switch s.insn.Control {
+	case arch.Plain, arch.Syscall, arch.IndirCall:
 		code = s.appendJump(code, slot)
 	}
 	return code, nil
+}
+
+// direct reports whether the copy of a direct branch at slot goes to the real target, and not to where the same displacement
+// leads from there.
+func (s *site) direct(slot uint64) bool {
+	if s.in.relLen == 0 || slot == s.insn.Addr {
+		return false
+	}
+	if !s.isa.long {
+		return true
+	}
+	const reach = math.MaxInt32 - slotSize
+	rel := int64(s.insn.Target - slot)
+	home := int64(s.next() - slot)
+	return rel < reach && rel > -reach && home < reach && home > -reach
+}
+
+// redirect is the copy of a direct branch. It has a displacement of 32 bits, which a short jump is widened for. Loops and jrcxz
+// cannot be: they skip the jump back and take a second jump, to the target.
+func (s *site) redirect(slot uint64) []byte {
+	in := s.in
+	if in.relLen != 1 {
+		code := append(make([]byte, 0, slotSize), in.bytes()...)
+		s.putRel(code, slot)
+		return s.appendJump(code, slot)
+	}
+	opcode := in.length - 2
+	code := append(make([]byte, 0, slotSize), in.bytes()[:opcode]...)
+	switch op := in.opcode; {
+	case op >= 0xe0 && op <= 0xe3:
+		code = s.appendJump(append(code, op, jumpLen), slot)
+		code = append(code, 0xe9, 0, 0, 0, 0)
+		s.putRel(code, slot)
+		return code
+	case op == 0xeb:
+		code = append(code, 0xe9, 0, 0, 0, 0)
+	default:
+		code = append(code, 0x0f, 0x80|op&0xf, 0, 0, 0, 0)
+	}
+	s.putRel(code, slot)
+	return s.appendJump(code, slot)
+}
+
+// jumpLen is the length of the jump back, where that reaches.
+const jumpLen = 5
+
+// putRel writes the last four bytes of code, a displacement to the target.
+func (s *site) putRel(code []byte, slot uint64) {
+	end := slot + uint64(len(code))
+	binary.LittleEndian.PutUint32(code[len(code)-4:], uint32(s.insn.Target-end))
 }
 
 // checkSlot refuses slots from where a direct branch would go to an address that is not canonical: the processor
@@ -83,7 +137,7 @@ func (s *site) checkSlot(slot uint64) error {
 	if !s.isa.long && slot+slotSize > 1<<32 || s.isa.long && !canonical(slot+slotSize) {
 		return &arch.RefusedError{Addr: s.insn.Addr, Reason: "the slot is outside of the address space"}
 	}
-	if s.in.relLen == 0 || !s.isa.long {
+	if s.in.relLen == 0 || !s.isa.long || s.direct(slot) {
 		return nil
 	}
 	if top := int64(s.landing(slot)) >> 47; top != 0 && top != -1 {

@@ -119,6 +119,9 @@ func (s *site) home(regs *arch.Regs, slot uint64) (done bool) {
 // afterBranch: a branch to itself looks as if it had not run. It cannot fault, so it is taken for done, unless it
 // is a loop that has not counted.
 func (s *site) afterBranch(regs *arch.Regs, slot uint64, st arch.StepState) bool {
+	if s.direct(slot) {
+		return s.afterRedirect(regs, slot)
+	}
 	if regs[RIP] != s.landing(slot) {
 		return s.home(regs, slot)
 	}
@@ -128,6 +131,24 @@ func (s *site) afterBranch(regs *arch.Regs, slot uint64, st arch.StepState) bool
 	}
 	counts := s.in.opcode >= 0xe0 && s.in.opcode < 0xe3
 	return !counts || regs[RCX] != st.Saved[savedCX]
+}
+
+// afterRedirect: what is still in the slot has not run, or has run and goes on behind the instruction, or is a loop that is about
+// to take its second jump.
+func (s *site) afterRedirect(regs *arch.Regs, slot uint64) bool {
+	off := s.isa.wrap(regs[RIP] - slot)
+	switch {
+	case off >= slotSize:
+		return true
+	case off == 0:
+		regs[RIP] = s.insn.Addr
+		return false
+	case s.in.relLen == 1 && s.in.opcode >= 0xe0 && s.in.opcode <= 0xe3 && off == uint64(s.in.length)+jumpLen:
+		regs[RIP] = s.insn.Target
+	default:
+		regs[RIP] = s.next()
+	}
+	return true
 }
 
 // afterCall tells by the stack pointer whether the call has run: its target may be the slot, of a call to itself.

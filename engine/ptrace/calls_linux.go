@@ -127,3 +127,52 @@ func Kick(tid int) {
 	allowInterrupt()
 	SendThread(unix.Getpid(), tid, kickSignal)
 }
+
+// The codes of a siginfo about a child (CLD_*).
+const (
+	childExited = 1
+	childKilled = 2
+	childDumped = 3
+)
+
+// Look is Wait for the next stop without taking it: until the thread is resumed the kernel keeps what it stopped with, and a
+// signal is delivered if the tracer dies meanwhile. The same stop is reported again until the thread is resumed, or Poll takes
+// it. Ends are reported in the same way. block says whether to wait for one; otherwise tid is 0 when there is none.
+func Look(tid int, s *Status, block bool) (int, syscall.Errno) {
+	const all, one = 0, 1 // P_ALL, P_PID
+	var info [128]byte
+	which, id := uintptr(all), uintptr(0)
+	if tid > 0 {
+		which, id = one, uintptr(tid)
+	}
+	flags := uintptr(waitFlags | unix.WNOWAIT | unix.WEXITED | unix.WSTOPPED)
+	var e syscall.Errno
+	if block {
+		_, _, e = unix.Syscall6(unix.SYS_WAITID, which, id, uintptr(unsafe.Pointer(&info)), flags, 0, 0)
+	} else {
+		_, _, e = unix.RawSyscall6(unix.SYS_WAITID, which, id, uintptr(unsafe.Pointer(&info)), flags|unix.WNOHANG, 0, 0)
+	}
+	if e != 0 {
+		return -1, e
+	}
+	code := *(*int32)(unsafe.Pointer(&info[8]))
+	pid := *(*int32)(unsafe.Pointer(&info[16]))
+	status := *(*int32)(unsafe.Pointer(&info[24]))
+	if pid != 0 {
+		*s = statusOf(code, uint32(status))
+	}
+	return int(pid), 0
+}
+
+// statusOf makes the status that wait4 would give of what waitid does.
+func statusOf(code int32, status uint32) Status {
+	switch code {
+	case childExited:
+		return Status(status << 8)
+	case childKilled:
+		return Status(status)
+	case childDumped:
+		return Status(status | 0x80)
+	}
+	return Status(status<<8 | 0x7f)
+}

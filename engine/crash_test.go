@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gotap/engine/place"
+	"gotap/engine/testenv"
+	"gotap/runtime"
+)
+
+// crashVariable tells this test binary to be a session that is going to be killed; it holds a crashPlan.
+const crashVariable = "GOTAP_CRASH_PLAN"
+
+// crashPlan is what such a session does.
+type crashPlan struct {
+	Pid     int      // to attach to; 0: launches Command
+	Command []string // runs on our standard files
+	Specs   []string
+	Engine  Engine
+	InPlace bool
+}
+
+// beCrashed is the session that is killed.
+func beCrashed(text string) {
+	var plan crashPlan
+	if err := json.Unmarshal([]byte(text), &plan); err != nil {
+		panic(err)
+	}
+	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	if err != nil {
+		panic(err)
+	}
+	s, err := New(Config{Engine: plan.Engine, Follow: FollowChildren, MaxProbes: 100000, Arena: arena,
+		Warn: func(text string) { fmt.Fprintln(os.Stderr, "warning:", text) }})
+	if err != nil {
+		panic(err)
+	}
+	s.do(func() error { s.inPlaceOnly = plan.InPlace; return nil })
+	if plan.Pid != 0 {
+		err = s.Attach(plan.Pid)
+	} else {
+		_, err = s.Launch(Command{Path: plan.Command[0], Args: plan.Command})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot begin:", err)
+		os.Exit(3)
+	}
+	for i, text := range plan.Specs {
+		spec, err := place.Parse(text)
+		if err != nil {
+			panic(err)
+		}
+		id := arena.Register(runtime.ProgramInfo{Name: "crash"})
+		code := &runtime.Code{ID: id, Insts: []runtime.Inst{{Op: runtime.OpExit, A: uint32(runtime.ExitPlain)}}, Stack: 4, Temps: 1}
+		s.Add(ProbeSpec{ID: uint32(i + 1), Name: text, Specs: []place.Spec{spec}, Optional: true,
+			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: code, Leave: nil}, nil }})
+	}
+	s.Start()
+	s.Wait()
+	os.Exit(0)
+}
+
+// crashCase is one kind of target and way to probe it.
+type crashCase struct {
+	name    string
+	program func(t *testing.T) string
+	args    []string
+	specs   []string
+	engine  Engine
+	inPlace bool
+}
+
+func crashCases() []crashCase {
+	c := func(flags ...string) func(t *testing.T) string {
+		return func(t *testing.T) string {
+			if len(flags) > 0 && flags[0] == "-m32" {
+				testenv.Require(t, testenv.M32)
+			}
+			return program(t, "victim.c", flags...)
+		}
+	}
+	all := []string{"mixed+*", "leaf+*", "other+*", "stack+*", "global+*", "recurse+*", "copies+*", "counted+*", "runner+*", "tick+*"}
+	return []crashCase{
+		{"entries", c(), []string{"3"}, []string{"leaf", "stack", "recurse", "libc:memset"}, Auto, false},
+		{"every", c(), []string{"3"}, all, Auto, false},
+		{"every O0", c("-O0"), []string{"1"}, all, Auto, false},
+		{"every, step", c(), []string{"3"}, all, Step, false},
+		{"every, step, fixed", c("-no-pie"), []string{"1"}, all, Step, false},
+		{"every, in place", c(), []string{"1"}, all, Step, true},
+		{"timer", c(), []string{"1", "timer"}, all, Auto, false},
+		{"timer, step", c(), []string{"1", "timer"}, all, Step, false},
+		{"static", c("-static"), []string{"2"}, all, Auto, false},
+		{"32", c("-m32"), []string{"2"}, all, Auto, false},
+		{"32 O0, step", c("-m32", "-O0", "-no-pie", "-fno-pie"), []string{"2"}, all, Step, false},
+		{"32 static", c("-m32", "-static"), []string{"0"}, all, Step, false},
+		{"go", goVictim, nil, []string{"main.work", "main.mixed+*"}, Auto, false},
+		{"go, step", goVictim, nil, []string{"main.work", "main.mixed+*"}, Step, false},
+	}
+}
+
+func goVictim(t *testing.T) string {
+	t.Helper()
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace, "go")
+	programs.Lock()
+	defer programs.Unlock()
+	if path := programs.built["go victim"]; path != "" {
+		return path
+	}
+	path := programs.dir + "/gopher"
+	if out, err := exec.Command("go", "build", "-o", path, "./testdata/victim").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	programs.built["go victim"] = path
+	return path
+}
+
+// TestKilledSessions kills sessions at random moments, from their first steps on, and has the targets prove that they are unharmed. With
+// GOTAP_LONG=1 there are a thousand rounds of each kind.
+func TestKilledSessions(t *testing.T) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err) // targets whose session is gone become our children
+	}
+	rounds := 4
+	if os.Getenv("GOTAP_LONG") != "" {
+		rounds = 1000
+	}
+	if n, err := strconv.Atoi(os.Getenv("GOTAP_ROUNDS")); err == nil {
+		rounds = n
+	}
+	for _, c := range crashCases() {
+		t.Run(c.name, func(t *testing.T) {
+			path := c.program(t)
+			for i := range rounds {
+				if i%2 == 0 {
+					c.attached(t, path)
+				} else {
+					c.launched(t, path)
+				}
+				if t.Failed() {
+					t.Fatalf("in round %d", i)
+				}
+			}
+		})
+	}
+}
+
+// plan is the session's part of a case.
+func (c crashCase) plan() crashPlan {
+	return crashPlan{Specs: c.specs, Engine: c.engine, InPlace: c.inPlace}
+}
+
+// attached kills a session that attaches to a running target.
+func (c crashCase) attached(t *testing.T, path string) {
+	p := start(t, path, append(c.args, "")[:max(1, len(c.args))]...)
+	if line, err := p.out.ReadString('\n'); err != nil {
+		t.Fatalf("the target does not begin: %q, %v", line, err)
+	}
+	plan := c.plan()
+	plan.Pid = p.pid()
+	s := startCrashed(t, plan, nil, nil)
+	killSoon(s, c.moment())
+	time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+	if got := p.end(); got != "victim bad=0" {
+		t.Errorf("the target said %q, %v", got, p.cmd.Wait())
+		return
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// launched kills a session that launches its target.
+func (c crashCase) launched(t *testing.T, path string) {
+	plan := c.plan()
+	plan.Command = append([]string{path}, c.args...)
+	in, hand := pipe(t)
+	ear, out := pipe(t)
+	defer hand.Close()
+	defer ear.Close()
+	s := startCrashed(t, plan, in, out)
+	in.Close()
+	out.Close()
+	lines := bufio.NewReader(ear)
+	ear.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if c.moment()%4 == 0 { // before the target has begun
+		killSoon(s, 30*time.Millisecond)
+	} else {
+		lines.ReadString('\n')
+		killSoon(s, c.moment())
+	}
+	hand.Write([]byte("x"))
+	text, err := io.ReadAll(lines)
+	var ws syscall.WaitStatus
+	pid, gone := syscall.Wait4(-1, &ws, 0, nil)
+	if gone == syscall.ECHILD {
+		return // killed before there was one
+	}
+	if ws.Stopped() { // killed before the child had asked to be traced: it asked us, its parent now, and has run nothing
+		syscall.Kill(pid, syscall.SIGKILL)
+		syscall.Wait4(pid, nil, 0, nil)
+		return
+	}
+	if got := strings.TrimPrefix(string(text), "ready\n"); got != "victim bad=0\n" || ws != 0 {
+		t.Errorf("the target said %q, %v; it ended with status %#x", got, err, uint32(ws))
+	}
+}
+
+// moment is how long a session lives. The first milliseconds, in which most is set up, get their share.
+func (c crashCase) moment() time.Duration {
+	return time.Duration(rand.IntN(1+[...]int{5000, 20000, 60000}[rand.IntN(3)])) * time.Microsecond
+}
+
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, w
+}
+
+// startCrashed starts the session that is to be killed.
+func startCrashed(t *testing.T, plan crashPlan, in, out *os.File) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), crashVariable+"="+string(text))
+	if in != nil {
+		cmd.Stdin, cmd.Stdout = in, out
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+// killSoon kills a process after a time.
+func killSoon(cmd *exec.Cmd, after time.Duration) {
+	time.Sleep(after)
+	cmd.Process.Signal(syscall.SIGKILL)
+	cmd.Wait()
+}

@@ -1,0 +1,45 @@
+// Package fallback is what a session puts into its targets in case that it dies: a handler for SIGTRAP that undoes
+// breakpoints which nobody is there to deal with any more.
+//
+// # How it works
+//
+// A breakpoint raises SIGTRAP. As long as a tracer is there, the kernel shows it the signal before the target gets it, and the tracer
+// swallows it; so the handler never runs, and costs nothing. When the tracer has been killed, the kernel lets go of
+// its tracees, and the next SIGTRAP is delivered. Without a handler it would end the process. With this one, the
+// breakpoint's address is looked up in a table, the first bytes of all instructions in the table are put back, and the
+// thread goes back to its instruction, which is whole again. Nothing else in the target is touched, and nothing but the handler
+// ever runs there.
+//
+// A region of the target's memory holds, in this order,
+//
+//   - the page in native/*.S: a head with the program's own action for SIGTRAP, and the handler;
+//   - in the rest of that page, at StubAt, code that makes one system call and goes on as if it had not (see Stub);
+//   - the table: sixteen bytes for each breakpoint, its address and the byte it displaced.
+//
+// # Why it may be executable, and is sound
+//
+// The region is mapped readable and executable, never writable: the tracer writes it through /proc/PID/mem. The handler
+// writes no memory but the stack it was given; instructions it restores through /proc/self/mem, which needs
+// no page to be writable and executable at once and fails politely where memory has gone. Only where there is no
+// /proc it makes one page of code writable for a moment.
+//
+// The handler decides by what no program can fake by accident:
+//
+//   - si_code SI_KERNEL is an int3 instruction. If it is not in the table it is the program's own.
+//   - The resume flag (RF) in the saved flags. An int3 pushes it clear (Intel SDM vol. 3, 19.3.1.1), and user code cannot set it.
+//     The tracer sets it together with the program counter, in one request, when it is done with a hit. So a tracer that
+//     is killed between that and resuming the thread leaves a SIGTRAP which the handler knows to be history.
+//   - TRAP_TRACE with a trap flag that is clear in the saved flags: the kernel hides the flag it set for a tracer, and not
+//     the program's own. It is the end of a step of ours: the copy of the instruction goes on by itself, with
+//     the jump home that stands behind it.
+//   - TRAP_HWBKPT while the head says that debug registers are armed.
+//
+// Everything else is passed on to the program's own handler, or treated as the kernel would have.
+//
+// # What it does not help against
+//
+// A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not ask handlers then. The first hit restores all
+// breakpoints, so it has to be the very first one. A program that installs a handler for SIGTRAP by a system call of its own
+// (Go's runtime does) takes ours away, until the tracer notices. A program that asks for its action by a bare
+// system call sees ours.
+package fallback

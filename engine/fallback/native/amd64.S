@@ -1,0 +1,246 @@
+# The first page of the fallback in a 64-bit process: see doc.go. Position-independent; it is never written by itself.
+# `make fallback` assembles it into amd64.bin; a test compares the two.
+
+	.set	INFO_CODE, 8		# siginfo_t.si_code
+	.set	UC_RIP, 168		# ucontext_t.uc_mcontext.gregs[REG_RIP]
+	.set	UC_FLAGS, 176		# … [REG_EFL]
+	.set	UC_SIGMASK, 296
+	.set	SI_KERNEL, 0x80		# an int3 instruction
+	.set	TRAP_TRACE, 2
+	.set	TRAP_HWBKPT, 4
+	.set	NOTE, -71		# a code of our own: one thread's handler to another's
+
+	.text
+page:
+	.ascii	"gotap fallback 1"	# 0x00
+chain:	.quad	0			# 0x10 the program's own handler, 0 default, 1 ignored
+count:	.long	0			# 0x18 entries of the table in use
+watching: .long	0			# 0x1c whether debug registers are armed
+masks:	.long	0			# 0x20 entries of the list of threads in use
+
+	.org	0xc0
+nothing: .fill	32, 1, 0		# an action: the default
+path:	.asciz	"/proc/self/mem"
+
+	.org	0x100
+handler:				# rdi: signal, rsi: siginfo_t, rdx: ucontext_t
+	mov	INFO_CODE(%rsi), %eax
+	cmp	$SI_KERNEL, %eax
+	je	breakpoint
+	cmp	$TRAP_TRACE, %eax
+	je	trace
+	cmp	$NOTE, %eax
+	je	settle
+	cmp	$TRAP_HWBKPT, %eax
+	jne	pass
+	cmpl	$0, watching(%rip)
+	je	pass
+	jmp	settle
+trace:	testb	$1, UC_FLAGS+1(%rdx)	# TF: the program steps itself
+	jz	settle
+	jmp	pass
+
+	# settle gives the thread its own signal mask back, and the signals that were kept from it, if it is in the list.
+	# It changes neither rdi nor rsi nor rdx.
+settle:	cmpl	$0, masks(%rip)
+	je	9f
+	push	%rdi
+	push	%rsi
+	push	%rdx
+	push	%rbx
+	push	%rbp
+	push	%r12
+	push	%r13
+	mov	%rdx, %rbp
+	mov	$186, %eax		# gettid
+	syscall
+	mov	%eax, %r12d
+	lea	list(%rip), %rbx
+	mov	masks(%rip), %r13d
+1:	cmp	(%rbx), %r12d
+	je	2f
+	add	$32, %rbx
+	dec	%r13d
+	jnz	1b
+	jmp	8f
+2:	testl	$1, 4(%rbx)
+	jz	3f
+	mov	8(%rbx), %rax
+	mov	%rax, UC_SIGMASK(%rbp)
+3:	mov	16(%rbx), %r13
+	mov	$2, %eax		# open: the thread leaves the list
+	lea	path(%rip), %rdi
+	mov	$0x80002, %esi
+	xor	%edx, %edx
+	syscall
+	test	%eax, %eax
+	js	4f
+	mov	%eax, %edi
+	mov	$18, %eax		# pwrite64
+	lea	nothing(%rip), %rsi
+	mov	$4, %edx
+	mov	%rbx, %r10
+	syscall
+	mov	$3, %eax		# close
+	syscall
+4:	test	%r13, %r13
+	jz	8f
+	bsf	%r13, %rbx
+	lea	-1(%r13), %rax
+	and	%rax, %r13
+	mov	$39, %eax		# getpid
+	syscall
+	mov	%eax, %edi
+	mov	%r12d, %esi
+	lea	1(%rbx), %edx
+	mov	$234, %eax		# tgkill
+	syscall
+	jmp	4b
+8:	pop	%r13
+	pop	%r12
+	pop	%rbp
+	pop	%rbx
+	pop	%rdx
+	pop	%rsi
+	pop	%rdi
+9:	ret
+
+breakpoint:
+	testb	$1, UC_FLAGS+2(%rdx)	# RF: the tracer was done with this hit
+	jnz	settle
+	mov	UC_RIP(%rdx), %r8
+	dec	%r8
+	lea	table(%rip), %rax
+	mov	count(%rip), %ecx
+1:	test	%ecx, %ecx
+	jz	pass
+	cmp	(%rax), %r8
+	je	found
+	add	$16, %rax
+	dec	%ecx
+	jmp	1b
+
+found:	mov	%r8, UC_RIP(%rdx)
+	push	%rax
+	push	%r8
+	call	settle
+	pop	%r8
+	pop	%rax
+	push	%rbx
+	push	%rbp
+	push	%r12
+	push	%r13
+	push	%r14
+	sub	$16, %rsp
+	mov	%r8, %r12		# the address of this hit
+	mov	%rax, %r13		# its entry
+	mov	$2, %eax		# open
+	lea	path(%rip), %rdi
+	mov	$0x80002, %esi		# O_RDWR|O_CLOEXEC
+	xor	%edx, %edx
+	syscall
+	test	%eax, %eax
+	js	protect
+	mov	%eax, %ebx
+	lea	table(%rip), %rbp
+	mov	count(%rip), %r14d
+2:	mov	(%rbp), %r10
+	mov	$17, %eax		# pread64: memory that is gone is an error, not a fault
+	mov	%ebx, %edi
+	mov	%rsp, %rsi
+	mov	$1, %edx
+	syscall
+	cmp	$1, %rax
+	jne	3f
+	cmpb	$0xcc, (%rsp)
+	jne	3f
+	mov	(%rbp), %r10
+	lea	8(%rbp), %rsi
+	mov	$18, %eax		# pwrite64
+	mov	%ebx, %edi
+	mov	$1, %edx
+	syscall
+3:	add	$16, %rbp
+	dec	%r14d
+	jnz	2b
+	mov	$3, %eax		# close
+	mov	%ebx, %edi
+	syscall
+	mov	$39, %eax		# getpid
+	syscall
+	mov	%eax, %ebx
+	lea	list(%rip), %rbp	# threads in the list will meet no breakpoint any more: they are told
+	mov	masks(%rip), %r14d
+4:	dec	%r14d
+	js	6f
+	mov	(%rbp), %esi
+	add	$32, %rbp
+	test	%esi, %esi
+	jz	4b
+	mov	%ebx, %edi
+	mov	$5, %edx
+	lea	note(%rip), %r10
+	mov	$297, %eax		# rt_tgsigqueueinfo
+	syscall
+	jmp	4b
+6:	cmpb	$0xcc, (%r12)
+	jne	back
+protect:				# there is no /proc: change the protection of the page
+	mov	$7, %edx		# PROT_READ|PROT_WRITE|PROT_EXEC: other threads may be running in it
+	call	change
+	test	%eax, %eax
+	jnz	back
+	mov	8(%r13), %al
+	mov	%al, (%r12)
+	mov	$5, %edx		# PROT_READ|PROT_EXEC
+	call	change
+back:	add	$16, %rsp
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%rbp
+	pop	%rbx
+	ret
+
+change:	mov	$10, %eax		# mprotect
+	mov	%r12, %rdi
+	and	$-4096, %rdi
+	mov	$4096, %esi
+	syscall
+	ret
+
+pass:	mov	chain(%rip), %rax	# not ours: as the program wants it
+	cmp	$1, %rax
+	je	ignored
+	jb	default
+	jmp	*%rax
+ignored:
+	cmpl	$0, INFO_CODE(%rsi)	# what an instruction raised cannot be ignored
+	jle	9b
+default:
+	mov	$13, %eax		# rt_sigaction
+	mov	$5, %edi
+	lea	nothing(%rip), %rsi
+	xor	%edx, %edx
+	mov	$8, %r10d
+	syscall
+	mov	$39, %eax		# getpid
+	syscall
+	mov	%eax, %edi
+	mov	$186, %eax		# gettid
+	syscall
+	mov	%eax, %esi
+	mov	$234, %eax		# tgkill
+	mov	$5, %edx
+	syscall
+	ret
+
+	.org	0x700
+note:	.long	5, 0, NOTE		# a siginfo_t
+	.org	0x7f0
+restorer:
+	mov	$15, %eax		# rt_sigreturn
+	syscall
+	.org	0x800
+	.set	list, page+0x1000
+	.set	table, page+0x5000

@@ -1,0 +1,84 @@
+package fallback
+
+import (
+	"encoding/binary"
+
+	"gotap/arch"
+	"gotap/arch/x86"
+)
+
+// StubSize is the most that a stub takes.
+const StubSize = 192
+
+// calls are the instruction that calls the kernel, and the number of rt_sigprocmask, by word size.
+var calls = map[int]struct {
+	insn     []byte
+	procmask uint32
+}{8: {[]byte{0x0f, 0x05}, 14}, 4: {[]byte{0xcd, 0x80}, 175}}
+
+// setMask is the way of rt_sigprocmask that replaces the mask.
+const setMask = 2
+
+// Stub is code at an address that makes the system call which the registers ask for, sets the thread's signal mask, loads the
+// registers that both calls and their arguments change, and goes on at the program counter of home. So a thread that is
+// sent through it by a tracer which then dies goes on as if nothing had been: nobody has to put its registers back.
+// A mov changes no flags, and the kernel preserves them.
+func Stub(at uint64, home *arch.Regs, mask uint64, word int) []byte {
+	if word == 4 {
+		return stub32(uint32(at), home, mask)
+	}
+	return stub64(at, home, mask)
+}
+
+// maskOffset is where in a stub its mask is.
+const maskOffset = StubSize - 8
+
+func stub64(at uint64, home *arch.Regs, mask uint64) []byte {
+	le := binary.LittleEndian
+	c := append(make([]byte, 0, StubSize), calls[8].insn...)
+	c = le.AppendUint32(append(c, 0xb8), calls[8].procmask)   // mov $…, %eax
+	c = le.AppendUint32(append(c, 0xbf), setMask)             // mov $…, %edi
+	c = le.AppendUint64(append(c, 0x48, 0xbe), at+maskOffset) // mov $…, %rsi
+	c = le.AppendUint32(append(c, 0xba), 0)                   // mov $0, %edx
+	c = le.AppendUint32(append(c, 0x41, 0xba), 8)             // mov $8, %r10d
+	c = append(c, calls[8].insn...)
+	for _, r := range [...]struct {
+		rex, op byte
+		index   int
+	}{
+		{0x48, 0xb8, x86.RAX}, {0x48, 0xb9, x86.RCX}, {0x48, 0xba, x86.RDX}, {0x48, 0xbe, x86.RSI}, {0x48, 0xbf, x86.RDI},
+		{0x49, 0xb8, x86.R8}, {0x49, 0xb9, x86.R9}, {0x49, 0xba, x86.R10}, {0x49, 0xbb, x86.R11},
+	} {
+		c = le.AppendUint64(append(c, r.rex, r.op), home[r.index])
+	}
+	c = append(c, 0xff, 0x25, 0, 0, 0, 0) // jmp *0(%rip)
+	c = le.AppendUint64(c, home[x86.RIP])
+	return withMask(c, mask)
+}
+
+func stub32(at uint32, home *arch.Regs, mask uint64) []byte {
+	le := binary.LittleEndian
+	c := append(make([]byte, 0, StubSize), calls[4].insn...)
+	c = le.AppendUint32(append(c, 0xb8), calls[4].procmask) // mov $…, %eax
+	c = le.AppendUint32(append(c, 0xbb), setMask)           // mov $…, %ebx
+	c = le.AppendUint32(append(c, 0xb9), at+maskOffset)     // mov $…, %ecx
+	c = le.AppendUint32(append(c, 0xba), 0)                 // mov $0, %edx
+	c = le.AppendUint32(append(c, 0xbe), 8)                 // mov $8, %esi
+	c = append(c, calls[4].insn...)
+	for _, r := range [...]struct {
+		op    byte
+		index int
+	}{
+		{0xb8, x86.RAX}, {0xb9, x86.RCX}, {0xba, x86.RDX}, {0xbb, x86.RBX}, {0xbe, x86.RSI}, {0xbf, x86.RDI}, {0xbd, x86.RBP},
+	} {
+		c = le.AppendUint32(append(c, r.op), uint32(home[r.index]))
+	}
+	next := at + uint32(len(c)) + 5
+	c = le.AppendUint32(append(c, 0xe9), uint32(home[x86.RIP])-next)
+	return withMask(c, mask)
+}
+
+func withMask(c []byte, mask uint64) []byte {
+	c = append(c, make([]byte, maskOffset-len(c))...)
+	return binary.LittleEndian.AppendUint64(c, mask)
+}

@@ -1,0 +1,383 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"gotap/engine/fallback"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+)
+
+// The fallback of a session's targets: what keeps them alive when the session is killed. Package fallback tells how it
+// works; this file puts it in, keeps its table, and takes it out.
+//
+// It is put in before the first breakpoint of an address space: at a program's start by the thread that is stopped there; at
+// an attach by a thread that is interrupted for it, one that runs or sleeps in a call which the kernel restarts exactly. When there is no
+// such thread it is put in at the first stop. The cost is four system calls made by the target, once.
+//
+// The order of writes. A breakpoint's entry is in the table before the breakpoint is in the code, and it stays there when that
+// is taken out, because a thread may have hit it that has not been seen. An entry is only read for addresses that trap, and
+// its byte only written over a breakpoint; so one that is not in use does nothing.
+//
+// Killed in the middle of a hit. Stops for signals are looked at without being taken (ptrace.Look): until the thread is resumed the
+// kernel has the signal, and delivers it if we die. Registers are written with the resume flag, which tells the handler
+// that they need no correction. A copy of an instruction, out of line, runs to its end and jumps home by itself. Emulated
+// instructions that are run again are such as can be: arch/x86 does not emulate what reads memory and writes it.
+
+// int3 is the breakpoint of the processors that there is a fallback for.
+const int3 = 0xcc
+
+// guard is the fallback of an address space.
+type guard struct {
+	base  uint64 // of its region; 0: there is none
+	tried bool   // it has been tried and failed, and that has been told
+	index map[uint64]int
+	orig  []byte // by entry
+	free  []int
+	full  bool
+
+	threads int // entries of the list of threads in use
+}
+
+// protect puts the fallback in by way of a stopped thread whose registers have been read.
+func (s *Session) protect(t *thread) {
+	sp := t.proc.space
+	if sp.guard.base != 0 || sp.guard.tried || s.closing || t.proc.arch.flags < 0 {
+		return
+	}
+	sp.guard.tried = true
+	if why := t.filtered(); why != "" {
+		s.unprotected(t, why)
+		return
+	}
+	if err := t.install(); err != nil {
+		s.unprotected(t, err.Error())
+	}
+}
+
+// unprotected tells of a process without fallback.
+func (s *Session) unprotected(t *thread, why string) {
+	s.warn(fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", t.proc.pid, why))
+}
+
+// install maps and fills the region and makes its handler the action for SIGTRAP.
+func (t *thread) install() error {
+	sp := t.proc.space
+	base, own, found := t.findRegion()
+	if !found {
+		var err error
+		if base, err = t.mapMemory(0, fallback.Size); err != nil {
+			return err
+		}
+		if own, err = t.queryTrapAction(); err != nil {
+			return err
+		}
+	}
+	word := t.proc.arch.WordSize()
+	if err := sp.mem.Poke(base, fallback.Page(base, own, word), t.tid); err != nil {
+		return err
+	}
+	sp.guard.base, sp.guard.index = base, map[uint64]int{}
+	for _, p := range sp.points {
+		if p.planted {
+			sp.record(p, t.tid)
+		}
+	}
+	t.proc.trap = trapAction{own: own}
+	return t.setTrapAction()
+}
+
+// findRegion finds a region that an earlier session left, and takes out the breakpoints that it left with it.
+func (t *thread) findRegion() (base uint64, own fallback.Action, ok bool) {
+	maps, err := module.Maps(t.tid)
+	if err != nil {
+		return 0, own, false
+	}
+	sp := t.proc.space
+	for _, m := range maps {
+		head, ok := readRegion(sp.mem, m, t.proc.arch.WordSize())
+		if !ok {
+			continue
+		}
+		if own, err = t.queryTrapAction(); err != nil {
+			return 0, own, false
+		}
+		if own.Handler == fallback.Handler(m.Start) {
+			own = head.Own
+		}
+		restoreRegion(sp.mem, m.Start, head, nil)
+		return m.Start, own, true
+	}
+	return 0, own, false
+}
+
+// readRegion reads the head of a mapping that may be a region.
+func readRegion(mem *ptrace.Memory, m module.Mapping, word int) (fallback.Head, bool) {
+	var p [fallback.HeadSize]byte
+	if m.Path != "" || !m.Exec || m.Write || m.End-m.Start < fallback.Size || mem.Peek(m.Start, p[:]) != nil {
+		return fallback.Head{}, false
+	}
+	return fallback.ParseHead(p[:], word)
+}
+
+// restoreRegion restores the instructions in the table of a region where there still are breakpoints.
+func restoreRegion(mem *ptrace.Memory, base uint64, head fallback.Head, told func(addr uint64)) {
+	table := make([]byte, head.Count*fallback.EntrySize)
+	if mem.Peek(base+fallback.TableAt, table) != nil {
+		return
+	}
+	for ; len(table) > 0; table = table[fallback.EntrySize:] {
+		addr, orig := fallback.ParseEntry(table)
+		var now [1]byte
+		if addr == 0 || mem.Peek(addr, now[:]) != nil || now[0] != int3 {
+			continue
+		}
+		if mem.Poke(addr, []byte{orig}, 0) == nil && told != nil {
+			told(addr)
+		}
+	}
+}
+
+// record makes sure that a point is in the table. It is to be called before its breakpoint is planted.
+func (sp *space) record(p *point, stopped int) {
+	g := &sp.guard
+	if g.base == 0 {
+		return
+	}
+	i, known := g.index[p.addr]
+	if known && g.orig[i] == p.orig[0] {
+		return
+	}
+	if !known {
+		if i = g.take(); i < 0 {
+			return
+		}
+	}
+	g.index[p.addr], g.orig[i] = i, p.orig[0]
+	at, entry := fallback.Entry(g.base, i, p.addr, p.orig[0])
+	sp.mem.Poke(at, entry[:], stopped)
+	if i == len(g.orig)-1 {
+		at, count := fallback.Count(g.base, len(g.orig))
+		sp.mem.Poke(at, count, stopped)
+	}
+}
+
+// take takes an entry of the table; -1 when there is none left.
+func (g *guard) take() int {
+	if n := len(g.free); n > 0 {
+		i := g.free[n-1]
+		g.free = g.free[:n-1]
+		return i
+	}
+	if len(g.orig) == fallback.Entries {
+		g.full = true
+		return -1
+	}
+	g.orig = append(g.orig, 0)
+	return len(g.orig) - 1
+}
+
+// unrecord forgets a point whose memory is gone.
+func (sp *space) unrecord(addr uint64) {
+	g := &sp.guard
+	i, known := g.index[addr]
+	if !known {
+		return
+	}
+	delete(g.index, addr)
+	g.free = append(g.free, i)
+	at, entry := fallback.Entry(g.base, i, 0, 0)
+	sp.mem.Poke(at, entry[:], 0)
+}
+
+// copy is the fallback of a forked child, whose memory is a copy.
+func (g *guard) copy() guard {
+	c := *g
+	c.threads = 0
+	c.index = make(map[uint64]int, len(g.index))
+	for addr, i := range g.index {
+		c.index[addr] = i
+	}
+	c.orig, c.free = slices.Clone(g.orig), slices.Clone(g.free)
+	return c
+}
+
+// protectAttached puts the fallback into a process that has just been attached to and runs.
+func (s *Session) protectAttached(p *process) {
+	if p.space.guard.base != 0 || p.space.guard.tried || p.arch.flags < 0 {
+		return
+	}
+	if t := s.interruptable(p); t != nil {
+		s.withStopped(t, func() { s.protect(t) })
+	}
+}
+
+// withStopped stops a running thread for a moment; fn finds its registers read. It reports false when the thread has something else to
+// say first.
+func (s *Session) withStopped(t *thread, fn func()) bool {
+	if ptrace.Interrupt(t.tid) != 0 || !s.holdOne(t) {
+		return false
+	}
+	if t.getRegs() {
+		fn()
+	}
+	t.resume(0)
+	return true
+}
+
+// exactly are the system calls that go on exactly as they were after being interrupted without a signal, by word size: they
+// have no time-out, or one that the kernel remembers.
+var exactly = map[int][]int{
+	// restart_syscall read write poll select pause nanosleep accept wait4 accept4 futex clock_nanosleep pselect6 ppoll waitid rt_sigsuspend
+	8: {219, 0, 1, 7, 23, 34, 35, 43, 61, 288, 202, 230, 270, 271, 247, 130},
+	4: {0, 3, 4, 168, 142, 29, 162, 114, 7, 364, 240, 267, 308, 309, 284, 179, 407, 413, 414, 422},
+}
+
+// interruptable chooses a thread that can be stopped without its noticing: one that runs, or else one that sleeps in a system call that is
+// restarted exactly. nil: there is none now.
+func (s *Session) interruptable(p *process) *thread {
+	var second *thread
+	for _, t := range p.threads {
+		if t.stopped || t.fresh || t.vforking || t.gone {
+			continue
+		}
+		call := strings.Fields(readProc(t.tid, "syscall"))
+		if len(call) == 1 && call[0] == "running" {
+			return t
+		}
+		if len(call) > 4 && goesOnExactly(call, p.arch.WordSize(), p.arch.calls.neverRestarted) && strings.HasPrefix(statusField(t.tid, "State"), "S") {
+			second = t
+		}
+	}
+	return second
+}
+
+// goesOnExactly reports whether a system call, as /proc/TID/syscall has it, goes on as if it had not been interrupted. Waits for
+// events are made anew (repairCall), which is the same when they have no time-out.
+func goesOnExactly(call []string, word int, never []uint64) bool {
+	n, err := strconv.Atoi(call[0])
+	if err != nil {
+		return false
+	}
+	if slices.Contains(never, uint64(n)) {
+		return slices.Contains(eventWaits[word], n) && call[4] == "0xffffffff"
+	}
+	return slices.Contains(exactly[word], n)
+}
+
+// eventWaits are epoll_wait and epoll_pwait, whose fourth argument is a time-out.
+var eventWaits = map[int][]int{8: {232, 281}, 4: {256, 319}}
+
+// unprotect gives a process its own action for SIGTRAP back, by way of a stopped thread. The region stays mapped, and is used again by the
+// next session.
+func (t *thread) unprotect() {
+	tr := &t.proc.trap
+	if !tr.ours || t.gone {
+		return
+	}
+	if !t.getRegs() {
+		return
+	}
+	tr.ours = false
+	now, err := t.queryTrapAction()
+	if err != nil || now.Handler != fallback.Handler(t.proc.space.guard.base) {
+		return
+	}
+	if err := t.callSigaction(t.proc.space.guard.base+fallback.OwnAt, 0); err != nil {
+		t.s.warn(fmt.Sprintf("process %d: its action for SIGTRAP cannot be put back: %v", t.proc.pid, err))
+	}
+}
+
+// markWatching tells the handler whether debug registers are armed in an address space.
+func (s *Session) markWatching(sp *space, on bool) {
+	if sp.guard.base != 0 {
+		at, p := fallback.Watching(sp.guard.base, on)
+		sp.mem.Poke(at, p, s.stoppedTid(sp))
+	}
+}
+
+// leaveExec lets a thread that is stopped inside of execve come to its end, which is where it can be made to call the kernel. It reports
+// false when the thread has something else to say first, or is watched for system calls: then the fallback has to wait.
+func (t *thread) leaveExec() bool {
+	if t.s.sysnames > 0 || ptrace.ContToSyscall(t.tid, 0) != 0 {
+		return false
+	}
+	tid, e := 0, syscall.EINTR
+	for e == syscall.EINTR {
+		tid, e = ptrace.Look(t.tid, &t.s.special, true)
+	}
+	t.stopped = tid == t.tid && t.s.special.AtSyscall()
+	if t.stopped {
+		ptrace.Poll(t.tid, &t.s.special)
+		t.midCall = false
+	}
+	return t.stopped
+}
+
+// keptFrom is what the handler has been told is kept from a thread.
+type keptFrom struct {
+	entry int // of the list of threads, counted from 1; 0: none
+	what  fallback.Thread
+}
+
+// noteKept tells the handler what is kept from the thread: it is to be called before signals are blocked or the thread is resumed with
+// signals kept from it. What a signal came with is lost if it comes to that, and how often one was sent.
+func (t *thread) noteKept(mask uint64) {
+	g := &t.proc.space.guard
+	if g.base == 0 {
+		return
+	}
+	now := fallback.Thread{Tid: t.tid, Masked: true, Mask: mask}
+	for i := range t.deferred {
+		now.Kept |= 1 << (t.deferred[i].Signal() - 1)
+	}
+	if t.kept.entry != 0 && t.kept.what == now {
+		return
+	}
+	if t.kept.entry == 0 {
+		if t.kept.entry = t.freeEntry(); t.kept.entry == 0 {
+			return
+		}
+	}
+	t.kept.what = now
+	t.writeKept(now)
+	if t.kept.entry > g.threads {
+		g.threads = t.kept.entry
+		at, p := fallback.Masks(g.base, g.threads)
+		t.proc.space.mem.Poke(at, p, t.tid)
+	}
+}
+
+// freeEntry finds an entry in the list of threads, 0 when there is none left.
+func (t *thread) freeEntry() int {
+	used := map[int]bool{}
+	for _, o := range t.s.threads {
+		if o.proc.space == t.proc.space {
+			used[o.kept.entry] = true
+		}
+	}
+	for i := 1; i <= fallback.Threads; i++ {
+		if !used[i] {
+			return i
+		}
+	}
+	return 0
+}
+
+func (t *thread) writeKept(what fallback.Thread) {
+	sp := t.proc.space
+	at, p := what.Entry(sp.guard.base, t.kept.entry-1)
+	sp.mem.Poke(at, p[:], t.tid)
+}
+
+// dropKept takes the thread out of the list, when nothing is kept from it any more.
+func (t *thread) dropKept() {
+	if t.kept.entry != 0 && !t.masked && len(t.deferred) == 0 {
+		t.writeKept(fallback.Thread{})
+		t.kept = keptFrom{}
+	}
+}

@@ -1,0 +1,107 @@
+/* victim THREADS [timer]: works until it is told to end, checks all it does; also built for 32 bits, and statically */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FUNC __attribute__((noipa))
+#define KEEP __asm__ volatile("" ::: "memory")
+
+static volatile long ticks, stop;
+static long bad; static volatile long table[8] = { 3, 1, 4, 1, 5, 9, 2, 6 };
+static __thread long own;
+
+FUNC void tick(int sig) { ticks++; (void)sig; }
+FUNC long leaf(long i) { KEEP; return i * 2 + 1; }
+FUNC long other(long i) { KEEP; return i * 2 + 2; }
+static long (*volatile chosen[2])(long) = { leaf, other };
+FUNC long stack(long i)
+{
+	volatile long v[4] = { i, i, i, i };
+	v[1]++;
+	v[2] += v[1];
+	v[3] -= 5;
+	return v[0] + v[1] + v[2] + v[3];
+}
+FUNC long global(long i) { own += table[i & 7]; return own; }
+FUNC long recurse(long n) { long r = n <= 0 ? 0 : recurse(n - 1) + n; KEEP; return r; }
+FUNC long copies(char *to, const char *from, long n)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+	return n;
+}
+FUNC long counted(long n)
+{
+	long r = 0;
+	__asm__ volatile("1: add $3, %0; loop 1b" : "+r"(r), "+c"(n) : : "cc");
+	return r;
+}
+
+FUNC long mixed(long i)
+{
+	char from[40], to[40];
+	long r = leaf(i) - chosen[i & 1](i) + (i & 1), before = own;
+	r += stack(i) - (5 * i - 3);
+	r += global(i) - before - table[i & 7];
+	r += recurse(5) - 15;
+	memset(from, (int)i, sizeof from);
+	memset(to, 0, sizeof to);
+	r += copies(to, from, sizeof from);
+	r += memcmp(to, from, sizeof from) != 0;
+	r += counted(4) - 12;
+	return r;
+}
+
+static void *runner(void *unused)
+{
+	for (long i = 0; !stop; i++)
+		if (mixed(i & 1023))
+			__atomic_add_fetch(&bad, 1, __ATOMIC_SEQ_CST);
+	return unused;
+}
+
+static void *asker(void *unused)
+{
+	char c;
+	while (read(0, &c, 1) < 0)
+		bad += 1000000; /* nobody may interrupt it: signals go elsewhere, and ask for restart */
+	stop = 1;
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction sa = { .sa_handler = tick, .sa_flags = SA_RESTART };
+	struct itimerval every = { { 0, 500 }, { 0, 500 } };
+	pthread_t id[64], in;
+	int n = argc > 1 ? atoi(argv[1]) : 0;
+	puts("ready");
+	fflush(stdout);
+	pthread_create(&in, NULL, asker, NULL);
+	for (int i = 0; i < n; i++)
+		pthread_create(&id[i], NULL, runner, NULL);
+	if (argc > 2) {
+		sigaction(SIGALRM, &sa, NULL);
+		setitimer(ITIMER_REAL, &every, NULL);
+	}
+	runner(NULL);
+	for (long before = ticks, i = 0; argc > 2 && ticks == before; i++) {
+		usleep(1000);
+		if (i == 2000)
+			bad += 1000; /* signals do not come any more */
+	}
+	for (int i = 0; i < n; i++)
+		pthread_join(id[i], NULL);
+	pthread_join(in, NULL);
+	if (!fork())
+		_exit(mixed(3) ? 1 : 9);
+	int status = 0;
+	wait(&status);
+	bad += status != 9 << 8;
+	printf("victim bad=%ld\n", bad);
+	return bad != 0;
+}
