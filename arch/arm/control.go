@@ -34,7 +34,7 @@ func (in *inst) offset() (offset uint32, exchange bool) {
 		return offsetA32(w) + field(w, 24, 1)*2, true
 	case !in.thumb:
 		return offsetA32(w), false
-	case in.size == 4 && bit(w, 12) == false && !bit(w, 14):
+	case in.size == 4 && !bit(w, 12) && !bit(w, 14):
 		return offsetCondT32(w), false
 	case in.size == 4:
 		return offsetT32(w), !bit(w, 12)

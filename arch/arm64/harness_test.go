@@ -94,14 +94,6 @@ func harness(t testing.TB) string {
 	return filepath.Join(harnessDir, "harness")
 }
 
-// registers is struct registers of the C program.
-type registers struct {
-	X               [31]uint64
-	SP, PC, PState  uint64
-	V               [32][2]uint64
-	Control, Status uint64
-}
-
 // native runs the states on the processor that QEMU makes.  SVE is off: QEMU would restore the
 // vector registers from the SVE part of a signal frame, which the harness does not fill.
 func native(t testing.TB, states []state) []outcome {
