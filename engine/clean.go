@@ -20,10 +20,11 @@ type Cleaned struct {
 // session let go by itself, which takes a moment.
 const cleanPatience = 3 * time.Second
 
-// Clean takes out of a process what a session left in it that was killed before it could do so: breakpoints in code that
-// comes from files. There is no list to go by, so the code is compared with the files: a breakpoint instruction in memory, where the
+// Clean takes out of a process what a session left in it that was killed before it could do so: breakpoints, and the action for
+// SIGTRAP. Breakpoints are found in the table of the fallback. Where there is none, or it was full, the code is compared with the files
+// that it comes from: a breakpoint instruction in memory, where the
 // file has another instruction whose first byte it stands on, is one that was left behind. Everything else that differs is the
-// process's own business. A process that is being traced is not touched: its tracer will clean up, or knows why not.
+// process's own business. The action is put back by attaching for a moment, as any session would do. A process that is being traced is not touched: its tracer will clean up, or knows why not.
 //
 // Writing one byte of an instruction while threads run is safe: a thread fetches either the old or the new byte, and
 // both are whole instructions (see Poke).
@@ -43,13 +44,46 @@ func Clean(pid int) (Cleaned, error) {
 	if err != nil {
 		return c, fmt.Errorf("cannot read the modules of process %d: %w", pid, err)
 	}
-	var all error
+	all := c.region(pid, mem, mods)
 	for i := range mods {
 		if mods[i].File != nil && mods[i].Err == nil {
 			all = errors.Join(all, c.module(mem, &mods[i]))
 		}
 	}
 	return c, all
+}
+
+// region undoes what the fallback of an earlier session stands for, if there is one.
+func (c *Cleaned) region(pid int, mem *ptrace.Memory, mods []module.Loaded) error {
+	a, err := imageABI(pid)
+	if err != nil || a.flags < 0 {
+		return nil // nothing of the kind was put there
+	}
+	maps, err := module.Maps(pid)
+	if err != nil {
+		return fmt.Errorf("cannot read the mappings of process %d: %w", pid, err)
+	}
+	for _, m := range maps {
+		head, ok := readRegion(mem, m, a.WordSize())
+		if !ok {
+			continue
+		}
+		restoreRegion(mem, m.Start, head, func(addr uint64) { c.Restored = append(c.Restored, placeOf(mods, addr)) })
+		s, err := New(Config{Follow: FollowThreads})
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.Attach(pid), s.Close(false))
+	}
+	return nil
+}
+
+// placeOf names an address by its module.
+func placeOf(mods []module.Loaded, addr uint64) string {
+	if m := module.Find(mods, addr); m != nil {
+		return fmt.Sprintf("%s+%#x", m.Path, m.Vaddr(addr))
+	}
+	return fmt.Sprintf("%#x", addr)
 }
 
 // awaitUntraced waits for a tracer to go, and says who it is when it stays.

@@ -257,3 +257,43 @@ func killSoon(cmd *exec.Cmd, after time.Duration) {
 	cmd.Process.Signal(syscall.SIGKILL)
 	cmd.Wait()
 }
+
+// TestCleanAfterKilledSession cleans up in a process that slept through it all, and so has met no breakpoint.
+func TestCleanAfterKilledSession(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}()
+	pid := cmd.Process.Pid
+	awaitFunction(t, pid, "malloc")
+	waitState(t, pid, "S")
+	before := text(t, pid)
+	s := startCrashed(t, crashPlan{Pid: pid, Specs: []string{"libc:mallo*", "libc:free+*"}}, nil, nil)
+	for range 2000 {
+		if hexField(pid, "SigCgt")&trapBit != 0 && text(t, pid) != before {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond)
+	killSoon(s, 0)
+	if hexField(pid, "SigCgt")&trapBit == 0 {
+		t.Fatal("there was no fallback")
+	}
+	got, err := Clean(pid)
+	if err != nil || len(got.Restored) == 0 {
+		t.Errorf("restored %v, %v", got.Restored, err)
+	}
+	untouched(t, pid, before)
+	if hexField(pid, "SigCgt")&trapBit != 0 {
+		t.Error("the action for SIGTRAP is still ours")
+	}
+	if again, err := Clean(pid); err != nil || len(again.Restored) != 0 {
+		t.Errorf("a second time: restored %v, %v", again.Restored, err)
+	}
+}

@@ -37,6 +37,7 @@
 //   - the target's own handler for SIGTRAP: trapaction.go
 //   - system calls that a stop of ours interrupts: repairCall in step.go
 //   - letting go: detach.go
+//   - a session that is killed: guard.go and package fallback
 //
 // A panic on the tracing thread is a mistake in this package; it ends the session by undoing everything, and Wait and Close
 // return it.

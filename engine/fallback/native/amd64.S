@@ -1,5 +1,5 @@
 # The first page of the fallback in a 64-bit process: see doc.go. Position-independent; it is never written by itself.
-# `make fallback` assembles it into amd64.bin; a test compares the two.
+# The assembled form is amd64.bin; a test compares the two.
 
 	.set	INFO_CODE, 8		# siginfo_t.si_code
 	.set	UC_RIP, 168		# ucontext_t.uc_mcontext.gregs[REG_RIP]

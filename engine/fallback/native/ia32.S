@@ -1,4 +1,4 @@
-# The first page of the fallback in a 32-bit process: amd64.S in IA-32. `make fallback` assembles it into ia32.bin.
+# The first page of the fallback in a 32-bit process: amd64.S in IA-32. The assembled form is ia32.bin.
 
 	.set	INFO_CODE, 8		# siginfo_t.si_code
 	.set	UC_EIP, 76		# ucontext_t.uc_mcontext.gregs[REG_EIP]
