@@ -99,7 +99,7 @@ func (f *flow) intoData(n *node) {
 // fail keeps the first error.
 func (f *flow) fail(addr uint64, reason string) {
 	if f.err == nil {
-		f.err = &ScanError{f.start, addr, reason}
+		f.err = &arch.ScanError{Start: f.start, Addr: addr, Reason: reason}
 	}
 }
 

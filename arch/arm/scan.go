@@ -8,21 +8,6 @@ import (
 	"gotap/arch"
 )
 
-// ScanError is a function that cannot be read to the end, or whose exits cannot all be told. It matches
-// arch.ErrUnsupported: the function has no return probe by return sites, but may have one by its return address.
-type ScanError struct {
-	Start  uint64 // of the function
-	Addr   uint64 // of the instruction
-	Reason string
-}
-
-func (e *ScanError) Error() string {
-	return fmt.Sprintf("cannot find all exits of the function at %#x: %s at %#x", e.Start, e.Reason, e.Addr)
-}
-
-// Is makes it match arch.ErrUnsupported.
-func (e *ScanError) Is(target error) bool { return target == arch.ErrUnsupported }
-
 // Boundaries is the starts of the instructions of the function code, which lies at start (without the Thumb bit), in order: what the
 // flow of control reaches. Literals and jump tables are not among them, nor is code that only exceptions or jumps that cannot be followed
 // reach. The error tells of such a jump or of bytes that do not decode. What was found is returned all the same, but may then hold data
@@ -60,7 +45,7 @@ func BoundariesIn(code []byte, start uint64, a arch.Arch, data func(addr uint64)
 }
 
 // Exits is the instructions that leave the function code, which lies at start (without the Thumb bit): returns, and jumps to other
-// functions. An indirect jump that might be a computed goto of the function as well as a call of another is a *ScanError, as are bytes
+// functions. An indirect jump that might be a computed goto of the function as well as a call of another is an *arch.ScanError, as are bytes
 // that do not decode. What leaves a function without an instruction of its own, longjmp, exceptions, exit, is not found, nor are
 // exits that only exceptions lead to.
 func Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {

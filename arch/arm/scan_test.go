@@ -142,7 +142,7 @@ func TestBoundariesOfLibc(t *testing.T) {
 }
 
 func reasonOf(err error) string {
-	if e, ok := err.(*ScanError); ok {
+	if e, ok := err.(*arch.ScanError); ok {
 		return e.Reason
 	}
 	return fmt.Sprint(err)

@@ -1,55 +1,22 @@
 package arm64
 
-import (
-	"fmt"
-
-	"gotap/arch"
-)
+import "gotap/arch"
 
 // Reading whole functions: where their instructions start, and where they are left.
-
-// ScanError is a function that cannot be read to the end, or whose exits cannot all be told. It matches
-// arch.ErrUnsupported: the function has no return probe by return sites, but may have one by its return address.
-type ScanError struct {
-	Start  uint64 // of the function
-	Addr   uint64 // of the instruction
-	Reason string
-}
-
-func (e *ScanError) Error() string {
-	return fmt.Sprintf("cannot find all exits of the function at %#x: %s at %#x", e.Start, e.Reason, e.Addr)
-}
-
-// Is makes it match arch.ErrUnsupported.
-func (e *ScanError) Is(target error) bool { return target == arch.ErrUnsupported }
 
 // Boundaries is the starts of the instructions of code, which lies at start. It stops with an error at the first word that is no
 // instruction; what it found before is returned too. Code that ends within an instruction is such an error.
 func Boundaries(code []byte, start uint64) ([]uint64, error) {
 	var out []uint64
-	err := sweep(code, start, func(in arch.Insn) error {
+	err := arch.Sweep(A64, code, start, func(in arch.Insn) error {
 		out = append(out, in.Addr)
 		return nil
 	})
 	return out, err
 }
 
-// sweep decodes code from its start to its end.
-func sweep(code []byte, start uint64, visit func(arch.Insn) error) error {
-	for off := 0; off < len(code); off += 4 {
-		in, err := A64.Decode(code[off:], start+uint64(off))
-		if err != nil {
-			return fmt.Errorf("cannot decode the function at %#x: %w", start, err)
-		}
-		if err := visit(in); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Exits is the instructions that leave the function code, which lies at start: returns, and jumps to other functions. An indirect jump
-// that might be either a jump through a table of the function or a call of another is a *ScanError, as are words that do not
+// that might be either a jump through a table of the function or a call of another is an *arch.ScanError, as are words that do not
 // decode. What leaves a function without an instruction of its own, longjmp, exceptions, exit, is not found.
 func Exits(code []byte, start uint64) ([]arch.Exit, error) {
 	return ExitsWith(code, start, func(uint64) bool { return false })
@@ -58,21 +25,19 @@ func Exits(code []byte, start uint64) ([]arch.Exit, error) {
 // ExitsWith is Exits for a function in several pieces: own tells that an address outside of code belongs to the function all the same, as
 // its cold part does. Each piece is scanned by a call of its own.
 func ExitsWith(code []byte, start uint64, own func(addr uint64) bool) ([]arch.Exit, error) {
-	s := scanner{start: start, end: start + uint64(len(code)), own: own}
-	if err := sweep(code, start, s.visit); err != nil {
+	s := scanner{exits: arch.Exits{Start: start, End: start + uint64(len(code)), Own: own}}
+	if err := arch.Sweep(A64, code, start, s.visit); err != nil {
 		return nil, err
 	}
-	return s.exits, nil
+	return s.exits.Found, nil
 }
 
 // scanner collects exits. It remembers the last few instructions, from which the kind of an indirect jump is read.
 type scanner struct {
-	start, end uint64
-	own        func(uint64) bool
-	exits      []arch.Exit
-	recent     [lookBack]arch.Insn // a ring
-	seen       int
-	framed     bool // a frame was made further up
+	exits  arch.Exits
+	recent [lookBack]arch.Insn // a ring
+	seen   int
+	framed bool // a frame was made further up
 }
 
 // lookBack is how many instructions a compiler may put between the parts of a jump through a table.
@@ -88,45 +53,12 @@ func (s *scanner) ago(n int) (w uint32, how arch.Control, ok bool) {
 }
 
 func (s *scanner) visit(in arch.Insn) error {
-	err := s.exit(in)
+	err := s.exits.Visit(in, func() arch.JumpKind { return s.indirect(rn(in.Op.(*inst).word)) })
 	s.framed = s.framed || makesFrame(in.Op.(*inst).word)
 	s.recent[s.seen%lookBack] = in
 	s.seen++
 	return err
 }
-
-// exit adds the instruction if it is one.
-func (s *scanner) exit(in arch.Insn) error {
-	switch in.Control {
-	case arch.Return:
-		s.add(in, false)
-	case arch.Jump, arch.CondJump:
-		if (in.Target < s.start || in.Target >= s.end) && !s.own(in.Target) {
-			s.add(in, true)
-		}
-	case arch.IndirJump:
-		switch s.indirect(rn(in.Op.(*inst).word)) {
-		case tailCall:
-			s.add(in, true)
-		case unclear:
-			return &ScanError{s.start, in.Addr, "an indirect jump"}
-		}
-	}
-	return nil
-}
-
-func (s *scanner) add(in arch.Insn, tail bool) {
-	s.exits = append(s.exits, arch.Exit{Insn: in, Tail: tail})
-}
-
-// jumpKind is what an indirect jump is.
-type jumpKind uint8
-
-const (
-	unclear jumpKind = iota
-	jumpTable
-	tailCall
-)
 
 // indirect tells jumps through tables from tail calls by where the register of the jump comes from:
 //
@@ -134,25 +66,25 @@ const (
 //   - a word loaded with an index is a table when the index was compared with a bound, else it may be an array of functions;
 //   - a word loaded without an index is a pointer to a function, as is an argument;
 //     if the function has a frame, it has to be undone in front of the jump: threaded interpreters jump from within.
-func (s *scanner) indirect(reg uint32) jumpKind {
+func (s *scanner) indirect(reg uint32) arch.JumpKind {
 	kind := s.origin(reg)
-	if kind == tailCall && s.framed && !s.unframed() {
-		return unclear
+	if kind == arch.TailCall && s.framed && !s.unframed() {
+		return arch.UnclearJump
 	}
 	return kind
 }
 
 // origin follows the register of a jump back to what made it.
-func (s *scanner) origin(reg uint32) jumpKind {
+func (s *scanner) origin(reg uint32) arch.JumpKind {
 	for n := 1; ; n++ {
 		w, how, ok := s.ago(n)
 		switch {
 		case !ok && n <= lookBack:
-			return tailCall // an argument
+			return arch.TailCall // an argument
 		case !ok:
-			return unclear
+			return arch.UnclearJump
 		case (how == arch.Call || how == arch.IndirCall) && reg < 19:
-			return unclear // a result, or lost
+			return arch.UnclearJump // a result, or lost
 		case isVector(w) || rd(w) != reg:
 			continue
 		case isAddition(w):
@@ -162,7 +94,7 @@ func (s *scanner) origin(reg uint32) jumpKind {
 		case w&0xffe0ffe0 == 0xaa0003e0: // mov
 			reg = rm(w)
 		case isPlainLoad(w), w&0x9f000000 == 0x90000000: // adrp
-			return tailCall
+			return arch.TailCall
 		}
 	}
 }
@@ -180,30 +112,30 @@ func isPlainLoad(w uint32) bool {
 
 // sum is the kind of a jump to a sum made n instructions ago. A table's has a loaded offset in front; an address within a structure has an
 // immediate addition, which is none of these.
-func (s *scanner) sum(n int) jumpKind {
+func (s *scanner) sum(n int) arch.JumpKind {
 	for n++; ; n++ {
 		w, how, ok := s.ago(n)
 		switch {
 		case !ok, how == arch.Return, how == arch.IndirJump:
-			return unclear
+			return arch.UnclearJump
 		case !isVector(w) && isIndexedLoad(w):
-			return jumpTable
+			return arch.TableJump
 		}
 	}
 }
 
 // indexed is the kind of a jump to what was loaded with an index: a table if the index is bounded by an unsigned comparison.
-func (s *scanner) indexed() jumpKind {
+func (s *scanner) indexed() arch.JumpKind {
 	above := false
 	for n := 1; ; n++ {
 		w, _, ok := s.ago(n)
 		switch {
 		case !ok:
-			return unclear
+			return arch.UnclearJump
 		case w&0xff00001e == 0x54000008 || w&0xff00001e == 0x54000002: // b.hi, b.ls, b.cs, b.cc
 			above = true
 		case above && w&0x7f80001f == 0x7100001f: // cmp with an immediate
-			return jumpTable
+			return arch.TableJump
 		}
 	}
 }

@@ -1,58 +1,23 @@
 package x86
 
-import (
-	"fmt"
-
-	"gotap/arch"
-)
+import "gotap/arch"
 
 // Reading whole functions: where their instructions start, and where they are left.
-
-// ScanError is a function that cannot be read to the end, or whose exits cannot all be told. It matches
-// arch.ErrUnsupported: the function has no return probe by return sites, but may have one by its return address.
-type ScanError struct {
-	Start  uint64 // of the function
-	Addr   uint64 // of the instruction
-	Reason string
-}
-
-func (e *ScanError) Error() string {
-	return fmt.Sprintf("cannot find all exits of the function at %#x: %s at %#x", e.Start, e.Reason, e.Addr)
-}
-
-// Is makes it match arch.ErrUnsupported.
-func (e *ScanError) Is(target error) bool { return target == arch.ErrUnsupported }
 
 // Boundaries is the starts of the instructions of code, which lies at start: a linear sweep. It stops with an error
 // at the first bytes that are no instruction; what it found before is returned too. A last instruction that is cut
 // off is such an error.
 func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
 	var out []uint64
-	err := sweep(code, start, a, func(in arch.Insn) error {
+	err := arch.Sweep(a, code, start, func(in arch.Insn) error {
 		out = append(out, in.Addr)
 		return nil
 	})
 	return out, err
 }
 
-// sweep decodes code from its start to its end.
-func sweep(code []byte, start uint64, a arch.Arch, visit func(arch.Insn) error) error {
-	for off := 0; off < len(code); {
-		addr := start + uint64(off)
-		in, err := a.Decode(code[off:], addr)
-		if err != nil {
-			return fmt.Errorf("cannot decode the function at %#x: %w", start, err)
-		}
-		if err := visit(in); err != nil {
-			return err
-		}
-		off += in.Len
-	}
-	return nil
-}
-
 // Exits is the instructions that leave the function code, which lies at start: returns, and jumps to other functions.
-// An indirect jump that might be either a jump table of the function or a call of another is a *ScanError, as are bytes
+// An indirect jump that might be either a jump table of the function or a call of another is an *arch.ScanError, as are bytes
 // that do not decode. Far returns and iret are exits too. What leaves a function without an instruction of its own,
 // longjmp, exceptions, exit, is not found.
 func Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
@@ -62,21 +27,19 @@ func Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
 // ExitsWith is Exits for a function in several pieces: own tells that an address outside of code belongs to the
 // function all the same, as its cold part does. Each piece is scanned by a call of its own.
 func ExitsWith(code []byte, start uint64, a arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error) {
-	s := scanner{start: start, end: start + uint64(len(code)), own: own}
-	if err := sweep(code, start, a, s.visit); err != nil {
+	s := scanner{exits: arch.Exits{Start: start, End: start + uint64(len(code)), Own: own}}
+	if err := arch.Sweep(a, code, start, s.visit); err != nil {
 		return nil, err
 	}
-	return s.exits, nil
+	return s.exits.Found, nil
 }
 
 // scanner collects exits. It remembers the last few instructions, from which the kind of an indirect jump is read.
 type scanner struct {
-	start, end uint64
-	own        func(uint64) bool
-	exits      []arch.Exit
-	recent     [lookBack]*inst // a ring
-	seen       int
-	framed     bool // something was pushed, or the stack pointer lowered, further up
+	exits  arch.Exits
+	recent [lookBack]*inst // a ring
+	seen   int
+	framed bool // something was pushed, or the stack pointer lowered, further up
 }
 
 // lookBack is how many instructions a compiler may put between the parts of a jump through a table.
@@ -93,47 +56,14 @@ func (s *scanner) ago(n int) *inst {
 func (s *scanner) visit(in arch.Insn) error {
 	op, ok := in.Op.(*inst)
 	if !ok {
-		return &ScanError{s.start, in.Addr, "an instruction of another architecture"}
+		return &arch.ScanError{Start: s.exits.Start, Addr: in.Addr, Reason: "an instruction of another architecture"}
 	}
-	err := s.exit(in, op)
+	err := s.exits.Visit(in, func() arch.JumpKind { return s.indirect(op) })
 	s.framed = s.framed || op.makesFrame()
 	s.recent[s.seen%lookBack] = op
 	s.seen++
 	return err
 }
-
-// exit adds the instruction if it is one.
-func (s *scanner) exit(in arch.Insn, op *inst) error {
-	switch in.Control {
-	case arch.Return:
-		s.add(in, false)
-	case arch.Jump, arch.CondJump:
-		if (in.Target < s.start || in.Target >= s.end) && !s.own(in.Target) {
-			s.add(in, true)
-		}
-	case arch.IndirJump:
-		switch s.indirect(op) {
-		case tailCall:
-			s.add(in, true)
-		case unclear:
-			return &ScanError{s.start, in.Addr, "an indirect jump"}
-		}
-	}
-	return nil
-}
-
-func (s *scanner) add(in arch.Insn, tail bool) {
-	s.exits = append(s.exits, arch.Exit{Insn: in, Tail: tail})
-}
-
-// jumpKind is what an indirect jump is.
-type jumpKind uint8
-
-const (
-	unclear jumpKind = iota
-	jumpTable
-	tailCall
-)
 
 // indirect tells jump tables from tail calls by the code in front:
 //
@@ -144,24 +74,24 @@ const (
 //   - a jump to a register that was loaded without an index, from memory or another register, and a jump through memory
 //     without an index, is a tail call: a virtual function, a pointer, a procedure linkage. If the function has a frame,
 //     it has to be undone in front of the jump: threaded interpreters jump from within.
-func (s *scanner) indirect(op *inst) jumpKind {
+func (s *scanner) indirect(op *inst) arch.JumpKind {
 	switch {
 	case op.notrack:
-		return jumpTable
+		return arch.TableJump
 	case op.opcode == 0xea || op.regField() == 5: // far
-		return tailCall
+		return arch.TailCall
 	case op.scaled():
 		if s.bounded() {
-			return jumpTable
+			return arch.TableJump
 		}
-		return unclear
+		return arch.UnclearJump
 	}
-	kind := tailCall
+	kind := arch.TailCall
 	if !op.memory() {
 		kind = s.register(op.rm())
 	}
-	if kind == tailCall && s.framed && !s.unframed() {
-		return unclear
+	if kind == arch.TailCall && s.framed && !s.unframed() {
+		return arch.UnclearJump
 	}
 	return kind
 }
@@ -249,16 +179,16 @@ func (in *inst) aboveBranch() bool {
 }
 
 // register follows a jump to a register back to where its value comes from.
-func (s *scanner) register(reg uint8) jumpKind {
+func (s *scanner) register(reg uint8) arch.JumpKind {
 	for n := 1; n <= lookBack; n++ {
 		in := s.ago(n)
 		if in == nil {
-			return unclear
+			return arch.UnclearJump
 		}
 		switch {
 		case in.control() == arch.Call || in.control() == arch.IndirCall:
 			if reg == 0 {
-				return unclear // the result of a call
+				return arch.UnclearJump // the result of a call
 			}
 		case in.is(mapLegacy, 0x01) && !in.memory() && in.rm() == reg, // add
 			in.is(mapLegacy, 0x03) && in.reg() == reg:
@@ -266,36 +196,36 @@ func (s *scanner) register(reg uint8) jumpKind {
 		case in.is(mapLegacy, 0x8b) && in.reg() == reg: // mov
 			return loadedFrom(in)
 		case in.is(mapLegacy, 0x89) && !in.memory() && in.rm() == reg:
-			return tailCall
+			return arch.TailCall
 		case in.is(mapLegacy, 0x8d) && in.reg() == reg: // lea
-			return tailCall
+			return arch.TailCall
 		}
 	}
-	return unclear
+	return arch.UnclearJump
 }
 
 // loadedFrom is the kind of a jump to what a mov loaded. A scaled index may be a table of labels or of functions.
-func loadedFrom(in *inst) jumpKind {
+func loadedFrom(in *inst) arch.JumpKind {
 	if in.scaled() {
-		return unclear
+		return arch.UnclearJump
 	}
-	return tailCall
+	return arch.TailCall
 }
 
 // offsets reports the jump table of position-independent code: before the addition n instructions ago there is a
 // load of an offset with a scaled index, or the addition itself is one.
-func (s *scanner) offsets(n int, add *inst) jumpKind {
+func (s *scanner) offsets(n int, add *inst) arch.JumpKind {
 	if add.scaled() {
-		return jumpTable
+		return arch.TableJump
 	}
 	for n++; n <= lookBack; n++ {
 		in := s.ago(n)
 		if in == nil {
-			return unclear
+			return arch.UnclearJump
 		}
 		if (in.is(mapLegacy, 0x63) || in.is(mapLegacy, 0x8b)) && in.scaled() {
-			return jumpTable
+			return arch.TableJump
 		}
 	}
-	return unclear
+	return arch.UnclearJump
 }

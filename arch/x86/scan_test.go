@@ -74,7 +74,7 @@ func checkExits(t *testing.T, flags string) {
 	}
 	for name, f := range functions(t, obj) {
 		exits, err := Exits(f.code, f.start, a)
-		var scan *ScanError
+		var scan *arch.ScanError
 		if unclear := strings.HasPrefix(name, "unclear"); unclear && strings.Contains(flags, "-O1") {
 			continue // without sibling calls it may have plain exits
 		} else if unclear != errors.As(err, &scan) {
