@@ -62,6 +62,7 @@ type File struct {
 	marks    []Mark
 	markErr  error
 
+	codes   codeMap
 	names   demangled
 	goFuncs goFuncs
 }

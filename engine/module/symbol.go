@@ -124,6 +124,9 @@ func classify(f *File, raw elf.Sym64) (symbol, bool) {
 		return s, exec
 	case elf.STT_GNU_IFUNC:
 		s.kind = KindIFunc
+		if f.Machine == elf.EM_ARM {
+			s.thumb, s.addr = s.addr&1 != 0, s.addr&^1
+		}
 		return s, exec
 	case elf.STT_OBJECT, elf.STT_COMMON:
 		s.kind = KindObject
