@@ -1,0 +1,71 @@
+// Guest is the first process of a test machine: see package armtest.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// mounts are the file systems of every Linux.
+var mounts = []struct{ kind, at string }{
+	{"proc", "/proc"}, {"sysfs", "/sys"}, {"devtmpfs", "/dev"}, {"tmpfs", "/tmp"}, {"tmpfs", "/dev/shm"},
+}
+
+func main() {
+	signal.Ignore(syscall.SIGHUP)
+	for _, m := range mounts {
+		os.MkdirAll(m.at, 0o755)
+		if err := syscall.Mount(m.kind, m.at, m.kind, 0, ""); err != nil && !errors.Is(err, syscall.EBUSY) {
+			fmt.Printf("guest: cannot mount %s: %v\n", m.at, err)
+		}
+	}
+	go reap()
+	text, err := os.ReadFile("/commands")
+	if err != nil {
+		fmt.Println("guest:", err)
+	}
+	status := 0
+	for line := range strings.Lines(string(text)) {
+		status = max(status, run(strings.TrimSpace(line)))
+	}
+	fmt.Printf("\ngotap guest done: %d\n", status)
+	time.Sleep(100 * time.Millisecond) // the console is slow
+	syscall.Reboot(syscall.LINUX_REBOOT_CMD_POWER_OFF)
+}
+
+// reap would take the ends of orphans from those who wait for children of their own, if it waited for any child; so it leaves them be:
+// the machine does not live long. Stopping it needs a signal all the same.
+func reap() {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGTERM)
+	<-c
+	syscall.Reboot(syscall.LINUX_REBOOT_CMD_POWER_OFF)
+}
+
+// run runs one command: words, of which the first with a "=" are its environment.
+func run(line string) int {
+	if line == "" {
+		return 0
+	}
+	words := strings.Fields(line)
+	env := []string{"PATH=/bin", "HOME=/tmp", "TMPDIR=/tmp"}
+	for len(words) > 1 && strings.Contains(words[0], "=") && !strings.HasPrefix(words[0], "/") {
+		env, words = append(env, words[0]), words[1:]
+	}
+	fmt.Printf("guest: %s\n", line)
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, nil, os.Stdout, os.Stderr
+	began := time.Now()
+	err := cmd.Run()
+	fmt.Printf("guest: took %.1f s: %v\n", time.Since(began).Seconds(), err)
+	if err != nil {
+		return 1
+	}
+	return 0
+}

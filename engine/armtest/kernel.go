@@ -1,0 +1,125 @@
+package armtest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Machine is a kind of machine that QEMU emulates, with the Debian kernel that it boots.
+type Machine struct {
+	Debian string // Debian's name of the architecture
+	Kernel string // package of the kernel
+	QEMU   string
+	CPU    string
+	Go     []string // environment that builds for it
+	GCC    string
+}
+
+// The machines there are.
+var (
+	ARM = Machine{"armhf", "linux-image-armmp", "qemu-system-arm", "cortex-a15",
+		[]string{"GOARCH=arm", "GOARM=7"}, "arm-linux-gnueabihf-gcc"}
+	ARM64 = Machine{"arm64", "linux-image-arm64", "qemu-system-aarch64", "cortex-a57",
+		[]string{"GOARCH=arm64"}, "aarch64-linux-gnu-gcc"}
+)
+
+// cacheDir is where kernels are kept between runs.
+func cacheDir() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(base, "gotap-kernels")
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// KernelFile is a kernel for the machine, out of Debian's package, which is unpacked and not installed. It is fetched by apt the first time.
+func (m Machine) KernelFile() (string, error) {
+	dir, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "vmlinuz-"+m.Debian)
+	if _, err := os.Stat(file); err == nil {
+		return file, nil
+	}
+	a := apt{dir: dir, debian: m.Debian}
+	deb, err := a.download(m.Kernel)
+	if err != nil {
+		return "", fmt.Errorf("cannot fetch a kernel for %s: %w", m.Debian, err)
+	}
+	defer os.Remove(deb)
+	return file, unpackKernel(deb, dir, file)
+}
+
+// apt fetches packages of another architecture than the host's, with lists of its own: nothing of the host's state changes.
+type apt struct{ dir, debian string }
+
+// command makes a command of apt that works in our directory.
+func (a apt) command(name string, args ...string) *exec.Cmd {
+	base := filepath.Join(a.dir, "apt-"+a.debian)
+	os.MkdirAll(filepath.Join(base, "lists", "partial"), 0o755)
+	os.MkdirAll(filepath.Join(base, "cache", "archives", "partial"), 0o755)
+	config := filepath.Join(base, "apt.conf")
+	os.WriteFile(config, fmt.Appendf(nil, `Dir::State %q;
+Dir::State::Lists %q;
+Dir::State::status "/dev/null";
+Dir::Cache %q;
+APT::Architecture %q;
+APT::Architectures { %q; };
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+`, base, filepath.Join(base, "lists"), filepath.Join(base, "cache"), a.debian, a.debian), 0o644)
+	cmd := exec.Command(name, args...)
+	cmd.Dir = a.dir
+	cmd.Env = append(os.Environ(), "APT_CONFIG="+config, "LC_ALL=C")
+	return cmd
+}
+
+// download fetches the package that a name stands for: itself, or for the name of a kernel without a version the newest one of that
+// kind, on which it depends.
+func (a apt) download(name string) (string, error) {
+	update, _ := a.command("apt-get", "update", "-q").CombinedOutput() // one list of many may fail, and not matter
+	depends, err := a.command("apt-cache", "depends", name).Output()
+	if err != nil {
+		return "", fmt.Errorf("apt-cache depends %s: %w\n%s", name, err, update)
+	}
+	if versioned := regexp.MustCompile(`Depends: (linux-image-[0-9]\S*)`).FindSubmatch(depends); versioned != nil {
+		name = string(versioned[1])
+	}
+	name, _, _ = strings.Cut(name, ":")
+	if out, err := a.command("apt-get", "download", name).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("apt-get download %s: %w\n%s", name, err, out)
+	}
+	found, _ := filepath.Glob(filepath.Join(a.dir, name+"_*.deb"))
+	if len(found) == 0 {
+		return "", errors.New("apt-get download left no package")
+	}
+	return found[len(found)-1], nil
+}
+
+// unpackKernel takes the kernel's image out of a package.
+func unpackKernel(deb, dir, file string) error {
+	tmp, err := os.MkdirTemp(dir, "unpack-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	var out bytes.Buffer
+	cmd := exec.Command("sh", "-c", `dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards './boot/vmlinuz*'`, "sh", deb, tmp)
+	cmd.Stderr = &out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("cannot unpack %s: %w\n%s", deb, err, &out)
+	}
+	found, _ := filepath.Glob(filepath.Join(tmp, "boot", "vmlinuz*"))
+	if len(found) == 0 {
+		return fmt.Errorf("cannot unpack %s: there is no kernel in it", deb)
+	}
+	return os.Rename(found[0], file)
+}
