@@ -41,11 +41,21 @@ type abi struct {
 
 	pushed     uint64 // bytes that a call pushes
 	boundaries func(f *module.File, code []byte, vaddr uint64) ([]uint64, error)
-	exits      func(code []byte, start uint64) ([]arch.Exit, error)
-	golang     *golang // nil: calls of Go functions are taken for calls of C functions
+	exits      func(code []byte, start uint64, set arch.Arch) ([]arch.Exit, error)
+	// exclusive lists, in ascending order, the places of a function between a load-exclusive and its store-exclusive: code lies at addr,
+	// and is in an instruction set.
+	exclusive func(code []byte, addr uint64, set arch.Arch) []uint64
+	golang    *golang // nil: calls of Go functions are taken for calls of C functions
 	// argFloat is the index of the register of floating-point argument n, -1 when it is elsewhere.
 	argFloat func(n int) int
 	float    func(f *ptrace.FPRegs, n int) (bits uint64, ok bool)
+
+	// pointer is where a pointer to code leads, and in which instruction set; nil: to where it says.
+	pointer func(p uint64) (addr uint64, set arch.Arch)
+	// alone reports whether an instruction is completed while the other threads stand still; nil: none is.
+	alone func(arch.Insn) bool
+	// emulates is how instructions are completed where none is stepped; nil: they may be.
+	emulates *emulator
 
 	// System calls.
 
@@ -67,6 +77,7 @@ type golang struct {
 // callTable is what the engine knows of the system calls of an ABI: those that it makes or looks out for.
 type callTable struct {
 	insn                       []byte // makes one
+	thumb                      []byte // makes one in Thumb code, where there is such a thing
 	number                     int    // index of the register that takes the number
 	args                       [6]int // indices of those that take the arguments
 	original                   int    // index of the register by which the kernel tells a system call from another entry; -1: none
@@ -134,10 +145,19 @@ func (a *abi) setAt(m *module.Loaded, addr uint64) arch.Arch {
 	return a.setOf(m, addr)
 }
 
+// target is the address of the code that a pointer leads to.
+func (a *abi) target(pointer uint64) uint64 {
+	if a.pointer == nil {
+		return pointer
+	}
+	addr, _ := a.pointer(pointer)
+	return addr
+}
+
 // exitsOf finds the exits of the function that a target is the entry of; its code is that of the process, at start.
-func (a *abi) exitsOf(t place.Target, code []byte, start uint64) ([]arch.Exit, error) {
+func (a *abi) exitsOf(t place.Target, code []byte, start uint64, set arch.Arch) ([]arch.Exit, error) {
 	if fn, ok := goFunction(t); ok && !fn.Assembly && a.golang != nil {
 		return a.golang.exits(code, start)
 	}
-	return a.exits(code, start)
+	return a.exits(code, start, set)
 }

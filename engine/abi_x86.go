@@ -16,7 +16,7 @@ var amd64ABI = abi{
 	Arch: x86.New64(), machine: elf.EM_X86_64, names: x86.New64(),
 	trapBehind: true, trapCode: ptrace.CodeKernel, isTrap: isInt3, flags: x86.EFLAGS,
 	pushed:     8,
-	boundaries: x86Boundaries(x86.New64()), exits: x86Exits(x86.New64()),
+	boundaries: x86Boundaries(x86.New64()), exits: x86Exits,
 	golang: &golang{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New64()), exits: goExits(x86.New64()), arg: goabi.Arg,
@@ -38,7 +38,7 @@ var i386ABI = abi{
 	Arch: x86.New32(), machine: elf.EM_386, names: x86.New64(),
 	trapBehind: true, trapCode: ptrace.CodeKernel, isTrap: isInt3, flags: x86.EFLAGS,
 	pushed:     4,
-	boundaries: x86Boundaries(x86.New32()), exits: x86Exits(x86.New32()),
+	boundaries: x86Boundaries(x86.New32()), exits: x86Exits,
 	golang: &golang{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New32()), exits: goExits(x86.New32()),
@@ -63,8 +63,8 @@ func x86Boundaries(a arch.Arch) func(*module.File, []byte, uint64) ([]uint64, er
 	}
 }
 
-func x86Exits(a arch.Arch) func([]byte, uint64) ([]arch.Exit, error) {
-	return func(code []byte, start uint64) ([]arch.Exit, error) { return x86.Exits(code, start, a) }
+func x86Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
+	return x86.Exits(code, start, a)
 }
 
 func goExits(a arch.Arch) func([]byte, uint64) ([]arch.Exit, error) {

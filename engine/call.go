@@ -96,7 +96,7 @@ func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) erro
 		start = mod.Addr(fn.Addr) // the entry's breakpoint may be further in
 	}
 	code := f.entry.sp.code(start, int(fn.Size))
-	exits, err := f.entry.sp.arch.exitsOf(pl.target, code, start)
+	exits, err := f.entry.sp.arch.exitsOf(pl.target, code, start, f.entry.sp.arch.setAt(mod, start))
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (t *thread) awaitReturn(sp uint64) *point {
 	if err != nil || ret == 0 {
 		return nil
 	}
-	p, err := t.s.pointAt(space, ret, module.Find(space.mods, ret))
+	p, err := t.s.pointTo(space, ret)
 	if err != nil {
 		return nil
 	}
@@ -278,13 +278,14 @@ func (t *thread) leaveAt(p *point) {
 	if slices.ContainsFunc(p.exits, func(f *function) bool { return f.ofGo }) {
 		t.followStack()
 	}
-	owner, first := t, t.match(p)
+	sp := t.exitSP()
+	owner, first := t, t.matchAt(p, sp, -1)
 	if first < 0 {
-		if owner, first = t.elsewhere(p); owner == nil {
+		if owner, first = t.elsewhere(p, sp); owner == nil {
 			return
 		}
 	}
-	sp, g := t.sp(), owner.frames[first].g
+	g := owner.frames[first].g
 	for i := first; i < len(owner.frames); {
 		f := &owner.frames[i]
 		if f.sp != sp || f.pl == nil || !slices.Contains(p.exits, f.fn) {
@@ -312,12 +313,7 @@ func (t *thread) dropInside(first int, sp, g uint64) {
 	}
 }
 
-// match finds the first frame of the call that is being left at p, or -1.
-func (t *thread) match(p *point) int {
-	sp, found := t.sp(), -1
-	return t.matchAt(p, sp, found)
-}
-
+// matchAt finds the first frame of the call with a stack pointer that is being left at p; found, which is -1, when there is none.
 func (t *thread) matchAt(p *point, sp uint64, found int) int {
 	for i := len(t.frames) - 1; i >= 0; i-- {
 		f := &t.frames[i]
@@ -331,12 +327,12 @@ func (t *thread) matchAt(p *point, sp uint64, found int) int {
 }
 
 // elsewhere looks for the call in other threads of the address space.
-func (t *thread) elsewhere(p *point) (*thread, int) {
+func (t *thread) elsewhere(p *point, sp uint64) (*thread, int) {
 	for _, o := range t.proc.threads {
 		if o == t || len(o.frames) == 0 {
 			continue
 		}
-		if i := o.matchAt(p, t.sp(), -1); i >= 0 {
+		if i := o.matchAt(p, sp, -1); i >= 0 {
 			return o, i
 		}
 	}

@@ -151,8 +151,7 @@ func (t *thread) cpu() uint64 {
 func (t *thread) caller() uint64 {
 	pl := t.run.pl
 	if pl.target.Entry() || t.run.leave {
-		ret, _ := t.proc.arch.ReturnAddress(&t.regs, t.proc.space.mem)
-		return ret
+		return t.returnAddress()
 	}
 	var pcs [2]uint64
 	if t.Stack(pcs[:]) < 2 {

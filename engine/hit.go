@@ -47,7 +47,7 @@ func (t *thread) hit(p *point) {
 	}
 	again := t.redo.addr == p.addr && t.redo.sp == t.sp() && p.addr != 0
 	t.redo = redo{}
-	if !again && !t.silent && !t.proc.silent {
+	if !again && !t.silent && !t.proc.silent && executes(p.site, &t.regs) {
 		t.runPrograms(p)
 	}
 	if t.skip {
@@ -168,6 +168,10 @@ func (s *Session) giveLog(h *runtime.Hit) { s.logs = append(s.logs, h) }
 
 // execute completes the displaced instruction, at once or by a step.
 func (t *thread) execute(p *point) {
+	if t.proc.arch.emulates != nil {
+		t.emulate(p)
+		return
+	}
 	if p.how == arch.Emulated && len(t.proc.watches) == 0 && p.site.Emulate(&t.regs, p.sp.mem) == nil {
 		t.finish(0)
 		return
@@ -318,6 +322,6 @@ func (t *thread) skipFunction(p *point) {
 	t.dropFrames(t.sp() + 1)
 	t.regs[a.Ret()] = t.skipRet
 	t.regs[a.SP()] += a.pushed
-	*t.pc() = ret
+	t.jumpTo(ret)
 	t.finish(0)
 }

@@ -265,7 +265,7 @@ func (s *Session) watchEntry(sp *space) {
 		return
 	}
 	m := &sp.mods[0]
-	p, err := s.pointAt(sp, m.Addr(m.File.Entry), m)
+	p, err := s.pointTo(sp, m.Addr(m.File.Entry))
 	if err != nil || p.internal != nil {
 		return
 	}

@@ -176,6 +176,7 @@ func (s *Session) run() {
 	defer s.recoverLoop()
 	for !s.closed {
 		s.loop.runTasks()
+		s.unpause()
 		if len(s.backlog) > 0 {
 			s.dealWithBacklog()
 			continue
@@ -188,6 +189,7 @@ func (s *Session) run() {
 		case 0:
 			s.dispatch(tid, s.status)
 			s.settleStop(tid)
+			s.unpause()
 		case syscall.ECHILD:
 			s.loop.idle()
 		}

@@ -171,6 +171,7 @@ func fresh(before, now []module.Loaded) []module.Loaded {
 // forget drops the points that lie in modules that have gone: their memory is unmapped, or something else by now.
 func (s *Session) forget(sp *space, before []module.Loaded) {
 	for _, gone := range fresh(sp.mods, before) {
+		sp.exclusives = nil
 		for addr, p := range sp.points {
 			if !gone.Contains(addr) {
 				continue
@@ -234,6 +235,7 @@ func (s *Session) chosenAddrs(p *process, t place.Target) []uint64 {
 		for i := range mods {
 			if m := &mods[i]; m.File == c.File && m.Err == nil {
 				addr, ok := p.space.pointer(m.Addr(c.Slot))
+				addr = p.space.arch.target(addr)
 				if ok && s.isImplementation(mods, addr, t) && !slices.Contains(found, addr) {
 					found = append(found, addr)
 				}
@@ -293,7 +295,7 @@ func (t *thread) picking(p *point) {
 
 // chosen is called when a function that chooses has returned.
 func (t *thread) chosen(pick *ifunc) {
-	if err := t.s.armChosen(t.proc, pick, t.regs[t.proc.arch.Ret()]); err != nil {
+	if err := t.s.armChosen(t.proc, pick, t.proc.arch.target(t.regs[t.proc.arch.Ret()])); err != nil {
 		t.s.warn(fmt.Sprintf("probe %s: %v", pick.probe.spec.Name, err))
 	}
 }

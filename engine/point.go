@@ -26,6 +26,7 @@ type point struct {
 	orig    []byte // what it displaces, as long
 	planted bool
 	slot    uint64 // of the copy that is run displaced; 0: none yet
+	alone   bool   // the other threads are held while the instruction is completed
 	steps   int    // threads in the middle of running the copy
 	passed  uint32 // hits in processes whose action for SIGTRAP is watched
 	blocks  bool   // it was passed with SIGTRAP blocked
@@ -75,6 +76,17 @@ func (s *Session) pointAt(sp *space, addr uint64, mod *module.Loaded) (*point, e
 	return s.pointIn(sp, addr, mod, sp.arch.setAt(mod, addr))
 }
 
+// pointTo is pointAt for what a pointer to code leads to.
+func (s *Session) pointTo(sp *space, pointer uint64) (*point, error) {
+	addr := sp.arch.target(pointer)
+	mod := module.Find(sp.mods, addr)
+	if sp.arch.pointer == nil {
+		return s.pointAt(sp, addr, mod)
+	}
+	_, set := sp.arch.pointer(pointer)
+	return s.pointIn(sp, addr, mod, set)
+}
+
 // pointIn is pointAt for code that is known to be in one of the architecture's instruction sets.
 func (s *Session) pointIn(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
 	if p := sp.points[addr]; p != nil {
@@ -121,11 +133,41 @@ func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set a
 	if err != nil {
 		return nil, err
 	}
+	if inExclusive(sp, addr, mod, set) {
+		return nil, &arch.RefusedError{Addr: addr, Reason: "it is between a load-exclusive and its store-exclusive, which would never succeed"}
+	}
 	if in.Control == arch.Syscall {
 		s.callPoints++
 	}
 	trap := set.Breakpoint(in)
-	return &point{sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site), trap: trap, orig: code[:len(trap)]}, nil
+	p := &point{sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site), trap: trap, orig: code[:len(trap)]}
+	p.alone = sp.arch.alone != nil && sp.arch.alone(in)
+	return p, nil
+}
+
+// inExclusive reports whether an address is in a sequence of exclusive accesses, which a breakpoint would keep from ever succeeding. Where
+// no function is known it is taken for one that reaches a little before and behind the address.
+func inExclusive(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) bool {
+	if sp.arch.exclusive == nil {
+		return false
+	}
+	const around = 64
+	start, size := addr-around, uint64(2*around)
+	if mod != nil && mod.File != nil {
+		if fn, ok := mod.File.FuncAt(mod.Vaddr(addr)); ok && fn.Size > 0 {
+			start, size = mod.Addr(fn.Addr), fn.Size
+		}
+	}
+	runs, known := sp.exclusives[start]
+	if !known {
+		runs = sp.arch.exclusive(sp.code(start, int(size)), start, set)
+		if sp.exclusives == nil {
+			sp.exclusives = map[uint64][]uint64{}
+		}
+		sp.exclusives[start] = runs
+	}
+	_, found := slices.BinarySearch(runs, addr)
+	return found
 }
 
 // compareWithFile makes sure that what is in memory is what the file has: otherwise the file was changed under the
@@ -221,6 +263,7 @@ func (p *point) present() ([]byte, error) {
 
 // writeCode writes a breakpoint, or what it displaces. stopped is a stopped thread, or 0.
 func (s *Session) writeCode(p *point, code []byte, stopped int) error {
+	s.pause(p.sp)
 	return p.sp.mem.Poke(p.addr, code, stopped)
 }
 

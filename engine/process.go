@@ -33,12 +33,14 @@ type space struct {
 	points map[uint64]*point
 	lo, hi uint64 // all points are at or above lo and below hi
 
-	mods   []module.Loaded
-	loader loaderWatch
-	slots  slotPools
-	guard  guard
-	sems   map[uint64]int // how far semaphores of marks were raised
-	sealed bool           // nothing may be mapped into it: seccomp, or an attempt that failed
+	mods       []module.Loaded
+	loader     loaderWatch
+	slots      slotPools
+	guard      guard
+	exclusives map[uint64][]uint64 // places in sequences of exclusive accesses, by the functions that were asked about
+	gadgetAt   callGadget          // where system calls of probed places are made; zero: not known yet
+	sems       map[uint64]int      // how far semaphores of marks were raised
+	sealed     bool                // nothing may be mapped into it: seccomp, or an attempt that failed
 }
 
 // newProcess makes a process of a thread group that was just attached to, or created.

@@ -39,6 +39,7 @@ type Session struct {
 	threads map[int]*thread
 	procs   map[int]*process
 	early   map[int]ptrace.Status // first stops of children whose parents' stops have not been seen
+	paused  []*thread             // held while code is written
 	backlog []stop                // stops that came while the world was held, to be dealt with in order
 	status  ptrace.Status
 	special ptrace.Status
@@ -77,6 +78,7 @@ type stop struct {
 // Stats are counters of a session.
 type Stats struct {
 	Hits     uint64 // breakpoints that were hit
+	Stops    uint64 // stops of threads, for whatever reason
 	Steps    uint64 // instructions that were stepped
 	Held     uint64 // times the other threads were held for a step in place
 	Attached int    // threads traced now

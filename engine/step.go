@@ -60,6 +60,9 @@ func (t *thread) again() {
 // afterStep puts the registers right, whatever the thread stopped for. done reports that the instruction has completed.
 func (t *thread) afterStep() (done bool) {
 	p := t.step.p
+	if t.proc.arch.emulates != nil {
+		return t.afterCallElsewhere()
+	}
 	done, err := p.site.AfterStep(&t.regs, p.sp.mem, t.step.slot, t.step.st)
 	if err != nil {
 		t.s.warn(err.Error())
@@ -77,6 +80,11 @@ func (t *thread) endStep() {
 func (t *thread) stepped() {
 	if *t.pc() == t.step.slot && t.trapCode() <= 0 { // somebody sent it
 		t.postpone(ptrace.SIGTRAP)
+		return
+	}
+	if t.step.toCall && t.proc.arch.emulates != nil && *t.pc() == t.step.slot { // a probe was just placed where the call is made
+		t.cancelStep()
+		t.resume(0)
 		return
 	}
 	if t.step.toCall { // it cannot be the step
@@ -219,10 +227,14 @@ func (t *thread) atCall() {
 		return
 	}
 	t.afterStep()
+	p := t.step.p
 	t.endStep()
 	t.setRegs()
 	t.unmask()
 	t.passedCall()
+	if t.proc.arch.emulates != nil {
+		t.seeExit = p
+	}
 }
 
 // passedCall goes on with a system call that is about to begin. Programs that run after the instruction wait for its end.
@@ -239,8 +251,9 @@ func (t *thread) passedCall() {
 
 // afterCall deals with the end of a system call for which programs wait.
 func (t *thread) afterCall() {
+	due := t.postCall
 	t.postCall = false
-	if t.getRegs() {
+	if due && t.getRegs() {
 		t.runPosts()
 		t.commit()
 		t.setRegs()
@@ -255,6 +268,9 @@ func (t *thread) stepInPlace(p *point, toCall bool) {
 	p.steps++
 	t.step = step{active: true, toCall: toCall, p: p, slot: p.addr}
 	t.step.st = p.site.BeforeStep(&t.regs, p.addr)
+	if t.proc.arch.emulates != nil {
+		t.step.st.Saved = t.savedForCall()
+	}
 	t.setRegs()
 	t.stopped, t.untaken = false, false
 	st, ok := t.untilStepped()
@@ -402,7 +418,7 @@ func (t *thread) repairCall() {
 
 // markRestart notes that the kernel is about to run a system call instruction again. The registers have been read.
 func (t *thread) markRestart() {
-	if a := t.proc.arch; a.restarts(&t.regs) {
+	if a := t.proc.arch; a.emulates == nil && a.restarts(&t.regs) {
 		t.redoAt(*t.pc() - uint64(len(a.calls.insn)))
 	}
 }

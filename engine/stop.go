@@ -19,6 +19,7 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 	}
 	t.stopped, t.listening = true, false
 	t.midCall = st.AtSyscall() || st.Event() != ptrace.EventNone && st.Event() != ptrace.EventStop
+	s.stats.Stops++
 	switch {
 	case t.fresh:
 		t.firstStop(st)
@@ -39,6 +40,7 @@ func (s *Session) dealWithBacklog() {
 		b := s.backlog[0]
 		s.backlog = s.backlog[1:]
 		s.dispatch(b.tid, b.status)
+		s.unpause()
 	}
 }
 
@@ -170,7 +172,8 @@ func (t *thread) syscallStop() {
 			t.callEntered()
 		}
 		t.resume(0)
-	case t.postCall:
+	case t.postCall || t.seeExit != nil:
+		t.callSeen()
 		if t.afterCall(); t.s.sysnames > 0 {
 			t.inCall = ptrace.SyscallExit
 			t.callLeft()

@@ -43,6 +43,7 @@ type thread struct {
 	redo     redo
 	info     ptrace.SigInfo
 	postCall bool             // programs wait for the end of the system call it is in
+	seeExit  *point           // it is in a system call that a probe stands on, and whose end has to be seen (see armcall.go)
 	inCall   ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
 
 	frames []frame // calls entered and not left, oldest first
@@ -57,7 +58,10 @@ type thread struct {
 	comm      *os.File
 	fp        ptrace.FPRegs
 	fpRead    bool
-	faultAddr uint64 // of the instruction that faulted, for fault handlers
+	vectors   arch.Vectors // as the emulator takes them
+	left      arch.Regs    // behind the instruction that leaves a function
+	view      threadMemory // of the instruction being emulated
+	faultAddr uint64       // of the instruction that faulted, for fault handlers
 	faultSig  int
 	skip      bool // the function just entered is not to be run
 	skipRet   uint64
@@ -102,7 +106,7 @@ func (t *thread) resume(sig int) {
 		e = ptrace.ContToSyscall(t.tid, sig)
 	case t.step.active:
 		e = ptrace.Step(t.tid, sig)
-	case t.postCall, t.s.sysnames > 0 && !t.silent && !t.proc.silent:
+	case t.postCall, t.seeExit != nil, t.s.sysnames > 0 && !t.silent && !t.proc.silent:
 		e = ptrace.ContToSyscall(t.tid, sig)
 	default:
 		e = ptrace.Cont(t.tid, sig)

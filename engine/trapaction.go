@@ -332,7 +332,12 @@ func (t *thread) blockTrap() {
 
 // callSigaction makes the thread call rt_sigaction for SIGTRAP.
 func (t *thread) callSigaction(act, old uint64) error {
-	_, err := t.inject(callNumbers[t.proc.arch.WordSize()].sigaction, ptrace.SIGTRAP, act, old, 8)
+	const setSize = 8 // bytes of a set of signals
+	if a := t.proc.arch; a.emulates != nil {
+		_, err := t.callElsewhere(a.calls.sigaction, ptrace.SIGTRAP, act, old, setSize)
+		return err
+	}
+	_, err := t.inject(callNumbers[t.proc.arch.WordSize()].sigaction, ptrace.SIGTRAP, act, old, setSize)
 	return err
 }
 

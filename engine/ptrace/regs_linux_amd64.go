@@ -52,10 +52,26 @@ func SetDebugReg(tid, n int, v uint64) syscall.Errno {
 	return PokeUser(tid, uintptr(offsetDebugReg+8*n), v)
 }
 
-// reqGetFPRegs gives the FXSAVE image of all tracees; the register set of the same purpose is of another kind for 32-bit ones.
-const reqGetFPRegs = 14
+// These requests take the FXSAVE image of all tracees; the register set of the same purpose is of another kind for 32-bit ones.
+const (
+	reqGetFPRegs = 14
+	reqSetFPRegs = 15
+)
 
 // GetFPRegs reads the floating-point and vector registers of a stopped tracee. It returns how many bytes there are.
 func GetFPRegs(tid int, f *FPRegs, _ int) (int, syscall.Errno) {
 	return SizeFXSAVE, requestPointer(reqGetFPRegs, tid, 0, unsafe.Pointer(f))
+}
+
+// SetFPRegs writes the floating-point and vector registers of a stopped tracee.
+func SetFPRegs(tid int, f *FPRegs, _ int) syscall.Errno {
+	return requestPointer(reqSetFPRegs, tid, 0, unsafe.Pointer(f))
+}
+
+// ThreadPointer is the base of the segment in which a stopped 64-bit tracee has its thread-local storage.
+func ThreadPointer(tid int) (uint64, syscall.Errno) {
+	const fsBase = 21 // in struct user_regs_struct
+	var r arch.Regs
+	e := GetRegs(tid, &r)
+	return r[fsBase], e
 }

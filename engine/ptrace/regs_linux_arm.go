@@ -11,6 +11,7 @@ import (
 const (
 	reqGetRegs   = 12
 	reqSetRegs   = 13
+	reqGetTLS    = 22 // PTRACE_GET_THREAD_AREA
 	reqGetHBRegs = 29
 	reqSetHBRegs = 30
 )
@@ -50,4 +51,11 @@ func GetHBReg(tid, n int) (uint32, syscall.Errno) {
 // SetHBReg writes a register of the debug unit.
 func SetHBReg(tid, n int, v uint32) syscall.Errno {
 	return requestPointer(reqSetHBRegs, tid, uintptr(n), unsafe.Pointer(&v))
+}
+
+// ThreadPointer is the register of a stopped tracee by which it finds its thread-local storage.
+func ThreadPointer(tid int) (uint64, syscall.Errno) {
+	var v uint32
+	e := requestPointer(reqGetTLS, tid, 0, unsafe.Pointer(&v))
+	return uint64(v), e
 }

@@ -1,6 +1,7 @@
 package ptrace
 
 import (
+	"encoding/binary"
 	"syscall"
 	"unsafe"
 
@@ -49,4 +50,18 @@ func SetRegs(tid int, r *arch.Regs, word int) syscall.Errno {
 	}
 	iov := unix.Iovec{Base: (*byte)(unsafe.Pointer(&words)), Len: words32 * 4}
 	return requestPointer(reqSetRegSet, tid, SetGeneral, unsafe.Pointer(&iov))
+}
+
+// ThreadPointer is the register of a stopped tracee by which it finds its thread-local storage, as far as one word of the tracee's
+// goes.
+func ThreadPointer(tid int) (uint64, syscall.Errno) {
+	var p [16]byte
+	n, e := GetRegSet(tid, SetARMTLS, p[:])
+	if e != 0 {
+		return 0, e
+	}
+	if n < 8 {
+		return uint64(binary.LittleEndian.Uint32(p[:])), 0
+	}
+	return binary.LittleEndian.Uint64(p[:]), 0
 }

@@ -71,6 +71,9 @@ func (s Status) GroupStop() bool {
 	return false
 }
 
+// wordSize is the size of this program's pointers in bytes, by which the kernel lays out what it tells it.
+const wordSize = 4 << (^uintptr(0) >> 63)
+
 // Codes of a SIGTRAP's siginfo, from asm-generic/siginfo.h. Codes of 0 and below come from user processes.
 const (
 	CodeKernel        = 0x80 // int3 on x86
@@ -80,7 +83,7 @@ const (
 	CodeThread        = -6   // SI_TKILL: tgkill
 	CodeHWBreakpoint  = 4    // TRAP_HWBKPT: debug register
 	offsetSigInfoCode = 8
-	offsetSigInfoAddr = 16
+	offsetSigInfoAddr = 8 + wordSize/8*4 + 4 // three words, padded to the size of a pointer of this program
 )
 
 // SigInfo is a kernel siginfo_t, kept whole so that a signal that is held back for a moment is
@@ -95,7 +98,11 @@ func (s *SigInfo) Code() int { return int(word32(s[offsetSigInfoCode:])) }
 
 // Addr is si_addr of a fault.
 func (s *SigInfo) Addr() uint64 {
-	return uint64(uint32(word32(s[offsetSigInfoAddr:]))) | uint64(uint32(word32(s[offsetSigInfoAddr+4:])))<<32
+	low := uint64(uint32(word32(s[offsetSigInfoAddr:])))
+	if wordSize == 4 {
+		return low
+	}
+	return low | uint64(uint32(word32(s[offsetSigInfoAddr+4:])))<<32
 }
 
 // Pid is si_pid of a signal that a process sent: in the numbering of the process that gets it, 0 for one that is not in that.
@@ -103,9 +110,18 @@ func (s *SigInfo) Pid() int { return int(word32(s[offsetSigInfoAddr:])) }
 
 // SetAddr sets si_addr.
 func (s *SigInfo) SetAddr(addr uint64) {
-	for i := range 8 {
+	for i := range wordSize {
 		s[offsetSigInfoAddr+i] = byte(addr >> (8 * i))
 	}
+}
+
+// Make makes the siginfo of a fault.
+func (s *SigInfo) Make(sig int, code int32, addr uint64) {
+	s[0] = byte(sig)
+	for i := range 4 {
+		s[offsetSigInfoCode+i] = byte(code >> (8 * i))
+	}
+	s.SetAddr(addr)
 }
 
 func word32(b []byte) int32 {

@@ -15,7 +15,13 @@ __attribute__((noinline)) int give(int n) {
 
 static void *wait(void *pipe_end) {
 	double x = 1.25;
+#if defined(__x86_64__) || defined(__i386__)
 	__asm__ volatile("movsd %0, %%xmm5" : : "m"(x));
+#elif defined(__aarch64__)
+	__asm__ volatile("ldr d5, %0" : : "m"(x));
+#else
+	__asm__ volatile("vldr d5, %0" : : "m"(x));
+#endif
 	pthread_barrier_wait(pipe_end);
 	for (;;)
 		__asm__ volatile("" ::: "memory");

@@ -11,6 +11,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "port.h"
+
 #define FUNC __attribute__((noipa))
 static volatile long handled, bad, wanted;
 static char stack[65536];
@@ -19,34 +21,42 @@ FUNC long work(long i) { __asm__ volatile("" ::: "memory"); return i + 1; }
 
 /* raises the program's own trap, of the program's own making */
 FUNC void own_trap(void);
-extern char after_trap[];
-__asm__(".text\n.globl own_trap\n.type own_trap,@function\nown_trap: nop\n int3\n.globl after_trap\nafter_trap: nop\n ret\n.size own_trap,.-own_trap\n");
+extern char the_trap[], after_trap[];
+__asm__(".text\n.globl own_trap\n.type own_trap,%function\n" OWN_TRAP ".size own_trap,.-own_trap\n");
 
 FUNC long divide(long a, long b)
 {
-	long q;
+	long q = a;
+#ifdef __x86_64__
 	__asm__ volatile(".globl the_division\n mov %1,%%rax\n cqo\n mov %2,%%rcx\nthe_division: idivq %%rcx\n mov %%rax,%0"
 			 : "=m"(q) : "r"(a), "r"(b) : "rax", "rcx", "rdx", "cc", "memory");
+#else /* ARM divides by zero without a signal */
+	(void)b, handled++;
+#endif
 	return q;
 }
 
-FUNC void illegal(void) { __asm__ volatile(".globl the_ud\nthe_ud: ud2"); }
+FUNC void illegal(void) { __asm__ volatile(".globl the_ud\nthe_ud: " ILLEGAL); }
 
 FUNC void on(int sig, siginfo_t *si, void *context)
 {
 	extern char the_division[], the_ud[];
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	char here;
-	if (regs[REG_EFL] & 0x100)
+	if (STEPPED(context))
 		bad++; /* somebody single-steps us, and shows */
+#ifdef __x86_64__
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	if (sig == SIGFPE) {
 		bad += si->si_code != FPE_INTDIV || si->si_addr != the_division || regs[REG_RIP] != (greg_t)the_division;
 		regs[REG_RCX] = 1;
-	} else if (sig == SIGILL) {
-		bad += si->si_addr != the_ud || regs[REG_RIP] != (greg_t)the_ud;
-		regs[REG_RIP] += 2;
+	} else
+#endif
+	if (sig == SIGILL) {
+		bad += si->si_addr != the_ud || PC(context) != (unsigned long)the_ud;
+		PC(context) += ILLEGAL_LENGTH;
 	} else if (sig == SIGTRAP && si->si_code > 0) {
-		bad += regs[REG_RIP] != (greg_t)after_trap;
+		bad += PC(context) != (unsigned long)(TRAP_BEHIND ? after_trap : the_trap);
+		PC(context) = (unsigned long)after_trap;
 	} else if (sig == SIGTRAP) {
 		bad += si->si_code != SI_TKILL || si->si_pid != getpid();
 	} else if (sig >= SIGRTMIN) {

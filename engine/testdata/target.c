@@ -18,11 +18,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "port.h"
+
 #define FUNC __attribute__((noipa))
 #define KEEP __asm__ volatile("" ::: "memory")
 
 FUNC long work(long i) { KEEP; return i * 2 + 1; }
-FUNC void copy(char *to, const char *from, long n) { __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory"); }
+FUNC void copy(char *to, const char *from, long n) { COPY(to, from, n); }
 FUNC long fact(long n) { long r = n <= 1 ? 1 : fact(n - 1); KEEP; return r * n; }
 FUNC long inner(long n) { KEEP; return n * 3; }
 FUNC long outer(long n) { return inner(n + 1); }
@@ -45,21 +47,21 @@ FUNC long through(long n) { long r = jumper(n); KEEP; return r + 1; }
 
 FUNC int touch(volatile long *p)
 {
-	__asm__ volatile(".globl touch_store\ntouch_store: movq $7,(%0)" : : "r"(p) : "memory");
+	STORE(touch_store, p);
 	return 0;
 }
 
 FUNC long kernel(void)
 {
 	long r;
-	__asm__ volatile(".globl kernel_call\nkernel_call: syscall" : "=a"(r) : "0"(SYS_getppid) : "rcx", "r11", "memory");
+	CALL0(kernel_call, r, SYS_getppid);
 	return r;
 }
 
 FUNC long nap(struct timespec *t)
 {
 	long r;
-	__asm__ volatile(".globl nap_call\nnap_call: syscall" : "=a"(r) : "0"(SYS_nanosleep), "D"(t), "S"(0) : "rcx", "r11", "memory");
+	CALL2(nap_call, r, SYS_nanosleep, t, 0);
 	return r;
 }
 
@@ -86,8 +88,8 @@ static void threads(int t, long n)
 static void faulted(int sig, siginfo_t *si, void *context)
 {
 	extern char touch_store[];
-	greg_t pc = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	bad += sig != SIGSEGV || si->si_addr != (void *)page || pc != (greg_t)touch_store;
+	unsigned long pc = PC(context);
+	bad += sig != SIGSEGV || si->si_addr != (void *)page || pc != (unsigned long)touch_store;
 	count++;
 	mprotect((void *)page, 4096, PROT_READ | PROT_WRITE);
 }

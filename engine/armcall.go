@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"gotap/arch"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+)
+
+// System calls at probed places, on processors where nothing is stepped.
+//
+// The kernel has to be asked by the thread itself, with its own registers. So the thread is sent to another instruction of the
+// kind that the probe displaced, one that the target has mapped anyway and that no probe stands on, and let run to the kernel's door (PTRACE_SYSCALL).
+// In the stop there the program counter is put behind the instruction at home, before the call begins: as on x86, a
+// blocking call, a handler that interrupts it, a child that it makes see nothing but the program's own addresses, and the kernel
+// restarts it at home. Everything else of the registers is as the program has it. The processor leaves the state of an IT block as it is
+// behind the instruction, wherever that lies.
+//
+// The end of the call is seen as well. Only there does the kernel show whether it will make the call once more: on ARM it
+// puts the program counter back itself before it reports the signal that interrupted the call, and then nothing tells that
+// from a thread that has not come to the instruction yet. A restarted call is not another hit.
+//
+// In stops at system calls the kernel shows 0 or 1 in x7 (r12 of 32-bit ARM) and puts the register right behind the
+// tracer's back, so it is taken from before.
+
+// callGadget is an instruction that calls the kernel.
+type callGadget struct {
+	at    uint64
+	thumb bool
+}
+
+// cpsrT and cpsrIT are the bits of CPSR that choose the Thumb set, and that hold the state of an IT block.
+const (
+	cpsrIndex = 16
+	cpsrT     = 1 << 5
+	cpsrIT    = 3<<25 | 0x3f<<10
+)
+
+// marked is the register that the kernel marks stops at system calls with.
+func (a *abi) marked() int {
+	if a.WordSize() == 4 {
+		return 12
+	}
+	return 7
+}
+
+// beginCall has a thread make the system call that the instruction of a point makes.
+func (t *thread) beginCall(p *point) {
+	t.s.stats.Steps++
+	g, ok := t.findGadget()
+	if !ok {
+		t.stepInPlace(p, true)
+		return
+	}
+	p.steps++
+	t.step = step{active: true, toCall: true, p: p, slot: g.at}
+	st := &t.step.st
+	st.Saved = t.savedForCall()
+	*t.pc() = g.at
+	if t.proc.arch.WordSize() == 4 {
+		if g.thumb != (st.Saved[1]&cpsrT != 0) {
+			t.regs[cpsrIndex] = setBit(t.regs[cpsrIndex]&^cpsrIT, cpsrT, g.thumb)
+			st.Flags = 1 // the state of before has to come back
+		}
+	}
+	t.setRegs()
+	t.resume(0)
+}
+
+// savedForCall is what afterCallElsewhere needs of the registers: that which the kernel marks stops with, and CPSR.
+func (t *thread) savedForCall() (saved [4]uint64) {
+	saved[0] = t.regs[t.proc.arch.marked()]
+	if t.proc.arch.WordSize() == 4 {
+		saved[1] = t.regs[cpsrIndex]
+	}
+	return saved
+}
+
+func setBit(v, bit uint64, on bool) uint64 {
+	if on {
+		return v | bit
+	}
+	return v &^ bit
+}
+
+// afterCallElsewhere puts the registers right when the thread has come to the kernel's door, or has not. done reports that it has.
+func (t *thread) afterCallElsewhere() (done bool) {
+	p, st := t.step.p, &t.step.st
+	done = *t.pc() != t.step.slot
+	*t.pc() = p.addr
+	if done {
+		*t.pc() += uint64(p.length)
+	}
+	t.regs[t.proc.arch.marked()] = st.Saved[0]
+	switch {
+	case t.proc.arch.WordSize() != 4:
+	case !done:
+		t.regs[cpsrIndex] = st.Saved[1]
+	case st.Flags != 0: // an IT block whose instruction is the last, or none: the other set has no such blocks
+		t.regs[cpsrIndex] = setBit(t.regs[cpsrIndex], cpsrT, st.Saved[1]&cpsrT != 0)
+		t.regs[cpsrIndex] = t.regs[cpsrIndex]&^cpsrIT | nextIT(st.Saved[1])
+	}
+	return done
+}
+
+// nextIT is the state of an IT block behind an instruction (Arm ARM DDI 0406, A2.5.2): the lower five bits are shifted, and the block ends with
+// the last of them.
+func nextIT(cpsr uint64) uint64 {
+	it := cpsr>>25&3 | cpsr>>10&0x3f<<2
+	if it&7 == 0 {
+		return 0
+	}
+	it = it&0xe0 | it<<1&0x1f
+	return it&3<<25 | it>>2<<10
+}
+
+// callSeen deals with the end of a system call that a probe stands on. A call that the kernel makes once more is no hit then.
+func (t *thread) callSeen() {
+	p := t.seeExit
+	t.seeExit = nil
+	if p == nil || !t.getRegs() {
+		return
+	}
+	if *t.pc() == p.addr+uint64(p.length) && t.proc.arch.restarts(&t.regs) {
+		t.redoAt(p.addr)
+	}
+}
+
+// armRestarts reports whether the result of a system call, at its end, says that it will be made again.
+func armRestarts(r *arch.Regs) bool {
+	code := -int32(r[0])
+	return code >= 512 && code <= 514 || code == 516 // ERESTARTSYS, NOINTR, NOHAND, RESTART_BLOCK
+}
+
+// findGadget finds an instruction by which the thread's process can call the kernel. What was found is kept, and looked at before each
+// use: a probe may stand on it by now, or the memory be gone.
+func (t *thread) findGadget() (callGadget, bool) {
+	sp := t.proc.space
+	if g := sp.gadgetAt; g.at != 0 && sp.isGadget(g) {
+		return g, true
+	}
+	maps, err := module.Maps(t.tid)
+	if err != nil {
+		return callGadget{}, false
+	}
+	slices.SortStableFunc(maps, func(a, b module.Mapping) int { return preference(a) - preference(b) })
+	for _, m := range maps {
+		if g, ok := sp.gadgetIn(m); ok {
+			sp.gadgetAt = g
+			return g, true
+		}
+	}
+	return callGadget{}, false
+}
+
+// preference puts the kernel's own pages first: probes seldom stand there.
+func preference(m module.Mapping) int {
+	switch m.Path {
+	case "[vdso]", "[sigpage]":
+		return 0
+	}
+	return 1
+}
+
+// gadgetIn looks for a gadget in one mapping, in what is really in its memory.
+func (sp *space) gadgetIn(m module.Mapping) (callGadget, bool) {
+	if !m.Exec || !m.Read || m.Path == "[vectors]" {
+		return callGadget{}, false
+	}
+	const chunk = 64 << 10
+	var buf [chunk]byte
+	calls := &sp.arch.calls
+	for at := m.Start; at < m.End; at += chunk {
+		code := buf[:sp.mem.PeekAvailable(at, buf[:min(chunk, m.End-at)])]
+		if i := aligned(code, calls.insn, 4); i >= 0 {
+			return callGadget{at + uint64(i), false}, true
+		}
+		if i := aligned(code, calls.thumb, 2); i >= 0 {
+			return callGadget{at + uint64(i), true}, true
+		}
+	}
+	return callGadget{}, false
+}
+
+// aligned finds an instruction in code, at a multiple of n; -1: there is none.
+func aligned(code, insn []byte, n int) int {
+	for i := 0; len(insn) > 0 && i+len(insn) <= len(code); i += n {
+		if bytes.Equal(code[i:i+len(insn)], insn) {
+			return i
+		}
+	}
+	return -1
+}
+
+// isGadget reports whether a gadget is still there.
+func (sp *space) isGadget(g callGadget) bool {
+	want := sp.arch.calls.insn
+	if g.thumb {
+		want = sp.arch.calls.thumb
+	}
+	now := make([]byte, len(want))
+	return sp.mem.Peek(g.at, now) == nil && bytes.Equal(now, want)
+}
+
+// callElsewhere makes a thread that stands at a breakpoint call the kernel, for the engine's own purposes. Its registers are put back as
+// t.regs has them. All signals that can wait are blocked meanwhile, so that none finds the thread with registers that are not its own.
+//
+// The kernel decides about restarting by the result register when a signal is due at the end of the call. A program
+// whose own value in it happens to be one of the four codes, at that moment, would have its program counter moved; the blocked
+// signals and the thread's being at a breakpoint leave nothing to be due but a stop that we ask for ourselves.
+func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
+	g, ok := t.findGadget()
+	if !ok {
+		return 0, errNoGadget
+	}
+	saved := t.regs
+	var mask uint64
+	if e := ptrace.GetSigMask(t.tid, &mask); e != 0 {
+		return 0, e
+	}
+	all := ^uint64(synchronous)
+	if e := ptrace.SetSigMask(t.tid, &all); e != 0 {
+		return 0, e
+	}
+	calls := &t.proc.arch.calls
+	for i, a := range args {
+		t.regs[calls.args[i]] = a
+	}
+	t.regs[calls.number] = number
+	t.unreported()
+	t.jumpTo(g.at | map[bool]uint64{true: 1}[g.thumb])
+	t.setRegs()
+	result, err := t.throughCall()
+	t.regs = saved
+	t.setRegs()
+	ptrace.SetSigMask(t.tid, &mask)
+	return result, err
+}
+
+var errNoGadget = errors.New("the process has no instruction that calls the kernel")

@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"gotap/arch"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+)
+
+// Instructions that the emulation leaves to the processor, where nothing is stepped: those that would fault, and those that reach
+// memory which only their own thread can. They are run at their own place, with a breakpoint on what comes next, while
+// the other threads are held, for those would run past the missing breakpoint. A fault is then the kernel's own, with everything that it tells.
+//
+// What comes next is the instruction behind. An instruction that loads the program counter itself is not run like this: its
+// memory could not be read, so it would fault, and the fault is made instead.
+
+// mostLandings is how many instructions get a breakpoint: in an IT block those whose condition fails are passed, and a block has four.
+const mostLandings = 5
+
+// landing is a breakpoint that is there for a moment.
+type landing struct {
+	addr uint64
+	old  []byte
+}
+
+// runAtHome runs the instruction of a point at its own place. The registers are at the instruction.
+func (t *thread) runAtHome(p *point) {
+	t.s.stats.Steps++
+	if p.site.Insn().Control != arch.Plain {
+		t.fault(p)
+		return
+	}
+	t.s.stats.Held++
+	held := t.s.holdWorld(t)
+	t.s.restore(p, t.tid)
+	landings := t.plantLandings(p)
+	p.steps++
+	t.step = step{active: true, p: p, slot: p.addr}
+	t.setRegs()
+	t.stopped, t.untaken = false, false
+	st, ok := t.untilLanded(landings)
+	for _, l := range landings {
+		p.sp.mem.Poke(l.addr, l.old, t.tid)
+	}
+	if p.wanted() {
+		p.planted = p.sp.mem.Poke(p.addr, p.trap, t.tid) == nil
+	}
+	if t.s.releaseWorld(held); len(held) > 0 {
+		time.Sleep(fairness)
+	}
+	if t.stopped = ok && st.Stopped(); ok {
+		t.landed(st)
+	}
+}
+
+// plantLandings puts breakpoints behind the instruction of a point.
+func (t *thread) plantLandings(p *point) []landing {
+	var all []landing
+	n := 1
+	if t.proc.arch.WordSize() == 4 && t.regs[cpsrIndex]&cpsrIT != 0 {
+		n = mostLandings
+	}
+	set := p.sp.arch.Arch
+	if t.thumb() {
+		_, set = interworking(1)
+	}
+	for at := p.addr + uint64(p.length); len(all) < n; {
+		code := p.sp.code(at, longestInsn)
+		in, err := set.Decode(code, at)
+		if err != nil { // data, or nothing: it would fault by itself
+			return all
+		}
+		l := landing{addr: at, old: make([]byte, len(set.Breakpoint(in)))}
+		if p.sp.mem.Peek(at, l.old) != nil || p.sp.mem.Poke(at, set.Breakpoint(in), t.tid) != nil {
+			return all
+		}
+		all = append(all, l)
+		at += uint64(in.Len)
+	}
+	return all
+}
+
+// thumb reports whether the thread runs Thumb code.
+func (t *thread) thumb() bool {
+	return t.proc.arch.WordSize() == 4 && t.regs[cpsrIndex]&cpsrT != 0
+}
+
+// untilLanded lets the thread go on until it has come to a landing, or has raised a signal, or is gone. Signals that others send are kept.
+func (t *thread) untilLanded(landings []landing) (st ptrace.Status, ok bool) {
+	for {
+		ptrace.Cont(t.tid, 0)
+		if st, ok = t.s.waitFor(t.tid); !ok || st.Ended() {
+			return st, ok
+		}
+		if st.Event() == ptrace.EventStop && !st.GroupStop() {
+			continue
+		}
+		if !t.getRegs() || st.Event() != ptrace.EventNone || t.raised(st.Signal()) {
+			return st, true
+		}
+		t.keepSignal(st.Signal())
+	}
+}
+
+// landed deals with the stop that running an instruction at home ended with.
+func (t *thread) landed(st ptrace.Status) {
+	p := t.step.p
+	at := *t.pc()
+	switch {
+	case st.Ended() || st.Event() != ptrace.EventNone:
+		t.cancelAtHome()
+		t.s.backlog = append(t.s.backlog, stop{t.tid, st})
+	case st.Signal() == ptrace.SIGTRAP && at != p.addr:
+		t.endStep()
+		t.finishStep()
+	default:
+		t.endStep()
+		t.unmask()
+		t.faultAddr, t.faultSig = t.info.Addr(), st.Signal()
+		t.faulted()
+		t.requeue()
+		t.resume(st.Signal())
+	}
+}
+
+// cancelAtHome forgets a run that did not come to its end. When the thread comes to the instruction again, that is not another
+// hit.
+func (t *thread) cancelAtHome() {
+	p := t.step.p
+	t.endStep()
+	t.unmask()
+	t.requeue()
+	t.redo = redo{p.addr, t.sp()}
+	t.commit()
+}
+
+// fault delivers the signal that an instruction would raise whose memory cannot be read.
+func (t *thread) fault(p *point) {
+	const notMapped, notAllowed = 1, 2 // SEGV_MAPERR, SEGV_ACCERR
+	at := p.addr
+	if f, ok := faultOf(t.complete(p.site)); ok {
+		at = f.Addr
+	}
+	code := int32(notMapped)
+	if maps, err := module.Maps(t.tid); err == nil {
+		for _, m := range maps {
+			if at >= m.Start && at < m.End {
+				code = notAllowed
+			}
+		}
+	}
+	t.info = ptrace.SigInfo{}
+	t.info.Make(ptrace.SIGSEGV, code, at)
+	ptrace.SetSigInfo(t.tid, &t.info)
+	t.faultAddr, t.faultSig = at, ptrace.SIGSEGV
+	t.faulted()
+	t.setRegs()
+	t.resume(ptrace.SIGSEGV)
+}
+
+// faultOf is the access that an emulation failed by.
+func faultOf(err error) (f *arch.FaultError, ok bool) {
+	ok = errors.As(err, &f)
+	return f, ok
+}

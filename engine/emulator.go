@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"gotap/arch"
+	"gotap/arch/arm64"
+	"gotap/engine/ptrace"
+)
+
+// emulator is how instructions are completed on processors where all of them are emulated and none is ever stepped.
+type emulator struct {
+	machine elf.Machine
+	// vectors and setVectors move vector registers between the kernel's form and the emulator's.
+	vectors    func(*ptrace.FPRegs, *arch.Vectors)
+	setVectors func(*ptrace.FPRegs, *arch.Vectors)
+}
+
+// vectors64 reads struct user_fpsimd_state: thirty-two registers, FPSR, FPCR.
+func vectors64(f *ptrace.FPRegs, v *arch.Vectors) {
+	for i := range v.V {
+		v.V[i] = [2]uint64{binary.LittleEndian.Uint64(f[16*i:]), binary.LittleEndian.Uint64(f[16*i+8:])}
+	}
+	v.Status = uint64(binary.LittleEndian.Uint32(f[512:]))
+	v.Control = uint64(binary.LittleEndian.Uint32(f[516:]))
+}
+
+func setVectors64(f *ptrace.FPRegs, v *arch.Vectors) {
+	for i, r := range v.V {
+		binary.LittleEndian.PutUint64(f[16*i:], r[0])
+		binary.LittleEndian.PutUint64(f[16*i+8:], r[1])
+	}
+	binary.LittleEndian.PutUint32(f[512:], uint32(v.Status))
+	binary.LittleEndian.PutUint32(f[516:], uint32(v.Control))
+}
+
+// vectors32 reads struct user_vfp: thirty-two double words and FPSCR.
+func vectors32(f *ptrace.FPRegs, v *arch.Vectors) {
+	for i := range 32 {
+		v.V[i/2][i%2] = binary.LittleEndian.Uint64(f[8*i:])
+	}
+	v.Control, v.Status = uint64(binary.LittleEndian.Uint32(f[256:])), 0
+}
+
+func setVectors32(f *ptrace.FPRegs, v *arch.Vectors) {
+	for i := range 32 {
+		binary.LittleEndian.PutUint64(f[8*i:], v.V[i/2][i%2])
+	}
+	binary.LittleEndian.PutUint32(f[256:], uint32(v.Control))
+}
+
+// threadMemory is a target's memory for the instruction of one thread, with what else of the thread its instructions may read.
+type threadMemory struct {
+	*ptrace.Memory
+	t *thread
+}
+
+// ThreadPointer implements arm.ThreadPointer: the register that the C library finds thread-local storage by.
+func (m *threadMemory) ThreadPointer() (uint32, error) {
+	v, e := ptrace.ThreadPointer(m.t.tid)
+	if e != 0 {
+		return 0, e
+	}
+	return uint32(v), nil
+}
+
+// ReadSystem implements arm64.System. Registers that neither the kernel tells of nor all processes share are left to the
+// thread itself: the instruction is run at its own place.
+func (m *threadMemory) ReadSystem(r arm64.Register) (uint64, error) {
+	if v, ok := systemRegister(r); ok {
+		return v, nil
+	}
+	if r == arm64.TPIDR {
+		v, e := ptrace.ThreadPointer(m.t.tid)
+		if e != 0 {
+			return 0, e
+		}
+		return v, nil
+	}
+	return 0, &arm64.SystemError{Register: r}
+}
+
+// WriteSystem implements arm64.System.
+func (m *threadMemory) WriteSystem(r arm64.Register, _ uint64) error {
+	return &arm64.SystemError{Register: r}
+}
+
+// MaintainCache implements arm64.System: only the thread itself can reach its caches by its addresses.
+func (m *threadMemory) MaintainCache(arm64.Operation, uint64) error {
+	return errOwnCache
+}
+
+var errOwnCache = errors.New("cannot maintain a cache for another process")
+
+// emulate completes the displaced instruction of a point on a processor where nothing is stepped. The registers are at the instruction.
+// What the emulation cannot do, above all an access that faults, the processor does at the instruction's own place.
+func (t *thread) emulate(p *point) {
+	switch {
+	case p.site.Insn().Control == arch.Syscall && executes(p.site, &t.regs):
+		t.beginCall(p)
+	case t.completeAt(p) == nil:
+		t.finish(0)
+	default:
+		t.runAtHome(p)
+	}
+}
+
+// completeAt emulates the instruction of a point, with the other threads held if it reads and writes memory in one: the emulation does
+// not. Other processes that share the memory are not held.
+func (t *thread) completeAt(p *point) error {
+	if p.alone {
+		held := t.s.holdWorld(t)
+		defer t.s.releaseWorld(held)
+	}
+	return t.complete(p.site)
+}
+
+// executes reports whether the condition of an instruction holds, if it has one.
+func executes(site arch.Site, regs *arch.Regs) bool {
+	c, ok := site.(arch.ConditionalSite)
+	return !ok || c.Executes(regs)
+}
+
+// complete emulates an instruction on the thread's registers. On error nothing has changed.
+func (t *thread) complete(site arch.Site) error {
+	t.view = threadMemory{t.proc.space.mem, t}
+	v, ok := site.(arch.VectorSite)
+	if !ok || !v.Vectors() {
+		return site.Emulate(&t.regs, &t.view)
+	}
+	if !t.getFPRegs() {
+		return &arch.RefusedError{Addr: *t.pc(), Reason: "the vector registers cannot be read"}
+	}
+	how := t.proc.arch.emulates
+	how.vectors(&t.fp, &t.vectors)
+	if err := v.EmulateVectors(&t.regs, &t.vectors, &t.view); err != nil {
+		return err
+	}
+	how.setVectors(&t.fp, &t.vectors)
+	if e := ptrace.SetFPRegs(t.tid, &t.fp, t.proc.arch.WordSize()); e != 0 && !vanished(e) {
+		return e
+	}
+	return nil
+}
+
+// jumpTo sets the program counter to where a pointer to code leads, in the instruction set that it chooses.
+func (t *thread) jumpTo(pointer uint64) {
+	*t.pc() = t.proc.arch.target(pointer)
+	if t.proc.arch.pointer != nil {
+		t.regs[cpsrIndex] = setBit(t.regs[cpsrIndex]&^cpsrIT, cpsrT, pointer&1 != 0)
+	}
+}
+
+// leaving is the registers as the instruction at a function's exit makes them: it may take down the frame and load the program counter in
+// one. It writes no memory.
+func (t *thread) leaving() (regs *arch.Regs, ok bool) {
+	if t.proc.arch.emulates == nil || t.at == nil {
+		return nil, false
+	}
+	t.left, t.view = t.regs, threadMemory{t.proc.space.mem, t}
+	return &t.left, t.at.site.Emulate(&t.left, &t.view) == nil
+}
+
+// exitSP is the stack pointer of the call that is left by the instruction at which the thread is, as it was at entry.
+func (t *thread) exitSP() uint64 {
+	if regs, ok := t.leaving(); ok {
+		return regs[t.proc.arch.SP()]
+	}
+	return t.sp()
+}
+
+// returnAddress is where the function that has just been entered, is being left, or has been left, returns to.
+func (t *thread) returnAddress() uint64 {
+	if t.proc.arch.emulates != nil && t.at != nil && !slices.Contains(t.at.enters, t.run.pl) {
+		if len(t.at.exits) == 0 {
+			return *t.pc()
+		}
+		if regs, ok := t.leaving(); ok {
+			return regs[t.proc.arch.PC()]
+		}
+	}
+	ret, _ := t.proc.arch.ReturnAddress(&t.regs, t.proc.space.mem)
+	return t.proc.arch.target(ret)
+}
