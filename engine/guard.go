@@ -25,8 +25,8 @@ import (
 //
 // Killed in the middle of a hit. Stops for signals are looked at without being taken (ptrace.Look): until the thread is resumed the
 // kernel has the signal, and delivers it if we die. Registers are written with the resume flag, which tells the handler
-// that they need no correction. A copy of an instruction, out of line, runs to its end and jumps home by itself. Emulated
-// instructions that are run again are such as can be: arch/x86 does not emulate what reads memory and writes it.
+// that they need no correction. A copy of an instruction, out of line, runs to its end and jumps home by itself. An
+// emulated instruction whose registers have not been written is run again; what package fallback says it does not help against is where that shows.
 
 // int3 is the breakpoint of the processors that there is a fallback for.
 const int3 = 0xcc

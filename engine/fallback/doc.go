@@ -42,4 +42,14 @@
 // breakpoints, so it has to be the very first one. A program that installs a handler for SIGTRAP by a system call of its own
 // (Go's runtime does) takes ours away, until the tracer notices. A program that asks for its action by a bare
 // system call sees ours.
+//
+// A session killed in the microseconds between the two halves of an emulated instruction: one that reads, changes and writes a word of the
+// stack is then run twice. A call that is stepped, which calls are only where they cannot be emulated or steps were asked for: the
+// return address is one in the copy, from where the thread comes home, but position-independent 32-bit code reads it. Signals that
+// were kept from a thread come back without what they were sent with, and once. A command whose session is killed before it has
+// asked to be traced stops at its start.
+//
+// An attach stops a thread for the four system calls by which all this is put in, and an end stops one to take it out; if every
+// thread sleeps in a call that cannot be interrupted without its noticing, the former waits for the first stop and the latter is left to the
+// next session, or to Clean. Processes with a seccomp filter get no handler, and the user is told.
 package fallback
