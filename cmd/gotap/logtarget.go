@@ -25,7 +25,7 @@ const logTargetUse = "terminal, file:PATH, json:PATH or syslog[:SOCKET]"
 func (p *plan) openLogs() error {
 	for _, text := range p.logNames {
 		kind, path, given := strings.Cut(text, ":")
-		if (kind == "file" || kind == "json") == (path == "") || given && path == "" || kind == "terminal" && given {
+		if (kind == "file" || kind == "json" || given) && path == "" || kind == "terminal" && given {
 			return &hintError{fmt.Errorf("--log %s: no such target", text), logTargetUse}
 		}
 		t, err := p.openLog(kind, path)
