@@ -155,9 +155,9 @@ func Look(tid int, s *Status, block bool) (int, syscall.Errno) {
 	if e != 0 {
 		return -1, e
 	}
-	code := *(*int32)(unsafe.Pointer(&info[8]))
-	pid := *(*int32)(unsafe.Pointer(&info[16]))
-	status := *(*int32)(unsafe.Pointer(&info[24]))
+	code := word32(info[offsetSigInfoCode:])
+	pid := word32(info[offsetSigInfoAddr:])
+	status := word32(info[offsetSigInfoAddr+8:]) // behind pid and user
 	if pid != 0 {
 		*s = statusOf(code, uint32(status))
 	}
