@@ -1,5 +1,27 @@
-// Package stdlib is the library of script modules, embedded into the binary: import … from "gotap/NAME" finds NAME.js here.
+// Package stdlib is the library of script modules, embedded into the binary: import … from "gotap/NAME", or require("gotap/NAME"), finds
+// NAME.js here.
 //
-// A module is plain JavaScript with its documentation in front: its exports are functions that programs can call (they are
-// inlined) or callbacks use. There is no registration: a file in this folder is a module.
+// There is no registration: a file in this folder is a module. It begins with its documentation: what it is for, an example, its
+// exports, and what becomes of a target that lacks what it needs. Exports are of three sorts, and the header says which is which:
+//
+//   - functions for programs, which are inlined there and compile to bytecode (int, portOf, owner …);
+//   - functions of the host, for callbacks and the top level (errno, sockaddr, table …);
+//   - functions that place probes (latency, allocations, tls …), for the top level.
+//
+// # Conventions
+//
+// Importing a module places no probe. What places probes takes a place or an object of options, and returns an object with
+// probes (which can be disabled or removed) and the aggregations and maps that they fill; a function given last is called on the host
+// with what was seen, and anything named `when`, `key` or `on` is a program. An unknown option is an error that lists the known ones.
+//
+// Places in libraries that a target may lack are optional, so that the run goes on and a library loaded later is found; when not
+// one of the probes was hit, a line on standard error says at the end what the target would need (gotap/module: absent). What is
+// looked up on the host, as in /proc, is undefined when the process has gone: callbacks run after the hit.
+//
+// Times are nanoseconds in numbers; names of units are in the options that have others (ms, us).
+//
+// # Tests
+//
+// Names and flags are compared with what golang.org/x/sys/unix and the kernel say, addresses with package net; each module
+// has a script in testdata that checks the rest; what places probes is run on real programs by the samples that use it.
 package stdlib

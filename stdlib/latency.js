@@ -1,0 +1,72 @@
+// gotap/latency: how long calls take.
+//
+//   import { latency, slower } from "gotap/latency";
+//   latency("libc:read", "reads");                               // a histogram, printed at the end
+//   slower("libc:write", { ms: 10 }, e => console.log(e.func, e.ns, `${e.stack}`));
+//
+// latency(spec, name, { when, optional })     a histogram of nanoseconds, and count, average and total. when: a program c => …, run
+//                                             in leave, that says which calls count. Gives { spec, hist, stats, probes, print(), summary() }
+// slower(spec, { ms, us, frames, when, optional }, fn)   calls fn on the host for each call of at least so long, with { func, ns, ret, a, b, c, stack }: its
+//                                             first three arguments and up to so many frames (8). Gives { probes }
+// byKey(spec, name, key, { when, optional })  stats of nanoseconds by what key, a program c => …, gives in enter. Gives { stats, probes }
+//
+// A recursive call has a clock of its own. The times have the cost of probes inside the calls in them. A spec whose module is
+// missing is an error, with `optional` only a module that is not there at any time.
+
+import { options } from "gotap/module";
+import { duration } from "gotap/time";
+
+const always = c => true;
+
+export function latency(spec, name = `${spec}, ns`, given) {
+  const { when, optional } = options("gotap/latency", given, { when: always, optional: false });
+  const took = hist(name), all = stats(`${name}: all`);
+  const placed = probe(spec, {
+    leave(c) {
+      if (!when(c)) return;
+      took.add(c.elapsed);
+      all.add(c.elapsed);
+    },
+    optional,
+  });
+  const self = { spec, hist: took, stats: all, probes: [placed], print, summary };
+  function summary() {
+    const s = all.take();
+    return s ? `${s.count} calls, ${duration(s.average)} on average, ${duration(s.total)} in all` : `${spec} was not called`;
+  }
+  function print() {
+    took.print();
+    console.log(summary());
+  }
+  return self;
+}
+
+export function slower(spec, given, fn) {
+  const o = options("gotap/latency", given, { ms: 0, us: 0, frames: 8, when: always, optional: false });
+  const least = Math.round(o.ms * 1e6 + o.us * 1e3), frames = o.frames, when = o.when;
+  const placed = probe(spec, {
+    enter(c) {
+      this.a = c.arg0;
+      this.b = c.arg1;
+      this.c = c.arg2;
+    },
+    leave(c) {
+      if (c.elapsed < least || !when(c)) return;
+      exit({ func: c.func, ns: c.elapsed, ret: c.ret, a: this.a, b: this.b, c: this.c, stack: c.stack(frames) });
+    },
+    exit: fn,
+    optional: o.optional,
+  });
+  return { probes: [placed] };
+}
+
+export function byKey(spec, name, key, given) {
+  const { when, optional } = options("gotap/latency", given, { when: always, optional: false });
+  const all = stats(name, { keys: 1 });
+  const placed = probe(spec, {
+    enter(c) { this.key = key(c); },
+    leave(c) { if (when(c)) all.at(this.key).add(c.elapsed); },
+    optional,
+  });
+  return { stats: all, probes: [placed] };
+}

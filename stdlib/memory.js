@@ -1,0 +1,69 @@
+// gotap/memory: allocators.
+//
+//   import { allocations } from "gotap/memory";
+//   const heap = allocations({ least: 1024 });
+//   end(() => { for (const [address, size] of heap.live.entries()) console.log(hex(address), size); });
+//
+// allocations({ module, least, every, max, on })   keeps what is allocated and not freed yet:
+//     module   where malloc, calloc, realloc, free and their kin are: "libc", "libjemalloc", "libtcmalloc", or a program
+//     least    smaller blocks do not count (0)
+//     every    keeps one block of so many (1), to cost less
+//     max      blocks there is room for (65536); more are counted as lost
+//     on       a program (c, address, size) that runs for each block kept, in leave of the allocating function
+//   gives { live, sizes, allocated, freed, probes }: a map from address to size, a histogram, and two counts
+//
+// Memory taken by mmap itself is not seen, nor is what an allocator written by the program hands out of its blocks. realloc
+// is a free and an allocation. A module without these functions is an error at the start, or, when it is not mapped then, a line
+// at the end.
+
+import { options, absent } from "gotap/module";
+
+export function allocations(given) {
+  const o = options("gotap/memory", given, { module: "libc", least: 0, every: 1, max: 65536, on: (c, address, size) => {} });
+  const live = map("live blocks", { keys: 1, max: o.max });
+  const sizes = hist("sizes of blocks");
+  const allocated = count("allocated"), freed = count("freed");
+  const note = keeper(o, live, sizes, allocated);
+  const forget = p => {
+    if (p !== 0 && live.has(p)) {
+      live.delete(p);
+      freed.inc();
+    }
+  };
+  const at = name => `${o.module}:${name}`;
+  const probes = [
+    probe(at("malloc"), { enter(c) { this.size = c.arg0; }, leave(c) { note(c, c.ret, this.size); }, optional: true }),
+    probe(at("calloc"), { enter(c) { this.size = c.arg0 * c.arg1; }, leave(c) { note(c, c.ret, this.size); }, optional: true }),
+    probe([at("aligned_alloc"), at("memalign")], { enter(c) { this.size = c.arg1; }, leave(c) { note(c, c.ret, this.size); }, optional: true }),
+    probe(at("posix_memalign"), {
+      enter(c) { this.size = c.arg2; this.to = c.arg0; },
+      leave(c) { if ((c.ret << 32) >> 32 === 0) note(c, ptr(this.to), this.size); },
+      optional: true,
+    }),
+    probe(at("realloc"), {
+      enter(c) { this.old = c.arg0; this.size = c.arg1; },
+      leave(c) {
+        if (c.ret === 0 && this.size !== 0) return; // the old block is still there
+        forget(this.old);
+        note(c, c.ret, this.size);
+      },
+      optional: true,
+    }),
+    probe(at("free"), { enter(c) { forget(c.arg0); }, optional: true }),
+  ];
+  absent("gotap/memory", probes, `malloc in ${o.module}`);
+  return { live, sizes, allocated, freed, probes };
+}
+
+// keeper is the program that notes a block. C libraries call one allocator from another, so a block may be told of twice.
+function keeper(o, live, sizes, allocated) {
+  const least = o.least, every = o.every, on = o.on;
+  return (c, address, size) => {
+    if (address === 0 || size < least || live.has(address)) return;
+    if (every > 1 && (address >> 4) % every !== 0) return;
+    live.set(address, size);
+    sizes.add(size);
+    allocated.inc();
+    on(c, address, size);
+  };
+}

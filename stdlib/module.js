@@ -1,0 +1,38 @@
+// gotap/module: what modules that place probes have in common.
+//
+//   import { options, absent } from "gotap/module";
+//   const { least } = options("gotap/mine", given, { least: 0 });
+//   absent("gotap/mine", probes, "libmine, which has mine_open");
+//
+// options(module, given, defaults)   the options with their defaults; one that is not among the defaults is an error
+// absent(module, probes, what)       at the end says what the target would need, when none of the probes was ever hit
+//
+// Conventions of the library: importing a module places no probe, calling a function of it may. Functions that place probes
+// take a place or an options object and return an object with `probes`, which can be disabled, and what they add up.
+// Functions that look something up on the host never throw because a process has ended: they return undefined, or the number
+// itself as text. Mistakes in the call are errors that begin with the module's name. Places in libraries that a target may lack
+// are optional, so that a run goes on, and absent() tells.
+
+export function options(module, given, defaults) {
+  if (given === undefined || given === null) return { ...defaults };
+  if (typeof given !== "object") throw new TypeError(`${module}: options are an object, not ${given}`);
+  for (const name of Object.keys(given)) {
+    if (!(name in defaults)) throw new TypeError(`${module}: unknown option ${name}; there are ${Object.keys(defaults).join(", ")}`);
+  }
+  return { ...defaults, ...given };
+}
+
+const waiting = new Map(); // what is said of whom, once, and whether any of its probes was hit
+
+export function absent(module, probes, what) {
+  const text = `${module}: nothing was seen; it needs ${what}`;
+  const all = waiting.get(text);
+  if (all) {
+    all.push(...probes);
+    return;
+  }
+  waiting.set(text, [...probes]);
+  end(() => {
+    if (waiting.get(text).every(p => p.hits === 0)) console.error(text);
+  });
+}

@@ -1,0 +1,80 @@
+// gotap/node: Node.js, by functions of libuv and V8 that it exports.
+//
+//   import { loop, collections } from "gotap/node";
+//   const l = loop({ ms: 50 }, e => console.log(`the event loop was busy for ${e.ns} ns`));
+//   end(() => l.busy.print());
+//
+// loop({ module, uv, ms }, fn?)      histograms of how long the event loop was busy between two waits, and waited: { busy, waiting, probes }; with
+//                                    fn calls it for each busy time of at least so many milliseconds, with { ns }
+// collections({ module }, fn)        calls fn with { ns } for each garbage collection
+// lookups({ module, uv }, fn)        calls fn with { host } for each name that is looked up
+// opens({ module, uv }, fn)          calls fn with { path, flags } for each file opened
+//
+// module is the program ("node"), uv where libuv is: the same, or "libuv" for builds that share it, as Debian's. JavaScript's own
+// functions are compiled as the program runs and have no places. What is not a Node.js is told of at the end.
+
+import { options, absent } from "gotap/module";
+
+const common = { module: "node", uv: "" };
+const libuv = o => o.uv === "" ? [o.module, "libuv"] : [o.uv];
+const needs = o => `Node.js as ${o.module}, and libuv in it or beside it`;
+
+// either are the places of a function, here or there.
+const either = (o, name) => libuv(o).map(module => `${module}:${name}`);
+
+export function loop(given, fn) {
+  const o = options("gotap/node", given, { ...common, ms: 0 });
+  const least = Math.round(o.ms * 1e6);
+  const telling = fn !== undefined;
+  const busy = hist("event loop busy, ns"), waiting = hist("event loop waiting, ns");
+  const woke = perThread(0);
+  const probes = [probe(either(o, "uv__io_poll"), {
+    enter(c) {
+      if (woke.value === 0) return;
+      const ns = c.time - woke.value;
+      busy.add(ns);
+      if (telling && ns >= least) exit({ ns });
+    },
+    leave(c) {
+      woke.value = c.time;
+      waiting.add(c.elapsed);
+    },
+    exit: fn ?? (() => {}),
+    optional: true,
+  })];
+  absent("gotap/node", probes, needs(o));
+  return { busy, waiting, probes };
+}
+
+export function collections(given, fn) {
+  const o = options("gotap/node", given, { module: "node" });
+  const probes = [probe(`${o.module}:v8::internal::Heap::PerformGarbageCollection`, {
+    leave(c) { exit({ ns: c.elapsed }); },
+    exit: fn,
+    optional: true,
+  })];
+  absent("gotap/node", probes, `V8's symbols in ${o.module}`);
+  return { probes };
+}
+
+export function lookups(given, fn) {
+  const o = options("gotap/node", given, common);
+  const probes = [probe(either(o, "uv_getaddrinfo"), { // (loop, request, callback, node, service, hints)
+    enter(c) { exit({ host: c.arg3 === 0 ? "" : str(c.arg3) }); },
+    exit: fn,
+    optional: true,
+  })];
+  absent("gotap/node", probes, needs(o));
+  return { probes };
+}
+
+export function opens(given, fn) {
+  const o = options("gotap/node", given, common);
+  const probes = [probe(either(o, "uv_fs_open"), { // (loop, request, path, flags, mode, callback)
+    enter(c) { exit({ path: str(c.arg2), flags: (c.arg3 << 32) >> 32 }); },
+    exit: fn,
+    optional: true,
+  })];
+  absent("gotap/node", probes, needs(o));
+  return { probes };
+}

@@ -1,0 +1,90 @@
+// gotap/postgres: PostgreSQL's server processes, by the static marks of builds with --enable-dtrace, as Debian's and Fedora's are.
+//
+//   import { queries } from "gotap/postgres";
+//   queries({ ms: 100 }, e => console.log(e.ns, e.sql));
+//
+// queries({ ms }, fn)     calls fn with { sql, ns } for each query, of at least so many milliseconds
+// phases()                times of parse, rewrite, plan and execute by phase: { phases, probes }
+// transactions()          counts by "started", "committed", "aborted": { transactions, probes }
+// lockWaits(fn)           calls fn with { lock, ns } for each wait for a light-weight lock inside the server
+// checkpoints(fn)         calls fn with { ns } for each checkpoint
+//
+// Trace a server process, or the postmaster with --follow children: each connection has a process. The text of a query is cut
+// at 1024 bytes. Without the marks a line at the end says so.
+
+import { options, absent } from "gotap/module";
+
+const needs = "a PostgreSQL server with static marks (--enable-dtrace)";
+const mark = name => `usdt:postgresql:${name}`;
+
+export function queries(given, fn) {
+  const { ms } = options("gotap/postgres", given, { ms: 0 });
+  const least = Math.round(ms * 1e6);
+  const at = perThread(0);
+  const probes = [
+    probe(mark("query__start"), { enter(c) { at.value = c.time; }, optional: true }),
+    probe(mark("query__done"), {
+      enter(c) {
+        const ns = c.time - at.value;
+        if (at.value === 0 || ns < least) return;
+        exit({ sql: str(c.arg0, 1024), ns });
+      },
+      exit: fn,
+      optional: true,
+    }),
+  ];
+  absent("gotap/postgres", probes, needs);
+  return { probes };
+}
+
+export function phases() {
+  const all = stats("query phases, ns", { keys: 1 });
+  const probes = ["parse", "rewrite", "plan", "execute"].flatMap(phase => {
+    const at = perThread(0);
+    return [
+      probe(mark(`query__${phase}__start`), { enter(c) { at.value = c.time; }, optional: true }),
+      probe(mark(`query__${phase}__done`), {
+        enter(c) {
+          if (at.value !== 0) all.at(phase).add(c.time - at.value);
+          at.value = 0;
+        },
+        optional: true,
+      }),
+    ];
+  });
+  absent("gotap/postgres", probes, needs);
+  return { phases: all, probes };
+}
+
+export function transactions() {
+  const all = count("transactions", { keys: 1 });
+  const probes = [
+    probe(mark("transaction__start"), { enter(c) { all.at("started").inc(); }, optional: true }),
+    probe(mark("transaction__commit"), { enter(c) { all.at("committed").inc(); }, optional: true }),
+    probe(mark("transaction__abort"), { enter(c) { all.at("aborted").inc(); }, optional: true }),
+  ];
+  absent("gotap/postgres", probes, needs);
+  return { transactions: all, probes };
+}
+
+export function lockWaits(fn) {
+  const at = perThread(0);
+  const probes = [
+    probe(mark("lwlock__wait__start"), { enter(c) { at.value = c.time; }, optional: true }),
+    probe(mark("lwlock__wait__done"), {
+      enter(c) { if (at.value !== 0) exit({ lock: str(c.arg0, 64), ns: c.time - at.value }); },
+      exit: fn,
+      optional: true,
+    }),
+  ];
+  return { probes }; // a server whose processes never wait for each other is no mistake
+}
+
+export function checkpoints(fn) {
+  const at = perThread(0);
+  const probes = [
+    probe(mark("checkpoint__start"), { enter(c) { at.value = c.time; }, optional: true }),
+    probe(mark("checkpoint__done"), { enter(c) { if (at.value !== 0) exit({ ns: c.time - at.value }); }, exit: fn, optional: true }),
+  ];
+  return { probes };
+}

@@ -1,0 +1,82 @@
+// gotap/proc: processes and threads, from /proc of this machine.
+//
+//   import { command, threads } from "gotap/proc";
+//   on("exec", e => console.log(e.pid, command(e.pid)));
+//
+// exe(pid) cwd(pid)        paths of the program and the working directory
+// command(pid)             the command line, arguments joined with a blank
+// args(pid)                its arguments, as a list
+// environ(pid)             its environment as it was at the start, as an object
+// parent(pid) user(pid)    numbers
+// threads(pid)             thread numbers
+// threadName(pid, tid)     the name of one
+// cpuTime(pid, tid?)       nanoseconds on a processor so far, of the process or of one thread, to the tick of 10 ms
+// rss(pid)                 bytes of memory in use
+// maps(pid)                [{ start, end, access, offset, path }]
+// status(pid)              the fields of /proc/PID/status, as text
+//
+// All are undefined when there is no such process, or its owner does not allow it. Host only: in a program c.pid, c.tid, c.ppid,
+// c.uid and c.comm are at hand.
+
+export const exe = pid => readLink(`/proc/${pid}/exe`);
+export const cwd = pid => readLink(`/proc/${pid}/cwd`);
+
+export function args(pid) {
+  const text = readFile(`/proc/${pid}/cmdline`);
+  return text === undefined ? undefined : text.replace(/\0$/, "").split("\0");
+}
+
+export function command(pid) { return args(pid)?.join(" "); }
+
+export function environ(pid) {
+  const text = readFile(`/proc/${pid}/environ`);
+  if (text === undefined) return undefined;
+  const all = {};
+  for (const entry of text.split("\0")) {
+    const at = entry.indexOf("=");
+    if (at > 0) all[entry.slice(0, at)] = entry.slice(at + 1);
+  }
+  return all;
+}
+
+export function status(pid) {
+  const text = readFile(`/proc/${pid}/status`);
+  if (text === undefined) return undefined;
+  const fields = {};
+  for (const line of text.split("\n")) {
+    const at = line.indexOf(":");
+    if (at > 0) fields[line.slice(0, at)] = line.slice(at + 1).trim();
+  }
+  return fields;
+}
+
+const number = text => text === undefined ? undefined : Number(text.split(/\s/)[0]);
+
+export const parent = pid => number(status(pid)?.PPid);
+export const user = pid => number(status(pid)?.Uid);
+
+export function rss(pid) {
+  const kilobytes = number(status(pid)?.VmRSS);
+  return kilobytes === undefined ? undefined : kilobytes * 1024;
+}
+
+export const threads = pid => readDir(`/proc/${pid}/task`)?.map(Number);
+export const threadName = (pid, tid) => readFile(`/proc/${pid}/task/${tid}/comm`)?.trimEnd();
+
+const tick = 1e7; // nanoseconds: Linux counts for user space in hundredths of a second on every machine
+
+export function cpuTime(pid, tid) {
+  const text = readFile(tid === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${tid}/stat`);
+  if (text === undefined) return undefined;
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // the name before it may have blanks and brackets
+  return (Number(fields[11]) + Number(fields[12])) * tick;
+}
+
+export function maps(pid) {
+  const text = readFile(`/proc/${pid}/maps`);
+  return text?.split("\n").filter(line => line !== "").map(line => {
+    const [range, access, offset, , , ...path] = line.split(/ +/);
+    const [start, end] = range.split("-").map(n => BigInt("0x" + n));
+    return { start, end, access, offset: Number("0x" + offset), path: path.join(" ") };
+  });
+}

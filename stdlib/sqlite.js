@@ -1,0 +1,76 @@
+// gotap/sqlite: SQLite, by its own interface.
+//
+//   import { statements } from "gotap/sqlite";
+//   const s = statements();
+//   end(() => s.times.print({ top: 10 }));
+//
+// statements({ module, length }, fn?)    times in sqlite3_step by the text of the statement, and its rows: { times, rows, probes }; with fn calls it with
+//                                        { sql, ns, rows, ok } when a statement is finalized or reset, which is its end
+//   module   "libsqlite3", or the program that has SQLite in it
+//   length   bytes of the text to keep (120)
+//
+// Statements prepared before the probes were placed have no text and do not count. When no such library is in the target,
+// a line at the end says so.
+
+import { options, absent } from "gotap/module";
+
+const row = 100, done = 101; // SQLITE_ROW, SQLITE_DONE
+
+export function statements(given, fn) {
+  const { module, length } = options("gotap/sqlite", given, { module: "libsqlite3", length: 120 });
+  const telling = fn !== undefined;
+  const times = stats("statements, ns", { keys: 1, max: 4096 });
+  const rows = sum("rows by statement", { keys: 1, max: 4096 });
+  const sql = map("text of a statement", { keys: 1, max: 4096 });
+  const spent = map("time of a statement", { keys: 1, max: 4096 }), got = map("rows of a statement", { keys: 1, max: 4096 });
+  const failed = map("failed statements", { keys: 1, max: 4096 });
+  const at = name => `${module}:${name}`;
+  const prepared = probe([at("sqlite3_prepare_v2"), at("sqlite3_prepare_v3"), at("sqlite3_prepare")], {
+    enter(c) {
+      this.sql = str(c.arg1, length);
+      this.v3 = c.func === "sqlite3_prepare_v3";
+      this.a = c.arg3;
+      this.b = c.arg4;
+    },
+    leave(c) {
+      const statement = ptr(this.v3 ? this.b : this.a);
+      if ((c.ret << 32) >> 32 === 0 && statement !== 0) sql.set(statement, this.sql);
+    },
+    optional: true,
+  });
+  const stepped = probe(at("sqlite3_step"), {
+    enter(c) { this.statement = c.arg0; },
+    leave(c) {
+      if (!sql.has(this.statement)) return;
+      const text = sql.get(this.statement);
+      const result = (c.ret << 32) >> 32;
+      times.at(text).add(c.elapsed);
+      spent.set(this.statement, spent.get(this.statement) + c.elapsed);
+      if (result === row) {
+        rows.at(text).add(1);
+        got.inc(this.statement);
+      } else if (result !== done) {
+        failed.set(this.statement, 1);
+      }
+    },
+    optional: true,
+  });
+  const ended = probe([at("sqlite3_finalize"), at("sqlite3_reset")], {
+    enter(c) {
+      if (!sql.has(c.arg0)) return;
+      const text = sql.get(c.arg0), ns = spent.get(c.arg0), n = got.get(c.arg0), bad = failed.has(c.arg0);
+      if (c.func === "sqlite3_finalize") sql.delete(c.arg0);
+      if (ns === 0) return;
+      spent.delete(c.arg0);
+      got.delete(c.arg0);
+      failed.delete(c.arg0);
+      if (telling) exit({ sql: text, ns, rows: n, ok: !bad });
+    },
+    exit: fn ?? (() => {}),
+    optional: true,
+  });
+  end(() => [sql, spent, got, failed].forEach(m => m.clear()));
+  const probes = [prepared, stepped, ended];
+  absent("gotap/sqlite", probes, `sqlite3_step in ${module}`);
+  return { times, rows, probes };
+}

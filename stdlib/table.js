@@ -1,0 +1,71 @@
+// gotap/table: columns that line up and fit the terminal.
+//
+//   import { table, size } from "gotap/table";
+//   console.log(table([["read", 12, 0.5], ["write", 3, 11]], { head: ["call", "count", "ms"] }));
+//
+// table(rows, { head, top, width })   text; a column of numbers stands right, others left. top: only the first so many rows, the
+//                                     rest counted in a last line. width: in characters, that of the terminal when left out, 0 for
+//                                     any: the widest text column is cut with "…" until the line fits
+// bar(value, most, width)             "@@@@" in proportion
+// size(bytes)                         "1.5 MiB"
+// ordered(entries, value?)            entries of an aggregation or map, the largest first; value(v) is what counts
+//
+// Host only.
+
+import { options } from "gotap/module";
+
+export function table(rows, given) {
+  const { head, top, width } = options("gotap/table", given, { head: undefined, top: Infinity, width: columns() });
+  const shown = rows.slice(0, top).map(row => row.map(cell => String(cell)));
+  const lines = head ? [head.map(String), ...shown] : shown;
+  const count = Math.max(0, ...lines.map(line => line.length));
+  const right = [], wide = [];
+  for (let k = 0; k < count; k++) {
+    right.push(rows.length > 0 && rows.every(row => isNumber(row[k])));
+    wide.push(Math.max(0, ...lines.map(line => length(line[k] ?? ""))));
+  }
+  fit(wide, right, width);
+  const text = lines.map(line => line.map((cell, k) => pad(cell, wide[k], right[k])).join("  ").trimEnd());
+  if (rows.length > shown.length) text.push(`… and ${rows.length - shown.length} more`);
+  return text.join("\n");
+}
+
+const least = 8; // characters that a cut column keeps
+
+// fit narrows the widest text columns until a line has at most so many characters.
+function fit(wide, right, width) {
+  if (width <= 0) return;
+  for (let over = wide.reduce((a, b) => a + b + 2, -2) - width; over > 0; over--) {
+    let widest = -1;
+    for (let k = 0; k < wide.length; k++) if (!right[k] && wide[k] > least && (widest < 0 || wide[k] > wide[widest])) widest = k;
+    if (widest < 0) return;
+    wide[widest]--;
+  }
+}
+
+const isNumber = v => typeof v === "number" || typeof v === "bigint" || (typeof v === "string" && /^-?[\d.]+( ?[kKMGT]?i?B?|%)$/.test(v));
+const length = text => [...text].length;
+
+function pad(text, width, right) {
+  const letters = [...text];
+  if (letters.length > width) return letters.slice(0, width - 1).join("") + "…";
+  const blank = " ".repeat(width - letters.length);
+  return right ? blank + text : text + blank;
+}
+
+export function bar(value, most, width = 40) {
+  return "@".repeat(most > 0 ? Math.round(Number(value) / Number(most) * width) : 0);
+}
+
+export function size(bytes) {
+  let n = Number(bytes);
+  for (const unit of ["B", "KiB", "MiB", "GiB"]) {
+    if (Math.abs(n) < 1024) return `${unit === "B" ? n : n.toFixed(1)} ${unit}`;
+    n /= 1024;
+  }
+  return `${n.toFixed(1)} TiB`;
+}
+
+export function ordered(entries, value = v => v) {
+  return [...entries].sort((a, b) => Number(value(b[1])) - Number(value(a[1])));
+}

@@ -1,0 +1,44 @@
+// gotap/time: durations and times of day as text.
+//
+//   import { duration, clock } from "gotap/time";
+//   console.log(`${clock(e.time)} took ${duration(e.ns)}`);     // 12:04:31.250733 took 1.83 ms
+//
+// duration(ns)        with three digits and the unit that fits: "950 ns", "1.83 ms", "12.3 s", "4 min 5 s"
+// milliseconds(ns)    "1.830", for columns
+// clock(time)         the time of day of a hit: c.time, e.time or now()
+// since(time)         seconds since the script was loaded, "0.001830"
+// rate(n, ns)         n in so long, as "12.5 k/s"
+//
+// Host only; durations are numbers or BigInts of nanoseconds.
+
+const units = [["ns", 1], ["us", 1e3], ["ms", 1e6], ["s", 1e9]];
+const loaded = now();
+const offset = Date.now() * 1e6 - loaded; // of the time of day from monotonic time
+
+export function duration(ns) {
+  const n = Number(ns);
+  if (n < 0) return "-" + duration(-n);
+  if (n >= 120e9) return `${Math.floor(n / 60e9)} min ${Math.floor(n % 60e9 / 1e9)} s`;
+  let k = units.length - 1;
+  while (k > 0 && n < units[k][1]) k--;
+  const value = n / units[k][1];
+  return `${k === 0 ? value : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${units[k][0]}`;
+}
+
+export function milliseconds(ns) { return (Number(ns) / 1e6).toFixed(3); }
+
+export function clock(time) {
+  const micros = Math.floor((Number(time) + offset) / 1e3);
+  const date = new Date(micros / 1e3);
+  const two = n => String(n).padStart(2, "0");
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(micros % 1e6).padStart(6, "0")}`;
+}
+
+export function since(time) { return ((Number(time) - loaded) / 1e9).toFixed(6); }
+
+export function rate(n, ns) {
+  const each = Number(n) * 1e9 / Math.max(1, Number(ns));
+  if (each >= 1e6) return (each / 1e6).toFixed(1) + " M/s";
+  if (each >= 1e3) return (each / 1e3).toFixed(1) + " k/s";
+  return each.toFixed(each < 10 ? 1 : 0) + "/s";
+}

@@ -1,0 +1,98 @@
+// gotap/tls: what goes through TLS libraries, before it is encrypted and after it is decrypted.
+//
+//   import { tls } from "gotap/tls";
+//   import { printable } from "gotap/hexdump";
+//   tls({ limit: 64 }, e => console.log(e.direction, e.size, printable(e.data)));
+//
+// tls({ libraries, limit }, fn)        calls fn with { direction: "sent" | "received", func, connection, size, data }: data is the first
+//                                      limit bytes (256, at most 1024), size what the call moved, connection the library's handle
+// handshakes({ libraries }, fn)        calls fn with { func, connection, ns, ret, ok } when a handshake function returns; one that would block
+//                                      is called again, and is not ok that time
+//   libraries   any of "libssl" (OpenSSL and its like), "libgnutls", "libnspr4" (NSS; its functions carry unencrypted streams
+//               too), or a program that has OpenSSL in it, such as "node"; ["libssl", "libgnutls"] when left out
+//   both give { probes }
+//
+// Plain text is what people want to keep secret: print no more of it than needed. A target without the libraries runs as it
+// would, and a line at the end says so. Go's crypto/tls is none of these.
+
+import { options, absent } from "gotap/module";
+
+const usual = ["libssl", "libgnutls"];
+
+// A call moves what it returns, when that is positive; those with _ex put it where an argument points.
+const moving = {
+  libgnutls: { sent: ["gnutls_record_send", "gnutls_record_send2"], received: ["gnutls_record_recv"], sentBy: [], receivedBy: [] },
+  libnspr4: { sent: ["PR_Write", "PR_Send"], received: ["PR_Read", "PR_Recv"], sentBy: [], receivedBy: [] },
+};
+const openssl = { sent: ["SSL_write"], received: ["SSL_read"], sentBy: ["SSL_write_ex"], receivedBy: ["SSL_read_ex"] };
+const shaking = { libgnutls: ["gnutls_handshake"], libnspr4: ["SSL_ForceHandshake"] };
+const opensslShaking = ["SSL_do_handshake", "SSL_connect", "SSL_accept"];
+
+export function tls(given, fn) {
+  const o = options("gotap/tls", given, { libraries: usual, limit: 256 });
+  const limit = Math.min(1024, o.limit);
+  const probes = [];
+  for (const library of o.libraries) {
+    const names = moving[library] ?? openssl;
+    for (const direction of ["sent", "received"]) {
+      const tell = e => fn({ ...e, pid: e.pid, tid: e.tid, comm: e.comm, time: e.time, direction });
+      probes.push(returned(places(library, names[direction]), limit, tell));
+      const by = names[direction + "By"];
+      if (by.length > 0) probes.push(pointed(places(library, by), limit, tell));
+    }
+  }
+  absent("gotap/tls", probes, `one of ${o.libraries.join(", ")} in the target`);
+  return { probes };
+}
+
+const places = (library, names) => names.map(name => `${library}:${name}`);
+
+function returned(spec, limit, fn) {
+  return probe(spec, {
+    enter(c) {
+      this.connection = c.arg0;
+      this.from = c.arg1;
+    },
+    leave(c) {
+      const size = (c.ret << 32) >> 32;
+      if (size > 0) exit({ func: c.func, connection: this.connection, size, data: bytes(this.from, min(size, limit)) });
+    },
+    exit: fn,
+    optional: true,
+  });
+}
+
+function pointed(spec, limit, fn) {
+  return probe(spec, {
+    enter(c) {
+      this.connection = c.arg0;
+      this.from = c.arg1;
+      this.moved = c.arg3;
+    },
+    leave(c) {
+      if ((c.ret << 32) >> 32 !== 1) return;
+      const size = u64(this.moved);
+      exit({ func: c.func, connection: this.connection, size, data: bytes(this.from, min(size, limit)) });
+    },
+    exit: fn,
+    optional: true,
+  });
+}
+
+export function handshakes(given, fn) {
+  const o = options("gotap/tls", given, { libraries: usual });
+  const probes = o.libraries.map(library => {
+    const zero = library in shaking; // these return 0 when it went well, OpenSSL's 1
+    return probe(places(library, shaking[library] ?? opensslShaking), {
+      enter(c) { this.connection = c.arg0; },
+      leave(c) {
+        const ret = (c.ret << 32) >> 32;
+        exit({ func: c.func, connection: this.connection, ns: c.elapsed, ret, ok: zero ? ret === 0 : ret === 1 });
+      },
+      exit: fn,
+      optional: true,
+    });
+  });
+  absent("gotap/tls", probes, `one of ${o.libraries.join(", ")} in the target`);
+  return { probes };
+}
