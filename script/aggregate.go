@@ -89,6 +89,9 @@ func (s *Script) parseBounds(o *runtime.Object, at site, args []goja.Value, firs
 			n, ok = toInt(args[i])
 		}
 		if !ok {
+			if i == len(args) && i == first && i > 0 {
+				i-- // only a name: it stands where the bounds should
+			}
 			s.reject(at.argSpan(i), "lhist(lo, hi, step)", "lhist needs three integers first")
 			return min(len(args), first+3)
 		}
