@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,7 +17,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gotap/engine/fallback"
+	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/engine/ptrace"
 	"gotap/engine/testenv"
 	"gotap/runtime"
 )
@@ -195,10 +199,12 @@ func (c crashCase) launched(t *testing.T, path string) {
 	out.Close()
 	lines := bufio.NewReader(ear)
 	ear.SetReadDeadline(time.Now().Add(10 * time.Second))
+	begun := false
 	if c.moment()%4 == 0 { // before the target has begun
 		killSoon(s, 30*time.Millisecond)
 	} else {
 		lines.ReadString('\n')
+		begun = true
 		killSoon(s, c.moment())
 	}
 	hand.Write([]byte("x"))
@@ -207,6 +213,9 @@ func (c crashCase) launched(t *testing.T, path string) {
 	pid, gone := syscall.Wait4(-1, &ws, 0, nil)
 	if gone == syscall.ECHILD {
 		return // killed before there was one
+	}
+	if ws.Signaled() && ws.Signal() == syscall.SIGTRAP && !begun && len(text) == 0 {
+		return // killed while the child was in the stop of its exec: the signal of that stop ends it, and it has run nothing
 	}
 	if ws.Stopped() { // killed before the child had asked to be traced: it asked us, its parent now, and has run nothing
 		syscall.Kill(pid, syscall.SIGKILL)
@@ -296,4 +305,55 @@ func TestCleanAfterKilledSession(t *testing.T) {
 	if again, err := Clean(pid); err != nil || len(again.Restored) != 0 {
 		t.Errorf("a second time: restored %v, %v", again.Restored, err)
 	}
+}
+
+// TestKilledWatch kills a session while its watchpoint is met all the time: the debug registers stay armed, and the handler takes what
+// they raise.
+func TestKilledWatch(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	for _, flags := range [][]string{nil, {"-m32"}} {
+		if len(flags) > 0 {
+			testenv.Require(t, testenv.M32)
+		}
+		p := start(t, program(t, "victim.c", flags...), "2")
+		if line, err := p.out.ReadString('\n'); err != nil {
+			t.Fatalf("the target does not begin: %q, %v", line, err)
+		}
+		s := startCrashed(t, crashPlan{Pid: p.pid(), Specs: []string{"watch:table/4/rw", "leaf"}}, nil, nil)
+		for range 2000 {
+			if debugTraps(p.pid()) {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		killSoon(s, 20*time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
+		if got := p.end(); got != "victim bad=0" {
+			t.Errorf("%v: the target said %q, %v", flags, got, p.cmd.Wait())
+		} else if err := p.cmd.Wait(); err != nil {
+			t.Errorf("%v: %v", flags, err)
+		}
+	}
+}
+
+// debugTraps reports whether the fallback of a process has been told of debug registers.
+func debugTraps(pid int) bool {
+	mem, err := ptrace.OpenMemory(pid)
+	if err != nil {
+		return false
+	}
+	defer mem.Close()
+	maps, _ := module.Maps(pid)
+	for _, m := range maps {
+		for _, word := range []int{4, 8} {
+			if _, ok := readRegion(mem, m, word); ok {
+				at, want := fallback.Watching(m.Start, true)
+				now := make([]byte, len(want))
+				if mem.Peek(at, now) == nil && bytes.Equal(now, want) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

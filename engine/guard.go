@@ -40,7 +40,8 @@ type guard struct {
 	free  []int
 	full  bool
 
-	threads int // entries of the list of threads in use
+	threads  int  // entries of the list of threads in use
+	watching bool // the handler knows that debug registers are armed
 }
 
 // protect puts the fallback in by way of a stopped thread whose registers have been read.
@@ -82,6 +83,9 @@ func (t *thread) install() error {
 		return err
 	}
 	sp.guard.base, sp.guard.index = base, map[uint64]int{}
+	if t.dr.any() || t.s.watching > 0 {
+		t.s.markWatching(sp)
+	}
 	for _, p := range sp.points {
 		if p.planted {
 			sp.record(p, t.tid)
@@ -292,11 +296,12 @@ func (t *thread) unprotect() {
 	}
 }
 
-// markWatching tells the handler whether debug registers are armed in an address space.
-func (s *Session) markWatching(sp *space, on bool) {
-	if sp.guard.base != 0 {
-		at, p := fallback.Watching(sp.guard.base, on)
-		sp.mem.Poke(at, p, s.stoppedTid(sp))
+// markWatching tells the handler that debug registers are armed in an address space. It is to be called before they are, and is never
+// taken back: a thread may have met one and its stop not have been seen. A program cannot arm any by itself.
+func (s *Session) markWatching(sp *space) {
+	if g := &sp.guard; g.base != 0 && !g.watching {
+		at, p := fallback.Watching(g.base, true)
+		g.watching = sp.mem.Poke(at, p, s.stoppedTid(sp)) == nil
 	}
 }
 

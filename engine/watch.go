@@ -108,6 +108,7 @@ func (s *Session) syncWatches() {
 	if !stale || s.closing {
 		return
 	}
+	s.markAllWatched()
 	held := s.holdAll()
 	for _, t := range s.threads {
 		if t.stopped && !t.fresh {
@@ -128,11 +129,23 @@ func (t *thread) wantedDebugRegs() debugRegs {
 	return d
 }
 
+// markAllWatched has the fallback of every address space know whether anything is watched there.
+func (s *Session) markAllWatched() {
+	for _, p := range s.procs {
+		if len(p.watches) > 0 {
+			s.markWatching(p.space)
+		}
+	}
+}
+
 // armDebugRegs writes the debug registers of a stopped thread, where they are not right already.
 func (t *thread) armDebugRegs() {
 	want := t.wantedDebugRegs()
 	if want == t.dr {
 		return
+	}
+	if want.any() {
+		t.s.markWatching(t.proc.space)
 	}
 	if e := t.writeDebugRegs(want); e != 0 {
 		t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", t.tid, e))
