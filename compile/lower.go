@@ -182,6 +182,10 @@ func unfit(op runtime.Op, o runtime.Object, offset uint64) string {
 		return unless(o.Kind == runtime.KindArray, "it is not an array of variables")
 	case runtime.OpPushPT, runtime.OpPopPT, runtime.OpAddPT:
 		return unless(o.Kind == runtime.KindPerThread, "it is not a per-thread variable")
+	case runtime.OpEndAside:
+		return unless(o.Kind == runtime.KindTrail || o.Kind == runtime.KindRecorder, "it is neither a trail nor a recorder")
+	case runtime.OpKeep, runtime.OpForget:
+		return unless(o.Kind == runtime.KindTrail, "it is not a trail")
 	case runtime.OpAgg:
 		return unless(o.Kind >= runtime.KindCount, "it is not an aggregation")
 	}

@@ -16,6 +16,11 @@ func (w *walker) notes(c Command) {
 		w.logField(c.Op)
 	case runtime.OpEndItem:
 		w.endItem()
+	case runtime.OpEndAside:
+		w.endItem()
+		w.logs(wordBytes)
+	case runtime.OpKeep, runtime.OpForget:
+		w.wholeItem(wordBytes)
 	case runtime.OpLogRange, runtime.OpLogStr:
 		w.wholeItem(textBytes(w.first))
 	case runtime.OpLogWords:

@@ -126,6 +126,7 @@ var semantics = map[runtime.Op][]semantic{
 	runtime.OpItem: {{"", "1", "", 0}}, runtime.OpLogInt: {{"5", "", "", 0}}, runtime.OpLogFloat: {{half, "", "", 0}}, runtime.OpLogText: {{`"a"`, "", "", 0}},
 	runtime.OpEndItem: {{"", "", "", 0}}, runtime.OpLogRange: {{"4 4096", "2", "", 0}, {"4 8", "2", "", runtime.TrapRead}},
 	runtime.OpLogStr: {{"16 4096", "3", "", 0}, {"4 8", "3", "", runtime.TrapRead}}, runtime.OpLogWords: {{"5 6 7", "2,4", "5", 0}},
+	runtime.OpEndAside: {{"", "7", "", 0}}, runtime.OpKeep: {{"", "7", "", 0}}, runtime.OpForget: {{"", "7", "", 0}},
 	runtime.OpPushLP: {{"", "", "0", 0}}, runtime.OpPushPLP: {{"", "", "0", 0}}, runtime.OpPopLP: {{"0", "", "", 0}, {"8", "", "", runtime.TrapIndex}},
 
 	runtime.OpJmp: {{"5", " E", "5", 0}}, runtime.OpCall: {{"5", " R", "5", 0}}, runtime.OpRet: {{"5", "", "5", 0}},
@@ -143,6 +144,7 @@ var around = map[runtime.Op][2]string{
 	runtime.OpLogFloat: {"item,5\n", "end item\n"},
 	runtime.OpLogText:  {"item,6\n", "end item\n"},
 	runtime.OpEndItem:  {"item,1\npush d,3\nlog d\n", ""},
+	runtime.OpEndAside: {"item,1\npush d,3\nlog d\n", ""},
 	runtime.OpItem:     {"", "push d,3\nlog d\nend item\n"},
 	runtime.OpKeyInt:   {"", "map del,5\n"},
 	runtime.OpKeyText:  {"", "map del,6\n"},
@@ -174,6 +176,7 @@ const fixture = `.program "semantics"
 .object 4
 .object 5
 .object 6
+.object 7
 .reg "rdi"
 `
 
@@ -229,6 +232,7 @@ func newStage(t testing.TB) *stage {
 		{Name: "n", Init: 40}, {Name: "s", Kind: runtime.KindText}, {Name: "lv", Kind: runtime.KindArray, Size: 4},
 		{Name: "p", Kind: runtime.KindPerThread}, {Name: "sum", Kind: runtime.KindSum},
 		{Name: "m", Kind: runtime.KindMap, Keys: 1}, {Name: "ms", Kind: runtime.KindMap, Keys: 1},
+		{Name: "trail", Kind: runtime.KindTrail, Max: 4, Size: 256},
 	} {
 		if _, err := a.Declare(o); err != nil {
 			t.Fatal(err)
@@ -261,7 +265,7 @@ func (s *stage) run(t *testing.T, text string) []string {
 	}
 	s.arena.Commit(runtime.Header{Program: code.ID}, &hit)
 	r, _ := s.arena.Next()
-	s.items = nil
+	s.items = [][]string{nil}
 	for _, item := range r.Items {
 		var values []string
 		for _, v := range item.Values {
@@ -447,6 +451,9 @@ var afterwards = map[runtime.Op]struct{ text, want string }{
 	runtime.OpPushLP:     {"push d,1\npush d,2\nlog,2,4\npush lp\n", "24"},
 	runtime.OpPushPLP:    {"push d,1\npush d,2\nlog,2,4\npush d,16\npush d,4096\nlog str,3\npush plp\n", "24"},
 	runtime.OpPopLP:      {"push d,1\npush d,2\nlog,2,4\npush d,16\npush d,4096\nlog str,3\npush d,24\npop lp\npush lp\n", "24"},
+	runtime.OpEndAside:   {"item,1\npush d,9\nlog d\nend aside,7\npush lp\n", "24"},
+	runtime.OpKeep:       {"keep,7\npush lp\n", "16"},
+	runtime.OpForget:     {"forget,7\npush lp\n", "16"},
 	runtime.OpJmp:        {"jmp G\nabort\nG: nop\n", ""},
 	runtime.OpCall:       {"call T\ncall T\njmp G\nT: inc gv,0\nret\nG: push gv,0\n", "42"},
 	runtime.OpRet:        {"call T\njmp G\nT: ret\nG: push d,1\n", "1"},

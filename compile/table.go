@@ -234,6 +234,9 @@ var Table = []Row{
 	{runtime.OpPushLP, "push lp", 0xb8, NoOperand, "", "w", false, false, 1, "the position in the log: bytes that this program has logged"},
 	{runtime.OpPushPLP, "push plp", 0xb9, NoOperand, "", "w", false, false, 1, "the position before the last item"},
 	{runtime.OpPopLP, "pop lp", 0xba, NoOperand, "w", "", false, false, 1, "takes back the items from a position on; where none begins traps"},
+	{runtime.OpEndAside, "end aside", 0xbb, ObjectOperand, "", "", false, false, 1, "ends the item, which goes to a trail or a recorder and not to the host"},
+	{runtime.OpKeep, "keep", 0xbc, ObjectOperand, "", "", false, false, 1, "has what waits in this thread's trail told to the host"},
+	{runtime.OpForget, "forget", 0xbd, ObjectOperand, "", "", false, false, 1, "empties this thread's trail"},
 }
 
 // rows finds a row by operation, codes by file code; both are filled once, from Table.

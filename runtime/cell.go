@@ -13,6 +13,7 @@ import (
 //	sum, avg, stats              hits, sum
 //	min, max                     hits, extreme (beginning at the far end)
 //	hist, lhist                  hits of each bucket
+//	trail                        see trail.go
 //
 // Programs change cells with atomic operations alone.
 
@@ -32,6 +33,8 @@ func (o *Object) cellWords() int {
 		return o.linear().buckets()
 	case KindText:
 		return textCellWords
+	case KindTrail:
+		return trailRecords + o.Size/8
 	case KindMap:
 		if o.Value.class() == classText {
 			return textCellWords
@@ -46,6 +49,9 @@ func (o *Object) linear() linear { return linear{o.Lo, o.Hi, o.Step} }
 // fresh puts a cell in its first state. The cell is the caller's alone, or what races with it
 // is lost on purpose.
 func (o *Object) fresh(cell []uint64) {
+	if o.Kind == KindTrail {
+		cell = cell[:trailRecords] // what is behind them is written before it is read
+	}
 	for i := range cell {
 		atomic.StoreUint64(&cell[i], 0)
 	}

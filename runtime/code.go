@@ -17,6 +17,13 @@ const (
 	MaxThisBytes  = 4096 // bytes of the storage of a call
 	MaxStackDepth = 127  // frames of c.stack
 	MaxTrace      = 1024 // bytes of the trace of a hit
+
+	DefaultTrail  = 16 << 10 // bytes a thread's trail holds
+	MaxTrail      = 1 << 20
+	TrailThreads  = 1024 // threads that have a trail at a time, unless Max says otherwise
+	DefaultEvents = 1024 // records of a recorder
+	MaxEvents     = 1 << 20
+	RecordBytes   = 512 // bytes of one of them, with its header
 )
 
 // Inst is one decoded instruction. Which operands an operation has is in its comment (see Op).

@@ -93,6 +93,11 @@ func (a *Arena) openLocked(obj *object) error {
 	case o.Kind == KindPerThread:
 		o.Keys, o.Max = 1, maxThreads
 		return a.openTableLocked(obj, o, []ValueKind{ValueInt})
+	case o.Kind == KindTrail:
+		o.Keys = 1
+		return a.openTableLocked(obj, o, []ValueKind{ValueInt})
+	case o.Kind == KindRecorder:
+		return a.openRecorderLocked(obj, o)
 	case o.Keys == 0:
 		return a.openCellLocked(obj, o)
 	}
@@ -112,6 +117,8 @@ func (o *Object) check() error {
 		return errors.New("a map has a key: keys is 0")
 	case o.Kind == KindArray && (o.Size < 0 || o.Size > 1<<20):
 		return fmt.Errorf("%d variables: there can be 0 to %d", o.Size, 1<<20)
+	case o.Kind == KindTrail || o.Kind == KindRecorder:
+		return o.checkAside()
 	case o.Kind == KindLhist:
 		return o.linear().check()
 	}
@@ -132,7 +139,7 @@ func (l linear) check() error {
 }
 
 // kindNames are the words of the script language.
-var kindNames = [...]string{"variable", "text", "variables", "perThread", "map", "count", "sum", "min", "max", "avg", "stats", "hist", "lhist"}
+var kindNames = [...]string{"variable", "text", "variables", "perThread", "trail", "recorder", "map", "count", "sum", "min", "max", "avg", "stats", "hist", "lhist"}
 
 // String is the kind's word in the script language.
 func (k ObjectKind) String() string {
@@ -239,7 +246,7 @@ func (o *Object) agreesWith(keys []ValueKind) error {
 
 // agrees compares a later use with what the first one decided.
 func (st *storage) agrees(keys []ValueKind, value ValueKind) error {
-	if st.Kind <= KindPerThread {
+	if st.Kind < KindMap {
 		if len(keys) == 0 {
 			return nil
 		}

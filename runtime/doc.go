@@ -23,6 +23,8 @@
 //	tables     table.go     pins in the slots' state words
 //	texts      textcell.go  a version that is odd while the text changes
 //	ring       ring.go      reservation by compare-and-swap, commitment by the last store
+//	trails     trail.go     belonging to one thread, found in a table
+//	recorders  recorder.go  a sequence number and a state word for each record
 //	log        hit.go       belonging to one thread
 //
 // # Threads and locks

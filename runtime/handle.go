@@ -42,7 +42,7 @@ func (h *Handle) Get(key ...Value) (Data, bool) {
 	}
 	st := h.obj.storage.Load()
 	switch {
-	case st == nil:
+	case st == nil, st.Kind == KindTrail, st.Kind == KindRecorder:
 		return Data{}, false
 	case st.Kind == KindArray:
 		return st.element(key)
@@ -296,6 +296,10 @@ func (h *Handle) collect(take bool) Snapshot {
 			atomic.StoreUint64(&h.obj.desc[descWord], uint64(s.Object.Init))
 		}
 	case st == nil:
+	case st.Kind == KindTrail, st.Kind == KindRecorder:
+		if take {
+			h.obj.forgetAll(st)
+		}
 	case st.Kind == KindArray:
 		s.Entries = st.elements(take)
 	case st.shape == nil:
@@ -383,8 +387,8 @@ func (h *Handle) CopyFrom(old *Handle) error {
 		return h.Set(Int(d.Int))
 	}
 	src := old.obj.storage.Load()
-	if src == nil {
-		return nil
+	if src == nil || from.Kind == KindTrail || from.Kind == KindRecorder {
+		return nil // records name programs, and those are others now
 	}
 	if src.shape != nil && from.Kind != KindPerThread || src.shape == nil && from.Kind > KindMap {
 		var kinds []ValueKind

@@ -9,6 +9,7 @@ import "encoding/binary"
 // An item is a header word and its fields; all lengths are multiples of 8:
 //
 //	header   bytes of the item with the header (bits 0–15) | number of the format (16–31) | program (32–63)
+//	         the low three bits of the length, which is a multiple of 8, say where the item goes: see aside.go
 //	number   one word: integer, float, boolean
 //	text     a word with length | cut<<32, then the bytes, zero-padded; also bytes and stacks
 //
@@ -17,6 +18,7 @@ type Hit struct {
 	buf   []byte // grows to what the programs of this thread may log, then stays
 	n     int    // bytes used
 	event bool   // an exit with an event was logged
+	aside bool   // there may be items that do not go to the host
 	open  int    // start of the item being written, -1 when there is none
 	over  bool   // the item being written does not fit, or the last one did not
 	mark  int    // where the log of the running program starts
@@ -31,7 +33,7 @@ const hitSize = 4 * MaxLog
 const itemHeader = 8
 
 // Reset empties the log for the next hit.
-func (h *Hit) Reset() { h.n, h.event, h.open, h.over = 0, false, -1, false }
+func (h *Hit) Reset() { h.n, h.event, h.aside, h.open, h.over = 0, false, false, -1, false }
 
 // HasItems reports whether there is anything to commit.
 func (h *Hit) HasItems() bool { return h.n > 0 }
@@ -126,7 +128,7 @@ func (h *Hit) closeOpen() {
 
 // itemEnd is where the complete item at an offset ends.
 func (h *Hit) itemEnd(at int) int {
-	return at + max(itemHeader, int(binary.LittleEndian.Uint16(h.buf[at:])))
+	return at + max(itemHeader, int(binary.LittleEndian.Uint16(h.buf[at:])&^whereMask))
 }
 
 // lastItem is where the last item of this program begins, or its log when there is none. An

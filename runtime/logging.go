@@ -27,6 +27,8 @@ func (m *Machine) logging(in *Inst) Trap {
 		return m.endItem()
 	case OpLogRange, OpLogStr:
 		return m.logMemory(in)
+	case OpEndAside, OpKeep, OpForget:
+		return m.logAside(in)
 	default:
 		return m.logPosition(in.Op)
 	}

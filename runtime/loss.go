@@ -16,7 +16,11 @@ func (a *Arena) Lost() map[string]uint64 {
 	note("log full", a.load(wordLostLog))
 	for _, obj := range *a.objects.Load() {
 		name := obj.decl.Load().label()
-		note(name+" full", atomic.LoadUint64(&obj.desc[descDropped]))
+		if obj.kind == KindRecorder {
+			note(name+": records larger than its bytes", atomic.LoadUint64(&obj.desc[descDropped]))
+		} else {
+			note(name+" full", atomic.LoadUint64(&obj.desc[descDropped]))
+		}
 		note(name+" evicted", atomic.LoadUint64(&obj.desc[descEvicted]))
 		note(name+" contended", atomic.LoadUint64(&obj.desc[descContended]))
 	}

@@ -9,6 +9,8 @@ const (
 	KindText                        // shared text variable, at most DefaultText bytes
 	KindArray                       // DPDF variables: Size words
 	KindPerThread                   // a word for each thread, initially Init
+	KindTrail                       // speculation(): records of each thread, Size bytes, that wait to be committed
+	KindRecorder                    // recorder(): the last Max records of all threads, Size bytes each
 	KindMap                         // map(): key → word or text
 	KindCount
 	KindSum
@@ -53,11 +55,11 @@ type Object struct {
 	Name         string // as the script calls it; may be ""
 	Kind         ObjectKind
 	Keys         int // parts of the key; 0: not keyed. -1: decided by the first use the compiler sees
-	Max          int // keys held at most; 0: DefaultKeys
+	Max          int // keys held at most, threads of a trail, records of a recorder; 0: DefaultKeys
 	Full         Full
 	Init         int64     // KindInt, KindPerThread
 	Text         string    // KindText: initial text
-	Size         int       // KindArray: words
+	Size         int       // KindArray: words; KindTrail, KindRecorder: bytes
 	Lo, Hi, Step int64     // KindLhist
 	Value        ValueKind // KindMap: ValueInt or ValueText, decided by the compiler
 }

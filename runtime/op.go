@@ -201,6 +201,11 @@ const (
 	OpPushPLP  // ( -- n ) position before the last item
 	OpPopLP    // ( n -- ) takes back the items from position n on; a position where no item begins traps
 
+	// Items that wait (aside.go). V is the offset of a trail or a recorder.
+	OpEndAside // ( -- ) ends the item, which goes to the object and not to the host
+	OpKeep     // ( -- ) has what waits in this thread's trail told to the host
+	OpForget   // ( -- ) empties this thread's trail
+
 	NumOps // how many there are; new ones go before it
 )
 

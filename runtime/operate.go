@@ -19,7 +19,7 @@ func (m *Machine) operate(in *Inst) Trap {
 		return m.keyed(in)
 	case op >= OpUnsetX && op <= OpPopSTP || op == OpRaise:
 		return m.exceptions(in)
-	case op >= OpItem && op <= OpPopLP:
+	case op >= OpItem && op <= OpForget:
 		return m.logging(in)
 	}
 	return TrapOp

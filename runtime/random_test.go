@@ -154,7 +154,7 @@ func randomInst(r *rand.Rand, n int, objects []uint64) Inst {
 	switch {
 	case in.Op <= OpSetX:
 		in.A = uint32(r.IntN(n + 1))
-	case in.Op >= OpPushGV && in.Op <= OpMapAdd && r.IntN(8) != 0:
+	case (in.Op >= OpPushGV && in.Op <= OpMapAdd || in.Op >= OpEndAside) && r.IntN(8) != 0:
 		in.V = objects[r.IntN(len(objects))]
 	case in.Op == OpTraceVars:
 		in.A, in.V = uint32(r.IntN(4)), objects[r.IntN(len(objects))]
@@ -173,7 +173,11 @@ func fuzzObjects(t testing.TB, b *bench) (offs []uint64) {
 			if (kind < KindMap) != (len(keys) == 0) && kind <= KindMap {
 				continue
 			}
-			id, off := b.declare(t, Object{Kind: kind, Keys: len(keys), Max: 3, Full: Full(kind % 3), Hi: 9, Step: 2, Size: 3})
+			size := 3
+			if kind == KindTrail || kind == KindRecorder {
+				size = 128
+			}
+			id, off := b.declare(t, Object{Kind: kind, Keys: len(keys), Max: 3, Full: Full(kind % 3), Hi: 9, Step: 2, Size: size})
 			b.refine(t, id, ValueKind(len(keys)-1)&1*ValueText, keys...)
 			offs = append(offs, off)
 		}
@@ -232,6 +236,7 @@ func TestRandomPrograms(t *testing.T) {
 	}
 	for id := range b.a.Objects() {
 		b.a.Handle(id).Entries()
+		b.a.Handle(id).Dump()
 		b.a.Handle(id).Take()
 	}
 }

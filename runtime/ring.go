@@ -59,14 +59,25 @@ func (a *Arena) Commit(hdr Header, h *Hit) bool {
 	if h.n == 0 && hdr.Kind != ExitFacility {
 		return true
 	}
-	hdr.Size = uint32(recordHeader + h.n)
+	items := h.buf[:h.n]
+	if h.aside {
+		if items = a.sortOut(&hdr, items); len(items) == 0 && hdr.Kind != ExitFacility {
+			return true
+		}
+	}
 	if h.event {
 		hdr.Flags |= RecordEvent
 	}
 	if hdr.Hold != 0 {
 		hdr.Flags |= RecordHold
 	}
-	if !a.ring.put(&hdr, h.buf[:h.n]) {
+	return a.commit(&hdr, items)
+}
+
+// commit puts a record into the ring, or counts it as lost.
+func (a *Arena) commit(hdr *Header, items []byte) bool {
+	hdr.Size = uint32(recordHeader + len(items))
+	if !a.ring.put(hdr, items) {
 		atomic.AddUint64(a.ring.lost, 1)
 		return false
 	}
@@ -80,6 +91,19 @@ func (r *ring) put(hdr *Header, items []byte) bool {
 		return false
 	}
 	p := r.data[at : at+uint64(hdr.Size)]
+	hdr.encode(p)
+	copy(p[recordHeader:], items)
+	r.publish(at, hdr.word())
+	return true
+}
+
+// word is the first word of a record: see the layout.
+func (hdr *Header) word() uint64 {
+	return uint64(hdr.Size) | uint64(hdr.Flags)<<32 | uint64(hdr.Kind)<<48 | committed
+}
+
+// encode writes all of the header but the first word.
+func (hdr *Header) encode(p []byte) {
 	binary.LittleEndian.PutUint32(p[8:], hdr.Program)
 	binary.LittleEndian.PutUint32(p[12:], hdr.Probe)
 	binary.LittleEndian.PutUint32(p[16:], hdr.Pid)
@@ -88,8 +112,10 @@ func (r *ring) put(hdr *Header, items []byte) bool {
 	binary.LittleEndian.PutUint32(p[32:], hdr.Hold)
 	binary.LittleEndian.PutUint32(p[36:], hdr.Exit)
 	copy(p[40:recordHeader], hdr.Comm[:])
-	copy(p[recordHeader:], items)
-	word := uint64(hdr.Size) | uint64(hdr.Flags)<<32 | uint64(hdr.Kind)<<48 | committed
+}
+
+// publish commits a reserved record by storing its first word, and wakes the reader if it sleeps.
+func (r *ring) publish(at, word uint64) {
 	atomic.StoreUint64(&r.first[at/8], word)
 	if atomic.LoadUint64(r.sleep) != 0 && atomic.SwapUint64(r.sleep, 0) != 0 {
 		select {
@@ -97,7 +123,6 @@ func (r *ring) put(hdr *Header, items []byte) bool {
 		default: // a token is there already
 		}
 	}
-	return true
 }
 
 // reserve takes room for a record and returns where it starts in the data.

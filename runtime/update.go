@@ -57,12 +57,12 @@ func (obj *object) mergeCell(st *storage, words []uint64) {
 	obj.unpinBank(bank)
 }
 
-// DropThread forgets the per-thread values of a thread that has ended. Any thread; does not allocate.
+// DropThread forgets the per-thread values and the trails of a thread that has ended. Any thread; does not allocate.
 func (a *Arena) DropThread(tid uint32) {
 	key := [1]uint64{uint64(tid)}
 	hash := hashKey(key[:])
 	for _, obj := range *a.objects.Load() {
-		if obj.kind == KindPerThread {
+		if obj.kind == KindPerThread || obj.kind == KindTrail {
 			if st := obj.storage.Load(); st != nil {
 				st.table.remove(key[:], hash)
 			}
