@@ -52,7 +52,7 @@ func sameType(a, b runtime.Object) bool {
 func (s *Script) compileAnew(before diag.List) diag.List {
 	changed := false
 	for _, a := range s.aggregates {
-		if !s.taken[a.id] || a.object.Keys == 0 || a.object.Kind == runtime.KindPerThread {
+		if !s.taken[a.id] || a.object.Keys == 0 || !a.hasValues() {
 			continue
 		}
 		id, err := s.arena.Declare(a.object)

@@ -11,12 +11,13 @@ import (
 	"gotap/script/output"
 )
 
-// aggregate is an aggregation, map or per-thread variable of the script.
+// aggregate is an aggregation, map, per-thread variable, trail or recorder of the script.
 type aggregate struct {
 	id      int
 	object  runtime.Object
 	handle  *runtime.Handle
-	printed bool // its present content has been printed by the script
+	printed bool     // its present content has been printed by the script
+	on      []string // a recorder: what it is dumped on
 }
 
 // binding is what it is to programs.
@@ -26,6 +27,10 @@ func (a *aggregate) binding() js.BindingKind {
 		return js.BindMap
 	case runtime.KindPerThread:
 		return js.BindPerThread
+	case runtime.KindTrail:
+		return js.BindTrail
+	case runtime.KindRecorder:
+		return js.BindRecorder
 	}
 	return js.BindAgg
 }
@@ -156,6 +161,13 @@ func (s *Script) intOption(at diag.Span, name string, v goja.Value, lo, hi int64
 	return n
 }
 
+// hasValues reports whether there is anything of it that the host can see.
+func (a *aggregate) hasValues() bool { return hasValues(a.object) }
+
+func hasValues(o runtime.Object) bool {
+	return o.Kind != runtime.KindPerThread && o.Kind != runtime.KindTrail && o.Kind != runtime.KindRecorder
+}
+
 // declareAggregate makes the object in the arena and in JavaScript.
 func (s *Script) declareAggregate(o runtime.Object, at site) goja.Value {
 	if s.failed() {
@@ -204,6 +216,10 @@ func (s *Script) aggregateObject(a *aggregate) goja.Value {
 		proto = s.mapProto
 	case runtime.KindPerThread:
 		proto = s.threadProto
+	case runtime.KindTrail:
+		proto = s.trailProto
+	case runtime.KindRecorder:
+		proto = s.recorderProto
 	}
 	obj := s.vm.CreateObject(proto)
 	obj.DefineDataPropertySymbol(s.symAggregate, s.vm.ToValue(a), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
@@ -244,7 +260,7 @@ func (s *Script) printSnapshot(a *aggregate, snap runtime.Snapshot, o runtime.Pr
 // printRest prints, at the end of a run, what the script has left unprinted, in the order of declaration.
 func (s *Script) printRest() {
 	for _, a := range s.aggregates {
-		if a.object.Kind != runtime.KindPerThread && !a.printed {
+		if a.hasValues() && !a.printed {
 			s.printSnapshot(a, a.handle.Entries(), runtime.PrintOptions{})
 		}
 	}
@@ -280,6 +296,7 @@ func (s *Script) installAggregates() {
 		s.throwf("a per-thread variable has a value only in programs: each thread has its own")
 		return nil
 	}))
+	s.installAside()
 	s.threadProto.DefineAccessorProperty("value", value, value, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 

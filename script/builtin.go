@@ -67,6 +67,10 @@ func makeBuiltins() []Builtin {
 			"a histogram of equal steps", topLevel + "lhist()", aggregateBuiltin("lhist")},
 		{"map", "(name?: string | AggregationOptions, options?: AggregationOptions): TraceMap", "keys with a value each", topLevel + "map()", aggregateBuiltin("map")},
 		{"perThread", "(init?: number): PerThread", "a variable each thread has its own of", topLevel + "perThread()", (*Script).jsPerThread},
+		{"speculation", "(name?: string | TrailOptions, options?: TrailOptions): Trail",
+			"a trail for each thread: what it logs waits until the program commits or discards it", topLevel + "speculation()", (*Script).jsSpeculation},
+		{"recorder", "(name?: string | RecorderOptions, options?: RecorderOptions): Recorder",
+			"a flight recorder: keeps the last events until they are asked for", topLevel + "recorder({ events: 100 })", (*Script).jsRecorder},
 
 		{"print", "(...values: any[]): void", "writes values on a line", "same", (*Script).jsPrint},
 		{"log", "(...values: any[]): void", "writes values on a line", "same", (*Script).jsPrint},

@@ -101,7 +101,7 @@ func (s *Script) values(read func(*runtime.Handle) runtime.Snapshot) []runtime.S
 	s.sharedMu.Unlock()
 	values := make([]runtime.Snapshot, 0, len(list))
 	for _, o := range list {
-		if o.object.Kind != runtime.KindPerThread {
+		if hasValues(o.object) {
 			values = append(values, read(s.arena.Handle(o.id)))
 		}
 	}

@@ -359,6 +359,7 @@ func (s *Script) conclude() {
 	for _, fn := range s.ends {
 		s.call(fn)
 	}
+	s.dumpAtEnd()
 	s.stopped.Store(true)
 	s.printRest()
 	s.faults.summary(s.out)

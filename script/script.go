@@ -38,6 +38,7 @@ type Script struct {
 
 	symFunction, symGetter, symBuiltin, symAggregate, symStack, symComplaint *goja.Symbol
 	aggProto, mapProto, threadProto, stackProto, objectPrototype             *goja.Object
+	trailProto, recorderProto                                                *goja.Object
 	uint8Array                                                               goja.Value
 
 	loading bool
@@ -152,6 +153,7 @@ func (s *Script) loadAll() {
 	if s.failed() {
 		return
 	}
+	s.armRecorders()
 	s.compileProbes()
 }
 

@@ -82,6 +82,23 @@ func (w *watchdog) pause() (resume func()) {
 	}
 }
 
+// within lets callbacks run within the running one, each with a clock of its own, while that of the running one stands still.
+// resume goes on with it; inside is false when none runs.
+func (w *watchdog) within() (inside bool, resume func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	left, depth := time.Until(w.until), w.depth
+	if depth == 0 {
+		return false, func() {}
+	}
+	w.until, w.depth = time.Time{}, 0
+	return true, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.until, w.fired, w.depth = time.Now().Add(left), time.Time{}, depth
+	}
+}
+
 // rebase takes the present size of the heap as the one that growth is measured from.
 func (w *watchdog) rebase() {
 	w.mu.Lock()

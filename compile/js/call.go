@@ -82,6 +82,10 @@ func (l *lowering) method(s *site, of operand, dot *ast.DotExpression) operand {
 		if e := s.table(of); e != nil {
 			return value{e}
 		}
+	case aside:
+		if e := s.aside(of); e != nil {
+			return value{e}
+		}
 	case namespace:
 		return l.invoke(s, l.namespaceMember(of, name, at), at)
 	}
@@ -106,6 +110,8 @@ func methodsOf(o operand) []string {
 		return []string{"add", "inc", "at"}
 	case table:
 		return []string{"set", "get", "has", "delete", "inc"}
+	case aside:
+		return o.methods()
 	}
 	return nil
 }
@@ -132,7 +138,7 @@ func usageHint(name string) string {
 var methodUsage = map[string]string{
 	"add": ".add(value)", "inc": ".inc(), of a map .inc(key)", "at": ".at(key, …).add(value)",
 	"set": ".set(key, value)", "get": ".get(key)", "has": ".has(key)", "delete": ".delete(key)",
-	"startsWith": ".startsWith(text)", "c.stack": "c.stack(n)",
+	"startsWith": ".startsWith(text)", "c.stack": "c.stack(n)", "commit": ".commit()", "discard": ".discard()",
 }
 
 // countRange is "1 argument", "1 or 2 arguments", "at least 2 arguments".

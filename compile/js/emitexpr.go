@@ -271,7 +271,11 @@ func (e *emitter) item(x *expr) {
 		e.value(a)
 		e.logField(a.kind, a.at)
 	}
-	e.plain(runtime.OpEndItem, x.at, 0, 0)
+	if x.aside != nil {
+		e.op(*x.aside, 0, 0)
+	} else {
+		e.plain(runtime.OpEndItem, x.at, 0, 0)
+	}
 	done()
 	if x.cmd.Op == runtime.OpExit {
 		e.op(x.cmd, 0, 0)

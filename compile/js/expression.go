@@ -133,6 +133,8 @@ func valueHint(o operand) string {
 		return "ask for a key: " + o.name + ".get(key)"
 	case perThread:
 		return "use " + o.name + ".value"
+	case aside:
+		return o.hint()
 	case *closure:
 		return "call it: functions cannot be kept in a program"
 	case builtin:

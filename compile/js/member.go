@@ -140,7 +140,11 @@ func (l *lowering) noMember(of operand, name string, at diag.Span) operand {
 			return bad{}
 		}
 	}
-	l.errorf(at, suggestion(name, methods, "there are "+list(methods)), "%s has no member %s in a program", of.noun(), name)
+	hint := suggestion(name, methods, "there are "+list(methods))
+	if a, ok := of.(aside); ok && name == "dump" && !a.trail {
+		hint = a.hint()
+	}
+	l.errorf(at, hint, "%s has no member %s in a program", of.noun(), name)
 	return bad{}
 }
 

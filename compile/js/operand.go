@@ -122,6 +122,8 @@ func (l *lowering) binding(name string, b Binding, at diag.Span) operand {
 		return table{name, b.Object}
 	case BindPerThread:
 		return perThread{name, b.Object}
+	case BindTrail, BindRecorder:
+		return aside{name, b.Object, b.Kind == BindTrail}
 	case BindFunction:
 		return l.scriptFunction(name, b, at)
 	case BindBuiltin:

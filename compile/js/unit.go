@@ -104,6 +104,8 @@ const (
 	BindAgg                           // aggregation Object
 	BindMap                           // map Object
 	BindPerThread                     // per-thread variable Object
+	BindTrail                         // trail Object
+	BindRecorder                      // recorder Object
 	BindFunction                      // plain function Func, inlined where it is called
 	BindBuiltin                       // builtin Text
 	BindNamespace                     // constant object: its members are in Scope

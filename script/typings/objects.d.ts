@@ -199,3 +199,58 @@ declare module "gotap/*";
 
 /** Loads a module, "gotap/NAME" or "./file.js", as CommonJS does. */
 declare function require(name: string): any;
+
+interface TrailOptions {
+  /** bytes a thread's trail holds: 16384 */
+  bytes?: number;
+  /** threads that have a trail at a time: 1024 */
+  threads?: number;
+}
+
+/** What a thread logs on the way to something that may never come. In programs only. */
+interface Trail {
+  /** a line that waits */
+  log(...values: any[]): void;
+  /** the same as log */
+  print(...values: any[]): void;
+  /** the same, as C's printf formats it */
+  printf(format: string, ...values: any[]): void;
+  /** ends the program; its event waits */
+  exit(record?: Record<string, any>): never;
+  /** tells the host what waits in this thread's trail, with the times of its own hits */
+  commit(): void;
+  /** forgets what waits in this thread's trail */
+  discard(): void;
+}
+
+interface RecorderOptions {
+  /** how many are kept: 1024 */
+  events?: number;
+  /** of the largest one: 512 */
+  bytes?: number;
+  /** when it is dumped by itself: any signal, the end of a process by a signal, the end of the run, or a signal's name */
+  on?: RecorderTrigger | RecorderTrigger[];
+}
+
+type RecorderTrigger = "signal" | "crash" | "end" | `SIG${string}`;
+
+/** The last events of all threads. In programs it has log, print, printf and exit; callbacks dump it. */
+interface Recorder {
+  /** a line that is kept */
+  log(...values: any[]): void;
+  /** the same as log */
+  print(...values: any[]): void;
+  /** the same, as C's printf formats it */
+  printf(format: string, ...values: any[]): void;
+  /** ends the program; its event is kept */
+  exit(record?: Record<string, any>): never;
+  /** host only: delivers what is kept, oldest first, as if it came now; each is delivered once */
+  dump(): RecorderDump;
+}
+
+interface RecorderDump {
+  /** how many were delivered */
+  records: number;
+  /** how many others there were since the last dump */
+  overwritten: number;
+}
