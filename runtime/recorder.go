@@ -63,12 +63,14 @@ func (obj *object) skip() {
 }
 
 // Dump returns the records of a recorder that were kept since the last dump, oldest first, and how many others were
-// overwritten meanwhile. Programs may go on recording; what they add is for the next dump. One goroutine at a time.
+// overwritten meanwhile. Programs may go on recording; what they add is for the next dump.
 func (h *Handle) Dump() (records []Record, overwritten uint64) {
 	st := h.obj.storage.Load()
 	if st == nil || st.Kind != KindRecorder {
 		return nil, 0
 	}
+	h.obj.host.Lock()
+	defer h.obj.host.Unlock()
 	next := atomic.LoadUint64(&h.obj.desc[descClock])
 	first := atomic.LoadUint64(&h.obj.desc[descUsed])
 	atomic.StoreUint64(&h.obj.desc[descUsed], next)

@@ -10,7 +10,6 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
-	"gotap/runtime/hook"
 )
 
 // Trails and recorders: what programs log into them waits in the arena. Programs commit trails themselves, and their records
@@ -58,9 +57,25 @@ func (s *Script) newAside(call goja.FunctionCall, a *aggregate, sizes func(*runt
 	a.object.Size = (a.object.Size + 7) &^ 7
 	obj := s.declareAggregate(a.object, at)
 	if made := s.aggregateOf(obj.(*goja.Object)); made != nil {
-		made.on = a.on
+		if made.on = a.on; len(a.on) > 0 && made.handle != nil {
+			s.keepRecorder(made)
+		}
 	}
 	return obj
+}
+
+// keepRecorder notes a recorder that is dumped by itself.
+func (s *Script) keepRecorder(a *aggregate) {
+	s.sharedMu.Lock()
+	defer s.sharedMu.Unlock()
+	s.recorders = append(s.recorders, a)
+}
+
+// watched are the recorders that are dumped by themselves.
+func (s *Script) watched() []*aggregate {
+	s.sharedMu.Lock()
+	defer s.sharedMu.Unlock()
+	return s.recorders // appended to only
 }
 
 // asideOptions reads the options.
@@ -155,39 +170,41 @@ func (s *Script) replay(records []runtime.Record) {
 	}
 }
 
-// armRecorders has the recorders dumped by what they were declared for.
-func (s *Script) armRecorders() {
-	for _, a := range s.aggregates {
-		for _, trigger := range a.on {
-			if trigger != onEnd {
-				s.armRecorder(a, trigger)
-			}
-		}
-	}
+// A dump is what a recorder held when something happened, on its way to the host.
+type dump struct {
+	of          *aggregate
+	why         string
+	records     []runtime.Record
+	overwritten uint64
 }
 
-// armRecorder listens to one kind of event for a recorder. The script's own listeners come first.
-func (s *Script) armRecorder(a *aggregate, trigger string) {
-	kind := "signal"
-	if trigger == onCrash {
-		kind = "exit"
-	}
-	x := &hook.Exit[Event]{Name: "recorder " + a.object.Name, Order: hook.Order{Priority: afterListeners}, Func: func(e Event) hook.Code {
-		if signal := signalOf(e); signal != 0 && (trigger == kind || trigger == onCrash || signalName(signal) == trigger) {
-			s.autoDump(a, fmt.Sprintf("%s of process %v", signalName(signal), e.Fields["pid"]))
+// capture empties the recorders that an event dumps. It runs where the event happens, so that what the target does from then on
+// takes nothing away; records are told on the host. Safe for concurrent use.
+func (s *Script) capture(e Event) (list []dump) {
+	for _, a := range s.watched() {
+		if why := a.dumpedBy(e); why != "" {
+			d := dump{of: a, why: why}
+			d.records, d.overwritten = a.handle.Dump()
+			list = append(list, d)
 		}
-		return hook.Continue
-	}}
-	h := s.listeners[kind]
-	if err := h.Register(x); err != nil {
-		s.diags.Errorf(diag.Span{}, "", "cannot watch for what dumps the recorder %s: %v", a.object.Name, err)
-		return
 	}
-	h.Arm(x)
+	return list
 }
 
-// afterListeners is a priority behind those that scripts give.
-const afterListeners = 1 << 30
+// dumpedBy says why an event dumps a recorder; "" when it does not.
+func (a *aggregate) dumpedBy(e Event) string {
+	signal := signalOf(e)
+	if signal == 0 {
+		return ""
+	}
+	name := signalName(signal)
+	for _, trigger := range a.on {
+		if e.Kind == "exit" && trigger == onCrash || e.Kind == "signal" && (trigger == onSignal || trigger == name) {
+			return fmt.Sprintf("%s of process %v", name, e.Fields["pid"])
+		}
+	}
+	return ""
+}
 
 // signalOf is the signal of an event, 0 when there is none.
 func signalOf(e Event) int64 {
@@ -203,24 +220,24 @@ func signalName(n int64) string {
 	return fmt.Sprintf("signal %d", n)
 }
 
-// autoDump is a dump that no callback asked for, with a line that says what it is. What was recorded before the event is
-// in the recorder by then, and what was told before it is told first.
-func (s *Script) autoDump(a *aggregate, why string) {
-	records, overwritten := a.handle.Dump()
-	if len(records) == 0 {
+// tell delivers a dump that no callback asked for, between lines that say what it is.
+func (s *Script) tell(d dump) {
+	if len(d.records) == 0 {
 		return
 	}
-	name := strings.TrimSpace("recorder " + a.object.Name)
-	s.out.Print(fmt.Sprintf("--- %s, %s: the last %d of %d records\n", name, why, len(records), uint64(len(records))+overwritten))
-	s.replay(records)
+	name, n := strings.TrimSpace("recorder "+d.of.object.Name), len(d.records)
+	s.out.Print(fmt.Sprintf("--- %s, %s: the last %d of %d records\n", name, d.why, n, uint64(n)+d.overwritten))
+	s.replay(d.records)
 	s.out.Print(fmt.Sprintf("--- end of %s\n", name))
 }
 
 // dumpAtEnd dumps the recorders that are dumped when the run ends.
 func (s *Script) dumpAtEnd() {
-	for _, a := range s.aggregates {
+	for _, a := range s.watched() {
 		if slices.Contains(a.on, onEnd) {
-			s.autoDump(a, "end of the run")
+			d := dump{of: a, why: "end of the run"}
+			d.records, d.overwritten = a.handle.Dump()
+			s.tell(d)
 		}
 	}
 }

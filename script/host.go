@@ -171,13 +171,17 @@ type Event struct {
 // Lifecycle tells the script of an event. Safe for concurrent use; it does not block: an event that finds the queue full is
 // counted as lost.
 func (s *Script) Lifecycle(e Event) {
-	if h := s.listeners[e.Kind]; h == nil || !h.Armed() && s.host.joined.Load() == 0 || s.Stopped() {
+	if s.Stopped() {
+		return
+	}
+	dumps := s.capture(e)
+	if h := s.listeners[e.Kind]; h == nil || !h.Armed() && s.host.joined.Load() == 0 && len(dumps) == 0 {
 		return
 	}
 	tell := func() {
-		s.deliverEvent(e)
+		s.deliverEvent(e, dumps)
 		for _, g := range s.host.guests {
-			g.deliverEvent(e)
+			g.deliverEvent(e, g.capture(e))
 		}
 	}
 	if !s.Post(tell) {
@@ -185,8 +189,12 @@ func (s *Script) Lifecycle(e Event) {
 	}
 }
 
-func (s *Script) deliverEvent(e Event) {
+// deliverEvent calls the listeners, then tells what the recorders held when it happened.
+func (s *Script) deliverEvent(e Event, dumps []dump) {
 	s.listeners[e.Kind].Dispatch(e)
+	for _, d := range dumps {
+		s.tell(d)
+	}
 }
 
 func (s *Script) eventObject(e Event) goja.Value {

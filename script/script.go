@@ -48,7 +48,8 @@ type Script struct {
 	byID       map[uint32]*Probe
 	lastProbe  uint32
 	aggregates []*aggregate
-	sharedMu   sync.Mutex // guards shared, which Values reads on any goroutine
+	recorders  []*aggregate // those that are dumped by themselves; guarded by sharedMu
+	sharedMu   sync.Mutex // guards shared and recorders, which are read on any goroutine
 	shared     []sharedObject
 	taken      map[int]bool // objects of the previous version that this one goes on with
 	options    []Option
@@ -153,7 +154,6 @@ func (s *Script) loadAll() {
 	if s.failed() {
 		return
 	}
-	s.armRecorders()
 	s.compileProbes()
 }
 
