@@ -29,6 +29,7 @@ func (s *Session) writeCore(t *thread, name string) (path string, size int64, er
 	if err != nil {
 		return "", 0, err
 	}
+	p.Machine = t.proc.arch.machine
 	p.Threads = append(p.Threads, t.coreThread())
 	for _, o := range t.proc.threads {
 		if o != t && o.stopped && !o.listening {

@@ -8,6 +8,7 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/arm64"
+	"gotap/engine/place"
 	"gotap/engine/ptrace"
 )
 
@@ -55,7 +56,30 @@ func setVectors32(f *ptrace.FPRegs, v *arch.Vectors) {
 // threadMemory is a target's memory for the instruction of one thread, with what else of the thread its instructions may read.
 type threadMemory struct {
 	*ptrace.Memory
-	t *thread
+	t   *thread
+	met uint64 // watchpoints that were met: bit i is watch i of the process
+}
+
+// ReadMemory implements arch.Memory. The processor does not see what is watched being read by us.
+func (m *threadMemory) ReadMemory(addr uint64, p []byte) error {
+	m.note(addr, len(p), false)
+	return m.Memory.ReadMemory(addr, p)
+}
+
+// WriteMemory implements arch.Memory.
+func (m *threadMemory) WriteMemory(addr uint64, p []byte) error {
+	m.note(addr, len(p), true)
+	return m.Memory.WriteMemory(addr, p)
+}
+
+// note remembers the watchpoints that an access meets.
+func (m *threadMemory) note(addr uint64, n int, write bool) {
+	for i, w := range m.t.proc.watches {
+		kind := w.spec.Access == place.OnReadWrite || write && w.spec.Access == place.OnWrite
+		if kind && addr < w.addr+uint64(w.spec.Len) && w.addr < addr+uint64(n) {
+			m.met |= 1 << i
+		}
+	}
 }
 
 // ThreadPointer implements arm.ThreadPointer: the register that the C library finds thread-local storage by.
@@ -102,6 +126,9 @@ func (t *thread) emulate(p *point) {
 	case p.site.Insn().Control == arch.Syscall && executes(p.site, &t.regs):
 		t.beginCall(p)
 	case t.completeAt(p) == nil:
+		if t.view.met != 0 {
+			t.runWatches(t.view.met)
+		}
 		t.finish(0)
 	default:
 		t.runAtHome(p)
@@ -126,7 +153,7 @@ func executes(site arch.Site, regs *arch.Regs) bool {
 
 // complete emulates an instruction on the thread's registers. On error nothing has changed.
 func (t *thread) complete(site arch.Site) error {
-	t.view = threadMemory{t.proc.space.mem, t}
+	t.view = threadMemory{Memory: t.proc.space.mem, t: t}
 	v, ok := site.(arch.VectorSite)
 	if !ok || !v.Vectors() {
 		return site.Emulate(&t.regs, &t.view)
@@ -160,7 +187,7 @@ func (t *thread) leaving() (regs *arch.Regs, ok bool) {
 	if t.proc.arch.emulates == nil || t.at == nil {
 		return nil, false
 	}
-	t.left, t.view = t.regs, threadMemory{t.proc.space.mem, t}
+	t.left, t.view = t.regs, threadMemory{Memory: t.proc.space.mem, t: t}
 	return &t.left, t.at.site.Emulate(&t.left, &t.view) == nil
 }
 

@@ -168,7 +168,11 @@ func (t *thread) clearDebugRegs() {
 // watchHit runs the programs of the watchpoints that were met, as part of the present hit. It reports whether there
 // was any.
 func (t *thread) watchHit() bool {
-	met := t.metWatches()
+	return t.runWatches(t.metWatches())
+}
+
+// runWatches runs the programs of the watchpoints in the slots of a set of bits.
+func (t *thread) runWatches(met uint64) bool {
 	if met == 0 {
 		return false
 	}
@@ -188,6 +192,9 @@ func (t *thread) watchHit() bool {
 // watchTrap deals with a SIGTRAP that may be a watchpoint's. The registers have been read.
 func (t *thread) watchTrap() bool {
 	t.nruns, t.at, t.fpRead = 0, nil, false
+	if t.proc.arch.emulates != nil {
+		return t.watchedAccess()
+	}
 	if !t.watchHit() {
 		return false
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"gotap/engine/testenv"
 )
 
 // Machine is a kind of machine that QEMU emulates, with the Debian kernel that it boots.
@@ -18,16 +20,24 @@ type Machine struct {
 	QEMU   string
 	CPU    string
 	Go     []string // environment that builds for it
-	GCC    string
 }
 
 // The machines there are.
 var (
 	ARM = Machine{"armhf", "linux-image-armmp", "qemu-system-arm", "cortex-a15",
-		[]string{"GOARCH=arm", "GOARM=7"}, "arm-linux-gnueabihf-gcc"}
+		[]string{"GOARCH=arm", "GOARM=7"}}
 	ARM64 = Machine{"arm64", "linux-image-arm64", "qemu-system-aarch64", "cortex-a57",
-		[]string{"GOARCH=arm64"}, "aarch64-linux-gnu-gcc"}
+		[]string{"GOARCH=arm64"}}
 )
+
+// Needs is what building for the machine and booting it takes.
+func (m Machine) Needs() []testenv.Need {
+	needs := []testenv.Need{testenv.Need(m.QEMU), testenv.GCCARM, testenv.DpkgDeb}
+	if m.Debian == "arm64" {
+		needs = append(needs, testenv.GCCARM64)
+	}
+	return needs
+}
 
 // cacheDir is where kernels are kept between runs.
 func cacheDir() (string, error) {

@@ -17,6 +17,7 @@ const (
 	noteInfo     = 3          // NT_PRPSINFO: the process
 	noteAuxv     = 6          // NT_AUXV
 	noteFile     = 0x46494c45 // NT_FILE: which files are mapped where
+	noteARMVFP   = 0x400      // NT_ARM_VFP: the vector registers of a 32-bit ARM thread
 	noteExtended = 0x46e62b7f // NT_PRXFPREG: the FXSAVE image of a 32-bit thread
 )
 
@@ -95,7 +96,7 @@ func (n *notes) status(t *Thread) []byte {
 	for range 8 { // four times, of two words each
 		r.long(0)
 	}
-	for _, v := range registers(&t.Regs, n.p.Word) {
+	for _, v := range registers(&t.Regs, n.p.machine()) {
 		r.long(v)
 	}
 	valid := uint32(0)
@@ -114,9 +115,15 @@ var order32 = [...]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP, x86
 	x86.OrigRAX, x86.RIP, x86.CS, x86.EFLAGS, x86.RSP, x86.SS}
 
 // registers are the general registers in the order of the process's own kind.
-func registers(regs *arch.Regs, word int) []uint64 {
-	if word == 8 {
+func registers(regs *arch.Regs, machine elf.Machine) []uint64 {
+	const ofARM, ofARM64 = 18, 34 // struct pt_regs, struct user_pt_regs
+	switch machine {
+	case elf.EM_X86_64:
 		return regs[:x86.NumRegs]
+	case elf.EM_AARCH64:
+		return regs[:ofARM64]
+	case elf.EM_ARM:
+		return regs[:ofARM]
 	}
 	list := make([]uint64, len(order32))
 	for i, from := range order32 {
@@ -183,8 +190,12 @@ func (n *notes) float(t *Thread) {
 	if t.Float == nil {
 		return
 	}
-	if n.p.Word == 8 {
+	switch n.p.machine() {
+	case elf.EM_X86_64, elf.EM_AARCH64:
 		n.add("CORE", noteFloat, t.Float)
+		return
+	case elf.EM_ARM:
+		n.add("LINUX", noteARMVFP, t.Float)
 		return
 	}
 	n.add("CORE", noteFloat, fsave(t.Float))
@@ -193,6 +204,9 @@ func (n *notes) float(t *Thread) {
 
 // machine is the processor that the ELF header names.
 func (p *Process) machine() elf.Machine {
+	if p.Machine != elf.EM_NONE {
+		return p.Machine
+	}
 	if p.Word == 4 {
 		return elf.EM_386
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"debug/elf"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,7 +14,8 @@ import (
 // Process is what a core holds. Describe fills in all but Threads and Read.
 type Process struct {
 	Pid      int
-	Word     int // bytes of a pointer: 4 or 8
+	Word     int         // bytes of a pointer: 4 or 8
+	Machine  elf.Machine // EM_NONE: x86, by the size of the word
 	Mappings []Mapping
 	Auxv     []byte // as the kernel gave it, in words of the process
 	Info     Info
@@ -27,8 +29,8 @@ type Process struct {
 // Thread is a stopped thread.
 type Thread struct {
 	Tid     int
-	Regs    arch.Regs // in the order of the kernel's struct user_regs_struct for x86-64, also for 32-bit processes
-	Float   []byte    // the FXSAVE image, 512 bytes; nil when it could not be read
+	Regs    arch.Regs // in the order of package arch; of x86 the kernel's struct user_regs_struct for x86-64, also for 32-bit processes
+	Float   []byte    // the FXSAVE image, or what ARM's kernels have for it; nil when it could not be read
 	Signal  int       // it is about to get, 0 for none
 	Pending uint64    // signals that wait for it: bit n-1 is signal n
 	Blocked uint64    // signals it blocks

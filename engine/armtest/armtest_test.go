@@ -1,0 +1,154 @@
+package armtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gotap/engine/testenv"
+)
+
+// set is a set of programs: one instruction set, with the libraries that those of them need which are not static.
+type set struct {
+	name string
+	gcc  string
+	mode []string // chooses the instruction set
+	libs string   // directory of the libraries
+}
+
+var sets = map[string]set{
+	"a32":   {"a32", "arm-linux-gnueabihf-gcc", []string{"-marm", "-mfpu=neon"}, "/usr/arm-linux-gnueabihf/lib"},
+	"thumb": {"thumb", "arm-linux-gnueabihf-gcc", []string{"-mthumb", "-mfpu=neon"}, "/usr/arm-linux-gnueabihf/lib"},
+	"a64":   {"a64", "aarch64-linux-gnu-gcc", nil, "/usr/aarch64-linux-gnu/lib"},
+}
+
+// programs are the C programs of package engine's tests, with the flags that they are built with besides the common ones.
+var programs = []struct {
+	source string
+	flags  []string
+}{
+	{"target.c", nil}, {"signals.c", nil}, {"real.c", []string{"-static"}},
+	{"plain.c", nil}, {"plain.c", []string{"-static"}}, {"plain.c", []string{"-no-pie"}},
+}
+
+const testdata = "../testdata"
+
+// build builds the programs of a set into an image, under the names by which package engine's tests look for them.
+func (s set) build(t *testing.T, m *Image) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, p := range programs {
+		name := strings.TrimSuffix(p.source, ".c") + strings.Join(p.flags, "")
+		args := append([]string{"-O2", "-ftree-vectorize", "-g", "-pthread", "-o", filepath.Join(dir, name),
+			filepath.Join(testdata, p.source), "-ldl"}, append(s.mode, p.flags...)...)
+		command(t, nil, s.gcc, args...)
+		add(t, m, "/programs/"+s.name+"/"+name, filepath.Join(dir, name))
+	}
+	loaders, _ := filepath.Glob(filepath.Join(s.libs, "ld-linux*.so*"))
+	for _, lib := range append(loaders, filepath.Join(s.libs, "libc.so.6")) {
+		add(t, m, "/lib/"+filepath.Base(lib), lib)
+	}
+}
+
+// add adds a file to an image.
+func add(t *testing.T, m *Image, at, from string) {
+	t.Helper()
+	if err := m.Add(at, from); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command runs a command to its end.
+func command(t *testing.T, env []string, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+// image makes the initramfs of a machine: the first process, the tests of package engine, gotap, programs, commands.
+func (m Machine) image(t *testing.T, names []string, commands []string) string {
+	t.Helper()
+	dir := t.TempDir()
+	env := append([]string{"CGO_ENABLED=0", "GOOS=linux"}, m.Go...)
+	img := NewImage()
+	command(t, env, "go", "build", "-o", filepath.Join(dir, "init"), "./guest")
+	command(t, env, "go", "test", "-c", "-o", filepath.Join(dir, "engine.test"), "..")
+	command(t, env, "go", "build", "-o", filepath.Join(dir, "gotap"), "../../cmd/gotap")
+	add(t, img, "/init", filepath.Join(dir, "init"))
+	add(t, img, "/engine.test", filepath.Join(dir, "engine.test"))
+	add(t, img, "/bin/gotap", filepath.Join(dir, "gotap"))
+	for _, n := range names {
+		sets[n].build(t, img)
+	}
+	img.AddBytes("/commands", []byte(strings.Join(commands, "\n")+"\n"))
+	img.AddBytes("/count.js", []byte(script))
+	file := filepath.Join(dir, "image")
+	if err := img.Write(file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// script is what gotap runs itself in the machines: calls, and the sum of what they return.
+const script = `let calls = 0, sum = 0;
+probe("work", { enter() { calls++ }, leave(c) { sum += c.ret } });
+end(() => { print("calls " + calls + " sum " + sum) });
+`
+
+// scriptSays is what the script prints of a program that calls the function with 0 to 199, and once with 3 in a child.
+const scriptSays = "calls 201 sum 40007"
+
+// engineTests are the tests of package engine that run in the machines.
+var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealProgram", "TestEveryInstruction", "TestDetachUnderLoad",
+	"TestStoppedTargetStaysStopped", "TestReturns", "TestFilters", "TestSystemCalls"}
+
+// engineCommand runs tests of package engine on the programs of a set.
+func engineCommand(set string, tests []string) string {
+	return fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^(%s)$", set, strings.Join(tests, "|"))
+}
+
+// live boots a machine for sets of programs and makes sure that every test passed, once for each set.
+func live(t *testing.T, m Machine, names ...string) {
+	testenv.Require(t, m.Needs()...)
+	kernel, err := m.KernelFile()
+	if err != nil {
+		t.Log(err)
+		testenv.Lack(t, testenv.ARMKernel)
+	}
+	var commands []string
+	for _, n := range names {
+		commands = append(commands, engineCommand(n, engineTests), "/bin/gotap run -q /count.js -- /programs/"+n+"/plain 200")
+	}
+	began := time.Now()
+	out, err := m.Boot(kernel, m.image(t, names, commands), 15*time.Minute)
+	t.Logf("%s: %.0f s", m.Debian, time.Since(began).Seconds())
+	if err != nil || !strings.Contains(out, Done+"0") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, test := range engineTests {
+		if n := strings.Count(out, "--- PASS: "+test+" "); n != len(names) {
+			t.Errorf("%s passed %d times, not %d", test, n, len(names))
+		}
+	}
+	if n := strings.Count(out, scriptSays); n != len(names) {
+		t.Errorf("gotap counted right %d times, not %d:\n%s", n, len(names), out)
+	}
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "a hit") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+}
+
+// TestARM runs A32 and Thumb programs on a kernel for 32-bit ARM.
+func TestARM(t *testing.T) { live(t, ARM, "a32", "thumb") }
+
+// TestARM64 runs A64 programs, and A32 and Thumb ones, on a kernel for 64-bit ARM.
+func TestARM64(t *testing.T) { live(t, ARM64, "a64", "a32", "thumb") }
