@@ -63,3 +63,64 @@ func TestOneStopPerHit(t *testing.T) {
 	want(t, "calls", n.get(), 2000)
 	oneStopPerHit(t, w.Stats())
 }
+
+// TestWatchpointsAlone watches data of a program whose code nobody probes, so that its own accesses are seen.
+func TestWatchpointsAlone(t *testing.T) {
+	w := newWorld(t, Config{Follow: FollowThreads})
+	tg := w.launch(program(t, "plain.c"), "100", "2")
+	writes, all := w.counter(), w.counter()
+	w.probe("watch:cell/4/w", Handlers{Enter: w.counts(writes)})
+	w.probe("watch:cell/4/rw", Handlers{Enter: w.counts(all)})
+	w.run()
+	want(t, "output", tg.output(), "plain bad=0\n")
+	want(t, "writes", writes.get(), 300)
+	want(t, "accesses", all.get(), 300)
+}
+
+// TestStacks unwinds recursive calls by call-frame information.
+func TestStacks(t *testing.T) {
+	path := program(t, "plain.c")
+	w := newWorld(t, Config{Follow: FollowThreads})
+	tg := w.launch(path, "1")
+	depth := 0
+	w.probe("fact", Handlers{Enter: w.code()})
+	err := w.do(func() error {
+		for _, p := range w.procs {
+			for _, pt := range p.space.points {
+				if len(pt.enters) > 0 {
+					pt.internal = func(th *thread, _ *point) bool {
+						var pcs [64]uint64
+						n := th.Stack(pcs[:])
+						inFact := 0
+						for _, s := range w.symbols(p.pid, pcs[:n]) {
+							if s == "fact" {
+								inFact++
+							}
+						}
+						depth = max(depth, inFact)
+						return false
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	want(t, "output", tg.output(), "plain bad=0\n")
+	want(t, "calls of fact in one stack", depth, 5)
+}
+
+// symbols names the functions of return addresses.
+func (w *world) symbols(pid int, pcs []uint64) []string {
+	var names []string
+	for i, pc := range pcs {
+		if i > 0 {
+			pc--
+		}
+		names = append(names, w.Symbol(pid, pc).Func)
+	}
+	return names
+}

@@ -107,7 +107,7 @@ const scriptSays = "calls 201 sum 40007"
 
 // engineTests are the tests of package engine that run in the machines.
 var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealProgram", "TestEveryInstruction", "TestDetachUnderLoad",
-	"TestStoppedTargetStaysStopped", "TestReturns", "TestFilters", "TestSystemCalls"}
+	"TestStoppedTargetStaysStopped", "TestReturns", "TestFilters", "TestWatchpointsAlone", "TestStacks"}
 
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {

@@ -39,6 +39,9 @@ func (w *Walker) guessFramePointer() bool {
 	word := uint64(n.word)
 	sp, _ := w.cur.get(n.sp)
 	fp, ok := w.cur.get(n.fp)
+	if n.thumb { // compilers for 32-bit ARM agree on no layout
+		return false
+	}
 	if !ok || fp < sp || fp%word != 0 || fp == 0 {
 		return false
 	}
@@ -61,6 +64,8 @@ func (w *Walker) guessFramePointer() bool {
 
 // accept makes next the current frame if ra looks like a return address.
 func (w *Walker) accept(ra, cfa uint64) bool {
+	w.toThumb = w.layout.names.thumb && ra&1 != 0
+	ra = w.layout.names.address(ra)
 	if w.cfa != 0 && cfa <= w.cfa || !w.afterCall(ra) && !w.returnsToSignal(ra) {
 		return false
 	}
@@ -87,7 +92,10 @@ func (w *Walker) afterCall(ra uint64) bool {
 	if ra < pageSize {
 		return false
 	}
-	if w.layout.names.lr != noReg {
+	switch {
+	case w.layout.names.thumb:
+		return w.afterCallARM(ra)
+	case w.layout.names.lr != noReg:
 		return w.afterCallARM64(ra)
 	}
 	if op, err := w.pages.load(ra-5, 1); err == nil && op == 0xe8 {
@@ -127,4 +135,18 @@ func callLength(modrm byte, w *Walker, addr uint64) uint64 {
 func (w *Walker) afterCallARM64(ra uint64) bool {
 	code, err := w.pages.load(ra-4, 4)
 	return err == nil && ra%4 == 0 && (code>>26 == 0x25 || code&0xfffffc1f == 0xd63f0000 || code&0xfefff800 == 0xd63f0800)
+}
+
+// afterCallARM reports whether bl or blx stands before ra, in the instruction set that the return goes to (Arm ARM DDI 0406, A8.8.25
+// and A8.8.26).
+func (w *Walker) afterCallARM(ra uint64) bool {
+	code, err := w.pages.load(ra-4, 4)
+	if err != nil {
+		return false
+	}
+	if !w.toThumb {
+		return ra%4 == 0 && (code>>24&0xf == 0xb || code>>25 == 0x7d || code&0x0ffffff0 == 0x012fff30)
+	}
+	first, second := code&0xffff, code>>16
+	return second&0xff87 == 0x4780 || first>>11 == 0x1e && second>>14 == 3
 }

@@ -20,6 +20,8 @@ type regNames struct {
 	sp, fp uint8
 	lr     uint8 // the register a call leaves its return address in; noReg when that is on the stack
 	ra     uint8 // the column of the return address, which on x86 is the program counter
+	pcReg  uint8 // where there is a link register: the number of the program counter
+	thumb  bool  // the lowest bit of a return address is no part of it
 }
 
 // noReg is a register number that never has a value.
@@ -34,7 +36,12 @@ var i386Names = &regNames{word: 4, sp: 4, fp: 5, lr: noReg, ra: 8, list: []strin
 	"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip",
 }}
 
-var arm64Names = &regNames{word: 8, sp: 31, fp: 29, lr: 30, ra: 30, list: arm64List()}
+var arm64Names = &regNames{word: 8, sp: 31, fp: 29, lr: 30, ra: 30, pcReg: 32, list: arm64List()}
+
+// armNames are those of 32-bit ARM (DWARF for the Arm Architecture, 4.1).
+var armNames = &regNames{word: 4, sp: 13, fp: 11, lr: 14, ra: 14, pcReg: 15, thumb: true, list: []string{
+	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+}}
 
 func arm64List() []string {
 	list := make([]string, 33)
@@ -45,9 +52,6 @@ func arm64List() []string {
 	return list
 }
 
-// arm64PC is the number DWARF gives arm64's program counter, which no rule uses.
-const arm64PC = 32
-
 // namesOf returns the registers of an architecture, or nil when there is no unwinder for it.
 func namesOf(m elf.Machine) *regNames {
 	switch m {
@@ -57,6 +61,8 @@ func namesOf(m elf.Machine) *regNames {
 		return i386Names
 	case elf.EM_AARCH64:
 		return arm64Names
+	case elf.EM_ARM:
+		return armNames
 	}
 	return nil
 }
@@ -64,7 +70,7 @@ func namesOf(m elf.Machine) *regNames {
 // pc is the number that stands for the program counter.
 func (n *regNames) pc() uint8 {
 	if n.lr != noReg {
-		return arm64PC
+		return n.pcReg
 	}
 	return n.ra
 }
@@ -114,7 +120,7 @@ func NewLayout(m elf.Machine, index func(name string) (i int, ok bool)) (*Layout
 
 // LayoutOf makes the layout of a.
 func LayoutOf(a arch.Arch) (*Layout, error) {
-	machines := map[string]elf.Machine{"x86-64": elf.EM_X86_64, "ia32": elf.EM_386, "arm64": elf.EM_AARCH64}
+	machines := map[string]elf.Machine{"x86-64": elf.EM_X86_64, "ia32": elf.EM_386, "arm64": elf.EM_AARCH64, "arm": elf.EM_ARM}
 	return NewLayout(machines[a.Name()], func(name string) (int, bool) {
 		i, _, _, ok := a.RegIndex(name)
 		return i, ok

@@ -107,10 +107,10 @@ func TestSignedReturnAddress(t *testing.T) {
 		{0x1000, plain, 0, plain}, {0x1004, signed, 0, plain}, {0x1008, 1, signed, plain}, {0x1018, plain, 0, plain},
 	} {
 		var regs arch.Regs
-		regs[30], regs[31], regs[arm64PC] = c.lr, 0x7000_0ff0, c.pc
+		regs[30], regs[31], regs[arm64Names.pcReg] = c.lr, 0x7000_0ff0, c.pc
 		cfa, err := w.Step(&regs, words{0x7000_0ff8: c.saved, 0x7000_0ff0: 0x2929}, find)
-		if err != nil || regs[arm64PC] != c.want {
-			t.Errorf("at %#x: caller %#x, %v; want %#x", c.pc, regs[arm64PC], err, c.want)
+		if err != nil || regs[arm64Names.pcReg] != c.want {
+			t.Errorf("at %#x: caller %#x, %v; want %#x", c.pc, regs[arm64Names.pcReg], err, c.want)
 		}
 		if c.pc == 0x1008 && (cfa != 0x7000_1000 || regs[29] != 0x2929 || regs[31] != 0x7000_1000) {
 			t.Errorf("frame %#x, x29 %#x, sp %#x", cfa, regs[29], regs[31])

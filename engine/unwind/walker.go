@@ -17,14 +17,15 @@ type Find func(pc uint64) (t *Table, bias uint64, ok bool)
 // Walker unwinds threads of one architecture. It holds the memory it has read (64 KB) and is used by one goroutine
 // at a time; make one for each tracing thread and keep it.
 type Walker struct {
-	layout *Layout
-	pages  pages
-	find   Find
-	cur    frame
-	next   frame
-	eval0  evaluator
-	exact  bool // the frame's program counter is where it goes on, not behind a call
-	cfa    uint64
+	layout  *Layout
+	pages   pages
+	find    Find
+	cur     frame
+	next    frame
+	eval0   evaluator
+	exact   bool // the frame's program counter is where it goes on, not behind a call
+	toThumb bool // the return address just found leads to Thumb code
+	cfa     uint64
 }
 
 // NewWalker makes a walker for threads with these registers.
@@ -158,7 +159,8 @@ func (w *Walker) apply(r *row, cfa uint64) error {
 	if !ok || pc == 0 {
 		return ErrNoCaller
 	}
-	w.next.pc = pc
+	w.toThumb = w.layout.names.thumb && pc&1 != 0
+	w.next.pc = w.layout.names.address(pc)
 	return nil
 }
 
@@ -193,6 +195,14 @@ func (w *Walker) applyRule(r *rule, cfa uint64, ra uint8) (err error) {
 	}
 	w.next.set(r.target, v)
 	return nil
+}
+
+// address is where a return address leads.
+func (n *regNames) address(ra uint64) uint64 {
+	if n.thumb {
+		return ra &^ 1
+	}
+	return ra
 }
 
 // stripPAC removes the pointer authentication code from an address of user space: with 48 bits of address all bits
