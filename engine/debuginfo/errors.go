@@ -66,6 +66,9 @@ type LineError struct {
 	Files   []string // files that resemble File, when it is not known
 }
 
+// NoCode marks an error that says that there is nothing, and not that something went wrong.
+func (e *LineError) NoCode() {}
+
 func (e *LineError) Error() string {
 	if len(e.Nearest) == 0 {
 		s := fmt.Sprintf("no code comes from a file %s", e.File)

@@ -50,6 +50,7 @@ type NotFoundError struct {
 	What        What
 	Searched    []string // paths of modules, in order; of all modules there are when What is NoModule
 	Suggestions []string // names that look like it, the best first; lines that have code
+	Reason      error    // what the line table of the first module said; nil: no more is known
 }
 
 // Error names what is missing and where it was looked for.
@@ -59,6 +60,9 @@ func (e *NotFoundError) Error() string {
 	case NoModule:
 		return fmt.Sprintf("cannot find module %q", s.Module)
 	case NoLine:
+		if e.Reason != nil {
+			return e.Reason.Error()
+		}
 		return fmt.Sprintf("cannot find code at %s:%d%s%s", s.File, s.Line, e.in(), e.lines())
 	case NoMark:
 		return fmt.Sprintf("cannot find static mark %s:%s%s", s.Provider, s.Name, e.in())

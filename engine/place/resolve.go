@@ -51,6 +51,9 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 		switch {
 		case errors.As(err, &nf):
 			missing.What, missing.Suggestions = nf.What, addOnce(missing.Suggestions, nf.Suggestions)
+			if missing.Reason == nil {
+				missing.Reason = nf.Reason
+			}
 		case err != nil && failed == nil:
 			failed = err
 		}
@@ -290,7 +293,11 @@ func (r *Resolver) lines(s Spec, f *module.File) ([]Target, error) {
 	}
 	addrs, nearest, err := lines.AddrsOf(s.File, s.Line)
 	if err != nil {
-		return nil, fmt.Errorf("cannot find %s:%d in %s: %w", s.File, s.Line, f.Path, err)
+		err = fmt.Errorf("cannot find %s:%d in %s: %w", s.File, s.Line, f.Path, err)
+		if !errors.As(err, new(noCode)) {
+			return nil, err
+		}
+		missing.Reason = err
 	}
 	var found []Target
 	for _, addr := range addrs {
@@ -306,6 +313,9 @@ func (r *Resolver) lines(s Spec, f *module.File) ([]Target, error) {
 	}
 	return found, nil
 }
+
+// noCode is the error of a line table for a line, or a file, that it does not have.
+type noCode interface{ NoCode() }
 
 // marks resolves usdt:PROVIDER:NAME. A mark that was inlined is in several places, which are all meant.
 func marks(s Spec, f *module.File) ([]Target, error) {
