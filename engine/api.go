@@ -45,6 +45,9 @@ type Config struct {
 	// Dumped is told of every core that a program asked for: where it is, or why there is none. Tracing thread; it must not
 	// block.
 	Dumped func(pid int, path string, size int64, err error)
+	Budget float64 // share of the time for which targets may be stopped: above 0, to 1; 0: no limit
+	// Overloaded is told of every step to stay within the budget. Tracing thread; it must not block.
+	Overloaded func(Overload)
 }
 
 // Handlers are the programs of one probe. Any may be nil.

@@ -67,6 +67,8 @@ func (s *Session) detach(patience time.Duration) error {
 	}
 	all := s.finalState()
 	s.lastQuery.Store(&all)
+	stats := s.present()
+	s.lastStats.Store(&stats)
 	s.closing = true
 	err := s.lowerSemaphores()
 	for sp := range s.spaces() {

@@ -48,7 +48,11 @@ func (t *thread) hit(p *point) {
 	again := t.redo.addr == p.addr && t.redo.sp == t.sp() && p.addr != 0
 	t.redo = redo{}
 	if !again && !t.silent && !t.proc.silent && executes(p.site, &t.regs) {
-		t.runPrograms(p)
+		if t.s.meter.resting {
+			t.restAt(p)
+		} else {
+			t.runPrograms(p)
+		}
 	}
 	if t.skip {
 		t.skip = false

@@ -187,9 +187,11 @@ func (s *Session) run() {
 		tid, e := s.wait()
 		switch e {
 		case 0:
+			came := s.meter.clock()
 			s.dispatch(tid, s.status)
 			s.settleStop(tid)
 			s.unpause()
+			s.stopOver(came)
 		case syscall.ECHILD:
 			s.loop.idle()
 		}

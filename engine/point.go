@@ -28,6 +28,7 @@ type point struct {
 	slot    uint64 // of the copy that is run displaced; 0: none yet
 	alone   bool   // the other threads are held while the instruction is completed
 	steps   int    // threads in the middle of running the copy
+	resting bool   // taken out for the rest of the window, to stay within the budget
 	passed  uint32 // hits in processes whose action for SIGTRAP is watched
 	blocks  bool   // it was passed with SIGTRAP blocked
 
@@ -48,6 +49,9 @@ func (p *point) wanted() bool {
 		if !pick.probe.removed {
 			return true
 		}
+	}
+	if p.resting {
+		return false
 	}
 	for _, f := range p.exits {
 		if f.armed() {
@@ -337,6 +341,9 @@ func (s *Session) copyPoints(from, to *space) {
 			q.exits = append(q.exits, copyFunction(f, functions))
 		}
 		to.points[addr] = &q
+		if q.resting {
+			s.meter.rested = append(s.meter.rested, &q)
+		}
 	}
 	from.loader.copyTo(to)
 	for _, q := range to.points {

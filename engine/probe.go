@@ -18,6 +18,7 @@ type probe struct {
 	enabled bool
 	removed bool
 	seen    uint64 // times it came up
+	seen0   uint64 // when the present window began
 	hits    uint64 // times its programs ran
 	missed  uint64
 	refused []string

@@ -33,6 +33,7 @@ type Session struct {
 	names *history // what is kept of processes for naming addresses; has a lock of its own
 
 	lastQuery atomic.Pointer[[]ProbeState] // the answer to Query at the end
+	lastStats atomic.Pointer[Stats]        // the answer to Stats at the end
 
 	// All below belongs to the tracing thread.
 
@@ -66,6 +67,7 @@ type Session struct {
 	sawOne      bool // there was a process
 	inPlaceOnly bool // for tests: nothing is emulated, nothing stepped out of line
 	warned      map[string]bool
+	meter       meter
 	stats       Stats
 }
 
@@ -83,6 +85,10 @@ type Stats struct {
 	Held     uint64 // times the other threads were held for a step in place
 	Attached int    // threads traced now
 	Points   int    // probe points armed now
+	Kept     uint64 // nanoseconds for which threads were kept from running, about
+	Rests    uint64 // windows in which probes rested, to stay within the budget
+	Unseen   uint64 // hits that ran no program for that reason; further ones were not even noticed
+	Disabled uint64 // probes that were disabled for that reason
 }
 
 // New starts a session. Nothing is traced yet.
@@ -99,6 +105,7 @@ func New(cfg Config) (*Session, error) {
 		byID: map[uint32]*probe{}, tickets: map[uint32]*thread{},
 		warned: map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
 	}
+	s.meter = newMeter(cfg.Budget)
 	s.resolved.m = map[targetsKey]targetsResult{}
 	if cfg.Arena != nil {
 		s.machine = runtime.NewMachine(cfg.Arena)
@@ -147,6 +154,7 @@ func (s *Session) over() { s.once.Do(func() { close(s.done) }) }
 func (s *Session) Start() error {
 	return s.do(func() error {
 		s.started = true
+		s.meter.restart()
 		for _, t := range s.threads {
 			if t.parked {
 				t.parked = false
@@ -171,11 +179,21 @@ func (s *Session) Release(ticket uint32) {
 // Stats returns the counters.
 func (s *Session) Stats() Stats {
 	var st Stats
-	s.do(func() error {
-		st = s.stats
-		st.Attached, st.Points = len(s.threads), s.points
+	err := s.do(func() error {
+		st = s.present()
 		return nil
 	})
+	if last := s.lastStats.Load(); err != nil && last != nil {
+		return *last // of the moment the session ended
+	}
+	return st
+}
+
+// present is the counters as they stand.
+func (s *Session) present() Stats {
+	st := s.stats
+	st.Attached, st.Points = len(s.threads), s.points
+	st.Kept += s.meter.kept
 	return st
 }
 

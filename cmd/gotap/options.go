@@ -27,6 +27,7 @@ type runOptions struct {
 	remote   string
 	missing  string
 	maxSites int
+	budget   string
 	stats    bool
 	readyFD  int
 	quiet    bool
@@ -54,6 +55,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringVar(&o.remote, "remote", "", "trace through a GDB stub at HOST:PORT (not in this build)")
 	f.StringVar(&o.missing, "missing", "error", "what a place that is not found is: error, warn or ignore")
 	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most")
+	f.StringVar(&o.budget, "budget", "", "percent of the time that targets may be stopped; beyond it probes rest, are disabled, are taken out")
 	f.BoolVar(&o.stats, "stats", false, "tell at the end what every probe did")
 	f.IntVar(&o.readyFD, "ready-fd", -1, "write the line \"ready\" to this descriptor once all probes are armed")
 	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
@@ -73,6 +75,7 @@ type plan struct {
 	follow   engine.Follow
 	engine   engine.Engine
 	duration time.Duration // 0: none
+	share    float64       // --budget, 0 to 1; 0: none
 	args     map[string]string
 	json     bool
 	data     *os.File
@@ -88,7 +91,7 @@ type plan struct {
 // check understands the flags, all in one go, before anything is started.
 func (o runOptions) check(w *World, command []string) (*plan, error) {
 	p := &plan{runOptions: o, command: command, data: w.Stdout}
-	for _, step := range []func() error{p.checkPids, p.checkFollow, p.checkEngine, p.checkDuration, p.checkArgs,
+	for _, step := range []func() error{p.checkPids, p.checkFollow, p.checkEngine, p.checkDuration, p.checkBudget, p.checkArgs,
 		p.checkWords, p.checkDefinition, p.openReady, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
 		if err := step(); err != nil {
 			return nil, withStatus(statusUsage, err)
@@ -187,6 +190,24 @@ func (p *plan) checkDuration() error {
 	p.duration = d
 	return nil
 }
+
+func (p *plan) checkBudget() error {
+	if p.runOptions.budget == "" {
+		return nil
+	}
+	n, err := strconv.ParseFloat(strings.TrimSuffix(p.runOptions.budget, "%"), 64)
+	switch {
+	case err != nil:
+		return &hintError{fmt.Errorf("--budget %s: not a number", p.runOptions.budget), "percent of the time, as in --budget 10"}
+	case !(n >= leastBudget && n <= 100):
+		return &hintError{fmt.Errorf("--budget %s: from %g to 100", p.runOptions.budget, leastBudget), "percent of the time, as in --budget 10"}
+	}
+	p.share = n / 100
+	return nil
+}
+
+// leastBudget is the least percentage that can be kept: a few hits in each window.
+const leastBudget = 0.1
 
 func (p *plan) checkArgs() error {
 	p.args = map[string]string{}

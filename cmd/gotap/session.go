@@ -41,6 +41,7 @@ type run struct {
 	demo     bool
 	stopping chan struct{} // closed by the first stop(n)
 	stopped  atomic.Bool
+	detached atomic.Bool // the budget could not be kept
 
 	change  sync.Mutex // held while the script or its probes are exchanged from outside: --watch, gotap ctl
 	manager *manager   // nil: no socket
@@ -112,6 +113,7 @@ func (r *run) load(text scriptText) error {
 	r.session, err = engine.New(engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
 		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
+		Budget: r.plan.share, Overloaded: r.overloaded,
 	})
 	if err != nil {
 		return withStatus(statusTarget, err)
@@ -370,6 +372,10 @@ func (r *run) finish() int {
 // endCommand ends COMMAND with the run. It is asked, not forced: what it does then is its own business.
 func (r *run) endCommand() {
 	if r.launched == 0 {
+		return
+	}
+	if r.detached.Load() { // the target comes first
+		r.note("process %d goes on without probes", r.launched)
 		return
 	}
 	var ws syscall.WaitStatus

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"time"
 
 	"gotap/compile/diag"
 	"gotap/engine"
@@ -32,6 +33,28 @@ func (r *run) dumped(pid int, path string, size int64, err error) {
 		return
 	}
 	r.note("core of process %d: %s (%d KB)", pid, path, size>>10)
+}
+
+// overloaded is called by the engine, on its thread, when targets are stopped for too long. What a budget takes from the data is loss, and
+// told with -q too.
+func (r *run) overloaded(o engine.Overload) {
+	share := fmt.Sprintf("targets were stopped for %.0f %% of the time", 100*o.Share)
+	d := diag.Diagnostic{Severity: diag.Warning}
+	switch o.Step {
+	case engine.OverloadSlow:
+		d.Text, d.Hint = share+" and run slowly", "--budget PERCENT limits that; fewer probes, or every: N, help as well"
+		if r.plan.quiet {
+			return
+		}
+	case engine.OverloadSampling:
+		d.Text = fmt.Sprintf("--budget: %s (%s allowed); probes rest for a part of each quarter of a second, and counts are samples", share, strings.TrimSuffix(r.plan.budget, "%")+" %")
+	case engine.OverloadDisabled:
+		d.Text = fmt.Sprintf("--budget: %s in spite of rests; probe %s was the hottest and is disabled", share, o.Probe)
+	case engine.OverloadDetached:
+		r.detached.Store(true)
+		d.Text = fmt.Sprintf("--budget: %s in spite of all that; gotap lets go of them", share)
+	}
+	r.out.Error(d)
 }
 
 // complain tells an error; it is a record in JSON.
@@ -78,6 +101,12 @@ func (r *run) tell(states []engine.ProbeState) {
 			lost[cause] += n
 		}
 	}
+	st := r.session.Stats()
+	lost["windows in which probes rested, for --budget"] = st.Rests
+	lost["probes disabled, for --budget"] = st.Disabled
+	if r.detached.Load() {
+		lost["targets let go, for --budget"] = 1
+	}
 	for _, s := range states {
 		if s.Missed > 0 {
 			lost[fmt.Sprintf("hits of %s missed", s.Name)] += s.Missed
@@ -116,7 +145,8 @@ func (r *run) tellTraps() {
 
 func (r *run) tellStats(states []engine.ProbeState) {
 	st := r.session.Stats()
-	fmt.Fprintf(r.w.Stderr, "gotap: %d hits, %d instructions stepped, threads held %d times\n", st.Hits, st.Steps, st.Held)
+	fmt.Fprintf(r.w.Stderr, "gotap: %d hits, %d instructions stepped, threads held %d times; targets stopped for %v\n",
+		st.Hits, st.Steps, st.Held, time.Duration(st.Kept).Round(time.Millisecond))
 	for _, s := range states {
 		var how []string
 		for name, n := range s.Strategy {
