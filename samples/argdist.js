@@ -1,21 +1,43 @@
 // argdist: how is an argument, or the result, of a function distributed?
+// topic: functions
 //
-//   gotap run argdist.js --arg f=libc:write --arg n=2 -- ls -lR /usr/share/doc
-//   gotap run argdist.js --arg f=libc:read --arg n=ret -p PID
+//   gotap run argdist --arg f=libc:write --arg n=2 -- ls -lR /usr/share/doc
+//   gotap run argdist --arg f=libc:getenv --arg n=0 --arg type=text -- ls
+//   gotap run argdist --arg f=libc:read --arg n=ret -p PID
+//
+// Numbers make a histogram; with type=value each value is counted, with type=text each text that the argument points to.
+//
+//   $ gotap run argdist --arg f=libc:write --arg n=2 -- ls -l /usr/bin
+//   @libc:write argument 2:
+//   [2K, 4K)               1 |@@                                                  |
+//   [4K, 8K)              19 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+
+import { int } from "gotap/structs";
 
 const place = option("f", "libc:write", "the function");
-const which = String(option("n", "2", "which argument, 0 to 5, or ret"));
-const values = hist(`${place} ${which === "ret" ? "result" : "argument " + which}`);
+const which = option("n", "2", "which argument, 0 to 5, or ret");
+const type = option("type", "hist", "hist, value, int (as value, of 32 bits) or text");
+const what = `${place} ${which === "ret" ? "result" : "argument " + which}`;
 
-/** @type {Record<string, Handlers>} */
-const handlers = {
-  0: { enter(c) { values.add(c.arg0); } },
-  1: { enter(c) { values.add(c.arg1); } },
-  2: { enter(c) { values.add(c.arg2); } },
-  3: { enter(c) { values.add(c.arg3); } },
-  4: { enter(c) { values.add(c.arg4); } },
-  5: { enter(c) { values.add(c.arg5); } },
-  ret: { leave(c) { values.add(c.ret); } },
-};
-if (!handlers[which]) throw new Error(`n is 0 to 5 or ret, not ${which}`);
-probe(place, handlers[which]);
+const pick = { 0: c => c.arg0, 1: c => c.arg1, 2: c => c.arg2, 3: c => c.arg3, 4: c => c.arg4, 5: c => c.arg5, ret: c => c.ret }[which];
+if (!pick) throw new Error(`n is 0 to 5 or ret, not ${which}`);
+
+/** @type {(c: any) => void} */
+let note;
+if (type === "hist") {
+  const values = hist(what);
+  note = c => values.add(pick(c));
+} else if (type === "value") {
+  const values = count(what, { keys: 1, full: "evict" });
+  note = c => values.at(pick(c)).inc();
+} else if (type === "int") {
+  const values = count(what, { keys: 1, full: "evict" });
+  note = c => values.at(int(pick(c))).inc();
+} else if (type === "text") {
+  const values = count(what, { keys: 1, full: "evict" });
+  note = c => values.at(str(pick(c), 64)).inc();
+} else {
+  throw new Error(`type is hist, value, int or text, not ${type}`);
+}
+const program = note;
+probe(place, which === "ret" ? { leave(c) { program(c); } } : { enter(c) { program(c); } });

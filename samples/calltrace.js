@@ -1,28 +1,27 @@
 // calltrace: an indented trace of calls and returns, with arguments, results and times.
+// topic: functions
 //
-//   gotap run calltrace.js --arg f='main,work*' -- ./prog
-//   gotap run calltrace.js --arg f='libc:f*open,libc:fclose' -- cat /etc/hostname
+//   gotap run calltrace --arg f='main,work*' -- ./prog
+//   gotap run calltrace --arg f='libc:malloc,libc:free' --arg inside=libc:opendir -- ls
 //
 // The depth is kept at the probe, for each thread on its own. A call left by an exception or longjmp has no return line.
+//
+//   $ gotap run calltrace --arg f=order,check,keep -- ./shop
+//        0.000 ms  shop/7694        -> order(2, 0x7ffefd3128c8)
+//        0.331 ms  shop/7694          -> check(2, 0x7ffefd3128c8)
+//        0.372 ms  shop/7694          <- check = 0 [39.8 us]
+//        0.409 ms  shop/7694        <- order = 1 [408 us]
+//        0.490 ms  shop/7694        -> order(5, 0x55f1af563006)
+//        0.972 ms  shop/7694          -> check(5, 0x55f1af563006)
+//        1.065 ms  shop/7694          <- check = -1 [92.1 us]
+//        1.198 ms  shop/7694        <- order = -1 [706 us]
+//   …
 
-const places = String(option("f", "libc:f*open*,libc:*close", "functions, separated by commas")).split(",");
-const depth = perThread(0);
+import { calltree } from "gotap/calltree";
 
-probe(places, {
-  enter(c) {
-    exit({ depth: depth.value++, func: c.func, a: c.arg0, b: c.arg1 });
-  },
-  exit(e) {
-    console.log(`${String(e.tid).padStart(7)} ${"  ".repeat(Number(e.depth))}-> ${e.func}(${e.a}, ${e.b})`);
-  },
-});
+const places = option("f", "libc:f*open*,libc:*close", "functions, separated by commas");
+const inside = option("inside", "", "only what is called while this function runs");
+const args = option("args", 2, "how many arguments to show, 0 to 4");
+const most = option("lines", 0, "stop tracing after so many lines; 0: never");
 
-probe(places, {
-  leave(c) {
-    depth.value--;
-    exit({ depth: depth.value, func: c.func, ret: c.ret, ns: c.elapsed });
-  },
-  exit(e) {
-    console.log(`${String(e.tid).padStart(7)} ${"  ".repeat(Math.max(0, Number(e.depth)))}<- ${e.func} = ${e.ret} [${(Number(e.ns) / 1000).toFixed(1)} us]`);
-  },
-});
+calltree(places.split(","), { inside, args, most });

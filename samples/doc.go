@@ -1,6 +1,16 @@
 // Package samples is gotap's sample library: each file a document, a program and a test.
 //
-// A sample begins with its purpose ("// NAME: what it tells"), how to call it, and real output. It takes its arguments by
-// option() and works without a target, on gotap's own demonstration process. The test compiles every sample, compares the listing of
-// its bytecode with a golden one, and runs it on a real program.
+// A sample's header is its document: the purpose ("// NAME: what it tells"), its topic, how to call it, what is worth knowing, and
+// what a real run printed. It takes its arguments by option(), each with a help text, and works without a file: `gotap run
+// NAME`. What it needs of a target, a library or a server, it says at the end when the target had none of it. Work that several
+// samples share is in the modules of package stdlib.
+//
+// The tests of this folder compile every sample and compare the listing of its bytecode with a golden one; those of the
+// command run each on a real program and look at its output.
+//
+// # What is not here
+//
+// Sampling by time (a profile of where the processor is) and a call's time on the processor need the kernel's help: profile
+// samples hits, funcprof measures time on the clock, offcpu measures blocking system calls. Drawing a terminal is left at
+// dashboard's table.
 package samples

@@ -1,9 +1,16 @@
 // funclatency: how long do calls of a function take?
+// topic: functions
 //
-//   gotap run funclatency.js --arg f=libc:write -- ls -lR /usr/share/doc
-//   gotap run funclatency.js --arg f=libc:read -T 10s -p PID
+//   gotap run funclatency --arg f=libc:write -- ls -lR /usr/share/doc
+//   gotap run funclatency --arg f=libc:read -T 10s -p PID
 //
 // Recursion and threads are told apart: every call has its own clock. The time of the probes themselves is in it.
+//
+//   $ gotap run funclatency --arg f=libc:write -- ls -lR /usr/share/doc/bash
+//   @libc:write, ns:
+//   [128K, 256K)           1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+//
+//   1 calls, 182401 ns on average, 182401 ns in all
 
 const place = option("f", "libc:write", "the function to time");
 const took = hist(`${place}, ns`);

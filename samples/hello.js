@@ -1,9 +1,19 @@
 // hello: the first script: how often is a function called, and with what argument?
+// topic: start
 //
-//   gotap run hello.js                     probes gotap's own demonstration process
-//   gotap run hello.js --arg f=libc:write -- ls
+//   gotap run hello                       probes gotap's own demonstration process
+//   gotap run hello --arg f=libc:write -- ls
 //
 // calls counts at the probe, in the target's own time; the line a second and the summary are written by the host.
+//
+//   $ gotap run hello
+//   hello: tracing work; Ctrl-C ends
+//   460 calls so far
+//   920 calls so far
+//   1360 calls in all
+//   @first argument:
+//   [1]                   66 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@   |
+//   [2, 4)                66 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@   |
 
 const place = option("f", "work", "the function to probe");
 let calls = 0;

@@ -1,19 +1,38 @@
-// locks: how long do threads wait for mutexes, and for which?
+// locks: how long do threads wait for mutexes, for which, and how long are they held?
+// topic: threads
 //
-//   gotap run locks.js -T 10s -p PID
+//   gotap run locks -T 10s -p PID
+//   gotap run locks --arg us=0 -- ./prog
 //
 // Only waits of at least `us` microseconds are counted.
+//
+//   $ gotap run locks --arg us=50 -- ./shop
+//   @wait, ns:
+//   [64K, 128K)            1 |@@@@@                                               |
+//   [128K, 256K)           1 |@@@@@                                               |
+//   [256K, 512K)           0 |                                                    |
+//   [512K, 1M)             0 |                                                    |
+//   [1M, 2M)               0 |                                                    |
+//   [2M, 4M)               0 |                                                    |
+//   [4M, 8M)               9 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+//   …
+
+import { mutexes } from "gotap/locks";
+import { table } from "gotap/table";
+import { duration } from "gotap/time";
 
 const least = option("us", 50, "waits shorter than this many microseconds do not count") * 1000;
-const waits = stats("waits by mutex, ns", { keys: 1 });
-const wait = hist("wait, ns");
+const top = option("top", 10, "how many mutexes to print");
+const all = mutexes({ least });
 
-probe("libc:pthread_mutex_lock", {
-  enter(c) { this.mutex = c.arg0; },
-  leave(c) {
-    if (c.elapsed < least) return;
-    waits.at(this.mutex).add(c.elapsed);
-    wait.add(c.elapsed);
-  },
-  optional: true,
+end(() => {
+  all.wait.print();
+  const held = new Map(all.holds.take().map(([m, s]) => [String(m), s]));
+  const waited = new Map(all.waits.take().map(([m, s]) => [String(m), s]));
+  const names = [...new Set([...held.keys(), ...waited.keys()])];
+  const total = (from, m) => Number(from.get(m)?.total ?? 0);
+  names.sort((a, b) => total(waited, b) - total(waited, a) || total(held, b) - total(held, a));
+  const rows = names.map(m => [hex(BigInt(m)), waited.get(m)?.count ?? 0, duration(total(waited, m)), held.get(m)?.count ?? 0, duration(total(held, m))]);
+  console.log(table(rows, { head: ["mutex", "waits", "waited", "holds", "held"], top }));
+  all.hold.clear();
 });

@@ -1,9 +1,24 @@
 // mallocs: how big are the blocks a program asks for, and who asks?
+// topic: memory
 //
-//   gotap run mallocs.js -- ls -lR /usr/share/doc
-//   gotap run mallocs.js --arg top=5 -p PID
+//   gotap run mallocs -- ls -lR /usr/share/doc
+//   gotap run mallocs --arg top=5 -p PID
 //
 // Sizes and callers are added up at the probe; nothing is sent for a single call.
+//
+//   $ gotap run mallocs --arg top=3 -- ls -l /usr/bin
+//   2279 calls of malloc
+//   @request size:
+//   [2, 4)                41 |@@@                                                 |
+//   [4, 8)               475 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@               |
+//   [8, 16)              563 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@        |
+//   [16, 32)             659 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+//   [32, 64)             475 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@               |
+//   [64, 128)             26 |@@                                                  |
+//   [128, 256)             7 |                                                    |
+//   …
+
+import { ordered } from "gotap/table";
 
 const top = option("top", 10, "how many callers to print");
 const size = hist("request size");
@@ -21,8 +36,7 @@ probe("libc:malloc", {
 end(() => {
   console.log(`${calls.take()} calls of malloc`);
   size.print();
-  const callers = bytes.entries().sort((a, b) => Number(b[1]) - Number(a[1]));
+  const callers = ordered(bytes.take());
   console.log(`top ${Math.min(top, callers.length)} of ${callers.length} callers, by bytes`);
   for (const [caller, n] of callers.slice(0, top)) console.log(`${String(n).padStart(12)}  ${sym(caller)}`);
-  bytes.clear();
 });

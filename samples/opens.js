@@ -1,24 +1,44 @@
-// opens: which files are opened, by whom, and what came of it?
+// opens: which files are opened, how, by whom, and what came of it?
+// topic: files and system calls
 //
-//   gotap run opens.js -- ls /etc
-//   gotap run opens.js --arg failed=1 -p PID
+//   gotap run opens -- ls /etc
+//   gotap run opens --arg failed=1 -p PID
 //
-// It looks at libc, so a program that makes its system calls itself is not seen.
+//   $ gotap run opens -- cat /etc/hostname
+//   cat/8296 -1 ENOENT /usr/lib/locale/locale-archive O_RDONLY|O_CLOEXEC
+//   cat/8296   3 /usr/share/locale/locale.alias O_RDONLY|O_CLOEXEC
+//   cat/8296 -1 ENOENT /usr/lib/locale/C.UTF-8/LC_IDENTIFICATION O_RDONLY|O_CLOEXEC
+//   cat/8296   3 /usr/lib/locale/C.utf8/LC_IDENTIFICATION O_RDONLY|O_CLOEXEC
+//   cat/8296   3 /usr/lib/x86_64-linux-gnu/gconv/gconv-modules.cache O_RDONLY
+//   cat/8296 -1 ENOENT /usr/lib/locale/C.UTF-8/LC_MEASUREMENT O_RDONLY|O_CLOEXEC
+//   cat/8296   3 /usr/lib/locale/C.utf8/LC_MEASUREMENT O_RDONLY|O_CLOEXEC
+//   cat/8296 -1 ENOENT /usr/lib/locale/C.UTF-8/LC_TELEPHONE O_RDONLY|O_CLOEXEC
+//   cat/8296   3 /usr/lib/locale/C.utf8/LC_TELEPHONE O_RDONLY|O_CLOEXEC
+//   …
+
+import { openFlags } from "gotap/syscalls";
+import { result } from "gotap/errno";
 
 const onlyFailed = option("failed", 0, "1: only those that failed");
 
-probe(["libc:open", "libc:open64"], {
-  enter(c) { this.path = str(c.arg0); },
-  leave(c) { if (!onlyFailed || c.ret < 0) log(`${c.comm}/${c.tid} ${(c.ret << 32) >> 32} ${this.path}`); },
+probe("syscall:openat", {
+  enter(c) {
+    this.path = str(c.args.filename);
+    this.flags = c.args.flags;
+  },
+  leave(c) { if (!onlyFailed || c.ret < 0) exit({ path: this.path, flags: this.flags, ret: c.ret }); },
+  exit: show,
+});
+probe(["syscall:open", "syscall:creat"], {
+  enter(c) {
+    this.path = str(c.arg0);
+    this.flags = c.func === "creat" ? 0o1101 : c.arg1; // O_CREAT|O_WRONLY|O_TRUNC
+  },
+  leave(c) { if (!onlyFailed || c.ret < 0) exit({ path: this.path, flags: this.flags, ret: c.ret }); },
+  exit: show,
   optional: true,
 });
-probe(["libc:openat", "libc:openat64"], {
-  enter(c) { this.path = str(c.arg1); },
-  leave(c) { if (!onlyFailed || c.ret < 0) log(`${c.comm}/${c.tid} ${(c.ret << 32) >> 32} ${this.path}`); },
-  optional: true,
-});
-probe(["libc:fopen", "libc:fopen64"], {
-  enter(c) { this.path = str(c.arg0); },
-  leave(c) { if (!onlyFailed || c.ret === 0) log(`${c.comm}/${c.tid} ${c.ret === 0 ? "failed" : "stream"} ${this.path}`); },
-  optional: true,
-});
+
+function show(e) {
+  console.log(`${e.comm}/${e.tid} ${result(e.ret).padStart(3)} ${e.path} ${openFlags(e.flags)}`);
+}

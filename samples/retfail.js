@@ -1,13 +1,27 @@
 // retfail: which calls fail, and who made them? A call fails when it returns a negative number (or 0, with null=1).
+// topic: functions
 //
-//   gotap run retfail.js --arg f='libc:open*' -- ls /nonexistent
-//   gotap run retfail.js --arg f=libc:malloc --arg null=1 -p PID
+//   gotap run retfail --arg f='libc:open*' -- ls /nonexistent
+//   gotap run retfail --arg f='syscall:open*,syscall:*stat*' -- ls /nonexistent       says which error it was
+//   gotap run retfail --arg f=libc:malloc --arg null=1 -p PID
+//
+// A library function leaves the reason in errno, which probes do not see; system calls return it.
+//
+//   $ gotap run retfail --arg f=syscall:open*,syscall:statx -- ls /nonexistent
+//   ls/8439 openat returned -2 ENOENT, called from
+//       0x7f81be281001 __open_nocancel+0x41 (libc.so.6) at open64_nocancel.c:39
+//       0x7f81be1b7c0f _nl_load_locale_from_archive+0x41f (libc.so.6) at loadarchive.c:205
+//       0x7f81be1b6957 _nl_find_locale+0xf7 (libc.so.6) at findlocale.c:152
+//       0x7f81be1b638c setlocale+0x11c (libc.so.6) at setlocale.c:337
+//   …
 
-const places = String(option("f", "libc:open,libc:open64,libc:openat,libc:access,libc:stat", "functions, separated by commas")).split(",");
+import { errno, isError } from "gotap/errno";
+
+const places = option("f", "libc:open,libc:open64,libc:openat,libc:access,libc:stat", "functions, separated by commas");
 const zeroFails = option("null", 0, "1: a result of 0 is the failure (functions that return pointers)");
 const failures = count("failures", { keys: 1 });
 
-probe(places, {
+probe(places.split(","), {
   leave(c) {
     // most C functions return int: only the low half of the register counts
     const result = (c.ret << 32) >> 32;
@@ -16,7 +30,8 @@ probe(places, {
     exit({ func: c.func, ret: result, stack: c.stack(4) });
   },
   exit(e) {
-    console.log(`${e.comm}/${e.tid} ${e.func} returned ${e.ret}, called from`);
+    const reason = e.ret < -1 && isError(e.ret) ? ` ${errno(e.ret)}` : "";
+    console.log(`${e.comm}/${e.tid} ${e.func} returned ${e.ret}${reason}, called from`);
     console.log(`${e.stack}`);
   },
   optional: true,

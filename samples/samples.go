@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -16,41 +16,56 @@ var files embed.FS
 type Sample struct {
 	Name    string // without ".js": what `gotap run NAME` takes
 	Purpose string // the first line of its header
+	Topic   string // one of Topics
 	Text    string
 }
 
-// All is the library, by name.
+// Topics are what samples are about, in the order of the catalogue.
+func Topics() []string {
+	return []string{"start", "functions", "memory", "threads", "files and system calls", "network", "languages and databases",
+		"the whole process", "changing the target"}
+}
+
+// All is the library, by topic and then by name.
 func All() ([]Sample, error) {
 	names, err := fs.Glob(files, "*.js")
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the samples: %w", err)
 	}
-	sort.Strings(names)
 	var all []Sample
 	for _, name := range names {
 		text, err := files.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read sample %s: %w", name, err)
 		}
-		all = append(all, Sample{strings.TrimSuffix(name, ".js"), purpose(string(text)), string(text)})
+		all = append(all, read(name, string(text)))
 	}
+	topics := Topics()
+	slices.SortFunc(all, func(a, b Sample) int {
+		if d := slices.Index(topics, a.Topic) - slices.Index(topics, b.Topic); d != 0 {
+			return d
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
 	return all, nil
 }
 
 // Find is the sample of that name.
 func Find(name string) (Sample, bool) {
-	text, err := files.ReadFile(path.Clean(strings.TrimSuffix(name, ".js")) + ".js")
+	file := path.Clean(strings.TrimSuffix(name, ".js")) + ".js"
+	text, err := files.ReadFile(file)
 	if err != nil {
 		return Sample{}, false
 	}
-	return Sample{strings.TrimSuffix(name, ".js"), purpose(string(text)), string(text)}, true
+	return read(file, string(text)), true
 }
 
-// purpose is what the first line of a script's header says: "// NAME: PURPOSE".
-func purpose(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	if _, after, found := strings.Cut(line, ": "); found {
-		return after
-	}
-	return strings.TrimSpace(strings.TrimPrefix(line, "//"))
+// read takes what the catalogue tells from a script's first two lines: "// NAME: PURPOSE" and "// topic: TOPIC".
+func read(file, text string) Sample {
+	first, rest, _ := strings.Cut(text, "\n")
+	second, _, _ := strings.Cut(rest, "\n")
+	s := Sample{Name: strings.TrimSuffix(file, ".js"), Text: text}
+	_, s.Purpose, _ = strings.Cut(first, ": ")
+	s.Topic, _ = strings.CutPrefix(second, "// topic: ")
+	return s
 }

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +21,8 @@ var update = flag.Bool("update", false, "rewrite the golden listings")
 // listing is the bytecode of a sample as `gotap dis` prints it.
 func listing(t *testing.T, s samples.Sample) []byte {
 	t.Helper()
-	loaded, list := script.Load(script.Options{Name: s.Name + ".js", Text: s.Text, Std: stdlib.Files(), Check: true})
+	loaded, list := script.Load(script.Options{Name: s.Name + ".js", Text: s.Text, Std: stdlib.Files(), Check: true,
+		Unsafe: strings.Contains(s.Text, "gotap run --unsafe ")})
 	if err := list.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +46,7 @@ func TestListings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) < 10 {
+	if len(all) < 30 {
 		t.Fatalf("only %d samples", len(all))
 	}
 	for _, s := range all {
@@ -66,21 +69,49 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// TestHeaders holds every sample to the form its catalogue line is taken from.
+// TestHeaders holds every sample to the form its catalogue line is taken from, and to a header that has a call and its output.
 func TestHeaders(t *testing.T) {
 	all, err := samples.All()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range all {
+		header, _, _ := strings.Cut(s.Text, "\n\n")
 		if !strings.HasPrefix(s.Text, "// "+s.Name+": ") || s.Purpose == "" {
 			t.Errorf("%s: the first line is not \"// %s: PURPOSE\"", s.Name, s.Name)
 		}
-		if !strings.Contains(s.Text, "//   gotap run "+s.Name) {
+		if !slices.Contains(samples.Topics(), s.Topic) {
+			t.Errorf("%s: the second line has no topic of the catalogue: %q", s.Name, s.Topic)
+		}
+		if call := regexp.MustCompile(`(?m)^//   gotap run .*\b` + s.Name + `\b`); !call.MatchString(header) {
 			t.Errorf("%s: the header shows no call", s.Name)
+		}
+		if strings.Count(header, "\n//\n") < 2 {
+			t.Errorf("%s: the header shows no output", s.Name)
 		}
 		if again, ok := samples.Find(s.Name); !ok || again != s {
 			t.Errorf("%s is not found by its name", s.Name)
 		}
+	}
+}
+
+// TestOptions: every argument of a sample has a default and a help text.
+func TestOptions(t *testing.T) {
+	all, err := samples.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		loaded, list := script.Load(script.Options{Name: s.Name + ".js", Text: s.Text, Std: stdlib.Files(), Check: true, Unsafe: true})
+		if err := list.Err(); err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, o := range loaded.Options() {
+			if o.Help == "" {
+				t.Errorf("%s: the argument %s has no help", s.Name, o.Name)
+			}
+		}
+		loaded.Close()
 	}
 }

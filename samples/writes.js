@@ -1,7 +1,14 @@
 // writes: how much is written to each file descriptor, and in pieces of what size?
+// topic: files and system calls
 //
-//   gotap run writes.js -- ls -lR /usr/share/doc
-//   gotap run writes.js -T 5s -p PID
+//   gotap run writes -- ls -lR /usr/share/doc
+//   gotap run writes -T 5s -p PID
+//
+//   $ gotap run writes -- ls -l /usr/bin
+//   @bytes by descriptor[1]: 81140
+//   @bytes a write:
+//   [2K, 4K)               1 |@@                                                  |
+//   [4K, 8K)              19 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 
 const bytes = sum("bytes by descriptor", { keys: 1 });
 const piece = hist("bytes a write");

@@ -10,6 +10,7 @@
 //     every    keeps one block of so many (1), to cost less
 //     max      blocks there is room for (65536); more are counted as lost
 //     on       a program (c, address, size) that runs for each block kept, in leave of the allocating function
+//     told     called on the host with the record, when that program ends with exit({…})
 //   gives { live, sizes, allocated, freed, probes }: a map from address to size, a histogram, and two counts
 //
 // Memory taken by mmap itself is not seen, nor is what an allocator written by the program hands out of its blocks. realloc
@@ -19,7 +20,7 @@
 import { options, absent } from "gotap/module";
 
 export function allocations(given) {
-  const o = options("gotap/memory", given, { module: "libc", least: 0, every: 1, max: 65536, on: (c, address, size) => {} });
+  const o = options("gotap/memory", given, { module: "libc", least: 0, every: 1, max: 65536, on: (c, address, size) => {}, told: () => {} });
   const live = map("live blocks", { keys: 1, max: o.max });
   const sizes = hist("sizes of blocks");
   const allocated = count("allocated"), freed = count("freed");
@@ -32,12 +33,13 @@ export function allocations(given) {
   };
   const at = name => `${o.module}:${name}`;
   const probes = [
-    probe(at("malloc"), { enter(c) { this.size = c.arg0; }, leave(c) { note(c, c.ret, this.size); }, optional: true }),
-    probe(at("calloc"), { enter(c) { this.size = c.arg0 * c.arg1; }, leave(c) { note(c, c.ret, this.size); }, optional: true }),
-    probe([at("aligned_alloc"), at("memalign")], { enter(c) { this.size = c.arg1; }, leave(c) { note(c, c.ret, this.size); }, optional: true }),
+    probe(at("malloc"), { enter(c) { this.size = c.arg0; }, leave(c) { note(c, c.ret, this.size); }, exit: o.told, optional: true }),
+    probe(at("calloc"), { enter(c) { this.size = c.arg0 * c.arg1; }, leave(c) { note(c, c.ret, this.size); }, exit: o.told, optional: true }),
+    probe([at("aligned_alloc"), at("memalign")], { enter(c) { this.size = c.arg1; }, leave(c) { note(c, c.ret, this.size); }, exit: o.told, optional: true }),
     probe(at("posix_memalign"), {
       enter(c) { this.size = c.arg2; this.to = c.arg0; },
       leave(c) { if ((c.ret << 32) >> 32 === 0) note(c, ptr(this.to), this.size); },
+      exit: o.told,
       optional: true,
     }),
     probe(at("realloc"), {
@@ -47,6 +49,7 @@ export function allocations(given) {
         forget(this.old);
         note(c, c.ret, this.size);
       },
+      exit: o.told,
       optional: true,
     }),
     probe(at("free"), { enter(c) { forget(c.arg0); }, optional: true }),

@@ -5,7 +5,7 @@
 //   absent("gotap/mine", probes, "libmine, which has mine_open");
 //
 // options(module, given, defaults)   the options with their defaults; one that is not among the defaults is an error
-// absent(module, probes, what)       at the end says what the target would need, when none of the probes was ever hit
+// absent(module, probes, what)       at the end says what the target has to have, when none of the probes was ever hit
 //
 // Conventions of the library: importing a module places no probe, calling a function of it may. Functions that place probes
 // take a place or an options object and return an object with `probes`, which can be disabled, and what they add up.
@@ -25,7 +25,7 @@ export function options(module, given, defaults) {
 const waiting = new Map(); // what is said of whom, once, and whether any of its probes was hit
 
 export function absent(module, probes, what) {
-  const text = `${module}: nothing was seen; it needs ${what}`;
+  const text = `${module}: nothing was seen; the target has to have ${what}`;
   const all = waiting.get(text);
   if (all) {
     all.push(...probes);

@@ -17,7 +17,7 @@ import { options, absent } from "gotap/module";
 
 const common = { module: "node", uv: "" };
 const libuv = o => o.uv === "" ? [o.module, "libuv"] : [o.uv];
-const needs = o => `Node.js as ${o.module}, and libuv in it or beside it`;
+const needs = o => `Node.js as ${o.module}, with libuv in it or beside it`;
 
 // either are the places of a function, here or there.
 const either = (o, name) => libuv(o).map(module => `${module}:${name}`);
@@ -53,7 +53,7 @@ export function collections(given, fn) {
     exit: fn,
     optional: true,
   })];
-  absent("gotap/node", probes, `V8's symbols in ${o.module}`);
+  absent("gotap/node", probes, needs({ ...common, ...o }));
   return { probes };
 }
 

@@ -4,48 +4,40 @@
 //   const r = commands();
 //   end(() => r.times.print());
 //
-// commands({ module, us }, fn?)     times of commands by name, as the server's main thread runs them: { times, probes }. With fn calls it for
-//                                   each command of at least so many microseconds, with { command, key, ns }
+// commands({ module, us }, fn?)     times of commands by the function that does them: { times, probes }. With fn calls it for each command
+//                                   of at least so many microseconds, with { command, ns }
+// commandName(func)                 "getCommand" is "get"
 //
-// module is the server's program ("redis-server"). The command is read as version 7 and later keep it. An inner command of a
-// script or a transaction counts for itself and in the time of the outer one. A target that is no such server is told of at
-// the end.
+// module is the server's file, the program that is traced when left out. The functions are those named …Command that the
+// server's call() calls; in which order a structure of the server has its fields need not be known. A command inside a script or
+// a transaction counts for itself and in the time of the outer one. A target that is no such server is told of at the end.
 
 import { options, absent } from "gotap/module";
 
-// textOf is the text of a string object: its second word points to the characters. Numbers kept in the word itself have none.
-function textOf(object, n) { return readable(ptr(object + 8), 1) ? str(ptr(object + 8), n) : ""; }
+export function commandName(func) { return func.replace(/Command$/, ""); }
 
 export function commands(given, fn) {
-  const { module, us } = options("gotap/redis", given, { module: "redis-server", us: 0 });
+  const { module, us } = options("gotap/redis", given, { module: "", us: 0 });
   const least = Math.round(us * 1000);
   const telling = fn !== undefined;
+  const at = func => module === "" ? func : `${module}:${func}`;
   const times = stats("commands, ns", { keys: 1 });
-  const name = map("command of a thread", { keys: 1 }), key = map("key of a thread", { keys: 1 });
-  const looked = probe(`${module}:lookupCommand`, {
-    enter(c) { // (robj **argv, int argc)
-      name.set(c.tid, textOf(ptr(c.arg0), 32));
-      key.set(c.tid, ((c.arg1 << 32) >> 32) > 1 ? textOf(ptr(c.arg0 + 8), 64) : "");
-    },
-    optional: true,
-  });
-  const ran = probe(`${module}:call`, {
+  const called = perThread(0); // call() has begun, and no command yet
+  const calling = probe(at("call"), { enter(c) { called.value = 1; }, optional: true });
+  const running = probe(at("*Command"), {
     enter(c) {
-      this.name = name.get(c.tid);
-      this.key = key.get(c.tid);
+      this.own = called.value;
+      called.value = 0;
     },
     leave(c) {
-      times.at(this.name).add(c.elapsed);
-      if (telling && c.elapsed >= least) exit({ command: this.name, key: this.key, ns: c.elapsed });
+      if (this.own === 0) return;
+      times.at(c.func).add(c.elapsed);
+      if (telling && c.elapsed >= least) exit({ command: c.func, ns: c.elapsed });
     },
-    exit: fn ?? (() => {}),
+    exit: e => fn({ ...e, command: commandName(e.command), pid: e.pid, tid: e.tid, comm: e.comm, time: e.time }),
     optional: true,
   });
-  end(() => {
-    name.clear();
-    key.clear();
-  });
-  const probes = [looked, ran];
-  absent("gotap/redis", probes, `${module} of version 7 or later, with its functions call and lookupCommand`);
+  const probes = [calling, running];
+  absent("gotap/redis", [calling], "a Redis or Valkey server, with its functions call and …Command");
   return { times, probes };
 }

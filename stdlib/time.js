@@ -11,7 +11,7 @@
 //
 // Host only; durations are numbers or BigInts of nanoseconds.
 
-const units = [["ns", 1], ["us", 1e3], ["ms", 1e6], ["s", 1e9]];
+const units = ["ns", "us", "ms", "s"];
 const loaded = now();
 const offset = Date.now() * 1e6 - loaded; // of the time of day from monotonic time
 
@@ -19,10 +19,9 @@ export function duration(ns) {
   const n = Number(ns);
   if (n < 0) return "-" + duration(-n);
   if (n >= 120e9) return `${Math.floor(n / 60e9)} min ${Math.floor(n % 60e9 / 1e9)} s`;
-  let k = units.length - 1;
-  while (k > 0 && n < units[k][1]) k--;
-  const value = n / units[k][1];
-  return `${k === 0 ? value : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${units[k][0]}`;
+  let k = 0, value = n;
+  for (; value >= 1000 && k < units.length - 1; k++) value /= 1000;
+  return `${k === 0 ? value : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${units[k]}`;
 }
 
 export function milliseconds(ns) { return (Number(ns) / 1e6).toFixed(3); }

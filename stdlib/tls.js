@@ -41,7 +41,7 @@ export function tls(given, fn) {
       if (by.length > 0) probes.push(pointed(places(library, by), limit, tell));
     }
   }
-  absent("gotap/tls", probes, `one of ${o.libraries.join(", ")} in the target`);
+  absent("gotap/tls", probes, `${o.libraries.join(" or ")}`);
   return { probes };
 }
 
@@ -93,6 +93,6 @@ export function handshakes(given, fn) {
       optional: true,
     });
   });
-  absent("gotap/tls", probes, `one of ${o.libraries.join(", ")} in the target`);
+  absent("gotap/tls", probes, `${o.libraries.join(" or ")}`);
   return { probes };
 }

@@ -36,8 +36,16 @@ func listSamples(w *World) error {
 	if err != nil {
 		return withStatus(statusFailure, err)
 	}
+	topic := ""
 	for _, s := range all {
-		fmt.Fprintf(w.Stdout, "%-14s %s\n", s.Name, s.Purpose)
+		if s.Topic != topic {
+			if topic != "" {
+				fmt.Fprintln(w.Stdout)
+			}
+			fmt.Fprintf(w.Stdout, "%s:\n", s.Topic)
+			topic = s.Topic
+		}
+		fmt.Fprintf(w.Stdout, "  %-14s %s\n", s.Name, s.Purpose)
 	}
 	return nil
 }

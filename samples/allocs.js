@@ -1,0 +1,47 @@
+// allocs: calls of the allocator over time: how much is asked for and given back a second, and how much is in use?
+// topic: memory
+//
+//   gotap run allocs --arg interval=1000 -p PID
+//   gotap run allocs -- sqlite3 :memory: 'select 1'
+//
+// In use is what was asked for since the run began and is not freed, beside the memory that the kernel counts for the process.
+//
+//   $ gotap run allocs --arg interval=20 -- ./shop
+//      160.723 ms: 6 allocated, 1 freed, 5 blocks with 8.4 KiB in use, 1.5 MiB resident
+//      177.853 ms: 6 allocated, 1 freed, 5 blocks with 8.4 KiB in use, 1.6 MiB resident
+//      197.680 ms: 6 allocated, 1 freed, 5 blocks with 8.4 KiB in use, 1.6 MiB resident
+//      214.990 ms: 7 allocated, 2 freed, 5 blocks with 8.4 KiB in use
+//   @sizes of blocks:
+//   [256, 512)             3 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+//   [512, 1K)              1 |@@@@@@@@@@@@@@@@@                                   |
+//   [1K, 2K)               1 |@@@@@@@@@@@@@@@@@                                   |
+//   [2K, 4K)               1 |@@@@@@@@@@@@@@@@@                                   |
+//   …
+
+import { allocations } from "gotap/memory";
+import { rss } from "gotap/proc";
+import { size } from "gotap/table";
+import { milliseconds } from "gotap/time";
+
+const interval = option("interval", 1000, "milliseconds");
+const module = option("lib", "libc", "where malloc is");
+const heap = allocations({ module });
+const started = now();
+let pid = 0;
+probe(`${module}:malloc`, { limit: 1, enter(c) { exit({}); }, exit(e) { pid = e.pid; }, optional: true });
+
+function line() {
+  const live = heap.live.entries();
+  const bytes = live.reduce((n, entry) => n + Number(entry[1]), 0);
+  const memory = pid > 0 ? rss(pid) : undefined;
+  console.log(`${milliseconds(now() - started).padStart(10)} ms: ${heap.allocated.get()} allocated, ${heap.freed.get()} freed, `
+    + `${live.length} blocks with ${size(bytes)} in use${memory === undefined ? "" : `, ${size(memory)} resident`}`);
+}
+
+every(interval, line);
+end(() => {
+  line();
+  heap.live.clear();
+  heap.allocated.clear();
+  heap.freed.clear();
+});

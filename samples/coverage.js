@@ -1,0 +1,51 @@
+// coverage: which functions, or which lines of a file, have run?
+// topic: functions
+//
+//   gotap run coverage --arg f='./prog:*' -- ./prog
+//   gotap run coverage --arg file=prog.c --arg from=1 --arg to=80 -- ./prog
+//
+// A line is hit once, and its probe goes then; a function tells its first call alone. With lcov=1 lines come as a tracefile
+// for genhtml. What never ran is not in the list: `gotap list './prog:*'` has all functions.
+//
+//   $ gotap run coverage --arg file=shop.c --arg from=12 --arg to=30 -- ./shop
+//   shop.c: 15 lines ran: 12-13 16 18-24 26-30
+
+const place = option("f", "libc:*time*", "functions, as a glob");
+const file = option("file", "", "a source file: its lines are looked at, not functions");
+const from = option("from", 1, "first line");
+const to = option("to", 100, "last line");
+const lcov = option("lcov", false, "lines as an lcov tracefile");
+const ran = map("ran", { keys: 1, max: 65536 });
+
+if (file === "") {
+  probe(place, c => { if (!ran.has(c.func)) ran.set(c.func, 1); });
+} else {
+  if (to - from > 2000) throw new Error("at most 2000 lines at a time");
+  for (let n = from; n <= to; n++) {
+    const line = n;
+    probe(`@${file}:${line}`, { enter(c) { ran.set(line, 1); }, limit: 1, optional: true });
+  }
+}
+
+end(() => {
+  const all = ran.take().map(entry => entry[0]);
+  if (file === "") {
+    for (const func of all.sort()) console.log(func);
+    console.log(`${all.length} functions ran`);
+    return;
+  }
+  const lines = all.map(Number).sort((a, b) => a - b);
+  if (lcov) console.log([`SF:${file}`, ...lines.map(n => `DA:${n},1`), "end_of_record"].join("\n"));
+  else console.log(`${file}: ${lines.length} lines ran: ${ranges(lines)}`);
+});
+
+// ranges writes 1 2 3 7 as "1-3 7".
+function ranges(lines) {
+  const parts = [];
+  for (let k = 0; k < lines.length; k++) {
+    const first = lines[k];
+    while (lines[k + 1] === lines[k] + 1) k++;
+    parts.push(first === lines[k] ? String(first) : `${first}-${lines[k]}`);
+  }
+  return parts.join(" ");
+}

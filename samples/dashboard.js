@@ -1,0 +1,42 @@
+// dashboard: the busiest functions, again and again, on the whole terminal.
+// topic: the whole process
+//
+//   gotap run dashboard --arg f='libc:*' -p PID
+//   gotap run dashboard --arg f='syscall:*' --arg interval=500 -- ./prog
+//
+// Where output is no terminal a table follows the other, without clearing.
+//
+//   $ gotap run dashboard --arg f=syscall:* --arg top=4 -- ls -lR /usr/share/doc/bash
+//   58.3 ms: 20 functions called
+//   function    calls  rate   time
+//   mmap           13  223/s  3.74 ms  @@@@@@@@@@@@@@@@@@@@
+//   openat         40  687/s  618 us   @@@
+//   close          27  463/s  358 us   @@
+//   newfstatat     27  463/s  334 us   @@
+//   … and 16 more
+
+import { table, bar } from "gotap/table";
+import { rate, duration } from "gotap/time";
+
+const places = option("f", "syscall:*", "functions, separated by commas");
+const interval = option("interval", 1000, "milliseconds");
+const top = option("top", 15, "how many functions");
+const calls = stats("calls", { keys: 1 });
+const started = now();
+let last = started;
+
+probe(places.split(","), { leave(c) { calls.at(c.func).add(c.elapsed); } });
+
+every(interval, show);
+end(show);
+
+function show() {
+  const at = now(), span = at - last;
+  last = at;
+  const all = calls.take().sort((a, b) => Number(b[1].total) - Number(a[1].total));
+  const most = all.length > 0 ? Number(all[0][1].total) : 0;
+  const rows = all.map(([func, s]) => [func, s.count, rate(s.count, span), duration(s.total), bar(s.total, most, 20)]);
+  const clear = columns() > 0 ? "\x1b[H\x1b[2J" : "";
+  console.log(`${clear}${duration(at - started)}: ${all.length} functions called`);
+  if (rows.length > 0) console.log(table(rows, { head: ["function", "calls", "rate", "time", ""], top }));
+}

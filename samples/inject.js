@@ -1,0 +1,48 @@
+// inject: makes calls of a function fail, or slow: what does the program do then? It changes the target, so it needs --unsafe.
+// topic: changing the target
+//
+//   gotap run --unsafe inject --arg f=libc:malloc --arg ret=0 --arg after=1000 --arg times=1 -- ./prog
+//   gotap run --unsafe inject --arg f=libc:opendir --arg ret=0 -- ls /etc
+//   gotap run --unsafe inject --arg f=libc:write --arg ms=100 -- ls
+//
+// With ret the function is not run and returns that; it leaves errno as it was. With ms the thread waits so long before the call.
+//
+//   $ gotap run --unsafe inject --arg f=libc:opendir -- ls /etc
+//   opendir was made to return 0 1 times
+
+const place = option("f", "libc:opendir", "the function");
+const ms = option("ms", 0, "milliseconds to wait before the call, up to 1000; 0: force a result");
+const ret = option("ret", 0, "the result to force");
+const after = option("after", 0, "lets so many calls pass first");
+const times = option("times", 0, "does it so many times; 0: always");
+const rate = option("every", 1, "does it for one call of so many");
+if (ms < 0 || ms > 1000) throw new Error("ms is 0 to 1000");
+const forced = count("forced", { keys: 1 }), delayed = count("delayed", { keys: 1 });
+const chosen = { after, every: rate, ...(times > 0 ? { limit: times } : {}) };
+
+if (ms === 0) {
+  probe(place, {
+    ...chosen,
+    enter(c) {
+      forced.at(c.func).inc();
+      skip(ret);
+    },
+  });
+} else {
+  const ns = ms * 1e6;
+  probe(place, {
+    ...chosen,
+    enter(c) {
+      delayed.at(c.func).inc();
+      exit.hold({});
+    },
+    exit(e) { // the thread goes on when this returns; the host has nothing else to do for one that it delays
+      while (now() - Number(e.time) < ns) continue;
+    },
+  });
+}
+
+end(() => {
+  for (const [func, n] of forced.take()) console.log(`${func} was made to return ${ret} ${n} times`);
+  for (const [func, n] of delayed.take()) console.log(`${func} was delayed ${n} times`);
+});

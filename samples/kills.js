@@ -1,0 +1,26 @@
+// kills: who sends which signal to whom?
+// topic: the whole process
+//
+//   gotap run kills -- sh -c 'sleep 5 & kill $!'
+//   gotap run kills -p PID
+//
+//   $ gotap run kills -- sh -c 'sleep 5 & kill $!'
+//   sh/7973 kill 7974 (sh -c sleep 5 & kill $!) SIGTERM = 0
+
+import { signalName } from "gotap/signals";
+import { result } from "gotap/errno";
+import { command } from "gotap/proc";
+
+probe(["syscall:kill", "syscall:tkill", "syscall:tgkill"], {
+  enter(c) {
+    const to = c.func === "tgkill" ? c.arg1 : c.arg0;
+    this.to = (to << 32) >> 32;
+    this.signal = c.func === "tgkill" ? c.arg2 : c.arg1;
+  },
+  leave(c) { exit({ call: c.func, to: this.to, signal: this.signal, ret: c.ret }); },
+  exit(e) {
+    const name = e.to > 0 ? command(e.to) : undefined;
+    console.log(`${e.comm}/${e.tid} ${e.call} ${e.to}${name ? ` (${name})` : ""} ${e.signal === 0 ? "0" : signalName(e.signal)} = ${result(e.ret)}`);
+  },
+  optional: true,
+});

@@ -1,0 +1,62 @@
+// lastfrees: what was freed just before a crash, and is a block freed twice?
+// topic: memory
+//
+//   gotap run lastfrees -- ./prog
+//   gotap run lastfrees --arg keep=64 -p PID
+//
+// The last frees are kept at the probe and printed when a thread gets SIGSEGV, SIGBUS or SIGABRT. A second free of a block that no
+// allocation returned in between is told at once. Compare the address that the program faulted at with the list.
+//
+//   $ gotap run lastfrees --arg keep=4 -- ./shop crash
+//   7991/7991 gets SIGABRT; the last frees, the latest first:
+//     0x560d698552b0 by main+0x11f (shop) at shop.c:57
+//     0x560d698552b0 by main+0x117 (shop) at shop.c:56
+//     0x560d698556a0 by main+0x74 (shop) at shop.c:49
+//   shop/7991 frees 0x560d698552b0 again; first by main+0x117 (shop) at shop.c:56, now by
+//       0x7fe9208c7ef0 free+0x0 (libc.so.6) at malloc.c:3350
+//       0x560d58bd039c main+0x11f (shop) at shop.c:56
+//       0x7fe92085624a __libc_start_call_main+0x7a (libc.so.6) at libc_start_call_main.h:58
+//       0x7fe920856305 __libc_start_main+0x85 (libc.so.6) at libc-start.c:360
+//   …
+
+import { signalName } from "gotap/signals";
+
+const keep = option("keep", 16, "how many frees to keep");
+const module = option("lib", "libc", "where free is");
+const blocks = map("blocks freed", { keys: 1, max: 8192 }), callers = map("who freed them", { keys: 1, max: 8192 });
+const freed = map("free now", { keys: 1, max: 65536, full: "evict" });
+let frees = 0;
+
+probe(`${module}:free`, {
+  enter(c) {
+    if (c.arg0 === 0) return;
+    const n = frees;
+    frees = n + 1;
+    blocks.set(n % keep, c.arg0);
+    callers.set(n % keep, c.caller);
+    const before = freed.get(c.arg0);
+    freed.set(c.arg0, c.caller);
+    if (before !== 0) exit({ p: c.arg0, before, stack: c.stack(8) });
+  },
+  exit(e) {
+    console.log(`${e.comm}/${e.tid} frees ${hex(e.p)} again; first by ${sym(e.pid, e.before)}, now by`);
+    console.log(`${e.stack}`);
+  },
+});
+probe(["malloc", "calloc", "realloc", "memalign", "aligned_alloc"].map(name => `${module}:${name}`), {
+  leave(c) { if (freed.has(c.ret)) freed.delete(c.ret); },
+  optional: true,
+});
+
+const crashes = [6, 7, 11];
+on("signal", e => {
+  if (!crashes.includes(e.signal)) return;
+  console.log(`${e.pid}/${e.tid} gets ${signalName(e.signal)}; the last frees, the latest first:`);
+  for (let n = frees - 1; n >= 0 && n >= frees - keep; n--) {
+    console.log(`  ${hex(blocks.get(n % keep))} by ${sym(e.pid, callers.get(n % keep))}`);
+  }
+});
+end(() => {
+  console.log(`${frees} blocks were freed`);
+  [blocks, callers, freed].forEach(m => m.clear());
+});

@@ -1,0 +1,67 @@
+// memleak: which blocks are not freed, and where were they asked for?
+// topic: memory
+//
+//   gotap run memleak -- ./prog
+//   gotap run memleak --arg every=16 --arg older=10 -T 60s -p PID
+//
+// Of a running process only blocks asked for since are known. `older` leaves out blocks younger than so many seconds: what is
+// short-lived is no leak. every=N follows one block in N, and its bytes stand for N times as many.
+//
+//   $ gotap run memleak --arg top=2 -- ./shop
+//   5 blocks with 8.4 KiB were not freed; 7 allocated, 2 freed
+//   1 blocks, 4.0 KiB, asked for by
+//       0x7f24a4581a30 malloc+0x100 (libc.so.6) at malloc.c:3341
+//       0x7f24a455e8cc _IO_file_doallocate+0x8c (libc.so.6) at filedoalloc.c:101
+//       0x7f24a456c0a0 _IO_doallocbuf+0x0 (libc.so.6) at genops.c:347
+//       0x7f24a456c0a0 _IO_doallocbuf+0x50 (libc.so.6) at genops.c:342
+//   …
+
+import { allocations } from "gotap/memory";
+import { size } from "gotap/table";
+
+const module = option("lib", "libc", "where malloc is: libc, libjemalloc, libtcmalloc, or the program");
+const least = option("least", 0, "bytes: smaller blocks do not count");
+const rate = option("every", 1, "follows one block of so many");
+const older = option("older", 0, "seconds: younger blocks do not count");
+const top = option("top", 10, "how many stacks to print");
+const frames = option("frames", 12, "frames of a stack");
+
+const stacks = new Map(); // of the blocks that were told of, by address
+const heap = allocations({ module, least, every: rate, on: (c, address, size) => { exit({ address, stack: c.stack(frames) }); }, told });
+
+function told(e) {
+  stacks.set(String(e.address), { text: `${e.stack}`, time: e.time });
+  if (stacks.size > 1e5) sweep();
+}
+
+// sweep forgets blocks that were freed.
+function sweep() {
+  const live = new Set(heap.live.entries().map(entry => String(entry[0])));
+  for (const address of stacks.keys()) if (!live.has(address)) stacks.delete(address);
+}
+
+end(() => {
+  const latest = now() - older * 1e9;
+  const groups = new Map();
+  let blocks = 0, bytes = 0;
+  for (const [address, n] of heap.live.entries()) {
+    const known = stacks.get(String(address));
+    if (known && known.time > latest) continue;
+    const text = known?.text ?? "    (stack lost)";
+    const group = groups.get(text) ?? { blocks: 0, bytes: 0 };
+    group.blocks += rate;
+    group.bytes += Number(n) * rate;
+    groups.set(text, group);
+    blocks += rate;
+    bytes += Number(n) * rate;
+  }
+  console.log(`${blocks} blocks with ${size(bytes)} were not freed; ${heap.allocated.get()} allocated, ${heap.freed.get()} freed`);
+  for (const [text, g] of [...groups].sort((a, b) => b[1].bytes - a[1].bytes).slice(0, top)) {
+    console.log(`${g.blocks} blocks, ${size(g.bytes)}, asked for by`);
+    console.log(text);
+  }
+  heap.live.clear();
+  heap.sizes.clear();
+  heap.allocated.clear();
+  heap.freed.clear();
+});

@@ -1,0 +1,70 @@
+// net: who connects to whom, what is accepted, which names are looked up, how long does that take, and how much goes over?
+// topic: network
+//
+//   gotap run net -- curl -s http://localhost:8000/
+//   gotap run net -T 10s -p PID
+//
+// A connect that does not block returns EINPROGRESS at once. Bytes are those of sockets' own calls; read and write on a socket are in
+// the sample files.
+//
+//   $ gotap run net -- curl -s http://localhost:8000/
+//   curl/8131 connect 3 to unix:/var/run/nscd/socket = -1 ENOENT <42.9 us>
+//   curl/8131 connect 3 to unix:/var/run/nscd/socket = -1 ENOENT <19.1 us>
+//   curl/8131 connect 5 to 127.0.0.1:8000 = -1 EINPROGRESS <504 us>
+//   socket 5 of 8131: 78 bytes sent, 921 received
+
+import { sockaddr, lookupError, socketOf } from "gotap/sockets";
+import { family, socketType } from "gotap/syscalls";
+import { errno, result } from "gotap/errno";
+import { duration } from "gotap/time";
+
+const showing = option("sockets", false, "show the making of sockets, too");
+const sent = sum("bytes sent", { keys: 2 }), received = sum("bytes received", { keys: 2 });
+const who = e => `${e.comm}/${e.tid}`;
+
+probe("libc:getaddrinfo", {
+  enter(c) { this.host = c.arg0 === 0 ? "*" : str(c.arg0); this.service = c.arg1 === 0 ? "" : str(c.arg1, 32); },
+  leave(c) { exit({ host: this.host, service: this.service, ret: (c.ret << 32) >> 32, ns: c.elapsed }); },
+  exit(e) { console.log(`${who(e)} looks up ${e.host} ${e.service}: ${lookupError(e.ret) === "0" ? "found" : lookupError(e.ret)} <${duration(e.ns)}>`); },
+  optional: true,
+});
+probe(["syscall:connect", "syscall:bind"], {
+  enter(c) {
+    const fd = c.arg0, p = c.arg1, n = min((c.arg2 << 32) >> 32, 110);
+    this.fd = fd;
+    this.p = p;
+    this.n = n;
+  },
+  leave(c) { exit({ call: c.func, fd: this.fd, to: bytes(this.p, this.n), ret: c.ret, ns: c.elapsed }); },
+  exit(e) { console.log(`${who(e)} ${e.call} ${e.fd} to ${sockaddr(e.to)} = ${result(e.ret)} <${duration(e.ns)}>`); },
+});
+probe(["syscall:accept", "syscall:accept4"], {
+  leave(c) { exit({ ret: c.ret, ns: c.elapsed }); },
+  exit(e) {
+    const socket = e.ret >= 0 ? socketOf(e.pid, e.ret) : undefined;
+    console.log(`${who(e)} accept = ${e.ret < 0 ? errno(e.ret) : `${e.ret}${socket ? ` from ${socket.remote}` : ""}`} <${duration(e.ns)}>`);
+  },
+  optional: true,
+});
+probe(["syscall:sendto", "syscall:sendmsg"], {
+  enter(c) { this.fd = c.arg0; },
+  leave(c) { if (c.ret > 0) sent.at(c.pid, this.fd).add(c.ret); },
+});
+probe(["syscall:recvfrom", "syscall:recvmsg"], {
+  enter(c) { this.fd = c.arg0; },
+  leave(c) { if (c.ret > 0) received.at(c.pid, this.fd).add(c.ret); },
+});
+if (showing) {
+  probe("syscall:socket", {
+    enter(c) { this.family = c.arg0; this.type = c.arg1; },
+    leave(c) { exit({ family: this.family, type: this.type, ret: c.ret }); },
+    exit(e) { console.log(`${who(e)} socket ${family(e.family)} ${socketType(e.type)} = ${result(e.ret)}`); },
+  });
+}
+
+end(() => {
+  const all = new Map();
+  for (const [key, n] of sent.take()) all.set(`${key[1]} of ${key[0]}`, [n, 0]);
+  for (const [key, n] of received.take()) all.set(`${key[1]} of ${key[0]}`, [all.get(`${key[1]} of ${key[0]}`)?.[0] ?? 0, n]);
+  for (const [socket, [out, back]] of all) console.log(`socket ${socket}: ${out} bytes sent, ${back} received`);
+});

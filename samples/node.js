@@ -1,0 +1,37 @@
+// node: how long is Node.js's event loop busy, how long does it collect garbage, and what does it open and look up?
+// topic: languages and databases
+//
+//   gotap run node -- node server.js
+//   gotap run node --arg ms=50 -T 10s -p PID
+//
+// A busy time is that between two waits for events: while it lasts, nothing else is answered.
+//
+//   $ gotap run node -- node -e "setTimeout(()=>{for(let i=0;i<1e8;i++);},10)"
+//   the event loop was busy for 75.5 ms
+//   @event loop busy, ns:
+//   [256K, 512K)           1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+//   [512K, 1M)             0 |                                                    |
+//   [1M, 2M)               0 |                                                    |
+//   [2M, 4M)               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+//   [4M, 8M)               0 |                                                    |
+//   [8M, 16M)              0 |                                                    |
+//   [16M, 32M)             0 |                                                    |
+//   …
+
+import { loop, collections, opens, lookups } from "gotap/node";
+import { openFlags } from "gotap/syscalls";
+import { duration } from "gotap/time";
+
+const ms = option("ms", 20, "print busy times of at least so many milliseconds");
+const program = option("node", "node", "the program");
+const gc = [];
+const l = loop({ module: program, ms }, e => console.log(`the event loop was busy for ${duration(e.ns)}`));
+collections({ module: program }, e => gc.push(Number(e.ns)));
+opens({ module: program }, e => console.log(`opens ${e.path} ${openFlags(e.flags)}`));
+lookups({ module: program }, e => console.log(`looks up ${e.host}`));
+
+end(() => {
+  l.busy.print();
+  l.waiting.print();
+  if (gc.length > 0) console.log(`${gc.length} garbage collections, ${duration(gc.reduce((a, b) => a + b, 0))} in all, the longest ${duration(Math.max(...gc))}`);
+});

@@ -1,0 +1,49 @@
+// offcpu: where do threads wait? Time in system calls that block, by call and by stack.
+// topic: threads
+//
+//   gotap run offcpu -T 10s -p PID
+//   gotap run offcpu --arg ms=10 --arg calls='read,poll,futex' -- ./prog
+//
+// Time that a runnable thread waits for a processor is not in it: that takes the kernel's scheduler, as in offcputime of bcc.
+//
+//   $ gotap run offcpu --arg ms=1 --arg top=2 -- ./shop
+//   @waits, ns:
+//   [4M, 8M)              17 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+//   [8M, 16M)              0 |                                                    |
+//   [16M, 32M)             1 |@@@                                                 |
+//   [32M, 64M)             1 |@@@                                                 |
+//
+//   60.2 ms in 1 waits: futex of shop, called from
+//       0x7f6468f6af16 __futex_abstimed_wait_common64+0x0 (libc.so.6) at futex-internal.c:57
+//       0x7f6468f6af16 __futex_abstimed_wait_common+0xc6 (libc.so.6) at futex-internal.c:87
+//   …
+
+import { duration } from "gotap/time";
+
+const calls = option("calls", "read,readv,recvfrom,recvmsg,accept,accept4,connect,poll,ppoll,select,pselect6,epoll_wait,epoll_pwait,futex,nanosleep,clock_nanosleep,wait4,waitid,fsync,flock",
+  "system calls, separated by commas");
+const least = option("ms", 1, "waits shorter than this many milliseconds do not count") * 1000000;
+const top = option("top", 10, "how many stacks to print");
+const frames = option("frames", 8, "frames of a stack");
+const waits = hist("waits, ns");
+const stacks = new Map();
+
+probe(calls.split(",").map(name => `syscall:${name}`), {
+  leave(c) {
+    if (c.elapsed < least) return;
+    waits.add(c.elapsed);
+    exit({ call: c.func, ns: c.elapsed, stack: c.stack(frames) });
+  },
+  exit(e) {
+    const key = `${e.call} of ${e.comm}, called from\n${e.stack}`;
+    const s = stacks.get(key) ?? { n: 0, ns: 0 };
+    stacks.set(key, { n: s.n + 1, ns: s.ns + Number(e.ns) });
+  },
+  optional: true,
+});
+
+end(() => {
+  waits.print();
+  for (const [key, s] of [...stacks].sort((a, b) => b[1].ns - a[1].ns).slice(0, top)) console.log(`${duration(s.ns)} in ${s.n} waits: ${key}`);
+  if (stacks.size === 0) console.log("nothing waited");
+});

@@ -1,0 +1,31 @@
+// postgres: which queries does a PostgreSQL server run, how long do they take, and in which phase?
+// topic: languages and databases
+//
+//   gotap run postgres --arg ms=10 -p PID
+//   gotap run postgres --follow children -p $(head -1 /var/lib/postgresql/15/main/postmaster.pid)
+//
+// For servers with static marks, as Debian's and Fedora's. Each connection has a process; the second form sees those made from now on.
+//
+//   $ gotap run postgres --follow children -T 4s -p 23440
+//   23575 2.84 ms: select count(*) from pg_class
+//   phase    times  total   average
+//   plan         1  542 us  542 us
+//   rewrite      1  414 us  414 us
+//   parse        1  228 us  228 us
+//   execute      1  185 us  185 us
+//   transactions: 2 committed, 2 started
+
+import { queries, phases, transactions } from "gotap/postgres";
+import { table, ordered } from "gotap/table";
+import { duration } from "gotap/time";
+
+const ms = option("ms", 0, "only queries of at least so many milliseconds");
+const byPhase = phases().phases, work = transactions().transactions;
+queries({ ms }, e => console.log(`${e.pid} ${duration(e.ns)}: ${e.sql.replace(/\s+/g, " ")}`));
+
+end(() => {
+  const rows = ordered(byPhase.take(), s => s.total).map(([phase, s]) => [phase, s.count, duration(s.total), duration(s.average)]);
+  if (rows.length > 0) console.log(table(rows, { head: ["phase", "times", "total", "average"] }));
+  const all = work.take();
+  if (all.length > 0) console.log("transactions: " + all.map(([what, n]) => `${n} ${what}`).join(", "));
+});

@@ -1,0 +1,47 @@
+// probe-rate: how often is a place hit, and what would probing it cost? It counts for a moment, then takes its probes away.
+// topic: start
+//
+//   gotap run probe-rate --arg f=libc:malloc -p PID
+//   gotap run probe-rate --arg f='libc:str*' --arg seconds=3 -- ls -lR /usr/share/doc
+//
+// The cost is that of a hit on this machine with threads stopped, as `gotap bench` measures it: give it with ns=… to be exact.
+//
+//   $ gotap run probe-rate --arg f=libc:str* -- ls -lR /usr/share/doc/bash
+//   function      hits  rate
+//   strlen        1424  8.1 k/s
+//   strcmp         386  2.2 k/s
+//   strcasecmp_l   204  1.2 k/s
+//   strchrnul      153  869/s
+//   strchr         129  733/s
+//   strncmp         89  506/s
+//   strnlen         60  341/s
+//   strcoll         41  233/s
+//   …
+
+import { rate } from "gotap/time";
+import { table, ordered } from "gotap/table";
+
+const place = option("f", "libc:malloc", "the places, as probe() takes them");
+const seconds = option("seconds", 2, "how long to count");
+const cost = option("ns", 25000, "nanoseconds that a hit costs");
+const top = option("top", 10, "how many functions to print");
+const hits = count("hits", { keys: 1 });
+const started = now();
+
+const counting = probe(place, c => hits.at(c.func).inc());
+const timer = every(seconds * 1000, () => {
+  timer.stop();
+  counting.remove();
+  report(now() - started);
+});
+end(() => {
+  if (hits.entries().length > 0) report(now() - started); // the target ended before
+});
+
+function report(ns) {
+  const all = ordered(hits.take());
+  const sum = all.reduce((n, entry) => n + Number(entry[1]), 0);
+  console.log(table(all.map(([func, n]) => [func, n, rate(n, ns)]), { head: ["function", "hits", "rate"], top }));
+  console.log(`${sum} hits, ${rate(sum, ns)}: probing them would take ${(sum * cost / ns * 100).toFixed(1)} % of a processor`);
+  stop(0);
+}

@@ -1,0 +1,35 @@
+// profile: stacks of one hit in so many, folded for flame graphs. It samples calls of what you name, not the processor's time.
+// topic: functions
+//
+//   gotap run profile --arg f=libc:malloc --arg every=10 -o out.folded -- ./prog
+//   gotap run profile --arg f='syscall:*' -- ls -lR /usr/share/doc
+//
+// For malloc this is a profile of allocations, for syscall:* one of where the program enters the kernel. A sample by time, of code that
+// calls nothing, needs a timer in the processor: use perf for that. flamegraph.pl and speedscope read the lines.
+//
+//   $ gotap run profile --arg f=libc:malloc -- ./shop
+//   shop;_start;__libc_start_main;__libc_start_call_main;main;keep;malloc 3
+//   shop;_start;__libc_start_main;__libc_start_call_main;main;printf;__vfprintf_internal;outstring_func;_IO_file_…
+//   shop;_start;__libc_start_main;__libc_start_call_main;main;__fopen_internal;malloc 1
+
+import { ordered } from "gotap/table";
+
+const place = option("f", "libc:malloc", "where to take stacks");
+const rate = option("every", 1, "one hit of so many");
+const frames = option("frames", 24, "frames of a stack");
+const top = option("top", 1000, "stacks to print");
+const folded = new Map();
+
+probe(place, {
+  every: rate,
+  enter(c) { exit({ func: c.func, stack: c.stack(frames) }); },
+  exit(e) {
+    const names = e.stack.frames.map(f => f.func || f.module.slice(f.module.lastIndexOf("/") + 1) || "?");
+    const line = [e.comm, ...names.reverse()].join(";");
+    folded.set(line, (folded.get(line) ?? 0) + 1);
+  },
+});
+
+end(() => {
+  for (const [line, n] of ordered(folded).slice(0, top)) console.log(`${line} ${n * rate}`);
+});

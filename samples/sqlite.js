@@ -1,0 +1,33 @@
+// sqlite: which SQL statements take how long, and how many rows do they give?
+// topic: languages and databases
+//
+//   gotap run sqlite -- sqlite3 test.db 'select count(*) from t'
+//   gotap run sqlite --arg ms=10 -p PID
+//   gotap run sqlite --arg lib=firefox -p PID         a program with SQLite in it
+//
+// With ms each statement of at least so many milliseconds is printed as it ends.
+//
+//   $ gotap run sqlite -- sqlite3 :memory: "create table t(a); insert into t values(1),(2); select * from t;"
+//   steps  rows  time     statement
+//       1     0  310 us   create table t(a); insert into t values(1),(2); select * from t;
+//       1     0  112 us   SELECT*FROM"main".sqlite_master ORDER BY rowid
+//       3     2  48.0 us  select * from t;
+//       2     1  36.2 us  SELECT*FROM"main".sqlite_master WHERE tbl_name='t' AND type!='trigger' ORDER BY rowid
+//       1     0  21.1 us  insert into t values(1),(2); select * from t;
+
+import { statements } from "gotap/sqlite";
+import { table, ordered } from "gotap/table";
+import { duration } from "gotap/time";
+
+const ms = option("ms", -1, "print statements that take at least so many milliseconds; -1: only the table");
+const module = option("lib", "libsqlite3", "where SQLite is");
+const top = option("top", 15, "how many statements to print");
+const s = statements({ module }, ms < 0 ? undefined : e => {
+  if (Number(e.ns) >= ms * 1e6) console.log(`${e.comm}/${e.tid} ${duration(e.ns)}, ${e.rows} rows${e.ok ? "" : ", failed"}: ${e.sql}`);
+});
+
+end(() => {
+  const rows = new Map(s.rows.take());
+  const all = ordered(s.times.take(), t => t.total);
+  if (all.length > 0) console.log(table(all.map(([sql, t]) => [t.count, rows.get(sql) ?? 0, duration(t.total), sql]), { head: ["steps", "rows", "time", "statement"], top }));
+});

@@ -1,0 +1,83 @@
+// syscalls: which system calls does a program make, how long do they take, and how many fail? With trace=1, each of them.
+// topic: files and system calls
+//
+//   gotap run syscalls -- ls /etc
+//   gotap run syscalls --arg trace=1 --arg calls='open*,*stat*' -- ls /etc
+//
+// Programs that make their system calls themselves, such as Go's, are seen too.
+//
+//   $ gotap run syscalls -- ls /etc
+//   call        calls  total    average  errors
+//   openat         30  727 us   24.2 us  13 ENOENT
+//   brk             2  680 us   340 us
+//   mmap           13  420 us   32.3 us
+//   close          19  359 us   18.9 us
+//   newfstatat     18  272 us   15.1 us
+//   …
+
+import { callText } from "gotap/syscalls";
+import { errno, result } from "gotap/errno";
+import { table, ordered } from "gotap/table";
+import { duration } from "gotap/time";
+
+const calls = option("calls", "*", "system calls, separated by commas; globs");
+const trace = option("trace", false, "print each call");
+const failed = option("failed", false, "with trace, only those that failed");
+const times = stats("time", { keys: 1 }), errors = count("errors", { keys: 2 });
+
+// Where the text is that an argument points to: a program has to read it before the call.
+const first = "access,chdir,chmod,chown,creat,execve,lchown,link,lstat,mkdir,open,readlink,rename,rmdir,stat,statfs,symlink,truncate,unlink,utimes".split(",");
+const second = "faccessat,faccessat2,fchmodat,fchownat,linkat,mkdirat,newfstatat,openat,openat2,readlinkat,renameat2,statx,symlinkat,unlinkat,utimensat".split(",");
+
+if (trace) {
+  const none = c => "";
+  const a0 = c => c.arg0 !== 0 ? str(c.arg0, 128) : "", a1 = c => c.arg1 !== 0 ? str(c.arg1, 128) : "";
+  const every = matching(calls);
+  follow(first.filter(every).map(name => `syscall:${name}`), a0, 0);
+  follow(second.filter(every).map(name => `syscall:${name}`), a1, 1);
+  follow(calls.split(",").map(name => `syscall:${name}`), none, -1);
+} else {
+  probe(calls.split(",").map(name => `syscall:${name}`), {
+    leave(c) {
+      times.at(c.func).add(c.elapsed);
+      if (c.ret < 0 && c.ret >= -4095) errors.at(c.func, c.ret).inc();
+    },
+  });
+}
+
+// matching tells whether one of the globs means a name.
+function matching(globs) {
+  const all = globs.split(",").map(glob => new RegExp(`^${glob.replace(/[.+^$()|]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")}$`));
+  return name => all.some(one => one.test(name));
+}
+
+// follow traces calls whose text is one argument; those of the other two lists are left out of the rest.
+function follow(places, text, at) {
+  if (places.length === 0) return;
+  const named = new Set(at < 0 ? [...first, ...second] : []);
+  const onlyFailed = failed;
+  probe(places, {
+    enter(c) {
+      this.a = c.arg0; this.b = c.arg1; this.c = c.arg2; this.d = c.arg3; this.e = c.arg4; this.f = c.arg5;
+      this.s = text(c);
+    },
+    leave(c) {
+      if (onlyFailed && c.ret >= 0) return;
+      exit({ call: c.func, a: this.a, b: this.b, c: this.c, d: this.d, e: this.e, f: this.f, s: this.s, ret: c.ret, ns: c.elapsed });
+    },
+    exit(e) {
+      if (named.has(e.call)) return;
+      const texts = at < 0 ? {} : { [at]: e.s };
+      console.log(`${e.comm}/${e.tid} ${callText(e.call, [e.a, e.b, e.c, e.d, e.e, e.f], texts)} = ${result(e.ret)} <${duration(e.ns)}>`);
+    },
+    optional: at >= 0,
+  });
+}
+
+end(() => {
+  if (trace) return;
+  const wrong = new Map();
+  for (const [[call, ret], n] of errors.take()) wrong.set(call, [...(wrong.get(call) ?? []), `${n} ${errno(ret)}`]);
+  const rows = ordered(times.take(), s => s.total).map(([call, s]) => [call, s.count, duration(s.total), duration(s.average), (wrong.get(call) ?? []).join(", ")]);
+  console.log(table(rows, { head: ["call", "calls", "total", "average", "errors"] }));
+});

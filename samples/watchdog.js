@@ -1,0 +1,55 @@
+// watchdog: which calls do not return in time? Each is told of while it lasts, with the stack it came from, and again when it returns.
+// topic: threads
+//
+//   gotap run watchdog --arg f=libc:clock_nanosleep --arg ms=50 -- sleep 0.3
+//   gotap run watchdog --arg f=handle_request --arg ms=1000 --arg exit=1 -p PID
+//
+// The stack is that of the entry; what the thread does now is told by the kernel, where it lets one ask. With exit=N the run ends with
+// that status at the first such call.
+//
+//   $ gotap run watchdog --arg f=libc:clock_nanosleep --arg ms=50 -- sleep 0.3
+//   sleep/8635 clock_nanosleep has not returned for 109 ms, in hrtimer_nanosleep; it was called from
+//       0x7fc656fe14e0 clock_nanosleep+0x0 (libc.so.6) at clock_nanosleep.c:34
+//       0x7fc656fe5e53 nanosleep+0x13 (libc.so.6) at nanosleep.c:25
+//       0x5608066664af (sleep)
+//       0x560806665f81 (sleep)
+//       0x560806662558 (sleep)
+//       0x7fc656f3924a __libc_start_call_main+0x7a (libc.so.6) at libc_start_call_main.h:58
+//       0x7fc656f39305 __libc_start_main+0x85 (libc.so.6) at libc-start.c:360
+//       0x560806662621 (sleep)
+//   …
+
+import { duration } from "gotap/time";
+
+const place = option("f", "libc:poll", "the function");
+const ms = option("ms", 1000, "milliseconds a call may take");
+const code = option("exit", 0, "ends the run with this status at the first late call; 0: goes on");
+const frames = option("frames", 8, "frames of the stack");
+const running = new Map(); // by thread
+
+probe(place, {
+  enter(c) { exit({ entered: true, func: c.func, stack: c.stack(frames) }); },
+  exit(e) { running.set(e.tid, { ...call(e), stack: `${e.stack}`, late: false }); },
+});
+probe(place, {
+  leave(c) { exit({ ns: c.elapsed }); },
+  exit(e) {
+    const known = running.get(e.tid);
+    running.delete(e.tid);
+    if (known?.late) console.log(`${e.comm}/${e.tid} ${known.func} has returned after ${duration(e.ns)}`);
+  },
+});
+
+function call(e) { return { pid: e.pid, comm: e.comm, func: e.func, time: Number(e.time) }; }
+
+every(Math.max(5, ms / 4), () => {
+  for (const [tid, r] of running) {
+    const ns = now() - r.time;
+    if (r.late || ns < ms * 1e6) continue;
+    r.late = true;
+    const inside = readFile(`/proc/${r.pid}/task/${tid}/wchan`);
+    console.log(`${r.comm}/${tid} ${r.func} has not returned for ${duration(ns)}${inside && inside !== "0" ? `, in ${inside}` : ""}; it was called from`);
+    console.log(r.stack);
+    if (code !== 0) stop(code);
+  }
+});
