@@ -110,7 +110,11 @@ func (s *Session) prepare(pr *probe, procs []procView) error {
 		if spec.Kind == place.Syscall || spec.Absolute() && spec.Kind == place.Watch {
 			continue
 		}
-		if err := s.prepareSpec(pr, spec, procs); err != nil {
+		err := excludedModule(spec)
+		if err == nil {
+			err = s.prepareSpec(pr, spec, procs)
+		}
+		if err != nil {
 			all = errors.Join(all, err)
 		}
 	}
@@ -122,6 +126,9 @@ func (s *Session) prepareSpec(pr *probe, spec place.Spec, procs []procView) erro
 	found := false
 	for _, p := range procs {
 		targets, err := s.targets(spec, p.mods)
+		if err != nil && spec.Absolute() {
+			err = s.excludedAddress(p.pid, spec)
+		}
 		if err != nil && first == nil {
 			first = err
 		}
@@ -199,6 +206,7 @@ func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
 		if spec.Kind == place.Syscall || spec.Kind == place.Watch {
 			continue
 		}
+		pr.leaveOutKernel(spec)
 		targets, _ := s.targets(spec, p.space.mods)
 		for _, t := range targets {
 			if err := s.armTarget(p, pr, t, mods); err != nil {
@@ -221,7 +229,11 @@ func fatal(err error) bool {
 
 // refuse notes a place that a pattern matched and that is left out.
 func (s *Session) refuse(pr *probe, t place.Target, err error) {
-	text := fmt.Sprintf("%s: %v", t.Name, err)
+	pr.leaveOut(fmt.Sprintf("%s: %v", t.Name, err))
+}
+
+// leaveOut notes what is left out, once.
+func (pr *probe) leaveOut(text string) {
 	if !slices.Contains(pr.refused, text) {
 		pr.refused = append(pr.refused, text)
 	}
