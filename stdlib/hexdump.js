@@ -42,5 +42,5 @@ export function printable(bytes, limit = Infinity) {
 }
 
 function raw(bytes) {
-  return typeof bytes === "string" ? Uint8Array.from(bytes, c => c.charCodeAt(0)) : bytes;
+  return typeof bytes === "string" ? Uint8Array.from(Array.from(bytes, c => c.charCodeAt(0))) : bytes;
 }

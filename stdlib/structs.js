@@ -21,6 +21,7 @@ export function failed(v) { return ((v << 32) >> 32) < 0; }
 export function bit(v, n) { return ((v >> n) & 1) === 1; }
 export function within(v, lo, hi) { return lo <= v && v < hi; }
 
+const largest = 2n ** 53n; // numbers below it are exact
 const sizes = { u8: 1, i8: 1, u16: 2, i16: 2, u32: 4, i32: 4, u64: 8, i64: 8, f32: 4, f64: 8, ptr: 8 };
 
 export function layout(fields) {
@@ -67,11 +68,10 @@ function word(view, from, type) {
     case "f32": return view.getFloat32(from, true);
     case "f64": return view.getFloat64(from, true);
     case "i64": return exact(view.getBigInt64(from, true));
-    default: return exact(view.getBigUint64(from, true));
+    default: return exact(BigInt.asUintN(64, view.getBigUint64(from, true)));
   }
 }
 
 function exact(n) {
-  const number = Number(n);
-  return Number.isSafeInteger(number) ? number : n;
+  return n > -largest && n < largest ? Number(n) : n;
 }
