@@ -231,7 +231,7 @@ func (m *manager) probesOf(g *guest) (list []uint32) {
 
 // prepare resolves probes that are to be inserted. What is wrong with them is told all together; where that is not an error, those that
 // cannot be placed are left out, and out lists them.
-func (m *manager) prepare(q ctlRequest, list []declaration, gone []uint32) (swap *engine.Swap, out []leftOut, err error) {
+func (m *manager) prepare(q ctlRequest, list []declaration, gone []uint32) (swap exchange, out []leftOut, err error) {
 	missing := cmp.Or(q.Missing, m.r.plan.missing)
 	var specs []engine.ProbeSpec
 	var failed diag.List

@@ -25,6 +25,7 @@ type runOptions struct {
 	unsafe   bool
 	engine   string
 	remote   string
+	exe      string
 	missing  string
 	maxSites int
 	budget   string
@@ -52,7 +53,8 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	f.BoolVar(&o.unsafe, "unsafe", false, "allow programs to change the target")
 	f.StringVar(&o.engine, "engine", "auto", "auto, emulate or step")
-	f.StringVar(&o.remote, "remote", "", "trace through a GDB stub at HOST:PORT (not in this build)")
+	f.StringVar(&o.remote, "remote", "", "trace through the GDB stub at HOST:PORT: QEMU's, gdbserver's, a kernel's")
+	f.StringVar(&o.exe, "exe", "", "with --remote, the file of the program or kernel that runs there, or a list of its symbols")
 	f.StringVar(&o.missing, "missing", "error", "what a place that is not found is: error, warn or ignore")
 	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most")
 	f.StringVar(&o.budget, "budget", "", "percent of the time that targets may be stopped; beyond it probes rest, are disabled, are taken out")
@@ -91,7 +93,7 @@ type plan struct {
 // check understands the flags, all in one go, before anything is started.
 func (o runOptions) check(w *World, command []string) (*plan, error) {
 	p := &plan{runOptions: o, command: command, data: w.Stdout}
-	for _, step := range []func() error{p.checkPids, p.checkFollow, p.checkEngine, p.checkDuration, p.checkBudget, p.checkArgs,
+	for _, step := range []func() error{p.checkPids, p.checkRemote, p.checkFollow, p.checkEngine, p.checkDuration, p.checkBudget, p.checkArgs,
 		p.checkWords, p.checkDefinition, p.openReady, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
 		if err := step(); err != nil {
 			return nil, withStatus(statusUsage, err)
@@ -227,9 +229,6 @@ func (p *plan) checkWords() error {
 		p.json = p.format == "json"
 	default:
 		return fmt.Errorf("--format is text or json, not %q", p.format)
-	}
-	if p.remote != "" {
-		return &hintError{fmt.Errorf("--remote %s: this build has no remote back end", p.remote), "it traces local processes: -p PID, or -- COMMAND"}
 	}
 	switch p.missing {
 	case "error", "warn", "ignore":

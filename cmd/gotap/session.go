@@ -31,7 +31,7 @@ type run struct {
 	arena   *runtime.Arena
 	current atomic.Pointer[script.Script] // --watch exchanges it
 	text    scriptText
-	session *engine.Session
+	session session
 	tracer  *tracer
 
 	facilities  *facility.Table
@@ -110,7 +110,7 @@ func (r *run) load(text scriptText) error {
 	if err := r.loadDefinition(text); err != nil {
 		return err
 	}
-	r.session, err = engine.New(engine.Config{
+	r.session, err = r.plan.open(engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
 		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
 		Budget: r.plan.share, Overloaded: r.overloaded,
@@ -181,6 +181,9 @@ func (r *run) begin() error {
 }
 
 func (r *run) targets() error {
+	if r.plan.remote != "" {
+		return nil // connected is attached
+	}
 	for _, pid := range r.plan.pids {
 		if err := r.session.Attach(pid); err != nil {
 			return err

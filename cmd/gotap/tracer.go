@@ -15,7 +15,7 @@ import (
 // tracer is the script's view of the engine: it turns probes of a script into probes of a session.
 // It is safe for concurrent use.
 type tracer struct {
-	session *engine.Session
+	session session
 	arena   *runtime.Arena
 	stop    func(status int)
 
@@ -29,7 +29,7 @@ type codeKey struct {
 	word    int
 }
 
-func newTracer(s *engine.Session, a *runtime.Arena, stop func(int)) *tracer {
+func newTracer(s session, a *runtime.Arena, stop func(int)) *tracer {
 	return &tracer{session: s, arena: a, stop: stop, codes: map[codeKey]*runtime.Code{}}
 }
 

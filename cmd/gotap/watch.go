@@ -160,7 +160,7 @@ func (r *run) exchange(text scriptText) error {
 }
 
 // prepare works out which probes move.
-func (r *run) prepare(old, next *script.Script) (*engine.Swap, error) {
+func (r *run) prepare(old, next *script.Script) (exchange, error) {
 	_, add, remove := next.Plan(old)
 	var specs []engine.ProbeSpec
 	for _, p := range add {

@@ -1,0 +1,178 @@
+package remote
+
+import (
+	"math"
+
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+	"gotap/engine/unwind"
+	"gotap/runtime"
+)
+
+// What a program may ask of the thread that hit: thread implements runtime.Thread.
+
+// ReadMemory implements runtime.Thread. Breakpoints do not show.
+func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.s.mem.read(t.s.wrap(addr), p) }
+
+// WriteMemory implements runtime.Thread. Writing over a breakpoint fails.
+func (t *thread) WriteMemory(addr uint64, p []byte) bool {
+	addr = t.s.wrap(addr)
+	for _, pt := range t.s.points {
+		if pt.planted && pt.addr < addr+uint64(len(p)) && pt.addr+uint64(len(pt.orig)) > addr {
+			return false
+		}
+	}
+	return t.s.mem.WriteMemory(addr, p) == nil
+}
+
+// wrap cuts an address to the width of the target's: programs sign-extend words of 32-bit targets.
+func (s *Session) wrap(addr uint64) uint64 {
+	if s.isa.WordSize() == 4 {
+		return uint64(uint32(addr))
+	}
+	return addr
+}
+
+// width sign-extends words of 32-bit targets: arguments and results are signed.
+func (t *thread) width(v uint64) uint64 {
+	if t.s.isa.WordSize() == 4 {
+		return uint64(int64(int32(v)))
+	}
+	return v
+}
+
+// Arg implements runtime.Thread.
+func (t *thread) Arg(n int) (uint64, bool) {
+	v, err := t.s.isa.Arg(n, &t.regs, &t.s.mem)
+	return t.width(v), err == nil
+}
+
+// ArgFloat implements runtime.Thread: the first eight are in vector registers, but for IA-32, where their places depend on the types.
+func (t *thread) ArgFloat(n int) (float64, bool) {
+	if n > 7 || t.s.isa == &i386ISA {
+		return 0, false
+	}
+	return t.FloatReg(n)
+}
+
+// FloatReg implements runtime.Thread.
+func (t *thread) FloatReg(n int) (float64, bool) {
+	if n < 0 || n >= t.s.isa.vectors || !t.readVectors() {
+		return 0, false
+	}
+	bits := t.vecs.V[n][0]
+	if t.s.isa == &armISA {
+		bits = t.vecs.V[n/2][n%2]
+	}
+	return math.Float64frombits(bits), true
+}
+
+// Return implements runtime.Thread.
+func (t *thread) Return() uint64 { return t.width(t.regs[t.s.isa.Ret()]) }
+
+// SetReturn implements runtime.Thread.
+func (t *thread) SetReturn(v uint64) { t.regs[t.s.isa.Ret()] = v }
+
+// Field implements runtime.Thread. What only the target's kernel knows, a stub does not tell: that is 0.
+func (t *thread) Field(f runtime.Field) uint64 {
+	switch f {
+	case runtime.FieldPid:
+		return uint64(t.s.pid())
+	case runtime.FieldTid:
+		return uint64(t.id)
+	case runtime.FieldCPU:
+		if t.s.kernel && t.id > 0 {
+			return uint64(t.id - 1) // stubs number processors from 1
+		}
+	case runtime.FieldTime:
+		return ptrace.Now()
+	case runtime.FieldElapsed:
+		return t.run.elapsed
+	case runtime.FieldPC:
+		return *t.pc()
+	case runtime.FieldSP:
+		return t.sp()
+	case runtime.FieldCaller:
+		return t.caller()
+	case runtime.FieldFault:
+		return t.fault
+	case runtime.FieldSignal:
+		return uint64(t.sig)
+	}
+	return 0
+}
+
+// caller is the return address of the function: where the convention puts it at the entry, where the exit leads to, and otherwise as
+// unwinding finds it.
+func (t *thread) caller() uint64 {
+	switch pl := t.run.pl; {
+	case t.run.leave && len(t.at.exits) == 0:
+		return *t.pc()
+	case t.run.leave && t.s.isa.arm:
+		regs := t.leaving()
+		return regs[t.s.isa.PC()]
+	case t.run.leave, pl.target.Entry():
+		ret, _ := t.s.isa.ReturnAddress(&t.regs, &t.s.mem)
+		addr, _ := t.s.isa.pointer(ret)
+		return addr
+	}
+	var pcs [2]uint64
+	if t.Stack(pcs[:]) < 2 {
+		return 0
+	}
+	return pcs[1]
+}
+
+// Text implements runtime.Thread.
+func (t *thread) Text(f runtime.TextField, p []byte) int {
+	var s string
+	switch f {
+	case runtime.TextComm:
+		s = t.comm()
+	case runtime.TextFunc:
+		s, _ = t.codePlace()
+	case runtime.TextModule:
+		_, s = t.codePlace()
+	case runtime.TextProbe:
+		s = t.run.pl.probe.spec.Name
+	}
+	copy(p, s)
+	return len(s)
+}
+
+// codePlace names the function and the file of the code that was hit.
+func (t *thread) codePlace() (function, file string) {
+	if pl := t.run.pl; !pl.data {
+		return pl.funcN, pl.modN
+	}
+	sym := t.s.symbol(*t.pc() - 1)
+	return sym.Func, sym.Module
+}
+
+// comm is the name of the program, cut as kernels cut it.
+func (t *thread) comm() string { return t.s.comm[:min(len(t.s.comm), 15)] }
+
+// Stack implements runtime.Thread.
+func (t *thread) Stack(pcs []uint64) int {
+	if t.s.walker == nil {
+		layout, err := unwind.LayoutOf(t.s.isa.Arch)
+		if err != nil {
+			if len(pcs) == 0 {
+				return 0
+			}
+			pcs[0] = *t.pc()
+			return 1
+		}
+		t.s.walker = unwind.NewWalker(layout)
+	}
+	return t.s.walker.Walk(&t.regs, &t.s.mem, t.s.findTable, pcs)
+}
+
+// findTable finds the call-frame information for an address.
+func (s *Session) findTable(pc uint64) (*unwind.Table, uint64, bool) {
+	m := module.Find(s.mods, pc)
+	if m == nil || m.File == nil || m.Err != nil {
+		return nil, 0, m != nil
+	}
+	return s.files.table(m.File), m.Bias, true
+}

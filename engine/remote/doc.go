@@ -1,0 +1,38 @@
+// Package remote traces one target behind a GDB stub: a program under QEMU's user emulation or gdbserver, or a machine with its kernel under
+// QEMU's system emulation, KGDB or a debug probe. Its Session has the methods of engine.Session, and the same programs run in it.
+//
+// # One hit, from start to end
+//
+// The target runs, and the session's goroutine waits for the stub (session.go, run). A stop of the target stops all of its threads. The
+// goroutine takes the lock, reads the registers of the thread that stopped and finds the point at its program counter. hit (hit.go) runs
+// the programs of the point in the order of declaration, completes the displaced instruction, runs what comes after it, commits the logs, and
+// gives back the registers that have changed. Then the target is resumed, unless somebody wants it stopped. Memory that has been read is kept
+// until then (memory.go).
+//
+// On ARM and AArch64 an instruction is always emulated: no stub is ever asked for a step. What an emulation cannot do, a system call or an
+// access that faults, the thread does at the instruction's own place, with the breakpoint lifted and another one behind it. On
+// x86 what is not emulated is stepped by the stub, that one thread alone. execute.go argues why that loses no hit.
+//
+// # Stopping
+//
+// Calls that change anything stop the target first: held asks the stub for a stop, and the goroutine, when it has dealt with whatever stop
+// comes, leaves the target stopped as long as somebody wants it so. Stubs that do not look at their connection while the target runs, as QEMU's
+// user emulation before version 10, let such a call wait for the next breakpoint, for up to stopPatience.
+//
+// # What a target is
+//
+// A target with an auxiliary vector or load offsets is a process; otherwise it is a machine, whose threads are its processors, and whose
+// tasks are not known: pid and ppid are 0, comm is the name of the kernel's file. Symbols come from a local file, or from a list as a kernel shows it
+// (symbols.go). A process's libraries are found by way of its loader (loader.go), as files here.
+//
+// # What cannot be
+//
+// Places of system calls (a stub does not tell of them), functions that the loader chooses (IFUNC), exit.stop and exit.dump, signals to a machine,
+// children of a process, and the calling convention of Go. Watchpoints are there where the stub has them. Each is refused
+// with its reason, or told once.
+//
+// # Locks
+//
+// One: Session.mu. It guards the target while that is stopped, and all that is known of it. It is never held while the target runs. Config's
+// callbacks, and ProbeSpec.Compile, are called with it held and must not call the session. The lock of library is a leaf.
+package remote

@@ -1,0 +1,146 @@
+package remote
+
+import (
+	"fmt"
+	"time"
+
+	"gotap/arch"
+	"gotap/engine/rsp"
+)
+
+// execute completes the displaced instruction: emulated where that can be, otherwise by the target at its own place, with the
+// breakpoint lifted meanwhile.
+//
+// Lifting a breakpoint is safe because all other threads are stopped: a step moves one thread alone, and so does a run to the next
+// instruction where the stub can do that. Where it cannot, as with processors of a machine without vCont, another thread may
+// pass the place without a hit.
+func (t *thread) execute(p *point) error {
+	if p.how == arch.Emulated && t.emulate(p) == nil {
+		return t.finish()
+	}
+	if t.s.isa.arm {
+		return t.runToNext(p)
+	}
+	return t.step(p)
+}
+
+// emulate completes the instruction on the registers. On error nothing has changed.
+func (t *thread) emulate(p *point) error {
+	if v, ok := p.site.(arch.VectorSite); ok && v.Vectors() {
+		if !t.readVectors() {
+			return &arch.RefusedError{Addr: p.addr, Reason: "the stub does not show the vector registers"}
+		}
+		return v.EmulateVectors(&t.regs, &t.vecs, &t.s.mem)
+	}
+	if p.site.Insn().Control == arch.Syscall && p.executes(&t.regs) {
+		return errNotEmulated
+	}
+	return p.site.Emulate(&t.regs, &t.s.mem)
+}
+
+var errNotEmulated = &arch.RefusedError{Reason: "a system call is made by the kernel"}
+
+// execPatience is how long an instruction may take that the target runs itself. It may be a system call that waits.
+const execPatience = 5 * time.Second
+
+// step has the stub execute the instruction.
+func (t *thread) step(p *point) error {
+	t.s.stats.Steps++
+	stop, err := t.away(p, func() (rsp.Stop, error) { return t.go1(true) })
+	if err != nil || t.s.ended {
+		return err
+	}
+	if stop.Signal != rsp.SignalTrap && stop.Signal != 0 {
+		t.faulted(stop.Signal)
+		return t.passOn(stop)
+	}
+	return t.stepped(p)
+}
+
+// stepped deals with the end of a step. An instruction that is not where it leads to has not completed: a page was not there, and
+// the kernel that is probed has begun to fetch it.
+func (t *thread) stepped(p *point) error {
+	in := p.site.Insn()
+	if *t.pc() == p.addr && in.Control == arch.Plain { // a repeated string instruction between two rounds
+		return t.again(p)
+	}
+	if t.s.kernel && in.Control == arch.Plain && *t.pc() != p.addr+uint64(in.Len) {
+		return t.again(p)
+	}
+	return t.finish()
+}
+
+// again commits what the programs of this hit logged and sees to it that they do not run when the instruction is tried again.
+func (t *thread) again(p *point) error {
+	t.commit()
+	t.s.redo[redo{p.addr, t.before}] = true
+	return nil
+}
+
+// runToNext lets the thread execute the instruction and run into a breakpoint behind it: never a step.
+func (t *thread) runToNext(p *point) error {
+	in := p.site.Insn()
+	next, err := t.s.pointAt(p.addr+uint64(in.Len), nil)
+	if in.Control != arch.Plain && in.Control != arch.Syscall || err != nil {
+		return fmt.Errorf("cannot complete the instruction at %#x: it is neither emulated nor followed by another one", p.addr)
+	}
+	next.returns++
+	defer func() { next.returns--; t.s.sync(next) }()
+	if err := t.s.sync(next); err != nil {
+		return err
+	}
+	stop, err := t.away(p, func() (rsp.Stop, error) { return t.go1(false) })
+	if err != nil || t.s.ended {
+		return err
+	}
+	switch {
+	case stop.Signal != rsp.SignalTrap && stop.Signal != 0:
+		t.faulted(stop.Signal)
+		return t.passOn(stop)
+	case *t.pc() != next.addr:
+		return t.again(p)
+	}
+	*t.pc() = next.addr
+	if err := t.finish(); err != nil || len(next.enters)+len(next.exits) == 0 {
+		return err
+	}
+	return t.hit(next)
+}
+
+// away does something with the breakpoint of a point lifted, and reads the registers of the thread afterwards.
+func (t *thread) away(p *point, do func() (rsp.Stop, error)) (rsp.Stop, error) {
+	sp := t.sp()
+	if err := t.writeRegs(); err != nil {
+		return rsp.Stop{}, err
+	}
+	if err := t.s.unplant(p); err != nil {
+		return rsp.Stop{}, err
+	}
+	stop, err := do()
+	if err != nil {
+		return stop, err
+	}
+	t.s.mem.forget()
+	if stop.Kind != rsp.Stopped {
+		t.runs = t.runs[:0]
+		t.s.exited(stop)
+		return stop, nil
+	}
+	if err := t.readRegs(); err != nil {
+		return stop, err
+	}
+	t.before = sp
+	return stop, t.s.sync(p)
+}
+
+// go1 lets the thread alone take a step, or run, and waits until it has stopped.
+func (t *thread) go1(step bool) (rsp.Stop, error) {
+	if err := t.s.client.Resume(rsp.Action{Step: step, Thread: t.name}); err != nil {
+		return rsp.Stop{}, err
+	}
+	stop, ok, err := t.s.client.WaitStop(execPatience, nil)
+	if err == nil && !ok {
+		err = fmt.Errorf("thread %s does not come back from the instruction at %#x", t.name, *t.pc())
+	}
+	return stop, err
+}

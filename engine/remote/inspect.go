@@ -1,0 +1,159 @@
+package remote
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"gotap/engine/module"
+	"gotap/engine/rsp"
+)
+
+// Entries of the auxiliary vector (System V ABI; the kernel's include/uapi/linux/auxvec.h).
+const (
+	auxBase  = 7 // where the dynamic loader is mapped
+	auxEntry = 9 // where the program begins, in memory
+)
+
+// ErrNoExe says that nothing tells which program the target runs.
+var ErrNoExe = errors.New("the stub does not say which file its target runs")
+
+// hinted is an error with advice.
+type hinted struct {
+	error
+	hint string
+}
+
+// Hint is the advice.
+func (e *hinted) Hint() string  { return e.hint }
+func (e *hinted) Unwrap() error { return e.error }
+
+// dialError explains a connection that cannot be made.
+func dialError(address string, err error) error {
+	var stranger *rsp.NotStubError
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &stranger):
+		return &hinted{err, "--remote wants a GDB stub: qemu-arm -g PORT PROGRAM, qemu-system-… -gdb tcp::PORT, gdbserver :PORT PROGRAM"}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return &hinted{fmt.Errorf("cannot connect with %s: nothing listens there", address),
+			"start the target first: qemu-arm -g PORT PROGRAM, qemu-system-… -gdb tcp::PORT, gdbserver :PORT PROGRAM"}
+	case errors.As(err, &dns):
+		return &hinted{fmt.Errorf("cannot connect with %s: %w", address, err), "--remote takes HOST:PORT"}
+	}
+	return fmt.Errorf("cannot connect with %s: %w", address, err)
+}
+
+// inspect finds out what the target is: its processor, its program, where that is loaded, and which thread has stopped.
+func (s *Session) inspect() error {
+	stop, err := s.client.Why()
+	if err != nil {
+		return err
+	}
+	if stop.Kind != rsp.Stopped {
+		return errEnded
+	}
+	aux, auxErr := s.client.Transfer("auxv", "")
+	_, offset := s.client.Offset()
+	s.kernel = auxErr != nil && !offset
+	file, err := s.program()
+	if err != nil {
+		return err
+	}
+	if err := s.describe(file); err != nil {
+		return err
+	}
+	t, err := s.threadOf(stop.Thread)
+	if err != nil {
+		return err
+	}
+	s.mem.first = t.id
+	vector := s.auxiliary(aux)
+	s.mods = []module.Loaded{s.loaded(file, s.bias(file, vector))}
+	s.comm = filepath.Base(file.Path)
+	return s.watchLoader(file, vector)
+}
+
+// program is the file of what the target runs: the one that was named, or that the stub names and is here as well.
+func (s *Session) program() (*module.File, error) {
+	path := s.cfg.Exe
+	if path == "" {
+		name, err := s.client.Transfer("exec-file", "")
+		if err != nil || len(name) == 0 {
+			return nil, &hinted{ErrNoExe, "--exe FILE names the program, the kernel's vmlinux, or a list of its symbols"}
+		}
+		path = string(name)
+		if _, err := os.Stat(path); err != nil {
+			return nil, &hinted{fmt.Errorf("cannot read the target's program %s here: %w", path, err), "--exe FILE names a copy"}
+		}
+	}
+	if isSymbolList(path) {
+		return s.symbolList(path)
+	}
+	return s.files.file(path)
+}
+
+// describe chooses the instruction set, and finds its registers in what the stub says of them.
+func (s *Session) describe(file *module.File) error {
+	s.isa = isaOf(file.Machine)
+	if s.isa == nil {
+		return fmt.Errorf("cannot trace %s: its processor, %v, is none of x86, ARM and AArch64", file.Path, file.Machine)
+	}
+	if file.Order.Uint16([]byte{1, 0}) != 1 {
+		return fmt.Errorf("cannot trace %s: it is big-endian", file.Path)
+	}
+	d, err := s.client.Describe()
+	switch {
+	case errors.Is(err, rsp.ErrUnsupported):
+		d = rsp.Classic(s.isa.name)
+	case err != nil:
+		return err
+	}
+	if of := isaNamed(d.Architecture); d.Architecture != "" && of != s.isa {
+		return fmt.Errorf("cannot trace %s, a file for %s: the stub's target is %s", file.Path, s.isa.kernel, d.Architecture)
+	}
+	s.bound, err = s.isa.bind(d)
+	return err
+}
+
+// auxiliary reads the auxiliary vector: pairs of words.
+func (s *Session) auxiliary(data []byte) map[uint64]uint64 {
+	all := map[uint64]uint64{}
+	w := s.isa.WordSize()
+	for ; len(data) >= 2*w; data = data[2*w:] {
+		all[word(data[:w])] = word(data[w : 2*w])
+	}
+	return all
+}
+
+// bias is what the loader has added to the addresses of the program.
+func (s *Session) bias(file *module.File, aux map[uint64]uint64) uint64 {
+	if at, ok := aux[auxEntry]; ok && file.Entry != 0 {
+		return at - file.Entry
+	}
+	if at, ok := s.client.Offset(); ok && file.PIE {
+		return at
+	}
+	return 0
+}
+
+// pageSize is what addresses of mappings are rounded to; what it really is on the target does not matter.
+const pageSize = 4096
+
+// loaded is a file as it is mapped with a bias.
+func (s *Session) loaded(file *module.File, bias uint64) module.Loaded {
+	m := module.Loaded{Path: file.Path, File: file, Bias: bias}
+	for _, seg := range file.Segments {
+		start := s.wrap(seg.Vaddr+bias) &^ (pageSize - 1)
+		end := (s.wrap(seg.Vaddr+bias) + seg.MemSize + pageSize - 1) &^ (pageSize - 1)
+		m.Mappings = append(m.Mappings, module.Mapping{Start: start, End: end, Exec: seg.Flags&elf.PF_X != 0, Path: file.Path})
+	}
+	if m.Mappings == nil {
+		m.Mappings = []module.Mapping{{Path: file.Path}}
+	}
+	return m
+}

@@ -1,0 +1,204 @@
+package remote
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gotap/engine"
+	"gotap/engine/module"
+	"gotap/engine/place"
+)
+
+// loaderWatch is the breakpoint in the dynamic loader that tells of modules that come: the function that every loader calls for
+// debuggers before and after it changes its list (r_brk of struct r_debug, System V ABI).
+type loaderWatch struct {
+	root    string // directory that stands for the target's root here
+	dynamic uint64 // address of the program's dynamic section; 0: the program is static
+	seen    bool   // the loader has listed libraries
+}
+
+// pending reports whether a place may come with a library that has not been loaded.
+func (l *loaderWatch) pending(spec place.Spec) bool {
+	return l.dynamic != 0 && !l.seen && spec.Module != ""
+}
+
+// loaderNames are the names of the loader's function for debuggers, in glibc and musl.
+var loaderNames = []string{"_dl_debug_state", "dl_debug_state"}
+
+// watchLoader finds the loader of a program that has one, and has it tell of the libraries.
+func (s *Session) watchLoader(file *module.File, aux map[uint64]uint64) error {
+	name, _, err := file.Section(".interp")
+	if s.kernel || err != nil || len(name) == 0 {
+		return nil
+	}
+	path := string(bytes.TrimRight(name, "\x00"))
+	for _, p := range file.ELF().Progs {
+		if p.Type == elf.PT_DYNAMIC {
+			s.loader.dynamic = s.mods[0].Addr(p.Vaddr)
+		}
+	}
+	ld, err := s.local(path)
+	if err != nil {
+		s.warn("%v: libraries are not probed", err)
+		return nil
+	}
+	if base := aux[auxBase]; base != 0 {
+		s.mods = append(s.mods, s.loaded(ld, base))
+		s.watchList(ld)
+	}
+	s.readList()
+	return nil
+}
+
+// watchList puts a breakpoint on the loader's function.
+func (s *Session) watchList(ld *module.File) {
+	for _, name := range loaderNames {
+		for _, m := range ld.Lookup(name) {
+			p, err := s.pointAt(s.mods[len(s.mods)-1].Addr(m.Func.Addr), nil)
+			if err != nil {
+				s.warn("libraries that are loaded later are not probed: %v", err)
+				return
+			}
+			p.internal = s.readList
+			if err := s.sync(p); err != nil {
+				s.warn("libraries that are loaded later are not probed: %v", err)
+			}
+			return
+		}
+	}
+}
+
+// roots are where the files of a program for another processor may be, with the directories of Debian's cross compilers.
+var roots = map[elf.Machine][]string{
+	elf.EM_X86_64:  {"", "/usr/x86_64-linux-gnu"},
+	elf.EM_386:     {"", "/usr/i686-linux-gnu"},
+	elf.EM_ARM:     {"", "/usr/arm-linux-gnueabihf", "/usr/arm-linux-gnueabi"},
+	elf.EM_AARCH64: {"", "/usr/aarch64-linux-gnu"},
+}
+
+// local finds the file here that the target has at a path.
+func (s *Session) local(path string) (*module.File, error) {
+	places := roots[s.isa.machine]
+	if s.loader.root != "" {
+		places = append([]string{s.loader.root}, places...)
+	}
+	if prefix := os.Getenv("QEMU_LD_PREFIX"); prefix != "" {
+		places = append([]string{prefix}, places...)
+	}
+	for _, root := range places {
+		if root != "" && strings.HasPrefix(path, root+"/") {
+			root = ""
+		}
+		f, err := s.files.file(root + path)
+		if err == nil && f.Machine == s.isa.machine {
+			s.loader.root = root
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("cannot find the target's %s here", path)
+}
+
+// Of the loader's list (struct r_debug, struct link_map).
+const (
+	tagDebug   = 21   // DT_DEBUG
+	maxModules = 4096 // of a list that is broken
+)
+
+// readList takes in the modules that the loader lists, and arms all probes in those that are new.
+func (s *Session) readList() {
+	w := uint64(s.isa.WordSize())
+	debug := s.debugAddress()
+	if debug == 0 {
+		return
+	}
+	entry, _ := s.word(debug + w)
+	for n := 0; entry != 0 && n < maxModules; n++ {
+		bias, _ := s.word(entry)
+		name, _ := s.word(entry + w)
+		if path := s.text(name); strings.HasPrefix(path, "/") {
+			s.loader.seen = true
+			s.appeared(filepath.Clean(path), bias)
+		}
+		entry, _ = s.word(entry + 3*w)
+	}
+}
+
+// appeared takes in one module.
+func (s *Session) appeared(path string, bias uint64) {
+	for i := range s.mods {
+		if s.mods[i].Bias == bias && filepath.Base(s.mods[i].Path) == filepath.Base(path) {
+			return
+		}
+	}
+	f, err := s.local(path)
+	if err != nil {
+		s.warn("%v: it is not probed", err)
+		return
+	}
+	m := s.loaded(f, bias)
+	for i := range s.mods {
+		if s.mods[i].File == f && s.mods[i].Bias == bias {
+			return
+		}
+	}
+	s.mods = append(s.mods, m)
+	s.notify(engine.Event{Kind: engine.EventModule, Tid: s.pid(), Path: path})
+	for _, pr := range s.probes {
+		if err := s.armProbe(pr, s.mods[len(s.mods)-1:]); err != nil {
+			pr.refuse(err.Error())
+			s.warn("probe %s: %v", pr.spec.Name, err)
+		}
+	}
+	if err := s.syncWatches(); err != nil {
+		s.warn("%v", err)
+	}
+	s.syncSemaphores()
+}
+
+// debugAddress is where the loader keeps its list: the value of an entry of the program's dynamic section, 0 until it is filled in.
+func (s *Session) debugAddress() uint64 {
+	w := uint64(s.isa.WordSize())
+	for at := s.loader.dynamic; at != 0; at += 2 * w {
+		tag, ok := s.word(at)
+		if !ok || tag == 0 {
+			return 0
+		}
+		if tag == tagDebug {
+			v, _ := s.word(at + w)
+			return v
+		}
+	}
+	return 0
+}
+
+// word reads a word of the target.
+func (s *Session) word(addr uint64) (uint64, bool) {
+	var p [8]byte
+	w := s.isa.WordSize()
+	ok := s.mem.read(addr, p[:w]) == w
+	return word(p[:w]), ok
+}
+
+// maxPath is the longest path that is read.
+const maxPath = 4096
+
+// text reads a text that ends with a zero.
+func (s *Session) text(addr uint64) string {
+	var all []byte
+	for len(all) < maxPath {
+		var p [64]byte
+		n := s.mem.read(addr+uint64(len(all)), p[:])
+		if i := bytes.IndexByte(p[:n], 0); i >= 0 {
+			return string(append(all, p[:i]...))
+		}
+		if n < len(p) {
+			break
+		}
+		all = append(all, p[:n]...)
+	}
+	return ""
+}

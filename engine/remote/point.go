@@ -1,0 +1,199 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gotap/arch"
+	"gotap/engine/module"
+	"gotap/engine/rsp"
+)
+
+// point is a physical probe point: an address with one breakpoint while anybody wants one.
+type point struct {
+	addr    uint64
+	site    arch.Site
+	kind    int // for the stub
+	how     arch.Strategy
+	trap    []byte // written by ourselves where the stub does not
+	orig    []byte
+	planted bool
+
+	enters   []*placement // in the order of declaration
+	fn       *function    // that is entered here, when its calls are watched
+	exits    []*function  // that are left by the instruction here
+	returns  int          // calls that return to here
+	internal func()       // what the session itself does here
+}
+
+// wanted reports whether anybody needs the breakpoint.
+func (p *point) wanted() bool {
+	return p.internal != nil || p.returns > 0 || slices.ContainsFunc(p.exits, (*function).armed) ||
+		slices.ContainsFunc(p.enters, func(pl *placement) bool { return pl.probe.armed() })
+}
+
+// counted is 1 for a point that counts against the limit: those that probes asked for.
+func (p *point) counted() int { return min(len(p.enters), 1) }
+
+// longestInsn is how many bytes are read to decode an instruction.
+const longestInsn = 16
+
+// pointAt finds or makes the point at an address, and refuses what cannot be probed. set is the instruction set; nil: the module tells.
+func (s *Session) pointAt(addr uint64, set arch.Arch) (*point, error) {
+	if p := s.points[addr]; p != nil {
+		return p, nil
+	}
+	mod := module.Find(s.mods, addr)
+	if set == nil {
+		set = s.isa.setAt(mod, addr)
+	}
+	if set == nil {
+		return nil, &arch.RefusedError{Addr: addr, Reason: "data between the code"}
+	}
+	p, err := s.preparePoint(addr, set, mod)
+	if err != nil {
+		return nil, err
+	}
+	s.points[addr] = p
+	return p, nil
+}
+
+func (s *Session) preparePoint(addr uint64, set arch.Arch, mod *module.Loaded) (*point, error) {
+	code := s.mem.code(addr, longestInsn)
+	if len(code) == 0 {
+		return nil, &arch.RefusedError{Addr: addr, Reason: "the stub cannot read memory there" + s.whyAbsent()}
+	}
+	in, err := set.Decode(code, addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot probe %#x: %w", addr, err)
+	}
+	if err := s.compareWithFile(code[:in.Len], addr, mod); err != nil {
+		return nil, err
+	}
+	site, err := set.Prepare(in)
+	if err != nil {
+		return nil, err
+	}
+	if s.inExclusive(addr, set, mod) {
+		return nil, &arch.RefusedError{Addr: addr, Reason: "it is between a load-exclusive and its store-exclusive, which would never succeed"}
+	}
+	trap := set.Breakpoint(in)
+	return &point{addr: addr, site: site, kind: s.isa.kind(set, in), how: s.strategy(site), trap: trap, orig: code[:len(trap)]}, nil
+}
+
+// whyAbsent is a reason that memory of a kernel may have for not being there.
+func (s *Session) whyAbsent() string {
+	if s.kernel {
+		return ": the kernel has not started yet, or lies elsewhere than its file says (boot it with nokaslr)"
+	}
+	return ""
+}
+
+// compareWithFile makes sure that what is in memory is what the file has. Kernels change their own code while they start.
+func (s *Session) compareWithFile(code []byte, addr uint64, mod *module.Loaded) error {
+	if mod == nil || mod.File == nil || s.kernel {
+		return nil
+	}
+	want, err := mod.File.Code(mod.Vaddr(addr), len(code))
+	if err != nil || len(want) < len(code) || bytes.Equal(want, code) {
+		return nil
+	}
+	return &arch.RefusedError{Addr: addr, Reason: "the code in memory is not that of the file " + mod.Path}
+}
+
+// strategy chooses how the instruction of a site is completed.
+func (s *Session) strategy(site arch.Site) arch.Strategy {
+	if site.Allowed(arch.Emulated) && (s.isa.arm || site.Strategy() == arch.Emulated || s.cfg.Engine == 1) && s.cfg.Engine != 2 || s.isa.arm {
+		return arch.Emulated
+	}
+	return arch.InPlace
+}
+
+// around is how far code is looked at where no function is known.
+const around = 64
+
+// inExclusive reports whether an address is in a sequence of exclusive accesses.
+func (s *Session) inExclusive(addr uint64, set arch.Arch, mod *module.Loaded) bool {
+	if s.isa.exclusives == nil {
+		return false
+	}
+	start, size := addr-around, uint64(2*around)
+	if mod != nil && mod.File != nil {
+		if fn, ok := mod.File.FuncAt(mod.Vaddr(addr)); ok && fn.Size > 0 {
+			start, size = mod.Addr(fn.Addr), min(fn.Size, maxFunc)
+		}
+	}
+	return slices.Contains(s.isa.exclusives(s.mem.code(start, int(size)), start, set), addr)
+}
+
+// sync plants the breakpoint of a point if it is wanted, and takes it away if it is not. The target is stopped, all of it, so
+// that nobody can see a breakpoint half written.
+func (s *Session) sync(p *point) error {
+	want := p.wanted() && !s.closing
+	switch {
+	case want && !p.planted:
+		return s.plant(p)
+	case !want && p.planted:
+		return s.unplant(p)
+	}
+	return nil
+}
+
+// errTooMany says that the limit on probe points was met.
+type errTooMany struct{ limit int }
+
+func (e errTooMany) Error() string {
+	return fmt.Sprintf("cannot place more than %d probe points (--max-probes raises the limit)", e.limit)
+}
+
+// plant sets a breakpoint: the stub does, or we write one where it has no such request.
+func (s *Session) plant(p *point) error {
+	n := p.counted()
+	if s.armed+n > s.cfg.MaxProbes {
+		return errTooMany{s.cfg.MaxProbes}
+	}
+	err := rsp.ErrUnsupported
+	if !s.patch {
+		err = s.client.Insert(rsp.Software, p.addr, p.kind)
+		if errors.Is(err, rsp.ErrUnsupported) {
+			s.patch = true
+		}
+	}
+	if errors.Is(err, rsp.ErrUnsupported) {
+		err = s.writeCode(p.addr, p.trap)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot set a breakpoint at %#x: %w", p.addr, err)
+	}
+	p.planted = true
+	s.armed += n
+	return nil
+}
+
+// unplant takes a breakpoint away.
+func (s *Session) unplant(p *point) error {
+	if !p.planted {
+		return nil
+	}
+	var err error
+	if s.patch {
+		err = s.writeCode(p.addr, p.orig)
+	} else {
+		err = s.client.Remove(rsp.Software, p.addr, p.kind)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot take the breakpoint at %#x away: %w", p.addr, err)
+	}
+	p.planted = false
+	s.armed -= p.counted()
+	return nil
+}
+
+// writeCode writes instructions.
+func (s *Session) writeCode(addr uint64, code []byte) error {
+	delete(s.mem.blocks, addr&^(block-1))
+	delete(s.mem.blocks, (addr+uint64(len(code))-1)&^(block-1))
+	return s.client.WriteMemory(addr, code)
+}

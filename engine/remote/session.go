@@ -1,0 +1,416 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"gotap/arch"
+	"gotap/engine"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+	"gotap/engine/rsp"
+	"gotap/engine/unwind"
+	"gotap/runtime"
+	"gotap/runtime/facility"
+)
+
+// defaultMaxProbes is how many places are probed at most when nothing is said.
+const defaultMaxProbes = 1000
+
+// Config is how a session works, and what it connects with.
+type Config struct {
+	engine.Config
+	Address string // HOST:PORT of the stub
+	Exe     string // file with the program's or kernel's symbols; "": what the stub says it runs
+}
+
+// Session is the tracing of one target through a stub. Its methods are those of engine.Session and may be called from any goroutine,
+// but from the callbacks of Config.
+type Session struct {
+	cfg    Config
+	isa    *isa
+	bound  *binding
+	client *rsp.Client
+	files  *library
+	done   chan struct{} // closed when the target is gone, or at Close
+	once   sync.Once
+
+	mu      sync.Mutex // guards all below, and the target while it is stopped
+	turn    *sync.Cond // of mu: the target has stopped, resumed, or gone
+	running bool       // the target runs; the client is run's alone then
+	wanted  int        // how many calls want it stopped
+	started bool
+	closing bool
+	ended   bool      // nothing is left to trace
+	failure error     // what ended the session, if it was not the target
+	asked   time.Time // when the stub was last asked for a stop; zero once that has come
+
+	machine *runtime.Machine
+	mem     memory
+	logs    []*runtime.Hit
+	walker  *unwind.Walker
+	kernel  bool            // the target is a machine, whose threads are its processors
+	mods    []module.Loaded // the program first
+	loader  loaderWatch
+	comm    string
+
+	threads map[string]*thread
+	shared  calls // of a kernel: its stacks are not those of the processors
+	points  map[uint64]*point
+	probes  []*probe
+	byID    map[uint32]*probe
+	armed   int // points that probes asked for
+	watches []*watch
+	sems    map[uint64]int
+	marks   bool
+	patch   bool // the stub sets no breakpoints itself
+	redo    map[redo]bool
+
+	tickets map[uint32]*thread
+	ticket  uint32
+	signal  rsp.Action // what the thread gets that stopped last
+	warned  map[string]bool
+	stats   engine.Stats
+}
+
+// Session's methods that no stub can serve answer with this.
+var errRemote = errors.New("a stub traces one target, which is there before")
+
+// Open connects with a stub and looks at its target, which is stopped from now on.
+func Open(cfg Config) (*Session, error) {
+	if cfg.MaxProbes == 0 {
+		cfg.MaxProbes = defaultMaxProbes
+	}
+	if cfg.Facilities == nil {
+		cfg.Facilities = facility.NewTable()
+	}
+	client, err := rsp.Dial(cfg.Address)
+	if err != nil {
+		return nil, dialError(cfg.Address, err)
+	}
+	s := &Session{cfg: cfg, client: client, files: newLibrary(), done: make(chan struct{}), threads: map[string]*thread{},
+		points: map[uint64]*point{}, byID: map[uint32]*probe{}, tickets: map[uint32]*thread{}, warned: map[string]bool{},
+		sems: map[uint64]int{}, redo: map[redo]bool{}}
+	s.turn = sync.NewCond(&s.mu)
+	s.mem.s = s
+	if cfg.Arena != nil {
+		s.machine = runtime.NewMachine(cfg.Arena)
+	}
+	if err := s.inspect(); err != nil {
+		s.letGo()
+		return nil, fmt.Errorf("cannot trace through %s: %w", cfg.Address, err)
+	}
+	go s.run()
+	return s, nil
+}
+
+// letGo ends a connection with a target that has not been touched.
+func (s *Session) letGo() {
+	s.client.Detach() // what it says does not matter any more
+	s.client.Close()
+}
+
+// run is the goroutine that waits for stops and deals with them.
+func (s *Session) run() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		for !s.running && !s.ended {
+			s.turn.Wait()
+		}
+		if s.ended {
+			return
+		}
+		s.mu.Unlock()
+		stop, _, err := s.client.WaitStop(0, nil)
+		s.mu.Lock()
+		s.running = false
+		if err == nil {
+			err = s.stopped(stop)
+		}
+		if err == nil {
+			err = s.settle()
+		}
+		if err != nil {
+			s.fail(err)
+		}
+		s.turn.Broadcast()
+	}
+}
+
+// fail ends the session for a reason.
+func (s *Session) fail(err error) {
+	if s.failure == nil && !s.ended && !s.closing {
+		s.failure = fmt.Errorf("cannot go on tracing through %s: %w", s.cfg.Address, err)
+	}
+	s.over()
+}
+
+// over tells everybody who waits that there will be no more.
+func (s *Session) over() {
+	s.ended = true
+	s.once.Do(func() { close(s.done) })
+	s.turn.Broadcast()
+}
+
+// settle lets the target run if nobody wants it stopped.
+func (s *Session) settle() error {
+	if s.running || s.ended || !s.started || s.wanted > 0 || len(s.tickets) > 0 {
+		return nil
+	}
+	if err := s.resume(); err != nil {
+		return err
+	}
+	s.running = true
+	s.turn.Broadcast()
+	return nil
+}
+
+// resume lets all threads run, with the signal that is due.
+func (s *Session) resume() error {
+	act := s.signal
+	s.signal = rsp.Action{}
+	if act.Signal == 0 {
+		return s.client.Resume(rsp.Action{})
+	}
+	return s.client.Resume(act, rsp.Action{})
+}
+
+// stopPatience is how long a target may take to stop when it is asked to.
+const stopPatience = 10 * time.Second
+
+// held runs fn with the target stopped and the lock held.
+func (s *Session) held(fn func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wanted++
+	defer func() {
+		s.wanted--
+		if err := s.settle(); err != nil {
+			s.fail(err)
+		}
+	}()
+	if err := s.halt(); err != nil {
+		return err
+	}
+	return fn()
+}
+
+// halt waits until the target does not run.
+func (s *Session) halt() error {
+	if s.running {
+		s.asked = time.Now()
+		if err := s.client.Interrupt(); err != nil {
+			return err
+		}
+		timer := time.AfterFunc(stopPatience, s.turn.Broadcast)
+		defer timer.Stop()
+		for begin := time.Now(); s.running && !s.ended; s.turn.Wait() {
+			if time.Since(begin) >= stopPatience {
+				return errNoStop
+			}
+		}
+	}
+	if s.ended {
+		return s.gone()
+	}
+	return nil
+}
+
+// errNoStop is a target that does not stop.
+var errNoStop = fmt.Errorf("the target does not stop when it is asked to, within %v; some stubs, as that of QEMU's user emulation before version 10, "+
+	"look at their connection only when the program runs into a breakpoint", stopPatience)
+
+// gone is why there is nothing left to act on.
+func (s *Session) gone() error {
+	if s.failure != nil {
+		return s.failure
+	}
+	return errEnded
+}
+
+var errEnded = errors.New("the target has ended")
+
+// Launch is refused: a stub has its program already.
+func (s *Session) Launch(engine.Command) (int, error) {
+	return 0, fmt.Errorf("cannot launch a program: %w", errRemote)
+}
+
+// Attach is refused: the connection is the attachment.
+func (s *Session) Attach(int) error {
+	return fmt.Errorf("cannot attach to a process: %w", errRemote)
+}
+
+// Start lets the target run.
+func (s *Session) Start() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.started = true
+	if s.ended {
+		return s.gone()
+	}
+	return s.settle()
+}
+
+// Wait blocks until the target is gone or the session is closed, and returns the error that ended it, if one did.
+func (s *Session) Wait() error {
+	<-s.done
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failure
+}
+
+// Done is closed when the target is gone, or the session is over.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Release lets the target go on that a program kept with ExitHold.
+func (s *Session) Release(ticket uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tickets, ticket)
+	if err := s.settle(); err != nil {
+		s.fail(err)
+	}
+}
+
+// Stats returns the counters.
+func (s *Session) Stats() engine.Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.stats
+	st.Attached, st.Points = len(s.threads), s.armed
+	return st
+}
+
+// Pids is the one process that is traced, by the number of its first thread; nothing for a kernel.
+func (s *Session) Pids() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kernel || s.ended {
+		return nil
+	}
+	return []int{s.pid()}
+}
+
+// Close takes all breakpoints away and lets the target go on without us. With now it does not wait for a target that
+// does not stop. The error is about what could not be put back.
+func (s *Session) Close(now bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing = true
+	clear(s.tickets)
+	s.wanted++
+	var err error
+	if !s.ended && !(now && s.running && !s.asked.IsZero()) {
+		err = s.halt()
+		if err == nil {
+			err = s.restore()
+		} else if errors.Is(err, errEnded) {
+			err = nil
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot put everything back through %s: %w", s.cfg.Address, err)
+	}
+	s.over()
+	s.client.Close()
+	return err
+}
+
+// restore takes back all that was changed and detaches.
+func (s *Session) restore() error {
+	var all error
+	for _, p := range s.points {
+		all = errors.Join(all, s.sync(p))
+	}
+	all = errors.Join(all, s.syncWatches(), s.syncSemaphores())
+	if err := s.client.Detach(); err != nil {
+		all = errors.Join(all, fmt.Errorf("cannot detach: %w", err))
+	}
+	return all
+}
+
+// warn tells the user something once.
+func (s *Session) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.cfg.Warn != nil && !s.warned[text] {
+		s.warned[text] = true
+		s.cfg.Warn(text)
+	}
+}
+
+// notify reports an event.
+func (s *Session) notify(e engine.Event) {
+	if s.cfg.Notify == nil {
+		return
+	}
+	e.Time, e.Pid = ptrace.Now(), s.pid()
+	s.cfg.Notify(e)
+}
+
+// stopped deals with a stop of the target. What it returns ends the session.
+func (s *Session) stopped(stop rsp.Stop) error {
+	s.mem.forget()
+	switch stop.Kind {
+	case rsp.Exited, rsp.Killed, rsp.NoThread:
+		s.exited(stop)
+		return nil
+	}
+	t, err := s.threadOf(stop.Thread)
+	if err != nil {
+		return err
+	}
+	switch {
+	case stop.Signal == rsp.SignalInt && !s.asked.IsZero():
+		s.asked = time.Time{}
+		return nil
+	case stop.Addr != 0:
+		return t.sawData(stop)
+	}
+	return t.trap(stop)
+}
+
+// exited ends the session with its target.
+func (s *Session) exited(stop rsp.Stop) {
+	e := engine.Event{Kind: engine.EventExit, Tid: s.pid(), Status: stop.Status}
+	if stop.Kind == rsp.Killed {
+		e.Signal = rsp.LinuxSignal(stop.Signal)
+	}
+	s.notify(e)
+	s.notify(engine.Event{Kind: engine.EventDone})
+	s.over()
+}
+
+// threadOf is the thread of a stop, with its registers.
+func (s *Session) threadOf(name string) (*thread, error) {
+	if name == "" {
+		if name = s.client.Current(); name == "" {
+			name = "1"
+		}
+	}
+	t := s.threads[name]
+	if t == nil {
+		t = &thread{s: s, name: name, id: rsp.ThreadNumber(name)}
+		t.ctx = runtime.Context{Thread: t, Regs: t.regs[:], Word: s.isa.WordSize(), Tid: uint32(t.id)}
+		t.calls = &t.own
+		if s.kernel {
+			t.calls = &s.shared
+		}
+		s.threads[name] = t
+	}
+	s.mem.thread = t
+	return t, t.readRegs()
+}
+
+// pid is the number of the target's process: that of its first thread, as on Linux.
+func (s *Session) pid() int {
+	if s.kernel || s.mem.thread == nil {
+		return 0
+	}
+	return s.mem.first
+}
+
+// faultError is an access that the target's memory refuses.
+func faultError(addr uint64, write bool) error { return &arch.FaultError{Addr: addr, Write: write} }

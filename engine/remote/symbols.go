@@ -1,0 +1,195 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+
+	"gotap/engine/module"
+)
+
+// A kernel's symbols often are all there is of its file: System.map, or what /proc/kallsyms showed, lines of "ADDRESS TYPE NAME". Such a
+// list is made into an ELF file in memory: a section of code from the first function to the last, whose contents are read
+// from the target, and a table of symbols without sizes, which package module fills in by the next symbol.
+
+// isSymbolList reports whether a file is a list of symbols: its first line is one.
+func isSymbolList(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	line, _ := bufio.NewReaderSize(io.LimitReader(f, 512), 512).ReadString('\n')
+	_, ok := parseSymbol(line)
+	return ok
+}
+
+// listed is one line of a list of symbols.
+type listed struct {
+	addr uint64
+	kind byte
+	name string
+}
+
+// parseSymbol reads "c0008000 T stext", with the name of a kernel's module behind it or not.
+func parseSymbol(line string) (listed, bool) {
+	fields := strings.Fields(line)
+	if len(fields) < 3 || len(fields) > 4 || len(fields[1]) != 1 || len(fields[0]) > 16 {
+		return listed{}, false
+	}
+	addr, err := strconv.ParseUint(fields[0], 16, 64)
+	if err != nil {
+		return listed{}, false
+	}
+	return listed{addr, fields[1][0], fields[2]}, true
+}
+
+// readSymbols reads the functions of a list.
+func readSymbols(in io.Reader) ([]listed, error) {
+	var all []listed
+	zeros := 0
+	lines := bufio.NewScanner(in)
+	for n := 1; lines.Scan(); n++ {
+		sym, ok := parseSymbol(lines.Text())
+		switch {
+		case !ok && strings.TrimSpace(lines.Text()) != "":
+			return nil, fmt.Errorf("line %d is no \"ADDRESS TYPE NAME\"", n)
+		case sym.addr == 0:
+			zeros++
+		case strings.IndexByte("tTwW", sym.kind) >= 0 && sym.name[0] != '$':
+			all = append(all, sym)
+		}
+	}
+	switch {
+	case lines.Err() != nil:
+		return nil, lines.Err()
+	case len(all) == 0 && zeros > 0:
+		return nil, errors.New("all addresses in it are 0: it was read by a user whom the kernel does not show them")
+	case len(all) == 0:
+		return nil, errors.New("there are no functions in it")
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].addr < all[j].addr })
+	return all, nil
+}
+
+// symbolList makes a file of a list of symbols.
+func (s *Session) symbolList(path string) (*module.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read symbols: %w", err)
+	}
+	defer f.Close()
+	all, err := readSymbols(f)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read symbols of %s: %w", path, err)
+	}
+	d, err := s.client.Describe()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: only the stub could tell which processor it is for: %w", path, err)
+	}
+	a := isaNamed(d.Architecture)
+	if a == nil {
+		return nil, fmt.Errorf("cannot read %s: the stub's target is %q, which is none of x86, ARM and AArch64", path, d.Architecture)
+	}
+	im := buildImage(a, all)
+	return module.NewFile(path, im.reader(func(addr uint64, p []byte) (int, error) { return s.client.ReadMemory(addr, p) }))
+}
+
+// symbolImage is an ELF file whose code is elsewhere.
+type symbolImage struct {
+	head  []byte // all but the code
+	start uint64 // address of the code
+	size  uint64
+}
+
+// codeOffset is where the code begins in the file: behind everything else, of which there may be so much.
+const codeOffset = 1 << 32
+
+// lastFunction is how many bytes the last function of a list is taken to have.
+const lastFunction = 4096
+
+// buildImage lays out the file: header, names of symbols, symbols, names of sections, section headers, program header.
+func buildImage(a *isa, all []listed) *symbolImage {
+	im := &symbolImage{start: all[0].addr &^ 4095}
+	im.size = all[len(all)-1].addr + lastFunction - im.start
+	var names, table bytes.Buffer
+	names.WriteByte(0)
+	binary.Write(&table, binary.LittleEndian, elf.Sym64{})
+	for _, sym := range all {
+		bind := elf.STB_GLOBAL
+		if sym.kind == 't' {
+			bind = elf.STB_LOCAL
+		}
+		binary.Write(&table, binary.LittleEndian, elf.Sym64{Name: uint32(names.Len()), Info: elf.ST_INFO(bind, elf.STT_FUNC), Shndx: 1, Value: sym.addr})
+		names.WriteString(sym.name + "\x00")
+	}
+	im.assemble(a, names.Bytes(), table.Bytes())
+	return im
+}
+
+// assemble writes the headers around the tables. The file is of the 64-bit kind for 32-bit processors too: only addresses matter.
+func (im *symbolImage) assemble(a *isa, names, table []byte) {
+	const header, sections = 64, 64
+	sectionNames := "\x00.text\x00.symtab\x00.strtab\x00.shstrtab\x00"
+	symAt := uint64(header + 56)
+	namesAt := symAt + uint64(len(table))
+	shnamesAt := namesAt + uint64(len(names))
+	shAt := (shnamesAt + uint64(len(sectionNames)) + 7) &^ 7
+	var out bytes.Buffer
+	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(a.machine), Version: 1, Phoff: header, Shoff: shAt, Ehsize: header,
+		Phentsize: 56, Phnum: 1, Shentsize: sections, Shnum: 5, Shstrndx: 4}
+	copy(h.Ident[:], elf.ELFMAG+"\x02\x01\x01")
+	write := func(v any) { binary.Write(&out, binary.LittleEndian, v) }
+	write(h)
+	write(elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: codeOffset, Vaddr: im.start, Filesz: im.size, Memsz: im.size, Align: 1})
+	out.Write(table)
+	out.Write(names)
+	out.WriteString(sectionNames)
+	out.Write(make([]byte, shAt-uint64(out.Len())))
+	write(elf.Section64{})
+	write(elf.Section64{Name: 1, Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_ALLOC | elf.SHF_EXECINSTR), Addr: im.start, Off: codeOffset, Size: im.size})
+	write(elf.Section64{Name: 7, Type: uint32(elf.SHT_SYMTAB), Off: symAt, Size: uint64(len(table)), Link: 3, Info: 1, Entsize: 24})
+	write(elf.Section64{Name: 15, Type: uint32(elf.SHT_STRTAB), Off: namesAt, Size: uint64(len(names))})
+	write(elf.Section64{Name: 23, Type: uint32(elf.SHT_STRTAB), Off: shnamesAt, Size: uint64(len(sectionNames))})
+	im.head = out.Bytes()
+}
+
+// reader reads the file; read reads the target, which has to be stopped whenever code is asked for.
+func (im *symbolImage) reader(read func(addr uint64, p []byte) (int, error)) io.ReaderAt {
+	return &imageReader{im, read}
+}
+
+type imageReader struct {
+	*symbolImage
+	read func(addr uint64, p []byte) (int, error)
+}
+
+// ReadAt implements io.ReaderAt.
+func (r *imageReader) ReadAt(p []byte, off int64) (int, error) {
+	if at := uint64(off); at >= codeOffset {
+		if at -= codeOffset; at >= r.size {
+			return 0, io.EOF
+		}
+		n, err := r.read(r.start+at, p[:min(uint64(len(p)), r.size-at)])
+		if err == nil && n < len(p) {
+			err = io.EOF
+		}
+		return n, err
+	}
+	if off < 0 || off >= int64(len(r.head)) {
+		return 0, io.EOF
+	}
+	n := copy(p, r.head[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}

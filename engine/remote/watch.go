@@ -1,0 +1,123 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+
+	"gotap/engine/place"
+	"gotap/engine/rsp"
+)
+
+// watch is a watchpoint on data.
+type watch struct {
+	pl   *placement
+	addr uint64
+	size int
+	kind rsp.Trap
+	set  bool
+}
+
+// addWatch remembers a watchpoint; syncWatches sets it.
+func (s *Session) addWatch(pl *placement, spec place.Spec, addr uint64) {
+	pl.data = true
+	w := &watch{pl: pl, addr: addr, size: spec.Len, kind: rsp.WatchWrite}
+	if spec.Access == place.OnReadWrite {
+		w.kind = rsp.WatchAccess
+	}
+	s.watches = append(s.watches, w)
+}
+
+// syncWatches sets the watchpoints that are wanted and takes away the others.
+func (s *Session) syncWatches() error {
+	var all error
+	for _, w := range s.watches {
+		switch want := w.pl.probe.armed() && !s.closing; {
+		case want && !w.set:
+			err := s.client.Insert(w.kind, w.addr, w.size)
+			if errors.Is(err, rsp.ErrUnsupported) {
+				err = fmt.Errorf("cannot watch %s: the stub has no watchpoints", w.pl.target.Name)
+			} else if err != nil {
+				err = fmt.Errorf("cannot watch %s: %w", w.pl.target.Name, err)
+			}
+			w.set = err == nil
+			all = errors.Join(all, err)
+		case !want && w.set:
+			all = errors.Join(all, s.unwatchData(w))
+		}
+	}
+	return all
+}
+
+// unwatchData takes a watchpoint away.
+func (s *Session) unwatchData(w *watch) error {
+	if !w.set {
+		return nil
+	}
+	w.set = false
+	if err := s.client.Remove(w.kind, w.addr, w.size); err != nil {
+		return fmt.Errorf("cannot take the watchpoint at %#x away: %w", w.addr, err)
+	}
+	return nil
+}
+
+// sawData deals with a watchpoint that was met: the access has been made.
+func (t *thread) sawData(stop rsp.Stop) error {
+	t.s.stats.Hits++
+	t.runs = t.runs[:0]
+	for _, w := range t.s.watches {
+		if w.set && stop.Addr < w.addr+uint64(w.size) && stop.Addr+8 > w.addr && w.pl.probe.admit(t.s) {
+			t.startWatch(w.pl)
+		}
+	}
+	return t.finish()
+}
+
+// startWatch runs the program of a watchpoint.
+func (t *thread) startWatch(pl *placement) {
+	var this uint64
+	if n := pl.probe.spec.ThisBytes; n > 0 {
+		this = t.s.cfg.Arena.AllocThis(n)
+	}
+	r := run{pl: pl, this: this, owned: this != 0}
+	if pl.code.Enter != nil {
+		t.start(r, pl.code.Enter)
+	} else {
+		t.runs = append(t.runs, r)
+	}
+}
+
+// syncSemaphores makes the semaphores of static marks count the armed probes on them: 16-bit counters in the program's data.
+func (s *Session) syncSemaphores() error {
+	want := map[uint64]int{}
+	for addr, p := range s.points {
+		for _, pl := range p.enters {
+			if m := pl.target.Mark; m != nil && m.Semaphore != 0 && pl.probe.armed() && !s.closing {
+				want[addr-m.PC+m.Semaphore]++
+			}
+		}
+	}
+	var all error
+	for addr := range s.sems {
+		want[addr] += 0
+	}
+	for addr, n := range want {
+		if d := n - s.sems[addr]; d != 0 {
+			if err := s.addSemaphore(addr, d); err != nil {
+				all = errors.Join(all, fmt.Errorf("cannot change the semaphore at %#x: %w", addr, err))
+				continue
+			}
+			s.sems[addr] = n
+		}
+	}
+	return all
+}
+
+// addSemaphore adds to a semaphore.
+func (s *Session) addSemaphore(addr uint64, d int) error {
+	var v [2]byte
+	if err := s.mem.ReadMemory(addr, v[:]); err != nil {
+		return err
+	}
+	putWord(v[:], word(v[:])+uint64(d))
+	return s.mem.WriteMemory(addr, v[:])
+}

@@ -1,0 +1,278 @@
+package rsp
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Patience is how long an answer may take. Stubs behind slow serial lines need a second for a packet of memory.
+const Patience = 5 * time.Second
+
+// retries is how often a damaged packet is asked for again.
+const retries = 5
+
+// ErrUnsupported says that the stub does not know a request: it has answered it with an empty packet.
+var ErrUnsupported = errors.New("the stub does not support it")
+
+// ErrGone matches every error of a connection that has ended.
+var ErrGone = errors.New("the connection is lost")
+
+// StubError is an error that the stub has answered.
+type StubError struct {
+	Command string
+	Code    string // "01", or a text
+}
+
+func (e *StubError) Error() string {
+	return fmt.Sprintf("the stub refuses %q: error %s", e.Command, e.Code)
+}
+
+// NotStubError is a peer that does not speak the protocol.
+type NotStubError struct {
+	Address string
+	Heard   string // the first bytes that came from it, if any
+	Err     error
+}
+
+func (e *NotStubError) Error() string {
+	if e.Heard == "" {
+		return fmt.Sprintf("%s does not answer as a GDB stub: %v", e.Address, e.Err)
+	}
+	return fmt.Sprintf("%s is no GDB stub: it says %q", e.Address, e.Heard)
+}
+
+func (e *NotStubError) Unwrap() error { return e.Err }
+
+// Client is a connection with a stub. See the package's documentation for what may be called when.
+type Client struct {
+	address    string
+	conn       net.Conn
+	patience   time.Duration
+	answers    chan []byte
+	dead       chan struct{} // closed when the reader has ended
+	failure    atomic.Pointer[error]
+	noAck      atomic.Bool
+	lastPacket atomic.Pointer[[]byte] // sent last
+	again      atomic.Int32           // times the stub asked for our last packet again
+
+	mu      sync.Mutex // held for one exchange; guards what is below
+	scanner scanner    // the reader's until dead is closed
+	resumes string     // answer to "vCont?"
+	thread  string     // that registers and memory are asked of, "" when not chosen
+
+	features map[string]string
+	size     int // of the stub's packets
+	desc     *Description
+	noWrite  bool // "P" is not there
+	noBinary bool // "X" is not there
+}
+
+// Dial connects with the stub at HOST:PORT, and finds out what it can do. The target is stopped, then.
+func Dial(address string) (*Client, error) {
+	conn, err := net.DialTimeout("tcp", address, Patience)
+	if err != nil {
+		return nil, err
+	}
+	return New(conn, address, Patience)
+}
+
+// New is Dial for a connection that exists; patience is how long an answer may take. The connection is the Client's from now on.
+func New(conn net.Conn, address string, patience time.Duration) (*Client, error) {
+	c := &Client{address: address, conn: conn, patience: patience, answers: make(chan []byte, 16), dead: make(chan struct{}), size: 400}
+	c.scanner.in = bufio.NewReader(conn)
+	go c.read()
+	if err := c.greet(); err != nil {
+		c.Close()
+		<-c.dead
+		if c.features == nil && !errors.Is(err, ErrUnsupported) {
+			return nil, &NotStubError{address, string(c.scanner.garbage), err}
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// asked is what this side says of itself: register sets of x86 are wanted as XML, and breakpoints are told as such.
+const asked = "qSupported:swbreak+;hwbreak+;vContSupported+;xmlRegisters=i386,arm"
+
+// greet begins a conversation.
+func (c *Client) greet() error {
+	if _, err := c.conn.Write([]byte{'+'}); err != nil { // for a packet of a former client that was not acknowledged
+		return err
+	}
+	reply, err := c.Call(asked)
+	if err != nil && !errors.Is(err, ErrUnsupported) { // stubs older than the question
+		return err
+	}
+	c.features = parseFeatures(reply)
+	if n, err := number(c.features["PacketSize"]); err == nil && n >= 64 {
+		c.size = int(min(n, maxPacket/2))
+	}
+	if c.features["QStartNoAckMode"] == "+" {
+		if _, err := c.Call("QStartNoAckMode"); err == nil {
+			c.noAck.Store(true)
+		}
+	}
+	return nil
+}
+
+// parseFeatures reads "NAME+;NAME-;NAME=VALUE".
+func parseFeatures(reply string) map[string]string {
+	all := map[string]string{}
+	for item := range strings.SplitSeq(reply, ";") {
+		if name, value, ok := strings.Cut(item, "="); ok {
+			all[name] = value
+		} else if n := len(item); n > 1 {
+			all[item[:n-1]] = item[n-1:]
+		}
+	}
+	return all
+}
+
+// Has reports whether the stub says that it has a feature ("qXfer:auxv:read").
+func (c *Client) Has(feature string) bool { return c.features[feature] == "+" }
+
+// read is the goroutine that takes packets from the connection.
+func (c *Client) read() {
+	defer close(c.dead)
+	bad := 0
+	for {
+		payload, notice, err := c.scanner.next()
+		switch {
+		case errors.Is(err, errChecksum) && !c.noAck.Load() && bad < retries:
+			bad++
+			c.conn.Write([]byte{'-'})
+			continue
+		case err != nil:
+			c.fail(err)
+			return
+		case c.scanner.nack:
+			c.scanner.nack = false
+			c.repeat()
+			continue
+		}
+		bad = 0
+		if !c.noAck.Load() {
+			c.conn.Write([]byte{'+'}) // an error shows at the next read
+		}
+		if !notice {
+			c.answers <- payload
+		}
+	}
+}
+
+// repeat sends the last packet again.
+func (c *Client) repeat() {
+	if c.again.Add(1) > retries {
+		c.fail(errors.New("the stub does not understand packets"))
+		return
+	}
+	if p := c.lastPacket.Load(); p != nil {
+		c.conn.Write(*p)
+	}
+}
+
+// fail ends the connection for a reason, the first of which stays.
+func (c *Client) fail(err error) {
+	err = fmt.Errorf("%w: %w", ErrGone, err)
+	c.failure.CompareAndSwap(nil, &err)
+	c.conn.Close()
+}
+
+// Err is why the connection has ended; nil while it has not.
+func (c *Client) Err() error {
+	if e := c.failure.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// Close gives up the connection. What the stub does with the target then is its own business: see Detach.
+func (c *Client) Close() error {
+	c.fail(errors.New("closed"))
+	return nil
+}
+
+// send writes a packet.
+func (c *Client) send(payload []byte) error {
+	if err := c.Err(); err != nil {
+		return err
+	}
+	p := encode(payload)
+	c.again.Store(0)
+	c.lastPacket.Store(&p)
+	c.conn.SetWriteDeadline(time.Now().Add(c.patience))
+	if _, err := c.conn.Write(p); err != nil {
+		c.fail(err)
+		return c.Err()
+	}
+	return nil
+}
+
+// Call makes a request and returns the answer. ErrUnsupported and *StubError are answers too; they leave the connection as it is.
+func (c *Client) Call(command string) (string, error) {
+	reply, err := c.call([]byte(command))
+	return string(reply), err
+}
+
+func (c *Client) call(command []byte) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.callLocked(command)
+}
+
+// callLocked is call for whoever holds the lock.
+func (c *Client) callLocked(command []byte) ([]byte, error) {
+	if err := c.send(command); err != nil {
+		return nil, err
+	}
+	reply, err := c.answer(c.patience)
+	if err != nil {
+		return nil, err
+	}
+	return reply, refusal(command, reply)
+}
+
+// refusal is the error that an answer stands for.
+func refusal(command, reply []byte) error {
+	if len(reply) > 24 {
+		return nil
+	}
+	name := string(command[:min(len(command), 24)])
+	switch {
+	case len(reply) == 0:
+		return fmt.Errorf("cannot do %q: %w", name, ErrUnsupported)
+	case len(reply) == 3 && reply[0] == 'E', len(reply) > 2 && string(reply[:2]) == "E.":
+		return &StubError{name, string(reply[1:])}
+	}
+	return nil
+}
+
+// errTimeout is the reason of a connection that was given up because no answer came.
+var errTimeout = errors.New("the stub does not answer")
+
+// answer waits for the next packet.
+func (c *Client) answer(patience time.Duration) ([]byte, error) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case reply := <-c.answers:
+		return reply, nil
+	case <-c.dead:
+		select { // what came before the end
+		case reply := <-c.answers:
+			return reply, nil
+		default:
+			return nil, c.Err()
+		}
+	case <-timer.C:
+		c.fail(fmt.Errorf("%w within %v", errTimeout, patience))
+		return nil, c.Err()
+	}
+}

@@ -1,0 +1,85 @@
+package rsp
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// maxObject is the most that is read of one of the stub's objects.
+const maxObject = 16 << 20
+
+// Transfer reads an object of the stub: "features", "auxv", "exec-file", "libraries-svr4", … A stub that does not have
+// it gives ErrUnsupported.
+func (c *Client) Transfer(object, annex string) ([]byte, error) {
+	var all []byte
+	for len(all) < maxObject {
+		reply, err := c.call(fmt.Appendf(nil, "qXfer:%s:read:%s:%x,%x", object, annex, len(all), c.size-4))
+		if err != nil {
+			return nil, err
+		}
+		data := unescape(reply[1:])
+		all = append(all, data...)
+		switch {
+		case reply[0] == 'l':
+			return all, nil
+		case reply[0] != 'm' || len(data) == 0:
+			return nil, fmt.Errorf("cannot read %s of the stub: it answers %.20q", object, reply)
+		}
+	}
+	return nil, fmt.Errorf("cannot read %s of the stub: it has more than %d bytes", object, maxObject)
+}
+
+// Threads lists the threads of the target: processes' threads, or processors.
+func (c *Client) Threads() ([]string, error) {
+	var all []string
+	reply, err := c.Call("qfThreadInfo")
+	for ; err == nil && strings.HasPrefix(reply, "m") && len(all) < 1<<16; reply, err = c.Call("qsThreadInfo") {
+		all = append(all, strings.Split(reply[1:], ",")...)
+	}
+	return all, err
+}
+
+// Current is the thread that the stub takes for the present one; "" when it does not say.
+func (c *Client) Current() string {
+	reply, err := c.Call("qC")
+	if thread, ok := strings.CutPrefix(reply, "QC"); ok && err == nil {
+		return thread
+	}
+	return ""
+}
+
+// Offset is what the loader added to the addresses of the program's code; ok is false when the stub does not say.
+func (c *Client) Offset() (text uint64, ok bool) {
+	reply, err := c.Call("qOffsets")
+	if err != nil {
+		return 0, false
+	}
+	for pair := range strings.SplitSeq(reply, ";") {
+		if value, found := strings.CutPrefix(pair, "Text="); found {
+			text, err = number(value)
+			return text, err == nil
+		}
+	}
+	return 0, false
+}
+
+// Choose makes a thread the one whose registers and memory are meant from now on.
+func (c *Client) Choose(thread string) error {
+	if thread == "" || thread == c.thread {
+		return nil
+	}
+	_, err := c.Call("Hg" + thread)
+	if err == nil || errors.Is(err, ErrUnsupported) { // a stub with one thread may not know the request
+		c.thread = thread
+		return nil
+	}
+	return fmt.Errorf("cannot choose thread %s: %w", thread, err)
+}
+
+// Detach lets the target go on without us and ends the connection.
+func (c *Client) Detach() error {
+	_, err := c.Call("D")
+	c.Close()
+	return err
+}
