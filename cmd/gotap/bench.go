@@ -16,25 +16,29 @@ import (
 //go:embed reference/reference.c
 var referenceSource string
 
-// benchCount is the script of the benchmark: the cheapest program there is.
-const benchCount = `const n = count("n"); probe("work", c => n.inc()); end(() => n.clear());`
-
 func newBench(w *World) *cobra.Command {
-	var hits, rounds int
+	var o benchOptions
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the cost of a hit on this machine, beside hand-written loops and installed rivals",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if hits < 1 || rounds < 1 {
+			if o.hits < 1 || o.rounds < 1 {
 				return withStatus(statusUsage, fmt.Errorf("--hits and --rounds take numbers from 1"))
 			}
-			return runBench(w, hits, rounds)
+			return runBench(w, o)
 		},
 	}
-	c.Flags().IntVar(&hits, "hits", 100_000, "hits a round")
-	c.Flags().IntVar(&rounds, "rounds", 5, "rounds; the median counts")
+	c.Flags().IntVar(&o.hits, "hits", 10_000, "hits a round")
+	c.Flags().IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
+	c.Flags().BoolVar(&o.all, "all", false, "every kind of probe with a stepped instruction too, and more threads")
 	return c
+}
+
+// benchOptions are the flags.
+type benchOptions struct {
+	hits, rounds int
+	all          bool
 }
 
 // A contest is two ways to do the same thing, run in turn so that both see the same machine.
@@ -44,7 +48,7 @@ type contest struct {
 	own       []string
 }
 
-func runBench(w *World, hits, rounds int) error {
+func runBench(w *World, o benchOptions) error {
 	benchMachine(w)
 	dir, err := os.MkdirTemp("", "gotap-bench-")
 	if err != nil {
@@ -59,21 +63,12 @@ func runBench(w *World, hits, rounds int) error {
 	if err != nil {
 		return withStatus(statusFailure, err)
 	}
-	n := strconv.Itoa(hits)
-	target := []string{program, "target", n}
-	own := func(engine string) []string {
-		return append([]string{exe, "run", "-q", "--engine", engine, "-e", benchCount, "--"}, target...)
-	}
-	fmt.Fprintf(w.Stdout, "\n%-34s %12s %12s %8s\n", "a hit that counts", "C loop", "gotap", "ratio")
-	for _, c := range []contest{
-		{"first instruction emulated", []string{program, "emulate", n}, own("emulate")},
-		{"first instruction stepped", []string{program, "step", n}, own("step")},
-	} {
-		if err := c.run(w, rounds); err != nil {
+	b := bench{w, o, exe, program}
+	for _, part := range []func() error{b.kinds, b.rivals, b.threads, b.disabled, b.arming, b.holding} {
+		if err := part(); err != nil {
 			return withStatus(statusFailure, err)
 		}
 	}
-	benchRivals(w, target, rounds)
 	return nil
 }
 
@@ -83,12 +78,13 @@ func buildReference(dir string) (string, error) {
 	if err := os.WriteFile(source, []byte(referenceSource), 0o600); err != nil {
 		return "", err
 	}
-	if out, err := exec.Command("gcc", "-O2", "-o", program, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O2", "-pthread", "-o", program, source).CombinedOutput(); err != nil {
 		return "", &hintError{fmt.Errorf("cannot build the reference loops: %v\n%s", err, out), "install gcc"}
 	}
 	return program, nil
 }
 
+// run prints a line: both medians, and the median of the ratios.
 func (c contest) run(w *World, rounds int) error {
 	var reference, own, ratios []float64
 	for range rounds {
@@ -102,7 +98,7 @@ func (c contest) run(w *World, rounds int) error {
 		}
 		reference, own, ratios = append(reference, r), append(own, o), append(ratios, o/r)
 	}
-	fmt.Fprintf(w.Stdout, "%-34s %9.0f ns %9.0f ns %8.2f\n", c.name, median(reference), median(own), median(ratios))
+	fmt.Fprintf(w.Stdout, "%-42s %9.0f ns %9.0f ns %8.2f\n", c.name, median(reference), median(own), median(ratios))
 	return nil
 }
 
@@ -127,22 +123,19 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// benchRivals measures what is installed for the same job.
-func benchRivals(w *World, target []string, rounds int) {
+// rivals measures what is installed for the same job.
+func (b bench) rivals() error {
 	path, err := exec.LookPath("bpftrace")
 	if err != nil || os.Geteuid() != 0 {
-		fmt.Fprintln(w.Stdout, "bpftrace: not here, or not allowed")
-		return
+		fmt.Fprintln(b.w.Stdout, "bpftrace: not here, or not allowed")
+		return nil
 	}
-	argv := []string{path, "-e", fmt.Sprintf("uprobe:%s:work { @ = count(); }", target[0]), "-c", strings.Join(target, " ")}
-	var seen []float64
-	for range rounds {
-		ns, err := measure(argv)
-		if err != nil {
-			fmt.Fprintf(w.Stdout, "bpftrace: %v\n", err)
-			return
-		}
-		seen = append(seen, ns)
+	target := b.target()
+	ns, err := b.median(append([]string{path, "-e", fmt.Sprintf("uprobe:%s:work { @ = count(); }", b.program), "-c"}, strings.Join(target, " ")))
+	if err != nil {
+		fmt.Fprintf(b.w.Stdout, "bpftrace: %v\n", err)
+		return nil
 	}
-	fmt.Fprintf(w.Stdout, "%-34s %9.0f ns (in the kernel, as root)\n", "bpftrace uprobe, count()", median(seen))
+	fmt.Fprintf(b.w.Stdout, "%-42s %9.0f ns (in the kernel, as root)\n", "bpftrace uprobe, count()", ns)
+	return nil
 }

@@ -3,8 +3,12 @@
  *   reference target N      calls work N times and prints the nanoseconds a call took
  *   reference emulate N     the same in a child, with a breakpoint on work: count, emulate its first instruction, go on
  *   reference step N        the same, stepping over the instruction in place: restore, step, plant again
+ *   reference both N        with breakpoints on its first instruction and on its return, both emulated
+ *   reference threads T N   T threads that call work N times together; prints what a call took, by the wall's clock
+ *   reference sleepers T    T threads that sleep
  *
  * The loops do the least that gives the right count; what gotap needs more than they do is its overhead. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +25,9 @@ long work(long n);
 __asm__(".text\n.globl work\n.type work,@function\nwork:\n\tlea 1(%rdi,%rdi,1),%rax\n\tret\n.size work,.-work\n");
 enum { FIRST = 5 };
 
+/* what 10,000 probes are placed on */
+__asm__(".globl many\n.type many,@function\nmany:\n\t.rept 9999\n\tnop\n\t.endr\n\tret\n.size many,.-many\n");
+
 static double now(void)
 {
 	struct timespec t;
@@ -35,6 +42,48 @@ static int target(long n)
 		if (work(i) != 2 * i + 1)
 			return 1;
 	printf("%.1f ns\n", (now() - began) / (n ? n : 1));
+	return 0;
+}
+
+static long each;
+
+static void *caller(void *bad)
+{
+	for (long i = 0; i < each; i++)
+		if (work(i) != 2 * i + 1)
+			return bad;
+	return NULL;
+}
+
+static int threads(long t, long n)
+{
+	pthread_t id[64];
+	double began = now();
+	each = n / t;
+	for (long i = 0; i < t; i++)
+		pthread_create(&id[i], NULL, caller, &each);
+	for (long i = 0; i < t; i++)
+		pthread_join(id[i], NULL);
+	printf("%.1f ns\n", (now() - began) / (each * t));
+	return 0;
+}
+
+static void *sleeper(void *unused)
+{
+	pause();
+	return unused;
+}
+
+static int sleepers(long t)
+{
+	pthread_attr_t small;
+	pthread_t id;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 64 << 10);
+	for (long i = 1; i < t; i++)
+		if (pthread_create(&id, &small, sleeper, NULL))
+			return 1;
+	pause();
 	return 0;
 }
 
@@ -69,7 +118,17 @@ static int step(pid_t child, struct user_regs_struct *r, unsigned long original)
 	return poke(child, (original & ~0xffUL) | 0xcc) || ptrace(PTRACE_CONT, child, 0, 0);
 }
 
-static int trace(long n, int stepping)
+/* one hit of the return, emulated */
+static int leave(pid_t child, struct user_regs_struct *r)
+{
+	r->rip = ptrace(PTRACE_PEEKDATA, child, r->rsp, 0);
+	r->rsp += 8;
+	return ptrace(PTRACE_SETREGS, child, 0, r) || ptrace(PTRACE_CONT, child, 0, 0);
+}
+
+enum how { EMULATE, STEP, BOTH };
+
+static int trace(long n, enum how how)
 {
 	int status;
 	long count = 0;
@@ -86,15 +145,23 @@ static int trace(long n, int stepping)
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		die("child");
 	memcpy(&original, (void *)work, sizeof original);
-	if (poke(child, (original & ~0xffUL) | 0xcc) || ptrace(PTRACE_CONT, child, 0, 0))
+	unsigned long planted = (original & ~0xffUL) | 0xcc;
+	if (how == BOTH)
+		planted = (planted & ~(0xffUL << 8 * FIRST)) | 0xccUL << 8 * FIRST;
+	if (poke(child, planted) || ptrace(PTRACE_CONT, child, 0, 0))
 		die("plant");
 	while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
 		if (ptrace(PTRACE_GETREGS, child, 0, &r))
 			die("registers");
+		if (WSTOPSIG(status) == SIGTRAP && how == BOTH && r.rip == (uintptr_t)work + FIRST + 1) {
+			if (leave(child, &r))
+				die("return");
+			continue;
+		}
 		if (WSTOPSIG(status) != SIGTRAP || r.rip != (uintptr_t)work + 1)
 			die("an unexpected stop");
 		count++;
-		if (stepping ? step(child, &r, original) : emulate(child, &r))
+		if (how == STEP ? step(child, &r, original) : emulate(child, &r))
 			die("go on");
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) || count != n) {
@@ -110,9 +177,15 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[1], "target"))
 		return target(n);
 	if (argc > 2 && !strcmp(argv[1], "emulate"))
-		return trace(n, 0);
+		return trace(n, EMULATE);
 	if (argc > 2 && !strcmp(argv[1], "step"))
-		return trace(n, 1);
-	fprintf(stderr, "reference target|emulate|step N\n");
+		return trace(n, STEP);
+	if (argc > 2 && !strcmp(argv[1], "both"))
+		return trace(n, BOTH);
+	if (argc > 3 && !strcmp(argv[1], "threads"))
+		return threads(n, strtol(argv[3], NULL, 0));
+	if (argc > 2 && !strcmp(argv[1], "sleepers"))
+		return sleepers(n);
+	fprintf(stderr, "reference target|emulate|step|both N, threads T N, sleepers T\n");
 	return 2;
 }
