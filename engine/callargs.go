@@ -39,7 +39,11 @@ var callArgs = sync.OnceValue(func() map[string][]callArg {
 func callSignature(name string) string {
 	var decls []string
 	for _, a := range callArgs()[name] {
-		decls = append(decls, strings.TrimSpace(a.ctype+" "+a.name))
+		decl := a.ctype + a.name
+		if !strings.HasSuffix(a.ctype, "*") {
+			decl = a.ctype + " " + a.name
+		}
+		decls = append(decls, decl)
 	}
 	if decls == nil {
 		return ""
