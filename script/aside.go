@@ -149,8 +149,9 @@ func (s *Script) installAside() {
 		}
 	}
 	s.method(s.recorderProto, "dump", func(a *aggregate, _ goja.FunctionCall) goja.Value {
-		records, overwritten := a.handle.Dump()
-		s.replay(records)
+		records, overwritten := s.dumpOf(a)
+		s.journalDump(a, records, overwritten)
+		s.redeliver(records)
 		result := s.vm.NewObject()
 		result.Set("records", len(records))
 		result.Set("overwritten", s.unsigned(overwritten))
@@ -158,9 +159,11 @@ func (s *Script) installAside() {
 	})
 }
 
-// replay delivers records within a callback. Their callbacks have clocks of their own; a stop() in one of them ends the
+// redeliver delivers records within a callback. Their callbacks have clocks of their own; a stop() in one of them ends the
 // running one too.
-func (s *Script) replay(records []runtime.Record) {
+func (s *Script) redeliver(records []runtime.Record) {
+	s.dumping++
+	defer func() { s.dumping-- }()
 	inside, resume := s.dog.within()
 	for i := range records {
 		s.Deliver(records[i])
@@ -184,7 +187,7 @@ func (s *Script) capture(e Event) (list []dump) {
 	for _, a := range s.watched() {
 		if why := a.dumpedBy(e); why != "" {
 			d := dump{of: a, why: why}
-			d.records, d.overwritten = a.handle.Dump()
+			d.records, d.overwritten = s.dumpOf(a)
 			list = append(list, d)
 		}
 	}
@@ -222,12 +225,13 @@ func signalName(n int64) string {
 
 // tell delivers a dump that no callback asked for, between lines that say what it is.
 func (s *Script) tell(d dump) {
+	s.journalDump(d.of, d.records, d.overwritten)
 	if len(d.records) == 0 {
 		return
 	}
 	name, n := strings.TrimSpace("recorder "+d.of.object.Name), len(d.records)
 	s.out.Print(fmt.Sprintf("--- %s, %s: the last %d of %d records\n", name, d.why, n, uint64(n)+d.overwritten))
-	s.replay(d.records)
+	s.redeliver(d.records)
 	s.out.Print(fmt.Sprintf("--- end of %s\n", name))
 }
 
@@ -236,7 +240,7 @@ func (s *Script) dumpAtEnd() {
 	for _, a := range s.watched() {
 		if slices.Contains(a.on, onEnd) {
 			d := dump{of: a, why: "end of the run"}
-			d.records, d.overwritten = a.handle.Dump()
+			d.records, d.overwritten = s.dumpOf(a)
 			s.tell(d)
 		}
 	}

@@ -20,17 +20,17 @@ func (s *Script) probeHandle(p *Probe) goja.Value {
 	verb("enable", false, Tracer.Enable)
 	verb("disable", true, Tracer.Disable)
 	verb("remove", true, Tracer.Remove)
-	s.getter(h, "hits", func() goja.Value { return s.counter(p, Tracer.Hits) })
-	s.getter(h, "missed", func() goja.Value { return s.counter(p, Tracer.Missed) })
+	s.getter(h, "hits", func() goja.Value { return s.counter("hits", p, Tracer.Hits) })
+	s.getter(h, "missed", func() goja.Value { return s.counter("missed", p, Tracer.Missed) })
 	s.getter(h, "name", func() goja.Value { return s.vm.ToValue(p.Name) })
 	return h
 }
 
-func (s *Script) counter(p *Probe, f func(Tracer, *Probe) uint64) goja.Value {
+func (s *Script) counter(name string, p *Probe, f func(Tracer, *Probe) uint64) goja.Value {
 	if s.tracer == nil {
 		return s.vm.ToValue(0)
 	}
-	return s.unsigned(f(s.tracer, p))
+	return s.unsigned(ask(s, func() string { return name + " " + p.Name }, false, func() uint64 { return f(s.tracer, p) }))
 }
 
 // getter defines a property that is computed when it is read.

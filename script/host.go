@@ -191,6 +191,9 @@ func (s *Script) Lifecycle(e Event) {
 
 // deliverEvent calls the listeners, then tells what the recorders held when it happened.
 func (s *Script) deliverEvent(e Event, dumps []dump) {
+	if s.opts.Journal != nil {
+		s.opts.Journal.Event(e)
+	}
 	s.listeners[e.Kind].Dispatch(e)
 	for _, d := range dumps {
 		s.tell(d)
@@ -268,6 +271,9 @@ func (s *Script) Deliver(rec runtime.Record) {
 	}
 	if p == nil && s.opts.Others != nil && s.opts.Others(&rec) {
 		return
+	}
+	if p != nil {
+		s.journalRecord(p, &rec)
 	}
 	name := s.probeName(p, &rec)
 	for i := range rec.Items {
@@ -363,6 +369,7 @@ func (s *Script) halt() {
 
 // conclude runs the end callbacks and prints what is left to print.
 func (s *Script) conclude() {
+	s.journalEnd()
 	s.stopped.Store(false) // stop ends events, not the end callbacks
 	for _, fn := range s.ends {
 		s.call(fn)
@@ -370,6 +377,7 @@ func (s *Script) conclude() {
 	s.dumpAtEnd()
 	s.stopped.Store(true)
 	s.printRest()
+	s.runTests()
 	s.faults.summary(s.out)
 	s.out.Flush()
 }

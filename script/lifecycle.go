@@ -176,6 +176,7 @@ func (s *Script) tick(now time.Time) {
 		if t.next = t.next.Add(t.every); !t.next.After(now) {
 			t.next = now.Add(t.every)
 		}
+		s.journalTimer(t)
 		s.call(t.fn)
 	}
 }

@@ -42,6 +42,10 @@ type Options struct {
 	// Facilities are where callbacks of facility() are registered, and taken back from at Close; nil: a table of its own.
 	Facilities *facility.Table
 
+	// Journal is told what the script gets from outside; Replay gives it, instead of a run. Either may be nil.
+	Journal Journal
+	Replay  Replay
+
 	// Previous is the running version of the script, whose variables and aggregations of the same name and type go on
 	// in this one. It needs the same Arena.
 	Previous *Script

@@ -166,12 +166,14 @@ func (s *Script) jsMemory(call goja.FunctionCall) goja.Value {
 	if words[2] < 0 || words[2] > maxMemory {
 		s.throwf("memory reads at most %d bytes at once", maxMemory)
 	}
-	raw := make([]byte, words[2])
-	n := 0
-	if s.tracer != nil {
-		n = s.tracer.ReadMemory(int(words[0]), uint64(words[1]), raw)
-	}
-	return s.byteArray(string(raw[:n]))
+	question := func() string { return fmt.Sprintf("memory %d %x %d", words[0], uint64(words[1]), words[2]) }
+	return s.byteArray(string(ask(s, question, false, func() []byte {
+		raw := make([]byte, words[2])
+		if s.tracer == nil {
+			return nil
+		}
+		return raw[:s.tracer.ReadMemory(int(words[0]), uint64(words[1]), raw)]
+	})))
 }
 
 // jsAbs is abs(value).

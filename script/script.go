@@ -49,7 +49,7 @@ type Script struct {
 	lastProbe  uint32
 	aggregates []*aggregate
 	recorders  []*aggregate // those that are dumped by themselves; guarded by sharedMu
-	sharedMu   sync.Mutex // guards shared and recorders, which are read on any goroutine
+	sharedMu   sync.Mutex   // guards shared and recorders, which are read on any goroutine
 	shared     []sharedObject
 	taken      map[int]bool // objects of the previous version that this one goes on with
 	options    []Option
@@ -66,6 +66,8 @@ type Script struct {
 	closing  sync.Once
 	eventPid int
 	faults   faults
+	expect   expectations
+	dumping  int         // dumps being delivered, one within the other
 	stopped  atomic.Bool // stop() was called: nothing is delivered any more
 	disabled bool        // the script took too much memory: no callback runs any more
 	status   int

@@ -64,7 +64,11 @@ func (s *Script) symbols(st *stackValue) []Symbol {
 		return st.frames
 	}
 	if s.tracer != nil {
-		s.outside(func() { st.frames = s.tracer.Stack(st.pid, st.pcs) })
+		question := func() string { return fmt.Sprintf("stack %d %x", st.pid, st.pcs) }
+		st.frames = ask(s, question, true, func() (list []Symbol) {
+			s.outside(func() { list = s.tracer.Stack(st.pid, st.pcs) })
+			return list
+		})
 	}
 	if st.frames == nil {
 		for _, pc := range st.pcs {
@@ -128,8 +132,11 @@ func (s *Script) symbolText(pid int, pc uint64) string {
 	if s.tracer == nil {
 		return ""
 	}
-	var y Symbol
-	s.outside(func() { y = s.tracer.Symbol(pid, pc) })
+	question := func() string { return fmt.Sprintf("symbol %d %x", pid, pc) }
+	y := ask(s, question, true, func() (y Symbol) {
+		s.outside(func() { y = s.tracer.Symbol(pid, pc) })
+		return y
+	})
 	y.Addr = pc
 	return y.String()
 }

@@ -21,11 +21,26 @@ func (s *Script) jsReadFile(call goja.FunctionCall) goja.Value {
 	if v := call.Argument(1); !goja.IsUndefined(v) {
 		limit = min(max(v.ToInteger(), 0), maxFile)
 	}
-	text, err := readRegular(s.pathArgument("readFile", call), limit)
-	if err != nil {
+	path := s.pathArgument("readFile", call)
+	return s.seen("file "+path, func() (string, error) {
+		text, err := readRegular(path, limit)
+		return strings.ToValidUTF8(string(text), "�"), err
+	})
+}
+
+// seen is something of this machine that may not be there; it is undefined then.
+func (s *Script) seen(question string, look func() (string, error)) goja.Value {
+	text := ask(s, func() string { return question }, false, func() *string {
+		text, err := look()
+		if err != nil {
+			return nil
+		}
+		return &text
+	})
+	if text == nil {
 		return goja.Undefined()
 	}
-	return s.vm.ToValue(strings.ToValidUTF8(string(text), "�"))
+	return s.vm.ToValue(*text)
 }
 
 // readRegular reads the start of a regular file.
@@ -56,42 +71,55 @@ func (s *Script) pathArgument(name string, call goja.FunctionCall) string {
 
 // jsReadLink is readLink(path).
 func (s *Script) jsReadLink(call goja.FunctionCall) goja.Value {
-	to, err := os.Readlink(s.pathArgument("readLink", call))
-	if err != nil {
-		return goja.Undefined()
-	}
-	return s.vm.ToValue(to)
+	path := s.pathArgument("readLink", call)
+	return s.seen("link "+path, func() (string, error) { return os.Readlink(path) })
 }
 
 // jsReadDir is readDir(path).
 func (s *Script) jsReadDir(call goja.FunctionCall) goja.Value {
-	entries, err := os.ReadDir(s.pathArgument("readDir", call))
-	if err != nil {
+	path := s.pathArgument("readDir", call)
+	names := ask(s, func() string { return "folder " + path }, false, func() []string {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil
+		}
+		names := make([]string, len(entries))
+		for i, e := range entries {
+			names[i] = e.Name()
+		}
+		return names
+	})
+	if names == nil {
 		return goja.Undefined()
 	}
-	names := make([]any, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
+	list := make([]any, len(names))
+	for i, name := range names {
+		list[i] = name
 	}
-	return s.vm.NewArray(names...)
+	return s.vm.NewArray(list...)
 }
 
 // jsEnv is env(name).
 func (s *Script) jsEnv(call goja.FunctionCall) goja.Value {
-	value, ok := os.LookupEnv(call.Argument(0).String())
-	if !ok {
-		return goja.Undefined()
-	}
-	return s.vm.ToValue(value)
+	name := call.Argument(0).String()
+	return s.seen("env "+name, func() (string, error) {
+		value, ok := os.LookupEnv(name)
+		if !ok {
+			return "", os.ErrNotExist
+		}
+		return value, nil
+	})
 }
 
 // jsNow is now(): the clock of c.time.
 func (s *Script) jsNow(goja.FunctionCall) goja.Value {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		s.throwf("cannot read the clock: %v", err)
-	}
-	return s.integer(ts.Nano())
+	return s.integer(ask(s, func() string { return "now" }, false, func() int64 {
+		var ts unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+			s.throwf("cannot read the clock: %v", err)
+		}
+		return ts.Nano()
+	}))
 }
 
 // jsColumns is columns().

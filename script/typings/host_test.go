@@ -100,6 +100,8 @@ func TestObjectsOfTheHost(t *testing.T) {
 		`speculation()`:         "Trail",
 		`recorder()`:            "Recorder",
 		`recorder().dump()`:     "RecorderDump",
+		`expect(1)`:             "Expectation",
+		`expect(1).not`:         "Matchers",
 		`(() => { const s = stats(); s.add(1); return s.get(); })()`:           "Stats",
 		`(() => { const h = hist(); h.add(1); return h.get(); })()`:            "Histogram",
 		`(() => { const h = hist(); h.add(5); return h.get().buckets[0]; })()`: "Bucket",

@@ -254,3 +254,21 @@ interface RecorderDump {
   /** how many others there were since the last dump */
   overwritten: number;
 }
+
+/** What a value is compared with. Integers are the same as numbers and as BigInts. */
+interface Matchers {
+  toBe(value: any): void;
+  /** compares objects and lists by what they hold */
+  toEqual(value: any): void;
+  /** a text in a text, an element in a list */
+  toContain(value: any): void;
+  toMatch(pattern: RegExp | string): void;
+  toBeGreaterThan(value: Int): void;
+  toBeLessThan(value: Int): void;
+  toBeTruthy(): void;
+  toBeUndefined(): void;
+}
+
+interface Expectation extends Matchers {
+  readonly not: Matchers;
+}
