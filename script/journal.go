@@ -37,6 +37,8 @@ type Played struct {
 type Replay interface {
 	Answer(question string) (answer []byte, known bool)
 	Dump(recorder string) (records []Played, overwritten uint64)
+	// Arg is the argument that the recorded run was given, for options that have none now.
+	Arg(name string) (value string, given bool)
 	// Printed is what the script has printed, for its expectations.
 	Printed() string
 }

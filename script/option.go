@@ -36,6 +36,9 @@ func (s *Script) jsOption(call goja.FunctionCall) goja.Value {
 	}
 	s.options = append(s.options, o)
 	given, ok := s.opts.Args[o.Name]
+	if !ok && s.opts.Replay != nil {
+		given, ok = s.opts.Replay.Arg(o.Name)
+	}
 	if !ok {
 		return s.missingOption(o, def)
 	}

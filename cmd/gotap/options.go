@@ -38,6 +38,7 @@ type runOptions struct {
 	logNames   []string // --log
 	background bool
 	exits      string // a script beside a definition file
+	record     string // --record
 
 	definitionFlags
 }
@@ -61,6 +62,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.BoolVar(&o.stats, "stats", false, "tell at the end what every probe did")
 	f.IntVar(&o.readyFD, "ready-fd", -1, "write the line \"ready\" to this descriptor once all probes are armed")
 	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
+	f.StringVar(&o.record, "record", "", "keep what the script gets in this file, for gotap test")
 	f.StringArrayVar(&o.logNames, "log", nil, "write to "+logTargetUse+" (repeatable); files are appended to")
 	f.BoolVar(&o.background, "background", false, "go on without this terminal once all probes are armed; needs -o or --log")
 	f.StringVar(&o.exits, "exits", "", "beside a definition file, a script whose facility(N, fn) gets what ends with exit N")

@@ -15,26 +15,32 @@ With neither it probes a small demonstration process of its own.
 SCRIPT is a file, - for standard input, the name of a sample, or the text given with -e.
 Ctrl-C once ends the run: end() runs, aggregations print, and the target is as it was. Twice detaches at once.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if w.control == nil && o.background && w.background == nil {
-				return launchBackground(w)
-			}
-			if w.control == nil {
-				return supervise(w)
-			}
-			own, command := splitCommand(c, args)
-			text, err := readScript(w, own, o.text, c.Flags().Changed("eval"))
-			if err != nil {
-				return err
-			}
-			p, err := o.check(w, command)
-			if err != nil {
-				return err
-			}
-			r := newRun1(w, p)
-			return r.run(text)
+			return runScript(w, c, args, &o, func(scriptText) {})
 		},
 	}
 	o.register(c)
 	addScriptHelp(w, c, &o)
 	return c
+}
+
+// runScript is run, and the commands that are run with other flags: adjust has its way with them once the script is known.
+func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust func(scriptText)) error {
+	if w.control == nil && o.background && w.background == nil {
+		return launchBackground(w)
+	}
+	if w.control == nil {
+		return supervise(w)
+	}
+	own, command := splitCommand(c, args)
+	text, err := readScript(w, own, o.text, c.Flags().Changed("eval"))
+	if err != nil {
+		return err
+	}
+	adjust(text)
+	p, err := o.check(w, command)
+	if err != nil {
+		return err
+	}
+	r := newRun1(w, p)
+	return r.run(text)
 }

@@ -43,9 +43,10 @@ type run struct {
 	stopped  atomic.Bool
 	detached atomic.Bool // the budget could not be kept
 
-	change  sync.Mutex // held while the script or its probes are exchanged from outside: --watch, gotap ctl
-	manager *manager   // nil: no socket
-	leftOut []leftOut  // probes that were not placed; guarded by change once the run has begun
+	change   sync.Mutex // held while the script or its probes are exchanged from outside: --watch, gotap ctl
+	manager  *manager   // nil: no socket
+	recorder *recorder  // nil: nothing is recorded
+	leftOut  []leftOut  // probes that were not placed; guarded by change once the run has begun
 }
 
 func newRun1(w *World, p *plan) *run {
@@ -79,6 +80,7 @@ func (r *run) script() *script.Script { return r.current.Load() }
 // phases does the work of run and returns the status.
 func (r *run) phases(text scriptText) (int, error) {
 	control := newControl(r.w)
+	defer r.dropRecording()
 	if err := r.load(text); err != nil {
 		return 0, err
 	}
@@ -101,6 +103,9 @@ func (r *run) load(text scriptText) error {
 		return withStatus(statusFailure, err)
 	}
 	r.text = text
+	if err := r.startRecording(text); err != nil {
+		return err
+	}
 	loaded, list := script.Load(r.options(text))
 	if err := list.Err(); err != nil {
 		return withStatus(statusUsage, err)
@@ -142,7 +147,7 @@ func (r *run) options(text scriptText) script.Options {
 	return script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
 		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck, Others: r.record, Facilities: r.facilities,
-		Columns: r.columns,
+		Columns: r.columns, Journal: r.journal(),
 	}
 }
 
@@ -365,6 +370,7 @@ func (r *run) finish() int {
 	r.script().End()
 	r.printVariables()
 	r.tell(states)
+	err = errors.Join(err, r.endRecording())
 	if err != nil {
 		r.complain(withStatus(statusFailure, err))
 		return statusFailure

@@ -96,7 +96,7 @@ func (r *run) lifecycle(e engine.Event) {
 func (r *run) tell(states []engine.ProbeState) {
 	r.tellTraps()
 	lost := map[string]uint64{}
-	for _, from := range []map[string]uint64{r.arena.Lost(), r.script().Lost(), r.plan.lostByLogs()} {
+	for _, from := range []map[string]uint64{r.arena.Lost(), r.script().Lost(), r.plan.lostByLogs(), r.lostByRecording()} {
 		for cause, n := range from {
 			lost[cause] += n
 		}

@@ -56,6 +56,12 @@ func (p *Player) Dump(recorder string) ([]script.Played, uint64) {
 	return list[n].records, list[n].overwritten
 }
 
+// Arg is an argument that the recorded run was given.
+func (p *Player) Arg(name string) (string, bool) {
+	value, given := p.rec.Args[name]
+	return value, given
+}
+
 // Printed is what the script has printed.
 func (p *Player) Printed() string { return p.printed() }
 

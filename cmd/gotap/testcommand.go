@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gotap/script"
+	"gotap/script/output"
+	"gotap/script/recording"
+	"gotap/stdlib"
+)
+
+// testFlags are the flags of gotap test.
+type testFlags struct {
+	args    []string
+	unsafe  bool
+	verbose bool
+}
+
+func newTest(w *World) *cobra.Command {
+	var flags testFlags
+	c := &cobra.Command{
+		Use:   "test SCRIPT [RECORDING]",
+		Short: "Play a recording to a script, and check its expectations",
+		Long: `test plays what gotap record has kept to the script: callbacks, timers and end() run as if live, without a target.
+Then it calls the functions given to test(), and checks each expect().
+RECORDING is SCRIPT` + recordSuffix + ` unless it is given. The status is 1 when an expectation is not met or a callback throws.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return &hintError{withStatus(statusUsage, errors.New("test needs a script, and may have a recording")), "gotap test SCRIPT [RECORDING]"}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return flags.run(w, args) },
+	}
+	c.Flags().StringArrayVar(&flags.args, "arg", nil, "name=value, instead of what was given when recording (repeatable)")
+	c.Flags().BoolVar(&flags.unsafe, "unsafe", false, "the script's programs change the target")
+	c.Flags().BoolVarP(&flags.verbose, "verbose", "v", false, "show what the script prints")
+	return c
+}
+
+func (f *testFlags) run(w *World, args []string) error {
+	text, err := readFile(args[0])
+	if err != nil {
+		return err
+	}
+	if isDefinition(text) {
+		return withStatus(statusUsage, errors.New("a definition file has no callbacks to test"))
+	}
+	path := recordingOf(text.name)
+	if len(args) > 1 {
+		path = args[1]
+	}
+	rec, err := readRecording(path)
+	if err != nil {
+		return err
+	}
+	p := &playback{w: w}
+	p.player = rec.Player(p.printed)
+	if err := p.load(f, text); err != nil {
+		return err
+	}
+	defer p.script.Close()
+	p.player.Play(p.script)
+	if f.verbose {
+		w.Stdout.WriteString(p.data.String())
+	}
+	return p.report()
+}
+
+// readRecording reads a recording; one that is not there comes with the way to make it.
+func readRecording(path string) (*recording.Recording, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("there is no recording %s", path)), "gotap record SCRIPT -o " + path + " -- COMMAND"}
+	}
+	if err != nil {
+		return nil, withStatus(statusUsage, fmt.Errorf("cannot read the recording: %w", err))
+	}
+	defer file.Close()
+	rec, err := recording.Read(file)
+	if err != nil {
+		hint := "record it again: gotap record SCRIPT -o " + path + " -- COMMAND"
+		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("%s: %w", path, err)), hint}
+	}
+	return rec, nil
+}
+
+// playback is a script that a recording is played to.
+type playback struct {
+	w      *World
+	script *script.Script
+	player *recording.Player
+	data   bytes.Buffer // what the script prints
+}
+
+func (p *playback) printed() string { return p.data.String() }
+
+// load loads the script with the arguments it was recorded with, unless others are given.
+func (p *playback) load(f *testFlags, text scriptText) error {
+	given := plan{runOptions: runOptions{args: f.args}}
+	if err := given.checkArgs(); err != nil {
+		return withStatus(statusUsage, err)
+	}
+	s, list := script.Load(script.Options{
+		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: given.args, Unsafe: f.unsafe,
+		Output: output.NewText(&p.data, p.w.Stderr), Replay: p.player,
+	})
+	if err := list.Err(); err != nil {
+		return withStatus(statusUsage, err)
+	}
+	warnings(p.w, list)
+	p.script = s
+	return nil
+}
+
+// report tells what came of the tests.
+func (p *playback) report() error {
+	v := p.script.Verdict()
+	for i, name := range v.Tests {
+		word := "ok    "
+		if v.Failed[i] {
+			word = "FAILED"
+		}
+		fmt.Fprintf(p.w.Stdout, "%s %s\n", word, name)
+	}
+	for _, d := range v.Failures {
+		fmt.Fprintln(p.w.Stderr, strings.TrimSuffix(d.String(), "\n"))
+	}
+	p.reportMissing()
+	failed := len(v.Failures)
+	fmt.Fprintf(p.w.Stdout, "%s met, %d not\n", plural(v.Passed, "expectation"), failed)
+	switch {
+	case failed > 0:
+		return &statusError{statusFailure, nil}
+	case p.script.Faults() > 0:
+		return withStatus(statusFailure, fmt.Errorf("%s threw", plural(int(p.script.Faults()), "callback")))
+	case v.Passed == 0:
+		return &hintError{withStatus(statusFailure, errors.New("the script expects nothing")),
+			`test("counts calls", () => { expect(calls.get()).toBe(3); }) in the script`}
+	}
+	return nil
+}
+
+// reportMissing tells of records whose probe is gone from the script.
+func (p *playback) reportMissing() {
+	missing := p.player.Missing()
+	var names []string
+	for name := range missing {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(p.w.Stderr, "gotap: %s of %s not played: the script has no such probe\n", plural(missing[name], "record"), name)
+	}
+}
