@@ -23,7 +23,7 @@ type Sample struct {
 // Topics are what samples are about, in the order of the catalogue.
 func Topics() []string {
 	return []string{"start", "functions", "memory", "threads", "files and system calls", "network", "languages and databases",
-		"the whole process", "changing the target"}
+		"the whole process", "changing the target", "kernels"}
 }
 
 // All is the library, by topic and then by name.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 
 	"gotap/engine"
 	"gotap/engine/remote"
@@ -71,6 +72,9 @@ func (p *plan) checkRemote() error {
 		return nil
 	case len(p.command) > 0 || len(p.runOptions.pids) > 0:
 		return fmt.Errorf("--remote traces what the stub runs: it goes with neither COMMAND nor -p")
+	}
+	if _, _, err := net.SplitHostPort(p.remote); err != nil {
+		return &hintError{fmt.Errorf("--remote %s: not HOST:PORT", p.remote), "as in --remote localhost:1234"}
 	}
 	return nil
 }

@@ -107,6 +107,13 @@ func (c *Client) greet() error {
 		return err
 	}
 	reply, err := c.Call(asked)
+	if _, stop := parseStop(reply); err == nil && reply != "" && stop == nil { // QEMU's machines tell that the connection has stopped them
+		next, e := c.answer(c.patience)
+		if e == nil {
+			e = refusal([]byte(asked), next)
+		}
+		reply, err = string(next), e
+	}
 	if err != nil && !errors.Is(err, ErrUnsupported) { // stubs older than the question
 		return err
 	}
