@@ -28,6 +28,22 @@
 // for leave handlers without touching the target's stack (call.go). System calls, data and static marks have files of
 // their own (syscalls.go, watch.go, special.go).
 //
+// # Other processors
+//
+// What depends on the instruction set and on the kernel's interface to it is data, in a description of each ABI (abi.go, abi_x86.go,
+// armabi.go); only files that make requests to the kernel are for one processor. On x86 an instruction that is not emulated is stepped.
+// On ARM, 32-bit and 64-bit, nothing ever is: emulator.go completes every instruction in the stop of its breakpoint, with the vector registers where it
+// needs them, so a hit is one stop. Three things take more. A system call at a probed place is made by the thread through
+// another instruction of the kind (armcall.go): its entry and its end are seen. What the emulation cannot do, above all an access that faults, is run at
+// its own place with a breakpoint behind it (athome.go). A watchpoint stops in front of an access, which is emulated then (armwatch.go).
+// Code is written with the threads held (pause.go).
+//
+// What ARM processes do not have yet: the fallback that lets a target outlive a killed session (guard.go); goroutines that move
+// between threads (calls of Go functions are watched as those of C are); unwinding of 32-bit code without call-frame information (.ARM.exidx is not read);
+// pointer authentication on processors that have it. Instructions between a load-exclusive and its store-exclusive are refused. In stops at
+// system calls x7, or r12 of 32-bit ARM, shows 0 or 1. A call that was already in the kernel when its instruction was probed, and that a signal
+// restarts, counts as a hit.
+//
 // # What could harm a target, and where it is argued that it does not
 //
 //   - writing breakpoints while threads run: Session.sync in point.go
