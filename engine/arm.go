@@ -275,6 +275,11 @@ func (s *Session) armAt(p *process, pl *placement, addr uint64, m *module.Loaded
 	if slices.Contains(pt.enters, pl) {
 		return s.sync(pt)
 	}
+	for _, o := range pt.enters {
+		if err := pl.excludes(o); err != nil {
+			return err
+		}
+	}
 	before := pt.counted()
 	if pt.planted {
 		s.points -= before

@@ -9,6 +9,7 @@ import (
 
 	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/runtime/hook"
 )
 
 // probe is a logical probe. Its counters and state belong to the tracing thread.
@@ -17,6 +18,7 @@ type probe struct {
 	order   int // of declaration
 	enabled bool
 	removed bool
+	leaving bool   // a swap under way removes it
 	seen    uint64 // times it came up
 	seen0   uint64 // when the present window began
 	hits    uint64 // times its programs ran
@@ -55,6 +57,20 @@ func (pr *probe) maxActive() int {
 		return pr.spec.MaxActive
 	}
 	return 1024
+}
+
+// excludes is the error of two placements that want the same position at one place, or one of which wants to be alone there; nil
+// when both can be. A probe that is about to be removed, in the exchange that adds the other, is in nobody's way.
+func (pl *placement) excludes(o *placement) error {
+	a, b := pl.probe, o.probe
+	if a == b || b.removed || b.leaving || !a.spec.Order.Excludes(b.spec.Order) {
+		return nil
+	}
+	why := fmt.Sprintf("probe %s, which is there, is %s", b.spec.Name, b.spec.Order.Position)
+	if b.spec.Order.Position == hook.Unspecified {
+		why = fmt.Sprintf("probe %s is there, and the new one is to be alone", b.spec.Name)
+	}
+	return &place.RefusedError{Place: pl.target.Name, Reason: why}
 }
 
 // before reports whether the placement's programs run before those of another at the same place: by the order that the probes

@@ -36,11 +36,13 @@ func (s *Session) Prepare(add []ProbeSpec, remove []uint32) (*Swap, error) {
 // that both have stay planted all the while. When a new probe cannot be armed none is, and the old ones stay.
 func (w *Swap) Commit() error {
 	return w.s.do(func() error {
+		w.leave(true)
 		for i, pr := range w.add {
 			if err := w.s.register(pr); err != nil {
 				for _, done := range w.add[:i] {
 					w.s.drop(done)
 				}
+				w.leave(false)
 				return err
 			}
 		}
@@ -51,4 +53,13 @@ func (w *Swap) Commit() error {
 		}
 		return nil
 	})
+}
+
+// leave marks the probes that are to be removed, so that those that come may have their positions. Tracing thread.
+func (w *Swap) leave(leaving bool) {
+	for _, pr := range w.s.probes {
+		if slices.Contains(w.remove, pr.spec.ID) {
+			pr.leaving = leaving
+		}
+	}
 }

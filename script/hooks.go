@@ -141,8 +141,8 @@ type facilityExit struct {
 func (s *Script) jsFacility(call goja.FunctionCall) goja.Value {
 	at := s.site()
 	n, ok := toInt(call.Argument(0))
-	if !ok || n < facility.FirstFree || n >= facility.Count {
-		s.reject(at.argSpan(0), "", "the facilities of scripts are numbered from %d to %d", facility.FirstFree, facility.Count-1)
+	if !ok || n <= facility.Log || n >= facility.Count {
+		s.reject(at.argSpan(0), "", "facilities are numbered from 1 to %d", facility.Count-1)
 		return nil
 	}
 	fn := s.fnArgument(at, call, 1, `facility(7, e => { … })`)

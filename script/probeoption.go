@@ -10,6 +10,7 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/js"
 	"gotap/runtime"
+	"gotap/runtime/hook"
 )
 
 // givenOption is one property of the object given to probe.
@@ -121,6 +122,14 @@ var probeOptions = []ProbeOption{
 	{"optional", "boolean", "no error when there is no such place", func(p *Probe, o givenOption) { p.Optional = o.boolean() }},
 	{"priority", "number", "among the probes of one place lower ones run first; 0 when left out, and equal ones in the order of declaration",
 		func(p *Probe, o givenOption) { p.Order.Priority = int(o.integer(-maxPriority, maxPriority)) }},
+	{"order", `"first" | "last" | "only"`, "among the probes of one place: the first, the last, or the only one; where another has taken that, the probe is refused",
+		func(p *Probe, o givenOption) {
+			position, ok := hook.ParsePosition(o.value.String())
+			if !ok {
+				o.wrong(`"first", "last" or "only"`)
+			}
+			p.Order.Position = position
+		}},
 	{"disabled", "boolean", "starts disabled, until enable()", func(p *Probe, o givenOption) { p.Disabled = o.boolean() }},
 }
 

@@ -37,7 +37,14 @@ func (e *emitter) command(s statement) {
 	}
 	e.b.At(s.span)
 	e.known, e.fresh = e.fresh, nil
+	var top *uint64 // the constant on top before the command
+	if n := len(e.known); n > 0 {
+		top = &e.known[n-1]
+	}
 	s.cmd.emit(e, s)
+	if e.under = nil; pushers[s.name] {
+		e.under = top
+	}
 }
 
 // takeConstant takes back the constant that the command just before pushed, and returns it. An
@@ -145,9 +152,10 @@ func init() {
 	exceptionCommands()
 }
 
-// exit writes exit: plain, or to a facility. The numbers are those of DProbes 5.0. Facilities
-// beyond 3 are taken here, and refused by whoever runs the program when there is none of that
-// number: the file may be meant for another session.
+// exit writes exit: plain, or to a facility. DProbes 5.0 has 1 to 3: the kernel's debugger, a dump of the kernel, a core of
+// the process. Here 3 is the same, and 1 and 2 do to the process what those did to the kernel: stop it for a debugger,
+// hold the thread until its record has been dealt with. Others are taken too, and refused by whoever runs the
+// program when there is none of that number: the file may be meant for another session.
 func (e *emitter) exit(s statement) {
 	if len(s.operands) == 0 {
 		e.b.Exit(runtime.ExitPlain)
@@ -158,12 +166,6 @@ func (e *emitter) exit(s statement) {
 	case !ok:
 	case n == 0:
 		e.b.Exit(runtime.ExitPlain)
-	case n == 1:
-		e.diags.Errorf(s.span, "", "exit 1 is the kernel's debugger, and probes are in user programs")
-	case n == 2:
-		e.diags.Errorf(s.span, "use exit 3 for a core of the process", "exit 2 is a dump of the kernel, and probes are in user programs")
-	case n == 3:
-		e.b.Exit(runtime.ExitDump)
 	default:
 		e.b.Emit(runtime.OpExit, uint32(runtime.ExitFacility), uint64(n), s.span)
 	}
@@ -189,11 +191,7 @@ func stackCommands() {
 			e.fresh = append(e.known, uint64(n.value))
 		}
 	}}
-	commands["dup"] = &command{1, 1, func(e *emitter, s statement) {
-		if n, ok := e.number(s.operands[0], 0, runtime.MaxStack-1); ok {
-			e.b.A(runtime.OpDupN, uint32(n))
-		}
-	}}
+	commands["dup"] = &command{0, 1, (*emitter).dup}
 	commands["ros"] = &command{1, 1, func(e *emitter, s statement) {
 		if n, ok := e.number(s.operands[0], 0, runtime.MaxStack-1); ok {
 			e.b.A(runtime.OpDrop, uint32(n))
@@ -205,6 +203,35 @@ func stackCommands() {
 		e.b.Op(runtime.OpDup)
 		e.b.A(runtime.OpPoke, n+1)
 	})
+}
+
+// pushers are the commands that push one word and look at nothing else of the stack. Behind one of them a constant that was
+// on top is just below the top.
+var pushers = map[string]bool{
+	"push d": true, "push r": true, "push u": true, "push pid": true, "push procid": true, "push wid": true,
+	"push lp": true, "push plp": true, "push stp": true, "save tsp": true, "save sbp": true,
+}
+
+// dup writes dup: copies of the top word, as many as the operand says, or as the word below says, which goes. That word has
+// to be a constant, as the depth of the stack has to be known before the hit.
+func (e *emitter) dup(s statement) {
+	if len(s.operands) == 1 {
+		if n, ok := e.number(s.operands[0], 0, runtime.MaxStack-1); ok {
+			e.b.A(runtime.OpDupN, uint32(n))
+		}
+		return
+	}
+	switch n := e.under; {
+	case n == nil:
+		e.diags.Errorf(s.span, "write dup,N, or push the number as a constant just before the word",
+			"dup takes a number from below the top that is not known before the hit")
+	case *n >= runtime.MaxStack:
+		e.diags.Errorf(s.span, "", "the number is %d, and can be 0 to %d", int64(*n), runtime.MaxStack-1)
+	default:
+		e.b.Op(runtime.OpXchg)
+		e.b.A(runtime.OpDrop, 1)
+		e.b.A(runtime.OpDupN, uint32(*n))
+	}
 }
 
 // indexed is a command on a word of the stack, counted from the top.

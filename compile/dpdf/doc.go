@@ -79,14 +79,17 @@
 //	call L, ret              ( -- )             32 deep
 //	abort, remove            ( -- )
 //	exit                     ( -- )
-//	exit 3                   a core of the process; 1 and 2 are the kernel's, refused; others are numbers of facilities
+//	exit 1                   the process is stopped for a debugger; in DProbes the kernel's debugger
+//	exit 2                   the thread waits until facility(2, fn) has run; in DProbes a dump of the kernel
+//	exit 3                   a core of the process, which goes on
+//	exit N                   the facility of that number, 4 to 255; 0 is none
 //	add sub mul and or xor   ( a b -- r )       sub is a-b
 //	div idiv                 ( a b -- a%b a/b ) by 0 ends the program
 //	neg, not                 ( a -- r )         two's and one's complement; in DProbes neg is the latter
 //	shl shr rol ror [,n]     ( v -- r )         without n: ( n v -- r )
 //	pbl pbr pzl pzr [,i]     ( v -- r )         without i: ( v i -- r ), i modulo 64
 //	xchg                     ( a b -- b a )
-//	dup,n                    ( v -- v … v )     n more; the form with n on the stack is refused
+//	dup [,n]                 ( v -- v … v )     n more; without n: ( n v -- v … v ), n a constant pushed just before v
 //	push sbp, pop sbp, copy sbp [,i]            from the base up; -1 is below it; without i: as tsp
 //	save tsp, save sbp       ( -- p )           counted from the entry of the routine
 //	restore tsp, restore sbp ( p -- )           tsp: p is known before the hit

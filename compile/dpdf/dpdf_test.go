@@ -180,6 +180,9 @@ var commandCases = []struct {
 	{"push d,0x5f\npush d,4\npzr", []int64{0x58}, 0},
 	{"push d,5\npush d,3\nxchg", []int64{3, 5}, 0},
 	{"push d,5\ndup,2", []int64{5, 5, 5}, 0},
+	{"push d,2\npush d,5\ndup", []int64{5, 5, 5}, 0},
+	{"push d,9\npush d,0\npush d,5\ndup", []int64{9, 5}, 0},
+	{"push d,2\npush wid\ndup\nros,1\nadd", []int64{-128}, 0},
 	{"push d,5\npush d,6\npush d,7\nros,2", []int64{5}, 0},
 	{"push d,5\npush d,6\npush tsp,1", []int64{5, 6, 5}, 0},
 	{"push d,5\npush d,6\npush d,1\npush tsp", []int64{5, 6, 5}, 0},
@@ -360,7 +363,9 @@ func TestEnds(t *testing.T) {
 	}{
 		{"exit", runtime.Outcome{}},
 		{"exit 0", runtime.Outcome{}},
-		{"exit 3", runtime.Outcome{Kind: runtime.ExitDump}},
+		{"exit 1", runtime.Outcome{Kind: runtime.ExitFacility, Facility: 1}},
+		{"exit 2", runtime.Outcome{Kind: runtime.ExitFacility, Facility: 2}},
+		{"exit 3", runtime.Outcome{Kind: runtime.ExitFacility, Facility: 3}},
 		{"exit 9", runtime.Outcome{Kind: runtime.ExitFacility, Facility: 9}},
 		{"abort", runtime.Outcome{Abort: true}},
 		{"remove", runtime.Outcome{Remove: true}},
@@ -407,7 +412,7 @@ func TestPaperExample(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	w = load(t, strings.Replace(paper, "0x20000000  ", "0x1000  ", 1), Options{})
-	if out, _ := w.hit(0); out.Kind != runtime.ExitDump {
+	if out, _ := w.hit(0); out.Kind != runtime.ExitFacility || out.Facility != 3 {
 		t.Errorf("%+v", out)
 	}
 }

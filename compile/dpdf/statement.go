@@ -141,6 +141,7 @@ type emitter struct {
 
 	fresh  []uint64 // constants that the commands written last have pushed, with nothing between them
 	known  []uint64 // the same as it was before the command being written
+	under  *uint64  // the constant below the top, when the last command pushed one word on a constant
 	logs   int      // commands that log
 	calls  int      // commands that call
 	traces bool     // something may be in the trace
@@ -186,7 +187,7 @@ func (e *emitter) take(i int) {
 	if e.taken[i] {
 		return
 	}
-	e.taken[i], e.body, e.fresh = true, i, nil
+	e.taken[i], e.body, e.fresh, e.under = true, i, nil, nil
 	seen := map[string]bool{}
 	for _, s := range e.bodies[i].code {
 		for _, t := range s.labels {
@@ -196,7 +197,7 @@ func (e *emitter) take(i int) {
 			}
 			seen[t.text] = true
 			e.b.Place(e.label(i, t.text))
-			e.fresh = nil
+			e.fresh, e.under = nil, nil
 		}
 		if s.cmd != nil {
 			e.command(s)

@@ -113,7 +113,7 @@ func (h *Hook[E]) Register(x *Exit[E]) error {
 	case h.deleted:
 		return h.refuse("register", x, ErrDeleted)
 	}
-	if err := h.place(x.Order.Position); err != nil {
+	if err := h.place(x.Order); err != nil {
 		return h.refuse("register", x, err)
 	}
 	if !x.hook.CompareAndSwap(nil, h) {
@@ -135,12 +135,9 @@ func (h *Hook[E]) refuse(verb string, x *Exit[E], why error) error {
 }
 
 // place checks that the order has room for a position. The lock is held.
-func (h *Hook[E]) place(p Position) error {
-	if p == Only && len(h.exits) > 0 {
-		return ErrOrder
-	}
+func (h *Hook[E]) place(order Order) error {
 	for _, o := range h.exits {
-		if o.Order.Position == Only || p != Unspecified && o.Order.Position == p {
+		if order.Excludes(o.Order) {
 			return ErrOrder
 		}
 	}
