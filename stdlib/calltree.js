@@ -54,6 +54,7 @@ function printer(o) {
   let lines = 0, first = 0;
   const self = { limit: () => {}, enter, leave };
   function put(e, enter, text) {
+    if (o.most > 0 && lines >= o.most) return; // what was under way
     if (first === 0) first = e.time;
     const depth = Math.max(0, Number(e.depth));
     const head = `${milliseconds(e.time - first).padStart(10)} ms  ${`${e.comm}/${e.tid}`.padEnd(16)} ${"  ".repeat(depth)}`;

@@ -16,7 +16,8 @@
 // On the host:
 //   textAt(version)   48 up to 3.11, 40 from 3.12 on: textAt("3.11")
 //
-// All but text and textAt give { probes } and take { module } last: where the interpreter is, when it is neither the program nor a
+// 3.11 tells of calls between Python functions only while its mark for lines is on, so calls and returns cost a hit for each
+// line. All but text and textAt give { probes } and take { module } last: where the interpreter is, when it is neither the program nor a
 // shared libpython. From 3.12 on CPython has function marks no more; then, as for a program that is no Python, a line at the end
 // says that nothing was seen. Python's own frames are not in c.stack: that has the interpreter's.
 
@@ -36,18 +37,21 @@ function marked(module, name, program) {
   return probe(mark(module, name), { ...program, optional: true });
 }
 
+// lines has no effect of its own: 3.11 tells of calls between Python functions only while its mark for lines is on.
+const lines = module => marked(module, "line", { enter(c) {} });
+
 export function calls(fn, given) {
   const { module } = options("gotap/python", given, { module: "" });
   const n = count("python calls", { keys: 2, max: 16384 });
   const program = fn ? each(fn) : { enter(c) { n.at(str(c.arg0, 128), str(c.arg1, 64)).inc(); } };
-  const probes = [marked(module, "function__entry", program)];
+  const probes = [marked(module, "function__entry", program), lines(module)];
   absent("gotap/python", probes, needs);
   return { calls: n, probes };
 }
 
 export function returns(fn, given) {
   const { module } = options("gotap/python", given, { module: "" });
-  const probes = [marked(module, "function__return", each(fn))];
+  const probes = [marked(module, "function__return", each(fn)), lines(module)];
   absent("gotap/python", probes, needs);
   return { probes };
 }

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 var needs = map[string]testenv.Need{
 	"gcc": testenv.GCC, "gdb": testenv.GDB, "python3": testenv.Python3, "redis": testenv.Redis,
 	"m32": testenv.M32, "ptrace": testenv.Ptrace, "amd64": testenv.AMD64, "root": testenv.Root,
+	"sqlite3": testenv.SQLite, "openssl": testenv.OpenSSL, "node": testenv.Node, "sdt": testenv.SDT,
 }
 
 func TestTranscripts(t *testing.T) {
