@@ -59,9 +59,10 @@ const n = count("n"), h = hist("h"), s = sum("s", { keys: 2 }), x = max("x");
 probe("a", { enter(c) { n.inc(); h.add(c.arg0); s.at("k", c.arg0).add(1); x.add(c.arg1);
   exit({ n: c.arg0, big: c.arg1, stack: c.stack(1), inner: { y: 1 } }); } });
 end(() => { console.log("tab\t \"quoted\" <>&"); console.error("bad"); null.x; });
-`, func(o *Options) { o.Output = output.NewJSON(&data) })
+`, func(o *Options) { o.Output = output.NewJSON(&data); o.Output.Ready() })
 	r.once(func() { r.enter(0, 5, 1<<60) })
 	want := []string{
+		`{"type":"ready",`,
 		`{"type":"event","name":"a","time":12345,"pid":100,"tid":101,"comm":"prog","data":{"n":5,"big":"1152921504606846976","stack":["0x401136 func+0x36 (libx.so)"],"inner":{"y":1}}}`,
 		`{"type":"print","text":"tab\t \"quoted\" <>&\n"}`,
 		`{"type":"print","stream":"stderr","text":"bad\n"}`,

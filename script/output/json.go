@@ -7,29 +7,60 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"sync"
 
 	"gotap/compile/diag"
 )
 
-// JSON writes one object a line for everything.
-type JSON struct{ data *stream }
+// JSON writes one object a line for everything. What top-level code and begin print or complain of comes before the probes are armed,
+// and yet the ready record is the first: it is held back until then, or until the end when the run never gets ready.
+type JSON struct {
+	data *stream
+
+	mu   sync.Mutex
+	open bool   // records go to data
+	held []byte // until then
+}
 
 // Version is that of the layout of records, which records.md describes. It grows when a reader of the version before could
 // misunderstand a record; new types and fields do not change it.
 const Version = 1
 
 // NewJSON makes a sink of JSON lines.
-func NewJSON(data io.Writer) *JSON { return &JSON{newStream(data)} }
+func NewJSON(data io.Writer) *JSON { return &JSON{data: newStream(data)} }
 
 // record writes an object whose fields keep their order.
 func (j *JSON) record(fields ...Field) {
 	var b bytes.Buffer
 	writeObject(&b, fields)
 	b.WriteByte('\n')
+	j.write(b.Bytes())
+}
+
+// write writes whole records, or keeps them.
+func (j *JSON) write(raw []byte) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.open {
+		j.held = append(j.held, raw...)
+		return
+	}
 	j.data.write(func(w io.Writer) error {
-		_, err := w.Write(b.Bytes())
+		_, err := w.Write(raw)
 		return err
 	})
+}
+
+// release writes first, which may be empty, and then what was held back; from now on nothing is.
+func (j *JSON) release(first []byte) {
+	j.mu.Lock()
+	raw := append(first, j.held...)
+	again := j.open
+	j.open, j.held = true, nil
+	j.mu.Unlock()
+	if !again || len(first) > 0 {
+		j.write(raw)
+	}
 }
 
 func writeObject(b *bytes.Buffer, fields []Field) {
@@ -151,10 +182,7 @@ func (j *JSON) Aggregate(a Aggregate) {
 	if err != nil {
 		return
 	}
-	j.data.write(func(w io.Writer) error {
-		_, err := w.Write(append(raw, '\n'))
-		return err
-	})
+	j.write(append(raw, '\n'))
 }
 
 // Error writes an error record with its place apart and the whole as people see it.
@@ -180,12 +208,16 @@ func (j *JSON) Lost(cause string, count uint64) {
 
 // Ready writes the first record.
 func (j *JSON) Ready() {
-	j.record(Field{"type", "ready"}, Field{"version", Version})
+	var b bytes.Buffer
+	writeObject(&b, []Field{{"type", "ready"}, {"version", Version}})
+	b.WriteByte('\n')
+	j.release(b.Bytes())
 	j.Flush()
 }
 
 // End writes the last record.
 func (j *JSON) End(status int) {
+	j.release(nil)
 	j.record(Field{"type", "end"}, Field{"status", status})
 	j.Flush()
 }

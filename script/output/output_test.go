@@ -78,6 +78,35 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// What comes before the probes are armed stands behind the ready record; without one it stands before the end.
+func TestJSONReadyFirst(t *testing.T) {
+	for _, ready := range []bool{true, false} {
+		var data bytes.Buffer
+		s := NewJSON(&data)
+		s.Print("early")
+		s.Flush()
+		if data.Len() != 0 {
+			t.Errorf("written before it is known whether there is a ready record: %s", data.String())
+		}
+		want := []string{"early", `"end"`}
+		if ready {
+			s.Ready()
+			s.Print("late")
+			want = []string{`"ready"`, "early", "late", `"end"`}
+		}
+		s.End(0)
+		lines := strings.Split(strings.TrimSpace(data.String()), "\n")
+		if len(lines) != len(want) {
+			t.Fatalf("records are %q", lines)
+		}
+		for i, w := range want {
+			if !strings.Contains(lines[i], w) {
+				t.Errorf("record %d is %s, not %s", i, lines[i], w)
+			}
+		}
+	}
+}
+
 type broken struct{ writes int }
 
 func (b *broken) Write([]byte) (int, error) {
@@ -90,6 +119,7 @@ func TestBrokenWriter(t *testing.T) {
 	b := &broken{}
 	for _, s := range []Sink{NewText(b, &bytes.Buffer{}), NewJSON(b)} {
 		b.writes = 0
+		s.Ready()
 		for range 10 {
 			s.Print(strings.Repeat("x", bufferSize))
 			s.Flush()
