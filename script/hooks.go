@@ -1,6 +1,7 @@
 package script
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/dop251/goja"
@@ -216,10 +217,11 @@ func (s *Script) deliveryObject(d *facility.Delivery) goja.Value {
 		}
 	}
 	rec := d.Record
-	for name, v := range map[string]any{"facility": int64(d.Number), "probe": d.Probe, "pid": int64(rec.Pid), "tid": int64(rec.Tid),
+	fields := map[string]any{"facility": int64(d.Number), "probe": d.Probe, "pid": int64(rec.Pid), "tid": int64(rec.Tid),
 		"time": rec.Time, "comm": commText(&rec.Header), "major": int64(d.Major), "minor": int64(d.Minor),
-		"group": int64(d.Group), "type": int64(d.Type), "fault": rec.Flags&runtime.RecordFault != 0} {
-		obj.Set(name, s.fieldValue(v))
+		"group": int64(d.Group), "type": int64(d.Type), "fault": rec.Flags&runtime.RecordFault != 0}
+	for _, name := range slices.Sorted(maps.Keys(fields)) { // always in the same order
+		obj.Set(name, s.fieldValue(fields[name]))
 	}
 	obj.Set("log", s.vm.NewArray(log...))
 	return obj

@@ -1,6 +1,8 @@
 package script
 
 import (
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -202,8 +204,8 @@ func (s *Script) deliverEvent(e Event, dumps []dump) {
 
 func (s *Script) eventObject(e Event) goja.Value {
 	obj := s.vm.NewObject()
-	for name, v := range e.Fields {
-		obj.Set(name, s.fieldValue(v))
+	for _, name := range slices.Sorted(maps.Keys(e.Fields)) { // always in the same order
+		obj.Set(name, s.fieldValue(e.Fields[name]))
 	}
 	return obj
 }
