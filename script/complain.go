@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/file"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 )
 
@@ -78,7 +79,22 @@ func (s *Script) explainException(ex *goja.Exception) diag.Diagnostic {
 			return c.d
 		}
 	}
-	return diag.Diagnostic{Span: s.place(ex.Stack()), Text: s.message(obj)}
+	return diag.Diagnostic{Span: s.place(ex.Stack()), Text: s.message(obj), Hint: s.nearGlobal(obj)}
+}
+
+// undefinedName is the machine's message for a name that nothing has.
+var undefinedName = regexp.MustCompile(`^(\S+) is not defined$`)
+
+// nearGlobal is a hint at a builtin that looks like a name which nothing has.
+func (s *Script) nearGlobal(obj *goja.Object) string {
+	m := undefinedName.FindStringSubmatch(property(obj, "message"))
+	if m == nil || property(obj, "name") != "ReferenceError" {
+		return ""
+	}
+	if near := compile.Nearest(m[1], s.vm.GlobalObject().GetOwnPropertyNames()); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
 }
 
 // message is what an error object says, with its class unless that is the plain Error.
