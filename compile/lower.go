@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"gotap/compile/diag"
 	"gotap/runtime"
 )
 
@@ -31,6 +32,7 @@ type Env struct {
 type UnknownRegisterError struct {
 	Program string
 	Name    string
+	Pos     diag.Span // where the script names it
 }
 
 func (e *UnknownRegisterError) Error() string {
@@ -130,7 +132,7 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 		name := l.p.Regs[c.A]
 		index, bits, shift, ok := l.env.Register(name)
 		if !ok {
-			return inst, &UnknownRegisterError{l.p.Name, name}
+			return inst, &UnknownRegisterError{l.p.Name, name, c.Pos}
 		}
 		inst.V = uint64(index)<<16 | uint64(shift&0xff)<<8 | uint64(bits&0xff)
 	case ObjectOperand:

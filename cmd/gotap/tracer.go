@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"strings"
 	"sync"
 
 	"gotap/compile"
@@ -108,7 +110,30 @@ func (t *tracer) bind(program *compile.Program, at engine.PlaceInfo) (*runtime.C
 	if err == nil {
 		t.codes[key] = code
 	}
+	var unknown *compile.UnknownRegisterError
+	if errors.As(err, &unknown) && unknown.Pos.Source != nil {
+		var list diag.List
+		list.Errorf(unknown.Pos, nearRegister(unknown.Name, at), "the target's architecture has no register %s", unknown.Name)
+		return nil, list.Err()
+	}
 	return code, err
+}
+
+// registerNames are names to suggest: those that the target has are offered.
+var registerNames = strings.Fields("rax rbx rcx rdx rsi rdi rbp rsp rip r8 r9 r10 r11 r12 r13 r14 r15 eflags eax ebx ecx edx esi edi ebp esp eip " +
+	"x0 x1 x2 x3 x4 x5 x6 x7 x8 x29 x30 r0 r1 r2 r3 r4 r5 r6 r7 lr sp pc")
+
+func nearRegister(name string, at engine.PlaceInfo) string {
+	var known []string
+	for _, r := range registerNames {
+		if _, _, _, ok := at.Register(r); ok {
+			known = append(known, r)
+		}
+	}
+	if near := compile.Nearest(name, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "there are " + strings.Join(known, ", ")
 }
 
 // Enable, Disable and Remove act on a registered probe.
