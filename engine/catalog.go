@@ -52,12 +52,17 @@ func (c *Catalog) File(spec place.Spec) ([]Entry, error) {
 		return nil, &place.NotFoundError{Spec: spec, What: place.NoModule}
 	}
 	var all []*module.File
+	var first error
 	for _, path := range paths {
 		f, err := c.modules.OpenPath(path)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", path, err)
+		if err == nil {
+			all = append(all, f)
+		} else if first == nil {
+			first = fmt.Errorf("cannot read %s: %w", path, err)
 		}
-		all = append(all, f)
+	}
+	if len(all) == 0 { // with others of the name it is a linker's script, as libc.so is
+		return nil, first
 	}
 	return c.list(spec, all)
 }

@@ -179,7 +179,7 @@ func (t *thread) syscallStop() {
 			t.callLeft()
 		}
 		t.resume(0)
-	case t.s.sysnames == 0:
+	case t.s.sysnames == 0 && !t.sys.awaited():
 		t.resume(0)
 	default:
 		t.tracedCall()

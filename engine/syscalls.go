@@ -32,6 +32,14 @@ type sysCall struct {
 	pc      uint64
 	again   bool // the kernel is about to make it once more
 	pending []pendingCall
+
+	skipped bool   // a program put result in the place of the call
+	result  uint64 // of a skipped call
+}
+
+// awaited reports whether the end of the call has to be seen although no probe is enabled any more.
+func (c *sysCall) awaited() bool {
+	return c.skipped || slices.ContainsFunc(c.pending, func(w pendingCall) bool { return w.last })
 }
 
 // pendingCall is one probe's leave handler that is due at the end of the call.
@@ -39,6 +47,7 @@ type pendingCall struct {
 	pl   *placement
 	this uint64
 	time uint64
+	last bool // the probe disabled itself with this call
 }
 
 // addCalls registers a probe for all system calls that a specification names.
@@ -167,12 +176,18 @@ func (t *thread) callEntered() {
 		c.again = false
 		return
 	}
-	t.dropCall()
+	t.missCall()
 	list := t.s.calls.byNumber[callKey{a.machine, number}]
 	c.number, c.pc, c.again = number, *t.pc(), false
 	base := t.startCall()
 	for _, pl := range list {
 		t.enterCall(pl)
+	}
+	if t.skip {
+		t.skip, c.skipped, c.result = false, t.proc.arch.calls.original >= 0, t.skipRet
+		if c.skipped {
+			t.regs[t.proc.arch.calls.original] = ^uint64(0) // no call has this number
+		}
 	}
 	t.endCall(base)
 }
@@ -199,7 +214,7 @@ func (t *thread) enterCall(pl *placement) {
 		this = t.s.cfg.Arena.AllocThis(n)
 	}
 	if pl.code.Leave != nil {
-		t.sys.pending = append(t.sys.pending, pendingCall{pl, this, ptrace.Now()})
+		t.sys.pending = append(t.sys.pending, pendingCall{pl, this, ptrace.Now(), !pr.enabled})
 	}
 	if pl.code.Enter != nil {
 		t.start(pl, pl.code.Enter, this, 0, pl.code.Leave == nil)
@@ -209,14 +224,19 @@ func (t *thread) enterCall(pl *placement) {
 // callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
 func (t *thread) callLeft() {
 	c := &t.sys
-	if t.proc.arch.restarts(&t.regs) {
+	t.skip = false
+	if c.skipped {
+		c.skipped = false
+		t.SetReturn(c.result)
+		t.setRegs()
+	} else if t.proc.arch.restarts(&t.regs) {
 		c.again = true
 		return
 	}
 	base := t.startCall()
 	now := ptrace.Now()
 	for _, w := range c.pending {
-		if w.pl.probe.armed() && (w.pl.countsEntry() || w.pl.probe.admit(t)) {
+		if (w.last || w.pl.probe.armed()) && (w.pl.countsEntry() || w.pl.probe.admit(t)) {
 			t.start(w.pl, w.pl.code.Leave, w.this, now-w.time, w.this != 0)
 		} else {
 			t.freePending(w)
@@ -235,13 +255,21 @@ func (t *thread) endCall(base int) {
 	}
 }
 
-// dropCall forgets a system call whose end was not seen: a signal handler ran instead of its restart.
-func (t *thread) dropCall() {
+// missCall forgets a system call whose end was not seen: a signal handler ran instead of its restart.
+func (t *thread) missCall() {
 	for _, w := range t.sys.pending {
 		w.pl.probe.missed++
+	}
+	t.dropCall()
+}
+
+// dropCall forgets a system call that has no end: its thread or its image is gone.
+func (t *thread) dropCall() {
+	for _, w := range t.sys.pending {
 		t.freePending(w)
 	}
 	t.sys.pending = t.sys.pending[:0]
+	t.sys.skipped = false
 }
 
 func (t *thread) freePending(w pendingCall) {

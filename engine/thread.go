@@ -106,7 +106,7 @@ func (t *thread) resume(sig int) {
 		e = ptrace.ContToSyscall(t.tid, sig)
 	case t.step.active:
 		e = ptrace.Step(t.tid, sig)
-	case t.postCall, t.seeExit != nil, t.s.sysnames > 0 && !t.s.meter.resting && !t.silent && !t.proc.silent:
+	case t.postCall, t.seeExit != nil, (t.s.sysnames > 0 && !t.s.meter.resting || t.sys.awaited()) && !t.silent && !t.proc.silent:
 		e = ptrace.ContToSyscall(t.tid, sig)
 	default:
 		e = ptrace.Cont(t.tid, sig)
