@@ -18,11 +18,20 @@ import (
 // for, and not before.
 
 // ReadMemory implements runtime.Thread. Breakpoints do not show.
-func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.proc.space.read(addr, p) }
+func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.proc.space.read(t.address(addr), p) }
+
+// address makes an address of a word: in 32-bit targets arguments and results are sign-extended, those in the upper half too.
+func (t *thread) address(v uint64) uint64 {
+	if t.proc.arch.WordSize() == 4 && int64(v) == int64(int32(v)) {
+		return uint64(uint32(v))
+	}
+	return v
+}
 
 // WriteMemory implements runtime.Thread. What the program may not write fails, and so does writing over a breakpoint.
 func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 	sp := t.proc.space
+	addr = t.address(addr)
 	if addr < sp.hi && addr+uint64(len(p)) > sp.lo {
 		if sp.overBreakpoint(addr, len(p)) {
 			return false
