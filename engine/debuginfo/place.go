@@ -159,7 +159,7 @@ func (p place) cut(size int64, signed, float bool) place {
 	if p.shift != 0 {
 		p.steps = append(p.steps, compile.AccessStep{Op: compile.OpBits, Offset: p.shift, Size: int(8 * size), Signed: signed && !float})
 	}
-	if float || p.shift == 0 && size < 8 {
+	if float || p.shift == 0 && (size < 8 || !signed) { // of 8 bytes nothing is cut: the step says that they are unsigned
 		p.steps = append(p.steps, compile.AccessStep{Op: compile.OpTruncate, Size: int(size), Signed: signed && !float, Float: float})
 	}
 	p.shift = 0
