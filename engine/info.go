@@ -50,7 +50,10 @@ func (i *placeInfo) Arg(n int) (compile.Access, bool) {
 	if i.t.Mark == nil {
 		return i.goArg(n)
 	}
-	if n < 0 || n >= len(i.t.Mark.Args) || i.t.Mark.Args[n].Err != nil {
+	if n < 0 || n >= len(i.t.Mark.Args) {
+		return compile.Access{Base: compile.BaseConst}, true // 0, and no register that happens to pass arguments elsewhere
+	}
+	if i.t.Mark.Args[n].Err != nil {
 		return compile.Access{}, false
 	}
 	return i.t.Mark.Args[n].Access, true
