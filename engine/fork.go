@@ -266,7 +266,11 @@ func (s *Session) newImage(t *thread) bool {
 	if !p.silent {
 		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.tid, Path: readLink(p.pid, "exe")})
 	}
-	if err == nil && !p.silent && (first || t.leaveExec()) && t.getRegs() {
+	switch {
+	case err != nil || p.silent:
+	case s.cfg.LateFallback:
+		s.protectLater(p)
+	case (first || t.leaveExec()) && t.getRegs():
 		s.protect(t)
 	}
 	s.rescan(p)

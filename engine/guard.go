@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"gotap/engine/fallback"
 	"gotap/engine/module"
@@ -15,7 +16,7 @@ import (
 // The fallback of a session's targets: what keeps them alive when the session is killed. Package fallback tells how it
 // works; this file puts it in, keeps its table, and takes it out.
 //
-// It is put in before the first breakpoint of an address space: at a program's start by the thread that is stopped there; at
+// It is put in before the first breakpoint of an address space (a program that is started: see Config.LateFallback): at its start by the thread that is stopped there; at
 // an attach by a thread that is interrupted for it, one that runs or sleeps in a call which the kernel restarts exactly. When there is no
 // such thread it is put in at the first stop. The cost is four system calls made by the target, once.
 //
@@ -218,6 +219,22 @@ func (s *Session) protectAttached(p *process) {
 	if t := s.interruptable(p); t != nil {
 		s.withStopped(t, func() { s.protect(t) })
 	}
+}
+
+// lateAfter is how long after its start a program gets its fallback at the latest, with Config.LateFallback.
+const lateAfter = 250 * time.Millisecond
+
+// protectLater puts the fallback into a program that has just started some time after, unless its first hit comes before.
+func (s *Session) protectLater(p *process) {
+	sp := p.space
+	time.AfterFunc(lateAfter, func() {
+		s.do(func() error {
+			if s.procs[p.pid] == p && p.space == sp && !s.closing {
+				s.protectAttached(p)
+			}
+			return nil
+		})
+	})
 }
 
 // withStopped stops a running thread for a moment; fn finds its registers read. It reports false when the thread has something else to

@@ -30,7 +30,7 @@ func (t *thread) hit(p *point) {
 	t.s.stats.Hits++
 	*t.pc() = p.addr
 	t.nruns, t.at, t.fpRead = 0, p, false
-	if t.proc.space.guard.base == 0 {
+	if t.proc.space.guard.base == 0 && (p.internal == nil || !t.s.cfg.LateFallback) {
 		t.s.protect(t)
 	}
 	if t.breath.used > 0 {
