@@ -114,7 +114,8 @@ func (s *Session) describe(file *module.File) error {
 		return err
 	}
 	if of := isaNamed(d.Architecture); d.Architecture != "" && of != s.isa {
-		return fmt.Errorf("cannot trace %s, a file for %s: the stub's target is %s", file.Path, s.isa.kernel, d.Architecture)
+		return &hinted{fmt.Errorf("cannot trace %s, a file for %s: the stub's target is %s", file.Path, s.isa.kernel, d.Architecture),
+			"--exe FILE names the program that runs there"}
 	}
 	s.bound, err = s.isa.bind(d)
 	return err

@@ -51,15 +51,16 @@ func (e *NotStubError) Unwrap() error { return e.Err }
 
 // Client is a connection with a stub. See the package's documentation for what may be called when.
 type Client struct {
-	address    string
-	conn       net.Conn
-	patience   time.Duration
-	answers    chan []byte
-	dead       chan struct{} // closed when the reader has ended
-	failure    atomic.Pointer[error]
-	noAck      atomic.Bool
-	lastPacket atomic.Pointer[[]byte] // sent last
-	again      atomic.Int32           // times the stub asked for our last packet again
+	address     string
+	conn        net.Conn
+	patience    time.Duration
+	answers     chan []byte
+	dead        chan struct{} // closed when the reader has ended
+	failure     atomic.Pointer[error]
+	noAck       atomic.Bool
+	lastPacket  atomic.Pointer[[]byte] // sent last
+	interrupted atomic.Bool            // an interrupt was sent since the last stop
+	again       atomic.Int32           // times the stub asked for our last packet again
 
 	mu      sync.Mutex // held for one exchange; guards what is below
 	scanner scanner    // the reader's until dead is closed

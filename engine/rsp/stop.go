@@ -107,7 +107,9 @@ func (c *Client) WaitStop(patience time.Duration, output func(text []byte)) (s S
 			if c.aside(reply, output) {
 				continue
 			}
-			s, err = parseStop(string(reply))
+			if s, err = parseStop(string(reply)); err == nil {
+				err = c.sync()
+			}
 			return s, err == nil, err
 		case <-due:
 			return Stop{}, false, nil
@@ -135,9 +137,33 @@ func (c *Client) aside(reply []byte, output func([]byte)) bool {
 	return true
 }
 
+// sync finds the beginning of the next answer after an interrupt. A stub that was about to stop anyway, and waits for the
+// acknowledgement of its stop reply, takes the interrupt for a lost packet and sends the reply again.
+func (c *Client) sync() error {
+	if !c.interrupted.Swap(false) || c.noAck.Load() {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.send([]byte("vCont?")); err != nil {
+		return err
+	}
+	for range cap(c.answers) {
+		reply, err := c.answer(c.patience)
+		if err != nil {
+			return err
+		}
+		if _, err := parseStop(string(reply)); err != nil {
+			return nil // the answer to the question, whatever it is
+		}
+	}
+	return fmt.Errorf("cannot go on after an interrupt: the stub sends nothing but stop replies")
+}
+
 // Interrupt asks for a stop of a running target; WaitStop will tell of it, unless the stub reads nothing while its target runs, as
 // that of QEMU's user emulation does before version 10.
 func (c *Client) Interrupt() error {
+	c.interrupted.Store(true)
 	c.conn.SetWriteDeadline(time.Now().Add(c.patience))
 	if _, err := c.conn.Write([]byte{3}); err != nil {
 		c.fail(err)

@@ -1,0 +1,291 @@
+package remote_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"gotap/engine/testenv"
+)
+
+// A kind is a stub and the program that it runs.
+type kind struct {
+	name     string
+	needs    []testenv.Need
+	compiler []string
+	stub     func(port int, program string) []string
+}
+
+func qemu(name string) func(int, string) []string {
+	return func(port int, program string) []string { return []string{name, "-g", fmt.Sprint(port), program} }
+}
+
+// kinds are the stubs that the tests run against.
+var kinds = []kind{
+	{"a32", []testenv.Need{testenv.GCCARM, testenv.QEMUARM}, []string{"arm-linux-gnueabihf-gcc", "-marm", "-static"}, qemu("qemu-arm")},
+	{"thumb", []testenv.Need{testenv.GCCARM, testenv.QEMUARM}, []string{"arm-linux-gnueabihf-gcc", "-mthumb", "-static"}, qemu("qemu-arm")},
+	{"arm64", []testenv.Need{testenv.GCCARM64, testenv.QEMUARM64}, []string{"aarch64-linux-gnu-gcc", "-static"}, qemu("qemu-aarch64")},
+	{"amd64", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.QEMUAMD64}, []string{"gcc", "-static"}, qemu("qemu-x86_64")},
+	{"gdbserver", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc"}, func(port int, program string) []string {
+		return []string{"gdbserver", "--once", fmt.Sprintf("127.0.0.1:%d", port), program}
+	}},
+}
+
+// tools are built once, into a directory that TestMain takes away.
+var tools struct {
+	dir string
+	mu  sync.Mutex
+	err map[string]error
+}
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gotap-remote-")
+	if err != nil {
+		panic(err)
+	}
+	tools.dir, tools.err = dir, map[string]error{}
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// build makes a file by a command, once.
+func build(t *testing.T, name string, command ...string) string {
+	t.Helper()
+	tools.mu.Lock()
+	defer tools.mu.Unlock()
+	file := filepath.Join(tools.dir, name)
+	err, done := tools.err[name]
+	if !done {
+		var out []byte
+		if out, err = exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			err = fmt.Errorf("%w\n%s", err, out)
+		}
+		tools.err[name] = err
+	}
+	if err != nil {
+		t.Fatalf("cannot build %s: %v", name, err)
+	}
+	return file
+}
+
+// gotap is the command.
+func gotap(t *testing.T) string {
+	t.Helper()
+	return build(t, "gotap", "go", "build", "-o", filepath.Join(tools.dir, "gotap"), "gotap/cmd/gotap")
+}
+
+// program is the target of a kind.
+func (k kind) program(t *testing.T) string {
+	t.Helper()
+	testenv.Require(t, k.needs...)
+	return build(t, "target-"+k.name, append(append([]string{}, k.compiler...), "-g", "-O1", "testdata/target.c", "-o", filepath.Join(tools.dir, "target-"+k.name))...)
+}
+
+// A target is a stub with the program that it runs.
+type target struct {
+	cmd     *exec.Cmd
+	address string
+	out     bytes.Buffer
+	ended   chan struct{}
+}
+
+// start starts a program behind its stub, and waits until that listens.
+func (k kind) start(t *testing.T, args ...string) *target {
+	t.Helper()
+	port := freePort(t)
+	argv := append(k.stub(port, k.program(t)), args...)
+	g := &target{cmd: exec.Command(argv[0], argv[1:]...), address: fmt.Sprintf("127.0.0.1:%d", port), ended: make(chan struct{})}
+	g.cmd.Stdout = &g.out
+	g.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := g.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { g.cmd.Wait(); close(g.ended) }()
+	t.Cleanup(func() { g.cmd.Process.Kill(); <-g.ended })
+	awaitListener(t, port)
+	return g
+}
+
+// freePort is a port that nobody uses at the moment.
+func freePort(t *testing.T) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// awaitListener waits until somebody listens at a port, without connecting: stubs serve the first connection only.
+func awaitListener(t *testing.T, port int) {
+	t.Helper()
+	want := fmt.Sprintf(":%04X 00000000:0000 0A", port)
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+			text, _ := os.ReadFile(table)
+			if strings.Contains(string(text), want) || strings.Contains(string(text), strings.Replace(want, "00000000:", "00000000000000000000000000000000:", 1)) {
+				return
+			}
+		}
+	}
+	t.Fatalf("nothing listens at port %d", port)
+}
+
+// wait waits for the end of the target, and returns its output and status.
+func (g *target) wait(t *testing.T) (string, int) {
+	t.Helper()
+	select {
+	case <-g.ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the target does not end")
+	}
+	return strings.ReplaceAll(g.out.String(), "\r", ""), g.cmd.ProcessState.ExitCode()
+}
+
+// run runs gotap with a script on a target.
+func run(t *testing.T, text string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	cmd := exec.Command(gotap(t), append([]string{"run", "-e", text}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	timer := time.AfterFunc(60*time.Second, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	cmd.Run()
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// each runs a test for every kind of stub.
+func each(t *testing.T, test func(t *testing.T, k kind)) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			testenv.Require(t, k.needs...)
+			test(t, k)
+		})
+	}
+}
+
+const output = "sum 45 d 25.0 fact 720 length 5 even 0\n"
+
+// TestCounts: hits, arguments, results and stacks are those of the program, which does what it does without us.
+func TestCounts(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		g := k.start(t)
+		got, errs, status := run(t, `
+			let n = 0;
+			probe("work", { enter(c) { n++; this.a = c.arg0; }, leave(c) { log("work", this.a, c.args.b, c.ret); } });
+			probe("fact", { enter(c) { this.n = c.arg0; }, leave(c) { log("fact", this.n, c.ret); } });
+			probe("even", { enter(c) { this.n = c.arg0; }, leave(c) { log("even", this.n, c.ret); } });
+			probe("scale", { leave(c) { log("scale"); }, after: 1, limit: 2 });
+			probe("length", { enter(c) { exit({ s: str(c.arg0, 16), stack: c.stack(4) }); },
+			  exit(e) { console.log("length", e.s, e.stack.toString().includes("length+0x0")); } });
+			end(() => console.log("n", n));`, "--remote", g.address, "--exe", k.program(t))
+		want := "work 0 1 1\nscale\nwork 1 2 3\nscale\nwork 2 3 7\nwork 3 4 13\nwork 4 5 21\n"
+		if status != 0 {
+			t.Fatalf("status %d\n%s", status, errs)
+		}
+		for _, part := range []string{"work 4", "fact 6 720\n", "fact 1 1\n", "length hello true\n", "n 5\n", "even 7 0\n"} {
+			if !strings.Contains(got, part) {
+				t.Errorf("no %q in\n%s", part, got)
+			}
+		}
+		if n := len(regexp.MustCompile(`(?m)^scale$`).FindAllString(got, -1)); n != 2 {
+			t.Errorf("scale was left %d times within its limit of 2; wanted as in\n%s", n, want)
+		}
+		if out, status := g.wait(t); !strings.Contains(out, output) || k.name != "gdbserver" && status != 3 {
+			t.Errorf("the target ended with status %d and wrote %q", status, out)
+		}
+	})
+}
+
+// TestEveryInstruction: a program whose functions have a probe on every instruction does what it does without us.
+func TestEveryInstruction(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		g := k.start(t)
+		got, errs, status := run(t, `
+			let n = 0;
+			probe(["main+*", "work+*", "scale+*", "fact+*", "length+*", "even+*", "odd+*"], () => { n++; });
+			end(() => console.log("n", n));`, "--remote", g.address, "--exe", k.program(t), "--stats")
+		if status != 0 {
+			t.Fatalf("status %d\n%s", status, errs)
+		}
+		if out, status := g.wait(t); !strings.Contains(out, output) || k.name != "gdbserver" && status != 3 {
+			t.Errorf("the target ended with status %d and wrote %q", status, out)
+		}
+		var n int
+		if fmt.Sscanf(got, "n %d", &n); n < 200 {
+			t.Errorf("only %d instructions were counted", n)
+		}
+		if steps := regexp.MustCompile(`, ([0-9]+) instructions stepped`).FindStringSubmatch(errs); strings.HasPrefix(k.compiler[0], "a") && (steps == nil || steps[1] != "0") {
+			t.Errorf("an ARM target was stepped: %v", steps)
+		}
+	})
+}
+
+// TestLetGo: when gotap ends, the target goes on to its own end.
+func TestLetGo(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		g := k.start(t, "20", "50000")
+		_, errs, status := run(t, `probe("work", { leave() {} }); probe("scale+*", () => {});`, "--remote", g.address, "--exe", k.program(t), "-T", "300ms")
+		if status != 0 {
+			t.Fatalf("status %d\n%s", status, errs)
+		}
+		if out, status := g.wait(t); !strings.Contains(out, "sum 2680 d 475.0") || k.name != "gdbserver" && status != 3 {
+			t.Errorf("the target ended with status %d and wrote %q", status, out)
+		}
+	})
+}
+
+// TestStubEnds: the loss of a stub is told, with what was counted.
+func TestStubEnds(t *testing.T) {
+	k := kinds[0]
+	g := k.start(t, "1000", "10000")
+	time.AfterFunc(2*time.Second, func() { g.cmd.Process.Kill() })
+	got, errs, status := run(t, `let n = 0; probe("work", () => { n++; }); end(() => console.log("n is", n > 0));`, "--remote", g.address, "--exe", k.program(t))
+	if status != 1 || !strings.Contains(errs, "the connection is lost") || !strings.Contains(got, "n is true") {
+		t.Errorf("status %d\n%s\n%s", status, got, errs)
+	}
+}
+
+// TestRefusals: what cannot be is refused with its reason and a status of its own.
+func TestRefusals(t *testing.T) {
+	testenv.Require(t, kinds[0].needs...)
+	script := `probe("work", () => {});`
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for _, c := range []struct {
+		name, script, want string
+		args               []string
+		status             int
+		target             bool
+	}{
+		{"nothing listens", script, "nothing listens there", []string{"--remote", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "--exe", "x"}, 3, false},
+		{"no stub", script, "does not answer as a GDB stub", []string{"--remote", silent.Addr().String(), "--exe", "x"}, 3, false},
+		{"no program", script, "does not say which file its target runs", nil, 3, true},
+		{"another processor", script, "a file for x86-64", []string{"--exe", gotap(t)}, 3, true},
+		{"system calls", `probe("syscall:open", () => {});`, "a stub does not tell of system calls", []string{"--exe", kinds[0].program(t)}, 3, true},
+		{"watchpoints", `probe("watch:environ/4/w", () => {});`, "the stub has no watchpoints", []string{"--exe", kinds[0].program(t)}, 3, true},
+		{"no such function", `probe("wrok", () => {});`, `cannot find function "wrok"`, []string{"--exe", kinds[0].program(t)}, 4, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.target {
+				c.args = append([]string{"--remote", kinds[0].start(t).address}, c.args...)
+			}
+			if _, errs, status := run(t, c.script, c.args...); status != c.status || !strings.Contains(errs, c.want) {
+				t.Errorf("status %d, not %d; no %q in\n%s", status, c.status, c.want, errs)
+			}
+		})
+	}
+}
