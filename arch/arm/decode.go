@@ -40,7 +40,7 @@ func (s *isa) decode(code []byte) (*inst, error) {
 	}
 	first := uint32(binary.LittleEndian.Uint16(code))
 	if first < 0xe800 { // below 0b11101 the instruction is one halfword
-		return found(thumb16.find(first), inst{word: first, size: 2, cond: condT16(first), thumb: true})
+		return found(thumb16().find(first), inst{word: first, size: 2, cond: condT16(first), thumb: true})
 	}
 	if len(code) < 4 {
 		return nil, io.ErrUnexpectedEOF
@@ -64,9 +64,9 @@ func decodeA32(w uint32) (*inst, error) {
 		return foundVector(w, in)
 	}
 	if w>>28 == 15 {
-		return found(a32Always.find(w), in)
+		return found(a32Always().find(w), in)
 	}
-	return found(a32.find(w), in)
+	return found(a32().find(w), in)
 }
 
 // decodeT32 decodes two halfwords of Thumb (F3.1).
@@ -76,7 +76,7 @@ func decodeT32(w uint32) (*inst, error) {
 		in.word = v
 		return foundVector(v, in)
 	}
-	return found(thumb32.find(w), in)
+	return found(thumb32().find(w), in)
 }
 
 // foundVector asks the decoder of the vector unit.

@@ -19,7 +19,7 @@ import (
 // TestEveryRowIsReached makes an encoding of every row that decodes to it: none is hidden by those in front of it.
 func TestEveryRowIsReached(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
-	for i, x := range []*index{a32, a32Always, thumb16, thumb32} {
+	for i, x := range []*index{a32(), a32Always(), thumb16(), thumb32()} {
 		tab := coreTables()[i]
 		for _, r := range tab.rows {
 			reached := false

@@ -30,8 +30,8 @@ type table struct {
 // coreTables are the rows of everything but the vector unit.
 func coreTables() []table {
 	return []table{
-		{"A32", false, 32, rowsIn(a32)}, {"A32 unconditional", false, 32, rowsIn(a32Always)},
-		{"Thumb 16", true, 16, rowsIn(thumb16)}, {"Thumb 32", true, 32, rowsIn(thumb32)},
+		{"A32", false, 32, rowsIn(a32())}, {"A32 unconditional", false, 32, rowsIn(a32Always())},
+		{"Thumb 16", true, 16, rowsIn(thumb16())}, {"Thumb 32", true, 32, rowsIn(thumb32())},
 	}
 }
 

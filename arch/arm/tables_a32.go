@@ -3,14 +3,18 @@ package arm
 import (
 	"fmt"
 	"hash/crc32"
+	"sync"
 
 	"gotap/arch"
 )
 
 // The indexes of A32: instructions with a condition, and those without (1111 in its place).
+// They are made at their first use: most runs of the program never decode.
 var (
-	a32       = indexOf(rowsOf(dataA32(), miscA32, multiplyA32, mediaA32, parallelA32(), loadA32, exclusiveA32, flowA32), 20)
-	a32Always = indexOf(rowsOf(alwaysA32), 20)
+	a32 = sync.OnceValue(func() *index {
+		return indexOf(rowsOf(dataA32(), miscA32, multiplyA32, mediaA32, parallelA32(), loadA32, exclusiveA32, flowA32), 20)
+	})
+	a32Always = sync.OnceValue(func() *index { return indexOf(rowsOf(alwaysA32), 20) })
 )
 
 // dataNames are the data-processing operations in the order of their numbers.

@@ -1,9 +1,13 @@
 package arm
 
-import "gotap/arch"
+import (
+	"sync"
+
+	"gotap/arch"
+)
 
 // thumb16 is the index of the 16-bit instructions of Thumb.
-var thumb16 = indexOf(rowsOf(dataT16, loadT16, miscT16), 8)
+var thumb16 = sync.OnceValue(func() *index { return indexOf(rowsOf(dataT16, loadT16, miscT16), 8) })
 
 var dataT16 = []line{
 	{"000 00 iiiii mmm ddd", "LSL (immediate)", execShiftT16, option{}},

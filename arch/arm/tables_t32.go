@@ -3,12 +3,15 @@ package arm
 import (
 	"fmt"
 	"hash/crc32"
+	"sync"
 
 	"gotap/arch"
 )
 
 // thumb32 is the index of the 32-bit instructions of Thumb.
-var thumb32 = indexOf(rowsOf(dataT32(), plainT32, registerT32, parallelT32(), multiplyT32, pairT32, loadT32(), controlT32), 20)
+var thumb32 = sync.OnceValue(func() *index {
+	return indexOf(rowsOf(dataT32(), plainT32, registerT32, parallelT32(), multiplyT32, pairT32, loadT32(), controlT32), 20)
+})
 
 // operationsT32 are the data-processing operations of Thumb by their numbers. Where the result is r15 and flags are set some are comparisons;
 // where the first operand is r15 some are moves.

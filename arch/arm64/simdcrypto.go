@@ -1,6 +1,9 @@
 package arm64
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // The cryptographic instructions (Arm ARM DDI 0487, C4.1.95, "Cryptographic …"; the functions are those of FIPS 197, FIPS 180-4, FIPS 202 and
 // the Chinese standards GB/T 32905 and GB/T 32907).
@@ -83,10 +86,11 @@ func xar(c *cpu, w uint32) error {
 	return nil
 }
 
-// The substitution boxes are made from what defines them: an inverse in a field of 256 elements between affine maps.
+// The substitution boxes are made from what defines them: an inverse in a field of 256 elements between affine maps. That takes
+// milliseconds, which the start of the program is spared.
 var (
-	aesBox, aesInverse = makeAESBoxes()
-	sm4Box             = makeSM4Box()
+	aesBoxes = sync.OnceValues(makeAESBoxes)
+	sm4Box   = sync.OnceValue(makeSM4Box)
 )
 
 // fieldMul multiplies in the field of bytes with a polynomial.
@@ -121,7 +125,8 @@ func affine(x, row, constant byte) byte {
 }
 
 // makeAESBoxes makes the box of FIPS 197, 5.1.1, and its inverse.
-func makeAESBoxes() (box, inverse [256]byte) {
+func makeAESBoxes() (box, inverse *[256]byte) {
+	box, inverse = new([256]byte), new([256]byte)
 	for i := range 256 {
 		box[i] = affine(fieldInverse(byte(i), 0x11b), 0xf1, 0x63)
 		inverse[box[i]] = byte(i)
@@ -130,7 +135,8 @@ func makeAESBoxes() (box, inverse [256]byte) {
 }
 
 // makeSM4Box has the affine map on both sides of the inverse.
-func makeSM4Box() (box [256]byte) {
+func makeSM4Box() *[256]byte {
+	box := new([256]byte)
 	for i := range 256 {
 		box[i] = affine(fieldInverse(affine(byte(i), 0xa7, 0xd3), 0x1f5), 0xa7, 0xd3)
 	}
@@ -150,8 +156,15 @@ func (c *cpu) substitute(w uint32, box *[256]byte, step uint) error {
 }
 
 // aesEncrypt is AddRoundKey, ShiftRows and SubBytes; going one column on three times is going back.
-func aesEncrypt(c *cpu, w uint32) error { return c.substitute(w, &aesBox, 1) }
-func aesDecrypt(c *cpu, w uint32) error { return c.substitute(w, &aesInverse, 3) }
+func aesEncrypt(c *cpu, w uint32) error {
+	box, _ := aesBoxes()
+	return c.substitute(w, box, 1)
+}
+
+func aesDecrypt(c *cpu, w uint32) error {
+	_, inverse := aesBoxes()
+	return c.substitute(w, inverse, 3)
+}
 
 // mixColumns multiplies each column with the circulant matrix whose first row is given.
 func mixColumns(row [4]byte) exec {
@@ -343,11 +356,12 @@ func sm3Part2(c *cpu, w uint32) error {
 
 // sm4 does four rounds on a state with the words of keys; mix is the linear map after the box.
 func sm4(state, keys words, mix func(uint32) uint32) words {
+	box := sm4Box()
 	for _, key := range keys {
 		t := state[3] ^ state[2] ^ state[1] ^ key
 		boxed := uint32(0)
 		for shift := 0; shift < 32; shift += 8 {
-			boxed |= uint32(sm4Box[t>>shift&0xff]) << shift
+			boxed |= uint32(box[t>>shift&0xff]) << shift
 		}
 		state = words{state[1], state[2], state[3], state[0] ^ mix(boxed)}
 	}

@@ -1,6 +1,8 @@
 package arm64
 
 import (
+	"sync"
+
 	"gotap/arch"
 )
 
@@ -30,11 +32,11 @@ type inst struct {
 }
 
 // index holds, for each value of the top byte of an instruction, the rows that can match it, in the order of the tables. Rows of
-// one table exclude one another but for those listed early on purpose.
-var index = buildIndex()
+// one table exclude one another but for those listed early on purpose. It is made at its first use: most runs of the program never decode.
+var index = sync.OnceValue(buildIndex)
 
-func buildIndex() [256][]*row {
-	var out [256][]*row
+func buildIndex() *[256][]*row {
+	out := new([256][]*row)
 	for _, table := range [][]row{controlRows, systemRows, immediateRows, registerRows, loadRows, atomicRows, otherRows} {
 		for i := range table {
 			r := &table[i]
@@ -59,7 +61,7 @@ func find(w uint32) (row, error) {
 	if isVector(w) {
 		return decodeVector(w)
 	}
-	for _, r := range index[w>>24] {
+	for _, r := range index()[w>>24] {
 		if w&r.mask == r.value && (r.undefined == nil || !r.undefined(w)) {
 			return *r, nil
 		}

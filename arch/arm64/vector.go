@@ -2,6 +2,7 @@ package arm64
 
 import (
 	"strings"
+	"sync"
 
 	"gotap/arch/ieee"
 )
@@ -25,10 +26,11 @@ var vectorTables = [][]row{
 }
 
 // vectorIndex is the rows that can match by the top byte of an instruction, as index is of the others.
-var vectorIndex = buildVectorIndex()
+var vectorIndex = sync.OnceValue(buildVectorIndex)
 
 // buildVectorIndex sorts the rows of all tables by top byte.
-func buildVectorIndex() (out [256][]*row) {
+func buildVectorIndex() *[256][]*row {
+	out := new([256][]*row)
 	for _, table := range vectorTables {
 		for i := range table {
 			r := &table[i]
@@ -44,7 +46,7 @@ func buildVectorIndex() (out [256][]*row) {
 
 // decodeVector is the row of an instruction of floating point or SIMD: data processing with op0 x111, loads and stores with V set.
 func decodeVector(w uint32) (row, error) {
-	for _, r := range vectorIndex[w>>24] {
+	for _, r := range vectorIndex()[w>>24] {
 		if w&r.mask == r.value && (r.undefined == nil || !r.undefined(w)) {
 			return *r, nil
 		}

@@ -213,7 +213,7 @@ func TestVectorRowsExclude(t *testing.T) {
 			for range 200 {
 				w := r.Uint32()&^table[i].mask | table[i].value
 				var names []string
-				for _, row := range vectorIndex[w>>24] {
+				for _, row := range vectorIndex()[w>>24] {
 					if w&row.mask == row.value && (row.undefined == nil || !row.undefined(w)) {
 						names = append(names, row.name)
 					}
