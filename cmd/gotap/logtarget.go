@@ -82,7 +82,11 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	if len(p.logs) > 0 && !p.terminal && p.output == "" {
 		data = io.Discard
 	}
-	var first output.Sink = output.NewText(data, stderr)
+	text := output.NewText(data, stderr)
+	if f, ok := stderr.(*os.File); ok {
+		text.Colours = coloured(f)
+	}
+	var first output.Sink = text
 	if p.json && data != io.Discard {
 		first = output.NewJSON(data)
 	}

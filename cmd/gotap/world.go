@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"gotap/compile/diag"
+	"gotap/script/output"
 )
 
 // World is all a command has to do with: its arguments and streams. Tests make their own.
@@ -52,6 +53,10 @@ func report(to io.Writer, err error) {
 	}
 	var found diag.List
 	if errors.As(err, &found) {
+		if f, ok := to.(*os.File); ok && coloured(f) {
+			fmt.Fprint(to, output.Paint(found...))
+			return
+		}
 		fmt.Fprintln(to, found.Error())
 		return
 	}

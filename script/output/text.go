@@ -11,12 +11,14 @@ import (
 
 // Text writes for people.
 type Text struct {
+	Colours bool // diagnostics are painted; set before the first use
+
 	data, complaints *stream
 }
 
 // NewText makes a sink that writes data to one writer and complaints to another.
 func NewText(data, complaints io.Writer) *Text {
-	return &Text{newStream(data), newStream(complaints)}
+	return &Text{data: newStream(data), complaints: newStream(complaints)}
 }
 
 // Print writes text as it is.
@@ -81,7 +83,13 @@ func (t *Text) Aggregate(a Aggregate) {
 }
 
 // Error prints a diagnostic.
-func (t *Text) Error(d diag.Diagnostic) { t.Complain(d.String()) }
+func (t *Text) Error(d diag.Diagnostic) {
+	if t.Colours {
+		t.Complain(Paint(d))
+		return
+	}
+	t.Complain(d.String())
+}
 
 // Lost prints what was lost and why.
 func (t *Text) Lost(cause string, count uint64) {
