@@ -109,6 +109,7 @@ func crashCases() []crashCase {
 		{"static", c("-static"), []string{"2"}, all, Auto, false},
 		{"32", c("-m32"), []string{"2"}, all, Auto, false},
 		{"32 O0, step", c("-m32", "-O0", "-no-pie", "-fno-pie"), []string{"2"}, all, Step, false},
+		{"32 PIC, step", c("-m32", "-O0"), []string{"2"}, all, Step, false},
 		{"32 static", c("-m32", "-static"), []string{"0"}, all, Step, false},
 		{"go", goVictim, nil, []string{"main.work", "main.mixed+*"}, Auto, false},
 		{"go, step", goVictim, nil, []string{"main.work", "main.mixed+*"}, Step, false},
@@ -210,14 +211,14 @@ func (c crashCase) launched(t *testing.T, path string) {
 	hand.Write([]byte("x"))
 	text, err := io.ReadAll(lines)
 	var ws syscall.WaitStatus
-	pid, gone := syscall.Wait4(-1, &ws, 0, nil)
+	pid, gone := syscall.Wait4(-1, &ws, syscall.WUNTRACED, nil)
 	if gone == syscall.ECHILD {
 		return // killed before there was one
 	}
 	if ws.Signaled() && ws.Signal() == syscall.SIGTRAP && !begun && len(text) == 0 {
 		return // killed while the child was in the stop of its exec: the signal of that stop ends it, and it has run nothing
 	}
-	if ws.Stopped() { // killed before the child had asked to be traced: it asked us, its parent now, and has run nothing
+	if ws.Stopped() && !begun && len(text) == 0 { // or while it was taken over, or before it had asked to be traced: then it asked us, its parent now
 		syscall.Kill(pid, syscall.SIGKILL)
 		syscall.Wait4(pid, nil, 0, nil)
 		return
