@@ -144,7 +144,7 @@ func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set a
 		s.callPoints++
 	}
 	trap := set.Breakpoint(in)
-	p := &point{sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site), trap: trap, orig: code[:len(trap)]}
+	p := &point{sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site, sp.arch.WordSize()), trap: trap, orig: code[:len(trap)]}
 	p.alone = sp.arch.alone != nil && sp.arch.alone(in)
 	return p, nil
 }
@@ -190,14 +190,19 @@ func compareWithFile(a *abi, code []byte, addr uint64, mod *module.Loaded) error
 	return &arch.RefusedError{Addr: addr, Reason: "the code in memory is not that of the file " + mod.Path}
 }
 
-// strategy chooses how the instruction of a site is run displaced.
-func (s *Session) strategy(site arch.Site) arch.Strategy {
+// strategy chooses how the instruction of a site is run displaced. A copy of a call pushes the address behind the copy, which is put right when the step is over;
+// 32-bit code that is independent of its position calls to learn where it is, so that it would be wrong for good if the session were killed before that. An
+// emulated call pushes what is right, and may be run again. So calls of 32-bit code are not stepped out of line.
+func (s *Session) strategy(site arch.Site, word int) arch.Strategy {
 	order := []arch.Strategy{site.Strategy(), arch.OutOfLine, arch.InPlace, arch.Emulated}
 	switch s.cfg.Engine {
 	case Emulate:
 		order = []arch.Strategy{arch.Emulated, arch.OutOfLine, arch.InPlace}
 	case Step:
 		order = []arch.Strategy{arch.OutOfLine, arch.InPlace, arch.Emulated}
+		if word == 4 && site.Insn().Control == arch.Call {
+			order = []arch.Strategy{arch.Emulated, arch.InPlace, arch.OutOfLine}
+		}
 	}
 	if s.inPlaceOnly {
 		order = []arch.Strategy{arch.InPlace}

@@ -44,8 +44,8 @@
 // system call sees ours.
 //
 // A session killed in the microseconds between the two halves of an emulated instruction: one that reads, changes and writes a word of the
-// stack is then run twice. A call that is stepped, which calls are only where they cannot be emulated or steps were asked for: the
-// return address is one in the copy, from where the thread comes home, but position-independent 32-bit code reads it. Signals that
+// stack is then run twice. A call of 64-bit code that is stepped, which calls are only where they cannot be emulated or
+// steps were asked for, pushes a return address in the copy: the thread comes home from there, but who looks at the stack meanwhile sees it. Signals that
 // were kept from a thread come back without what they were sent with, and once. A command whose session is killed while it is being launched stays stopped
 // at its start, or ends there by the signal of its exec's stop: it has not run an instruction.
 //
