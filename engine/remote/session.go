@@ -142,6 +142,9 @@ func (s *Session) run() {
 
 // fail ends the session for a reason.
 func (s *Session) fail(err error) {
+	if errors.Is(err, rsp.ErrNotStopped) {
+		err = fmt.Errorf("%w; through QEMU's user emulation programs can be traced as long as one thread at a time runs into probes", err)
+	}
 	if s.failure == nil && !s.ended && !s.closing {
 		s.failure = fmt.Errorf("cannot go on tracing through %s: %w", s.cfg.Address, err)
 	}

@@ -244,8 +244,15 @@ func (c *Client) callLocked(command []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s, err := parseStop(string(reply)); err == nil && s.Thread != "" && command[0] != '?' && c.features != nil {
+		return nil, fmt.Errorf("%w: thread %s", ErrNotStopped, s.Thread)
+	}
 	return reply, refusal(command, reply)
 }
+
+// ErrNotStopped says that a stub told of a thread's stop while the target was stopped already. From then on its answers cannot be told
+// from its stop replies.
+var ErrNotStopped = errors.New("the stub does not stop all threads together")
 
 // refusal is the error that an answer stands for.
 func refusal(command, reply []byte) error {

@@ -1,0 +1,137 @@
+package remote_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gotap/engine/armtest"
+	"gotap/engine/testenv"
+)
+
+// A machine is one that QEMU emulates, with the Debian kernel that is probed.
+type machine struct {
+	armtest.Machine
+	gcc     string
+	console string
+	flags   []string
+	needs   []testenv.Need
+}
+
+var machines = []machine{
+	{armtest.ARM, "arm-linux-gnueabihf-gcc", "ttyAMA0", []string{"-M", "virt", "-cpu", "cortex-a15"},
+		[]testenv.Need{testenv.GCCARM, testenv.QEMUSystemA, testenv.DpkgDeb}},
+	{armtest.Machine{Debian: "amd64", Kernel: "linux-image-amd64", QEMU: "qemu-system-x86_64"}, "gcc", "ttyS0", []string{"-cpu", "qemu64"},
+		[]testenv.Need{testenv.GCC, testenv.AMD64, testenv.QEMUSystemX, testenv.DpkgDeb}},
+}
+
+// boot boots a machine with a stub, waits for its guest, and returns the stub's address, the list of the kernel's symbols, and what reads the
+// console.
+func (m machine) boot(t *testing.T) (address, symbols string, console func() string) {
+	t.Helper()
+	kernel, err := m.KernelFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	guest := build(t, "guest-"+m.Debian, m.gcc, "-static", "-O1", "testdata/guest.c", "-o", filepath.Join(tools.dir, "guest-"+m.Debian))
+	image := armtest.NewImage()
+	if err := image.Add("/init", guest); err != nil {
+		t.Fatal(err)
+	}
+	if err := image.Write(dir + "/initrd"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(dir + "/console")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	address = fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	cmd := exec.Command(m.QEMU, append(m.flags, "-nographic", "-no-reboot", "-m", "512", "-nic", "none", "-kernel", kernel, "-initrd", dir+"/initrd",
+		"-gdb", "tcp:"+address, "-append", "console="+m.console+" quiet nokaslr panic=-1")...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	console = func() string {
+		text, _ := os.ReadFile(dir + "/console")
+		return strings.ReplaceAll(string(text), "\r", "")
+	}
+	for end := time.Now().Add(5 * time.Minute); !strings.Contains(console(), "guest ready"); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the guest does not come up:\n%.2000s", console())
+		}
+	}
+	symbols = dir + "/kallsyms"
+	lines := regexp.MustCompile(`(?m)^[0-9a-f]{8,16} [tTW] \S+$`).FindAllString(console(), -1)
+	if err := os.WriteFile(symbols, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return address, symbols, console
+}
+
+// TestKernels: the samples see what a kernel does, all of it, and the kernel goes on afterwards.
+func TestKernels(t *testing.T) {
+	if os.Getenv("GOTAP_LONG") == "" {
+		t.Skip("boots two machines: GOTAP_LONG=1")
+	}
+	for _, m := range machines {
+		t.Run(m.Debian, func(t *testing.T) {
+			testenv.Require(t, m.needs...)
+			address, symbols, console := m.boot(t)
+			sample := func(name string) string {
+				out, err := exec.Command(gotap(t), "run", "-q", "kernel-"+name, "--remote", address, "--exe", symbols, "-T", "3s").CombinedOutput()
+				if err != nil {
+					t.Errorf("%s: %v\n%s", name, err, out)
+				}
+				return string(out)
+			}
+			expect(t, sample("counts"), `(?m)^kernel_clone 3 times, stack ([0-9a-f]{2} ?){16}$`, `(?m)^kill 3 times, `)
+			expect(t, sample("kprobe"), `(?m)^pre kernel_clone: pc = 0x[0-9a-f]+, sp = 0x[0-9a-f]+\npost kernel_clone: pc = `)
+			expect(t, sample("jprobe"), `(?m)^kernel_clone: flags = 0x1200000$`, `(?m)^do_filp_open: /proc/version$`)
+			returned := sample("kretprobe")
+			expect(t, returned, `(?m)^do_sys_openat2 returned 3 and took [0-9]+ ns`)
+			compareChildren(t, returned, console)
+		})
+	}
+}
+
+// expect looks for patterns in an output.
+func expect(t *testing.T, out string, patterns ...string) {
+	t.Helper()
+	for _, p := range patterns {
+		if !regexp.MustCompile(p).MatchString(out) {
+			t.Errorf("no %s in\n%.2000s", p, out)
+		}
+	}
+}
+
+// compareChildren: every process that the guest made while its kernel was probed was seen, and it makes more afterwards.
+func compareChildren(t *testing.T, returned string, console func() string) {
+	t.Helper()
+	var first, last, n int
+	for _, m := range regexp.MustCompile(`(?m)^kernel_clone returned ([0-9]+) `).FindAllStringSubmatch(returned, -1) {
+		fmt.Sscan(m[1], &last)
+		if n++; first == 0 {
+			first = last
+		}
+	}
+	if n < 3 || last-first != n-1 {
+		t.Errorf("of the processes %d to %d there were %d seen", first, last, n)
+	}
+	after := fmt.Sprintf("\nchild %d\n", last+3)
+	for end := time.Now().Add(time.Minute); !strings.Contains(console(), after); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the guest makes no more processes after number %d", last)
+		}
+	}
+}
