@@ -30,10 +30,14 @@ func (s *Session) writeCore(t *thread, name string) (path string, size int64, er
 		return "", 0, err
 	}
 	p.Machine = t.proc.arch.machine
-	p.Threads = append(p.Threads, t.coreThread())
+	first, _ := t.coreThread()
+	p.Threads = append(p.Threads, first)
 	for _, o := range t.proc.threads {
-		if o != t && o.stopped && !o.listening {
-			p.Threads = append(p.Threads, o.coreThread())
+		if o == t {
+			continue
+		}
+		if c, ok := o.coreThread(); ok {
+			p.Threads = append(p.Threads, c)
 		}
 	}
 	p.Read = t.proc.space.peek
@@ -51,14 +55,22 @@ func (s *Session) writeCore(t *thread, name string) (path string, size int64, er
 	return f.Name(), size, err
 }
 
-// coreThread is a stopped thread for a core. One that is in the middle of a step out of line is shown at the instruction that
-// it steps.
-func (t *thread) coreThread() core.Thread {
-	c := core.Thread{Tid: t.tid, Pending: hexField(t.tid, "SigPnd"), Blocked: hexField(t.tid, "SigBlk")}
-	ptrace.GetRegs(t.tid, &c.Regs)
-	if t.step.active {
-		if off := c.Regs[t.proc.arch.PC()] - t.step.slot; off <= uint64(t.step.p.length) {
-			c.Regs[t.proc.arch.PC()] = t.step.p.addr + off
+// coreThread is a thread for a core; ok is false when it does not stand still. One that is in the middle of a step out of line is shown
+// at the instruction that it steps, and one that has hit a breakpoint which is not dealt with yet at that instruction.
+func (t *thread) coreThread() (c core.Thread, ok bool) {
+	c = core.Thread{Tid: t.tid, Pending: hexField(t.tid, "SigPnd"), Blocked: hexField(t.tid, "SigBlk")}
+	if e := ptrace.GetRegs(t.tid, &c.Regs); e != 0 {
+		return c, false
+	}
+	pc := &c.Regs[t.proc.arch.PC()]
+	switch {
+	case t.step.active:
+		if off := *pc - t.step.slot; off <= uint64(t.step.p.length) {
+			*pc = t.step.p.addr + off
+		}
+	case !t.stopped && t.proc.arch.trapBehind:
+		if p := t.proc.space.points[*pc-1]; p != nil && p.planted {
+			*pc--
 		}
 	}
 	if t.masked {
@@ -68,7 +80,7 @@ func (t *thread) coreThread() core.Thread {
 	if n, e := ptrace.GetFPRegs(t.tid, &fp, t.proc.arch.WordSize()); e == 0 {
 		c.Float = fp[:n]
 	}
-	return c
+	return c, true
 }
 
 // peek reads memory whatever its protection is, without breakpoints; it returns how many bytes could be read.
