@@ -180,6 +180,12 @@ func (r *run) begin() error {
 		r.plan.ready.WriteString("ready\n") // who asked for it may have gone
 		r.plan.ready.Close()
 	}
+	if r.script().Stopped() { // at top level there was nobody to tell yet
+		r.stop(0)
+		if r.launched != 0 { // COMMAND ends before its first instruction
+			syscall.Kill(r.launched, syscall.SIGTERM)
+		}
+	}
 	if err := r.session.Start(); err != nil {
 		return withStatus(statusTarget, err)
 	}
