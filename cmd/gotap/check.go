@@ -20,6 +20,7 @@ type scriptFlags struct {
 	args   []string
 	unsafe bool
 	definitionFlags
+	lookOnly bool // what the script may change is told and not refused: there is no target
 }
 
 func (f *scriptFlags) register(c *cobra.Command) {
@@ -71,16 +72,19 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 	if err := f.refuse(text); err != nil {
 		return nil, nil, err
 	}
-	s, list := script.Load(script.Options{
+	o := script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: p.args, Unsafe: f.unsafe, Check: true,
 		Output: output.NewText(io.Discard, w.Stderr),
-	})
-	if err := list.Err(); err != nil {
-		return nil, nil, err
 	}
-	all, more := s.Check()
-	if err := more.Err(); err != nil {
-		s.Close()
+	s, all, list, err := checkScript(o)
+	if err != nil && f.lookOnly && !o.Unsafe {
+		o.Unsafe = true
+		var again error
+		if s, all, list, again = checkScript(o); again != nil {
+			return nil, nil, err
+		}
+		fmt.Fprintf(w.Stderr, "gotap: %s changes the target: to run, it needs --unsafe\n", text.name)
+	} else if err != nil {
 		return nil, nil, err
 	}
 	t := &checkedText{arena: s.Arena(), inputs: s.Inputs(), close: s.Close}
@@ -88,6 +92,20 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 		t.programs = append(t.programs, checked{p.Probe.Name + " " + p.Handler.String(), p.Program})
 	}
 	return t, list, nil
+}
+
+// checkScript loads a script and compiles all its programs.
+func checkScript(o script.Options) (*script.Script, []script.Checked, diag.List, error) {
+	s, list := script.Load(o)
+	if err := list.Err(); err != nil {
+		return nil, nil, nil, err
+	}
+	all, more := s.Check()
+	if err := more.Err(); err != nil {
+		s.Close()
+		return nil, nil, nil, err
+	}
+	return s, all, list, nil
 }
 
 func (f *scriptFlags) loadDefinition(text scriptText) (*checkedText, diag.List, error) {
@@ -129,6 +147,7 @@ func newCheck(w *World) *cobra.Command {
 			return nil
 		},
 	}
+	flags.lookOnly = true
 	flags.register(c)
 	return c
 }
