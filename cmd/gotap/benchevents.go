@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gotap/runtime"
+	"gotap/script"
+	"gotap/script/output"
+)
+
+// eventScript has a callback that does next to nothing, so that what is measured is the way there.
+const eventScript = `let n = 0; probe("f", { enter(c) { exit({ i: c.arg0, size: c.pid }); }, exit(e) { n += e.size; } });`
+
+// benchEvents is how many events are delivered to measure the rate.
+const benchEvents = 500_000
+
+// events measures small events from the commitment of a hit to the end of its callback, ring and wake-ups included, in time of
+// the processor: with other work on the machine the rate by the clock says nothing.
+func (b bench) events() error {
+	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	if err != nil {
+		return err
+	}
+	defer arena.Close()
+	s, list := script.Load(script.Options{Name: "bench", Text: eventScript, Arena: arena, Output: output.NewText(io.Discard, b.w.Stderr)})
+	if err := list.Err(); err != nil {
+		return err
+	}
+	defer s.Close()
+	p := s.Probes()[0]
+	id := arena.Register(runtime.ProgramInfo{Name: "bench", Formats: eventFormats()})
+	s.Start()
+	began, before := time.Now(), processorTime()
+	var hit runtime.Hit
+	machine, code := runtime.NewMachine(arena), eventCode(id)
+	ctx := &runtime.Context{Word: 8}
+	for range benchEvents {
+		hit.Reset()
+		machine.Run(code, ctx, &hit)
+		for !arena.Commit(runtime.Header{Program: id, Probe: p.ID}, &hit) {
+			time.Sleep(time.Millisecond) // the ring is full: what was refused is tried again
+		}
+	}
+	s.End()
+	each := (processorTime() - before) / benchEvents
+	fmt.Fprintf(b.w.Stdout, "%-42s %9d ns of processor: %d thousand a second on one core, %d by the clock\n", "small event to a callback",
+		each.Nanoseconds(), int64(time.Second/each)/1000, int64(benchEvents/time.Since(began).Seconds())/1000)
+	return nil
+}
+
+// eventFormats and eventCode are what the script's program compiles to, with constants for the target's values.
+func eventFormats() []runtime.Format {
+	return []runtime.Format{{Kind: runtime.ItemEvent, Fields: []runtime.RecordField{
+		{Name: "i", Kind: runtime.ValueInt}, {Name: "size", Kind: runtime.ValueInt, Part: 1}}}}
+}
+
+func eventCode(id uint32) *runtime.Code {
+	return &runtime.Code{ID: id, Stack: 1, Insts: []runtime.Inst{
+		{Op: runtime.OpItem}, {Op: runtime.OpPushD, V: 1}, {Op: runtime.OpLogInt}, {Op: runtime.OpPushD, V: 2}, {Op: runtime.OpLogInt},
+		{Op: runtime.OpEndItem}, {Op: runtime.OpExit, A: uint32(runtime.ExitEvent)},
+	}}
+}
+
+// processorTime is what this process has used so far.
+func processorTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// coldStarts is how many runs the median of the start is of.
+const coldStarts = 11
+
+// coldStart measures gotap run -e from its start to its end, with a script and a program that do nothing.
+func (b bench) coldStart() error {
+	var clock, processor []float64
+	for range coldStarts {
+		cmd := exec.Command(b.exe, "run", "-q", "-e", "begin(() => {})", "--", "/bin/true")
+		cmd.Stderr = os.Stderr
+		began := time.Now()
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("cannot measure the start: %w", err)
+		}
+		clock = append(clock, time.Since(began).Seconds()*1e3)
+		processor = append(processor, (cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()).Seconds()*1e3)
+	}
+	fmt.Fprintf(b.w.Stdout, "%-42s %9.0f ms, %.0f ms of processor\n", "gotap run -e, start to end", median(clock), median(processor))
+	return nil
+}
