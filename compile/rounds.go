@@ -129,16 +129,14 @@ func (f *flow) tempRounds(part []int, header, set, temp int) (uint64, bool) {
 // the sign of step) is below the limit.
 func entered(start value, limit, step, total int64) (uint64, bool) {
 	lo, hi := start.lo, start.hi
-	if step < 0 {
-		if lo == math.MinInt64 || hi == math.MinInt64 {
-			return 0, false
-		}
-		lo, hi, step, total = -hi, -lo, -step, -total
-	}
-	// A loop over more than 2^60 has no bound that would be of use.
+	// A loop over more than 2^60 has no bound that would be of use. This is looked at before signs are changed: the smallest
+	// integer is its own negative, and a step of it would be one backwards.
 	const far = 1 << 60 // so far from the ends that nothing below wraps
-	if lo < -far || hi > far || limit > far || limit < -far || total > far {
+	if lo < -far || hi > far || limit > far || limit < -far || total > far || total < -far {
 		return 0, false
+	}
+	if step < 0 {
+		lo, hi, step, total = -hi, -lo, -step, -total
 	}
 	if limit <= lo {
 		return 1, true

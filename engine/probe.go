@@ -66,11 +66,10 @@ func (pl *placement) excludes(o *placement) error {
 	if a == b || b.removed || b.leaving || !a.spec.Order.Excludes(b.spec.Order) {
 		return nil
 	}
-	why := fmt.Sprintf("probe %s, which is there, is %s", b.spec.Name, b.spec.Order.Position)
-	if b.spec.Order.Position == hook.Unspecified {
-		why = fmt.Sprintf("probe %s is there, and the new one is to be alone", b.spec.Name)
+	if a.spec.Order.Position == hook.Only {
+		return fmt.Errorf("probe %s is there, and the new one is to be alone", b.spec.Name)
 	}
-	return &place.RefusedError{Place: pl.target.Name, Reason: why}
+	return fmt.Errorf("probe %s, which is there, is %s", b.spec.Name, b.spec.Order.Position)
 }
 
 // before reports whether the placement's programs run before those of another at the same place: by the order that the probes

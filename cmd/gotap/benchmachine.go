@@ -2,39 +2,115 @@ package main
 
 import (
 	"fmt"
+	"io"
 	gort "runtime"
+	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/compile/dpdf"
 	"gotap/runtime"
 )
 
-// benchSteps is how many times the loop of the interpreter's benchmark runs in one hit; a hit's fuel has to suffice.
-const benchSteps = 1000
+// The benchmark of the machine alone, without any process: what the interpreter makes of steps, and what compiling costs.
 
-// benchMachine measures the interpreter alone: simple steps a second on one core, and allocations.
-func benchMachine(w *World) {
-	arena, err := runtime.NewArena(runtime.ArenaOptions{})
-	if err != nil {
-		fmt.Fprintf(w.Stdout, "interpreter: %v\n", err)
-		return
-	}
-	defer arena.Close()
-	machine, hit := runtime.NewMachine(arena), &runtime.Hit{}
-	code := benchCode()
-	ctx := &runtime.Context{Word: 8}
-	var steps, hits uint64
-	before := allocations()
-	began := time.Now()
-	for ; time.Since(began) < benchMachineTime; hits++ {
-		hit.Reset()
-		steps += uint64(machine.Run(code, ctx, hit).Steps)
-	}
-	rate := float64(steps) / time.Since(began).Seconds() / 1e6
-	each := float64(allocations()-before) / float64(hits)
-	fmt.Fprintf(w.Stdout, "interpreter: %.0f million simple steps a second, %.2f allocations a hit\n", rate, each)
+const (
+	// benchRounds is how often the loops go round in one hit; a hit's fuel has to suffice.
+	benchRounds = 1000
+	// benchTime is how long each row is measured.
+	benchTime = 400 * time.Millisecond
+	// benchCommands is the size of the program that is compiled.
+	benchCommands = 10_000
+)
+
+// benchPrograms are the rows: commands of one round of a loop, in the machine's own language, that leave the stack as it was. {O} is
+// a shared variable.
+var benchPrograms = []struct{ name, round string }{
+	{"simple steps", "push tv,0\npush d,3\nadd\npush d,5\nxor\npop tv,0"},
+	{"branches", "push tv,0\njz A\nnop\nA: push tv,0\njnz B\nnop\nB: nop"},
+	{"calls", "call R"},
+	{"registers", "push r,rdi\nros,1"},
+	{"shared variables", "inc gv,{O}"},
+	{"nothing but a hit", ""},
 }
 
-const benchMachineTime = time.Second
+// benchMachine prints the table of the interpreter and the line of the compiler.
+func benchMachine(w *World) {
+	if err := benchInterpreter(w.Stdout); err != nil {
+		fmt.Fprintf(w.Stdout, "interpreter: %v\n", err)
+	}
+	if err := benchCompiler(w.Stdout); err != nil {
+		fmt.Fprintf(w.Stdout, "compiler: %v\n", err)
+	}
+}
+
+func benchInterpreter(out io.Writer) error {
+	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	if err != nil {
+		return err
+	}
+	defer arena.Close()
+	id, err := arena.Declare(runtime.Object{Name: "n"})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%-34s %12s %12s %12s\n", "interpreter, one core", "Msteps/s", "ns/hit", "allocs/hit")
+	for _, p := range benchPrograms {
+		code, err := roundsCode(arena, strings.ReplaceAll(p.round, "{O}", fmt.Sprint(id)))
+		if err != nil {
+			return fmt.Errorf("cannot compile the program of %q: %w", p.name, err)
+		}
+		steps, ns, allocs := benchRun(arena, code)
+		fmt.Fprintf(out, "%-34s %12.0f %12.0f %12.2f\n", p.name, steps, ns, allocs)
+	}
+	return nil
+}
+
+// roundsCode is a program that does a round benchRounds times; once and without a loop when there is nothing in it.
+func roundsCode(arena *runtime.Arena, round string) (*runtime.Code, error) {
+	text := fmt.Sprintf(".temps 1\npush d,7\npop tv,0\npush d,%d\nL: %s\nloop L\nexit\nR: ret\n", benchRounds, round)
+	if round == "" {
+		text = "exit\n"
+	} else if !strings.Contains(round, "call") {
+		text = strings.TrimSuffix(text, "R: ret\n")
+	}
+	p, list := compile.Assemble(diag.NewSource("bench", text))
+	if !list.HasErrors() {
+		list = compile.Verify(p)
+	}
+	if err := list.Err(); err != nil {
+		return nil, err
+	}
+	return compile.Lower(p, compile.Env{Arena: arena, WordSize: 8,
+		Register: func(string) (index, bits, shift int, ok bool) { return 0, 64, 0, true }})
+}
+
+// benchCode is the shortest program there is, for where only its being there counts.
+func benchCode() *runtime.Code {
+	return &runtime.Code{Stack: 1, Fuel: 1, Insts: []runtime.Inst{{Op: runtime.OpExit}}}
+}
+
+// benchRun runs a program for benchTime: million steps a second, nanoseconds and allocations a hit.
+func benchRun(arena *runtime.Arena, code *runtime.Code) (msteps, ns, allocs float64) {
+	machine, hit := runtime.NewMachine(arena), &runtime.Hit{}
+	ctx := &runtime.Context{Word: 8, Regs: make([]uint64, 1)}
+	machine.Run(code, ctx, hit)
+	var steps, hits uint64
+	before, began := allocations(), time.Now()
+	for time.Since(began) < benchTime {
+		for range 16 { // the clock is not what is measured
+			hit.Reset()
+			steps += uint64(machine.Run(code, ctx, hit).Steps)
+		}
+		hits += 16
+	}
+	took := time.Since(began)
+	allocs = float64(allocations()-before) / float64(hits)
+	return float64(steps) / took.Seconds() / 1e6, float64(took) / float64(hits), allocs
+}
 
 // allocations counts those of this process so far.
 func allocations() uint64 {
@@ -43,17 +119,57 @@ func allocations() uint64 {
 	return m.Mallocs
 }
 
-// benchCode adds up a scratch word: v = 0; n times: v = (v + 3) ^ 5.
-func benchCode() *runtime.Code {
-	return &runtime.Code{Stack: 4, Temps: 1, Fuel: 20 * benchSteps, Insts: []runtime.Inst{
-		{Op: runtime.OpPushD, V: benchSteps},
-		{Op: runtime.OpPushTV, A: 0},
-		{Op: runtime.OpPushD, V: 3},
-		{Op: runtime.OpAdd},
-		{Op: runtime.OpPushD, V: 5},
-		{Op: runtime.OpXor},
-		{Op: runtime.OpPopTV, A: 0},
-		{Op: runtime.OpLoop, A: 1},
-		{Op: runtime.OpExit},
-	}}
+// benchCompiler measures a definition file of benchCommands commands with branches and loops: read, verified and lowered. The time is
+// the processor's, in which the collector's is too; the best of five counts.
+func benchCompiler(out io.Writer) error {
+	src := diag.NewSource("bench.dpdf", benchDefinition())
+	best, commands := time.Duration(0), 0
+	for i := range 5 {
+		arena, err := runtime.NewArena(runtime.ArenaOptions{})
+		if err != nil {
+			return err
+		}
+		before := cpuTime()
+		f, list := dpdf.Parse(src, dpdf.Options{Arena: arena})
+		if err = list.Err(); err == nil {
+			_, err = compile.Lower(f.Probes[0].Program, compile.Env{Arena: arena, WordSize: 8,
+				Register: func(string) (index, bits, shift int, ok bool) { return 0, 64, 0, true }})
+		}
+		took := cpuTime() - before
+		arena.Close()
+		if err != nil {
+			return err
+		}
+		commands = len(f.Probes[0].Program.Code)
+		if i == 0 || took < best {
+			best = took
+		}
+	}
+	fmt.Fprintf(out, "%-34s %12.1f ms of processor time for %d commands\n", "read, verify, lower", float64(best)/1e6, commands)
+	return nil
+}
+
+// benchDefinition is the text that benchCompiler compiles.
+func benchDefinition() string {
+	var b strings.Builder
+	b.WriteString("name = bench\njmpmax = 65535\nvars = 2\noffset = work\n")
+	const perLoop = 169 // commands of the machine in one loop
+	for i := range benchCommands / perLoop {
+		fmt.Fprintf(&b, "push d,10\nL%d: nop\n", i)
+		for j := range 21 {
+			fmt.Fprintf(&b, "push r,rdi\npush d,3\nmul\njz M%d_%d\ninc lv,1\nM%d_%d: nop\n", i, j, i, j)
+		}
+		fmt.Fprintf(&b, "loop L%d\n", i)
+	}
+	b.WriteString("exit\n")
+	return b.String()
+}
+
+// cpuTime is what this process has used of the processors, by itself and in the kernel.
+func cpuTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

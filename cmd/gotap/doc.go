@@ -5,8 +5,8 @@
 // `gotap run` is two processes of the same binary. The one the user started, the supervisor, does nothing but start the session,
 // pass signals on through a pipe, and take over its exit status. The session loads the script, traces and prints.
 // The point is the pipe: when the supervisor dies in any way, SIGKILL included, the pipe closes, and the session takes its
-// probes out of the target before it ends. A tracer that was killed itself could not do that, and a breakpoint it
-// leaves behind kills the target.
+// probes out of the target before it ends. A session that is killed itself cannot do that; then the handler of package
+// engine/fallback, which it put into the target, lets the target run on at the breakpoints that stay, and "gotap clean" takes them out.
 //
 // # Goroutines of a session
 //

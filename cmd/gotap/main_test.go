@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,7 +61,46 @@ func setUp(e *testscript.Env) error {
 	}
 	e.Setenv("TARGETS", dir)
 	e.Setenv("NO_COLOR", "1")
+	e.Defer(func() { sweep(e.WorkDir) })
 	return nil
+}
+
+// sweep ends what a transcript that failed in its middle left running, sessions before their targets: nothing else has its working
+// directory there.
+func sweep(dir string) {
+	self, _ := os.Executable()
+	for _, pid := range gotapsIn(dir, self) {
+		syscall.Kill(pid, syscall.SIGTERM)
+	}
+	for end := time.Now().Add(5 * time.Second); len(gotapsIn(dir, self)) > 0 && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	for _, pid := range workingIn(dir) {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// gotapsIn are the sessions that have their working directory there.
+func gotapsIn(dir, self string) (pids []int) {
+	for _, pid := range workingIn(dir) {
+		if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); filepath.Base(exe) == "gotap" || exe == self {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// workingIn are the processes whose working directory is in a directory, this one excepted.
+func workingIn(dir string) (pids []int) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		cwd, err := os.Readlink(link)
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(link)))
+		if err == nil && pid != os.Getpid() && (cwd == dir || strings.HasPrefix(cwd, dir+"/")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // buildTarget is "build NAME [gcc flags…]": compiles testdata/targets/NAME.c, or NAME.c of the transcript.

@@ -158,7 +158,7 @@ func (m *manager) turn(c *ctlConn) bool {
 	return true
 }
 
-// answer does what is asked. A panic must not end the session: with it gone, the breakpoints that it leaves kill the target.
+// answer does what is asked. A panic must not end the session, whose probes would stay in the target.
 func (m *manager) answer(q ctlRequest) (reply ctlReply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
