@@ -289,3 +289,48 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 }
+
+// TestWatch: a stub's watchpoints tell of writes.
+func TestWatch(t *testing.T) {
+	k := kinds[len(kinds)-1]
+	g := k.start(t)
+	got, errs, status := run(t, `probe("watch:counter/4/w", { enter(c) { log("wrote in", c.func); }, limit: 3 });`, "--remote", g.address)
+	if status != 0 || got != strings.Repeat("wrote in bump\n", 3) {
+		t.Errorf("status %d\n%s\n%s", status, got, errs)
+	}
+	if out, _ := g.wait(t); !strings.Contains(out, output) {
+		t.Errorf("the target wrote %q", out)
+	}
+}
+
+// TestHold: a held target goes on when the callback has returned; probes that end keep the others going.
+func TestHold(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		g := k.start(t)
+		got, errs, status := run(t, `
+			let n = 0;
+			probe("work", { enter(c) { n++; if (c.arg0 === 2) exit.hold({ v: c.arg0 }); }, exit(e) { console.log("held", e.v); } });
+			probe("work", { enter(c) { remove(); } });
+			end(() => console.log("n", n));`, "--remote", g.address, "--exe", k.program(t))
+		if status != 0 || got != "held 2\nn 5\n" {
+			t.Errorf("status %d\n%s\n%s", status, got, errs)
+		}
+		if out, _ := g.wait(t); !strings.Contains(out, output) {
+			t.Errorf("the target wrote %q", out)
+		}
+	})
+}
+
+// TestLibraries: functions of libraries are found when the loader has mapped them.
+func TestLibraries(t *testing.T) {
+	k := kinds[len(kinds)-1]
+	g := k.start(t)
+	got, errs, status := run(t, `probe("libc:atoi", () => {}); probe("libc:usleep", { leave(c) { log("slept", c.ret); }, limit: 2 });
+		probe("libc:write+*", () => {});`, "--remote", g.address)
+	if status != 0 || got != "slept 0\nslept 0\n" {
+		t.Errorf("status %d\n%s\n%s", status, got, errs)
+	}
+	if out, _ := g.wait(t); !strings.Contains(out, output) {
+		t.Errorf("the target wrote %q", out)
+	}
+}

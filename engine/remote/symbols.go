@@ -77,6 +77,9 @@ func readSymbols(in io.Reader) ([]listed, error) {
 		return nil, errors.New("there are no functions in it")
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].addr < all[j].addr })
+	if first, last := all[0].addr, all[len(all)-1].addr; last-first > maxSpan || last+lastFunction < last {
+		return nil, fmt.Errorf("its functions lie between %#x and %#x, which is no kernel's code", first, last)
+	}
 	return all, nil
 }
 
@@ -112,6 +115,9 @@ type symbolImage struct {
 
 // codeOffset is where the code begins in the file: behind everything else, of which there may be so much.
 const codeOffset = 1 << 32
+
+// maxSpan is how far apart a kernel's functions may lie, those of its modules among them.
+const maxSpan = 1 << 46
 
 // lastFunction is how many bytes the last function of a list is taken to have.
 const lastFunction = 4096

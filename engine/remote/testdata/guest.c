@@ -17,6 +17,8 @@ static void symbols(void) {
 		if (type && strchr("tTW", type[1]) && !strchr(line, '['))
 			fputs(line, stdout);
 	}
+	if (f)
+		fclose(f);
 }
 
 int main(void) {

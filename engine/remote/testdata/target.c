@@ -12,6 +12,9 @@ __attribute__((noinline)) int odd(int n);
 __attribute__((noinline)) int even(int n) { if (n == 0) return 1; return odd(n - 1); }
 __attribute__((noinline)) int odd(int n) { if (n == 0) return 0; return even(n - 1); }
 
+int counter;
+__attribute__((noinline)) void bump(int i) { counter += i; }
+
 int main(int argc, char **argv) {
 	int n = argc > 1 ? atoi(argv[1]) : 5;
 	int pause = argc > 2 ? atoi(argv[2]) : 0;
@@ -20,6 +23,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < n; i++) {
 		sum += work(i, i + 1);
 		d += scale(i);
+		bump(i);
 		usleep(pause);
 	}
 	printf("sum %ld d %.1f fact %d length %u even %d\n", sum, d, fact(6), length("hello"), even(7));
