@@ -105,7 +105,7 @@ func TestClocksOfDumpedEvents(t *testing.T) {
 const ring = recorder();
 probe("f", { enter(c) { ring.exit({ n: c.arg0 }); }, exit(e) { if (e.n === 1) for (;;); if (e.n === 3) stop(4); console.log("kept", e.n); } });
 probe("g", { enter(c) { exit({}); }, exit(e) { ring.dump(); console.log("dumped"); } });
-`, func(o *Options) { o.Deadline = 100 * time.Millisecond })
+`, func(o *Options) { o.Deadline = 500 * time.Millisecond })
 	got := r.once(func() {
 		for n := range uint64(3) {
 			r.enter(0, n)
@@ -117,7 +117,7 @@ probe("g", { enter(c) { exit({}); }, exit(e) { ring.dump(); console.log("dumped"
 		eventually(t, "the stop", func() bool { return r.s.Stopped() })
 	})
 	wantLines(t, got, "kept 0", "kept 2", "dumped")
-	if r.s.Status() != 4 || !strings.Contains(r.errors.String(), "still running after 100ms") {
+	if r.s.Status() != 4 || !strings.Contains(r.errors.String(), "still running after 500ms") {
 		t.Errorf("status %d\n%s", r.s.Status(), r.errors.String())
 	}
 }
