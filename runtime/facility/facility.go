@@ -1,15 +1,3 @@
-// Package facility is where programs' exits lead: numbered places with names, to which whoever does something with an exit
-// registers. Facilities are hooks of package hook, two for each number:
-//
-//   - at the hit, on the tracing thread, when a program has ended with an exit: what is registered there says in the Request what the
-//     engine is to do once the probed instruction has completed. It must not block or allocate.
-//   - at the record, on the host's goroutine, when the log of that hit has arrived: callbacks of scripts are registered there. The first
-//     that returns anything but hook.Continue has taken the record; if nobody has, it is logged.
-//
-// Numbers below FirstFree are gotap's own: they do what they do at the hit whoever is registered at the record, and programs of
-// scripts use them by name (exit.stop is facility Stop). The others are free: `exit 7` of a definition file leads to whoever
-// registered with 7. A plain exit leads nowhere, so a hit that
-// needs no facility costs nothing here.
 package facility
 
 import (
