@@ -199,13 +199,16 @@ func (s *Session) lastStop(tid int, st ptrace.Status) {
 }
 
 // trapPending reports whether a thread has hit a breakpoint of ours and will stop for it yet. It stands behind where the
-// breakpoint was, and the kernel's SIGTRAP is queued.
+// breakpoint was, and the kernel's SIGTRAP is queued. Likewise for what is watched.
 func (t *thread) trapPending() bool {
-	if !t.getRegs() || t.proc.space.points[t.proc.arch.BreakpointPC(*t.pc())] == nil {
+	if !t.getRegs() {
 		return false
 	}
-	for i := 0; ptrace.PendingSignal(t.tid, i, &t.info); i++ {
-		if t.info.Signal() == ptrace.SIGTRAP && t.info.Code() == t.proc.arch.trapCode {
+	behind := t.proc.space.points[t.proc.arch.BreakpointPC(*t.pc())] != nil
+	watched := t.hasDebugRegs() || t.proc.space.guard.watching || t.s.watching > 0
+	for i := 0; (behind || watched) && ptrace.PendingSignal(t.tid, i, &t.info); i++ {
+		code := t.info.Code()
+		if t.info.Signal() == ptrace.SIGTRAP && (behind && code == t.proc.arch.trapCode || watched && code == ptrace.CodeHWBreakpoint) {
 			return true
 		}
 	}

@@ -84,7 +84,8 @@ func (t *thread) install() error {
 		return err
 	}
 	sp.guard.base, sp.guard.index = base, map[uint64]int{}
-	if t.dr.any() || t.s.watching > 0 {
+	if watching := sp.guard.watching; watching || t.dr.any() || t.s.watching > 0 {
+		sp.guard.watching = false // it was told in what the page has overwritten
 		t.s.markWatching(sp)
 	}
 	for _, p := range sp.points {
@@ -115,6 +116,9 @@ func (t *thread) findRegion() (base uint64, own fallback.Action, ok bool) {
 			own = head.Own
 		}
 		restoreRegion(sp.mem, m.Start, head, nil)
+		if head.Watching {
+			t.proc.leftWatched()
+		}
 		return m.Start, own, true
 	}
 	return 0, own, false
@@ -310,6 +314,14 @@ func (t *thread) unprotect() {
 	}
 	if err := t.callSigaction(t.proc.space.guard.base+fallback.OwnAt, 0); err != nil {
 		t.s.warn(fmt.Sprintf("process %d: its action for SIGTRAP cannot be put back: %v", t.proc.pid, err))
+	}
+}
+
+// leftWatched notes that the threads of a process may have debug registers that an earlier session left armed.
+func (p *process) leftWatched() {
+	p.space.guard.watching = true
+	for _, t := range p.threads {
+		t.drDue = true
 	}
 }
 

@@ -20,6 +20,9 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 	t.stopped, t.listening = true, false
 	t.midCall = st.AtSyscall() || st.Event() != ptrace.EventNone && st.Event() != ptrace.EventStop
 	s.stats.Stops++
+	if t.drDue && !t.fresh && !s.closing {
+		t.armDebugRegs()
+	}
 	switch {
 	case t.fresh:
 		t.firstStop(st)
@@ -93,12 +96,19 @@ func (t *thread) staleHit(p *point) {
 	t.resume(0)
 }
 
-// foreignTrap passes on a SIGTRAP that is none of ours, unless a watchpoint caused it.
+// foreignTrap passes on a SIGTRAP that is none of ours, unless a watchpoint caused it: one of ours, or one that an earlier session left
+// armed or that has just been taken away.
 func (t *thread) foreignTrap() {
-	if t.s.watching > 0 && t.trapCode() == ptrace.CodeHWBreakpoint && t.watchTrap() {
-		return
+	left := t.proc.space.guard.watching
+	switch {
+	case !left && t.s.watching == 0 || t.trapCode() != ptrace.CodeHWBreakpoint:
+		t.signal(ptrace.SIGTRAP)
+	case t.s.watching > 0 && t.watchTrap():
+	case left:
+		t.resume(0)
+	default:
+		t.signal(ptrace.SIGTRAP)
 	}
-	t.signal(ptrace.SIGTRAP)
 }
 
 // signal deals with a signal that is about to be delivered: it is.

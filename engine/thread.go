@@ -66,6 +66,7 @@ type thread struct {
 	skip      bool // the function just entered is not to be run
 	skipRet   uint64
 	dr        debugRegs
+	drDue     bool // its debug registers may not be what they should; they are written at its next stop
 	sys       sysCall
 }
 

@@ -103,7 +103,7 @@ func (s *Session) syncWatches() {
 	}
 	stale := false
 	for _, t := range s.threads {
-		stale = stale || !t.fresh && t.wantedDebugRegs() != t.dr
+		stale = stale || !t.fresh && (t.drDue || t.wantedDebugRegs() != t.dr)
 	}
 	if !stale || s.closing {
 		return
@@ -111,8 +111,12 @@ func (s *Session) syncWatches() {
 	s.markAllWatched()
 	held := s.holdAll()
 	for _, t := range s.threads {
-		if t.stopped && !t.fresh {
+		switch {
+		case t.fresh:
+		case t.stopped:
 			t.armDebugRegs()
+		default: // it has something else to say first
+			t.drDue = t.drDue || t.wantedDebugRegs() != t.dr
 		}
 	}
 	s.releaseWorld(held)
@@ -141,7 +145,7 @@ func (s *Session) markAllWatched() {
 // armDebugRegs writes the debug registers of a stopped thread, where they are not right already.
 func (t *thread) armDebugRegs() {
 	want := t.wantedDebugRegs()
-	if want == t.dr {
+	if want == t.dr && !t.drDue {
 		return
 	}
 	if want.any() {
@@ -151,17 +155,17 @@ func (t *thread) armDebugRegs() {
 		t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", t.tid, e))
 		return
 	}
-	t.dr = want
+	t.dr, t.drDue = want, false
 }
 
 // hasDebugRegs reports whether the thread has to be stopped to clear its debug registers.
-func (t *thread) hasDebugRegs() bool { return t.dr.any() }
+func (t *thread) hasDebugRegs() bool { return t.dr.any() || t.drDue }
 
 // clearDebugRegs takes the watchpoints off a stopped thread.
 func (t *thread) clearDebugRegs() {
 	if t.hasDebugRegs() {
 		t.writeDebugRegs(debugRegs{})
-		t.dr = debugRegs{}
+		t.dr, t.drDue = debugRegs{}, false
 	}
 }
 

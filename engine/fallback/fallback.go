@@ -132,8 +132,9 @@ const HeadSize = 0xc0
 
 // Head is what the start of a region tells.
 type Head struct {
-	Own   Action
-	Count int // entries of the table in use
+	Own      Action
+	Count    int  // entries of the table in use
+	Watching bool // debug registers were armed
 }
 
 // ParseHead reads the head of a region; ok is false when it is none.
@@ -143,6 +144,7 @@ func ParseHead(p []byte, word int) (h Head, ok bool) {
 	}
 	h.Own = ParseAction(p[OwnAt:], word)
 	h.Count = int(u32(p[countAt:]))
+	h.Watching = u32(p[watchingAt:]) != 0
 	return h, h.Count >= 0 && h.Count <= Entries
 }
 
