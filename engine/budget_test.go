@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -67,12 +68,17 @@ func (w *world) stateOf(id uint32) ProbeState {
 func TestBudgetDisables(t *testing.T) {
 	var told steps
 	w := newWorld(t, Config{Follow: FollowThreads, Budget: 0.01, Overloaded: told.add})
-	w.launch(program(t, "plain.c"), "30000")
+	tg := w.launch(program(t, "plain.c"), "30000")
 	w.slowClock(budgetWindow / 1000)
 	n, calls := w.counter(), w.counter()
 	w.probe("watch:cell/8/w", Handlers{Enter: w.counts(n)})
 	w.probe("nowhere", Handlers{Enter: w.counts(calls)}, func(p *ProbeSpec) { p.Optional, p.Disabled = true, true })
 	w.run()
+	var ws syscall.WaitStatus
+	if _, err := syscall.Wait4(tg.pid, &ws, 0, nil); err == nil { // else it ended before the session let go
+		want(t, "status of the target", ws, 0)
+	}
+	want(t, "output", tg.output(), "plain bad=0\n")
 	all := told.list()
 	if len(all) != 3 || all[0].Step != OverloadSampling || all[1].Step != OverloadDisabled || all[1].Probe != "watch:cell/8/w" || all[2].Step != OverloadDetached {
 		t.Errorf("told %+v", all)

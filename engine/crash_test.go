@@ -138,6 +138,9 @@ func TestKilledSessions(t *testing.T) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Fatal(err) // targets whose session is gone become our children
 	}
+	for pid := 1; pid > 0; { // what earlier tests left
+		pid, _ = syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+	}
 	rounds := 4
 	if os.Getenv("GOTAP_LONG") != "" {
 		rounds = 1000
