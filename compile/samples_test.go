@@ -56,7 +56,7 @@ func TestSamplesAssembleToTheSameBytes(t *testing.T) {
 	}
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
-			loaded, list := script.Load(script.Options{Name: s.Name + ".js", Text: s.Text, Std: stdlib.Files(), Check: true})
+			loaded, list := script.Load(script.Options{Name: s.Name + ".js", Text: s.Text, Std: stdlib.Files(), Check: true, Unsafe: true})
 			if err := list.Err(); err != nil {
 				t.Fatal(err)
 			}
