@@ -296,6 +296,9 @@ func (s *Session) restore(p *point, stopped int) error {
 		return nil
 	}
 	if err := s.writeCode(p, p.orig, stopped); err != nil {
+		if _, gone := p.present(); gone != nil { // killed in between
+			return errGone
+		}
 		return fmt.Errorf("cannot restore the instruction at %#x: %w", p.addr, err)
 	}
 	if now, err := p.present(); err != nil || !bytes.Equal(now, p.orig) {
