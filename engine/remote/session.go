@@ -198,6 +198,9 @@ func (s *Session) held(fn func() error) error {
 	if err := s.halt(); err != nil {
 		return err
 	}
+	if err := s.enterKernel(); err != nil {
+		return err
+	}
 	return fn()
 }
 

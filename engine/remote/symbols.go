@@ -46,7 +46,8 @@ func parseSymbol(line string) (listed, bool) {
 		return listed{}, false
 	}
 	addr, err := strconv.ParseUint(fields[0], 16, 64)
-	if err != nil {
+	odd := func(c rune) bool { return c <= ' ' || c >= 0x7f }
+	if err != nil || strings.ContainsFunc(fields[2], odd) {
 		return listed{}, false
 	}
 	return listed{addr, fields[1][0], fields[2]}, true
