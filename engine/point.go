@@ -301,7 +301,10 @@ func (s *Session) restore(p *point, stopped int) error {
 		}
 		return fmt.Errorf("cannot restore the instruction at %#x: %w", p.addr, err)
 	}
-	if now, err := p.present(); err != nil || !bytes.Equal(now, p.orig) {
+	if now, err = p.present(); err != nil {
+		return errGone
+	}
+	if !bytes.Equal(now, p.orig) {
 		return fmt.Errorf("cannot restore the instruction at %#x: there is %x, not %x", p.addr, now, p.orig)
 	}
 	return nil
