@@ -136,7 +136,7 @@ func entered(start value, limit, step, total int64) (uint64, bool) {
 		return 0, false
 	}
 	if step < 0 {
-		lo, hi, step, total = -hi, -lo, -step, -total
+		lo, step = -hi, -step
 	}
 	if limit <= lo {
 		return 1, true

@@ -57,18 +57,19 @@ func (s *Session) watchLoader(file *module.File, aux map[uint64]uint64) error {
 // watchList puts a breakpoint on the loader's function.
 func (s *Session) watchList(ld *module.File) {
 	for _, name := range loaderNames {
-		for _, m := range ld.Lookup(name) {
-			p, err := s.pointAt(s.mods[len(s.mods)-1].Addr(m.Func.Addr), nil)
-			if err != nil {
-				s.warn("libraries that are loaded later are not probed: %v", err)
-				return
-			}
-			p.internal = s.readList
-			if err := s.sync(p); err != nil {
-				s.warn("libraries that are loaded later are not probed: %v", err)
-			}
-			return
+		found := ld.Lookup(name)
+		if len(found) == 0 {
+			continue
 		}
+		p, err := s.pointAt(s.mods[len(s.mods)-1].Addr(found[0].Func.Addr), nil)
+		if err == nil {
+			p.internal = s.readList
+			err = s.sync(p)
+		}
+		if err != nil {
+			s.warn("libraries that are loaded later are not probed: %v", err)
+		}
+		return
 	}
 }
 

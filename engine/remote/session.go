@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"gotap/arch"
 	"gotap/engine"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
@@ -64,7 +63,6 @@ type Session struct {
 	armed   int // points that probes asked for
 	watches []*watch
 	sems    map[uint64]int
-	marks   bool
 	patch   bool // the stub sets no breakpoints itself
 	redo    map[redo]bool
 
@@ -417,6 +415,3 @@ func (s *Session) pid() int {
 	}
 	return s.mem.first
 }
-
-// faultError is an access that the target's memory refuses.
-func faultError(addr uint64, write bool) error { return &arch.FaultError{Addr: addr, Write: write} }
