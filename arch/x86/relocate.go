@@ -84,8 +84,9 @@ func (s *site) OutOfLine(slot uint64) ([]byte, error) {
 // direct reports whether the copy of a direct branch at slot goes to the real target, and not to where the same displacement
 // leads from there.
 func (s *site) direct(slot uint64) bool {
-	if s.in.relLen == 0 || slot == s.insn.Addr {
-		return false
+	const growth = 4 // of a short conditional jump that becomes a long one
+	if s.in.relLen == 0 || slot == s.insn.Addr || s.in.relLen == 1 && s.in.length+growth > maxLen {
+		return false // prefixes without use leave no room
 	}
 	if !s.isa.long {
 		return true
