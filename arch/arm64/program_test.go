@@ -149,7 +149,7 @@ func (p *process) storeExclusive(t *testing.T, w uint32) {
 	p.regs[regPC] += 4
 }
 
-// syscall makes the few system calls that such a program needs; all others are not implemented.
+// syscall makes the few system calls that such a program needs; all others fail with ENOSYS.
 func (p *process) syscall(t *testing.T) {
 	const enosys = ^uint64(37)
 	arg := func(n int) uint64 { return A64.SyscallArg(n, &p.regs) }
