@@ -86,7 +86,6 @@ type callTable struct {
 	clone, fork, vfork, clone3 uint64 // none: a number that no call has
 	// neverRestarted fail with EINTR when a tracer stops them, although no signal is delivered (signal(7)).
 	neverRestarted []uint64
-	names          []string // of all, by number
 }
 
 // none is the number of a system call that an ABI does not have.

@@ -28,7 +28,6 @@ var amd64ABI = abi{
 		mmap: 9, sigaction: 13, clone: 56, fork: 57, vfork: 58, clone3: 435,
 		// semop rt_sigtimedwait io_getevents semtimedop epoll_wait epoll_pwait io_pgetevents epoll_pwait2
 		neverRestarted: []uint64{65, 128, 208, 220, 232, 281, 333, 441},
-		names:          callNames[elf.EM_X86_64],
 	},
 	inCall: x86.InSyscall, restarts: x86.SyscallRestarts,
 }
@@ -50,7 +49,6 @@ var i386ABI = abi{
 		args: [6]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP},
 		mmap: 192, sigaction: 174, clone: 120, fork: 2, vfork: 190, clone3: 435, // mmap2: its last argument counts pages
 		neverRestarted: []uint64{117, 177, 247, 256, 319, 420, 421, 441},
-		names:          callNames[elf.EM_386],
 	},
 	inCall: x86.InSyscall, restarts: x86.SyscallRestarts,
 }

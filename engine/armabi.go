@@ -23,7 +23,6 @@ var arm64ABI = abi{
 		mmap: 222, sigaction: 134, clone: 220, fork: none, vfork: none, clone3: 435,
 		// io_getevents epoll_pwait rt_sigtimedwait semtimedop semop io_pgetevents epoll_pwait2
 		neverRestarted: []uint64{4, 22, 137, 192, 193, 292, 441},
-		names:          arm64CallNames,
 	},
 	inCall: unknownCall, restarts: armRestarts,
 	alone:    func(in arch.Insn) bool { return arm64.ClassOf(in) == arm64.Atomic },
@@ -44,7 +43,6 @@ var armABI = abi{
 		// rt_sigtimedwait io_getevents epoll_wait semop semtimedop epoll_pwait io_pgetevents io_pgetevents_time64 semtimedop_time64
 		// rt_sigtimedwait_time64 epoll_pwait2
 		neverRestarted: []uint64{177, 245, 252, 298, 312, 346, 399, 416, 420, 421, 441},
-		names:          armCallNames,
 	},
 	inCall: unknownCall, restarts: armRestarts,
 	alone:    func(in arch.Insn) bool { return arm.ClassOf(in) == arm.Swap },

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/engine/syscalls"
 )
 
 // Catalog lists places in files and processes; it traces nothing. It is safe for concurrent use.
@@ -110,6 +112,21 @@ func (c *Catalog) entry(l place.Listed) Entry {
 		}
 	}
 	return e
+}
+
+// listCalls lists the system calls that a specification means, of processes of the same kind as this one.
+func listCalls(spec place.Spec) ([]Entry, error) {
+	var found []Entry
+	for _, name := range syscalls.Names(hostABIs()[0].machine) {
+		if name != "" && spec.Matches(name) {
+			found = append(found, Entry{Text: "syscall:" + name, Signature: syscalls.Signature(name)})
+		}
+	}
+	slices.SortFunc(found, func(a, b Entry) int { return strings.Compare(a.Text, b.Text) })
+	if len(found) == 0 {
+		return nil, fmt.Errorf("cannot list %s: %w", spec, &place.NotFoundError{Spec: spec, What: place.NoSyscall})
+	}
+	return found, nil
 }
 
 // libraryDirs are where loaders look for libraries (ld.so(8)), with the per-architecture directories of Debian.

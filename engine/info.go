@@ -9,6 +9,7 @@ import (
 	"gotap/compile"
 	"gotap/engine/debuginfo"
 	"gotap/engine/place"
+	"gotap/engine/syscalls"
 )
 
 // placeInfo answers what compiling a program may want to know of its place.
@@ -88,7 +89,7 @@ func (i callInfo) Name() string { return i.name }
 
 func (i callInfo) Access(path []string) (compile.Access, error) {
 	if call, ok := strings.CutPrefix(i.name, "syscall:"); ok {
-		return callAccess(call, path)
+		return syscalls.Access(call, path)
 	}
 	return compile.Access{}, fmt.Errorf("cannot compile for %s: %w", i.name, errNoNames)
 }

@@ -7,6 +7,7 @@ import (
 	"gotap/arch"
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
+	"gotap/engine/syscalls"
 )
 
 // Probes on system calls. While there is one that is enabled, every thread is resumed so that it stops at the entry to
@@ -58,7 +59,7 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 	}
 	found := map[named]*placement{}
 	for _, a := range hostABIs() {
-		for number, name := range a.calls.names {
+		for number, name := range syscalls.Names(a.machine) {
 			if name == "" || !spec.Matches(name) {
 				continue
 			}

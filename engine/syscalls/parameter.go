@@ -1,44 +1,42 @@
-package engine
+package syscalls
 
 import (
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
 	"gotap/compile"
-	"gotap/engine/place"
 )
 
-// callArgsText has the parameters of system calls as C declares them, one call a line, from the format files of the kernel's own trace
+// parametersText has the parameters of system calls as C declares them, one call a line, from the format files of the kernel's own trace
 // events (events/syscalls/sys_enter_*/format, Linux 6.18).
 //
-//go:embed callargs.txt
-var callArgsText string
+//go:embed parameters.txt
+var parametersText string
 
-// callArg is a parameter of a system call.
-type callArg struct {
+// parameter is a parameter of a system call.
+type parameter struct {
 	name, ctype string
 }
 
-// callArgs are the parameters by the name of the call.
-var callArgs = sync.OnceValue(func() map[string][]callArg {
-	all := map[string][]callArg{}
-	for line := range strings.Lines(callArgsText) {
+// parameters are the parameters by the name of the call.
+var parameters = sync.OnceValue(func() map[string][]parameter {
+	all := map[string][]parameter{}
+	for line := range strings.Lines(parametersText) {
 		name, list, _ := strings.Cut(strings.TrimSuffix(line, ")\n"), "(")
 		for decl := range strings.SplitSeq(list, ", ") {
 			at := strings.LastIndexAny(decl, " *") + 1
-			all[name] = append(all[name], callArg{decl[at:], strings.TrimSpace(decl[:at])})
+			all[name] = append(all[name], parameter{decl[at:], strings.TrimSpace(decl[:at])})
 		}
 	}
 	return all
 })
 
-// callSignature is what a listing shows behind the name of a system call; "" when its parameters are not known.
-func callSignature(name string) string {
+// Signature is what a listing shows behind the name of a system call; "" when its parameters are not known.
+func Signature(name string) string {
 	var decls []string
-	for _, a := range callArgs()[name] {
+	for _, a := range parameters()[name] {
 		decl := a.ctype + a.name
 		if !strings.HasSuffix(a.ctype, "*") {
 			decl = a.ctype + " " + a.name
@@ -51,25 +49,10 @@ func callSignature(name string) string {
 	return name + "(" + strings.Join(decls, ", ") + ")"
 }
 
-// listCalls lists the system calls that a specification means, of processes of the same kind as this one.
-func listCalls(spec place.Spec) ([]Entry, error) {
-	var found []Entry
-	for _, name := range hostABIs()[0].calls.names {
-		if name != "" && spec.Matches(name) {
-			found = append(found, Entry{Text: "syscall:" + name, Signature: callSignature(name)})
-		}
-	}
-	slices.SortFunc(found, func(a, b Entry) int { return strings.Compare(a.Text, b.Text) })
-	if len(found) == 0 {
-		return nil, fmt.Errorf("cannot list %s: %w", spec, &place.NotFoundError{Spec: spec, What: place.NoSyscall})
-	}
-	return found, nil
-}
-
-// callAccess finds a named parameter of a system call. A member of what a parameter points to cannot be named: there is no debug
+// Access finds a named parameter of a system call. A member of what a parameter points to cannot be named: there is no debug
 // information of the kernel's structures.
-func callAccess(call string, path []string) (compile.Access, error) {
-	args := callArgs()[call]
+func Access(call string, path []string) (compile.Access, error) {
+	args := parameters()[call]
 	if args == nil {
 		return compile.Access{}, fmt.Errorf("cannot compile for syscall:%s: the names of its arguments are not known; c.arg0 to c.arg5 are its arguments", call)
 	}

@@ -1,7 +1,7 @@
-package engine
+package syscalls
 
-// arm64CallNames are the names of the system calls of 64-bit ARM by number (the kernel's include/uapi/asm-generic/unistd.h).
-var arm64CallNames = []string{
+// arm64 are the names of the system calls of 64-bit ARM by number (the kernel's include/uapi/asm-generic/unistd.h).
+var arm64 = []string{
 	0: "io_setup", 1: "io_destroy", 2: "io_submit", 3: "io_cancel", 4: "io_getevents", 5: "setxattr", 6: "lsetxattr",
 	7: "fsetxattr", 8: "getxattr", 9: "lgetxattr", 10: "fgetxattr", 11: "listxattr", 12: "llistxattr", 13: "flistxattr",
 	14: "removexattr", 15: "lremovexattr", 16: "fremovexattr", 17: "getcwd", 18: "lookup_dcookie", 19: "eventfd2",
@@ -57,8 +57,8 @@ var arm64CallNames = []string{
 	471: "rseq_slice_yield",
 }
 
-// armCallNames are those of 32-bit ARM (arch/arm/tools/syscall.tbl), as EABI processes make them.
-var armCallNames = []string{
+// arm are those of 32-bit ARM (arch/arm/tools/syscall.tbl), as EABI processes make them.
+var arm = []string{
 	0: "syscall_mask", 1: "exit", 2: "fork", 3: "read", 4: "write", 5: "open", 6: "close", 8: "creat", 9: "link", 10: "unlink",
 	11: "execve", 12: "chdir", 14: "mknod", 15: "chmod", 16: "lchown", 19: "lseek", 20: "getpid", 21: "mount", 23: "setuid",
 	24: "getuid", 26: "ptrace", 29: "pause", 33: "access", 34: "nice", 36: "sync", 37: "kill", 38: "rename", 39: "mkdir",
