@@ -1,87 +1,168 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
-	"os/exec"
-	"slices"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// allowed says which folders a folder may import, besides itself. Imports go one way: script → compile → runtime,
-// engine → arch, runtime, compile; cmd joins them.
-var allowed = map[string][]string{
-	"arch":    {},
-	"runtime": {},
-	"compile": {"runtime"},
-	"script":  {"compile", "runtime"},
-	"engine":  {"arch", "runtime", "compile"},
-	"stdlib":  {},
-	"samples": {},
-	"cmd":     {"arch", "runtime", "compile", "script", "engine", "stdlib", "samples"},
+// layer is what the packages of one folder may import: folders of this module, and what is not of the standard library. A folder stands
+// for all below it; its own packages may always import one another.
+type layer struct{ folders, outside string }
+
+const (
+	goja   = "github.com/dop251/goja"
+	system = "golang.org/x/sys/unix"
+)
+
+// layers is the direction of imports. What is not here is refused, so that a new folder or dependency has to be argued for in this table:
+// front ends (script, compile) know nothing of processes, executors (engine, arch) nothing of JavaScript, and arch nothing of the host.
+var layers = map[string]layer{
+	"runtime": {"", system}, // the arena is a memory file
+	"compile": {"runtime", ""},
+	"compile/js": {"compile runtime", // the syntax tree alone: the compiler runs no JavaScript
+		goja + "/ast " + goja + "/file " + goja + "/token"},
+	"script": {"compile runtime", system + " " + goja + " " + goja + "/ast " + goja + "/file " + goja + "/parser " + goja + "/token " +
+		goja + "/unistring github.com/dlclark/regexp2/v2 github.com/evanw/esbuild/pkg/api github.com/go-sourcemap/sourcemap"},
+	"arch":    {"", "golang.org/x/arch/arm/armasm golang.org/x/arch/arm64/arm64asm golang.org/x/arch/x86/x86asm"},
+	"engine":  {"arch compile runtime", system + " golang.org/x/arch/x86/x86asm github.com/ianlancetaylor/demangle"},
+	"samples": {}, // scripts
+	"stdlib":  {}, // scripts
+	"cmd": {"arch compile engine runtime samples script stdlib", system +
+		" github.com/spf13/cobra github.com/fsnotify/fsnotify"},
 }
 
-// owners says which folders may use a module that everything else must not know of.
-var owners = map[string][]string{
-	"github.com/dop251/goja":       {"script", "compile"},
-	"github.com/evanw/esbuild":     {"script"},
-	"github.com/spf13/cobra":       {"cmd"},
-	"github.com/fsnotify/fsnotify": {"cmd"},
+// special is what single packages may not import although their layer may.
+var special = map[string]string{
+	"compile":         "compile/js compile/dpdf compile/ppdf", // front ends use the compiler, it does not know them
+	"runtime":         "runtime/facility",                     // facilities are built on hooks and records
+	"script/scope":    "compile runtime",                      // trees alone
+	"engine/module":   "engine",                               // files alone: no process is looked at
+	"engine/unwind":   "engine compile runtime",               // tables and registers
+	"engine/fallback": "engine compile runtime",               // bytes for the target
+	"engine/rsp":      "engine compile runtime",               // a protocol
 }
 
-type listedPackage struct {
-	ImportPath string
-	Imports    []string
-}
-
-func listPackages(t *testing.T) []listedPackage {
+// ownImports returns the imports of every file that is no test, for all systems, as folder → import path → file.
+func ownImports(t *testing.T, root string) map[string]map[string]string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "gotap/...").Output()
-	if err != nil {
-		t.Fatalf("cannot list the packages: %v", err)
-	}
-	var all []listedPackage
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p listedPackage
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
+	found := map[string]map[string]string{}
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "testdata" || len(e.Name()) > 1 && e.Name()[0] == '.' && e.Name() != ".."):
+			return filepath.SkipDir
+		case e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
 		}
-		all = append(all, p)
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		if found[folder] == nil {
+			found[folder] = map[string]string{}
+		}
+		for _, i := range f.Imports {
+			p, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			found[folder][p] = path
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return found
 }
 
-// folder is the top-level folder of a package of this module.
-func folder(path string) (string, bool) {
-	rest, mine := strings.CutPrefix(path, "gotap/")
-	top, _, _ := strings.Cut(rest, "/")
-	return top, mine
+// layerOf returns the innermost entry of the table that a folder belongs to.
+func layerOf(folder string) (string, layer, bool) {
+	for name := folder; name != "."; name = filepath.Dir(name) {
+		if l, ok := layers[name]; ok {
+			return name, l, true
+		}
+	}
+	return "", layer{}, false
+}
+
+func within(folder, parent string) bool {
+	return folder == parent || strings.HasPrefix(folder, parent+"/")
+}
+
+// allowed reports whether a folder may import a path.
+func allowed(folder, path string) bool {
+	name, l, ok := layerOf(folder)
+	if !ok {
+		return false
+	}
+	own, isOwn := strings.CutPrefix(path, "gotap/")
+	if !isOwn {
+		standard := !strings.Contains(strings.Split(path, "/")[0], ".")
+		return standard || strings.Contains(" "+l.outside+" ", " "+path+" ")
+	}
+	for _, not := range strings.Fields(special[folder]) {
+		if own == not || not != "engine" && within(own, not) {
+			return false
+		}
+	}
+	for _, may := range append(strings.Fields(l.folders), strings.Split(name, "/")[0]) {
+		if within(own, may) {
+			return true
+		}
+	}
+	return false
 }
 
 func TestImportsGoOneWay(t *testing.T) {
-	packages := listPackages(t)
-	if len(packages) < len(allowed) {
-		t.Fatalf("only %d packages were listed", len(packages))
+	imports := ownImports(t, filepath.Join("..", ".."))
+	if len(imports) < 20 {
+		t.Fatalf("only %d folders have Go files; the walk looks at the wrong place", len(imports))
 	}
-	for _, p := range packages {
-		from, _ := folder(p.ImportPath)
-		may, known := allowed[from]
-		if !known {
-			t.Errorf("%s: the folder %s has no rule", p.ImportPath, from)
+	for folder, paths := range imports {
+		for path, file := range paths {
+			if !allowed(folder, path) {
+				t.Errorf("%s imports %s, which package %s may not", file, path, folder)
+			}
 		}
-		for _, i := range p.Imports {
-			to, mine := folder(i)
-			if mine && to != from && !slices.Contains(may, to) {
-				t.Errorf("%s must not import %s", p.ImportPath, i)
-			}
-			for module, who := range owners {
-				if strings.HasPrefix(i, module) && !slices.Contains(who, from) {
-					t.Errorf("%s must not use %s", p.ImportPath, i)
-				}
-			}
+	}
+	for name := range special {
+		if imports[name] == nil {
+			t.Errorf("the table speaks of %s, where no package is", name)
+		}
+	}
+}
+
+// TestImportsRefused makes sure that the table refuses anything at all.
+func TestImportsRefused(t *testing.T) {
+	for _, c := range []struct{ folder, path string }{
+		{"runtime", "gotap/compile"}, {"compile", "gotap/script"}, {"compile", "gotap/compile/js"}, {"compile/js", "gotap/engine"},
+		{"compile/js", goja}, {"script", "gotap/engine"}, {"script/load", "gotap/engine/module"}, {"arch/x86", "gotap/engine"},
+		{"arch/arm", system}, {"arch", "gotap/runtime"}, {"engine", goja}, {"engine", "gotap/script"}, {"engine/module", "gotap/engine"},
+		{"engine/place", goja + "/ast"}, {"runtime/hook", goja}, {"stdlib", "gotap/script"}, {"cmd/gotap", goja},
+		{"elsewhere", "gotap/runtime"}, {"runtimes", "gotap/runtime"},
+	} {
+		if allowed(c.folder, c.path) {
+			t.Errorf("%s may import %s", c.folder, c.path)
+		}
+	}
+}
+
+// TestPtraceStaysInEngine: the package of raw trace requests is the engine's own; the command and the front ends go through sessions.
+func TestPtraceStaysInEngine(t *testing.T) {
+	for folder, paths := range ownImports(t, filepath.Join("..", "..")) {
+		if file, ok := paths["gotap/engine/ptrace"]; ok && !within(folder, "engine") {
+			t.Errorf("%s makes trace requests itself", file)
 		}
 	}
 }
