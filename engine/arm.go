@@ -43,7 +43,7 @@ func files(mods []module.Loaded) []*module.File {
 
 // resolver is how places are found in files.
 func (s *Session) resolver() *place.Resolver {
-	return &place.Resolver{Lines: s.lines, Boundaries: boundaries}
+	return &place.Resolver{Lines: s.names.Lines, Boundaries: boundaries}
 }
 
 // boundaries finds the instructions of a function.

@@ -9,13 +9,14 @@ import (
 
 	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/engine/symbols"
 	"gotap/engine/syscalls"
 )
 
 // Catalog lists places in files and processes; it traces nothing. It is safe for concurrent use.
 type Catalog struct {
 	modules module.Cache
-	names   *history
+	names   symbols.Files
 }
 
 // Entry is one place of a listing.
@@ -26,7 +27,7 @@ type Entry struct {
 }
 
 // NewCatalog makes an empty catalogue.
-func NewCatalog() *Catalog { return &Catalog{names: newHistory()} }
+func NewCatalog() *Catalog { return new(Catalog) }
 
 // Close gives the files back.
 func (c *Catalog) Close() error { return c.modules.Close() }
@@ -70,7 +71,7 @@ func (c *Catalog) File(spec place.Spec) ([]Entry, error) {
 }
 
 func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
-	r := &place.Resolver{Lines: c.lines, Boundaries: boundaries}
+	r := &place.Resolver{Lines: c.names.Lines, Boundaries: boundaries}
 	searched := place.Candidates(spec, all)
 	if len(searched) == 0 {
 		return nil, &place.NotFoundError{Spec: spec, What: place.NoModule}
@@ -92,14 +93,6 @@ func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
 	return nil, first
 }
 
-func (c *Catalog) lines(f *module.File) (place.Lines, error) {
-	in := c.names.info(f)
-	if in == nil || !in.Has() {
-		return nil, nil
-	}
-	return in, nil
-}
-
 func (c *Catalog) entry(l place.Listed) Entry {
 	t := l.Target
 	e := Entry{Text: l.Text, Where: fmt.Sprintf("%#x in %s", t.Vaddr, t.File.Path)}
@@ -107,7 +100,7 @@ func (c *Catalog) entry(l place.Listed) Entry {
 	case t.Mark != nil:
 		e.Signature = t.Mark.Note
 	case t.Func != nil && t.Offset == 0:
-		if in := c.names.info(t.File); in != nil && in.Has() {
+		if in, ok := c.names.Info(t.File); ok {
 			e.Signature, _ = in.Signature(t.Vaddr)
 		}
 	}

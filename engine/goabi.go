@@ -41,7 +41,7 @@ func (i *placeInfo) goArg(n int) (compile.Access, bool) {
 	if !ok || i.a.golang == nil || i.a.WordSize() == 4 {
 		return compile.Access{}, false // on the stack, as C has them
 	}
-	if in := i.s.names.info(i.t.File); in != nil && in.Has() && !fn.Assembly {
+	if in, ok := i.s.names.Info(i.t.File); ok && !fn.Assembly {
 		if a, ok := in.GoArg(i.t.Vaddr, n); ok {
 			return a, true
 		}

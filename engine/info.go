@@ -29,8 +29,8 @@ func (i *placeInfo) Name() string { return i.t.Name }
 
 // Access implements PlaceInfo.
 func (i *placeInfo) Access(path []string) (compile.Access, error) {
-	in := i.s.names.info(i.t.File)
-	if in == nil || !in.Has() {
+	in, ok := i.s.names.Info(i.t.File)
+	if !ok {
 		return compile.Access{}, fmt.Errorf("cannot find %q at %s: %w", path, i.t.Name, debuginfo.ErrNone)
 	}
 	return in.Access(i.t.Vaddr, path)
@@ -38,8 +38,8 @@ func (i *placeInfo) Access(path []string) (compile.Access, error) {
 
 // ReturnType implements PlaceInfo.
 func (i *placeInfo) ReturnType() (compile.Access, bool) {
-	in := i.s.names.info(i.t.File)
-	if in == nil || !in.Has() || i.t.Func == nil {
+	in, ok := i.s.names.Info(i.t.File)
+	if !ok || i.t.Func == nil {
 		return compile.Access{}, false
 	}
 	a, err := in.ReturnAccess(i.t.Func.Addr)

@@ -145,7 +145,7 @@ func (t *thread) codePlace() (function, file string) {
 	if pl := t.run.pl; !pl.data {
 		return pl.funcN, pl.modN
 	}
-	sym := t.s.symbol(*t.pc() - 1)
+	sym := t.s.files.Name(t.s.moduleAt(*t.pc()-1), *t.pc()-1)
 	return sym.Func, sym.Module
 }
 
@@ -174,5 +174,5 @@ func (s *Session) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 	if m == nil || m.File == nil || m.Err != nil {
 		return nil, 0, m != nil
 	}
-	return s.files.table(m.File), m.Bias, true
+	return s.files.Table(m.File), m.Bias, true
 }

@@ -23,7 +23,7 @@
 //
 // A target with an auxiliary vector or load offsets is a process; otherwise it is a machine, whose threads are its processors, and whose
 // tasks are not known: pid and ppid are 0, comm is the name of the kernel's file. Symbols come from a local file, or from a list as a kernel shows it
-// (symbols.go). A process's libraries are found by way of its loader (loader.go), as files here.
+// (symbollist.go). A process's libraries are found by way of its loader (loader.go), as files here.
 //
 // # What cannot be
 //
@@ -34,5 +34,5 @@
 // # Locks
 //
 // One: Session.mu. It guards the target while that is stopped, and all that is known of it. It is never held while the target runs. Config's
-// callbacks, and ProbeSpec.Compile, are called with it held and must not call the session. The lock of library is a leaf.
+// callbacks, and ProbeSpec.Compile, are called with it held and must not call the session.
 package remote

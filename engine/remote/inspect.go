@@ -94,7 +94,7 @@ func (s *Session) program() (*module.File, error) {
 	if isSymbolList(path) {
 		return s.symbolList(path)
 	}
-	return s.files.file(path)
+	return s.modules.OpenPath(path)
 }
 
 // describe chooses the instruction set, and finds its registers in what the stub says of them.

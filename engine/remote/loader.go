@@ -94,7 +94,7 @@ func (s *Session) local(path string) (*module.File, error) {
 		if root != "" && strings.HasPrefix(path, root+"/") {
 			root = ""
 		}
-		f, err := s.files.file(root + path)
+		f, err := s.modules.OpenPath(root + path)
 		if err == nil && f.Machine == s.isa.machine {
 			s.loader.root = root
 			return f, nil

@@ -20,7 +20,7 @@ func (s *Session) targets(spec place.Spec) ([]place.Target, error) {
 		return nil, &place.RefusedError{Place: spec.String(), Reason: "a stub does not tell of system calls",
 			Help: "in a kernel the function of the call is a place, as __x64_sys_openat or do_sys_openat2"}
 	}
-	r := &place.Resolver{Lines: s.files.lines, Boundaries: s.isa.boundaries}
+	r := &place.Resolver{Lines: s.files.Lines, Boundaries: s.isa.boundaries}
 	if spec.Absolute() {
 		m := module.Find(s.mods, spec.Addr)
 		if m == nil || m.File == nil || m.Err != nil {
@@ -91,8 +91,8 @@ func (i *placeInfo) Name() string { return i.t.Name }
 
 // Access implements engine.PlaceInfo.
 func (i *placeInfo) Access(path []string) (compile.Access, error) {
-	in := i.s.files.info(i.t.File)
-	if in == nil || !in.Has() {
+	in, ok := i.s.files.Info(i.t.File)
+	if !ok {
 		return compile.Access{}, fmt.Errorf("cannot find %q at %s: %w", path, i.t.Name, debuginfo.ErrNone)
 	}
 	return in.Access(i.t.Vaddr, path)
@@ -100,8 +100,8 @@ func (i *placeInfo) Access(path []string) (compile.Access, error) {
 
 // ReturnType implements engine.PlaceInfo.
 func (i *placeInfo) ReturnType() (compile.Access, bool) {
-	in := i.s.files.info(i.t.File)
-	if in == nil || !in.Has() || i.t.Func == nil {
+	in, ok := i.s.files.Info(i.t.File)
+	if !ok || i.t.Func == nil {
 		return compile.Access{}, false
 	}
 	a, err := in.ReturnAccess(i.t.Func.Addr)

@@ -10,6 +10,7 @@ import (
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 	"gotap/engine/rsp"
+	"gotap/engine/symbols"
 	"gotap/engine/unwind"
 	"gotap/runtime"
 	"gotap/runtime/facility"
@@ -28,13 +29,14 @@ type Config struct {
 // Session is the tracing of one target through a stub. Its methods are those of engine.Session and may be called from any goroutine,
 // but from the callbacks of Config.
 type Session struct {
-	cfg    Config
-	isa    *isa
-	bound  *binding
-	client *rsp.Client
-	files  *library
-	done   chan struct{} // closed when the target is gone, or at Close
-	once   sync.Once
+	cfg     Config
+	isa     *isa
+	bound   *binding
+	client  *rsp.Client
+	modules module.Cache  // the files
+	files   symbols.Files // what is known of them
+	done    chan struct{} // closed when the target is gone, or at Close
+	once    sync.Once
 
 	mu      sync.Mutex // guards all below, and the target while it is stopped
 	turn    *sync.Cond // of mu: the target has stopped, resumed, or gone
@@ -88,7 +90,7 @@ func Open(cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, dialError(cfg.Address, err)
 	}
-	s := &Session{cfg: cfg, client: client, files: newLibrary(), done: make(chan struct{}), threads: map[string]*thread{},
+	s := &Session{cfg: cfg, client: client, done: make(chan struct{}), threads: map[string]*thread{},
 		points: map[uint64]*point{}, byID: map[uint32]*probe{}, tickets: map[uint32]*thread{}, warned: map[string]bool{},
 		sems: map[uint64]int{}, redo: map[redo]bool{}}
 	s.turn = sync.NewCond(&s.mu)

@@ -1,0 +1,73 @@
+package symbols
+
+import "gotap/engine/module"
+
+// Symbol is an address with its names; unknown parts are empty.
+type Symbol struct {
+	Addr   uint64
+	Func   string
+	Offset uint64 // of Addr in Func
+	Module string // path of the file
+	File   string // source
+	Line   int
+}
+
+// Name names an address; m is the module that is mapped there, nil when there is none.
+func (l *Files) Name(m *module.Loaded, addr uint64) Symbol {
+	sym := Symbol{Addr: addr}
+	if !known(m) {
+		return sym
+	}
+	sym.Module = m.Path
+	vaddr := m.Vaddr(addr)
+	if fn, ok := m.File.FuncAt(vaddr); ok {
+		sym.Func, sym.Offset = fn.Demangled(), vaddr-fn.Addr
+	}
+	if in, ok := l.Info(m.File); ok {
+		if file, line, _, err := in.LineAt(vaddr); err == nil {
+			sym.File, sym.Line = file, line
+		}
+	}
+	return sym
+}
+
+// known reports whether there is a module, with a file that could be read.
+func known(m *module.Loaded) bool { return m != nil && m.File != nil && m.Err == nil }
+
+// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. find tells the module
+// that is mapped at an address.
+func (l *Files) Stack(pcs []uint64, find func(addr uint64) *module.Loaded) []Symbol {
+	var all []Symbol
+	for i, pc := range pcs {
+		at := pc - uint64(min(i, 1))
+		m := find(at)
+		sym := l.Name(m, at)
+		sym.Addr, sym.Offset = pc, sym.Offset+pc-at
+		all = append(all, l.inlined(sym, m, at)...)
+	}
+	return all
+}
+
+// inlined is the entries of one address, one for each function that it belongs to, the innermost first. sym names the outermost.
+func (l *Files) inlined(sym Symbol, m *module.Loaded, at uint64) []Symbol {
+	if !known(m) {
+		return []Symbol{sym}
+	}
+	in, ok := l.Info(m.File)
+	if !ok {
+		return []Symbol{sym}
+	}
+	frames, err := in.FramesAt(m.Vaddr(at))
+	if err != nil || len(frames) < 2 {
+		return []Symbol{sym}
+	}
+	var all []Symbol
+	for i, f := range frames {
+		e := Symbol{Addr: sym.Addr, Func: f.Func, Module: m.Path, File: f.File, Line: f.Line}
+		if i == len(frames)-1 {
+			e.Func, e.Offset = sym.Func, sym.Offset
+		}
+		all = append(all, e)
+	}
+	return all
+}

@@ -1,0 +1,83 @@
+package symbols
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gotap/engine/module"
+	"gotap/engine/testenv"
+)
+
+const inlining = `
+static int total;
+static inline __attribute__((always_inline)) void deepest(int n) { total += n * 7; __asm__ volatile("" ::: "memory"); }
+static inline __attribute__((always_inline)) void middle(int n) { deepest(n + 1); deepest(n ^ 5); }
+__attribute__((noinline)) void outer(int n) { middle(n); total--; }
+int main(int argc, char **argv) { outer(argc); return total & 1; }
+`
+
+// TestStackLikeAddr2line: the functions that an address belongs to, inlined ones among them, are those that binutils name.
+func TestStackLikeAddr2line(t *testing.T) {
+	testenv.Require(t, testenv.GCC, testenv.Addr2line)
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "inlining.c"), filepath.Join(dir, "inlining")
+	if err := os.WriteFile(source, []byte(inlining), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-g", "-O1", "-no-pie", source, "-o", program).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	file, err := module.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bias = 0x10000000
+	m := &module.Loaded{Path: program, File: file, Bias: bias}
+	find := func(uint64) *module.Loaded { return m }
+	outer := file.Lookup("outer")[0].Func
+	var files Files
+	deep := 0
+	for addr := outer.Addr; addr < outer.Addr+outer.Size; addr++ {
+		got := files.Stack([]uint64{addr + bias}, find)
+		deep = max(deep, len(got))
+		if text, want := describe(got), addr2line(t, program, addr); text != want {
+			t.Fatalf("%#x is in\n%swhich addr2line knows as\n%s", addr, text, want)
+		}
+	}
+	if deep != 3 {
+		t.Errorf("calls are inlined %d deep, not 3", deep)
+	}
+	sym := files.Name(m, outer.Addr+3+bias)
+	if sym.Func != "outer" || sym.Offset != 3 || sym.Module != program || sym.Line == 0 {
+		t.Errorf("outer+3 is %+v", sym)
+	}
+	if sym := files.Name(nil, 5); sym != (Symbol{Addr: 5}) {
+		t.Errorf("an address of no module is %+v", sym)
+	}
+}
+
+func describe(all []Symbol) string {
+	var b strings.Builder
+	for _, s := range all {
+		fmt.Fprintf(&b, "%s\n%s:%d\n", s.Func, filepath.Base(s.File), s.Line)
+	}
+	return b.String()
+}
+
+// addr2line asks binutils for the functions and lines of an address.
+func addr2line(t *testing.T, program string, addr uint64) string {
+	out, err := exec.Command("addr2line", "-f", "-i", "-s", "-e", program, fmt.Sprintf("%#x", addr)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(out)) {
+		line, _, _ = strings.Cut(strings.TrimSuffix(line, "\n"), " (discriminator")
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
