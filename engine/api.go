@@ -55,7 +55,20 @@ type Config struct {
 }
 
 // Handlers are the programs of one probe. Any may be nil.
-type Handlers struct{ Enter, Post, Leave, Fault *runtime.Code }
+//
+// When decides whether a hit is one: where it aborts or traps, nothing else runs and nothing is counted. It is asked once for
+// each call, as the function is entered, or AtReturn: then Enter runs for all calls, and the returns are the hits.
+type Handlers struct {
+	Enter, Post, Leave, Fault, When *runtime.Code
+
+	AtReturn bool
+}
+
+// CountsEntry reports whether a hit is an entry. For probes that have only a leave handler, or whose predicate is asked at
+// the return, it is a return.
+func (h Handlers) CountsEntry() bool {
+	return !h.AtReturn && (h.Enter != nil || h.Post != nil || h.Fault != nil)
+}
 
 // Compile makes the handlers of a probe for one place; it is called once for each place with access to its debug
 // information, and may return the same handlers every time. It runs on the caller's goroutine of Add, or on the

@@ -164,13 +164,13 @@ func (s *Session) judge(share float64) {
 
 // hottest is the armed probe that came up most often in the window, nil when none did.
 func (s *Session) hottest() *probe {
-	came := func(pr *probe) uint64 { return pr.seen - pr.seen0 }
+	came := func(pr *probe) uint64 { return pr.seen + pr.turned - pr.seen0 }
 	var best *probe
 	if armed := slices.DeleteFunc(slices.Clone(s.probes), func(pr *probe) bool { return !pr.armed() || came(pr) == 0 }); len(armed) > 0 {
 		best = slices.MaxFunc(armed, func(a, b *probe) int { return cmp.Compare(came(a), came(b)) })
 	}
 	for _, pr := range s.probes {
-		pr.seen0 = pr.seen
+		pr.seen0 = pr.seen + pr.turned
 	}
 	return best
 }

@@ -380,13 +380,21 @@ func (t *thread) waiting(p *point, sp uint64) int {
 	return -1
 }
 
+// returns decides whether the end of a call counts: it has been decided where entries are counted.
+func (t *thread) returns(pl *placement, this, elapsed uint64) bool {
+	if pl.code.AtReturn && !t.wanted(pl, this, elapsed) {
+		return false
+	}
+	return pl.code.CountsEntry() || pl.probe.admit(t)
+}
+
 // leave runs the leave handler of frame i of a thread and drops the frame. Its storage lives until the hit is over.
 func (t *thread) leave(owner *thread, i int) {
 	f := owner.frames[i]
 	owner.frames = slices.Delete(owner.frames, i, i+1)
 	owner.endReturn(&f)
 	pl := f.pl
-	if !pl.probe.enabled && !f.last || !pl.countsEntry() && !pl.probe.admit(t) {
+	if !pl.probe.enabled && !f.last || !t.returns(pl, f.this, ptrace.Now()-f.time) {
 		t.freeThis(&f)
 		return
 	}

@@ -81,8 +81,8 @@ func (t *thread) runPrograms(p *point) {
 func (t *thread) enter(p *point, pl *placement) {
 	pr := pl.probe
 	leaves := pl.code.Leave != nil && p.fn != nil
-	counts := !leaves || pl.countsEntry()
-	if counts && !pr.admit(t) {
+	counts := !leaves || pl.code.CountsEntry()
+	if !pl.code.AtReturn && !t.wanted(pl, 0, 0) || counts && !pr.admit(t) {
 		return
 	}
 	var this, now uint64
@@ -118,6 +118,28 @@ func (t *thread) start(pl *placement, code *runtime.Code, this, elapsed uint64, 
 		r.time = ptrace.Now()
 	}
 	return r
+}
+
+// wanted asks the probe's predicate about the present hit.
+func (t *thread) wanted(pl *placement, this, elapsed uint64) bool {
+	code := pl.code.When
+	if code == nil {
+		return true
+	}
+	t.asked = run{pl: pl, code: code, this: this, elapsed: elapsed}
+	t.run = &t.asked
+	t.ctx.This, t.ctx.Word, t.ctx.Dirty = this, t.proc.arch.WordSize(), false
+	log := t.s.takeLog()
+	out := t.s.machine.Run(code, &t.ctx, log)
+	t.s.giveLog(log)
+	if out.Trap != runtime.NoTrap {
+		t.s.cfg.Arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
+	}
+	if out.Trap != runtime.NoTrap || out.Abort {
+		pl.probe.turned++
+		return false
+	}
+	return true
 }
 
 // newRun adds a run to the hit. The list grows to what the busiest place needs and stays that long.

@@ -19,7 +19,8 @@ type probe struct {
 	enabled bool
 	removed bool
 	leaving bool   // a swap under way removes it
-	seen    uint64 // times it came up
+	seen    uint64 // times it came up, and its predicate let it through
+	turned  uint64 // times its predicate turned down
 	seen0   uint64 // when the present window began
 	hits    uint64 // times its programs ran
 	missed  uint64
@@ -79,11 +80,6 @@ func (pl *placement) before(o *placement) bool {
 		return c < 0
 	}
 	return pl.probe.order < o.probe.order
-}
-
-// countsEntry reports whether a hit is an entry; for probes that only have a leave handler it is a return.
-func (pl *placement) countsEntry() bool {
-	return pl.code.Enter != nil || pl.code.Post != nil || pl.code.Fault != nil
 }
 
 // admit decides whether this hit counts: not while hits are to be let pass, and only each n-th where that was asked for.

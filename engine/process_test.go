@@ -165,6 +165,34 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// A hit that the predicate turns down is none: after, every and limit do not see it. Of work(0) to work(99) fifty have an odd
+// argument.
+func TestPredicateComesFirst(t *testing.T) {
+	path := program(t, "target.c")
+	for _, c := range []struct{ after, every, limit, want uint64 }{{0, 0, 0, 50}, {10, 0, 0, 40}, {0, 7, 0, 7}, {20, 3, 4, 4}, {0, 0, 1, 1}} {
+		for _, atReturn := range []bool{false, true} {
+			w := newWorld(t, Config{Follow: FollowThreads})
+			w.launch(path, "work", "100")
+			n, l := w.counter(), w.counter()
+			number := runtime.Inst{Op: runtime.OpArg}
+			if atReturn {
+				number = runtime.Inst{Op: runtime.OpPushThis}
+			}
+			odd := w.code(number, runtime.Inst{Op: runtime.OpPushD, V: 1}, runtime.Inst{Op: runtime.OpAnd},
+				runtime.Inst{Op: runtime.OpJnz, A: 5}, runtime.Inst{Op: runtime.OpAbort})
+			enter := w.code(runtime.Inst{Op: runtime.OpArg}, runtime.Inst{Op: runtime.OpPopThis}, runtime.Inst{Op: runtime.OpIncGV, V: n.offset()})
+			id := w.probe("work", Handlers{When: odd, AtReturn: atReturn, Enter: enter, Leave: w.counts(l)},
+				func(p *ProbeSpec) { p.After, p.Every, p.Limit, p.ThisBytes = c.after, c.every, c.limit, 8 })
+			w.run()
+			want(t, fmt.Sprint(c, atReturn, " leaves"), uint64(l.get()), c.want)
+			want(t, fmt.Sprint(c, atReturn, " hits"), w.Query()[id-1].Hits, c.want)
+			if !atReturn {
+				want(t, fmt.Sprint(c, " enters"), uint64(n.get()), c.want)
+			}
+		}
+	}
+}
+
 func TestOrderAtOnePlace(t *testing.T) {
 	w := newWorld(t, Config{Follow: FollowThreads})
 	w.launch(program(t, "target.c"), "work", "1")

@@ -207,7 +207,7 @@ func (t *thread) startCall() (base int) {
 // enterCall runs one probe's program at the beginning of a system call.
 func (t *thread) enterCall(pl *placement) {
 	pr := pl.probe
-	if !pr.armed() || pl.countsEntry() && !pr.admit(t) {
+	if !pr.armed() || !pl.code.AtReturn && !t.wanted(pl, 0, 0) || pl.code.CountsEntry() && !pr.admit(t) {
 		return
 	}
 	var this uint64
@@ -237,7 +237,7 @@ func (t *thread) callLeft() {
 	base := t.startCall()
 	now := ptrace.Now()
 	for _, w := range c.pending {
-		if (w.last || w.pl.probe.armed()) && (w.pl.countsEntry() || w.pl.probe.admit(t)) {
+		if (w.last || w.pl.probe.armed()) && t.returns(w.pl, w.this, now-w.time) {
 			t.start(w.pl, w.pl.code.Leave, w.this, now-w.time, w.this != 0)
 		} else {
 			t.freePending(w)

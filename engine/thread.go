@@ -54,6 +54,7 @@ type thread struct {
 	ctx       runtime.Context
 	at        *point
 	run       *run
+	asked     run // a predicate's
 	walker    *unwind.Walker
 	comm      *os.File
 	fp        ptrace.FPRegs

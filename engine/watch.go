@@ -181,7 +181,7 @@ func (t *thread) runWatches(met uint64) bool {
 		return false
 	}
 	for i, w := range t.proc.watches {
-		if met>>i&1 == 0 || !w.pl.probe.armed() || t.silent || !w.pl.probe.admit(t) {
+		if met>>i&1 == 0 || !w.pl.probe.armed() || t.silent || !t.wanted(w.pl, 0, 0) || !w.pl.probe.admit(t) {
 			continue
 		}
 		for _, code := range []*runtime.Code{w.pl.code.Enter, w.pl.code.Post} {

@@ -125,7 +125,7 @@ func (p *Probe) Fingerprint() string {
 	}
 	fmt.Fprintf(&h.b, "%q %d %d %d %d %d %d %v %v %v %v %v", p.Name, p.After, p.Limit, p.Every, p.MaxActive, p.LogMax, p.Fuel,
 		p.LogOnFault, p.Optional, p.Disabled, p.unit.Unsafe, p.Order)
-	for _, kind := range []js.HandlerKind{js.Enter, js.Post, js.Leave, js.Fault} {
+	for _, kind := range js.Kinds() {
 		if fn := p.unit.Handlers[kind]; fn != nil {
 			fmt.Fprintf(&h.b, "\n%v ", kind)
 			h.function(fn)
@@ -147,13 +147,8 @@ func (h *writer) function(fn *js.Function) {
 		return
 	}
 	h.done[fn] = len(h.done)
-	scope := fn.Scope
-	if g, ok := scope.(*guardScope); ok {
-		h.function(g.when)
-		scope = g.Scope
-	}
 	h.b.WriteString(sourceOf(fn))
-	if n, ok := scope.(*names); ok {
+	if n, ok := fn.Scope.(*names); ok {
 		h.names(n)
 	}
 }

@@ -20,7 +20,7 @@ func (s *Script) Check() ([]Checked, diag.List) {
 	for _, p := range s.probes {
 		result, diags := p.Compile(nil)
 		list = append(list, diags...)
-		for _, kind := range []js.HandlerKind{js.Enter, js.Post, js.Leave, js.Fault} {
+		for _, kind := range js.Kinds() {
 			prg := result.Programs[kind]
 			if prg == nil {
 				continue

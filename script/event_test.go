@@ -89,6 +89,7 @@ const BIG = 10;
 probe("call", { when: c => c.arg0 > BIG, enter(c) { log("enter", c.arg0); }, leave(c) { log("leave", c.ret); } });
 probe("leave only", { when: ({ arg0 }) => arg0 > BIG, leave(c) { log("left", c.ret); } });
 probe("result", { when: c => c.ret < 0, leave: c => log("failed", c.ret) });
+probe("noted", { when(c) { return this.n > BIG && c.ret === 0; }, enter(c) { this.n = c.arg0; }, leave(c) { log("noted", this.n); } });
 probe("pattern", { when: c => c.arg0 === 1, enter({ arg0, arg1 }) { log(arg0, arg1); } });
 `)
 	wantLines(t, r.once(func() {
@@ -98,9 +99,12 @@ probe("pattern", { when: c => c.arg0 === 1, enter({ arg0, arg1 }) { log(arg0, ar
 		r.call(1, 4, 50)
 		r.call(2, 5)
 		r.call(2, ^uint64(0))
-		r.enter(3, 1, 9)
-		r.enter(3, 2, 9)
-	}), "enter 50", "leave 2", "left 4", "failed -1", "1 9")
+		r.call(3, 0, 5)
+		r.call(3, 0, 50)
+		r.call(3, 1, 50)
+		r.enter(4, 1, 9)
+		r.enter(4, 2, 9)
+	}), "enter 50", "leave 2", "left 4", "failed -1", "noted 50", "1 9")
 }
 
 // A stack in a key is symbolised when the map prints.

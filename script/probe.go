@@ -48,7 +48,6 @@ type SpecText struct {
 // handler is a function value given for a program.
 type handler struct {
 	kind js.HandlerKind
-	when bool // it is the predicate
 	fn   *goja.Object
 	span diag.Span
 }
@@ -175,7 +174,7 @@ func (s *Script) parseProgram(p *Probe, at site, v goja.Value) {
 		return
 	}
 	if _, ok := goja.AssertFunction(obj); ok {
-		s.addHandler(p, js.Enter, false, obj, at.argSpan(1))
+		s.addHandler(p, js.Enter, obj, at.argSpan(1))
 		return
 	}
 	programs := 0
@@ -196,7 +195,7 @@ var handlerKinds = map[string]js.HandlerKind{"enter": js.Enter, "post": js.Post,
 func (s *Script) parseProperty(p *Probe, o givenOption) {
 	if kind, ok := handlerKinds[o.name]; ok {
 		if fn, ok := o.function(); ok {
-			s.addHandler(p, kind, false, fn, o.valueSpan())
+			s.addHandler(p, kind, fn, o.valueSpan())
 		}
 		return
 	}
@@ -209,7 +208,7 @@ func (s *Script) parseProperty(p *Probe, o givenOption) {
 }
 
 // addHandler keeps a function that is to become a program.
-func (s *Script) addHandler(p *Probe, kind js.HandlerKind, when bool, fn *goja.Object, at diag.Span) {
+func (s *Script) addHandler(p *Probe, kind js.HandlerKind, fn *goja.Object, at diag.Span) {
 	lit, ok := s.literal(fn)
 	switch {
 	case !ok:
@@ -217,22 +216,17 @@ func (s *Script) addHandler(p *Probe, kind js.HandlerKind, when bool, fn *goja.O
 	case lit.lit.Why != "":
 		s.reject(at, "use a plain function: programs run to their end at once", "%s cannot become a program", lit.lit.Why)
 	default:
-		p.handlers = append(p.handlers, handler{kind, when, fn, at})
+		p.handlers = append(p.handlers, handler{kind, fn, at})
 	}
 }
 
 // foldProbe turns a probe's function values into syntax trees with plain data for every free name.
 func (s *Script) foldProbe(p *Probe) {
 	f := s.newFolding()
-	var when *js.Function
 	p.unit = js.Unit{Name: p.Name, Handlers: map[js.HandlerKind]*js.Function{}, Arena: s.arena, Unsafe: s.opts.Unsafe,
 		Fuel: p.Fuel, LogMax: p.LogMax}
 	for _, h := range p.handlers {
 		fn, _ := f.function(h.fn)
-		if h.when {
-			when = fn
-			continue
-		}
 		p.unit.Handlers[h.kind] = fn
 		lit, _ := s.literal(h.fn)
 		p.unit.Source = lit.src.file.Source
@@ -240,7 +234,5 @@ func (s *Script) foldProbe(p *Probe) {
 			p.unit.Map = lit.src.file.Origin
 		}
 	}
-	if when != nil {
-		guardAll(when, p.unit.Handlers)
-	}
+	p.unit.AtReturn = atReturn(p.unit.Handlers)
 }

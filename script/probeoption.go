@@ -106,9 +106,9 @@ var probeOptions = []ProbeOption{
 		}
 		p.Name, p.Named = o.value.String(), true
 	}},
-	{"when", "(this: Call, c: LeaveContext) => unknown", "a program too: the handlers run only for hits of which it is true", func(p *Probe, o givenOption) {
+	{"when", "(this: Call, c: LeaveContext) => unknown", "a program too, asked first: a hit of which it is not true is none, for after, every and limit either; one about ret, elapsed or this is asked as the function returns", func(p *Probe, o givenOption) {
 		if fn, ok := o.function(); ok {
-			o.s.addHandler(p, js.Enter, true, fn, o.valueSpan())
+			o.s.addHandler(p, js.When, fn, o.valueSpan())
 		}
 	}},
 	{"after", "number", "lets so many hits pass first", func(p *Probe, o givenOption) { p.After = uint64(o.integer(0, math.MaxInt64)) }},

@@ -209,11 +209,26 @@ func (r *rig) context() *runtime.Context {
 	return &runtime.Context{Thread: r.thread, Regs: make([]uint64, 32), Word: 8, Tid: 101}
 }
 
+// wanted asks the predicate of a probe, as the engine does.
+func (r *rig) wanted(p *Probe, ctx *runtime.Context) bool {
+	code := r.lower(p)[js.When]
+	if code == nil {
+		return true
+	}
+	r.hit.Reset()
+	out := r.m.Run(code, ctx, &r.hit)
+	return out.Trap == runtime.NoTrap && !out.Abort
+}
+
 // enter runs the enter handler of probe n with these arguments.
 func (r *rig) enter(n int, args ...uint64) runtime.Outcome {
 	r.t.Helper()
 	r.thread.args = args
-	return r.run(r.s.Probes()[n], js.Enter, r.context())
+	p := r.s.Probes()[n]
+	if !r.wanted(p, r.context()) {
+		return runtime.Outcome{}
+	}
+	return r.run(p, js.Enter, r.context())
 }
 
 // call runs enter and leave of probe n.
@@ -224,8 +239,12 @@ func (r *rig) call(n int, ret uint64, args ...uint64) {
 	ctx := r.context()
 	ctx.This = r.arena.AllocThis(max(8, result.ThisBytes))
 	r.thread.args, r.thread.ret = args, ret
-	r.run(p, js.Enter, ctx)
-	r.run(p, js.Leave, ctx)
+	if result.AtReturn || r.wanted(p, ctx) {
+		r.run(p, js.Enter, ctx)
+		if !result.AtReturn || r.wanted(p, ctx) {
+			r.run(p, js.Leave, ctx)
+		}
+	}
 	r.arena.FreeThis(ctx.This, max(8, result.ThisBytes))
 }
 

@@ -78,8 +78,8 @@ func (t *tracer) compile(p *script.Probe, at engine.PlaceInfo) (engine.Handlers,
 	if err := list.Err(); err != nil {
 		return engine.Handlers{}, err
 	}
-	var h engine.Handlers
-	for kind, to := range map[js.HandlerKind]**runtime.Code{js.Enter: &h.Enter, js.Post: &h.Post, js.Leave: &h.Leave, js.Fault: &h.Fault} {
+	h := engine.Handlers{AtReturn: result.AtReturn}
+	for kind, to := range map[js.HandlerKind]**runtime.Code{js.When: &h.When, js.Enter: &h.Enter, js.Post: &h.Post, js.Leave: &h.Leave, js.Fault: &h.Fault} {
 		program := result.Programs[kind]
 		if program == nil {
 			continue

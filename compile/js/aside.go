@@ -1,6 +1,8 @@
 package js
 
 import (
+	"slices"
+
 	"gotap/compile"
 	"gotap/runtime"
 )
@@ -38,6 +40,9 @@ func (a aside) hint() string {
 
 // aside is a method of a trail or a recorder; nil when it has no such method.
 func (s *site) aside(a aside) *expr {
+	if slices.Contains(a.methods(), s.name) && !s.onlyDecides(a.name+"."+s.name, s.at) {
+		return poison(s.at)
+	}
 	switch s.name {
 	case "log", "print":
 		return a.divert(s.log())

@@ -72,6 +72,9 @@ func (b *builtinRow) call(s *site, at diag.Span) *expr {
 	if b.Unsafe {
 		s.l.needUnsafe(at, b.Name)
 	}
+	if speaks[b.Name] && !s.onlyDecides(b.Name, at) {
+		return poison(s.at)
+	}
 	if !s.count(b.least, b.most) {
 		return poison(s.at)
 	}

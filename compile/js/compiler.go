@@ -62,7 +62,7 @@ func newCompiler(u Unit, f facts) *compiler {
 		u.WordSize = 8
 	}
 	return &compiler{unit: u, facts: f, said: map[said]bool{}, storage: newStorage(), shapes: shapes{},
-		result: Result{Programs: map[HandlerKind]*compile.Program{}}}
+		result: Result{AtReturn: u.AtReturn, Programs: map[HandlerKind]*compile.Program{}}}
 }
 
 // compile checks all handlers, in the order in which they run during a call.

@@ -46,6 +46,8 @@ func (l *lowering) this(at diag.Span) operand {
 		l.errorf(at, "pass what it needs as an argument", "a function called from a program has no this")
 	case l.arrowThis:
 		l.arrowHasNoThis(at)
+	case l.handler == When && !l.unit.AtReturn:
+		l.errorf(at, "decide by the context; this begins with enter, and lasts to leave", "when has no this: it is asked before the call is let in")
 	default:
 		return call{}
 	}

@@ -61,6 +61,9 @@ func (c *compiler) check(k HandlerKind, fn *Function) tree {
 	default:
 		l.errorf(t.at, "give probe a function", "a program is a function, not this")
 	}
+	if k == When {
+		l.add(l.turnDown(t.at))
+	}
 	t.body, t.temps = append(body, stmt{code: stmtEnd, at: t.at}), l.slots.most
 	return t
 }
@@ -72,6 +75,10 @@ func (l *lowering) arrowBody(n *ast.ArrowFunctionLiteral) {
 	case *ast.ExpressionBody:
 		l.frame = &frame{node: n, name: l.handler.String()}
 		l.handlerParams(n.ParameterList)
+		if l.handler == When {
+			l.decide(l.value(b.Expression), l.at(b.Expression))
+			return
+		}
 		l.effect(b.Expression)
 	}
 }

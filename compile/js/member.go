@@ -193,7 +193,7 @@ func (l *lowering) contextMember(name string, at diag.Span) operand {
 // contextField is a member that is one command.
 func (l *lowering) contextField(f *contextField, at diag.Span) operand {
 	switch {
-	case f.Leave && l.handler != Leave:
+	case f.Leave && !l.returning():
 		l.errorf(at, "use it in leave(c) { … }", "%s is known only when the function returns", f.Name)
 		return bad{}
 	case f.Fault && l.handler != Fault:
@@ -205,9 +205,14 @@ func (l *lowering) contextField(f *contextField, at diag.Span) operand {
 	return value{applyA(at, f.kind, runtime.OpField, uint32(f.field))}
 }
 
+// returning reports whether the handler runs as the function returns.
+func (l *lowering) returning() bool {
+	return l.handler == Leave || l.handler == When && l.unit.AtReturn
+}
+
 // result is c.ret, of the function's type where it is known.
 func (l *lowering) result(at diag.Span) operand {
-	if l.handler != Leave {
+	if !l.returning() {
 		l.errorf(at, "use it in leave(c) { … }", "the result is known only when the function returns")
 		return bad{}
 	}
@@ -222,7 +227,7 @@ func (l *lowering) result(at diag.Span) operand {
 
 // lateArgument warns of arguments by register where the register has long been used for something else.
 func (l *lowering) lateArgument(name string, at diag.Span) {
-	if l.handler == Leave {
+	if l.returning() {
 		l.warnf(at, "in enter write this."+name+" = c."+name+", here read this."+name,
 			"%s is read when the function returns: its register may hold anything by then", name)
 	}

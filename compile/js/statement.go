@@ -284,6 +284,10 @@ func (l *lowering) returnStatement(st *ast.ReturnStatement) {
 		l.returnValue(st)
 		return
 	}
+	if l.handler == When {
+		l.decideReturn(st)
+		return
+	}
 	if st.Argument != nil {
 		l.effect(st.Argument)
 	}

@@ -17,11 +17,15 @@ const (
 	Post                     // after it
 	Leave                    // when the function returns
 	Fault                    // when the probed instruction faults
+	When                     // before all others, to decide whether the hit is one: a program that aborts says no
 	numHandlers
 )
 
+// Kinds lists them all, in the order in which listings show them.
+func Kinds() []HandlerKind { return []HandlerKind{When, Enter, Post, Leave, Fault} }
+
 func (k HandlerKind) String() string {
-	return [...]string{"enter", "post", "leave", "fault"}[k]
+	return [...]string{"enter", "post", "leave", "fault", "when"}[k]
 }
 
 // Unit is what is compiled at one time: the handlers of one probe, which share the storage of a call (`this`).
@@ -38,6 +42,7 @@ type Unit struct {
 	WordSize int            // bytes of a pointer in the target; 0: what the Place says, or 8
 	Fuel     int            // 0: runtime.DefaultFuel
 	LogMax   int            // 0: runtime.DefaultLog
+	AtReturn bool           // When is asked as the function returns, and not as it is entered
 }
 
 // Function is a function of the script with what its free names mean.
@@ -115,6 +120,7 @@ const (
 // Result is what Compile made of a unit.
 type Result struct {
 	Programs  map[HandlerKind]*compile.Program
+	AtReturn  bool // as in the Unit
 	ThisBytes int  // storage of a call the handlers need
 	UsesPlace bool // args.* or the type of the result is used: compile again for each place
 	UsesArg   bool // c.argN is used: compile again for places whose arguments are operands of a static mark

@@ -307,9 +307,10 @@ func (t *thread) leave(c *calls, i int) {
 	c.frames = slices.Delete(c.frames, i, i+1)
 	t.s.endReturn(&f)
 	pl := f.pl
-	if !pl.probe.enabled && !f.last || !pl.countsEntry() && !pl.probe.admit(t.s) {
+	r := run{pl: pl, this: f.this, elapsed: ptrace.Now() - f.time, owned: f.this != 0, leave: true}
+	if !pl.probe.enabled && !f.last || pl.code.AtReturn && !t.wanted(r) || !pl.code.CountsEntry() && !pl.probe.admit(t.s) {
 		t.s.freeThis(&f)
 		return
 	}
-	t.start(run{pl: pl, this: f.this, elapsed: ptrace.Now() - f.time, owned: f.this != 0, leave: true}, pl.code.Leave)
+	t.start(r, pl.code.Leave)
 }

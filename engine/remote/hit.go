@@ -100,7 +100,7 @@ func (t *thread) runPrograms(p *point) {
 func (t *thread) enter(p *point, pl *placement) {
 	pr := pl.probe
 	leaves := pl.code.Leave != nil && p.fn != nil
-	if (!leaves || pl.countsEntry()) && !pr.admit(t.s) {
+	if !pl.code.AtReturn && !t.wanted(run{pl: pl}) || (!leaves || pl.code.CountsEntry()) && !pr.admit(t.s) {
 		return
 	}
 	var this uint64
@@ -135,6 +135,25 @@ func (t *thread) start(r run, code *runtime.Code) {
 	}
 	t.runs = append(t.runs, r)
 	t.run = nil
+}
+
+// wanted asks the probe's predicate about the present hit.
+func (t *thread) wanted(r run) bool {
+	code := r.pl.code.When
+	if code == nil {
+		return true
+	}
+	r.code = code
+	t.run = &r
+	t.ctx.This, t.ctx.Dirty = r.this, false
+	log := t.s.takeLog()
+	out := t.s.machine.Run(code, &t.ctx, log)
+	t.s.giveLog(log)
+	t.run = nil
+	if out.Trap != runtime.NoTrap {
+		t.s.cfg.Arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
+	}
+	return out.Trap == runtime.NoTrap && !out.Abort
 }
 
 // outcome does what the end of a program asks for.

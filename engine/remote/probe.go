@@ -60,11 +60,6 @@ func (pl *placement) before(o *placement) bool {
 	return pl.probe.order < o.probe.order
 }
 
-// countsEntry reports whether a hit is an entry; for probes that only have a leave handler it is a return.
-func (pl *placement) countsEntry() bool {
-	return pl.code.Enter != nil || pl.code.Post != nil || pl.code.Fault != nil
-}
-
 // admit decides whether this hit counts. The probe disables itself with the last hit it may have.
 func (pr *probe) admit(s *Session) bool {
 	if !pr.enabled {

@@ -65,7 +65,7 @@ func (t *thread) sawData(stop rsp.Stop) error {
 	t.s.stats.Hits++
 	t.runs = t.runs[:0]
 	for _, w := range t.s.watches {
-		if w.set && stop.Addr < w.addr+uint64(w.size) && stop.Addr+8 > w.addr && w.pl.probe.admit(t.s) {
+		if w.set && stop.Addr < w.addr+uint64(w.size) && stop.Addr+8 > w.addr && t.wanted(run{pl: w.pl}) && w.pl.probe.admit(t.s) {
 			t.startWatch(w.pl)
 		}
 	}
