@@ -202,7 +202,7 @@ func (f *flow) nodeCost(n int) weight {
 // can be entered. Ways back into the header are cut, and what is left inside is looked at in
 // the same way, one level further in.
 func (f *flow) loopCost(part []int, outer, outerCut, depth int) weight {
-	header, ok := f.header(part, outer, outerCut)
+	header, ok := f.header(part)
 	if !ok || depth >= maxNesting || f.p.Wrap {
 		return f.unbounded(part)
 	}
@@ -250,14 +250,14 @@ func (f *flow) unbounded(part []int) weight {
 // header is the only node of a loop that is entered from outside; ok is false when there are
 // several. A loop with two entries has no rounds that could be counted: control may go round
 // without passing either.
-func (f *flow) header(part []int, outer, outerCut int) (header int, ok bool) {
+func (f *flow) header(part []int) (header int, ok bool) {
 	inside := make(map[int]bool, len(part))
 	for _, n := range part {
 		inside[n] = true
 	}
 	header = -1
 	for _, n := range part {
-		if !f.enteredFromOutside(n, inside, outer, outerCut) {
+		if !f.enteredFromOutside(n, inside) {
 			continue
 		}
 		if header >= 0 {
@@ -270,7 +270,7 @@ func (f *flow) header(part []int, outer, outerCut int) (header int, ok bool) {
 
 // enteredFromOutside reports whether the routine starts at a node, or a node outside of the set
 // leads to it.
-func (f *flow) enteredFromOutside(n int, inside map[int]bool, outer, outerCut int) bool {
+func (f *flow) enteredFromOutside(n int, inside map[int]bool) bool {
 	if f.isEntry(n) || f.nodes[n].handler {
 		return true
 	}

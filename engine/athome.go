@@ -40,7 +40,7 @@ func (t *thread) runAtHome(p *point) {
 	t.step = step{active: true, p: p, slot: p.addr}
 	t.setRegs()
 	t.stopped, t.untaken = false, false
-	st, ok := t.untilLanded(landings)
+	st, ok := t.untilLanded()
 	for _, l := range landings {
 		p.sp.mem.Poke(l.addr, l.old, t.tid)
 	}
@@ -88,7 +88,7 @@ func (t *thread) thumb() bool {
 }
 
 // untilLanded lets the thread go on until it has come to a landing, or has raised a signal, or is gone. Signals that others send are kept.
-func (t *thread) untilLanded(landings []landing) (st ptrace.Status, ok bool) {
+func (t *thread) untilLanded() (st ptrace.Status, ok bool) {
 	for {
 		ptrace.Cont(t.tid, 0)
 		if st, ok = t.s.waitFor(t.tid); !ok || st.Ended() {

@@ -164,7 +164,7 @@ func (t *thread) push(p *point, pl *placement, now uint64) (this uint64, ok bool
 	f := frame{pl: pl, fn: p.fn, sp: sp, g: g, hi: hi, time: now, this: this}
 	f.last = !pl.probe.enabled
 	if p.fn.byReturn || f.last {
-		if f.ret = t.awaitReturn(sp); f.ret == nil {
+		if f.ret = t.awaitReturn(); f.ret == nil {
 			t.freeThis(&f)
 			return 0, false
 		}
@@ -241,8 +241,8 @@ func (t *thread) freeThis(f *frame) {
 	}
 }
 
-// awaitReturn puts a breakpoint on the return address at sp.
-func (t *thread) awaitReturn(sp uint64) *point {
+// awaitReturn puts a breakpoint on the return address, where the thread is at the entry of a function or at its jump to another one.
+func (t *thread) awaitReturn() *point {
 	space := t.proc.space
 	ret, err := space.arch.ReturnAddress(&t.regs, space.mem)
 	if err != nil || ret == 0 {
@@ -294,7 +294,7 @@ func (t *thread) leaveAt(p *point) {
 		}
 		if f.fn.isTail(p) {
 			if f.ret == nil {
-				f.ret = t.awaitReturn(sp)
+				f.ret = t.awaitReturn()
 			}
 			i++
 			continue

@@ -287,7 +287,7 @@ func (t *thread) picking(p *point) {
 			continue
 		}
 		f := frame{then: func(t *thread) { t.chosen(pick) }, sp: t.sp()}
-		if f.ret = t.awaitReturn(f.sp); f.ret != nil {
+		if f.ret = t.awaitReturn(); f.ret != nil {
 			t.frames = append(t.frames, f)
 		}
 	}

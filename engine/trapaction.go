@@ -161,7 +161,7 @@ func (t *thread) aboutTrap() bool {
 		return true
 	}
 	f := frame{sp: t.sp(), then: func(t *thread) { t.proc.trap.set = true }}
-	if f.ret = t.awaitReturn(f.sp); f.ret != nil {
+	if f.ret = t.awaitReturn(); f.ret != nil {
 		t.frames = append(t.frames, f)
 	}
 	return false

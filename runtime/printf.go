@@ -174,7 +174,7 @@ func (v verb) format(val Value, symbol func(int, uint64) string) string {
 	case 'c':
 		return fmt.Sprintf(spec+"s", string([]byte{byte(val.Int)}))
 	case 's', 'r':
-		return v.formatText(spec, val, symbol)
+		return v.formatText(val, symbol)
 	case 'p':
 		return fmt.Sprintf("%"+v.without("#")+v.widthText()+"s", "0x"+strconv.FormatUint(uint64(val.Int), 16))
 	case 'f', 'F', 'e', 'E', 'g', 'G':
@@ -200,7 +200,7 @@ func (v verb) widthText() string {
 }
 
 // formatText prints text and bytes; a precision cuts them, as in C.
-func (v verb) formatText(spec string, val Value, symbol func(int, uint64) string) string {
+func (v verb) formatText(val Value, symbol func(int, uint64) string) string {
 	var text string
 	switch {
 	case v.conv == 'r' && v.hex:

@@ -295,15 +295,12 @@ func (t *table) settle(slot int) bool {
 	return true
 }
 
-// remove deletes a key.
-func (t *table) remove(key []uint64, hash uint64) bool {
-	slot, ok := t.find(key, hash)
-	if !ok {
-		return false
+// remove deletes a key, if it is there and no other thread deletes it at the same time.
+func (t *table) remove(key []uint64, hash uint64) {
+	if slot, ok := t.find(key, hash); ok {
+		t.kill(slot)
+		t.unpin(slot)
 	}
-	killed := t.kill(slot)
-	t.unpin(slot)
-	return killed
 }
 
 // touch stamps a pinned slot as the one written last.

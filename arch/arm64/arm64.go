@@ -53,7 +53,7 @@ func (a64) Text(code []byte, addr uint64) string {
 	if len(code) < 4 {
 		return "(bad)"
 	}
-	return text(binary.LittleEndian.Uint32(code), addr)
+	return text(binary.LittleEndian.Uint32(code))
 }
 
 // breakpoint is brk #0.

@@ -13,7 +13,7 @@ import (
 var textMu sync.Mutex
 
 // text asks the x/arch disassembler, and names the row of what it does not know.
-func text(w uint32, addr uint64) string {
+func text(w uint32) string {
 	textMu.Lock()
 	defer textMu.Unlock()
 	var code [4]byte

@@ -38,7 +38,7 @@ func (p *parser) statement(l line) statement {
 		name := l[:words].text()
 		if c := commands[name]; c != nil {
 			s.name, s.cmd = name, c
-			s.operands = p.operands(l[words:], words, s.span)
+			s.operands = p.operands(l[words:], s.span)
 			return s
 		}
 	}
@@ -86,7 +86,7 @@ func isGroup(word string) bool {
 }
 
 // operands cuts what follows a name at commas; a first comma only divides it from the name.
-func (p *parser) operands(l line, words int, at diag.Span) (list []line) {
+func (p *parser) operands(l line, at diag.Span) (list []line) {
 	if len(l) == 0 {
 		return nil
 	}

@@ -84,7 +84,7 @@ func (l *lowering) fitting(p place, v *expr, at diag.Span) (*expr, bool) {
 	case l.guessed(p, v.kind):
 		return v, true
 	}
-	l.errorf(at, retypeHint(p, k, v.kind), "%s holds %s: cannot assign %s", title(p), k, v.kind)
+	l.errorf(at, retypeHint(k, v.kind), "%s holds %s: cannot assign %s", title(p), k, v.kind)
 	return v, false
 }
 
@@ -96,7 +96,7 @@ func (l *lowering) guessed(p place, k kind) bool {
 }
 
 // retypeHint says what to do about an assignment that would change a type.
-func retypeHint(p place, is, v kind) string {
+func retypeHint(is, v kind) string {
 	switch {
 	case is == kindBool && v.integer():
 		return "compare to get true or false (x !== 0), or let it begin as a number"

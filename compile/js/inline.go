@@ -218,7 +218,7 @@ func (l *lowering) functionValue(at diag.Span, body []stmt, v *expr) ([]stmt, *e
 	if fr.done.jumps == 0 && len(fr.returns) == 1 && n > 0 && body[n-1].e == fr.returns[0] {
 		return body[:n-1], fr.returns[0].args[0]
 	}
-	if !l.unifyReturns(at) {
+	if !l.unifyReturns() {
 		return nil, poison(at)
 	}
 	if falls { // off the end: zero of the type
@@ -229,7 +229,7 @@ func (l *lowering) functionValue(at diag.Span, body []stmt, v *expr) ([]stmt, *e
 }
 
 // unifyReturns makes all returns of a function give the same type.
-func (l *lowering) unifyReturns(at diag.Span) bool {
+func (l *lowering) unifyReturns() bool {
 	fr := l.frame
 	k := fr.returns[0].args[0].kind
 	for _, r := range fr.returns[1:] {

@@ -19,7 +19,7 @@ func (s *site) aggregate(a aggregate) operand {
 		if !s.count(1, -1) {
 			return bad{}
 		}
-		a.keys, a.keyed = s.key(0, len(s.node.ArgumentList)), true
+		a.keys, a.keyed = s.key(len(s.node.ArgumentList)), true
 		return a
 	case "add":
 		if !s.count(1, 1) {
@@ -53,10 +53,10 @@ func (s *site) countsOnly(a aggregate) {
 	}
 }
 
-// key reads arguments from to as the parts of a key.
-func (s *site) key(from, to int) []*expr {
+// key reads the first n arguments as the parts of a key.
+func (s *site) key(n int) []*expr {
 	parts := []*expr{}
-	for i := from; i < to; i++ {
+	for i := range n {
 		e := s.arg(i)
 		if e.kind == kindFloat {
 			s.l.errorf(e.at, "make an integer of the float with trunc(x)", "a float cannot be part of a key")
@@ -151,12 +151,12 @@ func (s *site) table(t table) *expr {
 		if !s.count(1, -1) {
 			return poison(s.at)
 		}
-		return (&lookUp{s, t, s.key(0, n)}).operation(s.name, s.at)
+		return (&lookUp{s, t, s.key(n)}).operation(s.name, s.at)
 	case "set":
 		if !s.count(2, -1) {
 			return poison(s.at)
 		}
-		return s.set(t, s.key(0, n-1), s.arg(n-1))
+		return s.set(t, s.key(n-1), s.arg(n-1))
 	case "inc":
 		return s.increment(t)
 	}
@@ -302,7 +302,7 @@ func (s *site) increment(t table) *expr {
 	} else if known := s.l.shapes[t.object]; known != nil && n == len(known.keys)+1 {
 		parts = len(known.keys)
 	}
-	keys, by := s.key(0, parts), integer(s.at, 1)
+	keys, by := s.key(parts), integer(s.at, 1)
 	if parts < n {
 		by = s.integer(parts)
 	}
@@ -329,5 +329,5 @@ func (l *lowering) mapGet(e ast.Expression) (*lookUp, bool) {
 		return nil, false
 	}
 	s := &site{l: l, node: call, name: "get", at: l.at(call)}
-	return &lookUp{s, t, s.key(0, len(call.ArgumentList))}, true
+	return &lookUp{s, t, s.key(len(call.ArgumentList))}, true
 }

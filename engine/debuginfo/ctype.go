@@ -349,7 +349,7 @@ func (in *Info) membersOf(t *ctype) ([]member, error) {
 		if c.Tag != dwarf.TagMember && c.Tag != dwarf.TagInheritance {
 			return nil
 		}
-		m, ok, err := in.readMember(t, c)
+		m, ok, err := in.readMember(c)
 		if ok {
 			t.members = append(t.members, m)
 		}
@@ -363,7 +363,7 @@ func (in *Info) membersOf(t *ctype) ([]member, error) {
 }
 
 // readMember reads one member; ok is false for static ones, which have no place in the object.
-func (in *Info) readMember(t *ctype, c *dwarf.Entry) (m member, ok bool, err error) {
+func (in *Info) readMember(c *dwarf.Entry) (m member, ok bool, err error) {
 	if external, _ := c.Val(dwarf.AttrExternal).(bool); external {
 		return m, false, nil
 	}

@@ -278,11 +278,7 @@ func (s *lineSearch) unit(u *unit) error {
 	if err != nil {
 		return err
 	}
-	runs, err := s.runs(u, t)
-	if err != nil {
-		return err
-	}
-	for _, r := range s.in.onePerPass(u, runs) {
+	for _, r := range s.in.onePerPass(s.runs(t)) {
 		s.addrs = append(s.addrs, r.stop)
 	}
 	return nil
@@ -298,7 +294,7 @@ type run struct {
 
 // runs gathers the stretches of the line in a unit. Rows of other lines that are no statements do not end one:
 // optimised code weaves instructions of neighbouring statements together.
-func (s *lineSearch) runs(u *unit, t *lineTable) ([]run, error) {
+func (s *lineSearch) runs(t *lineTable) []run {
 	var runs []run
 	open := false
 	for i, row := range t.rows {
@@ -322,7 +318,7 @@ func (s *lineSearch) runs(u *unit, t *lineTable) ([]run, error) {
 		runs[len(runs)-1].extend(row, t.rows[i+1].addr)
 		open = true
 	}
-	return best(runs), nil
+	return best(runs)
 }
 
 // extend adds a row to a run. A run whose first rows are no statements is stopped at its first statement.

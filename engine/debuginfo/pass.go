@@ -15,7 +15,7 @@ import (
 // that does nothing but jump to the start of another run of the line is passed only on the way there.
 
 // onePerPass leaves out runs that are only ever reached in one pass with another.
-func (in *Info) onePerPass(u *unit, runs []run) []run {
+func (in *Info) onePerPass(runs []run) []run {
 	if len(runs) < 2 {
 		return runs
 	}

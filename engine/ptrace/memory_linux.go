@@ -3,7 +3,6 @@ package ptrace
 import (
 	"fmt"
 	"os"
-	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -45,13 +44,13 @@ func (m *Memory) Close() error { return m.mem.Close() }
 
 // ReadAvailable reads at addr and returns how many bytes from the start of p could be read.
 func (m *Memory) ReadAvailable(addr uint64, p []byte) int {
-	n, _ := m.transfer(unix.SYS_PROCESS_VM_READV, addr, p)
+	n := m.transfer(unix.SYS_PROCESS_VM_READV, addr, p)
 	return n
 }
 
 // ReadMemory implements arch.Memory.
 func (m *Memory) ReadMemory(addr uint64, p []byte) error {
-	if n, _ := m.transfer(unix.SYS_PROCESS_VM_READV, addr, p); n != len(p) {
+	if n := m.transfer(unix.SYS_PROCESS_VM_READV, addr, p); n != len(p) {
 		return &arch.FaultError{Addr: addr + uint64(n)}
 	}
 	return nil
@@ -64,7 +63,7 @@ func (m *Memory) WriteMemory(addr uint64, p []byte) error {
 	if crosses && (len(p) > len(m.old) || m.ReadAvailable(addr, m.old[:len(p)]) != len(p)) {
 		return &arch.FaultError{Addr: addr, Write: true}
 	}
-	n, _ := m.transfer(unix.SYS_PROCESS_VM_WRITEV, addr, p)
+	n := m.transfer(unix.SYS_PROCESS_VM_WRITEV, addr, p)
 	if n == len(p) {
 		return nil
 	}
@@ -74,10 +73,11 @@ func (m *Memory) WriteMemory(addr uint64, p []byte) error {
 	return &arch.FaultError{Addr: addr + uint64(n), Write: true}
 }
 
-// transfer makes one process_vm_readv or process_vm_writev with vectors of one part.
-func (m *Memory) transfer(call uintptr, addr uint64, p []byte) (int, syscall.Errno) {
+// transfer makes one process_vm_readv or process_vm_writev with vectors of one part, and returns how many bytes were moved. Why it
+// were not all makes no difference to a caller: the first byte that was not moved faults.
+func (m *Memory) transfer(call uintptr, addr uint64, p []byte) int {
 	if len(p) == 0 {
-		return 0, 0
+		return 0
 	}
 	m.local.Base = &p[0]
 	m.local.SetLen(len(p))
@@ -86,9 +86,9 @@ func (m *Memory) transfer(call uintptr, addr uint64, p []byte) (int, syscall.Err
 		uintptr(unsafe.Pointer(&m.remote)), 1, 0)
 	m.local.Base = nil // p belongs to the caller again
 	if e != 0 {
-		return 0, e
+		return 0
 	}
-	return int(r), 0
+	return int(r)
 }
 
 // Peek reads all of p at addr, whatever the page protection says.

@@ -210,7 +210,7 @@ func (a *analyzer) unary(n *ast.UnaryExpression, slot *ast.Expression) {
 		by = -1
 	}
 	a.refer(id, true, func(v int) func() {
-		return func() { *slot = add(v, number(by, n.Idx0()), n.Postfix, n.Idx0(), n.Operand.Idx1()) }
+		return func() { *slot = add(v, number(by, n.Idx0()), n.Postfix, n.Idx0()) }
 	})
 }
 
@@ -242,7 +242,7 @@ func (a *analyzer) replaceAssign(n *ast.AssignExpression, id *ast.Identifier, v 
 	if n.Operator == token.MINUS {
 		by = &ast.UnaryExpression{Operator: token.MINUS, Idx: by.Idx0(), Operand: by}
 	}
-	*slot = add(v, by, false, id.Idx, n.Right.Idx0())
+	*slot = add(v, by, false, id.Idx)
 }
 
 func isPattern(e ast.Expression) bool {

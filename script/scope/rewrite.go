@@ -148,7 +148,7 @@ func call(callee string, at, paren file.Idx, args ...ast.Expression) ast.Express
 	return &ast.CallExpression{Callee: name(callee, at), LeftParenthesis: paren, ArgumentList: args, RightParenthesis: paren}
 }
 
-func add(slot int, by ast.Expression, postfix bool, at, paren file.Idx) ast.Expression {
+func add(slot int, by ast.Expression, postfix bool, at file.Idx) ast.Expression {
 	old := &ast.BooleanLiteral{Idx: at, Literal: fmt.Sprint(postfix), Value: postfix}
 	return call(NameAdd, at, at, number(int64(slot), at), by, old)
 }
