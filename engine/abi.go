@@ -9,17 +9,17 @@ import (
 
 	"gotap/arch"
 	"gotap/compile"
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
 )
 
-// abi is an instruction set as Linux runs processes of it: what arch.Arch says of the processor, and what the kernel's tracing,
-// its system calls and the compilers' conventions add to that. It is data, the same on every host; only what makes a request
+// abi is an instruction set as Linux runs processes of it: what package isa says of it, and what the kernel's tracing
+// and its system calls add to that. It is data, the same on every host; only what makes a request
 // to the kernel is in files named for a processor. Values are made once and never changed.
 type abi struct {
-	arch.Arch
-	machine elf.Machine
+	*isa.ISA
 	// names finds the registers that probes on system calls may name; 32-bit processes have theirs in those of 64-bit ones
 	// where the kernel shows them so.
 	names arch.Arch
@@ -28,30 +28,15 @@ type abi struct {
 
 	trapBehind bool // a breakpoint is reported behind it, so that only it can stop a thread in the middle of an instruction
 	trapCode   int  // si_code of the signal that it raises
-	// setOf is the instruction set of the code at an address of a module, which may be nil; it is nil for data. Without it there
-	// is but one.
-	setOf func(m *module.Loaded, addr uint64) arch.Arch
-	// isTrap reports whether code begins with a breakpoint instruction, of ours or another debugger's.
-	isTrap func(code []byte) bool
 	// flags is the index of the register with the resume flag, for processors that package fallback is for; -1 for others, whose processes
 	// do not outlive a session that is killed.
 	flags int
 
 	// Functions.
 
-	pushed     uint64 // bytes that a call pushes
-	boundaries func(f *module.File, code []byte, vaddr uint64) ([]uint64, error)
-	exits      func(code []byte, start uint64, set arch.Arch) ([]arch.Exit, error)
-	// exclusive lists, in ascending order, the places of a function between a load-exclusive and its store-exclusive: code lies at addr,
-	// and is in an instruction set.
-	exclusive func(code []byte, addr uint64, set arch.Arch) []uint64
-	golang    *golang // nil: calls of Go functions are taken for calls of C functions
-	// argFloat is the index of the register of floating-point argument n, -1 when it is elsewhere.
-	argFloat func(n int) int
-	float    func(f *ptrace.FPRegs, n int) (bits uint64, ok bool)
+	golang *golang // nil: calls of Go functions are taken for calls of C functions
+	float  func(f *ptrace.FPRegs, n int) (bits uint64, ok bool)
 
-	// pointer is where a pointer to code leads, and in which instruction set; nil: to where it says.
-	pointer func(p uint64) (addr uint64, set arch.Arch)
 	// alone reports whether an instruction is completed while the other threads stand still; nil: none is.
 	alone func(arch.Insn) bool
 	// emulates is how instructions are completed where none is stepped; nil: they may be.
@@ -129,28 +114,11 @@ func imageABI(pid int) (*abi, error) {
 	}
 	machine := elf.Machine(uint16(head[18]) | uint16(head[19])<<8)
 	for _, a := range hostABIs() {
-		if a.machine == machine {
+		if a.Machine == machine {
 			return a, nil
 		}
 	}
 	return nil, fmt.Errorf("its program is for %v, which gotap cannot trace on %s", machine, goruntime.GOARCH)
-}
-
-// setAt is the instruction set of the code at an address of a module, which may be nil; nil when there is no code.
-func (a *abi) setAt(m *module.Loaded, addr uint64) arch.Arch {
-	if a.setOf == nil {
-		return a.Arch
-	}
-	return a.setOf(m, addr)
-}
-
-// target is the address of the code that a pointer leads to.
-func (a *abi) target(pointer uint64) uint64 {
-	if a.pointer == nil {
-		return pointer
-	}
-	addr, _ := a.pointer(pointer)
-	return addr
 }
 
 // exitsOf finds the exits of the function that a target is the entry of; its code is that of the process, at start.
@@ -158,5 +126,5 @@ func (a *abi) exitsOf(t place.Target, code []byte, start uint64, set arch.Arch) 
 	if fn, ok := goFunction(t); ok && !fn.Assembly && a.golang != nil {
 		return a.golang.exits(code, start)
 	}
-	return a.exits(code, start, set)
+	return a.Exits(code, start, set)
 }

@@ -1,27 +1,23 @@
 package engine
 
 import (
-	"debug/elf"
-
 	"gotap/arch"
 	"gotap/arch/x86"
 	"gotap/compile"
 	"gotap/engine/goabi"
-	"gotap/engine/module"
+	"gotap/engine/isa"
 	"gotap/engine/ptrace"
 )
 
 // amd64ABI is x86-64 (System V ABI, AMD64 supplement; the kernel's arch/x86/entry/syscalls/syscall_64.tbl).
 var amd64ABI = abi{
-	Arch: x86.New64(), machine: elf.EM_X86_64, names: x86.New64(),
-	trapBehind: true, trapCode: ptrace.CodeKernel, isTrap: isInt3, flags: x86.EFLAGS,
-	pushed:     8,
-	boundaries: x86Boundaries(x86.New64()), exits: x86Exits,
+	ISA: isa.AMD64, names: x86.New64(),
+	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS,
 	golang: &golang{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New64()), exits: goExits(x86.New64()), arg: goabi.Arg,
 	},
-	argFloat: firstEight, float: xmm,
+	float: xmm,
 	calls: callTable{
 		insn: []byte{0x0f, 0x05}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9},
@@ -34,16 +30,14 @@ var amd64ABI = abi{
 
 // i386ABI is IA-32 (syscall_32.tbl). The kernel shows a 32-bit process's registers in the places of 64-bit ones.
 var i386ABI = abi{
-	Arch: x86.New32(), machine: elf.EM_386, names: x86.New64(),
-	trapBehind: true, trapCode: ptrace.CodeKernel, isTrap: isInt3, flags: x86.EFLAGS,
-	pushed:     4,
-	boundaries: x86Boundaries(x86.New32()), exits: x86Exits,
+	ISA: isa.I386, names: x86.New64(),
+	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS,
 	golang: &golang{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New32()), exits: goExits(x86.New32()),
 		arg: func(int, bool) (compile.Access, bool) { return compile.Access{}, false }, // on the stack, as C has them
 	},
-	argFloat: func(int) int { return -1 }, float: xmm,
+	float: xmm,
 	calls: callTable{
 		insn: []byte{0xcd, 0x80}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP},
@@ -53,32 +47,12 @@ var i386ABI = abi{
 	inCall: x86.InSyscall, restarts: x86.SyscallRestarts,
 }
 
-func isInt3(code []byte) bool { return len(code) > 0 && code[0] == 0xcc }
-
-func x86Boundaries(a arch.Arch) func(*module.File, []byte, uint64) ([]uint64, error) {
-	return func(_ *module.File, code []byte, vaddr uint64) ([]uint64, error) {
-		return x86.Boundaries(code, vaddr, a)
-	}
-}
-
-func x86Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
-	return x86.Exits(code, start, a)
-}
-
 func goExits(a arch.Arch) func([]byte, uint64) ([]arch.Exit, error) {
 	return func(code []byte, start uint64) ([]arch.Exit, error) { return goabi.Exits(code, start, a) }
 }
 
 func goBehindCheck(a arch.Arch) func([]byte, uint64) (uint64, bool) {
 	return func(code []byte, vaddr uint64) (uint64, bool) { return goabi.EntryAfterCheck(code, vaddr, a) }
-}
-
-// firstEight says that the first eight floating-point arguments are in the first eight vector registers.
-func firstEight(n int) int {
-	if n > 7 {
-		return -1
-	}
-	return n
 }
 
 // xmm is the low half of a vector register of x86.

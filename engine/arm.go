@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
 )
@@ -43,16 +44,7 @@ func files(mods []module.Loaded) []*module.File {
 
 // resolver is how places are found in files.
 func (s *Session) resolver() *place.Resolver {
-	return &place.Resolver{Lines: s.names.Lines, Boundaries: boundaries}
-}
-
-// boundaries finds the instructions of a function.
-func boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
-	a := abiOf(f)
-	if a == nil {
-		return nil, fmt.Errorf("cannot decode %s: its processor, %v, is not known", f.Path, f.Machine)
-	}
-	return a.boundaries(f, code, vaddr)
+	return &place.Resolver{Lines: s.names.Lines, Boundaries: isa.Boundaries}
 }
 
 // targets finds the places of a specification among modules. Results are kept: children that exec the same

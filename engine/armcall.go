@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gotap/arch"
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -32,13 +33,6 @@ type callGadget struct {
 	thumb bool
 }
 
-// cpsrT and cpsrIT are the bits of CPSR that choose the Thumb set, and that hold the state of an IT block.
-const (
-	cpsrIndex = 16
-	cpsrT     = 1 << 5
-	cpsrIT    = 3<<25 | 0x3f<<10
-)
-
 // marked is the register that the kernel marks stops at system calls with.
 func (a *abi) marked() int {
 	if a.WordSize() == 4 {
@@ -61,8 +55,8 @@ func (t *thread) beginCall(p *point) {
 	st.Saved = t.savedForCall()
 	*t.pc() = g.at
 	if t.proc.arch.WordSize() == 4 {
-		if g.thumb != (st.Saved[1]&cpsrT != 0) {
-			t.regs[cpsrIndex] = setBit(t.regs[cpsrIndex]&^cpsrIT, cpsrT, g.thumb)
+		if g.thumb != (st.Saved[1]&isa.Thumb != 0) {
+			t.regs[isa.CPSR] = setBit(t.regs[isa.CPSR]&^isa.BlockState, isa.Thumb, g.thumb)
 			st.Flags = 1 // the state of before has to come back
 		}
 	}
@@ -74,7 +68,7 @@ func (t *thread) beginCall(p *point) {
 func (t *thread) savedForCall() (saved [4]uint64) {
 	saved[0] = t.regs[t.proc.arch.marked()]
 	if t.proc.arch.WordSize() == 4 {
-		saved[1] = t.regs[cpsrIndex]
+		saved[1] = t.regs[isa.CPSR]
 	}
 	return saved
 }
@@ -98,10 +92,10 @@ func (t *thread) afterCallElsewhere() (done bool) {
 	switch {
 	case t.proc.arch.WordSize() != 4:
 	case !done:
-		t.regs[cpsrIndex] = st.Saved[1]
+		t.regs[isa.CPSR] = st.Saved[1]
 	case st.Flags != 0: // an IT block whose instruction is the last, or none: the other set has no such blocks
-		t.regs[cpsrIndex] = setBit(t.regs[cpsrIndex], cpsrT, st.Saved[1]&cpsrT != 0)
-		t.regs[cpsrIndex] = t.regs[cpsrIndex]&^cpsrIT | nextIT(st.Saved[1])
+		t.regs[isa.CPSR] = setBit(t.regs[isa.CPSR], isa.Thumb, st.Saved[1]&isa.Thumb != 0)
+		t.regs[isa.CPSR] = t.regs[isa.CPSR]&^isa.BlockState | nextIT(st.Saved[1])
 	}
 	return done
 }

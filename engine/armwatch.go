@@ -1,6 +1,9 @@
 package engine
 
-import "gotap/arch"
+import (
+	"gotap/arch"
+	"gotap/engine/isa"
+)
 
 // Watchpoints where nothing is stepped. The debug unit of ARM stops a thread in front of the access, or of the instruction, and would do so
 // again and again; so the instruction is emulated, as at a probe, and the programs run behind it, as they do on x86. What an
@@ -36,7 +39,7 @@ func (t *thread) unwatched() string {
 func (t *thread) emulateHere() bool {
 	var set arch.Arch = t.proc.arch.Arch
 	if t.thumb() {
-		_, set = interworking(1)
+		_, set = isa.ARM.Pointer(1)
 	}
 	addr := *t.pc()
 	in, err := set.Decode(t.proc.space.code(addr, longestInsn), addr)

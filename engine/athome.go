@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gotap/arch"
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -59,12 +60,12 @@ func (t *thread) runAtHome(p *point) {
 func (t *thread) plantLandings(p *point) []landing {
 	var all []landing
 	n := 1
-	if t.proc.arch.WordSize() == 4 && t.regs[cpsrIndex]&cpsrIT != 0 {
+	if t.proc.arch.WordSize() == 4 && t.regs[isa.CPSR]&isa.BlockState != 0 {
 		n = mostLandings
 	}
 	set := p.sp.arch.Arch
 	if t.thumb() {
-		_, set = interworking(1)
+		_, set = isa.ARM.Pointer(1)
 	}
 	for at := p.addr + uint64(p.length); len(all) < n; {
 		code := p.sp.code(at, longestInsn)
@@ -84,7 +85,7 @@ func (t *thread) plantLandings(p *point) []landing {
 
 // thumb reports whether the thread runs Thumb code.
 func (t *thread) thumb() bool {
-	return t.proc.arch.WordSize() == 4 && t.regs[cpsrIndex]&cpsrT != 0
+	return t.proc.arch.WordSize() == 4 && t.regs[isa.CPSR]&isa.Thumb != 0
 }
 
 // untilLanded lets the thread go on until it has come to a landing, or has raised a signal, or is gone. Signals that others send are kept.

@@ -96,7 +96,7 @@ func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) erro
 		start = mod.Addr(fn.Addr) // the entry's breakpoint may be further in
 	}
 	code := f.entry.sp.code(start, int(fn.Size))
-	exits, err := f.entry.sp.arch.exitsOf(pl.target, code, start, f.entry.sp.arch.setAt(mod, start))
+	exits, err := f.entry.sp.arch.exitsOf(pl.target, code, start, f.entry.sp.arch.SetAt(mod, start))
 	if err != nil {
 		return err
 	}
@@ -345,7 +345,7 @@ func (t *thread) returnedTo(p *point) {
 		t.followStack()
 	}
 	sp := t.sp()
-	word, pushed := uint64(t.proc.arch.WordSize()), t.proc.arch.pushed
+	word, pushed := uint64(t.proc.arch.WordSize()), t.proc.arch.Pushed
 	at := t.waiting(p, sp-pushed)
 	for popped := word; at < 0 && popped <= 8*word; popped += word { // functions that take their arguments off the stack
 		at = t.waiting(p, sp-pushed-popped)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
 	"gotap/engine/symbols"
@@ -71,7 +72,7 @@ func (c *Catalog) File(spec place.Spec) ([]Entry, error) {
 }
 
 func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
-	r := &place.Resolver{Lines: c.names.Lines, Boundaries: boundaries}
+	r := &place.Resolver{Lines: c.names.Lines, Boundaries: isa.Boundaries}
 	searched := place.Candidates(spec, all)
 	if len(searched) == 0 {
 		return nil, &place.NotFoundError{Spec: spec, What: place.NoModule}
@@ -110,7 +111,7 @@ func (c *Catalog) entry(l place.Listed) Entry {
 // listCalls lists the system calls that a specification means, of processes of the same kind as this one.
 func listCalls(spec place.Spec) ([]Entry, error) {
 	var found []Entry
-	for _, name := range syscalls.Names(hostABIs()[0].machine) {
+	for _, name := range syscalls.Names(hostABIs()[0].Machine) {
 		if name != "" && spec.Matches(name) {
 			found = append(found, Entry{Text: "syscall:" + name, Signature: syscalls.Signature(name)})
 		}

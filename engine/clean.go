@@ -129,7 +129,7 @@ func (c *Cleaned) section(mem *ptrace.Memory, m *module.Loaded, a *abi, text mod
 		}
 		n := mem.PeekAvailable(m.Addr(at), now[:len(file)])
 		for i := range min(n, cleanChunk) {
-			if !a.isTrap(now[i:n]) {
+			if !a.IsTrap(now[i:n]) {
 				continue
 			}
 			trap := leftBehind(m, a, now[i:n], at+uint64(i))
@@ -149,7 +149,7 @@ func (c *Cleaned) section(mem *ptrace.Memory, m *module.Loaded, a *abi, text mod
 // told without its function; 0 when there is none.
 func leftBehind(m *module.Loaded, a *abi, now []byte, vaddr uint64) int {
 	code, err := m.File.Code(vaddr, longestInsn)
-	set := a.setAt(m, m.Addr(vaddr))
+	set := a.SetAt(m, m.Addr(vaddr))
 	if err != nil || set == nil {
 		return 0
 	}

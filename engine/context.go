@@ -18,20 +18,14 @@ import (
 // for, and not before.
 
 // ReadMemory implements runtime.Thread. Breakpoints do not show.
-func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.proc.space.read(t.address(addr), p) }
-
-// address makes an address of a word: in 32-bit targets arguments and results are sign-extended, those in the upper half too.
-func (t *thread) address(v uint64) uint64 {
-	if t.proc.arch.WordSize() == 4 && int64(v) == int64(int32(v)) {
-		return uint64(uint32(v))
-	}
-	return v
+func (t *thread) ReadMemory(addr uint64, p []byte) int {
+	return t.proc.space.read(t.proc.arch.Address(addr), p)
 }
 
 // WriteMemory implements runtime.Thread. What the program may not write fails, and so does writing over a breakpoint.
 func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 	sp := t.proc.space
-	addr = t.address(addr)
+	addr = t.proc.arch.Address(addr)
 	if addr < sp.hi && addr+uint64(len(p)) > sp.lo {
 		if sp.overBreakpoint(addr, len(p)) {
 			return false
@@ -55,24 +49,16 @@ func (sp *space) overBreakpoint(addr uint64, n int) bool {
 func (t *thread) Arg(n int) (uint64, bool) {
 	a := t.proc.arch
 	if t.sys.in {
-		return t.width(a.SyscallArg(n, &t.regs)), n < 6
+		return t.proc.arch.Word(a.SyscallArg(n, &t.regs)), n < 6
 	}
 	v, err := a.Arg(n, &t.regs, t.proc.space.mem)
-	return t.width(v), err == nil
-}
-
-// width sign-extends words of 32-bit targets: arguments and results are signed.
-func (t *thread) width(v uint64) uint64 {
-	if t.proc.arch.WordSize() == 4 {
-		return uint64(int64(int32(v)))
-	}
-	return v
+	return t.proc.arch.Word(v), err == nil
 }
 
 // ArgFloat implements runtime.Thread: in the calling conventions of 64-bit processors the first eight are in
 // vector registers; on IA-32 they are on the stack, where their places depend on the types.
 func (t *thread) ArgFloat(n int) (float64, bool) {
-	return t.FloatReg(t.proc.arch.argFloat(n))
+	return t.FloatReg(t.proc.arch.ArgFloat(n))
 }
 
 // FloatReg implements runtime.Thread.
@@ -98,7 +84,7 @@ func (t *thread) Return() uint64 {
 	if t.sys.in {
 		return t.proc.arch.SyscallRet(&t.regs)
 	}
-	return t.width(t.regs[t.proc.arch.Ret()])
+	return t.proc.arch.Word(t.regs[t.proc.arch.Ret()])
 }
 
 // SetReturn implements runtime.Thread.

@@ -29,7 +29,7 @@ func (s *Session) writeCore(t *thread, name string) (path string, size int64, er
 	if err != nil {
 		return "", 0, err
 	}
-	p.Machine = t.proc.arch.machine
+	p.Machine = t.proc.arch.Machine
 	first, _ := t.coreThread()
 	p.Threads = append(p.Threads, first)
 	for _, o := range t.proc.threads {

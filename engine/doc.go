@@ -30,7 +30,7 @@
 //
 // # Other processors
 //
-// What depends on the instruction set and on the kernel's interface to it is data, in a description of each ABI (abi.go, abi_x86.go,
+// What depends on the instruction set is data of package isa; what the kernel's interface to it adds is in a description of each ABI (abi.go, abi_x86.go,
 // armabi.go); only files that make requests to the kernel are for one processor. On x86 an instruction that is not emulated is stepped.
 // On ARM, 32-bit and 64-bit, nothing ever is: emulator.go completes every instruction in the stop of its breakpoint, with the vector registers where it
 // needs them, so a hit is one stop. Three things take more. A system call at a probed place is made by the thread through

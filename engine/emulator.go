@@ -8,6 +8,7 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/arm64"
+	"gotap/engine/isa"
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
 )
@@ -123,7 +124,7 @@ var errOwnCache = errors.New("cannot maintain a cache for another process")
 // What the emulation cannot do, above all an access that faults, the processor does at the instruction's own place.
 func (t *thread) emulate(p *point) {
 	switch {
-	case p.site.Insn().Control == arch.Syscall && executes(p.site, &t.regs):
+	case p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &t.regs):
 		t.beginCall(p)
 	case t.completeAt(p) == nil:
 		if t.view.met != 0 {
@@ -143,12 +144,6 @@ func (t *thread) completeAt(p *point) error {
 		defer t.s.releaseWorld(held)
 	}
 	return t.complete(p.site)
-}
-
-// executes reports whether the condition of an instruction holds, if it has one.
-func executes(site arch.Site, regs *arch.Regs) bool {
-	c, ok := site.(arch.ConditionalSite)
-	return !ok || c.Executes(regs)
 }
 
 // complete emulates an instruction on the thread's registers. On error nothing has changed.
@@ -174,12 +169,7 @@ func (t *thread) complete(site arch.Site) error {
 }
 
 // jumpTo sets the program counter to where a pointer to code leads, in the instruction set that it chooses.
-func (t *thread) jumpTo(pointer uint64) {
-	*t.pc() = t.proc.arch.target(pointer)
-	if t.proc.arch.pointer != nil {
-		t.regs[cpsrIndex] = setBit(t.regs[cpsrIndex]&^cpsrIT, cpsrT, pointer&1 != 0)
-	}
-}
+func (t *thread) jumpTo(pointer uint64) { t.proc.arch.Jump(&t.regs, pointer) }
 
 // leaving is the registers as the instruction at a function's exit makes them: it may take down the frame and load the program counter in
 // one. It writes no memory.
@@ -188,7 +178,7 @@ func (t *thread) leaving() (regs *arch.Regs, ok bool) {
 		return nil, false
 	}
 	t.left, t.view = t.regs, threadMemory{Memory: t.proc.space.mem, t: t}
-	return &t.left, t.at.site.Emulate(&t.left, &t.view) == nil
+	return &t.left, t.proc.arch.Leave(&t.left, t.at.site, &t.view)
 }
 
 // exitSP is the stack pointer of the call that is left by the instruction at which the thread is, as it was at entry.
@@ -210,5 +200,5 @@ func (t *thread) returnAddress() uint64 {
 		}
 	}
 	ret, _ := t.proc.arch.ReturnAddress(&t.regs, t.proc.space.mem)
-	return t.proc.arch.target(ret)
+	return t.proc.arch.Target(ret)
 }

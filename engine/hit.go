@@ -2,6 +2,7 @@ package engine
 
 import (
 	"gotap/arch"
+	"gotap/engine/isa"
 	"gotap/engine/ptrace"
 	"gotap/runtime"
 	"gotap/runtime/facility"
@@ -47,7 +48,7 @@ func (t *thread) hit(p *point) {
 	}
 	again := t.redo.addr == p.addr && t.redo.sp == t.sp() && p.addr != 0
 	t.redo = redo{}
-	if !again && !t.silent && !t.proc.silent && executes(p.site, &t.regs) {
+	if !again && !t.silent && !t.proc.silent && isa.Executes(p.site, &t.regs) {
 		if t.s.meter.resting {
 			t.restAt(p)
 		} else {
@@ -339,15 +340,11 @@ func (t *thread) hold(ticket uint32) {
 
 // skipFunction returns from the function that was just entered, without running it.
 func (t *thread) skipFunction(p *point) {
-	a := t.proc.arch
-	ret, err := a.ReturnAddress(&t.regs, p.sp.mem)
-	if err != nil {
+	sp := t.sp()
+	if t.proc.arch.Skip(&t.regs, p.sp.mem, t.skipRet) != nil {
 		t.execute(p)
 		return
 	}
-	t.dropFrames(t.sp() + 1)
-	t.regs[a.Ret()] = t.skipRet
-	t.regs[a.SP()] += a.pushed
-	t.jumpTo(ret)
+	t.dropFrames(sp + 1)
 	t.finish(0)
 }

@@ -235,7 +235,7 @@ func (s *Session) chosenAddrs(p *process, t place.Target) []uint64 {
 		for i := range mods {
 			if m := &mods[i]; m.File == c.File && m.Err == nil {
 				addr, ok := p.space.pointer(m.Addr(c.Slot))
-				addr = p.space.arch.target(addr)
+				addr = p.space.arch.Target(addr)
 				if ok && s.isImplementation(mods, addr, t) && !slices.Contains(found, addr) {
 					found = append(found, addr)
 				}
@@ -295,7 +295,7 @@ func (t *thread) picking(p *point) {
 
 // chosen is called when a function that chooses has returned.
 func (t *thread) chosen(pick *ifunc) {
-	if err := t.s.armChosen(t.proc, pick, t.proc.arch.target(t.regs[t.proc.arch.Ret()])); err != nil {
+	if err := t.s.armChosen(t.proc, pick, t.proc.arch.Target(t.regs[t.proc.arch.Ret()])); err != nil {
 		t.s.warn(fmt.Sprintf("probe %s: %v", pick.probe.spec.Name, err))
 	}
 }

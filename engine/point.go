@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gotap/arch"
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -77,17 +78,16 @@ func (p *point) counted() int {
 // pointAt finds or makes the point at an address. Making one decodes and prepares the instruction there, and refuses
 // with a reason what cannot be probed; file is the module's file and may be nil.
 func (s *Session) pointAt(sp *space, addr uint64, mod *module.Loaded) (*point, error) {
-	return s.pointIn(sp, addr, mod, sp.arch.setAt(mod, addr))
+	return s.pointIn(sp, addr, mod, sp.arch.SetAt(mod, addr))
 }
 
 // pointTo is pointAt for what a pointer to code leads to.
 func (s *Session) pointTo(sp *space, pointer uint64) (*point, error) {
-	addr := sp.arch.target(pointer)
+	addr, set := sp.arch.Pointer(pointer)
 	mod := module.Find(sp.mods, addr)
-	if sp.arch.pointer == nil {
+	if set == nil {
 		return s.pointAt(sp, addr, mod)
 	}
-	_, set := sp.arch.pointer(pointer)
 	return s.pointIn(sp, addr, mod, set)
 }
 
@@ -152,26 +152,19 @@ func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set a
 // inExclusive reports whether an address is in a sequence of exclusive accesses, which a breakpoint would keep from ever succeeding. Where
 // no function is known it is taken for one that reaches a little before and behind the address.
 func inExclusive(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) bool {
-	if sp.arch.exclusive == nil {
+	if !sp.arch.Monitors() {
 		return false
 	}
-	const around = 64
-	start, size := addr-around, uint64(2*around)
-	if mod != nil && mod.File != nil {
-		if fn, ok := mod.File.FuncAt(mod.Vaddr(addr)); ok && fn.Size > 0 {
-			start, size = mod.Addr(fn.Addr), fn.Size
-		}
-	}
+	start, size := isa.Around(mod, addr)
 	runs, known := sp.exclusives[start]
 	if !known {
-		runs = sp.arch.exclusive(sp.code(start, int(size)), start, set)
+		runs = sp.arch.Exclusives(sp.code(start, size), start, set)
 		if sp.exclusives == nil {
 			sp.exclusives = map[uint64][]uint64{}
 		}
 		sp.exclusives[start] = runs
 	}
-	_, found := slices.BinarySearch(runs, addr)
-	return found
+	return isa.In(runs, addr)
 }
 
 // compareWithFile makes sure that what is in memory is what the file has: otherwise the file was changed under the
@@ -184,7 +177,7 @@ func compareWithFile(a *abi, code []byte, addr uint64, mod *module.Loaded) error
 	if err != nil || len(want) < len(code) || slices.Equal(want, code) {
 		return nil
 	}
-	if a.isTrap(code) {
+	if a.IsTrap(code) {
 		return &arch.RefusedError{Addr: addr, Reason: "another debugger has a breakpoint there"}
 	}
 	return &arch.RefusedError{Addr: addr, Reason: "the code in memory is not that of the file " + mod.Path}

@@ -59,7 +59,7 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 	}
 	found := map[named]*placement{}
 	for _, a := range hostABIs() {
-		for number, name := range syscalls.Names(a.machine) {
+		for number, name := range syscalls.Names(a.Machine) {
 			if name == "" || !spec.Matches(name) {
 				continue
 			}
@@ -72,7 +72,7 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 				pl = &placement{probe: pr, code: code, funcN: name}
 				found[named{name, a.names}] = pl
 			}
-			s.calls.add(callKey{a.machine, uint64(number)}, pl)
+			s.calls.add(callKey{a.Machine, uint64(number)}, pl)
 		}
 	}
 	if len(found) == 0 && !pr.spec.Optional {
@@ -178,7 +178,7 @@ func (t *thread) callEntered() {
 		return
 	}
 	t.missCall()
-	list := t.s.calls.byNumber[callKey{a.machine, number}]
+	list := t.s.calls.byNumber[callKey{a.Machine, number}]
 	c.number, c.pc, c.again = number, *t.pc(), false
 	base := t.startCall()
 	for _, pl := range list {

@@ -64,8 +64,8 @@ func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) erro
 	if fn == nil || fn.Size == 0 || fn.Size > maxFunc {
 		return fmt.Errorf("cannot find the exits of %s: its size is not known", pl.target.Name)
 	}
-	set := s.isa.setAt(mod, f.entry.addr)
-	exits, err := s.isa.exits(s.mem.code(f.entry.addr, int(fn.Size)), f.entry.addr, set)
+	set := s.isa.SetAt(mod, f.entry.addr)
+	exits, err := s.isa.Exits(s.mem.code(f.entry.addr, int(fn.Size)), f.entry.addr, set)
 	if err != nil {
 		return err
 	}
@@ -164,10 +164,10 @@ func (t *thread) active(pr *probe) (n int) {
 	return n
 }
 
-// dropEntered drops the calls that have just been entered here.
-func (t *thread) dropEntered() {
+// dropEntered drops the calls that have just been entered with a stack pointer.
+func (t *thread) dropEntered(sp uint64) {
 	for i := len(t.calls.frames) - 1; i >= 0; i-- {
-		if t.calls.frames[i].sp == t.sp() {
+		if t.calls.frames[i].sp == sp {
 			t.dropFrame(i)
 		}
 	}
@@ -193,7 +193,7 @@ func (t *thread) awaitReturn() *point {
 	if err != nil || ret == 0 {
 		return nil
 	}
-	addr, set := t.s.isa.pointer(ret)
+	addr, set := t.s.isa.Pointer(ret)
 	p, err := t.s.pointAt(addr, set)
 	if err != nil {
 		return nil
@@ -218,13 +218,10 @@ func (s *Session) endReturn(f *frame) {
 	f.ret = nil
 }
 
-// leaving is the registers as the instruction at a function's exit makes them: on ARM it may take down the frame and load the program
-// counter in one. It writes no memory.
+// leaving is the registers as the instruction at a function's exit makes them.
 func (t *thread) leaving() arch.Regs {
 	regs := t.regs
-	if t.s.isa.arm && t.at.site.Emulate(&regs, &t.s.mem) != nil {
-		return t.regs
-	}
+	t.s.isa.Leave(&regs, t.at.site, &t.s.mem) // what cannot be followed leaves the stack pointer as it is
 	return regs
 }
 
@@ -275,11 +272,11 @@ func (t *thread) dropInside(sp uint64) {
 
 // returnedTo deals with a point that calls return to: the frames that wait here, from the stack just left.
 func (t *thread) returnedTo(p *point) {
-	sp := t.sp() - t.s.isa.pushed
+	sp := t.sp() - t.s.isa.Pushed
 	const arguments = 8 // words that a function may take off the stack when it returns, on IA-32
 	for popped := 0; popped <= arguments; popped++ {
 		at := sp - uint64(popped*t.s.isa.WordSize())
-		if t.returned(p, at) || t.s.isa != &i386ISA {
+		if t.returned(p, at) || !t.s.isa.Pops {
 			break
 		}
 	}

@@ -12,11 +12,11 @@ import (
 // What a program may ask of the thread that hit: thread implements runtime.Thread.
 
 // ReadMemory implements runtime.Thread. Breakpoints do not show.
-func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.s.mem.read(t.s.wrap(addr), p) }
+func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.s.mem.read(t.s.isa.Address(addr), p) }
 
 // WriteMemory implements runtime.Thread. Writing over a breakpoint fails.
 func (t *thread) WriteMemory(addr uint64, p []byte) bool {
-	addr = t.s.wrap(addr)
+	addr = t.s.isa.Address(addr)
 	for _, pt := range t.s.points {
 		if pt.planted && pt.addr < addr+uint64(len(p)) && pt.addr+uint64(len(pt.orig)) > addr {
 			return false
@@ -25,35 +25,14 @@ func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 	return t.s.mem.WriteMemory(addr, p) == nil
 }
 
-// wrap cuts an address to the width of the target's: programs sign-extend words of 32-bit targets.
-func (s *Session) wrap(addr uint64) uint64 {
-	if s.isa.WordSize() == 4 {
-		return uint64(uint32(addr))
-	}
-	return addr
-}
-
-// width sign-extends words of 32-bit targets: arguments and results are signed.
-func (t *thread) width(v uint64) uint64 {
-	if t.s.isa.WordSize() == 4 {
-		return uint64(int64(int32(v)))
-	}
-	return v
-}
-
 // Arg implements runtime.Thread.
 func (t *thread) Arg(n int) (uint64, bool) {
 	v, err := t.s.isa.Arg(n, &t.regs, &t.s.mem)
-	return t.width(v), err == nil
+	return t.s.isa.Word(v), err == nil
 }
 
-// ArgFloat implements runtime.Thread: the first eight are in vector registers, but for IA-32, where their places depend on the types.
-func (t *thread) ArgFloat(n int) (float64, bool) {
-	if n > 7 || t.s.isa == &i386ISA {
-		return 0, false
-	}
-	return t.FloatReg(n)
-}
+// ArgFloat implements runtime.Thread.
+func (t *thread) ArgFloat(n int) (float64, bool) { return t.FloatReg(t.s.isa.ArgFloat(n)) }
 
 // FloatReg implements runtime.Thread.
 func (t *thread) FloatReg(n int) (float64, bool) {
@@ -68,7 +47,7 @@ func (t *thread) FloatReg(n int) (float64, bool) {
 }
 
 // Return implements runtime.Thread.
-func (t *thread) Return() uint64 { return t.width(t.regs[t.s.isa.Ret()]) }
+func (t *thread) Return() uint64 { return t.s.isa.Word(t.regs[t.s.isa.Ret()]) }
 
 // SetReturn implements runtime.Thread.
 func (t *thread) SetReturn(v uint64) { t.regs[t.s.isa.Ret()] = v }
@@ -108,13 +87,12 @@ func (t *thread) caller() uint64 {
 	switch pl := t.run.pl; {
 	case t.run.leave && len(t.at.exits) == 0:
 		return *t.pc()
-	case t.run.leave && t.s.isa.arm:
+	case t.run.leave && t.s.isa.Stepless:
 		regs := t.leaving()
 		return regs[t.s.isa.PC()]
 	case t.run.leave, pl.target.Entry():
 		ret, _ := t.s.isa.ReturnAddress(&t.regs, &t.s.mem)
-		addr, _ := t.s.isa.pointer(ret)
-		return addr
+		return t.s.isa.Target(ret)
 	}
 	var pcs [2]uint64
 	if t.Stack(pcs[:]) < 2 {

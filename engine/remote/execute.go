@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gotap/arch"
+	"gotap/engine/isa"
 	"gotap/engine/rsp"
 )
 
@@ -18,7 +19,7 @@ func (t *thread) execute(p *point) error {
 	if p.how == arch.Emulated && t.emulate(p) == nil {
 		return t.finish()
 	}
-	if t.s.isa.arm {
+	if t.s.isa.Stepless {
 		return t.runToNext(p)
 	}
 	return t.step(p)
@@ -32,7 +33,7 @@ func (t *thread) emulate(p *point) error {
 		}
 		return v.EmulateVectors(&t.regs, &t.vecs, &t.s.mem)
 	}
-	if p.site.Insn().Control == arch.Syscall && p.executes(&t.regs) {
+	if p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &t.regs) {
 		return errNotEmulated
 	}
 	return p.site.Emulate(&t.regs, &t.s.mem)

@@ -1,8 +1,8 @@
 package remote
 
 import (
-	"gotap/arch"
 	"gotap/engine"
+	"gotap/engine/isa"
 	"gotap/engine/ptrace"
 	"gotap/engine/rsp"
 	"gotap/runtime"
@@ -61,7 +61,7 @@ func (t *thread) passOn(stop rsp.Stop) error {
 func (t *thread) hit(p *point) error {
 	t.s.stats.Hits++
 	t.at, t.runs = p, t.runs[:0]
-	if p.executes(&t.regs) {
+	if isa.Executes(p.site, &t.regs) {
 		key := redo{p.addr, t.sp()}
 		if t.s.redo[key] {
 			delete(t.s.redo, key)
@@ -286,31 +286,10 @@ func (t *thread) faulted(sig int) {
 
 // skipFunction returns from the function that was just entered, without running it.
 func (t *thread) skipFunction() bool {
-	a := t.s.isa
-	ret, err := a.ReturnAddress(&t.regs, &t.s.mem)
-	if err != nil {
+	entered := t.sp()
+	if t.s.isa.Skip(&t.regs, &t.s.mem, t.ret) != nil {
 		return false
 	}
-	t.dropEntered()
-	t.regs[a.Ret()] = t.ret
-	t.regs[a.SP()] += a.pushed
-	t.jumpTo(ret)
+	t.dropEntered(entered)
 	return true
-}
-
-// jumpTo sets the program counter to where a pointer to code leads, in the instruction set that it chooses.
-func (t *thread) jumpTo(pointer uint64) {
-	addr, _ := t.s.isa.pointer(pointer)
-	*t.pc() = addr
-	if t.s.isa == &armISA {
-		const cpsr, thumb, it = 16, 1 << 5, 0x0600fc00
-		t.regs[cpsr] &^= thumb | it
-		t.regs[cpsr] |= pointer & 1 << 5
-	}
-}
-
-// executes reports whether the condition of a point's instruction holds, if it has one.
-func (p *point) executes(regs *arch.Regs) bool {
-	c, ok := p.site.(arch.ConditionalSite)
-	return !ok || c.Executes(regs)
 }

@@ -114,7 +114,7 @@ func (s *Session) describe(file *module.File) error {
 		return err
 	}
 	if of := isaNamed(d.Architecture); d.Architecture != "" && of != s.isa {
-		return &hinted{fmt.Errorf("cannot trace %s, a file for %s: the stub's target is %s", file.Path, s.isa.kernel, d.Architecture),
+		return &hinted{fmt.Errorf("cannot trace %s, a file for %s: the stub's target is %s", file.Path, s.isa.Title, d.Architecture),
 			"--exe FILE names the program that runs there"}
 	}
 	s.bound, err = s.isa.bind(d)
@@ -149,8 +149,8 @@ const pageSize = 4096
 func (s *Session) loaded(file *module.File, bias uint64) module.Loaded {
 	m := module.Loaded{Path: file.Path, File: file, Bias: bias}
 	for _, seg := range file.Segments {
-		start := s.wrap(seg.Vaddr+bias) &^ (pageSize - 1)
-		end := (s.wrap(seg.Vaddr+bias) + seg.MemSize + pageSize - 1) &^ (pageSize - 1)
+		start := s.isa.Address(seg.Vaddr+bias) &^ (pageSize - 1)
+		end := (s.isa.Address(seg.Vaddr+bias) + seg.MemSize + pageSize - 1) &^ (pageSize - 1)
 		m.Mappings = append(m.Mappings, module.Mapping{Start: start, End: end, Exec: seg.Flags&elf.PF_X != 0, Path: file.Path})
 	}
 	if m.Mappings == nil {

@@ -83,7 +83,7 @@ var roots = map[elf.Machine][]string{
 
 // local finds the file here that the target has at a path.
 func (s *Session) local(path string) (*module.File, error) {
-	places := roots[s.isa.machine]
+	places := roots[s.isa.Machine]
 	if s.loader.root != "" {
 		places = append([]string{s.loader.root}, places...)
 	}
@@ -95,7 +95,7 @@ func (s *Session) local(path string) (*module.File, error) {
 			root = ""
 		}
 		f, err := s.modules.OpenPath(root + path)
-		if err == nil && f.Machine == s.isa.machine {
+		if err == nil && f.Machine == s.isa.Machine {
 			s.loader.root = root
 			return f, nil
 		}

@@ -7,6 +7,7 @@ import (
 	"gotap/compile"
 	"gotap/engine"
 	"gotap/engine/debuginfo"
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
 )
@@ -20,7 +21,7 @@ func (s *Session) targets(spec place.Spec) ([]place.Target, error) {
 		return nil, &place.RefusedError{Place: spec.String(), Reason: "a stub does not tell of system calls",
 			Help: "in a kernel the function of the call is a place, as __x64_sys_openat or do_sys_openat2"}
 	}
-	r := &place.Resolver{Lines: s.files.Lines, Boundaries: s.isa.boundaries}
+	r := &place.Resolver{Lines: s.files.Lines, Boundaries: isa.Boundaries}
 	if spec.Absolute() {
 		m := module.Find(s.mods, spec.Addr)
 		if m == nil || m.File == nil || m.Err != nil {

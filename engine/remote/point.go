@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gotap/arch"
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/rsp"
 )
@@ -47,7 +48,7 @@ func (s *Session) pointAt(addr uint64, set arch.Arch) (*point, error) {
 	}
 	mod := module.Find(s.mods, addr)
 	if set == nil {
-		set = s.isa.setAt(mod, addr)
+		set = s.isa.SetAt(mod, addr)
 	}
 	if set == nil {
 		return nil, &arch.RefusedError{Addr: addr, Reason: "data between the code"}
@@ -105,27 +106,19 @@ func (s *Session) compareWithFile(code []byte, addr uint64, mod *module.Loaded) 
 
 // strategy chooses how the instruction of a site is completed.
 func (s *Session) strategy(site arch.Site) arch.Strategy {
-	if site.Allowed(arch.Emulated) && (s.isa.arm || site.Strategy() == arch.Emulated || s.cfg.Engine == 1) && s.cfg.Engine != 2 || s.isa.arm {
+	if site.Allowed(arch.Emulated) && (s.isa.Stepless || site.Strategy() == arch.Emulated || s.cfg.Engine == 1) && s.cfg.Engine != 2 || s.isa.Stepless {
 		return arch.Emulated
 	}
 	return arch.InPlace
 }
 
-// around is how far code is looked at where no function is known.
-const around = 64
-
 // inExclusive reports whether an address is in a sequence of exclusive accesses.
 func (s *Session) inExclusive(addr uint64, set arch.Arch, mod *module.Loaded) bool {
-	if s.isa.exclusives == nil {
+	if !s.isa.Monitors() {
 		return false
 	}
-	start, size := addr-around, uint64(2*around)
-	if mod != nil && mod.File != nil {
-		if fn, ok := mod.File.FuncAt(mod.Vaddr(addr)); ok && fn.Size > 0 {
-			start, size = mod.Addr(fn.Addr), min(fn.Size, maxFunc)
-		}
-	}
-	return slices.Contains(s.isa.exclusives(s.mem.code(start, int(size)), start, set), addr)
+	start, size := isa.Around(mod, addr)
+	return isa.In(s.isa.Exclusives(s.mem.code(start, size), start, set), addr)
 }
 
 // sync plants the breakpoint of a point if it is wanted, and takes it away if it is not. The target is stopped, all of it, so

@@ -192,7 +192,7 @@ func (s *Session) armAt(pl *placement, addr uint64, m *module.Loaded) error {
 	if err != nil {
 		return err
 	}
-	if pt.how == arch.Emulated && pt.site.Insn().Control == arch.Syscall && s.isa.arm && s.kernel {
+	if pt.how == arch.Emulated && pt.site.Insn().Control == arch.Syscall && s.isa.Stepless && s.kernel {
 		return &arch.RefusedError{Addr: addr, Reason: "a kernel makes no system calls"}
 	}
 	if slices.Contains(pt.enters, pl) {

@@ -30,7 +30,7 @@ type Config struct {
 // but from the callbacks of Config.
 type Session struct {
 	cfg     Config
-	isa     *isa
+	isa     *stubISA
 	bound   *binding
 	client  *rsp.Client
 	modules module.Cache  // the files

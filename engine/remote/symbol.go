@@ -28,7 +28,7 @@ func (s *Session) moduleAt(addr uint64) *module.Loaded { return module.Find(s.mo
 // ReadMemory reads the target's memory, which is stopped for it; it returns how many bytes could be read.
 func (s *Session) ReadMemory(_ int, addr uint64, p []byte) (n int) {
 	err := s.held(func() error {
-		n = s.mem.read(s.wrap(addr), p)
+		n = s.mem.read(s.isa.Address(addr), p)
 		return nil
 	})
 	if errors.Is(err, errNoStop) {

@@ -124,7 +124,7 @@ const maxSpan = 1 << 46
 const lastFunction = 4096
 
 // buildImage lays out the file: header, names of symbols, symbols, names of sections, section headers, program header.
-func buildImage(a *isa, all []listed) *symbolImage {
+func buildImage(a *stubISA, all []listed) *symbolImage {
 	im := &symbolImage{start: all[0].addr &^ 4095}
 	im.size = all[len(all)-1].addr + lastFunction - im.start
 	var names, table bytes.Buffer
@@ -143,7 +143,7 @@ func buildImage(a *isa, all []listed) *symbolImage {
 }
 
 // assemble writes the headers around the tables. The file is of the 64-bit kind for 32-bit processors too: only addresses matter.
-func (im *symbolImage) assemble(a *isa, names, table []byte) {
+func (im *symbolImage) assemble(a *stubISA, names, table []byte) {
 	const header, sections = 64, 64
 	sectionNames := "\x00.text\x00.symtab\x00.strtab\x00.shstrtab\x00"
 	symAt := uint64(header + 56)
@@ -151,7 +151,7 @@ func (im *symbolImage) assemble(a *isa, names, table []byte) {
 	shnamesAt := namesAt + uint64(len(names))
 	shAt := (shnamesAt + uint64(len(sectionNames)) + 7) &^ 7
 	var out bytes.Buffer
-	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(a.machine), Version: 1, Phoff: header, Shoff: shAt, Ehsize: header,
+	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(a.Machine), Version: 1, Phoff: header, Shoff: shAt, Ehsize: header,
 		Phentsize: 56, Phnum: 1, Shentsize: sections, Shnum: 5, Shstrndx: 4}
 	copy(h.Ident[:], elf.ELFMAG+"\x02\x01\x01")
 	write := func(v any) { binary.Write(&out, binary.LittleEndian, v) }

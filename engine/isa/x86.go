@@ -1,0 +1,29 @@
+package isa
+
+import (
+	"debug/elf"
+
+	"gotap/arch"
+	"gotap/arch/x86"
+	"gotap/engine/module"
+)
+
+// AMD64 is x86-64 (System V ABI, AMD64 supplement).
+var AMD64 = &ISA{
+	Arch: x86.New64(), Machine: elf.EM_X86_64, Title: "x86-64", Pushed: 8, floats: 8,
+	boundaries: x86Boundaries(x86.New64()), exits: x86.Exits, trap: isInt3,
+}
+
+// I386 is IA-32 (System V ABI, Intel386 supplement). The places of its floating-point arguments depend on the types.
+var I386 = &ISA{
+	Arch: x86.New32(), Machine: elf.EM_386, Title: "IA-32", Pushed: 4, Pops: true,
+	boundaries: x86Boundaries(x86.New32()), exits: x86.Exits, trap: isInt3,
+}
+
+func isInt3(code []byte) bool { return len(code) > 0 && code[0] == 0xcc }
+
+func x86Boundaries(a arch.Arch) func(*module.File, []byte, uint64) ([]uint64, error) {
+	return func(_ *module.File, code []byte, vaddr uint64) ([]uint64, error) {
+		return x86.Boundaries(code, vaddr, a)
+	}
+}
