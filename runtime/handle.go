@@ -54,14 +54,14 @@ func (h *Handle) Get(key ...Value) (Data, bool) {
 		return Data{}, false
 	}
 	defer st.table.unpin(slot)
-	return st.slotData(slot)
+	return h.slotData(st, slot)
 }
 
 // slotData reads the cell of a pinned slot.
-func (st *storage) slotData(slot int) (Data, bool) {
+func (h *Handle) slotData(st *storage, slot int) (Data, bool) {
 	cell := st.table.cell(slot)
 	if st.isText() {
-		return textData(st.Kind, cell), true
+		return h.obj.textData(cell), true
 	}
 	var words [histBuckets]uint64
 	to := words[:]
@@ -80,10 +80,10 @@ func (st *storage) isText() bool {
 }
 
 // textData reads a text cell.
-func textData(kind ObjectKind, cell []uint64) Data {
+func (obj *object) textData(cell []uint64) Data {
 	var p [DefaultText + 8]byte
-	n, cut, _ := loadText(cell, p[:])
-	return Data{Kind: kind, Text: string(p[:n]), Cut: cut, IsText: true}
+	n, cut := obj.loadText(cell, p[:])
+	return Data{Kind: obj.kind, Text: string(p[:n]), Cut: cut, IsText: true}
 }
 
 // getCell reads an object that has no keys.
@@ -92,7 +92,7 @@ func (h *Handle) getCell(st *storage, parts int) (Data, bool) {
 		return Data{}, false
 	}
 	if st.isText() {
-		return textData(st.Kind, st.cells[0]), true
+		return h.obj.textData(st.cells[0]), true
 	}
 	return st.data(h.copyCell(st, false))
 }
@@ -143,8 +143,7 @@ func (h *Handle) set(v Value, key []Value) error {
 	}
 	switch {
 	case st.Kind == KindText:
-		storeText(st.cells[0], []byte(v.Text), v.Cut)
-		return nil
+		return h.setText(st.cells[0], v)
 	case st.Kind == KindArray:
 		return st.setElement(v, key)
 	case st.Kind != KindMap:
@@ -157,7 +156,18 @@ func (h *Handle) set(v Value, key []Value) error {
 		return err
 	}
 	defer st.table.unpin(slot)
-	st.put(st.table.cell(slot), v)
+	if st.isText() {
+		return h.setText(st.table.cell(slot), v)
+	}
+	atomic.StoreUint64(&st.table.cell(slot)[0], wordOf(st.Value, v))
+	return nil
+}
+
+// setText replaces the text of a cell.
+func (h *Handle) setText(cell []uint64, v Value) error {
+	if !h.obj.storeText(cell, []byte(v.Text), v.Cut) {
+		return errContended
+	}
 	return nil
 }
 
@@ -168,15 +178,6 @@ func (st *storage) setElement(v Value, key []Value) error {
 	}
 	atomic.StoreUint64(&st.cells[0][key[0].Int], wordOf(ValueInt, v))
 	return nil
-}
-
-// put replaces the value of a map's cell.
-func (st *storage) put(cell []uint64, v Value) {
-	if st.isText() {
-		storeText(cell, []byte(v.Text), v.Cut)
-		return
-	}
-	atomic.StoreUint64(&cell[0], wordOf(st.Value, v))
 }
 
 // Add adds to an aggregation, a variable, or the number under a key of a map.
@@ -305,7 +306,7 @@ func (h *Handle) collect(take bool) Snapshot {
 	case st.shape == nil:
 		s.Entries = h.collectCell(st, take)
 	default:
-		s.Entries = st.collectTable(take)
+		s.Entries = h.collectTable(st, take)
 	}
 	s.Sort()
 	return s
@@ -314,9 +315,9 @@ func (h *Handle) collect(take bool) Snapshot {
 // collectCell reads an object that has no keys.
 func (h *Handle) collectCell(st *storage, take bool) []Entry {
 	if st.isText() {
-		d := textData(st.Kind, st.cells[0])
+		d := h.obj.textData(st.cells[0])
 		if take {
-			storeText(st.cells[0], []byte(st.Text), false)
+			h.obj.storeText(st.cells[0], []byte(st.Text), false)
 		}
 		return []Entry{{Data: d}}
 	}
@@ -342,7 +343,7 @@ func (st *storage) elements(take bool) []Entry {
 }
 
 // collectTable walks the slots. A key inserted meanwhile may or may not be among the entries.
-func (st *storage) collectTable(take bool) []Entry {
+func (h *Handle) collectTable(st *storage, take bool) []Entry {
 	var list []Entry
 	t := &st.table
 	for slot := range t.state {
@@ -357,7 +358,7 @@ func (st *storage) collectTable(take bool) []Entry {
 			t.settle(slot)
 		}
 		key := st.shape.decodeKey(t.key(slot))
-		if d, ok := st.slotData(slot); ok || st.Kind == KindMap {
+		if d, ok := h.slotData(st, slot); ok || st.Kind == KindMap {
 			list = append(list, Entry{Key: key, Data: d})
 		}
 		t.unpin(slot)
@@ -407,8 +408,8 @@ func (h *Handle) CopyFrom(old *Handle) error {
 func (h *Handle) copyCells(dst, src *storage, old *Handle) {
 	switch {
 	case src.Kind == KindText:
-		d := textData(src.Kind, src.cells[0])
-		storeText(dst.cells[0], []byte(d.Text), d.Cut)
+		d := old.obj.textData(src.cells[0])
+		h.obj.storeText(dst.cells[0], []byte(d.Text), d.Cut)
 	case src.Kind == KindArray:
 		for i := range min(len(dst.cells[0]), len(src.cells[0])) {
 			atomic.StoreUint64(&dst.cells[0][i], atomic.LoadUint64(&src.cells[0][i]))
@@ -416,12 +417,12 @@ func (h *Handle) copyCells(dst, src *storage, old *Handle) {
 	case src.shape == nil:
 		h.obj.mergeCell(dst, old.copyCell(src, false))
 	default:
-		h.copyTable(dst, src)
+		h.copyTable(dst, src, old)
 	}
 }
 
 // copyTable merges slot after slot. Keys that find no room are counted as any that do not.
-func (h *Handle) copyTable(dst, src *storage) {
+func (h *Handle) copyTable(dst, src *storage, old *Handle) {
 	t := &src.table
 	words := make([]uint64, src.cellWords())
 	for from := range t.state {
@@ -432,8 +433,8 @@ func (h *Handle) copyTable(dst, src *storage) {
 		if slot, got := h.obj.insert(dst, key); got <= insertNew {
 			cell := dst.table.cell(slot)
 			if src.isText() {
-				d := textData(src.Kind, t.cell(from))
-				storeText(cell, []byte(d.Text), d.Cut)
+				d := old.obj.textData(t.cell(from))
+				h.obj.storeText(cell, []byte(d.Text), d.Cut)
 			} else {
 				t.steady(from, func() { read(t.cell(from), words) })
 				dst.copySlot(cell, words)

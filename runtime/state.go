@@ -71,22 +71,22 @@ func (m *Machine) sharedText(in *Inst) Trap {
 		return TrapIndex
 	}
 	if in.Op == OpPushGVS {
-		return m.pushCell(st.cells[0])
+		return m.pushCell(obj, st.cells[0])
 	}
 	p, cut, trap := m.popText()
-	if trap == NoTrap && !storeText(st.cells[0], p, cut) {
-		atomic.AddUint64(&obj.desc[descContended], 1)
+	if trap == NoTrap {
+		obj.storeText(st.cells[0], p, cut)
 	}
 	return trap
 }
 
-// pushCell copies the text of a cell to the scratch memory.
-func (m *Machine) pushCell(cell []uint64) Trap {
+// pushCell copies the text of a cell of an object to the scratch memory.
+func (m *Machine) pushCell(obj *object, cell []uint64) Trap {
 	p := m.room(DefaultText + 8)
 	if p == nil {
 		return TrapText
 	}
-	n, cut, _ := loadText(cell, p)
+	n, cut := obj.loadText(cell, p)
 	m.pushText(n, cut)
 	return NoTrap
 }
@@ -350,7 +350,7 @@ func (m *Machine) useMap(op Op, obj *object, st *storage) Trap {
 	case OpMapGet:
 		m.push(atomic.LoadUint64(&st.table.cell(slot)[0]))
 	case OpMapGetS:
-		trap = m.pushCell(st.table.cell(slot))
+		trap = m.pushCell(obj, st.table.cell(slot))
 	}
 	st.table.unpin(slot)
 	return trap
@@ -379,9 +379,7 @@ func (m *Machine) putMap(op Op, obj *object, st *storage) Trap {
 	case OpMapAdd:
 		m.push(atomic.AddUint64(&cell[0], v))
 	case OpMapSetS:
-		if !storeText(cell, text, Ref(v).Cut()) {
-			atomic.AddUint64(&obj.desc[descContended], 1)
-		}
+		obj.storeText(cell, text, Ref(v).Cut())
 	}
 	st.table.unpin(slot)
 	return NoTrap

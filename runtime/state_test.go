@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -190,4 +191,42 @@ func TestStorageOfCalls(t *testing.T) {
 			t.Fatal("never exhausted")
 		}
 	}
+}
+
+// TestTextKeptBusy: a thread that died while it replaced a text leaves the version odd. Whoever comes later gives up, says so, and is
+// counted; the text itself stays as it was.
+func TestTextKeptBusy(t *testing.T) {
+	b := newBench(t)
+	id, at := b.declare(t, Object{Name: "s", Kind: KindText, Text: "old"})
+	h, cell := b.a.Handle(id), b.a.objectByID(id).storage.Load().cells[0]
+	busy := func(step string, want uint64, do func()) {
+		t.Helper()
+		cell[0]++
+		do()
+		cell[0]++
+		if got := b.a.Lost()["text s contended"]; got != want {
+			t.Errorf("%s: %d are counted, want %d", step, got, want)
+		}
+		if d, _ := h.Get(); d.Text != "old" {
+			t.Errorf("%s: the text is %q", step, d.Text)
+		}
+	}
+	busy("set by the host", 1, func() {
+		if err := h.Set(Text("new")); !errors.Is(err, errContended) {
+			t.Errorf("set: %v", err)
+		}
+	})
+	busy("read by the host", 2, func() {
+		if d, _ := h.Get(); d.Text != "" {
+			t.Errorf("read %q", d.Text)
+		}
+	})
+	busy("set by a program", 3, func() {
+		b.run(&Code{Insts: seq(opA(OpPushS, 0), opV(OpPopGVS, at), op(OpExit)), Texts: []string{"new"}})
+	})
+	busy("read by a program", 4, func() {
+		if got, out := b.eval(Code{Insts: seq(opV(OpPushGVS, at), op(OpSlen))}, 1); out.Trap != NoTrap || got[0] != 0 {
+			t.Errorf("read %v, %v", got, out.Trap)
+		}
+	})
 }

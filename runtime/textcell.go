@@ -46,6 +46,24 @@ func storeText(cell []uint64, text []byte, cut bool) bool {
 	return true
 }
 
+// storeText is storeText of a cell of the object. A text that another thread kept busy is as it was, and is counted.
+func (obj *object) storeText(cell []uint64, text []byte, cut bool) bool {
+	ok := storeText(cell, text, cut)
+	if !ok {
+		atomic.AddUint64(&obj.desc[descContended], 1)
+	}
+	return ok
+}
+
+// loadText is loadText of a cell of the object. A text that another thread kept busy reads as empty, and is counted.
+func (obj *object) loadText(cell []uint64, p []byte) (length int, cut bool) {
+	length, cut, ok := loadText(cell, p)
+	if !ok {
+		atomic.AddUint64(&obj.desc[descContended], 1)
+	}
+	return length, cut
+}
+
 // lockText makes an even version odd and returns what it was.
 func lockText(p *uint64) (version uint64, ok bool) {
 	for b := (backoff{}); ; {
