@@ -38,7 +38,7 @@ type RefusedError struct {
 	Reason string // "privileged instruction", "not an instruction of 64-bit mode", …
 }
 
-// Strategy is how a displaced instruction is completed (D7).
+// Strategy is how a displaced instruction is completed once its probes have run.
 type Strategy uint8
 
 // The strategies, in the order of preference.

@@ -205,7 +205,6 @@ func (k *known) WriteMemory(addr uint64, p []byte) bool {
 }
 func (k *known) Arg(n int) (uint64, bool)               { return 30 + uint64(n), n < 6 }
 func (k *known) ArgFloat(n int) (float64, bool)         { return .5, n < 8 }
-func (k *known) FloatReg(n int) (float64, bool)         { return .5, true }
 func (k *known) Return() uint64                         { return k.ret }
 func (k *known) SetReturn(v uint64)                     { k.ret = v }
 func (k *known) Field(f runtime.Field) uint64           { return 200 + uint64(f) }

@@ -14,7 +14,7 @@ const MaxCode = 1 << 16
 // maxFacility is the greatest number of an exit facility.
 const maxFacility = 255
 
-// Verify proves of a program what D3 asks for, and sets p.Bound. Only a program for which the
+// Verify proves that a program is safe to run, and sets p.Bound. Only a program for which the
 // list holds no error may be lowered. All errors of a stage are reported: first those of single
 // commands, then those of the flow between them.
 //

@@ -58,11 +58,11 @@ func (t *thread) Arg(n int) (uint64, bool) {
 // ArgFloat implements runtime.Thread: in the calling conventions of 64-bit processors the first eight are in
 // vector registers; on IA-32 they are on the stack, where their places depend on the types.
 func (t *thread) ArgFloat(n int) (float64, bool) {
-	return t.FloatReg(t.proc.arch.ArgFloat(n))
+	return t.floatReg(t.proc.arch.ArgFloat(n))
 }
 
-// FloatReg implements runtime.Thread.
-func (t *thread) FloatReg(n int) (float64, bool) {
+// floatReg is the low lane of vector register n.
+func (t *thread) floatReg(n int) (float64, bool) {
 	if n < 0 || !t.getFPRegs() {
 		return 0, false
 	}

@@ -22,7 +22,7 @@ type ArenaOptions struct {
 //	64 KiB   object descriptors: maxObjects × 128 bytes, by object number
 //	then     the ring's data, and after it whatever is allocated: bodies of objects, storage of calls
 const (
-	arenaMagic   = 0x616e657261706174 // "tapArena" without its last letter's case: any fixed number would do
+	arenaMagic   = 0x616e657261706174 // "taparena" in memory
 	arenaVersion = 1
 
 	trapTable   = 4 << 10
@@ -46,14 +46,14 @@ const (
 	wordRingSleep = 32 // 1: the consumer sleeps and wants to be woken
 	wordLostRing  = 40 // records dropped because the ring was full
 	wordLostLog   = 41 // items taken back because they did not fit
-	wordTraps     = 48 // counts by Trap
-	headerWords   = wordTraps + 32
+	wordTraps     = 48 // counts by Trap, NumTraps words
 )
 
+// Sizes in bytes: of an arena and a ring when nothing is asked for, and the least that there can be.
 const (
 	defaultArena   = 1 << 30
-	defaultArena32 = 64 << 20
-	leastArena     = 16 << 20
+	defaultArena32 = 64 << 20 // where addresses have 32 bits
+	leastArena     = 16 << 20 // tried last where limits on memory forbid more
 	defaultRing    = 4 << 20
 	minRing        = 64 << 10
 )

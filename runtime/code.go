@@ -53,7 +53,7 @@ type Code struct {
 }
 
 // Trap is why a program was ended before its end. There is one for each limit, shared by all
-// executors (D11).
+// executors, so that a message is the same wherever the program ran.
 type Trap uint8
 
 // The traps.

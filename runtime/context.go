@@ -11,7 +11,6 @@ type Thread interface {
 
 	Arg(n int) (v uint64, ok bool)       // integer argument by calling convention, sign as in the register
 	ArgFloat(n int) (f float64, ok bool) // floating argument
-	FloatReg(n int) (f float64, ok bool) // low lane of vector register n
 	Return() uint64
 	SetReturn(v uint64)
 	Field(f Field) uint64

@@ -208,7 +208,9 @@ func (a *Arena) Refine(id int, keys []ValueKind, value ValueKind) error {
 		return err
 	}
 	if o.Kind == KindMap && value == ValueAny {
-		return o.noteShapeLocked(obj, keys)
+		o.Keys = len(keys) // the value's type is still open: until it is known the map is empty
+		obj.decl.Store(&o)
+		return nil
 	}
 	if o.Kind == KindMap {
 		o.Value = value
@@ -218,14 +220,6 @@ func (a *Arena) Refine(id int, keys []ValueKind, value ValueKind) error {
 		return a.openCellLocked(obj, o)
 	}
 	return a.openTableLocked(obj, o, keys)
-}
-
-// noteShapeLocked remembers the number of parts of a map whose value type is still open. Until
-// it is known the map is empty.
-func (o Object) noteShapeLocked(obj *object, keys []ValueKind) error {
-	o.Keys = len(keys)
-	obj.decl.Store(&o)
-	return nil
 }
 
 // agreesWith compares the parts of a use with the declaration.

@@ -57,7 +57,6 @@ func (f *fakeThread) ArgFloat(n int) (float64, bool) {
 	return f.floats[n], true
 }
 
-func (f *fakeThread) FloatReg(n int) (float64, bool) { return f.ArgFloat(n) }
 func (f *fakeThread) Return() uint64                 { return f.ret }
 func (f *fakeThread) SetReturn(v uint64)             { f.ret = v }
 func (f *fakeThread) Field(n Field) uint64           { return f.fields[n] }

@@ -50,10 +50,9 @@ func (r *ring) init(a *Arena, off uint64, size int) {
 	r.size = uint64(size)
 }
 
-// Commit makes the log of a hit visible to the host. It is the second phase of D5's two: the
-// engine calls it when the probed instruction has completed, on the thread that owns the hit;
-// without items it writes nothing and wakes nobody, unless the program asked for a facility.
-// Size and the flags RecordEvent and RecordHold of the header are filled in. false: the ring
+// Commit makes the log of a hit visible to the host. The engine calls it on the thread that owns the hit when the probed instruction
+// has completed, not before, so that an instruction that faults has logged nothing. Without items it writes nothing and wakes nobody,
+// unless the program asked for a facility. Size and the flags RecordEvent and RecordHold of the header are filled in. false: the ring
 // was full and the hit is lost and counted; a thread that was to be held for it must go on.
 func (a *Arena) Commit(hdr Header, h *Hit) bool {
 	if h.n == 0 && hdr.Kind != ExitFacility {

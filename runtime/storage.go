@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// bankedKinds have two words that belong together. Not keyed they have two cells: programs add
-// to one while the host, having switched them over, reads the other.
+// banked reports whether a kind has two words that belong together. Objects of such kinds that are not keyed have two cells:
+// programs add to one while the host, having switched them over, reads the other.
 func banked(k ObjectKind) bool {
 	switch k {
 	case KindMin, KindMax, KindAvg, KindStats:

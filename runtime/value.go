@@ -10,9 +10,7 @@ type Value struct {
 	Stack []uint64
 }
 
-// Helpers to make values; the host's keys are made with them.
-
-// Int is a signed integer as a Value.
+// Int is a signed integer as a Value, for keys that the host asks for.
 func Int(v int64) Value { return Value{Kind: ValueInt, Int: v} }
 
 // Text is a text as a Value.

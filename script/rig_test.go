@@ -118,7 +118,6 @@ func (f *fakeThread) Arg(n int) (uint64, bool) {
 	return f.args[n], true
 }
 func (f *fakeThread) ArgFloat(int) (float64, bool) { return 1.5, true }
-func (f *fakeThread) FloatReg(int) (float64, bool) { return 2.5, true }
 func (f *fakeThread) Return() uint64               { return f.ret }
 func (f *fakeThread) SetReturn(v uint64)           { f.ret = v }
 func (f *fakeThread) Field(n runtime.Field) uint64 { return 100 + uint64(n) }

@@ -45,7 +45,7 @@ func (w World) dispatch() error {
 	return root.Execute()
 }
 
-// report prints an error as the contract has it. A diagnostic has its own form.
+// report prints an error on a line that begins with "gotap: ", and its hint below. A diagnostic has its own form.
 func report(to io.Writer, err error) {
 	var s *statusError
 	if err == nil || errors.As(err, &s) && s.cause == nil {

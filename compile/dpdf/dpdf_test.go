@@ -27,7 +27,6 @@ func (thread) WriteMemory(addr uint64, p []byte) bool { return addr >= 0x1000 }
 func (thread) Writable(addr, n uint64) bool           { return addr >= 0x1000 }
 func (thread) Arg(n int) (uint64, bool)               { return 0, false }
 func (thread) ArgFloat(n int) (float64, bool)         { return 0, false }
-func (thread) FloatReg(n int) (float64, bool)         { return 0, false }
 func (thread) Return() uint64                         { return 0 }
 func (thread) SetReturn(v uint64)                     {}
 func (thread) Field(f runtime.Field) uint64           { return 100 + uint64(f) }

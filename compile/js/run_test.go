@@ -45,7 +45,6 @@ func (th *thread) Arg(n int) (uint64, bool) {
 	return uint64(th.args[n]), true
 }
 func (th *thread) ArgFloat(n int) (float64, bool)         { return th.floats[n], true }
-func (th *thread) FloatReg(n int) (float64, bool)         { return th.floats[n], true }
 func (th *thread) Return() uint64                         { return th.ret }
 func (th *thread) SetReturn(v uint64)                     { th.ret = v }
 func (th *thread) Field(f runtime.Field) uint64           { return th.fields[f] }

@@ -32,10 +32,10 @@ func (t *thread) Arg(n int) (uint64, bool) {
 }
 
 // ArgFloat implements runtime.Thread.
-func (t *thread) ArgFloat(n int) (float64, bool) { return t.FloatReg(t.s.isa.ArgFloat(n)) }
+func (t *thread) ArgFloat(n int) (float64, bool) { return t.floatReg(t.s.isa.ArgFloat(n)) }
 
-// FloatReg implements runtime.Thread.
-func (t *thread) FloatReg(n int) (float64, bool) {
+// floatReg is the low lane of vector register n.
+func (t *thread) floatReg(n int) (float64, bool) {
 	if n < 0 || n >= t.s.isa.vectors || !t.readVectors() {
 		return 0, false
 	}
