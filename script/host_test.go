@@ -65,6 +65,23 @@ end(() => console.log("end"));
 	r.wantErrors(`script\.js:5:\d+: error: still running after 400ms: the callback was ended`)
 }
 
+// A callback that never ends does not keep timers, or the end, from their turn until all records are delivered.
+func TestEndlessCallbackLeavesTimersTheirTurn(t *testing.T) {
+	r := newRig(t, `
+probe("a", { enter(c) { exit({}); }, exit(e) { for (;;); } });
+every("1ms", () => stop(3));
+`, impatient)
+	for range 20 {
+		r.enter(0)
+	}
+	r.start()
+	<-r.tracer.status
+	r.finish()
+	if n := r.s.Faults(); n > 2 {
+		t.Errorf("%d callbacks before the timer had its turn", n)
+	}
+}
+
 func TestEndlessTopLevel(t *testing.T) {
 	s, list := Load(Options{Name: "s.js", Text: "let a = 1;\nwhile (true) Math.abs(a);\n", Deadline: time.Second})
 	if s != nil || len(list) != 1 || !strings.Contains(list[0].String(), "s.js:2:") || !strings.Contains(list[0].Text, "still running") {
