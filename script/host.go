@@ -30,8 +30,9 @@ type host struct {
 }
 
 const (
-	queueSize  = 4096 // posted functions and lifecycle events that can wait
-	batchSize  = 256  // records handled before timers and the queue are looked at
+	queueSize  = 4096                  // posted functions and lifecycle events that can wait
+	batchSize  = 256                   // records handled before timers and the queue are looked at
+	batchTime  = 20 * time.Millisecond // what they may take, so that slow callbacks hold up neither timers nor the end
 	drainTime  = 10 * time.Second
 	flushEvery = 50 * time.Millisecond
 )
@@ -232,9 +233,9 @@ func (s *Script) Lost() map[string]uint64 {
 	return lost
 }
 
-// drain delivers records; it reports whether there may be more.
+// drain delivers records, at most so many and for about batchTime; it reports whether there may be more.
 func (s *Script) drain(most int) bool {
-	for range most {
+	for began := time.Now(); most > 0 && time.Since(began) < batchTime; most-- {
 		rec, ok := s.next()
 		if !ok {
 			return false
