@@ -1,6 +1,10 @@
 package compile
 
-import "strings"
+import (
+	"strings"
+
+	"gotap/compile/spelling"
+)
 
 // refusals are the commands of DProbes that this machine knows of and does not have, with the
 // reason. A name stands for itself and for the same with operands.
@@ -73,34 +77,9 @@ func Nearest(typed string, known []string) string {
 	word, _, _ := strings.Cut(typed, ",")
 	best, least := "", len(word)/3+2
 	for _, name := range known {
-		if d := distance(word, name); d < least {
+		if d := spelling.Distance(word, name, least-1); d < least {
 			best, least = name, d
 		}
 	}
 	return best
-}
-
-// distance is how many letters must be inserted, deleted, replaced or swapped with the next to
-// make b of a. Optimal string alignment: Levenshtein's distance with neighbours that changed
-// places, the commonest slip of all.
-func distance(a, b string) int {
-	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, row = prev, row, prev2
-	}
-	return prev[len(b)]
 }

@@ -323,8 +323,8 @@ func numbered(text string) string {
 	return text
 }
 
-// spelling is a command with its operand.
-func spelling(row *Row, operand string) string {
+// spelled is a command with its operand.
+func spelled(row *Row, operand string) string {
 	switch {
 	case operand == "":
 		return row.Name + "\n"
@@ -360,7 +360,7 @@ func TestSemanticsOfEveryCommand(t *testing.T) {
 			t.Errorf("%s has no test of what it does", row.Name)
 		}
 		for _, c := range cases {
-			t.Run(strings.TrimSpace(spelling(row, c.operand))+" of "+c.before, func(t *testing.T) { c.check(t, row) })
+			t.Run(strings.TrimSpace(spelled(row, c.operand))+" of "+c.before, func(t *testing.T) { c.check(t, row) })
 		}
 	}
 }
@@ -368,7 +368,7 @@ func TestSemanticsOfEveryCommand(t *testing.T) {
 // check runs a case. A command that ends the program is followed by nothing.
 func (c semantic) check(t *testing.T, row *Row) {
 	t.Helper()
-	text := pushes(c.before) + around[row.Op][0] + spelling(row, c.operand) + around[row.Op][1]
+	text := pushes(c.before) + around[row.Op][0] + spelled(row, c.operand) + around[row.Op][1]
 	if c.operand == " E" { // a jump that is taken; one that is not leads to B, and falls into E
 		text += "abort\n"
 	}
@@ -379,7 +379,7 @@ func (c semantic) check(t *testing.T, row *Row) {
 	s := newStage(t)
 	logged := s.run(t, text)
 	if s.out.Trap != c.trap {
-		t.Errorf("%s of %s: trap %v, want %v\n%s", spelling(row, c.operand), c.before, s.out.Trap, c.trap, text)
+		t.Errorf("%s of %s: trap %v, want %v\n%s", spelled(row, c.operand), c.before, s.out.Trap, c.trap, text)
 		return
 	}
 	if !goesOn || c.trap != runtime.NoTrap {
@@ -387,7 +387,7 @@ func (c semantic) check(t *testing.T, row *Row) {
 	}
 	want := strings.Fields(c.want)
 	if got := strings.Join(logged, " "); got != strings.Join(reversed(want), " ") {
-		t.Errorf("%s of %s leaves %s, want %s\n%s", spelling(row, c.operand), c.before, got, c.want, text)
+		t.Errorf("%s of %s leaves %s, want %s\n%s", spelled(row, c.operand), c.before, got, c.want, text)
 	}
 }
 

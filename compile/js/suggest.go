@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"gotap/compile/spelling"
 )
 
 // suggestion is a hint that names what was probably meant, or otherwise when nothing comes near.
@@ -30,39 +32,9 @@ func nearest(name string, known []string) string {
 		if strings.EqualFold(k, name) && k != name {
 			return k
 		}
-		if d := edits(name, k); d <= distance && (d < distance || best == "") && d < len(name) {
+		if d := spelling.Distance(name, k, distance); d <= distance && (d < distance || best == "") && d < len(name) {
 			best, distance = k, d
 		}
 	}
 	return best
-}
-
-// edits is how many letters must be changed, added, dropped or exchanged with their neighbour to make b of a.
-func edits(a, b string) int {
-	if len(a)-len(b) > 3 || len(b)-len(a) > 3 {
-		return 4
-	}
-	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+differ(a[i-1], b[j-1]))
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
-}
-
-func differ(a, b byte) int {
-	if a == b {
-		return 0
-	}
-	return 1
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"gotap/compile/spelling"
 )
 
 // ErrNone says that a module, or the unit around an address, has no debug information.
@@ -84,8 +86,9 @@ func (e *LineError) Error() string {
 // near picks the names that differ from name by little: by case, or by at most a third of the letters.
 func near(name string, have []string) []string {
 	var out []string
+	limit := max(1, len(name)/3)
 	for _, h := range have {
-		if strings.EqualFold(h, name) || distance(name, h) <= max(1, len(name)/3) {
+		if strings.EqualFold(h, name) || spelling.Distance(name, h, limit) <= limit {
 			out = append(out, h)
 		}
 		if len(out) == 3 {
@@ -93,27 +96,4 @@ func near(name string, have []string) []string {
 		}
 	}
 	return out
-}
-
-// distance is how many letters have to be inserted, removed, replaced or swapped with their neighbour to turn a into b.
-func distance(a, b string) int {
-	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := range len(a) {
-		cur[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			cur[j+1] = min(prev[j+1]+1, cur[j]+1, prev[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				cur[j+1] = min(cur[j+1], before[j-1]+1)
-			}
-		}
-		before, prev, cur = prev, cur, before
-	}
-	return prev[len(b)]
 }

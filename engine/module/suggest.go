@@ -3,6 +3,8 @@ package module
 import (
 	"sort"
 	"strings"
+
+	"gotap/compile/spelling"
 )
 
 // Bounds on the work for a message: names demangled, and suggestions made.
@@ -130,36 +132,10 @@ func bestOf(near []suggestion) []string {
 	return best
 }
 
-// within is the number of edits (insert, delete, replace, swap neighbours) between two names, or limit+1 when there are more.
-// Case counts for nothing.
+// within is the number of slips between two names, or limit+1 when there are more. Case counts for nothing.
 func within(a, b string, limit int) int {
-	if len(a)-len(b) > limit || len(b)-len(a) > limit || len(b) > 200 {
+	if n := len(a) - len(b); n > limit || -n > limit { // most of a million symbols end here, before they are copied in lower case
 		return limit + 1
 	}
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	// Three rows of the table of Damerau and Levenshtein: swapped neighbours look back two.
-	before, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		least := i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-			least = min(least, row[j])
-		}
-		if least > limit {
-			return limit + 1
-		}
-		before, prev, row = prev, row, before
-	}
-	return prev[len(b)]
+	return spelling.Distance(strings.ToLower(a), strings.ToLower(b), limit)
 }
