@@ -307,14 +307,18 @@ func (s *lineSearch) runs(t *lineTable) []run {
 			continue
 		}
 		block, first := s.blockAt(t, row.addr)
+		stmt := row.stmt
 		if open {
 			last := &runs[len(runs)-1]
 			if open = last.block == block && (!first || row.addr == last.lo); open {
 				last.extend(row, t.rows[i+1].addr)
 				continue
 			}
+			if last.stmt && last.hi == last.stop && !first { // the statement has its code here, in a call that was inlined
+				runs, stmt = runs[:len(runs)-1], true
+			}
 		}
-		runs = append(runs, run{lo: row.addr, hi: row.addr, stop: row.addr, stmt: row.stmt, block: block})
+		runs = append(runs, run{lo: row.addr, hi: row.addr, stop: row.addr, stmt: stmt, block: block})
 		runs[len(runs)-1].extend(row, t.rows[i+1].addr)
 		open = true
 	}

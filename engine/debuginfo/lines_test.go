@@ -232,3 +232,25 @@ func TestLineErrors(t *testing.T) {
 		t.Error("half a name of a file matches")
 	}
 }
+
+// TestEveryInlinedCopyOfALineIsFound counts a line that two functions contain. In one of them the only row that starts its statement
+// has no code: the code is in the rows after it.
+func TestEveryInlinedCopyOfALineIsFound(t *testing.T) {
+	testenv.Require(t, testenv.GCC, testenv.GDB, testenv.Ptrace)
+	for _, flags := range []string{"-O0", "-O1", "-O2", "-O3", "-O2 -gdwarf-4", "-Os"} {
+		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
+			p := build(t, "testdata/inlined.c", append(strings.Fields(flags), "-no-pie")...)
+			addrs, _, err := p.info.AddrsOf("inlined.c", 11)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, hits := range p.hits(t, addrs) {
+				n += hits
+			}
+			if n != 9 {
+				t.Errorf("the line stops %d times at %#x, runs 9 times", n, addrs)
+			}
+		})
+	}
+}

@@ -246,6 +246,16 @@ func (f *File) frameAt(vaddr uint64) (Range, bool) {
 	return f.frames[i], true
 }
 
+// frameAfter is where the next entry behind an address starts.
+func (f *File) frameAfter(vaddr uint64) (uint64, bool) {
+	frames := f.Frames()
+	i := sort.Search(len(frames), func(i int) bool { return frames[i].Start > vaddr })
+	if i == len(frames) {
+		return 0, false
+	}
+	return frames[i].Start, true
+}
+
 // Frames lists the ranges of functions and pieces of functions that call-frame information tells of, sorted by start.
 // The list must not be changed.
 func (f *File) Frames() []Range {

@@ -253,3 +253,24 @@ func TestCodeIsWhatObjdumpShows(t *testing.T) {
 		t.Errorf("code outside the file: %v", err)
 	}
 }
+
+// TestSizeGuessedEndsAtTheNextFrame has assembly without a size in front of a function without a name: what has call-frame
+// information of its own does not belong to it.
+func TestSizeGuessedEndsAtTheNextFrame(t *testing.T) {
+	testenv.Require(t, testenv.GCC)
+	path := build(t, "gcc", "-O1", "-fno-toplevel-reorder", "-rdynamic", "loose.c")
+	full := open(t, path)
+	behind := full.Lookup("behind")
+	if len(behind) != 1 {
+		t.Fatalf("behind: %v", behind)
+	}
+	command(t, "strip", path)
+	f := open(t, path)
+	loose := f.Lookup("loose")
+	if len(loose) != 1 || loose[0].Func.End() > behind[0].Func.Addr {
+		t.Errorf("loose: %+v, and another function at %#x", loose, behind[0].Func.Addr)
+	}
+	if fn, ok := f.FuncAt(behind[0].Func.Addr); !ok || fn.Addr != behind[0].Func.Addr || fn.Name != "" {
+		t.Errorf("at %#x: %+v, not a function of its own", behind[0].Func.Addr, fn)
+	}
+}

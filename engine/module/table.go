@@ -145,7 +145,8 @@ func (s *symbols) fillSizes(f *File) {
 	}
 }
 
-// sizeOf is the distance from function i to the end of its frame entry, the next function or its section.
+// sizeOf is the distance from function i to the end of its frame entry, the next function or its section. What has a frame
+// entry of its own is another function, though it may have no name.
 func (s *symbols) sizeOf(f *File, i int) uint64 {
 	fn := &s.funcs[i]
 	var end uint64
@@ -164,6 +165,8 @@ func (s *symbols) sizeOf(f *File, i int) uint64 {
 	// the nearer end is right.
 	if r, ok := f.frameAt(fn.Addr); ok {
 		end = min(end, r.End)
+	} else if start, ok := f.frameAfter(fn.Addr); ok {
+		end = min(end, start)
 	}
 	return max(end, fn.Addr) - fn.Addr
 }
