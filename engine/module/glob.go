@@ -3,7 +3,7 @@ package module
 import "strings"
 
 // IsGlob reports whether a pattern has wildcards: "*", "?" or a set "[a-z]". "[]" is none, because operators are called
-// that. A backslash takes the meaning from the next character.
+// that, nor is anything with a dot, a star or a comma, because Go's generic functions are written so: "Map[...]", "Map[go.shape.*]". A backslash takes the meaning from the next character.
 func IsGlob(pattern string) bool {
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {
@@ -73,7 +73,7 @@ func matchOne(pattern string, c byte) int {
 // setLen is the length of the set "[…]" at the start of a pattern, 0 when there is none.
 func setLen(pattern string) int {
 	end := strings.IndexByte(pattern[1:], ']')
-	if end <= 0 {
+	if end <= 0 || strings.ContainsAny(pattern[1:end+1], ".*,") {
 		return 0
 	}
 	return end + 2

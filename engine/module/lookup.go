@@ -1,6 +1,7 @@
 package module
 
 import (
+	"regexp"
 	"sort"
 	"strings"
 )
@@ -121,6 +122,10 @@ type query struct {
 
 // newQuery takes a pattern apart once, before it meets a hundred thousand names.
 func newQuery(pattern string) *query {
+	pattern = strings.ReplaceAll(pattern, "[...]", "[*]") // Go's tracebacks leave type arguments out so
+	if i := strings.IndexByte(pattern, '('); i >= 0 {
+		pattern = pattern[:i] + constBehind(pattern[i:])
+	}
 	q := &query{
 		text: pattern, glob: IsGlob(pattern), scoped: strings.Contains(pattern, "::"),
 		mangled: isMangled(pattern), params: strings.Contains(pattern, "("),
@@ -133,6 +138,12 @@ func newQuery(pattern string) *query {
 	q.parts = identifiers(pattern)
 	return q
 }
+
+// leadingConst is a const in front of the type it belongs to.
+var leadingConst = regexp.MustCompile(`([(,<]\s*)const\s+((?:unsigned |signed |long |short )*[\w:]+)`)
+
+// constBehind puts const behind the types it stands before, as readable names have it: "(char const*)" for "(const char*)".
+func constBehind(params string) string { return leadingConst.ReplaceAllString(params, "$1$2 const") }
 
 // match compares a symbol's name, as it is and readable, and returns the name to report.
 func (q *query) match(f *File, name string) (string, bool) {

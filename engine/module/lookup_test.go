@@ -31,6 +31,8 @@ func TestCxxNames(t *testing.T) {
 		{"geo::Square::grow(int)", []string{"geo::Square::grow"}},
 		{"geo::Square::grow( int )", []string{"geo::Square::grow"}},
 		{"geo::Square::area()", []string{"geo::Square::area"}},
+		{"geo::Square::operator+(const geo::Square &)", []string{"geo::Square::operator+"}},
+		{"geo::Square::operator+(geo::Square const&)", []string{"geo::Square::operator+"}},
 		{"geo::Square::area() const", []string{"geo::Square::area"}},
 		{"geo::Square::operator+", []string{"geo::Square::operator+"}},
 		{"geo::Square::operator<", []string{"geo::Square::operator<"}},
@@ -226,11 +228,35 @@ func TestClones(t *testing.T) {
 	}
 }
 
+func TestConstBehindItsType(t *testing.T) {
+	for given, want := range map[string]string{
+		"(const char*)": "(char const*)", "(int, const a::B &)": "(int, a::B const &)", "(const unsigned long*)": "(unsigned long const*)",
+		"(char const*) const": "(char const*) const", "() const": "() const", "(constant)": "(constant)",
+		"(const std::string, const int)": "(std::string const, int const)",
+	} {
+		if got := constBehind(given); got != want {
+			t.Errorf("constBehind(%q) = %q, want %q", given, got, want)
+		}
+	}
+}
+
+// TestGenericsOfGo finds generic functions as programs, tracebacks and people write them.
+func TestGenericsOfGo(t *testing.T) {
+	f := open(t, buildGo(t, nil))
+	for _, pattern := range []string{"main.Map", "main.Map[...]", "main.Map[*]", "main.M?p[go.shape.*]", "main.Map[go.*"} {
+		got := found(f, pattern)
+		if len(got) == 0 || !strings.HasPrefix(got[0], "main.Map[go.shape.") {
+			t.Errorf("Lookup(%q) = %q", pattern, got)
+		}
+	}
+}
+
 func TestSuggest(t *testing.T) {
 	testenv.Require(t, testenv.GXX)
 	f := open(t, build(t, "g++", "-O2", "shapes.cc"))
 	for asked, want := range map[string]string{
 		"Square::area": "geo::Square::area", "geo::Sqare::area": "geo::Square::area", "geo::Square::aera": "geo::Square::area",
+		"Square::operator[]": "geo::Square::operator[]", "Square::operator+": "geo::Square::operator+",
 		"area": "geo::Square::area", "mian": "main", "thrower": "geo::thrower", "global_functoin": "global_function",
 	} {
 		if got := f.Suggest(asked); len(got) == 0 || got[0] != want {

@@ -35,15 +35,26 @@ func (f *File) suggestFrom(list []named, name string) []string {
 	limit := 1 + len(name)/4 // one slip in a short name, more in a long one
 	var near []suggestion
 	budget := suggestDemangled
-	last := lastPart(name)
+	word := spelled(name)
 	for _, n := range list {
-		near = f.suggest(near, n.name, name, last, limit, &budget)
+		near = f.suggest(near, n.name, name, word, limit, &budget)
 	}
 	return bestOf(near)
 }
 
-// suggest adds a symbol to the list when it is near.
-func (f *File) suggest(near []suggestion, symbol, name, last string, limit int, budget *int) []suggestion {
+// spelled is the last part of a name that its mangled form spells out: of an operator or a destructor, the class.
+func spelled(name string) string {
+	last := lastPart(name)
+	if strings.HasPrefix(last, "operator") || strings.HasPrefix(last, "~") {
+		if scope := strings.TrimSuffix(name, "::"+last); scope != name {
+			return lastPart(scope)
+		}
+	}
+	return last
+}
+
+// suggest adds a symbol to the list when it is near; word is what the mangled form has to contain something like.
+func (f *File) suggest(near []suggestion, symbol, name, word string, limit int, budget *int) []suggestion {
 	if isPart(symbol) {
 		return near
 	}
@@ -57,7 +68,7 @@ func (f *File) suggest(near []suggestion, symbol, name, last string, limit int, 
 		}
 		return near
 	}
-	if *budget == 0 || !mayBeNear(symbol, last) {
+	if *budget == 0 || !mayBeNear(symbol, word) {
 		return near
 	}
 	*budget--
@@ -72,6 +83,7 @@ func (f *File) suggest(near []suggestion, symbol, name, last string, limit int, 
 	if strings.HasSuffix(d.bare, "::"+name) {
 		return append(near, suggestion{d.bare, 0})
 	}
+	last := lastPart(name)
 	if dist := within(lastPart(d.bare), last, 2); dist <= 1 && len(last) > 2 {
 		return append(near, suggestion{d.bare, limit + dist})
 	}
