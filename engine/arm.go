@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"gotap/engine/isa"
@@ -85,13 +86,19 @@ type targetsResult struct {
 // absolute finds the place of an address of a process.
 func (s *Session) absolute(spec place.Spec, mods []module.Loaded) ([]place.Target, error) {
 	m := module.Find(mods, spec.Addr)
-	if m == nil || m.File == nil || m.Err != nil {
+	if unmapped(mods, spec.Addr) {
 		return nil, &place.RefusedError{Place: spec.String(), Reason: "no module is mapped there",
 			Help: "an address without a module is one of the process; in a file it is written MODULE:0xADDRESS"}
 	}
 	in := spec
 	in.Module, in.Addr = m.Path, m.Vaddr(spec.Addr)
 	return s.resolver().Resolve(in, m.File)
+}
+
+// unmapped reports that there is no module at an address, or none that can be read.
+func unmapped(mods []module.Loaded, addr uint64) bool {
+	m := module.Find(mods, addr)
+	return m == nil || m.File == nil || m.Err != nil
 }
 
 // prepare resolves a probe in the processes there are and compiles it for every place, on the caller's goroutine. It fails
@@ -118,7 +125,7 @@ func (s *Session) prepareSpec(pr *probe, spec place.Spec, procs []procView) erro
 	found := false
 	for _, p := range procs {
 		targets, err := s.targets(spec, p.mods)
-		if err != nil && spec.Absolute() {
+		if err != nil && spec.Absolute() && unmapped(p.mods, spec.Addr) {
 			err = s.excludedAddress(p.pid, spec)
 		}
 		if err != nil && first == nil {
@@ -140,8 +147,9 @@ func (s *Session) prepareSpec(pr *probe, spec place.Spec, procs []procView) erro
 		return nil
 	case pr.spec.Optional && (first == nil || errors.As(first, &missing)):
 		return nil
-	case s.inFile(spec):
-		return nil
+	}
+	if there, err := s.inFile(spec); there {
+		return err
 	}
 	if first == nil {
 		first = &place.NotFoundError{Spec: spec, What: place.NoFunction}
@@ -149,18 +157,26 @@ func (s *Session) prepareSpec(pr *probe, spec place.Spec, procs []procView) erro
 	return first
 }
 
-// inFile reports whether a specification that names a file by its path means something there, so that the probe can
-// wait for the file to be mapped.
-func (s *Session) inFile(spec place.Spec) bool {
+// inFile resolves a specification that names a file by its path in the file itself: when it means something there, the probe can
+// wait for the file to be mapped. there is false when there is no such file. The file is opened by the name that processes
+// will map it by, whatever links lead to it.
+func (s *Session) inFile(spec place.Spec) (there bool, err error) {
 	if spec.Module == "" || module.IsGlob(spec.Module) {
-		return false
+		return false, nil
 	}
-	f, err := s.modules.OpenPath(spec.Module)
+	path, err := filepath.Abs(spec.Module)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
 	if err != nil {
-		return false
+		return false, nil
 	}
-	targets, err := s.resolver().Resolve(spec, f)
-	return err == nil && len(targets) > 0
+	f, err := s.modules.OpenPath(path)
+	if err != nil {
+		return false, nil
+	}
+	_, err = s.resolver().Resolve(spec, f)
+	return true, err
 }
 
 // place makes or finds a probe's placement at a target, compiling it the first time.

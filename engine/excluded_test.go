@@ -56,6 +56,17 @@ func TestExcluded(t *testing.T) {
 			t.Errorf("%s: %v", c.spec, err)
 		}
 	}
+	// Code is code, whatever the address of a process: the middle of an instruction is told like that of a named function.
+	var work uint64
+	w.do(func() error {
+		main := w.procs[p.pid()].space.mods[0]
+		work = main.Addr(main.File.Lookup("work")[0].Func.Addr)
+		return nil
+	})
+	var offset *place.OffsetError
+	if _, err := w.tryProbe(fmt.Sprintf("%#x", work+1), Handlers{Enter: w.counts(n)}); !errors.As(err, &offset) {
+		t.Errorf("the middle of an instruction: %v", err)
+	}
 	if hasVsyscall(maps) {
 		if _, err := w.tryProbe("0xffffffffff600000", Handlers{Enter: w.counts(n)}); err == nil || !strings.Contains(err.Error(), "vsyscall") {
 			t.Errorf("vsyscall: %v", err)

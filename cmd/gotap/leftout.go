@@ -13,6 +13,7 @@ type leftOut struct {
 	state  string
 	why    string
 	codes  *ctlCodes
+	id     uint32 // of the probe that waits for the place to appear; 0: there is none
 }
 
 // leftOutState is the word of a query for an error about a place; "" for errors that are about something else.
@@ -38,6 +39,11 @@ func isLeftOut(err error) bool { return leftOutState(err) != "" }
 
 // leaveOut notes a probe that is not placed. Before the run has begun, or under run.change.
 func (r *run) leaveOut(script string, d declaration, err error) {
+	r.leftOut = append(r.leftOut, leftOutOf(script, d, err))
+}
+
+// leftOutOf is the note about a probe that is not placed.
+func leftOutOf(script string, d declaration, err error) leftOut {
 	out := leftOut{script: script, state: leftOutState(err), why: err.Error()}
 	switch p := d.(type) {
 	case scriptProbe:
@@ -45,7 +51,17 @@ func (r *run) leaveOut(script string, d declaration, err error) {
 	case *definedProbe:
 		out.name, out.codes = p.name, p.codes()
 	}
-	r.leftOut = append(r.leftOut, out)
+	return out
+}
+
+// waitsFor is why a probe waits for its place, nil for probes that need not.
+func (r *run) waitsFor(id uint32) *leftOut {
+	for i := range r.leftOut {
+		if o := &r.leftOut[i]; o.id != 0 && o.id == id {
+			return o
+		}
+	}
+	return nil
 }
 
 // codes are the probe's numbers as a query tells them.

@@ -47,12 +47,18 @@ func (m *manager) query(ctlRequest) (ctlReply, error) {
 		if s.State == "removed" {
 			p.Places, p.Strategy, p.Refused = 0, nil, nil
 		}
+		if o := m.r.waitsFor(s.ID); o != nil && s.State == "pending" {
+			p.State, p.Refused = o.state, []string{o.why}
+		}
 		if d := m.r.definitions.probe(s.ID); d != nil {
 			p.Codes = d.codes()
 		}
 		reply.Probes = append(reply.Probes, p)
 	}
 	for _, o := range m.r.leftOut {
+		if o.id != 0 {
+			continue
+		}
 		reply.Probes = append(reply.Probes, ctlProbe{Name: o.name, Script: o.script, State: o.state, Refused: []string{o.why}, Codes: o.codes})
 	}
 	return reply, nil

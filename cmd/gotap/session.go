@@ -247,10 +247,10 @@ func (r *run) addAll() error {
 		case err == nil:
 			added++
 		case isLeftOut(err) && (p.isOptional() || r.plan.missing != "error" || r.demo):
-			r.leaveOut("", p, err)
 			if r.plan.missing == "warn" {
 				r.note("%v", err)
 			}
+			added += r.addRest(p, spec, err)
 		default:
 			failed = append(failed, diagnoseAt(p.span(), err)...)
 			status = max(status, statusOfProbe(err))
@@ -260,6 +260,23 @@ func (r *run) addAll() error {
 		return withStatus(status, failed)
 	}
 	return r.checkAdded(added)
+}
+
+// addRest registers a probe of which something was not found, for the places that it has all the same, and for those that may
+// appear later. It returns how many probes that makes: 1 when it is placed now. What cannot be placed at all is left out.
+func (r *run) addRest(p declaration, spec engine.ProbeSpec, why error) int {
+	out := leftOutOf("", p, why)
+	spec.Optional = true
+	if isMissing(why) && r.session.Add(spec) == nil {
+		out.id = spec.ID
+	}
+	r.leftOut = append(r.leftOut, out)
+	for _, s := range r.session.Query() {
+		if out.id != 0 && s.ID == out.id && s.Places > 0 {
+			return 1
+		}
+	}
+	return 0
 }
 
 // checkAdded refuses a run that could never see a hit.

@@ -9,7 +9,8 @@ import (
 
 // MatchModule reports whether the module part of a specification means a file. No part means any. With a slash it is a
 // path, which may go over symbolic links, or a pattern of paths. Without, it is a file name, a pattern of file names, or the
-// name of a library without what follows: "libc" means libc.so.6 and libc-2.31.so, "libstdc++.so" means libstdc++.so.6.
+// name of a library without what follows: "libc" means libc.so.6 and libc-2.31.so, "libstdc++.so" and "libstdc++.so.6" mean
+// libstdc++.so.6.0.30.
 func MatchModule(pattern, path string) bool {
 	base := filepath.Base(path)
 	switch {
@@ -43,8 +44,8 @@ func isLibrary(name, base string) bool {
 	if !ok {
 		return false
 	}
-	if strings.HasSuffix(name, ".so") {
-		return isVersion(rest, '.')
+	if stem, version, so := strings.Cut(name, ".so"); so { // of the versions the first ones may be given
+		return stem != "" && (version == "" || isVersion(version, '.')) && isVersion(rest, '.')
 	}
 	before, after, ok := strings.Cut(rest, ".so")
 	return ok && (before == "" || isVersion(before, '-')) && (after == "" || isVersion(after, '.'))

@@ -77,7 +77,7 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	s := Spec{}
 	// The colon of @main.c:42 is no separator, and paths of sources may hold others.
 	if p.text[from] != '@' {
-		if colon := p.colon(from, to); colon >= 0 {
+		if colon := p.moduleColon(from, to); colon >= 0 {
 			s.Module = p.text[from:colon]
 			if colon == from {
 				return s, syntax(p.text, from, from+1, "the module before the colon is missing", "")
@@ -107,6 +107,26 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 		return s, syntax(p.text, colon, colon+1, "there is a colon too many", help)
 	}
 	return p.function(s, from, to)
+}
+
+// moduleColon finds the colon behind the module: the first, but where the module is a path, which may hold colons itself, the last
+// one, or the one before a source line.
+func (p parser) moduleColon(from, to int) int {
+	first := p.colon(from, to)
+	if first < 0 || !strings.Contains(p.text[from:first], "/") {
+		return first
+	}
+	if line := strings.LastIndex(p.text[first:to], ":@"); line >= 0 {
+		return first + line
+	}
+	last := first
+	for next := p.colon(last+1, to); next >= 0; next = p.colon(last+1, to) {
+		if strings.HasPrefix(p.text[next:], ":.") {
+			break // Go's "type:.eq.main.T"
+		}
+		last = next
+	}
+	return last
 }
 
 // colon finds the first single colon: those of "::" separate C++ and Rust names.

@@ -3,6 +3,7 @@ package place
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -83,7 +84,7 @@ func addOnce(list, names []string) []string {
 }
 
 // Candidates lists the files that the module part of a specification means. Files of exactly that name are preferred to
-// libraries whose name begins with it.
+// libraries whose name begins with it. A name that no file has may be that of a command which is a symbolic link, as python3 is.
 func Candidates(s Spec, files []*module.File) []*module.File {
 	var exact, all []*module.File
 	for _, f := range files {
@@ -97,7 +98,24 @@ func Candidates(s Spec, files []*module.File) []*module.File {
 	if len(exact) > 0 {
 		return exact
 	}
+	if len(all) == 0 && s.Module != "" && !strings.Contains(s.Module, "/") {
+		return linked(s.Module, files)
+	}
 	return all
+}
+
+// linked lists the files that a command of the search path is a link to.
+func linked(name string, files []*module.File) (found []*module.File) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return nil
+	}
+	for _, f := range files {
+		if samePath(path, f.Path) {
+			found = append(found, f)
+		}
+	}
+	return found
 }
 
 // noModule is the error for a module part that no module matches, with names that begin like it.
