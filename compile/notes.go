@@ -141,8 +141,8 @@ func (w *walker) wholeItem(n uint64) {
 // keyPart appends a part to the key.
 // The key is kept as one byte for each part: comparing two is comparing strings.
 func (w *walker) keyPart(kind runtime.ValueKind) {
-	if len(w.key) >= maxKeyParts {
-		w.fail("", "a key has at most %d parts", maxKeyParts)
+	if len(w.key) >= runtime.MaxKeyParts {
+		w.fail("", "a key has at most %d parts", runtime.MaxKeyParts)
 		return
 	}
 	w.key += string(rune(kind))

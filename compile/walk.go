@@ -6,9 +6,6 @@ import (
 	"gotap/runtime"
 )
 
-// maxKeyParts is how many parts a key may have.
-const maxKeyParts = 16
-
 // walker runs the commands of one node on a state. It is the machine with values replaced by
 // what is known of them. Where the machine would trap because a program is wrong, the walker
 // reports; where it would trap because of data, it goes on, since data is not known.

@@ -125,8 +125,8 @@ func (o *Object) checkAside() error {
 	switch {
 	case o.Max == 0:
 		return errors.New("max is 0: it must be at least 1")
-	case o.Kind == KindTrail && o.Max > maxThreads:
-		return fmt.Errorf("%d threads: there can be %d", o.Max, maxThreads)
+	case o.Kind == KindTrail && o.Max > MaxThreads:
+		return fmt.Errorf("%d threads: there can be %d", o.Max, MaxThreads)
 	case o.Size < least || o.Size > most || o.Size%8 != 0:
 		return fmt.Errorf("%d bytes: there can be %d to %d, in multiples of 8", o.Size, least, most)
 	}

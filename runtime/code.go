@@ -13,15 +13,18 @@ const (
 	ScratchSize   = 64 << 10 // bytes of text a hit may make
 	DefaultFuel   = 10_000   // steps of a hit
 	MaxFuel       = 1_000_000
-	MaxKey        = 2048 // bytes of an encoded key
-	MaxThisBytes  = 4096 // bytes of the storage of a call
-	MaxStackDepth = 127  // frames of c.stack
-	MaxTrace      = 1024 // bytes of the trace of a hit
+	MaxKey        = 2048    // bytes of an encoded key
+	MaxKeyParts   = 16      // parts of a key
+	MaxKeys       = 1 << 20 // keys of one object
+	MaxThisBytes  = 4096    // bytes of the storage of a call
+	MaxStackDepth = 127     // frames of c.stack
+	MaxTrace      = 1024    // bytes of the trace of a hit
 
 	DefaultTrail  = 16 << 10 // bytes a thread's trail holds
 	MaxTrail      = 1 << 20
-	TrailThreads  = 1024 // threads that have a trail at a time, unless Max says otherwise
-	DefaultEvents = 1024 // records of a recorder
+	MaxThreads    = 16384 // threads that a per-thread variable or a trail tells apart
+	TrailThreads  = 1024  // threads that have a trail at a time, unless Max says otherwise
+	DefaultEvents = 1024  // records of a recorder
 	MaxEvents     = 1 << 20
 	RecordBytes   = 512 // bytes of one of them, with its header
 )

@@ -48,12 +48,6 @@ const (
 	descHas       = uint64(1) << 32
 )
 
-// MaxKeys is the most keys a keyed object may hold.
-const MaxKeys = 1 << 20
-
-// maxThreads is how many threads a per-thread variable tells apart.
-const maxThreads = 16384
-
 // Declare makes an object known and gives its number; numbers count from 0. Safe for concurrent use.
 func (a *Arena) Declare(o Object) (id int, err error) {
 	if err := o.check(); err != nil {
@@ -91,7 +85,7 @@ func (a *Arena) openLocked(obj *object) error {
 	case o.Kind == KindArray:
 		return a.openArrayLocked(obj, o)
 	case o.Kind == KindPerThread:
-		o.Keys, o.Max = 1, maxThreads
+		o.Keys, o.Max = 1, MaxThreads
 		return a.openTableLocked(obj, o, []ValueKind{ValueInt})
 	case o.Kind == KindTrail:
 		o.Keys = 1
@@ -111,8 +105,8 @@ func (o *Object) check() error {
 		return errors.New("there is no such kind of object")
 	case o.Max < 0 || o.Max > MaxKeys:
 		return fmt.Errorf("max is %d: it can be 1 to %d", o.Max, MaxKeys)
-	case o.Keys > maxParts:
-		return fmt.Errorf("keys is %d: a key has at most %d parts", o.Keys, maxParts)
+	case o.Keys > MaxKeyParts:
+		return fmt.Errorf("keys is %d: a key has at most %d parts", o.Keys, MaxKeyParts)
 	case o.Kind == KindMap && o.Keys == 0:
 		return errors.New("a map has a key: keys is 0")
 	case o.Kind == KindArray && (o.Size < 0 || o.Size > 1<<20):

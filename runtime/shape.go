@@ -19,7 +19,6 @@ type shape struct {
 }
 
 const (
-	maxParts     = 16
 	textPart     = 1 + DefaultText/8 // words of the longest text part
 	stackPart    = 2 + MaxStackDepth // words of the longest stack part
 	keyHeaderCut = uint64(1) << 32   // in the header word of a text or stack
@@ -27,7 +26,7 @@ const (
 )
 
 // signature packs the classes of a key's parts, first part lowest, two bits each: equal for
-// keys that look alike. maxParts parts fill 32 bits; the number of parts follows from the
+// keys that look alike. MaxKeyParts parts fill 32 bits; the number of parts follows from the
 // highest class that is not zero.
 func signature(kinds []ValueKind) uint64 {
 	var s uint64
@@ -40,8 +39,8 @@ func signature(kinds []ValueKind) uint64 {
 // newShape checks that such keys can be held, and how much room a slot needs for one.
 func newShape(kinds []ValueKind) (*shape, error) {
 	s := &shape{kinds: append([]ValueKind(nil), kinds...), signature: signature(kinds)}
-	if len(kinds) > maxParts {
-		return nil, fmt.Errorf("a key of %d parts: there may be %d", len(kinds), maxParts)
+	if len(kinds) > MaxKeyParts {
+		return nil, fmt.Errorf("a key of %d parts: there may be %d", len(kinds), MaxKeyParts)
 	}
 	for _, k := range kinds {
 		switch k.class() {
@@ -73,7 +72,7 @@ func (b *keyBuffer) reset() { b.n, b.parts, b.signature = 0, 0, 0 }
 
 // begin makes room for a part and returns its words, or nil when the key would be too long.
 func (b *keyBuffer) begin(c class, words int) []uint64 {
-	if b.parts >= maxParts || b.n+words > len(b.words) {
+	if b.parts >= MaxKeyParts || b.n+words > len(b.words) {
 		return nil
 	}
 	b.signature |= uint64(c) << (2 * b.parts)

@@ -135,7 +135,7 @@ func TestLongKeys(t *testing.T) {
 		}
 	}
 	var parts []Inst
-	for range maxParts + 1 {
+	for range MaxKeyParts + 1 {
 		parts = append(parts, push(1), op(OpKeyInt))
 	}
 	if out := b.run(&Code{Insts: parts}); out.Trap != TrapKey {

@@ -119,12 +119,6 @@ const maxLhistBuckets = 1000
 
 var fullPolicies = map[string]runtime.Full{"drop": runtime.FullDrop, "evict": runtime.FullEvict, "error": runtime.FullError}
 
-// Limits of keyed objects: a key may have so many parts, an object so many keys.
-const (
-	maxKeyParts = 16
-	maxKeys     = 1 << 22
-)
-
 // parseAggOptions reads { keys, max, full }.
 func (s *Script) parseAggOptions(o *runtime.Object, at site, n int, v goja.Value) {
 	obj, ok := v.(*goja.Object)
@@ -137,9 +131,9 @@ func (s *Script) parseAggOptions(o *runtime.Object, at site, n int, v goja.Value
 		span := at.propertySpan(n, key, true)
 		switch key {
 		case "keys":
-			o.Keys = int(s.intOption(span, key, value, 0, maxKeyParts))
+			o.Keys = int(s.intOption(span, key, value, 0, runtime.MaxKeyParts))
 		case "max":
-			o.Max = int(s.intOption(span, key, value, 1, maxKeys))
+			o.Max = int(s.intOption(span, key, value, 1, runtime.MaxKeys))
 		case "full":
 			policy, ok := fullPolicies[value.String()]
 			if !ok {

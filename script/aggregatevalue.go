@@ -149,7 +149,7 @@ func (s *Script) aggPrint(a *aggregate, call goja.FunctionCall) goja.Value {
 		for _, key := range obj.Keys() {
 			switch key {
 			case "top":
-				o.Top = int(s.intOption(at.propertySpan(0, key, true), key, obj.Get(key), 0, maxKeys))
+				o.Top = int(s.intOption(at.propertySpan(0, key, true), key, obj.Get(key), 0, runtime.MaxKeys))
 			case "div":
 				o.Div = int(s.intOption(at.propertySpan(0, key, true), key, obj.Get(key), 0, maxSafe))
 			default:

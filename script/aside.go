@@ -25,7 +25,7 @@ type sizeOption struct {
 func (s *Script) jsSpeculation(call goja.FunctionCall) goja.Value {
 	o := runtime.Object{Kind: runtime.KindTrail, Max: runtime.TrailThreads, Size: runtime.DefaultTrail}
 	return s.newAside(call, &aggregate{object: o}, func(o *runtime.Object) map[string]sizeOption {
-		return map[string]sizeOption{"bytes": {leastAside, runtime.MaxTrail, &o.Size}, "threads": {1, maxTrailThreads, &o.Max}}
+		return map[string]sizeOption{"bytes": {leastAside, runtime.MaxTrail, &o.Size}, "threads": {1, runtime.MaxThreads, &o.Max}}
 	})
 }
 
@@ -37,11 +37,8 @@ func (s *Script) jsRecorder(call goja.FunctionCall) goja.Value {
 	})
 }
 
-// Limits of the sizes, besides those of the machine.
-const (
-	leastAside      = 128
-	maxTrailThreads = 16384
-)
+// leastAside is the fewest bytes of a trail, or of a record of a recorder: less holds no record with a field.
+const leastAside = 128
 
 // newAside makes a trail or a recorder of the arguments name?, options?.
 func (s *Script) newAside(call goja.FunctionCall, a *aggregate, sizes func(*runtime.Object) map[string]sizeOption) goja.Value {

@@ -126,6 +126,8 @@ func TestAsideDiagnostics(t *testing.T) {
 	for text, want := range map[string]string{
 		`const t = speculation({ byte: 1 })`:                              "there is no option byte",
 		`const t = speculation({ bytes: 1 })`:                             "bytes must be an integer from 128 to 1048576, not 1",
+		`const m = map({ max: 1048577 })`:                                 "max must be an integer from 1 to 1048576, not 1048577",
+		`const n = count({ keys: 17 })`:                                   "keys must be an integer from 0 to 16, not 17",
 		`const t = speculation(4)`:                                        "4 are no options",
 		`const r = recorder({ events: 0 })`:                               "events must be an integer from 1 to",
 		`const r = recorder({ on: "segv" })`:                              `a recorder cannot be dumped on "segv"`,

@@ -15,14 +15,26 @@
 //
 // # Goroutines
 //
-// The machine belongs to one goroutine at a time: the caller of Load, then Run's. Everything reaches it through Run:
+// The machine belongs to one goroutine at a time: the caller of Load, then, from Start to End, the host's own. That one waits for
+// several things at once; a second one, the pump, waits for the ring, and rests while the host reads it, since a ring has one reader:
 //
-//	arena ring ──▶ pump (waits) ──▶ Run: records in batches, posted functions, timers
-//	Lifecycle, Post ──▶ bounded queue ──▶ Run
+//	arena ring ──▶ pump ───────────────────▶ host: records in batches
+//	Lifecycle, Join, Leave ──▶ bounded queue ──▶ host: listeners, guests
+//	clock ──────────────────────────────────▶ host: timers
+//
+// One record: Deliver finds its probe, prints its lines, gives its event to the probe's callback under the watchdog, and releases the
+// thread if it was held, whatever the callback did. After a batch the host looks at timers and the queue; when there is nothing
+// more to do it flushes the output and wakes the pump.
 //
 // A slow callback only fills the ring, whose producers count what they drop; the host never queues records itself. Before each
 // callback its deadline is noted; one watchdog goroutine interrupts what runs longer, or makes the heap grow too far. Script
 // code cannot catch that. What cannot be interrupted (a long built-in) is reported through Options.Stuck.
 //
-// Lock order: watchdog.mu is a leaf. Probe.mu guards compiled results and is held while package js compiles.
+// A guest is a further script whose machine runs on the same host (Join), so that one reader of the ring serves all. A watched script
+// that was changed is exchanged for its new version without losing a record: see handover.go.
+//
+// # Locks
+//
+// watchdog.mu guards the clock of the running callback, Script.sharedMu the lists of objects that are read on any goroutine; both are
+// leaves. Probe.mu guards compiled results and is held while package js compiles, which may take the arena's.
 package script

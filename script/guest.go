@@ -7,6 +7,9 @@ import (
 	"gotap/runtime"
 )
 
+// What is below may be called from any goroutine while the host runs, but not while one version of a script is exchanged for another:
+// whoever has Pause, Resume and TakeOver called keeps the rest away meanwhile.
+
 // errEnded says that a host does not take anything any more.
 var errEnded = errors.New("the script's host has ended")
 

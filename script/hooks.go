@@ -104,12 +104,9 @@ func (s *Script) jsOn(call goja.FunctionCall) goja.Value {
 	x := &hook.Exit[Event]{Name: kind.String(), Order: o.order, OneShot: o.once, Func: func(e Event) hook.Code {
 		return result(s.call(fn, s.eventObject(e)))
 	}}
-	if err := h.Register(x); err != nil {
+	if err := enrol(h, x); err != nil {
 		s.reject(at.argSpan(0), "", "%v", err)
 		return nil
-	}
-	if err := h.Arm(x); err != nil {
-		s.throwf("%v", err)
 	}
 	return hookHandle(s, h, x)
 }
@@ -182,18 +179,18 @@ func (s *Script) newFacilityExit(n uint32, fn goja.Callable, o hookOptions) *fac
 
 // join registers and arms the exit.
 func (x *facilityExit) join(t *facility.Table) error {
-	records, hits := t.Records(x.number), t.Hits(x.number)
-	err := records.Register(x.record)
-	if err == nil {
-		err = records.Arm(x.record)
-	}
-	if x.hit == nil || err != nil {
+	if err := enrol(t.Records(x.number), x.record); err != nil || x.hit == nil {
 		return err
 	}
-	if err = hits.Register(x.hit); err == nil {
-		err = hits.Arm(x.hit)
+	return enrol(t.Hits(x.number), x.hit)
+}
+
+// enrol registers an exit and arms it.
+func enrol[E any](h *hook.Hook[E], x *hook.Exit[E]) error {
+	if err := h.Register(x); err != nil {
+		return err
 	}
-	return err
+	return h.Arm(x)
 }
 
 // leaveFacilities takes back what facility() registered. No callback may be running: the host is at rest.

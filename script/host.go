@@ -154,9 +154,9 @@ func (s *Script) wait() bool {
 	return true
 }
 
-// Post has a function run on the host's goroutine. It reports false when the queue is full or the host has ended. Safe for
-// concurrent use; it does not block.
-func (s *Script) Post(f func()) bool {
+// post has a function run on the host's goroutine, or at the end of the run when the host has ended meanwhile. It reports false when
+// the queue is full. Safe for concurrent use; it does not block.
+func (s *Script) post(f func()) bool {
 	select {
 	case s.host.queue <- f:
 		return true
@@ -187,7 +187,7 @@ func (s *Script) Lifecycle(e Event) {
 			g.deliverEvent(e, g.capture(e))
 		}
 	}
-	if !s.Post(tell) {
+	if !s.post(tell) {
 		s.host.dropped.Add(1)
 	}
 }

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"sort"
@@ -63,7 +64,7 @@ func (s *Script) missingOption(o Option, def goja.Value) goja.Value {
 
 // optionType names the type of a default for messages and help; "" is a type that options cannot have.
 func optionType(def goja.Value) string {
-	switch v := def.Export().(type) {
+	switch def.Export().(type) {
 	case nil:
 		if goja.IsUndefined(def) {
 			return "text"
@@ -78,7 +79,6 @@ func optionType(def goja.Value) string {
 		if _, ok := toInt(def); ok {
 			return "integer"
 		}
-		_ = v
 		return "number"
 	}
 	return ""
@@ -93,11 +93,11 @@ func (s *Script) convertOption(kind, given string) (goja.Value, error) {
 		case "false", "no", "off", "0":
 			return s.vm.ToValue(false), nil
 		}
-		return nil, fmt.Errorf("not true or false")
+		return nil, errors.New("not true or false")
 	case "integer":
 		n, ok := new(big.Int).SetString(strings.ReplaceAll(given, "_", ""), 0)
 		if !ok || !n.IsInt64() && !n.IsUint64() {
-			return nil, fmt.Errorf("not an integer")
+			return nil, errors.New("not an integer")
 		}
 		if n.IsInt64() {
 			return s.integer(n.Int64()), nil
@@ -106,7 +106,7 @@ func (s *Script) convertOption(kind, given string) (goja.Value, error) {
 	case "number":
 		f, err := strconv.ParseFloat(given, 64)
 		if err != nil {
-			return nil, fmt.Errorf("not a number")
+			return nil, errors.New("not a number")
 		}
 		return s.vm.ToValue(f), nil
 	}
@@ -162,7 +162,7 @@ func interval(v goja.Value) (time.Duration, error) {
 	}
 	switch {
 	case d <= 0:
-		return 0, fmt.Errorf("an interval must be longer than nothing")
+		return 0, errors.New("an interval must be longer than nothing")
 	case d < minInterval:
 		return 0, fmt.Errorf("an interval of %v is too short: the least is %v", d, minInterval)
 	case d > maxInterval:
