@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"gotap/compile"
-	"gotap/engine/place"
+	"gotap/engine/registry"
 	"gotap/runtime"
 	"gotap/runtime/facility"
-	"gotap/runtime/hook"
 )
 
 // Follow says which processes besides the first ones a session traces.
@@ -54,66 +52,15 @@ type Config struct {
 	Overloaded func(Overload)
 }
 
-// Handlers are the programs of one probe. Any may be nil.
-//
-// When decides whether a hit is one: where it aborts or traps, nothing else runs and nothing is counted. It is asked once for
-// each call, as the function is entered, or AtReturn: then Enter runs for all calls, and the returns are the hits.
-type Handlers struct {
-	Enter, Post, Leave, Fault, When *runtime.Code
-
-	AtReturn bool
-}
-
-// CountsEntry reports whether a hit is an entry. For probes that have only a leave handler, or whose predicate is asked at
-// the return, it is a return.
-func (h Handlers) CountsEntry() bool {
-	return !h.AtReturn && (h.Enter != nil || h.Post != nil || h.Fault != nil)
-}
-
-// Compile makes the handlers of a probe for one place; it is called once for each place with access to its debug
-// information, and may return the same handlers every time. It runs on the caller's goroutine of Add, or on the
-// tracing thread when a module appears later.
-type Compile func(at PlaceInfo) (Handlers, error)
-
-// PlaceInfo is what compiling a program may want to know of the place it will run at.
-type PlaceInfo interface {
-	Name() string // "libc.so.6:malloc"
-	// Access resolves args.NAME.field… at this place; errors list what there is.
-	Access(path []string) (compile.Access, error)
-	// ReturnType is the access that cuts c.ret to its type; ok is false when the type is not known.
-	ReturnType() (compile.Access, bool)
-	// Arg is a typed operand of a static mark; ok is false elsewhere.
-	Arg(n int) (compile.Access, bool)
-	// Register finds a register of the target's architecture.
-	Register(name string) (index, bits, shift int, ok bool)
-	// WordSize is the size of the target's pointers in bytes: 4 or 8.
-	WordSize() int
-}
-
-// CodePlace is what a PlaceInfo implements besides when the place is an instruction.
-type CodePlace interface {
-	PlaceInfo
-	// Code is the first n bytes from the instruction on, as they are in the file: breakpoints do not show.
-	Code(n int) ([]byte, error)
-}
-
-// ProbeSpec is one logical probe to be registered.
-type ProbeSpec struct {
-	ID                                    uint32 // the number records carry; given by the caller, unique in the session
-	Name                                  string
-	Specs                                 []place.Spec
-	Compile                               Compile
-	After                                 uint64 // hits to let pass first
-	Limit                                 uint64 // hits after which the probe disables itself; 0: none
-	Every                                 uint64 // only each n-th hit; 0 and 1: each
-	MaxActive                             int    // calls of one thread that leave can tell apart; 0: 1024
-	LogOnFault                            bool
-	Optional                              bool
-	Disabled                              bool
-	Order                                 hook.Order // among the probes of one place; equal ones run in the order of declaration
-	ThisBytes                             int        // storage of a call
-	HasLeave, HasFault, HasPost, HasEnter bool       // which handlers Compile will return
-}
+// The probes that sessions are given, and what is told of them: see package registry.
+type (
+	Handlers   = registry.Handlers
+	Compile    = registry.Compile
+	PlaceInfo  = registry.PlaceInfo
+	CodePlace  = registry.CodePlace
+	ProbeSpec  = registry.Spec
+	ProbeState = registry.State
+)
 
 // EventKind is a kind of lifecycle event.
 type EventKind string
@@ -139,16 +86,4 @@ type Event struct {
 	Signal int    // signal; exit by a signal
 	Status int    // exit: the status
 	Time   uint64
-}
-
-// ProbeState is what a query says of a probe.
-type ProbeState struct {
-	ID       uint32
-	Name     string
-	State    string // "active", "disabled", "removed", "pending"
-	Places   int    // sites armed
-	Hits     uint64
-	Missed   uint64
-	Refused  []string       // sites left out, with the reason
-	Strategy map[string]int // how many sites by strategy
 }

@@ -9,6 +9,7 @@ import (
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 )
 
 // procView is what Add needs to know of a process to resolve places in it, on another goroutine than the tracing one.
@@ -105,7 +106,7 @@ func unmapped(mods []module.Loaded, addr uint64) bool {
 // when a place is refused that was named outright, and when there is none and the probe is not optional.
 func (s *Session) prepare(pr *probe, procs []procView) error {
 	var all error
-	for _, spec := range pr.spec.Specs {
+	for _, spec := range pr.Spec.Specs {
 		if spec.Kind == place.Syscall || spec.Absolute() && spec.Kind == place.Watch {
 			continue
 		}
@@ -145,7 +146,7 @@ func (s *Session) prepareSpec(pr *probe, spec place.Spec, procs []procView) erro
 	switch {
 	case found:
 		return nil
-	case pr.spec.Optional && (first == nil || errors.As(first, &missing)):
+	case pr.Spec.Optional && (first == nil || errors.As(first, &missing)):
 		return nil
 	}
 	if there, err := s.inFile(spec); there {
@@ -180,48 +181,27 @@ func (s *Session) inFile(spec place.Spec) (there bool, err error) {
 }
 
 // place makes or finds a probe's placement at a target, compiling it the first time.
-func (s *Session) place(pr *probe, t place.Target) (*placement, error) {
-	key := siteKey{t.File, t.Vaddr, t.Name}
-	pr.mu.Lock()
-	defer pr.mu.Unlock()
-	if pl := pr.places[key]; pl != nil {
-		return pl, nil
-	}
-	if err := pr.failed[key]; err != nil {
-		return nil, err
-	}
-	code, err := pr.spec.Compile(s.info(t))
-	if err != nil {
-		pr.failed[key] = err
-		return nil, err
-	}
-	pl := &placement{probe: pr, target: t, code: code, modN: t.File.Path, funcN: t.Symbol}
-	if pl.funcN == "" && t.Func != nil {
-		pl.funcN = t.Func.Demangled()
-	}
-	pr.places[key] = pl
-	return pl, nil
-}
+func (s *Session) place(pr *probe, t place.Target) (*placement, error) { return pr.Place(t, s.info(t)) }
 
 // armProbe arms a probe in a process, at all places that it has in these modules. What a pattern matched and cannot be
 // probed is left out and told; what was named outright is an error.
 func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
-	if p.silent || pr.removed {
+	if p.silent || pr.Removed {
 		return nil
 	}
 	var all error
-	for _, spec := range pr.spec.Specs {
+	for _, spec := range pr.Spec.Specs {
 		if spec.Kind == place.Syscall || spec.Kind == place.Watch {
 			continue
 		}
-		pr.leaveOutKernel(spec)
+		leaveOutKernel(pr, spec)
 		targets, _ := s.targets(spec, p.space.mods)
 		for _, t := range targets {
 			if err := s.armTarget(p, pr, t, mods); err != nil {
 				if !spec.Pattern() && !spec.Every || fatal(err) {
 					all = errors.Join(all, err)
 				} else {
-					s.refuse(pr, t, err)
+					pr.Refuse(fmt.Sprintf("%s: %v", t.Name, err))
 				}
 			}
 		}
@@ -233,18 +213,6 @@ func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
 func fatal(err error) bool {
 	var many errTooMany
 	return errors.As(err, &many)
-}
-
-// refuse notes a place that a pattern matched and that is left out.
-func (s *Session) refuse(pr *probe, t place.Target, err error) {
-	pr.leaveOut(fmt.Sprintf("%s: %v", t.Name, err))
-}
-
-// leaveOut notes what is left out, once.
-func (pr *probe) leaveOut(text string) {
-	if !slices.Contains(pr.refused, text) {
-		pr.refused = append(pr.refused, text)
-	}
 }
 
 // armTarget arms a probe at one place, in each module of the list that is the place's file.
@@ -273,8 +241,8 @@ func (s *Session) armTarget(p *process, pr *probe, t place.Target, mods []module
 
 // armAt attaches a placement to the point at an address.
 func (s *Session) armAt(p *process, pl *placement, addr uint64, m *module.Loaded) error {
-	if pl.code.Leave != nil && !pl.target.Entry() {
-		return &place.RefusedError{Place: pl.target.Name, Reason: "only functions are left, and this is not the start of one"}
+	if pl.Code.Leave != nil && !pl.Target.Entry() {
+		return &place.RefusedError{Place: pl.Target.Name, Reason: "only functions are left, and this is not the start of one"}
 	}
 	pt, err := s.pointAt(p.space, addr, m)
 	if err != nil {
@@ -283,36 +251,22 @@ func (s *Session) armAt(p *process, pl *placement, addr uint64, m *module.Loaded
 	if slices.Contains(pt.enters, pl) {
 		return s.sync(pt)
 	}
-	for _, o := range pt.enters {
-		if err := pl.excludes(o); err != nil {
-			return err
-		}
+	enters, err := registry.Join(pt.enters, pl)
+	if err != nil {
+		return err
 	}
 	before := pt.counted()
-	if pt.planted {
-		s.points -= before
-	}
-	pt.enters = insert(slices.Clone(pt.enters), pl)
-	if pt.planted {
-		s.points += pt.counted()
+	if pt.enters = enters; pt.planted {
+		s.points += pt.counted() - before
 	}
 	if err := s.sync(pt); err != nil {
 		return err
 	}
-	if pl.code.Leave != nil {
+	if pl.Code.Leave != nil {
 		s.watchExits(pt, pl, m)
 	}
 	s.raiseSemaphore(p, pl, m)
 	return nil
-}
-
-// insert puts a placement where its declaration says.
-func insert(list []*placement, pl *placement) []*placement {
-	i := len(list)
-	for i > 0 && pl.before(list[i-1]) {
-		i--
-	}
-	return slices.Insert(list, i, pl)
 }
 
 // armAll arms all probes in a process, in modules that have just appeared. There is nobody to return an error to: what
@@ -321,10 +275,10 @@ func (s *Session) armAll(p *process, mods []module.Loaded) {
 	if p.silent {
 		return
 	}
-	for _, pr := range s.probes {
+	for _, pr := range s.probes.All() {
 		if err := s.armProbe(p, pr, mods); err != nil {
-			pr.refused = append(pr.refused, err.Error())
-			s.warn(fmt.Sprintf("probe %s in process %d: %v", pr.spec.Name, p.pid, err))
+			pr.Refuse(err.Error())
+			s.warn(fmt.Sprintf("probe %s in process %d: %v", pr.Spec.Name, p.pid, err))
 		}
 	}
 	s.armSpecials(p)

@@ -154,9 +154,9 @@ func (s *Session) judge(share float64) {
 	if hottest != nil {
 		s.setEnabled(hottest, false)
 		s.stats.Disabled++
-		s.overloaded(Overload{Step: OverloadDisabled, Probe: hottest.spec.Name, Share: share})
+		s.overloaded(Overload{Step: OverloadDisabled, Probe: hottest.Spec.Name, Share: share})
 	}
-	if hottest == nil || !slices.ContainsFunc(s.probes, (*probe).armed) {
+	if hottest == nil || !slices.ContainsFunc(s.probes.All(), (*probe).Armed) {
 		s.overloaded(Overload{Step: OverloadDetached, Share: share})
 		go s.Close(false)
 	}
@@ -164,13 +164,13 @@ func (s *Session) judge(share float64) {
 
 // hottest is the armed probe that came up most often in the window, nil when none did.
 func (s *Session) hottest() *probe {
-	came := func(pr *probe) uint64 { return pr.seen + pr.turned - pr.seen0 }
+	came := func(pr *probe) uint64 { return pr.Seen + pr.Turned - pr.Window }
 	var best *probe
-	if armed := slices.DeleteFunc(slices.Clone(s.probes), func(pr *probe) bool { return !pr.armed() || came(pr) == 0 }); len(armed) > 0 {
+	if armed := slices.DeleteFunc(slices.Clone(s.probes.All()), func(pr *probe) bool { return !pr.Armed() || came(pr) == 0 }); len(armed) > 0 {
 		best = slices.MaxFunc(armed, func(a, b *probe) int { return cmp.Compare(came(a), came(b)) })
 	}
-	for _, pr := range s.probes {
-		pr.seen0 = pr.seen + pr.turned
+	for _, pr := range s.probes.All() {
+		pr.Window = pr.Seen + pr.Turned
 	}
 	return best
 }
@@ -225,7 +225,7 @@ func (t *thread) restAt(p *point) {
 func (t *thread) forgetCalls(of []*function) {
 	for i := len(t.frames) - 1; i >= 0; i-- {
 		if f := &t.frames[i]; f.pl != nil && f.ret == nil && slices.Contains(of, f.fn) {
-			f.pl.probe.missed++
+			f.pl.Probe.Missed++
 			t.dropFrame(i)
 		}
 	}

@@ -50,7 +50,7 @@ type function struct {
 // armed reports whether anybody wants to know of the function's returns.
 func (f *function) armed() bool {
 	for _, pl := range f.entry.enters {
-		if pl.code.Leave != nil && pl.probe.armed() {
+		if pl.Code.Leave != nil && pl.Probe.Armed() {
 			return true
 		}
 	}
@@ -76,7 +76,7 @@ func (s *Session) watchExits(p *point, pl *placement, mod *module.Loaded) *funct
 		p.fn.users++
 		return p.fn
 	}
-	f := &function{entry: p, users: 1, ofGo: onGoroutine(pl.target)}
+	f := &function{entry: p, users: 1, ofGo: onGoroutine(pl.Target)}
 	p.fn = f
 	if f.why = s.findExits(f, pl, mod); f.why != nil {
 		f.dropExits(s)
@@ -87,7 +87,7 @@ func (s *Session) watchExits(p *point, pl *placement, mod *module.Loaded) *funct
 
 // findExits puts points on the exits of a function.
 func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) error {
-	fn := pl.target.Func
+	fn := pl.Target.Func
 	if fn == nil || fn.Size == 0 {
 		return &arch.RefusedError{Addr: f.entry.addr, Reason: "the size of the function is not known"}
 	}
@@ -96,7 +96,7 @@ func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) erro
 		start = mod.Addr(fn.Addr) // the entry's breakpoint may be further in
 	}
 	code := f.entry.sp.code(start, int(fn.Size))
-	exits, err := f.entry.sp.arch.exitsOf(pl.target, code, start, f.entry.sp.arch.SetAt(mod, start))
+	exits, err := f.entry.sp.arch.exitsOf(pl.Target, code, start, f.entry.sp.arch.SetAt(mod, start))
 	if err != nil {
 		return err
 	}
@@ -153,16 +153,16 @@ func (t *thread) push(p *point, pl *placement, now uint64) (this uint64, ok bool
 		g, hi = t.followStack()
 	}
 	t.dropDead(p, pl, sp, g)
-	if limit := pl.probe.maxActive(); len(t.frames) >= limit && t.active(pl.probe, sp) >= limit {
+	if limit := pl.Probe.MaxActive(); len(t.frames) >= limit && t.active(pl.Probe, sp) >= limit {
 		return 0, false
 	}
-	if n := pl.probe.spec.ThisBytes; n > 0 {
+	if n := pl.Probe.Spec.ThisBytes; n > 0 {
 		if this = t.s.cfg.Arena.AllocThis(n); this == 0 {
 			return 0, false
 		}
 	}
 	f := frame{pl: pl, fn: p.fn, sp: sp, g: g, hi: hi, time: now, this: this}
-	f.last = !pl.probe.enabled
+	f.last = !pl.Probe.Enabled
 	if p.fn.byReturn || f.last {
 		if f.ret = t.awaitReturn(); f.ret == nil {
 			t.freeThis(&f)
@@ -184,7 +184,7 @@ func (t *thread) dropDead(p *point, pl *placement, sp, g uint64) {
 		if f.sp > sp {
 			return
 		}
-		if f.sp == sp && !f.waits() && !(f.fn == p.fn && f.pl.before(pl)) || f.sp == sp && f.fn == p.fn && f.pl == pl {
+		if f.sp == sp && !f.waits() && !(f.fn == p.fn && f.pl.Before(pl)) || f.sp == sp && f.fn == p.fn && f.pl == pl {
 			t.dropFrom(i)
 			return
 		}
@@ -201,7 +201,7 @@ func (t *thread) active(pr *probe, sp uint64) int {
 	}
 	n := 0
 	for i := range t.frames {
-		if t.frames[i].pl != nil && t.frames[i].pl.probe == pr {
+		if t.frames[i].pl != nil && t.frames[i].pl.Probe == pr {
 			n++
 		}
 	}
@@ -236,7 +236,7 @@ func (t *thread) dropFrame(i int) {
 
 func (t *thread) freeThis(f *frame) {
 	if f.this != 0 {
-		t.s.cfg.Arena.FreeThis(f.this, f.pl.probe.spec.ThisBytes)
+		t.s.cfg.Arena.FreeThis(f.this, f.pl.Probe.Spec.ThisBytes)
 		f.this = 0
 	}
 }
@@ -382,10 +382,10 @@ func (t *thread) waiting(p *point, sp uint64) int {
 
 // returns decides whether the end of a call counts: it has been decided where entries are counted.
 func (t *thread) returns(pl *placement, this, elapsed uint64) bool {
-	if pl.code.AtReturn && !t.wanted(pl, this, elapsed) {
+	if pl.Code.AtReturn && !t.wanted(pl, this, elapsed) {
 		return false
 	}
-	return pl.code.CountsEntry() || pl.probe.admit(t)
+	return pl.Code.CountsEntry() || t.s.admit(pl.Probe)
 }
 
 // leave runs the leave handler of frame i of a thread and drops the frame. Its storage lives until the hit is over.
@@ -394,10 +394,10 @@ func (t *thread) leave(owner *thread, i int) {
 	owner.frames = slices.Delete(owner.frames, i, i+1)
 	owner.endReturn(&f)
 	pl := f.pl
-	if !pl.probe.enabled && !f.last || !t.returns(pl, f.this, ptrace.Now()-f.time) {
+	if !pl.Probe.Enabled && !f.last || !t.returns(pl, f.this, ptrace.Now()-f.time) {
 		t.freeThis(&f)
 		return
 	}
-	r := t.start(pl, pl.code.Leave, f.this, ptrace.Now()-f.time, f.this != 0)
+	r := t.start(pl, pl.Code.Leave, f.this, ptrace.Now()-f.time, f.this != 0)
 	r.leave = true
 }

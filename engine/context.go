@@ -145,7 +145,7 @@ func (t *thread) cpu() uint64 {
 // as unwinding finds it.
 func (t *thread) caller() uint64 {
 	pl := t.run.pl
-	if pl.target.Entry() || t.run.leave {
+	if pl.Target.Entry() || t.run.leave {
 		return t.returnAddress()
 	}
 	var pcs [2]uint64
@@ -167,7 +167,7 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 	case runtime.TextModule:
 		_, s = t.codePlace()
 	case runtime.TextProbe:
-		s = t.run.pl.probe.spec.Name
+		s = t.run.pl.Probe.Spec.Name
 	}
 	return copyText(p, s)
 }
@@ -176,8 +176,8 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 // instruction that met it, which for data is the one before the program counter.
 func (t *thread) codePlace() (function, file string) {
 	pl := t.run.pl
-	if !pl.data {
-		return pl.funcN, pl.modN
+	if !pl.Data {
+		return pl.Func, pl.Module
 	}
 	m := module.Find(t.proc.space.mods, *t.pc()-1)
 	if m == nil || m.Err != nil {

@@ -92,7 +92,7 @@ func (s *Session) detach(patience time.Duration) error {
 // finalState is the state of all probes at the end.
 func (s *Session) finalState() []ProbeState {
 	var all []ProbeState
-	for _, pr := range s.probes {
+	for _, pr := range s.probes.All() {
 		all = append(all, s.state(pr))
 	}
 	return all

@@ -21,7 +21,7 @@
 //
 // # What is where
 //
-// A probe (probe.go) is logical: what a user asked for. A placement is a probe at one place of a file, compiled for it once,
+// A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file, compiled for it once,
 // whatever process maps the file. A point (point.go) is physical: an address of an address space, with one
 // breakpoint for all its placements. Processes that share memory share its points; a forked child gets copies. Modules
 // that are mapped later are found through the dynamic loader (modules.go), and armed then (arm.go). Calls are watched

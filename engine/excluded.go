@@ -50,11 +50,11 @@ func excludedModule(spec place.Spec) error {
 }
 
 // leaveOutKernel notes that a pattern of modules means the vdso too, which is left out. Tracing thread.
-func (pr *probe) leaveOutKernel(spec place.Spec) {
+func leaveOutKernel(pr *probe, spec place.Spec) {
 	if spec.Kind != place.Function || !module.IsGlob(spec.Module) || !place.MatchModule(spec.Module, kernelModules[0]) {
 		return
 	}
-	pr.leaveOut(kernelModules[0] + ": " + whyVDSO)
+	pr.Refuse(kernelModules[0] + ": " + whyVDSO)
 }
 
 // excludedAddress says why nothing can be probed at an address of a process that is in no module.

@@ -37,12 +37,12 @@ func plantedAt(t place.Target) uint64 {
 // goArg is integer argument n of a Go function: word n of what debug information says it takes, without that the register of
 // Go's convention, or the word on the stack for assembly.
 func (i *placeInfo) goArg(n int) (compile.Access, bool) {
-	fn, ok := goFunction(i.t)
+	fn, ok := goFunction(i.Target)
 	if !ok || i.a.golang == nil || i.a.WordSize() == 4 {
 		return compile.Access{}, false // on the stack, as C has them
 	}
-	if in, ok := i.s.names.Info(i.t.File); ok && !fn.Assembly {
-		if a, ok := in.GoArg(i.t.Vaddr, n); ok {
+	if in, ok := i.Files.Info(i.Target.File); ok && !fn.Assembly {
+		if a, ok := in.GoArg(i.Target.Vaddr, n); ok {
 			return a, true
 		}
 	}

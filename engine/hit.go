@@ -66,7 +66,7 @@ func (t *thread) hit(p *point) {
 // runPrograms runs all programs of a point that come before its instruction.
 func (t *thread) runPrograms(p *point) {
 	for _, pl := range p.enters {
-		if pl.probe.enabled {
+		if pl.Probe.Enabled {
 			t.enter(p, pl)
 		}
 	}
@@ -80,10 +80,10 @@ func (t *thread) runPrograms(p *point) {
 
 // enter runs the program that a probe has at this place, and remembers the call for its leave.
 func (t *thread) enter(p *point, pl *placement) {
-	pr := pl.probe
-	leaves := pl.code.Leave != nil && p.fn != nil
-	counts := !leaves || pl.code.CountsEntry()
-	if !pl.code.AtReturn && !t.wanted(pl, 0, 0) || counts && !pr.admit(t) {
+	pr := pl.Probe
+	leaves := pl.Code.Leave != nil && p.fn != nil
+	counts := !leaves || pl.Code.CountsEntry()
+	if !pl.Code.AtReturn && !t.wanted(pl, 0, 0) || counts && !t.s.admit(pr) {
 		return
 	}
 	var this, now uint64
@@ -92,14 +92,14 @@ func (t *thread) enter(p *point, pl *placement) {
 		now = ptrace.Now()
 		var ok bool
 		if this, ok = t.push(p, pl, now); !ok {
-			pr.missed++
+			pr.Missed++
 		}
-	} else if n := pr.spec.ThisBytes; n > 0 {
+	} else if n := pr.Spec.ThisBytes; n > 0 {
 		this, owned = t.s.cfg.Arena.AllocThis(n), true
 	}
-	if pl.code.Enter != nil {
-		t.start(pl, pl.code.Enter, this, 0, owned)
-	} else if pl.code.Post != nil || pl.code.Fault != nil {
+	if pl.Code.Enter != nil {
+		t.start(pl, pl.Code.Enter, this, 0, owned)
+	} else if pl.Code.Post != nil || pl.Code.Fault != nil {
 		t.newRun(pl, nil, this, 0, owned)
 	}
 }
@@ -123,7 +123,7 @@ func (t *thread) start(pl *placement, code *runtime.Code, this, elapsed uint64, 
 
 // wanted asks the probe's predicate about the present hit.
 func (t *thread) wanted(pl *placement, this, elapsed uint64) bool {
-	code := pl.code.When
+	code := pl.Code.When
 	if code == nil {
 		return true
 	}
@@ -137,7 +137,7 @@ func (t *thread) wanted(pl *placement, this, elapsed uint64) bool {
 		t.s.cfg.Arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
 	}
 	if out.Trap != runtime.NoTrap || out.Abort {
-		pl.probe.turned++
+		pl.Probe.Turned++
 		return false
 	}
 	return true
@@ -165,7 +165,7 @@ func (t *thread) outcome(r *run, out *runtime.Outcome) {
 		t.s.cfg.Arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
 	}
 	if out.Remove {
-		t.s.retire(r.pl.probe)
+		t.s.retire(r.pl.Probe)
 	}
 	if !r.code.Unsafe {
 		return
@@ -229,7 +229,7 @@ func (t *thread) finish(sig int) {
 func (t *thread) runPosts() {
 	for i, n := 0, t.nruns; i < n; i++ {
 		r := &t.runs[i]
-		if post := r.pl.code.Post; post != nil && !r.leave && r.code != post {
+		if post := r.pl.Code.Post; post != nil && !r.leave && r.code != post {
 			t.start(r.pl, post, r.this, 0, false)
 		}
 	}
@@ -254,7 +254,7 @@ func (t *thread) commitFrom(base int) {
 // commitRun makes one log visible.
 func (t *thread) commitRun(r *run, flags uint16) {
 	hdr := runtime.Header{
-		Kind: r.kind, Flags: flags, Program: r.code.ID, Probe: r.pl.probe.spec.ID,
+		Kind: r.kind, Flags: flags, Program: r.code.ID, Probe: r.pl.Probe.Spec.ID,
 		Pid: uint32(t.proc.pid), Tid: uint32(t.tid), Time: r.time, Exit: r.ask.Number,
 	}
 	t.readComm(hdr.Comm[:])
@@ -283,7 +283,7 @@ func (t *thread) endRun(r *run) {
 		t.s.giveLog(r.log)
 	}
 	if r.owned && r.this != 0 {
-		t.s.cfg.Arena.FreeThis(r.this, r.pl.probe.spec.ThisBytes)
+		t.s.cfg.Arena.FreeThis(r.this, r.pl.Probe.Spec.ThisBytes)
 	}
 	*r = run{}
 }
@@ -302,7 +302,7 @@ func (t *thread) faulted() {
 	n := t.nruns
 	for i := range n {
 		r := &t.runs[i]
-		if r.log != nil && r.pl.probe.spec.LogOnFault {
+		if r.log != nil && r.pl.Probe.Spec.LogOnFault {
 			t.commitRun(r, runtime.RecordFault)
 		}
 		if r.log != nil {
@@ -311,7 +311,7 @@ func (t *thread) faulted() {
 		}
 	}
 	for i := range n {
-		if f := t.runs[i].pl.code.Fault; f != nil {
+		if f := t.runs[i].pl.Code.Fault; f != nil {
 			if r := t.start(t.runs[i].pl, f, t.runs[i].this, 0, false); r.log != nil {
 				t.commitRun(r, runtime.RecordFault)
 			}

@@ -7,75 +7,30 @@ import (
 
 	"gotap/arch"
 	"gotap/compile"
-	"gotap/engine/debuginfo"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 	"gotap/engine/syscalls"
 )
 
-// placeInfo answers what compiling a program may want to know of its place.
+// placeInfo answers what compiling a program may want to know of its place: what the file says, and where Go passes arguments.
 type placeInfo struct {
-	s *Session
-	t place.Target
+	registry.Info
 	a *abi
 }
 
 // info makes the answers for a target.
 func (s *Session) info(t place.Target) PlaceInfo {
-	return &placeInfo{s, t, abiOf(t.File)}
-}
-
-// Name implements PlaceInfo.
-func (i *placeInfo) Name() string { return i.t.Name }
-
-// Access implements PlaceInfo.
-func (i *placeInfo) Access(path []string) (compile.Access, error) {
-	in, ok := i.s.names.Info(i.t.File)
-	if !ok {
-		return compile.Access{}, fmt.Errorf("cannot find %q at %s: %w", path, i.t.Name, debuginfo.ErrNone)
-	}
-	return in.Access(i.t.Vaddr, path)
-}
-
-// ReturnType implements PlaceInfo.
-func (i *placeInfo) ReturnType() (compile.Access, bool) {
-	in, ok := i.s.names.Info(i.t.File)
-	if !ok || i.t.Func == nil {
-		return compile.Access{}, false
-	}
-	a, err := in.ReturnAccess(i.t.Func.Addr)
-	return a, err == nil
+	a := abiOf(t.File)
+	return &placeInfo{registry.Info{Files: &s.names.Files, Target: t, ISA: a.ISA}, a}
 }
 
 // Arg implements PlaceInfo.
 func (i *placeInfo) Arg(n int) (compile.Access, bool) {
-	if i.t.Mark == nil {
+	if i.Target.Mark == nil {
 		return i.goArg(n)
 	}
-	if n < 0 || n >= len(i.t.Mark.Args) {
-		return compile.Access{Base: compile.BaseConst}, true // 0, and no register that happens to pass arguments elsewhere
-	}
-	if i.t.Mark.Args[n].Err != nil {
-		return compile.Access{}, false
-	}
-	return i.t.Mark.Args[n].Access, true
+	return i.Info.Arg(n)
 }
-
-// Register implements PlaceInfo.
-func (i *placeInfo) Register(name string) (index, bits, shift int, ok bool) {
-	return i.a.RegIndex(name)
-}
-
-// Code implements CodePlace.
-func (i *placeInfo) Code(n int) ([]byte, error) {
-	code, err := i.t.File.Code(i.t.Vaddr, n)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the code at %s: %w", i.t.Name, err)
-	}
-	return code, nil
-}
-
-// WordSize implements PlaceInfo.
-func (i *placeInfo) WordSize() int { return i.a.WordSize() }
 
 // callInfo is what there is to know of a place that is no code: a system call, an access to data.
 type callInfo struct {

@@ -283,7 +283,7 @@ func (s *Session) armChosen(p *process, pick *ifunc, addr uint64) error {
 // picking is called when a function that chooses is entered: its result is waited for.
 func (t *thread) picking(p *point) {
 	for _, pick := range p.picks {
-		if pick.probe.removed {
+		if pick.probe.Removed {
 			continue
 		}
 		f := frame{then: func(t *thread) { t.chosen(pick) }, sp: t.sp()}
@@ -296,6 +296,6 @@ func (t *thread) picking(p *point) {
 // chosen is called when a function that chooses has returned.
 func (t *thread) chosen(pick *ifunc) {
 	if err := t.s.armChosen(t.proc, pick, t.proc.arch.Target(t.regs[t.proc.arch.Ret()])); err != nil {
-		t.s.warn(fmt.Sprintf("probe %s: %v", pick.probe.spec.Name, err))
+		t.s.warn(fmt.Sprintf("probe %s: %v", pick.probe.Spec.Name, err))
 	}
 }

@@ -47,7 +47,7 @@ func (p *point) wanted() bool {
 		return true
 	}
 	for _, pick := range p.picks {
-		if !pick.probe.removed {
+		if !pick.probe.Removed {
 			return true
 		}
 	}
@@ -60,7 +60,7 @@ func (p *point) wanted() bool {
 		}
 	}
 	for _, pl := range p.enters {
-		if pl.probe.armed() {
+		if pl.Probe.Armed() {
 			return true
 		}
 	}

@@ -2,120 +2,35 @@ package engine
 
 import (
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"sync"
 
-	"gotap/engine/module"
-	"gotap/engine/place"
-	"gotap/runtime/hook"
+	"gotap/engine/registry"
 )
 
-// probe is a logical probe. Its counters and state belong to the tracing thread.
-type probe struct {
-	spec    ProbeSpec
-	order   int // of declaration
-	enabled bool
-	removed bool
-	leaving bool   // a swap under way removes it
-	seen    uint64 // times it came up, and its predicate let it through
-	turned  uint64 // times its predicate turned down
-	seen0   uint64 // when the present window began
-	hits    uint64 // times its programs ran
-	missed  uint64
-	refused []string
-	places0 int            // places it had in the last process that ended
-	how     map[string]int // of them, by strategy
-
-	mu     sync.Mutex // guards places and failed; held while a place is compiled
-	places map[siteKey]*placement
-	failed map[siteKey]error
-}
-
-// siteKey is a place in a file, whatever process maps it.
-type siteKey struct {
-	file  *module.File
-	vaddr uint64
-	name  string // one address may be meant by two marks, or as the choice of an indirect function
-}
-
-// placement is a logical probe at one place of a file, compiled for it. It is immutable and serves all processes.
-type placement struct {
-	probe  *probe
-	target place.Target
-	code   Handlers
-	data   bool // a watchpoint on data: the code that meets it is anywhere
-	funcN  string
-	modN   string
-}
-
-// armed reports whether the probe wants breakpoints.
-func (pr *probe) armed() bool { return pr.enabled && !pr.removed }
-
-func (pr *probe) maxActive() int {
-	if pr.spec.MaxActive > 0 {
-		return pr.spec.MaxActive
-	}
-	return 1024
-}
-
-// excludes is the error of two placements that want the same position at one place, or one of which wants to be alone there; nil
-// when both can be. A probe that is about to be removed, in the exchange that adds the other, is in nobody's way.
-func (pl *placement) excludes(o *placement) error {
-	a, b := pl.probe, o.probe
-	if a == b || b.removed || b.leaving || !a.spec.Order.Excludes(b.spec.Order) {
-		return nil
-	}
-	if a.spec.Order.Position == hook.Only {
-		return fmt.Errorf("probe %s is there, and the new one is to be alone", b.spec.Name)
-	}
-	return fmt.Errorf("probe %s, which is there, is %s", b.spec.Name, b.spec.Order.Position)
-}
-
-// before reports whether the placement's programs run before those of another at the same place: by the order that the probes
-// ask for, and then as they were declared.
-func (pl *placement) before(o *placement) bool {
-	if c := pl.probe.spec.Order.Compare(o.probe.spec.Order); c != 0 {
-		return c < 0
-	}
-	return pl.probe.order < o.probe.order
-}
-
-// admit decides whether this hit counts: not while hits are to be let pass, and only each n-th where that was asked for.
-// The probe disables itself with the last hit it may have.
-func (pr *probe) admit(t *thread) bool {
-	if !pr.enabled {
-		return false
-	}
-	pr.seen++
-	if pr.seen <= pr.spec.After {
-		return false
-	}
-	if every := pr.spec.Every; every > 1 && (pr.seen-pr.spec.After)%every != 0 {
-		return false
-	}
-	pr.hits++
-	if pr.spec.Limit > 0 && pr.hits >= pr.spec.Limit {
-		t.s.retireAfter(pr)
-	}
-	return true
-}
+// A probe is what a user asked for, a placement that probe at one place of a file: see package registry. Their counters and state belong to
+// the tracing thread.
+type (
+	probe     = registry.Probe
+	placement = registry.Placement
+)
 
 // ErrNoProbe is for numbers that no probe has.
-var ErrNoProbe = errors.New("no such probe")
+var ErrNoProbe = registry.ErrNoProbe
 
-func newProbe(spec ProbeSpec) *probe {
-	return &probe{spec: spec, enabled: !spec.Disabled, how: map[string]int{},
-		places: map[siteKey]*placement{}, failed: map[siteKey]error{}}
+// admit decides whether a hit counts.
+func (s *Session) admit(pr *probe) bool {
+	ok, last := pr.Admit()
+	if last {
+		s.syncRetired(pr)
+	}
+	return ok
 }
 
 // Add registers a probe and arms it, unless it is disabled, in all processes there are and will be. All of it or
 // nothing: when a place that was named outright is refused, or nothing matches and the probe is not optional, nothing
 // stays. Errors of package place keep their type.
 func (s *Session) Add(spec ProbeSpec) error {
-	pr := newProbe(spec)
-	if err := s.checkSpec(spec); err != nil {
+	pr, err := registry.New(spec)
+	if err != nil {
 		return err
 	}
 	procs, err := s.snapshot()
@@ -128,25 +43,11 @@ func (s *Session) Add(spec ProbeSpec) error {
 	return s.do(func() error { return s.register(pr) })
 }
 
-// checkSpec refuses what cannot be before anything is looked at.
-func (s *Session) checkSpec(spec ProbeSpec) error {
-	if len(spec.Specs) == 0 {
-		return fmt.Errorf("cannot add probe %s: it names no place", spec.Name)
-	}
-	if spec.Compile == nil {
-		return fmt.Errorf("cannot add probe %s: it has no program", spec.Name)
-	}
-	return nil
-}
-
 // register makes a prepared probe part of the session. Tracing thread.
 func (s *Session) register(pr *probe) error {
-	if s.byID[pr.spec.ID] != nil {
-		return fmt.Errorf("cannot add probe %s: number %d is taken", pr.spec.Name, pr.spec.ID)
+	if err := s.probes.Add(pr); err != nil {
+		return err
 	}
-	pr.order = len(s.probes)
-	s.probes = append(s.probes, pr)
-	s.byID[pr.spec.ID] = pr
 	var err error
 	for _, p := range s.procs {
 		if e := s.armProbe(p, pr, p.space.mods); e != nil {
@@ -164,31 +65,24 @@ func (s *Session) register(pr *probe) error {
 
 // drop removes a probe with all it placed.
 func (s *Session) drop(pr *probe) {
-	pr.removed, pr.enabled = true, false
+	pr.Removed, pr.Enabled = true, false
 	s.dropSpecials(pr)
 	for sp := range s.spaces() {
 		for _, p := range sp.points {
 			s.detachFrom(p, pr)
 		}
 	}
-	s.probes = slices.DeleteFunc(s.probes, func(o *probe) bool { return o == pr })
-	delete(s.byID, pr.spec.ID)
+	s.probes.Drop(pr)
 }
 
 // detachFrom takes a probe off a point.
 func (s *Session) detachFrom(p *point, pr *probe) {
-	owns := func(pl *placement) bool { return pl.probe == pr }
-	if !slices.ContainsFunc(p.enters, owns) {
+	if !pr.Has(p.enters) {
 		return
 	}
-	leaves := 0
-	for _, pl := range p.enters {
-		if owns(pl) && pl.code.Leave != nil {
-			leaves++
-		}
-	}
 	before := p.counted()
-	p.enters = slices.DeleteFunc(slices.Clone(p.enters), owns)
+	var leaves int
+	p.enters, leaves = pr.Without(p.enters)
 	if p.planted {
 		s.points -= before - p.counted()
 	}
@@ -209,16 +103,16 @@ func (s *Session) spaces() map[*space]bool {
 
 // setEnabled arms or disarms a probe everywhere. When it cannot be armed everywhere it is armed nowhere.
 func (s *Session) setEnabled(pr *probe, on bool) error {
-	if pr.enabled == on || pr.removed {
+	if pr.Enabled == on || pr.Removed {
 		return nil
 	}
-	pr.enabled = on
+	pr.Enabled = on
 	err := s.syncProbe(pr)
 	if err != nil && on {
-		pr.enabled = false
+		pr.Enabled = false
 		s.syncProbe(pr)
 	}
-	s.enableSpecials(pr, pr.enabled)
+	s.enableSpecials(pr, pr.Enabled)
 	return err
 }
 
@@ -227,7 +121,7 @@ func (s *Session) syncProbe(pr *probe) error {
 	var all error
 	for sp := range s.spaces() {
 		for _, p := range sp.points {
-			if !slices.ContainsFunc(p.enters, func(pl *placement) bool { return pl.probe == pr }) {
+			if !pr.Has(p.enters) {
 				continue
 			}
 			if err := s.sync(p); err != nil && !errors.Is(err, errGone) {
@@ -246,16 +140,13 @@ func (s *Session) syncProbe(pr *probe) error {
 // retire disables a probe for good, at its own request. It stays attached to its points: the hit that asked for
 // it is still going through their lists.
 func (s *Session) retire(pr *probe) {
-	pr.enabled = false
-	pr.removed = true
-	s.syncProbe(pr)
-	s.enableSpecials(pr, false)
+	pr.Enabled, pr.Removed = false, true
+	s.syncRetired(pr)
 }
 
-// retireAfter disables a probe that has had its last hit. Its breakpoints go now, its present hit runs to the end:
-// enabled is looked at before a program runs, and this one has been admitted.
-func (s *Session) retireAfter(pr *probe) {
-	pr.enabled = false
+// syncRetired takes the breakpoints away of a probe that has disabled itself. Its present hit runs to the end: enabled is looked at before a
+// program runs, and this one has been admitted.
+func (s *Session) syncRetired(pr *probe) {
 	s.syncProbe(pr)
 	s.enableSpecials(pr, false)
 }
@@ -263,9 +154,7 @@ func (s *Session) retireAfter(pr *probe) {
 // Enable arms a probe that was disabled; its hits start to count towards its limit anew.
 func (s *Session) Enable(id uint32) error {
 	return s.withProbe(id, func(pr *probe) error {
-		if pr.spec.Limit > 0 && pr.hits >= pr.spec.Limit {
-			pr.spec.Limit += pr.hits
-		}
+		pr.Renew()
 		return s.setEnabled(pr, true)
 	})
 }
@@ -286,9 +175,9 @@ func (s *Session) Remove(id uint32) error {
 // withProbe runs fn for a probe on the tracing thread.
 func (s *Session) withProbe(id uint32, fn func(*probe) error) error {
 	return s.do(func() error {
-		pr := s.byID[id]
-		if pr == nil {
-			return fmt.Errorf("cannot find probe %d: %w", id, ErrNoProbe)
+		pr, err := s.probes.Find(id)
+		if err != nil {
+			return err
 		}
 		return fn(pr)
 	})
@@ -298,7 +187,7 @@ func (s *Session) withProbe(id uint32, fn func(*probe) error) error {
 func (s *Session) Query() []ProbeState {
 	var all []ProbeState
 	err := s.do(func() error {
-		for _, pr := range s.probes {
+		for _, pr := range s.probes.All() {
 			all = append(all, s.state(pr))
 		}
 		s.lastQuery.Store(&all)
@@ -310,36 +199,25 @@ func (s *Session) Query() []ProbeState {
 	return all
 }
 
-func (s *Session) state(pr *probe) ProbeState {
-	st := ProbeState{ID: pr.spec.ID, Name: pr.spec.Name, State: "active", Hits: pr.hits, Missed: pr.missed,
-		Refused: slices.Clone(pr.refused), Strategy: map[string]int{}}
+func (s *Session) state(pr *probe) ProbeState { return pr.State(s.where(pr), s.specialPlaces(pr)) }
+
+// where counts the points of a probe by strategy.
+func (s *Session) where(pr *probe) map[string]int {
+	found := map[string]int{}
 	for sp := range s.spaces() {
 		for _, p := range sp.points {
-			if slices.ContainsFunc(p.enters, func(pl *placement) bool { return pl.probe == pr }) {
-				st.Places++
-				st.Strategy[strategyName(p)]++
+			if pr.Has(p.enters) {
+				found[strategyName(p)]++
 			}
 		}
 	}
-	st.Places += s.specialPlaces(pr)
-	switch {
-	case pr.removed:
-		st.State = "removed"
-	case !pr.enabled:
-		st.State = "disabled"
-	case st.Places == 0 && pr.places0 > 0: // there was a process to be in
-		st.Places, st.Strategy = pr.places0, maps.Clone(pr.how)
-	case st.Places == 0:
-		st.State = "pending"
-	}
-	return st
+	return found
 }
 
 // remember notes where the probes are before the last process goes.
 func (s *Session) remember() {
-	for _, pr := range s.probes {
-		st := s.state(pr)
-		pr.places0, pr.how = st.Places, st.Strategy
+	for _, pr := range s.probes.All() {
+		pr.Last = s.where(pr)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
+	"gotap/engine/registry"
 	"gotap/engine/unwind"
 	"gotap/runtime"
 	"gotap/runtime/facility"
@@ -49,8 +50,7 @@ type Session struct {
 	walkers map[*abi]*unwind.Walker
 	tables  map[*module.File]*unwind.Table
 
-	probes     []*probe // in the order of declaration
-	byID       map[uint32]*probe
+	probes     registry.List
 	points     int // armed probe points
 	callPoints int // points on system call instructions
 	calls      callProbes
@@ -102,8 +102,8 @@ func New(cfg Config) (*Session, error) {
 	s := &Session{
 		cfg: cfg, loop: newLoop(), done: make(chan struct{}), names: newHistory(),
 		threads: map[int]*thread{}, procs: map[int]*process{}, early: map[int]ptrace.Status{},
-		byID: map[uint32]*probe{}, tickets: map[uint32]*thread{},
-		warned: map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
+		tickets: map[uint32]*thread{},
+		warned:  map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
 	}
 	s.meter = newMeter(cfg.Budget)
 	s.resolved.m = map[targetsKey]targetsResult{}

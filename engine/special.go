@@ -13,7 +13,7 @@ import (
 // addSpecials arms the parts of a probe that name system calls or data.
 func (s *Session) addSpecials(pr *probe) error {
 	var all error
-	for _, spec := range pr.spec.Specs {
+	for _, spec := range pr.Spec.Specs {
 		switch spec.Kind {
 		case place.Syscall:
 			all = errors.Join(all, s.addCalls(pr, spec))
@@ -26,7 +26,7 @@ func (s *Session) addSpecials(pr *probe) error {
 		}
 	}
 	if all == nil {
-		s.enableSpecials(pr, pr.enabled)
+		s.enableSpecials(pr, pr.Enabled)
 	}
 	return all
 }
@@ -49,9 +49,9 @@ func (s *Session) enableSpecials(pr *probe, on bool) {
 
 // armSpecials arms watchpoints in modules that a process has just mapped, and gives its marks their semaphores.
 func (s *Session) armSpecials(p *process) {
-	for _, pr := range s.probes {
-		for _, spec := range pr.spec.Specs {
-			if spec.Kind != place.Watch || pr.removed {
+	for _, pr := range s.probes.All() {
+		for _, spec := range pr.Spec.Specs {
+			if spec.Kind != place.Watch || pr.Removed {
 				continue
 			}
 			if err := s.addWatch(p, pr, spec, p.space.mods); err != nil {
@@ -68,7 +68,7 @@ func (s *Session) specialPlaces(pr *probe) int { return s.calls.places(pr) + s.w
 
 // raiseSemaphore is called when a mark has been armed.
 func (s *Session) raiseSemaphore(p *process, pl *placement, _ *module.Loaded) {
-	if m := pl.target.Mark; m != nil && m.Semaphore != 0 {
+	if m := pl.Target.Mark; m != nil && m.Semaphore != 0 {
 		s.marks = true
 		s.syncSemaphores(p.space)
 	}
@@ -84,8 +84,8 @@ func (s *Session) syncSemaphores(sp *space) {
 	if !s.closing {
 		for addr, p := range sp.points {
 			for _, pl := range p.enters {
-				m := pl.target.Mark
-				if m != nil && m.Semaphore != 0 && pl.probe.armed() {
+				m := pl.Target.Mark
+				if m != nil && m.Semaphore != 0 && pl.Probe.Armed() {
 					want[addr-m.PC+m.Semaphore]++
 				}
 			}

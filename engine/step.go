@@ -240,7 +240,7 @@ func (t *thread) atCall() {
 // passedCall goes on with a system call that is about to begin. Programs that run after the instruction wait for its end.
 func (t *thread) passedCall() {
 	for i := range t.nruns {
-		if t.runs[i].pl.code.Post != nil && !t.runs[i].leave {
+		if t.runs[i].pl.Code.Post != nil && !t.runs[i].leave {
 			t.postCall = true
 		}
 	}

@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"slices"
+
+	"gotap/engine/registry"
 )
 
 // Swap is an exchange of probes that is prepared and not yet made.
@@ -22,8 +24,11 @@ func (s *Session) Prepare(add []ProbeSpec, remove []uint32) (*Swap, error) {
 	}
 	var all error
 	for _, spec := range add {
-		pr := newProbe(spec)
-		if err := errors.Join(s.checkSpec(spec), s.prepare(pr, procs)); err != nil {
+		pr, err := registry.New(spec)
+		if err == nil {
+			err = s.prepare(pr, procs)
+		}
+		if err != nil {
 			all = errors.Join(all, err)
 			continue
 		}
@@ -46,8 +51,8 @@ func (w *Swap) Commit() error {
 				return err
 			}
 		}
-		for _, pr := range slices.Clone(w.s.probes) {
-			if slices.Contains(w.remove, pr.spec.ID) {
+		for _, pr := range w.s.probes.All() {
+			if slices.Contains(w.remove, pr.Spec.ID) {
 				w.s.drop(pr)
 			}
 		}
@@ -57,9 +62,9 @@ func (w *Swap) Commit() error {
 
 // leave marks the probes that are to be removed, so that those that come may have their positions. Tracing thread.
 func (w *Swap) leave(leaving bool) {
-	for _, pr := range w.s.probes {
-		if slices.Contains(w.remove, pr.spec.ID) {
-			pr.leaving = leaving
+	for _, pr := range w.s.probes.All() {
+		if slices.Contains(w.remove, pr.Spec.ID) {
+			pr.Leaving = leaving
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"gotap/arch"
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
+	"gotap/engine/registry"
 	"gotap/engine/syscalls"
 )
 
@@ -65,17 +66,17 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 			}
 			pl := found[named{name, a.names}]
 			if pl == nil {
-				code, err := pr.spec.Compile(callInfo{"syscall:" + name, a.names})
+				code, err := pr.Spec.Compile(callInfo{"syscall:" + name, a.names})
 				if err != nil {
 					return err
 				}
-				pl = &placement{probe: pr, code: code, funcN: name}
+				pl = &placement{Probe: pr, Code: code, Func: name}
 				found[named{name, a.names}] = pl
 			}
 			s.calls.add(callKey{a.Machine, uint64(number)}, pl)
 		}
 	}
-	if len(found) == 0 && !pr.spec.Optional {
+	if len(found) == 0 && !pr.Spec.Optional {
 		return &place.NotFoundError{Spec: spec, What: place.NoSyscall}
 	}
 	for _, pl := range found {
@@ -88,12 +89,12 @@ func (c *callProbes) add(key callKey, pl *placement) {
 	if c.byNumber == nil {
 		c.byNumber = map[callKey][]*placement{}
 	}
-	c.byNumber[key] = insert(slices.Clone(c.byNumber[key]), pl)
+	c.byNumber[key] = registry.Insert(c.byNumber[key], pl)
 }
 
 // drop forgets a probe.
 func (c *callProbes) drop(pr *probe) {
-	owns := func(pl *placement) bool { return pl.probe == pr }
+	owns := func(pl *placement) bool { return pl.Probe == pr }
 	for key, list := range c.byNumber {
 		if list = slices.DeleteFunc(slices.Clone(list), owns); len(list) > 0 {
 			c.byNumber[key] = list
@@ -108,7 +109,7 @@ func (c *callProbes) drop(pr *probe) {
 func (c *callProbes) places(pr *probe) int {
 	n := 0
 	for _, pl := range c.all {
-		if pl.probe == pr {
+		if pl.Probe == pr {
 			n++
 		}
 	}
@@ -121,7 +122,7 @@ func (s *Session) enableCalls(*probe, bool) {
 	before := s.sysnames
 	s.sysnames = 0
 	for _, pl := range s.calls.all {
-		if pl.probe.armed() {
+		if pl.Probe.Armed() {
 			s.sysnames++
 		}
 	}
@@ -206,19 +207,19 @@ func (t *thread) startCall() (base int) {
 
 // enterCall runs one probe's program at the beginning of a system call.
 func (t *thread) enterCall(pl *placement) {
-	pr := pl.probe
-	if !pr.armed() || !pl.code.AtReturn && !t.wanted(pl, 0, 0) || pl.code.CountsEntry() && !pr.admit(t) {
+	pr := pl.Probe
+	if !pr.Armed() || !pl.Code.AtReturn && !t.wanted(pl, 0, 0) || pl.Code.CountsEntry() && !t.s.admit(pr) {
 		return
 	}
 	var this uint64
-	if n := pr.spec.ThisBytes; n > 0 {
+	if n := pr.Spec.ThisBytes; n > 0 {
 		this = t.s.cfg.Arena.AllocThis(n)
 	}
-	if pl.code.Leave != nil {
-		t.sys.pending = append(t.sys.pending, pendingCall{pl, this, ptrace.Now(), !pr.enabled})
+	if pl.Code.Leave != nil {
+		t.sys.pending = append(t.sys.pending, pendingCall{pl, this, ptrace.Now(), !pr.Enabled})
 	}
-	if pl.code.Enter != nil {
-		t.start(pl, pl.code.Enter, this, 0, pl.code.Leave == nil)
+	if pl.Code.Enter != nil {
+		t.start(pl, pl.Code.Enter, this, 0, pl.Code.Leave == nil)
 	}
 }
 
@@ -237,8 +238,8 @@ func (t *thread) callLeft() {
 	base := t.startCall()
 	now := ptrace.Now()
 	for _, w := range c.pending {
-		if (w.last || w.pl.probe.armed()) && t.returns(w.pl, w.this, now-w.time) {
-			t.start(w.pl, w.pl.code.Leave, w.this, now-w.time, w.this != 0)
+		if (w.last || w.pl.Probe.Armed()) && t.returns(w.pl, w.this, now-w.time) {
+			t.start(w.pl, w.pl.Code.Leave, w.this, now-w.time, w.this != 0)
 		} else {
 			t.freePending(w)
 		}
@@ -259,7 +260,7 @@ func (t *thread) endCall(base int) {
 // missCall forgets a system call whose end was not seen: a signal handler ran instead of its restart.
 func (t *thread) missCall() {
 	for _, w := range t.sys.pending {
-		w.pl.probe.missed++
+		w.pl.Probe.Missed++
 	}
 	t.dropCall()
 }
@@ -275,6 +276,6 @@ func (t *thread) dropCall() {
 
 func (t *thread) freePending(w pendingCall) {
 	if w.this != 0 {
-		t.s.cfg.Arena.FreeThis(w.this, w.pl.probe.spec.ThisBytes)
+		t.s.cfg.Arena.FreeThis(w.this, w.pl.Probe.Spec.ThisBytes)
 	}
 }

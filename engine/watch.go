@@ -28,7 +28,7 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 	addrs, targets, err := s.watchAddrs(spec, mods)
 	if err != nil {
 		var missing *place.NotFoundError
-		if errors.As(err, &missing) && (pr.spec.Optional || s.started) {
+		if errors.As(err, &missing) && (pr.Spec.Optional || s.started) {
 			return nil
 		}
 		return err
@@ -37,19 +37,19 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 		if spec.Access != place.OnExecute && addr%uint64(spec.Len) != 0 {
 			return fmt.Errorf("%#x is not a multiple of %d, which the processor asks of a watchpoint", addr, spec.Len)
 		}
-		if slices.ContainsFunc(p.watches, func(w *watch) bool { return w.pl.probe == pr && w.addr == addr }) {
+		if slices.ContainsFunc(p.watches, func(w *watch) bool { return w.pl.Probe == pr && w.addr == addr }) {
 			continue
 		}
 		if len(p.watches) == debugSlots {
 			return fmt.Errorf("all %d debug registers are in use", debugSlots)
 		}
-		code, err := pr.spec.Compile(callInfo{spec.String(), p.arch.names})
+		code, err := pr.Spec.Compile(callInfo{spec.String(), p.arch.names})
 		if err != nil {
 			return err
 		}
-		pl := &placement{probe: pr, target: targets[i], code: code, funcN: targets[i].Symbol, data: spec.Access != place.OnExecute}
+		pl := &placement{Probe: pr, Target: targets[i], Code: code, Func: targets[i].Symbol, Data: spec.Access != place.OnExecute}
 		if f := targets[i].File; f != nil {
-			pl.modN = f.Path
+			pl.Module = f.Path
 		}
 		p.watches = append(p.watches, &watch{pl, addr, spec})
 	}
@@ -77,7 +77,7 @@ func (s *Session) watchAddrs(spec place.Spec, mods []module.Loaded) ([]uint64, [
 // dropWatches removes the watchpoints of a probe.
 func (s *Session) dropWatches(pr *probe) {
 	for _, p := range s.procs {
-		p.watches = slices.DeleteFunc(p.watches, func(w *watch) bool { return w.pl.probe == pr })
+		p.watches = slices.DeleteFunc(p.watches, func(w *watch) bool { return w.pl.Probe == pr })
 	}
 	s.syncWatches()
 }
@@ -87,7 +87,7 @@ func (s *Session) watchPlaces(pr *probe) int {
 	n := 0
 	for _, p := range s.procs {
 		for _, w := range p.watches {
-			if w.pl.probe == pr {
+			if w.pl.Probe == pr {
 				n++
 			}
 		}
@@ -126,7 +126,7 @@ func (s *Session) syncWatches() {
 func (t *thread) wantedDebugRegs() debugRegs {
 	var d debugRegs
 	for i, w := range t.proc.watches {
-		if w.pl.probe.armed() && !t.silent {
+		if w.pl.Probe.Armed() && !t.silent {
 			d.set(i, w)
 		}
 	}
@@ -181,10 +181,10 @@ func (t *thread) runWatches(met uint64) bool {
 		return false
 	}
 	for i, w := range t.proc.watches {
-		if met>>i&1 == 0 || !w.pl.probe.armed() || t.silent || !t.wanted(w.pl, 0, 0) || !w.pl.probe.admit(t) {
+		if met>>i&1 == 0 || !w.pl.Probe.Armed() || t.silent || !t.wanted(w.pl, 0, 0) || !t.s.admit(w.pl.Probe) {
 			continue
 		}
-		for _, code := range []*runtime.Code{w.pl.code.Enter, w.pl.code.Post} {
+		for _, code := range []*runtime.Code{w.pl.Code.Enter, w.pl.Code.Post} {
 			if code != nil {
 				t.start(w.pl, code, 0, 0, false).leave = true // no more programs after it
 			}

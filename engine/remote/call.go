@@ -41,7 +41,7 @@ type function struct {
 
 // armed reports whether anybody wants to know of the function's returns.
 func (f *function) armed() bool {
-	return slices.ContainsFunc(f.entry.enters, func(pl *placement) bool { return pl.code.Leave != nil && pl.probe.armed() })
+	return slices.ContainsFunc(f.entry.enters, func(pl *placement) bool { return pl.Code.Leave != nil && pl.Probe.Armed() })
 }
 
 // watchExits makes the point at a function's entry watch its calls.
@@ -60,9 +60,9 @@ func (s *Session) watchExits(p *point, pl *placement, mod *module.Loaded) {
 
 // findExits puts points on the exits of a function.
 func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) error {
-	fn := pl.target.Func
+	fn := pl.Target.Func
 	if fn == nil || fn.Size == 0 || fn.Size > maxFunc {
-		return fmt.Errorf("cannot find the exits of %s: its size is not known", pl.target.Name)
+		return fmt.Errorf("cannot find the exits of %s: its size is not known", pl.Target.Name)
 	}
 	set := s.isa.SetAt(mod, f.entry.addr)
 	exits, err := s.isa.Exits(s.mem.code(f.entry.addr, int(fn.Size)), f.entry.addr, set)
@@ -121,16 +121,16 @@ func (t *thread) sameStack(below, above uint64) bool {
 func (t *thread) push(p *point, pl *placement) (this uint64, ok bool) {
 	sp := t.sp()
 	t.dropDead(p, pl, sp)
-	if t.active(pl.probe) >= pl.probe.maxActive() {
+	if t.active(pl.Probe) >= pl.Probe.MaxActive() {
 		return 0, false
 	}
-	n := pl.probe.spec.ThisBytes
+	n := pl.Probe.Spec.ThisBytes
 	if n > 0 {
 		if this = t.s.cfg.Arena.AllocThis(n); this == 0 {
 			return 0, false
 		}
 	}
-	f := frame{pl: pl, fn: p.fn, sp: sp, time: ptrace.Now(), this: this, last: !pl.probe.enabled}
+	f := frame{pl: pl, fn: p.fn, sp: sp, time: ptrace.Now(), this: this, last: !pl.Probe.Enabled}
 	if p.fn.byReturn || f.last {
 		if f.ret = t.awaitReturn(); f.ret == nil {
 			t.s.freeThis(&f)
@@ -147,7 +147,7 @@ func (t *thread) dropDead(p *point, pl *placement, sp uint64) {
 	for i := len(t.calls.frames) - 1; i >= 0; i-- {
 		f := &t.calls.frames[i]
 		below := f.sp < sp && t.sameStack(f.sp, sp)
-		own := f.fn == p.fn && f.pl.before(pl)
+		own := f.fn == p.fn && f.pl.Before(pl)
 		if below || f.sp == sp && (f.ret == nil && !own || f.fn == p.fn && f.pl == pl) {
 			t.dropFrame(i)
 		}
@@ -157,7 +157,7 @@ func (t *thread) dropDead(p *point, pl *placement, sp uint64) {
 // active counts the calls of a probe that are under way.
 func (t *thread) active(pr *probe) (n int) {
 	for i := range t.calls.frames {
-		if t.calls.frames[i].pl.probe == pr {
+		if t.calls.frames[i].pl.Probe == pr {
 			n++
 		}
 	}
@@ -182,7 +182,7 @@ func (t *thread) dropFrame(i int) {
 
 func (s *Session) freeThis(f *frame) {
 	if f.this != 0 {
-		s.cfg.Arena.FreeThis(f.this, f.pl.probe.spec.ThisBytes)
+		s.cfg.Arena.FreeThis(f.this, f.pl.Probe.Spec.ThisBytes)
 		f.this = 0
 	}
 }
@@ -305,9 +305,9 @@ func (t *thread) leave(c *calls, i int) {
 	t.s.endReturn(&f)
 	pl := f.pl
 	r := run{pl: pl, this: f.this, elapsed: ptrace.Now() - f.time, owned: f.this != 0, leave: true}
-	if !pl.probe.enabled && !f.last || pl.code.AtReturn && !t.wanted(r) || !pl.code.CountsEntry() && !pl.probe.admit(t.s) {
+	if !pl.Probe.Enabled && !f.last || pl.Code.AtReturn && !t.wanted(r) || !pl.Code.CountsEntry() && !t.s.admit(pl.Probe) {
 		t.s.freeThis(&f)
 		return
 	}
-	t.start(r, pl.code.Leave)
+	t.start(r, pl.Code.Leave)
 }

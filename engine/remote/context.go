@@ -90,7 +90,7 @@ func (t *thread) caller() uint64 {
 	case t.run.leave && t.s.isa.Stepless:
 		regs := t.leaving()
 		return regs[t.s.isa.PC()]
-	case t.run.leave, pl.target.Entry():
+	case t.run.leave, pl.Target.Entry():
 		ret, _ := t.s.isa.ReturnAddress(&t.regs, &t.s.mem)
 		return t.s.isa.Target(ret)
 	}
@@ -112,7 +112,7 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 	case runtime.TextModule:
 		_, s = t.codePlace()
 	case runtime.TextProbe:
-		s = t.run.pl.probe.spec.Name
+		s = t.run.pl.Probe.Spec.Name
 	}
 	copy(p, s)
 	return len(s)
@@ -120,8 +120,8 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 
 // codePlace names the function and the file of the code that was hit.
 func (t *thread) codePlace() (function, file string) {
-	if pl := t.run.pl; !pl.data {
-		return pl.funcN, pl.modN
+	if pl := t.run.pl; !pl.Data {
+		return pl.Func, pl.Module
 	}
 	sym := t.s.files.Name(t.s.moduleAt(*t.pc()-1), *t.pc()-1)
 	return sym.Func, sym.Module

@@ -84,7 +84,7 @@ func (t *thread) runPrograms(p *point) {
 		p.internal()
 	}
 	for _, pl := range p.enters {
-		if pl.probe.enabled {
+		if pl.Probe.Enabled {
 			t.enter(p, pl)
 		}
 	}
@@ -98,9 +98,9 @@ func (t *thread) runPrograms(p *point) {
 
 // enter runs the program that a probe has at this place, and remembers the call for its leave.
 func (t *thread) enter(p *point, pl *placement) {
-	pr := pl.probe
-	leaves := pl.code.Leave != nil && p.fn != nil
-	if !pl.code.AtReturn && !t.wanted(run{pl: pl}) || (!leaves || pl.code.CountsEntry()) && !pr.admit(t.s) {
+	pr := pl.Probe
+	leaves := pl.Code.Leave != nil && p.fn != nil
+	if !pl.Code.AtReturn && !t.wanted(run{pl: pl}) || (!leaves || pl.Code.CountsEntry()) && !t.s.admit(pr) {
 		return
 	}
 	var this uint64
@@ -108,14 +108,14 @@ func (t *thread) enter(p *point, pl *placement) {
 	if leaves {
 		var ok bool
 		if this, ok = t.push(p, pl); !ok {
-			pr.missed++
+			pr.Missed++
 		}
-	} else if n := pr.spec.ThisBytes; n > 0 {
+	} else if n := pr.Spec.ThisBytes; n > 0 {
 		this, owned = t.s.cfg.Arena.AllocThis(n), true
 	}
-	if pl.code.Enter != nil {
-		t.start(run{pl: pl, this: this, owned: owned}, pl.code.Enter)
-	} else if pl.code.Post != nil || pl.code.Fault != nil {
+	if pl.Code.Enter != nil {
+		t.start(run{pl: pl, this: this, owned: owned}, pl.Code.Enter)
+	} else if pl.Code.Post != nil || pl.Code.Fault != nil {
 		t.runs = append(t.runs, run{pl: pl, this: this, owned: owned})
 	}
 }
@@ -139,7 +139,7 @@ func (t *thread) start(r run, code *runtime.Code) {
 
 // wanted asks the probe's predicate about the present hit.
 func (t *thread) wanted(r run) bool {
-	code := r.pl.code.When
+	code := r.pl.Code.When
 	if code == nil {
 		return true
 	}
@@ -167,7 +167,7 @@ func (t *thread) outcome(r *run, out *runtime.Outcome) {
 		t.s.cfg.Arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
 	}
 	if out.Remove {
-		t.s.retire(r.pl.probe, true)
+		t.s.retire(r.pl.Probe)
 	}
 	if !r.code.Unsafe {
 		return
@@ -198,7 +198,7 @@ func (s *Session) giveLog(h *runtime.Hit) { s.logs = append(s.logs, h) }
 func (t *thread) finish() error {
 	for i, n := 0, len(t.runs); i < n; i++ {
 		r := t.runs[i]
-		if post := r.pl.code.Post; post != nil && !r.leave && r.code != post {
+		if post := r.pl.Code.Post; post != nil && !r.leave && r.code != post {
 			t.start(run{pl: r.pl, this: r.this}, post)
 		}
 	}
@@ -221,7 +221,7 @@ func (t *thread) commit() {
 
 // commitRun makes one log visible.
 func (t *thread) commitRun(r *run, flags uint16) {
-	hdr := runtime.Header{Kind: r.kind, Flags: flags, Program: r.code.ID, Probe: r.pl.probe.spec.ID,
+	hdr := runtime.Header{Kind: r.kind, Flags: flags, Program: r.code.ID, Probe: r.pl.Probe.Spec.ID,
 		Pid: uint32(t.s.pid()), Tid: uint32(t.id), Time: r.time, Exit: r.ask.Number}
 	copy(hdr.Comm[:15], t.comm())
 	if r.ask.Hold {
@@ -250,7 +250,7 @@ func (t *thread) endRun(r *run) {
 		r.log = nil
 	}
 	if r.owned && r.this != 0 {
-		t.s.cfg.Arena.FreeThis(r.this, r.pl.probe.spec.ThisBytes)
+		t.s.cfg.Arena.FreeThis(r.this, r.pl.Probe.Spec.ThisBytes)
 	}
 }
 
@@ -261,7 +261,7 @@ func (t *thread) faulted(sig int) {
 	n := len(t.runs)
 	for i := range n {
 		r := &t.runs[i]
-		if r.log != nil && r.pl.probe.spec.LogOnFault {
+		if r.log != nil && r.pl.Probe.Spec.LogOnFault {
 			t.commitRun(r, runtime.RecordFault)
 		}
 		if r.log != nil {
@@ -271,7 +271,7 @@ func (t *thread) faulted(sig int) {
 	}
 	for i := range n {
 		r := t.runs[i]
-		if f := r.pl.code.Fault; f != nil {
+		if f := r.pl.Code.Fault; f != nil {
 			t.start(run{pl: r.pl, this: r.this}, f)
 			if last := &t.runs[len(t.runs)-1]; last.log != nil {
 				t.commitRun(last, runtime.RecordFault)

@@ -148,10 +148,10 @@ func (s *Session) appeared(path string, bias uint64) {
 	}
 	s.mods = append(s.mods, m)
 	s.notify(engine.Event{Kind: engine.EventModule, Tid: s.pid(), Path: path})
-	for _, pr := range s.probes {
+	for _, pr := range s.probes.All() {
 		if err := s.armProbe(pr, s.mods[len(s.mods)-1:]); err != nil {
-			pr.refuse(err.Error())
-			s.warn("probe %s: %v", pr.spec.Name, err)
+			pr.Refuse(err.Error())
+			s.warn("probe %s: %v", pr.Spec.Name, err)
 		}
 	}
 	if err := s.syncWatches(); err != nil {

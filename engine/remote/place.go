@@ -2,14 +2,11 @@ package remote
 
 import (
 	"errors"
-	"fmt"
 
-	"gotap/compile"
-	"gotap/engine"
-	"gotap/engine/debuginfo"
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 )
 
 // maxFunc bounds the bytes of a function that are looked at.
@@ -63,73 +60,5 @@ func (s *Session) waits(spec place.Spec, err error) bool {
 
 // place makes or finds a probe's placement at a target, compiling it the first time.
 func (s *Session) place(pr *probe, t place.Target) (*placement, error) {
-	key := siteKey{t.File, t.Vaddr, t.Name}
-	if pl := pr.places[key]; pl != nil {
-		return pl, nil
-	}
-	code, err := pr.spec.Compile(&placeInfo{s, t})
-	if err != nil {
-		return nil, err
-	}
-	pl := &placement{probe: pr, target: t, code: code, modN: t.File.Path, funcN: t.Symbol}
-	if pl.funcN == "" && t.Func != nil {
-		pl.funcN = t.Func.Demangled()
-	}
-	pr.places[key] = pl
-	return pl, nil
-}
-
-// placeInfo answers what compiling a program may want to know of its place.
-type placeInfo struct {
-	s *Session
-	t place.Target
-}
-
-var _ engine.CodePlace = (*placeInfo)(nil)
-
-// Name implements engine.PlaceInfo.
-func (i *placeInfo) Name() string { return i.t.Name }
-
-// Access implements engine.PlaceInfo.
-func (i *placeInfo) Access(path []string) (compile.Access, error) {
-	in, ok := i.s.files.Info(i.t.File)
-	if !ok {
-		return compile.Access{}, fmt.Errorf("cannot find %q at %s: %w", path, i.t.Name, debuginfo.ErrNone)
-	}
-	return in.Access(i.t.Vaddr, path)
-}
-
-// ReturnType implements engine.PlaceInfo.
-func (i *placeInfo) ReturnType() (compile.Access, bool) {
-	in, ok := i.s.files.Info(i.t.File)
-	if !ok || i.t.Func == nil {
-		return compile.Access{}, false
-	}
-	a, err := in.ReturnAccess(i.t.Func.Addr)
-	return a, err == nil
-}
-
-// Arg implements engine.PlaceInfo.
-func (i *placeInfo) Arg(n int) (compile.Access, bool) {
-	if i.t.Mark == nil || n < 0 || n >= len(i.t.Mark.Args) || i.t.Mark.Args[n].Err != nil {
-		return compile.Access{}, false
-	}
-	return i.t.Mark.Args[n].Access, true
-}
-
-// Register implements engine.PlaceInfo.
-func (i *placeInfo) Register(name string) (index, bits, shift int, ok bool) {
-	return i.s.isa.RegIndex(name)
-}
-
-// WordSize implements engine.PlaceInfo.
-func (i *placeInfo) WordSize() int { return i.s.isa.WordSize() }
-
-// Code implements engine.CodePlace.
-func (i *placeInfo) Code(n int) ([]byte, error) {
-	code, err := i.t.File.Code(i.t.Vaddr, n)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the code at %s: %w", i.t.Name, err)
-	}
-	return code, nil
+	return pr.Place(t, &registry.Info{Files: &s.files, Target: t, ISA: s.isa.ISA})
 }

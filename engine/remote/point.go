@@ -32,7 +32,7 @@ type point struct {
 // wanted reports whether anybody needs the breakpoint.
 func (p *point) wanted() bool {
 	return p.internal != nil || p.returns > 0 || slices.ContainsFunc(p.exits, (*function).armed) ||
-		slices.ContainsFunc(p.enters, func(pl *placement) bool { return pl.probe.armed() })
+		slices.ContainsFunc(p.enters, func(pl *placement) bool { return pl.Probe.Armed() })
 }
 
 // counted is 1 for a point that counts against the limit: those that probes asked for.

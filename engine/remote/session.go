@@ -9,6 +9,7 @@ import (
 	"gotap/engine"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
+	"gotap/engine/registry"
 	"gotap/engine/rsp"
 	"gotap/engine/symbols"
 	"gotap/engine/unwind"
@@ -60,8 +61,7 @@ type Session struct {
 	threads map[string]*thread
 	shared  calls // of a kernel: its stacks are not those of the processors
 	points  map[uint64]*point
-	probes  []*probe
-	byID    map[uint32]*probe
+	probes  registry.List
 	armed   int // points that probes asked for
 	watches []*watch
 	sems    map[uint64]int
@@ -91,7 +91,7 @@ func Open(cfg Config) (*Session, error) {
 		return nil, dialError(cfg.Address, err)
 	}
 	s := &Session{cfg: cfg, client: client, done: make(chan struct{}), threads: map[string]*thread{},
-		points: map[uint64]*point{}, byID: map[uint32]*probe{}, tickets: map[uint32]*thread{}, warned: map[string]bool{},
+		points: map[uint64]*point{}, tickets: map[uint32]*thread{}, warned: map[string]bool{},
 		sems: map[uint64]int{}, redo: map[redo]bool{}}
 	s.turn = sync.NewCond(&s.mu)
 	s.mem.s = s

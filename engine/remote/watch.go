@@ -19,7 +19,7 @@ type watch struct {
 
 // addWatch remembers a watchpoint; syncWatches sets it.
 func (s *Session) addWatch(pl *placement, spec place.Spec, addr uint64) {
-	pl.data = true
+	pl.Data = true
 	w := &watch{pl: pl, addr: addr, size: spec.Len, kind: rsp.WatchWrite}
 	if spec.Access == place.OnReadWrite {
 		w.kind = rsp.WatchAccess
@@ -31,13 +31,13 @@ func (s *Session) addWatch(pl *placement, spec place.Spec, addr uint64) {
 func (s *Session) syncWatches() error {
 	var all error
 	for _, w := range s.watches {
-		switch want := w.pl.probe.armed() && !s.closing; {
+		switch want := w.pl.Probe.Armed() && !s.closing; {
 		case want && !w.set:
 			err := s.client.Insert(w.kind, w.addr, w.size)
 			if errors.Is(err, rsp.ErrUnsupported) {
-				err = fmt.Errorf("cannot watch %s: the stub has no watchpoints", w.pl.target.Name)
+				err = fmt.Errorf("cannot watch %s: the stub has no watchpoints", w.pl.Target.Name)
 			} else if err != nil {
-				err = fmt.Errorf("cannot watch %s: %w", w.pl.target.Name, err)
+				err = fmt.Errorf("cannot watch %s: %w", w.pl.Target.Name, err)
 			}
 			w.set = err == nil
 			all = errors.Join(all, err)
@@ -65,7 +65,7 @@ func (t *thread) sawData(stop rsp.Stop) error {
 	t.s.stats.Hits++
 	t.runs = t.runs[:0]
 	for _, w := range t.s.watches {
-		if w.set && stop.Addr < w.addr+uint64(w.size) && stop.Addr+8 > w.addr && t.wanted(run{pl: w.pl}) && w.pl.probe.admit(t.s) {
+		if w.set && stop.Addr < w.addr+uint64(w.size) && stop.Addr+8 > w.addr && t.wanted(run{pl: w.pl}) && t.s.admit(w.pl.Probe) {
 			t.startWatch(w.pl)
 		}
 	}
@@ -75,12 +75,12 @@ func (t *thread) sawData(stop rsp.Stop) error {
 // startWatch runs the program of a watchpoint.
 func (t *thread) startWatch(pl *placement) {
 	var this uint64
-	if n := pl.probe.spec.ThisBytes; n > 0 {
+	if n := pl.Probe.Spec.ThisBytes; n > 0 {
 		this = t.s.cfg.Arena.AllocThis(n)
 	}
 	r := run{pl: pl, this: this, owned: this != 0}
-	if pl.code.Enter != nil {
-		t.start(r, pl.code.Enter)
+	if pl.Code.Enter != nil {
+		t.start(r, pl.Code.Enter)
 	} else {
 		t.runs = append(t.runs, r)
 	}
@@ -91,7 +91,7 @@ func (s *Session) syncSemaphores() error {
 	want := map[uint64]int{}
 	for addr, p := range s.points {
 		for _, pl := range p.enters {
-			if m := pl.target.Mark; m != nil && m.Semaphore != 0 && pl.probe.armed() && !s.closing {
+			if m := pl.Target.Mark; m != nil && m.Semaphore != 0 && pl.Probe.Armed() && !s.closing {
 				want[addr-m.PC+m.Semaphore]++
 			}
 		}

@@ -1,0 +1,71 @@
+package registry
+
+import (
+	"fmt"
+
+	"gotap/compile"
+	"gotap/engine/debuginfo"
+	"gotap/engine/isa"
+	"gotap/engine/place"
+	"gotap/engine/symbols"
+)
+
+// Info answers what compiling a program wants to know of a place in a file. It implements CodePlace.
+type Info struct {
+	Files  *symbols.Files
+	Target place.Target
+	ISA    *isa.ISA
+}
+
+var _ CodePlace = (*Info)(nil)
+
+// Name implements PlaceInfo.
+func (i *Info) Name() string { return i.Target.Name }
+
+// Access implements PlaceInfo.
+func (i *Info) Access(path []string) (compile.Access, error) {
+	in, ok := i.Files.Info(i.Target.File)
+	if !ok {
+		return compile.Access{}, fmt.Errorf("cannot find %q at %s: %w", path, i.Target.Name, debuginfo.ErrNone)
+	}
+	return in.Access(i.Target.Vaddr, path)
+}
+
+// ReturnType implements PlaceInfo.
+func (i *Info) ReturnType() (compile.Access, bool) {
+	in, ok := i.Files.Info(i.Target.File)
+	if !ok || i.Target.Func == nil {
+		return compile.Access{}, false
+	}
+	a, err := in.ReturnAccess(i.Target.Func.Addr)
+	return a, err == nil
+}
+
+// Arg implements PlaceInfo.
+func (i *Info) Arg(n int) (compile.Access, bool) {
+	mark := i.Target.Mark
+	switch {
+	case mark == nil:
+		return compile.Access{}, false
+	case n < 0 || n >= len(mark.Args):
+		return compile.Access{Base: compile.BaseConst}, true // 0, and no register that happens to pass arguments elsewhere
+	case mark.Args[n].Err != nil:
+		return compile.Access{}, false
+	}
+	return mark.Args[n].Access, true
+}
+
+// Register implements PlaceInfo.
+func (i *Info) Register(name string) (index, bits, shift int, ok bool) { return i.ISA.RegIndex(name) }
+
+// WordSize implements PlaceInfo.
+func (i *Info) WordSize() int { return i.ISA.WordSize() }
+
+// Code implements CodePlace.
+func (i *Info) Code(n int) ([]byte, error) {
+	code, err := i.Target.File.Code(i.Target.Vaddr, n)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the code at %s: %w", i.Target.Name, err)
+	}
+	return code, nil
+}

@@ -1,0 +1,216 @@
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"gotap/engine/module"
+	"gotap/engine/place"
+	"gotap/runtime/hook"
+)
+
+// Probe is a logical probe: what a user asked for, and what has come of it.
+type Probe struct {
+	Spec    Spec
+	Order   int // of declaration
+	Enabled bool
+	Removed bool   // for good; queries still tell of it
+	Leaving bool   // an exchange under way removes it
+	Seen    uint64 // times it came up, and its predicate let it through
+	Turned  uint64 // times its predicate turned down
+	Window  uint64 // what the two came to when the present window of the budget began
+	Hits    uint64 // times its programs ran
+	Missed  uint64 // calls that could not be followed to their return
+	Refused []string
+	Last    map[string]int // places it had in the last process that ended, by strategy
+
+	mu     sync.Mutex // guards places and failed; held while a place is compiled
+	places map[siteKey]*Placement
+	failed map[siteKey]error
+}
+
+// siteKey is a place in a file, whatever process maps it.
+type siteKey struct {
+	file  *module.File
+	vaddr uint64
+	name  string // one address may be meant by two marks, or as the choice of an indirect function
+}
+
+// New makes a probe, which is in no list yet, and refuses what cannot be one before anything is looked at.
+func New(spec Spec) (*Probe, error) {
+	switch {
+	case len(spec.Specs) == 0:
+		return nil, fmt.Errorf("cannot add probe %s: it names no place", spec.Name)
+	case spec.Compile == nil:
+		return nil, fmt.Errorf("cannot add probe %s: it has no program", spec.Name)
+	}
+	return &Probe{Spec: spec, Enabled: !spec.Disabled, places: map[siteKey]*Placement{}, failed: map[siteKey]error{}}, nil
+}
+
+// Armed reports whether the probe wants breakpoints.
+func (pr *Probe) Armed() bool { return pr.Enabled && !pr.Removed }
+
+// defaultActive is how many calls at once a leave handler can tell apart when nothing is said.
+const defaultActive = 1024
+
+// MaxActive is how many calls at once a leave handler can tell apart.
+func (pr *Probe) MaxActive() int {
+	if pr.Spec.MaxActive > 0 {
+		return pr.Spec.MaxActive
+	}
+	return defaultActive
+}
+
+// Admit decides whether this hit counts: not while hits are to be let pass, and only each n-th where that was asked for. The probe
+// disables itself with the last hit it may have: then last is true, and its breakpoints have to go, while its present hit runs to the end.
+func (pr *Probe) Admit() (ok, last bool) {
+	if !pr.Enabled {
+		return false, false
+	}
+	pr.Seen++
+	if pr.Seen <= pr.Spec.After {
+		return false, false
+	}
+	if every := pr.Spec.Every; every > 1 && (pr.Seen-pr.Spec.After)%every != 0 {
+		return false, false
+	}
+	pr.Hits++
+	if pr.Spec.Limit > 0 && pr.Hits >= pr.Spec.Limit {
+		pr.Enabled = false
+		return true, true
+	}
+	return true, false
+}
+
+// Renew lets a probe that has had all the hits it may have begin to count them anew.
+func (pr *Probe) Renew() {
+	if pr.Spec.Limit > 0 && pr.Hits >= pr.Spec.Limit {
+		pr.Spec.Limit += pr.Hits
+	}
+}
+
+// Refuse notes, once, a place that a pattern matched and that is left out.
+func (pr *Probe) Refuse(text string) {
+	if !slices.Contains(pr.Refused, text) {
+		pr.Refused = append(pr.Refused, text)
+	}
+}
+
+// State is what a query says of the probe; where has the places that it is armed at, by strategy, and others counts those that are no code.
+func (pr *Probe) State(where map[string]int, others int) State {
+	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits, Missed: pr.Missed,
+		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where)}
+	switch {
+	case pr.Removed:
+		st.State = "removed"
+	case !pr.Enabled:
+		st.State = "disabled"
+	case st.Places == 0 && len(pr.Last) > 0: // there was a process to be in
+		st.Places, st.Strategy = total(pr.Last), maps.Clone(pr.Last)
+	case st.Places == 0:
+		st.State = "pending"
+	}
+	return st
+}
+
+func total(where map[string]int) (n int) {
+	for _, k := range where {
+		n += k
+	}
+	return n
+}
+
+// Placement is a probe at one place of a file, compiled for it. It is immutable and serves all processes.
+type Placement struct {
+	Probe  *Probe
+	Target place.Target
+	Code   Handlers
+	Data   bool   // a watchpoint on data: the code that meets it is anywhere
+	Func   string // names of the code, for programs
+	Module string
+}
+
+// Place makes or finds the probe's placement at a target, compiling it the first time.
+func (pr *Probe) Place(t place.Target, info PlaceInfo) (*Placement, error) {
+	key := siteKey{t.File, t.Vaddr, t.Name}
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	if pl := pr.places[key]; pl != nil {
+		return pl, nil
+	}
+	if err := pr.failed[key]; err != nil {
+		return nil, err
+	}
+	code, err := pr.Spec.Compile(info)
+	if err != nil {
+		pr.failed[key] = err
+		return nil, err
+	}
+	pl := &Placement{Probe: pr, Target: t, Code: code, Module: t.File.Path, Func: t.Symbol}
+	if pl.Func == "" && t.Func != nil {
+		pl.Func = t.Func.Demangled()
+	}
+	pr.places[key] = pl
+	return pl, nil
+}
+
+// Excludes is the error of two placements that want the same position at one place, or one of which wants to be alone there; nil
+// when both can be. A probe that is about to be removed, in the exchange that adds the other, is in nobody's way.
+func (pl *Placement) Excludes(o *Placement) error {
+	a, b := pl.Probe, o.Probe
+	if a == b || b.Removed || b.Leaving || !a.Spec.Order.Excludes(b.Spec.Order) {
+		return nil
+	}
+	if a.Spec.Order.Position == hook.Only {
+		return fmt.Errorf("probe %s is there, and the new one is to be alone", b.Spec.Name)
+	}
+	return fmt.Errorf("probe %s, which is there, is %s", b.Spec.Name, b.Spec.Order.Position)
+}
+
+// Before reports whether the placement's programs run before those of another at the same place: by the order that the probes
+// ask for, and then as they were declared.
+func (pl *Placement) Before(o *Placement) bool {
+	if c := pl.Probe.Spec.Order.Compare(o.Probe.Spec.Order); c != 0 {
+		return c < 0
+	}
+	return pl.Probe.Order < o.Probe.Order
+}
+
+// Insert puts a placement into a list of those at one address, which is not changed, where its order says.
+func Insert(list []*Placement, pl *Placement) []*Placement {
+	i := len(list)
+	for i > 0 && pl.Before(list[i-1]) {
+		i--
+	}
+	return slices.Insert(slices.Clone(list), i, pl)
+}
+
+// Join is Insert for an address where others may be: the error says which of them excludes the placement.
+func Join(list []*Placement, pl *Placement) ([]*Placement, error) {
+	for _, o := range list {
+		if err := pl.Excludes(o); err != nil {
+			return list, err
+		}
+	}
+	return Insert(list, pl), nil
+}
+
+// Has reports whether a probe has a placement in a list.
+func (pr *Probe) Has(list []*Placement) bool {
+	return slices.ContainsFunc(list, func(pl *Placement) bool { return pl.Probe == pr })
+}
+
+// Without is a list without a probe's placements; leaves counts those among them that have a leave handler. The list is not changed.
+func (pr *Probe) Without(list []*Placement) (left []*Placement, leaves int) {
+	for _, pl := range list {
+		switch {
+		case pl.Probe != pr:
+			left = append(left, pl)
+		case pl.Code.Leave != nil:
+			leaves++
+		}
+	}
+	return left, leaves
+}

@@ -1,0 +1,63 @@
+package remote
+
+import (
+	"errors"
+	"slices"
+
+	"gotap/engine"
+)
+
+// Swap is an exchange of probes that is prepared and not yet made.
+type Swap struct {
+	s      *Session
+	add    []*probe
+	remove []uint32
+}
+
+// Prepare resolves and compiles probes that are to take the place of others. Errors are as for Add; nothing has changed then.
+func (s *Session) Prepare(add []engine.ProbeSpec, remove []uint32) (*Swap, error) {
+	w := &Swap{s: s, remove: remove}
+	err := s.held(func() error {
+		var all error
+		for _, spec := range add {
+			pr, err := s.prepare(spec)
+			if err == nil {
+				w.add = append(w.add, pr)
+			}
+			all = errors.Join(all, err)
+		}
+		return all
+	})
+	return w, err
+}
+
+// Commit makes the exchange, with the target stopped. When a new probe cannot be armed none is, and the old ones stay.
+func (w *Swap) Commit() error {
+	return w.s.held(func() error {
+		w.leave(true)
+		for i, pr := range w.add {
+			if err := w.s.register(pr); err != nil {
+				for _, done := range w.add[:i] {
+					w.s.drop(done)
+				}
+				w.leave(false)
+				return err
+			}
+		}
+		for _, pr := range w.s.probes.All() {
+			if slices.Contains(w.remove, pr.Spec.ID) {
+				w.s.drop(pr)
+			}
+		}
+		return nil
+	})
+}
+
+// leave marks the probes that are to be removed, so that those that come may have their positions.
+func (w *Swap) leave(leaving bool) {
+	for _, pr := range w.s.probes.All() {
+		if slices.Contains(w.remove, pr.Spec.ID) {
+			pr.Leaving = leaving
+		}
+	}
+}
