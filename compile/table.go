@@ -142,6 +142,7 @@ var Table = []Row{
 	{runtime.OpUtof, "utof", 0x54, NoOperand, "w", "w", false, false, 1, "an unsigned integer as a float"},
 	{runtime.OpFtoi, "ftoi", 0x55, NoOperand, "w", "w", false, false, 1, "toward zero, saturating; NaN gives 0"},
 	{runtime.OpF32, "f32", 0x56, NoOperand, "w", "w", false, false, 1, "the low 32 bits as a float"},
+	{runtime.OpToF32, "tof32", 0x57, NoOperand, "w", "w", false, false, 1, "a float rounded to 32 bits, as they are in memory"},
 	// Exceptions and the trace, 0x58.
 	{runtime.OpRaise, "rx", 0x58, NoOperand, "www", "", false, false, 1, "p2 p1 code: raises an exception; ends without a handler"},
 	{runtime.OpPushX, "push x", 0x59, NoOperand, "", "www", false, false, 1, "p2 p1 code of the exception caught last, zeros for none"},
@@ -178,6 +179,8 @@ var Table = []Row{
 	{runtime.OpText, "push cs", 0x76, ContextOperand, "", "s", false, false, 1, "a text of the context"},
 	{runtime.OpSkip, "skip", 0x77, NoOperand, "w", "", false, true, 1, "the function is not run, and returns the word popped"},
 	{runtime.OpSignal, "signal", 0x78, NoOperand, "w", "", false, true, 1, "sends the thread a signal"},
+	{runtime.OpStorePtr, "pop mem,ptr", 0x79, NoOperand, "ww", "", false, true, 1, "p v writes a pointer of the target's size"},
+	{runtime.OpStoreStr, "pop mem,str", 0x7a, NoOperand, "ws", "", false, true, 1, "p s writes text and a NUL"},
 
 	// Text, 0x80.
 	{runtime.OpStr, "str", 0x80, NoOperand, "ww", "s", false, false, 1, "p n: text at p up to its NUL, at most n bytes"},

@@ -21,12 +21,12 @@ var effects = [256]effect{
 
 	OpFadd: {2, 1}, OpFsub: {2, 1}, OpFmul: {2, 1}, OpFdiv: {2, 1}, OpFrem: {2, 1}, OpFneg: {1, 1},
 	OpFeq: {2, 1}, OpFne: {2, 1}, OpFlt: {2, 1}, OpFle: {2, 1}, OpFbool: {1, 1},
-	OpItof: {1, 1}, OpUtof: {1, 1}, OpFtoi: {1, 1}, OpF32: {1, 1},
+	OpItof: {1, 1}, OpUtof: {1, 1}, OpFtoi: {1, 1}, OpF32: {1, 1}, OpToF32: {1, 1},
 
 	OpPushR: {0, 1}, OpPopR: {1, 0},
 	OpLoad8: {1, 1}, OpLoad16: {1, 1}, OpLoad32: {1, 1}, OpLoad64: {1, 1}, OpLoadS8: {1, 1}, OpLoadS16: {1, 1},
 	OpLoadS32: {1, 1}, OpLoadF32: {1, 1}, OpLoadPtr: {1, 1},
-	OpStore8: {2, 0}, OpStore16: {2, 0}, OpStore32: {2, 0}, OpStore64: {2, 0},
+	OpStore8: {2, 0}, OpStore16: {2, 0}, OpStore32: {2, 0}, OpStore64: {2, 0}, OpStorePtr: {2, 0}, OpStoreStr: {2, 0},
 	OpReadable: {2, 1}, OpWritable: {2, 1}, OpArg: {0, 1}, OpArgF: {0, 1}, OpRetval: {0, 1}, OpSetRet: {1, 0},
 	OpField: {0, 1}, OpText: {0, 1}, OpSkip: {1, 0}, OpSignal: {1, 0},
 

@@ -98,6 +98,7 @@ const (
 	OpUtof  // ( u -- f )
 	OpFtoi  // ( f -- i ) toward zero, saturating; NaN gives 0
 	OpF32   // ( w -- f ) the low 32 bits as a float
+	OpToF32 // ( f -- w ) rounded to a float of 32 bits
 
 	// The target's registers and memory.
 	OpPushR    // ( -- v ) register V>>16 of the file, bit width V&0xff, shift V>>8&0xff, as Lower prepared it
@@ -115,6 +116,8 @@ const (
 	OpStore16  // ( p v -- )
 	OpStore32  // ( p v -- )
 	OpStore64  // ( p v -- )
+	OpStorePtr // ( p v -- ) of the target's word size
+	OpStoreStr // ( p s -- ) text and a NUL behind it
 	OpReadable // ( p n -- bool )
 	OpWritable // ( p n -- bool )
 	OpArg      // ( -- v ) argument A by calling convention

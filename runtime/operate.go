@@ -7,7 +7,7 @@ func (m *Machine) operate(in *Inst) Trap {
 	// The ranges follow the order of the constants in op.go. A group per range keeps Run small
 	// enough for its locals to stay in registers, and costs rarer operations one call.
 	switch op := in.Op; {
-	case op >= OpFrem && op <= OpF32:
+	case op >= OpFrem && op <= OpToF32:
 		return m.convert(op)
 	case op >= OpPushR && op <= OpSignal:
 		return m.target(in)
@@ -44,6 +44,8 @@ func (m *Machine) convert(op Op) Trap {
 	case OpF32:
 		// The high half is ignored: that is where vector registers have their other lanes.
 		*p = math.Float64bits(float64(math.Float32frombits(uint32(*p))))
+	case OpToF32:
+		*p = uint64(math.Float32bits(float32(float(*p))))
 	default:
 		return TrapOp
 	}

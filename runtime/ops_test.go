@@ -319,10 +319,17 @@ func TestUnsafe(t *testing.T) {
 	if b.ctx.Regs[0] != 0x112233445566ab88 || b.thread.memory[0] != 'J' || b.thread.memory[0x107] != 0xff || b.thread.ret != 77 {
 		t.Fatalf("%x %v", b.ctx.Regs, b.thread.memory[:2])
 	}
+	b.ctx.Word = 4
+	copy(b.thread.memory[0x10:], "\xff\xff\xff\xff\xff\xff\xff\xff")
+	b.run(&Code{Unsafe: true, Insts: seq(push(0x1010), push(0x44434241), op(OpStorePtr), op(OpExit))})
+	if got := string(b.thread.memory[0x10:0x18]); got != "ABCD\xff\xff\xff\xff" {
+		t.Errorf("a pointer of 4 bytes is stored as %q", got)
+	}
 	for _, c := range []struct {
 		want Trap
 		list []Inst
 	}{
+		{TrapWrite, seq(push(0), push(1), op(OpStorePtr))},
 		{TrapWrite, seq(push(0), push(1), op(OpStore32))},
 		{TrapRegister, seq(push(0), opV(OpPopR, 99<<16))},
 		{TrapIndex, seq(push(65), op(OpSignal))},

@@ -78,7 +78,7 @@ const maxWidth = 4096
 func (v verb) check() error {
 	switch {
 	case strings.IndexByte("diuxXocspfFgGeEr%", v.conv) < 0:
-		return fmt.Errorf("%s is not a conversion; there are %%d %%u %%x %%o %%c %%s %%p %%f %%g %%e %%r %%rx and %%%%", v.text)
+		return fmt.Errorf("%s is not a conversion; there are %%d %%u %%x %%o %%c %%s %%p %%f %%g %%e %%r %%rx and %%%%", strings.Trim(strconv.Quote(v.text), `"`))
 	case v.width > maxWidth || v.precision > maxWidth:
 		return fmt.Errorf("%s is too wide: %d is the most", v.text, maxWidth)
 	}
@@ -119,7 +119,7 @@ func CheckPrintf(format string, kinds []ValueKind) error {
 		return nil
 	})
 	if err == nil && n < len(kinds) {
-		err = fmt.Errorf("%d arguments for %d conversions", len(kinds), n)
+		err = fmt.Errorf("too many arguments: %d, and conversions: %d", len(kinds), n)
 	}
 	return err
 }

@@ -17,8 +17,10 @@ func (m *Machine) target(in *Inst) Trap {
 	switch op := in.Op; {
 	case op >= OpLoad8 && op <= OpLoadPtr:
 		return m.loadMemory(op)
-	case op >= OpStore8 && op <= OpStore64:
+	case op >= OpStore8 && op <= OpStorePtr:
 		return m.storeMemory(op)
+	case op == OpStoreStr:
+		return m.storeText()
 	case op == OpPopR || op == OpSetRet || op == OpSkip || op == OpSignal:
 		return m.change(in)
 	case op == OpReadable || op == OpWritable:
@@ -153,7 +155,36 @@ func (m *Machine) storeMemory(op Op) Trap {
 	}
 	v, p := m.pop(), m.pop()
 	binary.LittleEndian.PutUint64(m.buf[:], v)
-	if !m.ctx.Thread.WriteMemory(p, m.buf[:1<<(op-OpStore8)]) {
+	size := 1 << (op - OpStore8)
+	if op == OpStorePtr {
+		if size = m.ctx.Word; size != 4 {
+			size = 8
+		}
+	}
+	return m.store(p, m.buf[:size])
+}
+
+// storeText writes a text and the NUL that ends it, in one piece. What the text was cut to is what is written: its mark is the
+// host's, and no part of it.
+func (m *Machine) storeText() Trap {
+	if !m.code.Unsafe {
+		return TrapOp
+	}
+	s, _, trap := m.popText()
+	if trap != NoTrap {
+		return trap
+	}
+	p := m.room(len(s) + 1)
+	if p == nil {
+		return TrapText
+	}
+	p[copy(p, s)] = 0
+	return m.store(m.pop(), p)
+}
+
+// store writes to the target.
+func (m *Machine) store(p uint64, data []byte) Trap {
+	if !m.ctx.Thread.WriteMemory(p, data) {
 		m.out.Addr = p
 		return TrapWrite
 	}

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"fmt"
 	"math"
 	"sort"
 	"strings"
@@ -171,12 +172,30 @@ var changes = []builtinRow{
 		func(s *site) *expr {
 			return apply(s.at, kindVoid, runtime.OpStore64, s.integer(0), toFloat(s.number(1))).with(effWrite)
 		}},
+	{Builtin{"write.f32", "write.f32(p, x)", "(p: Pointer, x: number) => void", "writes a float at p, rounded to its 32 bits", true}, 2, 2,
+		func(s *site) *expr {
+			single := apply(s.at, kindInt, runtime.OpToF32, toFloat(s.number(1)))
+			return apply(s.at, kindVoid, runtime.OpStore32, s.integer(0), single).with(effWrite)
+		}},
+	write("write.ptr", runtime.OpStorePtr),
+	{Builtin{"write.str", "write.str(p, text)", "(p: Pointer, text: string) => void", "writes text and a NUL at p: there has to be room for both", true}, 2, 2,
+		func(s *site) *expr {
+			return apply(s.at, kindVoid, runtime.OpStoreStr, s.integer(0), s.text(1)).with(effWrite)
+		}},
 	{Builtin{"skip", "skip(result?)", "(result?: number) => void", "the function is not run and returns the result (0)", true}, 0, 1, skip},
 	{Builtin{"signal", "signal(n)", "(n: number) => void", "sends the thread signal n", true}, 1, 1,
 		func(s *site) *expr {
-			return apply(s.at, kindVoid, runtime.OpSignal, s.integer(0)).with(effWrite)
+			n := s.integer(0)
+			if v := int64(n.cmd.V); n.isConst() && (v < 1 || v > maxSignal) {
+				s.l.errorf(n.at, fmt.Sprintf("signals are 1 to %d: 15 is SIGTERM, 10 SIGUSR1", maxSignal), "there is no signal %d", v)
+				return poison(s.at)
+			}
+			return apply(s.at, kindVoid, runtime.OpSignal, n).with(effWrite)
 		}},
 }
+
+// maxSignal is Linux's last real-time signal; the machine refuses what is beyond it with a trap.
+const maxSignal = 64
 
 func write(name string, op runtime.Op) builtinRow {
 	return builtinRow{Builtin{name, name + "(p, v)", "(p: Pointer, v: number) => void", "writes v at p", true}, 2, 2,

@@ -252,6 +252,35 @@ func TestUnsafe(t *testing.T) {
 	}
 }
 
+// Every reader of memory has its writer, and reads back what that wrote.
+func TestWriters(t *testing.T) {
+	r := newRig(t)
+	r.th.memory[0x1000] = strings.Repeat("\xff", 64)
+	r.th.args[0] = 0x1000
+	u := parse(t, `c => { const p = c.arg0;
+		write.i8(p, -2); write.u16(p + 2, 65534); write.i32(p + 4, -7); write.u64(p + 8, 1 << 63); write.f32(p + 16, 0.1);
+		write.f64(p + 24, 0.1); write.ptr(p + 32, p); write.str(p + 40, "text"); write.f32(p + 48, 3);
+		log(i8(p), u8(p + 1), u16(p + 2), i32(p + 4), u64(p + 8), f32(p + 16), f64(p + 24), ptr(p + 32) === p, str(p + 40), u8(p + 45), f32(p + 48)); }`, nil)
+	u.Unsafe = true
+	u.Arena = r.arena
+	got := r.run(compiled(t, u).Programs[Enter]).lines
+	want := "-2 255 65534 -7 9223372036854775808 0.10000000149011612 0.1 true text 255 3"
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A signal there is not would be a trap of every hit: a constant one is refused.
+func TestSignalsThatAre(t *testing.T) {
+	for call, ok := range map[string]bool{"signal(1)": true, "signal(64)": true, "signal(c.arg0)": true, "signal(0)": false, "signal(65)": false, "signal(-1)": false} {
+		u := parse(t, "c => { "+call+"; }", nil)
+		u.Unsafe = true
+		if _, list := Compile(u); list.HasErrors() == ok || !ok && list[0].Hint == "" {
+			t.Errorf("%s: %v", call, list)
+		}
+	}
+}
+
 // fakePlace is debug information that a test makes up.
 type fakePlace struct{ access map[string]compile.Access }
 
