@@ -1,6 +1,7 @@
 package script
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -16,6 +17,7 @@ type aggregate struct {
 	id      int
 	object  runtime.Object
 	handle  *runtime.Handle
+	at      diag.Span
 	printed bool     // its present content has been printed by the script
 	on      []string // a recorder: what it is dumped on
 }
@@ -55,7 +57,7 @@ func aggregateBuiltin(name string) func(*Script, goja.FunctionCall) goja.Value {
 }
 
 func (s *Script) newAggregate(kind string, call goja.FunctionCall) goja.Value {
-	at := s.site()
+	at, errors := s.site(), len(s.diags)
 	o := runtime.Object{Kind: aggregateKinds[kind], Keys: -1}
 	args, n := call.Arguments, 0
 	o.Name = at.call.Name
@@ -81,6 +83,7 @@ func (s *Script) newAggregate(kind string, call goja.FunctionCall) goja.Value {
 	if n < len(args) {
 		s.reject(at.argSpan(n), kind+`("name", { keys, max, full })`, "%s does not take this", kind)
 	}
+	s.broken = s.broken || len(s.diags) > errors
 	return s.declareAggregate(o, at)
 }
 
@@ -123,7 +126,7 @@ var fullPolicies = map[string]runtime.Full{"drop": runtime.FullDrop, "evict": ru
 func (s *Script) parseAggOptions(o *runtime.Object, at site, n int, v goja.Value) {
 	obj, ok := v.(*goja.Object)
 	if !ok || obj.ClassName() != "Object" {
-		s.reject(at.argSpan(n), "{ keys: 1, max: 1000 }", "%s are no options", describe(v))
+		s.reject(at.argSpan(n), "{ keys: 1, max: 1000 }", "options are an object, not %s", describe(v))
 		return
 	}
 	for _, key := range obj.Keys() {
@@ -164,21 +167,59 @@ func hasValues(o runtime.Object) bool {
 
 // declareAggregate makes the object in the arena and in JavaScript.
 func (s *Script) declareAggregate(o runtime.Object, at site) goja.Value {
-	if s.failed() {
+	if s.broken {
 		return s.aggregateObject(&aggregate{object: o})
 	}
 	id, ok := s.adopted(o)
 	if !ok {
 		var err error
 		if id, err = s.arena.Declare(o); err != nil {
+			s.broken = true
 			s.reject(at.span(), "", "cannot make %s: %v", label(o), err)
 			return s.aggregateObject(&aggregate{object: o})
 		}
 	}
-	a := &aggregate{id: id, object: o, handle: s.arena.Handle(id)}
+	a := &aggregate{id: id, object: o, handle: s.arena.Handle(id), at: at.span()}
+	s.warnOfName(a)
 	s.aggregates = append(s.aggregates, a)
 	s.keepShared(sharedObject{o, id})
 	return s.aggregateObject(a)
+}
+
+// warnOfName tells of an aggregation with the name of another, from which its output cannot be told apart.
+func (s *Script) warnOfName(a *aggregate) {
+	if !hasValues(a.object) || a.object.Name == "" || !s.loading {
+		return
+	}
+	for _, other := range s.aggregates {
+		if other.object.Name == a.object.Name && hasValues(other.object) && printsAlike(a.object.Kind, other.object.Kind) {
+			s.diags = append(s.diags, diag.Diagnostic{Severity: diag.Warning, Span: a.at, Hint: "the other is declared at " + where(other.at),
+				Text: fmt.Sprintf("two aggregations are named %q: what they print cannot be told apart", a.object.Name)})
+			return
+		}
+	}
+}
+
+// where is a place in words: file:line:col.
+func where(at diag.Span) string {
+	if at.Source == nil {
+		return "a place that is not known"
+	}
+	return at.Source.Position(at.Start).String()
+}
+
+// printsAlike reports whether the output of two kinds looks the same.
+func printsAlike(a, b runtime.ObjectKind) bool {
+	form := func(k runtime.ObjectKind) runtime.ObjectKind {
+		switch k {
+		case runtime.KindHist, runtime.KindLhist:
+			return runtime.KindHist
+		case runtime.KindStats:
+			return k
+		}
+		return runtime.KindCount
+	}
+	return form(a) == form(b)
 }
 
 func label(o runtime.Object) string {
@@ -195,6 +236,7 @@ func (s *Script) jsPerThread(call goja.FunctionCall) goja.Value {
 	if v := call.Argument(0); !goja.IsUndefined(v) {
 		n, ok := toInt(v)
 		if !ok {
+			s.broken = s.loading
 			s.reject(at.argSpan(0), "perThread(0)", "a per-thread variable starts as an integer, not %s", describe(v))
 		}
 		o.Init = n

@@ -144,22 +144,34 @@ func isKeyed(a *aggregate, snap runtime.Snapshot) bool {
 // aggPrint is print({ top, div }).
 func (s *Script) aggPrint(a *aggregate, call goja.FunctionCall) goja.Value {
 	var o runtime.PrintOptions
-	if obj, ok := call.Argument(0).(*goja.Object); ok {
-		at := s.site()
-		for _, key := range obj.Keys() {
-			switch key {
-			case "top":
-				o.Top = int(s.intOption(at.propertySpan(0, key, true), key, obj.Get(key), 0, runtime.MaxKeys))
-			case "div":
-				o.Div = int(s.intOption(at.propertySpan(0, key, true), key, obj.Get(key), 0, maxSafe))
-			default:
-				s.reject(at.propertySpan(0, key, false), nearest(key, []string{"top", "div"}), "print has no option %s", key)
-			}
-		}
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		s.printOptions(&o, v)
 	}
 	s.printSnapshot(a, a.handle.Entries(), o)
 	a.printed = true
 	return nil
+}
+
+// printOptions reads { top, div }. One that is undefined is as if it were not there: so a script can leave it to its user.
+func (s *Script) printOptions(o *runtime.PrintOptions, v goja.Value) {
+	at := s.site()
+	obj, ok := v.(*goja.Object)
+	if !ok || obj.ClassName() != "Object" {
+		s.reject(at.argSpan(0), "print({ top: 10 })", "options are an object, not %s", describe(v))
+		return
+	}
+	for _, key := range obj.Keys() {
+		value, span := obj.Get(key), at.propertySpan(0, key, true)
+		switch {
+		case key != "top" && key != "div":
+			s.reject(at.propertySpan(0, key, false), nearest(key, []string{"top", "div"}), "print has no option %s", key)
+		case goja.IsUndefined(value):
+		case key == "top":
+			o.Top = int(s.intOption(span, key, value, 1, runtime.MaxKeys))
+		default:
+			o.Div = int(s.intOption(span, key, value, 1, maxSafe))
+		}
+	}
 }
 
 // aggJSON is what JSON.stringify and JSON output show.

@@ -79,7 +79,7 @@ func (s *Script) watched() []*aggregate {
 func (s *Script) asideOptions(a *aggregate, at site, n int, v goja.Value, sizes map[string]sizeOption) {
 	obj, ok := v.(*goja.Object)
 	if !ok || obj.ClassName() != "Object" {
-		s.reject(at.argSpan(n), "{ bytes: 4096 }", "%s are no options", describe(v))
+		s.reject(at.argSpan(n), "{ bytes: 4096 }", "options are an object, not %s", describe(v))
 		return
 	}
 	var known []string

@@ -128,7 +128,7 @@ func TestAsideDiagnostics(t *testing.T) {
 		`const t = speculation({ bytes: 1 })`:                             "bytes must be an integer from 128 to 1048576, not 1",
 		`const m = map({ max: 1048577 })`:                                 "max must be an integer from 1 to 1048576, not 1048577",
 		`const n = count({ keys: 17 })`:                                   "keys must be an integer from 0 to 16, not 17",
-		`const t = speculation(4)`:                                        "4 are no options",
+		`const t = speculation(4)`:                                        "options are an object, not 4",
 		`const r = recorder({ events: 0 })`:                               "events must be an integer from 1 to",
 		`const r = recorder({ on: "segv" })`:                              `a recorder cannot be dumped on "segv"`,
 		`const r = recorder(); r.log(1)`:                                  "log() of a trail or a recorder belongs in a program",

@@ -107,6 +107,7 @@ func (s *Script) jsProbe(call goja.FunctionCall) goja.Value {
 		s.parseProgram(p, at, call.Argument(1))
 	}
 	if len(s.diags) > errors {
+		s.spoiled = append(s.spoiled, p)
 		return s.probeHandle(p)
 	}
 	if len(p.Specs) > 0 && p.Name == "" {

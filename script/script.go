@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -42,9 +43,12 @@ type Script struct {
 	uint8Array                                                               goja.Value
 
 	loading bool
+	ended   bool // the top level has run to its end, as far as it could
+	broken  bool // an aggregation could not be made: what programs do with it cannot be checked
 	diags   diag.List
 
 	probes     []*Probe
+	spoiled    []*Probe // their declaration is wrong, and their programs are compiled for their errors alone
 	byID       map[uint32]*Probe
 	lastProbe  uint32
 	aggregates []*aggregate
@@ -153,10 +157,9 @@ func (s *Script) loadAll() {
 		return
 	}
 	s.runTop(prg)
-	if s.failed() {
-		return
+	if s.ended && !s.broken {
+		s.compileProbes()
 	}
-	s.compileProbes()
 }
 
 func (s *Script) failed() bool { return s.diags.HasErrors() }
@@ -176,7 +179,7 @@ func (s *Script) runTop(prg *goja.Program) {
 		s.diags = append(s.diags, s.rejection(p))
 	}
 	s.rejected = nil
-	if err == nil || s.isStop(err) {
+	if s.ended = err == nil || s.isStop(err); s.ended {
 		s.checkArgs()
 	}
 }
@@ -184,7 +187,7 @@ func (s *Script) runTop(prg *goja.Program) {
 // compileProbes folds and compiles all probes, so that all errors are told at once, in the order of the text.
 func (s *Script) compileProbes() {
 	var list diag.List
-	for _, p := range s.probes {
+	for _, p := range append(slices.Clone(s.probes), s.spoiled...) {
 		s.foldProbe(p)
 		_, diags := p.Compile(nil)
 		list = append(list, diags...)
@@ -193,11 +196,11 @@ func (s *Script) compileProbes() {
 	if list.HasErrors() && len(s.taken) > 0 {
 		list = s.compileAnew(list)
 	}
-	sort.SliceStable(list, func(i, j int) bool {
-		a, b := list[i].Span, list[j].Span
+	s.diags = append(s.diags, unique(list)...)
+	sort.SliceStable(s.diags, func(i, j int) bool {
+		a, b := s.diags[i].Span, s.diags[j].Span
 		return a.Source == b.Source && a.Start < b.Start
 	})
-	s.diags = append(s.diags, unique(list)...)
 }
 
 // compileGuessed compiles those probes again that read a map which a probe after them turned out to keep text in.
