@@ -18,7 +18,7 @@ killed together with its supervisor. In a process that has none it changes nothi
 		RunE: func(_ *cobra.Command, args []string) error {
 			pid, err := parsePid(args[0])
 			if err != nil {
-				return withStatus(statusUsage, err)
+				return withStatus(statusUsage, fmt.Errorf("PID %w", err))
 			}
 			done, err := engine.Clean(pid)
 			for _, place := range done.Restored {

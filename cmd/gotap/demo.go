@@ -10,14 +10,14 @@ import (
 // demoWord is the hidden first argument of the demonstration process.
 const demoWord = "__demo"
 
-// demoTime is how long the demonstration lasts: long enough to see a few lines of every("1s").
+// demoTime is how long the demonstration lasts when nobody says how long: enough to see a few lines of every("1s").
 const demoTime = 3200 * time.Millisecond
 
 // runDemo is the demonstration process, the target when the user names none. It calls the function work, which
 // follows the C calling convention, with arguments of very different sizes, and now and then runs a small program of the
 // system, so that samples about libc find something to show as well.
-func runDemo() error {
-	end := time.Now().Add(demoTime)
+func runDemo(lasts time.Duration) error {
+	end := time.Now().Add(lasts)
 	program, _ := exec.LookPath("ls")
 	for round := 0; time.Now().Before(end); round++ {
 		for i := range 10 {
@@ -34,8 +34,17 @@ func runDemo() error {
 	return nil
 }
 
-// demoCommand is the command line of the demonstration.
-func demoCommand() (path string, argv []string, err error) {
+// demoCommand is the command line of a demonstration that lasts so long.
+func demoCommand(lasts time.Duration) (path string, argv []string, err error) {
 	exe, err := os.Executable()
-	return exe, []string{"gotap", demoWord}, err
+	return exe, []string{"gotap", demoWord, lasts.String()}, err
+}
+
+// demoOf is how long the demonstration of a command line is to last; ok is false for all other command lines.
+func demoOf(args []string) (lasts time.Duration, ok bool) {
+	if len(args) != 2 || args[0] != demoWord {
+		return 0, false
+	}
+	lasts, err := time.ParseDuration(args[1])
+	return lasts, err == nil
 }

@@ -52,7 +52,7 @@ func listPlaces(spec place.Spec, pid string, command []string) ([]engine.Entry, 
 	case pid != "":
 		n, perr := parsePid(pid)
 		if perr != nil {
-			return nil, withStatus(statusUsage, perr)
+			return nil, withStatus(statusUsage, fmt.Errorf("-p %w", perr))
 		}
 		found, err = catalog.Process(n, spec)
 	case len(command) > 0:

@@ -111,7 +111,7 @@ func (p *plan) checkPids() error {
 	for _, text := range p.runOptions.pids {
 		pid, err := parsePid(text)
 		if err != nil {
-			return err
+			return fmt.Errorf("-p %w", err)
 		}
 		p.pids = append(p.pids, pid)
 	}
@@ -128,14 +128,14 @@ func parsePid(text string) (int, error) {
 		digits++
 	}
 	if digits == 0 {
-		return 0, fmt.Errorf("-p %s: not a number", text)
+		return 0, fmt.Errorf("%s: not a number", text)
 	}
 	if digits < len(text) {
-		return 0, fmt.Errorf("-p %s: %q after the number", text, text[digits:])
+		return 0, fmt.Errorf("%s: %q after the number", text, text[digits:])
 	}
 	pid, err := strconv.Atoi(text)
 	if err != nil || pid < 1 || pid > maxPid {
-		return 0, fmt.Errorf("-p %s: process numbers are 1 to %d", text, maxPid)
+		return 0, fmt.Errorf("%s: process numbers are 1 to %d", text, maxPid)
 	}
 	return pid, nil
 }

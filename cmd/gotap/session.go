@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -208,13 +209,14 @@ func (r *run) targets() error {
 	if len(r.plan.command) > 0 {
 		c.Path, c.Args = r.plan.command[0], r.plan.command
 	} else {
-		path, argv, err := demoCommand()
+		lasts := cmp.Or(r.plan.duration, demoTime) // its end, or -T: what comes first is announced as the time
+		path, argv, err := demoCommand(lasts)
 		if err != nil {
 			return err
 		}
 		r.demo = true
 		c.Path, c.Args = path, argv
-		r.note("no target: probing gotap's own demonstration for %v", demoTime)
+		r.note("no target: probing gotap's own demonstration for %v", lasts)
 	}
 	pid, err := r.session.Launch(c)
 	r.launched = pid

@@ -37,8 +37,8 @@ func Main(w World) int {
 
 // dispatch runs the command, or what gotap started itself for.
 func (w World) dispatch() error {
-	if len(w.Args) == 1 && w.Args[0] == demoWord {
-		return withStatus(statusFailure, runDemo())
+	if lasts, ok := demoOf(w.Args); ok {
+		return withStatus(statusFailure, runDemo(lasts))
 	}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
