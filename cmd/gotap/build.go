@@ -140,8 +140,8 @@ func loadPrebuilt(text scriptText, o dpdf.Options) (*dpdf.File, diag.List) {
 		list.Errorf(diag.Span{}, "", "cannot read %s: %v", text.name, err)
 		return nil, list
 	}
-	if len(o.Defs) > 0 {
-		list.Errorf(diag.Span{}, "give it to gotap build", "%s is built already: -D comes too late", text.name)
+	if len(o.Defs) > 0 || len(o.Include) > 0 {
+		list.Errorf(diag.Span{}, "give them to gotap build", "%s is built already: -D and -I come too late", text.name)
 		return nil, list
 	}
 	d, err := f.Bind(o)

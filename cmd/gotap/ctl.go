@@ -120,7 +120,9 @@ func (k *ctlClient) insertVerb() *cobra.Command {
 			if err != nil {
 				return ctlRequest{}, err
 			}
-			sent.Defs, sent.Groups, sent.Types, sent.AnyCode = flags.defs, flags.groups, flags.types, flags.anyCode
+			if err := sent.take(flags); err != nil {
+				return ctlRequest{}, withStatus(statusFailure, err)
+			}
 			return ctlRequest{Verb: "insert", Script: sent, Replace: replace, Merge: merge, Missing: missing}, nil
 		})
 	c.Flags().BoolVar(&replace, "replace", false, "take the place of the script of the same file, if it is there")

@@ -41,8 +41,9 @@ type ctlScript struct {
 	Data []byte            `json:"data,omitempty"` // in the place of Text, which cannot carry what is no UTF-8
 	Args map[string]string `json:"args,omitempty"`
 
-	// Of definition files: -D, --group, --type, --dont-verify-opcodes, as given.
+	// Of definition files: -D, --group, --type, --dont-verify-opcodes, as given, and -I, absolute.
 	Defs    []string `json:"define,omitempty"`
+	Include []string `json:"include,omitempty"`
 	Groups  string   `json:"group,omitempty"`
 	Types   string   `json:"type,omitempty"`
 	AnyCode bool     `json:"dont_verify_opcodes,omitempty"`

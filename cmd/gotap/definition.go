@@ -36,6 +36,7 @@ type definedProbe struct {
 // definitionOptions are the flags that choose what of a definition file is run.
 type definitionOptions struct {
 	defs          map[string]string // -D
+	include       []string          // -I
 	groups, types []int             // empty: all
 	anyCode       bool              // --dont-verify-opcodes
 	unsafe        bool
@@ -55,10 +56,13 @@ func isDefinition(text scriptText) bool {
 func loadDefinition(text scriptText, o definitionOptions, variables definitionVariables, first uint32) (*definition, diag.List) {
 	d := &definition{inputs: []string{text.name}}
 	file, list := d.parse(text, dpdf.Options{
-		Defs: o.defs, Arena: variables, Globals: variables.globals, Unsafe: o.unsafe,
+		Defs: o.defs, Include: o.include, Arena: variables, Globals: variables.globals, Unsafe: o.unsafe,
 		Open: func(path string) ([]byte, error) {
-			d.inputs = append(d.inputs, path)
-			return os.ReadFile(path)
+			data, err := os.ReadFile(path)
+			if err == nil {
+				d.inputs = append(d.inputs, path)
+			}
+			return data, err
 		},
 	})
 	if list.HasErrors() {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 // definitionFlags are the flags that are for definition files alone, as given.
 type definitionFlags struct {
 	defs    []string // -D
+	include []string // -I
 	groups  string
 	types   string
 	anyCode bool
@@ -19,6 +21,7 @@ type definitionFlags struct {
 // register is for all commands that read definition files.
 func (o *definitionFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&o.defs, "define", "D", nil, "NAME=VALUE, as #define in a definition file (repeatable)")
+	c.Flags().StringArrayVarP(&o.include, "include-dir", "I", nil, "a directory where a definition file's #include looks (repeatable)")
 }
 
 // registerSelection is for commands that place probes.
@@ -30,7 +33,7 @@ func (o *definitionFlags) registerSelection(c *cobra.Command) {
 
 // options understands the flags.
 func (o *definitionFlags) options(unsafe bool) (d definitionOptions, err error) {
-	d = definitionOptions{defs: map[string]string{}, anyCode: o.anyCode, unsafe: unsafe}
+	d = definitionOptions{defs: map[string]string{}, anyCode: o.anyCode, include: o.include, unsafe: unsafe}
 	for _, def := range o.defs {
 		name, value, given := strings.Cut(def, "=")
 		if name == "" {
@@ -63,12 +66,35 @@ func numbers(flag, text string) (list []int, err error) {
 	return list, nil
 }
 
+// none reports whether no flag is given.
+func (o *definitionFlags) none() bool {
+	return len(o.defs) == 0 && len(o.include) == 0 && o.groups == "" && o.types == "" && !o.anyCode
+}
+
+// take has flags go with a script to a session, which is in another directory.
+func (s *ctlScript) take(o definitionFlags) error {
+	s.Defs, s.Groups, s.Types, s.AnyCode = o.defs, o.groups, o.types, o.anyCode
+	for _, dir := range o.include {
+		path, err := filepath.Abs(dir)
+		if err != nil {
+			return fmt.Errorf("cannot find %s: %w", dir, err)
+		}
+		s.Include = append(s.Include, path)
+	}
+	return nil
+}
+
+// flags are those that came with a script.
+func (s *ctlScript) flags() definitionFlags {
+	return definitionFlags{defs: s.Defs, include: s.Include, groups: s.Groups, types: s.Types, anyCode: s.AnyCode}
+}
+
 // refuse refuses flags that would do nothing for a script.
 func (o *definitionFlags) refuse(text scriptText) error {
 	for _, f := range []struct {
 		name  string
 		given bool
-	}{{"-D", len(o.defs) > 0}, {"--group", o.groups != ""}, {"--type", o.types != ""}, {"--dont-verify-opcodes", o.anyCode}} {
+	}{{"-D", len(o.defs) > 0}, {"-I", len(o.include) > 0}, {"--group", o.groups != ""}, {"--type", o.types != ""}, {"--dont-verify-opcodes", o.anyCode}} {
 		if f.given {
 			return withStatus(statusUsage, &hintError{fmt.Errorf("%s is for definition files, and %s is a script", f.name, text.name),
 				"scripts read --arg name=value with option()"})

@@ -153,7 +153,7 @@ func (m *manager) join(q ctlRequest, old *guest) (ctlReply, error) {
 
 // load makes a guest of what was sent; warnings come with it.
 func (m *manager) load(sent *ctlScript) (*guest, diag.List, error) {
-	flags := definitionFlags{defs: sent.Defs, groups: sent.Groups, types: sent.Types, anyCode: sent.AnyCode}
+	flags := sent.flags()
 	text := scriptText{name: sent.Name, dir: sent.Dir, text: sent.Text}
 	if isDefinition(text) {
 		return m.loadDefinition(sent, text, flags)

@@ -51,12 +51,12 @@ func (m *manager) runningDefinition(g *guest) *definition {
 
 // loadUpdate loads the new version. The session's own file keeps the flags that the run was given, unless others come with it.
 func (m *manager) loadUpdate(sent *ctlScript, g *guest, old *definition) (*definition, diag.List, error) {
-	flags := definitionFlags{defs: sent.Defs, groups: sent.Groups, types: sent.Types, anyCode: sent.AnyCode}
+	flags := sent.flags()
 	options, err := flags.options(m.r.plan.unsafe)
 	if err != nil {
 		return nil, nil, withStatus(statusUsage, err)
 	}
-	if g == nil && len(sent.Defs) == 0 && sent.Groups == "" && sent.Types == "" && !sent.AnyCode {
+	if g == nil && flags.none() {
 		options = m.r.plan.definition
 	}
 	text := scriptText{name: sent.Name, dir: sent.Dir, text: sent.Text}

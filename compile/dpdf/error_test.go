@@ -84,15 +84,40 @@ var errorCases = []struct{ text, want string }{
 	{"name = \"x\noffset = f\nexit", "a quoted text is not ended"},
 	{"/* name = x", "a comment is not ended"},
 	{"#ifdef A\nname = x", "there is no #endif for this"},
-	{"#endif", "there is no #ifdef or #ifndef"},
-	{"#else", "there is no #ifdef or #ifndef"},
+	{"#endif", "there is no #if, #ifdef or #ifndef"},
+	{"#else", "there is no #if, #ifdef or #ifndef"},
+	{"#elif 1", "there is no #if, #ifdef or #ifndef for this #elif"},
 	{"#ifdef A\n#else\n#else\n#endif", "a second #else"},
-	{"#if A", "use #ifdef or #ifndef"},
-	{"#define F(x) x", "macros cannot have parameters"},
+	{"#if 0\n#else\n#elif 1\n#endif", "an #elif behind one"},
+	{"#if\n#endif", "test.dpdf:1:1: error: a number is missing"},
+	{"#if 1 +\n#endif", "a number is missing after this"},
+	{"#if 1/0\n#endif", "test.dpdf:1:6: error: division by 0\n  #if 1/0\n       ^\n"},
+	{"#if A(1)\n#endif", `"(" does not belong here`},
+	{"#if 1 ? 2\n#endif", "there is no : for this ?"},
+	{"#if defined\n#endif", "defined takes one name"},
+	{"#if defined(A\n#endif", "defined takes one name"},
+	{"#ifdef A B\n#endif", "#ifdef takes one name"},
+	{"#if 1", "there is no #endif for this"},
+	{"#error the page is 4096 bytes", "test.dpdf:1:1: error: #error the page is 4096 bytes\n  #error the page is 4096 bytes\n  ^^^^^"},
+	{"#define F(x x) y", "these are no parameters of a macro"},
+	{"#define F(x", "these are no parameters of a macro"},
+	{"#define F(..., x) x", "these are no parameters of a macro"},
+	{"#define F(x, x) x", "these are no parameters of a macro"},
+	{"#define F(x) #y", "# stands before a parameter"},
+	{"#define F(x) x ##", "## stands between two words"},
+	{"#define defined 1", "#define takes a name"},
+	{"#define F(x) x\n" + file("", "push d,F(1,2)\nexit"), "test.dpdf:11:8: error: F takes 1 argument\n  push d,F(1,2)\n         ^\n"},
+	{"#define F(x, ...) x\n" + file("", "push d,F()\nexit"), "an operand is missing"},
+	{"#define F(x, y) x\n" + file("", "push d,F(1\nexit"), "the arguments of F are not ended"},
+	{"#define F(x) x ## -\n" + file("", "push d,F(1)\nexit"), `## makes no word of "1" and "-"`},
+	{"#define F(x) push r,#x\n" + file("", "F(a \"b\" c)\nexit"), "# cannot quote what has quotes in it"},
+	{"#define F(x) x\n" + file("", "push d,"+strings.Repeat("F(", 200)+"1"+strings.Repeat(")", 200)+"\nexit"), "macros are nested more than 100 deep"},
+	{strings.Replace(strings.Repeat("#include \"wide\"\n", 1), "wide", "wide0", 1), "more than 1000 files are included"},
 	{"#define", "#define takes a name"},
 	{"#frob", "there is no #frob"},
-	{"#include <x>", "#include takes a quoted path"},
-	{"#include \"self\"", "self includes itself"},
+	{"#include <x>", "cannot include <x>: no -I is given"},
+	{"#include x", "#include takes a quoted path, or one in <>"},
+	{"#include \"self\"", "self:1:10: error: self includes itself without end\n  #include \"self\"\n           ^^^^^^\nhint: #pragma once"},
 	{file("", "push d,"+strings.Repeat("(", 200)+"1\nexit"), "more than 100 brackets"},
 	{doubling(40), "macros make a line of more than 1000 words"},
 	{"#include \"gone\"", "cannot include: no file gone"},
@@ -114,8 +139,19 @@ func openTest(path string) ([]byte, error) {
 		return []byte("#include \"self\"\n"), nil
 	case "lib/common":
 		return []byte("#define SIZE 16\n#include \"more\"\n"), nil
+	case "guarded":
+		return []byte("#ifndef GUARDED\n#define GUARDED\n#include \"guarded\"\n#include \"once\"\n#endif\n"), nil
+	case "once":
+		return []byte("#pragma once\n#include \"once\"\n#include \"once\"\n"), nil
+	case "dir/sys.h":
+		return []byte("#define SYS 4UL\n#include \"bad\"\n"), nil
+	case "dir/bad":
+		return []byte("\n  psuh d,SYS // included\n"), nil
 	case "lib/more":
 		return []byte("#define TWICE (SIZE*2)\n#define LOOP LOOP+1\n"), nil
+	}
+	if n, ok := strings.CutPrefix(path, "wide"); ok && len(n) < 5 {
+		return []byte(strings.Repeat(fmt.Sprintf("#include \"wide%s0\"\n", n), 10)), nil
 	}
 	return nil, fmt.Errorf("no file %s", path)
 }
@@ -131,7 +167,22 @@ func TestErrors(t *testing.T) {
 
 func TestAllErrorsAreReported(t *testing.T) {
 	_, diags := Parse(diag.NewSource("test.dpdf", file("foo = 1", "psuh d,1\njmp x\npush d,y\nexit")), Options{Arena: noArena{}})
-	if len(diags) != 2 { // the header and the first bad command; labels and operands are read after that
+	if len(diags) != 4 { // the header, the first bad command, the label and the operand
+		t.Errorf("%d: %v", len(diags), diags)
+	}
+	// What a program does as a whole is looked at in the probes that are right themselves.
+	other := "\noffset = more\nmaxhits = 3\njmp gone\nexit\noffset = last\nadd\nexit"
+	_, diags = Parse(diag.NewSource("test.dpdf", file("", "push d,y\nadd\nexit")+other), Options{Arena: noArena{}})
+	want := []string{`:10:8: error: "y"`, `:15:1: error: there is no keyword "maxhits"`, `:16:5: error: there is no label "gone"`, `:19:1: error: takes more`}
+	for i, d := range diags {
+		if len(diags) != len(want) || !strings.Contains(d.String(), want[i]) {
+			t.Errorf("%d: %v", len(diags), diags)
+			break
+		}
+	}
+	// Without what could not be included, its labels are not known to be missing.
+	_, diags = Parse(diag.NewSource("test.dpdf", file("", "#include \"gone\"\njmp x\nexit")), Options{Arena: noArena{}, Open: openTest})
+	if len(diags) != 1 {
 		t.Errorf("%d: %v", len(diags), diags)
 	}
 	_, diags = Parse(diag.NewSource("test.dpdf", file("", "jmp x\npush d,y\nexit")), Options{Arena: noArena{}})
@@ -173,6 +224,18 @@ exit`)
 func TestMacrosKeepPositions(t *testing.T) {
 	_, diags := Parse(diag.NewSource("test.dpdf", "#define N y\n"+file("", "push d,N\nexit")), Options{Arena: noArena{}})
 	want := "test.dpdf:11:8: error: \"y\" is not a number, and not defined\n  push d,N\n         ^\n"
+	if got := diags.Error() + "\n"; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Errors in an included file are told there, where it is included, and carets point at what a macro was given.
+func TestErrorsKeepTheirFile(t *testing.T) {
+	text := "#define PUSH(a, b) push d,b + a\n" + file("", "jmp gone\n#include <sys.h>\nPUSH(1, 2 3)\nexit")
+	_, diags := Parse(diag.NewSource("test.dpdf", text), Options{Arena: noArena{}, Open: openTest, Include: []string{"none", "dir"}})
+	want := "test.dpdf:11:5: error: there is no label \"gone\"\n  jmp gone\n      ^^^^\n" +
+		"dir/bad:2:3: error: there is no command \"psuh\"\n    psuh d,SYS // included\n    ^^^^\nhint: did you mean push d?\n" +
+		"test.dpdf:13:11: error: \"3\" does not belong here\n  PUSH(1, 2 3)\n            ^\n"
 	if got := diags.Error() + "\n"; got != want {
 		t.Errorf("got %s", got)
 	}

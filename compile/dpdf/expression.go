@@ -2,6 +2,7 @@ package dpdf
 
 import (
 	"strconv"
+	"strings"
 
 	"gotap/compile/diag"
 )
@@ -22,6 +23,7 @@ type evaluator struct {
 	diags   *diag.List
 	failed  bool
 	depth   int // brackets and signs around what is being read
+	dead    int // operators around it that do not want its value: 0 && 1/0 is no error
 }
 
 // maxDepth is how many brackets and signs may stand around a number.
@@ -29,7 +31,7 @@ type evaluator struct {
 const maxDepth = 100
 
 // levels are the binary operators, the loosest first.
-var levels = [][]string{{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
+var levels = [][]string{{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", "<=", ">", ">="}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
 
 // evaluate is the value of a whole line of tokens; ok is false when an error was reported.
 func evaluate(l line, at diag.Span, symbols bool, diags *diag.List) (n number, ok bool) {
@@ -38,7 +40,7 @@ func evaluate(l line, at diag.Span, symbols bool, diags *diag.List) (n number, o
 		diags.Errorf(at, "", "a number is missing")
 		return number{}, false
 	}
-	n = e.binary(0)
+	n = e.choice()
 	if e.at < len(l) {
 		e.fail(l[e.at].span, "%q does not belong here", l[e.at].text)
 	}
@@ -66,6 +68,39 @@ func (e *evaluator) accept(marks ...string) (token, bool) {
 	return token{}, false
 }
 
+// choice reads "c ? a : b", or what has no such operator.
+func (e *evaluator) choice() number {
+	n := e.binary(0)
+	if _, ok := e.accept("?"); !ok {
+		return n
+	}
+	if e.depth++; e.depth > maxDepth {
+		e.fail(e.l[0].span, "more than %d brackets and signs are nested", maxDepth)
+		return number{}
+	}
+	defer func() { e.depth-- }()
+	a := e.deadIf(n.value == 0, e.choice)
+	if _, ok := e.accept(":"); !ok {
+		e.fail(e.l[min(e.at, len(e.l)-1)].span, "there is no : for this ?")
+		return number{}
+	}
+	b := e.deadIf(n.value != 0, e.choice)
+	if n.value != 0 {
+		return a
+	}
+	return b
+}
+
+// deadIf reads what has no value when the condition holds.
+func (e *evaluator) deadIf(dead bool, read func() number) number {
+	if !dead {
+		return read()
+	}
+	e.dead++
+	defer func() { e.dead-- }()
+	return read()
+}
+
 // binary reads operators of a level and tighter ones.
 func (e *evaluator) binary(level int) number {
 	if level == len(levels) {
@@ -77,7 +112,8 @@ func (e *evaluator) binary(level int) number {
 		if !ok {
 			return a
 		}
-		a = e.apply(op, a, e.binary(level+1))
+		decided := op.text == "&&" && a.value == 0 || op.text == "||" && a.value != 0
+		a = e.apply(op, a, e.deadIf(decided, func() number { return e.binary(level + 1) }))
 	}
 }
 
@@ -93,7 +129,9 @@ func (e *evaluator) apply(op token, a, b number) number {
 		e.fail(op.span, "only a number can be added to a symbol or taken from it")
 		return number{}
 	case (op.text == "/" || op.text == "%") && b.value == 0:
-		e.fail(op.span, "division by 0")
+		if e.dead == 0 {
+			e.fail(op.span, "division by 0")
+		}
 		return number{}
 	}
 	return number{value: constant(op.text, a.value, b.value)}
@@ -117,8 +155,37 @@ func constant(op string, a, b int64) int64 {
 		return a * b
 	case "/":
 		return a / b
+	case "%":
+		return a % b
 	}
-	return a % b
+	return truth(op, a, b)
+}
+
+// truth works out an operator whose value is 0 or 1. Numbers are signed.
+func truth(op string, a, b int64) int64 {
+	var is bool
+	switch op {
+	case "||":
+		is = a != 0 || b != 0
+	case "&&":
+		is = a != 0 && b != 0
+	case "==":
+		is = a == b
+	case "!=":
+		is = a != b
+	case "<":
+		is = a < b
+	case "<=":
+		is = a <= b
+	case ">":
+		is = a > b
+	default:
+		is = a >= b
+	}
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // unary reads signs, brackets, numbers and symbols.
@@ -129,7 +196,7 @@ func (e *evaluator) unary() number {
 		e.fail(e.l[0].span, "more than %d brackets and signs are nested", maxDepth)
 		return number{}
 	}
-	if op, ok := e.accept("-", "~", "+"); ok {
+	if op, ok := e.accept("-", "~", "+", "!"); ok {
 		n := e.unary()
 		if n.symbol != "" && op.text != "+" {
 			e.fail(op.span, "only a number can be added to a symbol or taken from it")
@@ -139,11 +206,13 @@ func (e *evaluator) unary() number {
 			n.value = -n.value
 		case "~":
 			n.value = ^n.value
+		case "!":
+			n.value = truth("==", n.value, 0)
 		}
 		return n
 	}
 	if open, ok := e.accept("("); ok {
-		n := e.binary(0)
+		n := e.choice()
 		if _, ok := e.accept(")"); !ok {
 			e.fail(open.span, "there is no closing bracket")
 		}
@@ -189,9 +258,16 @@ func (e *evaluator) tail() (text string) {
 	return text
 }
 
-// literal is the value of a number: decimal, 0x hexadecimal, 0 octal.
+// literal is the value of a number: decimal, 0x hexadecimal, 0 octal, or a character. What C puts behind a number
+// to give it a type is passed over: files share their constants with programs.
 func (e *evaluator) literal(t token) int64 {
-	v, err := strconv.ParseUint(t.text, 0, 64)
+	if t.text[0] == '\'' {
+		if t.text[1] == '\\' {
+			return int64(characters[t.text[2]])
+		}
+		return int64(t.text[1])
+	}
+	v, err := strconv.ParseUint(strings.TrimRight(t.text, "uUlL"), 0, 64)
 	if err != nil {
 		e.fail(t.span, "%q is not a 64-bit number", t.text)
 	}

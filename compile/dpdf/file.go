@@ -27,6 +27,8 @@ type Declarer interface {
 type Options struct {
 	Defs map[string]string                 // macros given from outside: -D name=value
 	Open func(path string) ([]byte, error) // reads included files; nil: #include is refused
+	// Include are directories where included files are looked for, as -I names them.
+	Include []string
 	// Arena is where the variables of the file are declared.
 	Arena Declarer
 	// Globals gives the number of an array with at least n global variables, which all files of
@@ -60,39 +62,82 @@ type Probe struct {
 	Program      *compile.Program // verified
 }
 
-// Parse reads a definition file. When the list holds errors, there may be no File.
+// Parse reads a definition file. When the list holds errors, there may be no File. The list is in the order of the file.
 func Parse(src *diag.Source, o Options) (*File, diag.List) {
 	var diags diag.List
-	p := parser{o: o, diags: &diags, file: &File{Locals: -1, GlobalVars: -1}, stack: runtime.DefaultStack}
-	p.lines = preprocess(src, o, &diags)
-	p.header()
-	p.probes()
-	if p.file.Name == "" && !diags.HasErrors() {
-		diags.Errorf(diag.Span{Source: src}, `name = "/path/of/module"`, "the file does not say which module it is for")
-	}
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	if err := p.file.Declare(o); err != nil {
-		diags.Errorf(diag.Span{Source: src}, "", "%v", err)
-		return nil, diags
-	}
-	p.build()
+	p := parser{o: o, diags: &diags, src: src, file: &File{Locals: -1, GlobalVars: -1}, stack: runtime.DefaultStack}
+	p.parse()
+	inOrder(diags, p.from)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	return p.file, diags
 }
 
+// parse goes through the stages. What is wrong with a line does not hide what is wrong with others; but nothing is said
+// of a file that lacks others, and of labels where a directive was wrong: they might be there otherwise.
+func (p *parser) parse() {
+	made := preprocess(p.src, p.o, p.diags)
+	if p.lines, p.from = made.lines, made.from; made.missing {
+		return
+	}
+	p.unsure, p.incomplete = p.diags.HasErrors(), made.wrong
+	p.header()
+	p.probes()
+	if p.file.Name == "" && !p.badHeader && !p.incomplete {
+		p.diags.Errorf(diag.Span{Source: p.src}, `name = "/path/of/module"`, "the file does not say which module it is for")
+	}
+	switch {
+	case p.incomplete:
+		return
+	case p.diags.HasErrors():
+		p.pretend()
+	default:
+		if err := p.file.Declare(p.o); err != nil {
+			p.diags.Errorf(diag.Span{Source: p.src}, "", "%v", err)
+			return
+		}
+	}
+	p.build()
+}
+
+// pretend goes on without an arena: the file has errors, and what else is wrong is to be told. How many variables
+// there are is not known when the header is wrong.
+func (p *parser) pretend() {
+	f := p.file
+	if p.badHeader {
+		f.Vars, f.Globals = maxVars, maxVars
+	}
+	f.Locals, f.GlobalVars = 0, 0
+}
+
+// inOrder sorts what was found by its place; what an included file has stands where that is included.
+func inOrder(list diag.List, from map[*diag.Source]diag.Span) {
+	place := func(at diag.Span) (path []int) {
+		for ok := true; ok; at, ok = from[at.Source] {
+			path = append(path, at.Start)
+		}
+		slices.Reverse(path)
+		return path
+	}
+	slices.SortStableFunc(list, func(a, b diag.Diagnostic) int { return slices.Compare(place(a.Span), place(b.Span)) })
+}
+
 // parser reads the lines that the preprocessor left.
 // The header decides how the probes' commands are written (stack, vars), so it is read whole first.
 type parser struct {
 	o      Options
+	src    *diag.Source
 	diags  *diag.List
 	lines  []line
+	from   map[*diag.Source]diag.Span // where files are included
 	file   *File
 	bodies []body
 	spans  map[string]diag.Span // of the header's keywords
+
+	unsure     bool // the preprocessor found errors: the commands are not all as they were meant
+	incomplete bool // some of them may be missing
+	badHeader  bool
 
 	jumps  int // jmpmax, 0 when not given
 	logMax int // logmax, -1 when not given
@@ -111,6 +156,7 @@ type body struct {
 	labels map[string]bool
 	mask   uint32    // exceptions that go to handlers; 0: not given
 	span   diag.Span // where the probe begins
+	bad    bool      // it has errors: what its commands do together is not known
 }
 
 // add appends a line of commands.
@@ -149,9 +195,15 @@ func (s setting) span() diag.Span {
 // order, and each once: the second of two different values would silently win.
 func (p *parser) header() {
 	p.logMax, p.traceMax, p.spans = -1, -1, map[string]diag.Span{}
+	before := len(*p.diags)
+	defer func() { p.badHeader = (*p.diags)[before:].HasErrors() }()
+	early := false // a command has been there
 	for len(p.lines) > 0 {
 		s, ok := asSetting(p.lines[0])
-		if !ok {
+		if !ok && early {
+			// said of the first
+		} else if !ok {
+			early = true
 			p.diags.Errorf(p.lines[0].span(), "a probe begins with offset = …", "a command stands before the first probe")
 		} else if beginsProbe(s.key.text) {
 			return
@@ -317,8 +369,8 @@ func (p *parser) probes() {
 	for len(p.lines) > 0 {
 		p.probe()
 	}
-	if len(p.bodies) == 0 && !p.diags.HasErrors() {
-		p.diags.Errorf(diag.Span{}, "a probe begins with offset = …", "the file defines no probes")
+	if len(p.bodies) == 0 && !p.badHeader && !p.incomplete {
+		p.diags.Errorf(diag.Span{Source: p.src, Start: len(p.src.Text), End: len(p.src.Text)}, "a probe begins with offset = …", "the file defines no probes")
 	}
 }
 
@@ -327,11 +379,15 @@ func (p *parser) probe() {
 	first, _ := asSetting(p.lines[0])
 	b := body{labels: map[string]bool{}, keys: map[string]diag.Span{first.key.text: first.key.span}, span: first.span()}
 	b.probe = Probe{Opcode: -1, Major: p.file.Major, Span: first.span(), Place: p.place(first)}
+	before := len(*p.diags)
+	defer func() {
+		b.bad = (*p.diags)[before:].HasErrors()
+		p.bodies = append(p.bodies, b)
+	}()
 	for p.lines = p.lines[1:]; len(p.lines) > 0; p.lines = p.lines[1:] {
 		s, ok := asSetting(p.lines[0])
 		switch {
 		case ok && beginsProbe(s.key.text):
-			p.bodies = append(p.bodies, b)
 			return
 		case !ok:
 			b.add(p.statement(p.lines[0]))
@@ -343,7 +399,6 @@ func (p *parser) probe() {
 			probeKeys[s.key.text](p, &b, s)
 		}
 	}
-	p.bodies = append(p.bodies, b)
 }
 
 // place is the place that an offset or an address names. The result is text in the form that

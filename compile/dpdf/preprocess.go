@@ -1,6 +1,7 @@
 package dpdf
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,92 +11,118 @@ import (
 
 // Limits of the preprocessor, against files that include or define themselves.
 const (
-	maxIncludes = 16
+	maxIncludes = 16   // open at a time
+	maxFiles    = 1000 // included in all
 	maxLines    = 100_000
-	maxTokens   = 1000 // of one line, macros replaced
+	maxTokens   = 1000    // made by the macros of one line
+	maxMade     = 1 << 19 // made by those of all lines
+	maxNesting  = 100     // of macros in the arguments of macros
 )
 
 // preprocessor follows the directives of a file and of those it includes. DProbes had gcc do
 // this. A preprocessor of tokens, and not of text, keeps the place of every word, so that an
 // error inside a macro points at its use; and no compiler has to be on the machine.
 type preprocessor struct {
-	open   func(path string) ([]byte, error)
-	macros map[string][]token
+	o      Options
+	macros map[string]*macro
 	diags  *diag.List
 	lines  []line
-	files  []string // being read, outermost first
-	made   int      // macros replaced in the line, and words they made
+	files  []*diag.Source // being read, outermost first
+	once   map[string]bool
+	read   int // files included so far
+
+	made   int  // words that macros made in the line
+	total  int  // in all lines
+	nested int  // arguments that are being replaced, in each other
+	deep   bool // too many of them, which has been said
+
+	// from is where a file was included: what was found in it is told in that place.
+	from map[*diag.Source]diag.Span
+
+	missing bool // a file could not be included
+	wrong   bool // a directive was not understood
 }
 
-// branch is one #ifdef that is open. Directives within lines that are left out are followed
-// too, as far as it takes to find the right #endif.
-type branch struct {
-	at      diag.Span
-	active  bool // lines are taken
-	outer   bool // they would be, without it
-	hasElse bool
-}
-
-// preprocess gives the lines of a file with everything replaced and included.
-func preprocess(src *diag.Source, o Options, diags *diag.List) []line {
-	p := &preprocessor{open: o.Open, macros: map[string][]token{}, diags: diags}
-	for name, value := range o.Defs {
-		p.predefine(name, value)
+// preprocess has the lines of a file with everything replaced and included.
+func preprocess(src *diag.Source, o Options, diags *diag.List) *preprocessor {
+	p := &preprocessor{o: o, macros: map[string]*macro{}, diags: diags, once: map[string]bool{}, from: map[*diag.Source]diag.Span{}}
+	for _, name := range slices.Sorted(maps.Keys(o.Defs)) {
+		p.predefine(name, o.Defs[name])
 	}
 	p.file(src)
-	return p.lines
+	return p
 }
 
 // predefine takes a definition from the command line.
 // The value is scanned like a line of a file, so that -D N=(A+1) is what #define N (A+1) is.
 func (p *preprocessor) predefine(name, value string) {
-	src := diag.NewSource("-D "+name, name+"="+value)
-	s := scanner{src: src, at: len(name) + 1, diags: p.diags}
-	body, _ := s.next()
-	p.macros[name] = body
+	src := diag.NewSource("-D "+name, name+" "+value)
+	s := scanner{src: src, diags: p.diags}
+	definition, _ := s.next()
+	if len(definition) == 0 {
+		p.diags.Errorf(diag.Span{Source: src}, "as in -D SIZE=0x1000", "a definition needs a name")
+		return
+	}
+	p.define(definition, definition)
+}
+
+// input is a file that is being read: its lines, and the conditions that are open in it.
+// Branches belong to their file: an #endif in an included one does not end an #if outside.
+type input struct {
+	scanner
+	ahead    line // read already
+	branches []branch
+}
+
+// next is the next line that has tokens.
+func (in *input) next() (line, bool) {
+	if l := in.ahead; l != nil {
+		in.ahead = nil
+		return l, true
+	}
+	return in.scanner.next()
 }
 
 // file takes the lines of one file.
-// Branches belong to their file: an #endif in an included one does not end an #ifdef outside.
 func (p *preprocessor) file(src *diag.Source) {
-	p.files = append(p.files, src.Name)
+	p.files = append(p.files, src)
 	defer func() { p.files = p.files[:len(p.files)-1] }()
-	var branches []branch
-	s := scanner{src: src, diags: p.diags}
-	for l, ok := s.next(); ok && len(p.lines) < maxLines; l, ok = s.next() {
-		active := len(branches) == 0 || branches[len(branches)-1].active
+	in := input{scanner: scanner{src: src, diags: p.diags}}
+	for len(p.lines) < maxLines {
+		in.dead = !in.active()
+		l, ok := in.next()
 		switch {
+		case !ok:
+			for _, b := range in.branches {
+				p.diags.Errorf(b.at, "", "there is no #endif for this")
+			}
+			return
 		case l[0].text == "#":
-			branches = p.directive(l, active, branches)
-		case active:
+			p.directive(&in, l)
+		case in.active():
 			p.made = 0
-			p.lines = append(p.lines, p.expand(l, nil))
+			if l = p.expand(p.join(&in, l)); len(l) > 0 { // a macro may stand for nothing
+				p.lines = append(p.lines, l)
+			}
 		}
 	}
-	if len(p.lines) == maxLines {
+	if len(p.files) == 1 {
 		p.diags.Errorf(diag.Span{Source: src}, "", "there are more than %d lines with all that is included", maxLines)
-	}
-	for _, b := range branches {
-		p.diags.Errorf(b.at, "", "there is no #endif for this")
 	}
 }
 
 // directive follows a line that begins with #.
-func (p *preprocessor) directive(l line, active bool, branches []branch) []branch {
-	if len(l) == 1 {
-		return branches
+func (p *preprocessor) directive(in *input, l line) {
+	before := len(*p.diags)
+	if len(l) > 1 && !p.conditional(in, l) && in.active() {
+		p.unconditional(l)
 	}
+	p.wrong = p.wrong || (*p.diags)[before:].HasErrors()
+}
+
+// unconditional follows a directive in lines that are taken.
+func (p *preprocessor) unconditional(l line) {
 	name, rest := l[1].text, l[2:]
-	switch name {
-	case "ifdef", "ifndef":
-		on := p.defined(l, rest) == (name == "ifdef")
-		return append(branches, branch{at: l.span(), active: active && on, outer: active})
-	case "else", "endif":
-		return p.close(l, name, branches)
-	}
-	if !active {
-		return branches
-	}
 	switch name {
 	case "define":
 		p.define(l, rest)
@@ -105,105 +132,116 @@ func (p *preprocessor) directive(l line, active bool, branches []branch) []branc
 		}
 	case "include":
 		p.include(l, rest)
-	case "if", "elif":
-		p.diags.Errorf(l.span(), "use #ifdef or #ifndef", "#%s is not known here", name)
+	case "error":
+		p.diags.Errorf(l.span(), "", "#error %s", rest.text())
+	case "warning":
+		p.diags.Warnf(l.span(), "", "#warning %s", rest.text())
+	case "pragma":
+		p.pragma(l, rest)
 	default:
-		p.diags.Errorf(l.span(), "there are define, undef, ifdef, ifndef, else, endif and include", "there is no #%s", name)
-	}
-	return branches
-}
-
-// defined reports whether the name after a directive is defined.
-func (p *preprocessor) defined(l, rest line) bool {
-	if len(rest) != 1 || rest[0].kind != wordToken {
-		p.diags.Errorf(l.span(), "", "#%s takes one name", l[1].text)
-		return false
-	}
-	_, ok := p.macros[rest[0].text]
-	return ok
-}
-
-// close follows #else and #endif.
-func (p *preprocessor) close(l line, name string, branches []branch) []branch {
-	if len(branches) == 0 {
-		p.diags.Errorf(l.span(), "", "there is no #ifdef or #ifndef for this #%s", name)
-		return branches
-	}
-	last := &branches[len(branches)-1]
-	if name == "endif" {
-		return branches[:len(branches)-1]
-	}
-	if last.hasElse {
-		p.diags.Errorf(l.span(), "", "there is a second #else")
-	}
-	last.active, last.hasElse = last.outer && !last.active, true
-	return branches
-}
-
-// define follows #define.
-func (p *preprocessor) define(l, rest line) {
-	switch {
-	case len(rest) == 0 || rest[0].kind != wordToken:
-		p.diags.Errorf(l.span(), "", "#define takes a name and its replacement")
-	case len(rest) > 1 && rest[1].text == "(" && rest[1].glued:
-		p.diags.Errorf(rest[0].span, "leave a blank before the bracket if it belongs to the replacement", "macros cannot have parameters")
-	default:
-		p.macros[rest[0].text] = rest[1:]
+		p.diags.Errorf(l.span(), "there are define, undef, if, ifdef, ifndef, elif, else, endif, include, error, warning and pragma once", "there is no #%s", name)
 	}
 }
 
-// include takes the lines of another file, which is looked for beside this one. Paths are
-// relative to the including file, as C has it, so that a directory of definitions can be moved.
+// pragma follows #pragma, of which there is one.
+func (p *preprocessor) pragma(l, rest line) {
+	if rest.text() != "once" {
+		p.diags.Warnf(l.span(), "", "nothing is done for #%s", l[1:].text())
+		return
+	}
+	p.once[p.files[len(p.files)-1].Name] = true
+}
+
+// include takes the lines of another file. A quoted path is looked for beside the file that
+// names it, as C has it, so that a directory of definitions can be moved; then, as one in <>,
+// in the directories of -I.
 func (p *preprocessor) include(l, rest line) {
-	if len(rest) != 1 || rest[0].kind != quotedToken || len(rest[0].text) < 2 {
-		p.diags.Errorf(l.span(), "", "#include takes a quoted path")
+	p.made = 0
+	if path, quoted, ok := includedPath(p.expand(rest)); ok {
+		p.includePath(rest.span(), path, quoted)
 		return
 	}
-	path := strings.Trim(rest[0].text, `"`)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(p.files[len(p.files)-1]), path)
-	}
-	switch {
-	case slices.Contains(p.files, path):
-		p.diags.Errorf(rest[0].span, "", "%s includes itself", path)
-		return
-	case len(p.files) >= maxIncludes:
-		p.diags.Errorf(rest[0].span, "", "files are included more than %d deep", maxIncludes)
-		return
-	case p.open == nil:
-		p.diags.Errorf(rest[0].span, "", "cannot include a file here")
-		return
-	}
-	text, err := p.open(path)
-	if err != nil {
-		p.diags.Errorf(rest[0].span, "", "cannot include: %v", err)
-		return
-	}
-	p.file(diag.NewSource(path, string(text)))
+	p.diags.Errorf(l.span(), "", "#include takes a quoted path, or one in <>")
 }
 
-// expand replaces the macros of a line. Names in hidden are being replaced, and stay as they
-// are. The work for one line is limited, whatever macros make of each other. A macro that names
-// itself stays as it is inside of its own replacement (ISO C, 6.10.3.4): so #define exit exit
-// is harmless.
-func (p *preprocessor) expand(l line, hidden []string) (out line) {
-	for _, t := range l {
-		body, ok := p.macros[t.text]
-		if t.kind != wordToken || !ok || slices.Contains(hidden, t.text) {
-			out = append(out, t)
-			continue
+// includedPath is the path in quotes, or in <>.
+func includedPath(l line) (path string, quoted, ok bool) {
+	switch {
+	case len(l) == 1 && l[0].kind == quotedToken && len(l[0].text) > 2:
+		return strings.Trim(l[0].text, `"`), true, true
+	case len(l) > 2 && l[0].text == "<" && l[len(l)-1].text == ">":
+		inside := slices.Clone(l[1 : len(l)-1])
+		return inside.text(), false, true
+	}
+	return "", false, false
+}
+
+// includePath looks for a file, and takes it.
+func (p *preprocessor) includePath(at diag.Span, path string, quoted bool) {
+	found := false
+	defer func() { p.missing = p.missing || !found }()
+	if p.o.Open == nil {
+		p.diags.Errorf(at, "", "cannot include a file here")
+		return
+	}
+	var first error
+	for _, candidate := range p.candidates(path, quoted) {
+		if p.once[candidate] {
+			found = true
+			return
 		}
-		if p.made > maxTokens {
-			return out
+		if !p.mayInclude(at, candidate) {
+			return
 		}
-		if p.made += 1 + len(body); p.made > maxTokens {
-			p.diags.Errorf(t.span, "", "macros make a line of more than %d words", maxTokens)
-			return out
+		text, err := p.o.Open(candidate)
+		if err == nil {
+			src := diag.NewSource(candidate, string(text))
+			p.from[src], found = at, true
+			p.file(src)
+			return
 		}
-		for i, made := range p.expand(body, append(hidden, t.text)) {
-			made.span, made.glued = t.span, made.glued && i > 0 || t.glued && i == 0
-			out = append(out, made)
+		if first == nil {
+			first = err
 		}
 	}
-	return out
+	if first == nil {
+		p.diags.Errorf(at, "-I names a directory; a file beside this one is named in quotes", "cannot include <%s>: no -I is given", path)
+		return
+	}
+	p.diags.Errorf(at, "", "cannot include: %v", first)
+}
+
+// candidates are where an included file may be.
+func (p *preprocessor) candidates(path string, quoted bool) (list []string) {
+	if filepath.IsAbs(path) {
+		return []string{path}
+	}
+	if quoted {
+		list = append(list, filepath.Join(filepath.Dir(p.files[len(p.files)-1].Name), path))
+	}
+	for _, dir := range p.o.Include {
+		list = append(list, filepath.Join(dir, path))
+	}
+	return list
+}
+
+// mayInclude checks the limits. A file may be included while it is read: with an #ifndef around it, that
+// comes to an end.
+func (p *preprocessor) mayInclude(at diag.Span, path string) bool {
+	cycle := slices.ContainsFunc(p.files, func(s *diag.Source) bool { return s.Name == path })
+	switch p.read++; {
+	case p.read > maxFiles:
+		if p.read == maxFiles+1 {
+			p.diags.Errorf(at, "", "more than %d files are included", maxFiles)
+		}
+		return false
+	case len(p.files) < maxIncludes:
+		return true
+	case cycle:
+		p.diags.Errorf(at, "#pragma once, or #ifndef around all of it, ends this", "%s includes itself without end", path)
+	default:
+		p.diags.Errorf(at, "", "files are included more than %d deep", maxIncludes)
+	}
+	p.read = maxFiles + 1 // one error is enough
+	return false
 }

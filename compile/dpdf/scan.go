@@ -1,6 +1,7 @@
 package dpdf
 
 import (
+	"slices"
 	"strings"
 
 	"gotap/compile/diag"
@@ -12,7 +13,7 @@ type tokenKind uint8
 
 const (
 	wordToken   tokenKind = iota // letters, digits, underscores, beginning with a letter or underscore
-	numberToken                  // beginning with a digit
+	numberToken                  // beginning with a digit, or a character in single quotes
 	quotedToken                  // with its quotes
 	markToken                    // one or two characters
 )
@@ -25,19 +26,24 @@ type token struct {
 	text  string
 	span  diag.Span
 	glued bool // nothing stands between it and the token before
+
+	hidden []string // macros that it came from, which are not replaced in it again
 }
 
 // line is one logical line: continued lines are joined, comments are gone.
 // The language ends commands with lines, so lines are kept where C's scanner would drop them.
 type line []token
 
-// span is the text from the first to the last token.
+// span is the text from the first to the last token. Words of a macro's arguments stand behind its name, wherever
+// in the line it puts them.
 func (l line) span() diag.Span {
-	first, last := l[0].span, l[len(l)-1].span
-	if first.Source == last.Source {
-		first.End = last.End
+	at := l[0].span
+	for _, t := range l[1:] {
+		if t.span.Source == at.Source {
+			at.Start, at.End = min(at.Start, t.span.Start), max(at.End, t.span.End)
+		}
 	}
-	return first
+	return at
 }
 
 // text is the line with single blanks where there were any.
@@ -57,6 +63,7 @@ type scanner struct {
 	src   *diag.Source
 	at    int
 	diags *diag.List
+	dead  bool // an #if leaves the lines out: what stands in them need not be right
 }
 
 // next is the next line that has tokens; ok is false at the end.
@@ -140,13 +147,35 @@ func (s *scanner) token() token {
 	case digit(c):
 		kind = numberToken
 		s.run()
-	case strings.HasPrefix(s.src.Text[s.at:], "<<"), strings.HasPrefix(s.src.Text[s.at:], ">>"):
+	case c == '\'' && characterLength(s.src.Text[s.at:]) > 0:
+		kind = numberToken
+		s.at += characterLength(s.src.Text[s.at:])
+	case slices.ContainsFunc(pairs, func(pair string) bool { return strings.HasPrefix(s.src.Text[s.at:], pair) }):
 		s.at += 2
 	default:
 		s.at += len(string([]rune(s.src.Text[s.at:min(s.at+4, len(s.src.Text))])[:1]))
 		s.at = min(s.at, len(s.src.Text))
 	}
 	return token{kind: kind, text: s.src.Text[start:s.at], span: diag.Span{Source: s.src, Start: start, End: s.at}}
+}
+
+// pairs are the marks of two characters.
+var pairs = []string{"<<", ">>", "==", "!=", "<=", ">=", "&&", "||", "##"}
+
+// characters are those with a backslash in single quotes.
+var characters = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '0': 0, '\\': '\\', '\'': '\'', '"': '"'}
+
+// characterLength is the length of a character in single quotes that a text begins with, or 0.
+func characterLength(text string) int {
+	switch {
+	case len(text) > 3 && text[1] == '\\' && text[3] == '\'':
+		if _, known := characters[text[2]]; known {
+			return 4
+		}
+	case len(text) > 2 && text[1] != '\'' && text[1] != '\\' && text[1] >= ' ' && text[1] < 0x7f && text[2] == '\'':
+		return 3
+	}
+	return 0
 }
 
 // run takes letters and digits. Numbers are taken with all letters behind them; whether 0x5g is
@@ -167,11 +196,18 @@ func (s *scanner) quoted() {
 			s.at++
 			return
 		case '\n':
-			s.diags.Errorf(diag.Span{Source: s.src, Start: start, End: s.at}, "", "a quoted text is not ended")
+			s.unended(start)
 			return
 		}
 	}
-	s.diags.Errorf(diag.Span{Source: s.src, Start: start, End: s.at}, "", "a quoted text is not ended")
+	s.unended(start)
+}
+
+// unended reports a quoted text without an end. Lines that are left out may be prose, with an inch in it.
+func (s *scanner) unended(start int) {
+	if !s.dead {
+		s.diags.Errorf(diag.Span{Source: s.src, Start: start, End: s.at}, "", "a quoted text is not ended")
+	}
 }
 
 func letter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

@@ -30,6 +30,7 @@ func (p *parser) statement(l line) statement {
 		return s
 	}
 	s.span = l.span()
+	ok := true
 	if why := compile.Refused(squeeze(l)); why != "" {
 		p.diags.Errorf(s.span, "", "%s: %s", l.text(), why)
 		return s
@@ -38,7 +39,9 @@ func (p *parser) statement(l line) statement {
 		name := l[:words].text()
 		if c := commands[name]; c != nil {
 			s.name, s.cmd = name, c
-			s.operands = p.operands(l[words:], s.span)
+			if s.operands, ok = p.operands(l[words:], s.span); !ok {
+				s.cmd = nil
+			}
 			return s
 		}
 	}
@@ -86,9 +89,9 @@ func isGroup(word string) bool {
 }
 
 // operands cuts what follows a name at commas; a first comma only divides it from the name.
-func (p *parser) operands(l line, at diag.Span) (list []line) {
+func (p *parser) operands(l line, at diag.Span) (list []line, ok bool) {
 	if len(l) == 0 {
-		return nil
+		return nil, true
 	}
 	if l[0].text == "," {
 		l = l[1:]
@@ -104,10 +107,10 @@ func (p *parser) operands(l line, at diag.Span) (list []line) {
 	for _, o := range list {
 		if len(o) == 0 {
 			p.diags.Errorf(at, "", "an operand is missing")
-			return nil
+			return nil, false
 		}
 	}
-	return list
+	return list, true
 }
 
 // build makes a program of each probe. Each is verified by itself: its bound is its own, and an
@@ -115,7 +118,7 @@ func (p *parser) operands(l line, at diag.Span) (list []line) {
 func (p *parser) build() {
 	for i := range p.bodies {
 		b := &p.bodies[i]
-		if len(b.code) == 0 {
+		if len(b.code) == 0 && !b.bad {
 			p.diags.Errorf(b.span, "", "the probe has no commands")
 			continue
 		}
@@ -168,7 +171,7 @@ func (e *emitter) program(i int) *compile.Program {
 		e.wanted = e.wanted[1:]
 		e.take(next.body)
 	}
-	if len(*e.diags) > before {
+	if len(*e.diags) > before || e.holes() {
 		return nil
 	}
 	e.limits(i)
@@ -180,6 +183,16 @@ func (e *emitter) program(i int) *compile.Program {
 	program, list := verified(program)
 	*e.diags = append(*e.diags, list...)
 	return program
+}
+
+// holes reports whether the program has not all commands that were written, or not as they were meant.
+func (e *emitter) holes() bool {
+	for i := range e.taken {
+		if e.bodies[i].bad {
+			return true
+		}
+	}
+	return e.badHeader || e.unsure
 }
 
 // take writes the commands of one body.
