@@ -1,8 +1,7 @@
 // Package dpdf reads probe definition files: the language of IBM's Dynamic Probes, for programs of users.
 //
 // A file goes through four stages, all in Parse. The scanner cuts lines into tokens that know where they stand. The
-// preprocessor drops comments, follows #include, #define and #ifdef, and replaces macros; a token that a macro made
-// stands where the macro was used. The parser takes the header's keywords, then for each probe its keywords and its
+// preprocessor follows directives and replaces macros; a token that a macro made stands where the macro was used. The parser takes the header's keywords, then for each probe its keywords and its
 // commands. The emitter writes each command as commands of package compile. Every probe becomes a program of its own;
 // a label that another probe of the file has brings that probe's commands with it. All errors are reported at once,
 // in the order of the file.
@@ -15,6 +14,21 @@
 // that many jumps can lead to. An error that no handler takes ends the program and is counted; what it had logged stays.
 // What cannot be verified, and what only a kernel has, is refused with the reason. The whole list, command by command, is in
 // the second part of commands.md of package compile.
+//
+// # The preprocessor
+//
+// It does as C's does (ISO C, 6.10), on tokens of this language; a test compares it with a C compiler's.
+//
+//	#define NAME …, #define NAME(a, b, ...) …     with #a, a ## b and __VA_ARGS__; #undef NAME
+//	#if #elif #else #endif                        expressions of 64 bits, with defined NAME and ?:
+//	#ifdef #ifndef #elifdef #elifndef NAME
+//	#include "PATH", #include <PATH>              beside the file that names it, then where -I says; in <> only there
+//	#error, #warning, #pragma once
+//
+// -D NAME=VALUE defines a macro from outside, as 1 without a value; so does -D 'NAME(a)=VALUE'. __LINE__ and __FILE__ are there.
+// Arguments may go on over several lines, and so may a line that ends in a backslash; but one line stays one command.
+// Numbers may have C's u and l behind them, and a character in single quotes is a number. Nothing is escaped in quotes, so
+// # takes a quoted text as it is.
 //
 // # Keywords
 //
