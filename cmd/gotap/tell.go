@@ -145,7 +145,7 @@ func (r *run) tellTraps() {
 
 func (r *run) tellStats(states []engine.ProbeState) {
 	st := r.session.Stats()
-	fmt.Fprintf(r.w.Stderr, "gotap: %d hits, %d instructions stepped, threads held %d times; targets stopped for %v\n",
+	fmt.Fprintf(r.w.Stderr, "gotap: %d breakpoints hit, gotap's own in the loader included; %d instructions stepped, threads held %d times; targets stopped for %v\n",
 		st.Hits, st.Steps, st.Held, time.Duration(st.Kept).Round(time.Millisecond))
 	for _, s := range states {
 		var how []string
