@@ -390,8 +390,8 @@ func (r *run) hurry(c control) {
 // finish lets the targets go, runs end() and tells what is to be told. It returns the status.
 func (r *run) finish() int {
 	r.manager.close()
-	states := r.session.Query()
 	err := r.session.Close(false)
+	states := r.session.Query() // hits that waited are dealt with as threads are let go, and count
 	r.endCommand()
 	r.script().End()
 	r.printVariables()
