@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,10 +166,69 @@ func (c Command) fork(path string) (int, error) {
 		args = []string{c.Path}
 	}
 	pid, err := syscall.ForkExec(path, args, attr)
-	if errors.Is(err, syscall.ENOEXEC) {
+	file := path
+	if c.Dir != "" && !filepath.IsAbs(file) {
+		file = filepath.Join(c.Dir, file)
+	}
+	if errors.Is(err, syscall.ENOEXEC) && !isELF(file) { // as execvp does, and shells
 		return syscall.ForkExec("/bin/sh", append([]string{"sh", path}, args[1:]...), attr)
 	}
-	return pid, err
+	return pid, unstartable(file, err)
+}
+
+// unstartable says more of an error of execve where the file itself tells why: the kernel says "no such file" of one that is
+// there when its interpreter or loader is missing.
+func unstartable(file string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		if f, bad := elf.Open(file); bad == nil {
+			defer f.Close()
+			return fmt.Errorf("it is a program for %s, which this machine does not run: %w", strings.TrimPrefix(f.Machine.String(), "EM_"), err)
+		}
+		return fmt.Errorf("it is a damaged program file: %w", err)
+	case errors.Is(err, syscall.ENOENT):
+		if name := interpreter(file); name != "" {
+			return fmt.Errorf("its interpreter %s is not there: %w", name, err)
+		}
+	}
+	return err
+}
+
+func isELF(file string) bool { return strings.HasPrefix(head(file), elf.ELFMAG) }
+
+// interpreter is what the kernel runs a file with: the program of a script's first line, or the loader that a program names.
+// It is empty when there is none, or when it exists.
+func interpreter(file string) string {
+	var name string
+	if line, ok := strings.CutPrefix(head(file), "#!"); ok {
+		line, _, _ = strings.Cut(line, "\n")
+		if words := strings.Fields(line); len(words) > 0 {
+			name = words[0]
+		}
+	} else if f, err := elf.Open(file); err == nil {
+		defer f.Close()
+		for _, p := range f.Progs {
+			if p.Type == elf.PT_INTERP && p.Filesz < 4096 {
+				text, _ := io.ReadAll(p.Open())
+				name = strings.TrimRight(string(text), "\x00")
+			}
+		}
+	}
+	if _, err := os.Stat(name); err == nil {
+		return ""
+	}
+	return name
+}
+
+// head is the beginning of a file, as much of it as the kernel looks at to know its kind.
+func head(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, 256))
+	return string(text)
 }
 
 // seizeChild takes a child over as launch says. All waits are for this one child.
