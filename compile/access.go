@@ -57,11 +57,8 @@ type ValueType uint8
 
 // The types of values.
 const (
-	TypeInt    ValueType = iota // 64-bit two's complement
-	TypeF64                     // IEEE 754 double in the word
-	TypeString                  // a reference to bounded text
-	TypeBytes                   // a reference to bounded bytes
-	TypeStack                   // a reference to a list of return addresses
-	TypeBool                    // 0 or 1; an integer in all else
-	TypeVoid                    // no value
+	TypeInt  ValueType = iota // 64-bit two's complement
+	TypeF64                   // IEEE 754 double in the word
+	TypeBool                  // 0 or 1; an integer in all else
+	TypeVoid                  // no value
 )

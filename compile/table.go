@@ -277,9 +277,6 @@ func rowNames() []string {
 // RowOf is the row of an operation, nil when there is no such operation.
 func RowOf(op runtime.Op) *Row { return rows[op] }
 
-// RowByCode is the row of a code in a file, nil when no command has it.
-func RowByCode(code byte) *Row { return codes[code] }
-
 // Effect is how many words the command pops and then pushes. For loop it is the effect of
 // jumping; call has none of its own.
 func (r *Row) Effect(c Command) (pops, pushes int) {

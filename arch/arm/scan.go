@@ -73,15 +73,9 @@ func known(a arch.Arch) error {
 	return nil
 }
 
-// InExclusive reports whether the instruction at an address is between a load-exclusive and its store-exclusive, or one of the two, in the
-// function code, which lies at start. A breakpoint there clears the monitor each time, so that the loop that such a pair is in would
-// never end. Whoever asks about many places of a function better asks for ExclusiveRuns.
-func InExclusive(code []byte, start, at uint64, a arch.Arch) bool {
-	return slices.Contains(ExclusiveRuns(code, start, a), at)
-}
-
-// ExclusiveRuns is the addresses of all such instructions of a function, in ascending order: those on a way from a load-exclusive to a
-// store-exclusive that passes no other exclusive.
+// ExclusiveRuns is the addresses of all instructions of the function code, which lies at start, that are exclusives or between a
+// load-exclusive and its store-exclusive, in ascending order: those on a way from one to the other that passes no other exclusive. A
+// breakpoint there clears the monitor each time, so that the loop that such a pair is in would never end.
 func ExclusiveRuns(code []byte, start uint64, a arch.Arch) []uint64 {
 	if known(a) != nil {
 		return nil

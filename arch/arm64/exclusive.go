@@ -32,19 +32,9 @@ func monitorOf(w uint32) monitor {
 // isPairSwap reports casp, which has its place among the exclusives.
 func isPairSwap(w uint32) bool { return w&0xbfa07c00 == 0x08207c00 }
 
-// InExclusive reports whether the instruction at an address is between a load-exclusive and its store-exclusive, or one of the two. code is
-// the function around it, which lies at addr. Whoever asks about many places of a function better asks for ExclusiveRuns.
-func InExclusive(code []byte, addr, at uint64) bool {
-	for _, a := range ExclusiveRuns(code, addr) {
-		if a == at {
-			return true
-		}
-	}
-	return false
-}
-
-// ExclusiveRuns is the addresses of all such instructions of a function, in ascending order: those that can be reached from a
-// load-exclusive, and from which a store-exclusive can be reached, along direct branches and without passing another exclusive.
+// ExclusiveRuns is the addresses of all instructions of the function code, which lies at addr, that are exclusives or between a
+// load-exclusive and its store-exclusive, in ascending order: those that can be reached from the one, and from which the other can be
+// reached, along direct branches and without passing another exclusive.
 func ExclusiveRuns(code []byte, addr uint64) []uint64 {
 	g := flow{code: code[:len(code)&^3]}
 	after, before := g.reach(opens, g.successors), []bool(nil)
