@@ -120,7 +120,7 @@ func (t *thread) landed(st ptrace.Status) {
 		t.endStep()
 		t.unmask()
 		t.faultAddr, t.faultSig = t.info.Addr(), st.Signal()
-		t.faulted()
+		t.h.Faulted()
 		t.requeue()
 		t.resume(st.Signal())
 	}
@@ -134,7 +134,7 @@ func (t *thread) cancelAtHome() {
 	t.unmask()
 	t.requeue()
 	t.redo = redo{p.addr, t.sp()}
-	t.commit()
+	t.h.Commit()
 }
 
 // fault delivers the signal that an instruction would raise whose memory cannot be read.
@@ -156,7 +156,7 @@ func (t *thread) fault(p *point) {
 	t.info.Make(ptrace.SIGSEGV, code, at)
 	ptrace.SetSigInfo(t.tid, &t.info)
 	t.faultAddr, t.faultSig = at, ptrace.SIGSEGV
-	t.faulted()
+	t.h.Faulted()
 	t.setRegs()
 	t.resume(ptrace.SIGSEGV)
 }

@@ -79,7 +79,7 @@ func TestHitAllocatesNothing(t *testing.T) {
 		for _, p = range w.procs {
 		}
 		th := &thread{s: w.Session, proc: p, tid: 1 << 29}
-		th.ctx.Thread, th.ctx.Regs = th, th.regs[:]
+		th.h.Init(w.runner, th, th, th.regs[:], 0)
 		var entry, exit *point
 		for _, pt := range p.space.points {
 			if len(pt.enters) > 0 {
@@ -121,7 +121,7 @@ func BenchmarkHitComputed(b *testing.B) {
 		for _, p = range w.procs {
 		}
 		th := &thread{s: w.Session, proc: p, tid: 1 << 29}
-		th.ctx.Thread, th.ctx.Regs = th, th.regs[:]
+		th.h.Init(w.runner, th, th, th.regs[:], 0)
 		stopped := p.anyStopped()
 		stopped.getRegs()
 		for _, pt := range p.space.points {

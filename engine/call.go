@@ -144,10 +144,10 @@ func (f *function) isTail(p *point) bool {
 // nearBy is how far below another a frame may lie to be taken for one of the same stack.
 const nearBy = 256 << 10
 
-// push remembers a call for a leave handler and returns its storage. ok is false when the probe has no room for more calls
+// Push implements hit.Target: it remembers the call that begins at the point that was hit. ok is false when the probe has no room for more calls
 // of this thread.
-func (t *thread) push(p *point, pl *placement, now uint64) (this uint64, ok bool) {
-	sp := t.sp()
+func (t *thread) Push(pl *placement) (this uint64, ok bool) {
+	p, sp := t.at, t.sp()
 	var g, hi uint64
 	if p.fn.ofGo {
 		g, hi = t.followStack()
@@ -161,11 +161,11 @@ func (t *thread) push(p *point, pl *placement, now uint64) (this uint64, ok bool
 			return 0, false
 		}
 	}
-	f := frame{pl: pl, fn: p.fn, sp: sp, g: g, hi: hi, time: now, this: this}
+	f := frame{pl: pl, fn: p.fn, sp: sp, g: g, hi: hi, time: ptrace.Now(), this: this}
 	f.last = !pl.Probe.Enabled
 	if p.fn.byReturn || f.last {
 		if f.ret = t.awaitReturn(); f.ret == nil {
-			t.freeThis(&f)
+			t.h.Free(f.pl, f.this)
 			return 0, false
 		}
 	}
@@ -230,15 +230,8 @@ func (t *thread) dropFrom(i int) {
 func (t *thread) dropFrame(i int) {
 	f := t.frames[i]
 	t.frames = slices.Delete(t.frames, i, i+1)
-	t.freeThis(&f)
+	t.h.Free(f.pl, f.this)
 	t.endReturn(&f)
-}
-
-func (t *thread) freeThis(f *frame) {
-	if f.this != 0 {
-		t.s.cfg.Arena.FreeThis(f.this, f.pl.Probe.Spec.ThisBytes)
-		f.this = 0
-	}
 }
 
 // awaitReturn puts a breakpoint on the return address, where the thread is at the entry of a function or at its jump to another one.
@@ -380,24 +373,10 @@ func (t *thread) waiting(p *point, sp uint64) int {
 	return -1
 }
 
-// returns decides whether the end of a call counts: it has been decided where entries are counted.
-func (t *thread) returns(pl *placement, this, elapsed uint64) bool {
-	if pl.Code.AtReturn && !t.wanted(pl, this, elapsed) {
-		return false
-	}
-	return pl.Code.CountsEntry() || t.s.admit(pl.Probe)
-}
-
 // leave runs the leave handler of frame i of a thread and drops the frame. Its storage lives until the hit is over.
 func (t *thread) leave(owner *thread, i int) {
 	f := owner.frames[i]
 	owner.frames = slices.Delete(owner.frames, i, i+1)
 	owner.endReturn(&f)
-	pl := f.pl
-	if !pl.Probe.Enabled && !f.last || !t.returns(pl, f.this, ptrace.Now()-f.time) {
-		t.freeThis(&f)
-		return
-	}
-	r := t.start(pl, pl.Code.Leave, f.this, ptrace.Now()-f.time, f.this != 0)
-	r.leave = true
+	t.h.Leave(f.pl, f.this, ptrace.Now()-f.time, f.last)
 }

@@ -106,7 +106,7 @@ func (t *thread) Field(f runtime.Field) uint64 {
 	case runtime.FieldTime:
 		return ptrace.Now()
 	case runtime.FieldElapsed:
-		return t.run.elapsed
+		return t.h.Now.Elapsed
 	case runtime.FieldPC:
 		return *t.pc()
 	case runtime.FieldSP:
@@ -144,8 +144,8 @@ func (t *thread) cpu() uint64 {
 // caller is the return address of the function: on top of the stack where it is entered and where it is left, otherwise
 // as unwinding finds it.
 func (t *thread) caller() uint64 {
-	pl := t.run.pl
-	if pl.Target.Entry() || t.run.leave {
+	pl := t.h.Now.Placement
+	if pl.Target.Entry() || t.h.Now.Leave {
 		return t.returnAddress()
 	}
 	var pcs [2]uint64
@@ -167,7 +167,7 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 	case runtime.TextModule:
 		_, s = t.codePlace()
 	case runtime.TextProbe:
-		s = t.run.pl.Probe.Spec.Name
+		s = t.h.Now.Placement.Probe.Spec.Name
 	}
 	return copyText(p, s)
 }
@@ -175,7 +175,7 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 // codePlace names the function and the file of the code that was hit: of a probe those of its place; of a watchpoint those of the
 // instruction that met it, which for data is the one before the program counter.
 func (t *thread) codePlace() (function, file string) {
-	pl := t.run.pl
+	pl := t.h.Now.Placement
 	if !pl.Data {
 		return pl.Func, pl.Module
 	}

@@ -12,7 +12,7 @@
 // # One hit, from start to end
 //
 // A thread of the target runs into a breakpoint and stops. Wait4 tells (loop.go); dispatch (stop.go) finds the thread, reads its
-// registers and looks up the point before the program counter. hit (hit.go) runs the programs of the point's placements in
+// registers and looks up the point before the program counter. hit (hit.go) has the programs of the point's placements run (package hit) in
 // the order of declaration; what they log is kept. Then the displaced instruction is completed: emulated on the
 // registers just read, which costs nothing more, or stepped out of line or in place (step.go). When it has completed,
 // programs that come after it run, the logs are committed, the registers are written and the thread is resumed. A fault

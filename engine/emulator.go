@@ -191,7 +191,7 @@ func (t *thread) exitSP() uint64 {
 
 // returnAddress is where the function that has just been entered, is being left, or has been left, returns to.
 func (t *thread) returnAddress() uint64 {
-	if t.proc.arch.emulates != nil && t.at != nil && !slices.Contains(t.at.enters, t.run.pl) {
+	if t.proc.arch.emulates != nil && t.at != nil && !slices.Contains(t.at.enters, t.h.Now.Placement) {
 		if len(t.at.exits) == 0 {
 			return *t.pc()
 		}

@@ -228,7 +228,7 @@ func (s *Session) execed(t *thread) {
 func (t *thread) reset() {
 	t.dropFrames(0)
 	t.dropCall()
-	t.freeRuns()
+	t.h.Drop()
 	t.proc.watches = nil
 	t.step, t.redo, t.deferred = step{}, redo{}, t.deferred[:0]
 	t.masked, t.postCall, t.seeExit, t.vforking, t.dr = false, false, nil, false, debugRegs{}

@@ -16,15 +16,6 @@ type (
 // ErrNoProbe is for numbers that no probe has.
 var ErrNoProbe = registry.ErrNoProbe
 
-// admit decides whether a hit counts.
-func (s *Session) admit(pr *probe) bool {
-	ok, last := pr.Admit()
-	if last {
-		s.syncRetired(pr)
-	}
-	return ok
-}
-
 // Add registers a probe and arms it, unless it is disabled, in all processes there are and will be. All of it or
 // nothing: when a place that was named outright is refused, or nothing matches and the probe is not optional, nothing
 // stays. Errors of package place keep their type.
@@ -137,16 +128,9 @@ func (s *Session) syncProbe(pr *probe) error {
 	return all
 }
 
-// retire disables a probe for good, at its own request. It stays attached to its points: the hit that asked for
-// it is still going through their lists.
-func (s *Session) retire(pr *probe) {
-	pr.Enabled, pr.Removed = false, true
-	s.syncRetired(pr)
-}
-
-// syncRetired takes the breakpoints away of a probe that has disabled itself. Its present hit runs to the end: enabled is looked at before a
-// program runs, and this one has been admitted.
-func (s *Session) syncRetired(pr *probe) {
+// disarm takes the breakpoints away of a probe that has disabled or removed itself. It stays attached to its points: the hit in which it did is
+// still going through their lists. That hit runs to its end: enabled is looked at before a program runs, and this one has been admitted.
+func (s *Session) disarm(pr *probe) {
 	s.syncProbe(pr)
 	s.enableSpecials(pr, false)
 }
@@ -167,7 +151,8 @@ func (s *Session) Disable(id uint32) error {
 // Remove removes a probe; Query still tells of it.
 func (s *Session) Remove(id uint32) error {
 	return s.withProbe(id, func(pr *probe) error {
-		s.retire(pr)
+		pr.Retire()
+		s.disarm(pr)
 		return nil
 	})
 }

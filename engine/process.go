@@ -163,7 +163,7 @@ func (t *thread) forget() {
 	s := t.s
 	t.dropFrames(0)
 	t.dropCall()
-	t.freeRuns()
+	t.h.Drop()
 	if t.ticket != 0 {
 		delete(s.tickets, t.ticket)
 	}

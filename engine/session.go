@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"gotap/engine/hit"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 	"gotap/engine/registry"
 	"gotap/engine/unwind"
-	"gotap/runtime"
 	"gotap/runtime/facility"
 )
 
@@ -45,8 +45,7 @@ type Session struct {
 	backlog []stop                // stops that came while the world was held, to be dealt with in order
 	status  ptrace.Status
 	special ptrace.Status
-	machine *runtime.Machine
-	logs    []*runtime.Hit // free ones
+	runner  *hit.Runner
 	walkers map[*abi]*unwind.Walker
 	tables  map[*module.File]*unwind.Table
 
@@ -59,7 +58,6 @@ type Session struct {
 	marks      bool // there are probes on marks with semaphores
 
 	tickets     map[uint32]*thread // held threads
-	ticket      uint32
 	settling    settle
 	started     bool
 	closing     bool
@@ -107,9 +105,7 @@ func New(cfg Config) (*Session, error) {
 	}
 	s.meter = newMeter(cfg.Budget)
 	s.resolved.m = map[targetsKey]targetsResult{}
-	if cfg.Arena != nil {
-		s.machine = runtime.NewMachine(cfg.Arena)
-	}
+	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.loop.start(s.run)
 	return s, nil
 }

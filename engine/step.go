@@ -215,7 +215,7 @@ func (t *thread) faultInStep(sig int) {
 		ptrace.SetSigInfo(t.tid, &t.info)
 	}
 	t.faultAddr, t.faultSig = t.info.Addr(), sig
-	t.faulted()
+	t.h.Faulted()
 	t.requeue()
 	t.setRegs()
 	t.resume(sig)
@@ -239,13 +239,11 @@ func (t *thread) atCall() {
 
 // passedCall goes on with a system call that is about to begin. Programs that run after the instruction wait for its end.
 func (t *thread) passedCall() {
-	for i := range t.nruns {
-		if t.runs[i].pl.Code.Post != nil && !t.runs[i].leave {
-			t.postCall = true
-		}
+	if t.h.HasPosts() {
+		t.postCall = true
 	}
 	if !t.postCall {
-		t.commit()
+		t.h.Commit()
 	}
 }
 
@@ -254,8 +252,8 @@ func (t *thread) afterCall() {
 	due := t.postCall
 	t.postCall = false
 	if due && t.getRegs() {
-		t.runPosts()
-		t.commit()
+		t.h.Posts()
+		t.h.Commit()
 		t.setRegs()
 	}
 }
@@ -334,7 +332,7 @@ func (t *thread) cancelStep() {
 	t.unmask()
 	t.requeue()
 	t.redo = redo{p.addr, t.sp()}
-	t.commit()
+	t.h.Commit()
 	t.setRegs()
 }
 

@@ -185,8 +185,8 @@ func (t *thread) callEntered() {
 	for _, pl := range list {
 		t.enterCall(pl)
 	}
-	if t.skip {
-		t.skip, c.skipped, c.result = false, t.proc.arch.calls.original >= 0, t.skipRet
+	if t.h.Skip {
+		t.h.Skip, c.skipped, c.result = false, t.proc.arch.calls.original >= 0, t.h.SkipResult
 		if c.skipped {
 			t.regs[t.proc.arch.calls.original] = ^uint64(0) // no call has this number
 		}
@@ -198,17 +198,17 @@ func (t *thread) callEntered() {
 // over: those stay, and base is their number.
 func (t *thread) startCall() (base int) {
 	if !t.postCall {
-		t.nruns = 0
+		t.h.Begin(t.proc.arch.WordSize())
 	}
 	t.at, t.fpRead = nil, false
 	t.sys.in = true
-	return t.nruns
+	return t.h.Len()
 }
 
 // enterCall runs one probe's program at the beginning of a system call.
 func (t *thread) enterCall(pl *placement) {
 	pr := pl.Probe
-	if !pr.Armed() || !pl.Code.AtReturn && !t.wanted(pl, 0, 0) || pl.Code.CountsEntry() && !t.s.admit(pr) {
+	if !pr.Armed() || !pl.Code.AtReturn && !t.h.Wanted(pl, 0, 0) || pl.Code.CountsEntry() && !t.h.Admit(pr) {
 		return
 	}
 	var this uint64
@@ -219,14 +219,14 @@ func (t *thread) enterCall(pl *placement) {
 		t.sys.pending = append(t.sys.pending, pendingCall{pl, this, ptrace.Now(), !pr.Enabled})
 	}
 	if pl.Code.Enter != nil {
-		t.start(pl, pl.Code.Enter, this, 0, pl.Code.Leave == nil)
+		t.h.Start(pl, pl.Code.Enter, this, 0, pl.Code.Leave == nil)
 	}
 }
 
 // callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
 func (t *thread) callLeft() {
 	c := &t.sys
-	t.skip = false
+	t.h.Skip = false
 	if c.skipped {
 		c.skipped = false
 		t.SetReturn(c.result)
@@ -238,11 +238,7 @@ func (t *thread) callLeft() {
 	base := t.startCall()
 	now := ptrace.Now()
 	for _, w := range c.pending {
-		if (w.last || w.pl.Probe.Armed()) && t.returns(w.pl, w.this, now-w.time) {
-			t.start(w.pl, w.pl.Code.Leave, w.this, now-w.time, w.this != 0)
-		} else {
-			t.freePending(w)
-		}
+		t.h.Leave(w.pl, w.this, now-w.time, w.last)
 	}
 	c.pending = c.pending[:0]
 	t.endCall(base)
@@ -251,8 +247,8 @@ func (t *thread) callLeft() {
 // endCall commits what was logged, and writes back registers that a program changed.
 func (t *thread) endCall(base int) {
 	t.sys.in = false
-	if t.nruns > base {
-		t.commitFrom(base)
+	if t.h.Len() > base {
+		t.h.CommitFrom(base)
 		t.setRegs()
 	}
 }
@@ -268,14 +264,8 @@ func (t *thread) missCall() {
 // dropCall forgets a system call that has no end: its thread or its image is gone.
 func (t *thread) dropCall() {
 	for _, w := range t.sys.pending {
-		t.freePending(w)
+		t.h.Free(w.pl, w.this)
 	}
 	t.sys.pending = t.sys.pending[:0]
 	t.sys.skipped = false
-}
-
-func (t *thread) freePending(w pendingCall) {
-	if w.this != 0 {
-		t.s.cfg.Arena.FreeThis(w.this, w.pl.Probe.Spec.ThisBytes)
-	}
 }

@@ -6,9 +6,9 @@ import (
 	"syscall"
 
 	"gotap/arch"
+	"gotap/engine/hit"
 	"gotap/engine/ptrace"
 	"gotap/engine/unwind"
-	"gotap/runtime"
 )
 
 // thread is a traced thread, with all that a hit needs, so that a hit allocates nothing. Tracing thread only.
@@ -47,14 +47,10 @@ type thread struct {
 	inCall   ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
 
 	frames []frame // calls entered and not left, oldest first
-	runs   []run   // programs of the present hit, in declaration order
-	nruns  int
+	h      hit.Hit // programs of the present hit
 
 	// What a program may ask, for the time it runs.
-	ctx       runtime.Context
 	at        *point
-	run       *run
-	asked     run // a predicate's
 	walker    *unwind.Walker
 	comm      *os.File
 	fp        ptrace.FPRegs
@@ -64,8 +60,6 @@ type thread struct {
 	view      threadMemory // of the instruction being emulated
 	faultAddr uint64       // of the instruction that faulted, for fault handlers
 	faultSig  int
-	skip      bool // the function just entered is not to be run
-	skipRet   uint64
 	dr        debugRegs
 	drDue     bool // its debug registers may not be what they should; they are written at its next stop
 	sys       sysCall
@@ -74,9 +68,7 @@ type thread struct {
 // newThread makes a thread of a process.
 func (s *Session) newThread(p *process, tid int) *thread {
 	t := &thread{s: s, proc: p, tid: tid}
-	t.ctx.Thread = t
-	t.ctx.Regs = t.regs[:]
-	t.ctx.Tid = uint32(tid)
+	t.h.Init(s.runner, t, t, t.regs[:], uint32(tid))
 	s.threads[tid] = t
 	p.threads[tid] = t
 	return t

@@ -110,7 +110,7 @@ func (t *thread) sigactionCalled(*point) bool {
 	if old != 0 {
 		t.writeAction(old, was)
 	}
-	t.skip, t.skipRet = true, 0
+	t.h.Skip, t.h.SkipResult = true, 0
 	return false
 }
 
@@ -121,7 +121,7 @@ func (t *thread) signalCalled(*point) bool {
 	}
 	was := t.proc.trap.own
 	if t.want(fallback.Simple(t.pointer(1), t.proc.space.guard.base)) == nil {
-		t.skip, t.skipRet = true, was.Handler
+		t.h.Skip, t.h.SkipResult = true, was.Handler
 	}
 	return false
 }
@@ -146,7 +146,7 @@ func (t *thread) goSigactionCalled(*point) bool {
 		mem.Poke(at, was.Bytes(8), t.tid)
 	}
 	mem.Poke(t.sp()+result, make([]byte, 4), t.tid)
-	t.skip, t.skipRet = true, 0
+	t.h.Skip, t.h.SkipResult = true, 0
 	return false
 }
 

@@ -181,12 +181,12 @@ func (t *thread) runWatches(met uint64) bool {
 		return false
 	}
 	for i, w := range t.proc.watches {
-		if met>>i&1 == 0 || !w.pl.Probe.Armed() || t.silent || !t.wanted(w.pl, 0, 0) || !t.s.admit(w.pl.Probe) {
+		if met>>i&1 == 0 || !w.pl.Probe.Armed() || t.silent || !t.h.Wanted(w.pl, 0, 0) || !t.h.Admit(w.pl.Probe) {
 			continue
 		}
 		for _, code := range []*runtime.Code{w.pl.Code.Enter, w.pl.Code.Post} {
 			if code != nil {
-				t.start(w.pl, code, 0, 0, false).leave = true // no more programs after it
+				t.h.Start(w.pl, code, 0, 0, false).Leave = true // no more programs after it
 			}
 		}
 	}
@@ -195,7 +195,8 @@ func (t *thread) runWatches(met uint64) bool {
 
 // watchTrap deals with a SIGTRAP that may be a watchpoint's. The registers have been read.
 func (t *thread) watchTrap() bool {
-	t.nruns, t.at, t.fpRead = 0, nil, false
+	t.h.Begin(t.proc.arch.WordSize())
+	t.at, t.fpRead = nil, false
 	if t.proc.arch.emulates != nil {
 		return t.watchedAccess()
 	}

@@ -91,6 +91,9 @@ func (pr *Probe) Renew() {
 	}
 }
 
+// Retire disables a probe for good, at its own request or its user's. Its present hit runs to the end.
+func (pr *Probe) Retire() { pr.Enabled, pr.Removed = false, true }
+
 // Refuse notes, once, a place that a pattern matched and that is left out.
 func (pr *Probe) Refuse(text string) {
 	if !slices.Contains(pr.Refused, text) {

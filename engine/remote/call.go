@@ -117,9 +117,9 @@ func (t *thread) sameStack(below, above uint64) bool {
 	return above-below < near
 }
 
-// push remembers a call for a leave handler and returns its storage.
-func (t *thread) push(p *point, pl *placement) (this uint64, ok bool) {
-	sp := t.sp()
+// Push implements hit.Target: it remembers the call that begins at the point that was hit.
+func (t *thread) Push(pl *placement) (this uint64, ok bool) {
+	p, sp := t.at, t.sp()
 	t.dropDead(p, pl, sp)
 	if t.active(pl.Probe) >= pl.Probe.MaxActive() {
 		return 0, false
@@ -133,7 +133,7 @@ func (t *thread) push(p *point, pl *placement) (this uint64, ok bool) {
 	f := frame{pl: pl, fn: p.fn, sp: sp, time: ptrace.Now(), this: this, last: !pl.Probe.Enabled}
 	if p.fn.byReturn || f.last {
 		if f.ret = t.awaitReturn(); f.ret == nil {
-			t.s.freeThis(&f)
+			t.h.Free(f.pl, f.this)
 			return 0, false
 		}
 	}
@@ -176,15 +176,8 @@ func (t *thread) dropEntered(sp uint64) {
 func (t *thread) dropFrame(i int) {
 	f := t.calls.frames[i]
 	t.calls.frames = slices.Delete(t.calls.frames, i, i+1)
-	t.s.freeThis(&f)
+	t.h.Free(f.pl, f.this)
 	t.s.endReturn(&f)
-}
-
-func (s *Session) freeThis(f *frame) {
-	if f.this != 0 {
-		s.cfg.Arena.FreeThis(f.this, f.pl.Probe.Spec.ThisBytes)
-		f.this = 0
-	}
 }
 
 // awaitReturn puts a breakpoint on the return address of the function that is entered, or left by a jump.
@@ -303,11 +296,5 @@ func (t *thread) leave(c *calls, i int) {
 	f := c.frames[i]
 	c.frames = slices.Delete(c.frames, i, i+1)
 	t.s.endReturn(&f)
-	pl := f.pl
-	r := run{pl: pl, this: f.this, elapsed: ptrace.Now() - f.time, owned: f.this != 0, leave: true}
-	if !pl.Probe.Enabled && !f.last || pl.Code.AtReturn && !t.wanted(r) || !pl.Code.CountsEntry() && !t.s.admit(pl.Probe) {
-		t.s.freeThis(&f)
-		return
-	}
-	t.start(r, pl.Code.Leave)
+	t.h.Leave(f.pl, f.this, ptrace.Now()-f.time, f.last)
 }

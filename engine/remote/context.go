@@ -66,7 +66,7 @@ func (t *thread) Field(f runtime.Field) uint64 {
 	case runtime.FieldTime:
 		return ptrace.Now()
 	case runtime.FieldElapsed:
-		return t.run.elapsed
+		return t.h.Now.Elapsed
 	case runtime.FieldPC:
 		return *t.pc()
 	case runtime.FieldSP:
@@ -84,13 +84,13 @@ func (t *thread) Field(f runtime.Field) uint64 {
 // caller is the return address of the function: where the convention puts it at the entry, where the exit leads to, and otherwise as
 // unwinding finds it.
 func (t *thread) caller() uint64 {
-	switch pl := t.run.pl; {
-	case t.run.leave && len(t.at.exits) == 0:
+	switch pl := t.h.Now.Placement; {
+	case t.h.Now.Leave && len(t.at.exits) == 0:
 		return *t.pc()
-	case t.run.leave && t.s.isa.Stepless:
+	case t.h.Now.Leave && t.s.isa.Stepless:
 		regs := t.leaving()
 		return regs[t.s.isa.PC()]
-	case t.run.leave, pl.Target.Entry():
+	case t.h.Now.Leave, pl.Target.Entry():
 		ret, _ := t.s.isa.ReturnAddress(&t.regs, &t.s.mem)
 		return t.s.isa.Target(ret)
 	}
@@ -112,7 +112,7 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 	case runtime.TextModule:
 		_, s = t.codePlace()
 	case runtime.TextProbe:
-		s = t.run.pl.Probe.Spec.Name
+		s = t.h.Now.Placement.Probe.Spec.Name
 	}
 	copy(p, s)
 	return len(s)
@@ -120,7 +120,7 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 
 // codePlace names the function and the file of the code that was hit.
 func (t *thread) codePlace() (function, file string) {
-	if pl := t.run.pl; !pl.Data {
+	if pl := t.h.Now.Placement; !pl.Data {
 		return pl.Func, pl.Module
 	}
 	sym := t.s.files.Name(t.s.moduleAt(*t.pc()-1), *t.pc()-1)

@@ -73,7 +73,7 @@ func (t *thread) stepped(p *point) error {
 
 // again commits what the programs of this hit logged and sees to it that they do not run when the instruction is tried again.
 func (t *thread) again(p *point) error {
-	t.commit()
+	t.h.Commit()
 	t.s.redo[redo{p.addr, t.before}] = true
 	return nil
 }
@@ -123,7 +123,7 @@ func (t *thread) away(p *point, do func() (rsp.Stop, error)) (rsp.Stop, error) {
 	}
 	t.s.mem.forget()
 	if stop.Kind != rsp.Stopped {
-		t.runs = t.runs[:0]
+		t.h.Drop()
 		t.s.exited(stop)
 		return stop, nil
 	}

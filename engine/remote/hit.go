@@ -3,10 +3,7 @@ package remote
 import (
 	"gotap/engine"
 	"gotap/engine/isa"
-	"gotap/engine/ptrace"
 	"gotap/engine/rsp"
-	"gotap/runtime"
-	"gotap/runtime/facility"
 )
 
 // redo is an instruction that did not complete, because the processor took an exception instead: it will be come to again, which is
@@ -60,7 +57,8 @@ func (t *thread) passOn(stop rsp.Stop) error {
 // what was logged is committed. Registers have been read.
 func (t *thread) hit(p *point) error {
 	t.s.stats.Hits++
-	t.at, t.runs = p, t.runs[:0]
+	t.at = p
+	t.h.Begin(t.s.isa.WordSize())
 	if isa.Executes(p.site, &t.regs) {
 		key := redo{p.addr, t.sp()}
 		if t.s.redo[key] {
@@ -69,8 +67,8 @@ func (t *thread) hit(p *point) error {
 			t.runPrograms(p)
 		}
 	}
-	if t.skip {
-		t.skip = false
+	if t.h.Skip {
+		t.h.Skip = false
 		if t.skipFunction() {
 			return t.finish()
 		}
@@ -85,7 +83,7 @@ func (t *thread) runPrograms(p *point) {
 	}
 	for _, pl := range p.enters {
 		if pl.Probe.Enabled {
-			t.enter(p, pl)
+			t.h.Enter(pl, pl.Code.Leave != nil && p.fn != nil)
 		}
 	}
 	if len(p.exits) > 0 {
@@ -96,198 +94,54 @@ func (t *thread) runPrograms(p *point) {
 	}
 }
 
-// enter runs the program that a probe has at this place, and remembers the call for its leave.
-func (t *thread) enter(p *point, pl *placement) {
-	pr := pl.Probe
-	leaves := pl.Code.Leave != nil && p.fn != nil
-	if !pl.Code.AtReturn && !t.wanted(run{pl: pl}) || (!leaves || pl.Code.CountsEntry()) && !t.s.admit(pr) {
-		return
-	}
-	var this uint64
-	owned := false
-	if leaves {
-		var ok bool
-		if this, ok = t.push(p, pl); !ok {
-			pr.Missed++
-		}
-	} else if n := pr.Spec.ThisBytes; n > 0 {
-		this, owned = t.s.cfg.Arena.AllocThis(n), true
-	}
-	if pl.Code.Enter != nil {
-		t.start(run{pl: pl, this: this, owned: owned}, pl.Code.Enter)
-	} else if pl.Code.Post != nil || pl.Code.Fault != nil {
-		t.runs = append(t.runs, run{pl: pl, this: this, owned: owned})
-	}
-}
-
-// start runs one program and keeps what it logged.
-func (t *thread) start(r run, code *runtime.Code) {
-	r.code, r.log = code, t.s.takeLog()
-	t.run = &r
-	t.ctx.This, t.ctx.Dirty = r.this, false
-	out := t.s.machine.Run(code, &t.ctx, r.log)
-	t.outcome(&r, &out)
-	if !r.log.HasItems() && r.kind != runtime.ExitFacility {
-		t.s.giveLog(r.log)
-		r.log = nil
-	} else {
-		r.time = ptrace.Now()
-	}
-	t.runs = append(t.runs, r)
-	t.run = nil
-}
-
-// wanted asks the probe's predicate about the present hit.
-func (t *thread) wanted(r run) bool {
-	code := r.pl.Code.When
-	if code == nil {
-		return true
-	}
-	r.code = code
-	t.run = &r
-	t.ctx.This, t.ctx.Dirty = r.this, false
-	log := t.s.takeLog()
-	out := t.s.machine.Run(code, &t.ctx, log)
-	t.s.giveLog(log)
-	t.run = nil
-	if out.Trap != runtime.NoTrap {
-		t.s.cfg.Arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
-	}
-	return out.Trap == runtime.NoTrap && !out.Abort
-}
-
-// outcome does what the end of a program asks for.
-func (t *thread) outcome(r *run, out *runtime.Outcome) {
-	r.kind = out.Kind
-	if out.Kind > runtime.ExitEvent {
-		r.ask = facility.Request{Number: facility.Of(out), Pid: t.s.pid(), Tid: t.id}
-		t.s.cfg.Facilities.Hit(&r.ask)
-	}
-	if out.Trap != runtime.NoTrap {
-		t.s.cfg.Arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
-	}
-	if out.Remove {
-		t.s.retire(r.pl.Probe)
-	}
-	if !r.code.Unsafe {
-		return
-	}
-	if out.Skip {
-		t.skip, t.ret = true, out.SkipRet
-	}
-	if n := rsp.SignalOf(int(out.Signal)); n != 0 && !t.s.kernel {
-		t.s.signal = rsp.Action{Signal: n, Thread: t.name}
-	} else if out.Signal != 0 {
-		t.s.warn("a stub cannot deliver signal %d here", out.Signal)
-	}
-}
-
-// takeLog takes an empty log.
-func (s *Session) takeLog() *runtime.Hit {
-	h := new(runtime.Hit)
-	if n := len(s.logs); n > 0 {
-		h, s.logs = s.logs[n-1], s.logs[:n-1]
-	}
-	h.Reset()
-	return h
-}
-
-func (s *Session) giveLog(h *runtime.Hit) { s.logs = append(s.logs, h) }
-
 // finish is called when the instruction has completed, with the registers as it left them.
 func (t *thread) finish() error {
-	for i, n := 0, len(t.runs); i < n; i++ {
-		r := t.runs[i]
-		if post := r.pl.Code.Post; post != nil && !r.leave && r.code != post {
-			t.start(run{pl: r.pl, this: r.this}, post)
-		}
-	}
-	t.commit()
+	t.h.Posts()
+	t.h.Commit()
 	return t.writeRegs()
 }
 
-// commit makes the logs of a hit visible and gives back what it used.
-func (t *thread) commit() {
-	for i := range t.runs {
-		r := &t.runs[i]
-		if r.log != nil {
-			t.commitRun(r, 0)
-		}
-		t.act(r)
-		t.endRun(r)
-	}
-	t.runs = t.runs[:0]
-}
-
-// commitRun makes one log visible.
-func (t *thread) commitRun(r *run, flags uint16) {
-	hdr := runtime.Header{Kind: r.kind, Flags: flags, Program: r.code.ID, Probe: r.pl.Probe.Spec.ID,
-		Pid: uint32(t.s.pid()), Tid: uint32(t.id), Time: r.time, Exit: r.ask.Number}
-	copy(hdr.Comm[:15], t.comm())
-	if r.ask.Hold {
-		t.s.ticket = max(1, t.s.ticket+1)
-		hdr.Hold = t.s.ticket
-	}
-	if t.s.cfg.Arena.Commit(hdr, r.log) && hdr.Hold != 0 {
-		t.s.tickets[hdr.Hold] = t
-	}
-}
-
-// act does what the end of a program asks for once the instruction has completed.
-func (t *thread) act(r *run) {
-	if r.ask.Stop {
-		t.s.warn("exit.stop has no effect through a stub: when gotap lets go, the target goes on")
-	}
-	if r.ask.Dump {
-		t.s.warn("exit.dump has no effect through a stub: no core is written")
-	}
-}
-
-// endRun gives back what a run used.
-func (t *thread) endRun(r *run) {
-	if r.log != nil {
-		t.s.giveLog(r.log)
-		r.log = nil
-	}
-	if r.owned && r.this != 0 {
-		t.s.cfg.Arena.FreeThis(r.this, r.pl.Probe.Spec.ThisBytes)
-	}
-}
-
-// faulted is called when the instruction faulted instead: logs are thrown away unless the probe wants them, and the fault handlers
-// run.
+// faulted is called when the instruction faulted instead.
 func (t *thread) faulted(sig int) {
 	t.sig = rsp.LinuxSignal(sig)
-	n := len(t.runs)
-	for i := range n {
-		r := &t.runs[i]
-		if r.log != nil && r.pl.Probe.Spec.LogOnFault {
-			t.commitRun(r, runtime.RecordFault)
-		}
-		if r.log != nil {
-			t.s.giveLog(r.log)
-			r.log = nil
-		}
-	}
-	for i := range n {
-		r := t.runs[i]
-		if f := r.pl.Code.Fault; f != nil {
-			t.start(run{pl: r.pl, this: r.this}, f)
-			if last := &t.runs[len(t.runs)-1]; last.log != nil {
-				t.commitRun(last, runtime.RecordFault)
-			}
-		}
-	}
-	for i := range t.runs {
-		t.endRun(&t.runs[i])
-	}
-	t.runs = t.runs[:0]
+	t.h.Faulted()
 }
+
+// What package hit asks of a thread.
+
+// IDs implements hit.Target.
+func (t *thread) IDs() (pid, tid int) { return t.s.pid(), t.id }
+
+// Comm implements hit.Target.
+func (t *thread) Comm(p []byte) { copy(p[:len(p)-1], t.comm()) }
+
+// Disarm implements hit.Target.
+func (t *thread) Disarm(pr *probe) { t.s.syncProbe(pr) }
+
+// Signal implements hit.Target: the signal comes when the target is resumed.
+func (t *thread) Signal(n int) {
+	if gdb := rsp.SignalOf(n); gdb != 0 && !t.s.kernel {
+		t.s.signal = rsp.Action{Signal: gdb, Thread: t.name}
+		return
+	}
+	t.s.warn("a stub cannot deliver signal %d here", n)
+}
+
+// Hold implements hit.Target.
+func (t *thread) Hold(ticket uint32) { t.s.tickets[ticket] = t }
+
+// Stop implements hit.Target.
+func (t *thread) Stop() {
+	t.s.warn("exit.stop has no effect through a stub: when gotap lets go, the target goes on")
+}
+
+// Dump implements hit.Target.
+func (t *thread) Dump() { t.s.warn("exit.dump has no effect through a stub: no core is written") }
 
 // skipFunction returns from the function that was just entered, without running it.
 func (t *thread) skipFunction() bool {
 	entered := t.sp()
-	if t.s.isa.Skip(&t.regs, &t.s.mem, t.ret) != nil {
+	if t.s.isa.Skip(&t.regs, &t.s.mem, t.h.SkipResult) != nil {
 		return false
 	}
 	t.dropEntered(entered)

@@ -18,15 +18,6 @@ type (
 	placement = registry.Placement
 )
 
-// admit decides whether a hit counts.
-func (s *Session) admit(pr *probe) bool {
-	ok, last := pr.Admit()
-	if last {
-		s.syncProbe(pr)
-	}
-	return ok
-}
-
 // Add registers a probe and arms it, unless it is disabled: all of it or nothing. Errors of package place keep their type.
 func (s *Session) Add(spec engine.ProbeSpec) error {
 	return s.held(func() error {
@@ -200,12 +191,6 @@ func (s *Session) syncProbe(pr *probe) error {
 	return errors.Join(all, s.syncWatches(), s.syncSemaphores())
 }
 
-// retire disables a probe that removes itself. Its present hit runs to the end.
-func (s *Session) retire(pr *probe) {
-	pr.Enabled, pr.Removed = false, true
-	s.syncProbe(pr)
-}
-
 // Enable arms a probe that was disabled; its hits start to count towards its limit anew.
 func (s *Session) Enable(id uint32) error {
 	return s.withProbe(id, func(pr *probe) error {
@@ -234,8 +219,8 @@ func (s *Session) Disable(id uint32) error {
 // Remove removes a probe; Query still tells of it.
 func (s *Session) Remove(id uint32) error {
 	return s.withProbe(id, func(pr *probe) error {
-		s.retire(pr)
-		return nil
+		pr.Retire()
+		return s.syncProbe(pr)
 	})
 }
 

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"gotap/engine"
+	"gotap/engine/hit"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 	"gotap/engine/registry"
 	"gotap/engine/rsp"
 	"gotap/engine/symbols"
 	"gotap/engine/unwind"
-	"gotap/runtime"
 	"gotap/runtime/facility"
 )
 
@@ -49,14 +49,13 @@ type Session struct {
 	failure error     // what ended the session, if it was not the target
 	asked   time.Time // when the stub was last asked for a stop; zero once that has come
 
-	machine *runtime.Machine
-	mem     memory
-	logs    []*runtime.Hit
-	walker  *unwind.Walker
-	kernel  bool            // the target is a machine, whose threads are its processors
-	mods    []module.Loaded // the program first
-	loader  loaderWatch
-	comm    string
+	runner *hit.Runner
+	mem    memory
+	walker *unwind.Walker
+	kernel bool            // the target is a machine, whose threads are its processors
+	mods   []module.Loaded // the program first
+	loader loaderWatch
+	comm   string
 
 	threads map[string]*thread
 	shared  calls // of a kernel: its stacks are not those of the processors
@@ -69,7 +68,6 @@ type Session struct {
 	redo    map[redo]bool
 
 	tickets map[uint32]*thread
-	ticket  uint32
 	signal  rsp.Action // what the thread gets that stopped last
 	warned  map[string]bool
 	stats   engine.Stats
@@ -95,9 +93,7 @@ func Open(cfg Config) (*Session, error) {
 		sems: map[uint64]int{}, redo: map[redo]bool{}}
 	s.turn = sync.NewCond(&s.mu)
 	s.mem.s = s
-	if cfg.Arena != nil {
-		s.machine = runtime.NewMachine(cfg.Arena)
-	}
+	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	if err := s.inspect(); err != nil {
 		s.letGo()
 		return nil, fmt.Errorf("cannot trace through %s: %w", cfg.Address, err)
@@ -399,7 +395,7 @@ func (s *Session) threadOf(name string) (*thread, error) {
 	t := s.threads[name]
 	if t == nil {
 		t = &thread{s: s, name: name, id: rsp.ThreadNumber(name)}
-		t.ctx = runtime.Context{Thread: t, Regs: t.regs[:], Word: s.isa.WordSize(), Tid: uint32(t.id)}
+		t.h.Init(s.runner, t, t, t.regs[:], uint32(t.id))
 		t.calls = &t.own
 		if s.kernel {
 			t.calls = &s.shared

@@ -6,9 +6,8 @@ import (
 	"fmt"
 
 	"gotap/arch"
+	"gotap/engine/hit"
 	"gotap/engine/rsp"
-	"gotap/runtime"
-	"gotap/runtime/facility"
 )
 
 // thread is a thread of the target, or a processor of a machine. It is looked at only while the target is stopped.
@@ -25,31 +24,13 @@ type thread struct {
 	vecsWas arch.Vectors
 	vecRead bool
 
-	ctx    runtime.Context
+	h      hit.Hit // programs of the present hit
 	at     *point
-	runs   []run
-	run    *run
 	before uint64 // stack pointer before the instruction that the target ran itself
-	skip   bool
-	ret    uint64 // with skip
 	fault  uint64 // address, in fault handlers
 	sig    int
 	own    calls
 	calls  *calls
-}
-
-// run is one program that ran in the present hit, with what it logged.
-type run struct {
-	pl      *placement
-	code    *runtime.Code
-	log     *runtime.Hit // nil when nothing was logged
-	kind    runtime.ExitKind
-	ask     facility.Request
-	this    uint64
-	elapsed uint64
-	time    uint64
-	owned   bool // the storage of the call ends with the hit
-	leave   bool
 }
 
 func (t *thread) pc() *uint64 { return &t.regs[t.s.isa.PC()] }

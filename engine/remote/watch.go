@@ -63,27 +63,13 @@ func (s *Session) unwatchData(w *watch) error {
 // sawData deals with a watchpoint that was met: the access has been made.
 func (t *thread) sawData(stop rsp.Stop) error {
 	t.s.stats.Hits++
-	t.runs = t.runs[:0]
+	t.h.Begin(t.s.isa.WordSize())
 	for _, w := range t.s.watches {
-		if w.set && stop.Addr < w.addr+uint64(w.size) && stop.Addr+8 > w.addr && t.wanted(run{pl: w.pl}) && t.s.admit(w.pl.Probe) {
-			t.startWatch(w.pl)
+		if w.set && stop.Addr < w.addr+uint64(w.size) && stop.Addr+8 > w.addr && w.pl.Probe.Armed() {
+			t.h.Enter(w.pl, false)
 		}
 	}
 	return t.finish()
-}
-
-// startWatch runs the program of a watchpoint.
-func (t *thread) startWatch(pl *placement) {
-	var this uint64
-	if n := pl.Probe.Spec.ThisBytes; n > 0 {
-		this = t.s.cfg.Arena.AllocThis(n)
-	}
-	r := run{pl: pl, this: this, owned: this != 0}
-	if pl.Code.Enter != nil {
-		t.start(r, pl.Code.Enter)
-	} else {
-		t.runs = append(t.runs, r)
-	}
 }
 
 // syncSemaphores makes the semaphores of static marks count the armed probes on them: 16-bit counters in the program's data.

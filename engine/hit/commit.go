@@ -1,0 +1,111 @@
+package hit
+
+import "gotap/runtime"
+
+// HasPosts reports whether there are programs that come after the instruction.
+func (h *Hit) HasPosts() bool {
+	for i := range h.n {
+		if h.runs[i].Placement.Code.Post != nil && !h.runs[i].Leave {
+			return true
+		}
+	}
+	return false
+}
+
+// Posts runs the programs that come after the instruction.
+func (h *Hit) Posts() {
+	for i, n := 0, h.n; i < n; i++ {
+		r := &h.runs[i]
+		if post := r.Placement.Code.Post; post != nil && !r.Leave && r.code != post {
+			h.Start(r.Placement, post, r.this, 0, false)
+		}
+	}
+}
+
+// Commit makes the logs of the hit visible and gives back what it used. The instruction has completed.
+func (h *Hit) Commit() { h.CommitFrom(0) }
+
+// CommitFrom is Commit for the runs from number base on: those before belong to an instruction that has not completed.
+func (h *Hit) CommitFrom(base int) {
+	for i := base; i < h.n; i++ {
+		r := &h.runs[i]
+		if r.log != nil {
+			h.commit(r, 0)
+		}
+		h.act(r)
+		h.end(r)
+	}
+	h.n = base
+}
+
+// commit makes one log visible.
+func (h *Hit) commit(r *Run, flags uint16) {
+	pid, tid := h.t.IDs()
+	hdr := runtime.Header{
+		Kind: r.kind, Flags: flags, Program: r.code.ID, Probe: r.Placement.Probe.Spec.ID,
+		Pid: uint32(pid), Tid: uint32(tid), Time: r.time, Exit: r.ask.Number,
+	}
+	h.t.Comm(hdr.Comm[:])
+	if r.ask.Hold {
+		hdr.Hold = h.r.newTicket()
+	}
+	if h.r.arena.Commit(hdr, r.log) && hdr.Hold != 0 {
+		h.t.Hold(hdr.Hold)
+	}
+}
+
+// act does what the end of a program asks for once the instruction has completed.
+func (h *Hit) act(r *Run) {
+	if r.ask.Stop {
+		h.t.Stop()
+	}
+	if r.ask.Dump {
+		h.t.Dump()
+	}
+}
+
+// end gives back what a run used.
+func (h *Hit) end(r *Run) {
+	h.forget(r)
+	if r.owned {
+		h.Free(r.Placement, r.this)
+	}
+	*r = Run{}
+}
+
+// forget throws a log away.
+func (h *Hit) forget(r *Run) {
+	if r.log != nil {
+		h.r.giveLog(r.log)
+		r.log = nil
+	}
+}
+
+// Drop gives back the runs of a hit that will not be completed.
+func (h *Hit) Drop() {
+	for i := range h.n {
+		h.end(&h.runs[i])
+	}
+	h.n = 0
+}
+
+// Faulted is called when the instruction faulted instead of completing: logs are thrown away unless the probe wants them, and the
+// fault handlers run. The instruction may be run again later, which will be a hit of its own.
+func (h *Hit) Faulted() {
+	n := h.n
+	for i := range n {
+		r := &h.runs[i]
+		if r.log != nil && r.Placement.Probe.Spec.LogOnFault {
+			h.commit(r, runtime.RecordFault)
+		}
+		h.forget(r)
+	}
+	for i := range n {
+		if f := h.runs[i].Placement.Code.Fault; f != nil {
+			if r := h.Start(h.runs[i].Placement, f, h.runs[i].this, 0, false); r.log != nil {
+				h.commit(r, runtime.RecordFault)
+			}
+		}
+	}
+	h.Drop()
+}

@@ -1,0 +1,204 @@
+package hit
+
+import (
+	"gotap/engine/ptrace"
+	"gotap/engine/registry"
+	"gotap/runtime"
+	"gotap/runtime/facility"
+)
+
+// Target is what a back end does for the hits of one of its threads.
+type Target interface {
+	// IDs are the numbers that records carry.
+	IDs() (pid, tid int)
+	// Comm writes the name that records carry; p is zero, and its last byte stays so.
+	Comm(p []byte)
+	// Push remembers a call for the placement's leave handler, and returns its storage; ok is false when it cannot be followed.
+	Push(pl *registry.Placement) (this uint64, ok bool)
+	// Disarm takes the breakpoints away of a probe that has disabled or removed itself.
+	Disarm(pr *registry.Probe)
+	// Signal sends a signal to the thread.
+	Signal(n int)
+	// Hold keeps the thread stopped, once the instruction has completed, until the ticket is released.
+	Hold(ticket uint32)
+	// Stop leaves the process stopped for a debugger.
+	Stop()
+	// Dump writes a core of the process.
+	Dump()
+}
+
+// Run is one program that ran in the present hit, with what it logged.
+type Run struct {
+	Placement *registry.Placement
+	Leave     bool   // it is a leave handler, or otherwise nothing comes after it
+	Elapsed   uint64 // nanoseconds of the call that ends
+
+	code  *runtime.Code // nil: nothing ran yet, but post or fault may
+	log   *runtime.Hit  // nil when nothing was logged
+	kind  runtime.ExitKind
+	ask   facility.Request // of the facility that the program ended with
+	this  uint64
+	owned bool // the storage of the call ends with the hit
+	time  uint64
+}
+
+// Hit is the programs of the hit that a thread is in. It belongs to the thread, which uses it again and again.
+type Hit struct {
+	Context runtime.Context
+	Now     *Run // that runs at the moment, or ran last
+
+	// Skip is what a program asked for: not to run the function that was just entered, but to return SkipResult. The back end resets it.
+	Skip       bool
+	SkipResult uint64
+
+	r     *Runner
+	t     Target
+	runs  []Run // in the order of declaration
+	n     int
+	asked Run // of a predicate
+}
+
+// Init makes the hits of a thread: its registers stay where they are.
+func (h *Hit) Init(r *Runner, t Target, thread runtime.Thread, regs []uint64, tid uint32) {
+	h.r, h.t = r, t
+	h.Context.Thread, h.Context.Regs, h.Context.Tid = thread, regs, tid
+}
+
+// Begin begins a hit, in a process with words of so many bytes.
+func (h *Hit) Begin(word int) { h.n, h.Context.Word = 0, word }
+
+// Len is how many runs the hit has.
+func (h *Hit) Len() int { return h.n }
+
+// Enter runs what a probe has at the place that was hit. leaves says that its leave handler waits for the end of the call that begins.
+func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
+	counts := !leaves || pl.Code.CountsEntry()
+	if !pl.Code.AtReturn && !h.Wanted(pl, 0, 0) || counts && !h.Admit(pl.Probe) {
+		return
+	}
+	var this uint64
+	owned := false
+	if leaves {
+		var ok bool
+		if this, ok = h.t.Push(pl); !ok {
+			pl.Probe.Missed++
+		}
+	} else if n := pl.Probe.Spec.ThisBytes; n > 0 {
+		this, owned = h.r.arena.AllocThis(n), true
+	}
+	if pl.Code.Enter != nil {
+		h.Start(pl, pl.Code.Enter, this, 0, owned)
+	} else if pl.Code.Post != nil || pl.Code.Fault != nil {
+		h.newRun(pl, nil, this, 0, owned)
+	}
+}
+
+// Leave runs the leave handler of a call that has ended, whose storage lives until the hit is over. due says that the call was entered while the
+// probe had its last hit, so that its leave is due although the probe is disabled.
+func (h *Hit) Leave(pl *registry.Placement, this, elapsed uint64, due bool) {
+	if (due || pl.Probe.Armed()) && h.returns(pl, this, elapsed) {
+		h.Start(pl, pl.Code.Leave, this, elapsed, this != 0).Leave = true
+	} else {
+		h.Free(pl, this)
+	}
+}
+
+// returns decides whether the end of a call counts: it has been decided where entries are counted.
+func (h *Hit) returns(pl *registry.Placement, this, elapsed uint64) bool {
+	if pl.Code.AtReturn && !h.Wanted(pl, this, elapsed) {
+		return false
+	}
+	return pl.Code.CountsEntry() || h.Admit(pl.Probe)
+}
+
+// Free gives the storage of a call back.
+func (h *Hit) Free(pl *registry.Placement, this uint64) {
+	if this != 0 {
+		h.r.arena.FreeThis(this, pl.Probe.Spec.ThisBytes)
+	}
+}
+
+// Admit decides whether this hit of a probe counts.
+func (h *Hit) Admit(pr *registry.Probe) bool {
+	ok, last := pr.Admit()
+	if last {
+		h.t.Disarm(pr)
+	}
+	return ok
+}
+
+// Wanted asks the probe's predicate about the present hit.
+func (h *Hit) Wanted(pl *registry.Placement, this, elapsed uint64) bool {
+	code := pl.Code.When
+	if code == nil {
+		return true
+	}
+	h.asked = Run{Placement: pl, code: code, this: this, Elapsed: elapsed}
+	h.Now = &h.asked
+	h.Context.This, h.Context.Dirty = this, false
+	log := h.r.takeLog()
+	out := h.r.machine.Run(code, &h.Context, log)
+	h.r.giveLog(log)
+	if out.Trap != runtime.NoTrap {
+		h.r.arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
+	}
+	if out.Trap != runtime.NoTrap || out.Abort {
+		pl.Probe.Turned++
+		return false
+	}
+	return true
+}
+
+// Start runs one program and keeps what it logged. this is the storage of the call, which ends with the hit if it is owned.
+func (h *Hit) Start(pl *registry.Placement, code *runtime.Code, this, elapsed uint64, owned bool) *Run {
+	r := h.newRun(pl, code, this, elapsed, owned)
+	r.log = h.r.takeLog()
+	h.Now = r
+	h.Context.This, h.Context.Dirty = this, false
+	out := h.r.machine.Run(code, &h.Context, r.log)
+	h.outcome(r, &out)
+	if !r.log.HasItems() && r.kind != runtime.ExitFacility {
+		h.r.giveLog(r.log)
+		r.log = nil
+	} else {
+		r.time = ptrace.Now()
+	}
+	return r
+}
+
+// newRun adds a run to the hit. The list grows to what the busiest place needs and stays that long.
+func (h *Hit) newRun(pl *registry.Placement, code *runtime.Code, this, elapsed uint64, owned bool) *Run {
+	if h.n == len(h.runs) {
+		h.runs = append(h.runs, Run{})
+	}
+	r := &h.runs[h.n]
+	h.n++
+	*r = Run{Placement: pl, code: code, this: this, Elapsed: elapsed, owned: owned}
+	return r
+}
+
+// outcome does what the end of a program asks for.
+func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
+	r.kind = out.Kind
+	if out.Kind > runtime.ExitEvent {
+		pid, tid := h.t.IDs()
+		r.ask = facility.Request{Number: facility.Of(out), Pid: pid, Tid: tid}
+		h.r.facilities.Hit(&r.ask)
+	}
+	if out.Trap != runtime.NoTrap {
+		h.r.arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
+	}
+	if out.Remove {
+		r.Placement.Probe.Retire()
+		h.t.Disarm(r.Placement.Probe)
+	}
+	if !r.code.Unsafe {
+		return
+	}
+	if out.Skip {
+		h.Skip, h.SkipResult = true, out.SkipRet
+	}
+	if out.Signal != 0 {
+		h.t.Signal(int(out.Signal))
+	}
+}
