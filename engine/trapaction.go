@@ -49,8 +49,8 @@ func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 	for i := range mods {
 		m := &mods[i]
 		if m.File != nil && m.Err == nil {
-			for _, match := range m.File.Lookup("runtime.rt_sigaction") {
-				if f := match.Func; calls(m, f.Addr, f.Size) {
+			for _, f := range m.File.GoFuncsNamed("runtime.rt_sigaction") {
+				if calls(m, f.Addr, f.Size) {
 					s.watchInternally(sp, m, f.Addr, (*thread).goSigactionCalled)
 				}
 			}
@@ -62,15 +62,22 @@ func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 			continue
 		}
 		for _, name := range []string{"sigaction", "__sigaction"} {
-			for _, match := range m.File.Lookup(name) {
-				s.watchInternally(sp, m, match.Func.Addr, (*thread).sigactionCalled)
-			}
+			s.watchNamed(sp, m, name, (*thread).sigactionCalled)
 		}
 		for _, name := range []string{"signal", "ssignal", "bsd_signal"} {
-			for _, match := range m.File.Lookup(name) {
-				s.watchInternally(sp, m, match.Func.Addr, (*thread).signalCalled)
-			}
+			s.watchNamed(sp, m, name, (*thread).signalCalled)
 		}
+	}
+}
+
+// watchNamed watches the functions of a name. A program that cannot have them is not asked for its whole symbol table: Go's take long to
+// read, and gotap's own demonstration starts with every run that has no target.
+func (s *Session) watchNamed(sp *space, m *module.Loaded, name string, do func(*thread, *point) bool) {
+	if !m.File.MayDefine(name) {
+		return
+	}
+	for _, match := range m.File.Lookup(name) {
+		s.watchInternally(sp, m, match.Func.Addr, do)
 	}
 }
 

@@ -31,6 +31,7 @@ const (
 	goHeaderFuncs = 0
 	goHeaderText  = 2 // always 0 since Go 1.26
 	goHeaderNames = 3
+	goHeaderUnits = 4
 	goHeaderPCs   = 6
 	goHeaderTable = 7
 	goHeaderWords = 8
@@ -116,6 +117,35 @@ type goTable struct {
 
 // readGoTable reads the whole table.
 func (f *File) readGoTable() ([]GoFunc, error) {
+	t, err := f.openGoTable()
+	if t == nil {
+		return nil, err
+	}
+	return t.functions()
+}
+
+// GoFuncsNamed finds the functions of a name in Go's own table without reading the rest of it: a function in assembly and the wrapper
+// that the compiler made for it have the same. It finds nothing in other files, and in tables that cannot be read.
+func (f *File) GoFuncsNamed(name string) (found []GoFunc) {
+	t, _ := f.openGoTable()
+	for i := 0; t != nil && i < t.count && 8*i+8 <= len(t.table); i++ {
+		entry, at := t.order.Uint32(t.table[8*i:]), t.order.Uint32(t.table[8*i+4:])
+		if uint64(at)+goRecordSize > uint64(len(t.table)) {
+			continue
+		}
+		names := uint64(t.order.Uint32(t.table[at+goRecordName:]))
+		if end := names + uint64(len(name)); end >= uint64(len(t.names)) || t.names[end] != 0 || t.names[names:end] != name {
+			continue
+		}
+		if fn, err := t.function(entry, at); err == nil {
+			found = append(found, fn)
+		}
+	}
+	return found
+}
+
+// openGoTable finds the table, nil in files that have none.
+func (f *File) openGoTable() (*goTable, error) {
 	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		data, addr, err := f.Section(name)
 		if err != nil {
@@ -128,7 +158,7 @@ func (f *File) readGoTable() ([]GoFunc, error) {
 		if err := t.open(f, addr); err != nil {
 			return nil, err
 		}
-		return t.functions()
+		return t, nil
 	}
 	return nil, nil
 }
@@ -153,10 +183,10 @@ func (t *goTable) open(f *File, addr uint64) error {
 	t.step = uint64(t.data[6])
 	at := func(n int) uint64 { return readWord(t.data[8+n*word:], word, t.order) }
 	size := uint64(len(t.data))
-	if at(goHeaderNames) > size || at(goHeaderPCs) > size || at(goHeaderTable) > size {
+	if at(goHeaderNames) > at(goHeaderUnits) || at(goHeaderUnits) > size || at(goHeaderPCs) > size || at(goHeaderTable) > size {
 		return errGoTable
 	}
-	t.names = string(t.data[at(goHeaderNames):])
+	t.names = string(t.data[at(goHeaderNames):at(goHeaderUnits)])
 	t.pcs, t.table = t.data[at(goHeaderPCs):], t.data[at(goHeaderTable):]
 	if at(goHeaderFuncs) > uint64(len(t.table))/8 {
 		return errGoTable

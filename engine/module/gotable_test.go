@@ -218,3 +218,46 @@ func BenchmarkGoTable(b *testing.B) {
 		f.Close()
 	}
 }
+
+// The functions of one name are those of the whole table.
+func TestGoFuncsNamed(t *testing.T) {
+	f, err := Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := f.GoFuncs()
+	if err != nil || len(all) < 1000 {
+		t.Fatalf("%d functions: %v", len(all), err)
+	}
+	want := map[string][]uint64{}
+	for _, fn := range all {
+		name := strings.TrimSuffix(fn.Name, ".abi0")
+		want[name] = append(want[name], fn.Addr)
+	}
+	for _, name := range []string{"runtime.rt_sigaction", "runtime.main", "main.main", "runtime.memmove", "runtime.mai", "untime.main", ""} {
+		var got []uint64
+		for _, fn := range f.GoFuncsNamed(name) {
+			got = append(got, fn.Addr)
+		}
+		if !slices.Equal(got, want[name]) {
+			t.Errorf("%s: at %x, the whole table has %x", name, got, want[name])
+		}
+	}
+}
+
+func TestMayDefine(t *testing.T) {
+	f, err := Open("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, fn := range f.Funcs() {
+		if fn.Name != "" && !f.MayDefine(fn.Name) {
+			t.Errorf("%s is defined", fn.Name)
+		}
+	}
+	if f.MayDefine("no such name") {
+		t.Error("a name is found that is not there")
+	}
+}

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"bytes"
 	"debug/elf"
 	"strings"
 )
@@ -58,6 +59,24 @@ func readSymbols(f *File, typ elf.SectionType) []symbol {
 		}
 	}
 	return all
+}
+
+// MayDefine reports whether a symbol table of the file, or of its debug file when it is stripped, can have a symbol of this name. Unlike
+// Lookup it does not read the tables for that, only their names, which also end others ("sigaction" is the end of "__sigaction").
+func (f *File) MayDefine(name string) bool {
+	wanted := append([]byte(name), 0)
+	for _, in := range []*File{f, f.Debug()} {
+		for i := 0; in != nil && i < len(in.elf.Sections); i++ {
+			s := in.elf.Sections[i]
+			if s.Type != elf.SHT_SYMTAB && s.Type != elf.SHT_DYNSYM || int(s.Link) >= len(in.elf.Sections) {
+				continue
+			}
+			if names, err := in.sectionData(in.elf.Sections[s.Link]); err == nil && bytes.Contains(names, wanted) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // parseSymbols reads the entries of one table. Names are pieces of one string, so that a table of a million names costs no

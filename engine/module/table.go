@@ -1,8 +1,10 @@
 package module
 
 import (
+	"cmp"
 	"debug/elf"
 	"hash/maphash"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -65,17 +67,40 @@ func (f *File) readTable() *symbols {
 	}
 	all = append(all, readSymbols(f, elf.SHT_DYNSYM)...)
 	all = append(all, f.goSymbols(all)...)
-	// After sorting, the same name of the same address from two tables, or in two versions, stands side by side.
-	sort.SliceStable(all, func(i, j int) bool { return all[i].before(&all[j]) })
+	// In order, the same name of the same address from two tables, or in two versions, stands side by side.
 	s := &symbols{}
-	for i := range all {
-		if i == 0 || all[i].name != all[i-1].name || all[i].addr != all[i-1].addr || all[i].kind != all[i-1].kind {
-			s.add(&all[i])
+	var last *symbol
+	for _, i := range ordered(all) {
+		a := &all[i]
+		if last == nil || a.name != last.name || a.addr != last.addr || a.kind != last.kind {
+			s.add(a)
 		}
+		last = a
 	}
 	s.fillSizes(f)
 	s.byName, s.byData = indexNames(s.names), indexNames(s.data)
 	return s
+}
+
+// ordered is the stable order of symbols, as indices: a table of Go's is in order already, which costs one look at each, and what is moved
+// otherwise is small.
+func ordered(all []symbol) []int32 {
+	order := make([]int32, len(all))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		switch a, b := &all[i], &all[j]; {
+		case a.addr != b.addr: // the usual case, without a look at anything else
+			return cmp.Compare(a.addr, b.addr)
+		case a.before(b):
+			return -1
+		case b.before(a):
+			return 1
+		}
+		return cmp.Compare(i, j)
+	})
+	return order
 }
 
 // before orders symbols by address, functions before indirect ones before data, the preferred name first.
