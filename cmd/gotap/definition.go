@@ -149,6 +149,8 @@ func (p *definedProbe) span() diag.Span { return p.Span }
 // isOptional implements declaration.
 func (p *definedProbe) isOptional() bool { return p.optional }
 
+func (p *definedProbe) title() string { return p.name }
+
 // spec implements declaration.
 func (p *definedProbe) spec(t *tracer) (engine.ProbeSpec, error) {
 	where, err := place.Parse(p.Place)

@@ -19,6 +19,8 @@ type declaration interface {
 	// span is the text that names the probe's place.
 	span() diag.Span
 	isOptional() bool
+	// title is the probe's name, as the user gave it or the place it is at.
+	title() string
 }
 
 // A scriptProbe is a script's probe, as a declaration.
@@ -27,6 +29,8 @@ type scriptProbe struct{ *script.Probe }
 func (p scriptProbe) spec(t *tracer) (engine.ProbeSpec, error) { return t.spec(p.Probe) }
 
 func (p scriptProbe) isOptional() bool { return p.Optional }
+
+func (p scriptProbe) title() string { return p.Name }
 
 func (p scriptProbe) span() diag.Span {
 	if len(p.Specs) > 0 {

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"gotap/compile/diag"
 	"gotap/engine"
 	"gotap/engine/place"
@@ -43,6 +41,7 @@ type run struct {
 	stopping chan struct{} // closed by the first stop(n)
 	stopped  atomic.Bool
 	detached atomic.Bool // the budget could not be kept
+	progress *progress
 
 	change   sync.Mutex // held while the script or its probes are exchanged from outside: --watch, gotap ctl
 	manager  *manager   // nil: no socket
@@ -52,6 +51,7 @@ type run struct {
 
 func newRun1(w *World, p *plan) *run {
 	r := &run{w: w, plan: p, stopping: make(chan struct{})}
+	r.progress = r.newProgress()
 	r.out, r.logs = p.sinks(w.Stderr)
 	r.facilities = facility.NewTable()
 	return r
@@ -154,22 +154,19 @@ func (r *run) options(text scriptText) script.Options {
 }
 
 // columns is the width of the terminal that data goes to, 0 when it is none.
-func (r *run) columns() int {
-	size, err := unix.IoctlGetWinsize(int(r.plan.data.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0
-	}
-	return int(size.Col)
-}
+func (r *run) columns() int { return columnsOf(r.plan.data) }
 
 // begin starts or attaches the targets and arms the probes. Nothing of COMMAND has run when it returns.
 func (r *run) begin() error {
+	r.progress.begin("reading programs and their symbols")
+	defer r.progress.end()
 	if err := r.targets(); err != nil {
 		return withStatus(statusTarget, err)
 	}
 	if err := r.addAll(); err != nil {
 		return err
 	}
+	r.progress.end()
 	r.script().Begin()
 	r.script().Start()
 	if err := r.manage(); err != nil {
@@ -240,7 +237,9 @@ func (r *run) declarations() (list []declaration) {
 func (r *run) addAll() error {
 	var failed diag.List
 	status, added := 0, 0
-	for _, p := range r.declarations() {
+	all := r.declarations()
+	for i, p := range all {
+		r.progress.step("arming %s (%d of %d)", p.title(), i+1, len(all))
 		spec, err := p.spec(r.tracer)
 		if err == nil {
 			err = r.session.Add(spec)
@@ -390,7 +389,9 @@ func (r *run) hurry(c control) {
 // finish lets the targets go, runs end() and tells what is to be told. It returns the status.
 func (r *run) finish() int {
 	r.manager.close()
+	r.progress.begin("taking the probes out")
 	err := r.session.Close(false)
+	r.progress.end()
 	states := r.session.Query() // hits that waited are dealt with as threads are let go, and count
 	r.endCommand()
 	r.script().End()

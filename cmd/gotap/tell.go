@@ -19,6 +19,7 @@ func (r *run) note(format string, args ...any) { r.status("gotap: "+format+"\n",
 
 func (r *run) status(format string, args ...any) {
 	if !r.plan.quiet {
+		r.progress.clear()
 		fmt.Fprintf(r.w.Stderr, format, args...)
 	}
 }
@@ -59,6 +60,7 @@ func (r *run) overloaded(o engine.Overload) {
 
 // complain tells an error; it is a record in JSON.
 func (r *run) complain(err error) {
+	r.progress.clear()
 	var list diag.List
 	if !errors.As(err, &list) {
 		list = diag.List{{Text: err.Error(), Hint: hintOf(err)}}
