@@ -248,7 +248,7 @@ func (s *Session) armAt(p *process, pl *placement, addr uint64, m *module.Loaded
 	if err != nil {
 		return err
 	}
-	if slices.Contains(pt.enters, pl) {
+	if slices.ContainsFunc(pt.enters, pl.SameEntry) {
 		return s.sync(pt)
 	}
 	enters, err := registry.Join(pt.enters, pl)

@@ -31,7 +31,8 @@ const detachPatience = 1500 * time.Millisecond
 
 // Close ends the session: held threads go on, every patch is undone and checked, all processes are let go and run on. fast
 // shortens the time that threads are given to come to a place where they can be let go. It returns what could
-// not be undone. It may be called more than once.
+// not be undone. It may be called more than once. The files of modules stay open as long as the session is in use: addresses are named
+// after the end too.
 func (s *Session) Close(fast bool) error {
 	var err error
 	e := s.loop.do(func() {
@@ -42,7 +43,6 @@ func (s *Session) Close(fast bool) error {
 		err = s.detach(patience)
 	})
 	s.loop.ended()
-	s.modules.Close()
 	if f := s.failure.Load(); f != nil {
 		err = errors.Join(err, f.err)
 	} else if e != nil && !errors.Is(e, ErrClosed) {

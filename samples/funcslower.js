@@ -18,7 +18,7 @@
 import { slower } from "gotap/latency";
 import { milliseconds } from "gotap/time";
 
-const place = option("f", "libc:read", "the function to watch");
+const place = option("f", "libc:clock_nanosleep", "the function to watch");
 const ms = option("ms", 10, "only calls that take this many milliseconds or more");
 const frames = option("frames", 8, "frames of the stack to print");
 

@@ -49,14 +49,22 @@ probe(["malloc", "calloc", "realloc", "memalign", "aligned_alloc"].map(name => `
 });
 
 const crashes = [6, 7, 11];
+let crashed = false;
+
+function tell(pid) {
+  for (let n = frees - 1; n >= 0 && n >= frees - keep; n--) {
+    console.log(`  ${hex(blocks.get(n % keep))} by ${sym(pid, callers.get(n % keep))}`);
+  }
+}
+
 on("signal", e => {
   if (!crashes.includes(e.signal)) return;
+  crashed = true;
   console.log(`${e.pid}/${e.tid} gets ${signalName(e.signal)}; the last frees, the latest first:`);
-  for (let n = frees - 1; n >= 0 && n >= frees - keep; n--) {
-    console.log(`  ${hex(blocks.get(n % keep))} by ${sym(e.pid, callers.get(n % keep))}`);
-  }
+  tell(e.pid);
 });
 end(() => {
-  console.log(`${frees} blocks were freed`);
+  console.log(`${frees} blocks were freed${crashed || frees === 0 ? "" : ", and nothing crashed; the last ones, the latest first:"}`);
+  if (!crashed) tell(0);
   [blocks, callers, freed].forEach(m => m.clear());
 });

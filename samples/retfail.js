@@ -16,6 +16,7 @@
 //   …
 
 import { errno, isError } from "gotap/errno";
+import { failed } from "gotap/structs";
 
 const places = option("f", "libc:open,libc:open64,libc:openat,libc:access,libc:stat", "functions, separated by commas");
 const zeroFails = option("null", 0, "1: a result of 0 is the failure (functions that return pointers)");
@@ -25,7 +26,7 @@ probe(places.split(","), {
   leave(c) {
     // most C functions return int: only the low half of the register counts
     const result = (c.ret << 32) >> 32;
-    if (zeroFails ? c.ret !== 0 : result >= 0) return;
+    if (zeroFails ? c.ret !== 0 : !failed(c.ret)) return;
     failures.at(c.func).inc();
     exit({ func: c.func, ret: result, stack: c.stack(4) });
   },

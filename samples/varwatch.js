@@ -18,7 +18,7 @@
 import { since } from "gotap/time";
 import { ordered } from "gotap/table";
 
-const variable = option("v", "counter", "the variable: a symbol or an address");
+const variable = option("v", "optind", "the variable: a symbol or an address");
 const size = option("size", 4, "its bytes: 1, 2, 4 or 8");
 const frames = option("frames", 3, "frames of the stack to print");
 const most = option("most", 100, "changes to print; all are counted");
@@ -48,6 +48,7 @@ probe(`watch:${variable}/${size}/w`, {
 });
 
 end(() => {
+  if (changes.entries().length === 0) return console.log(`${variable} was not written`);
   console.log("changes by function:");
   for (const [func, n] of ordered(changes.take())) console.log(`${String(n).padStart(10)}  ${func}`);
 });

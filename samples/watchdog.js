@@ -21,15 +21,15 @@
 
 import { duration } from "gotap/time";
 
-const place = option("f", "libc:poll", "the function");
-const ms = option("ms", 1000, "milliseconds a call may take");
+const place = option("f", "libc:clock_nanosleep", "the function");
+const ms = option("ms", 200, "milliseconds a call may take");
 const code = option("exit", 0, "ends the run with this status at the first late call; 0: goes on");
 const frames = option("frames", 8, "frames of the stack");
 const running = new Map(); // by thread
 
 probe(place, {
   enter(c) { exit({ entered: true, func: c.func, stack: c.stack(frames) }); },
-  exit(e) { running.set(e.tid, { ...call(e), stack: `${e.stack}`, late: false }); },
+  exit(e) { running.set(e.tid, { ...call(e), stack: e.stack, late: false }); },
 });
 probe(place, {
   leave(c) { exit({ ns: c.elapsed }); },
@@ -49,7 +49,7 @@ every(Math.max(5, ms / 4), () => {
     r.late = true;
     const inside = readFile(`/proc/${r.pid}/task/${tid}/wchan`);
     console.log(`${r.comm}/${tid} ${r.func} has not returned for ${duration(ns)}${inside && inside !== "0" ? `, in ${inside}` : ""}; it was called from`);
-    console.log(r.stack);
+    console.log(`${r.stack}`); // named only now: that takes longer than most calls
     if (code !== 0) stop(code);
   }
 });

@@ -2,7 +2,7 @@
 // topic: functions
 //
 //   gotap run whythefail --arg f=parse --arg trail='@parse.c:12,@parse.c:19,check*' -- ./prog
-//   gotap run whythefail --arg f=libc:fopen --arg trail='libc:malloc,libc:open*,libc:free' -- cat /nonexistent
+//   gotap run whythefail --arg f=libc:fopen --arg null=1 --arg trail='libc:malloc,libc:open*,libc:free' -- ./prog
 //
 // The last eight places stay at the probe: calls that go well cost no event. A trail is that of the thread.
 //
@@ -11,19 +11,22 @@
 //       check+0x0 (shop) at shop.c:13
 //       order+0x8 (shop) at shop.c:20
 
-const place = option("f", "libc:fopen", "the function that may fail");
-const trail = option("trail", "libc:malloc,libc:open*,libc:free", "places to note while it runs, separated by commas");
+import { failed } from "gotap/structs";
+
+const places = option("f", "libc:open,libc:open64,libc:access", "the function that may fail; several separated by commas").split(",");
+const trail = option("trail", "libc:malloc,libc:*stat,libc:*stat64,libc:free", "places to note while it runs, separated by commas");
 const zeroFails = option("null", false, "a result of 0 is the failure, as of functions that return pointers");
 const running = perThread(0), steps = perThread(0);
 const passed = map("places passed", { keys: 2, max: 65536, full: "evict" });
 const kept = 8;
 
-probe(place, {
+probe(places, {
   priority: -1,
   enter(c) {
     if (running.value === 0) steps.value = 0;
     running.value++;
   },
+  optional: true,
 });
 probe(trail.split(","), {
   enter(c) {
@@ -33,10 +36,10 @@ probe(trail.split(","), {
   },
   optional: true,
 });
-probe(place, {
+probe(places, {
   leave(c) {
     running.value--;
-    if (zeroFails ? c.ret !== 0 : (c.ret << 32) >> 32 >= 0) return;
+    if (zeroFails ? c.ret !== 0 : !failed(c.ret)) return;
     const n = steps.value, t = c.tid;
     exit({ func: c.func, ret: c.ret, ns: c.elapsed, n, p0: passed.get(t, 0), p1: passed.get(t, 1), p2: passed.get(t, 2), p3: passed.get(t, 3),
       p4: passed.get(t, 4), p5: passed.get(t, 5), p6: passed.get(t, 6), p7: passed.get(t, 7) });
@@ -47,5 +50,6 @@ probe(place, {
     console.log(`${e.comm}/${e.tid} ${e.func} returned ${e.ret} after ${n} steps${n > kept ? `, the last ${kept}` : ""}:`);
     for (let k = Math.max(0, n - kept); k < n; k++) console.log(`    ${sym(ring[k % kept])}`);
   },
+  optional: true,
 });
 end(() => passed.clear());

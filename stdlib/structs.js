@@ -3,7 +3,7 @@
 // In programs, inlined:
 //   int(v)        the low 32 bits with their sign: results of C functions that return int
 //   uint(v)       the low 32 bits without a sign
-//   failed(v)     is the int negative?
+//   failed(v)     is the int negative? An address is not, whatever its low 32 bits are
 //   bit(v, n)     is bit n set?
 //   within(v, lo, hi)    lo <= v && v < hi
 //
@@ -17,7 +17,7 @@
 
 export function int(v) { return (v << 32) >> 32; }
 export function uint(v) { return v & 0xffffffff; }
-export function failed(v) { return ((v << 32) >> 32) < 0; }
+export function failed(v) { return ((v << 32) >> 32) < 0 && (v >> 32 === 0 || v >> 32 === -1); }
 export function bit(v, n) { return ((v >> n) & 1) === 1; }
 export function within(v, lo, hi) { return lo <= v && v < hi; }
 

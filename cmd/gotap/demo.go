@@ -14,11 +14,11 @@ const demoWord = "__demo"
 const demoTime = 3200 * time.Millisecond
 
 // runDemo is the demonstration process, the target when the user names none. It calls the function work, which
-// follows the C calling convention, with arguments of very different sizes, and now and then runs a small program of the
-// system, so that samples about libc find something to show as well.
+// follows the C calling convention, with arguments of very different sizes, and now and then runs small programs of the
+// system, one that works and one that sleeps, so that samples about libc find something to show as well.
 func runDemo(lasts time.Duration) error {
 	end := time.Now().Add(lasts)
-	program, _ := exec.LookPath("ls")
+	programs := [][]string{{"ls", "-l", "/"}, {"sleep", "0.3"}}
 	for round := 0; time.Now().Before(end); round++ {
 		for i := range 10 {
 			n := int64(1) << ((round + i) % 20)
@@ -26,8 +26,9 @@ func runDemo(lasts time.Duration) error {
 				return fmt.Errorf("work(%d) is %d: the demonstration has been changed", n, got)
 			}
 		}
-		if round%16 == 4 && program != "" {
-			exec.Command(program, "-l", "/").Run() // its output goes nowhere, and its status does not matter
+		if round%12 == 4 {
+			argv := programs[round/12%len(programs)]
+			exec.Command(argv[0], argv[1:]...).Run() // its output goes nowhere, and it does not matter if it is not there
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -283,7 +283,7 @@ func (r *run) addRest(p declaration, spec engine.ProbeSpec, why error) int {
 // checkAdded refuses a run that could never see a hit.
 func (r *run) checkAdded(added int) error {
 	if n := len(r.declarations()); n > 0 && added == 0 {
-		return withStatus(statusNoProbe, errors.New("no probe matched: there is nothing to trace"))
+		return r.nothingToTrace()
 	}
 	places := 0
 	for _, s := range r.session.Query() {
@@ -293,6 +293,26 @@ func (r *run) checkAdded(added int) error {
 		r.note("%s at %s", plural(added, "probe"), plural(places, "place"))
 	}
 	return nil
+}
+
+// reasonsShown is how many probes that are not there are told of, one line each.
+const reasonsShown = 5
+
+// nothingToTrace says what each probe lacks: with --missing, for optional probes and for the demonstration nothing was said yet.
+func (r *run) nothingToTrace() error {
+	text := "no probe matched: there is nothing to trace"
+	for i, l := range r.leftOut {
+		if i == reasonsShown {
+			text += fmt.Sprintf("\n  … and %d more", len(r.leftOut)-i)
+			break
+		}
+		text += "\n  " + l.why
+	}
+	err := withStatus(statusNoProbe, errors.New(text))
+	if r.demo {
+		return &hintError{err, "the demonstration has no such places; name a program, as in: gotap run SCRIPT -- ls -l, or a process with -p"}
+	}
+	return err
 }
 
 func isMissing(err error) bool {

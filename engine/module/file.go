@@ -151,9 +151,14 @@ func (f *File) Close() error {
 	return err
 }
 
-// OpenPath is the path that the file was opened by; it differs from Path for files of other mount namespaces and
-// deleted ones.
-func (f *File) OpenPath() string { return f.openPath }
+// OpenPath is a path by which the very file can be opened again: by its handle, because the name it was found by may be one of a process
+// (/proc/PID/map_files, /proc/PID/root), which ends, or whose place another program takes. It is good until Close.
+func (f *File) OpenPath() string {
+	if h, ok := f.closer.(*os.File); ok {
+		return fmt.Sprintf("/proc/self/fd/%d", h.Fd())
+	}
+	return f.openPath
+}
 
 // ELF is the parsed headers. Its section readers may be used from one goroutine at a time only.
 func (f *File) ELF() *elf.File { return f.elf }

@@ -190,6 +190,13 @@ func Insert(list []*Placement, pl *Placement) []*Placement {
 	return slices.Insert(slices.Clone(list), i, pl)
 }
 
+// SameEntry reports whether a placement is the same probe at the same function as another one of its address: two names of one function
+// ("open" and "open64", "memcpy" and "memmove" where the loader has chosen one code for both) are one place, whose hits count once.
+// Static marks of one address are different ones, with operands of their own.
+func (pl *Placement) SameEntry(o *Placement) bool {
+	return o == pl || o.Probe == pl.Probe && pl.Target.Entry() && o.Target.Entry()
+}
+
 // Join is Insert for an address where others may be: the error says which of them excludes the placement.
 func Join(list []*Placement, pl *Placement) ([]*Placement, error) {
 	for _, o := range list {

@@ -121,7 +121,7 @@ func (s *Session) armAt(pl *placement, addr uint64, m *module.Loaded) error {
 	if pt.how == arch.Emulated && pt.site.Insn().Control == arch.Syscall && s.isa.Stepless && s.kernel {
 		return &arch.RefusedError{Addr: addr, Reason: "a kernel makes no system calls"}
 	}
-	if slices.Contains(pt.enters, pl) {
+	if slices.ContainsFunc(pt.enters, pl.SameEntry) {
 		return s.sync(pt)
 	}
 	enters, err := registry.Join(pt.enters, pl)
