@@ -19,8 +19,9 @@ import (
 // tracer normally stops it behind the call, takes the result and puts the registers back itself; if it dies in the middle, the
 // thread does so alone. A system call that the stop interrupted is made again, as the kernel would have done.
 //
-// All signals that can wait are blocked meanwhile, so that none finds the thread with registers that are not its own;
-// they stay queued in the kernel, in their order. The order of the requests is such that the stub, which sets the mask
+// All signals are blocked meanwhile, so that none finds the thread with registers that are not its own, or is swallowed with our own stops;
+// they stay queued in the kernel, in their order. SIGTRAP alone is not, unless the thread blocks it: a tracer that dies now leaves the one
+// of the present stop, and the handler has to see it at the stub's start, where it knows it for history. The order of the requests is such that the stub, which sets the mask
 // again, has been entered whenever they are blocked.
 //
 // The stub lies in the fallback's region. Before there is one, it lies for a moment in the padding behind the code of a
@@ -85,7 +86,10 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 		t.unreported() // nobody would catch it
 	}
 	t.prepareCall(stub, number, args)
-	all := ^uint64(synchronous)
+	all := ^uint64(trapBit)
+	if t.trapLost {
+		all = ^uint64(0)
+	}
 	ptrace.SetSigMask(t.tid, &all)
 	result, err := t.throughCall()
 	if !t.masked {
@@ -174,6 +178,9 @@ func (t *thread) throughCall() (uint64, error) {
 			continue
 		}
 		group = group || st.GroupStop()
+		if st.Event() == ptrace.EventNone && t.trapCode() <= 0 && !t.mergeBlocked() { // somebody sent it
+			t.deferred = append(t.deferred, t.info)
+		}
 	}
 	if group {
 		ptrace.Interrupt(t.tid) // it will stop for its group again when it is resumed

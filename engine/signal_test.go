@@ -9,7 +9,7 @@ import (
 // TestSignals runs programs that check every signal they get, with probes on all their own instructions.
 func TestSignals(t *testing.T) {
 	path := program(t, "signals.c")
-	for _, args := range []string{"queue 50", "trap 10", "divide 10", "illegal 10", "alternate 10", "wait 20", "storm 300", "answers 300", "order 300", "parent 1", "blocked 10"} {
+	for _, args := range []string{"queue 50", "trap 10", "divide 10", "illegal 10", "alternate 10", "wait 20", "storm 300", "answers 300", "order 300", "parent 1", "blocked 10", "once 10", "pending 10"} {
 		for _, inPlace := range []bool{false, true} {
 			eachEngine(t, func(t *testing.T, e Engine) {
 				if inPlace && (e != Step || slices.Contains([]string{"storm 300", "answers 300", "order 300"}, args)) {

@@ -40,6 +40,7 @@ type redo struct{ addr, sp uint64 }
 // beginStep runs the displaced instruction of a point natively. The registers are at the instruction.
 func (t *thread) beginStep(p *point) {
 	t.s.stats.Steps++
+	t.noteMerged()
 	toCall := p.site.Insn().Control == arch.Syscall
 	if p.how != arch.InPlace && p.site.Allowed(arch.OutOfLine) && t.s.slotFor(p, t) {
 		p.steps++
@@ -79,7 +80,13 @@ func (t *thread) endStep() {
 // stepped deals with a SIGTRAP in the middle of a step.
 func (t *thread) stepped() {
 	if *t.pc() == t.step.slot && t.trapCode() <= 0 { // somebody sent it
-		t.postpone(ptrace.SIGTRAP)
+		if t.mergeBlocked() {
+			t.resume(0)
+		} else if t.step.toCall {
+			t.signalInStep(ptrace.SIGTRAP)
+		} else {
+			t.postpone(ptrace.SIGTRAP)
+		}
 		return
 	}
 	if t.step.toCall && t.proc.arch.emulates != nil && *t.pc() == t.step.slot { // a probe was just placed where the call is made
@@ -314,6 +321,7 @@ func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
 		case sig == ptrace.SIGTRAP && code > 0: // another iteration
 			t.afterStep()
 			t.step.st = t.step.p.site.BeforeStep(&t.regs, t.step.slot)
+		case sig == ptrace.SIGTRAP && t.mergeBlocked():
 		case t.raised(sig) || t.step.toCall:
 			return st, true
 		default:
@@ -367,7 +375,7 @@ func (s *Session) holdOne(t *thread) bool {
 		switch {
 		case tid == t.tid && s.special.Event() == ptrace.EventStop && !s.special.GroupStop():
 			ptrace.Poll(t.tid, &s.special)
-			t.stopped = true
+			t.stopped, t.midCall = true, false
 			t.repairCall()
 			return true
 		case tid == t.tid: // it will be said again

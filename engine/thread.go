@@ -39,6 +39,8 @@ type thread struct {
 	mask     uint64           // the signals it blocks, while a step keeps all out
 	masked   bool
 	kept     keptFrom
+	trapLost bool             // it blocks SIGTRAP, and has hit a breakpoint: the kernel has reset the action
+	merged   []ptrace.SigInfo // a SIGTRAP of the program's own that was pending, blocked, and has told of a hit
 	breath   breath
 	redo     redo
 	info     ptrace.SigInfo
@@ -82,6 +84,9 @@ func (t *thread) resume(sig int) {
 	}
 	if sig != 0 && !t.proc.silent && t.s.cfg.Notify != nil {
 		t.s.notify(Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.tid, Signal: sig})
+	}
+	if sig == ptrace.SIGTRAP {
+		t.passTrap()
 	}
 	if t.s.closing && !t.step.active {
 		t.letGo(sig)

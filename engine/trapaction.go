@@ -30,6 +30,7 @@ type trapAction struct {
 	ours bool            // the fallback's handler is installed over it
 	due  bool            // it may have changed, and has to be asked for
 	set  bool            // the program has called a function to set it
+	once bool            // the program's handler, which the region still has, was called and is to be called no more
 }
 
 // trapBit is SIGTRAP in a set of signals.
@@ -194,8 +195,25 @@ func (t *thread) want(own fallback.Action) error {
 	if err := sp.mem.Poke(sp.guard.base, head, t.tid); err != nil {
 		return err
 	}
-	t.proc.trap.own = own
+	t.proc.trap.own, t.proc.trap.once = own, false
 	return t.setTrapAction()
+}
+
+// passTrap notes that a SIGTRAP is about to be passed on to the program. A handler that asked to be called once (SA_RESETHAND) is the
+// program's action no more; the region forgets it when another SIGTRAP comes, because this one has yet to find it there.
+func (t *thread) passTrap() {
+	tr, sp := &t.proc.trap, t.proc.space
+	if tr.once {
+		tr.once = false
+		head := make([]byte, fallback.HeadSize)
+		if sp.mem.Peek(sp.guard.base, head) == nil {
+			fallback.SetOwn(head, sp.guard.base, tr.own, t.proc.arch.WordSize())
+			sp.mem.Poke(sp.guard.base, head, t.tid)
+		}
+	}
+	if tr.own.Once() {
+		tr.own, tr.once = fallback.Action{}, tr.ours
+	}
 }
 
 // libMask is the size of the mask in the C library's struct sigaction, between the handler and the flags.
@@ -286,7 +304,7 @@ func (t *thread) looks() bool {
 // breakpoint, and its registers are as they will go on.
 func (t *thread) restoreTrapAction() {
 	tr := &t.proc.trap
-	lost := (tr.ours || tr.own.Caught()) && hexField(t.tid, "SigCgt")&trapBit == 0
+	lost := t.trapTaken()
 	if !lost && !tr.due && !tr.set {
 		return
 	}
@@ -307,6 +325,9 @@ func (t *thread) restoreTrapAction() {
 // putBack installs what the kernel has taken away.
 func (t *thread) putBack() (err error) {
 	tr, g := &t.proc.trap, &t.proc.space.guard
+	t.trapLost = true
+	defer func() { t.trapLost = false }()
+	t.noteMerged()
 	if g.base != 0 {
 		err = t.setTrapAction()
 	} else {
@@ -321,7 +342,41 @@ func (t *thread) putBack() (err error) {
 		t.at.blocks = true
 	}
 	t.blockTrap()
+	t.sendMerged()
 	return err
+}
+
+// noteMerged looks whether the stop at a breakpoint is for a SIGTRAP that somebody sent. The kernel does not queue a second one for a thread:
+// one that was pending, and blocked, is all that tells of the hit.
+func (t *thread) noteMerged() {
+	if len(t.merged) == 0 && t.trapCode() <= 0 && t.info.Signal() == ptrace.SIGTRAP {
+		t.merged = append(t.merged, t.info)
+	}
+}
+
+// mergeBlocked keeps a SIGTRAP that somebody sent until the thread blocks the signal again, if it did before the present hit. Its info has been read.
+func (t *thread) mergeBlocked() bool {
+	if t.info.Code() > 0 || t.info.Signal() != ptrace.SIGTRAP || !t.trapTaken() {
+		return false
+	}
+	t.merged = append(t.merged, t.info)
+	return true
+}
+
+// sendMerged makes pending again what told of a hit. The thread blocks SIGTRAP again.
+func (t *thread) sendMerged() {
+	for i := range t.merged {
+		if ptrace.SendThread(t.proc.pid, t.tid, ptrace.SIGTRAP) == 0 {
+			t.resent = append(t.resent, t.merged[i])
+		}
+	}
+	t.merged = t.merged[:0]
+}
+
+// trapTaken reports whether the kernel has taken away the handler for SIGTRAP that was there: the thread blocks the signal, and has raised it.
+func (t *thread) trapTaken() bool {
+	tr := &t.proc.trap
+	return (tr.ours || tr.own.Caught()) && hexField(t.tid, "SigCgt")&trapBit == 0
 }
 
 // blockTrap blocks SIGTRAP in the thread: it was blocked, or the kernel would not have taken the action away.

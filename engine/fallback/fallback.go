@@ -66,6 +66,9 @@ const (
 // Caught reports whether the action is a function.
 func (a Action) Caught() bool { return a.Handler > Ignore }
 
+// Once reports whether the action is a function that is to be called once.
+func (a Action) Once() bool { return a.Caught() && a.Flags&flagResetHand != 0 }
+
 // ParseAction reads an action as rt_sigaction gives it.
 func ParseAction(p []byte, word int) Action {
 	var a Action

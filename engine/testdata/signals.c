@@ -142,6 +142,33 @@ int main(int argc, char **argv)
 		sigprocmask(SIG_SETMASK, &old, NULL);
 		raise(SIGTRAP);
 		bad += handled != 1;
+	} else if (!strcmp(mode, "once")) { /* a handler for SIGTRAP that is called once, and then no more */
+		for (long i = 0; i < n; i++) {
+			struct sigaction now;
+			catch(SIGTRAP, SA_RESETHAND);
+			raise(SIGTRAP);
+			sigaction(SIGTRAP, NULL, &now);
+			bad += now.sa_handler != SIG_DFL || work(i) != i + 1;
+		}
+		bad += handled != n;
+	} else if (!strcmp(mode, "pending")) { /* breakpoints while a SIGTRAP is pending, for the process or for the thread */
+		sigset_t trap, now;
+		sigemptyset(&trap);
+		sigaddset(&trap, SIGTRAP);
+		sigprocmask(SIG_BLOCK, &trap, NULL);
+		for (long i = 0; i < n; i++) {
+			int sig = 0;
+			if (i & 1)
+				raise(SIGTRAP);
+			else
+				kill(getpid(), SIGTRAP);
+			bad += work(i) != i + 1;
+			sigpending(&now);
+			if (sigismember(&now, SIGTRAP) != 1)
+				bad++;
+			else if (sigwait(&trap, &sig) || sig != SIGTRAP)
+				bad++;
+		}
 	} else if (!strcmp(mode, "divide")) {
 		catch(SIGFPE, 0);
 		for (long i = 0; i < n; i++)
