@@ -384,3 +384,28 @@ func TestHoldAndRelease(t *testing.T) {
 	<-w.Done()
 	want(t, "output", tg.output(), "work bad=0\n")
 }
+
+// TestHoldWhereItFaulted holds a thread for the handler of a fault: released, it gets the signal that it would have had.
+func TestHoldWhereItFaulted(t *testing.T) {
+	path := program(t, "target.c")
+	eachEngine(t, func(t *testing.T, e Engine) {
+		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+		tg := w.launch(path, "fault", "3")
+		w.probe("touch+*", Handlers{Fault: w.code(runtime.Inst{Op: runtime.OpItem}, runtime.Inst{Op: runtime.OpPushD, V: 7},
+			runtime.Inst{Op: runtime.OpLogInt}, runtime.Inst{Op: runtime.OpEndItem}, runtime.Inst{Op: runtime.OpExit, A: uint32(runtime.ExitHold)})})
+		w.Start()
+		held := 0
+		for w.arena.Wait(w.Done()) {
+			rec, ok := w.arena.Next()
+			if !ok {
+				continue
+			}
+			if held++; held > 3 {
+				t.Fatal("the signal of a fault was lost: the instruction faults again and again")
+			}
+			w.Release(rec.Hold)
+		}
+		want(t, "holds", held, 3)
+		want(t, "output", tg.output(), "fault bad=0\n")
+	})
+}

@@ -231,7 +231,7 @@ func (t *thread) reset() {
 	t.h.Drop()
 	t.proc.watches = nil
 	t.step, t.redo, t.deferred = step{}, redo{}, t.deferred[:0]
-	t.masked, t.postCall, t.seeExit, t.vforking, t.dr = false, false, nil, false, debugRegs{}
+	t.masked, t.postCall, t.seeExit, t.vforking, t.owed, t.dr = false, false, nil, false, 0, debugRegs{}
 }
 
 // unfollow lets a process go that has left the memory it shared with one that is probed.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"syscall"
@@ -31,6 +32,7 @@ type thread struct {
 	quiet     bool // asleep in a system call while the session ends: not to be disturbed
 	vforking  bool // waits for a child that uses its memory
 	ticket    uint32
+	owed      int // the signal to go on with, while the thread is parked or held
 	regs      arch.Regs
 
 	step     step
@@ -77,9 +79,12 @@ func (s *Session) newThread(p *process, tid int) *thread {
 }
 
 // resume lets a stopped thread go on: with its step, if it is in the middle of one, otherwise freely.
+// A thread that is parked or held stays where it is, and gets the signal when it goes on.
 // ESRCH is no error: the thread has been killed, of which Wait will tell.
 func (t *thread) resume(sig int) {
-	if t.parked || t.ticket != 0 || t.gone {
+	sig = cmp.Or(sig, t.owed)
+	if t.owed = 0; t.parked || t.ticket != 0 || t.gone {
+		t.owed = sig
 		return
 	}
 	if sig != 0 && !t.proc.silent && t.s.cfg.Notify != nil {
