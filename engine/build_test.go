@@ -3,7 +3,6 @@ package engine
 import (
 	"testing"
 
-	"gotap/engine/place"
 	"gotap/engine/testenv"
 	"gotap/runtime"
 )
@@ -77,5 +76,15 @@ func TestAbsentPlaces(t *testing.T) {
 	_, err := w.tryProbe("wrok", Handlers{Enter: w.counts(n)}, func(p *ProbeSpec) { p.Optional = true })
 	want(t, "an optional place that is absent", err == nil, true)
 	w.run()
-	_ = place.Spec{}
+}
+
+// TestEntryThatCannotBeProbed launches a program at whose first instruction no breakpoint can be: it is kept where the kernel starts it.
+func TestEntryThatCannotBeProbed(t *testing.T) {
+	w := newWorld(t, Config{Follow: FollowThreads})
+	tg := w.launch(program(t, "oddentry.c", "-Wl,-e,entry"))
+	n := w.counter()
+	w.probe("work", Handlers{Enter: w.counts(n)})
+	w.run()
+	want(t, "hits", n.get(), 1)
+	want(t, "output", tg.output(), "")
 }
