@@ -32,8 +32,8 @@ const (
 // AccessStep is one step on the way to a value.
 type AccessStep struct {
 	Op     AccessOp
-	Reg    string // OpIndex: the register's name
-	Offset int64  // OpOffset: added; OpBits: lowest bit
+	Reg    string // OpIndex, OpJoin: the register's name
+	Offset int64  // OpOffset: added; OpBits: lowest bit; OpJoin: how many bits of the value are there
 	Size   int    // OpLoad: bytes, 1, 2, 4 or 8; OpBits: number of bits; OpIndex: the factor
 	Signed bool   // OpLoad, OpBits, OpTruncate: sign-extended; OpIndex: a 32-bit register is
 	Float  bool   // OpLoad, OpTruncate: a float of Size bytes, which becomes an f64
@@ -49,6 +49,7 @@ const (
 	OpBits                     // cut Size bits at Offset
 	OpTruncate                 // keep the low Size bytes of a register
 	OpIndex                    // add the register Reg times Size (1, 2, 4 or 8)
+	OpJoin                     // the register Reg is the rest of the value, from bit Offset on
 )
 
 // ValueType is the type of a value on the machine's stack, as the compiler sees it. Every value

@@ -17,7 +17,7 @@ var amd64ABI = abi{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New64()), exits: goExits(x86.New64()), arg: goabi.Arg,
 	},
-	float: xmm,
+	float: xmm, floatTop: (*ptrace.FPRegs).ST0,
 	calls: callTable{
 		insn: []byte{0x0f, 0x05}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9},
@@ -37,7 +37,7 @@ var i386ABI = abi{
 		behindCheck: goBehindCheck(x86.New32()), exits: goExits(x86.New32()),
 		arg: func(int, bool) (compile.Access, bool) { return compile.Access{}, false }, // on the stack, as C has them
 	},
-	float: xmm,
+	float: xmm, floatTop: (*ptrace.FPRegs).ST0,
 	calls: callTable{
 		insn: []byte{0xcd, 0x80}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP},

@@ -58,6 +58,12 @@ func (t *thread) Arg(n int) (uint64, bool) {
 // ArgFloat implements runtime.Thread: in the calling conventions of 64-bit processors the first eight are in
 // vector registers; on IA-32 they are on the stack, where their places depend on the types.
 func (t *thread) ArgFloat(n int) (float64, bool) {
+	if n == runtime.FloatTop {
+		if t.proc.arch.floatTop == nil || !t.getFPRegs() {
+			return 0, false
+		}
+		return t.proc.arch.floatTop(&t.fp), true
+	}
 	return t.floatReg(t.proc.arch.ArgFloat(n))
 }
 

@@ -10,7 +10,7 @@ type Thread interface {
 	WriteMemory(addr uint64, p []byte) bool
 
 	Arg(n int) (v uint64, ok bool)       // integer argument by calling convention, sign as in the register
-	ArgFloat(n int) (f float64, ok bool) // floating argument
+	ArgFloat(n int) (f float64, ok bool) // floating argument; FloatTop
 	Return() uint64
 	SetReturn(v uint64)
 	Field(f Field) uint64
@@ -29,3 +29,7 @@ type Context struct {
 	Tid    uint32
 	Dirty  bool // set by the machine when Regs were written
 }
+
+// FloatTop is, for ArgFloat, no argument but the number on top of the stack of IA-32's floating-point unit: there functions leave
+// their floating results. It is the last number that the operand of OpArgF can be.
+const FloatTop = 255

@@ -104,6 +104,9 @@ func accessStep(e *expr, s compile.AccessStep, at diag.Span) *expr {
 			return apply(at, kindFloat, runtime.OpF32, e)
 		}
 		return extend(e, 8*s.Size, s.Signed, at)
+	case compile.OpJoin:
+		rest := apply(at, kindInt, runtime.OpShl, registerValue(s.Reg, at), integer(at, s.Offset))
+		return apply(at, kindInt, runtime.OpOr, e, rest)
 	case compile.OpIndex:
 		index := registerValue(s.Reg, at)
 		if s.Signed {
@@ -117,8 +120,14 @@ func accessStep(e *expr, s compile.AccessStep, at diag.Span) *expr {
 	return e
 }
 
+// floatTop is the top of the stack of IA-32's floating-point unit. Like vector registers, it is no register of the file.
+const floatTop = "st0"
+
 // registerValue reads a register. Those that pass floats are not in the register file: they are read as arguments.
 func registerValue(name string, at diag.Span) *expr {
+	if name == floatTop {
+		return applyA(at, kindFloat, runtime.OpArgF, runtime.FloatTop)
+	}
 	if n, ok := strings.CutPrefix(name, "xmm"); ok && len(n) == 1 && n[0] >= '0' && n[0] <= '7' {
 		return applyA(at, kindFloat, runtime.OpArgF, uint32(n[0]-'0'))
 	}

@@ -219,10 +219,10 @@ func (l *lowering) result(at diag.Span) operand {
 	l.compiler.result.UsesPlace = true
 	if l.unit.Place != nil {
 		if a, ok := l.unit.Place.ReturnType(); ok {
-			return result{l.access(a, at)}
+			return result{e: l.access(a, at), high: highHalf(a)}
 		}
 	}
-	return result{apply(at, kindInt, runtime.OpRetval)}
+	return result{e: apply(at, kindInt, runtime.OpRetval)}
 }
 
 // lateArgument warns of arguments by register where the register has long been used for something else.

@@ -3,6 +3,7 @@ package js
 import (
 	"math"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
 )
@@ -57,7 +58,10 @@ type (
 	// register is one of its members.
 	register struct{ name string }
 	// result is c.ret where it can be assigned to.
-	result struct{ e *expr }
+	result struct {
+		e    *expr
+		high string // the register with its upper half; "": it is in one
+	}
 	// aggregate is an aggregation, and with keys what .at(…) gives.
 	aggregate struct {
 		name   string
@@ -225,7 +229,28 @@ func (r result) get(*lowering, diag.Span) *expr { return r.e }
 
 func (r result) set(l *lowering, at diag.Span, v *expr) *expr {
 	l.needUnsafe(at, "changing the result")
-	return store(at, runtime.OpSetRet, 0, v)
+	switch {
+	case r.e.kind == kindFloat:
+		l.errorf(at, "change what it is made of, before it is", "a floating result is not in a register that can be changed")
+		return poison(at)
+	case r.high == "":
+		return store(at, runtime.OpSetRet, 0, v)
+	}
+	x := l.slots.fresh(kindInt)
+	defer l.slots.free(x)
+	high := apply(at, kindInt, runtime.OpShr, local(at, x), integer(at, 32))
+	body := []stmt{eval(set(at, x, v)), eval(register{r.high}.set(l, at, high))}
+	return sequence(at, body, store(at, runtime.OpSetRet, 0, local(at, x)))
+}
+
+// highHalf is the register that has the upper half of a value in two of them, "" when there is none.
+func highHalf(a compile.Access) string {
+	for _, s := range a.Steps {
+		if s.Op == compile.OpJoin {
+			return s.Reg
+		}
+	}
+	return ""
 }
 
 // needUnsafe reports something that changes the target when that is not allowed.

@@ -440,6 +440,11 @@ func (w *walk) value(t *ctype) (compile.Access, error) {
 	case kindVoid, kindComplex, kindVector, kindOther:
 		return compile.Access{}, fmt.Errorf("its type is %s, which is no number", w.in.declare(w.typ, w.ok, "", 0))
 	}
+	if w.place.reg == floatTop && t.kind == kindFloat {
+		a := w.place.access()
+		a.Type = compile.TypeF64
+		return a, nil
+	}
 	if size != 1 && size != 2 && size != 4 && size != 8 {
 		return compile.Access{}, fmt.Errorf("its type has %d bytes; numbers have up to 8", size)
 	}

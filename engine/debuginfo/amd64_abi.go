@@ -262,7 +262,7 @@ func (in *Info) amd64Return(t *ctype) (place, error) {
 			pieces = append(pieces, piece{size: 8, place: inRegister(floats[0])})
 			floats = floats[1:]
 		case classX87:
-			return place{}, errX87
+			return inRegister(floatTop), nil
 		default:
 			pieces = append(pieces, piece{size: 8, absent: true})
 		}

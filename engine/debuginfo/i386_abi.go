@@ -2,8 +2,9 @@ package debuginfo
 
 import "errors"
 
-// errX87 is a number on the stack of the floating-point unit.
-var errX87 = errors.New("it is on the stack of the x87 unit, which is not read")
+// floatTop is the top of the stack of the floating-point unit, as an access names it. Whatever was returned there has the unit's
+// own 80 bits, and is read as a double.
+const floatTop = "st0"
 
 // errI386Vector is a vector argument, which has registers of its own.
 var errI386Vector = errors.New("vectors are passed in registers that are not read")
@@ -48,7 +49,7 @@ func (in *Info) i386InMemory(ret *ctype) bool {
 func (in *Info) i386Return(t *ctype) (place, error) {
 	switch {
 	case t.kind == kindFloat:
-		return place{}, errX87
+		return inRegister(floatTop), nil
 	case in.i386InMemory(t):
 		p := inRegister("eax")
 		p.memory = true

@@ -136,6 +136,9 @@ var errAbsent = fmt.Errorf("this part of it is optimised out")
 // scalar completes the access to a value of size bytes.
 func (p place) scalar(size int64, signed, float bool) (compile.Access, error) {
 	if len(p.pieces) > 0 {
+		if a, ok := p.joined(size, signed, float); ok {
+			return a, nil
+		}
 		part, err := p.piece(0, size)
 		if err != nil {
 			return compile.Access{}, err
@@ -151,6 +154,22 @@ func (p place) scalar(size int64, signed, float bool) (compile.Access, error) {
 		p = p.cut(size, signed, float)
 	}
 	return p.access(), nil
+}
+
+// joined completes the access to a value of 8 bytes in two registers of 4, as 32-bit processors have them.
+func (p place) joined(size int64, signed, float bool) (compile.Access, bool) {
+	if size != 8 || p.skip != 0 || len(p.pieces) != 2 || !p.pieces[0].halfRegister() || !p.pieces[1].halfRegister() {
+		return compile.Access{}, false
+	}
+	low := p.pieces[0].place.clone()
+	low.steps = append(low.steps, compile.AccessStep{Op: compile.OpTruncate, Size: 4},
+		compile.AccessStep{Op: compile.OpJoin, Reg: p.pieces[1].place.reg, Offset: 32})
+	return low.cut(size, signed, float).access(), true
+}
+
+// halfRegister reports whether a piece is 4 bytes, and a register as it is.
+func (p piece) halfRegister() bool {
+	return p.size == 4 && !p.absent && p.place.base == compile.BaseReg && !p.place.memory && p.place.shift == 0 && len(p.place.steps) == 0
 }
 
 // cut appends the steps that take size bytes out of a register.

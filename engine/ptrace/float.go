@@ -1,6 +1,9 @@
 package ptrace
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // FPRegs are the floating-point and vector registers of a thread as the kernel gives them: the FXSAVE image on x86, struct
 // user_fpsimd_state of 64-bit ARM, struct user_vfp of 32-bit ARM.
@@ -15,6 +18,25 @@ const (
 
 // XMM is the low 8 bytes of vector register n (0 to 15) of x86.
 func (f *FPRegs) XMM(n int) uint64 { return binary.LittleEndian.Uint64(f[160+16*n:]) }
+
+// ST0 is the number on top of the stack of x86's floating-point unit, rounded to a double (Intel SDM, volume 1, 8.1.2 and
+// 10.5.1: FXSAVE stores the stack from its top on, 80 bits in 16 bytes, with an integer bit of its own).
+func (f *FPRegs) ST0() float64 {
+	const bias, fraction = 16383, 63
+	mantissa, head := binary.LittleEndian.Uint64(f[32:]), binary.LittleEndian.Uint16(f[40:])
+	sign := 1.0
+	if head>>15 != 0 {
+		sign = -1
+	}
+	exponent := int(head & 0x7fff)
+	switch {
+	case exponent == 0x7fff && mantissa<<1 == 0:
+		return math.Inf(int(sign))
+	case exponent == 0x7fff:
+		return math.NaN()
+	}
+	return math.Copysign(math.Ldexp(float64(mantissa), exponent-bias-fraction), sign)
+}
 
 // V is the low 8 bytes of vector register n (0 to 31) of 64-bit ARM.
 func (f *FPRegs) V(n int) uint64 { return binary.LittleEndian.Uint64(f[16*n:]) }
