@@ -31,39 +31,34 @@ const detachPatience = 1500 * time.Millisecond
 
 // Close ends the session: held threads go on, every patch is undone and checked, all processes are let go and run on. fast
 // shortens the time that threads are given to come to a place where they can be let go. It returns what could
-// not be undone. It may be called more than once. The files of modules stay open as long as the session is in use: addresses are named
+// not be undone. It may be called more than once, and says the same each time. The files of modules stay open as long as the session is in use: addresses are named
 // after the end too.
 func (s *Session) Close(fast bool) error {
-	var err error
-	e := s.loop.do(func() {
-		patience := detachPatience
-		if fast {
-			patience /= 3
-		}
-		err = s.detach(patience)
-	})
-	s.loop.ended()
-	if f := s.failure.Load(); f != nil {
-		err = errors.Join(err, f.err)
-	} else if e != nil && !errors.Is(e, ErrClosed) {
-		err = e
+	patience := detachPatience
+	if fast {
+		patience /= 3
 	}
-	return err
+	e := s.loop.do(func() { s.detach(patience) })
+	s.loop.ended() // what it has left is ours to read from now on
+	if f := s.failure.Load(); f != nil {
+		return errors.Join(s.undone, f.err)
+	}
+	if e != nil && !errors.Is(e, ErrClosed) {
+		return e
+	}
+	return s.undone
 }
 
 // detachAll is detach for the case of a panic.
 func (s *Session) detachAll() {
 	s.closing = false
-	if err := s.detach(detachPatience); err != nil {
-		f := s.failure.Load()
-		s.failure.Store(&failure{errors.Join(f.err, err)})
-	}
+	s.detach(detachPatience)
 }
 
-// detach undoes everything.
-func (s *Session) detach(patience time.Duration) error {
+// detach undoes everything, once. What could not be undone is in s.undone.
+func (s *Session) detach(patience time.Duration) {
 	if s.closed {
-		return nil
+		return
 	}
 	all := s.finalState()
 	s.lastQuery.Store(&all)
@@ -84,9 +79,9 @@ func (s *Session) detach(patience time.Duration) error {
 	for _, p := range s.procs {
 		p.space.mem.Close()
 	}
+	s.undone = err
 	s.closed = true
 	s.over()
-	return err
 }
 
 // finalState is the state of all probes at the end.

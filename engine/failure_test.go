@@ -1,9 +1,16 @@
 package engine
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+	"unsafe"
+
+	"gotap/engine/ptrace"
+	"gotap/engine/testenv"
 )
 
 // TestPanicHarmsNobody lets the tracing thread panic in the middle of hits: the session ends with the reason, and the target is as
@@ -52,5 +59,45 @@ func TestForksWithoutEnd(t *testing.T) {
 			want(t, "hits", int(n.get()), hits)
 			want(t, "output", tg.output(), "tree 127 bad=0\n")
 		})
+	}
+}
+
+// TestWhatCannotBeUndone: a session that was closed by nobody who listens (as one is that cannot keep its budget) tells
+// the next who closes it what it could not undo. The breakpoint is in a page of a file that may not be written, as no process has it.
+func TestWhatCannotBeUndone(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	name := filepath.Join(t.TempDir(), "page")
+	if err := os.WriteFile(name, []byte{int3}, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	page, err := syscall.Mmap(int(f.Fd()), 0, 1, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(page)
+	addr := uint64(uintptr(unsafe.Pointer(&page[0])))
+	w := newWorld(t, Config{})
+	w.fails = true
+	if err := w.do(func() error {
+		mem, err := ptrace.OpenMemory(os.Getpid())
+		if err != nil {
+			return err
+		}
+		sp := &space{mem: mem, arch: hostABIs()[0], points: map[uint64]*point{}}
+		sp.points[addr] = &point{sp: sp, addr: addr, length: 1, trap: []byte{int3}, orig: []byte{0x90}, planted: true}
+		w.newProcess(-1, sp, sp.arch)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []string{"nobody", "somebody"} {
+		if err := w.Close(true); err == nil || !strings.Contains(err.Error(), "cannot restore the instruction") {
+			t.Errorf("closed by %s: %v", who, err)
+		}
 	}
 }

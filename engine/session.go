@@ -62,8 +62,9 @@ type Session struct {
 	started     bool
 	closing     bool
 	closed      bool
-	sawOne      bool // there was a process
-	inPlaceOnly bool // for tests: nothing is emulated, nothing stepped out of line
+	undone      error // what could not be undone, once the session is closed
+	sawOne      bool  // there was a process
+	inPlaceOnly bool  // for tests: nothing is emulated, nothing stepped out of line
 	warned      map[string]bool
 	meter       meter
 	stats       Stats
