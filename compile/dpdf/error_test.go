@@ -48,7 +48,7 @@ var errorCases = []struct{ text, want string }{
 	{file("", "sx L\nexit"), "there is no label \"L\""},
 	{file("", "push d,1\npush d,2\nrx"), "takes more from the stack than there is"},
 	{file("", "sx L\nexit\nL: ros,4\nexit"), "takes more from the stack than there is"},
-	{file("", "sx L\nL: exit"), "the stack is not equally deep on all ways to here"},
+	{file("", "sx L\nL: save tsp\nrestore tsp\nexit"), "the stack is not equally deep on all ways to here"},
 	{file("", "push d,5\ncall R\nexit\nR: sx L\nros,1\npush d,0\nret\nL: ros,3\nret"), "takes words of its caller from the stack, and a handler would not find them"},
 	{file("", "push r,rdi\nrestore tsp\nexit"), "the depth that it goes back to is not known"},
 	{file("", "push d,1\nrestore tsp\nexit"), "goes to a depth of 1, and can go to 0 to 0"},

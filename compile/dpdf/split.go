@@ -24,8 +24,9 @@ func verified(p *compile.Program) (*compile.Program, diag.List) {
 	return p, list
 }
 
-// spot is a command as it is reached with a depth of the stack.
-type spot struct{ at, depth int }
+// spot is a command as it is reached with a depth of the stack. In a routine the depth is counted from its entry, as
+// handlers and the base of the stack are; the program itself is the routine -1.
+type spot struct{ at, depth, routine int }
 
 // splitter writes a program anew, each command once for each depth.
 type splitter struct {
@@ -34,6 +35,8 @@ type splitter struct {
 	index map[spot]int // of what is written
 	jumps map[int]spot // commands whose target is to be filled in
 	todo  []spot
+	nets  map[int]int  // by how much routines change the depth
+	busy  map[int]bool // routines whose change is being found out
 }
 
 // maxSplit is how many times as long a program may become. An abort at the end that ten tests
@@ -41,11 +44,11 @@ type splitter struct {
 // is another kind of program.
 const maxSplit = 8
 
-// split is nil for programs that it cannot treat: those that call routines or set handlers,
-// whose effect on the stack it does not know, that take more than there is, or that would
-// become too long.
+// split is nil for programs that it cannot treat: those that go back to a saved depth, whose routines return at
+// several depths or call themselves, that take more than there is, or that would become too long.
 func split(p *compile.Program) *compile.Program {
-	s := splitter{code: p.Code, index: map[spot]int{}, jumps: map[int]spot{}, todo: []spot{{0, 0}}}
+	s := splitter{code: p.Code, index: map[spot]int{}, jumps: map[int]spot{}, nets: map[int]int{}, busy: map[int]bool{},
+		todo: []spot{{0, 0, -1}}}
 	for len(s.todo) > 0 {
 		next := s.todo[len(s.todo)-1]
 		s.todo = s.todo[:len(s.todo)-1]
@@ -61,10 +64,77 @@ func split(p *compile.Program) *compile.Program {
 	return &c
 }
 
-// countsDepth reports whether a command does something else at another depth, or goes to one
-// that is not counted here.
-func countsDepth(op runtime.Op) bool {
-	return op == runtime.OpSetX || op >= runtime.OpSaveTSP && op <= runtime.OpPokeBase
+// step is where control goes from a command: on, to another place, or both; ok is false where that is not known.
+// A handler finds three words more than there were at the entry of its routine.
+func (s *splitter) step(from spot) (next, to spot, goes, ok bool) {
+	c := s.code[from.at]
+	pops, pushes := compile.RowOf(c.Op).Effect(c)
+	next = spot{from.at + 1, from.depth - pops + pushes, from.routine}
+	if c.Op == runtime.OpRestoreTSP || from.routine < 0 && from.depth < pops || next.depth > runtime.MaxStack {
+		return next, to, false, false
+	}
+	switch {
+	case c.Op == runtime.OpSetX:
+		return next, spot{int(c.A), 3, from.routine}, true, true
+	case c.Op == runtime.OpCall:
+		net, ok := s.net(int(c.A))
+		next.depth += net
+		return next, spot{int(c.A), 0, int(c.A)}, true, ok
+	case c.Op >= runtime.OpJmp && c.Op <= runtime.OpLoop:
+		to = spot{int(c.A), next.depth, from.routine}
+		if c.Op == runtime.OpLoop {
+			next.depth-- // the counter goes when the loop is left
+		}
+		return next, to, true, true
+	}
+	return next, to, false, true
+}
+
+// ends reports whether control does not go on behind a command.
+func ends(op runtime.Op) bool {
+	switch op {
+	case runtime.OpJmp, runtime.OpRet, runtime.OpExit, runtime.OpAbort, runtime.OpRemove, runtime.OpRaise:
+		return true
+	}
+	return false
+}
+
+// net is by how much a routine changes the depth: every ret of it has to be at that depth.
+func (s *splitter) net(entry int) (net int, ok bool) {
+	if net, known := s.nets[entry]; known || s.busy[entry] {
+		return net, known
+	}
+	s.busy[entry] = true
+	seen, todo, returns := map[spot]bool{}, []spot{{entry, 0, entry}}, false
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		if at.at >= len(s.code) || len(seen) > maxSplit*len(s.code) {
+			return 0, false
+		}
+		next, to, goes, ok := s.step(at)
+		op := s.code[at.at].Op
+		switch {
+		case !ok, op == runtime.OpRet && returns && net != at.depth:
+			return 0, false
+		case op == runtime.OpRet:
+			net, returns = at.depth, true
+		}
+		if goes && op != runtime.OpCall {
+			todo = append(todo, to)
+		}
+		if !ends(op) {
+			todo = append(todo, next)
+		}
+	}
+	if returns {
+		s.nets[entry] = net
+	}
+	return net, returns
 }
 
 // line writes commands from one to where control does not go on, or comes to what is written already.
@@ -77,27 +147,20 @@ func (s *splitter) line(from spot) bool {
 			}
 			return true
 		}
-		if from.at >= len(s.code) {
+		if from.at >= len(s.code) || len(s.out) > maxSplit*len(s.code) {
 			return false
 		}
 		c := s.code[from.at]
 		s.index[from] = len(s.out)
-		pops, pushes := compile.RowOf(c.Op).Effect(c)
-		next := spot{from.at + 1, from.depth - pops + pushes}
-		if c.Op == runtime.OpCall || c.Op == runtime.OpRet || countsDepth(c.Op) || from.depth < pops || next.depth > runtime.MaxStack {
+		next, to, goes, ok := s.step(from)
+		if !ok {
 			return false
 		}
-		if c.Op >= runtime.OpJmp && c.Op <= runtime.OpLoop {
-			to := spot{int(c.A), next.depth}
+		if goes {
 			s.jumps[len(s.out)] = to
 			s.todo = append(s.todo, to)
-			if c.Op == runtime.OpLoop {
-				next.depth-- // the counter goes when the loop is left
-			}
 		}
-		s.out = append(s.out, c)
-		switch c.Op {
-		case runtime.OpJmp, runtime.OpExit, runtime.OpAbort, runtime.OpRemove, runtime.OpRaise:
+		if s.out = append(s.out, c); ends(c.Op) {
 			return true
 		}
 		from = next

@@ -29,6 +29,10 @@ func TestUnequalDepths(t *testing.T) {
 		"abort":     "push d,1\npush d,2\njz bad\njz bad\nexit\nbad: abort\n",
 		"remainder": "push d,47\npush d,5\ndiv\npush d,9\nsub\njnz bad\npush d,3\nlog 2\nexit\nbad: abort\n",
 		"falls":     "push d,1\npush d,2\njz on\npush d,3\non: push d,4\nlog 2\nexit\n",
+		"handler":   "sx H\npush d,8\npush mem,u8\njmp bad\nH: push d,1\nsub\njnz bad\npush d,8\nsub\njnz bad\nros,1\nexit\nbad: abort\n",
+		"routine":   "push d,5\ncall R\ncall R\npush d,7\nsub\njnz bad\npush d,1\njz bad\nexit\nR: push r,rdi\njz more\npush d,1\nadd\nret\nmore: push d,2\nadd\nret\nbad: abort\n",
+		"inside":    "call R\nexit\nR: sx H\npush d,1\npush d,2\njz bad\npush mem,u8\njz bad\nret\nH: push d,1\nsub\njz bad\nros,2\nret\nbad: abort\n",
+		"base":      "push d,1\npush r,rdi\njz bad\npush sbp,0\njz bad\njz bad\nexit\nbad: abort\n",
 		"loop":      "push d,1\npush d,2\njz on\npush d,3\non: push d,4\nagain: inc lv,0\nloop again\nexit\n",
 	} {
 		p, list := parseBody(t, body)
@@ -43,9 +47,11 @@ func TestUnequalDepths(t *testing.T) {
 // TestUnequalDepthsRefused: the error is that of the program as written.
 func TestUnequalDepthsRefused(t *testing.T) {
 	for body, text := range map[string]string{
-		"again: push d,1\npush r,rdi\njz again\nexit\n":                           "not equally deep",
-		"push r,rdi\njz on\npush d,3\non: log 1\nexit\n":                          "not equally deep",
-		"push r,rdi\njz on\npush d,3\non: call sub1\nexit\nsub1: inc lv,0\nret\n": "not equally deep",
+		"again: push d,1\npush r,rdi\njz again\nexit\n":                                          "not equally deep",
+		"push r,rdi\njz on\npush d,3\non: log 1\nexit\n":                                         "not equally deep",
+		"push r,rdi\njz on\npush d,3\non: call R\nexit\nR: push r,rdi\njz E\npush d,1\nE: ret\n": "not equally deep",
+		"push r,rdi\njz on\npush d,3\non: push d,0\nrestore tsp\nexit\n":                         "not equally deep",
+		"push r,rdi\njz on\npush d,3\non: call R\nexit\nR: call R\nret\n":                        "not equally deep",
 	} {
 		_, list := parseBody(t, body)
 		if err := list.Err(); err == nil || !strings.Contains(err.Error(), text) {
