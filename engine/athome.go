@@ -45,9 +45,7 @@ func (t *thread) runAtHome(p *point) {
 	for _, l := range landings {
 		p.sp.mem.Poke(l.addr, l.old, t.tid)
 	}
-	if p.wanted() {
-		p.planted = p.sp.mem.Poke(p.addr, p.trap, t.tid) == nil
-	}
+	t.replant(p)
 	if t.s.releaseWorld(held); len(held) > 0 {
 		time.Sleep(fairness)
 	}
@@ -115,7 +113,7 @@ func (t *thread) landed(st ptrace.Status) {
 		t.s.backlog = append(t.s.backlog, stop{t.tid, st})
 	case st.Signal() == ptrace.SIGTRAP && at != p.addr:
 		t.endStep()
-		t.finishStep()
+		t.finish()
 	default:
 		t.endStep()
 		t.unmask()

@@ -130,7 +130,7 @@ func (t *thread) emulate(p *point) {
 		if t.view.met != 0 {
 			t.runWatches(t.view.met)
 		}
-		t.finish(0)
+		t.finish()
 	default:
 		t.runAtHome(p)
 	}

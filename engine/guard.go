@@ -39,7 +39,6 @@ type guard struct {
 	index map[uint64]int
 	orig  []byte // by entry
 	free  []int
-	full  bool
 
 	threads  int  // entries of the list of threads in use
 	watching bool // the handler knows that debug registers are armed
@@ -183,7 +182,6 @@ func (g *guard) take() int {
 		return i
 	}
 	if len(g.orig) == fallback.Entries {
-		g.full = true
 		return -1
 	}
 	g.orig = append(g.orig, 0)

@@ -69,21 +69,23 @@ func (t *thread) execute(p *point) {
 		return
 	}
 	if p.how == arch.Emulated && len(t.proc.watches) == 0 && p.site.Emulate(&t.regs, p.sp.mem) == nil {
-		t.finish(0)
+		t.finish()
 		return
 	}
 	// What cannot be emulated, or would fault, is left to the processor.
 	t.beginStep(p)
 }
 
-// finish is called when the instruction has completed, with the registers as it left them.
-func (t *thread) finish(sig int) {
+// finish is called when the instruction has completed, with the registers as it left them. The thread goes on with the oldest signal that was
+// kept from it meanwhile, or keeps it longer: see breath.
+func (t *thread) finish() {
+	sig := 0
 	if t.h.Len() > 0 {
 		t.h.Posts()
 		t.h.Commit()
 	}
 	t.setRegs()
-	if sig == 0 && (t.masked || len(t.deferred) > 0) {
+	if t.masked || len(t.deferred) > 0 {
 		if t.breathe(); !t.breath.keep {
 			sig = t.takeKept()
 		}
@@ -134,5 +136,5 @@ func (t *thread) skipFunction(p *point) {
 		return
 	}
 	t.dropFrames(sp + 1)
-	t.finish(0)
+	t.finish()
 }

@@ -61,7 +61,7 @@ func (s *Session) openSpace(tid int, a *abi) (*space, error) {
 	return &space{mem: mem, arch: a, points: map[uint64]*point{}, lo: ^uint64(0)}, nil
 }
 
-// drop lets go of an address space for one process.
+// dropSpace lets go of an address space for one process.
 func (s *Session) dropSpace(sp *space) {
 	if sp.users--; sp.users > 0 {
 		return

@@ -239,5 +239,5 @@ func (s *Session) checkDone() {
 	}
 }
 
-// errnoIs compares an errno, for requests whose failure means that the tracee was killed.
+// vanished reports whether a request failed because the tracee was killed.
 func vanished(e syscall.Errno) bool { return e == syscall.ESRCH }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -106,13 +107,7 @@ func (t *thread) stepped() {
 	if t.s.watching > 0 {
 		t.watchHit()
 	}
-	t.finishStep()
-}
-
-// finishStep goes on behind the instruction, with the signal that was kept, if there is one.
-// (finish delivers it, or keeps it longer: see breath.)
-func (t *thread) finishStep() {
-	t.finish(0)
+	t.finish()
 }
 
 // requeue sends again what was kept besides the first signal: stop signals, and those that threads send each other in
@@ -279,14 +274,31 @@ func (t *thread) stepInPlace(p *point, toCall bool) {
 	t.setRegs()
 	t.stopped, t.untaken = false, false
 	st, ok := t.untilStepped()
-	if p.wanted() {
-		p.planted = p.sp.mem.Poke(p.addr, p.trap, 0) == nil
-	}
+	t.replant(p)
 	if t.s.releaseWorld(held); len(held) > 0 {
 		time.Sleep(fairness)
 	}
 	if t.stopped = ok && st.Stopped(); ok {
 		t.s.backlog = append(t.s.backlog, stop{t.tid, st})
+	}
+}
+
+// replant puts a breakpoint back that was taken out for one instruction. The others that share the memory are held.
+func (t *thread) replant(p *point) {
+	if !p.wanted() {
+		return
+	}
+	err := p.sp.mem.Poke(p.addr, p.trap, t.tid)
+	if err == nil {
+		p.planted = true
+		return
+	}
+	if p.planted {
+		p.planted = false
+		t.s.points -= p.counted()
+	}
+	if _, gone := p.present(); gone == nil {
+		t.s.warn(fmt.Sprintf("cannot put the breakpoint at %#x of process %d back: %v", p.addr, t.proc.pid, err))
 	}
 }
 
