@@ -173,6 +173,13 @@ func (t *thread) dropEntered(sp uint64) {
 	}
 }
 
+// dropCalls drops all calls of the thread.
+func (t *thread) dropCalls() {
+	for i := len(t.calls.frames) - 1; i >= 0; i-- {
+		t.dropFrame(i)
+	}
+}
+
 func (t *thread) dropFrame(i int) {
 	f := t.calls.frames[i]
 	t.calls.frames = slices.Delete(t.calls.frames, i, i+1)

@@ -28,7 +28,7 @@
 // # What cannot be
 //
 // Places of system calls (a stub does not tell of them), functions that the loader chooses (IFUNC), exit.stop and exit.dump, signals to a machine,
-// children of a process, and the calling convention of Go. Watchpoints are there where the stub has them. Each is refused
+// and the calling convention of Go. Children of a process are not traced: they are let go as they would be without us (child.go). Watchpoints are there where the stub has them. Each is refused
 // with its reason, or told once.
 //
 // # Locks

@@ -148,8 +148,16 @@ func (s *Session) appeared(path string, bias uint64) {
 	}
 	s.mods = append(s.mods, m)
 	s.notify(engine.Event{Kind: engine.EventModule, Tid: s.pid(), Path: path})
+	s.armAppeared(s.mods[len(s.mods)-1:])
+}
+
+// armAppeared arms all probes in modules that have come. There is nobody to return an error to: what is refused is told.
+func (s *Session) armAppeared(mods []module.Loaded) {
 	for _, pr := range s.probes.All() {
-		if err := s.armProbe(pr, s.mods[len(s.mods)-1:]); err != nil {
+		if pr.Removed {
+			continue
+		}
+		if err := s.armProbe(pr, mods); err != nil {
 			pr.Refuse(err.Error())
 			s.warn("probe %s: %v", pr.Spec.Name, err)
 		}

@@ -124,7 +124,7 @@ func (s *Session) inExclusive(addr uint64, set arch.Arch, mod *module.Loaded) bo
 // sync plants the breakpoint of a point if it is wanted, and takes it away if it is not. The target is stopped, all of it, so
 // that nobody can see a breakpoint half written.
 func (s *Session) sync(p *point) error {
-	want := p.wanted() && !s.closing
+	want := p.wanted() && !s.closing && !s.lifted
 	switch {
 	case want && !p.planted:
 		return s.plant(p)

@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -22,6 +23,7 @@ type kind struct {
 	name     string
 	needs    []testenv.Need
 	compiler []string
+	source   string // "": testdata/target.c
 	stub     func(port int, program string) []string
 }
 
@@ -31,11 +33,11 @@ func qemu(name string) func(int, string) []string {
 
 // kinds are the stubs that the tests run against.
 var kinds = []kind{
-	{"a32", []testenv.Need{testenv.GCCARM, testenv.QEMUARM}, []string{"arm-linux-gnueabihf-gcc", "-marm", "-static"}, qemu("qemu-arm")},
-	{"thumb", []testenv.Need{testenv.GCCARM, testenv.QEMUARM}, []string{"arm-linux-gnueabihf-gcc", "-mthumb", "-static"}, qemu("qemu-arm")},
-	{"arm64", []testenv.Need{testenv.GCCARM64, testenv.QEMUARM64}, []string{"aarch64-linux-gnu-gcc", "-static"}, qemu("qemu-aarch64")},
-	{"amd64", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.QEMUAMD64}, []string{"gcc", "-static"}, qemu("qemu-x86_64")},
-	{"gdbserver", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc"}, func(port int, program string) []string {
+	{"a32", []testenv.Need{testenv.GCCARM, testenv.QEMUARM}, []string{"arm-linux-gnueabihf-gcc", "-marm", "-static"}, "", qemu("qemu-arm")},
+	{"thumb", []testenv.Need{testenv.GCCARM, testenv.QEMUARM}, []string{"arm-linux-gnueabihf-gcc", "-mthumb", "-static"}, "", qemu("qemu-arm")},
+	{"arm64", []testenv.Need{testenv.GCCARM64, testenv.QEMUARM64}, []string{"aarch64-linux-gnu-gcc", "-static"}, "", qemu("qemu-aarch64")},
+	{"amd64", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.QEMUAMD64}, []string{"gcc", "-static"}, "", qemu("qemu-x86_64")},
+	{"gdbserver", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc"}, "", func(port int, program string) []string {
 		return []string{"gdbserver", "--once", fmt.Sprintf("127.0.0.1:%d", port), program}
 	}},
 }
@@ -88,7 +90,7 @@ func gotap(t *testing.T) string {
 func (k kind) program(t *testing.T) string {
 	t.Helper()
 	testenv.Require(t, k.needs...)
-	return build(t, "target-"+k.name, append(append([]string{}, k.compiler...), "-g", "-O1", "testdata/target.c", "-o", filepath.Join(tools.dir, "target-"+k.name))...)
+	return build(t, "target-"+k.name, append(append([]string{}, k.compiler...), "-g", "-O1", cmp.Or(k.source, "testdata/target.c"), "-o", filepath.Join(tools.dir, "target-"+k.name))...)
 }
 
 // A target is a stub with the program that it runs.
@@ -225,7 +227,7 @@ func TestEveryInstruction(t *testing.T) {
 		if fmt.Sscanf(got, "n %d", &n); n < 200 {
 			t.Errorf("only %d instructions were counted", n)
 		}
-		if steps := regexp.MustCompile(`, ([0-9]+) instructions stepped`).FindStringSubmatch(errs); strings.HasPrefix(k.compiler[0], "a") && (steps == nil || steps[1] != "0") {
+		if steps := regexp.MustCompile(`[,;] ([0-9]+) instructions stepped`).FindStringSubmatch(errs); strings.HasPrefix(k.compiler[0], "a") && (steps == nil || steps[1] != "0") {
 			t.Errorf("an ARM target was stepped: %v", steps)
 		}
 	})
@@ -319,6 +321,31 @@ func TestHold(t *testing.T) {
 			t.Errorf("the target wrote %q", out)
 		}
 	})
+}
+
+// children is what testdata/children.c writes.
+const children = "fork 100\nfork 200\nfork 300\nspawn 500\nvfork 900\nthread 1275\nthread 1275\nthread 1275\nthread 1275\n"
+
+// TestChildren: a program's children do what they do without us, and hits of the program itself are counted, of all its threads, before a child and
+// after it. An exec is followed.
+func TestChildren(t *testing.T) {
+	k := kinds[len(kinds)-1]
+	k.name, k.source, k.compiler = "gdbserver-children", "testdata/children.c", []string{"gcc", "-pthread"}
+	for args, want := range map[string]string{"": "forks 5 n 205\n", "x": "forks 5 exec target-gdbserver-children n 205\n"} {
+		g := k.start(t, strings.Fields(args)...)
+		got, errs, status := run(t, `
+			let n = 0, forks = 0, exec = "";
+			probe("work", { enter(c) { n++; this.a = c.arg0; }, leave(c) { if (c.ret !== this.a + 1) log("returned", c.ret); } });
+			on("fork", () => { forks++; });
+			on("exec", (e) => { exec = "exec " + e.path.split("/").pop() + " "; });
+			end(() => console.log(`+"`forks ${forks} ${exec}n ${n}`"+`));`, "--remote", g.address)
+		if status != 0 || got != want {
+			t.Errorf("%q: status %d\n%s\n%s", args, status, got, errs)
+		}
+		if out, _ := g.wait(t); !strings.Contains(out, children) {
+			t.Errorf("%q: the target wrote %q", args, out)
+		}
+	}
 }
 
 // TestLibraries: functions of libraries are found when the loader has mapped them.

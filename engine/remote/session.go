@@ -65,6 +65,7 @@ type Session struct {
 	watches []*watch
 	sems    map[uint64]int
 	patch   bool // the stub sets no breakpoints itself
+	lifted  bool // all breakpoints are out while a child uses the target's memory
 	redo    map[redo]bool
 
 	tickets map[uint32]*thread
@@ -104,7 +105,7 @@ func Open(cfg Config) (*Session, error) {
 
 // letGo ends a connection with a target that has not been touched.
 func (s *Session) letGo() {
-	s.client.Detach() // what it says does not matter any more
+	s.client.Detach("") // what it says does not matter any more
 	s.client.Close()
 }
 
@@ -169,6 +170,9 @@ func (s *Session) settle() error {
 
 // resume lets all threads run, with the signal that is due.
 func (s *Session) resume() error {
+	if s.lifted {
+		return s.client.Resume(rsp.Action{Thread: s.mem.thread.name})
+	}
 	act := s.signal
 	s.signal = rsp.Action{}
 	if act.Signal == 0 {
@@ -328,7 +332,7 @@ func (s *Session) restore() error {
 		all = errors.Join(all, s.sync(p))
 	}
 	all = errors.Join(all, s.syncWatches(), s.syncSemaphores())
-	if err := s.client.Detach(); err != nil {
+	if err := s.client.Detach(s.mem.thread.name); err != nil {
 		all = errors.Join(all, fmt.Errorf("cannot detach: %w", err))
 	}
 	return all
@@ -370,6 +374,14 @@ func (s *Session) stopped(stop rsp.Stop) error {
 		return nil
 	case stop.Addr != 0:
 		return t.sawData(stop)
+	}
+	switch stop.Reason {
+	case "fork", "vfork":
+		return t.forked(stop)
+	case "vforkdone":
+		return t.alone()
+	case "exec":
+		return t.execed(stop)
 	}
 	return t.trap(stop)
 }

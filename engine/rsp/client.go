@@ -102,6 +102,9 @@ func New(conn net.Conn, address string, patience time.Duration) (*Client, error)
 // asked is what this side says of itself: register sets of x86 are wanted as XML, and breakpoints are told as such.
 const asked = "qSupported:swbreak+;hwbreak+;vContSupported+;xmlRegisters=i386,arm"
 
+// follows is what is asked for besides of stubs whose targets may make children: to be told of them, and of a new program.
+const follows = ";multiprocess+;fork-events+;vfork-events+;exec-events+"
+
 // greet begins a conversation.
 func (c *Client) greet() error {
 	if _, err := c.conn.Write([]byte{'+'}); err != nil { // for a packet of a former client that was not acknowledged
@@ -119,6 +122,12 @@ func (c *Client) greet() error {
 		return err
 	}
 	c.features = parseFeatures(reply)
+	if c.Has("fork-events") && c.Has("multiprocess") {
+		if reply, err = c.Call(asked + follows); err != nil {
+			return err
+		}
+		c.features = parseFeatures(reply)
+	}
 	if n, err := number(c.features["PacketSize"]); err == nil && n >= 64 {
 		c.size = int(min(n, maxPacket/2))
 	}

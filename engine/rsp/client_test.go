@@ -146,6 +146,7 @@ func TestStops(t *testing.T) {
 		"T05thread:5cfc;swbreak:;":             {Signal: 5, Thread: "5cfc", Reason: "swbreak"},
 		"T0506:00000000;thread:p1.2;core:0;":   {Signal: 5, Thread: "p1.2"},
 		"T05watch:ffffffff81000000;thread:01;": {Signal: 5, Thread: "01", Reason: "watch", Value: "ffffffff81000000", Addr: 0xffffffff81000000},
+		"W8;process:6e1b":                      {Kind: Exited, Status: 8},
 		"W03":                                  {Kind: Exited, Status: 3},
 		"X0b;process:1":                        {Kind: Killed, Signal: 11},
 		"N":                                    {Kind: NoThread},

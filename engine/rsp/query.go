@@ -77,9 +77,34 @@ func (c *Client) Choose(thread string) error {
 	return fmt.Errorf("cannot choose thread %s: %w", thread, err)
 }
 
-// Detach lets the target go on without us and ends the connection.
-func (c *Client) Detach() error {
-	_, err := c.Call("D")
+// Detach lets the target go on without us and ends the connection. thread is any thread of it, as the stub names it, or "".
+func (c *Client) Detach(thread string) error {
+	err := c.DetachProcess(thread)
 	c.Close()
 	return err
+}
+
+// DetachProcess lets the process of a thread go on without us. Stubs that know but one process do not name it.
+func (c *Client) DetachProcess(thread string) error {
+	command := "D"
+	if process, ok := processOf(thread); ok {
+		command += ";" + process
+	}
+	_, err := c.Call(command)
+	return err
+}
+
+// processOf is the process in a stub's name of a thread ("p5cfc.5cfd"); ok is false where it names none.
+func processOf(thread string) (process string, ok bool) {
+	if process, _, ok = strings.Cut(thread, "."); !ok {
+		return "", false
+	}
+	return strings.CutPrefix(process, "p")
+}
+
+// SameProcess reports whether two threads, as the stub names them, belong to one process.
+func SameProcess(a, b string) bool {
+	p, _ := processOf(a)
+	q, _ := processOf(b)
+	return p == q
 }

@@ -45,6 +45,9 @@ func parseStop(reply string) (Stop, error) {
 	if reply[0] == 'N' {
 		return Stop{Kind: NoThread}, nil
 	}
+	if reply[0] == 'W' || reply[0] == 'X' {
+		return parseEnd(reply)
+	}
 	if len(reply) < 3 {
 		return Stop{}, fmt.Errorf("cannot read stop reply %q", reply)
 	}
@@ -58,13 +61,22 @@ func parseStop(reply string) (Stop, error) {
 	case 'T':
 		s.notes(reply[3:])
 		return s, nil
-	case 'W':
-		return Stop{Kind: Exited, Status: int(n)}, nil
-	case 'X':
-		s.Kind = Killed
-		return s, nil
 	}
 	return Stop{}, fmt.Errorf("cannot read stop reply %.40q", reply)
+}
+
+// parseEnd reads the stop reply of a process that is gone: its status, or the signal that ended it, in as many digits as it takes, and which
+// process that was where there may be several.
+func parseEnd(reply string) (Stop, error) {
+	digits, _, _ := strings.Cut(reply[1:], ";")
+	n, err := number(digits)
+	if err != nil {
+		return Stop{}, fmt.Errorf("cannot read stop reply %.40q: %w", reply, err)
+	}
+	if reply[0] == 'W' {
+		return Stop{Kind: Exited, Status: int(n)}, nil
+	}
+	return Stop{Kind: Killed, Signal: int(n)}, nil
 }
 
 // notes reads "NAME:VALUE;" pairs. Registers, which have numbers for names, are asked for when they are needed.

@@ -1,0 +1,99 @@
+package remote
+
+import (
+	"encoding/hex"
+	"errors"
+	"path/filepath"
+
+	"gotap/engine"
+	"gotap/engine/module"
+	"gotap/engine/rsp"
+)
+
+// Children, and new programs, of a process behind a stub that tells of them, as gdbserver does. Children are not traced: their memory is a copy
+// of the target's with the breakpoints in it, or the target's own, so that the breakpoints have to go before a child may run. Stubs that tell of no
+// children either keep breakpoints out of memory, as QEMU does, or have one process alone.
+
+// forked deals with the stop of a thread that has made a child, which stands still as well, and lets the child go.
+//
+// The child of a fork has a memory of its own: the breakpoints are taken out of that. The child of a vfork has the target's until it runs another
+// program or ends: there are no breakpoints at all meanwhile, and no thread runs that could miss them but the one that waits for the child.
+func (t *thread) forked(stop rsp.Stop) error {
+	s := t.s
+	s.notify(engine.Event{Kind: engine.EventFork, Tid: t.id, Child: rsp.ThreadNumber(stop.Value)})
+	var all error
+	if stop.Reason == "vfork" {
+		s.lifted = true
+		all = s.syncAll()
+	}
+	if err := s.client.Choose(stop.Value); err != nil {
+		return err
+	}
+	for _, p := range s.points {
+		if p.planted && !s.patch {
+			all = errors.Join(all, s.client.Remove(rsp.Software, p.addr, p.kind))
+		} else if p.planted {
+			all = errors.Join(all, s.client.WriteMemory(p.addr, p.orig))
+		}
+	}
+	all = errors.Join(all, s.client.DetachProcess(stop.Value))
+	return errors.Join(all, s.client.Choose(t.name))
+}
+
+// alone is called when a child does not use the target's memory any more.
+func (t *thread) alone() error {
+	t.s.lifted = false
+	return t.s.syncAll()
+}
+
+// syncAll is sync for all points.
+func (s *Session) syncAll() (all error) {
+	for _, p := range s.points {
+		all = errors.Join(all, s.sync(p))
+	}
+	return all
+}
+
+// execed deals with a target that runs another program from now on: nothing of the old one is there any more, and the probes are
+// placed in the new one.
+func (t *thread) execed(stop rsp.Stop) error {
+	s := t.s
+	name, err := hex.DecodeString(stop.Value)
+	if err != nil {
+		return err
+	}
+	s.forgetProgram()
+	path := string(name)
+	s.comm = filepath.Base(path)
+	s.notify(engine.Event{Kind: engine.EventExec, Tid: t.id, Path: path})
+	file, err := s.local(path)
+	if err != nil {
+		s.warn("%v: it is not probed", err)
+		return nil
+	}
+	aux, _ := s.client.Transfer("auxv", "")
+	vector := s.auxiliary(aux)
+	s.mods = []module.Loaded{s.loaded(file, s.bias(file, vector))}
+	if err := s.watchLoader(file, vector); err != nil {
+		return err
+	}
+	s.armAppeared(s.mods)
+	return nil
+}
+
+// forgetProgram forgets what was known of a program that is gone. The stub has forgotten the breakpoints itself.
+func (s *Session) forgetProgram() {
+	for _, p := range s.points {
+		p.planted = false
+	}
+	for _, t := range s.threads {
+		t.dropCalls()
+	}
+	clear(s.threads)
+	s.threads[s.mem.thread.name] = s.mem.thread
+	clear(s.points)
+	clear(s.sems)
+	clear(s.redo)
+	s.watches, s.mods, s.loader, s.armed, s.lifted = nil, nil, loaderWatch{}, 0, false
+	s.mem.forget()
+}
