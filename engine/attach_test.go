@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"gotap/engine/module"
+	"gotap/engine/testenv"
 	"gotap/runtime"
 )
 
@@ -408,4 +409,25 @@ func TestHoldWhereItFaulted(t *testing.T) {
 		want(t, "holds", held, 3)
 		want(t, "output", tg.output(), "fault bad=0\n")
 	})
+}
+
+// TestSemaphores: the semaphore of a static mark counts the probes on it while there are any, and is what it was after the session.
+func TestSemaphores(t *testing.T) {
+	testenv.Require(t, testenv.SDT)
+	p := start(t, program(t, "semaphore.c"), "-")
+	w := newWorld(t, Config{Follow: FollowThreads})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	n, m := w.counter(), w.counter()
+	w.probe("usdt:demo:mark", Handlers{Enter: w.counts(n)})
+	w.probe("usdt:demo:mark", Handlers{Enter: w.counts(m)})
+	w.Start()
+	for end := time.Now().Add(20 * time.Second); (n.get() < 3 || m.get() < 3) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if err := w.Close(false); err != nil {
+		t.Error(err)
+	}
+	want(t, "target", p.end(), "rose to 2, fell to 0")
 }

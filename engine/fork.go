@@ -188,7 +188,7 @@ func (s *Session) abandon(t *thread) {
 	if err := s.restoreAll(p.space); err != nil {
 		s.warn(err.Error())
 	}
-	p.space.lowerSemaphores(s)
+	s.clearSemaphores(p.space)
 	t.unprotect()
 	ptrace.Detach(t.tid, 0)
 	t.forget()

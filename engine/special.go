@@ -43,7 +43,7 @@ func (s *Session) enableSpecials(pr *probe, on bool) {
 	s.enableCalls(pr, on)
 	s.syncWatches()
 	for sp := range s.spaces() {
-		s.syncSemaphores(sp)
+		s.countMarks(sp)
 	}
 }
 
@@ -60,7 +60,7 @@ func (s *Session) armSpecials(p *process) {
 		}
 	}
 	s.syncWatches()
-	s.syncSemaphores(p.space)
+	s.countMarks(p.space)
 }
 
 // specialPlaces counts what a probe has that is no breakpoint.
@@ -70,15 +70,23 @@ func (s *Session) specialPlaces(pr *probe) int { return s.calls.places(pr) + s.w
 func (s *Session) raiseSemaphore(p *process, pl *placement, _ *module.Loaded) {
 	if m := pl.Target.Mark; m != nil && m.Semaphore != 0 {
 		s.marks = true
-		s.syncSemaphores(p.space)
+		s.countMarks(p.space)
+	}
+}
+
+// countMarks is syncSemaphores for moments in which an error can only be told.
+func (s *Session) countMarks(sp *space) {
+	if err := s.syncSemaphores(sp); err != nil {
+		s.warn(err.Error())
 	}
 }
 
 // syncSemaphores makes the semaphores of an address space count the armed probes on their marks. A semaphore is a 16-bit
-// counter in the program's data: other tracers may have raised it too, so what is written is the difference.
-func (s *Session) syncSemaphores(sp *space) {
+// counter in the program's data: other tracers may have raised it too, so what is written is the difference. Memory that is gone is
+// no error.
+func (s *Session) syncSemaphores(sp *space) error {
 	if !s.marks {
-		return
+		return nil
 	}
 	want := map[uint64]int{}
 	if !s.closing {
@@ -92,15 +100,22 @@ func (s *Session) syncSemaphores(sp *space) {
 		}
 	}
 	for addr := range sp.sems {
-		if want[addr] == 0 {
-			want[addr] = 0
-		}
+		want[addr] += 0 // those that no probe needs any more
 	}
+	var all error
 	for addr, n := range want {
-		if d := n - sp.sems[addr]; d != 0 && s.addSemaphore(sp, addr, d) == nil {
+		d := n - sp.sems[addr]
+		if d == 0 {
+			continue
+		}
+		switch err := s.addSemaphore(sp, addr, d); {
+		case err == nil:
 			sp.setSemaphore(addr, n)
+		case !errors.Is(err, errGone):
+			all = errors.Join(all, fmt.Errorf("cannot change the semaphore at %#x: %w", addr, err))
 		}
 	}
+	return all
 }
 
 func (sp *space) setSemaphore(addr uint64, n int) {
@@ -110,30 +125,39 @@ func (sp *space) setSemaphore(addr uint64, n int) {
 	sp.sems[addr] = n
 }
 
-// addSemaphore adds to a semaphore.
+// addSemaphore adds to a semaphore. The error is errGone when its memory is.
 func (s *Session) addSemaphore(sp *space, addr uint64, d int) error {
 	var v [2]byte
-	if err := sp.mem.Peek(addr, v[:]); err != nil {
-		return err
+	if sp.mem.Peek(addr, v[:]) != nil {
+		return errGone
 	}
 	n := int(v[0]) + int(v[1])<<8 + d
 	v[0], v[1] = byte(n), byte(n>>8)
-	return sp.mem.Poke(addr, v[:], s.stoppedTid(sp))
+	err := sp.mem.Poke(addr, v[:], s.stoppedTid(sp))
+	if err != nil && sp.mem.Peek(addr, v[:]) != nil { // killed in between
+		return errGone
+	}
+	return err
 }
 
-// lowerSemaphores takes back what was added to the semaphores of a memory that is given up.
-func (sp *space) lowerSemaphores(s *Session) {
+// clearSemaphores takes back what was added to the semaphores of a memory that is given up while its probes stay armed elsewhere.
+func (s *Session) clearSemaphores(sp *space) {
 	for addr, n := range sp.sems {
-		if n != 0 && s.addSemaphore(sp, addr, -n) == nil {
+		if n == 0 {
+			continue
+		}
+		if err := s.addSemaphore(sp, addr, -n); err == nil {
 			sp.sems[addr] = 0
+		} else if !errors.Is(err, errGone) {
+			s.warn(fmt.Sprintf("cannot change the semaphore at %#x: %v", addr, err))
 		}
 	}
 }
 
 // lowerSemaphores takes back what was added to semaphores.
-func (s *Session) lowerSemaphores() error {
+func (s *Session) lowerSemaphores() (all error) {
 	for sp := range s.spaces() {
-		s.syncSemaphores(sp)
+		all = errors.Join(all, s.syncSemaphores(sp))
 	}
-	return nil
+	return all
 }
