@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 )
 
 // ctlClient is `gotap ctl`: it finds a session, asks, and prints the answer.
@@ -191,12 +193,11 @@ const (
 
 // ask finds the session, sends a request and prints the answer; then, if given, does what is still to be done.
 func (k *ctlClient) ask(q ctlRequest, then func(*ctlConn) error) error {
-	c, err := k.find()
-	if err != nil {
+	c, reply, err := k.exchange(q)
+	if c == nil {
 		return err
 	}
 	defer c.close()
-	reply, err := exchangeWith(c, q)
 	if err == nil {
 		err = k.print(q.Verb, reply)
 	}
@@ -204,6 +205,21 @@ func (k *ctlClient) ask(q ctlRequest, then func(*ctlConn) error) error {
 		err = then(c)
 	}
 	return err
+}
+
+// exchange finds the session and sends it a request. A session that ends while clients wait breaks their connections; nothing of
+// what they sent has been read then, so it is sent once more, to whatever sessions there are now.
+func (k *ctlClient) exchange(q ctlRequest) (c *ctlConn, reply ctlReply, err error) {
+	for range 2 {
+		if c, err = k.find(); err != nil {
+			return nil, reply, err
+		}
+		if reply, err = exchangeWith(c, q); !errors.Is(err, unix.ECONNRESET) && !errors.Is(err, unix.EPIPE) {
+			break
+		}
+		defer c.close()
+	}
+	return c, reply, err
 }
 
 // exchangeWith sends a request and waits for the answer. What the session refuses is an error with the session's own words.
@@ -215,6 +231,8 @@ func exchangeWith(c *ctlConn, q ctlRequest) (ctlReply, error) {
 		err = c.receive(&reply, answerTime)
 	}
 	switch {
+	case errors.Is(err, unix.ECONNRESET), errors.Is(err, unix.EPIPE), errors.Is(err, io.EOF):
+		return reply, &hintError{withStatus(statusTarget, fmt.Errorf("the session ended before it answered: %w", err)), "gotap ctl sessions lists those there are"}
 	case err != nil:
 		return reply, withStatus(statusTarget, fmt.Errorf("cannot talk to the session: %w", err))
 	case reply.Error != nil:

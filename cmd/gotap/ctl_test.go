@@ -130,6 +130,54 @@ func TestSilentClients(t *testing.T) {
 	}
 }
 
+// A client that comes when all places are taken waits until one is free, and is answered.
+func TestMoreClientsThanPlaces(t *testing.T) {
+	runtimeDir(t)
+	newTestManager(t)
+	var silent []*ctlConn
+	for range maxClients {
+		silent = append(silent, dial(t))
+	}
+	answers := make(chan error)
+	for range 3 {
+		go func() {
+			_, err := exchangeWith(dial(t), ctlRequest{Verb: "nix"})
+			answers <- err
+		}()
+	}
+	select {
+	case err := <-answers:
+		t.Fatalf("answered at once: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	silent[0].close()
+	for range 3 {
+		if err := <-answers; statusOf(err) != statusUsage || !strings.Contains(err.Error(), "no verb") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A session that ends with a client in its queue breaks the connection; the client finds out whether there is another session.
+func TestEndedBeforeTheAnswer(t *testing.T) {
+	runtimeDir(t)
+	m := newTestManager(t)
+	for range maxClients {
+		dial(t)
+	}
+	waiting := make(chan error)
+	go func() {
+		k := &ctlClient{}
+		_, _, err := k.exchange(ctlRequest{Verb: "query"})
+		waiting <- err
+	}()
+	time.Sleep(100 * time.Millisecond) // it may also come later: then there is no session
+	m.close()
+	if err := <-waiting; err == nil || !strings.Contains(err.Error(), "no session of this user is running") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A socket that a killed session left is removed; one whose session lives stays, and so does what is no socket of ours.
 func TestStaleSockets(t *testing.T) {
 	run := runtimeDir(t)

@@ -159,7 +159,7 @@ func (d *ctlDir) listen(id int) (*os.File, error) {
 }
 
 // ctlBacklog is how many clients can wait to be accepted.
-const ctlBacklog = 16
+const ctlBacklog = 128
 
 func (d *ctlDir) bind(fd int, name string) error {
 	newborn, dir := name+ctlNewborn, int(d.f.Fd())
@@ -203,7 +203,7 @@ func (d *ctlDir) connect(id int) (*ctlConn, error) {
 }
 
 // connectTime is how long connecting may take.
-const connectTime = 2 * time.Second
+const connectTime = 10 * time.Second
 
 // isNone reports that there is no directory, so no session.
 func isNone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -20,6 +20,9 @@ type manager struct {
 	id       int
 	started  time.Time
 	listener *os.File
+	slots    chan struct{} // filled by clients that are served
+	closing  chan struct{} // closed: no client is waited for any more
+	once     sync.Once     // of closing it
 
 	mu      sync.Mutex // guards what follows
 	conns   map[*ctlConn]bool
@@ -36,7 +39,7 @@ type manager struct {
 
 const (
 	maxClients  = 16
-	requestTime = 5 * time.Second // for a client to say what it wants, and to take the answer
+	requestTime = 10 * time.Second // for a client to say what it wants, and to take the answer
 	partingTime = 500 * time.Millisecond
 )
 
@@ -61,7 +64,8 @@ func newManager(r *run) (*manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &manager{r: r, dir: dir, id: os.Getpid(), started: time.Now(), conns: map[*ctlConn]bool{}}
+	m := &manager{r: r, dir: dir, id: os.Getpid(), started: time.Now(), conns: map[*ctlConn]bool{},
+		slots: make(chan struct{}, maxClients), closing: make(chan struct{})}
 	if m.listener, err = dir.listen(m.id); err != nil {
 		dir.close()
 		return nil, err
@@ -69,7 +73,8 @@ func newManager(r *run) (*manager, error) {
 	return m, nil
 }
 
-// accept takes clients until the listener is closed.
+// accept takes clients until the listener is closed. Who comes when all places are taken waits in the listener's queue: one that is
+// taken and then dropped would have sent its request, and would see its connection break instead of an answer.
 func (m *manager) accept() {
 	m.dir.sessions() // for its clearing up
 	raw, err := m.listener.SyscallConn()
@@ -77,6 +82,11 @@ func (m *manager) accept() {
 		return
 	}
 	for {
+		select {
+		case m.slots <- struct{}{}:
+		case <-m.closing:
+			return
+		}
 		fd, fault := -1, error(nil)
 		err := raw.Read(func(listener uintptr) bool {
 			fd, _, fault = unix.Accept4(int(listener), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
@@ -86,6 +96,7 @@ func (m *manager) accept() {
 		case err != nil:
 			return
 		case fault != nil:
+			<-m.slots
 			time.Sleep(acceptPause) // too many open files, or a client that went away again
 		default:
 			m.admit(fd)
@@ -96,17 +107,19 @@ func (m *manager) accept() {
 // acceptPause keeps a fault that stays from using a processor.
 const acceptPause = 50 * time.Millisecond
 
-// admit begins to serve a client, if it is this user's and there are not too many.
+// admit begins to serve a client, if it is this user's.
 func (m *manager) admit(fd int) {
 	if err := checkPeer(fd); err != nil {
 		unix.Close(fd)
+		<-m.slots
 		return
 	}
 	c := newCtlConn(fd)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.over || len(m.conns) >= maxClients {
+	if m.over {
 		c.close()
+		<-m.slots
 		return
 	}
 	m.conns[c] = true
@@ -122,6 +135,7 @@ func (m *manager) serve(c *ctlConn) {
 	m.mu.Lock()
 	delete(m.conns, c)
 	m.mu.Unlock()
+	<-m.slots
 }
 
 // turn handles one request and reports whether there may be another.
@@ -196,6 +210,7 @@ func (m *manager) close() {
 		return
 	}
 	m.unlink()
+	m.once.Do(func() { close(m.closing) })
 	m.listener.Close()
 	m.r.change.Lock()
 	m.ended = true
