@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gotap/engine/fallback"
@@ -49,36 +50,38 @@ func (p *process) checkTrapAction(tid int) {
 func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 	for i := range mods {
 		m := &mods[i]
-		if m.File != nil && m.Err == nil {
-			for _, f := range m.File.GoFuncsNamed("runtime.rt_sigaction") {
-				if calls(m, f.Addr, f.Size) {
-					s.watchInternally(sp, m, f.Addr, (*thread).goSigactionCalled)
-				}
-			}
-		}
-		base := filepath.Base(m.Path)
-		library := strings.HasPrefix(base, "libc.so") || strings.HasPrefix(base, "libc-") || strings.HasPrefix(base, "ld-musl") ||
-			strings.HasPrefix(base, "libc.musl")
-		if m.File == nil || m.Err != nil || !library && (len(sp.mods) == 0 || sp.mods[0].Path != m.Path || sp.loader.at != 0) {
+		if m.File == nil || m.Err != nil {
 			continue
 		}
-		for _, name := range []string{"sigaction", "__sigaction"} {
-			s.watchNamed(sp, m, name, (*thread).sigactionCalled)
+		for _, match := range m.File.Lookup("runtime.rt_sigaction") {
+			if f := match.Func; calls(m, f.Addr, f.Size) {
+				s.watchInternally(sp, m, f.Addr, (*thread).goSigactionCalled)
+			}
 		}
-		for _, name := range []string{"signal", "ssignal", "bsd_signal"} {
-			s.watchNamed(sp, m, name, (*thread).signalCalled)
+		if isLibC(m.Path) || sp.isStatic(m) {
+			s.watchFunctions(sp, m, (*thread).sigactionCalled, "sigaction", "__sigaction")
+			s.watchFunctions(sp, m, (*thread).signalCalled, "signal", "ssignal", "bsd_signal")
 		}
 	}
 }
 
-// watchNamed watches the functions of a name. A program that cannot have them is not asked for its whole symbol table: Go's take long to
-// read, and gotap's own demonstration starts with every run that has no target.
-func (s *Session) watchNamed(sp *space, m *module.Loaded, name string, do func(*thread, *point) bool) {
-	if !m.File.MayDefine(name) {
-		return
-	}
-	for _, match := range m.File.Lookup(name) {
-		s.watchInternally(sp, m, match.Func.Addr, do)
+// isLibC reports whether a file is the C library, by its name: glibc's, of now and before 2.34, or musl's.
+func isLibC(path string) bool {
+	base := filepath.Base(path)
+	return slices.ContainsFunc([]string{"libc.so", "libc-", "ld-musl", "libc.musl"}, func(p string) bool { return strings.HasPrefix(base, p) })
+}
+
+// isStatic reports whether a module is the program itself, linked so that the C library is in it.
+func (sp *space) isStatic(m *module.Loaded) bool {
+	return len(sp.mods) > 0 && sp.mods[0].Path == m.Path && sp.loader.at == 0
+}
+
+// watchFunctions watches all functions of some names.
+func (s *Session) watchFunctions(sp *space, m *module.Loaded, do func(*thread, *point) bool, names ...string) {
+	for _, name := range names {
+		for _, match := range m.File.Lookup(name) {
+			s.watchInternally(sp, m, match.Func.Addr, do)
+		}
 	}
 }
 
