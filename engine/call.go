@@ -33,7 +33,8 @@ type frame struct {
 	ret  *point // where a breakpoint waits for the return; nil when the function's exits are watched
 	time uint64
 	this uint64
-	last bool // the probe disabled itself with this call, whose leave is still due
+	last bool // the probe disabled itself with this call, or is gone by now: the leave is still due
+	kept bool // it is among the calls for whose sake the function is watched
 }
 
 // function is a function whose calls are watched, in one address space.
@@ -45,10 +46,14 @@ type function struct {
 	byReturn bool   // calls are watched by their return addresses
 	why      error  // why exits are not watched
 	users    int    // placements with a leave handler
+	due      int    // calls under way of probes that are gone
 }
 
 // armed reports whether anybody wants to know of the function's returns.
 func (f *function) armed() bool {
+	if f.due > 0 {
+		return true
+	}
 	for _, pl := range f.entry.enters {
 		if pl.Code.Leave != nil && pl.Probe.Armed() {
 			return true
@@ -66,6 +71,7 @@ func copyFunction(f *function, done map[*function]*function) *function {
 		return g
 	}
 	g := *f
+	g.due = 0 // the frames that are copied count themselves
 	done[f] = &g
 	return &g
 }
@@ -116,7 +122,7 @@ func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) erro
 
 // unwatch ends the watch on a function's calls for one placement.
 func (s *Session) unwatch(f *function) {
-	if f.users--; f.users > 0 {
+	if f.users--; f.users > 0 || f.due > 0 {
 		return
 	}
 	f.dropExits(s)
@@ -255,6 +261,7 @@ func (t *thread) awaitReturn() *point {
 
 // endReturn takes the breakpoint of a frame away from its return address, when it was the last to wait there.
 func (t *thread) endReturn(f *frame) {
+	t.s.endDue(f)
 	if f.ret == nil {
 		return
 	}

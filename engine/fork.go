@@ -148,6 +148,9 @@ func (t *thread) copyFrames(child *thread) {
 			f.ret = q
 			child.s.sync(q)
 		}
+		if f.kept {
+			f.fn.due++
+		}
 		child.frames = append(child.frames, f)
 	}
 }

@@ -3,6 +3,7 @@ package script
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -114,7 +115,39 @@ func (s *Script) Plan(old *Script) (keep, add, remove []*Probe) {
 			remove = append(remove, p)
 		}
 	}
+	s.inherit(old, add, remove)
 	return keep, add, remove
+}
+
+// inherit finds the probes that take the places of those that go. Calls that are under way at the exchange end with the old
+// programs, whose callbacks are gone by then: their events go to the heirs. What an earlier version left goes on to the heir's own.
+func (s *Script) inherit(old *Script, add, remove []*Probe) {
+	s.heirs = map[uint32]*Probe{}
+	for id, p := range old.heirs {
+		if heir := s.byID[p.ID]; heir != nil {
+			s.heirs[id] = heir
+		} else if heir := heirOf(p, add); heir != nil {
+			s.heirs[id] = heir
+		}
+	}
+	for _, p := range remove {
+		if heir := heirOf(p, add); heir != nil {
+			s.heirs[p.ID] = heir
+		}
+	}
+}
+
+// heirOf is the probe of the same name, or at the same place; nil when there is none.
+func heirOf(p *Probe, among []*Probe) *Probe {
+	for _, same := range []func(*Probe) bool{
+		func(o *Probe) bool { return o.Name == p.Name },
+		func(o *Probe) bool { return len(o.Specs) > 0 && len(p.Specs) > 0 && o.Specs[0].Text == p.Specs[0].Text },
+	} {
+		if i := slices.IndexFunc(among, same); i >= 0 {
+			return among[i]
+		}
+	}
+	return nil
 }
 
 // Fingerprint is equal for probes that do the same at the same places: callbacks do not count.

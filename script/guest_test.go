@@ -37,8 +37,9 @@ func TestHandOver(t *testing.T) {
 	next.s.Begin()
 	next.s.Start()
 	next.enter(0, 4)
+	old.enter(0, 5) // as the leave of a call that was under way does: who took the probe's place is told
 	next.s.End()
-	wantLines(t, old.data.String(), "begin v1", "v1 1", "v1 2", "begin v2", "v2 3", "other", "v2 4", "end v2 22 4", "@n: 4")
+	wantLines(t, old.data.String(), "begin v1", "v1 1", "v1 2", "begin v2", "v2 3", "other", "v2 4", "v2 5", "end v2 23 5", "@n: 5")
 }
 
 func TestHandOverFails(t *testing.T) {

@@ -42,6 +42,9 @@ func (s *Script) TakeOver(old *Script) {
 		}
 		s.backlog = append(s.backlog, rec)
 	}
+	for id, heir := range s.heirs {
+		s.byID[id] = heir
+	}
 	old.faults.summary(old.out)
 	old.out.Flush()
 	old.Close()

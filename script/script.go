@@ -50,6 +50,7 @@ type Script struct {
 	probes     []*Probe
 	spoiled    []*Probe // their declaration is wrong, and their programs are compiled for their errors alone
 	byID       map[uint32]*Probe
+	heirs      map[uint32]*Probe // of probes of earlier versions, by their numbers: who takes their events
 	lastProbe  uint32
 	aggregates []*aggregate
 	recorders  []*aggregate // those that are dumped by themselves; guarded by sharedMu

@@ -96,7 +96,7 @@ func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 // Leave runs the leave handler of a call that has ended, whose storage lives until the hit is over. due says that the call was entered while the
 // probe had its last hit, so that its leave is due although the probe is disabled.
 func (h *Hit) Leave(pl *registry.Placement, this, elapsed uint64, due bool) {
-	if (due || pl.Probe.Armed()) && h.returns(pl, this, elapsed) {
+	if (due || pl.Probe.Armed()) && h.returns(pl, this, elapsed, due) {
 		h.Start(pl, pl.Code.Leave, this, elapsed, this != 0).Leave = true
 	} else {
 		h.Free(pl, this)
@@ -104,11 +104,17 @@ func (h *Hit) Leave(pl *registry.Placement, this, elapsed uint64, due bool) {
 }
 
 // returns decides whether the end of a call counts: it has been decided where entries are counted.
-func (h *Hit) returns(pl *registry.Placement, this, elapsed uint64) bool {
+func (h *Hit) returns(pl *registry.Placement, this, elapsed uint64, due bool) bool {
 	if pl.Code.AtReturn && !h.Wanted(pl, this, elapsed) {
 		return false
 	}
-	return pl.Code.CountsEntry() || h.Admit(pl.Probe)
+	switch {
+	case pl.Code.CountsEntry():
+		return true
+	case due && !pl.Probe.Enabled: // it is gone, and ends what it began
+		return pl.Probe.Count()
+	}
+	return h.Admit(pl.Probe)
 }
 
 // Free gives the storage of a call back.

@@ -66,22 +66,27 @@ func (pr *Probe) MaxActive() int {
 // Admit decides whether this hit counts: not while hits are to be let pass, and only each n-th where that was asked for. The probe
 // disables itself with the last hit it may have: then last is true, and its breakpoints have to go, while its present hit runs to the end.
 func (pr *Probe) Admit() (ok, last bool) {
-	if !pr.Enabled {
+	if !pr.Enabled || !pr.Count() {
 		return false, false
 	}
-	pr.Seen++
-	if pr.Seen <= pr.Spec.After {
-		return false, false
-	}
-	if every := pr.Spec.Every; every > 1 && (pr.Seen-pr.Spec.After)%every != 0 {
-		return false, false
-	}
-	pr.Hits++
 	if pr.Spec.Limit > 0 && pr.Hits >= pr.Spec.Limit {
 		pr.Enabled = false
 		return true, true
 	}
 	return true, false
+}
+
+// Count counts a hit, whether the probe is enabled or not; it reports false when the hit is let pass.
+func (pr *Probe) Count() bool {
+	pr.Seen++
+	if pr.Seen <= pr.Spec.After {
+		return false
+	}
+	if every := pr.Spec.Every; every > 1 && (pr.Seen-pr.Spec.After)%every != 0 {
+		return false
+	}
+	pr.Hits++
+	return true
 }
 
 // Renew lets a probe that has had all the hits it may have begin to count them anew.

@@ -24,7 +24,8 @@ type frame struct {
 	ret  *point // where a breakpoint waits for the return; nil when the function's exits are watched
 	time uint64
 	this uint64
-	last bool // the probe disabled itself with this call, whose leave is still due
+	last bool // the probe disabled itself with this call, or is gone by now: the leave is still due
+	kept bool // it is among the calls for whose sake the function is watched
 }
 
 // calls are the calls under way, in the order of their entries.
@@ -37,11 +38,12 @@ type function struct {
 	tails    []bool // parallel to exits: a jump to another function
 	byReturn bool
 	users    int // placements with a leave handler
+	due      int // calls under way of probes that are gone
 }
 
 // armed reports whether anybody wants to know of the function's returns.
 func (f *function) armed() bool {
-	return slices.ContainsFunc(f.entry.enters, func(pl *placement) bool { return pl.Code.Leave != nil && pl.Probe.Armed() })
+	return f.due > 0 || slices.ContainsFunc(f.entry.enters, func(pl *placement) bool { return pl.Code.Leave != nil && pl.Probe.Armed() })
 }
 
 // watchExits makes the point at a function's entry watch its calls.
@@ -85,7 +87,7 @@ func (s *Session) findExits(f *function, pl *placement, mod *module.Loaded) erro
 
 // unwatch ends the watch on a function's calls for one placement.
 func (s *Session) unwatch(f *function) {
-	if f.users--; f.users > 0 {
+	if f.users--; f.users > 0 || f.due > 0 {
 		return
 	}
 	s.dropExits(f)
@@ -208,6 +210,7 @@ func (t *thread) awaitReturn() *point {
 
 // endReturn takes the breakpoint of a frame away from its return address, when it was the last to wait there.
 func (s *Session) endReturn(f *frame) {
+	s.endDue(f)
 	if f.ret == nil {
 		return
 	}

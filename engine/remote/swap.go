@@ -46,6 +46,7 @@ func (w *Swap) Commit() error {
 		}
 		for _, pr := range w.s.probes.All() {
 			if slices.Contains(w.remove, pr.Spec.ID) {
+				w.s.keepCalls(pr)
 				w.s.drop(pr)
 			}
 		}
