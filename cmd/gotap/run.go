@@ -41,6 +41,6 @@ func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust 
 	if err != nil {
 		return err
 	}
-	r := newRun1(w, p)
+	r := planned(w, p)
 	return r.run(text)
 }

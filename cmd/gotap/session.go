@@ -49,7 +49,8 @@ type run struct {
 	leftOut  []leftOut  // probes that were not placed; guarded by change once the run has begun
 }
 
-func newRun1(w *World, p *plan) *run {
+// planned is a run of which nothing has been done yet.
+func planned(w *World, p *plan) *run {
 	r := &run{w: w, plan: p, stopping: make(chan struct{})}
 	r.progress = r.newProgress()
 	r.out, r.logs = p.sinks(w.Stderr)
@@ -401,9 +402,22 @@ func (r *run) hurry(c control) {
 	case <-c.Interrupts:
 	case <-c.Gone:
 	}
-	r.session.Close(true)
+	clean := r.letGo()
 	r.manager.unlink()
+	if !clean {
+		os.Exit(statusFailure)
+	}
 	os.Exit(statusOK)
+}
+
+// letGo lets the targets go in a hurry, and says what could not be undone in them; it reports whether everything was.
+func (r *run) letGo() bool {
+	err := r.session.Close(true)
+	if err != nil {
+		r.complain(withStatus(statusFailure, err))
+		r.out.Flush()
+	}
+	return err == nil
 }
 
 // finish lets the targets go, runs end() and tells what is to be told. It returns the status.
@@ -456,7 +470,7 @@ func (r *run) abandon() {
 	if r.launched != 0 {
 		syscall.Kill(r.launched, syscall.SIGKILL)
 	}
-	r.session.Close(true)
+	r.letGo()
 	if r.launched != 0 {
 		syscall.Wait4(r.launched, nil, 0, nil) // reaped already is as well
 	}
@@ -476,7 +490,7 @@ func (r *run) stop(int) {
 
 // stuck ends a session whose JavaScript cannot be interrupted: the targets come first.
 func (r *run) stuck(err error) {
-	r.session.Close(true)
+	r.letGo()
 	r.manager.unlink()
 	r.complain(withStatus(statusFailure, err))
 	r.out.Flush()
