@@ -37,8 +37,8 @@ func (s *Session) snapshot() ([]procView, error) {
 func files(mods []module.Loaded) []*module.File {
 	var all []*module.File
 	for i := range mods {
-		if mods[i].File != nil && mods[i].Err == nil {
-			all = append(all, mods[i].File)
+		if f := mods[i].File; f != nil && mods[i].Err == nil && !slices.Contains(all, f) {
+			all = append(all, f)
 		}
 	}
 	return all
@@ -219,7 +219,7 @@ func fatal(err error) bool {
 func (s *Session) armTarget(p *process, pr *probe, t place.Target, mods []module.Loaded) error {
 	for i := range mods {
 		m := &mods[i]
-		if m.File != t.File || m.Err != nil {
+		if m.File != t.File || m.Err != nil || !m.Covers(t.Vaddr) {
 			continue
 		}
 		if t.IFunc {

@@ -46,7 +46,7 @@ func start(t testing.TB, path string, args ...string) *stranger {
 	}
 	p := &stranger{t, cmd, in, bufio.NewReader(out)}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	if args[0] == "spin" || args[0] == "churn" {
+	if args[0] == "spin" || args[0] == "churn" || args[0] == "twice" {
 		p.out.ReadString('\n')
 	}
 	return p
@@ -430,4 +430,22 @@ func TestSemaphores(t *testing.T) {
 		t.Error(err)
 	}
 	want(t, "target", p.end(), "rose to 2, fell to 0")
+}
+
+// TestCodeMappedTwice attaches to a program that runs a page of its code in a second place too: a function in that page is probed in
+// both, another where it is.
+func TestCodeMappedTwice(t *testing.T) {
+	p := start(t, program(t, "twice.c"), "twice")
+	w := newWorld(t, Config{Follow: FollowThreads})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	in, out := w.counter(), w.counter()
+	w.probe("inside", Handlers{Enter: w.counts(in)})
+	w.probe("outside", Handlers{Enter: w.counts(out)})
+	w.Start()
+	want(t, "result", p.end(), "535")
+	<-w.Done()
+	want(t, "calls in both copies", in.get(), 20)
+	want(t, "calls", out.get(), 10)
 }

@@ -233,7 +233,7 @@ func (s *Session) chosenAddrs(p *process, t place.Target) []uint64 {
 	mods := p.space.mods
 	for _, c := range t.Chosen(files(mods)) {
 		for i := range mods {
-			if m := &mods[i]; m.File == c.File && m.Err == nil {
+			if m := &mods[i]; m.File == c.File && m.Err == nil && m.Covers(c.Slot) {
 				addr, ok := p.space.pointer(m.Addr(c.Slot))
 				addr = p.space.arch.Target(addr)
 				if ok && s.isImplementation(mods, addr, t) && !slices.Contains(found, addr) {

@@ -66,7 +66,7 @@ func (s *Session) watchAddrs(spec place.Spec, mods []module.Loaded) ([]uint64, [
 	var found []place.Target
 	for _, t := range targets {
 		for i := range mods {
-			if mods[i].File == t.File && mods[i].Err == nil {
+			if mods[i].File == t.File && mods[i].Err == nil && mods[i].Covers(t.Vaddr) {
 				addrs, found = append(addrs, mods[i].Addr(t.Vaddr)), append(found, t)
 			}
 		}

@@ -43,6 +43,22 @@ func (l *Loaded) Vaddr(addr uint64) uint64 { return l.File.wrap(addr - l.Bias) }
 // Addr turns an address of the file into one of the process.
 func (l *Loaded) Addr(vaddr uint64) uint64 { return l.File.wrap(vaddr + l.Bias) }
 
+// Covers reports whether an address of the file is part of this copy of it. What a loader maps is all of the file's segments. Some programs
+// map a part of their own code a second time, to have it near other code (V8 does so with its built-in functions): that copy runs too,
+// but it ends with its mappings.
+func (l *Loaded) Covers(vaddr uint64) bool {
+	return l.Mappings[0].Offset <= l.File.firstOffset() || l.Contains(l.Addr(vaddr))
+}
+
+// firstOffset is where the first segment begins in the file; a mapping of it begins there, or at the start of that page.
+func (f *File) firstOffset() uint64 {
+	first := ^uint64(0)
+	for _, s := range f.Segments {
+		first = min(first, s.Offset)
+	}
+	return first
+}
+
 // Group puts the mappings of files together that make up loaded modules: those of one file with rising offsets. Files
 // without executable mapping, and anonymous memory, are left out. Mappings have to be sorted, as the kernel lists them.
 func Group(maps []Mapping) []Loaded {
