@@ -205,6 +205,12 @@ func (a *Arena) Next() (rec Record, ok bool) {
 	return rec, true
 }
 
+// Pending reports whether a record is in the ring, or on its way into it. Any goroutine may ask.
+func (a *Arena) Pending() bool {
+	tail := atomic.LoadUint64(a.ring.tail) // first: the head only grows
+	return atomic.LoadUint64(a.ring.head) != tail
+}
+
 // Wait sleeps until a record is there (true) or done is closed (false). The goroutine that
 // calls Next calls it.
 func (a *Arena) Wait(done <-chan struct{}) bool {

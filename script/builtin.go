@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"gotap/compile/js"
+	"gotap/script/load"
 )
 
 // Builtin is one name that host JavaScript finds beside the language's own. The table serves the machine, and whoever
@@ -156,6 +157,7 @@ func (s *Script) install() {
 	})
 	s.installConsole()
 	s.define("require", func(s *Script, call goja.FunctionCall) goja.Value { return s.require(s.opts.Dir, call) })
+	s.vm.Set(load.RegisterFunction, s.guarded("", s.jsModule))
 	s.vm.Set("%reg", s.guarded("", s.register))
 	s.vm.Set("%add", s.guarded("", s.addVar))
 	s.vm.Set("%vars", s.vm.NewDynamicArray(&s.vars))

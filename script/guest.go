@@ -66,22 +66,25 @@ func (s *Script) Leave(g *Script) error {
 // CatchUp returns when what has been recorded so far has been delivered. Safe for concurrent use.
 func (s *Script) CatchUp() error { return s.onHost(s.catchUp) }
 
-// catchUp delivers what is in the ring now. While the loop is idle the pump has the ring: it gives it up when it finds a
-// record, which takes a moment at most.
+// catchUp delivers what is in the ring now. While the loop is idle the pump has the ring, and gives it up for a record.
 func (s *Script) catchUp() {
-	if s.host.started && !s.host.busy {
+	if s.host.started && !s.host.busy && s.arena.Pending() {
 		select {
 		case <-s.host.records:
 			s.host.busy = true
 		case <-time.After(pumpTime):
-			return // the ring is empty
+			return
 		}
 	}
-	s.drain(maxWaiting)
+	if s.host.started && !s.host.busy {
+		return // the ring is empty, and the pump's
+	}
+	for left := maxWaiting; left > 0 && s.drain(batchSize); left -= batchSize {
+	}
 }
 
-// pumpTime is more than the pump needs to tell of a record.
-const pumpTime = 20 * time.Millisecond
+// pumpTime is how long the pump is waited for when a record is on its way: whoever writes it may have died in the middle.
+const pumpTime = 2 * time.Second
 
 // restartTimers lets all timers begin now.
 func (s *Script) restartTimers() {

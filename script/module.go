@@ -39,6 +39,16 @@ func (s *Script) require(dir string, call goja.FunctionCall) goja.Value {
 	return s.runModule(found)
 }
 
+// jsModule is what joined modules call at their end: (path, exports). Whoever requires one later gets the same.
+func (s *Script) jsModule(call goja.FunctionCall) goja.Value {
+	m := &module{path: call.Argument(0).String(), object: s.vm.NewObject()}
+	m.object.Set("exports", call.Argument(1))
+	if s.modules[m.path] == nil {
+		s.modules[m.path] = m
+	}
+	return nil
+}
+
 // circle names the modules from a running one to the innermost, and it again.
 func (s *Script) circle(to string) string {
 	var names []string

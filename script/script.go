@@ -98,6 +98,7 @@ func newScript(o Options) (*Script, error) {
 		vm: goja.New(), sources: map[string]*source{}, modules: map[string]*module{}, byID: map[uint32]*Probe{},
 		taken: map[int]bool{}, listeners: newListeners(), layouts: map[*runtime.Format]*layout{}}
 	s.vars.s = s
+	s.loader.Loaded = func(path string) bool { m := s.modules[path]; return m != nil && !m.running }
 	if s.arena == nil {
 		arena, err := runtime.NewArena(runtime.ArenaOptions{Size: checkArena})
 		if err != nil {

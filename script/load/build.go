@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -121,20 +122,45 @@ func loaderOf(name string) api.Loader {
 func (b *builder) setup(p api.PluginBuild) {
 	all := api.OnResolveOptions{Filter: ".*"}
 	p.OnResolve(all, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-		if a.Kind == api.ResolveEntryPoint {
+		switch {
+		case a.Kind == api.ResolveEntryPoint:
 			return api.OnResolveResult{}, nil
+		case a.Path == itself:
+			return api.OnResolveResult{Path: a.Importer, Namespace: "gotap"}, nil
 		}
 		found, err := b.loader.Resolve(b.dirOf(a), a.Path)
 		if err != nil {
 			return api.OnResolveResult{}, err
 		}
-		if a.Kind == api.ResolveJSRequireCall {
+		if a.Kind == api.ResolveJSRequireCall || b.byRequire(found) {
 			return api.OnResolveResult{Path: found, External: true}, nil
 		}
 		b.edge(a.Importer, found)
 		return api.OnResolveResult{Path: found, Namespace: "gotap"}, nil
 	})
 	p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "gotap"}, b.load)
+}
+
+// byRequire reports whether a module that is imported is to be got by require() at run time: one that runs already, and CommonJS modules,
+// which have state of their own as well.
+func (b *builder) byRequire(found string) bool {
+	if b.entry.format == formatModule && b.loader.Loaded != nil && b.loader.Loaded(found) {
+		return true
+	}
+	if ext := path.Ext(found); ext != ".js" && ext != ".cjs" {
+		return false
+	}
+	text, err := b.loader.Read(found)
+	return err == nil && !checkText(diag.NewSource(found, string(text))).HasErrors() && !hasModules(string(text))
+}
+
+// itself is the name by which a joined module imports its own exports.
+const itself = "gotap:itself"
+
+// registration is what is put behind a joined module: the text of it has to stay on its lines.
+func registration(path string) string {
+	return "\nimport * as " + RegisterFunction + "_exports from " + strconv.Quote(itself) + ";\n" +
+		RegisterFunction + "(" + strconv.Quote(path) + ", " + RegisterFunction + "_exports);\n"
 }
 
 // dirOf is where an importer's relative names start.
@@ -170,6 +196,8 @@ func (b *builder) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	if bad := checkText(src); bad.HasErrors() {
 		b.list = append(b.list, bad...)
 		text = ""
+	} else if hasModules(text) && path.Ext(a.Path) != ".json" {
+		text += registration(a.Path)
 	}
 	return api.OnLoadResult{Contents: &text, Loader: loaderOf(a.Path), ResolveDir: filepath.Dir(a.Path)}, nil
 }

@@ -20,7 +20,14 @@ const StdPrefix = "gotap/"
 // Loader finds and parses the files of one script.
 type Loader struct {
 	Std fs.FS // the standard library: NAME.js or NAME.ts for "gotap/NAME"; may be nil
+
+	// Loaded tells of a module that runs already. A CommonJS module that imports it gets that one by require(); joined into another text it
+	// would be a second one, with state of its own. Nil: none does.
+	Loaded func(path string) bool
 }
+
+// RegisterFunction is called at the end of each joined module with its path and its exports, so that require() finds it.
+const RegisterFunction = "__gotap_module"
 
 // extensions are tried in turn when a module is named without one.
 var extensions = []string{"", ".js", ".ts", ".mjs", ".mts", ".cjs", ".json"}
