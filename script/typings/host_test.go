@@ -11,9 +11,9 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/compile/js"
-	loading "gotap/script/load"
 	"gotap/runtime"
 	"gotap/script"
+	loading "gotap/script/load"
 	"gotap/script/output"
 )
 
