@@ -21,8 +21,8 @@
 //
 // # What a target is
 //
-// A target with an auxiliary vector or load offsets is a process; otherwise it is a machine, whose threads are its processors, and whose
-// tasks are not known: pid and ppid are 0, comm is the name of the kernel's file. Symbols come from a local file, or from a list as a kernel shows it
+// A target is a machine, whose threads are its processors, when its stub tells neither an auxiliary vector nor load offsets, and its file's code lies
+// in the upper half of the addresses, as kernels do. Otherwise it is a process. A machine's tasks are not known: pid and ppid are 0, comm is the name of the kernel's file. Symbols come from a local file, or from a list as a kernel shows it
 // (symbollist.go). A process's libraries are found by way of its loader (loader.go), as files here.
 //
 // # What cannot be

@@ -15,10 +15,7 @@ func (t *thread) trap(stop rsp.Stop) error {
 	if stop.Signal != rsp.SignalTrap && !(stop.Signal == rsp.SignalIll && t.s.patch) {
 		return t.passOn(stop)
 	}
-	p := t.s.points[*t.pc()]
-	if p == nil || !p.planted {
-		p = t.behindPatch(p)
-	}
+	p := t.pointHit(stop)
 	switch {
 	case p == nil && stop.Reason != "" || p == nil && t.s.kernel || stop.Signal == 0:
 		return nil // a breakpoint that was taken away meanwhile, an event that nobody asked for
@@ -28,19 +25,38 @@ func (t *thread) trap(stop rsp.Stop) error {
 	return t.hit(p)
 }
 
-// behindPatch finds the point whose breakpoint we wrote ourselves, and that the processor reports from behind.
-func (t *thread) behindPatch(p *point) *point {
-	back := t.s.isa.BreakpointPC(*t.pc())
-	if t.s.patch && back != *t.pc() {
-		if q := t.s.points[back]; q != nil {
-			*t.pc() = back
-			p = q
-		}
+// pointHit finds the point whose breakpoint was met; nil: there is none.
+//
+// On x86 the processor reports a breakpoint from behind, and stubs differ in what they show. One that says "swbreak" has put the program
+// counter right. Another may have or not, which its first breakpoint tells that cannot be mistaken; for a return at the end of a function whose
+// neighbour is probed as well it could be. Breakpoints that we wrote ourselves are always reported from behind.
+func (t *thread) pointHit(stop rsp.Stop) *point {
+	s := t.s
+	at, behind := s.points[*t.pc()], s.points[s.isa.BreakpointPC(*t.pc())]
+	if stop.Reason == "swbreak" || at == behind {
+		return planted(at)
 	}
-	if p == nil || p.planted {
-		return p
+	switch {
+	case s.patch:
+		s.behind = true
+	case (planted(at) == nil) != (planted(behind) == nil):
+		s.behind = planted(behind) != nil
 	}
-	return nil
+	if !s.behind {
+		return planted(at)
+	}
+	if behind != nil { // also one that was taken away meanwhile: its instruction has not run
+		*t.pc() = behind.addr
+	}
+	return behind
+}
+
+// planted is a point whose breakpoint is there.
+func planted(p *point) *point {
+	if p == nil || !p.planted {
+		return nil
+	}
+	return p
 }
 
 // passOn delivers a signal when the target is resumed. Machines have none.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"gotap/engine/module"
@@ -59,7 +60,6 @@ func (s *Session) inspect() error {
 	}
 	aux, auxErr := s.client.Transfer("auxv", "")
 	_, offset := s.client.Offset()
-	s.kernel = auxErr != nil && !offset
 	file, err := s.program()
 	if err != nil {
 		return err
@@ -67,6 +67,7 @@ func (s *Session) inspect() error {
 	if err := s.describe(file); err != nil {
 		return err
 	}
+	s.kernel = auxErr != nil && !offset && s.isa.inUpperHalf(file)
 	t, err := s.threadOf(stop.Thread)
 	if err != nil {
 		return err
@@ -76,6 +77,12 @@ func (s *Session) inspect() error {
 	s.mods = []module.Loaded{s.loaded(file, s.bias(file, vector))}
 	s.comm = filepath.Base(file.Path)
 	return s.watchLoader(file, vector)
+}
+
+// inUpperHalf reports whether a file's code lies in the upper half of the addresses, where kernels are.
+func (a *stubISA) inUpperHalf(file *module.File) bool {
+	shift := 8*a.WordSize() - 1
+	return slices.ContainsFunc(file.Segments, func(seg module.Segment) bool { return seg.Flags&elf.PF_X != 0 && seg.Vaddr>>shift != 0 })
 }
 
 // program is the file of what the target runs: the one that was named, or that the stub names and is here as well.

@@ -84,10 +84,13 @@ func (s *Session) preparePoint(addr uint64, set arch.Arch, mod *module.Loaded) (
 	return &point{addr: addr, site: site, kind: s.isa.kind(set, in), how: s.strategy(site), trap: trap, orig: code[:len(trap)]}, nil
 }
 
-// whyAbsent is a reason that memory of a kernel may have for not being there.
+// whyAbsent is a reason that memory may have for not being there.
 func (s *Session) whyAbsent() string {
-	if s.kernel {
+	switch {
+	case s.kernel:
 		return ": the kernel has not started yet, or lies elsewhere than its file says (boot it with nokaslr)"
+	case len(s.mods) > 0 && s.mods[0].File != nil && s.mods[0].File.PIE && s.mods[0].Bias == 0:
+		return ": it does not say where it has loaded the program, which may lie anywhere (link it with -no-pie)"
 	}
 	return ""
 }

@@ -31,15 +31,18 @@ func qemu(name string) func(int, string) []string {
 	return func(port int, program string) []string { return []string{name, "-g", fmt.Sprint(port), program} }
 }
 
+func gdbserver(port int, program string) []string {
+	return []string{"gdbserver", "--once", fmt.Sprintf("127.0.0.1:%d", port), program}
+}
+
 // kinds are the stubs that the tests run against.
 var kinds = []kind{
 	{"a32", []testenv.Need{testenv.GCCARM, testenv.QEMUARM}, []string{"arm-linux-gnueabihf-gcc", "-marm", "-static"}, "", qemu("qemu-arm")},
 	{"thumb", []testenv.Need{testenv.GCCARM, testenv.QEMUARM}, []string{"arm-linux-gnueabihf-gcc", "-mthumb", "-static"}, "", qemu("qemu-arm")},
 	{"arm64", []testenv.Need{testenv.GCCARM64, testenv.QEMUARM64}, []string{"aarch64-linux-gnu-gcc", "-static"}, "", qemu("qemu-aarch64")},
 	{"amd64", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.QEMUAMD64}, []string{"gcc", "-static"}, "", qemu("qemu-x86_64")},
-	{"gdbserver", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc"}, "", func(port int, program string) []string {
-		return []string{"gdbserver", "--once", fmt.Sprintf("127.0.0.1:%d", port), program}
-	}},
+	{"gdbserver32", []testenv.Need{testenv.GCC, testenv.M32, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc", "-m32"}, "", gdbserver},
+	{"gdbserver", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc"}, "", gdbserver},
 }
 
 // tools are built once, into a directory that TestMain takes away.
@@ -203,7 +206,7 @@ func TestCounts(t *testing.T) {
 		if n := len(regexp.MustCompile(`(?m)^scale$`).FindAllString(got, -1)); n != 2 {
 			t.Errorf("scale was left %d times within its limit of 2; wanted as in\n%s", n, want)
 		}
-		if out, status := g.wait(t); !strings.Contains(out, output) || k.name != "gdbserver" && status != 3 {
+		if out, status := g.wait(t); !strings.Contains(out, output) || !strings.HasPrefix(k.name, "gdbserver") && status != 3 {
 			t.Errorf("the target ended with status %d and wrote %q", status, out)
 		}
 	})
@@ -220,7 +223,7 @@ func TestEveryInstruction(t *testing.T) {
 		if status != 0 {
 			t.Fatalf("status %d\n%s", status, errs)
 		}
-		if out, status := g.wait(t); !strings.Contains(out, output) || k.name != "gdbserver" && status != 3 {
+		if out, status := g.wait(t); !strings.Contains(out, output) || !strings.HasPrefix(k.name, "gdbserver") && status != 3 {
 			t.Errorf("the target ended with status %d and wrote %q", status, out)
 		}
 		var n int
@@ -241,7 +244,7 @@ func TestLetGo(t *testing.T) {
 		if status != 0 {
 			t.Fatalf("status %d\n%s", status, errs)
 		}
-		if out, status := g.wait(t); !strings.Contains(out, "sum 2680 d 475.0") || k.name != "gdbserver" && status != 3 {
+		if out, status := g.wait(t); !strings.Contains(out, "sum 2680 d 475.0") || !strings.HasPrefix(k.name, "gdbserver") && status != 3 {
 			t.Errorf("the target ended with status %d and wrote %q", status, out)
 		}
 	})

@@ -65,6 +65,7 @@ type Session struct {
 	watches []*watch
 	sems    map[uint64]int
 	patch   bool // the stub sets no breakpoints itself
+	behind  bool // the stub shows the program counter behind breakpoints
 	lifted  bool // all breakpoints are out while a child uses the target's memory
 	redo    map[redo]bool
 
