@@ -308,14 +308,8 @@ func TestCleanAfterKilledSession(t *testing.T) {
 	waitState(t, pid, "S")
 	before := text(t, pid)
 	s := startCrashed(t, crashPlan{Pid: pid, Specs: []string{"libc:mallo*", "libc:free+*"}}, nil, nil)
-	for range 2000 {
-		if hexField(pid, "SigCgt")&trapBit != 0 && text(t, pid) != before {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	time.Sleep(20 * time.Millisecond)
-	killSoon(s, 0)
+	eventually(t, "the fallback and the breakpoints", func() bool { return hexField(pid, "SigCgt")&trapBit != 0 && text(t, pid) != before })
+	killSoon(s, 20*time.Millisecond)
 	if hexField(pid, "SigCgt")&trapBit == 0 {
 		t.Fatal("there was no fallback")
 	}
@@ -345,12 +339,7 @@ func TestKilledWatch(t *testing.T) {
 			t.Fatalf("the target does not begin: %q, %v", line, err)
 		}
 		s := startCrashed(t, crashPlan{Pid: p.pid(), Specs: []string{"watch:table/4/rw", "leaf"}}, nil, nil)
-		for range 2000 {
-			if debugTraps(p.pid()) {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+		eventually(t, "debug registers", func() bool { return debugTraps(p.pid()) })
 		killSoon(s, 20*time.Millisecond)
 		time.Sleep(50 * time.Millisecond)
 		if i > 1 { // the handler goes, and so the registers have to

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 
 	"gotap/engine/ptrace"
@@ -29,7 +28,7 @@ func TestPanicHarmsNobody(t *testing.T) {
 			w.probe(f, Handlers{Enter: w.counts(n), Leave: nil})
 		}
 		w.Start()
-		time.Sleep(50 * time.Millisecond)
+		eventually(t, "hits", func() bool { return n.get() > 100 })
 		if w.do(func() error { panic("a mistake") }) == nil {
 			t.Error("the task that panicked is said to have succeeded")
 		}
