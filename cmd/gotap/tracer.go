@@ -137,9 +137,18 @@ func nearRegister(name string, at engine.PlaceInfo) string {
 }
 
 // Enable, Disable and Remove act on a registered probe.
-func (t *tracer) Enable(p *script.Probe) error  { return t.session.Enable(p.ID) }
-func (t *tracer) Disable(p *script.Probe) error { return t.session.Disable(p.ID) }
-func (t *tracer) Remove(p *script.Probe) error  { return t.session.Remove(p.ID) }
+func (t *tracer) Enable(p *script.Probe) error  { return unlessOver(t.session.Enable(p.ID)) }
+func (t *tracer) Disable(p *script.Probe) error { return unlessOver(t.session.Disable(p.ID)) }
+func (t *tracer) Remove(p *script.Probe) error  { return unlessOver(t.session.Remove(p.ID)) }
+
+// unlessOver forgives that there is nothing any more to arm or to disarm: an end callback need not know whether the targets are
+// still there.
+func unlessOver(err error) error {
+	if errors.Is(err, engine.ErrClosed) {
+		return nil
+	}
+	return err
+}
 
 // Hits and Missed are 0 for a probe that was never registered.
 func (t *tracer) Hits(p *script.Probe) uint64   { return t.state(p).Hits }

@@ -93,7 +93,9 @@ func (b *builder) options() api.BuildOptions {
 		Format: api.FormatIIFE, Platform: api.PlatformNeutral, LegalComments: api.LegalCommentsNone,
 		Sourcemap: api.SourceMapExternal, LogLevel: api.LogLevelSilent, TreeShaking: api.TreeShakingFalse,
 		Supported: supported(),
-		Plugins:   []api.Plugin{{Name: "gotap", Setup: b.setup}},
+		// A name that a file without exports does not have would be undefined, and be told of only where it is used.
+		LogOverride: map[string]api.LogLevel{"import-is-undefined": api.LogLevelError},
+		Plugins:     []api.Plugin{{Name: "gotap", Setup: b.setup}},
 	}
 	if b.entry.format == formatModule {
 		o.Format = api.FormatCommonJS
@@ -209,8 +211,16 @@ func (b *builder) messages(all []api.Message) {
 		if m.Location != nil {
 			span, hint = b.span(m.Location), m.Location.Suggestion
 		}
-		b.list.Errorf(span, hint, "%s", lowerFirst(strings.TrimPrefix(m.Text, "[plugin gotap] ")))
+		b.list.Errorf(span, hint, "%s", lowerFirst(b.named(strings.TrimPrefix(m.Text, "[plugin gotap] "))))
 	}
+}
+
+// named puts the names that the user knows in the place of those that esbuild knows files by.
+func (b *builder) named(text string) string {
+	for path, src := range b.sources {
+		text = strings.ReplaceAll(text, strconv.Quote(path), strconv.Quote(src.Name))
+	}
+	return text
 }
 
 func (b *builder) span(at *api.Location) diag.Span {
