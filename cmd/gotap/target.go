@@ -73,8 +73,12 @@ func (p *plan) checkRemote() error {
 	case len(p.command) > 0 || len(p.runOptions.pids) > 0:
 		return fmt.Errorf("--remote traces what the stub runs: it goes with neither COMMAND nor -p")
 	}
-	if _, _, err := net.SplitHostPort(p.remote); err != nil {
-		return &hintError{fmt.Errorf("--remote %s: not HOST:PORT", p.remote), "as in --remote localhost:1234"}
+	_, port, err := net.SplitHostPort(p.remote)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil || port == "0" || port == "" {
+		return &hintError{fmt.Errorf("--remote %s: not HOST:PORT", p.remote), "as in --remote localhost:1234, or [::1]:1234"}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -76,6 +77,9 @@ func (s *Session) inspect() error {
 	vector := s.auxiliary(aux)
 	s.mods = []module.Loaded{s.loaded(file, s.bias(file, vector))}
 	s.comm = filepath.Base(file.Path)
+	if err := s.compareIDs(file); err != nil {
+		return err
+	}
 	return s.watchLoader(file, vector)
 }
 
@@ -103,6 +107,24 @@ func (s *Session) program() (*module.File, error) {
 	}
 	return s.modules.OpenPath(path)
 }
+
+// compareIDs makes sure that the target runs the very file that was named, where both have a build-id and memory shows the target's.
+func (s *Session) compareIDs(file *module.File) error {
+	section := file.ELF().Section(".note.gnu.build-id")
+	if section == nil || section.Addr == 0 || section.Size > maxNote {
+		return nil
+	}
+	want, err := section.Data()
+	have := make([]byte, len(want))
+	if err != nil || s.mem.read(s.isa.Address(s.mods[0].Addr(section.Addr)), have) < len(have) || bytes.Equal(have, want) {
+		return nil
+	}
+	return &hinted{fmt.Errorf("cannot trace %s: the target runs another program, whose build-id is not %s", file.Path, file.BuildID),
+		"--exe FILE names the program that runs there"}
+}
+
+// maxNote bounds a note with a build-id.
+const maxNote = 256
 
 // describe chooses the instruction set, and finds its registers in what the stub says of them.
 func (s *Session) describe(file *module.File) error {
