@@ -106,7 +106,7 @@ func unmapped(mods []module.Loaded, addr uint64) bool {
 // when a place is refused that was named outright, and when there is none and the probe is not optional.
 func (s *Session) prepare(pr *probe, procs []procView) error {
 	var all error
-	for _, spec := range pr.Spec.Specs {
+	for i, spec := range pr.Spec.Specs {
 		if spec.Kind == place.Syscall || spec.Absolute() && spec.Kind == place.Watch {
 			continue
 		}
@@ -115,7 +115,7 @@ func (s *Session) prepare(pr *probe, procs []procView) error {
 			err = s.prepareSpec(pr, spec, procs)
 		}
 		if err != nil {
-			all = errors.Join(all, err)
+			all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 		}
 	}
 	return all
@@ -190,7 +190,7 @@ func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
 		return nil
 	}
 	var all error
-	for _, spec := range pr.Spec.Specs {
+	for i, spec := range pr.Spec.Specs {
 		if spec.Kind == place.Syscall || spec.Kind == place.Watch {
 			continue
 		}
@@ -199,7 +199,7 @@ func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
 		for _, t := range targets {
 			if err := s.armTarget(p, pr, t, mods); err != nil {
 				if !spec.Pattern() && !spec.Every || fatal(err) {
-					all = errors.Join(all, err)
+					all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 				} else {
 					pr.Refuse(fmt.Sprintf("%s: %v", t.Name, err))
 				}

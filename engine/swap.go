@@ -29,7 +29,7 @@ func (s *Session) Prepare(add []ProbeSpec, remove []uint32) (*Swap, error) {
 			err = s.prepare(pr, procs)
 		}
 		if err != nil {
-			all = errors.Join(all, err)
+			all = errors.Join(all, &registry.ProbeError{ID: spec.ID, Err: err})
 			continue
 		}
 		w.add = append(w.add, pr)
@@ -48,7 +48,7 @@ func (w *Swap) Commit() error {
 					w.s.drop(done)
 				}
 				w.leave(false)
-				return err
+				return &registry.ProbeError{ID: pr.Spec.ID, Err: err}
 			}
 		}
 		for _, pr := range w.s.probes.All() {

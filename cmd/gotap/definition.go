@@ -143,8 +143,8 @@ func (v definitionVariables) globals(int) (id int, err error) {
 	return v.shared.id, err
 }
 
-// span implements declaration.
-func (p *definedProbe) span() diag.Span { return p.Span }
+// spans implements declaration.
+func (p *definedProbe) spans() []diag.Span { return []diag.Span{p.Span} }
 
 // isOptional implements declaration.
 func (p *definedProbe) isOptional() bool { return p.optional }

@@ -16,8 +16,8 @@ import (
 type declaration interface {
 	// spec is the probe as the engine takes it. Errors about the place point at the text that names it.
 	spec(t *tracer) (engine.ProbeSpec, error)
-	// span is the text that names the probe's place.
-	span() diag.Span
+	// spans are the texts that name the probe's places.
+	spans() []diag.Span
 	isOptional() bool
 	// title is the probe's name, as the user gave it or the place it is at.
 	title() string
@@ -32,11 +32,11 @@ func (p scriptProbe) isOptional() bool { return p.Optional }
 
 func (p scriptProbe) title() string { return p.Name }
 
-func (p scriptProbe) span() diag.Span {
-	if len(p.Specs) > 0 {
-		return p.Specs[0].Span
+func (p scriptProbe) spans() (list []diag.Span) {
+	for _, s := range p.Specs {
+		list = append(list, s.Span)
 	}
-	return p.Span
+	return list
 }
 
 // definitions are the definition files of a session. Safe for concurrent use: records reach it on the host's goroutine,

@@ -250,7 +250,7 @@ func (m *manager) prepare(q ctlRequest, list []declaration, gone []uint32) (swap
 		case optional && isLeftOut(err):
 			m.r.leaveOut(q.Script.Name, p, err)
 		default:
-			failed = append(failed, diagnoseAt(p.span(), err)...)
+			failed = append(failed, diagnose(p, err)...)
 			status = max(status, statusOfProbe(err))
 		}
 	}

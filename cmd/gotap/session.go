@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -254,7 +255,7 @@ func (r *run) addAll() error {
 			}
 			added += r.addRest(p, spec, err)
 		default:
-			failed = append(failed, diagnoseAt(p.span(), err)...)
+			failed = append(failed, diagnose(p, err)...)
 			status = max(status, statusOfProbe(err))
 		}
 	}
@@ -339,16 +340,39 @@ func statusOfProbe(err error) int {
 	return statusTarget
 }
 
-// diagnose is an error about a probe as diagnostics: its own, or one that points at the place's text.
-func diagnose(p *script.Probe, err error) diag.List { return diagnoseAt(scriptProbe{p}.span(), err) }
-
-func diagnoseAt(at diag.Span, err error) diag.List {
+// diagnose is what is wrong with a probe, as diagnostics: the error's own, or one for each place that is concerned, which points at its text.
+func diagnose(p declaration, err error) diag.List {
 	var list diag.List
-	if errors.As(err, &list) {
-		return list
+	for _, e := range parts(err) {
+		var own diag.List
+		var at *place.ListedError
+		spans := p.spans()
+		switch {
+		case errors.As(e, &own):
+			list = append(list, own...)
+		case errors.As(e, &at) && at.Index < len(spans):
+			list.Errorf(spans[at.Index], hintOf(e), "%v", e)
+		default:
+			list.Errorf(spans[0], hintOf(e), "%v", e)
+		}
 	}
-	list.Errorf(at, hintOf(err), "%v", err)
 	return list
+}
+
+// parts are the errors that were joined to one. The same thing is said once, though several processes lack it.
+func parts(err error) (all []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		for _, part := range parts(e) {
+			if !slices.ContainsFunc(all, func(o error) bool { return o.Error() == part.Error() }) {
+				all = append(all, part)
+			}
+		}
+	}
+	return all
 }
 
 // trace waits for what ends the run: the targets, the user, the time, or the script.

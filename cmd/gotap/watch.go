@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"gotap/compile/diag"
 	"gotap/engine"
+	"gotap/engine/registry"
 	"gotap/script"
 )
 
@@ -150,7 +153,7 @@ func (r *run) exchange(text scriptText) error {
 	if err := swap.Commit(); err != nil {
 		old.Resume()
 		next.Close()
-		return err
+		return diagnoseAny(next.Probes(), err)
 	}
 	next.TakeOver(old)
 	r.current.Store(next)
@@ -182,10 +185,20 @@ func (r *run) prepare(old, next *script.Script) (exchange, error) {
 	return swap, err
 }
 
-// diagnoseAny points an error at the probe it is about, as far as that can be told.
-func diagnoseAny(probes []*script.Probe, err error) error {
-	if len(probes) == 1 {
-		return diagnose(probes[0], err)
+// diagnoseAny points what was wrong with several probes at each of them.
+func diagnoseAny(probes []*script.Probe, err error) diag.List {
+	var list diag.List
+	for _, e := range parts(err) {
+		var of *registry.ProbeError
+		i := -1
+		if errors.As(e, &of) {
+			i = slices.IndexFunc(probes, func(p *script.Probe) bool { return p.ID == of.ID })
+		}
+		if i < 0 {
+			list = append(list, diag.Diagnostic{Text: e.Error()})
+			continue
+		}
+		list = append(list, diagnose(scriptProbe{probes[i]}, of.Err)...)
 	}
-	return errors.Join(errors.New("cannot arm the new script"), err)
+	return list
 }

@@ -8,6 +8,17 @@ import (
 	"unicode/utf8"
 )
 
+// ListedError is an error about one of the places of a probe that has several. It reads as that error does.
+type ListedError struct {
+	Index int // of the place in the probe's list
+	Err   error
+}
+
+func (e *ListedError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error itself.
+func (e *ListedError) Unwrap() error { return e.Err }
+
 // SyntaxError is a specification that cannot be read.
 type SyntaxError struct {
 	Spec string // the whole text

@@ -31,6 +31,17 @@ type Probe struct {
 	failed map[siteKey]error
 }
 
+// ProbeError is an error about one of several probes that were given together. It reads as that error does.
+type ProbeError struct {
+	ID  uint32
+	Err error
+}
+
+func (e *ProbeError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error itself.
+func (e *ProbeError) Unwrap() error { return e.Err }
+
 // siteKey is a place in a file, whatever process maps it.
 type siteKey struct {
 	file  *module.File

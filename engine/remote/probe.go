@@ -36,11 +36,11 @@ func (s *Session) prepare(spec engine.ProbeSpec) (*probe, error) {
 		return nil, err
 	}
 	var all error
-	for _, sp := range spec.Specs {
+	for i, sp := range spec.Specs {
 		targets, err := s.targets(sp)
 		var missing *place.NotFoundError
 		if err != nil && !(errors.As(err, &missing) && spec.Optional) {
-			all = errors.Join(all, err)
+			all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 		}
 		for _, t := range targets {
 			if _, err := s.place(pr, t); err != nil {
@@ -70,7 +70,7 @@ func (s *Session) register(pr *probe) error {
 // was named outright is an error.
 func (s *Session) armProbe(pr *probe, mods []module.Loaded) error {
 	var all error
-	for _, spec := range pr.Spec.Specs {
+	for i, spec := range pr.Spec.Specs {
 		targets, _ := s.targets(spec)
 		for _, t := range targets {
 			err := s.armTarget(pr, spec, t, mods)
@@ -78,7 +78,7 @@ func (s *Session) armProbe(pr *probe, mods []module.Loaded) error {
 			switch {
 			case err == nil:
 			case !spec.Pattern() && !spec.Every || errors.As(err, &many):
-				all = errors.Join(all, err)
+				all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 			default:
 				pr.Refuse(fmt.Sprintf("%s: %v", t.Name, err))
 			}

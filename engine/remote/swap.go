@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gotap/engine"
+	"gotap/engine/registry"
 )
 
 // Swap is an exchange of probes that is prepared and not yet made.
@@ -21,10 +22,11 @@ func (s *Session) Prepare(add []engine.ProbeSpec, remove []uint32) (*Swap, error
 		var all error
 		for _, spec := range add {
 			pr, err := s.prepare(spec)
-			if err == nil {
-				w.add = append(w.add, pr)
+			if err != nil {
+				all = errors.Join(all, &registry.ProbeError{ID: spec.ID, Err: err})
+				continue
 			}
-			all = errors.Join(all, err)
+			w.add = append(w.add, pr)
 		}
 		return all
 	})
@@ -41,7 +43,7 @@ func (w *Swap) Commit() error {
 					w.s.drop(done)
 				}
 				w.leave(false)
-				return err
+				return &registry.ProbeError{ID: pr.Spec.ID, Err: err}
 			}
 		}
 		for _, pr := range w.s.probes.All() {
