@@ -235,14 +235,21 @@ func TestFullRecording(t *testing.T) {
 	for n := range int64(100) {
 		w.Record(script.Played{Probe: "f", Record: number(n)})
 	}
+	for range 200 {
+		w.Event(script.Event{Kind: "thread", Fields: map[string]any{"child": int64(1)}})
+		w.Timer(0)
+	}
 	w.Dump("ring", []script.Played{{Probe: "f", Record: number(1)}, {Probe: "f", Record: number(2)}}, 0)
+	if w.size > MaxSize-reserve+100 { // but for the head of the dump
+		t.Errorf("%d bytes were written into the room for the end", w.size-MaxSize+reserve)
+	}
 	w.End()
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	rec, err := Read(&b)
-	if err != nil || w.Dropped() == 0 || len(rec.steps)-2+int(w.Dropped()) != 102 {
-		t.Errorf("%v: dropped %d of 102, read %d", err, w.Dropped(), len(rec.steps)-2)
+	if err != nil || w.Dropped() == 0 || len(rec.steps)-2+int(w.Dropped()) != 502 {
+		t.Errorf("%v: dropped %d of 502, read %d", err, w.Dropped(), len(rec.steps)-2)
 	}
 }
 

@@ -17,7 +17,7 @@ type Writer struct {
 	err     error // the first; nothing is written after it
 	size    int
 	chunks  uint64
-	dropped uint64 // records that the file had no room for
+	dropped uint64 // records, events, timers and answers that the file had no room for
 	formats map[*runtime.Format]int
 	probes  map[probeName]int
 	steady  map[string]string // answers that never change, and have been written
@@ -44,7 +44,11 @@ func (r *Writer) room(n int) bool { return r.size+n+overhead <= MaxSize-reserve 
 
 // chunk writes one chunk.
 func (r *Writer) chunk(kind byte, payload []byte) {
-	if r.err != nil || len(payload) > maxChunk {
+	if r.err != nil {
+		return
+	}
+	if len(payload) > maxChunk { // it could not be read
+		r.dropped++
 		return
 	}
 	r.frame = appendChunk(r.frame[:0], kind, payload)
@@ -57,6 +61,16 @@ func (r *Writer) json(kind byte, v any) {
 	payload, err := json.Marshal(v)
 	if err != nil && r.err == nil {
 		r.err = err
+	}
+	r.chunk(kind, payload)
+}
+
+// ifRoom writes what happens any number of times: a file that grows beyond what can be read would be lost as a whole.
+func (r *Writer) ifRoom(kind byte, v any) {
+	payload, err := json.Marshal(v)
+	if err != nil || !r.room(len(payload)) {
+		r.dropped++
+		return
 	}
 	r.chunk(kind, payload)
 }
@@ -108,11 +122,11 @@ func (r *Writer) Event(e script.Event) {
 			out.Unknown = append(out.Unknown, name)
 		}
 	}
-	r.json(chunkEvent, out)
+	r.ifRoom(chunkEvent, out)
 }
 
 // Timer writes that a timer was called.
-func (r *Writer) Timer(nth int) { r.json(chunkTimer, nth) }
+func (r *Writer) Timer(nth int) { r.ifRoom(chunkTimer, nth) }
 
 // Dump writes what a recorder held.
 func (r *Writer) Dump(recorder string, records []script.Played, overwritten uint64) {
@@ -168,11 +182,7 @@ func (r *Writer) Answer(question string, a []byte, steady bool) {
 		}
 		r.steady[question] = string(a)
 	}
-	if !r.room(len(a) + len(question)) {
-		r.dropped++
-		return
-	}
-	r.json(chunkAnswer, answer{question, a})
+	r.ifRoom(chunkAnswer, answer{question, a})
 }
 
 // End writes that the end callbacks are next.
