@@ -3,6 +3,7 @@ package script
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -446,7 +447,7 @@ func (f *faults) report(out output.Sink, d diag.Diagnostic) {
 func (f *faults) summary(out output.Sink) {
 	for _, d := range f.order {
 		if n := f.places[d]; n > faultsShown {
-			d.Text = d.Text + " (" + itoa(int(n)) + " times in all)"
+			d.Text = d.Text + " (" + strconv.Itoa(int(n)) + " times in all)"
 			out.Error(d)
 		}
 	}

@@ -141,7 +141,7 @@ func (i *inspector) array(obj *goja.Object, depth int) {
 	i.b.WriteByte('[')
 	for k := range min(n, inspectItems) {
 		i.comma(k)
-		i.show(obj.Get(itoa(k)), depth+1)
+		i.show(obj.Get(strconv.Itoa(k)), depth+1)
 	}
 	i.more(n)
 	i.b.WriteByte(']')

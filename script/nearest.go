@@ -2,7 +2,6 @@ package script
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"gotap/compile/spelling"
@@ -24,5 +23,3 @@ func nearest(word string, known []string) string {
 	}
 	return "there are " + strings.Join(known, ", ")
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"strconv"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -149,7 +150,7 @@ func (s *Script) parseSpecs(p *Probe, at site, v goja.Value) {
 			s.reject(at.argSpan(0), "", "the list of places is empty")
 		}
 		for i := range n {
-			s.parseSpec(p, at.elementSpan(0, i), list.Get(itoa(i)))
+			s.parseSpec(p, at.elementSpan(0, i), list.Get(strconv.Itoa(i)))
 		}
 		return
 	}

@@ -166,5 +166,3 @@ func displayName(p string) string {
 	}
 	return p
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -165,7 +166,7 @@ func unclosed(src string) string {
 		return ""
 	}
 	pos := diag.NewSource("", src).Position(open[len(open)-1])
-	return `"` + src[open[len(open)-1]:][:1] + `" opened in line ` + itoa(pos.Line) + " is not closed"
+	return `"` + src[open[len(open)-1]:][:1] + `" opened in line ` + strconv.Itoa(pos.Line) + " is not closed"
 }
 
 // skipQuoted is the index of the closing quote.

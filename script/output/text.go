@@ -77,8 +77,7 @@ func word(s string) string {
 // Aggregate writes an aggregation in bpftrace's form.
 func (t *Text) Aggregate(a Aggregate) {
 	t.data.write(func(w io.Writer) error {
-		a.Snapshot.Print(w, a.Options)
-		return nil
+		return a.Snapshot.Print(w, a.Options)
 	})
 }
 

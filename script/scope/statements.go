@@ -1,8 +1,6 @@
 package scope
 
 import (
-	"strings"
-
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 )
@@ -200,6 +198,3 @@ func (a *analyzer) forEach(into ast.ForInto, source *ast.Expression, body ast.St
 	}
 	a.block(body)
 }
-
-// containsWord is a quick look; a false alarm only leaves a method unwrapped.
-func containsWord(text, word string) bool { return strings.Contains(text, word) }
