@@ -165,6 +165,9 @@ func (b *Builder) SetExceptions(mask uint32, trace int, auto bool) {
 	b.p.Mask, b.p.TraceMax, b.p.AutoTrace = mask, trace, auto
 }
 
+// SetHeap sets how many bytes of heap there are.
+func (b *Builder) SetHeap(n int) { b.p.Heap = n }
+
 // SetUnsafe allows destructive commands.
 func (b *Builder) SetUnsafe(unsafe bool) { b.p.Unsafe = unsafe }
 

@@ -37,6 +37,8 @@ func (a *assembler) directive(t token) {
 		a.p.LogMax = a.size(rest, runtime.MaxLog)
 	case ".trace":
 		a.p.TraceMax = a.size(rest, runtime.MaxTrace)
+	case ".heap":
+		a.p.Heap = a.size(rest, runtime.MaxHeap)
 	case ".mask":
 		a.p.Mask = uint32(a.word(rest))
 	case ".autotrace":

@@ -13,8 +13,8 @@ import (
 // A program in a file:
 //
 //	"gRPN", version 1
-//	name, flags (1 circular stack, 2 destructive, 4 trace of each exception), storage of a call, fuel, log, stack, scratch words,
-//	mask of exceptions, trace
+//	name, flags (1 circular stack, 2 destructive, 4 trace of each exception, 8 a heap), storage of a call, fuel, log, stack, scratch words,
+//	mask of exceptions, trace, with flag 8 the heap
 //	texts; formats; objects; registers; commands: each a count and that many
 //	CRC-32 (IEEE) of all before, little-endian
 //
@@ -29,6 +29,7 @@ const (
 	flagWrap   = 1
 	flagUnsafe = 2
 	flagAuto   = 4
+	flagHeap   = 8
 )
 
 // ErrFile is what every refusal of UnmarshalBinary matches. Callers need to tell a bad file
@@ -50,11 +51,17 @@ func (p *Program) MarshalBinary() ([]byte, error) {
 	if p.AutoTrace {
 		flags |= flagAuto
 	}
+	if p.Heap != 0 {
+		flags |= flagHeap
+	}
 	for _, n := range []int{flags, p.This, int(p.Fuel), p.LogMax, p.Stack, p.Temps} {
 		e.number(n)
 	}
 	e.b = binary.AppendUvarint(e.b, uint64(p.Mask)) // 32 bits, more than an int holds everywhere
 	e.number(p.TraceMax)
+	if p.Heap != 0 {
+		e.number(p.Heap)
+	}
 	e.texts(p.Texts)
 	e.number(len(p.Formats))
 	for _, f := range p.Formats {
@@ -156,7 +163,7 @@ func (p *Program) UnmarshalBinary(data []byte) error {
 	d.header()
 	var q Program
 	q.Name = d.text()
-	flags := d.number(flagWrap | flagUnsafe | flagAuto)
+	flags := d.number(flagWrap | flagUnsafe | flagAuto | flagHeap)
 	q.Wrap, q.Unsafe, q.AutoTrace = flags&flagWrap != 0, flags&flagUnsafe != 0, flags&flagAuto != 0
 	q.This = d.number(runtime.MaxThisBytes)
 	q.Fuel = uint32(d.number(runtime.MaxFuel))
@@ -165,6 +172,11 @@ func (p *Program) UnmarshalBinary(data []byte) error {
 	q.Temps = d.number(runtime.MaxTemps)
 	q.Mask = d.operand()
 	q.TraceMax = d.number(runtime.MaxTrace)
+	if flags&flagHeap != 0 {
+		if q.Heap = d.number(runtime.MaxHeap); q.Heap == 0 {
+			d.fail("it has a heap of no bytes")
+		}
+	}
 	q.Texts = d.texts()
 	q.Formats = list(&d, d.format)
 	q.Objects = list(&d, func() int { return d.number(math.MaxInt32) })

@@ -29,6 +29,7 @@ type Program struct {
 	Mask      uint32 // exceptions that go to handlers, with runtime.MaskSet; 0: runtime.DefaultMask
 	TraceMax  int    // bytes of trace; 0: runtime.MaxTrace
 	AutoTrace bool   // each exception appends to the trace
+	Heap      int    // bytes of heap
 
 	Bound Bound // set by Verify
 

@@ -15,6 +15,9 @@ func anyProgram(r *rand.Rand) *Program {
 	if r.IntN(3) == 0 {
 		p.Mask, p.TraceMax, p.AutoTrace = runtime.MaskSet|uint32(r.IntN(1<<16)), r.IntN(runtime.MaxTrace+1), r.IntN(2) == 0
 	}
+	if r.IntN(3) == 0 {
+		p.Heap = r.IntN(runtime.MaxHeap + 1)
+	}
 	p.Fuel, p.LogMax = uint32(r.IntN(1000)), r.IntN(2000)
 	for range r.IntN(4) {
 		p.Texts = append(p.Texts, randomText(r))

@@ -86,7 +86,9 @@ var reference = []struct {
 		{"push task", "", "", ""}, {"push pid", "", "( -- v )", ""}, {"push procid", "", "( -- v )", ""}, {"push wid", "", "( -- -64 )", ""},
 		{"vfy r", "", "( p -- 0 or 1 )", ""}, {"vfy rw", "", "( p -- 0 or 1 )", "nothing is written to find out"},
 		{"seg2lin", "", "", ""}, {"push io", ",u8 u16 u32", "", ""}, {"pop io", ",u8 u16 u32", "", ""},
-		{"malloc", "", "", ""}, {"free", "", "", ""}, {"pushh", ",u8 u16 u32 u64,N", "", ""}, {"poph", ",u8 u16 u32 u64,N", "", ""},
+		{"malloc", "", "( n -- h )", "at most 64 blocks at a time; a block of 0 bytes is one"}, {"free", "", "( h -- )", "a handle is never used twice in a hit"},
+		{"pushh", ",u8 u16 u32[,N]", "( h off -- v … )", "1 without N"}, {"pushh", ",u64[,N]", "( h off -- v … )", "each is one word; there two"},
+		{"poph", ",u8 u16 u32[,N]", "( v … h off -- )", "the last is on top; one that lies outside ends it where it is"}, {"poph", ",u64[,N]", "( v … h off -- )", "the same, one word each"},
 	}},
 	{"Exceptions and stack trace", []referenceCommand{
 		{"sx", " L", "( -- )", "serves once; L starts on the stack as it was at the entry of the routine, with p2 p1 code on top"}, {"ux", "", "( -- )", ""},

@@ -18,8 +18,6 @@ var refusals = []struct{ name, why string }{
 	{"push io", "I/O ports cannot be read from a user program"},
 	{"pop io", "I/O ports cannot be written from a user program"},
 	{"push task", "it is an address in the kernel; use push pid"},
-	{"malloc", noHeap}, {"free", noHeap},
-	{"pushh", noHeap}, {"poph", noHeap},
 	{"seg2lin", "user programs have flat segments"},
 }
 
@@ -27,7 +25,6 @@ var refusals = []struct{ name, why string }{
 const (
 	kernelRegister = "it is a register of the kernel"
 	notSaved       = "it is not among the registers that a probe reads; scripts have floating arguments and results"
-	noHeap         = "programs have variables and a stack, and no heap"
 )
 
 // refusedRegisters are the operands of push r, pop r, push u and pop u that a probe in a user

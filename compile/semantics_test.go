@@ -42,6 +42,16 @@ const (
 // semantics has an entry for every command of the Table. Commands whose effect is not on the
 // stack are looked at by what they leave elsewhere: see the functions of afterwards.
 var semantics = map[runtime.Op][]semantic{
+	runtime.OpMalloc:  {{"8", "", "1", 0}, {"0", "", "1", 0}, {"64", "", "1", 0}, {"65", "", "", runtime.TrapHeap}, {"-1", "", "", runtime.TrapHeap}},
+	runtime.OpFree:    {{"8", "", "", 0}},
+	runtime.OpPushH8:  {{"0 0", "", "34", 0}},
+	runtime.OpPushH16: {{"0 0", "", "13090", 0}},
+	runtime.OpPushH32: {{"0 0", "", "1716864051", 0}},
+	runtime.OpPushH64: {{"0 0", "", "-8613303245920329199", 0}},
+	runtime.OpPopH8:   {{"5", "", "", 0}},
+	runtime.OpPopH16:  {{"5", "", "", 0}},
+	runtime.OpPopH32:  {{"5", "", "", 0}},
+	runtime.OpPopH64:  {{"5", "", "", 0}},
 	runtime.OpNop:     {{"1", "", "1", 0}},
 	runtime.OpDup:     {{"4", "", "4 4", 0}, {`"a"`, "", `"a" "a"`, 0}},
 	runtime.OpDupN:    {{"4", "0", "4", 0}, {"4", "3", "4 4 4 4", 0}},
@@ -141,6 +151,16 @@ var semantics = map[runtime.Op][]semantic{
 
 // around is what has to stand before and behind some commands for the program to be right.
 var around = map[runtime.Op][2]string{
+	// A block with a word in it, in the place of the handle and the offset of the case.
+	runtime.OpPushH8:   {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,1\n", ""},
+	runtime.OpPushH16:  {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,1\n", ""},
+	runtime.OpPushH32:  {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,2\n", ""},
+	runtime.OpPushH64:  {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,0\n", ""},
+	runtime.OpPopH8:    {"push d,8\nmalloc\npush d,0\n", ""},
+	runtime.OpPopH16:   {"push d,8\nmalloc\npush d,0\n", ""},
+	runtime.OpPopH32:   {"push d,8\nmalloc\npush d,0\n", ""},
+	runtime.OpPopH64:   {"push d,8\nmalloc\npush d,0\n", ""},
+	runtime.OpFree:     {"malloc\n", ""},
 	runtime.OpPushTV:   {"push d,7\npop tv,0\n", ""},
 	runtime.OpLogInt:   {"item,1\n", "end item\n"},
 	runtime.OpLogFloat: {"item,5\n", "end item\n"},
@@ -162,6 +182,7 @@ var around = map[runtime.Op][2]string{
 const fixture = `.program "semantics"
 .temps 4
 .this 328
+.heap 64
 .unsafe
 .text "constant"
 .format log | int 0
@@ -405,6 +426,11 @@ func reversed(list []string) []string {
 // what it then logs last, the top of the stack first, or what afterwards is in the target or
 // the outcome.
 var afterwards = map[runtime.Op]struct{ text, want string }{
+	runtime.OpFree:       {"push d,8\nmalloc\nfree\npush d,64\nmalloc\n", "2"},
+	runtime.OpPopH8:      {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u8\npush tv,0\npush d,0\npushh u64\n", "-204"},
+	runtime.OpPopH16:     {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u16\npush tv,0\npush d,0\npushh u64\n", "-60876"},
+	runtime.OpPopH32:     {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u32\npush tv,0\npush d,0\npushh u64\n", "-4294962636"},
+	runtime.OpPopH64:     {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,0\npushh u64\n", "4660"},
 	runtime.OpPopTV:      {"push d,5\npop tv,1\npush tv,1\n", "5"},
 	runtime.OpPoke:       {"push d,1\npush d,2\npush d,3\npop tsp,1\npush tsp,0\n", "3 3 1"},
 	runtime.OpRestoreSBP: {"push d,5\npush d,6\npush d,1\nrestore sbp\npush sbp,0\npush sbp,-1\n", "5 6 6 5"},

@@ -240,6 +240,18 @@ var Table = []Row{
 	{runtime.OpEndAside, "end aside", 0xbb, ObjectOperand, "", "", false, false, 1, "ends the item, which goes to a trail or a recorder and not to the host"},
 	{runtime.OpKeep, "keep", 0xbc, ObjectOperand, "", "", false, false, 1, "has what waits in this thread's trail told to the host"},
 	{runtime.OpForget, "forget", 0xbd, ObjectOperand, "", "", false, false, 1, "empties this thread's trail"},
+
+	// The heap of a hit, 0xc0.
+	{runtime.OpMalloc, "malloc", 0xc0, NoOperand, "w", "w", false, false, 1, "n: the handle of a block of n bytes, which is gone with the hit"},
+	{runtime.OpFree, "free", 0xc1, NoOperand, "w", "", false, false, 1, "gives a block back"},
+	{runtime.OpPushH8, "pushh u8", 0xc2, NoOperand, "ww", "w", false, false, 1, "handle offset: reads a byte of a block"},
+	{runtime.OpPushH16, "pushh u16", 0xc3, NoOperand, "ww", "w", false, false, 1, "handle offset: reads 2 bytes of a block"},
+	{runtime.OpPushH32, "pushh u32", 0xc4, NoOperand, "ww", "w", false, false, 1, "handle offset: reads 4 bytes of a block"},
+	{runtime.OpPushH64, "pushh u64", 0xc5, NoOperand, "ww", "w", false, false, 1, "handle offset: reads 8 bytes of a block"},
+	{runtime.OpPopH8, "poph u8", 0xc6, NoOperand, "www", "", false, false, 1, "v handle offset: writes the low byte of a word into a block"},
+	{runtime.OpPopH16, "poph u16", 0xc7, NoOperand, "www", "", false, false, 1, "v handle offset: writes the low 2 bytes of a word into a block"},
+	{runtime.OpPopH32, "poph u32", 0xc8, NoOperand, "www", "", false, false, 1, "v handle offset: writes the low 4 bytes of a word into a block"},
+	{runtime.OpPopH64, "poph u64", 0xc9, NoOperand, "www", "", false, false, 1, "v handle offset: writes the low 8 bytes of a word into a block"},
 }
 
 // rows finds a row by operation, codes by file code; both are filled once, from Table.

@@ -61,6 +61,7 @@ func checkProgram(p *Program, diags *diag.List) {
 	limit("the fuel", int(p.Fuel), runtime.MaxFuel)
 	limit("the log in bytes", p.LogMax, runtime.MaxLog)
 	limit("the trace in bytes", p.TraceMax, runtime.MaxTrace)
+	limit("the heap in bytes", p.Heap, runtime.MaxHeap)
 	if known := runtime.MaskSet | 0xffff; p.Mask&^known != 0 || p.Mask != 0 && p.Mask&runtime.MaskSet == 0 {
 		diags.Errorf(diag.Span{}, "", "%s: %#x is not a mask of exceptions", p.Name, p.Mask)
 	}
@@ -102,6 +103,9 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 	}
 	if row.Unsafe && !p.Unsafe {
 		p.errorf(diags, i, "run with --unsafe", "%s changes the target, which is not allowed here", row.Name)
+	}
+	if p.Heap == 0 && c.Op >= runtime.OpMalloc && c.Op <= runtime.OpPopH64 {
+		p.errorf(diags, i, "", "%s needs a heap, and the program has none", row.Name)
 	}
 	least, most := operandRange(p, row)
 	a := int(c.A)

@@ -52,6 +52,7 @@ type Code struct {
 	Mask    uint32   // exceptions that go to handlers; 0 means DefaultMask (see MaskSet)
 	Trace   uint32   // number of the format of the trace's item, plus 1; 0: nothing is traced
 	Room    int      // bytes of trace; 0 means MaxTrace
+	Heap    int      // bytes of heap
 	Auto    bool     // each exception appends to the trace
 }
 
@@ -77,6 +78,9 @@ const (
 	TrapUser          // raised by the program
 	TrapFull          // a keyed object declared with FullError is full
 	TrapLog           // an item did not fit into the log, and the program's mask makes that an error
+	TrapHeap          // no room for a block of the heap
+	TrapHandle        // no block of the heap has this handle
+	TrapOffset        // outside a block of the heap
 	NumTraps
 )
 

@@ -44,6 +44,9 @@ var effects = [256]effect{
 	OpPickBase: {0, 1}, OpPokeBase: {1, 0}, OpTraceVars: {2, 0}, OpTraceStack: {2, 0}, OpPushSTP: {0, 1}, OpPopSTP: {1, 0},
 
 	OpPushLP: {0, 1}, OpPushPLP: {0, 1}, OpPopLP: {1, 0}, OpLogInt: {1, 0}, OpLogFloat: {1, 0}, OpLogText: {1, 0}, OpLogRange: {2, 0}, OpLogStr: {2, 0},
+
+	OpMalloc: {1, 1}, OpFree: {1, 0}, OpPushH8: {2, 1}, OpPushH16: {2, 1}, OpPushH32: {2, 1}, OpPushH64: {2, 1},
+	OpPopH8: {3, 0}, OpPopH16: {3, 0}, OpPopH32: {3, 0}, OpPopH64: {3, 0},
 }
 
 // need is the whole effect of an instruction: words that must be on the stack, and the room it

@@ -20,6 +20,9 @@ const (
 	ExAddress  uint32 = 0x0001 // p1: the address
 	ExDivide   uint32 = 0x0020
 	ExOperand  uint32 = 0x0040 // p1: what it is (see ClassLocal), p2: its value
+	ExHeap     uint32 = 0x0100 // p1: the size asked for
+	ExHandle   uint32 = 0x0200 // p1: the handle, p2: the offset in it
+	ExOffset   uint32 = 0x0400 // the same
 	ExLog      uint32 = 0x1000 // p1: bytes the log may have; only when the mask asks for it
 	ExUser     uint32 = 0x8000 // by convention: raise takes any code, and no mask stops it
 	ExText     uint32 = 0x1_0000
@@ -48,6 +51,7 @@ const (
 var exceptionCodes = [NumTraps]uint32{
 	TrapRead: ExAddress, TrapWrite: ExAddress, TrapDivide: ExDivide, TrapIndex: ExOperand, TrapLog: ExLog, TrapUser: ExUser,
 	TrapText: ExText, TrapKey: ExKey, TrapThis: ExThis, TrapRegister: ExRegister, TrapFull: ExFull,
+	TrapHeap: ExHeap, TrapHandle: ExHandle, TrapOffset: ExOffset,
 }
 
 // exception is what a handler finds on the stack, the code on top.
@@ -105,7 +109,7 @@ func (m *Machine) note(t Trap, code uint64) {
 	case TrapUser: // raise has set it
 	case TrapRead, TrapWrite:
 		m.caught = exception{code: code, p1: m.out.Addr}
-	case TrapIndex, TrapLog:
+	case TrapIndex, TrapLog, TrapHeap, TrapHandle, TrapOffset:
 		m.caught = exception{code: code, p1: m.p1, p2: m.p2}
 	default:
 		m.caught = exception{code: code}

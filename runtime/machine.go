@@ -25,6 +25,7 @@ type Machine struct {
 	scratch [ScratchSize]byte // texts of this run
 	used    int
 	key     keyBuffer
+	heap    heap
 	buf     [8]byte
 	pcs     [MaxStackDepth]uint64
 
@@ -57,6 +58,7 @@ func (m *Machine) begin(c *Code, ctx *Context, h *Hit) {
 	m.caught, m.traced, m.p1, m.p2 = exception{}, 0, 0, 0
 	m.arrays = [numArrays + 1]uint64{}
 	m.key.reset()
+	m.heap.begin()
 	clear(m.temps[:min(max(c.Temps, 0), MaxTemps)])
 	if c.Wrap {
 		clear(m.stack[:])

@@ -209,6 +209,18 @@ const (
 	OpKeep     // ( -- ) has what waits in this thread's trail told to the host
 	OpForget   // ( -- ) empties this thread's trail
 
+	// The heap of this hit (heap.go). Handles are words.
+	OpMalloc  // ( n -- h ) a block of n bytes
+	OpFree    // ( h -- )
+	OpPushH8  // ( h off -- v ) zero-extended, little-endian
+	OpPushH16 // ( h off -- v )
+	OpPushH32 // ( h off -- v )
+	OpPushH64 // ( h off -- v )
+	OpPopH8   // ( v h off -- )
+	OpPopH16  // ( v h off -- )
+	OpPopH32  // ( v h off -- )
+	OpPopH64  // ( v h off -- )
+
 	NumOps // how many there are; new ones go before it
 )
 

@@ -21,6 +21,8 @@ func (m *Machine) operate(in *Inst) Trap {
 		return m.exceptions(in)
 	case op >= OpItem && op <= OpForget:
 		return m.logging(in)
+	case op >= OpMalloc && op <= OpPopH64:
+		return m.onHeap(in)
 	}
 	return TrapOp
 }

@@ -191,7 +191,7 @@ func fuzzObjects(t testing.TB, b *bench) (offs []uint64) {
 func runRandom(t testing.TB, b *bench, offs []uint64, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	n := 1 + r.IntN(60)
-	c := &Code{Insts: make([]Inst, n), Fuel: 1 + r.Uint32N(3000), Texts: []string{"", "a", "hello"}, Stack: r.IntN(300) - 10,
+	c := &Code{Insts: make([]Inst, n), Fuel: 1 + r.Uint32N(3000), Texts: []string{"", "a", "hello"}, Stack: r.IntN(300) - 10, Heap: r.IntN(2*MaxHeap) - MaxHeap,
 		Temps: r.IntN(300), LogMax: r.IntN(40000), Wrap: r.IntN(4) == 0, Unsafe: r.IntN(2) == 0, Bounded: r.IntN(2) == 0,
 		Trace: r.Uint32N(3), Room: r.IntN(2000) - 10, Auto: r.IntN(3) == 0}
 	if r.IntN(2) == 0 {

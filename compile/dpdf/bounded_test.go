@@ -234,7 +234,7 @@ func openShared(t testing.TB) sharedArrays {
 // and on the programs above.
 func FuzzRun(f *testing.F) {
 	for _, c := range commandCases {
-		f.Add(file("jmpmax = 10", c.commands+"\nexit"))
+		f.Add(file("jmpmax = 10\nheapmax = 64", c.commands+"\nexit"))
 	}
 	f.Add(file("autostacktrace = yes\njmpmax = 100", "sx H\npush d,0\npush d,4\ntrace lv\ncall R\nabort\nR: push d,8\npush mem,u8\nret\nH: log 3\nlog st\npush lp\npop lp\nexit"))
 	f.Add(file("stack = circular\njmpmax = 100", "sx H\nadd\nL: push d,8\npush mem,u8\nloop L\nH: log 5\njmp L"))

@@ -150,6 +150,7 @@ func init() {
 	bitCommands()
 	logCommands()
 	exceptionCommands()
+	heapCommands()
 }
 
 // exit writes exit: plain, or to a facility. DProbes 5.0 has 1 to 3: the kernel's debugger, a dump of the kernel, a core of

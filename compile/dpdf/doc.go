@@ -45,7 +45,8 @@
 //	vars, globals   0 to 256 variables of the file (lv), of the session (gv)
 //	stack           1 to 256 words, or circular; without it 32 that are not
 //	dfltexit        0 to 255, kept and not acted upon: the reference does not say what it meant
-//	heapmax, align  only 0: there is no heap, and no module of the kernel
+//	heapmax         0 to 16384 bytes of heap; without it there is none
+//	align           only 0: there is no module of the kernel
 //
 // A probe begins with its place, and its keywords stand before its commands.
 //
@@ -58,7 +59,7 @@
 //	max_hits        hits after which the probe is disabled, 0: never
 //	logonfault      yes: the log is kept when the probed instruction faults
 //	ex_mask         0 to 0xffff, see below
-//	heap            only 0
+//	heap            0 to 16384 bytes of heap of this probe; without it as the header says
 //
 // # Exceptions
 //
@@ -70,12 +71,15 @@
 //	0x0001  bad address       the address
 //	0x0020  division by 0
 //	0x0040  operand           1 lv, 2 gv, 5 a position               its value
+//	0x0100  no room in the heap               the size
+//	0x0200  no such handle                    the handle                      the offset
+//	0x0400  outside the block                 the handle                      the offset
 //	0x1000  log overflow      bytes of the log                                only when ex_mask has it
 //	0x8000  by convention     rx takes any code and parameters; no mask stops it
 //
 // ex_mask chooses which errors go to handlers; it is 0x0fff when the probe does not say. An error that is not in it ends the
 // program. DProbes' other codes cannot happen: MAX_JMPS (fuel, which nothing catches), CALL_STACK_OVERFLOW, INVALID_OPCODE and
-// RPN_STACK_WRAP (refused before), SEG_FAULT and those of the heap (not there).
+// RPN_STACK_WRAP (refused before), SEG_FAULT (not there).
 //
 // The trace shows the frames with what they chose by trace lv, gv and pv. log st appends to it, and "autostacktrace = yes" lets
 // every exception do so; it is logged at the end as one item of at most ex_logmax bytes, beside logmax. Commands in it are numbered
@@ -132,7 +136,11 @@
 //	trace lv, gv, pv         ( first n -- )     what the trace shows of this frame
 //	push stp, pop stp        ( -- p ), ( p -- ) bytes of trace
 //	setmin, setmaj [,N]      ( -- )             without N: ( N -- )
+//	malloc                   ( n -- h )         a block of the heap, which is gone with the hit; at most 64 at a time
+//	free                     ( h -- )
+//	pushh,u8 u16 u32 u64[,n] ( h off -- v1 … vn ) n numbers in a row, 1 without n; u64 is one word
+//	poph,u8 u16 u32 u64[,n]  ( v1 … vn h off -- )
 //
 // Refused: suspend and resume, alloc gv and free gv, callk, push task, seg2lin and registers of the kernel, push io and
-// pop io; the heap (malloc free pushh poph), which lived for one hit: what it held is held by the stack and the variables.
+// pop io.
 package dpdf

@@ -254,6 +254,29 @@ var commandCases = []struct {
 	{"push d,5\npush d,6\npush d,7\ncopy sbp,0", []int64{7, 6, 7}, 0},
 	{"push d,5\ncall R\njmp E\nR: save tsp\nrestore sbp\npush d,6\npush sbp,-1\nxchg\nros,1\nret\nE: save sbp", []int64{5, 5, 0}, 0},
 
+	// The heap: handles count from 1, and a new hit has none.
+	{"push d,8\nmalloc\npush d,8\nmalloc", []int64{1, 2}, 0},
+	{"push d,0\nmalloc", []int64{1}, 0},
+	{"push d,8\nmalloc\nfree\npush d,8\nmalloc", []int64{2}, 0},
+	{"push d,64\nmalloc\nfree\npush d,64\nmalloc\nfree\npush d,64\nmalloc", []int64{3}, 0},
+	{"push d,64\nmalloc\npop lv,0\npush d,0x1122334455667788\npush lv,0\npush d,8\npoph,u64\npush lv,0\npush d,8\npushh,u8\npush lv,0\npush d,14\npushh,u16\npush lv,0\npush d,12\npushh,u32\npush lv,0\npush d,8\npushh,u64", []int64{0x88, 0x1122, 0x11223344, 0x1122334455667788}, 0},
+	{"push d,64\nmalloc\npop lv,0\npush d,-1\npush lv,0\npush d,0\npoph,u8\npush d,-1\npush lv,0\npush d,2\npoph,u16\npush d,-1\npush lv,0\npush d,8\npoph,u32\npush lv,0\npush d,0\npushh,u64,2", []int64{0xffff00ff, 0xffffffff}, 0},
+	{"push d,3\nmalloc\npop lv,0\npush d,7\npush d,8\npush d,9\npush lv,0\npush d,0\npoph,u8,3\npush lv,0\npush d,0\npushh,u8,3\npush lv,0\npush d,0\npushh,u16", []int64{7, 8, 9, 0x0807}, 0},
+	{"push d,8\nmalloc\npush d,0\npushh,u8,4", []int64{0, 0, 0, 0}, 0},
+	{"push d,65\nmalloc", nil, runtime.TrapHeap},
+	{"push d,-1\nmalloc", nil, runtime.TrapHeap},
+	{"push d,60\nmalloc\npush d,1\nmalloc", nil, runtime.TrapHeap},
+	{"push d,0\nfree", nil, runtime.TrapHandle},
+	{"push d,8\nmalloc\nfree\npush d,1\nfree", nil, runtime.TrapHandle},
+	{"push d,8\nmalloc\npush d,8\npushh,u8", nil, runtime.TrapOffset},
+	{"push d,7\nmalloc\npush d,4\npushh,u32", nil, runtime.TrapOffset},
+	{"push d,8\nmalloc\npush d,-1\npushh,u16", nil, runtime.TrapOffset},
+	{"push d,3\nmalloc\npop lv,0\npush d,1\ndup,3\npush lv,0\npush d,0\npoph,u8,4", nil, runtime.TrapOffset},
+	{"sx H\npush d,65\nmalloc\nabort\nH:", []int64{0, 65, 0x100}, 0},
+	{"sx H\npush d,9\npush d,4\npushh,u8\nabort\nH:", []int64{4, 9, 0x200}, 0},
+	{"sx H\npush d,9\nfree\nabort\nH:", []int64{0, 9, 0x200}, 0},
+	{"sx H\npush d,8\nmalloc\npop lv,0\npush d,5\npush lv,0\npush d,8\npoph,u8\nabort\nH:", []int64{8, 1, 0x400}, 0},
+
 	// The trace: its length, and what it can be shortened to.
 	{"push stp", []int64{0}, 0},
 	{"log st\npush d,0\npop stp\npush stp", []int64{0}, 0},
@@ -322,7 +345,7 @@ func TestMasks(t *testing.T) {
 func TestCommands(t *testing.T) {
 	for _, c := range commandCases {
 		t.Run(strings.ReplaceAll(c.commands, "\n", ";"), func(t *testing.T) {
-			w := load(t, file("jmpmax = 10", c.commands+fmt.Sprintf("\nlog %d\nexit", len(c.want))), Options{Unsafe: true})
+			w := load(t, file("jmpmax = 10\nheapmax = 64", c.commands+fmt.Sprintf("\nlog %d\nexit", len(c.want))), Options{Unsafe: true})
 			out, logged := w.hit(0)
 			var want []string
 			for _, n := range c.want {

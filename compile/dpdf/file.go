@@ -109,6 +109,9 @@ func (p *parser) pretend() {
 		f.Vars, f.Globals = maxVars, maxVars
 	}
 	f.Locals, f.GlobalVars = 0, 0
+	if p.badHeader {
+		p.heapMax = runtime.MaxHeap
+	}
 }
 
 // inOrder sorts what was found by its place; what an included file has stands where that is included.
@@ -144,6 +147,7 @@ type parser struct {
 	stack  int
 	wrap   bool
 
+	heapMax  int  // heapmax
 	traceMax int  // ex_logmax, -1 when not given
 	auto     bool // autostacktrace
 }
@@ -155,6 +159,7 @@ type body struct {
 	code   []statement
 	labels map[string]bool
 	mask   uint32    // exceptions that go to handlers; 0: not given
+	heap   int       // bytes of it; -1: as the header says
 	span   diag.Span // where the probe begins
 	bad    bool      // it has errors: what its commands do together is not known
 }
@@ -246,7 +251,7 @@ func init() {
 		"globals":        func(p *parser, s setting) { p.file.Globals = p.number(s, 0, maxVars) },
 		"dfltexit":       func(p *parser, s setting) { p.file.DefaultExit = p.number(s, 0, 255) },
 		"stack":          (*parser).stackKey,
-		"heapmax":        func(p *parser, s setting) { p.onlyZero(s, "programs have no heap: use variables") },
+		"heapmax":        func(p *parser, s setting) { p.heapMax = p.number(s, 0, runtime.MaxHeap) },
 		"autostacktrace": func(p *parser, s setting) { p.auto = p.yes(s) },
 		"ex_logmax":      func(p *parser, s setting) { p.traceMax = p.number(s, 0, runtime.MaxTrace) },
 		"align":          func(p *parser, s setting) { p.onlyZero(s, "modules of the kernel cannot be probed") },
@@ -261,7 +266,7 @@ func init() {
 		"max_hits":   func(p *parser, b *body, s setting) { b.probe.MaxHits = uint64(p.number(s, 0, 1<<31-1)) },
 		"logonfault": func(p *parser, b *body, s setting) { b.probe.LogOnFault = p.yes(s) },
 		"ex_mask":    func(p *parser, b *body, s setting) { b.mask = runtime.MaskSet | uint32(p.number(s, 0, 0xffff)) },
-		"heap":       func(p *parser, b *body, s setting) { p.onlyZero(s, "programs have no heap: use variables") },
+		"heap":       func(p *parser, b *body, s setting) { b.heap = p.number(s, 0, runtime.MaxHeap) },
 	}
 }
 
@@ -377,7 +382,7 @@ func (p *parser) probes() {
 // probe reads one probe: its settings, then its commands, up to the next offset.
 func (p *parser) probe() {
 	first, _ := asSetting(p.lines[0])
-	b := body{labels: map[string]bool{}, keys: map[string]diag.Span{first.key.text: first.key.span}, span: first.span()}
+	b := body{heap: -1, labels: map[string]bool{}, keys: map[string]diag.Span{first.key.text: first.key.span}, span: first.span()}
 	b.probe = Probe{Opcode: -1, Major: p.file.Major, Span: first.span(), Place: p.place(first)}
 	before := len(*p.diags)
 	defer func() {

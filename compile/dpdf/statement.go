@@ -292,6 +292,7 @@ func (e *emitter) limits(i int) {
 		logged = min(logged+itemOverhead*(e.logs+1)+runtime.MaxTrace, runtime.MaxLog)
 	}
 	e.b.SetExceptions(e.bodies[i].mask, room, e.auto && e.traceMax != 0)
+	e.b.SetHeap(e.heapOf(i))
 	e.b.Limits(e.stack, uint32(fuel), logged)
 }
 

@@ -1,0 +1,145 @@
+package runtime
+
+import "encoding/binary"
+
+// The heap of a hit: blocks of bytes that a program asks for, named by handles, and loses when it ends. It is DProbes': memory
+// for tables that are too long for the stack, and that no other hit may see. It is part of the machine, so nothing is
+// allocated, and of a size that is known before the hit. The work of a command is bounded by the number of blocks.
+const (
+	MaxHeap   = 16 << 10 // bytes a program may have
+	MaxBlocks = 64       // blocks at a time
+	heapUnit  = 8        // every block takes a multiple of it, and at least one
+)
+
+// heap is the memory of one hit. Handles count from 1 and are not used twice in a hit: one that was freed is known to be.
+type heap struct {
+	bytes  [MaxHeap]byte
+	blocks [MaxBlocks]block // the first n, by their place
+	n      int
+	last   uint64 // the handle given last
+	high   int    // end of what was given out in this hit; behind it lies what earlier hits left
+}
+
+// block is a piece of the heap. takes is its size, rounded up.
+type block struct {
+	handle          uint64
+	at, size, takes int
+}
+
+// begin forgets what an earlier hit had.
+func (h *heap) begin() { h.n, h.last, h.high = 0, 0, 0 }
+
+// alloc finds the first room for a block among the first limit bytes; 0 when there is none. Its bytes are 0, or what a block
+// freed in this hit left.
+func (h *heap) alloc(size uint64, limit int) (handle uint64) {
+	if size > uint64(limit) || h.n == MaxBlocks {
+		return 0
+	}
+	takes := max(heapUnit, (int(size)+heapUnit-1)&^(heapUnit-1))
+	at, i := 0, 0
+	for ; i < h.n && h.blocks[i].at-at < takes; i++ {
+		at = h.blocks[i].at + h.blocks[i].takes
+	}
+	if at+takes > limit {
+		return 0
+	}
+	if end := at + takes; end > h.high {
+		clear(h.bytes[h.high:end])
+		h.high = end
+	}
+	copy(h.blocks[i+1:h.n+1], h.blocks[i:h.n])
+	h.last++
+	h.blocks[i] = block{h.last, at, int(size), takes}
+	h.n++
+	return h.last
+}
+
+// find is the number of the block that a handle names, or -1.
+func (h *heap) find(handle uint64) int {
+	for i := range h.blocks[:h.n] {
+		if h.blocks[i].handle == handle {
+			return i
+		}
+	}
+	return -1
+}
+
+// free gives a block back, and reports whether there was one.
+func (h *heap) free(handle uint64) bool {
+	i := h.find(handle)
+	if i < 0 {
+		return false
+	}
+	copy(h.blocks[i:], h.blocks[i+1:h.n])
+	h.n--
+	return true
+}
+
+// cell is n bytes within a block.
+func (h *heap) cell(handle, offset, n uint64) ([]byte, Trap) {
+	i := h.find(handle)
+	if i < 0 {
+		return nil, TrapHandle
+	}
+	b := &h.blocks[i]
+	if n > uint64(b.size) || offset > uint64(b.size)-n {
+		return nil, TrapOffset
+	}
+	at := b.at + int(offset)
+	return h.bytes[at : at+int(n)], NoTrap
+}
+
+// onHeap does the operations on the heap. Parameters of exceptions are DProbes': the size that there was no room for; or the handle, and the
+// offset.
+func (m *Machine) onHeap(in *Inst) Trap {
+	switch op := in.Op; {
+	case op == OpMalloc:
+		size := m.pop()
+		handle := m.heap.alloc(size, min(max(m.code.Heap, 0), MaxHeap))
+		if handle == 0 {
+			m.p1, m.p2 = size, 0
+			return TrapHeap
+		}
+		m.push(handle)
+	case op == OpFree:
+		handle := m.pop()
+		if !m.heap.free(handle) {
+			m.p1, m.p2 = handle, 0
+			return TrapHandle
+		}
+	case op <= OpPushH64:
+		offset, handle := m.pop(), m.pop()
+		cell, trap := m.cell(handle, offset, op-OpPushH8)
+		if trap != NoTrap {
+			return trap
+		}
+		m.push(littleEndian(cell))
+	default:
+		offset, handle, v := m.pop(), m.pop(), m.pop()
+		cell, trap := m.cell(handle, offset, op-OpPopH8)
+		if trap != NoTrap {
+			return trap
+		}
+		var word [8]byte
+		binary.LittleEndian.PutUint64(word[:], v)
+		copy(cell, word[:])
+	}
+	return NoTrap
+}
+
+// cell is 1, 2, 4 or 8 bytes of the heap: two to the power of log.
+func (m *Machine) cell(handle, offset uint64, log Op) ([]byte, Trap) {
+	cell, trap := m.heap.cell(handle, offset, 1<<log)
+	if trap != NoTrap {
+		m.p1, m.p2 = handle, offset
+	}
+	return cell, trap
+}
+
+// littleEndian is the number that up to 8 bytes are.
+func littleEndian(b []byte) (v uint64) {
+	for i, c := range b {
+		v |= uint64(c) << (8 * i)
+	}
+	return v
+}
