@@ -215,7 +215,7 @@ func (c *cpu) checkSP(base uint32) error {
 // checkAligned faults for an access that must not be torn: atomics, exclusives, acquire and release.
 func checkAligned(addr uint64, size int, write bool) error {
 	if addr&uint64(size-1) != 0 {
-		return &AlignmentError{Addr: addr, Write: write}
+		return &AlignmentError{Addr: untagged(addr), Write: write}
 	}
 	return nil
 }

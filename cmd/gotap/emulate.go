@@ -83,10 +83,18 @@ that changed,
 
   {"pc":4100,"regs":{"r0":7,"r1":7,…},"cpsr":16,"mem":[]}
 
-or {"unsupported":"why"}, or {"fault":{"addr":N,"write":false}}. Bytes are in memory order; "len" stands for that many zero bytes; of entries
-that lie over each other the last one counts. All other memory faults; the instruction's own bytes can be read. Registers that are not
-given are zero; numbers may also be strings, "0xff". The flags of arm64 are "nzcv", in bits 31 to 28. Vector registers are strings of hexadecimal digits in memory order: d0 to d31 with
-"fpscr" for arm and thumb, v0 to v31 with "fpcr" and "fpsr" for arm64; they are printed when they were given or changed.`,
+or {"unsupported":"why"}, or {"fault":{"addr":N,"write":false}}. Bytes are in memory order; "len" stands for that many zero bytes; of
+entries that lie over each other the last one counts. All other memory faults. The instruction's own bytes can be read; where memory lies
+at pc, they are what it holds, and can be written too. Registers that are not given are zero; numbers may also be strings, "0xff".
+
+--arch arm and thumb have r0 to r14, and the CPSR, whose T bit is what --arch says. arm64 has x0 to x30, sp, and the flags as "nzcv", in bits
+31 to 28. Vector registers are strings of hexadecimal digits in memory order: d0 to d31 with "fpscr" for arm and thumb, v0 to v31 with "fpcr"
+and "fpsr" for arm64; they are printed when one of them was given or changed, as far as they are not zero. Registers of the system that a process can
+read have to be given for that: "tpidruro", and for arm64 "tpidr_el0", "tpidrro_el0", "ctr_el0", "dczid_el0", "cntvct_el0" and the like.
+
+Unsupported are what probes refuse: unpredictable, undefined and privileged encodings, system calls and breakpoints, other coprocessors, SETEND; of arm64 SVE,
+SME, memory tags, memory copies and pointer authentication of data (pacga). Other pointer authentication does what it does where it is off. A store-exclusive alone
+fails, as the monitor is clear. On x86 an instruction that the processor would step is unsupported.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			set := instructionSets[name]

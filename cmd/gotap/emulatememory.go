@@ -2,12 +2,91 @@ package main
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"gotap/arch"
+	"gotap/arch/arm64"
 )
+
+// memory is what an instruction finds besides registers of the usual kinds. It implements arch.Memory, arm64.System and arm.ThreadPointer.
+type memory struct {
+	windows
+	system []systemValue
+}
+
+// systemValue is a system register that was given.
+type systemValue struct {
+	name  string
+	value uint64
+}
+
+// systemNames are the registers of ARM that a process reads by MRS or MRC and that only the system knows; they have to be given.
+var systemNames = map[string][]string{
+	"arm":   {"tpidruro"},
+	"thumb": {"tpidruro"},
+	"arm64": {"tpidr_el0", "tpidrro_el0", "tpidr2_el0", "ctr_el0", "dczid_el0", "cntfrq_el0", "cntvct_el0", "cntpct_el0"},
+}
+
+// value finds a system register; nil when it was not given.
+func (m *memory) value(name string) *uint64 {
+	for i := range m.system {
+		if m.system[i].name == name {
+			return &m.system[i].value
+		}
+	}
+	return nil
+}
+
+// ReadSystem is part of arm64.System.
+func (m *memory) ReadSystem(r arm64.Register) (uint64, error) {
+	if v := m.value(r.String()); v != nil {
+		return *v, nil
+	}
+	return 0, &arm64.SystemError{Register: r}
+}
+
+// WriteSystem is part of arm64.System.
+func (m *memory) WriteSystem(r arm64.Register, v uint64) error {
+	p := m.value(r.String())
+	if p == nil {
+		return &arm64.SystemError{Register: r}
+	}
+	*p = v
+	return nil
+}
+
+// MaintainCache has nothing to do: there is no cache.
+func (m *memory) MaintainCache(arm64.Operation, uint64) error { return nil }
+
+// ThreadPointer is part of arm.ThreadPointer.
+func (m *memory) ThreadPointer() (uint32, error) {
+	if v := m.value("tpidruro"); v != nil {
+		return uint32(*v), nil
+	}
+	return 0, errors.New("the value of tpidruro is not known")
+}
+
+// lay lays the windows of a line. The instruction lies over them: what the memory at pc holds is the instruction.
+func (m *memory) lay(pc uint64, code []byte, texts []memoryText) error {
+	m.windows = append(m.windows, window{addr: pc, bytes: code, code: true})
+	for _, t := range texts {
+		w, err := windowOf(uint64(t.addr), t.hex, uint64(t.len))
+		if err != nil {
+			return err
+		}
+		for i := range code {
+			if b := w.byteAt(pc + uint64(i)); b != nil {
+				*b = code[i]
+			}
+		}
+		w.before = slices.Clone(w.bytes)
+		m.windows = append(m.windows, w)
+	}
+	return nil
+}
 
 // window is a piece of memory that an instruction may use.
 type window struct {
@@ -25,7 +104,7 @@ func (w *window) byteAt(addr uint64) *byte {
 	return nil
 }
 
-// windows are the memory of an emulated instruction: later ones lie over earlier ones. It implements arch.Memory.
+// windows are the memory of an emulated instruction: later ones lie over earlier ones. They implement arch.Memory.
 type windows []window
 
 // find finds the topmost byte at an address.
@@ -125,5 +204,5 @@ func windowOf(addr uint64, text string, size uint64) (window, error) {
 	if text == "" {
 		b = make([]byte, size)
 	}
-	return window{addr: addr, bytes: b, before: slices.Clone(b)}, nil
+	return window{addr: addr, bytes: b}, nil
 }

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,68 +12,6 @@ import (
 	"gotap/arch"
 )
 
-// number is an integer of a line: 0…2^64-1, or negative, or the same as text, also hexadecimal.
-type number uint64
-
-func (n *number) UnmarshalJSON(b []byte) error {
-	s := string(b)
-	if len(s) > 1 && s[0] == '"' {
-		s = s[1 : len(s)-1]
-	}
-	v, err := strconv.ParseUint(s, 0, 64)
-	if err != nil && strings.HasPrefix(s, "-") {
-		var signed int64
-		signed, err = strconv.ParseInt(s, 0, 64)
-		v = uint64(signed)
-	}
-	if err != nil {
-		return fmt.Errorf("%s is not an integer of 64 bits", b)
-	}
-	*n = number(v)
-	return nil
-}
-
-// stateLine is one line of input.
-type stateLine struct {
-	Hex  string    `json:"hex"`
-	PC   number    `json:"pc"`
-	Regs registers `json:"regs"`
-	CPSR *number   `json:"cpsr"`
-	Mem  []struct {
-		Addr number `json:"addr"`
-		Hex  string `json:"hex"`
-		Len  number `json:"len"`
-	} `json:"mem"`
-}
-
-// registers are the members of an object, as they are written. A map of them takes most of the time that a line takes.
-type registers []registerText
-
-type registerText struct{ name, value string }
-
-// UnmarshalJSON takes an object apart that encoding/json has found to be well formed.
-func (r *registers) UnmarshalJSON(b []byte) error {
-	*r = (*r)[:0]
-	if len(b) == 0 || b[0] != '{' {
-		return errors.New("regs is no object")
-	}
-	if bytes.ContainsAny(b[1:], `\[{`) {
-		return errors.New("regs holds more than numbers and plain strings")
-	}
-	for member := range bytes.SplitSeq(b[1:len(b)-1], []byte{','}) {
-		name, value, ok := bytes.Cut(member, []byte{':'})
-		if !ok && len(bytes.TrimSpace(member)) == 0 {
-			continue
-		}
-		name = bytes.TrimSpace(name)
-		if !ok || len(name) < 2 {
-			return errors.New("regs holds more than numbers and plain strings")
-		}
-		*r = append(*r, registerText{string(name[1 : len(name)-1]), string(bytes.TrimSpace(value))})
-	}
-	return nil
-}
-
 // emulation is one instruction with its state.
 type emulation struct {
 	code    []byte
@@ -85,36 +20,31 @@ type emulation struct {
 	vectors arch.Vectors
 	before  arch.Vectors
 	given   bool // vector registers were given
-	mem     windows
+	mem     memory
 }
 
 // read takes a state from a line.
 func (e *emulation) read(set *instructionSet, line []byte) error {
-	var l stateLine
-	if err := json.Unmarshal(line, &l); err != nil {
+	l, err := readLine(line)
+	if err != nil {
 		return err
 	}
-	var err error
-	if e.code, err = hex.DecodeString(l.Hex); err != nil {
+	code, err := hex.DecodeString(l.hex)
+	if err != nil {
 		return fmt.Errorf("hex: %w", err)
 	}
-	*e = emulation{code: e.code, pc: uint64(l.PC), mem: e.mem[:0]}
-	e.mem = append(e.mem, window{addr: e.pc, bytes: e.code, code: true})
-	for _, m := range l.Mem {
-		w, err := windowOf(uint64(m.Addr), m.Hex, uint64(m.Len))
-		if err != nil {
-			return err
-		}
-		e.mem = append(e.mem, w)
+	*e = emulation{code: code, pc: uint64(l.pc), mem: memory{windows: e.mem.windows[:0]}}
+	if err := e.mem.lay(e.pc, e.code, l.mem); err != nil {
+		return err
 	}
-	for _, r := range l.Regs {
+	for _, r := range l.regs {
 		if err := e.set(set, r.name, r.value); err != nil {
 			return err
 		}
 	}
 	e.regs[set.PC()] = e.pc
 	if set.status != "" {
-		e.setStatus(set, l.CPSR)
+		e.setStatus(set, l.cpsr)
 	}
 	e.before = e.vectors
 	return nil
@@ -135,8 +65,12 @@ func (e *emulation) set(set *instructionSet, name, text string) error {
 		return err
 	}
 	var v number
-	if err := v.UnmarshalJSON([]byte(text)); err != nil {
+	if err := v.parse(text); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	if slices.Contains(systemNames[set.Name()], name) {
+		e.mem.system = append(e.mem.system, systemValue{name, uint64(v)})
+		return nil
 	}
 	i, mask, shift, ok := set.register(name)
 	if !ok {
@@ -166,16 +100,13 @@ var controls = map[string]func(*arch.Vectors) *uint64{
 func (e *emulation) setVector(set *instructionSet, name, text string) (bool, error) {
 	if c := controls[name]; c != nil && set.vectorLetter() != 0 {
 		e.given = true
-		return true, (*number)(c(&e.vectors)).UnmarshalJSON([]byte(text))
+		return true, (*number)(c(&e.vectors)).parse(text)
 	}
 	n, ok := set.vectorNumber(name)
 	if !ok {
 		return false, nil
 	}
-	var digits string
-	if err := json.Unmarshal([]byte(text), &digits); err != nil {
-		return true, fmt.Errorf("%s: %w", name, err)
-	}
+	digits := strings.Trim(text, `"`)
 	b, err := hex.DecodeString(digits)
 	if size := set.vectorSize(); err != nil || len(b) != size {
 		return true, fmt.Errorf("%s: %q is not the hexadecimal form of %d bytes", name, digits, size)
@@ -229,6 +160,9 @@ func (e *emulation) state(set *instructionSet) []byte {
 	}
 	if e.given || e.vectors != e.before {
 		out = e.appendVectors(out, set)
+	}
+	for _, v := range e.mem.system {
+		out = appendMember(append(out, ','), v.name, v.value)
 	}
 	out = append(out, '}')
 	if set.status != "" {

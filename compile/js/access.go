@@ -120,6 +120,10 @@ func accessStep(e *expr, s compile.AccessStep, at diag.Span) *expr {
 	return e
 }
 
+// floatPrefixes are what the registers that pass floats are called on x86, AArch64 and 32-bit ARM. No other register's name is one of these
+// and a digit.
+var floatPrefixes = []string{"xmm", "v", "d"}
+
 // floatTop is the top of the stack of IA-32's floating-point unit. Like vector registers, it is no register of the file.
 const floatTop = "st0"
 
@@ -128,8 +132,10 @@ func registerValue(name string, at diag.Span) *expr {
 	if name == floatTop {
 		return applyA(at, kindFloat, runtime.OpArgF, runtime.FloatTop)
 	}
-	if n, ok := strings.CutPrefix(name, "xmm"); ok && len(n) == 1 && n[0] >= '0' && n[0] <= '7' {
-		return applyA(at, kindFloat, runtime.OpArgF, uint32(n[0]-'0'))
+	for _, prefix := range floatPrefixes {
+		if n, ok := strings.CutPrefix(name, prefix); ok && len(n) == 1 && n[0] >= '0' && n[0] <= '7' {
+			return applyA(at, kindFloat, runtime.OpArgF, uint32(n[0]-'0'))
+		}
 	}
 	e := apply(at, kindInt, runtime.OpPushR)
 	e.text = name

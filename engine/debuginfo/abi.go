@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The architectures whose calling conventions are known here.
+// The architectures of x86. Those of ARM stand with their conventions.
 const (
 	machineAMD64 = elf.EM_X86_64
 	machine386   = elf.EM_386
@@ -79,6 +79,14 @@ func (in *Info) conventional(fn *function, params []*dwarf.Entry, index int) (pl
 		return in.amd64Param(ret, types)
 	case machine386:
 		return in.i386Param(ret, types)
+	case machineARM64:
+		return in.arm64Param(types)
+	case machineARM:
+		_, variadic, err := in.paramsOf(fn)
+		if err != nil {
+			return place{}, err
+		}
+		return in.armParam(ret, types, variadic)
 	}
 	return place{}, errConvention
 }

@@ -124,6 +124,17 @@ func TestParametersByConvention(t *testing.T) {
 	}
 }
 
+// TestParametersOnARM is the same with the conventions of ARM, of which the 32-bit one has two, in programs that QEMU runs.
+func TestParametersOnARM(t *testing.T) {
+	testenv.Require(t, testenv.GCCARM, testenv.GCCARM64, testenv.GDBMulti, testenv.QEMUARM, testenv.QEMUARM64)
+	const arm, arm64 = "arm-linux-gnueabihf-gcc ", "aarch64-linux-gnu-gcc "
+	for i, flags := range []string{arm + "-O0 -marm", arm + "-O2 -mthumb", arm + "-O0 -mthumb", arm + "-O2 -marm", arm64 + "-O0", arm64 + "-O2"} {
+		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
+			compareParameters(t, int64(i+10), strings.Fields(flags))
+		})
+	}
+}
+
 func compareParameters(t *testing.T, seed int64, flags []string) {
 	const functions = 40
 	g := &generator{rnd: rand.New(rand.NewSource(seed))}

@@ -18,8 +18,9 @@ import (
 // pointers; references give what they refer to.
 //
 // At a function's entry (pc is its first address) registers and BaseFrame are those of the caller's call: the frame is the
-// stack pointer plus the size of the return address. Elsewhere BaseFrame does not occur. Floats in vector registers have Reg
-// "xmm0" … "xmm15", of which the low 8 bytes are meant, and a step that makes an f64 of them.
+// stack pointer plus the size of the return address; on ARM, where that is in a register, it is the stack pointer itself. Elsewhere BaseFrame does
+// not occur. Floats in vector registers have Reg "xmm0" … "xmm15", "v0" … "v7" or "d0" … "d7", of which the low 8 bytes are meant, and a step that makes
+// an f64 of them.
 //
 // Errors are *UnknownError, *OptimisedOutError, *AccessError, or match ErrNone, ErrSplit or ErrAlt.
 func (in *Info) Access(pc uint64, path []string) (a compile.Access, err error) {
@@ -38,6 +39,9 @@ func (in *Info) Access(pc uint64, path []string) (a compile.Access, err error) {
 	p, err := in.placeOf(fn, pc, v)
 	if err != nil {
 		return a, in.explain(path[0], pc, err)
+	}
+	if in.machine == machineARM || in.machine == machineARM64 {
+		p = p.aboveSP()
 	}
 	off, ok, err := in.typeRef(v.entry)
 	if err != nil {
@@ -176,6 +180,9 @@ func (in *Info) usesFrame(expr []byte) bool {
 	if len(expr) == 0 {
 		return false
 	}
+	if arm := in.machine == machineARM || in.machine == machineARM64; arm && expr[0] >= breg0 && expr[0] < fbreg {
+		return true // also the address of what the caller passed by reference is kept in a register that the prologue sets
+	}
 	name, _ := unwind.RegisterName(in.machine, uint64(expr[0])-breg0)
 	switch name {
 	case "rbp", "rsp", "ebp", "esp", "x29", "sp":
@@ -230,6 +237,18 @@ func (in *Info) afterEntry(fn *function, pc uint64, p place) (place, error) {
 	}
 	p.base, p.reg, p.value = base.base, base.reg, base.value
 	return p, nil
+}
+
+// aboveSP makes a place in the caller's frame at the entry of a function one relative to the stack pointer, for processors whose calls push
+// nothing.
+func (p place) aboveSP() place {
+	if p.base == compile.BaseFrame {
+		p.base, p.reg = compile.BaseRegOffset, "sp"
+	}
+	for i := range p.pieces {
+		p.pieces[i].place = p.pieces[i].place.aboveSP()
+	}
+	return p
 }
 
 // walk follows a path from a variable to what is asked for.

@@ -246,7 +246,7 @@ func (in *Info) fillEnum(t *ctype) error {
 
 // word is the size of an address.
 func (in *Info) word() int64 {
-	if in.machine == machine386 {
+	if in.machine == machine386 || in.machine == machineARM {
 		return 4
 	}
 	return 8

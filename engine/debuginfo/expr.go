@@ -149,8 +149,26 @@ func (in *Info) registerName(reg uint64) (string, bool) {
 	return unwind.RegisterName(in.machine, reg)
 }
 
+// vectorRegister is a register of ARM's vector units that may hold an argument or a result: the others are not read (DWARF for the Arm
+// Architecture, 4.1: s0 on from 64, d0 on from 256; for the 64-bit one v0 on from 64).
+func (in *Info) vectorRegister(reg uint64) (place, bool) {
+	switch {
+	case in.machine == machineARM64 && reg >= 64 && reg < 72:
+		return inRegister("v" + strconv.FormatUint(reg-64, 10)), true
+	case in.machine == machineARM && reg >= 64 && reg < 80:
+		return single(int(reg - 64)), true
+	case in.machine == machineARM && reg >= 256 && reg < 264:
+		return single(int(reg-256) * 2), true
+	}
+	return place{}, false
+}
+
 // register is a value that lies in a register.
 func (l *locator) register(reg uint64) error {
+	if p, ok := l.in.vectorRegister(reg); ok {
+		l.value = true
+		return l.push(p)
+	}
 	name, ok := l.in.registerName(reg)
 	if !ok {
 		return fmt.Errorf("it lies in register %d, which cannot be read", reg)

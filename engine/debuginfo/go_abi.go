@@ -2,6 +2,8 @@ package debuginfo
 
 import (
 	"debug/dwarf"
+	"debug/elf"
+	"strconv"
 	"strings"
 
 	"gotap/compile"
@@ -12,23 +14,44 @@ import (
 // the argument goes on the stack whole, in the caller's frame, and what follows may still find registers. Results
 // are assigned by the same rules anew. Architectures without registers in this convention pass everything on the stack.
 
-var goIntegers = [...]string{"rax", "rbx", "rcx", "rdi", "rsi", "r8", "r9", "r10", "r11"}
+// goConvention is what an architecture has of it: the registers of integers and of floats, and where arguments on the stack start, counted from
+// the frame address: where calls push nothing, every function leaves a word there for the return address of those that it calls.
+type goConvention struct {
+	ints, floats []string
+	link         bool
+}
 
-var goFloats = [...]string{"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
-	"xmm13", "xmm14"}
+var goConventions = map[elf.Machine]*goConvention{
+	machineAMD64: {ints: strings.Fields("rax rbx rcx rdi rsi r8 r9 r10 r11"), floats: numbered("xmm", 15)},
+	machine386:   {},
+	machineARM:   {link: true},
+	machineARM64: {ints: numbered("x", 16), floats: numbered("v", 16), link: true},
+}
+
+func numbered(prefix string, n int) (names []string) {
+	for i := range n {
+		names = append(names, prefix+strconv.Itoa(i))
+	}
+	return names
+}
 
 // goSlots hands out registers and stack to one argument after the other.
 type goSlots struct {
 	ints, floats       int
 	maxInts, maxFloats int
+	convention         *goConvention
 	word               int64
 	stack              int64 // from the canonical frame address
 }
 
 func (in *Info) goSlots() goSlots {
-	s := goSlots{word: in.word()}
-	if in.machine == machineAMD64 {
-		s.maxInts, s.maxFloats = len(goIntegers), len(goFloats)
+	s := goSlots{word: in.word(), convention: goConventions[in.machine]}
+	if s.convention == nil {
+		s.convention = &goConvention{}
+	}
+	s.maxInts, s.maxFloats = len(s.convention.ints), len(s.convention.floats)
+	if s.convention.link {
+		s.stack = s.word
 	}
 	return s
 }
@@ -255,7 +278,7 @@ func (s *goSlots) integer(off, size int64, pieces *[]piece) bool {
 	if s.ints >= s.maxInts {
 		return false
 	}
-	addPiece(pieces, off, size, goIntegers[s.ints])
+	addPiece(pieces, off, size, s.convention.ints[s.ints])
 	s.ints++
 	return true
 }
@@ -264,7 +287,7 @@ func (s *goSlots) float(off, size int64, pieces *[]piece) bool {
 	if s.floats >= s.maxFloats {
 		return false
 	}
-	addPiece(pieces, off, size, goFloats[s.floats])
+	addPiece(pieces, off, size, s.convention.floats[s.floats])
 	s.floats++
 	return true
 }
@@ -380,5 +403,5 @@ func (in *Info) goWords(p place, t *ctype) []compile.Access {
 
 // isVector reports whether a place is a vector register, or none at all.
 func isVector(p place) bool {
-	return p.base != compile.BaseReg || len(p.reg) > 3 && p.reg[:3] == "xmm"
+	return p.base != compile.BaseReg || strings.HasPrefix(p.reg, "xmm") || p.reg[0] == 'v' || p.reg[0] == 'd'
 }

@@ -45,6 +45,9 @@ func build(t testing.TB, source string, flags ...string) *program {
 	if strings.HasSuffix(source, ".cc") {
 		compiler = "g++"
 	}
+	if cross := len(flags) > 0 && strings.HasSuffix(flags[0], "-gcc"); cross {
+		compiler, flags = flags[0], append([]string{"-static"}, flags[1:]...)
+	}
 	args := append([]string{"-g", "-w", "-o", out, source}, flags...)
 	for _, f := range flags {
 		if f == "-m32" {
@@ -69,7 +72,7 @@ func open(t testing.TB, path string) *program {
 		t.Fatal(err)
 	}
 	p := &program{path: path, info: info, elf: img.ELF(), word: 8}
-	if img.Machine() == elf.EM_386 {
+	if m := img.Machine(); m == elf.EM_386 || m == elf.EM_ARM {
 		p.word = 4
 	}
 	return p
@@ -94,14 +97,18 @@ func (p *program) address(t testing.TB, name string) uint64 {
 // record runs the program under gdb.
 func (p *program) record(t testing.TB, places, expressions string, steps int) []*stop {
 	t.Helper()
-	regs := "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip"
-	if p.word == 4 {
-		regs = "eax ebx ecx edx esi edi ebp esp eip"
-	}
+	regs, qemu := registersOf(p.elf.Machine)
 	to := filepath.Join(t.TempDir(), "record")
-	cmd := exec.Command("gdb", "-batch", "-nx", "-x", "testdata/record.py", p.path)
+	gdb := "gdb"
+	if qemu != "" {
+		gdb = "gdb-multiarch"
+	}
+	cmd := exec.Command(gdb, "-batch", "-nx", "-x", "testdata/record.py", p.path)
 	cmd.Env = append(os.Environ(), "RECORD="+to, "WORD="+strconv.Itoa(p.word), "REGS="+regs, "PLACES="+places,
 		"EXPRESSIONS="+expressions, "STEPS="+strconv.Itoa(steps), "DEBUGINFOD_URLS=")
+	if qemu != "" {
+		cmd.Env = append(cmd.Env, "QEMU="+qemu, "DATA="+p.dataPages())
+	}
 	text, _ := cmd.CombinedOutput()
 	f, err := os.Open(to)
 	if err != nil {
@@ -130,6 +137,34 @@ func (p *program) record(t testing.TB, places, expressions string, steps int) []
 	return stops
 }
 
+// registersOf are the registers that are recorded, and the emulator that programs of other machines run under.
+func registersOf(m elf.Machine) (names, qemu string) {
+	switch m {
+	case elf.EM_386:
+		return "eax ebx ecx edx esi edi ebp esp eip", ""
+	case elf.EM_ARM:
+		return "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 sp lr pc", "qemu-arm"
+	case elf.EM_AARCH64:
+		names = "sp pc"
+		for i := range 31 {
+			names += " x" + strconv.Itoa(i)
+		}
+		return names, "qemu-aarch64"
+	}
+	return "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip", ""
+}
+
+// dataPages lists the pages of a program's data.
+func (p *program) dataPages() string {
+	var list []string
+	for _, s := range p.elf.Progs {
+		for at := s.Vaddr &^ 4095; s.Type == elf.PT_LOAD && s.Flags&elf.PF_W != 0 && at < s.Vaddr+s.Memsz; at += 4096 {
+			list = append(list, strconv.FormatUint(at, 10))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
 func (s *stop) reg(name string) uint64 {
 	v, err := strconv.ParseUint(s.Regs[name], 10, 64)
 	if err != nil {
@@ -139,10 +174,12 @@ func (s *stop) reg(name string) uint64 {
 }
 
 func (s *stop) pc() uint64 {
-	if s.word == 4 {
-		return s.reg("eip") - s.bias
+	for _, name := range []string{"rip", "eip", "pc"} {
+		if s.Regs[name] != "" {
+			return s.reg(name) - s.bias
+		}
 	}
-	return s.reg("rip") - s.bias
+	panic("no program counter")
 }
 
 // load reads recorded memory.
@@ -203,6 +240,8 @@ func (s *stop) step(v uint64, step compile.AccessStep) (uint64, error) {
 	case compile.OpBits:
 		v, bits = v>>step.Offset, uint(step.Size)
 	case compile.OpTruncate:
+	case compile.OpHigh:
+		return v&0xffffffff | s.reg(step.Reg)<<32, nil
 	default:
 		return 0, errors.New("odd step")
 	}

@@ -130,15 +130,46 @@ func (p place) piece(off, size int64) (place, error) {
 	return place{}, errAbsent
 }
 
+// join makes one value of 8 bytes out of two registers of 4, or of the two halves of a register, which 32-bit ARM counts as registers too.
+func (p place) join(size int64) (place, bool) {
+	off := p.skip
+	for i, low := range p.pieces {
+		if off > 0 {
+			off -= low.size
+			continue
+		}
+		if off < 0 || size != 8 || i+1 == len(p.pieces) || !low.isRegister(4) || !p.pieces[i+1].isRegister(4) {
+			break
+		}
+		if high := p.pieces[i+1].place; high.shift != 0 {
+			return low.place, low.place.reg == high.reg && low.place.shift == 0
+		}
+		if low.place.shift != 0 {
+			break
+		}
+		joined := low.place.clone()
+		joined.steps = append(joined.steps, compile.AccessStep{Op: compile.OpTruncate, Size: 4},
+			compile.AccessStep{Op: compile.OpJoin, Reg: p.pieces[i+1].place.reg, Offset: 32})
+		return joined, true
+	}
+	return place{}, false
+}
+
+// isRegister reports whether a piece is a whole register of so many bytes.
+func (p *piece) isRegister(size int64) bool {
+	return p.size == size && !p.absent && p.place.base == compile.BaseReg && !p.place.memory &&
+		len(p.place.steps) == 0 && len(p.place.pieces) == 0
+}
+
 // errAbsent is a part of a value that the compiler kept nowhere.
 var errAbsent = fmt.Errorf("this part of it is optimised out")
 
 // scalar completes the access to a value of size bytes.
 func (p place) scalar(size int64, signed, float bool) (compile.Access, error) {
+	if joined, ok := p.join(size); ok {
+		return joined.cut(size, signed, float).access(), nil
+	}
 	if len(p.pieces) > 0 {
-		if a, ok := p.joined(size, signed, float); ok {
-			return a, nil
-		}
 		part, err := p.piece(0, size)
 		if err != nil {
 			return compile.Access{}, err
@@ -154,22 +185,6 @@ func (p place) scalar(size int64, signed, float bool) (compile.Access, error) {
 		p = p.cut(size, signed, float)
 	}
 	return p.access(), nil
-}
-
-// joined completes the access to a value of 8 bytes in two registers of 4, as 32-bit processors have them.
-func (p place) joined(size int64, signed, float bool) (compile.Access, bool) {
-	if size != 8 || p.skip != 0 || len(p.pieces) != 2 || !p.pieces[0].halfRegister() || !p.pieces[1].halfRegister() {
-		return compile.Access{}, false
-	}
-	low := p.pieces[0].place.clone()
-	low.steps = append(low.steps, compile.AccessStep{Op: compile.OpTruncate, Size: 4},
-		compile.AccessStep{Op: compile.OpJoin, Reg: p.pieces[1].place.reg, Offset: 32})
-	return low.cut(size, signed, float).access(), true
-}
-
-// halfRegister reports whether a piece is 4 bytes, and a register as it is.
-func (p piece) halfRegister() bool {
-	return p.size == 4 && !p.absent && p.place.base == compile.BaseReg && !p.place.memory && p.place.shift == 0 && len(p.place.steps) == 0
 }
 
 // cut appends the steps that take size bytes out of a register.

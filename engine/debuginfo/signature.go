@@ -134,6 +134,14 @@ func (in *Info) resultOf(fn *function, t *ctype) (place, error) {
 		return in.amd64Return(t)
 	case in.machine == machine386:
 		return in.i386Return(t)
+	case in.machine == machineARM64:
+		return in.arm64Return(t)
+	case in.machine == machineARM:
+		_, variadic, err := in.paramsOf(fn)
+		if err != nil {
+			return place{}, err
+		}
+		return in.armReturn(t, variadic)
 	}
 	return place{}, errConvention
 }

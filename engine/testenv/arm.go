@@ -5,4 +5,5 @@ const (
 	GCCARM     Need = "arm-linux-gnueabihf-gcc"
 	ObjdumpARM Need = "arm-linux-gnueabihf-objdump"
 	QEMUARM    Need = "qemu-arm"
+	GDBMulti   Need = "gdb-multiarch"
 )

@@ -14,6 +14,9 @@
 // Return addresses point behind a call, which may be the last instruction of its function. So all frames but the
 // innermost, and those a signal interrupted, are looked up one byte before.
 //
+// Programs for 32-bit ARM have .ARM.exidx instead (exidx.go), which knows whole frames alone; in prologues and epilogues the instructions
+// are looked at (partial.go).
+//
 // A Table is safe for concurrent use: its index is built once under a lock, its rows are immutable and published by
 // atomic pointers. A Walker belongs to one goroutine at a time; walking allocates nothing once the rows are cached.
 package unwind

@@ -24,6 +24,9 @@ type regNames struct {
 	thumb  bool  // the lowest bit of a return address is no part of it
 }
 
+// cpsrIndex is where arch.Regs has the status register of 32-bit ARM.
+const cpsrIndex = 16
+
 // noReg is a register number that never has a value.
 const noReg = maxRegs - 1
 

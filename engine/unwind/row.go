@@ -31,7 +31,9 @@ type row struct {
 	rules  []rule // in the order of registers; registers that are not there keep their values
 	ra     uint8
 	signal bool
-	signed bool // the return address carries a pointer authentication code (arm64)
+	signed bool   // the return address carries a pointer authentication code (arm64)
+	table  bool   // from a table that knows whole frames alone (ARM): see partial.go
+	start  uint64 // of such a function
 }
 
 // machine runs CFA programs: a table of rules that instructions change as the location advances.

@@ -41,6 +41,9 @@ type Table struct {
 	debugOnce  sync.Once // .debug_frame is read only when .eh_frame did not know an address
 	debugSpans []span
 
+	armOnce sync.Once // and the tables of 32-bit ARM when neither did
+	arm     exidx
+
 	mu   sync.Mutex // guards cies
 	cies [2]map[int]*cie
 
@@ -48,7 +51,8 @@ type Table struct {
 }
 
 // New makes the table of a module. It reads nothing: files that have no call-frame information show only when they are
-// asked, by ErrNoEntry. Machines other than x86-64, i386 and arm64 are refused.
+// asked, by ErrNoEntry. Machines other than x86-64, i386, arm64 and
+// 32-bit ARM are refused.
 func New(f File) (*Table, error) {
 	names := namesOf(f.Machine())
 	if names == nil {
@@ -115,6 +119,9 @@ func (t *Table) makeRow(pc uint64) (r *row, err error) {
 		return nil, t.err
 	}
 	f, err := t.find(pc)
+	if err != nil && t.names.thumb {
+		return t.armRow(pc)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,10 @@ type Walker struct {
 	cur     frame
 	next    frame
 	eval0   evaluator
-	exact   bool // the frame's program counter is where it goes on, not behind a call
-	toThumb bool // the return address just found leads to Thumb code
+	exact   bool   // the frame's program counter is where it goes on, not behind a call
+	toThumb bool   // the return address just found leads to Thumb code
+	bias    uint64 // of the module that the row just looked up is from
+	status  uint64 // CPSR of the innermost frame, on 32-bit ARM
 	cfa     uint64
 }
 
@@ -36,6 +38,9 @@ func (w *Walker) start(regs *arch.Regs, mem Memory, find Find) {
 	w.pages.start(mem)
 	w.find = find
 	w.layout.load(&w.cur, regs)
+	if w.layout.names.thumb {
+		w.status = regs[cpsrIndex]
+	}
 	w.exact = true
 	w.cfa = 0
 }
@@ -84,7 +89,23 @@ func (w *Walker) CFA(regs *arch.Regs, mem Memory, find Find) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if r.table {
+		if r = w.fitting(r); r == nil {
+			return 0, ErrNoCaller
+		}
+	}
 	return w.frameAddress(r)
+}
+
+// fitting is the row of the innermost frame that leads to a return address; nil when none does.
+func (w *Walker) fitting(r *row) *row {
+	for _, one := range w.partial(r) {
+		cfa, err := w.frameAddress(one)
+		if err == nil && w.apply(one, cfa) == nil && (w.afterCall(w.next.pc) || w.returnsToSignal(w.next.pc)) {
+			return one
+		}
+	}
+	return nil
 }
 
 // rowHere is the row of the current frame.
@@ -97,6 +118,7 @@ func (w *Walker) rowHere() (*row, error) {
 	if !ok || t == nil {
 		return nil, fmt.Errorf("%w for address %#x", ErrNoEntry, pc)
 	}
+	w.bias = bias
 	return t.row(w.mask(pc - bias))
 }
 
@@ -105,6 +127,11 @@ func (w *Walker) step() error {
 	r, err := w.rowHere()
 	if err != nil {
 		return w.guess(err)
+	}
+	if r.table && w.exact && !r.signal {
+		if r = w.fitting(r); r == nil {
+			return fmt.Errorf("%w: nothing leads back from %#x", ErrNoCaller, w.cur.pc)
+		}
 	}
 	cfa, err := w.frameAddress(r)
 	if err != nil {

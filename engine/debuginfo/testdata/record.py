@@ -1,9 +1,11 @@
 # Run by gdb: stops at each of PLACES and records registers and memory there, one JSON object a line. With EXPRESSIONS
 # ("function=a,b->c;…") it goes on by STEPS single instructions within the function, and records what gdb makes of
-# each expression; null where gdb says that it is optimised out or unknown.
+# each expression; null where gdb says that it is optimised out or unknown. With QEMU, an emulator's name, the program runs
+# under that, and DATA lists the pages of its data.
 import base64
 import json
 import os
+import subprocess
 
 import gdb
 
@@ -11,6 +13,7 @@ out = open(os.environ["RECORD"], "w")
 word = int(os.environ["WORD"])
 names = os.environ["REGS"].split()
 steps = int(os.environ.get("STEPS", "0"))
+stack = next(n for n in ("rsp", "esp", "sp") if n in names)
 expressions = {}
 for part in filter(None, os.environ.get("EXPRESSIONS", "").split(";")):
     function, _, list_ = part.partition("=")
@@ -36,8 +39,9 @@ def writable():
 def registers():
     mask = (1 << (8 * word)) - 1
     regs = {n: str(int(gdb.parse_and_eval("(unsigned long long)$" + n)) & mask) for n in names}
+    form, low = {"rsp": ("xmm%d", "v2_int64[0]"), "esp": ("xmm%d", "v2_int64[0]"), "sp": ("d%d", "u64") if word == 4 else ("v%d", "d.u[0]")}[stack]
     for n in range(8):
-        regs["xmm%d" % n] = str(int(gdb.parse_and_eval("$xmm%d.v2_int64[0]" % n)) & (1 << 64) - 1)
+        regs[form % n] = str(int(gdb.parse_and_eval("$" + form % n + "." + low)) & (1 << 64) - 1)
     return regs
 
 
@@ -53,7 +57,7 @@ def pages(addresses):
 
 def referred(regs):
     """the pages that registers and the words on top of the stack point to"""
-    sp = int(regs["rsp" if word == 8 else "esp"])
+    sp = int(regs[stack])
     top = bytes(gdb.selected_inferior().read_memory(sp, 16 * word))
     words = [int.from_bytes(top[i:i + word], "little") for i in range(0, 16 * word, word)]
     return [v & ~4095 for v in words + [int(regs[n]) for n in names]]
@@ -71,7 +75,7 @@ def value(expression):
 
 def record():
     regs = registers()
-    sp = int(regs["rsp" if word == 8 else "esp"]) & ~4095
+    sp = int(regs[stack]) & ~4095
     name = gdb.newest_frame().name().split("::")[-1]
     print(json.dumps({"function": name, "regs": regs, "pages": pages([sp - 4096, sp, sp + 4096, sp + 8192] + data + referred(regs)),
                       "values": {e: value(e) for e in expressions.get(name, [])}}), file=out)
@@ -82,8 +86,18 @@ for command in ("set pagination off", "set confirm off", "set style enabled off"
     run(command)
 run("set language " + os.environ.get("LANGUAGE", "auto"))
 run("break main")
-run("run")
-data, start = writable()
+if "QEMU" in os.environ:
+    socket = os.environ["RECORD"] + ".gdb"
+    emulator = subprocess.Popen([os.environ["QEMU"], "-g", socket, gdb.current_progspace().filename])
+    while not os.path.exists(socket):
+        if emulator.poll() is not None:
+            raise SystemExit("the emulator has ended")
+    run("target remote " + socket)
+    run("continue")
+    data, start = [int(a) for a in os.environ["DATA"].split()], None
+else:
+    run("run")
+    data, start = writable()
 print(json.dumps({"start": start}), file=out)
 for place in os.environ["PLACES"].split():
     run("break *&" + place)
