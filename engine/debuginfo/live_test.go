@@ -240,8 +240,8 @@ func (s *stop) step(v uint64, step compile.AccessStep) (uint64, error) {
 	case compile.OpBits:
 		v, bits = v>>step.Offset, uint(step.Size)
 	case compile.OpTruncate:
-	case compile.OpHigh:
-		return v&0xffffffff | s.reg(step.Reg)<<32, nil
+	case compile.OpJoin:
+		return v | s.reg(step.Reg)<<step.Offset, nil
 	default:
 		return 0, errors.New("odd step")
 	}
