@@ -64,7 +64,7 @@ func runBench(w *World, o benchOptions) error {
 		return withStatus(statusFailure, err)
 	}
 	b := bench{w, o, exe, program}
-	for _, part := range []func() error{b.events, b.coldStart, b.kinds, b.rivals, b.threads, b.disabled, b.arming, b.holding} {
+	for _, part := range []func() error{b.events, b.coldStart, b.reload, b.flood, b.kinds, b.rivals, b.threads, b.disabled, b.arming, b.holding} {
 		if err := part(); err != nil {
 			return withStatus(statusFailure, err)
 		}

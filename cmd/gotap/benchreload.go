@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// reloadScript counts the hits and tells them at the end; the version is what a save changes, with a probe that comes and goes.
+const reloadScript = "let hits = 0;\nprobe(\"work\", c => { hits++; });\nprobe(\"work\", c => { if (c.arg0 < -%d) hits = 0; });\nend(() => console.log(hits));\n"
+
+// reloads is how many saves the median is of.
+const reloads = 7
+
+// reload measures --watch: from the moment a script is saved to that in which its new version is armed, while the program hits the probe
+// without pause. No hit may be lost meanwhile: the counts are compared.
+func (b bench) reload() error {
+	dir, err := os.MkdirTemp("", "gotap-reload-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "watched.js")
+	save := func(version int) error {
+		text := fmt.Sprintf(reloadScript, version)
+		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+			return err
+		}
+		return os.Rename(path+".new", path)
+	}
+	if err := save(1); err != nil {
+		return err
+	}
+	cmd := exec.Command(b.exe, "run", "-w", path, "--", b.program, "target", "100000000")
+	status, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("cannot measure reloads: %w", err)
+	}
+	lines := bufio.NewScanner(status)
+	took, err := timeReloads(lines, save)
+	cmd.Process.Signal(syscall.SIGINT)
+	for lines.Scan() { // the session ends when nobody keeps it from writing
+	}
+	if end := cmd.Wait(); err == nil && end != nil {
+		err = fmt.Errorf("cannot measure reloads: %w", end)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.w.Stdout, "%-42s %9.0f ms, %.0f of them to see that the editor is done\n", "--watch: from save to armed, under fire", median(took), settleTime.Seconds()*1e3)
+	return nil
+}
+
+// timeReloads saves a few times, and reads from the session's status when each was taken over, in milliseconds.
+func timeReloads(status *bufio.Scanner, save func(version int) error) (took []float64, err error) {
+	await := func(what string) error {
+		for status.Scan() {
+			if strings.Contains(status.Text(), what) {
+				return nil
+			}
+		}
+		return fmt.Errorf("cannot measure reloads: the session ended without %s", strconv.Quote(what))
+	}
+	if err := await("2 probes at 2 places"); err != nil {
+		return nil, err
+	}
+	time.Sleep(2 * settleTime) // the watch begins behind that line
+	for version := range reloads {
+		began := time.Now()
+		if err := save(version + 2); err != nil {
+			return nil, err
+		}
+		if err := await("reloaded"); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(began).Seconds()*1e3)
+	}
+	return took, nil
+}
