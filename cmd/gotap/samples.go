@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +26,7 @@ func newSamples(w *World) *cobra.Command {
 func printSample(w *World, name string) error {
 	s, ok := samples.Find(name)
 	if !ok {
-		return &hintError{withStatus(statusUsage, fmt.Errorf("there is no sample %q", name)), "`gotap samples` lists them"}
+		return &hintError{withStatus(statusUsage, fmt.Errorf("there is no sample %q", name)), nearSample(name, "`gotap samples` lists them")}
 	}
 	fmt.Fprint(w.Stdout, s.Text)
 	return nil
@@ -48,4 +49,17 @@ func listSamples(w *World) error {
 		fmt.Fprintf(w.Stdout, "  %-14s %s\n", s.Name, s.Purpose)
 	}
 	return nil
+}
+
+// nearSample asks whether a sample of a similar name was meant; without one the hint is otherwise.
+func nearSample(name, otherwise string) string {
+	known := &cobra.Command{SuggestionsMinimumDistance: 2}
+	all, _ := samples.All()
+	for _, s := range all {
+		known.AddCommand(&cobra.Command{Use: s.Name, Run: func(*cobra.Command, []string) {}})
+	}
+	if near := known.SuggestionsFor(name); len(near) > 0 {
+		return "did you mean " + strings.Join(near[:min(len(near), 3)], ", ") + "?"
+	}
+	return otherwise
 }

@@ -55,5 +55,9 @@ func readFile(path string) (scriptText, error) {
 	if errors.As(err, &p) {
 		err = p.Err
 	}
-	return scriptText{}, withStatus(statusUsage, fmt.Errorf("cannot read the script %s: %w", path, err))
+	err = withStatus(statusUsage, fmt.Errorf("cannot read the script %s: %w", path, err))
+	if hint := nearSample(path, ""); hint != "" && errors.Is(err, os.ErrNotExist) {
+		return scriptText{}, &hintError{err, hint}
+	}
+	return scriptText{}, err
 }

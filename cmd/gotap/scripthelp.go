@@ -23,18 +23,11 @@ func addScriptHelp(w *World, c *cobra.Command, o *runOptions) {
 			return
 		}
 		own, _ := splitCommand(c, c.Flags().Args())
-		text, err := readScript(w, own, o.text, c.Flags().Changed("eval"))
-		if err != nil || isDefinition(text) {
-			return
+		name := "-e"
+		if len(own) > 0 {
+			name = own[0]
 		}
-		s, list := script.Load(script.Options{
-			Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Check: true, Output: output.NewText(io.Discard, io.Discard),
-		})
-		if list.Err() != nil {
-			return
-		}
-		defer s.Close()
-		printOptions(w.Stdout, text.name, s.Options())
+		printOptions(w.Stdout, name, scriptOptions(w, own, o.text, c.Flags().Changed("eval")))
 	})
 }
 
@@ -51,4 +44,26 @@ func printOptions(w io.Writer, name string, options []script.Option) {
 		}
 		fmt.Fprintf(w, "      --arg %-18s %s\n", o.Name+"="+o.Type, what)
 	}
+}
+
+// scriptOptions are the options that a script declares, none when it does not load.
+func scriptOptions(w *World, args []string, eval string, hasEval bool) []script.Option {
+	if len(args) > 1 {
+		args = args[:1]
+	}
+	if len(args) == 1 && args[0] == "-" {
+		return nil // the terminal's own input
+	}
+	text, err := readScript(w, args, eval, hasEval)
+	if err != nil || isDefinition(text) {
+		return nil
+	}
+	s, list := script.Load(script.Options{
+		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Check: true, Output: output.NewText(io.Discard, io.Discard),
+	})
+	if list.Err() != nil {
+		return nil
+	}
+	defer s.Close()
+	return s.Options()
 }

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"gotap/engine"
+	"gotap/engine/place"
+	"gotap/samples"
+)
+
+// This file is what the shell offers at the tab key, beside commands and flags. Nothing here reports an error: a shell that cannot be helped is
+// left alone.
+
+// addCompletion teaches the commands of a tree about their arguments.
+func addCompletion(w *World, root *cobra.Command) {
+	for _, path := range []string{"run", "record", "check", "dis", "build", "test", "ctl insert"} {
+		if c, _, err := root.Find(strings.Fields(path)); err == nil {
+			c.ValidArgsFunction = completeScript
+			completeFlags(w, c)
+		}
+	}
+	if c, _, err := root.Find([]string{"ctl"}); err == nil {
+		completeFlags(w, c)
+	}
+	for path, complete := range map[string]cobra.CompletionFunc{
+		"samples": completeSample, "list": completePlace, "clean": completePid, "init": completeDirectory, "man": completeDirectory,
+		"ctl enable": completeProbe(w), "ctl disable": completeProbe(w), "ctl remove": completeProbe(w),
+	} {
+		if c, _, err := root.Find(strings.Fields(path)); err == nil {
+			c.ValidArgsFunction = complete
+			completeFlags(w, c)
+		}
+	}
+}
+
+// completeFlags teaches a command about the values of the flags that it has.
+func completeFlags(w *World, c *cobra.Command) {
+	for name, complete := range map[string]cobra.CompletionFunc{
+		"follow": words("none", "threads", "children"), "format": words("text", "json"), "missing": words("error", "warn", "ignore"),
+		"engine": words("auto", "emulate", "step"), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
+		"pid": completePid, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
+	} {
+		if c.Flag(name) != nil {
+			c.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one already
+		}
+	}
+}
+
+// words is the completion for a few words; for none of them the shell is to offer nothing.
+func words(list ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// completeScript offers the samples, and leaves files and what is behind -- to the shell.
+func completeScript(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 || strings.Contains(typed, "/") || c.Flags().Changed("eval") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return sampleNames(typed), cobra.ShellCompDirectiveDefault
+}
+
+func completeSample(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return sampleNames(typed), cobra.ShellCompDirectiveNoFileComp
+}
+
+// sampleNames are the samples whose names begin so, with their purpose.
+func sampleNames(prefix string) (list []cobra.Completion) {
+	all, _ := samples.All()
+	for _, s := range all {
+		if strings.HasPrefix(s.Name, prefix) {
+			list = append(list, cobra.CompletionWithDesc(s.Name, s.Purpose))
+		}
+	}
+	return list
+}
+
+func completeDirectory(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// completePid offers the processes that the user owns, with their command lines.
+func completePid(_ *cobra.Command, _ []string, typed string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+	dirs, _ := filepath.Glob("/proc/" + typed + "[0-9]*")
+	if same := "/proc/" + typed; typed != "" {
+		dirs = append(dirs, same)
+	}
+	for _, dir := range dirs {
+		pid := filepath.Base(dir)
+		n, err := strconv.Atoi(pid)
+		command, rerr := os.ReadFile(dir + "/cmdline")
+		if err != nil || rerr != nil || len(command) == 0 || n == os.Getpid() || !owned(dir) {
+			continue // kernel threads have no command line
+		}
+		text := strings.ReplaceAll(strings.TrimRight(string(command), "\x00"), "\x00", " ")
+		list = append(list, cobra.CompletionWithDesc(pid, strings.ToValidUTF8(text[:min(len(text), 60)], "?")))
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// owned reports whether what is there is the user's own; to root everything is.
+func owned(path string) bool {
+	var st unix.Stat_t
+	return unix.Stat(path, &st) == nil && (int(st.Uid) == os.Geteuid() || os.Geteuid() == 0)
+}
+
+// placesOffered is how many places the shell is offered at most.
+const placesOffered = 200
+
+// completePlace offers the functions of the module that is typed: "libc:mem" has those that begin so.
+func completePlace(c *cobra.Command, args []string, typed string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+	mod, name, found := strings.Cut(typed, ":")
+	if len(args) > 0 || !found || mod == "usdt" || mod == "syscall" && strings.Contains(name, ":") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	spec, err := place.Parse(typed + "*")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	catalog := engine.NewCatalog()
+	defer catalog.Close()
+	entries, err := catalog.File(spec)
+	if pid, _ := c.Flags().GetString("pid"); pid != "" {
+		n, _ := strconv.Atoi(pid)
+		entries, err = catalog.Process(n, spec)
+	}
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, e := range entries[:min(len(entries), placesOffered)] {
+		text := e.Text[strings.LastIndex(e.Text, ":")+1:] // the module stays as it was typed
+		list = append(list, cobra.CompletionWithDesc(mod+":"+text, e.Signature))
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeProbe offers the names of the probes of the session that gotap ctl would talk to.
+func completeProbe(w *World) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, typed string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		k := &ctlClient{w: w, format: "text", quiet: true}
+		k.session, _ = c.Flags().GetInt("session")
+		conn, reply, err := k.exchange(ctlRequest{Verb: "query"})
+		if conn != nil {
+			conn.close()
+		}
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, p := range reply.Probes {
+			if strings.HasPrefix(p.Name, typed) && !slices.Contains(list, p.Name) {
+				list = append(list, p.Name)
+			}
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeArgument offers the options of the script that is on the line already.
+func completeArgument(w *World) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, typed string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+		const keep = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		if name, _, given := strings.Cut(typed, "="); given {
+			return []cobra.Completion{name + "="}, cobra.ShellCompDirectiveDefault
+		}
+		eval, _ := c.Flags().GetString("eval")
+		for _, o := range scriptOptions(w, args, eval, c.Flags().Changed("eval")) {
+			list = append(list, cobra.CompletionWithDesc(o.Name+"=", fmt.Sprintf("%s (%s)", o.Help, o.Type)))
+		}
+		return list, keep
+	}
+}
