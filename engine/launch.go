@@ -31,7 +31,12 @@ type LaunchError struct {
 	Err  error
 }
 
-func (e *LaunchError) Error() string { return fmt.Sprintf("cannot run %s: %v", e.Path, e.Err) }
+func (e *LaunchError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("cannot run %q: %v", e.Path, e.Err)
+	}
+	return fmt.Sprintf("cannot run %s: %v", e.Path, e.Err)
+}
 
 func (e *LaunchError) Unwrap() error { return e.Err }
 
@@ -65,6 +70,9 @@ func (c Command) find() (string, error) {
 			path = filepath.Join(c.Dir, path)
 		}
 		return c.Path, executable(path)
+	}
+	if c.Path == "" {
+		return "", errors.New("it has no name")
 	}
 	denied := false
 	for _, dir := range filepath.SplitList(c.pathList()) {

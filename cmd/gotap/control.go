@@ -17,7 +17,11 @@ type control struct {
 func newControl(w *World) control {
 	interrupts, gone := make(chan struct{}, 8), make(chan struct{})
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE} {
+		if w.control == nil || !signal.Ignored(s) { // those that COMMAND is to find ignored stay it
+			signal.Notify(signals, s)
+		}
+	}
 	if w.control == nil {
 		go listenSignals(signals, interrupts, gone)
 	} else {

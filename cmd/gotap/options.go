@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -45,11 +47,11 @@ type runOptions struct {
 
 func (o *runOptions) register(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVarP(&o.text, "eval", "e", "", "the script itself, instead of a file")
+	f.VarP(&onceValue{to: &o.text, empty: true}, "eval", "e", "the script itself, instead of a file")
 	f.StringArrayVarP(&o.pids, "pid", "p", nil, "attach to this process (repeatable)")
 	f.StringVar(&o.follow, "follow", "", "none, threads or children (default children with COMMAND, threads with -p)")
 	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
-	f.StringVarP(&o.output, "output", "o", "", "write data to this file")
+	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file")
 	f.StringVarP(&o.format, "format", "f", "text", "text or json")
 	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	f.BoolVar(&o.unsafe, "unsafe", false, "allow programs to change the target")
@@ -60,7 +62,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most")
 	f.StringVar(&o.budget, "budget", "", "percent of the time that targets may be stopped; beyond it probes rest, are disabled, are taken out")
 	f.BoolVar(&o.stats, "stats", false, "tell at the end what every probe did")
-	f.IntVar(&o.readyFD, "ready-fd", -1, "write the line \"ready\" to this descriptor once all probes are armed")
+	f.IntVar(&o.readyFD, "ready-fd", noReadyFD, "write the line \"ready\" to this descriptor once all probes are armed")
 	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
 	f.StringVar(&o.record, "record", "", "keep what the script gets in this file, for gotap test")
 	f.StringArrayVar(&o.logNames, "log", nil, "write to "+logTargetUse+" (repeatable); files are appended to")
@@ -71,6 +73,30 @@ func (o *runOptions) register(c *cobra.Command) {
 	o.definitionFlags.register(c)
 	o.definitionFlags.registerSelection(c)
 }
+
+// A onceValue is a text that is given once: of two scripts or two files one would be forgotten in silence.
+type onceValue struct {
+	to    *string
+	empty bool // "" is a value, not a variable of a shell that was not set
+	set   bool
+}
+
+// Set implements pflag.Value.
+func (v *onceValue) Set(text string) error {
+	switch {
+	case v.set:
+		return errors.New("it is given twice")
+	case text == "" && !v.empty:
+		return errors.New("it is empty")
+	}
+	*v.to, v.set = text, true
+	return nil
+}
+
+func (v *onceValue) String() string { return *v.to }
+
+// Type implements pflag.Value.
+func (v *onceValue) Type() string { return "string" }
 
 // A plan is the flags of run, understood.
 type plan struct {
@@ -186,6 +212,9 @@ func (p *plan) checkDuration() error {
 		if numeric != nil {
 			return &hintError{fmt.Errorf("-T %s: not a time", p.runOptions.duration), "as in 10s, 500ms, 1m30s"}
 		}
+		if !(n*float64(time.Second) < math.MaxInt64) {
+			return fmt.Errorf("-T %s: longer than a time can be", p.runOptions.duration)
+		}
 		d = time.Duration(n * float64(time.Second))
 	}
 	if d <= 0 {
@@ -243,8 +272,11 @@ func (p *plan) checkWords() error {
 	return nil
 }
 
+// noReadyFD is --ready-fd where it is not given.
+const noReadyFD = -1
+
 func (p *plan) openReady() error {
-	if p.readyFD < 0 {
+	if p.readyFD == noReadyFD {
 		return nil
 	}
 	if _, err := unix.FcntlInt(uintptr(p.readyFD), unix.F_GETFD, 0); err != nil {

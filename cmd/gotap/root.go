@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,7 +35,19 @@ func flagError(c *cobra.Command, err error) error {
 	if strings.Contains(err.Error(), "unknown") && c.Flags().NArg() > 0 {
 		hint = "the program to trace and its arguments come after --, as in: gotap run script.js -- ls -l"
 	}
-	return &hintError{withStatus(statusUsage, err), hint}
+	return &hintError{withStatus(statusUsage, plainFlagError(err)), hint}
+}
+
+// plainFlagError leaves out which function could not read a number.
+func plainFlagError(err error) error {
+	var number *strconv.NumError
+	if !errors.As(err, &number) {
+		return err
+	}
+	if i := strings.Index(err.Error(), ": strconv."); i > 0 {
+		return fmt.Errorf("%s: %w", err.Error()[:i], number.Err)
+	}
+	return err
 }
 
 // splitCommand parts the arguments before "--" from those after it.

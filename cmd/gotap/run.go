@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 )
 
@@ -32,6 +34,9 @@ func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust 
 		return supervise(w)
 	}
 	own, command := splitCommand(c, args)
+	if c.ArgsLenAtDash() >= 0 && len(command) == 0 {
+		return withStatus(statusUsage, errors.New("no program comes after --"))
+	}
 	text, err := readScript(w, own, o.text, c.Flags().Changed("eval"))
 	if err != nil {
 		return err

@@ -40,6 +40,8 @@ type run struct {
 	launched int // process number of COMMAND, 0 when there is none
 	demo     bool
 	stopping chan struct{} // closed by the first stop(n)
+	over     chan struct{} // closed by the end of COMMAND
+	ended    sync.Once     // closes it
 	stopped  atomic.Bool
 	detached atomic.Bool // the budget could not be kept
 	progress *progress
@@ -52,7 +54,7 @@ type run struct {
 
 // planned is a run of which nothing has been done yet.
 func planned(w *World, p *plan) *run {
-	r := &run{w: w, plan: p, stopping: make(chan struct{})}
+	r := &run{w: w, plan: p, stopping: make(chan struct{}), over: make(chan struct{})}
 	r.progress = r.newProgress()
 	r.out, r.logs = p.sinks(w.Stderr)
 	r.facilities = facility.NewTable()
@@ -118,6 +120,9 @@ func (r *run) load(text scriptText) error {
 	if err := r.loadDefinition(text); err != nil {
 		return err
 	}
+	if r.plan.watch && !slices.ContainsFunc(r.inputs(), isFile) {
+		return withStatus(statusUsage, fmt.Errorf("--watch: %s is no file that could change", text.name))
+	}
 	r.session, err = r.plan.open(engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
 		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
@@ -130,6 +135,11 @@ func (r *run) load(text scriptText) error {
 	r.tracer = newTracer(r.session, r.arena, r.stop)
 	loaded.SetTracer(r.tracer)
 	return nil
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // warnings tells what is wrong without being an error.
@@ -393,6 +403,8 @@ func (r *run) trace(c control) error {
 	select {
 	case <-r.session.Done():
 		return withStatus(statusFailure, r.session.Wait())
+	case <-r.over:
+		r.awaitRest()
 	case <-r.stopping:
 	case <-due:
 	case <-c.Gone:
@@ -401,6 +413,22 @@ func (r *run) trace(c control) error {
 	}
 	return nil
 }
+
+// awaitRest gives processes that COMMAND started and that are still there a moment to end too: often they are about to. The others
+// go on without probes.
+func (r *run) awaitRest() {
+	select {
+	case <-r.session.Done():
+		return
+	case <-time.After(restPatience):
+	}
+	if n := len(r.session.Pids()); n > 0 {
+		r.note("the program has ended; %s that it started went on without probes", plural(n, "process"))
+	}
+}
+
+// restPatience is how long the run goes on after COMMAND while other processes are there.
+const restPatience = 100 * time.Millisecond
 
 // startWatch begins to watch the script's files; what it returns ends that, and returns when no reload is under way any more.
 func (r *run) startWatch() (stop func(), err error) {
@@ -427,6 +455,9 @@ func (r *run) hurry(c control) {
 	case <-c.Gone:
 	}
 	clean := r.letGo()
+	if r.launched != 0 && !r.commandEnded() {
+		syscall.Kill(r.launched, syscall.SIGTERM)
+	}
 	r.manager.unlink()
 	if !clean {
 		os.Exit(statusFailure)
@@ -472,17 +503,23 @@ func (r *run) endCommand() {
 		r.note("process %d goes on without probes", r.launched)
 		return
 	}
-	var ws syscall.WaitStatus
-	if got, _ := syscall.Wait4(r.launched, &ws, syscall.WNOHANG, nil); got != 0 {
-		return // it has ended before
+	if r.commandEnded() {
+		return
 	}
 	syscall.Kill(r.launched, syscall.SIGTERM)
 	for end := time.Now().Add(commandPatience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if got, err := syscall.Wait4(r.launched, &ws, syscall.WNOHANG, nil); got != 0 || err != nil && !errors.Is(err, syscall.EINTR) {
+		if r.commandEnded() {
 			return
 		}
 	}
 	r.note("process %d got SIGTERM and still runs", r.launched)
+}
+
+// commandEnded reports whether COMMAND is no more, and reaps it: until it is reaped its number is nobody else's.
+func (r *run) commandEnded() bool {
+	var ws syscall.WaitStatus
+	got, err := syscall.Wait4(r.launched, &ws, syscall.WNOHANG, nil)
+	return got != 0 || err != nil && !errors.Is(err, syscall.EINTR)
 }
 
 // commandPatience is how long gotap waits for COMMAND to follow its SIGTERM, so that their outputs do not mix.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -25,10 +26,12 @@ func (w World) enterSession() (World, error) {
 	if len(w.Args) < 2 || w.Args[0] != sessionWord {
 		return w, nil
 	}
-	fd, err := strconv.Atoi(w.Args[1])
+	pipe, ignored, _ := strings.Cut(w.Args[1], ":")
+	fd, err := strconv.Atoi(pipe)
 	if err != nil {
 		return w, withStatus(statusUsage, fmt.Errorf("%s is for gotap itself", sessionWord))
 	}
+	ignoreAgain(ignored)
 	unix.CloseOnExec(fd) // the traced program must not hold the pipe
 	w.control = os.NewFile(uintptr(fd), "control")
 	w.Args = w.Args[2:]
@@ -48,9 +51,12 @@ func supervise(w *World) error {
 	}
 	unix.CloseOnExec(pipe[1])
 	// From here on signals are the session's, told through the pipe.
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	argv := []string{"gotap", sessionWord, strconv.Itoa(pipe[0])}
+	signals, ignored := make(chan os.Signal, 16), ignoredSignals()
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
+	if !signal.Ignored(syscall.SIGHUP) { // what nohup starts goes on without its terminal
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	argv := []string{"gotap", sessionWord, strconv.Itoa(pipe[0]) + ignored}
 	if w.background != nil {
 		argv = append(argv, backgroundWord, strconv.Itoa(int(w.background.Fd())))
 	}
@@ -66,6 +72,33 @@ func supervise(w *World) error {
 	go passSignals(signals, pipe[1], w.background != nil)
 	w.leaveStreams()
 	return awaitSession(pid)
+}
+
+// COMMAND is to find the signals ignored that gotap was started with ignored, as nohup and shells do for what runs in the
+// background. Go's runtime leaves SIGHUP and SIGINT ignored until a program asks for them, which the supervisor does, and those of job control
+// altogether; of the others nothing can be known any more once Go has started.
+
+// ignoredSignals writes the signals that are ignored now and will not be, as a tail of the pipe's number: ":1,2".
+func ignoredSignals() string {
+	var list []string
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(s) {
+			list = append(list, strconv.Itoa(int(s)))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return ":" + strings.Join(list, ",")
+}
+
+// ignoreAgain ignores the signals of a list, in the session and what it starts.
+func ignoreAgain(list string) {
+	for _, number := range strings.Split(list, ",") {
+		if s, err := strconv.Atoi(number); err == nil {
+			signal.Ignore(syscall.Signal(s))
+		}
+	}
 }
 
 // passSignals writes signals into the control pipe. SIGINT is the only one that may be said twice. In the background SIGHUP means

@@ -89,6 +89,9 @@ func (r *run) lifecycle(e engine.Event) {
 	case engine.EventSignal:
 		f["signal"] = int64(e.Signal)
 	case engine.EventExit:
+		if e.Pid == r.launched {
+			r.ended.Do(func() { close(r.over) }) // its number may be another's later
+		}
 		f["signal"], f["status"] = int64(e.Signal), int64(e.Status)
 	}
 	r.script().Lifecycle(script.Event{Kind: string(e.Kind), Fields: f})
