@@ -77,6 +77,7 @@ func supported() map[string]bool {
 		"regexp-match-indices": true, "regexp-set-notation": true}
 }
 
+// transformOptions are for a text without imports: types are taken out, and nothing is moved.
 func (b *builder) transformOptions() api.TransformOptions {
 	return api.TransformOptions{Loader: loaderOf(b.entry.name), Sourcefile: path.Base(b.entry.name), Sourcemap: api.SourceMapExternal,
 		Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
@@ -103,6 +104,7 @@ func (b *builder) options() api.BuildOptions {
 	return o
 }
 
+// absolute is a path that does not depend on the working directory, as esbuild wants it.
 func absolute(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		return abs
@@ -110,6 +112,7 @@ func absolute(dir string) string {
 	return dir
 }
 
+// loaderOf is how esbuild reads a file, by its name.
 func loaderOf(name string) api.Loader {
 	switch path.Ext(name) {
 	case ".ts", ".mts", ".cts":
@@ -176,12 +179,14 @@ func (b *builder) dirOf(a api.OnResolveArgs) string {
 	return absolute(b.entry.dir)
 }
 
+// edge notes an import, for the search for circles.
 func (b *builder) edge(from, to string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.edges[from] = append(b.edges[from], to)
 }
 
+// load reads one module for esbuild. A text that is refused is given on as empty, so that the error is told once.
 func (b *builder) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	raw, err := b.loader.Read(a.Path)
 	if err != nil {
@@ -223,6 +228,7 @@ func (b *builder) named(text string) string {
 	return text
 }
 
+// span is the place of a message of esbuild in the user's own text.
 func (b *builder) span(at *api.Location) diag.Span {
 	src := b.sources[at.File]
 	if src == nil {
@@ -253,6 +259,7 @@ func (b *builder) circle() {
 	}
 }
 
+// findCircle follows imports depth first; way is the modules on the way. A module that was left without a circle is done.
 func (b *builder) findCircle(at string, way []string, done map[string]bool) []string {
 	for i, p := range way {
 		if p == at {

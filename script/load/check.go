@@ -48,6 +48,7 @@ func badByte(text string) int {
 	return -1
 }
 
+// badByteHint tells a text in another encoding, which is the usual reason, by its byte order mark.
 func badByteHint(text string) string {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 		return "it looks like UTF-16: save it as UTF-8"

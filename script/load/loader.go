@@ -61,6 +61,8 @@ const (
 	formatModule               // a CommonJS module
 )
 
+// parse makes both trees of a text. What is no text of the language is refused before any parser sees it, so that the error names the
+// byte that is wrong.
 func (l *Loader) parse(e entry) (*File, diag.List) {
 	original := diag.NewSource(e.name, e.text)
 	if list := checkText(original); list.HasErrors() {
@@ -81,6 +83,8 @@ func (l *Loader) parse(e entry) (*File, diag.List) {
 	return f, list
 }
 
+// needsBuild reports whether esbuild has to see a text: it has types, or modules to join. All others go to the parser as they are, so that
+// positions need no way back.
 func needsBuild(e entry) bool {
 	switch path.Ext(e.name) {
 	case ".ts", ".mts", ".cts":
@@ -114,6 +118,7 @@ func (l *Loader) Resolve(dir, name string) (string, error) {
 	return "", fmt.Errorf("cannot find the module %s", name)
 }
 
+// resolveStd finds a module of the standard library. The names there are stand in the error, as it is embedded and cannot be looked into.
 func (l *Loader) resolveStd(name string) (string, error) {
 	if l.Std != nil {
 		for _, ext := range []string{"", ".js", ".ts"} {

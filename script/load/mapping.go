@@ -18,6 +18,7 @@ type mapping struct {
 	entry    *diag.Source // what is blamed for text that no source has
 }
 
+// newMapping reads a source map. sources are by the names that esbuild gave them in it.
 func newMapping(raw []byte, text string, sources map[string]*diag.Source, entry *diag.Source) (*mapping, error) {
 	consumer, err := sourcemap.Parse("", raw)
 	if err != nil {
@@ -59,6 +60,7 @@ func (m *mapping) end(generated, src *diag.Source, start, end int) int {
 	return at + max(1, n)
 }
 
+// utf16Len is the length of a text in the units that source maps and JavaScript count.
 func utf16Len(s string) int {
 	n := 0
 	for _, r := range s {

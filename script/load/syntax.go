@@ -97,11 +97,13 @@ func explain(src string, offset int, message string) (text, hint string, start, 
 	return lowerFirst(message), "", start, max(end, start+1)
 }
 
+// lowerFirst fits a parser's message into ours, which begin in lower case.
 func lowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return strings.ToLower(string(r)) + s[n:]
 }
 
+// quoted is a token as messages show it; text has its own quotes.
 func quoted(token string) string {
 	if strings.HasPrefix(token, `"`) || strings.HasPrefix(token, "'") {
 		return "text " + token
@@ -109,6 +111,7 @@ func quoted(token string) string {
 	return `"` + token + `"`
 }
 
+// illegal says what a token is that the parser cannot even name.
 func illegal(token string) string {
 	if strings.HasPrefix(token, `"`) || strings.HasPrefix(token, "'") {
 		return "this text has no closing quote on its line"
@@ -140,6 +143,7 @@ func likely(src string, offset int, token string) string {
 // typeWord is the beginning of a declaration of TypeScript.
 var typeWord = regexp.MustCompile(`(?m)^\s*(?:interface|type|enum|declare|namespace|abstract)$`)
 
+// isWord reports whether a byte can be part of a name or number; letters beyond ASCII are left to the parser.
 func isWord(b byte) bool {
 	return b == '_' || b == '$' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z'
 }

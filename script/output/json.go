@@ -63,6 +63,7 @@ func (j *JSON) release(first []byte) {
 	}
 }
 
+// writeObject writes fields in their order, which encoding/json would lose with a map.
 func writeObject(b *bytes.Buffer, fields []Field) {
 	b.WriteByte('{')
 	for i, f := range fields {
@@ -79,6 +80,8 @@ func writeObject(b *bytes.Buffer, fields []Field) {
 // maxExact is the largest integer every reader of JSON keeps exactly.
 const maxExact = 1 << 53
 
+// writeValue writes what a record may hold. Integers that a double does not hold are text: most readers of JSON would round them in
+// silence.
 func writeValue(b *bytes.Buffer, v any) {
 	switch v := v.(type) {
 	case nil:
@@ -108,6 +111,7 @@ func writeValue(b *bytes.Buffer, v any) {
 	}
 }
 
+// writeInt writes an integer, as text where a double would round it.
 func writeInt(b *bytes.Buffer, v int64) {
 	if v > maxExact || v < -maxExact {
 		writeString(b, strconv.FormatInt(v, 10))
@@ -126,6 +130,7 @@ func writeFloat(b *bytes.Buffer, v float64) {
 	b.Write(raw)
 }
 
+// writeString writes a text. <, > and & stay as they are: the output is not put into a page.
 func writeString(b *bytes.Buffer, s string) {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -151,6 +156,7 @@ func writeOther(b *bytes.Buffer, v any) {
 	}
 }
 
+// writeList writes n elements.
 func writeList(b *bytes.Buffer, n int, element func(i int)) {
 	b.WriteByte('[')
 	for i := range n {

@@ -13,6 +13,7 @@ type stream struct {
 	err error
 }
 
+// bufferSize is what is written in one system call when much is printed.
 const bufferSize = 64 << 10
 
 func newStream(w io.Writer) *stream { return &stream{w: bufio.NewWriterSize(w, bufferSize)} }
@@ -26,6 +27,7 @@ func (s *stream) write(f func(w io.Writer) error) {
 	}
 }
 
+// text writes a text as it is.
 func (s *stream) text(t string) {
 	s.write(func(w io.Writer) error {
 		_, err := io.WriteString(w, t)
@@ -33,6 +35,7 @@ func (s *stream) text(t string) {
 	})
 }
 
+// flush writes out what is buffered.
 func (s *stream) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,6 +44,7 @@ func (s *stream) flush() {
 	}
 }
 
+// error is the first failed write.
 func (s *stream) error() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -50,6 +50,8 @@ func (e Event) Line() string {
 	return b.String()
 }
 
+// writeFields writes name=value for each field; those of nested records have the outer name and a dot in front. Stacks have lines of
+// their own.
 func writeFields(b *strings.Builder, prefix string, fields []Field) {
 	for _, f := range fields {
 		name := prefix + f.Name

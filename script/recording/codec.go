@@ -37,6 +37,7 @@ func appendRecord(b []byte, probe int, rec *runtime.Record, format func(*runtime
 	return b
 }
 
+// appendValue encodes a value with its kind: keys of aggregations have no format that would tell it.
 func appendValue(b []byte, v runtime.Value) []byte {
 	b = append(b, byte(v.Kind))
 	switch v.Kind {
@@ -70,6 +71,7 @@ type decoder struct {
 	err error
 }
 
+// fail keeps the first error, and lets all further reading find nothing.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf("%w: %s", errDamaged, fmt.Sprintf(format, args...))
@@ -77,6 +79,7 @@ func (d *decoder) fail(format string, args ...any) {
 	d.p = nil
 }
 
+// uvarint is the next number without a sign.
 func (d *decoder) uvarint() uint64 {
 	n, size := binary.Uvarint(d.p)
 	if size <= 0 {
@@ -87,6 +90,7 @@ func (d *decoder) uvarint() uint64 {
 	return n
 }
 
+// varint is the next number with a sign.
 func (d *decoder) varint() int64 {
 	n, size := binary.Varint(d.p)
 	if size <= 0 {
@@ -139,6 +143,7 @@ func (d *decoder) record(formats []*runtime.Format) (probe int, rec runtime.Reco
 	return probe, rec
 }
 
+// item decodes an item. What its format says has to be there, no more and no less: printing trusts it.
 func (d *decoder) item(formats []*runtime.Format) (item runtime.Item) {
 	number := d.uvarint()
 	if number >= uint64(len(formats)) {
@@ -163,6 +168,7 @@ func (d *decoder) item(formats []*runtime.Format) (item runtime.Item) {
 	return item
 }
 
+// value decodes a value of a kind that is known.
 func (d *decoder) value(want runtime.ValueKind) (v runtime.Value) {
 	kind := d.bytes(1)
 	if len(kind) == 1 && runtime.ValueKind(kind[0]) != want {

@@ -80,6 +80,7 @@ func (p *Player) Play(s *script.Script) {
 	s.End()
 }
 
+// step has the script do again what it did at one step.
 func (p *Player) step(s *script.Script, step *step) {
 	switch step.kind {
 	case chunkRecord:

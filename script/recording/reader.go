@@ -72,6 +72,7 @@ func Read(r io.Reader) (*Recording, error) {
 	return rec, nil
 }
 
+// parse reads the chunks of a file to the end chunk.
 func parse(all []byte) (*Recording, error) {
 	if len(all) > MaxSize {
 		return nil, fmt.Errorf("%w: %d MB are the most", ErrTooLarge, MaxSize>>20)
@@ -221,6 +222,7 @@ var chunkReaders = map[byte]func(*reader, []byte) error{
 	},
 }
 
+// decodeJSON decodes a payload; what is wrong with it is damage.
 func decodeJSON(p []byte, to any) error {
 	if err := json.Unmarshal(p, to); err != nil {
 		return fmt.Errorf("%w: %v", ErrDamaged, err)
@@ -253,6 +255,7 @@ func (rd *reader) format(p []byte) error {
 	return nil
 }
 
+// record decodes a record, with the name of its probe.
 func (rd *reader) record(p []byte) (script.Played, error) {
 	d := decoder{p: p}
 	probe, rec := d.record(rd.formats)
@@ -266,6 +269,7 @@ func (rd *reader) record(p []byte) (script.Played, error) {
 	return script.Played{Probe: name.Name, Nth: name.Nth, Record: &rec}, nil
 }
 
+// event takes an event in. Numbers keep their type, which JSON alone would not tell apart.
 func (rd *reader) event(p []byte) error {
 	var in event
 	if err := decodeJSON(p, &in); err != nil {
@@ -285,6 +289,7 @@ func (rd *reader) event(p []byte) error {
 	return nil
 }
 
+// dumped takes in one record of the dump that is open.
 func (rd *reader) dumped(p []byte) error {
 	if rd.open == nil || len(rd.open.records) >= rd.open.want {
 		return fmt.Errorf("%w: a record of no dump", ErrDamaged)
@@ -294,6 +299,7 @@ func (rd *reader) dumped(p []byte) error {
 	return err
 }
 
+// values takes in the values of objects.
 func (rd *reader) values(p []byte) error {
 	var list []snapshot
 	if err := decodeJSON(p, &list); err != nil {

@@ -57,6 +57,7 @@ func (r *Writer) chunk(kind byte, payload []byte) {
 	r.chunks++
 }
 
+// json writes a chunk that has to be there: others refer to it, or the reader asks for it.
 func (r *Writer) json(kind byte, v any) {
 	payload, err := json.Marshal(v)
 	if err != nil && r.err == nil {
@@ -160,6 +161,7 @@ func (r *Writer) Values(list []runtime.Snapshot) {
 	r.chunk(chunkValues, payload)
 }
 
+// encodeSnapshot takes texts out of what becomes JSON, which would change bytes that are no UTF-8.
 func encodeSnapshot(s runtime.Snapshot) snapshot {
 	out := snapshot{Object: s.Object}
 	for _, e := range s.Entries {

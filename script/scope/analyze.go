@@ -92,6 +92,7 @@ func (a *analyzer) share() {
 	a.info.Slots = slots
 }
 
+// withoutSlots drops the variables that are read through their slot: a getter would keep a copy of their value.
 func withoutSlots(vars []*Variable) []*Variable {
 	kept := vars[:0]
 	for _, v := range vars {
@@ -187,6 +188,7 @@ func (a *analyzer) function(node ast.Expression, slot *ast.Expression) *Function
 	return f
 }
 
+// unusable notes that a function goes on after it has returned, which no program does.
 func (f *Function) unusable(async, generator bool) {
 	switch {
 	case async:
@@ -196,6 +198,7 @@ func (f *Function) unusable(async, generator bool) {
 	}
 }
 
+// body walks the body of an arrow function.
 func (a *analyzer) body(b ast.ConciseBody) {
 	switch b := b.(type) {
 	case *ast.BlockStatement:
@@ -205,6 +208,7 @@ func (a *analyzer) body(b ast.ConciseBody) {
 	}
 }
 
+// parameters declares what a function takes. Defaults are walked in the scope of the body: close enough, as they rarely name what it declares.
 func (a *analyzer) parameters(list *ast.ParameterList) {
 	if list == nil {
 		return
@@ -247,6 +251,7 @@ type role struct {
 	kind    Kind
 }
 
+// declares is the role of names that a pattern declares.
 func declares(k Kind) role { return role{true, k} }
 
 // number keeps the numbers that a double rounds.

@@ -88,6 +88,8 @@ func (a *analyzer) wrapped(n ast.Expression) {
 	}
 }
 
+// call walks a call. Function literals among its arguments are callbacks when the callee is known to run them on the host; the mark is
+// set before each argument, because walking one takes it away.
 func (a *analyzer) call(n *ast.CallExpression) {
 	quiet := a.hostOnly(n.Callee)
 	a.expr(&n.Callee)
@@ -116,12 +118,14 @@ func (a *analyzer) handlers(lit *ast.ObjectLiteral) {
 	}
 }
 
+// properties walks the members of an object literal.
 func (a *analyzer) properties(list []ast.Property) {
 	for i := range list {
 		a.property(list, i)
 	}
 }
 
+// property walks one member. A name alone ({ total }) is spelled out when it is a shared variable: { total: %vars[3] }.
 func (a *analyzer) property(list []ast.Property, i int) {
 	switch p := list[i].(type) {
 	case *ast.PropertyKeyed:
@@ -163,6 +167,7 @@ func (a *analyzer) propertyValue(p *ast.PropertyKeyed) {
 	}
 }
 
+// class walks a class. Its name is known inside of it, also where that of the variable it is assigned to is another.
 func (a *analyzer) class(n *ast.ClassLiteral) {
 	closeScope := a.push(false)
 	defer closeScope()
@@ -175,6 +180,7 @@ func (a *analyzer) class(n *ast.ClassLiteral) {
 	}
 }
 
+// element walks a member of a class. Initialisers and static blocks run like functions, so var ends there.
 func (a *analyzer) element(e ast.ClassElement) {
 	switch e := e.(type) {
 	case *ast.MethodDefinition:
@@ -197,6 +203,8 @@ func (a *analyzer) element(e ast.ClassElement) {
 	}
 }
 
+// unary walks an operator in front of or behind an operand. ++ and -- of a plain name are calls when the variable is shared, so that they
+// can be atomic; of anything else, as delete, they change what a name holds.
 func (a *analyzer) unary(n *ast.UnaryExpression, slot *ast.Expression) {
 	id, ok := n.Operand.(*ast.Identifier)
 	step := n.Operator == token.INCREMENT || n.Operator == token.DECREMENT
@@ -216,6 +224,8 @@ func (a *analyzer) unary(n *ast.UnaryExpression, slot *ast.Expression) {
 	})
 }
 
+// assign walks an assignment. Where it is to a plain name the right side is walked first: its edits come before the one that replaces
+// the whole.
 func (a *analyzer) assign(n *ast.AssignExpression, slot *ast.Expression) {
 	if id, ok := n.Left.(*ast.Identifier); ok {
 		if assignOp(n.Operator) == 0 {
@@ -247,6 +257,7 @@ func (a *analyzer) replaceAssign(n *ast.AssignExpression, id *ast.Identifier, v 
 	*slot = add(v, by, false, id.Idx)
 }
 
+// isPattern reports whether the left side of an assignment takes a value apart.
 func isPattern(e ast.Expression) bool {
 	switch e.(type) {
 	case *ast.ArrayPattern, *ast.ObjectPattern:
@@ -284,6 +295,7 @@ func (a *analyzer) pattern(slot *ast.Expression, r role) {
 	}
 }
 
+// objectPattern walks { a, b: c, ...d }.
 func (a *analyzer) objectPattern(n *ast.ObjectPattern, r role) {
 	for i := range n.Properties {
 		switch p := n.Properties[i].(type) {
@@ -299,6 +311,7 @@ func (a *analyzer) objectPattern(n *ast.ObjectPattern, r role) {
 	a.pattern(&n.Rest, r)
 }
 
+// shortPattern walks a name alone in a pattern, perhaps with a default: { total = 1 } becomes { total: %vars[3] = 1 }.
 func (a *analyzer) shortPattern(list []ast.Property, i int, p *ast.PropertyShort, r role) {
 	a.expr(&p.Initializer)
 	id := &p.Name

@@ -128,31 +128,38 @@ func split(list []*ast.Binding, top *Scope, isVar bool, remake func([]*ast.Bindi
 
 // Parts of trees.
 
+// name is a use of a name.
 func name(s string, at file.Idx) *ast.Identifier {
 	return &ast.Identifier{Name: unistring.NewFromString(s), Idx: at}
 }
 
+// number is an integer literal.
 func number(v int64, at file.Idx) ast.Expression {
 	return &ast.NumberLiteral{Idx: at, Literal: fmt.Sprint(v), Value: v}
 }
 
+// undefined is void 0: the name undefined may mean something else in a script.
 func undefined(at file.Idx) ast.Expression {
 	return &ast.UnaryExpression{Operator: token.VOID, Idx: at, Operand: number(0, at)}
 }
 
+// variable is a shared variable as rewritten code reads and writes it: an element of the host's array.
 func variable(slot int, at file.Idx) ast.Expression {
 	return &ast.BracketExpression{Left: name(NameVars, at), Member: number(int64(slot), at), LeftBracket: at, RightBracket: at}
 }
 
+// call is a call of one of the host's functions.
 func call(callee string, at, paren file.Idx, args ...ast.Expression) ast.Expression {
 	return &ast.CallExpression{Callee: name(callee, at), LeftParenthesis: paren, ArgumentList: args, RightParenthesis: paren}
 }
 
+// add is a change of a shared variable by an amount. With postfix the value of the expression is the one before.
 func add(slot int, by ast.Expression, postfix bool, at file.Idx) ast.Expression {
 	old := &ast.BooleanLiteral{Idx: at, Literal: fmt.Sprint(postfix), Value: postfix}
 	return call(NameAdd, at, at, number(int64(slot), at), by, old)
 }
 
+// keyed is a member whose name is written out.
 func keyed(id *ast.Identifier, value ast.Expression) ast.Property {
 	key := &ast.StringLiteral{Idx: id.Idx, Literal: id.Name.String(), Value: id.Name}
 	return &ast.PropertyKeyed{Key: key, Kind: ast.PropertyKindValue, Value: value}

@@ -34,6 +34,7 @@ func (a *analyzer) declared(d *ast.FunctionDeclaration, list *[]ast.Statement) {
 	a.info.stmts = append(a.info.stmts, func() { a.info.registerDeclared(f, d.Function, list) })
 }
 
+// block walks a block, or the body of another statement, which may be one without braces: that has no names of its own.
 func (a *analyzer) block(s ast.Statement) {
 	if s == nil {
 		return
@@ -47,6 +48,7 @@ func (a *analyzer) block(s ast.Statement) {
 	a.statement(s)
 }
 
+// statement walks one statement. Blocks open a scope; a declaration is added to the innermost one, var to that of the function.
 func (a *analyzer) statement(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.ExpressionStatement:
@@ -81,6 +83,7 @@ func (a *analyzer) statement(s ast.Statement) {
 	}
 }
 
+// lexical is the kind that let and const declare.
 func lexical(t token.Token) Kind {
 	if t == token.CONST {
 		return Const
@@ -88,6 +91,7 @@ func lexical(t token.Token) Kind {
 	return Let
 }
 
+// switches walks a switch, whose cases share one scope.
 func (a *analyzer) switches(s *ast.SwitchStatement) {
 	a.expr(&s.Discriminant)
 	closeScope := a.push(false)
@@ -98,6 +102,7 @@ func (a *analyzer) switches(s *ast.SwitchStatement) {
 	}
 }
 
+// try walks a try statement. The parameter of catch and the names of its body share one scope here.
 func (a *analyzer) try(s *ast.TryStatement) {
 	a.block(s.Body)
 	if s.Catch != nil {
@@ -113,6 +118,7 @@ func (a *analyzer) try(s *ast.TryStatement) {
 	}
 }
 
+// loops walks the statements that go round.
 func (a *analyzer) loops(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.WhileStatement:
@@ -170,6 +176,7 @@ func (a *analyzer) unshare(init ast.ForLoopInitializer) {
 	}
 }
 
+// unshareTarget makes a variable one that programs cannot share. It counts as assigned, so that it is no constant either.
 func (a *analyzer) unshareTarget(t ast.BindingTarget) {
 	if id, ok := t.(*ast.Identifier); ok {
 		if v := a.scope.Lookup(id.Name.String()); v != nil {
@@ -179,6 +186,7 @@ func (a *analyzer) unshareTarget(t ast.BindingTarget) {
 	}
 }
 
+// forEach walks for…in and for…of. What they run over is outside of the scope that their head opens.
 func (a *analyzer) forEach(into ast.ForInto, source *ast.Expression, body ast.Statement) {
 	a.expr(source)
 	closeScope := a.push(false)
