@@ -52,9 +52,12 @@ func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*checkedT
 	}
 	var t *checkedText
 	var list diag.List
-	if isDefinition(text) {
+	switch {
+	case isListing(text):
+		t, list, err = loadListing(text)
+	case isDefinition(text):
 		t, list, err = f.loadDefinition(text)
-	} else {
+	default:
 		t, list, err = f.loadScript(w, text)
 	}
 	if err != nil {
@@ -163,27 +166,37 @@ func printChecked(w *World, t *checkedText) {
 
 func newDis(w *World) *cobra.Command {
 	var flags scriptFlags
+	raw := false
 	c := &cobra.Command{
 		Use:   "dis SCRIPT",
 		Short: "Print the bytecode of a script's programs, with the source lines",
+		Long: `dis prints the programs of a script or a definition file as they will run. What it prints can be given to it again, as a file
+NAME.rpn: the programs are assembled to the same bytes, which --bytes prints.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			t, err := flags.load(w, c, args)
 			if err != nil {
 				return err
 			}
 			defer t.close()
+			if raw {
+				return printBytes(w, t)
+			}
 			return printListing(w, t)
 		},
 	}
 	flags.register(c)
+	c.Flags().BoolVar(&raw, "bytes", false, "the bytes of each program, in hexadecimal digits")
 	return c
 }
 
 func printListing(w *World, t *checkedText) error {
-	options := compile.ListOptions{Object: func(id int) string {
-		o, _ := t.arena.Lookup(id)
-		return o.Name
-	}}
+	var options compile.ListOptions
+	if t.arena != nil {
+		options.Object = func(id int) string {
+			o, _ := t.arena.Lookup(id)
+			return o.Name
+		}
+	}
 	for i, p := range t.programs {
 		if i > 0 {
 			fmt.Fprintln(w.Stdout)

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+)
+
+// isListing reports whether a text is what `gotap dis` printed. check and dis take it, to show that a listing is the whole program; it is
+// not run, because a listing does not say where its programs belong.
+func isListing(text scriptText) bool { return filepath.Ext(text.name) == ".rpn" }
+
+// loadListing assembles and verifies the programs of a listing.
+func loadListing(text scriptText) (*checkedText, diag.List, error) {
+	programs, list := compile.AssembleAll(diag.NewSource(text.name, text.text))
+	if err := list.Err(); err != nil {
+		return nil, nil, err
+	}
+	t := &checkedText{inputs: []string{text.name}, close: func() {}}
+	for _, p := range programs {
+		list = append(list, compile.Verify(p)...)
+		t.programs = append(t.programs, checked{p.Name, p})
+	}
+	return t, list, list.Err()
+}
+
+// printBytes writes the bytes of each program, as prebuilt files hold them, in hexadecimal digits.
+func printBytes(w *World, t *checkedText) error {
+	for _, p := range t.programs {
+		data, err := p.program.MarshalBinary()
+		if err == nil {
+			_, err = fmt.Fprintf(w.Stdout, "%s: %s\n", p.program.Name, hex.EncodeToString(data))
+		}
+		if err != nil {
+			return withStatus(statusFailure, fmt.Errorf("cannot write the bytes: %w", err))
+		}
+	}
+	return nil
+}
