@@ -120,3 +120,14 @@ end(() => { console.log([...m], m.get(1)); m.clear(); });
 		r.enter(0, 1)
 	}), "hello", `[[1, "hello"]] hello`)
 }
+
+// A shared boolean is one in programs too: it prints as true or false, whatever a program stored.
+func TestSharedBoolean(t *testing.T) {
+	r := newRig(t, "let on = false;\nprobe(\"work\", c => { log(on, !on, `${on}`, on ? 1 : 2, on === true); exit({ on }); });\n"+
+		"probe(\"set\", c => { on = c.arg0; });\nend(() => console.log(on));")
+	wantLines(t, r.once(func() {
+		r.enter(0)
+		r.enter(1, 5)
+		r.enter(0)
+	}), "false true false 2 false", "work: on=false", "true false true 1 true", "work: on=true", "true")
+}

@@ -162,8 +162,11 @@ func (s *Script) bind(sl *slot) js.Binding {
 			return b
 		}
 	}
-	if sl.kind == slotText {
+	switch sl.kind {
+	case slotText:
 		return js.Binding{Kind: js.BindSharedText, Object: sl.object}
+	case slotBool:
+		return js.Binding{Kind: js.BindSharedBool, Object: sl.object}
 	}
 	return js.Binding{Kind: js.BindShared, Object: sl.object}
 }

@@ -33,6 +33,7 @@ type (
 		name   string
 		object int
 		text   bool
+		truth  bool // true or false
 	}
 	// perThread is a per-thread variable; its value is the member.
 	perThread struct {
@@ -118,8 +119,8 @@ func (l *lowering) binding(name string, b Binding, at diag.Span) operand {
 		return value{constant(at, kindFloat, math.Float64bits(b.Float))}
 	case BindText:
 		return value{l.constText(at, b.Text)}
-	case BindShared, BindSharedText:
-		return shared{name, b.Object, b.Kind == BindSharedText}
+	case BindShared, BindSharedText, BindSharedBool:
+		return shared{name, b.Object, b.Kind == BindSharedText, b.Kind == BindSharedBool}
 	case BindAgg:
 		return aggregate{name: name, object: b.Object}
 	case BindMap:
@@ -191,6 +192,9 @@ func (s shared) kind() kind {
 func (s shared) get(_ *lowering, at diag.Span) *expr {
 	if s.text {
 		return applyA(at, kindText, runtime.OpPushGVS, uint32(s.object))
+	}
+	if s.truth {
+		return apply(at, kindBool, runtime.OpBool, applyA(at, kindInt, runtime.OpPushGV, uint32(s.object)))
 	}
 	return applyA(at, kindInt, runtime.OpPushGV, uint32(s.object))
 }

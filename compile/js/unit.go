@@ -106,6 +106,7 @@ const (
 	BindBool                          // constant Int, 0 or 1
 	BindShared                        // shared integer variable Object
 	BindSharedText                    // shared text variable Object
+	BindSharedBool                    // shared variable Object that is true or false; programs may store any integer, which is true
 	BindAgg                           // aggregation Object
 	BindMap                           // map Object
 	BindPerThread                     // per-thread variable Object
