@@ -1,15 +1,10 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
-	"strings"
-
 	"gotap/arch"
 	"gotap/compile"
 	"gotap/engine/place"
 	"gotap/engine/registry"
-	"gotap/engine/syscalls"
 )
 
 // placeInfo answers what compiling a program may want to know of its place: what the file says, and where Go passes arguments.
@@ -32,30 +27,7 @@ func (i *placeInfo) Arg(n int) (compile.Access, bool) {
 	return i.Info.Arg(n)
 }
 
-// callInfo is what there is to know of a place that is no code: a system call, an access to data.
-type callInfo struct {
-	name string
-	a    arch.Arch // whose registers it may name
-}
-
-var errNoNames = errors.New("there are no named arguments here")
-
-func (i callInfo) Name() string { return i.name }
-
-func (i callInfo) Access(path []string) (compile.Access, error) {
-	if call, ok := strings.CutPrefix(i.name, "syscall:"); ok {
-		return syscalls.Access(call, path)
-	}
-	return compile.Access{}, fmt.Errorf("cannot compile for %s: %w", i.name, errNoNames)
-}
-
-func (i callInfo) ReturnType() (compile.Access, bool) { return compile.Access{}, false }
-
-func (i callInfo) Arg(int) (compile.Access, bool) { return compile.Access{}, false }
-
-// WordSize is that of the registers as the kernel shows them to us, whatever the target's.
-func (i callInfo) WordSize() int { return 8 }
-
-func (i callInfo) Register(name string) (index, bits, shift int, ok bool) {
-	return i.a.RegIndex(name)
+// otherInfo makes the answers for a place that is no code. Registers are as wide as the kernel shows them to us, whatever the target's are.
+func otherInfo(name string, names arch.Arch) PlaceInfo {
+	return registry.Other{Place: name, Regs: names, Word: 8}
 }

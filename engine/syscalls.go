@@ -66,7 +66,7 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 			}
 			pl := found[named{name, a.names}]
 			if pl == nil {
-				code, err := pr.Spec.Compile(callInfo{"syscall:" + name, a.names})
+				code, err := pr.Spec.Compile(otherInfo("syscall:"+name, a.names))
 				if err != nil {
 					return err
 				}

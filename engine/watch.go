@@ -43,7 +43,7 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 		if len(p.watches) == debugSlots {
 			return fmt.Errorf("all %d debug registers are in use", debugSlots)
 		}
-		code, err := pr.Spec.Compile(callInfo{spec.String(), p.arch.names})
+		code, err := pr.Spec.Compile(otherInfo(spec.String(), p.arch.names))
 		if err != nil {
 			return err
 		}

@@ -27,6 +27,9 @@ func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 
 // Arg implements runtime.Thread.
 func (t *thread) Arg(n int) (uint64, bool) {
+	if t.inCall {
+		return t.s.isa.Word(t.s.isa.SyscallArg(n, &t.regs)), n < 6
+	}
 	v, err := t.s.isa.Arg(n, &t.regs, &t.s.mem)
 	return t.s.isa.Word(v), err == nil
 }
@@ -47,7 +50,12 @@ func (t *thread) floatReg(n int) (float64, bool) {
 }
 
 // Return implements runtime.Thread.
-func (t *thread) Return() uint64 { return t.s.isa.Word(t.regs[t.s.isa.Ret()]) }
+func (t *thread) Return() uint64 {
+	if t.inCall {
+		return t.s.isa.Word(t.s.isa.SyscallRet(&t.regs))
+	}
+	return t.s.isa.Word(t.regs[t.s.isa.Ret()])
+}
 
 // SetReturn implements runtime.Thread.
 func (t *thread) SetReturn(v uint64) { t.regs[t.s.isa.Ret()] = v }
@@ -85,6 +93,7 @@ func (t *thread) Field(f runtime.Field) uint64 {
 // unwinding finds it.
 func (t *thread) caller() uint64 {
 	switch pl := t.h.Now.Placement; {
+	case t.at == nil: // at a system call, or where data was met
 	case t.h.Now.Leave && len(t.at.exits) == 0:
 		return *t.pc()
 	case t.h.Now.Leave && t.s.isa.Stepless:

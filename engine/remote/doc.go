@@ -21,15 +21,17 @@
 //
 // # What a target is
 //
-// A target is a machine, whose threads are its processors, when its stub tells neither an auxiliary vector nor load offsets, and its file's code lies
-// in the upper half of the addresses, as kernels do. Otherwise it is a process. A machine's tasks are not known: pid and ppid are 0, comm is the name of the kernel's file. Symbols come from a local file, or from a list as a kernel shows it
-// (symbollist.go). A process's libraries are found by way of its loader (loader.go), as files here.
+// A target is a machine, whose threads are its processors, when its stub tells neither an auxiliary vector nor load offsets, and its file's code
+// lies in the upper half of the addresses, as kernels do. Otherwise it is a process. A machine's tasks are not known: pid and ppid are 0, comm is
+// the name of the kernel's file. Symbols come from a local file, or from a list as a kernel shows it (symbollist.go). A process's libraries are
+// found by way of its loader (loader.go), as files here. A file whose build-id is not the one in the target's memory is refused.
 //
 // # What cannot be
 //
-// Places of system calls (a stub does not tell of them), functions that the loader chooses (IFUNC), exit.stop and exit.dump, signals to a machine,
-// and the calling convention of Go. Children of a process are not traced: they are let go as they would be without us (child.go). Watchpoints are there where the stub has them. Each is refused
-// with its reason, or told once.
+// Places of system calls where the stub does not tell of them (gdbserver does, syscall.go), functions that the loader chooses (IFUNC), exit.stop
+// and exit.dump, signals to a machine, and the calling convention of Go. Children of a process are not traced: they are let go as they would be
+// without us (child.go). Threads under QEMU's user emulation run on while one of them is stopped; the session ends with a reason when two have
+// stopped at once. Watchpoints are there where the stub has them. Each is refused with its reason, or told once.
 //
 // # Locks
 //

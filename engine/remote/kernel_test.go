@@ -90,6 +90,7 @@ func TestKernels(t *testing.T) {
 	long := os.Getenv("GOTAP_LONG") != ""
 	for _, m := range machines {
 		t.Run(m.Debian, func(t *testing.T) {
+			t.Parallel()
 			testenv.Require(t, m.needs...)
 			address, symbols, console := m.boot(t)
 			sample := func(name string) string {

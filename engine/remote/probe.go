@@ -37,6 +37,12 @@ func (s *Session) prepare(spec engine.ProbeSpec) (*probe, error) {
 	}
 	var all error
 	for i, sp := range spec.Specs {
+		if sp.Kind == place.Syscall {
+			if _, err := s.compileCalls(pr, sp); err != nil {
+				all = errors.Join(all, &place.ListedError{Index: i, Err: err})
+			}
+			continue
+		}
 		targets, err := s.targets(sp)
 		var missing *place.NotFoundError
 		if err != nil && !(errors.As(err, &missing) && spec.Optional) {
@@ -58,7 +64,7 @@ func (s *Session) register(pr *probe) error {
 	}
 	err := s.armProbe(pr, s.mods)
 	if err == nil {
-		err = errors.Join(s.syncWatches(), s.syncSemaphores())
+		err = errors.Join(s.syncWatches(), s.syncSemaphores(), s.addCalls(pr))
 	}
 	if err != nil {
 		s.drop(pr)
@@ -153,7 +159,9 @@ func (s *Session) drop(pr *probe) {
 		}
 		return w.pl.Probe == pr
 	})
+	s.calls = slices.DeleteFunc(s.calls, func(c callProbe) bool { return c.pl.Probe == pr })
 	s.syncSemaphores()
+	s.syncCalls()
 	s.probes.Drop(pr)
 }
 
@@ -188,7 +196,7 @@ func (s *Session) syncProbe(pr *probe) error {
 			}
 		}
 	}
-	return errors.Join(all, s.syncWatches(), s.syncSemaphores())
+	return errors.Join(all, s.syncWatches(), s.syncSemaphores(), s.syncCalls())
 }
 
 // Enable arms a probe that was disabled; its hits start to count towards its limit anew.
@@ -247,7 +255,7 @@ func (s *Session) Query() []engine.ProbeState {
 }
 
 func (s *Session) state(pr *probe) engine.ProbeState {
-	found, watched := map[string]int{}, 0
+	found, others := map[string]int{}, 0
 	for _, p := range s.points {
 		if pr.Has(p.enters) {
 			found[strategyName(p)]++
@@ -255,10 +263,15 @@ func (s *Session) state(pr *probe) engine.ProbeState {
 	}
 	for _, w := range s.watches {
 		if w.pl.Probe == pr {
-			watched++
+			others++
 		}
 	}
-	return pr.State(found, watched)
+	for _, c := range s.calls {
+		if c.pl.Probe == pr {
+			others++
+		}
+	}
+	return pr.State(found, others)
 }
 
 // strategyName names how a point's instruction is completed, and how returns are watched where they are.

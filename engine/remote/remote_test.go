@@ -282,7 +282,7 @@ func TestRefusals(t *testing.T) {
 		{"no program", script, "does not say which file its target runs", nil, 3, true},
 		{"another processor", script, "a file for x86-64", []string{"--exe", gotap(t)}, 3, true},
 		{"another program", script, "the target runs another program", []string{"--exe", other}, 3, true},
-		{"system calls", `probe("syscall:open", () => {});`, "a stub does not tell of system calls", []string{"--exe", kinds[0].program(t)}, 3, true},
+		{"system calls", `probe("syscall:open", () => {});`, "this stub does not tell of system calls", []string{"--exe", kinds[0].program(t)}, 3, true},
 		{"watchpoints", `probe("watch:environ/4/w", () => {});`, "the stub has no watchpoints", []string{"--exe", kinds[0].program(t)}, 3, true},
 		{"no such function", `probe("wrok", () => {});`, `cannot find function "wrok"`, []string{"--exe", kinds[0].program(t)}, 4, true},
 	} {
@@ -350,6 +350,27 @@ func TestChildren(t *testing.T) {
 		if out, _ := g.wait(t); !strings.Contains(out, children) {
 			t.Errorf("%q: the target wrote %q", args, out)
 		}
+	}
+}
+
+// TestSyscalls: gdbserver tells of system calls, with what the kernel got and gave.
+func TestSyscalls(t *testing.T) {
+	for _, k := range kinds[len(kinds)-2:] {
+		t.Run(k.name, func(t *testing.T) {
+			g := k.start(t)
+			got, errs, status := run(t, `
+				let naps = 0;
+				probe("syscall:write", { enter(c) { this.n = c.arg2; this.fd = c.args.fd; }, leave(c) { log("write", this.fd, this.n, c.ret, c.elapsed > 0, c.func); } });
+				probe("syscall:*nanosleep*", { leave(c) { naps++; if (c.ret !== 0) log("nap", c.ret); } });
+				probe("syscall:close", { enter(c) { log("close"); }, limit: 1 });
+				end(() => console.log("naps", naps));`, "--remote", g.address)
+			if want := "close\nwrite 1 39 39 true write\nnaps 5\n"; status != 0 || got != want {
+				t.Errorf("status %d\n%s\n%s", status, got, errs)
+			}
+			if out, _ := g.wait(t); !strings.Contains(out, output) {
+				t.Errorf("the target wrote %q", out)
+			}
+		})
 	}
 }
 

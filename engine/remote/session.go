@@ -63,6 +63,8 @@ type Session struct {
 	probes  registry.List
 	armed   int // points that probes asked for
 	watches []*watch
+	calls   []callProbe
+	caught  []int // system calls that the stub tells of, in ascending order
 	sems    map[uint64]int
 	patch   bool // the stub sets no breakpoints itself
 	behind  bool // the stub shows the program counter behind breakpoints
@@ -332,7 +334,7 @@ func (s *Session) restore() error {
 	for _, p := range s.points {
 		all = errors.Join(all, s.sync(p))
 	}
-	all = errors.Join(all, s.syncWatches(), s.syncSemaphores())
+	all = errors.Join(all, s.syncWatches(), s.syncSemaphores(), s.syncCalls())
 	if err := s.client.Detach(s.mem.thread.name); err != nil {
 		all = errors.Join(all, fmt.Errorf("cannot detach: %w", err))
 	}
@@ -383,6 +385,8 @@ func (s *Session) stopped(stop rsp.Stop) error {
 		return t.alone()
 	case "exec":
 		return t.execed(stop)
+	case "syscall_entry", "syscall_return":
+		return t.atCall(stop)
 	}
 	return t.trap(stop)
 }

@@ -24,13 +24,16 @@ type thread struct {
 	vecsWas arch.Vectors
 	vecRead bool
 
-	h      hit.Hit // programs of the present hit
-	at     *point
-	before uint64 // stack pointer before the instruction that the target ran itself
-	fault  uint64 // address, in fault handlers
-	sig    int
-	own    calls
-	calls  *calls
+	h         hit.Hit // programs of the present hit
+	at        *point
+	before    uint64 // stack pointer before the instruction that the target ran itself
+	fault     uint64 // address, in fault handlers
+	sig       int
+	inCall    bool          // programs that run now run for a system call
+	callAgain bool          // the kernel is about to make the call once more
+	pending   []pendingCall // of the system call it is in
+	own       calls
+	calls     *calls
 }
 
 func (t *thread) pc() *uint64 { return &t.regs[t.s.isa.PC()] }

@@ -108,3 +108,19 @@ func SameProcess(a, b string) bool {
 	q, _ := processOf(b)
 	return p == q
 }
+
+// CatchSyscalls has the stub stop the process of a thread at the entries and the ends of system calls with these numbers, and at no others; none: at none.
+// A stub that can do it has the feature "QCatchSyscalls".
+func (c *Client) CatchSyscalls(numbers []int) error {
+	if len(numbers) == 0 {
+		_, err := c.Call("QCatchSyscalls:0")
+		return err
+	}
+	var b strings.Builder
+	b.WriteString("QCatchSyscalls:1")
+	for _, n := range numbers {
+		fmt.Fprintf(&b, ";%x", n)
+	}
+	_, err := c.Call(b.String())
+	return err
+}

@@ -1,0 +1,43 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gotap/arch"
+	"gotap/compile"
+	"gotap/engine/syscalls"
+)
+
+// Other answers what compiling a program wants to know of a place that is no code: a system call, an access to data. It implements PlaceInfo.
+type Other struct {
+	Place string    // "syscall:openat"
+	Regs  arch.Arch // whose registers it may name
+	Word  int       // bytes of those
+}
+
+var errNoNames = errors.New("there are no named arguments here")
+
+// Name implements PlaceInfo.
+func (i Other) Name() string { return i.Place }
+
+// Access implements PlaceInfo.
+func (i Other) Access(path []string) (compile.Access, error) {
+	if call, ok := strings.CutPrefix(i.Place, "syscall:"); ok {
+		return syscalls.Access(call, path)
+	}
+	return compile.Access{}, fmt.Errorf("cannot compile for %s: %w", i.Place, errNoNames)
+}
+
+// ReturnType implements PlaceInfo.
+func (i Other) ReturnType() (compile.Access, bool) { return compile.Access{}, false }
+
+// Arg implements PlaceInfo.
+func (i Other) Arg(int) (compile.Access, bool) { return compile.Access{}, false }
+
+// WordSize implements PlaceInfo.
+func (i Other) WordSize() int { return i.Word }
+
+// Register implements PlaceInfo.
+func (i Other) Register(name string) (index, bits, shift int, ok bool) { return i.Regs.RegIndex(name) }

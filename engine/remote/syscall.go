@@ -1,0 +1,180 @@
+package remote
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gotap/engine/place"
+	"gotap/engine/ptrace"
+	"gotap/engine/registry"
+	"gotap/engine/rsp"
+	"gotap/engine/syscalls"
+)
+
+// Probes on system calls, where the stub can stop a process at them, as gdbserver can: at the entry and at the end of those that somebody
+// wants. While no such probe is enabled they cost nothing.
+
+// callProbe is a probe on one system call.
+type callProbe struct {
+	number int
+	pl     *placement
+}
+
+// pendingCall is one probe's leave handler that is due at the end of the call.
+type pendingCall struct {
+	pl   *placement
+	this uint64
+	time uint64
+	last bool // the probe disabled itself with this call
+}
+
+// compileCalls compiles a probe for the system calls that a specification names.
+func (s *Session) compileCalls(pr *probe, spec place.Spec) ([]callProbe, error) {
+	if !s.client.Has("QCatchSyscalls") || s.kernel {
+		return nil, &place.RefusedError{Place: spec.String(), Reason: "this stub does not tell of system calls",
+			Help: "gdbserver does; in a kernel the function of the call is a place, as __x64_sys_openat or do_sys_openat2"}
+	}
+	var found []callProbe
+	for number, name := range syscalls.Names(s.isa.Machine) {
+		if name == "" || !spec.Matches(name) {
+			continue
+		}
+		code, err := pr.Spec.Compile(registry.Other{Place: "syscall:" + name, Regs: s.isa, Word: s.isa.WordSize()})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, callProbe{number, &placement{Probe: pr, Code: code, Func: name}})
+	}
+	if len(found) == 0 && !pr.Spec.Optional {
+		return nil, &place.NotFoundError{Spec: spec, What: place.NoSyscall}
+	}
+	return found, nil
+}
+
+// addCalls makes a probe's system calls part of the session.
+func (s *Session) addCalls(pr *probe) error {
+	for _, spec := range pr.Spec.Specs {
+		if spec.Kind != place.Syscall {
+			continue
+		}
+		found, err := s.compileCalls(pr, spec)
+		if err != nil {
+			return err
+		}
+		s.calls = append(s.calls, found...)
+	}
+	return s.syncCalls()
+}
+
+// syncCalls has the stub tell of the system calls that enabled probes are on.
+func (s *Session) syncCalls() error {
+	var want []int
+	for _, c := range s.calls {
+		if c.pl.Probe.Armed() && !s.closing || s.awaited(c.pl) {
+			want = append(want, c.number)
+		}
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	if slices.Equal(want, s.caught) {
+		return nil
+	}
+	if err := s.client.CatchSyscalls(want); err != nil {
+		return fmt.Errorf("cannot choose the system calls that are seen: %w", err)
+	}
+	s.caught = want
+	return nil
+}
+
+// awaited reports whether the end of a call has to be seen although its probe is disabled: it had its last hit there.
+func (s *Session) awaited(pl *placement) bool {
+	for _, t := range s.threads {
+		if !s.closing && slices.ContainsFunc(t.pending, func(w pendingCall) bool { return w.pl == pl && w.last }) {
+			return true
+		}
+	}
+	return false
+}
+
+// atCall deals with a stop at a system call: its entry or its end.
+func (t *thread) atCall(stop rsp.Stop) error {
+	digits, _, _ := strings.Cut(stop.Value, ";")
+	number, err := strconv.ParseUint(digits, 16, 31)
+	if err != nil {
+		return fmt.Errorf("cannot read the number of a system call: %w", err)
+	}
+	t.at, t.inCall = nil, true
+	t.h.Begin(t.s.isa.WordSize())
+	if stop.Reason == "syscall_entry" {
+		t.callEntered(int(number))
+	} else {
+		t.callLeft()
+	}
+	if t.h.Skip {
+		t.h.Skip = false
+		t.s.warn("skip has no effect on system calls through a stub")
+	}
+	t.h.Commit()
+	t.inCall = false
+	if err := t.s.syncCalls(); err != nil {
+		return err
+	}
+	return t.writeRegs()
+}
+
+// callEntered runs the programs of probes on the system call that begins.
+func (t *thread) callEntered(number int) {
+	if t.callAgain {
+		t.callAgain = false
+		return
+	}
+	t.dropPending()
+	t.s.stats.Hits++
+	for _, c := range t.s.calls {
+		if c.number == number && c.pl.Probe.Armed() {
+			t.enterCall(c.pl)
+		}
+	}
+}
+
+// enterCall runs one probe's program at the beginning of a system call.
+func (t *thread) enterCall(pl *placement) {
+	if !pl.Code.AtReturn && !t.h.Wanted(pl, 0, 0) || pl.Code.CountsEntry() && !t.h.Admit(pl.Probe) {
+		return
+	}
+	var this uint64
+	if n := pl.Probe.Spec.ThisBytes; n > 0 {
+		this = t.s.cfg.Arena.AllocThis(n)
+	}
+	if pl.Code.Leave != nil {
+		t.pending = append(t.pending, pendingCall{pl, this, ptrace.Now(), !pl.Probe.Enabled})
+	}
+	if pl.Code.Enter != nil {
+		t.h.Start(pl, pl.Code.Enter, this, 0, pl.Code.Leave == nil)
+	}
+}
+
+// callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended (ERESTARTSYS,
+// ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK of the kernel's include/linux/errno.h).
+func (t *thread) callLeft() {
+	if code := -int32(t.regs[t.s.isa.Ret()]); code >= 512 && code <= 514 || code == 516 {
+		t.callAgain = true
+		return
+	}
+	now := ptrace.Now()
+	for _, w := range t.pending {
+		t.h.Leave(w.pl, w.this, now-w.time, w.last)
+	}
+	t.pending = t.pending[:0]
+}
+
+// dropPending forgets a system call whose end was not seen.
+func (t *thread) dropPending() {
+	for _, w := range t.pending {
+		w.pl.Probe.Missed++
+		t.h.Free(w.pl, w.this)
+	}
+	t.pending = t.pending[:0]
+}
