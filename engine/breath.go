@@ -82,6 +82,23 @@ func (t *thread) hasKept(sig int) bool {
 	return slices.ContainsFunc(t.deferred, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
 }
 
+// overrun counts the signal of a timer whose last one is still kept. The kernel has one signal on its way for a timer and counts what
+// it misses; kept ones are not on their way as far as it knows, and would come to be more and more.
+func (t *thread) overrun() bool {
+	if t.trapCode() != ptrace.CodeTimer {
+		return false
+	}
+	for _, list := range [][]ptrace.SigInfo{t.deferred, t.resent} {
+		for i := range list {
+			if list[i].SameTimer(&t.info) {
+				list[i].Overrun(&t.info)
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // keepForLater keeps a signal that would starve the thread, and lets the thread go on.
 func (t *thread) keepForLater(sig int) {
 	t.breath.keep = true

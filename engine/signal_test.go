@@ -33,3 +33,30 @@ func TestSignals(t *testing.T) {
 		}
 	}
 }
+
+// TestTimerOfEntries has a timer come faster than its handler is through, with probes on the entries of functions alone: what is kept from the thread
+// must not grow.
+func TestTimerOfEntries(t *testing.T) {
+	path := program(t, "signals.c")
+	eachEngine(t, func(t *testing.T, e Engine) {
+		w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
+		tg := w.launch(path, "timer", "1000")
+		n := w.counter()
+		w.probe("signals*:work", Handlers{Enter: w.counts(n)})
+		w.probe("signals*:on_any", Handlers{Enter: w.counts(n)})
+		most := 0
+		w.do(func() error {
+			w.cfg.Notify = func(Event) {
+				for _, th := range w.threads {
+					most = max(most, len(th.deferred)+len(th.resent))
+				}
+			}
+			return nil
+		})
+		w.run()
+		want(t, "output", tg.output(), "timer bad=0\n")
+		if most > 3 {
+			t.Errorf("%d signals of one timer were kept at once", most)
+		}
+	})
+}

@@ -117,6 +117,11 @@ func (t *thread) signal(sig int) {
 		t.signalInStep(sig)
 		return
 	}
+	if len(t.deferred)+len(t.resent) > 0 && t.overrun() {
+		t.breath.keep = true
+		t.resume(0)
+		return
+	}
 	t.identify(sig)
 	if len(t.proc.space.points) > 0 && t.getRegs() {
 		if !t.breath.owed && t.starved(sig) {

@@ -83,7 +83,8 @@ const (
 	CodeThread        = -6   // SI_TKILL: tgkill
 	CodeHWBreakpoint  = 4    // TRAP_HWBKPT: debug register
 	offsetSigInfoCode = 8
-	offsetSigInfoAddr = 8 + wordSize/8*4 + 4 // three words, padded to the size of a pointer of this program
+	offsetOverrun     = offsetSigInfoAddr + 4 // behind the timer's number
+	offsetSigInfoAddr = 8 + wordSize/8*4 + 4  // three words, padded to the size of a pointer of this program
 )
 
 // SigInfo is a kernel siginfo_t, kept whole so that a signal that is held back for a moment is
@@ -107,6 +108,19 @@ func (s *SigInfo) Addr() uint64 {
 
 // Pid is si_pid of a signal that a process sent: in the numbering of the process that gets it, 0 for one that is not in that.
 func (s *SigInfo) Pid() int { return int(word32(s[offsetSigInfoAddr:])) }
+
+// SameTimer reports whether two signals come from expirations of one timer (timer_create).
+func (s *SigInfo) SameTimer(o *SigInfo) bool {
+	return s.Code() == CodeTimer && o.Code() == CodeTimer && s.Signal() == o.Signal() && s.Pid() == o.Pid()
+}
+
+// Overrun adds to a timer's signal another that has come before it was delivered: as the kernel counts those in si_overrun.
+func (s *SigInfo) Overrun(later *SigInfo) {
+	n := word32(s[offsetOverrun:]) + 1 + word32(later[offsetOverrun:])
+	for i := range 4 {
+		s[offsetOverrun+i] = byte(n >> (8 * i))
+	}
+}
 
 // SetAddr sets si_addr.
 func (s *SigInfo) SetAddr(addr uint64) {
