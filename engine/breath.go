@@ -62,6 +62,9 @@ func (t *thread) starved(sig int) bool {
 	if jobControl>>(sig-1)&1 == 1 || synchronous>>(sig-1)&1 == 1 || t.s.closing {
 		return false
 	}
+	if t.interruptsCall() {
+		return false
+	}
 	times, certain := t.breath.at(*t.pc(), t.sp()), t.certainHit()
 	if code := t.trapCode(); code <= 0 && code != ptrace.CodeTimer && !t.hasKept(sig) {
 		if times < stuckTimes || t.proc.arch.inCall(&t.regs) {
@@ -75,6 +78,19 @@ func (t *thread) starved(sig int) bool {
 		t.breath.left = breathHits
 	}
 	return t.breath.left > 0
+}
+
+// interruptsCall reports whether the signal that the thread is stopped with ends a system call, or has it made again. Without a handler that
+// would be another call: some fail with EINTR whatever stops them, some start anew with all their time. A thread that comes to such a call is
+// not starved. A call that the kernel repeats by itself until no signal is pending (ERESTARTNOINTR), as fork, is none.
+func (t *thread) interruptsCall() bool {
+	const eintr, restartNoIntr = 4, 513
+	a := t.proc.arch
+	if !a.inCall(&t.regs) {
+		return false
+	}
+	code := -int32(a.SyscallRet(&t.regs))
+	return code == eintr || a.restarts(&t.regs) && code != restartNoIntr
 }
 
 // hasKept reports whether a signal of this number is being kept.

@@ -78,14 +78,16 @@ func (t *thread) execute(p *point) {
 
 // finish is called when the instruction has completed, with the registers as it left them. The thread goes on with the oldest signal that was
 // kept from it meanwhile, or keeps it longer: see breath.
-func (t *thread) finish() {
-	sig := 0
+func (t *thread) finish() { t.finishWith(0) }
+
+// finishWith is finish with a signal to be delivered, which the thread is stopped with; 0: what has been kept.
+func (t *thread) finishWith(sig int) {
 	if t.h.Len() > 0 {
 		t.h.Posts()
 		t.h.Commit()
 	}
 	t.setRegs()
-	if t.masked || len(t.deferred) > 0 {
+	if sig == 0 && (t.masked || len(t.deferred) > 0) {
 		if t.breathe(); !t.breath.keep {
 			sig = t.takeKept()
 		}

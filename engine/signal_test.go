@@ -9,10 +9,10 @@ import (
 // TestSignals runs programs that check every signal they get, with probes on all their own instructions.
 func TestSignals(t *testing.T) {
 	path := program(t, "signals.c")
-	for _, args := range []string{"queue 50", "trap 10", "divide 10", "illegal 10", "alternate 10", "wait 20", "storm 300", "answers 300", "order 300", "parent 1", "blocked 10", "once 10", "pending 10"} {
+	for _, args := range []string{"queue 50", "trap 10", "divide 10", "illegal 10", "alternate 10", "wait 20", "storm 300", "answers 300", "order 300", "parent 1", "blocked 10", "timer 300", "interrupted 30", "itself 10", "once 10", "pending 10"} {
 		for _, inPlace := range []bool{false, true} {
 			eachEngine(t, func(t *testing.T, e Engine) {
-				if inPlace && (e != Step || slices.Contains([]string{"storm 300", "answers 300", "order 300"}, args)) {
+				if inPlace && (e != Step || slices.Contains([]string{"timer 300", "storm 300", "answers 300", "order 300"}, args)) {
 					return // signals would come faster than steps in place let them be handled
 				}
 				w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
@@ -20,7 +20,7 @@ func TestSignals(t *testing.T) {
 				args := strings.Fields(args)
 				tg := w.launch(path, args...)
 				n := w.counter()
-				for _, f := range []string{"work+*", "on+*", "on_any+*", "divide+*", "own_trap+*", "illegal+*", "main+*"} {
+				for _, f := range []string{"work+*", "on+*", "on_any+*", "step_itself+*", "divide+*", "own_trap+*", "illegal+*", "main+*"} {
 					if _, err := w.tryProbe("signals*:"+f, Handlers{Enter: w.counts(n)}); err != nil {
 						t.Error(err)
 					}

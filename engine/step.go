@@ -99,7 +99,12 @@ func (t *thread) stepped() {
 		t.signalInStep(ptrace.SIGTRAP)
 		return
 	}
+	own := t.stepsItself()
 	if !t.afterStep() {
+		if own {
+			t.trapInRepeat()
+			return
+		}
 		t.again()
 		return
 	}
@@ -107,7 +112,40 @@ func (t *thread) stepped() {
 	if t.s.watching > 0 {
 		t.watchHit()
 	}
+	if own {
+		t.trapAfterStep()
+		return
+	}
 	t.finish()
+}
+
+// stepsItself reports whether the program had the trap flag set when the step began: the processor would have trapped behind the instruction without us.
+// Not behind one that enters the kernel: see atCall.
+func (t *thread) stepsItself() bool {
+	return t.proc.arch.flags >= 0 && t.step.st.Flags&trapFlag != 0 && t.trapCode() == ptrace.CodeTrace
+}
+
+// trapAfterStep makes the SIGTRAP that told of the end of a step the program's own. What was kept meanwhile comes behind it.
+func (t *thread) trapAfterStep() {
+	t.info.SetAddr(*t.pc())
+	t.unmask()
+	t.requeue()
+	ptrace.SetSigInfo(t.tid, &t.info)
+	t.finishWith(ptrace.SIGTRAP)
+}
+
+// trapInRepeat is trapAfterStep for an instruction that has turns left: when the thread comes to it again, that is not another hit.
+func (t *thread) trapInRepeat() {
+	p := t.step.p
+	t.endStep()
+	t.redo = redo{p.addr, t.sp()}
+	t.h.Commit()
+	t.setRegs()
+	t.info.SetAddr(p.addr)
+	t.unmask()
+	t.requeue()
+	ptrace.SetSigInfo(t.tid, &t.info)
+	t.resume(ptrace.SIGTRAP)
 }
 
 // requeue sends again what was kept besides the first signal: stop signals, and those that threads send each other in
@@ -328,7 +366,7 @@ func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
 		}
 		sig := st.Signal()
 		switch code := t.trapCode(); {
-		case sig == ptrace.SIGTRAP && code > 0 && *t.pc() != t.step.slot:
+		case sig == ptrace.SIGTRAP && code > 0 && (*t.pc() != t.step.slot || t.stepsItself()):
 			return st, true
 		case sig == ptrace.SIGTRAP && code > 0: // another iteration
 			t.afterStep()

@@ -214,6 +214,10 @@ func (t *thread) passTrap() {
 			sp.mem.Poke(sp.guard.base, head, t.tid)
 		}
 	}
+	if a := t.proc.arch; tr.ours && a.flags >= 0 && t.regs[a.flags]&trapFlag == 0 && t.trapCode() == ptrace.CodeTrace {
+		t.info.SetCode(fallback.CodePassed)
+		ptrace.SetSigInfo(t.tid, &t.info)
+	}
 	if tr.own.Once() {
 		tr.own, tr.once = fallback.Action{}, tr.ours
 	}

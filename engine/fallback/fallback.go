@@ -35,6 +35,10 @@ const (
 	ThreadSize = 32
 )
 
+// CodePassed is the si_code by which a tracer has the handler pass on the end of a step that the program made itself (TRAP_TRACE), where the flags do not
+// tell it from one of a tracer's: behind the instruction that cleared the trap flag. The program's handler gets to see TRAP_TRACE.
+const CodePassed = -72
+
 // Magic is what a region begins with.
 const Magic = "gotap fallback 1"
 

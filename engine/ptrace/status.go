@@ -122,6 +122,13 @@ func (s *SigInfo) Overrun(later *SigInfo) {
 	}
 }
 
+// SetCode sets si_code.
+func (s *SigInfo) SetCode(code int32) {
+	for i := range 4 {
+		s[offsetSigInfoCode+i] = byte(code >> (8 * i))
+	}
+}
+
 // SetAddr sets si_addr.
 func (s *SigInfo) SetAddr(addr uint64) {
 	for i := range wordSize {

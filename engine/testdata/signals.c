@@ -1,11 +1,13 @@
 /* signals MODE N: a program's own signals, which a tracer must neither lose, add, change nor reorder. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,7 +17,7 @@
 #include "port.h"
 
 #define FUNC __attribute__((noipa))
-static volatile long handled, bad, wanted;
+static volatile long handled, traced, bad, wanted;
 static char stack[65536];
 
 FUNC long work(long i) { __asm__ volatile("" ::: "memory"); return i + 1; }
@@ -37,13 +39,32 @@ FUNC long divide(long a, long b)
 	return q;
 }
 
+/* sets the trap flag, which traps behind each of the instructions that follow, and behind each turn of the repeated one; they add 8 */
+#ifdef __x86_64__
+#define STEPS_ITSELF 10 /* add lea movsb movsb nop push pop pushf and popf */
+#else
+#define STEPS_ITSELF 0
+#endif
+FUNC long step_itself(long v)
+{
+#ifdef __x86_64__
+	char from[2] = { 1, 1 }, to[2] = { 0 };
+	__asm__ volatile("lea -256(%%rsp),%%rsp\n pushfq\n orl $0x100,(%%rsp)\n popfq\n"
+			 "add $3,%0\n lea 3(%0),%0\n rep movsb\n nop\n push %0\n pop %0\n"
+			 "pushfq\n andl $~0x100,(%%rsp)\n popfq\n lea 256(%%rsp),%%rsp" : "+&r"(v) : "S"(from), "D"(to), "c"(2L) : "cc", "memory");
+	return v + to[0] + to[1];
+#else
+	return v + 8;
+#endif
+}
+
 FUNC void illegal(void) { __asm__ volatile(".globl the_ud\nthe_ud: " ILLEGAL); }
 
 FUNC void on(int sig, siginfo_t *si, void *context)
 {
 	extern char the_division[], the_ud[];
 	char here;
-	if (STEPPED(context))
+	if (STEPPED(context) && si->si_code != TRAP_TRACE)
 		bad++; /* somebody single-steps us, and shows */
 #ifdef __x86_64__
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -55,6 +76,8 @@ FUNC void on(int sig, siginfo_t *si, void *context)
 	if (sig == SIGILL) {
 		bad += si->si_addr != the_ud || PC(context) != (unsigned long)the_ud;
 		PC(context) += ILLEGAL_LENGTH;
+	} else if (sig == SIGTRAP && si->si_code == TRAP_TRACE) {
+		traced++;
 	} else if (sig == SIGTRAP && si->si_code > 0) {
 		bad += PC(context) != (unsigned long)(TRAP_BEHIND ? after_trap : the_trap);
 		PC(context) = (unsigned long)after_trap;
@@ -170,6 +193,15 @@ int main(int argc, char **argv)
 			else if (sigwait(&trap, &sig) || sig != SIGTRAP)
 				bad++;
 		}
+	} else if (!strcmp(mode, "itself")) { /* the program single-steps itself */
+		long first = 0;
+		catch(SIGTRAP, 0);
+		for (long i = 0; i < n; i++) {
+			long before = traced;
+			bad += step_itself(i) != i + 8 || i > 0 && traced - before != first;
+			first = traced - before; /* as many each time, and some */
+			bad += first < STEPS_ITSELF;
+		}
 	} else if (!strcmp(mode, "divide")) {
 		catch(SIGFPE, 0);
 		for (long i = 0; i < n; i++)
@@ -199,6 +231,20 @@ int main(int argc, char **argv)
 			work(i);
 			bad += sigtimedwait(&set, &si, &second) != SIGRTMIN || si.si_value.sival_int != i;
 		}
+	} else if (!strcmp(mode, "interrupted")) { /* calls fail with EINTR when a handler has been called, and not otherwise */
+		struct sigaction sa = { .sa_sigaction = on_any, .sa_flags = SA_SIGINFO };
+		struct itimerval every = { { 0, 5000 }, { 0, 5000 } }, off = { 0 };
+		struct epoll_event event;
+		int epoll = epoll_create1(0);
+		sigaction(SIGALRM, &sa, NULL);
+		setitimer(ITIMER_REAL, &every, NULL);
+		for (long i = 0; i < n; i++) {
+			long before = handled;
+			bad += epoll_wait(epoll, &event, 1, 20000) != -1 || errno != EINTR || handled == before || work(i) != i + 1;
+			before = handled;
+			bad += poll(NULL, 0, 20000) != -1 || errno != EINTR || handled == before || work(i) != i + 1;
+		}
+		setitimer(ITIMER_REAL, &off, NULL);
 	} else if (!strcmp(mode, "timer")) { /* ten thousand signals a second; those that come before one is handled are counted in it */
 		struct sigaction sa = { .sa_sigaction = on_any, .sa_flags = SA_SIGINFO | SA_RESTART };
 		struct sigevent se = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN };

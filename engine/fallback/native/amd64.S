@@ -9,6 +9,7 @@
 	.set	TRAP_TRACE, 2
 	.set	TRAP_HWBKPT, 4
 	.set	NOTE, -71		# a code of our own: one thread's handler to another's
+	.set	PASSED, -72		# another: the tracer passes on a TRAP_TRACE of the program's own
 
 	.text
 page:
@@ -31,6 +32,8 @@ handler:				# rdi: signal, rsi: siginfo_t, rdx: ucontext_t
 	je	trace
 	cmp	$NOTE, %eax
 	je	settle
+	cmp	$PASSED, %eax
+	je	passed
 	cmp	$TRAP_HWBKPT, %eax
 	jne	pass
 	cmpl	$0, watching(%rip)
@@ -38,6 +41,8 @@ handler:				# rdi: signal, rsi: siginfo_t, rdx: ucontext_t
 	jmp	settle
 trace:	testb	$1, UC_FLAGS+1(%rdx)	# TF: the program steps itself
 	jz	settle
+	jmp	pass
+passed:	movl	$TRAP_TRACE, INFO_CODE(%rsi)
 	jmp	pass
 
 	# settle gives the thread its own signal mask back, and the signals that were kept from it, if it is in the list.

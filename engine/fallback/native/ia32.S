@@ -7,6 +7,7 @@
 	.set	TRAP_TRACE, 2
 	.set	TRAP_HWBKPT, 4
 	.set	NOTE, -71
+	.set	PASSED, -72
 	.set	UC_SIGMASK, 108
 	.set	LIST, 0x1000
 	.set	TABLE, 0x5000
@@ -37,6 +38,8 @@ handler:				# on the stack: signal, siginfo_t, ucontext_t
 	je	trace
 	cmp	$NOTE, %eax
 	je	settle
+	cmp	$PASSED, %eax
+	je	passed
 	cmp	$TRAP_HWBKPT, %eax
 	jne	pass
 	cmpl	$0, watching-page(%edx)
@@ -44,6 +47,9 @@ handler:				# on the stack: signal, siginfo_t, ucontext_t
 	jmp	settle
 trace:	testb	$1, UC_FLAGS+1(%ecx)
 	jz	settle
+	jmp	pass
+passed:	mov	8(%esp), %eax
+	movl	$TRAP_TRACE, INFO_CODE(%eax)
 	jmp	pass
 
 	# As in amd64.S: edx is the page, ecx the ucontext_t; neither is changed.
