@@ -88,3 +88,26 @@ func TestEntryThatCannotBeProbed(t *testing.T) {
 	want(t, "hits", n.get(), 1)
 	want(t, "output", tg.output(), "")
 }
+
+// TestWatchpointsOfSiblings takes watchpoints off while a process and its forked child, which began with the same ones, both have them.
+func TestWatchpointsOfSiblings(t *testing.T) {
+	w := newWorld(t, Config{Follow: FollowChildren})
+	tg := w.launch(program(t, "siblings.c"))
+	first, second := w.counter(), w.counter()
+	id := w.probe("watch:cell/8/w", Handlers{Enter: w.counts(first)})
+	w.probe("watch:cell/8/rw", Handlers{Enter: w.counts(second)})
+	w.Start()
+	eventually(t, "both processes", func() bool { return len(w.Pids()) == 2 && first.get() > 10 })
+	swap, err := w.Prepare(nil, []uint32{id})
+	if err == nil {
+		err = swap.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := first.get(), second.get()
+	eventually(t, "hits of the other", func() bool { return second.get() > after+10 })
+	want(t, "hits of the one that is gone", first.get(), before)
+	<-w.Done()
+	want(t, "output", tg.output(), "siblings end\n")
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"gotap/engine/ptrace"
 )
@@ -117,7 +118,7 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 	}
 	if !p.silent {
 		s.names.fork(from.pid, pid)
-		p.watches = from.watches
+		p.watches = slices.Clone(from.watches) // a list of its own: probes are taken off each process by itself
 	}
 	p.trap = from.trap
 	if !from.silent {

@@ -1,0 +1,24 @@
+/* siblings: a process and a child that it has forked, both of which write a variable until they are told to end. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+long cell;
+__attribute__((noipa)) void store(long n) { cell = n; }
+int main(void)
+{
+	pid_t child = fork();
+	if (child == 0)
+		for (long i = 0;; i++) {
+			store(i);
+			usleep(1000);
+		}
+	for (long i = 0; i < 500; i++) {
+		store(i);
+		usleep(1000);
+	}
+	kill(child, SIGTERM);
+	waitpid(child, NULL, 0);
+	puts("siblings end");
+	return 0;
+}
