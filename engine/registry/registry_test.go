@@ -181,3 +181,48 @@ func TestStates(t *testing.T) {
 		}
 	}
 }
+
+// TestExchange: new probes take the place of old ones, also the position that only one can have; when one of them cannot be registered nothing
+// has changed.
+func TestExchange(t *testing.T) {
+	var l List
+	var list []*Placement
+	var kept []string
+	no := errors.New("no")
+	register := func(pr *Probe) error {
+		if pr.Spec.Name == "bad" {
+			return no
+		}
+		joined, err := Join(list, &Placement{Probe: pr})
+		if err != nil {
+			return err
+		}
+		list = joined
+		return l.Add(pr)
+	}
+	keep := func(pr *Probe) { kept = append(kept, pr.Spec.Name) }
+	drop := func(pr *Probe) { list, _ = pr.Without(list); l.Drop(pr) }
+	first := func(id uint32, name string) *Probe {
+		return probe(t, id, func(s *Spec) { s.Name, s.Order.Position = name, hook.First })
+	}
+	names := func() (all []string) {
+		for _, pr := range l.All() {
+			all = append(all, pr.Spec.Name)
+		}
+		return all
+	}
+	if err := register(first(1, "old")); err != nil {
+		t.Fatal(err)
+	}
+	err := l.Exchange([]*Probe{first(2, "new"), probe(t, 3, func(s *Spec) { s.Name = "bad" })}, []uint32{1}, register, keep, drop)
+	var of *ProbeError
+	if !errors.Is(err, no) || !errors.As(err, &of) || of.ID != 3 || !slices.Equal(names(), []string{"old"}) || l.All()[0].Leaving || kept != nil {
+		t.Errorf("an exchange that cannot be: %v, then there are %v", err, names())
+	}
+	if err := l.Exchange([]*Probe{first(2, "new")}, []uint32{1}, register, keep, drop); err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(names(), []string{"new"}) || !slices.Equal(kept, []string{"old"}) || len(list) != 1 {
+		t.Errorf("after the exchange there are %v; kept %v", names(), kept)
+	}
+}

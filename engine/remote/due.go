@@ -10,6 +10,11 @@ func (s *Session) keepCalls(pr *probe) {
 	s.shared.keep(pr)
 	for _, t := range s.threads {
 		t.own.keep(pr)
+		for i := range t.pending {
+			if w := &t.pending[i]; w.pl.Probe == pr {
+				w.last = true
+			}
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"errors"
-	"slices"
 
 	"gotap/engine"
 	"gotap/engine/registry"
@@ -36,31 +35,6 @@ func (s *Session) Prepare(add []engine.ProbeSpec, remove []uint32) (*Swap, error
 // Commit makes the exchange, with the target stopped. When a new probe cannot be armed none is, and the old ones stay.
 func (w *Swap) Commit() error {
 	return w.s.held(func() error {
-		w.leave(true)
-		for i, pr := range w.add {
-			if err := w.s.register(pr); err != nil {
-				for _, done := range w.add[:i] {
-					w.s.drop(done)
-				}
-				w.leave(false)
-				return &registry.ProbeError{ID: pr.Spec.ID, Err: err}
-			}
-		}
-		for _, pr := range w.s.probes.All() {
-			if slices.Contains(w.remove, pr.Spec.ID) {
-				w.s.keepCalls(pr)
-				w.s.drop(pr)
-			}
-		}
-		return nil
+		return w.s.probes.Exchange(w.add, w.remove, w.s.register, w.s.keepCalls, w.s.drop)
 	})
-}
-
-// leave marks the probes that are to be removed, so that those that come may have their positions.
-func (w *Swap) leave(leaving bool) {
-	for _, pr := range w.s.probes.All() {
-		if slices.Contains(w.remove, pr.Spec.ID) {
-			pr.Leaving = leaving
-		}
-	}
 }
