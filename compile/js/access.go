@@ -68,7 +68,8 @@ func (l *lowering) accessBase(a compile.Access, at diag.Span) *expr {
 		sp := applyA(at, kindInt, runtime.OpField, uint32(runtime.FieldSP))
 		return offset(sp, a.Value+int64(l.unit.WordSize), at)
 	case compile.BaseAddr:
-		if p, ok := l.unit.Place.(Located); ok {
+		// Behind the instruction, and at a return, the program counter is another place.
+		if p, ok := l.unit.Place.(Located); ok && l.handler != Post && !l.returning() {
 			if own, ok := p.Addr(); ok {
 				pc := applyA(at, kindInt, runtime.OpField, uint32(runtime.FieldPC))
 				return offset(pc, a.Value-int64(own), at)

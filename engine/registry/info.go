@@ -22,6 +22,9 @@ var _ CodePlace = (*Info)(nil)
 // Name implements PlaceInfo.
 func (i *Info) Name() string { return i.Target.Name }
 
+// Addr implements js.Located: operands of static marks may be variables of the file.
+func (i *Info) Addr() (addr uint64, ok bool) { return i.Target.Vaddr, true }
+
 // Access implements PlaceInfo.
 func (i *Info) Access(path []string) (compile.Access, error) {
 	in, ok := i.Files.Info(i.Target.File)
