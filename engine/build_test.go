@@ -111,3 +111,28 @@ func TestWatchpointsOfSiblings(t *testing.T) {
 	<-w.Done()
 	want(t, "output", tg.output(), "siblings end\n")
 }
+
+// TestReturnsInSiblings enables a probe after the process has forked: the calls of both processes are seen to end.
+func TestReturnsInSiblings(t *testing.T) {
+	w := newWorld(t, Config{Follow: FollowChildren})
+	tg := w.launch(program(t, "siblings.c"))
+	entered, left := w.counter(), w.counter()
+	id := w.probe("store", Handlers{Enter: w.counts(entered), Leave: w.counts(left)})
+	if err := w.Disable(id); err != nil {
+		t.Fatal(err)
+	}
+	w.Start()
+	eventually(t, "both processes", func() bool { return len(w.Pids()) == 2 })
+	if err := w.Enable(id); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "calls", func() bool { return entered.get() > 100 })
+	if err := w.Disable(id); err != nil {
+		t.Fatal(err)
+	}
+	if in, out := entered.get(), left.get(); out < in-2 || out > in { // a call of each may be under way
+		t.Errorf("%d calls began, %d ended", in, out)
+	}
+	<-w.Done()
+	want(t, "output", tg.output(), "siblings end\n")
+}

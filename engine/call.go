@@ -62,7 +62,7 @@ func (f *function) armed() bool {
 	return false
 }
 
-// copyFunction copies a function for a child's address space, each once.
+// copyFunction copies a function for a child's address space, each once. Its points are still the parent's: see moveTo.
 func copyFunction(f *function, done map[*function]*function) *function {
 	if f == nil {
 		return nil
@@ -74,6 +74,21 @@ func copyFunction(f *function, done map[*function]*function) *function {
 	g.due = 0 // the frames that are copied count themselves
 	done[f] = &g
 	return &g
+}
+
+// moveTo gives a function the points of the address space that it was copied for. A point that the parent knows no more has no copy:
+// as an exit it is nobody's, and as the entry it has nothing that is not in every process.
+func (f *function) moveTo(copies map[*point]*point) {
+	if p := copies[f.entry]; p != nil {
+		f.entry = p
+	}
+	exits, tails := f.exits, f.tails
+	f.exits, f.tails = nil, nil
+	for i, e := range exits {
+		if p := copies[e]; p != nil {
+			f.exits, f.tails = append(f.exits, p), append(f.tails, tails[i])
+		}
+	}
 }
 
 // watchExits makes the point at a function's entry watch its calls.

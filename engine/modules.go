@@ -19,9 +19,6 @@ type loaderWatch struct {
 	debug   uint64 // address of its struct r_debug; 0: not known
 }
 
-// copyTo makes the watch work in a copy of the address space.
-func (w loaderWatch) copyTo(to *space) { to.loader = w }
-
 // loaderNames are the names of the loader's function for debuggers.
 var loaderNames = []string{"_dl_debug_state", "dl_debug_state"}
 

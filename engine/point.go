@@ -335,10 +335,12 @@ func (s *Session) copyPoints(from, to *space) {
 	to.guard = from.guard.copy()
 	to.sems = maps.Clone(from.sems)
 	functions := map[*function]*function{}
+	copies := map[*point]*point{}
 	for addr, p := range from.points {
 		q := *p
+		copies[p] = &q
 		q.sp, q.steps, q.returns = to, 0, 0
-		q.enters = slices.Clone(p.enters)
+		q.enters, q.picks = slices.Clone(p.enters), slices.Clone(p.picks)
 		q.fn = copyFunction(p.fn, functions)
 		q.exits = nil
 		for _, f := range p.exits {
@@ -349,7 +351,10 @@ func (s *Session) copyPoints(from, to *space) {
 			s.meter.rested = append(s.meter.rested, &q)
 		}
 	}
-	from.loader.copyTo(to)
+	for _, f := range functions {
+		f.moveTo(copies)
+	}
+	to.loader = from.loader
 	for _, q := range to.points {
 		q.planted = false
 		s.assert(q)
