@@ -85,7 +85,7 @@ func (f *folding) captures(lit *function, obj *goja.Object, n *names) {
 		value, err := get(goja.Undefined(), f.s.vm.ToValue(i))
 		switch {
 		case err != nil:
-			n.bindings[v.Name] = js.Binding{Kind: js.BindUnusable, Reason: "not declared yet", Hint: "move the declaration before the probe"}
+			n.bindings[v.Name] = js.Binding{Kind: js.BindUnusable, Reason: "is not declared yet", Hint: "move the declaration before the probe"}
 		case v.Assigned > 0:
 			n.bindings[v.Name] = changing(v)
 		default:
@@ -161,11 +161,14 @@ func (f *folding) value(value goja.Value, v *scope.Variable) js.Binding {
 	case bool:
 		return js.Binding{Kind: js.BindBool, Int: boolInt(n)}
 	case string:
+		if !goja.IsString(value) {
+			return js.Binding{Kind: js.BindUnusable, Reason: "a symbol", Hint: "give it a number or a text"}
+		}
 		return js.Binding{Kind: js.BindText, Text: value.String()}
 	}
 	obj, ok := value.(*goja.Object)
 	if !ok {
-		return js.Binding{Kind: js.BindUnusable, Reason: describe(value), Hint: "give it a number or a text"}
+		return js.Binding{Kind: js.BindUnusable, Reason: "is " + describe(value), Hint: "give it a number or a text"}
 	}
 	return f.object(obj, v)
 }

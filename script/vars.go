@@ -174,7 +174,7 @@ func (s *Script) bind(sl *slot) js.Binding {
 // share declares a slot's object. When that cannot be, the binding is what the name is instead.
 func (s *Script) share(sl *slot) (js.Binding, bool) {
 	if sl.value == nil {
-		return js.Binding{Kind: js.BindUnusable, Reason: "not declared yet", Hint: "move the declaration before the probe"}, false
+		return js.Binding{Kind: js.BindUnusable, Reason: "is not declared yet", Hint: "move the declaration before the probe"}, false
 	}
 	o := runtime.Object{Name: sl.v.Name}
 	kind := slotInt
