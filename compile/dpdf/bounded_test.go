@@ -258,6 +258,7 @@ func FuzzRun(f *testing.F) {
 func checkRun(t *testing.T, a *runtime.Arena, p *compile.Program, text string) {
 	t.Helper()
 	code, err := compile.Lower(p, compile.Env{Arena: a, Register: lookUp, WordSize: 8})
+	checkListing(t, p)
 	if err != nil {
 		return // another architecture's register
 	}

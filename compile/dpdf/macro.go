@@ -108,6 +108,9 @@ func (m *macro) same(o *macro) bool {
 // names are those of D. Prosser's algorithm). So #define exit exit is harmless, and everything ends. The work
 // for a line is limited besides.
 func (p *preprocessor) expand(l line) (out line) {
+	if !slices.ContainsFunc(l, p.isMacro) {
+		return l // most lines
+	}
 	todo := slices.Clone(l) // the next word last
 	slices.Reverse(todo)
 	for len(todo) > 0 {
@@ -126,6 +129,9 @@ func (p *preprocessor) expand(l line) (out line) {
 	}
 	return out
 }
+
+// isMacro reports whether a word may have to be replaced.
+func (p *preprocessor) isMacro(t token) bool { return t.kind == wordToken && p.has(t.text) }
 
 // tooMuch counts words that were made, and reports whether there are more than a line may have.
 func (p *preprocessor) tooMuch(t token, n int) bool {
@@ -385,8 +391,10 @@ func (p *preprocessor) join(in *input, l line) line {
 // openBrackets counts the brackets that are open at the end of a line, from the first macro on whose arguments are not ended.
 func (p *preprocessor) openBrackets(l line) int {
 	for i := 0; i+1 < len(l); i++ {
-		m := p.macros[l[i].text]
-		if m == nil || !m.function || l[i].kind != wordToken || l[i+1].text != "(" {
+		if l[i+1].text != "(" || l[i].kind != wordToken {
+			continue
+		}
+		if m := p.macros[l[i].text]; m == nil || !m.function {
 			continue
 		}
 		depth, end := 0, i+1
