@@ -258,39 +258,28 @@ func (l line) spanOr(o line) diag.Span {
 	return diag.Span{}
 }
 
-// substitute is the replacement of a macro, with arguments in the places of parameters. Its words have the place
-// of the macro's use; those of arguments keep theirs.
-func (p *preprocessor) substitute(m *macro, args []line, use token, hidden []string) (out line) {
-	pasted := false                     // the next word is joined to the last
-	replaced := make([]line, len(args)) // arguments with their macros replaced, once each: they may nest
+// use is one use of a macro. Its words have the place of the macro's name; those of arguments keep theirs.
+type use struct {
+	p        *preprocessor
+	m        *macro
+	at       token
+	args     []line
+	replaced []line // arguments with their own macros replaced, once each: they may nest
+}
+
+// substitute is the replacement of a macro, with arguments in the places of parameters.
+func (p *preprocessor) substitute(m *macro, args []line, at token, hidden []string) (out line) {
+	u := use{p, m, at, args, make([]line, len(args))}
+	pasted := false // the next word is joined to the last
 	for i := 0; i < len(m.body); i++ {
-		t := m.body[i]
-		var piece line
-		n := m.param(t)
-		switch {
-		case t.text == "##" && t.kind == markToken:
+		if m.body[i].is("##") {
 			pasted = true
 			continue
-		case t.text == "#" && t.kind == markToken && m.function:
-			i++
-			piece = line{p.quote(args[m.param(m.body[i])], use)}
-		case n < 0:
-			piece = line{{kind: t.kind, text: t.text, span: use.span}}
-		case pasted || i+1 < len(m.body) && m.body[i+1].text == "##":
-			if piece = slices.Clone(args[n]); len(piece) == 0 {
-				piece = line{{kind: markToken, span: use.span}} // holds the place, and goes at the end
-			}
-		default:
-			if replaced[n] == nil {
-				replaced[n] = append(line{}, p.argument(args[n], use)...)
-			}
-			piece = slices.Clone(replaced[n])
 		}
-		if len(piece) > 0 {
-			piece[0].glued = t.glued
-		}
-		if pasted && len(out) > 0 && len(piece) > 0 {
-			out[len(out)-1] = p.paste(out[len(out)-1], piece[0], use)
+		joined := pasted || i+1 < len(m.body) && m.body[i+1].is("##")
+		piece, took := u.piece(i, joined)
+		if i += took - 1; pasted && len(out) > 0 && len(piece) > 0 {
+			out[len(out)-1] = p.paste(out[len(out)-1], piece[0], at)
 			piece = piece[1:]
 		}
 		out, pasted = append(out, piece...), false
@@ -300,9 +289,40 @@ func (p *preprocessor) substitute(m *macro, args []line, use token, hidden []str
 		out[i].hidden = union(out[i].hidden, hidden)
 	}
 	if len(out) > 0 {
-		out[0].glued = use.glued
+		out[0].glued = at.glued
 	}
 	return out
+}
+
+// piece is what a word of the replacement stands for, and how many words that took. An argument that is joined to
+// something else is taken as it was written.
+func (u *use) piece(i int, joined bool) (piece line, took int) {
+	t, took := u.m.body[i], 1
+	n := u.m.param(t)
+	switch {
+	case u.m.function && t.is("#"):
+		piece, took = line{u.p.quote(u.args[u.m.param(u.m.body[i+1])], u.at)}, 2
+	case n < 0:
+		piece = line{{kind: t.kind, text: t.text, span: u.at.span}}
+	case joined && len(u.args[n]) == 0:
+		piece = line{{kind: markToken, span: u.at.span}} // holds the place, and goes at the end
+	case joined:
+		piece = slices.Clone(u.args[n])
+	default:
+		piece = u.argument(n)
+	}
+	if len(piece) > 0 {
+		piece[0].glued = t.glued
+	}
+	return piece, took
+}
+
+// argument is an argument with its macros replaced.
+func (u *use) argument(n int) line {
+	if u.replaced[n] == nil {
+		u.replaced[n] = append(line{}, u.p.argument(u.args[n], u.at)...)
+	}
+	return slices.Clone(u.replaced[n])
 }
 
 // union adds names to those of a word; words share what they are not alone in.

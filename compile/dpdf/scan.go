@@ -30,6 +30,9 @@ type token struct {
 	hidden []string // macros that it came from, which are not replaced in it again
 }
 
+// is reports whether a token is a certain mark.
+func (t token) is(mark string) bool { return t.kind == markToken && t.text == mark }
+
 // line is one logical line: continued lines are joined, comments are gone.
 // The language ends commands with lines, so lines are kept where C's scanner would drop them.
 type line []token
