@@ -143,13 +143,16 @@ func (s *Session) run() {
 // fail ends the session for a reason.
 func (s *Session) fail(err error) {
 	if errors.Is(err, rsp.ErrNotStopped) {
-		err = fmt.Errorf("%w; through QEMU's user emulation programs can be traced as long as one thread at a time runs into probes", err)
+		err = fmt.Errorf("%w: %s", err, oneAtATime)
 	}
 	if s.failure == nil && !s.ended && !s.closing {
 		s.failure = fmt.Errorf("cannot go on tracing through %s: %w", s.cfg.Address, err)
 	}
 	s.over()
 }
+
+// oneAtATime is what several threads mean to a stub that does not stop them together.
+const oneAtATime = "through QEMU's user emulation a program can be traced as long as one thread at a time runs into probes; when two do, it is lost"
 
 // over tells everybody who waits that there will be no more.
 func (s *Session) over() {
@@ -418,6 +421,9 @@ func (s *Session) threadOf(name string) (*thread, error) {
 			t.calls = &s.shared
 		}
 		s.threads[name] = t
+		if len(s.threads) > 1 && !s.kernel && !s.client.Has("QNonStop") { // which stubs of debuggers' own have, that stop all threads
+			s.warn("%s", oneAtATime)
+		}
 	}
 	s.mem.thread = t
 	return t, t.readRegs()
