@@ -395,6 +395,7 @@ func TestBadModules(t *testing.T) {
 		"bad.json":  "{",
 	})
 	for text, want := range map[string]string{
+		"import('./a')":                        `s.js:1:1: error: import\(…\) is not possible here`,
 		"require('./a')":                       `modules require each other in a circle: a.js → b.js → a.js`,
 		"import './m.js';":                     `modules import each other in a circle: .*m.js → .*n.js → .*m.js`,
 		"require('./latin')":                   `latin.js:1:12: error: the file is not UTF-8 text`,

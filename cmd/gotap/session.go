@@ -45,6 +45,7 @@ type run struct {
 	stopped  atomic.Bool
 	detached atomic.Bool // the budget could not be kept
 	progress *progress
+	watcher  *watcher // nil: the script is not watched
 
 	change   sync.Mutex // held while the script or its probes are exchanged from outside: --watch, gotap ctl
 	manager  *manager   // nil: no socket
@@ -90,6 +91,10 @@ func (r *run) phases(text scriptText) (int, error) {
 		return 0, err
 	}
 	defer r.close()
+	if err := r.openWatch(text); err != nil {
+		return 0, err
+	}
+	defer r.closeWatch()
 	if err := r.begin(); err != nil {
 		r.abandon()
 		return 0, err
@@ -393,12 +398,8 @@ func (r *run) trace(c control) error {
 		defer timer.Stop()
 		due = timer.C
 	}
-	if r.plan.watch {
-		stop, err := r.startWatch()
-		if err != nil {
-			return withStatus(statusFailure, err)
-		}
-		defer stop()
+	if r.watcher != nil {
+		defer r.startWatch()()
 	}
 	select {
 	case <-r.session.Done():
@@ -430,22 +431,17 @@ func (r *run) awaitRest() {
 // restPatience is how long the run goes on after COMMAND while other processes are there.
 const restPatience = 100 * time.Millisecond
 
-// startWatch begins to watch the script's files; what it returns ends that, and returns when no reload is under way any more.
-func (r *run) startWatch() (stop func(), err error) {
-	v, err := newWatcher(r.inputs())
-	if err != nil {
-		return nil, err
-	}
+// startWatch begins to reload the script as its files change; what it returns ends that, and returns when no reload is under way any more.
+func (r *run) startWatch() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		r.watch(v, done)
+		r.watch(r.watcher, done)
 	}()
 	return func() {
 		close(done)
 		<-ended
-		v.close()
-	}, nil
+	}
 }
 
 // hurry is the second Ctrl-C: detach at once and go, whatever callbacks still want to do.

@@ -24,14 +24,21 @@ const settleTime = 50 * time.Millisecond
 type watcher struct {
 	fs    *fsnotify.Watcher
 	files map[string]string // path → contents when it was last looked at
+	lacks bool              // the script could not be loaded: another module beside it may be what it lacks
 }
 
-func newWatcher(paths []string) (*watcher, error) {
+// newWatcher watches files from now on. loaded is what is known to be in use of them: one that has been saved since then is different.
+func newWatcher(paths []string, loaded map[string]string) (*watcher, error) {
 	fs, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch files: %w", err)
 	}
 	v := &watcher{fs: fs, files: map[string]string{}}
+	for path, text := range loaded {
+		if abs, err := filepath.Abs(path); err == nil {
+			v.files[abs] = text
+		}
+	}
 	if err := v.follow(paths); err != nil {
 		fs.Close()
 		return nil, err
@@ -61,6 +68,15 @@ func (v *watcher) follow(paths []string) error {
 	return nil
 }
 
+// isModule reports whether a file can be one that a script imports.
+func isModule(path string) bool {
+	switch filepath.Ext(path) {
+	case ".js", ".ts", ".mjs", ".mts", ".cjs", ".cts", ".json":
+		return true
+	}
+	return false
+}
+
 // contents is a file's text; "" when it is away for the moment.
 func contents(path string) string {
 	text, _ := os.ReadFile(path)
@@ -70,20 +86,24 @@ func contents(path string) string {
 // wait blocks until one of the files is different from before and has been left alone, or done is closed. An empty or
 // missing file is an editor at work: it waits for what comes after.
 func (v *watcher) wait(done <-chan struct{}) bool {
-	var settled <-chan time.Time
+	settled := time.After(settleTime) // what was saved while files were read may have told of it before they were watched
+	other := false
 	for {
 		select {
 		case <-done:
 			return false
 		case e := <-v.fs.Events:
-			if _, mine := v.files[filepath.Clean(e.Name)]; mine && e.Op != fsnotify.Chmod {
+			_, mine := v.files[filepath.Clean(e.Name)]
+			lacked := v.lacks && !mine && isModule(e.Name)
+			if (mine || lacked) && e.Op != fsnotify.Chmod {
 				settled = time.After(settleTime)
 			}
+			other = other || lacked
 		case <-v.fs.Errors: // events were lost: look at everything
 			settled = time.After(settleTime)
 		case <-settled:
 			settled = nil
-			if v.different() {
+			if v.different() || other {
 				return true
 			}
 		}
@@ -105,10 +125,33 @@ func (v *watcher) different() bool {
 
 func (v *watcher) close() { v.fs.Close() }
 
+// openWatch begins to watch the script's files, as soon as they have been read: a save while probes are armed counts too.
+func (r *run) openWatch(text scriptText) (err error) {
+	if !r.plan.watch {
+		return nil
+	}
+	loaded := map[string]string{}
+	if !isDefinition(text) {
+		loaded[text.name] = text.text
+	}
+	if r.watcher, err = newWatcher(r.inputs(), loaded); err != nil {
+		return withStatus(statusFailure, err)
+	}
+	return nil
+}
+
+// closeWatch ends what openWatch began.
+func (r *run) closeWatch() {
+	if r.watcher != nil {
+		r.watcher.close()
+	}
+}
+
 // watch replaces the script whenever its files change, until done is closed.
 func (r *run) watch(v *watcher, done <-chan struct{}) {
 	for v.wait(done) {
-		if err := r.reload(); err != nil {
+		err := r.reload()
+		if v.lacks = err != nil; err != nil {
 			r.complain(err)
 			r.out.Flush()
 			r.note("the script before it goes on")

@@ -89,6 +89,8 @@ func explain(src string, offset int, message string) (text, hint string, start, 
 	case strings.HasPrefix(message, "Unexpected ") && afterAwait.MatchString(src[:offset]):
 		at := strings.LastIndex(src[:offset], "await")
 		return "await is not possible here", "callbacks run to their end; use every(…) or exit(…) to come back later", at, at + len("await")
+	case strings.HasPrefix(message, "Unexpected ") && token == "import":
+		return "import(…) is not possible here", `use import … from "./file.js" at the top, or require("./file.js")`, start, end
 	case strings.HasPrefix(message, "Unexpected "):
 		return "unexpected " + quoted(token), likely(src, offset, token), start, end
 	case strings.HasPrefix(message, "Identifier '"):
