@@ -265,7 +265,7 @@ func (s *Session) armAt(p *process, pl *placement, addr uint64, m *module.Loaded
 	if pl.Code.Leave != nil {
 		s.watchExits(pt, pl, m)
 	}
-	s.raiseSemaphore(p, pl, m)
+	s.raiseSemaphore(p, pl)
 	return nil
 }
 

@@ -103,7 +103,7 @@ func (s *Session) setEnabled(pr *probe, on bool) error {
 		pr.Enabled = false
 		s.syncProbe(pr)
 	}
-	s.enableSpecials(pr, pr.Enabled)
+	s.syncSpecials()
 	return err
 }
 
@@ -132,7 +132,7 @@ func (s *Session) syncProbe(pr *probe) error {
 // still going through their lists. That hit runs to its end: enabled is looked at before a program runs, and this one has been admitted.
 func (s *Session) disarm(pr *probe) {
 	s.syncProbe(pr)
-	s.enableSpecials(pr, false)
+	s.syncSpecials()
 }
 
 // Enable arms a probe that was disabled; its hits start to count towards its limit anew.

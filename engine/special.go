@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"gotap/engine/module"
 	"gotap/engine/place"
 )
 
@@ -26,21 +25,21 @@ func (s *Session) addSpecials(pr *probe) error {
 		}
 	}
 	if all == nil {
-		s.enableSpecials(pr, pr.Enabled)
+		s.syncSpecials()
 	}
 	return all
 }
 
 // dropSpecials takes a probe off everything that is no breakpoint.
 func (s *Session) dropSpecials(pr *probe) {
-	s.enableSpecials(pr, false)
+	s.syncSpecials()
 	s.calls.drop(pr)
 	s.dropWatches(pr)
 }
 
-// enableSpecials follows a change of a probe's state.
-func (s *Session) enableSpecials(pr *probe, on bool) {
-	s.enableCalls(pr, on)
+// syncSpecials follows a change of the state of probes, in all that is no breakpoint.
+func (s *Session) syncSpecials() {
+	s.syncCalls()
 	s.syncWatches()
 	for sp := range s.spaces() {
 		s.countMarks(sp)
@@ -67,7 +66,7 @@ func (s *Session) armSpecials(p *process) {
 func (s *Session) specialPlaces(pr *probe) int { return s.calls.places(pr) + s.watchPlaces(pr) }
 
 // raiseSemaphore is called when a mark has been armed.
-func (s *Session) raiseSemaphore(p *process, pl *placement, _ *module.Loaded) {
+func (s *Session) raiseSemaphore(p *process, pl *placement) {
 	if m := pl.Target.Mark; m != nil && m.Semaphore != 0 {
 		s.marks = true
 		s.countMarks(p.space)

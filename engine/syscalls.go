@@ -116,9 +116,9 @@ func (c *callProbes) places(pr *probe) int {
 	return n
 }
 
-// enableCalls counts the enabled probes on system calls; with the first, the threads that run freely are stopped once, to
+// syncCalls counts the enabled probes on system calls; with the first, the threads that run freely are stopped once, to
 // be resumed the other way.
-func (s *Session) enableCalls(*probe, bool) {
+func (s *Session) syncCalls() {
 	before := s.sysnames
 	s.sysnames = 0
 	for _, pl := range s.calls.all {
@@ -212,7 +212,7 @@ func (t *thread) enterCall(pl *placement) {
 		return
 	}
 	var this uint64
-	if n := pr.Spec.ThisBytes; n > 0 {
+	if n := pr.Spec.ThisBytes; n > 0 && (pl.Code.Enter != nil || pl.Code.Leave != nil) { // who uses it gives it back
 		this = t.s.cfg.Arena.AllocThis(n)
 	}
 	if pl.Code.Leave != nil {
