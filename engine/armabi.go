@@ -6,6 +6,7 @@ import (
 	"gotap/arch"
 	"gotap/arch/arm"
 	"gotap/arch/arm64"
+	"gotap/engine/goabi"
 	"gotap/engine/isa"
 	"gotap/engine/ptrace"
 )
@@ -14,6 +15,10 @@ import (
 var arm64ABI = abi{
 	ISA: isa.ARM64, names: arm64.A64,
 	flags: -1, trapCode: ptrace.CodeBreakpoint,
+	golang: &golang{
+		g:           28, // src/cmd/compile/abi-internal.md of the Go distribution
+		behindCheck: goBehindCheck(arm64.A64), exits: arm64.Exits, arg: goabi.ArgARM64,
+	},
 	float: func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.V(n & 31), n < 32 },
 	calls: callTable{
 		insn: []byte{0x01, 0x00, 0x00, 0xd4}, number: 8, original: -1, args: [6]int{0, 1, 2, 3, 4, 5},

@@ -113,6 +113,9 @@ func (m *threadMemory) WriteSystem(r arm64.Register, _ uint64) error {
 	return &arm64.SystemError{Register: r}
 }
 
+// SignsPointers implements arm64.PointerSigner.
+func (m *threadMemory) SignsPointers() bool { return signsPointers() }
+
 // MaintainCache implements arm64.System: only the thread itself can reach its caches by its addresses.
 func (m *threadMemory) MaintainCache(arm64.Operation, uint64) error {
 	return errOwnCache

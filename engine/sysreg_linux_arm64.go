@@ -1,6 +1,12 @@
 package engine
 
-import "gotap/arch/arm64"
+import (
+	"encoding/binary"
+	"os"
+	"sync"
+
+	"gotap/arch/arm64"
+)
 
 func readCTR() uint64
 func readDCZID() uint64
@@ -21,3 +27,16 @@ func systemRegister(r arm64.Register) (v uint64, ok bool) {
 	}
 	return 0, false
 }
+
+// signsPointers reports whether pointer authentication is on: bit PACA of AT_HWCAP (Documentation/arch/arm64/elf_hwcaps.rst of the kernel), which is
+// the machine's. A process may have switched it off for itself; what is run natively because of this is right either way.
+var signsPointers = sync.OnceValue(func() bool {
+	const hwcap, paca = 16, 1 << 30
+	vector, err := os.ReadFile("/proc/self/auxv")
+	for ; err == nil && len(vector) >= 16; vector = vector[16:] {
+		if binary.LittleEndian.Uint64(vector) == hwcap {
+			return binary.LittleEndian.Uint64(vector[8:])&paca != 0
+		}
+	}
+	return false
+})

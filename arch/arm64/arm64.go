@@ -116,5 +116,7 @@ func (a64) Arg(n int, regs *arch.Regs, mem arch.Memory) (uint64, error) {
 	return binary.LittleEndian.Uint64(p), nil
 }
 
-// ReturnAddress is the link register.
-func (a64) ReturnAddress(regs *arch.Regs, _ arch.Memory) (uint64, error) { return regs[regLR], nil }
+// ReturnAddress is the link register, without the signature that it may have.
+func (a64) ReturnAddress(regs *arch.Regs, _ arch.Memory) (uint64, error) {
+	return stripped(regs[regLR]), nil
+}

@@ -16,10 +16,10 @@ var controlRows = []row{
 	{mask: 0xfffffc1f, value: 0xd61f0000, name: "br", exec: doBR, control: arch.IndirJump},
 	{mask: 0xfffffc1f, value: 0xd63f0000, name: "blr", exec: doBLR, control: arch.IndirCall},
 	{mask: 0xfffffc1f, value: 0xd65f0000, name: "ret", exec: doRET, control: arch.Return},
-	{mask: 0xfffff81f, value: 0xd61f081f, name: "braz", exec: doBR, control: arch.IndirJump, class: PointerAuth},
-	{mask: 0xfffff81f, value: 0xd63f081f, name: "blraz", exec: doBLR, control: arch.IndirCall, class: PointerAuth},
-	{mask: 0xfffff800, value: 0xd71f0800, name: "bra", exec: doBR, control: arch.IndirJump, class: PointerAuth},
-	{mask: 0xfffff800, value: 0xd73f0800, name: "blra", exec: doBLR, control: arch.IndirCall, class: PointerAuth},
+	{mask: 0xfffff81f, value: 0xd61f081f, name: "braz", exec: doBRA, control: arch.IndirJump, class: PointerAuth},
+	{mask: 0xfffff81f, value: 0xd63f081f, name: "blraz", exec: doBLRA, control: arch.IndirCall, class: PointerAuth},
+	{mask: 0xfffff800, value: 0xd71f0800, name: "bra", exec: doBRA, control: arch.IndirJump, class: PointerAuth},
+	{mask: 0xfffff800, value: 0xd73f0800, name: "blra", exec: doBLRA, control: arch.IndirCall, class: PointerAuth},
 	{mask: 0xfffffbff, value: 0xd65f0bff, name: "reta", exec: doRETA, control: arch.Return, class: PointerAuth},
 
 	{mask: 0xffe0001f, value: 0xd4000001, name: "svc", exec: doSVC, control: arch.Syscall, class: SystemCall},
@@ -121,7 +121,20 @@ func doRET(c *cpu, w uint32) error {
 }
 
 func doRETA(c *cpu, _ uint32) error {
-	c.branchTo(c.r[regLR])
+	c.branchTo(c.authentic(c.r[regLR]))
+	return nil
+}
+
+func doBRA(c *cpu, w uint32) error {
+	c.btype = btypeJump
+	c.branchTo(c.authentic(c.reg(rn(w))))
+	return nil
+}
+
+func doBLRA(c *cpu, w uint32) error {
+	c.btype = btypeCall
+	c.branchTo(c.authentic(c.reg(rn(w))))
+	c.link()
 	return nil
 }
 

@@ -43,7 +43,10 @@ func (in *inst) run(regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error {
 	if in.row.vectors {
 		c.v = *v
 	}
-	err := in.row.exec(c, in.word)
+	err := error(errSigned)
+	if in.row.class != PointerAuth || in.row.control != arch.Plain || !c.signs() {
+		err = in.row.exec(c, in.word)
+	}
 	if err == nil {
 		c.r[regPC] = c.next
 		c.r[regPState] = c.r[regPState]&^btypeMask | c.btype

@@ -72,9 +72,10 @@
 // Exclusives. Besides the instructions themselves, everything between a load-exclusive and its store-exclusive must be left alone:
 // the exception clears the monitor, and the program would retry for ever. ExclusiveRuns finds those places.
 //
-// Pointer authentication. Its keys are the process's own. Where the processor has it and the kernel has it on, hints of class
-// PointerAuth are no hints: paciasp signs, and emulated as a hint it leaves a return address that a later, native autiasp takes for
-// forged. There an engine refuses the class (ClassOf). Branches and loads that authenticate would go where an unsigned pointer says.
+// Pointer authentication. Its keys are the process's own. Where the processor has it and the kernel has it on, hints of class PointerAuth are no
+// hints: paciasp signs, and emulated as a hint it would leave a return address that a later, native autiasp takes for forged. An arch.Memory that is
+// a PointerSigner says so; then what only signs or authenticates fails, and the engine has the thread run it. Branches and loads that authenticate go
+// where an unsigned pointer says.
 //
 // Registers. An arch.Memory that is also a System is asked for what neither arch.Regs nor arch.Vectors hold. One that is also
 // a StackChecker can say that its machine does not mind an unaligned stack pointer.

@@ -88,9 +88,11 @@ func (m Machine) image(t *testing.T, names []string, commands []string) string {
 	add(t, img, "/bin/gotap", filepath.Join(dir, "gotap"))
 	for _, n := range names {
 		sets[n].build(t, img)
+		sets[n].buildValues(t, img)
 	}
 	img.AddBytes("/commands", []byte(strings.Join(commands, "\n")+"\n"))
 	img.AddBytes("/count.js", []byte(script))
+	add(t, img, "/values.js", "testdata/values.js")
 	file := filepath.Join(dir, "image")
 	if err := img.Write(file); err != nil {
 		t.Fatal(err)
@@ -121,7 +123,7 @@ func engineCommand(set string, tests []string) string {
 
 // live boots a machine for sets of programs and makes sure that every test passed, once for each set.
 func live(t *testing.T, m Machine, names ...string) {
-	testenv.Require(t, m.Needs()...)
+	testenv.Require(t, append(m.Needs(), testenv.SDT)...)
 	kernel, err := m.KernelFile()
 	if err != nil {
 		t.Log(err)
@@ -134,6 +136,7 @@ func live(t *testing.T, m Machine, names ...string) {
 			tests = append([]string{longTest}, tests...)
 		}
 		commands = append(commands, engineCommand(n, tests), "/bin/gotap run -q /count.js -- /programs/"+n+"/plain 200")
+		commands = append(commands, contractCommands(n)...)
 	}
 	began := time.Now()
 	out, err := m.Boot(kernel, m.image(t, names, commands), 15*time.Minute)
@@ -152,6 +155,7 @@ func live(t *testing.T, m Machine, names ...string) {
 	if n := strings.Count(out, scriptSays); n != len(names) {
 		t.Errorf("gotap counted right %d times, not %d:\n%s", n, len(names), out)
 	}
+	checkContract(t, out, 2*len(names))
 	for line := range strings.Lines(out) {
 		if strings.Contains(line, "a hit") {
 			t.Log(strings.TrimSpace(line))

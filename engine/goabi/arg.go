@@ -2,14 +2,23 @@ package goabi
 
 import "gotap/compile"
 
-// integers are the registers of integer and pointer arguments on x86-64, in their order (src/cmd/compile/abi-internal.md of the
-// Go distribution).
-var integers = [...]string{"rax", "rbx", "rcx", "rdi", "rsi", "r8", "r9", "r10", "r11"}
+// integers are the registers of integer and pointer arguments on x86-64, and integers64 those on AArch64, in their order
+// (src/cmd/compile/abi-internal.md of the Go distribution).
+var (
+	integers   = []string{"rax", "rbx", "rcx", "rdi", "rsi", "r8", "r9", "r10", "r11"}
+	integers64 = []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15"}
+)
 
 // Arg says how to fetch word n of the arguments of a Go function for x86-64 of which nothing else is known, at its entry or
 // behind its stack check: a register, taken that every argument before is an integer, a pointer, or made of them.
 // Functions in assembly have their arguments on the stack (ABI0). ok is false when there is no such register.
-func Arg(n int, assembly bool) (a compile.Access, ok bool) {
+func Arg(n int, assembly bool) (a compile.Access, ok bool) { return arg(integers, n, assembly) }
+
+// ArgARM64 is Arg for AArch64. There too arguments on the stack begin a word above the stack pointer: the callee keeps its return address in
+// the word below.
+func ArgARM64(n int, assembly bool) (a compile.Access, ok bool) { return arg(integers64, n, assembly) }
+
+func arg(integers []string, n int, assembly bool) (a compile.Access, ok bool) {
 	const word = 8
 	if n < 0 {
 		return a, false

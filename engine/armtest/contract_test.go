@@ -1,0 +1,78 @@
+package armtest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// contractSays is what values.js prints of values.c, and how often: arguments of every kind by debug information, results of their types,
+// stacks through a library without debug information, watchpoints of both kinds, marks, system calls, threads and children.
+var contractSays = map[string]int{
+	"ten 1 4 5 10 1 5 10":                 1,
+	"ten gave 385 true":                   1,
+	"mix 1.500000 2.250000 7":             1,
+	"mix gave 10.375000":                  1,
+	"nine 1.000000 9.500000":              1,
+	"wide 3 1311768467463790320 1":        1,
+	"wide gave 1311768467463790322":       1,
+	"pointer 5 -99 first -7":              1,
+	"value 44 2":                          1,
+	"floats 1.500000 2.000000 3.000000 4": 1,
+	"floats gave 10.500000":               1,
+	"leaf 1: leaf+ middle+ outer+ main+":  1,
+	"leaf 1000: leaf+ thread+":            2,
+	"leaf 77: leaf+ main+":                1,
+	"sorting: compare+ main+":             1,
+	"mark 40 marked -5":                   1,
+	"watched in store":                    3,
+	"executed middle":                     1,
+	"qsort 8 4":                           1,
+	"openat":                              1,
+	"openat gave -2":                      1,
+	"ended with 3":                        1,
+	"values ended 3":                      1,
+}
+
+// buildValues builds values.c for a set, unoptimised too: prologues put arguments elsewhere then.
+func (s set) buildValues(t *testing.T, m *Image) {
+	t.Helper()
+	include := t.TempDir()
+	os.Mkdir(filepath.Join(include, "sys"), 0o755)
+	headers, _ := filepath.Glob("/usr/include/x86_64-linux-gnu/sys/sdt*.h")
+	common, _ := filepath.Glob("/usr/include/sys/sdt*.h")
+	for _, h := range append(headers, common...) {
+		if err := os.Symlink(h, filepath.Join(include, "sys", filepath.Base(h))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, level := range []string{"-O0", "-O2"} {
+		out := filepath.Join(include, "values"+level)
+		args := append([]string{"-I", include, level, "-g", "-pthread", "-o", out, "testdata/values.c"}, s.mode...)
+		command(t, nil, s.gcc, args...)
+		add(t, m, "/programs/"+s.name+"/values"+level, out)
+	}
+}
+
+// contractCommands run values.js on the programs of a set.
+func contractCommands(set string) (list []string) {
+	for _, level := range []string{"-O0", "-O2"} {
+		list = append(list, "/bin/gotap run -q /values.js -- /programs/"+set+"/values"+level)
+	}
+	return list
+}
+
+// checkContract looks for all lines, as often as there were runs.
+func checkContract(t *testing.T, out string, runs int) {
+	t.Helper()
+	got := map[string]int{}
+	for line := range strings.Lines(out) {
+		got[strings.TrimSpace(line)]++
+	}
+	for line, n := range contractSays {
+		if got[line] != n*runs {
+			t.Errorf("%q was printed %d times, not %d", line, got[line], n*runs)
+		}
+	}
+}

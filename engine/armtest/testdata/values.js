@@ -1,0 +1,33 @@
+// Looks at the calls of values.c. What it prints is compared by contract_test.go.
+const chain = (s) => (String(s).match(/ (leaf|middle|outer|thread|compare|main)\+/g) || []).join("");
+
+probe("ten", {
+  enter(c) { print("ten", c.arg0, c.arg3, c.arg4, c.arg9, c.args.a, c.args.e, c.args.j) },
+  leave(c) { print("ten gave", c.ret, c.elapsed > 0) },
+});
+probe("mix", {
+  enter(c) { printf("mix %f %f %d\n", c.args.a, c.args.b, c.args.n) },
+  leave(c) { printf("mix gave %f\n", c.ret) },
+});
+probe("nine", (c) => { printf("nine %f %f\n", c.args.a, c.args.i) });
+probe("wide", {
+  enter(c) { print("wide", c.args.pad, c.args.v, c.args.z) },
+  leave(c) { print("wide gave", c.ret) },
+});
+probe("by_pointer", (c) => { print("pointer", c.args.p.x, c.args.p.y, str(c.args.p.name), c.args.p.next.x) });
+probe("by_value", (c) => { print("value", c.args.v.a, c.args.v.b) });
+probe("homogeneous", {
+  enter(c) { printf("floats %f %f %f %d\n", c.args.h.a, c.args.h.b, c.args.h.c, c.args.k) },
+  leave(c) { printf("floats gave %f\n", c.ret) },
+});
+probe("leaf", {
+  enter(c) { if (c.args.n == 1 || c.args.n == 1000 || c.args.n == 77) exit({ n: c.args.n, stack: c.stack(12) }) },
+  exit(e) { print("leaf " + e.n + ":" + chain(e.stack)) },
+});
+probe("compare", { limit: 1, enter(c) { exit({ stack: c.stack(12) }) }, exit(e) { print("sorting:" + chain(e.stack)) } });
+probe("usdt:values:mark", (c) => { print("mark", c.arg0, str(c.arg1), c.arg2) });
+probe("syscall:openat", { enter(c) { if (str(c.arg1) == "/etc/none") print("openat") }, leave(c) { if (c.ret == -2) print("openat gave -2") } });
+probe("watch:watched/4/w", (c) => { print("watched in", c.func) });
+probe("watch:middle/4/x", (c) => { print("executed", c.func) });
+probe("libc:qsort", (c) => { print("qsort", c.arg1, c.arg2) });
+on("exit", (e) => { if (e.status) print("ended with", e.status) });
