@@ -55,6 +55,15 @@ func (s set) buildValues(t *testing.T, m *Image) {
 	}
 }
 
+// routines is a script that counts the calls of a Go program whose goroutines recur deeply, so that their stacks move.
+const routines = `let enters = 0, leaves = 0, args = 0, sum = 0;
+probe("main.work", { enter(c) { enters++; args += c.args.n }, leave(c) { leaves++; sum += c.ret } });
+end(() => { print("work", enters, leaves, args, sum) });
+`
+
+// routinesSay is what the script prints: four times the calls with 0 to 200, each of which adds 1 at one of 512 places to what it returns.
+const routinesSay = "work 804 804 80400 84420"
+
 // contractCommands run values.js on the programs of a set.
 func contractCommands(set string) (list []string) {
 	for _, level := range []string{"-O0", "-O2"} {
