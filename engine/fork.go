@@ -232,6 +232,7 @@ func (s *Session) execed(t *thread) {
 func (t *thread) reset() {
 	t.dropFrames(0)
 	t.dropCall()
+	t.dropInterrupted()
 	t.h.Drop()
 	t.proc.watches = nil
 	t.step, t.redo, t.deferred = step{}, redo{}, t.deferred[:0]

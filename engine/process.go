@@ -163,6 +163,7 @@ func (t *thread) forget() {
 	s := t.s
 	t.dropFrames(0)
 	t.dropCall()
+	t.dropInterrupted()
 	t.h.Drop()
 	if t.ticket != 0 {
 		delete(s.tickets, t.ticket)

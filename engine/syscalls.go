@@ -31,8 +31,8 @@ type callKey struct {
 type sysCall struct {
 	in      bool // programs that run now run for a system call
 	number  uint64
-	pc      uint64
-	again   bool // the kernel is about to make it once more
+	pc, sp  uint64 // behind the instruction, and of the stack then
+	again   bool   // a signal interrupted it; the kernel makes it once more, unless a handler runs first
 	pending []pendingCall
 
 	skipped bool   // a program put result in the place of the call
@@ -174,13 +174,20 @@ func (t *thread) callEntered() {
 	a := t.proc.arch
 	c := &t.sys
 	number := a.SyscallNumber(&t.regs)
-	if c.again && c.number == number && c.pc == *t.pc() {
+	same := c.again && c.pc == *t.pc() && c.sp == t.sp()
+	switch {
+	case same && c.number == number:
 		c.again = false
 		return
+	case same && syscallName(a, number) == "restart_syscall": // the kernel's way to make a call with a time limit again
+		c.again = false
+	case c.again:
+		t.suspendCall()
+	default:
+		t.missCall()
 	}
-	t.missCall()
 	list := t.s.calls.byNumber[callKey{a.Machine, number}]
-	c.number, c.pc, c.again = number, *t.pc(), false
+	c.number, c.pc, c.sp, c.again = number, *t.pc(), t.sp(), false
 	base := t.startCall()
 	for _, pl := range list {
 		t.enterCall(pl)
@@ -235,12 +242,21 @@ func (t *thread) callLeft() {
 		c.again = true
 		return
 	}
+	number := c.number
+	t.leaveCall()
+	if name := syscallName(t.proc.arch, number); name == "rt_sigreturn" || name == "sigreturn" {
+		t.resumeCall()
+	}
+}
+
+// leaveCall runs the programs that wait for the end of the call.
+func (t *thread) leaveCall() {
 	base := t.startCall()
 	now := ptrace.Now()
-	for _, w := range c.pending {
+	for _, w := range t.sys.pending {
 		t.h.Leave(w.pl, w.this, now-w.time, w.last)
 	}
-	c.pending = c.pending[:0]
+	t.sys.pending = t.sys.pending[:0]
 	t.endCall(base)
 }
 
@@ -253,7 +269,7 @@ func (t *thread) endCall(base int) {
 	}
 }
 
-// missCall forgets a system call whose end was not seen: a signal handler ran instead of its restart.
+// missCall forgets a system call whose end was not seen.
 func (t *thread) missCall() {
 	for _, w := range t.sys.pending {
 		w.pl.Probe.Missed++
@@ -267,5 +283,5 @@ func (t *thread) dropCall() {
 		t.h.Free(w.pl, w.this)
 	}
 	t.sys.pending = t.sys.pending[:0]
-	t.sys.skipped = false
+	t.sys.skipped, t.sys.again = false, false
 }

@@ -67,6 +67,8 @@ type thread struct {
 	dr        debugRegs
 	drDue     bool // its debug registers may not be what they should; they are written at its next stop
 	sys       sysCall
+
+	interrupted []sysCall // calls that wait while handlers of signals run, the innermost last
 }
 
 // newThread makes a thread of a process.
