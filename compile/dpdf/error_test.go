@@ -84,6 +84,7 @@ var errorCases = []struct{ text, want string }{
 	{"name = x\noffset = f - 4\nexit", "the place lies before f"},
 	{"name = x\noffset = f * 4\nexit", "only a number can be added to a symbol"},
 	{"name = x\noffset = \nexit", "a number is missing"},
+	{"name = x\noffset = Foo<int>::bar\nexit", "hint: a symbol with other characters, as of C++, stands in quotes"},
 	{"name = x\nvars = 300\noffset = f\nexit", "vars is 300, and can be 0 to 256"},
 	{"name = x\noffset = f\npush lv,0\nexit", "hint: vars = 1"},
 	{"name = \"x\noffset = f\nexit", "a quoted text is not ended"},

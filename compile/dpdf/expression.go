@@ -49,8 +49,12 @@ func evaluate(l line, at diag.Span, symbols bool, diags *diag.List) (n number, o
 
 // fail reports the first error of the expression.
 func (e *evaluator) fail(at diag.Span, format string, args ...any) {
+	hint := ""
+	if e.symbols {
+		hint = "a symbol with other characters, as of C++, stands in quotes"
+	}
 	if !e.failed {
-		e.diags.Errorf(at, "", format, args...)
+		e.diags.Errorf(at, hint, format, args...)
 	}
 	e.failed, e.at = true, len(e.l)
 }
