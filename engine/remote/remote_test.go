@@ -266,6 +266,7 @@ func TestRefusals(t *testing.T) {
 	testenv.Require(t, kinds[0].needs...)
 	script := `probe("work", () => {});`
 	other := build(t, "other", "arm-linux-gnueabihf-gcc", "-marm", "-static", "-O1", "testdata/guest.c", "-o", filepath.Join(tools.dir, "other"))
+	big := build(t, "big", "arm-linux-gnueabihf-gcc", "-mbig-endian", "-nostdlib", "-static", "-Wl,-e,0", "-x", "c", "/dev/null", "-o", filepath.Join(tools.dir, "big"))
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -281,6 +282,7 @@ func TestRefusals(t *testing.T) {
 		{"no stub", script, "does not answer as a GDB stub", []string{"--remote", silent.Addr().String(), "--exe", "x"}, 3, false},
 		{"no program", script, "does not say which file its target runs", nil, 3, true},
 		{"another processor", script, "a file for x86-64", []string{"--exe", gotap(t)}, 3, true},
+		{"big-endian", script, "it is big-endian", []string{"--exe", big}, 3, true},
 		{"another program", script, "the target runs another program", []string{"--exe", other}, 3, true},
 		{"system calls", `probe("syscall:open", () => {});`, "this stub does not tell of system calls", []string{"--exe", kinds[0].program(t)}, 3, true},
 		{"watchpoints", `probe("watch:environ/4/w", () => {});`, "the stub has no watchpoints", []string{"--exe", kinds[0].program(t)}, 3, true},
