@@ -197,12 +197,15 @@ func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
 		leaveOutKernel(pr, spec)
 		targets, _ := s.targets(spec, p.space.mods)
 		for _, t := range targets {
-			if err := s.armTarget(p, pr, t, mods); err != nil {
-				if !spec.Pattern() && !spec.Every || fatal(err) {
-					all = errors.Join(all, &place.ListedError{Index: i, Err: err})
-				} else {
-					pr.Refuse(fmt.Sprintf("%s: %v", t.Name, err))
-				}
+			err := s.armTarget(p, pr, t, mods)
+			switch {
+			case err == nil:
+			case fatal(err): // of every further place there would be the same to say
+				return errors.Join(all, &place.ListedError{Index: i, Err: err})
+			case !spec.Pattern() && !spec.Every:
+				all = errors.Join(all, &place.ListedError{Index: i, Err: err})
+			default:
+				pr.Refuse(fmt.Sprintf("%s: %v", t.Name, err))
 			}
 		}
 	}

@@ -287,6 +287,8 @@ func TestLimitOnPoints(t *testing.T) {
 	_, err := w.tryProbe("main+*", Handlers{Enter: w.counts(n)})
 	if err == nil || !strings.Contains(err.Error(), "--max-probes") || !strings.Contains(err.Error(), "3") {
 		t.Errorf("error: %v", err)
+	} else if n := strings.Count(err.Error(), "--max-probes"); n != 1 { // and not once for each place beyond the limit
+		t.Errorf("told %d times", n)
 	}
 	w.probe("work", Handlers{Enter: w.counts(n)})
 	want(t, "points", w.Stats().Points, 1)

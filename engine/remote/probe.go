@@ -83,7 +83,9 @@ func (s *Session) armProbe(pr *probe, mods []module.Loaded) error {
 			var many errTooMany
 			switch {
 			case err == nil:
-			case !spec.Pattern() && !spec.Every || errors.As(err, &many):
+			case errors.As(err, &many): // of every further place there would be the same to say
+				return errors.Join(all, &place.ListedError{Index: i, Err: err})
+			case !spec.Pattern() && !spec.Every:
 				all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 			default:
 				pr.Refuse(fmt.Sprintf("%s: %v", t.Name, err))
