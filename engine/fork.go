@@ -231,7 +231,9 @@ func (s *Session) execed(t *thread) {
 // reset forgets what a thread was doing in its former image.
 func (t *thread) reset() {
 	t.dropFrames(0)
-	t.dropCall()
+	if !t.executing() { // the end of the call that made the image is still to come
+		t.dropCall()
+	}
 	t.dropInterrupted()
 	t.h.Drop()
 	t.proc.watches = nil

@@ -277,6 +277,12 @@ func (t *thread) missCall() {
 	t.dropCall()
 }
 
+// executing reports whether probes wait for the end of the call that replaces the image of a process. It returns in the new one.
+func (t *thread) executing() bool {
+	name := syscallName(t.proc.arch, t.sys.number)
+	return len(t.sys.pending) > 0 && (name == "execve" || name == "execveat")
+}
+
 // dropCall forgets a system call that has no end: its thread or its image is gone.
 func (t *thread) dropCall() {
 	for _, w := range t.sys.pending {
