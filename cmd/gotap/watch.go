@@ -134,9 +134,6 @@ func (r *run) openWatch(text scriptText) (err error) {
 	if !isDefinition(text) {
 		loaded[text.name] = text.text
 	}
-	if text.dir == "" && len(r.inputs()) <= 1 {
-		r.note("-w: the script is no file, so there is nothing to watch")
-	}
 	if r.watcher, err = newWatcher(r.inputs(), loaded); err != nil {
 		return withStatus(statusFailure, err)
 	}
