@@ -76,12 +76,27 @@ func (s *Session) detach(patience time.Duration) {
 	for sp := range s.spaces() {
 		err = errors.Join(err, s.verify(sp))
 	}
+	s.awaitHalted()
 	for _, p := range s.procs {
 		p.space.mem.Close()
 	}
 	s.undone = err
 	s.closed = true
 	s.over()
+}
+
+// haltPatience is how long threads that job control has stopped may take to be stopped again when they were let go.
+const haltPatience = time.Second
+
+// awaitHalted waits for the threads that were let go in a stop of job control. The kernel wakes them, and they stop again by
+// themselves: whoever looks when the session is over finds them as they were before.
+func (s *Session) awaitHalted() {
+	for end := time.Now().Add(haltPatience); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
+		s.halted = slices.DeleteFunc(s.halted, func(tid int) bool { return !strings.HasPrefix(statusField(tid, "State"), "R") })
+		if len(s.halted) == 0 {
+			return
+		}
+	}
 }
 
 // finalState is the state of all probes at the end.

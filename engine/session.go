@@ -61,6 +61,7 @@ type Session struct {
 	settling    settle
 	started     bool
 	closing     bool
+	halted      []int // threads that were let go in a stop of job control
 	closed      bool
 	undone      error // what could not be undone, once the session is closed
 	sawOne      bool  // there was a process
