@@ -40,6 +40,7 @@ func (s *Session) Close(fast bool) error {
 	}
 	e := s.loop.do(func() { s.detach(patience) })
 	s.loop.ended() // what it has left is ours to read from now on
+	s.awaitHalted()
 	if f := s.failure.Load(); f != nil {
 		return errors.Join(s.undone, f.err)
 	}
@@ -73,10 +74,14 @@ func (s *Session) detach(patience time.Duration) {
 	deadline := time.Now().Add(patience)
 	s.interruptBusy()
 	err = errors.Join(err, s.untilGone(deadline))
+	for _, t := range s.threads {
+		if t.listening {
+			s.halted = append(s.halted, t.tid)
+		}
+	}
 	for sp := range s.spaces() {
 		err = errors.Join(err, s.verify(sp))
 	}
-	s.awaitHalted()
 	for _, p := range s.procs {
 		p.space.mem.Close()
 	}
@@ -89,13 +94,12 @@ func (s *Session) detach(patience time.Duration) {
 const haltPatience = time.Second
 
 // awaitHalted waits for the threads that were let go in a stop of job control. The kernel wakes them, and they stop again by
-// themselves: whoever looks when the session is over finds them as they were before.
+// themselves: whoever looks when the session is over finds them as they were before. Precondition: the tracing thread has
+// ended, which is what lets them go.
 func (s *Session) awaitHalted() {
-	for end := time.Now().Add(haltPatience); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
-		s.halted = slices.DeleteFunc(s.halted, func(tid int) bool { return !strings.HasPrefix(statusField(tid, "State"), "R") })
-		if len(s.halted) == 0 {
-			return
-		}
+	running := func(tid int) bool { return strings.HasPrefix(statusField(tid, "State"), "R") }
+	for end := time.Now().Add(haltPatience); slices.ContainsFunc(s.halted, running) && time.Now().Before(end); {
+		time.Sleep(100 * time.Microsecond)
 	}
 }
 

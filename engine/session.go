@@ -61,7 +61,7 @@ type Session struct {
 	settling    settle
 	started     bool
 	closing     bool
-	halted      []int // threads that were let go in a stop of job control
+	halted      []int // threads that were in a stop of job control when the session ended
 	closed      bool
 	undone      error // what could not be undone, once the session is closed
 	sawOne      bool  // there was a process

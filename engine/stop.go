@@ -168,7 +168,6 @@ func (t *thread) eventStop(st ptrace.Status) {
 	}
 	if t.s.closing && !t.step.active {
 		t.letGo(0)
-		t.s.halted = append(t.s.halted, t.tid)
 		return
 	}
 	if !t.step.active && t.getRegs() {
