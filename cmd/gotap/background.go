@@ -67,7 +67,7 @@ func awaitBackground(w *World, ready *os.File, pid int) error {
 	defer ready.Close()
 	line, err := bufio.NewReader(ready).ReadString('\n')
 	if err != nil { // the session has ended before
-		if err := awaitSession(pid); err != nil {
+		if err := awaitSession(pid, func() {}); err != nil {
 			return err
 		}
 		return withStatus(statusFailure, errors.New("the session ended before it was ready"))

@@ -212,6 +212,7 @@ func (r *run) targets() error {
 		return nil // connected is attached
 	}
 	for _, pid := range r.plan.pids {
+		r.w.guard(guardProcess, pid)
 		if err := r.session.Attach(pid); err != nil {
 			return err
 		}

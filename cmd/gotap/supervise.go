@@ -45,9 +45,9 @@ func supervise(w *World) error {
 	if err != nil {
 		return withStatus(statusFailure, fmt.Errorf("cannot find gotap's own program: %w", err))
 	}
-	var pipe [2]int
-	if err := unix.Pipe2(pipe[:], 0); err != nil {
-		return withStatus(statusFailure, fmt.Errorf("cannot make a pipe: %w", err))
+	pipe, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET, 0) // messages stay whole
+	if err != nil {
+		return withStatus(statusFailure, fmt.Errorf("cannot make a pair of sockets: %w", err))
 	}
 	unix.CloseOnExec(pipe[1])
 	// From here on signals are the session's, told through the pipe.
@@ -70,8 +70,9 @@ func supervise(w *World) error {
 	}
 	unix.Close(pipe[0])
 	go passSignals(signals, pipe[1], w.background != nil)
+	targets := newGuardian(pipe[1])
 	w.leaveStreams()
-	return awaitSession(pid)
+	return awaitSession(pid, func() { targets.restore(w.Stderr) })
 }
 
 // COMMAND is to find the signals ignored that gotap was started with ignored, as nohup and shells do for what runs in the
@@ -116,8 +117,8 @@ func passSignals(signals <-chan os.Signal, control int, background bool) {
 	}
 }
 
-// awaitSession waits for the session and takes over its status.
-func awaitSession(pid int) error {
+// awaitSession waits for the session and takes over its status. killed is called when a signal has ended it.
+func awaitSession(pid int, killed func()) error {
 	for {
 		var ws syscall.WaitStatus
 		_, err := syscall.Wait4(pid, &ws, 0, nil)
@@ -127,6 +128,7 @@ func awaitSession(pid int) error {
 		case err != nil:
 			return withStatus(statusFailure, fmt.Errorf("cannot wait for the session: %w", err))
 		case ws.Signaled():
+			killed()
 			return withStatus(statusFailure, fmt.Errorf("the session was ended by signal %d (%v); `gotap doctor` may tell more", int(ws.Signal()), ws.Signal()))
 		case ws.Exited() && ws.ExitStatus() != 0:
 			return &statusError{ws.ExitStatus(), nil}

@@ -80,6 +80,7 @@ func (r *run) lifecycle(e engine.Event) {
 	if e.Kind == engine.EventDone {
 		return
 	}
+	r.w.guardLifecycle(e)
 	f := map[string]any{"pid": int64(e.Pid), "tid": int64(e.Tid), "time": e.Time}
 	switch e.Kind {
 	case engine.EventFork, engine.EventThread:
