@@ -36,6 +36,13 @@
 //
 // Everything else is passed on to the program's own handler, or treated as the kernel would have.
 //
+// # Who else is there
+//
+// Whoever starts a session can do better than the handler as long as it lives: command gotap's supervisor is told which processes have probes, and when the
+// session alone is killed it takes the breakpoints out by Clean within milliseconds; when the supervisor alone is killed, the session lets go as
+// usual. The handler is for those milliseconds, and for the two being killed at once. The other way round, a tracer that nobody would think of killing, would only move
+// the question: the kernel lets a thread have one tracer, and nothing else can hold its stop at a breakpoint.
+//
 // # What it does not help against
 //
 // A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not ask handlers then. The first hit restores all
@@ -51,5 +58,7 @@
 //
 // An attach stops a thread for the four system calls by which all this is put in, and an end stops one to take it out; if every
 // thread sleeps in a call that cannot be interrupted without its noticing, the former waits for the first stop and the latter is left to the
-// next session, or to Clean. Processes with a seccomp filter get no handler, and the user is told.
+// next session, or to Clean. Processes with a seccomp filter get no handler, and the user is told. One
+// that puts on a filter later has the handler, which then may not make the calls that it needs. A command that is traced with Config.LateFallback has
+// none in its first quarter of a second before its first hit.
 package fallback
