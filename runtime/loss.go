@@ -109,7 +109,7 @@ var trapTexts = [NumTraps]string{
 	TrapDivide: "division by zero", TrapStack: "operand stack over- or underflow", TrapCalls: "calls nested too deep",
 	TrapText: "no room for more text in this hit", TrapKey: "key too long", TrapIndex: "variable index out of range",
 	TrapThis: "the entry of this call was not seen", TrapRegister: "no such register or argument here",
-	TrapOp: "not an operation", TrapUser: "raised by the program", TrapFull: "full", TrapLog: "no room in the log",
+	TrapOp: "not an operation", TrapUser: "raised by the program", TrapFull: "what it adds to is full", TrapLog: "no room in the log",
 	TrapHeap: "no room in the heap", TrapHandle: "no such block of the heap", TrapOffset: "outside its block of the heap",
 }
 

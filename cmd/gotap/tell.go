@@ -9,6 +9,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/engine"
+	"gotap/runtime"
 	"gotap/script"
 )
 
@@ -133,20 +134,59 @@ func (r *run) tell(states []engine.ProbeState) {
 	}
 }
 
-// tellTraps reports programs that were ended early, with their place.
+// tellTraps reports programs that were ended early, with their place, in the order of the text.
 func (r *run) tellTraps() {
-	for _, t := range r.arena.Traps() {
-		info, _ := r.arena.Program(t.Program)
-		where := info.Name
-		if info.Where != nil {
-			where = info.Where(t.PC)
-		}
-		text := fmt.Sprintf("%s: %s", where, t.Trap)
-		if t.Addr != 0 {
-			text += fmt.Sprintf(" at address %#x", t.Addr)
-		}
-		r.out.Lost(text, t.Count)
+	type ended struct {
+		text  string
+		count uint64
 	}
+	var list []ended
+	for _, t := range r.arena.Traps() {
+		list = append(list, ended{r.trapText(t), t.Count})
+	}
+	sort.Slice(list, func(i, j int) bool { return natural(list[i].text, list[j].text) })
+	for _, e := range list {
+		r.out.Lost(e.text, e.count)
+	}
+}
+
+// natural compares texts with the numbers in them as numbers: line 9 comes before line 10.
+func natural(a, b string) bool {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x != y && x > 0 && y > 0 {
+			return x < y
+		}
+		n := max(x, 1)
+		if x != y || a[:n] != b[:n] {
+			return a < b
+		}
+		a, b = a[n:], b[n:]
+	}
+	return len(a) < len(b)
+}
+
+// digits is how many digits a text begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// trapText is a trap in words: the place, what happened, and for memory the address of the last time.
+func (r *run) trapText(t runtime.TrapCount) string {
+	info, _ := r.arena.Program(t.Program)
+	where := info.Name
+	if info.Where != nil {
+		where = info.Where(t.PC)
+	}
+	text := fmt.Sprintf("%s: %s", where, t.Trap)
+	if t.Addr != 0 || t.Trap == runtime.TrapRead || t.Trap == runtime.TrapWrite {
+		text += fmt.Sprintf(" at address %#x", t.Addr)
+	}
+	return text
 }
 
 func (r *run) tellStats(states []engine.ProbeState) {

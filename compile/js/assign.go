@@ -52,7 +52,8 @@ func (l *lowering) target(o operand, at diag.Span) (place, bool) {
 		return o, true
 	case value:
 		if o.e.kind != kindBad {
-			l.errorf(at, "assign to a variable declared with let, or to a member of this", "cannot assign to a constant value")
+			l.errorf(at, "assign to a variable declared with let, to a member of this, to c.ret, or to the register that has it: c.regs.NAME",
+				"cannot assign to a value that is only read")
 		}
 		return nil, false
 	}

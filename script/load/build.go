@@ -94,9 +94,7 @@ func (b *builder) options() api.BuildOptions {
 		Format: api.FormatIIFE, Platform: api.PlatformNeutral, LegalComments: api.LegalCommentsNone,
 		Sourcemap: api.SourceMapExternal, LogLevel: api.LogLevelSilent, TreeShaking: api.TreeShakingFalse,
 		Supported: supported(),
-		// A name that a file without exports does not have would be undefined, and be told of only where it is used.
-		LogOverride: map[string]api.LogLevel{"import-is-undefined": api.LogLevelError},
-		Plugins:     []api.Plugin{{Name: "gotap", Setup: b.setup}},
+		Plugins:   []api.Plugin{{Name: "gotap", Setup: b.setup}},
 	}
 	if b.entry.format == formatModule {
 		o.Format = api.FormatCommonJS
