@@ -235,7 +235,10 @@ func (s *Session) armTarget(p *process, pr *probe, t place.Target, mods []module
 		if err != nil {
 			return err
 		}
-		if err := s.armAt(p, pl, m.Addr(plantedAt(t)), m); err != nil {
+		var refused *place.RefusedError // names the place itself
+		if err := s.armAt(p, pl, m.Addr(plantedAt(t)), m); errors.As(err, &refused) {
+			return err
+		} else if err != nil {
 			return fmt.Errorf("cannot probe %s: %w", t.Name, err)
 		}
 	}
