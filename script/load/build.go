@@ -154,7 +154,7 @@ func (b *builder) byRequire(found string) bool {
 		return false
 	}
 	text, err := b.loader.Read(found)
-	return err == nil && !checkText(diag.NewSource(found, string(text))).HasErrors() && !hasModules(string(text))
+	return err == nil && !checkText(diag.NewSource(found, string(text))).HasErrors() && isCommonJS(string(text))
 }
 
 // itself is the name by which a joined module imports its own exports.

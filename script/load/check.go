@@ -59,6 +59,7 @@ func badByteHint(text string) string {
 var (
 	spaceOrComment = regexp.MustCompile(`^(?:[\s\x{feff}]+|//[^\n]*|/\*(?s:.*?)\*/|#![^\n]*)+`)
 	moduleSyntax   = regexp.MustCompile(`(?m)^[ \t]*(?:import[ \t]*["'{*]|import[ \t]+[\w$]|export[ \t]*[{*]|export[ \t]+\w)`)
+	commonJS       = regexp.MustCompile(`\b(?:exports|require)\b`)
 	propertyEscape = regexp.MustCompile(`\\[pP]\{`)
 )
 
@@ -68,6 +69,9 @@ func codeStart(text string) int { return len(spaceOrComment.FindString(text)) }
 // hasModules reports whether a text seems to have import or export declarations. A line of a template that looks like one
 // costs a pass through esbuild, nothing else.
 func hasModules(text string) bool { return moduleSyntax.MatchString(text) }
+
+// isCommonJS reports whether a text is a CommonJS module: one without exports is not taken for one, so that importing a name of it is told.
+func isCommonJS(text string) bool { return !hasModules(text) && commonJS.MatchString(text) }
 
 // BadRegExp reports a pattern with a property escape: the JavaScript machine accepts these and silently never matches.
 func BadRegExp(pattern string) bool { return propertyEscape.MatchString(pattern) }
