@@ -33,10 +33,11 @@ func watchPair(w *watch) debugPair {
 	return debugPair{w.addr, controlOn | controlUser | kind | (1<<w.spec.Len-1)<<controlBytes}
 }
 
-// execPair watches an instruction. Thumb code is told by the bytes that are selected: half a word.
+// execPair watches an instruction. Thumb code is told by the bytes that are selected: half a word. A whole one that does not begin at a multiple of
+// four is never met.
 func execPair(w *watch) debugPair {
 	const word, half = 0xf, 3
-	if w.addr&1 != 0 {
+	if w.half || w.addr&1 != 0 {
 		return debugPair{w.addr &^ 1, controlOn | controlUser | half<<controlBytes}
 	}
 	return debugPair{w.addr, controlOn | controlUser | word<<controlBytes}

@@ -18,6 +18,7 @@ type watch struct {
 	pl   *placement
 	addr uint64
 	spec place.Spec
+	half bool // an instruction there may be half a word: Thumb code
 }
 
 // addWatch makes the watchpoints of a specification in a process.
@@ -51,7 +52,8 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 		if f := targets[i].File; f != nil {
 			pl.Module = f.Path
 		}
-		p.watches = append(p.watches, &watch{pl, addr, spec})
+		set := p.arch.SetAt(module.Find(mods, addr), addr)
+		p.watches = append(p.watches, &watch{pl, addr, spec, set != nil && set.Name() == "thumb"})
 	}
 	return nil
 }
