@@ -43,6 +43,14 @@ func execPair(w *watch) debugPair {
 	return debugPair{w.addr, controlOn | controlUser | word<<controlBytes}
 }
 
+// aligned is a pair to write before p where that lies in the middle of a word, which the kernel takes only for a slot that it knows to hold half a word:
+// it looks at addresses before control words. The thread is stopped, so nothing meets it.
+func (p debugPair) aligned() (first debugPair, needed bool) {
+	first = p
+	first.addr &^= 3
+	return first, p.control>>controlBytes&0xff == 3 && first.addr != p.addr
+}
+
 // nearby is how far below a watched address an access that meets it may begin: the longest access of one instruction.
 const nearby = 64
 

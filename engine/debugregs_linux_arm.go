@@ -50,6 +50,11 @@ func writePair(tid, n, toControl int, now, want debugPair) syscall.Errno {
 	if want.control == 0 {
 		return 0
 	}
+	if first, needed := want.aligned(); needed {
+		if e := writePair(tid, n, toControl, debugPair{}, first); e != 0 {
+			return e
+		}
+	}
 	if e := ptrace.SetHBReg(tid, n, uint32(want.addr)); e != 0 {
 		return e
 	}

@@ -41,6 +41,17 @@ func (t *thread) writeDebugRegs(want debugRegs) syscall.Errno {
 // writePairs writes a register set of struct user_hwdebug_state: a word that describes the unit, and pairs of 16 bytes.
 func writePairs(tid, set int, pairs [debugSlots]debugPair) syscall.Errno {
 	const head, pair = 8, 16
+	aligned, again := pairs, false
+	for i, p := range pairs {
+		if first, needed := p.aligned(); needed {
+			aligned[i], again = first, true
+		}
+	}
+	if again {
+		if e := writePairs(tid, set, aligned); e != 0 {
+			return e
+		}
+	}
 	var state [head + debugSlots*pair]byte
 	for i, p := range pairs {
 		binary.LittleEndian.PutUint64(state[head+pair*i:], p.addr)
