@@ -150,10 +150,13 @@ func (t *thread) trapInRepeat() {
 
 // requeue sends again what was kept besides the first signal: stop signals, and those that threads send each other in
 // the name of a fault.
+// Those that were sent again before, and have not come back, came later: what is kept is given the information of the oldest.
 func (t *thread) requeue() {
+	older := 0
 	for i := range t.deferred {
 		if ptrace.SendThread(t.proc.pid, t.tid, t.deferred[i].Signal()) == 0 {
-			t.resent = append(t.resent, t.deferred[i])
+			t.resent = slices.Insert(t.resent, older, t.deferred[i])
+			older++
 		}
 	}
 	t.deferred = t.deferred[:0]
