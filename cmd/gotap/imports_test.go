@@ -33,7 +33,7 @@ var layers = map[string]layer{
 	"samples": {}, // scripts
 	"stdlib":  {}, // scripts
 	"cmd": {"arch compile engine runtime samples script stdlib", system +
-		" github.com/spf13/cobra github.com/fsnotify/fsnotify"},
+		" github.com/spf13/cobra github.com/spf13/pflag github.com/fsnotify/fsnotify"}, // pflag is what cobra's flags are made of,
 }
 
 // special is what single packages may not import although their layer may.
