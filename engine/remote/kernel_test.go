@@ -57,8 +57,9 @@ func (m machine) boot(t *testing.T) (address, symbols string, console func() str
 	}
 	defer out.Close()
 	address = fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	// no_timer_check: on a busy host the emulated timer comes so late that x86's kernel takes it for broken.
 	cmd := exec.Command(m.QEMU, append(m.flags, "-nographic", "-no-reboot", "-m", "512", "-nic", "none", "-kernel", kernel, "-initrd", dir+"/initrd",
-		"-gdb", "tcp:"+address, "-append", "console="+m.console+" quiet nokaslr panic=-1")...)
+		"-gdb", "tcp:"+address, "-append", "console="+m.console+" quiet nokaslr no_timer_check panic=-1")...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
@@ -70,7 +71,7 @@ func (m machine) boot(t *testing.T) (address, symbols string, console func() str
 		return strings.ReplaceAll(string(text), "\r", "")
 	}
 	for end := time.Now().Add(5 * time.Minute); !strings.Contains(console(), "guest ready"); time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(end) {
+		if time.Now().After(end) || strings.Contains(console(), "Kernel panic") {
 			t.Fatalf("the guest does not come up:\n%.2000s", console())
 		}
 	}
@@ -95,7 +96,6 @@ func TestKernels(t *testing.T) {
 			continue
 		}
 		t.Run(m.Debian, func(t *testing.T) {
-			t.Parallel()
 			testenv.Require(t, m.needs...)
 			address, symbols, console := m.boot(t)
 			sample := func(name string) string {
