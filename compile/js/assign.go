@@ -51,9 +51,12 @@ func (l *lowering) target(o operand, at diag.Span) (place, bool) {
 	case place:
 		return o, true
 	case value:
-		if o.e.kind != kindBad {
-			l.errorf(at, "assign to a variable declared with let, to a member of this, to c.ret, or to the register that has it: c.regs.NAME",
-				"cannot assign to a value that is only read")
+		switch {
+		case o.e.kind == kindBad:
+		case o.e.isConst() || o.e.code == codeText:
+			l.errorf(at, "assign to a variable declared with let, or to a member of this", "cannot assign to a constant value")
+		default:
+			l.errorf(at, "what is in a register is changed there: c.regs.NAME; the result is c.ret", "cannot assign to a value that is only read")
 		}
 		return nil, false
 	}
