@@ -28,7 +28,7 @@ const texts = option("text", "", "numbers of arguments that point to text, separ
 const most = option("most", 1000, "stop after so many hits; 0: never");
 const a = reader("0", c => c.arg0), b = reader("1", c => c.arg1), d = reader("2", c => c.arg2);
 const want1 = n > 1, want2 = n > 2, want3 = n > 3, want0 = n > 0;
-let hits = 0;
+let shown = 0;
 
 // reader is a program for an argument: its text, or its number as text.
 function reader(k, value) {
@@ -38,12 +38,11 @@ function reader(k, value) {
 for (const name of mark.split(",")) {
   probe(`usdt:${name}`, {
     enter(c) {
-      hits++;
       exit({ a: want0 ? a(c) : "", b: want1 ? b(c) : "", d: want2 ? d(c) : "", e: want3 ? String(c.arg3) : "" });
     },
     exit(e) {
       console.log(`${since(e.time)} ${e.comm}/${e.tid} ${name}(${[e.a, e.b, e.d, e.e].slice(0, n).join(", ")})`);
-      if (most > 0 && hits >= most) stop(0);
+      if (most > 0 && ++shown >= most) stop(0);
     },
   });
 }

@@ -189,7 +189,7 @@ func (m *manager) answer(q ctlRequest) (reply ctlReply, err error) {
 	m.r.change.Lock()
 	defer m.r.change.Unlock()
 	if m.ended {
-		return ctlReply{}, withStatus(statusFailure, errors.New("the session is ending"))
+		return ctlReply{}, withStatus(statusTarget, errors.New("the session is ending"))
 	}
 	return do(m, q)
 }
