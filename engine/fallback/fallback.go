@@ -102,10 +102,12 @@ func (a Action) Bytes(word int) []byte {
 }
 
 // Over is the action that is installed in the place of the program's own, in a region at base. A handler of the
-// program is called by ours; so what the kernel does before a handler is called stays as the program asked for.
+// program is called by ours; so what the kernel does before a handler is called stays as the program asked for. Where it has none, all signals are
+// blocked while ours runs: another thread's note that came in the middle of it would take the thread out of the list and give it back its mask
+// inside of the handler alone, which then returned to the mask of the tracer; and a handler of another signal could meet a breakpoint.
 func (a Action) Over(base uint64) Action {
 	over := Action{Handler: Handler(base), Restorer: base + restorerAt,
-		Flags: flagSigInfo | flagRestorer | flagOnStack | flagRestart | flagNoDefer}
+		Flags: flagSigInfo | flagRestorer | flagOnStack | flagRestart, Mask: [8]byte{255, 255, 255, 255, 255, 255, 255, 255}}
 	if a.Caught() {
 		over.Mask = a.Mask
 		over.Flags = a.Flags&^flagResetHand&0xffffffff | flagSigInfo | flagRestorer
