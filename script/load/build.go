@@ -93,8 +93,9 @@ func (b *builder) options() api.BuildOptions {
 		Bundle:        true, Write: false, Outfile: "script.js", Target: api.ES2022, Charset: api.CharsetUTF8,
 		Format: api.FormatIIFE, Platform: api.PlatformNeutral, LegalComments: api.LegalCommentsNone,
 		Sourcemap: api.SourceMapExternal, LogLevel: api.LogLevelSilent, TreeShaking: api.TreeShakingFalse,
-		Supported: supported(),
-		Plugins:   []api.Plugin{{Name: "gotap", Setup: b.setup}},
+		Supported:   supported(),
+		LogOverride: map[string]api.LogLevel{"import-is-undefined": api.LogLevelError}, // as JavaScript has it
+		Plugins:     []api.Plugin{{Name: "gotap", Setup: b.setup}},
 	}
 	if b.entry.format == formatModule {
 		o.Format = api.FormatCommonJS
