@@ -48,6 +48,6 @@ func TestSignedPointers(t *testing.T) {
 	var regs arch.Regs
 	regs[regLR] = signed
 	if ret, _ := A64.ReturnAddress(&regs, nil); ret != plain {
-		t.Errorf("the return address is %#x, not %#x", ret, plain)
+		t.Errorf("the return address is %#x, not %#x", ret, uint64(plain))
 	}
 }
