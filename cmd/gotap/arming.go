@@ -1,0 +1,164 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gotap/compile/diag"
+	"gotap/engine"
+	"gotap/engine/place"
+)
+
+// declarations are all probes that the run begins with.
+func (r *run) declarations() (list []declaration) {
+	for _, p := range r.script().Probes() {
+		list = append(list, scriptProbe{p})
+	}
+	for _, d := range r.definitions.all() {
+		for _, p := range d.probes {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// addAll registers the run's probes. What is not found is told all together, by the policy of --missing.
+func (r *run) addAll() error {
+	var failed diag.List
+	status, added := 0, 0
+	all := r.declarations()
+	for i, p := range all {
+		r.progress.step("arming %s (%d of %d)", p.title(), i+1, len(all))
+		spec, err := p.spec(r.tracer)
+		if err == nil {
+			err = r.session.Add(spec)
+		}
+		switch {
+		case err == nil:
+			added++
+		case isLeftOut(err) && (p.isOptional() || r.plan.missing != "error" || r.demo):
+			if r.plan.missing == "warn" {
+				r.note("%v", err)
+			}
+			added += r.addRest(p, spec, err)
+		default:
+			failed = append(failed, diagnose(p, err)...)
+			status = max(status, statusOfProbe(err))
+		}
+	}
+	if len(failed) > 0 {
+		return withStatus(status, failed)
+	}
+	return r.checkAdded(added)
+}
+
+// addRest registers a probe of which something was not found, for the places that it has all the same, and for those that may
+// appear later. It returns how many probes that makes: 1 when it is placed now. What cannot be placed at all is left out.
+func (r *run) addRest(p declaration, spec engine.ProbeSpec, why error) int {
+	out := leftOutOf("", p, why)
+	spec.Optional = true
+	if isMissing(why) && r.session.Add(spec) == nil {
+		out.id = spec.ID
+	}
+	r.leftOut = append(r.leftOut, out)
+	for _, s := range r.session.Query() {
+		if out.id != 0 && s.ID == out.id && s.Places > 0 {
+			return 1
+		}
+	}
+	return 0
+}
+
+// checkAdded refuses a run that could never see a hit.
+func (r *run) checkAdded(added int) error {
+	if n := len(r.declarations()); n > 0 && added == 0 {
+		return r.nothingToTrace()
+	}
+	places := 0
+	for _, s := range r.session.Query() {
+		places += s.Places
+	}
+	if added > 0 {
+		r.note("%s at %s", plural(added, "probe"), plural(places, "place"))
+	}
+	return nil
+}
+
+// reasonsShown is how many probes that are not there are told of, one line each.
+const reasonsShown = 5
+
+// nothingToTrace says what each probe lacks: with --missing, for optional probes and for the demonstration nothing was said yet.
+func (r *run) nothingToTrace() error {
+	text := "no probe matched: there is nothing to trace"
+	for i, l := range r.leftOut {
+		if i == reasonsShown {
+			text += fmt.Sprintf("\n  … and %d more", len(r.leftOut)-i)
+			break
+		}
+		text += "\n  " + l.why
+	}
+	err := withStatus(statusNoProbe, errors.New(text))
+	if r.demo {
+		return &hintError{err, "the demonstration has no such places; name a program, as in: gotap run SCRIPT -- ls -l, or a process with -p"}
+	}
+	return err
+}
+
+func isMissing(err error) bool {
+	var missing *place.NotFoundError
+	return errors.As(err, &missing)
+}
+
+// isAbsent reports that there is no such place, or another instruction than the one a definition wants.
+func isAbsent(err error) bool {
+	var mismatch *mismatchError
+	return isMissing(err) || errors.As(err, &mismatch)
+}
+
+func statusOfProbe(err error) int {
+	var list diag.List
+	var syntax *place.SyntaxError
+	switch {
+	case errors.As(err, &list), errors.As(err, &syntax):
+		return statusUsage
+	case isAbsent(err):
+		return statusNoProbe
+	}
+	return statusTarget
+}
+
+// diagnose is what is wrong with a probe, as diagnostics: the error's own, or one for each place that is concerned, which points at its text.
+func diagnose(p declaration, err error) diag.List {
+	var list diag.List
+	for _, e := range parts(err) {
+		var own diag.List
+		var at *place.ListedError
+		spans := p.spans()
+		switch {
+		case errors.As(e, &own):
+			list = append(list, own...)
+		case errors.As(e, &at) && at.Index < len(spans):
+			list.Errorf(spans[at.Index], hintOf(e), "%v", e)
+		default:
+			list.Errorf(spans[0], hintOf(e), "%v", e)
+		}
+	}
+	return list
+}
+
+// parts are the errors that were joined to one. The same thing is said once, though several processes lack it.
+func parts(err error) (all []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		for _, part := range parts(e) {
+			if !slices.ContainsFunc(all, func(o error) bool { return o.Error() == part.Error() }) {
+				all = append(all, part)
+			}
+		}
+	}
+	return all
+}
