@@ -17,7 +17,7 @@ import (
 )
 
 // The supervisor as guardian of the targets. The session tells it, through the socket that it gets signals from, which processes it has probes in.
-// When the session is killed the supervisor takes the breakpoints out, within a millisecond or two. Until then, and when both are killed at
+// When the session is killed the supervisor takes the breakpoints out as soon as it hears of it. Until then, and when both are killed at
 // once, the handler that the session put into the targets has to do; but that cannot help a thread that blocks SIGTRAP, nor a process with a
 // filter of system calls, nor one that has not got it yet.
 

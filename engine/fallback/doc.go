@@ -39,8 +39,8 @@
 // # Who else is there
 //
 // Whoever starts a session can do better than the handler as long as it lives: command gotap's supervisor is told which processes have probes, and when the
-// session alone is killed it takes the breakpoints out by Clean within milliseconds; when the supervisor alone is killed, the session lets go as
-// usual. The handler is for those milliseconds, and for the two being killed at once. The other way round, a tracer that nobody would think of killing, would only move
+// session alone is killed it takes the breakpoints out by Clean; when the supervisor alone is killed, the session lets go as
+// usual. The handler is for the time until then, and for the two being killed at once. The other way round, a tracer that nobody would think of killing, would only move
 // the question: the kernel lets a thread have one tracer, and nothing else can hold its stop at a breakpoint.
 //
 // # What it does not help against
