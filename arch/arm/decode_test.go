@@ -37,7 +37,7 @@ func TestEveryRowIsReached(t *testing.T) {
 
 // TestUndefined has a processor run words that do not decode: it must find them undefined too.
 func TestUndefined(t *testing.T) {
-	g := generator{rand.New(rand.NewPCG(rand.Uint64(), 3))}
+	g := newGenerator(t)
 	for _, thumb := range []bool{false, true} {
 		var states []state
 		for len(states) < 2000 {
