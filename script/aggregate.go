@@ -353,6 +353,6 @@ func (s *Script) iterable(proto *goja.Object) {
 // textOf renders a snapshot as text.
 func (s *Script) textOf(a *aggregate) string {
 	var b strings.Builder
-	a.handle.Entries().Print(&b, runtime.PrintOptions{Name: a.object.Name, Symbol: s.symbolText})
+	s.content(a).Print(&b, runtime.PrintOptions{Name: a.object.Name, Symbol: s.symbolText})
 	return strings.TrimSuffix(b.String(), "\n")
 }

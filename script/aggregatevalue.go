@@ -93,7 +93,7 @@ func (s *Script) empty(o runtime.Object) goja.Value {
 }
 
 func (s *Script) aggGet(a *aggregate, call goja.FunctionCall) goja.Value {
-	d, ok := a.handle.Get(s.key(call.Arguments)...)
+	d, ok := s.lookAt(a.object, a.id, a.handle, s.key(call.Arguments))
 	if !ok {
 		if len(call.Arguments) > 0 {
 			return goja.Undefined()
@@ -104,7 +104,7 @@ func (s *Script) aggGet(a *aggregate, call goja.FunctionCall) goja.Value {
 }
 
 func (s *Script) aggEntries(a *aggregate, _ goja.FunctionCall) goja.Value {
-	return s.entries(a.handle.Entries())
+	return s.entries(s.content(a))
 }
 
 func (s *Script) entries(snap runtime.Snapshot) goja.Value {
@@ -123,7 +123,7 @@ func (s *Script) aggClear(a *aggregate, _ goja.FunctionCall) goja.Value {
 
 // aggTake gives what there is, as get or entries would, and leaves nothing.
 func (s *Script) aggTake(a *aggregate, _ goja.FunctionCall) goja.Value {
-	snap := a.handle.Take()
+	snap := s.takeAll(a)
 	a.printed = false
 	if isKeyed(a, snap) {
 		return s.entries(snap)
@@ -147,7 +147,7 @@ func (s *Script) aggPrint(a *aggregate, call goja.FunctionCall) goja.Value {
 	if v := call.Argument(0); !goja.IsUndefined(v) {
 		s.printOptions(&o, v)
 	}
-	s.printSnapshot(a, a.handle.Entries(), o)
+	s.printSnapshot(a, s.content(a), o)
 	a.printed = true
 	return nil
 }
@@ -176,7 +176,7 @@ func (s *Script) printOptions(o *runtime.PrintOptions, v goja.Value) {
 
 // aggJSON is what JSON.stringify and JSON output show.
 func (s *Script) aggJSON(a *aggregate, _ goja.FunctionCall) goja.Value {
-	snap := a.handle.Entries()
+	snap := s.content(a)
 	if isKeyed(a, snap) {
 		return s.entries(snap)
 	}
@@ -223,18 +223,25 @@ func (s *Script) mapSet(a *aggregate, call goja.FunctionCall) goja.Value {
 }
 
 func (s *Script) mapHas(a *aggregate, call goja.FunctionCall) goja.Value {
-	_, ok := a.handle.Get(s.key(call.Arguments)...)
+	_, ok := s.lookAt(a.object, a.id, a.handle, s.key(call.Arguments))
 	return s.vm.ToValue(ok)
 }
 
 func (s *Script) mapDelete(a *aggregate, call goja.FunctionCall) goja.Value {
-	return s.vm.ToValue(a.handle.Delete(s.key(call.Arguments)...))
+	key := s.key(call.Arguments)
+	gone := s.looked(a.object, a.id, "delete "+keyText(key), func() []runtime.Entry {
+		if a.handle.Delete(key...) {
+			return []runtime.Entry{{}}
+		}
+		return nil
+	})
+	return s.vm.ToValue(len(gone) > 0)
 }
 
 // mapInc is .inc(k…): it adds one, and gives the new value.
 func (s *Script) mapInc(a *aggregate, call goja.FunctionCall) goja.Value {
 	key := s.key(call.Arguments)
 	s.must(a.handle.Add(1, key...))
-	d, _ := a.handle.Get(key...)
+	d, _ := s.lookAt(a.object, a.id, a.handle, key)
 	return s.integer(d.Int)
 }

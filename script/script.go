@@ -48,6 +48,8 @@ type Script struct {
 	diags   diag.List
 
 	probes     []*Probe
+	used       map[int]bool // objects that programs of the first usedOf probes use; made when a journal needs it
+	usedOf     int
 	spoiled    []*Probe // their declaration is wrong, and their programs are compiled for their errors alone
 	byID       map[uint32]*Probe
 	heirs      map[uint32]*Probe // of probes of earlier versions, by their numbers: who takes their events
@@ -124,6 +126,8 @@ const probeGap = 1 << 12
 func (s *Script) startMachine() {
 	s.vm.SetMaxCallStackSize(callStackLimit)
 	s.vm.SetPromiseRejectionTracker(s.trackRejection)
+	s.vm.SetTimeSource(s.clock)
+	s.vm.SetRandSource(s.chance)
 	s.dog = newWatchdog(s.opts.Deadline, s.opts.HeapLimit)
 	s.dog.interrupt = func(reason error) { s.vm.Interrupt(reason) }
 	s.dog.clear = s.vm.ClearInterrupt

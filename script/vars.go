@@ -86,9 +86,17 @@ func (s *Script) referenceError(text string) goja.Value {
 	return e
 }
 
+// shared is the slot's object as it was declared.
+func (sl *slot) shared() runtime.Object {
+	if sl.kind == slotText {
+		return runtime.Object{Name: sl.v.Name, Kind: runtime.KindText}
+	}
+	return runtime.Object{Name: sl.v.Name, Kind: runtime.KindInt}
+}
+
 // load reads a shared variable from the arena.
 func (s *Script) load(sl *slot) goja.Value {
-	d, _ := sl.handle.Get()
+	d, _ := s.lookAt(sl.shared(), sl.object, sl.handle, nil)
 	switch sl.kind {
 	case slotText:
 		return s.vm.ToValue(d.Text)
@@ -137,7 +145,7 @@ func (s *Script) addVar(call goja.FunctionCall) goja.Value {
 		}
 		// Other threads may add between the two steps: no addition is lost, only this expression's own value is a moment late.
 		s.must(sl.handle.Add(n))
-		d, _ := sl.handle.Get()
+		d, _ := s.lookAt(sl.shared(), sl.object, sl.handle, nil)
 		if old {
 			d.Int -= n
 		}

@@ -5,7 +5,7 @@
 //
 // A Writer is a script.Journal: the host calls it, on its goroutine, in front of every callback, with the record, the event or the
 // timer that the callback is for, and for every answer of the world to a question of a callback: symbols of addresses,
-// memory, files. Formats of records are written once, in front of the first record that has them. In front of timers and at the
+// memory, files, the clock, and what is in the objects that programs change. Formats of records are written once, in front of the first record that has them. In front of timers and at the
 // end come the values of the objects that programs use, since no program will run to make them.
 //
 // # Playing
@@ -15,7 +15,8 @@
 // the callback finds the same answers to the same questions. A question that was not asked while recording, because
 // the script has been changed since, has no answer: memory is empty then, and files are not there.
 //
-// Objects that programs use have, in timers and at the end, the values that they had. All others are made by the callbacks anew:
+// Objects that programs use have, where a callback looks at them, what it found in them; in timers and at the end they have the
+// values that they had, also for a callback that did not look then. All others are made by the callbacks anew:
 // these are what a test is about.
 //
 // # The file

@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"strings"
+
 	"gotap/script"
 )
 
@@ -9,6 +11,7 @@ type Player struct {
 	rec     *Recording
 	printed func() string
 	answers map[string][][]byte // in the order given; the last one stays
+	passing []string            // questions among them whose answers belong to the present step
 	dumps   map[string]int      // dumps taken, by recorder
 	missing map[string]int
 }
@@ -22,25 +25,34 @@ func (r *Recording) Player(printed func() string) *Player {
 	return p
 }
 
-// learn takes the answers of a step in.
+// learn takes the answers of a step in. Those about objects that programs change are of no use in another step.
 func (p *Player) learn(s *step) {
 	fresh := map[string]bool{}
+	for _, question := range p.passing {
+		delete(p.answers, question)
+	}
+	p.passing = p.passing[:0]
 	for _, a := range s.answers {
 		if !fresh[a.Question] {
 			fresh[a.Question] = true
 			p.answers[a.Question] = nil
+			if passing(a.Question) {
+				p.passing = append(p.passing, a.Question)
+			}
 		}
 		p.answers[a.Question] = append(p.answers[a.Question], a.Answer)
 	}
 }
 
-// Answer is the next answer to a question, or the last once more.
+func passing(question string) bool { return strings.HasPrefix(question, script.StateQuestion) }
+
+// Answer is the next answer to a question, or the last once more; about objects that programs change it is given once.
 func (p *Player) Answer(question string) ([]byte, bool) {
 	list := p.answers[question]
 	if len(list) == 0 {
 		return nil, false
 	}
-	if len(list) > 1 {
+	if len(list) > 1 || passing(question) {
 		p.answers[question] = list[1:]
 	}
 	return list[0], true
