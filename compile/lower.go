@@ -33,9 +33,13 @@ type UnknownRegisterError struct {
 	Program string
 	Name    string
 	Pos     diag.Span // where the script names it
+	Write   bool      // it has one, which cannot be written
 }
 
 func (e *UnknownRegisterError) Error() string {
+	if e.Write {
+		return fmt.Sprintf("cannot bind program %q: register %q cannot be written: %s", e.Program, e.Name, readOnly)
+	}
 	return fmt.Sprintf("cannot bind program %q: this architecture has no register %q", e.Program, e.Name)
 }
 
@@ -132,7 +136,10 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 		name := l.p.Regs[c.A]
 		index, bits, shift, ok := l.env.Register(name)
 		if !ok {
-			return inst, &UnknownRegisterError{l.p.Name, name, c.Pos}
+			return inst, &UnknownRegisterError{l.p.Name, name, c.Pos, false}
+		}
+		if c.Op == runtime.OpPopR && index >= runtime.FloatWords {
+			return inst, &UnknownRegisterError{l.p.Name, name, c.Pos, true}
 		}
 		inst.V = uint64(index)<<16 | uint64(shift&0xff)<<8 | uint64(bits&0xff)
 	case ObjectOperand:

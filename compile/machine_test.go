@@ -411,6 +411,7 @@ func (t target) ReadMemory(addr uint64, p []byte) int {
 }
 func (t target) WriteMemory(addr uint64, p []byte) bool { return addr%3 != 0 }
 func (t target) Arg(n int) (uint64, bool)               { return t.word(n), n < 6 }
+func (t target) FloatWord(n int) (uint64, bool)         { return t.word(n), n < 8 }
 func (t target) ArgFloat(n int) (float64, bool)         { return float64(t.word(n)), n < 6 }
 func (t target) Return() uint64                         { return t.word(100) }
 func (t target) SetReturn(v uint64)                     {}

@@ -76,8 +76,11 @@ var reference = []struct {
 		{"pop r", ",REG", "( v -- )", "with --unsafe"}, {"pop u", ",REG", "( v -- )", "the same as r"},
 		{"push r,tr", "", "", ""}, {"push r,ldtr", "", "", ""}, {"push r,gdtr", "", "", ""}, {"push r,idtr", "", "", ""}, {"push r,cr0", "", "", ""},
 		{"push r,cr2", "", "", ""}, {"push r,cr3", "", "", ""}, {"push r,cr4", "", "", ""}, {"push r,dr0", "", "", ""}, {"push r,dr7", "", "", ""},
-		{"push r,cpuid", "", "", ""}, {"push r,msr", "", "", ""}, {"pop r,msr", "", "", ""}, {"push u,fr0", "", "", ""}, {"push u,fcw", "", "", ""},
-		{"push u,xmm0", "", "", ""}, {"push u,mxcsr", "", "", ""},
+		{"push r,cpuid", "", "", ""}, {"push r,msr", "", "", ""}, {"pop r,msr", "", "", ""}, {"push u,fcs", "", "", ""}, {"push u,fds", "", "", ""},
+		{"push u", ",fr0 … fr7", "( -- high low )", "16 bits of sign and exponent, 64 of significand; there three words of 32 bits"},
+		{"push u", ",xmm0 …", "( -- high low )", "there four words of 32 bits; v0 … on AArch64; d0 … on ARM are one word"},
+		{"push u", ",fcw fsw ftw fip fdp mxcsr", "( -- v )", "the tag word is FXSAVE's, of 8 bits; fpcr, fpsr and fpscr on ARM"},
+		{"pop u,xmm0", "", "", ""}, {"pop u,fr0", "", "", ""}, {"pop u,mxcsr", "", "", ""},
 	}},
 	{"Data, system variables, addresses, ports, heap", []referenceCommand{
 		{"push d", ",N", "( -- N )", "an expression of 64 bits"},

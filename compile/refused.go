@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"strings"
 
 	"gotap/compile/spelling"
@@ -24,7 +25,8 @@ var refusals = []struct{ name, why string }{
 // Reasons that several commands share.
 const (
 	kernelRegister = "it is a register of the kernel"
-	notSaved       = "it is not among the registers that a probe reads; scripts have floating arguments and results"
+	noSelector     = "64-bit kernels do not keep it"
+	readOnly       = "floating-point and vector registers are read, and not written"
 )
 
 // refusedRegisters are the operands of push r, pop r, push u and pop u that a probe in a user
@@ -34,8 +36,16 @@ var refusedRegisters = []struct{ name, why string }{
 	{"cr", kernelRegister}, {"msr", kernelRegister},
 	{"dr", "it is the debugger's; a data watchpoint is a place of its own, watch:PLACE/LEN/rw"},
 	{"cpuid", "it tells of the machine, and nothing of the probed process"},
-	{"fr", notSaved}, {"fcw", notSaved}, {"fsw", notSaved}, {"ftw", notSaved}, {"fip", notSaved}, {"fcs", notSaved},
-	{"fdp", notSaved}, {"fds", notSaved}, {"xmm", notSaved}, {"mxcsr", notSaved},
+	{"fcs", noSelector}, {"fds", noSelector},
+}
+
+// floatRegisters are those of which pop r and pop u are refused as well.
+var floatRegisters = []string{"fr", "fcw", "fsw", "ftw", "fip", "fdp", "xmm", "mxcsr", "fpcr", "fpsr", "fpscr"}
+
+// isNumbered reports whether a register has a name, or the same with a number behind it.
+func isNumbered(register, name string) bool {
+	rest, ok := strings.CutPrefix(register, name)
+	return ok && strings.Trim(rest, "0123456789") == ""
 }
 
 // refusedRegister is why a command on a register is not to be had, or nothing.
@@ -48,9 +58,12 @@ func refusedRegister(command string) string {
 	}
 	register = strings.TrimSpace(register)
 	for _, r := range refusedRegisters {
-		if rest, ok := strings.CutPrefix(register, r.name); ok && strings.Trim(rest, "0123456789") == "" {
+		if isNumbered(register, r.name) {
 			return r.why
 		}
+	}
+	if strings.HasPrefix(group, "pop") && slices.ContainsFunc(floatRegisters, func(name string) bool { return isNumbered(register, name) }) {
+		return readOnly
 	}
 	return ""
 }

@@ -227,6 +227,7 @@ func (k *known) WriteMemory(addr uint64, p []byte) bool {
 	return len(to) >= len(p) && copy(to, p) == len(p)
 }
 func (k *known) Arg(n int) (uint64, bool)               { return 30 + uint64(n), n < 6 }
+func (k *known) FloatWord(n int) (uint64, bool)         { return uint64(n) * 3, n < 8 }
 func (k *known) ArgFloat(n int) (float64, bool)         { return .5, n < 8 }
 func (k *known) Return() uint64                         { return k.ret }
 func (k *known) SetReturn(v uint64)                     { k.ret = v }

@@ -36,6 +36,8 @@ type abi struct {
 
 	golang *golang // nil: calls of Go functions are taken for calls of C functions
 	float  func(f *ptrace.FPRegs, n int) (bits uint64, ok bool)
+	// floatWord is a word of the floating-point state, as package isa numbers them.
+	floatWord func(f *ptrace.FPRegs, n int) (v uint64, ok bool)
 	// floatTop is the number on top of the floating-point unit's stack; nil where there is none.
 	floatTop func(f *ptrace.FPRegs) float64
 

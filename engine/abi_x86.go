@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"encoding/binary"
+
 	"gotap/arch"
 	"gotap/arch/x86"
 	"gotap/compile"
@@ -17,7 +19,7 @@ var amd64ABI = abi{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New64()), exits: goExits(x86.New64()), arg: goabi.Arg,
 	},
-	float: xmm, floatTop: (*ptrace.FPRegs).ST0,
+	float: xmm, floatWord: fxsaveWord, floatTop: (*ptrace.FPRegs).ST0,
 	calls: callTable{
 		insn: []byte{0x0f, 0x05}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9},
@@ -37,7 +39,7 @@ var i386ABI = abi{
 		behindCheck: goBehindCheck(x86.New32()), exits: goExits(x86.New32()),
 		arg: func(int, bool) (compile.Access, bool) { return compile.Access{}, false }, // on the stack, as C has them
 	},
-	float: xmm, floatTop: (*ptrace.FPRegs).ST0,
+	float: xmm, floatWord: fxsaveWord, floatTop: (*ptrace.FPRegs).ST0,
 	calls: callTable{
 		insn: []byte{0xcd, 0x80}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP},
@@ -61,4 +63,36 @@ func xmm(f *ptrace.FPRegs, n int) (uint64, bool) {
 		return 0, false
 	}
 	return f.XMM(n), true
+}
+
+// fxsaveWord is a word of the floating-point state, as package isa numbers them: the FXSAVE image has each control register at a place of its
+// own, the unit's stack from byte 32 and the vectors from byte 160 on, 16 bytes each (Intel SDM, volume 1, 10.5.1).
+func fxsaveWord(f *ptrace.FPRegs, n int) (uint64, bool) {
+	const stack, vectors = 32, 160
+	le := binary.LittleEndian
+	switch {
+	case n >= 0 && n < 2*16:
+		return le.Uint64(f[vectors+8*n:]), true
+	case n >= isa.FloatStack && n < isa.FloatStack+2*8:
+		v := le.Uint64(f[stack+8*(n-isa.FloatStack):])
+		if n%2 != 0 {
+			v &= 0xffff // what lies behind the 80 bits is reserved
+		}
+		return v, true
+	}
+	switch n {
+	case isa.FCW:
+		return uint64(le.Uint16(f[0:])), true
+	case isa.FSW:
+		return uint64(le.Uint16(f[2:])), true
+	case isa.FTW:
+		return uint64(f[4]), true
+	case isa.FIP:
+		return le.Uint64(f[8:]), true
+	case isa.FDP:
+		return le.Uint64(f[16:]), true
+	case isa.MXCSR:
+		return uint64(le.Uint32(f[24:])), true
+	}
+	return 0, false
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"debug/elf"
+	"encoding/binary"
 
 	"gotap/arch"
 	"gotap/arch/arm"
@@ -19,7 +20,7 @@ var arm64ABI = abi{
 		g:           28, // src/cmd/compile/abi-internal.md of the Go distribution
 		behindCheck: goBehindCheck(arm64.A64), exits: arm64.Exits, arg: goabi.ArgARM64,
 	},
-	float: func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.V(n & 31), n < 32 },
+	float: func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.V(n & 31), n < 32 }, floatWord: simdWord,
 	calls: callTable{
 		insn: []byte{0x01, 0x00, 0x00, 0xd4}, number: 8, original: -1, args: [6]int{0, 1, 2, 3, 4, 5},
 		mmap: 222, sigaction: 134, clone: 220, fork: none, vfork: none, clone3: 435,
@@ -36,7 +37,7 @@ var arm64ABI = abi{
 var armABI = abi{
 	ISA: isa.ARM, names: arm.A32,
 	flags: -1, trapCode: ptrace.CodeBreakpoint,
-	float: func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.D(n & 31), n < 32 },
+	float: func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.D(n & 31), n < 32 }, floatWord: vfpWord,
 	calls: callTable{
 		insn: []byte{0x00, 0x00, 0x00, 0xef}, thumb: []byte{0x00, 0xdf}, number: 7, original: -1, args: [6]int{0, 1, 2, 3, 4, 5},
 		mmap: 192, sigaction: 174, clone: 120, fork: 2, vfork: 190, clone3: 435,
@@ -55,3 +56,27 @@ func init() {
 
 // unknownCall says that registers do not show whether a thread is in a system call: see armcall.go.
 func unknownCall(*arch.Regs) bool { return false }
+
+// simdWord is a word of the floating-point state, as package isa numbers them, of struct user_fpsimd_state.
+func simdWord(f *ptrace.FPRegs, n int) (uint64, bool) {
+	switch {
+	case n >= 0 && n < 2*32:
+		return binary.LittleEndian.Uint64(f[8*n:]), true
+	case n == isa.FPSR:
+		return uint64(binary.LittleEndian.Uint32(f[512:])), true
+	case n == isa.FPCR:
+		return uint64(binary.LittleEndian.Uint32(f[516:])), true
+	}
+	return 0, false
+}
+
+// vfpWord is one of struct user_vfp.
+func vfpWord(f *ptrace.FPRegs, n int) (uint64, bool) {
+	switch {
+	case n >= 0 && n < 32:
+		return f.D(n), true
+	case n == isa.FPCR:
+		return uint64(binary.LittleEndian.Uint32(f[256:])), true
+	}
+	return 0, false
+}

@@ -76,6 +76,14 @@ func (t *thread) floatReg(n int) (float64, bool) {
 	return math.Float64frombits(bits), ok
 }
 
+// FloatWord implements runtime.Thread.
+func (t *thread) FloatWord(n int) (uint64, bool) {
+	if !t.getFPRegs() {
+		return 0, false
+	}
+	return t.proc.arch.floatWord(&t.fp, n)
+}
+
 // getFPRegs reads the floating-point and vector registers, once in a hit.
 func (t *thread) getFPRegs() bool {
 	if !t.fpRead {

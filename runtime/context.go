@@ -11,6 +11,9 @@ type Thread interface {
 
 	Arg(n int) (v uint64, ok bool)       // integer argument by calling convention, sign as in the register
 	ArgFloat(n int) (f float64, ok bool) // floating argument; FloatTop
+	// FloatWord is a word of the floating-point and vector registers, numbered as package isa names them; ok is false when the target
+	// has no such word or it cannot be read.
+	FloatWord(n int) (v uint64, ok bool)
 	Return() uint64
 	SetReturn(v uint64)
 	Field(f Field) uint64
@@ -29,6 +32,10 @@ type Context struct {
 	Tid    uint32
 	Dirty  bool // set by the machine when Regs were written
 }
+
+// FloatWords is the number of the first register that is a word of the floating-point state (Thread.FloatWord 0). Such registers are
+// read only when a program asks for them: that costs the engine a system call, and most programs never do.
+const FloatWords = 1 << 10
 
 // FloatTop is, for ArgFloat, no argument but the number on top of the stack of IA-32's floating-point unit: there functions leave
 // their floating results. It is the last number that the operand of OpArgF can be.

@@ -50,6 +50,7 @@ func (f *fakeThread) Arg(n int) (uint64, bool) {
 	return f.args[n], true
 }
 
+func (f *fakeThread) FloatWord(n int) (uint64, bool) { return uint64(n) * 3, n < 8 }
 func (f *fakeThread) ArgFloat(n int) (float64, bool) {
 	if n >= len(f.floats) {
 		return 0, false

@@ -39,10 +39,11 @@ func (m *Machine) context(in *Inst) Trap {
 		// Lower packed where the register is: eax is 32 bits of slot rax, ah 8 bits of it from
 		// bit 8 on.
 		index, width, shift := in.V>>16, uint(in.V&0xff), uint(in.V>>8&0xff)
-		if index >= uint64(len(m.ctx.Regs)) {
+		v, ok := m.register(index)
+		if !ok {
 			return TrapRegister
 		}
-		m.push(m.ctx.Regs[index] >> shift & lowBits(width))
+		m.push(v >> shift & lowBits(width))
 	case OpArg:
 		v, ok := m.ctx.Thread.Arg(int(in.A & 0xffff))
 		if !ok {
@@ -68,6 +69,17 @@ func (m *Machine) context(in *Inst) Trap {
 		return TrapOp
 	}
 	return NoTrap
+}
+
+// register is a register of the file, or from FloatWords on a word of the floating-point state.
+func (m *Machine) register(index uint64) (uint64, bool) {
+	switch {
+	case index < uint64(len(m.ctx.Regs)):
+		return m.ctx.Regs[index], true
+	case index >= FloatWords && index-FloatWords <= 255:
+		return m.ctx.Thread.FloatWord(int(index - FloatWords))
+	}
+	return 0, false
 }
 
 // lowBits is a mask of n bits; 0 and 64 mean all.

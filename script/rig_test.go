@@ -117,6 +117,7 @@ func (f *fakeThread) Arg(n int) (uint64, bool) {
 	}
 	return f.args[n], true
 }
+func (f *fakeThread) FloatWord(int) (uint64, bool) { return 0, false }
 func (f *fakeThread) ArgFloat(int) (float64, bool) { return 1.5, true }
 func (f *fakeThread) Return() uint64               { return f.ret }
 func (f *fakeThread) SetReturn(v uint64)           { f.ret = v }

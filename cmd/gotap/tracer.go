@@ -113,7 +113,11 @@ func (t *tracer) bind(program *compile.Program, at engine.PlaceInfo) (*runtime.C
 	var unknown *compile.UnknownRegisterError
 	if errors.As(err, &unknown) && unknown.Pos.Source != nil {
 		var list diag.List
-		list.Errorf(unknown.Pos, nearRegister(unknown.Name, at), "the target's architecture has no register %s", unknown.Name)
+		if unknown.Write {
+			list.Errorf(unknown.Pos, "", "register %s cannot be written: floating-point and vector registers are only read", unknown.Name)
+		} else {
+			list.Errorf(unknown.Pos, nearRegister(unknown.Name, at), "the target's architecture has no register %s", unknown.Name)
+		}
 		return nil, list.Err()
 	}
 	return code, err

@@ -2,6 +2,7 @@ package dpdf
 
 import (
 	"slices"
+	"strings"
 
 	"gotap/runtime"
 )
@@ -42,7 +43,7 @@ func (e *emitter) command(s statement) {
 		top = &e.known[n-1]
 	}
 	s.cmd.emit(e, s)
-	if e.under = nil; pushers[s.name] {
+	if e.under = nil; pushesOne(s) {
 		e.under = top
 	}
 }
@@ -213,6 +214,12 @@ var pushers = map[string]bool{
 	"push lp": true, "push plp": true, "push stp": true, "save tsp": true, "save sbp": true,
 }
 
+// pushesOne reports whether a statement is one of them.
+func pushesOne(s statement) bool {
+	register := s.name == "push r" || s.name == "push u"
+	return pushers[s.name] && !(register && len(s.operands) == 1 && wide(s.operands[0].text()))
+}
+
 // dup writes dup: copies of the top word, as many as the operand says, or as the word below says, which goes. That word has
 // to be a constant, as the depth of the stack has to be known before the hit.
 func (e *emitter) dup(s statement) {
@@ -263,7 +270,17 @@ func dataCommands() {
 	commands["vfy rw"] = verify(runtime.OpWritable)
 }
 
-// register is a command on a register. Whether the target has it is found out when the program
+// wide reports a register of more than 64 bits: a vector register, or one of x86's floating-point unit. It is two words.
+func wide(name string) bool {
+	for _, prefix := range []string{"xmm", "fr", "v"} {
+		if n, ok := strings.CutPrefix(name, prefix); ok && n != "" && strings.Trim(n, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// register is a command on a register. The upper half of a wide one is pushed first, so that the lower is on top, as in DProbes. Whether the target has it is found out when the program
 // is bound to one. A file may hold programs for several architectures, behind #ifdef; names are
 // resolved when it is bound to a process.
 func register(op runtime.Op) *command {
@@ -272,6 +289,9 @@ func register(op runtime.Op) *command {
 		if len(o) != 1 || o[0].kind != wordToken {
 			e.diags.Errorf(o.span(), "", "%s takes a register", s.name)
 			return
+		}
+		if wide(o[0].text) {
+			e.b.A(op, e.b.Reg(o[0].text+"h"))
 		}
 		e.b.A(op, e.b.Reg(o[0].text))
 	}}

@@ -114,6 +114,8 @@
 //	ros,n                    ( v1 … vn -- )
 //	push tsp, pop tsp, copy tsp [,i]            without i: a constant pushed just before
 //	push r, pop r, push u, pop u,REG            r and u are the same; pop needs --unsafe
+//	push r, push u,FLOAT     ( -- v )           fcw fsw ftw fip fdp mxcsr, d0 … fpscr on ARM, fpcr fpsr on AArch64
+//	push r, push u,WIDE      ( -- high low )    fr0 … fr7, xmm0 …, v0 … on AArch64; they are not popped
 //	push d,N                 ( -- N )
 //	push mem,u8 u16 u32 u64  ( p -- v )         u64 is one word; a bad address ends the program
 //	pop mem,u8 u16 u32 u64   ( p v -- )         needs --unsafe

@@ -26,6 +26,7 @@ func (thread) ReadMemory(addr uint64, p []byte) int {
 func (thread) WriteMemory(addr uint64, p []byte) bool { return addr >= 0x1000 }
 func (thread) Writable(addr, n uint64) bool           { return addr >= 0x1000 }
 func (thread) Arg(n int) (uint64, bool)               { return 0, false }
+func (thread) FloatWord(n int) (uint64, bool)         { return uint64(n) * 3, n < 8 }
 func (thread) ArgFloat(n int) (float64, bool)         { return 0, false }
 func (thread) Return() uint64                         { return 0 }
 func (thread) SetReturn(v uint64)                     {}
@@ -40,6 +41,12 @@ func lookUp(name string) (index, bits, shift int, ok bool) {
 		return 1, 64, 0, true
 	case "ecx":
 		return 2, 32, 0, true
+	case "xmm2":
+		return runtime.FloatWords + 4, 64, 0, true
+	case "xmm2h":
+		return runtime.FloatWords + 5, 64, 0, true
+	case "fcw":
+		return runtime.FloatWords + 80, 64, 0, true // which the thread of these tests does not have
 	}
 	return 0, 0, 0, false
 }
@@ -190,6 +197,8 @@ var commandCases = []struct {
 	{"push r,rdi", []int64{0x1000}, 0},
 	{"push u, rdi", []int64{0x1000}, 0},
 	{"push r,ecx", []int64{5}, 0},
+	{"push u,xmm2", []int64{15, 12}, 0},
+	{"push u,fcw", nil, runtime.TrapRegister},
 	{"push r,rdi\npush mem,u8", []int64{'s'}, 0},
 	{"push r,rdi\npush mem,u16", []int64{'s' | 'e'<<8}, 0},
 	{"push r,rdi\npush mem,u32", []int64{'s' | 'e'<<8 | 'v'<<16 | 'e'<<24}, 0},

@@ -32,6 +32,7 @@ var errorCases = []struct{ text, want string }{
 	{file("", "shl,64\nexit"), "it is 64, and can be 0 to 63"},
 	{file("", "pbl,0\nexit"), "it is 0, and can be 1 to 64"},
 	{file("", "push r,rdi\nlog\nexit"), "takes a number from the stack that is not known before the hit"},
+	{file("", "push d,2\npush u,xmm0\ndup\nexit"), "dup takes a number from below the top that is not known before the hit"},
 	{file("", "dup\nexit"), "dup takes a number from below the top that is not known before the hit"},
 	{file("", "push d,2\nL: push r,rdi\ndup\nexit"), "dup takes a number from below the top"}, // loop comes from elsewhere
 	{file("", "push d,2\npush r,rdi\npush r,rsi\ndup\nexit"), "dup takes a number from below the top"},

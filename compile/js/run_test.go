@@ -44,6 +44,7 @@ func (th *thread) Arg(n int) (uint64, bool) {
 	}
 	return uint64(th.args[n]), true
 }
+func (th *thread) FloatWord(int) (uint64, bool)           { return 0, false }
 func (th *thread) ArgFloat(n int) (float64, bool)         { return th.floats[n], true }
 func (th *thread) Return() uint64                         { return th.ret }
 func (th *thread) SetReturn(v uint64)                     { th.ret = v }

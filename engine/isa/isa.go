@@ -27,6 +27,7 @@ type ISA struct {
 	trap       func(code []byte) bool
 	pointer    func(p uint64) (addr uint64, set arch.Arch)
 	floats     int // how many floating-point arguments are in vector registers
+	floatRegs  floatNames
 }
 
 // all are the instruction sets.

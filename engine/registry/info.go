@@ -8,6 +8,7 @@ import (
 	"gotap/engine/isa"
 	"gotap/engine/place"
 	"gotap/engine/symbols"
+	"gotap/runtime"
 )
 
 // Info answers what compiling a program wants to know of a place in a file. It implements CodePlace.
@@ -59,7 +60,13 @@ func (i *Info) Arg(n int) (compile.Access, bool) {
 }
 
 // Register implements PlaceInfo.
-func (i *Info) Register(name string) (index, bits, shift int, ok bool) { return i.ISA.RegIndex(name) }
+func (i *Info) Register(name string) (index, bits, shift int, ok bool) {
+	if index, bits, shift, ok = i.ISA.RegIndex(name); ok {
+		return index, bits, shift, ok
+	}
+	word, ok := i.ISA.FloatWord(name)
+	return runtime.FloatWords + word, 64, 0, ok
+}
 
 // WordSize implements PlaceInfo.
 func (i *Info) WordSize() int { return i.ISA.WordSize() }

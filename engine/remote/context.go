@@ -3,6 +3,7 @@ package remote
 import (
 	"math"
 
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 	"gotap/engine/unwind"
@@ -47,6 +48,26 @@ func (t *thread) floatReg(n int) (float64, bool) {
 		bits = t.vecs.V[n/2][n%2]
 	}
 	return math.Float64frombits(bits), true
+}
+
+// FloatWord implements runtime.Thread. Of x86's registers only the vectors are read from stubs.
+func (t *thread) FloatWord(n int) (uint64, bool) {
+	a := t.s.isa
+	words := 2 * a.vectors
+	if a == &armISA {
+		words = a.vectors
+	}
+	switch {
+	case n < 0 || n >= words && a.control == "" || !t.readVectors():
+		return 0, false
+	case n < words:
+		return t.vecs.V[n/2][n%2], true
+	case n == isa.FPCR:
+		return t.vecs.Control, true
+	case n == isa.FPSR:
+		return t.vecs.Status, true
+	}
+	return 0, false
 }
 
 // Return implements runtime.Thread.
