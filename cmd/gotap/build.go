@@ -24,7 +24,7 @@ func newBuild(w *World) *cobra.Command {
 		Long: `build compiles and verifies a definition file with all that it includes, and writes its programs into one file, which
 gotap run takes in the place of the text. The target need not be there. A script without modules of its own is kept as text.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			text, err := readScript(w, args, flags.eval, c.Flags().Changed("eval"))
+			text, err := readProgram(w, args, flags.eval, c.Flags().Changed("eval"))
 			if err != nil {
 				return err
 			}

@@ -150,7 +150,7 @@ func checkInsert(replace, merge bool, missing string) error {
 
 // readScript reads a script as run does, and makes its paths absolute: the session is elsewhere.
 func (k *ctlClient) readScript(own, args []string) (*ctlScript, error) {
-	text, err := readScript(k.w, own, "", false)
+	text, err := readProgram(k.w, own, "", false)
 	if err != nil {
 		return nil, err
 	}

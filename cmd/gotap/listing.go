@@ -13,6 +13,16 @@ import (
 // not run, because a listing does not say where its programs belong.
 func isListing(text scriptText) bool { return filepath.Ext(text.name) == ".rpn" }
 
+// readProgram finds the text of what is to run: a script or definitions, but no listing.
+func readProgram(w *World, args []string, eval string, hasEval bool) (scriptText, error) {
+	text, err := readScript(w, args, eval, hasEval)
+	if err == nil && isListing(text) {
+		err = withStatus(statusUsage, &hintError{fmt.Errorf("%s is a listing, which does not say where its programs belong", text.name),
+			"give the script or definition file that it was made of; gotap check and gotap dis take listings"})
+	}
+	return text, err
+}
+
 // loadListing assembles and verifies the programs of a listing.
 func loadListing(text scriptText) (*checkedText, diag.List, error) {
 	programs, list := compile.AssembleAll(diag.NewSource(text.name, text.text))

@@ -37,7 +37,7 @@ func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust 
 	if c.ArgsLenAtDash() >= 0 && len(command) == 0 {
 		return withStatus(statusUsage, errors.New("no program comes after --"))
 	}
-	text, err := readScript(w, own, o.text, c.Flags().Changed("eval"))
+	text, err := readProgram(w, own, o.text, c.Flags().Changed("eval"))
 	if err != nil {
 		return err
 	}
