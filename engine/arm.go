@@ -9,7 +9,6 @@ import (
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
-	"gotap/engine/registry"
 )
 
 // procView is what Add needs to know of a process to resolve places in it, on another goroutine than the tracing one.
@@ -254,22 +253,19 @@ func (s *Session) armAt(p *process, pl *placement, addr uint64, m *module.Loaded
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(pt.enters, pl.SameEntry) {
-		return s.sync(pt)
-	}
-	enters, err := registry.Join(pt.enters, pl)
+	before := pt.Counted()
+	there, err := pt.Join(pl)
 	if err != nil {
 		return err
 	}
-	before := pt.counted()
-	if pt.enters = enters; pt.planted {
-		s.points += pt.counted() - before
+	if pt.planted {
+		s.points += pt.Counted() - before
 	}
-	if err := s.sync(pt); err != nil {
+	if err := s.sync(pt); err != nil || there {
 		return err
 	}
 	if pl.Code.Leave != nil {
-		s.watchExits(pt, pl, m)
+		pt.Watch(&body{s, pt, pl.Target, m})
 	}
 	s.raiseSemaphore(p, pl)
 	return nil

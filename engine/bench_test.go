@@ -79,14 +79,16 @@ func TestHitAllocatesNothing(t *testing.T) {
 		for _, p = range w.procs {
 		}
 		th := &thread{s: w.Session, proc: p, tid: 1 << 29}
-		th.h.Init(w.runner, th, th, th.regs[:], 0)
+		th.initHits()
 		var entry, exit *point
 		for _, pt := range p.space.points {
-			if len(pt.enters) > 0 {
+			if len(pt.Enters) > 0 {
 				entry = pt
 			}
+			if len(pt.Exits) > 0 {
+				exit = pt
+			}
 		}
-		exit = entry.fn.exits[0]
 		sp := p.anyStopped()
 		sp.getRegs()
 		for name, e := range map[string]arch.Strategy{"emulated": arch.Emulated} {
@@ -121,11 +123,11 @@ func BenchmarkHitComputed(b *testing.B) {
 		for _, p = range w.procs {
 		}
 		th := &thread{s: w.Session, proc: p, tid: 1 << 29}
-		th.h.Init(w.runner, th, th, th.regs[:], 0)
+		th.initHits()
 		stopped := p.anyStopped()
 		stopped.getRegs()
 		for _, pt := range p.space.points {
-			if len(pt.enters) > 0 {
+			if len(pt.Enters) > 0 {
 				for b.Loop() {
 					th.regs = stopped.regs
 					th.hit(pt)

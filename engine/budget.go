@@ -204,31 +204,19 @@ func (s *Session) rest(now uint64) {
 
 // restAt takes out a point that was hit while probes rest. Calls that return to here are not affected: they end.
 func (t *thread) restAt(p *point) {
-	if p.returns > 0 {
-		t.returnedTo(p)
-	}
-	if p.resting || len(p.enters)+len(p.exits) == 0 {
+	t.calls.Returned(&p.Point)
+	if p.resting || !p.Used() {
 		return
 	}
 	for _, o := range t.s.threads {
 		if o.proc.space == p.sp {
-			o.forgetCalls(p.exits)
+			o.calls.Miss(&p.Point)
 		}
 	}
 	p.resting = true
 	t.s.meter.rested = append(t.s.meter.rested, p)
 	t.s.stats.Unseen++
 	t.s.sync(p)
-}
-
-// forgetCalls drops the frames of calls of functions whose exits are not seen any more.
-func (t *thread) forgetCalls(of []*function) {
-	for i := len(t.frames) - 1; i >= 0; i-- {
-		if f := &t.frames[i]; f.pl != nil && f.ret == nil && slices.Contains(of, f.fn) {
-			f.pl.Probe.Missed++
-			t.dropFrame(i)
-		}
-	}
 }
 
 // wake arms what rests: exits first, so that no call is seen to begin whose end is not.
@@ -240,7 +228,7 @@ func (s *Session) wake() {
 	for _, p := range rested {
 		p.resting = false
 	}
-	slices.SortStableFunc(rested, func(a, b *point) int { return len(b.exits) - len(a.exits) })
+	slices.SortStableFunc(rested, func(a, b *point) int { return len(b.Exits) - len(a.Exits) })
 	for _, p := range rested {
 		if p.sp.points[p.addr] != p || p.sp.users == 0 {
 			continue // its memory has gone

@@ -184,8 +184,8 @@ func (t *thread) leaving() (regs *arch.Regs, ok bool) {
 	return &t.left, t.proc.arch.Leave(&t.left, t.at.site, &t.view)
 }
 
-// exitSP is the stack pointer of the call that is left by the instruction at which the thread is, as it was at entry.
-func (t *thread) exitSP() uint64 {
+// ExitSP implements call.Target.
+func (t *thread) ExitSP() uint64 {
 	if regs, ok := t.leaving(); ok {
 		return regs[t.proc.arch.SP()]
 	}
@@ -194,8 +194,8 @@ func (t *thread) exitSP() uint64 {
 
 // returnAddress is where the function that has just been entered, is being left, or has been left, returns to.
 func (t *thread) returnAddress() uint64 {
-	if t.proc.arch.emulates != nil && t.at != nil && !slices.Contains(t.at.enters, t.h.Now.Placement) {
-		if len(t.at.exits) == 0 {
+	if t.proc.arch.emulates != nil && t.at != nil && !slices.Contains(t.at.Enters, t.h.Now.Placement) {
+		if len(t.at.Exits) == 0 {
 			return *t.pc()
 		}
 		if regs, ok := t.leaving(); ok {

@@ -114,7 +114,7 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 	t.fresh = true
 	if !shares {
 		s.copyPoints(from.space, sp)
-		parent.copyFrames(t)
+		parent.calls.Fork(&t.calls, sp.atPoint)
 	}
 	if !p.silent {
 		s.names.fork(from.pid, pid)
@@ -125,35 +125,6 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 		s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: parent.tid, Child: pid})
 	}
 	s.takeEarly(pid)
-}
-
-// copyFrames gives a forked child the calls that its parent is in: it will return from them too. Storage is not shared:
-// the child's leaves see none.
-func (t *thread) copyFrames(child *thread) {
-	to := child.proc.space
-	for _, f := range t.frames {
-		f.this = 0
-		if f.fn != nil {
-			q := to.points[f.fn.entry.addr]
-			if q == nil || q.fn == nil {
-				continue
-			}
-			f.fn = q.fn
-		}
-		if f.ret != nil {
-			q := to.points[f.ret.addr]
-			if q == nil {
-				continue
-			}
-			q.returns++
-			f.ret = q
-			child.s.sync(q)
-		}
-		if f.kept {
-			f.fn.due++
-		}
-		child.frames = append(child.frames, f)
-	}
 }
 
 // takeEarly deals with a first stop that came before the parent's.
@@ -230,7 +201,7 @@ func (s *Session) execed(t *thread) {
 
 // reset forgets what a thread was doing in its former image.
 func (t *thread) reset() {
-	t.dropFrames(0)
+	t.calls.Drop()
 	if !t.executing() { // the end of the call that made the image is still to come
 		t.dropCall()
 	}

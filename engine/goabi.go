@@ -63,23 +63,15 @@ func onGoroutine(t place.Target) bool {
 // goStackEnd is the offset of stack.hi in the runtime's g, whose first field is stack{lo, hi}; compiled code knows it too.
 const goStackEnd = 8
 
-// followStack makes the frames of the goroutine that runs on this thread right again if its stack has moved. It returns the
-// goroutine and the end of its stack, zeros when they cannot be read.
-//
-// Precondition: the thread is at the entry, behind the stack check, or at an exit of a function that Go compiled.
-func (t *thread) followStack() (g, hi uint64) {
+// Goroutine implements call.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has moved.
+func (t *thread) Goroutine() (g, hi uint64) {
 	g = t.regs[t.proc.arch.golang.g]
 	hi, ok := t.proc.space.pointer(g + goStackEnd)
 	if !ok || t.sp() > hi {
 		return 0, 0
 	}
 	for _, o := range t.proc.threads {
-		for i := range o.frames {
-			if f := &o.frames[i]; f.g == g && f.hi != hi {
-				f.sp += hi - f.hi
-				f.hi = hi
-			}
-		}
+		o.calls.Moved(g, hi)
 	}
 	return g, hi
 }

@@ -36,7 +36,7 @@ func (t *thread) hit(p *point) {
 		if t.s.meter.resting {
 			t.restAt(p)
 		} else {
-			t.runPrograms(p)
+			t.calls.Hit(&p.Point)
 		}
 	}
 	if t.h.Skip {
@@ -45,21 +45,6 @@ func (t *thread) hit(p *point) {
 		return
 	}
 	t.execute(p)
-}
-
-// runPrograms runs all programs of a point that come before its instruction.
-func (t *thread) runPrograms(p *point) {
-	for _, pl := range p.enters {
-		if pl.Probe.Enabled {
-			t.h.Enter(pl, pl.Code.Leave != nil && p.fn != nil)
-		}
-	}
-	if len(p.exits) > 0 {
-		t.leaveAt(p)
-	}
-	if p.returns > 0 {
-		t.returnedTo(p)
-	}
 }
 
 // execute completes the displaced instruction, at once or by a step.
@@ -100,6 +85,9 @@ func (t *thread) finishWith(sig int) {
 
 // What package hit asks of a thread.
 
+// Push implements hit.Target.
+func (t *thread) Push(pl *placement) (this uint64, ok bool) { return t.calls.Push(&t.at.Point, pl) }
+
 // IDs implements hit.Target.
 func (t *thread) IDs() (pid, tid int) { return t.proc.pid, t.tid }
 
@@ -132,11 +120,11 @@ func (t *thread) Hold(ticket uint32) {
 
 // skipFunction returns from the function that was just entered, without running it.
 func (t *thread) skipFunction(p *point) {
-	sp := t.sp()
+	entered := t.sp()
 	if t.proc.arch.Skip(&t.regs, p.sp.mem, t.h.SkipResult) != nil {
 		t.execute(p)
 		return
 	}
-	t.dropFrames(sp + 1)
+	t.calls.Skipped(&p.Point, entered)
 	t.finish()
 }

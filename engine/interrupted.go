@@ -24,7 +24,7 @@ const eintr = -4
 
 // suspendCall puts the interrupted call aside: a handler makes one.
 func (t *thread) suspendCall() {
-	if len(t.sys.pending) == 0 {
+	if !t.sys.pending.Any() {
 		t.dropCall() // nobody waits for its end
 		return
 	}
@@ -69,10 +69,7 @@ func (t *thread) missInterrupted(lost func(*sysCall) bool) {
 			kept = append(kept, *c)
 			continue
 		}
-		for _, w := range c.pending {
-			w.pl.Probe.Missed++
-			t.h.Free(w.pl, w.this)
-		}
+		c.pending.Miss(&t.h)
 	}
 	t.interrupted = kept
 }
@@ -80,9 +77,7 @@ func (t *thread) missInterrupted(lost func(*sysCall) bool) {
 // dropInterrupted forgets all of them: the thread or its image is gone.
 func (t *thread) dropInterrupted() {
 	for i := range t.interrupted {
-		for _, w := range t.interrupted[i].pending {
-			t.h.Free(w.pl, w.this)
-		}
+		t.interrupted[i].pending.Drop(&t.h)
 	}
 	t.interrupted = nil
 }

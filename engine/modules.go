@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gotap/engine/call"
 	"gotap/engine/module"
 	"gotap/engine/place"
 )
@@ -175,7 +176,7 @@ func (s *Session) forget(sp *space, before []module.Loaded) {
 			}
 			if p.planted {
 				p.planted = false
-				s.points -= p.counted()
+				s.points -= p.Counted()
 			}
 			delete(sp.points, addr)
 			sp.unrecord(addr)
@@ -190,11 +191,7 @@ func (s *Session) forget(sp *space, before []module.Loaded) {
 // forgetFunction makes frames that wait at a point that is gone harmless.
 func (s *Session) forgetFunction(p *point) {
 	for _, t := range s.threads {
-		for i := range t.frames {
-			if t.frames[i].ret == p {
-				t.frames[i].ret = nil
-			}
-		}
+		t.calls.Gone(&p.Point)
 	}
 }
 
@@ -283,10 +280,7 @@ func (t *thread) picking(p *point) {
 		if pick.probe.Removed {
 			continue
 		}
-		f := frame{then: func(t *thread) { t.chosen(pick) }, sp: t.sp()}
-		if f.ret = t.awaitReturn(); f.ret != nil {
-			t.frames = append(t.frames, f)
-		}
+		t.calls.Await(func(by call.Target) { by.(*thread).chosen(pick) })
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gotap/arch"
+	"gotap/engine/call"
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
@@ -18,6 +19,8 @@ import (
 // loader. A point that nobody wants any more stays known: a thread may have hit its breakpoint before that was
 // taken away, and its stop be reported only later.
 type point struct {
+	call.Point
+	s       *Session
 	sp      *space
 	addr    uint64
 	site    arch.Site
@@ -33,17 +36,13 @@ type point struct {
 	passed  uint32 // hits in processes whose action for SIGTRAP is watched
 	blocks  bool   // it was passed with SIGTRAP blocked
 
-	enters   []*placement                      // in the order of declaration
-	fn       *function                         // the function that is entered here, when its calls are watched
-	exits    []*function                       // functions that are left by the instruction here
-	returns  int                               // calls watched that return to here
 	internal func(*thread, *point) (stay bool) // what the engine itself does here; stay: the hit is put off
 	picks    []*ifunc                          // probes on a function whose code is chosen by the one that starts here
 }
 
 // wanted reports whether anybody needs the breakpoint.
 func (p *point) wanted() bool {
-	if p.internal != nil || p.returns > 0 {
+	if p.internal != nil || p.Returns > 0 {
 		return true
 	}
 	for _, pick := range p.picks {
@@ -51,29 +50,14 @@ func (p *point) wanted() bool {
 			return true
 		}
 	}
-	if p.resting {
-		return false
-	}
-	for _, f := range p.exits {
-		if f.armed() {
-			return true
-		}
-	}
-	for _, pl := range p.enters {
-		if pl.Probe.Armed() {
-			return true
-		}
-	}
-	return false
+	return !p.resting && p.Wanted()
 }
 
-// counted is 1 for a point that counts against the limit: those that probes asked for.
-func (p *point) counted() int {
-	if len(p.enters) > 0 {
-		return 1
-	}
-	return 0
-}
+// Address implements call.Breakpoint.
+func (p *point) Address() uint64 { return p.addr }
+
+// Sync implements call.Breakpoint.
+func (p *point) Sync() error { return p.s.sync(p) }
 
 // pointAt finds or makes the point at an address. Making one decodes and prepares the instruction there, and refuses
 // with a reason what cannot be probed; file is the module's file and may be nil.
@@ -144,7 +128,8 @@ func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set a
 		s.callPoints++
 	}
 	trap := set.Breakpoint(in)
-	p := &point{sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site, sp.arch.WordSize()), trap: trap, orig: code[:len(trap)]}
+	p := &point{s: s, sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site, sp.arch.WordSize()), trap: trap, orig: code[:len(trap)]}
+	p.At = p
 	p.alone = sp.arch.alone != nil && sp.arch.alone(in)
 	return p, nil
 }
@@ -237,7 +222,7 @@ func (s *Session) sync(p *point) error {
 }
 
 func (s *Session) plant(p *point) error {
-	if n := p.counted(); s.points+n > s.cfg.MaxProbes {
+	if n := p.Counted(); s.points+n > s.cfg.MaxProbes {
 		return errTooMany{s.cfg.MaxProbes, s.points + n}
 	}
 	now, err := p.present()
@@ -253,7 +238,7 @@ func (s *Session) plant(p *point) error {
 		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
 	}
 	p.planted = true
-	s.points += p.counted()
+	s.points += p.Counted()
 	return nil
 }
 
@@ -272,7 +257,7 @@ func (s *Session) writeCode(p *point, code []byte, stopped int) error {
 // unplant restores the original byte. What is no breakpoint any more was written by somebody else and is left alone.
 func (s *Session) unplant(p *point) error {
 	p.planted = false
-	s.points -= p.counted()
+	s.points -= p.Counted()
 	return s.restore(p, s.stoppedTid(p.sp))
 }
 
@@ -318,7 +303,7 @@ func (s *Session) restoreAll(sp *space) error {
 			continue
 		}
 		p.planted = false
-		s.points -= p.counted()
+		s.points -= p.Counted()
 		if err := s.restore(p, stopped); err != nil && !errors.Is(err, errGone) {
 			all = errors.Join(all, err)
 		}
@@ -334,26 +319,17 @@ func (s *Session) copyPoints(from, to *space) {
 	to.sealed = from.sealed
 	to.guard = from.guard.copy()
 	to.sems = maps.Clone(from.sems)
-	functions := map[*function]*function{}
-	copies := map[*point]*point{}
+	var copies call.Copies
 	for addr, p := range from.points {
 		q := *p
-		copies[p] = &q
-		q.sp, q.steps, q.returns = to, 0, 0
-		q.enters, q.picks = slices.Clone(p.enters), slices.Clone(p.picks)
-		q.fn = copyFunction(p.fn, functions)
-		q.exits = nil
-		for _, f := range p.exits {
-			q.exits = append(q.exits, copyFunction(f, functions))
-		}
+		q.At, q.sp, q.steps, q.picks = &q, to, 0, slices.Clone(p.picks)
+		copies.Add(&p.Point, &q.Point)
 		to.points[addr] = &q
 		if q.resting {
 			s.meter.rested = append(s.meter.rested, &q)
 		}
 	}
-	for _, f := range functions {
-		f.moveTo(copies)
-	}
+	copies.Finish()
 	to.loader = from.loader
 	for _, q := range to.points {
 		q.planted = false
@@ -376,7 +352,7 @@ func (s *Session) assert(q *point) {
 	}
 	q.planted = want
 	if want {
-		s.points += q.counted()
+		s.points += q.Counted()
 	}
 }
 

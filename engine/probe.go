@@ -68,18 +68,15 @@ func (s *Session) drop(pr *probe) {
 
 // detachFrom takes a probe off a point.
 func (s *Session) detachFrom(p *point, pr *probe) {
-	if !pr.Has(p.enters) {
+	if !pr.Has(p.Enters) {
 		return
 	}
-	before := p.counted()
-	var leaves int
-	p.enters, leaves = pr.Without(p.enters)
+	before := p.Counted()
+	leaves := p.Without(pr)
 	if p.planted {
-		s.points -= before - p.counted()
+		s.points -= before - p.Counted()
 	}
-	for fn := p.fn; leaves > 0 && fn != nil; leaves-- {
-		s.unwatch(fn)
-	}
+	p.Unwatch(leaves)
 	s.sync(p)
 }
 
@@ -112,16 +109,11 @@ func (s *Session) syncProbe(pr *probe) error {
 	var all error
 	for sp := range s.spaces() {
 		for _, p := range sp.points {
-			if !pr.Has(p.enters) {
+			if !pr.Has(p.Enters) {
 				continue
 			}
-			if err := s.sync(p); err != nil && !errors.Is(err, errGone) {
+			if err, _ := p.SyncAll(); err != nil && !errors.Is(err, errGone) {
 				all = errors.Join(all, err)
-			}
-			if p.fn != nil {
-				for _, e := range p.fn.exits {
-					s.sync(e)
-				}
 			}
 		}
 	}
@@ -191,7 +183,7 @@ func (s *Session) where(pr *probe) map[string]int {
 	found := map[string]int{}
 	for sp := range s.spaces() {
 		for _, p := range sp.points {
-			if pr.Has(p.enters) {
+			if pr.Has(p.Enters) {
 				found[strategyName(p)]++
 			}
 		}
@@ -207,16 +199,6 @@ func (s *Session) remember() {
 }
 
 // strategyName names how a point's instruction is run, and how returns are watched where they are.
-func strategyName(p *point) string {
-	how := strategyNames[p.how]
-	switch {
-	case p.fn == nil:
-	case p.fn.byReturn:
-		how += ", returns by return address"
-	default:
-		how += ", returns by return sites"
-	}
-	return how
-}
+func strategyName(p *point) string { return strategyNames[p.how] + p.How() }
 
 var strategyNames = [...]string{"refused", "emulated", "out of line", "in place"}

@@ -69,7 +69,7 @@ func (s *Session) dropSpace(sp *space) {
 	for _, p := range sp.points {
 		if p.planted {
 			p.planted = false
-			s.points -= p.counted()
+			s.points -= p.Counted()
 		}
 	}
 	sp.mem.Close()
@@ -161,7 +161,7 @@ func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 // forget removes all that is known of a thread.
 func (t *thread) forget() {
 	s := t.s
-	t.dropFrames(0)
+	t.calls.Drop()
 	t.dropCall()
 	t.dropInterrupted()
 	t.h.Drop()

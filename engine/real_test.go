@@ -87,7 +87,7 @@ func TestStacks(t *testing.T) {
 	err := w.do(func() error {
 		for _, p := range w.procs {
 			for _, pt := range p.space.points {
-				if len(pt.enters) > 0 {
+				if len(pt.Enters) > 0 {
 					pt.internal = func(th *thread, _ *point) bool {
 						var pcs [64]uint64
 						n := th.Stack(pcs[:])

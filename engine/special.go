@@ -90,7 +90,7 @@ func (s *Session) syncSemaphores(sp *space) error {
 	want := map[uint64]int{}
 	if !s.closing {
 		for addr, p := range sp.points {
-			for _, pl := range p.enters {
+			for _, pl := range p.Enters {
 				m := pl.Target.Mark
 				if m != nil && m.Semaphore != 0 && pl.Probe.Armed() {
 					want[addr-m.PC+m.Semaphore]++

@@ -336,7 +336,7 @@ func (t *thread) replant(p *point) {
 	}
 	if p.planted {
 		p.planted = false
-		t.s.points -= p.counted()
+		t.s.points -= p.Counted()
 	}
 	if _, gone := p.present(); gone == nil {
 		t.s.warn(fmt.Sprintf("cannot put the breakpoint at %#x of process %d back: %v", p.addr, t.proc.pid, err))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gotap/arch"
+	"gotap/engine/call"
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
 	"gotap/engine/registry"
@@ -33,7 +34,7 @@ type sysCall struct {
 	number  uint64
 	pc, sp  uint64 // behind the instruction, and of the stack then
 	again   bool   // a signal interrupted it; the kernel makes it once more, unless a handler runs first
-	pending []pendingCall
+	pending call.Pending
 
 	skipped bool   // a program put result in the place of the call
 	result  uint64 // of a skipped call
@@ -41,15 +42,7 @@ type sysCall struct {
 
 // awaited reports whether the end of the call has to be seen although no probe is enabled any more.
 func (c *sysCall) awaited() bool {
-	return c.skipped || slices.ContainsFunc(c.pending, func(w pendingCall) bool { return w.last })
-}
-
-// pendingCall is one probe's leave handler that is due at the end of the call.
-type pendingCall struct {
-	pl   *placement
-	this uint64
-	time uint64
-	last bool // the probe disabled itself with this call
+	return c.skipped || c.pending.Due(nil)
 }
 
 // addCalls registers a probe for all system calls that a specification names.
@@ -190,7 +183,7 @@ func (t *thread) callEntered() {
 	c.number, c.pc, c.sp, c.again = number, *t.pc(), t.sp(), false
 	base := t.startCall()
 	for _, pl := range list {
-		t.enterCall(pl)
+		c.pending.Enter(&t.h, pl)
 	}
 	if t.h.Skip {
 		t.h.Skip, c.skipped, c.result = false, t.proc.arch.calls.original >= 0, t.h.SkipResult
@@ -210,24 +203,6 @@ func (t *thread) startCall() (base int) {
 	t.at, t.fpRead = nil, false
 	t.sys.in = true
 	return t.h.Len()
-}
-
-// enterCall runs one probe's program at the beginning of a system call.
-func (t *thread) enterCall(pl *placement) {
-	pr := pl.Probe
-	if !pr.Armed() || !pl.Code.AtReturn && !t.h.Wanted(pl, 0, 0) || pl.Code.CountsEntry() && !t.h.Admit(pr) {
-		return
-	}
-	var this uint64
-	if n := pr.Spec.ThisBytes; n > 0 && (pl.Code.Enter != nil || pl.Code.Leave != nil) { // who uses it gives it back
-		this = t.s.cfg.Arena.AllocThis(n)
-	}
-	if pl.Code.Leave != nil {
-		t.sys.pending = append(t.sys.pending, pendingCall{pl, this, ptrace.Now(), !pr.Enabled})
-	}
-	if pl.Code.Enter != nil {
-		t.h.Start(pl, pl.Code.Enter, this, 0, pl.Code.Leave == nil)
-	}
 }
 
 // callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
@@ -252,11 +227,7 @@ func (t *thread) callLeft() {
 // leaveCall runs the programs that wait for the end of the call.
 func (t *thread) leaveCall() {
 	base := t.startCall()
-	now := ptrace.Now()
-	for _, w := range t.sys.pending {
-		t.h.Leave(w.pl, w.this, now-w.time, w.last)
-	}
-	t.sys.pending = t.sys.pending[:0]
+	t.sys.pending.Leave(&t.h)
 	t.endCall(base)
 }
 
@@ -271,23 +242,18 @@ func (t *thread) endCall(base int) {
 
 // missCall forgets a system call whose end was not seen.
 func (t *thread) missCall() {
-	for _, w := range t.sys.pending {
-		w.pl.Probe.Missed++
-	}
+	t.sys.pending.Miss(&t.h)
 	t.dropCall()
 }
 
 // executing reports whether probes wait for the end of the call that replaces the image of a process. It returns in the new one.
 func (t *thread) executing() bool {
 	name := syscallName(t.proc.arch, t.sys.number)
-	return len(t.sys.pending) > 0 && (name == "execve" || name == "execveat")
+	return t.sys.pending.Any() && (name == "execve" || name == "execveat")
 }
 
 // dropCall forgets a system call that has no end: its thread or its image is gone.
 func (t *thread) dropCall() {
-	for _, w := range t.sys.pending {
-		t.h.Free(w.pl, w.this)
-	}
-	t.sys.pending = t.sys.pending[:0]
+	t.sys.pending.Drop(&t.h)
 	t.sys.skipped, t.sys.again = false, false
 }

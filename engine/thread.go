@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"gotap/arch"
+	"gotap/engine/call"
 	"gotap/engine/hit"
 	"gotap/engine/ptrace"
 	"gotap/engine/unwind"
@@ -50,8 +51,8 @@ type thread struct {
 	seeExit  *point           // it is in a system call that a probe stands on, and whose end has to be seen (see armcall.go)
 	inCall   ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
 
-	frames []frame // calls entered and not left, oldest first
-	h      hit.Hit // programs of the present hit
+	calls call.Thread // that it is in
+	h     hit.Hit     // programs of the present hit
 
 	// What a program may ask, for the time it runs.
 	at        *point
@@ -74,10 +75,16 @@ type thread struct {
 // newThread makes a thread of a process.
 func (s *Session) newThread(p *process, tid int) *thread {
 	t := &thread{s: s, proc: p, tid: tid}
-	t.h.Init(s.runner, t, t, t.regs[:], uint32(tid))
+	t.initHits()
 	s.threads[tid] = t
 	p.threads[tid] = t
 	return t
+}
+
+// initHits prepares for hits and calls.
+func (t *thread) initHits() {
+	t.h.Init(t.s.runner, t, t, t.regs[:], uint32(t.tid))
+	t.calls.Init(t, &t.h, nil)
 }
 
 // resume lets a stopped thread go on: with its step, if it is in the middle of one, otherwise freely.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gotap/engine/call"
 	"gotap/engine/fallback"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
@@ -171,10 +172,7 @@ func (t *thread) aboutTrap() bool {
 	if t.proc.space.guard.base != 0 && t.proc.trap.ours {
 		return true
 	}
-	f := frame{sp: t.sp(), then: func(t *thread) { t.proc.trap.set = true }}
-	if f.ret = t.awaitReturn(); f.ret != nil {
-		t.frames = append(t.frames, f)
-	}
+	t.calls.Await(func(by call.Target) { by.(*thread).proc.trap.set = true })
 	return false
 }
 

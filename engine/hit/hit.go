@@ -83,8 +83,8 @@ func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 		if this, ok = h.t.Push(pl); !ok {
 			pl.Probe.Missed++
 		}
-	} else if n := pl.Probe.Spec.ThisBytes; n > 0 {
-		this, owned = h.r.arena.AllocThis(n), true
+	} else {
+		this, owned = h.Alloc(pl), true
 	}
 	if pl.Code.Enter != nil {
 		h.Start(pl, pl.Code.Enter, this, 0, owned)
@@ -115,6 +115,14 @@ func (h *Hit) returns(pl *registry.Placement, this, elapsed uint64, due bool) bo
 		return pl.Probe.Count()
 	}
 	return h.Admit(pl.Probe)
+}
+
+// Alloc takes storage for a call; 0 when its probe has none, or the arena no more.
+func (h *Hit) Alloc(pl *registry.Placement) (this uint64) {
+	if n := pl.Probe.Spec.ThisBytes; n > 0 {
+		this = h.r.arena.AllocThis(n)
+	}
+	return this
 }
 
 // Free gives the storage of a call back.

@@ -87,7 +87,7 @@ func (s *Session) forgetProgram() {
 		p.planted = false
 	}
 	for _, t := range s.threads {
-		t.dropCalls()
+		t.calls.Drop()
 	}
 	clear(s.threads)
 	s.threads[s.mem.thread.name] = s.mem.thread

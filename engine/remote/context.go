@@ -115,7 +115,7 @@ func (t *thread) Field(f runtime.Field) uint64 {
 func (t *thread) caller() uint64 {
 	switch pl := t.h.Now.Placement; {
 	case t.at == nil: // at a system call, or where data was met
-	case t.h.Now.Leave && len(t.at.exits) == 0:
+	case t.h.Now.Leave && len(t.at.Exits) == 0:
 		return *t.pc()
 	case t.h.Now.Leave && t.s.isa.Stepless:
 		regs := t.leaving()

@@ -85,8 +85,8 @@ func (t *thread) runToNext(p *point) error {
 	if in.Control != arch.Plain && in.Control != arch.Syscall || err != nil {
 		return fmt.Errorf("cannot complete the instruction at %#x: it is neither emulated nor followed by another one", p.addr)
 	}
-	next.returns++
-	defer func() { next.returns--; t.s.sync(next) }()
+	next.Returns++
+	defer func() { next.Returns--; t.s.sync(next) }()
 	if err := t.s.sync(next); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (t *thread) runToNext(p *point) error {
 		return t.again(p)
 	}
 	*t.pc() = next.addr
-	if err := t.finish(); err != nil || len(next.enters)+len(next.exits) == 0 {
+	if err := t.finish(); err != nil || !next.Used() {
 		return err
 	}
 	return t.hit(next)

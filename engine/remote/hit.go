@@ -80,7 +80,10 @@ func (t *thread) hit(p *point) error {
 		if t.s.redo[key] {
 			delete(t.s.redo, key)
 		} else {
-			t.runPrograms(p)
+			if p.internal != nil {
+				p.internal()
+			}
+			t.calls.Hit(&p.Point)
 		}
 	}
 	if t.h.Skip {
@@ -90,24 +93,6 @@ func (t *thread) hit(p *point) error {
 		}
 	}
 	return t.execute(p)
-}
-
-// runPrograms runs all programs of a point that come before its instruction.
-func (t *thread) runPrograms(p *point) {
-	if p.internal != nil {
-		p.internal()
-	}
-	for _, pl := range p.enters {
-		if pl.Probe.Enabled {
-			t.h.Enter(pl, pl.Code.Leave != nil && p.fn != nil)
-		}
-	}
-	if len(p.exits) > 0 {
-		t.leaveAt(p)
-	}
-	if p.returns > 0 {
-		t.returnedTo(p)
-	}
 }
 
 // finish is called when the instruction has completed, with the registers as it left them.
@@ -124,6 +109,9 @@ func (t *thread) faulted(sig int) {
 }
 
 // What package hit asks of a thread.
+
+// Push implements hit.Target.
+func (t *thread) Push(pl *placement) (this uint64, ok bool) { return t.calls.Push(&t.at.Point, pl) }
 
 // IDs implements hit.Target.
 func (t *thread) IDs() (pid, tid int) { return t.s.pid(), t.id }
@@ -160,6 +148,6 @@ func (t *thread) skipFunction() bool {
 	if t.s.isa.Skip(&t.regs, &t.s.mem, t.h.SkipResult) != nil {
 		return false
 	}
-	t.dropEntered(entered)
+	t.calls.Skipped(&t.at.Point, entered)
 	return true
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 
 	"gotap/arch"
+	"gotap/engine/call"
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/rsp"
@@ -14,6 +14,8 @@ import (
 
 // point is a physical probe point: an address with one breakpoint while anybody wants one.
 type point struct {
+	call.Point
+	s       *Session
 	addr    uint64
 	site    arch.Site
 	kind    int // for the stub
@@ -22,21 +24,17 @@ type point struct {
 	orig    []byte
 	planted bool
 
-	enters   []*placement // in the order of declaration
-	fn       *function    // that is entered here, when its calls are watched
-	exits    []*function  // that are left by the instruction here
-	returns  int          // calls that return to here
-	internal func()       // what the session itself does here
+	internal func() // what the session itself does here
 }
 
 // wanted reports whether anybody needs the breakpoint.
-func (p *point) wanted() bool {
-	return p.internal != nil || p.returns > 0 || slices.ContainsFunc(p.exits, (*function).armed) ||
-		slices.ContainsFunc(p.enters, func(pl *placement) bool { return pl.Probe.Armed() })
-}
+func (p *point) wanted() bool { return p.internal != nil || p.Wanted() }
 
-// counted is 1 for a point that counts against the limit: those that probes asked for.
-func (p *point) counted() int { return min(len(p.enters), 1) }
+// Address implements call.Breakpoint.
+func (p *point) Address() uint64 { return p.addr }
+
+// Sync implements call.Breakpoint.
+func (p *point) Sync() error { return p.s.sync(p) }
 
 // longestInsn is how many bytes are read to decode an instruction.
 const longestInsn = 16
@@ -81,7 +79,9 @@ func (s *Session) preparePoint(addr uint64, set arch.Arch, mod *module.Loaded) (
 		return nil, &arch.RefusedError{Addr: addr, Reason: "it is between a load-exclusive and its store-exclusive, which would never succeed"}
 	}
 	trap := set.Breakpoint(in)
-	return &point{addr: addr, site: site, kind: s.isa.kind(set, in), how: s.strategy(site), trap: trap, orig: code[:len(trap)]}, nil
+	p := &point{s: s, addr: addr, site: site, kind: s.isa.kind(set, in), how: s.strategy(site), trap: trap, orig: code[:len(trap)]}
+	p.At = p
+	return p, nil
 }
 
 // whyAbsent is a reason that memory may have for not being there.
@@ -146,7 +146,7 @@ func (e errTooMany) Error() string {
 
 // plant sets a breakpoint: the stub does, or we write one where it has no such request.
 func (s *Session) plant(p *point) error {
-	n := p.counted()
+	n := p.Counted()
 	if s.armed+n > s.cfg.MaxProbes {
 		return errTooMany{s.cfg.MaxProbes}
 	}
@@ -183,7 +183,7 @@ func (s *Session) unplant(p *point) error {
 		return fmt.Errorf("cannot take the breakpoint at %#x away: %w", p.addr, err)
 	}
 	p.planted = false
-	s.armed -= p.counted()
+	s.armed -= p.Counted()
 	return nil
 }
 

@@ -129,22 +129,19 @@ func (s *Session) armAt(pl *placement, addr uint64, m *module.Loaded) error {
 	if pt.how == arch.Emulated && pt.site.Insn().Control == arch.Syscall && s.isa.Stepless && s.kernel {
 		return &arch.RefusedError{Addr: addr, Reason: "a kernel makes no system calls"}
 	}
-	if slices.ContainsFunc(pt.enters, pl.SameEntry) {
-		return s.sync(pt)
-	}
-	enters, err := registry.Join(pt.enters, pl)
+	before := pt.Counted()
+	there, err := pt.Join(pl)
 	if err != nil {
 		return err
 	}
-	before := pt.counted()
-	if pt.enters = enters; pt.planted {
-		s.armed += pt.counted() - before
+	if pt.planted {
+		s.armed += pt.Counted() - before
 	}
-	if err := s.sync(pt); err != nil {
+	if err := s.sync(pt); err != nil || there {
 		return err
 	}
 	if pl.Code.Leave != nil {
-		s.watchExits(pt, pl, m)
+		pt.Watch(&body{s, pt, pl.Target, m})
 	}
 	return nil
 }
@@ -169,18 +166,15 @@ func (s *Session) drop(pr *probe) {
 
 // detachFrom takes a probe off a point.
 func (s *Session) detachFrom(p *point, pr *probe) {
-	if !pr.Has(p.enters) {
+	if !pr.Has(p.Enters) {
 		return
 	}
-	before := p.counted()
-	var leaves int
-	p.enters, leaves = pr.Without(p.enters)
-	for fn := p.fn; leaves > 0 && fn != nil; leaves-- {
-		s.unwatch(fn)
-	}
+	before := p.Counted()
+	leaves := p.Without(pr)
 	if p.planted {
-		s.armed -= before - p.counted()
+		s.armed -= before - p.Counted()
 	}
+	p.Unwatch(leaves)
 	s.sync(p)
 }
 
@@ -188,15 +182,11 @@ func (s *Session) detachFrom(p *point, pr *probe) {
 func (s *Session) syncProbe(pr *probe) error {
 	var all error
 	for _, p := range s.points {
-		if !pr.Has(p.enters) {
+		if !pr.Has(p.Enters) {
 			continue
 		}
-		all = errors.Join(all, s.sync(p))
-		if p.fn != nil {
-			for _, e := range p.fn.exits {
-				all = errors.Join(all, s.sync(e))
-			}
-		}
+		entry, exits := p.SyncAll()
+		all = errors.Join(all, entry, exits)
 	}
 	return errors.Join(all, s.syncWatches(), s.syncSemaphores(), s.syncCalls())
 }
@@ -259,7 +249,7 @@ func (s *Session) Query() []engine.ProbeState {
 func (s *Session) state(pr *probe) engine.ProbeState {
 	found, others := map[string]int{}, 0
 	for _, p := range s.points {
-		if pr.Has(p.enters) {
+		if pr.Has(p.Enters) {
 			found[strategyName(p)]++
 		}
 	}
@@ -282,12 +272,5 @@ func strategyName(p *point) string {
 	if p.how != arch.Emulated {
 		how = "stepped by the stub"
 	}
-	switch {
-	case p.fn == nil:
-	case p.fn.byReturn:
-		how += ", returns by return address"
-	default:
-		how += ", returns by return sites"
-	}
-	return how
+	return how + p.How()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gotap/engine"
+	"gotap/engine/call"
 	"gotap/engine/hit"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
@@ -58,7 +59,7 @@ type Session struct {
 	comm   string
 
 	threads map[string]*thread
-	shared  calls // of a kernel: its stacks are not those of the processors
+	tasks   call.List // calls that a kernel's tasks are in: its stacks are not those of the processors
 	points  map[uint64]*point
 	probes  registry.List
 	armed   int // points that probes asked for
@@ -416,10 +417,7 @@ func (s *Session) threadOf(name string) (*thread, error) {
 	if t == nil {
 		t = &thread{s: s, name: name, id: rsp.ThreadNumber(name)}
 		t.h.Init(s.runner, t, t, t.regs[:], uint32(t.id))
-		t.calls = &t.own
-		if s.kernel {
-			t.calls = &s.shared
-		}
+		t.calls.Init(t, &t.h, s.sharedCalls())
 		s.threads[name] = t
 		if len(s.threads) > 1 && !s.kernel && !s.client.Has("QNonStop") { // which stubs of debuggers' own have, that stop all threads
 			s.warn("%s", oneAtATime)
@@ -427,6 +425,15 @@ func (s *Session) threadOf(name string) (*thread, error) {
 	}
 	s.mem.thread = t
 	return t, t.readRegs()
+}
+
+// sharedCalls is where the calls of all threads are remembered: of a kernel, whose tasks move between processors. nil: each thread has its own.
+func (s *Session) sharedCalls() *call.List {
+	if !s.kernel {
+		return nil
+	}
+	s.tasks.Stacks = s.isa.stack
+	return &s.tasks
 }
 
 // pid is the number of the target's process: that of its first thread, as on Linux.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gotap/engine/place"
-	"gotap/engine/ptrace"
 	"gotap/engine/registry"
 	"gotap/engine/rsp"
 	"gotap/engine/syscalls"
@@ -20,14 +19,6 @@ import (
 type callProbe struct {
 	number int
 	pl     *placement
-}
-
-// pendingCall is one probe's leave handler that is due at the end of the call.
-type pendingCall struct {
-	pl   *placement
-	this uint64
-	time uint64
-	last bool // the probe disabled itself with this call
 }
 
 // compileCalls compiles a probe for the system calls that a specification names.
@@ -91,7 +82,7 @@ func (s *Session) syncCalls() error {
 // awaited reports whether the end of a call has to be seen although its probe is disabled: it had its last hit there.
 func (s *Session) awaited(pl *placement) bool {
 	for _, t := range s.threads {
-		if !s.closing && slices.ContainsFunc(t.pending, func(w pendingCall) bool { return w.pl == pl && w.last }) {
+		if !s.closing && t.pending.Due(pl) {
 			return true
 		}
 	}
@@ -130,29 +121,12 @@ func (t *thread) callEntered(number int) {
 		t.callAgain = false
 		return
 	}
-	t.dropPending()
+	t.pending.Miss(&t.h)
 	t.s.stats.Hits++
 	for _, c := range t.s.calls {
-		if c.number == number && c.pl.Probe.Armed() {
-			t.enterCall(c.pl)
+		if c.number == number {
+			t.pending.Enter(&t.h, c.pl)
 		}
-	}
-}
-
-// enterCall runs one probe's program at the beginning of a system call.
-func (t *thread) enterCall(pl *placement) {
-	if !pl.Code.AtReturn && !t.h.Wanted(pl, 0, 0) || pl.Code.CountsEntry() && !t.h.Admit(pl.Probe) {
-		return
-	}
-	var this uint64
-	if n := pl.Probe.Spec.ThisBytes; n > 0 {
-		this = t.s.cfg.Arena.AllocThis(n)
-	}
-	if pl.Code.Leave != nil {
-		t.pending = append(t.pending, pendingCall{pl, this, ptrace.Now(), !pl.Probe.Enabled})
-	}
-	if pl.Code.Enter != nil {
-		t.h.Start(pl, pl.Code.Enter, this, 0, pl.Code.Leave == nil)
 	}
 }
 
@@ -163,18 +137,5 @@ func (t *thread) callLeft() {
 		t.callAgain = true
 		return
 	}
-	now := ptrace.Now()
-	for _, w := range t.pending {
-		t.h.Leave(w.pl, w.this, now-w.time, w.last)
-	}
-	t.pending = t.pending[:0]
-}
-
-// dropPending forgets a system call whose end was not seen.
-func (t *thread) dropPending() {
-	for _, w := range t.pending {
-		w.pl.Probe.Missed++
-		t.h.Free(w.pl, w.this)
-	}
-	t.pending = t.pending[:0]
+	t.pending.Leave(&t.h)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"gotap/arch"
+	"gotap/engine/call"
 	"gotap/engine/hit"
 	"gotap/engine/rsp"
 )
@@ -29,11 +30,10 @@ type thread struct {
 	before    uint64 // stack pointer before the instruction that the target ran itself
 	fault     uint64 // address, in fault handlers
 	sig       int
-	inCall    bool          // programs that run now run for a system call
-	callAgain bool          // the kernel is about to make the call once more
-	pending   []pendingCall // of the system call it is in
-	own       calls
-	calls     *calls
+	inCall    bool         // programs that run now run for a system call
+	callAgain bool         // the kernel is about to make the call once more
+	pending   call.Pending // of the system call it is in
+	calls     call.Thread  // that it is in
 }
 
 func (t *thread) pc() *uint64 { return &t.regs[t.s.isa.PC()] }

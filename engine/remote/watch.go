@@ -76,7 +76,7 @@ func (t *thread) sawData(stop rsp.Stop) error {
 func (s *Session) syncSemaphores() error {
 	want := map[uint64]int{}
 	for addr, p := range s.points {
-		for _, pl := range p.enters {
+		for _, pl := range p.Enters {
 			if m := pl.Target.Mark; m != nil && m.Semaphore != 0 && pl.Probe.Armed() && !s.closing {
 				want[addr-m.PC+m.Semaphore]++
 			}

@@ -1,0 +1,103 @@
+package remote
+
+import (
+	"fmt"
+
+	"gotap/arch"
+	"gotap/engine/call"
+	"gotap/engine/isa"
+	"gotap/engine/module"
+	"gotap/engine/place"
+)
+
+// What package call asks of functions and threads.
+
+// body is the code of a function that is entered at a point; mod is the module's file.
+type body struct {
+	s      *Session
+	entry  *point
+	target place.Target
+	mod    *module.Loaded
+}
+
+// Goroutine implements call.Body: Go's calling convention is not known here.
+func (b *body) Goroutine() bool { return false }
+
+// Exits implements call.Body.
+func (b *body) Exits() ([]arch.Exit, error) {
+	fn, s, start := b.target.Func, b.s, b.entry.addr
+	if fn == nil || fn.Size == 0 || fn.Size > maxFunc {
+		return nil, fmt.Errorf("cannot find the exits of %s: its size is not known", b.target.Name)
+	}
+	return s.isa.Exits(s.mem.code(start, int(fn.Size)), start, s.isa.SetAt(b.mod, start))
+}
+
+// PointAt implements call.Body.
+func (b *body) PointAt(addr uint64) (*call.Point, error) {
+	return b.s.sharedPoint(addr, b.s.isa.SetAt(b.mod, b.entry.addr))
+}
+
+// sharedPoint is who shares the point at an address, which is made when there is none.
+func (s *Session) sharedPoint(addr uint64, set arch.Arch) (*call.Point, error) {
+	p, err := s.pointAt(addr, set)
+	if err != nil {
+		return nil, err
+	}
+	return &p.Point, nil
+}
+
+// ISA implements call.Target.
+func (t *thread) ISA() *isa.ISA { return t.s.isa.ISA }
+
+// SP implements call.Target.
+func (t *thread) SP() uint64 { return t.sp() }
+
+// leaving is the registers as the instruction at a function's exit makes them.
+func (t *thread) leaving() arch.Regs {
+	regs := t.regs
+	t.s.isa.Leave(&regs, t.at.site, &t.s.mem) // what cannot be followed leaves the stack pointer as it is
+	return regs
+}
+
+// ExitSP implements call.Target.
+func (t *thread) ExitSP() uint64 {
+	regs := t.leaving()
+	return regs[t.s.isa.SP()]
+}
+
+// Goroutine implements call.Target.
+func (t *thread) Goroutine() (g, hi uint64) { return 0, 0 }
+
+// ReturnPoint implements call.Target.
+func (t *thread) ReturnPoint() *call.Point {
+	ret, err := t.s.isa.ReturnAddress(&t.regs, &t.s.mem)
+	if err != nil || ret == 0 {
+		return nil
+	}
+	p, err := t.s.sharedPoint(t.s.isa.Pointer(ret))
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+// Elsewhere implements call.Target.
+func (t *thread) Elsewhere(p *call.Point, sp uint64) *call.Thread {
+	for _, o := range t.s.threads {
+		if o != t && o.calls.Has(p, sp) {
+			return &o.calls
+		}
+	}
+	return nil
+}
+
+// keepCalls makes the leaves due of all calls that are under way for a probe, which is about to be dropped. The target is stopped.
+func (s *Session) keepCalls(pr *probe) {
+	if !pr.Armed() {
+		return
+	}
+	for _, t := range s.threads {
+		t.calls.Keep(pr)
+		t.pending.Keep(pr)
+	}
+}
