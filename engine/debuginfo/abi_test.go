@@ -135,6 +135,23 @@ func TestParametersOnARM(t *testing.T) {
 	}
 }
 
+// TestHalfFloatsTakeARegister asks for what comes behind numbers of two bytes, each of which has a register of four for itself.
+func TestHalfFloatsTakeARegister(t *testing.T) {
+	testenv.Require(t, testenv.GCCARM)
+	source := filepath.Join(t.TempDir(), "half.c")
+	text := "int f(_Float16 a, float b, _Float16 c, float d) { return b + d; }\nint main(void) { return f(1, 2, 3, 4); }\n"
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := build(t, source, strings.Fields("arm-linux-gnueabihf-gcc -O0 -marm -mfpu=neon-vfpv4 -mfp16-format=ieee")...)
+	for name, reg := range map[string]string{"b": "d0", "d": "d1"} { // s1 and s3, which are upper halves
+		a, err := p.info.Access(p.address(t, "f"), []string{name})
+		if err != nil || a.Reg != reg || len(a.Steps) == 0 || a.Steps[0].Offset != 32 {
+			t.Errorf("%s is at %+v, %v", name, a, err)
+		}
+	}
+}
+
 func compareParameters(t *testing.T, seed int64, flags []string) {
 	const functions = 40
 	g := &generator{rnd: rand.New(rand.NewSource(seed))}

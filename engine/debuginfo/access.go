@@ -428,7 +428,10 @@ func (w *walk) finish() (compile.Access, error) {
 	if err != nil {
 		return compile.Access{}, err
 	}
-	for t.kind == kindReference {
+	for n := 0; t.kind == kindReference; n++ {
+		if n == maxNesting {
+			return compile.Access{}, &AccessError{Name: w.name, Reason: "it is a reference to a reference without end"}
+		}
 		if t, err = w.follow(t); err != nil {
 			return compile.Access{}, err
 		}

@@ -66,11 +66,11 @@ func (in *Info) amd64Classify(t *ctype) amd64Classes {
 
 // amd64Walk merges the parts of t, which starts at off.
 func (in *Info) amd64Walk(c *amd64Classes, t *ctype, off int64, depth int) {
-	if depth > maxNesting {
+	size := in.sizeOf(t)
+	if depth > maxNesting || size > 16 { // a part is not larger than the whole, but in damaged information
 		c.memory = true
 		return
 	}
-	size := in.sizeOf(t)
 	switch t.kind {
 	case kindStruct, kindUnion:
 		in.amd64WalkMembers(c, t, off, depth)

@@ -60,7 +60,7 @@ func armAttribute(data []byte, want uint64) uint64 {
 			c = c[n:]
 		}
 		if isText || tag == 32 {
-			c = c[min(len(c), bytes.IndexByte(append(c, 0), 0)+1):]
+			_, c, _ = bytes.Cut(c, []byte{0})
 		}
 		if tag == want {
 			return v
@@ -138,9 +138,12 @@ func (s *armSlots) onStack(size, align int64) place {
 	return p
 }
 
+// singles is how many single registers an element of so many bytes takes; one of two bytes has the lower half of one.
+func singles(elem int64) int { return max(1, int(elem)/4) }
+
 // vector places count elements of so many bytes, in the lowest registers that lie together and are free.
 func (s *armSlots) vector(elem int64, count int) place {
-	step := int(elem) / 4
+	step := singles(elem)
 	for at := 0; !s.full && at+step*count <= 16; at += step {
 		mask := uint32(1)<<(step*count) - 1
 		if s.used>>at&mask == 0 {
@@ -158,7 +161,7 @@ func vectorPieces(at int, elem int64, count int) place {
 	for range count {
 		for part := int64(0); part < elem; part += 8 { // of a vector of 16 bytes both halves
 			pieces = append(pieces, piece{size: min(8, elem), place: single(at)})
-			at += int(min(8, elem)) / 4
+			at += singles(min(8, elem))
 		}
 	}
 	if len(pieces) == 1 {

@@ -2,6 +2,7 @@ package debuginfo
 
 import (
 	"debug/dwarf"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -92,11 +93,33 @@ const (
 	passByValue     = 0x05
 )
 
-// typeAt reads the type at off.
+// maxTypes bounds how many types are looked at for one question. A type takes a member, and that a type again, by many ways where whoever
+// made the file wanted so: sixteen levels of ten members are more than can ever be gone through. Real questions take some hundreds.
+const maxTypes = 1 << 18
+
+// errTangled is a type that takes too long to find out about.
+var errTangled = errors.New("cannot read the debug information: its types are too entangled")
+
+// typeAt finds the type at off, and reads it when it is asked for the first time. Everything that goes from type to type comes by here,
+// so that here is where damaged information is kept from leading around in a circle, which would end in an overflow of the
+// stack that nothing recovers from.
 func (in *Info) typeAt(off dwarf.Offset) (*ctype, error) {
+	if in.asked++; in.asked > maxTypes {
+		return nil, errTangled
+	}
 	if t := in.types[off]; t != nil {
 		return t, nil
 	}
+	if in.reading[off] || len(in.reading) == maxAliases {
+		return nil, fmt.Errorf("cannot read the debug information: type at %#x is made of itself", off)
+	}
+	in.reading[off] = true
+	defer delete(in.reading, off)
+	return in.readType(off)
+}
+
+// readType reads the type at off.
+func (in *Info) readType(off dwarf.Offset) (*ctype, error) {
 	e, err := in.die(off)
 	if err != nil {
 		return nil, err
@@ -265,7 +288,7 @@ func (t *ctype) isAlias() bool {
 // void is the type of what has none.
 var void = &ctype{kind: kindVoid, name: "void", size: 0}
 
-// maxAliases bounds chains of typedefs and qualifiers.
+// maxAliases bounds chains of typedefs and qualifiers, and of types that have to be read for another.
 const maxAliases = 64
 
 // strip reads the type at off without typedefs and qualifiers; ok false stands for void. A type that is only

@@ -28,12 +28,23 @@ type locator struct {
 	stack []place
 	done  place // pieces gathered so far
 	value bool  // the place on top is a value, not an address
-
+	base  bool  // it is the frame base that is computed, which cannot be counted from itself
 }
+
+// maxExpr bounds an expression, in bytes. Compilers write up to some fifty; each operation may copy what the ones before it made, and
+// expressions stand in expressions.
+const maxExpr = 1 << 12
 
 // locate evaluates expr.
 func (in *Info) locate(fn *function, pc uint64, expr []byte) (place, error) {
-	l := &locator{in: in, fn: fn, pc: pc}
+	return (&locator{in: in, fn: fn, pc: pc}).locate(expr)
+}
+
+// locate evaluates expr on an empty stack.
+func (l *locator) locate(expr []byte) (place, error) {
+	if len(expr) > maxExpr {
+		return place{}, errComplex
+	}
 	c := &cursor{data: expr}
 	for c.more() {
 		if err := l.op(c.u8(), c); err != nil {
@@ -189,17 +200,14 @@ func (l *locator) based(reg uint64, off int64) error {
 // frameBase is the function's frame base plus an offset.
 func (l *locator) frameBase(off int64) error {
 	f, _, err := l.in.attr(l.fn.entry, dwarf.AttrFrameBase)
-	if err != nil || f == nil {
+	if err != nil || f == nil || l.base {
 		return errComplex
 	}
 	loc, ok, err := l.in.locationOf(l.fn.unit, &dwarf.Entry{Field: []dwarf.Field{{Attr: dwarf.AttrLocation, Val: f.Val, Class: f.Class}}}, l.pc)
 	if err != nil || !ok {
 		return errComplex
 	}
-	if len(loc.expr) > 0 && loc.expr[0] == 0x91 {
-		return errComplex // a frame base that refers to itself
-	}
-	base, err := l.in.locate(l.fn, l.pc, loc.expr)
+	base, err := (&locator{in: l.in, fn: l.fn, pc: l.pc, base: true}).locate(loc.expr)
 	if err != nil {
 		return err
 	}
@@ -239,7 +247,7 @@ func (l *locator) entryValue(expr []byte) error {
 	if l.pc != l.fn.low {
 		return errEntryOnly
 	}
-	p, err := l.in.locate(l.fn, l.pc, expr)
+	p, err := (&locator{in: l.in, fn: l.fn, pc: l.pc, base: l.base}).locate(expr)
 	if err != nil {
 		return err
 	}

@@ -364,7 +364,7 @@ func (in *Info) GoArg(vaddr uint64, n int) (a compile.Access, ok bool) {
 		return a, false
 	}
 	for _, v := range values {
-		words := in.goWords(v.place, v.typ)
+		words := in.goWords(v.place, v.typ, n+1)
 		if n < len(words) {
 			return words[n], true
 		}
@@ -373,8 +373,8 @@ func (in *Info) GoArg(vaddr uint64, n int) (a compile.Access, ok bool) {
 	return a, false
 }
 
-// goWords lists the words of an argument that are no floats.
-func (in *Info) goWords(p place, t *ctype) []compile.Access {
+// goWords lists the words of an argument that are no floats, at least as many as are wanted: arrays can have millions.
+func (in *Info) goWords(p place, t *ctype, wanted int) []compile.Access {
 	if !p.memory && len(p.pieces) == 0 {
 		p = place{pieces: []piece{{size: in.sizeOf(t), place: p}}}
 	}
@@ -391,7 +391,7 @@ func (in *Info) goWords(p place, t *ctype) []compile.Access {
 	if !p.memory || t.kind == kindFloat {
 		return words
 	}
-	for off := int64(0); off < in.sizeOf(t); off += in.word() {
+	for off := int64(0); off < in.sizeOf(t) && len(words) < wanted; off += in.word() {
 		size := min(in.word(), in.sizeOf(t)-off)
 		if a, err := p.add(off).scalar(size&-size, t.signed, false); err == nil {
 			a.Type = compile.TypeInt

@@ -38,6 +38,10 @@ type Info struct {
 	types    map[dwarf.Offset]*ctype
 	defs     map[string]dwarf.Offset // definitions of types by name, for those only declared in a unit
 	scopes   map[dwarf.Offset]*scope
+
+	// Of the present question alone; guard begins them anew.
+	asked   int                   // types looked at
+	reading map[dwarf.Offset]bool // types that are being read, each for the one before it
 }
 
 // Open takes debug information from files, each section from the first file that has it: the program, and where it
@@ -47,7 +51,8 @@ func Open(files ...File) (*Info, error) {
 	if len(files) == 0 {
 		return nil, ErrNone
 	}
-	in := &Info{files: files, machine: files[0].Machine(), types: map[dwarf.Offset]*ctype{}, scopes: map[dwarf.Offset]*scope{}}
+	in := &Info{files: files, machine: files[0].Machine(), types: map[dwarf.Offset]*ctype{},
+		scopes: map[dwarf.Offset]*scope{}, reading: map[dwarf.Offset]bool{}}
 	in.frames, _ = unwind.New(in) // nil for other architectures: then only entries can be asked about
 	return in, nil
 }
@@ -72,11 +77,13 @@ func (in *Info) Has() bool {
 	return err == nil && len(data) > 0
 }
 
-// guard wraps a question: it takes the lock, opens the data, and turns panics into errors. Sections are mapped files; one
+// guard wraps a question: it takes the lock and turns panics into errors. Sections are mapped files; one
 // that is truncated while it is mapped faults, which SetPanicOnFault makes a panic of this goroutine. No state is
 // left half changed that matters: caches are filled only with finished values.
 func (in *Info) guard(err *error) func() {
 	in.mu.Lock()
+	in.asked = 0
+	clear(in.reading)
 	old := debug.SetPanicOnFault(true)
 	return func() {
 		if p := recover(); p != nil {

@@ -97,8 +97,12 @@ func (t *lineTable) read(u *unit, r *dwarf.LineReader) error {
 			return fmt.Errorf("cannot read the line table: %w", err)
 		}
 		file, ok := index[e.File]
-		if !ok { // a file defined within the line program
-			t.files = append(t.files, u.absolute(e.File.Name))
+		if !ok { // a file defined within the line program, or a number that stands for none
+			name := ""
+			if e.File != nil {
+				name = u.absolute(e.File.Name)
+			}
+			t.files = append(t.files, name)
 			file = int32(len(t.files) - 1)
 			index[e.File] = file
 		}

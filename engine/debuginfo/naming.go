@@ -57,13 +57,14 @@ func (in *Info) listScopes(u *unit) []namedScope {
 	for {
 		e, err := in.reader.Next()
 		if err != nil || e == nil || e.Offset >= u.end {
-			break
+			return list
 		}
 		if e.Tag == 0 {
 			n := len(open) - 1
-			if ended = append(ended, open[n]); n == 0 {
-				break
+			if n <= 0 { // the end of the unit, or one without an entry of its own
+				return list
 			}
+			ended = append(ended, open[n])
 			open = open[:n]
 			continue
 		}
@@ -83,7 +84,6 @@ func (in *Info) listScopes(u *unit) []namedScope {
 			in.reader.SkipChildren()
 		}
 	}
-	return list
 }
 
 func isNamedScope(tag dwarf.Tag) bool {

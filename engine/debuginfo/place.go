@@ -203,6 +203,9 @@ func (p place) cut(size int64, signed, float bool) place {
 // bitField completes the access to bits that start at bit, counted from the start of the value; unit is the size of the
 // declared type.
 func (p place) bitField(bit, bits, unit int64, signed bool) (compile.Access, error) {
+	if bits < 1 || bits > 64 {
+		return compile.Access{}, fmt.Errorf("a bit-field of %d bits is no number", bits)
+	}
 	if unit < 1 || unit > 8 {
 		unit = 8
 	}
@@ -231,7 +234,7 @@ func (p place) bitField(bit, bits, unit int64, signed bool) (compile.Access, err
 	return part.access(), nil
 }
 
-// smallest is the smallest load that holds a bit-field.
+// smallest is the smallest load that holds a bit-field of up to 64 bits.
 func smallest(bit, bits int64) (start, size int64) {
 	start, size = bit/8, 1
 	for bit-8*start+bits > 8*size {
