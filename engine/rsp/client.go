@@ -55,6 +55,7 @@ type Client struct {
 	conn        net.Conn
 	patience    time.Duration
 	answers     chan []byte
+	failed      chan struct{} // closed with the first failure: nobody takes answers any more
 	dead        chan struct{} // closed when the reader has ended
 	failure     atomic.Pointer[error]
 	noAck       atomic.Bool
@@ -62,13 +63,14 @@ type Client struct {
 	interrupted atomic.Bool            // an interrupt was sent since the last stop
 	again       atomic.Int32           // times the stub asked for our last packet again
 
-	mu      sync.Mutex // held for one exchange; guards what is below
-	scanner scanner    // the reader's until dead is closed
+	mu      sync.Mutex // held for one exchange, so that each gets its own answer; guards resumes
 	resumes string     // answer to "vCont?"
-	thread  string     // that registers and memory are asked of, "" when not chosen
+	scanner scanner    // the reader's until dead is closed
 
+	// Of the one goroutine that drives the target: a choice of thread and what is asked of it then belong together anyway.
+	thread   string // that registers and memory are asked of, "" when not chosen
 	features map[string]string
-	size     int // of the stub's packets
+	size     int // of the stub's packets, in bytes
 	desc     *Description
 	noWrite  bool // "P" is not there
 	noBinary bool // "X" is not there
@@ -85,7 +87,8 @@ func Dial(address string) (*Client, error) {
 
 // New is Dial for a connection that exists; patience is how long an answer may take. The connection is the Client's from now on.
 func New(conn net.Conn, address string, patience time.Duration) (*Client, error) {
-	c := &Client{address: address, conn: conn, patience: patience, answers: make(chan []byte, 16), dead: make(chan struct{}), size: 400}
+	c := &Client{address: address, conn: conn, patience: patience, answers: make(chan []byte, 16),
+		failed: make(chan struct{}), dead: make(chan struct{}), size: 400}
 	c.scanner.in = bufio.NewReader(conn)
 	go c.read()
 	if err := c.greet(); err != nil {
@@ -178,8 +181,14 @@ func (c *Client) read() {
 		if !c.noAck.Load() {
 			c.conn.Write([]byte{'+'}) // an error shows at the next read
 		}
-		if !notice {
-			c.answers <- payload
+		if notice {
+			continue
+		}
+		// A peer that sends what nobody has asked for fills the channel; the reader has to end with the connection all the same.
+		select {
+		case c.answers <- payload:
+		case <-c.failed:
+			return
 		}
 	}
 }
@@ -198,7 +207,9 @@ func (c *Client) repeat() {
 // fail ends the connection for a reason, the first of which stays.
 func (c *Client) fail(err error) {
 	err = fmt.Errorf("%w: %w", ErrGone, err)
-	c.failure.CompareAndSwap(nil, &err)
+	if c.failure.CompareAndSwap(nil, &err) {
+		close(c.failed)
+	}
 	c.conn.Close()
 }
 

@@ -96,6 +96,16 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// TestFlood: a peer that says more than it was asked does not keep what reads it for ever.
+func TestFlood(t *testing.T) {
+	refusals := strings.Repeat("$E01#a6", 64)
+	_, err := New(stub(t, func(string) string { return "\x00+" + refusals }), "test", patience)
+	var stranger *NotStubError
+	if !errors.As(err, &stranger) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // TestLoss: a stub that goes away, and one that stops answering, end the connection with a reason.
 func TestLoss(t *testing.T) {
 	for _, silent := range []bool{false, true} {
@@ -155,7 +165,7 @@ func TestStops(t *testing.T) {
 			t.Errorf("%s: %+v, %v", reply, got, err)
 		}
 	}
-	for _, reply := range []string{"", "T", "T0", "Txx", "OK", "Q05", "PacketSize=1000"} {
+	for _, reply := range []string{"", "T", "T0", "Txx", "OK", "Q05", "PacketSize=1000", "NonStop+"} {
 		if got, err := parseStop(reply); err == nil {
 			t.Errorf("%q was read as %+v", reply, got)
 		}

@@ -22,5 +22,6 @@
 // Non-stop mode, tracepoints, reverse execution, and the file operations that a target asks of its debugger: such a request is
 // answered with "not supported". Byte order is little-endian.
 //
-// Concurrency: one lock, held for one exchange; Interrupt, Close and Err may be called at any time.
+// Concurrency: one goroutine drives a target, since each call builds on what the ones before it have chosen. Call locks for one exchange, and
+// may be called beside it; Interrupt, Close and Err may be called at any time.
 package rsp

@@ -42,7 +42,7 @@ func parseStop(reply string) (Stop, error) {
 	if len(reply) < 1 {
 		return Stop{}, fmt.Errorf("cannot read an empty stop reply")
 	}
-	if reply[0] == 'N' {
+	if reply == "N" {
 		return Stop{Kind: NoThread}, nil
 	}
 	if reply[0] == 'W' || reply[0] == 'X' {
@@ -190,7 +190,7 @@ type Action struct {
 	Thread string // "": all threads that no action before it names
 }
 
-// Resume lets a target run. It needs the stub's vCont for more than one action.
+// Resume lets a target run; there has to be an action. Of several, a stub without vCont is told the first alone.
 func (c *Client) Resume(actions ...Action) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

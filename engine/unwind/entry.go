@@ -20,6 +20,7 @@ type cie struct {
 	signal    bool  // the frame a signal handler returns to: its program counter is no return address
 	pauthB    bool
 	program   []byte
+	err       error // why it could not be read; nothing else is set then
 }
 
 // fde is the entry of one function, or of one contiguous part of it.
@@ -120,9 +121,10 @@ func (s *section) augment(c *cie, r *reader, augmentation string) error {
 	for i, letter := range augmentation {
 		switch letter {
 		case 'z':
-			size := int(r.uleb())
+			size := r.uleb()
 			c.augmented = true
-			if end := r.off + size; i == 0 && size >= 0 && end <= len(r.data) {
+			if i == 0 && size <= uint64(len(r.data)-r.off) {
+				end := r.off + int(size)
 				defer func() { r.off = end }()
 			}
 		case 'R':

@@ -75,12 +75,17 @@ func (s *section) fdeIn(h *header, cies map[int]*cie) (fde, error) {
 	if err != nil {
 		return fde{}, err
 	}
-	c := cies[off]
-	if c == nil {
+	c, known := cies[off]
+	if !known {
+		// One that cannot be read is kept too: a million entries may refer to it.
+		var err error
 		if c, err = s.cieAt(off); err != nil {
-			return fde{}, err
+			c = &cie{err: err}
 		}
 		cies[off] = c
+	}
+	if c.err != nil {
+		return fde{}, c.err
 	}
 	return s.fdeWith(h, c)
 }

@@ -1,6 +1,9 @@
 package unwind
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // ruleKind says how a register of the caller, or the canonical frame address, is found (DWARF 5, 6.4.1).
 type ruleKind uint8
@@ -68,10 +71,12 @@ func (f *fde) row(pc uint64, names *regNames) (*row, error) {
 	if err := m.run(f.program); err != nil {
 		return nil, err
 	}
+	// Rows outlive the file, which may be truncated while it is mapped, so they keep expressions of their own.
 	r := &row{pc: pc, cfa: m.cfa, ra: f.ra, signal: f.signal, signed: m.signed}
+	r.cfa.expr = slices.Clone(r.cfa.expr)
 	for i, rule := range m.regs {
 		if rule.kind != ruleSame {
-			rule.target = uint8(i)
+			rule.target, rule.expr = uint8(i), slices.Clone(rule.expr)
 			r.rules = append(r.rules, rule)
 		}
 	}

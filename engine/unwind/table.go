@@ -12,6 +12,9 @@ import (
 // ErrNoEntry says that no call-frame information covers an address.
 var ErrNoEntry = errors.New("no call-frame information")
 
+// errLoad is the state of a table whose sections could not be read to their ends.
+var errLoad = errors.New("cannot read .eh_frame: the file changed while it was read")
+
 // File is the ELF file that a Table is made from.
 type File interface {
 	// Machine is the architecture of the file.
@@ -63,6 +66,7 @@ func New(f File) (*Table, error) {
 
 // load finds the sections and the search table.
 func (t *Table) load() {
+	t.err = errLoad // stays, should reading fault: this is done once
 	data, addr, err := t.file.Section(".eh_frame")
 	if err != nil {
 		t.err = fmt.Errorf("cannot read .eh_frame: %w", err)
@@ -70,15 +74,13 @@ func (t *Table) load() {
 	}
 	t.eh = section{data: data, addr: addr, eh: true, word: t.names.word}
 	t.cies = [2]map[int]*cie{{}, {}}
-	if len(data) == 0 {
-		return
-	}
-	if hdr, hdrAddr, err := t.file.Section(".eh_frame_hdr"); err == nil {
+	if hdr, hdrAddr, err := t.file.Section(".eh_frame_hdr"); err == nil && len(data) > 0 {
 		t.hdr, t.hasHdr = parseHdr(hdr, hdrAddr, t.names.word)
 	}
 	if !t.hasHdr {
 		t.spans = t.eh.scan()
 	}
+	t.err = nil
 }
 
 // loadDebug indexes .debug_frame, which has no search table.
@@ -105,15 +107,22 @@ func (t *Table) row(pc uint64) (*row, error) {
 	return r, nil
 }
 
-// makeRow runs the CFA program for pc. The sections are mapped files: should one be truncated while it is mapped, the
-// access faults, which SetPanicOnFault turns into a panic of this goroutine alone, and recover into an error.
-func (t *Table) makeRow(pc uint64) (r *row, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
+// guard is called, and what it returns deferred, around all reading of the sections. They are mapped files: should one be truncated
+// while it is mapped, the access faults, which SetPanicOnFault turns into a panic of this goroutine alone, and recover into an
+// error.
+func guard(pc uint64, err *error) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() {
 		if p := recover(); p != nil {
-			r, err = nil, fmt.Errorf("cannot read the call-frame information of %#x: %v", pc, p)
+			*err = fmt.Errorf("cannot read the call-frame information of %#x: %v", pc, p)
 		}
-	}()
+		debug.SetPanicOnFault(before)
+	}
+}
+
+// makeRow runs the CFA program for pc.
+func (t *Table) makeRow(pc uint64) (r *row, err error) {
+	defer guard(pc, &err)()
 	t.once.Do(t.load)
 	if t.err != nil {
 		return nil, t.err
@@ -175,6 +184,7 @@ func (t *Table) entry(s *section, off int) (fde, error) {
 
 // Function returns the bounds of the function, or part of one, whose entry covers the file address pc.
 func (t *Table) Function(pc uint64) (lo, hi uint64, err error) {
+	defer guard(pc, &err)()
 	if _, err = t.row(pc); err != nil {
 		return 0, 0, err
 	}
