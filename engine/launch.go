@@ -133,7 +133,7 @@ func (s *Session) launch(c Command, path string, at chan struct{}) (int, error) 
 		s.waitFor(pid)
 		return 0, &LaunchError{c.Path, err}
 	}
-	p := s.newProcess(pid, &space{}, hostABIs()[0])
+	p := s.newProcess(pid, unopened(), hostABIs()[0])
 	p.launched = true
 	t := s.newThread(p, pid)
 	t.stopped, t.parked = true, true

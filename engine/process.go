@@ -61,6 +61,9 @@ func (s *Session) openSpace(tid int, a *abi) (*space, error) {
 	return &space{mem: mem, arch: a, points: map[uint64]*point{}, lo: ^uint64(0)}, nil
 }
 
+// unopened is the address space of a process whose image is not known yet: nothing can be read there.
+func unopened() *space { return &space{mem: &ptrace.Memory{}} }
+
 // dropSpace lets go of an address space for one process.
 func (s *Session) dropSpace(sp *space) {
 	if sp.users--; sp.users > 0 {

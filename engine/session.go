@@ -93,6 +93,9 @@ type Stats struct {
 
 // New starts a session. Nothing is traced yet.
 func New(cfg Config) (*Session, error) {
+	if err := CheckProc(); err != nil {
+		return nil, err
+	}
 	if cfg.MaxProbes == 0 {
 		cfg.MaxProbes = defaultMaxProbes
 	}

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+
+	"gotap/engine"
 )
 
 // A finding is one line of the doctor: what was looked at, whether it is well, and the remedy when it is not.
@@ -24,7 +28,7 @@ func newDoctor(w *World) *cobra.Command {
 		Short: "Tell what this machine and user can do, and the remedy for what they cannot",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			for _, f := range []finding{processor(), yama(), privileges(), seccomp(), memoryFile()} {
+			for _, f := range []finding{processor(), procfs(), yama(), privileges(), userNamespace(), seccomp(), memoryFile(), trial()} {
 				mark := "ok  "
 				if !f.well {
 					mark = "note"
@@ -39,9 +43,24 @@ func newDoctor(w *World) *cobra.Command {
 	}
 }
 
+// processor looks whether processes of this machine can be probed; a remote target's processor is its own.
 func processor() finding {
-	f := finding{what: "processor", well: runtime.GOARCH == "amd64", seen: runtime.GOARCH}
-	f.remedy = "this build can check and list scripts; probing live processes needs x86-64"
+	f := finding{what: "processor", well: true, seen: runtime.GOARCH}
+	switch runtime.GOARCH {
+	case "amd64", "arm64", "arm":
+	default:
+		f.well, f.remedy = false, "this build can check and list scripts; probing live processes needs x86-64, AArch64 or ARM"
+	}
+	return f
+}
+
+// procfs is where everything about processes is read.
+func procfs() finding {
+	f := finding{what: "/proc", well: true, seen: "of this pid namespace"}
+	var wrong *engine.ProcError
+	if errors.As(engine.CheckProc(), &wrong) {
+		f.well, f.seen, f.remedy = false, wrong.Error(), wrong.Hint()
+	}
 	return f
 }
 
@@ -70,19 +89,57 @@ func yama() finding {
 	return f
 }
 
+// privileges tell whose processes can be traced: it is the capability that counts, which root in a container often lacks.
 func privileges() finding {
-	if os.Geteuid() == 0 {
+	able := hasCapability(unix.CAP_SYS_PTRACE)
+	switch {
+	case os.Geteuid() == 0 && able:
 		return finding{what: "user", well: true, seen: "root: processes of all users"}
+	case os.Geteuid() == 0:
+		return finding{what: "user", seen: "root without CAP_SYS_PTRACE: only root's processes that have no more capabilities than this one",
+			remedy: "in a container: --cap-add=SYS_PTRACE; elsewhere start gotap from a shell that has the capability"}
+	case able:
+		return finding{what: "user", well: true, seen: fmt.Sprintf("uid %d with CAP_SYS_PTRACE: processes of all users", os.Geteuid())}
 	}
 	return finding{what: "user", well: true, seen: fmt.Sprintf("uid %d: processes of this user", os.Geteuid())}
+}
+
+// hasCapability looks at the effective set (proc(5), CapEff).
+func hasCapability(n int) bool {
+	set, err := strconv.ParseUint(statusLine("CapEff"), 16, 64)
+	return err == nil && set>>n&1 != 0
+}
+
+// statusLine is a field of /proc/self/status; empty when it is not there.
+func statusLine(name string) string {
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// userNamespace tells of one that is not the machine's: its root is nobody outside (user_namespaces(7)).
+func userNamespace() finding {
+	f := finding{what: "namespace", well: true, seen: "the machine's users"}
+	text, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return finding{what: "namespace", well: true, seen: "no user namespaces"}
+	}
+	if strings.Join(strings.Fields(string(text)), " ") != "0 0 4294967295" {
+		f.well, f.seen = false, "a user namespace: processes outside of it cannot be traced, whoever one is here"
+		f.remedy = "run gotap outside of it, where processes inside have numbers as well (pgrep, lsns)"
+	}
+	return f
 }
 
 // seccomp filters of containers are the usual reason for an EPERM nobody understands.
 func seccomp() finding {
 	f := finding{what: "seccomp", well: true, seen: "no filter on this process"}
-	status, err := os.ReadFile("/proc/self/status")
-	if err == nil && strings.Contains(string(status), "Seccomp:\t2") {
-		f.well, f.seen = false, "a filter is in force; ptrace may be forbidden by it"
+	if statusLine("Seccomp") == "2" {
+		f.well, f.seen = false, "a filter is in force; ptrace may be forbidden by it: the trial below tells"
 		f.remedy = "in a container: --cap-add=SYS_PTRACE, or --security-opt seccomp=unconfined"
 	}
 	return f
@@ -96,4 +153,39 @@ func memoryFile() finding {
 	}
 	unix.Close(fd)
 	return f
+}
+
+// trial does what gotap run does first: it starts a program, this one, and stops it before its first instruction.
+func trial() finding {
+	f := finding{what: "trial", well: true, seen: "a program was started and stopped before its first instruction"}
+	err := startAndStop()
+	if err == nil {
+		return f
+	}
+	f.well, f.seen, f.remedy = false, "no program can be traced: "+err.Error(), "look at the notes above"
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		f.remedy = hinted.Hint()
+	}
+	return f
+}
+
+func startAndStop() error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this program: %w", err)
+	}
+	s, err := engine.New(engine.Config{})
+	if err != nil {
+		return err
+	}
+	pid, err := s.Launch(engine.Command{Path: self, Args: []string{self, "help"}})
+	if pid != 0 {
+		unix.Kill(pid, unix.SIGKILL)
+	}
+	s.Close(true)
+	if pid != 0 {
+		unix.Wait4(pid, nil, 0, nil) // reaped already is as well
+	}
+	return err
 }

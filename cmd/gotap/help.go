@@ -31,6 +31,35 @@ func addTopics(root *cobra.Command) {
 	}
 }
 
+// newHelp is cobra's help command, for which a name that there is not is a mistake, with what may have been meant.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND or TOPIC]",
+		Short: "Help about any command, and pages about probes, language, builtins, engines, safety",
+		ValidArgsFunction: func(c *cobra.Command, args []string, toComplete string) (names []string, _ cobra.ShellCompDirective) {
+			above, _, err := c.Root().Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, sub := range above.Commands() {
+				if strings.HasPrefix(sub.Name(), toComplete) && !sub.Hidden {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			found, rest, err := c.Root().Find(args)
+			if err != nil || found == nil || len(rest) > 0 {
+				return &hintError{withStatus(statusUsage, fmt.Errorf("there is no command or topic %q", strings.Join(args, " "))),
+					nearCommand(c.Root(), args[len(args)-1])}
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
 func topicText(name string) string {
 	if name == "builtins" {
 		return builtinsText()

@@ -24,9 +24,51 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 	root.SetIn(w.Stdin)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
 	root.AddCommand(newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w))
+	root.SetHelpCommand(newHelp())
+	root.SuggestionsMinimumDistance = 2
 	addTopics(root)
 	addCompletion(w, root)
+	root.InitDefaultCompletionCmd()
+	explainArguments(root)
 	return root
+}
+
+// explainArguments has every command say how it is called when its arguments are wrong. One that only has commands below it says
+// which there are not, where cobra would print its help as if that had been asked for.
+func explainArguments(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		explainArguments(sub)
+	}
+	usage := strings.TrimSpace(c.CommandPath() + strings.TrimPrefix(c.Use, c.Name()))
+	if c.HasParent() && c.HasSubCommands() && !c.Runnable() {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			return &hintError{withStatus(statusUsage, fmt.Errorf("there is no command %q in %s", args[0], c.CommandPath())), nearCommand(c, args[0])}
+		}
+		c.Args = cobra.ArbitraryArgs
+	}
+	check := c.Args
+	if check == nil {
+		return
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		err := check(c, args)
+		if err == nil || hintOf(err) != "" {
+			return err
+		}
+		return &hintError{withStatus(statusUsage, err), usage}
+	}
+}
+
+// nearCommand is what may have been meant, or where the list is.
+func nearCommand(c *cobra.Command, name string) string {
+	var names []string // of topics too, which are no commands to cobra
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return near(name, names, "`"+strings.Replace(c.CommandPath(), "gotap", "gotap help", 1)+"` lists them")
 }
 
 // flagError explains the one mistake everybody makes: a command line without "--" in front.

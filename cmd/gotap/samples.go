@@ -37,7 +37,10 @@ func listSamples(w *World) error {
 	if err != nil {
 		return withStatus(statusFailure, err)
 	}
-	topic := ""
+	topic, width := "", 0
+	for _, s := range all {
+		width = max(width, len(s.Name))
+	}
 	for _, s := range all {
 		if s.Topic != topic {
 			if topic != "" {
@@ -46,20 +49,29 @@ func listSamples(w *World) error {
 			fmt.Fprintf(w.Stdout, "%s:\n", s.Topic)
 			topic = s.Topic
 		}
-		fmt.Fprintf(w.Stdout, "  %-14s %s\n", s.Name, s.Purpose)
+		fmt.Fprintf(w.Stdout, "  %-*s %s\n", width, s.Name, s.Purpose)
 	}
 	return nil
 }
 
 // nearSample asks whether a sample of a similar name was meant; without one the hint is otherwise.
 func nearSample(name, otherwise string) string {
-	known := &cobra.Command{SuggestionsMinimumDistance: 2}
 	all, _ := samples.All()
-	for _, s := range all {
-		known.AddCommand(&cobra.Command{Use: s.Name, Run: func(*cobra.Command, []string) {}})
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = s.Name
 	}
-	if near := known.SuggestionsFor(name); len(near) > 0 {
-		return "did you mean " + strings.Join(near[:min(len(near), 3)], ", ") + "?"
+	return near(name, names, otherwise)
+}
+
+// near asks whether one of the names was meant; where none is like it the hint is otherwise. What is like another is cobra's idea.
+func near(name string, names []string, otherwise string) string {
+	known := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, n := range names {
+		known.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
+	}
+	if like := known.SuggestionsFor(name); len(like) > 0 {
+		return "did you mean " + strings.Join(like[:min(len(like), 3)], ", ") + "?"
 	}
 	return otherwise
 }

@@ -56,7 +56,11 @@ func readFile(path string) (scriptText, error) {
 		err = p.Err
 	}
 	err = withStatus(statusUsage, fmt.Errorf("cannot read the script %s: %w", path, err))
-	if hint := nearSample(path, ""); hint != "" && errors.Is(err, os.ErrNotExist) {
+	otherwise := ""
+	if filepath.Base(path) == path && filepath.Ext(path) == "" {
+		otherwise = "`gotap samples` lists the scripts that need no file"
+	}
+	if hint := nearSample(path, otherwise); hint != "" && errors.Is(err, os.ErrNotExist) {
 		return scriptText{}, &hintError{err, hint}
 	}
 	return scriptText{}, err

@@ -15,7 +15,7 @@ import (
 // private mappings; breakpoints and slots are written that way.
 //
 // Peek and Poke may be called by any goroutine. The others belong to the tracing thread, because the vectors they
-// use are part of the value, so that a call allocates nothing.
+// use are part of the value, so that a call allocates nothing. With the zero value all of them fail.
 type Memory struct {
 	tid    int
 	mem    *os.File
