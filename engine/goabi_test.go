@@ -57,7 +57,7 @@ func TestGoArguments(t *testing.T) {
 		w.probe("main.work", Handlers{}, func(p *ProbeSpec) {
 			p.Compile = func(info PlaceInfo) (Handlers, error) {
 				for n := range args {
-					args[n], _ = info.Arg(n)
+					args[n], _, _ = info.Arg(n)
 				}
 				return Handlers{}, nil
 			}

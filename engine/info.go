@@ -20,9 +20,10 @@ func (s *Session) info(t place.Target) PlaceInfo {
 }
 
 // Arg implements PlaceInfo.
-func (i *placeInfo) Arg(n int) (compile.Access, bool) {
+func (i *placeInfo) Arg(n int) (compile.Access, bool, error) {
 	if i.Target.Mark == nil {
-		return i.goArg(n)
+		a, ok := i.goArg(n)
+		return a, ok, nil
 	}
 	return i.Info.Arg(n)
 }

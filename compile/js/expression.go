@@ -81,8 +81,8 @@ func (l *lowering) element(e *ast.BracketExpression) operand {
 func ofArguments(o operand) bool {
 	switch o := o.(type) {
 	case arguments:
-		return len(o.path) > 0
-	case argument:
+		return o.ofResult || len(o.path) > 0
+	case argument, result:
 		return true
 	}
 	return false

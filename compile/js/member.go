@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sort"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
 )
@@ -63,7 +64,7 @@ func indexFields() map[string]*contextField {
 func Members() []Member {
 	list := []Member{
 		{Name: "args", Type: "any", Doc: "arguments by name, by debug information: c.args.path, c.args.p.field"},
-		{Name: "ret", Type: "number", Leave: true, Doc: "result of the function"},
+		{Name: "ret", Type: "any", Leave: true, Doc: "result of the function, and by debug information what it points to or is made of: c.ret.field"},
 		{Name: "regs", Type: "Record<string, number>", Doc: "registers by name"},
 		{Name: "stack", Type: "(frames: number) => Stack", Doc: "return addresses, innermost first, at most so many"},
 	}
@@ -102,6 +103,8 @@ func (l *lowering) member(of operand, name string, at diag.Span) operand {
 		return l.namespaceMember(of, name, at)
 	case argument:
 		return of.sym.path.below(l, name)
+	case result:
+		return arguments{ofResult: true}.below(l, name)
 	}
 	if !hasValue(of) {
 		return l.noMember(of, name, at)
@@ -237,7 +240,12 @@ func (l *lowering) lateArgument(name string, at diag.Span) {
 func (l *lowering) argument(n int, at diag.Span) *expr {
 	l.compiler.result.UsesArg = true
 	if l.unit.Place != nil {
-		if a, ok := l.unit.Place.Arg(n); ok {
+		a, ok, err := l.unit.Place.Arg(n)
+		if err != nil {
+			l.errorf(at, "the other operands of the mark can be read", "arg%d: %v", n, err)
+			return poison(at)
+		}
+		if ok {
 			e := l.access(a, at)
 			if e.kind == kindUint { // a note's 8 bytes are the signed register, as c.argN is everywhere
 				e.kind = kindInt
@@ -250,8 +258,16 @@ func (l *lowering) argument(n int, at diag.Span) *expr {
 
 // below is a member of c.args or of an argument.
 func (a arguments) below(_ *lowering, name string) operand {
-	path := append(append([]string{}, a.path...), name)
-	return arguments{path}
+	a.path = append(append([]string{}, a.path...), name)
+	return a
+}
+
+// resolve asks debug information where something below c.args or c.ret is.
+func (l *lowering) resolve(a arguments) (compile.Access, error) {
+	if a.ofResult {
+		return l.unit.Place.ResultMember(a.path)
+	}
+	return l.unit.Place.Access(a.path)
 }
 
 // isGroup reports whether a path has no value, only members: c.args, or a struct.
@@ -262,22 +278,24 @@ func (l *lowering) isGroup(a arguments) bool {
 	if l.unit.Place == nil {
 		return false
 	}
-	_, err := l.unit.Place.Access(a.path)
+	_, err := l.resolve(a)
 	return err != nil
 }
 
-// argumentValue is the value of c.args.NAME.field….
+// argumentValue is the value of c.args.NAME.field… or c.ret.field….
 func (l *lowering) argumentValue(a arguments, at diag.Span) *expr {
 	if len(a.path) == 0 {
 		l.errorf(at, "name one: c.args.NAME", "the arguments are not a value")
 		return poison(at)
 	}
 	l.compiler.result.UsesPlace = true
-	l.lateArgument("args."+a.path[0], at)
+	if !a.ofResult {
+		l.lateArgument("args."+a.path[0], at)
+	}
 	if l.unit.Place == nil {
 		return apply(at, kindInt, runtime.OpArg) // any argument will do: this is compiled again at the place
 	}
-	access, err := l.unit.Place.Access(a.path)
+	access, err := l.resolve(a)
 	if err != nil {
 		l.errorf(at, hintOf(err), "%v", err)
 		return poison(at)

@@ -50,9 +50,12 @@ type (
 	}
 	// context is the parameter of a handler.
 	context struct{}
-	// arguments is c.args and what lies below it.
-	arguments struct{ path []string }
-	// argument is a constant that was taken from the arguments: const p = c.args.p has a value and members.
+	// arguments is c.args and what lies below it, or what lies below c.ret.
+	arguments struct {
+		path     []string
+		ofResult bool
+	}
+	// argument is a constant that was taken from the arguments or the result: const p = c.args.p has a value and members.
 	argument struct{ sym *symbol }
 	// registers is c.regs.
 	registers struct{}
@@ -93,20 +96,25 @@ func (perThread) noun() string { return "a per-thread variable" }
 func (threadValue) noun() string {
 	return "a per-thread value"
 }
-func (call) noun() string        { return "the storage of this call" }
-func (callField) noun() string   { return "a field of this call" }
-func (context) noun() string     { return "the context" }
-func (a arguments) noun() string { return "the arguments" }
-func (a argument) noun() string  { return a.sym.meaning().noun() }
-func (registers) noun() string   { return "the registers" }
-func (register) noun() string    { return "a register" }
-func (result) noun() string      { return "the result" }
-func (aggregate) noun() string   { return "an aggregation" }
-func (table) noun() string       { return "a map" }
-func (builtin) noun() string     { return "a builtin function" }
-func (*closure) noun() string    { return "a function" }
-func (namespace) noun() string   { return "an object" }
-func (bad) noun() string         { return "an error" }
+func (call) noun() string      { return "the storage of this call" }
+func (callField) noun() string { return "a field of this call" }
+func (context) noun() string   { return "the context" }
+func (a arguments) noun() string {
+	if a.ofResult {
+		return "the result"
+	}
+	return "the arguments"
+}
+func (a argument) noun() string { return a.sym.meaning().noun() }
+func (registers) noun() string  { return "the registers" }
+func (register) noun() string   { return "a register" }
+func (result) noun() string     { return "the result" }
+func (aggregate) noun() string  { return "an aggregation" }
+func (table) noun() string      { return "a map" }
+func (builtin) noun() string    { return "a builtin function" }
+func (*closure) noun() string   { return "a function" }
+func (namespace) noun() string  { return "an object" }
+func (bad) noun() string        { return "an error" }
 
 // binding is what a free name stands for.
 func (l *lowering) binding(name string, b Binding, at diag.Span) operand {

@@ -40,6 +40,9 @@ func (l *lowering) bindName(id *ast.Identifier, what operand, fixed bool) {
 		sym.what, sym.pending = what, false
 		return
 	}
+	if _, ok := what.(result); ok { // what it points to, or is made of, has names as well
+		path, isPath = arguments{ofResult: true}, true
+	}
 	e := l.valueOf(what, at)
 	sym.pending = false
 	l.initialise(sym, e, !fixed && l.assigned(name))

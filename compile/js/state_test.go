@@ -294,9 +294,15 @@ func (p fakePlace) Access(path []string) (compile.Access, error) {
 	return a, nil
 }
 func (p fakePlace) ReturnType() (compile.Access, bool) { a, ok := p.access["ret"]; return a, ok }
-func (p fakePlace) Arg(n int) (compile.Access, bool) {
+func (p fakePlace) ResultMember(path []string) (compile.Access, error) {
+	return p.Access(append([]string{"ret"}, path...))
+}
+func (p fakePlace) Arg(n int) (compile.Access, bool, error) {
 	a, ok := p.access[fmt.Sprint("arg", n)]
-	return a, ok
+	if a.Reg == "half" {
+		return a, ok, errors.New("only half of it is in a register")
+	}
+	return a, ok, nil
 }
 
 // smallPlace is a place of a 32-bit target.
@@ -309,6 +315,30 @@ func parse32(t *testing.T, of Unit) Unit {
 	u := parse(t, "c => log(c.args.fr)", nil)
 	u.Place = of.Place
 	return u
+}
+
+// What a result points to or is made of has names; an operand of a mark that cannot be read is no register that passes arguments elsewhere.
+func TestResultMembers(t *testing.T) {
+	p := fakePlace{map[string]compile.Access{
+		"ret":     {Base: compile.BaseReg, Reg: "rsi"},
+		"ret.x":   {Base: compile.BaseReg, Reg: "rsi", Steps: []compile.AccessStep{{Op: compile.OpLoad, Size: 1}}},
+		"ret.v.2": {Base: compile.BaseReg, Reg: "rdi"},
+		"arg1":    {Base: compile.BaseReg, Reg: "half"},
+	}}
+	r := newRig(t)
+	r.th.memory[0] = "!"
+	u := parse(t, "({ leave(c) { const r = c.ret, { v } = r; let m = c.ret; log(r.x, c.ret.x, v[2], r, m); } })", nil)
+	u.Place = p
+	if got := r.run(compiled(t, u).Programs[Leave]).lines; len(got) != 1 || got[0] != "33 33 55 0 0" {
+		t.Errorf("got %q", got)
+	}
+	for text, say := range map[string]string{"({ leave(c) { log(c.ret.y); } })": "no argument ret.y", "c => log(c.arg0, c.arg1)": "arg1: only half of it is in a register"} {
+		u := parse(t, text, nil)
+		u.Place = p
+		if _, diags := Compile(u); len(diags) != 1 || diags[0].Text != say {
+			t.Errorf("%s: got %v", text, diags)
+		}
+	}
 }
 
 func TestAccess(t *testing.T) {

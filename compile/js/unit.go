@@ -60,8 +60,10 @@ type Place interface {
 	Access(path []string) (compile.Access, error)
 	// ReturnType is how c.ret is cut to the function's type; ok is false when that is not known.
 	ReturnType() (a compile.Access, ok bool)
-	// Arg is operand n of a static mark; ok is false elsewhere.
-	Arg(n int) (a compile.Access, ok bool)
+	// ResultMember resolves c.ret.FIELD…
+	ResultMember(path []string) (compile.Access, error)
+	// Arg is operand n of a static mark, or why it cannot be read; ok is false elsewhere.
+	Arg(n int) (a compile.Access, ok bool, err error)
 }
 
 // Sized is a Place that knows the bytes of a pointer in its target.

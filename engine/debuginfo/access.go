@@ -48,12 +48,7 @@ func (in *Info) Access(pc uint64, path []string) (a compile.Access, err error) {
 		return a, err
 	}
 	w := walk{in: in, place: p, typ: off, ok: ok, pc: pc, name: path[0]}
-	for _, step := range path[1:] {
-		if err := w.step(step); err != nil {
-			return a, err
-		}
-	}
-	return w.finish()
+	return w.along(path[1:])
 }
 
 // variable is a parameter or variable, and the scope it was found in.
@@ -273,6 +268,16 @@ func (w *walk) stripped() (*ctype, error) {
 
 // setType notes the type of where the walk has come to; ok false stands for void.
 func (w *walk) setType(off dwarf.Offset, ok bool) { w.typ, w.ok, w.rest = off, ok, nil }
+
+// along goes a path and says how to fetch what is at its end.
+func (w *walk) along(path []string) (compile.Access, error) {
+	for _, step := range path {
+		if err := w.step(step); err != nil {
+			return compile.Access{}, err
+		}
+	}
+	return w.finish()
+}
 
 // step goes on to a member or an element.
 func (w *walk) step(name string) error {

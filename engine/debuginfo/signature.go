@@ -71,9 +71,10 @@ func (in *Info) Signature(vaddr uint64) (s string, err error) {
 	return in.funcName(fn.entry) + "(" + strings.Join(list, ", ") + ") " + in.declare(off, ok, "", 0), nil
 }
 
-// ReturnAccess says how to fetch the result of the function at the address vaddr when it has just returned. Structs that
-// come back in memory give their address. Of several results, which Go has, the first one is meant. A function without result gives an access of type TypeVoid.
-func (in *Info) ReturnAccess(vaddr uint64) (a compile.Access, err error) {
+// ReturnAccess says how to fetch the result of the function at the address vaddr when it has just returned, or what path names in it, as Access
+// has it. Structs that come back in memory give their address. Of several results, which Go has, the first one is meant. A function without
+// result gives an access of type TypeVoid.
+func (in *Info) ReturnAccess(vaddr uint64, path ...string) (a compile.Access, err error) {
 	defer in.guard(&err)()
 	fn, err := in.functionAt(vaddr)
 	if err != nil {
@@ -88,7 +89,7 @@ func (in *Info) ReturnAccess(vaddr uint64) (a compile.Access, err error) {
 		return a, err
 	}
 	ctype := in.declare(off, ok, "", 0)
-	if t.kind == kindVoid {
+	if t.kind == kindVoid && len(path) == 0 {
 		return compile.Access{Type: compile.TypeVoid, Ctype: ctype}, nil
 	}
 	p, err := in.resultOf(fn, t)
@@ -96,6 +97,10 @@ func (in *Info) ReturnAccess(vaddr uint64) (a compile.Access, err error) {
 		return a, in.explain("the result", vaddr, err)
 	}
 	w := walk{in: in, place: p, typ: off, ok: ok, pc: vaddr, name: "the result"}
+	if len(path) > 0 {
+		w.name = "ret"
+		return w.along(path)
+	}
 	if t.kind == kindReference { // the address, as for a pointer: what it refers to may be an unfinished object
 		w.typ, t = off, &ctypeAddress
 	}

@@ -17,7 +17,10 @@ type Other struct {
 	Word  int       // bytes of those
 }
 
-var errNoNames = errors.New("there are no named arguments here")
+var (
+	errNoNames   = errors.New("there are no named arguments here")
+	errNoMembers = errors.New("the result has no members here")
+)
 
 // Name implements PlaceInfo.
 func (i Other) Name() string { return i.Place }
@@ -33,8 +36,13 @@ func (i Other) Access(path []string) (compile.Access, error) {
 // ReturnType implements PlaceInfo.
 func (i Other) ReturnType() (compile.Access, bool) { return compile.Access{}, false }
 
+// ResultMember implements PlaceInfo. Results of system calls are numbers.
+func (i Other) ResultMember([]string) (compile.Access, error) {
+	return compile.Access{}, fmt.Errorf("cannot compile for %s: %w", i.Place, errNoMembers)
+}
+
 // Arg implements PlaceInfo.
-func (i Other) Arg(int) (compile.Access, bool) { return compile.Access{}, false }
+func (i Other) Arg(int) (compile.Access, bool, error) { return compile.Access{}, false, nil }
 
 // WordSize implements PlaceInfo.
 func (i Other) WordSize() int { return i.Word }

@@ -45,18 +45,25 @@ func (i *Info) ReturnType() (compile.Access, bool) {
 	return a, err == nil
 }
 
+// ResultMember implements PlaceInfo.
+func (i *Info) ResultMember(path []string) (compile.Access, error) {
+	in, ok := i.Files.Info(i.Target.File)
+	if !ok || i.Target.Func == nil {
+		return compile.Access{}, fmt.Errorf("cannot find %q in the result of %s: %w", path, i.Target.Name, debuginfo.ErrNone)
+	}
+	return in.ReturnAccess(i.Target.Func.Addr, path...)
+}
+
 // Arg implements PlaceInfo.
-func (i *Info) Arg(n int) (compile.Access, bool) {
+func (i *Info) Arg(n int) (compile.Access, bool, error) {
 	mark := i.Target.Mark
 	switch {
 	case mark == nil:
-		return compile.Access{}, false
+		return compile.Access{}, false, nil
 	case n < 0 || n >= len(mark.Args):
-		return compile.Access{Base: compile.BaseConst}, true // 0, and no register that happens to pass arguments elsewhere
-	case mark.Args[n].Err != nil:
-		return compile.Access{}, false
+		return compile.Access{Base: compile.BaseConst}, true, nil // 0, and no register that happens to pass arguments elsewhere
 	}
-	return mark.Args[n].Access, true
+	return mark.Args[n].Access, true, mark.Args[n].Err
 }
 
 // Register implements PlaceInfo.

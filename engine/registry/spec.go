@@ -35,8 +35,10 @@ type PlaceInfo interface {
 	Access(path []string) (compile.Access, error)
 	// ReturnType is the access that cuts c.ret to its type; ok is false when the type is not known.
 	ReturnType() (compile.Access, bool)
-	// Arg is a typed operand of a static mark; ok is false elsewhere.
-	Arg(n int) (compile.Access, bool)
+	// ResultMember resolves c.ret.FIELD… at this place; errors list what there is.
+	ResultMember(path []string) (compile.Access, error)
+	// Arg is a typed operand of a static mark, or why it cannot be read; ok is false elsewhere.
+	Arg(n int) (a compile.Access, ok bool, err error)
 	// Register finds a register of the target's architecture.
 	Register(name string) (index, bits, shift int, ok bool)
 	// WordSize is the size of the target's pointers in bytes: 4 or 8.

@@ -47,7 +47,7 @@ func writeMember(b *strings.Builder, m js.Member) {
 	}
 	comment(b, "  ", doc)
 	b.WriteString("  ")
-	if assignable[m.Name] == "" || m.Type != "number" {
+	if m.Name != "ret" { // of the registers each is assigned to, not the lot
 		b.WriteString("readonly ")
 	}
 	b.WriteString(m.Name + ": " + m.Type + ";\n")
