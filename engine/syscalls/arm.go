@@ -1,7 +1,7 @@
 package syscalls
 
 // arm64 are the names of the system calls of 64-bit ARM by number (the kernel's include/uapi/asm-generic/unistd.h).
-var arm64 = []string{
+var arm64 = with([]string{
 	0: "io_setup", 1: "io_destroy", 2: "io_submit", 3: "io_cancel", 4: "io_getevents", 5: "setxattr", 6: "lsetxattr",
 	7: "fsetxattr", 8: "getxattr", 9: "lgetxattr", 10: "fgetxattr", 11: "listxattr", 12: "llistxattr", 13: "flistxattr",
 	14: "removexattr", 15: "lremovexattr", 16: "fremovexattr", 17: "getcwd", 18: "lookup_dcookie", 19: "eventfd2",
@@ -45,20 +45,11 @@ var arm64 = []string{
 	274: "sched_setattr", 275: "sched_getattr", 276: "renameat2", 277: "seccomp", 278: "getrandom", 279: "memfd_create",
 	280: "bpf", 281: "execveat", 282: "userfaultfd", 283: "membarrier", 284: "mlock2", 285: "copy_file_range", 286: "preadv2",
 	287: "pwritev2", 288: "pkey_mprotect", 289: "pkey_alloc", 290: "pkey_free", 291: "statx", 292: "io_pgetevents",
-	293: "rseq", 294: "kexec_file_load", 424: "pidfd_send_signal", 425: "io_uring_setup", 426: "io_uring_enter",
-	427: "io_uring_register", 428: "open_tree", 429: "move_mount", 430: "fsopen", 431: "fsconfig", 432: "fsmount",
-	433: "fspick", 434: "pidfd_open", 435: "clone3", 436: "close_range", 437: "openat2", 438: "pidfd_getfd", 439: "faccessat2",
-	440: "process_madvise", 441: "epoll_pwait2", 442: "mount_setattr", 443: "quotactl_fd", 444: "landlock_create_ruleset",
-	445: "landlock_add_rule", 446: "landlock_restrict_self", 447: "memfd_secret", 448: "process_mrelease", 449: "futex_waitv",
-	450: "set_mempolicy_home_node", 451: "cachestat", 452: "fchmodat2", 453: "map_shadow_stack", 454: "futex_wake",
-	455: "futex_wait", 456: "futex_requeue", 457: "statmount", 458: "listmount", 459: "lsm_get_self_attr",
-	460: "lsm_set_self_attr", 461: "lsm_list_modules", 462: "mseal", 463: "setxattrat", 464: "getxattrat", 465: "listxattrat",
-	466: "removexattrat", 467: "open_tree_attr", 468: "file_getattr", 469: "file_setattr", 470: "listns",
-	471: "rseq_slice_yield",
-}
+	293: "rseq", 294: "kexec_file_load",
+}, unified)
 
 // arm are those of 32-bit ARM (arch/arm/tools/syscall.tbl), as EABI processes make them.
-var arm = []string{
+var arm = without(with([]string{
 	0: "syscall_mask", 1: "exit", 2: "fork", 3: "read", 4: "write", 5: "open", 6: "close", 8: "creat", 9: "link", 10: "unlink",
 	11: "execve", 12: "chdir", 14: "mknod", 15: "chmod", 16: "lchown", 19: "lseek", 20: "getpid", 21: "mount", 23: "setuid",
 	24: "getuid", 26: "ptrace", 29: "pause", 33: "access", 34: "nice", 36: "sync", 37: "kill", 38: "rename", 39: "mkdir",
@@ -113,18 +104,4 @@ var arm = []string{
 	383: "seccomp", 384: "getrandom", 385: "memfd_create", 386: "bpf", 387: "execveat", 388: "userfaultfd", 389: "membarrier",
 	390: "mlock2", 391: "copy_file_range", 392: "preadv2", 393: "pwritev2", 394: "pkey_mprotect", 395: "pkey_alloc",
 	396: "pkey_free", 397: "statx", 398: "rseq", 399: "io_pgetevents", 400: "migrate_pages", 401: "kexec_file_load",
-	403: "clock_gettime64", 404: "clock_settime64", 405: "clock_adjtime64", 406: "clock_getres_time64",
-	407: "clock_nanosleep_time64", 408: "timer_gettime64", 409: "timer_settime64", 410: "timerfd_gettime64",
-	411: "timerfd_settime64", 412: "utimensat_time64", 413: "pselect6_time64", 414: "ppoll_time64",
-	416: "io_pgetevents_time64", 417: "recvmmsg_time64", 418: "mq_timedsend_time64", 419: "mq_timedreceive_time64",
-	420: "semtimedop_time64", 421: "rt_sigtimedwait_time64", 422: "futex_time64", 423: "sched_rr_get_interval_time64",
-	424: "pidfd_send_signal", 425: "io_uring_setup", 426: "io_uring_enter", 427: "io_uring_register", 428: "open_tree",
-	429: "move_mount", 430: "fsopen", 431: "fsconfig", 432: "fsmount", 433: "fspick", 434: "pidfd_open", 435: "clone3",
-	436: "close_range", 437: "openat2", 438: "pidfd_getfd", 439: "faccessat2", 440: "process_madvise", 441: "epoll_pwait2",
-	442: "mount_setattr", 443: "quotactl_fd", 444: "landlock_create_ruleset", 445: "landlock_add_rule",
-	446: "landlock_restrict_self", 448: "process_mrelease", 449: "futex_waitv", 450: "set_mempolicy_home_node",
-	451: "cachestat", 452: "fchmodat2", 453: "map_shadow_stack", 454: "futex_wake", 455: "futex_wait", 456: "futex_requeue",
-	457: "statmount", 458: "listmount", 459: "lsm_get_self_attr", 460: "lsm_set_self_attr", 461: "lsm_list_modules",
-	462: "mseal", 463: "setxattrat", 464: "getxattrat", 465: "listxattrat", 466: "removexattrat", 467: "open_tree_attr",
-	468: "file_getattr", 469: "file_setattr", 470: "listns", 471: "rseq_slice_yield",
-}
+}, times64, unified), 447) // memfd_secret

@@ -1,7 +1,7 @@
 package syscalls
 
 // amd64 are the names of the system calls of x86-64 by number, from the kernel's tables as package golang.org/x/sys/unix has them.
-var amd64 = []string{
+var amd64 = with([]string{
 	0: "read", 1: "write", 2: "open", 3: "close", 4: "stat", 5: "fstat", 6: "lstat", 7: "poll", 8: "lseek", 9: "mmap",
 	10: "mprotect", 11: "munmap", 12: "brk", 13: "rt_sigaction", 14: "rt_sigprocmask", 15: "rt_sigreturn", 16: "ioctl",
 	17: "pread64", 18: "pwrite64", 19: "readv", 20: "writev", 21: "access", 22: "pipe", 23: "select", 24: "sched_yield",
@@ -56,20 +56,10 @@ var amd64 = []string{
 	319: "memfd_create", 320: "kexec_file_load", 321: "bpf", 322: "execveat", 323: "userfaultfd", 324: "membarrier",
 	325: "mlock2", 326: "copy_file_range", 327: "preadv2", 328: "pwritev2", 329: "pkey_mprotect", 330: "pkey_alloc",
 	331: "pkey_free", 332: "statx", 333: "io_pgetevents", 334: "rseq", 335: "uretprobe", 336: "uprobe",
-	424: "pidfd_send_signal", 425: "io_uring_setup", 426: "io_uring_enter", 427: "io_uring_register", 428: "open_tree",
-	429: "move_mount", 430: "fsopen", 431: "fsconfig", 432: "fsmount", 433: "fspick", 434: "pidfd_open", 435: "clone3",
-	436: "close_range", 437: "openat2", 438: "pidfd_getfd", 439: "faccessat2", 440: "process_madvise",
-	441: "epoll_pwait2", 442: "mount_setattr", 443: "quotactl_fd", 444: "landlock_create_ruleset",
-	445: "landlock_add_rule", 446: "landlock_restrict_self", 447: "memfd_secret", 448: "process_mrelease",
-	449: "futex_waitv", 450: "set_mempolicy_home_node", 451: "cachestat", 452: "fchmodat2", 453: "map_shadow_stack",
-	454: "futex_wake", 455: "futex_wait", 456: "futex_requeue", 457: "statmount", 458: "listmount",
-	459: "lsm_get_self_attr", 460: "lsm_set_self_attr", 461: "lsm_list_modules", 462: "mseal", 463: "setxattrat",
-	464: "getxattrat", 465: "listxattrat", 466: "removexattrat", 467: "open_tree_attr", 468: "file_getattr",
-	469: "file_setattr", 470: "listns", 471: "rseq_slice_yield",
-}
+}, unified)
 
 // i386 are those of IA-32, from the same tables.
-var i386 = []string{
+var i386 = with([]string{
 	0: "restart_syscall", 1: "exit", 2: "fork", 3: "read", 4: "write", 5: "open", 6: "close", 7: "waitpid", 8: "creat",
 	9: "link", 10: "unlink", 11: "execve", 12: "chdir", 13: "time", 14: "mknod", 15: "chmod", 16: "lchown", 17: "break",
 	18: "oldstat", 19: "lseek", 20: "getpid", 21: "mount", 22: "umount", 23: "setuid", 24: "getuid", 25: "stime",
@@ -132,19 +122,4 @@ var i386 = []string{
 	377: "copy_file_range", 378: "preadv2", 379: "pwritev2", 380: "pkey_mprotect", 381: "pkey_alloc", 382: "pkey_free",
 	383: "statx", 384: "arch_prctl", 385: "io_pgetevents", 386: "rseq", 393: "semget", 394: "semctl", 395: "shmget",
 	396: "shmctl", 397: "shmat", 398: "shmdt", 399: "msgget", 400: "msgsnd", 401: "msgrcv", 402: "msgctl",
-	403: "clock_gettime64", 404: "clock_settime64", 405: "clock_adjtime64", 406: "clock_getres_time64",
-	407: "clock_nanosleep_time64", 408: "timer_gettime64", 409: "timer_settime64", 410: "timerfd_gettime64",
-	411: "timerfd_settime64", 412: "utimensat_time64", 413: "pselect6_time64", 414: "ppoll_time64",
-	416: "io_pgetevents_time64", 417: "recvmmsg_time64", 418: "mq_timedsend_time64", 419: "mq_timedreceive_time64",
-	420: "semtimedop_time64", 421: "rt_sigtimedwait_time64", 422: "futex_time64", 423: "sched_rr_get_interval_time64",
-	424: "pidfd_send_signal", 425: "io_uring_setup", 426: "io_uring_enter", 427: "io_uring_register", 428: "open_tree",
-	429: "move_mount", 430: "fsopen", 431: "fsconfig", 432: "fsmount", 433: "fspick", 434: "pidfd_open", 435: "clone3",
-	436: "close_range", 437: "openat2", 438: "pidfd_getfd", 439: "faccessat2", 440: "process_madvise",
-	441: "epoll_pwait2", 442: "mount_setattr", 443: "quotactl_fd", 444: "landlock_create_ruleset",
-	445: "landlock_add_rule", 446: "landlock_restrict_self", 447: "memfd_secret", 448: "process_mrelease",
-	449: "futex_waitv", 450: "set_mempolicy_home_node", 451: "cachestat", 452: "fchmodat2", 453: "map_shadow_stack",
-	454: "futex_wake", 455: "futex_wait", 456: "futex_requeue", 457: "statmount", 458: "listmount",
-	459: "lsm_get_self_attr", 460: "lsm_set_self_attr", 461: "lsm_list_modules", 462: "mseal", 463: "setxattrat",
-	464: "getxattrat", 465: "listxattrat", 466: "removexattrat", 467: "open_tree_attr", 468: "file_getattr",
-	469: "file_setattr", 470: "listns", 471: "rseq_slice_yield",
-}
+}, times64, unified)
