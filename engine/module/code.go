@@ -3,7 +3,6 @@ package module
 import (
 	"debug/elf"
 	"sort"
-	"strings"
 	"sync"
 )
 
@@ -88,13 +87,11 @@ func (m *codeMap) read(f *File) {
 // collect takes the mapping symbols out of the symbol table of src, which is f or its debug file.
 func (m *codeMap) collect(f, src *File) {
 	for _, s := range src.elf.Sections {
-		if s.Type != elf.SHT_SYMTAB || int(s.Link) >= len(src.elf.Sections) {
+		if s.Type != elf.SHT_SYMTAB {
 			continue
 		}
-		table, err1 := src.sectionData(s)
-		names, err2 := src.sectionData(src.elf.Sections[s.Link])
-		if err1 == nil && err2 == nil {
-			m.parse(f, table, string(names))
+		if table, names, ok := src.symbolTable(s); ok {
+			m.parse(f, table, names)
 		}
 	}
 }
@@ -107,7 +104,8 @@ func (m *codeMap) parse(f *File, table []byte, names string) {
 	}
 	for ; len(table) >= size; table = table[size:] {
 		raw := entry(f, table)
-		if elf.ST_TYPE(raw.Info) != elf.STT_NOTYPE || raw.Shndx == 0 || !strings.HasPrefix(names[min(int(raw.Name), len(names)):], "$") {
+		// Of all but mapping symbols one letter is looked at, and no name is cut out.
+		if elf.ST_TYPE(raw.Info) != elf.STT_NOTYPE || raw.Shndx == 0 || uint64(raw.Name) >= uint64(len(names)) || names[raw.Name] != '$' {
 			continue
 		}
 		if name := symbolName(names, raw.Name); f.mapping(name) && f.IsText(raw.Value) {

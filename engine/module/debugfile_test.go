@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"gotap/engine/testenv"
 )
 
@@ -84,5 +86,24 @@ func TestDebugFileOfAnotherBuildIsNotUsed(t *testing.T) {
 	link(t, bare, filepath.Join("testdata", "names.c")) // a link to what is no ELF file, missing beside the program
 	if open(t, bare).Debug() != nil {
 		t.Error("a debug file that is not there is used")
+	}
+}
+
+// TestDebugFileIsAPipe puts a pipe where the debug file should be: opening it for reading waits for somebody who writes. Where debug
+// files lie in a process's own file system, that is up to the process.
+func TestDebugFileIsAPipe(t *testing.T) {
+	bare, debug := split(t)
+	link(t, bare, debug)
+	if err := os.Remove(debug); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(filepath.Join(filepath.Dir(bare), filepath.Base(debug)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if d := open(t, bare).Debug(); d != nil {
+		t.Errorf("a pipe is the debug file %s", d.Path)
+	}
+	if _, err := Open(filepath.Join(filepath.Dir(bare), filepath.Base(debug))); err == nil {
+		t.Error("a pipe is a module")
 	}
 }

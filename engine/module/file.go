@@ -1,8 +1,10 @@
 package module
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,7 +78,7 @@ func OpenAt(displayPath, openPath string) (*File, error) { return openIn("", dis
 
 // openIn also knows the root directory below which separate debug files of the file are looked for.
 func openIn(root, displayPath, openPath string) (*File, error) {
-	h, err := os.Open(openPath)
+	h, err := openRegular(openPath)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open module %s: %w", displayPath, err)
 	}
@@ -89,15 +91,27 @@ func openIn(root, displayPath, openPath string) (*File, error) {
 	return f, nil
 }
 
+// errIrregular is a path that leads to something else than a file.
+var errIrregular = errors.New("not a regular file")
+
+// openRegular opens a file and nothing else. What a process maps, and what lies where its debug files should, may be a device or a pipe
+// just as well: opening those can wait for ever, and reading them can have effects. The look beforehand spares devices; not
+// to wait is for what takes the file's place after it.
+func openRegular(path string) (*os.File, error) {
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return nil, cmp.Or(err, errIrregular)
+	}
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
 // fromHandle takes over an open file.
 func fromHandle(displayPath string, h *os.File) (*File, error) {
 	st, err := h.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = errIrregular
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read module %s: %w", displayPath, err)
-	}
-	// Devices and pipes may be mapped too, and reading them can block or have effects.
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("cannot read module %s: not a regular file", displayPath)
 	}
 	f, err := NewFile(displayPath, h)
 	if err != nil {

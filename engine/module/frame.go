@@ -178,6 +178,10 @@ func commonEncoding(r frameReader, at int, known map[int]byte) (byte, error) {
 	return enc, err
 }
 
+// maxAugmentation bounds the letters of an augmentation, which are read anew where a damaged section refers to every byte as an entry;
+// linkers write up to six.
+const maxAugmentation = 16
+
 // cie reads a common entry as far as the pointer encoding ('R' of the augmentation).
 func (r *frameReader) cie() (byte, error) {
 	if length := r.uint(4); length == 0xffffffff {
@@ -187,6 +191,9 @@ func (r *frameReader) cie() (byte, error) {
 	version := r.uint(1)
 	var aug []byte
 	for c := r.uint(1); c != 0; c = r.uint(1) {
+		if len(aug) == maxAugmentation {
+			return 0, errFrame
+		}
 		aug = append(aug, byte(c))
 	}
 	// GCC 2 wrote a pointer of its own here.

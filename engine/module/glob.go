@@ -3,7 +3,8 @@ package module
 import "strings"
 
 // IsGlob reports whether a pattern has wildcards: "*", "?" or a set "[a-z]". "[]" is none, because operators are called
-// that, nor is anything with a dot, a star or a comma, because Go's generic functions are written so: "Map[...]", "Map[go.shape.*]". A backslash takes the meaning from the next character.
+// that, nor is anything with a dot, a star or a comma, because Go's generic functions are written so: "Map[...]",
+// "Map[go.shape.*]". A backslash takes the meaning from the next character.
 func IsGlob(pattern string) bool {
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {

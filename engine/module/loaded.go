@@ -237,6 +237,10 @@ func (c *Cache) open(root, display, path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.Dev != uint64(st.Dev) || f.Inode != st.Ino { // another one has taken its place meanwhile
+		f.Close()
+		return nil, fmt.Errorf("cannot open module %s: it was replaced while it was opened", display)
+	}
 	if c.files == nil {
 		c.files = map[cacheKey]*File{}
 	}

@@ -67,12 +67,7 @@ func (f *File) parseMark(desc []byte) (Mark, bool) {
 	if len(desc) < 3*w {
 		return Mark{}, false
 	}
-	word := func(i int) uint64 {
-		if w == 4 {
-			return uint64(f.Order.Uint32(desc[i*w:]))
-		}
-		return f.Order.Uint64(desc[i*w:])
-	}
+	word := func(i int) uint64 { return readWord(desc[i*w:], w, f.Order) }
 	// What follows the third text is padding.
 	text := bytes.SplitN(desc[3*w:], []byte{0}, 4)
 	if len(text) < 3 {

@@ -10,7 +10,7 @@ type Reloc struct {
 
 // relocKinds are the relocation types that fill in pointers to functions: what a resolver returns, a slot of the PLT, an entry
 // of the global offset table, a word of data.
-type relocKinds struct{ relative, jump, data, word uint32 }
+type relocKinds struct{ irelative, jump, data, word uint32 }
 
 // pointerRelocs names the types by machine (the processor supplements to the System V ABI).
 var pointerRelocs = map[elf.Machine]relocKinds{
@@ -26,7 +26,7 @@ func (f *File) IRelative() []Reloc {
 	var found []Reloc
 	kinds := pointerRelocs[f.Machine]
 	f.eachReloc(func(r rawReloc, _ *elf.Section) {
-		if kinds.relative != 0 && r.kind == kinds.relative {
+		if kinds.irelative != 0 && r.kind == kinds.irelative {
 			found = append(found, Reloc{Slot: r.slot, Resolver: r.addend})
 		}
 	})
@@ -46,7 +46,7 @@ func (f *File) Slots(name string) []uint64 {
 		if _, ok := names[s]; !ok {
 			names[s] = f.relocNames(s)
 		}
-		if int(r.symbol) < len(names[s]) && names[s][r.symbol] == name {
+		if uint64(r.symbol) < uint64(len(names[s])) && names[s][r.symbol] == name {
 			found = append(found, r.slot)
 		}
 	})
@@ -55,16 +55,12 @@ func (f *File) Slots(name string) []uint64 {
 
 // relocNames lists the names of the symbol table that a relocation section refers to, undefined ones included.
 func (f *File) relocNames(s *elf.Section) []string {
-	if int(s.Link) >= len(f.elf.Sections) {
+	symtab := f.link(s)
+	if symtab == nil {
 		return nil
 	}
-	symtab := f.elf.Sections[s.Link]
-	if int(symtab.Link) >= len(f.elf.Sections) {
-		return nil
-	}
-	table, err1 := f.sectionData(symtab)
-	strings, err2 := f.sectionData(f.elf.Sections[symtab.Link])
-	if err1 != nil || err2 != nil {
+	table, text, ok := f.symbolTable(symtab)
+	if !ok {
 		return nil
 	}
 	size := symSize64
@@ -72,7 +68,7 @@ func (f *File) relocNames(s *elf.Section) []string {
 		size = symSize32
 	}
 	var names []string
-	for text := string(strings); len(table) >= size; table = table[size:] {
+	for ; len(table) >= size; table = table[size:] {
 		names = append(names, symbolName(text, f.Order.Uint32(table)))
 	}
 	return names
@@ -113,7 +109,7 @@ func (f *File) parseReloc(p []byte, rela bool) rawReloc {
 		r := rawReloc{slot: uint64(f.Order.Uint32(p)), kind: info & 0xff, symbol: info >> 8}
 		if rela {
 			r.addend = uint64(f.Order.Uint32(p[8:]))
-		} else if r.kind == pointerRelocs[f.Machine].relative {
+		} else if r.kind == pointerRelocs[f.Machine].irelative {
 			r.addend, _ = f.word(r.slot)
 		}
 		return r
@@ -132,11 +128,8 @@ func (f *File) parseReloc(p []byte, rela bool) rawReloc {
 // word reads an address-sized word of the file.
 func (f *File) word(vaddr uint64) (uint64, bool) {
 	p, err := f.Code(vaddr, f.WordSize())
-	switch {
-	case err != nil || len(p) < f.WordSize():
+	if err != nil || len(p) < f.WordSize() {
 		return 0, false
-	case f.Bits == 32:
-		return uint64(f.Order.Uint32(p)), true
 	}
-	return f.Order.Uint64(p), true
+	return readWord(p, len(p), f.Order), true
 }

@@ -49,16 +49,36 @@ const (
 func readSymbols(f *File, typ elf.SectionType) []symbol {
 	var all []symbol
 	for _, s := range f.elf.Sections {
-		if s.Type != typ || int(s.Link) >= len(f.elf.Sections) {
+		if s.Type != typ {
 			continue
 		}
-		table, err1 := f.sectionData(s)
-		names, err2 := f.sectionData(f.elf.Sections[s.Link])
-		if err1 == nil && err2 == nil {
-			all = append(all, parseSymbols(f, table, string(names))...)
+		if table, names, ok := f.symbolTable(s); ok {
+			all = append(all, parseSymbols(f, table, names)...)
 		}
 	}
 	return all
+}
+
+// link is the section that another refers to, as a symbol table to its names; nil when there is none of that number.
+func (f *File) link(s *elf.Section) *elf.Section {
+	if uint64(s.Link) >= uint64(len(f.elf.Sections)) {
+		return nil
+	}
+	return f.elf.Sections[s.Link]
+}
+
+// symbolTable reads the entries of a symbol table and the names they refer to.
+func (f *File) symbolTable(s *elf.Section) (entries []byte, names string, ok bool) {
+	link := f.link(s)
+	if link == nil {
+		return nil, "", false
+	}
+	entries, err := f.sectionData(s)
+	if err != nil {
+		return nil, "", false
+	}
+	text, err := f.sectionData(link)
+	return entries, string(text), err == nil
 }
 
 // MayDefine reports whether a symbol table of the file, or of its debug file when it is stripped, can have a symbol of this name. Unlike
@@ -68,10 +88,11 @@ func (f *File) MayDefine(name string) bool {
 	for _, in := range []*File{f, f.Debug()} {
 		for i := 0; in != nil && i < len(in.elf.Sections); i++ {
 			s := in.elf.Sections[i]
-			if s.Type != elf.SHT_SYMTAB && s.Type != elf.SHT_DYNSYM || int(s.Link) >= len(in.elf.Sections) {
+			link := in.link(s)
+			if s.Type != elf.SHT_SYMTAB && s.Type != elf.SHT_DYNSYM || link == nil {
 				continue
 			}
-			if names, err := in.sectionData(in.elf.Sections[s.Link]); err == nil && bytes.Contains(names, wanted) {
+			if names, err := in.sectionData(link); err == nil && bytes.Contains(names, wanted) {
 				return true
 			}
 		}

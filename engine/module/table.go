@@ -203,9 +203,8 @@ func (f *File) Funcs() []Func { return f.table().funcs }
 func (f *File) Vars() []Var { return f.table().vars }
 
 // FuncAt finds the function that an address belongs to, the innermost when functions overlap; marks inside the code of
-// a function are none. Where no symbol
-// covers the address but call-frame information does, as in stripped files, the Func has bounds and no name. ok is false when
-// nothing tells.
+// a function are none. Where no symbol covers the address but call-frame information does, as in stripped files, the Func
+// has bounds and no name. ok is false when nothing tells.
 func (f *File) FuncAt(vaddr uint64) (fn *Func, ok bool) {
 	s := f.table()
 	i := sort.Search(len(s.funcs), func(i int) bool { return s.funcs[i].Addr > vaddr }) - 1
