@@ -280,9 +280,9 @@ func wide(name string) bool {
 	return false
 }
 
-// register is a command on a register. The upper half of a wide one is pushed first, so that the lower is on top, as in DProbes. Whether the target has it is found out when the program
-// is bound to one. A file may hold programs for several architectures, behind #ifdef; names are
-// resolved when it is bound to a process.
+// register is a command on a register. The upper half of a wide one is pushed first, so that the lower is on top, as in
+// DProbes. Whether the target has it is found out when the program is bound to one: a file may hold programs for
+// several architectures, behind #ifdef.
 func register(op runtime.Op) *command {
 	return &command{1, 1, func(e *emitter, s statement) {
 		o := s.operands[0]

@@ -98,6 +98,8 @@ var errorCases = []struct{ text, want string }{
 	{"#if 0\n#else\n#elif 1\n#endif", "an #elif behind one"},
 	{"#if\n#endif", "test.dpdf:1:1: error: a number is missing"},
 	{"#if 1 +\n#endif", "a number is missing after this"},
+	{"#if 0\ncaf\xe9\n#endif\n#error ISO 8859", "error: #error ISO 8859"},
+	{"name = x\noffset = f\nlog lv,0,1\nexit", "the header does not say how many variables lv there are"},
 	{"#if 1/0\n#endif", "test.dpdf:1:6: error: division by 0\n  #if 1/0\n       ^\n"},
 	{"#if A(1)\n#endif", `"(" does not belong here`},
 	{"#if 1 ? 2\n#endif", "there is no : for this ?"},

@@ -47,12 +47,9 @@ func tracing(op runtime.Op) *command {
 // The range is taken at the hit, unlike that of log: a trace is text, and has no format to make.
 func (v variables) trace() *command {
 	return &command{0, 0, func(e *emitter, s statement) {
-		id, size := v.array(e.file)
-		if size == 0 {
-			e.diags.Errorf(s.span, v.key+" = 1", "the header does not say how many variables %s there are", v.name)
-			return
+		if id, _, ok := v.declared(e, s); ok {
+			e.b.Object(runtime.OpTraceVars, id)
 		}
-		e.b.Object(runtime.OpTraceVars, id)
 	}}
 }
 

@@ -2,6 +2,7 @@ package dpdf
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -279,24 +280,12 @@ func (p *parser) headerKey(s setting) {
 	case set == nil && probeKeys[s.key.text] != nil:
 		p.diags.Errorf(s.key.span, "write it after the probe's offset", "%s belongs to a probe, and none has begun", s.key.text)
 	case set == nil:
-		p.unknownKey(s, headerKeys)
+		p.unknownKey(s, slices.Collect(maps.Keys(headerKeys)))
 	}
 }
 
 // unknownKey reports a keyword there is not, with those like it.
-func (p *parser) unknownKey(s setting, known any) {
-	var names []string
-	switch known := known.(type) {
-	case map[string]func(*parser, setting):
-		for name := range known {
-			names = append(names, name)
-		}
-	case map[string]func(*parser, *body, setting):
-		for name := range known {
-			names = append(names, name)
-		}
-		names = append(names, "offset", "address")
-	}
+func (p *parser) unknownKey(s setting, names []string) {
 	slices.Sort(names)
 	hint := "there are " + strings.Join(names, ", ")
 	if near := compile.Nearest(s.key.text, names); near != "" {
@@ -399,7 +388,7 @@ func (p *parser) probe() {
 		case len(b.code) > 0:
 			p.diags.Errorf(s.key.span, "", "%s stands after the commands of the probe", s.key.text)
 		case probeKeys[s.key.text] == nil:
-			p.unknownKey(s, probeKeys)
+			p.unknownKey(s, append(slices.Collect(maps.Keys(probeKeys)), "offset", "address"))
 		case !p.twice(b.keys, s):
 			probeKeys[s.key.text](p, &b, s)
 		}

@@ -65,7 +65,10 @@ func memoryLog(op runtime.Op, kind runtime.ItemKind, value runtime.ValueKind) *c
 // pushed as constants just before.
 func (v variables) log() *command {
 	return &command{0, 2, func(e *emitter, s statement) {
-		id, size := v.array(e.file)
+		id, size, ok := v.declared(e, s)
+		if !ok {
+			return
+		}
 		first, count, ok := e.span(s, int64(size))
 		if !ok || e.logMax == 0 {
 			return

@@ -3,6 +3,7 @@ package dpdf
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gotap/compile/diag"
 )
@@ -156,8 +157,8 @@ func (s *scanner) token() token {
 	case slices.ContainsFunc(pairs, func(pair string) bool { return strings.HasPrefix(s.src.Text[s.at:], pair) }):
 		s.at += 2
 	default:
-		s.at += len(string([]rune(s.src.Text[s.at:min(s.at+4, len(s.src.Text))])[:1]))
-		s.at = min(s.at, len(s.src.Text))
+		_, size := utf8.DecodeRuneInString(s.src.Text[s.at:]) // 1 for what is no UTF-8
+		s.at += size
 	}
 	return token{kind: kind, text: s.src.Text[start:s.at], span: diag.Span{Source: s.src, Start: start, End: s.at}}
 }

@@ -278,7 +278,8 @@ func (e *emitter) near(name string) string {
 func (e *emitter) limits(i int) {
 	fuel, logged := 0, 0
 	if e.jumps > 0 {
-		fuel = min((e.jumps+1)*max(1, e.b.Len())*(e.calls+1), runtime.MaxFuel)
+		steps := int64(max(1, e.b.Len())) * int64(e.calls+1) // of a file of maxLines, with all jumps, below 2^63
+		fuel = int(min(int64(e.jumps+1)*steps, runtime.MaxFuel))
 	}
 	if e.logMax > 0 {
 		logged = min(e.logMax+itemOverhead*max(1, e.logs), runtime.MaxLog)

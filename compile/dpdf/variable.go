@@ -15,6 +15,15 @@ var arrays = []variables{
 	{"gv", "globals", func(f *File) (int, int) { return f.GlobalVars, f.Globals }},
 }
 
+// declared is the number of the array in the arena and how many variables it has. ok is false, and said, when the header asks for none.
+func (v variables) declared(e *emitter, s statement) (id, size int, ok bool) {
+	id, size = v.array(e.file)
+	if size == 0 {
+		e.diags.Errorf(s.span, v.key+" = 1", "the header does not say how many variables %s there are", v.name)
+	}
+	return id, size, size > 0
+}
+
 func variableCommands() {
 	for _, v := range arrays {
 		commands["push "+v.name] = v.command(runtime.OpPushLV, nil)
@@ -53,9 +62,8 @@ func addend(n int64) func(e *emitter, onStack bool) {
 // what goes before the index. A constant index is checked here, one from the stack at the hit.
 func (v variables) command(op runtime.Op, before func(e *emitter, onStack bool)) *command {
 	return &command{0, 1, func(e *emitter, s statement) {
-		id, size := v.array(e.file)
-		if size == 0 {
-			e.diags.Errorf(s.span, v.key+" = 1", "the header does not say how many variables %s there are", v.name)
+		id, size, ok := v.declared(e, s)
+		if !ok {
 			return
 		}
 		onStack := len(s.operands) == 0
