@@ -12,20 +12,34 @@ import (
 // addSpecials arms the parts of a probe that name system calls or data.
 func (s *Session) addSpecials(pr *probe) error {
 	var all error
-	for _, spec := range pr.Spec.Specs {
+	for i, spec := range pr.Spec.Specs {
+		var err error
 		switch spec.Kind {
 		case place.Syscall:
-			all = errors.Join(all, s.addCalls(pr, spec))
+			err = s.addCalls(pr, spec)
 		case place.Watch:
-			for _, p := range s.procs {
-				if err := s.addWatch(p, pr, spec, p.space.mods); err != nil {
-					all = errors.Join(all, fmt.Errorf("cannot watch %s: %w", spec, err))
-				}
-			}
+			err = s.addWatches(pr, spec)
+		}
+		if err != nil {
+			all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 		}
 	}
 	if all == nil {
 		s.syncSpecials()
+	}
+	return all
+}
+
+// addWatches makes the watchpoints of a specification in all processes.
+func (s *Session) addWatches(pr *probe, spec place.Spec) error {
+	var all error
+	for _, p := range s.procs {
+		err := s.addWatch(p, pr, spec, p.space.mods)
+		var refused *place.RefusedError // names the place itself
+		if err != nil && !errors.As(err, &refused) {
+			err = fmt.Errorf("cannot watch %s: %w", spec, err)
+		}
+		all = errors.Join(all, err)
 	}
 	return all
 }

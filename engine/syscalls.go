@@ -60,6 +60,9 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 			pl := found[named{name, a.names}]
 			if pl == nil {
 				code, err := pr.Spec.Compile(otherInfo("syscall:"+name, a.names))
+				if err == nil {
+					err = code.Fits(spec)
+				}
 				if err != nil {
 					return err
 				}

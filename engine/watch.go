@@ -45,6 +45,9 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 			return fmt.Errorf("all %d debug registers are in use", debugSlots)
 		}
 		code, err := pr.Spec.Compile(otherInfo(spec.String(), p.arch.names))
+		if err == nil {
+			err = code.Fits(spec)
+		}
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,26 @@ func (h Handlers) CountsEntry() bool {
 	return !h.AtReturn && (h.Enter != nil || h.Post != nil || h.Fault != nil)
 }
 
+// Fits refuses handlers that would never run at a place which is no code of its own: a watchpoint or a system call. Handlers that are silently
+// forgotten look like hits that are missing.
+func (h Handlers) Fits(spec place.Spec) error {
+	refuse := func(reason, help string) error {
+		return &place.RefusedError{Place: spec.String(), Reason: reason, Help: help}
+	}
+	left := h.Leave != nil || h.AtReturn
+	switch {
+	case spec.Kind == place.Watch && left:
+		return refuse("a watchpoint is not left: only functions are", "enter(c) runs at each access")
+	case spec.Kind == place.Watch && h.Fault != nil:
+		return refuse("a watchpoint is met by accesses that went well: none of them faults", "fault(c) goes with an instruction or a function")
+	case spec.Kind == place.Syscall && h.Post != nil:
+		return refuse("there is no instruction to run behind", "leave(c) runs when the call returns")
+	case spec.Kind == place.Syscall && h.Fault != nil:
+		return refuse("a system call does not fault", "leave(c) runs when it returns: with c.ret -14 for a bad address")
+	}
+	return nil
+}
+
 // Compile makes the handlers of a probe for one place; it is called once for each place with access to its debug
 // information, and may return the same handlers every time. It runs on the caller's goroutine of Add, or on the
 // tracing thread when a module appears later.

@@ -107,6 +107,9 @@ func (s *Session) armTarget(pr *probe, spec place.Spec, t place.Target, mods []m
 			return err
 		}
 		if spec.Kind == place.Watch && spec.Access != place.OnExecute {
+			if err := pl.Code.Fits(spec); err != nil {
+				return err
+			}
 			s.addWatch(pl, spec, m.Addr(t.Vaddr))
 			continue
 		}
