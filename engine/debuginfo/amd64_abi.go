@@ -146,7 +146,7 @@ func (in *Info) amd64WalkFloat(c *amd64Classes, t *ctype, off, size int64) {
 // amd64Slots hands out registers and stack to one argument after the other.
 type amd64Slots struct {
 	ints, floats int
-	stack        int64 // from the canonical frame address
+	stack        argStack
 }
 
 // amd64Param finds the last of the parameters.
@@ -174,12 +174,7 @@ func (in *Info) amd64InMemory(ret *ctype) bool {
 // amd64Next places one argument.
 func (in *Info) amd64Next(s *amd64Slots, t *ctype) place {
 	if in.byReference(t, 0) {
-		p := s.integer()
-		if p.memory {
-			p = p.load(8, false, false)
-		}
-		p.memory = true
-		return p
+		return s.integer().pointed(8)
 	}
 	c := in.amd64Classify(t)
 	ints, floats := 0, 0
@@ -214,13 +209,7 @@ func (s *amd64Slots) integer() place {
 	return s.onStack(8, 8)
 }
 
-func (s *amd64Slots) onStack(size, align int64) place {
-	align = max(align, 8)
-	s.stack = (s.stack + align - 1) / align * align
-	p := atFrame(s.stack)
-	s.stack += (max(size, 0) + 7) / 8 * 8
-	return p
-}
+func (s *amd64Slots) onStack(size, align int64) place { return s.stack.next(size, align, 8, 0) }
 
 // registers places the eightbytes of an argument that fits.
 func (s *amd64Slots) registers(c *amd64Classes) place {
@@ -237,10 +226,7 @@ func (s *amd64Slots) registers(c *amd64Classes) place {
 			pieces = append(pieces, piece{size: 8, absent: true}) // the upper half of a vector, or padding
 		}
 	}
-	if len(pieces) == 1 {
-		return pieces[0].place
-	}
-	return place{pieces: pieces}
+	return joined(pieces)
 }
 
 // amd64Return finds the result of a function that has just returned.
@@ -267,8 +253,5 @@ func (in *Info) amd64Return(t *ctype) (place, error) {
 			pieces = append(pieces, piece{size: 8, absent: true})
 		}
 	}
-	if len(pieces) == 1 {
-		return pieces[0].place, nil
-	}
-	return place{pieces: pieces}, nil
+	return joined(pieces), nil
 }

@@ -12,7 +12,7 @@ const machineARM64 = elf.EM_AARCH64
 // arm64Slots hands out registers and stack to one argument after the other.
 type arm64Slots struct {
 	core, vectors int // the next of x0 to x7, and of v0 to v7
-	stack         int64
+	stack         argStack
 }
 
 // arm64Param finds the last of the parameters.
@@ -27,10 +27,7 @@ func (in *Info) arm64Param(params []*ctype) (place, error) {
 		elem, count := in.homogeneous(t)
 		switch {
 		case in.byReference(t, 0), count == 0 && size > 16:
-			if p = s.general(8, 8); p.memory {
-				p = p.load(8, false, false)
-			}
-			p.memory = true
+			p = s.general(8, 8).pointed(8)
 		case count > 0:
 			p = s.vector(elem, count, size)
 		default:
@@ -50,27 +47,11 @@ func (s *arm64Slots) general(size, align int64) place {
 		s.core = 8
 		return s.onStack(size, align)
 	}
-	var pieces []piece
-	for range words {
-		pieces = append(pieces, piece{size: 8, place: inRegister("x" + strconv.Itoa(s.core))})
-		s.core++
-	}
-	switch len(pieces) {
-	case 0:
-		return constant(0) // an empty struct
-	case 1:
-		return pieces[0].place
-	}
-	return place{pieces: pieces}
+	s.core += words
+	return joined(inRegisters("x", s.core-words, words, 8))
 }
 
-func (s *arm64Slots) onStack(size, align int64) place {
-	align = max(8, min(16, align))
-	s.stack = (s.stack + align - 1) / align * align
-	p := atFrame(s.stack)
-	s.stack += (size + 7) / 8 * 8
-	return p
-}
+func (s *arm64Slots) onStack(size, align int64) place { return s.stack.next(size, align, 8, 16) }
 
 // vector places elements, one to a register, or all on the stack.
 func (s *arm64Slots) vector(elem int64, count int, size int64) place {
@@ -92,10 +73,7 @@ func arm64Vectors(at int, elem int64, count int) place {
 			pieces = append(pieces, piece{size: elem - 8, absent: true})
 		}
 	}
-	if len(pieces) == 1 {
-		return pieces[0].place
-	}
-	return place{pieces: pieces}
+	return joined(pieces)
 }
 
 // arm64Return finds the result of a function that has just returned.

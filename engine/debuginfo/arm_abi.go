@@ -20,7 +20,7 @@ type armSlots struct {
 	core  int    // the next of r0 to r3
 	used  uint32 // of s0 to s15; holes are filled later
 	full  bool   // an argument for the vector unit went on the stack, and all after it do
-	stack int64
+	stack argStack
 }
 
 // armHard reports whether a file passes floats in registers of the vector unit: attribute Tag_ABI_VFP_args (Addenda to the ABI for the Arm
@@ -83,10 +83,7 @@ func (in *Info) armParam(ret *ctype, params []*ctype, variadic bool) (place, err
 	var p place
 	for _, t := range params {
 		if in.byReference(t, 0) {
-			if p = s.general(4, 4); p.memory {
-				p = p.load(4, false, false)
-			}
-			p.memory = true
+			p = s.general(4, 4).pointed(4)
 			continue
 		}
 		size := in.sizeOf(t)
@@ -112,31 +109,16 @@ func (s *armSlots) general(size, align int64) place {
 		s.core = 4
 		return s.onStack(size, align)
 	}
-	var pieces []piece
-	for ; words > 0 && s.core < 4; words-- {
-		pieces = append(pieces, piece{size: 4, place: inRegister("r" + strconv.Itoa(s.core))})
-		s.core++
+	there := min(words, 4-s.core)
+	pieces := inRegisters("r", s.core, there, 4)
+	s.core += there
+	if rest := int64(4 * (words - there)); rest > 0 {
+		pieces = append(pieces, piece{size: rest, place: s.onStack(rest, 4)})
 	}
-	if words > 0 {
-		pieces = append(pieces, piece{size: int64(4 * words), place: atFrame(0)})
-		s.stack = int64(4 * words)
-	}
-	switch len(pieces) {
-	case 0:
-		return constant(0) // an empty struct
-	case 1:
-		return pieces[0].place
-	}
-	return place{pieces: pieces}
+	return joined(pieces)
 }
 
-func (s *armSlots) onStack(size, align int64) place {
-	align = max(4, min(8, align))
-	s.stack = (s.stack + align - 1) / align * align
-	p := atFrame(s.stack)
-	s.stack += (size + 3) / 4 * 4
-	return p
-}
+func (s *armSlots) onStack(size, align int64) place { return s.stack.next(size, align, 4, 8) }
 
 // singles is how many single registers an element of so many bytes takes; one of two bytes has the lower half of one.
 func singles(elem int64) int { return max(1, int(elem)/4) }
@@ -164,10 +146,7 @@ func vectorPieces(at int, elem int64, count int) place {
 			at += singles(min(8, elem))
 		}
 	}
-	if len(pieces) == 1 {
-		return pieces[0].place
-	}
-	return place{pieces: pieces}
+	return joined(pieces)
 }
 
 // armInMemory reports whether a result is written to an address that the caller passes.

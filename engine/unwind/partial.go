@@ -143,16 +143,27 @@ func effect16(code uint32) stackEffect {
 	return e
 }
 
-// effectThumb decodes a Thumb instruction of 32 bits (DDI 0406, A6.3).
-func effectThumb(code uint32) stackEffect {
-	e := stackEffect{size: 4, anything: true}
-	switch {
-	case code>>16 == 0xe92d: // push
+// effectList decodes push and pop, which in 32 bits are the same in both sets (DDI 0406, A8.8.131 and A8.8.133).
+func effectList(code uint32) (e stackEffect, known bool) {
+	e = stackEffect{size: 4, anything: true}
+	switch code >> 16 {
+	case 0xe92d:
 		e.down = 4 * int64(bits(code&0xffff))
-	case code>>16 == 0xe8bd: // pop
+	case 0xe8bd:
 		e.pops = code & 0xffff
 		e.down = -4 * int64(bits(e.pops))
 		e.returns = code>>15&1 != 0
+	default:
+		return e, false
+	}
+	return e, true
+}
+
+// effectThumb decodes a Thumb instruction of 32 bits (DDI 0406, A6.3).
+func effectThumb(code uint32) stackEffect {
+	e, known := effectList(code)
+	switch {
+	case known:
 	case code&0xffff0fff == 0xf84d0d04: // str rt, [sp, #-4]!
 		e.down = 4
 	case code&0xffff0fff == 0xf85d0b04: // ldr rt, [sp], #4
@@ -181,15 +192,10 @@ func thumbImmediate(code uint32) int64 {
 
 // effectA32 decodes an A32 instruction under no condition (DDI 0406, A5).
 func effectA32(code uint32) stackEffect {
-	e := stackEffect{size: 4, anything: true}
+	e, known := effectList(code)
 	constant := int64(code&0xff>>(code>>8&15*2) | code&0xff<<(32-code>>8&15*2))
 	switch {
-	case code>>16 == 0xe92d: // push
-		e.down = 4 * int64(bits(code&0xffff))
-	case code>>16 == 0xe8bd: // pop
-		e.pops = code & 0xffff
-		e.down = -4 * int64(bits(e.pops))
-		e.returns = code>>15&1 != 0
+	case known:
 	case code&0xffff0fff == 0xe52d0004: // str rt, [sp, #-4]!
 		e.down = 4
 	case code&0xffff0fff == 0xe49d0004: // ldr rt, [sp], #4
