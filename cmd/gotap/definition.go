@@ -47,9 +47,16 @@ type definitionOptions struct {
 // inserted from guestBase.
 const firstDefined = 1 << 29
 
-// isDefinition reports whether a text is a probe definition file, or one that was built of it.
+// isDefinition reports whether a text is a probe definition file, or one that was built of it. What comes from standard input or
+// from a file whose name does not say is known by how it begins.
 func isDefinition(text scriptText) bool {
-	return filepath.Ext(text.name) == ".dpdf" || isPrebuilt(text)
+	switch filepath.Ext(text.name) {
+	case ".dpdf":
+		return true
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts":
+		return isPrebuilt(text)
+	}
+	return isPrebuilt(text) || dpdf.Looks(text.text)
 }
 
 // loadDefinition parses a definition file. Its probes are numbered from first on.
@@ -62,7 +69,7 @@ func loadDefinition(text scriptText, o definitionOptions, variables definitionVa
 			if err == nil {
 				d.inputs = append(d.inputs, path)
 			}
-			return data, err
+			return []byte(withoutMark(data)), err
 		},
 	})
 	if list.HasErrors() {

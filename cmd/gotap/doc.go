@@ -26,7 +26,7 @@
 //
 // # Rules of output
 //
-// Standard output, or the file of -o, is data. Everything else goes to standard error: errors in the form of package diag,
+// Standard output, or the file of -o, is data (datafile.go). When nobody reads it any more the run is over. Everything else goes to standard error: errors in the form of package diag,
 // other lines as "gotap: …". Loss is always told, also with -q.
 //
 // Exit statuses are in status.go; an error carries its own.

@@ -78,7 +78,7 @@ func (t textLog) Ready() {
 
 // sinks are where the plan wants data: the terminal or the file of -o, unless only other targets are named, and those.
 func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
-	var data io.Writer = p.data
+	var data io.Writer = p.sinkFile
 	if len(p.logs) > 0 && !p.terminal && p.output == "" {
 		data = io.Discard
 	}

@@ -51,7 +51,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringArrayVarP(&o.pids, "pid", "p", nil, "attach to this process (repeatable)")
 	f.StringVar(&o.follow, "follow", "", "none, threads or children (default children with COMMAND, threads with -p)")
 	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
-	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file")
+	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file, once there is some; - is standard output")
 	f.StringVarP(&o.format, "format", "f", "text", "text or json")
 	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	f.BoolVar(&o.unsafe, "unsafe", false, "allow programs to change the target")
@@ -108,8 +108,11 @@ type plan struct {
 	share    float64       // --budget, 0 to 1; 0: none
 	args     map[string]string
 	json     bool
+	script   string // the name of the script, as given
 	data     *os.File
-	ready    *os.File // nil: none
+	sinkFile *dataFile // writes to data
+	ready    *os.File  // nil: none
+	readyOwn bool      // it is no standard stream
 	logs     []*logTarget
 	terminal bool       // --log terminal
 	beside   scriptText // --exits
@@ -119,10 +122,10 @@ type plan struct {
 }
 
 // check understands the flags, all in one go, before anything is started.
-func (o runOptions) check(w *World, command []string) (*plan, error) {
-	p := &plan{runOptions: o, command: command, data: w.Stdout}
+func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
+	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
 	for _, step := range []func() error{p.checkPids, p.checkRemote, p.checkFollow, p.checkEngine, p.checkDuration, p.checkBudget, p.checkArgs,
-		p.checkWords, p.checkDefinition, p.openReady, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
+		p.checkWords, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
 		if err := step(); err != nil {
 			return nil, withStatus(statusUsage, err)
 		}
@@ -275,26 +278,30 @@ func (p *plan) checkWords() error {
 // noReadyFD is --ready-fd where it is not given.
 const noReadyFD = -1
 
-func (p *plan) openReady() error {
+func (p *plan) openReady(w *World) error {
 	if p.readyFD == noReadyFD {
 		return nil
 	}
 	if _, err := unix.FcntlInt(uintptr(p.readyFD), unix.F_GETFD, 0); err != nil {
 		return fmt.Errorf("--ready-fd %d: not an open descriptor", p.readyFD)
 	}
+	if streams := []*os.File{w.Stdin, w.Stdout, w.Stderr}; p.readyFD < len(streams) {
+		p.ready = streams[p.readyFD]
+		return nil
+	}
 	unix.CloseOnExec(p.readyFD) // the traced program must not hold it
 	p.ready = os.NewFile(uintptr(p.readyFD), "ready")
+	p.readyOwn = true
 	return nil
 }
 
-func (p *plan) openOutput() error {
-	if p.output == "" {
-		return nil
+// sayReady tells that all probes are armed. Who asked for it may have gone.
+func (p *plan) sayReady() {
+	if p.ready == nil {
+		return
 	}
-	f, err := os.Create(p.output)
-	if err != nil {
-		return fmt.Errorf("cannot write the output: %w", err)
+	p.ready.WriteString("ready\n")
+	if p.readyOwn {
+		p.ready.Close()
 	}
-	p.data = f
-	return nil
 }

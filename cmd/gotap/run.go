@@ -42,7 +42,7 @@ func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust 
 		return err
 	}
 	adjust(text)
-	p, err := o.check(w, command)
+	p, err := o.check(w, text.name, command)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"gotap/samples"
 )
@@ -36,15 +37,19 @@ func readScript(w *World, args []string, eval string, hasEval bool) (scriptText,
 		if err != nil {
 			return scriptText{}, withStatus(statusUsage, err)
 		}
-		return unpack(scriptText{name: "<stdin>", text: string(text)})
+		return unpack(scriptText{name: "<stdin>", text: withoutMark(text)})
 	}
 	return readFile(args[0])
 }
 
+// withoutMark leaves out the byte order mark that some editors put in front of UTF-8 text: columns are counted behind it.
+func withoutMark(text []byte) string { return strings.TrimPrefix(string(text), "\ufeff") }
+
+// readFile finds a script by its name, which may be that of a sample.
 func readFile(path string) (scriptText, error) {
 	text, err := os.ReadFile(path)
 	if err == nil {
-		return unpack(scriptText{name: path, dir: filepath.Dir(path), text: string(text)})
+		return unpack(scriptText{name: path, dir: filepath.Dir(path), text: withoutMark(text)})
 	}
 	if filepath.Base(path) == path {
 		if s, ok := samples.Find(path); ok {

@@ -57,6 +57,9 @@ func planned(w *World, p *plan) *run {
 	r := &run{w: w, plan: p, stopping: make(chan struct{}), over: make(chan struct{})}
 	r.progress = r.newProgress()
 	r.out, r.logs = p.sinks(w.Stderr)
+	if len(r.logs) == 0 { // nobody gets what comes from now on
+		p.sinkFile.gone = func() { r.stop(0) }
+	}
 	r.facilities = facility.NewTable()
 	return r
 }
@@ -188,12 +191,10 @@ func (r *run) begin() error {
 	if err := r.manage(); err != nil {
 		return err
 	}
+	r.plan.sinkFile.clear()
 	r.out.Ready()
 	r.out.Flush()
-	if r.plan.ready != nil {
-		r.plan.ready.WriteString("ready\n") // who asked for it may have gone
-		r.plan.ready.Close()
-	}
+	r.plan.sayReady()
 	if r.script().Stopped() { // at top level there was nobody to tell yet
 		r.stop(0)
 		if r.launched != 0 { // COMMAND ends before its first instruction

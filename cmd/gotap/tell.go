@@ -115,9 +115,8 @@ func (r *run) tell(states []engine.ProbeState) {
 		lost["targets let go, for --budget"] = 1
 	}
 	for _, s := range states {
-		if s.Missed > 0 {
-			lost[fmt.Sprintf("hits of %s missed", s.Name)] += s.Missed
-		}
+		lost[fmt.Sprintf("hits of %s missed: more calls at once than its maxActive", s.Name)] += s.Crowded
+		lost[fmt.Sprintf("hits of %s missed", s.Name)] += s.Missed - s.Crowded
 	}
 	causes := make([]string, 0, len(lost))
 	for cause, n := range lost {
@@ -127,11 +126,26 @@ func (r *run) tell(states []engine.ProbeState) {
 	}
 	sort.Strings(causes)
 	for _, cause := range causes {
-		r.out.Lost(cause, lost[cause])
+		r.out.Lost(explained(cause), lost[cause])
 	}
 	if r.plan.stats {
 		r.tellStats(states)
 	}
+}
+
+// explained adds to a cause of loss which limit it was, by the name that raises it.
+func explained(cause string) string {
+	switch cause {
+	case "ring full":
+		return cause + ": callbacks and output could not keep up"
+	case "log full":
+		return cause + ": more in a hit than its probe's logMax"
+	}
+	kind, _, _ := strings.Cut(cause, " ")
+	if strings.HasSuffix(cause, " full") && kind != "trail" && kind != "recorder" {
+		return cause + ": more keys than its max"
+	}
+	return cause
 }
 
 // tellTraps reports programs that were ended early, with their place, in the order of the text.

@@ -80,7 +80,7 @@ func isModule(path string) bool {
 // contents is a file's text; "" when it is away for the moment.
 func contents(path string) string {
 	text, _ := os.ReadFile(path)
-	return string(text)
+	return withoutMark(text)
 }
 
 // wait blocks until one of the files is different from before and has been left alone, or done is closed. An empty or

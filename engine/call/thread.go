@@ -64,6 +64,7 @@ func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
 	}
 	t.dropDead(p.Fn, pl, sp, g)
 	if limit := pl.Probe.MaxActive(); len(t.list.frames) >= limit && t.active(pl.Probe, sp) >= limit {
+		pl.Probe.Crowded++
 		return 0, false
 	}
 	if pl.Probe.Spec.ThisBytes > 0 {

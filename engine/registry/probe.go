@@ -23,6 +23,7 @@ type Probe struct {
 	Window  uint64 // what the two came to when the present window of the budget began
 	Hits    uint64 // times its programs ran
 	Missed  uint64 // calls that could not be followed to their return
+	Crowded uint64 // those of them that were more than MaxActive at once
 	Refused []string
 	Last    map[string]int // places it had in the last process that ended, by strategy
 
@@ -119,7 +120,7 @@ func (pr *Probe) Refuse(text string) {
 
 // State is what a query says of the probe; where has the places that it is armed at, by strategy, and others counts those that are no code.
 func (pr *Probe) State(where map[string]int, others int) State {
-	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits, Missed: pr.Missed,
+	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits, Missed: pr.Missed, Crowded: pr.Crowded,
 		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where)}
 	switch {
 	case pr.Removed:

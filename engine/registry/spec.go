@@ -98,6 +98,7 @@ type State struct {
 	Places   int    // sites armed
 	Hits     uint64
 	Missed   uint64
+	Crowded  uint64         // of Missed, what was more than MaxActive calls at once
 	Refused  []string       // sites left out, with the reason
 	Strategy map[string]int // how many sites by strategy
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -157,7 +158,8 @@ func (l *Loader) Read(p string) ([]byte, error) {
 		}
 		return fs.ReadFile(l.Std, std)
 	}
-	return os.ReadFile(p)
+	text, err := os.ReadFile(p)
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err // a byte order mark, behind which columns are counted
 }
 
 // displayName shortens a path below the working directory.
