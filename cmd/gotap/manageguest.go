@@ -10,6 +10,7 @@ import (
 	"gotap/compile/diag"
 	"gotap/engine"
 	"gotap/script"
+	"gotap/script/output"
 )
 
 // A guest is what was inserted into a running session: a script, which has a machine of its own and shares the arena, the
@@ -19,7 +20,8 @@ type guest struct {
 	path       string // absolute; "" when it is no file
 	first      uint32 // number of its first probe
 	script     *script.Script
-	definition *definition // or nil
+	said       *output.Held // what the script says before it is certain that it joins; nil for a definition
+	definition *definition  // or nil
 }
 
 // Numbers of guests' probes lie far above those of the session's own script, whose numbers grow with each reload, and of
@@ -136,6 +138,9 @@ func (m *manager) join(q ctlRequest, old *guest) (ctlReply, error) {
 		return ctlReply{}, withStatus(statusTarget, fmt.Errorf("cannot arm %s: %w", g.name, err))
 	}
 	m.guests = append(m.guests, g)
+	if g.said != nil {
+		g.said.Release()
+	}
 	m.forgetLeftOut(g.name)
 	m.r.leftOut = append(m.r.leftOut, out...)
 	verb := "inserted"
@@ -167,6 +172,8 @@ func (m *manager) load(sent *ctlScript) (*guest, diag.List, error) {
 	g := &guest{name: text.name, path: sent.Path, first: guestBase + m.inserted*guestSpan}
 	m.inserted++
 	o := m.r.options(text)
+	g.said = output.NewHeld(m.r.out)
+	o.Output = g.said
 	o.FirstProbe, o.Args = g.first, sent.Args
 	loaded, list := script.Load(o)
 	if err := list.Err(); err != nil {

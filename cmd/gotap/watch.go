@@ -14,6 +14,7 @@ import (
 	"gotap/engine"
 	"gotap/engine/registry"
 	"gotap/script"
+	"gotap/script/output"
 )
 
 // settleTime is how long a file has to be left alone before it is read: editors write in several steps.
@@ -182,6 +183,8 @@ func (r *run) exchange(text scriptText) error {
 	old := r.script()
 	options := r.options(text)
 	options.Previous = old
+	said := output.NewHeld(r.out)
+	options.Output = said
 	next, list := script.Load(options)
 	if err := list.Err(); err != nil {
 		return err
@@ -200,6 +203,7 @@ func (r *run) exchange(text scriptText) error {
 	}
 	next.TakeOver(old)
 	r.current.Store(next)
+	said.Release()
 	next.Begin()
 	next.Start()
 	return nil

@@ -129,3 +129,22 @@ func TestBrokenWriter(t *testing.T) {
 		}
 	}
 }
+
+// What is held back comes in its order, or not at all; afterwards nothing is held back.
+func TestHeld(t *testing.T) {
+	var data, errs bytes.Buffer
+	h := NewHeld(NewText(&data, &errs))
+	h.Print("one\n")
+	h.Complain("bad\n")
+	h.Event(Event{Probe: "p"})
+	h.Flush()
+	if data.Len()+errs.Len() != 0 {
+		t.Errorf("said before it was released: %q, %q", data.String(), errs.String())
+	}
+	h.Release()
+	h.Print("two\n")
+	h.Flush()
+	if data.String() != "one\np:\ntwo\n" || errs.String() != "bad\n" {
+		t.Errorf("said %q, %q", data.String(), errs.String())
+	}
+}
