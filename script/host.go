@@ -418,6 +418,7 @@ func (s *Script) fault(err error) {
 // faults are the exceptions of callbacks: the first few of each place are shown, all are counted.
 type faults struct {
 	total  uint64
+	others uint64 // of total, those of places that are not told apart any more
 	places map[diag.Diagnostic]uint64
 	order  []diag.Diagnostic
 }
@@ -434,6 +435,7 @@ func (f *faults) report(out output.Sink, d diag.Diagnostic) {
 	}
 	if _, known := f.places[d]; !known {
 		if len(f.places) >= faultsPlaces {
+			f.others++
 			return
 		}
 		f.order = append(f.order, d)
@@ -443,12 +445,15 @@ func (f *faults) report(out output.Sink, d diag.Diagnostic) {
 	}
 }
 
-// summary tells how many were not shown.
+// summary tells how many there were of each that was not the only one, and of those that were not shown.
 func (f *faults) summary(out output.Sink) {
 	for _, d := range f.order {
-		if n := f.places[d]; n > faultsShown {
+		if n := f.places[d]; n > 1 {
 			d.Text = d.Text + " (" + strconv.Itoa(int(n)) + " times in all)"
 			out.Error(d)
 		}
+	}
+	if f.others > 0 {
+		out.Lost("exceptions of callbacks, beside those shown", f.others)
 	}
 }

@@ -27,6 +27,21 @@ func (r *rig) wantErrors(patterns ...string) {
 	}
 }
 
+// However different their texts are, exceptions are counted.
+func TestManyExceptions(t *testing.T) {
+	r := newRig(t, `probe("a", { enter(c) { exit({ n: c.arg0 }); }, exit(e) { throw new Error("no " + (e.n >> 1)); } });`)
+	r.once(func() {
+		for n := range 250 {
+			r.enter(0, uint64(n))
+		}
+	})
+	r.wantErrors(`error: no 0\n`, `error: no 99\n`, `error: no 0 \(2 times in all\)`, `error: no 99 \(2 times in all\)`,
+		`lost 50: exceptions of callbacks, beside those shown`)
+	if strings.Contains(r.errors.String(), "no 100") {
+		t.Errorf("all are shown")
+	}
+}
+
 func TestThrowingCallback(t *testing.T) {
 	r := newRig(t, `
 probe("a", { enter(c) { exit({ n: c.arg0 }); },
