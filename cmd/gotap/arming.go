@@ -39,7 +39,7 @@ func (r *run) addAll() error {
 			added++
 		case isLeftOut(err) && (p.isOptional() || r.plan.missing != "error" || r.demo):
 			if r.plan.missing == "warn" {
-				r.note("%v", err)
+				r.warnings(asWarnings(diagnose(p, err)))
 			}
 			added += r.addRest(p, spec, err)
 		default:
@@ -51,6 +51,14 @@ func (r *run) addAll() error {
 		return withStatus(status, failed)
 	}
 	return r.checkAdded(added)
+}
+
+// asWarnings makes warnings of what would be errors elsewhere.
+func asWarnings(list diag.List) diag.List {
+	for i := range list {
+		list[i].Severity = diag.Warning
+	}
+	return list
 }
 
 // addRest registers a probe of which something was not found, for the places that it has all the same, and for those that may

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -24,18 +25,17 @@ func MatchModule(pattern, path string) bool {
 	return isLibrary(pattern, base)
 }
 
-// samePath compares paths after making them absolute and following symbolic links.
+// samePath reports whether two paths lead to one file: over symbolic links, or as two names that it has.
 func samePath(a, b string) bool {
-	abs, err := filepath.Abs(a)
+	if abs, err := filepath.Abs(a); err == nil && abs == filepath.Clean(b) {
+		return true
+	}
+	infoA, err := os.Stat(a)
 	if err != nil {
 		return false
 	}
-	if abs == filepath.Clean(b) {
-		return true
-	}
-	a, err1 := filepath.EvalSymlinks(abs)
-	b, err2 := filepath.EvalSymlinks(b)
-	return err1 == nil && err2 == nil && a == b
+	infoB, err := os.Stat(b)
+	return err == nil && os.SameFile(infoA, infoB)
 }
 
 // isLibrary reports whether a file name is that of a library: the name, a version, ".so", a version.

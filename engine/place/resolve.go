@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gotap/compile/spelling"
 	"gotap/engine/module"
 )
 
@@ -104,14 +105,11 @@ func Candidates(s Spec, files []*module.File) []*module.File {
 	return all
 }
 
-// linked lists the files that a command of the search path is a link to.
+// linked lists the files that a name leads to by links: that of a command of the search path, or of a file of the working directory.
 func linked(name string, files []*module.File) (found []*module.File) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return nil
-	}
+	command, err := exec.LookPath(name)
 	for _, f := range files {
-		if samePath(path, f.Path) {
+		if err == nil && samePath(command, f.Path) || samePath(name, f.Path) {
 			found = append(found, f)
 		}
 	}
@@ -130,11 +128,23 @@ func noModule(s Spec, files []*module.File) error {
 		base := filepath.Base(f.Path)
 		near := len(want) >= 3 && (strings.Contains(base, want) || strings.HasPrefix(base, want[:3]) && want[:3] != "lib" ||
 			strings.HasPrefix(base, want[:min(5, len(want))]))
-		if near && len(e.Suggestions) < 3 {
+		if (near || misspelt(want, base)) && len(e.Suggestions) < 3 {
 			e.Suggestions = append(e.Suggestions, base)
 		}
 	}
 	return e
+}
+
+// misspelt reports whether a module part is a file's name, or a library's without what follows it, with a slip or two.
+func misspelt(want, base string) bool {
+	short, _, _ := strings.Cut(base, ".so")
+	slips := 1 + len(want)/6
+	for _, name := range []string{base, short} {
+		if len(want) > slips && spelling.Distance(strings.ToLower(want), strings.ToLower(name), slips) <= slips {
+			return true
+		}
+	}
+	return false
 }
 
 // Resolve finds the places that a specification means in one module, whatever its module part says.

@@ -265,6 +265,8 @@ func TestMissing(t *testing.T) {
 	}
 	_, err = resolve(t, "pro:work", f)
 	checkMissing(t, err, NoModule, "prog")
+	_, err = resolve(t, "porg:work", f)
+	checkMissing(t, err, NoModule, "prog")
 	if _, err := resolve(t, "nothing_*", f); err == nil || !strings.Contains(err.Error(), "nothing_*") {
 		t.Error(err)
 	}
