@@ -157,7 +157,7 @@ func (s shared) add(l *lowering, op token.Token, at diag.Span, by *expr, used bo
 		return applyA(at, kindVoid, runtime.OpDecGV, object).with(effWrite)
 	case !used:
 		return applyA(at, kindVoid, runtime.OpAddGV, object, by).with(effWrite)
-	case by.leaf():
+	case l.steady(by):
 		before := applyA(at, kindInt, runtime.OpFetchAddGV, object, by).with(effWrite)
 		return apply(at, kindInt, runtime.OpAdd, before, by)
 	}

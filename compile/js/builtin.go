@@ -262,7 +262,7 @@ func (s *site) keep(values []*expr, f func([]*expr) *expr) *expr {
 	kept := make([]*expr, len(values))
 	for i, v := range values {
 		kept[i] = v
-		if !v.leaf() {
+		if !s.l.steady(v) {
 			x := s.l.slots.fresh(v.kind)
 			defer s.l.slots.free(x)
 			body = append(body, eval(set(v.at, x, v)))

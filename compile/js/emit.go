@@ -14,11 +14,13 @@ type emitter struct {
 	depth int
 	most  int
 	deep  diag.Span // where the stack is deepest
+
+	steady func(*expr) bool // what may be computed later than the text has it
 }
 
 // emit writes one handler; nil when it does not fit the machine.
 func (c *compiler) emit(t tree) *compile.Program {
-	e := &emitter{Builder: compile.NewBuilder(c.unit.Name + " " + t.kind.String()), live: true}
+	e := &emitter{Builder: compile.NewBuilder(c.unit.Name + " " + t.kind.String()), live: true, steady: c.steady}
 	for range min(t.temps, runtime.MaxTemps) {
 		e.Temp()
 	}

@@ -137,7 +137,7 @@ func (e *emitter) operation(x *expr) {
 	if pops == 1 && x.args[0].code == codeSwap {
 		pops = 2
 	}
-	if pops == 2 && x.args[0].leaf() && x.args[1].need > runtime.DefaultStack/2 {
+	if pops == 2 && e.steady(x.args[0]) && x.args[1].need > runtime.DefaultStack/2 {
 		e.value(x.args[1])
 		e.value(x.args[0])
 		if !commutes[x.cmd.Op] {

@@ -80,7 +80,7 @@ func (a *passed) keep(l *lowering, o operand, at diag.Span) operand {
 		return o
 	}
 	e := l.valueOf(o, at)
-	if e.kind != kindBad && !e.leaf() {
+	if e.kind != kindBad && !l.steady(e) {
 		x := l.slots.take(e.kind)
 		x.fixed = true
 		a.words = append(a.words, x)

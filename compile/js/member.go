@@ -21,7 +21,7 @@ type Member struct {
 	Doc   string
 }
 
-// number is a member that is a field of the context.
+// contextField is a member that is one command: a number of the context, or a text.
 type contextField struct {
 	Member
 	kind  kind

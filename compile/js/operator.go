@@ -203,7 +203,7 @@ func (l *lowering) compare(op token.Token, at diag.Span, a, b *expr) *expr {
 
 // swapped is op on b and a, which are computed in the order they were written in.
 func (l *lowering) swapped(at diag.Span, op runtime.Op, a, b *expr) *expr {
-	if a.leaf() || b.leaf() {
+	if l.steady(a) || l.steady(b) {
 		return apply(at, kindBool, op, b, a)
 	}
 	return apply(at, kindBool, op, (&expr{code: codeSwap, kind: kindFloat, at: at, args: []*expr{a, b}}).close())

@@ -59,7 +59,7 @@ func (l *lowering) initialise(sym *symbol, e *expr, assigned bool) {
 		sym.what = bad{}
 		return
 	}
-	if !assigned && e.leaf() && (!l.unit.Unsafe || e.code != codeOp) {
+	if !assigned && l.steady(e) {
 		sym.what = value{e}
 		return
 	}

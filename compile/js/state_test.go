@@ -252,6 +252,24 @@ func TestUnsafe(t *testing.T) {
 	}
 }
 
+// TestRegistersBeforeTheirChange reads registers to the left of what changes them, where the value is used only behind that.
+func TestRegistersBeforeTheirChange(t *testing.T) {
+	for text, want := range map[string]string{
+		"c => { const f = (a, b) => log(a, b); f(c.regs.rax, (c.regs.rax = 5)); }":                                  "77 5",
+		"c => { switch (c.regs.rax) { case (c.regs.rax = 5): log('changed'); break; case 77: log('as it was'); } }": "as it was",
+		"c => { log(max(c.regs.xmm1, (c.regs.rax = 5) * 1.0)); }":                                                   "5",
+		"c => { log(c.regs.rax > (c.regs.rax = 5) * 1.0); }":                                                        "true",
+	} {
+		r := newRig(t)
+		r.th.floats[1] = 2
+		u := parse(t, text, nil)
+		u.Unsafe, u.Arena = true, r.arena
+		if got := r.run(compiled(t, u).Programs[Enter]).lines; len(got) != 1 || got[0] != want {
+			t.Errorf("%s\nlogs %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Every reader of memory has its writer, and reads back what that wrote.
 func TestWriters(t *testing.T) {
 	r := newRig(t)

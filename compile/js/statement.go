@@ -238,7 +238,7 @@ func (t *target) named(name string) bool {
 func (l *lowering) switchStatement(st *ast.SwitchStatement, names []string) {
 	what := l.value(st.Discriminant)
 	s := l.open()
-	if !what.leaf() {
+	if !l.steady(what) {
 		x := l.slots.take(what.kind)
 		l.scope.names[" switch"] = &symbol{slot: x} // freed with the scope
 		l.add(eval(set(what.at, x, what)))

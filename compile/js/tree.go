@@ -23,6 +23,7 @@ const (
 	kindBad               // an error was reported: everything made of it is silently bad too
 )
 
+// String is what messages call a value of the type.
 func (k kind) String() string {
 	return [...]string{"nothing", "an integer", "an integer", "true or false", "a float", "text", "bytes", "a stack",
 		"no value", "no value", "an error"}[k]
@@ -251,11 +252,16 @@ func (s *stmt) need() (most int) {
 
 func (e *expr) isConst() bool { return e.code == codeConst && e.kind != kindBad }
 
-// leaf reports whether e is one command whose value nothing else in an expression can change.
+// leaf reports whether e is one command whose value nothing else in an expression can change, registers that are assigned to
+// excepted: see steady.
 func (e *expr) leaf() bool {
 	return e.code == codeConst || e.code == codeText || e.code == codeLocal && e.slot.fixed ||
 		e.code == codeOp && len(e.args) == 0 && e.effects == 0 && stable[e.cmd.Op]
 }
+
+// steady reports whether e may be computed later, or twice, than the text has it. A program that is allowed to change registers may do so
+// between.
+func (c *compiler) steady(e *expr) bool { return e.leaf() && (!c.unit.Unsafe || e.code != codeOp) }
 
 // stable are the operations without arguments that give the same value throughout a hit.
 var stable = map[runtime.Op]bool{runtime.OpArg: true, runtime.OpArgF: true, runtime.OpRetval: true, runtime.OpPushR: true}

@@ -24,6 +24,7 @@ const (
 // Kinds lists them all, in the order in which listings show them.
 func Kinds() []HandlerKind { return []HandlerKind{When, Enter, Post, Leave, Fault} }
 
+// String is the name of the handler in a script.
 func (k HandlerKind) String() string {
 	return [...]string{"enter", "post", "leave", "fault", "when"}[k]
 }
