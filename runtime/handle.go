@@ -25,9 +25,11 @@ func (a *Arena) Handle(id int) *Handle {
 // Object is the object as declared and refined.
 func (h *Handle) Object() Object { return *h.obj.decl.Load() }
 
+// ErrFull says that a new key found no room. Where the object drops what has none (FullDrop) it is counted as well.
+var ErrFull = errors.New("it is full")
+
 var (
 	errNoKey     = errors.New("the key does not fit")
-	errFull      = errors.New("it is full")
 	errContended = errors.New("other threads keep it busy")
 	errReadOnly  = errors.New("it cannot be set")
 	errNoValue   = errors.New("the value does not fit")
@@ -236,10 +238,10 @@ func (h *Handle) insert(st *storage, key []Value) (int, error) {
 	if !st.build(&b, key) {
 		return 0, errNoKey
 	}
-	slot, got := h.obj.insert(st, b.key())
+	slot, got := h.obj.offer(st, b.key())
 	switch got {
 	case insertFull:
-		return 0, errFull
+		return 0, ErrFull
 	case insertBusy:
 		return 0, errContended
 	}

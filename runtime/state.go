@@ -312,10 +312,10 @@ func (m *Machine) aggregate(obj *object, st *storage) Trap {
 
 // slot pins the slot of the key built, making it when it is new. -1: there is none, and what
 // was to be put there is dropped. What becomes of a new key in a full table is the object's
-// choice (Full): dropped and counted, another evicted, or an error. insert has done the first
-// two; only the third comes back as a trap.
+// choice (Full): dropped and counted, another evicted, or an error. offer has done the first
+// two; only the third comes back as a trap, which is counted as such.
 func (m *Machine) slot(obj *object, st *storage) (int, Trap) {
-	slot, got := obj.insert(st, m.key.key())
+	slot, got := obj.offer(st, m.key.key())
 	switch {
 	case got <= insertNew:
 		return slot, NoTrap

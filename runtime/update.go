@@ -2,10 +2,19 @@ package runtime
 
 import "sync/atomic"
 
-// insert pins the slot of an encoded key, making it when it is new, and follows the object's
-// policy when it is full. What is dropped, forgotten or given up is counted. Any thread; does
-// not allocate.
+// insert is offer for those who have nobody to tell of an error: what is dropped is counted whatever the policy is.
 func (obj *object) insert(st *storage, key []uint64) (slot int, got inserted) {
+	slot, got = obj.offer(st, key)
+	if got == insertFull && st.Full == FullError {
+		atomic.AddUint64(&obj.desc[descDropped], 1)
+	}
+	return slot, got
+}
+
+// offer pins the slot of an encoded key, making it when it is new, and follows the object's
+// policy when it is full. What is dropped, forgotten or given up is counted; where the policy is an
+// error the caller tells of it, and what is told is not counted as well. Any thread; does not allocate.
+func (obj *object) offer(st *storage, key []uint64) (slot int, got inserted) {
 	hash := hashKey(key)
 	for range 16 { // others may take the room an eviction made
 		slot, got = st.table.insert(key, hash, st.fresh)
@@ -16,7 +25,9 @@ func (obj *object) insert(st *storage, key []uint64) (slot int, got inserted) {
 	}
 	switch got {
 	case insertFull:
-		atomic.AddUint64(&obj.desc[descDropped], 1)
+		if st.Full != FullError {
+			atomic.AddUint64(&obj.desc[descDropped], 1)
+		}
 	case insertBusy:
 		atomic.AddUint64(&obj.desc[descContended], 1)
 	default:

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"github.com/dop251/goja"
 
 	"gotap/runtime"
@@ -190,12 +191,20 @@ func (s *Script) aggString(a *aggregate, _ goja.FunctionCall) goja.Value {
 	return s.vm.ToValue(s.textOf(a))
 }
 
+// stored throws what went wrong when a callback stored something. What an object that is full drops, as it was told to, is counted, and no error.
+func (s *Script) stored(a *aggregate, err error) {
+	if errors.Is(err, runtime.ErrFull) && a.object.Full == runtime.FullDrop {
+		return
+	}
+	s.must(err)
+}
+
 func (s *Script) aggAdd(a *aggregate, key []runtime.Value, v goja.Value) goja.Value {
 	n, ok := toInt(v)
 	if !ok {
 		s.throwf("cannot add %s: aggregations hold integers", describe(v))
 	}
-	s.must(a.handle.Add(n, key...))
+	s.stored(a, a.handle.Add(n, key...))
 	return nil
 }
 
@@ -218,7 +227,7 @@ func (s *Script) mapSet(a *aggregate, call goja.FunctionCall) goja.Value {
 	if _, ok := toInt(value); !ok && !goja.IsString(value) {
 		s.throwf("%s cannot be in a map: integers and text can", describe(value))
 	}
-	s.must(a.handle.Set(s.keyPart(value), s.key(call.Arguments[:n-1])...))
+	s.stored(a, a.handle.Set(s.keyPart(value), s.key(call.Arguments[:n-1])...))
 	return call.This
 }
 
@@ -241,7 +250,7 @@ func (s *Script) mapDelete(a *aggregate, call goja.FunctionCall) goja.Value {
 // mapInc is .inc(k…): it adds one, and gives the new value.
 func (s *Script) mapInc(a *aggregate, call goja.FunctionCall) goja.Value {
 	key := s.key(call.Arguments)
-	s.must(a.handle.Add(1, key...))
+	s.stored(a, a.handle.Add(1, key...))
 	d, _ := s.lookAt(a.object, a.id, a.handle, key)
 	return s.integer(d.Int)
 }

@@ -131,3 +131,21 @@ func TestSharedBoolean(t *testing.T) {
 		r.enter(0)
 	}), "false true false 2 false", "work: on=false", "true false true 1 true", "work: on=true", "true")
 }
+
+// A full object does the same for callbacks as for programs: it drops and counts, or says so, but never both.
+func TestFullInCallbacks(t *testing.T) {
+	r := newRig(t, `
+const drops = map("drops", { keys: 1, max: 2 }), fails = count("fails", { keys: 1, max: 2, full: "error" });
+begin(() => {
+  for (let i = 0; i < 5; i++) { drops.set(i, i); drops.inc(i); }
+  try { for (let i = 0; i < 5; i++) fails.at(i).inc(); } catch (e) { console.log(e.message); }
+  console.log(drops.entries().length, fails.entries().length);
+});
+end(() => { drops.clear(); fails.clear(); });
+probe("work", c => { fails.at(c.arg0).inc(); });
+`)
+	wantLines(t, r.once(func() { r.enter(0, 7) }), "cannot add to count fails: it is full", "2 2")
+	if lost := r.arena.Lost(); len(lost) != 1 || lost["map drops full"] != 6 {
+		t.Errorf("lost %v", lost)
+	}
+}
