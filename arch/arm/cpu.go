@@ -98,12 +98,13 @@ func (c *cpu) load32(regs *arch.Regs, in *inst) {
 	}
 }
 
-// commit gives the registers back. ITSTATE advances behind every Thumb instruction but IT itself.
+// commit gives the registers back. ITSTATE advances behind every Thumb instruction of a block but IT itself. A condition without
+// instructions that it is for, which no IT leaves behind, stays as it is.
 func (c *cpu) commit(regs *arch.Regs) {
 	for i := range c.r {
 		regs[i] = uint64(c.r[i])
 	}
-	if !c.newIT && c.it != 0 {
+	if !c.newIT && c.inIT() {
 		c.cpsr = withIT(c.cpsr, advanceIT(c.it))
 	}
 	regs[regPC], regs[regCPSR] = uint64(c.next), uint64(c.cpsr)

@@ -269,6 +269,23 @@ func newGenerator(t *testing.T) generator {
 	return generator{rand.New(rand.NewPCG(seed, 1))}
 }
 
+// TestReservedITState: a condition in ITSTATE without instructions that it is for changes nothing, and stays.
+func TestReservedITState(t *testing.T) {
+	var states []state
+	for it := uint32(0x10); it < 0x100; it += 0x10 {
+		for _, code := range []string{"\x08\x46", "\x08\x44", "\x40\x1c", "\x00\xbf", "\x4f\xea\x01\x00"} { // mov, add, adds, nop, mov.w
+			for _, flags := range []uint32{0, flagN | flagZ | flagC | flagV} {
+				s := newState(true, []byte(code))
+				s.regs[regCPSR] = uint64(withIT(0x30|flags, it))
+				states = append(states, s)
+			}
+		}
+	}
+	if executed, _, _ := checkStates(t, states); executed != len(states) {
+		t.Errorf("%d of %d were executed", executed, len(states))
+	}
+}
+
 // TestRandom compares the emulator with a processor on random states of every row.
 func TestRandom(t *testing.T) {
 	rounds := 1

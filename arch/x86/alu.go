@@ -114,21 +114,21 @@ const (
 )
 
 // shift shifts by 1 to size*8-1 bits. OF is defined for shifts by one bit; for others it is set by the same rule on
-// the last step, and AF is cleared; the architecture leaves both undefined.
+// the last step, and AF is set; the architecture leaves both undefined, and this is what processors of AMD do.
 func shift(op uint8, a uint64, n uint, size uint8) (r, flags uint64) {
 	top := 8*uint(size) - 1
 	a &= sizeMask(size)
 	switch op {
 	case shiftSHR:
 		r = a >> n
-		return r, resultFlags(r, size) | a>>(n-1)&1 | (r<<1^r)>>top&1<<11
+		return r, resultFlags(r, size) | flagAF | a>>(n-1)&1 | (r<<1^r)>>top&1<<11
 	case shiftSAR:
 		r = uint64(int64(signExtend(a, size)) >> n)
-		return r, resultFlags(r, size) | uint64(int64(signExtend(a, size))>>(n-1))&1
+		return r, resultFlags(r, size) | flagAF | uint64(int64(signExtend(a, size))>>(n-1))&1
 	}
 	r = a << n
 	carry := a >> (top + 1 - n) & 1
-	return r, resultFlags(r, size) | carry | (r>>top&1^carry)<<11
+	return r, resultFlags(r, size) | flagAF | carry | (r>>top&1^carry)<<11
 }
 
 // holds reports whether a condition code is met: the low nibble of jcc, setcc and cmovcc.

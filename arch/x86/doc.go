@@ -80,7 +80,7 @@
 //
 // The x87 instruction pointer that fnstenv and fxsave store is the address in the slot of the last x87 instruction
 // stepped out of line. A user shadow stack is not kept: with one, calls and returns have to be stepped in place.
-// Flags that the architecture leaves undefined after a shift are set by one rule, which need not be that of the
-// processor at hand. mov ss, pop ss and what the kernel emulates take in the next instruction when stepped in
+// Flags that the architecture leaves undefined after a shift are set as AMD's processors do, which need not be what the
+// processor at hand does. mov ss, pop ss and what the kernel emulates take in the next instruction when stepped in
 // place.
 package x86

@@ -1,6 +1,10 @@
 package x86
 
-import "gotap/arch"
+import (
+	"errors"
+
+	"gotap/arch"
+)
 
 // Why an emulation is left to the processor.
 const (
@@ -152,10 +156,23 @@ func (s *site) swap(regs *arch.Regs) {
 	setReg(regs, s.form.dst, r, s.form.size)
 }
 
+// ofWrite makes the fault of a read one of a write: a processor that reads an operand to change it asks for the right to write it at once, and the
+// page fault says so.
+func ofWrite(err error) error {
+	if fault := (*arch.FaultError)(nil); errors.As(err, &fault) {
+		return &arch.FaultError{Addr: fault.Addr, Write: true}
+	}
+	return err
+}
+
 func (s *site) alu(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
+	writes := f.op != aluCMP && f.op != aluTEST
 	a, err := s.get(f.dst, f.size, regs, mem)
 	if err != nil {
+		if writes {
+			err = ofWrite(err)
+		}
 		return err
 	}
 	b, err := s.get(f.src, f.size, regs, mem)
@@ -163,7 +180,7 @@ func (s *site) alu(regs *arch.Regs, mem arch.Memory) error {
 		return err
 	}
 	r, flags := alu(f.op, a, b, f.size, regs[EFLAGS]&flagCF)
-	if f.op != aluCMP && f.op != aluTEST {
+	if writes {
 		if err := s.put(f.dst, r, regs, mem); err != nil {
 			return err
 		}
@@ -176,7 +193,7 @@ func (s *site) unary(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	a, err := s.get(f.dst, f.size, regs, mem)
 	if err != nil {
-		return err
+		return ofWrite(err)
 	}
 	r, flags := unary(f.op, a, f.size, regs[EFLAGS])
 	if err := s.put(f.dst, r, regs, mem); err != nil {
@@ -191,7 +208,7 @@ func (s *site) shift(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	a, err := s.get(f.dst, f.size, regs, mem)
 	if err != nil {
-		return err
+		return ofWrite(err)
 	}
 	if f.imm == 0 {
 		return s.put(f.dst, a, regs, mem)

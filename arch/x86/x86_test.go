@@ -229,6 +229,23 @@ func TestFailedEmulation(t *testing.T) {
 	}
 }
 
+// TestFaultsOfWrites: a fault tells of a write wherever the operand would have been written, also if the read before it was what failed. This is what
+// processors report in the error code of the page fault.
+func TestFaultsOfWrites(t *testing.T) {
+	for code, want := range map[string]bool{
+		"\x48\x01\x07": true, "\x80\x27\x01": true, "\x83\x17\x01": true, "\xfe\x07": true, "\x48\xff\x0f": true, "\xf7\x17": true, "\xf6\x1f": true,
+		"\xc1\x27\x03": true, "\xd1\x3f": true, "\x88\x07": true, "\x0f\x94\x07": true, "\x55": true, "\xff\xd0": true,
+		"\x48\x39\x07": false, "\x80\x3f\x01": false, "\x85\x07": false, "\xf6\x07\x01": false, "\x03\x07": false, "\x8b\x07": false,
+		"\x0f\xb6\x07": false, "\x0f\x44\x07": false, "\xff\x37": false, "\xff\x17": false, "\xff\x27": false, "\x5d": false, "\xc9": false,
+	} {
+		regs := arch.Regs{RIP: 0x1000, EFLAGS: 0x202, RSP: 0x4000, RDI: 0x5000}
+		var fault *arch.FaultError
+		if err := prepared(t, New64(), code).Emulate(&regs, &flat{}); !errors.As(err, &fault) || fault.Write != want {
+			t.Errorf("% x: %v, want a fault of a write: %v", code, err, want)
+		}
+	}
+}
+
 // TestOwnFlags: programs that step themselves, or have alignment checked, are left to the processor.
 func TestOwnFlags(t *testing.T) {
 	s := prepared(t, New64(), "\x90")

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // stateLine is one line of input, as it is written.
 type stateLine struct {
 	hex  string
-	pc   number
+	pc   *number
 	cpsr *number
 	regs []registerText
 	mem  []memoryText
@@ -41,7 +42,8 @@ func readLine(text []byte) (l stateLine, err error) {
 		case "hex":
 			l.hex = r.quoted()
 		case "pc":
-			l.pc = r.number(name)
+			v := r.number(name)
+			l.pc = &v
 		case "cpsr":
 			v := r.number(name)
 			l.cpsr = &v
@@ -181,7 +183,7 @@ func (r *lineReader) scalar() string {
 		return string(r.stringToken())
 	}
 	start := r.at
-	for r.at < len(r.text) && (r.text[r.at] == '-' || r.text[r.at] >= '0' && r.text[r.at] <= '9') {
+	for r.at < len(r.text) && bytes.IndexByte([]byte("-+.eE0123456789"), r.text[r.at]) >= 0 {
 		r.at++
 	}
 	if start == r.at {
@@ -228,14 +230,16 @@ type number uint64
 
 // parse sets a number to what is written.
 func (n *number) parse(s string) error {
-	written := s
+	written, base := s, 10
 	if len(s) > 1 && s[0] == '"' {
-		s = s[1 : len(s)-1]
+		s, base = s[1:len(s)-1], 0
+	} else if digits := strings.TrimPrefix(s, "-"); len(digits) > 1 && digits[0] == '0' {
+		return fmt.Errorf("%s begins with a zero", written)
 	}
-	v, err := strconv.ParseUint(s, 0, 64)
+	v, err := strconv.ParseUint(s, base, 64)
 	if err != nil && len(s) > 0 && s[0] == '-' {
 		var signed int64
-		signed, err = strconv.ParseInt(s, 0, 64)
+		signed, err = strconv.ParseInt(s, base, 64)
 		v = uint64(signed)
 	}
 	if err != nil {

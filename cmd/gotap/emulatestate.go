@@ -19,7 +19,9 @@ type emulation struct {
 	regs    arch.Regs
 	vectors arch.Vectors
 	before  arch.Vectors
-	given   bool // vector registers were given
+	given   bool     // vector registers were given
+	outer   bool     // the status register is to be printed as "cpsr"
+	others  []string // names of registers that were given and are not among those of instructionSet
 	mem     memory
 }
 
@@ -33,28 +35,29 @@ func (e *emulation) read(set *instructionSet, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("hex: %w", err)
 	}
-	*e = emulation{code: code, pc: uint64(l.pc), mem: memory{windows: e.mem.windows[:0]}}
-	if err := e.mem.lay(e.pc, e.code, l.mem); err != nil {
-		return err
-	}
+	*e = emulation{code: code, outer: set.outer || l.cpsr != nil, mem: memory{windows: e.mem.windows[:0]}}
+	e.setStatus(set, l.cpsr)
 	for _, r := range l.regs {
 		if err := e.set(set, r.name, r.value); err != nil {
 			return err
 		}
 	}
-	e.regs[set.PC()] = e.pc
-	if set.status != "" {
+	if set.outer {
 		e.setStatus(set, l.cpsr)
 	}
+	if l.pc != nil {
+		e.regs[set.PC()] = uint64(*l.pc)
+	}
+	e.pc = e.regs[set.PC()]
 	e.before = e.vectors
-	return nil
+	return e.mem.lay(e.pc, e.code, l.mem)
 }
 
 // setStatus sets the status register; its bits for the instruction set are what `--arch` says.
 func (e *emulation) setStatus(set *instructionSet, v *number) {
-	i, _, _, _ := set.RegIndex(set.status)
+	i, mask, _, _ := set.register(set.status)
 	if v != nil {
-		e.regs[i] = uint64(uint32(*v))
+		e.regs[i] = uint64(*v) & mask
 	}
 	e.regs[i] = e.regs[i]&^set.clear | set.set
 }
@@ -77,6 +80,9 @@ func (e *emulation) set(set *instructionSet, name, text string) error {
 		return fmt.Errorf("%s has no register %q", set.Name(), name)
 	}
 	e.regs[i] = e.regs[i]&^(mask<<shift) | uint64(v)&mask<<shift
+	if !slices.Contains(set.names, name) {
+		e.others = append(e.others, name)
+	}
 	return nil
 }
 
@@ -158,6 +164,9 @@ func (e *emulation) state(set *instructionSet) []byte {
 		}
 		out = appendMember(out, name, e.value(set, name))
 	}
+	for _, name := range e.others {
+		out = appendMember(append(out, ','), name, e.value(set, name))
+	}
 	if e.given || e.vectors != e.before {
 		out = e.appendVectors(out, set)
 	}
@@ -165,8 +174,8 @@ func (e *emulation) state(set *instructionSet) []byte {
 		out = appendMember(append(out, ','), v.name, v.value)
 	}
 	out = append(out, '}')
-	if set.status != "" {
-		out = appendMember(append(out, ','), set.status, e.value(set, set.status))
+	if e.outer {
+		out = appendMember(append(out, ','), "cpsr", e.value(set, set.status))
 	}
 	out = append(out, `,"mem":`...)
 	return append(e.mem.appendChanges(out), '}', '\n')
