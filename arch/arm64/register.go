@@ -90,8 +90,8 @@ func bitSize(w uint32) uint {
 	return 32
 }
 
-// signed is v of the size of w as a signed number.
-func signed(w uint32, v uint64) int64 {
+// asSigned is v of the size of w as a signed number.
+func asSigned(w uint32, v uint64) int64 {
 	if wide(w) {
 		return int64(v)
 	}
@@ -111,7 +111,7 @@ func shift(w uint32, v uint64, kind uint32, by uint) uint64 {
 	case 1:
 		v >>= by
 	case 2:
-		v = uint64(signed(w, v) >> by)
+		v = uint64(asSigned(w, v) >> by)
 	case 3:
 		v = rotateRight(v, by, bitSize(w))
 	}
@@ -324,7 +324,7 @@ func doUDIV(c *cpu, w uint32) error {
 
 // doSDIV divides towards zero. The least number by -1 is itself, as Go has it too.
 func doSDIV(c *cpu, w uint32) error {
-	a, b := signed(w, c.reg(rn(w))), signed(w, c.reg(rm(w)))
+	a, b := asSigned(w, c.reg(rn(w))), asSigned(w, c.reg(rm(w)))
 	if b == 0 {
 		a, b = 0, 1
 	}
@@ -358,8 +358,8 @@ func doCRC32(c *cpu, w uint32) error {
 // choice is one of the minimum and maximum instructions, on values of the size of w.
 type choice func(w uint32, a, b uint64) uint64
 
-func smaxInteger(w uint32, a, b uint64) uint64 { return uint64(max(signed(w, a), signed(w, b))) }
-func sminInteger(w uint32, a, b uint64) uint64 { return uint64(min(signed(w, a), signed(w, b))) }
+func smaxInteger(w uint32, a, b uint64) uint64 { return uint64(max(asSigned(w, a), asSigned(w, b))) }
+func sminInteger(w uint32, a, b uint64) uint64 { return uint64(min(asSigned(w, a), asSigned(w, b))) }
 func umaxInteger(w uint32, a, b uint64) uint64 { return max(sized(w, a), sized(w, b)) }
 func uminInteger(w uint32, a, b uint64) uint64 { return min(sized(w, a), sized(w, b)) }
 
@@ -411,7 +411,7 @@ func doCLZ(c *cpu, w uint32) error {
 
 // doCLS counts the bits below the top one that are equal to it.
 func doCLS(c *cpu, w uint32) error {
-	v := signed(w, c.reg(rn(w)))
+	v := asSigned(w, c.reg(rn(w)))
 	c.set(rd(w), uint64(bits.LeadingZeros64(uint64(v^v>>63)))-65+uint64(bitSize(w)))
 	return nil
 }
@@ -427,7 +427,7 @@ func doCNT(c *cpu, w uint32) error {
 }
 
 func doABS(c *cpu, w uint32) error {
-	v := signed(w, c.reg(rn(w)))
+	v := asSigned(w, c.reg(rn(w)))
 	c.set(rd(w), sized(w, uint64((v^v>>63)-v>>63)))
 	return nil
 }

@@ -10,8 +10,8 @@ var elementRows = elementTable()
 func elementTable() (out []row) {
 	for _, k := range []sameKind{
 		{1, "0000", "mla", mla, "v", ""}, {1, "0100", "mls", mls, "v", ""}, {0, "1000", "mul", mul, "v", ""},
-		{0, "1100", "sqdmulh", sqdmulh(false), "v", "s"}, {0, "1101", "sqrdmulh", sqdmulh(true), "v", "s"},
-		{1, "1101", "sqrdmlah", sqrdmla(false), "v", "s"}, {1, "1111", "sqrdmlsh", sqrdmla(true), "v", "s"},
+		{0, "1100", "sqdmulh", sqdmulh(plain), "v", "s"}, {0, "1101", "sqrdmulh", sqdmulh(rounded), "v", "s"},
+		{1, "1101", "sqrdmlah", sqrdmla(plain), "v", "s"}, {1, "1111", "sqrdmlsh", sqrdmla(subtracting), "v", "s"},
 		{0, "0010", "smlal", mla, "l", ""}, {1, "0010", "umlal", mla, "l", ""}, {0, "0110", "smlsl", mls, "l", ""},
 		{1, "0110", "umlsl", mls, "l", ""}, {0, "1010", "smull", mul, "l", ""}, {1, "1010", "umull", mul, "l", ""},
 		{0, "0011", "sqdmlal", sqdmlal, "l", "s"}, {0, "0111", "sqdmlsl", sqdmlsl, "l", "s"}, {0, "1011", "sqdmull", sqdmull, "l", "s"},
@@ -35,11 +35,14 @@ func elementTable() (out []row) {
 			elementRow(vector, "1x", k.opcode, k.name, x, badDouble, oneFPDouble), elementRow(scalar, "1x", k.opcode, k.name+" (scalar)", x, badDouble),
 			elementRow(vector, "00", k.opcode, k.name+" (half)", h), elementRow(scalar, "00", k.opcode, k.name+" (scalar, half)", h))
 	}
-	for _, k := range []struct{ u, opcode, name string }{
-		{"0", "0000", "fmlal"}, {"0", "0100", "fmlsl"}, {"1", "1000", "fmlal2"}, {"1", "1100", "fmlsl2"},
+	for _, k := range []struct {
+		u, opcode, name string
+		v               variant
+	}{
+		{"0", "0000", "fmlal", plain}, {"0", "0100", "fmlsl", subtracting},
+		{"1", "1000", "fmlal2", upperHalf}, {"1", "1100", "fmlsl2", upperHalf | subtracting},
 	} {
-		x := withFP(widenByElement(k.opcode[1] == '1', k.u == "1"))
-		out = append(out, elementRow("0x"+k.u+" 01111", "10", k.opcode, k.name, x))
+		out = append(out, elementRow("0x"+k.u+" 01111", "10", k.opcode, k.name, withFP(widenByElement(k.v))))
 	}
 	return out
 }
@@ -96,17 +99,15 @@ func longByElement(op laneOp) exec {
 }
 
 // widenByElement is widenAdd with y the same for all lanes.
-func widenByElement(minus, upper bool) exec {
+func widenByElement(v variant) exec {
 	return func(c *cpu, w uint32) error {
 		m, index := element(w, 1)
 		x, y, d := &c.v.V[rn(w)], get(&c.v.V[m], 1, index), &c.v.V[rd(w)]
-		n, from := lanes(w, 2), uint(0)
-		if upper {
-			from = n
-		}
+		n := lanes(w, 2)
+		from := v.firstHalf(n)
 		var out vec
 		for i := range n {
-			put(&out, 2, i, c.widenAdd(get(d, 2, i), get(x, 1, from+i), y, minus))
+			put(&out, 2, i, c.widenAdd(get(d, 2, i), get(x, 1, from+i), y, v))
 		}
 		c.v.V[rd(w)] = out
 		return nil

@@ -10,29 +10,29 @@ var extraRows = extraTable()
 // extraTable lists the dot and matrix products by the signs of their operands.
 func extraTable() (out []row) {
 	for _, k := range []struct {
-		u, opcode, name  string
-		xSigned, ySigned bool
+		u, opcode, name string
+		x, y            variant
 	}{
-		{"0", "0010", "sdot", true, true}, {"1", "0010", "udot", false, false}, {"0", "0011", "usdot", false, true},
+		{"0", "0010", "sdot", signed, signed}, {"1", "0010", "udot", unsigned, unsigned}, {"0", "0011", "usdot", unsigned, signed},
 	} {
-		out = append(out, vrow("0x"+k.u+" 01110 10 0 xxxxx 1 "+k.opcode+" 1 xxxxx xxxxx", k.name, dot(k.xSigned, k.ySigned, false)))
+		out = append(out, vrow("0x"+k.u+" 01110 10 0 xxxxx 1 "+k.opcode+" 1 xxxxx xxxxx", k.name, dot(k.x, k.y, sameLane)))
 	}
 	for _, k := range []struct {
 		u, size, opcode, name string
-		xSigned, ySigned      bool
+		x, y                  variant
 	}{
-		{"0", "10", "1110", "sdot", true, true}, {"1", "10", "1110", "udot", false, false},
-		{"0", "10", "1111", "usdot", false, true}, {"0", "00", "1111", "sudot", true, false},
+		{"0", "10", "1110", "sdot", signed, signed}, {"1", "10", "1110", "udot", unsigned, unsigned},
+		{"0", "10", "1111", "usdot", unsigned, signed}, {"0", "00", "1111", "sudot", signed, unsigned},
 	} {
-		out = append(out, elementRow("0x"+k.u+" 01111", k.size, k.opcode, k.name, dot(k.xSigned, k.ySigned, true)))
+		out = append(out, elementRow("0x"+k.u+" 01111", k.size, k.opcode, k.name, dot(k.x, k.y, oneElement)))
 	}
 	for _, k := range []struct {
-		u, opcode, name  string
-		xSigned, ySigned bool
+		u, opcode, name string
+		x, y            variant
 	}{
-		{"0", "0100", "smmla", true, true}, {"1", "0100", "ummla", false, false}, {"0", "0101", "usmmla", false, true},
+		{"0", "0100", "smmla", signed, signed}, {"1", "0100", "ummla", unsigned, unsigned}, {"0", "0101", "usmmla", unsigned, signed},
 	} {
-		out = append(out, vrow("01"+k.u+" 01110 10 0 xxxxx 1 "+k.opcode+" 1 xxxxx xxxxx", k.name, matrix(k.xSigned, k.ySigned)))
+		out = append(out, vrow("01"+k.u+" 01110 10 0 xxxxx 1 "+k.opcode+" 1 xxxxx xxxxx", k.name, matrix(k.x, k.y)))
 	}
 	return append(out,
 		vrow("0x1 01110 xx 0 xxxxx 1 10xx 1 xxxxx xxxxx", "fcmla", withFP(complexVector), noComplex),
@@ -46,28 +46,31 @@ func extraTable() (out []row) {
 		elementRow("0x0 01111", "11", "1111", "bfmlalb, bfmlalt", withFP(brainWidenElement)))
 }
 
-// signedIf extends a byte.
-func signedIf(signed bool, x uint64) uint64 {
-	if signed {
+// extendByte extends a byte of an operand.
+func (v variant) extendByte(x uint64) uint64 {
+	if v.has(signed) {
 		return uint64(signedLane(x, 0))
 	}
 	return x
 }
 
-// dot adds the four products of bytes in a lane of 32 bits.
-func dot(xSigned, ySigned, byElement bool) exec {
+// sameLane and oneElement choose the lane of 32 bits of Rm that goes with lane i of Rn.
+func sameLane(_ uint32, i uint) uint { return i }
+
+func oneElement(w uint32, _ uint) uint {
+	_, index := element(w, 2)
+	return index
+}
+
+// dot adds the four products of bytes in a lane of 32 bits. The register of an element of that size is Rm as everywhere.
+func dot(xKind, yKind variant, other func(w uint32, i uint) uint) exec {
 	return func(c *cpu, w uint32) error {
-		m, index := element(w, 2)
-		x, y, d := &c.v.V[rn(w)], &c.v.V[m], &c.v.V[rd(w)]
+		x, y, d := &c.v.V[rn(w)], &c.v.V[rm(w)], &c.v.V[rd(w)]
 		var out vec
 		for i := range lanes(w, 2) {
-			at := i
-			if byElement {
-				at = index
-			}
-			sum := get(d, 2, i)
+			at, sum := other(w, i), get(d, 2, i)
 			for b := range uint(4) {
-				sum += signedIf(xSigned, get(x, 0, 4*i+b)) * signedIf(ySigned, get(y, 0, 4*at+b))
+				sum += xKind.extendByte(get(x, 0, 4*i+b)) * yKind.extendByte(get(y, 0, 4*at+b))
 			}
 			put(&out, 2, i, sum)
 		}
@@ -77,14 +80,14 @@ func dot(xSigned, ySigned, byElement bool) exec {
 }
 
 // matrix adds the product of a 2×8 matrix of bytes with the transpose of another.
-func matrix(xSigned, ySigned bool) exec {
+func matrix(xKind, yKind variant) exec {
 	return func(c *cpu, w uint32) error {
 		x, y, d := &c.v.V[rn(w)], &c.v.V[rm(w)], &c.v.V[rd(w)]
 		var out vec
 		for i := range uint(4) {
 			sum := get(d, 2, i)
 			for b := range uint(8) {
-				sum += signedIf(xSigned, get(x, 0, i>>1*8+b)) * signedIf(ySigned, get(y, 0, i&1*8+b))
+				sum += xKind.extendByte(get(x, 0, i>>1*8+b)) * yKind.extendByte(get(y, 0, i&1*8+b))
 			}
 			put(&out, 2, i, sum)
 		}

@@ -57,10 +57,14 @@ func fpSameTable() (out []row) {
 				vrow("01"+u+" 11110 "+a+"10 xxxxx 00"+k.opcode+" 1 xxxxx xxxxx", k.name+" (scalar, half)", h))
 		}
 	}
-	for _, k := range []struct{ u, a, opcode, name string }{
-		{"0", "0", "11101", "fmlal"}, {"0", "1", "11101", "fmlsl"}, {"1", "0", "11001", "fmlal2"}, {"1", "1", "11001", "fmlsl2"},
+	for _, k := range []struct {
+		u, a, opcode, name string
+		v                  variant
+	}{
+		{"0", "0", "11101", "fmlal", plain}, {"0", "1", "11101", "fmlsl", subtracting},
+		{"1", "0", "11001", "fmlal2", upperHalf}, {"1", "1", "11001", "fmlsl2", upperHalf | subtracting},
 	} {
-		out = append(out, vrow("0x"+k.u+" 01110 "+k.a+"01 xxxxx "+k.opcode+" 1 xxxxx xxxxx", k.name, withFP(widenAdd(k.a == "1", k.u == "1"))))
+		out = append(out, vrow("0x"+k.u+" 01110 "+k.a+"01 xxxxx "+k.opcode+" 1 xxxxx xxxxx", k.name, withFP(widenAdd(k.v))))
 	}
 	return append(out, pairRows()...)
 }
@@ -133,26 +137,31 @@ func facgt(c *cpu, s uint, _, x, y uint64) uint64 {
 }
 
 // widenAdd multiplies halves of the lower or upper part of two registers and accumulates in single precision.
-func widenAdd(minus, upper bool) exec {
+func widenAdd(v variant) exec {
 	return func(c *cpu, w uint32) error {
 		x, y, d := &c.v.V[rn(w)], &c.v.V[rm(w)], &c.v.V[rd(w)]
 		n := lanes(w, 2)
-		from := uint(0)
-		if upper {
-			from = n
-		}
+		from := v.firstHalf(n)
 		var out vec
 		for i := range n {
-			put(&out, 2, i, c.widenAdd(get(d, 2, i), get(x, 1, from+i), get(y, 1, from+i), minus))
+			put(&out, 2, i, c.widenAdd(get(d, 2, i), get(x, 1, from+i), get(y, 1, from+i), v))
 		}
 		c.v.V[rd(w)] = out
 		return nil
 	}
 }
 
+// firstHalf is the first narrow lane that is taken, of as many as n to be widened.
+func (v variant) firstHalf(n uint) uint {
+	if v.has(upperHalf) {
+		return n
+	}
+	return 0
+}
+
 // widenAdd is d ± xy of two halves (FPMulAddH).
-func (c *cpu) widenAdd(d, x, y uint64, minus bool) uint64 {
-	if minus {
+func (c *cpu) widenAdd(d, x, y uint64, v variant) uint64 {
+	if v.has(subtracting) {
 		x = ieee.Half.Neg(x)
 	}
 	return c.fp.MulAdd(ieee.Single, d, c.fp.Widen(x), c.fp.Widen(y))

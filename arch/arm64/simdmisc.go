@@ -14,7 +14,7 @@ func miscTable() (out []row) {
 		out = append(out, miscRow(k.u, k.opcode, k.name, reverseLanes(k.op), notSizes(k.sizes)))
 	}
 	for _, k := range []sameKind{
-		{0, "00011", "suqadd", satMixed(true), "0123", "0123"}, {1, "00011", "usqadd", satMixed(false), "0123", "0123"},
+		{0, "00011", "suqadd", satMixed(signed), "0123", "0123"}, {1, "00011", "usqadd", satMixed(unsigned), "0123", "0123"},
 		{0, "00100", "cls", cls, "012", ""}, {1, "00100", "clz", clz, "012", ""}, {0, "00101", "cnt", cnt, "0", ""},
 		{0, "00111", "sqabs", sqabs, "0123", "0123"}, {1, "00111", "sqneg", sqneg, "0123", "0123"},
 		{0, "01000", "cmgt (zero)", withZero(cmgt), "0123", "3"}, {1, "01000", "cmge (zero)", withZero(cmge), "0123", "3"},
@@ -31,12 +31,12 @@ func miscTable() (out []row) {
 	out = append(out,
 		vrow("0x1 01110 00 10000 00101 10 xxxxx xxxxx", "not", lanewise(not, wholeSize)),
 		vrow("0x1 01110 01 10000 00101 10 xxxxx xxxxx", "rbit", lanewise(rbit, byteSize)),
-		miscRow(0, "00010", "saddlp", addPairs(false), size3), miscRow(1, "00010", "uaddlp", addPairs(false), size3),
-		miscRow(0, "00110", "sadalp", addPairs(true), size3), miscRow(1, "00110", "uadalp", addPairs(true), size3),
+		miscRow(0, "00010", "saddlp", addPairs(plain), size3), miscRow(1, "00010", "uaddlp", addPairs(plain), size3),
+		miscRow(0, "00110", "sadalp", addPairs(accumulating), size3), miscRow(1, "00110", "uadalp", addPairs(accumulating), size3),
 		miscRow(0, "10010", "xtn", narrow(cut), size3), miscRow(1, "10011", "shll", shll, size3))
 	for _, k := range []sameKind{
-		{1, "10010", "sqxtun", satNarrow(true, false), "", ""}, {0, "10100", "sqxtn", satNarrow(true, true), "", ""},
-		{1, "10100", "uqxtn", satNarrow(false, false), "", ""},
+		{1, "10010", "sqxtun", satNarrow(signed | toUnsigned), "", ""}, {0, "10100", "sqxtn", satNarrow(signed), "", ""},
+		{1, "10100", "uqxtn", satNarrow(unsigned), "", ""},
 	} {
 		out = append(out, miscRow(k.u, k.opcode, k.name, narrow(k.op), size3),
 			vrow("01"+bitText(k.u)+" 11110 xx 10000 "+k.opcode+" 10 xxxxx xxxxx", k.name+" (scalar)", narrow(k.op), size3))
@@ -111,16 +111,16 @@ func number(w uint32, x uint64, s uint) uint64 {
 }
 
 // addPairs adds neighbours into lanes of twice the size.
-func addPairs(accumulating bool) exec {
+func addPairs(v variant) exec {
 	return func(c *cpu, w uint32) error {
 		s, x := size(w), &c.v.V[rn(w)]
 		var out vec
 		for i := range lanes(w, s) / 2 {
-			v := number(w, get(x, s, 2*i), s) + number(w, get(x, s, 2*i+1), s)
-			if accumulating {
-				v += get(&c.v.V[rd(w)], s+1, i)
+			sum := number(w, get(x, s, 2*i), s) + number(w, get(x, s, 2*i+1), s)
+			if v.has(accumulating) {
+				sum += get(&c.v.V[rd(w)], s+1, i)
 			}
-			put(&out, s+1, i, v)
+			put(&out, s+1, i, sum)
 		}
 		c.v.V[rd(w)] = out
 		return nil
@@ -154,8 +154,11 @@ func narrow(op laneOp) exec {
 }
 
 // satNarrow saturates a wide lane, signed or not, to a narrow one.
-func satNarrow(signed, signedResult bool) laneOp {
-	return func(c *cpu, s uint, _, x, _ uint64) uint64 { return c.saturate(widen(x, s+1, signed), s, signedResult) }
+func satNarrow(v variant) laneOp {
+	isSigned, signedResult := v.has(signed), v.signedResult()
+	return func(c *cpu, s uint, _, x, _ uint64) uint64 {
+		return c.saturate(widen(x, s+1, isSigned), s, signedResult)
+	}
 }
 
 // upper is the half of a register that widening instructions take: the upper one with Q set.

@@ -17,17 +17,18 @@ type sameKind struct {
 }
 
 var sameKinds = []sameKind{
-	{0, "00000", "shadd", halving(true, false, false), "012", ""}, {1, "00000", "uhadd", halving(false, false, false), "012", ""},
-	{0, "00001", "sqadd", satAdd(true), "0123", "0123"}, {1, "00001", "uqadd", satAdd(false), "0123", "0123"},
-	{0, "00010", "srhadd", halving(true, true, false), "012", ""}, {1, "00010", "urhadd", halving(false, true, false), "012", ""},
-	{0, "00100", "shsub", halving(true, false, true), "012", ""}, {1, "00100", "uhsub", halving(false, false, true), "012", ""},
-	{0, "00101", "sqsub", satSub(true), "0123", "0123"}, {1, "00101", "uqsub", satSub(false), "0123", "0123"},
+	{0, "00000", "shadd", halving(signed), "012", ""}, {1, "00000", "uhadd", halving(unsigned), "012", ""},
+	{0, "00001", "sqadd", satAdd(signed), "0123", "0123"}, {1, "00001", "uqadd", satAdd(unsigned), "0123", "0123"},
+	{0, "00010", "srhadd", halving(signed | rounded), "012", ""}, {1, "00010", "urhadd", halving(unsigned | rounded), "012", ""},
+	{0, "00100", "shsub", halving(signed | subtracting), "012", ""}, {1, "00100", "uhsub", halving(unsigned | subtracting), "012", ""},
+	{0, "00101", "sqsub", satSub(signed), "0123", "0123"}, {1, "00101", "uqsub", satSub(unsigned), "0123", "0123"},
 	{0, "00110", "cmgt", cmgt, "0123", "3"}, {1, "00110", "cmhi", cmhi, "0123", "3"},
 	{0, "00111", "cmge", cmge, "0123", "3"}, {1, "00111", "cmhs", cmhs, "0123", "3"},
-	{0, "01000", "sshl", shiftLane(true, false, false), "0123", "3"}, {1, "01000", "ushl", shiftLane(false, false, false), "0123", "3"},
-	{0, "01001", "sqshl", shiftLane(true, false, true), "0123", "0123"}, {1, "01001", "uqshl", shiftLane(false, false, true), "0123", "0123"},
-	{0, "01010", "srshl", shiftLane(true, true, false), "0123", "3"}, {1, "01010", "urshl", shiftLane(false, true, false), "0123", "3"},
-	{0, "01011", "sqrshl", shiftLane(true, true, true), "0123", "0123"}, {1, "01011", "uqrshl", shiftLane(false, true, true), "0123", "0123"},
+	{0, "01000", "sshl", shiftLane(signed), "0123", "3"}, {1, "01000", "ushl", shiftLane(unsigned), "0123", "3"},
+	{0, "01001", "sqshl", shiftLane(signed | saturating), "0123", "0123"}, {1, "01001", "uqshl", shiftLane(unsigned | saturating), "0123", "0123"},
+	{0, "01010", "srshl", shiftLane(signed | rounded), "0123", "3"}, {1, "01010", "urshl", shiftLane(unsigned | rounded), "0123", "3"},
+	{0, "01011", "sqrshl", shiftLane(signed | rounded | saturating), "0123", "0123"},
+	{1, "01011", "uqrshl", shiftLane(unsigned | rounded | saturating), "0123", "0123"},
 	{0, "01100", "smax", smax, "012", ""}, {1, "01100", "umax", umax, "012", ""},
 	{0, "01101", "smin", smin, "012", ""}, {1, "01101", "umin", umin, "012", ""},
 	{0, "01110", "sabd", sabd, "012", ""}, {1, "01110", "uabd", uabd, "012", ""},
@@ -36,7 +37,7 @@ var sameKinds = []sameKind{
 	{0, "10001", "cmtst", cmtst, "0123", "3"}, {1, "10001", "cmeq", cmeq, "0123", "3"},
 	{0, "10010", "mla", mla, "012", ""}, {1, "10010", "mls", mls, "012", ""},
 	{0, "10011", "mul", mul, "012", ""}, {1, "10011", "pmul", pmul, "0", ""},
-	{0, "10110", "sqdmulh", sqdmulh(false), "12", "12"}, {1, "10110", "sqrdmulh", sqdmulh(true), "12", "12"},
+	{0, "10110", "sqdmulh", sqdmulh(plain), "12", "12"}, {1, "10110", "sqrdmulh", sqdmulh(rounded), "12", "12"},
 }
 
 // sameTable makes the rows of the kinds, and those whose size field means something else.
@@ -68,10 +69,10 @@ func sameTable() (out []row) {
 	}
 	out = append(out,
 		vrow("0x0 01110 xx 1 xxxxx 10111 1 xxxxx xxxxx", "addp", pairwise(add, size), oneDouble),
-		vrow("0x1 01110 xx 0 xxxxx 1 0000 1 xxxxx xxxxx", "sqrdmlah", lanewise(sqrdmla(false), size), size0or3),
-		vrow("0x1 01110 xx 0 xxxxx 1 0001 1 xxxxx xxxxx", "sqrdmlsh", lanewise(sqrdmla(true), size), size0or3),
-		vrow("011 11110 xx 0 xxxxx 1 0000 1 xxxxx xxxxx", "sqrdmlah (scalar)", lanewise(sqrdmla(false), size), size0or3),
-		vrow("011 11110 xx 0 xxxxx 1 0001 1 xxxxx xxxxx", "sqrdmlsh (scalar)", lanewise(sqrdmla(true), size), size0or3))
+		vrow("0x1 01110 xx 0 xxxxx 1 0000 1 xxxxx xxxxx", "sqrdmlah", lanewise(sqrdmla(plain), size), size0or3),
+		vrow("0x1 01110 xx 0 xxxxx 1 0001 1 xxxxx xxxxx", "sqrdmlsh", lanewise(sqrdmla(subtracting), size), size0or3),
+		vrow("011 11110 xx 0 xxxxx 1 0000 1 xxxxx xxxxx", "sqrdmlah (scalar)", lanewise(sqrdmla(plain), size), size0or3),
+		vrow("011 11110 xx 0 xxxxx 1 0001 1 xxxxx xxxxx", "sqrdmlsh (scalar)", lanewise(sqrdmla(subtracting), size), size0or3))
 	return out
 }
 
@@ -144,16 +145,16 @@ func sabd(_ *cpu, s uint, _, x, y uint64) uint64 {
 func uabd(_ *cpu, _ uint, _, x, y uint64) uint64 { return max(x, y) - min(x, y) }
 
 // halving is (x ± y) / 2, rounding down or to nearest. Lanes are of 32 bits at most.
-func halving(signed, round, minus bool) laneOp {
+func halving(v variant) laneOp {
 	return func(_ *cpu, s uint, _, x, y uint64) uint64 {
 		a, b := int64(x), int64(y)
-		if signed {
+		if v.has(signed) {
 			a, b = signedLane(x, s), signedLane(y, s)
 		}
-		if minus {
+		if v.has(subtracting) {
 			b = -b
 		}
-		if round {
+		if v.has(rounded) {
 			b++
 		}
 		return uint64((a + b) >> 1)
@@ -170,11 +171,11 @@ func pmul(_ *cpu, _ uint, _, x, y uint64) uint64 {
 }
 
 // sqdmulh is the high half of 2xy, saturated: only the square of the least number is too large.
-func sqdmulh(round bool) laneOp {
+func sqdmulh(v variant) laneOp {
 	return func(c *cpu, s uint, _, x, y uint64) uint64 {
 		n := 8<<s - 1
 		p := signedLane(x, s) * signedLane(y, s)
-		if round {
+		if v.has(rounded) {
 			p += 1 << (n - 1)
 		}
 		return c.clamp(p>>n, s)
@@ -182,11 +183,11 @@ func sqdmulh(round bool) laneOp {
 }
 
 // sqrdmla is d plus or minus the rounded high half of 2xy, saturated once. In lanes of 32 bits the sum of the halves fits in 64.
-func sqrdmla(minus bool) laneOp {
+func sqrdmla(v variant) laneOp {
 	return func(c *cpu, s uint, d, x, y uint64) uint64 {
 		n := 8<<s - 1
 		p := signedLane(x, s) * signedLane(y, s)
-		if minus {
+		if v.has(subtracting) {
 			p = -p
 		}
 		return c.clamp((signedLane(d, s)<<n+p+1<<(n-1))>>n, s)

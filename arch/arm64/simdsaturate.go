@@ -52,20 +52,23 @@ func (c *cpu) saturate(a big, s uint, signed bool) uint64 {
 func (c *cpu) clamp(v int64, s uint) uint64 { return c.saturate(big{v >> 63, uint64(v)}, s, true) }
 
 // satAdd and satSub work on signed or unsigned lanes.
-func satAdd(signed bool) laneOp {
+func satAdd(v variant) laneOp {
+	isSigned := v.has(signed)
 	return func(c *cpu, s uint, _, x, y uint64) uint64 {
-		return c.saturate(widen(x, s, signed).add(widen(y, s, signed)), s, signed)
+		return c.saturate(widen(x, s, isSigned).add(widen(y, s, isSigned)), s, isSigned)
 	}
 }
 
-func satSub(signed bool) laneOp {
+func satSub(v variant) laneOp {
+	isSigned := v.has(signed)
 	return func(c *cpu, s uint, _, x, y uint64) uint64 {
-		return c.saturate(widen(x, s, signed).sub(widen(y, s, signed)), s, signed)
+		return c.saturate(widen(x, s, isSigned).sub(widen(y, s, isSigned)), s, isSigned)
 	}
 }
 
 // satMixed adds x to the destination, of which one is signed: suqadd has a signed destination, usqadd an unsigned one.
-func satMixed(signedResult bool) laneOp {
+func satMixed(destination variant) laneOp {
+	signedResult := destination.has(signed)
 	return func(c *cpu, s uint, d, x, _ uint64) uint64 {
 		return c.saturate(widen(d, s, signedResult).add(widen(x, s, !signedResult)), s, signedResult)
 	}
@@ -84,39 +87,39 @@ func sqabs(c *cpu, s uint, _, x, _ uint64) uint64 {
 }
 
 // shiftLane shifts x by the signed low byte of y: left if it is positive.
-func shiftLane(signed, round, saturating bool) laneOp {
+func shiftLane(v variant) laneOp {
 	return func(c *cpu, s uint, _, x, y uint64) uint64 {
 		n := int(int8(y))
 		if n < 0 {
-			return shiftDown(x, s, uint(-n), signed, round)
+			return shiftDown(x, s, uint(-n), v)
 		}
-		if saturating {
-			return c.shiftUp(x, s, uint(n), signed, signed)
+		if v.has(saturating) {
+			return c.shiftUp(x, s, uint(n), v)
 		}
 		return x << n
 	}
 }
 
-// shiftDown is x >> n, n from 1 up, with the bit shifted out last added if round.
-func shiftDown(x uint64, s, n uint, signed, round bool) uint64 {
-	if signed {
-		v := signedLane(x, s)
-		out := uint64(v >> n)
-		if round {
-			out += uint64(v >> (n - 1) & 1)
+// shiftDown is x >> n, n from 1 up. Rounding adds the bit shifted out last.
+func shiftDown(x uint64, s, n uint, v variant) uint64 {
+	if v.has(signed) {
+		x := signedLane(x, s)
+		out := uint64(x >> n)
+		if v.has(rounded) {
+			out += uint64(x >> (n - 1) & 1)
 		}
 		return out
 	}
 	out := x >> n
-	if round {
+	if v.has(rounded) {
 		out += x >> (n - 1) & 1
 	}
 	return out
 }
 
 // shiftUp is x << n, saturated to a lane that is signed or not.
-func (c *cpu) shiftUp(x uint64, s, n uint, signed, signedResult bool) uint64 {
-	a := widen(x, s, signed)
+func (c *cpu) shiftUp(x uint64, s, n uint, v variant) uint64 {
+	a := widen(x, s, v.has(signed))
 	switch {
 	case x == 0:
 		return 0
@@ -125,5 +128,5 @@ func (c *cpu) shiftUp(x uint64, s, n uint, signed, signedResult bool) uint64 {
 	default:
 		a = big{a.hi<<n | int64(a.lo>>(64-n)), a.lo << n}
 	}
-	return c.saturate(a, s, signedResult)
+	return c.saturate(a, s, v.signedResult())
 }

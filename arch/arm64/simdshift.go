@@ -20,13 +20,14 @@ func shiftTable() (out []row) {
 		left         bool
 		scalar       string // sizes of the scalar form
 	}{
-		{0, "00000", "sshr", shiftRight(true, false, false), false, "3"}, {1, "00000", "ushr", shiftRight(false, false, false), false, "3"},
-		{0, "00010", "ssra", shiftRight(true, false, true), false, "3"}, {1, "00010", "usra", shiftRight(false, false, true), false, "3"},
-		{0, "00100", "srshr", shiftRight(true, true, false), false, "3"}, {1, "00100", "urshr", shiftRight(false, true, false), false, "3"},
-		{0, "00110", "srsra", shiftRight(true, true, true), false, "3"}, {1, "00110", "ursra", shiftRight(false, true, true), false, "3"},
+		{0, "00000", "sshr", shiftRight(signed), false, "3"}, {1, "00000", "ushr", shiftRight(unsigned), false, "3"},
+		{0, "00010", "ssra", shiftRight(signed | accumulating), false, "3"}, {1, "00010", "usra", shiftRight(unsigned | accumulating), false, "3"},
+		{0, "00100", "srshr", shiftRight(signed | rounded), false, "3"}, {1, "00100", "urshr", shiftRight(unsigned | rounded), false, "3"},
+		{0, "00110", "srsra", shiftRight(signed | rounded | accumulating), false, "3"},
+		{1, "00110", "ursra", shiftRight(unsigned | rounded | accumulating), false, "3"},
 		{1, "01000", "sri", sri, false, "3"}, {0, "01010", "shl", shl, true, "3"}, {1, "01010", "sli", sli, true, "3"},
-		{1, "01100", "sqshlu", satLeft(true, false), true, "0123"},
-		{0, "01110", "sqshl (immediate)", satLeft(true, true), true, "0123"}, {1, "01110", "uqshl (immediate)", satLeft(false, false), true, "0123"},
+		{1, "01100", "sqshlu", satLeft(signed | toUnsigned), true, "0123"},
+		{0, "01110", "sqshl (immediate)", satLeft(signed), true, "0123"}, {1, "01110", "uqshl (immediate)", satLeft(unsigned), true, "0123"},
 	} {
 		x := shiftLanes(k.op, k.left)
 		out = append(out,
@@ -44,10 +45,10 @@ func narrowShiftTable() (out []row) {
 		op           laneOp
 		scalar       bool
 	}{
-		{0, "10000", "shrn", shiftNarrow(false, false), false}, {0, "10001", "rshrn", shiftNarrow(false, true), false},
-		{1, "10000", "sqshrun", satShiftNarrow(true, false, false), true}, {1, "10001", "sqrshrun", satShiftNarrow(true, false, true), true},
-		{0, "10010", "sqshrn", satShiftNarrow(true, true, false), true}, {0, "10011", "sqrshrn", satShiftNarrow(true, true, true), true},
-		{1, "10010", "uqshrn", satShiftNarrow(false, false, false), true}, {1, "10011", "uqrshrn", satShiftNarrow(false, false, true), true},
+		{0, "10000", "shrn", shiftNarrow(unsigned), false}, {0, "10001", "rshrn", shiftNarrow(unsigned | rounded), false},
+		{1, "10000", "sqshrun", satShiftNarrow(signed | toUnsigned), true}, {1, "10001", "sqrshrun", satShiftNarrow(signed | toUnsigned | rounded), true},
+		{0, "10010", "sqshrn", satShiftNarrow(signed), true}, {0, "10011", "sqrshrn", satShiftNarrow(signed | rounded), true},
+		{1, "10010", "uqshrn", satShiftNarrow(unsigned), true}, {1, "10011", "uqrshrn", satShiftNarrow(unsigned | rounded), true},
 	} {
 		x := narrowShift(k.op)
 		out = append(out, shiftRow("0x"+bitText(k.u)+" 011110", k.opcode, k.name, x, shiftSize3))
@@ -118,13 +119,13 @@ func shiftLanes(op laneOp, left bool) exec {
 }
 
 // shiftRight may round, and may add to the destination.
-func shiftRight(signed, round, accumulating bool) laneOp {
+func shiftRight(v variant) laneOp {
 	return func(_ *cpu, s uint, d, x, n uint64) uint64 {
-		v := shiftDown(x, s, uint(n), signed, round)
-		if accumulating {
-			v += d
+		out := shiftDown(x, s, uint(n), v)
+		if v.has(accumulating) {
+			out += d
 		}
-		return v
+		return out
 	}
 }
 
@@ -135,8 +136,8 @@ func sli(_ *cpu, _ uint, d, x, n uint64) uint64 { return x<<n | d&(1<<n-1) }
 func sri(_ *cpu, s uint, d, x, n uint64) uint64 { return x>>n | d&^(ones(s)>>n) }
 
 // satLeft saturates; a signed operand may have an unsigned result.
-func satLeft(signed, signedResult bool) laneOp {
-	return func(c *cpu, s uint, _, x, n uint64) uint64 { return c.shiftUp(x, s, uint(n), signed, signedResult) }
+func satLeft(v variant) laneOp {
+	return func(c *cpu, s uint, _, x, n uint64) uint64 { return c.shiftUp(x, s, uint(n), v) }
 }
 
 // narrowShift makes lanes of half the size; op sees the wide lane and the count.
@@ -154,19 +155,18 @@ func narrowShift(op laneOp) exec {
 }
 
 // shiftNarrow cuts the shifted lane.
-func shiftNarrow(signed, round bool) laneOp {
-	return func(_ *cpu, s uint, _, x, n uint64) uint64 { return shiftDown(x, s+1, uint(n), signed, round) }
+func shiftNarrow(v variant) laneOp {
+	return func(_ *cpu, s uint, _, x, n uint64) uint64 { return shiftDown(x, s+1, uint(n), v) }
 }
 
 // satShiftNarrow saturates it.
-func satShiftNarrow(signed, signedResult, round bool) laneOp {
+func satShiftNarrow(v variant) laneOp {
 	return func(c *cpu, s uint, _, x, n uint64) uint64 {
-		v := shiftDown(x, s+1, uint(n), signed, round)
-		hi := int64(0)
-		if signed {
-			hi = int64(v) >> 63
+		out, hi := shiftDown(x, s+1, uint(n), v), int64(0)
+		if v.has(signed) {
+			hi = int64(out) >> 63
 		}
-		return c.saturate(big{hi, v}, s, signedResult)
+		return c.saturate(big{hi, out}, s, v.signedResult())
 	}
 }
 
