@@ -162,16 +162,16 @@ func (m *Machine) bytes() Trap {
 // can be logged, compared and used as keys by what handles text. Names are found later, on the
 // host.
 func (m *Machine) callStack() Trap {
-	n, _ := m.count(MaxStackDepth)
-	p := m.room(8 * n)
+	most, _ := m.count(MaxStackDepth)
+	p := m.room(8 * most)
 	if p == nil {
 		return TrapText
 	}
-	n = max(min(m.ctx.Thread.Stack(m.pcs[:n]), n), 0)
+	n := max(min(m.ctx.Thread.Stack(m.pcs[:most]), most), 0)
 	for i, pc := range m.pcs[:n] {
 		binary.LittleEndian.PutUint64(p[8*i:], pc)
 	}
-	m.pushText(8*n, false)
+	m.pushText(8*n, n == most) // as many as were asked for: there may be more
 	return NoTrap
 }
 

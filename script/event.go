@@ -221,7 +221,7 @@ func (s *Script) value(v runtime.Value) goja.Value {
 	case runtime.ValueBool:
 		return s.vm.ToValue(v.Int != 0)
 	case runtime.ValueStack:
-		return s.stack(int(v.Int), v.Stack)
+		return s.stack(v)
 	}
 	return s.integer(v.Int)
 }
@@ -265,7 +265,7 @@ func (s *Script) plain(parts []runtime.Value) any {
 	case runtime.ValueBool:
 		return v.Int != 0
 	case runtime.ValueStack:
-		return s.stackLines(int(v.Int), v.Stack)
+		return s.stackLines(v)
 	default:
 		return v.Format(nil)
 	}

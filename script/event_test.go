@@ -34,6 +34,14 @@ probe("libc:malloc", {
 		"5 6 11")
 }
 
+// Calls that the compiler inlined are frames as well: no more are shown than were asked for, unless the stack has no more anyway.
+func TestStackWithInlinedCalls(t *testing.T) {
+	r := newRig(t, `probe("a", { enter(c) { exit({ two: c.stack(2), all: c.stack(9) }); },
+  exit(e) { console.log(e.two.frames.map(f => f.func).join(), e.two.length); console.log(e.all.frames.map(f => f.func).join()); } });`)
+	r.tracer.inlined = true
+	wantLines(t, r.once(func() { r.enter(0, 1) }), "inlined,func 2", "inlined,func,inlined,func")
+}
+
 // What programs log and what callbacks print comes in the order it was made.
 func TestOrder(t *testing.T) {
 	r := newRig(t, `

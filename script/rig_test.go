@@ -51,6 +51,7 @@ func (b *buffer) String() string {
 type fakeTracer struct {
 	mu       sync.Mutex
 	calls    []string
+	inlined  bool // into every function another one is
 	released []uint32
 	status   chan int
 }
@@ -88,6 +89,9 @@ func (f *fakeTracer) Symbol(_ int, addr uint64) Symbol {
 func (f *fakeTracer) Stack(pid int, pcs []uint64) []Symbol {
 	var all []Symbol
 	for _, pc := range pcs {
+		if f.inlined {
+			all = append(all, Symbol{Addr: pc, Func: "inlined"})
+		}
 		all = append(all, f.Symbol(pid, pc))
 	}
 	return all

@@ -6,20 +6,27 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"gotap/runtime"
 )
 
 // stackValue is what a stack in a record keeps until somebody looks at it.
 type stackValue struct {
 	pid    int
 	pcs    []uint64
+	cut    bool     // as many as the program asked for
 	frames []Symbol // once symbolised
 }
 
 // stack is a stack as JavaScript sees it: its text has a line for each frame, .frames has the parts.
-func (s *Script) stack(pid int, pcs []uint64) goja.Value {
+func (s *Script) stack(v runtime.Value) goja.Value {
 	obj := s.vm.CreateObject(s.stackProto)
-	obj.DefineDataPropertySymbol(s.symStack, s.vm.ToValue(&stackValue{pid: pid, pcs: pcs}), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	obj.DefineDataPropertySymbol(s.symStack, s.vm.ToValue(newStack(v)), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	return obj
+}
+
+func newStack(v runtime.Value) *stackValue {
+	return &stackValue{pid: int(v.Int), pcs: v.Stack, cut: v.Cut}
 }
 
 func (s *Script) installStack() {
@@ -70,6 +77,10 @@ func (s *Script) symbols(st *stackValue) []Symbol {
 			return list
 		})
 	}
+	// Calls that the compiler inlined are frames too: of all there are no more shown than the program asked for.
+	if most := len(st.pcs); st.cut && len(st.frames) > most {
+		st.frames = st.frames[:most]
+	}
 	if st.frames == nil {
 		for _, pc := range st.pcs {
 			st.frames = append(st.frames, Symbol{Addr: pc})
@@ -87,9 +98,9 @@ func (s *Script) lines(st *stackValue) []string {
 }
 
 // stackLines is a stack for the output: a text for each frame.
-func (s *Script) stackLines(pid int, pcs []uint64) []string {
+func (s *Script) stackLines(v runtime.Value) []string {
 	var lines []string
-	for _, f := range s.symbols(&stackValue{pid: pid, pcs: pcs}) {
+	for _, f := range s.symbols(newStack(v)) {
 		lines = append(lines, f.String())
 	}
 	return lines

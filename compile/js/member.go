@@ -66,7 +66,7 @@ func Members() []Member {
 		{Name: "args", Type: "any", Doc: "arguments by name, by debug information: c.args.path, c.args.p.field"},
 		{Name: "ret", Type: "any", Leave: true, Doc: "result of the function, and by debug information what it points to or is made of: c.ret.field"},
 		{Name: "regs", Type: "Record<string, number>", Doc: "registers by name"},
-		{Name: "stack", Type: "(frames: number) => Stack", Doc: "return addresses, innermost first, at most so many"},
+		{Name: "stack", Type: "(frames: number) => Stack", Doc: "frames, innermost first, at most so many; calls that the compiler inlined are frames too"},
 	}
 	for i := range maxArgs {
 		list = append(list, Member{Name: argName(i), Type: "number", Doc: "argument by calling convention"})
