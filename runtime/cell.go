@@ -28,7 +28,7 @@ func (o *Object) cellWords() int {
 	case KindSum, KindAvg, KindStats, KindMin, KindMax:
 		return 2
 	case KindHist:
-		return histBuckets
+		return o.powers().buckets()
 	case KindLhist:
 		return o.linear().buckets()
 	case KindText:
@@ -42,6 +42,9 @@ func (o *Object) cellWords() int {
 	}
 	return 1
 }
+
+// powers is the division of a hist.
+func (o *Object) powers() powers { return powers{o.Bits} }
 
 // linear is the division of an lhist.
 func (o *Object) linear() linear { return linear{o.Lo, o.Hi, o.Step} }
@@ -80,7 +83,7 @@ func (o *Object) update(cell []uint64, v int64) {
 		atomicMax(&cell[cellValue], v)
 		add(&cell[cellCount], 1)
 	case KindHist:
-		add(&cell[histIndex(v)], 1)
+		add(&cell[o.powers().index(v)], 1)
 	case KindLhist:
 		add(&cell[o.linear().index(v)], 1)
 	}
@@ -183,7 +186,7 @@ func (o *Object) bucket(i int, count uint64) Bucket {
 	var lo, hi int64
 	var openLo, openHi bool
 	if o.Kind == KindHist {
-		lo, hi, openLo = histBounds(i)
+		lo, hi, openLo = o.powers().bounds(i)
 	} else {
 		lo, hi, openLo, openHi = o.linear().bounds(i)
 	}

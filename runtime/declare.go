@@ -115,6 +115,8 @@ func (o *Object) check() error {
 		return o.checkAside()
 	case o.Kind == KindLhist:
 		return o.linear().check()
+	case o.Kind == KindHist:
+		return o.powers().check()
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (h *Handle) slotData(st *storage, slot int) (Data, bool) {
 	}
 	var words [histBuckets]uint64
 	to := words[:]
-	// Histograms of powers fit into the array on the stack; only an lhist may have more buckets.
+	// Histograms of whole powers fit into the array on the stack; others may have more buckets.
 	if len(cell) > len(to) {
 		to = make([]uint64, len(cell))
 	}
@@ -382,7 +382,7 @@ func (h *Handle) Len() int {
 // keys or values differ.
 func (h *Handle) CopyFrom(old *Handle) error {
 	to, from := h.Object(), old.Object()
-	if to.Kind != from.Kind || to.Lo != from.Lo || to.Hi != from.Hi || to.Step != from.Step {
+	if to.Kind != from.Kind || to.Lo != from.Lo || to.Hi != from.Hi || to.Step != from.Step || to.Bits != from.Bits {
 		return fmt.Errorf("cannot keep the values of %s: it was %s", to.label(), from.label())
 	}
 	if from.Kind == KindInt {

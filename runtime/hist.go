@@ -1,35 +1,56 @@
 package runtime
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 )
 
-// A log2 histogram has a bucket for negative values, one for 0, one for 1, then [2,4), [4,8) …
-// [2^62,2^63).
+// powers is the division of a hist: a bucket for negative values, then one for each value below 1<<bits, then every power of two in
+// 1<<bits equal buckets. With 0 bits these are 0, 1, [2,4), [4,8) … [2^62,2^63).
+type powers struct{ bits int }
+
+// histBuckets is how many a hist of 0 bits has.
 const histBuckets = 65
 
 // maxLinear is the most buckets an lhist may have between its ends.
 const maxLinear = 4096
 
-// histIndex is the bucket of a value.
-func histIndex(v int64) int {
+// buckets counts them.
+func (p powers) buckets() int { return p.index(math.MaxInt64) + 1 }
+
+// index is the bucket of a value.
+func (p powers) index(v int64) int {
 	if v < 0 {
 		return 0
 	}
-	return 1 + bits.Len64(uint64(v))
+	if v < 1<<p.bits {
+		return 1 + int(v)
+	}
+	shift := bits.Len64(uint64(v)) - 1 - p.bits // what is left of the value behind its leading bits is not told apart
+	return 1 + shift<<p.bits + int(v>>shift)
 }
 
-// histBounds are the inclusive bounds of a bucket; open says that there is no lower one.
-func histBounds(i int) (lo, hi int64, open bool) {
-	switch i {
-	case 0:
+// bounds are the inclusive bounds of a bucket; open says that there is no lower one.
+func (p powers) bounds(i int) (lo, hi int64, open bool) {
+	if i == 0 {
 		return math.MinInt64, -1, true
-	case 1:
-		return 0, 0, false
 	}
-	lo = 1 << (i - 2)
-	return lo, lo + (lo - 1), false
+	at := i - 1
+	if at < 1<<p.bits {
+		return int64(at), int64(at), false
+	}
+	shift := at>>p.bits - 1
+	lo = int64(at-shift<<p.bits) << shift
+	return lo, lo + (1<<shift - 1), false
+}
+
+// check refuses divisions that are too fine.
+func (p powers) check() error {
+	if p.bits < 0 || p.bits > MaxBits {
+		return fmt.Errorf("bits is %d: it can be 0 to %d", p.bits, MaxBits)
+	}
+	return nil
 }
 
 // linear is the division of an lhist: a bucket below Lo, equal steps, the last of them cut at

@@ -61,8 +61,12 @@ type Object struct {
 	Text         string    // KindText: initial text
 	Size         int       // KindArray: words; KindTrail, KindRecorder: bytes
 	Lo, Hi, Step int64     // KindLhist
+	Bits         int       // KindHist: every power of two is parted into 1<<Bits equal buckets; at most MaxBits
 	Value        ValueKind // KindMap: ValueInt or ValueText, decided by the compiler
 }
+
+// MaxBits is the finest division of a histogram: buckets are as wide as a 32nd of where they begin.
+const MaxBits = 5
 
 // DefaultKeys is how many keys a map or keyed aggregation holds when nothing is said.
 const DefaultKeys = 4096

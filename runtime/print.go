@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -103,10 +104,23 @@ func (p *printer) buckets(list []Bucket) {
 	for _, b := range list {
 		most = max(most, b.Count)
 	}
+	width := p.labelWidth(list)
 	for _, b := range list {
 		bar := int(float64(b.Count) / float64(most) * barWidth)
-		fmt.Fprintf(p.w, "%-16s%8d |%-*s|\n", p.label(b), b.Count/uint64(p.o.Div), barWidth, strings.Repeat("@", bar))
+		fmt.Fprintf(p.w, "%-*s%8d |%-*s|\n", width, p.label(b), b.Count/uint64(p.o.Div), barWidth, strings.Repeat("@", bar))
 	}
+}
+
+// labelWidth is that of bpftrace, but for labels that would not fit: parts of powers have long ones.
+func (p *printer) labelWidth(list []Bucket) int {
+	width := 16
+	if p.s.Object.Bits == 0 {
+		return width
+	}
+	for _, b := range list {
+		width = max(width, len(p.label(b)))
+	}
+	return width
 }
 
 // label is the range of a bucket, half open as bpftrace writes it.
@@ -122,20 +136,21 @@ func (p *printer) label(b Bucket) string {
 		return "[" + unit(*b.Min) + ", ...)"
 	case *b.Min == *b.Max && p.s.Object.Kind == KindHist:
 		return "[" + unit(*b.Min) + "]"
-	case p.s.Object.Kind == KindHist && *b.Min == 1<<62:
+	case p.s.Object.Kind == KindHist && *b.Max == math.MaxInt64:
 		return "[" + unit(*b.Min) + ", 8E)" // its end is no signed number
 	}
 	return "[" + unit(*b.Min) + ", " + unit(*b.Max+1) + ")"
 }
 
-// powerLabel writes a power of two with the largest unit that leaves a whole number.
+// powerLabel writes a power of two with the largest unit that leaves a whole number, and parts of one ("1.25K") with all their
+// digits: they are sums of halves, quarters and so on.
 func powerLabel(n int64) string {
-	unit := 0
-	for n >= 1024 {
-		n >>= 10
+	unit, value := 0, float64(n)
+	for value >= 1024 {
+		value /= 1024
 		unit++
 	}
-	return strconv.FormatInt(n, 10) + []string{"", "K", "M", "G", "T", "P", "E"}[unit]
+	return strconv.FormatFloat(value, 'f', -1, 64) + []string{"", "K", "M", "G", "T", "P", "E"}[unit]
 }
 
 // stepLabel writes a bound of an lhist: with K or M when the step is a multiple of 1024 and so

@@ -82,7 +82,7 @@ func (o *Object) bucketOf(b Bucket) int {
 	case b.Min == nil:
 		return 0
 	case o.Kind == KindHist:
-		return histIndex(*b.Min)
+		return o.powers().index(*b.Min)
 	}
 	return o.linear().index(*b.Min)
 }

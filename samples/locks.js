@@ -16,6 +16,9 @@
 //   [2M, 4M)               0 |                                                    |
 //   [4M, 8M)               9 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 //   …
+//   mutex                                     waits  waited   holds  held
+//   door+0x0 (shop)                              10  46.9 ms     10  51.8 ms
+//   _rtld_local+0xa58 (ld-linux-x86-64.so.2)      2  109 us       2  107 us
 
 import { mutexes } from "gotap/locks";
 import { table } from "gotap/table";
@@ -25,6 +28,12 @@ const least = option("us", 50, "waits shorter than this many microseconds do not
 const top = option("top", 10, "how many mutexes to print");
 const all = mutexes({ least });
 
+// A mutex that is no variable of a program or library has its address for a name.
+function named(mutex) {
+  const variable = sym(0, mutex);
+  return /^[^0(]/.test(variable) ? variable : hex(mutex);
+}
+
 end(() => {
   all.wait.print();
   const held = new Map(all.holds.take().map(([m, s]) => [String(m), s]));
@@ -32,7 +41,7 @@ end(() => {
   const names = [...new Set([...held.keys(), ...waited.keys()])];
   const total = (from, m) => Number(from.get(m)?.total ?? 0);
   names.sort((a, b) => total(waited, b) - total(waited, a) || total(held, b) - total(held, a));
-  const rows = names.map(m => [hex(BigInt(m)), waited.get(m)?.count ?? 0, duration(total(waited, m)), held.get(m)?.count ?? 0, duration(total(held, m))]);
+  const rows = names.map(m => [named(BigInt(m)), waited.get(m)?.count ?? 0, duration(total(waited, m)), held.get(m)?.count ?? 0, duration(total(held, m))]);
   console.log(table(rows, { head: ["mutex", "waits", "waited", "holds", "held"], top }));
   all.hold.clear();
 });

@@ -9,13 +9,13 @@
 //
 //   $ gotap run sqlite -- sqlite3 :memory: "create table t(a); insert into t values(1),(2); select * from t;"
 //   steps  rows  time     statement
-//       1     0  310 us   create table t(a); insert into t values(1),(2); select * from t;
+//       1     0  310 us   create table t(a);
 //       1     0  112 us   SELECT*FROM"main".sqlite_master ORDER BY rowid
 //       3     2  48.0 us  select * from t;
 //       2     1  36.2 us  SELECT*FROM"main".sqlite_master WHERE tbl_name='t' AND type!='trigger' ORDER BY rowid
-//       1     0  21.1 us  insert into t values(1),(2); select * from t;
+//       1     0  21.1 us  insert into t values(1),(2);
 
-import { statements } from "gotap/sqlite";
+import { statements, whole } from "gotap/sqlite";
 import { table, ordered } from "gotap/table";
 import { duration } from "gotap/time";
 
@@ -29,5 +29,5 @@ const s = statements({ module }, ms < 0 ? undefined : e => {
 end(() => {
   const rows = new Map(s.rows.take());
   const all = ordered(s.times.take(), t => t.total);
-  if (all.length > 0) console.log(table(all.map(([sql, t]) => [t.count, rows.get(sql) ?? 0, duration(t.total), sql]), { head: ["steps", "rows", "time", "statement"], top }));
+  if (all.length > 0) console.log(table(all.map(([sql, t]) => [t.count, rows.get(sql) ?? 0, duration(t.total), whole(sql)]), { head: ["steps", "rows", "time", "statement"], top }));
 });

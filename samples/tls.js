@@ -4,12 +4,11 @@
 //   gotap run tls --arg plain=1 -- curl -s https://localhost:8443/
 //   gotap run tls -p PID
 //
+// A handshake that has to wait for the other side returns -1 when the connection does not block, and is called again.
 // Without plain=1 only sizes are shown: what is said in private is printed for those who ask.
 //
 //   $ gotap run tls --arg plain=1 -- curl -sk https://localhost:8443/
-//   curl/8550 handshake SSL_connect returned -1 <1.84 ms>
 //   curl/8550 handshake SSL_do_handshake returned -1 <783 us>
-//   curl/8550 handshake SSL_connect done <2.71 ms>
 //   curl/8550 handshake SSL_do_handshake done <2.44 ms>
 //   curl/8550 sent 78 bytes: GET / HTTP/1.1\r\nHost: localhost:8443\r\nUser-Agent: curl/7.88.1\r\nAccept: */*\r\n…
 //   curl/8550 received 5167 bytes: HTTP/1.0 200 ok\r\nContent-type: text/html\r\n\r\n<HTML><BODY BGCOLOR="#ffffff…

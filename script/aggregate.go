@@ -122,7 +122,7 @@ const maxLhistBuckets = 1000
 
 var fullPolicies = map[string]runtime.Full{"drop": runtime.FullDrop, "evict": runtime.FullEvict, "error": runtime.FullError}
 
-// parseAggOptions reads { keys, max, full }.
+// parseAggOptions reads { keys, max, full }, and the bits of a hist.
 func (s *Script) parseAggOptions(o *runtime.Object, at site, n int, v goja.Value) {
 	obj, ok := v.(*goja.Object)
 	if !ok || obj.ClassName() != "Object" {
@@ -132,19 +132,25 @@ func (s *Script) parseAggOptions(o *runtime.Object, at site, n int, v goja.Value
 	for _, key := range obj.Keys() {
 		value := obj.Get(key)
 		span := at.propertySpan(n, key, true)
-		switch key {
-		case "keys":
+		switch {
+		case key == "keys":
 			o.Keys = int(s.intOption(span, key, value, 0, runtime.MaxKeyParts))
-		case "max":
+		case key == "max":
 			o.Max = int(s.intOption(span, key, value, 1, runtime.MaxKeys))
-		case "full":
+		case key == "full":
 			policy, ok := fullPolicies[value.String()]
 			if !ok {
 				s.reject(span, `"drop", "evict" or "error"`, "full cannot be %s", describe(value))
 			}
 			o.Full = policy
+		case key == "bits" && o.Kind == runtime.KindHist:
+			o.Bits = int(s.intOption(span, key, value, 0, runtime.MaxBits))
 		default:
-			s.reject(at.propertySpan(n, key, false), nearest(key, []string{"keys", "max", "full"}), "there is no option %s", key)
+			known := []string{"keys", "max", "full"}
+			if o.Kind == runtime.KindHist {
+				known = append(known, "bits")
+			}
+			s.reject(at.propertySpan(n, key, false), nearest(key, known), "there is no option %s", key)
 		}
 	}
 }

@@ -61,7 +61,8 @@ func makeBuiltins() []Builtin {
 			"keeps the largest value; with numbers, the larger of them", "same", aggregateBuiltin("max")},
 		{"avg", aggregation("", "number", "undefined"), "averages values", topLevel + "avg()", aggregateBuiltin("avg")},
 		{"stats", aggregation("", "Stats", "undefined"), "count, average and total", topLevel + "stats()", aggregateBuiltin("stats")},
-		{"hist", aggregation("", "Histogram", "undefined"), "a histogram by powers of two", topLevel + "hist()", aggregateBuiltin("hist")},
+		{"hist", strings.NewReplacer("KeyedOptions", "KeyedHistogramOptions", "AggregationOptions", "HistogramOptions").Replace(aggregation("", "Histogram", "undefined")),
+			"a histogram by powers of two, or with bits by parts of them", topLevel + "hist()", aggregateBuiltin("hist")},
 		{"lhist", aggregation("lo: number, hi: number, step: number, ", "Histogram", "undefined") + "\n" +
 			"(name: string, lo: number, hi: number, step: number, options: KeyedOptions): KeyedAggregation<Histogram>\n" +
 			"(name: string, lo: number, hi: number, step: number, options?: AggregationOptions): Aggregation<Histogram | undefined>",

@@ -22,6 +22,7 @@ func (s *Script) probeHandle(p *Probe) goja.Value {
 	verb("remove", true, Tracer.Remove)
 	s.getter(h, "hits", func() goja.Value { return s.counter("hits", p, Tracer.Hits) })
 	s.getter(h, "missed", func() goja.Value { return s.counter("missed", p, Tracer.Missed) })
+	s.getter(h, "places", func() goja.Value { return s.counter("places", p, Tracer.Places) })
 	s.getter(h, "name", func() goja.Value { return s.vm.ToValue(p.Name) })
 	return h
 }

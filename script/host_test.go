@@ -310,11 +310,11 @@ func TestHandle(t *testing.T) {
 	r := newRig(t, `
 const h = probe("libc:malloc", { enter(c) {}, disabled: true, name: "mine" });
 console.log(h.name, h.hits);
-begin(() => { h.enable(); console.log(h.hits, h.missed); h.disable(); h.remove();
+begin(() => { h.enable(); console.log(h.hits, h.missed, h.places); h.disable(); h.remove();
   probe("late", c => log("late")); });
 end(() => { try { probe("bad", c => { nop1(); }); } catch (e) { console.log(e.message); } try { probe("x", { limti: 1 }); } catch (e) { console.log(e.message); } });
 `)
-	wantLines(t, r.once(func() { r.enter(1) }), "mine 0", "42 1152921504606846976", "late", "unknown name nop1", "a probe has no option limti")
+	wantLines(t, r.once(func() { r.enter(1) }), "mine 0", "42 1152921504606846976 3", "late", "unknown name nop1", "a probe has no option limti")
 	if got := strings.Join(r.tracer.calls, ", "); got != "enable mine, disable mine, remove mine, add late" {
 		t.Error(got)
 	}

@@ -69,6 +69,7 @@ func (f *fakeTracer) Disable(p *Probe) error { return f.note("disable", p) }
 func (f *fakeTracer) Remove(p *Probe) error  { return f.note("remove", p) }
 func (f *fakeTracer) Hits(*Probe) uint64     { return 42 }
 func (f *fakeTracer) Missed(*Probe) uint64   { return 1 << 60 }
+func (f *fakeTracer) Places(*Probe) uint64   { return 3 }
 func (f *fakeTracer) Stop(status int) {
 	select {
 	case f.status <- status:

@@ -10,6 +10,8 @@ type Tracer interface {
 	Remove(p *Probe) error
 	Hits(p *Probe) uint64
 	Missed(p *Probe) uint64
+	// Places is how many places it is armed at.
+	Places(p *Probe) uint64
 	// Release lets a thread go that an exit.hold keeps.
 	Release(ticket uint32)
 	// Stop ends the run with a status; it returns at once.

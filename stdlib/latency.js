@@ -4,10 +4,12 @@
 //   latency("libc:read", "reads");                               // a histogram, printed at the end
 //   slower("libc:write", { ms: 10 }, e => console.log(e.func, e.ns, `${e.stack}`));
 //
-// latency(spec, name, { when, optional })     a histogram of nanoseconds, and count, average and total. when: a program c => …, run
-//                                             in leave, that says which calls count. Gives { spec, hist, stats, probes, print(), summary() }
+// latency(spec, name, { when, bits, optional })   a histogram of nanoseconds, and count, average and total. when: a program c => …, run
+//                                             in leave, that says which calls count. bits: 0 to 5 for finer buckets (0). Gives
+//                                             { spec, hist, stats, probes, print(), summary() }
 // slower(spec, { ms, us, frames, when, optional }, fn)   calls fn on the host for each call of at least so long, with { func, ns, ret, a, b, c, stack }: its
 //                                             first three arguments and up to so many frames (8). Gives { probes }
+// quantile(histogram, part)                   a value that so large a part of all (0.99) does not exceed, as near as the buckets tell
 // byKey(spec, name, key, { when, optional })  stats of nanoseconds by what key, a program c => …, gives in enter. Gives { stats, probes }
 //
 // A recursive call has a clock of its own. The times have the cost of probes inside the calls in them. A spec whose module is
@@ -19,8 +21,8 @@ import { duration } from "gotap/time";
 const always = c => true;
 
 export function latency(spec, name = `${spec}, ns`, given) {
-  const { when, optional } = options("gotap/latency", given, { when: always, optional: false });
-  const took = hist(name), all = stats(`${name}: all`);
+  const { when, bits, optional } = options("gotap/latency", given, { when: always, bits: 0, optional: false });
+  const took = hist(name, { bits }), all = stats(`${name}: all`);
   const placed = probe(spec, {
     leave(c) {
       if (!when(c)) return;
@@ -31,14 +33,27 @@ export function latency(spec, name = `${spec}, ns`, given) {
   });
   const self = { spec, hist: took, stats: all, probes: [placed], print, summary };
   function summary() {
-    const s = all.take();
-    return s ? `${s.count} calls, ${duration(s.average)} on average, ${duration(s.total)} in all` : `${spec} was not called`;
+    const s = all.take(), h = took.get();
+    if (!s || !h) return `${spec} was not called`;
+    return `${s.count} ${s.count === 1 ? "call" : "calls"}, ${duration(s.average)} on average, ${duration(s.total)} in all; ` +
+      `half at most ${duration(quantile(h, 0.5))}, 99 % at most ${duration(quantile(h, 0.99))}`;
   }
   function print() {
     took.print();
     console.log(summary());
   }
   return self;
+}
+
+// The upper end of a bucket stands for all of it.
+export function quantile(histogram, part) {
+  const { buckets } = histogram;
+  let left = part * buckets.reduce((n, b) => n + Number(b.count), 0);
+  for (const b of buckets) {
+    left -= Number(b.count);
+    if (left <= 0) return b.max;
+  }
+  return undefined;
 }
 
 export function slower(spec, given, fn) {

@@ -9,7 +9,7 @@
 //                                histogram of each
 // owner(p) waiters(p)            in programs: thread that holds the mutex at p, 0 for none; how many use it. glibc on 64-bit machines
 //
-// A mutex is named by its address: sym(address) names static ones. Times have the cost of the probes in them, 10 to 40
+// A mutex is named by its address: sym(pid, address) names those that are variables of a program or library. Times have the cost of the probes in them, 10 to 40
 // microseconds where threads are stopped, so look at those well above. A hold that ends in pthread_cond_wait, which unlocks
 // inside the library, is counted up to the next unlock. A wait in pthread_mutex_timedlock counts too, trylock never waits.
 // Without libc's functions the run goes on, and a line at the end says so.

@@ -5,7 +5,8 @@
 //   absent("gotap/mine", probes, "libmine, which has mine_open");
 //
 // options(module, given, defaults)   the options with their defaults; one that is not among the defaults is an error
-// absent(module, probes, what)       at the end says what the target has to have, when none of the probes was ever hit
+// absent(module, probes, what)       at the end says what the target has to have, when none of the probes was ever hit, or that it has it
+//                                    and did not use it
 //
 // Conventions of the library: importing a module places no probe, calling a function of it may. Functions that place probes
 // take a place or an options object and return an object with `probes`, which can be disabled, and what they add up.
@@ -33,6 +34,8 @@ export function absent(module, probes, what) {
   }
   waiting.set(text, [...probes]);
   end(() => {
-    if (waiting.get(text).every(p => p.hits === 0)) console.error(text);
+    const all = waiting.get(text);
+    if (all.some(p => p.hits > 0)) return;
+    console.error(all.some(p => p.places > 0) ? `${module}: nothing was seen; the target has ${what}, and did not call it` : text);
   });
 }

@@ -4,6 +4,7 @@
 //   const s = statements();
 //   end(() => s.times.print({ top: 10 }));
 //
+// whole(sql)                             a text of statements() as people read it: it ends where the statement does, which counts as cut there
 // statements({ module, length }, fn?)    times in sqlite3_step by the text of the statement, and its rows: { times, rows, probes }; with fn calls it with
 //                                        { sql, ns, rows, ok } when a statement is finalized or reset, which is its end
 //   module   "libsqlite3", or the program that has SQLite in it
@@ -16,6 +17,10 @@ import { options, absent } from "gotap/module";
 
 const row = 100, done = 101; // SQLITE_ROW, SQLITE_DONE
 
+const blank = c => c === 32 || c >= 9 && c <= 13;
+
+export const whole = sql => sql.replace(/;\.\.$/, ";");
+
 export function statements(given, fn) {
   const { module, length } = options("gotap/sqlite", given, { module: "libsqlite3", length: 120 });
   const telling = fn !== undefined;
@@ -27,14 +32,18 @@ export function statements(given, fn) {
   const at = name => `${module}:${name}`;
   const prepared = probe([at("sqlite3_prepare_v2"), at("sqlite3_prepare_v3"), at("sqlite3_prepare")], {
     enter(c) {
-      this.sql = str(c.arg1, length);
-      this.v3 = c.func === "sqlite3_prepare_v3";
-      this.a = c.arg3;
-      this.b = c.arg4;
+      const v3 = c.func === "sqlite3_prepare_v3";
+      this.text = c.arg1;
+      this.statement = v3 ? c.arg4 : c.arg3;
+      this.tail = v3 ? c.arg5 : c.arg4;
     },
     leave(c) {
-      const statement = ptr(this.v3 ? this.b : this.a);
-      if ((c.ret << 32) >> 32 === 0 && statement !== 0) sql.set(statement, this.sql);
+      const statement = ptr(this.statement);
+      if ((c.ret << 32) >> 32 !== 0 || statement === 0) return;
+      let from = this.text;
+      for (let i = 0; i < 64 && blank(u8(from)); i++) from++;
+      // The text may have further statements, which the caller prepares one by one: the tail is where the next begins.
+      sql.set(statement, str(from, this.tail === 0 ? length : min(length, ptr(this.tail) - from)));
     },
     optional: true,
   });
@@ -66,7 +75,7 @@ export function statements(given, fn) {
       failed.delete(c.arg0);
       if (telling) exit({ sql: text, ns, rows: n, ok: !bad });
     },
-    exit: fn ?? (() => {}),
+    exit: telling ? e => fn({ pid: e.pid, tid: e.tid, comm: e.comm, time: e.time, sql: whole(e.sql), ns: e.ns, rows: e.rows, ok: e.ok }) : () => {},
     optional: true,
   });
   end(() => [sql, spent, got, failed].forEach(m => m.clear()));

@@ -7,7 +7,7 @@
 // tls({ libraries, limit }, fn)        calls fn with { direction: "sent" | "received", func, connection, size, data }: data is the first
 //                                      limit bytes (256, at most 1024), size what the call moved, connection the library's handle
 // handshakes({ libraries }, fn)        calls fn with { func, connection, ns, ret, ok } when a handshake function returns; one that would block
-//                                      is called again, and is not ok that time
+//                                      is called again, and is not ok that time. One that another calls is not told of
 //   libraries   any of "libssl" (OpenSSL and its like), "libgnutls", "libnspr4" (NSS; its functions carry unencrypted streams
 //               too), or a program that has OpenSSL in it, such as "node"; ["libssl", "libgnutls"] when left out
 //   both give { probes }
@@ -83,9 +83,15 @@ export function handshakes(given, fn) {
   const o = options("gotap/tls", given, { libraries: usual });
   const probes = o.libraries.map(library => {
     const zero = library in shaking; // these return 0 when it went well, OpenSSL's 1
+    const under = perThread(0);
     return probe(places(library, shaking[library] ?? opensslShaking), {
-      enter(c) { this.connection = c.arg0; },
+      enter(c) {
+        this.connection = c.arg0;
+        under.value++;
+      },
       leave(c) {
+        under.value--;
+        if (under.value > 0) return;
         const ret = (c.ret << 32) >> 32;
         exit({ func: c.func, connection: this.connection, ns: c.elapsed, ret, ok: zero ? ret === 0 : ret === 1 });
       },

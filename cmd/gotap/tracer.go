@@ -154,9 +154,11 @@ func unlessOver(err error) error {
 	return err
 }
 
-// Hits and Missed are 0 for a probe that was never registered.
+// Hits, Missed and Places are 0 for a probe that was never registered.
 func (t *tracer) Hits(p *script.Probe) uint64   { return t.state(p).Hits }
 func (t *tracer) Missed(p *script.Probe) uint64 { return t.state(p).Missed }
+
+func (t *tracer) Places(p *script.Probe) uint64 { return uint64(t.state(p).Places) }
 
 func (t *tracer) state(p *script.Probe) engine.ProbeState {
 	for _, s := range t.session.Query() {

@@ -22,6 +22,9 @@ func (l *Files) Name(m *module.Loaded, addr uint64) Symbol {
 	vaddr := m.Vaddr(addr)
 	if fn, ok := m.File.FuncAt(vaddr); ok {
 		sym.Func, sym.Offset = fn.Demangled(), vaddr-fn.Addr
+	} else if v, ok := m.File.VarAt(vaddr); ok {
+		sym.Func, sym.Offset = module.Demangle(v.Name, false), vaddr-v.Addr
+		return sym // lines are of code
 	}
 	if in, ok := l.Info(m.File); ok {
 		if file, line, _, err := in.LineAt(vaddr); err == nil {

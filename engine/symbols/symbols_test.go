@@ -55,6 +55,10 @@ func TestStackLikeAddr2line(t *testing.T) {
 	if sym.Func != "outer" || sym.Offset != 3 || sym.Module != program || sym.Line == 0 {
 		t.Errorf("outer+3 is %+v", sym)
 	}
+	total := file.LookupVar("total")[0]
+	if sym := files.Name(m, total.Addr+2+bias); sym.Func != "total" || sym.Offset != 2 || sym.Line != 0 {
+		t.Errorf("total+2 is %+v", sym)
+	}
 	if sym := files.Name(nil, 5); sym != (Symbol{Addr: 5}) {
 		t.Errorf("an address of no module is %+v", sym)
 	}

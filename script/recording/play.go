@@ -121,6 +121,7 @@ func (nothing) Disable(*script.Probe) error         { return nil }
 func (nothing) Remove(*script.Probe) error          { return nil }
 func (nothing) Hits(*script.Probe) uint64           { return 0 }
 func (nothing) Missed(*script.Probe) uint64         { return 0 }
+func (nothing) Places(*script.Probe) uint64         { return 0 }
 func (nothing) Release(uint32)                      {}
 func (nothing) Stop(int)                            {}
 func (nothing) Symbol(int, uint64) script.Symbol    { return script.Symbol{} }

@@ -138,8 +138,8 @@ func TestEmptyAggregations(t *testing.T) {
 // Options that are declared are taken, with the values declared.
 func TestOptionsAreTaken(t *testing.T) {
 	d := read(Text())
-	values := map[string]string{"keys": "1", "max": "10", "full": `"evict"`, "top": "3", "div": "2"}
-	for face, use := range map[string]string{"AggregationOptions": "count(%s)", "PrintOptions": "count().print(%s)"} {
+	values := map[string]string{"keys": "1", "max": "10", "full": `"evict"`, "top": "3", "div": "2", "bits": "5"}
+	for face, use := range map[string]string{"AggregationOptions": "count(%s)", "HistogramOptions": "hist(%s)", "PrintOptions": "count().print(%s)"} {
 		members := d.members(face)
 		if len(members) == 0 {
 			t.Errorf("%s has no members", face)

@@ -91,6 +91,8 @@ interface Probe {
   readonly hits: number;
   /** hits that were not looked at */
   readonly missed: number;
+  /** places where it is armed now */
+  readonly places: number;
   readonly name: string;
 }
 
@@ -109,6 +111,13 @@ interface AggregationOptions {
 }
 
 interface KeyedOptions extends AggregationOptions { keys: number }
+
+interface HistogramOptions extends AggregationOptions {
+  /** every power of two is parted into 2 to this many buckets, 0 (not parted) to 5: 2 tells values apart that differ by a quarter */
+  bits?: number;
+}
+
+interface KeyedHistogramOptions extends HistogramOptions { keys: number }
 
 interface PrintOptions {
   /** so many entries, the largest */
