@@ -14,7 +14,7 @@
 
 import { latency } from "gotap/latency";
 
-const place = option("f", "libc:write", "the function to time; a glob has all its calls in one histogram");
+const place = option("f", "libc:write", "the function to time");
 const bits = option("bits", 0, "1 to 5 part each power of two into 2 to 32 buckets");
 const calls = latency(place, `${place}, ns`, { bits });
 

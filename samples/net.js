@@ -38,8 +38,9 @@ probe(["syscall:connect", "syscall:bind"], {
   leave(c) { exit({ call: c.func, fd: this.fd, to: bytes(this.p, this.n), ret: c.ret, ns: c.elapsed }); },
   exit(e) { console.log(`${who(e)} ${e.call} ${e.fd} to ${sockaddr(e.to)} = ${result(e.ret)} <${duration(e.ns)}>`); },
 });
+// The other side is asked for while the thread waits: what is accepted may be closed again at once.
 probe(["syscall:accept", "syscall:accept4"], {
-  leave(c) { exit({ ret: c.ret, ns: c.elapsed }); },
+  leave(c) { exit.hold({ ret: c.ret, ns: c.elapsed }); },
   exit(e) {
     const socket = e.ret >= 0 ? socketOf(e.pid, e.ret) : undefined;
     console.log(`${who(e)} accept = ${e.ret < 0 ? errno(e.ret) : `${e.ret}${socket ? ` from ${socket.remote}` : ""}`} <${duration(e.ns)}>`);
