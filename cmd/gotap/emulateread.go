@@ -38,6 +38,9 @@ type lineReader struct {
 func readLine(text []byte) (l stateLine, err error) {
 	r := lineReader{text: text}
 	r.members(func(name string) {
+		if r.null() {
+			return
+		}
 		switch name {
 		case "hex":
 			l.hex = r.quoted()
@@ -97,6 +100,15 @@ func (r *lineReader) next() byte {
 		}
 	}
 	return 0
+}
+
+// null goes past a null, which stands for a member that is not there.
+func (r *lineReader) null() bool {
+	if r.next() != 'n' || !bytes.HasPrefix(r.text[r.at:], []byte("null")) {
+		return false
+	}
+	r.at += len("null")
+	return true
 }
 
 // take goes past the next byte if it is c.
