@@ -279,6 +279,9 @@ func (s *Session) armAll(p *process, mods []module.Loaded) {
 	}
 	for _, pr := range s.probes.All() {
 		if err := s.armProbe(p, pr, mods); err != nil {
+			if p.space.mem.Gone() {
+				return
+			}
 			pr.Refuse(err.Error())
 			s.warn(fmt.Sprintf("probe %s in process %d: %v", pr.Spec.Name, p.pid, err))
 		}

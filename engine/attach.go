@@ -40,7 +40,10 @@ func (s *Session) Attach(pid int) error {
 		return e
 	}
 	tgid := groupOf(pid)
-	return s.do(func() error { return s.attach(tgid) })
+	if err := s.do(func() error { return s.attach(tgid) }); err != nil {
+		return err
+	}
+	return s.settle()
 }
 
 // groupOf is the process that a thread belongs to.

@@ -186,6 +186,12 @@ func (s *Session) execed(t *thread) {
 			o.forget()
 		}
 	}
+	if p.space.holds(t.tid) {
+		p.exec = true
+		s.rescan(p)
+		t.resume(0)
+		return
+	}
 	t.reset()
 	t.silent = silent
 	s.dropSpace(p.space)

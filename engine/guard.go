@@ -62,7 +62,7 @@ func (s *Session) protect(t *thread) {
 
 // unprotected tells of a process without fallback.
 func (s *Session) unprotected(t *thread, why string) {
-	s.warn(fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", t.proc.pid, why))
+	s.warnIn(t.proc.space, fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", t.proc.pid, why))
 }
 
 // install maps and fills the region and makes its handler the action for SIGTRAP.

@@ -40,12 +40,12 @@ func (s *Session) watchLoader(sp *space) {
 		}
 		p, err := s.pointAt(sp, addr, m)
 		if err != nil {
-			s.warn(fmt.Sprintf("cannot watch the loader: %v", err))
+			s.warnIn(sp, fmt.Sprintf("cannot watch the loader: %v", err))
 			return
 		}
 		p.internal = (*thread).loaderChanged
 		if err := s.sync(p); err != nil {
-			s.warn(fmt.Sprintf("cannot watch the loader: %v", err))
+			s.warnIn(sp, fmt.Sprintf("cannot watch the loader: %v", err))
 			p.internal = nil
 			return
 		}
@@ -121,6 +121,9 @@ func (s *Session) rescan(p *process) {
 	}
 	mods = mainFirst(p.pid, mods)
 	sp := p.space
+	if sp.mem.Gone() {
+		return // these are the modules of the image that the process is about to run: see execing.go
+	}
 	old := sp.mods
 	sp.mods = mods
 	s.names.keep(p.pid, mods)

@@ -20,6 +20,19 @@ var ErrNoProbe = registry.ErrNoProbe
 // nothing: when a place that was named outright is refused, or nothing matches and the probe is not optional, nothing
 // stays. Errors of package place keep their type.
 func (s *Session) Add(spec ProbeSpec) error {
+	for {
+		err := s.add(spec)
+		if !errors.Is(err, errReplacing) {
+			return err
+		}
+		if err := s.settle(); err != nil {
+			return err
+		}
+	}
+}
+
+// add is Add, but for processes that are just then replacing their programs: the error is errReplacing.
+func (s *Session) add(spec ProbeSpec) error {
 	pr, err := registry.New(spec)
 	if err != nil {
 		return err
@@ -36,6 +49,9 @@ func (s *Session) Add(spec ProbeSpec) error {
 
 // register makes a prepared probe part of the session. Tracing thread.
 func (s *Session) register(pr *probe) error {
+	if s.replacing() {
+		return errReplacing
+	}
 	if err := s.probes.Add(pr); err != nil {
 		return err
 	}
@@ -50,6 +66,9 @@ func (s *Session) register(pr *probe) error {
 	}
 	if err != nil {
 		s.drop(pr)
+		if s.replacing() {
+			return errReplacing
+		}
 	}
 	return err
 }

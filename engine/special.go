@@ -68,7 +68,7 @@ func (s *Session) armSpecials(p *process) {
 				continue
 			}
 			if err := s.addWatch(p, pr, spec, p.space.mods); err != nil {
-				s.warn(fmt.Sprintf("cannot watch %s in process %d: %v", spec, p.pid, err))
+				s.warnIn(p.space, fmt.Sprintf("cannot watch %s in process %d: %v", spec, p.pid, err))
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (s *Session) raiseSemaphore(p *process, pl *placement) {
 // countMarks is syncSemaphores for moments in which an error can only be told.
 func (s *Session) countMarks(sp *space) {
 	if err := s.syncSemaphores(sp); err != nil {
-		s.warn(err.Error())
+		s.warnIn(sp, err.Error())
 	}
 }
 
@@ -162,7 +162,7 @@ func (s *Session) clearSemaphores(sp *space) {
 		if err := s.addSemaphore(sp, addr, -n); err == nil {
 			sp.sems[addr] = 0
 		} else if !errors.Is(err, errGone) {
-			s.warn(fmt.Sprintf("cannot change the semaphore at %#x: %v", addr, err))
+			s.warnIn(sp, fmt.Sprintf("cannot change the semaphore at %#x: %v", addr, err))
 		}
 	}
 }

@@ -39,6 +39,9 @@ func (s *Session) Prepare(add []ProbeSpec, remove []uint32) (*Swap, error) {
 // Commit makes the exchange between two hits: every hit runs either the programs of before or those of after. The breakpoints
 // that both have stay planted all the while. When a new probe cannot be armed none is, and the old ones stay.
 func (w *Swap) Commit() error {
+	if err := w.s.settle(); err != nil {
+		return err
+	}
 	return w.s.do(func() error {
 		return w.s.probes.Exchange(w.add, w.remove, w.s.register, w.s.keepCalls, w.s.drop)
 	})

@@ -1,7 +1,9 @@
 package ptrace
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"unsafe"
 
@@ -46,6 +48,15 @@ func (m *Memory) Close() error { return m.mem.Close() }
 func (m *Memory) ReadAvailable(addr uint64, p []byte) int {
 	n := m.transfer(unix.SYS_PROCESS_VM_READV, addr, p)
 	return n
+}
+
+// Gone reports whether the address space is no process's any more: all that had it have ended, or run other programs since. The kernel
+// then reads nothing and says so by the end of the file, where it says EIO of an address that is not mapped (proc(5); mem_rw in the
+// kernel's fs/proc/base.c).
+func (m *Memory) Gone() bool {
+	var b [1]byte
+	n, err := m.mem.ReadAt(b[:], pageSize)
+	return n == 0 && errors.Is(err, io.EOF)
 }
 
 // ReadMemory implements arch.Memory.

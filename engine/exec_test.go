@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestAttachWhileExecuting attaches to a program that does little else than to replace itself: most attaches meet an execve under way. Each
+// must find the probe's place, and the program must never notice.
+func TestAttachWhileExecuting(t *testing.T) {
+	end := filepath.Join(t.TempDir(), "end")
+	p := start(t, program(t, "reexec.c"), end)
+	rounds := 60
+	if os.Getenv("GOTAP_LONG") != "" {
+		rounds = 1000
+	}
+	for round := range rounds {
+		w := newWorld(t, Config{})
+		n := w.counter()
+		w.probe("spot", Handlers{Enter: w.counts(n)}, func(p *ProbeSpec) { p.Optional = true })
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		for since := time.Now(); n.get() < 6; time.Sleep(time.Millisecond) {
+			if time.Since(since) > patience() {
+				t.Fatalf("round %d: %d calls were seen: %+v", round, n.get(), w.Stats())
+			}
+		}
+		if err := w.Close(false); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		if len(w.warned) > 0 {
+			t.Errorf("round %d: %v", round, w.warned)
+		}
+	}
+	if err := os.WriteFile(end, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

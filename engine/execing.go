@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"gotap/engine/ptrace"
+)
+
+// A process may be attached to while it replaces its program. execve gives it a new address space first, then maps the program, then
+// tells its tracer (begin_new_exec and exec_binprm in the kernel's fs/exec.c). So whoever seizes it meanwhile may hold the address space
+// of before, which is nobody's any more; or the new one, and be told of an exec that it has seen the result of. In the first case the
+// space is exchanged as soon as that is found out; in the second the breakpoints that are there already are kept.
+
+// settling bounds how long a process may take to map its new program.
+const settling = 5 * time.Second
+
+var errReplacing = errors.New("a process replaces its program just now")
+
+var errNotSettled = errors.New("it replaces its program, over and over or very slowly, and cannot be probed meanwhile")
+
+// settle waits until every process has an address space with a program in it.
+func (s *Session) settle() error {
+	for end := time.Now().Add(settling); ; time.Sleep(time.Millisecond) {
+		var unsettled *process
+		if err := s.do(func() error { unsettled = s.renewSpaces(); return nil }); err != nil || unsettled == nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return &AttachError{Pid: unsettled.pid, Err: errNotSettled}
+		}
+	}
+}
+
+// renewSpaces gives processes that have left their address space the one that they have now. It returns one that has no program
+// yet, if there is any. Tracing thread.
+func (s *Session) renewSpaces() *process {
+	var unsettled *process
+	for _, p := range s.procs {
+		if p.silent || p.launched && !p.exec {
+			continue
+		}
+		if p.space.mem.Gone() && p.alive() {
+			s.renewSpace(p)
+		}
+		if len(p.space.mods) == 0 && p.alive() {
+			s.rescan(p)
+		}
+		if len(p.space.mods) == 0 && p.alive() {
+			unsettled = p
+		}
+	}
+	return unsettled
+}
+
+// alive reports whether a process has an address space at all: one that ends has none, and its end is still to be told.
+func (p *process) alive() bool { return statusField(p.pid, "VmSize") != "" }
+
+// renewSpace exchanges the address space of a process that has left the one it had.
+func (s *Session) renewSpace(p *process) {
+	a, err := imageABI(p.pid)
+	if err != nil {
+		return // it ends, or its event tells of what it runs
+	}
+	sp, err := s.openSpace(p.pid, a)
+	if err != nil {
+		return
+	}
+	s.dropSpace(p.space)
+	sp.users++
+	p.space, p.arch = sp, a
+	s.protectAttached(p)
+	s.rescan(p)
+}
+
+// replacing reports whether a process has left its address space, and its event is still to come. Probes cannot be placed then.
+// Tracing thread.
+func (s *Session) replacing() bool {
+	for _, p := range s.procs {
+		if !p.silent && p.space.mem.Gone() && p.alive() {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether an address space is the one that a thread has right behind an execve: it was attached to when it had the
+// space already. All our breakpoints are in it then, and none would be in another; a space without any is as well made anew.
+func (sp *space) holds(tid int) bool {
+	if sp.users != 1 || sp.mem.Gone() {
+		return false
+	}
+	now, err := ptrace.OpenMemory(tid)
+	if err != nil {
+		return false
+	}
+	defer now.Close()
+	planted := 0
+	for _, pt := range sp.points {
+		if !pt.planted {
+			continue
+		}
+		code := make([]byte, len(pt.trap))
+		if now.Peek(pt.addr, code) != nil || !slices.Equal(code, pt.trap) {
+			return false
+		}
+		planted++
+	}
+	return planted > 0
+}
+
+// warnIn tells the user what cannot be done in an address space, unless nothing can because its process has left it.
+func (s *Session) warnIn(sp *space, text string) {
+	if !sp.mem.Gone() {
+		s.warn(text)
+	}
+}
