@@ -155,11 +155,11 @@ func (t *thread) cpu() uint64 {
 	return v
 }
 
-// caller is the return address of the function: on top of the stack where it is entered and where it is left, otherwise
+// caller is the return address of the function: where the convention has it when the function is entered or left, otherwise
 // as unwinding finds it.
 func (t *thread) caller() uint64 {
-	pl := t.h.Now.Placement
-	if pl.Target.Entry() || t.h.Now.Leave {
+	now := t.h.Now
+	if t.at != nil && (now.Leave || now.Placement.Target.Entry() && *t.pc() == t.at.addr) {
 		return t.returnAddress()
 	}
 	var pcs [2]uint64

@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"gotap/arch"
 	"gotap/arch/arm64"
@@ -192,12 +191,12 @@ func (t *thread) ExitSP() uint64 {
 	return t.sp()
 }
 
-// returnAddress is where the function that has just been entered, is being left, or has been left, returns to.
+// returnAddress is where the function returns to that has just been entered, is being left, or has been left.
 func (t *thread) returnAddress() uint64 {
-	if t.proc.arch.emulates != nil && t.at != nil && !slices.Contains(t.at.Enters, t.h.Now.Placement) {
-		if len(t.at.Exits) == 0 {
-			return *t.pc()
-		}
+	if t.h.Now.Leave && t.calls.Behind() {
+		return *t.pc()
+	}
+	if t.h.Now.Leave {
 		if regs, ok := t.leaving(); ok {
 			return regs[t.proc.arch.PC()]
 		}

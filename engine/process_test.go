@@ -136,6 +136,28 @@ func TestReturns(t *testing.T) {
 	}
 }
 
+// TestCallerAtReturn: a call is seen to return to where it was made from, however its return is seen.
+func TestCallerAtReturn(t *testing.T) {
+	path := program(t, "target.c")
+	for _, c := range []struct{ mode, spec string }{{"work", "work"}, {"fact", "fact"}, {"tail", "outer"}, {"tail", "inner"}, {"pick", "pick"}} {
+		t.Run(c.spec, func(t *testing.T) {
+			w := newWorld(t, Config{Follow: FollowThreads})
+			w.launch(path, c.mode, "10")
+			began, after, ended, leaves := w.counter(), w.counter(), w.counter(), w.counter()
+			w.probe(c.spec, Handlers{
+				Enter: w.sums(began, runtime.OpField, uint32(runtime.FieldCaller)),
+				Post:  w.sums(after, runtime.OpField, uint32(runtime.FieldCaller)),
+				Leave: w.code(runtime.Inst{Op: runtime.OpIncGV, V: leaves.offset()},
+					runtime.Inst{Op: runtime.OpField, A: uint32(runtime.FieldCaller)}, runtime.Inst{Op: runtime.OpAddGV, V: ended.offset()}),
+			})
+			w.run()
+			want(t, "leaves", leaves.get(), 10)
+			want(t, "sum of callers at the end", ended.get(), began.get())
+			want(t, "sum of callers behind the first instruction", after.get(), began.get())
+		})
+	}
+}
+
 func TestDeepRecursion(t *testing.T) {
 	path := program(t, "target.c")
 	for _, c := range []struct{ active, leaves, missed int }{{0, 500, 0}, {100, 100, 400}} {

@@ -186,7 +186,7 @@ func (t *thread) runWatches(met uint64) bool {
 		return false
 	}
 	for i, w := range t.proc.watches {
-		if met>>i&1 == 0 || !w.pl.Probe.Armed() || t.silent || !t.h.Wanted(w.pl, 0, 0) || !t.h.Admit(w.pl.Probe) {
+		if met>>i&1 == 0 || !w.pl.Probe.Armed() || t.silent || !t.h.Wanted(w.pl) || !t.h.Admit(w.pl.Probe) {
 			continue
 		}
 		for _, code := range []*runtime.Code{w.pl.Code.Enter, w.pl.Code.Post} {

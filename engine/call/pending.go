@@ -21,7 +21,7 @@ type pending struct {
 
 // Enter runs what a probe has at the beginning of a system call, and remembers its leave handler.
 func (p *Pending) Enter(h *hit.Hit, pl *registry.Placement) {
-	if !pl.Probe.Armed() || !pl.Code.AtReturn && !h.Wanted(pl, 0, 0) || pl.Code.CountsEntry() && !h.Admit(pl.Probe) {
+	if !pl.Probe.Armed() || !pl.Code.AtReturn && !h.Wanted(pl) || pl.Code.CountsEntry() && !h.Admit(pl.Probe) {
 		return
 	}
 	var this uint64

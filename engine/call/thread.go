@@ -32,6 +32,7 @@ type Thread struct {
 	hit    *hit.Hit
 	list   *List
 	own    List
+	behind bool // the leave handlers that run are of a call that has returned
 }
 
 // Init makes the calls of a thread, with its hits. Its calls are remembered in a list of its own unless one is given that it shares with others.
@@ -242,10 +243,16 @@ func (t *Thread) Returned(p *Point) {
 			then(t.target)
 			continue
 		}
+		t.behind = true
 		t.leave(l, i)
+		t.behind = false
 	}
 	t.dropInside(l, at, entry, g)
 }
+
+// Behind reports whether the leave handler that runs is of a call that has returned, so that the thread is at its return address. Otherwise it is
+// at an exit of the function.
+func (t *Thread) Behind() bool { return t.behind }
 
 // leave runs the leave handler of frame i of a list, in this thread, and drops the frame. Its storage lives until the hit is over.
 func (t *Thread) leave(l *List, i int) {

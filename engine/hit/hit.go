@@ -73,7 +73,7 @@ func (h *Hit) Len() int { return h.n }
 // Enter runs what a probe has at the place that was hit. leaves says that its leave handler waits for the end of the call that begins.
 func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 	counts := !leaves || pl.Code.CountsEntry()
-	if !pl.Code.AtReturn && !h.Wanted(pl, 0, 0) || counts && !h.Admit(pl.Probe) {
+	if !pl.Code.AtReturn && !h.Wanted(pl) || counts && !h.Admit(pl.Probe) {
 		return
 	}
 	var this uint64
@@ -97,7 +97,9 @@ func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 // probe had its last hit, so that its leave is due although the probe is disabled.
 func (h *Hit) Leave(pl *registry.Placement, this, elapsed uint64, due bool) {
 	if (due || pl.Probe.Armed()) && h.returns(pl, this, elapsed, due) {
-		h.Start(pl, pl.Code.Leave, this, elapsed, this != 0).Leave = true
+		r := h.newRun(pl, pl.Code.Leave, this, elapsed, this != 0)
+		r.Leave = true
+		h.run(r)
 	} else {
 		h.Free(pl, this)
 	}
@@ -105,7 +107,7 @@ func (h *Hit) Leave(pl *registry.Placement, this, elapsed uint64, due bool) {
 
 // returns decides whether the end of a call counts: it has been decided where entries are counted.
 func (h *Hit) returns(pl *registry.Placement, this, elapsed uint64, due bool) bool {
-	if pl.Code.AtReturn && !h.Wanted(pl, this, elapsed) {
+	if pl.Code.AtReturn && !h.wanted(Run{Placement: pl, this: this, Elapsed: elapsed, Leave: true}) {
 		return false
 	}
 	switch {
@@ -141,15 +143,19 @@ func (h *Hit) Admit(pr *registry.Probe) bool {
 	return ok
 }
 
-// Wanted asks the probe's predicate about the present hit.
-func (h *Hit) Wanted(pl *registry.Placement, this, elapsed uint64) bool {
-	code := pl.Code.When
+// Wanted asks the probe's predicate about the present hit, which is no return.
+func (h *Hit) Wanted(pl *registry.Placement) bool { return h.wanted(Run{Placement: pl}) }
+
+// wanted asks the predicate, as the run that it is.
+func (h *Hit) wanted(as Run) bool {
+	pl, code := as.Placement, as.Placement.Code.When
 	if code == nil {
 		return true
 	}
-	h.asked = Run{Placement: pl, code: code, this: this, Elapsed: elapsed}
+	h.asked = as
+	h.asked.code = code
 	h.Now = &h.asked
-	h.Context.This, h.Context.Dirty = this, false
+	h.Context.This, h.Context.Dirty = as.this, false
 	log := h.r.takeLog()
 	out := h.r.machine.Run(code, &h.Context, log)
 	h.r.giveLog(log)
@@ -166,10 +172,16 @@ func (h *Hit) Wanted(pl *registry.Placement, this, elapsed uint64) bool {
 // Start runs one program and keeps what it logged. this is the storage of the call, which ends with the hit if it is owned.
 func (h *Hit) Start(pl *registry.Placement, code *runtime.Code, this, elapsed uint64, owned bool) *Run {
 	r := h.newRun(pl, code, this, elapsed, owned)
+	h.run(r)
+	return r
+}
+
+// run runs the program of a run.
+func (h *Hit) run(r *Run) {
 	r.log = h.r.takeLog()
 	h.Now = r
-	h.Context.This, h.Context.Dirty = this, false
-	out := h.r.machine.Run(code, &h.Context, r.log)
+	h.Context.This, h.Context.Dirty = r.this, false
+	out := h.r.machine.Run(r.code, &h.Context, r.log)
 	h.outcome(r, &out)
 	if !r.log.HasItems() && r.kind != runtime.ExitFacility {
 		h.r.giveLog(r.log)
@@ -177,7 +189,6 @@ func (h *Hit) Start(pl *registry.Placement, code *runtime.Code, this, elapsed ui
 	} else {
 		r.time = ptrace.Now()
 	}
-	return r
 }
 
 // newRun adds a run to the hit. The list grows to what the busiest place needs and stays that long.

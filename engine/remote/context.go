@@ -113,14 +113,14 @@ func (t *thread) Field(f runtime.Field) uint64 {
 // caller is the return address of the function: where the convention puts it at the entry, where the exit leads to, and otherwise as
 // unwinding finds it.
 func (t *thread) caller() uint64 {
-	switch pl := t.h.Now.Placement; {
+	switch now := t.h.Now; {
 	case t.at == nil: // at a system call, or where data was met
-	case t.h.Now.Leave && len(t.at.Exits) == 0:
+	case now.Leave && t.calls.Behind():
 		return *t.pc()
-	case t.h.Now.Leave && t.s.isa.Stepless:
+	case now.Leave && t.s.isa.Stepless:
 		regs := t.leaving()
 		return regs[t.s.isa.PC()]
-	case t.h.Now.Leave, pl.Target.Entry():
+	case now.Leave, now.Placement.Target.Entry() && *t.pc() == t.at.addr:
 		ret, _ := t.s.isa.ReturnAddress(&t.regs, &t.s.mem)
 		return t.s.isa.Target(ret)
 	}

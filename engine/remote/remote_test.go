@@ -212,6 +212,23 @@ func TestCounts(t *testing.T) {
 	})
 }
 
+// TestCallerAtReturn: a call is seen to return to where it was made from, however its return is seen.
+func TestCallerAtReturn(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		g := k.start(t)
+		got, errs, status := run(t, `
+			let same = 0, other = 0;
+			for (const f of ["work", "fact", "even", "odd"]) probe(f, {
+			  enter(c) { this.from = c.caller; },
+			  leave(c) { if (this.from === c.caller) same++; else other++; } });
+			end(() => console.log(same, other));`, "--remote", g.address, "--exe", k.program(t))
+		if want := "19 0\n"; status != 0 || got != want {
+			t.Errorf("status %d, %q, not %q\n%s", status, got, want, errs)
+		}
+		g.wait(t)
+	})
+}
+
 // TestEveryInstruction: a program whose functions have a probe on every instruction does what it does without us.
 func TestEveryInstruction(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
