@@ -253,19 +253,8 @@ func (s *Session) armAt(p *process, pl *placement, addr uint64, m *module.Loaded
 	if err != nil {
 		return err
 	}
-	before := pt.Counted()
-	there, err := pt.Join(pl)
-	if err != nil {
+	if err := pt.Attach(pl, &body{s, pt, pl.Target, m}); err != nil {
 		return err
-	}
-	if pt.planted {
-		s.points += pt.Counted() - before
-	}
-	if err := s.sync(pt); err != nil || there {
-		return err
-	}
-	if pl.Code.Leave != nil {
-		pt.Watch(&body{s, pt, pl.Target, m})
 	}
 	s.raiseSemaphore(p, pl)
 	return nil

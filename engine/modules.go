@@ -20,9 +20,6 @@ type loaderWatch struct {
 	debug   uint64 // address of its struct r_debug; 0: not known
 }
 
-// loaderNames are the names of the loader's function for debuggers.
-var loaderNames = []string{"_dl_debug_state", "dl_debug_state"}
-
 // watchLoader puts the breakpoint in the loader of an address space. Static programs have none.
 func (s *Session) watchLoader(sp *space) {
 	if sp.loader.at != 0 {
@@ -33,7 +30,7 @@ func (s *Session) watchLoader(sp *space) {
 		if !isLoader(m) {
 			continue
 		}
-		addr, ok := loaderFunction(m)
+		addr, ok := m.ListChanged()
 		if !ok {
 			s.warn(fmt.Sprintf("%s has no _dl_debug_state: libraries that are opened later are not probed", m.Path))
 			continue
@@ -66,16 +63,6 @@ func isLoader(m *module.Loaded) bool {
 		}
 	}
 	return false
-}
-
-// loaderFunction is the address of the loader's function for debuggers in the process.
-func loaderFunction(m *module.Loaded) (uint64, bool) {
-	for _, name := range loaderNames {
-		for _, match := range m.File.Lookup(name) {
-			return m.Addr(match.Func.Addr), true
-		}
-	}
-	return 0, false
 }
 
 // The states of the loader's list (r_state of struct r_debug).

@@ -59,6 +59,13 @@ func (p *point) Address() uint64 { return p.addr }
 // Sync implements call.Breakpoint.
 func (p *point) Sync() error { return p.s.sync(p) }
 
+// Recount implements call.Breakpoint.
+func (p *point) Recount(by int) {
+	if p.planted {
+		p.s.points += by
+	}
+}
+
 // pointAt finds or makes the point at an address. Making one decodes and prepares the instruction there, and refuses
 // with a reason what cannot be probed; file is the module's file and may be nil.
 func (s *Session) pointAt(sp *space, addr uint64, mod *module.Loaded) (*point, error) {

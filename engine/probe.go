@@ -79,24 +79,10 @@ func (s *Session) drop(pr *probe) {
 	s.dropSpecials(pr)
 	for sp := range s.spaces() {
 		for _, p := range sp.points {
-			s.detachFrom(p, pr)
+			p.Detach(pr)
 		}
 	}
 	s.probes.Drop(pr)
-}
-
-// detachFrom takes a probe off a point.
-func (s *Session) detachFrom(p *point, pr *probe) {
-	if !pr.Has(p.Enters) {
-		return
-	}
-	before := p.Counted()
-	leaves := p.Without(pr)
-	if p.planted {
-		s.points -= before - p.Counted()
-	}
-	p.Unwatch(leaves)
-	s.sync(p)
 }
 
 // spaces is the set of address spaces there are.

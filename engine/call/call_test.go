@@ -126,8 +126,7 @@ func TestKeep(t *testing.T) {
 			c.enter(f)
 			c.calls.Keep(pr)
 			pr.Retire()
-			entry.Unwatch(entry.Without(pr))
-			entry.At.Sync()
+			entry.Detach(pr)
 			if entry.Fn == nil {
 				t.Fatal("the function is not watched any more")
 			}
@@ -137,7 +136,7 @@ func TestKeep(t *testing.T) {
 				t.Errorf("%d leaves, not 2; the function is watched: %v", pr.Hits, entry.Fn != nil)
 			}
 			for addr, s := range m.points {
-				if s.planted {
+				if s.planted || s.counted != 0 {
 					t.Errorf("a breakpoint stays at %#x", addr)
 				}
 			}

@@ -30,8 +30,8 @@ type Body interface {
 	PointAt(addr uint64) (*Point, error)
 }
 
-// Watch makes the point at a function's entry watch its calls, for one placement more.
-func (p *Point) Watch(code Body) {
+// watch makes the point at a function's entry watch its calls, for one placement more.
+func (p *Point) watch(code Body) {
 	if p.Fn != nil {
 		p.Fn.users++
 		return
@@ -77,8 +77,8 @@ func (f *Function) armed() bool {
 	return false
 }
 
-// Unwatch ends the watch on the calls of the function that is entered here, for a number of placements.
-func (p *Point) Unwatch(leaves int) {
+// unwatch ends the watch on the calls of the function that is entered here, for a number of placements.
+func (p *Point) unwatch(leaves int) {
 	for f := p.Fn; leaves > 0 && f != nil; leaves-- {
 		if f.users--; f.users <= 0 && f.due <= 0 {
 			f.end()

@@ -47,9 +47,12 @@ type spot struct {
 	Point
 	addr    uint64
 	planted bool
+	counted int
 }
 
 func (s *spot) Address() uint64 { return s.addr }
+
+func (s *spot) Recount(by int) { s.counted += by }
 
 func (s *spot) Sync() error {
 	s.planted = s.Wanted()
@@ -183,12 +186,10 @@ func (m *machine) probe(f *callee, change func(*registry.Spec)) *registry.Placem
 	pr.Order = int(id)
 	pl := &registry.Placement{Probe: pr, Code: code}
 	entry := m.at(f.addr)
-	if _, err := entry.Join(pl); err != nil {
+	if err := entry.Attach(pl, &code3{m, f}); err != nil {
 		m.Fatal(err)
 	}
 	f.probes = append(f.probes, pr)
-	entry.At.Sync()
-	entry.Watch(&code3{m, f})
 	return pl
 }
 

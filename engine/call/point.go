@@ -12,6 +12,8 @@ type Breakpoint interface {
 	Address() uint64
 	// Sync plants it when somebody wants it and takes it away when nobody does. The back end asks Point.Wanted.
 	Sync() error
+	// Recount is told that Point.Counted has changed by so much.
+	Recount(by int)
 }
 
 // Point is who shares a breakpoint: probes, functions that are entered or left there, calls that return there. Back ends embed it in their own points.
@@ -47,22 +49,41 @@ func (p *Point) Used() bool { return len(p.Enters)+len(p.Exits) > 0 }
 // Counted is 1 for a point that counts against the limit: those that probes asked for.
 func (p *Point) Counted() int { return min(len(p.Enters), 1) }
 
-// Join puts a placement among those that are entered here. there is true when its probe has one already that means the same.
-func (p *Point) Join(pl *registry.Placement) (there bool, err error) {
+// Attach puts a placement among those that are entered here, and has the calls watched of the function, whose code is given, if it has a leave
+// handler. A placement whose probe has one here already that means the same changes nothing.
+func (p *Point) Attach(pl *registry.Placement, code Body) error {
 	if slices.ContainsFunc(p.Enters, pl.SameEntry) {
-		return true, nil
+		return p.At.Sync()
 	}
 	enters, err := registry.Join(p.Enters, pl)
-	if err == nil {
-		p.Enters = enters
+	if err != nil {
+		return err
 	}
-	return false, err
+	p.setEnters(enters)
+	if err := p.At.Sync(); err != nil {
+		return err
+	}
+	if pl.Code.Leave != nil {
+		p.watch(code)
+	}
+	return nil
 }
 
-// Without takes a probe's placements off the point. Its calls are watched on until Unwatch has had their number, leaves.
-func (p *Point) Without(pr *registry.Probe) (leaves int) {
-	p.Enters, leaves = pr.Without(p.Enters)
-	return leaves
+// Detach takes a probe off the point.
+func (p *Point) Detach(pr *registry.Probe) {
+	if !pr.Has(p.Enters) {
+		return
+	}
+	enters, leaves := pr.Without(p.Enters)
+	p.setEnters(enters)
+	p.unwatch(leaves)
+	p.At.Sync()
+}
+
+func (p *Point) setEnters(enters []*registry.Placement) {
+	before := p.Counted()
+	p.Enters = enters
+	p.At.Recount(p.Counted() - before)
 }
 
 // SyncAll syncs the point and the exits of its function, after a probe here was enabled or disabled. Errors of exits are the later ones.

@@ -266,3 +266,14 @@ func (c *Cache) Close() error {
 	c.files = nil
 	return first
 }
+
+// ListChanged is the address of the function that a dynamic loader calls for debuggers before and after it changes its list of modules (r_brk of
+// struct r_debug, System V ABI), by its names in glibc and musl. ok is false for what is no such loader.
+func (m *Loaded) ListChanged() (addr uint64, ok bool) {
+	for _, name := range []string{"_dl_debug_state", "dl_debug_state"} {
+		for _, match := range m.File.Lookup(name) {
+			return m.Addr(match.Func.Addr), true
+		}
+	}
+	return 0, false
+}

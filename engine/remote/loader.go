@@ -26,9 +26,6 @@ func (l *loaderWatch) pending(spec place.Spec) bool {
 	return l.dynamic != 0 && !l.seen && spec.Module != ""
 }
 
-// loaderNames are the names of the loader's function for debuggers, in glibc and musl.
-var loaderNames = []string{"_dl_debug_state", "dl_debug_state"}
-
 // watchLoader finds the loader of a program that has one, and has it tell of the libraries.
 func (s *Session) watchLoader(file *module.File, aux map[uint64]uint64) error {
 	name, _, err := file.Section(".interp")
@@ -48,28 +45,25 @@ func (s *Session) watchLoader(file *module.File, aux map[uint64]uint64) error {
 	}
 	if base := aux[auxBase]; base != 0 {
 		s.mods = append(s.mods, s.loaded(ld, base))
-		s.watchList(ld)
+		s.watchList(&s.mods[len(s.mods)-1])
 	}
 	s.readList()
 	return nil
 }
 
 // watchList puts a breakpoint on the loader's function.
-func (s *Session) watchList(ld *module.File) {
-	for _, name := range loaderNames {
-		found := ld.Lookup(name)
-		if len(found) == 0 {
-			continue
-		}
-		p, err := s.pointAt(s.mods[len(s.mods)-1].Addr(found[0].Func.Addr), nil)
-		if err == nil {
-			p.internal = s.readList
-			err = s.sync(p)
-		}
-		if err != nil {
-			s.warn("libraries that are loaded later are not probed: %v", err)
-		}
+func (s *Session) watchList(ld *module.Loaded) {
+	addr, ok := ld.ListChanged()
+	if !ok {
 		return
+	}
+	p, err := s.pointAt(addr, nil)
+	if err == nil {
+		p.internal = s.readList
+		err = s.sync(p)
+	}
+	if err != nil {
+		s.warn("libraries that are loaded later are not probed: %v", err)
 	}
 }
 

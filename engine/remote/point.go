@@ -36,6 +36,13 @@ func (p *point) Address() uint64 { return p.addr }
 // Sync implements call.Breakpoint.
 func (p *point) Sync() error { return p.s.sync(p) }
 
+// Recount implements call.Breakpoint.
+func (p *point) Recount(by int) {
+	if p.planted {
+		p.s.armed += by
+	}
+}
+
 // longestInsn is how many bytes are read to decode an instruction.
 const longestInsn = 16
 

@@ -132,28 +132,14 @@ func (s *Session) armAt(pl *placement, addr uint64, m *module.Loaded) error {
 	if pt.how == arch.Emulated && pt.site.Insn().Control == arch.Syscall && s.isa.Stepless && s.kernel {
 		return &arch.RefusedError{Addr: addr, Reason: "a kernel makes no system calls"}
 	}
-	before := pt.Counted()
-	there, err := pt.Join(pl)
-	if err != nil {
-		return err
-	}
-	if pt.planted {
-		s.armed += pt.Counted() - before
-	}
-	if err := s.sync(pt); err != nil || there {
-		return err
-	}
-	if pl.Code.Leave != nil {
-		pt.Watch(&body{s, pt, pl.Target, m})
-	}
-	return nil
+	return pt.Attach(pl, &body{s, pt, pl.Target, m})
 }
 
 // drop removes a probe with all it placed.
 func (s *Session) drop(pr *probe) {
 	pr.Removed, pr.Enabled = true, false
 	for _, p := range s.points {
-		s.detachFrom(p, pr)
+		p.Detach(pr)
 	}
 	s.watches = slices.DeleteFunc(s.watches, func(w *watch) bool {
 		if w.pl.Probe == pr {
@@ -165,20 +151,6 @@ func (s *Session) drop(pr *probe) {
 	s.syncSemaphores()
 	s.syncCalls()
 	s.probes.Drop(pr)
-}
-
-// detachFrom takes a probe off a point.
-func (s *Session) detachFrom(p *point, pr *probe) {
-	if !pr.Has(p.Enters) {
-		return
-	}
-	before := p.Counted()
-	leaves := p.Without(pr)
-	if p.planted {
-		s.armed -= before - p.Counted()
-	}
-	p.Unwatch(leaves)
-	s.sync(p)
 }
 
 // syncProbe plants or removes the breakpoints of a probe after it was enabled or disabled.
