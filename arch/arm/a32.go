@@ -76,7 +76,7 @@ func execBFIA32(c *cpu, w uint32) error {
 // addressA32 reads the bits P, U and W and the base register. An access after which the base changes is always a write-back.
 func (c *cpu) addressA32(w, offset uint32) address {
 	before := bit(w, 24)
-	return c.indexed(field(w, 16, 4), offset, bit(w, 23), before, !before || bit(w, 21))
+	return c.indexed(field(w, 16, 4), offset, indexing{add: bit(w, 23), before: before, writeBack: !before || bit(w, 21)})
 }
 
 // wordOrByte is what LDR, STR and their byte forms access.

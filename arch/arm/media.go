@@ -26,13 +26,13 @@ func (c *cpu) saturate32(v int64) int64 {
 }
 
 // qadd is QADD, QSUB and, doubling n first, QDADD and QDSUB.
-func qadd(double, subtract bool) operation {
+func qadd(v variant) operation {
 	return func(c *cpu, o operands) {
 		n := int64(int32(c.r[o.n]))
-		if double {
+		if v.has(doubling) {
 			n = c.saturate32(2 * n)
 		}
-		if subtract {
+		if v.has(subtracting) {
 			n = -n
 		}
 		c.r[o.d] = uint32(c.saturate32(int64(int32(c.r[o.m])) + n))

@@ -19,17 +19,24 @@ type address struct {
 	n         uint32 // the base register
 }
 
-// indexed is the address of the base plus or minus an offset: before or after the access.
-func (c *cpu) indexed(n, offset uint32, add, before, writeBack bool) address {
+// indexing is what becomes of a base register and an offset (Arm ARM DDI 0487, F1.6.2: offset, pre-indexed and post-indexed addressing).
+type indexing struct {
+	add       bool // the offset is added, not taken away
+	before    bool // the sum is accessed, and not the base as it was
+	writeBack bool // the sum becomes the base
+}
+
+// indexed is the address of the base plus or minus an offset.
+func (c *cpu) indexed(n, offset uint32, how indexing) address {
 	base := c.reg(n)
 	if n == 15 {
 		base &^= 3
 	}
-	if !add {
+	if !how.add {
 		offset = -offset
 	}
-	a := address{at: base + offset, base: base + offset, writeBack: writeBack, n: n}
-	if !before {
+	a := address{at: base + offset, base: base + offset, writeBack: how.writeBack, n: n}
+	if !how.before {
 		a.at = base
 	}
 	return a

@@ -118,30 +118,33 @@ func smulw(m uint32) operation {
 	return func(c *cpu, o operands) { c.r[o.d] = uint32(int64(int32(c.r[o.n])) * half(c.r[o.m], m) >> 16) }
 }
 
-// dual is the sum or difference of the products of both pairs of halves, those of m exchanged if swap is 1.
-func (c *cpu) dual(o operands, swap uint32, subtract bool) int64 {
-	m := bits.RotateLeft32(c.r[o.m], int(16*swap))
+// dual is the sum or difference of the products of both pairs of halves.
+func (c *cpu) dual(o operands, v variant) int64 {
+	m := c.r[o.m]
+	if v.has(crossed) {
+		m = bits.RotateLeft32(m, 16)
+	}
 	low, high := half(c.r[o.n], 0)*half(m, 0), half(c.r[o.n], 1)*half(m, 1)
-	if subtract {
+	if v.has(subtracting) {
 		return low - high
 	}
 	return low + high
 }
 
 // dualMul is SMUAD, SMUSD and, with an addend, SMLAD and SMLSD.
-func dualMul(swap uint32, subtract, addend bool) operation {
+func dualMul(v variant) operation {
 	return func(c *cpu, o operands) {
-		v := c.dual(o, swap, subtract)
-		if addend {
-			v += int64(int32(c.r[o.a]))
+		sum := c.dual(o, v)
+		if v.has(accumulating) {
+			sum += int64(int32(c.r[o.a]))
 		}
-		c.accumulate(o.d, v)
+		c.accumulate(o.d, sum)
 	}
 }
 
 // dualLong is SMLALD and SMLSLD.
-func dualLong(swap uint32, subtract bool) operation {
-	return func(c *cpu, o operands) { c.setLong(o, c.long(o)+uint64(c.dual(o, swap, subtract))) }
+func dualLong(v variant) operation {
+	return func(c *cpu, o operands) { c.setLong(o, c.long(o)+uint64(c.dual(o, v))) }
 }
 
 // The multiplications that keep the high word; round is 0 or 1.

@@ -75,14 +75,14 @@ func reversed(e elem, group uint, a uint64) (r uint64) {
 	return r
 }
 
-// addPairsLong adds neighbours into elements of twice the width; bit 7 says unsigned, acc that the destination is added too.
-func addPairsLong(acc bool) exec {
+// addPairsLong adds neighbours into elements of twice the width; bit 7 says unsigned.
+func addPairsLong(v variant) exec {
 	return func(c *cpu, w uint32) error {
 		d, m := doubleD(w), doubleM(w)
 		e := elem{miscElem(w).bits, flag(w, 7) == 1}
 		for i := uint32(0); i <= flag(w, 6); i++ {
 			base := uint64(0)
-			if acc {
+			if v.has(accumulating) {
 				base = c.d(d + i)
 			}
 			c.setD(d+i, pairsLong(e, base, c.d(m+i)))

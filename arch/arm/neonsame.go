@@ -183,24 +183,24 @@ func laneQRDMulSubHigh(c *cpu, e elem, d, a, b uint64) uint64 {
 // The shifts by a register take the count from the low byte of the second operand, signed: negative is to the right.
 // In the encoding the operand that is shifted is Vm, the counts are in Vn.
 func laneShift(_ *cpu, e elem, n, m uint64) uint64 {
-	r, _ := shifted(e, m, int(int8(n)), false)
+	r, _ := shifted(e, m, int(int8(n)), plain)
 	return r
 }
 
 // laneRoundShift is VRSHL.
 func laneRoundShift(_ *cpu, e elem, n, m uint64) uint64 {
-	r, _ := shifted(e, m, int(int8(n)), true)
+	r, _ := shifted(e, m, int(int8(n)), rounding)
 	return r
 }
 
 // laneQShift is VQSHL by a register; laneQRoundShift VQRSHL, whose rounding matters to the right only, where nothing saturates.
 func laneQShift(c *cpu, e elem, n, m uint64) uint64 {
-	r, over := shifted(e, m, int(int8(n)), false)
+	r, over := shifted(e, m, int(int8(n)), plain)
 	return c.clamped(e, r, over, e.negative(m))
 }
 
 func laneQRoundShift(c *cpu, e elem, n, m uint64) uint64 {
-	r, over := shifted(e, m, int(int8(n)), true)
+	r, over := shifted(e, m, int(int8(n)), rounding)
 	return c.clamped(e, r, over, e.negative(m))
 }
 
@@ -208,10 +208,10 @@ func laneQRoundShift(c *cpu, e elem, n, m uint64) uint64 {
 func (e elem) negative(a uint64) bool { return !e.unsigned && a>>(e.bits-1)&1 == 1 }
 
 // shifted is an element moved by a count of either sign, and whether a move to the left lost something.
-func shifted(e elem, a uint64, by int, round bool) (r uint64, lost bool) {
+func shifted(e elem, a uint64, by int, v variant) (r uint64, lost bool) {
 	switch {
 	case by < 0:
-		return shiftedRight(e, a, uint(-by), round) & e.mask(), false
+		return shiftedRight(e, a, uint(-by), v) & e.mask(), false
 	case by >= int(e.bits):
 		return 0, a != 0
 	default:
@@ -225,17 +225,17 @@ func shifted(e elem, a uint64, by int, round bool) (r uint64, lost bool) {
 
 // shiftedRight is an element, extended without end by its sign or zeros, moved to the right by any count of 1 or more.
 // Rounding adds the last bit that falls out.
-func shiftedRight(e elem, a uint64, by uint, round bool) uint64 {
+func shiftedRight(e elem, a uint64, by uint, v variant) uint64 {
 	// Go shifts by 64 and more to 0, or to the sign, which is what is wanted here.
 	last := uint64(0)
 	if e.unsigned {
-		if round {
+		if v.has(rounding) {
 			last = a >> (by - 1) & 1
 		}
 		return a>>by + last
 	}
 	x := e.signed(a)
-	if round {
+	if v.has(rounding) {
 		last = uint64(x >> (by - 1) & 1)
 	}
 	return uint64(x>>by) + last

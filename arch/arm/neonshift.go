@@ -47,11 +47,11 @@ func eachShift(c *cpu, e elem, op shift, d, a uint64, by uint) (r uint64) {
 
 // shiftPlain is VSHR, shiftRound VRSHR, shiftAcc VSRA and shiftRoundAcc VRSRA. By the width of the element nothing but the sign, or
 // the rounding, is left.
-func shiftPlain(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, false) }
-func shiftRound(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, true) }
-func shiftAcc(_ *cpu, e elem, d, a uint64, by uint) uint64   { return d + shiftedRight(e, a, by, false) }
+func shiftPlain(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, plain) }
+func shiftRound(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, rounding) }
+func shiftAcc(_ *cpu, e elem, d, a uint64, by uint) uint64   { return d + shiftedRight(e, a, by, plain) }
 func shiftRoundAcc(_ *cpu, e elem, d, a uint64, by uint) uint64 {
-	return d + shiftedRight(e, a, by, true)
+	return d + shiftedRight(e, a, by, rounding)
 }
 
 // shiftInsertRight and shiftInsertLeft keep what the shift does not reach.
@@ -69,7 +69,7 @@ func shiftUp(_ *cpu, _ elem, _, a uint64, by uint) uint64 { return a << by }
 
 // shiftUpQ is VQSHL by an immediate.
 func shiftUpQ(c *cpu, e elem, _, a uint64, by uint) uint64 {
-	r, over := shifted(e, a, int(by), false)
+	r, over := shifted(e, a, int(by), plain)
 	return c.clamped(e, r, over, e.negative(a))
 }
 
@@ -84,15 +84,15 @@ func shiftUpQUnsigned(c *cpu, e elem, _, a uint64, by uint) uint64 {
 
 // narrowShift moves the elements of a quad to the right and keeps what fits in half their width: by dropping bits, or
 // saturated into the kind of element that to makes of the wide one.
-func narrowShift(round bool, fit func(c *cpu, e elem, wide uint64) uint64) exec {
+func narrowShift(v variant, fit func(c *cpu, e elem, wide uint64) uint64) exec {
 	return func(c *cpu, w uint32) error {
 		e := shiftElem(w)
 		m, by := c.q(doubleM(w)), rightCount(w, e)
 		r := uint64(0)
 		for i := uint(0); i < 64/e.bits; i++ {
 			source := elem{2 * e.bits, e.unsigned}
-			v := fit(c, e, shiftedRight(source, element(source, m, i), by, round))
-			r |= v & e.mask() << (i * e.bits)
+			narrow := fit(c, e, shiftedRight(source, element(source, m, i), by, v))
+			r |= narrow & e.mask() << (i * e.bits)
 		}
 		c.setD(doubleD(w), r)
 		return nil
@@ -114,9 +114,9 @@ func fitSame(c *cpu, e elem, v uint64) uint64 {
 func fitUnsigned(c *cpu, e elem, v uint64) uint64 { return c.saturate(elem{e.bits, true}, int64(v)) }
 
 // narrowShiftUnsigned is narrowShift for encodings whose U bit says that results are unsigned while operands are signed.
-func narrowShiftUnsigned(round bool) exec {
-	plain := narrowShift(round, fitUnsigned)
-	return func(c *cpu, w uint32) error { return plain(c, w&^(1<<24)) }
+func narrowShiftUnsigned(v variant) exec {
+	run := narrowShift(v, fitUnsigned)
+	return func(c *cpu, w uint32) error { return run(c, w&^(1<<24)) }
 }
 
 // execShiftLong is VSHLL and, with a count of 0, VMOVL.

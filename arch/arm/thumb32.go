@@ -145,21 +145,21 @@ func oneLongT32(w uint32) string {
 // execLongOffset has an offset of twelve bits.
 func execLongOffset(k access) exec {
 	return func(c *cpu, w uint32) error {
-		return c.transfer(k, field(w, 12, 4), c.indexed(field(w, 16, 4), w&0xfff, true, true, false))
+		return c.transfer(k, field(w, 12, 4), c.indexed(field(w, 16, 4), w&0xfff, indexing{add: true, before: true}))
 	}
 }
 
 // execLiteralT32 is relative to r15, by bit 23 up or down.
 func execLiteralT32(k access) exec {
 	return func(c *cpu, w uint32) error {
-		return c.transfer(k, field(w, 12, 4), c.indexed(15, w&0xfff, bit(w, 23), true, false))
+		return c.transfer(k, field(w, 12, 4), c.indexed(15, w&0xfff, indexing{add: bit(w, 23), before: true}))
 	}
 }
 
 // execShortOffset has an offset of eight bits, and the bits P, U and W.
 func execShortOffset(k access) exec {
 	return func(c *cpu, w uint32) error {
-		return c.transfer(k, field(w, 12, 4), c.indexed(field(w, 16, 4), w&0xff, bit(w, 9), bit(w, 10), bit(w, 8)))
+		return c.transfer(k, field(w, 12, 4), c.indexed(field(w, 16, 4), w&0xff, indexing{bit(w, 9), bit(w, 10), bit(w, 8)}))
 	}
 }
 
@@ -167,7 +167,7 @@ func execShortOffset(k access) exec {
 func execRegOffset(k access) exec {
 	return func(c *cpu, w uint32) error {
 		offset := c.r[w&15] << field(w, 4, 2)
-		return c.transfer(k, field(w, 12, 4), c.indexed(field(w, 16, 4), offset, true, true, false))
+		return c.transfer(k, field(w, 12, 4), c.indexed(field(w, 16, 4), offset, indexing{add: true, before: true}))
 	}
 }
 
@@ -181,7 +181,7 @@ func badShort(w uint32) string {
 
 // execDoubleT32 is LDRD and, where bit 20 is clear, STRD.
 func execDoubleT32(c *cpu, w uint32) error {
-	a := c.indexed(field(w, 16, 4), w&0xff*4, bit(w, 23), bit(w, 24), bit(w, 21))
+	a := c.indexed(field(w, 16, 4), w&0xff*4, indexing{bit(w, 23), bit(w, 24), bit(w, 21)})
 	return c.transferPair(bit(w, 20), field(w, 12, 4), field(w, 8, 4), a)
 }
 

@@ -51,14 +51,14 @@ const (
 	fpscrWritten = fpscrNZCV | fpscrQC | fpscrAHP | fpscrDN | fpscrFZ | 3<<fpscrRounds | fpscrStride | fpscrFZ16 | fpscrLen | fpscrSticky
 )
 
-// rounding is FPSCR.RMode as the arithmetic names it.
-var rounding = [4]ieee.Rounding{ieee.NearestEven, ieee.Up, ieee.Down, ieee.Zero}
+// roundingModes is FPSCR.RMode as the arithmetic names it.
+var roundingModes = [4]ieee.Rounding{ieee.NearestEven, ieee.Up, ieee.Down, ieee.Zero}
 
 // scalarFloat prepares the environment of VFP, by all of FPSCR.
 func (c *cpu) scalarFloat() *ieee.Env {
 	s := uint32(c.v.Control)
 	c.fp = ieee.Env{
-		Round:       rounding[s>>fpscrRounds&3],
+		Round:       roundingModes[s>>fpscrRounds&3],
 		FlushToZero: s&fpscrFZ != 0,
 		FlushHalf:   s&fpscrFZ16 != 0,
 		DefaultNaN:  s&fpscrDN != 0,
