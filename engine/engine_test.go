@@ -54,7 +54,7 @@ func program(t testing.TB, source string, flags ...string) string {
 	if path := programs.built[key]; path != "" {
 		return path
 	}
-	name := strings.TrimSuffix(source, ".c")
+	name := strings.TrimSuffix(filepath.Base(source), ".c")
 	path := filepath.Join(programs.dir, fmt.Sprintf("%s%d", name, len(programs.built)))
 	args := append([]string{"-O2", "-g", "-pthread", "-o", path, filepath.Join("testdata", source), "-ldl"}, flags...)
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
@@ -210,9 +210,9 @@ func (tg *target) output() string {
 	return string(text)
 }
 
-// patience is how long a target may take: an emulated machine is a hundred times as slow as a real one.
+// patience is how long a target may take: an emulated machine is a hundred times as slow as a real one, and long runs are made beside other work.
 func patience() time.Duration {
-	if os.Getenv(prebuiltDir) != "" {
+	if os.Getenv(prebuiltDir) != "" || longRun() {
 		return 10 * time.Minute
 	}
 	return time.Minute

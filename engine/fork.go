@@ -17,6 +17,7 @@ const options = ptrace.OptSysGood | ptrace.OptFork | ptrace.OptVfork | ptrace.Op
 const (
 	cloneVM     = 0x100
 	cloneThread = 0x10000
+	cloneClear  = 1 << 32 // CLONE_CLEAR_SIGHAND
 )
 
 // forked deals with a thread's stop for a child it has made.
@@ -79,6 +80,12 @@ func (t *thread) cloneFlags() (flags uint64, ok bool) {
 	return 0, false
 }
 
+// clearsHandlers reports whether the child that the thread is making begins without handlers for signals.
+func (t *thread) clearsHandlers() bool {
+	flags, ok := t.cloneFlags()
+	return ok && flags&cloneClear != 0 && t.proc.arch.SyscallNumber(&t.regs) == t.proc.arch.calls.clone3
+}
+
 // addThread takes up a new thread of a process.
 func (s *Session) addThread(parent *thread, tid int) {
 	if s.threads[tid] != nil {
@@ -121,6 +128,7 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 		p.watches = slices.Clone(from.watches) // a list of its own: probes are taken off each process by itself
 	}
 	p.trap = from.trap
+	p.checkTrap(parent.clearsHandlers(), shares)
 	if !from.silent {
 		s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: parent.tid, Child: pid})
 	}
@@ -143,6 +151,9 @@ func (t *thread) firstStop(st ptrace.Status) {
 	if t.proc.silent && t.proc.space.users == 1 && !t.launchedFrom() {
 		s.abandon(t)
 		return
+	}
+	if !st.GroupStop() {
+		t.protectNew()
 	}
 	if t.proc.trap.due && !st.GroupStop() && t.getRegs() {
 		t.restoreTrapAction() // before it meets a breakpoint

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -213,6 +214,32 @@ func (g *guard) copy() guard {
 	return c
 }
 
+// checkRegion makes the region in a forked child what the copy of its parent's guard says. The child's memory is that of the moment of the fork, and
+// the parent's may have changed between then and now: entries may be missing, or the whole region.
+func (sp *space) checkRegion() {
+	g := &sp.guard
+	if g.base == 0 {
+		return
+	}
+	head, table := make([]byte, fallback.HeadSize), make([]byte, len(g.orig)*fallback.EntrySize)
+	if sp.mem.Peek(g.base, head) != nil || sp.mem.Peek(g.base+fallback.TableAt, table) != nil {
+		sp.guard = guard{}
+		return
+	}
+	if _, ok := fallback.ParseHead(head, sp.arch.WordSize()); !ok {
+		sp.guard = guard{}
+		return
+	}
+	for addr, i := range g.index {
+		at, entry := fallback.Entry(g.base, i, addr, g.orig[i])
+		if !bytes.Equal(table[i*fallback.EntrySize:][:fallback.EntrySize], entry[:]) {
+			sp.mem.Poke(at, entry[:], 0)
+		}
+	}
+	at, count := fallback.Count(g.base, len(g.orig))
+	sp.mem.Poke(at, count, 0)
+}
+
 // protectAttached puts the fallback into a process that has just been attached to and runs.
 func (s *Session) protectAttached(p *process) {
 	if p.space.guard.base != 0 || p.space.guard.tried || p.arch.flags < 0 {
@@ -220,6 +247,23 @@ func (s *Session) protectAttached(p *process) {
 	}
 	if t := s.interruptable(p); t != nil {
 		s.withStopped(t, func() { s.protect(t) })
+	}
+}
+
+// protectNew makes sure that a process which has just been made by another is protected: that one may not have been yet. The thread is in its first stop.
+func (t *thread) protectNew() {
+	p := t.proc
+	switch {
+	case t.tid != p.pid || p.silent && p.space.users == 1:
+	case p.trap.lost:
+		if t.getRegs() {
+			t.installAgain()
+		}
+	case p.space.guard.base != 0:
+	case t.s.cfg.LateFallback:
+		t.s.protectLater(p)
+	case t.getRegs():
+		t.s.protect(t)
 	}
 }
 

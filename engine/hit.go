@@ -13,6 +13,7 @@ import (
 func (t *thread) hit(p *point) {
 	t.s.stats.Hits++
 	*t.pc() = p.addr
+	p.sp.mem.Stack = t.sp()
 	t.h.Begin(t.proc.arch.WordSize())
 	t.at, t.fpRead = p, false
 	if t.proc.space.guard.base == 0 && (p.internal == nil || !t.s.cfg.LateFallback) {
@@ -20,6 +21,12 @@ func (t *thread) hit(p *point) {
 	}
 	if t.breath.used > 0 {
 		t.breath.leave(p.addr, t.sp())
+	}
+	if t.seqDue = p.looksForSequence(); t.seqDue && t.inSequence() {
+		t.s.bar(p, t.proc.pid)
+		t.setRegs()
+		t.resume(0)
+		return
 	}
 	if p.internal != nil {
 		if p.internal(t, p) {
@@ -72,6 +79,9 @@ func (t *thread) finishWith(sig int) {
 		t.h.Commit()
 	}
 	t.setRegs()
+	if t.seqDue {
+		t.ledIntoSequence()
+	}
 	if sig == 0 && (t.masked || len(t.deferred) > 0) {
 		if t.breathe(); !t.breath.keep {
 			sig = t.takeKept()

@@ -28,9 +28,9 @@ import (
 // module, of which it is made sure that it is all zeros, and which is zeroed again.
 
 // callNumbers are the system calls that are made in targets, by word size.
-var callNumbers = map[int]struct{ mmap, sigaction uint64 }{
-	8: {9, 13},
-	4: {192, 174}, // mmap2, whose last argument counts pages
+var callNumbers = map[int]struct{ mmap, sigaction, tgkill uint64 }{
+	8: {9, 13, 234},
+	4: {192, 174, 270}, // mmap2, whose last argument counts pages
 }
 
 // synchronous are the signals that instructions themselves raise. They are never blocked by us: the kernel

@@ -30,11 +30,14 @@ type point struct {
 	orig    []byte // what it displaces, as long
 	planted bool
 	slot    uint64 // of the copy that is run displaced; 0: none yet
+	unsure  bool   // the copy may not be there: it was made in the process that this one was forked from, perhaps after that
 	alone   bool   // the other threads are held while the instruction is completed
 	steps   int    // threads in the middle of running the copy
 	resting bool   // taken out for the rest of the window, to stay within the budget
 	passed  uint32 // hits in processes whose action for SIGTRAP is watched
 	blocks  bool   // it was passed with SIGTRAP blocked
+	hits    uint32 // how often it was hit; wraps
+	barred  bool   // it must not be planted: see inSequence
 
 	internal func(*thread, *point) (stay bool) // what the engine itself does here; stay: the hit is put off
 	picks    []*ifunc                          // probes on a function whose code is chosen by the one that starts here
@@ -42,6 +45,9 @@ type point struct {
 
 // wanted reports whether anybody needs the breakpoint.
 func (p *point) wanted() bool {
+	if p.barred {
+		return false
+	}
 	if p.internal != nil || p.Returns > 0 {
 		return true
 	}
@@ -325,11 +331,12 @@ func (s *Session) copyPoints(from, to *space) {
 	to.slots = from.slots.copy()
 	to.sealed = from.sealed
 	to.guard = from.guard.copy()
+	to.checkRegion()
 	to.sems = maps.Clone(from.sems)
 	var copies call.Copies
 	for addr, p := range from.points {
 		q := *p
-		q.At, q.sp, q.steps, q.picks = &q, to, 0, slices.Clone(p.picks)
+		q.At, q.sp, q.steps, q.unsure, q.picks = &q, to, 0, true, slices.Clone(p.picks)
 		copies.Add(&p.Point, &q.Point)
 		to.points[addr] = &q
 		if q.resting {

@@ -84,9 +84,10 @@ func (ps *slotPools) give(slot uint64) {
 // slotFor gives a point its slot, by way of a thread that has hit it. It reports false when the instruction has
 // to be run in place.
 func (s *Session) slotFor(p *point, t *thread) bool {
-	if p.slot != 0 {
+	if p.slot != 0 && (!p.unsure || p.fillSlot(t)) {
 		return true
 	}
+	p.slot = 0
 	sp := p.sp
 	size := uint64(sp.arch.SlotSize())
 	slot := sp.slots.take(p.addr, size)
@@ -99,16 +100,18 @@ func (s *Session) slotFor(p *point, t *thread) bool {
 	if slot == 0 {
 		return false
 	}
-	code, err := p.site.OutOfLine(slot)
-	if err == nil {
-		err = sp.mem.Poke(slot, code, t.tid)
-	}
-	if err != nil {
+	if p.slot = slot; !p.fillSlot(t) {
 		sp.slots.give(slot)
-		return false
+		p.slot = 0
 	}
-	p.slot = slot
-	return true
+	return p.slot != 0
+}
+
+// fillSlot writes the copy of a point's instruction into its slot.
+func (p *point) fillSlot(t *thread) bool {
+	p.unsure = false
+	code, err := p.site.OutOfLine(p.slot)
+	return err == nil && p.sp.mem.Poke(p.slot, code, t.tid) == nil
 }
 
 // mapSlots has the target map memory for slots near a point.

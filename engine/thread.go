@@ -46,6 +46,7 @@ type thread struct {
 	merged   []ptrace.SigInfo // a SIGTRAP of the program's own that was pending, blocked, and has told of a hit
 	breath   breath
 	redo     redo
+	seqDue   bool // it is to be looked whether the instruction being completed leads into a restartable sequence
 	info     ptrace.SigInfo
 	postCall bool             // programs wait for the end of the system call it is in
 	seeExit  *point           // it is in a system call that a probe stands on, and whose end has to be seen (see armcall.go)

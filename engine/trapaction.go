@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gotap/engine/call"
@@ -32,7 +33,42 @@ type trapAction struct {
 	ours bool            // the fallback's handler is installed over it
 	due  bool            // it may have changed, and has to be asked for
 	set  bool            // the program has called a function to set it
+	lost bool            // it was ours, and the process was made without it
 	once bool            // the program's handler, which the region still has, was called and is to be called no more
+}
+
+// checkTrap looks what became of the action in a process that has just been made, with what its parent's is now: it may have been made without its
+// parent's handlers, or before the parent had ours, or while the kernel had taken that away. Where memory is shared, and the
+// region in it, the program's own handler stays known there: it is the parent's.
+func (p *process) checkTrap(cleared, shared bool) {
+	tr := &p.trap
+	if cleared && !shared && tr.own.Caught() {
+		tr.own = fallback.Action{}
+	}
+	switch {
+	case p.space.guard.base == 0:
+		*tr = trapAction{own: tr.own}
+	case tr.ours && hexField(p.pid, "SigCgt")&trapBit == 0:
+		tr.lost, tr.ours = true, false
+	}
+}
+
+// installAgain gives a process that was made without it the fallback's handler, before it runs.
+func (t *thread) installAgain() {
+	tr := &t.proc.trap
+	tr.lost = false
+	if t.filtered() != "" {
+		return
+	}
+	var err error
+	if t.proc.space.users > 1 {
+		err = t.setTrapAction()
+	} else {
+		err = t.want(tr.own)
+	}
+	if err != nil {
+		t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", t.proc.pid, err))
+	}
 }
 
 // trapBit is SIGTRAP in a set of signals.
@@ -368,14 +404,38 @@ func (t *thread) mergeBlocked() bool {
 	return true
 }
 
-// sendMerged makes pending again what told of a hit. The thread blocks SIGTRAP again.
+// sendMerged makes pending again what told of a hit. The thread blocks SIGTRAP again, and may fetch the signal without its being delivered
+// (sigwait, signalfd); so one that it sent to itself is sent by it.
 func (t *thread) sendMerged() {
 	for i := range t.merged {
+		if t.sendsItself(&t.merged[i]) {
+			continue
+		}
 		if ptrace.SendThread(t.proc.pid, t.tid, ptrace.SIGTRAP) == 0 {
 			t.resent = append(t.resent, t.merged[i])
 		}
 	}
 	t.merged = t.merged[:0]
+}
+
+// sendsItself has the thread send itself a signal that came from its own process, and reports whether it has.
+func (t *thread) sendsItself(info *ptrace.SigInfo) bool {
+	own := inner(t.proc.pid)
+	if info.Code() != ptrace.CodeThread || info.Pid() != own || t.proc.arch.emulates != nil || t.filtered() != "" {
+		return false
+	}
+	_, err := t.inject(callNumbers[t.proc.arch.WordSize()].tgkill, uint64(own), uint64(inner(t.tid)), uint64(info.Signal()))
+	return err == nil
+}
+
+// inner is the number that a thread has in its own namespace.
+func inner(tid int) int {
+	all := strings.Fields(statusField(tid, "NSpid"))
+	if len(all) == 0 {
+		return 0
+	}
+	n, _ := strconv.Atoi(all[len(all)-1])
+	return n
 }
 
 // trapTaken reports whether the kernel has taken away the handler for SIGTRAP that was there: the thread blocks the signal, and has raised it.

@@ -24,6 +24,10 @@ type Memory struct {
 	local  unix.Iovec
 	remote unix.RemoteIovec
 	old    [128]byte // of a write that crosses pages; no instruction writes more at once
+	lazy   *lazy     // nil: no memory of it is filled in by others
+
+	// Stack is the stack pointer of the thread that is being dealt with: pages there need not be asked for more than once.
+	Stack uint64
 }
 
 const pageSize = 4096
@@ -35,18 +39,34 @@ func OpenMemory(tid int) (*Memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open memory of process %d: %w", tid, err)
 	}
-	return &Memory{tid: tid, mem: f}, nil
+	return &Memory{tid: tid, mem: f, lazy: openLazy(tid)}, nil
 }
 
 // Use names a thread of the process that is alive; the memory is reached through it.
 func (m *Memory) Use(tid int) { m.tid = tid }
 
 // Close closes the memory. Calls made later fail.
-func (m *Memory) Close() error { return m.mem.Close() }
+func (m *Memory) Close() error {
+	m.lazy.close()
+	return m.mem.Close()
+}
 
 // ReadAvailable reads at addr and returns how many bytes from the start of p could be read.
+// What somebody else would have to fill in first cannot.
 func (m *Memory) ReadAvailable(addr uint64, p []byte) int {
-	n := m.transfer(unix.SYS_PROCESS_VM_READV, addr, p)
+	if m.lazy != nil && len(p) > 0 && !m.lazy.ready(addr, len(p), m.Stack, false) {
+		p = p[:m.before(addr, len(p))]
+	}
+	return m.transfer(unix.SYS_PROCESS_VM_READV, addr, p)
+}
+
+// before is how many bytes at addr, of n, come before a page that somebody else fills in.
+func (m *Memory) before(addr uint64, n int) int {
+	for at := addr; at < addr+uint64(n); at = (at | (pageSize - 1)) + 1 {
+		if !m.lazy.ready(at, 1, m.Stack, false) && m.lazy.waits(at) {
+			return int(at - addr)
+		}
+	}
 	return n
 }
 
@@ -61,6 +81,9 @@ func (m *Memory) Gone() bool {
 
 // ReadMemory implements arch.Memory.
 func (m *Memory) ReadMemory(addr uint64, p []byte) error {
+	if m.lazy != nil && !m.lazy.ready(addr, len(p), m.Stack, false) {
+		return &arch.FaultError{Addr: addr}
+	}
 	if n := m.transfer(unix.SYS_PROCESS_VM_READV, addr, p); n != len(p) {
 		return &arch.FaultError{Addr: addr + uint64(n)}
 	}
@@ -70,6 +93,9 @@ func (m *Memory) ReadMemory(addr uint64, p []byte) error {
 // WriteMemory implements arch.Memory. The kernel moves what it can before it meets a page it may not write; what a failed
 // write that crosses pages has moved is put back.
 func (m *Memory) WriteMemory(addr uint64, p []byte) error {
+	if m.lazy != nil && !m.lazy.ready(addr, len(p), m.Stack, true) {
+		return &arch.FaultError{Addr: addr, Write: true}
+	}
 	crosses := addr/pageSize != (addr+uint64(len(p))-1)/pageSize
 	if crosses && (len(p) > len(m.old) || m.ReadAvailable(addr, m.old[:len(p)]) != len(p)) {
 		return &arch.FaultError{Addr: addr, Write: true}

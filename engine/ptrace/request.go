@@ -25,6 +25,7 @@ const (
 	reqGetSigMask  = 0x420a
 	reqSetSigMask  = 0x420b
 	reqSyscallInfo = 0x420e
+	reqRseq        = 0x420f
 )
 
 // All functions below return an Errno, not an error: making an interface of it is left to where it is reported,
@@ -112,4 +113,18 @@ func SyscallStop(tid int) (SyscallOp, syscall.Errno) {
 	var info [88]byte
 	_, e := requestResult(reqSyscallInfo, tid, uintptr(len(info)), unsafe.Pointer(&info[0]))
 	return SyscallOp(info[0]), e
+}
+
+// rseqConfiguration is struct ptrace_rseq_configuration.
+type rseqConfiguration struct {
+	area                        uint64
+	size, signature, flags, pad uint32
+}
+
+// RseqArea is where a stopped tracee has registered its area for restartable sequences, 0 when it has none. Kernels before 5.13 cannot
+// tell: EIO.
+func RseqArea(tid int) (uint64, syscall.Errno) {
+	var c rseqConfiguration
+	_, e := requestResult(reqRseq, tid, unsafe.Sizeof(c), unsafe.Pointer(&c))
+	return c.area, e
 }

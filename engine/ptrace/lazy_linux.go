@@ -1,0 +1,140 @@
+package ptrace
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Memory that somebody else fills in (userfaultfd(2)). Whoever touches a page that is not there waits until the program that handles such faults
+// has provided it, and that goes for a tracer's reads and writes as well: nothing but the handler, or being killed, ends the wait. A tracer
+// that waits for a thread which itself waits for the tracer, at a breakpoint, would hang both for ever. So in a process that may have
+// such memory pages are asked for in /proc/PID/pagemap first, which waits for nothing. A page that is not there, or is write-protected
+// by a userfaultfd, is treated as one that faults: an instruction that touches it is left to the processor, in the thread itself.
+//
+// Only a process with CAP_SYS_PTRACE can have faults in the kernel wait for it, unless the machine's administrator says otherwise.
+// Where all that is ruled out there is nothing to ask for. What is left is a page that goes in the instant between the question and the access.
+
+// lazy is what is needed to ask for pages.
+type lazy struct {
+	pid     int
+	pagemap *os.File
+	sure    [16]uint64 // pages of stacks that were there; a thread uses them, so they stay
+	page    [8]byte
+}
+
+const (
+	pageShift     = 12
+	pagePresent   = 3 << 62 // in an entry of pagemap: in memory, or swapped out
+	pageProtected = 1 << 57 // by a userfaultfd
+)
+
+// openLazy opens what tells of a process's pages, if the process may have memory that others fill in; otherwise, and where it cannot be
+// told, nil.
+func openLazy(tid int) *lazy {
+	if !mayWait(tid) {
+		return nil
+	}
+	f, err := os.Open(fmt.Sprintf("/proc/%d/pagemap", tid))
+	if err != nil {
+		return nil
+	}
+	return &lazy{pid: tid, pagemap: f}
+}
+
+// mayWait reports whether a process can have, or has, a userfaultfd that makes the kernel wait.
+func mayWait(tid int) bool {
+	const sysPtrace = 1 << 19 // CAP_SYS_PTRACE
+	if sysctl, _ := os.ReadFile("/proc/sys/vm/unprivileged_userfaultfd"); len(sysctl) > 0 && sysctl[0] == '1' {
+		return true
+	}
+	if st, err := os.Stat("/dev/userfaultfd"); err == nil && st.Mode().Perm()&0o066 != 0 {
+		return true
+	}
+	if capabilities(tid)&sysPtrace != 0 {
+		return true
+	}
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", tid))
+	for _, link := range links {
+		if to, _ := os.Readlink(link); to == "anon_inode:[userfaultfd]" {
+			return true
+		}
+	}
+	return false
+}
+
+// capabilities are a thread's effective ones.
+func capabilities(tid int) uint64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
+	_, rest, _ := strings.Cut(string(text), "\nCapEff:\t")
+	line, _, _ := strings.Cut(rest, "\n")
+	v, _ := strconv.ParseUint(line, 16, 64)
+	return v
+}
+
+// ready reports whether n bytes at addr can be read, or written, without waiting for anybody. sp is the stack pointer of the thread that this is
+// about.
+func (l *lazy) ready(addr uint64, n int, sp uint64, write bool) bool {
+	for page := addr >> pageShift; page <= (addr+uint64(n)-1)>>pageShift; page++ {
+		slot := &l.sure[page%uint64(len(l.sure))]
+		if *slot == page {
+			continue
+		}
+		if _, err := unix.Pread(int(l.pagemap.Fd()), l.page[:], int64(page*8)); err != nil {
+			return true // there is no such page at all
+		}
+		v := binary.LittleEndian.Uint64(l.page[:])
+		if v&pagePresent == 0 || write && v&pageProtected != 0 {
+			return false
+		}
+		if page == sp>>pageShift && write {
+			*slot = page
+		}
+	}
+	return true
+}
+
+// waits reports whether memory at an address, which is not there, is filled in by a userfaultfd.
+func (l *lazy) waits(addr uint64) bool {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/smaps", l.pid))
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	inside := false
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := lines.Text()
+		if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok && inside {
+			return strings.Contains(flags, " um") || strings.Contains(flags, " ui") || strings.Contains(flags, " uw")
+		}
+		if start, end, ok := mappingLine(line); ok {
+			inside = addr >= start && addr < end
+		}
+	}
+	return false
+}
+
+// mappingLine parses the start of a line that begins a mapping.
+func mappingLine(line string) (start, end uint64, ok bool) {
+	from, rest, ok := strings.Cut(line, "-")
+	if !ok {
+		return 0, 0, false
+	}
+	to, _, _ := strings.Cut(rest, " ")
+	start, err1 := strconv.ParseUint(from, 16, 64)
+	end, err2 := strconv.ParseUint(to, 16, 64)
+	return start, end, err1 == nil && err2 == nil
+}
+
+// close closes the file.
+func (l *lazy) close() {
+	if l != nil {
+		l.pagemap.Close()
+	}
+}
