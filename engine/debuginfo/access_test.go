@@ -142,12 +142,14 @@ func TestObjectsOfCPlusPlus(t *testing.T) {
 	want := map[string]map[string]string{
 		"_ZN3zoo6Animal4feedEiRKf": {"amount": "12", "rate": "0.5", "this.id": "7", "this.weight": "3.25", "this.kind": "2", "this.tame": "1",
 			"this.legs": "4"},
-		"_ZN3zoo8by_valueENS_7TrackedEi":      {"t.value": "5", "after": "-3"},
-		"_ZN3zoo5plainENS_5EmptyENS_5PlainEi": {"p.a": "11", "p.b": "2.5", "after": "-4"},
-		"_ZN3zoo4makeEli":                     {"v": "6", "w": "-7"},
-		"_ZN3zoo10make_plainEli":              {"v": "8", "w": "9"},
-		"_ZN3zoo4pickIsEET_S1_S1_b":           {"a": "-5", "b": "6", "first": "0"},
-		"_ZN3zoo7diamondEPNS_5RightE":         {"r.right": "2"},
+		"_ZN3zoo8by_valueENS_7TrackedEi":                  {"t.value": "5", "after": "-3"},
+		"_ZN3zoo5plainENS_5EmptyENS_5PlainEi":             {"p.a": "11", "p.b": "2.5", "after": "-4"},
+		"_ZN3zoo4makeEli":                                 {"v": "6", "w": "-7"},
+		"_ZN3zoo10make_plainEli":                          {"v": "8", "w": "9"},
+		"_ZN3zoo4pickIsEET_S1_S1_b":                       {"a": "-5", "b": "6", "first": "0"},
+		"_ZN3zoo7diamondEPNS_5RightE":                     {"r.right": "2"},
+		"_ZN3zoo7nothingEDnDsi":                           {"wide": "119", "after": "-6"},
+		"_ZN3zoo6memberEMNS_5PlainElMNS_6AnimalEFliRKfEi": {"after": "-8"},
 		"_ZN3zoo3Pet5adoptERS0_OS0_NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEPPKNS_6AnimalE": {
 			"who.id": "7", "other.weight": "3.25", "label._M_string_length": "5", "animals.1.id": "7", "animals.0.legs": "4"},
 	}

@@ -175,12 +175,32 @@ func (in *Info) fill(t *ctype, u *unit) error {
 		if u != nil && u.language() == langGo { // a value of Go's function types is a pointer to its code's address
 			t.kind, t.size, t.elem, t.hasElem = kindPointer, in.word(), 0, false
 		}
-	case dwarf.TagUnspecifiedType, dwarf.TagPtrToMemberType, dwarf.TagStringType:
+	case dwarf.TagUnspecifiedType, dwarf.TagPtrToMemberType:
+		t.kind = kindOther
+		return in.sizeMember(t)
+	case dwarf.TagStringType:
 		t.kind = kindOther
 	default: // typedefs and qualifiers have no kind of their own
 		t.kind = kindVoid
 	}
 	return nil
+}
+
+// sizeMember sizes null pointers and pointers to members, of which compilers do not say it: they are passed like the words that they are made of (Itanium
+// C++ ABI, 2.3). A pointer to a method is two words, where to find it and what to add to this.
+func (in *Info) sizeMember(t *ctype) error {
+	if t.size >= 0 || !t.cplus {
+		return nil
+	}
+	t.size = in.word()
+	if t.tag != dwarf.TagPtrToMemberType {
+		return nil
+	}
+	to, err := in.strip(t.elem, t.hasElem)
+	if err == nil && to.kind == kindFunc {
+		t.size *= 2
+	}
+	return err
 }
 
 func (t *ctype) fillBase() {

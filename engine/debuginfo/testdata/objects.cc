@@ -60,6 +60,9 @@ struct Left { virtual ~Left() {} long left = 1; };
 struct Right : virtual Left { long right = 2; };
 FUNC long diamond(Right *r) { return r->right + r->left; }
 
+FUNC long nothing(std::nullptr_t, char16_t wide, int after) { return wide + after; }
+FUNC long member(long Plain::*which, long (Animal::*call)(int, const float &), int after) { return (which != nullptr) + (call != nullptr) + after; }
+
 } // namespace zoo
 
 int main()
@@ -75,5 +78,6 @@ int main()
 	sum += pick(3L, 4L, true) + pick<short>(-5, 6, false);
 	Right r;
 	sum += diamond(&r);
+	sum += nothing(nullptr, u'w', -6) + member(&Plain::a, &Animal::feed, -8);
 	std::printf("%ld\n", sum);
 }
