@@ -64,7 +64,7 @@ func (s *Session) checkTarget(pid int) error {
 	case tgid == os.Getpid():
 		return &AttachError{Pid: pid, Err: errors.New("that is this program itself")}
 	case strings.HasPrefix(statusField(pid, "State"), "Z"):
-		return &AttachError{Pid: pid, Err: errors.New("it has ended already (a zombie)")}
+		return &AttachError{Pid: pid, Err: zombie(pid)}
 	case statusField(pid, "Kthread") == "1" || statusField(pid, "VmSize") == "" && readLink(pid, "exe") == "":
 		return &AttachError{Pid: pid, Err: errors.New("it is a thread of the kernel")}
 	}
@@ -73,6 +73,15 @@ func (s *Session) checkTarget(pid int) error {
 			help: "a process has one tracer at a time: end the other one"}
 	}
 	return nil
+}
+
+// zombie says what has ended: all of a process, or its first thread, with which goes what /proc tells of the others' memory.
+func zombie(pid int) error {
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if others := len(tasks) - 1; others > 0 {
+		return fmt.Errorf("its first thread has ended, and the system shows no memory of the %d that go on: start the program under gotap instead", others)
+	}
+	return errors.New("it has ended already (a zombie)")
 }
 
 // readName is a process's or thread's name.

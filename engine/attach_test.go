@@ -277,12 +277,19 @@ func TestRefusedTargets(t *testing.T) {
 	ended.Start()
 	t.Cleanup(func() { ended.Wait() })
 	waitState(t, ended.Process.Pid, "Z")
+	headless := exec.Command(program(t, "firstgone.c"))
+	if _, err := headless.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	headless.Start()
+	t.Cleanup(func() { headless.Process.Kill(); headless.Wait() })
+	waitState(t, headless.Process.Pid, "Z")
 	for _, c := range []struct {
 		pid  int
 		want string
 	}{
 		{os.Getpid(), "this program itself"}, {0, "no such process"}, {1 << 30, "no such process"},
-		{2, "thread of the kernel"}, {ended.Process.Pid, "zombie"}, {p.pid(), "traced already, by process"},
+		{2, "thread of the kernel"}, {ended.Process.Pid, "zombie"}, {headless.Process.Pid, "its first thread has ended"}, {p.pid(), "traced already, by process"},
 	} {
 		err := w.Attach(c.pid)
 		var ae *AttachError

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -18,7 +21,9 @@ func newRoot(w *World) *cobra.Command {
 What runs at a probe is compiled to small, verified, bounded bytecode; everything else is ordinary JavaScript.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       version(),
 	}
+	root.SetVersionTemplate("gotap {{.Version}}\n")
 	root.SetOut(w.Stdout)
 	root.SetErr(w.Stderr)
 	root.SetIn(w.Stdin)
@@ -71,9 +76,24 @@ func nearCommand(c *cobra.Command, name string) string {
 	return near(name, names, "`"+strings.Replace(c.CommandPath(), "gotap", "gotap help", 1)+"` lists them")
 }
 
+// version is what this binary was built from, as far as the Go command noted it, and what it was built with.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "of unknown version"
+	}
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && (text == "" || text == "(devel)") {
+			text = s.Value
+		}
+	}
+	return fmt.Sprintf("%s %s %s/%s", cmp.Or(text, "(devel)"), info.GoVersion, runtime.GOOS, runtime.GOARCH)
+}
+
 // flagError explains the one mistake everybody makes: a command line without "--" in front.
 func flagError(c *cobra.Command, err error) error {
-	hint := fmt.Sprintf("gotap %s --help lists the flags", c.Name())
+	hint := c.CommandPath() + " --help lists the flags"
 	if strings.Contains(err.Error(), "unknown") && c.Flags().NArg() > 0 {
 		hint = "the program to trace and its arguments come after --, as in: gotap run script.js -- ls -l"
 	}
