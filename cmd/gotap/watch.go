@@ -20,11 +20,15 @@ import (
 // settleTime is how long a file has to be left alone before it is read: editors write in several steps.
 const settleTime = 50 * time.Millisecond
 
+// returnTime is how often a directory that has gone is looked for: a check-out of another version makes it anew.
+const returnTime = 200 * time.Millisecond
+
 // A watcher tells when the files a script was made of have changed. It watches their directories, because editors save by
 // renaming a new file over the old one, which ends a watch of the file itself.
 type watcher struct {
 	fs    *fsnotify.Watcher
 	files map[string]string // path → contents when it was last looked at
+	away  bool              // a directory that was watched has gone
 	lacks bool              // the script could not be loaded: another module beside it may be what it lacks
 }
 
@@ -89,11 +93,20 @@ func contents(path string) string {
 func (v *watcher) wait(done <-chan struct{}) bool {
 	settled := time.After(settleTime) // what was saved while files were read may have told of it before they were watched
 	other := false
+	var back <-chan time.Time
 	for {
+		if v.away && back == nil {
+			back = time.After(returnTime)
+		}
 		select {
 		case <-done:
 			return false
+		case <-back:
+			if back = nil; v.rewatch() {
+				settled = time.After(settleTime)
+			}
 		case e := <-v.fs.Events:
+			v.away = v.away || e.Op.Has(fsnotify.Remove) && v.holds(e.Name) || e.Op.Has(fsnotify.Rename) && v.holds(e.Name)
 			_, mine := v.files[filepath.Clean(e.Name)]
 			lacked := v.lacks && !mine && isModule(e.Name)
 			if (mine || lacked) && e.Op != fsnotify.Chmod {
@@ -109,6 +122,27 @@ func (v *watcher) wait(done <-chan struct{}) bool {
 			}
 		}
 	}
+}
+
+// holds reports whether a path is the directory of one of the files.
+func (v *watcher) holds(dir string) bool {
+	for path := range v.files {
+		if filepath.Dir(path) == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// rewatch watches all directories again, and reports whether they are there.
+func (v *watcher) rewatch() bool {
+	v.away = false
+	for path := range v.files {
+		if v.fs.Add(filepath.Dir(path)) != nil {
+			v.away = true
+		}
+	}
+	return !v.away
 }
 
 func (v *watcher) different() bool {
