@@ -254,3 +254,14 @@ func TestEveryInlinedCopyOfALineIsFound(t *testing.T) {
 		})
 	}
 }
+
+// TestInlined asks for a function that has no code of its own, one that has, and one that there is not.
+func TestInlined(t *testing.T) {
+	testenv.Require(t, testenv.GCC)
+	c := build(t, "testdata/inlined.c", "-O2")
+	for name, want := range map[string]int{"scaled": 9, "main": 0, "nothing": 0} {
+		if file, line, ok := c.info.Inlined(name); ok != (want > 0) || ok && (file != "inlined.c" || line != want) {
+			t.Errorf("%s is at %s:%d, %v; want line %d", name, file, line, ok, want)
+		}
+	}
+}

@@ -55,13 +55,17 @@ const (
 	NoSyscall  What = "system call"
 )
 
+// Inlined finds a function that has no code of its own because the compiler put it into that of its callers: a line of it that has code.
+type Inlined func(name string) (file string, line int, ok bool)
+
 // NotFoundError is a specification that means nothing in the modules searched.
 type NotFoundError struct {
 	Spec        Spec
 	What        What
-	Searched    []string // paths of modules, in order; of all modules there are when What is NoModule
-	Suggestions []string // names that look like it, the best first; lines that have code
-	Reason      error    // what the line table of the first module said; nil: no more is known
+	Searched    []string  // paths of modules, in order; of all modules there are when What is NoModule
+	Suggestions []string  // names that look like it, the best first; lines that have code
+	Inlined     []Inlined // where a function of that name may be after all, asked when the error is told
+	Reason      error     // what the line table of the first module said; nil: no more is known
 }
 
 // Error names what is missing and where it was looked for.
@@ -105,8 +109,13 @@ func (e *NotFoundError) lines() string {
 	return "; the nearest lines with code: " + strings.Join(e.Suggestions, ", ")
 }
 
-// Hint tells what looks like the name.
+// Hint tells what looks like the name, or where the function went.
 func (e *NotFoundError) Hint() string {
+	for _, find := range e.Inlined {
+		if file, line, ok := find(e.Spec.Name); ok {
+			return fmt.Sprintf("%s is inlined: its code is part of its callers'; @%s:%d is a line of it", e.Spec.Name, file, line)
+		}
+	}
 	if e.What == NoLine || len(e.Suggestions) == 0 {
 		return ""
 	}

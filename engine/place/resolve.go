@@ -53,6 +53,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 		switch {
 		case errors.As(err, &nf):
 			missing.What, missing.Suggestions = nf.What, addOnce(missing.Suggestions, nf.Suggestions)
+			missing.Inlined = append(missing.Inlined, nf.Inlined...)
 			if missing.Reason == nil {
 				missing.Reason = nf.Reason
 			}
@@ -165,11 +166,27 @@ func (r *Resolver) Resolve(s Spec, f *module.File) ([]Target, error) {
 	return nil, &RefusedError{Place: s.String(), Reason: "a system call is no place in a module"}
 }
 
+// inlined is what can find a function in debug information that no symbol names; nothing for patterns.
+func (r *Resolver) inlined(s Spec, f *module.File) []Inlined {
+	if r.Lines == nil || s.Pattern() {
+		return nil
+	}
+	return []Inlined{func(name string) (file string, line int, ok bool) {
+		lines, err := r.Lines(f)
+		if in, can := lines.(interface {
+			Inlined(name string) (file string, line int, ok bool)
+		}); can && err == nil {
+			return in.Inlined(name)
+		}
+		return "", 0, false
+	}}
+}
+
 // functions resolves NAME[+OFFSET].
 func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
 	matches := f.Lookup(s.Name)
 	if len(matches) == 0 {
-		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name)}
+		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f)}
 	}
 	var found []Target
 	var refused error
