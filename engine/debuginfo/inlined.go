@@ -13,14 +13,15 @@ const (
 )
 
 // Inlined finds a function that has no code of its own because the compiler put it into that of its callers. The name is with the
-// namespaces around it. file and line are the first of its lines that have code, its head where that has some. ok is false when there is
+// namespaces around it. file and line are the first of its lines behind the head that has code: of the head's own
+// code there need not be a piece for each call. ok is false when there is
 // no such function, or when the debug information cannot be read. All of it is read, so this is for messages.
 func (in *Info) Inlined(name string) (file string, line int, ok bool) {
 	file, head := in.inlinedHead(name)
 	if file == "" {
 		return "", 0, false
 	}
-	for line = head; line < head+longestHead; line++ {
+	for line = head + 1; line <= head+longestHead; line++ {
 		if addrs, _, _ := in.AddrsOf(file, line); len(addrs) > 0 {
 			return path.Base(file), line, true
 		}

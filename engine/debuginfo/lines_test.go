@@ -259,7 +259,7 @@ func TestEveryInlinedCopyOfALineIsFound(t *testing.T) {
 func TestInlined(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	c := build(t, "testdata/inlined.c", "-O2")
-	for name, want := range map[string]int{"scaled": 9, "main": 0, "nothing": 0} {
+	for name, want := range map[string]int{"scaled": 11, "main": 0, "nothing": 0} {
 		if file, line, ok := c.info.Inlined(name); ok != (want > 0) || ok && (file != "inlined.c" || line != want) {
 			t.Errorf("%s is at %s:%d, %v; want line %d", name, file, line, ok, want)
 		}
