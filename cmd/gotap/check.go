@@ -38,6 +38,7 @@ type checked struct {
 
 // A checkedText is a script or a definition file with its programs.
 type checkedText struct {
+	main     *diag.Source // the text itself
 	programs []checked
 	arena    *runtime.Arena
 	inputs   []string // the files it was made of
@@ -64,6 +65,7 @@ func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*checkedT
 		return nil, withStatus(statusUsage, err)
 	}
 	warnings(w, list)
+	t.main = diag.NewSource(text.name, text.text)
 	return t, nil
 }
 

@@ -21,7 +21,7 @@ import (
 
 // addCompletion teaches the commands of a tree about their arguments.
 func addCompletion(w *World, root *cobra.Command) {
-	for _, path := range []string{"run", "record", "check", "dis", "build", "test", "ctl insert"} {
+	for _, path := range []string{"run", "record", "check", "dis", "explain", "build", "test", "ctl insert"} {
 		if c, _, err := root.Find(strings.Fields(path)); err == nil {
 			c.ValidArgsFunction = completeScript
 			completeFlags(w, c)

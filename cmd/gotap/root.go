@@ -28,7 +28,7 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 	root.SetErr(w.Stderr)
 	root.SetIn(w.Stdin)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
-	root.AddCommand(newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w))
+	root.AddCommand(newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newExplain(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w))
 	root.SetHelpCommand(newHelp())
 	root.SuggestionsMinimumDistance = 2
 	addTopics(root)

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gotap/compile/diag"
+)
+
+func newExplain(w *World) *cobra.Command {
+	var flags scriptFlags
+	c := &cobra.Command{
+		Use:   "explain SCRIPT",
+		Short: "Show which lines of a script run at the probes, and which on the host",
+		Long: `explain prints a script with a margin: how many commands of bytecode each line became, where it is a part of programs. These
+lines run at the probes, while a thread of the target waits; all others run on the host, beside the target. Below stand the
+bounds of every program, as gotap check prints them. Of modules only the lines that programs use are shown.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			t, err := flags.load(w, c, args)
+			if err != nil {
+				return err
+			}
+			defer t.close()
+			for _, s := range t.sources() {
+				s.print(w)
+			}
+			fmt.Fprintln(w.Stdout)
+			printChecked(w, t)
+			return nil
+		},
+	}
+	flags.lookOnly = true
+	flags.register(c)
+	return c
+}
+
+// A splitSource is a file of a script, with the commands that each of its lines became, in all programs together.
+type splitSource struct {
+	*diag.Source
+	commands map[int]int // by line, from 1
+	module   bool        // only lines of programs are worth showing
+}
+
+// sources are the files that programs were made of: the script itself, which is shown in any case, and behind it the modules by name.
+func (t *checkedText) sources() []splitSource {
+	found := map[string]splitSource{t.main.Name: {t.main, map[int]int{}, false}}
+	for _, p := range t.programs {
+		for _, op := range p.program.Code {
+			src := op.Pos.Source
+			if src == nil {
+				continue
+			}
+			if _, known := found[src.Name]; !known {
+				found[src.Name] = splitSource{src, map[int]int{}, true}
+			}
+			found[src.Name].commands[src.Position(op.Pos.Start).Line]++
+		}
+	}
+	var list []splitSource
+	for _, s := range found {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b splitSource) int {
+		if a.module != b.module && b.module {
+			return -1
+		} else if a.module != b.module {
+			return 1
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	return list
+}
+
+func (s splitSource) print(w *World) {
+	fmt.Fprintf(w.Stdout, "%s: lines with a number run at the probe, as so many commands; all others run on the host\n", s.Name)
+	for i, line := range strings.Split(strings.TrimSuffix(s.Text, "\n"), "\n") {
+		n := s.commands[i+1]
+		switch {
+		case n > 0:
+			fmt.Fprintf(w.Stdout, "%6d | %s\n", n, line)
+		case !s.module:
+			fmt.Fprintln(w.Stdout, strings.TrimRight("       | "+line, " "))
+		}
+	}
+}
