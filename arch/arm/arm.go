@@ -25,6 +25,7 @@ func (s *isa) Name() string {
 	return "arm"
 }
 
+// WordSize is 4 bytes.
 func (s *isa) WordSize() int { return 4 }
 
 // The breakpoints: undefined instructions that the kernel turns into SIGTRAP. That of A32 has the condition of what it displaces.
@@ -58,10 +59,17 @@ func (s *isa) Breakpoint(in arch.Insn) []byte {
 // BreakpointPC is what the kernel reports: an undefined instruction is not passed.
 func (s *isa) BreakpointPC(pc uint64) uint64 { return pc }
 
+// SlotSize is 0: nothing is stepped, so there is no copy to make room for.
 func (s *isa) SlotSize() int { return 0 }
-func (s *isa) PC() int       { return regPC }
-func (s *isa) SP() int       { return regSP }
-func (s *isa) Ret() int      { return 0 }
+
+// PC is the index of r15, which holds the address of the instruction itself and not, as the program reads it, one further on.
+func (s *isa) PC() int { return regPC }
+
+// SP is the index of r13.
+func (s *isa) SP() int { return regSP }
+
+// Ret is the index of r0 (Procedure Call Standard for the Arm Architecture, IHI 0042, 6.4).
+func (s *isa) Ret() int { return 0 }
 
 // FP is r11 in A32 and r7 in Thumb, where compilers keep frame pointers if they keep any.
 func (s *isa) FP() int {

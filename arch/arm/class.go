@@ -31,6 +31,7 @@ var reasons = [...]string{
 	Beyond:      "not emulated",
 }
 
+// String is the name of the class in tests and statistics.
 func (k Class) String() string {
 	return [...]string{
 		"ordinary", "swap", "system register", "system call", "exclusive", "trap", "privileged", "endian", "coprocessor", "beyond",

@@ -9,6 +9,7 @@ import (
 // refusal is a reason without a place. Every one matches arch.ErrUnsupported.
 type refusal string
 
+// Error is the reason; whoever knows the place adds it.
 func (r refusal) Error() string { return string(r) }
 
 // Is makes every refusal match arch.ErrUnsupported.
@@ -32,6 +33,7 @@ type AlignmentError struct {
 	Write bool
 }
 
+// Error names the address.
 func (e *AlignmentError) Error() string {
 	return fmt.Sprintf("cannot access memory at %#x: not aligned", e.Addr)
 }

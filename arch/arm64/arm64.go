@@ -16,7 +16,10 @@ type a64 struct{}
 // A64 is AArch64 with the calling convention of Linux. Instructions are little-endian, as Linux processes have them always.
 var A64 arch.Arch = a64{}
 
-func (a64) Name() string  { return "arm64" }
+// Name is "arm64".
+func (a64) Name() string { return "arm64" }
+
+// WordSize is 8 bytes.
 func (a64) WordSize() int { return 8 }
 
 // Decode decodes the instruction at the start of code.
@@ -59,15 +62,32 @@ func (a64) Text(code []byte, addr uint64) string {
 // breakpoint is brk #0.
 var breakpoint = []byte{0x00, 0x00, 0x20, 0xd4}
 
-func (a64) Breakpoint(arch.Insn) []byte       { return breakpoint }
-func (a64) BreakpointPC(pc uint64) uint64     { return pc }
-func (a64) SlotSize() int                     { return 0 }
-func (a64) PC() int                           { return regPC }
-func (a64) SP() int                           { return regSP }
-func (a64) FP() int                           { return regFP }
-func (a64) Ret() int                          { return 0 }
+// Breakpoint is as long as every instruction.
+func (a64) Breakpoint(arch.Insn) []byte { return breakpoint }
+
+// BreakpointPC is what the kernel reports: the exception is taken at the instruction, not behind it.
+func (a64) BreakpointPC(pc uint64) uint64 { return pc }
+
+// SlotSize is 0: nothing is stepped, so there is no copy to make room for.
+func (a64) SlotSize() int { return 0 }
+
+// PC is the index of the program counter.
+func (a64) PC() int { return regPC }
+
+// SP is the index of the stack pointer.
+func (a64) SP() int { return regSP }
+
+// FP is the index of x29, which the procedure call standard reserves for frame records (IHI 0055, 5.2.3).
+func (a64) FP() int { return regFP }
+
+// Ret is the index of x0.
+func (a64) Ret() int { return 0 }
+
+// SyscallNumber is what svc finds in x8.
 func (a64) SyscallNumber(r *arch.Regs) uint64 { return r[8] }
-func (a64) SyscallRet(r *arch.Regs) uint64    { return r[0] }
+
+// SyscallRet is the kernel's result in x0: errors are -1 to -4095.
+func (a64) SyscallRet(r *arch.Regs) uint64 { return r[0] }
 
 // SyscallArg is argument n of a system call, or 0 when no system call has so many.
 func (a64) SyscallArg(n int, regs *arch.Regs) uint64 {

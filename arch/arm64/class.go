@@ -34,6 +34,7 @@ var reasons = map[Class]string{
 	Beyond:     "not emulated",
 }
 
+// String is the name of the class in tests and statistics.
 func (k Class) String() string {
 	return [...]string{
 		"ordinary", "atomic", "pointer authentication", "pointer stripping", "system register", "system call", "cache line",

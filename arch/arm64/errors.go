@@ -9,6 +9,7 @@ import (
 // refusal is a reason without a place. Every one matches arch.ErrUnsupported.
 type refusal string
 
+// Error is the reason; whoever knows the place adds it.
 func (r refusal) Error() string { return string(r) }
 
 // Is makes every refusal match arch.ErrUnsupported.
@@ -29,6 +30,7 @@ type AlignmentError struct {
 	Stack bool // it is the stack pointer
 }
 
+// Error names the address.
 func (e *AlignmentError) Error() string {
 	if e.Stack {
 		return fmt.Sprintf("cannot use the stack pointer %#x: not aligned to 16 bytes", e.Addr)

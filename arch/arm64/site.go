@@ -34,13 +34,22 @@ func (in *inst) refused() string {
 // open reports an encoding whose effect the architecture leaves open.
 func (in *inst) open() bool { return in.row.unpredictable != nil && in.row.unpredictable(in.word) }
 
+// Insn is the instruction that was prepared.
 func (s *site) Insn() arch.Insn { return s.insn }
 
 // Strategy is emulation, always: there is no other on this architecture.
-func (s *site) Strategy() arch.Strategy                      { return arch.Emulated }
-func (s *site) Allowed(how arch.Strategy) bool               { return how == arch.Emulated }
-func (s *site) OutOfLine(uint64) ([]byte, error)             { return nil, errEmulatedOnly }
-func (s *site) Vectors() bool                                { return s.in.row.vectors }
+func (s *site) Strategy() arch.Strategy { return arch.Emulated }
+
+// Allowed allows nothing else either, whoever asks for it.
+func (s *site) Allowed(how arch.Strategy) bool { return how == arch.Emulated }
+
+// OutOfLine has no copy to give.
+func (s *site) OutOfLine(uint64) ([]byte, error) { return nil, errEmulatedOnly }
+
+// Vectors reports whether emulation needs the registers of the vector unit, which cost a system call more to read.
+func (s *site) Vectors() bool { return s.in.row.vectors }
+
+// BeforeStep has nothing to prepare, as nothing is ever stepped.
 func (s *site) BeforeStep(*arch.Regs, uint64) arch.StepState { return arch.StepState{} }
 
 // AfterStep has nothing to repair, as nothing is ever stepped.

@@ -65,6 +65,7 @@ func registerOf(w uint32) Register { return Register(w >> 5) }
 // SystemError is an instruction that needs a system register which nobody knows here. It matches arch.ErrUnsupported.
 type SystemError struct{ Register Register }
 
+// Error names the register.
 func (e *SystemError) Error() string {
 	return fmt.Sprintf("cannot emulate the instruction: the value of %v is not known", e.Register)
 }

@@ -22,6 +22,7 @@ type decoder struct {
 // refusal is a reason without an address; the address is added where it is known.
 type refusal string
 
+// Error is the reason.
 func (r refusal) Error() string { return string(r) }
 
 const (

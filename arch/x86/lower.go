@@ -119,15 +119,12 @@ func (in *inst) lowerMoveImm(f *form) {
 // with the shifts by cl, whose flags depend on the count.
 func (in *inst) lowerShift(f *form) {
 	f.size = in.byteOr(f.size)
-	if in.opcode >= 0xd0 {
-		f.imm = 1
-	}
-	f.imm &= 31
+	mask := uint64(31) // also for operands of 8 and 16 bits, whose longer shifts are left out
 	if f.size == 8 {
-		f.imm = uint64(in.imm) & 63
-		if in.opcode >= 0xd0 {
-			f.imm = 1
-		}
+		mask = 63
+	}
+	if f.imm &= mask; in.opcode >= 0xd0 {
+		f.imm = 1
 	}
 	if r := in.regField(); r >= 4 && uint(f.imm) < 8*uint(f.size) {
 		f.do, f.op, f.dst = doShift, r, in.rmOperand(f.size)

@@ -49,6 +49,7 @@ func (m *isa) Prepare(insn arch.Insn) (arch.Site, error) {
 	}, nil
 }
 
+// Insn is the instruction that was prepared.
 func (s *site) Insn() arch.Insn { return s.insn }
 
 // Strategy prefers emulation, but for writes to memory that other threads may be looking at: the processor writes an

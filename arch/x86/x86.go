@@ -27,6 +27,7 @@ func New32() arch.Arch { return mode32 }
 // slotSize is the longest instruction and the longest jump back behind it.
 const slotSize = 32
 
+// Name is "x86-64" or "ia32".
 func (m *isa) Name() string {
 	if m.long {
 		return "x86-64"
@@ -34,6 +35,7 @@ func (m *isa) Name() string {
 	return "ia32"
 }
 
+// WordSize is 8 or 4 bytes.
 func (m *isa) WordSize() int {
 	if m.long {
 		return 8
@@ -69,6 +71,7 @@ func (m *isa) Breakpoint(arch.Insn) []byte { return int3[:] }
 // BreakpointPC is one before what the kernel reports: int3 is a trap, taken after the instruction.
 func (m *isa) BreakpointPC(pc uint64) uint64 { return m.wrap(pc - 1) }
 
+// SlotSize is room for every copy that OutOfLine makes, in bytes.
 func (m *isa) SlotSize() int { return slotSize }
 
 // RegIndex finds a register by its name. "sp", "fp", "pc" and "ip" are whole registers, "bp" and "ax" 16 bits.
@@ -77,9 +80,16 @@ func (m *isa) RegIndex(name string) (index, bits, shift int, ok bool) {
 	return r.index, r.bits, r.shift, ok
 }
 
-func (m *isa) PC() int  { return RIP }
-func (m *isa) SP() int  { return RSP }
-func (m *isa) FP() int  { return RBP }
+// PC is the index of rip, or eip.
+func (m *isa) PC() int { return RIP }
+
+// SP is the index of rsp, or esp.
+func (m *isa) SP() int { return RSP }
+
+// FP is the index of rbp, or ebp, which compilers keep for frames only when asked to.
+func (m *isa) FP() int { return RBP }
+
+// Ret is the index of rax, or eax; the upper half of what has two words is in rdx.
 func (m *isa) Ret() int { return RAX }
 
 // sysvArgs are the registers of integer arguments (System V ABI, AMD64 supplement, 3.2.3).

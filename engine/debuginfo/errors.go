@@ -26,6 +26,7 @@ type UnknownError struct {
 	Near []string // those that resemble Name
 }
 
+// Error names what was asked, and what there is like it, or all there is.
 func (e *UnknownError) Error() string {
 	s := fmt.Sprintf("%s has no %s %q", e.In, e.What, e.Name)
 	switch {
@@ -44,6 +45,7 @@ type OptimisedOutError struct {
 	Reason string // what the compiler left instead; may be empty
 }
 
+// Error names the value and the address.
 func (e *OptimisedOutError) Error() string {
 	s := fmt.Sprintf("%s is optimised out at %#x", e.Name, e.PC)
 	if e.Reason != "" {
@@ -58,6 +60,7 @@ type AccessError struct {
 	Reason string
 }
 
+// Error names the value and the reason.
 func (e *AccessError) Error() string { return fmt.Sprintf("cannot read %s: %s", e.Name, e.Reason) }
 
 // LineError is a source line, or a source file, without code.
@@ -71,6 +74,7 @@ type LineError struct {
 // NoCode marks an error that says that there is nothing, and not that something went wrong.
 func (e *LineError) NoCode() {}
 
+// Error names the line and those near it that have code; of a file that is not known, those like it.
 func (e *LineError) Error() string {
 	if len(e.Nearest) == 0 {
 		s := fmt.Sprintf("no code comes from a file %s", e.File)

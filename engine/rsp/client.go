@@ -29,6 +29,7 @@ type StubError struct {
 	Code    string // "01", or a text
 }
 
+// Error names the request and the stub's own code of the error, which means nothing outside of the stub.
 func (e *StubError) Error() string {
 	return fmt.Sprintf("the stub refuses %q: error %s", e.Command, e.Code)
 }
@@ -40,6 +41,7 @@ type NotStubError struct {
 	Err     error
 }
 
+// Error quotes what the peer said, which mostly tells what it is.
 func (e *NotStubError) Error() string {
 	if e.Heard == "" {
 		return fmt.Sprintf("%s does not answer as a GDB stub: %v", e.Address, e.Err)
@@ -47,6 +49,7 @@ func (e *NotStubError) Error() string {
 	return fmt.Sprintf("%s is no GDB stub: it says %q", e.Address, e.Heard)
 }
 
+// Unwrap is why the conversation ended.
 func (e *NotStubError) Unwrap() error { return e.Err }
 
 // Client is a connection with a stub. See the package's documentation for what may be called when.
