@@ -29,12 +29,13 @@ import (
 
 // trapAction is what is known of a process's action for SIGTRAP.
 type trapAction struct {
-	own  fallback.Action // the program's
-	ours bool            // the fallback's handler is installed over it
-	due  bool            // it may have changed, and has to be asked for
-	set  bool            // the program has called a function to set it
-	lost bool            // it was ours, and the process was made without it
-	once bool            // the program's handler, which the region still has, was called and is to be called no more
+	own      fallback.Action // the program's
+	ours     bool            // the fallback's handler is installed over it
+	due      bool            // it may have changed, and has to be asked for
+	set      bool            // the program has called a function to set it
+	lost     bool            // it was ours, and the process was made without it
+	blockers bool            // it has been found taken away by the kernel: a thread blocks SIGTRAP
+	once     bool            // the program's handler, which the region still has, was called and is to be called no more
 }
 
 // checkTrap looks what became of the action in a process that has just been made, with what its parent's is now: it may have been made without its
@@ -330,7 +331,7 @@ const sometimes = 1 << 10
 // looks reports whether it has to be looked after a hit whether the kernel has taken the action for SIGTRAP away.
 func (t *thread) looks() bool {
 	tr := &t.proc.trap
-	if tr.due || tr.set || tr.own.Caught() {
+	if tr.due || tr.set || tr.own.Caught() || tr.blockers && t.blocksRest() {
 		return true
 	}
 	p := t.at
@@ -346,11 +347,14 @@ func (t *thread) looks() bool {
 func (t *thread) restoreTrapAction() {
 	tr := &t.proc.trap
 	lost := t.trapTaken()
-	if !lost && !tr.due && !tr.set {
+	taken := !lost && tr.blockers && t.blocksRest()
+	if !lost && !taken && !tr.due && !tr.set {
 		return
 	}
 	var err error
 	switch {
+	case taken && !tr.due && !tr.set:
+		t.blockAgain()
 	case t.filtered() != "":
 		tr.due, tr.set = false, false
 	case lost && !tr.set:
@@ -379,12 +383,51 @@ func (t *thread) putBack() (err error) {
 			return t.callSigaction(addr, 0)
 		})
 	}
+	tr.blockers = true
 	if t.at != nil {
 		t.at.blocks = true
 	}
+	if t.blocksRest() || !t.anotherBlocks() {
+		t.blockTrap()
+		t.sendMerged()
+	}
+	return err
+}
+
+// Which thread blocked SIGTRAP. The kernel sets the action back for the whole process, and unblocks the signal in the thread that has hit a
+// breakpoint. When several have at once, the first whose stop is dealt with finds the action gone, and need not be the one.
+// Threads that block the signal block all signals, mostly: one that blocks all others that instructions raise, and not this one, is taken for
+// one that did. Where there is none, it is the thread that is stopped.
+
+// rest are the signals besides SIGTRAP that instructions raise.
+const rest = synchronous &^ trapBit
+
+// blocksRest reports whether the thread blocks all signals that instructions raise but SIGTRAP.
+func (t *thread) blocksRest() bool {
+	mask := t.mask
+	if !t.masked && ptrace.GetSigMask(t.tid, &mask) != 0 {
+		return false
+	}
+	return mask&synchronous == rest
+}
+
+// anotherBlocks reports whether another thread of the process does.
+func (t *thread) anotherBlocks() bool {
+	for tid := range t.proc.threads {
+		if tid != t.tid && hexField(tid, "SigBlk")&synchronous == rest {
+			return true
+		}
+	}
+	return false
+}
+
+// blockAgain blocks SIGTRAP in a thread that blocked it, when the action has been put back at the stop of another.
+func (t *thread) blockAgain() {
+	t.trapLost = true
+	t.noteMerged()
 	t.blockTrap()
 	t.sendMerged()
-	return err
+	t.trapLost = false
 }
 
 // noteMerged looks whether the stop at a breakpoint is for a SIGTRAP that somebody sent. The kernel does not queue a second one for a thread:

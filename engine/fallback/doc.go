@@ -46,7 +46,10 @@
 // # What it does not help against
 //
 // A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not ask handlers then. The first hit restores all
-// breakpoints, so it has to be the very first one. A program that installs a handler for SIGTRAP by a system call of its own
+// breakpoints, so it has to be the very first one; in a program whose busy threads block all signals it often is. Any other signal that an instruction
+// raises would be forced on the thread in the same way, so another kind of breakpoint would not help; to unblock the signal in the thread for as long as it
+// is traced would, but the program sees its mask, and a signal sent to it that it wants to wait for would be delivered. A child made by
+// CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is told of it, and it has no handler. A program that installs a handler for SIGTRAP by a system call of its own
 // (Go's runtime does) takes ours away, until the tracer notices. A program that asks for its action by a bare
 // system call sees ours.
 //
@@ -59,6 +62,8 @@
 // An attach stops a thread for the four system calls by which all this is put in, and an end stops one to take it out; if every
 // thread sleeps in a call that cannot be interrupted without its noticing, the former waits for the first stop and the latter is left to the
 // next session, or to Clean. Processes with a seccomp filter get no handler, and the user is told. One
-// that puts on a filter later has the handler, which then may not make the calls that it needs. A command that is traced with Config.LateFallback has
+// that puts on a filter later, or enters strict mode, has the handler, which then may not make the calls that it needs: its first
+// breakpoint ends it, unless the filter allows to open, read and write files. Instructions cannot be put back without a call, and the
+// filter cannot be asked what it would do with one. A command that is traced with Config.LateFallback has
 // none in its first quarter of a second before its first hit.
 package fallback

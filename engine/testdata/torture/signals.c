@@ -85,6 +85,35 @@ static int blocked(void)
 	return 0;
 }
 
+/* a thread that blocks all signals beside one that blocks none, both without pause: each finds its mask as it was */
+static void *keeps(void *blocking)
+{
+	sigset_t all, now;
+	long changed = 0;
+	sigfillset(&all);
+	if (blocking)
+		pthread_sigmask(SIG_BLOCK, &all, NULL);
+	for (long i = 0; i < 100; i++) {
+		work(i);
+		pthread_sigmask(SIG_BLOCK, NULL, &now);
+		changed += sigismember(&now, SIGTRAP) != !!blocking;
+	}
+	return (void *)changed;
+}
+
+static int beside(void)
+{
+	pthread_t id[4];
+	void *changed;
+	for (long i = 0; i < 4; i++)
+		pthread_create(&id[i], NULL, keeps, (void *)(i & 1));
+	for (long i = 0; i < 4; i++) {
+		pthread_join(id[i], &changed);
+		printf("thread %ld: changed %ld\n", i, (long)changed);
+	}
+	return 0;
+}
+
 /* signals as they are read from a file */
 static int from_file(void)
 {
@@ -221,6 +250,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	return !strcmp(mode, "nodefer") ? nodefer() :
 	       !strcmp(mode, "blocked") ? blocked() :
+	       !strcmp(mode, "beside") ? beside() :
 	       !strcmp(mode, "file") ? from_file() :
 	       !strcmp(mode, "context") ? context() :
 	       !strcmp(mode, "alternate") ? alternate() :
