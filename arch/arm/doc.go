@@ -75,8 +75,8 @@
 // alone, behind a lock.
 //
 // Why is a function followed, not swept, by Exits and Boundaries? Literals and tables lie between the instructions. A sweep takes them for
-// code; a breakpoint in a literal changes what the program computes. Code that only exceptions reach is not found in this way; with mapping
-// symbols ($a, $t, $d) BoundariesIn finds all.
+// code; a breakpoint in a literal changes what the program computes. Code that only exceptions reach is not found in this way;
+// mapping symbols ($a, $t, $d) would tell of it, where a program has kept them.
 //
 // Why does a lone store-exclusive not fault at a bad address? The architecture leaves open whether the monitor or the address is looked at
 // first. Processors that look at the monitor first are what Exec imitates.

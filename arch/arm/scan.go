@@ -1,7 +1,6 @@
 package arm
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -11,37 +10,14 @@ import (
 // Boundaries is the starts of the instructions of the function code, which lies at start (without the Thumb bit), in order: what the
 // flow of control reaches. Literals and jump tables are not among them, nor is code that only exceptions or jumps that cannot be followed
 // reach. The error tells of such a jump or of bytes that do not decode. What was found is returned all the same, but may then hold data
-// that follows a call which does not return, as a load in code that was not reached would have told. With mapping symbols use BoundariesIn.
+// that follows a call which does not return, as a load in code that was not reached
+// would have told.
 func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
 	if err := known(a); err != nil {
 		return nil, err
 	}
 	f := follow(code, start, a, func(uint64) bool { return false })
 	return slices.Sorted(maps.Keys(f.nodes)), f.err
-}
-
-// BoundariesIn is the starts of all instructions of code, where data tells what is none: by mapping symbols ($d), which name the literals
-// and tables inside of functions. It stops with an error at the first bytes that are no instruction; what it found before is
-// returned too.
-func BoundariesIn(code []byte, start uint64, a arch.Arch, data func(addr uint64) bool) ([]uint64, error) {
-	if err := known(a); err != nil {
-		return nil, err
-	}
-	var out []uint64
-	for off := 0; off < len(code); {
-		addr := start + uint64(off)
-		if data(addr) {
-			off += 2
-			continue
-		}
-		in, err := a.Decode(code[off:], addr)
-		if err != nil {
-			return out, fmt.Errorf("cannot decode the function at %#x: %w", start, err)
-		}
-		out = append(out, addr)
-		off += in.Len
-	}
-	return out, nil
 }
 
 // Exits is the instructions that leave the function code, which lies at start (without the Thumb bit): returns, and jumps to other

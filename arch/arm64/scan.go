@@ -2,18 +2,7 @@ package arm64
 
 import "gotap/arch"
 
-// Reading whole functions: where their instructions start, and where they are left.
-
-// Boundaries is the starts of the instructions of code, which lies at start. It stops with an error at the first word that is no
-// instruction; what it found before is returned too. Code that ends within an instruction is such an error.
-func Boundaries(code []byte, start uint64) ([]uint64, error) {
-	var out []uint64
-	err := arch.Sweep(A64, code, start, func(in arch.Insn) error {
-		out = append(out, in.Addr)
-		return nil
-	})
-	return out, err
-}
+// Reading whole functions: where they are left.
 
 // Exits is the instructions that leave the function code, which lies at start: returns, and jumps to other functions. An indirect jump
 // that might be either a jump through a table of the function or a call of another is an *arch.ScanError, as are words that do not

@@ -116,17 +116,6 @@ func TestUnclear(t *testing.T) {
 	}
 }
 
-func TestBoundaries(t *testing.T) {
-	code, addr, _ := compiled(t, `int f(int a) { return a * a + 1; }`)
-	got, err := Boundaries(code, addr)
-	if err != nil || len(got) != len(code)/4 || got[0] != addr {
-		t.Errorf("%#x, %v", got, err)
-	}
-	if got, err := Boundaries(code[:len(code)-1], addr); err == nil || len(got) != len(code)/4-1 {
-		t.Errorf("cut off: %#x, %v", got, err)
-	}
-}
-
 func TestConvention(t *testing.T) {
 	regs := arch.Regs{regSP: arenaBase, regLR: 0x1234, 0: 10, 1: 11, 7: 17, 8: 93}
 	mem := &arena{}

@@ -203,6 +203,7 @@ func (in *Info) sizeMember(t *ctype) error {
 	return err
 }
 
+// fillBase takes the kind from the encoding. What C has no like of, decimal floats and fixed-point numbers, is refused later.
 func (t *ctype) fillBase() {
 	encoding, _ := t.entry.Val(dwarf.AttrEncoding).(int64)
 	switch encoding {
@@ -221,6 +222,7 @@ func (t *ctype) fillBase() {
 	}
 }
 
+// fillStruct notes how a class is passed where the compiler says so; C has no constructors that could change that.
 func (t *ctype) fillStruct() {
 	t.declared, _ = t.entry.Val(dwarf.AttrDeclaration).(bool)
 	switch cc, _ := t.entry.Val(dwarf.AttrCalling).(int64); {

@@ -9,9 +9,19 @@
 // says how many bytes to load and with which sign.
 //
 // At the entry of a function its own location expressions are not to be trusted: unoptimised code has not yet stored
-// its parameters where they say. There the calling convention decides (amd64_abi.go, i386_abi.go), except where
-// the compiler wrote a location list, which is exact at every instruction and knows functions whose convention the
-// optimiser changed.
+// its parameters where they say. There the calling convention decides (amd64_abi.go, i386_abi.go, arm64_abi.go, arm_abi.go, and
+// go_abi.go for Go's own), except where the compiler wrote a location list, which is exact at every instruction and knows
+// functions whose convention the optimiser changed.
+//
+// Where what is done: info.go opens the sections and guards each question; unit.go reads unit headers and entries; function.go and
+// scope.go find the function and the blocks around an address, lines.go and pass.go the code of a line; ctype.go reads types,
+// declare.go and naming.go write them and names; access.go walks a path, with loclist.go and expr.go finding where a
+// value is, and place.go being that place.
+//
+// Whoever made the traced program made its debug information too, and may have made it to do harm. Lengths are compared with what is there,
+// and what leads from entry to entry is bounded: chains of references (maxOrigins), of typedefs and types within types
+// (maxAliases), the types that one question looks at (maxTypes), expressions (maxExpr). A wrong answer is possible, an
+// endless one, or an overflow of the stack, which nothing recovers from, is not.
 //
 // Nothing is parsed before the first question, and then only the units concerned. Sections are slices of a mapped file,
 // never copied. An Info is safe for concurrent use: one lock is held for each question, because debug/dwarf changes its units

@@ -72,11 +72,13 @@ func (l *locator) top() (place, error) {
 	return p, nil
 }
 
+// push never fails; the error lets operations end in it.
 func (l *locator) push(p place) error {
 	l.stack = append(l.stack, p)
 	return nil
 }
 
+// pop refuses an expression that takes more than it pushed, instead of making a value up.
 func (l *locator) pop() (place, error) {
 	n := len(l.stack) - 1
 	if n < 0 {

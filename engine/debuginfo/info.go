@@ -106,6 +106,7 @@ func (in *Info) openLocked() error {
 // debugSections are the sections the answers come from.
 var debugSections = []string{"info", "types", "abbrev", "str", "line", "line_str", "ranges", "rnglists", "loc", "loclists", "addr", "str_offsets"}
 
+// load finds the sections, and reads the headers of units. Sections that debug/dwarf has no use for are kept beside it.
 func (in *Info) load() error {
 	in.sections = map[string][]byte{}
 	for _, name := range debugSections {

@@ -48,6 +48,7 @@ func (in *Info) locationOf(u *unit, e *dwarf.Entry, pc uint64) (loc location, ok
 	return loc, true, err
 }
 
+// findInList finds the expression for pc in the list at off of the section that the unit's version has.
 func (in *Info) findInList(u *unit, off, pc uint64) ([]byte, error) {
 	name := "loclists"
 	if u.version < 5 {

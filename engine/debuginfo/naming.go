@@ -86,6 +86,7 @@ func (in *Info) listScopes(u *unit) []namedScope {
 	}
 }
 
+// isNamedScope reports whether names inside are shown with this one before them.
 func isNamedScope(tag dwarf.Tag) bool {
 	switch tag {
 	case dwarf.TagNamespace, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType, dwarf.TagModule:

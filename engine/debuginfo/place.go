@@ -251,6 +251,7 @@ func (p place) address() (compile.Access, error) {
 	return p.access(), nil
 }
 
+// access is the place as what it is made for.
 func (p place) access() compile.Access {
 	return compile.Access{Base: p.base, Reg: p.reg, Value: p.value, Steps: p.steps}
 }

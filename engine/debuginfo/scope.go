@@ -85,6 +85,7 @@ func (in *Info) addToScope(s *scope, c *dwarf.Entry) *scope {
 	return nil
 }
 
+// contains is linear: a block that an optimiser tore apart has a handful of pieces.
 func (s *scope) contains(pc uint64) bool {
 	for _, r := range s.ranges {
 		if r[0] <= pc && pc < r[1] {

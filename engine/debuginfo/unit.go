@@ -37,6 +37,7 @@ const (
 	langRust = 0x1c
 )
 
+// language is DW_LANG of the unit, 0 when it does not say, as for assembly.
 func (u *unit) language() int64 {
 	lang, _ := u.entry.Val(dwarf.AttrLanguage).(int64)
 	return lang

@@ -70,13 +70,10 @@ type File struct {
 }
 
 // Open reads the headers of the ELF file at path.
-func Open(path string) (*File, error) { return OpenAt(path, path) }
+func Open(path string) (*File, error) { return openIn("", path, path) }
 
-// OpenAt opens a file that is known by another name than the one it opens by, such as a deleted file that is
-// still reached through /proc/PID/map_files.
-func OpenAt(displayPath, openPath string) (*File, error) { return openIn("", displayPath, openPath) }
-
-// openIn also knows the root directory below which separate debug files of the file are looked for.
+// openIn opens a file that may be known by another name than the one it opens by, such as a deleted file that is still reached through
+// /proc/PID/map_files. root is the directory below which its separate debug files are looked for as well.
 func openIn(root, displayPath, openPath string) (*File, error) {
 	h, err := openRegular(openPath)
 	if err != nil {

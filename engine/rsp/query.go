@@ -102,13 +102,6 @@ func processOf(thread string) (process string, ok bool) {
 	return strings.CutPrefix(process, "p")
 }
 
-// SameProcess reports whether two threads, as the stub names them, belong to one process.
-func SameProcess(a, b string) bool {
-	p, _ := processOf(a)
-	q, _ := processOf(b)
-	return p == q
-}
-
 // CatchSyscalls has the stub stop the process of a thread at the entries and the ends of system calls with these numbers, and at no others; none: at none.
 // A stub that can do it has the feature "QCatchSyscalls".
 func (c *Client) CatchSyscalls(numbers []int) error {
