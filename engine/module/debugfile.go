@@ -18,6 +18,13 @@ func (f *File) Debug() *File {
 	return f.debug
 }
 
+// Stripped reports whether most names of the file are gone: it has no full symbol table, and no debug file with one is installed. Go
+// programs keep a table of their own.
+func (f *File) Stripped() bool {
+	has := func(f *File) bool { return f != nil && f.elf.Section(".symtab") != nil }
+	return !has(f) && !has(f.Debug()) && f.elf.Section(".gopclntab") == nil
+}
+
 // findDebug tries all candidates, those of the process's own file system first: a container's libraries have their debug
 // files inside the container, if anywhere, while its build-ids may be known to the host as well.
 func (f *File) findDebug() *File {

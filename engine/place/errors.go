@@ -65,6 +65,7 @@ type NotFoundError struct {
 	Searched    []string  // paths of modules, in order; of all modules there are when What is NoModule
 	Suggestions []string  // names that look like it, the best first; lines that have code
 	Inlined     []Inlined // where a function of that name may be after all, asked when the error is told
+	Stripped    string    // the first module searched whose names are gone, with its build-id if it has one; "" when there is none
 	Reason      error     // what the line table of the first module said; nil: no more is known
 }
 
@@ -117,9 +118,18 @@ func (e *NotFoundError) Hint() string {
 		}
 	}
 	if e.What == NoLine || len(e.Suggestions) == 0 {
-		return ""
+		return e.strippedHint()
 	}
 	return "did you mean " + strings.Join(e.Suggestions, ", ") + "?"
+}
+
+// strippedHint tells where the names of a module without them can come from.
+func (e *NotFoundError) strippedHint() string {
+	if e.Stripped == "" {
+		return ""
+	}
+	return e.Stripped + " is stripped: only what it exports has names; install its debug package (…-dbgsym, …-dbg, …-debuginfo), put its debug file " +
+		"below /usr/lib/debug, or name an address: " + "MODULE:0x…"
 }
 
 // OffsetError is an offset that is not the start of an instruction of the function.

@@ -54,6 +54,9 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 		case errors.As(err, &nf):
 			missing.What, missing.Suggestions = nf.What, addOnce(missing.Suggestions, nf.Suggestions)
 			missing.Inlined = append(missing.Inlined, nf.Inlined...)
+			if i == 0 { // the program itself, or the module that was named: libraries are stripped as a rule
+				missing.Stripped = nf.Stripped
+			}
 			if missing.Reason == nil {
 				missing.Reason = nf.Reason
 			}
@@ -186,7 +189,8 @@ func (r *Resolver) inlined(s Spec, f *module.File) []Inlined {
 func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
 	matches := f.Lookup(s.Name)
 	if len(matches) == 0 {
-		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f)}
+		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f),
+			Stripped: stripped(f)}
 	}
 	var found []Target
 	var refused error
@@ -323,9 +327,20 @@ func (r *Resolver) address(s Spec, f *module.File) ([]Target, error) {
 	return []Target{t}, nil
 }
 
+// stripped names a module that has lost its names.
+func stripped(f *module.File) string {
+	switch {
+	case !f.Stripped():
+		return ""
+	case f.BuildID == "":
+		return filepath.Base(f.Path)
+	}
+	return filepath.Base(f.Path) + " (build-id " + f.BuildID + ")"
+}
+
 // lines resolves @FILE:LINE.
 func (r *Resolver) lines(s Spec, f *module.File) ([]Target, error) {
-	missing := &NotFoundError{Spec: s, What: NoLine, Searched: []string{f.Path}}
+	missing := &NotFoundError{Spec: s, What: NoLine, Searched: []string{f.Path}, Stripped: stripped(f)}
 	if r.Lines == nil {
 		return nil, missing
 	}

@@ -165,10 +165,23 @@ func checkNear(t *testing.T, err error, name string, near []uint64) {
 	}
 }
 
+func hintOf(err error) string {
+	var nf *NotFoundError
+	if !errors.As(err, &nf) {
+		return ""
+	}
+	return nf.Hint()
+}
+
 func TestAddresses(t *testing.T) {
 	f := build(t, "gcc", "prog.c", "-s")
 	if _, err := resolve(t, "work", f); err == nil {
 		t.Fatal("a stripped program has names")
+	} else if hint := hintOf(err); !strings.Contains(hint, "prog (build-id "+f.BuildID+") is stripped") || !strings.Contains(hint, "dbgsym") {
+		t.Errorf("the hint of a stripped program is %q", hint)
+	}
+	if _, err := resolve(t, "nothing_like_it", build(t, "gcc", "prog.c")); strings.Contains(hintOf(err), "stripped") {
+		t.Errorf("a program with names is called stripped: %v", err)
 	}
 	at := f.Frames()[len(f.Frames())-1].Start
 	targets, err := resolve(t, fmt.Sprintf("prog:0x%x", at), f)
