@@ -73,9 +73,31 @@ func (c *Cleaned) region(pid int, mem *ptrace.Memory, mods []module.Loaded) erro
 		if err != nil {
 			return err
 		}
-		return errors.Join(s.Attach(pid), s.Close(false))
+		err = s.Attach(pid)
+		if err == nil {
+			s.takeUp(pid)
+		}
+		return errors.Join(err, s.Close(false))
 	}
 	return nil
+}
+
+// takeUp waits until the session has taken up the region that an earlier one left. An attach tries once, with one thread; one that meets a
+// watchpoint all the time has that to say first.
+func (s *Session) takeUp(pid int) {
+	for end := time.Now().Add(cleanPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		done := true
+		s.do(func() error {
+			if p := s.procs[pid]; p != nil {
+				s.protectAttached(p)
+				done = p.space.guard.base != 0 || p.space.guard.tried
+			}
+			return nil
+		})
+		if done {
+			return
+		}
+	}
 }
 
 // placeOf names an address by its module.
