@@ -101,8 +101,12 @@ func (g *generator) function(n int) (text, call string, leaves []leaf) {
 			typ, lit = g.scalar([]string{name})
 		}
 		params, args = append(params, typ+" "+name), append(args, lit)
-		if g.rnd.Intn(2) == 0 {
+		switch whole := strings.HasPrefix(lit, "("); {
+		case g.rnd.Intn(2) == 0:
 			use += fmt.Sprintf(" __asm__ volatile(\"\" : : \"r\"(&%s) : \"memory\");", name)
+		case !whole: // the prologue moves it to a register that calls preserve
+			params[i] = "register " + params[i]
+			use += fmt.Sprintf(" __asm__ volatile(\"\" : : \"X\"(%s));", name)
 		}
 	}
 	ret := []string{"void", "int", "struct big", "struct small", "double"}[g.rnd.Intn(5)]

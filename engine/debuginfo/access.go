@@ -128,8 +128,8 @@ func (in *Info) explain(name string, pc uint64, err error) error {
 // placeOf finds where a variable is at pc.
 //
 // While a function has not got past its prologue, expressions that name a place in its frame are early: the parameter
-// is stored there by the prologue. Then the calling convention tells where it came in. Location lists and registers are
-// exact, and right even for functions whose parameters an optimiser has moved.
+// is stored there by the prologue. Then the calling convention tells where it came in. Location lists are exact, and so are registers
+// in optimised code: they are right even for functions whose parameters an optimiser has moved.
 //
 // Go's compiler writes down where a parameter is used from. At the entry its convention, which has no exceptions, knows the
 // parts that are not used as well.
@@ -153,7 +153,7 @@ func (in *Info) placeOf(fn *function, pc uint64, v variable) (place, error) {
 	}
 	p, located := place{}, err
 	if err == nil {
-		if p, located = in.locate(fn, pc, loc.expr); located == nil && (loc.list || len(p.pieces) == 0 && !in.usesFrame(loc.expr)) {
+		if p, located = in.locate(fn, pc, loc.expr); located == nil && (loc.list || len(p.pieces) == 0 && !in.usesFrame(loc.expr) && !fn.unit.isUnoptimised()) {
 			return p, nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sort"
+	"strings"
 )
 
 // unit is one compilation unit.
@@ -62,6 +63,22 @@ func (u *unit) isCPlusPlus() bool {
 		return true
 	}
 	return false
+}
+
+// isUnoptimised reports whether gcc, which writes down how it was called, did not optimise. Then a parameter declared "register" is said to be all
+// the time where only the prologue puts it. Optimised code says such things with location lists.
+func (u *unit) isUnoptimised() bool {
+	producer, _ := u.entry.Val(dwarf.AttrProducer).(string)
+	if !strings.HasPrefix(producer, "GNU C") {
+		return false
+	}
+	level := "0"
+	for _, word := range strings.Fields(producer) {
+		if l, ok := strings.CutPrefix(word, "-O"); ok {
+			level = l // the last one counts
+		}
+	}
+	return level == "0"
 }
 
 // Unit types of DWARF 5, 7.5.1.
