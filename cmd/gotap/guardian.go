@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/engine"
+	"gotap/engine/remote"
 )
 
 // The supervisor as guardian of the targets. The session tells it, through the socket that it gets signals from, which processes it has probes in.
@@ -25,6 +26,7 @@ import (
 const (
 	guardProcess = '+'
 	leaveProcess = '-'
+	guardStub    = 's' // the address of a stub follows, or nothing when nobody may let its target go
 )
 
 // guardMessage is the size of a message.
@@ -38,6 +40,13 @@ func (w *World) guard(word byte, pid int) {
 	}
 	message := binary.LittleEndian.AppendUint32([]byte{word}, uint32(pid))
 	unix.Sendto(int(w.control.Fd()), message, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, nil)
+}
+
+// guardRemote tells the supervisor of the stub that the session traces through; "": of none.
+func (w *World) guardRemote(address string) {
+	if w.control != nil {
+		unix.Sendto(int(w.control.Fd()), append([]byte{guardStub}, address...), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, nil)
+	}
 }
 
 // guardLifecycle follows a session's processes.
@@ -56,8 +65,9 @@ func (w *World) guardLifecycle(e engine.Event) {
 type guardian struct {
 	over chan struct{} // closed when the session's end of the socket is
 
-	mu   sync.Mutex // guards pids; nothing else is locked under it
+	mu   sync.Mutex // guards what follows; nothing else is locked under it
 	pids map[int]bool
+	stub string // "": there is none
 }
 
 // newGuardian listens to the session.
@@ -69,13 +79,15 @@ func newGuardian(control int) *guardian {
 
 func (g *guardian) listen(control int) {
 	defer close(g.over)
-	message := make([]byte, guardMessage)
+	message := make([]byte, 1024) // a name of a host has 253 bytes at most
 	for {
 		n, err := unix.Read(control, message)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil || n == 0:
 			return
+		case message[0] == guardStub:
+			g.noteStub(string(message[1:n]))
 		case n == guardMessage:
 			g.note(message[0] == guardProcess, int(binary.LittleEndian.Uint32(message[1:])))
 		}
@@ -92,6 +104,12 @@ func (g *guardian) note(has bool, pid int) {
 	}
 }
 
+func (g *guardian) noteStub(address string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stub = address
+}
+
 // lastWord is how long the session's last messages are waited for after its death: a child that is being made may hold its socket for a moment.
 const lastWord = 100 * time.Millisecond
 
@@ -103,6 +121,13 @@ func (g *guardian) restore(stderr io.Writer) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.stub != "" {
+		if err := remote.Clean(g.stub); err != nil {
+			fmt.Fprintf(stderr, "gotap: the target behind %s may stand still: %v\n", g.stub, err)
+		} else {
+			fmt.Fprintf(stderr, "gotap: the session was killed; the target behind %s goes on\n", g.stub)
+		}
+	}
 	for _, pid := range slices.Sorted(maps.Keys(g.pids)) {
 		done, err := engine.Clean(pid)
 		switch {

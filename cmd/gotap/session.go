@@ -130,7 +130,7 @@ func (r *run) load(text scriptText) error {
 	if r.plan.watch && !slices.ContainsFunc(r.inputs(), isFile) {
 		return withStatus(statusUsage, fmt.Errorf("--watch: %s is no file that could change", text.name))
 	}
-	r.session, err = r.plan.open(engine.Config{
+	r.session, err = r.plan.open(r.w, engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
 		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
 		Budget: r.plan.share, Overloaded: r.overloaded,

@@ -51,15 +51,16 @@ func (s remoteSession) Prepare(add []engine.ProbeSpec, remove []uint32) (exchang
 }
 
 // open makes the session that the flags ask for.
-func (p *plan) open(cfg engine.Config) (session, error) {
+func (p *plan) open(w *World, cfg engine.Config) (session, error) {
 	if p.remote == "" {
 		s, err := engine.New(cfg)
 		return localSession{s}, err
 	}
-	s, err := remote.Open(remote.Config{Config: cfg, Address: p.remote, Exe: p.exe})
+	s, err := remote.Open(remote.Config{Config: cfg, Address: p.remote, Exe: p.exe, Patched: func() { w.guardRemote("") }})
 	if err != nil {
 		return nil, err
 	}
+	w.guardRemote(p.remote)
 	return remoteSession{s}, nil
 }
 

@@ -31,6 +31,9 @@ func (t *thread) Arg(n int) (uint64, bool) {
 	if t.inCall {
 		return t.s.isa.Word(t.s.isa.SyscallArg(n, &t.regs)), n < 6
 	}
+	if pl := t.h.Now.Placement; pl != nil && isKernelCall(pl.Target) {
+		return t.kernelCallArg(n)
+	}
 	v, err := t.s.isa.Arg(n, &t.regs, &t.s.mem)
 	return t.s.isa.Word(v), err == nil
 }

@@ -28,7 +28,8 @@
 //
 // # What cannot be
 //
-// Places of system calls where the stub does not tell of them (gdbserver does, syscall.go), functions that the loader chooses (IFUNC), exit.stop
+// Places of system calls of a process whose stub does not tell of them (gdbserver does, and QEMU's user emulation from version 9.0 on: syscall.go; in a
+// machine they are functions of its kernel: kernelcall.go), functions that the loader chooses (IFUNC), exit.stop
 // and exit.dump, signals to a machine, and the calling convention of Go. Children of a process are not traced: they are let go as they would be
 // without us (child.go). Threads under QEMU's user emulation run on while one of them is stopped; the session ends with a reason when two have
 // stopped at once. Watchpoints are there where the stub has them. Each is refused with its reason, or told once.

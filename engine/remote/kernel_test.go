@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,10 +111,55 @@ func TestKernels(t *testing.T) {
 				expect(t, sample("kprobe"), `(?m)^pre kernel_clone: pc = 0x[0-9a-f]+, sp = 0x[0-9a-f]+\npost kernel_clone: pc = `)
 				expect(t, sample("jprobe"), `(?m)^kernel_clone: flags = 0x1200000$`, `(?m)^do_filp_open: /proc/version$`)
 			}
+			expect(t, traced(t, address, symbols, callScript), `(?m)^openat of /proc/version gave 3$`, `(?m)^@kill\[kill, 0\]: [0-9]+$`)
 			returned := sample("kretprobe")
 			expect(t, returned, `(?m)^do_sys_openat2 returned 3 and took [0-9]+ ns`)
 			compareChildren(t, returned, console)
+			killSession(t, address, symbols, console)
 		})
+	}
+}
+
+// callScript is on system calls of the guest.
+const callScript = `const n = count("kill", { keys: 2 });
+probe(["syscall:kill", "syscall:nosuch"], { optional: true, enter(c) { n.at(c.func, c.arg1).inc(); } });
+probe("syscall:openat", { enter(c) { this.name = c.arg1; }, leave(c) { print("openat of " + str(this.name) + " gave " + c.ret); } });`
+
+// traced runs a script for a moment.
+func traced(t *testing.T, address, symbols, script string) string {
+	t.Helper()
+	out, err := exec.Command(gotap(t), "run", "-q", "--remote", address, "--exe", symbols, "-T", "3s", "-e", script).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// killSession: when a session is killed, its supervisor lets the kernel go on, which stands at a breakpoint or will.
+func killSession(t *testing.T, address, symbols string, console func() string) {
+	t.Helper()
+	cmd := exec.Command(gotap(t), "run", "--remote", address, "--exe", symbols, "-e", `let n = 0; probe("kernel_clone", c => { n++; })`)
+	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second)
+	var session int
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", cmd.Process.Pid))
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		fmt.Sscan(string(children), &session)
+	}
+	if session == 0 {
+		t.Fatal("there is no session")
+	}
+	syscall.Kill(session, syscall.SIGKILL)
+	cmd.Wait()
+	before := len(console())
+	for end := time.Now().Add(time.Minute); strings.Count(console()[before:], "child ") < 3; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the guest does not go on when a session was killed")
+		}
 	}
 }
 

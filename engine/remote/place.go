@@ -14,7 +14,7 @@ const maxFunc = 1 << 20
 
 // targets finds the places of a specification among the target's modules.
 func (s *Session) targets(spec place.Spec) ([]place.Target, error) {
-	if spec.Kind == place.Syscall {
+	if spec.Kind == place.Syscall && !s.kernel {
 		return nil, nil // no place in a file: see syscall.go
 	}
 	r := &place.Resolver{Lines: s.files.Lines, Boundaries: isa.Boundaries}
@@ -31,6 +31,9 @@ func (s *Session) targets(spec place.Spec) ([]place.Target, error) {
 		if s.mods[i].File != nil && s.mods[i].Err == nil {
 			files = append(files, s.mods[i].File)
 		}
+	}
+	if spec.Kind == place.Syscall {
+		return s.kernelCalls(r, spec, files)
 	}
 	targets, err := r.ResolveAll(spec, files)
 	var found []place.Target
@@ -59,5 +62,8 @@ func (s *Session) waits(spec place.Spec, err error) bool {
 
 // place makes or finds a probe's placement at a target, compiling it the first time.
 func (s *Session) place(pr *probe, t place.Target) (*placement, error) {
+	if isKernelCall(t) {
+		return pr.Place(t, s.callInfo(t))
+	}
 	return pr.Place(t, &registry.Info{Files: &s.files, Target: t, ISA: s.isa.ISA})
 }

@@ -162,6 +162,9 @@ func (s *Session) plant(p *point) error {
 		err = s.client.Insert(rsp.Software, p.addr, p.kind)
 		if errors.Is(err, rsp.ErrUnsupported) {
 			s.patch = true
+			if s.cfg.Patched != nil {
+				s.cfg.Patched()
+			}
 		}
 	}
 	if errors.Is(err, rsp.ErrUnsupported) {

@@ -37,7 +37,7 @@ func (s *Session) prepare(spec engine.ProbeSpec) (*probe, error) {
 	}
 	var all error
 	for i, sp := range spec.Specs {
-		if sp.Kind == place.Syscall {
+		if sp.Kind == place.Syscall && !s.kernel {
 			if _, err := s.compileCalls(pr, sp); err != nil {
 				all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 			}

@@ -26,6 +26,7 @@ type Config struct {
 	engine.Config
 	Address string // HOST:PORT of the stub
 	Exe     string // file with the program's or kernel's symbols; "": what the stub says it runs
+	Patched func() // may be nil; called once, when the session is about to write breakpoints itself: see Clean
 }
 
 // Session is the tracing of one target through a stub. Its methods are those of engine.Session and may be called from any goroutine,

@@ -13,7 +13,7 @@ import (
 )
 
 // Probes on system calls, where the stub can stop a process at them, as gdbserver can: at the entry and at the end of those that somebody
-// wants. While no such probe is enabled they cost nothing.
+// wants. While no such probe is enabled they cost nothing. Those of a machine are in kernelcall.go.
 
 // callProbe is a probe on one system call.
 type callProbe struct {
@@ -23,9 +23,9 @@ type callProbe struct {
 
 // compileCalls compiles a probe for the system calls that a specification names.
 func (s *Session) compileCalls(pr *probe, spec place.Spec) ([]callProbe, error) {
-	if !s.client.Has("QCatchSyscalls") || s.kernel {
+	if !s.client.Has("QCatchSyscalls") {
 		return nil, &place.RefusedError{Place: spec.String(), Reason: "this stub does not tell of system calls",
-			Help: "gdbserver does; in a kernel the function of the call is a place, as __x64_sys_openat or do_sys_openat2"}
+			Help: "gdbserver does, and QEMU's user emulation from version 9.0 on; the C library's function of the call is a place as well, as libc:openat"}
 	}
 	var found []callProbe
 	for number, name := range syscalls.Names(s.isa.Machine) {
@@ -47,7 +47,7 @@ func (s *Session) compileCalls(pr *probe, spec place.Spec) ([]callProbe, error) 
 // addCalls makes a probe's system calls part of the session.
 func (s *Session) addCalls(pr *probe) error {
 	for _, spec := range pr.Spec.Specs {
-		if spec.Kind != place.Syscall {
+		if spec.Kind != place.Syscall || s.kernel {
 			continue
 		}
 		found, err := s.compileCalls(pr, spec)

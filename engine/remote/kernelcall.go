@@ -1,0 +1,107 @@
+package remote
+
+import (
+	"cmp"
+	"debug/elf"
+	"errors"
+	"strings"
+
+	"gotap/arch/x86"
+	"gotap/engine/module"
+	"gotap/engine/place"
+	"gotap/engine/registry"
+	"gotap/engine/syscalls"
+)
+
+// System calls of a machine's kernel: the places are the kernel's functions for them. On x86 and AArch64 those have one argument, the
+// registers that the process came with (struct pt_regs; since Linux 4.17 and 4.19), on 32-bit ARM the arguments themselves. The calls of
+// other processes than those of the kernel's own word size have functions of their own, and are not seen.
+
+// callPrefix is what a kernel puts before the name of a system call.
+var callPrefix = map[elf.Machine]string{
+	elf.EM_X86_64: "__x64_sys_", elf.EM_386: "__ia32_sys_", elf.EM_AARCH64: "__arm64_sys_", elf.EM_ARM: "sys_",
+}
+
+// callAlias are the calls whose functions have another name (SYSCALL_DEFINE in the kernel's fs/stat.c, kernel/sys.c, fs/namespace.c, fs/read_write.c).
+var callAlias = map[string]string{
+	"stat": "newstat", "lstat": "newlstat", "fstat": "newfstat", "uname": "newuname", "umount2": "umount", "sendfile": "sendfile64",
+}
+
+// callPlace is what names of places in such functions begin with.
+const callPlace = "syscall:"
+
+// argOffset is where struct pt_regs has an argument, by the kernel's arch/x86/include/asm/ptrace.h and arch/arm64/include/uapi/asm/ptrace.h.
+func argOffset(machine elf.Machine, n int) (offset uint64, ok bool) {
+	const words64, words32 = 8, 4
+	order := map[elf.Machine][6]int{ // words before the register
+		elf.EM_X86_64: {14, 13, 12, 7, 9, 8}, elf.EM_386: {0, 1, 2, 3, 4, 5}, elf.EM_AARCH64: {0, 1, 2, 3, 4, 5},
+	}
+	words, ok := order[machine]
+	if !ok || n >= len(words) {
+		return 0, false
+	}
+	if machine == elf.EM_386 {
+		return uint64(words[n] * words32), true
+	}
+	return uint64(words[n] * words64), true
+}
+
+// kernelCalls finds the functions of the system calls that a specification means.
+func (s *Session) kernelCalls(r *place.Resolver, spec place.Spec, files []*module.File) (found []place.Target, err error) {
+	known := false
+	for _, name := range syscalls.Names(s.isa.Machine) {
+		if name == "" || !spec.Matches(name) {
+			continue
+		}
+		known = true
+		function := callPrefix[s.isa.Machine] + cmp.Or(callAlias[name], name)
+		targets, e := r.ResolveAll(place.Spec{Kind: place.Function, Name: function}, files)
+		if e != nil && !spec.Pattern() {
+			err = errors.Join(err, e)
+		}
+		for _, t := range targets {
+			t.Name, t.Symbol = callPlace+name, name
+			found = append(found, t)
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case !known:
+		return nil, &place.NotFoundError{Spec: spec, What: place.NoSyscall}
+	case err == nil:
+		err = &place.NotFoundError{Spec: spec, What: place.NoSyscall}
+	}
+	return nil, err
+}
+
+// callInfo is what programs on a system call may know of it.
+func (s *Session) callInfo(t place.Target) registry.PlaceInfo {
+	return registry.Other{Place: t.Name, Regs: s.isa, Word: s.isa.WordSize()}
+}
+
+// isKernelCall reports whether a place is the function of a system call.
+func isKernelCall(t place.Target) bool { return strings.HasPrefix(t.Name, callPlace) }
+
+// kernelCallArg is an argument of the system call at whose function the thread stands; where the function returns it is not known any more.
+func (t *thread) kernelCallArg(n int) (uint64, bool) {
+	if t.h.Now.Leave {
+		return 0, false
+	}
+	offset, packed := argOffset(t.s.isa.Machine, n)
+	if !packed {
+		v, err := t.s.isa.Arg(n, &t.regs, &t.s.mem)
+		return t.s.isa.Word(v), err == nil && n < 6
+	}
+	var regs uint64
+	if t.s.isa.Machine == elf.EM_386 {
+		regs = t.regs[x86.RAX] // the kernel's own convention: registers
+	} else {
+		regs, _ = t.s.isa.Arg(0, &t.regs, &t.s.mem)
+	}
+	v := make([]byte, t.s.isa.WordSize())
+	if t.s.mem.ReadMemory(regs+offset, v) != nil {
+		return 0, false
+	}
+	return t.s.isa.Word(word(v)), true
+}
