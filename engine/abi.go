@@ -9,6 +9,7 @@ import (
 
 	"gotap/arch"
 	"gotap/compile"
+	"gotap/engine/fallback"
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
@@ -28,9 +29,8 @@ type abi struct {
 
 	trapBehind bool // a breakpoint is reported behind it, so that only it can stop a thread in the middle of an instruction
 	trapCode   int  // si_code of the signal that it raises
-	// flags is the index of the register with the resume flag, for processors that package fallback is for; -1 for others, whose processes
-	// do not outlive a session that is killed.
-	flags int
+	flags      int  // index of the register with the resume flag; -1: there is none
+	native     *fallback.Native
 
 	// Functions.
 
@@ -71,10 +71,20 @@ type callTable struct {
 	args                       [6]int // indices of those that take the arguments
 	original                   int    // index of the register by which the kernel tells a system call from another entry; -1: none
 	mmap                       uint64
-	sigaction                  uint64
+	sigaction, tgkill          uint64
 	clone, fork, vfork, clone3 uint64 // none: a number that no call has
 	// neverRestarted fail with EINTR when a tracer stops them, although no signal is delivered (signal(7)).
 	neverRestarted []uint64
+	// exactly go on exactly as they were after being interrupted without a signal: they have no time-out, or one that the kernel
+	// remembers. On ARM the memory of time-outs is lost with the program counter that a thread is interrupted at, and those are left out.
+	exactly []uint64
+	untimed map[uint64]timeout // these do when they have no time-out
+}
+
+// timeout is where a system call has its time-out, and what /proc/TID/syscall shows of one that never comes.
+type timeout struct {
+	arg  int
+	none string
 }
 
 // none is the number of a system call that an ABI does not have.

@@ -6,6 +6,7 @@ import (
 	"gotap/arch"
 	"gotap/arch/x86"
 	"gotap/compile"
+	"gotap/engine/fallback"
 	"gotap/engine/goabi"
 	"gotap/engine/isa"
 	"gotap/engine/ptrace"
@@ -14,7 +15,7 @@ import (
 // amd64ABI is x86-64 (System V ABI, AMD64 supplement; the kernel's arch/x86/entry/syscalls/syscall_64.tbl).
 var amd64ABI = abi{
 	ISA: isa.AMD64, names: x86.New64(),
-	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS,
+	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS, native: fallback.AMD64,
 	golang: &golang{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New64()), exits: goExits(x86.New64()), arg: goabi.Arg,
@@ -23,9 +24,13 @@ var amd64ABI = abi{
 	calls: callTable{
 		insn: []byte{0x0f, 0x05}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9},
-		mmap: 9, sigaction: 13, clone: 56, fork: 57, vfork: 58, clone3: 435,
+		mmap: 9, sigaction: 13, tgkill: 234, clone: 56, fork: 57, vfork: 58, clone3: 435,
 		// semop rt_sigtimedwait io_getevents semtimedop epoll_wait epoll_pwait io_pgetevents epoll_pwait2
 		neverRestarted: []uint64{65, 128, 208, 220, 232, 281, 333, 441},
+		// restart_syscall read write poll select pause nanosleep accept wait4 accept4 futex clock_nanosleep pselect6 ppoll waitid
+		// rt_sigsuspend; epoll_wait and epoll_pwait are made anew (repairCall)
+		exactly: []uint64{219, 0, 1, 7, 23, 34, 35, 43, 61, 288, 202, 230, 270, 271, 247, 130},
+		untimed: map[uint64]timeout{232: {3, "0xffffffff"}, 281: {3, "0xffffffff"}},
 	},
 	inCall: x86.InSyscall, restarts: x86.SyscallRestarts,
 }
@@ -33,7 +38,7 @@ var amd64ABI = abi{
 // i386ABI is IA-32 (syscall_32.tbl). The kernel shows a 32-bit process's registers in the places of 64-bit ones.
 var i386ABI = abi{
 	ISA: isa.I386, names: x86.New64(),
-	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS,
+	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS, native: fallback.IA32,
 	golang: &golang{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New32()), exits: goExits(x86.New32()),
@@ -43,8 +48,10 @@ var i386ABI = abi{
 	calls: callTable{
 		insn: []byte{0xcd, 0x80}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP},
-		mmap: 192, sigaction: 174, clone: 120, fork: 2, vfork: 190, clone3: 435, // mmap2: its last argument counts pages
+		mmap: 192, sigaction: 174, tgkill: 270, clone: 120, fork: 2, vfork: 190, clone3: 435, // mmap2: its last argument counts pages
 		neverRestarted: []uint64{117, 177, 247, 256, 319, 420, 421, 441},
+		exactly:        []uint64{0, 3, 4, 168, 142, 29, 162, 114, 7, 364, 240, 267, 308, 309, 284, 179, 407, 413, 414, 422},
+		untimed:        map[uint64]timeout{256: {3, "0xffffffff"}, 319: {3, "0xffffffff"}},
 	},
 	inCall: x86.InSyscall, restarts: x86.SyscallRestarts,
 }

@@ -207,8 +207,11 @@ func (sp *space) isGadget(g callGadget) bool {
 // signals and the thread's being at a breakpoint leave nothing to be due but a stop that we ask for ourselves.
 func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	g, ok := t.findGadget()
-	if !ok {
+	switch {
+	case !ok:
 		return 0, errNoGadget
+	case t.midCall:
+		return 0, errMidCall
 	}
 	saved := t.regs
 	var mask uint64

@@ -56,7 +56,7 @@ func Clean(pid int) (Cleaned, error) {
 // region undoes what the fallback of an earlier session stands for, if there is one.
 func (c *Cleaned) region(pid int, mem *ptrace.Memory, mods []module.Loaded) error {
 	a, err := imageABI(pid)
-	if err != nil || a.flags < 0 {
+	if err != nil || a.native == nil {
 		return nil // nothing of the kind was put there
 	}
 	maps, err := module.Maps(pid)

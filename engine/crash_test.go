@@ -37,6 +37,7 @@ type crashPlan struct {
 	Specs   []string
 	Engine  Engine
 	InPlace bool
+	Armed   string // a file to make when all is armed
 }
 
 // beCrashed is the session that is killed.
@@ -75,6 +76,9 @@ func beCrashed(text string) {
 			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: code, Leave: nil}, nil }})
 	}
 	s.Start()
+	if plan.Armed != "" {
+		os.WriteFile(plan.Armed, nil, 0o600)
+	}
 	s.Wait()
 	os.Exit(0)
 }
@@ -155,7 +159,7 @@ func TestKilledSessions(t *testing.T) {
 			path := c.program(t)
 			for i := range rounds {
 				if i%2 == 0 {
-					c.attached(t, path)
+					c.attached(t, path, i%4 == 0)
 				} else {
 					c.launched(t, path)
 				}
@@ -172,15 +176,21 @@ func (c crashCase) plan() crashPlan {
 	return crashPlan{Specs: c.specs, Engine: c.engine, InPlace: c.inPlace}
 }
 
-// attached kills a session that attaches to a running target.
-func (c crashCase) attached(t *testing.T, path string) {
+// attached kills a session that attaches to a running target, at any moment, or at one after all is armed.
+func (c crashCase) attached(t *testing.T, path string, armed bool) {
 	p := start(t, path, append(c.args, "")[:max(1, len(c.args))]...)
 	if line, err := p.out.ReadString('\n'); err != nil {
 		t.Fatalf("the target does not begin: %q, %v", line, err)
 	}
 	plan := c.plan()
 	plan.Pid = p.pid()
+	if armed {
+		plan.Armed = filepath.Join(t.TempDir(), "armed")
+	}
 	s := startCrashed(t, plan, nil, nil)
+	if armed { // slow machines would seldom come that far in time
+		eventually(t, "breakpoints", func() bool { _, err := os.Stat(plan.Armed); return err == nil })
+	}
 	killSoon(s, c.moment())
 	time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 	if got := p.end(); got != "victim bad=0" {

@@ -66,7 +66,7 @@ func TestForksWithoutEnd(t *testing.T) {
 func TestWhatCannotBeUndone(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	name := filepath.Join(t.TempDir(), "page")
-	if err := os.WriteFile(name, []byte{int3}, 0o400); err != nil {
+	if err := os.WriteFile(name, []byte{0xcc}, 0o400); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(name)
@@ -88,7 +88,7 @@ func TestWhatCannotBeUndone(t *testing.T) {
 			return err
 		}
 		sp := &space{mem: mem, arch: hostABIs()[0], points: map[uint64]*point{}}
-		sp.points[addr] = &point{sp: sp, addr: addr, length: 1, trap: []byte{int3}, orig: []byte{0x90}, planted: true}
+		sp.points[addr] = &point{sp: sp, addr: addr, length: 1, trap: []byte{0xcc}, orig: []byte{0x90}, planted: true}
 		w.newProcess(-1, sp, sp.arch)
 		return nil
 	}); err != nil {

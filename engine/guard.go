@@ -27,28 +27,28 @@ import (
 //
 // Killed in the middle of a hit. Stops for signals are looked at without being taken (ptrace.Look): until the thread is resumed the
 // kernel has the signal, and delivers it if we die. Registers are written with the resume flag, which tells the handler
-// that they need no correction. A copy of an instruction, out of line, runs to its end and jumps home by itself. An
+// that they need no correction; on ARM, where registers at a breakpoint need none in any case, it sees that by the program counter. A copy of an instruction, out of line, runs to its end and jumps home by itself. An
 // emulated instruction whose registers have not been written is run again; what package fallback says it does not help against is where that shows.
-
-// int3 is the breakpoint of the processors that there is a fallback for.
-const int3 = 0xcc
 
 // guard is the fallback of an address space.
 type guard struct {
 	base  uint64 // of its region; 0: there is none
 	tried bool   // it has been tried and failed, and that has been told
 	index map[uint64]int
-	orig  []byte // by entry
+	entry []displaced
 	free  []int
 
 	threads  int  // entries of the list of threads in use
 	watching bool // the handler knows that debug registers are armed
 }
 
+// displaced is what an entry of the table has besides its address.
+type displaced struct{ orig, trap string }
+
 // protect puts the fallback in by way of a stopped thread whose registers have been read.
 func (s *Session) protect(t *thread) {
 	sp := t.proc.space
-	if sp.guard.base != 0 || sp.guard.tried || s.closing || t.proc.arch.flags < 0 {
+	if sp.guard.base != 0 || sp.guard.tried || s.closing || t.proc.arch.native == nil {
 		return
 	}
 	sp.guard.tried = true
@@ -79,8 +79,7 @@ func (t *thread) install() error {
 			return err
 		}
 	}
-	word := t.proc.arch.WordSize()
-	if err := sp.mem.Poke(base, fallback.Page(base, own, word), t.tid); err != nil {
+	if err := sp.mem.Poke(base, t.proc.arch.native.Page(base, own), t.tid); err != nil {
 		return err
 	}
 	sp.guard.base, sp.guard.index = base, map[uint64]int{}
@@ -140,12 +139,12 @@ func restoreRegion(mem *ptrace.Memory, base uint64, head fallback.Head, told fun
 		return
 	}
 	for ; len(table) > 0; table = table[fallback.EntrySize:] {
-		addr, orig := fallback.ParseEntry(table)
-		var now [1]byte
-		if addr == 0 || mem.Peek(addr, now[:]) != nil || now[0] != int3 {
+		addr, orig, trap := fallback.ParseEntry(table)
+		now := make([]byte, len(trap))
+		if addr == 0 || mem.Peek(addr, now) != nil || !bytes.Equal(now, trap) {
 			continue
 		}
-		if mem.Poke(addr, []byte{orig}, 0) == nil && told != nil {
+		if mem.Poke(addr, orig, 0) == nil && told != nil {
 			told(addr)
 		}
 	}
@@ -158,7 +157,8 @@ func (sp *space) record(p *point, stopped int) {
 		return
 	}
 	i, known := g.index[p.addr]
-	if known && g.orig[i] == p.orig[0] {
+	what := displaced{string(p.orig), string(p.trap)}
+	if known && g.entry[i] == what {
 		return
 	}
 	if !known {
@@ -166,11 +166,11 @@ func (sp *space) record(p *point, stopped int) {
 			return
 		}
 	}
-	g.index[p.addr], g.orig[i] = i, p.orig[0]
-	at, entry := fallback.Entry(g.base, i, p.addr, p.orig[0])
+	g.index[p.addr], g.entry[i] = i, what
+	at, entry := fallback.Entry(g.base, i, p.addr, p.orig, p.trap)
 	sp.mem.Poke(at, entry[:], stopped)
-	if i == len(g.orig)-1 {
-		at, count := fallback.Count(g.base, len(g.orig))
+	if i == len(g.entry)-1 {
+		at, count := fallback.Count(g.base, len(g.entry))
 		sp.mem.Poke(at, count, stopped)
 	}
 }
@@ -182,11 +182,11 @@ func (g *guard) take() int {
 		g.free = g.free[:n-1]
 		return i
 	}
-	if len(g.orig) == fallback.Entries {
+	if len(g.entry) == fallback.Entries {
 		return -1
 	}
-	g.orig = append(g.orig, 0)
-	return len(g.orig) - 1
+	g.entry = append(g.entry, displaced{})
+	return len(g.entry) - 1
 }
 
 // unrecord forgets a point whose memory is gone.
@@ -198,7 +198,7 @@ func (sp *space) unrecord(addr uint64) {
 	}
 	delete(g.index, addr)
 	g.free = append(g.free, i)
-	at, entry := fallback.Entry(g.base, i, 0, 0)
+	at, entry := fallback.Entry(g.base, i, 0, nil, nil)
 	sp.mem.Poke(at, entry[:], 0)
 }
 
@@ -210,7 +210,7 @@ func (g *guard) copy() guard {
 	for addr, i := range g.index {
 		c.index[addr] = i
 	}
-	c.orig, c.free = slices.Clone(g.orig), slices.Clone(g.free)
+	c.entry, c.free = slices.Clone(g.entry), slices.Clone(g.free)
 	return c
 }
 
@@ -221,7 +221,7 @@ func (sp *space) checkRegion() {
 	if g.base == 0 {
 		return
 	}
-	head, table := make([]byte, fallback.HeadSize), make([]byte, len(g.orig)*fallback.EntrySize)
+	head, table := make([]byte, fallback.HeadSize), make([]byte, len(g.entry)*fallback.EntrySize)
 	if sp.mem.Peek(g.base, head) != nil || sp.mem.Peek(g.base+fallback.TableAt, table) != nil {
 		sp.guard = guard{}
 		return
@@ -231,18 +231,18 @@ func (sp *space) checkRegion() {
 		return
 	}
 	for addr, i := range g.index {
-		at, entry := fallback.Entry(g.base, i, addr, g.orig[i])
+		at, entry := fallback.Entry(g.base, i, addr, []byte(g.entry[i].orig), []byte(g.entry[i].trap))
 		if !bytes.Equal(table[i*fallback.EntrySize:][:fallback.EntrySize], entry[:]) {
 			sp.mem.Poke(at, entry[:], 0)
 		}
 	}
-	at, count := fallback.Count(g.base, len(g.orig))
+	at, count := fallback.Count(g.base, len(g.entry))
 	sp.mem.Poke(at, count, 0)
 }
 
 // protectAttached puts the fallback into a process that has just been attached to and runs.
 func (s *Session) protectAttached(p *process) {
-	if p.space.guard.base != 0 || p.space.guard.tried || p.arch.flags < 0 {
+	if p.space.guard.base != 0 || p.space.guard.tried || p.arch.native == nil {
 		return
 	}
 	if t := s.interruptable(p); t != nil {
@@ -296,14 +296,6 @@ func (s *Session) withStopped(t *thread, fn func()) bool {
 	return true
 }
 
-// exactly are the system calls that go on exactly as they were after being interrupted without a signal, by word size: they
-// have no time-out, or one that the kernel remembers.
-var exactly = map[int][]int{
-	// restart_syscall read write poll select pause nanosleep accept wait4 accept4 futex clock_nanosleep pselect6 ppoll waitid rt_sigsuspend
-	8: {219, 0, 1, 7, 23, 34, 35, 43, 61, 288, 202, 230, 270, 271, 247, 130},
-	4: {0, 3, 4, 168, 142, 29, 162, 114, 7, 364, 240, 267, 308, 309, 284, 179, 407, 413, 414, 422},
-}
-
 // interruptable chooses a thread that can be stopped without its noticing: one that runs, or else one that sleeps in a system call that is
 // restarted exactly. nil: there is none now.
 func (s *Session) interruptable(p *process) *thread {
@@ -316,28 +308,24 @@ func (s *Session) interruptable(p *process) *thread {
 		if len(call) == 1 && call[0] == "running" {
 			return t
 		}
-		if len(call) > 4 && goesOnExactly(call, p.arch.WordSize(), p.arch.calls.neverRestarted) && strings.HasPrefix(statusField(t.tid, "State"), "S") {
+		if len(call) > 4 && p.arch.calls.goesOnExactly(call) && strings.HasPrefix(statusField(t.tid, "State"), "S") {
 			second = t
 		}
 	}
 	return second
 }
 
-// goesOnExactly reports whether a system call, as /proc/TID/syscall has it, goes on as if it had not been interrupted. Waits for
-// events are made anew (repairCall), which is the same when they have no time-out.
-func goesOnExactly(call []string, word int, never []uint64) bool {
-	n, err := strconv.Atoi(call[0])
+// goesOnExactly reports whether a system call, as /proc/TID/syscall has it, goes on as if it had not been interrupted.
+func (c *callTable) goesOnExactly(call []string) bool {
+	n, err := strconv.ParseUint(call[0], 10, 32)
 	if err != nil {
 		return false
 	}
-	if slices.Contains(never, uint64(n)) {
-		return slices.Contains(eventWaits[word], n) && call[4] == "0xffffffff"
+	if timeout, ok := c.untimed[n]; ok {
+		return len(call) > timeout.arg+1 && call[timeout.arg+1] == timeout.none
 	}
-	return slices.Contains(exactly[word], n)
+	return slices.Contains(c.exactly, n)
 }
-
-// eventWaits are epoll_wait and epoll_pwait, whose fourth argument is a time-out.
-var eventWaits = map[int][]int{8: {232, 281}, 4: {256, 319}}
 
 // unprotect gives a process its own action for SIGTRAP back, by way of a stopped thread. The region stays mapped, and is used again by the
 // next session.

@@ -27,12 +27,6 @@ import (
 // The stub lies in the fallback's region. Before there is one, it lies for a moment in the padding behind the code of a
 // module, of which it is made sure that it is all zeros, and which is zeroed again.
 
-// callNumbers are the system calls that are made in targets, by word size.
-var callNumbers = map[int]struct{ mmap, sigaction, tgkill uint64 }{
-	8: {9, 13, 234},
-	4: {192, 174, 270}, // mmap2, whose last argument counts pages
-}
-
 // synchronous are the signals that instructions themselves raise. They are never blocked by us: the kernel
 // kills a thread that raises one it blocks.
 const synchronous = 1<<(ptrace.SIGILL-1) | 1<<(ptrace.SIGTRAP-1) | 1<<(ptrace.SIGBUS-1) |
@@ -46,7 +40,7 @@ func (t *thread) mapMemory(addr, size uint64) (uint64, error) {
 	if addr != 0 {
 		flags |= fixedNoReplace
 	}
-	r, err := t.inject(callNumbers[t.proc.arch.WordSize()].mmap, addr, size, protReadExec, flags, ^uint64(0), 0)
+	r, err := t.callKernel(t.proc.arch.calls.mmap, addr, size, protReadExec, flags, ^uint64(0), 0)
 	if err == nil && addr != 0 && r != addr { // a kernel before 4.17, which takes the flag for a hint
 		return r, nil
 	}
@@ -56,14 +50,19 @@ func (t *thread) mapMemory(addr, size uint64) (uint64, error) {
 	return r, nil
 }
 
-// inject makes a stopped thread call the kernel. The thread is then in another kind of stop, with the registers of before
+// callKernel makes a stopped thread call the kernel, in the way of its processor.
+func (t *thread) callKernel(number uint64, args ...uint64) (uint64, error) {
+	if t.proc.arch.emulates != nil {
+		return t.callElsewhere(number, args...)
+	}
+	return t.inject(number, args...)
+}
+
+// inject makes a stopped thread call the kernel, on x86. The thread is then in another kind of stop, with the registers of before
 // in t.regs and in itself; a signal that it was stopped with is gone.
 func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
-	if t.proc.arch.flags < 0 {
-		return 0, fmt.Errorf("no system call can be made in a process of %s", t.proc.arch.Name())
-	}
 	if t.midCall {
-		return 0, errors.New("the thread is in the middle of a system call")
+		return 0, errMidCall
 	}
 	if t.regs[x86.EFLAGS]&trapFlag != 0 {
 		return 0, errors.New("the thread single-steps itself")
@@ -99,6 +98,8 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 	t.setRegs()
 	return result, err
 }
+
+var errMidCall = errors.New("the thread is in the middle of a system call")
 
 // trapFlag is the bit of the flags by which a program single-steps itself.
 const trapFlag = 1 << 8

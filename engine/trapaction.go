@@ -126,7 +126,8 @@ func (s *Session) watchFunctions(sp *space, m *module.Loaded, do func(*thread, *
 // calls reports whether a function has the instruction that calls the kernel: of a function of Go's in assembly and its wrapper, the former.
 func calls(m *module.Loaded, vaddr, size uint64) bool {
 	code, err := m.File.Code(vaddr, int(min(size, 128)))
-	return err == nil && m.File.WordSize() == 8 && bytes.Contains(code, []byte{0x0f, 0x05})
+	a := abiOf(m.File)
+	return err == nil && a != nil && a.golang != nil && bytes.Contains(code, a.calls.insn)
 }
 
 // watchInternally puts a breakpoint of the engine's own somewhere.
@@ -178,23 +179,25 @@ func (t *thread) signalCalled(*point) bool {
 // goSigactionCalled is sigactionCalled for the function of Go's runtime that makes the system call: its arguments and its result are
 // on the stack, and its structures are the kernel's.
 func (t *thread) goSigactionCalled(*point) bool {
-	const sig, act, old, result = 8, 16, 24, 40
+	word := t.proc.arch.WordSize()
 	sp, mem := t.proc.space, t.proc.space.mem
-	number, ok := sp.pointer(t.sp() + sig)
+	slot := func(n int) uint64 { return t.sp() + uint64(n*word) } // the lowest is the return address, or what a function saves there
+	const sig, act, old, result = 1, 2, 3, 5
+	number, ok := sp.pointer(slot(sig))
 	if !ok || number != ptrace.SIGTRAP || sp.guard.base == 0 {
 		return false
 	}
 	was := t.proc.trap.own
-	if at, ok := sp.pointer(t.sp() + act); ok && at != 0 {
+	if at, ok := sp.pointer(slot(act)); ok && at != 0 {
 		var p [fallback.ActionSize]byte
-		if mem.Peek(at, p[:]) != nil || t.want(fallback.ParseAction(p[:], 8)) != nil {
+		if mem.Peek(at, p[:]) != nil || t.want(fallback.ParseAction(p[:], word)) != nil {
 			return false
 		}
 	}
-	if at, ok := sp.pointer(t.sp() + old); ok && at != 0 {
-		mem.Poke(at, was.Bytes(8), t.tid)
+	if at, ok := sp.pointer(slot(old)); ok && at != 0 {
+		mem.Poke(at, was.Bytes(word), t.tid)
 	}
-	mem.Poke(t.sp()+result, make([]byte, 4), t.tid)
+	mem.Poke(slot(result), make([]byte, 4), t.tid)
 	t.h.Skip, t.h.SkipResult = true, 0
 	return false
 }
@@ -467,7 +470,7 @@ func (t *thread) sendsItself(info *ptrace.SigInfo) bool {
 	if info.Code() != ptrace.CodeThread || info.Pid() != own || t.proc.arch.emulates != nil || t.filtered() != "" {
 		return false
 	}
-	_, err := t.inject(callNumbers[t.proc.arch.WordSize()].tgkill, uint64(own), uint64(inner(t.tid)), uint64(info.Signal()))
+	_, err := t.callKernel(t.proc.arch.calls.tgkill, uint64(own), uint64(inner(t.tid)), uint64(info.Signal()))
 	return err == nil
 }
 
@@ -503,11 +506,7 @@ func (t *thread) blockTrap() {
 // callSigaction makes the thread call rt_sigaction for SIGTRAP.
 func (t *thread) callSigaction(act, old uint64) error {
 	const setSize = 8 // bytes of a set of signals
-	if a := t.proc.arch; a.emulates != nil {
-		_, err := t.callElsewhere(a.calls.sigaction, ptrace.SIGTRAP, act, old, setSize)
-		return err
-	}
-	_, err := t.inject(callNumbers[t.proc.arch.WordSize()].sigaction, ptrace.SIGTRAP, act, old, setSize)
+	_, err := t.callKernel(t.proc.arch.calls.sigaction, ptrace.SIGTRAP, act, old, setSize)
 	return err
 }
 

@@ -14,7 +14,7 @@
 //
 //   - the page in native/*.S: a head with the program's own action for SIGTRAP, and the handler;
 //   - in the rest of that page, at StubAt, code that makes one system call and goes on as if it had not (see Stub);
-//   - the table: sixteen bytes for each breakpoint, its address and the byte it displaced.
+//   - the table: sixteen bytes for each breakpoint: its address, what it displaced, and itself.
 //
 // # Why it may be executable, and is sound
 //
@@ -36,6 +36,14 @@
 //
 // Everything else is passed on to the program's own handler, or treated as the kernel would have.
 //
+// On ARM and AArch64 it is simpler. A breakpoint is the undefined instruction, or brk, that the kernel makes SIGTRAP of with TRAP_BRKPT
+// (ptrace_break in its arch/arm/kernel/ptrace.c; brk_handler and aarch32_break_handler in arch/arm64/kernel/debug-monitors.c), and the program counter and
+// si_addr both are the instruction's address. In the table, and at that address, means ours. In the table, and somewhere else, means
+// history: the tracer has emulated the instruction, which is all that it ever does with one, and set the program counter. An instruction that branches
+// to itself is run again, which is the same. The handler for 32-bit ARM is A32 code that Armv5 knows, for A32 and Thumb programs: the kernel
+// changes the instruction set with the handler's address, and back. Writes through /proc/self/mem make instruction and data caches agree as those of a
+// tracer do (flush_ptrace_access).
+//
 // # Who else is there
 //
 // Whoever starts a session can do better than the handler as long as it lives: command gotap's supervisor is told which processes have probes, and when the
@@ -52,6 +60,11 @@
 // CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is told of it, and it has no handler. A program that installs a handler for SIGTRAP by a system call of its own
 // (Go's runtime does) takes ours away, until the tracer notices. A program that asks for its action by a bare
 // system call sees ours.
+//
+// On ARM a thread is lent an instruction that calls the kernel, for four calls when the handler is put in and for one when it is taken out, and for
+// the first moments of a system call on which a probe stands; there is no stub, since A64 has no jump to any address that changes no register.
+// A session that is killed in those microseconds leaves the thread there. A data watchpoint of ARM stops a thread in front of the
+// access, again and again, and no handler can take it off: when session and supervisor are killed at once, the next access ends the process.
 //
 // A session killed in the microseconds between the two halves of an emulated instruction: one that reads, changes and writes a word of the
 // stack is then run twice. A call of 64-bit code that is stepped, which calls are only where they cannot be emulated or

@@ -13,6 +13,26 @@ var amd64 []byte
 //go:embed native/ia32.bin
 var ia32 []byte
 
+//go:embed native/arm64.bin
+var arm64 []byte
+
+//go:embed native/arm.bin
+var arm []byte
+
+// Native is the handler for processes of one instruction set.
+type Native struct {
+	code []byte
+	word int // size in bytes
+}
+
+// The handlers there are.
+var (
+	AMD64 = &Native{amd64, 8}
+	IA32  = &Native{ia32, 4}
+	ARM64 = &Native{arm64, 8}
+	ARM   = &Native{arm, 4}
+)
+
 // The layout of a region, in bytes from its start.
 const (
 	chainAt    = 0x10
@@ -119,13 +139,9 @@ func (a Action) Over(base uint64) Action {
 func Handler(base uint64) uint64 { return base + handlerAt }
 
 // Page is the first part of a region at base, for a program with an action of its own.
-func Page(base uint64, own Action, word int) []byte {
-	code := amd64
-	if word == 4 {
-		code = ia32
-	}
-	page := slices.Clone(code)
-	SetOwn(page, base, own, word)
+func (n *Native) Page(base uint64, own Action) []byte {
+	page := slices.Clone(n.code)
+	SetOwn(page, base, own, n.word)
 	return page
 }
 
@@ -171,16 +187,37 @@ func Watching(base uint64, on bool) (addr uint64, p []byte) {
 	return base + watchingAt, p
 }
 
-// Entry is what to write where for a breakpoint in entry i. An entry never crosses a page, so that the kernel
-// writes it whole or not at all.
-func Entry(base uint64, i int, addr uint64, orig byte) (at uint64, p [EntrySize]byte) {
+// Entry is what to write where for a breakpoint, trap, in entry i; orig is what it displaces, as long. An entry never crosses a page, so that
+// the kernel writes it whole or not at all. With no trap the entry is not in use.
+func Entry(base uint64, i int, addr uint64, orig, trap []byte) (at uint64, p [EntrySize]byte) {
 	binary.LittleEndian.PutUint64(p[:], addr)
-	p[8] = orig
+	copy(p[origAt:trapAt], orig)
+	copy(p[trapAt:], trap)
 	return base + TableAt + uint64(i)*EntrySize, p
 }
 
+// Where an entry has the displaced bytes and the breakpoint.
+const (
+	origAt = 8
+	trapAt = 12
+)
+
 // ParseEntry reads an entry; the address is 0 in one that is not in use.
-func ParseEntry(p []byte) (addr uint64, orig byte) { return binary.LittleEndian.Uint64(p), p[8] }
+func ParseEntry(p []byte) (addr uint64, orig, trap []byte) {
+	n := trapLen(u32(p[trapAt:]))
+	return binary.LittleEndian.Uint64(p), p[origAt : origAt+n], p[trapAt : trapAt+n]
+}
+
+// trapLen is the length of a breakpoint, which no instruction set has any of that ends in zeros: one byte on x86, two or four on ARM.
+func trapLen(trap uint64) int {
+	switch {
+	case trap>>8 == 0:
+		return 1
+	case trap>>16 == 0:
+		return 2
+	}
+	return 4
+}
 
 // Masks is what to write where, so that the handler looks at n entries of the list of threads.
 func Masks(base uint64, n int) (addr uint64, p []byte) {

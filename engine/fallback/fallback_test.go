@@ -14,14 +14,15 @@ import (
 
 // TestNativeIsAssembled assembles the handlers and compares them with what is embedded.
 func TestNativeIsAssembled(t *testing.T) {
-	testenv.Require(t, testenv.AMD64, testenv.GCC)
+	testenv.Require(t, testenv.AMD64, testenv.GCC, testenv.GCCARM, testenv.GCCARM64)
+	const arms, a64s = "arm-linux-gnueabihf-", "aarch64-linux-gnu-"
 	for name, c := range map[string]struct {
-		flag string
-		want []byte
-	}{"amd64": {"--64", amd64}, "ia32": {"--32", ia32}} {
+		tools, flag string
+		want        []byte
+	}{"amd64": {"", "--64", amd64}, "ia32": {"", "--32", ia32}, "arm64": {a64s, "-march=armv8-a", arm64}, "arm": {arms, "-march=armv5t", arm}} {
 		object, binary := filepath.Join(t.TempDir(), "o"), filepath.Join(t.TempDir(), "bin")
 		for _, args := range [][]string{
-			{"as", c.flag, "-o", object, "native/" + name + ".S"}, {"objcopy", "-O", "binary", "-j", ".text", object, binary},
+			{c.tools + "as", c.flag, "-o", object, "native/" + name + ".S"}, {c.tools + "objcopy", "-O", "binary", "-j", ".text", object, binary},
 		} {
 			if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %v\n%s", args, err, out)
@@ -39,9 +40,10 @@ func TestNativeIsAssembled(t *testing.T) {
 
 // TestHeadComesBack writes heads and reads them.
 func TestHeadComesBack(t *testing.T) {
-	for _, word := range []int{8, 4} {
+	for _, n := range []*Native{AMD64, IA32, ARM64, ARM} {
+		word := n.word
 		own := Action{Handler: 0x1234, Flags: flagNoDefer | flagResetHand, Restorer: 0x777, Mask: [8]byte{1, 2, 3, 4, 5, 6, 7, 8}}
-		page := Page(0x10000, own, word)
+		page := n.Page(0x10000, own)
 		h, ok := ParseHead(page, word)
 		if !ok || h.Own != own || h.Count != 0 {
 			t.Errorf("word size %d: %+v, %v", word, h, ok)
@@ -61,11 +63,13 @@ func TestHeadComesBack(t *testing.T) {
 func TestEntriesDoNotCrossPages(t *testing.T) {
 	const page = 4096
 	for i := range Entries {
-		at, p := Entry(0, i, 0x123456789a, 0x55)
+		orig, trap := []byte{0, 0x55, 0, 0}, []byte{0xcc, 0xde, 1, 0xe7}
+		orig, trap = orig[:[]int{1, 2, 4}[i%3]], trap[:[]int{1, 2, 4}[i%3]]
+		at, p := Entry(0, i, 0x123456789a, orig, trap)
 		if at/page != (at+EntrySize-1)/page || at+EntrySize > Size {
 			t.Fatalf("entry %d at %#x", i, at)
 		}
-		if addr, orig := ParseEntry(p[:]); addr != 0x123456789a || orig != 0x55 {
+		if addr, was, now := ParseEntry(p[:]); addr != 0x123456789a || !bytes.Equal(was, orig) || !bytes.Equal(now, trap) {
 			t.Fatal("an entry does not come back")
 		}
 	}

@@ -31,13 +31,24 @@ FUNC long global(long i) { own += table[i & 7]; return own; }
 FUNC long recurse(long n) { long r = n <= 0 ? 0 : recurse(n - 1) + n; KEEP; return r; }
 FUNC long copies(char *to, const char *from, long n)
 {
+#if defined(__x86_64__) || defined(__i386__)
 	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+#else
+	for (; n; n--)
+		*(volatile char *)to++ = *from++;
+#endif
 	return n;
 }
 FUNC long counted(long n)
 {
 	long r = 0;
+#if defined(__x86_64__) || defined(__i386__)
 	__asm__ volatile("1: add $3, %0; loop 1b" : "+r"(r), "+c"(n) : : "cc");
+#elif defined(__arm__)
+	__asm__ volatile("1: add %0, #3; subs %1, #1; it ne; bne 1b" : "+l"(r), "+l"(n) : : "cc");
+#else
+	__asm__ volatile("1: add %0, %0, #3; subs %1, %1, #1; b.ne 1b" : "+r"(r), "+r"(n) : : "cc");
+#endif
 	return r;
 }
 

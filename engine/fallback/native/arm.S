@@ -1,0 +1,260 @@
+@ The first page of the fallback in a process of 32-bit ARM: see doc.go. It is A32, whatever the program is, for processors from
+@ Armv5 on. Position-independent; it is never written by itself. The assembled form is arm.bin; a test compares the two.
+
+	.set	INFO_CODE, 8		@ siginfo_t.si_code
+	.set	INFO_ADDR, 12
+	.set	UC_PC, 92		@ ucontext_t
+	.set	UC_SIGMASK, 104
+	.set	TRAP_BRKPT, 1
+	.set	NOTE, -71		@ a code of our own: one thread's handler to another's
+	.set	CHAIN, 0x10		@ offsets in the page
+	.set	COUNT, 0x18
+	.set	MASKS, 0x20
+	.set	LIST, 0x1000
+	.set	TABLE, 0x5000
+
+	.syntax	unified
+	.arm
+	.arch	armv5t
+	.text
+page:
+	.ascii	"gotap fallback 1"	@ 0x00
+	.word	0, 0			@ 0x10 the program's own handler, 0 default, 1 ignored
+	.word	0			@ 0x18 entries of the table in use
+	.word	0			@ 0x1c of no use here
+	.word	0			@ 0x20 entries of the list of threads in use
+
+	.org	0xc0
+nothing: .fill	32, 1, 0		@ an action: the default
+path:	.asciz	"/proc/self/mem"
+
+	@ The kernel puts all registers back when a handler returns, so that only what the program's own handler is called with has to be kept.
+	.org	0x100
+handler:				@ r0: signal, r1: siginfo_t, r2: ucontext_t
+	ldr	r3, [r1, #INFO_CODE]
+	cmp	r3, #TRAP_BRKPT
+	beq	breakpoint
+	cmn	r3, #-NOTE
+	bne	pass
+
+	@ settle gives the thread its own signal mask back, and the signals that were kept from it, if it is in the list.
+	@ It keeps r0, r1 and r2.
+settle:	adrl	r8, page
+	ldr	r4, [r8, #MASKS]
+	cmp	r4, #0
+	bxeq	lr
+	push	{r0-r2, lr}
+	mov	r5, r2
+	mov	r7, #224		@ gettid
+	svc	#0
+	mov	r6, r0
+	add	r8, r8, #LIST
+1:	ldr	r3, [r8]
+	cmp	r3, r6
+	beq	2f
+	add	r8, r8, #32
+	subs	r4, r4, #1
+	bne	1b
+	b	8f
+2:	ldr	r3, [r8, #4]
+	tst	r3, #1
+	beq	3f
+	ldr	r3, [r8, #8]
+	str	r3, [r5, #UC_SIGMASK]
+	ldr	r3, [r8, #12]
+	str	r3, [r5, #UC_SIGMASK+4]
+3:	ldr	r9, [r8, #16]
+	ldr	r10, [r8, #20]
+	bl	open			@ the thread leaves the list
+	cmp	r0, #0
+	blt	7f
+	mov	r11, r0
+	adrl	r1, nothing
+	mov	r2, #4
+	mov	r4, r8
+	mov	r5, #0
+	mov	r7, #181		@ pwrite64
+	svc	#0
+	mov	r0, r11
+	mov	r7, #6			@ close
+	svc	#0
+7:	mov	r11, #0
+4:	orrs	r3, r9, r10
+	beq	8f
+	add	r11, r11, #1
+	movs	r10, r10, lsr #1
+	movs	r9, r9, rrx
+	bcc	4b
+	mov	r7, #20			@ getpid
+	svc	#0
+	mov	r1, r6
+	mov	r2, r11
+	ldr	r7, tgkill
+	svc	#0
+	b	4b
+8:	pop	{r0-r2, lr}
+9:	bx	lr
+
+tgkill:	.word	268
+queue:	.word	363			@ rt_tgsigqueueinfo
+flush:	.word	0xf0002			@ cacheflush
+access:	.word	0x80002			@ O_RDWR|O_CLOEXEC
+
+open:	adrl	r0, path
+	ldr	r1, access
+	mov	r2, #0
+	mov	r7, #5			@ open
+	svc	#0
+	bx	lr
+
+breakpoint:
+	ldr	r9, [r1, #INFO_ADDR]
+	adrl	r10, page
+	ldr	r3, [r10, #COUNT]
+	add	r10, r10, #TABLE
+1:	cmp	r3, #0
+	beq	pass
+	ldr	r4, [r10]
+	cmp	r4, r9
+	beq	found
+	add	r10, r10, #16
+	sub	r3, r3, #1
+	b	1b
+
+found:	ldr	r3, [r2, #UC_PC]
+	cmp	r3, r9
+	bne	settle			@ the tracer was done with this hit
+	push	{r3, r9, r10, lr}	@ the first is room for four bytes
+	bl	settle
+	bl	open
+	cmp	r0, #0
+	blt	protect
+	mov	r11, r0
+	adrl	r6, page
+	ldr	r8, [r6, #COUNT]
+	add	r6, r6, #TABLE
+2:	mov	r3, #0
+	str	r3, [sp]
+	mov	r1, sp
+	mov	r7, #180		@ pread64: memory that is gone is an error, not a fault
+	bl	transfer
+	cmp	r0, r2
+	bne	3f
+	ldr	r3, [sp]
+	ldr	r4, [r6, #12]
+	cmp	r3, r4
+	bne	3f
+	add	r1, r6, #8
+	mov	r7, #181		@ pwrite64
+	bl	transfer
+3:	add	r6, r6, #16
+	subs	r8, r8, #1
+	bne	2b
+	mov	r0, r11
+	mov	r7, #6			@ close
+	svc	#0
+	mov	r7, #20			@ getpid
+	svc	#0
+	mov	r11, r0
+	adrl	r6, page		@ threads in the list will meet no breakpoint any more: they are told
+	ldr	r8, [r6, #MASKS]
+	add	r6, r6, #LIST
+4:	subs	r8, r8, #1
+	bmi	6f
+	ldr	r1, [r6], #32
+	cmp	r1, #0
+	beq	4b
+	mov	r0, r11
+	mov	r2, #5
+	adrl	r3, note
+	ldr	r7, queue
+	svc	#0
+	b	4b
+6:	ldmib	sp, {r9, r10}
+	ldrh	r3, [r9]
+	ldrh	r4, [r10, #12]
+	cmp	r3, r4
+	ldrheq	r3, [r9, #2]
+	ldrheq	r4, [r10, #14]
+	tsteq	r4, r4
+	beq	protect			@ one of two bytes
+	cmp	r3, r4
+	bne	back
+protect:				@ there is no /proc: change the protection of the page
+	ldmib	sp, {r9, r10}
+	mov	r2, #7			@ PROT_READ|PROT_WRITE|PROT_EXEC: other threads may be running in it
+	bl	change
+	cmp	r0, #0
+	bne	back
+	ldrh	r3, [r10, #8]
+	strh	r3, [r9]
+	ldrh	r3, [r10, #14]
+	cmp	r3, #0
+	ldrhne	r3, [r10, #10]
+	strhne	r3, [r9, #2]
+	mov	r0, r9
+	add	r1, r9, #4
+	mov	r2, #0
+	ldr	r7, flush
+	svc	#0
+	mov	r2, #5			@ PROT_READ|PROT_EXEC
+	bl	change
+back:	pop	{r3, r9, r10, lr}
+	bx	lr
+
+	@ transfer reads or writes, by r7, as many bytes as the breakpoint of the entry at r6 has: r2.
+transfer:
+	mov	r0, r11
+	ldr	r2, [r6, #12]
+	movs	r2, r2, lsr #16
+	moveq	r2, #2
+	movne	r2, #4
+	ldr	r4, [r6]
+	mov	r5, #0
+	svc	#0
+	bx	lr
+
+change:	mov	r0, r9, lsr #12
+	mov	r0, r0, lsl #12
+	mov	r1, #4096
+	mov	r7, #125		@ mprotect
+	svc	#0
+	bx	lr
+
+pass:	adrl	r3, page		@ not ours: as the program wants it
+	ldr	r3, [r3, #CHAIN]
+	cmp	r3, #1
+	beq	ignored
+	blo	default
+	bx	r3
+ignored:
+	ldr	r3, [r1, #INFO_CODE]	@ what an instruction raised cannot be ignored
+	cmp	r3, #0
+	bxle	lr
+default:
+	mov	r0, #5
+	adrl	r1, nothing
+	mov	r2, #0
+	mov	r3, #8
+	mov	r7, #174		@ rt_sigaction
+	svc	#0
+	mov	r7, #20			@ getpid
+	svc	#0
+	mov	r4, r0
+	mov	r7, #224		@ gettid
+	svc	#0
+	mov	r1, r0
+	mov	r0, r4
+	mov	r2, #5
+	ldr	r7, 1f
+	svc	#0
+	bx	lr
+1:	.word	268			@ tgkill
+
+	.org	0x700
+note:	.word	5, 0, NOTE		@ a siginfo_t
+	.org	0x7f0
+restorer:
+	mov	r7, #173		@ rt_sigreturn
+	svc	#0
+	.org	0x800

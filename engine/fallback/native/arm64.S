@@ -1,0 +1,214 @@
+// The first page of the fallback in a process of AArch64: see doc.go. Position-independent; it is never written by itself.
+// The assembled form is arm64.bin; a test compares the two.
+
+	.set	INFO_CODE, 8		// siginfo_t.si_code
+	.set	INFO_ADDR, 16
+	.set	UC_SIGMASK, 40		// ucontext_t
+	.set	UC_PC, 440
+	.set	TRAP_BRKPT, 1
+	.set	NOTE, -71		// a code of our own: one thread's handler to another's
+
+	.text
+page:
+	.ascii	"gotap fallback 1"	// 0x00
+chain:	.quad	0			// 0x10 the program's own handler, 0 default, 1 ignored
+count:	.word	0			// 0x18 entries of the table in use
+watching: .word	0			// 0x1c of no use here
+masks:	.word	0			// 0x20 entries of the list of threads in use
+
+	.org	0xc0
+nothing: .fill	32, 1, 0		// an action: the default
+path:	.asciz	"/proc/self/mem"
+
+	// The kernel puts all registers back when a handler returns, so that only what the program's own handler is called with has to be kept.
+	.org	0x100
+handler:				// x0: signal, x1: siginfo_t, x2: ucontext_t
+	ldr	w3, [x1, #INFO_CODE]
+	cmp	w3, #TRAP_BRKPT
+	b.eq	breakpoint
+	cmn	w3, #-NOTE
+	b.ne	pass
+
+	// settle gives the thread its own signal mask back, and the signals that were kept from it, if it is in the list.
+	// It keeps x0, x1 and x2.
+settle:	ldr	w22, masks
+	cbz	w22, 9f
+	stp	x30, x0, [sp, #-32]!
+	stp	x1, x2, [sp, #16]
+	mov	x19, x2
+	mov	x8, #178		// gettid
+	svc	#0
+	mov	w20, w0
+	adr	x21, list
+1:	ldr	w3, [x21]
+	cmp	w3, w20
+	b.eq	2f
+	add	x21, x21, #32
+	subs	w22, w22, #1
+	b.ne	1b
+	b	8f
+2:	ldr	w3, [x21, #4]
+	tbz	w3, #0, 3f
+	ldr	x3, [x21, #8]
+	str	x3, [x19, #UC_SIGMASK]
+3:	ldr	x22, [x21, #16]
+	bl	open			// the thread leaves the list
+	tbnz	w0, #31, 4f
+	mov	w23, w0
+	adr	x1, nothing
+	mov	x2, #4
+	mov	x3, x21
+	mov	x8, #68			// pwrite64
+	svc	#0
+	mov	w0, w23
+	mov	x8, #57			// close
+	svc	#0
+4:	cbz	x22, 8f
+	rbit	x24, x22
+	clz	x24, x24
+	sub	x3, x22, #1
+	and	x22, x22, x3
+	mov	x8, #172		// getpid
+	svc	#0
+	mov	w1, w20
+	add	w2, w24, #1
+	mov	x8, #131		// tgkill
+	svc	#0
+	b	4b
+8:	ldp	x1, x2, [sp, #16]
+	ldp	x30, x0, [sp], #32
+9:	ret
+
+open:	mov	x0, #-100		// AT_FDCWD
+	adr	x1, path
+	mov	x2, #2			// O_RDWR
+	movk	x2, #8, lsl #16		// O_CLOEXEC
+	mov	x3, #0
+	mov	x8, #56			// openat
+	svc	#0
+	ret
+
+breakpoint:
+	ldr	x25, [x1, #INFO_ADDR]
+	adr	x26, table
+	ldr	w3, count
+1:	cbz	w3, pass
+	ldr	x4, [x26]
+	cmp	x4, x25
+	b.eq	found
+	add	x26, x26, #16
+	sub	w3, w3, #1
+	b	1b
+
+found:	ldr	x3, [x2, #UC_PC]
+	cmp	x3, x25
+	b.ne	settle			// the tracer was done with this hit
+	stp	x30, xzr, [sp, #-16]!
+	bl	settle
+	bl	open
+	tbnz	w0, #31, protect
+	mov	w19, w0
+	adr	x20, table
+	ldr	w21, count
+2:	mov	w0, w19
+	add	x1, sp, #8
+	mov	x2, #4
+	ldr	x3, [x20]
+	mov	x8, #67			// pread64: memory that is gone is an error, not a fault
+	svc	#0
+	cmp	x0, #4
+	b.ne	3f
+	ldr	w3, [sp, #8]
+	ldr	w4, [x20, #12]
+	cmp	w3, w4
+	b.ne	3f
+	mov	w0, w19
+	add	x1, x20, #8
+	mov	x2, #4
+	ldr	x3, [x20]
+	mov	x8, #68			// pwrite64
+	svc	#0
+3:	add	x20, x20, #16
+	subs	w21, w21, #1
+	b.ne	2b
+	mov	w0, w19
+	mov	x8, #57			// close
+	svc	#0
+	mov	x8, #172		// getpid
+	svc	#0
+	mov	w19, w0
+	adr	x20, list		// threads in the list will meet no breakpoint any more: they are told
+	ldr	w21, masks
+4:	subs	w21, w21, #1
+	b.mi	6f
+	ldr	w1, [x20], #32
+	cbz	w1, 4b
+	mov	w0, w19
+	mov	x2, #5
+	adr	x3, note
+	mov	x8, #240		// rt_tgsigqueueinfo
+	svc	#0
+	b	4b
+6:	ldr	w3, [x25]
+	ldr	w4, [x26, #12]
+	cmp	w3, w4
+	b.ne	back
+protect:				// there is no /proc: change the protection of the page
+	mov	x2, #7			// PROT_READ|PROT_WRITE|PROT_EXEC: other threads may be running in it
+	bl	change
+	cbnz	x0, back
+	ldr	w3, [x26, #8]
+	str	w3, [x25]
+	dc	cvau, x25		// as Arm ARM DDI 0487, B2.4.4 has it
+	dsb	ish
+	ic	ivau, x25
+	dsb	ish
+	isb
+	mov	x2, #5			// PROT_READ|PROT_EXEC
+	bl	change
+back:	ldp	x30, xzr, [sp], #16
+	ret
+
+change:	and	x0, x25, #-4096
+	mov	x1, #4096
+	mov	x8, #226		// mprotect
+	svc	#0
+	ret
+
+pass:	ldr	x3, chain		// not ours: as the program wants it
+	cmp	x3, #1
+	b.eq	ignored
+	b.lo	default
+	br	x3
+ignored:
+	ldr	w3, [x1, #INFO_CODE]	// what an instruction raised cannot be ignored
+	cmp	w3, #0
+	b.le	9b
+default:
+	mov	x0, #5
+	adr	x1, nothing
+	mov	x2, #0
+	mov	x3, #8
+	mov	x8, #134		// rt_sigaction
+	svc	#0
+	mov	x8, #172		// getpid
+	svc	#0
+	mov	w19, w0
+	mov	x8, #178		// gettid
+	svc	#0
+	mov	w1, w0
+	mov	w0, w19
+	mov	x2, #5
+	mov	x8, #131		// tgkill
+	svc	#0
+	ret
+
+	.org	0x700
+note:	.word	5, 0, NOTE		// a siginfo_t
+	.org	0x7f0
+restorer:
+	mov	x8, #139		// rt_sigreturn
+	svc	#0
+	.org	0x800
+	.set	list, page+0x1000
+	.set	table, page+0x5000
