@@ -4,26 +4,8 @@ import (
 	"encoding/binary"
 	"syscall"
 
-	"gotap/engine/place"
 	"gotap/engine/ptrace"
 )
-
-// debugRegs is what the thread's debug unit watches, data and instructions.
-type debugRegs struct {
-	watch, exec [debugSlots]debugPair
-}
-
-// set puts watchpoint i of the process into its slot.
-func (d *debugRegs) set(i int, w *watch) {
-	if w.spec.Access == place.OnExecute {
-		d.exec[i] = execPair(w)
-		return
-	}
-	d.watch[i] = watchPair(w)
-}
-
-// any reports whether anything is watched.
-func (d *debugRegs) any() bool { return *d != debugRegs{} }
 
 // writeDebugRegs gives a stopped thread other debug registers.
 func (t *thread) writeDebugRegs(want debugRegs) syscall.Errno {
