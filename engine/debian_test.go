@@ -72,7 +72,7 @@ func thin(all []uint64, most int) (some []uint64) {
 }
 
 // everyAddress lists the instructions of a file's text, as objdump sees them.
-func everyAddress(t *testing.T, path string) (all []uint64) {
+func everyAddress(t testing.TB, path string) (all []uint64) {
 	t.Helper()
 	out, err := exec.Command("objdump", "-d", "-j", ".text", "--no-show-raw-insn", path).Output()
 	if err != nil {
@@ -133,7 +133,7 @@ func (c packaged) probed(t *testing.T, e Engine, path string, places []uint64) {
 	}
 }
 
-func mustParse(t *testing.T, text string) place.Spec {
+func mustParse(t testing.TB, text string) place.Spec {
 	t.Helper()
 	spec, err := place.Parse(text)
 	if err != nil {
