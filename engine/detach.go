@@ -229,6 +229,16 @@ func (t *thread) trapPending() bool {
 	return false
 }
 
+// raisedTrap reports whether an instruction of a thread has raised a SIGTRAP that the thread has not stopped for yet: one of ours or of its own.
+func (t *thread) raisedTrap() bool {
+	for i := 0; ptrace.PendingSignal(t.tid, i, &t.info); i++ {
+		if t.info.Signal() == ptrace.SIGTRAP && t.info.Code() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // anyBusy reports whether there are threads that have to be seen once more.
 func (s *Session) anyBusy() bool {
 	for _, t := range s.threads {

@@ -245,8 +245,8 @@ func (s *Session) protectAttached(p *process) {
 	if p.space.guard.base != 0 || p.space.guard.tried || p.arch.native == nil {
 		return
 	}
-	if t := s.interruptable(p); t != nil {
-		s.withStopped(t, func() { s.protect(t) })
+	if t := s.interruptable(p); t != nil && !s.withStopped(t, func() { s.protect(t) }) {
+		s.protectLater(p)
 	}
 }
 
@@ -268,7 +268,7 @@ func (t *thread) protectNew() {
 }
 
 // lateAfter is how long after its start a program gets its fallback at the latest, with Config.LateFallback.
-const lateAfter = 250 * time.Millisecond
+var lateAfter = 250 * time.Millisecond
 
 // protectLater puts the fallback into a program that has just started some time after, unless its first hit comes before.
 func (s *Session) protectLater(p *process) {
@@ -284,15 +284,17 @@ func (s *Session) protectLater(p *process) {
 }
 
 // withStopped stops a running thread for a moment; fn finds its registers read. It reports false when the thread has something else to
-// say first.
+// say first: another stop, or the SIGTRAP of a breakpoint that it has run into just before. That one is still queued, the thread stands
+// behind the breakpoint's first byte, and only its own stop puts that right; a system call made now would swallow it.
 func (s *Session) withStopped(t *thread, fn func()) bool {
 	if ptrace.Interrupt(t.tid) != 0 || !s.holdOne(t) {
 		return false
 	}
-	if t.getRegs() {
-		fn()
+	defer t.resume(0)
+	if t.raisedTrap() || !t.getRegs() {
+		return false
 	}
-	t.resume(0)
+	fn()
 	return true
 }
 

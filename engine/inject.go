@@ -64,6 +64,9 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 	if t.midCall {
 		return 0, errMidCall
 	}
+	if t.raisedTrap() {
+		return 0, errors.New("the thread has run into a breakpoint")
+	}
 	if t.regs[x86.EFLAGS]&trapFlag != 0 {
 		return 0, errors.New("the thread single-steps itself")
 	}

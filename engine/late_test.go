@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestLateFallbackMeetsFirstHit has the fallback put into images at about the time of their first hits. A thread that is stopped for it
+// may have run into a breakpoint just before: that hit is neither lost, nor the instruction run from its middle.
+func TestLateFallbackMeetsFirstHit(t *testing.T) {
+	before := lateAfter
+	t.Cleanup(func() { lateAfter = before })
+	lasts := 4 * time.Second
+	if os.Getenv("GOTAP_LONG") != "" {
+		lasts = 5 * time.Minute
+	}
+	for began := time.Now(); time.Since(began) < lasts; {
+		lateAfter = time.Duration(200+rand.IntN(3000)) * time.Microsecond
+		replaceUnderProbes(t, 400*time.Millisecond)
+	}
+}
+
+// replaceUnderProbes runs a program that replaces itself over and over, with a probe on its function, and makes sure that it ends well. A shell
+// between makes the program's end its own business: this process would take the stops of its child.
+func replaceUnderProbes(t *testing.T, lasts time.Duration) {
+	dir := t.TempDir()
+	end, number, status := filepath.Join(dir, "end"), filepath.Join(dir, "pid"), filepath.Join(dir, "status")
+	shell := exec.Command("sh", "-c", `"$0" "$1" & echo $! >"$2"; wait $!; echo $? >"$3"`, program(t, "reexec.c"), end, number, status)
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	eventually(t, "the program's number", func() bool {
+		text, _ := os.ReadFile(number)
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return pid != 0 && readName(pid) != "sh"
+	})
+	w := newWorld(t, Config{LateFallback: true})
+	n := w.counter()
+	if err := w.Attach(pid); err != nil {
+		t.Fatal(err)
+	}
+	w.probe("spot", Handlers{Enter: w.counts(n)})
+	w.Start()
+	time.Sleep(lasts)
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(end, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell.Wait()
+	text, err := os.ReadFile(status)
+	if err != nil || string(text) != "0\n" {
+		t.Errorf("after %d hits: status %q, %v", n.get(), text, err)
+	}
+}
