@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +20,8 @@ import (
 // Peek and Poke may be called by any goroutine. The others belong to the tracing thread, because the vectors they
 // use are part of the value, so that a call allocates nothing. With the zero value all of them fail.
 type Memory struct {
-	tid    int
+	pid    int // the thread that it was opened by; the tasks of its process are listed there
+	tid    int // the thread that it is reached through
 	mem    *os.File
 	local  unix.Iovec
 	remote unix.RemoteIovec
@@ -39,7 +41,7 @@ func OpenMemory(tid int) (*Memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open memory of process %d: %w", tid, err)
 	}
-	return &Memory{tid: tid, mem: f, lazy: openLazy(tid)}, nil
+	return &Memory{pid: tid, tid: tid, mem: f, lazy: openLazy(tid)}, nil
 }
 
 // Use names a thread of the process that is alive; the memory is reached through it.
@@ -116,16 +118,45 @@ func (m *Memory) transfer(call uintptr, addr uint64, p []byte) int {
 	if len(p) == 0 {
 		return 0
 	}
-	m.local.Base = &p[0]
-	m.local.SetLen(len(p))
-	m.remote.Base, m.remote.Len = uintptr(addr), len(p)
-	r, _, e := unix.RawSyscall6(call, uintptr(m.tid), uintptr(unsafe.Pointer(&m.local)), 1,
-		uintptr(unsafe.Pointer(&m.remote)), 1, 0)
-	m.local.Base = nil // p belongs to the caller again
+	n, e := m.transferBy(m.tid, call, addr, p)
+	if e == unix.ESRCH && m.useLiving() {
+		n, e = m.transferBy(m.tid, call, addr, p)
+	}
 	if e != 0 {
 		return 0
 	}
-	return int(r)
+	return n
+}
+
+func (m *Memory) transferBy(tid int, call uintptr, addr uint64, p []byte) (int, unix.Errno) {
+	m.local.Base = &p[0]
+	m.local.SetLen(len(p))
+	m.remote.Base, m.remote.Len = uintptr(addr), len(p)
+	r, _, e := unix.RawSyscall6(call, uintptr(tid), uintptr(unsafe.Pointer(&m.local)), 1,
+		uintptr(unsafe.Pointer(&m.remote)), 1, 0)
+	m.local.Base = nil // p belongs to the caller again
+	return int(r), e
+}
+
+// useLiving finds a thread that still has the memory, after the one it was reached through has ended: a process goes on when its first thread
+// ends (pthread_exit in main), and the kernel reaches no memory through that one any more. It reports false when there is none.
+func (m *Memory) useLiving() bool {
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", m.pid))
+	if err != nil {
+		return false
+	}
+	for _, task := range tasks {
+		tid, err := strconv.Atoi(task.Name())
+		if err != nil || tid == m.tid {
+			continue
+		}
+		var b [1]byte
+		if _, e := m.transferBy(tid, unix.SYS_PROCESS_VM_READV, 0, b[:]); e != unix.ESRCH { // EFAULT: it has memory, and nothing there
+			m.tid = tid
+			return true
+		}
+	}
+	return false
 }
 
 // Peek reads all of p at addr, whatever the page protection says.

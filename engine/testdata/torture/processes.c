@@ -127,6 +127,7 @@ static int job(void)
 	for (int i = 0; i < 4; i++) {
 		pid_t pid = fork();
 		if (!pid) {
+			setpgid(0, 0); // in an orphaned group, as where there is no terminal, SIGTSTP would not stop it
 			raise(i & 1 ? SIGTSTP : SIGSTOP);
 			(void)!read(seen[0], &c, 1);
 			child(NULL);
