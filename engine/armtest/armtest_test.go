@@ -89,9 +89,11 @@ func (m Machine) image(t *testing.T, names []string, commands []string) string {
 	for _, n := range names {
 		sets[n].build(t, img)
 		sets[n].buildValues(t, img)
+		sets[n].buildLoop(t, img)
 	}
 	img.AddBytes("/commands", []byte(strings.Join(commands, "\n")+"\n"))
 	img.AddBytes("/count.js", []byte(script))
+	img.AddBytes("/hits.js", []byte(hits))
 	add(t, img, "/values.js", "testdata/values.js")
 	command(t, env, "go", "build", "-o", filepath.Join(dir, "routines"), "../testdata/routines")
 	add(t, img, "/programs/routines", filepath.Join(dir, "routines"))
@@ -107,6 +109,12 @@ func (m Machine) image(t *testing.T, names []string, commands []string) string {
 const script = `let calls = 0, sum = 0;
 probe("work", { enter() { calls++ }, leave(c) { sum += c.ret } });
 end(() => { print("calls " + calls + " sum " + sum) });
+`
+
+// hits is what steploop's calls are counted with, for comparison with the tracer that it is itself.
+const hits = `let calls = 0;
+probe("work", (c) => { calls++; });
+end(() => { print("hits " + calls); });
 `
 
 // scriptSays is what the script prints of a program that calls the function with 0 to 199, and once with 3 in a child.
@@ -140,6 +148,7 @@ func live(t *testing.T, m Machine, names ...string) {
 		}
 		commands = append(commands, engineCommand(n, tests), "/bin/gotap run -q /count.js -- /programs/"+n+"/plain 200")
 		commands = append(commands, contractCommands(n)...)
+		commands = append(commands, "/programs/"+n+"/steploop traced 2000", "/bin/gotap run -q /hits.js -- /programs/"+n+"/steploop plain 2000")
 	}
 	if m.Debian == "arm64" { // on 32-bit ARM Go's calls are taken for C's
 		commands = append(commands, "/bin/gotap run -q /routines.js -- /programs/routines")
@@ -162,11 +171,14 @@ func live(t *testing.T, m Machine, names ...string) {
 		t.Errorf("gotap counted right %d times, not %d:\n%s", n, len(names), out)
 	}
 	checkContract(t, out, 2*len(names))
+	if a, b := strings.Count(out, "\n2000 hits\n"), strings.Count(out, "\nhits 2000\n"); a != len(names) || b != len(names) {
+		t.Errorf("of %d runs each the loop of a debugger counted right %d times, gotap %d", len(names), a, b)
+	}
 	if m.Debian == "arm64" && !strings.Contains(out, routinesSay) {
 		t.Errorf("the calls of goroutines were not counted: %q", routinesSay)
 	}
 	for line := range strings.Lines(out) {
-		if strings.Contains(line, "a hit") {
+		if strings.Contains(line, "a hit") || strings.Contains(line, "a call") || strings.Contains(line, "guest: ") { // figures, and how long each command took
 			t.Log(strings.TrimSpace(line))
 		}
 	}

@@ -55,6 +55,14 @@ func (s set) buildValues(t *testing.T, m *Image) {
 	}
 }
 
+// buildLoop builds steploop.c for a set.
+func (s set) buildLoop(t *testing.T, m *Image) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "steploop")
+	command(t, nil, s.gcc, append([]string{"-O2", "-static", "-o", out, "testdata/steploop.c"}, s.mode...)...)
+	add(t, m, "/programs/"+s.name+"/steploop", out)
+}
+
 // routines is a script that counts the calls of a Go program whose goroutines recur deeply, so that their stacks move.
 const routines = `let enters = 0, leaves = 0, args = 0, sum = 0;
 probe("main.work", { enter(c) { enters++; args += c.args.n }, leave(c) { leaves++; sum += c.ret } });
