@@ -34,6 +34,9 @@
 // without us (child.go). Threads under QEMU's user emulation run on while one of them is stopped; the session ends with a reason when two have
 // stopped at once. Watchpoints are there where the stub has them. Each is refused with its reason, or told once.
 //
+// The memory of a process cannot be read while Debian's kernel for 32-bit ARM runs: the stub sees what the processor would, and kernels shut that
+// memory off for themselves (CONFIG_CPU_SW_DOMAIN_PAN). A text that a system call points to is then an error, counted as lost.
+//
 // # Locks
 //
 // One: Session.mu. It guards the target while that is stopped, and all that is known of it. It is never held while the target runs. Config's

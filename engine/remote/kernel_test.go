@@ -111,7 +111,13 @@ func TestKernels(t *testing.T) {
 				expect(t, sample("kprobe"), `(?m)^pre kernel_clone: pc = 0x[0-9a-f]+, sp = 0x[0-9a-f]+\npost kernel_clone: pc = `)
 				expect(t, sample("jprobe"), `(?m)^kernel_clone: flags = 0x1200000$`, `(?m)^do_filp_open: /proc/version$`)
 			}
-			expect(t, traced(t, address, symbols, callScript), `(?m)^openat of /proc/version gave 3$`, `(?m)^@kill\[kill, 0\]: [0-9]+$`)
+			calls := traced(t, address, symbols, callScript)
+			expect(t, calls, `(?m)^openat gave 3$`, `(?m)^@kill\[kill, 0\]: [0-9]+$`)
+			if m.Debian == "armhf" { // see the package's documentation
+				expect(t, calls, `cannot read memory at address 0x`)
+			} else {
+				expect(t, calls, `(?m)^openat of /proc/version gave 3$`)
+			}
 			returned := sample("kretprobe")
 			expect(t, returned, `(?m)^do_sys_openat2 returned 3 and took [0-9]+ ns`)
 			compareChildren(t, returned, console)
@@ -123,7 +129,7 @@ func TestKernels(t *testing.T) {
 // callScript is on system calls of the guest.
 const callScript = `const n = count("kill", { keys: 2 });
 probe(["syscall:kill", "syscall:nosuch"], { optional: true, enter(c) { n.at(c.func, c.arg1).inc(); } });
-probe("syscall:openat", { enter(c) { this.name = c.arg1; }, leave(c) { print("openat of " + str(this.name) + " gave " + c.ret); } });`
+probe("syscall:openat", { enter(c) { this.name = c.arg1; }, leave(c) { print("openat gave " + c.ret); print("openat of " + str(this.name) + " gave " + c.ret); } });`
 
 // traced runs a script for a moment.
 func traced(t *testing.T, address, symbols, script string) string {

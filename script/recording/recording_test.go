@@ -279,8 +279,11 @@ func TestPlayingDamage(t *testing.T) {
 		}
 		p := rec.Player(func() string { return "" })
 		s, list := script.Load(script.Options{Name: "a.js", Text: playedScript, Output: output.Discard, Replay: p})
-		if s == nil {
-			t.Fatal(list)
+		if s == nil { // a recorded answer that the script asked for while it was loaded is no value any more
+			if list.Err() == nil {
+				t.Fatal("neither a script nor an error")
+			}
+			continue
 		}
 		p.Play(s)
 		s.Close()
