@@ -3,6 +3,7 @@ package engine
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -40,5 +41,22 @@ func TestAttachWhileExecuting(t *testing.T) {
 	}
 	if err := p.cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAttachWithoutFiles attaches to a program that has no file mapped: that is no sign of an execve under way.
+func TestAttachWithoutFiles(t *testing.T) {
+	p := start(t, program(t, "fileless.c", "-static", "-no-pie"), "")
+	p.out.ReadString('\n')
+	eventually(t, "the file to be unmapped", func() bool { return !strings.Contains(readProc(p.pid(), "maps"), "fileless") })
+	w := newWorld(t, Config{})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	if ended(p.pid()) {
+		t.Error("the target has ended")
 	}
 }

@@ -13,8 +13,8 @@ import (
 // of before, which is nobody's any more; or the new one, and be told of an exec that it has seen the result of. In the first case the
 // space is exchanged as soon as that is found out; in the second the breakpoints that are there already are kept.
 
-// settling bounds how long a process may take to map its new program.
-const settling = 5 * time.Second
+// settling bounds how long a process may take to map its new program. Some have no file mapped at all, and are taken as they are then.
+const settling = time.Second
 
 var errReplacing = errors.New("a process replaces its program just now")
 
@@ -24,10 +24,18 @@ var errNotSettled = errors.New("it replaces its program, over and over or very s
 func (s *Session) settle() error {
 	for end := time.Now().Add(settling); ; time.Sleep(time.Millisecond) {
 		var unsettled *process
-		if err := s.do(func() error { unsettled = s.renewSpaces(); return nil }); err != nil || unsettled == nil {
+		gone := false
+		err := s.do(func() error {
+			if unsettled = s.renewSpaces(); unsettled != nil {
+				gone = unsettled.space.mem.Gone()
+			}
+			return nil
+		})
+		late := time.Now().After(end)
+		switch {
+		case err != nil || unsettled == nil || late && !gone:
 			return err
-		}
-		if time.Now().After(end) {
+		case late:
 			return &AttachError{Pid: unsettled.pid, Err: errNotSettled}
 		}
 	}
