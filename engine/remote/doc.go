@@ -19,6 +19,9 @@
 // comes, leaves the target stopped as long as somebody wants it so. Stubs that do not look at their connection while the target runs, as QEMU's
 // user emulation before version 10, let such a call wait for the next breakpoint, for up to stopPatience.
 //
+// gdbserver asks its target by a SIGINT to the whole process group. For a program that it has started that is the program; one that it was
+// attached to may have others in its group, which get the signal too and have nobody who takes it from them. GDB is no better off.
+//
 // # What a target is
 //
 // A target is a machine, whose threads are its processors, when its stub tells neither an auxiliary vector nor load offsets, and its file's code

@@ -51,7 +51,11 @@ func (t *thread) step(p *point) error {
 	if err != nil || t.s.ended {
 		return err
 	}
-	if stop.Signal != rsp.SignalTrap && stop.Signal != 0 {
+	ours := t.s.interrupted(stop)
+	switch {
+	case ours && *t.pc() == p.addr:
+		return t.again(p)
+	case !ours && stop.Signal != rsp.SignalTrap && stop.Signal != 0:
 		t.faulted(stop.Signal)
 		return t.passOn(stop)
 	}
@@ -94,8 +98,10 @@ func (t *thread) runToNext(p *point) error {
 	if err != nil || t.s.ended {
 		return err
 	}
-	switch {
-	case stop.Signal != rsp.SignalTrap && stop.Signal != 0:
+	switch ours := t.s.interrupted(stop); {
+	case ours && *t.pc() != next.addr:
+		return t.again(p)
+	case !ours && stop.Signal != rsp.SignalTrap && stop.Signal != 0:
 		t.faulted(stop.Signal)
 		return t.passOn(stop)
 	case *t.pc() != next.addr:

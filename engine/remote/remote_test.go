@@ -267,6 +267,25 @@ func TestLetGo(t *testing.T) {
 	})
 }
 
+// TestLetGoBusy: a target that is let go in the midst of hits goes on. The interrupt that stops it is mostly overtaken by a hit then, and
+// must not reach it afterwards.
+func TestLetGoBusy(t *testing.T) {
+	for _, k := range kinds {
+		if !strings.HasPrefix(k.name, "gdbserver") {
+			continue // the machines of other stubs have no signals, or take none from their stub
+		}
+		t.Run(k.name, func(t *testing.T) {
+			for range 6 {
+				g := k.start(t, "5000")
+				_, errs, status := run(t, `probe("work", { leave() {} }); probe("scale+*", () => {});`, "--remote", g.address, "--exe", k.program(t), "-T", "100ms")
+				if out, _ := g.wait(t); status != 0 || !strings.Contains(out, "fact 720 length 5 even 0") {
+					t.Fatalf("gotap ended with status %d, the target wrote %q\n%s", status, out, errs)
+				}
+			}
+		})
+	}
+}
+
 // TestStubEnds: the loss of a stub is told, with what was counted.
 func TestStubEnds(t *testing.T) {
 	k := kinds[0]

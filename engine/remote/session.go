@@ -318,7 +318,9 @@ func (s *Session) Close(now bool) error {
 	s.wanted++
 	var err error
 	if !s.ended && !(now && s.running && !s.asked.IsZero()) {
-		err = s.halt()
+		if err = s.halt(); err == nil {
+			err = s.awaitInterrupt()
+		}
 		if err == nil {
 			err = s.restore()
 		} else if errors.Is(err, errEnded) {
@@ -330,6 +332,41 @@ func (s *Session) Close(now bool) error {
 	}
 	s.over()
 	s.client.Close()
+	return err
+}
+
+// interruptPatience is how long an interrupt that another stop overtook may take to come once the target runs again.
+const interruptPatience = 100 * time.Millisecond
+
+// awaitInterrupt sees to it that no interrupt is under way when the target is let go. A stub as gdbserver interrupts by SIGINT: when the
+// target has stopped for something else first, that signal is still due, and would kill a target that nobody traces. Or the stub has
+// dropped the request; so this lets the target run and waits, but not for long. What is hit meanwhile is hit. Machines have no signals.
+func (s *Session) awaitInterrupt() error {
+	const rounds = 3 // for a stub that stops at breakpoints only, each of which overtakes an interrupt
+	for n := 0; n < rounds && !s.kernel && !s.ended && !s.asked.IsZero(); n++ {
+		timer := time.AfterFunc(interruptPatience, s.turn.Broadcast)
+		for begin := time.Now(); !s.ended && !s.asked.IsZero() && time.Since(begin) < interruptPatience; {
+			if err := s.goOn(); err != nil {
+				return err
+			}
+			s.turn.Wait()
+		}
+		timer.Stop()
+		s.asked = time.Time{} // it has come, or never will
+		if err := s.halt(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goOn lets the target run to its next stop, though it is wanted stopped.
+func (s *Session) goOn() error {
+	wanted := s.wanted
+	s.wanted = 0
+	clear(s.tickets)
+	err := s.settle()
+	s.wanted = wanted
 	return err
 }
 
@@ -377,8 +414,7 @@ func (s *Session) stopped(stop rsp.Stop) error {
 		return err
 	}
 	switch {
-	case stop.Signal == rsp.SignalInt && !s.asked.IsZero():
-		s.asked = time.Time{}
+	case s.interrupted(stop):
 		return nil
 	case stop.Addr != 0:
 		return t.sawData(stop)
@@ -394,6 +430,16 @@ func (s *Session) stopped(stop rsp.Stop) error {
 		return t.atCall(stop)
 	}
 	return t.trap(stop)
+}
+
+// interrupted reports whether a stop is the one that the stub was asked for, which may come late: the target stopped for something else
+// first. It must not be taken for a signal of the target's own: gdbserver interrupts by a SIGINT, which kills when it is passed on.
+func (s *Session) interrupted(stop rsp.Stop) bool {
+	if stop.Signal != rsp.SignalInt || s.asked.IsZero() {
+		return false
+	}
+	s.asked = time.Time{}
+	return true
 }
 
 // exited ends the session with its target.
