@@ -51,7 +51,7 @@
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: slotPool in slot.go; system calls made in it: inject.go
 //   - children and threads that the session does not follow: options in fork.go
-//   - the target's own handler for SIGTRAP: trapaction.go
+//   - the target's own handler for SIGTRAP: trapaction.go, and trapwatch.go, which sees it set
 //   - system calls that a stop of ours interrupts: repairCall in step.go
 //   - letting go: detach.go
 //   - a session that is killed: guard.go and package fallback

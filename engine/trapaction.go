@@ -1,17 +1,12 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
-	"gotap/engine/call"
 	"gotap/engine/fallback"
-	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
 
@@ -80,149 +75,6 @@ func (p *process) checkTrapAction(tid int) {
 	if p.trap.ours || hexField(tid, "SigCgt")&trapBit != 0 {
 		p.trap.due = true
 	}
-}
-
-// watchSigaction watches the functions by which programs set signal handlers, in modules that are new. The breakpoints there have a second
-// use: when the session has been killed and the program comes to one of them, the fallback undoes all breakpoints in the last moment in which
-// it can.
-func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
-	for i := range mods {
-		m := &mods[i]
-		if m.File == nil || m.Err != nil {
-			continue
-		}
-		for _, match := range m.File.Lookup("runtime.rt_sigaction") {
-			if f := match.Func; calls(m, f.Addr, f.Size) {
-				s.watchInternally(sp, m, f.Addr, (*thread).goSigactionCalled)
-			}
-		}
-		if isLibC(m.Path) || sp.isStatic(m) {
-			s.watchFunctions(sp, m, (*thread).sigactionCalled, "sigaction", "__sigaction")
-			s.watchFunctions(sp, m, (*thread).signalCalled, "signal", "ssignal", "bsd_signal")
-		}
-	}
-}
-
-// isLibC reports whether a file is the C library, by its name: glibc's, of now and before 2.34, or musl's.
-func isLibC(path string) bool {
-	base := filepath.Base(path)
-	return slices.ContainsFunc([]string{"libc.so", "libc-", "ld-musl", "libc.musl"}, func(p string) bool { return strings.HasPrefix(base, p) })
-}
-
-// isStatic reports whether a module is the program itself, linked so that the C library is in it.
-func (sp *space) isStatic(m *module.Loaded) bool {
-	return len(sp.mods) > 0 && sp.mods[0].Path == m.Path && sp.loader.at == 0
-}
-
-// watchFunctions watches all functions of some names.
-func (s *Session) watchFunctions(sp *space, m *module.Loaded, do func(*thread, *point) bool, names ...string) {
-	for _, name := range names {
-		for _, match := range m.File.Lookup(name) {
-			s.watchInternally(sp, m, match.Func.Addr, do)
-		}
-	}
-}
-
-// calls reports whether a function has the instruction that calls the kernel: of a function of Go's in assembly and its wrapper, the former.
-func calls(m *module.Loaded, vaddr, size uint64) bool {
-	code, err := m.File.Code(vaddr, int(min(size, 128)))
-	a := abiOf(m.File)
-	return err == nil && a != nil && a.golang != nil && bytes.Contains(code, a.calls.insn)
-}
-
-// watchInternally puts a breakpoint of the engine's own somewhere.
-func (s *Session) watchInternally(sp *space, m *module.Loaded, vaddr uint64, do func(*thread, *point) bool) {
-	p, err := s.pointAt(sp, m.Addr(vaddr), m)
-	if err != nil || p.internal != nil {
-		return
-	}
-	p.internal = do
-	if s.sync(p) != nil {
-		p.internal = nil
-	}
-}
-
-// sigactionCalled runs when sigaction is entered. For SIGTRAP the call is not made: what the program wants is written to where the
-// fallback's handler finds it, and what it had wanted before is what it is told. So there is no moment in which the handler is not there.
-// Without fallback the kernel is asked when the function has returned.
-func (t *thread) sigactionCalled(*point) bool {
-	if !t.aboutTrap() {
-		return false
-	}
-	act, old := t.pointer(1), t.pointer(2)
-	was := t.proc.trap.own
-	if act != 0 {
-		own, ok := t.readAction(act)
-		if !ok || t.want(own) != nil {
-			return false
-		}
-	}
-	if old != 0 {
-		t.writeAction(old, was)
-	}
-	t.h.Skip, t.h.SkipResult = true, 0
-	return false
-}
-
-// signalCalled is sigactionCalled for signal, which returns the handler of before.
-func (t *thread) signalCalled(*point) bool {
-	if !t.aboutTrap() {
-		return false
-	}
-	was := t.proc.trap.own
-	if t.want(fallback.Simple(t.pointer(1), t.proc.space.guard.base)) == nil {
-		t.h.Skip, t.h.SkipResult = true, was.Handler
-	}
-	return false
-}
-
-// goSigactionCalled is sigactionCalled for the function of Go's runtime that makes the system call: its arguments and its result are
-// on the stack, and its structures are the kernel's.
-func (t *thread) goSigactionCalled(*point) bool {
-	word := t.proc.arch.WordSize()
-	sp, mem := t.proc.space, t.proc.space.mem
-	slot := func(n int) uint64 { return t.sp() + uint64(n*word) } // the lowest is the return address, or what a function saves there
-	const sig, act, old, result = 1, 2, 3, 5
-	number, ok := sp.pointer(slot(sig))
-	if !ok || number != ptrace.SIGTRAP || sp.guard.base == 0 {
-		return false
-	}
-	was := t.proc.trap.own
-	if at, ok := sp.pointer(slot(act)); ok && at != 0 {
-		var p [fallback.ActionSize]byte
-		if mem.Peek(at, p[:]) != nil || t.want(fallback.ParseAction(p[:], word)) != nil {
-			return false
-		}
-	}
-	if at, ok := sp.pointer(slot(old)); ok && at != 0 {
-		mem.Poke(at, was.Bytes(word), t.tid)
-	}
-	mem.Poke(slot(result), make([]byte, 4), t.tid)
-	t.h.Skip, t.h.SkipResult = true, 0
-	return false
-}
-
-// aboutTrap reports whether the first argument of a function just entered is SIGTRAP, and the fallback there. If it is not, what the
-// function sets is asked for at the next hit.
-func (t *thread) aboutTrap() bool {
-	sig, ok := t.Arg(0)
-	if !ok || uint32(sig) != ptrace.SIGTRAP {
-		return false
-	}
-	if t.proc.space.guard.base != 0 && t.proc.trap.ours {
-		return true
-	}
-	t.calls.Await(func(by call.Target) { by.(*thread).proc.trap.set = true })
-	return false
-}
-
-// pointer is an argument that is a pointer.
-func (t *thread) pointer(n int) uint64 {
-	v, _ := t.Arg(n)
-	if t.proc.arch.WordSize() == 4 {
-		v = uint64(uint32(v))
-	}
-	return v
 }
 
 // want makes an action the one that the program wants: foreign signals are passed on to it.
