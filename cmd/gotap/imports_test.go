@@ -38,13 +38,14 @@ var layers = map[string]layer{
 
 // special is what single packages may not import although their layer may.
 var special = map[string]string{
-	"compile":         "compile/js compile/dpdf compile/ppdf", // front ends use the compiler, it does not know them
-	"runtime":         "runtime/facility",                     // facilities are built on hooks and records
-	"script/scope":    "compile runtime",                      // trees alone
-	"engine/module":   "engine",                               // files alone: no process is looked at
-	"engine/unwind":   "engine compile runtime",               // tables and registers
-	"engine/fallback": "engine compile runtime",               // bytes for the target
-	"engine/rsp":      "engine compile runtime",               // a protocol
+	"compile":           "compile/js compile/dpdf compile/ppdf",         // front ends use the compiler, it does not know them
+	"runtime":           "runtime/facility",                             // facilities are built on hooks and records
+	"script/scope":      "compile runtime",                              // trees alone
+	"cmd/gotap/emulate": "compile engine runtime samples script stdlib", // instruction sets alone
+	"engine/module":     "engine",                                       // files alone: no process is looked at
+	"engine/unwind":     "engine compile runtime",                       // tables and registers
+	"engine/fallback":   "engine compile runtime",                       // bytes for the target
+	"engine/rsp":        "engine compile runtime",                       // a protocol
 }
 
 // ownImports returns the imports of every file that is no test, for all systems, as folder → import path → file.

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ import (
 // eventScript has a callback that does next to nothing, so that what is measured is the way there.
 const eventScript = `let n = 0; probe("f", { enter(c) { exit({ i: c.arg0, size: c.pid }); }, exit(e) { n += e.size; } });`
 
-// benchEvents is how many events are delivered to measure the rate.
-const benchEvents = 500_000
+// eventCount is how many events are delivered to measure the rate.
+const eventCount = 500_000
 
 // events measures small events from the commitment of a hit to the end of its callback, ring and wake-ups included, in time of
 // the processor: with other work on the machine the rate by the clock says nothing.
@@ -28,7 +28,7 @@ func (b bench) events() error {
 		return err
 	}
 	defer arena.Close()
-	s, list := script.Load(script.Options{Name: "bench", Text: eventScript, Arena: arena, Output: output.NewText(io.Discard, b.w.Stderr)})
+	s, list := script.Load(script.Options{Name: "bench", Text: eventScript, Arena: arena, Output: output.NewText(io.Discard, b.errs)})
 	if err := list.Err(); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (b bench) events() error {
 	var hit runtime.Hit
 	machine, code := runtime.NewMachine(arena), eventCode(id)
 	ctx := &runtime.Context{Word: 8}
-	for range benchEvents {
+	for range eventCount {
 		hit.Reset()
 		machine.Run(code, ctx, &hit)
 		for !arena.Commit(runtime.Header{Program: id, Probe: p.ID}, &hit) {
@@ -48,9 +48,9 @@ func (b bench) events() error {
 		}
 	}
 	s.End()
-	each := (processorTime() - before) / benchEvents
-	fmt.Fprintf(b.w.Stdout, "%-42s %9d ns of processor: %d thousand a second on one core, %d by the clock\n", "small event to a callback",
-		each.Nanoseconds(), int64(time.Second/each)/1000, int64(benchEvents/time.Since(began).Seconds())/1000)
+	each := (processorTime() - before) / eventCount
+	fmt.Fprintf(b.out, "%-42s %9d ns of processor: %d thousand a second on one core, %d by the clock\n", "small event to a callback",
+		each.Nanoseconds(), int64(time.Second/each)/1000, int64(eventCount/time.Since(began).Seconds())/1000)
 	return nil
 }
 
@@ -92,6 +92,6 @@ func (b bench) coldStart() error {
 		clock = append(clock, time.Since(began).Seconds()*1e3)
 		processor = append(processor, (cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()).Seconds()*1e3)
 	}
-	fmt.Fprintf(b.w.Stdout, "%-42s %9.0f ms, %.0f ms of processor\n", "gotap run -e, start to end", median(clock), median(processor))
+	fmt.Fprintf(b.out, "%-42s %9.0f ms, %.0f ms of processor\n", "gotap run -e, start to end", median(clock), median(processor))
 	return nil
 }

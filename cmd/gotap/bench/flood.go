@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func (b bench) flood() error {
 	if !ok {
 		return errors.New("cannot measure a flood: the system does not tell the memory of a process that has ended")
 	}
-	fmt.Fprintf(b.w.Stdout, "%-42s %9.0f MB at most: %.0f events, %.0f delivered, %.0f lost and told, %.0f unaccounted\n",
+	fmt.Fprintf(b.out, "%-42s %9.0f MB at most: %.0f events, %.0f delivered, %.0f lost and told, %.0f unaccounted\n",
 		"a flood of events, slow callbacks", float64(usage.Maxrss)/1024, hits, seen, lost, hits-seen-lost)
 	return nil
 }

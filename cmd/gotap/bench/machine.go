@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -18,17 +18,17 @@ import (
 // The benchmark of the machine alone, without any process: what the interpreter makes of steps, and what compiling costs.
 
 const (
-	// benchRounds is how often the loops go round in one hit; a hit's fuel has to suffice.
-	benchRounds = 1000
-	// benchTime is how long each row is measured.
-	benchTime = 400 * time.Millisecond
-	// benchCommands is the size of the program that is compiled.
-	benchCommands = 10_000
+	// machineRounds is how often the loops go round in one hit; a hit's fuel has to suffice.
+	machineRounds = 1000
+	// runTime is how long each row is measured.
+	runTime = 400 * time.Millisecond
+	// compiledCommands is the size of the program that is compiled.
+	compiledCommands = 10_000
 )
 
-// benchPrograms are the rows: commands of one round of a loop, in the machine's own language, that leave the stack as it was. Object 0
+// machinePrograms are the rows: commands of one round of a loop, in the machine's own language, that leave the stack as it was. Object 0
 // is a shared variable.
-var benchPrograms = []struct{ name, round string }{
+var machinePrograms = []struct{ name, round string }{
 	{"simple steps", "push tv,0\npush d,3\nadd\npush d,5\nxor\npop tv,0"},
 	{"branches", "push tv,0\njz A\nnop\nA: push tv,0\njnz B\nnop\nB: nop"},
 	{"calls", "call R"},
@@ -37,17 +37,17 @@ var benchPrograms = []struct{ name, round string }{
 	{"nothing but a hit", ""},
 }
 
-// benchMachine prints the table of the interpreter and the line of the compiler.
-func benchMachine(w *World) {
-	if err := benchInterpreter(w.Stdout); err != nil {
-		fmt.Fprintf(w.Stdout, "interpreter: %v\n", err)
+// measureMachine prints the table of the interpreter and the line of the compiler.
+func measureMachine(out io.Writer) {
+	if err := measureInterpreter(out); err != nil {
+		fmt.Fprintf(out, "interpreter: %v\n", err)
 	}
-	if err := benchCompiler(w.Stdout); err != nil {
-		fmt.Fprintf(w.Stdout, "compiler: %v\n", err)
+	if err := measureCompiler(out); err != nil {
+		fmt.Fprintf(out, "compiler: %v\n", err)
 	}
 }
 
-func benchInterpreter(out io.Writer) error {
+func measureInterpreter(out io.Writer) error {
 	arena, err := runtime.NewArena(runtime.ArenaOptions{})
 	if err != nil {
 		return err
@@ -58,20 +58,20 @@ func benchInterpreter(out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%-34s %12s %12s %12s\n", "interpreter, one core", "Msteps/s", "ns/hit", "allocs/hit")
-	for _, p := range benchPrograms {
+	for _, p := range machinePrograms {
 		code, err := roundsCode(arena, id, p.round)
 		if err != nil {
 			return fmt.Errorf("cannot compile the program of %q: %w", p.name, err)
 		}
-		steps, ns, allocs := benchRun(arena, code)
+		steps, ns, allocs := measureRun(arena, code)
 		fmt.Fprintf(out, "%-34s %12.0f %12.0f %12.2f\n", p.name, steps, ns, allocs)
 	}
 	return nil
 }
 
-// roundsCode is a program that does a round benchRounds times; once and without a loop when there is nothing in it.
+// roundsCode is a program that does a round machineRounds times; once and without a loop when there is nothing in it.
 func roundsCode(arena *runtime.Arena, object int, round string) (*runtime.Code, error) {
-	text := fmt.Sprintf(".object %d\n.temps 1\npush d,7\npop tv,0\npush d,%d\nL: %s\nloop L\nexit\nR: ret\n", object, benchRounds, round)
+	text := fmt.Sprintf(".object %d\n.temps 1\npush d,7\npop tv,0\npush d,%d\nL: %s\nloop L\nexit\nR: ret\n", object, machineRounds, round)
 	if round == "" {
 		text = "exit\n"
 	} else if !strings.Contains(round, "call") {
@@ -88,13 +88,13 @@ func roundsCode(arena *runtime.Arena, object int, round string) (*runtime.Code, 
 		Register: func(string) (index, bits, shift int, ok bool) { return 0, 64, 0, true }})
 }
 
-// benchCode is the shortest program there is, for where only its being there counts.
-func benchCode() *runtime.Code {
+// emptyCode is the shortest program there is, for where only its being there counts.
+func emptyCode() *runtime.Code {
 	return &runtime.Code{Stack: 1, Fuel: 1, Insts: []runtime.Inst{{Op: runtime.OpExit}}}
 }
 
-// benchRun runs a program for benchTime: million steps a second of processor time, nanoseconds and allocations a hit.
-func benchRun(arena *runtime.Arena, code *runtime.Code) (msteps, ns, allocs float64) {
+// measureRun runs a program for runTime: million steps a second of processor time, nanoseconds and allocations a hit.
+func measureRun(arena *runtime.Arena, code *runtime.Code) (msteps, ns, allocs float64) {
 	machine, hit := runtime.NewMachine(arena), &runtime.Hit{}
 	ctx := &runtime.Context{Word: 8, Regs: make([]uint64, 1)}
 	machine.Run(code, ctx, hit)
@@ -102,7 +102,7 @@ func benchRun(arena *runtime.Arena, code *runtime.Code) (msteps, ns, allocs floa
 	gort.LockOSThread()
 	defer gort.UnlockOSThread()
 	before, began, used := allocations(), time.Now(), threadTime()
-	for time.Since(began) < benchTime {
+	for time.Since(began) < runTime {
 		for range 16 { // the clock is not what is measured
 			hit.Reset()
 			steps += uint64(machine.Run(code, ctx, hit).Steps)
@@ -121,10 +121,10 @@ func allocations() uint64 {
 	return m.Mallocs
 }
 
-// benchCompiler measures a definition file of benchCommands commands with branches and loops: read, verified and lowered. The time is
+// measureCompiler measures a definition file of compiledCommands commands with branches and loops: read, verified and lowered. The time is
 // the processor's, in which the collector's is too; the best of five counts.
-func benchCompiler(out io.Writer) error {
-	src := diag.NewSource("bench.dpdf", benchDefinition())
+func measureCompiler(out io.Writer) error {
+	src := diag.NewSource("bench.dpdf", bigDefinition())
 	best, commands := time.Duration(0), 0
 	for i := range 5 {
 		arena, err := runtime.NewArena(runtime.ArenaOptions{})
@@ -151,12 +151,12 @@ func benchCompiler(out io.Writer) error {
 	return nil
 }
 
-// benchDefinition is the text that benchCompiler compiles.
-func benchDefinition() string {
+// bigDefinition is the text that measureCompiler compiles.
+func bigDefinition() string {
 	var b strings.Builder
 	b.WriteString("name = bench\njmpmax = 65535\nvars = 2\noffset = work\n")
 	const perLoop = 169 // commands of the machine in one loop
-	for i := range benchCommands / perLoop {
+	for i := range compiledCommands / perLoop {
 		fmt.Fprintf(&b, "push d,10\nL%d: nop\n", i)
 		for j := range 21 {
 			fmt.Fprintf(&b, "push r,rdi\npush d,3\nmul\njz M%d_%d\ninc lv,1\nM%d_%d: nop\n", i, j, i, j)

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bufio"
@@ -46,7 +46,7 @@ func (b bench) reload() error {
 		return fmt.Errorf("cannot measure reloads: %w", err)
 	}
 	lines := bufio.NewScanner(status)
-	took, err := timeReloads(lines, save)
+	took, err := b.timeReloads(lines, save)
 	cmd.Process.Signal(syscall.SIGINT)
 	for lines.Scan() { // the session ends when nobody keeps it from writing
 	}
@@ -56,12 +56,12 @@ func (b bench) reload() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.w.Stdout, "%-42s %9.0f ms, %.0f of them to see that the editor is done\n", "--watch: from save to armed, under fire", median(took), settleTime.Seconds()*1e3)
+	fmt.Fprintf(b.out, "%-42s %9.0f ms, %.0f of them to see that the editor is done\n", "--watch: from save to armed, under fire", median(took), b.o.Settle.Seconds()*1e3)
 	return nil
 }
 
 // timeReloads saves a few times, and reads from the session's status when each was taken over, in milliseconds.
-func timeReloads(status *bufio.Scanner, save func(version int) error) (took []float64, err error) {
+func (b bench) timeReloads(status *bufio.Scanner, save func(version int) error) (took []float64, err error) {
 	await := func(what string) error {
 		for status.Scan() {
 			if strings.Contains(status.Text(), what) {
@@ -73,7 +73,7 @@ func timeReloads(status *bufio.Scanner, save func(version int) error) (took []fl
 	if err := await("2 probes at 2 places"); err != nil {
 		return nil, err
 	}
-	time.Sleep(2 * settleTime) // the watch begins behind that line
+	time.Sleep(2 * b.o.Settle) // the watch begins behind that line
 	for version := range reloads {
 		began := time.Now()
 		if err := save(version + 2); err != nil {

@@ -1,8 +1,9 @@
-package main
+package bench
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"syscall"
@@ -15,21 +16,22 @@ import (
 
 // A bench measures one machine. Its parts print a few lines each.
 type bench struct {
-	w       *World
-	o       benchOptions
+	out     io.Writer
+	errs    io.Writer
+	o       Options
 	exe     string // gotap itself
 	program string // of reference/reference.c
 }
 
-// benchKind is a kind of probe, with the loop that does as much.
-type benchKind struct {
+// kindOfProbe is a kind of probe, with the loop that does as much.
+type kindOfProbe struct {
 	name, script string
 	emulate      string // the loop with the first instruction emulated
 	step         string // with it stepped; "": there is none
 }
 
-// benchKinds are the letters of the table of Kprobes' overhead. A hit of r, kr and jr is a call: two breakpoints.
-var benchKinds = []benchKind{
+// kindsOfProbe are the letters of the table of Kprobes' overhead. A hit of r, kr and jr is a call: two breakpoints.
+var kindsOfProbe = []kindOfProbe{
 	{"k: on an instruction, counts", `probe("work", c => n.inc());`, "emulate", "step"},
 	{"j: parameters like the function's", `probe("work", (a, b) => sum_.add(a));`, "emulate", "step"},
 	{"r: on the return", `probe("work", { leave(c) { n.inc(); } });`, "both", ""},
@@ -38,7 +40,7 @@ var benchKinds = []benchKind{
 }
 
 // target is the program that calls work.
-func (b bench) target() []string { return []string{b.program, "target", strconv.Itoa(b.o.hits)} }
+func (b bench) target() []string { return []string{b.program, "target", strconv.Itoa(b.o.Hits)} }
 
 // own is gotap with a script.
 func (b bench) own(engine, script string, target ...string) []string {
@@ -48,18 +50,18 @@ func (b bench) own(engine, script string, target ...string) []string {
 
 // kinds prints the table of kinds of probes.
 func (b bench) kinds() error {
-	fmt.Fprintf(b.w.Stdout, "\n%-42s %12s %12s %8s\n", "a hit", "C loop", "gotap", "ratio")
-	n := strconv.Itoa(b.o.hits)
-	for i, k := range benchKinds {
+	fmt.Fprintf(b.out, "\n%-42s %12s %12s %8s\n", "a hit", "C loop", "gotap", "ratio")
+	n := strconv.Itoa(b.o.Hits)
+	for i, k := range kindsOfProbe {
 		c := contest{k.name + ", emulated", []string{b.program, k.emulate, n}, b.own("emulate", k.script, b.target()...)}
-		if err := c.run(b.w, b.o.rounds); err != nil {
+		if err := c.run(b.out, b.o.Rounds); err != nil {
 			return err
 		}
-		if k.step == "" || i > 0 && !b.o.all {
+		if k.step == "" || i > 0 && !b.o.All {
 			continue
 		}
 		c = contest{k.name + ", stepped", []string{b.program, k.step, n}, b.own("step", k.script, b.target()...)}
-		if err := c.run(b.w, b.o.rounds); err != nil {
+		if err := c.run(b.out, b.o.Rounds); err != nil {
 			return err
 		}
 	}
@@ -69,7 +71,7 @@ func (b bench) kinds() error {
 // median is that of as many measurements as there are rounds.
 func (b bench) median(argv []string) (float64, error) {
 	var all []float64
-	for range b.o.rounds {
+	for range b.o.Rounds {
 		ns, err := measure(argv)
 		if err != nil {
 			return 0, err
@@ -82,21 +84,21 @@ func (b bench) median(argv []string) (float64, error) {
 // threads prints how many hits there are in a second when several threads call at once. One thread of gotap serves them all.
 func (b bench) threads() error {
 	counts := []int{1, 2, 8}
-	if b.o.all {
+	if b.o.All {
 		counts = append(counts, 16, 64)
 	}
-	fmt.Fprintln(b.w.Stdout)
+	fmt.Fprintln(b.out)
 	for _, t := range counts {
 		for _, engine := range []string{"emulate", "step"} {
-			if engine == "step" && t > 1 && !b.o.all {
+			if engine == "step" && t > 1 && !b.o.All {
 				continue
 			}
-			target := []string{b.program, "threads", strconv.Itoa(t), strconv.Itoa(b.o.hits)}
-			ns, err := b.median(b.own(engine, benchKinds[0].script, target...))
+			target := []string{b.program, "threads", strconv.Itoa(t), strconv.Itoa(b.o.Hits)}
+			ns, err := b.median(b.own(engine, kindsOfProbe[0].script, target...))
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(b.w.Stdout, "%-42s %9.0f hits a second\n", fmt.Sprintf("%s, --engine %s", plural(t, "thread"), engine), 1e9/ns)
+			fmt.Fprintf(b.out, "%-42s %9.0f hits a second\n", fmt.Sprintf("%s, --engine %s", threads(t), engine), 1e9/ns)
 		}
 	}
 	return nil
@@ -114,7 +116,7 @@ func (b bench) disabled() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.w.Stdout, "\n%-42s %9.2f ns, %.2f ns without gotap\n", "a call with a disabled probe", with, plain)
+	fmt.Fprintf(b.out, "\n%-42s %9.2f ns, %.2f ns without gotap\n", "a call with a disabled probe", with, plain)
 	return nil
 }
 
@@ -125,7 +127,7 @@ func (b bench) session(fn func(s *engine.Session, pid int) error, args ...string
 		return err
 	}
 	defer arena.Close()
-	s, err := engine.New(engine.Config{Follow: engine.FollowThreads, MaxProbes: 2 * benchPlaces, Arena: arena})
+	s, err := engine.New(engine.Config{Follow: engine.FollowThreads, MaxProbes: 2 * armedPlaces, Arena: arena})
 	if err != nil {
 		return err
 	}
@@ -146,8 +148,8 @@ func (b bench) session(fn func(s *engine.Session, pid int) error, args ...string
 	return err
 }
 
-// benchPlaces is the number of instructions of the reference's function many.
-const benchPlaces = 10_000
+// armedPlaces is the number of instructions of the reference's function many.
+const armedPlaces = 10_000
 
 // arming measures how long it takes to register and arm probes, and to disarm and arm them again.
 func (b bench) arming() error {
@@ -156,7 +158,7 @@ func (b bench) arming() error {
 		if err != nil {
 			return err
 		}
-		code := benchCode()
+		code := emptyCode()
 		began := time.Now()
 		err = s.Add(engine.ProbeSpec{ID: 1, Name: "many", Specs: []place.Spec{spec}, HasEnter: true,
 			Compile: func(engine.PlaceInfo) (engine.Handlers, error) { return engine.Handlers{Enter: code}, nil }})
@@ -173,7 +175,7 @@ func (b bench) arming() error {
 		if err := s.Enable(1); err != nil {
 			return err
 		}
-		fmt.Fprintf(b.w.Stdout, "\n%-42s %9.3f s; to disable %.3f s, to enable %.3f s\n", fmt.Sprintf("to register and arm %d probes", points),
+		fmt.Fprintf(b.out, "\n%-42s %9.3f s; to disable %.3f s, to enable %.3f s\n", fmt.Sprintf("to register and arm %d probes", points),
 			armed.Seconds(), disarmed.Seconds(), time.Since(began).Seconds())
 		return nil
 	}, "target", "1")
@@ -197,7 +199,7 @@ func (b bench) holding() error {
 				}
 				all = append(all, float64(took.Nanoseconds()))
 			}
-			fmt.Fprintf(b.w.Stdout, "%-42s %9.3f ms\n", "to stop "+plural(t, "thread")+" and let go", median(all)/1e6)
+			fmt.Fprintf(b.out, "%-42s %9.3f ms\n", "to stop "+threads(t)+" and let go", median(all)/1e6)
 			return nil
 		}, "sleepers", strconv.Itoa(t))
 		if err != nil {
@@ -218,4 +220,12 @@ func awaitThreads(s *engine.Session, n int) error {
 		time.Sleep(10 * time.Millisecond)
 	}
 	return nil
+}
+
+// threads is a number of threads in words.
+func threads(n int) string {
+	if n == 1 {
+		return "1 thread"
+	}
+	return fmt.Sprintf("%d threads", n)
 }

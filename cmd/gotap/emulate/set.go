@@ -1,0 +1,66 @@
+package emulate
+
+import (
+	"fmt"
+	"strings"
+
+	"gotap/arch"
+	"gotap/arch/arm"
+	"gotap/arch/arm64"
+	"gotap/arch/x86"
+)
+
+// instructionSet is what emulate needs to know of an architecture besides arch.Arch.
+type instructionSet struct {
+	arch.Arch
+	names  []string // of the registers that are printed, in their order
+	status string   // the status register, which "cpsr" sets
+	outer  bool     // the answer has it besides "regs", as "cpsr"
+	set    uint64   // bits that the status register always has
+	clear  uint64   // and that it never has
+	exec   func(in arch.Insn, regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error
+}
+
+// thumbState is the T bit of the CPSR.
+const thumbState = 1 << 5
+
+// instructionSets are the ones that `--arch` names.
+var instructionSets = map[string]*instructionSet{
+	"arm":    {Arch: arm.A32, names: numbered("r", 15), status: "cpsr", outer: true, clear: thumbState, exec: arm.Exec},
+	"thumb":  {Arch: arm.Thumb, names: numbered("r", 15), status: "cpsr", outer: true, set: thumbState, exec: arm.Exec},
+	"arm64":  {Arch: arm64.A64, names: append(numbered("x", 31), "sp", "nzcv"), status: "nzcv", exec: arm64.Exec},
+	"x86-64": {Arch: x86.New64(), names: x86Names("rax rbx rcx rdx rsi rdi rbp rsp", 16), status: "eflags", exec: execX86(x86.New64())},
+	"ia32":   {Arch: x86.New32(), names: x86Names("eax ebx ecx edx esi edi ebp esp", 8), status: "eflags", exec: execX86(x86.New32())},
+}
+
+func numbered(prefix string, n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprint(prefix, i))
+	}
+	return names
+}
+
+func x86Names(first string, n int) []string {
+	names := strings.Fields(first)
+	for i := 8; i < n; i++ {
+		names = append(names, fmt.Sprint("r", i))
+	}
+	return append(names, "eflags")
+}
+
+// execX86 executes an instruction that can be emulated; all others are stepped by the processor, which is not at hand here.
+func execX86(a arch.Arch) func(arch.Insn, *arch.Regs, *arch.Vectors, arch.Memory) error {
+	return func(in arch.Insn, regs *arch.Regs, _ *arch.Vectors, mem arch.Memory) error {
+		site, err := a.Prepare(in)
+		if err != nil {
+			return err
+		}
+		if !site.Allowed(arch.Emulated) {
+			return &arch.RefusedError{Addr: in.Addr, Reason: "not emulated: the processor steps it"}
+		}
+		return site.Emulate(regs, mem)
+	}
+}
+
+// Known reports whether there is an instruction set of a name.
+func Known(name string) bool { return instructionSets[name] != nil }
