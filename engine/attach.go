@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
 
@@ -59,29 +60,20 @@ func (s *Session) checkTarget(pid int) error {
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return &AttachError{Pid: pid, Err: ErrNoProcess}
 	}
-	tgid := groupOf(pid)
+	tgid, by := groupOf(pid), module.Living(pid)
 	switch {
 	case tgid == os.Getpid():
 		return &AttachError{Pid: pid, Err: errors.New("that is this program itself")}
-	case strings.HasPrefix(statusField(pid, "State"), "Z"):
-		return &AttachError{Pid: pid, Err: zombie(pid)}
-	case statusField(pid, "Kthread") == "1" || statusField(pid, "VmSize") == "" && readLink(pid, "exe") == "":
+	case ended(by):
+		return &AttachError{Pid: pid, Err: errors.New("it has ended already (a zombie)")}
+	case statusField(by, "Kthread") == "1" || statusField(by, "VmSize") == "" && readLink(by, "exe") == "":
 		return &AttachError{Pid: pid, Err: errors.New("it is a thread of the kernel")}
 	}
-	if by, _ := strconv.Atoi(statusField(pid, "TracerPid")); by != 0 && by != int(s.loop.tid.Load()) {
+	if by, _ := strconv.Atoi(statusField(by, "TracerPid")); by != 0 && by != int(s.loop.tid.Load()) {
 		return &AttachError{Pid: pid, Err: fmt.Errorf("it is traced already, by process %d (%s)", by, readName(by)),
 			help: "a process has one tracer at a time: end the other one"}
 	}
 	return nil
-}
-
-// zombie says what has ended: all of a process, or its first thread, with which goes what /proc tells of the others' memory.
-func zombie(pid int) error {
-	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	if others := len(tasks) - 1; others > 0 {
-		return fmt.Errorf("its first thread has ended, and the system shows no memory of the %d that go on: start the program under gotap instead", others)
-	}
-	return errors.New("it has ended already (a zombie)")
 }
 
 // readName is a process's or thread's name.
@@ -134,11 +126,12 @@ func (s *Session) attach(pid int) error {
 
 // firstAttach makes the process of a target.
 func (s *Session) firstAttach(pid int) (*process, error) {
-	a, err := imageABI(pid)
+	by := module.Living(pid)
+	a, err := imageABI(by)
 	if err != nil {
 		return nil, explainDenied(pid, err)
 	}
-	sp, err := s.openSpace(pid, a)
+	sp, err := s.openSpace(by, a)
 	if err != nil {
 		return nil, explainDenied(pid, err)
 	}

@@ -76,7 +76,7 @@ func text(t testing.TB, pid int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", module.Living(pid)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,19 +277,12 @@ func TestRefusedTargets(t *testing.T) {
 	ended.Start()
 	t.Cleanup(func() { ended.Wait() })
 	waitState(t, ended.Process.Pid, "Z")
-	headless := exec.Command(program(t, "firstgone.c"))
-	if _, err := headless.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	headless.Start()
-	t.Cleanup(func() { headless.Process.Kill(); headless.Wait() })
-	waitState(t, headless.Process.Pid, "Z")
 	for _, c := range []struct {
 		pid  int
 		want string
 	}{
 		{os.Getpid(), "this program itself"}, {0, "no such process"}, {1 << 30, "no such process"},
-		{2, "thread of the kernel"}, {ended.Process.Pid, "zombie"}, {headless.Process.Pid, "its first thread has ended"}, {p.pid(), "traced already, by process"},
+		{2, "thread of the kernel"}, {ended.Process.Pid, "zombie"}, {p.pid(), "traced already, by process"},
 	} {
 		err := w.Attach(c.pid)
 		var ae *AttachError
@@ -340,6 +333,60 @@ func TestScriptsRunAsCommands(t *testing.T) {
 		w.run()
 		want(t, "output", tg.output(), "hello "+dir+"/"+name+"\n")
 		want(t, "writes", n.get(), 1)
+	}
+}
+
+// TestFirstThreadGone attaches to a program whose first thread has ended, so that /proc/PID shows none of its memory.
+func TestFirstThreadGone(t *testing.T) {
+	p := start(t, program(t, "firstgone.c"), "3")
+	waitState(t, p.pid(), "Z")
+	before := text(t, p.pid())
+	for round := range 3 {
+		w := newWorld(t, Config{Follow: FollowThreads})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		n := w.counter()
+		w.probe("work+*", Handlers{Enter: w.counts(n)})
+		w.probe("work", Handlers{Leave: w.counts(n)})
+		w.Start()
+		for v := range byte(5) {
+			p.in.Write([]byte{v})
+			line, _ := p.out.ReadString('\n')
+			want(t, "answer", line, fmt.Sprintln(int(v)*2+1))
+		}
+		if n.get() < 10 {
+			t.Errorf("round %d: %d hits", round, n.get())
+		}
+		if err := w.Close(false); err != nil {
+			t.Fatal(err)
+		}
+		want(t, "text", text(t, p.pid()), before)
+	}
+	if _, err := Clean(p.pid()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEndWithoutFirstThread has such a program end: its status is that of the threads that were there.
+func TestEndWithoutFirstThread(t *testing.T) {
+	p := start(t, program(t, "firstgone.c"), "0")
+	waitState(t, p.pid(), "Z")
+	w := newWorld(t, Config{Follow: FollowThreads})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	w.Start()
+	p.in.Close()
+	w.Wait()
+	var status []int
+	for _, e := range w.events {
+		if e.Kind == EventExit {
+			status = append(status, e.Status)
+		}
+	}
+	if len(status) != 1 || status[0] != 7 {
+		t.Errorf("statuses %v, not 7", status)
 	}
 }
 

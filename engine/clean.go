@@ -33,7 +33,7 @@ func Clean(pid int) (Cleaned, error) {
 	if err := awaitUntraced(pid); err != nil {
 		return c, err
 	}
-	mem, err := ptrace.OpenMemory(pid)
+	mem, err := ptrace.OpenMemory(module.Living(pid))
 	if err != nil {
 		return c, &AttachError{Pid: pid, Err: err, help: "gotap doctor tells what this user may do"}
 	}
@@ -55,7 +55,7 @@ func Clean(pid int) (Cleaned, error) {
 
 // region undoes what the fallback of an earlier session stands for, if there is one.
 func (c *Cleaned) region(pid int, mem *ptrace.Memory, mods []module.Loaded) error {
-	a, err := imageABI(pid)
+	a, err := imageABI(module.Living(pid))
 	if err != nil || a.native == nil {
 		return nil // nothing of the kind was put there
 	}
@@ -114,7 +114,7 @@ func awaitUntraced(pid int) error {
 		if statusField(pid, "Tgid") == "" {
 			return &AttachError{Pid: pid, Err: ErrNoProcess}
 		}
-		by, _ := strconv.Atoi(statusField(pid, "TracerPid"))
+		by, _ := strconv.Atoi(statusField(module.Living(pid), "TracerPid"))
 		if by == 0 {
 			return nil
 		}

@@ -130,7 +130,7 @@ func (s *Session) rescan(p *process) {
 
 // mainFirst moves the program itself to the front.
 func mainFirst(pid int, mods []module.Loaded) []module.Loaded {
-	exe := readLink(pid, "exe")
+	exe := readLink(module.Living(pid), "exe")
 	if i := slices.IndexFunc(mods, func(m module.Loaded) bool {
 		return m.Path == exe || m.Deleted && m.Path+" (deleted)" == exe
 	}); i > 0 {

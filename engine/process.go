@@ -148,17 +148,18 @@ func (s *Session) stoppedTid(sp *space) int {
 	return 0
 }
 
-// threadEnded takes the news that a thread is gone.
+// threadEnded takes the news that a thread is gone. The first one's is that of the process; of one that was attached to without it, since it had
+// ended before, the last one's, which has the same status unless the threads ended one by one.
 func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 	p := t.proc
 	t.forget()
-	if code, ok := st.Exited(); ok && t.tid == p.pid {
-		s.processEnded(p, Event{Kind: EventExit, Status: code})
-	} else if sig, ok := st.Killed(); ok && t.tid == p.pid {
-		s.processEnded(p, Event{Kind: EventExit, Signal: sig})
-	} else if len(p.threads) == 0 {
-		s.processEnded(p, Event{Kind: EventExit})
+	if t.tid != p.pid && len(p.threads) > 0 {
+		return
 	}
+	e := Event{Kind: EventExit}
+	e.Status, _ = st.Exited()
+	e.Signal, _ = st.Killed()
+	s.processEnded(p, e)
 }
 
 // forget removes all that is known of a thread.

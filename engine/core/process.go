@@ -60,20 +60,21 @@ func Describe(pid, word int) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	skip := undumped(read(pid, "smaps"))
+	by := module.Living(pid)
+	skip := undumped(read(by, "smaps"))
 	for _, m := range maps {
 		if isKernel(m.Start, word) {
 			continue
 		}
 		p.Mappings = append(p.Mappings, Mapping{m, m.Read && !skip[m.Start]})
 	}
-	p.Auxv = []byte(read(pid, "auxv"))
+	p.Auxv = []byte(read(by, "auxv"))
 	if err := p.Info.parse(read(pid, "stat")); err != nil {
 		return nil, fmt.Errorf("cannot describe process %d: %w", pid, err)
 	}
 	status := read(pid, "status")
 	p.Info.UID, p.Info.GID = firstNumber(status, "Uid:"), firstNumber(status, "Gid:")
-	p.Info.Args = strings.TrimRight(strings.ReplaceAll(read(pid, "cmdline"), "\x00", " "), " ")
+	p.Info.Args = strings.TrimRight(strings.ReplaceAll(read(by, "cmdline"), "\x00", " "), " ")
 	return p, nil
 }
 

@@ -172,6 +172,7 @@ func (c *Cache) OpenPath(path string) (*File, error) { return c.open("", path, p
 // deleted files too but takes privileges, through the program's own link, or by path below the process's root directory,
 // where the file has to be the one that is mapped.
 func (c *Cache) OpenMapped(pid int, l *Loaded) (*File, error) {
+	pid = Living(pid)
 	root := processRoot(pid)
 	first := l.Mappings[0]
 	link := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, first.Start, first.End)

@@ -70,11 +70,14 @@ func mayWait(tid int) bool {
 }
 
 // capabilities are a thread's effective ones.
-func capabilities(tid int) uint64 {
+func capabilities(tid int) uint64 { return statusNumber(tid, "CapEff", 16) }
+
+// statusNumber is a number from /proc/TID/status, 0 when it cannot be read.
+func statusNumber(tid int, field string, base int) uint64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
-	_, rest, _ := strings.Cut(string(text), "\nCapEff:\t")
+	_, rest, _ := strings.Cut(string(text), "\n"+field+":\t")
 	line, _, _ := strings.Cut(rest, "\n")
-	v, _ := strconv.ParseUint(line, 16, 64)
+	v, _ := strconv.ParseUint(line, base, 64)
 	return v
 }
 

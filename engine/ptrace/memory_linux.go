@@ -20,7 +20,7 @@ import (
 // Peek and Poke may be called by any goroutine. The others belong to the tracing thread, because the vectors they
 // use are part of the value, so that a call allocates nothing. With the zero value all of them fail.
 type Memory struct {
-	pid    int // the thread that it was opened by; the tasks of its process are listed there
+	pid    int // the process
 	tid    int // the thread that it is reached through
 	mem    *os.File
 	local  unix.Iovec
@@ -41,7 +41,15 @@ func OpenMemory(tid int) (*Memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open memory of process %d: %w", tid, err)
 	}
-	return &Memory{pid: tid, tid: tid, mem: f, lazy: openLazy(tid)}, nil
+	return &Memory{pid: groupOf(tid), tid: tid, mem: f, lazy: openLazy(tid)}, nil
+}
+
+// groupOf is the process that a thread belongs to; the thread itself when that cannot be told.
+func groupOf(tid int) int {
+	if pid := statusNumber(tid, "Tgid", 10); pid != 0 {
+		return int(pid)
+	}
+	return tid
 }
 
 // Use names a thread of the process that is alive; the memory is reached through it.
