@@ -48,6 +48,7 @@ type abi struct {
 
 	// System calls.
 
+	audit  uint32 // what seccomp filters call this kind of them
 	calls  callTable
 	inCall func(*arch.Regs) bool // the thread is in a system call, or on its way out of one
 	// restarts reports whether the kernel will make the system call again that the thread is in.

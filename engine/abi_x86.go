@@ -10,12 +10,13 @@ import (
 	"gotap/engine/goabi"
 	"gotap/engine/isa"
 	"gotap/engine/ptrace"
+	"gotap/engine/seccomp"
 )
 
 // amd64ABI is x86-64 (System V ABI, AMD64 supplement; the kernel's arch/x86/entry/syscalls/syscall_64.tbl).
 var amd64ABI = abi{
 	ISA: isa.AMD64, names: x86.New64(),
-	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS, native: fallback.AMD64,
+	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS, native: fallback.AMD64, audit: seccomp.ArchAMD64,
 	golang: &golang{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New64()), exits: goExits(x86.New64()), arg: goabi.Arg,
@@ -38,7 +39,7 @@ var amd64ABI = abi{
 // i386ABI is IA-32 (syscall_32.tbl). The kernel shows a 32-bit process's registers in the places of 64-bit ones.
 var i386ABI = abi{
 	ISA: isa.I386, names: x86.New64(),
-	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS, native: fallback.IA32,
+	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS, native: fallback.IA32, audit: seccomp.ArchI386,
 	golang: &golang{
 		g:           x86.R14,
 		behindCheck: goBehindCheck(x86.New32()), exits: goExits(x86.New32()),

@@ -11,12 +11,13 @@ import (
 	"gotap/engine/goabi"
 	"gotap/engine/isa"
 	"gotap/engine/ptrace"
+	"gotap/engine/seccomp"
 )
 
 // arm64ABI is AArch64 (AAPCS64; the kernel's include/uapi/asm-generic/unistd.h).
 var arm64ABI = abi{
 	ISA: isa.ARM64, names: arm64.A64,
-	flags: -1, trapCode: ptrace.CodeBreakpoint, native: fallback.ARM64,
+	flags: -1, trapCode: ptrace.CodeBreakpoint, native: fallback.ARM64, audit: seccomp.ArchARM64,
 	golang: &golang{
 		g:           28, // src/cmd/compile/abi-internal.md of the Go distribution
 		behindCheck: goBehindCheck(arm64.A64), exits: arm64.Exits, arg: goabi.ArgARM64,
@@ -39,7 +40,7 @@ var arm64ABI = abi{
 // depend on the set is asked of A32.
 var armABI = abi{
 	ISA: isa.ARM, names: arm.A32,
-	flags: -1, trapCode: ptrace.CodeBreakpoint, native: fallback.ARM,
+	flags: -1, trapCode: ptrace.CodeBreakpoint, native: fallback.ARM, audit: seccomp.ArchARM,
 	float: func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.D(n & 31), n < 32 }, floatWord: vfpWord,
 	calls: callTable{
 		insn: []byte{0x00, 0x00, 0x00, 0xef}, thumb: []byte{0x00, 0xdf}, number: 7, original: -1, args: [6]int{0, 1, 2, 3, 4, 5},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,7 +38,8 @@ type crashPlan struct {
 	Specs   []string
 	Engine  Engine
 	InPlace bool
-	Armed   string // a file to make when all is armed
+	Armed   string   // a file to make when all is armed
+	Within  []string `json:"-"` // the command that runs the session
 }
 
 // beCrashed is the session that is killed.
@@ -283,7 +285,8 @@ func startCrashed(t *testing.T, plan crashPlan, in, out *os.File) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0])
+	argv := append(slices.Clone(plan.Within), os.Args[0])
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), crashVariable+"="+string(text))
 	if in != nil {
 		cmd.Stdin, cmd.Stdout = in, out

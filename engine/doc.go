@@ -38,9 +38,7 @@
 // its own place with a breakpoint behind it (athome.go). A watchpoint stops in front of an access, which is emulated then (armwatch.go).
 // Code is written with the threads held (pause.go).
 //
-// What ARM processes do not have: the fallback that lets a target outlive a session killed together with what watches over it (guard.go). SIGILL, which
-// breakpoints raise there, is a signal that programs handle themselves, and that instructions of their own raise; a handler that is put in their way would have to
-// know every breakpoint as code comes and goes. On 32-bit ARM goroutines that move between threads are lost (calls of Go functions are watched as those of C are).
+// What ARM processes do not have: on 32-bit ARM goroutines that move between threads are lost (calls of Go functions are watched as those of C are).
 // Instructions that sign and authenticate pointers are run at their own place where the machine does that. Instructions between a load-exclusive and its store-exclusive are refused. In stops at
 // system calls x7, or r12 of 32-bit ARM, shows 0 or 1. A call that was already in the kernel when its instruction was probed, and that a signal
 // restarts, counts as a hit.
@@ -51,6 +49,7 @@
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: slotPool in slot.go; system calls made in it: inject.go
 //   - children and threads that the session does not follow: options in fork.go
+//   - targets whose system calls are filtered, as in containers: confined.go
 //   - the target's own handler for SIGTRAP: trapaction.go, and trapwatch.go, which sees it set
 //   - system calls that a stop of ours interrupts: repairCall in step.go
 //   - letting go: detach.go

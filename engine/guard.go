@@ -52,13 +52,23 @@ func (s *Session) protect(t *thread) {
 		return
 	}
 	sp.guard.tried = true
-	if why := t.filtered(); why != "" {
-		s.unprotected(t, why)
-		return
+	err := t.allowsHandler()
+	if err == nil {
+		err = t.install()
 	}
-	if err := t.install(); err != nil {
+	if err != nil {
 		s.unprotected(t, err.Error())
 	}
+}
+
+// allowsHandler is an error when the thread's filter would not let the handler do its work, so that it could as well be left out.
+func (t *thread) allowsHandler() error {
+	for _, number := range t.proc.arch.native.Calls() {
+		if err := t.allows(number); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unprotected tells of a process without fallback.

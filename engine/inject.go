@@ -52,6 +52,9 @@ func (t *thread) mapMemory(addr, size uint64) (uint64, error) {
 
 // callKernel makes a stopped thread call the kernel, in the way of its processor.
 func (t *thread) callKernel(number uint64, args ...uint64) (uint64, error) {
+	if err := t.allows(number, args...); err != nil {
+		return 0, err
+	}
 	if t.proc.arch.emulates != nil {
 		return t.callElsewhere(number, args...)
 	}

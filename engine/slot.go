@@ -141,6 +141,7 @@ func (t *thread) mapNear(addr, size uint64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	var last error
 	for tries := 0; tries < 4; tries++ {
 		at := gapNear(maps, addr, size)
 		if at == 0 {
@@ -150,8 +151,12 @@ func (t *thread) mapNear(addr, size uint64) (uint64, error) {
 		if err == nil && near(got, addr) {
 			return got, nil
 		}
+		last = err
 		maps = append(maps, module.Mapping{Start: at, End: at + size}) // something the kernel does not let us have
 		slices.SortFunc(maps, func(a, b module.Mapping) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	if last != nil {
+		return 0, fmt.Errorf("nothing near %#x: %w", addr, last)
 	}
 	return 0, fmt.Errorf("cannot map memory near %#x", addr)
 }
@@ -187,15 +192,6 @@ func distance(a, b uint64) uint64 {
 		return a - b
 	}
 	return b - a
-}
-
-// filtered says why a thread must not be made to call the kernel: a seccomp filter may kill it for that.
-func (t *thread) filtered() string {
-	switch t.statusField("Seccomp") {
-	case "", "0":
-		return ""
-	}
-	return "its system calls are filtered (seccomp)"
 }
 
 // statusField reads a field of /proc/TID/status.

@@ -50,6 +50,7 @@ type thread struct {
 	info     ptrace.SigInfo
 	postCall bool             // programs wait for the end of the system call it is in
 	seeExit  *point           // it is in a system call that a probe stands on, and whose end has to be seen (see armcall.go)
+	filters  filters          // of system calls
 	inCall   ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
 
 	calls call.Thread // that it is in

@@ -108,20 +108,66 @@ func TestOutlive(t *testing.T) {
 				}
 				path := program(t, "torture/outlive.c", flags...)
 				for i := range scaled(3, 100) {
-					outlives(t, path, mode, []Engine{Auto, Step, Emulate}[i%3])
+					outlives(t, []Engine{Auto, Step, Emulate}[i%3], nil, path, mode)
 				}
 			})
 		}
 	}
 }
 
-func outlives(t *testing.T, path, mode string, e Engine) {
+// TestOutliveContained is the same in containers, whose filters let the target be protected: as seen from outside, where filters can be read, and from
+// inside.
+func TestOutliveContained(t *testing.T) {
+	contain := program(t, "torture/contain.c")
+	path := program(t, "torture/outlive.c")
+	for name, within := range map[string][]string{"from outside": nil, "from inside": {contain, "container"}} {
+		t.Run(name, func(t *testing.T) {
+			for i := range scaled(3, 100) {
+				outlives(t, []Engine{Auto, Step, Emulate}[i%3], within, contain, "container", path, "threads")
+			}
+		})
+	}
+}
+
+// TestDeadlyFilters traces processes that would be ended for what a session has its targets do, and does not have them do it.
+func TestDeadlyFilters(t *testing.T) {
+	contain := program(t, "torture/contain.c")
+	path := program(t, "torture/outlive.c")
+	for _, kind := range []string{"mapping", "trap"} {
+		eachEngine(t, func(t *testing.T, e Engine) {
+			p := start(t, contain, kind, path, "threads")
+			p.out.ReadString('\n')
+			w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+			if err := w.Attach(p.pid()); err != nil {
+				t.Fatal(err)
+			}
+			n := w.counter()
+			w.probe("outlive*:leaf+*", Handlers{Enter: w.counts(n)})
+			w.Start()
+			p.in.Write([]byte("x"))
+			p.out.ReadString('\n')
+			eventually(t, "hits", func() bool { return n.get() > 100 })
+			if err := w.Close(false); err != nil {
+				t.Error(err)
+			}
+			want(t, "target", p.end(), "outlive bad=0 status 0x900")
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if !strings.Contains(strings.Join(w.warned, "\n"), "seccomp filter does not let it") {
+				t.Errorf("%s: nobody is told: %q", kind, w.warned)
+			}
+		})
+	}
+}
+
+// outlives starts a target, a session within a command, and kills the session.
+func outlives(t *testing.T, e Engine, within []string, argv ...string) {
 	t.Helper()
-	p := start(t, path, mode)
+	p := start(t, argv[0], argv[1:]...)
 	p.out.ReadString('\n')
 	before := text(t, p.pid())
-	at := filepath.Base(path) + ":"
-	s := startCrashed(t, crashPlan{Pid: p.pid(), Engine: e, Specs: []string{at + "leaf+*", at + "fact+*", at + "mixed+*", at + "runs"}}, nil, nil)
+	const at = "outlive*:"
+	s := startCrashed(t, crashPlan{Pid: p.pid(), Within: within, Engine: e, Specs: []string{at + "leaf+*", at + "fact+*", at + "mixed+*", at + "runs"}}, nil, nil)
 	eventually(t, "breakpoints", func() bool { return text(t, p.pid()) != before })
 	p.in.Write([]byte("x"))
 	if line, err := p.out.ReadString('\n'); line != "ready\n" {

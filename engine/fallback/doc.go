@@ -74,9 +74,9 @@
 //
 // An attach stops a thread for the four system calls by which all this is put in, and an end stops one to take it out; if every
 // thread sleeps in a call that cannot be interrupted without its noticing, the former waits for the first stop and the latter is left to the
-// next session, or to Clean. Processes with a seccomp filter get no handler, and the user is told. One
-// that puts on a filter later, or enters strict mode, has the handler, which then may not make the calls that it needs: its first
-// breakpoint ends it, unless the filter allows to open, read and write files. Instructions cannot be put back without a call, and the
-// filter cannot be asked what it would do with one. A command that is traced with Config.LateFallback has
-// none in its first quarter of a second before its first hit.
+// next session, or to Clean. Processes whose seccomp filter forbids a call that this or the handler takes, or cannot be asked,
+// get no handler, and the user is told (package engine, confined.go). One that puts on a filter later, or enters strict mode, has the handler, which
+// then may not make the calls that it needs: its first breakpoint ends it, unless the filter allows to open, read and write files.
+// Instructions cannot be put back without a call. A command that is traced with Config.LateFallback has none in its first quarter of a
+// second before its first hit.
 package fallback

@@ -21,16 +21,20 @@ var arm []byte
 
 // Native is the handler for processes of one instruction set.
 type Native struct {
-	code []byte
-	word int // size in bytes
+	code  []byte
+	word  int      // size in bytes
+	calls []uint64 // open rt_sigaction rt_sigprocmask rt_sigreturn pread64 pwrite64 close getpid gettid tgkill rt_tgsigqueueinfo
 }
+
+// Calls are the numbers of the system calls that the handler and Stub make, but for those of a process without /proc. The caller must not change them.
+func (n *Native) Calls() []uint64 { return n.calls }
 
 // The handlers there are.
 var (
-	AMD64 = &Native{amd64, 8}
-	IA32  = &Native{ia32, 4}
-	ARM64 = &Native{arm64, 8}
-	ARM   = &Native{arm, 4}
+	AMD64 = &Native{amd64, 8, []uint64{2, 13, 14, 15, 17, 18, 3, 39, 186, 234, 297}}
+	IA32  = &Native{ia32, 4, []uint64{5, 174, 175, 173, 180, 181, 6, 20, 224, 270, 335}}
+	ARM64 = &Native{arm64, 8, []uint64{56, 134, 135, 139, 67, 68, 57, 172, 178, 131, 240}}
+	ARM   = &Native{arm, 4, []uint64{5, 174, 175, 173, 181, 6, 20, 224, 268, 363, 0xf0002}} // cacheflush for pread64
 )
 
 // The layout of a region, in bytes from its start.

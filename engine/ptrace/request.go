@@ -24,6 +24,7 @@ const (
 	reqPeekSigInfo = 0x4209
 	reqGetSigMask  = 0x420a
 	reqSetSigMask  = 0x420b
+	reqGetFilter   = 0x420c
 	reqSyscallInfo = 0x420e
 	reqRseq        = 0x420f
 )
