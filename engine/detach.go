@@ -29,6 +29,9 @@ import (
 // detachPatience is how long threads are given to stop.
 const detachPatience = 1500 * time.Millisecond
 
+// starved is how many times as long threads are given that wait for a processor: they will stop as soon as they get one.
+const starved = 10
+
 // Close ends the session: held threads go on, every patch is undone and checked, all processes are let go and run on. fast
 // shortens the time that threads are given to come to a place where they can be let go. It returns what could
 // not be undone. It may be called more than once, and says the same each time. The files of modules stay open as long as the session is in use: addresses are named
@@ -71,9 +74,8 @@ func (s *Session) detach(patience time.Duration) {
 		err = errors.Join(err, s.restoreAll(sp))
 	}
 	s.letStoppedGo()
-	deadline := time.Now().Add(patience)
 	s.interruptBusy()
-	err = errors.Join(err, s.untilGone(deadline))
+	err = errors.Join(err, s.untilGone(patience))
 	for _, t := range s.threads {
 		if t.listening {
 			s.halted = append(s.halted, t.tid)
@@ -174,7 +176,8 @@ func asleep(tid int) bool {
 }
 
 // untilGone deals with stops until all threads that were interrupted have been let go.
-func (s *Session) untilGone(deadline time.Time) error {
+func (s *Session) untilGone(patience time.Duration) error {
+	deadline, last := time.Now().Add(patience), time.Now().Add(starved*patience)
 	for s.anyBusy() {
 		if len(s.backlog) > 0 {
 			b := s.backlog[0]
@@ -189,7 +192,7 @@ func (s *Session) untilGone(deadline time.Time) error {
 			s.settleStop(tid)
 		case e == syscall.ECHILD:
 			return nil
-		case time.Now().After(deadline):
+		case time.Now().After(last) || time.Now().After(deadline) && !s.anyRunnable():
 			return s.stragglers()
 		default:
 			time.Sleep(50 * time.Microsecond)
@@ -243,6 +246,16 @@ func (t *thread) raisedTrap() bool {
 func (s *Session) anyBusy() bool {
 	for _, t := range s.threads {
 		if !t.quiet && !t.listening && !t.vforking {
+			return true
+		}
+	}
+	return false
+}
+
+// anyRunnable reports whether one of the threads that have to be seen waits for a processor, or has one.
+func (s *Session) anyRunnable() bool {
+	for _, t := range s.threads {
+		if !t.quiet && !t.listening && !t.vforking && strings.HasPrefix(t.statusField("State"), "R") {
 			return true
 		}
 	}
