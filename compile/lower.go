@@ -12,9 +12,9 @@ import (
 type Arena interface {
 	// Lookup finds an object, and its offset in the arena, by the number that its declaration gave.
 	Lookup(id int) (object runtime.Object, offset uint64)
-	// Refine tells what keys and values an object is used with; it is an error when that does
+	// RefineUse tells what keys and values an object is used with; it is an error when that does
 	// not agree with other uses.
-	Refine(id int, keys []runtime.ValueKind, value runtime.ValueKind) error
+	RefineUse(id int, keys []runtime.ValueKind, value runtime.ValueKind) error
 	// Register makes a program's formats and positions known to the reader of the ring.
 	Register(info runtime.ProgramInfo) uint32
 }
@@ -173,7 +173,7 @@ func (l *lowering) refine(c Command, id int) error {
 	for i := range kinds {
 		kinds[i] = runtime.ValueKind(u.key[i])
 	}
-	return l.env.Arena.Refine(id, kinds, u.value)
+	return l.env.Arena.RefineUse(id, kinds, u.value)
 }
 
 // unfit says why a command cannot work on an object of its kind, or nothing. Offset 0 means

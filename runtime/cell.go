@@ -13,6 +13,7 @@ import (
 //	sum, avg, stats              hits, sum
 //	min, max                     hits, extreme (beginning at the far end)
 //	hist, lhist                  hits of each bucket
+//	tseries                      that of what an interval holds
 //	trail                        see trail.go
 //
 // Programs change cells with atomic operations alone.
@@ -24,7 +25,7 @@ const (
 
 // cellWords is the size of a cell.
 func (o *Object) cellWords() int {
-	switch o.Kind {
+	switch o.form() {
 	case KindSum, KindAvg, KindStats, KindMin, KindMax:
 		return 2
 	case KindHist:
@@ -43,6 +44,14 @@ func (o *Object) cellWords() int {
 	return 1
 }
 
+// form is the kind whose cells an object has.
+func (o *Object) form() ObjectKind {
+	if o.Kind == KindSeries {
+		return o.Of
+	}
+	return o.Kind
+}
+
 // powers is the division of a hist.
 func (o *Object) powers() powers { return powers{o.Bits} }
 
@@ -58,7 +67,7 @@ func (o *Object) fresh(cell []uint64) {
 	for i := range cell {
 		atomic.StoreUint64(&cell[i], 0)
 	}
-	switch o.Kind {
+	switch o.form() {
 	case KindMin:
 		atomic.StoreUint64(&cell[cellValue], math.MaxInt64)
 	case KindMax:
@@ -70,7 +79,7 @@ func (o *Object) fresh(cell []uint64) {
 
 // update adds a value to a cell of an aggregation.
 func (o *Object) update(cell []uint64, v int64) {
-	switch o.Kind {
+	switch o.form() {
 	case KindCount:
 		add(&cell[cellCount], 1)
 	case KindSum, KindAvg, KindStats:
@@ -91,7 +100,7 @@ func (o *Object) update(cell []uint64, v int64) {
 
 // merge adds what a cell of an object of the same declaration held.
 func (o *Object) merge(cell, from []uint64) {
-	switch o.Kind {
+	switch o.form() {
 	case KindMin:
 		atomicMin(&cell[cellValue], int64(from[cellValue]))
 		add(&cell[cellCount], int64(from[cellCount]))
@@ -116,14 +125,14 @@ func read(cell, to []uint64) {
 
 // data makes values of a copied cell; ok is false when nothing was ever added to it.
 func (o *Object) data(cell []uint64) (d Data, ok bool) {
-	switch o.Kind {
+	switch o.form() {
 	case KindHist, KindLhist:
 		return o.bucketData(cell)
 	case KindMap, KindPerThread:
 		return o.wordData(cell[cellCount]), true
 	}
 	d = Data{Kind: o.Kind, Count: int64(cell[cellCount])}
-	switch o.Kind {
+	switch o.form() {
 	case KindCount:
 		d.Int = d.Count
 	case KindMin:

@@ -92,6 +92,8 @@ func (a *Arena) openLocked(obj *object) error {
 		return a.openTableLocked(obj, o, []ValueKind{ValueInt})
 	case o.Kind == KindRecorder:
 		return a.openRecorderLocked(obj, o)
+	case o.Kind == KindSeries && o.Keys == 1:
+		return a.openTableLocked(obj, o, []ValueKind{ValueInt})
 	case o.Keys == 0:
 		return a.openCellLocked(obj, o)
 	}
@@ -101,7 +103,7 @@ func (a *Arena) openLocked(obj *object) error {
 // check says what is wrong with a declaration.
 func (o *Object) check() error {
 	switch {
-	case o.Kind > KindLhist:
+	case o.Kind > KindSeries:
 		return errors.New("there is no such kind of object")
 	case o.Max < 0 || o.Max > MaxKeys:
 		return fmt.Errorf("max is %d: it can be 1 to %d", o.Max, MaxKeys)
@@ -117,6 +119,8 @@ func (o *Object) check() error {
 		return o.linear().check()
 	case o.Kind == KindHist:
 		return o.powers().check()
+	case o.Kind == KindSeries:
+		return o.checkSeries()
 	}
 	return nil
 }
@@ -135,7 +139,7 @@ func (l linear) check() error {
 }
 
 // kindNames are the words of the script language.
-var kindNames = [...]string{"variable", "text", "variables", "perThread", "trail", "recorder", "map", "count", "sum", "min", "max", "avg", "stats", "hist", "lhist"}
+var kindNames = [...]string{"variable", "text", "variables", "perThread", "trail", "recorder", "map", "count", "sum", "min", "max", "avg", "stats", "hist", "lhist", "tseries"}
 
 // String is the kind's word in the script language.
 func (k ObjectKind) String() string {

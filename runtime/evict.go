@@ -22,31 +22,32 @@ type candidate struct {
 	stamp uint64
 }
 
-// evict deletes the oldest key. It reports false when there was nothing to delete.
-func (e *evictor) evict(t *table) bool {
+// evict deletes the oldest key, and returns its first word. It reports false when there was nothing to delete.
+func (e *evictor) evict(t *table) (first uint64, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for range 3 {
 		for e.n > 0 {
 			e.n--
-			if e.forget(t, e.old[e.n]) {
-				return true
+			if first, ok = e.forget(t, e.old[e.n]); ok {
+				return first, true
 			}
 		}
 		e.look(t)
 	}
-	return false
+	return 0, false
 }
 
 // forget deletes the slot if it is as it was when it was remembered.
-func (e *evictor) forget(t *table, c candidate) bool {
+func (e *evictor) forget(t *table, c candidate) (first uint64, gone bool) {
 	if atomic.LoadUint64(&t.stamp[c.slot]) != c.stamp || !t.pinAny(c.slot) {
-		return false
+		return 0, false
 	}
 	same := atomic.LoadUint64(&t.stamp[c.slot]) == c.stamp
-	gone := same && t.kill(c.slot)
+	first = t.key(c.slot)[0]
+	gone = same && t.kill(c.slot)
 	t.unpin(c.slot)
-	return gone
+	return first, gone
 }
 
 // look remembers the oldest slots, the oldest last.

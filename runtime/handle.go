@@ -382,7 +382,7 @@ func (h *Handle) Len() int {
 // keys or values differ.
 func (h *Handle) CopyFrom(old *Handle) error {
 	to, from := h.Object(), old.Object()
-	if to.Kind != from.Kind || to.Lo != from.Lo || to.Hi != from.Hi || to.Step != from.Step || to.Bits != from.Bits {
+	if to.Kind != from.Kind || to.Lo != from.Lo || to.Hi != from.Hi || to.Step != from.Step || to.Bits != from.Bits || to.Of != from.Of || to.Kind == KindSeries && to.Size != from.Size {
 		return fmt.Errorf("cannot keep the values of %s: it was %s", to.label(), from.label())
 	}
 	if from.Kind == KindInt {

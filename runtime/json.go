@@ -19,6 +19,10 @@ type (
 		Max   any `json:"max,omitempty"`
 		Count any `json:"count"`
 	}
+	jsonPoint struct {
+		Start string `json:"interval_start"`
+		Value any    `json:"value"`
+	}
 	jsonStats struct {
 		Count   any `json:"count"`
 		Average any `json:"average"`
@@ -47,10 +51,11 @@ func JSONUint(n uint64) any {
 	return n
 }
 
-// JSON is a form for encoding/json. type is "hist" for histograms and "stats" for stats, else
-// "map" with keys and "value" without. Not keyed, histograms have their buckets as data, all
+// JSON is a form for encoding/json. type is "hist" for histograms, "stats" for stats and "tseries" for time series, else
+// "map" with keys and "value" without. Not keyed, histograms have their buckets as data and series their points, all
 // else a value; keyed, data is a list of {key: […], value: …}.
 func (s Snapshot) JSON() any {
+	s = s.Series()
 	o := jsonObject{Type: s.jsonType(), Name: s.Object.Name}
 	switch {
 	case s.keyed():
@@ -61,7 +66,7 @@ func (s Snapshot) JSON() any {
 		o.Data = list
 	case len(s.Entries) == 0:
 		o.emptyJSON(s.Object.Kind)
-	case s.Entries[0].Data.Buckets != nil:
+	case s.Entries[0].Data.Buckets != nil || s.Entries[0].Data.Points != nil:
 		o.Data = s.DataJSON(s.Entries[0].Data)
 	default:
 		o.Value = s.DataJSON(s.Entries[0].Data)
@@ -74,6 +79,8 @@ func (o *jsonObject) emptyJSON(kind ObjectKind) {
 	switch kind {
 	case KindHist, KindLhist:
 		o.Data = []jsonBucket{}
+	case KindSeries:
+		o.Data = []jsonPoint{}
 	case KindStats:
 		o.Value = jsonStats{0, 0, 0}
 	default:
@@ -84,7 +91,7 @@ func (o *jsonObject) emptyJSON(kind ObjectKind) {
 // keyed reports whether the entries have keys. Declared keys are not all: tables that no
 // program has used yet have none, and maps always print as maps.
 func (s Snapshot) keyed() bool {
-	return s.Object.Keys > 0 || s.Object.Kind == KindMap || s.Object.Kind == KindArray || s.Object.Kind == KindPerThread ||
+	return s.Object.UserKeys() > 0 || s.Object.Kind == KindMap || s.Object.Kind == KindArray || s.Object.Kind == KindPerThread ||
 		len(s.Entries) > 0 && len(s.Entries[0].Key) > 0
 }
 
@@ -94,6 +101,8 @@ func (s Snapshot) jsonType() string {
 		return "hist"
 	case KindStats:
 		return "stats"
+	case KindSeries:
+		return "tseries"
 	}
 	if s.keyed() {
 		return "map"
@@ -147,6 +156,8 @@ func (s Snapshot) DataJSON(d Data) any {
 			list[i] = b.json()
 		}
 		return list
+	case d.Kind == KindSeries:
+		return s.pointsJSON(d.Points)
 	case d.IsText:
 		return d.marked()
 	case d.Kind == KindStats:

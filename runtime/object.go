@@ -18,8 +18,9 @@ const (
 	KindMax
 	KindAvg
 	KindStats
-	KindHist  // powers of two
-	KindLhist // Lo, Hi, Step
+	KindHist   // powers of two
+	KindLhist  // Lo, Hi, Step
+	KindSeries // Of, for each of the last Size intervals of Step nanoseconds; see series.go
 )
 
 // Full is what happens to a new key when a keyed object is full.
@@ -57,12 +58,13 @@ type Object struct {
 	Keys         int // parts of the key; 0: not keyed. -1: decided by the first use the compiler sees
 	Max          int // keys held at most, threads of a trail, records of a recorder; 0: DefaultKeys
 	Full         Full
-	Init         int64     // KindInt, KindPerThread
-	Text         string    // KindText: initial text
-	Size         int       // KindArray: words; KindTrail, KindRecorder: bytes
-	Lo, Hi, Step int64     // KindLhist
-	Bits         int       // KindHist: every power of two is parted into 1<<Bits equal buckets; at most MaxBits
-	Value        ValueKind // KindMap: ValueInt or ValueText, decided by the compiler
+	Init         int64      // KindInt, KindPerThread; KindSeries: what the wall clock, in nanoseconds since 1970, is ahead of the monotonic one
+	Text         string     // KindText: initial text
+	Size         int        // KindArray: words; KindTrail, KindRecorder: bytes; KindSeries: intervals
+	Lo, Hi, Step int64      // KindLhist; KindSeries: Step is the interval in nanoseconds
+	Of           ObjectKind // KindSeries: what an interval holds, KindSum, KindMin, KindMax or KindAvg
+	Bits         int        // KindHist: every power of two is parted into 1<<Bits equal buckets; at most MaxBits
+	Value        ValueKind  // KindMap: ValueInt or ValueText, decided by the compiler
 }
 
 // MaxBits is the finest division of a histogram: buckets are as wide as a 32nd of where they begin.

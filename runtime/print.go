@@ -23,6 +23,7 @@ type PrintOptions struct {
 // up to E, Top and Div apply to averages and stats too, and the last bucket of an lhist whose
 // range is no multiple of its step is a bucket of its own.
 func (s Snapshot) Print(w io.Writer, o PrintOptions) error {
+	s = s.Series()
 	p := printer{w: bufio.NewWriter(w), o: o, s: s}
 	if p.o.Name == "" {
 		p.o.Name = s.Object.Name
@@ -61,6 +62,12 @@ func (p *printer) entry(e Entry) {
 			p.w.WriteString(v.Format(p.o.Symbol))
 		}
 		p.w.WriteByte(']')
+	}
+	if e.Data.Points != nil {
+		p.w.WriteString(":\n")
+		p.points(e.Data.Points)
+		p.w.WriteByte('\n')
+		return
 	}
 	p.w.WriteString(": ")
 	p.data(e.Data)

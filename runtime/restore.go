@@ -60,7 +60,7 @@ func (d Data) value() Value {
 
 // encode makes the words of an aggregation's cell that holds d: the inverse of data.
 func (o *Object) encode(cell []uint64, d Data) {
-	switch o.Kind {
+	switch o.form() {
 	case KindHist, KindLhist:
 		for _, b := range d.Buckets {
 			if i := o.bucketOf(b); i >= 0 && i < len(cell) {

@@ -92,6 +92,19 @@ func (b *keyBuffer) addWord(v uint64) bool {
 	return true
 }
 
+// prepend puts a number in front of the parts that are there.
+func (b *keyBuffer) prepend(v uint64) bool {
+	if b.parts >= MaxKeyParts || b.n+1 > len(b.words) {
+		return false
+	}
+	copy(b.words[1:b.n+1], b.words[:b.n])
+	b.words[0] = v
+	b.signature = b.signature<<2 | uint64(classWord)
+	b.parts++
+	b.n++
+	return true
+}
+
 // addText appends text; what is longer than DefaultText is cut and marked.
 func (b *keyBuffer) addText(text []byte, cut bool) bool {
 	if len(text) > DefaultText {

@@ -25,6 +25,7 @@ type Data struct {
 	Sum      int64    // KindSum, KindAvg, KindStats
 	Min, Max int64    // KindMin; KindMax
 	Buckets  []Bucket // KindHist, KindLhist: from the first that is not empty to the last
+	Points   []Point  // KindSeries, once Series has put them together
 	Float    float64  // KindMap of floats
 	Text     string   // KindText, KindMap of text
 	Cut      bool     // Text was cut

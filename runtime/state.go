@@ -299,6 +299,9 @@ func (m *Machine) aggregate(obj *object, st *storage) Trap {
 		obj.addCell(st, v)
 		return NoTrap
 	}
+	if st.Kind == KindSeries && !m.key.prepend(uint64(st.Interval(int64(m.ctx.Thread.Field(FieldTime))))) {
+		return TrapKey
+	}
 	if m.key.signature != st.shape.signature {
 		return TrapKey
 	}

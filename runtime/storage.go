@@ -106,7 +106,10 @@ func (a *Arena) openTableLocked(obj *object, o Object, keys []ValueKind) error {
 	if err != nil {
 		return fmt.Errorf("cannot key %s: %w", o.label(), err)
 	}
-	if o.Max == 0 {
+	switch {
+	case o.Kind == KindSeries:
+		o.Max = o.rows(len(keys))
+	case o.Max == 0:
 		o.Max = DefaultKeys
 	}
 	evicts := o.Full == FullEvict

@@ -18,10 +18,16 @@ func (obj *object) offer(st *storage, key []uint64) (slot int, got inserted) {
 	hash := hashKey(key)
 	for range 16 { // others may take the room an eviction made
 		slot, got = st.table.insert(key, hash, st.fresh)
-		if got != insertFull || st.Full != FullEvict || !obj.evictor.evict(&st.table) {
+		if got != insertFull || st.Full != FullEvict {
 			break
 		}
-		atomic.AddUint64(&obj.desc[descEvicted], 1)
+		gone, ok := obj.evictor.evict(&st.table)
+		if !ok {
+			break
+		}
+		if !st.outdated(gone, key) {
+			atomic.AddUint64(&obj.desc[descEvicted], 1)
+		}
 	}
 	switch got {
 	case insertFull:

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -41,6 +42,7 @@ func (a *aggregate) binding() js.BindingKind {
 var aggregateKinds = map[string]runtime.ObjectKind{
 	"count": runtime.KindCount, "sum": runtime.KindSum, "min": runtime.KindMin, "max": runtime.KindMax, "avg": runtime.KindAvg,
 	"stats": runtime.KindStats, "hist": runtime.KindHist, "lhist": runtime.KindLhist, "map": runtime.KindMap,
+	"tseries": runtime.KindSeries,
 }
 
 // aggregateBuiltin is the builtin that makes a kind of aggregation: (name?, {keys, max, full}), lhist with its bounds before or after
@@ -70,8 +72,11 @@ func (s *Script) newAggregate(kind string, call goja.FunctionCall) goja.Value {
 		return false
 	}
 	named := name()
-	if kind == "lhist" {
+	switch o.Kind {
+	case runtime.KindLhist:
 		n = s.parseBounds(&o, at, args, n)
+	case runtime.KindSeries:
+		s.startSeries(&o)
 	}
 	if !named {
 		name()
@@ -81,8 +86,9 @@ func (s *Script) newAggregate(kind string, call goja.FunctionCall) goja.Value {
 		n++
 	}
 	if n < len(args) {
-		s.reject(at.argSpan(n), kind+`("name", { keys, max, full })`, "%s does not take this", kind)
+		s.reject(at.argSpan(n), fmt.Sprintf(`%s("name", { %s })`, kind, strings.Join(aggOptions(o.Kind), ", ")), "%s does not take this", kind)
 	}
+	s.checkSeries(o, at)
 	s.broken = s.broken || len(s.diags) > errors
 	return s.declareAggregate(o, at)
 }
@@ -122,7 +128,18 @@ const maxLhistBuckets = 1000
 
 var fullPolicies = map[string]runtime.Full{"drop": runtime.FullDrop, "evict": runtime.FullEvict, "error": runtime.FullError}
 
-// parseAggOptions reads { keys, max, full }, and the bits of a hist.
+// aggOptions are the options of a kind.
+func aggOptions(kind runtime.ObjectKind) []string {
+	switch kind {
+	case runtime.KindSeries:
+		return []string{"interval", "intervals", "of", "keys", "max"}
+	case runtime.KindHist:
+		return []string{"keys", "max", "full", "bits"}
+	}
+	return []string{"keys", "max", "full"}
+}
+
+// parseAggOptions reads { keys, max, full }, and what only some kinds have.
 func (s *Script) parseAggOptions(o *runtime.Object, at site, n int, v goja.Value) {
 	obj, ok := v.(*goja.Object)
 	if !ok || obj.ClassName() != "Object" {
@@ -133,8 +150,10 @@ func (s *Script) parseAggOptions(o *runtime.Object, at site, n int, v goja.Value
 		value := obj.Get(key)
 		span := at.propertySpan(n, key, true)
 		switch {
+		case !slices.Contains(aggOptions(o.Kind), key):
+			s.reject(at.propertySpan(n, key, false), nearest(key, aggOptions(o.Kind)), "there is no option %s", key)
 		case key == "keys":
-			o.Keys = int(s.intOption(span, key, value, 0, runtime.MaxKeyParts))
+			s.keysOption(o, span, value)
 		case key == "max":
 			o.Max = int(s.intOption(span, key, value, 1, runtime.MaxKeys))
 		case key == "full":
@@ -143,14 +162,10 @@ func (s *Script) parseAggOptions(o *runtime.Object, at site, n int, v goja.Value
 				s.reject(span, `"drop", "evict" or "error"`, "full cannot be %s", describe(value))
 			}
 			o.Full = policy
-		case key == "bits" && o.Kind == runtime.KindHist:
+		case key == "bits":
 			o.Bits = int(s.intOption(span, key, value, 0, runtime.MaxBits))
 		default:
-			known := []string{"keys", "max", "full"}
-			if o.Kind == runtime.KindHist {
-				known = append(known, "bits")
-			}
-			s.reject(at.propertySpan(n, key, false), nearest(key, known), "there is no option %s", key)
+			s.seriesOption(o, span, key, value)
 		}
 	}
 }
@@ -220,7 +235,7 @@ func printsAlike(a, b runtime.ObjectKind) bool {
 		switch k {
 		case runtime.KindHist, runtime.KindLhist:
 			return runtime.KindHist
-		case runtime.KindStats:
+		case runtime.KindStats, runtime.KindSeries:
 			return k
 		}
 		return runtime.KindCount

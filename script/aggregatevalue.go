@@ -47,6 +47,8 @@ func (s *Script) data(o runtime.Object, d runtime.Data) goja.Value {
 	switch {
 	case o.Kind == runtime.KindStats:
 		return s.statsValue(d)
+	case o.Kind == runtime.KindSeries:
+		return s.pointsValue(d.Points)
 	case o.Kind == runtime.KindHist || o.Kind == runtime.KindLhist:
 		return s.bucketsValue(d)
 	case d.IsText:
@@ -90,10 +92,16 @@ func (s *Script) empty(o runtime.Object) goja.Value {
 	if o.Kind == runtime.KindCount || o.Kind == runtime.KindSum {
 		return s.vm.ToValue(0)
 	}
+	if o.Kind == runtime.KindSeries {
+		return s.vm.NewArray()
+	}
 	return goja.Undefined()
 }
 
 func (s *Script) aggGet(a *aggregate, call goja.FunctionCall) goja.Value {
+	if a.object.Kind == runtime.KindSeries {
+		return s.seriesGet(a, s.key(call.Arguments))
+	}
 	d, ok := s.lookAt(a.object, a.id, a.handle, s.key(call.Arguments))
 	if !ok {
 		if len(call.Arguments) > 0 {
@@ -139,7 +147,7 @@ func isKeyed(a *aggregate, snap runtime.Snapshot) bool {
 	if len(snap.Entries) > 0 {
 		return len(snap.Entries[0].Key) > 0
 	}
-	return a.object.Keys > 0 || snap.Object.Keys > 0 || a.object.Kind == runtime.KindMap
+	return a.object.UserKeys() > 0 || snap.Object.UserKeys() > 0 || a.object.Kind == runtime.KindMap
 }
 
 // aggPrint is print({ top, div }).
@@ -203,6 +211,10 @@ func (s *Script) aggAdd(a *aggregate, key []runtime.Value, v goja.Value) goja.Va
 	n, ok := toInt(v)
 	if !ok {
 		s.throwf("cannot add %s: aggregations hold integers", describe(v))
+	}
+	if a.object.Kind == runtime.KindSeries {
+		o := a.handle.Object() // of the version before, maybe, whose clock counts
+		key = append([]runtime.Value{runtime.Int(o.Interval(s.monotonic()))}, key...)
 	}
 	s.stored(a, a.handle.Add(n, key...))
 	return nil

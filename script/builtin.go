@@ -67,6 +67,8 @@ func makeBuiltins() []Builtin {
 			"(name: string, lo: number, hi: number, step: number, options: KeyedOptions): KeyedAggregation<Histogram>\n" +
 			"(name: string, lo: number, hi: number, step: number, options?: AggregationOptions): Aggregation<Histogram | undefined>",
 			"a histogram of equal steps", topLevel + "lhist()", aggregateBuiltin("lhist")},
+		{"tseries", strings.NewReplacer("KeyedOptions", "KeyedSeriesOptions", "AggregationOptions", "SeriesOptions").Replace(aggregation("", "Point[]", "")),
+			"sums by interval, or minima, maxima or averages: the last 60 seconds when nothing else is said", topLevel + "tseries()", aggregateBuiltin("tseries")},
 		{"map", "(name?: string | AggregationOptions, options?: AggregationOptions): TraceMap", "keys with a value each", topLevel + "map()", aggregateBuiltin("map")},
 		{"perThread", "(init?: number): PerThread", "a variable each thread has its own of", topLevel + "perThread()", (*Script).jsPerThread},
 		{"speculation", "(name?: string | TrailOptions, options?: TrailOptions): Trail",

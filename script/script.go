@@ -38,6 +38,7 @@ type Script struct {
 	inputs    []string
 
 	symFunction, symGetter, symBuiltin, symAggregate, symStack, symComplaint *goja.Symbol
+	clockAhead                                                               int64 // of the wall over c.time, once a series has asked
 	aggProto, mapProto, threadProto, stackProto, objectPrototype             *goja.Object
 	trailProto, recorderProto                                                *goja.Object
 	uint8Array                                                               goja.Value

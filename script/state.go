@@ -119,7 +119,7 @@ func (s *Script) gather(a *aggregate, what string, collect func(*runtime.Handle)
 		return snap.Entries
 	})
 	snap.Entries = list
-	return snap
+	return snap.Series()
 }
 
 // keyText tells keys apart in questions.

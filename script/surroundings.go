@@ -113,13 +113,18 @@ func (s *Script) jsEnv(call goja.FunctionCall) goja.Value {
 
 // jsNow is now(): the clock of c.time.
 func (s *Script) jsNow(goja.FunctionCall) goja.Value {
-	return s.integer(ask(s, func() string { return "now" }, false, func() int64 {
+	return s.integer(s.monotonic())
+}
+
+// monotonic is the clock of c.time.
+func (s *Script) monotonic() int64 {
+	return ask(s, func() string { return "now" }, false, func() int64 {
 		var ts unix.Timespec
 		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
 			s.throwf("cannot read the clock: %v", err)
 		}
 		return ts.Nano()
-	}))
+	})
 }
 
 // jsColumns is columns().

@@ -343,7 +343,7 @@ var foreign = map[string]string{
 	"every":      "call it at the top level", "begin": "call it at the top level", "end": "call it at the top level",
 	"on": "call it at the top level", "stop": "send an event with exit({ … }) and call stop(n) in its callback",
 	"option": "call it at the top level and use the constant it gives",
-	"hist":   "declare it at the top level", "lhist": "declare it at the top level", "count": "declare it at the top level",
+	"hist":   "declare it at the top level", "lhist": "declare it at the top level", "tseries": "declare it at the top level", "count": "declare it at the top level",
 	"sum": "declare it at the top level", "avg": "declare it at the top level", "stats": "declare it at the top level",
 	"map": "declare it at the top level", "perThread": "declare it at the top level",
 }

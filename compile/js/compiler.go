@@ -167,7 +167,7 @@ func (c *compiler) refine() {
 	}
 	for _, id := range c.shapes.order() {
 		s := c.shapes[id]
-		if err := c.unit.Arena.Refine(id, s.keys, s.value); err != nil {
+		if err := c.unit.Arena.RefineUse(id, s.keys, s.value); err != nil {
 			c.errorf(s.at, hintOf(err), "%v", err)
 		}
 	}

@@ -125,7 +125,7 @@ func (l *lowering) declaredKeys(object int) (n int, ok bool) {
 	if o.Kind == runtime.KindMap && o.Keys == 0 {
 		return 0, false
 	}
-	return o.Keys, o.Keys >= 0
+	return o.UserKeys(), o.Keys >= 0
 }
 
 func keysHint(name string, n int) string {

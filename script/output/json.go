@@ -182,7 +182,7 @@ func (j *JSON) Event(e Event) {
 		Field{"comm", e.Comm}, Field{"data", e.Fields})
 }
 
-// Aggregate writes a value, map, hist or stats record.
+// Aggregate writes a value, map, hist, tseries or stats record.
 func (j *JSON) Aggregate(a Aggregate) {
 	raw, err := json.Marshal(a.Snapshot.JSON())
 	if err != nil {

@@ -119,7 +119,7 @@ func TestObjectsOfTheHost(t *testing.T) {
 // Only what can be undefined before the first hit is declared so.
 func TestEmptyAggregations(t *testing.T) {
 	d := read(Text())
-	for _, kind := range []string{"count", "sum", "min", "max", "avg", "stats", "hist", "lhist"} {
+	for _, kind := range []string{"count", "sum", "min", "max", "avg", "stats", "hist", "lhist", "tseries"} {
 		bounds := ""
 		if kind == "lhist" {
 			bounds = "0, 10, 1"

@@ -119,6 +119,21 @@ interface HistogramOptions extends AggregationOptions {
 
 interface KeyedHistogramOptions extends HistogramOptions { keys: number }
 
+interface SeriesOptions {
+  /** how long an interval is, "100ms", "1s", or milliseconds: "1s" */
+  interval?: string | number;
+  /** how many are kept: 60 */
+  intervals?: number;
+  /** what an interval holds of the values added in it: "sum" */
+  of?: "sum" | "min" | "max" | "avg";
+  /** parts of a key, up to 15; found out from the first use when left out */
+  keys?: number;
+  /** keys there is room for: 64 */
+  max?: number;
+}
+
+interface KeyedSeriesOptions extends SeriesOptions { keys: number }
+
 interface PrintOptions {
   /** so many entries, the largest */
   top?: number;
@@ -193,6 +208,14 @@ interface Stats {
 
 /** What hist() and lhist() hold. */
 interface Histogram { buckets: Bucket[] }
+
+/** What tseries() holds for one interval. */
+interface Point {
+  /** when it began, in monotonic nanoseconds */
+  start: Int;
+  /** left out where nothing was added, but a sum is 0 there */
+  value?: Int;
+}
 
 /** Values from min to max; an open end is left out. */
 interface Bucket {

@@ -10,6 +10,7 @@ const named = option("who");
 const size = hist("request size"), linear = lhist(0, 100, 10, "linear");
 const by = count("by", { keys: 2, max: 100, full: "evict" });
 const quick = min(), slow = max("slow"), mean = avg(), all = stats("all"), parts = sum({ keys: 1 });
+const rate = tseries("rate", { interval: "100ms", intervals: 600 }), worst = tseries({ of: "max", keys: 1, max: 8 });
 const seen = map("seen");
 const depth = perThread(0);
 
@@ -22,6 +23,8 @@ const handle = probe("libc:malloc", {
     this.path = str(c.arg1, 64);
     size.add(c.arg0);
     by.at(c.func, c.tid).inc();
+    rate.inc();
+    worst.at(c.tid).add(c.arg0);
     depth.value++;
     seen.set(c.tid, c.pc, "text");
     if (seen.has(c.tid, c.pc) && seen.get(c.tid, c.pc) === "text") seen.delete(c.tid, c.pc);
@@ -89,6 +92,8 @@ end(() => {
   if (took) console.log(took.count, took.average, took.total);
   for (const b of size.get()?.buckets ?? []) console.log(b.min ?? 0, b.max, b.count);
   console.log((by.get("f", 1) ?? 0) + 1, quick.get() ?? 0, slow.get() ?? 0, mean.get() ?? 0, seen.inc("k") + 1, seen.get("k"));
+  for (const p of rate.get()) console.log(p.start, Number(p.value ?? 0) + 1);
+  for (const [tid, points] of worst.take()) console.log(tid, points.length);
   linear.print({ top: 3, div: 1000 });
   size.clear();
   console.log(`${size}`, JSON.stringify(seen), handle.hits + handle.missed, handle.name);

@@ -33,6 +33,8 @@ const b = hist("b", { key: 1 });
 // @ts-expect-error
 const c = lhist("c");
 // @ts-expect-error
+const t = tseries("t", { of: "count" });
+// @ts-expect-error
 log(count("d", { keys: 1 }).add(1));
 // @ts-expect-error
 log(stats("e").get().sum);
