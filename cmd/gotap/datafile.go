@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 )
@@ -15,6 +16,8 @@ type dataFile struct {
 	file  *os.File
 	fresh bool   // -o made or found the file: it is emptied before it is written
 	gone  func() // called once, when nobody reads any more
+
+	rotation *rotation // nil: all goes into the one file
 
 	empty, told sync.Once
 }
@@ -41,8 +44,12 @@ func (p *plan) openOutput() error {
 		f.Close()
 		return err
 	}
-	p.data, p.sinkFile = f, &dataFile{file: f, fresh: true}
-	return nil
+	p.data, p.sinkFile = f, &dataFile{file: f, fresh: true, rotation: p.rotation}
+	if p.rotation != nil {
+		// A name that means the same wherever a session in the background goes on.
+		p.rotation.path, err = filepath.Abs(p.output)
+	}
+	return err
 }
 
 // keepScript refuses to write data over the script.
@@ -51,22 +58,38 @@ func (p *plan) keepScript(f *os.File) error {
 	if err != nil {
 		return nil // it is no file
 	}
-	if data, err := f.Stat(); err == nil && data.Mode().IsRegular() && os.SameFile(script, data) {
-		return fmt.Errorf("-o %s is the script: the data would be written over it", p.output)
+	files := []string{f.Name()}
+	for n := 1; p.rotation != nil && n < p.rotation.files; n++ {
+		files = append(files, rotatedName(p.output, n))
+	}
+	for _, name := range files {
+		if data, err := os.Stat(name); err == nil && data.Mode().IsRegular() && os.SameFile(script, data) {
+			return fmt.Errorf("-o %s is the script: the data would be written over it", p.output)
+		}
 	}
 	return nil
 }
 
 // clear empties the file of -o, once: what is written from now on is all that it holds. What cannot be emptied, as a terminal, is as well.
+// Where files follow one another, what the run before left is the first to make room.
 func (d *dataFile) clear() {
-	if d.fresh {
-		d.empty.Do(func() { d.file.Truncate(0) })
+	if !d.fresh {
+		return
 	}
+	d.empty.Do(func() {
+		if info, err := d.file.Stat(); d.rotation != nil && err == nil && info.Size() > 0 && d.next() == nil {
+			return
+		}
+		d.file.Truncate(0)
+	})
 }
 
 // Write implements io.Writer.
 func (d *dataFile) Write(data []byte) (int, error) {
 	d.clear()
+	if d.rotation != nil {
+		return d.writeRotated(data)
+	}
 	n, err := d.file.Write(data)
 	if errors.Is(err, syscall.EPIPE) && d.gone != nil {
 		d.told.Do(d.gone)

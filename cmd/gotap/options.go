@@ -22,6 +22,7 @@ type runOptions struct {
 	follow   string
 	duration string
 	output   string
+	rotate   string // --rotate
 	format   string
 	args     []string
 	unsafe   bool
@@ -52,6 +53,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringVar(&o.follow, "follow", "", "none, threads or children (default children with COMMAND, threads with -p)")
 	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
 	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file, once there is some; - is standard output")
+	f.VarP(&onceValue{to: &o.rotate}, "rotate", "S", "SIZE[,FILES]: when the file of -o has SIZE (512K, 10M, 1G; a bare number is megabytes) begin a new one; older ones are FILE.1 to FILE.N, 10 in all when no number is given")
 	f.StringVarP(&o.format, "format", "f", "text", "text or json")
 	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	f.BoolVar(&o.unsafe, "unsafe", false, "allow programs to change the target")
@@ -111,6 +113,7 @@ type plan struct {
 	script   string // the name of the script, as given
 	data     *os.File
 	sinkFile *dataFile // writes to data
+	rotation *rotation // nil: the data are one file
 	ready    *os.File  // nil: none
 	readyOwn bool      // it is no standard stream
 	logs     []*logTarget
@@ -125,7 +128,7 @@ type plan struct {
 func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
 	for _, step := range []func() error{p.checkPids, p.checkRemote, p.checkFollow, p.checkEngine, p.checkDuration, p.checkBudget, p.checkArgs,
-		p.checkWords, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
+		p.checkWords, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
 		if err := step(); err != nil {
 			return nil, withStatus(statusUsage, err)
 		}

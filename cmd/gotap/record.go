@@ -36,6 +36,7 @@ unless -o says otherwise. gotap test plays it to the script again, without a tar
 	o.register(c)
 	c.Flags().Lookup("output").Usage = "the recording (default SCRIPT" + recordSuffix + ")"
 	c.Flags().Lookup("record").Hidden = true
+	c.Flags().Lookup("rotate").Hidden = true // a recording is one file
 	return c
 }
 
