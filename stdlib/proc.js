@@ -4,8 +4,8 @@
 //   on("exec", e => console.log(e.pid, command(e.pid)));
 //
 // exe(pid) cwd(pid)        paths of the program and the working directory
-// command(pid)             the command line, arguments joined with a blank
-// args(pid)                its arguments, as a list
+// command(pid)             the command line, arguments joined with a blank; [NAME] while there is none
+// args(pid)                its arguments, as a list; empty while it replaces its program, and when it has ended and nobody has asked how
 // environ(pid)             its environment as it was at the start, as an object
 // parent(pid) user(pid)    numbers
 // threads(pid)             thread numbers
@@ -23,10 +23,18 @@ export const cwd = pid => readLink(`/proc/${pid}/cwd`);
 
 export function args(pid) {
   const text = readFile(`/proc/${pid}/cmdline`);
-  return text === undefined ? undefined : text.replace(/\0$/, "").split("\0");
+  if (text === undefined) return undefined;
+  return text === "" ? [] : text.replace(/\0$/, "").split("\0");
 }
 
-export function command(pid) { return args(pid)?.join(" "); }
+// The kernel has no command line to show in the midst of an exec, between taking the old memory away and filling in the new. The
+// name of the thread is there always.
+export function command(pid) {
+  const all = args(pid);
+  if (all === undefined || all.length > 0) return all?.join(" ");
+  const name = readFile(`/proc/${pid}/comm`);
+  return name === undefined ? undefined : `[${name.trimEnd()}]`;
+}
 
 export function environ(pid) {
   const text = readFile(`/proc/${pid}/environ`);
