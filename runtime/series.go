@@ -44,7 +44,7 @@ func (o *Object) checkSeries() error {
 		return fmt.Errorf("%d intervals: there can be 1 to %d", o.Size, MaxIntervals)
 	case o.Keys == 0:
 		return errors.New("the number of the interval is part of its key: keys is 0")
-	case o.Max > 0 && o.Max*o.Size > MaxKeys:
+	case int64(o.Max)*int64(o.Size) > MaxKeys:
 		return fmt.Errorf("%d intervals of %d keys: there can be %d in all", o.Size, o.Max, MaxKeys)
 	case o.Full != FullEvict:
 		return errors.New("intervals that have passed must make room: full is not FullEvict")

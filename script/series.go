@@ -61,7 +61,7 @@ func (s *Script) seriesOption(o *runtime.Object, at diag.Span, name string, v go
 
 // checkSeries refuses more cells than an object can have.
 func (s *Script) checkSeries(o runtime.Object, at site) {
-	if o.Kind == runtime.KindSeries && o.Max*o.Size > runtime.MaxKeys {
+	if o.Kind == runtime.KindSeries && int64(o.Max)*int64(o.Size) > runtime.MaxKeys {
 		s.reject(at.span(), "fewer intervals, or a smaller max", "%d intervals of %d keys: there can be %d in all", o.Size, o.Max, runtime.MaxKeys)
 	}
 }
