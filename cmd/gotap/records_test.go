@@ -81,8 +81,8 @@ int main(void) { for (long i = 0; i < 3; i++) work(i); return 0; }
 `
 
 const recordsScript = `
-const n = count("n"), h = hist("h"), s = avg("s"), st = stats("st"), m = count("m", { keys: 1 });
-probe("work", { enter(c) { n.inc(); h.add(c.arg0); s.add(c.arg0); st.add(c.arg0); m.at(c.arg0).inc(); exit({ i: c.arg0, big: 1n << 60n, text: "two" }); } });
+const n = count("n"), h = hist("h"), s = avg("s"), st = stats("st"), m = count("m", { keys: 1 }), t = tseries("t");
+probe("work", { enter(c) { n.inc(); h.add(c.arg0); s.add(c.arg0); st.add(c.arg0); m.at(c.arg0).inc(); t.inc(); exit({ i: c.arg0, big: 1n << 60n, text: "two" }); } });
 probe("work", { enter(c) { log(u8(8)); } });
 begin(() => { console.log("begin"); console.error("complaint"); });
 end(() => { throw new Error("at the end"); });
