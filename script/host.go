@@ -323,7 +323,7 @@ func (s *Script) call(fn goja.Callable, args ...goja.Value) (result goja.Value) 
 	if s.disabled {
 		return nil
 	}
-	err := s.protect(func() (err error) {
+	err := s.protect(false, func() (err error) {
 		result, err = fn(goja.Undefined(), args...)
 		return err
 	})

@@ -23,7 +23,7 @@ type Options struct {
 	Output output.Sink       // nil: everything is discarded
 	Check  bool              // nothing will run: options without a value are no error
 
-	Deadline  time.Duration // of one callback and of the top level; 0: 2 s
+	Deadline  time.Duration // of one callback; the top level has five times as long; 0: 2 s
 	HeapLimit uint64        // bytes the heap may grow by while the script runs; 0: 256 MB
 	// Stuck is called on the watchdog's goroutine when a callback cannot be interrupted: a long built-in is at work. The
 	// process cannot go on; what is left to do is to let the targets go and end.

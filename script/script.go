@@ -171,10 +171,10 @@ func (s *Script) loadAll() {
 
 func (s *Script) failed() bool { return s.diags.HasErrors() }
 
-// runTop runs the top level under the deadline of a callback.
+// runTop runs the top level, which may take loadFactor times as long as a callback.
 func (s *Script) runTop(prg *goja.Program) {
 	s.loading = true
-	err := s.protect(func() error {
+	err := s.protect(true, func() error {
 		_, err := s.vm.RunProgram(prg)
 		return err
 	})
@@ -262,9 +262,9 @@ func (s *Script) Close() {
 	})
 }
 
-// protect runs something in the machine under the watchdog, and turns a Go panic that escapes it into an error.
-func (s *Script) protect(f func() error) (err error) {
-	s.dog.begin()
+// protect runs a callback, or the top level, in the machine under the watchdog, and turns a Go panic that escapes it into an error.
+func (s *Script) protect(top bool, f func() error) (err error) {
+	s.dog.begin(top)
 	defer s.dog.end()
 	defer func() {
 		if r := recover(); r != nil {

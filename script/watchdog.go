@@ -14,15 +14,16 @@ type watchdog struct {
 	interrupt func(reason error) // safe from any goroutine
 	clear     func()
 	stuck     func(error)
-	deadline  time.Duration
+	deadline  time.Duration // of a callback
 	heapLimit uint64
 	patience  time.Duration // from the interrupt to giving up
 
 	mu     sync.Mutex
-	until  time.Time // when the running callback is over; zero: none runs
-	fired  time.Time // when it was interrupted
-	told   bool      // stuck has been called
-	depth  int       // nested begins
+	limit  errDeadline // of the running callback
+	until  time.Time   // when it is over; zero: none runs
+	fired  time.Time   // when it was interrupted
+	told   bool        // stuck has been called
+	depth  int         // nested begins
 	asleep bool
 	base   uint64 // heap in use when the script was loaded
 	wake   chan struct{}
@@ -40,14 +41,21 @@ func newWatchdog(deadline time.Duration, heapLimit uint64) *watchdog {
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// begin starts the clock of a callback.
-func (w *watchdog) begin() {
+// loadFactor is how many times as long as a callback the top level of a script may take. No target waits for it, and small machines take their time.
+const loadFactor = 5
+
+// begin starts the clock of a callback, or of a script's top level.
+func (w *watchdog) begin(top bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.depth++; w.depth > 1 {
 		return
 	}
-	w.until, w.fired, w.told = time.Now().Add(w.deadline), time.Time{}, false
+	w.limit = errDeadline{w.deadline, "callback"}
+	if top {
+		w.limit = errDeadline{loadFactor * w.deadline, "script"}
+	}
+	w.until, w.fired, w.told = time.Now().Add(w.limit.after), time.Time{}, false
 	if w.asleep {
 		w.asleep = false
 		w.wake <- struct{}{}
@@ -87,7 +95,7 @@ func (w *watchdog) pause() (resume func()) {
 func (w *watchdog) within() (inside bool, resume func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	left, depth := time.Until(w.until), w.depth
+	left, depth, limit := time.Until(w.until), w.depth, w.limit
 	if depth == 0 {
 		return false, func() {}
 	}
@@ -95,7 +103,7 @@ func (w *watchdog) within() (inside bool, resume func()) {
 	return true, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.until, w.fired, w.depth = time.Now().Add(left), time.Time{}, depth
+		w.until, w.fired, w.depth, w.limit = time.Now().Add(left), time.Time{}, depth, limit
 	}
 }
 
@@ -173,12 +181,13 @@ func (w *watchdog) check() {
 	late := !w.until.IsZero() && now.After(w.until) && w.fired.IsZero()
 	hopeless := !w.until.IsZero() && !w.fired.IsZero() && now.Sub(w.fired) > w.patience && !w.told
 	w.told = w.told || hopeless
+	limit := w.limit
 	w.mu.Unlock()
 	switch {
 	case late:
-		w.fire(errDeadline{w.deadline})
+		w.fire(limit)
 	case hopeless && w.stuck != nil:
-		w.stuck(fmt.Errorf("cannot interrupt the script: a built-in function has been at work for %v", w.deadline+w.patience))
+		w.stuck(fmt.Errorf("cannot interrupt the script: a built-in function has been at work for %v", limit.after+w.patience))
 	}
 }
 
@@ -195,11 +204,14 @@ func (w *watchdog) fire(reason error) {
 
 func (w *watchdog) close() { close(w.done) }
 
-// errDeadline is why a callback that ran too long was ended.
-type errDeadline struct{ after time.Duration }
+// errDeadline is why a callback, or the top level of a script, that ran too long was ended.
+type errDeadline struct {
+	after time.Duration
+	what  string
+}
 
 func (e errDeadline) Error() string {
-	return fmt.Sprintf("still running after %v: the callback was ended", e.after)
+	return fmt.Sprintf("still running after %v: the %s was ended", e.after, e.what)
 }
 
 // errHeap is why a callback that took too much memory was ended.
