@@ -70,6 +70,9 @@ func escapeBytes(s string) string {
 	return b.String()
 }
 
+// NumberText is a float as JavaScript, and so every print of a program, writes it.
+func NumberText(f float64) string { return string(appendNumber(nil, f)) }
+
 // appendNumber writes a float as JavaScript does (ECMA-262, Number::toString). It does not
 // allocate when b has room. JavaScript prints what callbacks print, and both must look the
 // same: shortest digits that read back to the same double, exponents from 1e21 up and 1e-6

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -79,7 +80,7 @@ func (s *Script) explainException(ex *goja.Exception) diag.Diagnostic {
 			return c.d
 		}
 	}
-	return diag.Diagnostic{Span: s.place(ex.Stack()), Text: s.message(obj), Hint: s.nearGlobal(obj)}
+	return diag.Diagnostic{Span: s.place(ex.Stack()), Text: s.message(obj), Hint: cmp.Or(s.nearGlobal(obj), s.nearMember(obj))}
 }
 
 // undefinedName is the machine's message for a name that nothing has.
@@ -91,10 +92,52 @@ func (s *Script) nearGlobal(obj *goja.Object) string {
 	if m == nil || property(obj, "name") != "ReferenceError" {
 		return ""
 	}
+	if instead := elsewhere[m[1]]; instead != "" {
+		return instead
+	}
 	if near := compile.Nearest(m[1], s.vm.GlobalObject().GetOwnPropertyNames()); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return ""
+}
+
+// elsewhere says what takes the place of what browsers and Node have and a script has not.
+var elsewhere = map[string]string{
+	"setTimeout": "every(interval, fn) calls a function again and again; its handle has stop()", "setInterval": "use every(interval, fn)",
+	"setImmediate": "use every(interval, fn)", "clearTimeout": "every(…) gives a handle, which has stop()",
+	"clearInterval": "every(…) gives a handle, which has stop()",
+	"process":       "option(name, default) reads --arg name=value, stop(status) ends the run", "fetch": "a script has no network: print, and read that elsewhere",
+	"window": "the global object is globalThis", "Buffer": "bytes(p, n) of a program is a Uint8Array here",
+}
+
+// unknownMember is the machine's message for a call of a member that its object has not.
+var unknownMember = regexp.MustCompile(`^Object has no member '(.+)'$`)
+
+// nearMember is a hint at a member that looks like the one which an object has not. The machine does not tell which object that
+// is, so the members of all that gotap gives to a script are compared.
+func (s *Script) nearMember(obj *goja.Object) string {
+	m := unknownMember.FindStringSubmatch(property(obj, "message"))
+	if m == nil {
+		return ""
+	}
+	known := []string{"enable", "disable", "remove", "stop"} // of handles, which have no prototype
+	for _, of := range []goja.Value{s.aggProto, s.mapProto, s.vm.Get("console"), s.prototype("Array"), s.prototype("String"), s.prototype("Map")} {
+		if of, ok := of.(*goja.Object); ok && of != nil {
+			known = append(known, of.GetOwnPropertyNames()...)
+		}
+	}
+	if near := compile.Nearest(m[1], known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
+}
+
+// prototype is that of a class of the language.
+func (s *Script) prototype(class string) goja.Value {
+	if c, ok := s.vm.Get(class).(*goja.Object); ok {
+		return c.Get("prototype")
+	}
+	return nil
 }
 
 // message is what an error object says, with its class unless that is the plain Error.

@@ -507,3 +507,11 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%+v %v", all, list)
 	}
 }
+
+// What a script shows of gotap's own objects names no function of gotap's inside.
+func TestShownHandles(t *testing.T) {
+	r := newRig(t, `console.log(probe("f", c => {}), every("1s", () => {}));`)
+	if text := r.once(func() {}); strings.Contains(text, "gotap/") || !strings.Contains(text, "enable: [function]") {
+		t.Errorf("shown is %s", text)
+	}
+}

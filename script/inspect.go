@@ -105,7 +105,8 @@ func (i *inspector) special(obj *goja.Object) (string, bool) {
 		return i.s.textOf(agg), true
 	}
 	if _, ok := goja.AssertFunction(obj); ok {
-		if name := property(obj, "name"); name != "" {
+		// The machine calls a function of the host by its Go name, which says nothing to who reads a script's output.
+		if name := property(obj, "name"); name != "" && !strings.Contains(name, "/") {
 			return "[function " + name + "]", true
 		}
 		return "[function]", true

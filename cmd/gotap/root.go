@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // newRoot builds the command tree anew for each call, so that nothing is shared between tests.
@@ -93,11 +94,22 @@ func version() string {
 
 // flagError explains the one mistake everybody makes: a command line without "--" in front.
 func flagError(c *cobra.Command, err error) error {
-	hint := c.CommandPath() + " --help lists the flags"
+	hint := nearFlag(c, err, c.CommandPath()+" --help lists the flags")
 	if strings.Contains(err.Error(), "unknown") && c.Flags().NArg() > 0 {
 		hint = "the program to trace and its arguments come after --, as in: gotap run script.js -- ls -l"
 	}
 	return &hintError{withStatus(statusUsage, plainFlagError(err)), hint}
+}
+
+// nearFlag asks whether a flag was meant that is like the unknown one; where none is like it the hint is otherwise.
+func nearFlag(c *cobra.Command, err error, otherwise string) string {
+	_, typed, ok := strings.Cut(err.Error(), "unknown flag: --")
+	if !ok {
+		return otherwise
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return near("--"+typed, names, otherwise)
 }
 
 // plainFlagError leaves out which function could not read a number.

@@ -88,7 +88,7 @@ func (l *lowering) fitting(p place, v *expr, at diag.Span) (*expr, bool) {
 	case l.guessed(p, v.kind):
 		return v, true
 	}
-	l.errorf(at, retypeHint(k, v.kind), "%s holds %s: cannot assign %s", title(p), k, v.kind)
+	l.errorf(at, retypeHint(p, k, v.kind), "%s holds %s: cannot assign %s", title(p), k, v.kind)
 	return v, false
 }
 
@@ -100,8 +100,11 @@ func (l *lowering) guessed(p place, k kind) bool {
 }
 
 // retypeHint says what to do about an assignment that would change a type.
-func retypeHint(is, v kind) string {
+func retypeHint(p place, is, v kind) string {
+	_, isShared := p.(shared)
 	switch {
+	case isShared && v == kindFloat:
+		return "programs share no floats: cut the value with trunc(x), or let exit({…}) bring it to the callback"
 	case is == kindBool && v.integer():
 		return "compare to get true or false (x !== 0), or let it begin as a number"
 	case is.integer() && v == kindFloat:

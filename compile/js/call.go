@@ -194,7 +194,11 @@ func (s *site) optional(i int, otherwise int64) *expr {
 func (s *site) size(i int, otherwise int64) *expr {
 	e := s.optional(i, otherwise)
 	if n := int64(e.cmd.V); e.isConst() && (n < 0 || n > runtime.MaxText) {
-		s.l.errorf(e.at, fmt.Sprintf("text and bytes have %d bytes at most", runtime.MaxText), "%d bytes are too many", n)
+		many := "too many"
+		if n < 0 {
+			many = "too few"
+		}
+		s.l.errorf(e.at, fmt.Sprintf("text and bytes have %d bytes at most", runtime.MaxText), "%d bytes are %s", n, many)
 		return poison(e.at)
 	}
 	return e

@@ -64,7 +64,7 @@ func (l *lowering) element(e *ast.BracketExpression) operand {
 	case name.code == codeText:
 		return l.member(left, name.text, at)
 	case name.isConst() && name.kind == kindInt && ofArguments(left): // an element of an array that debug information knows
-		return l.member(left, strconv.FormatUint(name.cmd.V, 10), at)
+		return l.member(left, strconv.FormatInt(int64(name.cmd.V), 10), at)
 	}
 	hint := "read memory with u8(p + i), u32(p + 4 * i), …"
 	switch left.(type) {

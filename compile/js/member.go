@@ -124,6 +124,8 @@ func (l *lowering) valueMember(e *expr, name string, at diag.Span) operand {
 	case e.kind == kindText:
 		l.errorf(at, suggestion(name, []string{"length", "startsWith"}, "text has length and startsWith(t); more can be done with it in a callback"),
 			"text has no member %s in a program", name)
+	case name == "toString" || name == "toFixed" || name == "toLocaleString":
+		l.errorf(at, "text is made by `${x}`, or by printf with %x, %o, %.2f and others", "%s has no members", e.kind)
 	default:
 		l.errorf(at, "read memory with u8(p), u32(p + 8), str(p), …; fields of arguments with c.args.NAME.field", "%s has no members", e.kind)
 	}

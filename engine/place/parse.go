@@ -95,7 +95,11 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	case strings.HasPrefix(place, "0x") || strings.HasPrefix(place, "0X"):
 		return p.address(s, from, to)
 	case place[0] >= '0' && place[0] <= '9':
-		return s, syntax(p.text, from, to, "a name cannot begin with a digit", "addresses are hexadecimal: 0x1136")
+		help := "addresses are hexadecimal: 0x1136"
+		if strings.Contains(s.Module, ".") { // a debugger's way to name a line
+			help = "a source line is written @" + p.text + ", an address in a file " + s.Module + ":0x1136"
+		}
+		return s, syntax(p.text, from, to, "a name cannot begin with a digit", help)
 	}
 	// Go has names with a colon, "type:.eq.main.T".
 	if colon := p.colon(from, to); colon >= 0 && !strings.HasPrefix(p.text[colon:], ":.") {

@@ -92,6 +92,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"0x", 1, 2, "hexadecimal"},
 		{"0x1136+4", 1, 8, "hexadecimal"},
 		{"libc:12", 6, 2, "digit"},
+		{"main.c:12", 8, 2, "digit"},
 		{"@main.c", 1, 7, "line number"},
 		{"@main.c:x", 9, 1, `"x" is no line number`},
 		{"@main.c:0", 9, 1, "no line number"},

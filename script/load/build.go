@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -213,10 +214,18 @@ func (b *builder) messages(all []api.Message) {
 	for _, m := range all {
 		span, hint := diag.Span{Source: b.first}, ""
 		if m.Location != nil {
-			span, hint = b.span(m.Location), m.Location.Suggestion
+			span, hint = b.span(m.Location), suggested(m.Location.Suggestion)
 		}
 		b.list.Errorf(span, hint, "%s", lowerFirst(b.named(strings.TrimPrefix(m.Text, "[plugin gotap] "))))
 	}
+}
+
+// suggested is the hint of a text that would have been right there. Of a sign alone, which the message names already, there is none.
+func suggested(instead string) string {
+	if strings.IndexFunc(instead, unicode.IsLetter) < 0 {
+		return ""
+	}
+	return "did you mean " + instead + "?"
 }
 
 // named puts the names that the user knows in the place of those that esbuild knows files by.

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -111,4 +113,16 @@ func FuzzParse(f *testing.F) {
 		}
 		_ = list.Error()
 	})
+}
+
+// What is neither a script nor JSON is refused as such, and not run as JavaScript.
+func TestImportOfText(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "d.txt"), []byte("hello"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, list := (&Loader{}).Parse("s.js", dir, `import d from "./d.txt";`)
+	if !list.HasErrors() || !strings.Contains(list[0].Text, "a module is a script") {
+		t.Errorf("errors are %v", list)
+	}
 }

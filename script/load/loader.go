@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -32,6 +33,9 @@ const RegisterFunction = "__gotap_module"
 
 // extensions are tried in turn when a module is named without one.
 var extensions = []string{"", ".js", ".ts", ".mjs", ".mts", ".cjs", ".json"}
+
+// moduleKinds are the ends of the names of what can be imported. Any other text would run as JavaScript and fail in words about that.
+var moduleKinds = []string{"", ".js", ".ts", ".mjs", ".mts", ".cjs", ".cts", ".json"}
 
 // Parse checks and parses a script's text. Name is what diagnostics call it; dir is where its relative imports start.
 func (l *Loader) Parse(name, dir, text string) (*File, diag.List) {
@@ -113,6 +117,9 @@ func (l *Loader) Resolve(dir, name string) (string, error) {
 	}
 	for _, ext := range extensions {
 		if info, err := os.Stat(name + ext); err == nil && info.Mode().IsRegular() {
+			if kind := path.Ext(name + ext); !slices.Contains(moduleKinds, kind) {
+				return "", fmt.Errorf("cannot import %s: a module is a script (.js, .ts) or .json, not %s", name+ext, kind)
+			}
 			return filepath.Abs(name + ext)
 		}
 	}

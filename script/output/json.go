@@ -120,14 +120,19 @@ func writeInt(b *bytes.Buffer, v int64) {
 	b.WriteString(strconv.FormatInt(v, 10))
 }
 
-// writeFloat writes what JSON has no number for as text.
+// writeFloat writes what JSON has no number for as text, as JavaScript has it.
 func writeFloat(b *bytes.Buffer, v float64) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		writeString(b, strconv.FormatFloat(v, 'g', -1, 64))
-		return
+	switch {
+	case math.IsNaN(v):
+		b.WriteString(`"NaN"`)
+	case math.IsInf(v, 1):
+		b.WriteString(`"Infinity"`)
+	case math.IsInf(v, -1):
+		b.WriteString(`"-Infinity"`)
+	default:
+		raw, _ := json.Marshal(v)
+		b.Write(raw)
 	}
-	raw, _ := json.Marshal(v)
-	b.Write(raw)
 }
 
 // writeString writes a text. <, > and & stay as they are: the output is not put into a page.

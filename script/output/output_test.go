@@ -13,7 +13,7 @@ import (
 )
 
 var event = Event{Probe: "p", Pid: 1, Tid: 2, Time: 1 << 60, Comm: "c", Fields: []Field{
-	{"n", int64(-5)}, {"big", int64(math.MinInt64)}, {"u", uint64(math.MaxUint64)}, {"f", 1.5}, {"nan", math.NaN()},
+	{"n", int64(-5)}, {"big", int64(math.MinInt64)}, {"u", uint64(math.MaxUint64)}, {"f", 1.5}, {"million", 1e6}, {"nan", math.NaN()}, {"inf", math.Inf(1)}, {"low", math.Inf(-1)},
 	{"s", "two words"}, {"t", "a\x01\"\u2028<"}, {"e", ""}, {"b", true}, {"in", []Field{{"x", int64(1)}, {"y", "z"}}}, {"st", []string{"0x1 a", "0x2 b"}}}}
 
 func TestText(t *testing.T) {
@@ -25,7 +25,7 @@ func TestText(t *testing.T) {
 	s.Lost("ring full", 7)
 	s.Error(diag.Diagnostic{Text: "no place"})
 	s.Flush()
-	want := "line\np: n=-5 big=-9223372036854775808 u=18446744073709551615 f=1.5 nan=NaN s=\"two words\" t=\"a\\x01\\\"\\u2028<\" e=\"\" b=true in.x=1 in.y=z st=\n    0x1 a\n    0x2 b\n"
+	want := "line\np: n=-5 big=-9223372036854775808 u=18446744073709551615 f=1.5 million=1000000 nan=NaN inf=Infinity low=-Infinity s=\"two words\" t=\"a\\x01\\\"\\u2028<\" e=\"\" b=true in.x=1 in.y=z st=\n    0x1 a\n    0x2 b\n"
 	if data.String() != want {
 		t.Errorf("data is %q\nwant    %q", data.String(), want)
 	}
@@ -66,7 +66,7 @@ func TestJSON(t *testing.T) {
 		t.Errorf("text is %s", lines[1])
 	}
 	fields := records[2]["data"].(map[string]any)
-	if fields["n"] != -5.0 || fields["big"] != "-9223372036854775808" || fields["u"] != "18446744073709551615" || fields["nan"] != "NaN" ||
+	if fields["n"] != -5.0 || fields["big"] != "-9223372036854775808" || fields["u"] != "18446744073709551615" || fields["nan"] != "NaN" || fields["inf"] != "Infinity" || fields["low"] != "-Infinity" ||
 		fields["t"] != "a\x01\"\u2028<" || fields["in"].(map[string]any)["y"] != "z" {
 		t.Errorf("event is %s", lines[2])
 	}

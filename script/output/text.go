@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gotap/compile/diag"
+	"gotap/runtime"
 )
 
 // Text writes for people.
@@ -62,6 +63,8 @@ func writeFields(b *strings.Builder, prefix string, fields []Field) {
 			fmt.Fprintf(b, " %s=\n    %s", name, strings.Join(v, "\n    "))
 		case string:
 			fmt.Fprintf(b, " %s=%s", name, word(v))
+		case float64:
+			fmt.Fprintf(b, " %s=%s", name, runtime.NumberText(v))
 		default:
 			fmt.Fprintf(b, " %s=%v", name, v)
 		}

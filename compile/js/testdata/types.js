@@ -24,7 +24,7 @@ c => { if (c.arg0 && c.comm || 1.5) log("fine"); };
 c => { const x = log("a"); }; // error `x` no value|`log("a")`
 c => { str(c.comm); u8(1.5); u8("x"); hash(5); }; // error `c.comm` argument 1 of str is text // error `1.5` is a float // error `"x"` is text // error `5` not text
 c => { u8(); u8(1, 2); str(1, 2, 3); min(1); bytes(1); }; // error `u8()` takes 1 argument, not 0 // error `u8(1, 2)` not 2 // error `str(1, 2, 3)` 1 or 2 arguments // error `min(1)` at least 2 arguments // error `bytes(1)` 2 arguments
-c => { str(c.arg0, 5000); bytes(c.arg0, -1); }; // error `5000` too many // error `-1` too many
+c => { str(c.arg0, 5000); bytes(c.arg0, -1); }; // error `5000` too many // error `-1` too few
 c => { c.stack(0); c.stack(128); c.stack(c.arg0); c.stack(); }; // error `0` from 1 to 127 // error `128` from 1 to 127 // error `c.arg0` from 1 to 127 // error `c.stack()` takes 1 argument
 c => { printf(c.comm); printf("%d", "x"); printf("%d"); printf("%y", 1); }; // error `c.comm` not constant // error `"%d"` . // error `"%d"` . // error `"%y"` .
 c => { log(99999999999999999999); }; // error `99999999999999999999` does not fit
