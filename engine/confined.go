@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -65,8 +66,26 @@ func (t *thread) readFilters() (f filters) {
 // allows is an error when a filter would do something else with a system call than make it. The arguments count from the first.
 func (t *thread) allows(number uint64, args ...uint64) error {
 	if why := t.filtered(); why != "" {
-		return fmt.Errorf("%s", why)
+		return errors.New(why)
 	}
+	return t.judge(number, args...)
+}
+
+// allowsHandler is an error when a filter would not let the fallback's handler do its work, so that it could as well be left out.
+func (t *thread) allowsHandler() error {
+	if why := t.filtered(); why != "" {
+		return errors.New(why)
+	}
+	for _, number := range t.proc.arch.native.Calls() {
+		if err := t.judge(number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge asks the filters that filtered has found.
+func (t *thread) judge(number uint64, args ...uint64) error {
 	c := seccomp.Call{Number: uint32(number), Arch: t.proc.arch.audit, PC: *t.pc()}
 	copy(c.Args[:], args)
 	for _, f := range t.filters.all {

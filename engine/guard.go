@@ -61,16 +61,6 @@ func (s *Session) protect(t *thread) {
 	}
 }
 
-// allowsHandler is an error when the thread's filter would not let the handler do its work, so that it could as well be left out.
-func (t *thread) allowsHandler() error {
-	for _, number := range t.proc.arch.native.Calls() {
-		if err := t.allows(number); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // unprotected tells of a process without fallback.
 func (s *Session) unprotected(t *thread, why string) {
 	s.warnIn(t.proc.space, fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", t.proc.pid, why))
