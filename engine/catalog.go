@@ -118,7 +118,7 @@ func listCalls(spec place.Spec) ([]Entry, error) {
 	}
 	slices.SortFunc(found, func(a, b Entry) int { return strings.Compare(a.Text, b.Text) })
 	if len(found) == 0 {
-		return nil, fmt.Errorf("cannot list %s: %w", spec, &place.NotFoundError{Spec: spec, What: place.NoSyscall})
+		return nil, fmt.Errorf("cannot list %s: %w", spec, place.NoCall(spec, syscalls.Names(hostABIs()[0].Machine)))
 	}
 	return found, nil
 }

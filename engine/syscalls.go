@@ -73,7 +73,7 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 		}
 	}
 	if len(found) == 0 && !pr.Spec.Optional {
-		return &place.NotFoundError{Spec: spec, What: place.NoSyscall}
+		return place.NoCall(spec, syscalls.Names(hostABIs()[0].Machine))
 	}
 	for _, pl := range found {
 		s.calls.all = append(s.calls.all, pl)

@@ -83,6 +83,23 @@ func (s *Script) explainException(ex *goja.Exception) diag.Diagnostic {
 	return diag.Diagnostic{Span: s.place(ex.Stack()), Text: s.message(obj), Hint: cmp.Or(s.nearGlobal(obj), s.nearMember(obj))}
 }
 
+// shortName is the length of names that are like too many others.
+const shortName = 3
+
+// foreign are names that other tracers' scripts begin with, with what stands here in their place.
+var foreign = map[string]string{
+	"Interceptor":    `Frida's Interceptor.attach is probe("libc:open", { enter(c) { … }, leave(c) { … } }) here`,
+	"Process":        "Frida's Process is gotap/proc and gotap/module here; `gotap list` shows what can be probed",
+	"Module":         `a function is named by text here, "libc:open"; gotap list 'libc:open*' shows what there is`,
+	"Memory":         "in programs memory is read with u32(p), str(p) and so on, in callbacks with memory(pid, address, size)",
+	"NativePointer":  "addresses are integers here, read with u32(p), str(p) and so on",
+	"NativeFunction": "functions of the target cannot be called",
+	"Stalker":        `every instruction of a function is "f+*" here: probe("libc:open+*", …)`,
+	"DebugSymbol":    "sym(address) names an address",
+	"send":           "exit({ … }) sends a record to the probe's exit callback",
+	"rpc":            "gotap ctl talks to a running session",
+}
+
 // undefinedName is the machine's message for a name that nothing has.
 var undefinedName = regexp.MustCompile(`^(\S+) is not defined$`)
 
@@ -92,8 +109,11 @@ func (s *Script) nearGlobal(obj *goja.Object) string {
 	if m == nil || property(obj, "name") != "ReferenceError" {
 		return ""
 	}
-	if instead := elsewhere[m[1]]; instead != "" {
+	if instead := cmp.Or(elsewhere[m[1]], foreign[m[1]]); instead != "" {
 		return instead
+	}
+	if len(m[1]) <= shortName {
+		return "" // nearly every short word is near another
 	}
 	if near := compile.Nearest(m[1], s.vm.GlobalObject().GetOwnPropertyNames()); near != "" {
 		return "did you mean " + near + "?"

@@ -164,7 +164,34 @@ func (d Diagnostic) echo(pos Position) string {
 	before, rest := split(line, pos.Col-1)
 	width := utf8.RuneCountInString(d.Span.Source.text(d.Span))
 	width = max(1, min(width, utf8.RuneCountInString(rest)))
+	line, before, width = narrow(line, before, width)
 	return "  " + printable(line) + "\n  " + blank(before) + strings.Repeat("^", width) + "\n"
+}
+
+// Of a long line, as those of generated scripts and of files that are none are, a piece around the place is shown.
+const (
+	widest  = 300 // characters that are shown whole
+	context = 100 // before and after the place in a longer line
+	more    = "…"
+)
+
+// narrow cuts a long line, and what is before the place in it, to a piece around the place.
+func narrow(line, before string, width int) (string, string, int) {
+	runes := []rune(line)
+	if len(runes) <= widest {
+		return line, before, width
+	}
+	at := utf8.RuneCountInString(before)
+	width = min(width, context)
+	first, last := max(0, at-context), min(len(runes), at+width+context)
+	head, tail := "", ""
+	if first > 0 {
+		head = more
+	}
+	if last < len(runes) {
+		tail = more
+	}
+	return head + string(runes[first:last]) + tail, head + string(runes[first:at]), width
 }
 
 // text is the first line of a span.

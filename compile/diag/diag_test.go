@@ -3,6 +3,7 @@ package diag
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestPositions(t *testing.T) {
@@ -44,5 +45,21 @@ func TestPrinting(t *testing.T) {
 	}, "\n")
 	if got := l.Err().Error(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestLongLines shows a piece around the place of a line that would fill the terminal, with the carets under the same text.
+func TestLongLines(t *testing.T) {
+	for _, before := range []int{0, 50, 1000} {
+		text := strings.Repeat("é", before) + "here" + strings.Repeat("x", 5000)
+		d := Diagnostic{Span: Span{NewSource("a.js", text), 2 * before, 2*before + 4}, Text: "wrong"}
+		lines := strings.Split(d.String(), "\n")
+		if n := utf8.RuneCountInString(lines[1]); n > 250 {
+			t.Errorf("%d before: %d characters are shown", before, n)
+		}
+		at := strings.Index(lines[2], "^")
+		if shown := string([]rune(lines[1])[at:][:4]); shown != "here" || strings.Count(lines[2], "^") != 4 {
+			t.Errorf("%d before: carets under %q\n%s", before, shown, d)
+		}
 	}
 }

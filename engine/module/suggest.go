@@ -32,7 +32,7 @@ func (f *File) suggestFrom(list []named, name string) []string {
 	if name == "" {
 		return nil
 	}
-	limit := 1 + len(name)/4 // one slip in a short name, more in a long one
+	limit := max(1, len(name)/3) // one slip in a short name, more in a long one
 	var near []suggestion
 	budget := suggestDemangled
 	word := spelled(name)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"gotap/compile/spelling"
 )
 
 // ListedError is an error about one of the places of a probe that has several. It reads as that error does.
@@ -55,6 +57,19 @@ const (
 	NoSyscall  What = "system call"
 )
 
+// NoCall is the error for a system call that none of the names is.
+func NoCall(s Spec, names []string) *NotFoundError {
+	e := &NotFoundError{Spec: s, What: NoSyscall}
+	for slips := 1; slips <= max(1, len(s.Name)/3); slips++ {
+		for _, name := range names {
+			if name != "" && len(e.Suggestions) < 3 && spelling.Distance(s.Name, name, slips) == slips {
+				e.Suggestions = append(e.Suggestions, name)
+			}
+		}
+	}
+	return e
+}
+
 // Inlined finds a function that has no code of its own because the compiler put it into that of its callers: a line of it that has code.
 type Inlined func(name string) (file string, line int, ok bool)
 
@@ -66,6 +81,7 @@ type NotFoundError struct {
 	Suggestions []string  // names that look like it, the best first; lines that have code
 	Inlined     []Inlined // where a function of that name may be after all, asked when the error is told
 	Stripped    string    // the first module searched whose names are gone, with its build-id if it has one; "" when there is none
+	NoLines     string    // the first module searched, when it has no line table
 	Reason      error     // what the line table of the first module said; nil: no more is known
 }
 
@@ -117,17 +133,53 @@ func (e *NotFoundError) Hint() string {
 			return fmt.Sprintf("%s is inlined: its code is part of its callers'; @%s:%d is a line of it", e.Spec.Name, file, line)
 		}
 	}
-	if e.What == NoLine || len(e.Suggestions) == 0 {
-		return e.strippedHint()
+	var hints []string
+	if e.What != NoLine && len(e.Suggestions) > 0 {
+		hints = append(hints, "did you mean "+strings.Join(e.Suggestions, ", ")+"?")
 	}
-	return "did you mean " + strings.Join(e.Suggestions, ", ") + "?"
+	// Names of libraries that are like that of a function of the program itself are seldom what was meant.
+	if e.Stripped != "" && (len(hints) == 0 || e.Spec.Module == "") {
+		hints = append(hints, e.strippedHint())
+	}
+	if len(hints) == 0 {
+		return e.otherHint()
+	}
+	return strings.Join(hints, " ")
+}
+
+// otherHint tells where what is missing could be.
+func (e *NotFoundError) otherHint() string {
+	switch {
+	case e.What == NoLine && e.NoLines != "":
+		return e.NoLines + " has no debug information: compile it with -g, or install its debug package (…-dbgsym, …-dbg, …-debuginfo)"
+	case e.What == NoModule && len(e.Searched) > 0:
+		return "there " + e.modules() + "; with optional: true one that is loaded later is waited for"
+	case e.What == NoMark:
+		return "gotap list 'usdt:*:*' -p PID shows the marks of a process"
+	}
+	return ""
+}
+
+// modules lists the files that there are, the first of many.
+func (e *NotFoundError) modules() string {
+	const most = 6
+	var names []string
+	for _, path := range e.Searched[:min(most, len(e.Searched))] {
+		names = append(names, filepath.Base(path))
+	}
+	verb := "are "
+	if len(names) == 1 {
+		verb = "is "
+	}
+	list := verb + strings.Join(names, ", ")
+	if n := len(e.Searched) - len(names); n > 0 {
+		list += fmt.Sprintf(" and %d more", n)
+	}
+	return list
 }
 
 // strippedHint tells where the names of a module without them can come from.
 func (e *NotFoundError) strippedHint() string {
-	if e.Stripped == "" {
-		return ""
-	}
 	return e.Stripped + " is stripped: only what it exports has names; install its debug package (…-dbgsym, …-dbg, …-debuginfo), put its debug file " +
 		"below /usr/lib/debug, or name an address: " + "MODULE:0x…"
 }

@@ -55,9 +55,10 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 			missing.What, missing.Suggestions = nf.What, addOnce(missing.Suggestions, nf.Suggestions)
 			missing.Inlined = append(missing.Inlined, nf.Inlined...)
 			if i == 0 { // the program itself, or the module that was named: libraries are stripped as a rule
-				missing.Stripped = nf.Stripped
+				missing.Stripped, missing.NoLines = nf.Stripped, nf.NoLines
 			}
-			if missing.Reason == nil {
+			// A library that does not know the file says nothing about a program that knows none.
+			if missing.Reason == nil && (i == 0 || len(nf.Suggestions) > 0) {
 				missing.Reason = nf.Reason
 			}
 		case err != nil && failed == nil:
@@ -349,6 +350,7 @@ func (r *Resolver) lines(s Spec, f *module.File) ([]Target, error) {
 		return nil, fmt.Errorf("cannot read source lines of %s: %w", f.Path, err)
 	}
 	if lines == nil {
+		missing.NoLines = filepath.Base(f.Path)
 		return nil, missing
 	}
 	addrs, nearest, err := lines.AddrsOf(s.File, s.Line)

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"strings"
 
 	"gotap/compile"
 	"gotap/engine/debuginfo"
@@ -20,6 +21,24 @@ type Info struct {
 
 var _ CodePlace = (*Info)(nil)
 
+// untypedError is a name that only debug information could tell, of a module that has none.
+type untypedError struct {
+	what    string
+	instead string // what is known without
+}
+
+func (e *untypedError) Error() string {
+	return fmt.Sprintf("cannot find %s: %v", e.what, debuginfo.ErrNone)
+}
+
+// Unwrap lets errors.Is find the reason.
+func (e *untypedError) Unwrap() error { return debuginfo.ErrNone }
+
+// Hint tells what to do.
+func (e *untypedError) Hint() string {
+	return e.instead + "; names need debug information: compile with -g, or install the debug package (…-dbgsym, …-dbg, …-debuginfo)"
+}
+
 // Name implements PlaceInfo.
 func (i *Info) Name() string { return i.Target.Name }
 
@@ -30,7 +49,7 @@ func (i *Info) Addr() (addr uint64, ok bool) { return i.Target.Vaddr, true }
 func (i *Info) Access(path []string) (compile.Access, error) {
 	in, ok := i.Files.Info(i.Target.File)
 	if !ok {
-		return compile.Access{}, fmt.Errorf("cannot find %q at %s: %w", path, i.Target.Name, debuginfo.ErrNone)
+		return compile.Access{}, &untypedError{fmt.Sprintf("the argument %s of %s", strings.Join(path, "."), i.Target.Name), "c.arg0 … c.arg9 are its arguments by number"}
 	}
 	return in.Access(i.Target.Vaddr, path)
 }
@@ -49,7 +68,7 @@ func (i *Info) ReturnType() (compile.Access, bool) {
 func (i *Info) ResultMember(path []string) (compile.Access, error) {
 	in, ok := i.Files.Info(i.Target.File)
 	if !ok || i.Target.Func == nil {
-		return compile.Access{}, fmt.Errorf("cannot find %q in the result of %s: %w", path, i.Target.Name, debuginfo.ErrNone)
+		return compile.Access{}, &untypedError{fmt.Sprintf("%s in the result of %s", strings.Join(path, "."), i.Target.Name), "c.ret is its result"}
 	}
 	return in.ReturnAccess(i.Target.Func.Addr, path...)
 }

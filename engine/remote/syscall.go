@@ -39,7 +39,7 @@ func (s *Session) compileCalls(pr *probe, spec place.Spec) ([]callProbe, error) 
 		found = append(found, callProbe{number, &placement{Probe: pr, Code: code, Func: name}})
 	}
 	if len(found) == 0 && !pr.Spec.Optional {
-		return nil, &place.NotFoundError{Spec: spec, What: place.NoSyscall}
+		return nil, place.NoCall(spec, syscalls.Names(s.isa.Machine))
 	}
 	return found, nil
 }

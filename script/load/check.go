@@ -53,6 +53,9 @@ func badByteHint(text string) string {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 		return "it looks like UTF-16: save it as UTF-8"
 	}
+	if strings.HasPrefix(text, "\x7fELF") {
+		return "this is a program: gotap run SCRIPT -- PROGRAM traces one"
+	}
 	return "save it as UTF-8"
 }
 

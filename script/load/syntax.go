@@ -68,7 +68,33 @@ func (f *File) CompileError(err error) diag.List {
 // syntaxError words an error of the parser for people.
 func (f *File) syntaxError(offset int, message string) diag.Diagnostic {
 	text, hint, start, end := explain(f.Source.Text, offset, message)
+	if other := otherLanguage(f.Source.Text); other != "" {
+		hint = other
+	}
 	return diag.Diagnostic{Span: f.Span(file.Idx(start+Base), file.Idx(end+Base)), Text: text, Hint: hint}
+}
+
+// How scripts of other tracers begin.
+var (
+	likeBpftrace  = regexp.MustCompile(`^\s*(?:(?:uprobe|uretprobe|u|ur|usdt|kprobe|tracepoint|interval|profile|syscall):\S|(?:BEGIN|END)\s*\{)`)
+	likeSystemTap = regexp.MustCompile(`^\s*probe\s+[\w.]+`)
+	likeDTrace    = regexp.MustCompile(`^\s*(?:pid\$target|pid\d+|syscall|profile|proc):\S*:`)
+)
+
+// otherLanguage is a hint for a script that was written for another tracer; "" when it is like none.
+func otherLanguage(src string) string {
+	name := ""
+	switch {
+	case likeDTrace.MatchString(src):
+		name = "DTrace"
+	case likeBpftrace.MatchString(src):
+		name = "bpftrace"
+	case likeSystemTap.MatchString(src):
+		name = "SystemTap"
+	default:
+		return ""
+	}
+	return "this looks like a script of " + name + `: here it is JavaScript, as in probe("libc:malloc", c => log(c.arg0)); see gotap help language`
 }
 
 var afterAwait = regexp.MustCompile(`(?:^|[^\w$.])await\s+$`)
