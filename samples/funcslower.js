@@ -22,7 +22,15 @@ const place = option("f", "libc:clock_nanosleep", "the function to watch");
 const ms = option("ms", 10, "only calls that take this many milliseconds or more");
 const frames = option("frames", 8, "frames of the stack to print");
 
-slower(place, { ms, frames }, e => {
+let told = 0;
+const watched = slower(place, { ms, frames }, e => {
+  told++;
   console.log(`${e.comm}/${e.tid} ${e.func}(${e.a}, ${e.b}, ${e.c}) = ${e.ret} took ${milliseconds(e.ns)} ms`);
   console.log(`${e.stack}`);
+});
+
+end(() => {
+  if (told > 0) return;
+  const calls = watched.probes[0].hits;
+  console.error(`funcslower: ${calls === 0 ? `${place} was not called` : `no call of ${place} took ${ms} ms; --arg ms=1 asks for shorter ones`}`);
 });

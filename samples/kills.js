@@ -11,6 +11,7 @@ import { signalName } from "gotap/signals";
 import { result } from "gotap/errno";
 import { command } from "gotap/proc";
 
+let sent = 0;
 const names = new Map(); // by thread: who is about to get its signal, and may be gone after it
 
 probe(["syscall:kill", "syscall:tkill", "syscall:tgkill"], {
@@ -26,9 +27,14 @@ probe(["syscall:kill", "syscall:tkill", "syscall:tgkill"], {
       names.set(e.tid, e.to > 0 ? command(e.to) : undefined);
       return;
     }
+    sent++;
     const name = names.get(e.tid);
     names.delete(e.tid);
     console.log(`${e.comm}/${e.tid} ${e.call} ${e.to}${name ? ` (${name})` : ""} ${e.signal === 0 ? "0" : signalName(e.signal)} = ${result(e.ret)}`);
   },
   optional: true,
+});
+
+end(() => {
+  if (sent === 0) console.error("kills: no signal was sent; those that the kernel or another process sends are in the sample lifecycle");
 });

@@ -20,7 +20,8 @@ import { duration } from "gotap/time";
 
 const showing = option("sockets", false, "show the making of sockets, too");
 const sent = sum("bytes sent", { keys: 2 }), received = sum("bytes received", { keys: 2 });
-const who = e => `${e.comm}/${e.tid}`;
+let seen = 0;
+const who = e => { seen++; return `${e.comm}/${e.tid}`; };
 
 probe("libc:getaddrinfo", {
   enter(c) { this.host = c.arg0 === 0 ? "*" : str(c.arg0); this.service = c.arg1 === 0 ? "" : str(c.arg1, 32); },
@@ -67,5 +68,6 @@ end(() => {
   const all = new Map();
   for (const [key, n] of sent.take()) all.set(`${key[1]} of ${key[0]}`, [n, 0]);
   for (const [key, n] of received.take()) all.set(`${key[1]} of ${key[0]}`, [all.get(`${key[1]} of ${key[0]}`)?.[0] ?? 0, n]);
+  if (all.size === 0 && seen === 0) console.error("net: no socket was used, and no name looked up by the C library");
   for (const [socket, [out, back]] of all) console.log(`socket ${socket}: ${out} bytes sent, ${back} received`);
 });

@@ -13,6 +13,7 @@ import { layout } from "gotap/structs";
 import { duration } from "gotap/time";
 
 const timespec = layout({ sec: "i64", nsec: "i64" });
+let slept = 0;
 const late = hist("later than asked, ns");
 
 probe(["syscall:nanosleep", "syscall:clock_nanosleep"], {
@@ -26,9 +27,14 @@ probe(["syscall:nanosleep", "syscall:clock_nanosleep"], {
     exit({ until: this.until, asked: bytes(this.p, 16), ret: c.ret, ns: c.elapsed });
   },
   exit(e) {
+    slept++;
     const t = timespec.read(e.asked);
     const asked = e.until ? `until ${t.sec} s of its clock` : `for ${duration(t.sec * 1e9 + t.nsec)}`;
     console.log(`${e.comm}/${e.tid} sleeps ${asked}: ${duration(e.ns)}${e.ret === 0 ? "" : ", interrupted"}`);
   },
   optional: true,
+});
+
+end(() => {
+  if (slept === 0) console.error("sleeps: nobody slept by nanosleep or clock_nanosleep; waits for files, locks and children are in the sample offcpu");
 });

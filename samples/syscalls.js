@@ -4,7 +4,8 @@
 //   gotap run syscalls -- ls /etc
 //   gotap run syscalls --arg trace=1 --arg calls='open*,*stat*' -- ls /etc
 //
-// Programs that make their system calls themselves, such as Go's, are seen too.
+// Programs that make their system calls themselves, such as Go's, are seen too. A COMMAND is traced from where its libraries are mapped:
+// the calls by which the dynamic loader does that are seen with -- sh -c 'exec COMMAND'.
 //
 //   $ gotap run syscalls -- ls /etc
 //   call        calls  total    average  errors

@@ -26,10 +26,14 @@ const ms = option("ms", 200, "milliseconds a call may take");
 const code = option("exit", 0, "ends the run with this status at the first late call; 0: goes on");
 const frames = option("frames", 8, "frames of the stack");
 const running = new Map(); // by thread
+let calls = 0, late = 0;
 
 probe(place, {
   enter(c) { exit({ entered: true, func: c.func, stack: c.stack(frames) }); },
-  exit(e) { running.set(e.tid, { ...call(e), stack: e.stack, late: false }); },
+  exit(e) {
+    calls++;
+    running.set(e.tid, { ...call(e), stack: e.stack, late: false });
+  },
 });
 probe(place, {
   leave(c) { exit({ ns: c.elapsed }); },
@@ -47,9 +51,14 @@ every(Math.max(5, ms / 4), () => {
     const ns = now() - r.time;
     if (r.late || ns < ms * 1e6) continue;
     r.late = true;
+    late++;
     const inside = readFile(`/proc/${r.pid}/task/${tid}/wchan`);
     console.log(`${r.comm}/${tid} ${r.func} has not returned for ${duration(ns)}${inside && inside !== "0" ? `, in ${inside}` : ""}; it was called from`);
     console.log(`${r.stack}`); // named only now: that takes longer than most calls
     if (code !== 0) stop(code);
   }
+});
+
+end(() => {
+  if (late === 0) console.error(`watchdog: ${calls === 0 ? `${place} was not called` : `all calls of ${place}, ${calls}, returned within ${ms} ms`}`);
 });

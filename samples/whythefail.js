@@ -19,6 +19,7 @@ const zeroFails = option("null", false, "a result of 0 is the failure, as of fun
 const running = perThread(0), steps = perThread(0);
 const passed = map("places passed", { keys: 2, max: 65536, full: "evict" });
 const kept = 8;
+let fails = 0;
 
 probe(places, {
   priority: -1,
@@ -45,6 +46,7 @@ probe(places, {
       p4: passed.get(t, 4), p5: passed.get(t, 5), p6: passed.get(t, 6), p7: passed.get(t, 7) });
   },
   exit(e) {
+    fails++;
     const ring = [e.p0, e.p1, e.p2, e.p3, e.p4, e.p5, e.p6, e.p7];
     const n = Number(e.n);
     console.log(`${e.comm}/${e.tid} ${e.func} returned ${e.ret} after ${n} steps${n > kept ? `, the last ${kept}` : ""}:`);
@@ -52,4 +54,7 @@ probe(places, {
   },
   optional: true,
 });
-end(() => passed.clear());
+end(() => {
+  passed.clear();
+  if (fails === 0) console.error(`whythefail: no call of ${places.join(", ")} failed`);
+});
