@@ -66,14 +66,22 @@ func (in *Info) conventional(fn *function, params []*dwarf.Entry, index int) (pl
 		}
 		types[i] = t
 	}
-	// Rust promises nothing about its own functions, but numbers and plain pointers travel as in C.
-	if fn.unit.language() == langRust && !in.scalars(types) {
-		return place{}, errConvention // unspecified for what C has no like of
-	}
 	ret, err := in.returnType(fn)
 	if err != nil {
 		return place{}, err
 	}
+	// For numbers and pointers Rust's convention is C's.
+	if fn.unit.language() == langRust && !in.scalars(types) {
+		if !in.isRustMangled(fn.entry) {
+			return place{}, errConvention // likely to be extern "C", which the debug information does not tell
+		}
+		return in.rustParam(fn, ret, types)
+	}
+	return in.machineParam(fn, ret, types)
+}
+
+// machineParam finds the last of the parameters of a function at its entry, by the convention that C has on the machine.
+func (in *Info) machineParam(fn *function, ret *ctype, types []*ctype) (place, error) {
 	switch in.machine {
 	case machineAMD64:
 		return in.amd64Param(ret, types)

@@ -159,11 +159,18 @@ func (in *Info) placeOf(fn *function, pc uint64, v variable) (place, error) {
 		return place{}, err
 	}
 	byConvention, err := in.conventional(fn, params, v.index)
-	if err != nil {
+	switch {
+	case err == nil:
+	case located == nil && fn.unit.language() == langRust && in.usesFrame(loc.expr):
+		return place{}, errEarly // what lies there yet is anything
+	default:
 		return p, located
 	}
 	return in.afterEntry(fn, pc, byConvention)
 }
+
+// errEarly is a parameter of which only the place is known where the prologue puts it.
+var errEarly = errors.New("the first instructions of the function put it where it is found; probe a line of the function, @FILE:LINE")
 
 // usesFrame reports whether an expression starts from the function's frame: by fbreg, or, as clang has it, from a register
 // that points there.

@@ -2,11 +2,13 @@ package debuginfo_test
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"gotap/compile"
 	"gotap/engine/debuginfo"
 	"gotap/engine/testenv"
 )
@@ -133,6 +135,63 @@ func TestValuesByIndex(t *testing.T) {
 				t.Errorf("only %d values compared", sum.equal)
 			}
 		})
+	}
+}
+
+// TestPairsOfRust reads what Rust passes where C has no like of it, at the entry of functions called once with values written in pairs.rs.
+func TestPairsOfRust(t *testing.T) {
+	testenv.Require(t, testenv.Rust, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	want := map[string]map[string]string{
+		"rslice": {"a.length": "3", "a.data_ptr.1": "8", "t.length": "5", "t.data_ptr.0": "104"},
+		"rpair":  {"p.__0": "-4", "p.__1": "200", "b.0": "-40", "r.lo": "10", "r.hi": "20", "w.__0": "-5", "last": "-6"},
+		"rlarge": {"v.len": "2", "l.a": "3", "l.b": "-3", "l.c": "5", "after": "-9"},
+		"rsplit": {"e": "5", "s.length": "7", "s.data_ptr.0": "97", "f": "-8"},
+		"rfloat": {"p.__0": "2.5", "p.__1": "-7", "f": "0.25"},
+	}
+	t.Setenv("LANGUAGE", "c")
+	for _, flags := range []string{"-C opt-level=0", "-C opt-level=2"} {
+		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "program")
+			if text, err := exec.Command("rustc", append(strings.Fields(flags), "-g", "--crate-name", "pairs", "-o", out, "testdata/pairs.rs")...).CombinedOutput(); err != nil {
+				t.Fatalf("cannot build: %v\n%s", err, text)
+			}
+			p := open(t, out)
+			entered := map[uint64]*stop{}
+			for _, s := range p.record(t, "'pairs::rslice' 'pairs::rpair' 'pairs::rlarge' 'pairs::rsplit' 'pairs::rfloat'", "", 0) {
+				entered[s.pc()] = s
+			}
+			if a, err := p.info.Access(p.address(t, "_ZN5pairs5renum17h0123456789abcdefE"), []string{"few", "0"}); err == nil && a.Base == compile.BaseFrame {
+				t.Errorf("an array of unknown convention is read before it is stored: %+v", a)
+			}
+			for name, values := range want {
+				s := entered[p.address(t, fmt.Sprintf("_ZN5pairs%d%s17h0123456789abcdefE", len(name), name))]
+				if s == nil {
+					t.Errorf("%s was not reached", name)
+					continue
+				}
+				for path, value := range values {
+					checkRust(t, p, s, name, path, value)
+				}
+			}
+		})
+	}
+}
+
+// checkRust compares one value. What an optimiser took away may be said to be away.
+func checkRust(t *testing.T, p *program, s *stop, name, path, value string) {
+	t.Helper()
+	a, err := p.info.Access(s.pc(), strings.Split(path, "."))
+	var away *debuginfo.OptimisedOutError
+	if errors.As(err, &away) {
+		t.Logf("%s: %v", name, err)
+		return
+	}
+	got := ""
+	if err == nil {
+		got, err = s.eval(a)
+	}
+	if got != value {
+		t.Errorf("%s: %s is %q (%+v, %v), want %s", name, path, got, a, err, value)
 	}
 }
 
