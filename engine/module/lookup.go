@@ -116,6 +116,7 @@ type query struct {
 	scoped  bool     // has "::"
 	mangled bool     // is written in mangled form
 	params  bool     // has a parenthesis, so that parameters may be meant
+	tight   string   // without blanks, when it has template arguments
 	prefix  string   // what a readable name has to begin with
 	parts   []string // identifiers that a mangled name has to contain
 }
@@ -129,6 +130,9 @@ func newQuery(pattern string) *query {
 	q := &query{
 		text: pattern, glob: IsGlob(pattern), scoped: strings.Contains(pattern, "::"),
 		mangled: isMangled(pattern), params: strings.Contains(pattern, "("),
+	}
+	if strings.Contains(pattern, "<") {
+		q.tight = strings.ReplaceAll(pattern, " ", "")
 	}
 	end := 0
 	for end < len(pattern) && isIdent(pattern[end]) {
@@ -171,7 +175,7 @@ func (q *query) match(f *File, name string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if q.equal(d.plain) || q.equal(d.bare) || q.params && q.equalSignature(name) ||
+	if q.equal(d.plain) || q.equal(d.bare) || q.equalTemplate(d.plain) || q.equalTemplate(d.long) || q.params && q.equalSignature(name) ||
 		d.long != "" && (q.equal(d.long) || q.equal(bareName(d.long))) {
 		return d.plain, true
 	}
@@ -184,6 +188,15 @@ func (q *query) equal(name string) bool {
 		return Glob(q.text, name)
 	}
 	return q.text == name
+}
+
+// equalTemplate compares a name with its template arguments; blanks, which people and tools put differently, do not count.
+func (q *query) equalTemplate(name string) bool {
+	if q.tight == "" || name == "" {
+		return false
+	}
+	name = strings.ReplaceAll(name, " ", "")
+	return q.tight == name || q.glob && Glob(q.tight, name)
 }
 
 // equalSignature compares a name with its parameters; blanks do not count.

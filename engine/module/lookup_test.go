@@ -41,6 +41,8 @@ func TestCxxNames(t *testing.T) {
 		{"geo::Square::oper*", []string{"geo::Square::operator()", "geo::Square::operator+", "geo::Square::operator<",
 			"geo::Square::operator[]"}},
 		{"geo::twice<long>", []string{"geo::twice<long>"}},
+		{"geo::twice< long >", []string{"geo::twice<long>"}},
+		{"geo::tw*< long >", []string{"geo::twice<long>"}},
 		{"geo::twice", []string{"geo::twice<double>", "geo::twice<int>", "geo::twice<long>"}},
 		{"geo::twice*", []string{"geo::twice<double>", "geo::twice<int>", "geo::twice<long>"}},
 		{"geo::twice<long>(long)", []string{"geo::twice<long>"}},
