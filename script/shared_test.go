@@ -149,3 +149,17 @@ probe("work", c => { fails.at(c.arg0).inc(); });
 		t.Errorf("lost %v", lost)
 	}
 }
+
+// A shared text that grew beyond its room shows that it was cut, on the host as in a program's own lines.
+func TestCutSharedText(t *testing.T) {
+	r := newRig(t, `
+let s = "";
+probe("x", c => { s = s + "0123456789012345678901234567890123456789"; });
+end(() => console.log(s.length, s.slice(-3)));
+`)
+	wantLines(t, r.once(func() {
+		for range 7 {
+			r.enter(0)
+		}
+	}), "258 5..")
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -99,7 +100,7 @@ func (s *Script) load(sl *slot) goja.Value {
 	d, _ := s.lookAt(sl.shared(), sl.object, sl.handle, nil)
 	switch sl.kind {
 	case slotText:
-		return s.vm.ToValue(d.Text)
+		return s.vm.ToValue(cutMark(strings.ToValidUTF8(d.Text, "\ufffd"), d.Cut))
 	case slotBool:
 		return s.vm.ToValue(d.Int != 0)
 	}

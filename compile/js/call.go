@@ -50,7 +50,9 @@ func (l *lowering) invoke(s *site, f operand, at diag.Span) operand {
 		s.name = f.name
 		return value{b.call(s, at)}
 	}
-	l.errorf(at, "plain functions of the script can be called, and the builtins", "%s cannot be called", f.noun())
+	if !isBad(f) {
+		l.errorf(at, "plain functions of the script can be called, and the builtins", "%s cannot be called", f.noun())
+	}
 	return bad{}
 }
 

@@ -42,3 +42,4 @@ c => { const { ...all } = c; log(all); }; // error `all` rest pattern
 c => { let a; ({ a } = c); }; // error `{ a }` one by one
 c => { log(c.arg0?.x); }; // error `c.arg0?.x` no members
 ({ enter(c) { async function f() {} f(); } }); // error `f()` async
+c => { const add = a => b => a + b; log(add(1)(c.arg0)); }; // error `b => a + b` a function is not a value
