@@ -92,7 +92,7 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 	}
 	t.prepareCall(stub, number, args)
 	all := ^uint64(trapBit)
-	if t.trapLost {
+	if t.trapLost || mask&trapBit != 0 { // one that waits for the program to unblock it is to wait on
 		all = ^uint64(0)
 	}
 	ptrace.SetSigMask(t.tid, &all)

@@ -92,6 +92,17 @@ func (t *thread) want(own fallback.Action) error {
 	return t.setTrapAction()
 }
 
+// wantAtCall is want at the breakpoint that shows the program's wish. That hit itself may have taken the handler away, and the
+// blocked bit; when the handler is there again nothing tells of it any more, so that is put right first.
+func (t *thread) wantAtCall(own fallback.Action) error {
+	if t.trapTaken() && t.filtered() == "" {
+		if err := t.putBack(); err != nil {
+			return err
+		}
+	}
+	return t.want(own)
+}
+
 // passTrap notes that a SIGTRAP is about to be passed on to the program. A handler that asked to be called once (SA_RESETHAND) is the
 // program's action no more; the region forgets it when another SIGTRAP comes, because this one has yet to find it there.
 func (t *thread) passTrap() {

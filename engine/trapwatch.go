@@ -85,7 +85,7 @@ func (t *thread) sigactionCalled(*point) bool {
 	was := t.proc.trap.own
 	if act != 0 {
 		own, ok := t.readAction(act)
-		if !ok || t.want(own) != nil {
+		if !ok || t.wantAtCall(own) != nil {
 			return false
 		}
 	}
@@ -102,7 +102,7 @@ func (t *thread) signalCalled(*point) bool {
 		return false
 	}
 	was := t.proc.trap.own
-	if t.want(fallback.Simple(t.pointer(1), t.proc.space.guard.base)) == nil {
+	if t.wantAtCall(fallback.Simple(t.pointer(1), t.proc.space.guard.base)) == nil {
 		t.h.Skip, t.h.SkipResult = true, was.Handler
 	}
 	return false
@@ -122,7 +122,7 @@ func (t *thread) goSigactionCalled(*point) bool {
 	was := t.proc.trap.own
 	if at, ok := sp.pointer(slot(act)); ok && at != 0 {
 		var p [fallback.ActionSize]byte
-		if mem.Peek(at, p[:]) != nil || t.want(fallback.ParseAction(p[:], word)) != nil {
+		if mem.Peek(at, p[:]) != nil || t.wantAtCall(fallback.ParseAction(p[:], word)) != nil {
 			return false
 		}
 	}

@@ -244,6 +244,59 @@ static int small(void)
 	return 0;
 }
 
+/* SIGTRAP without a handler, ignored, and with one that is set while it is blocked */
+#if defined(__x86_64__) || defined(__i386__)
+static void int1(void) { __asm__ volatile(".byte 0xf1"); }
+#else
+static void int1(void) { raise(SIGTRAP); }
+#endif
+static void int3(void) { __asm__ volatile("int3"); }
+static void counts(int sig) { count += sig == SIGTRAP; }
+
+static int status_of(void (*does)(void), void (*action)(int), int blocks)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		sigset_t trap;
+		sigemptyset(&trap);
+		sigaddset(&trap, SIGTRAP);
+		signal(SIGTRAP, action);
+		if (blocks)
+			sigprocmask(SIG_BLOCK, &trap, NULL);
+		work(1);
+		does();
+		_exit((int)work(count) & 63);
+	}
+	int status = -1;
+	waitpid(child, &status, 0);
+	return status & 0xff7f;
+}
+
+static int defaults(void)
+{
+	void (*actions[])(int) = { SIG_DFL, SIG_IGN, counts };
+	for (int i = 0; i < 6; i++)
+		printf("action %d: int1 %x int3 %x\n", i, i > 3 ? 0 : status_of(int1, actions[i / 2], i & 1), status_of(int3, actions[i / 2], i & 1));
+	sigset_t trap, pending;
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &trap, NULL);
+	signal(SIGTRAP, counts);
+	kill(getpid(), SIGTRAP);
+	work(2);
+	sigpending(&pending);
+	printf("pending %d handled %d\n", sigismember(&pending, SIGTRAP), count);
+	struct sigaction sa = { .sa_handler = counts }; /* once more, now that it is pending */
+	sigaction(SIGTRAP, &sa, NULL);
+	work(3);
+	sigpending(&pending);
+	printf("pending %d handled %d\n", sigismember(&pending, SIGTRAP), count);
+	sigprocmask(SIG_UNBLOCK, &trap, NULL);
+	work(4);
+	printf("handled %d\n", count);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -254,5 +307,6 @@ int main(int argc, char **argv)
 	       !strcmp(mode, "file") ? from_file() :
 	       !strcmp(mode, "context") ? context() :
 	       !strcmp(mode, "alternate") ? alternate() :
-	       !strcmp(mode, "small") ? small() : 2;
+	       !strcmp(mode, "small") ? small() :
+	       !strcmp(mode, "defaults") ? defaults() : 2;
 }
