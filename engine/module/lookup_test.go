@@ -260,6 +260,7 @@ func TestSuggest(t *testing.T) {
 		"Square::area": "geo::Square::area", "geo::Sqare::area": "geo::Square::area", "geo::Square::aera": "geo::Square::area",
 		"Square::operator[]": "geo::Square::operator[]", "Square::operator+": "geo::Square::operator+",
 		"area": "geo::Square::area", "mian": "main", "thrower": "geo::thrower", "global_functoin": "global_function",
+		"global_function@@GLIBC_2.14": "global_function",
 	} {
 		if got := f.Suggest(asked); len(got) == 0 || got[0] != want {
 			t.Errorf("Suggest(%q) = %q, want %q first", asked, got, want)

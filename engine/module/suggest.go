@@ -29,6 +29,9 @@ func (f *File) SuggestVar(name string) []string { return f.suggestFrom(f.table()
 // suggestFrom looks through a list of names.
 func (f *File) suggestFrom(list []named, name string) []string {
 	name = strings.Trim(name, "*?")
+	if at := strings.IndexByte(name, '@'); at > 0 {
+		name = name[:at] // nm writes the version of a symbol behind it, a place is named without
+	}
 	if name == "" {
 		return nil
 	}
