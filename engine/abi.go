@@ -57,11 +57,11 @@ type abi struct {
 
 // golang is what the convention of Go's compiler is on a processor.
 type golang struct {
-	g int // index of the register that points to the goroutine
+	g int // index of the register that points to the goroutine; -1: there is none
 	// behindCheck is the address behind the check of the stack at the start of a function.
 	behindCheck func(code []byte, vaddr uint64) (uint64, bool)
 	exits       func(code []byte, start uint64) ([]arch.Exit, error)
-	arg         func(n int, assembly bool) (compile.Access, bool)
+	arg         func(n int, assembly bool) (compile.Access, bool) // nil: arguments are where C has them
 }
 
 // callTable is what the engine knows of the system calls of an ABI: those that it makes or looks out for.

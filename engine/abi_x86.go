@@ -5,7 +5,6 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/x86"
-	"gotap/compile"
 	"gotap/engine/fallback"
 	"gotap/engine/goabi"
 	"gotap/engine/isa"
@@ -41,9 +40,8 @@ var i386ABI = abi{
 	ISA: isa.I386, names: x86.New64(),
 	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS, native: fallback.IA32, audit: seccomp.ArchI386,
 	golang: &golang{
-		g:           x86.R14,
+		g:           -1, // it is in thread-local storage
 		behindCheck: goBehindCheck(x86.New32()), exits: goExits(x86.New32()),
-		arg: func(int, bool) (compile.Access, bool) { return compile.Access{}, false }, // on the stack, as C has them
 	},
 	float: xmm, floatWord: fxsaveWord, floatTop: (*ptrace.FPRegs).ST0,
 	calls: callTable{

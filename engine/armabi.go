@@ -41,6 +41,11 @@ var arm64ABI = abi{
 var armABI = abi{
 	ISA: isa.ARM, names: arm.A32,
 	flags: -1, trapCode: ptrace.CodeBreakpoint, native: fallback.ARM, audit: seccomp.ArchARM,
+	golang: &golang{ // Go's compiler makes A32 alone
+		g:           10,
+		behindCheck: goBehindCheck(arm.A32), arg: goabi.ArgARM,
+		exits: func(code []byte, start uint64) ([]arch.Exit, error) { return arm.Exits(code, start, arm.A32) },
+	},
 	float: func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.D(n & 31), n < 32 }, floatWord: vfpWord,
 	calls: callTable{
 		insn: []byte{0x00, 0x00, 0x00, 0xef}, thumb: []byte{0x00, 0xdf}, number: 7, original: -1, args: [6]int{0, 1, 2, 3, 4, 5},

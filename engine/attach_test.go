@@ -63,7 +63,7 @@ func (p *stranger) end() string {
 	select {
 	case s := <-line:
 		return strings.TrimSpace(s)
-	case <-time.After(10 * time.Second):
+	case <-time.After(ample(10 * time.Second)):
 		p.t.Fatal("the target does not end")
 		return ""
 	}
@@ -183,7 +183,7 @@ func TestStoppedTargetStaysStopped(t *testing.T) {
 // eventually waits until something is so; a machine that is busy with other things has ample time.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(ample(30 * time.Second)); !so(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}

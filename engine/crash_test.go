@@ -216,7 +216,7 @@ func (c crashCase) launched(t *testing.T, path string) {
 	in.Close()
 	out.Close()
 	lines := bufio.NewReader(ear)
-	ear.SetReadDeadline(time.Now().Add(10 * time.Second))
+	ear.SetReadDeadline(time.Now().Add(ample(10 * time.Second)))
 	begun := false
 	if c.moment()%4 == 0 { // before the target has begun
 		killSoon(s, 30*time.Millisecond)
@@ -295,6 +295,7 @@ func startCrashed(t *testing.T, plan crashPlan, in, out *os.File) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	return cmd
 }
 

@@ -218,6 +218,14 @@ func patience() time.Duration {
 	return time.Minute
 }
 
+// ample is how long to wait for something that takes much less, in a moment in which nothing is wrong.
+func ample(d time.Duration) time.Duration {
+	if os.Getenv(prebuiltDir) != "" {
+		return 10 * d
+	}
+	return d
+}
+
 // run starts the target and waits for its end.
 func (w *world) run() {
 	w.t.Helper()

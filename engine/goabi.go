@@ -38,8 +38,8 @@ func plantedAt(t place.Target) uint64 {
 // Go's convention, or the word on the stack for assembly.
 func (i *placeInfo) goArg(n int) (compile.Access, bool) {
 	fn, ok := goFunction(i.Target)
-	if !ok || i.a.golang == nil || i.a.WordSize() == 4 {
-		return compile.Access{}, false // on the stack, as C has them
+	if !ok || i.a.golang == nil || i.a.golang.arg == nil {
+		return compile.Access{}, false
 	}
 	if in, ok := i.Files.Info(i.Target.File); ok && !fn.Assembly {
 		if a, ok := in.GoArg(i.Target.Vaddr, n); ok {
@@ -53,20 +53,18 @@ func (i *placeInfo) goArg(n int) (compile.Access, bool) {
 func onGoroutine(t place.Target) bool {
 	fn, ok := goFunction(t)
 	a := abiOf(t.File)
-	return ok && !fn.Assembly && t.File.WordSize() == 8 && a != nil && a.golang != nil
+	return ok && !fn.Assembly && a != nil && a.golang != nil && a.golang.g >= 0
 }
 
 // Goroutines move between threads, and their stacks move when they grow. What is the same for a call all its life is
 // the goroutine and the distance from the end of its stack: the runtime copies what is in use to the end of the new stack,
 // and adjusts every pointer to it (runtime.copystack).
 
-// goStackEnd is the offset of stack.hi in the runtime's g, whose first field is stack{lo, hi}; compiled code knows it too.
-const goStackEnd = 8
-
-// Goroutine implements call.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has moved.
+// Goroutine implements call.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has moved. The end of
+// its stack is the second word of the runtime's g, whose first field is stack{lo, hi}; compiled code knows that too.
 func (t *thread) Goroutine() (g, hi uint64) {
 	g = t.regs[t.proc.arch.golang.g]
-	hi, ok := t.proc.space.pointer(g + goStackEnd)
+	hi, ok := t.proc.space.pointer(g + uint64(t.proc.arch.WordSize()))
 	if !ok || t.sp() > hi {
 		return 0, 0
 	}

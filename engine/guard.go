@@ -368,15 +368,24 @@ func (s *Session) markWatching(sp *space) {
 
 // leaveExec lets a thread that is stopped inside of execve come to its end, which is where it can be made to call the kernel. It reports
 // false when the thread has something else to say first, or is watched for system calls: then the fallback has to wait.
+//
+// The kernel for 32-bit ARM does not tell of the end of a call whose beginning was not asked for (ret_fast_syscall in its
+// arch/arm/kernel/entry-common.S looks for that flag where it has just shifted it away); what would be told of is the program's first own
+// call. So on ARM a stop is asked for, which comes before the thread runs anything.
 func (t *thread) leaveExec() bool {
-	if t.s.sysnames > 0 || ptrace.ContToSyscall(t.tid, 0) != 0 {
+	if t.s.sysnames > 0 {
+		return false
+	}
+	asked := t.proc.arch.emulates != nil
+	if asked && (ptrace.Interrupt(t.tid) != 0 || ptrace.Cont(t.tid, 0) != 0) || !asked && ptrace.ContToSyscall(t.tid, 0) != 0 {
 		return false
 	}
 	tid, e := 0, syscall.EINTR
 	for e == syscall.EINTR {
 		tid, e = ptrace.Look(t.tid, &t.s.special, true)
 	}
-	t.stopped = tid == t.tid && t.s.special.AtSyscall()
+	st := t.s.special
+	t.stopped = tid == t.tid && (st.AtSyscall() || asked && st.Event() == ptrace.EventStop && !st.GroupStop())
 	if t.stopped {
 		ptrace.Poll(t.tid, &t.s.special)
 		t.midCall = false

@@ -20,12 +20,17 @@ var ErrClosed = errors.New("the session is over")
 //
 // Waking it. The thread sleeps in wait4, which nothing but a tracee's news or a signal ends. A poster queues its closure,
 // sets pending, and kicks the thread with a signal that makes wait4 return EINTR. The signal may come in the
-// instant between the thread's look at pending and its wait4, and be lost; so the poster repeats it, every
-// kickInterval, until the closure has run. No wake-up is lost for longer than that, and the thread pays one atomic
-// load per wait for it, no lock, no channel.
+// instant between the thread's look at pending and its wait4, and be lost; so the poster repeats it, first after
+// kickInterval, until the closure has run. No wake-up is lost for longer than that, and the thread pays a few atomic
+// operations per wait for it, no lock, no channel.
+//
+// The signal is one of those that the kernel queues, so each costs the thread a run of a handler. Many posters that all kicked it while it was
+// busy would keep a slow machine with those handlers alone, and more posters would come to wait meanwhile. So only the poster of the oldest
+// closure kicks, only while the thread waits for tracees, and less and less often.
 type loop struct {
 	tid     atomic.Int32
 	pending atomic.Bool
+	waiting atomic.Bool   // it waits for a tracee, or is about to and will look at pending once more
 	wake    chan struct{} // for the time when there is no tracee to wait for
 	dead    chan struct{} // closed when the thread has ended
 
@@ -39,7 +44,11 @@ type task struct {
 	done chan struct{}
 }
 
-const kickInterval = 500 * time.Microsecond
+// kickInterval is how long after the first kick the second comes; each later one takes twice as long, up to longestKick.
+const (
+	kickInterval = 500 * time.Microsecond
+	longestKick  = 64 * time.Millisecond
+)
 
 func newLoop() *loop {
 	return &loop{wake: make(chan struct{}, 1), dead: make(chan struct{})}
@@ -115,24 +124,51 @@ func (l *loop) do(fn func()) error {
 
 // await kicks until a task is done.
 func (l *loop) await(t *task) {
-	tick := time.NewTicker(kickInterval)
-	defer tick.Stop()
+	interval := kickInterval
+	again := time.NewTimer(interval)
+	defer again.Stop()
 	for {
-		l.kick()
+		if l.kick(t) {
+			interval = min(2*interval, longestKick)
+		}
 		select {
 		case <-t.done:
 			return
-		case <-tick.C:
+		case <-again.C:
+			again.Reset(interval)
 		}
 	}
 }
 
-func (l *loop) kick() {
+// kick wakes the thread for a task, if it is the oldest and the thread waits; it reports whether it did.
+func (l *loop) kick(t *task) bool {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
+	if !l.waiting.Load() || !l.oldest(t) {
+		return false
+	}
 	ptrace.Kick(int(l.tid.Load()))
+	return true
+}
+
+// oldest reports whether a task is the next to be run.
+func (l *loop) oldest(t *task) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue) > 0 && l.queue[0] == t
+}
+
+// mayWait tells posters that the thread is about to wait for tracees. It reports false when it may not, because something has been posted: a
+// poster either finds waiting set, or has set pending before it is looked at here.
+func (l *loop) mayWait() bool {
+	l.waiting.Store(true)
+	if l.pending.Load() {
+		l.waiting.Store(false)
+		return false
+	}
+	return true
 }
 
 // runTasks runs what was posted. Only the tracing thread calls it, between two stops of tracees.
@@ -184,7 +220,11 @@ func (s *Session) run() {
 		if s.closed {
 			return
 		}
+		if !s.loop.mayWait() {
+			continue
+		}
 		tid, e := s.wait()
+		s.loop.waiting.Store(false)
 		switch e {
 		case 0:
 			came := s.meter.clock()

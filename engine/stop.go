@@ -73,7 +73,7 @@ func (t *thread) trap() {
 	switch {
 	case p == nil:
 		t.foreignTrap()
-	case t.proc.arch.trapBehind && p.length > 1 || t.trapCode() == t.proc.arch.trapCode || t.proc.arch.trapBehind && t.trapTaken():
+	case t.proc.arch.trapBehind && p.length > 1 || t.trapCode() == t.proc.arch.trapCode || t.trapTaken():
 		if p.planted && !t.s.closing {
 			t.hit(p)
 		} else {

@@ -33,6 +33,7 @@ var programs = []struct {
 }{
 	{"target.c", nil}, {"signals.c", nil}, {"real.c", []string{"-static"}},
 	{"plain.c", nil}, {"plain.c", []string{"-static"}}, {"plain.c", []string{"-no-pie"}},
+	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil},
 }
 
 const testdata = "../testdata"
@@ -94,10 +95,12 @@ func (m Machine) image(t *testing.T, names []string, commands []string) string {
 	img.AddBytes("/commands", []byte(strings.Join(commands, "\n")+"\n"))
 	img.AddBytes("/count.js", []byte(script))
 	img.AddBytes("/hits.js", []byte(hits))
+	img.AddBytes("/idle.js", []byte(idle))
+	img.AddBytes("/busy.js", []byte(busy))
 	add(t, img, "/values.js", "testdata/values.js")
 	command(t, env, "go", "build", "-o", filepath.Join(dir, "routines"), "../testdata/routines")
 	add(t, img, "/programs/routines", filepath.Join(dir, "routines"))
-	img.AddBytes("/routines.js", []byte(routines))
+	img.AddBytes("/routines.js", []byte(m.routines()))
 	file := filepath.Join(dir, "image")
 	if err := img.Write(file); err != nil {
 		t.Fatal(err)
@@ -122,7 +125,9 @@ const scriptSays = "calls 201 sum 40007"
 
 // engineTests are the tests of package engine that run in the machines.
 var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealProgram", "TestDetachUnderLoad",
-	"TestStoppedTargetStaysStopped", "TestReturns", "TestFilters", "TestWatchpointsAlone", "TestStacks"}
+	"TestStoppedTargetStaysStopped", "TestReturns", "TestFilters", "TestWatchpointsAlone", "TestStacks",
+	"TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
+	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces"}
 
 // longTest runs on one set of programs of each machine.
 const longTest = "TestEveryInstruction"
@@ -148,11 +153,10 @@ func live(t *testing.T, m Machine, names ...string) {
 		}
 		commands = append(commands, engineCommand(n, tests), "/bin/gotap run -q /count.js -- /programs/"+n+"/plain 200")
 		commands = append(commands, contractCommands(n)...)
+		commands = append(commands, killedCommands(n)...)
 		commands = append(commands, "/programs/"+n+"/steploop traced 2000", "/bin/gotap run -q /hits.js -- /programs/"+n+"/steploop plain 2000")
 	}
-	if m.Debian == "arm64" { // on 32-bit ARM Go's calls are taken for C's
-		commands = append(commands, "/bin/gotap run -q /routines.js -- /programs/routines")
-	}
+	commands = append(commands, "/bin/gotap run -q /routines.js -- /programs/routines")
 	began := time.Now()
 	out, err := m.Boot(kernel, m.image(t, names, commands), 15*time.Minute)
 	t.Logf("%s: %.0f s", m.Debian, time.Since(began).Seconds())
@@ -171,11 +175,12 @@ func live(t *testing.T, m Machine, names ...string) {
 		t.Errorf("gotap counted right %d times, not %d:\n%s", n, len(names), out)
 	}
 	checkContract(t, out, 2*len(names))
+	checkKilled(t, out, len(names))
 	if a, b := strings.Count(out, "\n2000 hits\n"), strings.Count(out, "\nhits 2000\n"); a != len(names) || b != len(names) {
 		t.Errorf("of %d runs each the loop of a debugger counted right %d times, gotap %d", len(names), a, b)
 	}
-	if m.Debian == "arm64" && !strings.Contains(out, routinesSay) {
-		t.Errorf("the calls of goroutines were not counted: %q", routinesSay)
+	if say := m.routinesSay(); !strings.Contains(out, say) {
+		t.Errorf("the calls of goroutines were not counted: %q", say)
 	}
 	for line := range strings.Lines(out) {
 		if strings.Contains(line, "a hit") || strings.Contains(line, "a call") || strings.Contains(line, "guest: ") { // figures, and how long each command took

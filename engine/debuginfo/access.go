@@ -37,9 +37,7 @@ func (in *Info) Access(pc uint64, path []string) (a compile.Access, err error) {
 	if err != nil {
 		return a, in.explain(path[0], pc, err)
 	}
-	if in.machine == machineARM || in.machine == machineARM64 {
-		p = p.aboveSP()
-	}
+	p = in.atEntry(p)
 	off, ok, err := in.typeRef(v.entry)
 	if err != nil {
 		return a, err
@@ -236,6 +234,14 @@ func (in *Info) afterEntry(fn *function, pc uint64, p place) (place, error) {
 	}
 	p.base, p.reg, p.value = base.base, base.reg, base.value
 	return p, nil
+}
+
+// atEntry makes a place at the entry of a function one that BaseFrame is right for.
+func (in *Info) atEntry(p place) place {
+	if in.machine == machineARM || in.machine == machineARM64 {
+		return p.aboveSP()
+	}
+	return p
 }
 
 // aboveSP makes a place in the caller's frame at the entry of a function one relative to the stack pointer, for processors whose calls push

@@ -364,7 +364,7 @@ func (in *Info) GoArg(vaddr uint64, n int) (a compile.Access, ok bool) {
 		return a, false
 	}
 	for _, v := range values {
-		words := in.goWords(v.place, v.typ, n+1)
+		words := in.goWords(in.atEntry(v.place), v.typ, n+1)
 		if n < len(words) {
 			return words[n], true
 		}

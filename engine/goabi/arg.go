@@ -18,18 +18,24 @@ func Arg(n int, assembly bool) (a compile.Access, ok bool) { return arg(integers
 // the word below.
 func ArgARM64(n int, assembly bool) (a compile.Access, ok bool) { return arg(integers64, n, assembly) }
 
+// ArgARM is Arg for 32-bit ARM, where all arguments are on the stack (ABI0), a word above the stack pointer.
+func ArgARM(n int, _ bool) (a compile.Access, ok bool) { return onStack(n, 4), n >= 0 }
+
 func arg(integers []string, n int, assembly bool) (a compile.Access, ok bool) {
-	const word = 8
 	if n < 0 {
 		return a, false
 	}
 	if assembly {
-		a = compile.Access{Base: compile.BaseFrame, Value: int64(word * n), Type: compile.TypeInt}
-		a.Steps = []compile.AccessStep{{Op: compile.OpLoad, Size: word, Signed: true}}
-		return a, true
+		return onStack(n, 8), true
 	}
 	if n >= len(integers) {
 		return a, false
 	}
 	return compile.Access{Base: compile.BaseReg, Reg: integers[n], Type: compile.TypeInt}, true
+}
+
+// onStack is word n of the arguments on the stack.
+func onStack(n, word int) compile.Access {
+	return compile.Access{Base: compile.BaseFrame, Value: int64(word * n), Type: compile.TypeInt,
+		Steps: []compile.AccessStep{{Op: compile.OpLoad, Size: word, Signed: true}}}
 }

@@ -59,13 +59,21 @@ func run(line string) int {
 		env, words = append(env, words[0]), words[1:]
 	}
 	fmt.Printf("guest: %s\n", line)
-	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, nil, os.Stdout, os.Stderr
 	began := time.Now()
-	err := cmd.Run()
+	err := start(words, env)
 	fmt.Printf("guest: took %.1f s: %v\n", time.Since(began).Seconds(), err)
 	if err != nil {
 		return 1
 	}
 	return 0
+}
+
+// start runs the program of a command, or what this program does itself, to its end.
+func start(words, env []string) error {
+	if words[0] == killedWord && len(words) > 2 {
+		return killed(words[1], words[2:])
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, nil, os.Stdout, os.Stderr
+	return cmd.Run()
 }

@@ -1,0 +1,44 @@
+package armtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// killedCases are the kinds of victims of package engine's test in which sessions are killed that have no supervisor: few probes, every
+// instruction, a timer of half a millisecond, a static program.
+var killedCases = []string{"entries", "every", "timer", "static"}
+
+// killedRounds is how often each is killed: when all is armed, at its start, and at any moment.
+const killedRounds = 3
+
+// idle is a script whose probe is never hit, so that nothing in the victim undoes it; that of busy is hit all the time.
+const (
+	idle = `probe("libc:getpwnam", (c) => {});` + "\n"
+	busy = `let n = 0; probe("leaf+*", () => { n++ }); probe("tick", () => { n++ });` + "\n"
+)
+
+// killedCommands kill sessions on the victims of a set: alone, with a supervisor that outlives them, and together with what watches over them.
+func killedCommands(set string) []string {
+	victim := "/programs/" + set + "/victim"
+	return []string{
+		"killed /idle.js " + victim + " 1",
+		"killed /busy.js " + victim + " 1 timer",
+		fmt.Sprintf("GOTAP_ROUNDS=%d GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledSessions$/^(%s)$",
+			killedRounds, set, strings.Join(killedCases, "|")),
+	}
+}
+
+// checkKilled makes sure that no victim was harmed.
+func checkKilled(t *testing.T, out string, sets int) {
+	t.Helper()
+	for _, c := range killedCases {
+		if n := strings.Count(out, "--- PASS: TestKilledSessions/"+c+" "); n != sets {
+			t.Errorf("victims of kind %q were unharmed %d times, not %d", c, n, sets)
+		}
+	}
+	if n := strings.Count(out, "\nkilled: victim bad=0\n"); n != 2*sets {
+		t.Errorf("victims of a session that was killed alone were unharmed %d times, not %d", n, 2*sets)
+	}
+}
