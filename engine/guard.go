@@ -240,6 +240,21 @@ func (sp *space) checkRegion() {
 	sp.mem.Poke(at, count, 0)
 }
 
+// protectAtHit puts the fallback into a program with its first hit. Nothing tells whether the kernel has unblocked SIGTRAP for that one, since
+// there was no handler to take away; a thread that blocks all other signals of its kind had it blocked, as in restoreTrapAction.
+func (t *thread) protectAtHit(p *point) {
+	blocked := !p.sp.guard.tried && t.blocksRest()
+	if blocked {
+		t.noteMerged()
+		t.blockTrap() // before the calls that follow, or one that is pending would be delivered
+		t.proc.trap.blockers, p.blocks = true, true
+	}
+	t.s.protect(t)
+	if blocked {
+		t.sendMerged()
+	}
+}
+
 // protectAttached puts the fallback into a process that has just been attached to and runs.
 func (s *Session) protectAttached(p *process) {
 	if p.space.guard.base != 0 || p.space.guard.tried || p.arch.native == nil {

@@ -17,7 +17,7 @@ func (t *thread) hit(p *point) {
 	t.h.Begin(t.proc.arch.WordSize())
 	t.at, t.fpRead = p, false
 	if t.proc.space.guard.base == 0 && (p.internal == nil || !t.s.cfg.LateFallback) {
-		t.s.protect(t)
+		t.protectAtHit(p)
 	}
 	if t.breath.used > 0 {
 		t.breath.leave(p.addr, t.sp())

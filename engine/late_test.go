@@ -61,3 +61,25 @@ func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 		t.Errorf("after %d hits: status %q, %v", n.get(), text, err)
 	}
 }
+
+// TestFirstHitWithSignalsBlocked has the first hit of all, with which the fallback is put in, in a thread that blocks all signals: it goes on doing so.
+func TestFirstHitWithSignalsBlocked(t *testing.T) {
+	path := program(t, "torture/signals.c")
+	for _, link := range []string{"", "-static"} {
+		if link != "" {
+			path = program(t, "torture/signals.c", link)
+		}
+		plain := runPlainly(t, path, "blocked")
+		eachEngine(t, func(t *testing.T, e Engine) {
+			w := newWorld(t, Config{Engine: e, Follow: FollowChildren, LateFallback: true})
+			tg := w.launch(path, "blocked")
+			n := w.counter()
+			w.probe("work", Handlers{Enter: w.counts(n)})
+			w.run()
+			want(t, "output", tg.output(), plain.text)
+			if n.get() == 0 {
+				t.Error("nothing was hit")
+			}
+		})
+	}
+}
