@@ -241,7 +241,8 @@ func (sp *space) checkRegion() {
 }
 
 // protectAtHit puts the fallback into a program with its first hit. Nothing tells whether the kernel has unblocked SIGTRAP for that one, since
-// there was no handler to take away; a thread that blocks all other signals of its kind had it blocked, as in restoreTrapAction.
+// there was no handler to take away; a thread that blocks all other signals of its kind had it blocked, as in restoreTrapAction. One that blocks SIGTRAP
+// and not those is not recognised at this one hit.
 func (t *thread) protectAtHit(p *point) {
 	blocked := !p.sp.guard.tried && t.blocksRest()
 	if blocked {
