@@ -52,6 +52,7 @@ func TestChildren(t *testing.T) {
 			want(t, what+": leaves", int(leaves.get()), c.hits)
 			want(t, what+": forks", w.count(EventFork), c.forks)
 			want(t, what+": execs", w.count(EventExec)-1, c.execs)
+			want(t, what+": warnings, of a program without fallback above all", len(w.warned), 0)
 			if out := tg.output(); !strings.HasSuffix(out, " bad=0\n") {
 				t.Errorf("%s: output %q", what, out)
 			}
