@@ -15,6 +15,8 @@ import (
 // surprise warns of an operator whose JavaScript meaning is not the one it has on these operands.
 func (l *lowering) surprise(op token.Token, at diag.Span, a, b *expr) {
 	switch {
+	case !isComparison(op) && (isQuotient(a) && b.kind == kindFloat || isQuotient(b) && a.kind == kindFloat):
+		l.warnf(at, "divide by a float: x / 2.0", "/ of integers cuts the fraction off before the float is used")
 	case !a.kind.integer():
 	case isComparison(op) && isQuotient(a) && isFraction(b):
 		l.warnf(at, "compare the product with the other side, or divide a float: x / 2.0",

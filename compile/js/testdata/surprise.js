@@ -6,3 +6,5 @@ c => { if (c.arg0 / 2.0 > 0.5 && c.arg0 / 2 > 3) log("x"); };
 c => { log(c.arg0 >>> 0, c.arg0 >>> 4); }; // warning `c.arg0 >>> 0` 64 bits
 c => { log(c.arg0 | 0, 0 | c.arg0, c.arg0 | 1); }; // warning `c.arg0 | 0` 64 bits // warning `0 | c.arg0` 64 bits
 c => { log(~~c.arg0, ~c.arg0); }; // warning `~~c.arg0` 64 bits
+c => { log(c.arg0 / 2 * 1.5); }; // warning `c.arg0 / 2 * 1.5` before the float
+c => { log(0.5 + c.arg0 / 2, 0.5 + c.arg0 / 2.0, 1.5 * c.arg0 / 2); }; // warning `0.5 + c.arg0 / 2` before the float
