@@ -31,14 +31,14 @@ func killedCommands(set string) []string {
 }
 
 // checkKilled makes sure that no victim was harmed.
-func checkKilled(t *testing.T, out string, sets int) {
+func checkKilled(t *testing.T, out string) {
 	t.Helper()
 	for _, c := range killedCases {
-		if n := strings.Count(out, "--- PASS: TestKilledSessions/"+c+" "); n != sets {
-			t.Errorf("victims of kind %q were unharmed %d times, not %d", c, n, sets)
+		if !strings.Contains(out, "--- PASS: TestKilledSessions/"+c+" ") {
+			t.Errorf("victims of kind %q were harmed, or not tried", c)
 		}
 	}
-	if n := strings.Count(out, "\nkilled: victim bad=0\n"); n != 2*sets {
-		t.Errorf("victims of a session that was killed alone were unharmed %d times, not %d", n, 2*sets)
+	if n := strings.Count(out, "\nkilled: victim bad=0\n"); n != 2 {
+		t.Errorf("victims of a session that was killed alone were unharmed %d times, not twice", n)
 	}
 }
