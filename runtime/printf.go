@@ -111,7 +111,7 @@ func CheckPrintf(format string, kinds []ValueKind) error {
 		}
 		n++
 		if n > len(kinds) {
-			return fmt.Errorf("%s has no argument: the values after the format are %d", v.text, len(kinds))
+			return fmt.Errorf("%s has no argument: there are %d behind the format", v.text, len(kinds))
 		}
 		if !v.takes(kinds[n-1]) {
 			return fmt.Errorf("%s cannot print argument %d, which is %v", v.text, n, kinds[n-1])

@@ -106,7 +106,7 @@ func TestCheckPrintf(t *testing.T) {
 		{"%d %s %x%%", []ValueKind{ValueInt, ValueText, ValueUint}, ""},
 		{"%s %s %s", []ValueKind{ValueInt, ValueStack, ValueFloat}, ""},
 		{"%f", []ValueKind{ValueInt}, ""},
-		{"%d", nil, "%d has no argument: there are 0"},
+		{"%d", nil, "%d has no argument: there are 0 behind the format"},
 		{"%d", []ValueKind{ValueText}, "%d cannot print argument 1, which is text"},
 		{"%x", []ValueKind{ValueFloat}, "%x cannot print argument 1, which is float"},
 		{"%r", []ValueKind{ValueInt}, "%r cannot print argument 1, which is integer"},
