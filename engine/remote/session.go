@@ -219,9 +219,9 @@ func (s *Session) halt() error {
 		if err := s.client.Interrupt(); err != nil {
 			return err
 		}
-		timer := time.AfterFunc(stopPatience, s.turn.Broadcast)
-		defer timer.Stop()
-		for begin := time.Now(); s.running && !s.ended; s.turn.Wait() {
+		begin := time.Now()
+		defer s.wakeAfter(stopPatience).Stop()
+		for ; s.running && !s.ended; s.turn.Wait() {
 			if time.Since(begin) >= stopPatience {
 				return errNoStop
 			}
@@ -231,6 +231,16 @@ func (s *Session) halt() error {
 		return s.gone()
 	}
 	return nil
+}
+
+// wakeAfter wakes whoever waits for turn after a time. It takes the lock for that, so that it cannot come between a look at the clock and
+// the wait that follows; the clock is to be read before this is called.
+func (s *Session) wakeAfter(d time.Duration) *time.Timer {
+	return time.AfterFunc(d, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.turn.Broadcast()
+	})
 }
 
 // errNoStop is a target that does not stop.
@@ -344,8 +354,9 @@ const interruptPatience = 100 * time.Millisecond
 func (s *Session) awaitInterrupt() error {
 	const rounds = 3 // for a stub that stops at breakpoints only, each of which overtakes an interrupt
 	for n := 0; n < rounds && !s.kernel && !s.ended && !s.asked.IsZero(); n++ {
-		timer := time.AfterFunc(interruptPatience, s.turn.Broadcast)
-		for begin := time.Now(); !s.ended && !s.asked.IsZero() && time.Since(begin) < interruptPatience; {
+		begin := time.Now()
+		timer := s.wakeAfter(interruptPatience)
+		for !s.ended && !s.asked.IsZero() && time.Since(begin) < interruptPatience {
 			if err := s.goOn(); err != nil {
 				return err
 			}
