@@ -163,8 +163,9 @@ func live(t *testing.T, m Machine, names ...string) {
 	began := time.Now()
 	out, err := m.Boot(kernel, m.image(t, names, commands), 15*time.Minute)
 	t.Logf("%s: %.0f s", m.Debian, time.Since(began).Seconds())
+	keep(t, m, out)
 	if err != nil || !strings.Contains(out, Done+"0") {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, Failures(out))
 	}
 	for _, test := range engineTests {
 		if n := strings.Count(out, "--- PASS: "+test+" "); n != len(names) {
@@ -177,7 +178,7 @@ func live(t *testing.T, m Machine, names ...string) {
 		}
 	}
 	if n := strings.Count(out, scriptSays); n != len(names) {
-		t.Errorf("gotap counted right %d times, not %d:\n%s", n, len(names), out)
+		t.Errorf("gotap counted right %d times, not %d", n, len(names))
 	}
 	checkContract(t, out, 2*len(names))
 	checkKilled(t, out)
@@ -191,6 +192,18 @@ func live(t *testing.T, m Machine, names ...string) {
 		if strings.Contains(line, "a hit") || strings.Contains(line, "a call") || strings.Contains(line, "guest: ") { // figures, and how long each command took
 			t.Log(strings.TrimSpace(line))
 		}
+	}
+}
+
+// keep keeps what a machine wrote where GOTAP_CONSOLES says, for who looks for the cause of a failure.
+func keep(t *testing.T, m Machine, out string) {
+	t.Helper()
+	dir := os.Getenv("GOTAP_CONSOLES")
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, m.Debian), []byte(out), 0o644); err != nil {
+		t.Log(err)
 	}
 }
 
