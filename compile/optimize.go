@@ -192,6 +192,9 @@ func (s *shortener) reduce() bool {
 // dropped joins drops, and takes out what was made only to be dropped. Only commands that
 // cannot trap are taken out: reading memory is an effect even when nobody wants the result.
 func (s *shortener) dropped(c, before Command) bool {
+	if before.Op == runtime.OpField && runtime.Field(before.A) == runtime.FieldErrno { // there may be none, which is a trap
+		return false
+	}
 	switch before.Op {
 	case runtime.OpDrop:
 		if c.A+before.A < runtime.MaxStack {

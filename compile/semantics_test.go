@@ -116,12 +116,13 @@ var semantics = map[runtime.Op][]semantic{
 	runtime.OpArg: {{"", "1", "31", 0}, {"", "9", "", runtime.TrapRegister}}, runtime.OpArgF: {{"", "0", half, 0}, {"", "9", "", runtime.TrapRegister}},
 	runtime.OpRetval: {{"", "", "77", 0}}, runtime.OpSetRet: {{"5", "", "", 0}}, runtime.OpField: {{"", "tid", "201", 0}},
 	runtime.OpText: {{"", "comm", `"comm"`, 0}}, runtime.OpSkip: {{"5", "", "", 0}}, runtime.OpSignal: {{"9", "", "", 0}, {"65", "", "", runtime.TrapIndex}},
+	runtime.OpBias: {{"", "0", "65536", 0}},
 
 	runtime.OpStr:   {{"4096 16", "", `"hello"`, 0}, {"4096 2", "", `"he".."`, 0}, {"8 1", "", "", runtime.TrapRead}},
 	runtime.OpBytes: {{"4096 5", "", `"hello"`, 0}, {"4096 0", "", `""`, 0}, {"8 1", "", "", runtime.TrapRead}},
 	runtime.OpStack: {{"8", "", `"3_frames"`, 0}}, runtime.OpScmp: {{`"a" "b"`, "", "-1", 0}, {`"b" "a"`, "", "1", 0}, {`"a" "a"`, "", "0", 0}},
 	runtime.OpSeq: {{`"a" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}}, runtime.OpSprefix: {{`"ab" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}},
-	runtime.OpScat: {{`"a" "b"`, "", `"ab"`, 0}}, runtime.OpSdec: {{"-12", "", `"-12"`, 0}}, runtime.OpSfloat: {{half, "", `"0.5"`, 0}},
+	runtime.OpScat: {{`"a" "b"`, "", `"ab"`, 0}}, runtime.OpSdec: {{"-12", "", `"-12"`, 0}}, runtime.OpSfloat: {{half, "", `"0.5"`, 0}}, runtime.OpShex: {{"-1", "", `"0xffffffffffffffff"`, 0}, {"0", "", `"0x0"`, 0}},
 	runtime.OpSlen: {{`"abc"`, "", "3", 0}}, runtime.OpHash: {{`"a"`, "", fnv("a"), 0}, {`""`, "", fnv(""), 0}},
 
 	runtime.OpPushGV: {{"", "0", "40", 0}}, runtime.OpPopGV: {{"5", "0", "", 0}}, runtime.OpAddGV: {{"5", "0", "", 0}},
@@ -233,6 +234,8 @@ func (k *known) Return() uint64                         { return k.ret }
 func (k *known) SetReturn(v uint64)                     { k.ret = v }
 func (k *known) Field(f runtime.Field) uint64           { return 200 + uint64(f) }
 func (k *known) Text(f runtime.TextField, p []byte) int { return copy(p, contextNames[f]) }
+func (k *known) Errno() (uint64, bool)                  { return 2, true }
+func (k *known) Bias(string) (uint64, bool)             { return 65536, true }
 func (k *known) Stack(pcs []uint64) int                 { return copy(pcs, []uint64{1, 2, 3}) }
 
 // stage is an arena with an object of each kind, numbered as the fixture has them.

@@ -181,6 +181,7 @@ var Table = []Row{
 	{runtime.OpSignal, "signal", 0x78, NoOperand, "w", "", false, true, 1, "sends the thread a signal"},
 	{runtime.OpStorePtr, "pop mem,ptr", 0x79, NoOperand, "ww", "", false, true, 1, "p v writes a pointer of the target's size"},
 	{runtime.OpStoreStr, "pop mem,str", 0x7a, NoOperand, "ws", "", false, true, 1, "p s writes text and a NUL"},
+	{runtime.OpBias, "push bias", 0x7b, TextOperand, "", "w", false, false, 1, "how far a module lies from the addresses in its file"},
 
 	// Text, 0x80.
 	{runtime.OpStr, "str", 0x80, NoOperand, "ww", "s", false, false, 1, "p n: text at p up to its NUL, at most n bytes"},
@@ -192,6 +193,7 @@ var Table = []Row{
 	{runtime.OpScat, "scat", 0x86, NoOperand, "ss", "s", false, false, 1, "s t: both, one after the other"},
 	{runtime.OpSdec, "sdec", 0x87, NoOperand, "w", "s", false, false, 1, "signed decimal digits"},
 	{runtime.OpSfloat, "sfloat", 0x88, NoOperand, "w", "s", false, false, 1, "a float's digits"},
+	{runtime.OpShex, "shex", 0x8b, NoOperand, "w", "s", false, false, 1, "hexadecimal digits of an unsigned word, after 0x"},
 	{runtime.OpSlen, "slen", 0x89, NoOperand, "s", "w", false, false, 1, "length in bytes"},
 	{runtime.OpHash, "hash", 0x8a, NoOperand, "s", "w", false, false, 1, "64-bit FNV-1a"},
 
@@ -334,6 +336,7 @@ var (
 		runtime.FieldPid: "pid", runtime.FieldTid: "tid", runtime.FieldPpid: "ppid", runtime.FieldCPU: "cpu",
 		runtime.FieldTime: "time", runtime.FieldElapsed: "elapsed", runtime.FieldPC: "pc", runtime.FieldSP: "sp",
 		runtime.FieldCaller: "caller", runtime.FieldUid: "uid", runtime.FieldFault: "fault", runtime.FieldSignal: "signal",
+		runtime.FieldGid: "gid", runtime.FieldErrno: "errno",
 	}
 	contextNames = [...]string{
 		runtime.TextComm: "comm", runtime.TextFunc: "func", runtime.TextModule: "module", runtime.TextProbe: "probe",

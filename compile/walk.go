@@ -372,7 +372,7 @@ func (w *walker) textSize(c Command, sizes int64) int64 {
 		return sizes
 	case runtime.OpStack:
 		return 8 * runtime.MaxStackDepth
-	case runtime.OpSdec:
+	case runtime.OpSdec, runtime.OpShex:
 		return 20
 	case runtime.OpSfloat:
 		return 32

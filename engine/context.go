@@ -115,6 +115,8 @@ func (t *thread) Field(f runtime.Field) uint64 {
 		return t.numberField("PPid")
 	case runtime.FieldUid:
 		return t.numberField("Uid")
+	case runtime.FieldGid:
+		return t.numberField("Gid")
 	case runtime.FieldCPU:
 		return t.cpu()
 	case runtime.FieldTime:

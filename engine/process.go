@@ -39,8 +39,9 @@ type space struct {
 	guard      guard
 	exclusives map[uint64][]uint64 // places in sequences of exclusive accesses, by the functions that were asked about
 	gadgetAt   callGadget          // where system calls of probed places are made; zero: not known yet
-	sems       map[uint64]int      // how far semaphores of marks were raised
-	sealed     bool                // nothing may be mapped into it: seccomp, or an attempt that failed
+	errno      errnoFunction
+	sems       map[uint64]int // how far semaphores of marks were raised
+	sealed     bool           // nothing may be mapped into it: seccomp, or an attempt that failed
 }
 
 // newProcess makes a process of a thread group that was just attached to, or created.

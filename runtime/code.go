@@ -81,6 +81,8 @@ const (
 	TrapHeap          // no room for a block of the heap
 	TrapHandle        // no block of the heap has this handle
 	TrapOffset        // outside a block of the heap
+	TrapErrno         // the process has no C library, or its errno cannot be found
+	TrapModule        // the process does not have the module
 	NumTraps
 )
 

@@ -28,10 +28,10 @@ var effects = [256]effect{
 	OpLoadS32: {1, 1}, OpLoadF32: {1, 1}, OpLoadPtr: {1, 1},
 	OpStore8: {2, 0}, OpStore16: {2, 0}, OpStore32: {2, 0}, OpStore64: {2, 0}, OpStorePtr: {2, 0}, OpStoreStr: {2, 0},
 	OpReadable: {2, 1}, OpWritable: {2, 1}, OpArg: {0, 1}, OpArgF: {0, 1}, OpRetval: {0, 1}, OpSetRet: {1, 0},
-	OpField: {0, 1}, OpText: {0, 1}, OpSkip: {1, 0}, OpSignal: {1, 0},
+	OpField: {0, 1}, OpText: {0, 1}, OpSkip: {1, 0}, OpSignal: {1, 0}, OpBias: {0, 1},
 
 	OpStr: {2, 1}, OpBytes: {2, 1}, OpStack: {1, 1}, OpScmp: {2, 1}, OpSeq: {2, 1}, OpSprefix: {2, 1}, OpScat: {2, 1},
-	OpSdec: {1, 1}, OpSfloat: {1, 1}, OpSlen: {1, 1}, OpHash: {1, 1},
+	OpSdec: {1, 1}, OpSfloat: {1, 1}, OpShex: {1, 1}, OpSlen: {1, 1}, OpHash: {1, 1},
 
 	OpPushGV: {0, 1}, OpPopGV: {1, 0}, OpAddGV: {1, 0}, OpFetchAddGV: {1, 1}, OpPushGVS: {0, 1}, OpPopGVS: {1, 0},
 	OpPushLV: {1, 1}, OpPopLV: {2, 0}, OpAddLV: {2, 0},

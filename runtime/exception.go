@@ -51,7 +51,7 @@ const (
 var exceptionCodes = [NumTraps]uint32{
 	TrapRead: ExAddress, TrapWrite: ExAddress, TrapDivide: ExDivide, TrapIndex: ExOperand, TrapLog: ExLog, TrapUser: ExUser,
 	TrapText: ExText, TrapKey: ExKey, TrapThis: ExThis, TrapRegister: ExRegister, TrapFull: ExFull,
-	TrapHeap: ExHeap, TrapHandle: ExHandle, TrapOffset: ExOffset,
+	TrapHeap: ExHeap, TrapHandle: ExHandle, TrapOffset: ExOffset, TrapErrno: ExRegister, TrapModule: ExRegister,
 }
 
 // exception is what a handler finds on the stack, the code on top.

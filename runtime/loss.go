@@ -111,6 +111,7 @@ var trapTexts = [NumTraps]string{
 	TrapThis: "the entry of this call was not seen", TrapRegister: "no such register or argument here",
 	TrapOp: "not an operation", TrapUser: "raised by the program", TrapFull: "what it adds to is full", TrapLog: "no room in the log",
 	TrapHeap: "no room in the heap", TrapHandle: "no such block of the heap", TrapOffset: "outside its block of the heap",
+	TrapErrno: "cannot find errno: no C library that has one", TrapModule: "the module is not in the process",
 }
 
 // String is the trap as messages name it.

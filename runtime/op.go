@@ -127,6 +127,7 @@ const (
 	OpField    // ( -- v ) field A of the context (see Field)
 	OpText     // ( -- s ) text field A of the context
 	OpSkip     // ( v -- ) destructive: the function is not run, and returns v
+	OpBias     // ( -- v ) how far the module that text A names lies from the addresses in its file
 	OpSignal   // ( n -- ) destructive: signal n is sent to the thread
 
 	// Text. Texts made here live in the scratch memory of this hit.
@@ -139,6 +140,7 @@ const (
 	OpScat    // ( s t -- s+t )
 	OpSdec    // ( v -- s ) signed decimal digits
 	OpSfloat  // ( f -- s ) as the host prints a number
+	OpShex    // ( v -- s ) unsigned hexadecimal digits after 0x
 	OpSlen    // ( s -- n )
 	OpHash    // ( s -- v ) 64-bit FNV-1a
 
@@ -254,6 +256,8 @@ const (
 	FieldUid
 	FieldFault // in a fault handler: the address that faulted
 	FieldSignal
+	FieldGid
+	FieldErrno // of the C library; asked of Surrounded
 	NumFields
 )
 

@@ -9,6 +9,14 @@ type Mapper interface {
 	Writable(addr, n uint64) bool
 }
 
+// Surrounded is what a Thread may implement to answer what its process knows and its registers do not. Without it nothing is known.
+type Surrounded interface {
+	// Errno is the C library's errno of the thread; in leave of a system call its error. ok is false when there is no C library.
+	Errno() (n uint64, ok bool)
+	// Bias is what was added to the addresses of a module's file, which a path, a file name or a library's name names.
+	Bias(module string) (bias uint64, ok bool)
+}
+
 // target does the operations on the target's registers and memory. Reads go through Thread, one
 // system call each (process_vm_readv or a cached page: the engine's choice). They cost hundreds
 // of nanoseconds and more, and still count one step: steps bound the work of the machine, and
@@ -62,13 +70,43 @@ func (m *Machine) context(in *Inst) Trap {
 		if in.A >= uint32(NumFields) {
 			return TrapOp
 		}
+		if Field(in.A) == FieldErrno {
+			return m.errno()
+		}
 		m.push(m.ctx.Thread.Field(Field(in.A)))
+	case OpBias:
+		return m.bias(in.A)
 	case OpText:
 		return m.contextText(in.A)
 	default:
 		return TrapOp
 	}
 	return NoTrap
+}
+
+// errno pushes the C library's errno.
+func (m *Machine) errno() Trap {
+	if t, ok := m.ctx.Thread.(Surrounded); ok {
+		if n, ok := t.Errno(); ok {
+			m.push(n)
+			return NoTrap
+		}
+	}
+	return TrapErrno
+}
+
+// bias pushes how far the module that a constant text names lies from the addresses in its file.
+func (m *Machine) bias(text uint32) Trap {
+	if uint64(text) >= uint64(len(m.code.Texts)) {
+		return TrapIndex
+	}
+	if t, ok := m.ctx.Thread.(Surrounded); ok {
+		if v, ok := t.Bias(m.code.Texts[text]); ok {
+			m.push(v)
+			return NoTrap
+		}
+	}
+	return TrapModule
 }
 
 // register is a register of the file, or from FloatWords on a word of the floating-point state.

@@ -85,6 +85,13 @@ func (m *Machine) texts(in *Inst) Trap {
 		}
 		m.pushText(len(strconv.AppendInt(p[:0], int64(m.pop()), 10)), false)
 		return NoTrap
+	case OpShex:
+		p := m.room(18)
+		if p == nil {
+			return TrapText
+		}
+		m.pushText(len(strconv.AppendUint(append(p[:0], "0x"...), m.pop(), 16)), false)
+		return NoTrap
 	case OpSfloat:
 		p := m.room(40)
 		if p == nil {

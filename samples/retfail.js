@@ -5,7 +5,7 @@
 //   gotap run retfail --arg f='syscall:open*,syscall:*stat*' -- ls /nonexistent       says which error it was
 //   gotap run retfail --arg f=libc:malloc --arg null=1 -p PID
 //
-// A library function leaves the reason in errno, which probes do not see; system calls return it.
+// Why is told where it is certain: of system calls, and of the C library's functions, which leave it in errno.
 //
 //   $ gotap run retfail --arg f=syscall:open*,syscall:statx -- ls /nonexistent
 //   ls/8439 openat returned -2 ENOENT, called from
@@ -20,6 +20,7 @@ import { failed } from "gotap/structs";
 
 const places = option("f", "libc:open,libc:open64,libc:openat,libc:access,libc:stat", "functions, separated by commas");
 const zeroFails = option("null", 0, "1: a result of 0 is the failure (functions that return pointers)");
+const known = places.split(",").every(f => /^(libc|syscall):/.test(f)); // a program's own functions may leave errno as it was
 const failures = count("failures", { keys: 1 });
 
 probe(places.split(","), {
@@ -28,10 +29,10 @@ probe(places.split(","), {
     const result = (c.ret << 32) >> 32;
     if (zeroFails ? c.ret !== 0 : !failed(c.ret)) return;
     failures.at(c.func).inc();
-    exit({ func: c.func, ret: result, stack: c.stack(4) });
+    exit({ func: c.func, ret: result, why: known ? c.errno : 0, stack: c.stack(4) });
   },
   exit(e) {
-    const reason = e.ret < -1 && isError(e.ret) ? ` ${errno(e.ret)}` : "";
+    const reason = e.why > 0 ? ` ${errno(e.why)}` : e.ret < -1 && isError(e.ret) ? ` ${errno(e.ret)}` : "";
     console.log(`${e.comm}/${e.tid} ${e.func} returned ${e.ret}${reason}, called from`);
     console.log(`${e.stack}`);
   },

@@ -16,7 +16,7 @@
 // status(pid)              the fields of /proc/PID/status, as text
 //
 // All are undefined when there is no such process, or its owner does not allow it. Host only: in a program c.pid, c.tid, c.ppid,
-// c.uid and c.comm are at hand.
+// c.uid, c.gid and c.comm are at hand.
 
 export const exe = pid => readLink(`/proc/${pid}/exe`);
 export const cwd = pid => readLink(`/proc/${pid}/cwd`);

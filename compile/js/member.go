@@ -35,6 +35,8 @@ var contextFields = []contextField{
 	{Member{"tid", "number", false, false, "thread"}, kindInt, runtime.FieldTid, 0},
 	{Member{"ppid", "number", false, false, "parent process"}, kindInt, runtime.FieldPpid, 0},
 	{Member{"uid", "number", false, false, "user the process runs as"}, kindInt, runtime.FieldUid, 0},
+	{Member{"gid", "number", false, false, "group the process runs as"}, kindInt, runtime.FieldGid, 0},
+	{Member{"errno", "number", false, false, "the C library's errno of the thread, as its last failed call left it; in leave of a syscall: place the call's own error, 0 for none"}, kindInt, runtime.FieldErrno, 0},
 	{Member{"cpu", "number", false, false, "processor"}, kindInt, runtime.FieldCPU, 0},
 	{Member{"time", "number", false, false, "monotonic nanoseconds"}, kindInt, runtime.FieldTime, 0},
 	{Member{"elapsed", "number", true, false, "nanoseconds since the call was entered"}, kindInt, runtime.FieldElapsed, 0},

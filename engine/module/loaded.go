@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -107,6 +108,23 @@ func Find(mods []Loaded, addr uint64) *Loaded {
 		}
 	}
 	return nil
+}
+
+// BiasOf is what was added to the addresses of a file, by its path, or by its name alone where it lies elsewhere. ok is false when no module is
+// that file.
+func BiasOf(mods []Loaded, path string) (bias uint64, ok bool) {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	for i := range mods {
+		m := &mods[i]
+		switch {
+		case m.File == nil || m.Err != nil:
+		case m.File.Path == path:
+			return m.Bias, true
+		case !ok && m.Path[strings.LastIndexByte(m.Path, '/')+1:] == base:
+			bias, ok = m.Bias, true
+		}
+	}
+	return bias, ok
 }
 
 // ErrNotMapped says that no mapping of a module fits its program headers.

@@ -12,6 +12,8 @@ import (
 
 // What a program may ask of the thread that hit: thread implements runtime.Thread.
 
+var _ runtime.Surrounded = (*thread)(nil)
+
 // ReadMemory implements runtime.Thread. Breakpoints do not show.
 func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.s.mem.read(t.s.isa.Address(addr), p) }
 
@@ -112,6 +114,25 @@ func (t *thread) Field(f runtime.Field) uint64 {
 	}
 	return 0
 }
+
+// Errno implements runtime.Surrounded.
+func (t *thread) Errno() (uint64, bool) {
+	if t.inCall {
+		const last = 4095 // the kernel's errors are -4095 … -1
+		if ret := int64(t.Return()); t.h.Now.Leave && ret < 0 && ret >= -last {
+			return uint64(-ret), true
+		}
+		return 0, true
+	}
+	entry, ok := isa.ErrnoFunction(t.s.mods)
+	if !ok {
+		return 0, false
+	}
+	return t.s.isa.Errno(entry, &t.regs, &t.s.mem, t.s.mods)
+}
+
+// Bias implements runtime.Surrounded.
+func (t *thread) Bias(name string) (uint64, bool) { return module.BiasOf(t.s.mods, name) }
 
 // caller is the return address of the function: where the convention puts it at the entry, where the exit leads to, and otherwise as
 // unwinding finds it.

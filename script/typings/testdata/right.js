@@ -31,7 +31,7 @@ const handle = probe("libc:malloc", {
     if (c.args.file.size > 3n || c.args.mode & 1) log(`${c.args.name}`, c.cpu, c.time);
     if (this.path.startsWith("/etc")) printf("%s %d\n", this.path, c.regs.rdi);
   },
-  post(c) { print(c.sp, c.caller, c.module, c.probe, c.ppid, c.uid); },
+  post(c) { print(c.sp, c.caller, c.module, c.probe, c.ppid, c.uid, c.gid, c.errno); },
   leave(c) {
     depth.value--;
     if (this.want < LIMIT || c.elapsed < least) return;

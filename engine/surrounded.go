@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"gotap/engine/isa"
+	"gotap/engine/module"
+	"gotap/runtime"
+)
+
+var _ runtime.Surrounded = (*thread)(nil)
+
+// errnoFunction is the function by which the C library of an address space finds errno.
+type errnoFunction struct {
+	entry  uint64 // 0: none is known
+	looked int    // how many modules there were when none was found
+}
+
+// Errno implements runtime.Surrounded. The C library's function is not called: it is worked out on a copy of the registers.
+func (t *thread) Errno() (uint64, bool) {
+	if t.sys.in {
+		return t.callError(), true
+	}
+	sp := t.proc.space
+	if f := &sp.errno; f.entry == 0 {
+		if f.looked == len(sp.mods) {
+			return 0, false
+		}
+		f.entry, _ = isa.ErrnoFunction(sp.mods)
+		f.looked = len(sp.mods)
+	}
+	t.view = threadMemory{Memory: sp.mem, t: t}
+	return t.proc.arch.Errno(sp.errno.entry, &t.regs, &t.view, sp.mods)
+}
+
+// callError is the error that a system call returns; 0 when it returns none, or has not returned.
+func (t *thread) callError() uint64 {
+	const last = 4095 // the kernel's errors are -4095 … -1
+	if ret := int64(t.Return()); t.h.Now.Leave && ret < 0 && ret >= -last {
+		return uint64(-ret)
+	}
+	return 0
+}
+
+// Bias implements runtime.Surrounded.
+func (t *thread) Bias(name string) (uint64, bool) { return module.BiasOf(t.proc.space.mods, name) }
