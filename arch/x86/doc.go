@@ -15,6 +15,10 @@
 // returns in a slot, calls BeforeStep, single-steps the thread, and calls AfterStep. Or it puts the original bytes
 // back, holds the other threads, and does the same with the instruction's own address for a slot.
 //
+// Exec is for single instructions that are given with their state, as "gotap emulate" is: it executes all that general registers, flags and memory
+// describe (exec.go, and a file for each kind), also what a probe has the processor step since an emulation would not be atomic, or could not raise
+// the exceptions.
+//
 // There are no threads here, no locks and no variables: everything is a function over a register file and a memory.
 //
 // # How every class of instruction is run
@@ -80,7 +84,7 @@
 //
 // The x87 instruction pointer that fnstenv and fxsave store is the address in the slot of the last x87 instruction
 // stepped out of line. A user shadow stack is not kept: with one, calls and returns have to be stepped in place.
-// Flags that the architecture leaves undefined after a shift are set as AMD's processors do, which need not be what the
-// processor at hand does. mov ss, pop ss and what the kernel emulates take in the next instruction when stepped in
+// Flags that the architecture leaves undefined are set as AMD's processors do, which need not be what the processor at hand
+// does. mov ss, pop ss and what the kernel emulates take in the next instruction when stepped in
 // place.
 package x86

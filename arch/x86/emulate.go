@@ -21,6 +21,11 @@ func (s *site) Emulate(regs *arch.Regs, mem arch.Memory) error {
 	if regs[EFLAGS]&(flagTF|flagAC) != 0 {
 		return errOwnStep
 	}
+	return s.complete(regs, mem)
+}
+
+// complete is Emulate whatever the flags are.
+func (s *site) complete(regs *arch.Regs, mem arch.Memory) error {
 	if s.form.do >= doPush {
 		if !s.isa.long && ownSegment(regs[SS]) {
 			return errSegment

@@ -199,6 +199,8 @@ func (c *child) ReadMemory(addr uint64, p []byte) error {
 type outcome struct {
 	regs    arch.Regs
 	sig     syscall.Signal // 0 when it ran
+	code    int32          // of the signal
+	addr    uint64         // of the fault
 	window  []byte
 	vectors []byte // of vector instructions only
 }
@@ -229,6 +231,8 @@ func (c *child) step(code []byte, at uint64, regs arch.Regs, vectors bool) outco
 	}
 	if out.sig == syscall.SIGTRAP {
 		out.sig = 0
+	} else {
+		out.code, out.addr = c.fault()
 	}
 	return out
 }
@@ -351,6 +355,12 @@ func (c *child) emulated(s arch.Site, regs arch.Regs) (outcome, error) {
 	}
 	regs[OrigRAX] = 0
 	return outcome{regs: regs, window: m.window}, err
+}
+
+// cpuInfo is what the kernel tells of the processor.
+func cpuInfo() []byte {
+	b, _ := os.ReadFile("/proc/cpuinfo")
+	return b
 }
 
 // differ describes how two outcomes differ, or returns nothing. Status flags in loose are not compared.

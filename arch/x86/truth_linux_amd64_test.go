@@ -68,7 +68,7 @@ func unfit(in *inst) bool {
 	switch in.opmap {
 	case mapLegacy:
 		switch in.opcode {
-		case 0x07, 0x17, 0x1f, 0x8e, 0x9a, 0xca, 0xcb, 0xcf, 0xea, 0xc4, 0xc5, 0xcd, 0xce, 0xcc, 0xf1:
+		case 0x07, 0x17, 0x1f, 0x8e, 0x9a, 0xca, 0xcb, 0xcf, 0xea, 0xc4, 0xc5, 0xcd, 0xcc, 0xf1:
 			return true
 		case 0xff:
 			return in.regField() == 3 || in.regField() == 5
@@ -80,7 +80,7 @@ func unfit(in *inst) bool {
 		case 0xc7:
 			return in.regField() >= 6
 		case 0xae:
-			return in.regField() != 7 || in.memory()
+			return in.regField() != 7 && (in.memory() || in.regField() < 5 || in.rep != 0 || in.opsize)
 		}
 	}
 	return false
@@ -166,7 +166,7 @@ func (g *generator) refill() {
 }
 
 // tally counts what a run saw.
-type tally struct{ trials, faults, emulated, copies, borrowed, strays, skipped int }
+type tally struct{ trials, faults, emulated, executed, copies, borrowed, strays, skipped int }
 
 // report logs the counts. Strays are few, or the package's idea of addresses is wrong.
 func (n *tally) report(t *testing.T) {
@@ -215,6 +215,7 @@ func (g *generator) check(tr trial, n *tally) {
 	if s.Allowed(arch.Emulated) {
 		g.checkEmulated(tr, s, &want, n)
 	}
+	g.checkExecuted(tr, &want, n)
 	for _, slot := range []uint64{nearSlot, g.c.farSlot()} {
 		if slot == nearSlot && (!tr.in.ripRel || n.trials%4 != 0) && n.trials%16 != 0 {
 			continue
@@ -258,6 +259,23 @@ func (g *generator) checkEmulated(tr trial, s arch.Site, want *outcome, n *tally
 		if d := differ(want, &got, looseFlags(s.(*site))); d != "" {
 			g.c.t.Errorf("% x %s emulated, flags %#x:%s", tr.code, g.text(tr), tr.regs[EFLAGS], d)
 		}
+	}
+}
+
+// checkExecuted compares Exec with the native step.
+func (g *generator) checkExecuted(tr trial, want *outcome, n *tally) {
+	got, err := g.c.executed(tr)
+	if err == nil {
+		n.executed++
+	} else if fault := (*arch.FaultError)(nil); want.sig == 0 && errors.As(err, &fault) && fault.Addr-(window-windowLen) > 3*windowLen {
+		return // some memory of the child's, which strays does not know of
+	}
+	loose := uint64(0)
+	if !amdProcessor() && tr.in.routine() != nil {
+		loose = flagsStatus // TestExec knows which
+	}
+	if d := execDiffers(want, &got, err, loose); d != "" {
+		g.c.t.Errorf("% x %s executed, flags %#x:%s", tr.code, g.text(tr), tr.regs[EFLAGS], d)
 	}
 }
 

@@ -305,6 +305,7 @@ func fuzzSite(t *testing.T, a arch.Arch, in arch.Insn, code []byte) {
 	}
 	regs := arch.Regs{RIP: in.Addr, RSP: 0x10080}
 	_ = s.Emulate(&regs, &flat{0x10000, make([]byte, 256)})
+	_ = Exec(in, &regs, &flat{0x10000, make([]byte, 256)})
 	for _, slot := range []uint64{0x2000, 0x7f000000} {
 		b, err := s.OutOfLine(slot)
 		if err != nil {

@@ -17,7 +17,7 @@ func newEmulate(w *World) *cobra.Command {
 
   {"hex":"0100a0e1","pc":4096,"regs":{"r1":7},"cpsr":16,"mem":[{"addr":8192,"hex":"00ff"},{"addr":12288,"len":64}]}
 
-executes that one instruction as gotap completes it at a probe, and writes a line for each: all registers, and the bytes of memory
+executes that one instruction, and writes a line for each: all registers, and the bytes of memory
 that changed,
 
   {"pc":4100,"regs":{"r0":7,"r1":7,…},"cpsr":16,"mem":[]}
@@ -35,8 +35,12 @@ read have to be given for that: "tpidruro", and for arm64 "tpidr_el0", "tpidrro_
 
 Unsupported are what probes refuse: unpredictable, undefined and privileged encodings, system calls and breakpoints, other coprocessors, SETEND; of arm64 SVE,
 SME, memory tags, memory copies and pointer authentication of data (pacga). Other pointer authentication does what it does where it is off. A store-exclusive alone
-fails, as the monitor is clear. On x86 an instruction that the processor would step is unsupported, which all of x87, MMX, SSE and AVX are: there are no vector
-registers. Flags that an x86 instruction leaves undefined are those of AMD's processors.`,
+fails, as the monitor is clear.
+
+On x86 all instructions on general registers are executed, also those that a probe has the processor step. Unsupported are x87, MMX, SSE and AVX, as a state has no such
+registers; segment registers, far branches, and what only the processor can tell, such as cpuid; and exceptions other than faults of memory, such as a division by
+zero. Flags that an instruction leaves undefined are those of AMD's processors; where the result is undefined too, as of shld of 16 bits by more than 16, the
+instruction is unsupported.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if !emulate.Known(name) {

@@ -29,8 +29,8 @@ var instructionSets = map[string]*instructionSet{
 	"arm":    {Arch: arm.A32, names: numbered("r", 15), status: "cpsr", outer: true, clear: thumbState, exec: arm.Exec},
 	"thumb":  {Arch: arm.Thumb, names: numbered("r", 15), status: "cpsr", outer: true, set: thumbState, exec: arm.Exec},
 	"arm64":  {Arch: arm64.A64, names: append(numbered("x", 31), "sp", "nzcv"), status: "nzcv", exec: arm64.Exec},
-	"x86-64": {Arch: x86.New64(), names: x86Names("rax rbx rcx rdx rsi rdi rbp rsp", 16), status: "eflags", exec: execX86(x86.New64())},
-	"ia32":   {Arch: x86.New32(), names: x86Names("eax ebx ecx edx esi edi ebp esp", 8), status: "eflags", exec: execX86(x86.New32())},
+	"x86-64": {Arch: x86.New64(), names: x86Names("rax rbx rcx rdx rsi rdi rbp rsp", 16), status: "eflags", exec: execX86},
+	"ia32":   {Arch: x86.New32(), names: x86Names("eax ebx ecx edx esi edi ebp esp", 8), status: "eflags", exec: execX86},
 }
 
 func numbered(prefix string, n int) (names []string) {
@@ -48,18 +48,9 @@ func x86Names(first string, n int) []string {
 	return append(names, "eflags")
 }
 
-// execX86 executes an instruction that can be emulated; all others are stepped by the processor, which is not at hand here.
-func execX86(a arch.Arch) func(arch.Insn, *arch.Regs, *arch.Vectors, arch.Memory) error {
-	return func(in arch.Insn, regs *arch.Regs, _ *arch.Vectors, mem arch.Memory) error {
-		site, err := a.Prepare(in)
-		if err != nil {
-			return err
-		}
-		if !site.Allowed(arch.Emulated) {
-			return &arch.RefusedError{Addr: in.Addr, Reason: "not emulated: the processor steps it"}
-		}
-		return site.Emulate(regs, mem)
-	}
+// execX86 has no vector registers to give.
+func execX86(in arch.Insn, regs *arch.Regs, _ *arch.Vectors, mem arch.Memory) error {
+	return x86.Exec(in, regs, mem)
 }
 
 // Known reports whether there is an instruction set of a name.

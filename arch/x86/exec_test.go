@@ -1,0 +1,104 @@
+package x86
+
+import (
+	"errors"
+	"testing"
+
+	"gotap/arch"
+)
+
+// executed runs an instruction at 0x1000 through Exec.
+func executed(t *testing.T, a arch.Arch, code string, regs *arch.Regs, mem arch.Memory) error {
+	t.Helper()
+	in, err := a.Decode([]byte(code), 0x1000)
+	if err != nil {
+		t.Fatalf("% x: %v", code, err)
+	}
+	regs[RIP] = 0x1000
+	return Exec(in, regs, mem)
+}
+
+// TestExecRefuses: what a state does not tell, and exceptions, have a reason, and change nothing.
+func TestExecRefuses(t *testing.T) {
+	for code, want := range map[string]refusal{
+		"\x48\xf7\xf3":             errDivide,    // div %rbx
+		"\x48\xf7\xfb":             errDivide,    // idiv %rbx
+		"\xf0\x48\x01\xc3":         errLock,      // lock add %rax, %rbx
+		"\xf0\x8b\x03":             errLock,      // lock mov (%rbx), %eax
+		"\xf0\xf3\xa4":             errLock,      // lock rep movsb
+		"\x66\x0f\xa4\xc3\x11":     errResult,    // shld $17, %ax, %bx
+		"\x66\x0f\xc8":             errResult,    // bswap %ax
+		"\x48\x0f\xc7\x4f\x08":     errAlignment, // cmpxchg16b 8(%rdi)
+		"\x0f\x05":                 errSystemCall,
+		"\xcd\x80":                 errSystemCall,
+		"\x0f\x0b":                 errUndefined,
+		"\x0f\xa2":                 errMachine,
+		"\x8c\xd8":                 errSegmentState, // mov %ds, %eax
+		"\xf4":                     errPrivileged,
+		"\x66\x0f\xef\xc0":         errVectorState, // pxor
+		"\xd9\xc0":                 errVectorState, // fld
+		"\xc4\xe2\x7d\x18\x07":     errVectorState, // vbroadcastss
+		"\xc5\xf8\x77":             errVectorState, // vzeroupper
+		"\xc4\xe2\x64\xf2\xc3":     errVectorState, // andn with L set
+		"\x62\xf1\xfe\x48\x6f\x07": errVectorState,
+	} {
+		regs := arch.Regs{RAX: 7, RDX: 0, RDI: 0x10040, RSP: 0x10080, EFLAGS: 0x202}
+		before := regs
+		err := executed(t, New64(), code, &regs, &flat{0x10000, make([]byte, 256)})
+		before[RIP] = 0x1000
+		if refused := (*arch.RefusedError)(nil); !errors.As(err, &refused) || refused.Reason != string(want) || regs != before {
+			t.Errorf("% x: %v, want %q", code, err, string(want))
+		}
+	}
+	if err := Exec(arch.Insn{}, &arch.Regs{}, &flat{}); !errors.Is(err, arch.ErrUnsupported) {
+		t.Errorf("an instruction that nobody decoded: %v", err)
+	}
+}
+
+// TestExecFaults: a write that fails leaves the registers as they were, and a string instruction is left between two iterations.
+func TestExecFaults(t *testing.T) {
+	for code, write := range map[string]bool{
+		"\x48\x87\x07": true, "\x48\x0f\xc1\x07": true, "\x48\x0f\xb1\x07": true, "\x48\xd3\x07": true, "\x0f\xab\x07": true,
+		"\x0f\xc7\x0f": true, "\x8f\x07": true, "\x48\xf7\x27": false, "\x0f\xbc\x07": false, "\x0f\xa3\x07": false, "\xac": false, "\xaa": true,
+	} {
+		regs := arch.Regs{RDI: 0x5000, RSI: 0x5000, RSP: 0x10080, EFLAGS: 0x202, RCX: 1}
+		before := regs
+		before[RIP] = 0x1000
+		fault := (*arch.FaultError)(nil)
+		err := executed(t, New64(), code, &regs, &flat{0x10000, make([]byte, 256)})
+		if !errors.As(err, &fault) || fault.Write != write || fault.Addr != 0x5000 || regs != before {
+			t.Errorf("% x: %v, want a fault of a write: %v", code, err, write)
+		}
+	}
+	regs := arch.Regs{RDI: 0x100fe, RCX: 5, EFLAGS: 0x202}
+	err := executed(t, New64(), "\xf3\xaa", &regs, &flat{0x10000, make([]byte, 256)})
+	if fault := (*arch.FaultError)(nil); !errors.As(err, &fault) || fault.Addr != 0x10100 || regs[RDI] != 0x10100 || regs[RCX] != 3 || regs[RIP] != 0x1000 {
+		t.Errorf("%v, rdi %#x, rcx %d", err, regs[RDI], regs[RCX])
+	}
+}
+
+// TestExecTrapFlag: the trap flag is data, also to popf and pushf.
+func TestExecTrapFlag(t *testing.T) {
+	mem := &flat{0x10000, make([]byte, 256)}
+	regs := arch.Regs{RSP: 0x10080, EFLAGS: 0x246 | flagTF}
+	if err := executed(t, New64(), "\x9c", &regs, mem); err != nil || mem.b[0x79] != 0x03 {
+		t.Errorf("pushf: %v, %#x", err, mem.b[0x78:0x80])
+	}
+	regs[EFLAGS] = 0x202
+	if err := executed(t, New64(), "\x9d", &regs, mem); err != nil || regs[EFLAGS] != 0x246|flagTF {
+		t.Errorf("popf: %v, %#x", err, regs[EFLAGS])
+	}
+}
+
+func BenchmarkExec(b *testing.B) {
+	in, err := New64().Decode([]byte("\x48\x0f\xaf\xc3"), 0x1000) // imul %rbx, %rax
+	if err != nil {
+		b.Fatal(err)
+	}
+	regs, mem := &arch.Regs{RAX: 3, RBX: 5}, &flat{0x10000, make([]byte, 256)}
+	for b.Loop() {
+		if err := Exec(in, regs, mem); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
