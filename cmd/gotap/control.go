@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -10,12 +11,13 @@ import (
 type control struct {
 	Interrupts <-chan struct{} // Ctrl-C, each time
 	Gone       <-chan struct{} // closed: the supervisor is no more, or SIGTERM came: end without ceremony
+	Orphaned   *atomic.Bool    // set before Gone is closed: nobody asked for the end, the supervisor was killed
 }
 
 // newControl listens to the supervisor. Signals sent to the session itself are caught and dropped while it has one: a terminal's
 // Ctrl-C reaches both processes and must count once. (Caught, not ignored: an ignored signal would stay ignored in COMMAND.)
 func newControl(w *World) control {
-	interrupts, gone := make(chan struct{}, 8), make(chan struct{})
+	interrupts, gone, orphaned := make(chan struct{}, 8), make(chan struct{}), new(atomic.Bool)
 	signals := make(chan os.Signal, 16)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE} {
 		if w.control == nil || !signal.Ignored(s) { // those that COMMAND is to find ignored stay it
@@ -25,9 +27,9 @@ func newControl(w *World) control {
 	if w.control == nil {
 		go listenSignals(signals, interrupts, gone)
 	} else {
-		go listenPipe(w.control, interrupts, gone)
+		go listenPipe(w.control, interrupts, gone, orphaned)
 	}
-	return control{interrupts, gone}
+	return control{interrupts, gone, orphaned}
 }
 
 func listenSignals(signals <-chan os.Signal, interrupts chan<- struct{}, gone chan struct{}) {
@@ -43,12 +45,16 @@ func listenSignals(signals <-chan os.Signal, interrupts chan<- struct{}, gone ch
 	}
 }
 
-func listenPipe(pipe *os.File, interrupts chan<- struct{}, gone chan struct{}) {
+func listenPipe(pipe *os.File, interrupts chan<- struct{}, gone chan struct{}, orphaned *atomic.Bool) {
 	defer close(gone)
 	word := make([]byte, 1)
 	for {
 		n, err := pipe.Read(word)
-		if n == 0 || err != nil || word[0] == controlTerminate {
+		if n == 0 || err != nil {
+			orphaned.Store(true)
+			return
+		}
+		if word[0] == controlTerminate {
 			return
 		}
 		say(interrupts)

@@ -5,7 +5,7 @@
 // `gotap run` is two processes of the same binary. The one the user started, the supervisor, does nothing but start the session,
 // pass signals on through a pipe, and take over its exit status. The session loads the script, traces and prints.
 // The point is the pipe: when the supervisor dies in any way, SIGKILL included, the pipe closes, and the session takes its
-// probes out of the target before it ends. A session that is killed itself cannot do that; then the supervisor, which
+// probes out of the target before it ends; COMMAND goes on, as no one has asked for its end. A session that is killed itself cannot do that; then the supervisor, which
 // was told of the targets, takes them out as soon as it has waited for the session (guardian.go). Until then, and when both are killed, the
 // handler of package engine/fallback, which the session put into the target, lets the target run on at the breakpoints that stay; "gotap clean" takes
 // those out.

@@ -43,6 +43,7 @@ type run struct {
 	ended    sync.Once     // closes it
 	stopped  atomic.Bool
 	detached atomic.Bool // the budget could not be kept
+	orphaned atomic.Bool // the supervisor was killed
 	progress *progress
 	watcher  *watcher // nil: the script is not watched
 
@@ -257,6 +258,7 @@ func (r *run) trace(c control) error {
 	case <-r.stopping:
 	case <-due:
 	case <-c.Gone:
+		r.orphaned.Store(c.Orphaned.Load())
 	case <-c.Interrupts:
 		go r.hurry(c)
 	}
@@ -299,7 +301,7 @@ func (r *run) hurry(c control) {
 	case <-c.Gone:
 	}
 	clean := r.letGo()
-	if r.launched != 0 && !r.commandEnded() {
+	if r.launched != 0 && !c.Orphaned.Load() && !r.commandEnded() {
 		syscall.Kill(r.launched, syscall.SIGTERM)
 	}
 	r.manager.unlink()
@@ -345,6 +347,9 @@ func (r *run) endCommand() {
 	}
 	if r.detached.Load() { // the target comes first
 		r.note("process %d goes on without probes", r.launched)
+		return
+	}
+	if r.orphaned.Load() && !r.demo { // whoever kills gotap means gotap
 		return
 	}
 	if r.commandEnded() {

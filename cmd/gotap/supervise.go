@@ -72,7 +72,26 @@ func supervise(w *World) error {
 	go passSignals(signals, pipe[1], w.background != nil)
 	targets := newGuardian(pipe[1])
 	w.leaveStreams()
+	leaveInherited()
 	return awaitSession(pid, func() { targets.restore(w.Stderr) })
+}
+
+// leaveInherited closes what the session has inherited too, but for the standard streams: who reads the other end of --ready-fd is to
+// see it end when the session closes it. What Go and gotap open themselves is closed on exec, which tells it apart.
+func leaveInherited() {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd <= 2 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
 }
 
 // COMMAND is to find the signals ignored that gotap was started with ignored, as nohup and shells do for what runs in the
