@@ -25,7 +25,7 @@
 // whatever process maps the file. A point (point.go) is physical: an address of an address space, with one
 // breakpoint for all its placements. Processes that share memory share its points; a forked child gets copies. Modules
 // that are mapped later are found through the dynamic loader (modules.go), and armed then (arm.go). Calls are watched
-// for leave handlers without touching the target's stack (package call; target.go). System calls, data and static marks have files of
+// for leave handlers without touching the target's stack (package call; target.go). What happens before a program's libraries are mapped is early.go's. System calls, data and static marks have files of
 // their own (syscalls.go, watch.go, special.go).
 //
 // # Other processors

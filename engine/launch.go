@@ -44,22 +44,45 @@ func (e *LaunchError) Unwrap() error { return e.Err }
 // when its loader has mapped the libraries it was linked with and not yet touched them, so that probes in those can
 // be placed, and their absence told, before any of their code runs.
 func (s *Session) Launch(c Command) (pid int, err error) {
+	if pid, err = s.Spawn(c); err == nil {
+		err = s.Settle(pid)
+	}
+	return pid, err
+}
+
+// Spawn is the first half of Launch: it starts a program and keeps it before its very first instruction, which is one of its loader if it
+// has one. What can be probed there may be (see Begin).
+func (s *Session) Spawn(c Command) (pid int, err error) {
 	path, err := c.find()
 	if err != nil {
 		return 0, &LaunchError{c.Path, err}
 	}
-	at := make(chan struct{})
 	err = s.do(func() error {
-		pid, err = s.launch(c, path, at)
+		pid, err = s.launch(c, path)
 		return err
 	})
+	return pid, err
+}
+
+// Settle is the second half of Launch: it has the loader of the program that was spawned last map its libraries. When programs
+// of probes hold the thread, somebody has to release it meanwhile.
+func (s *Session) Settle(pid int) error {
+	var c settle
+	err := s.do(func() error {
+		if c = s.settling; c.t != nil {
+			s.watchEntry(c.t.proc.space)
+			c.t.parked = false
+			c.t.resume(0)
+		}
+		return nil
+	})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if err := s.settled(pid, at); err != nil {
-		return pid, &LaunchError{c.Path, err}
+	if err := s.settled(pid, c.at); err != nil {
+		return &LaunchError{c.path, err}
 	}
-	return pid, nil
+	return nil
 }
 
 // find looks the program up as execvp does.
@@ -123,7 +146,7 @@ func (c Command) pathList() string {
 // kind (PTRACE_SEIZE), without which stops of job control cannot be told from others and left alone. The child stops
 // at its exec, before its first instruction; it is let go with a SIGSTOP, which stops it again, before that
 // instruction; it is seized in that stop, and continued with SIGCONT, which is swallowed. It has run nothing meanwhile.
-func (s *Session) launch(c Command, path string, at chan struct{}) (int, error) {
+func (s *Session) launch(c Command, path string) (int, error) {
 	pid, err := c.fork(path)
 	if err != nil {
 		return 0, &LaunchError{c.Path, err}
@@ -141,14 +164,10 @@ func (s *Session) launch(c Command, path string, at chan struct{}) (int, error) 
 		ptrace.SendProcess(pid, ptrace.SIGKILL)
 		return 0, &LaunchError{c.Path, errors.New("its memory cannot be opened")}
 	}
+	s.settling = settle{t, make(chan struct{}), c.Path}
 	if p.space.loader.at == 0 {
-		close(at)
-		return pid, nil
+		s.settleEnd()
 	}
-	s.watchEntry(p.space)
-	s.settling = settle{t, at}
-	t.parked = false
-	t.resume(0)
 	return pid, nil
 }
 
@@ -305,15 +324,16 @@ func (s *Session) settled(pid int, at <-chan struct{}) error {
 	return nil
 }
 
-// settle is the first thread of a program that is being launched, on its way through the loader.
+// settle is the first thread of a program that is being launched, parked in front of its loader or on its way through it.
 type settle struct {
-	t  *thread
-	at chan struct{}
+	t    *thread // nil: it is there
+	at   chan struct{}
+	path string
 }
 
 // settleAt reports whether the thread is the one that is being launched, and then keeps it where it is.
 func (s *Session) settleAt(t *thread) bool {
-	if s.settling.t != t {
+	if s.settling.t != t || t.parked {
 		return false
 	}
 	t.parked = true
@@ -324,7 +344,7 @@ func (s *Session) settleAt(t *thread) bool {
 // settleEnd ends the wait for a launched program.
 func (s *Session) settleEnd() {
 	close(s.settling.at)
-	s.settling = settle{}
+	s.settling.t = nil
 }
 
 // watchEntry puts a breakpoint on the entry point of a program's new image. There its libraries are mapped, whatever

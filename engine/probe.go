@@ -37,11 +37,14 @@ func (s *Session) add(spec ProbeSpec) error {
 	if err != nil {
 		return err
 	}
+	if e, err := s.beginning(spec.ID); e != nil || err != nil {
+		return s.complete(e, spec)
+	}
 	procs, err := s.snapshot()
 	if err != nil {
 		return err
 	}
-	if err := s.prepare(pr, procs); err != nil {
+	if err := s.prepare(pr, spec.Specs, procs); err != nil {
 		return err
 	}
 	return s.do(func() error { return s.register(pr) })
@@ -55,7 +58,18 @@ func (s *Session) register(pr *probe) error {
 	if err := s.probes.Add(pr); err != nil {
 		return err
 	}
-	var err error
+	err := s.arm(pr)
+	if err != nil {
+		s.drop(pr)
+		if s.replacing() {
+			return errReplacing
+		}
+	}
+	return err
+}
+
+// arm places a probe in all processes.
+func (s *Session) arm(pr *probe) (err error) {
 	for _, p := range s.procs {
 		if e := s.armProbe(p, pr, p.space.mods); e != nil {
 			err = errors.Join(err, e)
@@ -63,12 +77,6 @@ func (s *Session) register(pr *probe) error {
 	}
 	if err == nil {
 		err = s.addSpecials(pr)
-	}
-	if err != nil {
-		s.drop(pr)
-		if s.replacing() {
-			return errReplacing
-		}
 	}
 	return err
 }

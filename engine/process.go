@@ -176,6 +176,9 @@ func (t *thread) forget() {
 	delete(s.threads, t.tid)
 	delete(t.proc.threads, t.tid)
 	t.gone = true
+	if s.settling.t == t {
+		s.settleEnd()
+	}
 	t.closeFiles()
 	if s.cfg.Arena != nil {
 		s.cfg.Arena.DropThread(uint32(t.tid))
@@ -195,9 +198,6 @@ func (s *Session) processEnded(p *process, e Event) {
 	}
 	delete(s.procs, p.pid)
 	s.dropSpace(p.space)
-	if s.settling.t != nil && s.settling.t.proc == p {
-		s.settleEnd()
-	}
 	if !p.silent {
 		e.Pid, e.Tid = p.pid, p.pid
 		s.notify(e)

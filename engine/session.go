@@ -50,8 +50,9 @@ type Session struct {
 	tables  map[*module.File]*unwind.Table
 
 	probes     registry.List
-	points     int // armed probe points
-	callPoints int // points on system call instructions
+	begun      map[uint32]*earlyProbe // by number
+	points     int                    // armed probe points
+	callPoints int                    // points on system call instructions
 	calls      callProbes
 	sysnames   int  // enabled probes on system calls
 	watching   int  // watchpoints
@@ -105,8 +106,8 @@ func New(cfg Config) (*Session, error) {
 	s := &Session{
 		cfg: cfg, loop: newLoop(), done: make(chan struct{}), names: newHistory(),
 		threads: map[int]*thread{}, procs: map[int]*process{}, early: map[int]ptrace.Status{},
-		tickets: map[uint32]*thread{},
-		warned:  map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
+		tickets: map[uint32]*thread{}, begun: map[uint32]*earlyProbe{},
+		warned: map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
 	}
 	s.meter = newMeter(cfg.Budget)
 	s.resolved.m = map[targetsKey]targetsResult{}
@@ -155,6 +156,7 @@ func (s *Session) over() { s.once.Do(func() { close(s.done) }) }
 func (s *Session) Start() error {
 	return s.do(func() error {
 		s.started = true
+		s.dropBegun()
 		s.meter.restart()
 		for _, t := range s.threads {
 			if t.parked {

@@ -25,7 +25,7 @@ func (s *Session) Prepare(add []ProbeSpec, remove []uint32) (*Swap, error) {
 	for _, spec := range add {
 		pr, err := registry.New(spec)
 		if err == nil {
-			err = s.prepare(pr, procs)
+			err = s.prepare(pr, spec.Specs, procs)
 		}
 		if err != nil {
 			all = errors.Join(all, &registry.ProbeError{ID: spec.ID, Err: err})

@@ -257,10 +257,16 @@ func (s *Session) gone() error {
 
 var errEnded = errors.New("the target has ended")
 
-// Launch is refused: a stub has its program already.
-func (s *Session) Launch(engine.Command) (int, error) {
+// Spawn is refused: a stub has its program already.
+func (s *Session) Spawn(engine.Command) (int, error) {
 	return 0, fmt.Errorf("cannot launch a program: %w", errRemote)
 }
+
+// Settle is refused as Spawn is.
+func (s *Session) Settle(int) error { return fmt.Errorf("cannot launch a program: %w", errRemote) }
+
+// Begin is for programs that are launched.
+func (s *Session) Begin(engine.ProbeSpec) (int, error) { return 0, engine.ErrSettled }
 
 // Attach is refused: the connection is the attachment.
 func (s *Session) Attach(int) error {

@@ -40,7 +40,8 @@ const (
 	CxxFilt   Need = "c++filt"
 	Objcopy   Need = "objcopy"
 	SDT       Need = "sys/sdt.h" // header of static marks
-	TSC       Need = "tsc"       // TypeScript's compiler, also where GOTAP_TSC says
+	Strace    Need = "strace"
+	TSC       Need = "tsc" // TypeScript's compiler, also where GOTAP_TSC says
 )
 
 // checks tell of needs that are no commands; all others are looked up in PATH.
