@@ -11,6 +11,7 @@
 //   calls     read    written  time     file
 //      40  1.2 MiB        0 B  3.32 ms  /home/me/big.txt
 //       2      0 B  418.4 KiB  197 us   /home/me/big.txt.gz
+//       3  2.3 KiB        0 B  46 us    /usr/lib/x86_64-linux-gnu/libc.so.6
 
 import { fdPath } from "gotap/files";
 import { table, size } from "gotap/table";

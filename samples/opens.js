@@ -5,15 +5,12 @@
 //   gotap run opens --arg failed=1 -p PID
 //
 //   $ gotap run opens -- cat /etc/hostname
-//   cat/8296 -1 ENOENT /usr/lib/locale/locale-archive O_RDONLY|O_CLOEXEC
-//   cat/8296   3 /usr/share/locale/locale.alias O_RDONLY|O_CLOEXEC
-//   cat/8296 -1 ENOENT /usr/lib/locale/C.UTF-8/LC_IDENTIFICATION O_RDONLY|O_CLOEXEC
-//   cat/8296   3 /usr/lib/locale/C.utf8/LC_IDENTIFICATION O_RDONLY|O_CLOEXEC
-//   cat/8296   3 /usr/lib/x86_64-linux-gnu/gconv/gconv-modules.cache O_RDONLY
-//   cat/8296 -1 ENOENT /usr/lib/locale/C.UTF-8/LC_MEASUREMENT O_RDONLY|O_CLOEXEC
-//   cat/8296   3 /usr/lib/locale/C.utf8/LC_MEASUREMENT O_RDONLY|O_CLOEXEC
-//   cat/8296 -1 ENOENT /usr/lib/locale/C.UTF-8/LC_TELEPHONE O_RDONLY|O_CLOEXEC
-//   cat/8296   3 /usr/lib/locale/C.utf8/LC_TELEPHONE O_RDONLY|O_CLOEXEC
+//   cat/8064   3 /etc/ld.so.cache O_RDONLY|O_CLOEXEC
+//   cat/8064   3 /lib/x86_64-linux-gnu/libc.so.6 O_RDONLY|O_CLOEXEC
+//   cat/8064 -1 ENOENT /usr/lib/locale/locale-archive O_RDONLY|O_CLOEXEC
+//   cat/8064   3 /usr/share/locale/locale.alias O_RDONLY|O_CLOEXEC
+//   cat/8064 -1 ENOENT /usr/lib/locale/C.UTF-8/LC_IDENTIFICATION O_RDONLY|O_CLOEXEC
+//   cat/8064   3 /usr/lib/locale/C.utf8/LC_IDENTIFICATION O_RDONLY|O_CLOEXEC
 //   …
 
 import { openFlags } from "gotap/syscalls";

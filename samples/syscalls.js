@@ -4,16 +4,16 @@
 //   gotap run syscalls -- ls /etc
 //   gotap run syscalls --arg trace=1 --arg calls='open*,*stat*' -- ls /etc
 //
-// Programs that make their system calls themselves, such as Go's, are seen too. A COMMAND is traced from where its libraries are mapped:
-// the calls by which the dynamic loader does that are seen with -- sh -c 'exec COMMAND'.
+// Programs that make their system calls themselves, such as Go's, are seen too. Of a COMMAND all are seen but the execve that starts it:
+// that is seen with -- sh -c 'exec COMMAND'.
 //
 //   $ gotap run syscalls -- ls /etc
-//   call        calls  total    average  errors
-//   openat         30  727 us   24.2 us  13 ENOENT
-//   brk             2  680 us   340 us
-//   mmap           13  420 us   32.3 us
-//   close          19  359 us   18.9 us
-//   newfstatat     18  272 us   15.1 us
+//   call             calls  total    average  errors
+//   newfstatat          22  3.17 ms  144 us
+//   openat              34  1.56 ms  45.9 us  13 ENOENT
+//   mmap                30  1.46 ms  48.5 us
+//   close               23  1.03 ms  44.8 us
+//   getdents64           2  531 us   266 us
 //   …
 
 import { callText } from "gotap/syscalls";

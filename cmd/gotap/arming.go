@@ -23,14 +23,29 @@ func (r *run) declarations() (list []declaration) {
 	return list
 }
 
+// An intention is a declaration as the engine takes it, or what is wrong with it.
+type intention struct {
+	declaration
+	is  engine.ProbeSpec
+	bad error
+}
+
+// intentions are the declarations of the run.
+func (r *run) intentions() (list []intention) {
+	for _, p := range r.declarations() {
+		spec, err := p.spec(r.tracer)
+		list = append(list, intention{p, spec, err})
+	}
+	return list
+}
+
 // addAll registers the run's probes. What is not found is told all together, by the policy of --missing.
-func (r *run) addAll() error {
+func (r *run) addAll(all []intention) error {
 	var failed diag.List
 	status, added := 0, 0
-	all := r.declarations()
 	for i, p := range all {
 		r.progress.step("arming %s (%d of %d)", p.title(), i+1, len(all))
-		spec, err := p.spec(r.tracer)
+		spec, err := p.is, p.bad
 		if err == nil {
 			err = r.session.Add(spec)
 		}
@@ -39,18 +54,18 @@ func (r *run) addAll() error {
 			added++
 		case isLeftOut(err) && (p.isOptional() || r.plan.missing != "error" || r.demo):
 			if r.plan.missing == "warn" {
-				r.warnings(asWarnings(diagnose(p, err)))
+				r.warnings(asWarnings(diagnose(p.declaration, err)))
 			}
-			added += r.addRest(p, spec, err)
+			added += r.addRest(p.declaration, spec, err)
 		default:
-			failed = append(failed, diagnose(p, err)...)
+			failed = append(failed, diagnose(p.declaration, err)...)
 			status = max(status, statusOfProbe(err))
 		}
 	}
 	if len(failed) > 0 {
 		return withStatus(status, failed)
 	}
-	return r.checkAdded(added)
+	return r.checkAdded(len(all), added)
 }
 
 // asWarnings makes warnings of what would be errors elsewhere.
@@ -79,8 +94,8 @@ func (r *run) addRest(p declaration, spec engine.ProbeSpec, why error) int {
 }
 
 // checkAdded refuses a run that could never see a hit.
-func (r *run) checkAdded(added int) error {
-	if n := len(r.declarations()); n > 0 && added == 0 {
+func (r *run) checkAdded(declared, added int) error {
+	if declared > 0 && added == 0 {
 		return r.nothingToTrace()
 	}
 	places := 0

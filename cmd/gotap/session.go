@@ -30,6 +30,8 @@ type run struct {
 	arena   *runtime.Arena
 	current atomic.Pointer[script.Script] // --watch exchanges it
 	text    scriptText
+	said    *output.Held // what the script says; held back until its probes are armed
+	early   bool         // the script runs already, though its probes are not armed
 	session session
 	tracer  *tracer
 
@@ -99,7 +101,9 @@ func (r *run) phases(text scriptText) (int, error) {
 	}
 	defer r.closeWatch()
 	if err := r.begin(); err != nil {
-		r.abandon()
+		if !r.endedEarly(err) {
+			r.abandon()
+		}
 		return 0, err
 	}
 	if err := r.trace(control); err != nil {
@@ -119,7 +123,11 @@ func (r *run) load(text scriptText) error {
 	if err := r.startRecording(text); err != nil {
 		return err
 	}
-	loaded, list := script.Load(r.options(text))
+	r.said = output.NewHeld(r.out)
+	r.said.Release()
+	options := r.options(text)
+	options.Output = r.said
+	loaded, list := script.Load(options)
 	if err := list.Err(); err != nil {
 		return withStatus(statusUsage, err)
 	}
@@ -176,25 +184,22 @@ func (r *run) options(text scriptText) script.Options {
 // columns is the width of the terminal that data goes to, 0 when it is none.
 func (r *run) columns() int { return columnsOf(r.plan.data) }
 
-// begin starts or attaches the targets and arms the probes. Nothing of COMMAND has run when it returns.
+// begin starts or attaches the targets and arms the probes. Nothing of COMMAND but its loader has run when it returns.
 func (r *run) begin() error {
 	r.progress.begin("reading programs and their symbols")
 	defer r.progress.end()
 	if err := r.targets(); err != nil {
 		return withStatus(statusTarget, err)
 	}
-	if err := r.addAll(); err != nil {
+	if err := r.arm(); err != nil {
 		return err
 	}
 	r.progress.end()
-	r.script().Begin()
-	r.script().Start()
+	r.startScript()
 	if err := r.manage(); err != nil {
 		return err
 	}
-	r.plan.sinkFile.clear()
-	r.out.Ready()
-	r.out.Flush()
+	r.announce()
 	r.plan.sayReady()
 	if r.script().Stopped() { // at top level there was nobody to tell yet
 		r.stop(0)
@@ -206,6 +211,13 @@ func (r *run) begin() error {
 		return withStatus(statusTarget, err)
 	}
 	return r.leaveTerminal()
+}
+
+// announce begins the data.
+func (r *run) announce() {
+	r.plan.sinkFile.clear()
+	r.out.Ready()
+	r.out.Flush()
 }
 
 func (r *run) targets() error {
@@ -234,7 +246,7 @@ func (r *run) targets() error {
 		c.Path, c.Args = path, argv
 		r.note("no target: probing gotap's own demonstration for %v", lasts)
 	}
-	pid, err := r.session.Launch(c)
+	pid, err := r.session.Spawn(c)
 	r.launched = pid
 	return err
 }
@@ -377,6 +389,9 @@ const commandPatience = 2 * time.Second
 // abandon ends a run that never began: COMMAND has not run an instruction of its own, so it can be killed.
 func (r *run) abandon() {
 	r.manager.close()
+	if r.early {
+		r.script().Pause()
+	}
 	if r.launched != 0 {
 		syscall.Kill(r.launched, syscall.SIGKILL)
 	}

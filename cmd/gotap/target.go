@@ -11,13 +11,15 @@ import (
 // session is what a run traces with: processes of this machine by ptrace (package engine), or one target behind a GDB stub
 // (package remote). Safe for concurrent use.
 type session interface {
-	Launch(engine.Command) (int, error)
+	Spawn(engine.Command) (int, error)
+	Settle(pid int) error
 	Attach(pid int) error
 	Start() error
 	Wait() error
 	Done() <-chan struct{}
 	Close(now bool) error
 
+	Begin(engine.ProbeSpec) (int, error)
 	Add(engine.ProbeSpec) error
 	Prepare(add []engine.ProbeSpec, remove []uint32) (exchange, error)
 	Enable(id uint32) error

@@ -23,6 +23,8 @@ type tracer struct {
 
 	mu    sync.Mutex
 	codes map[codeKey]*runtime.Code // programs that were bound already: places share them
+	wait  bool                      // libraries have yet to be mapped: probes wait for them
+	late  []intention               // those that do
 }
 
 // codeKey is what a bound program depends on.
@@ -40,6 +42,9 @@ func (t *tracer) Add(p *script.Probe) error {
 	spec, err := t.spec(p)
 	if err != nil {
 		return err
+	}
+	if t.putOff(p, spec) {
+		return nil
 	}
 	return t.session.Add(spec)
 }

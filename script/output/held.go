@@ -2,6 +2,7 @@ package output
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"gotap/compile/diag"
 )
@@ -11,8 +12,9 @@ import (
 type Held struct {
 	to Sink
 
+	open atomic.Bool
+
 	mu   sync.Mutex
-	open bool
 	kept []func(Sink)
 }
 
@@ -26,18 +28,30 @@ func (h *Held) Release() {
 	for _, do := range h.kept {
 		do(h.to)
 	}
-	h.open, h.kept = true, nil
+	h.kept = nil
+	h.open.Store(true)
 }
+
+// Hold keeps what is said from now on, until Release. Nothing may be being said just then.
+func (h *Held) Hold() { h.open.Store(false) }
 
 // say passes something on, now or later.
 func (h *Held) say(do func(Sink)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.open {
-		do(h.to)
+	if !h.open.Load() && h.keep(do) {
 		return
 	}
+	do(h.to)
+}
+
+// keep reports false when nothing is kept any more.
+func (h *Held) keep(do func(Sink)) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open.Load() {
+		return false
+	}
 	h.kept = append(h.kept, do)
+	return true
 }
 
 // Print implements Sink.
