@@ -8,12 +8,13 @@ package compile
 // The value starts as the base and goes through the steps in order. A step that loads replaces
 // the current value by what lies at the address it is. The last value is of type Type.
 type Access struct {
-	Base  AccessBase
-	Reg   string // BaseReg, BaseRegOffset: the register's name in the target's architecture
-	Value int64  // BaseConst: the value; BaseAddr: address in the module's file; BaseRegOffset, BaseFrame: byte offset
-	Steps []AccessStep
-	Type  ValueType
-	Ctype string // the type as the source has it ("struct point *"), for messages and listings
+	Base   AccessBase
+	Reg    string // BaseReg, BaseRegOffset: the register's name in the target's architecture
+	Value  int64  // BaseConst: the value; BaseAddr: address in the module's file; BaseRegOffset, BaseFrame: byte offset
+	Steps  []AccessStep
+	Type   ValueType
+	Module string // BaseAddr: path of the module's file; "": the one that the place is in
+	Ctype  string // the type as the source has it ("struct point *"), for messages and listings
 }
 
 // AccessBase is where an access starts.
@@ -26,7 +27,7 @@ const (
 	BaseRegOffset                   // Reg + Value, an address
 	BaseFrame                       // the canonical frame address + Value (at a function's entry: stack pointer + word size)
 	BaseArg                         // argument Value of the call, by the convention of the place
-	BaseAddr                        // the address that module offset Value (an ELF virtual address) has in the process
+	BaseAddr                        // the address that offset Value (an ELF virtual address) has in the process
 )
 
 // AccessStep is one step on the way to a value.

@@ -16,7 +16,7 @@ type placeInfo struct {
 // info makes the answers for a target.
 func (s *Session) info(t place.Target) PlaceInfo {
 	a := abiOf(t.File)
-	return &placeInfo{registry.Info{Files: &s.names.Files, Target: t, ISA: a.ISA}, a}
+	return &placeInfo{registry.Info{Files: &s.names.Files, Target: t, ISA: a.ISA, Modules: s.names.files}, a}
 }
 
 // Arg implements PlaceInfo.
@@ -29,6 +29,6 @@ func (i *placeInfo) Arg(n int) (compile.Access, bool, error) {
 }
 
 // otherInfo makes the answers for a place that is no code. Registers are as wide as the kernel shows them to us, whatever the target's are.
-func otherInfo(name string, names arch.Arch) PlaceInfo {
-	return registry.Other{Place: name, Regs: names, Word: 8}
+func (s *Session) otherInfo(name string, names arch.Arch) PlaceInfo {
+	return &registry.Other{Place: name, Regs: names, Word: 8, Globals: registry.Globals{Files: &s.names.Files, Modules: s.names.files}}
 }

@@ -34,6 +34,23 @@ func (h *history) keep(pid int, mods []module.Loaded) {
 	h.mods[pid] = now
 }
 
+// files lists the files that processes map or mapped, those of the first process first.
+func (h *history) files() []*module.File {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []*module.File
+	seen := map[*module.File]bool{}
+	for _, pid := range slices.Sorted(maps.Keys(h.mods)) {
+		for _, m := range h.mods[pid] {
+			if m.File != nil && m.Err == nil && !seen[m.File] {
+				seen[m.File] = true
+				all = append(all, m.File)
+			}
+		}
+	}
+	return all
+}
+
 // fork gives a child the modules of its parent.
 func (h *history) fork(parent, child int) {
 	h.mu.Lock()

@@ -59,7 +59,7 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 			}
 			pl := found[named{name, a.names}]
 			if pl == nil {
-				code, err := pr.Spec.Compile(otherInfo("syscall:"+name, a.names))
+				code, err := pr.Spec.Compile(s.otherInfo("syscall:"+name, a.names))
 				if err == nil {
 					err = code.Fits(spec)
 				}

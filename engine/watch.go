@@ -44,7 +44,7 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 		if len(p.watches) == debugSlots {
 			return fmt.Errorf("all %d debug registers are in use", debugSlots)
 		}
-		code, err := pr.Spec.Compile(otherInfo(spec.String(), p.arch.names))
+		code, err := pr.Spec.Compile(s.otherInfo(spec.String(), p.arch.names))
 		if err == nil {
 			err = code.Fits(spec)
 		}

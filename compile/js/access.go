@@ -68,16 +68,34 @@ func (l *lowering) accessBase(a compile.Access, at diag.Span) *expr {
 		sp := applyA(at, kindInt, runtime.OpField, uint32(runtime.FieldSP))
 		return offset(sp, a.Value+int64(l.unit.WordSize), at)
 	case compile.BaseAddr:
-		// Behind the instruction, and at a return, the program counter is another place.
-		if p, ok := l.unit.Place.(Located); ok && l.handler != Post && !l.returning() {
-			if own, ok := p.Addr(); ok {
-				pc := applyA(at, kindInt, runtime.OpField, uint32(runtime.FieldPC))
-				return offset(pc, a.Value-int64(own), at)
-			}
+		if e := l.staticAddress(a, at); e != nil {
+			return e
 		}
 	}
 	l.errorf(at, "read it through a pointer the function has", "this value is kept where a program cannot reach it")
 	return poison(at)
+}
+
+// staticAddress is the address that a place in a module's file has in the process; nil when it cannot be told. In the probe's own module it
+// is at a fixed distance from the program counter, which behind the instruction and at a return is another place.
+func (l *lowering) staticAddress(a compile.Access, at diag.Span) *expr {
+	file := a.Module
+	if p, ok := l.unit.Place.(Located); ok {
+		own, here := p.Addr()
+		if here && (file == "" || file == p.File()) && l.handler != Post && !l.returning() {
+			pc := applyA(at, kindInt, runtime.OpField, uint32(runtime.FieldPC))
+			return offset(pc, a.Value-int64(own), at)
+		}
+		if file == "" {
+			file = p.File()
+		}
+	}
+	if file == "" {
+		return nil
+	}
+	e := apply(at, kindInt, runtime.OpBias)
+	e.text = file
+	return offset(e, a.Value, at)
 }
 
 // offset adds a constant to an address.

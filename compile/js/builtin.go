@@ -110,6 +110,8 @@ var reads = []builtinRow{
 		}},
 	{Builtin{"bytes", "bytes(p, n)", "(p: Pointer, n: number) => Bytes", "n bytes at p", false}, 2, 2,
 		func(s *site) *expr { return apply(s.at, kindBytes, runtime.OpBytes, s.integer(0), s.size(1, 0)) }},
+	{Builtin{"global", "global(name)", "(name: string) => any", "static variable of the program, by debug information or its symbol: global(\"limit\"), global(\"libc:environ\"), global(\"origin\").x, global(\"limit@file.c\")", false}, 1, 1, nil},
+	{Builtin{"uaddr", "uaddr(name)", "(name: string) => number", "address of a static variable of the program: write.u32(uaddr(\"limit\"), 5)", false}, 1, 1, (*site).uaddr},
 	{Builtin{"readable", "readable(p, n?)", "(p: Pointer, n?: number) => boolean", "can n bytes at p be read (1)", false}, 1, 2,
 		func(s *site) *expr { return apply(s.at, kindBool, runtime.OpReadable, s.integer(0), s.optional(1, 1)) }},
 }

@@ -48,6 +48,9 @@ func (l *lowering) invoke(s *site, f operand, at diag.Span) operand {
 			return bad{}
 		}
 		s.name = f.name
+		if f.name == "global" {
+			return s.global()
+		}
 		return value{b.call(s, at)}
 	}
 	if !isBad(f) {

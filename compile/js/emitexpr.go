@@ -149,8 +149,11 @@ func (e *emitter) operation(x *expr) {
 		}
 	}
 	cmd := x.cmd
-	if cmd.Op == runtime.OpPushR {
+	switch cmd.Op {
+	case runtime.OpPushR:
 		cmd.A = e.Reg(x.text)
+	case runtime.OpBias:
+		cmd.A = e.Text(x.text)
 	}
 	e.op(cmd, pops, result01(x))
 	if x.kind == kindNever {

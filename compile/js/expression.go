@@ -81,7 +81,7 @@ func (l *lowering) element(e *ast.BracketExpression) operand {
 func ofArguments(o operand) bool {
 	switch o := o.(type) {
 	case arguments:
-		return o.ofResult || len(o.path) > 0
+		return o.ofResult || o.global != "" || len(o.path) > 0
 	case argument, result:
 		return true
 	}

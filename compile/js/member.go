@@ -268,15 +268,18 @@ func (a arguments) below(_ *lowering, name string) operand {
 
 // resolve asks debug information where something below c.args or c.ret is.
 func (l *lowering) resolve(a arguments) (compile.Access, error) {
-	if a.ofResult {
+	switch {
+	case a.global != "":
+		return l.globalAccess(a)
+	case a.ofResult:
 		return l.unit.Place.ResultMember(a.path)
 	}
 	return l.unit.Place.Access(a.path)
 }
 
-// isGroup reports whether a path has no value, only members: c.args, or a struct.
+// isGroup reports whether a path has no value, only members: c.args, or a struct in registers.
 func (l *lowering) isGroup(a arguments) bool {
-	if len(a.path) == 0 {
+	if len(a.path) == 0 && a.global == "" {
 		return true
 	}
 	if l.unit.Place == nil {
@@ -288,12 +291,12 @@ func (l *lowering) isGroup(a arguments) bool {
 
 // argumentValue is the value of c.args.NAME.field… or c.ret.field….
 func (l *lowering) argumentValue(a arguments, at diag.Span) *expr {
-	if len(a.path) == 0 {
+	if len(a.path) == 0 && a.global == "" {
 		l.errorf(at, "name one: c.args.NAME", "the arguments are not a value")
 		return poison(at)
 	}
 	l.compiler.result.UsesPlace = true
-	if !a.ofResult {
+	if !a.ofResult && a.global == "" {
 		l.lateArgument("args."+a.path[0], at)
 	}
 	if l.unit.Place == nil {

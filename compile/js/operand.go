@@ -50,10 +50,11 @@ type (
 	}
 	// context is the parameter of a handler.
 	context struct{}
-	// arguments is c.args and what lies below it, or what lies below c.ret.
+	// arguments is c.args and what lies below it, what lies below c.ret, or global(NAME) and what lies below that.
 	arguments struct {
 		path     []string
 		ofResult bool
+		global   string // of a variable; "": it is none
 	}
 	// argument is a constant that was taken from the arguments or the result: const p = c.args.p has a value and members.
 	argument struct{ sym *symbol }
@@ -100,8 +101,11 @@ func (call) noun() string      { return "the storage of this call" }
 func (callField) noun() string { return "a field of this call" }
 func (context) noun() string   { return "the context" }
 func (a arguments) noun() string {
-	if a.ofResult {
+	switch {
+	case a.ofResult:
 		return "the result"
+	case a.global != "":
+		return "the variable " + a.global
 	}
 	return "the arguments"
 }

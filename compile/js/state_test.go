@@ -304,6 +304,8 @@ type fakePlace struct{ access map[string]compile.Access }
 
 func (p fakePlace) Name() string         { return "test" }
 func (p fakePlace) Addr() (uint64, bool) { return 0x2000, true }
+
+func (p fakePlace) File() string { return "/bin/fake" }
 func (p fakePlace) Access(path []string) (compile.Access, error) {
 	a, ok := p.access[strings.Join(path, ".")]
 	if !ok {

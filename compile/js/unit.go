@@ -72,10 +72,19 @@ type Sized interface {
 	WordSize() int
 }
 
-// Located is a Place that knows its own address in the module's file. Only there can static data of the module be
-// reached, which lies at a fixed distance from the probed instruction (c.pc).
+// Located is a Place that knows its own address in the module's file. Static data of the module lies at a fixed distance from the probed
+// instruction (c.pc).
 type Located interface {
 	Addr() (addr uint64, ok bool)
+	File() string // path of the module's file
+}
+
+// Globals is a Place that finds variables of the target's files by name, [MODULE:]NAME.
+type Globals interface {
+	// Global resolves global(NAME).field…
+	Global(name string, path []string) (compile.Access, error)
+	// GlobalAddress resolves uaddr(NAME).
+	GlobalAddress(name string) (compile.Access, error)
 }
 
 // Scope resolves the free names of a function as they were when the probe was registered. A Scope that also has

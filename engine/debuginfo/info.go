@@ -38,6 +38,7 @@ type Info struct {
 	types    map[dwarf.Offset]*ctype
 	defs     map[string]dwarf.Offset // definitions of types by name, for those only declared in a unit
 	scopes   map[dwarf.Offset]*scope
+	globals  map[string][]dwarf.Offset // static variables by name without namespaces; nil: not listed yet
 
 	// Of the present question alone; guard begins them anew.
 	asked   int                   // types looked at

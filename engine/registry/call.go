@@ -15,6 +15,7 @@ type Other struct {
 	Place string    // "syscall:openat"
 	Regs  arch.Arch // whose registers it may name
 	Word  int       // bytes of those
+	Globals
 }
 
 var (

@@ -7,6 +7,7 @@ import (
 	"gotap/compile"
 	"gotap/engine/debuginfo"
 	"gotap/engine/isa"
+	"gotap/engine/module"
 	"gotap/engine/place"
 	"gotap/engine/symbols"
 	"gotap/runtime"
@@ -17,6 +18,8 @@ type Info struct {
 	Files  *symbols.Files
 	Target place.Target
 	ISA    *isa.ISA
+	// Modules lists the files that the target maps, the main program's first; nil: variables of other files are not found.
+	Modules func() []*module.File
 }
 
 var _ CodePlace = (*Info)(nil)
@@ -84,6 +87,23 @@ func (i *Info) Arg(n int) (compile.Access, bool, error) {
 	}
 	return mark.Args[n].Access, true, mark.Args[n].Err
 }
+
+// Global implements js.Globals.
+func (i *Info) Global(name string, path []string) (compile.Access, error) {
+	return i.globals().Global(name, path)
+}
+
+// GlobalAddress implements js.Globals.
+func (i *Info) GlobalAddress(name string) (compile.Access, error) {
+	return i.globals().GlobalAddress(name)
+}
+
+func (i *Info) globals() *Globals {
+	return &Globals{Files: i.Files, Modules: i.Modules, own: i.Target.File, pc: i.Target.Vaddr}
+}
+
+// File implements js.Located.
+func (i *Info) File() string { return i.Target.File.Path }
 
 // Register implements PlaceInfo.
 func (i *Info) Register(name string) (index, bits, shift int, ok bool) {

@@ -77,7 +77,8 @@ func (s *Session) kernelCalls(r *place.Resolver, spec place.Spec, files []*modul
 
 // callInfo is what programs on a system call may know of it.
 func (s *Session) callInfo(t place.Target) registry.PlaceInfo {
-	return registry.Other{Place: t.Name, Regs: s.isa, Word: s.isa.WordSize()}
+	return &registry.Other{Place: t.Name, Regs: s.isa, Word: s.isa.WordSize(),
+		Globals: registry.Globals{Files: &s.files, Modules: s.mapped}}
 }
 
 // isKernelCall reports whether a place is the function of a system call.

@@ -26,12 +26,7 @@ func (s *Session) targets(spec place.Spec) ([]place.Target, error) {
 		spec.Module, spec.Addr = m.Path, m.Vaddr(spec.Addr)
 		return r.Resolve(spec, m.File)
 	}
-	var files []*module.File
-	for i := range s.mods {
-		if s.mods[i].File != nil && s.mods[i].Err == nil {
-			files = append(files, s.mods[i].File)
-		}
-	}
+	files := s.mapped()
 	if spec.Kind == place.Syscall {
 		return s.kernelCalls(r, spec, files)
 	}
@@ -54,6 +49,16 @@ func (s *Session) targets(spec place.Spec) ([]place.Target, error) {
 	return found, err
 }
 
+// mapped lists the files that the target maps.
+func (s *Session) mapped() (files []*module.File) {
+	for i := range s.mods {
+		if s.mods[i].File != nil && s.mods[i].Err == nil {
+			files = append(files, s.mods[i].File)
+		}
+	}
+	return files
+}
+
 // waits reports whether a place that is not there may come with a library that the program has not loaded yet.
 func (s *Session) waits(spec place.Spec, err error) bool {
 	var missing *place.NotFoundError
@@ -65,5 +70,5 @@ func (s *Session) place(pr *probe, t place.Target) (*placement, error) {
 	if isKernelCall(t) {
 		return pr.Place(t, s.callInfo(t))
 	}
-	return pr.Place(t, &registry.Info{Files: &s.files, Target: t, ISA: s.isa.ISA})
+	return pr.Place(t, &registry.Info{Files: &s.files, Target: t, ISA: s.isa.ISA, Modules: s.mapped})
 }

@@ -32,7 +32,8 @@ func (s *Session) compileCalls(pr *probe, spec place.Spec) ([]callProbe, error) 
 		if name == "" || !spec.Matches(name) {
 			continue
 		}
-		code, err := pr.Spec.Compile(registry.Other{Place: "syscall:" + name, Regs: s.isa, Word: s.isa.WordSize()})
+		code, err := pr.Spec.Compile(&registry.Other{Place: "syscall:" + name, Regs: s.isa, Word: s.isa.WordSize(),
+			Globals: registry.Globals{Files: &s.files, Modules: s.mapped}})
 		if err != nil {
 			return nil, err
 		}

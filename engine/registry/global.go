@@ -1,0 +1,205 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gotap/compile"
+	"gotap/engine/debuginfo"
+	"gotap/engine/module"
+	"gotap/engine/place"
+	"gotap/engine/symbols"
+)
+
+// Globals finds variables of a target's files by name. The zero value finds none. It is safe for concurrent use if Modules is.
+type Globals struct {
+	Files   *symbols.Files
+	Modules func() []*module.File // the files that the target maps, the main program's first
+
+	own *module.File // of the place, which is looked at first
+	pc  uint64       // of the place in it
+}
+
+// GlobalError is a variable that is not there, or cannot be read.
+type GlobalError struct {
+	Name   string
+	Reason string
+	Help   string
+}
+
+// Error names the variable and the reason.
+func (e *GlobalError) Error() string {
+	return fmt.Sprintf("cannot read the variable %s: %s", e.Name, e.Reason)
+}
+
+// Hint says what to write instead.
+func (e *GlobalError) Hint() string { return e.Help }
+
+// Global resolves a variable, [MODULE:]NAME, and what the path names in it: by debug information, and where there is none by its symbol, which
+// tells how many bytes it has. It is signed then.
+func (g *Globals) Global(name string, path []string) (compile.Access, error) {
+	return g.search(name, func(f *module.File, local string) (compile.Access, error) { return g.inFile(f, local, path) })
+}
+
+// GlobalAddress resolves the address of a variable, [MODULE:]NAME.
+func (g *Globals) GlobalAddress(name string) (compile.Access, error) {
+	return g.search(name, func(f *module.File, local string) (compile.Access, error) {
+		v, err := g.symbol(f, local)
+		if err == nil {
+			return compile.Access{Base: compile.BaseAddr, Value: int64(v.Addr)}, nil
+		}
+		if in, ok := g.Files.Info(f); ok { // variables of which the linker kept no symbol
+			a, inErr := in.Global(g.near(f), []string{local})
+			if inErr == nil && a.Base == compile.BaseAddr {
+				return compile.Access{Base: compile.BaseAddr, Value: a.Value}, nil
+			}
+			return a, errors.Join(err, inErr)
+		}
+		return compile.Access{}, err
+	})
+}
+
+// search asks one file after the other.
+func (g *Globals) search(name string, in func(f *module.File, local string) (compile.Access, error)) (compile.Access, error) {
+	files, local := g.candidates(name)
+	for _, f := range files {
+		a, err := in(f, local)
+		var unknown *debuginfo.UnknownError
+		switch {
+		case err == nil:
+			a.Module = f.Path
+			return a, nil
+		case errors.Is(err, errNoVariable), errors.As(err, &unknown) && unknown.What == "variable":
+			continue
+		}
+		return a, err
+	}
+	return compile.Access{}, g.missing(name, local, files)
+}
+
+// errNoVariable is a variable that a file does not have.
+var errNoVariable = errors.New("no variable of this name")
+
+// candidates are the files that a variable's name means, and the name without them.
+func (g *Globals) candidates(name string) (files []*module.File, local string) {
+	var all []*module.File
+	if g.Modules != nil {
+		all = g.Modules()
+	}
+	file, local, named := cutModule(name)
+	if named {
+		return place.Candidates(place.Spec{Module: file}, all), local
+	}
+	if g.own != nil {
+		all = append([]*module.File{g.own}, slices.DeleteFunc(all, func(f *module.File) bool { return f == g.own })...)
+	}
+	return all, local
+}
+
+// cutModule takes "libc:environ" apart. The colons of "geo::limit" belong to the name.
+func cutModule(name string) (file, local string, ok bool) {
+	for i := 0; i < len(name); i++ {
+		if name[i] != ':' {
+			continue
+		}
+		if strings.HasPrefix(name[i:], "::") {
+			i++
+			continue
+		}
+		return name[:i], name[i+1:], true
+	}
+	return "", name, false
+}
+
+// near is the code whose source a name is looked for in first.
+func (g *Globals) near(f *module.File) uint64 {
+	if f == g.own {
+		return g.pc
+	}
+	return 0
+}
+
+// inFile resolves a variable in one file.
+func (g *Globals) inFile(f *module.File, name string, path []string) (compile.Access, error) {
+	if in, ok := g.Files.Info(f); ok {
+		a, err := in.Global(g.near(f), append([]string{name}, path...))
+		var unknown *debuginfo.UnknownError
+		if err == nil || !(errors.As(err, &unknown) && unknown.What == "variable") {
+			return a, err
+		}
+	}
+	v, err := g.symbol(f, name)
+	if err != nil {
+		return compile.Access{}, err
+	}
+	a := compile.Access{Base: compile.BaseAddr, Value: int64(v.Addr)}
+	switch {
+	case len(path) > 0:
+		return a, &untypedError{fmt.Sprintf("%s in the variable %s of %s", strings.Join(path, "."), name, filepath.Base(f.Path)),
+			fmt.Sprintf("uaddr(%q) is its address", name)}
+	case v.Size == 1 || v.Size == 2 || v.Size == 4 || v.Size == 8:
+		a.Steps = []compile.AccessStep{{Op: compile.OpLoad, Size: int(v.Size), Signed: true}}
+	}
+	return a, nil
+}
+
+// symbol finds a variable by its symbol.
+func (g *Globals) symbol(f *module.File, name string) (*module.Var, error) {
+	var found *module.Var
+	if module.IsGlob(name) {
+		return nil, errNoVariable
+	}
+	for _, v := range f.LookupVar(name) {
+		switch {
+		case v.TLS:
+			return nil, &GlobalError{name, "it is thread-local: each thread has its own, and where is the loader's business", "read it through a pointer that the program has"}
+		case found != nil && found.Addr != v.Addr:
+			return nil, &GlobalError{name, fmt.Sprintf("%s has several of that name", filepath.Base(f.Path)), fmt.Sprintf("with debug information %s@FILE.c names one", name)}
+		}
+		found = v
+	}
+	if found == nil {
+		return nil, errNoVariable
+	}
+	return found, nil
+}
+
+// missing is the error of a variable that none of the files has.
+func (g *Globals) missing(name, local string, files []*module.File) error {
+	if len(files) == 0 {
+		file, _, named := cutModule(name)
+		if !named {
+			return &GlobalError{name, "no file is mapped", ""}
+		}
+		return &GlobalError{name, "no module " + file + " is mapped", "a library is there once the program has loaded it; gotap list MODULE:* shows one"}
+	}
+	e := &GlobalError{Name: name, Reason: "there is none in " + filepath.Base(files[0].Path)}
+	if n := len(files) - 1; n > 0 {
+		e.Reason += fmt.Sprintf(" and %d other modules", n)
+	}
+	var near []string
+	for _, f := range files {
+		near = append(near, f.SuggestVar(local)...)
+		if in, ok := g.Files.Info(f); ok && len(near) == 0 {
+			_, err := in.Global(0, []string{local})
+			var unknown *debuginfo.UnknownError
+			if errors.As(err, &unknown) {
+				near = append(near, unknown.Near...)
+			}
+		}
+		if len(near) >= mostSuggested {
+			break
+		}
+	}
+	e.Help = "variables of static storage have names here: " + `global("limit"), global("libc:environ"), global("limit@file.c")`
+	if len(near) > 0 {
+		e.Help = "did you mean " + strings.Join(near[:min(len(near), mostSuggested)], " or ") + "?"
+	}
+	return e
+}
+
+// mostSuggested is how many names a hint has.
+const mostSuggested = 3
