@@ -232,8 +232,15 @@ func (register) kind() kind { return kindInt }
 
 func (r register) get(_ *lowering, at diag.Span) *expr { return registerValue(r.name, at) }
 
+// programCounters are the names under which the program counter can be written.
+var programCounters = map[string]bool{"rip": true, "eip": true, "ip": true, "pc": true}
+
 func (r register) set(l *lowering, at diag.Span, v *expr) *expr {
 	l.needUnsafe(at, "changing a register")
+	if programCounters[r.name] && (l.handler == Enter || l.returning()) {
+		l.errorf(at, "skip(result) leaves the function at once; post(c) and fault(c) can change "+r.name, "the probed instruction still comes and sets %s itself", r.name)
+		return poison(at)
+	}
 	e := store(at, runtime.OpPopR, 0, v)
 	e.text = r.name
 	return e

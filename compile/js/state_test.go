@@ -299,6 +299,20 @@ func TestSignalsThatAre(t *testing.T) {
 	}
 }
 
+// The probed instruction sets the program counter behind enter and leave: an assignment would be lost in silence.
+func TestProgramCounterIsNotLost(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"c => { c.regs.rip = c.arg0; }": false, "c => { c.regs.pc += 2; }": false, "({ leave(c) { c.regs.eip = 1; } })": false,
+		"({ post(c) { c.regs.rip += 2; } })": true, "({ fault(c) { c.regs.rip += 7; } })": true, "c => { c.regs.rsp = c.regs.rip; }": true,
+	} {
+		u := parse(t, text, nil)
+		u.Unsafe = true
+		if _, list := Compile(u); list.HasErrors() == ok || !ok && list[0].Hint == "" {
+			t.Errorf("%s: %v", text, list)
+		}
+	}
+}
+
 // fakePlace is debug information that a test makes up.
 type fakePlace struct{ access map[string]compile.Access }
 
