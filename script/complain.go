@@ -80,7 +80,19 @@ func (s *Script) explainException(ex *goja.Exception) diag.Diagnostic {
 			return c.d
 		}
 	}
-	return diag.Diagnostic{Span: s.place(ex.Stack()), Text: s.message(obj), Hint: cmp.Or(s.nearGlobal(obj), s.nearMember(obj))}
+	at := s.place(ex.Stack())
+	if name := unknownName(obj); name != "" {
+		return diag.Diagnostic{Span: widened(at, name), Text: s.message(obj), Hint: s.nearName(name, ex.Stack())}
+	}
+	return diag.Diagnostic{Span: at, Text: s.message(obj), Hint: s.nearMember(obj)}
+}
+
+// widened is the whole of a name whose first character is at a place.
+func widened(at diag.Span, name string) diag.Span {
+	if at.Source != nil && strings.HasPrefix(at.Source.Text[at.Start:], name) {
+		at.End = at.Start + len(name)
+	}
+	return at
 }
 
 // shortName is the length of names that are like too many others.
@@ -103,19 +115,28 @@ var foreign = map[string]string{
 // undefinedName is the machine's message for a name that nothing has.
 var undefinedName = regexp.MustCompile(`^(\S+) is not defined$`)
 
-// nearGlobal is a hint at a builtin that looks like a name which nothing has.
-func (s *Script) nearGlobal(obj *goja.Object) string {
+// unknownName is the name that nothing has, if that is what an error is about.
+func unknownName(obj *goja.Object) string {
 	m := undefinedName.FindStringSubmatch(property(obj, "message"))
 	if m == nil || property(obj, "name") != "ReferenceError" {
 		return ""
 	}
-	if instead := cmp.Or(elsewhere[m[1]], foreign[m[1]]); instead != "" {
+	return m[1]
+}
+
+// nearName is a hint at a builtin, or at a name of the file that was running, that looks like one which nothing has.
+func (s *Script) nearName(name string, stack []goja.StackFrame) string {
+	if instead := cmp.Or(elsewhere[name], foreign[name]); instead != "" {
 		return instead
 	}
-	if len(m[1]) <= shortName {
+	if len(name) <= shortName {
 		return "" // nearly every short word is near another
 	}
-	if near := compile.Nearest(m[1], s.vm.GlobalObject().GetOwnPropertyNames()); near != "" {
+	known := s.vm.GlobalObject().GetOwnPropertyNames()
+	if src, _ := s.frame(stack); src != nil {
+		known = append(src.info.Names(), known...)
+	}
+	if near := compile.Nearest(name, known); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return ""
@@ -195,12 +216,21 @@ func property(obj *goja.Object, name string) (text string) {
 
 // place is the innermost frame that is in the user's own text, the standard library and built-ins passed over if possible.
 func (s *Script) place(stack []goja.StackFrame) diag.Span {
+	src, at := s.frame(stack)
+	if src == nil {
+		return diag.Span{}
+	}
+	return src.frameSpan(at)
+}
+
+// frame is the innermost frame in a text of the script; nil when none is.
+func (s *Script) frame(stack []goja.StackFrame) (*source, file.Position) {
 	for _, frame := range stack {
 		if src := s.sources[frame.SrcName()]; src != nil {
-			return src.frameSpan(frame.Position())
+			return src, frame.Position()
 		}
 	}
-	return diag.Span{}
+	return nil, file.Position{}
 }
 
 // describe names a value in messages.

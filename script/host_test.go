@@ -65,6 +65,26 @@ end(() => console.log("end 2"));
 	}
 }
 
+// A name that a callback misspells is told with the one of the script, or of a builtin, that it nearly is.
+func TestNamesNearby(t *testing.T) {
+	r := newRig(t, `
+let total = 0;
+const sizes = hist("sizes");
+probe("a", { enter(c) { exit({}); }, exit(e) {
+  const inner = () => total;
+  console.log(totl);
+} });
+every("1h", () => {});
+end(() => { sizse.print(); });
+end(() => { evrey("1s"); });
+end(() => require("gotap/erno"));
+sizes.clear();
+`)
+	r.once(func() { r.enter(0) })
+	r.wantErrors(`script\.js:6:15: error: ReferenceError: totl is not defined\n.*\n +\^\^\^\^\nhint: did you mean total\?`,
+		`script\.js:9:13: error: .*sizse.*\n.*\n +\^{5}\nhint: did you mean sizes\?`, `hint: did you mean every\?`)
+}
+
 func TestEndlessCallback(t *testing.T) {
 	r := newRig(t, `
 let turn = 0;

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -28,7 +29,11 @@ func (s *Script) require(dir string, call goja.FunctionCall) goja.Value {
 	}
 	found, err := s.loader.Resolve(dir, name.String())
 	if err != nil {
-		s.throwf("%v", err)
+		d := diag.Diagnostic{Span: s.site().span(), Text: err.Error()}
+		if missing := (*load.MissingError)(nil); errors.As(err, &missing) {
+			d.Hint = missing.Hint
+		}
+		s.throw(d)
 	}
 	if m := s.modules[found]; m != nil {
 		if m.running {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -216,6 +217,7 @@ func (b *builder) messages(all []api.Message) {
 		if m.Location != nil {
 			span, hint = b.span(m.Location), suggested(m.Location.Suggestion)
 		}
+		hint = cmp.Or(hint, b.near(m))
 		b.list.Errorf(span, hint, "%s", lowerFirst(b.named(strings.TrimPrefix(m.Text, "[plugin gotap] "))))
 	}
 }
@@ -244,6 +246,23 @@ func (b *builder) span(at *api.Location) diag.Span {
 	}
 	start := min(src.Offset(at.Line, 1)+at.Column, len(src.Text))
 	return diag.Span{Source: src, Start: start, End: start + max(1, at.Length)}
+}
+
+// near is a hint at what the name of a module, or of an export, may have meant.
+func (b *builder) near(m api.Message) string {
+	if missing, ok := m.Detail.(*MissingError); ok {
+		return missing.Hint
+	}
+	for _, e := range missingExports {
+		found := e.pattern.FindStringSubmatch(m.Text)
+		if found == nil {
+			continue
+		}
+		if src := b.sources[found[e.module]]; src != nil {
+			return nearExport(found[e.name], src.Text)
+		}
+	}
+	return ""
 }
 
 // circle reports modules that import each other: which of them runs first, and so what it sees of the other, would be chance.

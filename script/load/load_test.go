@@ -126,3 +126,31 @@ func TestImportOfText(t *testing.T) {
 		t.Errorf("errors are %v", list)
 	}
 }
+
+// A module or an export that is misspelt is told with the one that it nearly is.
+func TestNearModules(t *testing.T) {
+	dir := t.TempDir()
+	text := "export function errorName() {}\nconst a = 1, b = 2;\nexport { a as shown, b };\nexport default a;\n"
+	if err := os.WriteFile(filepath.Join(dir, "common.js"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l := &Loader{Std: fstest.MapFS{"errno.js": {Data: []byte(text)}, "files.js": {}}}
+	for text, want := range map[string]string{
+		`import x from "gotap/erno";`:                               `did you mean "gotap/errno"?`,
+		`import x from "errno";`:                                    `did you mean "gotap/errno"?`,
+		`import x from "common.js";`:                                `did you mean "./common.js"?`,
+		`import x from "./comon.js";`:                               `did you mean ./common.js?`,
+		`import x from "./comon";`:                                  `did you mean ./common?`,
+		`import x from "./nothinglikeit.js";`:                       ``,
+		`import { errorNmae } from "./common.js";`:                  `did you mean errorName?`,
+		`import { a } from "./common.js";`:                          `it has errorName, shown, b`,
+		`import { shwon } from "gotap/errno";`:                      `did you mean shown?`,
+		`import * as E from "gotap/errno"; E.errorname();`:          `did you mean errorName?`,
+		"import x from './common.js';\nimport y from 'gotap/fies';": `did you mean "gotap/files"?`,
+	} {
+		_, list := l.Parse("s.js", dir, text)
+		if len(list) != 1 || list[0].Hint != want {
+			t.Errorf("%s: %v, want %q", text, list, want)
+		}
+	}
+}

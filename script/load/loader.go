@@ -110,8 +110,15 @@ func (l *Loader) Resolve(dir, name string) (string, error) {
 		return l.resolveStd(std)
 	}
 	if !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
-		return "", fmt.Errorf("cannot find the module %q: there are \"./FILE\" and %s", name, l.stdNames())
+		hint := ""
+		if std := StdPrefix + name; slices.Contains(l.std(), std) {
+			hint = "did you mean " + strconv.Quote(std) + "?"
+		} else if _, err := l.Resolve(dir, "./"+name); err == nil {
+			hint = "did you mean " + strconv.Quote("./"+name) + "?"
+		}
+		return "", &MissingError{fmt.Sprintf("cannot find the module %q: there are \"./FILE\" and %s", name, l.stdNames()), hint}
 	}
+	asked := name
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
@@ -123,7 +130,7 @@ func (l *Loader) Resolve(dir, name string) (string, error) {
 			return filepath.Abs(name + ext)
 		}
 	}
-	return "", fmt.Errorf("cannot find the module %s", name)
+	return "", &MissingError{"cannot find the module " + name, nearFile(asked, name)}
 }
 
 // resolveStd finds a module of the standard library. The names there are stand in the error, as it is embedded and cannot be looked into.
@@ -135,25 +142,38 @@ func (l *Loader) resolveStd(name string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("cannot find the module \"gotap/%s\": there are %s", name, l.stdNames())
+	hint := ""
+	if near := nearest(StdPrefix+name, l.std()); near != "" {
+		hint = "did you mean " + strconv.Quote(near) + "?"
+	}
+	return "", &MissingError{fmt.Sprintf("cannot find the module \"gotap/%s\": there are %s", name, l.stdNames()), hint}
 }
 
-// stdNames lists the standard library for messages.
-func (l *Loader) stdNames() string {
+// std lists the modules of the standard library, sorted.
+func (l *Loader) std() []string {
 	if l.Std == nil {
-		return `"gotap/NAME" (none in this build)`
+		return nil
 	}
 	var names []string
 	entries, _ := fs.ReadDir(l.Std, ".")
 	for _, e := range entries {
 		if ext := path.Ext(e.Name()); ext == ".js" || ext == ".ts" && !strings.HasSuffix(e.Name(), ".d.ts") {
-			names = append(names, strconv.Quote(StdPrefix+strings.TrimSuffix(e.Name(), ext)))
+			names = append(names, StdPrefix+strings.TrimSuffix(e.Name(), ext))
 		}
 	}
+	sort.Strings(names)
+	return names
+}
+
+// stdNames lists the standard library for messages.
+func (l *Loader) stdNames() string {
+	names := l.std()
 	if len(names) == 0 {
 		return `"gotap/NAME" (none in this build)`
 	}
-	sort.Strings(names)
+	for i, name := range names {
+		names[i] = strconv.Quote(name)
+	}
 	return strings.Join(names, ", ")
 }
 

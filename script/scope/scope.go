@@ -1,6 +1,8 @@
 package scope
 
 import (
+	"slices"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
@@ -96,6 +98,16 @@ type Info struct {
 	Big       []*ast.NumberLiteral // numbers a double does not hold exactly
 	edits     []func()             // changes to the tree, inner before outer
 	stmts     []func()             // changes to statement lists, after them
+}
+
+// Names lists the variables of the whole text that functions of it can see, sorted: what a misspelt name may have meant.
+func (i *Info) Names() []string {
+	names := i.Top.Names()
+	for _, f := range i.Functions {
+		names = append(names, f.Scope.Names()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Options say where the numbers of this file's functions and slots begin: they are unique in a script of several files.

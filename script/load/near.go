@@ -1,0 +1,96 @@
+package load
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gotap/compile/spelling"
+)
+
+// MissingError says that there is no module of a name.
+type MissingError struct {
+	text string
+	Hint string // a module that has nearly that name, or empty
+}
+
+func (e *MissingError) Error() string { return e.text }
+
+// missingExports are esbuild's messages about exports that a module has not, with the groups that name the module and the export.
+var missingExports = []struct {
+	pattern      *regexp.Regexp
+	module, name int
+}{
+	{regexp.MustCompile(`^No matching export in "(.+)" for import "(.+)"$`), 1, 2},
+	{regexp.MustCompile(`^Import "(.+)" will always be undefined because there is no matching export in "(.+)"$`), 2, 1},
+}
+
+// What the text of a module exports by name; hints can do without what is written in other ways.
+var (
+	exportedName = regexp.MustCompile(`(?m)\bexport\s+(?:async\s+)?(?:function\s*\*?|const|let|var|class)\s+([\p{L}_$][\p{L}\p{N}_$]*)`)
+	exportList   = regexp.MustCompile(`\bexport\s*\{([^}]*)\}`)
+)
+
+// nearExport is a hint at what a module exports.
+func nearExport(name, text string) string {
+	var known []string
+	for _, m := range exportedName.FindAllStringSubmatch(text, -1) {
+		known = append(known, m[1])
+	}
+	for _, m := range exportList.FindAllStringSubmatch(text, -1) {
+		for part := range strings.SplitSeq(m[1], ",") {
+			if words := strings.Fields(part); len(words) > 0 {
+				known = append(known, words[len(words)-1])
+			}
+		}
+	}
+	known = slices.DeleteFunc(known, func(n string) bool { return n == "default" })
+	if near := nearest(name, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	if len(known) == 0 || len(known) > mostListed {
+		return ""
+	}
+	return "it has " + strings.Join(known, ", ")
+}
+
+// mostListed is how many exports a hint lists at most.
+const mostListed = 12
+
+// nearFile is a hint at a file beside the one that is not there.
+func nearFile(asked, path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	var known []string
+	for _, e := range entries {
+		ext := filepath.Ext(e.Name())
+		if e.IsDir() || ext == "" || !slices.Contains(moduleKinds, ext) {
+			continue
+		}
+		name := e.Name()
+		if filepath.Ext(path) == "" {
+			name = strings.TrimSuffix(name, ext)
+		}
+		known = append(known, name)
+	}
+	base := filepath.Base(path)
+	if near := nearest(base, known); near != "" {
+		return "did you mean " + strings.TrimSuffix(asked, base) + near + "?"
+	}
+	return ""
+}
+
+// nearest is the known name that a few slips make of a name, or empty.
+func nearest(name string, known []string) string {
+	best, limit := "", min(len(name)/3+1, len(name)-1)
+	for _, k := range known {
+		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(k), limit); d <= limit {
+			best, limit = k, d-1
+		}
+	}
+	return best
+}
