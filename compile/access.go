@@ -13,9 +13,38 @@ type Access struct {
 	Value  int64  // BaseConst: the value; BaseAddr: address in the module's file; BaseRegOffset, BaseFrame: byte offset
 	Steps  []AccessStep
 	Type   ValueType
-	Module string // BaseAddr: path of the module's file; "": the one that the place is in
-	Ctype  string // the type as the source has it ("struct point *"), for messages and listings
+	Module string       // BaseAddr: path of the module's file; "": the one that the place is in
+	Ctype  string       // the type as the source has it ("struct point *"), for messages and listings
+	Shape  *Shape       // nil: a number
+	Enum   []Enumerator // names of an enumeration
 }
+
+// Enumerator is a name of an enumeration's value.
+type Enumerator struct {
+	Name  string
+	Value int64
+}
+
+// Shape says what a value is made of, where it is more than a number.
+type Shape struct {
+	Kind    ShapeKind
+	Members []string // of a struct, or of the one a pointer points to, in their order
+	Len     int      // of an array; 0: not known
+}
+
+// ShapeKind is how a value is shown.
+type ShapeKind uint8
+
+// The shapes of values.
+const (
+	ShapeNumber  ShapeKind = iota // as it is
+	ShapeChar                     // one byte of text
+	ShapePointer                  // an address
+	ShapeText                     // the address of text
+	ShapeChars                    // an array of text; the access is its address
+	ShapeArray                    // the access is its address
+	ShapeStruct                   // the access is its address; one in registers has none
+)
 
 // AccessBase is where an access starts.
 type AccessBase uint8

@@ -83,7 +83,7 @@ func makeBuiltins() []Builtin {
 			inCallback, (*Script).jsTest},
 		{"expect", "(value: any): Expectation", "what gotap test expects of a value; other runs check nothing", inCallback, (*Script).jsExpect},
 		{"printed", "(): string", "in gotap test, what the script has printed so far; empty elsewhere", inCallback, (*Script).jsPrinted},
-		{"hex", "(value: Int, digits?: number): string", "a number in hexadecimal, with 0x", "use printf(\"%x\", v)", (*Script).jsHex},
+		{"hex", "(value: Int, digits?: number): string", "a number in hexadecimal, with 0x", "same", (*Script).jsHex},
 		{"sym", "(pid: number, address: Int): string\n(address: Int): string", "names an address: func+0x10 (module); in an exit callback the pid can be left out",
 			inCallback, (*Script).jsSym},
 		{"memory", "(pid: number, address: number | bigint, size: number): Uint8Array",

@@ -23,7 +23,7 @@ func (l *lowering) access(a compile.Access, at diag.Span) *expr {
 		e = convertConst(e, k)
 	}
 	typed := *e
-	typed.kind = k
+	typed.kind, typed.enum = k, a.Enum
 	return &typed
 }
 

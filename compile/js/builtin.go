@@ -208,6 +208,9 @@ func write(name string, op runtime.Op) builtinRow {
 var others = []builtinRow{
 	{Builtin{"hash", "hash(s)", "(s: string) => number", "64-bit hash of text: equal texts have equal hashes", false}, 1, 1,
 		func(s *site) *expr { return apply(s.at, kindInt, runtime.OpHash, s.text(0)) }},
+	{Builtin{"pretty", "pretty(x)", "(x: any) => string", "a struct, or what a pointer points to, with its members: pretty(c.args.p); all arguments: pretty(c.args); the name of an enumeration's value", false}, 1, 1, (*site).pretty},
+	{Builtin{"hex", "hex(x)", "(x: number) => string", "a number in hexadecimal, with 0x", false}, 1, 1,
+		func(s *site) *expr { return apply(s.at, kindText, runtime.OpShex, s.integer(0)) }},
 	{Builtin{"String", "String(x)", "(x: any) => string", "as text", false}, 1, 1, asText},
 }
 
@@ -296,7 +299,7 @@ func asNumber(s *site) *expr { return s.number(0) }
 
 func asText(s *site) *expr {
 	e := s.arg(0)
-	t, ok := textOf(e)
+	t, ok := s.l.textOf(e)
 	if !ok {
 		s.l.errorf(e.at, "log it as an argument of its own", "cannot make text of %s here", e.kind)
 		return poison(s.at)

@@ -110,7 +110,9 @@ func (l *lowering) valueOf(o operand, at diag.Span) *expr {
 	case arguments:
 		return l.argumentValue(o, at)
 	case argument:
-		return l.valueOf(o.sym.meaning(), at)
+		e := *l.valueOf(o.sym.meaning(), at)
+		e.enum = o.sym.enum
+		return &e
 	case place:
 		return o.get(l, at)
 	case bad:

@@ -47,7 +47,7 @@ func (l *lowering) bindName(id *ast.Identifier, what operand, fixed bool) {
 	sym.pending = false
 	l.initialise(sym, e, !fixed && l.assigned(name))
 	if isPath && sym.fixed {
-		sym.path = &path
+		sym.path, sym.enum = &path, e.enum
 	}
 }
 

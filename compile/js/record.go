@@ -1,6 +1,8 @@
 package js
 
 import (
+	"strings"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 
@@ -72,7 +74,10 @@ func (it *item) value(e ast.Expression) {
 		it.object(e)
 		return
 	}
-	it.flat(l.value(e))
+	o := l.operand(e)
+	if !it.composed(e, o) {
+		it.flat(l.valueOf(o, l.at(e)))
+	}
 }
 
 func (it *item) template(e *ast.TemplateLiteral) {
@@ -96,6 +101,9 @@ func (it *item) flat(e *expr) {
 	switch {
 	case e.kind == kindBad:
 		it.bad = true
+	case len(e.enum) > 0:
+		t, _ := it.l.textOf(e)
+		it.flat(t)
 	case e.code == codeText:
 		it.literal(e.text)
 	case e.isConst() && e.kind.integer():
@@ -217,6 +225,9 @@ func (s *site) printf() *expr {
 	for i, a := range args[1:] {
 		it.part = i
 		e := l.value(a)
+		if len(e.enum) > 0 && format.code == codeText && wantsText(format.text, i) {
+			e, _ = l.textOf(e)
+		}
 		it.add("", e)
 		kinds = append(kinds, e.kind.valueKind())
 	}
@@ -228,6 +239,25 @@ func (s *site) printf() *expr {
 		return poison(s.at)
 	}
 	return it.expr(s.at, kindVoid)
+}
+
+// wantsText reports whether conversion i of a format is %s.
+func wantsText(format string, i int) bool {
+	for at := 0; at < len(format); at++ {
+		if format[at] != '%' {
+			continue
+		}
+		for at++; at < len(format) && strings.IndexByte("-+ #0123456789.lhzjt", format[at]) >= 0; at++ {
+		}
+		if at >= len(format) || format[at] == '%' {
+			continue
+		}
+		if i == 0 {
+			return format[at] == 's'
+		}
+		i--
+	}
+	return false
 }
 
 // template is a template literal for its value: text.

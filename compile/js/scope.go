@@ -2,6 +2,7 @@ package js
 
 import (
 	"github.com/dop251/goja/ast"
+	"gotap/compile"
 
 	"gotap/compile/diag"
 	"gotap/runtime"
@@ -18,11 +19,12 @@ type scope struct {
 type symbol struct {
 	name    string
 	at      diag.Span
-	pending bool       // its declaration has not been reached
-	fixed   bool       // const, or a parameter that stands for something without a value
-	what    operand    // what it stands for, when it is not a variable
-	slot    *slot      // a variable
-	path    *arguments // it is a constant with the value of this argument, and has its members too
+	pending bool                 // its declaration has not been reached
+	fixed   bool                 // const, or a parameter that stands for something without a value
+	what    operand              // what it stands for, when it is not a variable
+	slot    *slot                // a variable
+	enum    []compile.Enumerator // names of the values it has
+	path    *arguments           // it is a constant with the value of this argument, and has its members too
 }
 
 // open starts a block.

@@ -101,8 +101,9 @@ type expr struct {
 	slot    *slot
 	body    []stmt
 	format  *runtime.Format
-	aside   *compile.Command // codeItem: what ends it, when it does not go to the host
-	need    int              // words of stack, roughly: decides what is computed first
+	aside   *compile.Command     // codeItem: what ends it, when it does not go to the host
+	enum    []compile.Enumerator // names of its values, when it is of an enumeration
+	need    int                  // words of stack, roughly: decides what is computed first
 }
 
 // slot is a local variable or an intermediate value: a scratch word of the hit.

@@ -105,8 +105,9 @@ func (in *Info) ReturnAccess(vaddr uint64, path ...string) (a compile.Access, er
 		w.typ, t = off, &ctypeAddress
 	}
 	if a, err = w.value(t); err != nil {
-		return a, in.explain("the result", vaddr, err)
+		return compile.Access{Shape: w.shape(t)}, in.explain("the result", vaddr, err)
 	}
+	a.Shape, a.Enum = w.shape(t), in.enumerators(t)
 	a.Ctype = ctype
 	return a, nil
 }

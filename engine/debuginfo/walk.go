@@ -206,9 +206,10 @@ func (w *walk) finish() (compile.Access, error) {
 		}
 	}
 	a, err := w.value(t)
-	if err != nil {
-		return compile.Access{}, w.in.explain(w.name, w.pc, err)
+	if err != nil { // what it is made of may be in reach all the same
+		return compile.Access{Shape: w.shape(t)}, w.in.explain(w.name, w.pc, err)
 	}
+	a.Shape, a.Enum = w.shape(t), w.in.enumerators(t)
 	a.Ctype = strings.TrimSpace(ctype)
 	return a, nil
 }

@@ -57,6 +57,15 @@ func (i *Info) Access(path []string) (compile.Access, error) {
 	return in.Access(i.Target.Vaddr, path)
 }
 
+// Parameters implements js.Parametered.
+func (i *Info) Parameters() ([]string, error) {
+	in, ok := i.Files.Info(i.Target.File)
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", i.Target.File.Path, debuginfo.ErrNone)
+	}
+	return in.Parameters(i.Target.Vaddr)
+}
+
 // ReturnType implements PlaceInfo.
 func (i *Info) ReturnType() (compile.Access, bool) {
 	in, ok := i.Files.Info(i.Target.File)

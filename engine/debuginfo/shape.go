@@ -1,0 +1,89 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+
+	"gotap/compile"
+)
+
+// maxEnumerators bounds the names of an enumeration that programs are told of.
+const maxEnumerators = 64
+
+// shape says what the value at the end of a walk is made of; t is its type.
+func (w *walk) shape(t *ctype) *compile.Shape {
+	if w.bits != nil {
+		return nil
+	}
+	switch t.kind {
+	case kindStruct, kindUnion:
+		return &compile.Shape{Kind: compile.ShapeStruct, Members: w.in.memberNames(t)}
+	case kindArray:
+		return w.arrayShape(t)
+	case kindPointer:
+		return w.pointerShape(t)
+	case kindInt:
+		if t.char && t.size == 1 {
+			return &compile.Shape{Kind: compile.ShapeChar}
+		}
+	}
+	return nil
+}
+
+// arrayShape is that of an array, whose first dimension counts.
+func (w *walk) arrayShape(t *ctype) *compile.Shape {
+	s := &compile.Shape{Kind: compile.ShapeArray}
+	if len(t.dims) > 0 {
+		s.Len = int(max(t.dims[0], 0))
+	}
+	if elem, err := w.in.strip(t.elem, t.hasElem); err == nil && len(t.dims) == 1 && elem.char && elem.size == 1 {
+		s.Kind = compile.ShapeChars
+	}
+	return s
+}
+
+// pointerShape is that of a pointer, by what it points to.
+func (w *walk) pointerShape(t *ctype) *compile.Shape {
+	s := &compile.Shape{Kind: compile.ShapePointer}
+	to, err := w.in.strip(t.elem, t.hasElem)
+	switch {
+	case err != nil || !t.hasElem:
+	case to.char && to.size == 1:
+		s.Kind = compile.ShapeText
+	case (to.kind == kindStruct || to.kind == kindUnion) && !to.declared:
+		s.Members = w.in.memberNames(to)
+	}
+	return s
+}
+
+// enumerators are the names of an enumeration, nil when it has too many.
+func (in *Info) enumerators(t *ctype) []compile.Enumerator {
+	if t.kind != kindEnum || t.entry == nil {
+		return nil
+	}
+	var names []compile.Enumerator
+	in.children(t.entry, func(c *dwarf.Entry) error { // damaged ones have fewer
+		name, _ := c.Val(dwarf.AttrName).(string)
+		if v, ok := c.Val(dwarf.AttrConstValue).(int64); ok && c.Tag == dwarf.TagEnumerator && name != "" {
+			names = append(names, compile.Enumerator{Name: name, Value: extend(v, 8*in.sizeOf(t), t.signed)})
+		}
+		return nil
+	})
+	if len(names) > maxEnumerators {
+		return nil
+	}
+	return names
+}
+
+// Parameters lists the names of the parameters of the function at pc, in their order.
+func (in *Info) Parameters(pc uint64) (names []string, err error) {
+	defer in.guard(&err)()
+	fn, err := in.functionAt(pc)
+	if err != nil {
+		return nil, err
+	}
+	params, _, err := in.paramsOf(fn)
+	for _, p := range params {
+		names = append(names, in.name(p))
+	}
+	return named(names), err
+}
