@@ -26,16 +26,18 @@ type UnknownError struct {
 	Near []string // those that resemble Name
 }
 
-// Error names what was asked, and what there is like it, or all there is.
-func (e *UnknownError) Error() string {
-	s := fmt.Sprintf("%s has no %s %q", e.In, e.What, e.Name)
+// Error names what was asked.
+func (e *UnknownError) Error() string { return fmt.Sprintf("%s has no %s %q", e.In, e.What, e.Name) }
+
+// Hint names what there is like it, or all there is.
+func (e *UnknownError) Hint() string {
 	switch {
 	case len(e.Near) > 0:
-		return s + "; did you mean " + strings.Join(e.Near, " or ") + "?"
+		return "did you mean " + strings.Join(e.Near, " or ") + "?"
 	case len(e.Have) > 0:
-		return s + "; it has " + strings.Join(e.Have, ", ")
+		return "it has " + strings.Join(e.Have, ", ")
 	}
-	return s
+	return ""
 }
 
 // OptimisedOutError is a parameter or member that exists in the source and nowhere at this address.
