@@ -39,7 +39,7 @@ func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust 
 	}
 	text, err := readProgram(w, own, o.text, c.Flags().Changed("eval"))
 	if err != nil {
-		return err
+		return o.unread(w, command, err)
 	}
 	adjust(text)
 	p, err := o.check(w, text.name, command)
@@ -48,4 +48,15 @@ func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust 
 	}
 	r := planned(w, p)
 	return r.run(text)
+}
+
+// unread tells that a script cannot be read: with -f json as a record, as all that goes wrong.
+func (o *runOptions) unread(w *World, command []string, err error) error {
+	p, bad := o.check(w, "", command)
+	if bad != nil || !p.json {
+		return err
+	}
+	r := planned(w, p)
+	r.complain(err)
+	return r.end(statusOf(err))
 }

@@ -74,6 +74,11 @@ func (r *run) run(text scriptText) error {
 		status = statusOf(err)
 		r.complain(err)
 	}
+	return r.end(status)
+}
+
+// end writes the last of the data, and makes an error of a status that has been told.
+func (r *run) end(status int) error {
 	r.out.End(status)
 	r.out.Flush()
 	if werr := r.out.Err(); werr != nil && status == statusOK && !errors.Is(werr, syscall.EPIPE) {
