@@ -165,6 +165,9 @@ func (g generator) steer(s *state, w uint32, bits int) {
 	if g.IntN(4) != 0 {
 		addr &^= 7
 	}
+	if g.IntN(16) == 0 { // what ends behind the arena
+		addr = arena + arenaSize - g.Uint32N(64)
+	}
 	if base != 15 {
 		s.regs[base] = uint64(addr)
 	}

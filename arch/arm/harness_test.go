@@ -224,10 +224,21 @@ func (m *sandbox) region(addr uint64, n int) []byte {
 	return nil
 }
 
+// missing is the first of n bytes that is not there.
+func (m *sandbox) missing(addr uint64, n int) uint64 {
+	for range n {
+		if m.region(addr, 1) == nil {
+			break
+		}
+		addr++
+	}
+	return addr
+}
+
 func (m *sandbox) ReadMemory(addr uint64, p []byte) error {
 	b := m.region(addr, len(p))
 	if b == nil {
-		return &arch.FaultError{Addr: addr}
+		return &arch.FaultError{Addr: m.missing(addr, len(p))}
 	}
 	copy(p, b)
 	return nil
@@ -236,7 +247,7 @@ func (m *sandbox) ReadMemory(addr uint64, p []byte) error {
 func (m *sandbox) WriteMemory(addr uint64, p []byte) error {
 	b := m.region(addr, len(p))
 	if b == nil {
-		return &arch.FaultError{Addr: addr, Write: true}
+		return &arch.FaultError{Addr: m.missing(addr, len(p)), Write: true}
 	}
 	for word := uint32(addr) &^ 3; word < uint32(addr)+uint32(len(p)); word += 4 {
 		if _, ok := m.dirty[word]; !ok {
@@ -303,7 +314,7 @@ func compare(s *state, got answer, err error, want answer) string {
 		if want.completed(s) || want.signal != 11 && want.signal != 7 {
 			return fmt.Sprintf("faulted (%v), the processor did not: signal %d", err, want.signal)
 		}
-		if alignment := new(AlignmentError); errors.As(err, &alignment) && uint32(alignment.Addr) != want.addr {
+		if uint32(fault.Addr) != want.addr {
 			return fmt.Sprintf("faulted (%v), the processor did at %#x", err, want.addr)
 		}
 	case err != nil:

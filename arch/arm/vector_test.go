@@ -32,7 +32,7 @@ func statesPerRow() int {
 
 // TestVectorDifferential has every row of the vector unit executed by the processor, from random states, in both instruction sets.
 func TestVectorDifferential(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := newGenerator(t).Rand
 	for _, r := range vectorTables() {
 		if r.exec == nil {
 			continue
@@ -104,8 +104,11 @@ func coreState(rng *rand.Rand, s *state, w uint32) {
 		if rng.IntN(3) == 0 {
 			s.regs[i] = uint64(arena + arenaSize/2 + rng.Uint32N(256))
 		}
-		if rng.IntN(64) == 0 {
+		switch rng.IntN(64) {
+		case 0:
 			s.regs[i] = uint64(rng.Uint32())
+		case 1: // what ends behind the arena
+			s.regs[i] = uint64(arena + arenaSize - rng.Uint32N(64))
 		}
 	}
 	if rng.IntN(16) == 0 { // a transfer that may run over the end of memory
@@ -198,7 +201,7 @@ func floatEdge(rng *rand.Rand, exponent, fraction int) uint64 {
 // TestVectorUndefined has the processor judge random words of the vector unit's space: what is undefined here has to be undefined there,
 // and the other way round.
 func TestVectorUndefined(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
+	rng := newGenerator(t).Rand
 	var states []state
 	var words []uint32
 	for len(states) < 200*statesPerRow() {
@@ -264,6 +267,7 @@ func TestVectorAllocations(t *testing.T) {
 		for i := range 15 {
 			s.regs[i] = arena
 		}
+		s.v.Control &^= fpscrLen | fpscrStride
 		var regs arch.Regs
 		n := testing.AllocsPerRun(20, func() {
 			regs = s.regs

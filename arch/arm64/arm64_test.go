@@ -1,7 +1,6 @@
 package arm64
 
 import (
-	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -33,7 +32,7 @@ func missing(r *row) bool {
 
 // TestRows runs every row of the tables in random states, and compares with the processor.
 func TestRows(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := newRand(t, 2)
 	for _, table := range coreTables {
 		var states []state
 		for i := range table {
@@ -48,7 +47,7 @@ func TestRows(t *testing.T) {
 
 // TestWords takes words at random, which are mostly no instructions: what is undefined must be so here and there.
 func TestWords(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
+	r := newRand(t, 4)
 	states := make([]state, 0, 100*statesPerRow())
 	for len(states) < cap(states) {
 		w := r.Uint32()

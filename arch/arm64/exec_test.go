@@ -3,7 +3,6 @@ package arm64
 import (
 	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 	"testing"
 
 	"gotap/arch"
@@ -176,7 +175,7 @@ func TestPointerAuth(t *testing.T) {
 
 // TestStrip compares with the processor, where what is stripped does not depend on keys.
 func TestStrip(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := newRand(t, 6)
 	states := append(statesFor(r, 0xfffffbe0, 0xdac143e0, 500), statesFor(r, 0xffffffff, 0xd50320ff, 100)...)
 	if n := differential(t, states); n != 0 {
 		t.Errorf("%d refused", n)
