@@ -239,8 +239,9 @@ func (s *Session) unfollow(t *thread) {
 	s.checkDone()
 }
 
-// newImage takes up the image of a process that has just started to run it, and arms all probes in it.
-func (s *Session) newImage(t *thread) bool {
+// newImage takes up the image of a process that has just started to run it, and arms all probes in it. An error says that it cannot be
+// probed at all; of another image than the first of a launched process the user is told.
+func (s *Session) newImage(t *thread) error {
 	p := t.proc
 	first := p.launched && !p.exec
 	p.exec, p.trap = true, trapAction{}
@@ -253,7 +254,9 @@ func (s *Session) newImage(t *thread) bool {
 	p.arch = a
 	sp, err := s.openSpace(t.tid, a)
 	if err != nil {
-		s.warn(err.Error())
+		if !first {
+			s.warn(err.Error())
+		}
 		sp = &space{arch: a, points: map[uint64]*point{}, lo: ^uint64(0), mem: p.space.mem}
 	}
 	sp.users++
@@ -263,11 +266,11 @@ func (s *Session) newImage(t *thread) bool {
 	}
 	switch {
 	case err != nil || p.silent:
-	case s.cfg.LateFallback:
+	case s.cfg.LateFallback && hexField(t.tid, "SigBlk")&trapBit == 0:
 		s.protectLater(p)
 	case (first || t.leaveExec()) && t.getRegs():
 		s.protect(t)
 	}
 	s.rescan(p)
-	return err == nil
+	return err
 }

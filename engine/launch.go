@@ -160,9 +160,9 @@ func (s *Session) launch(c Command, path string) (int, error) {
 	p.launched = true
 	t := s.newThread(p, pid)
 	t.stopped, t.parked = true, true
-	if !s.newImage(t) {
+	if err := s.newImage(t); err != nil {
 		ptrace.SendProcess(pid, ptrace.SIGKILL)
-		return 0, &LaunchError{c.Path, errors.New("its memory cannot be opened")}
+		return 0, &LaunchError{c.Path, err}
 	}
 	s.settling = settle{t, make(chan struct{}), c.Path}
 	if p.space.loader.at == 0 {

@@ -1,34 +1,50 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 )
 
-// ProcError is a /proc that does not show the processes that a session could trace.
-type ProcError struct{ reason string }
+// ProcError is a /proc that does not show the processes that a session could trace, or does not let it write their memory.
+type ProcError struct{ reason, hint string }
 
 func (e *ProcError) Error() string { return "cannot trace: " + e.reason }
 
 // Hint tells how to get another.
-func (e *ProcError) Hint() string {
-	return "mount -t proc proc /proc; unshare does it with --mount-proc"
-}
+func (e *ProcError) Hint() string { return e.hint }
 
-// CheckProc reports a /proc that is missing or of another pid namespace. Numbers of processes mean others there, so memory and
-// names of programs would be a stranger's. What it returns is a *ProcError.
+const (
+	hintMount = "mount -t proc proc /proc; unshare does it with --mount-proc"
+	hintWrite = "mount -o remount,rw /proc"
+)
+
+// CheckProc reports a /proc that is missing, of another pid namespace or read-only. Numbers of processes mean others in another's, so
+// memory and names of programs would be a stranger's. Breakpoints are written by way of /proc/PID/mem, and so they are taken out of the
+// targets of a killed session, which nobody traces any more. What it returns is a *ProcError.
 func CheckProc() error { return checkProc("/proc", os.Getpid()) }
 
 // checkProc compares who we are with what the kernel shows there as "self"; in another namespace's /proc that leads nowhere.
 func checkProc(root string, pid int) error {
 	self, err := os.Readlink(filepath.Join(root, "self"))
 	if err == nil && self == strconv.Itoa(pid) {
-		return nil
+		return checkWritable(root)
 	}
 	if _, missing := os.Lstat(filepath.Join(root, "self")); missing != nil {
-		return &ProcError{root + " is not mounted"}
+		return &ProcError{root + " is not mounted", hintMount}
 	}
-	return &ProcError{fmt.Sprintf("%s is that of another pid namespace", root)}
+	return &ProcError{fmt.Sprintf("%s is that of another pid namespace", root), hintMount}
+}
+
+// checkWritable refuses a /proc that is mounted read-only. That memory cannot be opened for another reason is told when it is a target's.
+func checkWritable(root string) error {
+	mem, err := os.OpenFile(filepath.Join(root, "self", "mem"), os.O_RDWR, 0)
+	if errors.Is(err, syscall.EROFS) {
+		return &ProcError{root + " is mounted read-only, and breakpoints are written there", hintWrite}
+	}
+	mem.Close()
+	return nil
 }
