@@ -242,7 +242,8 @@ func (sp *space) checkRegion() {
 
 // protectAtHit puts the fallback into a program with its first hit. Nothing tells whether the kernel has unblocked SIGTRAP for that one, since
 // there was no handler to take away; a thread that blocks all other signals of its kind had it blocked, as in restoreTrapAction. One that blocks SIGTRAP
-// and not those is not recognised at this one hit.
+// and not those has the fallback already (maskCalled); unless it made the system call itself, or by swapcontext, or for the time of a handler: then it
+// is not recognised at this one hit.
 func (t *thread) protectAtHit(p *point) {
 	blocked := !p.sp.guard.tried && t.blocksRest()
 	if blocked {

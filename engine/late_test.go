@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotap/engine/testenv"
 )
 
 // TestLateFallbackMeetsFirstHit has the fallback put into images at about the time of their first hits. A thread that is stopped for it
@@ -62,24 +64,30 @@ func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 	}
 }
 
-// TestFirstHitWithSignalsBlocked has the first hit of all, with which the fallback is put in, in a thread that blocks all signals: it goes on doing so.
+// TestFirstHitWithSignalsBlocked has the first hit of all, with which the fallback is put in, in a thread that blocks all signals, or SIGTRAP alone: it
+// goes on doing so. Programs that are executed inherit that.
 func TestFirstHitWithSignalsBlocked(t *testing.T) {
 	path := program(t, "torture/signals.c")
-	for _, link := range []string{"", "-static"} {
-		if link != "" {
-			path = program(t, "torture/signals.c", link)
+	for _, flags := range []string{"", "-static", "-m32"} {
+		if flags == "-m32" {
+			testenv.Require(t, testenv.M32)
+			path = program(t, "torture/signals.c", variants["32"]...)
+		} else if flags != "" {
+			path = program(t, "torture/signals.c", flags)
 		}
-		plain := runPlainly(t, path, "blocked")
-		eachEngine(t, func(t *testing.T, e Engine) {
-			w := newWorld(t, Config{Engine: e, Follow: FollowChildren, LateFallback: true})
-			tg := w.launch(path, "blocked")
-			n := w.counter()
-			w.probe("work", Handlers{Enter: w.counts(n)})
-			w.run()
-			want(t, "output", tg.output(), plain.text)
-			if n.get() == 0 {
-				t.Error("nothing was hit")
-			}
-		})
+		for _, mode := range []string{"blocked", "alone"} {
+			plain := runPlainly(t, path, mode)
+			eachEngine(t, func(t *testing.T, e Engine) {
+				w := newWorld(t, Config{Engine: e, Follow: FollowChildren, LateFallback: true})
+				tg := w.launch(path, mode)
+				n := w.counter()
+				w.probe("work", Handlers{Enter: w.counts(n)})
+				w.run()
+				want(t, "output", tg.output(), plain.text)
+				if n.get() == 0 {
+					t.Error("nothing was hit")
+				}
+			})
+		}
 	}
 }

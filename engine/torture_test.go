@@ -22,7 +22,7 @@ type odd struct{ source, modes string }
 var oddities = []odd{
 	{"memory.c", "faults user-faults keys makes stacks zone"},
 	{"processes.c", "clones clones3 chain job orphan hidden setuid headless"},
-	{"signals.c", "nodefer blocked beside file context alternate small defaults"},
+	{"signals.c", "nodefer blocked alone beside file context alternate small defaults"},
 	{"kernel.c", "strict filter ring sequences"},
 }
 

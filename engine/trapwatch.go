@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"encoding/binary"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +32,9 @@ func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 		if isLibC(m.Path) || sp.isStatic(m) {
 			s.watchFunctions(sp, m, (*thread).sigactionCalled, "sigaction", "__sigaction")
 			s.watchFunctions(sp, m, (*thread).signalCalled, "signal", "ssignal", "bsd_signal")
+			if s.cfg.LateFallback && !sp.guard.tried {
+				s.watchFunctions(sp, m, (*thread).maskCalled, "sigprocmask", "pthread_sigmask")
+			}
 		}
 	}
 }
@@ -131,6 +135,25 @@ func (t *thread) goSigactionCalled(*point) bool {
 	}
 	mem.Poke(slot(result), make([]byte, 4), t.tid)
 	t.h.Skip, t.h.SkipResult = true, 0
+	return false
+}
+
+// maskCalled runs when a function is entered that sets the signals a thread blocks, in a program that has no fallback yet. Before SIGTRAP is blocked
+// the fallback is put in: without it nothing would tell that the first hit of the thread has unblocked the signal. With it there is nothing to
+// watch for.
+func (t *thread) maskCalled(p *point) bool {
+	const unblock = 1
+	sp := t.proc.space
+	how, _ := t.Arg(0)
+	var set [8]byte
+	if !sp.guard.tried && (uint32(how) == unblock || sp.mem.Peek(t.pointer(1), set[:]) != nil || binary.LittleEndian.Uint64(set[:])&trapBit == 0) {
+		return false
+	}
+	if !sp.guard.tried {
+		t.protectAtHit(p)
+	}
+	p.internal = nil
+	t.s.sync(p)
 	return false
 }
 

@@ -85,6 +85,28 @@ static int blocked(void)
 	return 0;
 }
 
+/* SIGTRAP blocked, and nothing else: so it stays, in a program that inherits that as well */
+static int alone(const char *self, int first)
+{
+	sigset_t trap, now, pending;
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	if (first)
+		sigprocmask(SIG_BLOCK, &trap, NULL);
+	long sum = work(1);
+	raise(SIGTRAP);
+	sum += work(2);
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	sigpending(&pending);
+	printf("blocked %d pending %d sum %ld\n", sigismember(&now, SIGTRAP), sigismember(&pending, SIGTRAP), sum);
+	int sig = 0;
+	sigwait(&trap, &sig);
+	printf("waited for %d\n", sig);
+	if (first)
+		execl(self, self, "inherits", NULL);
+	return 0;
+}
+
 /* a thread that blocks all signals beside one that blocks none, both without pause: each finds its mask as it was */
 static void *keeps(void *blocking)
 {
@@ -303,6 +325,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	return !strcmp(mode, "nodefer") ? nodefer() :
 	       !strcmp(mode, "blocked") ? blocked() :
+	       !strcmp(mode, "alone") ? alone(argv[0], 1) :
+	       !strcmp(mode, "inherits") ? alone(argv[0], 0) :
 	       !strcmp(mode, "beside") ? beside() :
 	       !strcmp(mode, "file") ? from_file() :
 	       !strcmp(mode, "context") ? context() :
