@@ -2,13 +2,11 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 
 	"gotap/arch"
 	"gotap/engine/isa"
 	"gotap/engine/module"
-	"gotap/engine/ptrace"
 )
 
 // System calls at probed places, on processors where nothing is stepped.
@@ -198,43 +196,3 @@ func (sp *space) isGadget(g callGadget) bool {
 	now := make([]byte, len(want))
 	return sp.mem.Peek(g.at, now) == nil && bytes.Equal(now, want)
 }
-
-// callElsewhere makes a thread that stands at a breakpoint call the kernel, for the engine's own purposes. Its registers are put back as
-// t.regs has them. All signals that can wait are blocked meanwhile, so that none finds the thread with registers that are not its own.
-//
-// The kernel decides about restarting by the result register when a signal is due at the end of the call. A program
-// whose own value in it happens to be one of the four codes, at that moment, would have its program counter moved; the blocked
-// signals and the thread's being at a breakpoint leave nothing to be due but a stop that we ask for ourselves.
-func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
-	g, ok := t.findGadget()
-	switch {
-	case !ok:
-		return 0, errNoGadget
-	case t.midCall:
-		return 0, errMidCall
-	}
-	saved := t.regs
-	var mask uint64
-	if e := ptrace.GetSigMask(t.tid, &mask); e != 0 {
-		return 0, e
-	}
-	all := ^uint64(synchronous)
-	if e := ptrace.SetSigMask(t.tid, &all); e != 0 {
-		return 0, e
-	}
-	calls := &t.proc.arch.calls
-	for i, a := range args {
-		t.regs[calls.args[i]] = a
-	}
-	t.regs[calls.number] = number
-	t.unreported()
-	t.jumpTo(g.at | map[bool]uint64{true: 1}[g.thumb])
-	t.setRegs()
-	result, err := t.throughCall()
-	t.regs = saved
-	t.setRegs()
-	ptrace.SetSigMask(t.tid, &mask)
-	return result, err
-}
-
-var errNoGadget = errors.New("the process has no instruction that calls the kernel")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
@@ -40,11 +41,45 @@ func (s *Session) Attach(pid int) error {
 	if e := s.checkTarget(pid); e != nil {
 		return e
 	}
-	tgid := groupOf(pid)
-	if err := s.do(func() error { return s.attach(tgid) }); err != nil {
+	var p *process
+	if err := s.do(func() (err error) { p, err = s.attach(groupOf(pid)); return err }); err != nil {
 		return err
 	}
+	if p != nil {
+		s.awaitFallback(p)
+		if err := s.do(func() error { s.rescan(p); return nil }); err != nil {
+			return err
+		}
+	}
 	return s.settle()
+}
+
+// How often it is tried to put the fallback into a process that has been attached to, and the time between: as long as no
+// thread can be asked now but one might be soon, and shorter where all sleep. Before that nothing is armed.
+const (
+	fallbackTries, sleepersTries = 60, 3
+	fallbackPause                = 3 * time.Millisecond
+)
+
+// awaitFallback puts the fallback into a process that has just been attached to, or leaves that to its first hit.
+func (s *Session) awaitFallback(p *process) {
+	for tries := fallbackTries; tries > 0; tries-- {
+		over := true
+		s.do(func() error {
+			if s.procs[p.pid] == p && !s.closing {
+				var asleep bool
+				if over, asleep = s.protectAttached(p); asleep {
+					tries = min(tries, sleepersTries)
+				}
+			}
+			return nil
+		})
+		if over {
+			return
+		}
+		time.Sleep(fallbackPause)
+	}
+	s.protectLater(p)
 }
 
 // groupOf is the process that a thread belongs to.
@@ -88,22 +123,24 @@ func readName(pid int) string {
 // attach seizes the threads of a process until a look at their list finds none that is not seized. From a seized
 // thread's first moment on its new threads are seized by the kernel, so the race is only against threads that are made by threads that
 // are not seized yet, and the loop ends when there are none of those left.
-func (s *Session) attach(pid int) error {
+//
+// The process is nil when it is traced already.
+func (s *Session) attach(pid int) (*process, error) {
 	if p := s.procs[pid]; p != nil {
 		if p.silent {
-			return &AttachError{Pid: pid, Err: errors.New("it shares its memory with a process that is traced already")}
+			return nil, &AttachError{Pid: pid, Err: errors.New("it shares its memory with a process that is traced already")}
 		}
-		return nil
+		return nil, nil
 	}
 	p, err := s.firstAttach(pid)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for quiet := 0; quiet < 2; {
 		n, err := s.seizeThreads(p)
 		if err != nil {
 			s.letProcessGo(p)
-			return err
+			return nil, err
 		}
 		if n == 0 {
 			quiet++
@@ -113,15 +150,13 @@ func (s *Session) attach(pid int) error {
 	}
 	if len(p.threads) == 0 {
 		s.letProcessGo(p)
-		return &AttachError{Pid: pid, Err: errors.New("it ended")}
+		return nil, &AttachError{Pid: pid, Err: errors.New("it ended")}
 	}
 	for tid := range p.threads {
 		p.checkTrapAction(tid)
 		break
 	}
-	s.protectAttached(p)
-	s.rescan(p)
-	return nil
+	return p, nil
 }
 
 // firstAttach makes the process of a target.

@@ -39,6 +39,7 @@ type crashPlan struct {
 	Engine  Engine
 	InPlace bool
 	Armed   string   // a file to make when all is armed
+	AtStep  int      // the step of the calls that targets are made to make at which the session kills itself, counted from 1; 0: it does not
 	Within  []string `json:"-"` // the command that runs the session
 }
 
@@ -58,6 +59,9 @@ func beCrashed(text string) {
 		panic(err)
 	}
 	s.do(func() error { s.inPlaceOnly = plan.InPlace; return nil })
+	if plan.AtStep != 0 {
+		s.do(func() error { s.testAtCall = plan.killAtStep(); return nil })
+	}
 	if plan.Pid != 0 {
 		err = s.Attach(plan.Pid)
 	} else {
@@ -83,6 +87,17 @@ func beCrashed(text string) {
 	}
 	s.Wait()
 	os.Exit(0)
+}
+
+// killAtStep kills the session at its step.
+func (plan crashPlan) killAtStep() func() {
+	step := 0
+	return func() {
+		if step++; step == plan.AtStep {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
 }
 
 // crashCase is one kind of target and way to probe it.
@@ -171,6 +186,57 @@ func TestKilledSessions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestKilledInCall kills sessions at each step of the calls of the kernel that they have targets make: whatever registers a thread then has, it finds home.
+func TestKilledInCall(t *testing.T) {
+	for _, c := range crashCases() {
+		if c.name != "entries" && c.name != "timer" && c.name != "static" && c.name != "32" && c.name != "go" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			path := c.program(t)
+			steps := 1
+			for ; c.killedAtStep(t, path, steps); steps++ {
+				if t.Failed() {
+					t.Fatalf("at step %d", steps)
+				}
+			}
+			if steps < 15 { // three calls when the handler is put in, of five steps at least
+				t.Errorf("the session made no more than %d steps", steps-1)
+			}
+		})
+	}
+}
+
+// killedAtStep attaches a session that kills itself at a step, and reports whether it came to that before all was armed.
+func (c crashCase) killedAtStep(t *testing.T, path string, step int) bool {
+	p := start(t, path, append(c.args, "")[:max(1, len(c.args))]...)
+	if line, err := p.out.ReadString('\n'); err != nil {
+		t.Fatalf("the target does not begin: %q, %v", line, err)
+	}
+	plan := c.plan()
+	plan.Pid, plan.AtStep, plan.Armed = p.pid(), step, filepath.Join(t.TempDir(), "armed")
+	s := startCrashed(t, plan, nil, nil)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Wait() }()
+	reached := false
+	eventually(t, "the step, or breakpoints", func() bool {
+		_, err := os.Stat(plan.Armed)
+		select {
+		case <-ended:
+			reached = true
+		default:
+		}
+		return reached || err == nil
+	})
+	s.Process.Kill()
+	if got := p.end(); got != "victim bad=0" {
+		t.Errorf("the target said %q, %v", got, p.cmd.Wait())
+	} else if err := p.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	return reached
 }
 
 // plan is the session's part of a case.

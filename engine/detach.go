@@ -151,7 +151,7 @@ func (t *thread) letGo(sig int) {
 // interruptBusy asks the threads to stop that are not asleep in a system call.
 func (s *Session) interruptBusy() {
 	for _, p := range s.procs {
-		if t := s.interruptable(p); p.trap.ours && t != nil {
+		if t, _ := s.interruptable(p); p.trap.ours && t != nil {
 			t.awake = true // one has to be seen, to undo what was done to the process
 		}
 	}

@@ -80,7 +80,9 @@ func (s *Session) renewSpace(p *process) {
 	s.dropSpace(p.space)
 	sp.users++
 	p.space, p.arch = sp, a
-	s.protectAttached(p)
+	if over, asleep := s.protectAttached(p); !over && !asleep {
+		s.protectLater(p)
+	}
 	s.rescan(p)
 }
 

@@ -257,14 +257,17 @@ func (t *thread) protectAtHit(p *point) {
 	}
 }
 
-// protectAttached puts the fallback into a process that has just been attached to and runs.
-func (s *Session) protectAttached(p *process) {
+// protectAttached puts the fallback into a process that has been attached to and runs. over is false when no thread could be asked for it now; asleep reports that
+// none will be soon: all sleep, in calls that must not be interrupted.
+func (s *Session) protectAttached(p *process) (over, asleep bool) {
 	if p.space.guard.base != 0 || p.space.guard.tried || p.arch.native == nil {
-		return
+		return true, false
 	}
-	if t := s.interruptable(p); t != nil && !s.withStopped(t, func() { s.protect(t) }) {
-		s.protectLater(p)
+	t, busy := s.interruptable(p)
+	if t == nil {
+		return false, !busy
 	}
+	return s.withStopped(t, func() { s.protect(t) }), false
 }
 
 // protectNew makes sure that a process which has just been made by another is protected: that one may not have been yet. The thread is in its first stop.
@@ -293,7 +296,9 @@ func (s *Session) protectLater(p *process) {
 	time.AfterFunc(lateAfter, func() {
 		s.do(func() error {
 			if s.procs[p.pid] == p && p.space == sp && !s.closing {
-				s.protectAttached(p)
+				if over, asleep := s.protectAttached(p); !over && !asleep {
+					s.protectLater(p)
+				}
 			}
 			return nil
 		})
@@ -316,22 +321,28 @@ func (s *Session) withStopped(t *thread, fn func()) bool {
 }
 
 // interruptable chooses a thread that can be stopped without its noticing: one that runs, or else one that sleeps in a system call that is
-// restarted exactly. nil: there is none now.
-func (s *Session) interruptable(p *process) *thread {
+// restarted exactly. nil: there is none now; busy tells that there may be soon, since not all sleep.
+func (s *Session) interruptable(p *process) (t *thread, busy bool) {
 	var second *thread
 	for _, t := range p.threads {
-		if t.stopped || t.fresh || t.vforking || t.gone {
+		switch {
+		case t.gone:
+			continue
+		case t.stopped || t.fresh || t.vforking:
+			busy = true
 			continue
 		}
 		call := strings.Fields(readProc(t.tid, "syscall"))
 		if len(call) == 1 && call[0] == "running" {
-			return t
+			return t, true
 		}
-		if len(call) > 4 && p.arch.calls.goesOnExactly(call) && strings.HasPrefix(statusField(t.tid, "State"), "S") {
+		asleep := strings.HasPrefix(statusField(t.tid, "State"), "S")
+		if asleep && len(call) > 4 && p.arch.calls.goesOnExactly(call) {
 			second = t
 		}
+		busy = busy || !asleep
 	}
-	return second
+	return second, busy
 }
 
 // goesOnExactly reports whether a system call, as /proc/TID/syscall has it, goes on as if it had not been interrupted.

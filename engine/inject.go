@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"syscall"
@@ -91,18 +92,30 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 		t.unreported() // nobody would catch it
 	}
 	t.prepareCall(stub, number, args)
+	t.s.passed()
 	all := ^uint64(trapBit)
 	if t.trapLost || mask&trapBit != 0 { // one that waits for the program to unblock it is to wait on
 		all = ^uint64(0)
 	}
 	ptrace.SetSigMask(t.tid, &all)
+	t.s.passed()
 	result, err := t.throughCall()
+	t.s.passed()
 	if !t.masked {
 		ptrace.SetSigMask(t.tid, &mask)
 	}
+	t.s.passed()
 	t.regs = home
 	t.setRegs()
+	t.s.passed()
 	return result, err
+}
+
+// passed is called at each point of a call where the thread is in another state, should the session be killed there.
+func (s *Session) passed() {
+	if s.testAtCall != nil {
+		s.testAtCall()
+	}
 }
 
 var errMidCall = errors.New("the thread is in the middle of a system call")
@@ -136,20 +149,29 @@ func (t *thread) stubPlace() (at uint64, done func(), err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	for _, m := range maps {
-		if m.Exec && m.Read && !m.Write && !m.Shared && m.Path != "[vsyscall]" && sp.zeros(m.End-fallback.StubSize) {
-			at = m.End - fallback.StubSize
-			return at, func() { sp.mem.Poke(at, make([]byte, fallback.StubSize), t.tid) }, nil
-		}
+	if at, ok := sp.padding(maps, fallback.StubSize); ok {
+		return at, func() { sp.mem.Poke(at, make([]byte, fallback.StubSize), t.tid) }, nil
 	}
-	return 0, nil, errors.New("the process has no room for the code of a system call")
+	return 0, nil, errNoRoom
 }
 
-// zeros reports whether there is nothing but zeros for a stub, and some before it: padding.
-func (sp *space) zeros(at uint64) bool {
+var errNoRoom = errors.New("the process has no room for the code of a system call")
+
+// padding finds room behind the code of a module.
+func (sp *space) padding(maps []module.Mapping, size uint64) (at uint64, ok bool) {
+	for _, m := range maps {
+		if m.Exec && m.Read && !m.Write && !m.Shared && m.Path != "[vsyscall]" && m.End-m.Start > size && sp.zeros(m.End-size, size) {
+			return m.End - size, true
+		}
+	}
+	return 0, false
+}
+
+// zeros reports whether there is nothing but zeros at an address, and some before it: padding.
+func (sp *space) zeros(at, size uint64) bool {
 	const before = 16
-	var p [fallback.StubSize + before]byte
-	return sp.mem.Peek(at-before, p[:]) == nil && p == [len(p)]byte{}
+	p := make([]byte, before+size)
+	return sp.mem.Peek(at-before, p) == nil && bytes.Equal(p, make([]byte, len(p)))
 }
 
 // prepareCall sets the registers for a system call at the stub.
@@ -182,6 +204,7 @@ func (t *thread) throughCall() (uint64, error) {
 		}
 		if st.AtSyscall() {
 			stops++
+			t.s.passed()
 			continue
 		}
 		group = group || st.GroupStop()

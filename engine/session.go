@@ -64,9 +64,10 @@ type Session struct {
 	closing     bool
 	halted      []int // threads that were in a stop of job control when the session ended
 	closed      bool
-	undone      error // what could not be undone, once the session is closed
-	sawOne      bool  // there was a process
-	inPlaceOnly bool  // for tests: nothing is emulated, nothing stepped out of line
+	undone      error  // what could not be undone, once the session is closed
+	sawOne      bool   // there was a process
+	inPlaceOnly bool   // for tests: nothing is emulated, nothing stepped out of line
+	testAtCall  func() // for tests: called at each step of a call that a target is made to make
 	warned      map[string]bool
 	meter       meter
 	stats       Stats

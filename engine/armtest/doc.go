@@ -23,5 +23,7 @@
 // The libraries have symbols that tell code from data; they are counted whole. Busybox has none, and is followed from its entry along branches and calls.
 // The A32 code is that of the port for Armv5 (armel), whose exclusives are in the kernel's helpers.
 //
+// What the machines wrote is kept in the directory that GOTAP_CONSOLES names, if it is set.
+//
 // There are no threads here but those of QEMU, and nothing is shared between two machines.
 package armtest

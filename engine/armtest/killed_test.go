@@ -27,6 +27,7 @@ func killedCommands(set string) []string {
 		"killed /busy.js " + victim + " 1 timer",
 		fmt.Sprintf("GOTAP_ROUNDS=%d GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledSessions$/^(%s)$",
 			killedRounds, set, strings.Join(killedCases, "|")),
+		fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledInCall$/^static$", set),
 	}
 }
 
@@ -37,6 +38,9 @@ func checkKilled(t *testing.T, out string) {
 		if !strings.Contains(out, "--- PASS: TestKilledSessions/"+c+" ") {
 			t.Errorf("victims of kind %q were harmed, or not tried", c)
 		}
+	}
+	if !strings.Contains(out, "--- PASS: TestKilledInCall/static ") {
+		t.Error("victims whose session was killed in a call that they were lent were harmed, or not tried")
 	}
 	if n := strings.Count(out, "\nkilled: victim bad=0\n"); n != 2 {
 		t.Errorf("victims of a session that was killed alone were unharmed %d times, not twice", n)

@@ -13,7 +13,7 @@
 // A region of the target's memory holds, in this order,
 //
 //   - the page in native/*.S: a head with the program's own action for SIGTRAP, and the handler;
-//   - in the rest of that page, at StubAt, code that makes one system call and goes on as if it had not (see Stub);
+//   - in the rest of that page, at StubAt, code that makes one system call and goes on as if it had not (see Stub, and on ARM ReturnCode);
 //   - the table: sixteen bytes for each breakpoint: its address, what it displaced, and itself.
 //
 // # Why it may be executable, and is sound
@@ -61,8 +61,8 @@
 // (Go's runtime does) takes ours away, until the tracer notices. A program that asks for its action by a bare
 // system call sees ours.
 //
-// On ARM a thread is lent an instruction that calls the kernel, for four calls when the handler is put in and for one when it is taken out, and for
-// the first moments of a system call on which a probe stands; there is no stub, since A64 has no jump to any address that changes no register.
+// On ARM a thread is lent an instruction that calls the kernel for the first moments of a system call on which a probe stands, and for the first of
+// the calls by which the handler is put in where no module has padding behind its code.
 // A session that is killed in those microseconds leaves the thread there. A data watchpoint of ARM stops a thread in front of the
 // access, again and again, and no handler can take it off: when session and supervisor are killed at once, the next access ends the process.
 //

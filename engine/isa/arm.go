@@ -32,6 +32,13 @@ const (
 	BlockState = 3<<25 | 0x3f<<10
 )
 
+// PState is the index of the processor state of 64-bit ARM; BranchType are its bits that tell by what kind of indirect branch the instruction was
+// come to (Arm ARM DDI 0487, PSTATE.BTYPE).
+const (
+	PState     = 33
+	BranchType = 3 << 10
+)
+
 // SetThumb chooses the instruction set of 32-bit ARM for code that is jumped to, outside of any IT block.
 func SetThumb(regs *arch.Regs, thumb bool) {
 	regs[CPSR] &^= Thumb | BlockState

@@ -118,11 +118,15 @@ func (a *ISA) Target(pointer uint64) uint64 {
 	return addr
 }
 
-// Jump sets the program counter to where a pointer to code leads, in the instruction set that it chooses.
+// Jump sets the program counter to where a pointer to code leads, in the instruction set that it chooses. It is no indirect branch, which could
+// only lead to a landing pad: a thread that stands at one still shows that it came by such a branch.
 func (a *ISA) Jump(regs *arch.Regs, pointer uint64) {
 	regs[a.PC()] = a.Target(pointer)
-	if a.pointer != nil {
+	switch {
+	case a.pointer != nil:
 		SetThumb(regs, pointer&1 != 0)
+	case a.Stepless:
+		regs[PState] &^= BranchType
 	}
 }
 

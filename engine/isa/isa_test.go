@@ -95,6 +95,10 @@ func TestJump(t *testing.T) {
 	if ARM.Jump(&regs, 0x8004); regs[ARM.PC()] != 0x8004 || regs[CPSR] != 0x60000010 {
 		t.Errorf("to A32 code: pc %#x, cpsr %#x", regs[ARM.PC()], regs[CPSR])
 	}
+	regs[PState] = 0x60000000 | 2<<10
+	if ARM64.Jump(&regs, 0x8000); regs[ARM64.PC()] != 0x8000 || regs[PState] != 0x60000000 {
+		t.Errorf("to A64 code: pc %#x, pstate %#x: it looks like an indirect branch", regs[ARM64.PC()], regs[PState])
+	}
 	if AMD64.Jump(&regs, 0x8001); regs[AMD64.PC()] != 0x8001 {
 		t.Error("x86 has no such bit")
 	}

@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"errors"
+
+	"gotap/arch"
+	"gotap/engine/fallback"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+)
+
+// Making a target call the kernel for the engine's own purposes, on ARM. As on x86 (inject.go) the thread is sent through code that makes the
+// call and leads home by itself, so that nobody has to put its registers back if the tracer is killed meanwhile: see fallback.ReturnCode. That code and the
+// frame which it returns by lie in the fallback's region; before there is one, in padding behind a module's code, or the
+// frame far below the stack pointer, on a stack that is the kernel's: those of Go's goroutines are small, and other things lie there.
+//
+// A process with no such room is sent to an instruction of its own that calls the kernel. One that is killed at that moment
+// leaves the thread there.
+
+// callElsewhere makes a stopped thread call the kernel. Its registers are put back as t.regs has them.
+//
+// All signals are blocked meanwhile, so that none finds the thread with registers that are not its own. The kernel decides about restarting by
+// the result register when a signal is due at the end of the call. A program whose own value in it happens to be one of the four codes, at that moment, would
+// have its program counter moved; the blocked signals leave nothing to be due but a stop that we ask for ourselves.
+func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
+	if t.midCall {
+		return 0, errMidCall
+	}
+	room, err := t.returnRoom()
+	if err != nil {
+		return t.callAtGadget(number, args)
+	}
+	defer room.clear()
+	mask := t.mask
+	if !t.masked {
+		if e := ptrace.GetSigMask(t.tid, &mask); e != 0 {
+			return 0, e
+		}
+	}
+	if err := t.fillRoom(room, mask); err != nil {
+		return t.callAtGadget(number, args)
+	}
+	home := t.regs
+	t.loadCall(number, args)
+	t.regs[fallback.FrameRegister(t.proc.arch.WordSize())] = room.frame
+	return t.throughRoom(room, home, mask)
+}
+
+// throughRoom has the thread, whose registers are ready for the call, make it, and puts it back. The order is such that the code, which sets the mask again, has been
+// entered whenever signals are blocked.
+func (t *thread) throughRoom(room returnRoom, home arch.Regs, mask uint64) (uint64, error) {
+	t.unreported() // nothing of this stop is left behind
+	t.jumpTo(room.code)
+	t.setRegs()
+	t.s.passed()
+	all := ^uint64(0)
+	ptrace.SetSigMask(t.tid, &all)
+	t.s.passed()
+	result, err := t.throughCall()
+	t.s.passed()
+	if !t.masked {
+		ptrace.SetSigMask(t.tid, &mask)
+	}
+	t.s.passed()
+	t.regs = home
+	t.setRegs()
+	t.s.passed()
+	return result, err
+}
+
+// loadCall loads the registers that a system call is asked for with.
+func (t *thread) loadCall(number uint64, args []uint64) {
+	calls := &t.proc.arch.calls
+	for i, a := range args {
+		t.regs[calls.args[i]] = a
+	}
+	t.regs[calls.number] = number
+}
+
+// callAtGadget makes a thread call the kernel by an instruction of its own program.
+func (t *thread) callAtGadget(number uint64, args []uint64) (uint64, error) {
+	g, ok := t.findGadget()
+	if !ok {
+		return 0, errNoGadget
+	}
+	saved := t.regs
+	var mask uint64
+	if e := ptrace.GetSigMask(t.tid, &mask); e != 0 {
+		return 0, e
+	}
+	all := ^uint64(synchronous)
+	if e := ptrace.SetSigMask(t.tid, &all); e != 0 {
+		return 0, e
+	}
+	t.loadCall(number, args)
+	t.unreported()
+	t.jumpTo(g.at | map[bool]uint64{true: 1}[g.thumb])
+	t.setRegs()
+	result, err := t.throughCall()
+	t.regs = saved
+	t.setRegs()
+	ptrace.SetSigMask(t.tid, &mask)
+	return result, err
+}
+
+var errNoGadget = errors.New("the process has no instruction that calls the kernel")
+
+// returnRoom is where the code and the frame of a call are.
+type returnRoom struct {
+	code, frame uint64
+	clear       func() // to be called when they are not needed any more
+}
+
+// Sizes, in bytes, of what is looked for.
+const (
+	returnCodeSize = 16
+	// stackGap is how far below the stack pointer a frame lies: a signal that comes before all are blocked leaves it alone.
+	stackGap = 32 << 10
+)
+
+// returnRoom finds room for a call.
+func (t *thread) returnRoom() (returnRoom, error) {
+	sp := t.proc.space
+	if base := sp.guard.base; base != 0 {
+		return returnRoom{base + fallback.StubAt, base + fallback.FrameAt, func() {}}, nil
+	}
+	maps, err := module.Maps(t.tid)
+	if err != nil {
+		return returnRoom{}, err
+	}
+	const both = fallback.FrameAt - fallback.StubAt + fallback.FrameSize
+	if at, ok := sp.padding(maps, both); ok {
+		return returnRoom{at, at + both - fallback.FrameSize, func() { sp.mem.Poke(at, make([]byte, both), t.tid) }}, nil
+	}
+	at, ok := sp.padding(maps, returnCodeSize)
+	frame, deep := t.belowStack(maps)
+	if !ok || !deep {
+		return returnRoom{}, errNoRoom
+	}
+	return returnRoom{at, frame, func() { sp.mem.Poke(at, make([]byte, returnCodeSize), t.tid) }}, nil
+}
+
+// belowStack is room far below the stack pointer, if the stack is that which the kernel made for the process.
+func (t *thread) belowStack(maps []module.Mapping) (at uint64, ok bool) {
+	at = (t.sp() - stackGap - fallback.FrameSize) &^ 15
+	for _, m := range maps {
+		if m.Path == "[stack]" && m.Start <= at && t.sp() <= m.End {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// fillRoom writes the code, and the frame that leads back to the thread's registers.
+func (t *thread) fillRoom(room returnRoom, mask uint64) error {
+	if !t.getFPRegs() {
+		return errNoRoom
+	}
+	word := t.proc.arch.WordSize()
+	mem := t.proc.space.mem
+	if err := mem.Poke(room.frame, fallback.Frame(&t.regs, t.fp[:], mask, word), t.tid); err != nil {
+		return err
+	}
+	return mem.Poke(room.code, fallback.ReturnCode(word), t.tid)
+}
