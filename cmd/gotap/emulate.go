@@ -28,8 +28,8 @@ at pc, they are what it holds, and can be written too. Registers that are not gi
 given by another name, such as "lr", is printed by that name too. Empty lines are skipped, and members of other names. A line that describes no state has
 {"error":"line N: …"} for an answer; the others are answered all the same, and the exit status is 1.
 
---arch arm and thumb have r0 to r14, and the CPSR, whose T bit is what --arch says. arm64 has x0 to x30, sp, and the flags as "nzcv", in bits
-31 to 28. Those of x86 are "eflags". Where the flags are none of "regs", "cpsr" is taken for them. Vector registers are strings of hexadecimal digits in memory order: d0 to d31 with "fpscr" for arm and thumb, v0 to v31 with "fpcr"
+--arch arm and thumb have r0 to r14, and the CPSR, whose T bit is what --arch says; that of a pointer to Thumb code is no part of its "pc". arm64 has x0 to x30, sp, and the flags as "nzcv", in bits
+31 to 28. Those of x86 are "eflags", and its segments are flat but for "fs_base" and "gs_base". Where the flags are none of "regs", "cpsr" is taken for them. Vector registers are strings of hexadecimal digits in memory order: d0 to d31 with "fpscr" for arm and thumb, v0 to v31 with "fpcr"
 and "fpsr" for arm64; they are printed when one of them was given or changed, as far as they are not zero. Registers of the system that a process can
 read have to be given for that: "tpidruro", and for arm64 "tpidr_el0", "tpidrro_el0", "ctr_el0", "dczid_el0", "cntvct_el0" and the like.
 

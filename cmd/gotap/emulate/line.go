@@ -3,6 +3,7 @@ package emulate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ type registerText struct{ name, value string }
 type memoryText struct {
 	addr, len number
 	hex       string
+	given     [2]bool // addr; len or hex
 }
 
 // lineReader takes a line apart. encoding/json, which finds members by reflection and reads all twice, takes five times as long, and that would be
@@ -70,15 +72,18 @@ func (r *lineReader) memory() (m memoryText) {
 	r.members(func(name string) {
 		switch name {
 		case "addr":
-			m.addr = r.number(name)
+			m.addr, m.given[0] = r.number(name), true
 		case "len":
-			m.len = r.number(name)
+			m.len, m.given[1] = r.number(name), true
 		case "hex":
-			m.hex = r.quoted()
+			m.hex, m.given[1] = r.quoted(), true
 		default:
 			r.skip()
 		}
 	})
+	if m.given != [2]bool{true, true} && r.err == nil {
+		r.err = errors.New(`mem: an entry needs "addr", and "hex" or "len"`)
+	}
 	return m
 }
 

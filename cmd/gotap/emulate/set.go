@@ -18,6 +18,8 @@ type instructionSet struct {
 	outer  bool     // the answer has it besides "regs", as "cpsr"
 	set    uint64   // bits that the status register always has
 	clear  uint64   // and that it never has
+	align  uint64   // what addresses of instructions are multiples of; 0 for any
+	start  arch.Regs
 	exec   func(in arch.Insn, regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error
 }
 
@@ -26,12 +28,15 @@ const thumbState = 1 << 5
 
 // instructionSets are the ones that `--arch` names.
 var instructionSets = map[string]*instructionSet{
-	"arm":    {Arch: arm.A32, names: numbered("r", 15), status: "cpsr", outer: true, clear: thumbState, exec: arm.Exec},
+	"arm":    {Arch: arm.A32, names: numbered("r", 15), status: "cpsr", outer: true, clear: thumbState, align: 4, exec: arm.Exec},
 	"thumb":  {Arch: arm.Thumb, names: numbered("r", 15), status: "cpsr", outer: true, set: thumbState, exec: arm.Exec},
-	"arm64":  {Arch: arm64.A64, names: append(numbered("x", 31), "sp", "nzcv"), status: "nzcv", exec: arm64.Exec},
+	"arm64":  {Arch: arm64.A64, names: append(numbered("x", 31), "sp", "nzcv"), status: "nzcv", align: 4, exec: arm64.Exec},
 	"x86-64": {Arch: x86.New64(), names: x86Names("rax rbx rcx rdx rsi rdi rbp rsp", 16), status: "eflags", exec: execX86},
-	"ia32":   {Arch: x86.New32(), names: x86Names("eax ebx ecx edx esi edi ebp esp", 8), status: "eflags", exec: execX86},
+	"ia32":   {Arch: x86.New32(), names: x86Names("eax ebx ecx edx esi edi ebp esp", 8), status: "eflags", start: flatSegments, exec: execX86},
 }
+
+// flatSegments lets fs and gs of 32-bit programs be used: a selector of zero could not. Their bases are "fs_base" and "gs_base".
+var flatSegments = arch.Regs{x86.FS: 0x63, x86.GS: 0x63}
 
 func numbered(prefix string, n int) (names []string) {
 	for i := range n {

@@ -35,7 +35,7 @@ func (e *emulation) read(set *instructionSet, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("hex: %w", err)
 	}
-	*e = emulation{code: code, outer: set.outer || l.cpsr != nil, mem: memory{windows: e.mem.windows[:0]}}
+	*e = emulation{code: code, regs: set.start, outer: set.outer || l.cpsr != nil, mem: memory{windows: e.mem.windows[:0]}}
 	e.setStatus(set, l.cpsr)
 	for _, r := range l.regs {
 		if err := e.set(set, r.name, r.value); err != nil {
@@ -48,9 +48,23 @@ func (e *emulation) read(set *instructionSet, line []byte) error {
 	if l.pc != nil {
 		e.regs[set.PC()] = uint64(*l.pc)
 	}
-	e.pc = e.regs[set.PC()]
-	e.before = e.vectors
+	if e.pc, err = set.instructionAddress(e.regs[set.PC()]); err != nil {
+		return err
+	}
+	e.regs[set.PC()], e.before = e.pc, e.vectors
 	return e.mem.lay(e.pc, e.code, l.mem)
+}
+
+// instructionAddress is where the instruction of a program counter lies: a pointer to Thumb code may have its lowest bit set.
+func (s *instructionSet) instructionAddress(pc uint64) (uint64, error) {
+	pc &= ^uint64(0) >> (64 - 8*s.WordSize())
+	if s.set == thumbState {
+		pc &^= 1
+	}
+	if s.align != 0 && pc%s.align != 0 {
+		return 0, fmt.Errorf("pc: %d is no multiple of %d", pc, s.align)
+	}
+	return pc, nil
 }
 
 // setStatus sets the status register; its bits for the instruction set are what `--arch` says.
