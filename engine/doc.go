@@ -49,6 +49,7 @@
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: slotPool in slot.go; system calls made in it: inject.go
 //   - children and threads that the session does not follow: options in fork.go
+//   - children that debuggers want to trace: surrender.go
 //   - targets whose system calls are filtered, as in containers: confined.go
 //   - the target's own handler for SIGTRAP: trapaction.go, and trapwatch.go, which sees it set
 //   - system calls that a stop of ours interrupts: repairCall in step.go

@@ -116,6 +116,7 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 		}
 	}
 	p := s.newProcess(pid, sp, from.arch)
+	p.child = true
 	p.silent = from.silent || s.cfg.Follow != FollowChildren
 	t := s.newThread(p, pid)
 	t.fresh = true

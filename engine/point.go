@@ -45,7 +45,7 @@ type point struct {
 
 // wanted reports whether anybody needs the breakpoint.
 func (p *point) wanted() bool {
-	if p.barred {
+	if p.barred || p.sp.bare {
 		return false
 	}
 	if p.internal != nil || p.Returns > 0 {

@@ -19,6 +19,7 @@ type process struct {
 	// that is probed, or until they have been taken out of its own.
 	silent   bool
 	launched bool
+	child    bool // another one of the session made it
 	exec     bool // it has called exec since it was created: its image is its own
 	watches  []*watch
 	trap     trapAction
@@ -41,6 +42,7 @@ type space struct {
 	gadgetAt   callGadget          // where system calls of probed places are made; zero: not known yet
 	errno      errnoFunction
 	sems       map[uint64]int // how far semaphores of marks were raised
+	bare       bool           // without breakpoints for a moment: see surrender.go
 	sealed     bool           // nothing may be mapped into it: seccomp, or an attempt that failed
 }
 

@@ -146,6 +146,7 @@ func (t *thread) event(st ptrace.Status) {
 		t.forked(st.Event())
 	case ptrace.EventVforkDone:
 		t.vforking = false
+		t.s.clothe(t.proc.space)
 		t.resume(0)
 	case ptrace.EventExec:
 		t.s.execed(t)

@@ -32,6 +32,7 @@ func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 		if isLibC(m.Path) || sp.isStatic(m) {
 			s.watchFunctions(sp, m, (*thread).sigactionCalled, "sigaction", "__sigaction")
 			s.watchFunctions(sp, m, (*thread).signalCalled, "signal", "ssignal", "bsd_signal")
+			s.watchFunctions(sp, m, (*thread).ptraceCalled, "ptrace")
 			if s.cfg.LateFallback && !sp.guard.tried {
 				s.watchFunctions(sp, m, (*thread).maskCalled, "sigprocmask", "pthread_sigmask")
 			}

@@ -1,0 +1,70 @@
+package engine
+
+import "errors"
+
+// Debuggers as targets. A process has one tracer, so a child that asks to be traced by its parent (PTRACE_TRACEME, before it executes
+// what is to be debugged) would be refused, and the debugger of no use. It is let go instead, when it enters the C library's function for that: the
+// program it belongs to works, and has no probes in what it debugs.
+//
+// After vfork the child uses its parent's memory. The breakpoints are taken out of it until the parent goes on, which is when the child has
+// executed a program or ended; meanwhile only other threads of the parent could have hit them.
+
+const traceMe = 0 // PTRACE_TRACEME
+
+// ptraceCalled runs when ptrace is entered.
+func (t *thread) ptraceCalled(*point) bool {
+	request, ok := t.Arg(0)
+	if !ok || uint32(request) != traceMe || !t.proc.child || t.tid != t.proc.pid || len(t.proc.threads) > 1 {
+		return false
+	}
+	if t.proc.space.users > 1 && !t.s.vforked(t.proc) {
+		return false
+	}
+	t.surrender()
+	return true
+}
+
+// vforked reports whether a process shares its memory with one other, which waits for it.
+func (s *Session) vforked(p *process) bool {
+	if p.space.users != 2 {
+		return false
+	}
+	for _, t := range s.threads {
+		if t.vforking && t.proc != p && t.proc.space == p.space {
+			return true
+		}
+	}
+	return false
+}
+
+// surrender lets a process go to its parent.
+func (t *thread) surrender() {
+	s, p := t.s, t.proc
+	s.warn("a process that its parent traces from its beginning, as debuggers do, is left to it: a process has one tracer, and probes see nothing of this one")
+	sp := p.space
+	sp.bare = sp.users > 1
+	if err := s.restoreAll(sp); err != nil {
+		s.warnIn(sp, err.Error())
+	}
+	if !sp.bare {
+		s.clearSemaphores(sp)
+	}
+	t.setRegs()
+	t.midCall = false
+	t.letGo(0)
+	delete(s.procs, p.pid)
+	s.dropSpace(sp)
+}
+
+// clothe puts the breakpoints back that a surrendered child had to be without.
+func (s *Session) clothe(sp *space) {
+	if !sp.bare {
+		return
+	}
+	sp.bare = false
+	for _, p := range sp.points {
+		if err := s.sync(p); err != nil && !errors.Is(err, errGone) {
+			s.warnIn(sp, err.Error())
+		}
+	}
+}
