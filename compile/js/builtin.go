@@ -299,7 +299,7 @@ func asNumber(s *site) *expr { return s.number(0) }
 
 func asText(s *site) *expr {
 	e := s.arg(0)
-	t, ok := s.l.textOf(e)
+	t, ok := textOf(e)
 	if !ok {
 		s.l.errorf(e.at, "log it as an argument of its own", "cannot make text of %s here", e.kind)
 		return poison(s.at)

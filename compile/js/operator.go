@@ -156,8 +156,8 @@ func numberHint(k kind) string {
 func (l *lowering) concat(at diag.Span, a, b *expr) *expr {
 	if a.code == codeText && b.isConst() && b.kind != kindFloat || b.code == codeText && a.isConst() && a.kind != kindFloat ||
 		a.code == codeText && b.code == codeText {
-		x, _ := l.textOf(a)
-		y, _ := l.textOf(b)
+		x, _ := textOf(a)
+		y, _ := textOf(b)
 		return l.constText(at, x.text+y.text)
 	}
 	for _, e := range []*expr{a, b} {
@@ -166,8 +166,8 @@ func (l *lowering) concat(at diag.Span, a, b *expr) *expr {
 			return poison(at)
 		}
 	}
-	x, _ := l.textOf(a)
-	y, _ := l.textOf(b)
+	x, _ := textOf(a)
+	y, _ := textOf(b)
 	return apply(at, kindText, runtime.OpScat, x, y)
 }
 

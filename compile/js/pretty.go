@@ -39,7 +39,11 @@ func (s *site) pretty() *expr {
 	if a, ok := pathOf(o); ok {
 		return s.l.pretty(a, s.l.at(e))
 	}
-	t, ok := s.l.textOf(s.l.valueOf(o, s.l.at(e)))
+	v := s.l.valueOf(o, s.l.at(e))
+	if len(v.enum) > 0 {
+		return s.l.named(v)
+	}
+	t, ok := textOf(v)
 	if !ok {
 		s.l.errorf(s.l.at(e), "log it as an argument of its own", "cannot make text of %s here", t.kind)
 		return poison(s.at)
@@ -174,7 +178,10 @@ func (p *prettier) value(a arguments, access compile.Access, err error, depth in
 	case compile.ShapeChars:
 		return p.quoted(e, min(max(access.Shape.Len, 1), prettyText))
 	}
-	t, _ := p.l.textOf(e)
+	if len(e.enum) > 0 {
+		return p.l.named(e)
+	}
+	t, _ := textOf(e)
 	return t
 }
 
@@ -234,11 +241,8 @@ func (p *prettier) ifReadable(address *expr, there func() *expr) *expr {
 	return p.l.choose(p.at, test, there(), p.hex(address))
 }
 
-// textOf is a value as text, of an enumeration its name; ok is false for what has none in a program.
-func (l *lowering) textOf(e *expr) (t *expr, ok bool) {
-	if len(e.enum) == 0 {
-		return textOf(e)
-	}
+// named is the name of an enumeration's value, or the number where it has none. Only who asks for it gets it: elsewhere such values are numbers.
+func (l *lowering) named(e *expr) *expr {
 	kept := e
 	var body []stmt
 	if !l.steady(e) {
@@ -249,12 +253,12 @@ func (l *lowering) textOf(e *expr) (t *expr, ok bool) {
 	}
 	plain := *kept
 	plain.enum = nil
-	t, _ = textOf(&plain)
+	t, _ := textOf(&plain)
 	for i := len(e.enum) - 1; i >= 0; i-- {
 		is := apply(e.at, kindBool, runtime.OpEq, &plain, integer(e.at, e.enum[i].Value))
 		t = l.choose(e.at, is, text(e.at, e.enum[i].Name), t)
 	}
-	return sequence(e.at, body, t), true
+	return sequence(e.at, body, t)
 }
 
 // composed appends an argument of log that is made of others: all arguments, a struct, an array. It reports false for all else.

@@ -101,9 +101,6 @@ func (it *item) flat(e *expr) {
 	switch {
 	case e.kind == kindBad:
 		it.bad = true
-	case len(e.enum) > 0:
-		t, _ := it.l.textOf(e)
-		it.flat(t)
 	case e.code == codeText:
 		it.literal(e.text)
 	case e.isConst() && e.kind.integer():
@@ -226,7 +223,7 @@ func (s *site) printf() *expr {
 		it.part = i
 		e := l.value(a)
 		if len(e.enum) > 0 && format.code == codeText && wantsText(format.text, i) {
-			e, _ = l.textOf(e)
+			e = l.named(e)
 		}
 		it.add("", e)
 		kinds = append(kinds, e.kind.valueKind())

@@ -2,8 +2,8 @@ package js
 
 import (
 	"github.com/dop251/goja/ast"
-	"gotap/compile"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
 )
