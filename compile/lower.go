@@ -78,7 +78,7 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 		}
 		insts[i] = inst
 	}
-	id := env.Arena.Register(runtime.ProgramInfo{Name: p.Name, Formats: p.Formats, Where: p.Where})
+	id := env.Arena.Register(runtime.ProgramInfo{Name: p.Name, Formats: p.Formats, Where: p.Where, Fuel: int(p.fuel())})
 	stack := p.Bound.Stack
 	if p.Wrap {
 		stack = p.stackSize()

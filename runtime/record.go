@@ -75,4 +75,5 @@ type ProgramInfo struct {
 	Name    string
 	Formats []Format
 	Where   func(pc uint32) string // "file:line:col" of an instruction; may be nil
+	Fuel    int                    // steps a run may take; 0: not known
 }

@@ -181,6 +181,9 @@ func (s *shape) decodeKey(key []uint64) []Value {
 		if n == 0 {
 			break
 		}
+		if v.Kind == ValueBool && v.Int&^1 != 0 { // another program has numbers there
+			v.Kind = ValueInt
+		}
 		vals = append(vals, v)
 		key = key[n:]
 	}

@@ -323,6 +323,27 @@ func (s *Script) printRest() {
 	}
 }
 
+// PrintAll prints every aggregation as it is now, of scripts that were inserted as well, and then calls more, on the host's goroutine. Nothing is
+// cleared, and what was never printed otherwise still prints at the end. Safe for concurrent use; it does not block, and does nothing while
+// the host cannot keep up.
+func (s *Script) PrintAll(more func()) {
+	s.post(func() {
+		s.printAll()
+		for _, g := range s.host.guests {
+			g.printAll()
+		}
+		more()
+	})
+}
+
+func (s *Script) printAll() {
+	for _, a := range s.aggregates {
+		if a.hasValues() {
+			s.printSnapshot(a, a.handle.Entries(), runtime.PrintOptions{})
+		}
+	}
+}
+
 // method defines a method of a prototype.
 func (s *Script) method(proto *goja.Object, name string, f func(*aggregate, goja.FunctionCall) goja.Value) {
 	fn := s.vm.ToValue(s.guarded(name, func(call goja.FunctionCall) goja.Value { return f(s.self(call), call) }))

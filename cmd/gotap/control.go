@@ -10,6 +10,7 @@ import (
 // A control is what tells a session to end: the supervisor's pipe, or signals when there is none.
 type control struct {
 	Interrupts <-chan struct{} // Ctrl-C, each time
+	Dumps      <-chan struct{} // SIGUSR1: what has been gathered so far is to be printed
 	Gone       <-chan struct{} // closed: the supervisor is no more, or SIGTERM came: end without ceremony
 	Orphaned   *atomic.Bool    // set before Gone is closed: nobody asked for the end, the supervisor was killed
 }
@@ -17,27 +18,29 @@ type control struct {
 // newControl listens to the supervisor. Signals sent to the session itself are caught and dropped while it has one: a terminal's
 // Ctrl-C reaches both processes and must count once. (Caught, not ignored: an ignored signal would stay ignored in COMMAND.)
 func newControl(w *World) control {
-	interrupts, gone, orphaned := make(chan struct{}, 8), make(chan struct{}), new(atomic.Bool)
+	interrupts, dumps, gone, orphaned := make(chan struct{}, 8), make(chan struct{}, 1), make(chan struct{}), new(atomic.Bool)
 	signals := make(chan os.Signal, 16)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE} {
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGUSR1} {
 		if w.control == nil || !signal.Ignored(s) { // those that COMMAND is to find ignored stay it
 			signal.Notify(signals, s)
 		}
 	}
 	if w.control == nil {
-		go listenSignals(signals, interrupts, gone)
+		go listenSignals(signals, interrupts, dumps, gone)
 	} else {
-		go listenPipe(w.control, interrupts, gone, orphaned)
+		go listenPipe(w.control, interrupts, dumps, gone, orphaned)
 	}
-	return control{interrupts, gone, orphaned}
+	return control{interrupts, dumps, gone, orphaned}
 }
 
-func listenSignals(signals <-chan os.Signal, interrupts chan<- struct{}, gone chan struct{}) {
+func listenSignals(signals <-chan os.Signal, interrupts, dumps chan<- struct{}, gone chan struct{}) {
 	for s := range signals {
 		switch s {
 		case syscall.SIGPIPE: // the write that failed tells its own story
 		case syscall.SIGINT:
 			say(interrupts)
+		case syscall.SIGUSR1:
+			say(dumps)
 		default:
 			close(gone)
 			return
@@ -45,7 +48,7 @@ func listenSignals(signals <-chan os.Signal, interrupts chan<- struct{}, gone ch
 	}
 }
 
-func listenPipe(pipe *os.File, interrupts chan<- struct{}, gone chan struct{}, orphaned *atomic.Bool) {
+func listenPipe(pipe *os.File, interrupts, dumps chan<- struct{}, gone chan struct{}, orphaned *atomic.Bool) {
 	defer close(gone)
 	word := make([]byte, 1)
 	for {
@@ -54,10 +57,14 @@ func listenPipe(pipe *os.File, interrupts chan<- struct{}, gone chan struct{}, o
 			orphaned.Store(true)
 			return
 		}
-		if word[0] == controlTerminate {
+		switch word[0] {
+		case controlTerminate:
 			return
+		case controlDump:
+			say(dumps)
+		default:
+			say(interrupts)
 		}
-		say(interrupts)
 	}
 }
 

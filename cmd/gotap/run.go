@@ -15,7 +15,8 @@ func newRun(w *World) *cobra.Command {
 With neither it probes a small demonstration process of its own.
 
 SCRIPT is a file, - for standard input, the name of a sample, or the text given with -e.
-Ctrl-C once ends the run: end() runs, aggregations print, and the target is as it was. Twice detaches at once.`,
+Ctrl-C once ends the run: end() runs, aggregations print, and the target is as it was. Twice detaches at once.
+SIGUSR1 prints the aggregations as they are, and the run goes on.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return runScript(w, c, args, &o, func(scriptText) {})
 		},

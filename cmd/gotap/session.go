@@ -267,19 +267,24 @@ func (r *run) trace(c control) error {
 	if r.watcher != nil {
 		defer r.startWatch()()
 	}
-	select {
-	case <-r.session.Done():
-		return withStatus(statusFailure, r.session.Wait())
-	case <-r.over:
-		r.awaitRest()
-	case <-r.stopping:
-	case <-due:
-	case <-c.Gone:
-		r.orphaned.Store(c.Orphaned.Load())
-	case <-c.Interrupts:
-		go r.hurry(c)
+	for {
+		select {
+		case <-c.Dumps:
+			r.script().PrintAll(r.printVariables)
+			continue
+		case <-r.session.Done():
+			return withStatus(statusFailure, r.session.Wait())
+		case <-r.over:
+			r.awaitRest()
+		case <-r.stopping:
+		case <-due:
+		case <-c.Gone:
+			r.orphaned.Store(c.Orphaned.Load())
+		case <-c.Interrupts:
+			go r.hurry(c)
+		}
+		return nil
 	}
-	return nil
 }
 
 // awaitRest gives processes that COMMAND started and that are still there a moment to end too: often they are about to. The others

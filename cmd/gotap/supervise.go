@@ -19,6 +19,7 @@ const sessionWord = "__session"
 const (
 	controlInterrupt = 'i' // Ctrl-C
 	controlTerminate = 't'
+	controlDump      = 'u' // SIGUSR1
 )
 
 // enterSession recognises a session process by its arguments and takes its control pipe.
@@ -52,7 +53,7 @@ func supervise(w *World) error {
 	unix.CloseOnExec(pipe[1])
 	// From here on signals are the session's, told through the pipe.
 	signals, ignored := make(chan os.Signal, 16), ignoredSignals()
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1)
 	if !signal.Ignored(syscall.SIGHUP) { // what nohup starts goes on without its terminal
 		signal.Notify(signals, syscall.SIGHUP)
 	}
@@ -121,7 +122,7 @@ func ignoreAgain(list string) {
 	}
 }
 
-// passSignals writes signals into the control pipe. SIGINT is the only one that may be said twice. In the background SIGHUP means
+// passSignals writes signals into the control pipe. SIGINT and SIGUSR1 may be said more than once. In the background SIGHUP means
 // nothing: no terminal is ours.
 func passSignals(signals <-chan os.Signal, control int, background bool) {
 	for s := range signals {
@@ -129,8 +130,11 @@ func passSignals(signals <-chan os.Signal, control int, background bool) {
 			continue
 		}
 		word := byte(controlTerminate)
-		if s == syscall.SIGINT {
+		switch s {
+		case syscall.SIGINT:
 			word = controlInterrupt
+		case syscall.SIGUSR1:
+			word = controlDump
 		}
 		unix.Write(control, []byte{word}) // a session that ended already needs no word
 	}

@@ -72,6 +72,10 @@ func (l *lowering) element(e *ast.BracketExpression) operand {
 		hint = "use get(key) and set(key, value)"
 	case aggregate:
 		hint = "use at(key)"
+	case arguments:
+		hint = "which one must be known beforehand: c.args.NAME, c.args.list[2], or c.arg0 … c.arg9 by number, chosen by switch or ?:"
+	case registers:
+		hint = "which one must be known beforehand: c.regs.rax"
 	}
 	l.errorf(at, hint, "cannot index %s", left.noun())
 	return bad{}

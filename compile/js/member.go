@@ -192,8 +192,11 @@ func (l *lowering) contextMember(name string, at diag.Span) operand {
 	for _, m := range Members() {
 		known = append(known, m.Name)
 	}
-	l.errorf(at, suggestion(name, known, "there are arg0 … arg9, args, ret, regs, stack(n), pid, tid, comm, time and others"),
-		"the context has no member %s", name)
+	hint := suggestion(name, known, "there are arg0 … arg9, args, ret, regs, stack(n), pid, tid, comm, time and others")
+	if name == "arg" {
+		hint = "arguments are c.arg0 … c.arg9, each by its name: a number that is not known beforehand chooses by switch or ?:"
+	}
+	l.errorf(at, hint, "the context has no member %s", name)
 	return bad{}
 }
 

@@ -83,7 +83,7 @@ func (l *lowering) shape(object int, name string, keys []*expr, v runtime.ValueK
 			return
 		}
 		kinds[i] = runtime.ValueInt
-		if !k.kind.integer() {
+		if !k.kind.integer() || k.kind == kindBool {
 			kinds[i] = k.kind.valueKind()
 		}
 	}
@@ -109,12 +109,19 @@ func (l *lowering) sameShape(first *shape, kinds []runtime.ValueKind, at diag.Sp
 		return
 	}
 	for i := range kinds {
+		if kinds[i] != first.keys[i] && truthOrNumber(kinds[i]) && truthOrNumber(first.keys[i]) {
+			first.keys[i] = runtime.ValueInt
+			continue
+		}
 		if kinds[i] != first.keys[i] {
 			l.errorf(at, "keys of one map or aggregation have the same types everywhere", "part %d of the key of %s has another type elsewhere", i+1, first.name)
 			return
 		}
 	}
 }
+
+// truthOrNumber reports whether a part of a key is a number, which true and false are too where others are.
+func truthOrNumber(k runtime.ValueKind) bool { return k == runtime.ValueInt || k == runtime.ValueBool }
 
 // declaredKeys is the number of key parts in the declaration, where it says so.
 func (l *lowering) declaredKeys(object int) (n int, ok bool) {

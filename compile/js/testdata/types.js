@@ -36,6 +36,7 @@ c => { n.at(1.5).inc(); plain.add(1.5); n.add("x"); n.at().inc(); }; // error `1
 c => { n.at(1).at(2).inc(); }; // error `n.at(1).at` no member at
 c => { n.at(5).add(c.arg0); }; // warning `n.at(5).add(c.arg0)` count counts 1
 c => { free[1] = 2; c[0]; }; // error `free[1]` use get // error `c[0]` cannot index
+c => { let i = 1; c.args[i]; c.regs[i]; c.arg[i]; }; // error `c.args[i]` known beforehand // error `c.regs[i]` known beforehand // error `c.arg` each by its name
 c => { mine.val++; }; // error `mine.val` no member val
 ({ enter(c) { this.a = 1; this.a = "x"; } }); // error `this.a` this.a holds an integer
 ({ enter(c) { this.a = 1; }, leave(c) { this.a = "x"; } }); // error `this.a` this.a holds an integer
