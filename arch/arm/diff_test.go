@@ -209,7 +209,7 @@ func (g generator) unfit(s *state, m *sandbox) bool {
 	a, err := m.emulate(s)
 	var fault *arch.FaultError
 	if errors.As(err, &fault) {
-		return fault.Addr < arena || fault.Addr >= arena+0x1000_0000 // the harness and its processor live elsewhere
+		return m.strays(s)
 	}
 	for addr := range a.diffs {
 		if addr < arena {
@@ -231,6 +231,13 @@ func (g generator) unfit(s *state, m *sandbox) bool {
 		return !thumb
 	}
 	return inHarness(pc)
+}
+
+// strays reports a fault at an address at which the harness or its processor may have something of their own.
+func (m *sandbox) strays(s *state) bool {
+	_, err := m.emulate(s)
+	var fault *arch.FaultError
+	return errors.As(err, &fault) && (fault.Addr < arena || fault.Addr >= arena+0x1000_0000)
 }
 
 // inHarness reports that the program of the harness itself may lie there.

@@ -128,7 +128,7 @@ func emulatorWrong(s *state) bool {
 func vectorDifferential(t *testing.T, states []state) {
 	t.Helper()
 	var mem arena
-	bad := 0
+	bad, states := 0, fit(t, states)
 	for i, want := range native(t, states) {
 		s := &states[i]
 		got, ok := emulated(t, s, &mem)
