@@ -156,7 +156,7 @@ func (p *Probe) Fingerprint() string {
 	for _, spec := range p.Specs {
 		fmt.Fprintf(&h.b, "%q ", spec.Text)
 	}
-	fmt.Fprintf(&h.b, "%q %d %d %d %d %d %d %v %v %v %v %v", p.Name, p.After, p.Limit, p.Every, p.MaxActive, p.LogMax, p.Fuel,
+	fmt.Fprintf(&h.b, "%q %d %d %d %d %d %d %d %v %v %v %v %v", p.Name, p.After, p.Limit, p.Every, p.Rate, p.MaxActive, p.LogMax, p.Fuel,
 		p.LogOnFault, p.Optional, p.Disabled, p.unit.Unsafe, p.Order)
 	for _, kind := range js.Kinds() {
 		if fn := p.unit.Handlers[kind]; fn != nil {

@@ -21,6 +21,7 @@ type Probe struct {
 	After      uint64
 	Limit      uint64
 	Every      uint64
+	Rate       uint64
 	MaxActive  int
 	LogMax     int
 	Fuel       int

@@ -113,6 +113,7 @@ var probeOptions = []ProbeOption{
 	}},
 	{"after", "number", "lets so many hits pass first", func(p *Probe, o givenOption) { p.After = uint64(o.integer(0, math.MaxInt64)) }},
 	{"every", "number", "takes one hit of so many", func(p *Probe, o givenOption) { p.Every = uint64(o.integer(1, math.MaxInt64)) }},
+	{"rate", "number", "takes at most so many hits a second; --stats tells how many more there were", func(p *Probe, o givenOption) { p.Rate = uint64(o.integer(1, math.MaxInt64)) }},
 	{"limit", "number", "disables the probe after so many hits", func(p *Probe, o givenOption) { p.Limit = uint64(o.integer(1, math.MaxInt64)) }},
 	{"maxActive", "number", "calls of one thread that can be under way at once with a leave handler",
 		func(p *Probe, o givenOption) { p.MaxActive = int(o.integer(1, maxMaxActive)) }},

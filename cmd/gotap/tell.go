@@ -217,6 +217,9 @@ func (r *run) tellStats(states []engine.ProbeState) {
 		}
 		sort.Strings(how)
 		fmt.Fprintf(r.w.Stderr, "gotap: %-30s %-9s %10d hits %6d missed, places: %s\n", s.Name, s.State, s.Hits, s.Missed, strings.Join(how, ", "))
+		if s.Over > 0 {
+			fmt.Fprintf(r.w.Stderr, "gotap:   beyond its rate: %d hits\n", s.Over)
+		}
 		for _, why := range s.Refused {
 			fmt.Fprintf(r.w.Stderr, "gotap:   left out: %s\n", why)
 		}

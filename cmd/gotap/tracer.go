@@ -59,7 +59,7 @@ func (t *tracer) spec(p *script.Probe) (engine.ProbeSpec, error) {
 func probeSpec(p *script.Probe) (engine.ProbeSpec, diag.List) {
 	var list diag.List
 	spec := engine.ProbeSpec{
-		ID: p.ID, Name: p.Name, After: p.After, Limit: p.Limit, Every: p.Every, MaxActive: p.MaxActive,
+		ID: p.ID, Name: p.Name, After: p.After, Limit: p.Limit, Every: p.Every, Rate: p.Rate, MaxActive: p.MaxActive,
 		LogOnFault: p.LogOnFault, Optional: p.Optional, Disabled: p.Disabled, Order: p.Order,
 		HasEnter: p.Has(js.Enter), HasPost: p.Has(js.Post), HasLeave: p.Has(js.Leave), HasFault: p.Has(js.Fault),
 	}

@@ -5,7 +5,7 @@
 //
 // A front end describes a probe by a Spec. New makes a Probe of it; Place compiles its programs for one place of a file, once, with an Info
 // that answers what compiling wants to know. List.Add gives the probe its number and its rank; the back end arms the placements where the file
-// is mapped. At a hit it asks Admit, which counts, and lets pass what After and Every leave out; with the last hit that Limit allows the probe
+// is mapped. At a hit it asks Admit, which counts, and lets pass what After, Every and Rate leave out; with the last hit that Limit allows the probe
 // disables itself, of which Admit tells, so that the back end takes its breakpoints away. Query shows State.
 //
 // # Order

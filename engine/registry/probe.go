@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"gotap/engine/module"
 	"gotap/engine/place"
@@ -22,11 +23,13 @@ type Probe struct {
 	Turned  uint64 // times its predicate turned down
 	Window  uint64 // what the two came to when the present window of the budget began
 	Hits    uint64 // times its programs ran
+	Over    uint64 // hits let pass because there had been Rate of them in their second
 	Missed  uint64 // calls that could not be followed to their return
 	Crowded uint64 // those of them that were more than MaxActive at once
 	Refused []string
 	Last    map[string]int // places it had in the last process that ended, by strategy
 
+	second rateSecond
 	mu     sync.Mutex // guards places and failed; held while a place is compiled
 	places map[siteKey]*Placement
 	failed map[siteKey]error
@@ -97,7 +100,29 @@ func (pr *Probe) Count() bool {
 	if every := pr.Spec.Every; every > 1 && (pr.Seen-pr.Spec.After)%every != 0 {
 		return false
 	}
+	if pr.Spec.Rate > 0 && !pr.second.admits(pr.Spec.Rate, time.Now()) {
+		pr.Over++
+		return false
+	}
 	pr.Hits++
+	return true
+}
+
+// rateSecond counts the hits of the second that began with the first of them.
+type rateSecond struct {
+	began time.Time
+	hits  uint64
+}
+
+// admits reports whether a hit is among the first so many of its second, and counts it.
+func (s *rateSecond) admits(rate uint64, now time.Time) bool {
+	if s.hits == 0 || now.Sub(s.began) >= time.Second {
+		*s = rateSecond{began: now}
+	}
+	if s.hits >= rate {
+		return false
+	}
+	s.hits++
 	return true
 }
 
@@ -120,7 +145,7 @@ func (pr *Probe) Refuse(text string) {
 
 // State is what a query says of the probe; where has the places that it is armed at, by strategy, and others counts those that are no code.
 func (pr *Probe) State(where map[string]int, others int) State {
-	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits, Missed: pr.Missed, Crowded: pr.Crowded,
+	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits, Over: pr.Over, Missed: pr.Missed, Crowded: pr.Crowded,
 		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where)}
 	switch {
 	case pr.Removed:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gotap/engine/module"
 	"gotap/engine/place"
@@ -224,5 +225,30 @@ func TestExchange(t *testing.T) {
 	}
 	if !slices.Equal(names(), []string{"new"}) || !slices.Equal(kept, []string{"old"}) || len(list) != 1 {
 		t.Errorf("after the exchange there are %v; kept %v", names(), kept)
+	}
+}
+
+// TestRate: of the hits of each second, counted from its first hit, the first ones are taken; a time without hits begins no second.
+func TestRate(t *testing.T) {
+	var s rateSecond
+	begin := time.Unix(1000, 0)
+	for _, c := range []struct {
+		after time.Duration
+		want  bool
+	}{
+		{0, true}, {1, true}, {2, false}, {time.Second - 1, false},
+		{time.Second, true}, {time.Second + 5, true}, {2*time.Second - 1, false},
+		{5 * time.Second, true}, {6*time.Second - 1, true}, {6*time.Second - 1, false}, {6 * time.Second, true},
+	} {
+		if got := s.admits(2, begin.Add(c.after)); got != c.want {
+			t.Errorf("a hit after %v: %v, not %v", c.after, got, c.want)
+		}
+	}
+	pr := probe(t, 1, func(s *Spec) { s.Rate = 1; s.After = 2 })
+	for range 6 {
+		pr.Admit()
+	}
+	if pr.Hits+pr.Over != 4 || pr.Hits == 0 || pr.State(nil, 0).Over != pr.Over {
+		t.Errorf("%d hits and %d over are not the 4 after the first 2", pr.Hits, pr.Over)
 	}
 }

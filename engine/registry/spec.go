@@ -81,6 +81,7 @@ type Spec struct {
 	After                                 uint64 // hits to let pass first
 	Limit                                 uint64 // hits after which the probe disables itself; 0: none
 	Every                                 uint64 // only each n-th hit; 0 and 1: each
+	Rate                                  uint64 // at most so many hits in a second; 0: all
 	MaxActive                             int    // calls of one thread that leave can tell apart; 0: 1024
 	LogOnFault                            bool
 	Optional                              bool
@@ -97,6 +98,7 @@ type State struct {
 	State    string // "active", "disabled", "removed", "pending"
 	Places   int    // sites armed
 	Hits     uint64
+	Over     uint64 // hits beyond Rate, which ran no program
 	Missed   uint64
 	Crowded  uint64         // of Missed, what was more than MaxActive calls at once
 	Refused  []string       // sites left out, with the reason
