@@ -37,6 +37,7 @@ func TestExecRefuses(t *testing.T) {
 		"\xf4":                     errPrivileged,
 		"\x66\x0f\xef\xc0":         errVectorState, // pxor
 		"\xd9\xc0":                 errVectorState, // fld
+		"\xf2\x0f\xae\x3f":         errVectorState, // clflush with a prefix that makes it none
 		"\xc4\xe2\x7d\x18\x07":     errVectorState, // vbroadcastss
 		"\xc5\xf8\x77":             errVectorState, // vzeroupper
 		"\xc4\xe2\x64\xf2\xc3":     errVectorState, // andn with L set

@@ -80,9 +80,9 @@ func (in *inst) routine0F() routine {
 	switch {
 	case in.rep == 0xf3:
 		return in.routineF3()
-	case op == 0xae && in.memory() && reg == 7 || op == 0xae && in.opsize && in.memory() && reg == 6:
+	case op == 0xae && in.rep == 0 && in.memory() && (reg == 7 || reg == 6 && in.opsize):
 		return flushLine
-	case op == 0xae && !in.memory() && reg >= 5 && !in.opsize && in.rep == 0, op >= 0x18 && op < 0x20:
+	case op == 0xae && in.rep == 0 && !in.memory() && reg >= 5 && !in.opsize, op >= 0x18 && op < 0x20:
 		return nothing // fences, hints
 	case op == 0xc3 && in.opsize || in.rep == 0xf2 && op != 0xaf && op>>4 != 0xa && op>>4 != 0xb:
 		return nil

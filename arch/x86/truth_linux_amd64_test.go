@@ -274,7 +274,7 @@ func (g *generator) checkExecuted(tr trial, want *outcome, n *tally) {
 	if !amdProcessor() && tr.in.routine() != nil {
 		loose = flagsStatus // TestExec knows which
 	}
-	if d := execDiffers(want, &got, err, loose); d != "" {
+	if d := execDiffers(tr.in, want, &got, err, loose); d != "" {
 		g.c.t.Errorf("% x %s executed, flags %#x:%s", tr.code, g.text(tr), tr.regs[EFLAGS], d)
 	}
 }
