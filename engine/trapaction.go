@@ -184,6 +184,10 @@ func (t *thread) takeOver() error {
 	if err != nil || g.base != 0 && now.Handler == fallback.Handler(g.base) {
 		return err
 	}
+	if g.base != 0 && now.TakenFrom(tr.own, g.base) { // by another thread's hit, just now: that one has yet to be dealt with
+		tr.blockers = true
+		return t.setTrapAction()
+	}
 	tr.own = now
 	if g.base == 0 {
 		return nil

@@ -139,6 +139,25 @@ func (a Action) Over(base uint64) Action {
 	return over
 }
 
+// TakenFrom reports whether an action, as the kernel tells it, is what was installed over own in a region at base, with the default in the
+// place of the handler. That is how the kernel leaves it when it forces a signal on a thread that blocks it; who sets the default says all else
+// anew as well.
+func (a Action) TakenFrom(own Action, base uint64) bool {
+	over := own.Over(base)
+	over.Handler = Default
+	for _, n := range []int{sigKill, sigStop} { // the kernel does not keep them in a mask
+		a.Mask[(n-1)/8] &^= 1 << ((n - 1) % 8)
+		over.Mask[(n-1)/8] &^= 1 << ((n - 1) % 8)
+	}
+	return a == over
+}
+
+// Signals that no mask blocks.
+const (
+	sigKill = 9
+	sigStop = 19
+)
+
 // Handler is the address of the handler in a region at base.
 func Handler(base uint64) uint64 { return base + handlerAt }
 
