@@ -26,6 +26,7 @@ func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	if t.midCall {
 		return 0, errMidCall
 	}
+	defer t.keepScalable()()
 	room, err := t.returnRoom()
 	if err != nil {
 		return t.callAtGadget(number, args)

@@ -155,6 +155,9 @@ func (t *thread) complete(site arch.Site) error {
 	if !ok || !v.Vectors() {
 		return site.Emulate(&t.regs, &t.view)
 	}
+	if t.usesScalable() { // which bits above the emulated ones it clears is not known
+		return &arch.RefusedError{Addr: *t.pc(), Reason: "the thread uses scalable vectors"}
+	}
 	if !t.getFPRegs() {
 		return &arch.RefusedError{Addr: *t.pc(), Reason: "the vector registers cannot be read"}
 	}

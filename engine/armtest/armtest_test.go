@@ -54,6 +54,11 @@ func (s set) build(t *testing.T, m *Image) {
 	for _, lib := range loaders {
 		add(t, m, "/lib/"+filepath.Base(lib), lib)
 	}
+	if s.name == "a64" {
+		path := filepath.Join(dir, "scalable")
+		command(t, nil, s.gcc, "-O2", "-g", "-pthread", "-march=armv8.2-a+sve", "-o", path, filepath.Join(testdata, "scalable.c"))
+		add(t, m, "/programs/"+s.name+"/scalable", path)
+	}
 	triplet := filepath.Base(filepath.Dir(s.libs)) // where Debian's loaders look
 	add(t, m, "/lib/"+triplet+"/libc.so.6", filepath.Join(s.libs, "libc.so.6"))
 }
@@ -133,6 +138,14 @@ var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealP
 var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
 	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces"}
 
+// onceTests are those, with what the machine alone has.
+func (m Machine) onceTests() []string {
+	if m.Debian == "arm64" {
+		return append(slices.Clone(onceTests), "TestScalableVectors")
+	}
+	return onceTests
+}
+
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {
 	return fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^(%s)$", set, strings.Join(tests, "|"))
@@ -147,10 +160,11 @@ func live(t *testing.T, m Machine, names ...string) {
 		testenv.Lack(t, testenv.ARMKernel)
 	}
 	var commands []string
+	once := m.onceTests()
 	for i, n := range names {
 		tests := engineTests
 		if i == 0 {
-			tests = slices.Concat(onceTests, tests)
+			tests = slices.Concat(once, tests)
 		}
 		commands = append(commands, engineCommand(n, tests), "/bin/gotap run -q /count.js -- /programs/"+n+"/plain 200")
 		commands = append(commands, contractCommands(n)...)
@@ -172,7 +186,7 @@ func live(t *testing.T, m Machine, names ...string) {
 			t.Errorf("%s passed %d times, not %d", test, n, len(names))
 		}
 	}
-	for _, test := range onceTests {
+	for _, test := range once {
 		if !strings.Contains(out, "--- PASS: "+test+" ") {
 			t.Errorf("%s did not pass", test)
 		}

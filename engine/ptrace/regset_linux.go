@@ -9,13 +9,14 @@ import (
 
 // Register sets, by the types of the notes that hold them in cores (the kernel's include/uapi/linux/elf.h).
 const (
-	SetGeneral    = 1     // NT_PRSTATUS
-	SetFloat      = 2     // NT_PRFPREG
-	SetARMVFP     = 0x400 // NT_ARM_VFP: 32-bit ARM
-	SetARMTLS     = 0x401 // NT_ARM_TLS
-	SetARMBreak   = 0x402 // NT_ARM_HW_BREAK
-	SetARMWatch   = 0x403 // NT_ARM_HW_WATCH
-	SetARMSyscall = 0x404 // NT_ARM_SYSTEM_CALL
+	SetGeneral     = 1     // NT_PRSTATUS
+	SetFloat       = 2     // NT_PRFPREG
+	SetARMVFP      = 0x400 // NT_ARM_VFP: 32-bit ARM
+	SetARMTLS      = 0x401 // NT_ARM_TLS
+	SetARMBreak    = 0x402 // NT_ARM_HW_BREAK
+	SetARMWatch    = 0x403 // NT_ARM_HW_WATCH
+	SetARMSyscall  = 0x404 // NT_ARM_SYSTEM_CALL
+	SetARMScalable = 0x405 // NT_ARM_SVE
 )
 
 // GetRegSet reads a register set of a stopped tracee into p, and returns how much of p the set fills: sets
