@@ -34,14 +34,23 @@ function named(mutex) {
   return /^[^0(]/.test(variable) ? variable : hex(mutex);
 }
 
+// A variable has another address in every process: its rows are one.
+function byName(entries) {
+  const all = new Map();
+  for (const [mutex, s] of entries) {
+    const name = named(mutex), sum = all.get(name) ?? { count: 0, total: 0 };
+    all.set(name, { count: sum.count + Number(s.count), total: sum.total + Number(s.total) });
+  }
+  return all;
+}
+
 end(() => {
   all.wait.print();
-  const held = new Map(all.holds.take().map(([m, s]) => [String(m), s]));
-  const waited = new Map(all.waits.take().map(([m, s]) => [String(m), s]));
+  const held = byName(all.holds.take()), waited = byName(all.waits.take());
   const names = [...new Set([...held.keys(), ...waited.keys()])];
-  const total = (from, m) => Number(from.get(m)?.total ?? 0);
+  const total = (from, m) => from.get(m)?.total ?? 0;
   names.sort((a, b) => total(waited, b) - total(waited, a) || total(held, b) - total(held, a));
-  const rows = names.map(m => [named(BigInt(m)), waited.get(m)?.count ?? 0, duration(total(waited, m)), held.get(m)?.count ?? 0, duration(total(held, m))]);
+  const rows = names.map(m => [m, waited.get(m)?.count ?? 0, duration(total(waited, m)), held.get(m)?.count ?? 0, duration(total(held, m))]);
   console.log(table(rows, { head: ["mutex", "waits", "waited", "holds", "held"], top }));
   all.hold.clear();
 });

@@ -13,7 +13,7 @@
 //   [16M, 32M)             1 |@@@                                                 |
 //   [32M, 64M)             1 |@@@                                                 |
 //
-//   60.2 ms in 1 waits: futex of shop, called from
+//   60.2 ms in 1 wait: futex of shop, called from
 //       0x7f6468f6af16 __futex_abstimed_wait_common64+0x0 (libc.so.6) at futex-internal.c:57
 //       0x7f6468f6af16 __futex_abstimed_wait_common+0xc6 (libc.so.6) at futex-internal.c:87
 //   …
@@ -44,6 +44,6 @@ probe(calls.split(",").map(name => `syscall:${name}`), {
 
 end(() => {
   waits.print();
-  for (const [key, s] of [...stacks].sort((a, b) => b[1].ns - a[1].ns).slice(0, top)) console.log(`${duration(s.ns)} in ${s.n} waits: ${key}`);
+  for (const [key, s] of [...stacks].sort((a, b) => b[1].ns - a[1].ns).slice(0, top)) console.log(`${duration(s.ns)} in ${s.n} ${s.n === 1 ? "wait" : "waits"}: ${key}`);
   if (stacks.size === 0) console.log("nothing waited");
 });
