@@ -42,6 +42,7 @@ const shown = { d: v => String(signed(v)), l: v => String(v), u: v => String(Big
   o: openFlags, m: fileMode };
 
 const wanted = only === "" ? Object.keys(prototypes) : only.split(",");
+const probes = [];
 for (const name of wanted) {
   if (!(name in prototypes)) throw new Error(`${name} is not among the functions that ltrace knows; use calltrace`);
   const [args, result] = prototypes[name].split(":");
@@ -50,7 +51,7 @@ for (const name of wanted) {
   const text = [c => "", c => c.arg0 !== 0 ? str(c.arg0, 64) : "", c => c.arg1 !== 0 ? str(c.arg1, 64) : ""];
   const a = text[first + 1], b = text[second < 0 ? 0 : second + 1];
   const whole = !counting;
-  probe(`${module}:${name}`, {
+  probes.push(probe(`${module}:${name}`, {
     enter(c) {
       if (!whole) return;
       this.a0 = c.arg0; this.a1 = c.arg1; this.a2 = c.arg2; this.a3 = c.arg3;
@@ -71,10 +72,12 @@ for (const name of wanted) {
       console.log(`${e.comm}/${e.tid} ${name}(${list.join(", ")})${value} <${duration(e.ns)}>`);
     },
     optional: true,
-  });
+  }));
 }
 
 end(() => {
+  const none = only === "" ? `no call of ${module} was seen; programs that do without it make system calls, which the sample syscalls shows` : `there was no call of ${only}`;
+  if (probes.every(p => p.hits === 0)) console.log(`ltrace: ${none}`);
   if (!counting) return;
   const rows = ordered(calls.take(), s => s.total).map(([name, s]) => [name, s.count, duration(s.total), duration(s.average)]);
   console.log(table(rows, { head: ["function", "calls", "total", "average"] }));

@@ -23,7 +23,7 @@ const zeroFails = option("null", 0, "1: a result of 0 is the failure (functions 
 const known = places.split(",").every(f => /^(libc|syscall):/.test(f)); // a program's own functions may leave errno as it was
 const failures = count("failures", { keys: 1 });
 
-probe(places.split(","), {
+const called = probe(places.split(","), {
   leave(c) {
     // most C functions return int: only the low half of the register counts
     const result = (c.ret << 32) >> 32;
@@ -40,5 +40,5 @@ probe(places.split(","), {
 });
 
 end(() => {
-  if (failures.entries().length === 0) console.log("no call failed");
+  if (failures.entries().length === 0) console.log(called.hits === 0 ? "no call failed: none was made of the functions that are watched" : "no call failed");
 });

@@ -17,6 +17,13 @@
 // type is needed before the text that decides it (a field of `this` read above its assignment, a map read before text is
 // stored in it), an integer is assumed; if that proves wrong the fact is noted and the unit is compiled again with it.
 //
+// # What debug information knows
+//
+// c.args, c.ret and global(NAME) begin paths (operand arguments). A path is resolved by the Place when its value is wanted, so a unit that uses one
+// is compiled for each place again (Result.UsesPlace); without a place stand-ins take their part. An access says where a value starts and how to get on
+// from there (access.go); static data of other modules, or behind the probed instruction, starts from a module's bias. What is made of others, a struct, an
+// array, all arguments, is read part by part into one text (pretty.go), whose bounds are known when it is compiled.
+//
 // # Functions
 //
 // Functions are copied to where they are called, with their parameters as variables. So they may take the context or a map, and
