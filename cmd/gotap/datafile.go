@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // A dataFile is where a run's data goes: the file of -o, or standard output. Two things are its own: the file keeps what it held
@@ -22,12 +25,40 @@ type dataFile struct {
 	empty, told sync.Once
 }
 
-// checkOutput takes "-" for standard output, as it is standard input for a script.
+// checkOutput takes "-" for standard output, as it is standard input for a script, and puts the time into the name of a file.
 func (p *plan) checkOutput() error {
 	if p.output == "-" {
 		p.output, p.terminal = "", true
 	}
+	p.output = stamped(p.output, time.Now())
 	return nil
+}
+
+// stamps are the conversions of strftime that names of files have use for, as layouts of package time.
+var stamps = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'j': "002", 'F': "2006-01-02", 'T': "15:04:05", 'Z': "MST"}
+
+// stamped is a name with the time in it: tr-%F-%H%M%S; %s is seconds since 1970, and %% a percent sign. Other percent signs stay what they are.
+func stamped(name string, now time.Time) string {
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' || i+1 == len(name) {
+			b.WriteByte(name[i])
+			continue
+		}
+		switch layout, known := stamps[name[i+1]]; {
+		case known:
+			b.WriteString(now.Format(layout))
+		case name[i+1] == 's':
+			b.WriteString(strconv.FormatInt(now.Unix(), 10))
+		case name[i+1] == '%':
+			b.WriteByte('%')
+		default:
+			b.WriteByte('%')
+			continue
+		}
+		i++
+	}
+	return b.String()
 }
 
 // openOutput opens the file of -o.

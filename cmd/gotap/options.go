@@ -52,7 +52,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringArrayVarP(&o.pids, "pid", "p", nil, "attach to this process (repeatable)")
 	f.StringVar(&o.follow, "follow", "", "none, threads or children (default children with COMMAND, threads with -p)")
 	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
-	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file, once there is some; - is standard output")
+	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file, once there is some; - is standard output; %F, %H%M%S and the like of strftime become the time of the start")
 	f.VarP(&onceValue{to: &o.rotate}, "rotate", "S", "SIZE[,FILES]: when the file of -o has SIZE (512K, 10M, 1G; a bare number is megabytes) begin a new one; older ones are FILE.1 to FILE.N, 10 in all when no number is given")
 	f.StringVarP(&o.format, "format", "f", "text", "text or json")
 	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
