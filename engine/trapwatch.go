@@ -83,7 +83,7 @@ func (s *Session) watchInternally(sp *space, m *module.Loaded, vaddr uint64, do 
 // fallback's handler finds it, and what it had wanted before is what it is told. So there is no moment in which the handler is not there.
 // Without fallback the kernel is asked when the function has returned.
 func (t *thread) sigactionCalled(*point) bool {
-	if !t.aboutTrap() {
+	if !t.aboutTrap(t.pointer(1) != 0) {
 		return false
 	}
 	act, old := t.pointer(1), t.pointer(2)
@@ -103,7 +103,7 @@ func (t *thread) sigactionCalled(*point) bool {
 
 // signalCalled is sigactionCalled for signal, which returns the handler of before.
 func (t *thread) signalCalled(*point) bool {
-	if !t.aboutTrap() {
+	if !t.aboutTrap(true) {
 		return false
 	}
 	was := t.proc.trap.own
@@ -159,11 +159,14 @@ func (t *thread) maskCalled(p *point) bool {
 }
 
 // aboutTrap reports whether the first argument of a function just entered is SIGTRAP, and the fallback there. If it is not, what the
-// function sets is asked for at the next hit.
-func (t *thread) aboutTrap() bool {
+// function sets is asked for at the next hit. A call that sets the action puts the fallback in.
+func (t *thread) aboutTrap(sets bool) bool {
 	sig, ok := t.Arg(0)
 	if !ok || uint32(sig) != ptrace.SIGTRAP {
 		return false
+	}
+	if t.proc.space.guard.base == 0 && sets { // before it is too late: of a signal that is ignored nothing is left by the next hit
+		t.protectAtHit(t.at)
 	}
 	if t.proc.space.guard.base != 0 && t.proc.trap.ours {
 		return true
