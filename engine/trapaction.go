@@ -18,6 +18,8 @@ import (
 // handler of their own that is looked at after every hit; in others after the first hits of each point and now and then, because
 // a point is passed with the signal blocked always or never, mostly.
 //
+// An action of which only the handler is gone was taken by the kernel; one that the program has set differs in its mask, flags or restorer too.
+//
 // The program may set an action. The functions for that of the C library and of Go's runtime are watched: what they would set is what the
 // handler passes foreign signals on to, and what they say was set before is what the program had set. Other ways are
 // noticed when a thread is made.
