@@ -20,7 +20,6 @@ const (
 	errEmulatedOnly = refusal("cannot step an ARM instruction: all are emulated")
 	errNeedsVectors = refusal("cannot emulate an instruction of the vector unit without its registers")
 	errBigEndian    = refusal("cannot access memory: big-endian data is not emulated")
-	errBranchTarget = refusal("unpredictable: a branch to an address between two instructions")
 	errInITBlock    = refusal("unpredictable: the instruction is not allowed here in an IT block")
 	errNoThreadPtr  = refusal("cannot read the thread pointer here")
 )
