@@ -267,7 +267,7 @@ func (s *Session) newImage(t *thread) error {
 	}
 	switch {
 	case err != nil || p.silent:
-	case s.cfg.LateFallback && hexField(t.tid, "SigBlk")&trapBit == 0:
+	case s.cfg.LateFallback && !first && hexField(t.tid, "SigBlk")&trapBit == 0:
 		s.protectLater(p)
 	case (first || t.leaveExec()) && t.getRegs():
 		s.protect(t)

@@ -17,7 +17,7 @@ import (
 // The fallback of a session's targets: what keeps them alive when the session is killed. Package fallback tells how it
 // works; this file puts it in, keeps its table, and takes it out.
 //
-// It is put in before the first breakpoint of an address space (a program that is started: see Config.LateFallback): at its start by the thread that is stopped there; at
+// It is put in before the first breakpoint of an address space (in programs that targets execute: see Config.LateFallback): at its start by the thread that is stopped there; at
 // an attach by a thread that is interrupted for it, one that runs or sleeps in a call which the kernel restarts exactly. When there is no
 // such thread it is put in at the first stop. The cost is four system calls made by the target, once.
 //

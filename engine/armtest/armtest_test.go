@@ -138,14 +138,6 @@ var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealP
 var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
 	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces"}
 
-// onceTests are those, with what the machine alone has.
-func (m Machine) onceTests() []string {
-	if m.Debian == "arm64" {
-		return append(slices.Clone(onceTests), "TestScalableVectors")
-	}
-	return onceTests
-}
-
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {
 	return fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^(%s)$", set, strings.Join(tests, "|"))
@@ -160,11 +152,10 @@ func live(t *testing.T, m Machine, names ...string) {
 		testenv.Lack(t, testenv.ARMKernel)
 	}
 	var commands []string
-	once := m.onceTests()
 	for i, n := range names {
 		tests := engineTests
 		if i == 0 {
-			tests = slices.Concat(once, tests)
+			tests = slices.Concat(onceTests, tests)
 		}
 		commands = append(commands, engineCommand(n, tests), "/bin/gotap run -q /count.js -- /programs/"+n+"/plain 200")
 		commands = append(commands, contractCommands(n)...)
@@ -186,7 +177,7 @@ func live(t *testing.T, m Machine, names ...string) {
 			t.Errorf("%s passed %d times, not %d", test, n, len(names))
 		}
 	}
-	for _, test := range once {
+	for _, test := range onceTests {
 		if !strings.Contains(out, "--- PASS: "+test+" ") {
 			t.Errorf("%s did not pass", test)
 		}
@@ -223,6 +214,23 @@ func keep(t *testing.T, m Machine, out string) {
 
 // TestARM runs A32 and Thumb programs on a kernel for 32-bit ARM.
 func TestARM(t *testing.T) { live(t, ARM, "thumb", "a32") }
+
+// TestScalable runs a program with scalable vectors on a processor that has them, pointer authentication and branch targets.
+func TestScalable(t *testing.T) {
+	m := ARM64
+	m.CPU = "max,pauth-impdef=on,sme=off,lpa2=off"
+	testenv.Require(t, append(m.Needs(), testenv.SDT)...)
+	kernel, err := m.KernelFile()
+	if err != nil {
+		t.Log(err)
+		testenv.Lack(t, testenv.ARMKernel)
+	}
+	out, err := m.Boot(kernel, m.image(t, []string{"a64"}, []string{engineCommand("a64", []string{"TestScalableVectors"})}), 5*time.Minute)
+	keep(t, m, out)
+	if err != nil || !strings.Contains(out, Done+"0") || !strings.Contains(out, "--- PASS: TestScalableVectors ") {
+		t.Fatalf("%v\n%s", err, Failures(out))
+	}
+}
 
 // TestARM64 runs A64 programs, and Thumb ones, on a kernel for 64-bit ARM.
 func TestARM64(t *testing.T) { live(t, ARM64, "a64", "thumb") }

@@ -26,7 +26,7 @@ type Machine struct {
 var (
 	ARM = Machine{"armhf", "linux-image-armmp", "qemu-system-arm", "cortex-a15",
 		[]string{"GOARCH=arm", "GOARM=7"}}
-	ARM64 = Machine{"arm64", "linux-image-arm64", "qemu-system-aarch64", "max,pauth-impdef=on,sme=off,lpa2=off",
+	ARM64 = Machine{"arm64", "linux-image-arm64", "qemu-system-aarch64", "cortex-a57",
 		[]string{"GOARCH=arm64"}}
 )
 
