@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"golang.org/x/sys/cpu"
-
-	"gotap/engine/ptrace"
-)
+import "gotap/engine/ptrace"
 
 // The scalable vector registers of 64-bit ARM (SVE) hold the vector registers that the engine knows, and more bits above those. The kernel drops what is
 // above at every system call, since no caller of one counts on it, and when the lower parts are written by themselves; a thread that a
@@ -22,7 +18,7 @@ const (
 
 // usesScalable reports whether a stopped thread has anything in the scalable registers.
 func (t *thread) usesScalable() bool {
-	if !cpu.ARM64.HasSVE || t.proc.arch.WordSize() != 8 {
+	if !hasScalable() || t.proc.arch.WordSize() != 8 {
 		return false
 	}
 	var head [scalableHeader]byte

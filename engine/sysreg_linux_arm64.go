@@ -28,15 +28,27 @@ func systemRegister(r arm64.Register) (v uint64, ok bool) {
 	return 0, false
 }
 
-// signsPointers reports whether pointer authentication is on: bit PACA of AT_HWCAP (Documentation/arch/arm64/elf_hwcaps.rst of the kernel), which is
-// the machine's. A process may have switched it off for itself; what is run natively because of this is right either way.
-var signsPointers = sync.OnceValue(func() bool {
-	const hwcap, paca = 16, 1 << 30
+// hwcaps is AT_HWCAP, what the machine's processors have (Documentation/arch/arm64/elf_hwcaps.rst of the kernel).
+var hwcaps = sync.OnceValue(func() uint64 {
+	const hwcap = 16
 	vector, err := os.ReadFile("/proc/self/auxv")
 	for ; err == nil && len(vector) >= 16; vector = vector[16:] {
 		if binary.LittleEndian.Uint64(vector) == hwcap {
-			return binary.LittleEndian.Uint64(vector[8:])&paca != 0
+			return binary.LittleEndian.Uint64(vector[8:])
 		}
 	}
-	return false
+	return 0
 })
+
+// Bits of it.
+const (
+	hwcapSVE  = 1 << 22
+	hwcapPACA = 1 << 30
+)
+
+// signsPointers reports whether pointer authentication is on, on the machine. A process may have switched it off for itself; what is run
+// natively because of this is right either way.
+func signsPointers() bool { return hwcaps()&hwcapPACA != 0 }
+
+// hasScalable reports whether there are scalable vectors.
+func hasScalable() bool { return hwcaps()&hwcapSVE != 0 }

@@ -7,5 +7,6 @@ import "gotap/arch/arm64"
 // systemRegister knows no register of 64-bit ARM on another processor.
 func systemRegister(arm64.Register) (v uint64, ok bool) { return 0, false }
 
-// signsPointers is about 64-bit ARM alone.
+// signsPointers and hasScalable are about 64-bit ARM alone.
 func signsPointers() bool { return false }
+func hasScalable() bool   { return false }
