@@ -26,7 +26,7 @@ import (
 const (
 	budgetWindow  = 250 * time.Millisecond
 	strainWindows = 8                     // over the budget in spite of rests before a probe is disabled
-	slowWindows   = 12                    // more than half stopped before that is told where there is no budget
+	slowWindows   = 12                    // looked at together, and stopped for more than half of them, before that is told where there is no budget
 	firstLatency  = 15 * time.Microsecond // before anything is known
 )
 
@@ -61,7 +61,7 @@ type meter struct {
 	resting   bool
 	rested    []*point // to be armed when the window ends
 	round     int      // counts windows, so that a timer knows its own
-	slow      int      // windows in a row that were mostly spent stopped
+	slow      recent   // of the last windows, while there is no budget
 	strain    int      // windows in a row that were over the budget in spite of rests
 	told      bool
 }
@@ -128,15 +128,28 @@ func (s *Session) calibrate(length uint64) {
 	m.latency = min(m.latency, (idle-visible)/m.stops)
 }
 
-// watchSlowness tells, once, when targets are mostly stopped and there is no budget.
+// recent are the shares of the last windows.
+type recent struct {
+	shares [slowWindows]float64
+	n      int // windows so far
+}
+
+// add takes one more, and returns the average; ok is false while there are too few.
+func (r *recent) add(share float64) (average float64, ok bool) {
+	r.shares[r.n%slowWindows] = share
+	r.n++
+	for _, v := range r.shares {
+		average += v / slowWindows
+	}
+	return average, r.n >= slowWindows
+}
+
+// watchSlowness tells, once, when targets are mostly stopped and there is no budget. A quiet moment in between does not make them fast.
 func (s *Session) watchSlowness(share float64) {
 	m := &s.meter
-	if m.slow++; share <= 0.5 {
-		m.slow = 0
-	}
-	if m.slow == slowWindows && !m.told {
+	if average, ok := m.slow.add(share); ok && average > 0.5 && !m.told {
 		m.told = true
-		s.overloaded(Overload{Step: OverloadSlow, Share: share})
+		s.overloaded(Overload{Step: OverloadSlow, Share: average})
 	}
 }
 

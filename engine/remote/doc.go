@@ -3,7 +3,7 @@
 //
 // # One hit, from start to end
 //
-// The target runs, and the session's goroutine waits for the stub (session.go, run). A stop of the target stops all of its threads. The
+// The target runs, and the session's goroutine waits for the stub (session.go, run; stops.go). A stop of the target stops all of its threads. The
 // goroutine takes the lock, reads the registers of the thread that stopped and finds the point at its program counter. hit (hit.go) has
 // the programs of the point run (package hit) in the order of declaration, completes the displaced instruction, runs what comes after it, commits the logs, and
 // gives back the registers that have changed. Then the target is resumed, unless somebody wants it stopped. Memory that has been read is kept

@@ -189,64 +189,6 @@ func (s *Session) resume() error {
 	return s.client.Resume(act, rsp.Action{})
 }
 
-// stopPatience is how long a target may take to stop when it is asked to.
-const stopPatience = 10 * time.Second
-
-// held runs fn with the target stopped and the lock held.
-func (s *Session) held(fn func() error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.wanted++
-	defer func() {
-		s.wanted--
-		if err := s.settle(); err != nil {
-			s.fail(err)
-		}
-	}()
-	if err := s.halt(); err != nil {
-		return err
-	}
-	if err := s.enterKernel(); err != nil {
-		return err
-	}
-	return fn()
-}
-
-// halt waits until the target does not run.
-func (s *Session) halt() error {
-	if s.running {
-		s.asked = time.Now()
-		if err := s.client.Interrupt(); err != nil {
-			return err
-		}
-		begin := time.Now()
-		defer s.wakeAfter(stopPatience).Stop()
-		for ; s.running && !s.ended; s.turn.Wait() {
-			if time.Since(begin) >= stopPatience {
-				return errNoStop
-			}
-		}
-	}
-	if s.ended {
-		return s.gone()
-	}
-	return nil
-}
-
-// wakeAfter wakes whoever waits for turn after a time. It takes the lock for that, so that it cannot come between a look at the clock and
-// the wait that follows; the clock is to be read before this is called.
-func (s *Session) wakeAfter(d time.Duration) *time.Timer {
-	return time.AfterFunc(d, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.turn.Broadcast()
-	})
-}
-
-// errNoStop is a target that does not stop.
-var errNoStop = fmt.Errorf("the target does not stop when it is asked to, within %v; some stubs, as that of QEMU's user emulation before version 10, "+
-	"look at their connection only when the program runs into a breakpoint", stopPatience)
-
 // gone is why there is nothing left to act on.
 func (s *Session) gone() error {
 	if s.failure != nil {
@@ -351,32 +293,6 @@ func (s *Session) Close(now bool) error {
 	return err
 }
 
-// interruptPatience is how long an interrupt that another stop overtook may take to come once the target runs again.
-const interruptPatience = 100 * time.Millisecond
-
-// awaitInterrupt sees to it that no interrupt is under way when the target is let go. A stub as gdbserver interrupts by SIGINT: when the
-// target has stopped for something else first, that signal is still due, and would kill a target that nobody traces. Or the stub has
-// dropped the request; so this lets the target run and waits, but not for long. What is hit meanwhile is hit. Machines have no signals.
-func (s *Session) awaitInterrupt() error {
-	const rounds = 3 // for a stub that stops at breakpoints only, each of which overtakes an interrupt
-	for n := 0; n < rounds && !s.kernel && !s.ended && !s.asked.IsZero(); n++ {
-		begin := time.Now()
-		timer := s.wakeAfter(interruptPatience)
-		for !s.ended && !s.asked.IsZero() && time.Since(begin) < interruptPatience {
-			if err := s.goOn(); err != nil {
-				return err
-			}
-			s.turn.Wait()
-		}
-		timer.Stop()
-		s.asked = time.Time{} // it has come, or never will
-		if err := s.halt(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // goOn lets the target run to its next stop, though it is wanted stopped.
 func (s *Session) goOn() error {
 	wanted := s.wanted
@@ -416,58 +332,6 @@ func (s *Session) notify(e engine.Event) {
 	}
 	e.Time, e.Pid = ptrace.Now(), s.pid()
 	s.cfg.Notify(e)
-}
-
-// stopped deals with a stop of the target. What it returns ends the session.
-func (s *Session) stopped(stop rsp.Stop) error {
-	s.mem.forget()
-	switch stop.Kind {
-	case rsp.Exited, rsp.Killed, rsp.NoThread:
-		s.exited(stop)
-		return nil
-	}
-	t, err := s.threadOf(stop.Thread)
-	if err != nil {
-		return err
-	}
-	switch {
-	case s.interrupted(stop):
-		return nil
-	case stop.Addr != 0:
-		return t.sawData(stop)
-	}
-	switch stop.Reason {
-	case "fork", "vfork":
-		return t.forked(stop)
-	case "vforkdone":
-		return t.alone()
-	case "exec":
-		return t.execed(stop)
-	case "syscall_entry", "syscall_return":
-		return t.atCall(stop)
-	}
-	return t.trap(stop)
-}
-
-// interrupted reports whether a stop is the one that the stub was asked for, which may come late: the target stopped for something else
-// first. It must not be taken for a signal of the target's own: gdbserver interrupts by a SIGINT, which kills when it is passed on.
-func (s *Session) interrupted(stop rsp.Stop) bool {
-	if stop.Signal != rsp.SignalInt || s.asked.IsZero() {
-		return false
-	}
-	s.asked = time.Time{}
-	return true
-}
-
-// exited ends the session with its target.
-func (s *Session) exited(stop rsp.Stop) {
-	e := engine.Event{Kind: engine.EventExit, Tid: s.pid(), Status: stop.Status}
-	if stop.Kind == rsp.Killed {
-		e.Signal = rsp.LinuxSignal(stop.Signal)
-	}
-	s.notify(e)
-	s.notify(engine.Event{Kind: engine.EventDone})
-	s.over()
 }
 
 // threadOf is the thread of a stop, with its registers.
