@@ -32,13 +32,15 @@ func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 		return t.callAtGadget(number, args)
 	}
 	defer room.clear()
-	mask := t.mask
-	if !t.masked {
-		if e := ptrace.GetSigMask(t.tid, &mask); e != 0 {
-			return 0, e
-		}
+	var mask uint64
+	if e := ptrace.GetSigMask(t.tid, &mask); e != 0 {
+		return 0, e
 	}
-	if err := t.fillRoom(room, mask); err != nil {
+	own := mask
+	if t.masked {
+		own = t.mask // what the thread is to have when nobody keeps signals from it any more
+	}
+	if err := t.fillRoom(room, own); err != nil {
 		return t.callAtGadget(number, args)
 	}
 	home := t.regs
@@ -47,7 +49,7 @@ func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	return t.throughRoom(room, home, mask)
 }
 
-// throughRoom has the thread, whose registers are ready for the call, make it, and puts it back. The order is such that the code, which sets the mask again, has been
+// throughRoom has the thread, whose registers are ready for the call, make it, and puts it back, with the signal mask that it had. The order is such that the code, which sets the mask again, has been
 // entered whenever signals are blocked.
 func (t *thread) throughRoom(room returnRoom, home arch.Regs, mask uint64) (uint64, error) {
 	t.unreported() // nothing of this stop is left behind
@@ -59,9 +61,7 @@ func (t *thread) throughRoom(room returnRoom, home arch.Regs, mask uint64) (uint
 	t.s.passed()
 	result, err := t.throughCall()
 	t.s.passed()
-	if !t.masked {
-		ptrace.SetSigMask(t.tid, &mask)
-	}
+	ptrace.SetSigMask(t.tid, &mask)
 	t.s.passed()
 	t.regs = home
 	t.setRegs()
@@ -154,12 +154,13 @@ func (t *thread) belowStack(maps []module.Mapping) (at uint64, ok bool) {
 
 // fillRoom writes the code, and the frame that leads back to the thread's registers.
 func (t *thread) fillRoom(room returnRoom, mask uint64) error {
-	if !t.getFPRegs() {
+	word := t.proc.arch.WordSize()
+	var float ptrace.FPRegs // t.fp may be of an earlier stop
+	if _, e := ptrace.GetFPRegs(t.tid, &float, word); e != 0 {
 		return errNoRoom
 	}
-	word := t.proc.arch.WordSize()
 	mem := t.proc.space.mem
-	if err := mem.Poke(room.frame, fallback.Frame(&t.regs, t.fp[:], mask, word), t.tid); err != nil {
+	if err := mem.Poke(room.frame, fallback.Frame(&t.regs, float[:], mask, word), t.tid); err != nil {
 		return err
 	}
 	return mem.Poke(room.code, fallback.ReturnCode(word), t.tid)

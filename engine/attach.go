@@ -54,30 +54,31 @@ func (s *Session) Attach(pid int) error {
 	return s.settle()
 }
 
-// How often it is tried to put the fallback into a process that has been attached to, and the time between: as long as no
+// How long it is tried to put the fallback into a process that has been attached to, and the time between: as long as no
 // thread can be asked now but one might be soon, and shorter where all sleep. Before that nothing is armed.
 const (
-	fallbackTries, sleepersTries = 60, 3
-	fallbackPause                = 3 * time.Millisecond
+	fallbackPatience = 2 * time.Second
+	sleepersTries    = 3
+	fallbackPause    = 3 * time.Millisecond
 )
 
 // awaitFallback puts the fallback into a process that has just been attached to, or leaves that to its first hit.
 func (s *Session) awaitFallback(p *process) {
-	for tries := fallbackTries; tries > 0; tries-- {
-		over := true
+	sleepers := 0
+	for end := time.Now().Add(fallbackPatience); sleepers < sleepersTries && time.Now().Before(end); time.Sleep(fallbackPause) {
+		over, asleep := true, false
 		s.do(func() error {
 			if s.procs[p.pid] == p && !s.closing {
-				var asleep bool
-				if over, asleep = s.protectAttached(p); asleep {
-					tries = min(tries, sleepersTries)
-				}
+				over, asleep = s.protectAttached(p)
 			}
 			return nil
 		})
 		if over {
 			return
 		}
-		time.Sleep(fallbackPause)
+		if asleep {
+			sleepers++
+		}
 	}
 	s.protectLater(p)
 }

@@ -79,9 +79,13 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 		return 0, err
 	}
 	defer done()
-	mask := t.mask
-	if !t.masked && ptrace.GetSigMask(t.tid, &mask) != 0 {
+	var now uint64
+	if ptrace.GetSigMask(t.tid, &now) != 0 {
 		return 0, syscall.ESRCH
+	}
+	mask := now
+	if t.masked {
+		mask = t.mask // what the thread is to have when nobody keeps signals from it any more
 	}
 	home := t.homeRegs()
 	word := t.proc.arch.WordSize()
@@ -101,9 +105,7 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 	t.s.passed()
 	result, err := t.throughCall()
 	t.s.passed()
-	if !t.masked {
-		ptrace.SetSigMask(t.tid, &mask)
-	}
+	ptrace.SetSigMask(t.tid, &now)
 	t.s.passed()
 	t.regs = home
 	t.setRegs()
