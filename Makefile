@@ -1,6 +1,10 @@
 # The checks of this project. `make test` is all of them; CI runs the same.
 GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Runs the tests as go test does, and those that failed, if few, once more: live tests meet a machine's moods, and emulated
+# ones most of all. What fails twice fails; what failed once is listed at the end, with its output, and is a bug to be mended.
+GOTESTSUM = gotest.tools/gotestsum@v1.13.0
+TEST = $(GO) run $(GOTESTSUM) --format standard-quiet --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test
 export CGO_ENABLED ?= 0
 RACE = ./compile/... ./runtime/... ./script/... ./engine/module/... ./engine/place/... ./engine/debuginfo/...
 FUZZTIME ?= 5s
@@ -23,11 +27,11 @@ lint:
 
 # One package at a time: the live tests of the engine want the machine for themselves.
 unit:
-	$(GO) test -p 1 -timeout 20m ./...
+	$(TEST) --packages=./... -- -p 1 -timeout 20m
 
 # The race detector needs cgo, and cannot follow a ptrace loop that runs other programs; it takes the packages with goroutines.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(RACE)
+	CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race --packages="$(RACE)" -- -race -short -timeout 20m
 
 # Each fuzz target for a moment; what one finds is kept beside it in testdata.
 fuzz:
