@@ -9,9 +9,7 @@ import (
 func (l *lowering) block(list []ast.Statement) {
 	s := l.open()
 	l.announce(list)
-	for _, st := range list {
-		l.statement(st)
-	}
+	l.statements(list)
 	l.close(s)
 }
 
@@ -273,9 +271,7 @@ func (l *lowering) cases(st *ast.SwitchStatement, what *expr, done *label) {
 	l.add(otherwise.jump(l.at(st.Discriminant)))
 	for i, c := range st.Body {
 		l.add(starts[i].here())
-		for _, inner := range c.Consequent {
-			l.statement(inner)
-		}
+		l.statements(c.Consequent)
 	}
 }
 
