@@ -3,7 +3,8 @@
 //   import { queries } from "gotap/postgres";
 //   queries({ ms: 100 }, e => console.log(e.ns, e.sql));
 //
-// queries({ ms }, fn)     calls fn with { sql, ns } for each query, of at least so many milliseconds
+// queries({ ms }, fn)     calls fn with { sql, ns } for each query, of at least so many milliseconds: from its first message to the next
+//                         query or to idleness, those that fail and those with bound arguments as well
 // phases()                times of parse, rewrite, plan and execute by phase: { phases, probes }
 // transactions()          counts by "started", "committed", "aborted": { transactions, probes }
 // lockWaits(fn)           calls fn with { lock, ns } for each wait for a light-weight lock inside the server
@@ -20,19 +21,36 @@ const mark = name => `usdt:postgresql:${name}`;
 export function queries(given, fn) {
   const { ms } = options("gotap/postgres", given, { ms: 0 });
   const least = Math.round(ms * 1e6);
-  const at = perThread(0);
-  const probes = [
-    probe(mark("query__start"), { enter(c) { at.value = c.time; }, optional: true }),
-    probe(mark("query__done"), {
-      enter(c) {
-        const ns = c.time - at.value;
-        if (at.value === 0 || ns < least) return;
-        exit({ sql: str(c.arg0, 1024), ns });
-      },
-      exit: fn,
-      optional: true,
-    }),
-  ];
+  const text = map("text of a query", { keys: 1, max: 4096, full: "evict" });
+  const at = perThread(0), ran = perThread(0);
+  // A statement shows its text as each step of it begins, and idleness none. Only steps that run something make it a query, so that
+  // to prepare one is none; drivers that bind arguments go through parse, bind and execute, and there is no query__start.
+  const status = probe(mark("statement__status"), {
+    enter(c) {
+      const ns = c.time - at.value, done = ran.value === 1 && ns >= least;
+      let sql = "";
+      if (done) sql = text.get(c.tid);
+      if (c.arg0 === 0) {
+        text.delete(c.tid);
+        at.value = ran.value = 0;
+      } else {
+        const next = str(c.arg0, 1024);
+        if (ran.value === 1 || at.value === 0 || next !== text.get(c.tid)) {
+          text.set(c.tid, next);
+          at.value = c.time;
+          ran.value = 0;
+        }
+      }
+      if (done) exit({ sql, ns });
+    },
+    exit: fn,
+    optional: true,
+  });
+  const running = probe([mark("query__start"), mark("query__execute__start")], {
+    enter(c) { if (at.value !== 0) ran.value = 1; },
+    optional: true,
+  });
+  const probes = [status, running];
   absent("gotap/postgres", probes, needs);
   return { probes };
 }

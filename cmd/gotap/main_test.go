@@ -26,7 +26,7 @@ var needs = map[string]testenv.Need{
 	"gcc": testenv.GCC, "gdb": testenv.GDB, "python3": testenv.Python3, "redis": testenv.Redis,
 	"m32": testenv.M32, "ptrace": testenv.Ptrace, "amd64": testenv.AMD64, "root": testenv.Root,
 	"sqlite3": testenv.SQLite, "openssl": testenv.OpenSSL, "node": testenv.Node, "sdt": testenv.SDT,
-	"strace": testenv.Strace,
+	"strace": testenv.Strace, "postgres": testenv.Postgres,
 }
 
 func TestTranscripts(t *testing.T) {

@@ -27,6 +27,7 @@ const (
 	Bpftrace  Need = "bpftrace"
 	Redis     Need = "redis-server"
 	SQLite    Need = "sqlite3"
+	Postgres  Need = "pg_ctlcluster" // a server in Debian's place
 	OpenSSL   Need = "openssl"
 	Node      Need = "node"
 	AMD64     Need = "an x86-64 processor"

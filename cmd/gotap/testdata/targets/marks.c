@@ -5,12 +5,14 @@
 
 static void query(const char *sql, int ms)
 {
+	DTRACE_PROBE1(postgresql, statement__status, sql);
 	DTRACE_PROBE1(postgresql, query__start, sql);
 	DTRACE_PROBE1(postgresql, query__parse__start, sql);
 	DTRACE_PROBE1(postgresql, query__parse__done, sql);
 	usleep(ms * 1000);
 	DTRACE_PROBE1(postgresql, transaction__commit, 1);
 	DTRACE_PROBE1(postgresql, query__done, sql);
+	DTRACE_PROBE1(postgresql, statement__status, (char *)0);
 }
 
 int main(void)
