@@ -72,7 +72,7 @@ type callTable struct {
 	args                       [6]int // indices of those that take the arguments
 	original                   int    // index of the register by which the kernel tells a system call from another entry; -1: none
 	mmap                       uint64
-	sigaction, tgkill          uint64
+	sigaction, tgkill, prctl   uint64
 	clone, fork, vfork, clone3 uint64 // none: a number that no call has
 	// neverRestarted fail with EINTR when a tracer stops them, although no signal is delivered (signal(7)).
 	neverRestarted []uint64

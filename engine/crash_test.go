@@ -1,24 +1,18 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"gotap/engine/fallback"
 	"gotap/engine/module"
@@ -158,12 +152,7 @@ func goVictim(t *testing.T) string {
 // TestKilledSessions kills sessions at random moments, from their first steps on, and has the targets prove that they are unharmed. With
 // GOTAP_LONG=1 there are a thousand rounds of each kind.
 func TestKilledSessions(t *testing.T) {
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		t.Fatal(err) // targets whose session is gone become our children
-	}
-	for pid := 1; pid > 0; { // what earlier tests left
-		pid, _ = syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-	}
+	adoptOrphans(t)
 	rounds := 4
 	if os.Getenv("GOTAP_LONG") != "" {
 		rounds = 1000
@@ -268,66 +257,6 @@ func (c crashCase) attached(t *testing.T, path string, armed bool) {
 	if err := p.cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-}
-
-// launched kills a session that launches its target.
-func (c crashCase) launched(t *testing.T, path string) {
-	plan := c.plan()
-	plan.Command = append([]string{path}, c.args...)
-	in, hand := pipe(t)
-	ear, out := pipe(t)
-	defer hand.Close()
-	defer ear.Close()
-	s := startCrashed(t, plan, in, out)
-	in.Close()
-	out.Close()
-	lines := bufio.NewReader(ear)
-	ear.SetReadDeadline(time.Now().Add(ample(10 * time.Second)))
-	begun := false
-	if c.moment()%4 == 0 { // before the target has begun
-		killSoon(s, 30*time.Millisecond)
-	} else {
-		lines.ReadString('\n')
-		begun = true
-		killSoon(s, c.moment())
-	}
-	hand.Write([]byte("x"))
-	text, err := io.ReadAll(lines)
-	if errors.Is(err, os.ErrDeadlineExceeded) && !begun && len(text) == 0 && killStopped() {
-		return // killed while it was taken over: it has run nothing, and its stop has been told already
-	}
-	var ws syscall.WaitStatus
-	pid, gone := syscall.Wait4(-1, &ws, syscall.WUNTRACED, nil)
-	if gone == syscall.ECHILD {
-		return // killed before there was one
-	}
-	if ws.Signaled() && ws.Signal() == syscall.SIGTRAP && !begun && len(text) == 0 {
-		return // killed while the child was in the stop of its exec: the signal of that stop ends it, and it has run nothing
-	}
-	if ws.Stopped() && !begun && len(text) == 0 { // or while it was taken over, or before it had asked to be traced: then it asked us, its parent now
-		syscall.Kill(pid, syscall.SIGKILL)
-		syscall.Wait4(pid, nil, 0, nil)
-		return
-	}
-	if got := strings.TrimPrefix(string(text), "ready\n"); got != "victim bad=0\n" || ws != 0 {
-		t.Errorf("the target said %q, %v; it ended with status %#x", got, err, uint32(ws))
-	}
-}
-
-// killStopped ends the children of this process that are stopped, and reports whether there were any.
-func killStopped() (found bool) {
-	lists, _ := filepath.Glob("/proc/self/task/*/children")
-	for _, list := range lists {
-		text, _ := os.ReadFile(list)
-		for _, field := range strings.Fields(string(text)) {
-			if pid, _ := strconv.Atoi(field); strings.HasPrefix(statusField(pid, "State"), "T") {
-				syscall.Kill(pid, syscall.SIGKILL)
-				syscall.Wait4(pid, nil, 0, nil)
-				found = true
-			}
-		}
-	}
-	return found
 }
 
 // moment is how long a session lives. The first milliseconds, in which most is set up, get their share.

@@ -146,8 +146,13 @@ func (c Command) pathList() string {
 // kind (PTRACE_SEIZE), without which stops of job control cannot be told from others and left alone. The child stops
 // at its exec, before its first instruction; it is let go with a SIGSTOP, which stops it again, before that
 // instruction; it is seized in that stop, and continued with SIGCONT, which is swallowed. It has run nothing meanwhile.
+//
+// A session that is killed in the middle would leave it stopped for good, known to nobody. So it is on a leash until the fallback is in: the kernel
+// kills it when the tracing thread ends (PR_SET_PDEATHSIG), of which nobody can tell that it ever began. Then it is made to
+// take that back itself.
 func (s *Session) launch(c Command, path string) (int, error) {
-	pid, err := c.fork(path)
+	leashed := ptrace.CanSetDeathSignal()
+	pid, err := c.fork(path, leashed)
 	if err != nil {
 		return 0, &LaunchError{c.Path, err}
 	}
@@ -164,6 +169,9 @@ func (s *Session) launch(c Command, path string) (int, error) {
 		ptrace.SendProcess(pid, ptrace.SIGKILL)
 		return 0, &LaunchError{c.Path, err}
 	}
+	if leashed {
+		t.unleash()
+	}
 	s.settling = settle{t, make(chan struct{}), c.Path}
 	if p.space.loader.at == 0 {
 		s.settleEnd()
@@ -171,9 +179,21 @@ func (s *Session) launch(c Command, path string) (int, error) {
 	return pid, nil
 }
 
-// fork makes the child. Only the three standard files are passed on; signal mask and dispositions are those that we were
+// unleash lets a launched program outlive the tracing thread.
+func (t *thread) unleash() {
+	const setDeathSignal = 1 // PR_SET_PDEATHSIG
+	err := error(syscall.ESRCH)
+	if t.getRegs() {
+		_, err = t.callKernel(t.proc.arch.calls.prctl, setDeathSignal, 0)
+	}
+	if err != nil && !errors.Is(err, syscall.ESRCH) {
+		t.s.warn(fmt.Sprintf("process %d ends when gotap ends: it cannot be told to outlive it: %v", t.proc.pid, err))
+	}
+}
+
+// fork makes the child, which the kernel kills when this thread ends if it is leashed. Only the three standard files are passed on; signal mask and dispositions are those that we were
 // started with. A file that the kernel cannot run is given to the shell, as execvp does.
-func (c Command) fork(path string) (int, error) {
+func (c Command) fork(path string, leashed bool) (int, error) {
 	std := func(f, ours *os.File) uintptr {
 		if f == nil {
 			f = ours
@@ -184,6 +204,9 @@ func (c Command) fork(path string) (int, error) {
 		Dir: c.Dir, Env: c.Env,
 		Files: []uintptr{std(c.Stdin, os.Stdin), std(c.Stdout, os.Stdout), std(c.Stderr, os.Stderr)},
 		Sys:   &syscall.SysProcAttr{Ptrace: true},
+	}
+	if leashed {
+		attr.Sys.Pdeathsig = syscall.SIGKILL
 	}
 	if attr.Env == nil {
 		attr.Env = os.Environ()
@@ -263,21 +286,27 @@ func (s *Session) seizeChild(pid int) error {
 	if st, ok := s.waitFor(pid); !ok || !st.Stopped() {
 		return errors.New("it ended before it began")
 	}
+	s.passed()
 	if e := ptrace.Detach(pid, ptrace.SIGSTOP); e != 0 {
 		return fmt.Errorf("cannot stop it: %w", e)
 	}
+	s.passed()
 	if err := s.waitStopped(pid); err != nil {
 		return err
 	}
+	s.passed()
 	if e := ptrace.Seize(pid, options); e != 0 {
 		return fmt.Errorf("cannot trace it: %w", e)
 	}
+	s.passed()
 	if st, ok := s.waitFor(pid); !ok || !st.GroupStop() {
 		return errors.New("it did not stop")
 	}
+	s.passed()
 	ptrace.SendProcess(pid, ptrace.SIGCONT)
 	ptrace.Listen(pid)
 	for {
+		s.passed()
 		st, ok := s.waitFor(pid)
 		switch {
 		case !ok || !st.Stopped():

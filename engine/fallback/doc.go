@@ -69,8 +69,8 @@
 // A session killed in the microseconds between the two halves of an emulated instruction: one that reads, changes and writes a word of the
 // stack is then run twice. A call of 64-bit code that is stepped, which calls are only where they cannot be emulated or
 // steps were asked for, pushes a return address in the copy: the thread comes home from there, but who looks at the stack meanwhile sees it. Signals that
-// were kept from a thread come back without what they were sent with, and once. A command whose session is killed while it is being launched stays stopped
-// at its start, or ends there by the signal of its exec's stop: it has not run an instruction.
+// were kept from a thread come back without what they were sent with, and once. A command whose session is killed while it is being launched ends: it
+// has not run an instruction. It stays stopped instead where a seccomp filter of gotap's own forbids prctl.
 //
 // An attach stops a thread for the four system calls by which all this is put in, and an end stops one to take it out; if every
 // thread sleeps in a call that cannot be interrupted without its noticing, the former waits for the first stop and the latter is left to the

@@ -66,6 +66,14 @@ func SendProcess(pid, sig int) syscall.Errno {
 	return e
 }
 
+// CanSetDeathSignal reports whether a child of this process could ask for a signal at the death of its parent, and take that
+// back: a seccomp filter may forbid it. Nothing is changed: the kernel refuses the number of a signal that is none.
+func CanSetDeathSignal() bool {
+	const noSignal = 1 << 10
+	_, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, noSignal, 0, 0, 0, 0)
+	return e == syscall.EINVAL
+}
+
 // SharesMemory reports whether two processes have the same address space; ok is false when the kernel does not tell.
 func SharesMemory(pid1, pid2 int) (shared, ok bool) {
 	const kcmpVM = 1

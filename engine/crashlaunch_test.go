@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on unharmed: none stays
+// stopped, since nobody is left who knows of it.
+func TestKilledInLaunch(t *testing.T) {
+	adoptOrphans(t)
+	for _, c := range crashCases() {
+		if c.name != "entries" && c.name != "static" && c.name != "32" && c.name != "go" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			path := c.program(t)
+			steps, ended := 1, 0
+			for ; ; steps++ {
+				reached, ran := c.launchedAtStep(t, path, steps)
+				if t.Failed() {
+					t.Fatalf("at step %d", steps)
+				}
+				if !ran {
+					ended++
+				}
+				if !reached {
+					break
+				}
+			}
+			if steps < 20 || ended == 0 || ended == steps { // six of the take-over, and three calls of five steps at least
+				t.Errorf("of %d launches %d ended before they began", steps, ended)
+			}
+		})
+	}
+}
+
+// launchedAtStep launches a command by a session that kills itself at a step. reached is false when all was armed before; ran tells whether the
+// command did its work.
+func (c crashCase) launchedAtStep(t *testing.T, path string, step int) (reached, ran bool) {
+	plan := c.plan()
+	plan.AtStep, plan.Armed = step, filepath.Join(t.TempDir(), "armed")
+	l := c.launch(t, path, plan)
+	dead := make(chan error, 1)
+	go func() { dead <- l.session.Wait() }()
+	eventually(t, "the step, or breakpoints", func() bool {
+		_, err := os.Stat(plan.Armed)
+		select {
+		case <-dead:
+			reached = true
+		default:
+		}
+		return reached || err == nil
+	})
+	if !reached {
+		l.session.Process.Kill()
+		<-dead
+	}
+	return reached, l.ends(t)
+}
+
+// launched kills a session that launches its target at any moment.
+func (c crashCase) launched(t *testing.T, path string) {
+	l := c.launch(t, path, c.plan())
+	if c.moment()%4 == 0 { // before the target has begun
+		killSoon(l.session, 30*time.Millisecond)
+	} else {
+		l.ear.SetReadDeadline(time.Now().Add(ample(10 * time.Second)))
+		line, _ := l.lines.ReadString('\n')
+		l.begun = line != ""
+		killSoon(l.session, c.moment())
+	}
+	l.ends(t)
+}
+
+// launch is a session that is going to be killed, with its command, which talks to us.
+type launch struct {
+	session   *exec.Cmd
+	hand, ear *os.File
+	lines     *bufio.Reader
+	begun     bool // the command has said so
+}
+
+// launch starts a session that launches its target.
+func (c crashCase) launch(t *testing.T, path string, plan crashPlan) *launch {
+	t.Helper()
+	plan.Command = append([]string{path}, c.args...)
+	in, hand := pipe(t)
+	ear, out := pipe(t)
+	t.Cleanup(func() { hand.Close(); ear.Close() })
+	l := &launch{session: startCrashed(t, plan, in, out), hand: hand, ear: ear, lines: bufio.NewReader(ear)}
+	in.Close()
+	out.Close()
+	return l
+}
+
+// ends has the command, whose session has been killed, end. It has to be unharmed, or never to have begun: then it returns false.
+func (l *launch) ends(t *testing.T) (ran bool) {
+	t.Helper()
+	l.hand.Write([]byte("x"))
+	pid, ws := orphan(), syscall.WaitStatus(0)
+	t.Cleanup(func() {
+		if pid != 0 && state(pid) != "" {
+			syscall.Kill(pid, syscall.SIGKILL)
+			syscall.Wait4(pid, nil, 0, nil)
+		}
+	})
+	eventually(t, "the command's end", func() bool {
+		if pid == 0 {
+			return true
+		}
+		got, _ := syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
+		return got == pid
+	})
+	l.ear.SetReadDeadline(time.Now().Add(ample(10 * time.Second)))
+	text, err := io.ReadAll(l.lines)
+	said := strings.TrimPrefix(string(text), "ready\n")
+	switch {
+	case said == "victim bad=0\n" && ws == 0:
+		return true
+	case len(text) == 0 && !l.begun && (pid == 0 || ws.Signal() == syscall.SIGKILL || ws.Signal() == syscall.SIGTRAP):
+		return false // by the kernel, or the signal of its exec's stop
+	}
+	t.Errorf("the target said %q, %v; it ended with status %#x", said, err, uint32(ws))
+	return false
+}
+
+// adoptOrphans makes targets whose session is gone our children, without those that earlier tests left.
+func adoptOrphans(t *testing.T) {
+	t.Helper()
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	for pid := 1; pid > 0; {
+		pid, _ = syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+	}
+}
+
+// orphan is a child of this process that nobody has waited for, 0 if there is none.
+func orphan() int {
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, field := range strings.Fields(string(text)) {
+			pid, _ := strconv.Atoi(field)
+			return pid
+		}
+	}
+	return 0
+}
+
+// state is the letter of a process's state, "" when it is gone.
+func state(pid int) string {
+	word, _, _ := strings.Cut(statusField(pid, "State"), " ")
+	return word
+}
