@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"strings"
+
 	"gotap/arch"
 	"gotap/engine/isa"
+	"gotap/engine/place"
 )
 
 // Watchpoints where nothing is stepped. The debug unit of ARM stops a thread in front of the access, or of the instruction, and would do so
@@ -17,10 +20,13 @@ func (t *thread) watchedAccess() bool {
 		return false
 	}
 	if t.emulateHere() {
-		t.runWatches(met | t.view.met)
+		t.runWatches(met&t.watchesOf(place.OnExecute) | t.view.met)
 		t.endCall(0)
 		t.setRegs()
 	} else {
+		if t.loadsHere() {
+			met &^= t.watchesOf(place.OnWrite)
+		}
 		t.s.warn(t.unwatched())
 		t.runWatches(met)
 		t.endCall(0)
@@ -30,6 +36,34 @@ func (t *thread) watchedAccess() bool {
 	return true
 }
 
+// watchesOf is the watchpoints of the process for one kind of access: bit i is watch i. The debug unit tells the address of an access and not its kind,
+// and others of another kind may watch the same data.
+func (t *thread) watchesOf(kind place.Access) (set uint64) {
+	for i, w := range t.proc.watches {
+		if w.spec.Access == kind {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// loadsHere reports whether the instruction that the thread stands at is one that loads, a load-exclusive among them. Their names all begin alike.
+func (t *thread) loadsHere() bool {
+	in, set, err := t.insnHere()
+	return err == nil && strings.HasPrefix(set.Text(in.Bytes[:in.Len], in.Addr), "ld")
+}
+
+// insnHere decodes the instruction that the thread stands at.
+func (t *thread) insnHere() (arch.Insn, arch.Arch, error) {
+	var set arch.Arch = t.proc.arch.Arch
+	if t.thumb() {
+		_, set = isa.ARM.Pointer(1)
+	}
+	addr := *t.pc()
+	in, err := set.Decode(t.proc.space.code(addr, longestInsn), addr)
+	return in, set, err
+}
+
 // unwatched says that a thread could not go on with its watchpoints.
 func (t *thread) unwatched() string {
 	return "a thread met a watchpoint with an instruction that cannot be emulated, and is watched no more"
@@ -37,12 +71,7 @@ func (t *thread) unwatched() string {
 
 // emulateHere completes the instruction that the thread stands at, whatever module it is in.
 func (t *thread) emulateHere() bool {
-	var set arch.Arch = t.proc.arch.Arch
-	if t.thumb() {
-		_, set = isa.ARM.Pointer(1)
-	}
-	addr := *t.pc()
-	in, err := set.Decode(t.proc.space.code(addr, longestInsn), addr)
+	in, set, err := t.insnHere()
 	if err != nil || in.Control == arch.Syscall {
 		return false
 	}

@@ -27,6 +27,9 @@ var contractSays = map[string]int{
 	"sorting: compare+ main+":             1,
 	"mark 40 marked -5":                   1,
 	"watched in store":                    3,
+	"watched in fetch":                    0, // it reads, which only the other watchpoint on the same data is for
+	"touched in store":                    3,
+	"touched in fetch":                    2,
 	"executed middle":                     1,
 	"qsort 8 4":                           1,
 	"openat":                              1,

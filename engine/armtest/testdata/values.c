@@ -40,6 +40,7 @@ FUNC int middle(int n) { int r = leaf(n) + 1; KEEP; return r; }
 FUNC int outer(int n) { int r = middle(n + 1) + 2; KEEP; return r; }
 FUNC int compare(const void *a, const void *b) { KEEP; return *(int *)a - *(int *)b; }
 FUNC void store(int v) { watched = v; KEEP; }
+FUNC int fetch(void) { int v = watched; KEEP; return v; }
 
 FUNC int mark(int a, const char *s, long c)
 {
@@ -75,6 +76,8 @@ int main(void)
 	qsort(v, 8, sizeof *v, compare);
 	for (int i = 0; i < 3; i++)
 		store(i + 10);
+	for (int i = 0; i < 2; i++)
+		fetch();
 	close(open("/etc/none", O_RDONLY));
 	for (int i = 0; i < 2; i++)
 		pthread_create(t + i, 0, thread, 0);
