@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"debug/elf"
+	"fmt"
 	"testing"
 
 	"gotap/engine/testenv"
@@ -42,14 +44,16 @@ func TestKindsOfPrograms(t *testing.T) {
 	}
 }
 
+// TestWatchpoints watches a long whose code is probed at every instruction, as wide as it is.
 func TestWatchpoints(t *testing.T) {
 	path := program(t, "plain.c")
+	long := longSize(t, path)
 	eachEngine(t, func(t *testing.T, e Engine) {
 		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
 		tg := w.launch(path, "100", "2")
 		writes, all, n := w.counter(), w.counter(), w.counter()
-		w.probe("watch:cell/8/w", Handlers{Enter: w.counts(writes)})
-		w.probe("watch:cell/8/rw", Handlers{Enter: w.counts(all)})
+		w.probe(fmt.Sprintf("watch:cell/%d/w", long), Handlers{Enter: w.counts(writes)})
+		w.probe(fmt.Sprintf("watch:cell/%d/rw", long), Handlers{Enter: w.counts(all)})
 		w.probe("work+*", Handlers{Enter: w.counts(n)})
 		for i := range 3 {
 			_, err := w.tryProbe("watch:cell/4/w", Handlers{Enter: w.counts(n)})
@@ -60,6 +64,20 @@ func TestWatchpoints(t *testing.T) {
 		want(t, "writes", writes.get(), 300)
 		want(t, "accesses", all.get(), 300)
 	})
+}
+
+// longSize is the size of a long in a program, in bytes.
+func longSize(t *testing.T, path string) int {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Class == elf.ELFCLASS64 {
+		return 8
+	}
+	return 4
 }
 
 func TestAbsentPlaces(t *testing.T) {

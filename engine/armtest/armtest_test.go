@@ -34,7 +34,7 @@ var programs = []struct {
 }{
 	{"target.c", nil}, {"signals.c", nil}, {"real.c", []string{"-static"}},
 	{"plain.c", nil}, {"plain.c", []string{"-static"}}, {"plain.c", []string{"-no-pie"}},
-	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil},
+	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil}, {"twice.c", nil},
 }
 
 const testdata = "../testdata"
@@ -136,7 +136,7 @@ var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealP
 // onceTests run on the first set of programs of each machine alone, as do those that kill sessions: they take their time, and what they are about depends on the
 // machine's kernel more than on the instruction set.
 var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
-	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces"}
+	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces", "TestWatchpoints", "TestCodeMappedTwice"}
 
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {

@@ -29,9 +29,11 @@ int main(void)
 {
 	long sum = 0, turns = 10;
 	int fd = open("/proc/self/exe", O_RDONLY);
-	long (*copy)(long) = mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, offset((uintptr_t)inside));
-	if (copy == MAP_FAILED)
+	uintptr_t page = (uintptr_t)inside & -4096ul, low = (uintptr_t)inside - page; /* Thumb has bit 0 of the address set */
+	char *again = mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, offset(page));
+	if (again == MAP_FAILED)
 		return 3;
+	long (*copy)(long) = (long (*)(long))(again + low);
 	close(fd);
 	puts("mapped");
 	fflush(stdout);
