@@ -27,22 +27,30 @@ export function loop(given, fn) {
   const least = Math.round(o.ms * 1e6);
   const telling = fn !== undefined;
   const busy = hist("event loop busy, ns"), waiting = hist("event loop waiting, ns");
-  const woke = perThread(0);
-  const probes = [probe(either(o, "uv__io_poll"), {
+  const polling = perThread(0), woke = perThread(0);
+  // uv__io_poll calls back what is ready itself: only the wait of the kernel in it is one.
+  const loops = probe(either(o, "uv__io_poll"), {
+    enter(c) { polling.value = 1; },
+    leave(c) { polling.value = 0; },
+    optional: true,
+  });
+  const waits = probe(["libc:epoll_wait", "libc:epoll_pwait"], {
     enter(c) {
-      if (woke.value === 0) return;
+      if (polling.value === 0 || woke.value === 0) return;
       const ns = c.time - woke.value;
       busy.add(ns);
       if (telling && ns >= least) exit({ ns });
     },
     leave(c) {
+      if (polling.value === 0) return;
       woke.value = c.time;
       waiting.add(c.elapsed);
     },
     exit: fn ?? (() => {}),
     optional: true,
-  })];
-  absent("gotap/node", probes, needs(o));
+  });
+  const probes = [loops, waits];
+  absent("gotap/node", [loops], needs(o));
   return { busy, waiting, probes };
 }
 
