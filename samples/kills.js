@@ -12,27 +12,39 @@ import { result } from "gotap/errno";
 import { command } from "gotap/proc";
 
 let sent = 0;
-const names = new Map(); // by thread: who is about to get its signal, and may be gone after it
+const begun = new Map(); // by thread: whom is it about to send what? Sender and receiver may be gone after it
 
-probe(["syscall:kill", "syscall:tkill", "syscall:tgkill"], {
+probe(["syscall:kill", "syscall:tkill", "syscall:tgkill", "syscall:rt_sigqueueinfo", "syscall:rt_tgsigqueueinfo", "syscall:pidfd_send_signal"], {
   enter(c) {
-    const to = c.func === "tgkill" ? c.arg1 : c.arg0;
-    this.to = (to << 32) >> 32;
-    this.signal = c.func === "tgkill" ? c.arg2 : c.arg1;
-    exit.hold({ call: c.func, to: this.to, signal: this.signal, ret: 0, before: true });
+    const inGroup = c.func === "tgkill" || c.func === "rt_tgsigqueueinfo"; // (group, thread, signal)
+    const to = inGroup ? c.arg1 : c.arg0, signal = inGroup ? c.arg2 : c.arg1;
+    exit.hold({ call: c.func, to: (to << 32) >> 32, signal, ret: 0, before: true });
   },
-  leave(c) { exit({ call: c.func, to: this.to, signal: this.signal, ret: c.ret, before: false }); },
+  leave(c) { exit({ call: c.func, to: 0, signal: 0, ret: c.ret, before: false }); },
   exit(e) {
-    if (e.before) {
-      names.set(e.tid, e.to > 0 ? command(e.to) : undefined);
-      return;
-    }
-    sent++;
-    const name = names.get(e.tid);
-    names.delete(e.tid);
-    console.log(`${e.comm}/${e.tid} ${e.call} ${e.to}${name ? ` (${name})` : ""} ${e.signal === 0 ? "0" : signalName(e.signal)} = ${result(e.ret)}`);
+    if (e.before) begun.set(e.tid, { pid: e.pid, text: sending(e) });
+    else tell(e.tid, `= ${result(e.ret)}`);
   },
   optional: true,
+});
+
+function sending(e) {
+  const to = e.call === "pidfd_send_signal" ? Number(/^Pid:\s*(-?\d+)/m.exec(readFile(`/proc/${e.pid}/fdinfo/${e.to}`) ?? "")?.[1] ?? 0) : e.to;
+  const name = to > 0 ? command(to) : undefined;
+  return `${e.comm}/${e.tid} ${e.call} ${to}${name ? ` (${name})` : ""} ${e.signal === 0 ? "0" : signalName(e.signal)}`;
+}
+
+function tell(tid, what) {
+  const one = begun.get(tid);
+  if (one === undefined) return;
+  begun.delete(tid);
+  sent++;
+  console.log(`${one.text} ${what}`);
+}
+
+// A signal that ends its sender lets the call not return.
+on("exit", e => {
+  for (const [tid, one] of [...begun]) if (one.pid === e.pid) tell(tid, "did not return");
 });
 
 end(() => {

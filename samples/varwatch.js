@@ -4,14 +4,14 @@
 //   gotap run varwatch --arg v=counter -- ./prog
 //   gotap run varwatch --arg v=0x5581d2c04010 --arg size=8 -p PID
 //
-// v is a symbol of data, or an address; size is 1, 2, 4 or 8 bytes, and x86 has four watchpoints. A place's name gives a
-// program no address, so old and new value are shown only for an address; writes of the same value are left out then.
+// v is a variable of static storage, or an address; size is 1, 2, 4 or 8 bytes, and x86 has four watchpoints. Writes that leave the
+// value as it was are no changes; what it was before the first one is not known.
 //
 //   $ gotap run varwatch --arg v=stock -- ./shop
-//   0.048038 shop/8602 stock: written by order
-//       0x55b47b3b424c order+0x1a (shop) at shop.c:24
-//       0x55b47b3b4296 main+0x19 (shop) at shop.c:44
-//       0x7fc78fe7324a __libc_start_call_main+0x7a (libc.so.6) at libc_start_call_main.h:58
+//   0.057962 shop/26123 stock: ? → 99 by order
+//       0x55e7b3810186 order+0x1d (shop) at shop.c:11
+//       0x55e7b3810251 main+0x23 (shop) at shop.c:35
+//       0x7fd161dc024a __libc_start_call_main+0x7a (libc.so.6) at libc_start_call_main.h:58
 //   changes by function:
 //            1  order
 
@@ -28,27 +28,27 @@ let last = 0, seen = 0;
 
 if (![1, 2, 4, 8].includes(size)) throw new Error(`size is 1, 2, 4 or 8, not ${size}`);
 const readers = { 1: p => i8(p), 2: p => i16(p), 4: p => i32(p), 8: p => i64(p) };
-const read = address === 0 ? p => 0 : readers[size];
+const read = readers[size];
+const where = address === 0 ? () => uaddr(variable) : () => address;
 
 // The hit comes after the write.
 probe(`watch:${variable}/${size}/w`, {
   enter(c) {
-    const old = last, number = seen, value = read(address);
-    if (address !== 0 && number > 0 && value === old) return;
+    const old = last, number = seen, value = read(where());
+    if (number > 0 && value === old) return;
     last = value;
     seen = number + 1;
     changes.at(c.func).inc();
     if (number < most) exit({ func: c.func, number, old, value, stack: c.stack(frames) });
   },
   exit(e) {
-    const what = address === 0 ? "written" : `${e.number === 0 ? "?" : e.old} → ${e.value}`;
-    console.log(`${since(e.time)} ${e.comm}/${e.tid} ${variable}: ${what} by ${e.func}`);
+    console.log(`${since(e.time)} ${e.comm}/${e.tid} ${variable}: ${e.number === 0 ? "?" : e.old} → ${e.value} by ${e.func}`);
     console.log(`${e.stack}`);
   },
 });
 
 end(() => {
-  if (changes.entries().length === 0) return console.log(`${variable} was not written`);
+  if (changes.entries().length === 0) return console.log(`${variable} was not changed`);
   console.log("changes by function:");
   for (const [func, n] of ordered(changes.take())) console.log(`${String(n).padStart(10)}  ${func}`);
 });

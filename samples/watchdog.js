@@ -25,35 +25,44 @@ const place = option("f", "libc:clock_nanosleep", "the function");
 const ms = option("ms", 200, "milliseconds a call may take");
 const code = option("exit", 0, "ends the run with this status at the first late call; 0: goes on");
 const frames = option("frames", 8, "frames of the stack");
-const running = new Map(); // by thread
+const running = new Map(); // calls under way: those of a thread can be in each other
+const entered = perThread(0);
 let calls = 0, late = 0;
+const key = e => `${e.pid} ${e.tid} ${e.id}`;
 
 probe(place, {
-  enter(c) { exit({ entered: true, func: c.func, stack: c.stack(frames) }); },
+  enter(c) {
+    entered.value = c.time;
+    exit({ id: entered.value, func: c.func, stack: c.stack(frames) });
+  },
   exit(e) {
     calls++;
-    running.set(e.tid, { ...call(e), stack: e.stack, late: false });
+    running.set(key(e), { ...call(e), stack: e.stack, late: false });
   },
 });
 probe(place, {
-  leave(c) { exit({ ns: c.elapsed }); },
+  enter(c) { this.id = entered.value; },
+  leave(c) { exit({ id: this.id, ns: c.elapsed }); },
   exit(e) {
-    const known = running.get(e.tid);
-    running.delete(e.tid);
+    const known = running.get(key(e));
+    running.delete(key(e));
     if (known?.late) console.log(`${e.comm}/${e.tid} ${known.func} has returned after ${duration(e.ns)}`);
   },
 });
+on("exit", e => {
+  for (const [k, r] of [...running]) if (r.pid === e.pid) running.delete(k);
+});
 
-function call(e) { return { pid: e.pid, comm: e.comm, func: e.func, time: Number(e.time) }; }
+function call(e) { return { pid: e.pid, tid: e.tid, comm: e.comm, func: e.func, time: Number(e.time) }; }
 
 every(Math.max(5, ms / 4), () => {
-  for (const [tid, r] of running) {
+  for (const r of running.values()) {
     const ns = now() - r.time;
     if (r.late || ns < ms * 1e6) continue;
     r.late = true;
     late++;
-    const inside = readFile(`/proc/${r.pid}/task/${tid}/wchan`);
-    console.log(`${r.comm}/${tid} ${r.func} has not returned for ${duration(ns)}${inside && inside !== "0" ? `, in ${inside}` : ""}; it was called from`);
+    const inside = readFile(`/proc/${r.pid}/task/${r.tid}/wchan`);
+    console.log(`${r.comm}/${r.tid} ${r.func} has not returned for ${duration(ns)}${inside && inside !== "0" ? `, in ${inside}` : ""}; it was called from`);
     console.log(`${r.stack}`); // named only now: that takes longer than most calls
     if (code !== 0) stop(code);
   }

@@ -36,6 +36,6 @@ export function absent(module, probes, what) {
   end(() => {
     const all = waiting.get(text);
     if (all.some(p => p.hits > 0)) return;
-    console.error(all.some(p => p.places > 0) ? `${module}: nothing was seen; the target has ${what}, and did not call it` : text);
+    console.error(all.some(p => p.places > 0) ? `${module}: nothing was seen; the target has ${what}, and called none of the functions probed` : text);
   });
 }

@@ -47,13 +47,18 @@ export function tls(given, fn) {
 
 const places = (library, names) => names.map(name => `${library}:${name}`);
 
+// A function of a library may do its work by another one of the same: that is one call.
 function returned(spec, limit, fn) {
+  const under = perThread(0);
   return probe(spec, {
     enter(c) {
       this.connection = c.arg0;
       this.from = c.arg1;
+      under.value++;
     },
     leave(c) {
+      under.value--;
+      if (under.value > 0) return;
       const size = (c.ret << 32) >> 32;
       if (size > 0) exit({ func: c.func, connection: this.connection, size, data: bytes(this.from, min(size, limit)) });
     },
