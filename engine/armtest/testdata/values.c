@@ -1,6 +1,8 @@
 /* values: calls functions with arguments of every kind that calling conventions tell apart, and does what probes of other kinds look at. */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,14 @@
 struct point { int x; long y; char name[12]; double w; struct point *next; };
 struct pair { long a, b; };
 struct floats { float a, b, c; };
+enum colour { RED, GREEN = 5, BLUE = -3 };
+struct half { short s; unsigned char low : 3, high : 5; };
+struct thing { int id; const char *name; enum colour colour; struct half in[2]; double d; long long ll; union { int i; float f; } u; char tag[6]; };
+
 volatile int watched;
+struct thing thing = {1, "one", GREEN, {{-1, 5, 17}, {2, 1, 3}}, 0.25, -5000000000LL, {.f = 1.0f}, "tagge"};
+_Atomic int tally;
+volatile int state;
 
 FUNC long ten(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)
 {
@@ -42,6 +51,33 @@ FUNC int compare(const void *a, const void *b) { KEEP; return *(int *)a - *(int 
 FUNC void store(int v) { watched = v; KEEP; }
 FUNC int fetch(void) { int v = watched; KEEP; return v; }
 
+FUNC int failing(int e) { errno = e; KEEP; return -1; }
+FUNC enum colour paint(int n) { KEEP; return n ? BLUE : GREEN; }
+FUNC long long halved(long long v) { KEEP; return v / 2; }
+
+FUNC int tallies(int n)
+{
+	for (int i = 0; i < n; i++)
+		tally += i;
+	return tally;
+}
+
+/* A jump through a table. */
+FUNC int choose(int n)
+{
+	switch (n) {
+	case 0: KEEP; state += 11; return 11;
+	case 1: KEEP; state -= 7; return 7;
+	case 2: KEEP; state ^= 93; return 93;
+	case 3: KEEP; state |= 4; return 4;
+	case 4: KEEP; state *= 55; return 55;
+	case 5: KEEP; state &= 6; return 6;
+	case 6: KEEP; state <<= 1; return 17;
+	case 7: KEEP; state = -state; return 8;
+	}
+	return -1;
+}
+
 FUNC int mark(int a, const char *s, long c)
 {
 	DTRACE_PROBE3(values, mark, a, s, c);
@@ -64,6 +100,12 @@ int main(void)
 	pthread_t t[2];
 	int status;
 
+	for (int i = 0; i < 9; i++)
+		choose(i);
+	failing(2);
+	paint(1);
+	halved(-10000000000LL);
+	tallies(100);
 	ten(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
 	mix(1.5, 2.25f, 7);
 	nine(1, 2, 3, 4, 5, 6, 7, 8, 9.5);

@@ -20,6 +20,20 @@ probe("homogeneous", {
   enter(c) { printf("floats %f %f %f %d\n", c.args.h.a, c.args.h.b, c.args.h.c, c.args.k) },
   leave(c) { printf("floats gave %f\n", c.ret) },
 });
+probe("failing", {
+  enter(c) { const t = global("thing"); print("thing", t.id, str(t.name), t.in[1].high, t.ll, t.u.f); print(pretty(t)) },
+  leave(c) { print("failing gave", c.ret, c.errno) },
+});
+probe("paint", { leave(c) { print("paint gave", c.ret, pretty(c.ret)) } });
+probe("halved", { enter(c) { this.v = c.args.v }, leave(c) { print("halved gave", c.ret, c.ret * 2 === this.v) } });
+
+// Every instruction that may be probed, of a loop of exclusives and of a jump through a table.
+let steps = 0, chosen = 0;
+probe(["tallies+*", "choose+*"], (c) => { steps++ });
+probe("tallies", { leave(c) { print("tallied", c.ret, steps > 300) } });
+probe("choose", { leave(c) { chosen += c.ret } });
+end(() => print("chosen", chosen));
+
 probe("leaf", {
   enter(c) { if (c.args.n == 1 || c.args.n == 1000 || c.args.n == 77) exit({ n: c.args.n, stack: c.stack(12) }) },
   exit(e) { print("leaf " + e.n + ":" + chain(e.stack)) },
