@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -192,7 +193,8 @@ func (a *Arena) objectAt(off uint64) *object {
 
 // Refine tells the key shape and value type a use of an object needs, before the program that
 // has the use is lowered. The first use decides both and memory is set aside then; later ones
-// must agree. value counts for maps alone; ValueAny agrees with all. Safe for concurrent use.
+// must agree. value counts for maps alone; ValueAny agrees with all. A part of the key that is ValueAny
+// leaves the shape open. Safe for concurrent use.
 func (a *Arena) Refine(id int, keys []ValueKind, value ValueKind) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -207,15 +209,14 @@ func (a *Arena) Refine(id int, keys []ValueKind, value ValueKind) error {
 	if err := o.agreesWith(keys); err != nil {
 		return err
 	}
-	if o.Kind == KindMap && value == ValueAny {
-		o.Keys = len(keys) // the value's type is still open: until it is known the map is empty
-		obj.decl.Store(&o)
-		return nil
-	}
-	if o.Kind == KindMap {
+	o.Keys = len(keys)
+	if o.Kind == KindMap && value != ValueAny {
 		o.Value = value
 	}
-	o.Keys = len(keys)
+	if o.Kind == KindMap && value == ValueAny || slices.Contains(keys, ValueAny) {
+		obj.decl.Store(&o) // a type is still open: until it is known the object is empty
+		return nil
+	}
 	if len(keys) == 0 {
 		return a.openCellLocked(obj, o)
 	}
@@ -251,7 +252,7 @@ func (st *storage) agrees(keys []ValueKind, value ValueKind) error {
 	}
 	if st.shape != nil {
 		for i, k := range st.shape.kinds {
-			if k.class() != keys[i].class() {
+			if keys[i] != ValueAny && k.class() != keys[i].class() {
 				return fmt.Errorf("part %d of the key of %s is %v elsewhere, not %v", i+1, st.label(), k, keys[i])
 			}
 		}

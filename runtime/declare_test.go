@@ -75,7 +75,11 @@ func TestRefine(t *testing.T) {
 		{n, nil, ValueInt, ""},
 		{n, []ValueKind{ValueInt}, ValueInt, "variable n has no keys"},
 		{s, []ValueKind{ValueStack, ValueStack}, ValueAny, "2048 is the most"},
-		{s, []ValueKind{ValueAny}, ValueAny, "anything cannot be part of a key"},
+		{s, []ValueKind{ValueAny}, ValueAny, ""}, // open, but for how many
+		{s, []ValueKind{ValueBool, ValueBool}, ValueAny, "hist s has a key of 1 part, not a key of 2 parts"},
+		{s, []ValueKind{ValueBool}, ValueAny, ""},
+		{s, []ValueKind{ValueAny}, ValueAny, ""},
+		{s, []ValueKind{ValueText}, ValueAny, "part 1 of the key of hist s is boolean elsewhere, not text"},
 	} {
 		err := a.Refine(c.id, c.keys, c.value)
 		if got := errorText(err); c.want == "" && got != "" || !strings.Contains(got, c.want) {

@@ -46,7 +46,7 @@ const (
 	ValueStack // return addresses
 	ValueBool
 
-	// ValueAny in Refine: the use does not tell (m.has(k), m.delete(k)).
+	// ValueAny in Refine: the use does not tell (m.has(k), m.delete(k); a key of which only the place knows the type).
 	ValueAny ValueKind = 0xff
 )
 

@@ -163,9 +163,13 @@ func isFile(path string) bool {
 	return err == nil
 }
 
-// warnings tells what is wrong without being an error.
+// warnings tells what is wrong without being an error; in JSON they are records. -q silences them.
 func (r *run) warnings(list diag.List) {
 	for _, d := range list {
+		if r.plan.json && !r.plan.quiet {
+			r.out.Error(d)
+			continue
+		}
 		r.status("%s", d.String())
 	}
 }

@@ -83,8 +83,11 @@ func (l *lowering) shape(object int, name string, keys []*expr, v runtime.ValueK
 			return
 		}
 		kinds[i] = runtime.ValueInt
-		if !k.kind.integer() || k.kind == kindBool {
+		switch {
+		case !k.kind.integer() || k.kind == kindBool:
 			kinds[i] = k.kind.valueKind()
+		case l.unit.Place == nil && l.compiler.result.UsesPlace: // it may stand in for what the place knows to be true or false
+			kinds[i] = runtime.ValueAny
 		}
 	}
 	if n, ok := l.declaredKeys(object); ok && n != len(keys) {
@@ -110,7 +113,9 @@ func (l *lowering) sameShape(first *shape, kinds []runtime.ValueKind, at diag.Sp
 	}
 	for i := range kinds {
 		if kinds[i] != first.keys[i] && truthOrNumber(kinds[i]) && truthOrNumber(first.keys[i]) {
-			first.keys[i] = runtime.ValueInt
+			if first.keys[i] = runtime.ValueInt; l.unit.Place == nil && l.compiler.result.UsesPlace {
+				first.keys[i] = runtime.ValueAny
+			}
 			continue
 		}
 		if kinds[i] != first.keys[i] {
@@ -121,7 +126,9 @@ func (l *lowering) sameShape(first *shape, kinds []runtime.ValueKind, at diag.Sp
 }
 
 // truthOrNumber reports whether a part of a key is a number, which true and false are too where others are.
-func truthOrNumber(k runtime.ValueKind) bool { return k == runtime.ValueInt || k == runtime.ValueBool }
+func truthOrNumber(k runtime.ValueKind) bool {
+	return k == runtime.ValueInt || k == runtime.ValueBool || k == runtime.ValueAny
+}
 
 // declaredKeys is the number of key parts in the declaration, where it says so.
 func (l *lowering) declaredKeys(object int) (n int, ok bool) {
