@@ -324,16 +324,20 @@ func (s *Script) printRest() {
 }
 
 // PrintAll prints every aggregation as it is now, of scripts that were inserted as well, and then calls more, on the host's goroutine. Nothing is
-// cleared, and what was never printed otherwise still prints at the end. Safe for concurrent use; it does not block, and does nothing while
-// the host cannot keep up.
+// cleared, and what was never printed otherwise still prints at the end. Safe for concurrent use; it does not block. One that has not been
+// done yet stands for a further one too.
 func (s *Script) PrintAll(more func()) {
-	s.post(func() {
+	all := func() {
 		s.printAll()
 		for _, g := range s.host.guests {
 			g.printAll()
 		}
 		more()
-	})
+	}
+	select {
+	case s.host.asked <- all:
+	default:
+	}
 }
 
 func (s *Script) printAll() {

@@ -17,6 +17,7 @@ import (
 // host is the goroutine that owns the machine while a run lasts, with what reaches it.
 type host struct {
 	queue   chan func()   // posted functions and lifecycle events
+	asked   chan func()   // what to print now, which does not wait behind them
 	records chan struct{} // the pump has seen a record
 	resume  chan struct{} // the ring has been emptied: the pump may wait again
 	quit    chan struct{} // closed by End
@@ -39,7 +40,7 @@ const (
 )
 
 func (h *host) init() {
-	h.queue = make(chan func(), queueSize)
+	h.queue, h.asked = make(chan func(), queueSize), make(chan func(), 1)
 	h.revive()
 }
 
@@ -126,6 +127,8 @@ func (s *Script) poll() bool {
 		select {
 		case f := <-s.host.queue:
 			f()
+		case f := <-s.host.asked:
+			f()
 		case <-s.host.quit:
 			return false
 		default:
@@ -146,6 +149,8 @@ func (s *Script) wait() bool {
 	case <-s.host.records:
 		s.host.busy = true
 	case f := <-s.host.queue:
+		f()
+	case f := <-s.host.asked:
 		f()
 	case now := <-due:
 		s.tickAll(now)

@@ -303,6 +303,30 @@ end(() => console.log(seen));
 	}
 }
 
+// What is asked to be printed is, however many events wait; asked again before that it is printed once.
+func TestPrintAllInFlood(t *testing.T) {
+	r := newRig(t, `
+const n = count("n");
+n.inc();
+on("fork", () => {});
+end(() => n.clear());
+`)
+	r.s.Begin()
+	for range queueSize + 1 {
+		r.s.Lifecycle(Event{Kind: "fork"})
+	}
+	printed := make(chan bool, 2)
+	for range 2 {
+		r.s.PrintAll(func() { printed <- true })
+	}
+	r.s.Start()
+	<-printed
+	wantLines(t, r.finish(), "@n: 1")
+	if len(printed) != 0 {
+		t.Error("printed twice")
+	}
+}
+
 // A slow callback fills the ring, which counts; received and lost add up.
 func TestFlood(t *testing.T) {
 	r := newRig(t, `
