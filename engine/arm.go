@@ -199,6 +199,8 @@ func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
 			err := s.armTarget(p, pr, t, mods)
 			switch {
 			case err == nil:
+			case p.space.mem.Gone(): // it has ended while it was armed, which its exit is about to tell
+				return nil
 			case fatal(err): // of every further place there would be the same to say
 				return errors.Join(all, &place.ListedError{Index: i, Err: err})
 			case !spec.Pattern() && !spec.Every:
@@ -268,9 +270,6 @@ func (s *Session) armAll(p *process, mods []module.Loaded) {
 	}
 	for _, pr := range s.probes.All() {
 		if err := s.armProbe(p, pr, mods); err != nil {
-			if p.space.mem.Gone() {
-				return
-			}
 			pr.Refuse(err.Error())
 			s.warn(fmt.Sprintf("probe %s in process %d: %v", pr.Spec.Name, p.pid, err))
 		}

@@ -23,7 +23,10 @@ func TestCallsOutlastAnExchange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, Config{Follow: FollowThreads})
-			w.launch(path, "nap", "1")
+			in, hand := pipe(t)
+			defer hand.Close()
+			w.launchWith(in, path, "nap", "1")
+			in.Close()
 			enters, leaves, later := w.counter(), w.counter(), w.counter()
 			w.probe("sleeper", Handlers{Enter: w.counts(enters)})
 			old := Handlers{Enter: w.counts(later), Leave: w.counts(leaves)}
@@ -53,6 +56,7 @@ func TestCallsOutlastAnExchange(t *testing.T) {
 				w.exchange(w.next, c.place, Handlers{Leave: w.counts(later)})
 			}
 			stats := w.Stats()
+			hand.Close() // the call ends
 			select {
 			case <-w.Done():
 			case <-time.After(patience()):

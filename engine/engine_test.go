@@ -193,12 +193,18 @@ type target struct {
 
 func (w *world) launch(path string, args ...string) *target {
 	w.t.Helper()
+	null, _ := os.Open(os.DevNull)
+	return w.launchWith(null, path, args...)
+}
+
+// launchWith launches a program that reads from stdin.
+func (w *world) launchWith(stdin *os.File, path string, args ...string) *target {
+	w.t.Helper()
 	out, err := os.Create(filepath.Join(w.t.TempDir(), "out"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	null, _ := os.Open(os.DevNull)
-	pid, err := w.Launch(Command{Path: path, Args: append([]string{path}, args...), Stdin: null, Stdout: out, Stderr: out})
+	pid, err := w.Launch(Command{Path: path, Args: append([]string{path}, args...), Stdin: stdin, Stdout: out, Stderr: out})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,14 +1,18 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
+	"gotap/engine/place"
 	"gotap/engine/ptrace"
+	"gotap/engine/registry"
 	"gotap/engine/testenv"
 )
 
@@ -58,6 +62,39 @@ func TestForksWithoutEnd(t *testing.T) {
 			want(t, "hits", int(n.get()), hits)
 			want(t, "output", tg.output(), "tree 127 bad=0\n")
 		})
+	}
+}
+
+// TestArmedAtItsEnd: a process that ends while a probe is placed in it keeps the probe from nobody else.
+func TestArmedAtItsEnd(t *testing.T) {
+	w := newWorld(t, Config{})
+	tg := w.launch(program(t, "target.c"), "work", "1")
+	spec, err := place.Parse("work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := Handlers{Enter: w.counts(w.counter())}
+	pr, err := registry.New(ProbeSpec{ID: 1, Name: "work", Specs: []place.Spec{spec}, Compile: func(PlaceInfo) (Handlers, error) { return h, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	procs, err := w.snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.prepare(pr, pr.Spec.Specs, procs); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.do(func() error {
+		syscall.Kill(tg.pid, syscall.SIGKILL)
+		for end := time.Now().Add(patience()); !w.procs[tg.pid].space.mem.Gone(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				return errors.New("its memory stays")
+			}
+		}
+		return w.register(pr)
+	}); err != nil {
+		t.Error(err)
 	}
 }
 

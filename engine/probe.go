@@ -125,7 +125,7 @@ func (s *Session) syncProbe(pr *probe) error {
 			if !pr.Has(p.Enters) {
 				continue
 			}
-			if err, _ := p.SyncAll(); err != nil && !errors.Is(err, errGone) {
+			if err, _ := p.SyncAll(); err != nil && !errors.Is(err, errGone) && !sp.mem.Gone() {
 				all = errors.Join(all, err)
 			}
 		}

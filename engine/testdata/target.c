@@ -116,11 +116,14 @@ static void storm(long n)
 }
 
 /* sets errno when a wait was interrupted although nobody sent a signal */
-static void *sleeper(void *ms)
+/* returns when standard input ends */
+static void *sleeper(void *arg)
 {
-	struct timespec t = { 0, (long)ms * 1000000 };
+	struct timespec t = { 0, 1000000 };
+	char c;
 	bad += nap(&t) != 0;
-	return NULL;
+	bad += read(0, &c, 1) != 0;
+	return arg;
 }
 
 static void child(long n, int how)
@@ -216,7 +219,7 @@ int main(int argc, char **argv)
 			bad += kernel() != getppid();
 	} else if (!strcmp(mode, "nap")) {
 		pthread_t id;
-		pthread_create(&id, NULL, sleeper, (void *)300);
+		pthread_create(&id, NULL, sleeper, NULL);
 		for (long i = 0; i < n; i++)
 			run(1);
 		pthread_join(id, NULL);
