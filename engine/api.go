@@ -37,10 +37,6 @@ type Config struct {
 	Notify func(Event)
 	// Warn is told, once each, what the user should know (skipped sites, refused places); it must not block.
 	Warn func(string)
-	// LateFallback has the fallback (package fallback) put into programs that targets execute with their first hit, or some time after their
-	// start, instead of before their first instruction: until then a program that looks at its signal actions finds them as they
-	// are without probes, and one that is short does not pay for it. It is for sessions that something else keeps from being killed alone.
-	LateFallback bool
 	// Facilities are where exits lead; nil: gotap's own alone.
 	Facilities *facility.Table
 	CoreDir    string // where cores are written; "": the working directory

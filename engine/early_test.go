@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 
 	"gotap/engine/place"
@@ -208,9 +209,24 @@ func TestKilledBeforeItsLoader(t *testing.T) {
 	}
 }
 
-// TestLaunchedHasFallback: the handler that keeps a program alive is there before its first instruction, with LateFallback too.
+// TestExecutedHasFallback: so it is in a program that a target executes, also while system calls are traced.
+func TestExecutedHasFallback(t *testing.T) {
+	for _, places := range [][]string{nil, {"syscall:getppid"}} {
+		w := newWorld(t, Config{Follow: FollowChildren})
+		tg := w.launch("/bin/sh", "-c", "/bin/cat /proc/self/status; exec cat /proc/self/status")
+		for _, text := range places {
+			w.probe(text, Handlers{Enter: w.counts(w.counter())})
+		}
+		w.run()
+		if got := strings.Count(tg.output(), "SigCgt:\t0000000000000010\n"); got != 2 {
+			t.Errorf("%v: %d programs of two have a handler for SIGTRAP", places, got)
+		}
+	}
+}
+
+// TestLaunchedHasFallback: the handler that keeps a program alive is there before its first instruction.
 func TestLaunchedHasFallback(t *testing.T) {
-	w := newWorld(t, Config{LateFallback: true})
+	w := newWorld(t, Config{})
 	pid := w.spawned("work", "1")
 	if hexField(pid, "SigCgt")&trapBit == 0 {
 		t.Error("there is no handler for SIGTRAP")

@@ -227,7 +227,7 @@ func (t *thread) reset() {
 	t.h.Drop()
 	t.proc.watches = nil
 	t.step, t.redo, t.deferred = step{}, redo{}, t.deferred[:0]
-	t.masked, t.postCall, t.seeExit, t.vforking, t.owed, t.dr = false, false, nil, false, 0, debugRegs{}
+	t.masked, t.postCall, t.unarmed, t.seeExit, t.vforking, t.owed, t.dr = false, false, false, nil, false, 0, debugRegs{}
 }
 
 // unfollow lets a process go that has left the memory it shared with one that is probed.
@@ -267,8 +267,8 @@ func (s *Session) newImage(t *thread) error {
 	}
 	switch {
 	case err != nil || p.silent:
-	case s.cfg.LateFallback && !first && hexField(t.tid, "SigBlk")&trapBit == 0:
-		s.protectLater(p)
+	case !first && s.sysnames > 0:
+		t.unarmed = true
 	case (first || t.leaveExec()) && t.getRegs():
 		s.protect(t)
 	}

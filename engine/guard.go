@@ -17,7 +17,7 @@ import (
 // The fallback of a session's targets: what keeps them alive when the session is killed. Package fallback tells how it
 // works; this file puts it in, keeps its table, and takes it out.
 //
-// It is put in before the first breakpoint of an address space (in programs that targets execute: see Config.LateFallback): at its start by the thread that is stopped there; at
+// It is put in before the first breakpoint of an address space: at its start by the thread that is stopped there, behind the call that has made it; at
 // an attach by a thread that is interrupted for it, one that runs or sleeps in a call which the kernel restarts exactly. When there is no
 // such thread it is put in at the first stop. The cost is four system calls made by the target, once.
 //
@@ -280,17 +280,25 @@ func (t *thread) protectNew() {
 			t.installAgain()
 		}
 	case p.space.guard.base != 0:
-	case t.s.cfg.LateFallback:
-		t.s.protectLater(p)
 	case t.getRegs():
 		t.s.protect(t)
 	}
 }
 
-// lateAfter is how long after its start a program gets its fallback at the latest, with Config.LateFallback.
-var lateAfter = 250 * time.Millisecond
+// protectExecuted puts the fallback into the program that a thread executes, while system calls are traced: at the end of the call that has made the
+// image. Elsewhere newImage does it.
+func (t *thread) protectExecuted() {
+	if !t.unarmed {
+		return
+	}
+	t.unarmed, t.midCall = false, false
+	t.s.protect(t)
+}
 
-// protectLater puts the fallback into a program that has just started some time after, unless its first hit comes before.
+// lateAfter is the time between tries to put the fallback into a process, where none of its threads can be asked.
+const lateAfter = 250 * time.Millisecond
+
+// protectLater puts the fallback into a process some time after, unless its first hit comes before.
 func (s *Session) protectLater(p *process) {
 	sp := p.space
 	time.AfterFunc(lateAfter, func() {

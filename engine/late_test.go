@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,17 +12,13 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestLateFallbackMeetsFirstHit has the fallback put into images at about the time of their first hits. A thread that is stopped for it
-// may have run into a breakpoint just before: that hit is neither lost, nor the instruction run from its middle.
-func TestLateFallbackMeetsFirstHit(t *testing.T) {
-	before := lateAfter
-	t.Cleanup(func() { lateAfter = before })
-	lasts := 4 * time.Second
+// TestReplacedUnderProbes has images replaced over and over while the fallback is put into each and its first hits come.
+func TestReplacedUnderProbes(t *testing.T) {
+	lasts := 3 * time.Second
 	if os.Getenv("GOTAP_LONG") != "" {
 		lasts = 5 * time.Minute
 	}
 	for began := time.Now(); time.Since(began) < lasts; {
-		lateAfter = time.Duration(200+rand.IntN(3000)) * time.Microsecond
 		replaceUnderProbes(t, 400*time.Millisecond)
 	}
 }
@@ -43,7 +38,7 @@ func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 		return pid != 0 && readName(pid) != "sh"
 	})
-	w := newWorld(t, Config{LateFallback: true})
+	w := newWorld(t, Config{})
 	n := w.counter()
 	if err := w.Attach(pid); err != nil {
 		t.Fatal(err)
@@ -64,8 +59,8 @@ func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 	}
 }
 
-// TestFirstHitWithSignalsBlocked has the first hit of all, with which the fallback is put in, in a thread that blocks all signals, or SIGTRAP alone: it
-// goes on doing so. Programs that are executed inherit that.
+// TestFirstHitWithSignalsBlocked has the first hit of an executed program in a thread that blocks all signals, or SIGTRAP alone: it
+// goes on doing so, and so do programs that inherit it.
 func TestFirstHitWithSignalsBlocked(t *testing.T) {
 	path := program(t, "torture/signals.c")
 	for _, flags := range []string{"", "-static", "-m32"} {
@@ -78,8 +73,8 @@ func TestFirstHitWithSignalsBlocked(t *testing.T) {
 		for _, mode := range []string{"blocked", "alone"} {
 			plain := runPlainly(t, path, mode)
 			eachEngine(t, func(t *testing.T, e Engine) {
-				w := newWorld(t, Config{Engine: e, Follow: FollowChildren, LateFallback: true})
-				tg := w.launch("/bin/sh", "-c", `exec "$0" "$1"`, path, mode) // what is launched has the fallback at once
+				w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
+				tg := w.launch("/bin/sh", "-c", `exec "$0" "$1"`, path, mode)
 				n := w.counter()
 				w.probe("work", Handlers{Enter: w.counts(n)}, func(p *ProbeSpec) { p.Optional = true })
 				w.run()

@@ -195,7 +195,7 @@ func (t *thread) syscallStop() {
 			t.callLeft()
 		}
 		t.resume(0)
-	case t.s.sysnames == 0 && !t.sys.awaited():
+	case t.s.sysnames == 0 && !t.sys.awaited() && !t.unarmed:
 		t.resume(0)
 	default:
 		t.tracedCall()

@@ -10,16 +10,14 @@ func TestDebuggerAsTarget(t *testing.T) {
 		for _, mode := range []string{"fork", "vfork"} {
 			want(t, "output", runPlainly(t, path, mode, "20").text, mode+" bad=0\n")
 			for _, follow := range []Follow{FollowThreads, FollowChildren} {
-				for _, late := range []bool{false, true} {
-					w := newWorld(t, Config{Follow: follow, LateFallback: late})
-					tg := w.launch(path, mode, "20")
-					n, l := w.counter(), w.counter()
-					w.probe("work", Handlers{Enter: w.counts(n), Leave: w.counts(l)})
-					w.run()
-					want(t, "output", tg.output(), mode+" bad=0\n")
-					want(t, "hits", n.get(), 2*calls)
-					want(t, "returns", l.get(), 2*calls)
-				}
+				w := newWorld(t, Config{Follow: follow})
+				tg := w.launch(path, mode, "20")
+				n, l := w.counter(), w.counter()
+				w.probe("work", Handlers{Enter: w.counts(n), Leave: w.counts(l)})
+				w.run()
+				want(t, "output", tg.output(), mode+" bad=0\n")
+				want(t, "hits", n.get(), 2*calls)
+				want(t, "returns", l.get(), 2*calls)
 			}
 		}
 	}

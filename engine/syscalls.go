@@ -161,6 +161,7 @@ func (t *thread) tracedCall() {
 		t.callEntered()
 	} else {
 		t.callLeft()
+		t.protectExecuted()
 	}
 	t.resume(0)
 }

@@ -51,6 +51,7 @@ type thread struct {
 	postCall bool             // programs wait for the end of the system call it is in
 	seeExit  *point           // it is in a system call that a probe stands on, and whose end has to be seen (see armcall.go)
 	filters  filters          // of system calls
+	unarmed  bool             // it is in the call that has made its image, and behind that the fallback is put in
 	inCall   ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
 
 	calls call.Thread // that it is in
@@ -121,7 +122,7 @@ func (t *thread) resume(sig int) {
 		e = ptrace.ContToSyscall(t.tid, sig)
 	case t.step.active:
 		e = ptrace.Step(t.tid, sig)
-	case t.postCall, t.seeExit != nil, (t.s.sysnames > 0 && !t.s.meter.resting || t.sys.awaited()) && !t.silent && !t.proc.silent:
+	case t.postCall, t.seeExit != nil, t.unarmed, (t.s.sysnames > 0 && !t.s.meter.resting || t.sys.awaited()) && !t.silent && !t.proc.silent:
 		e = ptrace.ContToSyscall(t.tid, sig)
 	default:
 		e = ptrace.Cont(t.tid, sig)

@@ -33,7 +33,7 @@ func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 			s.watchFunctions(sp, m, (*thread).sigactionCalled, "sigaction", "__sigaction")
 			s.watchFunctions(sp, m, (*thread).signalCalled, "signal", "ssignal", "bsd_signal")
 			s.watchFunctions(sp, m, (*thread).ptraceCalled, "ptrace")
-			if s.cfg.LateFallback && !sp.guard.tried {
+			if !sp.guard.tried {
 				s.watchFunctions(sp, m, (*thread).maskCalled, "sigprocmask", "pthread_sigmask")
 			}
 		}
