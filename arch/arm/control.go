@@ -65,6 +65,7 @@ func returnTo(m uint32) arch.Control {
 
 func exchangeFlow(w uint32) arch.Control   { return returnTo(w & 15) }
 func exchangeFlow16(w uint32) arch.Control { return returnTo(field(w, 3, 4)) }
+func exchangeFlow32(w uint32) arch.Control { return returnTo(field(w, 16, 4)) }
 
 // dataFlow is that of data processing in A32: only the plain move from lr is a return.
 func dataFlow(w uint32) arch.Control {

@@ -322,7 +322,7 @@ func (f *flow) judgeJump(n *node) {
 func (in *inst) tailCall() bool {
 	w := in.word
 	switch {
-	case in.row.name == "BX":
+	case in.row.name == "BX", in.row.name == "BXJ":
 		return true
 	case in.thumb && in.size == 4:
 		return w&0xfe70f000 == 0xf850f000 && (bit(w, 23) || bit(w, 11))

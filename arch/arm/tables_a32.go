@@ -80,7 +80,7 @@ var miscA32 = []line{
 	{"cccc 0011 0010 .... oooo iiiiiiiiiiii", "MSR (immediate)", execMSRImm, option{}},
 	{"cccc 0011 0110 .... .... ............", "MSR (SPSR, immediate)", nil, privileged},
 	{"cccc 0001 0010 oooo oooo oooo 0001 MMMM", "BX", execBXA32, option{flow: exchangeFlow}},
-	{"cccc 0001 0010 oooo oooo oooo 0010 mmmm", "BXJ", execBXA32, option{control: arch.IndirJump}},
+	{"cccc 0001 0010 oooo oooo oooo 0010 mmmm", "BXJ", execBXA32, option{flow: exchangeFlow}},
 	{"cccc 0001 0010 oooo oooo oooo 0011 mmmm", "BLX", execBLXReg, option{control: arch.IndirCall}},
 	{"cccc 0001 0110 oooo dddd oooo 0001 mmmm", "CLZ", regA32(clz), option{}},
 	{"cccc 0001 0000 nnnn dddd zzzz 0101 mmmm", "QADD", regA32(qadd(plain)), option{}},

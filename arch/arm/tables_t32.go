@@ -262,7 +262,7 @@ var controlT32 = []line{
 	{"11110 0 1110 11 oooo 10z0 oooo 0101 bbbb", "DMB", execNOP, option{}},
 	{"11110 0 1110 11 oooo 10z0 oooo 0110 bbbb", "ISB", execNOP, option{}},
 	{"11110 0 1110 11 oooo 10z0 oooo 0111 zzzz", "SB", execNOP, option{}},
-	{"11110 0 1111 00 mmmm 10z0 oooo zzzz zzzz", "BXJ", execBXJT32, option{control: arch.IndirJump}},
+	{"11110 0 1111 00 mmmm 10z0 oooo zzzz zzzz", "BXJ", execBXJT32, option{flow: exchangeFlow32}},
 	{"11110 0 1111 01 .... 10.0 .... .... ....", "SUBS PC, LR", nil, option{class: Privileged, control: arch.Return}},
 	{"11110 1 1110 00 .... 1000 .... .... ....", "DCPS", nil, privileged},
 	{"11110 1 1111 10 .... 1000 .... .... ....", "HVC", nil, privileged},
