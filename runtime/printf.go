@@ -74,6 +74,14 @@ func parseVerb(s string) (verb, int, error) {
 // maxWidth bounds widths and precisions: a format is no way to ask for memory.
 const maxWidth = 4096
 
+// thereAre is a number of things as the beginning of a sentence.
+func thereAre(n int) string {
+	if n == 1 {
+		return "there is 1"
+	}
+	return fmt.Sprintf("there are %d", n)
+}
+
 // check refuses conversions there are not, and sizes that would ask for memory.
 func (v verb) check() error {
 	switch {
@@ -111,7 +119,7 @@ func CheckPrintf(format string, kinds []ValueKind) error {
 		}
 		n++
 		if n > len(kinds) {
-			return fmt.Errorf("%s has no argument: there are %d behind the format", v.text, len(kinds))
+			return fmt.Errorf("%s has no argument: %s behind the format", v.text, thereAre(len(kinds)))
 		}
 		if !v.takes(kinds[n-1]) {
 			return fmt.Errorf("%s cannot print argument %d, which is %v", v.text, n, kinds[n-1])

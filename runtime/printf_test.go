@@ -107,6 +107,7 @@ func TestCheckPrintf(t *testing.T) {
 		{"%s %s %s", []ValueKind{ValueInt, ValueStack, ValueFloat}, ""},
 		{"%f", []ValueKind{ValueInt}, ""},
 		{"%d", nil, "%d has no argument: there are 0 behind the format"},
+		{"%d %s", []ValueKind{ValueInt}, "%s has no argument: there is 1 behind the format"},
 		{"%d", []ValueKind{ValueText}, "%d cannot print argument 1, which is text"},
 		{"%x", []ValueKind{ValueFloat}, "%x cannot print argument 1, which is float"},
 		{"%r", []ValueKind{ValueInt}, "%r cannot print argument 1, which is integer"},

@@ -8,12 +8,12 @@
 //   sleep/7817 clock_nanosleep(0, 0, 140723171792864) = 0 took 100.174 ms
 //       0x7fe6ffd8a505 clock_nanosleep+0x25 (libc.so.6) at clock_nanosleep.c:72
 //       0x7fe6ffd8ee53 nanosleep+0x13 (libc.so.6) at nanosleep.c:25
-//       0x562a2a33c4af (sleep)
-//       0x562a2a33bf81 (sleep)
-//       0x562a2a338558 (sleep)
+//       0x562a2a33c4af (sleep:0x64af)
+//       0x562a2a33bf81 (sleep:0x5f81)
+//       0x562a2a338558 (sleep:0x2558)
 //       0x7fe6ffce224a __libc_start_call_main+0x7a (libc.so.6) at libc_start_call_main.h:58
 //       0x7fe6ffce2305 __libc_start_main+0x85 (libc.so.6) at libc-start.c:360
-//       0x562a2a338621 (sleep)
+//       0x562a2a338621 (sleep:0x2621)
 
 import { slower } from "gotap/latency";
 import { milliseconds } from "gotap/time";

@@ -11,12 +11,12 @@
 //   sleep/8635 clock_nanosleep has not returned for 109 ms, in hrtimer_nanosleep; it was called from
 //       0x7fc656fe14e0 clock_nanosleep+0x0 (libc.so.6) at clock_nanosleep.c:34
 //       0x7fc656fe5e53 nanosleep+0x13 (libc.so.6) at nanosleep.c:25
-//       0x5608066664af (sleep)
-//       0x560806665f81 (sleep)
-//       0x560806662558 (sleep)
+//       0x5608066664af (sleep:0x64af)
+//       0x560806665f81 (sleep:0x5f81)
+//       0x560806662558 (sleep:0x2558)
 //       0x7fc656f3924a __libc_start_call_main+0x7a (libc.so.6) at libc_start_call_main.h:58
 //       0x7fc656f39305 __libc_start_main+0x85 (libc.so.6) at libc-start.c:360
-//       0x560806662621 (sleep)
+//       0x560806662621 (sleep:0x2621)
 //   …
 
 import { duration } from "gotap/time";

@@ -473,3 +473,16 @@ func TestShownHandles(t *testing.T) {
 		t.Errorf("shown is %s", text)
 	}
 }
+
+func TestSymbolText(t *testing.T) {
+	for want, y := range map[string]Symbol{
+		"0x5":                                   {Addr: 5},
+		"0x401136 main+0x4 (prog) at prog.c:12": {Addr: 0x401136, Func: "main", Offset: 4, Module: "/bin/prog", File: "/src/prog.c", Line: 12},
+		"0x401136 (prog:0x1136)":                {Addr: 0x401136, Offset: 0x1136, Module: "/bin/prog"},
+		"0x401136 (prog)":                       {Addr: 0x401136, Module: "/bin/prog"},
+	} {
+		if got := y.String(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}

@@ -122,14 +122,18 @@ func (s *Script) frameObjects(st *stackValue) goja.Value {
 	return s.vm.NewArray(list...)
 }
 
-// String is the symbol as stacks print it: "0x401136 main+0x4 (prog) at prog.c:12", without what is not known.
+// String is the symbol as stacks print it: "0x401136 main+0x4 (prog) at prog.c:12", without what is not known. Of an address
+// in no function there is the one in the file: "0x401136 (prog:0x1136)".
 func (y Symbol) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "0x%x", y.Addr)
 	if y.Func != "" {
 		fmt.Fprintf(&b, " %s+0x%x", y.Func, y.Offset)
 	}
-	if y.Module != "" {
+	switch {
+	case y.Module != "" && y.Func == "" && y.Offset != 0: // as a place is named
+		fmt.Fprintf(&b, " (%s:0x%x)", path.Base(y.Module), y.Offset)
+	case y.Module != "":
 		fmt.Fprintf(&b, " (%s)", path.Base(y.Module))
 	}
 	if y.File != "" {

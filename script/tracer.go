@@ -29,7 +29,7 @@ type Tracer interface {
 type Symbol struct {
 	Addr   uint64
 	Func   string
-	Offset uint64
+	Offset uint64 // in Func; without one the address in the file of Module, as nm prints it
 	Module string // path of the file
 	File   string
 	Line   int

@@ -6,7 +6,7 @@ import "gotap/engine/module"
 type Symbol struct {
 	Addr   uint64
 	Func   string
-	Offset uint64 // of Addr in Func
+	Offset uint64 // of Addr in Func; without one the address in the file of Module, as nm prints it
 	Module string // path of the file
 	File   string // source
 	Line   int
@@ -20,7 +20,8 @@ func (l *Files) Name(m *module.Loaded, addr uint64) Symbol {
 	}
 	sym.Module = m.Path
 	vaddr := m.Vaddr(addr)
-	if fn, ok := m.File.FuncAt(vaddr); ok {
+	sym.Offset = vaddr
+	if fn, ok := m.File.FuncAt(vaddr); ok && fn.Name != "" {
 		sym.Func, sym.Offset = fn.Demangled(), vaddr-fn.Addr
 	} else if v, ok := m.File.VarAt(vaddr); ok {
 		sym.Func, sym.Offset = module.Demangle(v.Name, false), vaddr-v.Addr

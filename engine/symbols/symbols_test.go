@@ -22,7 +22,7 @@ int main(int argc, char **argv) { outer(argc); return total & 1; }
 
 // TestStackLikeAddr2line: the functions that an address belongs to, inlined ones among them, are those that binutils name.
 func TestStackLikeAddr2line(t *testing.T) {
-	testenv.Require(t, testenv.GCC, testenv.Addr2line)
+	testenv.Require(t, testenv.GCC, testenv.Addr2line, testenv.Objcopy)
 	dir := t.TempDir()
 	source, program := filepath.Join(dir, "inlining.c"), filepath.Join(dir, "inlining")
 	if err := os.WriteFile(source, []byte(inlining), 0o600); err != nil {
@@ -59,8 +59,27 @@ func TestStackLikeAddr2line(t *testing.T) {
 	if sym := files.Name(m, total.Addr+2+bias); sym.Func != "total" || sym.Offset != 2 || sym.Line != 0 {
 		t.Errorf("total+2 is %+v", sym)
 	}
+	checkNameless(t, program, outer.Addr+3)
 	if sym := files.Name(nil, 5); sym != (Symbol{Addr: 5}) {
 		t.Errorf("an address of no module is %+v", sym)
+	}
+}
+
+// checkNameless: where a file has no symbols, an address of it is the one in the file.
+func checkNameless(t *testing.T, program string, addr uint64) {
+	t.Helper()
+	bare := program + ".bare"
+	if out, err := exec.Command("objcopy", "--strip-all", program, bare).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	file, err := module.Open(bare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bias = 0x20000000
+	var files Files
+	if sym := files.Name(&module.Loaded{Path: bare, File: file, Bias: bias}, addr+bias); sym != (Symbol{Addr: addr + bias, Offset: addr, Module: bare}) {
+		t.Errorf("%#x of a stripped program is %+v", addr, sym)
 	}
 }
 
