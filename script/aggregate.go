@@ -106,7 +106,7 @@ func (s *Script) parseBounds(o *runtime.Object, at site, args []goja.Value, firs
 			if i == len(args) && i == first && i > 0 {
 				i-- // only a name: it stands where the bounds should
 			}
-			s.reject(at.argSpan(i), "lhist(lo, hi, step)", "lhist needs three integers first")
+			s.reject(at.argSpan(i), "lhist(lo, hi, step)", "lhist needs three integers: where it begins and ends, and the step")
 			return min(len(args), first+3)
 		}
 		words[k] = n

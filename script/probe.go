@@ -108,6 +108,9 @@ func (s *Script) jsProbe(call goja.FunctionCall) goja.Value {
 	} else {
 		s.parseProgram(p, at, call.Argument(1))
 	}
+	if len(call.Arguments) > 2 {
+		s.reject(at.argSpan(2), "options stand beside the programs: { enter(c) { … }, limit: 10 }", "probe takes a place and a program, and no more")
+	}
 	if len(s.diags) > errors {
 		s.spoiled = append(s.spoiled, p)
 		return s.probeHandle(p)

@@ -47,6 +47,8 @@ func (l *lowering) inline(f *closure, call *ast.CallExpression) *expr {
 	body := l.collect(func() {
 		if l.bindParams(f, a.values, at) {
 			v = l.functionBody(f)
+		} else {
+			v = poison(at)
 		}
 	})
 	body, v = l.functionValue(at, body, v)

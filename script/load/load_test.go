@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,6 +93,17 @@ func TestResolve(t *testing.T) {
 	for name, want := range map[string]string{"gotap/c": `"gotap/a", "gotap/b"`, "fs": `"./FILE"`, "./nothing": "/nowhere/nothing", "gotap/../x": "cannot find"} {
 		if got, err := l.Resolve("/nowhere", name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// Who asks for a module of Node's is told what there is in its place.
+func TestModulesOfNode(t *testing.T) {
+	for name, want := range map[string]string{"fs": "readFile(path)", "node:fs": "readFile(path)", "process": "env(name)", "lodash": ""} {
+		_, err := (&Loader{}).Resolve("/nowhere", name)
+		missing := &MissingError{}
+		if !errors.As(err, &missing) || !strings.Contains(missing.Hint, want) || want == "" && missing.Hint != "" {
+			t.Errorf("%s: %v, %q", name, err, missing.Hint)
 		}
 	}
 }

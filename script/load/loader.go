@@ -100,6 +100,14 @@ func needsBuild(e entry) bool {
 	return hasModules(e.text)
 }
 
+// ofNode is what stands in for modules that people know from Node.js.
+var ofNode = map[string]string{
+	"fs": "readFile(path), readDir(path) and readLink(path) are built in", "fs/promises": "readFile(path), readDir(path) and readLink(path) are built in",
+	"process": "env(name), option(name, default) and stop(status) are built in", "os": "readFile(\"/proc/…\") and env(name) are built in",
+	"util": "console.log shows objects, and \"gotap/hexdump\" bytes", "timers": "every(interval, fn) is built in",
+	"assert": "expect(value) is built in, for gotap test", "child_process": "the command to trace stands behind --", "path": "names are text",
+}
+
 // Resolve finds the module that a file in directory dir means by a name: "./x.js" beside it, or "gotap/NAME".
 // The result is an absolute path or "gotap/NAME".
 func (l *Loader) Resolve(dir, name string) (string, error) {
@@ -115,6 +123,8 @@ func (l *Loader) Resolve(dir, name string) (string, error) {
 			hint = "did you mean " + strconv.Quote(std) + "?"
 		} else if _, err := l.Resolve(dir, "./"+name); err == nil {
 			hint = "did you mean " + strconv.Quote("./"+name) + "?"
+		} else if instead := ofNode[strings.TrimPrefix(name, "node:")]; instead != "" {
+			hint = "gotap has none of Node's modules: " + instead
 		}
 		return "", &MissingError{fmt.Sprintf("cannot find the module %q: there are \"./FILE\" and %s", name, l.stdNames()), hint}
 	}

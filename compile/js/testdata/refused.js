@@ -38,6 +38,8 @@ function odd(n) { return n !== 0 && even(n - 1); } // error `even(n - 1)` even c
 c => { log(even(c.arg0)); };
 function rest(...a) { return 1; } // error `a` rest parameter
 c => rest(1);
+function rested(...b) { return 1; } // error `b` rest parameter
+c => log(rested(1));
 c => { const { ...all } = c; log(all); }; // error `all` rest pattern
 c => { let a; ({ a } = c); }; // error `{ a }` one by one
 c => { log(c.arg0?.x); }; // error `c.arg0?.x` no members
