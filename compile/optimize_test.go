@@ -79,7 +79,7 @@ func (b *bench) observe(t *testing.T, p *Program, seed uint64) trace {
 		b.arena.Handle(id).Clear()
 	}
 	out := b.run(c, seed)
-	out.Steps, out.PC = 0, 0
+	out.Steps, out.PC, out.SkipPC, out.SignalPC = 0, 0, 0, 0
 	number, _ := b.arena.Handle(b.objects[0]).Get()
 	return trace{out, b.hit.Len(), number, b.arena.Handle(b.objects[1]).Len()}
 }

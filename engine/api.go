@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"gotap/engine/hit"
 	"gotap/engine/registry"
 	"gotap/runtime"
 	"gotap/runtime/facility"
@@ -43,13 +44,16 @@ type Config struct {
 	// Dumped is told of every core that a program asked for: where it is, or why there is none. Tracing thread; it must not
 	// block.
 	Dumped func(pid int, path string, size int64, err error)
-	Budget float64 // share of the time for which targets may be stopped: above 0, to 1; 0: no limit
+	// Changed is told of every change that programs make to targets (Unsafe). Tracing thread; it must not block.
+	Changed func(Change)
+	Budget  float64 // share of the time for which targets may be stopped: above 0, to 1; 0: no limit
 	// Overloaded is told of every step to stay within the budget. Tracing thread; it must not block.
 	Overloaded func(Overload)
 }
 
 // The probes that sessions are given, and what is told of them: see package registry.
 type (
+	Change     = hit.Change
 	Handlers   = registry.Handlers
 	Compile    = registry.Compile
 	PlaceInfo  = registry.PlaceInfo

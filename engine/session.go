@@ -113,6 +113,7 @@ func New(cfg Config) (*Session, error) {
 	s.meter = newMeter(cfg.Budget)
 	s.resolved.m = map[targetsKey]targetsResult{}
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
+	s.runner.Tell(cfg.Changed)
 	s.loop.start(s.run)
 	return s, nil
 }

@@ -99,4 +99,6 @@ type Outcome struct {
 	Skip     bool // the function is to be skipped, with result SkipRet
 	SkipRet  uint64
 	Signal   uint8
+
+	SkipPC, SignalPC uint32 // the operations that asked for it
 }

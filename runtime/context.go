@@ -31,6 +31,10 @@ type Context struct {
 	This   uint64   // arena offset of the storage of this call, 0 when there is none
 	Tid    uint32
 	Dirty  bool // set by the machine when Regs were written
+
+	// Changed is called for every change of the target that a program has made; nil: nobody wants to know. What it does at the
+	// end (Outcome's Skip and Signal) is not told here.
+	Changed func(Change)
 }
 
 // FloatWords is the number of the first register that is a word of the floating-point state (Thread.FloatWord 0). Such registers are

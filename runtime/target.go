@@ -147,17 +147,19 @@ func (m *Machine) change(in *Inst) Trap {
 		// as the processor would: the probe sets what it says, no more.
 		*r = *r&^(mask<<shift) | v&mask<<shift
 		m.ctx.Dirty = true
+		m.changed(in.Op, 0, 0, v&mask)
 	case OpSetRet:
 		m.ctx.Thread.SetReturn(v)
+		m.changed(in.Op, 0, 0, v)
 	case OpSkip:
 		// The engine acts on it when the program has ended, and only if it ended well.
-		m.out.Skip, m.out.SkipRet = true, v
+		m.out.Skip, m.out.SkipRet, m.out.SkipPC = true, v, uint32(m.pc)
 	case OpSignal:
 		// Signals of Linux are 1 to 64; 0 only asks whether the thread is there.
 		if v < 1 || v > 64 {
 			return TrapIndex
 		}
-		m.out.Signal = uint8(v)
+		m.out.Signal, m.out.SignalPC = uint8(v), uint32(m.pc)
 	}
 	return NoTrap
 }
@@ -211,7 +213,7 @@ func (m *Machine) storeMemory(op Op) Trap {
 			size = 8
 		}
 	}
-	return m.store(p, m.buf[:size])
+	return m.store(op, p, m.buf[:size])
 }
 
 // storeText writes a text and the NUL that ends it, in one piece. What the text was cut to is what is written: its mark is the
@@ -229,15 +231,16 @@ func (m *Machine) storeText() Trap {
 		return TrapText
 	}
 	p[copy(p, s)] = 0
-	return m.store(m.pop(), p)
+	return m.store(OpStoreStr, m.pop(), p)
 }
 
 // store writes to the target.
-func (m *Machine) store(p uint64, data []byte) Trap {
+func (m *Machine) store(op Op, p uint64, data []byte) Trap {
 	if !m.ctx.Thread.WriteMemory(p, data) {
 		m.out.Addr = p
 		return TrapWrite
 	}
+	m.changed(op, p, len(data), 0)
 	return NoTrap
 }
 

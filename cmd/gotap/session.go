@@ -46,6 +46,7 @@ type run struct {
 	stopped  atomic.Bool
 	detached atomic.Bool // the budget could not be kept
 	orphaned atomic.Bool // the supervisor was killed
+	deeds    deeds       // what programs changed in targets
 	progress *progress
 	watcher  *watcher // nil: the script is not watched
 
@@ -147,7 +148,7 @@ func (r *run) load(text scriptText) error {
 	r.session, err = r.plan.open(r.w, engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
 		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
-		Budget: r.plan.share, Overloaded: r.overloaded,
+		Budget: r.plan.share, Overloaded: r.overloaded, Changed: r.changed,
 	})
 	if err != nil {
 		return withStatus(statusTarget, err)

@@ -102,6 +102,7 @@ func (r *run) lifecycle(e engine.Event) {
 // tell reports what was lost and, with --stats, what every probe did. Loss is told with -q too.
 func (r *run) tell(states []engine.ProbeState) {
 	r.tellTraps()
+	r.tellChanges()
 	lost := map[string]uint64{}
 	for _, from := range []map[string]uint64{r.arena.Lost(), r.script().Lost(), r.plan.lostByLogs(), r.lostByRecording()} {
 		for cause, n := range from {
@@ -192,10 +193,7 @@ func digits(s string) int {
 // trapText is a trap in words: the place, what happened, and for memory the address of the last time.
 func (r *run) trapText(t runtime.TrapCount) string {
 	info, _ := r.arena.Program(t.Program)
-	where := info.Name
-	if info.Where != nil {
-		where = info.Where(t.PC)
-	}
+	where := r.placeOf(t.Program, t.PC)
 	text := fmt.Sprintf("%s: %s", where, t.Trap)
 	if t.Trap == runtime.TrapFuel && info.Fuel > 0 {
 		text = fmt.Sprintf("%s: out of fuel: a run took more than %d steps, as many as its probe's option fuel gives (%d at most)", where, info.Fuel, runtime.MaxFuel)

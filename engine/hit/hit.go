@@ -62,6 +62,9 @@ type Hit struct {
 func (h *Hit) Init(r *Runner, t Target, thread runtime.Thread, regs []uint64, tid uint32) {
 	h.r, h.t = r, t
 	h.Context.Thread, h.Context.Regs, h.Context.Tid = thread, regs, tid
+	if r.changed != nil {
+		h.Context.Changed = h.changed
+	}
 }
 
 // Begin begins a hit, in a process with words of so many bytes.
@@ -217,13 +220,23 @@ func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
 		r.Placement.Probe.Retire()
 		h.t.Disarm(r.Placement.Probe)
 	}
-	if !r.code.Unsafe {
+	if !r.code.Unsafe || out.Trap != runtime.NoTrap {
 		return
 	}
 	if out.Skip {
 		h.Skip, h.SkipResult = true, out.SkipRet
+		h.changed(runtime.Change{Program: r.code.ID, PC: out.SkipPC, Op: runtime.OpSkip, Value: out.SkipRet})
 	}
 	if out.Signal != 0 {
 		h.t.Signal(int(out.Signal))
+		h.changed(runtime.Change{Program: r.code.ID, PC: out.SignalPC, Op: runtime.OpSignal, Value: uint64(out.Signal)})
+	}
+}
+
+// changed tells of a change of the target.
+func (h *Hit) changed(c runtime.Change) {
+	if h.r.changed != nil {
+		_, tid := h.t.IDs()
+		h.r.changed(Change{c, tid})
 	}
 }

@@ -93,6 +93,40 @@ func (w *world) records() (flags []uint16) {
 
 var done = runtime.Inst{Op: runtime.OpExit, A: uint32(runtime.ExitPlain)}
 
+// TestChangesAreTold: what a program does to its target is told where it is done, but for what a trap keeps from being done.
+func TestChangesAreTold(t *testing.T) {
+	register := runtime.Change{PC: 1, Op: runtime.OpPopR, Value: 5}
+	push := func(v uint64) runtime.Inst { return runtime.Inst{Op: runtime.OpPushD, V: v} }
+	for _, c := range []struct {
+		end  runtime.Inst
+		want []runtime.Change
+	}{
+		{done, []runtime.Change{register, {PC: 3, Op: runtime.OpSkip, Value: 7}, {PC: 5, Op: runtime.OpSignal, Value: 10}}},
+		{runtime.Inst{Op: runtime.OpLoad8}, []runtime.Change{register}}, // of an empty stack
+	} {
+		w := newWorld(t)
+		var got []runtime.Change
+		r := NewRunner(w.arena, facility.NewTable())
+		r.Tell(func(c Change) {
+			if c.Tid != 8 {
+				t.Errorf("a change by thread %d", c.Tid)
+			}
+			c.Program = 0
+			got = append(got, c.Change)
+		})
+		w.h.Init(r, w.thread, w.thread, w.thread.regs[:], 8)
+		pl := w.placement("p", registry.Handlers{Enter: w.code(push(5), runtime.Inst{Op: runtime.OpPopR, V: 1 << 16},
+			push(7), runtime.Inst{Op: runtime.OpSkip}, push(10), runtime.Inst{Op: runtime.OpSignal}, c.end)}, nil)
+		w.h.Begin(8)
+		w.h.Enter(pl, false)
+		w.h.Commit()
+		ended := c.end == done
+		if !slices.Equal(got, c.want) || w.h.Skip != ended || slices.Contains(w.thread.asked, "signal 10") != ended {
+			t.Errorf("told %v, not %v; skips %v, asked %v", got, c.want, w.h.Skip, w.thread.asked)
+		}
+	}
+}
+
 // TestCommitComesLast: nothing is visible before the instruction has completed, and all of it is afterwards, in order.
 func TestCommitComesLast(t *testing.T) {
 	w := newWorld(t)

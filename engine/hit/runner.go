@@ -12,6 +12,13 @@ type Runner struct {
 	machine    *runtime.Machine
 	logs       []*runtime.Hit // free ones
 	ticket     uint32         // given last
+	changed    func(Change)   // nil: nobody wants to know
+}
+
+// Change is what a program has done to the thread, or the process, that it ran for.
+type Change struct {
+	runtime.Change
+	Tid int
 }
 
 // NewRunner makes a runner for programs that use an arena; without one it runs none.
@@ -22,6 +29,9 @@ func NewRunner(arena *runtime.Arena, facilities *facility.Table) *Runner {
 	}
 	return r
 }
+
+// Tell has a function told of every change that programs make, for threads that are made from now on.
+func (r *Runner) Tell(changed func(Change)) { r.changed = changed }
 
 // takeLog takes an empty log.
 func (r *Runner) takeLog() *runtime.Hit {

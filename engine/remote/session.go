@@ -100,6 +100,7 @@ func Open(cfg Config) (*Session, error) {
 	s.turn = sync.NewCond(&s.mu)
 	s.mem.s = s
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
+	s.runner.Tell(cfg.Changed)
 	if err := s.inspect(); err != nil {
 		s.letGo()
 		return nil, fmt.Errorf("cannot trace through %s: %w", cfg.Address, err)
