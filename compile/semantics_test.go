@@ -523,8 +523,8 @@ var inOutcome = map[runtime.Op]bool{runtime.OpNop: true, runtime.OpSkip: true, r
 func TestOutcomes(t *testing.T) {
 	for text, want := range map[string]runtime.Outcome{
 		"nop\nexit\n":                     {PC: 1, Steps: 2},
-		"push d,5\nskip\nexit\n":          {PC: 2, Steps: 3, Skip: true, SkipRet: 5},
-		"push d,9\nsignal\nexit\n":        {PC: 2, Steps: 3, Signal: 9},
+		"push d,5\nskip\nexit\n":          {PC: 2, Steps: 3, Skip: true, SkipRet: 5, SkipPC: 1},
+		"push d,9\nsignal\nexit\n":        {PC: 2, Steps: 3, Signal: 9, SignalPC: 1},
 		"abort\n":                         {Steps: 1, Abort: true},
 		"remove\n":                        {Steps: 1, Remove: true},
 		"exit\n":                          {Steps: 1},
