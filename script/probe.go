@@ -164,7 +164,11 @@ func (s *Script) parseSpecs(p *Probe, at site, v goja.Value) {
 func (s *Script) parseSpec(p *Probe, at diag.Span, v goja.Value) {
 	switch {
 	case v == nil || !goja.IsString(v):
-		s.reject(at, `a place is text like "libc:malloc"`, "%s is no place", describe(v))
+		hint := `a place is text like "libc:malloc"`
+		if obj, ok := v.(*goja.Object); ok && obj.ClassName() == "RegExp" {
+			hint = `globs have * ? and [a-z]: "libc:str*"; several places are a list`
+		}
+		s.reject(at, hint, "%s is no place", describe(v))
 	case v.String() == "":
 		s.reject(at, `name a place: "libc:malloc"`, "the place is empty")
 	default:

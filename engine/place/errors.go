@@ -133,6 +133,9 @@ func (e *NotFoundError) Hint() string {
 			return fmt.Sprintf("%s is inlined: its code is part of its callers'; @%s:%d is a line of it", e.Spec.Name, file, line)
 		}
 	}
+	if hint := foreignName(e.Spec.Name); hint != "" {
+		return hint
+	}
 	var hints []string
 	if e.What != NoLine && len(e.Suggestions) > 0 {
 		hints = append(hints, "did you mean "+strings.Join(e.Suggestions, ", ")+"?")

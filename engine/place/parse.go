@@ -66,12 +66,6 @@ func (p parser) check() error {
 	return nil
 }
 
-// foreign are words that other tracers begin their places with.
-var foreign = map[string]string{
-	"uprobe": "", "u": "", "uretprobe": " with a leave handler", "ur": " with a leave handler", "fentry": "", "process": "",
-	"tracepoint": "", "kprobe": "", "k": "", "kretprobe": "",
-}
-
 // code reads [MODULE:]PLACE.
 func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	s := Spec{}
@@ -97,16 +91,15 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	case place[0] >= '0' && place[0] <= '9':
 		help := "addresses are hexadecimal: 0x1136"
 		if strings.Contains(s.Module, ".") { // a debugger's way to name a line
-			help = "a source line is written @" + p.text + ", an address in a file " + s.Module + ":0x1136"
+			help = "a source line is written @" + p.text[strings.LastIndexByte(s.Module, '@')+1:] + ", an address in a file " + s.Module + ":0x1136"
 		}
 		return s, syntax(p.text, from, to, "a name cannot begin with a digit", help)
 	}
 	// Go has names with a colon, "type:.eq.main.T".
 	if colon := p.colon(from, to); colon >= 0 && !strings.HasPrefix(p.text[colon:], ":.") {
-		how, known := foreign[s.Module]
-		help := "MODULE:PLACE has one colon; static marks are usdt:PROVIDER:NAME"
-		if known {
-			help = "write MODULE:FUNCTION" + how
+		help := foreignModule(s.Module)
+		if help == "" {
+			help = "MODULE:PLACE has one colon; static marks are usdt:PROVIDER:NAME"
 		}
 		return s, syntax(p.text, colon, colon+1, "there is a colon too many", help)
 	}
@@ -164,7 +157,7 @@ func (p parser) line(s Spec, from, to int) (Spec, *SyntaxError) {
 	}
 	n, err := strconv.ParseUint(p.text[colon+1:to], 10, 31) // the last colon: names of files may hold one
 	if err != nil || n == 0 {
-		return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is no line number", help)
+		return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is no line number", help+"; of several lines give a list of places")
 	}
 	s.Kind, s.File, s.Line = Line, p.text[from+1:colon], int(n)
 	return s, nil

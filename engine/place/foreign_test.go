@@ -1,0 +1,39 @@
+package place
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// Places as bpftrace, SystemTap, DTrace, Frida and debuggers write them are answered with how they are written here.
+func TestForeignPlaces(t *testing.T) {
+	for text, want := range map[string]string{
+		"uprobe:libc:malloc":                   "write MODULE:FUNCTION",
+		"uretprobe:libc:malloc":                "leave handler",
+		"tracepoint:syscalls:sys_enter_openat": "syscall:NAME",
+		"kprobe:vfs:read":                      "kernel",
+		"interval:s:1":                         "every(",
+		"pid$target:libc:malloc:entry":         "enter or a leave handler",
+		"order@shop.c:10":                      "@shop.c:10,",
+		"shop.c:10":                            "@shop.c:10,",
+		"@shop.c:10-12":                        "list of places",
+		`process("shop").function("order")`:    "write MODULE:FUNCTION",
+		"printf@plt":                           "libc:printf",
+		"{order,walk}":                         "are a list",
+		"order,walk":                           "are a list",
+		"libc!malloc":                          "write libc:malloc",
+		"operator!=":                           "",
+		"std::map<int, long>::at":              "",
+		"f(int, long)":                         "",
+	} {
+		spec, err := Parse(text)
+		hint := (&NotFoundError{Spec: spec}).Hint()
+		if bad := (*SyntaxError)(nil); errors.As(err, &bad) {
+			hint = bad.Hint()
+		}
+		if !strings.Contains(hint, want) || want == "" && hint != "" {
+			t.Errorf("%s: hint %q, want %q", text, hint, want)
+		}
+	}
+}
