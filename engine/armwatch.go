@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 
 	"gotap/arch"
@@ -13,7 +14,7 @@ import (
 // emulation reads and writes the debug unit does not see, so it is compared with the watchpoints there (threadMemory).
 
 // watchedAccess deals with a stop of the debug unit. The registers have been read. An instruction that cannot be emulated, such as a
-// store-exclusive, is let run with nothing watched, and is the last of its thread that is seen until its watchpoints are set anew.
+// store-exclusive, is let run without the watchpoints that it met, and is the last that they see of its thread until they are set anew.
 func (t *thread) watchedAccess() bool {
 	met := t.metWatches()
 	if met == 0 {
@@ -24,13 +25,14 @@ func (t *thread) watchedAccess() bool {
 		t.endCall(0)
 		t.setRegs()
 	} else {
+		ran := met
 		if t.loadsHere() {
-			met &^= t.watchesOf(place.OnWrite)
+			ran &^= t.watchesOf(place.OnWrite)
 		}
 		t.s.warn(t.unwatched())
-		t.runWatches(met)
+		t.runWatches(ran)
 		t.endCall(0)
-		t.clearDebugRegs()
+		t.unwatch(met)
 	}
 	t.resume(0)
 	return true
@@ -66,7 +68,22 @@ func (t *thread) insnHere() (arch.Insn, arch.Arch, error) {
 
 // unwatched says that a thread could not go on with its watchpoints.
 func (t *thread) unwatched() string {
-	return "a thread met a watchpoint with an instruction that cannot be emulated, and is watched no more"
+	return "a thread met a watchpoint with an instruction that cannot be emulated, and the watchpoint is off for that thread"
+}
+
+// unwatch takes the watchpoints of a set off a stopped thread.
+func (t *thread) unwatch(met uint64) {
+	left := t.dr
+	for i := range debugSlots {
+		if met>>i&1 == 1 {
+			left.unset(i)
+		}
+	}
+	if e := t.writeDebugRegs(left); e != 0 {
+		t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", t.tid, e))
+		return
+	}
+	t.dr = left
 }
 
 // emulateHere completes the instruction that the thread stands at, whatever module it is in.

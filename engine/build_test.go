@@ -107,13 +107,38 @@ func TestEntryThatCannotBeProbed(t *testing.T) {
 	want(t, "output", tg.output(), "")
 }
 
+// TestWatchpointsAreTakenOff detaches from a process whose threads meet a watchpoint all the time: one that stayed would end it.
+func TestWatchpointsAreTakenOff(t *testing.T) {
+	p := start(t, program(t, "victim.c"), "2")
+	if line, err := p.out.ReadString('\n'); err != nil {
+		t.Fatalf("the target does not begin: %q, %v", line, err)
+	}
+	for _, access := range []string{"rw", "w", "rw"} {
+		w := newWorld(t, Config{Follow: FollowThreads})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		n := w.counter()
+		w.probe("watch:table/4/"+access, Handlers{Enter: w.counts(n)})
+		w.Start()
+		if access == "rw" {
+			eventually(t, "accesses", func() bool { return n.get() > 10 })
+		}
+		if err := w.Close(false); err != nil {
+			t.Error(err)
+		}
+	}
+	want(t, "target", p.end(), "victim bad=0")
+}
+
 // TestWatchpointsOfSiblings takes watchpoints off while a process and its forked child, which began with the same ones, both have them.
 func TestWatchpointsOfSiblings(t *testing.T) {
 	w := newWorld(t, Config{Follow: FollowChildren})
-	tg := w.launch(program(t, "siblings.c"))
+	path := program(t, "siblings.c")
+	tg, long := w.launch(path), longSize(t, path)
 	first, second := w.counter(), w.counter()
-	id := w.probe("watch:cell/8/w", Handlers{Enter: w.counts(first)})
-	w.probe("watch:cell/8/rw", Handlers{Enter: w.counts(second)})
+	id := w.probe(fmt.Sprintf("watch:cell/%d/w", long), Handlers{Enter: w.counts(first)})
+	w.probe(fmt.Sprintf("watch:cell/%d/rw", long), Handlers{Enter: w.counts(second)})
 	w.Start()
 	eventually(t, "both processes", func() bool { return len(w.Pids()) == 2 && first.get() > 10 })
 	swap, err := w.Prepare(nil, []uint32{id})

@@ -34,6 +34,12 @@ func (d *debugRegs) set(i int, w *watch) {
 	d.control |= 1<<(2*i) | (kind|length<<2)<<(16+4*i)
 }
 
+// unset empties a slot.
+func (d *debugRegs) unset(i int) {
+	d.addr[i] = 0
+	d.control &^= 3<<(2*i) | 15<<(16+4*i)
+}
+
 // any reports whether anything is watched.
 func (d *debugRegs) any() bool { return d.control != 0 }
 

@@ -18,5 +18,8 @@ func (d *debugRegs) set(i int, w *watch) {
 	d.watch[i] = watchPair(w)
 }
 
+// unset empties a slot.
+func (d *debugRegs) unset(i int) { d.watch[i], d.exec[i] = debugPair{}, debugPair{} }
+
 // any reports whether anything is watched.
 func (d *debugRegs) any() bool { return *d != debugRegs{} }

@@ -136,7 +136,8 @@ var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealP
 // onceTests run on the first set of programs of each machine alone, as do those that kill sessions: they take their time, and what they are about depends on the
 // machine's kernel more than on the instruction set.
 var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
-	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces", "TestWatchpoints", "TestCodeMappedTwice"}
+	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces", "TestWatchpoints", "TestWatchpointsAreTakenOff",
+	"TestCodeMappedTwice"}
 
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {

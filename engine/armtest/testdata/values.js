@@ -43,6 +43,7 @@ probe("usdt:values:mark", (c) => { print("mark", c.arg0, str(c.arg1), c.arg2) })
 probe("syscall:openat", { enter(c) { this.none = str(c.arg1) == "/etc/none"; if (this.none) print("openat") }, leave(c) { if (this.none) print("openat gave", c.ret) } });
 probe("watch:watched/4/w", (c) => { print("watched in", c.func) });
 probe("watch:watched/4/rw", (c) => { print("touched in", c.func) });
+probe("watch:tally/4/w", (c) => { print("counted in", c.func) });
 probe("watch:middle/4/x", (c) => { print("executed", c.func) });
 probe("libc:qsort", (c) => { print("qsort", c.arg1, c.arg2) });
 on("exit", (e) => { if (e.status) print("ended with", e.status) });
