@@ -109,6 +109,14 @@ var foreign = map[string]string{
 	"Stalker":        `every instruction of a function is "f+*" here: probe("libc:open+*", …)`,
 	"DebugSymbol":    "sym(address) names an address",
 	"send":           "exit({ … }) sends a record to the probe's exit callback",
+	"BEGIN":          "begin(() => { … })",
+	"END":            "end(() => { … })",
+	"interval":       `every("1s", () => { … })`,
+	"tick":           `every("1s", () => { … })`,
+	"uretprobe":      `probe("libc:malloc", { leave(c) { … } })`,
+	"usdt":           `probe("usdt:PROVIDER:NAME", c => { … })`,
+	"tracepoint":     `probe("syscall:openat", c => { … }); the kernel's own code is not traced`,
+	"kprobe":         `probe("syscall:openat", c => { … }); the kernel's own code is not traced`,
 	"rpc":            "gotap ctl talks to a running session",
 }
 

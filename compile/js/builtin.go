@@ -322,8 +322,11 @@ func (l *lowering) builtinName(name string, at diag.Span) operand {
 		l.errorf(at, hint, "%s cannot be used in a program", name)
 		return bad{}
 	}
-	l.errorf(at, suggestion(name, l.names(), "a program knows its own variables, constants and shared variables of the script, and the builtins"),
-		"unknown name %s", name)
+	hint := inContext(name)
+	if hint == "" {
+		hint = suggestion(name, l.names(), "a program knows its own variables, constants and shared variables of the script, and the builtins")
+	}
+	l.errorf(at, hint, "unknown name %s", name)
 	return bad{}
 }
 

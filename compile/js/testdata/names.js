@@ -1,4 +1,6 @@
 function helper(x) { return x + missing; } // error `missing` unknown name missing
+c => { log(retval); }; // error `retval` unknown name retval.*here it is c.ret
+c => { log(arg0, comm); }; // error `arg0` unknown name arg0.*context: c.arg0 // error `comm` unknown name comm
 c => { lgo(`${c.arg0}`); }; // error `lgo` unknown name lgo.*did you mean log\?
 c => { log(c.argo); }; // error `c.argo` no member argo.*did you mean arg0\?
 c => { log(c.arg10x); }; // error `c.arg10x` no member arg10x
