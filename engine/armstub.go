@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 
-	"gotap/arch"
 	"gotap/engine/fallback"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
@@ -46,27 +45,9 @@ func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	home := t.regs
 	t.loadCall(number, args)
 	t.regs[fallback.FrameRegister(t.proc.arch.WordSize())] = room.frame
-	return t.throughRoom(room, home, mask)
-}
-
-// throughRoom has the thread, whose registers are ready for the call, make it, and puts it back, with the signal mask that it had. The order is such that the code, which sets the mask again, has been
-// entered whenever signals are blocked.
-func (t *thread) throughRoom(room returnRoom, home arch.Regs, mask uint64) (uint64, error) {
 	t.unreported() // nothing of this stop is left behind
 	t.jumpTo(room.code)
-	t.setRegs()
-	t.s.passed()
-	all := ^uint64(0)
-	ptrace.SetSigMask(t.tid, &all)
-	t.s.passed()
-	result, err := t.throughCall()
-	t.s.passed()
-	ptrace.SetSigMask(t.tid, &mask)
-	t.s.passed()
-	t.regs = home
-	t.setRegs()
-	t.s.passed()
-	return result, err
+	return t.callAndReturn(home, ^uint64(0), mask)
 }
 
 // loadCall loads the registers that a system call is asked for with.

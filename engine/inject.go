@@ -96,16 +96,23 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 		t.unreported() // nobody would catch it
 	}
 	t.prepareCall(stub, number, args)
-	t.s.passed()
-	all := ^uint64(trapBit)
+	blocked := ^uint64(trapBit)
 	if t.trapLost || mask&trapBit != 0 { // one that waits for the program to unblock it is to wait on
-		all = ^uint64(0)
+		blocked = ^uint64(0)
 	}
-	ptrace.SetSigMask(t.tid, &all)
+	return t.callAndReturn(home, blocked, now)
+}
+
+// callAndReturn has the thread, which stands in code that makes a call and leads home, make it with signals blocked, and puts back
+// its registers and its mask. The code, which sets the mask again, has been entered whenever they are blocked.
+func (t *thread) callAndReturn(home arch.Regs, blocked, mask uint64) (uint64, error) {
+	t.setRegs()
+	t.s.passed()
+	ptrace.SetSigMask(t.tid, &blocked)
 	t.s.passed()
 	result, err := t.throughCall()
 	t.s.passed()
-	ptrace.SetSigMask(t.tid, &now)
+	ptrace.SetSigMask(t.tid, &mask)
 	t.s.passed()
 	t.regs = home
 	t.setRegs()
@@ -188,7 +195,6 @@ func (t *thread) prepareCall(stub, number uint64, args []uint64) {
 	t.regs[x86.RAX] = number
 	t.regs[x86.OrigRAX] = ^uint64(0)
 	*t.pc() = stub
-	t.setRegs()
 }
 
 // throughCall lets the thread run into the system call and to its end.
