@@ -147,13 +147,14 @@ func (pr *Probe) Refuse(text string) {
 func (pr *Probe) State(where map[string]int, others int) State {
 	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits, Over: pr.Over, Missed: pr.Missed, Crowded: pr.Crowded,
 		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where)}
+	if st.Places == 0 && !pr.Removed && len(pr.Last) > 0 { // there was a process to be in
+		st.Places, st.Strategy = total(pr.Last), maps.Clone(pr.Last)
+	}
 	switch {
 	case pr.Removed:
 		st.State = "removed"
 	case !pr.Enabled:
 		st.State = "disabled"
-	case st.Places == 0 && len(pr.Last) > 0: // there was a process to be in
-		st.Places, st.Strategy = total(pr.Last), maps.Clone(pr.Last)
 	case st.Places == 0:
 		st.State = "pending"
 	}

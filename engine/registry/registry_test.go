@@ -166,7 +166,7 @@ func TestStates(t *testing.T) {
 	pr.Last = map[string]int{"emulated": 2}
 	state("active", 2, nil)
 	pr.Enabled = false
-	state("disabled", 0, nil)
+	state("disabled", 2, nil)
 	pr.Refuse("a")
 	if pr.Refuse("a"); len(pr.Refused) != 1 {
 		t.Errorf("told twice: %v", pr.Refused)
