@@ -170,6 +170,9 @@ func (s *Script) nearMember(obj *goja.Object) string {
 		return ""
 	}
 	known := []string{"enable", "disable", "remove", "stop"} // of handles, which have no prototype
+	for _, m := range matchers {
+		known = append(known, m.name)
+	}
 	for _, of := range []goja.Value{s.aggProto, s.mapProto, s.vm.Get("console"), s.prototype("Array"), s.prototype("String"), s.prototype("Map")} {
 		if of, ok := of.(*goja.Object); ok && of != nil {
 			known = append(known, of.GetOwnPropertyNames()...)

@@ -77,12 +77,13 @@ end(() => { sizse.print(); });
 end(() => { evrey("1s"); });
 end(() => require("gotap/erno"));
 end(() => { BEGIN(() => {}); });
+end(() => { expect(1).toBee(1); });
 sizes.clear();
 `)
 	r.once(func() { r.enter(0) })
 	r.wantErrors(`script\.js:6:15: error: ReferenceError: totl is not defined\n.*\n +\^\^\^\^\nhint: did you mean total\?`,
 		`script\.js:9:13: error: .*sizse.*\n.*\n +\^{5}\nhint: did you mean sizes\?`, `hint: did you mean every\?`,
-		`BEGIN is not defined\n.*\n +\^{5}\nhint: begin\(\(\) => { … }\)`)
+		`BEGIN is not defined\n.*\n +\^{5}\nhint: begin\(\(\) => { … }\)`, `'toBee'\n.*\n +\^{5}\nhint: did you mean toBe\?`)
 }
 
 func TestEndlessCallback(t *testing.T) {
