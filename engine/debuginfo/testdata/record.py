@@ -2,10 +2,12 @@
 # ("function=a,b->c;…") it goes on by STEPS single instructions within the function, and records what gdb makes of
 # each expression; null where gdb says that it is optimised out or unknown. With QEMU, an emulator's name, the program runs
 # under that, and DATA lists the pages of its data.
+import atexit
 import base64
 import json
 import os
 import subprocess
+import time
 
 import gdb
 
@@ -82,17 +84,26 @@ def record():
     return name
 
 
+def emulate(emulator, socket):
+    """has the emulator run the program, with us as its debugger"""
+    process = subprocess.Popen([emulator, "-g", socket, gdb.current_progspace().filename])
+    # Our streams are its streams too: who reads them waits for its end, whatever becomes of us.
+    atexit.register(process.kill)
+    while True:
+        try:  # its socket has a name for a moment before anybody listens there
+            return run("target remote " + socket)
+        except gdb.error:
+            if process.poll() is not None:
+                raise SystemExit("the emulator has ended")
+        time.sleep(0.01)
+
+
 for command in ("set pagination off", "set confirm off", "set style enabled off"):
     run(command)
 run("set language " + os.environ.get("LANGUAGE", "auto"))
 run("break main")
 if "QEMU" in os.environ:
-    socket = os.environ["RECORD"] + ".gdb"
-    emulator = subprocess.Popen([os.environ["QEMU"], "-g", socket, gdb.current_progspace().filename])
-    while not os.path.exists(socket):
-        if emulator.poll() is not None:
-            raise SystemExit("the emulator has ended")
-    run("target remote " + socket)
+    emulate(os.environ["QEMU"], os.environ["RECORD"] + ".gdb")
     run("continue")
     data, start = [int(a) for a in os.environ["DATA"].split()], None
 else:
