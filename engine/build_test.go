@@ -3,6 +3,7 @@ package engine
 import (
 	"debug/elf"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"gotap/engine/testenv"
@@ -134,8 +135,8 @@ func TestWatchpointsAreTakenOff(t *testing.T) {
 // TestWatchpointsOfSiblings takes watchpoints off while a process and its forked child, which began with the same ones, both have them.
 func TestWatchpointsOfSiblings(t *testing.T) {
 	w := newWorld(t, Config{Follow: FollowChildren})
-	path := program(t, "siblings.c")
-	tg, long := w.launch(path), longSize(t, path)
+	path, enough := program(t, "siblings.c"), filepath.Join(t.TempDir(), "enough")
+	tg, long := w.launch(path, enough), longSize(t, path)
 	first, second := w.counter(), w.counter()
 	id := w.probe(fmt.Sprintf("watch:cell/%d/w", long), Handlers{Enter: w.counts(first)})
 	w.probe(fmt.Sprintf("watch:cell/%d/rw", long), Handlers{Enter: w.counts(second)})
@@ -151,6 +152,7 @@ func TestWatchpointsOfSiblings(t *testing.T) {
 	before, after := first.get(), second.get()
 	eventually(t, "hits of the other", func() bool { return second.get() > after+10 })
 	want(t, "hits of the one that is gone", first.get(), before)
+	touch(t, enough)
 	<-w.Done()
 	want(t, "output", tg.output(), "siblings end\n")
 }
@@ -158,7 +160,8 @@ func TestWatchpointsOfSiblings(t *testing.T) {
 // TestReturnsInSiblings enables a probe after the process has forked: the calls of both processes are seen to end.
 func TestReturnsInSiblings(t *testing.T) {
 	w := newWorld(t, Config{Follow: FollowChildren})
-	tg := w.launch(program(t, "siblings.c"))
+	enough := filepath.Join(t.TempDir(), "enough")
+	tg := w.launch(program(t, "siblings.c"), enough)
 	entered, left := w.counter(), w.counter()
 	id := w.probe("store", Handlers{Enter: w.counts(entered), Leave: w.counts(left)})
 	if err := w.Disable(id); err != nil {
@@ -176,6 +179,7 @@ func TestReturnsInSiblings(t *testing.T) {
 	if in, out := entered.get(), left.get(); out < in-2 || out > in { // a call of each may be under way
 		t.Errorf("%d calls began, %d ended", in, out)
 	}
+	touch(t, enough)
 	<-w.Done()
 	want(t, "output", tg.output(), "siblings end\n")
 }

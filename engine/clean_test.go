@@ -1,9 +1,14 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
@@ -12,16 +17,7 @@ import (
 
 // TestCleanRestoresWhatWasLeft plants what a killed session leaves, and bytes that are none of its business.
 func TestCleanRestoresWhatWasLeft(t *testing.T) {
-	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
-	cmd := exec.Command("sleep", "60")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	}()
-	pid := cmd.Process.Pid
+	pid := sleeping(t)
 	addr, vaddr := awaitFunction(t, pid, "malloc")
 	mem, err := ptrace.OpenMemory(pid)
 	if err != nil {
@@ -63,25 +59,43 @@ func TestCleanRefuses(t *testing.T) {
 // awaitFunction waits until a process has mapped libc, and finds a function in it.
 func awaitFunction(t *testing.T, pid int, name string) (addr, vaddr uint64) {
 	t.Helper()
-	for range 1000 {
+	eventually(t, "libc to be mapped", func() bool {
 		var cache module.Cache
+		defer cache.Close()
 		mods, err := cache.Load(pid)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range mods {
-			if m := &mods[i]; m.File != nil && isLibc(m.Path) {
-				found := m.File.Lookup(name)
-				if len(found) == 0 {
-					t.Fatalf("%s has no %s", m.Path, name)
-				}
-				return m.Addr(found[0].Func.Addr), found[0].Func.Addr
-			}
+		i := slices.IndexFunc(mods, func(m module.Loaded) bool { return m.File != nil && isLibc(m.Path) })
+		if i < 0 {
+			return false
 		}
-		cache.Close()
+		found := mods[i].File.Lookup(name)
+		if len(found) == 0 {
+			t.Fatalf("%s has no %s", mods[i].Path, name)
+		}
+		addr, vaddr = mods[i].Addr(found[0].Func.Addr), found[0].Func.Addr
+		return true
+	})
+	return addr, vaddr
+}
+
+// sleeping starts a program that calls nothing any more, and waits until that is so.
+func sleeping(t *testing.T) int {
+	t.Helper()
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	cmd := exec.Command("sleep", "3600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("libc was never mapped")
-	return 0, 0
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	eventually(t, "sleep", func() bool {
+		return strings.HasPrefix(readProc(cmd.Process.Pid, "syscall"), fmt.Sprint(unix.SYS_CLOCK_NANOSLEEP, " "))
+	})
+	return cmd.Process.Pid
 }
 
 func isLibc(path string) bool { return len(path) > 9 && path[len(path)-9:] == "libc.so.6" }

@@ -303,18 +303,7 @@ func killSoon(cmd *exec.Cmd, after time.Duration) {
 
 // TestCleanAfterKilledSession cleans up in a process that slept through it all, and so has met no breakpoint.
 func TestCleanAfterKilledSession(t *testing.T) {
-	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
-	cmd := exec.Command("sleep", "60")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	}()
-	pid := cmd.Process.Pid
-	awaitFunction(t, pid, "malloc")
-	waitState(t, pid, "S")
+	pid := sleeping(t)
 	before := text(t, pid)
 	s := startCrashed(t, crashPlan{Pid: pid, Specs: []string{"libc:mallo*", "libc:free+*"}}, nil, nil)
 	eventually(t, "the fallback and the breakpoints", func() bool { return hexField(pid, "SigCgt")&trapBit != 0 && text(t, pid) != before })

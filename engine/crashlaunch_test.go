@@ -75,7 +75,7 @@ func (c crashCase) launched(t *testing.T, path string) {
 	if c.moment()%4 == 0 { // before the target has begun
 		killSoon(l.session, 30*time.Millisecond)
 	} else {
-		l.ear.SetReadDeadline(time.Now().Add(ample(10 * time.Second)))
+		l.ear.SetReadDeadline(time.Now().Add(patience()))
 		line, _ := l.lines.ReadString('\n')
 		l.begun = line != ""
 		killSoon(l.session, c.moment())
@@ -122,7 +122,7 @@ func (l *launch) ends(t *testing.T) (ran bool) {
 		got, _ := syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
 		return got == pid
 	})
-	l.ear.SetReadDeadline(time.Now().Add(ample(10 * time.Second)))
+	l.ear.SetReadDeadline(time.Now().Add(patience()))
 	text, err := io.ReadAll(l.lines)
 	said := strings.TrimPrefix(string(text), "ready\n")
 	switch {

@@ -42,12 +42,7 @@ func TestCallsOutlastAnExchange(t *testing.T) {
 				entered = 0
 			}
 			// Both handlers of the hit, or what the second one counts would be taken for a later hit.
-			for end := time.Now().Add(patience()); enters.get() == 0 || later.get() < entered; {
-				if time.Now().After(end) {
-					t.Fatalf("the call is not seen: %d, %d", enters.get(), later.get())
-				}
-				time.Sleep(time.Millisecond)
-			}
+			eventually(t, "the call", func() bool { return enters.get() > 0 && later.get() >= entered })
 			if c.disabled {
 				w.Disable(id)
 			}
@@ -55,12 +50,11 @@ func TestCallsOutlastAnExchange(t *testing.T) {
 			if c.again {
 				w.exchange(w.next, c.place, Handlers{Leave: w.counts(later)})
 			}
-			stats := w.Stats()
 			hand.Close() // the call ends
 			select {
 			case <-w.Done():
 			case <-time.After(patience()):
-				t.Fatalf("the target does not end: %+v", stats)
+				t.Fatalf("the target does not end: %+v", w.Stats())
 			}
 			if err := w.Wait(); err != nil {
 				t.Fatal(err)

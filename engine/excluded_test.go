@@ -24,8 +24,7 @@ func TestExcluded(t *testing.T) {
 	w.Start()
 	n := w.counter()
 	w.probe("work+*", Handlers{Enter: w.counts(n)})
-	for n.get() == 0 {
-	}
+	eventually(t, "hits", func() bool { return n.get() > 0 })
 	var slots, guard, stack, vdso uint64
 	w.do(func() error {
 		sp := w.procs[p.pid()].space

@@ -36,9 +36,7 @@ func TestAttachWhileExecuting(t *testing.T) {
 			t.Errorf("round %d: %v", round, w.warned)
 		}
 	}
-	if err := os.WriteFile(end, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	touch(t, end)
 	if err := p.cmd.Wait(); err != nil {
 		t.Error(err)
 	}

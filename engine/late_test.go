@@ -49,9 +49,7 @@ func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 	if err := w.Close(false); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(end, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	touch(t, end)
 	shell.Wait()
 	text, err := os.ReadFile(status)
 	if err != nil || string(text) != "0\n" {

@@ -290,9 +290,11 @@ func TestInPlace(t *testing.T) {
 		}
 		if args[0] == "stop" {
 			w.Start()
-			for listening := false; !listening; time.Sleep(time.Millisecond) {
-				w.do(func() error { listening = w.threads[tg.pid].listening; return nil })
-			}
+			eventually(t, "the target to stop itself", func() bool {
+				listening := false
+				w.do(func() error { listening = w.threads[tg.pid] != nil && w.threads[tg.pid].listening; return nil })
+				return listening
+			})
 			signalled(t, tg.pid, "CONT")
 		}
 		w.run()

@@ -8,9 +8,9 @@ static volatile unsigned short *const semaphore = &demo_mark_semaphore;
 int main(void)
 {
 	int most = 0;
-	for (int i = 0; i < 30000 && !*semaphore; i++)
+	for (int i = 0; i < 600000 && !*semaphore; i++)
 		usleep(1000);
-	for (int i = 0; i < 30000 && *semaphore; i++) {
+	for (int i = 0; i < 600000 && *semaphore; i++) {
 		most = *semaphore > most ? *semaphore : most;
 		STAP_PROBE1(demo, mark, i);
 		usleep(1000);

@@ -282,14 +282,15 @@ int main(int argc, char **argv)
 		stop = 1;
 		pthread_join(id, NULL);
 	} else if (!strcmp(mode, "parent")) { /* a child stops, is seen stopped, is continued, is seen going on */
-		int status, stopped = 0, continued = 0;
+		int status, stopped = 0, continued = 0, seen[2];
+		char c;
+		bad += pipe(seen) != 0;
 		pid_t child = fork();
 		if (!child) {
 			work(1);
 			raise(SIGSTOP);
 			work(2);
-			usleep(50000);
-			_exit(7);
+			_exit(read(seen[0], &c, 1) == 1 ? 7 : 8); /* not before: its end would hide that it goes on */
 		}
 		while (waitpid(child, &status, WUNTRACED | WCONTINUED) == child) {
 			if (WIFSTOPPED(status)) {
@@ -297,6 +298,7 @@ int main(int argc, char **argv)
 				kill(child, SIGCONT);
 			} else if (WIFCONTINUED(status)) {
 				continued++;
+				bad += write(seen[1], "x", 1) != 1;
 			} else {
 				bad += status != 7 << 8;
 				break;

@@ -65,7 +65,7 @@ FUNC long nap(struct timespec *t)
 	return r;
 }
 
-static volatile long count, bad, *page;
+static volatile long count, bad, *page, endless;
 FUNC void tick(int sig) { count++; (void)sig; }
 
 static int run(long n)
@@ -74,7 +74,13 @@ static int run(long n)
 		bad += work(i) != i * 2 + 1;
 	return bad == 0;
 }
-static void *runner(void *n) { run((long)n); return NULL; }
+static void *runner(void *n)
+{
+	do
+		run((long)n);
+	while (endless);
+	return NULL;
+}
 
 static void threads(int t, long n)
 {
@@ -242,6 +248,7 @@ int main(int argc, char **argv)
 		libraries(argv[3], n);
 	} else if (!strcmp(mode, "spin")) { /* until it is told to end, on n threads, in the middle of everything */
 		pthread_t id[64];
+		endless = 1;
 		for (long i = 0; i < n; i++)
 			pthread_create(&id[i], NULL, runner, (void *)1000000000L);
 		char c;
