@@ -65,7 +65,7 @@ func TestGarbageRequests(t *testing.T) {
 				t.Fatalf("%.40q: %v", line, err)
 			}
 			var reply ctlReply
-			if err := c.receive(&reply, 10*time.Second); err != nil {
+			if err := c.receive(&reply, patience); err != nil {
 				t.Fatalf("%.40q: %v", line, err)
 			}
 			if reply.Error == nil || reply.Error.Status != statusUsage || reply.Version != ctlVersion {
@@ -92,7 +92,7 @@ func TestEndlessLine(t *testing.T) {
 	runtimeDir(t)
 	newTestManager(t)
 	c := dial(t)
-	c.f.SetWriteDeadline(time.Now().Add(20 * time.Second))
+	c.f.SetWriteDeadline(time.Now().Add(patience))
 	n, err := io.Copy(c.f, io.LimitReader(zeros{}, 1<<30))
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) || n > 2*maxLine {
 		t.Errorf("%d bytes went out: %v", n, err)
@@ -198,7 +198,7 @@ func TestStaleSockets(t *testing.T) {
 	}
 	// A child that another test is just starting may hold a copy of the listener for a moment.
 	ids, err := dir.sessions()
-	for end := time.Now().Add(5 * time.Second); err == nil && len(ids) != 1 && time.Now().Before(end); {
+	for end := time.Now().Add(patience); err == nil && len(ids) != 1 && time.Now().Before(end); {
 		ids, err = dir.sessions()
 	}
 	if err != nil || len(ids) != 1 || ids[0] != os.Getpid() {

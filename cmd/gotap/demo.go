@@ -13,15 +13,18 @@ const demoWord = "__demo"
 // demoTime is how long the demonstration lasts when nobody says how long: enough to see a few lines of every("1s").
 const demoTime = 3200 * time.Millisecond
 
+// sizes is how many sizes of arguments the demonstration has: 1, 2, 4 and so on.
+const sizes = 20
+
 // runDemo is the demonstration process, the target when the user names none. It calls the function work, which
 // follows the C calling convention, with arguments of very different sizes, and now and then runs small programs of the
 // system, one that works and one that sleeps, so that samples about libc find something to show as well.
 func runDemo(lasts time.Duration) error {
 	end := time.Now().Add(lasts)
 	programs := [][]string{{"ls", "-l", "/"}, {"sleep", "0.3"}}
-	for round := 0; time.Now().Before(end); round++ {
+	for round := 0; round < sizes || time.Now().Before(end); round++ { // on a busy machine too there is each size
 		for i := range 10 {
-			n := int64(1) << ((round + i) % 20)
+			n := int64(1) << ((round + i) % sizes)
 			if got := demoWork(n); got != 2*n+1 {
 				return fmt.Errorf("work(%d) is %d: the demonstration has been changed", n, got)
 			}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,6 +30,9 @@ var needs = map[string]testenv.Need{
 	"strace": testenv.Strace, "postgres": testenv.Postgres,
 }
 
+// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.
+const patience = 5 * time.Minute
+
 func TestTranscripts(t *testing.T) {
 	update, _ := strconv.ParseBool(os.Getenv("UPDATE"))
 	testscript.Run(t, testscript.Params{
@@ -48,6 +52,7 @@ func TestTranscripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"build": buildTarget,
 			"await": awaitText,
+			"until": awaitAnswer,
 			"later": killLater,
 			"alive": checkAlive,
 
@@ -75,7 +80,7 @@ func sweep(dir string) {
 	for _, pid := range gotapsIn(dir, self) {
 		syscall.Kill(pid, syscall.SIGTERM)
 	}
-	for end := time.Now().Add(5 * time.Second); len(gotapsIn(dir, self)) > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); len(gotapsIn(dir, self)) > 0 && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	for _, pid := range workingIn(dir) {
@@ -127,12 +132,28 @@ func awaitText(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: await FILE TEXT")
 	}
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if data, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && strings.Contains(string(data), args[1]) {
 			return
 		}
 	}
 	ts.Fatalf("%s never held %q", args[0], args[1])
+}
+
+// awaitAnswer is "until REGEXP COMMAND…": runs a command again and again until its standard output matches.
+func awaitAnswer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP COMMAND…")
+	}
+	wanted, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		ts.Exec(args[1], args[2:]...) // may fail until it answers so
+		if wanted.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("%s never answered %q", strings.Join(args[1:], " "), args[0])
 }
 
 func pidFrom(ts *testscript.TestScript, file string) int {

@@ -211,7 +211,7 @@ func (b bench) holding() error {
 
 // awaitThreads waits until so many threads are traced.
 func awaitThreads(s *engine.Session, n int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // each new thread is stopped and started, beside whatever else the machine does
 	defer cancel()
 	for s.Stats().Attached < n {
 		if ctx.Err() != nil {

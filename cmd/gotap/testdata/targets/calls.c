@@ -1,5 +1,6 @@
 /* calls N [ms]: calls work(0) … work(N-1), waiting so many milliseconds in between; prints the sum of what it got.
- * With "pid FILE" behind it, writes its process number into FILE first. */
+ * With FILE behind it, writes its process number into FILE first; with one more, makes the second half of the calls when there is a file of
+ * that name. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
 		fclose(f);
 	}
 	for (long i = 0; i < n; i++) {
+		while (i == n / 2 && argc > 4 && access(argv[4], F_OK) != 0)
+			usleep(1000);
 		sum += work(i);
 		if (ms)
 			usleep(ms * 1000);

@@ -29,12 +29,21 @@ __attribute__((noinline)) void *keep(int size) {
 	return p;
 }
 
+// Two customers, of which each waits for the other: who is inside stays until the other is at the door, or has gone for good.
+static volatile int outside[2];
+
 static void *customer(void *arg) {
+	volatile int *me = &outside[(long)arg], *other = &outside[1 - (long)arg];
 	for (int i = 0; i < 5; i++) {
+		*me = 1;
 		pthread_mutex_lock(&door);
+		*me = 0;
+		while (!*other)
+			sched_yield();
 		usleep(5000);
 		pthread_mutex_unlock(&door);
 	}
+	*me = 1;
 	return arg;
 }
 
@@ -47,7 +56,7 @@ int main(int argc, char **argv) {
 		kept[i] = keep(1000 * (i + 1));
 	free(kept[1]);
 	pthread_create(&a, 0, customer, 0);
-	pthread_create(&b, 0, customer, 0);
+	pthread_create(&b, 0, customer, (void *)1);
 	pthread_join(a, 0);
 	pthread_join(b, 0);
 	usleep(20000);
