@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -71,7 +72,7 @@ func (m machine) boot(t *testing.T) (address, symbols string, console func() str
 		text, _ := os.ReadFile(dir + "/console")
 		return strings.ReplaceAll(string(text), "\r", "")
 	}
-	for end := time.Now().Add(5 * time.Minute); !strings.Contains(console(), "guest ready"); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(2 * patience); !strings.Contains(console(), "guest ready"); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) || strings.Contains(console(), "Kernel panic") {
 			t.Fatalf("the guest does not come up:\n%.2000s", console())
 		}
@@ -99,19 +100,16 @@ func TestKernels(t *testing.T) {
 		t.Run(m.Debian, func(t *testing.T) {
 			testenv.Require(t, m.needs...)
 			address, symbols, console := m.boot(t)
-			sample := func(name string) string {
-				out, err := exec.Command(gotap(t), "run", "-q", "kernel-"+name, "--remote", address, "--exe", symbols, "-T", "3s").CombinedOutput()
-				if err != nil {
-					t.Errorf("%s: %v\n%s", name, err, out)
-				}
-				return string(out)
+			traced := func(script ...string) string {
+				return traced(t, console, append([]string{"-q", "--remote", address, "--exe", symbols}, script...)...)
 			}
+			sample := func(name string) string { return traced("kernel-" + name) }
 			expect(t, sample("counts"), `(?m)^kernel_clone 3 times, stack ([0-9a-f]{2} ?){16}$`, `(?m)^kill 3 times, `)
 			if long {
 				expect(t, sample("kprobe"), `(?m)^pre kernel_clone: pc = 0x[0-9a-f]+, sp = 0x[0-9a-f]+\npost kernel_clone: pc = `)
 				expect(t, sample("jprobe"), `(?m)^kernel_clone: flags = 0x1200000$`, `(?m)^do_filp_open: /proc/version$`)
 			}
-			calls := traced(t, address, symbols, callScript)
+			calls := traced("-e", callScript)
 			expect(t, calls, `(?m)^openat gave 3$`, `(?m)^@kill\[kill, 0\]: [0-9]+$`)
 			if m.Debian == "armhf" { // see the package's documentation
 				expect(t, calls, `cannot read memory at address 0x`)
@@ -131,25 +129,55 @@ const callScript = `const n = count("kill", { keys: 2 });
 probe(["syscall:kill", "syscall:nosuch"], { optional: true, enter(c) { n.at(c.func, c.arg1).inc(); } });
 probe("syscall:openat", { enter(c) { this.name = c.arg1; }, leave(c) { print("openat gave " + c.ret); print("openat of " + str(this.name) + " gave " + c.ret); } });`
 
-// traced runs a script for a moment.
-func traced(t *testing.T, address, symbols, script string) string {
+// ready starts gotap run and waits until its probes are armed.
+func ready(t *testing.T, out io.Writer, args ...string) *exec.Cmd {
 	t.Helper()
-	out, err := exec.Command(gotap(t), "run", "-q", "--remote", address, "--exe", symbols, "-T", "3s", "-e", script).CombinedOutput()
+	r, w, err := os.Pipe()
 	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+		t.Fatal(err)
 	}
-	return string(out)
+	defer r.Close()
+	cmd := exec.Command(gotap(t), append([]string{"run", "--ready-fd", "3"}, args...)...)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, []*os.File{w}
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, _ := io.ReadAll(r); string(said) != "ready\n" {
+		t.Errorf("%v: not ready: %q, %v", args, said, cmd.Wait())
+	}
+	return cmd
+}
+
+// traced runs a script while the guest makes some processes.
+func traced(t *testing.T, console func() string, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := ready(t, &out, args...)
+	awaitChildren(t, console, 8)
+	cmd.Process.Signal(os.Interrupt)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %v\n%s", args, err, out.String())
+	}
+	return out.String()
+}
+
+// awaitChildren waits until the guest has made so many more processes.
+func awaitChildren(t *testing.T, console func() string, n int) {
+	t.Helper()
+	before := len(console())
+	for end := time.Now().Add(patience); strings.Count(console()[before:], "child ") < n; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the guest does not go on")
+		}
+	}
 }
 
 // killSession: when a session is killed, its supervisor lets the kernel go on, which stands at a breakpoint or will.
 func killSession(t *testing.T, address, symbols string, console func() string) {
 	t.Helper()
-	cmd := exec.Command(gotap(t), "run", "--remote", address, "--exe", symbols, "-e", `let n = 0; probe("kernel_clone", c => { n++; })`)
-	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(3 * time.Second)
+	cmd := ready(t, io.Discard, "--remote", address, "--exe", symbols, "-e", `let n = 0; probe("kernel_clone", c => { n++; })`)
 	var session int
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", cmd.Process.Pid))
 	for _, list := range lists {
@@ -161,12 +189,7 @@ func killSession(t *testing.T, address, symbols string, console func() string) {
 	}
 	syscall.Kill(session, syscall.SIGKILL)
 	cmd.Wait()
-	before := len(console())
-	for end := time.Now().Add(time.Minute); strings.Count(console()[before:], "child ") < 3; time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the guest does not go on when a session was killed")
-		}
-	}
+	awaitChildren(t, console, 3)
 }
 
 // expect looks for patterns in an output.
@@ -193,7 +216,7 @@ func compareChildren(t *testing.T, returned string, console func() string) {
 		t.Errorf("of the processes %d to %d there were %d seen", first, last, n)
 	}
 	after := fmt.Sprintf("\nchild %d\n", last+3)
-	for end := time.Now().Add(time.Minute); !strings.Contains(console(), after); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); !strings.Contains(console(), after); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the guest makes no more processes after number %d", last)
 		}

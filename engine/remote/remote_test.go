@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -117,25 +118,36 @@ func (k kind) start(t *testing.T, args ...string) *target {
 	}
 	go func() { g.cmd.Wait(); close(g.ended) }()
 	t.Cleanup(func() { g.cmd.Process.Kill(); <-g.ended })
-	awaitListener(t, port)
+	g.awaitListener(t, port)
 	return g
 }
 
-// freePort is a port that nobody uses at the moment.
+// freePort is a port that nobody uses at the moment: one of those that the kernel gives to nobody who does not ask for it.
 func freePort(t *testing.T) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := 10000 + rand.IntN(20000)
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("there is no free port")
+	return 0
 }
 
-// awaitListener waits until somebody listens at a port, without connecting: stubs serve the first connection only.
-func awaitListener(t *testing.T, port int) {
+// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.
+const patience = 5 * time.Minute
+
+// awaitListener waits until a stub listens at a port, without connecting: stubs serve the first connection only.
+func (g *target) awaitListener(t *testing.T, port int) {
 	t.Helper()
 	want := fmt.Sprintf(":%04X 00000000:0000 0A", port)
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		select {
+		case <-g.ended:
+			t.Fatalf("the stub has ended: %s", g.cmd.ProcessState)
+		default:
+		}
 		for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 			text, _ := os.ReadFile(table)
 			if strings.Contains(string(text), want) || strings.Contains(string(text), strings.Replace(want, "00000000:", "00000000000000000000000000000000:", 1)) {
@@ -151,7 +163,7 @@ func (g *target) wait(t *testing.T) (string, int) {
 	t.Helper()
 	select {
 	case <-g.ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the target does not end")
 	}
 	return strings.ReplaceAll(g.out.String(), "\r", ""), g.cmd.ProcessState.ExitCode()
@@ -160,13 +172,31 @@ func (g *target) wait(t *testing.T) (string, int) {
 // run runs gotap with a script on a target.
 func run(t *testing.T, text string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
+	return runTold(t, func(string) {}, text, args...)
+}
+
+// runTold is run for who wants to know what was printed so far.
+func runTold(t *testing.T, tell func(sofar string), text string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
 	cmd := exec.Command(gotap(t), append([]string{"run", "-e", text}, args...)...)
-	var out, errs bytes.Buffer
+	out, errs := told{tell: tell}, bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	timer := time.AfterFunc(60*time.Second, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	cmd.Run()
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	return out.text.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// told is what was written, and tells of it.
+type told struct {
+	text strings.Builder
+	tell func(string)
+}
+
+func (w *told) Write(p []byte) (int, error) {
+	w.text.Write(p)
+	w.tell(w.text.String())
+	return len(p), nil
 }
 
 // each runs a test for every kind of stub.
@@ -289,9 +319,14 @@ func TestLetGoBusy(t *testing.T) {
 // TestStubEnds: the loss of a stub is told, with what was counted.
 func TestStubEnds(t *testing.T) {
 	k := kinds[0]
-	g := k.start(t, "1000", "10000")
-	time.AfterFunc(2*time.Second, func() { g.cmd.Process.Kill() })
-	got, errs, status := run(t, `let n = 0; probe("work", () => { n++; }); end(() => console.log("n is", n > 0));`, "--remote", g.address, "--exe", k.program(t))
+	g := k.start(t, "1000000", "10000")
+	kill := func(sofar string) {
+		if strings.Contains(sofar, "hit") {
+			g.cmd.Process.Kill()
+		}
+	}
+	got, errs, status := runTold(t, kill, `let n = 0; probe("work", { enter(c) { n++; if (n === 1) log("hit"); } }); end(() => console.log("n is", n > 0));`,
+		"--remote", g.address, "--exe", k.program(t))
 	if status != 1 || !strings.Contains(errs, "the connection is lost") || !strings.Contains(got, "n is true") {
 		t.Errorf("status %d\n%s\n%s", status, got, errs)
 	}
