@@ -21,7 +21,7 @@ func sleeper(t *testing.T) int {
 	t.Helper()
 	testenv.Require(t, testenv.Ptrace, testenv.AMD64)
 	runtime.LockOSThread()
-	cmd := exec.Command("sleep", "60")
+	cmd := exec.Command("sleep", "3600")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
