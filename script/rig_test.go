@@ -280,14 +280,16 @@ func wantLines(t testing.TB, got string, want ...string) {
 	}
 }
 
+// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.
+const patience = 5 * time.Minute
+
 // eventually waits for something that another goroutine does.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for range 1000 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if ok() {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	t.Fatalf("never came: %s", what)
 }
