@@ -167,7 +167,7 @@ func live(t *testing.T, m Machine, names ...string) {
 	}
 	commands = append(commands, "/bin/gotap run -q /routines.js -- /programs/routines")
 	began := time.Now()
-	out, err := m.Boot(kernel, m.image(t, names, commands), 15*time.Minute)
+	out, err := m.Boot(kernel, m.image(t, names, commands), 45*time.Minute)
 	t.Logf("%s: %.0f s", m.Debian, time.Since(began).Seconds())
 	keep(t, m, out)
 	if err != nil || !strings.Contains(out, Done+"0") {
@@ -226,7 +226,7 @@ func TestScalable(t *testing.T) {
 		t.Log(err)
 		testenv.Lack(t, testenv.ARMKernel)
 	}
-	out, err := m.Boot(kernel, m.image(t, []string{"a64"}, []string{engineCommand("a64", []string{"TestScalableVectors"})}), 5*time.Minute)
+	out, err := m.Boot(kernel, m.image(t, []string{"a64"}, []string{engineCommand("a64", []string{"TestScalableVectors"})}), 20*time.Minute)
 	keep(t, m, out)
 	if err != nil || !strings.Contains(out, Done+"0") || !strings.Contains(out, "--- PASS: TestScalableVectors ") {
 		t.Fatalf("%v\n%s", err, Failures(out))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // mounts are the file systems of every Linux.
@@ -35,7 +37,10 @@ func main() {
 		status = max(status, run(strings.TrimSpace(line)))
 	}
 	fmt.Printf("\ngotap guest done: %d\n", status)
-	time.Sleep(100 * time.Millisecond) // the console is slow
+	if err := unix.IoctlSetInt(int(os.Stdout.Fd()), unix.TCSBRK, 1); err != nil { // until the console, which is slow, has written it
+		fmt.Printf("guest: %v\n", err)
+		time.Sleep(time.Second)
+	}
 	syscall.Reboot(syscall.LINUX_REBOOT_CMD_POWER_OFF)
 }
 
