@@ -27,11 +27,11 @@ lint:
 
 # One package at a time: the live tests of the engine want the machine for themselves.
 unit:
-	$(TEST) --packages=./... -- -p 1 -timeout 20m
+	$(TEST) --packages=./... -- -p 1 -timeout 60m
 
 # The race detector needs cgo, and cannot follow a ptrace loop that runs other programs; it takes the packages with goroutines.
 race:
-	CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race --packages="$(RACE)" -- -race -short -timeout 20m
+	CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race --packages="$(RACE)" -- -race -short -timeout 60m
 
 # Each fuzz target for a moment; what one finds is kept beside it in testdata.
 fuzz:
