@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"sync"
 	"syscall"
 	"testing"
@@ -68,10 +69,11 @@ func (w *world) stateOf(id uint32) ProbeState {
 func TestBudgetDisables(t *testing.T) {
 	var told steps
 	w := newWorld(t, Config{Follow: FollowThreads, Budget: 0.01, Overloaded: told.add})
-	tg := w.launch(program(t, "plain.c"), "30000")
+	path := program(t, "plain.c")
+	tg, cell := w.launch(path, "30000"), fmt.Sprintf("watch:cell/%d/w", longSize(t, path))
 	w.slowClock(budgetWindow / 1000)
 	n, calls := w.counter(), w.counter()
-	w.probe("watch:cell/8/w", Handlers{Enter: w.counts(n)})
+	w.probe(cell, Handlers{Enter: w.counts(n)})
 	w.probe("nowhere", Handlers{Enter: w.counts(calls)}, func(p *ProbeSpec) { p.Optional, p.Disabled = true, true })
 	w.run()
 	var ws syscall.WaitStatus
@@ -80,7 +82,7 @@ func TestBudgetDisables(t *testing.T) {
 	}
 	want(t, "output", tg.output(), "plain bad=0\n")
 	all := told.list()
-	if len(all) != 3 || all[0].Step != OverloadSampling || all[1].Step != OverloadDisabled || all[1].Probe != "watch:cell/8/w" || all[2].Step != OverloadDetached {
+	if len(all) != 3 || all[0].Step != OverloadSampling || all[1].Step != OverloadDisabled || all[1].Probe != cell || all[2].Step != OverloadDetached {
 		t.Errorf("told %+v", all)
 	}
 	if n.get() < strainWindows || n.get() >= 30000 {
