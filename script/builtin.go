@@ -84,7 +84,7 @@ func makeBuiltins() []Builtin {
 		{"expect", "(value: any): Expectation", "what gotap test expects of a value; other runs check nothing", inCallback, (*Script).jsExpect},
 		{"printed", "(): string", "in gotap test, what the script has printed so far; empty elsewhere", inCallback, (*Script).jsPrinted},
 		{"hex", "(value: Int, digits?: number): string", "a number in hexadecimal, with 0x", "same", (*Script).jsHex},
-		{"sym", "(pid: number, address: Int): string\n(address: Int): string", "names an address: func+0x10 (module); in an exit callback the pid can be left out",
+		{"sym", "(pid: number, address: Int): string\n(address: Int): string", "names an address: func+0x10 (module), or (module:0x1136) where it has no name; in an exit callback the pid can be left out",
 			inCallback, (*Script).jsSym},
 		{"memory", "(pid: number, address: number | bigint, size: number): Uint8Array",
 			"reads the target's memory, as far as it can be read; in an exit callback the pid can be left out", "use str, bytes, u32 …", (*Script).jsMemory},
