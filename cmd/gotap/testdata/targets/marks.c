@@ -18,7 +18,7 @@ static void query(const char *sql, int ms)
 int main(void)
 {
 	query("select 1", 1);
-	query("select  *\nfrom slow", 100);
+	query("select  *\nfrom slow", 900);
 	puts("served");
 	return 0;
 }
