@@ -170,14 +170,22 @@ func killLater(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Exec("kill", "-"+args[1], strconv.Itoa(pidFrom(ts, args[0]))))
 }
 
-// checkAlive is "[!] alive FILE": the process whose number a file holds still runs.
+// checkAlive is "[!] alive FILE": the process whose number a file holds still runs. One that is to end may take its time.
 func checkAlive(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: alive PIDFILE")
 	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pidFrom(ts, args[0])) + "/stat")
-	alive := err == nil && !strings.Contains(string(stat), ") Z ")
-	if alive == neg {
+	pid := pidFrom(ts, args[0])
+	for end := time.Now().Add(patience); neg && runs(pid) && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if alive := runs(pid); alive == neg {
 		ts.Fatalf("alive: %v", alive)
 	}
+}
+
+// runs reports whether there is a process that has not ended.
+func runs(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
