@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -124,6 +125,33 @@ func TestDetachUnderLoad(t *testing.T) {
 		untouched(t, p.pid(), before)
 		want(t, "target", p.end(), "spin bad=0")
 	})
+}
+
+// TestDetachHeld ends sessions while threads are held that have hit a breakpoint and not stopped for it yet, as those are on ARM whose code
+// is changed.
+func TestDetachHeld(t *testing.T) {
+	p := start(t, program(t, "target.c"), "spin", "4")
+	w := newWorld(t, Config{Follow: FollowThreads})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	w.probe("work+*", Handlers{Enter: w.counts(w.counter())})
+	w.Start()
+	found := false
+	for end := time.Now().Add(patience()); !found && time.Now().Before(end); {
+		w.do(func() error {
+			held := w.holdAll()
+			found = slices.ContainsFunc(held, (*thread).trapPending)
+			if !found {
+				w.releaseWorld(held)
+			}
+			return nil
+		})
+	}
+	if err := w.Close(false); err != nil || !found {
+		t.Errorf("%v; a thread was found in front of its stop: %v", err, found)
+	}
+	want(t, "target", p.end(), "spin bad=0")
 }
 
 // TestManyRounds attaches and detaches again and again; GOTAP_LONG=1 makes it a thousand times.

@@ -17,7 +17,8 @@ import (
 // threads may have hit one that has not been reported yet, or be in the middle of a step; those have to be found and
 // put right before they are let go, or a SIGTRAP that nobody catches would end the target.
 //
-//   - A thread that is stopped now has been put right already: it is detached.
+//   - A thread that is stopped now has been put right already: it is detached. But one that is held, and was on its way to a stop, is let
+//     come to that.
 //   - A thread that sleeps in a system call is in none of these states, and will not come into one any more. It is not
 //     disturbed: it is let go by the end of the tracing thread, which is how the kernel lets a tracee go without stopping
 //     it. No sleep, read or poll ends early.
@@ -114,7 +115,8 @@ func (s *Session) finalState() []ProbeState {
 	return all
 }
 
-// letStoppedGo lets the threads go that are stopped by us, wherever they are held.
+// letStoppedGo lets the threads go that are stopped by us, wherever they are held. One that was held while code was changed may
+// have hit a breakpoint just before, which it has yet to stop for: it goes on until then.
 func (s *Session) letStoppedGo() {
 	backlog := s.backlog
 	s.backlog = nil
@@ -127,7 +129,11 @@ func (s *Session) letStoppedGo() {
 			delete(s.tickets, t.ticket)
 			t.ticket = 0
 		}
-		if t.stopped && !t.listening {
+		switch {
+		case !t.stopped || t.listening:
+		case !t.step.active && t.trapPending():
+			t.stopped, t.awake = ptrace.Cont(t.tid, 0) != 0, true
+		default:
 			t.resume(0)
 		}
 	}
