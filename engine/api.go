@@ -38,6 +38,10 @@ type Config struct {
 	Notify func(Event)
 	// Warn is told, once each, what the user should know (skipped sites, refused places); it must not block.
 	Warn func(string)
+	// LateFallback has the fallback (package fallback) put into a launched program with its first hit, or some time after its start,
+	// instead of before its first instruction: until then a program that looks at its signal actions finds them as they are without
+	// probes. It is for sessions that something else keeps from being killed alone.
+	LateFallback bool
 	// Facilities are where exits lead; nil: gotap's own alone.
 	Facilities *facility.Table
 	CoreDir    string // where cores are written; "": the working directory

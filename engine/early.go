@@ -62,8 +62,18 @@ func (s *Session) Begin(spec ProbeSpec) (armed int, err error) {
 		}
 		pr.Spec.Compile = spec.Compile
 		s.begun[spec.ID] = e
+		s.protectEarly(pr)
 		return nil
 	})
+}
+
+// protectEarly puts the fallback into a program that will hit breakpoints at once: they are in its loader.
+func (s *Session) protectEarly(pr *probe) {
+	t := s.settling.t
+	code := func(spec place.Spec) bool { return spec.Kind != place.Syscall }
+	if t != nil && pr.Armed() && slices.ContainsFunc(pr.Spec.Specs, code) && t.getRegs() {
+		s.protect(t)
+	}
 }
 
 func (s *Session) checkUnsettled() error {

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -222,6 +223,34 @@ func TestExecutedHasFallback(t *testing.T) {
 			t.Errorf("%v: %d programs of two have a handler for SIGTRAP", places, got)
 		}
 	}
+}
+
+// TestLoaderProbedHasFallback puts a probe into a program's loader: the handler that keeps the program alive is there before it is hit, with
+// LateFallback too.
+func TestLoaderProbedHasFallback(t *testing.T) {
+	w := newWorld(t, Config{LateFallback: true})
+	pid := w.spawned("work", "1")
+	if hexField(pid, "SigCgt")&trapBit != 0 {
+		t.Error("there is a handler for SIGTRAP already")
+	}
+	loader := ""
+	for _, word := range strings.Fields(readProc(pid, "maps")) {
+		if strings.HasPrefix(filepath.Base(word), "ld") {
+			loader = word
+		}
+	}
+	n := w.counter()
+	w.begin(w.spec(w.counts(n), loader+":_dl_debug_state"), 1)
+	if hexField(pid, "SigCgt")&trapBit == 0 {
+		t.Error("there is no handler for SIGTRAP")
+	}
+	if err := w.Settle(pid); err != nil {
+		t.Fatal(err)
+	}
+	if n.get() == 0 {
+		t.Error("nothing was hit")
+	}
+	w.run()
 }
 
 // TestLaunchedHasFallback: the handler that keeps a program alive is there before its first instruction.

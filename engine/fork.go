@@ -267,6 +267,8 @@ func (s *Session) newImage(t *thread) error {
 	}
 	switch {
 	case err != nil || p.silent:
+	case first && s.cfg.LateFallback && hexField(t.tid, "SigBlk")&trapBit == 0:
+		s.protectLater(p)
 	case !first && s.sysnames > 0:
 		t.unarmed = true
 	case (first || t.leaveExec()) && t.getRegs():

@@ -17,7 +17,7 @@ import (
 // The fallback of a session's targets: what keeps them alive when the session is killed. Package fallback tells how it
 // works; this file puts it in, keeps its table, and takes it out.
 //
-// It is put in before the first breakpoint of an address space: at its start by the thread that is stopped there, behind the call that has made it; at
+// It is put in before the first breakpoint of an address space (in a launched program: see Config.LateFallback): at its start by the thread that is stopped there, behind the call that has made it; at
 // an attach by a thread that is interrupted for it, one that runs or sleeps in a call which the kernel restarts exactly. When there is no
 // such thread it is put in at the first stop. The cost is four system calls made by the target, once.
 //
@@ -295,8 +295,9 @@ func (t *thread) protectExecuted() {
 	t.s.protect(t)
 }
 
-// lateAfter is the time between tries to put the fallback into a process, where none of its threads can be asked.
-const lateAfter = 250 * time.Millisecond
+// lateAfter is how long after its start a program gets its fallback at the latest, with Config.LateFallback, and the time between
+// tries where none of a process's threads can be asked.
+var lateAfter = 250 * time.Millisecond
 
 // protectLater puts the fallback into a process some time after, unless its first hit comes before.
 func (s *Session) protectLater(p *process) {

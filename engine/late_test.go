@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,8 +58,26 @@ func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 	}
 }
 
-// TestFirstHitWithSignalsBlocked has the first hit of an executed program in a thread that blocks all signals, or SIGTRAP alone: it
-// goes on doing so, and so do programs that inherit it.
+// TestLateFallbackMeetsFirstHit has the fallback put into launched programs at about the time of their first hits. A thread that is
+// stopped for it may have run into a breakpoint just before: that hit is neither lost, nor the instruction run from its middle.
+func TestLateFallbackMeetsFirstHit(t *testing.T) {
+	before := lateAfter
+	t.Cleanup(func() { lateAfter = before })
+	path := program(t, "target.c")
+	for range 40 {
+		lateAfter = time.Duration(200+rand.IntN(6000)) * time.Microsecond
+		w := newWorld(t, Config{LateFallback: true})
+		tg := w.launch(path, "work", "300")
+		n := w.counter()
+		w.probe("work", Handlers{Enter: w.counts(n)})
+		w.run()
+		want(t, "hits", n.get(), int64(300))
+		want(t, "output", tg.output(), "work bad=0\n")
+	}
+}
+
+// TestFirstHitWithSignalsBlocked has the first hit of a program in a thread that blocks all signals, or SIGTRAP alone: it goes on doing
+// so, and so do programs that inherit it. A launched program gets the fallback by that hit, one that is executed has it before.
 func TestFirstHitWithSignalsBlocked(t *testing.T) {
 	path := program(t, "torture/signals.c")
 	for _, flags := range []string{"", "-static", "-m32"} {
@@ -71,14 +90,16 @@ func TestFirstHitWithSignalsBlocked(t *testing.T) {
 		for _, mode := range []string{"blocked", "alone"} {
 			plain := runPlainly(t, path, mode)
 			eachEngine(t, func(t *testing.T, e Engine) {
-				w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
-				tg := w.launch("/bin/sh", "-c", `exec "$0" "$1"`, path, mode)
-				n := w.counter()
-				w.probe("work", Handlers{Enter: w.counts(n)}, func(p *ProbeSpec) { p.Optional = true })
-				w.run()
-				want(t, "output", tg.output(), plain.text)
-				if n.get() == 0 {
-					t.Error("nothing was hit")
+				for _, command := range [][]string{{path, mode}, {"/bin/sh", "-c", `exec "$0" "$1"`, path, mode}} {
+					w := newWorld(t, Config{Engine: e, Follow: FollowChildren, LateFallback: true})
+					tg := w.launch(command[0], command[1:]...)
+					n := w.counter()
+					w.probe("work", Handlers{Enter: w.counts(n)}, func(p *ProbeSpec) { p.Optional = true })
+					w.run()
+					want(t, "output", tg.output(), plain.text)
+					if n.get() == 0 {
+						t.Errorf("%s: nothing was hit", command)
+					}
 				}
 			})
 		}

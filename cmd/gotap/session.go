@@ -149,6 +149,7 @@ func (r *run) load(text scriptText) error {
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
 		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
 		Budget: r.plan.share, Overloaded: r.overloaded, Changed: r.changed,
+		LateFallback: true, // the supervisor's death is what a user causes, and the session survives it
 	})
 	if err != nil {
 		return withStatus(statusTarget, err)

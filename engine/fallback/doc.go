@@ -77,5 +77,6 @@
 // next session, or to Clean. Processes whose seccomp filter forbids a call that this or the handler takes, or cannot be asked,
 // get no handler, and the user is told (package engine, confined.go). One that puts on a filter later, or enters strict mode, has the handler, which
 // then may not make the calls that it needs: its first breakpoint ends it, unless the filter allows to open, read and write files.
-// Instructions cannot be put back without a call.
+// Instructions cannot be put back without a call. A launched program has none in its first quarter of a second before its first hit,
+// with Config.LateFallback.
 package fallback
