@@ -137,7 +137,7 @@ var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealP
 // machine's kernel more than on the instruction set.
 var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
 	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces", "TestWatchpoints", "TestWatchpointsAreTakenOff",
-	"TestCodeMappedTwice"}
+	"TestCodeMappedTwice", "TestManyRounds"}
 
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {
