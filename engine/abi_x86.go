@@ -71,8 +71,8 @@ func xmm(f *ptrace.FPRegs, n int) (uint64, bool) {
 	return f.XMM(n), true
 }
 
-// fxsaveWord is a word of the floating-point state, as package isa numbers them: the FXSAVE image has each control register at a place of its
-// own, the unit's stack from byte 32 and the vectors from byte 160 on, 16 bytes each (Intel SDM, volume 1, 10.5.1).
+// fxsaveWord is a word of the floating-point state, as package isa numbers them: the FXSAVE image has each control register at a
+// place of its own, the unit's stack from byte 32 and the vectors from byte 160 on, 16 bytes each (Intel SDM, volume 1, 10.5.1).
 func fxsaveWord(f *ptrace.FPRegs, n int) (uint64, bool) {
 	const stack, vectors = 32, 160
 	le := binary.LittleEndian

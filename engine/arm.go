@@ -101,8 +101,8 @@ func unmapped(mods []module.Loaded, addr uint64) bool {
 	return m == nil || m.File == nil || m.Err != nil
 }
 
-// prepare resolves specifications of a probe in the processes there are and compiles it for every place, on the caller's goroutine. It fails
-// when a place is refused that was named outright, and when there is none and the probe is not optional.
+// prepare resolves specifications of a probe in the processes there are and compiles it for every place, on the caller's goroutine.
+// It fails when a place is refused that was named outright, and when there is none and the probe is not optional.
 func (s *Session) prepare(pr *probe, specs []place.Spec, procs []procView) error {
 	var all error
 	for i, spec := range specs {

@@ -11,12 +11,12 @@ import (
 
 // System calls at probed places, on processors where nothing is stepped.
 //
-// The kernel has to be asked by the thread itself, with its own registers. So the thread is sent to another instruction of the
-// kind that the probe displaced, one that the target has mapped anyway and that no probe stands on, and let run to the kernel's door (PTRACE_SYSCALL).
-// In the stop there the program counter is put behind the instruction at home, before the call begins: as on x86, a
-// blocking call, a handler that interrupts it, a child that it makes see nothing but the program's own addresses, and the kernel
-// restarts it at home. Everything else of the registers is as the program has it. The processor leaves the state of an IT block as it is
-// behind the instruction, wherever that lies.
+// The kernel has to be asked by the thread itself, with its own registers. So the thread is sent to another instruction of the kind
+// that the probe displaced, one that the target has mapped anyway and that no probe stands on, and let run to the kernel's door
+// (PTRACE_SYSCALL). In the stop there the program counter is put behind the instruction at home, before the call begins: as on x86,
+// a blocking call, a handler that interrupts it, a child that it makes see nothing but the program's own addresses, and the kernel
+// restarts it at home. Everything else of the registers is as the program has it. The processor leaves the state of an IT block as
+// it is behind the instruction, wherever that lies.
 //
 // The end of the call is seen as well. Only there does the kernel show whether it will make the call once more: on ARM it
 // puts the program counter back itself before it reports the signal that interrupted the call, and then nothing tells that
@@ -98,8 +98,8 @@ func (t *thread) afterCallElsewhere() (done bool) {
 	return done
 }
 
-// nextIT is the state of an IT block behind an instruction (Arm ARM DDI 0406, A2.5.2): the lower five bits are shifted, and the block ends with
-// the last of them.
+// nextIT is the state of an IT block behind an instruction (Arm ARM DDI 0406, A2.5.2): the lower five bits are shifted, and the
+// block ends with the last of them.
 func nextIT(cpsr uint64) uint64 {
 	it := cpsr>>25&3 | cpsr>>10&0x3f<<2
 	if it&7 == 0 {

@@ -8,19 +8,21 @@ import (
 	"gotap/engine/ptrace"
 )
 
-// Making a target call the kernel for the engine's own purposes, on ARM. As on x86 (inject.go) the thread is sent through code that makes the
-// call and leads home by itself, so that nobody has to put its registers back if the tracer is killed meanwhile: see fallback.ReturnCode. That code and the
-// frame which it returns by lie in the fallback's region; before there is one, in padding behind a module's code, or the
-// frame far below the stack pointer, on a stack that is the kernel's: those of Go's goroutines are small, and other things lie there.
+// Making a target call the kernel for the engine's own purposes, on ARM. As on x86 (inject.go) the thread is sent through code that
+// makes the call and leads home by itself, so that nobody has to put its registers back if the tracer is killed meanwhile: see
+// fallback.ReturnCode. That code and the frame which it returns by lie in the fallback's region; before there is one, in padding
+// behind a module's code, or the frame far below the stack pointer, on a stack that is the kernel's: those of Go's goroutines are
+// small, and other things lie there.
 //
 // A process with no such room is sent to an instruction of its own that calls the kernel. One that is killed at that moment
 // leaves the thread there.
 
 // callElsewhere makes a stopped thread call the kernel. Its registers are put back as t.regs has them.
 //
-// All signals are blocked meanwhile, so that none finds the thread with registers that are not its own. The kernel decides about restarting by
-// the result register when a signal is due at the end of the call. A program whose own value in it happens to be one of the four codes, at that moment, would
-// have its program counter moved; the blocked signals leave nothing to be due but a stop that we ask for ourselves.
+// All signals are blocked meanwhile, so that none finds the thread with registers that are not its own. The kernel decides about
+// restarting by the result register when a signal is due at the end of the call. A program whose own value in it happens to be one
+// of the four codes, at that moment, would have its program counter moved; the blocked signals leave nothing to be due but a stop
+// that we ask for ourselves.
 func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	if t.midCall {
 		return 0, errMidCall

@@ -38,8 +38,8 @@ func (t *thread) watchedAccess() bool {
 	return true
 }
 
-// watchesOf is the watchpoints of the process for one kind of access: bit i is watch i. The debug unit tells the address of an access and not its kind,
-// and others of another kind may watch the same data.
+// watchesOf is the watchpoints of the process for one kind of access: bit i is watch i. The debug unit tells the address of an
+// access and not its kind, and others of another kind may watch the same data.
 func (t *thread) watchesOf(kind place.Access) (set uint64) {
 	for i, w := range t.proc.watches {
 		if w.spec.Access == kind {
@@ -49,7 +49,8 @@ func (t *thread) watchesOf(kind place.Access) (set uint64) {
 	return set
 }
 
-// loadsHere reports whether the instruction that the thread stands at is one that loads, a load-exclusive among them. Their names all begin alike.
+// loadsHere reports whether the instruction that the thread stands at is one that loads, a load-exclusive among them. Their names
+// all begin alike.
 func (t *thread) loadsHere() bool {
 	in, set, err := t.insnHere()
 	return err == nil && strings.HasPrefix(set.Text(in.Bytes[:in.Len], in.Addr), "ld")

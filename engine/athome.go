@@ -11,8 +11,9 @@ import (
 )
 
 // Instructions that the emulation leaves to the processor, where nothing is stepped: those that would fault, and those that reach
-// memory which only their own thread can. They are run at their own place, with a breakpoint on what comes next, while
-// the other threads are held, for those would run past the missing breakpoint. A fault is then the kernel's own, with everything that it tells.
+// memory which only their own thread can. They are run at their own place, with a breakpoint on what comes next, while the other
+// threads are held, for those would run past the missing breakpoint. A fault is then the kernel's own, with everything that it
+// tells.
 //
 // What comes next is the instruction behind. An instruction that loads the program counter itself is not run like this: its
 // memory could not be read, so it would fault, and the fault is made instead.

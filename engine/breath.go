@@ -80,9 +80,10 @@ func (t *thread) starved(sig int) bool {
 	return t.breath.left > 0
 }
 
-// interruptsCall reports whether the signal that the thread is stopped with ends a system call, or has it made again. Without a handler that
-// would be another call: some fail with EINTR whatever stops them, some start anew with all their time. A thread that comes to such a call is
-// not starved. A call that the kernel repeats by itself until no signal is pending (ERESTARTNOINTR), as fork, is none.
+// interruptsCall reports whether the signal that the thread is stopped with ends a system call, or has it made again. Without a
+// handler that would be another call: some fail with EINTR whatever stops them, some start anew with all their time. A thread that
+// comes to such a call is not starved. A call that the kernel repeats by itself until no signal is pending (ERESTARTNOINTR), as
+// fork, is none.
 func (t *thread) interruptsCall() bool {
 	const eintr, restartNoIntr = 4, 513
 	a := t.proc.arch

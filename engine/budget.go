@@ -12,16 +12,16 @@ import (
 // How much the session keeps its targets from running, and what it does when that is too much.
 //
 // Time is cut into windows. In each the time is added up for which some thread was kept: from the news of its stop to its being
-// resumed, by two readings of the clock (which is read without entering the kernel), and what the kernel takes to tell us and to wake
-// the thread, which nobody can read. That latency is estimated from above: threads that were kept did not run, so in no window can it
-// be more than the time in which the target did not run, divided by the number of stops; the least such bound that was seen is the estimate. Several
-// threads kept at once count once.
+// resumed, by two readings of the clock (which is read without entering the kernel), and what the kernel takes to tell us and to
+// wake the thread, which nobody can read. That latency is estimated from above: threads that were kept did not run, so in no window
+// can it be more than the time in which the target did not run, divided by the number of stops; the least such bound that was seen
+// is the estimate. Several threads kept at once count once.
 //
 // With a budget, a window has an allowance. When it is used up, probes rest until the window ends. A point is taken out by the hit
-// that finds it resting, so that resting costs one more hit for each place that is hot, and nothing for all others. Calls that
-// are under way when the exits of their function come to rest are forgotten: their leave would not be seen. What is counted is then a sample, and
-// that is told. Where rests are not enough for a number of windows, because very many places are hot or what is hot cannot rest
-// (watchpoints), the hottest probe is disabled, and so on; when there is none left, the session lets go of its targets.
+// that finds it resting, so that resting costs one more hit for each place that is hot, and nothing for all others. Calls that are
+// under way when the exits of their function come to rest are forgotten: their leave would not be seen. What is counted is then a
+// sample, and that is told. Where rests are not enough for a number of windows, because very many places are hot or what is hot
+// cannot rest (watchpoints), the hottest probe is disabled, and so on; when there is none left, the session lets go of its targets.
 
 const (
 	budgetWindow  = 250 * time.Millisecond

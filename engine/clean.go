@@ -21,10 +21,10 @@ type Cleaned struct {
 const cleanPatience = 3 * time.Second
 
 // Clean takes out of a process what a session left in it that was killed before it could do so: breakpoints, and the action for
-// SIGTRAP. Breakpoints are found in the table of the fallback. Where there is none, or it was full, the code is compared with the files
-// that it comes from: a breakpoint instruction in memory, where the
-// file has another instruction whose first byte it stands on, is one that was left behind. Everything else that differs is the
-// process's own business. The action is put back by attaching for a moment, as any session would do. A process that is being traced is not touched: its tracer will clean up, or knows why not.
+// SIGTRAP. Breakpoints are found in the table of the fallback. Where there is none, or it was full, the code is compared with the
+// files that it comes from: a breakpoint instruction in memory, where the file has another instruction whose first byte it stands
+// on, is one that was left behind. Everything else that differs is the process's own business. The action is put back by attaching
+// for a moment, as any session would do. A process that is being traced is not touched: its tracer will clean up, or knows why not.
 //
 // Writing one byte of an instruction while threads run is safe: a thread fetches either the old or the new byte, and
 // both are whole instructions (see Poke).

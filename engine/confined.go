@@ -14,12 +14,13 @@ import (
 
 // Targets whose system calls are filtered (seccomp(2)), as those of all processes in most containers are.
 //
-// The engine has a target's thread call the kernel for memory and for its action for SIGTRAP, and a filter may end the process for a call that it
-// never makes itself. So a filter is asked first, which takes a tracer with CAP_SYS_ADMIN and without a filter of its own. A tracer
-// in a container is no such, but what filters it is mostly just what filters the target; see sharesFilters. Where nothing is known nothing is
-// called: instructions are stepped in place then, and there is no fallback.
+// The engine has a target's thread call the kernel for memory and for its action for SIGTRAP, and a filter may end the process for
+// a call that it never makes itself. So a filter is asked first, which takes a tracer with CAP_SYS_ADMIN and without a filter of
+// its own. A tracer in a container is no such, but what filters it is mostly just what filters the target; see sharesFilters. Where
+// nothing is known nothing is called: instructions are stepped in place then, and there is no fallback.
 //
-// What a filter would do with the calls of the fallback's handler is asked when that is put in. A filter that the process puts on later is not foreseen.
+// What a filter would do with the calls of the fallback's handler is asked when that is put in. A filter that the process puts on
+// later is not foreseen.
 
 // filters is what is known of a thread's filters.
 type filters struct {
@@ -98,9 +99,9 @@ func (t *thread) judge(number uint64, args ...uint64) error {
 
 // sharesFilters reports whether a process has the very filters that this one has, which does all that the engine has targets do, and lives.
 //
-// A process's filters are those of its parent and what it added. One of the same cgroup and the same namespaces, with as many filters, is in the
-// same container and has added none since; or it is our child. Two processes that were each given their filters within one container
-// and one cgroup, by two programs that gave them as many but others, would be mistaken.
+// A process's filters are those of its parent and what it added. One of the same cgroup and the same namespaces, with as many
+// filters, is in the same container and has added none since; or it is our child. Two processes that were each given their filters
+// within one container and one cgroup, by two programs that gave them as many but others, would be mistaken.
 func sharesFilters(tid int) bool {
 	own := os.Getpid()
 	count := statusField(own, "Seccomp_filters")

@@ -177,7 +177,8 @@ func TestKilledSessions(t *testing.T) {
 	}
 }
 
-// TestKilledInCall kills sessions at each step of the calls of the kernel that they have targets make: whatever registers a thread then has, it finds home.
+// TestKilledInCall kills sessions at each step of the calls of the kernel that they have targets make: whatever registers a thread
+// then has, it finds home.
 func TestKilledInCall(t *testing.T) {
 	for _, c := range crashCases() {
 		if c.name != "entries" && c.name != "timer" && c.name != "static" && c.name != "32" && c.name != "go" {

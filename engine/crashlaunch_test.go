@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on unharmed: none stays
-// stopped, since nobody is left who knows of it.
+// TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on unharmed:
+// none stays stopped, since nobody is left who knows of it.
 func TestKilledInLaunch(t *testing.T) {
 	adoptOrphans(t)
 	for _, c := range crashCases() {
@@ -45,8 +45,8 @@ func TestKilledInLaunch(t *testing.T) {
 	}
 }
 
-// launchedAtStep launches a command by a session that kills itself at a step. reached is false when all was armed before; ran tells whether the
-// command did its work.
+// launchedAtStep launches a command by a session that kills itself at a step. reached is false when all was armed before; ran tells
+// whether the command did its work.
 func (c crashCase) launchedAtStep(t *testing.T, path string, step int) (reached, ran bool) {
 	plan := c.plan()
 	plan.AtStep, plan.Armed = step, filepath.Join(t.TempDir(), "armed")

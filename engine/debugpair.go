@@ -33,8 +33,8 @@ func watchPair(w *watch) debugPair {
 	return debugPair{w.addr, controlOn | controlUser | kind | (1<<w.spec.Len-1)<<controlBytes}
 }
 
-// execPair watches an instruction. Thumb code is told by the bytes that are selected: half a word. A whole one that does not begin at a multiple of
-// four is never met.
+// execPair watches an instruction. Thumb code is told by the bytes that are selected: half a word. A whole one that does not begin
+// at a multiple of four is never met.
 func execPair(w *watch) debugPair {
 	const word, half = 0xf, 3
 	if w.half || w.addr&1 != 0 {
@@ -43,8 +43,8 @@ func execPair(w *watch) debugPair {
 	return debugPair{w.addr, controlOn | controlUser | word<<controlBytes}
 }
 
-// aligned is a pair to write before p where that lies in the middle of a word, which the kernel takes only for a slot that it knows to hold half a word:
-// it looks at addresses before control words. The thread is stopped, so nothing meets it.
+// aligned is a pair to write before p where that lies in the middle of a word, which the kernel takes only for a slot that it knows
+// to hold half a word: it looks at addresses before control words. The thread is stopped, so nothing meets it.
 func (p debugPair) aligned() (first debugPair, needed bool) {
 	first = p
 	first.addr &^= 3

@@ -21,8 +21,8 @@ func (t *thread) writeDebugRegs(want debugRegs) syscall.Errno {
 	return 0
 }
 
-// writePair writes one pair that has changed: it is off while its address changes. What is off has to say all the same what it would watch, or the kernel
-// refuses it and leaves it on (arch/arm/kernel/ptrace.c, ptrace_sethbpregs).
+// writePair writes one pair that has changed: it is off while its address changes. What is off has to say all the same what it
+// would watch, or the kernel refuses it and leaves it on (arch/arm/kernel/ptrace.c, ptrace_sethbpregs).
 func writePair(tid, n, toControl int, now, want debugPair) syscall.Errno {
 	if now == want {
 		return 0

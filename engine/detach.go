@@ -33,10 +33,10 @@ const detachPatience = 1500 * time.Millisecond
 // starved is how many times as long threads are given that wait for a processor: they will stop as soon as they get one.
 const starved = 10
 
-// Close ends the session: held threads go on, every patch is undone and checked, all processes are let go and run on. fast
-// shortens the time that threads are given to come to a place where they can be let go. It returns what could
-// not be undone. It may be called more than once, and says the same each time. The files of modules stay open as long as the session is in use: addresses are named
-// after the end too.
+// Close ends the session: held threads go on, every patch is undone and checked, all processes are let go and run on. fast shortens
+// the time that threads are given to come to a place where they can be let go. It returns what could not be undone. It may be
+// called more than once, and says the same each time. The files of modules stay open as long as the session is in use: addresses
+// are named after the end too.
 func (s *Session) Close(fast bool) error {
 	patience := detachPatience
 	if fast {
@@ -238,7 +238,8 @@ func (t *thread) trapPending() bool {
 	return false
 }
 
-// raisedTrap reports whether an instruction of a thread has raised a SIGTRAP that the thread has not stopped for yet: one of ours or of its own.
+// raisedTrap reports whether an instruction of a thread has raised a SIGTRAP that the thread has not stopped for yet: one of ours
+// or of its own.
 func (t *thread) raisedTrap() bool {
 	for i := 0; ptrace.PendingSignal(t.tid, i, &t.info); i++ {
 		if t.info.Signal() == ptrace.SIGTRAP && t.info.Code() > 0 {

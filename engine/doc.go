@@ -21,28 +21,28 @@
 //
 // # What is where
 //
-// A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file, compiled for it once,
-// whatever process maps the file. A point (point.go) is physical: an address of an address space, with one
-// breakpoint for all its placements. Processes that share memory share its points; a forked child gets copies. Modules
-// that are mapped later are found through the dynamic loader (modules.go), and armed then (arm.go). Calls are watched
-// for leave handlers without touching the target's stack (package call; target.go). What happens before a program's libraries are mapped is early.go's. System calls, data and static marks have files of
-// their own (syscalls.go, watch.go, special.go).
+// A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file, compiled for it
+// once, whatever process maps the file. A point (point.go) is physical: an address of an address space, with one breakpoint for all
+// its placements. Processes that share memory share its points; a forked child gets copies. Modules that are mapped later are found
+// through the dynamic loader (modules.go), and armed then (arm.go). Calls are watched for leave handlers without touching the
+// target's stack (package call; target.go). What happens before a program's libraries are mapped is early.go's. System calls, data
+// and static marks have files of their own (syscalls.go, watch.go, special.go).
 //
 // # Other processors
 //
-// What depends on the instruction set is data of package isa; what the kernel's interface to it adds is in a description of each ABI (abi.go, abi_x86.go,
-// armabi.go); only files that make requests to the kernel are for one processor. On x86 an instruction that is not emulated is stepped.
-// On ARM, 32-bit and 64-bit, nothing ever is: emulator.go completes every instruction in the stop of its breakpoint, with the vector registers where it
-// needs them, so a hit is one stop. Three things take more. A system call at a probed place is made by the thread through
-// another instruction of the kind (armcall.go): its entry and its end are seen. What the emulation cannot do, above all an access that faults, is run at
-// its own place with a breakpoint behind it (athome.go). A watchpoint stops in front of an access, which is emulated then (armwatch.go).
-// Code is written with the threads held (pause.go).
+// What depends on the instruction set is data of package isa; what the kernel's interface to it adds is in a description of each
+// ABI (abi.go, abi_x86.go, armabi.go); only files that make requests to the kernel are for one processor. On x86 an instruction
+// that is not emulated is stepped. On ARM, 32-bit and 64-bit, nothing ever is: emulator.go completes every instruction in the stop
+// of its breakpoint, with the vector registers where it needs them, so a hit is one stop. Three things take more. A system call at
+// a probed place is made by the thread through another instruction of the kind (armcall.go): its entry and its end are seen. What
+// the emulation cannot do, above all an access that faults, is run at its own place with a breakpoint behind it (athome.go). A
+// watchpoint stops in front of an access, which is emulated then (armwatch.go). Code is written with the threads held (pause.go).
 //
 // What ARM processes do not have: on 32-bit ARM Go functions leave their results in the caller's frame, where no handler gets them.
-// Instructions that sign and authenticate pointers are run at their own place where the machine does that, and those on vector registers
-// in threads that use the scalable registers above them (scalable.go). Instructions between a load-exclusive and its store-exclusive are refused. In stops at
-// system calls x7, or r12 of 32-bit ARM, shows 0 or 1. A call that was already in the kernel when its instruction was probed, and that a signal
-// restarts, counts as a hit.
+// Instructions that sign and authenticate pointers are run at their own place where the machine does that, and those on vector
+// registers in threads that use the scalable registers above them (scalable.go). Instructions between a load-exclusive and its
+// store-exclusive are refused. In stops at system calls x7, or r12 of 32-bit ARM, shows 0 or 1. A call that was already in the
+// kernel when its instruction was probed, and that a signal restarts, counts as a hit.
 //
 // # What could harm a target, and where it is argued that it does not
 //

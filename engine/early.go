@@ -32,7 +32,8 @@ var ErrSettled = errors.New("the program has no loader that has yet to map anyth
 
 // Begin registers a probe in a program that is between Spawn and Settle, and arms what it has on system calls and in the program's
 // loader: armed is the number of its specifications that this goes for. Add with the same number does the rest, and tells what is
-// wrong with it. An error says that nothing was registered, and is no reason not to add the probe. It is ErrSettled where nothing can be begun.
+// wrong with it. An error says that nothing was registered, and is no reason not to add the probe. It is ErrSettled where nothing
+// can be begun.
 func (s *Session) Begin(spec ProbeSpec) (armed int, err error) {
 	pr, err := registry.New(spec)
 	if err != nil {

@@ -225,8 +225,8 @@ func TestExecutedHasFallback(t *testing.T) {
 	}
 }
 
-// TestLoaderProbedHasFallback puts a probe into a program's loader: the handler that keeps the program alive is there before it is hit, with
-// LateFallback too.
+// TestLoaderProbedHasFallback puts a probe into a program's loader: the handler that keeps the program alive is there before it is
+// hit, with LateFallback too.
 func TestLoaderProbedHasFallback(t *testing.T) {
 	w := newWorld(t, Config{LateFallback: true})
 	pid := w.spawned("work", "1")

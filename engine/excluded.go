@@ -9,9 +9,9 @@ import (
 	"gotap/engine/place"
 )
 
-// What no probe is placed on, though it can be named. Everything else that is mapped from a file may be probed, the dynamic loader and the C library's
-// innermost functions included: programs run in this process and not in the target's, so a probe on what the engine itself has the target call does not
-// recurse.
+// What no probe is placed on, though it can be named. Everything else that is mapped from a file may be probed, the dynamic loader
+// and the C library's innermost functions included: programs run in this process and not in the target's, so a probe on what the
+// engine itself has the target call does not recurse.
 //
 //   - the vdso: code that the kernel maps into every process. No file has it, so that nobody could tell after a crash what a
 //     breakpoint displaced;

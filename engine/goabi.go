@@ -60,8 +60,9 @@ func onGoroutine(t place.Target) bool {
 // the goroutine and the distance from the end of its stack: the runtime copies what is in use to the end of the new stack,
 // and adjusts every pointer to it (runtime.copystack).
 
-// Goroutine implements call.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has moved. The end of
-// its stack is the second word of the runtime's g, whose first field is stack{lo, hi}; compiled code knows that too.
+// Goroutine implements call.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has
+// moved. The end of its stack is the second word of the runtime's g, whose first field is stack{lo, hi}; compiled code knows that
+// too.
 func (t *thread) Goroutine() (g, hi uint64) {
 	g = t.regs[t.proc.arch.golang.g]
 	hi, ok := t.proc.space.pointer(g + uint64(t.proc.arch.WordSize()))

@@ -17,18 +17,20 @@ import (
 // The fallback of a session's targets: what keeps them alive when the session is killed. Package fallback tells how it
 // works; this file puts it in, keeps its table, and takes it out.
 //
-// It is put in before the first breakpoint of an address space (in a launched program: see Config.LateFallback): at its start by the thread that is stopped there, behind the call that has made it; at
-// an attach by a thread that is interrupted for it, one that runs or sleeps in a call which the kernel restarts exactly. When there is no
-// such thread it is put in at the first stop. The cost is four system calls made by the target, once.
+// It is put in before the first breakpoint of an address space (in a launched program: see Config.LateFallback): at its start by
+// the thread that is stopped there, behind the call that has made it; at an attach by a thread that is interrupted for it, one that
+// runs or sleeps in a call which the kernel restarts exactly. When there is no such thread it is put in at the first stop. The cost
+// is four system calls made by the target, once.
 //
 // The order of writes. A breakpoint's entry is in the table before the breakpoint is in the code, and it stays there when that
 // is taken out, because a thread may have hit it that has not been seen. An entry is only read for addresses that trap, and
 // its byte only written over a breakpoint; so one that is not in use does nothing.
 //
 // Killed in the middle of a hit. Stops for signals are looked at without being taken (ptrace.Look): until the thread is resumed the
-// kernel has the signal, and delivers it if we die. Registers are written with the resume flag, which tells the handler
-// that they need no correction; on ARM, where registers at a breakpoint need none in any case, it sees that by the program counter. A copy of an instruction, out of line, runs to its end and jumps home by itself. An
-// emulated instruction whose registers have not been written is run again; what package fallback says it does not help against is where that shows.
+// kernel has the signal, and delivers it if we die. Registers are written with the resume flag, which tells the handler that they
+// need no correction; on ARM, where registers at a breakpoint need none in any case, it sees that by the program counter. A copy of
+// an instruction, out of line, runs to its end and jumps home by itself. An emulated instruction whose registers have not been
+// written is run again; what package fallback says it does not help against is where that shows.
 
 // guard is the fallback of an address space.
 type guard struct {
@@ -214,8 +216,8 @@ func (g *guard) copy() guard {
 	return c
 }
 
-// checkRegion makes the region in a forked child what the copy of its parent's guard says. The child's memory is that of the moment of the fork, and
-// the parent's may have changed between then and now: entries may be missing, or the whole region.
+// checkRegion makes the region in a forked child what the copy of its parent's guard says. The child's memory is that of the moment
+// of the fork, and the parent's may have changed between then and now: entries may be missing, or the whole region.
 func (sp *space) checkRegion() {
 	g := &sp.guard
 	if g.base == 0 {
@@ -240,10 +242,10 @@ func (sp *space) checkRegion() {
 	sp.mem.Poke(at, count, 0)
 }
 
-// protectAtHit puts the fallback into a program with its first hit. Nothing tells whether the kernel has unblocked SIGTRAP for that one, since
-// there was no handler to take away; a thread that blocks all other signals of its kind had it blocked, as in restoreTrapAction. One that blocks SIGTRAP
-// and not those has the fallback already (maskCalled); unless it made the system call itself, or by swapcontext, or for the time of a handler: then it
-// is not recognised at this one hit.
+// protectAtHit puts the fallback into a program with its first hit. Nothing tells whether the kernel has unblocked SIGTRAP for that
+// one, since there was no handler to take away; a thread that blocks all other signals of its kind had it blocked, as in
+// restoreTrapAction. One that blocks SIGTRAP and not those has the fallback already (maskCalled); unless it made the system call
+// itself, or by swapcontext, or for the time of a handler: then it is not recognised at this one hit.
 func (t *thread) protectAtHit(p *point) {
 	blocked := !p.sp.guard.tried && t.blocksRest()
 	if blocked {
@@ -257,8 +259,8 @@ func (t *thread) protectAtHit(p *point) {
 	}
 }
 
-// protectAttached puts the fallback into a process that has been attached to and runs. over is false when no thread could be asked for it now; asleep reports that
-// none will be soon: all sleep, in calls that must not be interrupted.
+// protectAttached puts the fallback into a process that has been attached to and runs. over is false when no thread could be asked
+// for it now; asleep reports that none will be soon: all sleep, in calls that must not be interrupted.
 func (s *Session) protectAttached(p *process) (over, asleep bool) {
 	if p.space.guard.base != 0 || p.space.guard.tried || p.arch.native == nil {
 		return true, false
@@ -270,7 +272,8 @@ func (s *Session) protectAttached(p *process) (over, asleep bool) {
 	return s.withStopped(t, func() { s.protect(t) }), false
 }
 
-// protectNew makes sure that a process which has just been made by another is protected: that one may not have been yet. The thread is in its first stop.
+// protectNew makes sure that a process which has just been made by another is protected: that one may not have been yet. The thread
+// is in its first stop.
 func (t *thread) protectNew() {
 	p := t.proc
 	switch {
@@ -285,8 +288,8 @@ func (t *thread) protectNew() {
 	}
 }
 
-// protectExecuted puts the fallback into the program that a thread executes, while system calls are traced: at the end of the call that has made the
-// image. Elsewhere newImage does it.
+// protectExecuted puts the fallback into the program that a thread executes, while system calls are traced: at the end of the call
+// that has made the image. Elsewhere newImage does it.
 func (t *thread) protectExecuted() {
 	if !t.unarmed {
 		return

@@ -68,8 +68,8 @@ func (t *thread) execute(p *point) {
 	t.beginStep(p)
 }
 
-// finish is called when the instruction has completed, with the registers as it left them. The thread goes on with the oldest signal that was
-// kept from it meanwhile, or keeps it longer: see breath.
+// finish is called when the instruction has completed, with the registers as it left them. The thread goes on with the oldest
+// signal that was kept from it meanwhile, or keeps it longer: see breath.
 func (t *thread) finish() { t.finishWith(0) }
 
 // finishWith is finish with a signal to be delivered, which the thread is stopped with; 0: what has been kept.

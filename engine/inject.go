@@ -20,10 +20,10 @@ import (
 // tracer normally stops it behind the call, takes the result and puts the registers back itself; if it dies in the middle, the
 // thread does so alone. A system call that the stop interrupted is made again, as the kernel would have done.
 //
-// All signals are blocked meanwhile, so that none finds the thread with registers that are not its own, or is swallowed with our own stops;
-// they stay queued in the kernel, in their order. SIGTRAP alone is not, unless the thread blocks it: a tracer that dies now leaves the one
-// of the present stop, and the handler has to see it at the stub's start, where it knows it for history. The order of the requests is such that the stub, which sets the mask
-// again, has been entered whenever they are blocked.
+// All signals are blocked meanwhile, so that none finds the thread with registers that are not its own, or is swallowed with our
+// own stops; they stay queued in the kernel, in their order. SIGTRAP alone is not, unless the thread blocks it: a tracer that dies
+// now leaves the one of the present stop, and the handler has to see it at the stub's start, where it knows it for history. The
+// order of the requests is such that the stub, which sets the mask again, has been entered whenever they are blocked.
 //
 // The stub lies in the fallback's region. Before there is one, it lies for a moment in the padding behind the code of a
 // module, of which it is made sure that it is all zeros, and which is zeroed again.

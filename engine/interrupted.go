@@ -6,12 +6,12 @@ import (
 	"gotap/engine/syscalls"
 )
 
-// System calls that a signal interrupts. The kernel ends such a call with one of its own codes for "make it again"
-// (ERESTARTSYS and its kin), and decides when it delivers the signal: without a handler the call is made again, and nothing of it shows;
-// with one the handler runs first, and when that has returned the call is either made again (SA_RESTART) or has failed with EINTR. Which, the
-// registers tell at the end of the handler's sigreturn: they are those of the interrupted call, and its
-// program counter is before the instruction, or behind it with EINTR as the result. Meanwhile the handler makes calls of its own, so that the interrupted
-// one waits in a list; handlers are interrupted too, and the innermost is the last.
+// System calls that a signal interrupts. The kernel ends such a call with one of its own codes for "make it again" (ERESTARTSYS and
+// its kin), and decides when it delivers the signal: without a handler the call is made again, and nothing of it shows; with one
+// the handler runs first, and when that has returned the call is either made again (SA_RESTART) or has failed with EINTR. Which,
+// the registers tell at the end of the handler's sigreturn: they are those of the interrupted call, and its program counter is
+// before the instruction, or behind it with EINTR as the result. Meanwhile the handler makes calls of its own, so that the
+// interrupted one waits in a list; handlers are interrupted too, and the innermost is the last.
 //
 // A handler that leaves by longjmp never returns. Its call is forgotten when the next one is interrupted at the same place of the stack or
 // above, or when the list is full: more handlers than that are hardly ever at work within one another.

@@ -24,8 +24,8 @@ func TestReplacedUnderProbes(t *testing.T) {
 	}
 }
 
-// replaceUnderProbes runs a program that replaces itself over and over, with a probe on its function, and makes sure that it ends well. A shell
-// between makes the program's end its own business: this process would take the stops of its child.
+// replaceUnderProbes runs a program that replaces itself over and over, with a probe on its function, and makes sure that it ends
+// well. A shell between makes the program's end its own business: this process would take the stops of its child.
 func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 	dir := t.TempDir()
 	end, number, status := filepath.Join(dir, "end"), filepath.Join(dir, "pid"), filepath.Join(dir, "status")

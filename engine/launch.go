@@ -147,9 +147,9 @@ func (c Command) pathList() string {
 // at its exec, before its first instruction; it is let go with a SIGSTOP, which stops it again, before that
 // instruction; it is seized in that stop, and continued with SIGCONT, which is swallowed. It has run nothing meanwhile.
 //
-// A session that is killed in the middle would leave it stopped for good, known to nobody. So it is on a leash until the fallback is in: the kernel
-// kills it when the tracing thread ends (PR_SET_PDEATHSIG), of which nobody can tell that it ever began. Then it is made to
-// take that back itself.
+// A session that is killed in the middle would leave it stopped for good, known to nobody. So it is on a leash until the fallback
+// is in: the kernel kills it when the tracing thread ends (PR_SET_PDEATHSIG), of which nobody can tell that it ever began. Then it
+// is made to take that back itself.
 func (s *Session) launch(c Command, path string) (int, error) {
 	leashed := ptrace.CanSetDeathSignal()
 	pid, err := c.fork(path, leashed)
@@ -191,8 +191,9 @@ func (t *thread) unleash() {
 	}
 }
 
-// fork makes the child, which the kernel kills when this thread ends if it is leashed. Only the three standard files are passed on; signal mask and dispositions are those that we were
-// started with. A file that the kernel cannot run is given to the shell, as execvp does.
+// fork makes the child, which the kernel kills when this thread ends if it is leashed. Only the three standard files are passed on;
+// signal mask and dispositions are those that we were started with. A file that the kernel cannot run is given to the shell, as
+// execvp does.
 func (c Command) fork(path string, leashed bool) (int, error) {
 	std := func(f, ours *os.File) uintptr {
 		if f == nil {

@@ -24,9 +24,9 @@ var ErrClosed = errors.New("the session is over")
 // kickInterval, until the closure has run. No wake-up is lost for longer than that, and the thread pays a few atomic
 // operations per wait for it, no lock, no channel.
 //
-// The signal is one of those that the kernel queues, so each costs the thread a run of a handler. Many posters that all kicked it while it was
-// busy would keep a slow machine with those handlers alone, and more posters would come to wait meanwhile. So only the poster of the oldest
-// closure kicks, only while the thread waits for tracees, and less and less often.
+// The signal is one of those that the kernel queues, so each costs the thread a run of a handler. Many posters that all kicked it
+// while it was busy would keep a slow machine with those handlers alone, and more posters would come to wait meanwhile. So only the
+// poster of the oldest closure kicks, only while the thread waits for tracees, and less and less often.
 type loop struct {
 	tid     atomic.Int32
 	pending atomic.Bool
@@ -160,8 +160,8 @@ func (l *loop) oldest(t *task) bool {
 	return len(l.queue) > 0 && l.queue[0] == t
 }
 
-// mayWait tells posters that the thread is about to wait for tracees. It reports false when it may not, because something has been posted: a
-// poster either finds waiting set, or has set pending before it is looked at here.
+// mayWait tells posters that the thread is about to wait for tracees. It reports false when it may not, because something has been
+// posted: a poster either finds waiting set, or has set pending before it is looked at here.
 func (l *loop) mayWait() bool {
 	l.waiting.Store(true)
 	if l.pending.Load() {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestKicksDoNotPileUp posts from many goroutines to a tracing thread that does not come to run. The signals that are to wake it are queued by
-// the kernel: a slow machine must not find so many of them that it gets to nothing else.
+// TestKicksDoNotPileUp posts from many goroutines to a tracing thread that does not come to run. The signals that are to wake it
+// are queued by the kernel: a slow machine must not find so many of them that it gets to nothing else.
 func TestKicksDoNotPileUp(t *testing.T) {
 	queued := func() int {
 		text, err := os.ReadFile("/proc/self/status")

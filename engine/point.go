@@ -181,9 +181,10 @@ func compareWithFile(a *abi, code []byte, addr uint64, mod *module.Loaded) error
 	return &arch.RefusedError{Addr: addr, Reason: "the code in memory is not that of the file " + mod.Path}
 }
 
-// strategy chooses how the instruction of a site is run displaced. A copy of a call pushes the address behind the copy, which is put right when the step is over;
-// 32-bit code that is independent of its position calls to learn where it is, so that it would be wrong for good if the session were killed before that. An
-// emulated call pushes what is right, and may be run again. So calls of 32-bit code are not stepped out of line.
+// strategy chooses how the instruction of a site is run displaced. A copy of a call pushes the address behind the copy, which is
+// put right when the step is over; 32-bit code that is independent of its position calls to learn where it is, so that it would be
+// wrong for good if the session were killed before that. An emulated call pushes what is right, and may be run again. So calls of
+// 32-bit code are not stepped out of line.
 func (s *Session) strategy(site arch.Site, word int) arch.Strategy {
 	order := []arch.Strategy{site.Strategy(), arch.OutOfLine, arch.InPlace, arch.Emulated}
 	switch s.cfg.Engine {

@@ -133,8 +133,9 @@ func (s *Session) syncProbe(pr *probe) error {
 	return all
 }
 
-// disarm takes the breakpoints away of a probe that has disabled or removed itself. It stays attached to its points: the hit in which it did is
-// still going through their lists. That hit runs to its end: enabled is looked at before a program runs, and this one has been admitted.
+// disarm takes the breakpoints away of a probe that has disabled or removed itself. It stays attached to its points: the hit in
+// which it did is still going through their lists. That hit runs to its end: enabled is looked at before a program runs, and this
+// one has been admitted.
 func (s *Session) disarm(pr *probe) {
 	s.syncProbe(pr)
 	s.syncSpecials()

@@ -151,8 +151,8 @@ func (s *Session) stoppedTid(sp *space) int {
 	return 0
 }
 
-// threadEnded takes the news that a thread is gone. The first one's is that of the process; of one that was attached to without it, since it had
-// ended before, the last one's, which has the same status unless the threads ended one by one.
+// threadEnded takes the news that a thread is gone. The first one's is that of the process; of one that was attached to without it,
+// since it had ended before, the last one's, which has the same status unless the threads ended one by one.
 func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 	p := t.proc
 	t.forget()

@@ -2,9 +2,9 @@ package engine
 
 import "gotap/engine/ptrace"
 
-// The scalable vector registers of 64-bit ARM (SVE) hold the vector registers that the engine knows, and more bits above those. The kernel drops what is
-// above at every system call, since no caller of one counts on it, and when the lower parts are written by themselves; a thread that a
-// tracer stops anywhere does count on it.
+// The scalable vector registers of 64-bit ARM (SVE) hold the vector registers that the engine knows, and more bits above those. The
+// kernel drops what is above at every system call, since no caller of one counts on it, and when the lower parts are written by
+// themselves; a thread that a tracer stops anywhere does count on it.
 
 // scalableMost is the most that the register set takes, in bytes: 32 vectors of 2,048 bits, 17 predicates, and what describes them.
 const scalableMost = 32*256 + 17*32 + 64

@@ -7,12 +7,13 @@ import (
 	"gotap/engine/ptrace"
 )
 
-// Restartable sequences (rseq(2)). A program names a range of instructions that has to run without interruption, and the kernel sends the
-// thread to the sequence's abort handler when it was preempted, migrated or signalled there. A stop of ours is all of these: the instructions
-// behind a breakpoint in a sequence are never reached, and a program that tries until it succeeds tries for ever. The same goes for the
-// instruction that leads into a sequence, because it is completed in a stop. Where sequences are is known only while a thread is in one,
-// when its rseq area points at the description. So it is looked at the first hits of a point, and then more and more seldom; a
-// breakpoint found in the way of a sequence is taken out for good. The hit that finds it aborts the sequence once, as any interrupt does.
+// Restartable sequences (rseq(2)). A program names a range of instructions that has to run without interruption, and the kernel
+// sends the thread to the sequence's abort handler when it was preempted, migrated or signalled there. A stop of ours is all of
+// these: the instructions behind a breakpoint in a sequence are never reached, and a program that tries until it succeeds tries for
+// ever. The same goes for the instruction that leads into a sequence, because it is completed in a stop. Where sequences are is
+// known only while a thread is in one, when its rseq area points at the description. So it is looked at the first hits of a point,
+// and then more and more seldom; a breakpoint found in the way of a sequence is taken out for good. The hit that finds it aborts
+// the sequence once, as any interrupt does.
 
 // looksForSequence reports whether this hit of a point is one of those at which sequences are looked for.
 func (p *point) looksForSequence() bool {

@@ -34,8 +34,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestTimerOfEntries has a timer come faster than its handler is through, with probes on the entries of functions alone: what is kept from the thread
-// must not grow.
+// TestTimerOfEntries has a timer come faster than its handler is through, with probes on the entries of functions alone: what is
+// kept from the thread must not grow.
 func TestTimerOfEntries(t *testing.T) {
 	path := program(t, "signals.c")
 	eachEngine(t, func(t *testing.T, e Engine) {

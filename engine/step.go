@@ -119,8 +119,8 @@ func (t *thread) stepped() {
 	t.finish()
 }
 
-// stepsItself reports whether the program had the trap flag set when the step began: the processor would have trapped behind the instruction without us.
-// Not behind one that enters the kernel: see atCall.
+// stepsItself reports whether the program had the trap flag set when the step began: the processor would have trapped behind the
+// instruction without us. Not behind one that enters the kernel: see atCall.
 func (t *thread) stepsItself() bool {
 	return t.proc.arch.flags >= 0 && t.step.st.Flags&trapFlag != 0 && t.trapCode() == ptrace.CodeTrace
 }

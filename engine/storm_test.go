@@ -17,8 +17,8 @@ func scaled(small, full int) int {
 	return small
 }
 
-// TestStormOfToggles enables and disables a thousand probes, entries and returns, one by one and all together, under 64 threads that call the
-// functions all the time. Every toggle is answered, the target computes what it should, and its code is as before.
+// TestStormOfToggles enables and disables a thousand probes, entries and returns, one by one and all together, under 64 threads
+// that call the functions all the time. Every toggle is answered, the target computes what it should, and its code is as before.
 func TestStormOfToggles(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e Engine) {
 		p := start(t, program(t, "storm.c"), strconv.Itoa(scaled(16, 64)))
@@ -87,8 +87,8 @@ func TestStormOfProcesses(t *testing.T) {
 	}
 }
 
-// TestCountsOfSixteenThreads has 16 threads call a function, with each way of running the displaced instruction: N calls are N hits and N returns. In
-// place threads are held, and none gets past.
+// TestCountsOfSixteenThreads has 16 threads call a function, with each way of running the displaced instruction: N calls are N hits
+// and N returns. In place threads are held, and none gets past.
 func TestCountsOfSixteenThreads(t *testing.T) {
 	calls := scaled(200, 20000)
 	for _, how := range []string{"auto", "emulate", "out of line", "in place"} {

@@ -2,9 +2,9 @@ package engine
 
 import "errors"
 
-// Debuggers as targets. A process has one tracer, so a child that asks to be traced by its parent (PTRACE_TRACEME, before it executes
-// what is to be debugged) would be refused, and the debugger of no use. It is let go instead, when it enters the C library's function for that: the
-// program it belongs to works, and has no probes in what it debugs.
+// Debuggers as targets. A process has one tracer, so a child that asks to be traced by its parent (PTRACE_TRACEME, before it
+// executes what is to be debugged) would be refused, and the debugger of no use. It is let go instead, when it enters the C
+// library's function for that: the program it belongs to works, and has no probes in what it debugs.
 //
 // After vfork the child uses its parent's memory. The breakpoints are taken out of it until the parent goes on, which is when the child has
 // executed a program or ended; meanwhile only other threads of the parent could have hit them.

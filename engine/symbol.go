@@ -13,8 +13,8 @@ import (
 // Symbol is an address with its names.
 type Symbol = symbols.Symbol
 
-// history keeps what it takes to name addresses of processes, also of those that have ended, and what files say of their code. It is safe for
-// concurrent use.
+// history keeps what it takes to name addresses of processes, also of those that have ended, and what files say of their code. It
+// is safe for concurrent use.
 type history struct {
 	symbols.Files
 	mu   sync.Mutex
@@ -89,8 +89,8 @@ func (s *Session) Symbol(pid int, addr uint64) Symbol {
 	return s.names.Name(s.names.find(pid, addr), addr)
 }
 
-// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. Calls that the compiler
-// inlined become entries of their own. Any goroutine may call it.
+// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. Calls that
+// the compiler inlined become entries of their own. Any goroutine may call it.
 func (s *Session) Stack(pid int, pcs []uint64) []Symbol {
 	return s.names.Stack(pcs, func(addr uint64) *module.Loaded { return s.names.find(pid, addr) })
 }

@@ -98,7 +98,8 @@ func probedEverywhere(t *testing.T, e Engine, path, mode string, plain outcome) 
 	}
 }
 
-// TestOutlive kills sessions while their targets do what makes it hard to outlive them. A target begins when the session has put its probes in.
+// TestOutlive kills sessions while their targets do what makes it hard to outlive them. A target begins when the session has put
+// its probes in.
 func TestOutlive(t *testing.T) {
 	for name, flags := range variants {
 		for mode := range strings.FieldsSeq("threads process clear") {
@@ -115,8 +116,8 @@ func TestOutlive(t *testing.T) {
 	}
 }
 
-// TestOutliveContained is the same in containers, whose filters let the target be protected: as seen from outside, where filters can be read, and from
-// inside.
+// TestOutliveContained is the same in containers, whose filters let the target be protected: as seen from outside, where filters
+// can be read, and from inside.
 func TestOutliveContained(t *testing.T) {
 	contain := program(t, "torture/contain.c")
 	path := program(t, "torture/outlive.c")

@@ -18,7 +18,8 @@ import (
 // handler of their own that is looked at after every hit; in others after the first hits of each point and now and then, because
 // a point is passed with the signal blocked always or never, mostly.
 //
-// An action of which only the handler is gone was taken by the kernel; one that the program has set differs in its mask, flags or restorer too.
+// An action of which only the handler is gone was taken by the kernel; one that the program has set differs in its mask, flags or
+// restorer too.
 //
 // The program may set an action. The functions for that of the C library and of Go's runtime are watched: what they would set is what the
 // handler passes foreign signals on to, and what they say was set before is what the program had set. Other ways are
@@ -35,9 +36,9 @@ type trapAction struct {
 	once     bool            // the program's handler, which the region still has, was called and is to be called no more
 }
 
-// checkTrap looks what became of the action in a process that has just been made, with what its parent's is now: it may have been made without its
-// parent's handlers, or before the parent had ours, or while the kernel had taken that away. Where memory is shared, and the
-// region in it, the program's own handler stays known there: it is the parent's.
+// checkTrap looks what became of the action in a process that has just been made, with what its parent's is now: it may have been
+// made without its parent's handlers, or before the parent had ours, or while the kernel had taken that away. Where memory is
+// shared, and the region in it, the program's own handler stays known there: it is the parent's.
 func (p *process) checkTrap(cleared, shared bool) {
 	tr := &p.trap
 	if cleared && !shared && tr.own.Caught() {
@@ -266,10 +267,10 @@ func (t *thread) putBack() (err error) {
 	return err
 }
 
-// Which thread blocked SIGTRAP. The kernel sets the action back for the whole process, and unblocks the signal in the thread that has hit a
-// breakpoint. When several have at once, the first whose stop is dealt with finds the action gone, and need not be the one.
-// Threads that block the signal block all signals, mostly: one that blocks all others that instructions raise, and not this one, is taken for
-// one that did. Where there is none, it is the thread that is stopped.
+// Which thread blocked SIGTRAP. The kernel sets the action back for the whole process, and unblocks the signal in the thread that
+// has hit a breakpoint. When several have at once, the first whose stop is dealt with finds the action gone, and need not be the
+// one. Threads that block the signal block all signals, mostly: one that blocks all others that instructions raise, and not this
+// one, is taken for one that did. Where there is none, it is the thread that is stopped.
 
 // rest are the signals besides SIGTRAP that instructions raise.
 const rest = synchronous &^ trapBit
@@ -302,15 +303,16 @@ func (t *thread) blockAgain() {
 	t.trapLost = false
 }
 
-// noteMerged looks whether the stop at a breakpoint is for a SIGTRAP that somebody sent. The kernel does not queue a second one for a thread:
-// one that was pending, and blocked, is all that tells of the hit.
+// noteMerged looks whether the stop at a breakpoint is for a SIGTRAP that somebody sent. The kernel does not queue a second one for
+// a thread: one that was pending, and blocked, is all that tells of the hit.
 func (t *thread) noteMerged() {
 	if len(t.merged) == 0 && t.trapCode() <= 0 && t.info.Signal() == ptrace.SIGTRAP {
 		t.merged = append(t.merged, t.info)
 	}
 }
 
-// mergeBlocked keeps a SIGTRAP that somebody sent until the thread blocks the signal again, if it did before the present hit. Its info has been read.
+// mergeBlocked keeps a SIGTRAP that somebody sent until the thread blocks the signal again, if it did before the present hit. Its
+// info has been read.
 func (t *thread) mergeBlocked() bool {
 	if t.info.Code() > 0 || t.info.Signal() != ptrace.SIGTRAP || !t.trapTaken() {
 		return false
@@ -353,7 +355,8 @@ func inner(tid int) int {
 	return n
 }
 
-// trapTaken reports whether the kernel has taken away the handler for SIGTRAP that was there: the thread blocks the signal, and has raised it.
+// trapTaken reports whether the kernel has taken away the handler for SIGTRAP that was there: the thread blocks the signal, and has
+// raised it.
 func (t *thread) trapTaken() bool {
 	tr := &t.proc.trap
 	return (tr.ours || tr.own.Caught()) && hexField(t.tid, "SigCgt")&trapBit == 0

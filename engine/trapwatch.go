@@ -15,9 +15,9 @@ import (
 
 // How the program's own actions for signals are seen: calls of the functions by which it sets them. See trapaction.go.
 
-// watchSigaction watches the functions by which programs set signal handlers, in modules that are new. The breakpoints there have a second
-// use: when the session has been killed and the program comes to one of them, the fallback undoes all breakpoints in the last moment in which
-// it can.
+// watchSigaction watches the functions by which programs set signal handlers, in modules that are new. The breakpoints there have a
+// second use: when the session has been killed and the program comes to one of them, the fallback undoes all breakpoints in the
+// last moment in which it can.
 func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 	for i := range mods {
 		m := &mods[i]
@@ -60,7 +60,8 @@ func (s *Session) watchFunctions(sp *space, m *module.Loaded, do func(*thread, *
 	}
 }
 
-// calls reports whether a function has the instruction that calls the kernel: of a function of Go's in assembly and its wrapper, the former.
+// calls reports whether a function has the instruction that calls the kernel: of a function of Go's in assembly and its wrapper,
+// the former.
 func calls(m *module.Loaded, vaddr, size uint64) bool {
 	code, err := m.File.Code(vaddr, int(min(size, 128)))
 	a := abiOf(m.File)
@@ -139,9 +140,9 @@ func (t *thread) goSigactionCalled(*point) bool {
 	return false
 }
 
-// maskCalled runs when a function is entered that sets the signals a thread blocks, in a program that has no fallback yet. Before SIGTRAP is blocked
-// the fallback is put in: without it nothing would tell that the first hit of the thread has unblocked the signal. With it there is nothing to
-// watch for.
+// maskCalled runs when a function is entered that sets the signals a thread blocks, in a program that has no fallback yet. Before
+// SIGTRAP is blocked the fallback is put in: without it nothing would tell that the first hit of the thread has unblocked the
+// signal. With it there is nothing to watch for.
 func (t *thread) maskCalled(p *point) bool {
 	const unblock = 1
 	sp := t.proc.space

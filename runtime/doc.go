@@ -29,10 +29,10 @@
 //
 // # Threads and locks
 //
-// A Machine, a Hit and the storage of calls (AllocThis) belong to one thread each. Commit, Trapped and all operations on objects may be done by
-// any number of threads. Next and Wait belong to one goroutine. Declare, Refine and Register take the arena's mutex; a
-// Handle's reading takes the object's, for no longer than it copies a cell. The order is: object's host mutex, evictor's
-// mutex, arena's mutex; no program takes the first or the last.
+// A Machine, a Hit and the storage of calls (AllocThis) belong to one thread each. Commit, Trapped and all operations on objects
+// may be done by any number of threads. Next and Wait belong to one goroutine. Declare, Refine and Register take the arena's mutex;
+// a Handle's reading takes the object's, for no longer than it copies a cell. The order is: object's host mutex, evictor's mutex,
+// arena's mutex; no program takes the first or the last.
 //
 // # Exceptions
 //

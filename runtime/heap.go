@@ -89,8 +89,8 @@ func (h *heap) cell(handle, offset, n uint64) ([]byte, Trap) {
 	return h.bytes[at : at+int(n)], NoTrap
 }
 
-// onHeap does the operations on the heap. Parameters of exceptions are DProbes': the size that there was no room for; or the handle, and the
-// offset.
+// onHeap does the operations on the heap. Parameters of exceptions are DProbes': the size that there was no room for; or the
+// handle, and the offset.
 func (m *Machine) onHeap(in *Inst) Trap {
 	switch op := in.Op; {
 	case op == OpMalloc:

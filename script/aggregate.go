@@ -323,9 +323,9 @@ func (s *Script) printRest() {
 	}
 }
 
-// PrintAll prints every aggregation as it is now, of scripts that were inserted as well, and then calls more, on the host's goroutine. Nothing is
-// cleared, and what was never printed otherwise still prints at the end. Safe for concurrent use; it does not block. One that has not been
-// done yet stands for a further one too.
+// PrintAll prints every aggregation as it is now, of scripts that were inserted as well, and then calls more, on the host's
+// goroutine. Nothing is cleared, and what was never printed otherwise still prints at the end. Safe for concurrent use; it does not
+// block. One that has not been done yet stands for a further one too.
 func (s *Script) PrintAll(more func()) {
 	all := func() {
 		s.printAll()

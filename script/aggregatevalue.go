@@ -199,7 +199,8 @@ func (s *Script) aggString(a *aggregate, _ goja.FunctionCall) goja.Value {
 	return s.vm.ToValue(s.textOf(a))
 }
 
-// stored throws what went wrong when a callback stored something. What an object that is full drops, as it was told to, is counted, and no error.
+// stored throws what went wrong when a callback stored something. What an object that is full drops, as it was told to, is counted,
+// and no error.
 func (s *Script) stored(a *aggregate, err error) {
 	if errors.Is(err, runtime.ErrFull) && a.object.Full == runtime.FullDrop {
 		return

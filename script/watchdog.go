@@ -41,7 +41,8 @@ func newWatchdog(deadline time.Duration, heapLimit uint64) *watchdog {
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// loadFactor is how many times as long as a callback the top level of a script may take. No target waits for it, and small machines take their time.
+// loadFactor is how many times as long as a callback the top level of a script may take. No target waits for it, and small machines
+// take their time.
 const loadFactor = 5
 
 // begin starts the clock of a callback, or of a script's top level.

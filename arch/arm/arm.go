@@ -84,8 +84,8 @@ var named = map[string]int{
 	"sb": 9, "sl": 10, "fp": regFP, "ip": regIP, "sp": regSP, "lr": regLR, "pc": regPC, "cpsr": regCPSR, "orig_r0": 17,
 }
 
-// RegIndex finds a register by its name: r0 to r15, or sp, lr, pc, cpsr, orig_r0 and the names of the procedure call standard. "fp" is r11 in
-// both instruction sets, as disassemblers have it.
+// RegIndex finds a register by its name: r0 to r15, or sp, lr, pc, cpsr, orig_r0 and the names of the procedure call standard. "fp"
+// is r11 in both instruction sets, as disassemblers have it.
 func (s *isa) RegIndex(name string) (index, bits, shift int, ok bool) {
 	if n, ok := named[name]; ok {
 		return n, 32, 0, true

@@ -192,8 +192,9 @@ func (c *cpu) branchTo(addr uint32) {
 	c.next = addr &^ 3
 }
 
-// exchangeTo goes on at addr, in the instruction set of its bit 0 (BXWritePC). A32 code that lies between two instructions is gone to as well: the processor
-// faults there, with the program counter as it is (one of the two behaviours that DDI 0487 leaves open). It never fails; that is for its callers.
+// exchangeTo goes on at addr, in the instruction set of its bit 0 (BXWritePC). A32 code that lies between two instructions is gone
+// to as well: the processor faults there, with the program counter as it is (one of the two behaviours that DDI 0487 leaves open).
+// It never fails; that is for its callers.
 func (c *cpu) exchangeTo(addr uint32) error {
 	c.taken = true
 	c.cpsr &^= flagT

@@ -203,8 +203,8 @@ func memoryRow(r *row) bool {
 	return false
 }
 
-// unfit reports states for which the harness is no judge: the instruction branches to itself, or into the code of the other instruction set,
-// where it finds no traps, or it accesses memory that the harness itself may have there.
+// unfit reports states for which the harness is no judge: the instruction branches to itself, or into the code of the other
+// instruction set, where it finds no traps, or it accesses memory that the harness itself may have there.
 func (g generator) unfit(s *state, m *sandbox) bool {
 	a, err := m.emulate(s)
 	var fault *arch.FaultError

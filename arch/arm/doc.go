@@ -1,21 +1,22 @@
-// Package arm is A32 and Thumb, the two instruction sets of 32-bit ARM: their decoders, and the emulation of what a user process may execute.
+// Package arm is A32 and Thumb, the two instruction sets of 32-bit ARM: their decoders, and the emulation of what a user process
+// may execute.
 //
 // # How it works
 //
-// Decode finds the one row of the tables whose mask and value fit the instruction: tables_a32.go, tables_t16.go and tables_t32.go show them as
-// pictures, in the way of the architecture manual (Arm ARM DDI 0487, part F), and table.go reads those. A row names the
-// instruction, its class, what it does to the flow of control, the function that carries it out, and what makes an encoding of it
-// unpredictable. What the instruction sets have in common is written once, as operations on registers (alu.go, multiply.go, media.go,
-// memory.go, branch.go); a32.go, thumb16.go and thumb32.go find the operands. Words of the vector unit go to decodeVector
+// Decode finds the one row of the tables whose mask and value fit the instruction: tables_a32.go, tables_t16.go and tables_t32.go
+// show them as pictures, in the way of the architecture manual (Arm ARM DDI 0487, part F), and table.go reads those. A row names
+// the instruction, its class, what it does to the flow of control, the function that carries it out, and what makes an encoding of
+// it unpredictable. What the instruction sets have in common is written once, as operations on registers (alu.go, multiply.go,
+// media.go, memory.go, branch.go); a32.go, thumb16.go and thumb32.go find the operands. Words of the vector unit go to decodeVector
 // and its tables instead.
 //
 // Prepare, once per probe point, refuses what cannot be displaced. All else is emulated, in the one exception that the breakpoint
 // takes: nothing is stepped, and no copy is ever placed anywhere.
 //
-// A hit is run (cpu.go): registers are copied into a cpu, the row's function works on the copy if the condition holds, and on success the copy
-// becomes the registers. Memory is written last, in one call for all bytes that lie together, so an instruction that fails has
-// changed nothing. A cpu comes from a pool, since it is reached through a function value and would otherwise be allocated at every
-// hit.
+// A hit is run (cpu.go): registers are copied into a cpu, the row's function works on the copy if the condition holds, and on
+// success the copy becomes the registers. Memory is written last, in one call for all bytes that lie together, so an instruction
+// that fails has changed nothing. A cpu comes from a pool, since it is reached through a function value and would otherwise be
+// allocated at every hit.
 //
 // There are no threads here and no locks but that of the disassembler, which only Text uses.
 //

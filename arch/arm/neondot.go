@@ -89,8 +89,8 @@ func execComplexMul(c *cpu, w uint32) error {
 	return nil
 }
 
-// execComplexMulBy is VCMLA by an element, which is a pair: of singles all of Dm, of halves that which bit 5 numbers. The rotation is in bits
-// 21:20.
+// execComplexMulBy is VCMLA by an element, which is a pair: of singles all of Dm, of halves that which bit 5 numbers. The rotation
+// is in bits 21:20.
 func execComplexMulBy(c *cpu, w uint32) error {
 	f, e := formatOf(flag(w, 23) == 0)
 	m := c.d(doubleM(w))

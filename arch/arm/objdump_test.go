@@ -137,7 +137,8 @@ func (l listed) agrees(t *testing.T, in arch.Insn, err error) {
 	}
 }
 
-// isHint reports hints about memory that objdump takes for loads of r15, or for nothing: they are reserved, and do nothing (Arm ARM DDI 0487, F3.1.17 and F4.1.24).
+// isHint reports hints about memory that objdump takes for loads of r15, or for nothing: they are reserved, and do nothing (Arm ARM
+// DDI 0487, F3.1.17 and F4.1.24).
 func (l listed) isHint(r *row) bool {
 	switch name, _, _ := strings.Cut(r.name, " ("); name {
 	case "PLD, PLI":

@@ -21,9 +21,9 @@ func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
 }
 
 // Exits is the instructions that leave the function code, which lies at start (without the Thumb bit): returns, and jumps to other
-// functions. An indirect jump that might be a computed goto of the function as well as a call of another is an *arch.ScanError, as are bytes
-// that do not decode. What leaves a function without an instruction of its own, longjmp, exceptions, exit, is not found, nor are
-// exits that only exceptions lead to.
+// functions. An indirect jump that might be a computed goto of the function as well as a call of another is an *arch.ScanError, as
+// are bytes that do not decode. What leaves a function without an instruction of its own, longjmp, exceptions, exit, is not found,
+// nor are exits that only exceptions lead to.
 func Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
 	return ExitsWith(code, start, a, func(uint64) bool { return false })
 }

@@ -103,8 +103,8 @@ int main(int argc, char **argv) {
 	return printf("%s %f %Lf\n", b, d, strtold(b, 0)) + scanf("%d", &argc);
 }`
 
-// sweep is the starts of all instructions of code but for what data tells is none: by mapping symbols ($d), which name the literals and tables
-// inside of functions.
+// sweep is the starts of all instructions of code but for what data tells is none: by mapping symbols ($d), which name the literals
+// and tables inside of functions.
 func sweep(code []byte, start uint64, a arch.Arch, data func(addr uint64) bool) (all []uint64, err error) {
 	for off := 0; off < len(code); {
 		addr := start + uint64(off)

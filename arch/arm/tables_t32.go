@@ -13,8 +13,8 @@ var thumb32 = sync.OnceValue(func() *index {
 	return indexOf(rowsOf(dataT32(), plainT32, registerT32, parallelT32(), multiplyT32, pairT32, loadT32(), controlT32), 20)
 })
 
-// operationsT32 are the data-processing operations of Thumb by their numbers. Where the result is r15 and flags are set some are comparisons;
-// where the first operand is r15 some are moves.
+// operationsT32 are the data-processing operations of Thumb by their numbers. Where the result is r15 and flags are set some are
+// comparisons; where the first operand is r15 some are moves.
 var operationsT32 = []struct {
 	number  uint32
 	name    string

@@ -1,17 +1,17 @@
 // # The vector unit
 //
-// VFP and NEON are a second decoder beside that of the core, as next to nothing is common to their encodings but the condition. decodeVector
-// gets the word in A32 form, in which both instruction sets agree; the tables (neontable.go, vfptable.go) show every encoding as the
-// manual draws it. The first row that fits is the instruction, and its rules say whether the fields it was given are allowed: if not, the word
-// is undefined and does not decode, or is unpredictable and Prepare refuses it.
+// VFP and NEON are a second decoder beside that of the core, as next to nothing is common to their encodings but the condition.
+// decodeVector gets the word in A32 form, in which both instruction sets agree; the tables (neontable.go, vfptable.go) show every
+// encoding as the manual draws it. The first row that fits is the instruction, and its rules say whether the fields it was given
+// are allowed: if not, the word is undefined and does not decode, or is unpredictable and Prepare refuses it.
 //
 // An exec of NEON is put together, when the tables are, from a walk over elements (same3, longOp, narrowHigh, …) and from what
 // happens to one element (laneQAdd, …). Walks read all that they need of a register before they write it, as the destination
 // may be an operand. Registers are seen as doubles, a quad as two of them; where elements do not mix, the two are done one after the
 // other.
 //
-// Floating point is gotap/arch/ieee's, on raw bits. scalarFloat gives it the modes of FPSCR, for VFP; vectorFloat those that NEON always has:
-// to nearest, subnormals flushed, default NaNs. endFloat adds the exceptions to FPSCR. Both kinds work in the cpu's own
+// Floating point is gotap/arch/ieee's, on raw bits. scalarFloat gives it the modes of FPSCR, for VFP; vectorFloat those that NEON
+// always has: to nearest, subnormals flushed, default NaNs. endFloat adds the exceptions to FPSCR. Both kinds work in the cpu's own
 // environment, since one on the stack would escape through the calls by function value, and a hit must not allocate.
 //
 // A load reads its memory by one call before any register changes, and a store lays out its bytes and writes them by one call. That

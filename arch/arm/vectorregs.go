@@ -2,7 +2,8 @@ package arm
 
 import "gotap/arch/ieee"
 
-// The register files as instructions name them. All are views of arch.Vectors, whose elements are the quads: nothing has to be kept in step.
+// The register files as instructions name them. All are views of arch.Vectors, whose elements are the quads: nothing has to be kept
+// in step.
 
 // d and setD are Dn, of 0 to 31.
 func (c *cpu) d(n uint32) uint64       { return c.v.V[n>>1&15][n&1] }

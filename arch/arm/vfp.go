@@ -2,9 +2,9 @@ package arm
 
 import "gotap/arch/ieee"
 
-// VFP's arithmetic. An operand is a single or a double, or, with the extension for it, a half in the low bits of a single; bits 9:8 say
-// which. All of it obeys FPSCR: rounding, flushing, default NaNs; and FPSCR.LEN, which repeated instructions over registers before NEON did and
-// which no compiler sets any more.
+// VFP's arithmetic. An operand is a single or a double, or, with the extension for it, a half in the low bits of a single; bits 9:8
+// say which. All of it obeys FPSCR: rounding, flushing, default NaNs; and FPSCR.LEN, which repeated instructions over registers
+// before NEON did and which no compiler sets any more.
 //
 // Where the manual negates an operand or a result, so does the code, rather than subtract: the two differ in the sign of NaNs.
 

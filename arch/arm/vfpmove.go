@@ -179,8 +179,8 @@ func (c *cpu) vfpAddress(w uint32) (addr uint32, size int) {
 	return base + offset, size
 }
 
-// vfpRun is the registers of a VLDM or VSTM: bytes from the first on in memory, all that the base moves, and whether they are doubles. An odd
-// number of words is the form of FLDMX and FSTMX, which leaves the last one out.
+// vfpRun is the registers of a VLDM or VSTM: bytes from the first on in memory, all that the base moves, and whether they are
+// doubles. An odd number of words is the form of FLDMX and FSTMX, which leaves the last one out.
 func vfpRun(w uint32) (size, step uint32, doubles bool) {
 	// The immediate counts words. That the base moves by an odd number of them while only pairs are transferred is what is left of a
 	// format word that FSTMX once wrote.

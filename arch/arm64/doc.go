@@ -56,13 +56,13 @@
 // of bytes, fmlal, BFloat16, AES with pmull, SHA-1, SHA-2, SHA-3, SM3 and SM4. Tables in files of their own (vector.go tells how they work)
 // give an encoding its executor; arithmetic is that of package ieee, computed from bits by the modes in FPCR, and FPSR collects flags.
 //
-// Some modes exist on newer processors alone, and cannot be compared with any at hand. Instead of a wrong result EmulateVectors returns
-// an error that matches arch.ErrUnsupported, and has changed nothing: arithmetic with FPCR.FIZ, AH or NEP set (FEAT_AFP), BFloat16 dot
-// products with FPCR.EBF set (FEAT_EBF16), and an exception that FPCR enables a trap for. Instructions of Armv9.5 (famax, fscale, luti2, those
-// of 8-bit floating point) are undefined to this decoder.
+// Some modes exist on newer processors alone, and cannot be compared with any at hand. Instead of a wrong result EmulateVectors
+// returns an error that matches arch.ErrUnsupported, and has changed nothing: arithmetic with FPCR.FIZ, AH or NEP set (FEAT_AFP),
+// BFloat16 dot products with FPCR.EBF set (FEAT_EBF16), and an exception that FPCR enables a trap for. Instructions of Armv9.5
+// (famax, fscale, luti2, those of 8-bit floating point) are undefined to this decoder.
 //
-// A structure load or store that faults leaves registers and memory as they were, where a processor may have done a part of it: it is started
-// again as a whole either way.
+// A structure load or store that faults leaves registers and memory as they were, where a processor may have done a part of it: it
+// is started again as a whole either way.
 //
 // # What an engine has to see to
 //
@@ -72,10 +72,10 @@
 // Exclusives. Besides the instructions themselves, everything between a load-exclusive and its store-exclusive must be left alone:
 // the exception clears the monitor, and the program would retry for ever. ExclusiveRuns finds those places.
 //
-// Pointer authentication. Its keys are the process's own. Where the processor has it and the kernel has it on, hints of class PointerAuth are no
-// hints: paciasp signs, and emulated as a hint it would leave a return address that a later, native autiasp takes for forged. An arch.Memory that is
-// a PointerSigner says so; then what only signs or authenticates fails, and the engine has the thread run it. Branches and loads that authenticate go
-// where an unsigned pointer says.
+// Pointer authentication. Its keys are the process's own. Where the processor has it and the kernel has it on, hints of class
+// PointerAuth are no hints: paciasp signs, and emulated as a hint it would leave a return address that a later, native autiasp
+// takes for forged. An arch.Memory that is a PointerSigner says so; then what only signs or authenticates fails, and the engine has
+// the thread run it. Branches and loads that authenticate go where an unsigned pointer says.
 //
 // Registers. An arch.Memory that is also a System is asked for what neither arch.Regs nor arch.Vectors hold. One that is also
 // a StackChecker can say that its machine does not mind an unaligned stack pointer.

@@ -262,8 +262,8 @@ func emulated(t testing.TB, s *state, mem *arena) (o outcome, ok bool) {
 	return o, true
 }
 
-// differs says how two outcomes of a state differ, or nothing. Of faults the first address that is missing is compared, where QEMU knows it: it does
-// not for addresses that its own processor has no room for.
+// differs says how two outcomes of a state differ, or nothing. Of faults the first address that is missing is compared, where QEMU
+// knows it: it does not for addresses that its own processor has no room for.
 func differs(s *state, want, got *outcome) string {
 	if want.signal != got.signal || want.signal == sigSegv && got.fault != 0 && want.fault != 0 && want.fault != got.fault {
 		return fmt.Sprintf("signal %d at %#x, want %d at %#x", got.signal, got.fault, want.signal, want.fault)
@@ -310,8 +310,8 @@ func differsMemory(s *state, want, got *outcome) string {
 	return ""
 }
 
-// inProgram reports addresses at which the harness, a static program, may have something of its own: there is no judging what happens there, and
-// what it writes there it does to itself.
+// inProgram reports addresses at which the harness, a static program, may have something of its own: there is no judging what
+// happens there, and what it writes there it does to itself.
 func inProgram(addr uint64) bool { return addr >= 0x10000 && addr < codeBase }
 
 // fit leaves out the states in which an instruction reaches for the harness.

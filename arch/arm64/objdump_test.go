@@ -35,8 +35,8 @@ func TestObjdump(t *testing.T) {
 	}
 }
 
-// beyondObjdump reports what objdump calls undefined and is not: newer instructions, copies with odd registers, loads of which only the effect is open, and bits that
-// should be ones and that no processor looks at.
+// beyondObjdump reports what objdump calls undefined and is not: newer instructions, copies with odd registers, loads of which only
+// the effect is open, and bits that should be ones and that no processor looks at.
 func beyondObjdump(r *row, w uint32) bool {
 	for _, name := range []string{"swpp", "ldclrp", "ldsetp", "mrrs", "msrr", "sysp", "stilp or ldiapp", "stlr or ldapr (writeback)", "ldar", "ldlar", "stlr", "stllr"} {
 		if r.name == name {

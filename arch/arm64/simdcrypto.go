@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// The cryptographic instructions (Arm ARM DDI 0487, C4.1.95, "Cryptographic …"; the functions are those of FIPS 197, FIPS 180-4, FIPS 202 and
-// the Chinese standards GB/T 32905 and GB/T 32907).
+// The cryptographic instructions (Arm ARM DDI 0487, C4.1.95, "Cryptographic …"; the functions are those of FIPS 197, FIPS 180-4,
+// FIPS 202 and the Chinese standards GB/T 32905 and GB/T 32907).
 
 var cryptoRows = []row{
 	vrow("01001110 00 10100 00100 10 xxxxx xxxxx", "aese", aesEncrypt),

@@ -7,10 +7,10 @@ import (
 	"gotap/arch/ieee"
 )
 
-// The instructions of floating point and SIMD. Tables of rows, in files of their own by class of encoding (Arm ARM DDI 0487, C4.1.94 to
-// C4.1.96), map encodings to executors. An executor is mostly made of two parts: one that walks the lanes of registers, chosen by the shape of
-// the instruction (lanewise, long, narrow, pairwise …), and one that computes a lane, a laneOp. So the vector form of an operation,
-// its scalar form and its form by element share the latter.
+// The instructions of floating point and SIMD. Tables of rows, in files of their own by class of encoding (Arm ARM DDI 0487,
+// C4.1.94 to C4.1.96), map encodings to executors. An executor is mostly made of two parts: one that walks the lanes of registers,
+// chosen by the shape of the instruction (lanewise, long, narrow, pairwise …), and one that computes a lane, a laneOp. So the
+// vector form of an operation, its scalar form and its form by element share the latter.
 
 // laneOp computes one lane of 8<<s bits. Operands come zero-extended unless the shape says otherwise; of the result the low bits
 // count. d is the destination's lane, for operations that accumulate.

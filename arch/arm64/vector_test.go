@@ -8,8 +8,8 @@ import (
 	"gotap/arch"
 )
 
-// Values that floating point of each precision trips over: zeros, denormals, the ends of the ranges, infinities, both kinds of NaN, numbers near
-// powers of two, and near the limits of the integers.
+// Values that floating point of each precision trips over: zeros, denormals, the ends of the ranges, infinities, both kinds of NaN,
+// numbers near powers of two, and near the limits of the integers.
 var (
 	halves = []uint64{
 		0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x83ff, 0x3c00, 0xbc00, 0x3c01, 0x3bff, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7d01, 0xfd55, 0xfeaa,

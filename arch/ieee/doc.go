@@ -26,7 +26,8 @@
 //     raising UFC and not IXC. Half precision has a switch of its own, FlushHalf, which raises no IDC and does not apply to conversions.
 //   - The alternative half precision (AltHalf, conversions only) has no infinities and no NaNs: its top exponent is one more binade.
 //
-// BFloat16 is a format of Convert and of the number functions; the dot products that use it set rounding to OddInf, FlushToZero and DefaultNaN.
+// BFloat16 is a format of Convert and of the number functions; the dot products that use it set rounding to OddInf, FlushToZero and
+// DefaultNaN.
 //
 // # Limits
 //

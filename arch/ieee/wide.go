@@ -2,7 +2,8 @@ package ieee
 
 import "math/bits"
 
-// wide is a finite number with a significand of 128 bits, enough for an exact product. Its value is hi.lo/2^127 × 2^exp, with the top bit set.
+// wide is a finite number with a significand of 128 bits, enough for an exact product. Its value is hi.lo/2^127 × 2^exp, with the
+// top bit set.
 type wide struct {
 	neg    bool
 	exp    int32
@@ -73,8 +74,9 @@ func product(a, b number) wide {
 
 // sum adds exactly, but for a sticky bit; ok is false if the result is zero.
 //
-// The sticky bit is sound: bits are lost only when the exponents differ by more than the 22 bits that a product of two doubles leaves free at the
-// low end, and then a subtraction cancels at most one leading bit, so that the bit stays far below what rounding looks at.
+// The sticky bit is sound: bits are lost only when the exponents differ by more than the 22 bits that a product of two doubles
+// leaves free at the low end, and then a subtraction cancels at most one leading bit, so that the bit stays far below what rounding
+// looks at.
 func sum(a, b wide) (r wide, ok bool) {
 	if a.exp < b.exp || a.exp == b.exp && (a.hi < b.hi || a.hi == b.hi && a.lo < b.lo) {
 		a, b = b, a

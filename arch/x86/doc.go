@@ -15,9 +15,9 @@
 // returns in a slot, calls BeforeStep, single-steps the thread, and calls AfterStep. Or it puts the original bytes
 // back, holds the other threads, and does the same with the instruction's own address for a slot.
 //
-// Exec is for single instructions that are given with their state, as "gotap emulate" is: it executes all that general registers, flags and memory
-// describe (exec.go, and a file for each kind), also what a probe has the processor step since an emulation would not be atomic, or could not raise
-// the exceptions.
+// Exec is for single instructions that are given with their state, as "gotap emulate" is: it executes all that general registers,
+// flags and memory describe (exec.go, and a file for each kind), also what a probe has the processor step since an emulation would
+// not be atomic, or could not raise the exceptions.
 //
 // There are no threads here, no locks and no variables: everything is a function over a register file and a memory.
 //

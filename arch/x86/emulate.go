@@ -161,8 +161,8 @@ func (s *site) swap(regs *arch.Regs) {
 	setReg(regs, s.form.dst, r, s.form.size)
 }
 
-// ofWrite makes the fault of a read one of a write: a processor that reads an operand to change it asks for the right to write it at once, and the
-// page fault says so.
+// ofWrite makes the fault of a read one of a write: a processor that reads an operand to change it asks for the right to write it
+// at once, and the page fault says so.
 func ofWrite(err error) error {
 	if fault := (*arch.FaultError)(nil); errors.As(err, &fault) {
 		return &arch.FaultError{Addr: fault.Addr, Write: true}

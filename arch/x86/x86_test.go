@@ -229,8 +229,8 @@ func TestFailedEmulation(t *testing.T) {
 	}
 }
 
-// TestFaultsOfWrites: a fault tells of a write wherever the operand would have been written, also if the read before it was what failed. This is what
-// processors report in the error code of the page fault.
+// TestFaultsOfWrites: a fault tells of a write wherever the operand would have been written, also if the read before it was what
+// failed. This is what processors report in the error code of the page fault.
 func TestFaultsOfWrites(t *testing.T) {
 	for code, want := range map[string]bool{
 		"\x48\x01\x07": true, "\x80\x27\x01": true, "\x83\x17\x01": true, "\xfe\x07": true, "\x48\xff\x0f": true, "\xf7\x17": true, "\xf6\x1f": true,

@@ -151,7 +151,8 @@ func statusOfProbe(err error) int {
 	return statusTarget
 }
 
-// diagnose is what is wrong with a probe, as diagnostics: the error's own, or one for each place that is concerned, which points at its text.
+// diagnose is what is wrong with a probe, as diagnostics: the error's own, or one for each place that is concerned, which points at
+// its text.
 func diagnose(p declaration, err error) diag.List {
 	var list diag.List
 	for _, e := range parts(err) {

@@ -16,8 +16,8 @@ import (
 	"gotap/samples"
 )
 
-// This file is what the shell offers at the tab key, beside commands and flags. Nothing here reports an error: a shell that cannot be helped is
-// left alone.
+// This file is what the shell offers at the tab key, beside commands and flags. Nothing here reports an error: a shell that cannot
+// be helped is left alone.
 
 // addCompletion teaches the commands of a tree about their arguments.
 func addCompletion(w *World, root *cobra.Command) {

@@ -3,12 +3,12 @@
 // # Processes
 //
 // `gotap run` is two processes of the same binary. The one the user started, the supervisor, does nothing but start the session,
-// pass signals on through a pipe, and take over its exit status. The session loads the script, traces and prints.
-// The point is the pipe: when the supervisor dies in any way, SIGKILL included, the pipe closes, and the session takes its
-// probes out of the target before it ends; COMMAND goes on, as no one has asked for its end. A session that is killed itself cannot do that; then the supervisor, which
-// was told of the targets, takes them out as soon as it has waited for the session (guardian.go). Until then, and when both are killed, the
-// handler of package engine/fallback, which the session put into the target, lets the target run on at the breakpoints that stay; "gotap clean" takes
-// those out.
+// pass signals on through a pipe, and take over its exit status. The session loads the script, traces and prints. The point is the
+// pipe: when the supervisor dies in any way, SIGKILL included, the pipe closes, and the session takes its probes out of the target
+// before it ends; COMMAND goes on, as no one has asked for its end. A session that is killed itself cannot do that; then the
+// supervisor, which was told of the targets, takes them out as soon as it has waited for the session (guardian.go). Until then, and
+// when both are killed, the handler of package engine/fallback, which the session put into the target, lets the target run on at
+// the breakpoints that stay; "gotap clean" takes those out.
 //
 // # Goroutines of a session
 //
@@ -26,8 +26,8 @@
 //
 // # Rules of output
 //
-// Standard output, or the file of -o, is data (datafile.go). When nobody reads it any more the run is over. Everything else goes to standard error: errors in the form of package diag,
-// other lines as "gotap: …". Loss is always told, also with -q.
+// Standard output, or the file of -o, is data (datafile.go). When nobody reads it any more the run is over. Everything else goes to
+// standard error: errors in the form of package diag, other lines as "gotap: …". Loss is always told, also with -q.
 //
 // Exit statuses are in status.go; an error carries its own.
 package main

@@ -12,7 +12,8 @@ import (
 // script runs: its begin callbacks come before all hits, and whoever holds the target is there to let it go. What the script
 // says is held back until all probes are armed: nothing is said where one of them cannot be.
 
-// arm places the probes. COMMAND is where its libraries are mapped when it returns; or, when a begin callback has stopped the run, where it was.
+// arm places the probes. COMMAND is where its libraries are mapped when it returns; or, when a begin callback has stopped the run,
+// where it was.
 func (r *run) arm() error {
 	all := r.intentions()
 	if r.launched != 0 {

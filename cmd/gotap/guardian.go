@@ -17,10 +17,10 @@ import (
 	"gotap/engine/remote"
 )
 
-// The supervisor as guardian of the targets. The session tells it, through the socket that it gets signals from, which processes it has probes in.
-// When the session is killed the supervisor takes the breakpoints out as soon as it hears of it. Until then, and when both are killed at
-// once, the handler that the session put into the targets has to do; but that cannot help a thread that blocks SIGTRAP, nor a process with a
-// filter of system calls, nor one that has not got it yet.
+// The supervisor as guardian of the targets. The session tells it, through the socket that it gets signals from, which processes it
+// has probes in. When the session is killed the supervisor takes the breakpoints out as soon as it hears of it. Until then, and
+// when both are killed at once, the handler that the session put into the targets has to do; but that cannot help a thread that
+// blocks SIGTRAP, nor a process with a filter of system calls, nor one that has not got it yet.
 
 // The first byte of a message about a process, whose number follows.
 const (
@@ -32,8 +32,8 @@ const (
 // guardMessage is the size of a message.
 const guardMessage = 5
 
-// guard tells the supervisor that a process has probes, or has none any more. It never blocks, and may be called from any goroutine: a supervisor that is gone is
-// noticed elsewhere.
+// guard tells the supervisor that a process has probes, or has none any more. It never blocks, and may be called from any
+// goroutine: a supervisor that is gone is noticed elsewhere.
 func (w *World) guard(word byte, pid int) {
 	if w.control == nil {
 		return
@@ -110,7 +110,8 @@ func (g *guardian) noteStub(address string) {
 	g.stub = address
 }
 
-// lastWord is how long the session's last messages are waited for after its death: a child that is being made may hold its socket for a moment.
+// lastWord is how long the session's last messages are waited for after its death: a child that is being made may hold its socket
+// for a moment.
 const lastWord = 100 * time.Millisecond
 
 // restore takes out what a killed session left in its targets, and says so.

@@ -96,8 +96,8 @@ func leaveInherited() {
 }
 
 // COMMAND is to find the signals ignored that gotap was started with ignored, as nohup and shells do for what runs in the
-// background. Go's runtime leaves SIGHUP and SIGINT ignored until a program asks for them, which the supervisor does, and those of job control
-// altogether; of the others nothing can be known any more once Go has started.
+// background. Go's runtime leaves SIGHUP and SIGINT ignored until a program asks for them, which the supervisor does, and those of
+// job control altogether; of the others nothing can be known any more once Go has started.
 
 // ignoredSignals writes the signals that are ignored now and will not be, as a tail of the pipe's number: ":1,2".
 func ignoredSignals() string {

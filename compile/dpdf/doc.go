@@ -1,10 +1,10 @@
 // Package dpdf reads probe definition files: the language of IBM's Dynamic Probes, for programs of users.
 //
-// A file goes through four stages, all in Parse. The scanner cuts lines into tokens that know where they stand. The
-// preprocessor follows directives and replaces macros; a token that a macro made stands where the macro was used. The parser
-// takes the header's keywords, then for each probe its keywords and its commands. The emitter writes each command as commands of package compile. Every probe becomes a program of its own;
-// a label that another probe of the file has brings that probe's commands with it. All errors are reported at once,
-// in the order of the file.
+// A file goes through four stages, all in Parse. The scanner cuts lines into tokens that know where they stand. The preprocessor
+// follows directives and replaces macros; a token that a macro made stands where the macro was used. The parser takes the header's
+// keywords, then for each probe its keywords and its commands. The emitter writes each command as commands of package compile.
+// Every probe becomes a program of its own; a label that another probe of the file has brings that probe's commands with it. All
+// errors are reported at once, in the order of the file.
 //
 // # Where the language differs from DProbes
 //

@@ -19,10 +19,11 @@
 //
 // # What debug information knows
 //
-// c.args, c.ret and global(NAME) begin paths (operand arguments). A path is resolved by the Place when its value is wanted, so a unit that uses one
-// is compiled for each place again (Result.UsesPlace); without a place stand-ins take their part. An access says where a value starts and how to get on
-// from there (access.go); static data of other modules, or behind the probed instruction, starts from a module's bias. What is made of others, a struct, an
-// array, all arguments, is read part by part into one text (pretty.go), whose bounds are known when it is compiled.
+// c.args, c.ret and global(NAME) begin paths (operand arguments). A path is resolved by the Place when its value is wanted, so a
+// unit that uses one is compiled for each place again (Result.UsesPlace); without a place stand-ins take their part. An access says
+// where a value starts and how to get on from there (access.go); static data of other modules, or behind the probed instruction,
+// starts from a module's bias. What is made of others, a struct, an array, all arguments, is read part by part into one text
+// (pretty.go), whose bounds are known when it is compiled.
 //
 // # Functions
 //

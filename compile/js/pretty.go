@@ -241,7 +241,8 @@ func (p *prettier) ifReadable(address *expr, there func() *expr) *expr {
 	return p.l.choose(p.at, test, there(), p.hex(address))
 }
 
-// named is the name of an enumeration's value, or the number where it has none. Only who asks for it gets it: elsewhere such values are numbers.
+// named is the name of an enumeration's value, or the number where it has none. Only who asks for it gets it: elsewhere such values
+// are numbers.
 func (l *lowering) named(e *expr) *expr {
 	kept := e
 	var body []stmt

@@ -133,8 +133,8 @@ const scriptSays = "calls 201 sum 40007"
 var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealProgram", "TestDetachUnderLoad",
 	"TestStoppedTargetStaysStopped", "TestReturns", "TestFilters", "TestWatchpointsAlone", "TestStacks"}
 
-// onceTests run on the first set of programs of each machine alone, as do those that kill sessions: they take their time, and what they are about depends on the
-// machine's kernel more than on the instruction set.
+// onceTests run on the first set of programs of each machine alone, as do those that kill sessions: they take their time, and what
+// they are about depends on the machine's kernel more than on the instruction set.
 var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
 	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces", "TestWatchpoints", "TestWatchpointsAreTakenOff",
 	"TestCodeMappedTwice", "TestManyRounds"}

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// contractSays is what values.js prints of values.c, and how often: arguments of every kind by debug information, results of their types,
-// variables and enumerations, stacks through a library without debug information, watchpoints of both kinds, marks, system calls, threads and children.
+// contractSays is what values.js prints of values.c, and how often: arguments of every kind by debug information, results of their
+// types, variables and enumerations, stacks through a library without debug information, watchpoints of both kinds, marks, system
+// calls, threads and children.
 var contractSays = map[string]int{
 	"ten 1 4 5 10 1 5 10":                 1,
 	"ten gave 385 true":                   1,
@@ -50,7 +51,8 @@ var contractSays = map[string]int{
 const thingSays = `{ .id = 1, .name = "one", .colour = GREEN, .in = [{ .s = -1, .low = 5, .high = 17 },{ .s = 2, .low = 1, .high = 3 }], ` +
 	`.d = 0.25, .ll = -5000000000, .u = { .i = 1065353216, .f = 1 }, .tag = "tagge" }`
 
-// buildValues builds values.c for a set, unoptimised too: prologues put arguments elsewhere then. Atomic operations are loops of exclusives.
+// buildValues builds values.c for a set, unoptimised too: prologues put arguments elsewhere then. Atomic operations are loops of
+// exclusives.
 func (s set) buildValues(t *testing.T, m *Image) {
 	t.Helper()
 	include := t.TempDir()
@@ -81,7 +83,8 @@ func (s set) buildLoop(t *testing.T, m *Image) {
 	add(t, m, "/programs/"+s.name+"/steploop", out)
 }
 
-// routines is a script that counts the calls of a Go program whose goroutines recur deeply, so that their stacks move. On 32-bit ARM results are not told.
+// routines is a script that counts the calls of a Go program whose goroutines recur deeply, so that their stacks move. On 32-bit
+// ARM results are not told.
 func (m Machine) routines() string {
 	result := "0"
 	if m.Debian == "arm64" {
@@ -93,8 +96,8 @@ end(() => { print("work", enters, leaves, args, words, sum) });
 `
 }
 
-// routinesSay is what the script prints: four times the calls with 0 to 200, each of which adds 1 at one of 512 places to what it returns. The
-// string before the number takes two words.
+// routinesSay is what the script prints: four times the calls with 0 to 200, each of which adds 1 at one of 512 places to what it
+// returns. The string before the number takes two words.
 func (m Machine) routinesSay() string {
 	if m.Debian == "arm64" {
 		return "work 804 804 80400 80400 84420"

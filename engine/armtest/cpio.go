@@ -8,8 +8,8 @@ import (
 	"path"
 )
 
-// Image is the contents of an initramfs: an archive of files in the "newc" form of cpio, which the kernel unpacks into its root (the kernel's
-// Documentation/driver-api/early-userspace/buffer-format.rst).
+// Image is the contents of an initramfs: an archive of files in the "newc" form of cpio, which the kernel unpacks into its root
+// (the kernel's Documentation/driver-api/early-userspace/buffer-format.rst).
 type Image struct {
 	out  bytes.Buffer
 	dirs map[string]bool

@@ -49,7 +49,8 @@ func cacheDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// KernelFile is a kernel for the machine, out of Debian's package, which is unpacked and not installed. It is fetched by apt the first time.
+// KernelFile is a kernel for the machine, out of Debian's package, which is unpacked and not installed. It is fetched by apt the
+// first time.
 func (m Machine) KernelFile() (string, error) {
 	dir, err := cacheDir()
 	if err != nil {

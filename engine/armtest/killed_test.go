@@ -19,7 +19,8 @@ const (
 	busy = `let n = 0; probe("leaf+*", () => { n++ }); probe("tick", () => { n++ });` + "\n"
 )
 
-// killedCommands kill sessions on the victims of a set: alone, with a supervisor that outlives them, and together with what watches over them.
+// killedCommands kill sessions on the victims of a set: alone, with a supervisor that outlives them, and together with what watches
+// over them.
 func killedCommands(set string) []string {
 	victim := "/programs/" + set + "/victim"
 	return []string{

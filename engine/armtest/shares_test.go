@@ -133,8 +133,8 @@ type codePlace struct {
 	set  arch.Arch
 }
 
-// followedShare counts what can be reached by direct branches and calls in a stripped file, from its entry and from where its tables for exceptions
-// say that functions are. Nothing else tells its instructions from the data between them.
+// followedShare counts what can be reached by direct branches and calls in a stripped file, from its entry and from where its
+// tables for exceptions say that functions are. Nothing else tells its instructions from the data between them.
 func followedShare(t *testing.T, file string, set arch.Arch) *share {
 	t.Helper()
 	f, err := elf.Open(file)
@@ -164,8 +164,8 @@ func followedShare(t *testing.T, file string, set arch.Arch) *share {
 	return s
 }
 
-// straight is the instructions from a place on up to the next that does not go on, or is known. What lies behind a call that never returns is
-// data: it ends in something that no program has, and is left out.
+// straight is the instructions from a place on up to the next that does not go on, or is known. What lies behind a call that never
+// returns is data: it ends in something that no program has, and is left out.
 func straight(p codePlace, base uint64, code []byte, seen map[uint64]bool) (run []arch.Insn) {
 	for sure := 0; p.addr-base < uint64(len(code)) && !seen[p.addr]; {
 		in, err := p.set.Decode(code[p.addr-base:], p.addr)
@@ -213,8 +213,8 @@ func tableStarts(f *elf.File, set arch.Arch) (all []codePlace) {
 	return all
 }
 
-// TestShares prints what part of the instructions of C libraries can be probed, as rows of a table; in the long run also of busybox, and of Debian's library for
-// processors without Thumb.
+// TestShares prints what part of the instructions of C libraries can be probed, as rows of a table; in the long run also of
+// busybox, and of Debian's library for processors without Thumb.
 func TestShares(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.GCCARM64, testenv.ObjdumpARM, testenv.ObjdumpARM64)
 	const armObjdump, a64Objdump = "arm-linux-gnueabihf-objdump", "aarch64-linux-gnu-objdump"

@@ -41,7 +41,8 @@ func (f *frame) leaves(p *Point, sp uint64) bool {
 	return false
 }
 
-// end ends the watches for the sake of a call: on its return address, when it was the last to wait there, and on its function, when it was kept.
+// end ends the watches for the sake of a call: on its return address, when it was the last to wait there, and on its function, when
+// it was kept.
 func (f *frame) end() {
 	if f.kept {
 		f.kept = false
@@ -57,8 +58,8 @@ func (f *frame) end() {
 	f.ret = nil
 }
 
-// nearBy is how far below another a frame may lie to be taken for one of the same stack, where stacks cannot be told apart. Threads' stacks are
-// larger, and have a gap between them; coroutines' may be smaller.
+// nearBy is how far below another a frame may lie to be taken for one of the same stack, where stacks cannot be told apart.
+// Threads' stacks are larger, and have a gap between them; coroutines' may be smaller.
 const nearBy = 256 << 10
 
 // farBelow is the same when room is needed: as far as the stack of a thread may well reach.

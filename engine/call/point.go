@@ -16,7 +16,8 @@ type Breakpoint interface {
 	Recount(by int)
 }
 
-// Point is who shares a breakpoint: probes, functions that are entered or left there, calls that return there. Back ends embed it in their own points.
+// Point is who shares a breakpoint: probes, functions that are entered or left there, calls that return there. Back ends embed it
+// in their own points.
 type Point struct {
 	At      Breakpoint            // the point that this one is embedded in
 	Enters  []*registry.Placement // in the order in which they run
@@ -49,8 +50,8 @@ func (p *Point) Used() bool { return len(p.Enters)+len(p.Exits) > 0 }
 // Counted is 1 for a point that counts against the limit: those that probes asked for.
 func (p *Point) Counted() int { return min(len(p.Enters), 1) }
 
-// Attach puts a placement among those that are entered here, and has the calls watched of the function, whose code is given, if it has a leave
-// handler. A placement whose probe has one here already that means the same changes nothing.
+// Attach puts a placement among those that are entered here, and has the calls watched of the function, whose code is given, if it
+// has a leave handler. A placement whose probe has one here already that means the same changes nothing.
 func (p *Point) Attach(pl *registry.Placement, code Body) error {
 	if slices.ContainsFunc(p.Enters, pl.SameEntry) {
 		return p.At.Sync()
@@ -95,7 +96,8 @@ func (p *Point) SyncAll() (entry, exits error) {
 	return entry, exits
 }
 
-// How tells how the returns of the function that is entered here are watched, as a continuation of the point's strategy; "" where they are not.
+// How tells how the returns of the function that is entered here are watched, as a continuation of the point's strategy; "" where
+// they are not.
 func (p *Point) How() string {
 	switch {
 	case p.Fn == nil:

@@ -18,9 +18,11 @@ type Target interface {
 	// ExitSP is the stack pointer with which the function was entered that the instruction at the point that was hit leaves.
 	ExitSP() uint64
 	// Goroutine is the goroutine that runs on the thread and the end of its stack, zeros where none can be read. The thread is at
-	// the entry, behind the stack check, or at an exit of a function that Go compiled. When the stack has moved, Thread.Moved has been called.
+	// the entry, behind the stack check, or at an exit of a function that Go compiled. When the stack has moved, Thread.Moved has
+	// been called.
 	Goroutine() (g, hi uint64)
-	// ReturnPoint finds or makes the point at the return address of the function that is entered, or left by a jump; nil when there is none.
+	// ReturnPoint finds or makes the point at the return address of the function that is entered, or left by a jump; nil when there
+	// is none.
 	ReturnPoint() *Point
 	// Elsewhere looks for a call that is left at p in other threads of the address space, by Thread.Has; nil when none has it.
 	Elsewhere(p *Point, sp uint64) *Thread
@@ -35,7 +37,8 @@ type Thread struct {
 	behind bool // the leave handlers that run are of a call that has returned
 }
 
-// Init makes the calls of a thread, with its hits. Its calls are remembered in a list of its own unless one is given that it shares with others.
+// Init makes the calls of a thread, with its hits. Its calls are remembered in a list of its own unless one is given that it shares
+// with others.
 func (t *Thread) Init(target Target, h *hit.Hit, shared *List) {
 	t.target, t.hit, t.list = target, h, shared
 	if shared == nil {
@@ -85,7 +88,8 @@ func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
 	return this, true
 }
 
-// Await has something done by the thread that returns from the function which is entered now. It is not done when there is no return to wait for.
+// Await has something done by the thread that returns from the function which is entered now. It is not done when there is no
+// return to wait for.
 func (t *Thread) Await(then func(Target)) {
 	f := frame{sp: t.target.SP(), then: then}
 	if f.ret = t.awaitReturn(); f.ret != nil {
@@ -107,9 +111,9 @@ func (t *Thread) awaitReturn() *Point {
 	return p
 }
 
-// dropDead drops frames that a new call at sp proves to be dead: those with the same stack pointer, unless they have jumped
-// here and wait for this call's return, or belong to this very entry; and all that were entered after them. Where stacks can be told apart, those are
-// dead as well that lie below; elsewhere they may be of a coroutine whose stack is near.
+// dropDead drops frames that a new call at sp proves to be dead: those with the same stack pointer, unless they have jumped here
+// and wait for this call's return, or belong to this very entry; and all that were entered after them. Where stacks can be told
+// apart, those are dead as well that lie below; elsewhere they may be of a coroutine whose stack is near.
 func (t *Thread) dropDead(fn *Function, pl *registry.Placement, sp, g uint64) {
 	l := t.list
 	for i := len(l.frames) - 1; i >= 0; i-- {
@@ -250,8 +254,8 @@ func (t *Thread) Returned(p *Point) {
 	t.dropInside(l, at, entry, g)
 }
 
-// Behind reports whether the leave handler that runs is of a call that has returned, so that the thread is at its return address. Otherwise it is
-// at an exit of the function.
+// Behind reports whether the leave handler that runs is of a call that has returned, so that the thread is at its return address.
+// Otherwise it is at an exit of the function.
 func (t *Thread) Behind() bool { return t.behind }
 
 // leave runs the leave handler of frame i of a list, in this thread, and drops the frame. Its storage lives until the hit is over.
@@ -297,7 +301,8 @@ func (t *Thread) Gone(p *Point) {
 	}
 }
 
-// Moved makes the frames of a goroutine right again whose stack has moved to end at hi: the runtime copies what is in use to the end of the new stack.
+// Moved makes the frames of a goroutine right again whose stack has moved to end at hi: the runtime copies what is in use to the
+// end of the new stack.
 func (t *Thread) Moved(g, hi uint64) {
 	for i := range t.list.frames {
 		if f := &t.list.frames[i]; f.g == g && f.hi != hi {
@@ -310,8 +315,8 @@ func (t *Thread) Moved(g, hi uint64) {
 // Keep makes the leaves due of all calls that are under way for a probe, which is about to be dropped.
 func (t *Thread) Keep(pr *registry.Probe) { t.list.keep(pr) }
 
-// Fork gives the first thread of a forked child the calls that its parent is in: it will return from them too. at finds the child's points by
-// their addresses; nil when there is none. Storage is not shared: the child's leaves see none.
+// Fork gives the first thread of a forked child the calls that its parent is in: it will return from them too. at finds the child's
+// points by their addresses; nil when there is none. Storage is not shared: the child's leaves see none.
 func (t *Thread) Fork(child *Thread, at func(addr uint64) *Point) {
 	for _, f := range t.list.frames {
 		f.this = 0

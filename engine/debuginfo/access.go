@@ -14,10 +14,10 @@ import (
 // number, through pointers and references without further ado. Structs and arrays in memory give their address, and so do
 // pointers; references give what they refer to.
 //
-// At a function's entry (pc is its first address) registers and BaseFrame are those of the caller's call: the frame is the
-// stack pointer plus the size of the return address; on ARM, where that is in a register, it is the stack pointer itself. Elsewhere BaseFrame does
-// not occur. Floats in vector registers have Reg "xmm0" … "xmm15", "v0" … "v7" or "d0" … "d7", of which the low 8 bytes are meant, and a step that makes
-// an f64 of them.
+// At a function's entry (pc is its first address) registers and BaseFrame are those of the caller's call: the frame is the stack
+// pointer plus the size of the return address; on ARM, where that is in a register, it is the stack pointer itself. Elsewhere
+// BaseFrame does not occur. Floats in vector registers have Reg "xmm0" … "xmm15", "v0" … "v7" or "d0" … "d7", of which the low 8
+// bytes are meant, and a step that makes an f64 of them.
 //
 // Errors are *UnknownError, *OptimisedOutError, *AccessError, or match ErrNone, ErrSplit or ErrAlt.
 func (in *Info) Access(pc uint64, path []string) (a compile.Access, err error) {

@@ -34,8 +34,8 @@ func (in *Info) armHard() bool {
 	return true
 }
 
-// armAttribute is the value of an attribute of the whole file, 0 when there is none. Attributes are a number each; a few below 32, and the odd
-// ones above, are texts.
+// armAttribute is the value of an attribute of the whole file, 0 when there is none. Attributes are a number each; a few below 32,
+// and the odd ones above, are texts.
 func armAttribute(data []byte, want uint64) uint64 {
 	name := []byte("aeabi\x00\x01") // the vendor, and the tag that the file's own attributes begin with
 	i := bytes.Index(data, name)
@@ -178,7 +178,8 @@ func (in *Info) armReturn(t *ctype, variadic bool) (place, error) {
 }
 
 // homogeneous is the size and the number of elements of a float, a short vector, or of one to four of the same in a struct, which
-// travel in registers of the vector unit; count 0 is everything else. Both conventions of ARM have this rule (IHI 0042, 6.1.2.1; IHI 0055, 5.9.5).
+// travel in registers of the vector unit; count 0 is everything else. Both conventions of ARM have this rule (IHI 0042, 6.1.2.1;
+// IHI 0055, 5.9.5).
 func (in *Info) homogeneous(t *ctype) (elem int64, count int) {
 	elem, count, ok := in.elements(t, 0)
 	if !ok || count > 4 || elem == 0 {

@@ -185,8 +185,8 @@ func (in *Info) fill(t *ctype, u *unit) error {
 	return nil
 }
 
-// sizeMember sizes null pointers and pointers to members, of which compilers do not say it: they are passed like the words that they are made of (Itanium
-// C++ ABI, 2.3). A pointer to a method is two words, where to find it and what to add to this.
+// sizeMember sizes null pointers and pointers to members, of which compilers do not say it: they are passed like the words that
+// they are made of (Itanium C++ ABI, 2.3). A pointer to a method is two words, where to find it and what to add to this.
 func (in *Info) sizeMember(t *ctype) error {
 	if t.size >= 0 || !t.cplus {
 		return nil

@@ -14,9 +14,9 @@
 // functions whose convention the optimiser changed.
 //
 // Where what is done: info.go opens the sections and guards each question; unit.go reads unit headers and entries; function.go and
-// scope.go find the function and the blocks around an address, lines.go and pass.go the code of a line; ctype.go reads types and member.go the fields of structs,
-// declare.go and naming.go write them and names; access.go finds a variable, global.go a static one, and walk.go walks a path from it, with loclist.go and expr.go finding where a
-// value is, and place.go being that place.
+// scope.go find the function and the blocks around an address, lines.go and pass.go the code of a line; ctype.go reads types and
+// member.go the fields of structs, declare.go and naming.go write them and names; access.go finds a variable, global.go a static
+// one, and walk.go walks a path from it, with loclist.go and expr.go finding where a value is, and place.go being that place.
 //
 // Whoever made the traced program made its debug information too, and may have made it to do harm. Lengths are compared with what is there,
 // and what leads from entry to entry is bounded: chains of references (maxOrigins), of typedefs and types within types

@@ -28,9 +28,9 @@ func (e *AmbiguousError) Error() string {
 // errThread is a variable that each thread has its own of.
 var errThread = fmt.Errorf("it is thread-local: each thread has its own, and where is the loader's business")
 
-// Global says how to fetch the static variable path[0] of the module, or what the rest of the path names in it, as Access does for parameters. The
-// name may have namespaces ("geo::limit") and, behind "@", the file of source ("limit@area.c") where several have a variable of that name.
-// Without, the one of the source around pc is meant, where that has one. The access has BaseAddr.
+// Global says how to fetch the static variable path[0] of the module, or what the rest of the path names in it, as Access does for
+// parameters. The name may have namespaces ("geo::limit") and, behind "@", the file of source ("limit@area.c") where several have a
+// variable of that name. Without, the one of the source around pc is meant, where that has one. The access has BaseAddr.
 //
 // Errors are *UnknownError, *AmbiguousError, *AccessError, or match ErrNone, ErrSplit or ErrAlt.
 func (in *Info) Global(pc uint64, path []string) (a compile.Access, err error) {

@@ -14,8 +14,9 @@ import (
 // the argument goes on the stack whole, in the caller's frame, and what follows may still find registers. Results
 // are assigned by the same rules anew. Architectures without registers in this convention pass everything on the stack.
 
-// goConvention is what an architecture has of it: the registers of integers and of floats, and where arguments on the stack start, counted from
-// the frame address: where calls push nothing, every function leaves a word there for the return address of those that it calls.
+// goConvention is what an architecture has of it: the registers of integers and of floats, and where arguments on the stack start,
+// counted from the frame address: where calls push nothing, every function leaves a word there for the return address of those that
+// it calls.
 type goConvention struct {
 	ints, floats []string
 	link         bool

@@ -12,7 +12,8 @@ import (
 // more than two words is passed by its address. How the others travel, of two words at most and more than two parts or none that the
 // debug information tells, has changed, and so they are said to be unknown, and with them whatever comes after them.
 
-// isRustMangled reports whether a function has a name that only rustc makes, old or new; one that is called by other languages has a plain one.
+// isRustMangled reports whether a function has a name that only rustc makes, old or new; one that is called by other languages has
+// a plain one.
 func (in *Info) isRustMangled(e *dwarf.Entry) bool {
 	f, _, err := in.attr(e, dwarf.AttrLinkageName)
 	if err != nil || f == nil {

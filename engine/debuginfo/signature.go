@@ -71,9 +71,9 @@ func (in *Info) Signature(vaddr uint64) (s string, err error) {
 	return in.funcName(fn.entry) + "(" + strings.Join(list, ", ") + ") " + in.declare(off, ok, "", 0), nil
 }
 
-// ReturnAccess says how to fetch the result of the function at the address vaddr when it has just returned, or what path names in it, as Access
-// has it. Structs that come back in memory give their address. Of several results, which Go has, the first one is meant. A function without
-// result gives an access of type TypeVoid.
+// ReturnAccess says how to fetch the result of the function at the address vaddr when it has just returned, or what path names in
+// it, as Access has it. Structs that come back in memory give their address. Of several results, which Go has, the first one is
+// meant. A function without result gives an access of type TypeVoid.
 func (in *Info) ReturnAccess(vaddr uint64, path ...string) (a compile.Access, err error) {
 	defer in.guard(&err)()
 	fn, err := in.functionAt(vaddr)

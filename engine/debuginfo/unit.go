@@ -65,8 +65,8 @@ func (u *unit) isCPlusPlus() bool {
 	return false
 }
 
-// isUnoptimised reports whether gcc, which writes down how it was called, did not optimise. Then a parameter declared "register" is said to be all
-// the time where only the prologue puts it. Optimised code says such things with location lists.
+// isUnoptimised reports whether gcc, which writes down how it was called, did not optimise. Then a parameter declared "register" is
+// said to be all the time where only the prologue puts it. Optimised code says such things with location lists.
 func (u *unit) isUnoptimised() bool {
 	producer, _ := u.entry.Val(dwarf.AttrProducer).(string)
 	if !strings.HasPrefix(producer, "GNU C") {

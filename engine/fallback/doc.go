@@ -36,47 +36,50 @@
 //
 // Everything else is passed on to the program's own handler, or treated as the kernel would have.
 //
-// On ARM and AArch64 it is simpler. A breakpoint is the undefined instruction, or brk, that the kernel makes SIGTRAP of with TRAP_BRKPT
-// (ptrace_break in its arch/arm/kernel/ptrace.c; brk_handler and aarch32_break_handler in arch/arm64/kernel/debug-monitors.c), and the program counter and
-// si_addr both are the instruction's address. In the table, and at that address, means ours. In the table, and somewhere else, means
-// history: the tracer has emulated the instruction, which is all that it ever does with one, and set the program counter. An instruction that branches
-// to itself is run again, which is the same. The handler for 32-bit ARM is A32 code that Armv5 knows, for A32 and Thumb programs: the kernel
-// changes the instruction set with the handler's address, and back. Writes through /proc/self/mem make instruction and data caches agree as those of a
-// tracer do (flush_ptrace_access).
+// On ARM and AArch64 it is simpler. A breakpoint is the undefined instruction, or brk, that the kernel makes SIGTRAP of with
+// TRAP_BRKPT (ptrace_break in its arch/arm/kernel/ptrace.c; brk_handler and aarch32_break_handler in
+// arch/arm64/kernel/debug-monitors.c), and the program counter and si_addr both are the instruction's address. In the table, and at
+// that address, means ours. In the table, and somewhere else, means history: the tracer has emulated the instruction, which is all
+// that it ever does with one, and set the program counter. An instruction that branches to itself is run again, which is the same.
+// The handler for 32-bit ARM is A32 code that Armv5 knows, for A32 and Thumb programs: the kernel changes the instruction set with
+// the handler's address, and back. Writes through /proc/self/mem make instruction and data caches agree as those of a tracer do
+// (flush_ptrace_access).
 //
 // # Who else is there
 //
-// Whoever starts a session can do better than the handler as long as it lives: command gotap's supervisor is told which processes have probes, and when the
-// session alone is killed it takes the breakpoints out by Clean; when the supervisor alone is killed, the session lets go as
-// usual. The handler is for the time until then, and for the two being killed at once. The other way round, a tracer that nobody would think of killing, would only move
-// the question: the kernel lets a thread have one tracer, and nothing else can hold its stop at a breakpoint.
+// Whoever starts a session can do better than the handler as long as it lives: command gotap's supervisor is told which processes
+// have probes, and when the session alone is killed it takes the breakpoints out by Clean; when the supervisor alone is killed, the
+// session lets go as usual. The handler is for the time until then, and for the two being killed at once. The other way round, a
+// tracer that nobody would think of killing, would only move the question: the kernel lets a thread have one tracer, and nothing
+// else can hold its stop at a breakpoint.
 //
 // # What it does not help against
 //
-// A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not ask handlers then. The first hit restores all
-// breakpoints, so it has to be the very first one; in a program whose busy threads block all signals it often is. Any other signal that an instruction
-// raises would be forced on the thread in the same way, so another kind of breakpoint would not help; to unblock the signal in the thread for as long as it
-// is traced would, but the program sees its mask, and a signal sent to it that it wants to wait for would be delivered. A child made by
-// CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is told of it, and it has no handler. A program that installs a handler for SIGTRAP by a system call of its own
-// (Go's runtime does) takes ours away, until the tracer notices. A program that asks for its action by a bare
-// system call sees ours.
+// A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not ask handlers then. The first hit restores all breakpoints,
+// so it has to be the very first one; in a program whose busy threads block all signals it often is. Any other signal that an
+// instruction raises would be forced on the thread in the same way, so another kind of breakpoint would not help; to unblock the
+// signal in the thread for as long as it is traced would, but the program sees its mask, and a signal sent to it that it wants to
+// wait for would be delivered. A child made by CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is told of it, and it
+// has no handler. A program that installs a handler for SIGTRAP by a system call of its own (Go's runtime does) takes ours away,
+// until the tracer notices. A program that asks for its action by a bare system call sees ours.
 //
-// On ARM a thread is lent an instruction that calls the kernel for the first moments of a system call on which a probe stands, and for the first of
-// the calls by which the handler is put in where no module has padding behind its code.
-// A session that is killed in those microseconds leaves the thread there. A data watchpoint of ARM stops a thread in front of the
-// access, again and again, and no handler can take it off: when session and supervisor are killed at once, the next access ends the process.
+// On ARM a thread is lent an instruction that calls the kernel for the first moments of a system call on which a probe stands, and
+// for the first of the calls by which the handler is put in where no module has padding behind its code. A session that is killed
+// in those microseconds leaves the thread there. A data watchpoint of ARM stops a thread in front of the access, again and again,
+// and no handler can take it off: when session and supervisor are killed at once, the next access ends the process.
 //
-// A session killed in the microseconds between the two halves of an emulated instruction: one that reads, changes and writes a word of the
-// stack is then run twice. A call of 64-bit code that is stepped, which calls are only where they cannot be emulated or
-// steps were asked for, pushes a return address in the copy: the thread comes home from there, but who looks at the stack meanwhile sees it. Signals that
-// were kept from a thread come back without what they were sent with, and once. A command whose session is killed while it is being launched ends: it
-// has not run an instruction. It stays stopped instead where a seccomp filter of gotap's own forbids prctl.
+// A session killed in the microseconds between the two halves of an emulated instruction: one that reads, changes and writes a word
+// of the stack is then run twice. A call of 64-bit code that is stepped, which calls are only where they cannot be emulated or
+// steps were asked for, pushes a return address in the copy: the thread comes home from there, but who looks at the stack meanwhile
+// sees it. Signals that were kept from a thread come back without what they were sent with, and once. A command whose session is
+// killed while it is being launched ends: it has not run an instruction. It stays stopped instead where a seccomp filter of gotap's
+// own forbids prctl.
 //
 // An attach stops a thread for the four system calls by which all this is put in, and an end stops one to take it out; if every
-// thread sleeps in a call that cannot be interrupted without its noticing, the former waits for the first stop and the latter is left to the
-// next session, or to Clean. Processes whose seccomp filter forbids a call that this or the handler takes, or cannot be asked,
-// get no handler, and the user is told (package engine, confined.go). One that puts on a filter later, or enters strict mode, has the handler, which
-// then may not make the calls that it needs: its first breakpoint ends it, unless the filter allows to open, read and write files.
-// Instructions cannot be put back without a call. A launched program has none in its first quarter of a second before its first hit,
-// with Config.LateFallback.
+// thread sleeps in a call that cannot be interrupted without its noticing, the former waits for the first stop and the latter is
+// left to the next session, or to Clean. Processes whose seccomp filter forbids a call that this or the handler takes, or cannot be
+// asked, get no handler, and the user is told (package engine, confined.go). One that puts on a filter later, or enters strict
+// mode, has the handler, which then may not make the calls that it needs: its first breakpoint ends it, unless the filter allows to
+// open, read and write files. Instructions cannot be put back without a call. A launched program has none in its first quarter of a
+// second before its first hit, with Config.LateFallback.
 package fallback

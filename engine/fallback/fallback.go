@@ -26,7 +26,8 @@ type Native struct {
 	calls []uint64 // open rt_sigaction rt_sigprocmask rt_sigreturn pread64 pwrite64 close getpid gettid tgkill rt_tgsigqueueinfo
 }
 
-// Calls are the numbers of the system calls that the handler and Stub make, but for those of a process without /proc. The caller must not change them.
+// Calls are the numbers of the system calls that the handler and Stub make, but for those of a process without /proc. The caller
+// must not change them.
 func (n *Native) Calls() []uint64 { return n.calls }
 
 // The handlers there are.
@@ -59,8 +60,9 @@ const (
 	ThreadSize = 32
 )
 
-// CodePassed is the si_code by which a tracer has the handler pass on the end of a step that the program made itself (TRAP_TRACE), where the flags do not
-// tell it from one of a tracer's: behind the instruction that cleared the trap flag. The program's handler gets to see TRAP_TRACE.
+// CodePassed is the si_code by which a tracer has the handler pass on the end of a step that the program made itself (TRAP_TRACE),
+// where the flags do not tell it from one of a tracer's: behind the instruction that cleared the trap flag. The program's handler
+// gets to see TRAP_TRACE.
 const CodePassed = -72
 
 // Magic is what a region begins with.
@@ -125,10 +127,11 @@ func (a Action) Bytes(word int) []byte {
 	return append(p, a.Mask[:]...)
 }
 
-// Over is the action that is installed in the place of the program's own, in a region at base. A handler of the
-// program is called by ours; so what the kernel does before a handler is called stays as the program asked for. Where it has none, all signals are
-// blocked while ours runs: another thread's note that came in the middle of it would take the thread out of the list and give it back its mask
-// inside of the handler alone, which then returned to the mask of the tracer; and a handler of another signal could meet a breakpoint.
+// Over is the action that is installed in the place of the program's own, in a region at base. A handler of the program is called
+// by ours; so what the kernel does before a handler is called stays as the program asked for. Where it has none, all signals are
+// blocked while ours runs: another thread's note that came in the middle of it would take the thread out of the list and give it
+// back its mask inside of the handler alone, which then returned to the mask of the tracer; and a handler of another signal could
+// meet a breakpoint.
 func (a Action) Over(base uint64) Action {
 	over := Action{Handler: Handler(base), Restorer: base + restorerAt,
 		Flags: flagSigInfo | flagRestorer | flagOnStack | flagRestart, Mask: [8]byte{255, 255, 255, 255, 255, 255, 255, 255}}
@@ -139,9 +142,9 @@ func (a Action) Over(base uint64) Action {
 	return over
 }
 
-// TakenFrom reports whether an action, as the kernel tells it, is what was installed over own in a region at base, with the default in the
-// place of the handler. That is how the kernel leaves it when it forces a signal on a thread that blocks it; who sets the default says all else
-// anew as well.
+// TakenFrom reports whether an action, as the kernel tells it, is what was installed over own in a region at base, with the default
+// in the place of the handler. That is how the kernel leaves it when it forces a signal on a thread that blocks it; who sets the
+// default says all else anew as well.
 func (a Action) TakenFrom(own Action, base uint64) bool {
 	over := own.Over(base)
 	over.Handler = Default
@@ -210,8 +213,8 @@ func Watching(base uint64, on bool) (addr uint64, p []byte) {
 	return base + watchingAt, p
 }
 
-// Entry is what to write where for a breakpoint, trap, in entry i; orig is what it displaces, as long. An entry never crosses a page, so that
-// the kernel writes it whole or not at all. With no trap the entry is not in use.
+// Entry is what to write where for a breakpoint, trap, in entry i; orig is what it displaces, as long. An entry never crosses a
+// page, so that the kernel writes it whole or not at all. With no trap the entry is not in use.
 func Entry(base uint64, i int, addr uint64, orig, trap []byte) (at uint64, p [EntrySize]byte) {
 	binary.LittleEndian.PutUint64(p[:], addr)
 	copy(p[origAt:trapAt], orig)

@@ -6,12 +6,13 @@ import (
 	"gotap/arch"
 )
 
-// On ARM no jump leads to any address without changing a register, so that there is no code like that of Stub. But the kernel loads all
-// registers of a thread when a signal handler returns, from a frame that it would have written itself: rt_sigreturn is the jump. Where the frame
-// lies does not matter to it.
+// On ARM no jump leads to any address without changing a register, so that there is no code like that of Stub. But the kernel loads
+// all registers of a thread when a signal handler returns, from a frame that it would have written itself: rt_sigreturn is the
+// jump. Where the frame lies does not matter to it.
 
-// ReturnCode is code that makes the system call that the registers ask for and goes on with the registers and the signal mask in a frame. Register
-// FrameRegister points to that; the stack pointer is the program's until the call has been made, for signals that come before they are blocked.
+// ReturnCode is code that makes the system call that the registers ask for and goes on with the registers and the signal mask in a
+// frame. Register FrameRegister points to that; the stack pointer is the program's until the call has been made, for signals that
+// come before they are blocked.
 func ReturnCode(word int) []byte {
 	insns := []uint32{0xd4000001, 0x9100021f, 0xd2801168, 0xd4000001} // svc #0; mov sp, x16; mov x8, #139; svc #0
 	if word == 4 {
@@ -38,14 +39,15 @@ const FrameAt = StubAt + 64
 // FrameSize is the most that a frame takes, in bytes. Frames lie at multiples of 16.
 const FrameSize = 1152
 
-// noStack is a value of ss_flags that nobody knows: the kernel leaves the alternate stack as it is (do_sigaltstack, restore_altstack in kernel/signal.c).
+// noStack is a value of ss_flags that nobody knows: the kernel leaves the alternate stack as it is (do_sigaltstack,
+// restore_altstack in kernel/signal.c).
 const noStack = 0x40
 
 // sigInfo is the size of siginfo_t, which a frame begins with and the kernel does not read.
 const sigInfo = 128
 
-// Frame is a signal frame that returns to the registers of home with a signal mask. float is the floating-point state as the kernel gives it: struct user_fpsimd_state, or struct
-// user_vfp where words have 4 bytes.
+// Frame is a signal frame that returns to the registers of home with a signal mask. float is the floating-point state as the kernel
+// gives it: struct user_fpsimd_state, or struct user_vfp where words have 4 bytes.
 func Frame(home *arch.Regs, float []byte, mask uint64, word int) []byte {
 	if word == 4 {
 		return frame32(home, float, mask)
@@ -80,7 +82,8 @@ func frame64(home *arch.Regs, float []byte, mask uint64) []byte {
 	return append(p, make([]byte, 16)...) // the last record
 }
 
-// frame32 is struct rt_sigframe of arch/arm/kernel/signal.h; a 64-bit kernel has the same for 32-bit processes (arch/arm64/kernel/signal32.c).
+// frame32 is struct rt_sigframe of arch/arm/kernel/signal.h; a 64-bit kernel has the same for 32-bit processes
+// (arch/arm64/kernel/signal32.c).
 func frame32(home *arch.Regs, float []byte, mask uint64) []byte {
 	const (
 		stackFlags = sigInfo + 12

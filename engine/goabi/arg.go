@@ -14,8 +14,8 @@ var (
 // Functions in assembly have their arguments on the stack (ABI0). ok is false when there is no such register.
 func Arg(n int, assembly bool) (a compile.Access, ok bool) { return arg(integers, n, assembly) }
 
-// ArgARM64 is Arg for AArch64. There too arguments on the stack begin a word above the stack pointer: the callee keeps its return address in
-// the word below.
+// ArgARM64 is Arg for AArch64. There too arguments on the stack begin a word above the stack pointer: the callee keeps its return
+// address in the word below.
 func ArgARM64(n int, assembly bool) (a compile.Access, ok bool) { return arg(integers64, n, assembly) }
 
 // ArgARM is Arg for 32-bit ARM, where all arguments are on the stack (ABI0), a word above the stack pointer.

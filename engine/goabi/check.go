@@ -16,9 +16,10 @@ const longestInsn = 15
 // EntryAfterCheck finds the instruction behind the stack check at the start of a Go function. code is the whole function,
 // which lies at vaddr. ok is false when it begins with no check: then the entry itself is run once for each call.
 //
-// Between the entry and the address returned no register that carries an argument, nor the stack pointer, nor memory has
-// changed; only scratch registers (r12 on x86-64, cx on 386, x16, x17 and x27 on AArch64, r1, r2 and r11 on 32-bit ARM, which passes no argument in one) and
-// flags may have. The pointer to the goroutine is in r14, x28 or r10 in both places, but for functions in assembly.
+// Between the entry and the address returned no register that carries an argument, nor the stack pointer, nor memory has changed;
+// only scratch registers (r12 on x86-64, cx on 386, x16, x17 and x27 on AArch64, r1, r2 and r11 on 32-bit ARM, which passes no
+// argument in one) and flags may have. The pointer to the goroutine is in r14, x28 or r10 in both places, but for functions in
+// assembly.
 //
 // The check is recognised by its shape, not by its instructions, which differ with the size of the frame: a conditional branch
 // close to the entry leads to a block that makes one call and then jumps back to the entry. Nothing else can: to call

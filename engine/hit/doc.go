@@ -3,11 +3,12 @@
 //
 // # One hit, from start to end
 //
-// The back end calls Begin, and then Enter for each placement at the point, in their order. Enter asks the probe's predicate and its admission,
-// has the back end remember the call where its leave is wanted, and runs the program; Leave does the same for calls that end. Each program
-// that ran is a run, with its log. When the instruction has completed, Posts runs what comes after it, and Commit makes the logs visible, does
-// what programs asked for by their end (hold, stop, dump), and gives storage back. When it faulted instead, Faulted throws the logs away, but for
-// probes that want them, and runs the fault handlers. An event is visible only when its instruction has completed.
+// The back end calls Begin, and then Enter for each placement at the point, in their order. Enter asks the probe's predicate and
+// its admission, has the back end remember the call where its leave is wanted, and runs the program; Leave does the same for calls
+// that end. Each program that ran is a run, with its log. When the instruction has completed, Posts runs what comes after it, and
+// Commit makes the logs visible, does what programs asked for by their end (hold, stop, dump), and gives storage back. When it
+// faulted instead, Faulted throws the logs away, but for probes that want them, and runs the fault handlers. An event is visible
+// only when its instruction has completed.
 //
 // # Cost
 //

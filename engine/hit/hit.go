@@ -96,8 +96,8 @@ func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 	}
 }
 
-// Leave runs the leave handler of a call that has ended, whose storage lives until the hit is over. due says that the call was entered while the
-// probe had its last hit, so that its leave is due although the probe is disabled.
+// Leave runs the leave handler of a call that has ended, whose storage lives until the hit is over. due says that the call was
+// entered while the probe had its last hit, so that its leave is due although the probe is disabled.
 func (h *Hit) Leave(pl *registry.Placement, this, elapsed uint64, due bool) {
 	if (due || pl.Probe.Armed()) && h.returns(pl, this, elapsed, due) {
 		r := h.newRun(pl, pl.Code.Leave, this, elapsed, this != 0)

@@ -24,16 +24,16 @@ var ARM = &ISA{
 	set: setOf32, boundaries: armBoundaries, trap: isUDF, exits: arm.Exits, exclusives: arm.ExclusiveRuns, pointer: interworking,
 }
 
-// CPSR is the index of the program status register of 32-bit ARM; Thumb is its bit that chooses the Thumb set, BlockState those that hold the
-// state of an IT block (Arm ARM DDI 0406, B1.3.3).
+// CPSR is the index of the program status register of 32-bit ARM; Thumb is its bit that chooses the Thumb set, BlockState those
+// that hold the state of an IT block (Arm ARM DDI 0406, B1.3.3).
 const (
 	CPSR       = 16
 	Thumb      = 1 << 5
 	BlockState = 3<<25 | 0x3f<<10
 )
 
-// PState is the index of the processor state of 64-bit ARM; BranchType are its bits that tell by what kind of indirect branch the instruction was
-// come to (Arm ARM DDI 0487, PSTATE.BTYPE).
+// PState is the index of the processor state of 64-bit ARM; BranchType are its bits that tell by what kind of indirect branch the
+// instruction was come to (Arm ARM DDI 0487, PSTATE.BTYPE).
 const (
 	PState     = 33
 	BranchType = 3 << 10
@@ -98,7 +98,8 @@ func interworking(p uint64) (addr uint64, set arch.Arch) {
 }
 
 // armBoundaries finds the instructions of a function among the data that lies between them. What does not decode is listed all the
-// same, and refused when it is to be probed. Without mapping symbols the flow of control tells instructions from data, if it can be followed.
+// same, and refused when it is to be probed. Without mapping symbols the flow of control tells instructions from data, if it can be
+// followed.
 func armBoundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
 	if f.Machine == elf.EM_ARM && !f.HasCodeMap() {
 		_, set := interworking(thumbBit(f.CodeAt(vaddr)))

@@ -28,8 +28,8 @@ func ErrnoFunction(modules []module.Loaded) (entry uint64, ok bool) {
 	return 0, false
 }
 
-// Errno is errno of the thread whose registers are given: the number that the C library's last failed call left there. entry is what ErrnoFunction
-// found. ok is false when it cannot be told.
+// Errno is errno of the thread whose registers are given: the number that the C library's last failed call left there. entry is
+// what ErrnoFunction found. ok is false when it cannot be told.
 func (a *ISA) Errno(entry uint64, regs *arch.Regs, mem arch.Memory, modules []module.Loaded) (n uint64, ok bool) {
 	addr, ok := a.Evaluate(entry, *regs, mem, modules)
 	var word [4]byte

@@ -15,9 +15,10 @@ const maxEvaluated = 64
 // longestInsn is the most bytes an instruction has.
 const longestInsn = 16
 
-// Evaluate works out what a function of the target without arguments returns, on a thread's registers and memory, both of which stay as they
-// are: each instruction is emulated, and what it writes is kept aside. entry is the address of its first instruction. modules are those of the
-// process. It reports false when an instruction cannot be emulated, or the function has more of them than one that only finds something.
+// Evaluate works out what a function of the target without arguments returns, on a thread's registers and memory, both of which
+// stay as they are: each instruction is emulated, and what it writes is kept aside. entry is the address of its first instruction.
+// modules are those of the process. It reports false when an instruction cannot be emulated, or the function has more of them than
+// one that only finds something.
 func (a *ISA) Evaluate(entry uint64, regs arch.Regs, mem arch.Memory, modules []module.Loaded) (result uint64, ok bool) {
 	aside := &asideMemory{Memory: mem}
 	if !a.enter(entry, &regs, aside, modules) {

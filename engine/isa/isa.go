@@ -74,8 +74,8 @@ func (a *ISA) Exits(code []byte, start uint64, set arch.Arch) ([]arch.Exit, erro
 	return a.exits(code, start, set)
 }
 
-// Exclusives lists, in ascending order, the places of a function between a load-exclusive and its store-exclusive, which would never succeed with
-// a breakpoint between them; nil where processors have no such accesses.
+// Exclusives lists, in ascending order, the places of a function between a load-exclusive and its store-exclusive, which would
+// never succeed with a breakpoint between them; nil where processors have no such accesses.
 func (a *ISA) Exclusives(code []byte, start uint64, set arch.Arch) []uint64 {
 	if a.exclusives == nil {
 		return nil
@@ -118,8 +118,8 @@ func (a *ISA) Target(pointer uint64) uint64 {
 	return addr
 }
 
-// Jump sets the program counter to where a pointer to code leads, in the instruction set that it chooses. It is no indirect branch, which could
-// only lead to a landing pad: a thread that stands at one still shows that it came by such a branch.
+// Jump sets the program counter to where a pointer to code leads, in the instruction set that it chooses. It is no indirect branch,
+// which could only lead to a landing pad: a thread that stands at one still shows that it came by such a branch.
 func (a *ISA) Jump(regs *arch.Regs, pointer uint64) {
 	regs[a.PC()] = a.Target(pointer)
 	switch {
@@ -142,9 +142,9 @@ func (a *ISA) Skip(regs *arch.Regs, mem arch.Memory, result uint64) error {
 	return nil
 }
 
-// Leave makes the registers what the instruction that leaves a function makes them: on ARM it may take down the frame and load the program counter in
-// one. Elsewhere they stay as they are, and the instruction finds the return address at the stack pointer. It writes no memory. It reports false
-// when the instruction cannot be followed.
+// Leave makes the registers what the instruction that leaves a function makes them: on ARM it may take down the frame and load the
+// program counter in one. Elsewhere they stay as they are, and the instruction finds the return address at the stack pointer. It
+// writes no memory. It reports false when the instruction cannot be followed.
 func (a *ISA) Leave(regs *arch.Regs, site arch.Site, mem arch.Memory) bool {
 	return !a.Stepless || site.Emulate(regs, mem) == nil
 }

@@ -110,8 +110,8 @@ func Find(mods []Loaded, addr uint64) *Loaded {
 	return nil
 }
 
-// BiasOf is what was added to the addresses of a file, by its path, or by its name alone where it lies elsewhere. ok is false when no module is
-// that file.
+// BiasOf is what was added to the addresses of a file, by its path, or by its name alone where it lies elsewhere. ok is false when
+// no module is that file.
 func BiasOf(mods []Loaded, path string) (bias uint64, ok bool) {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	for i := range mods {
@@ -286,8 +286,8 @@ func (c *Cache) Close() error {
 	return first
 }
 
-// ListChanged is the address of the function that a dynamic loader calls for debuggers before and after it changes its list of modules (r_brk of
-// struct r_debug, System V ABI), by its names in glibc and musl. ok is false for what is no such loader.
+// ListChanged is the address of the function that a dynamic loader calls for debuggers before and after it changes its list of
+// modules (r_brk of struct r_debug, System V ABI), by its names in glibc and musl. ok is false for what is no such loader.
 func (m *Loaded) ListChanged() (addr uint64, ok bool) {
 	for _, name := range []string{"_dl_debug_state", "dl_debug_state"} {
 		for _, match := range m.File.Lookup(name) {

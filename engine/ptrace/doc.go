@@ -9,6 +9,7 @@
 // probe hit costs no hand-off of the processor to another thread. Only Wait may block; it tells the scheduler,
 // because a raw call that blocks would hold up the garbage collector.
 //
-// Words and constants are those of ptrace(2), wait(2) and the kernel's uapi headers; the numbers are the kernel's stable
-// interface. Everything but the calls themselves compiles on any host; the files that end in _linux.go hold the calls, and those named for a processor what is different there.
+// Words and constants are those of ptrace(2), wait(2) and the kernel's uapi headers; the numbers are the kernel's stable interface.
+// Everything but the calls themselves compiles on any host; the files that end in _linux.go hold the calls, and those named for a
+// processor what is different there.
 package ptrace

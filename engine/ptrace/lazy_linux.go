@@ -12,14 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory that somebody else fills in (userfaultfd(2)). Whoever touches a page that is not there waits until the program that handles such faults
-// has provided it, and that goes for a tracer's reads and writes as well: nothing but the handler, or being killed, ends the wait. A tracer
-// that waits for a thread which itself waits for the tracer, at a breakpoint, would hang both for ever. So in a process that may have
-// such memory pages are asked for in /proc/PID/pagemap first, which waits for nothing. A page that is not there, or is write-protected
-// by a userfaultfd, is treated as one that faults: an instruction that touches it is left to the processor, in the thread itself.
+// Memory that somebody else fills in (userfaultfd(2)). Whoever touches a page that is not there waits until the program that
+// handles such faults has provided it, and that goes for a tracer's reads and writes as well: nothing but the handler, or being
+// killed, ends the wait. A tracer that waits for a thread which itself waits for the tracer, at a breakpoint, would hang both for
+// ever. So in a process that may have such memory pages are asked for in /proc/PID/pagemap first, which waits for nothing. A page
+// that is not there, or is write-protected by a userfaultfd, is treated as one that faults: an instruction that touches it is left
+// to the processor, in the thread itself.
 //
 // Only a process with CAP_SYS_PTRACE can have faults in the kernel wait for it, unless the machine's administrator says otherwise.
-// Where all that is ruled out there is nothing to ask for. What is left is a page that goes in the instant between the question and the access.
+// Where all that is ruled out there is nothing to ask for. What is left is a page that goes in the instant between the question and
+// the access.
 
 // lazy is what is needed to ask for pages.
 type lazy struct {
@@ -81,8 +83,8 @@ func statusNumber(tid int, field string, base int) uint64 {
 	return v
 }
 
-// ready reports whether n bytes at addr can be read, or written, without waiting for anybody. sp is the stack pointer of the thread that this is
-// about.
+// ready reports whether n bytes at addr can be read, or written, without waiting for anybody. sp is the stack pointer of the thread
+// that this is about.
 func (l *lazy) ready(addr uint64, n int, sp uint64, write bool) bool {
 	for page := addr >> pageShift; page <= (addr+uint64(n)-1)>>pageShift; page++ {
 		slot := &l.sure[page%uint64(len(l.sure))]

@@ -146,8 +146,9 @@ func (m *Memory) transferBy(tid int, call uintptr, addr uint64, p []byte) (int, 
 	return int(r), e
 }
 
-// useLiving finds a thread that still has the memory, after the one it was reached through has ended: a process goes on when its first thread
-// ends (pthread_exit in main), and the kernel reaches no memory through that one any more. It reports false when there is none.
+// useLiving finds a thread that still has the memory, after the one it was reached through has ended: a process goes on when its
+// first thread ends (pthread_exit in main), and the kernel reaches no memory through that one any more. It reports false when there
+// is none.
 func (m *Memory) useLiving() bool {
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", m.pid))
 	if err != nil {

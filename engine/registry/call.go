@@ -10,7 +10,8 @@ import (
 	"gotap/engine/syscalls"
 )
 
-// Other answers what compiling a program wants to know of a place that is no code: a system call, an access to data. It implements PlaceInfo.
+// Other answers what compiling a program wants to know of a place that is no code: a system call, an access to data. It implements
+// PlaceInfo.
 type Other struct {
 	Place string    // "syscall:openat"
 	Regs  arch.Arch // whose registers it may name

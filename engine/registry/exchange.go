@@ -2,9 +2,9 @@ package registry
 
 import "slices"
 
-// Exchange puts probes in the place of others of the list, between two hits. register makes one of the new probes part of the session, drop takes a
-// probe out of it, and keep is told of each old one before, whose calls under way are to end as they began. When a new probe cannot be
-// registered none is, and the old ones stay.
+// Exchange puts probes in the place of others of the list, between two hits. register makes one of the new probes part of the
+// session, drop takes a probe out of it, and keep is told of each old one before, whose calls under way are to end as they began.
+// When a new probe cannot be registered none is, and the old ones stay.
 func (l *List) Exchange(add []*Probe, remove []uint32, register func(*Probe) error, keep, drop func(*Probe)) error {
 	l.leave(remove, true)
 	for i, pr := range add {

@@ -38,8 +38,8 @@ func (e *GlobalError) Error() string {
 // Hint says what to write instead.
 func (e *GlobalError) Hint() string { return e.Help }
 
-// Global resolves a variable, [MODULE:]NAME, and what the path names in it: by debug information, and where there is none by its symbol, which
-// tells how many bytes it has. It is signed then.
+// Global resolves a variable, [MODULE:]NAME, and what the path names in it: by debug information, and where there is none by its
+// symbol, which tells how many bytes it has. It is signed then.
 func (g *Globals) Global(name string, path []string) (compile.Access, error) {
 	return g.search(name, func(f *module.File, local string) (compile.Access, error) { return g.inFile(f, local, path) })
 }

@@ -23,8 +23,8 @@ func (h Handlers) CountsEntry() bool {
 	return !h.AtReturn && (h.Enter != nil || h.Post != nil || h.Fault != nil)
 }
 
-// Fits refuses handlers that would never run at a place which is no code of its own: a watchpoint or a system call. Handlers that are silently
-// forgotten look like hits that are missing.
+// Fits refuses handlers that would never run at a place which is no code of its own: a watchpoint or a system call. Handlers that
+// are silently forgotten look like hits that are missing.
 func (h Handlers) Fits(spec place.Spec) error {
 	refuse := func(reason, help string) error {
 		return &place.RefusedError{Place: spec.String(), Reason: reason, Help: help}

@@ -10,14 +10,15 @@ import (
 	"gotap/engine/rsp"
 )
 
-// Children, and new programs, of a process behind a stub that tells of them, as gdbserver does. Children are not traced: their memory is a copy
-// of the target's with the breakpoints in it, or the target's own, so that the breakpoints have to go before a child may run. Stubs that tell of no
-// children either keep breakpoints out of memory, as QEMU does, or have one process alone.
+// Children, and new programs, of a process behind a stub that tells of them, as gdbserver does. Children are not traced: their
+// memory is a copy of the target's with the breakpoints in it, or the target's own, so that the breakpoints have to go before a
+// child may run. Stubs that tell of no children either keep breakpoints out of memory, as QEMU does, or have one process alone.
 
 // forked deals with the stop of a thread that has made a child, which stands still as well, and lets the child go.
 //
-// The child of a fork has a memory of its own: the breakpoints are taken out of that. The child of a vfork has the target's until it runs another
-// program or ends: there are no breakpoints at all meanwhile, and no thread runs that could miss them but the one that waits for the child.
+// The child of a fork has a memory of its own: the breakpoints are taken out of that. The child of a vfork has the target's until
+// it runs another program or ends: there are no breakpoints at all meanwhile, and no thread runs that could miss them but the one
+// that waits for the child.
 func (t *thread) forked(stop rsp.Stop) error {
 	s := t.s
 	s.notify(engine.Event{Kind: engine.EventFork, Tid: t.id, Child: rsp.ThreadNumber(stop.Value)})

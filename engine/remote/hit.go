@@ -27,9 +27,9 @@ func (t *thread) trap(stop rsp.Stop) error {
 
 // pointHit finds the point whose breakpoint was met; nil: there is none.
 //
-// On x86 the processor reports a breakpoint from behind, and stubs differ in what they show. One that says "swbreak" has put the program
-// counter right. Another may have or not, which its first breakpoint tells that cannot be mistaken; for a return at the end of a function whose
-// neighbour is probed as well it could be. Breakpoints that we wrote ourselves are always reported from behind.
+// On x86 the processor reports a breakpoint from behind, and stubs differ in what they show. One that says "swbreak" has put the
+// program counter right. Another may have or not, which its first breakpoint tells that cannot be mistaken; for a return at the end
+// of a function whose neighbour is probed as well it could be. Breakpoints that we wrote ourselves are always reported from behind.
 func (t *thread) pointHit(stop rsp.Stop) *point {
 	s := t.s
 	at, behind := s.points[*t.pc()], s.points[s.isa.BreakpointPC(*t.pc())]

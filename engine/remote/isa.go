@@ -12,8 +12,8 @@ import (
 	"gotap/engine/rsp"
 )
 
-// stubISA is an instruction set as a stub shows it: what package isa says of it, and GDB's names of it and of its registers. Values are made once and
-// never changed.
+// stubISA is an instruction set as a stub shows it: what package isa says of it, and GDB's names of it and of its registers. Values
+// are made once and never changed.
 type stubISA struct {
 	*isa.ISA
 	name    string // GDB's name of the architecture

@@ -22,7 +22,8 @@ var callPrefix = map[elf.Machine]string{
 	elf.EM_X86_64: "__x64_sys_", elf.EM_386: "__ia32_sys_", elf.EM_AARCH64: "__arm64_sys_", elf.EM_ARM: "sys_",
 }
 
-// callAlias are the calls whose functions have another name (SYSCALL_DEFINE in the kernel's fs/stat.c, kernel/sys.c, fs/namespace.c, fs/read_write.c).
+// callAlias are the calls whose functions have another name (SYSCALL_DEFINE in the kernel's fs/stat.c, kernel/sys.c,
+// fs/namespace.c, fs/read_write.c).
 var callAlias = map[string]string{
 	"stat": "newstat", "lstat": "newlstat", "fstat": "newfstat", "uname": "newuname", "umount2": "umount", "sendfile": "sendfile64",
 }
@@ -30,7 +31,8 @@ var callAlias = map[string]string{
 // callPlace is what names of places in such functions begin with.
 const callPlace = "syscall:"
 
-// argOffset is where struct pt_regs has an argument, by the kernel's arch/x86/include/asm/ptrace.h and arch/arm64/include/uapi/asm/ptrace.h.
+// argOffset is where struct pt_regs has an argument, by the kernel's arch/x86/include/asm/ptrace.h and
+// arch/arm64/include/uapi/asm/ptrace.h.
 func argOffset(machine elf.Machine, n int) (offset uint64, ok bool) {
 	const words64, words32 = 8, 4
 	order := map[elf.Machine][6]int{ // words before the register

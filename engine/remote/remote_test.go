@@ -404,8 +404,8 @@ func TestHold(t *testing.T) {
 // children is what testdata/children.c writes.
 const children = "fork 100\nfork 200\nfork 300\nspawn 500\nvfork 900\nthread 1275\nthread 1275\nthread 1275\nthread 1275\n"
 
-// TestChildren: a program's children do what they do without us, and hits of the program itself are counted, of all its threads, before a child and
-// after it. An exec is followed.
+// TestChildren: a program's children do what they do without us, and hits of the program itself are counted, of all its threads,
+// before a child and after it. An exec is followed.
 func TestChildren(t *testing.T) {
 	k := kinds[len(kinds)-1]
 	k.name, k.source, k.compiler = "gdbserver-children", "testdata/children.c", []string{"gcc", "-pthread"}

@@ -356,7 +356,8 @@ func (s *Session) threadOf(name string) (*thread, error) {
 	return t, t.readRegs()
 }
 
-// sharedCalls is where the calls of all threads are remembered: of a kernel, whose tasks move between processors. nil: each thread has its own.
+// sharedCalls is where the calls of all threads are remembered: of a kernel, whose tasks move between processors. nil: each thread
+// has its own.
 func (s *Session) sharedCalls() *call.List {
 	if !s.kernel {
 		return nil

@@ -14,8 +14,8 @@ func (s *Session) Symbol(_ int, addr uint64) engine.Symbol {
 	return s.files.Name(s.moduleAt(addr), addr)
 }
 
-// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. Calls that the compiler
-// inlined become entries of their own.
+// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. Calls that
+// the compiler inlined become entries of their own.
 func (s *Session) Stack(_ int, pcs []uint64) []engine.Symbol {
 	s.mu.Lock()
 	defer s.mu.Unlock()

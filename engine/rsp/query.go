@@ -102,8 +102,8 @@ func processOf(thread string) (process string, ok bool) {
 	return strings.CutPrefix(process, "p")
 }
 
-// CatchSyscalls has the stub stop the process of a thread at the entries and the ends of system calls with these numbers, and at no others; none: at none.
-// A stub that can do it has the feature "QCatchSyscalls".
+// CatchSyscalls has the stub stop the process of a thread at the entries and the ends of system calls with these numbers, and at no
+// others; none: at none. A stub that can do it has the feature "QCatchSyscalls".
 func (c *Client) CatchSyscalls(numbers []int) error {
 	if len(numbers) == 0 {
 		_, err := c.Call("QCatchSyscalls:0")

@@ -65,8 +65,8 @@ func parseStop(reply string) (Stop, error) {
 	return Stop{}, fmt.Errorf("cannot read stop reply %.40q", reply)
 }
 
-// parseEnd reads the stop reply of a process that is gone: its status, or the signal that ended it, in as many digits as it takes, and which
-// process that was where there may be several.
+// parseEnd reads the stop reply of a process that is gone: its status, or the signal that ended it, in as many digits as it takes,
+// and which process that was where there may be several.
 func parseEnd(reply string) (Stop, error) {
 	digits, _, _ := strings.Cut(reply[1:], ";")
 	n, err := number(digits)
@@ -104,8 +104,8 @@ func (c *Client) Why() (Stop, error) {
 	return parseStop(reply)
 }
 
-// WaitStop waits until a target that was resumed has stopped; patience 0 is without end. ok is false when the time is over. output gets what the
-// target writes on a console that the stub shows, and may be nil.
+// WaitStop waits until a target that was resumed has stopped; patience 0 is without end. ok is false when the time is over. output
+// gets what the target writes on a console that the stub shows, and may be nil.
 func (c *Client) WaitStop(patience time.Duration, output func(text []byte)) (s Stop, ok bool, err error) {
 	var due <-chan time.Time
 	if patience > 0 {

@@ -40,8 +40,8 @@ func (c *Call) words() (data [size]byte) {
 // A Filter is one program, as the kernel has it.
 type Filter []unix.SockFilter
 
-// Allows reports whether a filter lets a call pass, at most writing to a log. False is everything else: an error for an answer, a signal, an
-// end, a question to another process; and a filter that is not well formed.
+// Allows reports whether a filter lets a call pass, at most writing to a log. False is everything else: an error for an answer, a
+// signal, an end, a question to another process; and a filter that is not well formed.
 func (f Filter) Allows(c Call) bool {
 	const allow, log, actions = 0x7fff0000, 0x7ffc0000, 0xffff0000
 	verdict, ok := f.run(c.words())
@@ -55,7 +55,8 @@ type machine struct {
 	data [size]byte
 }
 
-// run executes the program. Jumps lead forward alone, so it ends; ok is false when it leaves itself or does what the kernel does not accept.
+// run executes the program. Jumps lead forward alone, so it ends; ok is false when it leaves itself or does what the kernel does
+// not accept.
 func (f Filter) run(data [size]byte) (verdict uint32, ok bool) {
 	m := machine{data: data}
 	for pc := 0; pc < len(f); pc++ {

@@ -1,14 +1,15 @@
-// Package symbols names addresses, and keeps what files say of their code: debug information, call-frame information, line tables. Every back end
-// asks it the same questions of its targets' modules.
+// Package symbols names addresses, and keeps what files say of their code: debug information, call-frame information, line tables.
+// Every back end asks it the same questions of its targets' modules.
 //
 // # From an address to a name
 //
-// A back end knows which module is mapped at an address; Name turns the address into one of the file, and looks up the function in the file's
-// symbols and the line in its debug information. Stack does that for return addresses, which are looked up one byte before, because a call
-// may be the last instruction of its line or its function; calls that the compiler inlined become entries of their own.
+// A back end knows which module is mapped at an address; Name turns the address into one of the file, and looks up the function in
+// the file's symbols and the line in its debug information. Stack does that for return addresses, which are looked up one byte
+// before, because a call may be the last instruction of its line or its function; calls that the compiler inlined become entries of
+// their own.
 //
-// What is read of a file is read once, when it is first asked for, and kept: addresses are named after the target has gone, too. Files that are
-// no files of their own, as a list of symbols that package remote makes one of, are read through the module.
+// What is read of a file is read once, when it is first asked for, and kept: addresses are named after the target has gone, too.
+// Files that are no files of their own, as a list of symbols that package remote makes one of, are read through the module.
 //
 // # Concurrency
 //

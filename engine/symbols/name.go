@@ -38,8 +38,8 @@ func (l *Files) Name(m *module.Loaded, addr uint64) Symbol {
 // known reports whether there is a module, with a file that could be read.
 func known(m *module.Loaded) bool { return m != nil && m.File != nil && m.Err == nil }
 
-// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. find tells the module
-// that is mapped at an address.
+// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. find tells
+// the module that is mapped at an address.
 func (l *Files) Stack(pcs []uint64, find func(addr uint64) *module.Loaded) []Symbol {
 	var all []Symbol
 	for i, pc := range pcs {

@@ -2,8 +2,8 @@ package syscalls
 
 import "debug/elf"
 
-// Names are the names of the system calls of an instruction set, by number; "" for numbers that no call has. It is nil for instruction sets that
-// are not known. The slice is shared and must not be changed.
+// Names are the names of the system calls of an instruction set, by number; "" for numbers that no call has. It is nil for
+// instruction sets that are not known. The slice is shared and must not be changed.
 func Names(machine elf.Machine) []string {
 	switch machine {
 	case elf.EM_X86_64:

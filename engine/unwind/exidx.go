@@ -7,9 +7,9 @@ import (
 	"sort"
 )
 
-// 32-bit ARM has tables of its own, which programs without debug information have alone: .ARM.exidx finds the function, and a few bytes
-// of code there or in .ARM.extab say how its frame is taken down (Exception Handling ABI for the Arm Architecture, IHI 0038, chapters 5 to 9).
-// They say it for calls, that is for the code between prologue and epilogue; partial.go sees to the rest.
+// 32-bit ARM has tables of its own, which programs without debug information have alone: .ARM.exidx finds the function, and a few
+// bytes of code there or in .ARM.extab say how its frame is taken down (Exception Handling ABI for the Arm Architecture, IHI 0038,
+// chapters 5 to 9). They say it for calls, that is for the code between prologue and epilogue; partial.go sees to the rest.
 
 // exidx are the tables of one module.
 type exidx struct {

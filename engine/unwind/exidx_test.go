@@ -164,8 +164,8 @@ func (m *stacked) ReadMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// TestPartialFrames stops at every instruction of a program, prologues and epilogues above all, with the stack that .debug_frame says there is
-// then, and unwinds by .ARM.exidx alone.
+// TestPartialFrames stops at every instruction of a program, prologues and epilogues above all, with the stack that .debug_frame
+// says there is then, and unwinds by .ARM.exidx alone.
 func TestPartialFrames(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM)
 	for _, mode := range []string{"-marm -O2", "-mthumb -O2", "-mthumb -Os", "-marm -O1"} {

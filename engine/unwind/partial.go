@@ -1,9 +1,9 @@
 package unwind
 
-// The tables of 32-bit ARM describe a frame as it is while the function calls others. A thread that was stopped may be in the prologue, where
-// the frame is being made, or in an epilogue, where it is being taken down; probes mostly stand at the first instruction, and at returns. So
-// for the innermost frame what the code does to the stack pointer is looked at: forwards from the program counter to a return, which must be
-// near and reached in a straight line, or else from the start of the function.
+// The tables of 32-bit ARM describe a frame as it is while the function calls others. A thread that was stopped may be in the
+// prologue, where the frame is being made, or in an epilogue, where it is being taken down; probes mostly stand at the first
+// instruction, and at returns. So for the innermost frame what the code does to the stack pointer is looked at: forwards from the
+// program counter to a return, which must be near and reached in a straight line, or else from the start of the function.
 
 // maxEpilogue is how many instructions an epilogue has at most, and maxPrologue a prologue, those of the body between its own included.
 const (
@@ -179,8 +179,8 @@ func effectThumb(code uint32) stackEffect {
 	return e
 }
 
-// thumbImmediate is the constant of an addition in Thumb: 12 bits as they are, or spread out (DDI 0406, A6.3.2). The patterns that repeat a byte
-// never are the size of a frame.
+// thumbImmediate is the constant of an addition in Thumb: 12 bits as they are, or spread out (DDI 0406, A6.3.2). The patterns that
+// repeat a byte never are the size of a frame.
 func thumbImmediate(code uint32) int64 {
 	v := code>>26&1<<11 | code>>12&7<<8 | code&0xff
 	if code>>25&1 != 0 || v>>8 == 0 {

@@ -4,9 +4,10 @@
 // # Writing
 //
 // A Writer is a script.Journal: the host calls it, on its goroutine, in front of every callback, with the record, the event or the
-// timer that the callback is for, and for every answer of the world to a question of a callback: symbols of addresses,
-// memory, files, the clock, and what is in the objects that programs change. Formats of records are written once, in front of the first record that has them. In front of timers and at the
-// end come the values of the objects that programs use, since no program will run to make them.
+// timer that the callback is for, and for every answer of the world to a question of a callback: symbols of addresses, memory,
+// files, the clock, and what is in the objects that programs change. Formats of records are written once, in front of the first
+// record that has them. In front of timers and at the end come the values of the objects that programs use, since no program will
+// run to make them.
 //
 // # Playing
 //

@@ -208,7 +208,8 @@ func (a *analyzer) body(b ast.ConciseBody) {
 	}
 }
 
-// parameters declares what a function takes. Defaults are walked in the scope of the body: close enough, as they rarely name what it declares.
+// parameters declares what a function takes. Defaults are walked in the scope of the body: close enough, as they rarely name what
+// it declares.
 func (a *analyzer) parameters(list *ast.ParameterList) {
 	if list == nil {
 		return

@@ -1,8 +1,9 @@
-// Package bench measures what gotap costs on this machine: what "gotap bench" does. A figure is worth little without something beside it, so
-// what can be is measured beside hand-written loops in C that do the same job and no more (reference/reference.c), in turn, as a ratio.
+// Package bench measures what gotap costs on this machine: what "gotap bench" does. A figure is worth little without something
+// beside it, so what can be is measured beside hand-written loops in C that do the same job and no more (reference/reference.c), in
+// turn, as a ratio.
 //
-// The interpreter and the compiler are measured in this process (machine.go), so are events (events.go); hits, reloads and a flood of events by starting gotap as
-// users do (parts.go, reload.go, flood.go).
+// The interpreter and the compiler are measured in this process (machine.go), so are events (events.go); hits, reloads and a flood
+// of events by starting gotap as users do (parts.go, reload.go, flood.go).
 package bench
 
 import (

@@ -28,8 +28,8 @@ type memoryText struct {
 	given     [2]bool // addr; len or hex
 }
 
-// lineReader takes a line apart. encoding/json, which finds members by reflection and reads all twice, takes five times as long, and that would be
-// most of the time that a line takes. The first error ends the reading: from then on every method does nothing.
+// lineReader takes a line apart. encoding/json, which finds members by reflection and reads all twice, takes five times as long,
+// and that would be most of the time that a line takes. The first error ends the reading: from then on every method does nothing.
 type lineReader struct {
 	text []byte
 	at   int

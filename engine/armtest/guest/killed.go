@@ -15,8 +15,8 @@ import (
 // killedWord begins the command that killed is: a script and a victim with its arguments follow.
 const killedWord = "killed"
 
-// killed starts a victim, attaches gotap with a script, kills the session process when all is armed, and looks whether its supervisor has left
-// nothing behind and the victim finds that it is unharmed.
+// killed starts a victim, attaches gotap with a script, kills the session process when all is armed, and looks whether its
+// supervisor has left nothing behind and the victim finds that it is unharmed.
 func killed(script string, victim []string) error {
 	target := exec.Command(victim[0], victim[1:]...)
 	hand, err := target.StdinPipe()
