@@ -29,7 +29,7 @@ func (t *thread) watchedAccess() bool {
 		if t.loadsHere() {
 			ran &^= t.watchesOf(place.OnWrite)
 		}
-		t.s.warn(t.unwatched())
+		t.s.stats.Unwatched++
 		t.runWatches(ran)
 		t.endCall(0)
 		t.unwatch(met)
@@ -65,11 +65,6 @@ func (t *thread) insnHere() (arch.Insn, arch.Arch, error) {
 	addr := *t.pc()
 	in, err := set.Decode(t.proc.space.code(addr, longestInsn), addr)
 	return in, set, err
-}
-
-// unwatched says that a thread could not go on with its watchpoints.
-func (t *thread) unwatched() string {
-	return "a thread met a watchpoint with an instruction that cannot be emulated, and the watchpoint is off for that thread"
 }
 
 // unwatch takes the watchpoints of a set off a stopped thread.

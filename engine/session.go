@@ -91,6 +91,8 @@ type Stats struct {
 	Rests    uint64 // windows in which probes rested, to stay within the budget
 	Unseen   uint64 // hits that ran no program for that reason; further ones were not even noticed
 	Disabled uint64 // probes that were disabled for that reason
+	// Unwatched are watchpoints taken off a thread that met one with an instruction which cannot be emulated (ARM).
+	Unwatched uint64
 }
 
 // New starts a session. Nothing is traced yet.

@@ -103,6 +103,7 @@ func (r *run) checkAdded(declared, added int) error {
 		places += s.Places
 	}
 	if added > 0 {
+		r.notices.flush()
 		r.note("%s at %s", plural(added, "probe"), plural(places, "place"))
 	}
 	return nil

@@ -38,7 +38,7 @@ func (d *deeds) add(by doer) uint64 {
 // changed is called by the engine, on its thread, for every change of a target.
 func (r *run) changed(c engine.Change) {
 	if n := r.deeds.add(doer{c.Program, c.PC}); n <= toldChanges || r.plan.verbose {
-		r.note("%s: %s (thread %d)", r.placeOf(c.Program, c.PC), changeText(c), c.Tid)
+		r.notices.post(func() { r.note("%s: %s (thread %d)", r.placeOf(c.Program, c.PC), changeText(c), c.Tid) })
 	}
 }
 

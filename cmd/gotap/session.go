@@ -48,6 +48,7 @@ type run struct {
 	orphaned atomic.Bool // the supervisor was killed
 	deeds    deeds       // what programs changed in targets
 	progress *progress
+	notices  *notices
 	watcher  *watcher // nil: the script is not watched
 
 	change   sync.Mutex // held while the script or its probes are exchanged from outside: --watch, gotap ctl
@@ -59,7 +60,7 @@ type run struct {
 // planned is a run of which nothing has been done yet.
 func planned(w *World, p *plan) *run {
 	r := &run{w: w, plan: p, stopping: make(chan struct{}), over: make(chan struct{})}
-	r.progress = r.newProgress()
+	r.progress, r.notices = r.newProgress(), newNotices()
 	r.out, r.logs = p.sinks(w.Stderr)
 	if len(r.logs) == 0 { // nobody gets what comes from now on
 		p.sinkFile.gone = func() { r.stop(0) }
@@ -71,6 +72,7 @@ func planned(w *World, p *plan) *run {
 // run goes through a session: load, start the target, arm, trace, end.
 func (r *run) run(text scriptText) error {
 	status, err := r.phases(text)
+	r.notices.flush()
 	if err != nil {
 		status = statusOf(err)
 		r.complain(err)

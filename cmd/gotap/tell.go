@@ -26,15 +26,17 @@ func (r *run) status(format string, args ...any) {
 }
 
 // warn is called by the engine, on its thread.
-func (r *run) warn(text string) { r.note("%s", text) }
+func (r *run) warn(text string) { r.notices.post(func() { r.note("%s", text) }) }
 
 // dumped is called by the engine, on its thread, for every core. One that could not be written is an error.
 func (r *run) dumped(pid int, path string, size int64, err error) {
-	if err != nil {
-		r.complain(err)
-		return
-	}
-	r.note("core of process %d: %s (%d KB)", pid, path, size>>10)
+	r.notices.post(func() {
+		if err != nil {
+			r.complain(err)
+			return
+		}
+		r.note("core of process %d: %s (%d KB)", pid, path, size>>10)
+	})
 }
 
 // overloaded is called by the engine, on its thread, when targets are stopped for too long. What a budget takes from the data is loss, and
@@ -56,7 +58,7 @@ func (r *run) overloaded(o engine.Overload) {
 		r.detached.Store(true)
 		d.Text = fmt.Sprintf("--budget: %s in spite of all that; gotap lets go of them", share)
 	}
-	r.out.Error(d)
+	r.notices.post(func() { r.out.Error(d) })
 }
 
 // complain tells an error; it is a record in JSON.
@@ -101,6 +103,7 @@ func (r *run) lifecycle(e engine.Event) {
 
 // tell reports what was lost and, with --stats, what every probe did. Loss is told with -q too.
 func (r *run) tell(states []engine.ProbeState) {
+	r.notices.flush()
 	r.tellTraps()
 	r.tellChanges()
 	lost := map[string]uint64{}
@@ -112,6 +115,8 @@ func (r *run) tell(states []engine.ProbeState) {
 	st := r.session.Stats()
 	lost["windows in which probes rested, for --budget"] = st.Rests
 	lost["probes disabled, for --budget"] = st.Disabled
+	lost["watchpoints taken off a thread, which met one with an instruction that cannot be emulated"] = st.Unwatched
+	lost["notices not told: nobody read standard error"] = r.notices.dropped.Load()
 	if r.detached.Load() {
 		lost["targets let go, for --budget"] = 1
 	}
