@@ -205,6 +205,13 @@ func (a *Arena) Next() (rec Record, ok bool) {
 	return rec, true
 }
 
+// Written is the position that the ring has been written to, and Consumed the one that it has been read to: bytes since its beginning.
+// What was committed before Written was asked has been taken out when Consumed has come as far. Any goroutine may ask.
+func (a *Arena) Written() uint64 { return atomic.LoadUint64(a.ring.head) }
+
+// Consumed is described with Written.
+func (a *Arena) Consumed() uint64 { return atomic.LoadUint64(a.ring.tail) }
+
 // Pending reports whether a record is in the ring, or on its way into it. Any goroutine may ask.
 func (a *Arena) Pending() bool {
 	tail := atomic.LoadUint64(a.ring.tail) // first: the head only grows

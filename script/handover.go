@@ -30,7 +30,6 @@ func (s *Script) TakeOver(old *Script) {
 	s.host.guests = append(s.host.guests, old.host.guests...)
 	old.host.guests = nil
 	s.host.joined.Store(int32(len(s.host.guests)))
-	old.emptyQueue()
 	for range maxWaiting {
 		rec, ok := s.arena.Next()
 		if !ok {
@@ -42,6 +41,7 @@ func (s *Script) TakeOver(old *Script) {
 		}
 		s.backlog = append(s.backlog, rec)
 	}
+	old.emptyQueue()
 	for id, heir := range s.heirs {
 		s.byID[id] = heir
 	}

@@ -27,6 +27,7 @@ type host struct {
 	dropped atomic.Uint64 // lifecycle events that found the queue full
 	left    atomic.Uint64 // records that were not delivered when time was up at the end
 	busy    bool          // there may be records in the ring: the loop reads it, and the pump rests
+	waiting []due         // lifecycle events that came after records which are still in the ring
 	guests  []*Script     // further scripts whose machines run on this goroutine
 	joined  atomic.Int32  // how many they are, for others
 }
@@ -193,7 +194,7 @@ func (s *Script) Lifecycle(e Event) {
 			g.deliverEvent(e, g.capture(e))
 		}
 	}
-	if !s.post(tell) {
+	if at := s.arena.Written(); !s.post(func() { s.tellAfter(at, tell) }) {
 		s.host.dropped.Add(1)
 	}
 }
@@ -242,12 +243,17 @@ func (s *Script) Lost() map[string]uint64 {
 // drain delivers records, at most so many and for about batchTime; it reports whether there may be more.
 func (s *Script) drain(most int) bool {
 	for began := time.Now(); most > 0 && time.Since(began) < batchTime; most-- {
+		if len(s.host.queue) > 0 {
+			s.takePosted()
+		}
+		s.tellDue(false)
 		rec, ok := s.next()
 		if !ok {
 			return false
 		}
 		s.Deliver(rec)
 	}
+	s.tellDue(false)
 	return true
 }
 
@@ -393,6 +399,12 @@ func (s *Script) conclude() {
 
 // emptyQueue runs what was posted before the end.
 func (s *Script) emptyQueue() {
+	s.takePosted()
+	s.tellDue(true)
+}
+
+// takePosted runs what has been posted.
+func (s *Script) takePosted() {
 	for {
 		select {
 		case f := <-s.host.queue:

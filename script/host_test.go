@@ -284,6 +284,25 @@ on("fork", e => console.log("again", e.time));
 	}), "fork 5 6", "again 1152921504606846976", "exec /bin/ls")
 }
 
+// What a process did before it ended is told before its end, though the two reach the host on different ways.
+func TestEventsAfterTheirRecords(t *testing.T) {
+	r := newRig(t, `
+let told = "";
+probe("f", { enter(c) { exit({ n: c.arg0 }); }, exit(e) { told += e.n; } });
+on("exit", e => { told += e.mark; });
+end(() => console.log(told));
+`)
+	const rounds = 300
+	got := r.once(func() {
+		for range rounds {
+			r.enter(0, 1)
+			r.enter(0, 2)
+			r.s.Lifecycle(Event{"exit", map[string]any{"mark": "."}})
+		}
+	})
+	wantLines(t, got, strings.Repeat("12.", rounds))
+}
+
 // A queue that is full counts what it drops, and never blocks whoever tells of events.
 func TestLifecycleFlood(t *testing.T) {
 	r := newRig(t, `
