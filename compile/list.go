@@ -46,6 +46,7 @@ func List(w io.Writer, p *Program, o ListOptions) error {
 	for i := range p.Code {
 		l.command(i)
 	}
+	l.label(len(p.Code)) // a jump past the end is refused by Verify, and is listed nonetheless
 	return l.w.Flush()
 }
 
@@ -162,13 +163,18 @@ func named(list []string, n int) string {
 	return "#" + strconv.Itoa(n)
 }
 
-// command writes a command, and before it the source line and the label that belong to it. A label
-// stands on a line of its own, so that columns stay where they are.
-func (l *lister) command(i int) {
-	l.source(l.p.Code[i].Pos)
+// label writes the label of command i, if it has one, on a line of its own, so that columns stay
+// where they are.
+func (l *lister) label(i int) {
 	if l.targets[uint32(i)] {
 		fmt.Fprintf(l.w, "L%d:\n", i)
 	}
+}
+
+// command writes a command, and before it the source line and the label that belong to it.
+func (l *lister) command(i int) {
+	l.source(l.p.Code[i].Pos)
+	l.label(i)
 	text := l.p.commandText(i)
 	if note := l.note(i); note != "" {
 		fmt.Fprintf(l.w, "%5d  %-26s ; %s\n", i, text, note)

@@ -118,6 +118,7 @@ func FuzzAssemble(f *testing.F) {
 	for range 20 {
 		f.Add(listed(f, anyProgram(r)))
 	}
+	f.Add("loop end\nend:")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, diags := Assemble(diag.NewSource("fuzz", text))
 		if p == nil {
