@@ -67,7 +67,7 @@ func exchangeFlow(w uint32) arch.Control   { return returnTo(w & 15) }
 func exchangeFlow16(w uint32) arch.Control { return returnTo(field(w, 3, 4)) }
 func exchangeFlow32(w uint32) arch.Control { return returnTo(field(w, 16, 4)) }
 
-// dataFlow is that of data processing in A32: only the plain move from lr is a return.
+// dataFlow is that of data processing in A32: only the plain move from lr is a return, which Go's compiler writes as the addition of zero.
 func dataFlow(w uint32) arch.Control {
 	op := operation4(w)
 	switch {
@@ -75,9 +75,14 @@ func dataFlow(w uint32) arch.Control {
 		return arch.Plain
 	case op == opMOV && w&0x02000ff0 == 0:
 		return returnTo(w & 15)
+	case addsZero(w):
+		return returnTo(field(w, 16, 4))
 	}
 	return arch.IndirJump
 }
+
+// addsZero reports ADD of the constant 0.
+func addsZero(w uint32) bool { return w&0x0ff00fff == 0x02800000 }
 
 func highFlow(w uint32) arch.Control {
 	switch {

@@ -318,7 +318,7 @@ func (f *flow) judgeJump(n *node) {
 	}
 }
 
-// tailCall reports BX, BXJ, and LDR of r15 with an immediate offset from another register.
+// tailCall reports BX, BXJ, LDR of r15 with an immediate offset from another register, and the addition of zero to one, which is Go's move.
 func (in *inst) tailCall() bool {
 	w := in.word
 	switch {
@@ -327,7 +327,7 @@ func (in *inst) tailCall() bool {
 	case in.thumb && in.size == 4:
 		return w&0xfe70f000 == 0xf850f000 && (bit(w, 23) || bit(w, 11))
 	}
-	return !in.thumb && w&0x0e50f000 == 0x0410f000
+	return !in.thumb && (w&0x0e50f000 == 0x0410f000 || addsZero(w) && field(w, 12, 4) == 15 && field(w, 16, 4) != 15)
 }
 
 // makesFrame reports instructions that lower the stack pointer.

@@ -233,6 +233,10 @@ func TestExits(t *testing.T) {
 		{".arm\n push {r4, lr}\n cmp r0, #0\n popeq {r4, pc}\n bl .+400\n pop {r4, lr}\n b .+400", "1008:return 1014:tail"},
 		{".arm\n bx lr", "1000:return"},
 		{".arm\n mov pc, lr", "1000:return"},
+		{".arm\n add pc, lr, #0", "1000:return"}, // as Go has it
+		{".arm\n add pc, r7, #0", "1000:tail"},
+		{".arm\n push {r4}\n add pc, r3, #0", "an indirect jump at 0x1004"},
+		{".arm\n add pc, lr, #4", "an indirect jump at 0x1000"},
 		{".arm\n ldr pc, [sp], #4", "1000:return"},
 		{".arm\n bx r3", "1000:tail"},
 		{".arm\n cmp r0, #1\n addls pc, pc, r0, lsl #2\n b 1f\n b 2f\n b 1f\n1: bx lr\n2: b 1b", "1014:return"},

@@ -93,7 +93,7 @@ func (s *site) emulateStack(regs *arch.Regs, mem arch.Memory) error {
 	case doLeave:
 		return s.leave(regs, mem)
 	case doPushF:
-		return s.pushValue(regs, mem, regs[EFLAGS]&^(flagRF|flagVM), f.next)
+		return s.pushValue(regs, mem, regs[EFLAGS]&^(flagRF|flagVM)|flagsAlways, f.next)
 	case doPopF:
 		return s.popFlags(regs, mem)
 	case doJump:

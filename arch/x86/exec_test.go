@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -78,6 +79,36 @@ func TestExecFaults(t *testing.T) {
 	}
 }
 
+// TestExecComparesInOrder: where both operands of cmps are missing, the fault is that of the one at rdi, but of repe cmpsb.
+func TestExecComparesInOrder(t *testing.T) {
+	for code, want := range map[string]uint64{"\xa6": 0x6000, "\xf2\xa6": 0x6000, "\xf3\xa7": 0x6000, "\xf3\xa6": 0x5000} {
+		regs := arch.Regs{RSI: 0x5000, RDI: 0x6000, RCX: 3, RSP: 0x10080, EFLAGS: 0x202}
+		fault := (*arch.FaultError)(nil)
+		err := executed(t, New64(), code, &regs, &flat{0x10000, make([]byte, 256)})
+		if !errors.As(err, &fault) || fault.Write || fault.Addr != want {
+			t.Errorf("% x: %v, want a fault at %#x", code, err, want)
+		}
+	}
+	mem := &flat{0x10000, make([]byte, 256)}
+	copy(mem.b, "ab")
+	regs := arch.Regs{RSI: 0x10000, RDI: 0x10001, RCX: 3, RSP: 0x10080, EFLAGS: 0x202}
+	if err := executed(t, New64(), "\xf3\xa6", &regs, mem); err != nil || regs[RCX] != 2 || regs[EFLAGS]&flagCF == 0 {
+		t.Errorf("%v, rcx %d, flags %#x: 'a' is below 'b'", err, regs[RCX], regs[EFLAGS])
+	}
+}
+
+// TestExecFaults32 is the same in 32-bit mode: arpl reads before it knows whether it will write.
+func TestExecFaults32(t *testing.T) {
+	for code, write := range map[string]bool{"\x63\x07": false, "\x01\x07": true, "\x67\x66\x63\x05": false} {
+		regs := arch.Regs{RDI: 0x5000, RSP: 0x10080, EFLAGS: 0x202, CS: 0x23, DS: 0x2b, ES: 0x2b, SS: 0x2b}
+		fault := (*arch.FaultError)(nil)
+		err := executed(t, New32(), code, &regs, &flat{0x10000, make([]byte, 256)})
+		if !errors.As(err, &fault) || fault.Write != write || fault.Addr != 0x5000 {
+			t.Errorf("% x: %v, want a fault of a write: %v", code, err, write)
+		}
+	}
+}
+
 // TestExecTrapFlag: the trap flag is data, also to popf and pushf.
 func TestExecTrapFlag(t *testing.T) {
 	mem := &flat{0x10000, make([]byte, 256)}
@@ -85,6 +116,11 @@ func TestExecTrapFlag(t *testing.T) {
 	if err := executed(t, New64(), "\x9c", &regs, mem); err != nil || mem.b[0x79] != 0x03 {
 		t.Errorf("pushf: %v, %#x", err, mem.b[0x78:0x80])
 	}
+	described := arch.Regs{RSP: 0x10080, EFLAGS: flagCF} // a program has interrupts on, and bit 1 is always set
+	if err := executed(t, New64(), "\x9c", &described, &flat{0x10000, mem.b}); err != nil || binary.LittleEndian.Uint64(mem.b[0x78:]) != 0x203 {
+		t.Errorf("pushf: %v, %#x, want 0x203", err, mem.b[0x78:0x80])
+	}
+	mem.b[0x78], mem.b[0x79] = 0x46, 0x03
 	regs[EFLAGS] = 0x202
 	if err := executed(t, New64(), "\x9d", &regs, mem); err != nil || regs[EFLAGS] != 0x246|flagTF {
 		t.Errorf("popf: %v, %#x", err, regs[EFLAGS])

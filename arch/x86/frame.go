@@ -139,12 +139,12 @@ func checkBounds(x *execution) error {
 	return nil
 }
 
-// adjustPrivilege is arpl.
+// adjustPrivilege is arpl, which does not ask for the right to write until it has read.
 func adjustPrivilege(x *execution) error {
 	x.form.size = 2
 	v, err := x.read(x.rm())
 	if err != nil {
-		return ofWrite(err)
+		return err
 	}
 	asked := x.gpr(x.reg().index) & 3
 	raises := v&3 < asked

@@ -55,6 +55,8 @@ const (
 	flagsStatus = flagCF | flagPF | flagAF | flagZF | flagSF | flagOF
 	// flagsPopped is what popf may change in a user program without I/O privilege.
 	flagsPopped = flagsStatus | flagTF | flagDF | flagNT | flagAC | flagID
+	// flagsAlways is bit 1 and IF, which every user program has set; a state that somebody described may leave them out.
+	flagsAlways = 1<<1 | 1<<9
 )
 
 // register is what a name means.

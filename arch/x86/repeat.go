@@ -66,15 +66,23 @@ func (x *execution) moveString() error {
 	return nil
 }
 
-// compareString reads the operand at rdi first, as may be seen where both are missing.
+// compareString reads the operand at rdi first, as may be seen where both are missing. Bytes that are compared while they are equal
+// (repe cmpsb) have a routine of their own in processors, which reads the other one first.
 func (x *execution) compareString() error {
-	b, err := x.loadString(RDI)
+	first, second := uint8(RDI), uint8(RSI)
+	if x.in.rep == 0xf3 && x.form.size == 1 {
+		first, second = second, first
+	}
+	b, err := x.loadString(first)
 	if err != nil {
 		return err
 	}
-	a, err := x.loadString(RSI)
+	a, err := x.loadString(second)
 	if err != nil {
 		return err
+	}
+	if first == RSI {
+		a, b = b, a
 	}
 	_, flags := alu(aluCMP, a, b, x.form.size, 0)
 	setStatus(x.regs, flags)

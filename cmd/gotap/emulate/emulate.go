@@ -1,7 +1,7 @@
 // Package emulate executes single instructions that lines of JSON describe, by the code that completes them at probes: what
 // "gotap emulate" does. It is there to be compared with processors and other emulators.
 //
-// A line is read into an emulation (line.go, state.go), whose memory is the pieces that the line gave and nothing else (memory.go); the
+// A line is read into an emulation (line.go, state.go), whose memory is the pieces that the line gave and nothing else (windows.go); the
 // instruction set (set.go) executes it, and what has changed is written. Lines are worked on by all processors, a batch at a time, and
 // answered in their order.
 package emulate
@@ -26,12 +26,13 @@ const batch = 1024
 // has been read is answered before more is waited for, so that another program can talk to this one line by line. The error is a stream
 // that breaks, or how many lines described no state, which is told when all have been answered.
 func Run(name string, in io.Reader, out io.Writer) error {
-	set := instructionSets[name]
+	set := *instructionSets[name]
 	r, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriter(out)
 	first, bad := 1, 0
 	for {
 		lines, end := readBatch(r)
-		answers, wrong := answerAll(set, lines, first)
+		set.learn(lines)
+		answers, wrong := answerAll(&set, lines, first)
 		first, bad = first+len(lines), bad+wrong
 		for _, a := range answers {
 			w.Write(a)
@@ -116,7 +117,7 @@ func (e *emulation) answer(set *instructionSet, line []byte) ([]byte, error) {
 	case err == nil:
 		return e.state(set), nil
 	case errors.As(err, &fault):
-		return fmt.Appendf(nil, `{"fault":{"addr":%d,"write":%v}}`+"\n", fault.Addr, fault.Write), nil
+		return fmt.Appendf(nil, `{"fault":{"addr":%d,"write":%v}}`+"\n", set.address(fault.Addr), fault.Write), nil
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("%d bytes are not a whole instruction", len(e.code))
 	default:

@@ -2,6 +2,7 @@ package emulate
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"gotap/arch"
@@ -20,7 +21,39 @@ type instructionSet struct {
 	clear  uint64   // and that it never has
 	align  uint64   // what addresses of instructions are multiples of; 0 for any
 	start  arch.Regs
+	flags  flagsForm
 	exec   func(in arch.Insn, regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error
+}
+
+// flagsForm is how lines have the flags of arm64. Programs that make lines keep to one of two ways: bits 31 to 28, as the processor
+// shows them, or a number of four bits. The first that is not zero tells, since the one way has nothing where the other has all.
+type flagsForm uint8
+
+const (
+	unknownForm flagsForm = iota // as highBits
+	highBits
+	fourBits
+)
+
+// flagsText is the flags in a line.
+var flagsText = regexp.MustCompile(`"nzcv"\s*:\s*("\w*"|\d+)`)
+
+// learn finds the form of the flags, if these lines show it.
+func (s *instructionSet) learn(lines [][]byte) {
+	if s.status != "nzcv" {
+		return
+	}
+	for i := 0; i < len(lines) && s.flags == unknownForm; i++ {
+		m := flagsText.FindSubmatch(lines[i])
+		var v number
+		switch {
+		case m == nil || v.parse(string(m[1])) != nil || v == 0:
+		case v < 16:
+			s.flags = fourBits
+		default:
+			s.flags = highBits
+		}
+	}
 }
 
 // thumbState is the T bit of the CPSR.

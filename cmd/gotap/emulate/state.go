@@ -35,7 +35,7 @@ func (e *emulation) read(set *instructionSet, line []byte) error {
 	if err != nil {
 		return fmt.Errorf("hex: %w", err)
 	}
-	*e = emulation{code: code, regs: set.start, outer: set.outer || l.cpsr != nil, mem: memory{windows: e.mem.windows[:0]}}
+	*e = emulation{code: code, regs: set.start, outer: set.outer || l.cpsr != nil, mem: memory{windows: e.mem.windows}}
 	e.setStatus(set, l.cpsr)
 	for _, r := range l.regs {
 		if err := e.set(set, r.name, r.value); err != nil {
@@ -57,7 +57,7 @@ func (e *emulation) read(set *instructionSet, line []byte) error {
 
 // instructionAddress is where the instruction of a program counter lies: a pointer to Thumb code may have its lowest bit set.
 func (s *instructionSet) instructionAddress(pc uint64) (uint64, error) {
-	pc &= ^uint64(0) >> (64 - 8*s.WordSize())
+	pc = s.address(pc)
 	if s.set == thumbState {
 		pc &^= 1
 	}
@@ -67,11 +67,14 @@ func (s *instructionSet) instructionAddress(pc uint64) (uint64, error) {
 	return pc, nil
 }
 
+// address is an address as wide as the machine has them: what lies beyond the last begins at 0.
+func (s *instructionSet) address(a uint64) uint64 { return a & (^uint64(0) >> (64 - 8*s.WordSize())) }
+
 // setStatus sets the status register; its bits for the instruction set are what `--arch` says.
 func (e *emulation) setStatus(set *instructionSet, v *number) {
-	i, mask, _, _ := set.register(set.status)
+	i, mask, shift, _ := set.register(set.status)
 	if v != nil {
-		e.regs[i] = uint64(*v) & mask
+		e.regs[i] = uint64(*v) & mask << shift
 	}
 	e.regs[i] = e.regs[i]&^set.clear | set.set
 }
@@ -100,10 +103,11 @@ func (e *emulation) set(set *instructionSet, name, text string) error {
 	return nil
 }
 
-// register finds a register: index, bits of it, and where they are. The flags of arm64 stay where the processor shows them.
+// register finds a register: index, bits of it, and where they are. The flags of arm64 stay where the processor shows them, unless the
+// lines have them as numbers of four bits.
 func (s *instructionSet) register(name string) (index int, mask uint64, shift int, ok bool) {
 	index, bits, shift, ok := s.RegIndex(name)
-	if mask = ^uint64(0) >> (64 - bits); name == "nzcv" {
+	if mask = ^uint64(0) >> (64 - bits); name == "nzcv" && s.flags != fourBits {
 		mask, shift = mask<<shift, 0
 	}
 	return index, mask, shift, ok
