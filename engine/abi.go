@@ -8,12 +8,13 @@ import (
 	goruntime "runtime"
 
 	"gotap/arch"
-	"gotap/compile"
 	"gotap/engine/fallback"
+	"gotap/engine/goabi"
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
+	"gotap/engine/registry"
 )
 
 // abi is an instruction set as Linux runs processes of it: what package isa says of it, and what the kernel's tracing
@@ -34,7 +35,7 @@ type abi struct {
 
 	// Functions.
 
-	golang *golang // nil: calls of Go functions are taken for calls of C functions
+	golang *goabi.Convention
 	float  func(f *ptrace.FPRegs, n int) (bits uint64, ok bool)
 	// floatWord is a word of the floating-point state, as package isa numbers them.
 	floatWord func(f *ptrace.FPRegs, n int) (v uint64, ok bool)
@@ -53,15 +54,6 @@ type abi struct {
 	inCall func(*arch.Regs) bool // the thread is in a system call, or on its way out of one
 	// restarts reports whether the kernel will make the system call again that the thread is in.
 	restarts func(*arch.Regs) bool
-}
-
-// golang is what the convention of Go's compiler is on a processor.
-type golang struct {
-	g int // index of the register that points to the goroutine; -1: there is none
-	// behindCheck is the address behind the check of the stack at the start of a function.
-	behindCheck func(code []byte, vaddr uint64) (uint64, bool)
-	exits       func(code []byte, start uint64) ([]arch.Exit, error)
-	arg         func(n int, assembly bool) (compile.Access, bool) // nil: arguments are where C has them
 }
 
 // callTable is what the engine knows of the system calls of an ABI: those that it makes or looks out for.
@@ -94,18 +86,10 @@ const none = ^uint64(0)
 // abis are the instruction sets that there are descriptions of, by what ELF files name them.
 var abis = map[elf.Machine]*abi{elf.EM_X86_64: &amd64ABI, elf.EM_386: &i386ABI}
 
-// natives are the instruction sets whose processes a kernel runs, by the processor that this program was built for; the first is
-// its own.
-var natives = map[string][]elf.Machine{
-	"amd64": {elf.EM_X86_64, elf.EM_386},
-	"arm64": {elf.EM_AARCH64, elf.EM_ARM},
-	"arm":   {elf.EM_ARM},
-}
-
 // hostABIs are the instruction sets of processes that can be traced here, this program's own first.
 func hostABIs() []*abi {
 	var all []*abi
-	for _, m := range natives[goruntime.GOARCH] {
+	for _, m := range isa.Natives() {
 		if a := abis[m]; a != nil {
 			all = append(all, a)
 		}
@@ -138,8 +122,8 @@ func imageABI(pid int) (*abi, error) {
 
 // exitsOf finds the exits of the function that a target is the entry of; its code is that of the process, at start.
 func (a *abi) exitsOf(t place.Target, code []byte, start uint64, set arch.Arch) ([]arch.Exit, error) {
-	if fn, ok := goFunction(t); ok && !fn.Assembly && a.golang != nil {
-		return a.golang.exits(code, start)
+	if c := registry.GoCompiled(t); c != nil {
+		return c.Exits(code, start)
 	}
 	return a.Exits(code, start, set)
 }

@@ -1,9 +1,9 @@
 package engine
 
 import (
+	"debug/elf"
 	"encoding/binary"
 
-	"gotap/arch"
 	"gotap/arch/x86"
 	"gotap/engine/fallback"
 	"gotap/engine/goabi"
@@ -16,11 +16,8 @@ import (
 var amd64ABI = abi{
 	ISA: isa.AMD64, names: x86.New64(),
 	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS, native: fallback.AMD64, audit: seccomp.ArchAMD64,
-	golang: &golang{
-		g:           x86.R14,
-		behindCheck: goBehindCheck(x86.New64()), exits: goExits(x86.New64()), arg: goabi.Arg,
-	},
-	float: xmm, floatWord: fxsaveWord, floatTop: (*ptrace.FPRegs).ST0,
+	golang: goabi.Of(elf.EM_X86_64),
+	float:  xmm, floatWord: fxsaveWord, floatTop: (*ptrace.FPRegs).ST0,
 	calls: callTable{
 		insn: []byte{0x0f, 0x05}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9},
@@ -39,11 +36,8 @@ var amd64ABI = abi{
 var i386ABI = abi{
 	ISA: isa.I386, names: x86.New64(),
 	trapBehind: true, trapCode: ptrace.CodeKernel, flags: x86.EFLAGS, native: fallback.IA32, audit: seccomp.ArchI386,
-	golang: &golang{
-		g:           -1, // it is in thread-local storage
-		behindCheck: goBehindCheck(x86.New32()), exits: goExits(x86.New32()),
-	},
-	float: xmm, floatWord: fxsaveWord, floatTop: (*ptrace.FPRegs).ST0,
+	golang: goabi.Of(elf.EM_386),
+	float:  xmm, floatWord: fxsaveWord, floatTop: (*ptrace.FPRegs).ST0,
 	calls: callTable{
 		insn: []byte{0xcd, 0x80}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP},
@@ -53,14 +47,6 @@ var i386ABI = abi{
 		untimed:        map[uint64]timeout{256: {3, "0xffffffff"}, 319: {3, "0xffffffff"}},
 	},
 	inCall: x86.InSyscall, restarts: x86.SyscallRestarts,
-}
-
-func goExits(a arch.Arch) func([]byte, uint64) ([]arch.Exit, error) {
-	return func(code []byte, start uint64) ([]arch.Exit, error) { return goabi.Exits(code, start, a) }
-}
-
-func goBehindCheck(a arch.Arch) func([]byte, uint64) (uint64, bool) {
-	return func(code []byte, vaddr uint64) (uint64, bool) { return goabi.EntryAfterCheck(code, vaddr, a) }
 }
 
 // xmm is the low half of a vector register of x86.

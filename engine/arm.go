@@ -3,12 +3,14 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"gotap/arch"
 	"path/filepath"
 	"slices"
 
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 )
 
 // procView is what Add needs to know of a process to resolve places in it, on another goroutine than the tracing one.
@@ -32,17 +34,6 @@ func (s *Session) snapshot() ([]procView, error) {
 	return all, err
 }
 
-// files lists the files of modules, the main program first. Its order is that of addresses otherwise.
-func files(mods []module.Loaded) []*module.File {
-	var all []*module.File
-	for i := range mods {
-		if f := mods[i].File; f != nil && mods[i].Err == nil && !slices.Contains(all, f) {
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
 // resolver is how places are found in files.
 func (s *Session) resolver() *place.Resolver {
 	return &place.Resolver{Lines: s.names.Lines, Boundaries: isa.Boundaries}
@@ -55,7 +46,7 @@ func (s *Session) targets(spec place.Spec, mods []module.Loaded) ([]place.Target
 		return s.absolute(spec, mods)
 	}
 	key := targetsKey{spec: spec}
-	list := files(mods)
+	list := module.Files(mods)
 	for _, f := range list {
 		key.files += fmt.Sprintf("%p ", f)
 	}
@@ -182,6 +173,16 @@ func (s *Session) inFile(spec place.Spec) (there bool, err error) {
 // place makes or finds a probe's placement at a target, compiling it the first time.
 func (s *Session) place(pr *probe, t place.Target) (*placement, error) { return pr.Place(t, s.info(t)) }
 
+// info answers what compiling a program may want to know of a target.
+func (s *Session) info(t place.Target) PlaceInfo {
+	return &registry.Info{Files: &s.names.Files, Target: t, ISA: abiOf(t.File).ISA, Modules: s.names.files}
+}
+
+// otherInfo makes the answers for a place that is no code. Registers are as wide as the kernel shows them to us, whatever the target's are.
+func (s *Session) otherInfo(name string, names arch.Arch) PlaceInfo {
+	return &registry.Other{Place: name, Regs: names, Word: 8, Globals: registry.Globals{Files: &s.names.Files, Modules: s.names.files}}
+}
+
 // armProbe arms a probe in a process, at all places that it has in these modules. What a pattern matched and cannot be
 // probed is left out and told; what was named outright is an error.
 func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
@@ -237,7 +238,7 @@ func (s *Session) armTarget(p *process, pr *probe, t place.Target, mods []module
 			return err
 		}
 		var refused *place.RefusedError // names the place itself
-		if err := s.armAt(p, pl, m.Addr(plantedAt(t)), m); errors.As(err, &refused) {
+		if err := s.armAt(p, pl, m.Addr(registry.PlantedAt(t)), m); errors.As(err, &refused) {
 			return err
 		} else if err != nil {
 			return fmt.Errorf("cannot probe %s: %w", t.Name, err)

@@ -18,11 +18,8 @@ import (
 var arm64ABI = abi{
 	ISA: isa.ARM64, names: arm64.A64,
 	flags: -1, trapCode: ptrace.CodeBreakpoint, native: fallback.ARM64, audit: seccomp.ArchARM64,
-	golang: &golang{
-		g:           28, // src/cmd/compile/abi-internal.md of the Go distribution
-		behindCheck: goBehindCheck(arm64.A64), exits: arm64.Exits, arg: goabi.ArgARM64,
-	},
-	float: func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.V(n & 31), n < 32 }, floatWord: simdWord,
+	golang: goabi.Of(elf.EM_AARCH64),
+	float:  func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.V(n & 31), n < 32 }, floatWord: simdWord,
 	calls: callTable{
 		insn: []byte{0x01, 0x00, 0x00, 0xd4}, number: 8, original: -1, args: [6]int{0, 1, 2, 3, 4, 5},
 		mmap: 222, sigaction: 134, tgkill: 131, prctl: 167, clone: 220, fork: none, vfork: none, clone3: 435,
@@ -41,12 +38,8 @@ var arm64ABI = abi{
 var armABI = abi{
 	ISA: isa.ARM, names: arm.A32,
 	flags: -1, trapCode: ptrace.CodeBreakpoint, native: fallback.ARM, audit: seccomp.ArchARM,
-	golang: &golang{ // Go's compiler makes A32 alone
-		g:           10,
-		behindCheck: goBehindCheck(arm.A32), arg: goabi.ArgARM,
-		exits: func(code []byte, start uint64) ([]arch.Exit, error) { return arm.Exits(code, start, arm.A32) },
-	},
-	float: func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.D(n & 31), n < 32 }, floatWord: vfpWord,
+	golang: goabi.Of(elf.EM_ARM),
+	float:  func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.D(n & 31), n < 32 }, floatWord: vfpWord,
 	calls: callTable{
 		insn: []byte{0x00, 0x00, 0x00, 0xef}, thumb: []byte{0x00, 0xdf}, number: 7, original: -1, args: [6]int{0, 1, 2, 3, 4, 5},
 		mmap: 192, sigaction: 174, tgkill: 268, prctl: 172, clone: 120, fork: 2, vfork: 190, clone3: 435,

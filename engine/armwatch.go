@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gotap/arch"
+	"gotap/engine/debugreg"
 	"gotap/engine/isa"
 	"gotap/engine/place"
 )
@@ -70,12 +71,12 @@ func (t *thread) insnHere() (arch.Insn, arch.Arch, error) {
 // unwatch takes the watchpoints of a set off a stopped thread.
 func (t *thread) unwatch(met uint64) {
 	left := t.dr
-	for i := range debugSlots {
+	for i := range debugreg.Slots {
 		if met>>i&1 == 1 {
-			left.unset(i)
+			left.Unset(i)
 		}
 	}
-	if e := t.writeDebugRegs(left); e != 0 {
+	if e := debugreg.Write(t.tid, t.dr, left); e != 0 {
 		t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", t.tid, e))
 		return
 	}

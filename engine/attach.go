@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
-	"gotap/engine/module"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
 
@@ -42,7 +41,7 @@ func (s *Session) Attach(pid int) error {
 		return e
 	}
 	var p *process
-	if err := s.do(func() (err error) { p, err = s.attach(groupOf(pid)); return err }); err != nil {
+	if err := s.do(func() (err error) { p, err = s.attach(procfs.Group(pid)); return err }); err != nil {
 		return err
 	}
 	if p != nil {
@@ -83,42 +82,25 @@ func (s *Session) awaitFallback(p *process) {
 	s.protectLater(p)
 }
 
-// groupOf is the process that a thread belongs to.
-func groupOf(tid int) int {
-	if tgid, err := strconv.Atoi(statusField(tid, "Tgid")); err == nil {
-		return tgid
-	}
-	return tid
-}
-
 // checkTarget says why a process cannot be attached to, where that can be told without trying.
 func (s *Session) checkTarget(pid int) error {
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return &AttachError{Pid: pid, Err: ErrNoProcess}
 	}
-	tgid, by := groupOf(pid), module.Living(pid)
+	tgid, by := procfs.Group(pid), procfs.Living(pid)
 	switch {
 	case tgid == os.Getpid():
 		return &AttachError{Pid: pid, Err: errors.New("that is this program itself")}
-	case ended(by):
+	case procfs.Ended(by):
 		return &AttachError{Pid: pid, Err: errors.New("it has ended already (a zombie)")}
-	case statusField(by, "Kthread") == "1" || statusField(by, "VmSize") == "" && readLink(by, "exe") == "":
+	case procfs.Status(by, "Kthread") == "1" || procfs.Status(by, "VmSize") == "" && procfs.Link(by, "exe") == "":
 		return &AttachError{Pid: pid, Err: errors.New("it is a thread of the kernel")}
 	}
-	if by, _ := strconv.Atoi(statusField(by, "TracerPid")); by != 0 && by != int(s.loop.tid.Load()) {
-		return &AttachError{Pid: pid, Err: fmt.Errorf("it is traced already, by process %d (%s)", by, readName(by)),
+	if by, _ := strconv.Atoi(procfs.Status(by, "TracerPid")); by != 0 && by != int(s.loop.tid.Load()) {
+		return &AttachError{Pid: pid, Err: fmt.Errorf("it is traced already, by process %d (%s)", by, procfs.Name(by)),
 			help: "a process has one tracer at a time: end the other one"}
 	}
 	return nil
-}
-
-// readName is a process's or thread's name.
-func readName(pid int) string {
-	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	if err != nil {
-		return "?"
-	}
-	return strings.TrimSuffix(string(name), "\n")
 }
 
 // attach seizes the threads of a process until a look at their list finds none that is not seized. From a seized
@@ -162,7 +144,7 @@ func (s *Session) attach(pid int) (*process, error) {
 
 // firstAttach makes the process of a target.
 func (s *Session) firstAttach(pid int) (*process, error) {
-	by := module.Living(pid)
+	by := procfs.Living(pid)
 	a, err := imageABI(by)
 	if err != nil {
 		return nil, explainDenied(pid, err)
@@ -199,7 +181,7 @@ func (s *Session) seizeThreads(p *process) (int, error) {
 		case syscall.EPERM:
 			if s.tracedByUs(p, tid) {
 				found++
-			} else if !ended(tid) {
+			} else if !procfs.Ended(tid) {
 				return found, explainDenied(p.pid, e)
 			}
 		default:
@@ -212,7 +194,7 @@ func (s *Session) seizeThreads(p *process) (int, error) {
 // tracedByUs takes up a thread that the kernel seized for us because its maker was seized, before its maker's stop
 // has told of it.
 func (s *Session) tracedByUs(p *process, tid int) bool {
-	by, _ := strconv.Atoi(statusField(tid, "TracerPid"))
+	by, _ := strconv.Atoi(procfs.Status(tid, "TracerPid"))
 	if by == 0 || by != int(s.loop.tid.Load()) {
 		return false
 	}
@@ -220,12 +202,6 @@ func (s *Session) tracedByUs(p *process, tid int) bool {
 	t.fresh = true
 	s.takeEarly(tid)
 	return true
-}
-
-// ended reports whether a thread is gone or as good as gone.
-func ended(tid int) bool {
-	state := statusField(tid, "State")
-	return state == "" || state[0] == 'Z' || state[0] == 'X'
 }
 
 // letProcessGo undoes an attach that failed halfway: nothing has been written to the target yet.
@@ -242,33 +218,4 @@ func (s *Session) letProcessGo(p *process) {
 	delete(s.procs, p.pid)
 	s.dropSpace(p.space)
 	s.sawOne = len(s.procs) > 0
-}
-
-// explainDenied says why the kernel refuses, and what would help.
-func explainDenied(pid int, err error) error {
-	e := &AttachError{Pid: pid, Err: err}
-	if !errors.Is(err, os.ErrPermission) {
-		return e
-	}
-	owner := statusField(pid, "Uid")
-	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
-	uid, _, _ := strings.Cut(owner, "\t")
-	switch mode := strings.TrimSpace(string(scope)); {
-	case os.Geteuid() != 0 && uid != strconv.Itoa(os.Geteuid()):
-		e.Err = fmt.Errorf("it belongs to user %s: %w", uid, err)
-		e.help = "run gotap as that user, or as root"
-	case mode == "1" && os.Geteuid() != 0:
-		e.Err = fmt.Errorf("kernel.yama.ptrace_scope is 1: %w", err)
-		e.help = "only own children can be traced: start the program with gotap run -- COMMAND, run gotap as root, or set the sysctl to 0"
-	case mode == "2" && os.Geteuid() != 0:
-		e.Err = fmt.Errorf("kernel.yama.ptrace_scope is 2: %w", err)
-		e.help = "it takes CAP_SYS_PTRACE: run gotap as root"
-	case mode == "3":
-		e.Err = fmt.Errorf("kernel.yama.ptrace_scope is 3: %w", err)
-		e.help = "no process can be traced until the next boot"
-	default:
-		e.help = "it takes CAP_SYS_PTRACE over a process that has more privileges, is not dumpable, or lives in another user namespace; " +
-			"in a container also a seccomp profile that allows ptrace"
-	}
-	return e
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gotap/engine/module"
+	"gotap/engine/procfs"
 	"gotap/engine/testenv"
 	"gotap/runtime"
 )
@@ -74,7 +75,7 @@ func text(t testing.TB, pid int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", module.Living(pid)))
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", procfs.Living(pid)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func untouched(t testing.TB, pid int, before string) {
 	if after := text(t, pid); after != before {
 		t.Errorf("text after detach:\n%s\nnot\n%s", after, before)
 	}
-	want(t, "tracer", statusField(pid, "TracerPid"), "0")
+	want(t, "tracer", procfs.Status(pid, "TracerPid"), "0")
 }
 
 func TestDetachUnderLoad(t *testing.T) {
@@ -197,11 +198,39 @@ func TestStoppedTargetStaysStopped(t *testing.T) {
 		if err := w.Close(false); err != nil {
 			t.Fatal(err)
 		}
-		if state := statusField(p.pid(), "State"); state[0] != 'T' { // at once: the kernel wakes a thread that is let go
+		if state := procfs.Status(p.pid(), "State"); state[0] != 'T' { // at once: the kernel wakes a thread that is let go
 			t.Errorf("state %s right after the session", state)
 		}
 	}
 	syscall.Kill(p.pid(), syscall.SIGCONT)
+	want(t, "target", p.end(), "spin bad=0")
+}
+
+// TestContinuedTargetHasFallback attaches to a stopped process, which can make no call until it is continued.
+func TestContinuedTargetHasFallback(t *testing.T) {
+	defer func(d time.Duration) { lateAfter = d }(lateAfter)
+	lateAfter = time.Millisecond
+	p := start(t, program(t, "target.c"), "spin", "2")
+	syscall.Kill(p.pid(), syscall.SIGSTOP)
+	waitState(t, p.pid(), "T")
+	w := newWorld(t, Config{Follow: FollowThreads})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	w.Start()
+	protected := func() (yes bool) {
+		w.do(func() error { yes = w.procs[p.pid()].space.guard.base != 0; return nil })
+		return yes
+	}
+	time.Sleep(100 * lateAfter) // until nobody tries any more
+	if protected() {
+		t.Error("a stopped process has made system calls")
+	}
+	syscall.Kill(p.pid(), syscall.SIGCONT)
+	eventually(t, "the fallback", protected)
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
 	want(t, "target", p.end(), "spin bad=0")
 }
 
@@ -218,7 +247,7 @@ func eventually(t testing.TB, what string, so func() bool) {
 // waitState waits until a process is in a state.
 func waitState(t testing.TB, pid int, state string) {
 	t.Helper()
-	eventually(t, "state "+state, func() bool { return strings.HasPrefix(statusField(pid, "State"), state) })
+	eventually(t, "state "+state, func() bool { return strings.HasPrefix(procfs.Status(pid, "State"), state) })
 }
 
 func TestBlockedCallsAreNotInterrupted(t *testing.T) {
@@ -236,7 +265,7 @@ print("result", r, "errno", ctypes.get_errno() if r < 0 else 0, flush=True)
 `
 	p := start(t, python(t), "-c", testPython)
 	eventually(t, "the call to begin", func() bool { // its time-out, the fourth argument
-		call := strings.Fields(readProc(p.pid(), "syscall"))
+		call := strings.Fields(procfs.Read(p.pid(), "syscall"))
 		return len(call) > 4 && call[4] == fmt.Sprintf("%#x", 3600000)
 	})
 	for i := range 6 {
@@ -309,7 +338,7 @@ func TestRefusedTargets(t *testing.T) {
 		{os.Getpid(), "this program itself"}, {0, "no such process"}, {1 << 30, "no such process"},
 		{2, "thread of the kernel"}, {ended.Process.Pid, "zombie"}, {p.pid(), "traced already, by process"},
 	} {
-		if c.pid == 2 && readName(2) != "kthreadd" {
+		if c.pid == 2 && procfs.Name(2) != "kthreadd" {
 			continue // a container has no threads of the kernel
 		}
 		err := w.Attach(c.pid)
@@ -418,7 +447,7 @@ func TestHoldAndRelease(t *testing.T) {
 			t.Fatalf("record %d: %+v", i, rec)
 		}
 		want(t, "comm", strings.TrimRight(string(rec.Comm[:]), "\x00") != "", true)
-		want(t, "state", statusField(tg.pid, "State")[:1], "t")
+		want(t, "state", procfs.Status(tg.pid, "State")[:1], "t")
 		w.Release(rec.Hold)
 	}
 	<-w.Done()

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"gotap/engine/fallback"
 	"gotap/engine/module"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
 
@@ -33,7 +35,7 @@ func Clean(pid int) (Cleaned, error) {
 	if err := awaitUntraced(pid); err != nil {
 		return c, err
 	}
-	mem, err := ptrace.OpenMemory(module.Living(pid))
+	mem, err := ptrace.OpenMemory(procfs.Living(pid))
 	if err != nil {
 		return c, &AttachError{Pid: pid, Err: err, help: "gotap doctor tells what this user may do"}
 	}
@@ -55,7 +57,7 @@ func Clean(pid int) (Cleaned, error) {
 
 // region undoes what the fallback of an earlier session stands for, if there is one.
 func (c *Cleaned) region(pid int, mem *ptrace.Memory, mods []module.Loaded) error {
-	a, err := imageABI(module.Living(pid))
+	a, err := imageABI(procfs.Living(pid))
 	if err != nil || a.native == nil {
 		return nil // nothing of the kind was put there
 	}
@@ -68,7 +70,7 @@ func (c *Cleaned) region(pid int, mem *ptrace.Memory, mods []module.Loaded) erro
 		if !ok {
 			continue
 		}
-		restoreRegion(mem, m.Start, head, func(addr uint64) { c.Restored = append(c.Restored, placeOf(mods, addr)) })
+		fallback.Restore(mem, m.Start, head, func(addr uint64) { c.Restored = append(c.Restored, placeOf(mods, addr)) })
 		s, err := New(Config{Follow: FollowThreads})
 		if err != nil {
 			return err
@@ -111,15 +113,15 @@ func placeOf(mods []module.Loaded, addr uint64) string {
 // awaitUntraced waits for a tracer to go, and says who it is when it stays.
 func awaitUntraced(pid int) error {
 	for end := time.Now().Add(cleanPatience); ; time.Sleep(20 * time.Millisecond) {
-		if statusField(pid, "Tgid") == "" {
+		if procfs.Status(pid, "Tgid") == "" {
 			return &AttachError{Pid: pid, Err: ErrNoProcess}
 		}
-		by, _ := strconv.Atoi(statusField(module.Living(pid), "TracerPid"))
+		by, _ := strconv.Atoi(procfs.Status(procfs.Living(pid), "TracerPid"))
 		if by == 0 {
 			return nil
 		}
 		if time.Now().After(end) {
-			return &AttachError{Pid: pid, Err: fmt.Errorf("it is being traced, by process %d (%s)", by, readName(by)),
+			return &AttachError{Pid: pid, Err: fmt.Errorf("it is being traced, by process %d (%s)", by, procfs.Name(by)),
 				help: "a running session takes its probes out itself when it ends"}
 		}
 	}

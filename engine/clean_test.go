@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/engine/module"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 	"gotap/engine/testenv"
 )
@@ -93,7 +94,7 @@ func sleeping(t *testing.T) int {
 		cmd.Wait()
 	})
 	eventually(t, "sleep", func() bool {
-		return strings.HasPrefix(readProc(cmd.Process.Pid, "syscall"), fmt.Sprint(unix.SYS_CLOCK_NANOSLEEP, " "))
+		return strings.HasPrefix(procfs.Read(cmd.Process.Pid, "syscall"), fmt.Sprint(unix.SYS_CLOCK_NANOSLEEP, " "))
 	})
 	return cmd.Process.Pid
 }

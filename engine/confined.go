@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 	"gotap/engine/seccomp"
 )
@@ -104,8 +105,8 @@ func (t *thread) judge(number uint64, args ...uint64) error {
 // within one container and one cgroup, by two programs that gave them as many but others, would be mistaken.
 func sharesFilters(tid int) bool {
 	own := os.Getpid()
-	count := statusField(own, "Seccomp_filters")
-	if n, err := strconv.Atoi(count); err != nil || n == 0 || statusField(tid, "Seccomp_filters") != count {
+	count := procfs.Status(own, "Seccomp_filters")
+	if n, err := strconv.Atoi(count); err != nil || n == 0 || procfs.Status(tid, "Seccomp_filters") != count {
 		return false
 	}
 	for _, ns := range strings.Fields("user pid mnt net") {

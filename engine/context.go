@@ -9,6 +9,7 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/module"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 	"gotap/engine/unwind"
 	"gotap/runtime"
@@ -127,6 +128,8 @@ func (t *thread) Field(f runtime.Field) uint64 {
 		return *t.pc()
 	case runtime.FieldSP:
 		return t.sp()
+	case runtime.FieldFrame:
+		return t.h.EntrySP(t.sp())
 	case runtime.FieldCaller:
 		return t.caller()
 	case runtime.FieldFault:
@@ -148,7 +151,7 @@ func (t *thread) numberField(name string) uint64 {
 // hold anything.
 func (t *thread) cpu() uint64 {
 	const field, behindName = 39, 3
-	text := readProc(t.tid, "stat")
+	text := procfs.Read(t.tid, "stat")
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) <= field-behindName {
 		return 0

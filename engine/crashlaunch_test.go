@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/engine/procfs"
 )
 
 // TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on unharmed:
@@ -161,6 +163,6 @@ func orphan() int {
 
 // state is the letter of a process's state, "" when it is gone.
 func state(pid int) string {
-	word, _, _ := strings.Cut(statusField(pid, "State"), " ")
+	word, _, _ := strings.Cut(procfs.Status(pid, "State"), " ")
 	return word
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
 
@@ -100,7 +101,7 @@ const haltPatience = time.Second
 // themselves: whoever looks when the session is over finds them as they were before. Precondition: the tracing thread has
 // ended, which is what lets them go.
 func (s *Session) awaitHalted() {
-	running := func(tid int) bool { return strings.HasPrefix(statusField(tid, "State"), "R") }
+	running := func(tid int) bool { return strings.HasPrefix(procfs.Status(tid, "State"), "R") }
 	for end := time.Now().Add(haltPatience); slices.ContainsFunc(s.halted, running) && time.Now().Before(end); {
 		time.Sleep(100 * time.Microsecond)
 	}
@@ -176,9 +177,9 @@ func (s *Session) interruptBusy() {
 // asleep reports whether a thread sleeps inside a system call. The kernel tells the number of the call only of a thread that
 // has left the processor. One that is stopped, with news for us, is not asleep.
 func asleep(tid int) bool {
-	number, _, _ := strings.Cut(readProc(tid, "syscall"), " ")
+	number, _, _ := strings.Cut(procfs.Read(tid, "syscall"), " ")
 	n, err := strconv.Atoi(number)
-	return err == nil && n >= 0 && strings.HasPrefix(statusField(tid, "State"), "S")
+	return err == nil && n >= 0 && strings.HasPrefix(procfs.Status(tid, "State"), "S")
 }
 
 // untilGone deals with stops until all threads that were interrupted have been let go.

@@ -38,10 +38,9 @@
 // the emulation cannot do, above all an access that faults, is run at its own place with a breakpoint behind it (athome.go). A
 // watchpoint stops in front of an access, which is emulated then (armwatch.go). Code is written with the threads held (pause.go).
 //
-// What ARM processes do not have: on 32-bit ARM Go functions leave their results in the caller's frame, where no handler gets them.
-// Instructions that sign and authenticate pointers are run at their own place where the machine does that, and those on vector
-// registers in threads that use the scalable registers above them (scalable.go). Instructions between a load-exclusive and its
-// store-exclusive are refused. In stops at system calls x7, or r12 of 32-bit ARM, shows 0 or 1. A call that was already in the
+// What ARM processes do not have: instructions that sign and authenticate pointers are run at their own place where the machine
+// does that, and those on vector registers in threads that use the scalable registers above them (scalable.go). Instructions
+// between a load-exclusive and its store-exclusive are refused. In stops at system calls x7, or r12 of 32-bit ARM, shows 0 or 1. A call that was already in the
 // kernel when its instruction was probed, and that a signal restarts, counts as a hit.
 //
 // # What could harm a target, and where it is argued that it does not

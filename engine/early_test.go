@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotap/engine/place"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 	"gotap/runtime"
 )
@@ -234,7 +235,7 @@ func TestLoaderProbedHasFallback(t *testing.T) {
 		t.Error("there is a handler for SIGTRAP already")
 	}
 	loader := ""
-	for _, word := range strings.Fields(readProc(pid, "maps")) {
+	for _, word := range strings.Fields(procfs.Read(pid, "maps")) {
 		if strings.HasPrefix(filepath.Base(word), "ld") {
 			loader = word
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/arm64"
+	"gotap/engine/hostcpu"
 	"gotap/engine/isa"
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
@@ -94,7 +95,7 @@ func (m *threadMemory) ThreadPointer() (uint32, error) {
 // ReadSystem implements arm64.System. Registers that neither the kernel tells of nor all processes share are left to the
 // thread itself: the instruction is run at its own place.
 func (m *threadMemory) ReadSystem(r arm64.Register) (uint64, error) {
-	if v, ok := systemRegister(r); ok {
+	if v, ok := hostcpu.Register(r); ok {
 		return v, nil
 	}
 	if r == arm64.TPIDR {
@@ -113,7 +114,7 @@ func (m *threadMemory) WriteSystem(r arm64.Register, _ uint64) error {
 }
 
 // SignsPointers implements arm64.PointerSigner.
-func (m *threadMemory) SignsPointers() bool { return signsPointers() }
+func (m *threadMemory) SignsPointers() bool { return hostcpu.SignsPointers() }
 
 // MaintainCache implements arm64.System: only the thread itself can reach its caches by its addresses.
 func (m *threadMemory) MaintainCache(arm64.Operation, uint64) error {

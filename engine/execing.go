@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"gotap/engine/module"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
 
@@ -64,11 +64,11 @@ func (s *Session) renewSpaces() *process {
 }
 
 // alive reports whether a process has an address space at all: one that ends has none, and its end is still to be told.
-func (p *process) alive() bool { return statusField(module.Living(p.pid), "VmSize") != "" }
+func (p *process) alive() bool { return procfs.Status(procfs.Living(p.pid), "VmSize") != "" }
 
 // renewSpace exchanges the address space of a process that has left the one it had.
 func (s *Session) renewSpace(p *process) {
-	by := module.Living(p.pid)
+	by := procfs.Living(p.pid)
 	a, err := imageABI(by)
 	if err != nil {
 		return // it ends, or its event tells of what it runs

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gotap/engine/debugreg"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
 
@@ -44,7 +46,7 @@ func (t *thread) childKind(ev ptrace.Event, child int) (thread, shares bool) {
 	if flags, ok := t.cloneFlags(); ok {
 		return flags&cloneThread != 0, flags&cloneVM != 0
 	}
-	if statusField(child, "Tgid") == statusField(t.tid, "Tgid") {
+	if procfs.Status(child, "Tgid") == procfs.Status(t.tid, "Tgid") {
 		return true, true
 	}
 	if shares, ok := ptrace.SharesMemory(t.tid, child); ok {
@@ -227,7 +229,7 @@ func (t *thread) reset() {
 	t.h.Drop()
 	t.proc.watches = nil
 	t.step, t.redo, t.deferred = step{}, redo{}, t.deferred[:0]
-	t.masked, t.postCall, t.unarmed, t.seeExit, t.vforking, t.owed, t.dr = false, false, false, nil, false, 0, debugRegs{}
+	t.masked, t.postCall, t.unarmed, t.seeExit, t.vforking, t.owed, t.dr = false, false, false, nil, false, 0, debugreg.Regs{}
 }
 
 // unfollow lets a process go that has left the memory it shared with one that is probed.
@@ -263,7 +265,7 @@ func (s *Session) newImage(t *thread) error {
 	sp.users++
 	p.space = sp
 	if !p.silent {
-		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.tid, Path: readLink(p.pid, "exe")})
+		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.tid, Path: procfs.Link(p.pid, "exe")})
 	}
 	switch {
 	case err != nil || p.silent:

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,10 +15,18 @@ import (
 // goProgram builds the Go program of testdata.
 func goProgram(t *testing.T, flags ...string) string {
 	t.Helper()
+	return goProgramFor(t, "amd64", flags...)
+}
+
+// goProgramFor builds it for a processor.
+func goProgramFor(t *testing.T, arch string, flags ...string) string {
+	t.Helper()
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, "go")
 	path := filepath.Join(t.TempDir(), "routines")
 	args := append(append([]string{"build", "-o", path}, flags...), "./testdata/routines")
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH="+arch)
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
@@ -45,6 +54,47 @@ func TestGoroutines(t *testing.T) {
 			want(t, "output", tg.output(), strings.Repeat("205\n", 4))
 		})
 	}
+}
+
+// TestGoroutines32 is the same on IA-32, where results are in the caller's frame, which has moved with the stack by then.
+func TestGoroutines32(t *testing.T) {
+	path := goProgramFor(t, "386")
+	w := newWorld(t, Config{Follow: FollowThreads})
+	tg := w.launch(path)
+	enters, leaves, results, arguments := w.counter(), w.counter(), w.counter(), w.counter()
+	w.probe("main.work", Handlers{}, func(p *ProbeSpec) {
+		p.Compile = func(info PlaceInfo) (Handlers, error) {
+			ret, ok, err := info.ReturnType()
+			if err != nil || !ok {
+				t.Errorf("no result: %v", err)
+			}
+			n, ok, err := info.Arg(2) // behind the string
+			if err != nil || !ok {
+				t.Errorf("no argument: %v", err)
+			}
+			return Handlers{
+				Enter: w.code(append(w.fetched(n, runtime.FieldSP), runtime.Inst{Op: runtime.OpAddGV, V: arguments.offset()},
+					runtime.Inst{Op: runtime.OpIncGV, V: enters.offset()})...),
+				Leave: w.code(append(w.fetched(ret, runtime.FieldFrame), runtime.Inst{Op: runtime.OpAddGV, V: results.offset()},
+					runtime.Inst{Op: runtime.OpIncGV, V: leaves.offset()})...),
+			}, nil
+		}
+	})
+	w.run()
+	want(t, "enters", enters.get(), 4*201)
+	want(t, "leaves", leaves.get(), 4*201)
+	want(t, "sum of results", results.get(), 4*(5+205)*201/2)
+	want(t, "sum of arguments", arguments.get(), 4*200*201/2)
+	want(t, "output", tg.output(), strings.Repeat("205\n", 4))
+}
+
+// fetched is what reads a word on the stack of a 32-bit process.
+func (w *world) fetched(a compile.Access, frame runtime.Field) []runtime.Inst {
+	if a.Base != compile.BaseFrame || len(a.Steps) != 1 || a.Steps[0].Op != compile.OpLoad || a.Steps[0].Size != 4 {
+		w.t.Fatalf("no word on the stack: %+v", a)
+	}
+	return []runtime.Inst{{Op: runtime.OpField, A: uint32(frame)}, {Op: runtime.OpPushD, V: uint64(a.Value + 4)}, {Op: runtime.OpAdd},
+		{Op: runtime.OpLoadS32}}
 }
 
 // TestGoArguments asks where the arguments of a Go function are: a string takes the first two registers.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"gotap/engine/fallback"
 	"gotap/engine/module"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
 
@@ -36,16 +36,11 @@ import (
 type guard struct {
 	base  uint64 // of its region; 0: there is none
 	tried bool   // it has been tried and failed, and that has been told
-	index map[uint64]int
-	entry []displaced
-	free  []int
+	table fallback.Table
 
 	threads  int  // entries of the list of threads in use
 	watching bool // the handler knows that debug registers are armed
 }
-
-// displaced is what an entry of the table has besides its address.
-type displaced struct{ orig, trap string }
 
 // protect puts the fallback in by way of a stopped thread whose registers have been read.
 func (s *Session) protect(t *thread) {
@@ -84,8 +79,8 @@ func (t *thread) install() error {
 	if err := sp.mem.Poke(base, t.proc.arch.native.Page(base, own), t.tid); err != nil {
 		return err
 	}
-	sp.guard.base, sp.guard.index = base, map[uint64]int{}
-	if watching := sp.guard.watching; watching || t.dr.any() || t.s.watching > 0 {
+	sp.guard.base, sp.guard.table = base, fallback.Table{}
+	if watching := sp.guard.watching; watching || t.dr.Any() || t.s.watching > 0 {
 		sp.guard.watching = false // it was told in what the page has overwritten
 		t.s.markWatching(sp)
 	}
@@ -116,7 +111,7 @@ func (t *thread) findRegion() (base uint64, own fallback.Action, ok bool) {
 		if own.Handler == fallback.Handler(m.Start) {
 			own = head.Own
 		}
-		restoreRegion(sp.mem, m.Start, head, nil)
+		fallback.Restore(sp.mem, m.Start, head, nil)
 		if head.Watching {
 			t.proc.leftWatched()
 		}
@@ -134,112 +129,29 @@ func readRegion(mem *ptrace.Memory, m module.Mapping, word int) (fallback.Head, 
 	return fallback.ParseHead(p[:], word)
 }
 
-// restoreRegion restores the instructions in the table of a region where there still are breakpoints.
-func restoreRegion(mem *ptrace.Memory, base uint64, head fallback.Head, told func(addr uint64)) {
-	table := make([]byte, head.Count*fallback.EntrySize)
-	if mem.Peek(base+fallback.TableAt, table) != nil {
-		return
-	}
-	for ; len(table) > 0; table = table[fallback.EntrySize:] {
-		addr, orig, trap := fallback.ParseEntry(table)
-		now := make([]byte, len(trap))
-		if addr == 0 || mem.Peek(addr, now) != nil || !bytes.Equal(now, trap) {
-			continue
-		}
-		if mem.Poke(addr, orig, 0) == nil && told != nil {
-			told(addr)
-		}
-	}
-}
-
 // record makes sure that a point is in the table. It is to be called before its breakpoint is planted.
 func (sp *space) record(p *point, stopped int) {
-	g := &sp.guard
-	if g.base == 0 {
-		return
+	if g := &sp.guard; g.base != 0 {
+		g.table.Record(sp.mem, g.base, p.addr, p.orig, p.trap, stopped)
 	}
-	i, known := g.index[p.addr]
-	what := displaced{string(p.orig), string(p.trap)}
-	if known && g.entry[i] == what {
-		return
-	}
-	if !known {
-		if i = g.take(); i < 0 {
-			return
-		}
-	}
-	g.index[p.addr], g.entry[i] = i, what
-	at, entry := fallback.Entry(g.base, i, p.addr, p.orig, p.trap)
-	sp.mem.Poke(at, entry[:], stopped)
-	if i == len(g.entry)-1 {
-		at, count := fallback.Count(g.base, len(g.entry))
-		sp.mem.Poke(at, count, stopped)
-	}
-}
-
-// take takes an entry of the table; -1 when there is none left.
-func (g *guard) take() int {
-	if n := len(g.free); n > 0 {
-		i := g.free[n-1]
-		g.free = g.free[:n-1]
-		return i
-	}
-	if len(g.entry) == fallback.Entries {
-		return -1
-	}
-	g.entry = append(g.entry, displaced{})
-	return len(g.entry) - 1
 }
 
 // unrecord forgets a point whose memory is gone.
-func (sp *space) unrecord(addr uint64) {
-	g := &sp.guard
-	i, known := g.index[addr]
-	if !known {
-		return
-	}
-	delete(g.index, addr)
-	g.free = append(g.free, i)
-	at, entry := fallback.Entry(g.base, i, 0, nil, nil)
-	sp.mem.Poke(at, entry[:], 0)
-}
+func (sp *space) unrecord(addr uint64) { sp.guard.table.Forget(sp.mem, sp.guard.base, addr) }
 
 // copy is the fallback of a forked child, whose memory is a copy.
 func (g *guard) copy() guard {
 	c := *g
 	c.threads = 0
-	c.index = make(map[uint64]int, len(g.index))
-	for addr, i := range g.index {
-		c.index[addr] = i
-	}
-	c.entry, c.free = slices.Clone(g.entry), slices.Clone(g.free)
+	c.table = g.table.Clone()
 	return c
 }
 
-// checkRegion makes the region in a forked child what the copy of its parent's guard says. The child's memory is that of the moment
-// of the fork, and the parent's may have changed between then and now: entries may be missing, or the whole region.
+// checkRegion makes the region in a forked child what the copy of its parent's guard says, or finds that there is none.
 func (sp *space) checkRegion() {
-	g := &sp.guard
-	if g.base == 0 {
-		return
-	}
-	head, table := make([]byte, fallback.HeadSize), make([]byte, len(g.entry)*fallback.EntrySize)
-	if sp.mem.Peek(g.base, head) != nil || sp.mem.Peek(g.base+fallback.TableAt, table) != nil {
+	if g := &sp.guard; g.base != 0 && !g.table.Check(sp.mem, g.base, sp.arch.WordSize()) {
 		sp.guard = guard{}
-		return
 	}
-	if _, ok := fallback.ParseHead(head, sp.arch.WordSize()); !ok {
-		sp.guard = guard{}
-		return
-	}
-	for addr, i := range g.index {
-		at, entry := fallback.Entry(g.base, i, addr, []byte(g.entry[i].orig), []byte(g.entry[i].trap))
-		if !bytes.Equal(table[i*fallback.EntrySize:][:fallback.EntrySize], entry[:]) {
-			sp.mem.Poke(at, entry[:], 0)
-		}
-	}
-	at, count := fallback.Count(g.base, len(g.entry))
-	sp.mem.Poke(at, count, 0)
 }
 
 // protectAtHit puts the fallback into a program with its first hit. Nothing tells whether the kernel has unblocked SIGTRAP for that
@@ -317,6 +229,14 @@ func (s *Session) protectLater(p *process) {
 	})
 }
 
+// continued is for a thread that goes on after a group stop. A process that was stopped when it was attached to could not be asked for
+// its fallback then.
+func (t *thread) continued() {
+	if p := t.proc; p.space.guard.base == 0 && !p.space.guard.tried && p.arch.native != nil {
+		t.s.protectLater(p)
+	}
+}
+
 // withStopped stops a running thread for a moment; fn finds its registers read. It reports false when the thread has something else to
 // say first: another stop, or the SIGTRAP of a breakpoint that it has run into just before. That one is still queued, the thread stands
 // behind the breakpoint's first byte, and only its own stop puts that right; a system call made now would swallow it.
@@ -338,17 +258,17 @@ func (s *Session) interruptable(p *process) (t *thread, busy bool) {
 	var second *thread
 	for _, t := range p.threads {
 		switch {
-		case t.gone:
+		case t.gone || t.listening: // the latter is stopped for as long as its owner likes, and is asked when it is continued
 			continue
 		case t.stopped || t.fresh || t.vforking:
 			busy = true
 			continue
 		}
-		call := strings.Fields(readProc(t.tid, "syscall"))
+		call := strings.Fields(procfs.Read(t.tid, "syscall"))
 		if len(call) == 1 && call[0] == "running" {
 			return t, true
 		}
-		asleep := strings.HasPrefix(statusField(t.tid, "State"), "S")
+		asleep := strings.HasPrefix(procfs.Status(t.tid, "State"), "S")
 		if asleep && len(call) > 4 && p.arch.calls.goesOnExactly(call) {
 			second = t
 		}

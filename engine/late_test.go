@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gotap/engine/procfs"
 	"gotap/engine/testenv"
 )
 
@@ -37,7 +38,7 @@ func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 	eventually(t, "the program's number", func() bool {
 		text, _ := os.ReadFile(number)
 		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
-		return pid != 0 && readName(pid) != "sh"
+		return pid != 0 && procfs.Name(pid) != "sh"
 	})
 	w := newWorld(t, Config{})
 	n := w.counter()

@@ -29,6 +29,7 @@ type Command struct {
 type LaunchError struct {
 	Path string
 	Err  error
+	help string
 }
 
 func (e *LaunchError) Error() string {
@@ -39,6 +40,9 @@ func (e *LaunchError) Error() string {
 }
 
 func (e *LaunchError) Unwrap() error { return e.Err }
+
+// Hint says what would help; it may be empty.
+func (e *LaunchError) Hint() string { return e.help }
 
 // Launch starts a program and keeps it before the first instruction of its own: a static one where the kernel starts it, another
 // when its loader has mapped the libraries it was linked with and not yet touched them, so that probes in those can
@@ -55,12 +59,15 @@ func (s *Session) Launch(c Command) (pid int, err error) {
 func (s *Session) Spawn(c Command) (pid int, err error) {
 	path, err := c.find()
 	if err != nil {
-		return 0, &LaunchError{c.Path, err}
+		return 0, &LaunchError{Path: c.Path, Err: err}
 	}
 	err = s.do(func() error {
 		pid, err = s.launch(c, path)
 		return err
 	})
+	if err == nil {
+		s.warnPrivileges(c.at(path))
+	}
 	return pid, err
 }
 
@@ -80,7 +87,7 @@ func (s *Session) Settle(pid int) error {
 		return err
 	}
 	if err := s.settled(pid, c.at); err != nil {
-		return &LaunchError{c.path, err}
+		return &LaunchError{Path: c.path, Err: err}
 	}
 	return nil
 }
@@ -116,6 +123,14 @@ func (c Command) find() (string, error) {
 }
 
 var errNotExecutable = fmt.Errorf("it is not executable: %w", os.ErrPermission)
+
+// at is a path as this process finds it, of one that the command finds in its directory.
+func (c Command) at(path string) string {
+	if c.Dir != "" && !filepath.IsAbs(path) {
+		return filepath.Join(c.Dir, path)
+	}
+	return path
+}
 
 // executable reports why a file cannot be run, as far as its name and mode tell.
 func executable(file string) error {
@@ -154,12 +169,12 @@ func (s *Session) launch(c Command, path string) (int, error) {
 	leashed := ptrace.CanSetDeathSignal()
 	pid, err := c.fork(path, leashed)
 	if err != nil {
-		return 0, &LaunchError{c.Path, err}
+		return 0, explainRefused(c, path, err)
 	}
 	if err := s.seizeChild(pid); err != nil {
 		ptrace.SendProcess(pid, ptrace.SIGKILL)
 		s.waitFor(pid)
-		return 0, &LaunchError{c.Path, err}
+		return 0, explainRefused(c, path, err)
 	}
 	p := s.newProcess(pid, unopened(), hostABIs()[0])
 	p.launched = true
@@ -167,7 +182,7 @@ func (s *Session) launch(c Command, path string) (int, error) {
 	t.stopped, t.parked = true, true
 	if err := s.newImage(t); err != nil {
 		ptrace.SendProcess(pid, ptrace.SIGKILL)
-		return 0, &LaunchError{c.Path, err}
+		return 0, &LaunchError{Path: c.Path, Err: err}
 	}
 	if leashed {
 		t.unleash()

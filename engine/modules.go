@@ -106,7 +106,7 @@ func (s *Session) rescan(p *process) {
 		s.warn(err.Error())
 		return
 	}
-	mods = mainFirst(p.pid, mods)
+	mods = module.MainFirst(p.pid, mods)
 	sp := p.space
 	if sp.mem.Gone() {
 		return // these are the modules of the image that the process is about to run: see execing.go
@@ -126,18 +126,6 @@ func (s *Session) rescan(p *process) {
 			s.notify(Event{Kind: EventModule, Pid: p.pid, Path: added[i].Path})
 		}
 	}
-}
-
-// mainFirst moves the program itself to the front.
-func mainFirst(pid int, mods []module.Loaded) []module.Loaded {
-	exe := readLink(module.Living(pid), "exe")
-	if i := slices.IndexFunc(mods, func(m module.Loaded) bool {
-		return m.Path == exe || m.Deleted && m.Path+" (deleted)" == exe
-	}); i > 0 {
-		m := mods[i]
-		mods = slices.Insert(slices.Delete(mods, i, i+1), 0, m)
-	}
-	return mods
 }
 
 // same reports whether two modules are the same one, at the same place.
@@ -215,10 +203,10 @@ func (s *Session) armIFunc(p *process, pr *probe, t place.Target, m *module.Load
 func (s *Session) chosenAddrs(p *process, t place.Target) []uint64 {
 	var found []uint64
 	mods := p.space.mods
-	for _, c := range t.Chosen(files(mods)) {
+	for _, c := range t.Chosen(module.Files(mods)) {
 		for i := range mods {
 			if m := &mods[i]; m.File == c.File && m.Err == nil && m.Covers(c.Slot) {
-				addr, ok := p.space.pointer(m.Addr(c.Slot))
+				addr, ok := p.space.Pointer(m.Addr(c.Slot))
 				addr = p.space.arch.Target(addr)
 				if ok && s.isImplementation(mods, addr, t) && !slices.Contains(found, addr) {
 					found = append(found, addr)
@@ -240,8 +228,8 @@ func (s *Session) isImplementation(mods []module.Loaded, addr uint64, t place.Ta
 	return m.File.IsText(vaddr) && vaddr != t.Vaddr && (!ok || fn.Addr == vaddr)
 }
 
-// pointer reads a pointer of the target.
-func (sp *space) pointer(addr uint64) (uint64, bool) {
+// Pointer implements goabi.Pointers: it reads a pointer of the target.
+func (sp *space) Pointer(addr uint64) (uint64, bool) {
 	var word [8]byte
 	if sp.mem.Peek(addr, word[:sp.arch.WordSize()]) != nil {
 		return 0, false

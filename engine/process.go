@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"fmt"
-	"os"
-
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -205,22 +202,4 @@ func (s *Session) processEnded(p *process, e Event) {
 		s.notify(e)
 	}
 	s.checkDone()
-}
-
-// readProc is a file of /proc/TID, "" when it cannot be read.
-func readProc(tid int, name string) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", tid, name))
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
-
-// readLink is what /proc/PID/NAME points to, "" when that cannot be told.
-func readLink(pid int, name string) string {
-	path, err := os.Readlink(fmt.Sprintf("/proc/%d/%s", pid, name))
-	if err != nil {
-		return ""
-	}
-	return path
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gotap/engine/ptrace"
 	"gotap/engine/testenv"
 	"gotap/runtime"
 )
@@ -354,5 +355,19 @@ func signalled(t testing.TB, pid int, name string) {
 	t.Helper()
 	if err := exec.Command("kill", "-"+name, strconv.Itoa(pid)).Run(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestNoMemory: of a process whose memory could not be opened, nothing can be read, and it can be let go.
+func TestNoMemory(t *testing.T) {
+	s := &Session{}
+	sp := &space{mem: &ptrace.Memory{}, users: 1}
+	if n := sp.read(0x1000, make([]byte, 4)); n != 0 {
+		t.Errorf("read %d bytes", n)
+	}
+	s.dropSpace(sp)
+	p := unopened()
+	if p.mem == nil {
+		t.Error("a process that was just started has no memory at all")
 	}
 }

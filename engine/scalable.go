@@ -1,6 +1,9 @@
 package engine
 
-import "gotap/engine/ptrace"
+import (
+	"gotap/engine/hostcpu"
+	"gotap/engine/ptrace"
+)
 
 // The scalable vector registers of 64-bit ARM (SVE) hold the vector registers that the engine knows, and more bits above those. The
 // kernel drops what is above at every system call, since no caller of one counts on it, and when the lower parts are written by
@@ -18,7 +21,7 @@ const (
 
 // usesScalable reports whether a stopped thread has anything in the scalable registers.
 func (t *thread) usesScalable() bool {
-	if !hasScalable() || t.proc.arch.WordSize() != 8 {
+	if !hostcpu.HasScalable() || t.proc.arch.WordSize() != 8 {
 		return false
 	}
 	var head [scalableHeader]byte

@@ -7,6 +7,7 @@ import (
 
 	"gotap/engine/hit"
 	"gotap/engine/module"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 	"gotap/engine/registry"
 	"gotap/engine/unwind"
@@ -97,7 +98,7 @@ type Stats struct {
 
 // New starts a session. Nothing is traced yet.
 func New(cfg Config) (*Session, error) {
-	if err := CheckProc(); err != nil {
+	if err := procfs.Check(); err != nil {
 		return nil, err
 	}
 	if cfg.MaxProbes == 0 {

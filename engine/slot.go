@@ -3,11 +3,10 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"gotap/engine/module"
+	"gotap/engine/procfs"
 )
 
 // slotPools are memory mapped into a target for copies of displaced instructions. Every point has a slot of its own, whose
@@ -195,17 +194,4 @@ func distance(a, b uint64) uint64 {
 }
 
 // statusField reads a field of /proc/TID/status.
-func (t *thread) statusField(name string) string { return statusField(t.tid, name) }
-
-func statusField(tid int, name string) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && key == name {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
-}
+func (t *thread) statusField(name string) string { return procfs.Status(t.tid, name) }

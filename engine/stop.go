@@ -3,6 +3,7 @@ package engine
 import (
 	"strconv"
 
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
 
@@ -16,6 +17,9 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 	if st.Ended() {
 		s.threadEnded(t, st)
 		return
+	}
+	if t.listening {
+		t.continued()
 	}
 	t.stopped, t.listening = true, false
 	t.midCall = st.AtSyscall() || st.Event() != ptrace.EventNone && st.Event() != ptrace.EventStop
@@ -204,6 +208,6 @@ func (t *thread) syscallStop() {
 
 // hexField reads a set of signals from /proc/TID/status.
 func hexField(tid int, name string) uint64 {
-	v, _ := strconv.ParseUint(statusField(tid, name), 16, 64)
+	v, _ := strconv.ParseUint(procfs.Status(tid, name), 16, 64)
 	return v
 }

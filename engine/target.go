@@ -18,9 +18,6 @@ type body struct {
 	mod    *module.Loaded
 }
 
-// Goroutine implements call.Body.
-func (b *body) Goroutine() bool { return onGoroutine(b.target) }
-
 // Exits implements call.Body.
 func (b *body) Exits() ([]arch.Exit, error) {
 	fn, start, sp := b.target.Func, b.entry.addr, b.entry.sp

@@ -8,6 +8,7 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/call"
+	"gotap/engine/debugreg"
 	"gotap/engine/hit"
 	"gotap/engine/ptrace"
 	"gotap/engine/unwind"
@@ -68,7 +69,7 @@ type thread struct {
 	view      threadMemory // of the instruction being emulated
 	faultAddr uint64       // of the instruction that faulted, for fault handlers
 	faultSig  int
-	dr        debugRegs
+	dr        debugreg.Regs
 	drDue     bool // its debug registers may not be what they should; they are written at its next stop
 	sys       sysCall
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gotap/engine/fallback"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
 
@@ -347,7 +348,7 @@ func (t *thread) sendsItself(info *ptrace.SigInfo) bool {
 
 // inner is the number that a thread has in its own namespace.
 func inner(tid int) int {
-	all := strings.Fields(statusField(tid, "NSpid"))
+	all := strings.Fields(procfs.Status(tid, "NSpid"))
 	if len(all) == 0 {
 		return 0
 	}

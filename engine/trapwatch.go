@@ -121,18 +121,18 @@ func (t *thread) goSigactionCalled(*point) bool {
 	sp, mem := t.proc.space, t.proc.space.mem
 	slot := func(n int) uint64 { return t.sp() + uint64(n*word) } // the lowest is the return address, or what a function saves there
 	const sig, act, old, result = 1, 2, 3, 5
-	number, ok := sp.pointer(slot(sig))
+	number, ok := sp.Pointer(slot(sig))
 	if !ok || number != ptrace.SIGTRAP || sp.guard.base == 0 {
 		return false
 	}
 	was := t.proc.trap.own
-	if at, ok := sp.pointer(slot(act)); ok && at != 0 {
+	if at, ok := sp.Pointer(slot(act)); ok && at != 0 {
 		var p [fallback.ActionSize]byte
 		if mem.Peek(at, p[:]) != nil || t.wantAtCall(fallback.ParseAction(p[:], word)) != nil {
 			return false
 		}
 	}
-	if at, ok := sp.pointer(slot(old)); ok && at != 0 {
+	if at, ok := sp.Pointer(slot(old)); ok && at != 0 {
 		mem.Poke(at, was.Bytes(word), t.tid)
 	}
 	mem.Poke(slot(result), make([]byte, 4), t.tid)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gotap/engine/debugreg"
 	"gotap/engine/module"
 	"gotap/engine/place"
 	"gotap/runtime"
@@ -19,6 +20,11 @@ type watch struct {
 	addr uint64
 	spec place.Spec
 	half bool // an instruction there may be half a word: Thumb code
+}
+
+// slot is the watchpoint as debug registers have it.
+func (w *watch) slot() debugreg.Watch {
+	return debugreg.Watch{Addr: w.addr, Len: w.spec.Len, Access: w.spec.Access, Half: w.half}
 }
 
 // addWatch makes the watchpoints of a specification in a process.
@@ -41,8 +47,8 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 		if slices.ContainsFunc(p.watches, func(w *watch) bool { return w.pl.Probe == pr && w.addr == addr }) {
 			continue
 		}
-		if len(p.watches) == debugSlots {
-			return fmt.Errorf("all %d debug registers are in use", debugSlots)
+		if len(p.watches) == debugreg.Slots {
+			return fmt.Errorf("all %d debug registers are in use", debugreg.Slots)
 		}
 		code, err := pr.Spec.Compile(s.otherInfo(spec.String(), p.arch.names))
 		if err == nil {
@@ -128,11 +134,11 @@ func (s *Session) syncWatches() {
 }
 
 // wantedDebugRegs is what the thread should have.
-func (t *thread) wantedDebugRegs() debugRegs {
-	var d debugRegs
+func (t *thread) wantedDebugRegs() debugreg.Regs {
+	var d debugreg.Regs
 	for i, w := range t.proc.watches {
 		if w.pl.Probe.Armed() && !t.silent {
-			d.set(i, w)
+			d.Set(i, w.slot())
 		}
 	}
 	return d
@@ -153,10 +159,10 @@ func (t *thread) armDebugRegs() {
 	if want == t.dr && !t.drDue {
 		return
 	}
-	if want.any() {
+	if want.Any() {
 		t.s.markWatching(t.proc.space)
 	}
-	if e := t.writeDebugRegs(want); e != 0 {
+	if e := debugreg.Write(t.tid, t.dr, want); e != 0 {
 		t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", t.tid, e))
 		return
 	}
@@ -164,14 +170,23 @@ func (t *thread) armDebugRegs() {
 }
 
 // hasDebugRegs reports whether the thread has to be stopped to clear its debug registers.
-func (t *thread) hasDebugRegs() bool { return t.dr.any() || t.drDue }
+func (t *thread) hasDebugRegs() bool { return t.dr.Any() || t.drDue }
 
 // clearDebugRegs takes the watchpoints off a stopped thread.
 func (t *thread) clearDebugRegs() {
 	if t.hasDebugRegs() {
-		t.writeDebugRegs(debugRegs{})
-		t.dr, t.drDue = debugRegs{}, false
+		debugreg.Write(t.tid, t.dr, debugreg.Regs{})
+		t.dr, t.drDue = debugreg.Regs{}, false
 	}
+}
+
+// metWatches tells which watchpoints of the process the stopped thread has met: bit i is watch i. Its signal has been read.
+func (t *thread) metWatches() uint64 {
+	slots := make([]debugreg.Watch, 0, debugreg.Slots)
+	for _, w := range t.proc.watches {
+		slots = append(slots, w.slot())
+	}
+	return debugreg.Met(t.tid, t.info.Addr(), slots)
 }
 
 // watchHit runs the programs of the watchpoints that were met, as part of the present hit. It reports whether there

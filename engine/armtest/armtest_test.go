@@ -34,7 +34,7 @@ var programs = []struct {
 }{
 	{"target.c", nil}, {"signals.c", nil}, {"real.c", []string{"-static"}},
 	{"plain.c", nil}, {"plain.c", []string{"-static"}}, {"plain.c", []string{"-no-pie"}},
-	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil}, {"twice.c", nil},
+	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil}, {"twice.c", nil}, {"firstgone.c", nil},
 }
 
 const testdata = "../testdata"
@@ -60,7 +60,10 @@ func (s set) build(t *testing.T, m *Image) {
 		add(t, m, "/programs/"+s.name+"/scalable", path)
 	}
 	triplet := filepath.Base(filepath.Dir(s.libs)) // where Debian's loaders look
-	add(t, m, "/lib/"+triplet+"/libc.so.6", filepath.Join(s.libs, "libc.so.6"))
+
+	for _, lib := range []string{"libc.so.6", "libgcc_s.so.1"} { // the latter is loaded to end a thread
+		add(t, m, "/lib/"+triplet+"/"+lib, filepath.Join(s.libs, lib))
+	}
 }
 
 // add adds a file to an image.
@@ -106,7 +109,7 @@ func (m Machine) image(t *testing.T, names []string, commands []string) string {
 	add(t, img, "/values.js", "testdata/values.js")
 	command(t, env, "go", "build", "-o", filepath.Join(dir, "routines"), "../testdata/routines")
 	add(t, img, "/programs/routines", filepath.Join(dir, "routines"))
-	img.AddBytes("/routines.js", []byte(m.routines()))
+	img.AddBytes("/routines.js", []byte(routines))
 	file := filepath.Join(dir, "image")
 	if err := img.Write(file); err != nil {
 		t.Fatal(err)
@@ -137,7 +140,7 @@ var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealP
 // they are about depends on the machine's kernel more than on the instruction set.
 var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
 	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces", "TestWatchpoints", "TestWatchpointsAreTakenOff",
-	"TestCodeMappedTwice", "TestManyRounds"}
+	"TestCodeMappedTwice", "TestManyRounds", "TestFirstThreadGone", "TestEndWithoutFirstThread"}
 
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {
@@ -191,8 +194,8 @@ func live(t *testing.T, m Machine, names ...string) {
 	if a, b := strings.Count(out, "\n2000 hits\n"), strings.Count(out, "\nhits 2000\n"); a != len(names) || b != len(names) {
 		t.Errorf("of %d runs each the loop of a debugger counted right %d times, gotap %d", len(names), a, b)
 	}
-	if say := m.routinesSay(); !strings.Contains(out, say) {
-		t.Errorf("the calls of goroutines were not counted: %q", say)
+	if !strings.Contains(out, routinesSay) {
+		t.Errorf("the calls of goroutines were not counted: %q", routinesSay)
 	}
 	for line := range strings.Lines(out) {
 		if strings.Contains(line, "a hit") || strings.Contains(line, "a call") || strings.Contains(line, "guest: ") { // figures, and how long each command took

@@ -21,6 +21,7 @@ func TestEveryReturnOnce(t *testing.T) {
 		"plain":      {threads: 1, tasks: 1},
 		"tails":      {threads: 1, tasks: 1, tails: true},
 		"longjmp":    {threads: 1, tasks: 1, jumps: true},
+		"exceptions": {threads: 1, tasks: 1, tails: true, jumps: true},
 		"threads":    {threads: 3, tasks: 3, tails: true},
 		"coroutines": {threads: 1, tasks: 3, tails: true},
 		"goroutines": {threads: 2, tasks: 4, golang: true},
@@ -44,7 +45,6 @@ func (how way) play(t *testing.T, seed uint64) {
 	m := newMachine(t, seed, how.threads, how.tasks, 6, shared)
 	m.golang = how.golang
 	for _, f := range m.callees {
-		f.opaque = f.opaque && !how.golang // whose exits are all known
 		m.probe(f, nil)
 		m.probe(f, nil)
 	}
@@ -173,6 +173,34 @@ func TestFork(t *testing.T) {
 		if got := f.probes[0].Hits; got != 2 || f.returns != 2 {
 			t.Errorf("function %d: %d leaves in parent and child, %d returns", i, got, f.returns)
 		}
+	}
+}
+
+// TestPassed: a call that jumped to another function and never returned has no leave by the return of another one that began at its place
+// and stack pointer, when a call above them was seen between.
+func TestPassed(t *testing.T) {
+	m := newMachine(t, 1, 1, 1, 4, nil)
+	for _, f := range m.callees {
+		m.probe(f, nil)
+	}
+	f, g, above, other := m.callees[0], m.callees[1], m.callees[2], m.callees[3]
+	c, k := m.threads[0], m.tasks[0]
+	c.task = k
+	call := func(f *callee, sp uint64) {
+		k.sp = sp
+		k.calls = append(k.calls, under{sp, 1 << 40, []*callee{f}})
+		c.run(f.addr)
+	}
+	call(f, k.top-64)
+	c.tail(g)
+	c.jump(true)
+	call(above, k.top-32)
+	c.leave()
+	call(other, k.top-64)
+	c.leave()
+	m.finish()
+	if f.probes[0].Hits != 0 || other.probes[0].Hits != 1 || above.probes[0].Hits != 1 {
+		t.Errorf("%d leaves of the first, %d of the one above, %d of the last", f.probes[0].Hits, above.probes[0].Hits, other.probes[0].Hits)
 	}
 }
 

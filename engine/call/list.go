@@ -8,6 +8,7 @@ type List struct {
 	Stacks uint
 
 	frames []frame
+	passed bool // some of them may be passed: they do not lie one below the other, as calls do that all return
 }
 
 // frame is one call of a function, for one probe.
@@ -22,7 +23,9 @@ type frame struct {
 	time uint64
 	this uint64
 	last bool // the probe disabled itself with this call, or is gone by now: the leave is still due
-	kept bool // it is among the calls for whose sake the function is watched
+	// passed says that a call has begun above it since, which it cannot have outlived on the same stack.
+	passed bool
+	kept   bool // it is among the calls for whose sake the function is watched
 }
 
 // waits reports whether the call has gone on in another function, or ends at its return address.

@@ -25,7 +25,6 @@ type machine struct {
 	threads []*cpu
 	tasks   []*task
 	callees []*callee
-	sites   uint64 // return addresses given: each call has its own
 	golang  bool
 }
 
@@ -137,7 +136,7 @@ func (c *cpu) run(addr uint64) {
 
 func newMachine(t *testing.T, seed uint64, threads, tasks, functions int, shared *List) *machine {
 	arena := newArena(t)
-	m := &machine{T: t, Rand: rand.New(rand.NewPCG(seed, 1)), arena: arena, points: map[uint64]*spot{}, sites: 1 << 40,
+	m := &machine{T: t, Rand: rand.New(rand.NewPCG(seed, 1)), arena: arena, points: map[uint64]*spot{},
 		runner: hit.NewRunner(arena, facility.NewTable())}
 	for range threads {
 		c := &cpu{m: m}
@@ -216,9 +215,18 @@ func (c *code3) PointAt(addr uint64) (*Point, error) { return c.m.at(addr), nil 
 func (c *cpu) enter(f *callee) {
 	k := c.task
 	k.sp -= 8 * (1 + c.m.Uint64N(4))
-	c.m.sites++
-	k.calls = append(k.calls, under{k.sp, c.m.sites, []*callee{f}})
+	k.calls = append(k.calls, under{k.sp, c.site(f), []*callee{f}})
 	c.run(f.addr)
+}
+
+// site is the return address of a call of f: each function has one for each other that it calls.
+func (c *cpu) site(f *callee) uint64 {
+	at := 1<<40 + f.addr
+	if n := len(c.task.calls); n > 0 {
+		of := c.task.calls[n-1].of
+		at += of[len(of)-1].addr << 20
+	}
+	return at
 }
 
 // tail jumps from the function that runs to another one.

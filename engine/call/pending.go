@@ -40,7 +40,7 @@ func (p *Pending) Enter(h *hit.Hit, pl *registry.Placement) {
 func (p *Pending) Leave(h *hit.Hit) {
 	now := ptrace.Now()
 	for _, w := range p.list {
-		h.Leave(w.pl, w.this, now-w.time, w.last)
+		h.Leave(w.pl, hit.Call{This: w.this, Elapsed: now - w.time, Due: w.last})
 	}
 	p.list = p.list[:0]
 }

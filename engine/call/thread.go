@@ -113,19 +113,24 @@ func (t *Thread) awaitReturn() *Point {
 
 // dropDead drops frames that a new call at sp proves to be dead: those with the same stack pointer, unless they have jumped here
 // and wait for this call's return, or belong to this very entry; and all that were entered after them. Where stacks can be told
-// apart, those are dead as well that lie below; elsewhere they may be of a coroutine whose stack is near.
+// apart, those are dead as well that lie below; elsewhere they may be of a coroutine whose stack is near, and are passed.
 func (t *Thread) dropDead(fn *Function, pl *registry.Placement, sp, g uint64) {
 	l := t.list
+	l.passed = l.passed && len(l.frames) > 0
 	for i := len(l.frames) - 1; i >= 0; i-- {
 		f := &l.frames[i]
 		switch {
 		case f.g != g: // another stack, however near
 		case f.sp > sp && l.Stacks == 0:
-			return
-		case f.sp == sp && f.fn == fn && f.pl == pl, f.sp == sp && !f.waits() && !(f.fn == fn && f.pl.Before(pl)):
+			if !l.passed {
+				return
+			}
+		case f.sp == sp && (f.fn == fn && f.pl == pl || f.passed || !f.waits() && !(f.fn == fn && f.pl.Before(pl))):
 			t.dropFrom(i)
 		case l.Stacks != 0 && l.below(f.sp, sp, 0):
 			t.drop(i)
+		case l.below(f.sp, sp, nearBy):
+			f.passed, l.passed = true, true
 		}
 	}
 }
@@ -190,7 +195,9 @@ func (t *Thread) leaveAt(p *Point) {
 			return
 		}
 		l = o.list
-		first = l.first(p, sp)
+		if first = l.first(p, sp); first < 0 {
+			return
+		}
 	}
 	g := l.frames[first].g
 	for i := first; i < len(l.frames); {
@@ -211,8 +218,15 @@ func (t *Thread) leaveAt(p *Point) {
 	t.dropInside(l, first, sp, g)
 }
 
-// Has reports whether the thread is in a call with this stack pointer at entry that the instruction at p leaves.
-func (t *Thread) Has(p *Point, sp uint64) bool { return t.list.first(p, sp) >= 0 }
+// Has reports whether the thread is in a call with this stack pointer at entry that the instruction at p leaves, or of a goroutine that
+// returns to p.
+func (t *Thread) Has(p *Point, sp uint64) bool {
+	if t.list.first(p, sp) >= 0 {
+		return true
+	}
+	i := t.list.waiting(p, sp)
+	return i >= 0 && t.list.frames[i].g != 0
+}
 
 // popped bounds the words that a function takes off the stack when it returns, on IA-32.
 const popped = 8
@@ -223,7 +237,8 @@ func (t *Thread) Returned(p *Point) {
 		return
 	}
 	l := t.list
-	if slices.ContainsFunc(l.frames, func(f frame) bool { return f.g != 0 }) {
+	routine := slices.ContainsFunc(l.frames, func(f frame) bool { return f.g != 0 })
+	if routine {
 		t.target.Goroutine()
 	}
 	set := t.target.ISA()
@@ -233,7 +248,9 @@ func (t *Thread) Returned(p *Point) {
 		at = l.waiting(p, sp-n*word)
 	}
 	if at < 0 {
-		return
+		if l, at = t.awaitedElsewhere(p, sp, routine); at < 0 {
+			return
+		}
 	}
 	entry, g := l.frames[at].sp, l.frames[at].g
 	for i := at; i < len(l.frames); {
@@ -243,7 +260,7 @@ func (t *Thread) Returned(p *Point) {
 			continue
 		}
 		if then := f.then; then != nil {
-			t.drop(i)
+			t.dropOf(l, i)
 			then(t.target)
 			continue
 		}
@@ -252,6 +269,19 @@ func (t *Thread) Returned(p *Point) {
 		t.behind = false
 	}
 	t.dropInside(l, at, entry, g)
+}
+
+// awaitedElsewhere finds the first frame that waits at p for the return from the call with a stack pointer among those of other threads,
+// -1 when there is none: Go moves its routines between threads. asked says that Goroutine has been called.
+func (t *Thread) awaitedElsewhere(p *Point, sp uint64, asked bool) (*List, int) {
+	if !asked {
+		t.target.Goroutine()
+	}
+	o := t.target.Elsewhere(p, sp)
+	if o == nil {
+		return nil, -1
+	}
+	return o.list, o.list.waiting(p, sp)
 }
 
 // Behind reports whether the leave handler that runs is of a call that has returned, so that the thread is at its return address.
@@ -263,7 +293,7 @@ func (t *Thread) leave(l *List, i int) {
 	f := l.frames[i]
 	l.frames = slices.Delete(l.frames, i, i+1)
 	f.end()
-	t.hit.Leave(f.pl, f.this, ptrace.Now()-f.time, f.last)
+	t.hit.Leave(f.pl, hit.Call{This: f.this, Elapsed: ptrace.Now() - f.time, SP: f.sp, Due: f.last})
 }
 
 // Skipped drops the calls that have just begun at p with a stack pointer: the function has not run.
@@ -306,6 +336,21 @@ func (t *Thread) Gone(p *Point) {
 func (t *Thread) Moved(g, hi uint64) {
 	for i := range t.list.frames {
 		if f := &t.list.frames[i]; f.g == g && f.hi != hi {
+			f.sp += hi - f.hi
+			f.hi = hi
+		}
+	}
+}
+
+// Refresh does what Moved does for all goroutines that are in calls of this thread, where it is not known which of them runs. end is the end
+// of a goroutine's stack.
+func (t *Thread) Refresh(end func(g uint64) (hi uint64, ok bool)) {
+	for i := range t.list.frames {
+		f := &t.list.frames[i]
+		if f.g == 0 {
+			continue
+		}
+		if hi, ok := end(f.g); ok {
 			f.sp += hi - f.hi
 			f.hi = hi
 		}

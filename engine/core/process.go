@@ -3,12 +3,12 @@ package core
 import (
 	"debug/elf"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
 	"gotap/arch"
 	"gotap/engine/module"
+	"gotap/engine/procfs"
 )
 
 // Process is what a core holds. Describe fills in all but Threads and Read.
@@ -60,34 +60,26 @@ func Describe(pid, word int) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := module.Living(pid)
-	skip := undumped(read(by, "smaps"))
+	by := procfs.Living(pid)
+	skip := undumped(procfs.Read(by, "smaps"))
 	for _, m := range maps {
 		if isKernel(m.Start, word) {
 			continue
 		}
 		p.Mappings = append(p.Mappings, Mapping{m, m.Read && !skip[m.Start]})
 	}
-	p.Auxv = []byte(read(by, "auxv"))
-	if err := p.Info.parse(read(pid, "stat")); err != nil {
+	p.Auxv = []byte(procfs.Read(by, "auxv"))
+	if err := p.Info.parse(procfs.Read(pid, "stat")); err != nil {
 		return nil, fmt.Errorf("cannot describe process %d: %w", pid, err)
 	}
-	status := read(pid, "status")
+	status := procfs.Read(pid, "status")
 	p.Info.UID, p.Info.GID = firstNumber(status, "Uid:"), firstNumber(status, "Gid:")
-	p.Info.Args = strings.TrimRight(strings.ReplaceAll(read(by, "cmdline"), "\x00", " "), " ")
+	p.Info.Args = strings.TrimRight(strings.ReplaceAll(procfs.Read(by, "cmdline"), "\x00", " "), " ")
 	return p, nil
 }
 
 // isKernel reports whether an address is in the kernel's half, where the vsyscall page is: nothing in it is the process's.
 func isKernel(addr uint64, word int) bool { return word == 8 && addr>>63 != 0 }
-
-func read(pid int, name string) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
 
 // undumped are the starts of mappings that the text of a smaps file marks as not to be dumped: "dd" is MADV_DONTDUMP, "io"
 // memory of a device, which reading may disturb.

@@ -14,9 +14,8 @@ import (
 // number, through pointers and references without further ado. Structs and arrays in memory give their address, and so do
 // pointers; references give what they refer to.
 //
-// At a function's entry (pc is its first address) registers and BaseFrame are those of the caller's call: the frame is the stack
-// pointer plus the size of the return address; on ARM, where that is in a register, it is the stack pointer itself. Elsewhere
-// BaseFrame does not occur. Floats in vector registers have Reg "xmm0" … "xmm15", "v0" … "v7" or "d0" … "d7", of which the low 8
+// At a function's entry (pc is its first address) registers and BaseFrame are those of the caller's call: the frame is a word above
+// the stack pointer, on ARM too, where no return address is in that word. Elsewhere BaseFrame does not occur. Floats in vector registers have Reg "xmm0" … "xmm15", "v0" … "v7" or "d0" … "d7", of which the low 8
 // bytes are meant, and a step that makes an f64 of them.
 //
 // Errors are *UnknownError, *OptimisedOutError, *AccessError, or match ErrNone, ErrSplit or ErrAlt.
@@ -89,7 +88,11 @@ func (in *Info) findVariable(fn *function, pc uint64, name string) (variable, er
 		return variable{params[own], own}, nil
 	}
 	have = named(have)
-	return variable{}, &UnknownError{Name: name, In: in.funcName(fn.entry), What: "parameter", Have: have, Near: near(name, have)}
+	what := "parameter"
+	if pc != fn.low {
+		what = "parameter or local variable"
+	}
+	return variable{}, &UnknownError{Name: name, In: in.funcName(fn.entry), What: what, Have: have, Near: near(name, have)}
 }
 
 // named leaves out empty names.
@@ -239,19 +242,20 @@ func (in *Info) afterEntry(fn *function, pc uint64, p place) (place, error) {
 // atEntry makes a place at the entry of a function one that BaseFrame is right for.
 func (in *Info) atEntry(p place) place {
 	if in.machine == machineARM || in.machine == machineARM64 {
-		return p.aboveSP()
+		return p.aboveSP(in.word())
 	}
 	return p
 }
 
-// aboveSP makes a place in the caller's frame at the entry of a function one relative to the stack pointer, for processors whose calls push
-// nothing.
-func (p place) aboveSP() place {
+// aboveSP makes a place in the caller's frame one whose frame is a word above the stack pointer at the entry, for processors whose calls
+// push nothing.
+func (p place) aboveSP(word int64) place {
 	if p.base == compile.BaseFrame {
-		p.base, p.reg = compile.BaseRegOffset, "sp"
+		p.value -= word
 	}
+	p.pieces = slices.Clone(p.pieces)
 	for i := range p.pieces {
-		p.pieces[i].place = p.pieces[i].place.aboveSP()
+		p.pieces[i].place = p.pieces[i].place.aboveSP(word)
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package debuginfo
 import (
 	"debug/dwarf"
 	"debug/elf"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // Go's own calling convention, ABIInternal (src/cmd/compile/abi-internal.md of the Go distribution). Each argument is taken
 // apart into numbers and pointers: a string is two of them, a slice three. Either all of them fit in the registers left, or
 // the argument goes on the stack whole, in the caller's frame, and what follows may still find registers. Results
-// are assigned by the same rules anew. Architectures without registers in this convention pass everything on the stack.
+// are assigned by the same rules anew, those on the stack behind the arguments there. Architectures without registers in this convention pass everything on the stack.
 
 // goConvention is what an architecture has of it: the registers of integers and of floats, and where arguments on the stack start,
 // counted from the frame address: where calls push nothing, every function leaves a word there for the return address of those that
@@ -85,12 +86,27 @@ func (in *Info) goValues(fn *function, results bool) ([]goValue, error) {
 		}
 		list = append(list, goValue{entry: e, typ: t})
 	}
-	if results {
-		in.goAssign(list, goRegular)
+	if !results {
+		in.goChoose(fn, list)
 		return list, nil
 	}
-	in.goChoose(fn, list)
+	params, err := in.goValues(fn, false)
+	if err != nil {
+		return nil, err
+	}
+	way := in.goChoose(fn, params)
+	s := in.goSlots()
+	s.stack = in.goAssign(params, way)
+	in.goPlace(&s, list, resultWay(way))
 	return list, nil
+}
+
+// resultWay is the way of results, of a function that takes its arguments in a way: results have no dictionary.
+func resultWay(way int) int {
+	if way == goStack {
+		return way
+	}
+	return goRegular
 }
 
 // Assignments other than goRegular: all on the stack, or a dictionary before the argument of that number.
@@ -101,9 +117,9 @@ const (
 )
 
 // goChoose assigns places to the arguments of fn, in the way that its location lists contradict least.
-func (in *Info) goChoose(fn *function, list []goValue) {
+func (in *Info) goChoose(fn *function, list []goValue) (way int) {
 	ways := []int{goRegular, goStack}
-	if name := in.name(fn.entry); strings.Contains(name, "[go.shape.") {
+	if name := in.name(fn.entry); strings.Contains(name, "[go.shape.") && !in.hasDictionary(list) {
 		ways = []int{goDictionary + 1, goDictionary, goRegular}
 		if strings.HasSuffix(name, "]") { // no method, nor a closure
 			ways = ways[1:]
@@ -117,28 +133,41 @@ func (in *Info) goChoose(fn *function, list []goValue) {
 		}
 	}
 	in.goAssign(list, best)
+	return best
 }
 
-// goAssign gives each value its place.
-func (in *Info) goAssign(list []goValue, way int) {
+// hasDictionary reports whether a dictionary is among the arguments, as it is without optimisation.
+func (in *Info) hasDictionary(list []goValue) bool {
+	return slices.ContainsFunc(list, func(v goValue) bool { return in.name(v.entry) == ".dict" })
+}
+
+// goAssign gives each argument its place, and tells where results on the stack begin.
+func (in *Info) goAssign(list []goValue, way int) (end int64) {
 	s := in.goSlots()
+	in.goPlace(&s, list, way)
+	return (s.stack + s.word - 1) / s.word * s.word
+}
+
+// goPlace gives values their places in what is left.
+func (in *Info) goPlace(s *goSlots, list []goValue, way int) {
 	if way == goStack {
 		s.maxInts, s.maxFloats = 0, 0
 	}
 	for i := range list {
 		if i == way {
-			in.goNext(&s, &ctypeAddress)
+			in.goNext(s, &ctype{kind: kindPointer, size: s.word})
 		}
-		list[i].place = in.goNext(&s, list[i].typ)
+		list[i].place = in.goNext(s, list[i].typ)
 	}
 }
 
-// goContradictions counts the values that the compiler says are elsewhere at the entry.
+// goContradictions counts the values that the compiler says are elsewhere at the entry. What it says without a list, for all of the
+// function, holds at the entry where arguments need not be taken out of registers first.
 func (in *Info) goContradictions(fn *function, list []goValue) int {
-	count := 0
+	count, always := 0, in.goSlots().maxInts == 0
 	for _, v := range list {
 		loc, ok, err := in.locationOf(fn.unit, v.entry, fn.low)
-		if err != nil || !ok || !loc.list {
+		if err != nil || !ok || !loc.list && !always {
 			continue
 		}
 		if written, err := in.locate(fn, fn.low, loc.expr); err == nil && !agree(v.place, written) {
@@ -334,7 +363,8 @@ func (m *member) isGoData(all []member) bool {
 	return (m.name == "str" && len(all) == 2 || m.name == "array" && len(all) == 3 && all[2].name == "cap") && all[1].name == "len"
 }
 
-// goResult finds the first result of a Go function that has just returned; t is void when it has none.
+// goResult finds the first result of a Go function that has just returned; its type is void when it has none. One on the stack lies
+// behind the arguments, in the caller's frame.
 func (in *Info) goResult(fn *function) (v goValue, err error) {
 	values, err := in.goValues(fn, true)
 	if err != nil {
@@ -343,10 +373,7 @@ func (in *Info) goResult(fn *function) (v goValue, err error) {
 	if len(values) == 0 {
 		return goValue{typ: void}, nil
 	}
-	if v = values[0]; v.place.memory {
-		return v, errConvention // behind the arguments, in the caller's frame, which is not known any more
-	}
-	return v, nil
+	return values[0], nil
 }
 
 // GoArg says how to fetch word n, from 0, of the integers and pointers that the Go function at vaddr is called with: a string

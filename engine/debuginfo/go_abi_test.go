@@ -4,14 +4,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
+	"gotap/compile"
 	"gotap/engine/debuginfo/image"
 	"gotap/engine/testenv"
 )
 
 // goProgram builds the Go program that the module tests use too.
 func goProgram(t *testing.T, flags ...string) *Info {
+	t.Helper()
+	return goProgramFor(t, runtime.GOARCH, flags...)
+}
+
+// goProgramFor builds it for a processor.
+func goProgramFor(t *testing.T, arch string, flags ...string) *Info {
 	t.Helper()
 	testenv.Require(t, "go")
 	dir := filepath.Join(t.TempDir(), "src")
@@ -23,7 +31,7 @@ func goProgram(t *testing.T, flags ...string) *Info {
 	}
 	out := filepath.Join(t.TempDir(), "prog")
 	cmd := exec.Command("go", append(append([]string{"build", "-C", dir, "-o", out}, flags...), ".")...)
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off", "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off", "CGO_ENABLED=0", "GOARCH="+arch)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -141,6 +149,46 @@ func TestGoWords(t *testing.T) {
 		}
 		if a, ok := in.GoArg(fn.low, len(want)); ok {
 			t.Errorf("there is one word more: %+v", a)
+		}
+	}
+}
+
+// TestGoResultsOnTheStack compares the places of arguments and results, where both are on the stack, with those that the compiler writes
+// down when it does not optimise.
+func TestGoResultsOnTheStack(t *testing.T) {
+	for _, arch := range []string{"386", "arm"} {
+		if arch == "arm" && os.Getenv("GOTAP_LONG") == "" { // the library has to be compiled anew
+			continue
+		}
+		in := goProgramFor(t, arch, "-gcflags=all=-N")
+		equal, other := [2]int{}, 0
+		for _, fn := range goFunctions(t, in) {
+			for kind, results := range []bool{false, true} {
+				values, err := in.goValues(fn, results)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, v := range values {
+					loc, ok, err := in.locationOf(fn.unit, v.entry, fn.low)
+					if err != nil || !ok || loc.list || len(loc.expr) == 0 {
+						continue
+					}
+					want, err := in.locate(fn, fn.low, loc.expr)
+					switch {
+					case err != nil || want.base != compile.BaseFrame || want.value < 0: // a result that escapes is a variable of its own
+					case in.sizeOf(v.typ) == 0:
+					case !agree(v.place, want):
+						other++
+						t.Logf("%s: %s is at %+v, the compiler says %+v", in.funcName(fn.entry), in.name(v.entry), v.place, want)
+					default:
+						equal[kind]++
+					}
+				}
+			}
+		}
+		t.Logf("%s: %d arguments and %d results agree", arch, equal[0], equal[1])
+		if equal[0] < 500 || equal[1] < 200 || other > 0 {
+			t.Errorf("%s: %d arguments and %d results agree, %d do not", arch, equal[0], equal[1], other)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -196,6 +197,8 @@ func (s *stop) load(addr uint64, size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), nil
 }
 
+var stackPointers = []string{"esp", "rsp", "sp"}
+
 // eval carries out an access as an engine would, and writes the value as Go does.
 func (s *stop) eval(a compile.Access) (string, error) {
 	var v uint64
@@ -209,8 +212,8 @@ func (s *stop) eval(a compile.Access) (string, error) {
 	case compile.BaseAddr:
 		v = uint64(a.Value) + s.bias
 	case compile.BaseFrame:
-		sp := map[int]string{4: "esp", 8: "rsp"}[s.word]
-		v = s.reg(sp) + uint64(s.word) + uint64(a.Value)
+		sp := slices.IndexFunc(stackPointers, func(name string) bool { return s.Regs[name] != "" })
+		v = s.reg(stackPointers[sp]) + uint64(s.word) + uint64(a.Value)
 	}
 	for _, step := range a.Steps {
 		if s.word == 4 && step.Op == compile.OpLoad {

@@ -2,6 +2,7 @@ package debuginfo
 
 import (
 	"debug/dwarf"
+	"slices"
 
 	"gotap/compile"
 )
@@ -72,6 +73,32 @@ func (in *Info) enumerators(t *ctype) []compile.Enumerator {
 		return nil
 	}
 	return names
+}
+
+// Locals lists the names of the local variables in scope at pc, those of the innermost block last; of two of one name the inner one is
+// meant. The arguments of an inlined call are among them. At a function's entry there are none, since nothing is in them yet.
+func (in *Info) Locals(pc uint64) (names []string, err error) {
+	defer in.guard(&err)()
+	fn, err := in.functionAt(pc)
+	if err != nil || pc == fn.low {
+		return nil, err
+	}
+	top, err := in.scopeOf(fn)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range top.path(pc) {
+		declared := s.vars
+		if i > 0 {
+			declared = append(slices.Clone(s.params), s.vars...)
+		}
+		for _, e := range declared {
+			if n := in.name(e); !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return named(names), nil
 }
 
 // Parameters lists the names of the parameters of the function at pc, in their order.

@@ -133,7 +133,7 @@ func (in *Info) resultOf(fn *function, t *ctype) (place, error) {
 	switch lang := fn.unit.language(); {
 	case lang == langGo:
 		v, err := in.goResult(fn)
-		return v.place, err
+		return in.atEntry(v.place), err
 	case lang == langRust && !in.scalars([]*ctype{t}):
 		return place{}, errConvention
 	case in.machine == machineAMD64:

@@ -18,8 +18,8 @@ func Arg(n int, assembly bool) (a compile.Access, ok bool) { return arg(integers
 // address in the word below.
 func ArgARM64(n int, assembly bool) (a compile.Access, ok bool) { return arg(integers64, n, assembly) }
 
-// ArgARM is Arg for 32-bit ARM, where all arguments are on the stack (ABI0), a word above the stack pointer.
-func ArgARM(n int, _ bool) (a compile.Access, ok bool) { return onStack(n, 4), n >= 0 }
+// ArgStack32 is Arg for 32-bit ARM and IA-32, where all arguments are on the stack (ABI0): on both from a word above the stack pointer on.
+func ArgStack32(n int, _ bool) (a compile.Access, ok bool) { return onStack(n, 4), n >= 0 }
 
 func arg(integers []string, n int, assembly bool) (a compile.Access, ok bool) {
 	if n < 0 {

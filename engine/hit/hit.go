@@ -32,6 +32,7 @@ type Run struct {
 	Placement *registry.Placement
 	Leave     bool   // it is a leave handler, or otherwise nothing comes after it
 	Elapsed   uint64 // nanoseconds of the call that ends
+	EntrySP   uint64 // Leave: the stack pointer that the call began with; 0 for a system call
 
 	code  *runtime.Code // nil: nothing ran yet, but post or fault may
 	log   *runtime.Hit  // nil when nothing was logged
@@ -96,27 +97,44 @@ func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 	}
 }
 
-// Leave runs the leave handler of a call that has ended, whose storage lives until the hit is over. due says that the call was
-// entered while the probe had its last hit, so that its leave is due although the probe is disabled.
-func (h *Hit) Leave(pl *registry.Placement, this, elapsed uint64, due bool) {
-	if (due || pl.Probe.Armed()) && h.returns(pl, this, elapsed, due) {
-		r := h.newRun(pl, pl.Code.Leave, this, elapsed, this != 0)
-		r.Leave = true
+// Call is a call that has ended.
+type Call struct {
+	This    uint64 // its storage
+	Elapsed uint64 // nanoseconds
+	SP      uint64 // the stack pointer that it began with; 0 for a system call
+	// Due says that it was entered while the probe had its last hit, so that its leave is due although the probe is disabled.
+	Due bool
+}
+
+// Leave runs the leave handler of a call that has ended, whose storage lives until the hit is over.
+func (h *Hit) Leave(pl *registry.Placement, c Call) {
+	if (c.Due || pl.Probe.Armed()) && h.returns(pl, c) {
+		r := h.newRun(pl, pl.Code.Leave, c.This, c.Elapsed, c.This != 0)
+		r.Leave, r.EntrySP = true, c.SP
 		h.run(r)
 	} else {
-		h.Free(pl, this)
+		h.Free(pl, c.This)
 	}
 }
 
+// EntrySP is the stack pointer with which the function was entered that the program which runs is about: of a thread that has the
+// stack pointer sp now.
+func (h *Hit) EntrySP(sp uint64) uint64 {
+	if h.Now.Leave && h.Now.EntrySP != 0 {
+		return h.Now.EntrySP
+	}
+	return sp
+}
+
 // returns decides whether the end of a call counts: it has been decided where entries are counted.
-func (h *Hit) returns(pl *registry.Placement, this, elapsed uint64, due bool) bool {
-	if pl.Code.AtReturn && !h.wanted(Run{Placement: pl, this: this, Elapsed: elapsed, Leave: true}) {
+func (h *Hit) returns(pl *registry.Placement, c Call) bool {
+	if pl.Code.AtReturn && !h.wanted(Run{Placement: pl, this: c.This, Elapsed: c.Elapsed, EntrySP: c.SP, Leave: true}) {
 		return false
 	}
 	switch {
 	case pl.Code.CountsEntry():
 		return true
-	case due && !pl.Probe.Enabled: // it is gone, and ends what it began
+	case c.Due && !pl.Probe.Enabled: // it is gone, and ends what it began
 		return pl.Probe.Count()
 	}
 	return h.Admit(pl.Probe)

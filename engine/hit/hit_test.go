@@ -185,7 +185,7 @@ func TestAdmission(t *testing.T) {
 	if leave.Probe.Missed != 1 || leave.Probe.Hits != 0 {
 		t.Errorf("a call for which there is no room: %+v", leave.Probe)
 	}
-	w.h.Leave(leave, 0, 5, false)
+	w.h.Leave(leave, Call{Elapsed: 5, SP: 64})
 	if leave.Probe.Hits != 1 || w.h.Now.Elapsed != 5 || !w.h.Now.Leave {
 		t.Errorf("the end of a call: %+v, %+v", leave.Probe, w.h.Now)
 	}
@@ -193,11 +193,11 @@ func TestAdmission(t *testing.T) {
 	if leave.Probe.Retire(); leave.Probe.Armed() {
 		t.Error("a probe that is retired is armed")
 	}
-	w.h.Leave(leave, 0, 5, false)
+	w.h.Leave(leave, Call{Elapsed: 5, SP: 64})
 	if w.h.Len() != 0 {
 		t.Error("the leave of a removed probe ran")
 	}
-	w.h.Leave(leave, 0, 5, true)
+	w.h.Leave(leave, Call{Elapsed: 5, Due: true})
 	if w.h.Len() != 1 || leave.Probe.Hits != 2 { // it outlasts its probe, and counts as a return of it
 		t.Errorf("the leave that was due ran %d programs, %+v", w.h.Len(), leave.Probe)
 	}

@@ -3,6 +3,7 @@ package isa
 import (
 	"debug/elf"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"gotap/arch"
@@ -32,6 +33,16 @@ type ISA struct {
 
 // all are the instruction sets.
 var all = []*ISA{AMD64, I386, ARM64, ARM}
+
+// natives are the instruction sets whose processes a kernel runs, by the processor that this program was built for.
+var natives = map[string][]elf.Machine{
+	"amd64": {elf.EM_X86_64, elf.EM_386},
+	"arm64": {elf.EM_AARCH64, elf.EM_ARM},
+	"arm":   {elf.EM_ARM},
+}
+
+// Natives are the instruction sets whose processes can be traced on this machine, this program's own first.
+func Natives() []elf.Machine { return natives[runtime.GOARCH] }
 
 // Of finds the instruction set of ELF files for a processor; nil when it is none of those that targets may have.
 func Of(machine elf.Machine) *ISA {

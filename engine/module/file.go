@@ -64,6 +64,9 @@ type File struct {
 	marks    []Mark
 	markErr  error
 
+	copyOnce sync.Once
+	copies   []copied
+
 	codes   codeMap
 	names   demangled
 	goFuncs goFuncs

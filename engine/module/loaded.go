@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/engine/procfs"
 )
 
 // Loaded is one module in one process. The same file loaded twice, as by dlmopen, is two of them.
@@ -190,7 +193,7 @@ func (c *Cache) OpenPath(path string) (*File, error) { return c.open("", path, p
 // deleted files too but takes privileges, through the program's own link, or by path below the process's root directory,
 // where the file has to be the one that is mapped.
 func (c *Cache) OpenMapped(pid int, l *Loaded) (*File, error) {
-	pid = Living(pid)
+	pid = procfs.Living(pid)
 	root := processRoot(pid)
 	first := l.Mappings[0]
 	link := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, first.Start, first.End)
@@ -295,4 +298,27 @@ func (m *Loaded) ListChanged() (addr uint64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// MainFirst moves the program that a process runs to the front of its modules.
+func MainFirst(pid int, mods []Loaded) []Loaded {
+	exe := procfs.Link(procfs.Living(pid), "exe")
+	if i := slices.IndexFunc(mods, func(m Loaded) bool {
+		return m.Path == exe || m.Deleted && m.Path+" (deleted)" == exe
+	}); i > 0 {
+		m := mods[i]
+		mods = slices.Insert(slices.Delete(mods, i, i+1), 0, m)
+	}
+	return mods
+}
+
+// Files lists the files of modules in their order, each once, but for those that could not be read.
+func Files(mods []Loaded) []*File {
+	var all []*File
+	for i := range mods {
+		if f := mods[i].File; f != nil && mods[i].Err == nil && !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	return all
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/engine/procfs"
 )
 
 // Mapping is one line of /proc/PID/maps.
@@ -28,7 +30,7 @@ func (m Mapping) File() bool { return m.Inode != 0 && m.Path != "" }
 // Maps reads the mappings of a process. It takes permission to trace the process, but does not stop it: what it maps
 // meanwhile may be missing.
 func Maps(pid int) ([]Mapping, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", Living(pid)))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", procfs.Living(pid)))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read mappings of process %d: %w", pid, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"gotap/compile/spelling"
+	"gotap/engine/module"
 )
 
 // ListedError is an error about one of the places of a probe that has several. It reads as that error does.
@@ -147,8 +148,14 @@ func (e *NotFoundError) Hint() string {
 	if len(hints) == 0 {
 		return e.otherHint()
 	}
+	if e.What == NoModule && !module.IsGlob(e.Spec.Module) {
+		hints = append(hints, waitsFor)
+	}
 	return strings.Join(hints, " ")
 }
+
+// waitsFor is how to name a library that the program loads by itself.
+const waitsFor = "with optional: true one that is loaded later is waited for"
 
 // otherHint tells where what is missing could be.
 func (e *NotFoundError) otherHint() string {
@@ -156,7 +163,7 @@ func (e *NotFoundError) otherHint() string {
 	case e.What == NoLine && e.NoLines != "":
 		return e.NoLines + " has no debug information: compile it with -g, or install its debug package (…-dbgsym, …-dbg, …-debuginfo)"
 	case e.What == NoModule && len(e.Searched) > 0:
-		return "there " + e.modules() + "; with optional: true one that is loaded later is waited for"
+		return "there " + e.modules() + "; " + waitsFor
 	case e.What == NoMark:
 		return "gotap list 'usdt:*:*' -p PID shows the marks of a process"
 	}

@@ -13,6 +13,7 @@ var foreignModules = map[string]string{
 	"tracepoint": kernelHint, "t": kernelHint, "rawtracepoint": kernelHint, "kprobe": kernelHint, "k": kernelHint, "kretprobe": kernelHint,
 	"kr": kernelHint, "fentry": kernelHint, "fexit": kernelHint, "kfunc": kernelHint,
 	"interval": `what is done again and again is every("1s", () => { … })`, "profile": "the processor's time is not sampled; every: 100 in a probe takes one hit of so many",
+	"self":       "SIGUSR1 makes gotap print what there is; what is done again and again is every(\"1s\", () => { … })",
 	"watchpoint": "write watch:PLACE/LEN/w", "w": "write watch:PLACE/LEN/w",
 }
 

@@ -12,6 +12,7 @@ func TestForeignPlaces(t *testing.T) {
 		"uprobe:libc:malloc":                   "write MODULE:FUNCTION",
 		"uretprobe:libc:malloc":                "leave handler",
 		"tracepoint:syscalls:sys_enter_openat": "syscall:NAME",
+		"self:signal:SIGUSR1":                  "SIGUSR1",
 		"kprobe:vfs:read":                      "kernel",
 		"interval:s:1":                         "every(",
 		"pid$target:libc:malloc:entry":         "enter or a leave handler",

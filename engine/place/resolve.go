@@ -70,13 +70,33 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 		}
 	}
 	if len(found) > 0 {
-		return found, nil
+		return copies(found, files), nil
 	}
 	if failed != nil {
 		return nil, failed
 	}
 	missing.Spec, missing.Suggestions = s, missing.Suggestions[:min(3, len(missing.Suggestions))]
 	return nil, &missing
+}
+
+// copies puts variables of libraries that the program has copies of where the copies are.
+func copies(found []Target, files []*module.File) []Target {
+	var kept []Target
+	for _, t := range found {
+		for _, f := range files {
+			if t.Var == nil {
+				break
+			}
+			if addr, ok := f.CopyOf(t.File, t.Var); ok {
+				t.File, t.Vaddr = f, addr+t.Offset
+				break
+			}
+		}
+		if t.Var == nil || !slices.ContainsFunc(kept, func(k Target) bool { return k.File == t.File && k.Vaddr == t.Vaddr }) {
+			kept = append(kept, t)
+		}
+	}
+	return kept
 }
 
 // addOnce adds names that a list does not have yet.

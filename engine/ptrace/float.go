@@ -21,9 +21,12 @@ func (f *FPRegs) XMM(n int) uint64 { return binary.LittleEndian.Uint64(f[160+16*
 
 // ST0 is the number on top of the stack of x86's floating-point unit, rounded to a double (Intel SDM, volume 1, 8.1.2 and
 // 10.5.1: FXSAVE stores the stack from its top on, 80 bits in 16 bytes, with an integer bit of its own).
-func (f *FPRegs) ST0() float64 {
+func (f *FPRegs) ST0() float64 { return Extended(f[32:]) }
+
+// Extended is a number of that unit, of 80 bits, rounded to a double.
+func Extended(p []byte) float64 {
 	const bias, fraction = 16383, 63
-	mantissa, head := binary.LittleEndian.Uint64(f[32:]), binary.LittleEndian.Uint16(f[40:])
+	mantissa, head := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint16(p[8:])
 	sign := 1.0
 	if head>>15 != 0 {
 		sign = -1

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/engine/procfs"
 )
 
 // Memory that somebody else fills in (userfaultfd(2)). Whoever touches a page that is not there waits until the program that
@@ -72,15 +74,9 @@ func mayWait(tid int) bool {
 }
 
 // capabilities are a thread's effective ones.
-func capabilities(tid int) uint64 { return statusNumber(tid, "CapEff", 16) }
-
-// statusNumber is a number from /proc/TID/status, 0 when it cannot be read.
-func statusNumber(tid int, field string, base int) uint64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
-	_, rest, _ := strings.Cut(string(text), "\n"+field+":\t")
-	line, _, _ := strings.Cut(rest, "\n")
-	v, _ := strconv.ParseUint(line, base, 64)
-	return v
+func capabilities(tid int) uint64 {
+	set, _ := strconv.ParseUint(procfs.Status(tid, "CapEff"), 16, 64)
+	return set
 }
 
 // ready reports whether n bytes at addr can be read, or written, without waiting for anybody. sp is the stack pointer of the thread

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/arch"
+	"gotap/engine/procfs"
 )
 
 // Memory is the memory of one process, in two ways. ReadAt, ReadMemory and WriteMemory see it as the process itself
@@ -41,15 +42,7 @@ func OpenMemory(tid int) (*Memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open memory of process %d: %w", tid, err)
 	}
-	return &Memory{pid: groupOf(tid), tid: tid, mem: f, lazy: openLazy(tid)}, nil
-}
-
-// groupOf is the process that a thread belongs to; the thread itself when that cannot be told.
-func groupOf(tid int) int {
-	if pid := statusNumber(tid, "Tgid", 10); pid != 0 {
-		return int(pid)
-	}
-	return tid
+	return &Memory{pid: procfs.Group(tid), tid: tid, mem: f, lazy: openLazy(tid)}, nil
 }
 
 // Use names a thread of the process that is alive; the memory is reached through it.

@@ -36,7 +36,7 @@ func (i Other) Access(path []string) (compile.Access, error) {
 }
 
 // ReturnType implements PlaceInfo.
-func (i Other) ReturnType() (compile.Access, bool) { return compile.Access{}, false }
+func (i Other) ReturnType() (compile.Access, bool, error) { return compile.Access{}, false, nil }
 
 // ResultMember implements PlaceInfo. Results of system calls are numbers.
 func (i Other) ResultMember([]string) (compile.Access, error) {

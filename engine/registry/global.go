@@ -71,13 +71,28 @@ func (g *Globals) search(name string, in func(f *module.File, local string) (com
 		switch {
 		case err == nil:
 			a.Module = f.Path
-			return a, nil
+			return g.copied(f, a), nil
 		case errors.Is(err, errNoVariable), errors.As(err, &unknown) && unknown.What == "variable":
 			continue
 		}
 		return a, err
 	}
 	return compile.Access{}, g.missing(name, local, files)
+}
+
+// copied is the access to a library's variable, or to the copy of it that the program has.
+func (g *Globals) copied(library *module.File, a compile.Access) compile.Access {
+	v, ok := library.VarAt(uint64(a.Value))
+	if a.Base != compile.BaseAddr || !ok || g.Modules == nil {
+		return a
+	}
+	for _, f := range g.Modules() {
+		if addr, ok := f.CopyOf(library, v); ok {
+			a.Module, a.Value = f.Path, a.Value-int64(v.Addr)+int64(addr)
+			break
+		}
+	}
+	return a
 }
 
 // errNoVariable is a variable that a file does not have.

@@ -66,14 +66,26 @@ func (i *Info) Parameters() ([]string, error) {
 	return in.Parameters(i.Target.Vaddr)
 }
 
+// Locals implements js.Localed.
+func (i *Info) Locals() ([]string, error) {
+	in, ok := i.Files.Info(i.Target.File)
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", i.Target.File.Path, debuginfo.ErrNone)
+	}
+	return in.Locals(i.Target.Vaddr)
+}
+
 // ReturnType implements PlaceInfo.
-func (i *Info) ReturnType() (compile.Access, bool) {
+func (i *Info) ReturnType() (compile.Access, bool, error) {
 	in, ok := i.Files.Info(i.Target.File)
 	if !ok || i.Target.Func == nil {
-		return compile.Access{}, false
+		return compile.Access{}, false, i.goResult(nil)
 	}
 	a, err := in.ReturnAccess(i.Target.Func.Addr)
-	return a, err == nil
+	if err != nil {
+		return a, false, i.goResult(err)
+	}
+	return a, true, nil
 }
 
 // ResultMember implements PlaceInfo.
@@ -90,7 +102,8 @@ func (i *Info) Arg(n int) (compile.Access, bool, error) {
 	mark := i.Target.Mark
 	switch {
 	case mark == nil:
-		return compile.Access{}, false, nil
+		a, ok := i.goArg(n)
+		return a, ok, nil
 	case n < 0 || n >= len(mark.Args):
 		return compile.Access{Base: compile.BaseConst}, true, nil // 0, and no register that happens to pass arguments elsewhere
 	}

@@ -53,8 +53,9 @@ type PlaceInfo interface {
 	Name() string // "libc.so.6:malloc"
 	// Access resolves args.NAME.field… at this place; errors list what there is.
 	Access(path []string) (compile.Access, error)
-	// ReturnType is the access that cuts c.ret to its type; ok is false when the type is not known.
-	ReturnType() (compile.Access, bool)
+	// ReturnType is the access that cuts c.ret to its type; ok is false when the type is not known. The error tells why the register
+	// does not have the result then.
+	ReturnType() (a compile.Access, ok bool, err error)
 	// ResultMember resolves c.ret.FIELD… at this place; errors list what there is.
 	ResultMember(path []string) (compile.Access, error)
 	// Arg is a typed operand of a static mark, or why it cannot be read; ok is false elsewhere.

@@ -41,7 +41,45 @@ func (t *thread) Arg(n int) (uint64, bool) {
 }
 
 // ArgFloat implements runtime.Thread.
-func (t *thread) ArgFloat(n int) (float64, bool) { return t.floatReg(t.s.isa.ArgFloat(n)) }
+func (t *thread) ArgFloat(n int) (float64, bool) {
+	if n == runtime.FloatTop {
+		return t.floatTop()
+	}
+	return t.floatReg(t.s.isa.ArgFloat(n))
+}
+
+// extended is how many bytes a number of x86's floating-point unit has.
+const extended = 10
+
+// floatTop is the number on top of that unit's stack. GDB counts from the top; QEMU calls its registers so as they are, wherever the top is.
+func (t *thread) floatTop() (float64, bool) {
+	b := t.s.bound
+	if len(b.float) == 0 {
+		return 0, false
+	}
+	top := 0
+	if t.s.isQEMU() {
+		flags, ok := t.register(b.flags)
+		if !ok {
+			return 0, false
+		}
+		top = int(word(flags) >> 11 & 7)
+	}
+	data, ok := t.register(b.float[top])
+	if !ok {
+		return 0, false
+	}
+	return ptrace.Extended(data), true
+}
+
+// isQEMU reports whether the stub is QEMU's, by a question that no other answers.
+func (s *Session) isQEMU() bool {
+	if !s.queried {
+		answer, err := s.client.Call("qqemu.sstepbits")
+		s.queried, s.qemu = true, err == nil && answer != ""
+	}
+	return s.qemu
+}
 
 // floatReg is the low lane of vector register n.
 func (t *thread) floatReg(n int) (float64, bool) {
@@ -105,6 +143,8 @@ func (t *thread) Field(f runtime.Field) uint64 {
 		return *t.pc()
 	case runtime.FieldSP:
 		return t.sp()
+	case runtime.FieldFrame:
+		return t.h.EntrySP(t.sp())
 	case runtime.FieldCaller:
 		return t.caller()
 	case runtime.FieldFault:

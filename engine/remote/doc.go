@@ -36,10 +36,15 @@
 //
 // Places of system calls of a process whose stub does not tell of them (gdbserver does, and QEMU's user emulation from version 9.0
 // on: syscall.go; in a machine they are functions of its kernel: kernelcall.go), functions that the loader chooses (IFUNC),
-// exit.stop and exit.dump, signals to a machine, and the calling convention of Go. Children of a process are not traced: they are
+// exit.stop and exit.dump, and signals to a machine. Children of a process are not traced: they are
 // let go as they would be without us (child.go). Threads under QEMU's user emulation run on while one of them is stopped; the
 // session ends with a reason when two have stopped at once. Watchpoints are there where the stub has them. Each is refused with its
 // reason, or told once.
+//
+// KGDB on x86 takes no other stack pointer, and says nothing: that is found out with the first one that it is given, and instructions that
+// change it are stepped from then on (execute.go); skip does nothing there. It answers only while the kernel waits for it, so that
+// what stops the target waits for the next hit. A breakpoint that it was given before the kernel has made its code read-only, as it may be
+// with kgdbwait, it cannot take away afterwards.
 //
 // The memory of a process cannot be read while Debian's kernel for 32-bit ARM runs: the stub sees what the processor would, and
 // kernels shut that memory off for themselves (CONFIG_CPU_SW_DOMAIN_PAN). A text that a system call points to is then an error,

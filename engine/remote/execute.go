@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"gotap/arch"
@@ -16,13 +17,64 @@ import (
 // instruction where the stub can do that. Where it cannot, as with processors of a machine without vCont, another thread may
 // pass the place without a hit.
 func (t *thread) execute(p *point) error {
-	if p.how == arch.Emulated && t.emulate(p) == nil {
-		return t.finish()
+	if p.how == arch.Emulated {
+		before := t.regs
+		if t.emulate(p) == nil && t.takesSP(before[t.s.isa.SP()]) {
+			return t.finish()
+		}
+		t.regs = before // what was pushed lies below the stack pointer still, and is written once more
 	}
 	if t.s.isa.Stepless {
 		return t.runToNext(p)
 	}
 	return t.step(p)
+}
+
+// takesSP reports whether the stub takes the stack pointer that the thread has now, which was another one before. KGDB does not on x86, and
+// says nothing: where the kernel keeps its registers depends on it. That is found out once, by a look at what became of it.
+func (t *thread) takesSP(before uint64) bool {
+	s, sp := t.s, t.sp()
+	if sp == before || s.spTaken || s.isa.Stepless {
+		return true
+	}
+	if s.spKept || t.writeSP(sp) != nil {
+		return false
+	}
+	got, err := t.readSP()
+	s.spTaken, s.spKept = got == sp, err == nil && got != sp
+	return s.spTaken
+}
+
+// writeSP gives the stub the stack pointer alone.
+func (t *thread) writeSP(sp uint64) error {
+	r := t.s.bound.slots[t.slotOf(t.s.isa.SP())].reg
+	data := make([]byte, r.Bytes())
+	putWord(data, sp)
+	return t.write(r, data)
+}
+
+// readSP asks the stub for the stack pointer.
+func (t *thread) readSP() (uint64, error) {
+	raw, err := t.s.client.ReadRegisters()
+	if err != nil {
+		return 0, err
+	}
+	t.raw = raw
+	r := t.s.bound.slots[t.slotOf(t.s.isa.SP())].reg
+	data := t.bytes(r)
+	if data == nil {
+		if data, err = t.s.client.ReadRegister(r); err != nil {
+			return 0, err
+		}
+	}
+	sp := word(data)
+	t.was[t.s.isa.SP()] = sp
+	return sp, nil
+}
+
+// slotOf is the number of the slot of a register.
+func (t *thread) slotOf(index int) int {
+	return slices.IndexFunc(t.s.bound.slots, func(sl slot) bool { return sl.index == index })
 }
 
 // emulate completes the instruction on the registers. On error nothing has changed.

@@ -16,6 +16,7 @@ func (t *thread) trap(stop rsp.Stop) error {
 		return t.passOn(stop)
 	}
 	p := t.pointHit(stop)
+	t.s.stray(p == nil, *t.pc())
 	switch {
 	case p == nil && stop.Reason != "" || p == nil && t.s.kernel || stop.Signal == 0:
 		return nil // a breakpoint that was taken away meanwhile, an event that nobody asked for
@@ -23,6 +24,21 @@ func (t *thread) trap(stop rsp.Stop) error {
 		return t.passOn(stop)
 	}
 	return t.hit(p)
+}
+
+// maxStrays is how many stops in a row at places where nobody has put a breakpoint are taken for events that nobody asked for.
+const maxStrays = 100
+
+// stray counts stops at places where nobody has put a breakpoint, and tells when there is no end to them: such a stub cannot get over what
+// it stops at itself, as KGDB with a kernel in Thumb code.
+func (s *Session) stray(is bool, pc uint64) {
+	if !is {
+		s.strays = 0
+		return
+	}
+	if s.strays++; s.strays == maxStrays {
+		s.warn("the target stops again and again at %#x, where there is no breakpoint of gotap's: it does not get on", pc)
+	}
 }
 
 // pointHit finds the point whose breakpoint was met; nil: there is none.
@@ -144,8 +160,13 @@ func (t *thread) Dump() { t.s.warn("exit.dump has no effect through a stub: no c
 
 // skipFunction returns from the function that was just entered, without running it.
 func (t *thread) skipFunction() bool {
-	entered := t.sp()
+	entered, before := t.sp(), t.regs
 	if t.s.isa.Skip(&t.regs, &t.s.mem, t.h.SkipResult) != nil {
+		return false
+	}
+	if !t.takesSP(entered) {
+		t.regs = before
+		t.s.warn("skip has no effect through this stub: it does not take another stack pointer")
 		return false
 	}
 	t.calls.Skipped(&t.at.Point, entered)

@@ -40,7 +40,8 @@ func dialError(address string, err error) error {
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &stranger):
-		return &hinted{err, "--remote wants a GDB stub: qemu-arm -g PORT PROGRAM, qemu-system-… -gdb tcp::PORT, gdbserver :PORT PROGRAM"}
+		return &hinted{err, "--remote wants a GDB stub: qemu-arm -g PORT PROGRAM, qemu-system-… -gdb tcp::PORT, gdbserver :PORT PROGRAM; " +
+			"a kernel's own stub, KGDB, answers while the kernel waits for it (kgdbwait, or g written to /proc/sysrq-trigger)"}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &hinted{fmt.Errorf("cannot connect with %s: nothing listens there", address),
 			"start the target first: qemu-arm -g PORT PROGRAM, qemu-system-… -gdb tcp::PORT, gdbserver :PORT PROGRAM"}
@@ -75,6 +76,7 @@ func (s *Session) inspect() error {
 	}
 	s.mem.first = t.id
 	vector := s.auxiliary(aux)
+	s.signs = s.signsPointers(vector)
 	s.mods = []module.Loaded{s.loaded(file, s.bias(file, vector))}
 	s.comm = filepath.Base(file.Path)
 	if err := s.compareIDs(file); err != nil {

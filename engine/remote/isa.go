@@ -80,7 +80,11 @@ type binding struct {
 	vectors []rsp.Register // by number; empty when the stub does not show them
 	control rsp.Register
 	status  rsp.Register
-	current rsp.Register // that holds a kernel's present task
+	float   []rsp.Register // stack of x86's floating-point unit, empty when the stub does not show it
+	flags   rsp.Register   // of that unit
+	current rsp.Register   // that holds a kernel's present task
+	// features tells what an AArch64 processor has.
+	features rsp.Register
 }
 
 // aliases are GDB's names of registers that package arch calls otherwise.
@@ -131,8 +135,27 @@ func (a *stubISA) bindVectors(b *binding, d *rsp.Description) {
 	}
 	b.control, _ = d.Find(a.control)
 	b.status, _ = d.Find(a.status)
+	if a == &i386ISA || a == &amd64ISA {
+		b.bindFloats(d)
+	}
 	if a == &arm64ISA {
 		b.current, _ = d.Find("SP_EL0")
+		b.features, _ = d.Find(featureReg)
+	}
+}
+
+// bindFloats finds the stack of the floating-point unit: all or none.
+func (b *binding) bindFloats(d *rsp.Description) {
+	const count = 8
+	var all []rsp.Register
+	for i := range count {
+		if r, ok := d.Find(fmt.Sprintf("st%d", i)); ok && r.Bytes() == extended {
+			all = append(all, r)
+		}
+	}
+	var ok bool
+	if b.flags, ok = d.Find("fstat"); ok && len(all) == count {
+		b.float = all
 	}
 }
 

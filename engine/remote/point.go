@@ -43,6 +43,9 @@ func (p *point) Recount(by int) {
 	}
 }
 
+// shortestInsn is the length of the shortest instruction that does not decode in code that is not the file's.
+const shortestInsn = 2
+
 // longestInsn is how many bytes are read to decode an instruction.
 const longestInsn = 16
 
@@ -73,6 +76,9 @@ func (s *Session) preparePoint(addr uint64, set arch.Arch, mod *module.Loaded) (
 	}
 	in, err := set.Decode(code, addr)
 	if err != nil {
+		if other := s.compareWithFile(code[:min(len(code), shortestInsn)], addr, mod); other != nil {
+			return nil, other
+		}
 		return nil, fmt.Errorf("cannot probe %#x: %w", addr, err)
 	}
 	if err := s.compareWithFile(code[:in.Len], addr, mod); err != nil {

@@ -113,7 +113,7 @@ func (s *Session) armTarget(pr *probe, spec place.Spec, t place.Target, mods []m
 			s.addWatch(pl, spec, m.Addr(t.Vaddr))
 			continue
 		}
-		if err := s.armAt(pl, m.Addr(t.Vaddr), m); err != nil {
+		if err := s.armAt(pl, m.Addr(registry.PlantedAt(t)), m); err != nil {
 			return fmt.Errorf("cannot probe %s: %w", t.Name, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -42,6 +43,7 @@ var kinds = []kind{
 	{"thumb", []testenv.Need{testenv.GCCARM, testenv.QEMUARM}, []string{"arm-linux-gnueabihf-gcc", "-mthumb", "-static"}, "", qemu("qemu-arm")},
 	{"arm64", []testenv.Need{testenv.GCCARM64, testenv.QEMUARM64}, []string{"aarch64-linux-gnu-gcc", "-static"}, "", qemu("qemu-aarch64")},
 	{"amd64", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.QEMUAMD64}, []string{"gcc", "-static"}, "", qemu("qemu-x86_64")},
+	{"i386", []testenv.Need{testenv.GCC, testenv.M32, testenv.AMD64, testenv.QEMUI386}, []string{"gcc", "-m32", "-static"}, "", qemu("qemu-i386")},
 	{"gdbserver32", []testenv.Need{testenv.GCC, testenv.M32, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc", "-m32"}, "", gdbserver},
 	{"gdbserver", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc"}, "", gdbserver},
 }
@@ -108,8 +110,14 @@ type target struct {
 // start starts a program behind its stub, and waits until that listens.
 func (k kind) start(t *testing.T, args ...string) *target {
 	t.Helper()
+	return k.startFile(t, k.program(t), args...)
+}
+
+// startFile is start with a program that is there.
+func (k kind) startFile(t *testing.T, program string, args ...string) *target {
+	t.Helper()
 	port := freePort(t)
-	argv := append(k.stub(port, k.program(t)), args...)
+	argv := append(k.stub(port, program), args...)
 	g := &target{cmd: exec.Command(argv[0], argv[1:]...), address: fmt.Sprintf("127.0.0.1:%d", port), ended: make(chan struct{})}
 	g.cmd.Stdout = &g.out
 	g.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -242,6 +250,18 @@ func TestCounts(t *testing.T) {
 	})
 }
 
+// TestFloats: floating results are read, on IA-32 from the stack of the floating-point unit.
+func TestFloats(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		g := k.start(t)
+		got, errs, status := run(t, `probe("scale", { leave(c) { log(c.ret); } });`, "-q", "--remote", g.address, "--exe", k.program(t))
+		if want := "0\n2.5\n5\n7.5\n10\n"; status != 0 || got != want {
+			t.Errorf("status %d, %q, not %q\n%s", status, got, want, errs)
+		}
+		g.wait(t)
+	})
+}
+
 // TestCallerAtReturn: a call is seen to return to where it was made from, however its return is seen.
 func TestCallerAtReturn(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
@@ -283,6 +303,28 @@ func TestEveryInstruction(t *testing.T) {
 	})
 }
 
+// TestSignedPointers: code that signs its return addresses, as distributions compile it for AArch64, does what it does without us, on
+// processors that have pointer authentication and on those that have not.
+func TestSignedPointers(t *testing.T) {
+	for _, cpu := range []string{"max", "cortex-a57"} {
+		k := kind{"signed", []testenv.Need{testenv.GCCARM64, testenv.QEMUARM64}, []string{"aarch64-linux-gnu-gcc", "-static", "-mbranch-protection=standard"}, "",
+			func(port int, program string) []string {
+				return []string{"qemu-aarch64", "-cpu", cpu, "-g", fmt.Sprint(port), program}
+			}}
+		g := k.start(t)
+		got, errs, status := run(t, `
+			let n = 0, left = 0; // where signed, and not where checked: signing cannot be left out then
+			probe(["main", "work", "scale", "fact", "length", "even", "odd"], { enter() { n++; }, leave() { left++; } });
+			end(() => console.log(n, left));`, "--remote", g.address, "--exe", k.program(t))
+		if want := "26 26\n"; status != 0 || got != want {
+			t.Errorf("-cpu %s: status %d, %q, not %q\n%s", cpu, status, got, want, errs)
+		}
+		if out, status := g.wait(t); !strings.Contains(out, output) || status != 3 {
+			t.Errorf("-cpu %s: the target ended with status %d and wrote %q", cpu, status, out)
+		}
+	}
+}
+
 // TestLetGo: when gotap ends, the target goes on to its own end.
 func TestLetGo(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
@@ -314,6 +356,32 @@ func TestLetGoBusy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLetGoTwice: a second Ctrl-C right after the first leaves no breakpoint in a target either that soon comes by one: it would end it.
+func TestLetGoTwice(t *testing.T) {
+	each(t, func(t *testing.T, k kind) {
+		g := k.start(t, "200", "10000")
+		cmd := exec.Command(gotap(t), "run", "-q", "-e", `let n = 0; probe("work", { enter(c) { if (++n === 3) log("hit"); }, leave() {} });`,
+			"--remote", g.address, "--exe", k.program(t))
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 4)); err != nil {
+			t.Errorf("no hit: %v", err)
+		}
+		cmd.Process.Signal(syscall.SIGINT)
+		cmd.Process.Signal(syscall.SIGINT)
+		io.Copy(io.Discard, out)
+		cmd.Wait()
+		if out, status := g.wait(t); !strings.Contains(out, "fact 720 length 5 even 0") || !strings.HasPrefix(k.name, "gdbserver") && status != 3 {
+			t.Errorf("the target ended with status %d and wrote %q", status, out)
+		}
+	})
 }
 
 // TestStubEnds: the loss of a stub is told, with what was counted.

@@ -55,6 +55,7 @@ type Session struct {
 	mem    memory
 	walker *unwind.Walker
 	kernel bool            // the target is a machine, whose threads are its processors
+	signs  bool            // pointers are signed there, or that cannot be told
 	mods   []module.Loaded // the program first
 	loader loaderWatch
 	comm   string
@@ -70,8 +71,13 @@ type Session struct {
 	sems    map[uint64]int
 	patch   bool // the stub sets no breakpoints itself
 	behind  bool // the stub shows the program counter behind breakpoints
+	spTaken bool // it takes another stack pointer
+	spKept  bool // it does not; neither is set until that is known
 	lifted  bool // all breakpoints are out while a child uses the target's memory
 	redo    map[redo]bool
+	strays  int // stops in a row that were at no point
+	queried bool
+	qemu    bool // the stub is QEMU's: once asked
 
 	tickets map[uint32]*thread
 	signal  rsp.Action // what the thread gets that stopped last
@@ -276,7 +282,9 @@ func (s *Session) Close(now bool) error {
 	clear(s.tickets)
 	s.wanted++
 	var err error
-	if !s.ended && !(now && s.running && !s.asked.IsZero()) {
+	if now && s.asksInVain() {
+		err = errLeftRunning
+	} else if !s.ended {
 		if err = s.halt(); err == nil {
 			err = s.awaitInterrupt()
 		}

@@ -66,6 +66,26 @@ func (s *Session) wakeAfter(d time.Duration) *time.Timer {
 var errNoStop = fmt.Errorf("the target does not stop when it is asked to, within %v; some stubs, as that of QEMU's user emulation before version 10, "+
 	"look at their connection only when the program runs into a breakpoint", stopPatience)
 
+// hurry is how long it is waited for a target that has been asked to stop, when the session is to end at once. What would be left
+// without it are breakpoints, and the first that is met ends a target that nobody traces.
+const hurry = time.Second
+
+// errLeftRunning is a target that was let go as it was.
+var errLeftRunning = fmt.Errorf("the target has not stopped within %v: it goes on with breakpoints in it", hurry)
+
+// asksInVain waits a moment for a target that has been asked to stop, and reports whether it still runs.
+func (s *Session) asksInVain() bool {
+	if s.asked.IsZero() {
+		return false
+	}
+	begin := time.Now()
+	defer s.wakeAfter(hurry).Stop()
+	for s.running && !s.ended && time.Since(begin) < hurry {
+		s.turn.Wait()
+	}
+	return s.running && !s.ended
+}
+
 // interruptPatience is how long an interrupt that another stop overtook may take to come once the target runs again.
 const interruptPatience = 100 * time.Millisecond
 

@@ -1,13 +1,16 @@
 package remote
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"gotap/arch"
 	"gotap/engine/call"
+	"gotap/engine/goabi"
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 )
 
 // What package call asks of functions and threads.
@@ -20,14 +23,18 @@ type body struct {
 	mod    *module.Loaded
 }
 
-// Goroutine implements call.Body: Go's calling convention is not known here.
-func (b *body) Goroutine() bool { return false }
+// Goroutine implements call.Body.
+func (b *body) Goroutine() bool { return registry.GoCompiled(b.target) != nil }
 
 // Exits implements call.Body.
 func (b *body) Exits() ([]arch.Exit, error) {
-	fn, s, start := b.target.Func, b.s, b.entry.addr
+	fn, s := b.target.Func, b.s
 	if fn == nil || fn.Size == 0 || fn.Size > maxFunc {
 		return nil, fmt.Errorf("cannot find the exits of %s: its size is not known", b.target.Name)
+	}
+	start := b.mod.Addr(fn.Addr) // the entry's breakpoint may be further in
+	if c := registry.GoCompiled(b.target); c != nil {
+		return c.Exits(s.mem.code(start, int(fn.Size)), start)
 	}
 	return s.isa.Exits(s.mem.code(start, int(fn.Size)), start, s.isa.SetAt(b.mod, start))
 }
@@ -65,8 +72,31 @@ func (t *thread) ExitSP() uint64 {
 	return regs[t.s.isa.SP()]
 }
 
-// Goroutine implements call.Target.
-func (t *thread) Goroutine() (g, hi uint64) { return 0, 0 }
+// Goroutine implements call.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has moved.
+func (t *thread) Goroutine() (g, hi uint64) {
+	word := uint64(t.s.isa.WordSize())
+	g, hi, ok := goabi.Of(t.s.isa.Machine).Goroutine(&t.regs, &t.s.mem, word, t.sp())
+	if !ok {
+		for _, o := range t.s.threads {
+			o.calls.Refresh(func(g uint64) (uint64, bool) { return goabi.StackEnd(g, &t.s.mem, word) })
+		}
+		return 0, 0
+	}
+	for _, o := range t.s.threads {
+		o.calls.Moved(g, hi)
+	}
+	return g, hi
+}
+
+// Pointer implements goabi.Pointers.
+func (m *memory) Pointer(addr uint64) (uint64, bool) {
+	var word [8]byte
+	n := m.s.isa.WordSize()
+	if m.read(addr, word[:n]) != n {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(word[:]), true
+}
 
 // ReturnPoint implements call.Target.
 func (t *thread) ReturnPoint() *call.Point {

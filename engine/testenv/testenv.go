@@ -35,6 +35,7 @@ const (
 	Ptrace    Need = "permission to trace children"
 	ProcMem   Need = "/proc/PID/mem of a child"
 	ColdPiece Need = "a compiler that splits off cold pieces"
+	Copies    Need = "a linker that copies a library's variables into programs"
 	Libraries Need = "libc in the usual place"
 	Root      Need = "root"
 	Addr2line Need = "addr2line"

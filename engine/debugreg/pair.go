@@ -1,16 +1,12 @@
 //go:build arm || arm64
 
-package engine
+package debugreg
 
 import "gotap/engine/place"
 
-// debugSlots is how many addresses are watched at once. Processors have between two and sixteen of a kind; what one does
-// not have the kernel refuses.
-const debugSlots = 4
-
-// debugPair is one address of the debug unit and its control word (Arm ARM DDI 0487, D19.3, DBGWCR and DBGBCR; the kernel takes the same
+// pair is one address of the debug unit and its control word (Arm ARM DDI 0487, D19.3, DBGWCR and DBGBCR; the kernel takes the same
 // fields from a debugger).
-type debugPair struct {
+type pair struct {
 	addr    uint64
 	control uint32
 }
@@ -25,27 +21,27 @@ const (
 )
 
 // watchPair watches data.
-func watchPair(w *watch) debugPair {
+func watchPair(w Watch) pair {
 	kind := uint32(controlStore)
-	if w.spec.Access == place.OnReadWrite {
+	if w.Access == place.OnReadWrite {
 		kind |= controlLoad
 	}
-	return debugPair{w.addr, controlOn | controlUser | kind | (1<<w.spec.Len-1)<<controlBytes}
+	return pair{w.Addr, controlOn | controlUser | kind | (1<<w.Len-1)<<controlBytes}
 }
 
 // execPair watches an instruction. Thumb code is told by the bytes that are selected: half a word. A whole one that does not begin
 // at a multiple of four is never met.
-func execPair(w *watch) debugPair {
+func execPair(w Watch) pair {
 	const word, half = 0xf, 3
-	if w.half || w.addr&1 != 0 {
-		return debugPair{w.addr &^ 1, controlOn | controlUser | half<<controlBytes}
+	if w.Half || w.Addr&1 != 0 {
+		return pair{w.Addr &^ 1, controlOn | controlUser | half<<controlBytes}
 	}
-	return debugPair{w.addr, controlOn | controlUser | word<<controlBytes}
+	return pair{w.Addr, controlOn | controlUser | word<<controlBytes}
 }
 
 // aligned is a pair to write before p where that lies in the middle of a word, which the kernel takes only for a slot that it knows
 // to hold half a word: it looks at addresses before control words. The thread is stopped, so nothing meets it.
-func (p debugPair) aligned() (first debugPair, needed bool) {
+func (p pair) aligned() (first pair, needed bool) {
 	first = p
 	first.addr &^= 3
 	return first, p.control>>controlBytes&0xff == 3 && first.addr != p.addr
@@ -54,16 +50,15 @@ func (p debugPair) aligned() (first debugPair, needed bool) {
 // nearby is how far below a watched address an access that meets it may begin: the longest access of one instruction.
 const nearby = 64
 
-// metWatches tells which watchpoints a stopped thread has met: bit i is slot i. The kernel tells the address of the access, or of the
-// instruction; it may be a little below what is watched.
-func (t *thread) metWatches() uint64 {
-	at := t.info.Addr()
+// Met tells which of the watchpoints in its slots a thread has met: bit i is slot i. at is what the signal tells, the address of the
+// access, or of the instruction; it may be a little below what is watched.
+func Met(_ int, at uint64, watches []Watch) uint64 {
 	best, met := uint64(nearby), uint64(0)
-	for i, w := range t.proc.watches {
+	for i, w := range watches {
 		distance := uint64(0)
-		if at < w.addr {
-			distance = w.addr - at
-		} else if at >= w.addr+uint64(max(w.spec.Len, 1)) {
+		if at < w.Addr {
+			distance = w.Addr - at
+		} else if at >= w.Addr+uint64(max(w.Len, 1)) {
 			continue
 		}
 		switch {

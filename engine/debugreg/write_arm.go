@@ -1,4 +1,4 @@
-package engine
+package debugreg
 
 import (
 	"syscall"
@@ -6,13 +6,13 @@ import (
 	"gotap/engine/ptrace"
 )
 
-// writeDebugRegs gives a stopped thread other debug registers. The kernel numbers them in pairs of address and control:
+// Write gives a thread, which has those of now, the registers that it should have. The kernel numbers them in pairs of address and control:
 // breakpoints upwards from 1, watchpoints downwards from -1.
-func (t *thread) writeDebugRegs(want debugRegs) syscall.Errno {
-	for i := range debugSlots {
-		e := writePair(t.tid, -(2*i + 1), -1, t.dr.watch[i], want.watch[i])
+func Write(tid int, now, want Regs) syscall.Errno {
+	for i := range Slots {
+		e := writePair(tid, -(2*i + 1), -1, now.watch[i], want.watch[i])
 		if e == 0 {
-			e = writePair(t.tid, 2*i+1, 1, t.dr.exec[i], want.exec[i])
+			e = writePair(tid, 2*i+1, 1, now.exec[i], want.exec[i])
 		}
 		if e != 0 {
 			return e
@@ -23,7 +23,7 @@ func (t *thread) writeDebugRegs(want debugRegs) syscall.Errno {
 
 // writePair writes one pair that has changed: it is off while its address changes. What is off has to say all the same what it
 // would watch, or the kernel refuses it and leaves it on (arch/arm/kernel/ptrace.c, ptrace_sethbpregs).
-func writePair(tid, n, toControl int, now, want debugPair) syscall.Errno {
+func writePair(tid, n, toControl int, now, want pair) syscall.Errno {
 	if now == want {
 		return 0
 	}
@@ -36,7 +36,7 @@ func writePair(tid, n, toControl int, now, want debugPair) syscall.Errno {
 		return 0
 	}
 	if first, needed := want.aligned(); needed {
-		if e := writePair(tid, n, toControl, debugPair{}, first); e != 0 {
+		if e := writePair(tid, n, toControl, pair{}, first); e != 0 {
 			return e
 		}
 	}

@@ -1,8 +1,9 @@
-package engine
+// Package catalog lists the places that probes may be put at, in files and in what processes map. It traces nothing.
+package catalog
 
 import (
 	"fmt"
-	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"gotap/engine/syscalls"
 )
 
-// Catalog lists places in files and processes; it traces nothing. It is safe for concurrent use.
+// Catalog lists places. It is safe for concurrent use.
 type Catalog struct {
 	modules module.Cache
 	names   symbols.Files
@@ -23,12 +24,12 @@ type Catalog struct {
 // Entry is one place of a listing.
 type Entry struct {
 	Text      string // as a script may write it
-	Signature string // with parameters and their types, or the operands of a mark; "" when nothing tells
+	Signature string // with parameters and their types and the local variables in scope, or the operands of a mark; "" when nothing tells
 	Where     string // "0x1139 in /bin/prog"; "" for what is no code of a file
 }
 
-// NewCatalog makes an empty catalogue.
-func NewCatalog() *Catalog { return new(Catalog) }
+// New makes an empty catalogue.
+func New() *Catalog { return new(Catalog) }
 
 // Close gives the files back.
 func (c *Catalog) Close() error { return c.modules.Close() }
@@ -42,7 +43,7 @@ func (c *Catalog) Process(pid int, spec place.Spec) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the modules of process %d: %w", pid, err)
 	}
-	return c.list(spec, files(mainFirst(pid, mods)))
+	return c.list(spec, module.Files(module.MainFirst(pid, mods)))
 }
 
 // File lists the places that a specification means in the file that its module part names: a path, a program in PATH, or a
@@ -100,9 +101,12 @@ func (c *Catalog) entry(l place.Listed) Entry {
 	switch {
 	case t.Mark != nil:
 		e.Signature = t.Mark.Note
-	case t.Func != nil && t.Offset == 0:
+	case t.Func != nil:
 		if in, ok := c.names.Info(t.File); ok {
-			e.Signature, _ = in.Signature(t.Vaddr)
+			e.Signature, _ = in.Signature(t.Func.Addr)
+			if locals, err := in.Locals(t.Vaddr); err == nil && len(locals) > 0 {
+				e.Signature += "; locals " + strings.Join(locals, ", ")
+			}
 		}
 	}
 	return e
@@ -111,14 +115,14 @@ func (c *Catalog) entry(l place.Listed) Entry {
 // listCalls lists the system calls that a specification means, of processes of the same kind as this one.
 func listCalls(spec place.Spec) ([]Entry, error) {
 	var found []Entry
-	for _, name := range syscalls.Names(hostABIs()[0].Machine) {
+	for _, name := range syscalls.Names(isa.Natives()[0]) {
 		if name != "" && spec.Matches(name) {
 			found = append(found, Entry{Text: "syscall:" + name, Signature: syscalls.Signature(name)})
 		}
 	}
 	slices.SortFunc(found, func(a, b Entry) int { return strings.Compare(a.Text, b.Text) })
 	if len(found) == 0 {
-		return nil, fmt.Errorf("cannot list %s: %w", spec, place.NoCall(spec, syscalls.Names(hostABIs()[0].Machine)))
+		return nil, fmt.Errorf("cannot list %s: %w", spec, place.NoCall(spec, syscalls.Names(isa.Natives()[0])))
 	}
 	return found, nil
 }
@@ -132,10 +136,8 @@ func findModule(name string) []string {
 	if strings.ContainsRune(name, '/') {
 		return []string{name}
 	}
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if path := filepath.Join(dir, name); executable(path) == nil {
-			return []string{path}
-		}
+	if path, err := exec.LookPath(name); err == nil {
+		return []string{path}
 	}
 	for _, dir := range libraryDirs {
 		var found []string
@@ -161,10 +163,5 @@ func isLink(path string, paths []string) bool {
 	if to == path {
 		return false
 	}
-	for _, p := range paths {
-		if p == to {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(paths, to)
 }

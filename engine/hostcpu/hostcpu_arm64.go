@@ -1,4 +1,4 @@
-package engine
+package hostcpu
 
 import (
 	"encoding/binary"
@@ -13,8 +13,8 @@ func readDCZID() uint64
 func readCNTVCT() uint64
 func readCNTFRQ() uint64
 
-// systemRegister is a system register that is the same for all processes of the machine; ok is false for others.
-func systemRegister(r arm64.Register) (v uint64, ok bool) {
+// Register is a system register that is the same for all processes of the machine; ok is false for others.
+func Register(r arm64.Register) (v uint64, ok bool) {
 	switch r {
 	case arm64.CTR:
 		return readCTR(), true
@@ -46,9 +46,9 @@ const (
 	hwcapPACA = 1 << 30
 )
 
-// signsPointers reports whether pointer authentication is on, on the machine. A process may have switched it off for itself; what is run
+// SignsPointers reports whether pointer authentication is on, on the machine. A process may have switched it off for itself; what is run
 // natively because of this is right either way.
-func signsPointers() bool { return hwcaps()&hwcapPACA != 0 }
+func SignsPointers() bool { return hwcaps()&hwcapPACA != 0 }
 
-// hasScalable reports whether there are scalable vectors.
-func hasScalable() bool { return hwcaps()&hwcapSVE != 0 }
+// HasScalable reports whether there are scalable vectors (SVE).
+func HasScalable() bool { return hwcaps()&hwcapSVE != 0 }

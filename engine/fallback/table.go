@@ -1,0 +1,122 @@
+package fallback
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
+
+// Memory is that of a target. Poke writes whatever the protection of pages says, by a thread that is stopped where the kernel asks for
+// one (0: none is).
+type Memory interface {
+	Peek(addr uint64, p []byte) error
+	Poke(addr uint64, p []byte, stopped int) error
+}
+
+// Table is what the handler's table of breakpoints holds. An entry is written before its breakpoint is planted, and stays when that is
+// taken out; one that is not in use does nothing. The zero value is an empty table.
+type Table struct {
+	index map[uint64]int
+	entry []displaced
+	free  []int
+}
+
+// displaced is what an entry has besides its address.
+type displaced struct{ orig, trap string }
+
+// Record makes sure that a breakpoint, trap, in the place of orig at addr is in the table of the region at base. It does nothing when
+// the table is full (Entries).
+func (t *Table) Record(mem Memory, base, addr uint64, orig, trap []byte, stopped int) {
+	i, known := t.index[addr]
+	what := displaced{string(orig), string(trap)}
+	if known && t.entry[i] == what {
+		return
+	}
+	if !known {
+		if i = t.take(); i < 0 {
+			return
+		}
+	}
+	if t.index == nil {
+		t.index = map[uint64]int{}
+	}
+	t.index[addr], t.entry[i] = i, what
+	at, entry := Entry(base, i, addr, orig, trap)
+	mem.Poke(at, entry[:], stopped)
+	if i == len(t.entry)-1 {
+		at, count := Count(base, len(t.entry))
+		mem.Poke(at, count, stopped)
+	}
+}
+
+// take takes an entry; -1 when there is none left.
+func (t *Table) take() int {
+	if n := len(t.free); n > 0 {
+		i := t.free[n-1]
+		t.free = t.free[:n-1]
+		return i
+	}
+	if len(t.entry) == Entries {
+		return -1
+	}
+	t.entry = append(t.entry, displaced{})
+	return len(t.entry) - 1
+}
+
+// Forget takes the entry of an address out whose memory is gone.
+func (t *Table) Forget(mem Memory, base, addr uint64) {
+	i, known := t.index[addr]
+	if !known {
+		return
+	}
+	delete(t.index, addr)
+	t.free = append(t.free, i)
+	at, entry := Entry(base, i, 0, nil, nil)
+	mem.Poke(at, entry[:], 0)
+}
+
+// Clone is the table of a forked child, whose memory is a copy.
+func (t *Table) Clone() Table {
+	return Table{maps.Clone(t.index), slices.Clone(t.entry), slices.Clone(t.free)}
+}
+
+// Check makes the region in a forked child what the copy of its parent's table says; word is the size of an address. The child's memory
+// is that of the moment of the fork, and the parent's may have changed between then and now: entries may be missing, or the
+// whole region, which is reported.
+func (t *Table) Check(mem Memory, base uint64, word int) (there bool) {
+	head, table := make([]byte, HeadSize), make([]byte, len(t.entry)*EntrySize)
+	if mem.Peek(base, head) != nil || mem.Peek(base+TableAt, table) != nil {
+		return false
+	}
+	if _, ok := ParseHead(head, word); !ok {
+		return false
+	}
+	for addr, i := range t.index {
+		at, entry := Entry(base, i, addr, []byte(t.entry[i].orig), []byte(t.entry[i].trap))
+		if !bytes.Equal(table[i*EntrySize:][:EntrySize], entry[:]) {
+			mem.Poke(at, entry[:], 0)
+		}
+	}
+	at, count := Count(base, len(t.entry))
+	mem.Poke(at, count, 0)
+	return true
+}
+
+// Restore restores the instructions in the table of a region where there still are breakpoints, and calls told, if there is one, with
+// their addresses.
+func Restore(mem Memory, base uint64, head Head, told func(addr uint64)) {
+	table := make([]byte, head.Count*EntrySize)
+	if mem.Peek(base+TableAt, table) != nil {
+		return
+	}
+	for ; len(table) > 0; table = table[EntrySize:] {
+		addr, orig, trap := ParseEntry(table)
+		now := make([]byte, len(trap))
+		if addr == 0 || mem.Peek(addr, now) != nil || !bytes.Equal(now, trap) {
+			continue
+		}
+		if mem.Poke(addr, orig, 0) == nil && told != nil {
+			told(addr)
+		}
+	}
+}

@@ -1,0 +1,3 @@
+#include <unistd.h>
+extern char **environ;
+int main(void) { return optind + (environ != 0); }

@@ -1,0 +1,34 @@
+package remote
+
+import "debug/elf"
+
+// Pointer authentication of AArch64. The keys are the target's own, so instructions that sign and authenticate cannot be emulated where it is
+// on (see arm64.PointerSigner): a pointer that was left unsigned would not stand the check by an instruction that has no probe.
+
+// Where the target tells whether it is on.
+const (
+	auxHwcap   = 16
+	hwcapPACA  = 1 << 30            // AT_HWCAP of Linux programs (the kernel's Documentation/arch/arm64/elf_hwcaps.rst)
+	featureReg = "ID_AA64ISAR1_EL1" // what QEMU shows of a machine
+	apaAndAPI  = 0xff0              // its fields APA and API: how pointers are signed, 0 when not at all (Arm ARM DDI 0487, D19.2.62)
+)
+
+// SignsPointers implements arm64.PointerSigner.
+func (m *memory) SignsPointers() bool { return m.s.signs }
+
+// signsPointers finds out whether the target signs pointers. Where nothing tells it is taken to do so: such instructions are run by
+// the target then, which is right in any case, and takes a stop more.
+func (s *Session) signsPointers(aux map[uint64]uint64) bool {
+	if s.isa.Machine != elf.EM_AARCH64 {
+		return false
+	}
+	if caps, ok := aux[auxHwcap]; ok {
+		return caps&hwcapPACA != 0
+	}
+	if r := s.bound.features; r.Bytes() == 8 {
+		if v, err := s.client.ReadRegister(r); err == nil {
+			return word(v)&apaAndAPI != 0
+		}
+	}
+	return true
+}
