@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gotap/compile/diag"
 	"gotap/engine"
@@ -58,7 +59,7 @@ func (r *run) addAll(all []intention) error {
 			}
 			added += r.addRest(p.declaration, spec, err)
 		default:
-			failed = append(failed, diagnose(p.declaration, err)...)
+			failed = append(failed, r.byOption(diagnose(p.declaration, err), err)...)
 			status = max(status, statusOfProbe(err))
 		}
 	}
@@ -170,6 +171,38 @@ func diagnose(p declaration, err error) diag.List {
 		}
 	}
 	return list
+}
+
+// byOption says how to name another place than the one that an option of the script has when it is not given: those who run somebody
+// else's script do not look for it in there.
+func (r *run) byOption(list diag.List, err error) diag.List {
+	var missing *place.NotFoundError
+	if r.script() == nil || !errors.As(err, &missing) {
+		return list
+	}
+	asked := strings.TrimPrefix(missing.Spec.String(), "usdt:")
+	for _, o := range r.script().Options() {
+		if _, given := r.plan.args[o.Name]; given || !slices.Contains(strings.Split(o.Default, ","), asked) {
+			continue
+		}
+		for i := range list {
+			if strings.Contains(list[i].Text, missing.Spec.Name) {
+				list[i].Hint = furtherHint(list[i].Hint, "--arg "+o.Name+"=… names another place")
+			}
+		}
+	}
+	return list
+}
+
+// furtherHint is one hint behind another.
+func furtherHint(first, second string) string {
+	switch {
+	case first == "":
+		return second
+	case strings.HasSuffix(first, "?"):
+		return first + " " + second
+	}
+	return first + "; " + second
 }
 
 // parts are the errors that were joined to one. The same thing is said once, though several processes lack it.

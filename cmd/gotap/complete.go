@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"gotap/engine"
+	"gotap/cmd/gotap/wire"
+	"gotap/engine/catalog"
 	"gotap/engine/place"
 	"gotap/samples"
 )
@@ -127,12 +128,12 @@ func completePlace(c *cobra.Command, args []string, typed string) (list []cobra.
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	catalog := engine.NewCatalog()
-	defer catalog.Close()
-	entries, err := catalog.File(spec)
+	all := catalog.New()
+	defer all.Close()
+	entries, err := all.File(spec)
 	if pid, _ := c.Flags().GetString("pid"); pid != "" {
 		n, _ := strconv.Atoi(pid)
-		entries, err = catalog.Process(n, spec)
+		entries, err = all.Process(n, spec)
 	}
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -152,9 +153,9 @@ func completeProbe(w *World) cobra.CompletionFunc {
 		}
 		k := &ctlClient{w: w, format: "text", quiet: true}
 		k.session, _ = c.Flags().GetInt("session")
-		conn, reply, err := k.exchange(ctlRequest{Verb: "query"})
+		conn, reply, err := k.exchange(wire.Request{Verb: "query"})
 		if conn != nil {
-			conn.close()
+			conn.Close()
 		}
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+
+	"gotap/cmd/gotap/wire"
 )
 
 // ctlClient is `gotap ctl`: it finds a session, asks, and prints the answer.
@@ -64,7 +66,7 @@ func badVerb(c *cobra.Command, args []string) error {
 }
 
 // verb is a command that sends one request.
-func (k *ctlClient) verb(use, short string, args cobra.PositionalArgs, request func(args []string) (ctlRequest, error)) *cobra.Command {
+func (k *ctlClient) verb(use, short string, args cobra.PositionalArgs, request func(args []string) (wire.Request, error)) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(_ *cobra.Command, args []string) error {
 		q, err := request(args)
 		if err == nil {
@@ -76,35 +78,35 @@ func (k *ctlClient) verb(use, short string, args cobra.PositionalArgs, request f
 
 func (k *ctlClient) queryVerb() *cobra.Command {
 	return k.verb("query", "Tell the state of every probe, a line each", cobra.NoArgs,
-		func([]string) (ctlRequest, error) { return ctlRequest{Verb: "query"}, nil })
+		func([]string) (wire.Request, error) { return wire.Request{Verb: "query"}, nil })
 }
 
 func (k *ctlClient) resetVerb() *cobra.Command {
 	return k.verb("reset", "Set variables and aggregations back to what they were at the beginning", cobra.NoArgs,
-		func([]string) (ctlRequest, error) { return ctlRequest{Verb: "reset"}, nil })
+		func([]string) (wire.Request, error) { return wire.Request{Verb: "reset"}, nil })
 }
 
 func (k *ctlClient) getvarsVerb() *cobra.Command {
 	reset := false
 	c := k.verb("getvars", "Print shared variables, aggregations and maps", cobra.NoArgs,
-		func([]string) (ctlRequest, error) { return ctlRequest{Verb: "getvars", Reset: reset}, nil })
+		func([]string) (wire.Request, error) { return wire.Request{Verb: "getvars", Reset: reset}, nil })
 	c.Flags().BoolVar(&reset, "reset", false, "set them back as they are read: what is added meanwhile is not lost")
 	return c
 }
 
 func (k *ctlClient) nameVerb(verb, short string) *cobra.Command {
 	return k.verb(verb+" NAME", short, cobra.ExactArgs(1),
-		func(args []string) (ctlRequest, error) { return ctlRequest{Verb: verb, Name: args[0]}, nil })
+		func(args []string) (wire.Request, error) { return wire.Request{Verb: verb, Name: args[0]}, nil })
 }
 
 func (k *ctlClient) removeVerb() *cobra.Command {
 	all := false
 	c := k.verb("remove NAME | --all", "Remove the probes of a name, of codes (MAJOR,MINOR) or of a number (#ID), or an inserted script", cobra.MaximumNArgs(1),
-		func(args []string) (ctlRequest, error) {
+		func(args []string) (wire.Request, error) {
 			if all == (len(args) == 1) {
-				return ctlRequest{}, &hintError{withStatus(statusUsage, errors.New("remove takes a name, or --all")), "gotap ctl query lists the names"}
+				return wire.Request{}, &hintError{withStatus(statusUsage, errors.New("remove takes a name, or --all")), "gotap ctl query lists the names"}
 			}
-			return ctlRequest{Verb: "remove", Name: strings.Join(args, ""), All: all}, nil
+			return wire.Request{Verb: "remove", Name: strings.Join(args, ""), All: all}, nil
 		})
 	c.Flags().BoolVar(&all, "all", false, "all probes; the session goes on")
 	return c
@@ -114,18 +116,18 @@ func (k *ctlClient) insertVerb() *cobra.Command {
 	replace, merge, missing, args := false, false, "", []string(nil)
 	var flags definitionFlags
 	c := k.verb("insert SCRIPT", "Have a further script or definition file join the session", cobra.ExactArgs(1),
-		func(own []string) (ctlRequest, error) {
+		func(own []string) (wire.Request, error) {
 			if err := checkInsert(replace, merge, missing); err != nil {
-				return ctlRequest{}, withStatus(statusUsage, err)
+				return wire.Request{}, withStatus(statusUsage, err)
 			}
 			sent, err := k.readScript(own, args)
 			if err != nil {
-				return ctlRequest{}, err
+				return wire.Request{}, err
 			}
-			if err := sent.take(flags); err != nil {
-				return ctlRequest{}, withStatus(statusFailure, err)
+			if err := flags.putInto(sent); err != nil {
+				return wire.Request{}, withStatus(statusFailure, err)
 			}
-			return ctlRequest{Verb: "insert", Script: sent, Replace: replace, Merge: merge, Missing: missing}, nil
+			return wire.Request{Verb: "insert", Script: sent, Replace: replace, Merge: merge, Missing: missing}, nil
 		})
 	c.Flags().BoolVar(&replace, "replace", false, "take the place of the script of the same file, if it is there")
 	c.Flags().BoolVar(&merge, "merge", false, "of a definition file that is there: its new probes join, and all others stay")
@@ -149,7 +151,7 @@ func checkInsert(replace, merge bool, missing string) error {
 }
 
 // readScript reads a script as run does, and makes its paths absolute: the session is elsewhere.
-func (k *ctlClient) readScript(own, args []string) (*ctlScript, error) {
+func (k *ctlClient) readScript(own, args []string) (*wire.Script, error) {
 	text, err := readProgram(k.w, own, "", false)
 	if err != nil {
 		return nil, err
@@ -158,7 +160,7 @@ func (k *ctlClient) readScript(own, args []string) (*ctlScript, error) {
 	if err := p.checkArgs(); err != nil {
 		return nil, withStatus(statusUsage, err)
 	}
-	sent := &ctlScript{Name: text.name, Text: text.text, Args: p.args}
+	sent := &wire.Script{Name: text.name, Text: text.text, Args: p.args}
 	if sent.Dir, err = filepath.Abs(text.dir); err != nil {
 		return nil, withStatus(statusFailure, err)
 	}
@@ -173,13 +175,13 @@ func (k *ctlClient) readScript(own, args []string) (*ctlScript, error) {
 
 func (k *ctlClient) stopVerb() *cobra.Command {
 	return &cobra.Command{Use: "stop", Short: "End the session as Ctrl-C does, and wait for it", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return k.tell(k.ask(ctlRequest{Verb: "stop"}, awaitEnd)) }}
+		RunE: func(*cobra.Command, []string) error { return k.tell(k.ask(wire.Request{Verb: "stop"}, awaitEnd)) }}
 }
 
 // awaitEnd waits until a session is no more: its end closes the connection.
-func awaitEnd(c *ctlConn) error {
-	var none ctlReply
-	if err := c.receive(&none, endTime); isTimeout(err) {
+func awaitEnd(c *wire.Conn) error {
+	var none wire.Reply
+	if err := c.Receive(&none, endTime); isTimeout(err) {
 		return withStatus(statusFailure, fmt.Errorf("the session is still ending after %v", endTime))
 	}
 	return nil
@@ -192,12 +194,12 @@ const (
 )
 
 // ask finds the session, sends a request and prints the answer; then, if given, does what is still to be done.
-func (k *ctlClient) ask(q ctlRequest, then func(*ctlConn) error) error {
+func (k *ctlClient) ask(q wire.Request, then func(*wire.Conn) error) error {
 	c, reply, err := k.exchange(q)
 	if c == nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	if err == nil {
 		err = k.print(q.Verb, reply)
 	}
@@ -209,7 +211,7 @@ func (k *ctlClient) ask(q ctlRequest, then func(*ctlConn) error) error {
 
 // exchange finds the session and sends it a request. A session that ends while clients wait breaks their connections; nothing of
 // what they sent has been read then, so it is sent once more, to whatever sessions there are now.
-func (k *ctlClient) exchange(q ctlRequest) (c *ctlConn, reply ctlReply, err error) {
+func (k *ctlClient) exchange(q wire.Request) (c *wire.Conn, reply wire.Reply, err error) {
 	for range 2 {
 		if c, err = k.find(); err != nil {
 			return nil, reply, err
@@ -217,18 +219,18 @@ func (k *ctlClient) exchange(q ctlRequest) (c *ctlConn, reply ctlReply, err erro
 		if reply, err = exchangeWith(c, q); !errors.Is(err, unix.ECONNRESET) && !errors.Is(err, unix.EPIPE) {
 			break
 		}
-		defer c.close()
+		defer c.Close()
 	}
 	return c, reply, err
 }
 
 // exchangeWith sends a request and waits for the answer. What the session refuses is an error with the session's own words.
-func exchangeWith(c *ctlConn, q ctlRequest) (ctlReply, error) {
-	q.Version = ctlVersion
-	var reply ctlReply
-	err := c.send(q, requestTime)
+func exchangeWith(c *wire.Conn, q wire.Request) (wire.Reply, error) {
+	q.Version = wire.Version
+	var reply wire.Reply
+	err := c.Send(q, requestTime)
 	if err == nil {
-		err = c.receive(&reply, answerTime)
+		err = c.Receive(&reply, answerTime)
 	}
 	switch {
 	case errors.Is(err, unix.ECONNRESET), errors.Is(err, unix.EPIPE), errors.Is(err, io.EOF):
@@ -237,8 +239,8 @@ func exchangeWith(c *ctlConn, q ctlRequest) (ctlReply, error) {
 		return reply, withStatus(statusTarget, fmt.Errorf("cannot talk to the session: %w", err))
 	case reply.Error != nil:
 		return reply, withStatus(reply.Error.Status, &sessionError{reply.Error})
-	case reply.Version != ctlVersion:
-		return reply, withStatus(statusFailure, fmt.Errorf("the session speaks version %d of the protocol, this gotap version %d", reply.Version, ctlVersion))
+	case reply.Version != wire.Version:
+		return reply, withStatus(statusFailure, fmt.Errorf("the session speaks version %d of the protocol, this gotap version %d", reply.Version, wire.Version))
 	}
 	return reply, nil
 }

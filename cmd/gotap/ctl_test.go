@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/cmd/gotap/wire"
 )
 
 // runtimeDir gives the test a directory for sockets of its own.
@@ -37,18 +41,35 @@ func newTestManager(t *testing.T) *manager {
 	return m
 }
 
-func dial(t *testing.T) *ctlConn {
+func dial(t *testing.T) *wire.Conn {
 	t.Helper()
-	dir, err := openCtlDir(false)
+	dir, err := wire.Open(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer dir.close()
-	c, err := dir.connect(os.Getpid())
+	defer dir.Close()
+	c, err := dir.Connect(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.close)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// rawDial is a connection for what no client of ours says.
+func rawDial(t *testing.T) net.Conn {
+	t.Helper()
+	dir, err := os.Open(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "gotap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	c, err := net.Dial("unix", fmt.Sprintf("/proc/self/fd/%d/%d%s", dir.Fd(), os.Getpid(), wire.Suffix)) // the path itself is too long for an address
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(patience))
 	return c
 }
 
@@ -59,16 +80,17 @@ func TestGarbageRequests(t *testing.T) {
 		"", "{", "null", "[]", "7", `"query"`, "{}", `{"v":1}`, `{"v":1,"verb":"nix"}`, `{"v":2,"verb":"query"}`, `{"v":"1"}`,
 		"GET / HTTP/1.1\r", strings.Repeat("[", 1<<20), "\x00\xff\xfe", `{"v":1,"verb":"insert"}`, `{"v":1,"verb":["query"]}`,
 	} {
-		c := dial(t)
+		c := rawDial(t)
+		replies := json.NewDecoder(c)
 		for range 2 { // the connection is as good as before
-			if _, err := io.WriteString(c.f, line+"\n"); err != nil {
+			if _, err := io.WriteString(c, line+"\n"); err != nil {
 				t.Fatalf("%.40q: %v", line, err)
 			}
-			var reply ctlReply
-			if err := c.receive(&reply, patience); err != nil {
+			var reply wire.Reply
+			if err := replies.Decode(&reply); err != nil {
 				t.Fatalf("%.40q: %v", line, err)
 			}
-			if reply.Error == nil || reply.Error.Status != statusUsage || reply.Version != ctlVersion {
+			if reply.Error == nil || reply.Error.Status != statusUsage || reply.Version != wire.Version {
 				t.Errorf("%.40q: %+v", line, reply)
 			}
 		}
@@ -80,7 +102,7 @@ func TestPanicIsAnAnswer(t *testing.T) {
 	runtimeDir(t)
 	newTestManager(t)
 	for range 2 {
-		_, err := exchangeWith(dial(t), ctlRequest{Verb: "query"}) // there is no session to ask
+		_, err := exchangeWith(dial(t), wire.Request{Verb: "query"}) // there is no session to ask
 		if err == nil || statusOf(err) != statusFailure || !strings.Contains(err.Error(), "internal error") {
 			t.Errorf("%v", err)
 		}
@@ -91,10 +113,8 @@ func TestPanicIsAnAnswer(t *testing.T) {
 func TestEndlessLine(t *testing.T) {
 	runtimeDir(t)
 	newTestManager(t)
-	c := dial(t)
-	c.f.SetWriteDeadline(time.Now().Add(patience))
-	n, err := io.Copy(c.f, io.LimitReader(zeros{}, 1<<30))
-	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) || n > 2*maxLine {
+	n, err := io.Copy(rawDial(t), io.LimitReader(zeros{}, 1<<30))
+	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) || n > 2*wire.MaxLine {
 		t.Errorf("%d bytes went out: %v", n, err)
 	}
 }
@@ -108,13 +128,12 @@ func TestSilentClients(t *testing.T) {
 	runtimeDir(t)
 	m := newTestManager(t)
 	for i := range maxClients - 4 {
-		c := dial(t)
-		io.WriteString(c.f, `{"v":1`[:i%6])
+		io.WriteString(rawDial(t), `{"v":1`[:i%6])
 	}
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if _, err := exchangeWith(dial(t), ctlRequest{Verb: "nix"}); statusOf(err) != statusUsage {
+			if _, err := exchangeWith(dial(t), wire.Request{Verb: "nix"}); statusOf(err) != statusUsage {
 				t.Errorf("%v", err)
 			}
 		})
@@ -134,14 +153,14 @@ func TestSilentClients(t *testing.T) {
 func TestMoreClientsThanPlaces(t *testing.T) {
 	runtimeDir(t)
 	newTestManager(t)
-	var silent []*ctlConn
+	var silent []*wire.Conn
 	for range maxClients {
 		silent = append(silent, dial(t))
 	}
 	answers := make(chan error)
 	for range 3 {
 		go func() {
-			_, err := exchangeWith(dial(t), ctlRequest{Verb: "nix"})
+			_, err := exchangeWith(dial(t), wire.Request{Verb: "nix"})
 			answers <- err
 		}()
 	}
@@ -150,7 +169,7 @@ func TestMoreClientsThanPlaces(t *testing.T) {
 		t.Fatalf("answered at once: %v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
-	silent[0].close()
+	silent[0].Close()
 	for range 3 {
 		if err := <-answers; statusOf(err) != statusUsage || !strings.Contains(err.Error(), "no verb") {
 			t.Errorf("%v", err)
@@ -168,7 +187,7 @@ func TestEndedBeforeTheAnswer(t *testing.T) {
 	waiting := make(chan error)
 	go func() {
 		k := &ctlClient{}
-		_, _, err := k.exchange(ctlRequest{Verb: "query"})
+		_, _, err := k.exchange(wire.Request{Verb: "query"})
 		waiting <- err
 	}()
 	time.Sleep(100 * time.Millisecond) // it may also come later: then there is no session
@@ -182,12 +201,12 @@ func TestEndedBeforeTheAnswer(t *testing.T) {
 func TestStaleSockets(t *testing.T) {
 	run := runtimeDir(t)
 	newTestManager(t)
-	dir, err := openCtlDir(true)
+	dir, err := wire.Open(true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer dir.close()
-	old, err := dir.listen(1)
+	defer dir.Close()
+	old, err := dir.Listen(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,9 +216,9 @@ func TestStaleSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A child that another test is just starting may hold a copy of the listener for a moment.
-	ids, err := dir.sessions()
+	ids, err := dir.Sessions()
 	for end := time.Now().Add(patience); err == nil && len(ids) != 1 && time.Now().Before(end); {
-		ids, err = dir.sessions()
+		ids, err = dir.Sessions()
 	}
 	if err != nil || len(ids) != 1 || ids[0] != os.Getpid() {
 		t.Errorf("sessions %v, %v", ids, err)
@@ -208,7 +227,7 @@ func TestStaleSockets(t *testing.T) {
 	if len(names) != 2 {
 		t.Errorf("left are %v", names)
 	}
-	if _, err := dir.listen(os.Getpid()); err == nil {
+	if _, err := dir.Listen(os.Getpid()); err == nil {
 		t.Error("two sessions have one number")
 	}
 }
@@ -220,8 +239,8 @@ func TestSocketRights(t *testing.T) {
 	newTestManager(t)
 	unix.Umask(before)
 	for path, want := range map[string]os.FileMode{
-		filepath.Join(run, "gotap"):                                      os.ModeDir | 0o700,
-		filepath.Join(run, "gotap", strconv.Itoa(os.Getpid())+ctlSuffix): os.ModeSocket | 0o600,
+		filepath.Join(run, "gotap"):                                        os.ModeDir | 0o700,
+		filepath.Join(run, "gotap", strconv.Itoa(os.Getpid())+wire.Suffix): os.ModeSocket | 0o600,
 	} {
 		if st, err := os.Lstat(path); err != nil || st.Mode() != want {
 			t.Errorf("%s: %v, %v", path, st.Mode(), err)
@@ -248,8 +267,9 @@ func TestForeignDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, create := range []bool{false, true} {
-			if dir, err := openCtlDir(create); err == nil {
-				t.Errorf("%s: used %s", name, dir.path)
+			if dir, err := wire.Open(create); err == nil {
+				dir.Close()
+				t.Errorf("%s: used", name)
 			}
 		}
 		os.RemoveAll(own)
@@ -258,12 +278,12 @@ func TestForeignDirectory(t *testing.T) {
 
 // A request survives its way, whatever is in it.
 func TestWire(t *testing.T) {
-	script := &ctlScript{Name: "a\nb.js", Text: "line\nline\u2028\x00", Args: map[string]string{"a": "ü"}}
-	raw, err := json.Marshal(ctlRequest{Version: 1, Verb: "insert", Script: script})
+	script := &wire.Script{Name: "a\nb.js", Text: "line\nline\u2028\x00", Args: map[string]string{"a": "ü"}}
+	raw, err := json.Marshal(wire.Request{Version: 1, Verb: "insert", Script: script})
 	if err != nil || bytes.ContainsRune(raw, '\n') {
 		t.Fatalf("%s, %v", raw, err)
 	}
-	var back ctlRequest
+	var back wire.Request
 	if err := json.Unmarshal(raw, &back); err != nil || back.Script.Name != script.Name || back.Script.Text != script.Text || back.Script.Args["a"] != "ü" {
 		t.Errorf("%+v, %v", back, err)
 	}

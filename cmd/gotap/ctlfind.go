@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"gotap/cmd/gotap/wire"
 )
 
 // helloTime is how long a session may take to say what it is.
 const helloTime = 2 * time.Second
 
 // sessionError is a session's refusal, with the status and the hint it came with.
-type sessionError struct{ why *ctlError }
+type sessionError struct{ why *wire.Error }
 
 func (e *sessionError) Error() string { return e.why.Text }
 func (e *sessionError) Hint() string  { return e.why.Hint }
@@ -23,7 +25,7 @@ func (e *sessionError) Hint() string  { return e.why.Hint }
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 // find connects to the session that is meant.
-func (k *ctlClient) find() (*ctlConn, error) {
+func (k *ctlClient) find() (*wire.Conn, error) {
 	if k.session != 0 {
 		return k.findNumbered()
 	}
@@ -35,9 +37,9 @@ func (k *ctlClient) find() (*ctlConn, error) {
 		return nil, &hintError{withStatus(statusTarget, errors.New("no session of this user is running")),
 			"gotap run starts one; XDG_RUNTIME_DIR, if it is set, has to be the same there and here"}
 	}
-	defer dir.close()
+	defer dir.Close()
 	if len(ids) == 1 {
-		c, err := dir.connect(ids[0])
+		c, err := dir.Connect(ids[0])
 		return c, withStatus(statusTarget, err)
 	}
 	var lines []string
@@ -50,28 +52,28 @@ func (k *ctlClient) find() (*ctlConn, error) {
 
 // liveSessions lists the sessions of the directory that this environment names; dir is nil, and there are none, when there
 // is no such directory.
-func liveSessions() (dir *ctlDir, ids []int, err error) {
-	dir, err = openCtlDir(false)
-	if isNone(err) {
+func liveSessions() (dir *wire.Dir, ids []int, err error) {
+	dir, err = wire.Open(false)
+	if wire.IsNone(err) {
 		return nil, nil, nil
 	}
 	if err == nil {
-		ids, err = dir.sessions()
+		ids, err = dir.Sessions()
 	}
 	return dir, ids, withStatus(statusTarget, err)
 }
 
 // findNumbered connects to a session by its own number or by that of the process the user started. A session may have been
 // started without XDG_RUNTIME_DIR: the number is enough to be sure, so the other place is searched too.
-func (k *ctlClient) findNumbered() (*ctlConn, error) {
-	for _, open := range []func() (*ctlDir, error){func() (*ctlDir, error) { return openCtlDir(false) },
-		func() (*ctlDir, error) { return openTmpCtlDir(false) }} {
+func (k *ctlClient) findNumbered() (*wire.Conn, error) {
+	for _, open := range []func() (*wire.Dir, error){func() (*wire.Dir, error) { return wire.Open(false) },
+		func() (*wire.Dir, error) { return wire.OpenTmp(false) }} {
 		dir, err := open()
 		if err != nil {
 			continue
 		}
 		c := k.findIn(dir)
-		dir.close()
+		dir.Close()
 		if c != nil {
 			return c, nil
 		}
@@ -79,14 +81,14 @@ func (k *ctlClient) findNumbered() (*ctlConn, error) {
 	return nil, &hintError{withStatus(statusTarget, fmt.Errorf("no session %d of this user is running", k.session)), "gotap ctl sessions lists them"}
 }
 
-func (k *ctlClient) findIn(dir *ctlDir) *ctlConn {
-	if c, err := dir.connect(k.session); err == nil {
+func (k *ctlClient) findIn(dir *wire.Dir) *wire.Conn {
+	if c, err := dir.Connect(k.session); err == nil {
 		return c
 	}
-	ids, _ := dir.sessions()
+	ids, _ := dir.Sessions()
 	for _, s := range describeAll(dir, ids) {
 		if s.Supervisor == k.session {
-			c, _ := dir.connect(s.ID)
+			c, _ := dir.Connect(s.ID)
 			return c
 		}
 	}
@@ -94,33 +96,33 @@ func (k *ctlClient) findIn(dir *ctlDir) *ctlConn {
 }
 
 // describeAll asks sessions what they are. Of one that does not answer only the number is known.
-func describeAll(dir *ctlDir, ids []int) []ctlSession {
-	var all []ctlSession
+func describeAll(dir *wire.Dir, ids []int) []wire.Session {
+	var all []wire.Session
 	for _, id := range ids {
 		s, err := hello(dir, id)
 		if err != nil {
-			s = ctlSession{ID: id, Script: "(does not answer)"}
+			s = wire.Session{ID: id, Script: "(does not answer)"}
 		}
 		all = append(all, s)
 	}
 	return all
 }
 
-func hello(dir *ctlDir, id int) (ctlSession, error) {
-	c, err := dir.connect(id)
+func hello(dir *wire.Dir, id int) (wire.Session, error) {
+	c, err := dir.Connect(id)
 	if err != nil {
-		return ctlSession{}, err
+		return wire.Session{}, err
 	}
-	defer c.close()
-	var reply ctlReply
-	if err := c.send(ctlRequest{Version: ctlVersion, Verb: "session"}, helloTime); err != nil {
-		return ctlSession{}, err
+	defer c.Close()
+	var reply wire.Reply
+	if err := c.Send(wire.Request{Version: wire.Version, Verb: "session"}, helloTime); err != nil {
+		return wire.Session{}, err
 	}
-	if err := c.receive(&reply, helloTime); err != nil {
-		return ctlSession{}, err
+	if err := c.Receive(&reply, helloTime); err != nil {
+		return wire.Session{}, err
 	}
 	if reply.Session == nil {
-		return ctlSession{}, io.ErrUnexpectedEOF
+		return wire.Session{}, io.ErrUnexpectedEOF
 	}
 	return *reply.Session, nil
 }
@@ -132,7 +134,7 @@ func (k *ctlClient) sessionsVerb() *cobra.Command {
 			if err != nil || dir == nil {
 				return k.tell(err)
 			}
-			defer dir.close()
+			defer dir.Close()
 			return k.printSessions(describeAll(dir, ids))
 		}}
 }

@@ -7,11 +7,13 @@ import (
 	"sort"
 	"strings"
 	"text/tabwriter"
+
+	"gotap/cmd/gotap/wire"
 )
 
 // print writes an answer: results to standard output, what was done to standard error. In JSON all of it is data, an object a
 // line with its type, as run writes it.
-func (k *ctlClient) print(verb string, r ctlReply) error {
+func (k *ctlClient) print(verb string, r wire.Reply) error {
 	if k.format == "json" {
 		return k.printJSON(verb, r)
 	}
@@ -51,7 +53,7 @@ func (k *ctlClient) tell(err error) error {
 
 // printProbes writes a line a probe: name, state, hits, missed hits, places and how they are run, what was refused, and the
 // script where it is an inserted one.
-func (k *ctlClient) printProbes(probes []ctlProbe) error {
+func (k *ctlClient) printProbes(probes []wire.Probe) error {
 	t := tabwriter.NewWriter(k.w.Stdout, 0, 8, 2, ' ', 0)
 	for _, p := range probes {
 		fmt.Fprintf(t, "%s\t%s\t%d hits\t%d missed\t%s", p.Name, p.State, p.Hits, p.Missed, plural(p.Places, "place"))
@@ -71,7 +73,7 @@ func (k *ctlClient) printProbes(probes []ctlProbe) error {
 }
 
 // codesText are the numbers of a definition's probe that are not 0.
-func codesText(c *ctlCodes) []string {
+func codesText(c *wire.Codes) []string {
 	if c == nil {
 		return nil
 	}
@@ -92,13 +94,13 @@ func strategyText(strategy map[string]int) []string {
 }
 
 // printJSON writes probes as {"type":"probe",…}, values as the records of run, and at the end {"type":"done",…}.
-func (k *ctlClient) printJSON(verb string, r ctlReply) error {
+func (k *ctlClient) printJSON(verb string, r wire.Reply) error {
 	out := json.NewEncoder(k.w.Stdout)
 	out.SetEscapeHTML(false)
 	for _, p := range r.Probes {
 		if err := out.Encode(struct {
 			Type string `json:"type"`
-			ctlProbe
+			wire.Probe
 		}{"probe", p}); err != nil {
 			return withStatus(statusFailure, err)
 		}
@@ -116,13 +118,13 @@ func (k *ctlClient) printJSON(verb string, r ctlReply) error {
 }
 
 // printSessions lists sessions: number, script, what they trace, since when.
-func (k *ctlClient) printSessions(all []ctlSession) error {
+func (k *ctlClient) printSessions(all []wire.Session) error {
 	if k.format == "json" {
 		out := json.NewEncoder(k.w.Stdout)
 		for _, s := range all {
 			if err := out.Encode(struct {
 				Type string `json:"type"`
-				ctlSession
+				wire.Session
 			}{"session", s}); err != nil {
 				return withStatus(statusFailure, err)
 			}
@@ -136,7 +138,7 @@ func (k *ctlClient) printSessions(all []ctlSession) error {
 }
 
 // sessionLine is a session in a line.
-func sessionLine(s ctlSession) string {
+func sessionLine(s wire.Session) string {
 	b := fmt.Sprintf("%d  %s", s.ID, s.Script)
 	for _, name := range s.Inserted {
 		b += " + " + name

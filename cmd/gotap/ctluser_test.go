@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gotap/cmd/gotap/wire"
 	"gotap/engine/testenv"
 )
 
@@ -55,7 +56,7 @@ func openedDir(t *testing.T) string {
 func TestAnotherUserIsRefused(t *testing.T) {
 	run := openedDir(t)
 	newTestManager(t)
-	socket := filepath.Join(run, "gotap", strconv.Itoa(os.Getpid())+ctlSuffix)
+	socket := filepath.Join(run, "gotap", strconv.Itoa(os.Getpid())+wire.Suffix)
 	connect := func() error {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -110,7 +111,7 @@ func TestAnotherUsersSession(t *testing.T) {
 	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: name}); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkPeer(fd); err == nil || !strings.Contains(err.Error(), "user 65534") {
+	if err := wire.CheckPeer(fd); err == nil || !strings.Contains(err.Error(), "user 65534") {
 		t.Errorf("%v", err)
 	}
 }
@@ -125,7 +126,7 @@ func TestAskedWhileEnding(t *testing.T) {
 			c := dial(t)
 			wg.Go(func() {
 				for {
-					_, err := exchangeWith(c, ctlRequest{Verb: "query"}) // which panics here: there is no session to ask
+					_, err := exchangeWith(c, wire.Request{Verb: "query"}) // which panics here: there is no session to ask
 					switch {
 					case err == nil:
 						t.Error("there is nothing to answer")
@@ -142,7 +143,7 @@ func TestAskedWhileEnding(t *testing.T) {
 		if took := time.Since(began); took > requestTime {
 			t.Errorf("the end took %v", took)
 		}
-		if _, err := m.answer(ctlRequest{Version: ctlVersion, Verb: "query"}); err == nil || err.Error() != "the session is ending" {
+		if _, err := m.answer(wire.Request{Version: wire.Version, Verb: "query"}); err == nil || err.Error() != "the session is ending" {
 			t.Errorf("afterwards: %v", err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"gotap/cmd/gotap/wire"
 )
 
 // definitionFlags are the flags that are for definition files alone, as given.
@@ -71,8 +73,8 @@ func (o *definitionFlags) none() bool {
 	return len(o.defs) == 0 && len(o.include) == 0 && o.groups == "" && o.types == "" && !o.anyCode
 }
 
-// take has flags go with a script to a session, which is in another directory.
-func (s *ctlScript) take(o definitionFlags) error {
+// putInto has the flags go with a script to a session, which is in another directory.
+func (o *definitionFlags) putInto(s *wire.Script) error {
 	s.Defs, s.Groups, s.Types, s.AnyCode = o.defs, o.groups, o.types, o.anyCode
 	for _, dir := range o.include {
 		path, err := filepath.Abs(dir)
@@ -84,8 +86,8 @@ func (s *ctlScript) take(o definitionFlags) error {
 	return nil
 }
 
-// flags are those that came with a script.
-func (s *ctlScript) flags() definitionFlags {
+// flagsOf are the flags that came with a script.
+func flagsOf(s *wire.Script) definitionFlags {
 	return definitionFlags{defs: s.Defs, include: s.Include, groups: s.Groups, types: s.Types, anyCode: s.AnyCode}
 }
 

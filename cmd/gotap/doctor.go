@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/engine"
+	"gotap/engine/procfs"
 )
 
 // A finding is one line of the doctor: what was looked at, whether it is well, and the remedy when it is not.
@@ -28,7 +29,7 @@ func newDoctor(w *World) *cobra.Command {
 		Short: "Tell what this machine and user can do, and the remedy for what they cannot",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			for _, f := range []finding{processor(), procfs(), yama(), privileges(), userNamespace(), seccomp(), memoryFile(), trial()} {
+			for _, f := range []finding{processor(), processes(), yama(), privileges(), userNamespace(), seccomp(), memoryFile(), trial()} {
 				mark := "ok  "
 				if !f.well {
 					mark = "note"
@@ -54,11 +55,11 @@ func processor() finding {
 	return f
 }
 
-// procfs is where everything about processes is read.
-func procfs() finding {
+// processes is /proc, where everything about processes is read.
+func processes() finding {
 	f := finding{what: "/proc", well: true, seen: "of this pid namespace"}
-	var wrong *engine.ProcError
-	if errors.As(engine.CheckProc(), &wrong) {
+	var wrong *procfs.Error
+	if errors.As(procfs.Check(), &wrong) {
 		f.well, f.seen, f.remedy = false, wrong.Error(), wrong.Hint()
 	}
 	return f
@@ -75,11 +76,11 @@ func yama() finding {
 	case "0":
 		f.seen = "attach: your own processes (yama scope 0)"
 	case "1":
-		f.well = os.Geteuid() == 0
-		f.seen = "attach: only programs started by gotap, or as root (yama scope 1)"
-		f.remedy = "sysctl kernel.yama.ptrace_scope=0, or run gotap with CAP_SYS_PTRACE"
+		f.well = hasCapability(unix.CAP_SYS_PTRACE)
+		f.seen = "attach: only programs started by gotap, or with CAP_SYS_PTRACE (yama scope 1)"
+		f.remedy = "as root: sysctl kernel.yama.ptrace_scope=0, or: setcap cap_sys_ptrace+ep on gotap's binary"
 	case "2":
-		f.well = os.Geteuid() == 0
+		f.well = hasCapability(unix.CAP_SYS_PTRACE)
 		f.seen = "attach: with CAP_SYS_PTRACE only (yama scope 2)"
 		f.remedy = "run gotap as root, or: setcap cap_sys_ptrace+ep on its binary"
 	default:

@@ -22,8 +22,8 @@ const (
 // layers is the direction of imports. What is not here is refused, so that a new folder or dependency has to be argued for in this table:
 // front ends (script, compile) know nothing of processes, executors (engine, arch) nothing of JavaScript, and arch nothing of the host.
 var layers = map[string]layer{
-	"runtime": {"", system}, // the arena is a memory file
-	"compile": {"runtime", ""},
+	"runtime": {"", system},                           // the arena is a memory file
+	"compile": {"runtime", "golang.org/x/text/width"}, // how many columns a character takes below which carets stand
 	"compile/js": {"compile runtime", // the syntax tree alone: the compiler runs no JavaScript
 		goja + "/ast " + goja + "/file " + goja + "/token"},
 	"script": {"compile runtime", system + " " + goja + " " + goja + "/ast " + goja + "/file " + goja + "/parser " + goja + "/token " +

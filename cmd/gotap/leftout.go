@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 
+	"gotap/cmd/gotap/wire"
 	"gotap/engine/place"
 )
 
@@ -12,7 +13,7 @@ type leftOut struct {
 	name   string
 	state  string
 	why    string
-	codes  *ctlCodes
+	codes  *wire.Codes
 	id     uint32 // of the probe that waits for the place to appear; 0: there is none
 }
 
@@ -65,6 +66,6 @@ func (r *run) waitsFor(id uint32) *leftOut {
 }
 
 // codes are the probe's numbers as a query tells them.
-func (p *definedProbe) codes() *ctlCodes {
-	return &ctlCodes{Major: p.Major, Minor: p.Minor, Group: p.Group, Type: p.Type}
+func (p *definedProbe) codes() *wire.Codes {
+	return &wire.Codes{Major: p.Major, Minor: p.Minor, Group: p.Group, Type: p.Type}
 }

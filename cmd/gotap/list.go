@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap/engine"
+	"gotap/engine/catalog"
 	"gotap/engine/place"
 )
 
@@ -41,10 +42,10 @@ COMMAND is started, looked at before its first instruction, and ended.`,
 	return c
 }
 
-func listPlaces(spec place.Spec, pid string, command []string) ([]engine.Entry, error) {
-	catalog := engine.NewCatalog()
-	defer catalog.Close()
-	var found []engine.Entry
+func listPlaces(spec place.Spec, pid string, command []string) ([]catalog.Entry, error) {
+	all := catalog.New()
+	defer all.Close()
+	var found []catalog.Entry
 	var err error
 	switch {
 	case pid != "" && len(command) > 0:
@@ -54,14 +55,14 @@ func listPlaces(spec place.Spec, pid string, command []string) ([]engine.Entry, 
 		if perr != nil {
 			return nil, withStatus(statusUsage, fmt.Errorf("-p %w", perr))
 		}
-		found, err = catalog.Process(n, spec)
+		found, err = all.Process(n, spec)
 	case len(command) > 0:
-		found, err = listCommand(catalog, spec, command)
+		found, err = listCommand(all, spec, command)
 	case spec.Module == "" && spec.Kind != place.Syscall:
 		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("%s: where is it to be looked for?", spec)),
 			"name a file (libc:malloc, ./prog:main), or give -p PID or -- COMMAND"}
 	default:
-		found, err = catalog.File(spec)
+		found, err = all.File(spec)
 	}
 	switch {
 	case err == nil:
@@ -75,7 +76,7 @@ func listPlaces(spec place.Spec, pid string, command []string) ([]engine.Entry, 
 }
 
 // listCommand starts a program, looks at what it maps before its first instruction, and ends it: nothing of it has run.
-func listCommand(catalog *engine.Catalog, spec place.Spec, command []string) ([]engine.Entry, error) {
+func listCommand(all *catalog.Catalog, spec place.Spec, command []string) ([]catalog.Entry, error) {
 	s, err := engine.New(engine.Config{})
 	if err != nil {
 		return nil, withStatus(statusTarget, err)
@@ -85,14 +86,14 @@ func listCommand(catalog *engine.Catalog, spec place.Spec, command []string) ([]
 		s.Close(true)
 		return nil, withStatus(statusTarget, err)
 	}
-	found, err := catalog.Process(pid, spec)
+	found, err := all.Process(pid, spec)
 	syscall.Kill(pid, syscall.SIGKILL)
 	s.Close(true)
 	syscall.Wait4(pid, nil, 0, nil) // reaped already is as well
 	return found, err
 }
 
-func printPlaces(w *World, found []engine.Entry, verbose bool) error {
+func printPlaces(w *World, found []catalog.Entry, verbose bool) error {
 	for _, e := range found {
 		if !verbose {
 			fmt.Fprintln(w.Stdout, e.Text)

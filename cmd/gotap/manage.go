@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/cmd/gotap/wire"
 )
 
 // A manager answers `gotap ctl` while a session runs. A goroutine accepts clients, one more for each client reads its requests; what
@@ -16,7 +18,7 @@ import (
 // manager is that of a session without a socket.
 type manager struct {
 	r        *run
-	dir      *ctlDir
+	dir      *wire.Dir
 	id       int
 	started  time.Time
 	listener *os.File
@@ -25,9 +27,9 @@ type manager struct {
 	once     sync.Once     // of closing it
 
 	mu      sync.Mutex // guards what follows
-	conns   map[*ctlConn]bool
-	parting []*ctlConn // of those who asked for the end: never closed, so that they learn of it
-	over    bool       // no client is taken any more
+	conns   map[*wire.Conn]bool
+	parting []*wire.Conn // of those who asked for the end: never closed, so that they learn of it
+	over    bool         // no client is taken any more
 	wg      sync.WaitGroup
 
 	// Guarded by run.change.
@@ -60,14 +62,14 @@ func (r *run) manage() error {
 }
 
 func newManager(r *run) (*manager, error) {
-	dir, err := openCtlDir(true)
+	dir, err := wire.Open(true)
 	if err != nil {
 		return nil, err
 	}
-	m := &manager{r: r, dir: dir, id: os.Getpid(), started: time.Now(), conns: map[*ctlConn]bool{},
+	m := &manager{r: r, dir: dir, id: os.Getpid(), started: time.Now(), conns: map[*wire.Conn]bool{},
 		slots: make(chan struct{}, maxClients), closing: make(chan struct{})}
-	if m.listener, err = dir.listen(m.id); err != nil {
-		dir.close()
+	if m.listener, err = dir.Listen(m.id); err != nil {
+		dir.Close()
 		return nil, err
 	}
 	return m, nil
@@ -76,7 +78,7 @@ func newManager(r *run) (*manager, error) {
 // accept takes clients until the listener is closed. Who comes when all places are taken waits in the listener's queue: one that is
 // taken and then dropped would have sent its request, and would see its connection break instead of an answer.
 func (m *manager) accept() {
-	m.dir.sessions() // for its clearing up
+	m.dir.Sessions() // for its clearing up
 	raw, err := m.listener.SyscallConn()
 	if err != nil {
 		return
@@ -109,16 +111,16 @@ const acceptPause = 50 * time.Millisecond
 
 // admit begins to serve a client, if it is this user's.
 func (m *manager) admit(fd int) {
-	if err := checkPeer(fd); err != nil {
+	if err := wire.CheckPeer(fd); err != nil {
 		unix.Close(fd)
 		<-m.slots
 		return
 	}
-	c := newCtlConn(fd)
+	c := wire.NewConn(fd)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.over {
-		c.close()
+		c.Close()
 		<-m.slots
 		return
 	}
@@ -128,7 +130,7 @@ func (m *manager) admit(fd int) {
 }
 
 // serve answers a client's requests until it goes, is silent for too long, or sends what is no line.
-func (m *manager) serve(c *ctlConn) {
+func (m *manager) serve(c *wire.Conn) {
 	defer m.wg.Done()
 	for m.turn(c) {
 	}
@@ -139,69 +141,69 @@ func (m *manager) serve(c *ctlConn) {
 }
 
 // turn handles one request and reports whether there may be another.
-func (m *manager) turn(c *ctlConn) bool {
-	var request ctlRequest
-	var bad *badJSON
-	err := c.receive(&request, requestTime)
+func (m *manager) turn(c *wire.Conn) bool {
+	var request wire.Request
+	var bad *wire.BadJSON
+	err := c.Receive(&request, requestTime)
 	switch {
-	case errors.As(err, &bad), errors.Is(err, errLongLine):
+	case errors.As(err, &bad), errors.Is(err, wire.ErrLongLine):
 		err = withStatus(statusUsage, fmt.Errorf("cannot read the request: %w", err))
 	case err != nil:
-		c.close()
+		c.Close()
 		return false
 	}
-	reply := ctlReply{}
+	reply := wire.Reply{}
 	if err == nil {
 		reply, err = m.answer(request)
 	}
-	reply.Version = ctlVersion
+	reply.Version = wire.Version
 	if err != nil {
 		reply.Error = toCtlError(err)
 	}
-	failed := c.send(reply, requestTime) != nil
+	failed := c.Send(reply, requestTime) != nil
 	if request.Verb == "stop" && err == nil && !failed {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.parting = append(m.parting, c)
 		return false
 	}
-	if failed || errors.Is(err, errLongLine) {
-		c.close()
+	if failed || errors.Is(err, wire.ErrLongLine) {
+		c.Close()
 		return false
 	}
 	return true
 }
 
 // answer does what is asked. A panic must not end the session, whose probes would stay in the target.
-func (m *manager) answer(q ctlRequest) (reply ctlReply, err error) {
+func (m *manager) answer(q wire.Request) (reply wire.Reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			reply, err = ctlReply{}, withStatus(statusFailure, fmt.Errorf("cannot %s: internal error: %v", q.Verb, p))
+			reply, err = wire.Reply{}, withStatus(statusFailure, fmt.Errorf("cannot %s: internal error: %v", q.Verb, p))
 		}
 	}()
-	if q.Version != ctlVersion {
-		return ctlReply{}, withStatus(statusUsage, fmt.Errorf("this session speaks version %d of the protocol, not %d", ctlVersion, q.Version))
+	if q.Version != wire.Version {
+		return wire.Reply{}, withStatus(statusUsage, fmt.Errorf("this session speaks version %d of the protocol, not %d", wire.Version, q.Version))
 	}
 	do := ctlVerbs[q.Verb]
 	if do == nil {
-		return ctlReply{}, withStatus(statusUsage, fmt.Errorf("a session has no verb %q", q.Verb))
+		return wire.Reply{}, withStatus(statusUsage, fmt.Errorf("a session has no verb %q", q.Verb))
 	}
 	m.r.change.Lock()
 	defer m.r.change.Unlock()
 	if m.ended {
-		return ctlReply{}, withStatus(statusTarget, errors.New("the session is ending"))
+		return wire.Reply{}, withStatus(statusTarget, errors.New("the session is ending"))
 	}
 	return do(m, q)
 }
 
-func toCtlError(err error) *ctlError {
+func toCtlError(err error) *wire.Error {
 	var b strings.Builder
 	report(&b, err)
 	text := strings.TrimSuffix(b.String(), "\n")
 	if plain, own := strings.CutPrefix(text, "gotap: "); own {
-		return &ctlError{Text: strings.TrimSuffix(plain, "\nhint: "+hintOf(err)), Hint: hintOf(err), Status: statusOf(err)}
+		return &wire.Error{Text: strings.TrimSuffix(plain, "\nhint: "+hintOf(err)), Hint: hintOf(err), Status: statusOf(err)}
 	}
-	return &ctlError{Text: text, Status: statusOf(err), Shown: true}
+	return &wire.Error{Text: text, Status: statusOf(err), Shown: true}
 }
 
 // close ends the socket: what a client has begun is finished, then nothing is changed any more.
@@ -218,8 +220,7 @@ func (m *manager) close() {
 	m.mu.Lock()
 	m.over = true
 	for c := range m.conns {
-		c.stopReading()
-		c.f.SetWriteDeadline(time.Now().Add(partingTime))
+		c.StopReading(partingTime)
 	}
 	m.mu.Unlock()
 	m.wg.Wait()
@@ -228,6 +229,6 @@ func (m *manager) close() {
 // unlink removes the socket's name, for ends in a hurry too.
 func (m *manager) unlink() {
 	if m != nil {
-		m.dir.remove(fmt.Sprint(m.id, ctlSuffix))
+		m.dir.Forget(m.id)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gotap/cmd/gotap/wire"
 	"gotap/compile/diag"
 	"gotap/engine"
 	"gotap/script"
@@ -71,12 +72,12 @@ func (m *manager) scriptOf(id uint32) string {
 // insert has a further script join the run. With Replace it takes the place of the one of the same name: of an inserted one,
 // which leaves, or of the session's own, as --watch would exchange it. With Merge a definition file that is there keeps its probes and
 // gets those that are new.
-func (m *manager) insert(q ctlRequest) (ctlReply, error) {
+func (m *manager) insert(q wire.Request) (wire.Reply, error) {
 	if q.Script == nil {
-		return ctlReply{}, withStatus(statusUsage, errors.New("insert needs a script"))
+		return wire.Reply{}, withStatus(statusUsage, errors.New("insert needs a script"))
 	}
 	if err := checkInsert(q.Replace, q.Merge, q.Missing); err != nil {
-		return ctlReply{}, withStatus(statusUsage, err)
+		return wire.Reply{}, withStatus(statusUsage, err)
 	}
 	if q.Script.Data != nil {
 		q.Script.Text = string(q.Script.Data)
@@ -86,16 +87,16 @@ func (m *manager) insert(q ctlRequest) (ctlReply, error) {
 	own := m.isOwn(q.Script)
 	switch {
 	case q.Merge && !isDefinition(text):
-		return ctlReply{}, &hintError{withStatus(statusUsage, fmt.Errorf("cannot merge %s: only definition files are merged", text.name)), "--replace exchanges a script"}
+		return wire.Reply{}, &hintError{withStatus(statusUsage, fmt.Errorf("cannot merge %s: only definition files are merged", text.name)), "--replace exchanges a script"}
 	case own && isDefinition(text) && (q.Replace || q.Merge):
 		return m.update(q, nil)
 	case own && q.Replace:
 		if err := m.r.exchange(text); err != nil {
-			return ctlReply{}, atLeast(statusUsage, err)
+			return wire.Reply{}, atLeast(statusUsage, err)
 		}
-		return ctlReply{Notes: []string{"replaced " + text.name}}, nil
+		return wire.Reply{Notes: []string{"replaced " + text.name}}, nil
 	case (own || i >= 0) && !q.Replace && !q.Merge:
-		return ctlReply{}, &hintError{withStatus(statusUsage, fmt.Errorf("%s is in the session already", text.name)), "--replace exchanges it, --merge adds what is new in a definition file"}
+		return wire.Reply{}, &hintError{withStatus(statusUsage, fmt.Errorf("%s is in the session already", text.name)), "--replace exchanges it, --merge adds what is new in a definition file"}
 	case i >= 0 && m.guests[i].definition != nil && isDefinition(text):
 		return m.update(q, m.guests[i])
 	case i >= 0:
@@ -105,7 +106,7 @@ func (m *manager) insert(q ctlRequest) (ctlReply, error) {
 }
 
 // isOwn reports whether a script is the one the session was started with.
-func (m *manager) isOwn(s *ctlScript) bool {
+func (m *manager) isOwn(s *wire.Script) bool {
 	own, err := filepath.Abs(m.r.text.name)
 	return err == nil && s.Path != "" && s.Path == own
 }
@@ -120,10 +121,10 @@ func atLeast(status int, err error) error {
 }
 
 // join loads a guest and makes it part of the run. The one it replaces goes in the same moment between two hits.
-func (m *manager) join(q ctlRequest, old *guest) (ctlReply, error) {
+func (m *manager) join(q wire.Request, old *guest) (wire.Reply, error) {
 	g, list, err := m.load(q.Script)
 	if err != nil {
-		return ctlReply{}, err
+		return wire.Reply{}, err
 	}
 	swap, out, err := m.prepare(q, g.declarations(), m.probesOf(old))
 	if err == nil {
@@ -131,11 +132,11 @@ func (m *manager) join(q ctlRequest, old *guest) (ctlReply, error) {
 	}
 	if err != nil {
 		g.discard()
-		return ctlReply{}, err
+		return wire.Reply{}, err
 	}
 	if err := swap.Commit(); err != nil {
 		m.leave(g)
-		return ctlReply{}, withStatus(statusTarget, fmt.Errorf("cannot arm %s: %w", g.name, err))
+		return wire.Reply{}, withStatus(statusTarget, fmt.Errorf("cannot arm %s: %w", g.name, err))
 	}
 	m.guests = append(m.guests, g)
 	if g.said != nil {
@@ -153,12 +154,12 @@ func (m *manager) join(q ctlRequest, old *guest) (ctlReply, error) {
 		notes = append(notes, d.String())
 	}
 	notes = append(notes, leftOutNotes(q, out)...)
-	return ctlReply{Notes: append(notes, fmt.Sprintf("%s %s: %s", verb, g.name, m.size(g.owns)))}, nil
+	return wire.Reply{Notes: append(notes, fmt.Sprintf("%s %s: %s", verb, g.name, m.size(g.owns)))}, nil
 }
 
 // load makes a guest of what was sent; warnings come with it.
-func (m *manager) load(sent *ctlScript) (*guest, diag.List, error) {
-	flags := sent.flags()
+func (m *manager) load(sent *wire.Script) (*guest, diag.List, error) {
+	flags := flagsOf(sent)
 	text := scriptText{name: sent.Name, dir: sent.Dir, text: sent.Text}
 	if isDefinition(text) {
 		return m.loadDefinition(sent, text, flags)
@@ -184,7 +185,7 @@ func (m *manager) load(sent *ctlScript) (*guest, diag.List, error) {
 	return g, list, nil
 }
 
-func (m *manager) loadDefinition(sent *ctlScript, text scriptText, flags definitionFlags) (*guest, diag.List, error) {
+func (m *manager) loadDefinition(sent *wire.Script, text scriptText, flags definitionFlags) (*guest, diag.List, error) {
 	options, err := flags.options(m.r.plan.unsafe)
 	if err != nil {
 		return nil, nil, withStatus(statusUsage, err)
@@ -197,7 +198,7 @@ func (m *manager) loadDefinition(sent *ctlScript, text scriptText, flags definit
 }
 
 // parseDefinition loads a definition file; local variables stay those of the version before, if there is one.
-func (m *manager) parseDefinition(sent *ctlScript, text scriptText, o definitionOptions, before *definition) (*definition, diag.List, error) {
+func (m *manager) parseDefinition(sent *wire.Script, text scriptText, o definitionOptions, before *definition) (*definition, diag.List, error) {
 	if sent.Path != "" {
 		text.name = sent.Path // what it includes is found beside it
 	}
@@ -238,7 +239,7 @@ func (m *manager) probesOf(g *guest) (list []uint32) {
 
 // prepare resolves probes that are to be inserted. What is wrong with them is told all together; where that is not an error, those that
 // cannot be placed are left out, and out lists them.
-func (m *manager) prepare(q ctlRequest, list []declaration, gone []uint32) (swap exchange, out []leftOut, err error) {
+func (m *manager) prepare(q wire.Request, list []declaration, gone []uint32) (swap exchange, out []leftOut, err error) {
 	missing := cmp.Or(q.Missing, m.r.plan.missing)
 	var specs []engine.ProbeSpec
 	var failed diag.List
@@ -271,7 +272,7 @@ func (m *manager) prepare(q ctlRequest, list []declaration, gone []uint32) (swap
 }
 
 // leftOutNotes warn of what was left out.
-func leftOutNotes(q ctlRequest, out []leftOut) (notes []string) {
+func leftOutNotes(q wire.Request, out []leftOut) (notes []string) {
 	for _, o := range out {
 		if q.Missing != "ignore" {
 			notes = append(notes, fmt.Sprintf("%s is left out: %s", o.name, o.why))
@@ -330,14 +331,14 @@ func (d *definitions) drop(file *definition) {
 
 // remove takes probes out for good: those of a name, those of an inserted script, or all. An inserted script leaves with its
 // last probe.
-func (m *manager) remove(q ctlRequest) (ctlReply, error) {
+func (m *manager) remove(q wire.Request) (wire.Reply, error) {
 	if q.All {
 		return m.removeAll()
 	}
 	for _, g := range m.guests {
 		if g.is(q.Name) {
 			m.leave(g)
-			return ctlReply{Notes: []string{"removed " + g.name}}, nil
+			return wire.Reply{Notes: []string{"removed " + g.name}}, nil
 		}
 	}
 	found, _ := m.named(q.Name)
@@ -348,21 +349,21 @@ func (m *manager) remove(q ctlRequest) (ctlReply, error) {
 	return reply, err
 }
 
-func (m *manager) removeAll() (ctlReply, error) {
+func (m *manager) removeAll() (wire.Reply, error) {
 	n := 0
 	for _, s := range m.r.session.Query() {
 		if s.State == "removed" {
 			continue
 		}
 		if err := m.r.session.Remove(s.ID); err != nil {
-			return ctlReply{}, withStatus(statusFailure, fmt.Errorf("cannot remove %s: %w", s.Name, err))
+			return wire.Reply{}, withStatus(statusFailure, fmt.Errorf("cannot remove %s: %w", s.Name, err))
 		}
 		n++
 	}
 	for _, g := range slices.Clone(m.guests) {
 		m.leave(g)
 	}
-	return ctlReply{Notes: []string{"removed " + plural(n, "probe")}}, nil
+	return wire.Reply{Notes: []string{"removed " + plural(n, "probe")}}, nil
 }
 
 // sendOff lets those guests go whose last probe is among the removed.

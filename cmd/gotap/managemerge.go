@@ -4,20 +4,21 @@ import (
 	"fmt"
 	"slices"
 
+	"gotap/cmd/gotap/wire"
 	"gotap/compile/diag"
 )
 
 // update gives a definition file that is in the session a new version: a guest's, or with nil the session's own. Probes that do the
 // same at the same place stay armed and keep their counts, local variables stay when there are as many. The probes that only the
 // running version has go with replace, and stay with merge. All of it happens between two hits, or nothing does.
-func (m *manager) update(q ctlRequest, g *guest) (ctlReply, error) {
+func (m *manager) update(q wire.Request, g *guest) (wire.Reply, error) {
 	old := m.runningDefinition(g)
 	next, warnings, err := m.loadUpdate(q.Script, g, old)
 	if err != nil {
-		return ctlReply{}, err
+		return wire.Reply{}, err
 	}
 	if q.Merge && next.file.Vars != old.file.Vars {
-		return ctlReply{}, &hintError{withStatus(statusUsage, fmt.Errorf("cannot merge %s: it has %s, and the running version %d",
+		return wire.Reply{}, &hintError{withStatus(statusUsage, fmt.Errorf("cannot merge %s: it has %s, and the running version %d",
 			q.Script.Name, plural(next.file.Vars, "local variable"), old.file.Vars)), "--replace exchanges it"}
 	}
 	fresh, stale := m.divide(old, next)
@@ -27,7 +28,7 @@ func (m *manager) update(q ctlRequest, g *guest) (ctlReply, error) {
 	}
 	swap, out, err := m.prepare(q, fresh, gone)
 	if err != nil {
-		return ctlReply{}, err
+		return wire.Reply{}, err
 	}
 	if q.Merge {
 		next.probes = append(stale, next.probes...)
@@ -35,7 +36,7 @@ func (m *manager) update(q ctlRequest, g *guest) (ctlReply, error) {
 	m.r.definitions.add(next, old) // before the first record can come
 	if err := swap.Commit(); err != nil {
 		m.r.definitions.add(old, next)
-		return ctlReply{}, withStatus(statusTarget, fmt.Errorf("cannot arm %s: %w", q.Script.Name, err))
+		return wire.Reply{}, withStatus(statusTarget, fmt.Errorf("cannot arm %s: %w", q.Script.Name, err))
 	}
 	m.updated(q, g, next, out)
 	return m.tellUpdate(q, next, warnings, out), nil
@@ -50,8 +51,8 @@ func (m *manager) runningDefinition(g *guest) *definition {
 }
 
 // loadUpdate loads the new version. The session's own file keeps the flags that the run was given, unless others come with it.
-func (m *manager) loadUpdate(sent *ctlScript, g *guest, old *definition) (*definition, diag.List, error) {
-	flags := sent.flags()
+func (m *manager) loadUpdate(sent *wire.Script, g *guest, old *definition) (*definition, diag.List, error) {
+	flags := flagsOf(sent)
 	options, err := flags.options(m.r.plan.unsafe)
 	if err != nil {
 		return nil, nil, withStatus(statusUsage, err)
@@ -94,7 +95,7 @@ func numbersOf(list []*definedProbe) (numbers []uint32) {
 }
 
 // updated notes what the session has now.
-func (m *manager) updated(q ctlRequest, g *guest, next *definition, out []leftOut) {
+func (m *manager) updated(q wire.Request, g *guest, next *definition, out []leftOut) {
 	name := ""
 	if g != nil {
 		g.definition, name = next, g.name
@@ -108,7 +109,7 @@ func (m *manager) updated(q ctlRequest, g *guest, next *definition, out []leftOu
 	m.r.leftOut = append(m.r.leftOut, out...)
 }
 
-func (m *manager) tellUpdate(q ctlRequest, next *definition, warnings diag.List, out []leftOut) (reply ctlReply) {
+func (m *manager) tellUpdate(q wire.Request, next *definition, warnings diag.List, out []leftOut) (reply wire.Reply) {
 	for _, d := range warnings {
 		reply.Notes = append(reply.Notes, d.String())
 	}

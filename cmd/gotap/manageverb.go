@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"gotap/cmd/gotap/wire"
 	"gotap/engine"
 	"gotap/runtime"
 	"gotap/script"
 )
 
 // ctlVerbs are what a session can be asked. They run one at a time, under run.change.
-var ctlVerbs = map[string]func(*manager, ctlRequest) (ctlReply, error){
+var ctlVerbs = map[string]func(*manager, wire.Request) (wire.Reply, error){
 	"session": (*manager).describe,
 	"query":   (*manager).query,
 	"getvars": (*manager).getvars,
@@ -27,8 +28,8 @@ var ctlVerbs = map[string]func(*manager, ctlRequest) (ctlReply, error){
 	"remove":  (*manager).remove,
 }
 
-func (m *manager) describe(ctlRequest) (ctlReply, error) {
-	s := &ctlSession{ID: m.id, Script: m.r.text.name, Command: m.r.plan.command, Pids: m.r.session.Pids(), Started: m.started}
+func (m *manager) describe(wire.Request) (wire.Reply, error) {
+	s := &wire.Session{ID: m.id, Script: m.r.text.name, Command: m.r.plan.command, Pids: m.r.session.Pids(), Started: m.started}
 	slices.Sort(s.Pids)
 	if m.r.w.control != nil {
 		s.Supervisor = os.Getppid()
@@ -36,13 +37,13 @@ func (m *manager) describe(ctlRequest) (ctlReply, error) {
 	for _, g := range m.guests {
 		s.Inserted = append(s.Inserted, g.name)
 	}
-	return ctlReply{Session: s}, nil
+	return wire.Reply{Session: s}, nil
 }
 
-func (m *manager) query(ctlRequest) (ctlReply, error) {
-	reply := ctlReply{Probes: []ctlProbe{}}
+func (m *manager) query(wire.Request) (wire.Reply, error) {
+	reply := wire.Reply{Probes: []wire.Probe{}}
 	for _, s := range m.r.session.Query() {
-		p := ctlProbe{ID: s.ID, Name: s.Name, Script: m.scriptOf(s.ID), State: s.State,
+		p := wire.Probe{ID: s.ID, Name: s.Name, Script: m.scriptOf(s.ID), State: s.State,
 			Hits: s.Hits, Missed: s.Missed, Places: s.Places, Strategy: s.Strategy, Refused: s.Refused}
 		if s.State == "removed" {
 			p.Places, p.Strategy, p.Refused = 0, nil, nil
@@ -59,7 +60,7 @@ func (m *manager) query(ctlRequest) (ctlReply, error) {
 		if o.id != 0 {
 			continue
 		}
-		reply.Probes = append(reply.Probes, ctlProbe{Name: o.name, Script: o.script, State: o.state, Refused: []string{o.why}, Codes: o.codes})
+		reply.Probes = append(reply.Probes, wire.Probe{Name: o.name, Script: o.script, State: o.state, Refused: []string{o.why}, Codes: o.codes})
 	}
 	return reply, nil
 }
@@ -93,8 +94,8 @@ func (m *manager) arrays(visit func(name string, h *runtime.Handle)) {
 }
 
 // getvars reads the variables; with Reset it takes them, so that nothing is counted twice or not at all.
-func (m *manager) getvars(q ctlRequest) (ctlReply, error) {
-	reply := ctlReply{Values: []ctlValue{}}
+func (m *manager) getvars(q wire.Request) (wire.Reply, error) {
+	reply := wire.Reply{Values: []wire.Value{}}
 	m.scripts(func(name string, s *script.Script) {
 		read := s.Values
 		if q.Reset {
@@ -114,12 +115,12 @@ func (m *manager) getvars(q ctlRequest) (ctlReply, error) {
 	return reply, nil
 }
 
-func (m *manager) value(name string, v runtime.Snapshot) ctlValue {
-	data, err := json.Marshal(v.JSON())
+func (m *manager) value(name string, v runtime.Snapshot) wire.Value {
+	data, err := json.Marshal(v.With(runtime.PrintOptions{Symbol: m.symbolText}).JSON())
 	if err != nil {
 		data = []byte("null")
 	}
-	return ctlValue{Script: name, Text: m.valueText(v), Data: data}
+	return wire.Value{Script: name, Text: m.valueText(v), Data: data}
 }
 
 // valueText is a variable as "name = value", all else as it prints.
@@ -164,25 +165,25 @@ func (m *manager) symbolText(pid int, pc uint64) string {
 	return s.String()
 }
 
-func (m *manager) reset(ctlRequest) (ctlReply, error) {
+func (m *manager) reset(wire.Request) (wire.Reply, error) {
 	m.scripts(func(_ string, s *script.Script) { s.Reset() })
 	m.arrays(func(_ string, h *runtime.Handle) { h.Clear() })
-	return ctlReply{Notes: []string{"variables and aggregations are as at the beginning"}}, nil
+	return wire.Reply{Notes: []string{"variables and aggregations are as at the beginning"}}, nil
 }
 
-func (m *manager) enable(q ctlRequest) (ctlReply, error) {
+func (m *manager) enable(q wire.Request) (wire.Reply, error) {
 	return m.each(q.Name, "enable", "enabled", m.r.session.Enable)
 }
 
-func (m *manager) disable(q ctlRequest) (ctlReply, error) {
+func (m *manager) disable(q wire.Request) (wire.Reply, error) {
 	return m.each(q.Name, "disable", "disabled", m.r.session.Disable)
 }
 
 // each does something to all probes of a name: several may have it.
-func (m *manager) each(name, verb, done string, do func(id uint32) error) (ctlReply, error) {
+func (m *manager) each(name, verb, done string, do func(id uint32) error) (wire.Reply, error) {
 	found, err := m.named(name)
 	if err != nil {
-		return ctlReply{}, err
+		return wire.Reply{}, err
 	}
 	var all error
 	for _, s := range found {
@@ -191,9 +192,9 @@ func (m *manager) each(name, verb, done string, do func(id uint32) error) (ctlRe
 		}
 	}
 	if all != nil {
-		return ctlReply{}, withStatus(statusFailure, all)
+		return wire.Reply{}, withStatus(statusFailure, all)
 	}
-	return ctlReply{Notes: []string{fmt.Sprintf("%s %s", done, counted(found, name))}}, nil
+	return wire.Reply{Notes: []string{fmt.Sprintf("%s %s", done, counted(found, name))}}, nil
 }
 
 // counted is a name, and how many probes have it when that is not one.
@@ -250,7 +251,7 @@ func probesHint(names []string) string {
 }
 
 // stop ends the run as Ctrl-C does.
-func (m *manager) stop(ctlRequest) (ctlReply, error) {
+func (m *manager) stop(wire.Request) (wire.Reply, error) {
 	m.r.stop(0)
-	return ctlReply{Notes: []string{fmt.Sprintf("session %d ends", m.id)}}, nil
+	return wire.Reply{Notes: []string{fmt.Sprintf("session %d ends", m.id)}}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"gotap/cmd/gotap/datafile"
 	"gotap/engine"
 )
 
@@ -112,10 +113,10 @@ type plan struct {
 	json     bool
 	script   string // the name of the script, as given
 	data     *os.File
-	sinkFile *dataFile // writes to data
-	rotation *rotation // nil: the data are one file
-	ready    *os.File  // nil: none
-	readyOwn bool      // it is no standard stream
+	sinkFile *datafile.File     // writes to data
+	rotation *datafile.Rotation // nil: the data are one file
+	ready    *os.File           // nil: none
+	readyOwn bool               // it is no standard stream
 	logs     []*logTarget
 	terminal bool       // --log terminal
 	beside   scriptText // --exits
@@ -143,11 +144,22 @@ func (p *plan) checkPids() error {
 	for _, text := range p.runOptions.pids {
 		pid, err := parsePid(text)
 		if err != nil {
-			return fmt.Errorf("-p %w", err)
+			return &hintError{fmt.Errorf("-p %w", err), pidHint(text)}
 		}
 		p.pids = append(p.pids, pid)
 	}
 	return nil
+}
+
+// pidHint says how what is no process number is given.
+func pidHint(text string) string {
+	switch list := strings.Split(text, ","); {
+	case len(list) > 1:
+		return "several processes are several flags: -p " + strings.Join(list, " -p ")
+	case text != "" && (text[0] < '0' || text[0] > '9') && text[0] != '-':
+		return "the processes of a name have numbers: -p $(pidof " + text + ")"
+	}
+	return ""
 }
 
 // maxPid is the largest number a process can have (the kernel's PID_MAX_LIMIT on 64-bit machines).

@@ -63,6 +63,9 @@ func (r *run) startRecording(text scriptText) error {
 	if isDefinition(text) {
 		return withStatus(statusUsage, errors.New("a definition file has no callbacks to record for"))
 	}
+	if info, err := os.Stat(r.plan.record); err == nil && info.IsDir() { // what could not be put in its place at the end
+		return withStatus(statusUsage, fmt.Errorf("cannot write the recording: %s is a directory", r.plan.record))
+	}
 	f, err := os.Create(r.plan.record + unfinished)
 	if err != nil {
 		return withStatus(statusUsage, fmt.Errorf("cannot write the recording: %w", err))

@@ -31,7 +31,7 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
 	root.AddCommand(newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newExplain(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w))
 	root.SetHelpCommand(newHelp())
-	root.SuggestionsMinimumDistance = 2
+	root.DisableSuggestions = true // explainCommand makes them
 	addTopics(root)
 	addCompletion(w, root)
 	root.InitDefaultCompletionCmd()
@@ -96,7 +96,10 @@ func version() string {
 func flagError(c *cobra.Command, err error) error {
 	hint := nearFlag(c, err, c.CommandPath()+" --help lists the flags")
 	if strings.Contains(err.Error(), "unknown") && c.Flags().NArg() > 0 {
-		hint = "the program to trace and its arguments come after --, as in: gotap run script.js -- ls -l"
+		hint = commandBehind
+	}
+	if foreign := foreignFlag(c, err, c.Flags().NArg()); foreign != "" {
+		hint = foreign
 	}
 	return &hintError{withStatus(statusUsage, plainFlagError(err)), hint}
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,32 +12,60 @@ import (
 )
 
 func newSamples(w *World) *cobra.Command {
-	return &cobra.Command{
+	topic := ""
+	c := &cobra.Command{
 		Use:   "samples [NAME]",
 		Short: "List the sample library, or print one sample",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return printSample(w, args[0])
+			switch {
+			case len(args) == 0:
+				return listSamples(w, topic)
+			case topic != "":
+				return withStatus(statusUsage, errors.New("--topic is for the list: a NAME prints that sample"))
 			}
-			return listSamples(w)
+			return printSample(w, args[0])
 		},
 	}
+	c.Flags().StringVar(&topic, "topic", "", "list those of a topic alone, named by a word of it: memory")
+	return c
 }
 
 func printSample(w *World, name string) error {
 	s, ok := samples.Find(name)
 	if !ok {
-		return &hintError{withStatus(statusUsage, fmt.Errorf("there is no sample %q", name)), nearSample(name, "`gotap samples` lists them")}
+		otherwise := "`gotap samples` lists them"
+		if isTopic(name) {
+			otherwise = "`gotap samples --topic " + name + "` lists those of the topic"
+		}
+		return &hintError{withStatus(statusUsage, fmt.Errorf("there is no sample %q", name)), nearSample(name, otherwise)}
 	}
 	fmt.Fprint(w.Stdout, s.Text)
 	return nil
 }
 
-func listSamples(w *World) error {
+// isTopic reports whether a word is of a topic's name: memory, files, "system calls".
+func isTopic(word string) bool {
+	all, _ := samples.All()
+	return slices.ContainsFunc(all, func(s samples.Sample) bool { return ofTopic(s, word) })
+}
+
+// ofTopic reports whether the words of a sample's topic begin with a text, in which case does not count.
+func ofTopic(s samples.Sample, text string) bool {
+	return strings.Contains(" "+strings.ToLower(s.Topic), " "+strings.ToLower(text))
+}
+
+// listSamples lists those of the topics that have a word, or all of them.
+func listSamples(w *World, word string) error {
 	all, err := samples.All()
 	if err != nil {
 		return withStatus(statusFailure, err)
+	}
+	if word != "" && !isTopic(word) {
+		return &hintError{withStatus(statusUsage, fmt.Errorf("there is no topic %q", word)), "`gotap samples` lists all, by topic"}
+	}
+	if word != "" {
+		all = slices.DeleteFunc(all, func(s samples.Sample) bool { return !ofTopic(s, word) })
 	}
 	topic, width := "", 0
 	for _, s := range all {

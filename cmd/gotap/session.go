@@ -63,7 +63,7 @@ func planned(w *World, p *plan) *run {
 	r.progress, r.notices = r.newProgress(), newNotices()
 	r.out, r.logs = p.sinks(w.Stderr)
 	if len(r.logs) == 0 { // nobody gets what comes from now on
-		p.sinkFile.gone = func() { r.stop(0) }
+		p.sinkFile.Gone = func() { r.stop(0) }
 	}
 	r.facilities = facility.NewTable()
 	return r
@@ -189,7 +189,7 @@ func (r *run) options(text scriptText) script.Options {
 	return script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
 		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck, Others: r.record, Facilities: r.facilities,
-		Columns: r.columns, Journal: r.journal(),
+		Columns: r.columns, Journal: r.journal(), Keep: r.plan.watch,
 	}
 }
 
@@ -227,7 +227,7 @@ func (r *run) begin() error {
 
 // announce begins the data.
 func (r *run) announce() {
-	r.plan.sinkFile.clear()
+	r.plan.sinkFile.Clear()
 	r.out.Ready()
 	r.out.Flush()
 }

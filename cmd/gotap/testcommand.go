@@ -135,10 +135,12 @@ func (p *playback) report() error {
 		fmt.Fprintln(p.w.Stderr, strings.TrimSuffix(d.String(), "\n"))
 	}
 	p.reportMissing()
-	failed := len(v.Failures)
-	fmt.Fprintf(p.w.Stdout, "%s met, %d not\n", plural(v.Passed, "expectation"), failed)
+	if more := v.Missed - len(v.Failures); more > 0 {
+		fmt.Fprintf(p.w.Stderr, "gotap: %s more not met\n", plural(more, "expectation"))
+	}
+	fmt.Fprintf(p.w.Stdout, "%s met, %d not%s\n", plural(v.Passed, "expectation"), v.Missed, failedTests(v))
 	switch {
-	case failed > 0:
+	case v.Missed > 0:
 		return &statusError{statusFailure, nil}
 	case p.script.Faults() > 0:
 		return withStatus(statusFailure, fmt.Errorf("%s threw", plural(int(p.script.Faults()), "callback")))
@@ -147,6 +149,20 @@ func (p *playback) report() error {
 			`test("counts calls", () => { expect(calls.get()).toBe(3); }) in the script`}
 	}
 	return nil
+}
+
+// failedTests is how many tests failed, by what they expected or by what they threw; empty when none did.
+func failedTests(v script.Verdict) string {
+	failed := 0
+	for _, f := range v.Failed {
+		if f {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %s failed", failed, plural(len(v.Failed), "test"))
 }
 
 // reportMissing tells of records whose probe is gone from the script.

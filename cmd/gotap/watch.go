@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -28,6 +29,8 @@ const returnTime = 200 * time.Millisecond
 type watcher struct {
 	fs    *fsnotify.Watcher
 	files map[string]string // path → contents when it was last looked at
+	names map[string]bool   // what the paths lead through: every link on the way, and the file in the end
+	ends  map[string]string // path → the file that it led to when it was last looked at
 	away  bool              // a directory that was watched has gone
 	lacks bool              // the script could not be loaded: another module beside it may be what it lacks
 }
@@ -38,7 +41,7 @@ func newWatcher(paths []string, loaded map[string]string) (*watcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch files: %w", err)
 	}
-	v := &watcher{fs: fs, files: map[string]string{}}
+	v := &watcher{fs: fs, files: map[string]string{}, ends: map[string]string{}}
 	for path, text := range loaded {
 		if abs, err := filepath.Abs(path); err == nil {
 			v.files[abs] = text
@@ -66,11 +69,57 @@ func (v *watcher) follow(paths []string) error {
 			seen = contents(abs)
 		}
 		v.files[abs] = seen
-		if err := v.fs.Add(filepath.Dir(abs)); err != nil {
-			return fmt.Errorf("cannot watch the directory of %s: %w", path, err)
+		if v.ends[abs] == "" {
+			v.ends[abs] = end(abs)
 		}
 	}
-	return nil
+	return v.addNames()
+}
+
+// addNames watches the directories of all that the files' paths lead through.
+func (v *watcher) addNames() (err error) {
+	v.names = map[string]bool{}
+	for path := range v.files {
+		for _, name := range trail(path) {
+			v.names[name] = true
+			if e := v.fs.Add(filepath.Dir(name)); e != nil && err == nil {
+				err = fmt.Errorf("cannot watch the directory of %s: %w", name, e)
+			}
+		}
+	}
+	return err
+}
+
+// end is the file that an absolute path leads to.
+func end(path string) string {
+	names := trail(path)
+	return names[len(names)-1]
+}
+
+// mostLinks is how many symbolic links Linux follows in a path.
+const mostLinks = 40
+
+// trail lists what an absolute path leads through: each symbolic link on the way and the file in the end, under paths that have no links in
+// front of their last part. A part that is not there ends it.
+func trail(path string) []string {
+	var list []string
+	at, rest := "/", strings.Split(path, "/")
+	for links := 0; len(rest) > 0; {
+		next := filepath.Join(at, rest[0])
+		rest = rest[1:]
+		to, err := os.Readlink(next)
+		if err != nil || links == mostLinks {
+			at = next
+			continue
+		}
+		links++
+		list = append(list, next)
+		if filepath.IsAbs(to) {
+			at = "/"
+		}
+		rest = append(strings.Split(to, "/"), rest...)
+	}
+	return append(list, at)
 }
 
 // isModule reports whether a file can be one that a script imports.
@@ -107,7 +156,7 @@ func (v *watcher) wait(done <-chan struct{}) bool {
 			}
 		case e := <-v.fs.Events:
 			v.away = v.away || e.Op.Has(fsnotify.Remove) && v.holds(e.Name) || e.Op.Has(fsnotify.Rename) && v.holds(e.Name)
-			_, mine := v.files[filepath.Clean(e.Name)]
+			mine := v.names[filepath.Clean(e.Name)]
 			lacked := v.lacks && !mine && isModule(e.Name)
 			if (mine || lacked) && e.Op != fsnotify.Chmod {
 				settled = time.After(settleTime)
@@ -117,6 +166,7 @@ func (v *watcher) wait(done <-chan struct{}) bool {
 			settled = time.After(settleTime)
 		case <-settled:
 			settled = nil
+			v.away = v.addNames() != nil || v.away // a link may lead elsewhere now
 			if v.different() || other {
 				return true
 			}
@@ -126,8 +176,8 @@ func (v *watcher) wait(done <-chan struct{}) bool {
 
 // holds reports whether a path is the directory of one of the files.
 func (v *watcher) holds(dir string) bool {
-	for path := range v.files {
-		if filepath.Dir(path) == dir {
+	for name := range v.names {
+		if filepath.Dir(name) == dir {
 			return true
 		}
 	}
@@ -136,23 +186,18 @@ func (v *watcher) holds(dir string) bool {
 
 // rewatch watches all directories again, and reports whether they are there.
 func (v *watcher) rewatch() bool {
-	v.away = false
-	for path := range v.files {
-		if v.fs.Add(filepath.Dir(path)) != nil {
-			v.away = true
-		}
-	}
+	v.away = v.addNames() != nil
 	return !v.away
 }
 
 func (v *watcher) different() bool {
 	found := false
 	for path, before := range v.files {
-		now := contents(path)
-		if now == "" || now == before {
+		now, leads := contents(path), end(path)
+		if now == "" || now == before && leads == v.ends[path] { // what is imported beside another file is another's, too
 			continue
 		}
-		v.files[path] = now
+		v.files[path], v.ends[path] = now, leads
 		found = true
 	}
 	return found

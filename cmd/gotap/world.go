@@ -42,7 +42,7 @@ func (w World) dispatch() error {
 	}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
-	return root.Execute()
+	return explainCommand(root, root.Execute())
 }
 
 // report prints an error on a line that begins with "gotap: ", and its hint below. A diagnostic has its own form.

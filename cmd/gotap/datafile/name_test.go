@@ -1,4 +1,4 @@
-package main
+package datafile
 
 import (
 	"os/exec"
@@ -17,12 +17,12 @@ func TestStamped(t *testing.T) {
 		if err != nil {
 			t.Fatalf("date -u -d: %v", err)
 		}
-		if got := "x" + stamped(name, at) + "\n"; got != string(out) {
+		if got := "x" + Stamped(name, at) + "\n"; got != string(out) {
 			t.Errorf("%s is %q, date says %q", name, got, out)
 		}
 	}
 	for _, name := range []string{"%", "a%", "%q", "50%-done"} {
-		if got := stamped(name, at); got != name {
+		if got := Stamped(name, at); got != name {
 			t.Errorf("%s, which has no time in it, is %q", name, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package datafile
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A rotation is --rotate SIZE[,FILES]: the file of -o is the newest; when it is full it becomes FILE.1, that FILE.2, and so on, and what
+// A Rotation is --rotate SIZE[,FILES]: the file of -o is the newest; when it is full it becomes FILE.1, that FILE.2, and so on, and what
 // would be one file too many is forgotten. Lines are never divided, so each file is read as if it were the only one.
-type rotation struct {
+type Rotation struct {
 	size  int64 // bytes of a file
 	files int   // at most, the newest included
 	path  string
@@ -30,10 +30,10 @@ const (
 // units are the suffixes of a size.
 var units = map[byte]int64{'K': 1 << 10, 'M': 1 << 20, 'G': 1 << 30}
 
-// parseRotation reads SIZE[,FILES]; SIZE is a number of megabytes, or has one of the suffixes.
-func parseRotation(text string) (*rotation, error) {
+// ParseRotation reads SIZE[,FILES]; SIZE is a number of megabytes, or has one of the suffixes.
+func ParseRotation(text string) (*Rotation, error) {
 	size, files, counted := strings.Cut(text, ",")
-	r := &rotation{files: rotatedFiles}
+	r := &Rotation{files: rotatedFiles}
 	unit, number := units['M'], size
 	if n := len(size); n > 0 && units[size[n-1]&^0x20] != 0 {
 		unit, number = units[size[n-1]&^0x20], size[:n-1]
@@ -56,23 +56,8 @@ func parseRotation(text string) (*rotation, error) {
 	return r, nil
 }
 
-// checkRotate reads the flag, and refuses it where there is no file.
-func (p *plan) checkRotate() (err error) {
-	if p.runOptions.rotate == "" {
-		return nil
-	}
-	if p.output == "" {
-		return errors.New("--rotate needs a file: give -o FILE")
-	}
-	if info, err := os.Stat(p.output); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("--rotate: %s is no ordinary file that others could follow", p.output)
-	}
-	p.rotation, err = parseRotation(p.runOptions.rotate)
-	return err
-}
-
 // writeRotated writes whole lines to one file after the other. It says how much of data is written.
-func (d *dataFile) writeRotated(data []byte) (done int, err error) {
+func (d *File) writeRotated(data []byte) (done int, err error) {
 	r := d.rotation
 	for done < len(data) && err == nil {
 		part := r.part(data[done:])
@@ -90,7 +75,7 @@ func (d *dataFile) writeRotated(data []byte) (done int, err error) {
 
 // part is how much of data the newest file takes: all, what of it is whole lines, or when it has none the rest of the line that
 // it has begun. 0: the next file is due. A line longer than a file is a file of its own.
-func (r *rotation) part(data []byte) int {
+func (r *Rotation) part(data []byte) int {
 	room := r.size - r.used
 	if int64(len(data)) <= room {
 		return len(data)
@@ -110,7 +95,7 @@ func (r *rotation) part(data []byte) int {
 }
 
 // wrote notes what the newest file has got.
-func (r *rotation) wrote(data []byte) {
+func (r *Rotation) wrote(data []byte) {
 	r.used += int64(len(data))
 	if len(data) > 0 {
 		r.midline = data[len(data)-1] != '\n'
@@ -119,7 +104,7 @@ func (r *rotation) wrote(data []byte) {
 
 // next makes room for a new file by renaming those that are there. What cannot be renamed for another reason than that
 // it is not there keeps the data where it is.
-func (d *dataFile) next() error {
+func (d *File) next() error {
 	r := d.rotation
 	for n := r.files - 1; n > 0; n-- {
 		if err := os.Rename(r.name(n-1), r.name(n)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -137,7 +122,16 @@ func (d *dataFile) next() error {
 }
 
 // name is that of the nth file, the newest being the 0th.
-func (r *rotation) name(n int) string { return rotatedName(r.path, n) }
+func (r *Rotation) name(n int) string { return rotatedName(r.path, n) }
+
+// Names are those of all files that there may be for a path; r may be nil.
+func (r *Rotation) Names(path string) []string {
+	names := []string{path}
+	for n := 1; r != nil && n < r.files; n++ {
+		names = append(names, rotatedName(path, n))
+	}
+	return names
+}
 
 func rotatedName(path string, n int) string {
 	if n == 0 {

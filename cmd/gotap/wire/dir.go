@@ -1,4 +1,4 @@
-package main
+package wire
 
 import (
 	"errors"
@@ -14,41 +14,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ctlDir is the directory where this user's sessions have their sockets, PID.sock each: $XDG_RUNTIME_DIR/gotap, or
+// A Dir is the directory where this user's sessions have their sockets, PID.sock each: $XDG_RUNTIME_DIR/gotap, or
 // /tmp/gotap-UID where there is no such place. It is held open, and everything in it is reached through the descriptor: nobody
 // can put another directory in its place between the checks and the use, and long paths fit a socket's address.
-type ctlDir struct {
+type Dir struct {
 	f    *os.File
 	path string
 }
 
+// Suffix is what the name of a session's socket ends in.
+const Suffix = ".sock"
+
 const (
-	ctlSuffix   = ".sock"
-	ctlNewborn  = ".new"      // of a socket that does not listen yet
-	newbornLife = time.Minute // after which one that refuses belongs to a session that died in between
+	newbornSuffix = ".new"      // of a socket that does not listen yet
+	newbornLife   = time.Minute // after which one that refuses belongs to a session that died in between
 )
 
-// openCtlDir opens the directory, and makes it first if asked to. An error that is fs.ErrNotExist says that there is none.
-func openCtlDir(create bool) (*ctlDir, error) {
+// Open opens the directory, and makes it first if asked to. An error that is fs.ErrNotExist says that there is none.
+func Open(create bool) (*Dir, error) {
 	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
 		if parent, err := openOwn(unix.AT_FDCWD, run, run, 0o022, 0); err == nil {
 			defer parent.Close()
-			return openCtlIn(parent, "gotap", create)
+			return openIn(parent, "gotap", create)
 		}
 	}
-	return openTmpCtlDir(create)
+	return OpenTmp(create)
 }
 
-func openTmpCtlDir(create bool) (*ctlDir, error) {
+// OpenTmp opens the directory in /tmp, whatever the environment says.
+func OpenTmp(create bool) (*Dir, error) {
 	parent, err := os.Open("/tmp")
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a directory for sockets: %w", err)
 	}
 	defer parent.Close()
-	return openCtlIn(parent, fmt.Sprintf("gotap-%d", os.Geteuid()), create)
+	return openIn(parent, fmt.Sprintf("gotap-%d", os.Geteuid()), create)
 }
 
-func openCtlIn(parent *os.File, name string, create bool) (*ctlDir, error) {
+func openIn(parent *os.File, name string, create bool) (*Dir, error) {
 	path := filepath.Join(parent.Name(), name)
 	if create {
 		if err := unix.Mkdirat(int(parent.Fd()), name, 0o700); err != nil && err != unix.EEXIST {
@@ -59,7 +62,7 @@ func openCtlIn(parent *os.File, name string, create bool) (*ctlDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ctlDir{f, path}, nil
+	return &Dir{f, path}, nil
 }
 
 // openOwn opens a directory that belongs to this user and gives nobody the rights of the mask.
@@ -85,14 +88,18 @@ func openOwn(at int, name, path string, mask uint32, flags int) (*os.File, error
 }
 
 // at is a path of an entry that leads through the open descriptor.
-func (d *ctlDir) at(name string) string { return fmt.Sprintf("/proc/self/fd/%d/%s", d.f.Fd(), name) }
+func (d *Dir) at(name string) string { return fmt.Sprintf("/proc/self/fd/%d/%s", d.f.Fd(), name) }
 
-func (d *ctlDir) remove(name string) { unix.Unlinkat(int(d.f.Fd()), name, 0) }
+func (d *Dir) remove(name string) { unix.Unlinkat(int(d.f.Fd()), name, 0) }
 
-func (d *ctlDir) close() { d.f.Close() }
+// Forget removes the socket's name of a session that ends.
+func (d *Dir) Forget(id int) { d.remove(strconv.Itoa(id) + Suffix) }
 
-// sessions lists the numbers that have a socket here, ascending. Sockets that sessions left which were killed are removed on the way.
-func (d *ctlDir) sessions() ([]int, error) {
+// Close gives the directory back; sockets in it stay.
+func (d *Dir) Close() { d.f.Close() }
+
+// Sessions lists the numbers that have a socket here, ascending. Sockets that sessions left which were killed are removed on the way.
+func (d *Dir) Sessions() ([]int, error) {
 	if _, err := d.f.Seek(0, 0); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", d.path, err)
 	}
@@ -106,7 +113,7 @@ func (d *ctlDir) sessions() ([]int, error) {
 			d.remove(name)
 			continue
 		}
-		if id, err := strconv.Atoi(strings.TrimSuffix(name, ctlSuffix)); err == nil && strings.HasSuffix(name, ctlSuffix) {
+		if id, err := strconv.Atoi(strings.TrimSuffix(name, Suffix)); err == nil && strings.HasSuffix(name, Suffix) {
 			ids = append(ids, id)
 		}
 	}
@@ -114,12 +121,12 @@ func (d *ctlDir) sessions() ([]int, error) {
 	return ids, nil
 }
 
-// stale reports whether an entry is a socket that nobody listens to any more. A name that ends in ctlSuffix is given to sockets
+// stale reports whether an entry is a socket that nobody listens to any more. A name that ends in Suffix is given to sockets
 // that listen already, so there a refusal is proof; a newborn one gets its time.
-func (d *ctlDir) stale(name string) bool {
+func (d *Dir) stale(name string) bool {
 	switch {
-	case strings.HasSuffix(name, ctlSuffix):
-	case strings.HasSuffix(name, ctlNewborn):
+	case strings.HasSuffix(name, Suffix):
+	case strings.HasSuffix(name, newbornSuffix):
 		var st unix.Stat_t
 		err := unix.Fstatat(int(d.f.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err != nil || time.Since(time.Unix(st.Mtim.Unix())) < newbornLife {
@@ -132,7 +139,7 @@ func (d *ctlDir) stale(name string) bool {
 }
 
 // try connects, and hangs up.
-func (d *ctlDir) try(name string) error {
+func (d *Dir) try(name string) error {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -141,9 +148,9 @@ func (d *ctlDir) try(name string) error {
 	return unix.Connect(fd, &unix.SockaddrUnix{Name: d.at(name)})
 }
 
-// listen makes the socket of a session. It gets its name when it listens: whoever finds it can connect.
-func (d *ctlDir) listen(id int) (*os.File, error) {
-	name := strconv.Itoa(id) + ctlSuffix
+// Listen makes the socket of a session. It gets its name when it listens: whoever finds it can connect.
+func (d *Dir) Listen(id int) (*os.File, error) {
+	name := strconv.Itoa(id) + Suffix
 	if d.try(name) == nil {
 		return nil, fmt.Errorf("cannot listen at %s/%s: another session does", d.path, name)
 	}
@@ -158,18 +165,18 @@ func (d *ctlDir) listen(id int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), filepath.Join(d.path, name)), nil
 }
 
-// ctlBacklog is how many clients can wait to be accepted.
-const ctlBacklog = 128
+// backlog is how many clients can wait to be accepted.
+const backlog = 128
 
-func (d *ctlDir) bind(fd int, name string) error {
-	newborn, dir := name+ctlNewborn, int(d.f.Fd())
+func (d *Dir) bind(fd int, name string) error {
+	newborn, dir := name+newbornSuffix, int(d.f.Fd())
 	d.remove(newborn)
 	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: d.at(newborn)}); err != nil {
 		return err
 	}
 	err := unix.Fchmodat(dir, newborn, 0o600, 0)
 	if err == nil {
-		err = unix.Listen(fd, ctlBacklog)
+		err = unix.Listen(fd, backlog)
 	}
 	if err == nil {
 		err = unix.Renameat(dir, newborn, dir, name)
@@ -180,30 +187,30 @@ func (d *ctlDir) bind(fd int, name string) error {
 	return err
 }
 
-// connect opens a session's socket. It waits a moment when the session has many clients.
-func (d *ctlDir) connect(id int) (*ctlConn, error) {
+// Connect opens a session's socket. It waits a moment when the session has many clients.
+func (d *Dir) Connect(id int) (*Conn, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a socket: %w", err)
 	}
 	patience := unix.NsecToTimeval(int64(connectTime))
 	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &patience)
-	err = unix.Connect(fd, &unix.SockaddrUnix{Name: d.at(strconv.Itoa(id) + ctlSuffix)})
+	err = unix.Connect(fd, &unix.SockaddrUnix{Name: d.at(strconv.Itoa(id) + Suffix)})
 	if err == nil {
 		err = unix.SetNonblock(fd, true)
 	}
 	if err == nil {
-		err = checkPeer(fd)
+		err = CheckPeer(fd)
 	}
 	if err != nil {
 		unix.Close(fd)
 		return nil, fmt.Errorf("cannot connect to session %d: %w", id, err)
 	}
-	return newCtlConn(fd), nil
+	return NewConn(fd), nil
 }
 
 // connectTime is how long connecting may take.
 const connectTime = 10 * time.Second
 
-// isNone reports that there is no directory, so no session.
-func isNone(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+// IsNone reports that there is no directory, so no session.
+func IsNone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gotap/samples"
+)
+
+// This file knows how other tracers are called, so that who comes from them is told how it is done here.
+
+const commandBehind = "the program to trace and its arguments come after --, as in: gotap run script.js -- ls -l"
+
+// foreignFlags are flags of run in other tracers, without their dashes.
+var foreignFlags = map[string]string{
+	"c": commandBehind, "cmd": commandBehind, "n": "-p $(pidof NAME) names a process", "name": "-p $(pidof NAME) names a process",
+	"attach-name": "-p $(pidof NAME) names a process", "P": "an argument of the script is --arg name=value", "parameters": "an argument of the script is --arg name=value",
+	"l": "gotap list 'libc:mem*' lists places", "d": "gotap check, gotap explain and gotap dis show what was compiled", "dry-run": "gotap check compiles and verifies",
+	"json": "-f json", "i": "places are named in the script: gotap run funccount --arg f='libc:mem*'", "x": "places are named in the script; gotap help probes",
+	"S": "system calls are places, syscall:NAME; gotap run syscalls", "pause": "COMMAND starts when all probes are armed", "info": "gotap doctor",
+}
+
+// foreignCommands are commands of other tracers.
+var foreignCommands = map[string]string{
+	"attach": "gotap run -p PID SCRIPT", "trace": "gotap run SCRIPT, with -p PID or -- COMMAND", "exec": "gotap run SCRIPT -- COMMAND",
+	"repl": "there is no console: gotap run -w exchanges a script while it runs, gotap ctl looks into a session",
+	"stat": "gotap run funccount", "info": "gotap doctor", "compile": "gotap build SCRIPT -o FILE.ppdf", "script": "gotap run SCRIPT",
+}
+
+var unknownFlag = regexp.MustCompile(`^unknown (?:flag: --|shorthand flag: '.' in -)(\S+)`)
+
+// foreignFlag is what is done instead of a flag that there is not; inFront is how many arguments stand in front of it.
+func foreignFlag(c *cobra.Command, err error, inFront int) string {
+	m := unknownFlag.FindStringSubmatch(err.Error())
+	switch {
+	case m == nil:
+		return ""
+	case !c.HasParent() && (strings.HasPrefix(m[1], "e") || strings.HasPrefix(m[1], "p")):
+		return "gotap run -" + m[1][:1] + " …"
+	case c.Name() != "run" && c.Name() != "record":
+		return ""
+	}
+	if strings.Contains(err.Error(), "flag: --") && inFront == 1 {
+		return "an argument of the script is --arg " + m[1] + "=…, and those of the program to trace come after --"
+	}
+	if inFront > 0 {
+		return ""
+	}
+	return foreignFlags[m[1]]
+}
+
+var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "gotap"`)
+
+// explainCommand adds to the error about a command that there is not what may have been meant.
+func explainCommand(root *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	m := unknownCommand.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	name, bad := strconv.Unquote(m[1])
+	if bad != nil {
+		return err
+	}
+	return &hintError{withStatus(statusUsage, err), commandHint(root, name)}
+}
+
+func commandHint(root *cobra.Command, name string) string {
+	_, isSample := samples.Find(name)
+	st, err := os.Stat(name)
+	switch ext := filepath.Ext(name); {
+	case ext == ".js" || ext == ".ts" || ext == ".dpdf" || ext == ".ppdf" || isSample:
+		return "gotap run " + name
+	case foreignCommands[name] != "":
+		return foreignCommands[name]
+	case err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0:
+		return "gotap run SCRIPT -- " + name
+	}
+	return nearCommand(root, name)
+}

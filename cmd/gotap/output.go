@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"gotap/cmd/gotap/datafile"
+)
+
+// checkOutput takes "-" for standard output, as it is standard input for a script, and puts the time into the name of a file.
+func (p *plan) checkOutput() error {
+	if p.output == "-" {
+		p.output, p.terminal = "", true
+	}
+	p.output = datafile.Stamped(p.output, time.Now())
+	return nil
+}
+
+// openOutput opens the file of -o.
+func (p *plan) openOutput() error {
+	p.sinkFile = datafile.New(p.data)
+	if p.output == "" {
+		return nil
+	}
+	f, err := os.OpenFile(p.output, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return fmt.Errorf("cannot write the output: %w", err)
+	}
+	if err := p.keepScript(f); err != nil {
+		f.Close()
+		return err
+	}
+	p.data = f
+	p.sinkFile, err = datafile.Fresh(f, p.rotation)
+	return err
+}
+
+// keepScript refuses to write data over the script.
+func (p *plan) keepScript(f *os.File) error {
+	script, err := os.Stat(p.script)
+	if err != nil {
+		return nil // it is no file
+	}
+	for _, name := range p.rotation.Names(f.Name()) {
+		if data, err := os.Stat(name); err == nil && data.Mode().IsRegular() && os.SameFile(script, data) {
+			return fmt.Errorf("-o %s is the script: the data would be written over it", p.output)
+		}
+	}
+	return nil
+}
+
+// checkRotate reads the flag, and refuses it where there is no file.
+func (p *plan) checkRotate() (err error) {
+	if p.runOptions.rotate == "" {
+		return nil
+	}
+	if p.output == "" {
+		return errors.New("--rotate needs a file: give -o FILE")
+	}
+	if info, err := os.Stat(p.output); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("--rotate: %s is no ordinary file that others could follow", p.output)
+	}
+	p.rotation, err = datafile.ParseRotation(p.runOptions.rotate)
+	return err
+}

@@ -1,0 +1,196 @@
+// Package wire is what a session and gotap ctl say to each other, and the sockets where they meet: one JSON object a line, requests one
+// way, a reply each the other way. Every object carries the version; fields that are not known are ignored, and a change that does not
+// stand that makes a new version.
+//
+// A Dir and a Conn belong to one goroutine each, but that a connection may be read by one and written by another, and that StopReading
+// may be called by any.
+package wire
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	Version = 1        // of the protocol
+	MaxLine = 16 << 20 // bytes of one object
+)
+
+// A Request asks a session to do something.
+type Request struct {
+	Version int     `json:"v"`
+	Verb    string  `json:"verb"`
+	Name    string  `json:"name,omitempty"`    // enable, disable, remove: a probe; remove: a script that was inserted
+	All     bool    `json:"all,omitempty"`     // remove
+	Reset   bool    `json:"reset,omitempty"`   // getvars
+	Replace bool    `json:"replace,omitempty"` // insert
+	Merge   bool    `json:"merge,omitempty"`   // insert
+	Missing string  `json:"missing,omitempty"` // insert: as --missing of run; "": as the session has it
+	Script  *Script `json:"script,omitempty"`  // insert
+}
+
+// A Script is a script on its way to a session, whose working directory is another.
+type Script struct {
+	Name string            `json:"name"`           // as the user knows it
+	Path string            `json:"path,omitempty"` // absolute; "" when it is no file
+	Dir  string            `json:"dir,omitempty"`  // where its relative imports start, absolute
+	Text string            `json:"text"`
+	Data []byte            `json:"data,omitempty"` // in the place of Text, which cannot carry what is no UTF-8
+	Args map[string]string `json:"args,omitempty"`
+
+	// Of definition files: -D, --group, --type, --dont-verify-opcodes, as given, and -I, absolute.
+	Defs    []string `json:"define,omitempty"`
+	Include []string `json:"include,omitempty"`
+	Groups  string   `json:"group,omitempty"`
+	Types   string   `json:"type,omitempty"`
+	AnyCode bool     `json:"dont_verify_opcodes,omitempty"`
+}
+
+// A Reply is the answer. Exactly one of Error and the results counts.
+type Reply struct {
+	Version int      `json:"v"`
+	Error   *Error   `json:"error,omitempty"`
+	Session *Session `json:"session,omitempty"`
+	Probes  []Probe  `json:"probes,omitempty"`
+	Values  []Value  `json:"values,omitempty"`
+	Notes   []string `json:"notes,omitempty"` // what was done, and warnings, a line or more each
+}
+
+// A Error is why a request was refused, with the exit status that this is to gotap.
+type Error struct {
+	Text   string `json:"text"`
+	Hint   string `json:"hint,omitempty"`
+	Status int    `json:"status"`
+	Shown  bool   `json:"shown,omitempty"` // Text has the form of diagnostics: it is shown as it is
+}
+
+// A Session is a session as `gotap ctl sessions` lists it.
+type Session struct {
+	ID         int       `json:"id"`                   // the process that traces, after which the socket is named
+	Supervisor int       `json:"supervisor,omitempty"` // the process that the user started
+	Script     string    `json:"script"`
+	Inserted   []string  `json:"inserted,omitempty"`
+	Command    []string  `json:"command,omitempty"`
+	Pids       []int     `json:"pids,omitempty"`
+	Started    time.Time `json:"started"`
+}
+
+// Codes are the numbers of a definition file's probe.
+type Codes struct {
+	Major int `json:"major"`
+	Minor int `json:"minor"`
+	Group int `json:"group"`
+	Type  int `json:"type"`
+}
+
+// A Probe is the state of one probe: active, disabled, removed, pending (no process has the place yet); or, of one that was left
+// out: missing, mismatch (another instruction is there), invalid offset, excluded.
+type Probe struct {
+	ID       uint32         `json:"id"`
+	Name     string         `json:"name"`
+	Script   string         `json:"script,omitempty"` // set for scripts that were inserted
+	State    string         `json:"state"`
+	Hits     uint64         `json:"hits"`
+	Missed   uint64         `json:"missed"`
+	Places   int            `json:"places"`
+	Strategy map[string]int `json:"strategy,omitempty"`
+	Refused  []string       `json:"refused,omitempty"`
+	Codes    *Codes         `json:"codes,omitempty"`
+}
+
+// A Value is a variable, aggregation or map: as the record that a run with -f json writes, and as text.
+type Value struct {
+	Script string          `json:"script,omitempty"`
+	Text   string          `json:"text"`
+	Data   json.RawMessage `json:"data"`
+}
+
+// A Conn is one end of a connection. One goroutine reads and one writes at a time.
+type Conn struct {
+	f *os.File
+	r *bufio.Reader
+}
+
+// NewConn takes a socket that does not block: only then deadlines work.
+func NewConn(fd int) *Conn {
+	f := os.NewFile(uintptr(fd), "control socket")
+	return &Conn{f, bufio.NewReader(f)}
+}
+
+// CheckPeer refuses to speak to other users. The directory keeps them out already; this holds when it has been tampered with.
+func CheckPeer(fd int) error {
+	who, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return fmt.Errorf("cannot tell who is there: %w", err)
+	}
+	if int(who.Uid) != os.Geteuid() {
+		return fmt.Errorf("user %d is there", who.Uid)
+	}
+	return nil
+}
+
+// Send writes an object, within a time.
+func (c *Conn) Send(v any, within time.Duration) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	c.f.SetWriteDeadline(time.Now().Add(within))
+	_, err = c.f.Write(append(line, '\n'))
+	return err
+}
+
+// ErrLongLine is a line of more than MaxLine bytes: nothing that comes after it can be understood.
+var ErrLongLine = errors.New("a line is too long")
+
+// Receive reads an object, within a time for all of it. After a *BadJSON the connection is as good as before.
+func (c *Conn) Receive(v any, within time.Duration) error {
+	c.f.SetReadDeadline(time.Now().Add(within))
+	line, err := c.line()
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(line, v); err != nil {
+		return &BadJSON{err}
+	}
+	return nil
+}
+
+// BadJSON is a line that is no object as expected.
+type BadJSON struct{ error }
+
+func (e *BadJSON) Unwrap() error { return e.error }
+
+// line reads up to the end of a line. A last line without an end is none.
+func (c *Conn) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := c.r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > MaxLine:
+			return nil, ErrLongLine
+		case err == nil:
+			return line, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+// Close hangs up.
+func (c *Conn) Close() { c.f.Close() }
+
+// StopReading makes a read end now, and every later one, whatever deadline is set in between. What is being written has a time left.
+func (c *Conn) StopReading(left time.Duration) {
+	c.f.SetWriteDeadline(time.Now().Add(left))
+	if raw, err := c.f.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) { unix.Shutdown(int(fd), unix.SHUT_RD) })
+	}
+}
