@@ -44,17 +44,24 @@ func (v Value) marked() string { return v.Text + v.cutmark() }
 func (v Value) formatStack(symbol func(pid int, pc uint64) string) string {
 	var b strings.Builder
 	b.WriteByte('\n')
-	for _, pc := range v.Stack {
-		name := ""
-		if symbol != nil {
-			name = symbol(int(v.Int), pc)
-		}
-		if name == "" {
-			name = "0x" + strconv.FormatUint(pc, 16)
-		}
+	for _, name := range v.frames(symbol) {
 		b.WriteString("    " + name + "\n")
 	}
 	return b.String()
+}
+
+// frames are the lines of a stack, without indentation.
+func (v Value) frames(symbol func(pid int, pc uint64) string) []string {
+	list := make([]string, len(v.Stack))
+	for i, pc := range v.Stack {
+		if symbol != nil {
+			list[i] = symbol(int(v.Int), pc)
+		}
+		if list[i] == "" {
+			list[i] = "0x" + strconv.FormatUint(pc, 16)
+		}
+	}
+	return list
 }
 
 // escapeBytes writes bytes that are not printable ASCII as \xNN.

@@ -1,6 +1,9 @@
 package runtime
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // The forms of a snapshot in JSON. Properties come in this order, which readers of the text rely on.
 type (
@@ -61,7 +64,7 @@ func (s Snapshot) JSON() any {
 	case s.keyed():
 		list := make([]jsonEntry, 0, len(s.Entries))
 		for _, e := range s.Entries {
-			list = append(list, jsonEntry{Key: jsonKey(e.Key), Value: s.DataJSON(e.Data)})
+			list = append(list, jsonEntry{Key: s.jsonKey(e.Key), Value: s.DataJSON(e.Data)})
 		}
 		o.Data = list
 	case len(s.Entries) == 0:
@@ -72,6 +75,43 @@ func (s Snapshot) JSON() any {
 		o.Value = s.DataJSON(s.Entries[0].Data)
 	}
 	return o
+}
+
+// With is what Print shows of the snapshot by its options: the largest entries, with their values divided. Buckets and points are
+// divided too. A snapshot is left as it is.
+func (s Snapshot) With(o PrintOptions) Snapshot {
+	s = s.Series()
+	s.symbol = o.Symbol
+	if o.Top > 0 && len(s.Entries) > o.Top {
+		s.Entries = s.Entries[len(s.Entries)-o.Top:]
+	}
+	if o.Div <= 1 {
+		return s
+	}
+	s.Entries = slices.Clone(s.Entries)
+	for i := range s.Entries {
+		s.Entries[i].Data = s.Entries[i].Data.over(int64(o.Div), s.Object.Value == ValueUint)
+	}
+	return s
+}
+
+// over is a value divided; counts of hits that belong to an average stay.
+func (d Data) over(div int64, unsigned bool) Data {
+	if unsigned && d.Kind == KindMap {
+		d.Int = int64(uint64(d.Int) / uint64(div))
+	} else {
+		d.Int /= div
+	}
+	d.Sum, d.Float = d.Sum/div, d.Float/float64(div)
+	d.Buckets = slices.Clone(d.Buckets)
+	for i := range d.Buckets {
+		d.Buckets[i].Count /= uint64(div)
+	}
+	d.Points = slices.Clone(d.Points)
+	for i := range d.Points {
+		d.Points[i].Value /= div
+	}
+	return d
 }
 
 // emptyJSON is what an object without keys is before anything was added.
@@ -110,11 +150,14 @@ func (s Snapshot) jsonType() string {
 	return "value"
 }
 
-// jsonKey is a key as a list of its parts.
-func jsonKey(key []Value) []any {
+// jsonKey is a key as a list of its parts. The lines of a stack are those that it prints, as in an event: who reads them later cannot name
+// the addresses of a process that has ended.
+func (s Snapshot) jsonKey(key []Value) []any {
 	parts := make([]any, len(key))
 	for i, v := range key {
-		parts[i] = v.JSON()
+		if parts[i] = v.JSON(); v.Kind == ValueStack && s.symbol != nil {
+			parts[i] = v.frames(s.symbol)
+		}
 	}
 	return parts
 }

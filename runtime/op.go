@@ -258,6 +258,7 @@ const (
 	FieldSignal
 	FieldGid
 	FieldErrno // of the C library; asked of Surrounded
+	FieldFrame // the stack pointer as the function was entered with it: in leave that of the call that ends, elsewhere FieldSP
 	NumFields
 )
 

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -42,8 +43,52 @@ func TestTextOfBpftrace(t *testing.T) {
 	}
 }
 
+// What bpftrace shows of a map by its options is in JSON, too.
+func TestJSONByOptions(t *testing.T) {
+	shown := regexp.MustCompile(`(?m)(?:: (?:count \d+, average )?|^[\[(].*?)(-?\d+)(?:$|, total| \|)`)
+	tried := 0
+	files, _ := filepath.Glob("testdata/bpftrace/*.bt")
+	for _, file := range files {
+		program, err := os.ReadFile(file)
+		want, wantErr := os.ReadFile(strings.TrimSuffix(file, "bt") + "txt")
+		if err != nil || wantErr != nil {
+			t.Fatal(err, wantErr)
+		}
+		h, o := imitated(t, string(program))
+		if o.Top == 0 {
+			continue
+		}
+		tried++
+		var numbers []string
+		for _, m := range shown.FindAllStringSubmatch(string(want), -1) {
+			numbers = append(numbers, m[1])
+		}
+		raw, err := json.Marshal(h.Entries().With(o).JSON())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range regexp.MustCompile(`"(?:value|count|average)":(-?\d+)[,}]`).FindAllSubmatch(raw, -1) {
+			got = append(got, string(m[1]))
+		}
+		if len(numbers) == 0 || strings.Join(got, " ") != strings.Join(numbers, " ") {
+			t.Errorf("%s: %s\nhas %v, bpftrace shows %v", file, raw, got, numbers)
+		}
+	}
+	if tried < 2 {
+		t.Errorf("only %d programs have options", tried)
+	}
+}
+
 // imitate declares what a program uses as @x, adds what it adds, and prints it.
 func imitate(t *testing.T, program string) string {
+	h, o := imitated(t, program)
+	var b strings.Builder
+	h.Entries().Print(&b, o)
+	return b.String()
+}
+
+func imitated(t *testing.T, program string) (*Handle, PrintOptions) {
 	a := newArena(t)
 	var h *Handle
 	for _, m := range btStatement.FindAllStringSubmatch(program, -1) {
@@ -68,9 +113,7 @@ func imitate(t *testing.T, program string) string {
 	var o PrintOptions
 	o.Top, _ = strconv.Atoi(m[1])
 	o.Div, _ = strconv.Atoi(m[2])
-	var b strings.Builder
-	h.Entries().Print(&b, o)
-	return b.String()
+	return h, o
 }
 
 func declareLike(t *testing.T, a *Arena, kind ObjectKind, args []string) *Handle {
@@ -180,6 +223,26 @@ func TestStackKeys(t *testing.T) {
 	}
 	if d, ok := h.Get(key...); !ok || d.Int != 1 {
 		t.Error("the key that was put in is not found")
+	}
+}
+
+// In JSON the lines of a stack that is a key have the names that they print with.
+func TestStackKeyJSON(t *testing.T) {
+	a := newArena(t)
+	id, err := a.Declare(Object{Name: "s", Kind: KindCount, Keys: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Handle(id).Add(1, Value{Kind: ValueStack, Int: 7, Stack: []uint64{0x10, 0x20}})
+	symbol := func(pid int, pc uint64) string {
+		if pc == 0x10 {
+			return fmt.Sprintf("f of %d", pid)
+		}
+		return ""
+	}
+	const want = `{"type":"map","name":"s","data":[{"key":[["f of 7","0x20"]],"value":1}]}`
+	if got, err := json.Marshal(a.Handle(id).Entries().With(PrintOptions{Symbol: symbol}).JSON()); string(got) != want || err != nil {
+		t.Errorf("got  %s %v\nwant %s", got, err, want)
 	}
 }
 

@@ -165,7 +165,8 @@ func (d Diagnostic) echo(pos Position) string {
 	width := utf8.RuneCountInString(d.Span.Source.text(d.Span))
 	width = max(1, min(width, utf8.RuneCountInString(rest)))
 	line, before, width = narrow(line, before, width)
-	return "  " + printable(line) + "\n  " + blank(before) + strings.Repeat("^", width) + "\n"
+	under, _ := split(line[min(len(before), len(line)):], width)
+	return "  " + printable(line) + "\n  " + blank(before) + strings.Repeat("^", max(1, Columns(under))) + "\n"
 }
 
 // Of a long line, as those of generated scripts and of files that are none are, a piece around the place is shown.
@@ -214,14 +215,17 @@ func split(line string, chars int) (before, rest string) {
 	return line, ""
 }
 
-// blank keeps tabs, so that carets stand under what they mean whatever the tab width is.
+// blank takes as many columns as a text. It keeps tabs, so that carets stand under what they mean whatever the tab width is.
 func blank(s string) string {
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range s {
 		if r == '\t' {
-			return r
+			b.WriteRune(r)
+			continue
 		}
-		return ' '
-	}, s)
+		b.WriteString("  "[:columnsOf(r)])
+	}
+	return b.String()
 }
 
 // printable keeps control characters of a source from reaching the terminal.

@@ -1,9 +1,14 @@
 package diag
 
 import (
+	"encoding/json"
+	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"gotap/engine/testenv"
 )
 
 func TestPositions(t *testing.T) {
@@ -45,6 +50,37 @@ func TestPrinting(t *testing.T) {
 	}, "\n")
 	if got := l.Err().Error(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Wide characters take two columns of a terminal and marks none: what wcwidth of the C library says.
+func TestWideLines(t *testing.T) {
+	text := "f(\"漢字 e\u0301 😀\", 名前);"
+	at := strings.Index(text, "名前")
+	got := strings.Split(Diagnostic{Span: Span{NewSource("a.js", text), at, at + len("名前")}, Text: "wrong"}.String(), "\n")
+	if got[0] != "a.js:1:14: error: wrong" || got[2] != "  "+strings.Repeat(" ", 15)+"^^^^" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestColumns compares with the C library, by way of an interpreter that asks it.
+func TestColumns(t *testing.T) {
+	testenv.Require(t, testenv.Python3)
+	texts := []string{"", "abc", "漢字", "é", "e\u0301", "한글", "ｆｕｌｌ", "カナ", "ﾊﾝｶｸ", "😀", "ü\u0308", "\u200b", "→…│", "Ω", "עברית", "𠀀"}
+	program := "import ctypes, json, locale, sys\nlocale.setlocale(locale.LC_ALL, 'C.UTF-8')\nlibc = ctypes.CDLL(None)\n" +
+		"print(' '.join(str(libc.wcswidth(ctypes.c_wchar_p(s), 1000)) for s in json.loads(sys.argv[1])))"
+	arg, err := json.Marshal(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := exec.Command("python3", "-c", program, string(arg)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range strings.Fields(string(want)) {
+		if got := Columns(texts[i]); strconv.Itoa(got) != n {
+			t.Errorf("%q takes %d columns, the C library says %s", texts[i], got, n)
+		}
 	}
 }
 

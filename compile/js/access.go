@@ -64,8 +64,12 @@ func (l *lowering) accessBase(a compile.Access, at diag.Span) *expr {
 	case compile.BaseArg:
 		return applyA(at, kindInt, runtime.OpArg, uint32(a.Value))
 	case compile.BaseFrame:
-		// At the entry of a function the canonical frame address is one word above the stack pointer.
-		sp := applyA(at, kindInt, runtime.OpField, uint32(runtime.FieldSP))
+		// The canonical frame address of a function is one word above the stack pointer at its entry.
+		field := runtime.FieldSP
+		if l.returning() {
+			field = runtime.FieldFrame
+		}
+		sp := applyA(at, kindInt, runtime.OpField, uint32(field))
 		return offset(sp, a.Value+int64(l.unit.WordSize), at)
 	case compile.BaseAddr:
 		if e := l.staticAddress(a, at); e != nil {

@@ -1,9 +1,12 @@
 package js
 
 import (
+	"slices"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
 )
@@ -131,9 +134,9 @@ func title(p place) string {
 }
 
 // addAtomically is += and -= on a variable that others share: one command, so that no hit of another thread is lost.
-// nil: it is not such a case.
+// nil: it is not such a case. n += n++ is none, since the language adds to what the variable was before the right side changed it.
 func (l *lowering) addAtomically(p place, op token.Token, at diag.Span, by *expr, used bool) *expr {
-	if op != token.PLUS && op != token.MINUS || !by.kind.integer() {
+	if op != token.PLUS && op != token.MINUS || !by.kind.integer() || by.any(stores(p)) {
 		return nil
 	}
 	switch p := p.(type) {
@@ -148,6 +151,19 @@ func (l *lowering) addAtomically(p place, op token.Token, at diag.Span, by *expr
 		}
 	}
 	return nil
+}
+
+// stores recognises commands that change a variable which others share.
+func stores(p place) func(*compile.Command) bool {
+	var ops []runtime.Op
+	var object uint32
+	switch p := p.(type) {
+	case shared:
+		object, ops = uint32(p.object), []runtime.Op{runtime.OpPopGV, runtime.OpAddGV, runtime.OpIncGV, runtime.OpDecGV, runtime.OpFetchAddGV}
+	case threadValue:
+		object, ops = uint32(p.object), []runtime.Op{runtime.OpPopPT, runtime.OpAddPT}
+	}
+	return func(c *compile.Command) bool { return c.A == object && slices.Contains(ops, c.Op) }
 }
 
 // add is += or -= on a shared integer.

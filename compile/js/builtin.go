@@ -214,15 +214,6 @@ var others = []builtinRow{
 	{Builtin{"String", "String(x)", "(x: any) => string", "as text", false}, 1, 1, asText},
 }
 
-// skip is skip(result).
-func skip(s *site) *expr {
-	if s.l.handler != Enter {
-		s.l.errorf(s.at, "use it in enter(c) { … }", "a function can be skipped only before it runs")
-		return poison(s.at)
-	}
-	return apply(s.at, kindVoid, runtime.OpSkip, s.optional(0, 0)).with(effWrite)
-}
-
 // number is an argument that is a number.
 func (s *site) number(i int) *expr {
 	e := s.arg(i)

@@ -94,6 +94,11 @@ func (l *lowering) method(s *site, of operand, dot *ast.DotExpression) operand {
 	case namespace:
 		return l.invoke(s, l.namespaceMember(of, name, at), at)
 	}
+	if a, ok := of.(arguments); ok && textMethods[name] {
+		l.errorf(at, "text is read with str("+a.spelled()+"), which has length and startsWith(t); more can be done with it in a callback",
+			"%s is no text", a.spelled())
+		return bad{}
+	}
 	if hasValue(of) {
 		if e := l.valueOf(of, l.at(dot.Left)); name == "startsWith" && e.kind == kindText {
 			return value{s.startsWith(e)}
@@ -103,6 +108,25 @@ func (l *lowering) method(s *site, of operand, dot *ast.DotExpression) operand {
 		return l.invoke(s, m, at)
 	}
 	return bad{}
+}
+
+// textMethods are methods of text, here and in JavaScript, that people call on a pointer to text.
+var textMethods = map[string]bool{"startsWith": true, "endsWith": true, "includes": true, "indexOf": true, "lastIndexOf": true, "slice": true,
+	"substring": true, "substr": true, "split": true, "trim": true, "toUpperCase": true, "toLowerCase": true, "charAt": true, "charCodeAt": true,
+	"match": true, "replace": true, "concat": true, "padStart": true, "padEnd": true, "repeat": true, "readCString": true, "readUtf8String": true}
+
+// spelled is how a program writes the path.
+func (a arguments) spelled() string {
+	head := "c.args"
+	switch {
+	case a.ofResult:
+		head = "c.ret"
+	case a.ofLocals:
+		head = "c.locals"
+	case a.global != "":
+		head = fmt.Sprintf("global(%q)", a.global)
+	}
+	return strings.Join(append([]string{head}, a.path...), ".")
 }
 
 // methodsOf are the methods of a thing that has no value.

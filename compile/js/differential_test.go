@@ -14,7 +14,7 @@ import (
 // pair is one text in two languages: ours, and JavaScript that computes with BigInt what ours means.
 type pair struct{ ours, theirs string }
 
-// generator writes random programs. Integers are v0 … v4, floats f0, f1, texts t0, t1.
+// generator writes random programs. Integers are v0 … v4, of which v3 is shared, floats f0, f1, texts t0, t1.
 type generator struct {
 	*rand.Rand
 	ours, theirs strings.Builder
@@ -101,7 +101,9 @@ func (g *generator) operator(a, b pair) pair {
 // assignment is an assignment used for its value.
 func (g *generator) assignment(a pair) pair {
 	v := g.variable()
-	switch g.IntN(5) {
+	switch g.IntN(6) {
+	case 4:
+		return pair{"(" + v + " -= " + a.ours + ")", "(" + v + " = W(" + v + " - " + a.theirs + "))"}
 	case 0:
 		return pair{v + "++", "(" + v + " = W(" + v + " + 1n), W(" + v + " - 1n))"}
 	case 1:
@@ -193,6 +195,10 @@ func (g *generator) statement(depth int) {
 	switch kind {
 	case 0, 1:
 		v, e := g.variable(), g.integer(3)
+		if g.IntN(3) == 0 {
+			g.both(v+" += "+e.ours+";\n", v+" = W("+v+" + "+e.theirs+");\n")
+			break
+		}
 		g.both(v+" = "+e.ours+";\n", v+" = "+e.theirs+";\n")
 	case 2:
 		e := g.integer(2)
@@ -288,7 +294,7 @@ func (g *generator) program() {
 	g.both("function add(a, b) { return a + b; }\n", "function add(a, b) { return W(a + b); }\n")
 	g.both("function pick(x) { if (x > 100) return x & 7; for (let i = 0; i < 3; i++) if (i === x) return -i; return x + 1; }\n",
 		"function pick(x) { if (x > 100n) return x & 7n; for (let i = 0n; i < 3n; i++) if (i === x) return -i; return W(x + 1n); }\n")
-	g.both("(c => {\nlet v0 = c.arg0, v1 = c.arg1, v2 = c.arg2, v3 = 1; const v4 = c.arg1, v5 = 12;\n",
+	g.both("(c => {\nlet v0 = c.arg0, v1 = c.arg1, v2 = c.arg2; v3 = 1; const v4 = c.arg1, v5 = 12;\n",
 		"function run(arg0, arg1, arg2) {\nlet v0 = arg0, v1 = arg1, v2 = arg2, v3 = 1n; const v4 = arg1, v5 = 12n;\n")
 	g.same("let f0 = 0.25, f1 = 3.5, t0 = '', t1 = 'x';\n")
 	for range 4 + g.IntN(5) {
@@ -327,10 +333,11 @@ func host(t testing.TB, text string, args []int64) (lines []string, divided bool
 }
 
 // compareWithHost runs one random program both ways.
-func compareWithHost(t testing.TB, r *rig, seed uint64) {
+func compareWithHost(t testing.TB, r *rig, scope names, seed uint64) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), fuel: 25}
 	g.program()
-	u := parse(t, g.ours.String(), nil)
+	u := parse(t, g.ours.String(), scope)
+	u.Arena = r.arena
 	u.Fuel, u.LogMax = runtime.MaxFuel, runtime.MaxLog
 	p := compiled(t, u).Programs[Enter]
 	args := []int64{int64(g.IntN(20)) - 10, int64(g.Uint64()), int64(g.IntN(3))}
@@ -349,15 +356,22 @@ func compareWithHost(t testing.TB, r *rig, seed uint64) {
 	}
 }
 
+// sharedV3 is v3: a variable that programs share, as the others are not.
+var sharedV3 = map[string]runtime.Object{"v3": {Kind: runtime.KindInt}}
+
 // TestDifferential compares compiled programs with goja running the same computation on BigInts.
 func TestDifferential(t *testing.T) {
 	r := newRig(t)
+	scope := r.declare(sharedV3)
 	for seed := range uint64(400) {
-		compareWithHost(t, r, seed)
+		compareWithHost(t, r, scope, seed)
 	}
 }
 
 func FuzzDifferential(f *testing.F) {
 	f.Add(uint64(1))
-	f.Fuzz(func(t *testing.T, seed uint64) { compareWithHost(t, newRig(t), seed) })
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := newRig(t)
+		compareWithHost(t, r, r.declare(sharedV3), seed)
+	})
 }

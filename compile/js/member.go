@@ -3,6 +3,7 @@ package js
 import (
 	"errors"
 	"sort"
+	"strings"
 
 	"gotap/compile"
 	"gotap/compile/diag"
@@ -38,7 +39,7 @@ var contextFields = []contextField{
 	{Member{"gid", "number", false, false, "group the process runs as"}, kindInt, runtime.FieldGid, 0},
 	{Member{"errno", "number", false, false, "the C library's errno of the thread, as its last failed call left it; in leave of a syscall: place the call's own error, 0 for none"}, kindInt, runtime.FieldErrno, 0},
 	{Member{"cpu", "number", false, false, "processor"}, kindInt, runtime.FieldCPU, 0},
-	{Member{"time", "number", false, false, "monotonic nanoseconds"}, kindInt, runtime.FieldTime, 0},
+	{Member{"time", "number", false, false, "monotonic nanoseconds, read anew wherever it stands"}, kindInt, runtime.FieldTime, 0},
 	{Member{"elapsed", "number", true, false, "nanoseconds since the call was entered"}, kindInt, runtime.FieldElapsed, 0},
 	{Member{"pc", "number", false, false, "address of the probed instruction"}, kindUint, runtime.FieldPC, 0},
 	{Member{"sp", "number", false, false, "stack pointer"}, kindUint, runtime.FieldSP, 0},
@@ -66,6 +67,7 @@ func indexFields() map[string]*contextField {
 func Members() []Member {
 	list := []Member{
 		{Name: "args", Type: "any", Doc: "arguments by name, by debug information: c.args.path, c.args.p.field"},
+		{Name: "locals", Type: "any", Doc: "local variables in scope at the place, by debug information: c.locals.sum; all of them: log(c.locals)"},
 		{Name: "ret", Type: "any", Leave: true, Doc: "result of the function, and by debug information what it points to or is made of: c.ret.field"},
 		{Name: "regs", Type: "Record<string, number>", Doc: "registers by name"},
 		{Name: "stack", Type: "(frames: number) => Stack", Doc: "frames, innermost first, at most so many; calls that the compiler inlined are frames too"},
@@ -176,6 +178,11 @@ func (l *lowering) contextMember(name string, at diag.Span) operand {
 	switch name {
 	case "args":
 		return arguments{}
+	case "locals":
+		if l.goneLocals(at) {
+			return bad{}
+		}
+		return arguments{ofLocals: true}
 	case "regs":
 		return registers{}
 	case "ret":
@@ -192,7 +199,11 @@ func (l *lowering) contextMember(name string, at diag.Span) operand {
 	for _, m := range Members() {
 		known = append(known, m.Name)
 	}
-	hint := suggestion(name, known, "there are arg0 … arg9, args, ret, regs, stack(n), pid, tid, comm, time and others")
+	otherwise := "there are arg0 … arg9, args, locals, ret, regs, stack(n), pid, tid, comm, time and others"
+	if here := renamed[name]; here != "" {
+		known, otherwise = nil, "here it is "+here
+	}
+	hint := suggestion(name, known, otherwise)
 	if name == "arg" {
 		hint = "arguments are c.arg0 … c.arg9, each by its name: a number that is not known beforehand chooses by switch or ?:"
 	}
@@ -220,25 +231,11 @@ func (l *lowering) returning() bool {
 	return l.handler == Leave || l.handler == When && l.unit.AtReturn
 }
 
-// result is c.ret, of the function's type where it is known.
-func (l *lowering) result(at diag.Span) operand {
-	if !l.returning() {
-		l.errorf(at, "use it in leave(c) { … }", "the result is known only when the function returns")
-		return bad{}
-	}
-	l.compiler.result.UsesPlace = true
-	if l.unit.Place != nil {
-		if a, ok := l.unit.Place.ReturnType(); ok {
-			return result{e: l.access(a, at), high: highHalf(a)}
-		}
-	}
-	return result{e: apply(at, kindInt, runtime.OpRetval)}
-}
-
 // lateArgument warns of arguments by register where the register has long been used for something else.
 func (l *lowering) lateArgument(name string, at diag.Span) {
 	if l.returning() {
-		l.warnf(at, "in enter write this."+name+" = c."+name+", here read this."+name,
+		kept := "this." + name[strings.LastIndex(name, ".")+1:]
+		l.warnf(at, "in enter write "+kept+" = c."+name+", here read "+kept,
 			"%s is read when the function returns: its register may hold anything by then", name)
 	}
 }
@@ -274,6 +271,8 @@ func (l *lowering) resolve(a arguments) (compile.Access, error) {
 	switch {
 	case a.global != "":
 		return l.globalAccess(a)
+	case a.ofLocals:
+		return l.localAccess(a)
 	case a.ofResult:
 		return l.unit.Place.ResultMember(a.path)
 	}
@@ -295,11 +294,15 @@ func (l *lowering) isGroup(a arguments) bool {
 // argumentValue is the value of c.args.NAME.field… or c.ret.field….
 func (l *lowering) argumentValue(a arguments, at diag.Span) *expr {
 	if len(a.path) == 0 && a.global == "" {
-		l.errorf(at, "name one: c.args.NAME", "the arguments are not a value")
+		of := "args"
+		if a.ofLocals {
+			of = "locals"
+		}
+		l.errorf(at, "name one: c."+of+".NAME", "%s are not a value", a.noun())
 		return poison(at)
 	}
 	l.compiler.result.UsesPlace = true
-	if !a.ofResult && a.global == "" {
+	if !a.ofResult && !a.ofLocals && a.global == "" {
 		l.lateArgument("args."+a.path[0], at)
 	}
 	if l.unit.Place == nil {

@@ -3,7 +3,6 @@ package js
 import (
 	"math"
 
-	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
 )
@@ -50,9 +49,10 @@ type (
 	}
 	// context is the parameter of a handler.
 	context struct{}
-	// arguments is c.args and what lies below it, what lies below c.ret, or global(NAME) and what lies below that.
+	// arguments is c.args, c.locals and what lies below them, what lies below c.ret, or global(NAME) and what lies below that.
 	arguments struct {
 		path     []string
+		ofLocals bool
 		ofResult bool
 		global   string // of a variable; "": it is none
 	}
@@ -65,7 +65,8 @@ type (
 	// result is c.ret where it can be assigned to.
 	result struct {
 		e    *expr
-		high string // the register with its upper half; "": it is in one
+		high string   // the register with its upper half; "": it is in one
+		at   *onStack // on the stack, where Go has it on some processors; nil: in registers
 	}
 	// aggregate is an aggregation, and with keys what .at(…) gives.
 	aggregate struct {
@@ -104,6 +105,8 @@ func (a arguments) noun() string {
 	switch {
 	case a.ofResult:
 		return "the result"
+	case a.ofLocals:
+		return "the local variables"
 	case a.global != "":
 		return "the variable " + a.global
 	}
@@ -244,36 +247,6 @@ func (r register) set(l *lowering, at diag.Span, v *expr) *expr {
 	e := store(at, runtime.OpPopR, 0, v)
 	e.text = r.name
 	return e
-}
-
-func (r result) kind() kind { return r.e.kind }
-
-func (r result) get(*lowering, diag.Span) *expr { return r.e }
-
-func (r result) set(l *lowering, at diag.Span, v *expr) *expr {
-	l.needUnsafe(at, "changing the result")
-	switch {
-	case r.e.kind == kindFloat:
-		l.errorf(at, "change what it is made of, before it is", "a floating result is not in a register that can be changed")
-		return poison(at)
-	case r.high == "":
-		return store(at, runtime.OpSetRet, 0, v)
-	}
-	x := l.slots.fresh(kindInt)
-	defer l.slots.free(x)
-	high := apply(at, kindInt, runtime.OpShr, local(at, x), integer(at, 32))
-	body := []stmt{eval(set(at, x, v)), eval(register{r.high}.set(l, at, high))}
-	return sequence(at, body, store(at, runtime.OpSetRet, 0, local(at, x)))
-}
-
-// highHalf is the register that has the upper half of a value in two of them, "" when there is none.
-func highHalf(a compile.Access) string {
-	for _, s := range a.Steps {
-		if s.Op == compile.OpJoin {
-			return s.Reg
-		}
-	}
-	return ""
 }
 
 // needUnsafe reports something that changes the target when that is not allowed.

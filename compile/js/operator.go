@@ -23,6 +23,8 @@ func (l *lowering) number(n *ast.NumberLiteral) *expr {
 		return poison(at)
 	case isFloat:
 		return constant(at, kindFloat, math.Float64bits(f))
+	case v > 1<<63 && n.Literal[0] != '0': // 2^63 itself is what a minus stands before
+		l.warnf(at, "ult(a, b) compares unsigned values; bits are written as 0x…", "integers have 64 bits and a sign: this is %d", int64(v))
 	}
 	return constant(at, kindInt, v)
 }

@@ -64,7 +64,7 @@ func pathOf(o operand) (arguments, bool) {
 	return arguments{}, false
 }
 
-// all reports whether a path is c.args itself.
+// all reports whether a path is c.args or c.locals itself.
 func (a arguments) all() bool { return len(a.path) == 0 && !a.ofResult && a.global == "" }
 
 // composite reports whether what a path names is no number, but made of others: the arguments together, a struct, an array.
@@ -91,9 +91,9 @@ func (l *lowering) pretty(a arguments, at diag.Span) *expr {
 	}
 	p := &prettier{l: l, at: at}
 	if a.all() {
-		return p.parameters()
+		return p.parameters(a)
 	}
-	if !a.ofResult && a.global == "" {
+	if !a.ofResult && !a.ofLocals && a.global == "" {
 		l.lateArgument("args."+a.path[0], at)
 	}
 	access, err := l.resolve(a)
@@ -108,21 +108,26 @@ func (l *lowering) pretty(a arguments, at diag.Span) *expr {
 	return p.value(a, access, err, 0)
 }
 
-// parameters is the text of all arguments.
-func (p *prettier) parameters() *expr {
-	place, ok := p.l.unit.Place.(Parametered)
-	var names []string
-	err := error(nil)
-	if ok {
+// names are those of all arguments, or of all local variables; ok is false when an error was reported.
+func (p *prettier) names(a arguments) (names []string, ok bool) {
+	hint := "name one: c.args.NAME, or c.arg0 … c.arg9 by number"
+	err := errNoFiles
+	if a.ofLocals {
+		hint = "log(global(NAME)) shows a variable of static storage"
+		names, err = p.l.locals()
+	} else if place, known := p.l.unit.Place.(Parametered); known {
 		names, err = place.Parameters()
 	}
-	if !ok || err != nil {
-		hint := "name one: c.args.NAME, or c.arg0 … c.arg9 by number"
-		if err != nil {
-			p.l.errorf(p.at, hint, "the names of the arguments are not known: %v", err)
-		} else {
-			p.l.errorf(p.at, hint, "the names of the arguments are not known here")
-		}
+	if err != nil {
+		p.l.errorf(p.at, hint, "the names of %s are not known: %v", a.noun(), err)
+	}
+	return names, err == nil
+}
+
+// parameters is the text of all arguments, or of all local variables.
+func (p *prettier) parameters(of arguments) *expr {
+	names, ok := p.names(of)
+	if !ok {
 		return poison(p.at)
 	}
 	whole := text(p.at, "")
@@ -131,7 +136,7 @@ func (p *prettier) parameters() *expr {
 		if i > 0 {
 			lead = ", " + lead
 		}
-		a := arguments{path: []string{name}}
+		a := arguments{path: []string{name}, ofLocals: of.ofLocals}
 		access, err := p.l.resolve(a)
 		whole = p.join(whole, text(p.at, lead), p.value(a, access, err, 0))
 	}
@@ -160,11 +165,11 @@ func (p *prettier) value(a arguments, access compile.Access, err error, depth in
 	if kind == compile.ShapeStruct {
 		return p.members(a, access.Shape.Members, depth+1)
 	}
+	if kind == compile.ShapeArray && (err == nil || access.Shape.Len > 0) { // one in registers has no address, but elements
+		return p.elements(a, access.Shape.Len, depth+1)
+	}
 	if err != nil {
 		return text(p.at, "?")
-	}
-	if kind == compile.ShapeArray {
-		return p.elements(a, access.Shape.Len, depth+1)
 	}
 	if p.leaves++; p.leaves > prettyLeaves {
 		return text(p.at, prettyMore)

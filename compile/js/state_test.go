@@ -58,9 +58,10 @@ func TestShared(t *testing.T) {
 	got := r.logged(`c => {
 		n++; n += 2; n -= c.arg0; log(n, n++, ++n, n--, --n, n);
 		log(n += 10, n -= c.arg0 + 1); n = 3; n *= 4; log(n);
+		n += n++; log(n); n -= (n *= 2) + 1; log(n); n = n++ + 3; log(n); n = 12;
 		s += "b"; log(s, s.length); s = "c"; s ||= "d"; log(s);
 	}`, scope, 7)
-	if want := "1 1 3 3 1 1|11 3|12|ab 2|c"; strings.Join(got, "|") != want {
+	if want := "1 1 3 3 1 1|11 3|12|24|-25|-22|ab 2|c"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -126,8 +127,8 @@ func TestGuessed(t *testing.T) {
 func TestPerThread(t *testing.T) {
 	r := newRig(t)
 	scope := r.declare(map[string]runtime.Object{"mine": {Kind: runtime.KindPerThread, Init: 100}})
-	got := r.logged("c => { log(mine.value); mine.value++; mine.value += 2; log(mine.value, mine.value++, ++mine.value); mine.value = 3; log(mine.value); }", scope)
-	if want := "100|103 103 105|3"; strings.Join(got, "|") != want {
+	got := r.logged("c => { log(mine.value); mine.value++; mine.value += 2; log(mine.value, mine.value++, ++mine.value); mine.value = 3; log(mine.value); mine.value += mine.value++; log(mine.value); }", scope)
+	if want := "100|103 103 105|3|6"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -327,7 +328,10 @@ func (p fakePlace) Access(path []string) (compile.Access, error) {
 	}
 	return a, nil
 }
-func (p fakePlace) ReturnType() (compile.Access, bool) { a, ok := p.access["ret"]; return a, ok }
+func (p fakePlace) ReturnType() (compile.Access, bool, error) {
+	a, ok := p.access["ret"]
+	return a, ok, nil
+}
 func (p fakePlace) ResultMember(path []string) (compile.Access, error) {
 	return p.Access(append([]string{"ret"}, path...))
 }

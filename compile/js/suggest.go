@@ -32,7 +32,10 @@ func nearest(name string, known []string) string {
 		if strings.EqualFold(k, name) && k != name {
 			return k
 		}
-		if d := spelling.Distance(name, k, distance); d <= distance && (d < distance || best == "") && d < len(name) {
+		nearer := func(d int) bool { // of equals, what begins so was left unfinished
+			return best == "" || d < distance || strings.HasPrefix(k, name) && !strings.HasPrefix(best, name)
+		}
+		if d := spelling.Distance(name, k, distance); d <= distance && nearer(d) && d < len(name) {
 			best, distance = k, d
 		}
 	}
@@ -45,6 +48,13 @@ var renamed = map[string]string{
 	"ustack": "c.stack(n)", "ubacktrace": "c.stack(n)", "probefunc": "c.func", "ppfunc": "c.func", "reg": "c.regs.NAME", "register": "c.regs.NAME",
 	"copyinstr": "str(p, n)", "user_string": "str(p, n)", "kstr": "str(p, n)", "buf": "bytes(p, n)", "copyin": "bytes(p, n)", "uptr": "ptr(p)",
 	"strncmp": "s === t, or s.startsWith(t)", "performance": "c.time", "uregs": "c.regs.NAME", "usym": "sym(p), in a callback",
+	"override": "skip(result) in enter(c) { … }, or c.ret = result in leave(c) { … }, with --unsafe", "pcomm": "c.comm, of the thread; gotap/proc in a callback",
+	"strlen": "s.length", "strcontains": "s.startsWith(t), or includes in a callback", "strstr": "s.startsWith(t), or indexOf in a callback",
+	"strcap": "str(p, n)", "join": "a callback: gotap/proc has args(pid)", "strftime": "clock(e.time) of gotap/time, in a callback",
+	"jiffies": "c.time", "elapsed": "c.elapsed in leave(c) { … }, or c.time", "cgroup": "readFile(`/proc/${e.pid}/cgroup`) in a callback",
+	"username": "c.uid", "kstack": "c.stack(n): the kernel's own frames are not traced", "rand": "every: 100 in the probe, which takes one hit of so many",
+	"goid": "c.tid, the thread: goroutines are not told apart", "exe": "exe(e.pid) of gotap/proc, in a callback", "Process": "c.pid, c.tid",
+	"threadId": "c.tid", "vars": "c.locals.NAME",
 	"cast":   "c.args.p.field, c.ret.field or global(\"name\").field, whose types are known; other memory is read with u32(p + offset)",
 	"sizeof": "a number to write out", "quantize": "const h = hist() at the top level, and h.add(x)",
 }
@@ -59,6 +69,9 @@ func inContext(name string) string {
 	}
 	if here := renamed[name]; here != "" {
 		return "here it is " + here
+	}
+	if len(name) > 1 && name[0] == '$' {
+		return "a local variable of the target is c.locals." + name[1:] + " at @FILE:LINE; a program's own begins with let"
 	}
 	return ""
 }

@@ -1,6 +1,8 @@
 package js
 
 import (
+	"slices"
+
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
@@ -249,6 +251,21 @@ func (s *stmt) need() (most int) {
 		}
 	})
 	return most
+}
+
+// any reports whether a command of the tree is one that f recognises.
+func (e *expr) any(f func(*compile.Command) bool) bool {
+	if (e.code == codeOp || e.code == codeStore || e.code == codeKeyed) && f(&e.cmd) {
+		return true
+	}
+	return slices.ContainsFunc(e.args, func(a *expr) bool { return a.any(f) }) || anyOf(e.body, f)
+}
+
+func anyOf(list []stmt, f func(*compile.Command) bool) (found bool) {
+	for i := range list {
+		list[i].children(func(e *expr) { found = found || e.any(f) }, func(list []stmt) { found = found || anyOf(list, f) })
+	}
+	return found
 }
 
 func (e *expr) isConst() bool { return e.code == codeConst && e.kind != kindBad }

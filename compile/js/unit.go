@@ -59,8 +59,9 @@ type Place interface {
 	Name() string
 	// Access resolves args.NAME.field…
 	Access(path []string) (compile.Access, error)
-	// ReturnType is how c.ret is cut to the function's type; ok is false when that is not known.
-	ReturnType() (a compile.Access, ok bool)
+	// ReturnType is how c.ret is cut to the function's type; ok is false when that is not known: then c.ret is the register, or, with an
+	// error, cannot be read.
+	ReturnType() (a compile.Access, ok bool, err error)
 	// ResultMember resolves c.ret.FIELD…
 	ResultMember(path []string) (compile.Access, error)
 	// Arg is operand n of a static mark, or why it cannot be read; ok is false elsewhere.

@@ -1,9 +1,15 @@
 function helper(x) { return x + missing; } // error `missing` unknown name missing
 c => { log(retval); }; // error `retval` unknown name retval.*here it is c.ret
+c => { log(strlen(c.arg0)); }; // error `strlen` here it is s.length
+c => { override(3); }; // error `override` here it is skip.result.
+c => { log(c.goid, c.pcomm); }; // error `c.goid` here it is c.tid // error `c.pcomm` here it is c.comm
+c => { log($sum); }; // error `$sum` is c.locals.sum at @FILE:LINE
+c => { log(c.args.who.includes("x")); }; // error `c.args.who.includes` c.args.who is no text.*str.c.args.who.
 c => { log(arg0, comm); }; // error `arg0` unknown name arg0.*context: c.arg0 // error `comm` unknown name comm
 c => { lgo(`${c.arg0}`); }; // error `lgo` unknown name lgo.*did you mean log\?
 c => { log(c.argo); }; // error `c.argo` no member argo.*did you mean arg0\?
 c => { log(c.arg10x); }; // error `c.arg10x` no member arg10x
+c => { log(c.tim); }; // error `c.tim` did you mean time\?
 c => { log(c.Pid); }; // error `c.Pid` did you mean pid\?
 c => { log(LIMT); }; // error `LIMT` did you mean LIMIT\?
 c => { const count1 = 1; log(coutn1); }; // error `coutn1` did you mean count1\?

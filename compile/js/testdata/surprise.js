@@ -14,3 +14,5 @@ c => { const f = x => { return x; log(x); }; log(f(1)); }; // warning `log(x)` r
 c => { switch (c.arg0) { case 1: exit.hold({}); break; case 2: return; default: log("x"); } exit({}); function f() {} ; };
 c => { if (c.arg0) exit({}); if (LIMIT) return; log("x"); };
 c => { const exit = x => log(x); exit(1); log("x"); };
+c => { log(18446744073709551615, 9223372036854775809); }; // warning `18446744073709551615` this is -1  // warning `9223372036854775809` this is -9223372036854775807 
+c => { log(-9223372036854775808, 9223372036854775807, 0xffffffffffffffff, 1.8e19); };
