@@ -13,8 +13,9 @@
 //   [4K, 8K)              19 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 
 import { int } from "gotap/structs";
+import { places } from "gotap/module";
 
-const place = option("f", "libc:write", "the function");
+const place = option("f", "libc:write", "the functions, separated by commas");
 const which = option("n", "2", "which argument, 0 to 5, or ret");
 const type = option("type", "hist", "hist, value, int (as value, of 32 bits) or text");
 const what = `${place} ${which === "ret" ? "result" : "argument " + which}`;
@@ -40,4 +41,4 @@ if (type === "hist") {
   throw new Error(`type is hist, value, int or text, not ${type}`);
 }
 const program = note;
-probe(place, which === "ret" ? { leave(c) { program(c); } } : { enter(c) { program(c); } });
+probe(places(place), which === "ret" ? { leave(c) { program(c); } } : { enter(c) { program(c); } });

@@ -18,10 +18,11 @@
 //   …
 
 import { calltree } from "gotap/calltree";
+import { places } from "gotap/module";
 
-const places = option("f", "libc:f*open*,libc:*close", "functions, separated by commas");
+const functions = option("f", "libc:f*open*,libc:*close", "functions, separated by commas");
 const inside = option("inside", "", "only what is called while this function runs");
 const args = option("args", 2, "how many arguments to show, 0 to 4");
 const most = option("lines", 0, "stop tracing after so many lines; 0: never");
 
-calltree(places.split(","), { inside, args, most });
+calltree(places(functions), { inside, args, most });

@@ -10,7 +10,9 @@
 //   $ gotap run coverage --arg file=shop.c --arg from=12 --arg to=30 -- ./shop
 //   shop.c: 15 lines ran: 12-13 16 18-24 26-30
 
-const place = option("f", "libc:*time*", "functions, as a glob");
+import { places } from "gotap/module";
+
+const place = option("f", "libc:*time*", "functions: globs, separated by commas");
 const file = option("file", "", "a source file: its lines are looked at, not functions");
 const from = option("from", 1, "first line");
 const to = option("to", 100, "last line");
@@ -18,7 +20,7 @@ const lcov = option("lcov", false, "lines as an lcov tracefile");
 const ran = map("ran", { keys: 1, max: 65536 });
 
 if (file === "") {
-  probe(place, c => { if (!ran.has(c.func)) ran.set(c.func, 1); });
+  probe(places(place), c => { if (!ran.has(c.func)) ran.set(c.func, 1); });
 } else {
   if (to - from > 2000) throw new Error("at most 2000 lines at a time");
   for (let n = from; n <= to; n++) {

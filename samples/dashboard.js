@@ -17,15 +17,16 @@
 
 import { table, bar } from "gotap/table";
 import { rate, duration } from "gotap/time";
+import { places } from "gotap/module";
 
-const places = option("f", "syscall:*", "functions, separated by commas");
+const functions = option("f", "syscall:*", "functions, separated by commas");
 const interval = option("interval", 1000, "milliseconds");
 const top = option("top", 15, "how many functions");
 const calls = stats("calls", { keys: 1 });
 const started = now();
 let last = started;
 
-probe(places.split(","), { leave(c) { calls.at(c.func).add(c.elapsed); } });
+probe(places(functions), { leave(c) { calls.at(c.func).add(c.elapsed); } });
 
 every(interval, show);
 end(show);

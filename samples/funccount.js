@@ -1,4 +1,4 @@
-// funccount: how often is each function of a glob called?
+// funccount: how often is each function of a glob, or of several, called?
 // topic: functions
 //
 //   gotap run funccount --arg f='libc:str*' -- ls -l /usr/bin
@@ -15,12 +15,13 @@
 //   … and 14 more functions
 
 import { ordered } from "gotap/table";
+import { places } from "gotap/module";
 
-const place = option("f", "libc:mem*", "functions, as a glob");
+const place = option("f", "libc:mem*", "functions: globs, separated by commas");
 const top = option("top", 25, "how many to print");
 const calls = count("calls", { keys: 1 });
 
-probe(place, c => calls.at(c.func).inc());
+probe(places(place), c => calls.at(c.func).inc());
 
 end(() => {
   const all = ordered(calls.take());

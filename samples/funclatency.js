@@ -13,9 +13,10 @@
 //   1 call, 44.4 us on average, 44.4 us in all; half at most 65.5 us, 99 % at most 65.5 us
 
 import { latency } from "gotap/latency";
+import { places } from "gotap/module";
 
-const place = option("f", "libc:write", "the function to time");
+const place = option("f", "libc:write", "the function to time; several, separated by commas, are one histogram");
 const bits = option("bits", 0, "1 to 5 part each power of two into 2 to 32 buckets");
-const calls = latency(place, `${place}, ns`, { bits });
+const calls = latency(places(place), `${place}, ns`, { bits });
 
 end(() => calls.print());

@@ -17,14 +17,15 @@
 
 import { table } from "gotap/table";
 import { duration } from "gotap/time";
+import { places } from "gotap/module";
 
-const places = option("f", "libc:*dir*,libc:malloc,libc:free", "functions, separated by commas");
+const functions = option("f", "libc:*dir*,libc:malloc,libc:free", "functions, separated by commas");
 const top = option("top", 20, "how many to print");
 const all = stats("time", { keys: 1 }), inner = sum("time inside", { keys: 1 });
 const depth = perThread(0);
 const above = map("caller of a thread at a depth", { keys: 2, max: 65536 });
 
-probe(places.split(","), {
+probe(places(functions), {
   enter(c) {
     this.depth = depth.value;
     above.set(c.tid, this.depth, c.func);

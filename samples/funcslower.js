@@ -17,13 +17,14 @@
 
 import { slower } from "gotap/latency";
 import { milliseconds } from "gotap/time";
+import { places } from "gotap/module";
 
-const place = option("f", "libc:clock_nanosleep", "the function to watch");
+const place = option("f", "libc:clock_nanosleep", "the functions to watch, separated by commas");
 const ms = option("ms", 10, "only calls that take this many milliseconds or more");
 const frames = option("frames", 8, "frames of the stack to print");
 
 let told = 0;
-const watched = slower(place, { ms, frames }, e => {
+const watched = slower(places(place), { ms, frames }, e => {
   told++;
   console.log(`${e.comm}/${e.tid} ${e.func}(${e.a}, ${e.b}, ${e.c}) = ${e.ret} took ${milliseconds(e.ns)} ms`);
   console.log(`${e.stack}`);

@@ -20,15 +20,16 @@
 
 import { rate } from "gotap/time";
 import { table, ordered } from "gotap/table";
+import { places } from "gotap/module";
 
-const place = option("f", "libc:malloc", "the places, as probe() takes them");
+const place = option("f", "libc:malloc", "the places, separated by commas");
 const seconds = option("seconds", 2, "how long to count");
 const cost = option("ns", 25000, "nanoseconds that a hit costs");
 const top = option("top", 10, "how many functions to print");
 const hits = count("hits", { keys: 1 });
 const started = now();
 
-const counting = probe(place, c => hits.at(c.func).inc());
+const counting = probe(places(place), c => hits.at(c.func).inc());
 const timer = every(seconds * 1000, () => {
   timer.stop();
   counting.remove();

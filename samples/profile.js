@@ -13,14 +13,15 @@
 //   shop;_start;__libc_start_main;__libc_start_call_main;main;__fopen_internal;malloc 1
 
 import { ordered } from "gotap/table";
+import { places } from "gotap/module";
 
-const place = option("f", "libc:malloc", "where to take stacks");
+const place = option("f", "libc:malloc", "where to take stacks: functions, separated by commas");
 const rate = option("every", 1, "one hit of so many");
 const frames = option("frames", 24, "frames of a stack");
 const top = option("top", 1000, "stacks to print");
 const folded = new Map();
 
-probe(place, {
+probe(places(place), {
   every: rate,
   enter(c) { exit({ func: c.func, stack: c.stack(frames) }); },
   exit(e) {

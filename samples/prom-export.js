@@ -15,13 +15,15 @@
 //   # TYPE gotap_call_failures_total counter
 //   # EOF
 
-const places = option("f", "libc:read,libc:write", "functions, separated by commas");
+import { places } from "gotap/module";
+
+const functions = option("f", "libc:read,libc:write", "functions, separated by commas");
 const seconds = option("every", 0, "prints every so many seconds; 0: at the end only");
 const times = hist("seconds", { keys: 1 });
 const failures = count("failures", { keys: 1 });
 const totals = stats("totals", { keys: 1 });
 
-probe(places.split(","), {
+probe(places(functions), {
   leave(c) {
     times.at(c.func).add(c.elapsed);
     totals.at(c.func).add(c.elapsed);

@@ -17,13 +17,14 @@
 
 import { errno, isError } from "gotap/errno";
 import { failed } from "gotap/structs";
+import { places } from "gotap/module";
 
-const places = option("f", "libc:open,libc:open64,libc:openat,libc:access,libc:stat", "functions, separated by commas");
+const functions = option("f", "libc:open,libc:open64,libc:openat,libc:access,libc:stat", "functions, separated by commas");
 const zeroFails = option("null", 0, "1: a result of 0 is the failure (functions that return pointers)");
-const known = places.split(",").every(f => /^(libc|syscall):/.test(f)); // a program's own functions may leave errno as it was
+const known = places(functions).every(f => /^(libc|syscall):/.test(f)); // a program's own functions may leave errno as it was
 const failures = count("failures", { keys: 1 });
 
-const called = probe(places.split(","), {
+const called = probe(places(functions), {
   leave(c) {
     // most C functions return int: only the low half of the register counts
     const result = (c.ret << 32) >> 32;

@@ -20,8 +20,9 @@
 //   …
 
 import { duration } from "gotap/time";
+import { places } from "gotap/module";
 
-const place = option("f", "libc:clock_nanosleep", "the function");
+const place = option("f", "libc:clock_nanosleep", "the functions, separated by commas");
 const ms = option("ms", 200, "milliseconds a call may take");
 const code = option("exit", 0, "ends the run with this status at the first late call; 0: goes on");
 const frames = option("frames", 8, "frames of the stack");
@@ -30,7 +31,7 @@ const entered = perThread(0);
 let calls = 0, late = 0;
 const key = e => `${e.pid} ${e.tid} ${e.id}`;
 
-probe(place, {
+probe(places(place), {
   enter(c) {
     entered.value = c.time;
     exit({ id: entered.value, func: c.func, stack: c.stack(frames) });
@@ -40,7 +41,7 @@ probe(place, {
     running.set(key(e), { ...call(e), stack: e.stack, late: false });
   },
 });
-probe(place, {
+probe(places(place), {
   enter(c) { this.id = entered.value; },
   leave(c) { exit({ id: this.id, ns: c.elapsed }); },
   exit(e) {

@@ -12,8 +12,9 @@
 //       order+0x8 (shop) at shop.c:20
 
 import { failed } from "gotap/structs";
+import { places } from "gotap/module";
 
-const places = option("f", "libc:open,libc:open64,libc:access", "the function that may fail; several separated by commas").split(",");
+const watched = places(option("f", "libc:open,libc:open64,libc:access", "the functions that may fail, separated by commas"));
 const trail = option("trail", "libc:malloc,libc:*stat,libc:*stat64,libc:free", "places to note while it runs, separated by commas");
 const zeroFails = option("null", false, "a result of 0 is the failure, as of functions that return pointers");
 const running = perThread(0), steps = perThread(0);
@@ -21,7 +22,7 @@ const passed = map("places passed", { keys: 2, max: 65536, full: "evict" });
 const kept = 8;
 let fails = 0;
 
-probe(places, {
+probe(watched, {
   priority: -1,
   enter(c) {
     if (running.value === 0) steps.value = 0;
@@ -29,7 +30,7 @@ probe(places, {
   },
   optional: true,
 });
-probe(trail.split(","), {
+probe(places(trail), {
   enter(c) {
     if (running.value === 0) return;
     passed.set(c.tid, steps.value % kept, c.pc);
@@ -37,7 +38,7 @@ probe(trail.split(","), {
   },
   optional: true,
 });
-probe(places, {
+probe(watched, {
   leave(c) {
     running.value--;
     if (zeroFails ? c.ret !== 0 : !failed(c.ret)) return;
@@ -56,5 +57,5 @@ probe(places, {
 });
 end(() => {
   passed.clear();
-  if (fails === 0) console.error(`whythefail: no call of ${places.join(", ")} failed`);
+  if (fails === 0) console.error(`whythefail: no call of ${watched.join(", ")} failed`);
 });

@@ -258,7 +258,11 @@ func (s *Script) jsPerThread(call goja.FunctionCall) goja.Value {
 		n, ok := toInt(v)
 		if !ok {
 			s.broken = s.loading
-			s.reject(at.argSpan(0), "perThread(0)", "a per-thread variable starts as an integer, not %s", describe(v))
+			hint := "perThread(0)"
+			if goja.IsString(v) || goja.IsNull(v) {
+				hint += "; for text, or what is not there yet, const m = map() and m.set(c.tid, …)"
+			}
+			s.reject(at.argSpan(0), hint, "a per-thread variable starts as an integer, not %s", describe(v))
 		}
 		o.Init = n
 	}

@@ -95,7 +95,7 @@ func makeBuiltins() []Builtin {
 		{"readDir", "(path: string): string[] | undefined", "the names in a folder, sorted; undefined when it cannot be read", inCallback, (*Script).jsReadDir},
 		{"env", "(name: string): string | undefined", "a variable of gotap's environment", "const x = env(…) at top level folds into programs", (*Script).jsEnv},
 		{"now", "(): number", "monotonic nanoseconds now, the clock of c.time", "c.time is the time of the hit", (*Script).jsNow},
-		{"columns", "(): number", "the width of the terminal that output goes to, 0 when it is none", inCallback, (*Script).jsColumns},
+		{"columns", "(text?: string): number", "how many columns of a terminal a text takes; of none, the width of the terminal that output goes to, 0 when it is none", inCallback, (*Script).jsColumns},
 		{"abs", "(value: Int): Int", "the absolute value", "same", (*Script).jsAbs},
 	}
 }

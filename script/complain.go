@@ -13,6 +13,7 @@ import (
 
 	"gotap/compile"
 	"gotap/compile/diag"
+	"gotap/script/load"
 )
 
 // complaint is a diagnostic on its way through JavaScript as an exception, so that it keeps its place and hint.
@@ -23,7 +24,7 @@ func (c *complaint) Error() string { return c.d.Text }
 // reject reports a wrong use of a builtin. While the script is loaded the error is only noted, so that all are told at
 // once; later it is an exception.
 func (s *Script) reject(at diag.Span, hint, format string, args ...any) {
-	d := diag.Diagnostic{Span: at, Text: fmt.Sprintf(format, args...), Hint: hint}
+	d := diag.Diagnostic{Span: s.blame(at), Text: fmt.Sprintf(format, args...), Hint: hint}
 	if s.loading {
 		s.diags = append(s.diags, d)
 		return
@@ -81,10 +82,22 @@ func (s *Script) explainException(ex *goja.Exception) diag.Diagnostic {
 		}
 	}
 	at := s.place(ex.Stack())
+	if strings.HasPrefix(property(obj, "message"), load.StdPrefix) { // a module of the library speaks of how it was called
+		at = s.placeOfUser(ex.Stack())
+	}
 	if name := unknownName(obj); name != "" {
 		return diag.Diagnostic{Span: widened(at, name), Text: s.message(obj), Hint: s.nearName(name, ex.Stack())}
 	}
-	return diag.Diagnostic{Span: at, Text: s.message(obj), Hint: s.nearMember(obj)}
+	return diag.Diagnostic{Span: at, Text: s.message(obj), Hint: cmp.Or(largeInteger(obj), s.nearMember(obj))}
+}
+
+// largeInteger is a hint for arithmetic of numbers with integers that are none: what a program tells may be either, by its size.
+func largeInteger(obj *goja.Object) string {
+	switch property(obj, "message") {
+	case "Cannot mix BigInt and other types, use explicit conversions", "Cannot convert a BigInt value to a number":
+		return "an integer of a program that is beyond 2^53 is a BigInt here: Number(x) rounds it, BigInt(x) + 1n is exact"
+	}
+	return ""
 }
 
 // widened is the whole of a name whose first character is at a place.
@@ -117,6 +130,11 @@ var foreign = map[string]string{
 	"usdt":           `probe("usdt:PROVIDER:NAME", c => { … })`,
 	"tracepoint":     `probe("syscall:openat", c => { … }); the kernel's own code is not traced`,
 	"kprobe":         `probe("syscall:openat", c => { … }); the kernel's own code is not traced`,
+	"getopt":         `option("name", default, "help")`,
+	"argv":           "option(name, default) reads --arg name=value",
+	"$1":             "option(name, default) reads --arg name=value",
+	"args":           "option(name, default) reads --arg name=value; arguments of a probed function are c.args in its program",
+	"self":           "SIGUSR1 makes gotap print what there is, and the run goes on",
 	"rpc":            "gotap ctl talks to a running session",
 }
 
@@ -170,9 +188,7 @@ func (s *Script) nearMember(obj *goja.Object) string {
 		return ""
 	}
 	known := []string{"enable", "disable", "remove", "stop"} // of handles, which have no prototype
-	for _, m := range matchers {
-		known = append(known, m.name)
-	}
+	known = append(known, matcherNames()...)
 	for _, of := range []goja.Value{s.aggProto, s.mapProto, s.vm.Get("console"), s.prototype("Array"), s.prototype("String"), s.prototype("Map")} {
 		if of, ok := of.(*goja.Object); ok && of != nil {
 			known = append(known, of.GetOwnPropertyNames()...)
@@ -181,7 +197,19 @@ func (s *Script) nearMember(obj *goja.Object) string {
 	if near := compile.Nearest(m[1], known); near != "" {
 		return "did you mean " + near + "?"
 	}
+	if strings.HasPrefix(m[1], "toBe") || strings.HasPrefix(m[1], "toHave") || m[1] == "toThrow" { // of expect elsewhere
+		return "expect(x) has " + strings.Join(matcherNames(), ", ")
+	}
 	return ""
+}
+
+// matcherNames are the methods of what expect gives, and the word before them that turns them round.
+func matcherNames() []string {
+	names := []string{"not"}
+	for _, m := range matchers {
+		names = append(names, m.name)
+	}
+	return names
 }
 
 // prototype is that of a class of the language.
@@ -192,9 +220,15 @@ func (s *Script) prototype(class string) goja.Value {
 	return nil
 }
 
+// propertyOfNothing is the machine's message for members of undefined, and of null, which it does not tell apart.
+var propertyOfNothing = regexp.MustCompile(`^Cannot read property '.*' of undefined$`)
+
 // message is what an error object says, with its class unless that is the plain Error.
 func (s *Script) message(obj *goja.Object) string {
 	name, text := property(obj, "name"), property(obj, "message")
+	if name == "TypeError" && propertyOfNothing.MatchString(text) {
+		text += " or null"
+	}
 	switch {
 	case text == "" && name == "":
 		return "uncaught " + s.inspect(obj)
@@ -232,6 +266,31 @@ func (s *Script) place(stack []goja.StackFrame) diag.Span {
 		return diag.Span{}
 	}
 	return src.frameSpan(at)
+}
+
+// placeOfUser is the innermost frame of a stack in a text of the user's, if there is one.
+func (s *Script) placeOfUser(stack []goja.StackFrame) diag.Span {
+	for _, frame := range stack {
+		if src := s.sources[frame.SrcName()]; src != nil {
+			if at := src.frameSpan(frame.Position()); !ofLibrary(at) {
+				return at
+			}
+		}
+	}
+	return s.place(stack)
+}
+
+// ofLibrary reports whether a place is in a module of the standard library.
+func ofLibrary(at diag.Span) bool {
+	return at.Source != nil && strings.HasPrefix(at.Source.Name, load.StdPrefix)
+}
+
+// blame is where the user's own text called what went wrong at a place in the standard library, if it did.
+func (s *Script) blame(at diag.Span) diag.Span {
+	if !ofLibrary(at) {
+		return at
+	}
+	return s.placeOfUser(s.vm.CaptureCallStack(0, nil))
 }
 
 // frame is the innermost frame in a text of the script; nil when none is.

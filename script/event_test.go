@@ -74,7 +74,7 @@ end(() => { console.log("tab\t \"quoted\" <>&"); console.error("bad"); null.x; }
 		`{"type":"event","name":"a","time":12345,"pid":100,"tid":101,"comm":"prog","data":{"n":5,"big":"1152921504606846976","stack":["0x401136 func+0x36 (libx.so)"],"inner":{"y":1}}}`,
 		`{"type":"print","text":"tab\t \"quoted\" <>&\n"}`,
 		`{"type":"print","stream":"stderr","text":"bad\n"}`,
-		`{"type":"error","text":"TypeError: Cannot read property 'x' of undefined","file":"script.js","line":5,"column":`,
+		`{"type":"error","text":"TypeError: Cannot read property 'x' of undefined or null","file":"script.js","line":5,"column":`,
 		`{"type":"value","name":"n","value":1}`,
 		`{"type":"hist","name":"h","data":[{"min":4,"max":7,"count":1}]}`,
 		`{"type":"map","name":"s","data":[{"key":["k",5],"value":1}]}`,

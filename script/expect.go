@@ -21,7 +21,8 @@ type Verdict struct {
 	Tests    []string  // names of the tests that ran
 	Failed   []bool    // which of them failed
 	Passed   int       // expectations that were met, in tests and elsewhere
-	Failures diag.List // those that were not, each with its place
+	Missed   int       // expectations that were not
+	Failures diag.List // the first of those, each with its place
 }
 
 // expectations is what a script has declared, and what came of it.
@@ -63,10 +64,10 @@ func (s *Script) runTests() {
 	defer s.stopped.Store(true)
 	for _, t := range s.expect.tests {
 		s.expect.name = t.name
-		failures, faults := len(s.expect.Failures), s.faults.total
+		missed, faults := s.expect.Missed, s.faults.total
 		s.call(t.fn)
 		s.expect.Tests = append(s.expect.Tests, t.name)
-		s.expect.Failed = append(s.expect.Failed, len(s.expect.Failures) > failures || s.faults.total > faults)
+		s.expect.Failed = append(s.expect.Failed, s.expect.Missed > missed || s.faults.total > faults)
 	}
 	s.expect.name = ""
 }
@@ -133,6 +134,7 @@ func (s *Script) check(m matcher, got goja.Value, call goja.FunctionCall, negate
 	if s.expect.name != "" {
 		text = fmt.Sprintf("test %q: %s", s.expect.name, text)
 	}
+	s.expect.Missed++
 	if len(s.expect.Failures) < maxFailures {
 		s.expect.Failures.Errorf(s.site().span(), "", "%s", text)
 	}

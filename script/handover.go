@@ -1,6 +1,10 @@
 package script
 
-import "gotap/runtime"
+import (
+	"github.com/dop251/goja"
+
+	"gotap/runtime"
+)
 
 // A watched script is replaced in four steps, so that no record is lost and none is told twice: the new version is loaded
 // beside the running one (Options.Previous); the old one pauses, and records wait in the ring; the probes are
@@ -42,12 +46,36 @@ func (s *Script) TakeOver(old *Script) {
 		s.backlog = append(s.backlog, rec)
 	}
 	old.emptyQueue()
+	s.keepValues(old)
 	for id, heir := range s.heirs {
 		s.byID[id] = heir
 	}
 	old.faults.summary(old.out)
 	old.out.Flush()
 	old.Close()
+}
+
+// keepValues gives the variables that only callbacks use the values they had, where name and type are the same.
+func (s *Script) keepValues(old *Script) {
+	before := map[string]goja.Value{}
+	for _, sl := range old.vars.slots {
+		if sl.kind == slotPlain && sl.value != nil {
+			before[sl.src.file.Path+":"+sl.v.Name] = sl.value
+		}
+	}
+	for _, sl := range s.vars.slots {
+		value := before[sl.src.file.Path+":"+sl.v.Name]
+		if sl.kind == slotPlain && sl.value != nil && value != nil && alike(value, sl.value) {
+			sl.value = value
+		}
+	}
+}
+
+// alike reports whether two values are both numbers, texts or truth values. Objects belong to the machine they were made in.
+func alike(a, b goja.Value) bool {
+	number := func(v goja.Value) bool { return goja.IsNumber(v) || goja.IsBigInt(v) }
+	truth := func(v goja.Value) bool { _, ok := v.Export().(bool); return ok && !goja.IsUndefined(v) }
+	return number(a) && number(b) || goja.IsString(a) && goja.IsString(b) || truth(a) && truth(b)
 }
 
 // maxWaiting is more records than any ring holds of what was committed before the probes were exchanged; hits go on

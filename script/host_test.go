@@ -78,12 +78,28 @@ end(() => { evrey("1s"); });
 end(() => require("gotap/erno"));
 end(() => { BEGIN(() => {}); });
 end(() => { expect(1).toBee(1); });
+end(() => { expect([]).toHaveLength(1); });
 sizes.clear();
 `)
 	r.once(func() { r.enter(0) })
 	r.wantErrors(`script\.js:6:15: error: ReferenceError: totl is not defined\n.*\n +\^\^\^\^\nhint: did you mean total\?`,
 		`script\.js:9:13: error: .*sizse.*\n.*\n +\^{5}\nhint: did you mean sizes\?`, `hint: did you mean every\?`,
-		`BEGIN is not defined\n.*\n +\^{5}\nhint: begin\(\(\) => { … }\)`, `'toBee'\n.*\n +\^{5}\nhint: did you mean toBe\?`)
+		`BEGIN is not defined\n.*\n +\^{5}\nhint: begin\(\(\) => { … }\)`, `'toBee'\n.*\n +\^{5}\nhint: did you mean toBe\?`,
+		`'toHaveLength'\n.*\n +\^+\nhint: expect\(x\) has not, toBe, toEqual, `)
+}
+
+// The machine's words for null, and for integers that are no numbers, are put right, and what to do is told.
+func TestMachinesWords(t *testing.T) {
+	r := newRig(t, `
+const big = 1n << 60n;
+end(() => { null.x; });
+end(() => { console.log(big + 1); });
+end(() => { console.log(Math.max(big, 2)); });
+`)
+	r.once(func() {})
+	large := `\n.*\n +\^+\nhint: an integer of a program that is beyond 2\^53 is a BigInt here: Number\(x\)`
+	r.wantErrors(`script\.js:3:\d+: error: TypeError: Cannot read property 'x' of undefined or null\n`,
+		`script\.js:4:\d+: error: TypeError: Cannot mix BigInt.*`+large, `script\.js:5:\d+: error: TypeError: Cannot convert a BigInt.*`+large)
 }
 
 func TestEndlessCallback(t *testing.T) {
@@ -404,6 +420,14 @@ console.log(ms + 1, f, x, on);
 			t.Errorf("%s: %v", args, list)
 		}
 	}
+	// A default with a point is a number, though JavaScript's 1.0 is 1.
+	ratio := newRig(t, `const x = option("x", 1.0), /* 2.5 */ n = option("n", 2); console.log(x, n);`, func(o *Options) { o.Args = map[string]string{"x": "0.5"} })
+	wantLines(t, ratio.once(func() {}), "0.5 2")
+	if o := ratio.s.Options(); o[0].Type != "number" || o[1].Type != "integer" {
+		t.Errorf("%+v", o)
+	}
+	typed := newRig(t, `const x: number = option("x", 1.0) as number; console.log(x);`, func(o *Options) { o.Name, o.Args = "s.ts", map[string]string{"x": "0.5"} })
+	wantLines(t, typed.once(func() {}), "0.5")
 	needed := `const f = option("f");`
 	if _, list := Load(Options{Name: "s.js", Text: needed}); !strings.Contains(list.Error(), "give --arg f=") {
 		t.Error(list)
@@ -433,6 +457,29 @@ probe("other", c => { name = "b"; });
 	got := r.once(func() {})
 	if !strings.HasPrefix(got, "5 1 undefined 1 b true\n") {
 		t.Errorf("data is %s", got)
+	}
+}
+
+// What only callbacks count goes on in the next version as well, also of a script that imports modules.
+func TestValuesOfCallbacksAreKept(t *testing.T) {
+	for name, head := range map[string]string{"alone": "", "with modules": `import { LIMIT } from "gotap/test";` + "\nprint(LIMIT > 0);\n"} {
+		text := head + `
+let got = 0, word = "a", flag = false, was = -1, fixed = 5, list = [], other = 1;
+probe("work", { enter(c) { exit({ n: c.arg0 }); }, exit(e) { got += e.n; word += "b"; flag = true; was = -2.5; list.push(1); other = "x"; print("seen", list.length); } });
+end(() => console.log(got, word, flag, was, fixed, list.length, other));
+`
+		old := newRig(t, text, func(o *Options) { o.Keep = true })
+		old.start()
+		old.enter(0, 5)
+		old.enter(0, 7)
+		eventually(t, "both events", func() bool { return strings.Contains(old.data.String(), "seen 2") })
+		old.s.Pause()
+		r := newRigOn(t, old.arena, strings.Replace(text, "fixed = 5", "fixed = 6", 1)+`probe("c", c => {});`, func(o *Options) { o.Previous, o.Keep = old.s, true })
+		r.s.Plan(old.s)
+		r.s.TakeOver(old.s)
+		if got := r.once(func() {}); !strings.Contains(got, "12 abb true -2.5 6 0 1\n") {
+			t.Errorf("%s: data is %s", name, got)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -58,6 +59,15 @@ end(() => console.log(total, state.total, seen));
 	wantLines(t, r.once(func() { r.enter(0, 2); r.enter(0, 3) }), "6 4 4096 2 2", "9 6 4096 5 2", "5 5 2")
 }
 
+// TestSelfImport: a script that imports itself is told of once.
+func TestSelfImport(t *testing.T) {
+	dir := write(t, map[string]string{"s.js": "import { a } from './s.js';\nexport const b = a;\n"})
+	_, list := Load(Options{Name: filepath.Join(dir, "s.js"), Text: "import { a } from './s.js';\nexport const b = a;\n", Dir: dir, Std: testStd})
+	if n := strings.Count(list.Error(), "no matching export"); n != 1 || !strings.Contains(list.Error(), "in a circle") {
+		t.Errorf("%d times\n%v", n, list)
+	}
+}
+
 func TestBadModules(t *testing.T) {
 	dir := write(t, map[string]string{
 		"a.js":      "const b = require('./b');\n",
@@ -74,6 +84,7 @@ func TestBadModules(t *testing.T) {
 		"require('./a')":                       `modules require each other in a circle: a.js → b.js → a.js`,
 		"import './m.js';":                     `modules import each other in a circle: .*m.js → .*n.js → .*m.js`,
 		"require('./latin')":                   `latin.js:1:12: error: the file is not UTF-8 text`,
+		"import { a } from './latin.js'; a();": `latin.js:1:12: error: the file is not UTF-8 text`,
 		"import './latin.js';":                 `latin.js:1:12: error: the file is not UTF-8 text`,
 		"require('./throws')":                  `throws.js:2:\d+: error: TypeError`,
 		"import './throws.js';":                `throws.js:2:\d+: error: TypeError`,
@@ -85,6 +96,9 @@ func TestBadModules(t *testing.T) {
 		"import { q } from 'gotap/test'; q();": `q`,
 	} {
 		_, list := Load(Options{Name: "s.js", Text: text + "\n", Dir: dir, Std: testStd})
+		if strings.HasPrefix(want, "latin.js") && len(list) != 1 {
+			t.Errorf("%s: %d errors\n%v", text, len(list), list)
+		}
 		if !list.HasErrors() || !regexp.MustCompile(want).MatchString(list.Error()) {
 			t.Errorf("%s: %v", text, list)
 		}

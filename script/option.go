@@ -24,7 +24,14 @@ func (s *Script) jsOption(call goja.FunctionCall) goja.Value {
 	}
 	o := Option{Name: name.String(), Span: at.span()}
 	def := call.Argument(1)
+	if strings.Contains(o.Name, "=") { // what is before the first = is the name for --arg
+		s.reject(at.argSpan(0), `option("ms", 10, "threshold")`, "an option cannot have = in its name")
+		return def
+	}
 	o.Type = optionType(def)
+	if o.Type == "integer" && at.fractionSpelt(1) {
+		o.Type = "number" // whoever writes 1.0 means 0.5 as well, though to JavaScript that is 1
+	}
 	if o.Type == "" {
 		s.reject(at.argSpan(1), "a number, a text, true or false", "an option cannot be %s", describe(def))
 		return nil

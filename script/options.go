@@ -46,6 +46,10 @@ type Options struct {
 	Journal Journal
 	Replay  Replay
 
+	// Keep is for a script that may be followed by a next version: numbers, text and truth values that its callbacks keep in top-level
+	// variables go on there.
+	Keep bool
+
 	// Previous is the running version of the script, whose variables and aggregations of the same name and type go on
 	// in this one. It needs the same Arena.
 	Previous *Script

@@ -154,11 +154,11 @@ func (s *Script) parseSpecs(p *Probe, at site, v goja.Value) {
 			s.reject(at.argSpan(0), "", "the list of places is empty")
 		}
 		for i := range n {
-			s.parseSpec(p, at.elementSpan(0, i), list.Get(strconv.Itoa(i)))
+			s.parseSpec(p, s.blame(at.elementSpan(0, i)), list.Get(strconv.Itoa(i)))
 		}
 		return
 	}
-	s.parseSpec(p, at.argSpan(0), v)
+	s.parseSpec(p, s.blame(at.argSpan(0)), v)
 }
 
 func (s *Script) parseSpec(p *Probe, at diag.Span, v goja.Value) {
@@ -202,6 +202,14 @@ func (s *Script) parseProgram(p *Probe, at site, v goja.Value) {
 // handlerKinds are the handlers that are programs.
 var handlerKinds = map[string]js.HandlerKind{"enter": js.Enter, "post": js.Post, "leave": js.Leave, "fault": js.Fault}
 
+// calledElsewhere are words of other tracers for what a probe's object has.
+var calledElsewhere = map[string]string{
+	"entry": "enter(c) { … }", "pre": "enter(c) { … }", "call": "enter(c) { … }", "return": "leave(c) { … }", "ret": "leave(c) { … }",
+	"onReturn": "leave(c) { … }", "onLeave": "leave(c) { … }", "onEnter": "enter(c) { … }", "filter": "when: c => …", "predicate": "when: c => …",
+	"condition": "when: c => …", "if": "when: c => …", "emit": "exit(e) { … }", "event": "exit(e) { … }", "maxactive": "maxActive",
+	"once": "limit: 1", "sample": "every: 100", "pass_count": "after", "max_hits": "limit",
+}
+
 func (s *Script) parseProperty(p *Probe, o givenOption) {
 	if kind, ok := handlerKinds[o.name]; ok {
 		if fn, ok := o.function(); ok {
@@ -213,7 +221,11 @@ func (s *Script) parseProperty(p *Probe, o givenOption) {
 	case set != nil:
 		set(p, o)
 	default:
-		s.reject(o.span(), nearest(o.name, probeNames()), "a probe has no option %s", o.name)
+		hint := nearest(o.name, probeNames())
+		if here := calledElsewhere[o.name]; here != "" {
+			hint = "here it is " + here
+		}
+		s.reject(o.span(), hint, "a probe has no option %s", o.name)
 	}
 }
 

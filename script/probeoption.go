@@ -119,7 +119,7 @@ var probeOptions = []ProbeOption{
 		func(p *Probe, o givenOption) { p.MaxActive = int(o.integer(1, maxMaxActive)) }},
 	{"logMax", "number", "bytes one hit can log", func(p *Probe, o givenOption) { p.LogMax = int(o.integer(1, runtime.MaxLog)) }},
 	{"fuel", "number", "commands one run of a program can take", func(p *Probe, o givenOption) { p.Fuel = int(o.integer(1, runtime.MaxFuel)) }},
-	{"logOnFault", "boolean", "keeps the log of a hit whose program ends in a trap", func(p *Probe, o givenOption) { p.LogOnFault = o.boolean() }},
+	{"logOnFault", "boolean", "keeps the log of a hit whose instruction faults", func(p *Probe, o givenOption) { p.LogOnFault = o.boolean() }},
 	{"optional", "boolean", "no error when there is no such place", func(p *Probe, o givenOption) { p.Optional = o.boolean() }},
 	{"priority", "number", "among the probes of one place lower ones run first; 0 when left out, and equal ones in the order of declaration",
 		func(p *Probe, o givenOption) { p.Order.Priority = int(o.integer(-maxPriority, maxPriority)) }},

@@ -1,6 +1,8 @@
 package script
 
 import (
+	"regexp"
+
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
@@ -24,7 +26,7 @@ type function struct {
 
 // admit analyzes a parsed file, numbers its functions and shared variables, and rewrites its second tree for running.
 func (s *Script) admit(f *load.File) (*source, diag.List) {
-	o := scope.Options{FirstFunction: len(s.functions), FirstSlot: len(s.vars.slots)}
+	o := scope.Options{FirstFunction: len(s.functions), FirstSlot: len(s.vars.slots), Keep: s.opts.Keep}
 	src := &source{file: f, info: scope.Analyze(f.Tree, o)}
 	var list diag.List
 	for _, re := range src.info.RegExps {
@@ -113,6 +115,18 @@ func (c site) argSpan(n int) diag.Span {
 		return c.src.file.NodeSpan(arg)
 	}
 	return c.span()
+}
+
+// withPoint is a number as written with a decimal point.
+var withPoint = regexp.MustCompile(`^[0-9_]*\.`)
+
+// fractionSpelt reports whether argument n is written as a number with a decimal point.
+func (c site) fractionSpelt(n int) bool {
+	if _, ok := c.argument(n).(*ast.NumberLiteral); !ok {
+		return false
+	}
+	at := c.argSpan(n)
+	return at.Source != nil && withPoint.MatchString(at.Source.Text[at.Start:])
 }
 
 // elementSpan is where element i of an array given as argument n is.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dop251/goja"
 	"golang.org/x/sys/unix"
+
+	"gotap/compile/diag"
 )
 
 // What scripts can ask of the machine gotap runs on. All of it reads, and nothing of it can block: a file that is not a regular
@@ -127,8 +129,11 @@ func (s *Script) monotonic() int64 {
 	})
 }
 
-// jsColumns is columns().
-func (s *Script) jsColumns(goja.FunctionCall) goja.Value {
+// jsColumns is columns(text?).
+func (s *Script) jsColumns(call goja.FunctionCall) goja.Value {
+	if text := call.Argument(0); !goja.IsUndefined(text) {
+		return s.vm.ToValue(diag.Columns(text.String()))
+	}
 	if s.opts.Columns == nil {
 		return s.vm.ToValue(0)
 	}

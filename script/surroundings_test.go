@@ -33,6 +33,7 @@ func TestSurroundings(t *testing.T) {
 		`env("GOTAP_SURROUNDINGS")`:       "here",
 		`env("GOTAP_NO_SUCH")`:            "undefined",
 		`columns()`:                       "0",
+		`columns("a漢e\u0301")`:            "4",
 		`now() <= now()`:                  "true",
 		`typeof readFile("/proc/uptime")`: "string",
 	} {

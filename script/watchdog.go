@@ -5,6 +5,7 @@ import (
 	goruntime "runtime"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,10 @@ type watchdog struct {
 	deadline  time.Duration // of a callback
 	heapLimit uint64
 	patience  time.Duration // from the interrupt to giving up
+	heap      func() uint64 // bytes of objects in use, and of garbage
+	collect   func()        // makes heap tell what is in use
+
+	collecting atomic.Bool
 
 	mu     sync.Mutex
 	limit  errDeadline // of the running callback
@@ -38,12 +43,15 @@ const (
 
 func newWatchdog(deadline time.Duration, heapLimit uint64) *watchdog {
 	return &watchdog{deadline: deadline, heapLimit: heapLimit, patience: stuckAfter, base: heapInUse(), asleep: true,
-		wake: make(chan struct{}, 1), done: make(chan struct{})}
+		heap: heapInUse, collect: goruntime.GC, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // loadFactor is how many times as long as a callback the top level of a script may take. No target waits for it, and small machines
 // take their time.
 const loadFactor = 5
+
+// scriptTop is what an error calls a script whose top level runs.
+const scriptTop = "script"
 
 // begin starts the clock of a callback, or of a script's top level.
 func (w *watchdog) begin(top bool) {
@@ -54,7 +62,7 @@ func (w *watchdog) begin(top bool) {
 	}
 	w.limit = errDeadline{w.deadline, "callback"}
 	if top {
-		w.limit = errDeadline{loadFactor * w.deadline, "script"}
+		w.limit = errDeadline{loadFactor * w.deadline, scriptTop}
 	}
 	w.until, w.fired, w.told = time.Now().Add(w.limit.after), time.Time{}, false
 	if w.asleep {
@@ -153,27 +161,40 @@ func (w *watchdog) sleep() bool {
 
 // look checks the running callback; it reports whether there is one.
 func (w *watchdog) look() bool {
-	heap := heapInUse()
+	heap := w.heap()
 	w.mu.Lock()
 	running := !w.until.IsZero()
-	grown := running && w.fired.IsZero() && heap > w.base+w.heapLimit
+	heap -= min(heap, w.base)
+	grown, what := running && w.fired.IsZero() && heap > w.heapLimit, w.limit.what
 	w.mu.Unlock()
 	if !running {
 		return false
 	}
-	if grown && w.stillGrown() {
-		w.fire(errHeap{w.heapLimit})
+	switch {
+	case grown && heap > garbageFactor*w.heapLimit:
+		w.fire(errHeap{w.heapLimit, what})
+	case grown && w.collecting.CompareAndSwap(false, true):
+		go w.weigh()
 	}
 	w.check()
 	return true
 }
 
-// stillGrown collects garbage before memory is called lost: the heap may be twice as large as what is in use.
-func (w *watchdog) stillGrown() bool {
-	goruntime.GC()
+// garbageFactor is how many times as large as what is in use the heap may be before garbage is collected.
+const garbageFactor = 2
+
+// weigh collects garbage before memory is called lost. It is done beside the looking: a text that doubles at each step is gigabytes by the
+// time a collection is over, which has to wait for every step.
+func (w *watchdog) weigh() {
+	defer w.collecting.Store(false)
+	w.collect()
+	heap := w.heap()
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	return heapInUse() > w.base+w.heapLimit
+	grown, what := heap > w.base+w.heapLimit, w.limit.what
+	w.mu.Unlock()
+	if grown {
+		w.fire(errHeap{w.heapLimit, what})
+	}
 }
 
 func (w *watchdog) check() {
@@ -216,10 +237,17 @@ func (e errDeadline) Error() string {
 }
 
 // errHeap is why a callback that took too much memory was ended.
-type errHeap struct{ limit uint64 }
+type errHeap struct {
+	limit uint64
+	what  string // as of errDeadline
+}
 
 func (e errHeap) Error() string {
-	return fmt.Sprintf("the script uses more than %d MB of memory: its callbacks do not run any more", e.limit>>20)
+	then := "its callbacks do not run any more"
+	if e.what == scriptTop { // it has none yet
+		then = "it was ended"
+	}
+	return fmt.Sprintf("the script uses more than %d MB of memory: %s", e.limit>>20, then)
 }
 
 // heapInUse is the size of live and not yet collected objects.

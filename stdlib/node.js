@@ -13,7 +13,7 @@
 // module is the program ("node"), uv where libuv is: the same, or "libuv" for builds that share it, as Debian's. JavaScript's own
 // functions are compiled as the program runs and have no places. What is not a Node.js is told of at the end.
 
-import { options, absent } from "gotap/module";
+import { inOrder, options, absent } from "gotap/module";
 
 const common = { module: "node", uv: "" };
 const libuv = o => o.uv === "" ? [o.module, "libuv"] : [o.uv];
@@ -23,6 +23,7 @@ const needs = o => `Node.js as ${o.module}, with libuv in it or beside it`;
 const either = (o, name) => libuv(o).map(module => `${module}:${name}`);
 
 export function loop(given, fn) {
+  [given, fn] = inOrder("gotap/node", "loop", given, fn);
   const o = options("gotap/node", given, { ...common, ms: 0 });
   const least = Math.round(o.ms * 1e6);
   const telling = fn !== undefined;
@@ -55,6 +56,7 @@ export function loop(given, fn) {
 }
 
 export function collections(given, fn) {
+  [given, fn] = inOrder("gotap/node", "collections", given, fn, true);
   const o = options("gotap/node", given, { module: "node" });
   const probes = [probe(`${o.module}:v8::internal::Heap::PerformGarbageCollection`, {
     leave(c) { exit({ ns: c.elapsed }); },
@@ -66,6 +68,7 @@ export function collections(given, fn) {
 }
 
 export function lookups(given, fn) {
+  [given, fn] = inOrder("gotap/node", "lookups", given, fn, true);
   const o = options("gotap/node", given, common);
   const probes = [probe(either(o, "uv_getaddrinfo"), { // (loop, request, callback, node, service, hints)
     enter(c) { exit({ host: c.arg3 === 0 ? "" : str(c.arg3) }); },
@@ -77,6 +80,7 @@ export function lookups(given, fn) {
 }
 
 export function opens(given, fn) {
+  [given, fn] = inOrder("gotap/node", "opens", given, fn, true);
   const o = options("gotap/node", given, common);
   const probes = [probe(either(o, "uv_fs_open"), { // (loop, request, path, flags, mode, callback)
     enter(c) { exit({ path: str(c.arg2), flags: (c.arg3 << 32) >> 32 }); },

@@ -13,12 +13,13 @@
 // Trace a server process, or the postmaster with --follow children: each connection has a process. The text of a query is cut
 // at 1024 bytes. Without the marks a line at the end says so.
 
-import { options, absent } from "gotap/module";
+import { inOrder, options, absent } from "gotap/module";
 
 const needs = "a PostgreSQL server with static marks (--enable-dtrace)";
 const mark = name => `usdt:postgresql:${name}`;
 
 export function queries(given, fn) {
+  [given, fn] = inOrder("gotap/postgres", "queries", given, fn, true);
   const { ms } = options("gotap/postgres", given, { ms: 0 });
   const least = Math.round(ms * 1e6);
   const text = map("text of a query", { keys: 1, max: 4096, full: "evict" });
@@ -86,6 +87,7 @@ export function transactions() {
 }
 
 export function lockWaits(fn) {
+  [, fn] = inOrder("gotap/postgres", "lockWaits", fn, undefined, true);
   const at = perThread(0);
   const probes = [
     probe(mark("lwlock__wait__start"), { enter(c) { at.value = c.time; }, optional: true }),
@@ -99,6 +101,7 @@ export function lockWaits(fn) {
 }
 
 export function checkpoints(fn) {
+  [, fn] = inOrder("gotap/postgres", "checkpoints", fn, undefined, true);
   const at = perThread(0);
   const probes = [
     probe(mark("checkpoint__start"), { enter(c) { at.value = c.time; }, optional: true }),

@@ -17,11 +17,11 @@
 //   textAt(version)   48 up to 3.11, 40 from 3.12 on: textAt("3.11")
 //
 // 3.11 tells of calls between Python functions only while its mark for lines is on, so calls and returns cost a hit for each
-// line. All but text and textAt give { probes } and take { module } last: where the interpreter is, when it is neither the program nor a
+// line. All but text and textAt give { probes } and take { module }: where the interpreter is, when it is neither the program nor a
 // shared libpython. From 3.12 on CPython has function marks no more; then, as for a program that is no Python, a line at the end
 // says that nothing was seen. Python's own frames are not in c.stack: that has the interpreter's.
 
-import { options, absent } from "gotap/module";
+import { inOrder, options, absent } from "gotap/module";
 
 const needs = "a CPython with static marks (--with-dtrace; function marks end with 3.11)";
 const mark = (module, name) => module === "" ? `usdt:python:${name}` : `usdt:${module}:python:${name}`;
@@ -41,6 +41,7 @@ function marked(module, name, program) {
 const lines = module => marked(module, "line", { enter(c) {} });
 
 export function calls(fn, given) {
+  [given, fn] = inOrder("gotap/python", "calls", given, fn);
   const { module } = options("gotap/python", given, { module: "" });
   const n = count("python calls", { keys: 2, max: 16384 });
   const program = fn ? each(fn) : { enter(c) { n.at(str(c.arg0, 128), str(c.arg1, 64)).inc(); } };
@@ -50,6 +51,7 @@ export function calls(fn, given) {
 }
 
 export function returns(fn, given) {
+  [given, fn] = inOrder("gotap/python", "returns", given, fn, true);
   const { module } = options("gotap/python", given, { module: "" });
   const probes = [marked(module, "function__return", each(fn)), lines(module)];
   absent("gotap/python", probes, needs);
@@ -61,6 +63,7 @@ function each(fn) {
 }
 
 export function imports(fn, given) {
+  [given, fn] = inOrder("gotap/python", "imports", given, fn, true);
   const { module } = options("gotap/python", given, { module: "" });
   const since = map("import started", { keys: 2 });
   const started = marked(module, "import__find__load__start", { enter(c) { since.set(c.tid, hash(str(c.arg0, 128)), c.time); } });
@@ -82,6 +85,7 @@ export function imports(fn, given) {
 }
 
 export function collections(fn, given) {
+  [given, fn] = inOrder("gotap/python", "collections", given, fn, true);
   const { module } = options("gotap/python", given, { module: "" });
   const at = perThread(0), generation = perThread(0);
   const probes = [
@@ -96,6 +100,7 @@ export function collections(fn, given) {
 }
 
 export function exceptions(fn, given) {
+  [given, fn] = inOrder("gotap/python", "exceptions", given, fn, true);
   const { module } = options("gotap/python", given, { module: "" });
   const place = module === "" ? "_PyErr_SetObject" : `${module}:_PyErr_SetObject`;
   const probes = [probe(place, {

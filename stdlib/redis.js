@@ -12,11 +12,12 @@
 // server's call() calls; in which order a structure of the server has its fields need not be known. A command inside a script or
 // a transaction counts for itself and in the time of the outer one. A target that is no such server is told of at the end.
 
-import { options, absent } from "gotap/module";
+import { inOrder, options, absent } from "gotap/module";
 
 export function commandName(func) { return func.replace(/Command$/, ""); }
 
 export function commands(given, fn) {
+  [given, fn] = inOrder("gotap/redis", "commands", given, fn);
   const { module, us } = options("gotap/redis", given, { module: "", us: 0 });
   const least = Math.round(us * 1000);
   const telling = fn !== undefined;

@@ -13,7 +13,7 @@
 // Statements prepared before the probes were placed have no text and do not count. When no such library is in the target,
 // a line at the end says so.
 
-import { options, absent } from "gotap/module";
+import { inOrder, options, absent } from "gotap/module";
 
 const row = 100, done = 101; // SQLITE_ROW, SQLITE_DONE
 
@@ -22,6 +22,7 @@ const blank = c => c === 32 || c >= 9 && c <= 13;
 export const whole = sql => sql.replace(/;\.\.$/, ";");
 
 export function statements(given, fn) {
+  [given, fn] = inOrder("gotap/sqlite", "statements", given, fn);
   const { module, length } = options("gotap/sqlite", given, { module: "libsqlite3", length: 120 });
   const telling = fn !== undefined;
   const times = stats("statements, ns", { keys: 1, max: 4096 });

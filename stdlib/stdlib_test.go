@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gotap/compile/diag"
 	"gotap/script"
 	"gotap/script/output"
 	"gotap/stdlib"
@@ -270,6 +271,62 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// Options and function may stand in either order, and a function that is needed is asked for.
+func TestOrderOfArguments(t *testing.T) {
+	for module, names := range map[string][]string{"tls": {"tls", "handshakes"}, "sqlite": {"statements"}, "redis": {"commands"}, "postgres": {"queries"},
+		"node": {"loop", "collections", "lookups", "opens"}, "python": {"calls", "returns", "imports", "collections", "exceptions"}} {
+		for _, name := range names {
+			for _, call := range []string{"({}, e => {})", "(e => {}, {})", "(e => {})"} {
+				text := fmt.Sprintf("import { %s } from %q;\n%s%s;", name, "gotap/"+module, name, call)
+				if _, list := script.Load(script.Options{Name: "t.js", Text: text, Std: stdlib.Files()}); list.Err() != nil {
+					t.Errorf("%s%s: %v", name, call, list)
+				}
+			}
+			text := fmt.Sprintf("import { %s } from %q;\n%s({}, 5);", name, "gotap/"+module, name)
+			if _, list := script.Load(script.Options{Name: "t.js", Text: text, Std: stdlib.Files()}); list.Err() == nil ||
+				!strings.HasPrefix(list[0].String(), fmt.Sprintf("t.js:2:1: error: TypeError: gotap/%s: %s takes a function, not 5", module, name)) {
+				t.Errorf("%s: %v", name, list)
+			}
+		}
+	}
+}
+
+// What a module of the library probes for a script, and is not there, is shown where the script asks for it.
+func TestPlacesOfLibraryCalls(t *testing.T) {
+	for _, call := range []string{`latency("nowhere");`, `calltree(["nowhere"]);`} {
+		name, _, _ := strings.Cut(call, "(")
+		s, list := script.Load(script.Options{Name: "s.js", Text: "import { " + name + " } from \"gotap/" + name + "\";\n" + call, Std: stdlib.Files()})
+		if list.Err() != nil {
+			t.Fatal(list)
+		}
+		for _, p := range s.Probes() {
+			for _, spec := range p.Specs {
+				if at := (diag.Diagnostic{Span: spec.Span}).String(); !strings.HasPrefix(at, "s.js:2:1: ") {
+					t.Errorf("%s is at %s", call, at)
+				}
+			}
+		}
+		s.Close()
+	}
+}
+
+// Durations that round up to the next unit are shown in it.
+func TestDurationsRound(t *testing.T) {
+	want := []string{"950 ns", "1.00 us", "1.00 ms", "999 us", "10.0 us", "100 us", "1.00 s", "124 ns"}
+	got := values(t, "time", `[950, 999.6, 999999, 999400, 9996, 99960, 999999999, 123.7].map(x => m.duration(x))`)
+	if strings.Join(got, ",") != strings.Join(want, ",") {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// An import that a module does not have is told what there is, of the largest module too.
+func TestMissingExports(t *testing.T) {
+	_, list := script.Load(script.Options{Name: "t.js", Text: `import { nothingLikeIt } from "gotap/proc"; nothingLikeIt();`, Std: stdlib.Files()})
+	if len(list) != 1 || !strings.Contains(list[0].Hint, "environ") {
+		t.Errorf("%v", list)
+	}
+}
+
 // An option that a module does not know is an error that names those it does; a target that lacks what is needed is told of
 // once, with what it would need.
 func TestConventions(t *testing.T) {
@@ -282,6 +339,9 @@ func TestConventions(t *testing.T) {
 		_, list := script.Load(script.Options{Name: "t.js", Text: fmt.Sprintf("import { %s } from %q;\n%s;", name, "gotap/"+module, call), Std: stdlib.Files()})
 		if list.Err() == nil || !strings.Contains(list.Error(), "gotap/"+module+": unknown option zork; there are ") {
 			t.Errorf("%s: %v", call, list)
+		}
+		if at := list[0].String(); !strings.HasPrefix(at, "t.js:2:1: ") {
+			t.Errorf("%s is told at %s", call, at)
 		}
 	}
 	for call, module := range map[string]string{

@@ -4,7 +4,7 @@
 //   console.log(table([["read", 12, 0.5], ["write", 3, 11]], { head: ["call", "count", "ms"] }));
 //
 // table(rows, { head, top, width })   text; a column of numbers stands right, others left. top: only the first so many rows, the
-//                                     rest counted in a last line. width: in characters, that of the terminal when left out, 0 for
+//                                     rest counted in a last line. width: in columns, that of the terminal when left out, 0 for
 //                                     any: the widest text column is cut with "…" until the line fits
 // bar(value, most, width)             "@@@@" in proportion
 // size(bytes)                         "1.5 MiB"
@@ -44,13 +44,23 @@ function fit(wide, right, width) {
 }
 
 const isNumber = v => typeof v === "number" || typeof v === "bigint" || (typeof v === "string" && /^-?[\d.]+( ?[kKMGT]?i?B?|%)$/.test(v));
-const length = text => [...text].length;
+const length = text => columns(text);
 
 function pad(text, width, right) {
-  const letters = [...text];
-  if (letters.length > width) return letters.slice(0, width - 1).join("") + "…";
-  const blank = " ".repeat(width - letters.length);
+  if (length(text) > width) text = cut(text, width - 1) + "…";
+  const blank = " ".repeat(Math.max(0, width - length(text)));
   return right ? blank + text : text + blank;
+}
+
+// cut is as much of a text as so many columns hold.
+function cut(text, width) {
+  let kept = "";
+  for (const letter of text) {
+    width -= length(letter);
+    if (width < 0) break;
+    kept += letter;
+  }
+  return kept;
 }
 
 export function bar(value, most, width = 40) {

@@ -20,8 +20,8 @@ export function duration(ns) {
   if (n < 0) return "-" + duration(-n);
   if (n >= 120e9) return `${Math.floor(n / 60e9)} min ${Math.floor(n % 60e9 / 1e9)} s`;
   let k = 0, value = n;
-  for (; value >= 1000 && k < units.length - 1; k++) value /= 1000;
-  return `${k === 0 ? value : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${units[k]}`;
+  for (; value >= 999.5 && k < units.length - 1; k++) value /= 1000; // what would be rounded to 1000 is one of the next unit
+  return `${k === 0 ? Math.round(value) : value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[k]}`;
 }
 
 export function milliseconds(ns) { return (Number(ns) / 1e6).toFixed(3); }

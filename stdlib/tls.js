@@ -12,10 +12,13 @@
 //               too), or a program that has OpenSSL in it, such as "node"; ["libssl", "libgnutls"] when left out
 //   both give { probes }
 //
+// What a program reads and writes through a BIO of OpenSSL that has a connection in it (BIO_f_ssl) is told of as well; BIO_read and BIO_write
+// are probed from when the program first makes one on.
+//
 // Plain text is what people want to keep secret: print no more of it than needed. A target without the libraries runs as it
 // would, and a line at the end says so. Go's crypto/tls is none of these.
 
-import { options, absent } from "gotap/module";
+import { inOrder, options, absent } from "gotap/module";
 
 const usual = ["libssl", "libgnutls"];
 
@@ -29,9 +32,10 @@ const shaking = { libgnutls: ["gnutls_handshake"], libnspr4: ["SSL_ForceHandshak
 const opensslShaking = ["SSL_do_handshake", "SSL_connect", "SSL_accept"];
 
 export function tls(given, fn) {
+  [given, fn] = inOrder("gotap/tls", "tls", given, fn, true);
   const o = options("gotap/tls", given, { libraries: usual, limit: 256 });
   const limit = Math.min(1024, o.limit);
-  const probes = [];
+  const probes = [], late = [];
   for (const library of o.libraries) {
     const names = moving[library] ?? openssl;
     for (const direction of ["sent", "received"]) {
@@ -39,8 +43,11 @@ export function tls(given, fn) {
       probes.push(returned(places(library, names[direction]), limit, tell));
       const by = names[direction + "By"];
       if (by.length > 0) probes.push(pointed(places(library, by), limit, tell));
+      if (names === openssl) late.push(...bios(library, direction, limit, tell));
     }
+    if (names === openssl) made(library, late);
   }
+  probes.push(...late);
   absent("gotap/tls", probes, `${o.libraries.join(" or ")}`);
   return { probes };
 }
@@ -48,9 +55,10 @@ export function tls(given, fn) {
 const places = (library, names) => names.map(name => `${library}:${name}`);
 
 // A function of a library may do its work by another one of the same: that is one call.
-function returned(spec, limit, fn) {
+function returned(spec, limit, fn, which) {
   const under = perThread(0);
   return probe(spec, {
+    ...which,
     enter(c) {
       this.connection = c.arg0;
       this.from = c.arg1;
@@ -67,8 +75,9 @@ function returned(spec, limit, fn) {
   });
 }
 
-function pointed(spec, limit, fn) {
+function pointed(spec, limit, fn, which) {
   return probe(spec, {
+    ...which,
     enter(c) {
       this.connection = c.arg0;
       this.from = c.arg1;
@@ -84,7 +93,37 @@ function pointed(spec, limit, fn) {
   });
 }
 
+const bioType = 519; // BIO_TYPE_SSL: of a method, the first word
+
+// Where a BIO has its method depends on the version, and on the width of a pointer.
+function hasConnection(bio) {
+  return readable(bio, 16) && (isMethod(ptr(bio + 8)) || isMethod(ptr(bio)) || isMethod(ptr(bio + 4)));
+}
+
+function isMethod(p) { return readable(p, 4) && i32(p) === bioType; }
+
+// The library does not call its own SSL_read for a BIO, but what that calls, which has no name outside. Every socket is a BIO, too, and
+// most programs have no others: so these are disabled at first.
+function bios(library, direction, limit, fn) {
+  const name = direction === "sent" ? "BIO_write" : "BIO_read", crypto = library === "libssl" ? "libcrypto" : library;
+  const which = { when: c => hasConnection(c.arg0), disabled: true };
+  return [returned(places(crypto, [name]), limit, fn, which), pointed(places(crypto, [name + "_ex"]), limit, fn, which)];
+}
+
+// made enables probes as the first BIO is made that can have a connection in it.
+function made(library, late) {
+  const making = probe(places(library, ["BIO_f_ssl", "BIO_new_ssl", "BIO_new_ssl_connect", "BIO_new_buffer_ssl_connect"]), {
+    enter(c) { exit.hold({}); },
+    exit() {
+      making.disable();
+      for (const p of late) p.enable();
+    },
+    optional: true,
+  });
+}
+
 export function handshakes(given, fn) {
+  [given, fn] = inOrder("gotap/tls", "handshakes", given, fn, true);
   const o = options("gotap/tls", given, { libraries: usual });
   const probes = o.libraries.map(library => {
     const zero = library in shaking; // these return 0 when it went well, OpenSSL's 1

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -203,7 +204,7 @@ func (b *builder) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	}
 	if bad := checkText(src); bad.HasErrors() {
 		b.list = append(b.list, bad...)
-		text = ""
+		text = "module.exports = {};" // what it has is not known, so nobody is told that something is missing in it
 	} else if hasModules(text) && path.Ext(a.Path) != ".json" {
 		text += registration(a.Path)
 	}
@@ -218,7 +219,16 @@ func (b *builder) messages(all []api.Message) {
 			span, hint = b.span(m.Location), suggested(m.Location.Suggestion)
 		}
 		hint = cmp.Or(hint, b.near(m))
-		b.list.Errorf(span, hint, "%s", lowerFirst(b.named(strings.TrimPrefix(m.Text, "[plugin gotap] "))))
+		b.once(span, hint, lowerFirst(b.named(strings.TrimPrefix(m.Text, "[plugin gotap] "))))
+	}
+}
+
+// once reports an error, unless it has been: a script that imports itself is two files to esbuild.
+func (b *builder) once(at diag.Span, hint, text string) {
+	if !slices.ContainsFunc(b.list, func(d diag.Diagnostic) bool {
+		return d.Text == text && d.Span.Source != nil && d.Span.Source.Name == at.Source.Name && d.Span.Start == at.Start
+	}) {
+		b.list.Errorf(at, hint, "%s", text)
 	}
 }
 

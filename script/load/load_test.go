@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -97,6 +98,47 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// A script may have nothing to run: types, modules without statements.
+func TestNothingToRun(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "none.ts"), []byte("export type A = number;\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"s.js": `import "./none.ts";`, "t.js": "export {};", "u.ts": "interface A {}", "v.ts": `import type { A } from "./none.ts";`} {
+		if _, list := (&Loader{}).Parse(name, dir, text+"\n"); list.HasErrors() {
+			t.Errorf("%s: %v", text, list.Err())
+		}
+	}
+}
+
+// What a linked file imports is looked for beside the link, and where the file is.
+func TestResolveBesideLinked(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"bin", "src"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"src/a.js": `import "./b.js"; import "./c.js";`, "src/b.js": "1;", "src/c.js": "2;", "bin/c.js": "3;"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../src/a.js", filepath.Join(dir, "bin/linked.js")); err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "bin")
+	f, list := (&Loader{}).Parse(filepath.Join(bin, "linked.js"), bin, `import "./b.js"; import "./c.js";`)
+	if err := list.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"src/b.js", "bin/c.js"} {
+		if !slices.Contains(f.Inputs, filepath.Join(dir, want)) {
+			t.Errorf("%s is not among %v", want, f.Inputs)
+		}
+	}
+}
+
 // Who asks for a module of Node's is told what there is in its place.
 func TestModulesOfNode(t *testing.T) {
 	for name, want := range map[string]string{"fs": "readFile(path)", "node:fs": "readFile(path)", "process": "env(name)", "lodash": ""} {
@@ -139,11 +181,41 @@ func TestImportOfText(t *testing.T) {
 	}
 }
 
+// An import of TypeScript may have the name of what its compiler would make, and that of a folder means its index.
+func TestNamesOfModules(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.ts", "both.js", "both.ts", "m.mts", "c.cts", "folder/index.ts", "old/index.js", "empty/x.js", "same.js", "same/index.js"} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("export const a = 1;\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := &Loader{}
+	for name, want := range map[string]string{"./a": "a.ts", "./a.js": "a.ts", "./both.js": "both.js", "./both": "both.js", "./m.mjs": "m.mts",
+		"./c.cjs": "c.cts", "./folder": "folder/index.ts", "./folder/": "folder/index.ts", "./folder/index.js": "folder/index.ts", "./old": "old/index.js",
+		"./same": "same.js", "./empty": "", "./a.mjs": "", "./none.js": ""} {
+		got, err := l.Resolve(dir, name)
+		if want != "" {
+			want = filepath.Join(dir, want)
+		}
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
+
 // A module or an export that is misspelt is told with the one that it nearly is.
 func TestNearModules(t *testing.T) {
 	dir := t.TempDir()
 	text := "export function errorName() {}\nconst a = 1, b = 2;\nexport { a as shown, b };\nexport default a;\n"
 	if err := os.WriteFile(filepath.Join(dir, "common.js"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	typed := "export enum Mode { Fast }; export const enum Kind { A }\nexport type T = number;\nexport namespace N {\n  export const inside = 1;\n}\nexport abstract class C {}\n"
+	if err := os.WriteFile(filepath.Join(dir, "typed.ts"), []byte(typed), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	l := &Loader{Std: fstest.MapFS{"errno.js": {Data: []byte(text)}, "files.js": {}}}
@@ -155,6 +227,7 @@ func TestNearModules(t *testing.T) {
 		`import x from "./comon";`:                                  `did you mean ./common?`,
 		`import x from "./nothinglikeit.js";`:                       ``,
 		`import { errorNmae } from "./common.js";`:                  `did you mean errorName?`,
+		`import { zork } from "./typed";`:                           `it has Mode, Kind, N, C`,
 		`import { a } from "./common.js";`:                          `it has errorName, shown, b`,
 		`import { shwon } from "gotap/errno";`:                      `did you mean shown?`,
 		`import * as E from "gotap/errno"; E.errorname();`:          `did you mean errorName?`,

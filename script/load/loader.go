@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gotap/compile/diag"
 )
@@ -26,6 +27,9 @@ type Loader struct {
 	// Loaded tells of a module that runs already. A CommonJS module that imports it gets that one by require(); joined into another text it
 	// would be a second one, with state of its own. Nil: none does.
 	Loaded func(path string) bool
+
+	mu     sync.Mutex          // esbuild resolves in several goroutines
+	beside map[string][]string // directory → where files that are links in it really are
 }
 
 // RegisterFunction is called at the end of each joined module with its path and its exports, so that require() finds it.
@@ -39,6 +43,7 @@ var moduleKinds = []string{"", ".js", ".ts", ".mjs", ".mts", ".cjs", ".cts", ".j
 
 // Parse checks and parses a script's text. Name is what diagnostics call it; dir is where its relative imports start.
 func (l *Loader) Parse(name, dir, text string) (*File, diag.List) {
+	l.noteLink(filepath.Join(dir, filepath.Base(name)))
 	return l.parse(entry{name: name, path: name, dir: dir, text: text, format: formatScript})
 }
 
@@ -128,19 +133,76 @@ func (l *Loader) Resolve(dir, name string) (string, error) {
 		}
 		return "", &MissingError{fmt.Sprintf("cannot find the module %q: there are \"./FILE\" and %s", name, l.stdNames()), hint}
 	}
-	asked := name
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
+	if filepath.IsAbs(name) {
+		return l.resolveFile(name, name)
 	}
-	for _, ext := range extensions {
-		if info, err := os.Stat(name + ext); err == nil && info.Mode().IsRegular() {
-			if kind := path.Ext(name + ext); !slices.Contains(moduleKinds, kind) {
-				return "", fmt.Errorf("cannot import %s: a module is a script (.js, .ts) or .json, not %s", name+ext, kind)
+	found, err := l.resolveFile(name, filepath.Join(dir, name))
+	for _, other := range l.linked(dir) {
+		if again, e := l.resolveFile(name, filepath.Join(other, name)); err != nil && e == nil {
+			return again, nil
+		}
+	}
+	return found, err
+}
+
+// resolveFile finds a module by its path, which may lack the end of the name; asked is how the script calls it.
+func (l *Loader) resolveFile(asked, name string) (string, error) {
+	for _, file := range candidates(name) {
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			if kind := path.Ext(file); !slices.Contains(moduleKinds, kind) {
+				return "", fmt.Errorf("cannot import %s: a module is a script (.js, .ts) or .json, not %s", file, kind)
 			}
-			return filepath.Abs(name + ext)
+			l.noteLink(file)
+			return filepath.Abs(file)
 		}
 	}
 	return "", &MissingError{"cannot find the module " + name, nearFile(asked, name)}
+}
+
+// compiledFrom are the ends of the names that TypeScript's compiler gives to what it makes of files. Imports have those, as they have to
+// be right for the result, though only the source is there.
+var compiledFrom = map[string]string{".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}
+
+// candidates are the files that the path of a module can mean, in the order they are looked for: itself, what it lacks the end of, the source
+// that it would be made of, the main file of a folder.
+func candidates(name string) (files []string) {
+	for _, ext := range extensions {
+		files = append(files, name+ext)
+	}
+	if ext := path.Ext(name); compiledFrom[ext] != "" {
+		files = append(files, strings.TrimSuffix(name, ext)+compiledFrom[ext])
+	}
+	for _, ext := range extensions {
+		if ext != "" {
+			files = append(files, filepath.Join(name, "index"+ext))
+		}
+	}
+	return files
+}
+
+// noteLink keeps where a file really is, if it is a symbolic link: what it imports may be there, and not beside the link.
+func (l *Loader) noteLink(file string) {
+	whole, err := filepath.EvalSymlinks(file)
+	dir, e := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil || e != nil || filepath.Dir(whole) == dir {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.beside == nil {
+		l.beside = map[string][]string{}
+	}
+	key := absolute(filepath.Dir(file))
+	if there := absolute(filepath.Dir(whole)); !slices.Contains(l.beside[key], there) {
+		l.beside[key] = append(l.beside[key], there)
+	}
+}
+
+// linked lists the directories where files that are links in a directory really are.
+func (l *Loader) linked(dir string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.beside[absolute(dir)])
 }
 
 // resolveStd finds a module of the standard library. The names there are stand in the error, as it is embedded and cannot be looked into.

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"encoding/json"
 	"fmt"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -12,14 +13,20 @@ import (
 
 // mapping leads from esbuild's text back to the originals.
 type mapping struct {
-	consumer *sourcemap.Consumer
-	lines    []int // starts of the generated text's lines
+	consumer *sourcemap.Consumer // nil: the text has nothing of the originals
+	lines    []int               // starts of the generated text's lines
 	sources  map[string]*diag.Source
 	entry    *diag.Source // what is blamed for text that no source has
 }
 
 // newMapping reads a source map. sources are by the names that esbuild gave them in it.
 func newMapping(raw []byte, text string, sources map[string]*diag.Source, entry *diag.Source) (*mapping, error) {
+	var whole struct {
+		Mappings string `json:"mappings"`
+	}
+	if json.Unmarshal(raw, &whole) == nil && whole.Mappings == "" { // types, imports of nothing
+		return &mapping{nil, lineStarts(text), sources, entry}, nil
+	}
 	consumer, err := sourcemap.Parse("", raw)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the source map: %w", err)
@@ -30,6 +37,9 @@ func newMapping(raw []byte, text string, sources map[string]*diag.Source, entry 
 // origin converts an offset of the generated text. Source maps count lines from 1 on the generated side of this library,
 // and columns in UTF-16 units.
 func (m *mapping) origin(generated *diag.Source, offset int) (*diag.Source, int) {
+	if m.consumer == nil {
+		return m.entry, 0
+	}
 	offset = max(0, min(offset, len(generated.Text)))
 	line := lineAt(m.lines, offset)
 	col := utf16Len(generated.Text[m.lines[line]:offset])

@@ -29,7 +29,7 @@ var missingExports = []struct {
 
 // What the text of a module exports by name; hints can do without what is written in other ways.
 var (
-	exportedName = regexp.MustCompile(`(?m)\bexport\s+(?:async\s+)?(?:function\s*\*?|const|let|var|class)\s+([\p{L}_$][\p{L}\p{N}_$]*)`)
+	exportedName = regexp.MustCompile(`(?m)(?:^|;[ \t]*)export\s+(?:async\s+|declare\s+|abstract\s+)*(?:function\s*\*?|const\s+enum|const|let|var|class|enum|namespace)\s+([\p{L}_$][\p{L}\p{N}_$]*)`)
 	exportList   = regexp.MustCompile(`\bexport\s*\{([^}]*)\}`)
 )
 
@@ -57,7 +57,7 @@ func nearExport(name, text string) string {
 }
 
 // mostListed is how many exports a hint lists at most.
-const mostListed = 12
+const mostListed = 24
 
 // nearFile is a hint at a file beside the one that is not there.
 func nearFile(asked, path string) string {

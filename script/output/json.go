@@ -189,7 +189,7 @@ func (j *JSON) Event(e Event) {
 
 // Aggregate writes a value, map, hist, tseries or stats record.
 func (j *JSON) Aggregate(a Aggregate) {
-	raw, err := json.Marshal(a.Snapshot.JSON())
+	raw, err := json.Marshal(a.Snapshot.With(a.Options).JSON())
 	if err != nil {
 		return
 	}

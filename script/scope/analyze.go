@@ -84,7 +84,7 @@ func (a *analyzer) share() {
 	}
 	var slots []*Variable
 	for _, v := range a.info.Slots {
-		if v.inFunc && v.Simple {
+		if v.Simple && (v.inFunc || a.opts.Keep && v.lasting()) {
 			v.Slot = a.opts.FirstSlot + len(slots)
 			slots = append(slots, v)
 		}

@@ -113,6 +113,25 @@ func (i *Info) Names() []string {
 // Options say where the numbers of this file's functions and slots begin: they are unique in a script of several files.
 type Options struct {
 	FirstFunction, FirstSlot int
+
+	// Keep gives slots to variables that only callbacks change, too, so that their values can go on in a next version of the script.
+	Keep bool
+}
+
+// lasting reports whether a variable is one that a script counts or remembers with: it begins with a number, text or truth value, and changes.
+func (v *Variable) lasting() bool {
+	if v.Kind != Let && v.Kind != Var || v.Assigned == 0 {
+		return false
+	}
+	init := v.Init
+	if minus, ok := init.(*ast.UnaryExpression); ok && minus.Operator == token.MINUS {
+		init = minus.Operand
+	}
+	switch init.(type) {
+	case *ast.NumberLiteral, *ast.StringLiteral, *ast.BooleanLiteral:
+		return true
+	}
+	return false
 }
 
 // reference is one use of a name.

@@ -140,7 +140,8 @@ func result(t *testing.T, tree *ast.Program, text string) string {
 // Both copies of a file get the same numbers.
 func TestNumbersAgree(t *testing.T) {
 	for _, text := range programs {
-		a, b := Analyze(parse(t, text), Options{3, 4}), Analyze(parse(t, text), Options{3, 4})
+		o := Options{FirstFunction: 3, FirstSlot: 4}
+		a, b := Analyze(parse(t, text), o), Analyze(parse(t, text), o)
 		if describe(a) != describe(b) {
 			t.Errorf("%s: %s and %s", text, describe(a), describe(b))
 		}

@@ -85,19 +85,25 @@ interface Frame {
 
 /** A probe that was placed. */
 interface Probe {
+  /** arms it, when it was disabled */
   enable(): void;
+  /** takes its breakpoints out until enable(); what its programs keep stays */
   disable(): void;
+  /** takes it out for good */
   remove(): void;
+  /** hits that its programs looked at */
   readonly hits: number;
   /** hits that were not looked at */
   readonly missed: number;
   /** places where it is armed now */
   readonly places: number;
+  /** its option name, or its first place: what gotap ctl knows it by */
   readonly name: string;
 }
 
 /** A function that is called at an interval. */
 interface Timer {
+  /** ends it: the function is not called any more */
   stop(): void;
 }
 
@@ -143,15 +149,19 @@ interface PrintOptions {
 
 /** What a program, or the host, adds to. */
 interface Cell {
+  /** adds a value: to the sum, the buckets, the average */
   add(value: Int): void;
+  /** adds 1 */
   inc(): void;
 }
 
 /** What aggregations and maps have on the host. */
 interface Printable {
+  /** forgets all that was added */
   clear(): void;
   /** prints it now; what a script never printed prints at the end */
   print(options?: PrintOptions): void;
+  /** the text that print() prints */
   toString(): string;
 }
 
@@ -165,6 +175,7 @@ interface Aggregation<T> extends Cell, Printable {
   entries(): [key: any, value: NonNullable<T>][];
   /** host only: the value, which starts anew */
   take(): T;
+  /** what a record of -f json holds of it */
   toJSON(): any;
 }
 
@@ -178,14 +189,19 @@ interface KeyedAggregation<T> extends Printable {
   entries(): [key: any, value: T][];
   /** host only: the entries, and it starts anew */
   take(): [key: any, value: T][];
+  /** what a record of -f json holds of it */
   toJSON(): any;
 }
 
 /** Keys with a value each, an integer or text. A key may have several parts. */
 interface TraceMap extends Printable {
+  /** the parts of a key, then the value */
   set(key: Key, ...partsAndValue: [Key, ...Key[]]): this;
+  /** the value of a key; without one 0 in programs, undefined on the host */
   get(...key: Key[]): any;
+  /** whether there is such a key */
   has(...key: Key[]): boolean;
+  /** removes a key; on the host it tells whether there was one */
   delete(...key: Key[]): boolean;
   /** adds 1 */
   inc(...key: Key[]): number;
@@ -193,6 +209,7 @@ interface TraceMap extends Printable {
   entries(): [key: any, value: any][];
   /** host only: the entries, and it starts anew */
   take(): [key: any, value: any][];
+  /** what a record of -f json holds of it */
   toJSON(): any;
 }
 

@@ -5,6 +5,7 @@ import { signalName, signalNumber } from "gotap/signals";
 import { result, isError } from "gotap/errno";
 import { callText, flags } from "gotap/syscalls";
 import { baseName, dirName } from "gotap/files";
+import { places } from "gotap/module";
 import { textAt } from "gotap/python";
 
 is(dump("0123456789abcdefXY", { base: 0x10 }), `00000010  30 31 32 33 34 35 36 37 38 39 61 62 63 64 65 66  |0123456789abcdef|
@@ -16,6 +17,8 @@ is(hexBytes(Uint8Array.from([0xde, 0xad])), "de ad");
 is(table([["read", 12], ["writev", 3]], { head: ["call", "n"] }), "call     n\nread    12\nwritev   3");
 is(table([["a".repeat(30), 1]], { width: 20 }), "aaaaaaaaaaaaaaaa…  1");
 is(table([["a"], ["b"], ["c"]], { top: 2 }), "a\nb\n… and 1 more");
+is(table([["漢字", 1], ["abcde", 2], ["e\u0301", 3]]), "漢字   1\nabcde  2\ne\u0301      3");
+is(table([["漢字".repeat(9), 1], ["a", 2]], { width: 20 }), "漢字漢字漢字漢字…  1\na                  2");
 is(table([]), "");
 is(bar(1, 2, 4), "@@"); is(bar(0, 0, 4), "");
 is(size(512), "512 B"); is(size(1536), "1.5 KiB"); is(size(3 * 2 ** 30), "3.0 GiB"); is(size(5n * 2n ** 40n), "5.0 TiB");
@@ -37,4 +40,9 @@ is(callText("mmap", [0, 4096, 3, 0x22, -1, 0]), "mmap(NULL, 4096, PROT_READ|PROT
 is(callText("unheard_of", [1, -1]), "unheard_of(0x1, 0xffffffffffffffff)");
 is(baseName("/a/b"), "b"); is(dirName("/a/b"), "/a"); is(dirName("/a"), "/"); is(dirName("a"), ".");
 is(textAt("3.11"), 48); is(textAt("3.12.1"), 40); is(textAt(3.9), 48);
+is(places("libc:read").join("|"), "libc:read"); is(places(" a, b ,,c,").join("|"), "a|b|c"); is(places("").length, 0);
+is(places("geo::area(int, std::pair<int, long>),map<int, long>::at,libc:mem[a,b]*,x").join("|"),
+  "geo::area(int, std::pair<int, long>)|map<int, long>::at|libc:mem[a,b]*|x");
+is(places("A::operator<,A::operator()(int, int),A::operator->,A::operator[],A::operator ,,f").join("|"),
+  "A::operator<|A::operator()(int, int)|A::operator->|A::operator[]|A::operator ,|f");
 console.log("done");

@@ -1,0 +1,41 @@
+package script
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What takes memory faster than garbage is collected is ended without waiting for the collection: it may have to wait for the script.
+func TestMemoryBeforeCollection(t *testing.T) {
+	const limit = 1 << 20
+	interrupted, collection, collecting := make(chan error, 1), make(chan bool), make(chan bool, 1)
+	w := newWatchdog(time.Hour, limit)
+	w.interrupt, w.clear = func(reason error) { interrupted <- reason }, func() {}
+	size := w.base + limit + 1
+	w.heap = func() uint64 { return size }
+	w.collect = func() { collecting <- true; <-collection }
+	defer close(collection)
+	w.begin(false)
+	w.look()
+	<-collecting
+	select {
+	case reason := <-interrupted:
+		t.Fatalf("ended before the collection told whether it is garbage: %v", reason)
+	default:
+	}
+	size = w.base + garbageFactor*limit + 1
+	w.look()
+	if reason := <-interrupted; !errors.As(reason, new(errHeap)) {
+		t.Errorf("ended because %v", reason)
+	}
+}
+
+// A script that takes all memory while it is loaded has no callbacks yet that would not run.
+func TestMemoryOfTopLevel(t *testing.T) {
+	s, list := Load(Options{Name: "s.js", Text: `const all = []; for (;;) all.push("x".repeat(1e5) + all.length);`, HeapLimit: 32 << 20, Deadline: patience})
+	if s != nil || !strings.Contains(list.Error(), "error: the script uses more than 32 MB of memory: it was ended\n") {
+		t.Errorf("script %v, %v", s, list)
+	}
+}
