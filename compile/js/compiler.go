@@ -124,15 +124,20 @@ func (c *compiler) learn(name string, k kind) bool {
 
 // span is where a node is, in the text as the user wrote it.
 func (c *compiler) span(fn *Function, from, to file.Idx) diag.Span {
-	source := fn.Source
-	if source == nil {
-		source = c.unit.Source
-	}
+	source := c.sourceOf(fn)
 	start, end := int(from)-fn.Base, int(to)-fn.Base
 	if c.unit.Map == nil || source == nil {
 		return diag.Span{Source: source, Start: start, End: end}
 	}
 	return c.mapped(source, start, end)
+}
+
+// sourceOf is the text that a function stands in.
+func (c *compiler) sourceOf(fn *Function) *diag.Source {
+	if fn.Source == nil {
+		return c.unit.Source
+	}
+	return fn.Source
 }
 
 // mapped finds a span of generated text in the original. Source maps know where tokens begin, not where they end: the

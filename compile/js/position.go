@@ -2,6 +2,7 @@ package js
 
 import (
 	"reflect"
+	"strings"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
@@ -21,8 +22,26 @@ func (l *lowering) start(n ast.Node) file.Idx {
 		}
 	case *ast.SpreadElement:
 		return n.Idx0() - idx(len("..."))
+	case *ast.IfStatement:
+		return l.startOfIf(l.start(n.Test))
 	}
 	return n.Idx0()
+}
+
+// startOfIf finds the word that an if begins with, which the syntax tree does not tell, from where its condition begins.
+func (l *lowering) startOfIf(test file.Idx) file.Idx {
+	source := l.sourceOf(l.fn)
+	if source == nil {
+		return test
+	}
+	before := source.Text[:clamp(int(test)-l.fn.Base, source)]
+	for i := strings.LastIndex(before, "if"); i >= 0; i = strings.LastIndex(before[:i], "if") {
+		switch rest := strings.TrimSpace(before[i+len("if"):]); { // what is not followed so is a part of a comment
+		case strings.HasPrefix(rest, "("), strings.HasPrefix(rest, "/*"), strings.HasPrefix(rest, "//"):
+			return idx(i + l.fn.Base)
+		}
+	}
+	return test
 }
 
 // end is the end of a node. The syntax tree's own idea of it fails for a few nodes: a case without statements panics,

@@ -9,6 +9,8 @@ c => { log(~~c.arg0, ~c.arg0); }; // warning `~~c.arg0` 64 bits
 c => { log(c.arg0 / 2 * 1.5); }; // warning `c.arg0 / 2 * 1.5` before the float
 c => { log(0.5 + c.arg0 / 2, 0.5 + c.arg0 / 2.0, 1.5 * c.arg0 / 2); }; // warning `0.5 + c.arg0 / 2` before the float
 c => { exit({ a: c.arg0 }); log("x"); log("y"); }; // warning `log("x")` never runs: exit\(\) ends the program before it
+c => { exit({}); if (c.arg0) log("x"); }; // warning `if (c.arg0) log("x")` exit\(\) ends the program before it
+c => { return; if /* if so */ ((c.arg0)) {} }; // warning `if /* if so */ ((c.arg0)) {}` return ends the program
 c => { if (c.arg0) { abort(); c.arg1; } return; log("x"); }; // warning `c.arg1` abort\(\) // warning `log("x")` return ends the program
 c => { const f = x => { return x; log(x); }; log(f(1)); }; // warning `log(x)` return ends the function
 c => { switch (c.arg0) { case 1: exit.hold({}); break; case 2: return; default: log("x"); } exit({}); function f() {} ; };
