@@ -7,10 +7,13 @@ import (
 	"strings"
 )
 
+// NameStack is the lines of a stack, innermost frame first, without indentation. It gets the stack as a whole, since only the first
+// of its addresses is the instruction itself, and an inlined call has a line of its own beside its caller's.
+type NameStack func(stack Value) []string
+
 // Format is the value as it prints. Stacks print as bpftrace prints them, a line for each
-// address after an empty one; symbol names an address of a process and may be nil. Bytes print
-// with what is not printable escaped.
-func (v Value) Format(symbol func(pid int, pc uint64) string) string {
+// frame after an empty one; name may be nil. Bytes print with what is not printable escaped.
+func (v Value) Format(name NameStack) string {
 	switch v.Kind {
 	case ValueUint:
 		return strconv.FormatUint(uint64(v.Int), 10)
@@ -23,7 +26,7 @@ func (v Value) Format(symbol func(pid int, pc uint64) string) string {
 	case ValueBool:
 		return strconv.FormatBool(v.Int != 0)
 	case ValueStack:
-		return v.formatStack(symbol)
+		return v.formatStack(name)
 	}
 	return strconv.FormatInt(v.Int, 10)
 }
@@ -38,28 +41,24 @@ func (v Value) cutmark() string {
 
 func (v Value) marked() string { return v.Text + v.cutmark() }
 
-// formatStack prints a line for each address, indented, after the end of the line before. Int
-// of a stack is the process its addresses belong to: the same address is another function in
-// another process.
-func (v Value) formatStack(symbol func(pid int, pc uint64) string) string {
+// formatStack prints a line for each frame, indented, after the end of the line before.
+func (v Value) formatStack(name NameStack) string {
 	var b strings.Builder
 	b.WriteByte('\n')
-	for _, name := range v.frames(symbol) {
-		b.WriteString("    " + name + "\n")
+	for _, line := range v.frames(name) {
+		b.WriteString("    " + line + "\n")
 	}
 	return b.String()
 }
 
-// frames are the lines of a stack, without indentation.
-func (v Value) frames(symbol func(pid int, pc uint64) string) []string {
+// frames are the lines of a stack: addresses when nobody names them.
+func (v Value) frames(name NameStack) []string {
+	if name != nil {
+		return name(v)
+	}
 	list := make([]string, len(v.Stack))
 	for i, pc := range v.Stack {
-		if symbol != nil {
-			list[i] = symbol(int(v.Int), pc)
-		}
-		if list[i] == "" {
-			list[i] = "0x" + strconv.FormatUint(pc, 16)
-		}
+		list[i] = "0x" + strconv.FormatUint(pc, 16)
 	}
 	return list
 }
@@ -113,15 +112,15 @@ func trimExponent(b []byte, start int) []byte {
 	return b
 }
 
-// String is the item as it prints, without a symbolizer: see Print.
+// String is the item as it prints, with stacks as addresses: see Print.
 func (it Item) String() string { return it.Print(nil) }
 
 // Print is an item as it prints: printf's format filled in; the fields of a log joined by
 // blanks, those of one part without, and the end of the line. Records of events print as
 // name=value.
-func (it Item) Print(symbol func(pid int, pc uint64) string) string {
+func (it Item) Print(name NameStack) string {
 	if it.Format.Kind == ItemPrintf {
-		return printf(it.Format.Text, it.all(), symbol)
+		return printf(it.Format.Text, it.all(), name)
 	}
 	var b strings.Builder
 	next := 0
@@ -135,7 +134,7 @@ func (it Item) Print(symbol func(pid int, pc uint64) string) string {
 		if f.IsLiteral {
 			b.WriteString(f.Literal)
 		} else if next < len(it.Values) {
-			b.WriteString(it.Values[next].Format(symbol))
+			b.WriteString(it.Values[next].Format(name))
 			next++
 		}
 	}

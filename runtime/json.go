@@ -81,7 +81,7 @@ func (s Snapshot) JSON() any {
 // divided too. A snapshot is left as it is.
 func (s Snapshot) With(o PrintOptions) Snapshot {
 	s = s.Series()
-	s.symbol = o.Symbol
+	s.stack = o.Stack
 	if o.Top > 0 && len(s.Entries) > o.Top {
 		s.Entries = s.Entries[len(s.Entries)-o.Top:]
 	}
@@ -155,8 +155,8 @@ func (s Snapshot) jsonType() string {
 func (s Snapshot) jsonKey(key []Value) []any {
 	parts := make([]any, len(key))
 	for i, v := range key {
-		if parts[i] = v.JSON(); v.Kind == ValueStack && s.symbol != nil {
-			parts[i] = v.frames(s.symbol)
+		if parts[i] = v.JSON(); v.Kind == ValueStack && s.stack != nil {
+			parts[i] = v.frames(s.stack)
 		}
 	}
 	return parts

@@ -11,10 +11,10 @@ import (
 
 // PrintOptions change how a snapshot prints.
 type PrintOptions struct {
-	Top    int    // only the entries with the largest values; 0: all
-	Div    int    // values are divided by it, truncating; 0: they are not
-	Name   string // instead of the declared name
-	Symbol func(pid int, pc uint64) string
+	Top   int       // only the entries with the largest values; 0: all
+	Div   int       // values are divided by it, truncating; 0: they are not
+	Name  string    // instead of the declared name
+	Stack NameStack // nil: stacks are addresses
 }
 
 // Print writes the text bpftrace writes for a map, the name after the "@". Errors are those of w.
@@ -59,7 +59,7 @@ func (p *printer) entry(e Entry) {
 			if i > 0 {
 				p.w.WriteString(", ")
 			}
-			p.w.WriteString(v.Format(p.o.Symbol))
+			p.w.WriteString(v.Format(p.o.Stack))
 		}
 		p.w.WriteByte(']')
 	}

@@ -153,7 +153,7 @@ func (v verb) takes(k ValueKind) bool {
 func FormatPrintf(format string, vals []Value) string { return printf(format, vals, nil) }
 
 // printf is FormatPrintf with names for the addresses of stacks.
-func printf(format string, vals []Value, symbol func(int, uint64) string) string {
+func printf(format string, vals []Value, name NameStack) string {
 	var b strings.Builder
 	n := 0
 	rest, _ := parseFormat(format, func(s string) { b.WriteString(s) }, func(v verb) error {
@@ -164,7 +164,7 @@ func printf(format string, vals []Value, symbol func(int, uint64) string) string
 			b.WriteString("%!" + v.text[1:])
 			n++
 		default:
-			b.WriteString(v.format(vals[n], symbol))
+			b.WriteString(v.format(vals[n], name))
 			n++
 		}
 		return nil
@@ -173,7 +173,7 @@ func printf(format string, vals []Value, symbol func(int, uint64) string) string
 }
 
 // format prints one value. Go's verbs agree with C's for what is left after the cases that do not.
-func (v verb) format(val Value, symbol func(int, uint64) string) string {
+func (v verb) format(val Value, name NameStack) string {
 	spec := "%" + v.flags
 	if v.width >= 0 {
 		spec += strconv.Itoa(v.width)
@@ -182,7 +182,7 @@ func (v verb) format(val Value, symbol func(int, uint64) string) string {
 	case 'c':
 		return fmt.Sprintf(spec+"s", string([]byte{byte(val.Int)}))
 	case 's', 'r':
-		return v.formatText(val, symbol)
+		return v.formatText(val, name)
 	case 'p':
 		return fmt.Sprintf("%"+v.without("#")+v.widthText()+"s", "0x"+strconv.FormatUint(uint64(val.Int), 16))
 	case 'f', 'F', 'e', 'E', 'g', 'G':
@@ -208,7 +208,7 @@ func (v verb) widthText() string {
 }
 
 // formatText prints text and bytes; a precision cuts them, as in C.
-func (v verb) formatText(val Value, symbol func(int, uint64) string) string {
+func (v verb) formatText(val Value, name NameStack) string {
 	var text string
 	switch {
 	case v.conv == 'r' && v.hex:
@@ -216,7 +216,7 @@ func (v verb) formatText(val Value, symbol func(int, uint64) string) string {
 	case v.conv == 'r':
 		text = escapeBytes(val.Text) + val.cutmark()
 	default:
-		text = val.Format(symbol)
+		text = val.Format(name)
 	}
 	if v.precision >= 0 && v.precision < len(text) {
 		text = text[:v.precision]

@@ -10,7 +10,7 @@ type Snapshot struct {
 	Object  Object
 	Entries []Entry // not keyed: at most one, without a key. Ordered as bpftrace prints them: see Sort
 
-	symbol func(pid int, pc uint64) string // names the addresses of stacks in JSON; nil: they are addresses
+	stack NameStack // names stacks in JSON; nil: they are addresses
 }
 
 // Entry is one key with what it holds.

@@ -314,7 +314,7 @@ func (s *Script) printSnapshot(a *aggregate, snap runtime.Snapshot, o runtime.Pr
 		return
 	}
 	o.Name = a.object.Name
-	o.Symbol = s.symbolText
+	o.Stack = s.stackLines
 	s.out.Aggregate(output.Aggregate{Snapshot: snap, Options: o})
 }
 
@@ -403,6 +403,6 @@ func (s *Script) iterable(proto *goja.Object) {
 // textOf renders a snapshot as text.
 func (s *Script) textOf(a *aggregate) string {
 	var b strings.Builder
-	s.content(a).Print(&b, runtime.PrintOptions{Name: a.object.Name, Symbol: s.symbolText})
+	s.content(a).Print(&b, runtime.PrintOptions{Name: a.object.Name, Stack: s.stackLines})
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -136,7 +136,7 @@ func (r *record) convert(c column) goja.Value {
 func (s *Script) joined(parts []runtime.Value) string {
 	var b strings.Builder
 	for _, p := range parts {
-		b.WriteString(p.Format(s.symbolText))
+		b.WriteString(p.Format(s.stackLines))
 	}
 	return b.String()
 }

@@ -42,6 +42,20 @@ func TestStackWithInlinedCalls(t *testing.T) {
 	wantLines(t, r.once(func() { r.enter(0, 1) }), "inlined,func 2", "inlined,func,inlined,func")
 }
 
+// A stack is named as a whole wherever it is shown: an address alone does not tell whether it is an instruction or where a call returns
+// to, nor what was inlined there.
+func TestEveryStackIsNamedAsAWhole(t *testing.T) {
+	r := newRig(t, `const n = count("n", {keys: 1});
+probe("a", c => { log(c.stack(2)); printf("%s;", c.stack(2)); n.at(c.stack(2)).inc(); log(`+"`<${c.stack(2)}>`"+`); });
+end(() => n.print());`)
+	r.tracer.inlined = true
+	const frames = "\n    0x401136 inlined+0x0\n    0x401136 func+0x36 (libx.so)\n"
+	got := r.once(func() { r.enter(0, 1) })
+	if n := strings.Count(got, frames); n != 4 {
+		t.Errorf("%d stacks of 4 are as they should:\n%s", n, got)
+	}
+}
+
 // What programs log and what callbacks print comes in the order it was made.
 func TestOrder(t *testing.T) {
 	r := newRig(t, `

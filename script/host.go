@@ -300,7 +300,7 @@ func (s *Script) Deliver(rec runtime.Record) {
 			s.deliverRecord(p, name, &rec, item)
 			continue
 		}
-		s.out.Print(item.Print(s.symbolText))
+		s.out.Print(item.Print(s.stackLines))
 	}
 }
 

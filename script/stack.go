@@ -77,16 +77,31 @@ func (s *Script) symbols(st *stackValue) []Symbol {
 			return list
 		})
 	}
-	// Calls that the compiler inlined are frames too: of all there are no more shown than the program asked for.
-	if most := len(st.pcs); st.cut && len(st.frames) > most {
-		st.frames = st.frames[:most]
+	st.frames = shownFrames(st, st.frames)
+	return st.frames
+}
+
+// shownFrames is what a stack shows of its frames. Calls that the compiler inlined are frames too: of all there are no more than
+// the program asked for. Without names they are the addresses.
+func shownFrames(st *stackValue, named []Symbol) []Symbol {
+	if most := len(st.pcs); st.cut && len(named) > most {
+		return named[:most]
 	}
-	if st.frames == nil {
+	if named == nil {
 		for _, pc := range st.pcs {
-			st.frames = append(st.frames, Symbol{Addr: pc})
+			named = append(named, Symbol{Addr: pc})
 		}
 	}
-	return st.frames
+	return named
+}
+
+// StackLines is a stack for the output, a text for each frame; named is what Tracer.Stack says of its addresses.
+func StackLines(v runtime.Value, named []Symbol) []string {
+	var lines []string
+	for _, f := range shownFrames(newStack(v), named) {
+		lines = append(lines, f.String())
+	}
+	return lines
 }
 
 func (s *Script) lines(st *stackValue) []string {
@@ -98,13 +113,7 @@ func (s *Script) lines(st *stackValue) []string {
 }
 
 // stackLines is a stack for the output: a text for each frame.
-func (s *Script) stackLines(v runtime.Value) []string {
-	var lines []string
-	for _, f := range s.symbols(newStack(v)) {
-		lines = append(lines, f.String())
-	}
-	return lines
-}
+func (s *Script) stackLines(v runtime.Value) []string { return StackLines(v, s.symbols(newStack(v))) }
 
 func (s *Script) frameObjects(st *stackValue) goja.Value {
 	frames := s.symbols(st)
@@ -142,7 +151,7 @@ func (y Symbol) String() string {
 	return b.String()
 }
 
-// symbolText names an address for texts of the runtime.
+// symbolText names an address.
 func (s *Script) symbolText(pid int, pc uint64) string {
 	if s.tracer == nil {
 		return ""

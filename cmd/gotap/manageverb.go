@@ -116,7 +116,7 @@ func (m *manager) getvars(q wire.Request) (wire.Reply, error) {
 }
 
 func (m *manager) value(name string, v runtime.Snapshot) wire.Value {
-	data, err := json.Marshal(v.With(runtime.PrintOptions{Symbol: m.symbolText}).JSON())
+	data, err := json.Marshal(v.With(runtime.PrintOptions{Stack: m.stackLines}).JSON())
 	if err != nil {
 		data = []byte("null")
 	}
@@ -138,7 +138,7 @@ func (m *manager) valueText(v runtime.Snapshot) string {
 		return fmt.Sprintf("@%s: nothing yet", o.Name)
 	}
 	var b strings.Builder
-	v.Print(&b, runtime.PrintOptions{Symbol: m.symbolText}) // a builder takes everything
+	v.Print(&b, runtime.PrintOptions{Stack: m.stackLines}) // a builder takes everything
 	return strings.TrimRight(b.String(), "\n")
 }
 
@@ -158,11 +158,9 @@ func arrayText(v runtime.Snapshot) string {
 	return strings.Join(lines, "\n")
 }
 
-// symbolText names an address in a key.
-func (m *manager) symbolText(pid int, pc uint64) string {
-	s := m.r.tracer.Symbol(pid, pc)
-	s.Addr = pc
-	return s.String()
+// stackLines names the frames of a stack in a key.
+func (m *manager) stackLines(v runtime.Value) []string {
+	return script.StackLines(v, m.r.tracer.Stack(int(v.Int), v.Stack))
 }
 
 func (m *manager) reset(wire.Request) (wire.Reply, error) {
