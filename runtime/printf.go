@@ -12,7 +12,7 @@ type verb struct {
 	width     int    // -1: none
 	precision int    // -1: none
 	conv      byte   // d i u x X o c s p f F g G e E r %
-	hex       bool   // %rx
+	hex       bool   // %rx, %rh
 	text      string // as written, for messages
 }
 
@@ -41,7 +41,7 @@ func parseFormat(format string, literal func(string), conversion func(verb) erro
 }
 
 // parseVerb reads the conversion at the start of s and returns its length. The grammar is that
-// of printf(3), ISO C 7.23.6.1, with %r and %rx of bpftrace's kind for bytes. Lengths such as l
+// of printf(3), ISO C 7.23.6.1, with %r and %rh of bpftrace's kind for bytes; %rx is %rh. Lengths such as l
 // and ll are read over.
 func parseVerb(s string) (verb, int, error) {
 	v := verb{width: -1, precision: -1}
@@ -63,7 +63,7 @@ func parseVerb(s string) (verb, int, error) {
 	}
 	v.conv = s[i]
 	i++
-	if v.conv == 'r' && i < len(s) && s[i] == 'x' {
+	if v.conv == 'r' && i < len(s) && (s[i] == 'x' || s[i] == 'h') {
 		v.hex = true
 		i++
 	}
@@ -147,7 +147,7 @@ func (v verb) takes(k ValueKind) bool {
 }
 
 // FormatPrintf fills a format in, as printf(3) does: %d %i %u %x %X %o %c %s %p %f %g %e %%
-// with flags, width and precision, %r for bytes with escapes and %rx for bytes in hexadecimal.
+// with flags, width and precision, %r for bytes with escapes, %rx and %rh for bytes in hexadecimal.
 // %s prints any value as print would. Arguments that are missing or of the wrong kind, which
 // CheckPrintf finds, print as %!d.
 func FormatPrintf(format string, vals []Value) string { return printf(format, vals, nil) }

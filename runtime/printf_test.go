@@ -83,7 +83,7 @@ func TestPrintf(t *testing.T) {
 		{"%d %x %5d|%-5d|%s %c%%\n", []Value{Int(255), Int(255), Int(255), Int(255), Text("text"), Int(65)}, "255 ff   255|255  |text A%\n"},
 		{"%p %10p|%-6p|", []Value{Int(255), Int(255), Int(1)}, "0xff       0xff|0x1   |"},
 		{"%llu %ld %hhd", []Value{Int(-1), Int(-1), Int(-1)}, "18446744073709551615 -1 -1"},
-		{"%r|%rx|%6rx", []Value{raw, raw, {Kind: ValueBytes, Text: "\x01"}}, `A\x00\xff\x5c|41 00 ff 5c|    01`},
+		{"%r|%rx|%rh|%6rx", []Value{raw, raw, raw, {Kind: ValueBytes, Text: "\x01"}}, `A\x00\xff\x5c|41 00 ff 5c|41 00 ff 5c|    01`},
 		{"%s %s", []Value{Int(-3), {Kind: ValueFloat, Float: 1.5}}, "-3 1.5"},
 		{"%s", []Value{{Kind: ValueText, Text: "long", Cut: true}}, "long.."},
 		{"%d %d", []Value{Int(1)}, "1 %!d"},

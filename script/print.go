@@ -133,7 +133,10 @@ func (s *Script) jsHexdump(call goja.FunctionCall) goja.Value {
 	if !ok {
 		raw = []byte(call.Argument(0).String())
 	}
-	base, _ := toInt(call.Argument(1))
+	base, ok := toInt(call.Argument(1))
+	if !ok && !goja.IsUndefined(call.Argument(1)) {
+		s.throwf("the base of hexdump is a number, not %s; dump(bytes, { base, width, limit }) of gotap/hexdump has options", describe(call.Argument(1)))
+	}
 	lines := strings.Split(strings.TrimSuffix(hex.Dump(raw), "\n"), "\n")
 	for i, line := range lines {
 		if len(line) > 8 {

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dop251/goja/ast"
@@ -63,7 +64,7 @@ func (l *lowering) target(o operand, at diag.Span) (place, bool) {
 		}
 		return nil, false
 	}
-	l.errorf(at, "assign to a variable declared with let, or to a member of this", "cannot assign to %s", o.noun())
+	l.errorf(at, assignHint(o), "cannot assign to %s", o.noun())
 	return nil, false
 }
 
@@ -251,4 +252,15 @@ func (l *lowering) assignLogical(e *ast.AssignExpression, to operand, used bool)
 		return sequence(at, body, nil)
 	}
 	return l.choose(at, test, set, p.get(l, leftAt))
+}
+
+// assignHint says what changes the thing that an operand is of.
+func assignHint(o operand) string {
+	if a, ok := o.(arguments); ok && !a.ofResult {
+		if a.global != "" {
+			return fmt.Sprintf("write.u32(uaddr(%q), value) changes a variable, with the size that it has", a.global)
+		}
+		return "what is in a register is changed there: c.regs.NAME; memory with write.u32(p, value) and its kin"
+	}
+	return "assign to a variable declared with let, or to a member of this"
 }

@@ -17,6 +17,7 @@ const (
 	prettyDepth    = 3  // structs and arrays in each other
 	prettyElements = 8  // of an array
 	prettyText     = 64 // bytes of a text
+	recordText     = 256
 	prettyMore     = ".."
 )
 
@@ -236,6 +237,19 @@ func (p *prettier) elements(a arguments, n, depth int) *expr {
 func (p *prettier) quoted(address *expr, n int) *expr {
 	s := apply(p.at, kindText, runtime.OpStr, address, integer(p.at, int64(n)))
 	return p.join(text(p.at, `"`), s, text(p.at, `"`))
+}
+
+// chars is the text in an array of characters, without quotation marks; ok is false when the path names no such array.
+func (l *lowering) chars(a arguments, at diag.Span) (e *expr, ok bool) {
+	if l.unit.Place == nil || a.all() {
+		return nil, false
+	}
+	access, err := l.resolve(a)
+	if err != nil || access.Shape == nil || access.Shape.Kind != compile.ShapeChars {
+		return nil, false
+	}
+	n := min(max(access.Shape.Len, 1), recordText)
+	return apply(at, kindText, runtime.OpStr, l.access(access, at), integer(at, int64(n))), true
 }
 
 func (p *prettier) hex(e *expr) *expr { return apply(p.at, kindText, runtime.OpShex, e) }

@@ -203,8 +203,22 @@ func (it *item) record(prefix string, o *ast.ObjectLiteral, seen map[string]bool
 			return
 		}
 		seen[full] = true
-		it.add(full, it.l.value(v))
+		it.add(full, it.field(v))
 	})
+}
+
+// field is the value of a field of a record. What is made of others is text there, as log shows it: an address would be of no use
+// once the thread goes on.
+func (it *item) field(v ast.Expression) *expr {
+	o := it.l.operand(v)
+	if a, ok := pathOf(o); ok && it.l.composite(a) {
+		whole := it.l.pretty(a, it.l.at(v))
+		if bare, ok := it.l.chars(a, it.l.at(v)); ok && whole.kind != kindBad {
+			return bare
+		}
+		return whole
+	}
+	return it.l.valueOf(o, it.l.at(v))
 }
 
 // printf is printf(format, …).

@@ -134,7 +134,7 @@ func (e *NotFoundError) Hint() string {
 			return fmt.Sprintf("%s is inlined: its code is part of its callers'; @%s:%d is a line of it", e.Spec.Name, file, line)
 		}
 	}
-	if hint := foreignName(e.Spec.Name); hint != "" {
+	if hint := e.foreignHint(); hint != "" {
 		return hint
 	}
 	var hints []string
@@ -152,6 +152,18 @@ func (e *NotFoundError) Hint() string {
 		hints = append(hints, waitsFor)
 	}
 	return strings.Join(hints, " ")
+}
+
+// foreignHint is for a place that is written as another tracer has it.
+func (e *NotFoundError) foreignHint() string {
+	if e.What == NoLine {
+		return foreignLine(e.Spec)
+	}
+	// bpftrace's words of a letter are as likely the name of a program.
+	if hint := foreignModules[e.Spec.Module]; e.What == NoModule && hint != "" && len(e.Spec.Module) > len("ur") {
+		return hint
+	}
+	return foreignName(e.Spec.Name)
 }
 
 // waitsFor is how to name a library that the program loads by itself.

@@ -1,10 +1,16 @@
 package place
 
-import "strings"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // This file knows how other tracers write places, so that who comes from them is told how it is done here.
 
 const kernelHint = "the kernel's own code is not traced; system calls are syscall:NAME"
+
+const countersHint = "the processor's and the kernel's counters are not read"
 
 // foreignModules are words that stand in front of a colon in bpftrace.
 var foreignModules = map[string]string{
@@ -13,7 +19,9 @@ var foreignModules = map[string]string{
 	"tracepoint": kernelHint, "t": kernelHint, "rawtracepoint": kernelHint, "kprobe": kernelHint, "k": kernelHint, "kretprobe": kernelHint,
 	"kr": kernelHint, "fentry": kernelHint, "fexit": kernelHint, "kfunc": kernelHint,
 	"interval": `what is done again and again is every("1s", () => { … })`, "profile": "the processor's time is not sampled; every: 100 in a probe takes one hit of so many",
-	"self":       "SIGUSR1 makes gotap print what there is; what is done again and again is every(\"1s\", () => { … })",
+	"self":     "SIGUSR1 makes gotap print what there is; what is done again and again is every(\"1s\", () => { … })",
+	"hardware": countersHint, "h": countersHint, "software": countersHint, "s": countersHint,
+	"bench":      "`gotap bench` measures what a hit costs",
 	"watchpoint": "write watch:PLACE/LEN/w", "w": "write watch:PLACE/LEN/w",
 }
 
@@ -29,6 +37,10 @@ func foreignModule(name string) string {
 func foreignName(name string) string {
 	module, function, isFrida := strings.Cut(name, "!")
 	switch {
+	case name == "begin" || name == "BEGIN":
+		return "what is done before the first hit is begin(() => { … })"
+	case name == "end" || name == "END":
+		return "what is done after the last hit is end(() => { … })"
 	case strings.HasPrefix(name, "process(") || strings.Contains(name, ".function("):
 		return "write MODULE:FUNCTION"
 	case strings.HasSuffix(name, "@plt"):
@@ -41,4 +53,13 @@ func foreignName(name string) string {
 		return "write " + module + ":" + function
 	}
 	return ""
+}
+
+// foreignLine is what to write in place of @file.c:LINE:COLUMN, or nothing.
+func foreignLine(s Spec) string {
+	file, line, ok := strings.Cut(s.File, ":")
+	if _, err := strconv.Atoi(line); !ok || err != nil {
+		return ""
+	}
+	return fmt.Sprintf("columns are not told apart: @%s:%s is all of the line", file, line)
 }

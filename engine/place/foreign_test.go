@@ -14,6 +14,14 @@ func TestForeignPlaces(t *testing.T) {
 		"tracepoint:syscalls:sys_enter_openat": "syscall:NAME",
 		"self:signal:SIGUSR1":                  "SIGUSR1",
 		"kprobe:vfs:read":                      "kernel",
+		"kprobe:vfs_read":                      "kernel",
+		"profile:hz":                           "not sampled",
+		"hardware:cache-misses:1000":           "counters",
+		"software:faults:":                     "counters",
+		"bench:add":                            "gotap bench",
+		"BEGIN":                                "begin(() =>",
+		"end":                                  "end(() =>",
+		"@shop.c:10:5":                         "@shop.c:10 ",
 		"interval:s:1":                         "every(",
 		"pid$target:libc:malloc:entry":         "enter or a leave handler",
 		"order@shop.c:10":                      "@shop.c:10,",
@@ -29,7 +37,14 @@ func TestForeignPlaces(t *testing.T) {
 		"f(int, long)":                         "",
 	} {
 		spec, err := Parse(text)
-		hint := (&NotFoundError{Spec: spec}).Hint()
+		missing := NotFoundError{Spec: spec, What: NoFunction}
+		switch {
+		case spec.Kind == Line:
+			missing.What = NoLine
+		case spec.Module != "":
+			missing.What = NoModule
+		}
+		hint := missing.Hint()
 		if bad := (*SyntaxError)(nil); errors.As(err, &bad) {
 			hint = bad.Hint()
 		}

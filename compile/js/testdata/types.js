@@ -10,6 +10,7 @@ c => { LIMIT = 3; }; // error `LIMIT` cannot assign to a constant
 c => { shared = "a"; word = 1; shared += "x"; }; // error `shared` shared holds an integer // error `word` word holds text // error `shared` shared holds an integer
 c => { shared++; word += 1; word++; }; // error `word++` works on numbers
 c => { n = 1; c = 2; log = 3; }; // error `n` cannot assign to an aggregation // error `c` cannot assign to the context // error `log` cannot assign to a builtin
+c => { c.args.z = 1; c.args.p.x++; global("limit").x = 2; }; // error `c.args.z` arguments.*c\.regs // error `c.args.p.x` arguments // error `global("limit").x` write.u32\(uaddr\("limit"\)
 c => { c.pid = 1; }; // error `c.pid` only read
 c => { log("a" - 1); }; // error `"a" - 1` works on numbers
 c => { log(c.comm * 2); }; // error `c.comm * 2` works on numbers
