@@ -234,6 +234,31 @@ func TestContinuedTargetHasFallback(t *testing.T) {
 	want(t, "target", p.end(), "spin bad=0")
 }
 
+// TestFallbackWithSharedMemory: where the first hit is one of a child that shares its parent's memory, the parent has the fallback as well.
+func TestFallbackWithSharedMemory(t *testing.T) {
+	p := start(t, program(t, "vforker.c"), "wait")
+	p.out.ReadString('\n')
+	waitState(t, p.pid(), "S")
+	w := newWorld(t, Config{Follow: FollowChildren})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	n := w.counter()
+	w.probe("work", Handlers{Enter: w.counts(n)})
+	w.Start()
+	syscall.Kill(p.pid(), syscall.SIGUSR1)
+	eventually(t, "the parent's hit", func() bool { return n.get() == 2 })
+	waitState(t, p.pid(), "S")
+	if hexField(p.pid(), "SigCgt")&trapBit == 0 {
+		t.Error("the parent has no fallback: a session that is killed now would end it")
+	}
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	syscall.Kill(p.pid(), syscall.SIGUSR1)
+	want(t, "target", p.end(), "number 7")
+}
+
 // eventually waits until something is so; a machine that is busy with other things has ample time.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()

@@ -92,7 +92,7 @@ func (s *Session) takeUp(pid int) {
 		s.do(func() error {
 			if p := s.procs[pid]; p != nil {
 				s.protectAttached(p)
-				done = p.space.guard.base != 0 || p.space.guard.tried
+				done = !p.unguarded()
 			}
 			return nil
 		})

@@ -79,7 +79,7 @@ func (s *Session) renewSpace(p *process) {
 	}
 	s.dropSpace(p.space)
 	sp.users++
-	p.space, p.arch = sp, a
+	p.space, p.arch, p.trap = sp, a, trapAction{}
 	if over, asleep := s.protectAttached(p); !over && !asleep {
 		s.protectLater(p)
 	}

@@ -44,18 +44,29 @@ type guard struct {
 
 // protect puts the fallback in by way of a stopped thread whose registers have been read.
 func (s *Session) protect(t *thread) {
-	sp := t.proc.space
-	if sp.guard.base != 0 || sp.guard.tried || s.closing || t.proc.arch.native == nil {
+	p := t.proc
+	if !p.unguarded() || s.closing {
 		return
 	}
-	sp.guard.tried = true
+	put := t.install
+	if p.space.guard.base != 0 {
+		put = t.takeOver
+	}
+	p.space.guard.tried, p.trap.asked = true, true
 	err := t.allowsHandler()
 	if err == nil {
-		err = t.install()
+		err = put()
 	}
 	if err != nil {
 		s.unprotected(t, err.Error())
 	}
+}
+
+// unguarded reports whether the fallback has yet to be put into a process. Its memory may have a region already, by way of a process that it shares
+// it with, as a child of vfork: the action for SIGTRAP is each process's own.
+func (p *process) unguarded() bool {
+	g := &p.space.guard
+	return p.arch.native != nil && !p.trap.asked && (g.base != 0 || !g.tried)
 }
 
 // unprotected tells of a process without fallback.
@@ -89,7 +100,7 @@ func (t *thread) install() error {
 			sp.record(p, t.tid)
 		}
 	}
-	t.proc.trap = trapAction{own: own}
+	t.proc.trap = trapAction{own: own, asked: true}
 	return t.setTrapAction()
 }
 
@@ -159,7 +170,7 @@ func (sp *space) checkRegion() {
 // restoreTrapAction. One that blocks SIGTRAP and not those has the fallback already (maskCalled); unless it made the system call
 // itself, or by swapcontext, or for the time of a handler: then it is not recognised at this one hit.
 func (t *thread) protectAtHit(p *point) {
-	blocked := !p.sp.guard.tried && t.blocksRest()
+	blocked := t.proc.unguarded() && t.blocksRest()
 	if blocked {
 		t.noteMerged()
 		t.blockTrap() // before the calls that follow, or one that is pending would be delivered
@@ -174,7 +185,7 @@ func (t *thread) protectAtHit(p *point) {
 // protectAttached puts the fallback into a process that has been attached to and runs. over is false when no thread could be asked
 // for it now; asleep reports that none will be soon: all sleep, in calls that must not be interrupted.
 func (s *Session) protectAttached(p *process) (over, asleep bool) {
-	if p.space.guard.base != 0 || p.space.guard.tried || p.arch.native == nil {
+	if !p.unguarded() {
 		return true, false
 	}
 	t, busy := s.interruptable(p)
@@ -194,8 +205,7 @@ func (t *thread) protectNew() {
 		if t.getRegs() {
 			t.installAgain()
 		}
-	case p.space.guard.base != 0:
-	case t.getRegs():
+	case p.unguarded() && t.getRegs():
 		t.s.protect(t)
 	}
 }
@@ -232,7 +242,7 @@ func (s *Session) protectLater(p *process) {
 // continued is for a thread that goes on after a group stop. A process that was stopped when it was attached to could not be asked for
 // its fallback then.
 func (t *thread) continued() {
-	if p := t.proc; p.space.guard.base == 0 && !p.space.guard.tried && p.arch.native != nil {
+	if p := t.proc; p.unguarded() {
 		t.s.protectLater(p)
 	}
 }

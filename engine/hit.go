@@ -16,7 +16,7 @@ func (t *thread) hit(p *point) {
 	p.sp.mem.Stack = t.sp()
 	t.h.Begin(t.proc.arch.WordSize())
 	t.at, t.fpRead = p, false
-	if t.proc.space.guard.base == 0 && (p.internal == nil || !t.s.cfg.LateFallback) {
+	if t.proc.unguarded() && (p.internal == nil || !t.s.cfg.LateFallback) {
 		t.protectAtHit(p)
 	}
 	if t.breath.used > 0 {

@@ -29,6 +29,7 @@ import (
 // trapAction is what is known of a process's action for SIGTRAP.
 type trapAction struct {
 	own      fallback.Action // the program's
+	asked    bool            // it has been tried to put in the fallback
 	ours     bool            // the fallback's handler is installed over it
 	due      bool            // it may have changed, and has to be asked for
 	set      bool            // the program has called a function to set it

@@ -148,10 +148,10 @@ func (t *thread) maskCalled(p *point) bool {
 	sp := t.proc.space
 	how, _ := t.Arg(0)
 	var set [8]byte
-	if !sp.guard.tried && (uint32(how) == unblock || sp.mem.Peek(t.pointer(1), set[:]) != nil || binary.LittleEndian.Uint64(set[:])&trapBit == 0) {
+	if t.proc.unguarded() && (uint32(how) == unblock || sp.mem.Peek(t.pointer(1), set[:]) != nil || binary.LittleEndian.Uint64(set[:])&trapBit == 0) {
 		return false
 	}
-	if !sp.guard.tried {
+	if t.proc.unguarded() {
 		t.protectAtHit(p)
 	}
 	p.internal = nil
@@ -166,7 +166,7 @@ func (t *thread) aboutTrap(sets bool) bool {
 	if !ok || uint32(sig) != ptrace.SIGTRAP {
 		return false
 	}
-	if t.proc.space.guard.base == 0 && sets { // before it is too late: of a signal that is ignored nothing is left by the next hit
+	if t.proc.unguarded() && sets { // before it is too late: of a signal that is ignored nothing is left by the next hit
 		t.protectAtHit(t.at)
 	}
 	if t.proc.space.guard.base != 0 && t.proc.trap.ours {
