@@ -55,19 +55,43 @@ func (s *Script) TakeOver(old *Script) {
 	old.Close()
 }
 
-// keepValues gives the variables that only callbacks use the values they had, where name and type are the same.
+// keepValues gives variables the values they had, where name and type are the same. Those that programs of both versions share
+// have theirs already, see adopted; here are the others: what no program uses, in either version or in both. A variable that
+// nothing changed is a setting, and the next version's word for it counts.
 func (s *Script) keepValues(old *Script) {
-	before := map[string]goja.Value{}
+	before := map[string]*slot{}
 	for _, sl := range old.vars.slots {
-		if sl.kind == slotPlain && sl.value != nil {
-			before[sl.src.file.Path+":"+sl.v.Name] = sl.value
-		}
+		before[sl.src.file.Path+":"+sl.v.Name] = sl
 	}
 	for _, sl := range s.vars.slots {
-		value := before[sl.src.file.Path+":"+sl.v.Name]
-		if sl.kind == slotPlain && sl.value != nil && value != nil && alike(value, sl.value) {
-			sl.value = value
+		was := before[sl.src.file.Path+":"+sl.v.Name]
+		if was == nil || was.v.Assigned == 0 && !was.carried || was.value == nil || sl.value == nil || was.kind != slotPlain && sl.kind != slotPlain {
+			continue
 		}
+		value := was.value
+		if was.kind != slotPlain {
+			value = old.load(was)
+		}
+		if sl.carried = alike(value, sl.value); !sl.carried {
+			continue
+		}
+		if sl.kind == slotPlain {
+			sl.value = value
+		} else {
+			s.startShared(sl, value)
+		}
+	}
+}
+
+// startShared gives a variable that programs have begun to share the value it had before. They run already: an integer keeps
+// what they have added to its first value.
+func (s *Script) startShared(sl *slot, value goja.Value) {
+	switch n, whole := toInt(value); {
+	case sl.kind != slotInt:
+		s.store(sl, value)
+	case whole && !rounded(value):
+		first, _ := toInt(sl.value)
+		sl.handle.Add(n - first)
 	}
 }
 

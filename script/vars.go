@@ -22,6 +22,8 @@ type slot struct {
 	kind   slotKind
 	object int
 	handle *runtime.Handle
+
+	carried bool // the value is that of an earlier version of the script
 }
 
 // slotKind is what a shared variable holds.

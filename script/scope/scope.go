@@ -114,13 +114,14 @@ func (i *Info) Names() []string {
 type Options struct {
 	FirstFunction, FirstSlot int
 
-	// Keep gives slots to variables that only callbacks change, too, so that their values can go on in a next version of the script.
+	// Keep gives slots to variables that no program uses, too, so that their values can go on in a next version of the script.
 	Keep bool
 }
 
-// lasting reports whether a variable is one that a script counts or remembers with: it begins with a number, text or truth value, and changes.
+// lasting reports whether a variable is one that a script may count or remember with: it begins with a number, text or truth value.
+// It need not change here: what one version of a script counted, the next may do no more than tell.
 func (v *Variable) lasting() bool {
-	if v.Kind != Let && v.Kind != Var || v.Assigned == 0 {
+	if v.Kind != Let && v.Kind != Var {
 		return false
 	}
 	init := v.Init
