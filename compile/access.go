@@ -10,7 +10,7 @@ package compile
 type Access struct {
 	Base   AccessBase
 	Reg    string // BaseReg, BaseRegOffset: the register's name in the target's architecture
-	Value  int64  // BaseConst: the value; BaseAddr: address in the module's file; BaseRegOffset, BaseFrame: byte offset
+	Value  int64  // BaseConst: the value; BaseAddr: address in the module's file; BaseRegOffset, BaseFrame, BaseResult: byte offset
 	Steps  []AccessStep
 	Type   ValueType
 	Module string       // BaseAddr: path of the module's file; "": the one that the place is in
@@ -55,6 +55,7 @@ const (
 	BaseReg                         // the register Reg
 	BaseRegOffset                   // Reg + Value, an address
 	BaseFrame                       // the canonical frame address + Value (at a function's entry: stack pointer + word size)
+	BaseResult                      // in leave: the address that the caller passed for the result + Value
 	BaseArg                         // argument Value of the call, by the convention of the place
 	BaseAddr                        // the address that offset Value (an ELF virtual address) has in the process
 )

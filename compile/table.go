@@ -337,6 +337,7 @@ var (
 		runtime.FieldTime: "time", runtime.FieldElapsed: "elapsed", runtime.FieldPC: "pc", runtime.FieldSP: "sp",
 		runtime.FieldCaller: "caller", runtime.FieldUid: "uid", runtime.FieldFault: "fault", runtime.FieldSignal: "signal",
 		runtime.FieldGid: "gid", runtime.FieldErrno: "errno", runtime.FieldFrame: "frame",
+		runtime.FieldResult: "result",
 	}
 	contextNames = [...]string{
 		runtime.TextComm: "comm", runtime.TextFunc: "func", runtime.TextModule: "module", runtime.TextProbe: "probe",

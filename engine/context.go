@@ -130,6 +130,8 @@ func (t *thread) Field(f runtime.Field) uint64 {
 		return t.sp()
 	case runtime.FieldFrame:
 		return t.h.EntrySP(t.sp())
+	case runtime.FieldResult:
+		return t.h.Now.Result
 	case runtime.FieldCaller:
 		return t.caller()
 	case runtime.FieldFault:

@@ -195,6 +195,9 @@ func (t *thread) ExitSP() uint64 {
 	return t.sp()
 }
 
+// ResultAddress implements call.Target.
+func (t *thread) ResultAddress() uint64 { return t.proc.arch.ResultAddress(&t.regs) }
+
 // returnAddress is where the function returns to that has just been entered, is being left, or has been left.
 func (t *thread) returnAddress() uint64 {
 	if t.h.Now.Leave && t.calls.Behind() {

@@ -257,8 +257,9 @@ const (
 	FieldFault // in a fault handler: the address that faulted
 	FieldSignal
 	FieldGid
-	FieldErrno // of the C library; asked of Surrounded
-	FieldFrame // the stack pointer as the function was entered with it: in leave that of the call that ends, elsewhere FieldSP
+	FieldErrno  // of the C library; asked of Surrounded
+	FieldFrame  // the stack pointer as the function was entered with it: in leave that of the call that ends, elsewhere FieldSP
+	FieldResult // in leave: the address that the caller passed for a result in memory, 0 where calls pass none
 	NumFields
 )
 

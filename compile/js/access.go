@@ -71,6 +71,8 @@ func (l *lowering) accessBase(a compile.Access, at diag.Span) *expr {
 		}
 		sp := applyA(at, kindInt, runtime.OpField, uint32(field))
 		return offset(sp, a.Value+int64(l.unit.WordSize), at)
+	case compile.BaseResult:
+		return offset(applyA(at, kindInt, runtime.OpField, uint32(runtime.FieldResult)), a.Value, at)
 	case compile.BaseAddr:
 		if e := l.staticAddress(a, at); e != nil {
 			return e

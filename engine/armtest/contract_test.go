@@ -26,6 +26,7 @@ var contractSays = map[string]int{
 	thingSays:                             1,
 	"failing gave -1 2":                   1,
 	"paint gave -3 BLUE":                  1,
+	"large 7 name -8":                     1,
 	"halved gave -5000000000 true":        1,
 	"tallied 4950 true":                   1,
 	"chosen 200":                          1,

@@ -19,6 +19,7 @@ type frame struct {
 	sp   uint64 // follows the stack of a goroutine when that moves
 	g    uint64 // the goroutine; 0: no call of Go's
 	hi   uint64 // end of the goroutine's stack, when sp was right
+	to   uint64 // where its caller wants a result that is returned in memory; 0 where calls do not pass that
 	ret  *Point // where a breakpoint waits for the return; nil when the function's exits are watched
 	time uint64
 	this uint64

@@ -99,6 +99,7 @@ func (c *cpu) Push(pl *registry.Placement) (this uint64, ok bool) { return c.cal
 func (c *cpu) ISA() *isa.ISA                                      { return isa.AMD64 }
 func (c *cpu) SP() uint64                                         { return c.task.sp }
 func (c *cpu) ExitSP() uint64                                     { return c.task.sp }
+func (c *cpu) ResultAddress() uint64                              { return 0 }
 func (c *cpu) ReturnPoint() *Point                                { return c.m.at(c.task.calls[len(c.task.calls)-1].ret) }
 
 func (c *cpu) Goroutine() (g, hi uint64) {

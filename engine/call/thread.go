@@ -17,6 +17,9 @@ type Target interface {
 	SP() uint64
 	// ExitSP is the stack pointer with which the function was entered that the instruction at the point that was hit leaves.
 	ExitSP() uint64
+	// ResultAddress is where the caller of the function that is entered wants a result that is returned in memory, were it one; 0 where
+	// the function returns that address.
+	ResultAddress() uint64
 	// Goroutine is the goroutine that runs on the thread and the end of its stack, zeros where none can be read. The thread is at
 	// the entry, behind the stack check, or at an exit of a function that Go compiled. When the stack has moved, Thread.Moved has
 	// been called.
@@ -76,7 +79,7 @@ func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
 			return 0, false
 		}
 	}
-	f := frame{pl: pl, fn: p.Fn, sp: sp, g: g, hi: hi, time: ptrace.Now(), this: this}
+	f := frame{pl: pl, fn: p.Fn, sp: sp, g: g, hi: hi, to: t.target.ResultAddress(), time: ptrace.Now(), this: this}
 	f.last = !pl.Probe.Enabled
 	if p.Fn.byReturn || f.last {
 		if f.ret = t.awaitReturn(); f.ret == nil {
@@ -293,7 +296,7 @@ func (t *Thread) leave(l *List, i int) {
 	f := l.frames[i]
 	l.frames = slices.Delete(l.frames, i, i+1)
 	f.end()
-	t.hit.Leave(f.pl, hit.Call{This: f.this, Elapsed: ptrace.Now() - f.time, SP: f.sp, Due: f.last})
+	t.hit.Leave(f.pl, hit.Call{This: f.this, Elapsed: ptrace.Now() - f.time, SP: f.sp, Result: f.to, Due: f.last})
 }
 
 // Skipped drops the calls that have just begun at p with a stack pointer: the function has not run.

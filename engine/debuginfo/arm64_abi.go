@@ -85,8 +85,11 @@ func (in *Info) arm64Return(t *ctype) (place, error) {
 		return arm64Vectors(0, elem, count), nil
 	}
 	size := in.sizeOf(t)
-	if size > 16 || size < 0 || in.byReference(t, 0) {
-		return place{}, errConvention // the address that the caller passed in x8 need not be there any more
+	switch {
+	case size < 0:
+		return place{}, errConvention
+	case size > 16 || in.byReference(t, 0):
+		return whereAsked(), nil // the address that the caller passed in x8 need not be there any more
 	}
 	s := arm64Slots{}
 	return s.general(size, 8), nil

@@ -168,7 +168,7 @@ func (in *Info) armInMemory(ret *ctype, hard bool) bool {
 func (in *Info) armReturn(t *ctype, variadic bool) (place, error) {
 	hard := in.armHard() && !variadic
 	if in.armInMemory(t, hard) {
-		return place{}, errConvention // the address need not be in any register any more
+		return whereAsked(), nil // the address need not be in any register any more
 	}
 	if elem, count := in.homogeneous(t); hard && count > 0 {
 		return vectorPieces(0, elem, count), nil

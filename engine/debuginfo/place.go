@@ -31,6 +31,9 @@ func inRegister(reg string) place { return place{base: compile.BaseReg, reg: reg
 // atFrame is the memory off bytes above the canonical frame address, where arguments on the stack start.
 func atFrame(off int64) place { return place{base: compile.BaseFrame, value: off, memory: true} }
 
+// whereAsked is the memory that the caller of a function passed for its result.
+func whereAsked() place { return place{base: compile.BaseResult, memory: true} }
+
 // constant is a value that the debug information knows by itself.
 func constant(v int64) place { return place{base: compile.BaseConst, value: v} }
 

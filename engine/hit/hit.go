@@ -33,6 +33,7 @@ type Run struct {
 	Leave     bool   // it is a leave handler, or otherwise nothing comes after it
 	Elapsed   uint64 // nanoseconds of the call that ends
 	EntrySP   uint64 // Leave: the stack pointer that the call began with; 0 for a system call
+	Result    uint64 // Leave: the address that the caller passed for a result in memory; 0 where calls pass none
 
 	code  *runtime.Code // nil: nothing ran yet, but post or fault may
 	log   *runtime.Hit  // nil when nothing was logged
@@ -102,6 +103,7 @@ type Call struct {
 	This    uint64 // its storage
 	Elapsed uint64 // nanoseconds
 	SP      uint64 // the stack pointer that it began with; 0 for a system call
+	Result  uint64 // the address that its caller passed for a result in memory; 0 where calls pass none
 	// Due says that it was entered while the probe had its last hit, so that its leave is due although the probe is disabled.
 	Due bool
 }
@@ -110,7 +112,7 @@ type Call struct {
 func (h *Hit) Leave(pl *registry.Placement, c Call) {
 	if (c.Due || pl.Probe.Armed()) && h.returns(pl, c) {
 		r := h.newRun(pl, pl.Code.Leave, c.This, c.Elapsed, c.This != 0)
-		r.Leave, r.EntrySP = true, c.SP
+		r.Leave, r.EntrySP, r.Result = true, c.SP, c.Result
 		h.run(r)
 	} else {
 		h.Free(pl, c.This)
@@ -128,7 +130,7 @@ func (h *Hit) EntrySP(sp uint64) uint64 {
 
 // returns decides whether the end of a call counts: it has been decided where entries are counted.
 func (h *Hit) returns(pl *registry.Placement, c Call) bool {
-	if pl.Code.AtReturn && !h.wanted(Run{Placement: pl, this: c.This, Elapsed: c.Elapsed, EntrySP: c.SP, Leave: true}) {
+	if pl.Code.AtReturn && !h.wanted(Run{Placement: pl, this: c.This, Elapsed: c.Elapsed, EntrySP: c.SP, Result: c.Result, Leave: true}) {
 		return false
 	}
 	switch {

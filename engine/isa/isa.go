@@ -29,6 +29,17 @@ type ISA struct {
 	pointer    func(p uint64) (addr uint64, set arch.Arch)
 	floats     int // how many floating-point arguments are in vector registers
 	floatRegs  floatNames
+	// result is the address that calls pass for a result in memory, where functions need not return it; nil: they do.
+	result func(*arch.Regs) uint64
+}
+
+// ResultAddress is where the caller of a function that is entered with these registers wants a result that is returned in memory, were
+// it one; 0 where a function that does so returns that address.
+func (a *ISA) ResultAddress(regs *arch.Regs) uint64 {
+	if a.result == nil {
+		return 0
+	}
+	return a.result(regs)
 }
 
 // all are the instruction sets.

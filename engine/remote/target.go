@@ -72,6 +72,9 @@ func (t *thread) ExitSP() uint64 {
 	return regs[t.s.isa.SP()]
 }
 
+// ResultAddress implements call.Target.
+func (t *thread) ResultAddress() uint64 { return t.s.isa.ResultAddress(&t.regs) }
+
 // Goroutine implements call.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has moved.
 func (t *thread) Goroutine() (g, hi uint64) {
 	word := uint64(t.s.isa.WordSize())

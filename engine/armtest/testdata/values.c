@@ -17,6 +17,7 @@
 struct point { int x; long y; char name[12]; double w; struct point *next; };
 struct pair { long a, b; };
 struct floats { float a, b, c; };
+struct large { int n; char name[12]; long v[3]; };
 enum colour { RED, GREEN = 5, BLUE = -3 };
 struct half { short s; unsigned char low : 3, high : 5; };
 struct thing { int id; const char *name; enum colour colour; struct half in[2]; double d; long long ll; union { int i; float f; } u; char tag[6]; };
@@ -43,6 +44,7 @@ FUNC double nine(double a, double b, double c, double d, double e, double f, dou
 FUNC uint64_t wide(int pad, uint64_t v, int z) { KEEP; return v ^ (uint64_t)z ^ pad; }
 FUNC long by_pointer(struct point *p) { KEEP; return p->x + p->y + p->next->x; }
 FUNC long by_value(struct pair v) { KEEP; return v.a - v.b; }
+FUNC struct large large(int n) { KEEP; return (struct large){n + 1, "name", {0, 0, -n - 2}}; }
 FUNC float homogeneous(struct floats h, int k) { KEEP; return h.a + h.b + h.c + k; }
 FUNC int leaf(int n) { KEEP; return n * 3; }
 FUNC int middle(int n) { int r = leaf(n) + 1; KEEP; return r; }
@@ -113,6 +115,7 @@ int main(void)
 	by_pointer(&first);
 	by_value((struct pair){44, 2});
 	homogeneous((struct floats){1.5f, 2, 3}, 4);
+	large(6);
 	outer(0);
 	mark(40, "marked", -5);
 	qsort(v, 8, sizeof *v, compare);

@@ -25,6 +25,7 @@ probe("failing", {
   leave(c) { print("failing gave", c.ret, c.errno) },
 });
 probe("paint", { leave(c) { print("paint gave", c.ret, pretty(c.ret)) } });
+probe("large", { leave(c) { print("large", c.ret.n, str(c.ret.name), c.ret.v[2]) } });
 probe("halved", { enter(c) { this.v = c.args.v }, leave(c) { print("halved gave", c.ret, c.ret * 2 === this.v) } });
 
 // Every instruction that may be probed, of a loop of exclusives and of a jump through a table.
