@@ -111,7 +111,10 @@ func (t *thread) Disarm(pr *probe) { t.s.disarm(pr) }
 func (t *thread) Signal(n int) { ptrace.SendThread(t.proc.pid, t.tid, n) }
 
 // Stop implements hit.Target.
-func (t *thread) Stop() { t.Signal(ptrace.SIGSTOP) }
+func (t *thread) Stop() {
+	t.s.leftStopped.Store(t.proc.pid, true)
+	t.Signal(ptrace.SIGSTOP)
+}
 
 // Dump implements hit.Target.
 func (t *thread) Dump() {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,6 +32,8 @@ type Session struct {
 		sync.Mutex
 		m map[targetsKey]targetsResult
 	}
+
+	leftStopped sync.Map // numbers of processes that programs have stopped for a debugger
 
 	names *history // what is kept of processes for naming addresses; has a lock of its own
 
@@ -217,6 +220,12 @@ func (s *Session) Pids() []int {
 		return nil
 	})
 	return pids
+}
+
+// LeftStopped reports whether a program has stopped a process for a debugger (exit.stop) and it still is. It may be asked after Close.
+func (s *Session) LeftStopped(pid int) bool {
+	_, stopped := s.leftStopped.Load(pid)
+	return stopped && strings.HasPrefix(strings.ToUpper(procfs.Status(pid, "State")), "T")
 }
 
 // warn tells the user something once.

@@ -330,7 +330,7 @@ func (r *run) hurry(c control) {
 	case <-c.Gone:
 	}
 	clean := r.letGo()
-	if r.launched != 0 && !c.Orphaned.Load() && !r.commandEnded() {
+	if r.launched != 0 && !c.Orphaned.Load() && !r.commandEnded() && !r.session.LeftStopped(r.launched) {
 		syscall.Kill(r.launched, syscall.SIGTERM)
 	}
 	r.manager.unlink()
@@ -382,6 +382,10 @@ func (r *run) endCommand() {
 		return
 	}
 	if r.commandEnded() {
+		return
+	}
+	if r.session.LeftStopped(r.launched) { // a debugger shall find it as it was when the program stopped it
+		r.note("process %d is left stopped", r.launched)
 		return
 	}
 	syscall.Kill(r.launched, syscall.SIGTERM)

@@ -30,6 +30,7 @@ type session interface {
 	Release(ticket uint32)
 
 	Pids() []int
+	LeftStopped(pid int) bool
 	Symbol(pid int, addr uint64) engine.Symbol
 	Stack(pid int, pcs []uint64) []engine.Symbol
 	ReadMemory(pid int, addr uint64, p []byte) int
@@ -51,6 +52,9 @@ type remoteSession struct{ *remote.Session }
 func (s remoteSession) Prepare(add []engine.ProbeSpec, remove []uint32) (exchange, error) {
 	return s.Session.Prepare(add, remove)
 }
+
+// LeftStopped reports false: gotap launches nothing behind a stub.
+func (remoteSession) LeftStopped(int) bool { return false }
 
 // open makes the session that the flags ask for.
 func (p *plan) open(w *World, cfg engine.Config) (session, error) {
