@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"gotap/arch"
@@ -16,7 +17,9 @@ import (
 // A kept signal must not be late for a system call, which it has to interrupt. Therefore it is kept for hits only while the next
 // thing that the thread does is certain to be one: its program counter is at a breakpoint of ours, and the instruction
 // there is no system call. Elsewhere the thread moves at its own speed, and breathTime is enough: then it is interrupted,
-// and the signal is sent again. Nothing is blocked in the meantime, because the thread may look at its mask.
+// and the signal is sent again. Nothing is blocked in the meantime, because the thread may look at its mask. When it comes to a system call
+// before that, the call is put off until the signal's handler has returned: it may be the one that stops the timer, and has nobody
+// there for its signal afterwards.
 
 // breathTime is how long a starved thread runs freely before the kept signal is delivered.
 const breathTime = 200 * time.Microsecond
@@ -39,7 +42,10 @@ const stuckTimes = 16
 type breath struct {
 	round int      // counts free runs, so that a timer knows its own
 	left  int      // hits before the kept signal is delivered
-	keep  bool     // the next resume is towards a certain hit: what was kept stays so
+	keep  bool     // the next resume is towards a certain hit, or a free run: what was kept stays so
+	run   bool     // it runs freely, with something kept
+	off   bool     // the next resume is from the entry of a call that is put off
+	from  spot     // where the free run began; times is how often calls were put off there
 	owed  bool     // what was kept was sent again after a free run: the next signal is delivered
 	spots [32]spot // where the latest signals were delivered; many, because handlers are interrupted as well
 	used  int      // spots in use
@@ -64,6 +70,9 @@ func (t *thread) starved(sig int) bool {
 	}
 	if t.interruptsCall() {
 		return false
+	}
+	if a := t.proc.arch; a.inCall(&t.regs) && !a.restarts(&t.regs) { // it has made a call since it was here
+		t.breath.leave(*t.pc(), t.sp())
 	}
 	times, certain := t.breath.at(*t.pc(), t.sp()), t.certainHit()
 	if code := t.trapCode(); code <= 0 && code != ptrace.CodeTimer && !t.hasKept(sig) {
@@ -127,6 +136,10 @@ func (t *thread) keepForLater(sig int) {
 	if t.trapCode(); t.info.Signal() == sig {
 		t.deferred = append(t.deferred, t.info)
 	}
+	if b := &t.breath; b.from.pc != *t.pc() || b.from.sp != t.sp() {
+		b.from = spot{*t.pc(), t.sp(), 0}
+	}
+	t.breath.run = len(t.deferred) > 0
 	t.breath.round++
 	round := t.breath.round
 	time.AfterFunc(breathTime, func() {
@@ -143,6 +156,32 @@ func (t *thread) breathOver(round int) {
 	if !t.gone && !t.stopped && t.breath.round == round && len(t.deferred) > 0 {
 		ptrace.Interrupt(t.tid)
 	}
+}
+
+// putOff has what was kept delivered in front of the system call that the thread enters, and reports whether it has: the kernel is told
+// of a call that there is none of, and the thread makes its own anew behind the handler. A filter of system calls would be asked about the
+// former, and the return from a handler is nothing that a signal can be late for. Nor is a call put off for ever.
+func (t *thread) putOff() bool {
+	c := &t.proc.arch.calls
+	if c.original < 0 || t.step.active || t.postCall || t.seeExit != nil || t.unarmed || t.s.closing || t.statusField("Seccomp") != "0" {
+		return false
+	}
+	if op, e := ptrace.SyscallStop(t.tid); e != 0 || op != ptrace.SyscallEntry || !t.getRegs() {
+		return false
+	}
+	again := *t.pc() - uint64(len(c.insn))
+	from := &t.breath.from
+	if from.pc != again || from.sp != t.sp() { // the thread has moved
+		from.times = 0
+	}
+	if from.times++; from.times > stuckTimes || strings.HasSuffix(syscallName(t.proc.arch, t.proc.arch.SyscallNumber(&t.regs)), "sigreturn") {
+		return false
+	}
+	*t.pc(), t.regs[c.number], t.regs[c.original] = again, t.regs[c.original], ^uint64(0)
+	t.setRegs()
+	t.breath.off = true
+	t.resume(0)
+	return true
 }
 
 // certainHit reports whether the next thing that the thread does is a hit of an instruction that comes to its end by itself.

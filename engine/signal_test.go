@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotap/engine/testenv"
 )
 
 // TestSignals runs programs that check every signal they get, with probes on all their own instructions.
@@ -59,4 +61,27 @@ func TestTimerOfEntries(t *testing.T) {
 			t.Errorf("%d signals of one timer were kept at once", most)
 		}
 	})
+}
+
+// TestDisarmedTimer: a signal that is kept from a thread, which would not get on otherwise, is delivered before a system call by which the program
+// may do away with it.
+func TestDisarmedTimer(t *testing.T) {
+	for name, flags := range map[string][]string{"64": nil, "32": variants["32"]} {
+		t.Run(name, func(t *testing.T) {
+			if flags != nil {
+				testenv.Require(t, testenv.M32)
+			}
+			path := program(t, "disarm.c", flags...)
+			eachEngine(t, func(t *testing.T, e Engine) {
+				w := newWorld(t, Config{Engine: e})
+				tg := w.launch(path, "300")
+				n := w.counter()
+				for _, f := range []string{"work", "on_tick"} {
+					w.probe("disarm*:"+f, Handlers{Enter: w.counts(n), Leave: w.counts(n)})
+				}
+				w.run()
+				want(t, "output", tg.output(), "disarmed\n")
+			})
+		})
+	}
 }

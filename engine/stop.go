@@ -186,6 +186,7 @@ func (t *thread) eventStop(st ptrace.Status) {
 // syscallStop deals with a stop at the entry to or the end of a system call.
 func (t *thread) syscallStop() {
 	switch {
+	case t.breath.run && t.putOff():
 	case t.step.active:
 		if t.atCall(); t.s.sysnames > 0 {
 			t.inCall = ptrace.SyscallEntry

@@ -114,8 +114,10 @@ func (t *thread) resume(sig int) {
 		t.unmask()
 		t.breath.owed = len(t.deferred) > 0
 		t.requeue()
+		t.breath.run = false
 	}
-	t.breath.keep = false
+	off := t.breath.off
+	t.breath.keep, t.breath.off = false, false
 	t.stopped, t.listening, t.untaken = false, false, false
 	var e syscall.Errno
 	switch {
@@ -123,7 +125,9 @@ func (t *thread) resume(sig int) {
 		e = ptrace.ContToSyscall(t.tid, sig)
 	case t.step.active:
 		e = ptrace.Step(t.tid, sig)
-	case t.postCall, t.seeExit != nil, t.unarmed, (t.s.sysnames > 0 && !t.s.meter.resting || t.sys.awaited()) && !t.silent && !t.proc.silent:
+	case off:
+		e = ptrace.Cont(t.tid, sig) // its end is not a system call's
+	case t.breath.run, t.postCall, t.seeExit != nil, t.unarmed, (t.s.sysnames > 0 && !t.s.meter.resting || t.sys.awaited()) && !t.silent && !t.proc.silent:
 		e = ptrace.ContToSyscall(t.tid, sig)
 	default:
 		e = ptrace.Cont(t.tid, sig)
