@@ -9,7 +9,6 @@ import (
 	"gotap/arch/x86"
 	"gotap/engine/module"
 	"gotap/engine/place"
-	"gotap/engine/registry"
 	"gotap/engine/syscalls"
 )
 
@@ -75,12 +74,6 @@ func (s *Session) kernelCalls(r *place.Resolver, spec place.Spec, files []*modul
 		err = &place.NotFoundError{Spec: spec, What: place.NoSyscall}
 	}
 	return nil, err
-}
-
-// callInfo is what programs on a system call may know of it.
-func (s *Session) callInfo(t place.Target) registry.PlaceInfo {
-	return &registry.Other{Place: t.Name, Regs: s.isa, Word: s.isa.WordSize(),
-		Globals: registry.Globals{Files: &s.files, Modules: s.mapped}}
 }
 
 // isKernelCall reports whether a place is the function of a system call.

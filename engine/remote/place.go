@@ -66,9 +66,15 @@ func (s *Session) waits(spec place.Spec, err error) bool {
 }
 
 // place makes or finds a probe's placement at a target, compiling it the first time.
-func (s *Session) place(pr *probe, t place.Target) (*placement, error) {
-	if isKernelCall(t) {
-		return pr.Place(t, s.callInfo(t))
+func (s *Session) place(pr *probe, spec place.Spec, t place.Target) (*placement, error) {
+	if isKernelCall(t) || onData(spec) {
+		return pr.Place(t, s.otherInfo(t.Name))
 	}
 	return pr.Place(t, &registry.Info{Files: &s.files, Target: t, ISA: s.isa.ISA, Modules: s.mapped})
+}
+
+// otherInfo is what programs on a system call or on an access to data may know of it: the thread is at no place that is known beforehand.
+func (s *Session) otherInfo(name string) registry.PlaceInfo {
+	return &registry.Other{Place: name, Regs: s.isa, Word: s.isa.WordSize(),
+		Globals: registry.Globals{Files: &s.files, Modules: s.mapped}}
 }

@@ -49,7 +49,7 @@ func (s *Session) prepare(spec engine.ProbeSpec) (*probe, error) {
 			all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 		}
 		for _, t := range targets {
-			if _, err := s.place(pr, t); err != nil {
+			if _, err := s.place(pr, sp, t); err != nil {
 				return nil, err
 			}
 		}
@@ -102,11 +102,11 @@ func (s *Session) armTarget(pr *probe, spec place.Spec, t place.Target, mods []m
 		if m.File != t.File || m.Err != nil {
 			continue
 		}
-		pl, err := s.place(pr, t)
+		pl, err := s.place(pr, spec, t)
 		if err != nil {
 			return err
 		}
-		if spec.Kind == place.Watch && spec.Access != place.OnExecute {
+		if onData(spec) {
 			if err := pl.Code.Fits(spec); err != nil {
 				return err
 			}

@@ -438,12 +438,12 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestWatch: a stub's watchpoints tell of writes.
+// TestWatch: a stub's watchpoints tell of writes, and of what is in variables then.
 func TestWatch(t *testing.T) {
 	k := kinds[len(kinds)-1]
 	g := k.start(t)
-	got, errs, status := run(t, `probe("watch:counter/4/w", { enter(c) { log("wrote in", c.func); }, limit: 3 });`, "--remote", g.address)
-	if status != 0 || got != strings.Repeat("wrote in bump\n", 3) {
+	got, errs, status := run(t, `probe("watch:counter/4/w", { enter(c) { log("wrote", global("counter"), "in", c.func); }, limit: 3 });`, "--remote", g.address)
+	if status != 0 || got != "wrote 0 in bump\nwrote 1 in bump\nwrote 3 in bump\n" {
 		t.Errorf("status %d\n%s\n%s", status, got, errs)
 	}
 	if out, _ := g.wait(t); !strings.Contains(out, output) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gotap/engine/place"
-	"gotap/engine/registry"
 	"gotap/engine/rsp"
 	"gotap/engine/syscalls"
 )
@@ -32,8 +31,7 @@ func (s *Session) compileCalls(pr *probe, spec place.Spec) ([]callProbe, error) 
 		if name == "" || !spec.Matches(name) {
 			continue
 		}
-		code, err := pr.Spec.Compile(&registry.Other{Place: "syscall:" + name, Regs: s.isa, Word: s.isa.WordSize(),
-			Globals: registry.Globals{Files: &s.files, Modules: s.mapped}})
+		code, err := pr.Spec.Compile(s.otherInfo("syscall:" + name))
 		if err != nil {
 			return nil, err
 		}

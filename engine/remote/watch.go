@@ -17,6 +17,9 @@ type watch struct {
 	set  bool
 }
 
+// onData reports a place that is an access to data, whatever the code that makes it.
+func onData(spec place.Spec) bool { return spec.Kind == place.Watch && spec.Access != place.OnExecute }
+
 // addWatch remembers a watchpoint; syncWatches sets it.
 func (s *Session) addWatch(pl *placement, spec place.Spec, addr uint64) {
 	pl.Data = true
