@@ -39,6 +39,6 @@ export function commands(given, fn) {
     optional: true,
   });
   const probes = [calling, running];
-  absent("gotap/redis", [calling], "a Redis or Valkey server, with its functions call and …Command");
+  absent("gotap/redis", [running], "a Redis or Valkey server, with its functions call and …Command");
   return { times, probes };
 }

@@ -18,8 +18,8 @@ const commandBehind = "the program to trace and its arguments come after --, as 
 
 // foreignFlags are flags of run in other tracers, without their dashes.
 var foreignFlags = map[string]string{
-	"c": commandBehind, "cmd": commandBehind, "n": "-p $(pidof NAME) names a process", "name": "-p $(pidof NAME) names a process",
-	"attach-name": "-p $(pidof NAME) names a process", "P": "an argument of the script is --arg name=value", "parameters": "an argument of the script is --arg name=value",
+	"c": commandBehind, "cmd": commandBehind, "n": `-p "$(pidof NAME)" names processes`, "name": `-p "$(pidof NAME)" names processes`,
+	"attach-name": `-p "$(pidof NAME)" names processes`, "P": "an argument of the script is --arg name=value", "parameters": "an argument of the script is --arg name=value",
 	"l": "gotap list 'libc:mem*' lists places", "d": "gotap check, gotap explain and gotap dis show what was compiled", "dry-run": "gotap check compiles and verifies",
 	"json": "-f json", "i": "places are named in the script: gotap run funccount --arg f='libc:mem*'", "x": "places are named in the script; gotap help probes",
 	"S": "system calls are places, syscall:NAME; gotap run syscalls", "pause": "COMMAND starts when all probes are armed", "info": "gotap doctor",

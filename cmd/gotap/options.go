@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -50,7 +51,7 @@ type runOptions struct {
 func (o *runOptions) register(c *cobra.Command) {
 	f := c.Flags()
 	f.VarP(&onceValue{to: &o.text, empty: true}, "eval", "e", "the script itself, instead of a file")
-	f.StringArrayVarP(&o.pids, "pid", "p", nil, "attach to this process (repeatable)")
+	f.StringArrayVarP(&o.pids, "pid", "p", nil, "attach to this process, or to several: 12,34 (repeatable)")
 	f.StringVar(&o.follow, "follow", "", "none, threads or children (default children with COMMAND, threads with -p)")
 	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
 	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file, once there is some; - is standard output; %F, %H%M%S and the like of strftime become the time of the start")
@@ -141,23 +142,31 @@ func (p *plan) checkPids() error {
 	if len(p.runOptions.pids) > 0 && len(p.command) > 0 {
 		return fmt.Errorf("-p and a COMMAND exclude each other")
 	}
-	for _, text := range p.runOptions.pids {
-		pid, err := parsePid(text)
-		if err != nil {
-			return &hintError{fmt.Errorf("-p %w", err), pidHint(text)}
+	for _, list := range p.runOptions.pids {
+		for _, text := range pidTexts(list) {
+			pid, err := parsePid(text)
+			if err != nil {
+				return &hintError{fmt.Errorf("-p %w", err), pidHint(text)}
+			}
+			p.pids = append(p.pids, pid)
 		}
-		p.pids = append(p.pids, pid)
 	}
 	return nil
 }
 
+// pidTexts parts the numbers of one -p, which pidof and pgrep write with blanks or commas between them.
+func pidTexts(list string) []string {
+	texts := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if len(texts) == 0 {
+		return []string{list}
+	}
+	return texts
+}
+
 // pidHint says how what is no process number is given.
 func pidHint(text string) string {
-	switch list := strings.Split(text, ","); {
-	case len(list) > 1:
-		return "several processes are several flags: -p " + strings.Join(list, " -p ")
-	case text != "" && (text[0] < '0' || text[0] > '9') && text[0] != '-':
-		return "the processes of a name have numbers: -p $(pidof " + text + ")"
+	if text != "" && (text[0] < '0' || text[0] > '9') && text[0] != '-' {
+		return `the processes of a name have numbers: -p "$(pidof ` + text + `)"`
 	}
 	return ""
 }

@@ -23,7 +23,7 @@ func readScript(w *World, args []string, eval string, hasEval bool) (scriptText,
 	switch {
 	case hasEval && len(args) > 0:
 		return scriptText{}, &hintError{withStatus(statusUsage, fmt.Errorf("there is a script already (-e), so %q is one too many", args[0])),
-			"the program to trace and its arguments come after --"}
+			extraHint(args[0])}
 	case hasEval:
 		return scriptText{name: "-e", text: eval}, nil
 	case len(args) == 0:
@@ -31,7 +31,7 @@ func readScript(w *World, args []string, eval string, hasEval bool) (scriptText,
 			"gotap run SCRIPT -- COMMAND, or -e 'TEXT'; `gotap samples` lists the library"}
 	case len(args) > 1:
 		return scriptText{}, &hintError{withStatus(statusUsage, fmt.Errorf("one script at a time, so %q is one too many", args[1])),
-			"the program to trace and its arguments come after --"}
+			extraHint(args[0])}
 	case args[0] == "-":
 		text, err := io.ReadAll(w.Stdin)
 		if err != nil {
@@ -69,4 +69,13 @@ func readFile(path string) (scriptText, error) {
 		return scriptText{}, &hintError{err, hint}
 	}
 	return scriptText{}, err
+}
+
+// extraHint says what an argument that is no script may have been meant for: -p $(pidof NAME) gives several where there are several
+// processes.
+func extraHint(arg string) string {
+	if _, err := parsePid(arg); err == nil {
+		return `several processes are one argument of -p: "$(pidof NAME)", or 12,34`
+	}
+	return "the program to trace and its arguments come after --"
 }
