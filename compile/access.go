@@ -30,6 +30,12 @@ type Shape struct {
 	Kind    ShapeKind
 	Members []string // of a struct, or of the one a pointer points to, in their order
 	Len     int      // of an array; 0: not known
+	Text    *Counted // of a struct that is text with a length, as Go's string and Rust's &str are
+}
+
+// Counted names the members of text that no NUL ends.
+type Counted struct {
+	Address, Len string
 }
 
 // ShapeKind is how a value is shown.

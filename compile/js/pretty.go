@@ -163,6 +163,9 @@ func (p *prettier) value(a arguments, access compile.Access, err error, depth in
 	if access.Shape != nil {
 		kind = access.Shape.Kind
 	}
+	if text, ok := p.counted(a); ok {
+		return text
+	}
 	if kind == compile.ShapeStruct {
 		return p.members(a, access.Shape.Members, depth+1)
 	}
@@ -239,8 +242,11 @@ func (p *prettier) quoted(address *expr, n int) *expr {
 	return p.join(text(p.at, `"`), s, text(p.at, `"`))
 }
 
-// chars is the text in an array of characters, without quotation marks; ok is false when the path names no such array.
+// chars is the text in an array of characters, or with a length, without quotation marks; ok is false when the path names neither.
 func (l *lowering) chars(a arguments, at diag.Span) (e *expr, ok bool) {
+	if e, ok := l.counted(a, at, recordText); ok {
+		return e, true
+	}
 	if l.unit.Place == nil || a.all() {
 		return nil, false
 	}

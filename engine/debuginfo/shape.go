@@ -17,7 +17,7 @@ func (w *walk) shape(t *ctype) *compile.Shape {
 	}
 	switch t.kind {
 	case kindStruct, kindUnion:
-		return &compile.Shape{Kind: compile.ShapeStruct, Members: w.in.memberNames(t)}
+		return &compile.Shape{Kind: compile.ShapeStruct, Members: w.in.memberNames(t), Text: w.in.countedText(t)}
 	case kindArray:
 		return w.arrayShape(t)
 	case kindPointer:
@@ -25,6 +25,19 @@ func (w *walk) shape(t *ctype) *compile.Shape {
 	case kindInt:
 		if t.char && t.size == 1 {
 			return &compile.Shape{Kind: compile.ShapeChar}
+		}
+	}
+	return nil
+}
+
+// countedText is how a type is text with a length; nil when it is none.
+func (in *Info) countedText(t *ctype) *compile.Counted {
+	for _, known := range []struct {
+		name string
+		compile.Counted
+	}{{"string", compile.Counted{Address: "str", Len: "len"}}, {"&str", compile.Counted{Address: "data_ptr", Len: "length"}}} {
+		if t.name == known.name && slices.Equal(in.memberNames(t), []string{known.Address, known.Len}) {
+			return &known.Counted
 		}
 	}
 	return nil
