@@ -201,7 +201,7 @@ func (r *run) trapText(t runtime.TrapCount) string {
 	where := r.placeOf(t.Program, t.PC)
 	text := fmt.Sprintf("%s: %s", where, t.Trap)
 	if t.Trap == runtime.TrapFuel && info.Fuel > 0 {
-		text = fmt.Sprintf("%s: out of fuel: a run took more than %d steps, as many as its probe's option fuel gives (%d at most)", where, info.Fuel, runtime.MaxFuel)
+		text = fmt.Sprintf("%s: out of fuel: a run took more than %d steps, as many as its probe's option fuel, in a definition file jmpmax, gives (%d at most)", where, info.Fuel, runtime.MaxFuel)
 	}
 	if t.Addr != 0 || t.Trap == runtime.TrapRead || t.Trap == runtime.TrapWrite {
 		text += fmt.Sprintf(" at address %#x", t.Addr)
