@@ -204,6 +204,49 @@ func TestPassed(t *testing.T) {
 	}
 }
 
+// TestArgumentsTakenOff: the return is seen of a function that takes its arguments off the stack, many or few, also where calls of it are under way
+// below each other.
+func TestArgumentsTakenOff(t *testing.T) {
+	for _, words := range []uint64{1, 8, 18, popped} {
+		m := newMachine(t, 1, 1, 1, 1, nil)
+		m.pops = 4 * words
+		f := m.callees[0]
+		f.opaque = true
+		m.probe(f, nil)
+		c, k := m.threads[0], m.tasks[0]
+		c.task = k
+		for range 3 {
+			k.sp -= m.pops
+			c.enter(f)
+		}
+		for range 3 {
+			c.leave()
+		}
+		m.finish()
+		if f.probes[0].Hits != 3 {
+			t.Errorf("%d leaves of 3 calls with %d words", f.probes[0].Hits, words)
+		}
+	}
+}
+
+// TestNobodyAsked: at a return that no call of the thread waits for, other threads are asked about goroutines alone.
+func TestNobodyAsked(t *testing.T) {
+	m := newMachine(t, 1, 2, 2, 1, nil)
+	f := m.callees[0]
+	f.opaque = true
+	m.probe(f, nil)
+	for i, c := range m.threads {
+		c.task = m.tasks[i]
+	}
+	c := m.threads[0]
+	c.enter(f)
+	m.threads[1].run(c.task.calls[0].ret)
+	if m.asked != 0 {
+		t.Errorf("%d questions", m.asked)
+	}
+	m.finish()
+}
+
 // TestAwait: what a back end waits for is done once, by the thread that returns.
 func TestAwait(t *testing.T) {
 	m := newMachine(t, 1, 1, 1, 1, nil)

@@ -141,7 +141,7 @@ func (c *Copies) Add(of, copied *Point) {
 		c.points, c.functions = map[*Point]*Point{}, map[*Function]*Function{}
 	}
 	c.points[of] = copied
-	copied.Enters, copied.Returns = slices.Clone(of.Enters), 0
+	copied.Enters, copied.Returns, copied.Routines = slices.Clone(of.Enters), 0, 0
 	copied.Fn, copied.Exits = c.function(of.Fn), nil
 	for _, f := range of.Exits {
 		copied.Exits = append(copied.Exits, c.function(f))

@@ -55,6 +55,9 @@ func (f *frame) end() {
 	if f.ret == nil {
 		return
 	}
+	if f.g != 0 {
+		f.ret.Routines--
+	}
 	if f.ret.Returns--; f.ret.Returns <= 0 {
 		f.ret.Returns = 0
 		f.ret.At.Sync()
@@ -99,6 +102,19 @@ func (l *List) waiting(p *Point, sp uint64) int {
 		}
 	}
 	return -1
+}
+
+// waitingBelow finds the first frame that waits at p for the return from the call with the nearest stack pointer below this one, reach bytes at
+// most, -1 when there is none.
+func (l *List) waitingBelow(p *Point, sp, reach uint64) int {
+	found := -1
+	for i := range l.frames {
+		f := &l.frames[i]
+		if f.ret == p && f.sp < sp && sp-f.sp <= reach && (found < 0 || f.sp > l.frames[found].sp) {
+			found = i
+		}
+	}
+	return found
 }
 
 // keep makes the leaves due of a probe's calls.

@@ -26,6 +26,8 @@ type machine struct {
 	tasks   []*task
 	callees []*callee
 	golang  bool
+	asked   int    // how often a thread was asked for its goroutine, or for who has a call
+	pops    uint64 // bytes of arguments that functions take off the stack, of IA-32
 }
 
 // callee is a function of the machine.
@@ -96,13 +98,20 @@ type cpu struct {
 func (c *cpu) IDs() (pid, tid int)                                { return 1, 1 }
 func (c *cpu) Disarm(pr *registry.Probe)                          {}
 func (c *cpu) Push(pl *registry.Placement) (this uint64, ok bool) { return c.calls.Push(c.at, pl) }
-func (c *cpu) ISA() *isa.ISA                                      { return isa.AMD64 }
 func (c *cpu) SP() uint64                                         { return c.task.sp }
 func (c *cpu) ExitSP() uint64                                     { return c.task.sp }
 func (c *cpu) ResultAddress() uint64                              { return 0 }
 func (c *cpu) ReturnPoint() *Point                                { return c.m.at(c.task.calls[len(c.task.calls)-1].ret) }
 
+func (c *cpu) ISA() *isa.ISA {
+	if c.m.pops > 0 {
+		return isa.I386
+	}
+	return isa.AMD64
+}
+
 func (c *cpu) Goroutine() (g, hi uint64) {
+	c.m.asked++
 	for i, k := range c.m.tasks {
 		if k == c.task {
 			g = uint64(i + 1)
@@ -115,6 +124,7 @@ func (c *cpu) Goroutine() (g, hi uint64) {
 }
 
 func (c *cpu) Elsewhere(p *Point, sp uint64) *Thread {
+	c.m.asked++
 	for _, o := range c.m.threads {
 		if o != c && o.calls.Has(p, sp) {
 			return &o.calls
@@ -245,7 +255,7 @@ func (c *cpu) leave() {
 	u := k.calls[len(k.calls)-1]
 	k.sp = u.sp
 	c.run(u.of[len(u.of)-1].addr + atReturn)
-	k.calls, k.sp = k.calls[:len(k.calls)-1], u.sp+8
+	k.calls, k.sp = k.calls[:len(k.calls)-1], u.sp+c.ISA().Pushed+c.m.pops
 	c.run(u.ret)
 	for _, f := range u.of {
 		f.returns++
@@ -279,8 +289,8 @@ func (m *machine) finish() {
 		c.calls.Drop()
 	}
 	for addr, s := range m.points {
-		if s.Returns != 0 {
-			m.Errorf("%d calls wait at %#x for ever", s.Returns, addr)
+		if s.Returns != 0 || s.Routines != 0 {
+			m.Errorf("%d calls wait at %#x for ever, and %d of goroutines", s.Returns, addr, s.Routines)
 		}
 	}
 	if got, want := room(m.T, m.arena), room(m.T, newArena(m.T)); got != want {

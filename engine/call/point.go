@@ -24,6 +24,8 @@ type Point struct {
 	Fn      *Function             // that is entered here, when its calls are watched
 	Exits   []*Function           // that are left by the instruction here
 	Returns int                   // calls watched that return to here
+
+	Routines int // of these, calls of goroutines, which may return on another thread
 }
 
 // Wanted reports whether a probe, or a call that is watched, needs the breakpoint.

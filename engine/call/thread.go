@@ -82,7 +82,7 @@ func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
 	f := frame{pl: pl, fn: p.Fn, sp: sp, g: g, hi: hi, to: t.target.ResultAddress(), time: ptrace.Now(), this: this}
 	f.last = !pl.Probe.Enabled
 	if p.Fn.byReturn || f.last {
-		if f.ret = t.awaitReturn(); f.ret == nil {
+		if f.ret = t.awaitReturn(g); f.ret == nil {
 			t.hit.Free(pl, this)
 			return 0, false
 		}
@@ -95,13 +95,14 @@ func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
 // return to wait for.
 func (t *Thread) Await(then func(Target)) {
 	f := frame{sp: t.target.SP(), then: then}
-	if f.ret = t.awaitReturn(); f.ret != nil {
+	if f.ret = t.awaitReturn(0); f.ret != nil {
 		t.list.frames = append(t.list.frames, f)
 	}
 }
 
-// awaitReturn puts a breakpoint on the return address, where the thread is at the entry of a function or at its jump to another one.
-func (t *Thread) awaitReturn() *Point {
+// awaitReturn puts a breakpoint on the return address, where the thread is at the entry of a function or at its jump to another one. g is the
+// goroutine that is in the call, 0 where it is none of Go's.
+func (t *Thread) awaitReturn(g uint64) *Point {
 	p := t.target.ReturnPoint()
 	if p == nil {
 		return nil
@@ -110,6 +111,9 @@ func (t *Thread) awaitReturn() *Point {
 	if p.At.Sync() != nil {
 		p.Returns--
 		return nil
+	}
+	if g != 0 {
+		p.Routines++
 	}
 	return p
 }
@@ -211,7 +215,7 @@ func (t *Thread) leaveAt(p *Point) {
 		}
 		if f.fn.isTail(p) {
 			if f.ret == nil {
-				f.ret = t.awaitReturn()
+				f.ret = t.awaitReturn(f.g)
 			}
 			i++
 			continue
@@ -231,8 +235,8 @@ func (t *Thread) Has(p *Point, sp uint64) bool {
 	return i >= 0 && t.list.frames[i].g != 0
 }
 
-// popped bounds the words that a function takes off the stack when it returns, on IA-32.
-const popped = 8
+// popped bounds the words that a function takes off the stack when it returns, on IA-32: its arguments, structs among them.
+const popped = 64
 
 // Returned deals with a point that calls return to: the frames that wait here, from the stack just left.
 func (t *Thread) Returned(p *Point) {
@@ -247,10 +251,13 @@ func (t *Thread) Returned(p *Point) {
 	set := t.target.ISA()
 	sp, word := t.target.SP()-set.Pushed, uint64(set.WordSize())
 	at := l.waiting(p, sp)
-	for n := uint64(1); at < 0 && set.Pops && n <= popped; n++ {
-		at = l.waiting(p, sp-n*word)
+	if at < 0 && set.Pops {
+		at = l.waitingBelow(p, sp, popped*word)
 	}
 	if at < 0 {
+		if p.Routines == 0 {
+			return
+		}
 		if l, at = t.awaitedElsewhere(p, sp, routine); at < 0 {
 			return
 		}
@@ -381,6 +388,9 @@ func (t *Thread) Fork(child *Thread, at func(addr uint64) *Point) {
 				continue
 			}
 			q.Returns++
+			if f.g != 0 {
+				q.Routines++
+			}
 			f.ret = q
 			q.At.Sync()
 		}
