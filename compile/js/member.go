@@ -68,6 +68,7 @@ func Members() []Member {
 	list := []Member{
 		{Name: "args", Type: "any", Doc: "arguments by name, by debug information: c.args.path, c.args.p.field"},
 		{Name: "locals", Type: "any", Doc: "local variables in scope at the place, by debug information: c.locals.sum; all of them: log(c.locals)"},
+		{Name: "mark", Type: "string", Doc: "static mark at the place, \"provider:name\"; empty elsewhere"},
 		{Name: "ret", Type: "any", Leave: true, Doc: "result of the function, and by debug information what it points to or is made of: c.ret.field"},
 		{Name: "regs", Type: "Record<string, number>", Doc: "registers by name"},
 		{Name: "stack", Type: "(frames: number) => Stack", Doc: "frames, innermost first, at most so many; calls that the compiler inlined are frames too"},
@@ -183,6 +184,8 @@ func (l *lowering) contextMember(name string, at diag.Span) operand {
 			return bad{}
 		}
 		return arguments{ofLocals: true}
+	case "mark":
+		return value{l.mark(at)}
 	case "regs":
 		return registers{}
 	case "ret":
@@ -224,6 +227,20 @@ func (l *lowering) contextField(f *contextField, at diag.Span) operand {
 		return value{applyA(at, kindText, runtime.OpText, uint32(f.text))}
 	}
 	return value{applyA(at, f.kind, runtime.OpField, uint32(f.field))}
+}
+
+// Marked is a Place that may be a static mark.
+type Marked interface {
+	Mark() string // "provider:name"; "" when it is none
+}
+
+// mark is c.mark, which is another constant at each place.
+func (l *lowering) mark(at diag.Span) *expr {
+	l.compiler.result.UsesPlace = true
+	if place, ok := l.unit.Place.(Marked); ok {
+		return text(at, place.Mark())
+	}
+	return text(at, "")
 }
 
 // returning reports whether the handler runs as the function returns.

@@ -75,6 +75,14 @@ func (i *Info) Locals() ([]string, error) {
 	return in.Locals(i.Target.Vaddr)
 }
 
+// Mark implements js.Marked.
+func (i *Info) Mark() string {
+	if m := i.Target.Mark; m != nil {
+		return m.Provider + ":" + m.Name
+	}
+	return ""
+}
+
 // ReturnType implements PlaceInfo.
 func (i *Info) ReturnType() (compile.Access, bool, error) {
 	in, ok := i.Files.Info(i.Target.File)
