@@ -54,9 +54,14 @@ func (s *Session) watchLoader(sp *space) {
 	}
 }
 
-// isLoader recognises dynamic loaders by their file names, as all distributions give them.
+// isLoader recognises dynamic loaders by their file names, as all distributions give them. Debian's musl has the loader in libc.so, which elsewhere
+// may be a C library without one.
 func isLoader(m *module.Loaded) bool {
 	base := filepath.Base(m.Path)
+	if base == "libc.so" && m.File != nil && m.Err == nil {
+		_, ok := m.ListChanged()
+		return ok
+	}
 	for _, pattern := range []string{"ld-linux*.so*", "ld-*.so", "ld-musl-*.so*", "ld.so*", "ld64.so*", "libc.musl-*.so*"} {
 		if ok, _ := filepath.Match(pattern, base); ok && m.File != nil && m.Err == nil {
 			return true

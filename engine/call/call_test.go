@@ -204,6 +204,40 @@ func TestPassed(t *testing.T) {
 	}
 }
 
+// TestAlternateStack: a signal handler on a stack of its own, a little above the thread's, from which a jump leads back, does not end the calls that the
+// next signal interrupts.
+func TestAlternateStack(t *testing.T) {
+	m := newMachine(t, 1, 1, 1, 2, nil)
+	f, handler := m.callees[0], m.callees[1]
+	m.probe(f, nil)
+	m.probe(handler, nil)
+	c, k := m.threads[0], m.tasks[0]
+	c.task = k
+	signal := func() {
+		k.calls = append(k.calls, under{k.top + 64<<10, 1 << 40, []*callee{handler}})
+		k.sp = k.top + 64<<10
+		c.run(handler.addr)
+	}
+	back := func() {
+		k.calls = k.calls[:len(k.calls)-1]
+		k.sp = k.top
+		if n := len(k.calls); n > 0 {
+			k.sp = k.calls[n-1].sp
+		}
+	}
+	signal()
+	back()
+	for range 3 {
+		c.enter(f)
+		signal()
+		back()
+	}
+	m.finish()
+	if f.probes[0].Hits != 3 || handler.probes[0].Hits != 0 {
+		t.Errorf("%d leaves of 3 calls, %d of the handler", f.probes[0].Hits, handler.probes[0].Hits)
+	}
+}
+
 // TestArgumentsTakenOff: the return is seen of a function that takes its arguments off the stack, many or few, also where calls of it are under way
 // below each other.
 func TestArgumentsTakenOff(t *testing.T) {

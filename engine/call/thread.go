@@ -159,12 +159,19 @@ func (t *Thread) active(pr *registry.Probe, sp uint64) (n int) {
 	return n
 }
 
-// dropFrom drops frame i and all that were entered after it on the same stack.
+// dropFrom drops frame i and all that were entered after it on the same stack. Where that is not certain, those stay whose exits are watched: they are
+// as well of a stack below, as that of a thread whose signal handlers have one of their own, and dead ones do no harm. One that waits at its return
+// address would, when another call returns there.
 func (t *Thread) dropFrom(i int) {
-	sp, g := t.list.frames[i].sp, t.list.frames[i].g
-	for j := len(t.list.frames) - 1; j >= i; j-- {
-		if f := &t.list.frames[j]; f.g == g && (f.sp == sp || t.list.below(f.sp, sp, nearBy)) {
+	l := t.list
+	sp, g := l.frames[i].sp, l.frames[i].g
+	for j := len(l.frames) - 1; j >= i; j-- {
+		switch f := &l.frames[j]; {
+		case f.g != g:
+		case f.sp == sp, l.below(f.sp, sp, nearBy) && (l.Stacks != 0 || f.g != 0 || f.waits()):
 			t.drop(j)
+		case l.below(f.sp, sp, nearBy):
+			f.passed, l.passed = true, true
 		}
 	}
 }
