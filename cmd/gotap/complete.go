@@ -47,7 +47,8 @@ func completeFlags(w *World, c *cobra.Command) {
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"follow": words("none", "threads", "children"), "format": words("text", "json"), "missing": words("error", "warn", "ignore"),
 		"engine": words("auto", "emulate", "step"), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
-		"pid": completePid, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
+		"topic": words("start", "functions", "memory", "threads", "files", "network", "languages", "process", "changing", "kernels"),
+		"pid":   completePid, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
 	} {
 		if c.Flag(name) != nil {
 			c.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one already
