@@ -24,6 +24,9 @@ const (
 // ErrNoExe says that nothing tells which program the target runs.
 var ErrNoExe = errors.New("the stub does not say which file its target runs")
 
+// errNothing is a stub that has no target, or none any more.
+var errNothing = errors.New("the stub has no program that runs")
+
 // hinted is an error with advice.
 type hinted struct {
 	error
@@ -58,7 +61,7 @@ func (s *Session) inspect() error {
 		return err
 	}
 	if stop.Kind != rsp.Stopped {
-		return errEnded
+		return &hinted{errNothing, "gdbserver --multi starts and attaches to nothing by itself: gdbserver :PORT PROGRAM, gdbserver --attach :PORT PID"}
 	}
 	aux, auxErr := s.client.Transfer("auxv", "")
 	_, offset := s.client.Offset()

@@ -115,9 +115,11 @@ func Open(cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// letGo ends a connection with a target that has not been touched.
+// letGo ends a connection with a target that has not been touched. A stub that names processes wants the name, and ends what it has
+// started when nobody detaches from it.
 func (s *Session) letGo() {
-	s.client.Detach("") // what it says does not matter any more
+	stop, _ := s.client.Why()
+	s.client.Detach(stop.Thread) // what it says does not matter any more
 	s.client.Close()
 }
 
