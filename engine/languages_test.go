@@ -4,8 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"gotap/engine/procfs"
 	"gotap/engine/testenv"
 )
 
@@ -29,6 +31,29 @@ func builtWith(t *testing.T, need testenv.Need, name string, argv ...string) str
 	}
 	programs.built[name] = path
 	return path
+}
+
+// TestOpenedLate: a library that a process opens after it was attached to is probed, with the loader of each C library.
+func TestOpenedLate(t *testing.T) {
+	for name, need := range map[string]testenv.Need{"gcc": testenv.GCC, "musl-gcc": "musl-gcc"} {
+		t.Run(name, func(t *testing.T) {
+			path := builtWith(t, need, "opens "+name, name, "-O2", "-o", "OUT", "testdata/opens.c", "-ldl")
+			lib := builtWith(t, need, "opened "+name, name, "-O2", "-shared", "-fPIC", "-o", "OUT", "testdata/opened.c")
+			p := start(t, path, lib)
+			eventually(t, "the call to begin", func() bool { return strings.HasPrefix(procfs.Read(p.pid(), "syscall"), "0 ") })
+			w := newWorld(t, Config{Follow: FollowThreads})
+			if err := w.Attach(p.pid()); err != nil {
+				t.Fatal(err)
+			}
+			n := w.counter()
+			w.probe("opened*:twice", Handlers{Enter: w.counts(n)}, func(s *ProbeSpec) { s.Optional = true })
+			w.Start()
+			want(t, "target", p.end(), "opened 6")
+			if n.get() != 3 {
+				t.Errorf("%d hits of 3", n.get())
+			}
+		})
+	}
 }
 
 // TestEveryInstructionOfLanguages puts a probe on every instruction of programs whose compilers and run-time libraries do things that C
