@@ -78,7 +78,8 @@ func asWarnings(list diag.List) diag.List {
 }
 
 // addRest registers a probe of which something was not found, for the places that it has all the same, and for those that may
-// appear later. It returns how many probes that makes: 1 when it is placed now. What cannot be placed at all is left out.
+// appear later. It returns how many probes that makes: 1 when it is placed now, or may be by what the demonstration goes on to
+// run. What cannot be placed at all is left out.
 func (r *run) addRest(p declaration, spec engine.ProbeSpec, why error) int {
 	out := leftOutOf("", p, why)
 	spec.Optional = true
@@ -86,6 +87,9 @@ func (r *run) addRest(p declaration, spec engine.ProbeSpec, why error) int {
 		out.id = spec.ID
 	}
 	r.leftOut = append(r.leftOut, out)
+	if out.id != 0 && r.demo {
+		return 1
+	}
 	for _, s := range r.session.Query() {
 		if out.id != 0 && s.ID == out.id && s.Places > 0 {
 			return 1
@@ -112,6 +116,16 @@ func (r *run) checkAdded(declared, added int) error {
 
 // reasonsShown is how many probes that are not there are told of, one line each.
 const reasonsShown = 5
+
+// sawNowhere reports whether none of the probes was found in the demonstration before it began, and none was hit in what it ran.
+func (r *run) sawNowhere(states []engine.ProbeState) bool {
+	for _, s := range states {
+		if s.Hits > 0 || !slices.ContainsFunc(r.leftOut, func(o leftOut) bool { return o.id == s.ID }) {
+			return false
+		}
+	}
+	return len(states) > 0
+}
 
 // nothingToTrace says what each probe lacks: with --missing, for optional probes and for the demonstration nothing was said yet.
 func (r *run) nothingToTrace() error {

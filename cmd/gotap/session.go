@@ -361,6 +361,10 @@ func (r *run) finish() int {
 	r.script().End()
 	r.printVariables()
 	r.tell(states)
+	if err == nil && r.demo && r.script().Status() == 0 && r.sawNowhere(states) {
+		r.complain(r.nothingToTrace())
+		return statusNoProbe
+	}
 	err = errors.Join(err, r.endRecording())
 	if err != nil {
 		r.complain(withStatus(statusFailure, err))
