@@ -9,12 +9,12 @@
 //
 //   $ gotap run lastfrees --arg keep=4 -- ./shop crash
 //   7991/7991 gets SIGABRT; the last frees, the latest first:
-//     0x560d698552b0 by main+0x11f (shop) at shop.c:57
-//     0x560d698552b0 by main+0x117 (shop) at shop.c:56
-//     0x560d698556a0 by main+0x74 (shop) at shop.c:49
-//   shop/7991 frees 0x560d698552b0 again; first by main+0x117 (shop) at shop.c:56, now by
+//     0x560d698552b0 by main+0x11f (shop) at shop.c:65
+//     0x560d698552b0 by main+0x117 (shop) at shop.c:64
+//     0x560d698556a0 by main+0x74 (shop) at shop.c:57
+//   shop/7991 frees 0x560d698552b0 again; first by main+0x117 (shop) at shop.c:64, now by
 //       0x7fe9208c7ef0 free+0x0 (libc.so.6) at malloc.c:3350
-//       0x560d58bd039c main+0x11f (shop) at shop.c:56
+//       0x560d58bd039c main+0x11f (shop) at shop.c:65
 //       0x7fe92085624a __libc_start_call_main+0x7a (libc.so.6) at libc_start_call_main.h:58
 //       0x7fe920856305 __libc_start_main+0x85 (libc.so.6) at libc-start.c:360
 //   …
@@ -39,7 +39,7 @@ probe(`${module}:free`, {
     if (before !== 0) exit({ p: c.arg0, before, stack: c.stack(8) });
   },
   exit(e) {
-    console.log(`${e.comm}/${e.tid} frees ${hex(e.p)} again; first by ${sym(e.pid, e.before)}, now by`);
+    console.log(`${e.comm}/${e.tid} frees ${hex(e.p)} again; first by ${callsym(e.pid, e.before)}, now by`);
     console.log(`${e.stack}`);
   },
 });
@@ -53,7 +53,7 @@ let crashed = false;
 
 function tell(pid) {
   for (let n = frees - 1; n >= 0 && n >= frees - keep; n--) {
-    console.log(`  ${hex(blocks.get(n % keep))} by ${sym(pid, callers.get(n % keep))}`);
+    console.log(`  ${hex(blocks.get(n % keep))} by ${callsym(pid, callers.get(n % keep))}`);
   }
 }
 

@@ -37,7 +37,7 @@ probe("libc:malloc", {
 function byName(callers) {
   const named = new Map();
   for (const [caller, n] of callers) {
-    const name = sym(caller);
+    const name = callsym(caller);
     const key = /^[^0(]/.test(name) ? name : caller;
     named.set(key, { name, bytes: (named.get(key)?.bytes ?? 0) + Number(n) });
   }

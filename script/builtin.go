@@ -86,6 +86,8 @@ func makeBuiltins() []Builtin {
 		{"hex", "(value: Int, digits?: number): string", "a number in hexadecimal, with 0x", "same", (*Script).jsHex},
 		{"sym", "(pid: number, address: Int): string\n(address: Int): string", "names an address: func+0x10 (module), or (module:0x1136) where it has no name; in an exit callback the pid can be left out",
 			inCallback, (*Script).jsSym},
+		{"callsym", "(pid: number, address: Int): string\n(address: Int): string", "names the call that returns to an address, as c.caller is one: with the line of the call, where sym has that of the instruction behind it",
+			inCallback, (*Script).jsCallSym},
 		{"memory", "(pid: number, address: Int, size: number): Uint8Array\n(address: Int, size: number): Uint8Array",
 			"reads the target's memory, as far as it can be read; in an exit callback the pid can be left out", "use str, bytes, u32 …", (*Script).jsMemory},
 		{"hexdump", "(bytes: Bytes | string, base?: Int): string", "bytes as hexdump -C shows them", inCallback, (*Script).jsHexdump},

@@ -138,6 +138,14 @@ func TestStackKeys(t *testing.T) {
 	}
 }
 
+// callsym asks for an address as one to return to: of the call the function is the outermost, and the line the innermost's.
+func TestCallSymbol(t *testing.T) {
+	r := newRig(t, `probe("a", { enter(c) { exit({ n: 1 }); }, exit(e) { console.log(sym(0x401136), callsym(0x401136), callsym(e.pid, 0x401136n)); callsym("x"); } });`)
+	r.tracer.inlined = true
+	wantLines(t, r.once(func() { r.enter(0, 1) }), "func+0x36 (libx.so) func+0x36 (libx.so) func+0x36 (libx.so)")
+	r.wantErrors(`"x" is no address`)
+}
+
 // hexdump takes where the bytes begin; options are another function's, and are not left unread.
 func TestHexdump(t *testing.T) {
 	r := newRig(t, `probe("a", { enter(c) { exit({ raw: bytes(0x1000, 3) }); },

@@ -151,23 +151,38 @@ func (y Symbol) String() string {
 	return b.String()
 }
 
-// symbolText names an address.
-func (s *Script) symbolText(pid int, pc uint64) string {
-	if s.tracer == nil {
-		return ""
-	}
+// symbol names an address.
+func (s *Script) symbol(pid int, pc uint64) Symbol {
 	question := func() string { return fmt.Sprintf("symbol %d %x", pid, pc) }
 	y := ask(s, question, true, func() (y Symbol) {
 		s.outside(func() { y = s.tracer.Symbol(pid, pc) })
 		return y
 	})
 	y.Addr = pc
-	return y.String()
+	return y
+}
+
+// callSymbol names the call that returns to an address: the line is that of the call, which an address alone does not tell, since the
+// instruction there may be of the next one.
+func (s *Script) callSymbol(pid int, pc uint64) Symbol {
+	frames := s.symbols(&stackValue{pid: pid, pcs: []uint64{0, pc}}) // only behind an instruction is an address one to return to
+	if len(frames) < 2 {
+		return Symbol{Addr: pc}
+	}
+	y := frames[len(frames)-1] // the function; inlined calls, which have the line, are before it
+	y.Addr, y.File, y.Line = pc, frames[1].File, frames[1].Line
+	return y
 }
 
 // jsSym is sym(pid, address), or sym(address): in an exit callback that of the event's process, elsewhere that of the first
 // process of the run in which the address is something.
-func (s *Script) jsSym(call goja.FunctionCall) goja.Value {
+func (s *Script) jsSym(call goja.FunctionCall) goja.Value { return s.named(call, s.symbol) }
+
+// jsCallSym is callsym(pid, address), or callsym(address).
+func (s *Script) jsCallSym(call goja.FunctionCall) goja.Value { return s.named(call, s.callSymbol) }
+
+// named is the name that find gives to an address, without the address itself where there is one.
+func (s *Script) named(call goja.FunctionCall, find func(pid int, pc uint64) Symbol) goja.Value {
 	pid, addr := s.eventPid, call.Argument(0)
 	if len(call.Arguments) > 1 {
 		n, ok := toInt(call.Argument(0))
@@ -180,9 +195,9 @@ func (s *Script) jsSym(call goja.FunctionCall) goja.Value {
 	if !ok {
 		s.throwf("%s is no address", describe(addr))
 	}
-	text := s.symbolText(pid, uint64(n))
-	if text == "" {
-		text = fmt.Sprintf("0x%x", uint64(n))
+	text := fmt.Sprintf("0x%x", uint64(n))
+	if s.tracer != nil {
+		text = find(pid, uint64(n)).String()
 	}
 	_, named, found := strings.Cut(text, " ")
 	if found {
