@@ -43,7 +43,7 @@ var contextFields = []contextField{
 	{Member{"elapsed", "number", true, false, "nanoseconds since the call was entered"}, kindInt, runtime.FieldElapsed, 0},
 	{Member{"pc", "number", false, false, "address of the probed instruction"}, kindUint, runtime.FieldPC, 0},
 	{Member{"sp", "number", false, false, "stack pointer"}, kindUint, runtime.FieldSP, 0},
-	{Member{"caller", "number", false, false, "address the function returns to"}, kindUint, runtime.FieldCaller, 0},
+	{Member{"caller", "number", false, false, "address the function returns to; callsym of it, in a callback, names the call"}, kindUint, runtime.FieldCaller, 0},
 	{Member{"fault", "number", false, true, "address that faulted"}, kindUint, runtime.FieldFault, 0},
 	{Member{"signal", "number", false, true, "signal of the fault"}, kindInt, runtime.FieldSignal, 0},
 	{Member{"comm", "string", false, false, "name of the thread"}, kindText, 0, runtime.TextComm},
