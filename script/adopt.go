@@ -28,13 +28,14 @@ func (s *Script) keepShared(o sharedObject) {
 }
 
 // adopted finds an object of the running version of the script with the same name and type, for this one to go on with. The
-// two share it: what the old version's programs add until they are gone is not lost.
-func (s *Script) adopted(o runtime.Object) (int, bool) {
+// two share it: what the old version's programs add until they are gone is not lost. A setting is a variable that nothing changes:
+// it has to begin with the same value, or else the new version's word for it counts.
+func (s *Script) adopted(o runtime.Object, setting bool) (int, bool) {
 	if s.opts.Previous == nil || o.Name == "" {
 		return 0, false
 	}
 	for _, old := range s.opts.Previous.shared {
-		if !s.taken[old.id] && sameType(old.object, o) {
+		if !s.taken[old.id] && sameType(old.object, o) && (!setting || old.object.Init == o.Init && old.object.Text == o.Text) {
 			s.taken[old.id] = true
 			return old.id, true
 		}

@@ -191,7 +191,7 @@ func (s *Script) declareAggregate(o runtime.Object, at site) goja.Value {
 	if s.broken {
 		return s.aggregateObject(&aggregate{object: o})
 	}
-	id, ok := s.adopted(o)
+	id, ok := s.adopted(o, false)
 	if !ok {
 		var err error
 		if id, err = s.arena.Declare(o); err != nil {

@@ -59,13 +59,9 @@ func (s *Script) TakeOver(old *Script) {
 // have theirs already, see adopted; here are the others: what no program uses, in either version or in both. A variable that
 // nothing changed is a setting, and the next version's word for it counts.
 func (s *Script) keepValues(old *Script) {
-	before := map[string]*slot{}
-	for _, sl := range old.vars.slots {
-		before[sl.src.file.Path+":"+sl.v.Name] = sl
-	}
 	for _, sl := range s.vars.slots {
-		was := before[sl.src.file.Path+":"+sl.v.Name]
-		if was == nil || was.v.Assigned == 0 && !was.carried || was.value == nil || sl.value == nil || was.kind != slotPlain && sl.kind != slotPlain {
+		was := old.slotLike(sl)
+		if !was.mayDiffer() || was.value == nil || sl.value == nil || was.kind != slotPlain && sl.kind != slotPlain {
 			continue
 		}
 		value := was.value
@@ -82,6 +78,27 @@ func (s *Script) keepValues(old *Script) {
 		}
 	}
 }
+
+// before is a variable in the version that this one follows; nil when there is none.
+func (s *Script) before(sl *slot) *slot {
+	if s.opts.Previous == nil {
+		return nil
+	}
+	return s.opts.Previous.slotLike(sl)
+}
+
+// slotLike finds the variable of the same name and file as one of another version of the script; nil when there is none.
+func (s *Script) slotLike(sl *slot) *slot {
+	for _, own := range s.vars.slots {
+		if own.v.Name == sl.v.Name && own.src.file.Path == sl.src.file.Path {
+			return own
+		}
+	}
+	return nil
+}
+
+// mayDiffer reports whether a variable may hold something else than what it began with.
+func (sl *slot) mayDiffer() bool { return sl != nil && (sl.v.Assigned > 0 || sl.carried) }
 
 // startShared gives a variable that programs have begun to share the value it had before. They run already: an integer keeps
 // what they have added to its first value.

@@ -210,13 +210,16 @@ func (s *Script) share(sl *slot) (js.Binding, bool) {
 
 // declareVar gives a slot its object: the one of the running version of the script if it has it.
 func (s *Script) declareVar(sl *slot, o runtime.Object) error {
-	id, ok := s.adopted(o)
+	was := s.before(sl)
+	changed := sl.v.Assigned > 0 || was.mayDiffer()
+	id, ok := s.adopted(o, !changed)
 	if !ok {
 		var err error
 		if id, err = s.arena.Declare(o); err != nil {
 			return fmt.Errorf("cannot share %s: %w", o.Name, err)
 		}
 	}
+	sl.carried = ok && was.mayDiffer()
 	sl.object, sl.handle = id, s.arena.Handle(id)
 	s.keepShared(sharedObject{o, id})
 	return nil
