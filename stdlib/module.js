@@ -9,8 +9,8 @@
 // places(text)                       the places in a text that separates them by commas, as a list; commas within brackets, as of
 //                                    "geo::area(int, int)", separate none
 // inOrder(module, name, given, fn)   [options, function], in whichever order they were given; last of all true when there has to be a function
-// absent(module, probes, what)       at the end says what the target has to have, when none of the probes was ever hit, or that it has it
-//                                    and did not use it
+// absent(module, probes, what, each)  at the end says what the target has to have, when none of the probes was ever hit, or that it has it
+//                                    and did not use it: it has it when one of the probes has a place, or each of the last argument has one
 //
 // Conventions of the library: importing a module places no probe, calling a function of it may. Functions that place probes
 // take a place or an options object and return an object with `probes`, which can be disabled, and what they add up. Where they take a
@@ -58,7 +58,7 @@ export function places(text) {
 
 const waiting = new Map(); // what is said of whom, once, and whether any of its probes was hit
 
-export function absent(module, probes, what) {
+export function absent(module, probes, what, each) {
   const text = `${module}: nothing was seen; the target has to have ${what}`;
   const all = waiting.get(text);
   if (all) {
@@ -69,6 +69,7 @@ export function absent(module, probes, what) {
   end(() => {
     const all = waiting.get(text);
     if (all.some(p => p.hits > 0)) return;
-    console.error(all.some(p => p.places > 0) ? `${module}: nothing was seen; the target has ${what}, and called none of the functions probed` : text);
+    const has = each ? each.every(p => p.places > 0) : all.some(p => p.places > 0);
+    console.error(has ? `${module}: nothing was seen; the target has ${what}, and called none of the functions probed` : text);
   });
 }

@@ -26,12 +26,9 @@ export function commands(given, fn) {
   const called = perThread(0); // call() has begun, and no command yet
   const calling = probe(at("call"), { enter(c) { called.value = 1; }, optional: true });
   const running = probe(at("*Command"), {
-    enter(c) {
-      this.own = called.value;
-      called.value = 0;
-    },
+    when: c => called.value !== 0,
+    enter(c) { called.value = 0; },
     leave(c) {
-      if (this.own === 0) return;
       times.at(c.func).add(c.elapsed);
       if (telling && c.elapsed >= least) exit({ command: c.func, ns: c.elapsed });
     },
@@ -39,6 +36,6 @@ export function commands(given, fn) {
     optional: true,
   });
   const probes = [calling, running];
-  absent("gotap/redis", [running], "a Redis or Valkey server, with its functions call and …Command");
+  absent("gotap/redis", [running], "a Redis or Valkey server, with its functions call and …Command", probes);
   return { times, probes };
 }

@@ -119,12 +119,15 @@ const reasonsShown = 5
 
 // sawNowhere reports whether none of the probes was found in the demonstration before it began, and none was hit in what it ran.
 func (r *run) sawNowhere(states []engine.ProbeState) bool {
+	some := false // of those that were not found; others are optional, and say themselves what they lack
 	for _, s := range states {
-		if s.Hits > 0 || !slices.ContainsFunc(r.leftOut, func(o leftOut) bool { return o.id == s.ID }) {
+		missing := slices.ContainsFunc(r.leftOut, func(o leftOut) bool { return o.id == s.ID })
+		if s.Hits > 0 || !missing && s.Places > 0 {
 			return false
 		}
+		some = some || missing
 	}
-	return len(states) > 0
+	return some
 }
 
 // nothingToTrace says what each probe lacks: with --missing, for optional probes and for the demonstration nothing was said yet.
