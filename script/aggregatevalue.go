@@ -209,16 +209,22 @@ func (s *Script) stored(a *aggregate, err error) {
 }
 
 func (s *Script) aggAdd(a *aggregate, key []runtime.Value, v goja.Value) goja.Value {
-	n, ok := toInt(v)
-	if !ok {
-		s.throwf("cannot add %s: aggregations hold integers", describe(v))
-	}
+	n := s.addend(v)
 	if a.object.Kind == runtime.KindSeries {
 		o := a.handle.Object() // of the version before, maybe, whose clock counts
 		key = append([]runtime.Value{runtime.Int(o.Interval(s.monotonic()))}, key...)
 	}
 	s.stored(a, a.handle.Add(n, key...))
 	return nil
+}
+
+// addend is what a callback adds; anything but an integer is an error of the script.
+func (s *Script) addend(v goja.Value) int64 {
+	n, ok := toInt(v)
+	if !ok {
+		s.throwf("cannot add %s: aggregations hold integers", describe(v))
+	}
+	return n
 }
 
 // aggAt is .at(k…), whose result has add and inc.
@@ -260,10 +266,15 @@ func (s *Script) mapDelete(a *aggregate, call goja.FunctionCall) goja.Value {
 	return s.vm.ToValue(len(gone) > 0)
 }
 
-// mapInc is .inc(k…): it adds one, and gives the new value.
+// mapInc is .inc(k…) and, where the number of key parts is known as in programs, .inc(k…, by): it adds, and gives the new value.
 func (s *Script) mapInc(a *aggregate, call goja.FunctionCall) goja.Value {
-	key := s.key(call.Arguments)
-	s.stored(a, a.handle.Add(1, key...))
+	parts, by := call.Arguments, int64(1)
+	if n := len(parts) - 1; n > 0 && n == a.handle.Object().Keys {
+		by = s.addend(parts[n])
+		parts = parts[:n]
+	}
+	key := s.key(parts)
+	s.stored(a, a.handle.Add(by, key...))
 	d, _ := s.lookAt(a.object, a.id, a.handle, key)
 	return s.integer(d.Int)
 }

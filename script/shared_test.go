@@ -150,6 +150,24 @@ probe("work", c => { fails.at(c.arg0).inc(); });
 	}
 }
 
+// Behind a whole key a callback may say by how much, as a program may.
+func TestIncrementBy(t *testing.T) {
+	r := newRig(t, `
+const one = map("one", { keys: 1 }), two = map("two"), attempt = f => { try { f(); } catch (e) { console.log(e.message); } };
+probe("work", c => { one.inc("a", 5); two.set("k", 1, 10); });
+end(() => {
+  console.log(one.inc("a"), one.inc("a", 4), one.inc("b", -2n), two.inc("k", 1), two.inc("k", 1, 6));
+  attempt(() => one.inc("a", 1.5));
+  attempt(() => one.inc("a", 1, 2));
+  console.log(JSON.stringify(one.entries()), JSON.stringify(two.entries()));
+  one.clear(); two.clear();
+});
+`)
+	wantLines(t, r.once(func() { r.enter(0) }), "6 10 -2 11 17",
+		"cannot add 1.5: aggregations hold integers", "cannot add to map one: the key does not fit",
+		`[["b",-2],["a",10]] [[["k",1],17]]`)
+}
+
 // A shared text that grew beyond its room shows that it was cut, on the host as in a program's own lines.
 func TestCutSharedText(t *testing.T) {
 	r := newRig(t, `

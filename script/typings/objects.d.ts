@@ -203,8 +203,8 @@ interface TraceMap extends Printable {
   has(...key: Key[]): boolean;
   /** removes a key; on the host it tells whether there was one */
   delete(...key: Key[]): boolean;
-  /** adds 1 */
-  inc(...key: Key[]): number;
+  /** adds 1 or, behind a key of as many parts as the map has, that many; the new value */
+  inc(...keyAndBy: [Key, ...Key[]]): number;
   /** host only: pairs of key and value; a key of several parts is an array */
   entries(): [key: any, value: any][];
   /** host only: the entries, and it starts anew */
