@@ -38,18 +38,34 @@ func (l *Files) Name(m *module.Loaded, addr uint64) Symbol {
 // known reports whether there is a module, with a file that could be read.
 func known(m *module.Loaded) bool { return m != nil && m.File != nil && m.Err == nil }
 
-// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. find tells
-// the module that is mapped at an address.
+// Stack names the addresses of a stack, innermost first: the first is an instruction, and so are the one that a signal handler returns
+// to and the one that the signal interrupted; the others are return addresses, which belong to the call before them. find tells the
+// module that is mapped at an address.
 func (l *Files) Stack(pcs []uint64, find func(addr uint64) *module.Loaded) []Symbol {
 	var all []Symbol
-	for i, pc := range pcs {
-		at := pc - uint64(min(i, 1))
+	interrupted := true
+	for _, pc := range pcs {
+		toSignal := l.returnsToSignal(find(pc), pc)
+		at := pc
+		if !interrupted && !toSignal {
+			at--
+		}
 		m := find(at)
 		sym := l.Name(m, at)
 		sym.Addr, sym.Offset = pc, sym.Offset+pc-at
 		all = append(all, l.inlined(sym, m, at)...)
+		interrupted = toSignal
 	}
 	return all
+}
+
+// returnsToSignal reports whether an address is the one that signal handlers return to.
+func (l *Files) returnsToSignal(m *module.Loaded, pc uint64) bool {
+	if !known(m) {
+		return false
+	}
+	t := l.Table(m.File)
+	return t != nil && t.ReturnsToSignal(m.Vaddr(pc))
 }
 
 // inlined is the entries of one address, one for each function that it belongs to, the innermost first. sym names the outermost.

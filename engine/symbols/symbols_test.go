@@ -104,3 +104,42 @@ func addr2line(t *testing.T, program string, addr uint64) string {
 	}
 	return b.String()
 }
+
+// In this program a signal handler returns to back, and the signal came at the first instruction of hurt.
+const handled = `
+__asm__(".text\n"
+	".globl before\n.type before,@function\nbefore: nop\nret\n.size before,.-before\n"
+	".globl hurt\n.type hurt,@function\nhurt: nop\nret\n.size hurt,.-hurt\n"
+	".globl ahead\n.type ahead,@function\nahead: nop\nret\n.size ahead,.-ahead\n"
+	".cfi_startproc\n.cfi_signal_frame\nnop\n"
+	".globl back\n.type back,@function\nback: nop\n.size back,.-back\n.cfi_endproc\n");
+int main(void) { return 0; }
+`
+
+// TestStackBehindSignal: what a signal interrupted is an instruction and no call, and so is what its handler returns to.
+func TestStackBehindSignal(t *testing.T) {
+	testenv.Require(t, testenv.GCC)
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "handled.c"), filepath.Join(dir, "handled")
+	if err := os.WriteFile(source, []byte(handled), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-no-pie", source, "-o", program).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	file, err := module.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &module.Loaded{Path: program, File: file, Bias: 0x10000000}
+	start := func(name string) uint64 { return file.Lookup(name)[0].Func.Addr + m.Bias }
+	var files Files
+	pcs := []uint64{start("main"), start("back"), start("hurt"), start("hurt") + 1, start("main") + 4}
+	var got []string
+	for _, s := range files.Stack(pcs, func(uint64) *module.Loaded { return m }) {
+		got = append(got, fmt.Sprintf("%s+%d", s.Func, s.Offset))
+	}
+	if text := strings.Join(got, " "); text != "main+0 back+0 hurt+0 hurt+1 main+4" {
+		t.Errorf("the stack is %s", text)
+	}
+}

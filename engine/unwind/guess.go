@@ -80,10 +80,13 @@ func (w *Walker) accept(ra, cfa uint64) bool {
 // returnsToSignal reports whether ra is where a signal handler returns to, before which there is no call.
 func (w *Walker) returnsToSignal(ra uint64) bool {
 	t, bias, ok := w.find(ra)
-	if !ok || t == nil {
-		return false
-	}
-	r, err := t.row(w.mask(ra - bias))
+	return ok && t != nil && t.ReturnsToSignal(w.mask(ra-bias))
+}
+
+// ReturnsToSignal reports whether pc, an address in the file, is where signal handlers return to: the code there goes on with what
+// the signal interrupted.
+func (t *Table) ReturnsToSignal(pc uint64) bool {
+	r, err := t.row(pc)
 	return err == nil && r.signal
 }
 
