@@ -89,6 +89,7 @@ func (s *Session) detach(patience time.Duration) {
 	for _, p := range s.procs {
 		p.space.mem.Close()
 	}
+	s.reserve.free()
 	s.undone = err
 	s.closed = true
 	s.over()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -63,6 +64,47 @@ func TestForksWithoutEnd(t *testing.T) {
 			want(t, "output", tg.output(), "tree 127 bad=0\n")
 		})
 	}
+}
+
+// TestForksWithoutFiles traces a program whose children fork children while no file can be opened: they are let go, without the breakpoints
+// that they begin with, and the program has its output.
+func TestForksWithoutFiles(t *testing.T) {
+	path := program(t, "target.c")
+	eachEngine(t, func(t *testing.T, e Engine) {
+		w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
+		tg := w.launch(path, "tree", "4")
+		n := w.counter()
+		w.probe("work", Handlers{Enter: w.counts(n)})
+		more := noMoreFiles(t)
+		w.run()
+		more()
+		want(t, "hits", n.get(), 1)
+		want(t, "output", tg.output(), "tree 31 bad=0\n")
+		if !slices.ContainsFunc(w.warned, func(text string) bool { return strings.Contains(text, "too many files") }) {
+			t.Errorf("warned: %q", w.warned)
+		}
+	})
+}
+
+// noMoreFiles lets this program open no further file until more is called, or the test is over.
+func noMoreFiles(t *testing.T) (more func()) {
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	last, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := before
+	none.Cur = uint64(last.Fd())
+	last.Close()
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	more = func() { syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before) }
+	t.Cleanup(more)
+	return more
 }
 
 // TestArmedAtItsEnd: a process that ends while a probe is placed in it keeps the probe from nobody else.

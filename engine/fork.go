@@ -108,18 +108,25 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 	if s.procs[pid] != nil {
 		return
 	}
-	from := parent.proc
-	sp := from.space
+	sp := parent.proc.space
 	if !shares {
 		var err error
-		if sp, err = s.openSpace(pid, from.arch); err != nil {
-			s.warn(err.Error())
+		if sp, err = s.openSpace(pid, parent.proc.arch); err != nil {
+			s.letUnopenedGo(parent, pid, err)
 			return
 		}
 	}
+	s.newChild(parent, pid, sp, s.cfg.Follow != FollowChildren)
+	s.takeEarly(pid)
+}
+
+// newChild makes a process of a child that a thread has made, in the address space that it has: the parent's, or a copy of that.
+func (s *Session) newChild(parent *thread, pid int, sp *space, silent bool) {
+	from := parent.proc
+	shares := sp == from.space
 	p := s.newProcess(pid, sp, from.arch)
 	p.child = true
-	p.silent = from.silent || s.cfg.Follow != FollowChildren
+	p.silent = from.silent || silent
 	t := s.newThread(p, pid)
 	t.fresh = true
 	if !shares {
@@ -135,7 +142,6 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 	if !from.silent {
 		s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: parent.tid, Child: pid})
 	}
-	s.takeEarly(pid)
 }
 
 // takeEarly deals with a first stop that came before the parent's.

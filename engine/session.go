@@ -75,6 +75,7 @@ type Session struct {
 	warned      map[string]bool
 	meter       meter
 	stats       Stats
+	reserve     reserve
 }
 
 // stop is a stop of a thread that has not been dealt with.
@@ -120,6 +121,7 @@ func New(cfg Config) (*Session, error) {
 	s.resolved.m = map[targetsKey]targetsResult{}
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)
+	s.reserve.fill()
 	s.loop.start(s.run)
 	return s, nil
 }
