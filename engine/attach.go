@@ -215,7 +215,7 @@ func (s *Session) letProcessGo(p *process) {
 		}
 		t.forget()
 	}
-	delete(s.procs, p.pid)
+	s.dropProcess(p)
 	s.dropSpace(p.space)
 	s.sawOne = len(s.procs) > 0
 }

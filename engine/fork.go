@@ -187,7 +187,7 @@ func (s *Session) abandon(t *thread) {
 	t.unprotect()
 	ptrace.Detach(t.tid, 0)
 	t.forget()
-	delete(s.procs, p.pid)
+	s.dropProcess(p)
 	s.dropSpace(p.space)
 }
 
@@ -244,7 +244,7 @@ func (s *Session) unfollow(t *thread) {
 	p.space = &space{users: 1, mem: p.space.mem}
 	ptrace.Detach(t.tid, 0)
 	t.forget()
-	delete(s.procs, p.pid)
+	s.dropProcess(p)
 	s.checkDone()
 }
 

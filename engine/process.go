@@ -52,6 +52,12 @@ func (s *Session) newProcess(pid int, sp *space, a *abi) *process {
 	return p
 }
 
+// dropProcess forgets a process that has ended, or is traced no more. Its threads and its space are not its own business.
+func (s *Session) dropProcess(p *process) {
+	delete(s.procs, p.pid)
+	s.names.end(p.pid)
+}
+
 // openSpace makes the address space that a new image has, by way of one of its threads.
 func (s *Session) openSpace(tid int, a *abi) (*space, error) {
 	mem, err := ptrace.OpenMemory(tid)
@@ -195,7 +201,7 @@ func (s *Session) processEnded(p *process, e Event) {
 	if len(s.procs) == 1 {
 		s.remember()
 	}
-	delete(s.procs, p.pid)
+	s.dropProcess(p)
 	s.dropSpace(p.space)
 	if !p.silent {
 		e.Pid, e.Tid = p.pid, p.pid

@@ -52,7 +52,7 @@ func (t *thread) surrender() {
 	t.setRegs()
 	t.midCall = false
 	t.letGo(0)
-	delete(s.procs, p.pid)
+	s.dropProcess(p)
 	s.dropSpace(sp)
 }
 

@@ -17,21 +17,45 @@ type Symbol = symbols.Symbol
 // is safe for concurrent use.
 type history struct {
 	symbols.Files
-	mu   sync.Mutex
-	mods map[int][]module.Loaded
+	mu     sync.Mutex
+	mods   map[int][]module.Loaded
+	living map[int]bool // processes that are traced now
+	ended  []int        // others, in the order in which they ended; a number may come twice
 }
 
-func newHistory() *history { return &history{mods: map[int][]module.Loaded{}} }
+// What is kept of what is gone: more than ever waits for being told, and not so much that a session of days, which sees a million
+// processes, fills the memory.
+const (
+	mostEnded = 4096 // processes
+	mostGone  = 256  // modules of a process
+)
 
-// keep notes the modules of a process. Those that have gone are kept at the end of the list, so that an address in a library
-// that was closed can be named as long as nothing else is mapped there.
+func newHistory() *history { return &history{mods: map[int][]module.Loaded{}, living: map[int]bool{}} }
+
+// keep notes the modules of a process. Those that have gone are kept at the end of the list, the latest first, so that an address in
+// a library that was closed can be named as long as nothing else is mapped there.
 func (h *history) keep(pid int, mods []module.Loaded) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	old := h.mods[pid]
-	now := append([]module.Loaded(nil), mods...)
-	now = append(now, fresh(mods, old)...)
-	h.mods[pid] = now
+	gone := fresh(mods, h.mods[pid])
+	h.mods[pid] = slices.Concat(mods, gone[:min(len(gone), mostGone)])
+	h.living[pid] = true
+}
+
+// end notes that a process is traced no more. What is known of the one that ended longest ago makes room.
+func (h *history) end(pid int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.living, pid)
+	h.ended = append(h.ended, pid)
+	if len(h.ended) <= mostEnded {
+		return
+	}
+	oldest := h.ended[0]
+	h.ended = h.ended[1:]
+	if !h.living[oldest] && !slices.Contains(h.ended, oldest) {
+		delete(h.mods, oldest)
+	}
 }
 
 // files lists the files that processes map or mapped, those of the first process first.
@@ -56,6 +80,7 @@ func (h *history) fork(parent, child int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mods[child] = h.mods[parent]
+	h.living[child] = true
 }
 
 // find is the module of a process at an address; of process 0, that of the first process that has one there.
