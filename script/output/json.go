@@ -45,22 +45,16 @@ func (j *JSON) write(raw []byte) {
 		j.held = append(j.held, raw...)
 		return
 	}
-	j.data.write(func(w io.Writer) error {
-		_, err := w.Write(raw)
-		return err
-	})
+	j.data.bytes(raw)
 }
 
-// release writes first, which may be empty, and then what was held back; from now on nothing is.
+// release writes first, which may be empty, and then what was held back; from now on nothing is. What others write meanwhile comes
+// behind it.
 func (j *JSON) release(first []byte) {
 	j.mu.Lock()
-	raw := append(first, j.held...)
-	again := j.open
+	defer j.mu.Unlock()
+	j.data.bytes(append(first, j.held...))
 	j.open, j.held = true, nil
-	j.mu.Unlock()
-	if !again || len(first) > 0 {
-		j.write(raw)
-	}
 }
 
 // writeObject writes fields in their order, which encoding/json would lose with a map.

@@ -35,6 +35,14 @@ func (s *stream) text(t string) {
 	})
 }
 
+// bytes writes bytes as they are.
+func (s *stream) bytes(p []byte) {
+	s.write(func(w io.Writer) error {
+		_, err := w.Write(p)
+		return err
+	})
+}
+
 // flush writes out what is buffered.
 func (s *stream) flush() {
 	s.mu.Lock()
