@@ -44,7 +44,7 @@ func (s *Script) hookOptions(at site, call goja.FunctionCall, n int, known ...st
 			s.reject(at.propertySpan(n, name, false), nearest(name, known), "there is no option %q", name)
 			continue
 		}
-		o.set(givenOption{s, at, name, obj.Get(name)})
+		o.set(givenOption{s, at, n, name, obj.Get(name)})
 	}
 	return o
 }

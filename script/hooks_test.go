@@ -63,6 +63,17 @@ func TestListenerRefusals(t *testing.T) {
 	}
 }
 
+// The value of an option is what is pointed at, whichever argument the options are.
+func TestOptionPlaces(t *testing.T) {
+	for text, want := range map[string]string{
+		`on("fork", () => 1, { once: true, priority: "high" })`: "s.js:1:45",
+		`facility(7, () => 1, { hold: 1 })`:                     "s.js:1:30",
+		`probe("a", { enter(c) {}, order: "middle" })`:          "s.js:1:34",
+	} {
+		wantRefused(t, text, want)
+	}
+}
+
 // Facilities have the same order, gotap's own too, of which only the record can be had: what they do at the hit stays.
 func TestFacilityOrder(t *testing.T) {
 	table := facility.NewTable()

@@ -287,6 +287,26 @@ end(() => console.log(ticks > 2, once));
 	r.wantErrors(`error: tick\n`, `tick \(\d+ times in all\)`)
 }
 
+// A timer that was stopped is forgotten, and the others keep their numbers.
+func TestStoppedTimersAreForgotten(t *testing.T) {
+	r := newRig(t, `
+every("1h", () => {});
+for (let i = 0; i < 1000; i++) every("1h", () => {}).stop();
+every("1h", () => console.log("the last"));
+`)
+	if n := len(r.s.timers); n != 2 {
+		t.Errorf("%d timers are kept", n)
+	}
+	wantLines(t, r.once(func() {
+		for nth := range 1100 {
+			r.s.PlayTimer(nth)
+		}
+	}), "the last")
+	if last := r.s.timers[1].nth; last != 1001 {
+		t.Errorf("the last timer is number %d", last)
+	}
+}
+
 func TestLifecycle(t *testing.T) {
 	r := newRig(t, `
 on("fork", e => console.log("fork", e.pid, e.child));

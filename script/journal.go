@@ -132,7 +132,7 @@ func (s *Script) journalDump(a *aggregate, records []runtime.Record, overwritten
 func (s *Script) journalTimer(t *timer) {
 	if s.opts.Journal != nil {
 		s.opts.Journal.Values(s.programValues())
-		s.opts.Journal.Timer(slices.Index(s.timers, t))
+		s.opts.Journal.Timer(t.nth)
 	}
 }
 
@@ -198,10 +198,11 @@ func (s *Script) PlayEvent(e Event) {
 
 // PlayTimer calls the nth timer; one that the script does not have, or has stopped, is none.
 func (s *Script) PlayTimer(nth int) {
-	if nth < 0 || nth >= len(s.timers) || s.timers[nth].off || s.Stopped() {
+	i := slices.IndexFunc(s.timers, func(t *timer) bool { return t.nth == nth })
+	if i < 0 || s.timers[i].off || s.Stopped() {
 		return
 	}
-	s.call(s.timers[nth].fn)
+	s.call(s.timers[i].fn)
 }
 
 // PlayValues gives objects the values that programs had given them. Objects that no program of the script uses are left

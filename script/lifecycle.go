@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"slices"
 	"sort"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 // timer is one every(…).
 type timer struct {
+	nth   int // of the script's timers, from 0
 	every time.Duration
 	next  time.Time
 	fn    goja.Callable
@@ -103,14 +105,21 @@ func (s *Script) jsEvery(call goja.FunctionCall) goja.Value {
 		s.reject(at.argSpan(0), `"20ms", "1s", "100us", or a number of milliseconds`, "%v", err)
 	}
 	fn := s.fnArgument(at, call, 1, `every("1s", () => { … })`)
-	t := &timer{every: d, next: time.Now().Add(d), fn: fn, off: fn == nil || err != nil}
+	t := &timer{nth: s.timersMade, every: d, next: time.Now().Add(d), fn: fn, off: fn == nil || err != nil}
+	s.timersMade++
 	s.timers = append(s.timers, t)
 	obj := s.vm.NewObject()
 	obj.Set("stop", s.guarded("stop", func(goja.FunctionCall) goja.Value {
-		t.off = true
+		s.stopTimer(t)
 		return nil
 	}))
 	return obj
+}
+
+// stopTimer forgets a timer: a script may make one for every event, to do something a little later.
+func (s *Script) stopTimer(t *timer) {
+	t.off = true
+	s.timers = slices.DeleteFunc(s.timers, func(o *timer) bool { return o == t })
 }
 
 // jsStop is stop(code): nothing is delivered after it, and the callback that calls it ends there.

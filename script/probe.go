@@ -192,7 +192,7 @@ func (s *Script) parseProgram(p *Probe, at site, v goja.Value) {
 		if _, ok := handlerKinds[key]; ok {
 			programs++
 		}
-		s.parseProperty(p, givenOption{s: s, at: at, name: key, value: obj.Get(key)})
+		s.parseProperty(p, givenOption{s: s, at: at, arg: 1, name: key, value: obj.Get(key)})
 	}
 	if programs == 0 {
 		s.reject(at.argSpan(1), "add enter, post, leave or fault", "the probe has no program")

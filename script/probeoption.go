@@ -13,16 +13,17 @@ import (
 	"gotap/runtime/hook"
 )
 
-// givenOption is one property of the object given to probe.
+// givenOption is one property of an object of options.
 type givenOption struct {
 	s     *Script
 	at    site
+	arg   int // which argument of the call the object is
 	name  string
 	value goja.Value
 }
 
-func (o givenOption) span() diag.Span      { return o.at.propertySpan(1, o.name, false) }
-func (o givenOption) valueSpan() diag.Span { return o.at.propertySpan(1, o.name, true) }
+func (o givenOption) span() diag.Span      { return o.at.propertySpan(o.arg, o.name, false) }
+func (o givenOption) valueSpan() diag.Span { return o.at.propertySpan(o.arg, o.name, true) }
 
 func (o givenOption) wrong(want string) {
 	o.s.reject(o.valueSpan(), "", "%s must be %s, not %s", o.name, want, describe(o.value))

@@ -65,7 +65,8 @@ type Script struct {
 	ends       []goja.Callable
 	listeners  map[string]*hook.Hook[Event]
 	facilities []*facilityExit
-	timers     []*timer
+	timers     []*timer // that have not been stopped
+	timersMade int
 	layouts    map[*runtime.Format]*layout
 	rejected   []*goja.Promise
 
