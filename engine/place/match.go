@@ -3,15 +3,16 @@ package place
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gotap/engine/module"
 )
 
 // MatchModule reports whether the module part of a specification means a file. No part means any. With a slash it is a
-// path, which may go over symbolic links, or a pattern of paths. Without, it is a file name, a pattern of file names, or the
-// name of a library without what follows: "libc" means libc.so.6 and libc-2.31.so, "libstdc++.so" and "libstdc++.so.6" mean
-// libstdc++.so.6.0.30.
+// path, which may go over symbolic links, or a pattern of paths. Without, it is a file name, the name of a library without what
+// follows, or a pattern of either: "libc" means libc.so.6 and libc-2.31.so, "lib[cm]" libm.so.6 as well, "libstdc++.so" and
+// "libstdc++.so.6" mean libstdc++.so.6.0.30.
 func MatchModule(pattern, path string) bool {
 	base := filepath.Base(path)
 	switch {
@@ -20,9 +21,22 @@ func MatchModule(pattern, path string) bool {
 	case strings.Contains(pattern, "/"):
 		return samePath(pattern, path) || module.IsGlob(pattern) && module.Glob(pattern, path)
 	case module.IsGlob(pattern):
-		return module.Glob(pattern, base)
+		isMeant := func(name string) bool { return module.Glob(pattern, name) }
+		return isMeant(base) || slices.ContainsFunc(libraryNames(base), isMeant)
 	}
 	return isLibrary(pattern, base)
+}
+
+// libraryNames are the names of a library without ".so" and what follows, and without a version before it; none for other files.
+func libraryNames(base string) []string {
+	stem, _, so := strings.Cut(base, ".so")
+	if !so || !isLibrary(stem, base) {
+		return nil
+	}
+	if i := strings.LastIndexByte(stem, '-'); i > 0 && isVersion(stem[i:], '-') {
+		return []string{stem, stem[:i]}
+	}
+	return []string{stem}
 }
 
 // samePath reports whether two paths lead to one file: over symbolic links, or as two names that it has.
