@@ -3,6 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -34,7 +38,9 @@ COMMAND is started, looked at before its first instruction, and ended.`,
 			if err != nil {
 				return err
 			}
-			return printPlaces(w, found, verbose)
+			printPlaces(w, found, verbose)
+			tellBeside(w, own[0], found)
+			return nil
 		},
 	}
 	c.Flags().StringVarP(&pid, "pid", "p", "", "list what this process maps")
@@ -93,19 +99,33 @@ func listCommand(all *catalog.Catalog, spec place.Spec, command []string) ([]cat
 	return found, err
 }
 
-func printPlaces(w *World, found []catalog.Entry, verbose bool) error {
+// printPlaces prints the places that a probe of the SPEC would take.
+func printPlaces(w *World, found []catalog.Entry, verbose bool) {
 	for _, e := range found {
-		if !verbose {
-			fmt.Fprintln(w.Stdout, e.Text)
+		if e.Beside != "" {
 			continue
 		}
 		fmt.Fprintln(w.Stdout, e.Text)
-		if e.Signature != "" {
+		if verbose && e.Signature != "" {
 			fmt.Fprintf(w.Stdout, "    %s\n", e.Signature)
 		}
-		if e.Where != "" {
+		if verbose && e.Where != "" {
 			fmt.Fprintf(w.Stdout, "    at %s\n", e.Where)
 		}
 	}
-	return nil
+}
+
+// tellBeside says how many places there are in other modules, which a SPEC without a module does not mean when the main program has some.
+func tellBeside(w *World, spec string, found []catalog.Entry) {
+	in := map[string]bool{}
+	n := 0
+	for _, e := range found {
+		if e.Beside != "" {
+			in[filepath.Base(e.Beside)] = true
+			n++
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(w.Stderr, "gotap: libraries have %d more, in %s: '*:%s' means all\n", n, strings.Join(slices.Sorted(maps.Keys(in)), " "), spec)
+	}
 }

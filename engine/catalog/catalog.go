@@ -26,6 +26,7 @@ type Entry struct {
 	Text      string // as a script may write it
 	Signature string // with parameters and their types and the local variables in scope, or the operands of a mark; "" when nothing tells
 	Where     string // "0x1139 in /bin/prog"; "" for what is no code of a file
+	Beside    string // the module, when the place is meant only with it: the main program has such places too; else ""
 }
 
 // New makes an empty catalogue.
@@ -80,13 +81,21 @@ func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
 	}
 	var found []Entry
 	var first error
-	for _, f := range searched {
+	inMain := false
+	for i, f := range searched {
 		listed, err := r.List(spec, f)
 		if err != nil && first == nil {
 			first = err
 		}
 		for _, l := range listed {
-			found = append(found, c.entry(l))
+			e := c.entry(l)
+			if inMain {
+				e.Beside = f.Path
+			}
+			found = append(found, e)
+		}
+		if i == 0 { // the marks of a process are few, and all told
+			inMain = spec.Module == "" && spec.Kind != place.Mark && len(found) > 0
 		}
 	}
 	if len(found) > 0 {
