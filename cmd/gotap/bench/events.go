@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"gotap/runtime"
 	"gotap/script"
 	"gotap/script/output"
@@ -36,7 +34,7 @@ func (b bench) events() error {
 	p := s.Probes()[0]
 	id := arena.Register(runtime.ProgramInfo{Name: "bench", Formats: eventFormats()})
 	s.Start()
-	began, before := time.Now(), processorTime()
+	began, before := time.Now(), cpuTime()
 	var hit runtime.Hit
 	machine, code := runtime.NewMachine(arena), eventCode(id)
 	ctx := &runtime.Context{Word: 8}
@@ -48,7 +46,7 @@ func (b bench) events() error {
 		}
 	}
 	s.End()
-	each := (processorTime() - before) / eventCount
+	each := (cpuTime() - before) / eventCount
 	fmt.Fprintf(b.out, "%-42s %9d ns of processor: %d thousand a second on one core, %d by the clock\n", "small event to a callback",
 		each.Nanoseconds(), int64(time.Second/each)/1000, int64(eventCount/time.Since(began).Seconds())/1000)
 	return nil
@@ -65,15 +63,6 @@ func eventCode(id uint32) *runtime.Code {
 		{Op: runtime.OpItem}, {Op: runtime.OpPushD, V: 1}, {Op: runtime.OpLogInt}, {Op: runtime.OpPushD, V: 2}, {Op: runtime.OpLogInt},
 		{Op: runtime.OpEndItem}, {Op: runtime.OpExit, A: uint32(runtime.ExitEvent)},
 	}}
-}
-
-// processorTime is what this process has used so far.
-func processorTime() time.Duration {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // coldStarts is how many runs the median of the start is of.
