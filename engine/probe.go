@@ -108,12 +108,11 @@ func (s *Session) setEnabled(pr *probe, on bool) error {
 		return nil
 	}
 	pr.Enabled = on
-	err := s.syncProbe(pr)
+	err := errors.Join(s.syncProbe(pr), s.syncSpecials())
 	if err != nil && on {
 		pr.Enabled = false
-		s.syncProbe(pr)
+		s.disarm(pr)
 	}
-	s.syncSpecials()
 	return err
 }
 
@@ -138,7 +137,7 @@ func (s *Session) syncProbe(pr *probe) error {
 // one has been admitted.
 func (s *Session) disarm(pr *probe) {
 	s.syncProbe(pr)
-	s.syncSpecials()
+	s.specialsChanged()
 }
 
 // Enable arms a probe that was disabled; its hits start to count towards its limit anew.

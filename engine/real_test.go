@@ -77,6 +77,29 @@ func TestWatchpointsAlone(t *testing.T) {
 	want(t, "accesses", all.get(), 300)
 }
 
+// TestWatchpointNowhere: an address that no program can have is refused, when the probe is added and when it is enabled, and the watchpoint
+// that there was stays.
+func TestWatchpointNowhere(t *testing.T) {
+	const kernel = "watch:0xffffffff81000000/8/w"
+	w := newWorld(t, Config{Follow: FollowThreads})
+	tg := w.launch(program(t, "plain.c"), "100", "2")
+	writes := w.counter()
+	w.probe("watch:cell/4/w", Handlers{Enter: w.counts(writes)})
+	if _, err := w.tryProbe(kernel, Handlers{Enter: w.counts(writes)}); err == nil || !strings.Contains(err.Error(), "no such address") {
+		t.Errorf("Add: %v", err)
+	}
+	id := w.probe(kernel, Handlers{Enter: w.counts(writes)}, func(p *ProbeSpec) { p.Disabled = true })
+	if err := w.Enable(id); err == nil || !strings.Contains(err.Error(), "no such address") {
+		t.Errorf("Enable: %v", err)
+	}
+	w.run()
+	want(t, "output", tg.output(), "plain bad=0\n")
+	want(t, "writes", writes.get(), 300)
+	if len(w.warned) > 0 {
+		t.Errorf("warned: %q", w.warned)
+	}
+}
+
 // TestStacks unwinds recursive calls by call-frame information.
 func TestStacks(t *testing.T) {
 	path := program(t, "plain.c")

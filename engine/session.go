@@ -238,6 +238,13 @@ func (s *Session) warn(text string) {
 	}
 }
 
+// warnOf tells the user of an error, if there is one.
+func (s *Session) warnOf(err error) {
+	if err != nil {
+		s.warn(err.Error())
+	}
+}
+
 // notify reports an event.
 func (s *Session) notify(e Event) {
 	if s.cfg.Notify == nil {

@@ -25,7 +25,7 @@ func (s *Session) addSpecials(pr *probe) error {
 		}
 	}
 	if all == nil {
-		s.syncSpecials()
+		all = s.syncSpecials()
 	}
 	return all
 }
@@ -46,18 +46,22 @@ func (s *Session) addWatches(pr *probe, spec place.Spec) error {
 
 // dropSpecials takes a probe off everything that is no breakpoint.
 func (s *Session) dropSpecials(pr *probe) {
-	s.syncSpecials()
+	s.specialsChanged()
 	s.calls.drop(pr)
-	s.dropWatches(pr)
+	s.warnOf(s.dropWatches(pr))
 }
 
+// specialsChanged is syncSpecials for moments in which an error can only be told.
+func (s *Session) specialsChanged() { s.warnOf(s.syncSpecials()) }
+
 // syncSpecials follows a change of the state of probes, in all that is no breakpoint.
-func (s *Session) syncSpecials() {
+func (s *Session) syncSpecials() error {
 	s.syncCalls()
-	s.syncWatches()
+	err := s.syncWatches()
 	for sp := range s.spaces() {
 		s.countMarks(sp)
 	}
+	return err
 }
 
 // armSpecials arms watchpoints in modules that a process has just mapped, and gives its marks their semaphores.
@@ -72,7 +76,7 @@ func (s *Session) armSpecials(p *process) {
 			}
 		}
 	}
-	s.syncWatches()
+	s.warnOf(s.syncWatches())
 	s.countMarks(p.space)
 }
 

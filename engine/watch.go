@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 
 	"gotap/engine/debugreg"
 	"gotap/engine/module"
@@ -86,11 +87,11 @@ func (s *Session) watchAddrs(spec place.Spec, mods []module.Loaded) ([]uint64, [
 }
 
 // dropWatches removes the watchpoints of a probe.
-func (s *Session) dropWatches(pr *probe) {
+func (s *Session) dropWatches(pr *probe) error {
 	for _, p := range s.procs {
 		p.watches = slices.DeleteFunc(p.watches, func(w *watch) bool { return w.pl.Probe == pr })
 	}
-	s.syncWatches()
+	return s.syncWatches()
 }
 
 // watchPlaces counts the watchpoints of a probe.
@@ -106,8 +107,9 @@ func (s *Session) watchPlaces(pr *probe) int {
 	return n
 }
 
-// syncWatches gives all threads the debug registers that they should have. Those that run are stopped for it.
-func (s *Session) syncWatches() {
+// syncWatches gives all threads the debug registers that they should have. Those that run are stopped for it. The error is the first of
+// those that the kernel answers with.
+func (s *Session) syncWatches() (err error) {
 	s.watching = 0
 	for _, p := range s.procs {
 		s.watching += len(p.watches)
@@ -117,7 +119,7 @@ func (s *Session) syncWatches() {
 		stale = stale || !t.fresh && (t.drDue || t.wantedDebugRegs() != t.dr)
 	}
 	if !stale || s.closing {
-		return
+		return nil
 	}
 	s.markAllWatched()
 	held := s.holdAll()
@@ -125,12 +127,15 @@ func (s *Session) syncWatches() {
 		switch {
 		case t.fresh:
 		case t.stopped:
-			t.armDebugRegs()
+			if e := t.writeDebugRegs(); err == nil {
+				err = e
+			}
 		default: // it has something else to say first
 			t.drDue = t.drDue || t.wantedDebugRegs() != t.dr
 		}
 	}
 	s.releaseWorld(held)
+	return err
 }
 
 // wantedDebugRegs is what the thread should have.
@@ -153,20 +158,31 @@ func (s *Session) markAllWatched() {
 	}
 }
 
-// armDebugRegs writes the debug registers of a stopped thread, where they are not right already.
+// armDebugRegs is writeDebugRegs for moments in which an error can only be told.
 func (t *thread) armDebugRegs() {
+	if err := t.writeDebugRegs(); err != nil {
+		t.s.warn(err.Error())
+	}
+}
+
+// writeDebugRegs writes the debug registers of a stopped thread, where they are not right already. That it has been killed is no error.
+func (t *thread) writeDebugRegs() error {
 	want := t.wantedDebugRegs()
 	if want == t.dr && !t.drDue {
-		return
+		return nil
 	}
 	if want.Any() {
 		t.s.markWatching(t.proc.space)
 	}
-	if e := debugreg.Write(t.tid, t.dr, want); e != 0 {
-		t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", t.tid, e))
-		return
+	switch e := debugreg.Write(t.tid, t.dr, want); {
+	case e == syscall.EINVAL:
+		return fmt.Errorf("cannot set the debug registers of thread %d: programs have no such address: %w", t.tid, e)
+	case e != 0 && !vanished(e):
+		return fmt.Errorf("cannot set the debug registers of thread %d: %w", t.tid, e)
+	case e == 0:
+		t.dr, t.drDue = want, false
 	}
-	t.dr, t.drDue = want, false
+	return nil
 }
 
 // hasDebugRegs reports whether the thread has to be stopped to clear its debug registers.

@@ -40,13 +40,26 @@ func (d *Regs) Unset(i int) {
 // Any reports whether anything is watched.
 func (d *Regs) Any() bool { return d.control != 0 }
 
-// Write gives a thread, which has those of now, the registers that it should have: nothing is watched while the addresses change.
+// Write gives a thread, which has those of now, the registers that it should have. When the kernel refuses one (EINVAL: it is no address
+// that a program can have) the thread has those of now.
 func Write(tid int, now, want Regs) syscall.Errno {
+	e := write(tid, now, want)
+	if e != 0 {
+		write(tid, want, now)
+	}
+	return e
+}
+
+// write changes the registers one by one: nothing is watched while the addresses change.
+func write(tid int, now, want Regs) (e syscall.Errno) {
 	ptrace.SetDebugReg(tid, debugControl, 0)
 	for i, addr := range want.addr {
-		if addr != now.addr[i] {
-			ptrace.SetDebugReg(tid, i, addr)
+		if addr != now.addr[i] && e == 0 {
+			e = ptrace.SetDebugReg(tid, i, addr)
 		}
+	}
+	if e != 0 {
+		return e
 	}
 	return ptrace.SetDebugReg(tid, debugControl, want.control)
 }
