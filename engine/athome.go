@@ -100,6 +100,7 @@ func (t *thread) untilLanded() (st ptrace.Status, ok bool) {
 		if !t.getRegs() || st.Event() != ptrace.EventNone || t.raised(st.Signal()) {
 			return st, true
 		}
+		t.identify(st.Signal())
 		t.keepSignal(st.Signal())
 	}
 }
