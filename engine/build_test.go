@@ -67,6 +67,29 @@ func TestWatchpoints(t *testing.T) {
 	})
 }
 
+// TestWatchedTurns watches bytes in the middle of what an instruction copies that repeats itself and has a probe: each turn
+// is stepped, and all but the last are no end of the step.
+func TestWatchedTurns(t *testing.T) {
+	path := program(t, "fills.c")
+	eachEngine(t, func(t *testing.T, e Engine) {
+		for _, inPlace := range []bool{false, true} {
+			w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+			w.do(func() error { w.inPlaceOnly = inPlace; return nil })
+			tg := w.launch(path, "20")
+			middle, last, n := w.counter(), w.counter(), w.counter()
+			w.probe("watch:to+32/1/w", Handlers{Enter: w.counts(middle)})
+			w.probe("watch:to+56/8/w", Handlers{Enter: w.counts(last)})
+			w.probe("fill+*", Handlers{Enter: w.counts(n)})
+			w.run()
+			want(t, "output", tg.output(), "fills bad=0\n")
+			want(t, "writes of a byte in the middle", middle.get(), 20)
+			if !inPlace { // there the turns of an instruction are one hit of a watchpoint
+				want(t, "writes of the last eight bytes", last.get(), 20*9)
+			}
+		}
+	})
+}
+
 // longSize is the size of a long in a program, in bytes.
 func longSize(t *testing.T, path string) int {
 	t.Helper()

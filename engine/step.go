@@ -33,6 +33,7 @@ type step struct {
 	p      *point
 	slot   uint64
 	st     arch.StepState
+	met    uint64 // in place: watchpoints that the turns of a repeated instruction have met, bit i is watch i
 }
 
 // redo marks an instruction that is about to be run again without being a hit again.
@@ -101,16 +102,13 @@ func (t *thread) stepped() {
 	}
 	own := t.stepsItself()
 	if !t.afterStep() {
-		if own {
-			t.trapInRepeat()
-			return
-		}
-		t.again()
+		t.anotherTurn(own)
 		return
 	}
+	met := t.step.met
 	t.endStep()
 	if t.s.watching > 0 {
-		t.watchHit()
+		t.runWatches(met | t.metWatches())
 	}
 	if own {
 		t.trapAfterStep()
@@ -119,33 +117,17 @@ func (t *thread) stepped() {
 	t.finish()
 }
 
-// stepsItself reports whether the program had the trap flag set when the step began: the processor would have trapped behind the
-// instruction without us. Not behind one that enters the kernel: see atCall.
-func (t *thread) stepsItself() bool {
-	return t.proc.arch.flags >= 0 && t.step.st.Flags&trapFlag != 0 && t.trapCode() == ptrace.CodeTrace
-}
-
-// trapAfterStep makes the SIGTRAP that told of the end of a step the program's own. What was kept meanwhile comes behind it.
-func (t *thread) trapAfterStep() {
-	t.info.SetAddr(*t.pc())
-	t.unmask()
-	t.requeue()
-	ptrace.SetSigInfo(t.tid, &t.info)
-	t.finishWith(ptrace.SIGTRAP)
-}
-
-// trapInRepeat is trapAfterStep for an instruction that has turns left: when the thread comes to it again, that is not another hit.
-func (t *thread) trapInRepeat() {
-	p := t.step.p
-	t.endStep()
-	t.redo = redo{p.addr, t.sp()}
-	t.h.Commit()
-	t.setRegs()
-	t.info.SetAddr(p.addr)
-	t.unmask()
-	t.requeue()
-	ptrace.SetSigInfo(t.tid, &t.info)
-	t.resume(ptrace.SIGTRAP)
+// anotherTurn goes on with a repeated instruction that has turns left. The processor forgets what a turn met when the next one
+// traps, so watchpoints are asked for now; without the step it would have told of each of them as well.
+func (t *thread) anotherTurn(own bool) {
+	if t.s.watching > 0 {
+		t.watchHit()
+	}
+	if own {
+		t.trapInRepeat()
+		return
+	}
+	t.again()
 }
 
 // requeue sends again what was kept besides the first signal: stop signals, and those that threads send each other in
@@ -373,6 +355,9 @@ func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
 			return st, true
 		case sig == ptrace.SIGTRAP && code > 0: // another iteration
 			t.afterStep()
+			if t.s.watching > 0 { // the programs run when the others are no longer held
+				t.step.met |= t.metWatches()
+			}
 			t.step.st = t.step.p.site.BeforeStep(&t.regs, t.step.slot)
 		case sig == ptrace.SIGTRAP && t.mergeBlocked():
 		case t.raised(sig) || t.step.toCall:
