@@ -170,10 +170,8 @@ func (s *Script) nearName(name string, stack []goja.StackFrame) string {
 
 // elsewhere says what takes the place of what browsers and Node have and a script has not.
 var elsewhere = map[string]string{
-	"setTimeout": "every(interval, fn) calls a function again and again; its handle has stop()", "setInterval": "use every(interval, fn)",
-	"setImmediate": "use every(interval, fn)", "clearTimeout": "every(…) gives a handle, which has stop()",
-	"clearInterval": "every(…) gives a handle, which has stop()",
-	"process":       "option(name, default) reads --arg name=value, stop(status) ends the run", "fetch": "a script has no network: print, and read that elsewhere",
+	"setImmediate": "use setTimeout(fn)", "queueMicrotask": "use setTimeout(fn)",
+	"process": "option(name, default) reads --arg name=value, stop(status) ends the run", "fetch": "a script has no network: print, and read that elsewhere",
 	"window": "the global object is globalThis", "Buffer": "bytes(p, n) of a program is a Uint8Array here",
 }
 

@@ -86,14 +86,6 @@ func (s *Script) catchUp() {
 // pumpTime is how long the pump is waited for when a record is on its way: whoever writes it may have died in the middle.
 const pumpTime = 2 * time.Second
 
-// restartTimers lets all timers begin now.
-func (s *Script) restartTimers() {
-	now := time.Now()
-	for _, t := range s.timers {
-		t.next = now.Add(t.every)
-	}
-}
-
 // Values are the script's shared variables, aggregations and maps as they stand, in the order of declaration. Safe for
 // concurrent use.
 func (s *Script) Values() []runtime.Snapshot { return s.values((*runtime.Handle).Entries) }

@@ -307,6 +307,31 @@ every("1h", () => console.log("the last"));
 	}
 }
 
+// Timers as people who come from browsers and Node write them.
+func TestTimersOfOtherHosts(t *testing.T) {
+	r := newRig(t, `
+let once = 0, never = 0, chained = 0;
+setTimeout((a, b) => { once += a + b; }, 1, 40, 2);
+const gone = setTimeout(() => never++, "2ms");
+clearTimeout(gone);
+clearTimeout();
+function again() { if (++chained < 200) setTimeout(again); }
+setTimeout(again, -1);
+let ticks = 0;
+const t = setInterval(n => { if (++ticks === 3) clearInterval(t); }, 1, "n");
+every(5, () => { if (chained === 200 && ticks >= 3 && once) console.log("enough"); });
+end(() => console.log(once, never, chained, ticks));
+`)
+	r.start()
+	eventually(t, "the ticks", func() bool { return strings.Contains(r.data.String(), "enough") })
+	if text := r.finish(); !strings.HasSuffix(text, "42 0 200 3\n") {
+		t.Errorf("%q", text)
+	}
+	if n := len(r.s.timers); n > 10 {
+		t.Errorf("%d timers are kept", n)
+	}
+}
+
 func TestLifecycle(t *testing.T) {
 	r := newRig(t, `
 on("fork", e => console.log("fork", e.pid, e.child));

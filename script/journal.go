@@ -1,8 +1,9 @@
 package script
 
 import (
-	"encoding/json"
 	"slices"
+
+	"encoding/json"
 
 	"gotap/runtime"
 )
@@ -198,11 +199,12 @@ func (s *Script) PlayEvent(e Event) {
 
 // PlayTimer calls the nth timer; one that the script does not have, or has stopped, is none.
 func (s *Script) PlayTimer(nth int) {
-	i := slices.IndexFunc(s.timers, func(t *timer) bool { return t.nth == nth })
-	if i < 0 || s.timers[i].off || s.Stopped() {
+	if s.Stopped() {
 		return
 	}
-	s.call(s.timers[i].fn)
+	if i := slices.IndexFunc(s.timers, func(t *timer) bool { return t.nth == nth }); i >= 0 && !s.timers[i].off {
+		s.runTimer(s.timers[i])
+	}
 }
 
 // PlayValues gives objects the values that programs had given them. Objects that no program of the script uses are left

@@ -2,23 +2,11 @@ package script
 
 import (
 	"errors"
-	"slices"
-	"sort"
-	"time"
 
 	"github.com/dop251/goja"
 
 	"gotap/compile/diag"
 )
-
-// timer is one every(…).
-type timer struct {
-	nth   int // of the script's timers, from 0
-	every time.Duration
-	next  time.Time
-	fn    goja.Callable
-	off   bool
-}
 
 // errStop interrupts the callback that called stop.
 var errStop = errors.New("the script ends the run")
@@ -97,31 +85,6 @@ func kindsOfEvents() []string {
 	return names
 }
 
-// jsEvery is every(interval, fn); the result has stop().
-func (s *Script) jsEvery(call goja.FunctionCall) goja.Value {
-	at := s.site()
-	d, err := interval(call.Argument(0))
-	if err != nil {
-		s.reject(at.argSpan(0), `"20ms", "1s", "100us", or a number of milliseconds`, "%v", err)
-	}
-	fn := s.fnArgument(at, call, 1, `every("1s", () => { … })`)
-	t := &timer{nth: s.timersMade, every: d, next: time.Now().Add(d), fn: fn, off: fn == nil || err != nil}
-	s.timersMade++
-	s.timers = append(s.timers, t)
-	obj := s.vm.NewObject()
-	obj.Set("stop", s.guarded("stop", func(goja.FunctionCall) goja.Value {
-		s.stopTimer(t)
-		return nil
-	}))
-	return obj
-}
-
-// stopTimer forgets a timer: a script may make one for every event, to do something a little later.
-func (s *Script) stopTimer(t *timer) {
-	t.off = true
-	s.timers = slices.DeleteFunc(s.timers, func(o *timer) bool { return o == t })
-}
-
 // jsStop is stop(code): nothing is delivered after it, and the callback that calls it ends there.
 func (s *Script) jsStop(call goja.FunctionCall) goja.Value {
 	code := int64(0)
@@ -142,52 +105,6 @@ func (s *Script) jsStop(call goja.FunctionCall) goja.Value {
 	}
 	s.vm.Interrupt(errStop)
 	return nil
-}
-
-// nextTick is how long the next timer of this script or a guest waits.
-func (s *Script) nextTick() (time.Duration, bool) {
-	next := s.earliest(time.Time{})
-	for _, g := range s.host.guests {
-		next = g.earliest(next)
-	}
-	if next.IsZero() || s.stopped.Load() {
-		return 0, false
-	}
-	return max(0, time.Until(next)), true
-}
-
-// earliest is the time of the first timer, if that is before next; no time is after all others.
-func (s *Script) earliest(next time.Time) time.Time {
-	for _, t := range s.timers {
-		if !t.off && (next.IsZero() || t.next.Before(next)) {
-			next = t.next
-		}
-	}
-	return next
-}
-
-// tick runs the timers that are due, each once however late it is.
-func (s *Script) tick(now time.Time) {
-	if s.stopped.Load() {
-		return
-	}
-	var due []*timer
-	for _, t := range s.timers {
-		if !t.off && !t.next.After(now) {
-			due = append(due, t)
-		}
-	}
-	sort.SliceStable(due, func(i, j int) bool { return due[i].next.Before(due[j].next) })
-	for _, t := range due {
-		if t.off || s.stopped.Load() {
-			continue
-		}
-		if t.next = t.next.Add(t.every); !t.next.After(now) {
-			t.next = now.Add(t.every)
-		}
-		s.journalTimer(t)
-		s.call(t.fn)
-	}
 }
 
 // trackRejection keeps promises that were rejected and that nothing handles.

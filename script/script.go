@@ -65,7 +65,7 @@ type Script struct {
 	ends       []goja.Callable
 	listeners  map[string]*hook.Hook[Event]
 	facilities []*facilityExit
-	timers     []*timer // that have not been stopped
+	timers     []*timer // that have not ended
 	timersMade int
 	layouts    map[*runtime.Format]*layout
 	rejected   []*goja.Promise

@@ -328,7 +328,6 @@ var foreign = map[string]string{
 	"JSON":       "send the values in exit({ … }) and use JSON in the callback",
 	"Date":       "use c.time, or Date in a callback",
 	"Promise":    "a program cannot wait: send an event with exit({ … })",
-	"setTimeout": "use every(interval, fn) at the top level",
 	"parseInt":   "send the text in exit({ … }) and parse it in the callback",
 	"parseFloat": "send the text in exit({ … }) and parse it in the callback",
 	"Map":        "declare const m = map() at the top level",

@@ -271,7 +271,8 @@ func (a *analyzer) number(n *ast.NumberLiteral) {
 }
 
 // quietCallees never make their function arguments programs, so wrapping these would only cost.
-var quietCallees = map[string]bool{"begin": true, "end": true, "every": true, "on": true, "facility": true, "stop": true}
+var quietCallees = map[string]bool{"begin": true, "end": true, "every": true, "on": true, "facility": true, "stop": true,
+	"setTimeout": true, "setInterval": true}
 
 var quietMethods = map[string]bool{"map": true, "filter": true, "forEach": true, "reduce": true, "reduceRight": true,
 	"sort": true, "toSorted": true, "find": true, "findIndex": true, "findLast": true, "findLastIndex": true, "some": true,

@@ -101,7 +101,7 @@ interface Probe {
   readonly name: string;
 }
 
-/** A function that is called at an interval. */
+/** A function that is called at an interval, or once. */
 interface Timer {
   /** ends it: the function is not called any more */
   stop(): void;
