@@ -31,7 +31,11 @@ func Parse(text string) (Spec, error) {
 	case strings.HasPrefix(text, prefixes[Syscall]):
 		s, err = p.syscall(len(prefixes[Syscall]))
 	default:
-		s, err = p.code(0, len(text))
+		if kind, at := p.kindBehindModule(); at > 0 {
+			s, err = p.inModule(kind, at)
+		} else {
+			s, err = p.code(0, len(text))
+		}
 	}
 	if err != nil {
 		return Spec{}, err
@@ -64,6 +68,34 @@ func (p parser) check() error {
 		return syntax(p.text, i, i+1, "it holds a control character", "")
 	}
 	return nil
+}
+
+// kindBehindModule finds the word of a static mark or a watchpoint behind a module, and the colon between them; 0: there is none. The
+// module may stand before the word as well as behind it.
+func (p parser) kindBehindModule() (Kind, int) {
+	for _, kind := range [...]Kind{Mark, Watch} {
+		at := strings.Index(p.text, ":"+prefixes[kind])
+		behind := at + 1 + len(prefixes[kind])
+		if at > 0 && p.text[at-1] != ':' && !strings.HasPrefix(p.text[behind:], ":") { // those are C++ names
+			return kind, at
+		}
+	}
+	return Function, 0
+}
+
+// inModule reads MODULE:usdt:PROVIDER:NAME or MODULE:watch:PLACE/LEN/w, with the colon behind the module.
+func (p parser) inModule(kind Kind, colon int) (Spec, *SyntaxError) {
+	read := p.mark
+	if kind == Watch {
+		read = p.watch
+	}
+	from := colon + 1 + len(prefixes[kind])
+	s, err := read(from)
+	if err == nil && s.Module != "" {
+		err = syntax(p.text, from, from+len(s.Module), "it names two modules", "")
+	}
+	s.Module = p.text[:colon]
+	return s, err
 }
 
 // code reads [MODULE:]PLACE.

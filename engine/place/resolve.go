@@ -416,7 +416,7 @@ func marks(s Spec, f *module.File) ([]Target, error) {
 			t.Mark, t.Name = m, "usdt:"+full
 			found = append(found, t)
 		} else if len(missing.Suggestions) < 3 && nearMark(s, m) {
-			missing.Suggestions = append(missing.Suggestions, "usdt:"+full)
+			missing.Suggestions = addOnce(missing.Suggestions, []string{"usdt:" + full})
 		}
 	}
 	if len(found) == 0 {
@@ -433,7 +433,12 @@ func matchMark(pattern, name string) bool {
 
 // nearMark reports whether a mark may have been meant.
 func nearMark(s Spec, m *module.Mark) bool {
-	return s.Name == m.Name || s.Provider == m.Provider && len(s.Name) > 1 && strings.HasPrefix(m.Name, s.Name[:2])
+	alike := func(asked, name string) bool {
+		slips := max(1, len(asked)/4)
+		return matchMark(asked, name) || len(asked) > slips && spelling.Distance(asked, name, slips) <= slips
+	}
+	return s.Name == m.Name || s.Provider == m.Provider && len(s.Name) > 1 && strings.HasPrefix(m.Name, s.Name[:2]) ||
+		alike(s.Provider, m.Provider) && alike(s.Name, m.Name)
 }
 
 // watched resolves the place of a watchpoint: a variable, or for execution a function before that.

@@ -224,7 +224,7 @@ func TestMarks(t *testing.T) {
 	testenv.Require(t, testenv.SDT)
 	f := build(t, "gcc", "marks.c")
 	for text, want := range map[string]int{
-		"usdt:acc:twice": 2, "usdt:acc:*": 3, "usdt:*:twice": 2, "usdt:marks:acc:twice": 2, "usdt:acc:long-name": 1, "usdt:acc:long__name": 1,
+		"usdt:acc:twice": 2, "usdt:acc:*": 3, "usdt:*:twice": 2, "usdt:marks:acc:twice": 2, "marks:usdt:acc:twice": 2, "usdt:acc:long-name": 1, "usdt:acc:long__name": 1,
 	} {
 		targets, err := resolve(t, text, f)
 		if err != nil || len(targets) != want {
@@ -236,8 +236,14 @@ func TestMarks(t *testing.T) {
 			}
 		}
 	}
-	_, err := resolve(t, "usdt:other:twice", f)
-	checkMissing(t, err, NoMark, "usdt:acc:twice")
+	for _, text := range []string{"usdt:other:twice", "usdt:acc:tvice", "usdt:acd:*", "usdt:*:twise"} {
+		_, err := resolve(t, text, f)
+		checkMissing(t, err, NoMark, "usdt:acc:twice")
+		var nf *NotFoundError
+		if errors.As(err, &nf) && strings.Count(nf.Hint(), "usdt:acc:twice") != 1 { // the mark is in two places
+			t.Errorf("%s: %s", text, nf.Hint())
+		}
+	}
 }
 
 func TestWatchpoints(t *testing.T) {

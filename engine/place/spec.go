@@ -35,7 +35,8 @@ var accessNames = [...]string{OnWrite: "w", OnReadWrite: "rw", OnExecute: "x"}
 // String is the access as specifications write it.
 func (a Access) String() string { return accessNames[a] }
 
-// Spec is a parsed specification: [MODULE:]PLACE, usdt:[MODULE:]PROVIDER:NAME, watch:PLACE/LEN/w|rw|x or syscall:NAME.
+// Spec is a parsed specification: [MODULE:]PLACE, usdt:[MODULE:]PROVIDER:NAME, watch:PLACE/LEN/w|rw|x or syscall:NAME. The module
+// of a mark or a watchpoint may stand in front of the word as well.
 // The zero value names nothing. Specs can be compared with ==.
 type Spec struct {
 	Kind   Kind
