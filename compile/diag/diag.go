@@ -215,15 +215,20 @@ func split(line string, chars int) (before, rest string) {
 	return line, ""
 }
 
-// blank takes as many columns as a text. It keeps tabs, so that carets stand under what they mean whatever the tab width is.
+// blank takes as much room as a text, wherever it is shown: under tabs are tabs and under wide characters the blank that is as wide as
+// they are, in fonts as well that have them a little more or less than two columns wide. So the carets stand in the diagnostic's
+// column for who counts characters too.
 func blank(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r == '\t' {
+		switch columns := columnsOf(r); {
+		case r == '\t':
 			b.WriteRune(r)
-			continue
+		case columns == 2:
+			b.WriteRune('\u3000')
+		default:
+			b.WriteString(" "[:columns])
 		}
-		b.WriteString("  "[:columnsOf(r)])
 	}
 	return b.String()
 }

@@ -58,7 +58,8 @@ func TestWideLines(t *testing.T) {
 	text := "f(\"漢字 e\u0301 😀\", 名前);"
 	at := strings.Index(text, "名前")
 	got := strings.Split(Diagnostic{Span: Span{NewSource("a.js", text), at, at + len("名前")}, Text: "wrong"}.String(), "\n")
-	if got[0] != "a.js:1:14: error: wrong" || got[2] != "  "+strings.Repeat(" ", 15)+"^^^^" {
+	under := "   \u3000\u3000   \u3000   " // of the mark on the e there is nothing
+	if got[0] != "a.js:1:14: error: wrong" || got[2] != "  "+under+"^^^^" || Columns(under) != Columns(text[:at]) {
 		t.Errorf("%q", got)
 	}
 }
