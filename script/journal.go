@@ -1,9 +1,8 @@
 package script
 
 import (
-	"slices"
-
 	"encoding/json"
+	"slices"
 
 	"gotap/runtime"
 )
