@@ -88,7 +88,7 @@ func (s *Script) explainException(ex *goja.Exception) diag.Diagnostic {
 	if name := unknownName(obj); name != "" {
 		return diag.Diagnostic{Span: widened(at, name), Text: s.message(obj), Hint: s.nearName(name, ex.Stack())}
 	}
-	return diag.Diagnostic{Span: at, Text: s.message(obj), Hint: cmp.Or(largeInteger(obj), s.nearMember(obj))}
+	return diag.Diagnostic{Span: at, Text: s.message(obj), Hint: cmp.Or(largeInteger(obj), s.nearMember(obj, at))}
 }
 
 // largeInteger is a hint for arithmetic of numbers with integers that are none: what a program tells may be either, by its size.
@@ -172,6 +172,8 @@ func (s *Script) nearName(name string, stack []goja.StackFrame) string {
 var elsewhere = map[string]string{
 	"setImmediate": "use setTimeout(fn)", "queueMicrotask": "use setTimeout(fn)",
 	"process": "option(name, default) reads --arg name=value, stop(status) ends the run", "fetch": "a script has no network: print, and read that elsewhere",
+	"performance": "now() is monotonic nanoseconds", "TextDecoder": "String.fromCharCode(...bytes); exit({ s: str(p) }) sends text at once",
+	"TextEncoder": "text goes into records and maps as it is", "structuredClone": "JSON.parse(JSON.stringify(value)) copies plain data",
 	"window": "the global object is globalThis", "Buffer": "bytes(p, n) of a program is a Uint8Array here",
 }
 
@@ -180,10 +182,13 @@ var unknownMember = regexp.MustCompile(`^Object has no member '(.+)'$`)
 
 // nearMember is a hint at a member that looks like the one which an object has not. The machine does not tell which object that
 // is, so the members of all that gotap gives to a script are compared.
-func (s *Script) nearMember(obj *goja.Object) string {
+func (s *Script) nearMember(obj *goja.Object, at diag.Span) string {
 	m := unknownMember.FindStringSubmatch(property(obj, "message"))
 	if m == nil {
 		return ""
+	}
+	if at.Source != nil && strings.HasSuffix(at.Source.Text[:at.Start], "console.") {
+		return consoleHint(m[1])
 	}
 	known := []string{"enable", "disable", "remove", "stop"} // of handles, which have no prototype
 	known = append(known, matcherNames()...)
@@ -199,6 +204,18 @@ func (s *Script) nearMember(obj *goja.Object) string {
 		return "expect(x) has " + strings.Join(matcherNames(), ", ")
 	}
 	return ""
+}
+
+// consoleHint says what takes the place of a member that console has in browsers and Node.
+func consoleHint(name string) string {
+	if name == "table" {
+		return `import { table } from "gotap/table"; console.log(table(rows, { head: […] }))`
+	}
+	var names []string
+	for _, m := range consoleMethods {
+		names = append(names, strings.TrimPrefix(m.Name, "console."))
+	}
+	return "console has " + strings.Join(names, ", ")
 }
 
 // matcherNames are the methods of what expect gives, and the word before them that turns them round.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -134,5 +135,27 @@ func (w expectation) check(t *testing.T, d diag.Diagnostic, text, name string) {
 	}
 	if !regexp.MustCompile(w.hint).MatchString(d.Hint) {
 		t.Errorf("hint %q does not match %q", d.Hint, w.hint)
+	}
+}
+
+// Who writes log("%d", n) means printf, in programs as in callbacks.
+func TestFormatsThatNobodyFillsIn(t *testing.T) {
+	s, list := Load(Options{Name: "script.js", Dir: t.TempDir(), Text: `
+probe("f", c => { log("n %d", c.arg2); });
+begin(() => { console.log("%s and 5% of", "a"); print("5 % discount", 1); console.log("%s"); printf("%d", 1); });
+end(() => { const print = (...a) => {}; print("%d", 5); console.error("%5.2f", 1.5); });
+`})
+	if s == nil {
+		t.Fatal(list)
+	}
+	defer s.Close()
+	var got []string
+	for _, d := range list {
+		if d.Severity == diag.Warning {
+			got = append(got, d.Span.Source.Text[d.Span.Start:d.Span.End])
+		}
+	}
+	if want := []string{`"n %d"`, `"%s and 5% of"`, `"%5.2f"`}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

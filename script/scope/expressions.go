@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/dop251/goja/ast"
@@ -92,6 +93,7 @@ func (a *analyzer) wrapped(n ast.Expression) {
 // set before each argument, because walking one takes it away.
 func (a *analyzer) call(n *ast.CallExpression) {
 	quiet := a.hostOnly(n.Callee)
+	a.format(n)
 	a.expr(&n.Callee)
 	for i := range n.ArgumentList {
 		a.quiet = quiet
@@ -102,6 +104,31 @@ func (a *analyzer) call(n *ast.CallExpression) {
 		a.expr(&n.ArgumentList[i])
 	}
 	a.quiet = ""
+}
+
+// conversion is one of a format as C, Python and Node write it. A space before the letter is rather a percentage: "5 % of".
+var conversion = regexp.MustCompile(`%[-+#0]*\d*(\.\d+)?(hh|h|ll|l|z)?[diuxXcspfgoj]`)
+
+// format keeps a format whose values log, print and console.log only write behind it.
+func (a *analyzer) format(n *ast.CallExpression) {
+	if len(n.ArgumentList) < 2 {
+		return
+	}
+	if text, ok := n.ArgumentList[0].(*ast.StringLiteral); ok && a.isPrint(n.Callee) && conversion.MatchString(text.Value.String()) {
+		a.info.Unfilled = append(a.info.Unfilled, text)
+	}
+}
+
+// isPrint reports a direct call of what writes its values with spaces between them.
+func (a *analyzer) isPrint(callee ast.Expression) bool {
+	switch c := callee.(type) {
+	case *ast.Identifier:
+		return (c.Name == "log" || c.Name == "print") && a.scope.Lookup(c.Name.String()) == nil
+	case *ast.DotExpression:
+		id, ok := c.Left.(*ast.Identifier)
+		return ok && id.Name == "console" && a.scope.Lookup("console") == nil
+	}
+	return false
 }
 
 // handlers walks the second argument of probe: its exit is a callback.
