@@ -9,10 +9,11 @@ import (
 )
 
 // dump writes a core of the thread's process, and lets it go on. All its threads stand still
-// meanwhile. The thread is stopped, and its registers are as it will go on with.
-func (t *thread) dump() {
+// meanwhile. The thread is stopped, and its registers are as it will go on with. The core shows it with those of the program that asked:
+// at the probed instruction, though that has completed, as it may have been a jump out of the function.
+func (t *thread) dump(regs []uint64) {
 	var name [16]byte
-	path, size, err := t.s.writeCore(t, string(name[:t.readComm(name[:])]))
+	path, size, err := t.s.writeCore(t, regs, string(name[:t.readComm(name[:])]))
 	if err != nil {
 		err = fmt.Errorf("cannot write a core of process %d: %w", t.proc.pid, err)
 	}
@@ -21,8 +22,8 @@ func (t *thread) dump() {
 	}
 }
 
-// writeCore writes a core that shows a thread first. What is left of a failed one is removed.
-func (s *Session) writeCore(t *thread, name string) (path string, size int64, err error) {
+// writeCore writes a core that shows a thread first, with the registers given. What is left of a failed one is removed.
+func (s *Session) writeCore(t *thread, regs []uint64, name string) (path string, size int64, err error) {
 	held := s.holdWorld(t)
 	defer s.releaseWorld(held)
 	p, err := core.Describe(t.proc.pid, t.proc.arch.WordSize())
@@ -31,6 +32,7 @@ func (s *Session) writeCore(t *thread, name string) (path string, size int64, er
 	}
 	p.Machine = t.proc.arch.Machine
 	first, _ := t.coreThread()
+	copy(first.Regs[:], regs)
 	p.Threads = append(p.Threads, first)
 	for _, o := range t.proc.threads {
 		if o == t {

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,8 +13,8 @@ import (
 	"gotap/runtime"
 )
 
-// dumpAt runs a program of testdata/dumped.c with a probe that asks for a core at the second call of give.
-func dumpAt(t *testing.T, path string) (core string, tg *target) {
+// dumpAt runs a program of testdata/dumped.c with a probe that asks for a core at the second call of give, or when that is left.
+func dumpAt(t *testing.T, path string, left bool) (core string, tg *target) {
 	t.Helper()
 	dir := t.TempDir()
 	var paths []string
@@ -26,7 +27,11 @@ func dumpAt(t *testing.T, path string) (core string, tg *target) {
 	tg = w.launch(path)
 	code := w.code()
 	code.Insts[0].A = uint32(runtime.ExitDump)
-	w.probe("give", Handlers{Enter: code}, func(p *ProbeSpec) { p.After, p.Limit = 1, 1 })
+	handlers := Handlers{Enter: code}
+	if left {
+		handlers = Handlers{Leave: code}
+	}
+	w.probe("give", handlers, func(p *ProbeSpec) { p.After, p.Limit = 1, 1 })
 	w.run()
 	w.Close(false)
 	if len(paths) != 1 || filepath.Dir(paths[0]) != dir || !strings.HasPrefix(filepath.Base(paths[0]), "core.dumped") {
@@ -44,7 +49,7 @@ func TestCore(t *testing.T) {
 				testenv.Require(t, testenv.M32)
 			}
 			path := program(t, "dumped.c", flags...)
-			core, tg := dumpAt(t, path)
+			core, tg := dumpAt(t, path, false)
 			want(t, "output", tg.output(), "6 never written\n")
 			out, err := exec.Command("gdb", "-q", "-nx", "-batch", "-ex", "bt", "-ex", "print secret", "-ex", "print fixed",
 				"-ex", "thread apply all bt", "-ex", "thread 2", "-ex", "print $xmm5.v2_double[0]", "-ex", "info auxv", "-ex", "info proc mappings",
@@ -52,7 +57,7 @@ func TestCore(t *testing.T) {
 			if err != nil {
 				t.Fatalf("gdb: %v\n%s", err, out)
 			}
-			for _, text := range []string{"#0  ", " in give (n=", " in main ()", `"in the heap"`, `"never written"`,
+			for _, text := range []string{"#0  give (n=", " in main ()", `"in the heap"`, `"never written"`,
 				"Thread 3 ", "wait (pipe_end=", "= 1.25", "AT_EXECFN", path + "\n"} {
 				if !bytes.Contains(out, []byte(text)) {
 					t.Errorf("gdb does not say %q", text)
@@ -65,10 +70,22 @@ func TestCore(t *testing.T) {
 	}
 }
 
+// TestCoreOfReturn has gdb say where the thread of a core is whose probed instruction led out of the function.
+func TestCoreOfReturn(t *testing.T) {
+	testenv.Require(t, testenv.GDB)
+	path := program(t, "dumped.c")
+	core, tg := dumpAt(t, path, true)
+	want(t, "output", tg.output(), "6 never written\n")
+	out, err := exec.Command("gdb", "-q", "-nx", "-batch", "-ex", "bt 2", path, core).CombinedOutput()
+	if err != nil || !regexp.MustCompile(`(?m)^#0 .*\bgive \(.*\n#1 .* main \(`).Match(out) {
+		t.Errorf("gdb: %v\n%s", err, out)
+	}
+}
+
 // TestCoreText compares the code in a core with the program's file: our breakpoints must not be in it.
 func TestCoreText(t *testing.T) {
 	path := program(t, "dumped.c", "-no-pie")
-	core, _ := dumpAt(t, path)
+	core, _ := dumpAt(t, path, false)
 	exe, err := elf.Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -117,9 +117,9 @@ func (t *thread) Stop() {
 }
 
 // Dump implements hit.Target.
-func (t *thread) Dump() {
+func (t *thread) Dump(regs []uint64) {
 	t.setRegs()
-	t.dump()
+	t.dump(regs)
 }
 
 // Hold implements hit.Target.

@@ -60,7 +60,7 @@ func (h *Hit) act(r *Run) {
 		h.t.Stop()
 	}
 	if r.ask.Dump {
-		h.t.Dump()
+		h.t.Dump(r.regs)
 	}
 }
 

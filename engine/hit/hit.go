@@ -1,6 +1,8 @@
 package hit
 
 import (
+	"slices"
+
 	"gotap/engine/ptrace"
 	"gotap/engine/registry"
 	"gotap/runtime"
@@ -23,8 +25,8 @@ type Target interface {
 	Hold(ticket uint32)
 	// Stop leaves the process stopped for a debugger.
 	Stop()
-	// Dump writes a core of the process.
-	Dump()
+	// Dump writes a core of the process, in which the thread has the registers given: those that it had when the program ran.
+	Dump(regs []uint64)
 }
 
 // Run is one program that ran in the present hit, with what it logged.
@@ -39,6 +41,7 @@ type Run struct {
 	log   *runtime.Hit  // nil when nothing was logged
 	kind  runtime.ExitKind
 	ask   facility.Request // of the facility that the program ended with
+	regs  []uint64         // of the thread when the program ran, for a core; nil: it asked for none
 	this  uint64
 	owned bool // the storage of the call ends with the hit
 	time  uint64
@@ -232,6 +235,9 @@ func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
 		pid, tid := h.t.IDs()
 		r.ask = facility.Request{Number: facility.Of(out), Pid: pid, Tid: tid}
 		h.r.facilities.Hit(&r.ask)
+		if r.ask.Dump {
+			r.regs = slices.Clone(h.Context.Regs)
+		}
 	}
 	if out.Trap != runtime.NoTrap {
 		h.r.arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)

@@ -26,7 +26,7 @@ func (t *thread) Disarm(pr *registry.Probe)               { t.note("disarm %s", 
 func (t *thread) Signal(n int)                            { t.note("signal %d", n) }
 func (t *thread) Hold(ticket uint32)                      { t.note("hold %d", ticket) }
 func (t *thread) Stop()                                   { t.note("stop") }
-func (t *thread) Dump()                                   { t.note("dump") }
+func (t *thread) Dump([]uint64)                           { t.note("dump") }
 
 func (t *thread) note(format string, args ...any) {
 	t.asked = append(t.asked, fmt.Sprintf(format, args...))

@@ -156,7 +156,9 @@ func (t *thread) Stop() {
 }
 
 // Dump implements hit.Target.
-func (t *thread) Dump() { t.s.warn("exit.dump has no effect through a stub: no core is written") }
+func (t *thread) Dump([]uint64) {
+	t.s.warn("exit.dump has no effect through a stub: no core is written")
+}
 
 // skipFunction returns from the function that was just entered, without running it.
 func (t *thread) skipFunction() bool {
