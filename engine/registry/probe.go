@@ -29,6 +29,7 @@ type Probe struct {
 	Refused []string
 	Last    map[string]int // places it had in the last process that ended, by strategy
 
+	before uint64 // hits that do not count towards Limit: it has been reached by them, and the probe enabled again
 	second rateSecond
 	mu     sync.Mutex // guards places and failed; held while a place is compiled
 	places map[siteKey]*Placement
@@ -84,12 +85,15 @@ func (pr *Probe) Admit() (ok, last bool) {
 	if !pr.Enabled || !pr.Count() {
 		return false, false
 	}
-	if pr.Spec.Limit > 0 && pr.Hits >= pr.Spec.Limit {
+	if pr.spent() {
 		pr.Enabled = false
 		return true, true
 	}
 	return true, false
 }
+
+// spent reports whether the probe has had all the hits it may have.
+func (pr *Probe) spent() bool { return pr.Spec.Limit > 0 && pr.Hits-pr.before >= pr.Spec.Limit }
 
 // Count counts a hit, whether the probe is enabled or not; it reports false when the hit is let pass.
 func (pr *Probe) Count() bool {
@@ -128,8 +132,8 @@ func (s *rateSecond) admits(rate uint64, now time.Time) bool {
 
 // Renew lets a probe that has had all the hits it may have begin to count them anew.
 func (pr *Probe) Renew() {
-	if pr.Spec.Limit > 0 && pr.Hits >= pr.Spec.Limit {
-		pr.Spec.Limit += pr.Hits
+	if pr.spent() {
+		pr.before = pr.Hits
 	}
 }
 

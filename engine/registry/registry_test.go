@@ -58,7 +58,7 @@ func TestAdmit(t *testing.T) {
 // TestRenew: a probe that was enabled again has as many hits before it as the first time.
 func TestRenew(t *testing.T) {
 	pr := probe(t, 1, func(s *Spec) { s.Limit = 2 })
-	for range 2 {
+	for range 4 {
 		pr.Enabled = true
 		pr.Renew()
 		n := 0
