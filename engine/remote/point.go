@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"gotap/arch"
+	"gotap/engine"
 	"gotap/engine/call"
 	"gotap/engine/isa"
 	"gotap/engine/module"
@@ -122,7 +123,7 @@ func (s *Session) compareWithFile(code []byte, addr uint64, mod *module.Loaded) 
 
 // strategy chooses how the instruction of a site is completed.
 func (s *Session) strategy(site arch.Site) arch.Strategy {
-	if site.Allowed(arch.Emulated) && (s.isa.Stepless || site.Strategy() == arch.Emulated || s.cfg.Engine == 1) && s.cfg.Engine != 2 || s.isa.Stepless {
+	if site.Allowed(arch.Emulated) && (s.isa.Stepless || site.Strategy() == arch.Emulated || s.cfg.Engine == engine.Emulate) && s.cfg.Engine != engine.Step || s.isa.Stepless {
 		return arch.Emulated
 	}
 	return arch.InPlace
