@@ -116,13 +116,13 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 			return
 		}
 	}
-	s.newChild(parent, pid, sp, s.cfg.Follow != FollowChildren)
+	s.newChild(parent.proc, parent, pid, sp, s.cfg.Follow != FollowChildren)
 	s.takeEarly(pid)
 }
 
-// newChild makes a process of a child that a thread has made, in the address space that it has: the parent's, or a copy of that.
-func (s *Session) newChild(parent *thread, pid int, sp *space, silent bool) {
-	from := parent.proc
+// newChild makes a process of a child of another, in the address space that it has: the other's, or a copy of that. maker is the thread
+// that has made it and stands still for that; nil where nobody is left to tell.
+func (s *Session) newChild(from *process, maker *thread, pid int, sp *space, silent bool) {
 	shares := sp == from.space
 	p := s.newProcess(pid, sp, from.arch)
 	p.child = true
@@ -131,24 +131,30 @@ func (s *Session) newChild(parent *thread, pid int, sp *space, silent bool) {
 	t.fresh = true
 	if !shares {
 		s.copyPoints(from.space, sp)
-		parent.calls.Fork(&t.calls, sp.atPoint)
+	}
+	if !shares && maker != nil {
+		maker.calls.Fork(&t.calls, sp.atPoint)
 	}
 	if !p.silent {
 		s.names.fork(from.pid, pid)
 		p.watches = slices.Clone(from.watches) // a list of its own: probes are taken off each process by itself
 	}
 	p.trap = from.trap
-	p.checkTrap(parent.clearsHandlers(), shares)
+	p.checkTrap(maker != nil && maker.clearsHandlers(), shares)
 	if !from.silent {
-		s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: parent.tid, Child: pid})
+		by := from.pid
+		if maker != nil {
+			by = maker.tid
+		}
+		s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: by, Child: pid})
 	}
 }
 
 // takeEarly deals with a first stop that came before the parent's.
 func (s *Session) takeEarly(tid int) {
-	if st, ok := s.early[tid]; ok {
-		delete(s.early, tid)
-		s.backlog = append(s.backlog, stop{tid, st})
+	if e, ok := s.children.early[tid]; ok {
+		delete(s.children.early, tid)
+		s.backlog = append(s.backlog, stop{tid, e.status})
 	}
 }
 

@@ -357,7 +357,7 @@ func (t *thread) leaveExec() bool {
 	st := t.s.special
 	t.stopped = tid == t.tid && (st.AtSyscall() || asked && st.Event() == ptrace.EventStop && !st.GroupStop())
 	if t.stopped {
-		ptrace.Poll(t.tid, &t.s.special)
+		ptrace.TakeStop(t.tid)
 		t.midCall = false
 	}
 	return t.stopped

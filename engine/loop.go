@@ -251,14 +251,17 @@ func (s *Session) look(st *ptrace.Status, block bool) (int, syscall.Errno) {
 	return tid, 0
 }
 
-// takeStop takes a stop that has been looked at, unless it is one for a signal.
+// takeStop takes what has been looked at: a stop, unless it is one for a signal, or the end of a thread.
 func (s *Session) takeStop(tid int, st ptrace.Status) {
 	t := s.threads[tid]
-	if t != nil && st.Stopped() && st.Event() == ptrace.EventNone && !st.AtSyscall() {
+	switch {
+	case st.Ended():
+		ptrace.Poll(tid, &st)
+	case t != nil && st.Stopped() && st.Event() == ptrace.EventNone && !st.AtSyscall():
 		t.untaken = true
-		return
+	default:
+		ptrace.TakeStop(tid)
 	}
-	ptrace.Poll(tid, &st)
 }
 
 // settleStop takes a stop that has been dealt with, when the thread has not been resumed.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -207,5 +209,7 @@ func (s *Session) processEnded(p *process, e Event) {
 		e.Pid, e.Tid = p.pid, p.pid
 		s.notify(e)
 	}
+	s.children.ended(p)
+	s.takeOrphans(time.Time{})
 	s.checkDone()
 }

@@ -50,10 +50,10 @@ func (s *Session) letUnopenedGo(parent *thread, pid int, why error) {
 		s.warn(err.Error())
 		return
 	}
-	s.newChild(parent, pid, sp, true)
-	st, early := s.early[pid]
-	if delete(s.early, pid); !early {
-		st, _ = s.waitFor(pid)
+	s.newChild(parent.proc, parent, pid, sp, true)
+	e, early := s.children.early[pid]
+	if delete(s.children.early, pid); !early {
+		e.status, _ = s.waitFor(pid)
 	}
-	s.dispatch(pid, st)
+	s.dispatch(pid, e.status)
 }

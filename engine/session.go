@@ -44,9 +44,8 @@ type Session struct {
 
 	threads map[int]*thread
 	procs   map[int]*process
-	early   map[int]ptrace.Status // first stops of children whose parents' stops have not been seen
-	paused  []*thread             // held while code is written
-	backlog []stop                // stops that came while the world was held, to be dealt with in order
+	paused  []*thread // held while code is written
+	backlog []stop    // stops that came while the world was held, to be dealt with in order
 	status  ptrace.Status
 	special ptrace.Status
 	runner  *hit.Runner
@@ -76,6 +75,7 @@ type Session struct {
 	meter       meter
 	stats       Stats
 	reserve     reserve
+	children    children
 }
 
 // stop is a stop of a thread that has not been dealt with.
@@ -113,7 +113,7 @@ func New(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, loop: newLoop(), done: make(chan struct{}), names: newHistory(),
-		threads: map[int]*thread{}, procs: map[int]*process{}, early: map[int]ptrace.Status{},
+		threads: map[int]*thread{}, procs: map[int]*process{}, children: children{early: map[int]earlyStop{}},
 		tickets: map[uint32]*thread{}, begun: map[uint32]*earlyProbe{},
 		warned: map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
 	}

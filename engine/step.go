@@ -412,7 +412,7 @@ func (s *Session) holdOne(t *thread) bool {
 		tid, e := ptrace.Look(t.tid, &s.special, false)
 		switch {
 		case tid == t.tid && s.special.Event() == ptrace.EventStop && !s.special.GroupStop():
-			ptrace.Poll(t.tid, &s.special)
+			ptrace.TakeStop(t.tid)
 			t.stopped, t.midCall = true, false
 			t.repairCall()
 			return true

@@ -54,10 +54,10 @@ func (s *Session) dealWithBacklog() {
 // stranger takes a stop of a thread that is not known yet: a new child can stop before its parent's stop that tells of it.
 func (s *Session) stranger(tid int, st ptrace.Status) {
 	if st.Ended() {
-		delete(s.early, tid)
+		delete(s.children.early, tid)
 		return
 	}
-	s.early[tid] = st
+	s.untold(tid, st)
 }
 
 // trap deals with a SIGTRAP: a breakpoint of ours, the end of a step, or a signal of the target's own.

@@ -167,8 +167,7 @@ func (t *thread) getRegs() bool {
 // unreported takes the stop that the thread is in, which had only been looked at: what it stopped with is gone.
 func (t *thread) unreported() {
 	if t.untaken {
-		var st ptrace.Status
-		ptrace.Poll(t.tid, &st)
+		ptrace.TakeStop(t.tid)
 		t.untaken = false
 	}
 }

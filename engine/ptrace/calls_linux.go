@@ -51,6 +51,13 @@ func Poll(tid int, s *Status) (int, syscall.Errno) {
 	return int(r), e
 }
 
+// TakeStop takes the stop that a tracee is in and that Look has told of. When the tracee has been killed meanwhile the stop is no more, and
+// nothing is taken: its end is still to be told.
+func TakeStop(tid int) {
+	const one = 1 // P_PID
+	unix.RawSyscall6(unix.SYS_WAITID, one, uintptr(tid), 0, waitFlags|unix.WSTOPPED|unix.WNOHANG, 0, 0)
+}
+
 // Tid is the number of the calling thread.
 func Tid() int { return unix.Gettid() }
 
@@ -154,8 +161,8 @@ const (
 )
 
 // Look is Wait for the next stop without taking it: until the thread is resumed the kernel keeps what it stopped with, and a
-// signal is delivered if the tracer dies meanwhile. The same stop is reported again until the thread is resumed, or Poll takes
-// it. Ends are reported in the same way. block says whether to wait for one; otherwise tid is 0 when there is none.
+// signal is delivered if the tracer dies meanwhile. The same stop is reported again until the thread is resumed, or TakeStop takes
+// it. Ends are reported in the same way, until Poll takes them. block says whether to wait for one; otherwise tid is 0 when there is none.
 func Look(tid int, s *Status, block bool) (int, syscall.Errno) {
 	const all, one = 0, 1 // P_ALL, P_PID
 	var info [128]byte
