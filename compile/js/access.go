@@ -125,8 +125,13 @@ func accessStep(e *expr, s compile.AccessStep, at diag.Span) *expr {
 		}
 		return extend(e, s.Size, s.Signed, at)
 	case compile.OpTruncate:
-		if s.Float && s.Size == 4 {
+		switch {
+		case s.Float && s.Size == 4:
 			return apply(at, kindFloat, runtime.OpF32, e)
+		case s.Float: // the word holds the bits of the float already
+			bits := *e
+			bits.kind = kindFloat
+			return &bits
 		}
 		return extend(e, 8*s.Size, s.Signed, at)
 	case compile.OpJoin:

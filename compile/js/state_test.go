@@ -390,6 +390,9 @@ func TestAccess(t *testing.T) {
 		"fr":   {Base: compile.BaseFrame, Value: 8, Steps: steps(compile.AccessStep{Op: compile.OpLoad, Size: 1})},
 		"v.2":  {Base: compile.BaseAddr, Value: 0x1ff0, Steps: steps(compile.AccessStep{Op: compile.OpIndex, Reg: "rax", Size: 4}, compile.AccessStep{Op: compile.OpLoad, Size: 1})},
 		"d":    {Base: compile.BaseReg, Reg: "xmm1", Type: compile.TypeF64},
+		"k":    {Base: compile.BaseConst, Value: -0x3ffe000000000000, Steps: steps(compile.AccessStep{Op: compile.OpTruncate, Size: 8, Float: true}), Type: compile.TypeF64},
+		"k4":   {Base: compile.BaseConst, Value: 0x3fc00000, Steps: steps(compile.AccessStep{Op: compile.OpTruncate, Size: 4, Float: true}), Type: compile.TypeF64},
+		"note": {Base: compile.BaseConst, Value: -3, Type: compile.TypeF64},
 		"arg1": {Base: compile.BaseConst, Value: -3},
 		"p.f":  {Base: compile.BaseReg, Reg: "rsi", Steps: steps(compile.AccessStep{Op: compile.OpLoad, Size: 4, Float: true}), Type: compile.TypeF64},
 	}}
@@ -399,13 +402,14 @@ func TestAccess(t *testing.T) {
 	u := parse(t, `({ enter(c) {
 		const { args: { n, p, yes: flag } } = c, { x } = p;
 		log(n, x, p.x, c.args.p.b, flag, c.arg1, c.args.p.f, c.arg0);
-		const q = c.args.p; log(q.x, c.args.v[2], c.args.d); } })`, nil)
+		const q = c.args.p; log(q.x, c.args.v[2], c.args.d);
+		log(c.args.k, c.args.k4, c.args.note, c.args.k * 2); } })`, nil)
 	r.th.fields = map[runtime.Field]uint64{runtime.FieldPC: 0x5000}
 	r.th.memory[0x5000-16+77*4], r.th.floats[1] = "!", 2.5
 	u.Place = p
 	r.th.args[0] = 7
 	res := compiled(t, u)
-	if got := r.run(res.Programs[Enter]).lines; len(got) != 2 || got[0] != "55 -2 -2 7 true -3 1 7" || got[1] != "-2 33 2.5" {
+	if got := r.run(res.Programs[Enter]).lines; len(got) != 3 || got[0] != "55 -2 -2 7 true -3 1 7" || got[1] != "-2 33 2.5" || got[2] != "-2.25 1.5 -3 -4.5" {
 		t.Errorf("got %q\n%s", got, listing(res.Programs[Enter]))
 	}
 	if !res.UsesPlace || !res.UsesArg {
