@@ -30,6 +30,7 @@ var verifierCases = []struct{ name, text, want string }{
 	{"overflow", ".stack 2\npush d,1\npush d,1\npush d,1\nexit", "the stack gets 3 words deep, and the program has 2"},
 	{"overflow by copies", "push d,1\ndup,40\nexit", "the stack gets 41 words deep, and the program has 32"},
 	{"past the end", "push d,1", "runs past its end"},
+	{"past the end by a label", "push d,1\njz L\nexit\nL:", "test.s:2:1: error: the program runs past its end"},
 	{"past the end by a jump", "exit\nL: push d,1\njz L", "never comes here: only the unreached part does"},
 	{"uneven join", "push c,pid\njz L\npush d,1\nL: exit", "the stack is not equally deep"},
 	{"growing loop", "L: push d,1\njmp L", "the stack is not equally deep"},

@@ -112,7 +112,9 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 	if row.Operand == BaseOperand {
 		a = int(int32(c.A))
 	}
-	if a < least || a > most {
+	if row.Operand == LabelOperand && a == len(p.Code) { // a label behind the last command
+		p.errorf(diags, i, "end every way with exit or abort", "the program runs past its end")
+	} else if a < least || a > most {
 		p.errorf(diags, i, "", "operand %d of %s is out of range: %s", a, row.Name, rangeText(least, most))
 	}
 	if n := room(row, c); p.Wrap && n > p.stackSize() {

@@ -73,6 +73,8 @@ var errorCases = []struct{ text, want string }{
 	{file("heapmax = 16385", "exit"), "heapmax is 16385, and can be 0 to 16384"},
 	{strings.Replace(file("", "exit"), "minor = 7", "ex_mask = 0x10000", 1), "ex_mask is 65536, and can be 0 to 65535"},
 	{file("", ""), "the probe has no commands"},
+	{file("", "L:"), "the probe has no commands"},
+	{file("", "push d,1\njz L\nexit\nL:"), "test.dpdf:11:1: error: the program runs past its end"},
 	{file("modtpye = user", "exit"), "did you mean modtype?"},
 	{file("minor = 3", "exit"), "minor belongs to a probe"},
 	{file("major = 2", "exit"), "major is set a second time; the first is at test.dpdf:3:1"},

@@ -1,6 +1,7 @@
 package dpdf
 
 import (
+	"slices"
 	"strings"
 
 	"gotap/compile"
@@ -118,7 +119,7 @@ func (p *parser) operands(l line, at diag.Span) (list []line, ok bool) {
 func (p *parser) build() {
 	for i := range p.bodies {
 		b := &p.bodies[i]
-		if len(b.code) == 0 && !b.bad {
+		if !b.bad && !slices.ContainsFunc(b.code, func(s statement) bool { return s.name != "" }) { // labels alone are none
 			p.diags.Errorf(b.span, "", "the probe has no commands")
 			continue
 		}
