@@ -49,6 +49,7 @@
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: slotPool in slot.go; system calls made in it: inject.go
 //   - children and threads that the session does not follow: options in fork.go
+//   - children whose makers are killed before they can tell of them: orphan.go; those for which no file can be opened: reserve.go
 //   - children that debuggers want to trace: surrender.go
 //   - targets whose system calls are filtered, as in containers: confined.go
 //   - the target's own handler for SIGTRAP: trapaction.go, and trapwatch.go, which sees it set
