@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -369,5 +370,18 @@ func TestNoMemory(t *testing.T) {
 	p := unopened()
 	if p.mem == nil {
 		t.Error("a process that was just started has no memory at all")
+	}
+}
+
+// A thread that ends while the kernel is asked for its handler is nothing to warn of; what else goes wrong is told.
+func TestHandlerOfEndedThread(t *testing.T) {
+	var told []string
+	s := &Session{cfg: Config{Warn: func(text string) { told = append(told, text) }}, warned: map[string]bool{}}
+	th := &thread{s: s, proc: &process{pid: 7}}
+	for _, err := range []error{nil, syscall.ESRCH, fmt.Errorf("cannot ask: %w", syscall.ESRCH), syscall.EPERM} {
+		th.warnNotKept(err)
+	}
+	if len(told) != 1 || told[0] != "process 7: its handler for SIGTRAP cannot be kept: operation not permitted" {
+		t.Errorf("told %q", told)
 	}
 }

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"gotap/engine/fallback"
 	"gotap/engine/procfs"
@@ -67,7 +69,12 @@ func (t *thread) installAgain() {
 	} else {
 		err = t.want(tr.own)
 	}
-	if err != nil {
+	t.warnNotKept(err)
+}
+
+// warnNotKept tells that the fallback's handler could not be kept, if it could not. A thread that ended while it was asked needs none.
+func (t *thread) warnNotKept(err error) {
+	if err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", t.proc.pid, err))
 	}
 }
@@ -237,9 +244,7 @@ func (t *thread) restoreTrapAction() {
 	default:
 		err = t.takeOver()
 	}
-	if err != nil {
-		t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", t.proc.pid, err))
-	}
+	t.warnNotKept(err)
 }
 
 // putBack installs what the kernel has taken away.
