@@ -65,6 +65,11 @@ func (w *watchdog) begin(top bool) {
 		w.limit = errDeadline{loadFactor * w.deadline, scriptTop}
 	}
 	w.until, w.fired, w.told = time.Now().Add(w.limit.after), time.Time{}, false
+	w.rouse()
+}
+
+// rouse has the goroutine look again if it sleeps. The channel has room: it is empty whenever asleep is true. w.mu is held.
+func (w *watchdog) rouse() {
 	if w.asleep {
 		w.asleep = false
 		w.wake <- struct{}{}
@@ -113,6 +118,7 @@ func (w *watchdog) within() (inside bool, resume func()) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.until, w.fired, w.depth, w.limit = time.Now().Add(left), time.Time{}, depth, limit
+		w.rouse() // what was dealt with may have had no callback for long
 	}
 }
 

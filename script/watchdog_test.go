@@ -39,3 +39,24 @@ func TestMemoryOfTopLevel(t *testing.T) {
 		t.Errorf("script %v, %v", s, list)
 	}
 }
+
+// A callback that goes on after others have run within it, or none of them for so long that nobody looks any more, is looked at again.
+func TestWatchAfterOthersWithin(t *testing.T) {
+	w := newWatchdog(time.Hour, 1<<20)
+	w.interrupt, w.clear = func(error) {}, func() {}
+	w.begin(false)
+	<-w.wake // the goroutine, which is not there
+	inside, resume := w.within()
+	if !inside || !w.sleep() {
+		t.Fatalf("inside is %v, and looking goes on while no callback runs", inside)
+	}
+	resume()
+	select {
+	case <-w.wake:
+	default:
+		t.Error("nobody looks at the callback that goes on")
+	}
+	if w.end(); !w.sleep() {
+		t.Error("looking goes on when the callback has ended")
+	}
+}
