@@ -471,7 +471,7 @@ func variables(s Spec, f *module.File) ([]Target, error) {
 		switch {
 		case v.TLS:
 			return nil, &RefusedError{Place: s.String(), Reason: s.Name + " is thread-local: each thread has its own"}
-		case v.Size > 0 && s.Offset+uint64(s.Len) > v.Size:
+		case v.Size > 0 && (s.Offset > v.Size || uint64(s.Len) > v.Size-s.Offset):
 			return nil, &RefusedError{Place: s.String(), Reason: fmt.Sprintf("%s has %d bytes", s.Name, v.Size),
 				Help: "watch one of its parts, of 1, 2, 4 or 8 bytes"}
 		}

@@ -256,7 +256,7 @@ func TestWatchpoints(t *testing.T) {
 		t.Errorf("%+v, %v", targets, err)
 	}
 	var refused *RefusedError
-	for _, text := range []string{"watch:own/8/w", "watch:small/4/w", "watch:small+1/2/w"} {
+	for _, text := range []string{"watch:own/8/w", "watch:small/4/w", "watch:small+1/2/w", "watch:small+0xffffffffffffffff/2/w"} {
 		if _, err := resolve(t, text, f); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", text, err)
 		}

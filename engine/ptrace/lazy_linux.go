@@ -87,7 +87,7 @@ func (l *lazy) ready(addr uint64, n int, sp uint64, write bool) bool {
 		if *slot == page {
 			continue
 		}
-		if _, err := unix.Pread(int(l.pagemap.Fd()), l.page[:], int64(page*8)); err != nil {
+		if n, err := unix.Pread(int(l.pagemap.Fd()), l.page[:], int64(page*8)); err != nil || n < len(l.page) {
 			return true // there is no such page at all
 		}
 		v := binary.LittleEndian.Uint64(l.page[:])
