@@ -30,10 +30,10 @@ type Shape struct {
 	Kind    ShapeKind
 	Members []string // of a struct, or of the one a pointer points to, in their order
 	Len     int      // of an array; 0: not known
-	Text    *Counted // of a struct that is text with a length, as Go's string and Rust's &str are
+	Text    *Counted // of a struct that is text with a length, as Go's string, Rust's &str and C++'s std::string are
 }
 
-// Counted names the members of text that no NUL ends.
+// Counted names the members that tell where text is and how long, below a struct: "len", "data.start".
 type Counted struct {
 	Address, Len string
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // needs are what a transcript can ask for with [!NAME] skip, or for one line with [NAME]; where everything has to be there, a
 // missing need fails.
 var needs = map[string]testenv.Need{
-	"gcc": testenv.GCC, "gdb": testenv.GDB, "python3": testenv.Python3, "redis": testenv.Redis,
+	"gcc": testenv.GCC, "g++": testenv.GXX, "gdb": testenv.GDB, "python3": testenv.Python3, "redis": testenv.Redis,
 	"m32": testenv.M32, "ptrace": testenv.Ptrace, "amd64": testenv.AMD64, "root": testenv.Root,
 	"sqlite3": testenv.SQLite, "openssl": testenv.OpenSSL, "node": testenv.Node, "sdt": testenv.SDT,
 	"strace": testenv.Strace, "postgres": testenv.Postgres,

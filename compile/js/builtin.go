@@ -104,7 +104,7 @@ var reads = []builtinRow{
 	read("f32", "float at p", kindFloat, runtime.OpLoadF32),
 	read("f64", "double at p", kindFloat, runtime.OpLoad64),
 	read("ptr", "pointer at p, of the target's size", kindUint, runtime.OpLoadPtr),
-	{Builtin{"str", "str(p, n?)", "(p: Pointer, n?: number) => string", "text at p up to its NUL, at most n bytes (256); of a string of Go or Rust its own length: str(c.args.name)", false}, 1, 2, (*site).str},
+	{Builtin{"str", "str(p, n?)", "(p: Pointer, n?: number) => string", "text at p up to its NUL, at most n bytes (256); of a string of C++, Go or Rust its own length: str(c.args.name)", false}, 1, 2, (*site).str},
 	{Builtin{"bytes", "bytes(p, n)", "(p: Pointer, n: number) => Bytes", "n bytes at p", false}, 2, 2,
 		func(s *site) *expr { return apply(s.at, kindBytes, runtime.OpBytes, s.integer(0), s.size(1, 0)) }},
 	{Builtin{"global", "global(name)", "(name: string) => any", "static variable of the program, by debug information or its symbol: global(\"limit\"), global(\"libc:environ\"), global(\"origin\").x, global(\"limit@file.c\")", false}, 1, 1, nil},

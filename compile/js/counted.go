@@ -1,14 +1,16 @@
 package js
 
 import (
+	"strings"
+
 	"github.com/dop251/goja/ast"
 
 	"gotap/compile/diag"
 	"gotap/runtime"
 )
 
-// Text of Go and Rust is an address with a length: no NUL ends it. Where debug information says that a value is such text, str, log
-// and records read it as what it is.
+// Text of Go, Rust and C++ is an address with a length: no NUL ends it, or some are in it. Where debug information says that a value is
+// such text, str, log and records read it as what it is.
 
 // counted is the text that a path names, at most so many bytes of it; ok is false when the path names no counted text.
 func (l *lowering) counted(a arguments, at diag.Span, most int64) (e *expr, ok bool) {
@@ -32,8 +34,12 @@ func (l *lowering) countedParts(a arguments, at diag.Span) (address, n *expr, ok
 	if whole.Shape == nil || whole.Shape.Text == nil {
 		return nil, nil, false
 	}
-	part := func(name string) *expr {
-		access, err := l.resolve(a.below(l, name).(arguments))
+	part := func(path string) *expr {
+		member := a
+		for _, name := range strings.Split(path, ".") {
+			member = member.below(l, name).(arguments)
+		}
+		access, err := l.resolve(member)
 		if err != nil {
 			ok = false
 			return nil

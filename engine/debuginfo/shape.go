@@ -3,6 +3,7 @@ package debuginfo
 import (
 	"debug/dwarf"
 	"slices"
+	"strings"
 
 	"gotap/compile"
 )
@@ -30,17 +31,39 @@ func (w *walk) shape(t *ctype) *compile.Shape {
 	return nil
 }
 
+// countedTexts are the types of text with a length: strings of Go, Rust, and C++ as libstdc++ has them. A name that ends in < is
+// that of a template, of which the first argument is char. Types of these names with other members are not meant.
+var countedTexts = []struct {
+	name    string
+	members []string // the first ones
+	compile.Counted
+}{
+	{"string", []string{"str", "len"}, compile.Counted{Address: "str", Len: "len"}},
+	{"&str", []string{"data_ptr", "length"}, compile.Counted{Address: "data_ptr", Len: "length"}},
+	{"basic_string<", []string{"_M_dataplus", "_M_string_length"}, compile.Counted{Address: "_M_dataplus._M_p", Len: "_M_string_length"}},
+	{"basic_string_view<", []string{"_M_len", "_M_str"}, compile.Counted{Address: "_M_str", Len: "_M_len"}},
+}
+
 // countedText is how a type is text with a length; nil when it is none.
 func (in *Info) countedText(t *ctype) *compile.Counted {
-	for _, known := range []struct {
-		name string
-		compile.Counted
-	}{{"string", compile.Counted{Address: "str", Len: "len"}}, {"&str", compile.Counted{Address: "data_ptr", Len: "length"}}} {
-		if t.name == known.name && slices.Equal(in.memberNames(t), []string{known.Address, known.Len}) {
+	for _, known := range countedTexts {
+		if !isNamed(t.name, known.name) {
+			continue
+		}
+		if have := in.memberNames(t); len(have) >= len(known.members) && slices.Equal(have[:len(known.members)], known.members) {
 			return &known.Counted
 		}
 	}
 	return nil
+}
+
+// isNamed reports whether a type has a name of countedTexts.
+func isNamed(name, known string) bool {
+	if !strings.HasSuffix(known, "<") {
+		return name == known
+	}
+	argument, ok := strings.CutPrefix(name, known+"char")
+	return ok && (strings.HasPrefix(argument, ",") || strings.HasPrefix(argument, ">"))
 }
 
 // arrayShape is that of an array, whose first dimension counts.
