@@ -60,3 +60,13 @@ func TestWatchAfterOthersWithin(t *testing.T) {
 		t.Error("looking goes on when the callback has ended")
 	}
 }
+
+// Loops that do nothing at all are ended as well, and it is they that are named.
+func TestEndlessEmptyLoop(t *testing.T) {
+	for _, loop := range []string{"for (;;);", "for (;;) {}", "while (true) { ; }", "do {} while (true)", "on: for (;;) continue", "(() => { for (let i = 0; ; ) { { continue; } } })()"} {
+		s, list := Load(Options{Name: "s.js", Text: "\nlet a = Math.abs(1);\n\n" + loop + "\nconsole.log(a);\n", Deadline: 60 * time.Millisecond})
+		if s != nil || len(list) != 1 || !strings.Contains(list[0].String(), "s.js:4:") {
+			t.Errorf("%s: script %v, %v", loop, s, list)
+		}
+	}
+}

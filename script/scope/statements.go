@@ -1,7 +1,10 @@
 package scope
 
 import (
+	"slices"
+
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
 )
 
@@ -124,9 +127,11 @@ func (a *analyzer) loops(s ast.Statement) {
 	case *ast.WhileStatement:
 		a.expr(&s.Test)
 		a.block(s.Body)
+		a.givePlace(&s.Body, s.While)
 	case *ast.DoWhileStatement:
 		a.block(s.Body)
 		a.expr(&s.Test)
+		a.givePlace(&s.Body, s.Do)
 	case *ast.ForStatement:
 		a.forLoop(s)
 	case *ast.ForInStatement:
@@ -162,6 +167,28 @@ func (a *analyzer) forLoop(s *ast.ForStatement) {
 	a.expr(&s.Update)
 	a.loop = old
 	a.block(s.Body)
+	a.givePlace(&s.Body, s.For)
+}
+
+// givePlace puts something that does nothing into a loop's body that is empty. An endless one would otherwise have no code that the
+// engine knows the place of, and when it is ended, the statement before it would be named.
+func (a *analyzer) givePlace(body *ast.Statement, loop file.Idx) {
+	if empty(*body) {
+		a.info.stmts = append(a.info.stmts, func() { *body = &ast.ExpressionStatement{Expression: name(NameVars, loop)} })
+	}
+}
+
+// empty reports whether a loop's body does nothing.
+func empty(s ast.Statement) bool {
+	switch s := s.(type) {
+	case *ast.EmptyStatement:
+		return true
+	case *ast.BranchStatement:
+		return s.Token == token.CONTINUE && s.Label == nil
+	case *ast.BlockStatement:
+		return !slices.ContainsFunc(s.List, func(s ast.Statement) bool { return !empty(s) })
+	}
+	return false
 }
 
 // unshare keeps variables that a loop's head declares with var out of the shared ones: the declaration cannot be taken
