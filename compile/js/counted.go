@@ -1,6 +1,7 @@
 package js
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/dop251/goja/ast"
@@ -12,49 +13,54 @@ import (
 // Text of Go, Rust and C++ is an address with a length: no NUL ends it, or some are in it. Where debug information says that a value is
 // such text, str, log and records read it as what it is.
 
-// counted is the text that a path names, at most so many bytes of it; ok is false when the path names no counted text.
-func (l *lowering) counted(a arguments, at diag.Span, most int64) (e *expr, ok bool) {
-	address, n, ok := l.countedParts(a, at)
-	if !ok {
-		return nil, false
+// errNotCounted says that a path does not name text with a length.
+var errNotCounted = errors.New("it is no text with a length")
+
+// counted is the text that a path names, at most so many bytes of it. The error is errNotCounted, or tells why a part of the text is not
+// to be had.
+func (l *lowering) counted(a arguments, at diag.Span, most int64) (*expr, error) {
+	address, n, err := l.countedParts(a, at)
+	if err != nil {
+		return nil, err
 	}
 	bounded := apply(at, kindInt, runtime.OpMin, n, integer(at, most))
 	whole := apply(at, kindText, runtime.OpBytes, address, bounded)
 	_, n, _ = l.countedParts(a, at)
 	isCut := apply(at, kindBool, runtime.OpGt, n, integer(at, most))
-	return l.append(at, whole, l.choose(at, isCut, text(at, prettyMore), text(at, ""))), true
+	return l.append(at, whole, l.choose(at, isCut, text(at, prettyMore), text(at, ""))), nil
 }
 
 // countedParts are address and length of counted text.
-func (l *lowering) countedParts(a arguments, at diag.Span) (address, n *expr, ok bool) {
+func (l *lowering) countedParts(a arguments, at diag.Span) (address, n *expr, err error) {
 	if l.unit.Place == nil || a.all() {
-		return nil, nil, false
+		return nil, nil, errNotCounted
 	}
 	whole, _ := l.resolve(a) // text in registers has no address itself, but its parts
 	if whole.Shape == nil || whole.Shape.Text == nil {
-		return nil, nil, false
+		return nil, nil, errNotCounted
 	}
-	part := func(path string) *expr {
-		member := a
-		for _, name := range strings.Split(path, ".") {
-			member = member.below(l, name).(arguments)
-		}
-		access, err := l.resolve(member)
-		if err != nil {
-			ok = false
-			return nil
-		}
-		return l.access(access, at)
+	if address, err = l.below(a, whole.Shape.Text.Address, at); err == nil {
+		n, err = l.below(a, whole.Shape.Text.Len, at)
 	}
-	ok = true
-	address, n = part(whole.Shape.Text.Address), part(whole.Shape.Text.Len)
-	return address, n, ok
+	return address, n, err
+}
+
+// below is the value at a path below another.
+func (l *lowering) below(a arguments, path string, at diag.Span) (*expr, error) {
+	for _, name := range strings.Split(path, ".") {
+		a = a.below(l, name).(arguments)
+	}
+	access, err := l.resolve(a)
+	if err != nil {
+		return nil, err
+	}
+	return l.access(access, at), nil
 }
 
 // counted is counted text as it is shown among other values: in quotation marks, the address where it cannot be read.
 func (p *prettier) counted(a arguments) (*expr, bool) {
-	whole, ok := p.l.counted(a, p.at, prettyText)
-	if !ok {
+	whole, err := p.l.counted(a, p.at, prettyText)
+	if err != nil {
 		return nil, false
 	}
 	p.leaves++
@@ -74,9 +80,15 @@ func (s *site) str() *expr {
 			return poison(s.at)
 		}
 		if a, ok := pathOf(o); ok {
-			if e, ok := s.l.counted(a, s.at, most); ok {
+			switch e, err := s.l.counted(a, s.at, most); err {
+			case nil:
 				s.l.compiler.result.UsesPlace = true
 				return e
+			case errNotCounted:
+			default:
+				at := s.l.at(s.node.ArgumentList[0])
+				s.l.errorf(at, hintOf(err), "%v", err)
+				return poison(at)
 			}
 		}
 	}

@@ -244,7 +244,7 @@ func (p *prettier) quoted(address *expr, n int) *expr {
 
 // chars is the text in an array of characters, or with a length, without quotation marks; ok is false when the path names neither.
 func (l *lowering) chars(a arguments, at diag.Span) (e *expr, ok bool) {
-	if e, ok := l.counted(a, at, recordText); ok {
+	if e, err := l.counted(a, at, recordText); err == nil {
 		return e, true
 	}
 	if l.unit.Place == nil || a.all() {

@@ -420,6 +420,14 @@ func TestAccess(t *testing.T) {
 	if got := r.run(compiled(t, parse32(t, u)).Programs[Enter]).lines; len(got) != 1 || got[0] != "40" {
 		t.Errorf("frame of a 32-bit target: got %q", got)
 	}
+	// Of text with a length a part may be optimised out: that is what is wrong, not that it lies in registers.
+	p.access["s"] = compile.Access{Shape: &compile.Shape{Kind: compile.ShapeStruct, Text: &compile.Counted{Address: "data.at", Len: "n"}}}
+	p.access["s.n"] = compile.Access{Base: compile.BaseConst, Value: 4}
+	u = parse(t, "c => log(str(c.args.s))", nil)
+	u.Place = p
+	if _, diags := Compile(u); len(diags) != 1 || diags[0].Text != "no argument s.data.at" {
+		t.Errorf("text without its address: got %v", diags)
+	}
 	u = parse(t, "c => log(c.args.gone.x)", nil)
 	u.Place = p
 	if _, diags := Compile(u); len(diags) != 1 || diags[0].Text != "no argument gone.x" {
