@@ -15,6 +15,7 @@ import (
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
 	"gotap/engine/registry"
+	"gotap/engine/syscalls"
 )
 
 // abi is an instruction set as Linux runs processes of it: what package isa says of it, and what the kernel's tracing
@@ -52,8 +53,13 @@ type abi struct {
 	audit  uint32 // what seccomp filters call this kind of them
 	calls  callTable
 	inCall func(*arch.Regs) bool // the thread is in a system call, or on its way out of one
-	// restarts reports whether the kernel will make the system call again that the thread is in.
-	restarts func(*arch.Regs) bool
+}
+
+// restarts reports whether registers are those of a system call that a signal interrupted and that the kernel will make again once
+// the signal is dealt with: it moves the program counter back by the length of the instruction. A probe on the instruction is then
+// hit a second time for one call.
+func (a *abi) restarts(r *arch.Regs) bool {
+	return (a.calls.original < 0 || a.inCall(r)) && syscalls.Restarts(a.SyscallRet(r))
 }
 
 // callTable is what the engine knows of the system calls of an ABI: those that it makes or looks out for.

@@ -29,7 +29,7 @@ var amd64ABI = abi{
 		exactly: []uint64{219, 0, 1, 7, 23, 34, 35, 43, 61, 288, 202, 230, 270, 271, 247, 130},
 		untimed: map[uint64]timeout{232: {3, "0xffffffff"}, 281: {3, "0xffffffff"}},
 	},
-	inCall: x86.InSyscall, restarts: x86.SyscallRestarts,
+	inCall: x86.InSyscall,
 }
 
 // i386ABI is IA-32 (syscall_32.tbl). The kernel shows a 32-bit process's registers in the places of 64-bit ones.
@@ -46,7 +46,7 @@ var i386ABI = abi{
 		exactly:        []uint64{0, 3, 4, 168, 142, 29, 162, 114, 7, 364, 240, 267, 308, 309, 284, 179, 407, 413, 414, 422},
 		untimed:        map[uint64]timeout{256: {3, "0xffffffff"}, 319: {3, "0xffffffff"}},
 	},
-	inCall: x86.InSyscall, restarts: x86.SyscallRestarts,
+	inCall: x86.InSyscall,
 }
 
 // xmm is the low half of a vector register of x86.

@@ -28,7 +28,7 @@ var arm64ABI = abi{
 		exactly:        []uint64{63, 64, 65, 66, 202, 242, 260, 95, 133},                   // read write readv writev accept accept4 wait4 waitid rt_sigsuspend
 		untimed:        map[uint64]timeout{98: {3, "0x0"}, 73: {2, "0x0"}, 72: {4, "0x0"}}, // futex ppoll pselect6
 	},
-	inCall: unknownCall, restarts: armRestarts,
+	inCall:   unknownCall,
 	alone:    func(in arch.Insn) bool { return arm64.ClassOf(in) == arm64.Atomic },
 	emulates: &emulator{machine: elf.EM_AARCH64, vectors: vectors64, setVectors: setVectors64},
 }
@@ -51,7 +51,7 @@ var armABI = abi{
 		untimed: map[uint64]timeout{240: {3, "0x0"}, 168: {2, "0xffffffff"}, 142: {4, "0x0"}, 336: {2, "0x0"}, 335: {4, "0x0"},
 			422: {3, "0x0"}, 414: {2, "0x0"}, 413: {4, "0x0"}},
 	},
-	inCall: unknownCall, restarts: armRestarts,
+	inCall:   unknownCall,
 	alone:    func(in arch.Insn) bool { return arm.ClassOf(in) == arm.Swap },
 	emulates: &emulator{machine: elf.EM_ARM, vectors: vectors32, setVectors: setVectors32},
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"gotap/arch"
 	"gotap/engine/isa"
 	"gotap/engine/module"
 )
@@ -119,12 +118,6 @@ func (t *thread) callSeen() {
 	if *t.pc() == p.addr+uint64(p.length) && t.proc.arch.restarts(&t.regs) {
 		t.redoAt(p.addr)
 	}
-}
-
-// armRestarts reports whether the result of a system call, at its end, says that it will be made again.
-func armRestarts(r *arch.Regs) bool {
-	code := -int32(r[0])
-	return code >= 512 && code <= 514 || code == 516 // ERESTARTSYS, NOINTR, NOHAND, RESTART_BLOCK
 }
 
 // findGadget finds an instruction by which the thread's process can call the kernel. What was found is kept, and looked at before each

@@ -99,7 +99,7 @@ func (t *thread) interruptsCall() bool {
 	if !a.inCall(&t.regs) {
 		return false
 	}
-	code := -int32(a.SyscallRet(&t.regs))
+	code := -int64(a.SyscallRet(&t.regs))
 	return code == eintr || a.restarts(&t.regs) && code != restartNoIntr
 }
 

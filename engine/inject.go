@@ -136,7 +136,7 @@ const trapFlag = 1 << 8
 func (t *thread) homeRegs() arch.Regs {
 	const restartBlock = 516
 	home := t.regs
-	if x86.SyscallRestarts(&home) {
+	if t.proc.arch.restarts(&home) {
 		if -int32(home[x86.RAX]) == restartBlock {
 			home[x86.RAX] = map[int]uint64{8: 219, 4: 0}[t.proc.arch.WordSize()] // restart_syscall
 		} else {

@@ -50,7 +50,7 @@ func (t *thread) resumeCall() {
 	call := t.interrupted[i]
 	t.interrupted = slices.Delete(t.interrupted, i, i+1)
 	t.sys = call
-	switch result := int32(t.proc.arch.SyscallRet(&t.regs)); {
+	switch result := int64(t.proc.arch.SyscallRet(&t.regs)); {
 	case pc < call.pc && call.pc-pc <= 4: // before the instruction, of four bytes at most: it is made again
 	case pc == call.pc && result == eintr:
 		t.sys.again = false

@@ -278,6 +278,25 @@ func TestSystemCalls(t *testing.T) {
 	})
 }
 
+// TestResultsLikeRestarts: a result is not taken for the kernel's code for a call that it will make again, of which only 32 bits are the
+// same.
+func TestResultsLikeRestarts(t *testing.T) {
+	if strconv.IntSize == 32 {
+		t.Skip("results have 32 bits")
+	}
+	path := program(t, "seeks.c")
+	eachEngine(t, func(t *testing.T, e Engine) {
+		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+		tg := w.launch(path, "20")
+		n, leaves := w.counter(), w.counter()
+		w.probe("syscall:lseek", Handlers{Enter: w.counts(n), Leave: w.counts(leaves)})
+		w.run()
+		want(t, "calls", n.get(), 20)
+		want(t, "ends", leaves.get(), 20)
+		want(t, "output", tg.output(), "seeks bad=0\n")
+	})
+}
+
 // TestInPlace forces all steps to be made in place.
 func TestInPlace(t *testing.T) {
 	path := program(t, "target.c")

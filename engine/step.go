@@ -450,7 +450,7 @@ func (t *thread) repairCall() {
 		return
 	}
 	t.markRestart()
-	if int32(a.SyscallRet(&t.regs)) != -eintr || !slices.Contains(a.calls.neverRestarted, a.SyscallNumber(&t.regs)) || t.signalled() {
+	if int64(a.SyscallRet(&t.regs)) != -eintr || !slices.Contains(a.calls.neverRestarted, a.SyscallNumber(&t.regs)) || t.signalled() {
 		return
 	}
 	t.regs[a.calls.number] = t.regs[a.calls.original]

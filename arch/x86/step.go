@@ -80,7 +80,7 @@ func (s *site) BeforeStep(regs *arch.Regs, slot uint64) arch.StepState {
 // AfterStep puts regs and memory right after the thread stopped, for whatever reason: after the step, at a fault,
 // or for a signal that came before. It is to be called exactly once for every BeforeStep. done is false, and the
 // program counter at the instruction, when that has not run or has iterations left. done is true for a system call
-// that a signal interrupted; see SyscallRestarts.
+// that a signal interrupted and that the kernel will make again.
 func (s *site) AfterStep(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (done bool, err error) {
 	if s.borrows(slot) {
 		regs[s.scratch] = st.Saved[savedScratch]

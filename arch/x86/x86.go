@@ -165,13 +165,5 @@ func (m *isa) SyscallRet(regs *arch.Regs) uint64 {
 // handler is none: the kernel marks the registers that it restores.
 func InSyscall(regs *arch.Regs) bool { return int32(regs[OrigRAX]) >= 0 }
 
-// SyscallRestarts reports whether regs show a system call that a signal interrupted and that the kernel will make
-// again once the signal is dealt with: it moves the program counter back by the two bytes of the instruction.
-// A probe on the instruction is then hit a second time for one call.
-func SyscallRestarts(regs *arch.Regs) bool {
-	code := -int32(regs[RAX])
-	return InSyscall(regs) && (code >= 512 && code <= 514 || code == 516) // ERESTARTSYS, NOINTR, NOHAND, RESTART_BLOCK
-}
-
 // int3 is the one-byte breakpoint instruction.
 var int3 = [1]byte{0xcc}

@@ -104,20 +104,6 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-func TestSyscallRestarts(t *testing.T) {
-	for _, c := range []struct {
-		rax, orig uint64
-		want      bool
-	}{
-		{^uint64(511), 0, true}, {^uint64(515), 35, true}, {^uint64(514), 0, false},
-		{^uint64(511), ^uint64(0), false}, {5, 0, false},
-	} {
-		if got := SyscallRestarts(&arch.Regs{RAX: c.rax, OrigRAX: c.orig}); got != c.want {
-			t.Errorf("rax %#x, orig_rax %#x: %v", c.rax, c.orig, got)
-		}
-	}
-}
-
 // TestRefused: every refusal names its reason and matches the sentinel.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {

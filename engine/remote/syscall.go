@@ -129,10 +129,9 @@ func (t *thread) callEntered(number int) {
 	}
 }
 
-// callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended (ERESTARTSYS,
-// ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK of the kernel's include/linux/errno.h).
+// callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
 func (t *thread) callLeft() {
-	if code := -int32(t.regs[t.s.isa.Ret()]); code >= 512 && code <= 514 || code == 516 {
+	if syscalls.Restarts(t.s.isa.SyscallRet(&t.regs)) {
 		t.callAgain = true
 		return
 	}
