@@ -296,6 +296,7 @@ func TestLogBound(t *testing.T) {
 		{".format log | int 0\nitem,0\npush d,1\nlog d\nend item\nexit", 16},
 		{".format log | text 0\n.text \"nine char\"\nitem,0\npush s,0\nlog s\nend item\nexit", 8 + 8 + 16},
 		{".format log | text 0\nitem,0\npush d,8\npush d,20\nstr\nlog s\nend item\nexit", 8 + 8 + 24},
+		{".format log | text 0\n.text \"eight ch\"\nitem,0\npush d,8\npush d,16\nstr\npush s,0\nscat\nlog s\nend item\nexit", 8 + 8 + 32}, // the first may be cut: 16 bytes, its mark and 8
 		{".format range | bytes 0\npush d,100\npush d,8\nlog mrf,0\nexit", 8 + 8 + 104},
 		{".format words | int 0 | int 0\npush d,100\npush d,8\nlog,2,0\nexit", 8 + 16},
 		{".format log | text 0\nitem,0\npush d,8\npush c,pid\nstr\nlog s\nend item\nexit", runtime.DefaultLog},

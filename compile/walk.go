@@ -368,8 +368,10 @@ func (w *walker) textSize(c Command, sizes int64) int64 {
 	switch c.Op {
 	case runtime.OpPushS:
 		return int64(len(w.f.p.Texts[c.A]))
-	case runtime.OpStr, runtime.OpBytes, runtime.OpScat:
+	case runtime.OpStr, runtime.OpBytes:
 		return sizes
+	case runtime.OpScat:
+		return sizes + int64(len(runtime.Cutmark)) // the first text keeps its mark
 	case runtime.OpStack:
 		return 8 * runtime.MaxStackDepth
 	case runtime.OpSdec, runtime.OpShex:
