@@ -141,10 +141,14 @@ func (s *Session) letStoppedGo() {
 	}
 }
 
-// letGo detaches from a stopped thread.
+// letGo detaches from a stopped thread. One that is to undo what was done to its process, by a system call, and cannot make one now, is
+// let go at its next stop instead. Nor can one that is about to get a signal: behind a call of ours the kernel would deliver that
+// without what it came with.
 func (t *thread) letGo(sig int) {
 	t.clearDebugRegs()
-	if t.midCall && t.proc.trap.ours && ptrace.Interrupt(t.tid) == 0 { // let go at its next stop
+	informed := sig != 0 && jobControl>>(sig-1)&1 == 0
+	if (t.midCall || informed) && t.proc.trap.ours && ptrace.Interrupt(t.tid) == 0 {
+		t.unmask() // a handler gives back the mask that it began with
 		t.stopped = ptrace.Cont(t.tid, sig) != 0
 		return
 	}
