@@ -259,8 +259,11 @@ func (m maskedMemory) ReadMemory(addr uint64, p []byte) error {
 // have been put right.
 func (t *thread) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 	m := module.Find(t.proc.space.mods, pc)
-	if m == nil || m.File == nil || m.Err != nil {
-		return nil, 0, m != nil
+	if m == nil {
+		return t.vdsoTable(pc)
+	}
+	if m.File == nil || m.Err != nil {
+		return nil, 0, true
 	}
 	return t.s.tableOf(m.File), m.Bias, true
 }

@@ -40,6 +40,7 @@ type space struct {
 	exclusives map[uint64][]uint64 // places in sequences of exclusive accesses, by the functions that were asked about
 	gadgetAt   callGadget          // where system calls of probed places are made; zero: not known yet
 	errno      errnoFunction
+	vdso       vdso
 	sems       map[uint64]int // how far semaphores of marks were raised
 	bare       bool           // without breakpoints for a moment: see surrender.go
 	sealed     bool           // nothing may be mapped into it: seccomp, or an attempt that failed

@@ -51,6 +51,7 @@ type Session struct {
 	runner  *hit.Runner
 	walkers map[*abi]*unwind.Walker
 	tables  map[*module.File]*unwind.Table
+	vdsos   map[*abi]*module.File
 
 	probes     registry.List
 	begun      map[uint32]*earlyProbe // by number
@@ -116,6 +117,7 @@ func New(cfg Config) (*Session, error) {
 		threads: map[int]*thread{}, procs: map[int]*process{}, children: children{early: map[int]earlyStop{}},
 		tickets: map[uint32]*thread{}, begun: map[uint32]*earlyProbe{},
 		warned: map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
+		vdsos: map[*abi]*module.File{},
 	}
 	s.meter = newMeter(cfg.Budget)
 	s.resolved.m = map[targetsKey]targetsResult{}

@@ -42,6 +42,13 @@ func (h *history) keep(pid int, mods []module.Loaded) {
 	h.living[pid] = true
 }
 
+// add notes a module that is no file's, until another is mapped there.
+func (h *history) add(pid int, m module.Loaded) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mods[pid] = slices.Concat(h.mods[pid], []module.Loaded{m})
+}
+
 // end notes that a process is traced no more. What is known of the one that ended longest ago makes room.
 func (h *history) end(pid int) {
 	h.mu.Lock()
