@@ -107,6 +107,17 @@ type Site interface {
 	AfterStep(regs *Regs, mem Memory, slot uint64, st StepState) (done bool, err error)
 }
 
+// FloatSite is a Site whose instruction may leave its own address in the floating-point state of its thread, where the program can
+// read it.
+type FloatSite interface {
+	Site
+	// LeavesAddress reports whether the instruction does.
+	LeavesAddress() bool
+	// RepairAddress puts the address right after a step of the copy at slot. image is the state as an FXSAVE image; it has to be
+	// written back if RepairAddress reports true.
+	RepairAddress(image []byte, slot uint64) bool
+}
+
 // VectorSite is a Site that may need the vector registers.
 type VectorSite interface {
 	Site

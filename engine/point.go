@@ -39,6 +39,8 @@ type point struct {
 	hits    uint32 // how often it was hit; wraps
 	barred  bool   // it must not be planted: see inSequence
 
+	float arch.FloatSite // nil unless the instruction leaves its address in the floating-point state
+
 	internal func(*thread, *point) (stay bool) // what the engine itself does here; stay: the hit is put off
 	picks    []*ifunc                          // probes on a function whose code is chosen by the one that starts here
 }
@@ -144,6 +146,9 @@ func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set a
 	p := &point{s: s, sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site, sp.arch.WordSize()), trap: trap, orig: code[:len(trap)]}
 	p.At = p
 	p.alone = sp.arch.alone != nil && sp.arch.alone(in)
+	if f, ok := site.(arch.FloatSite); ok && f.LeavesAddress() {
+		p.float = f
+	}
 	return p, nil
 }
 

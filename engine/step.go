@@ -63,12 +63,16 @@ func (t *thread) again() {
 // afterStep puts the registers right, whatever the thread stopped for. done reports that the instruction has completed.
 func (t *thread) afterStep() (done bool) {
 	p := t.step.p
+	t.fpRead = false // what programs have read of the vector registers may have changed
 	if t.proc.arch.emulates != nil {
 		return t.afterCallElsewhere()
 	}
 	done, err := p.site.AfterStep(&t.regs, p.sp.mem, t.step.slot, t.step.st)
 	if err != nil {
 		t.s.warn(err.Error())
+	}
+	if p.float != nil && t.step.slot != p.addr {
+		t.repairFloat(p)
 	}
 	return done
 }

@@ -54,7 +54,8 @@
 //	sgdt, str … under UMIP                 O    the same
 //	xbegin                                 O    the abort target; a step always aborts
 //	lock, xchg with memory                 O    program counter: atomic as ever
-//	x87, MMX, SSE, AVX, AVX-512, AMX       O    program counter
+//	x87, but its control instructions      O    program counter; its address in the floating-point state (pointer.go)
+//	MMX, SSE, AVX, AVX-512, AMX            O    program counter
 //	rdtsc, cpuid, rdfsbase …               O    program counter
 //	in, out, cli, hlt, mov cr …            O    they fault in the slot as they would at home
 //	ud2, ud1, ud0                          O    the same
@@ -82,8 +83,8 @@
 //
 // # Limits
 //
-// The x87 instruction pointer that fnstenv and fxsave store is the address in the slot of the last x87 instruction
-// stepped out of line. A user shadow stack is not kept: with one, calls and returns have to be stepped in place.
+// A thread whose tracer dies in the step of an x87 instruction has the copy's address in its floating-point state until it executes the
+// next one. A user shadow stack is not kept: with one, calls and returns have to be stepped in place.
 // Flags that the architecture leaves undefined are set as AMD's processors do, which need not be what the processor at hand
 // does. mov ss, pop ss and what the kernel emulates take in the next instruction when stepped in
 // place.

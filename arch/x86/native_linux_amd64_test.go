@@ -62,13 +62,14 @@ void _start(void) {
 
 // child is a traced process that stands still between steps.
 type child struct {
-	t       testing.TB
-	isa     *isa
-	pid     int
-	mem     *os.File
-	base    arch.Regs // the registers it stopped with
-	xstate  []byte    // and its vector state
-	pattern []byte    // what the window is filled with before every step
+	t        testing.TB
+	isa      *isa
+	pid      int
+	mem      *os.File
+	base     arch.Regs        // the registers it stopped with
+	xstate   []byte           // and its vector state
+	pattern  []byte           // what the window is filled with before every step
+	features map[feature]bool // those that were asked for
 }
 
 func (c *child) farSlot() uint64 {
@@ -96,7 +97,7 @@ func newChild(t testing.TB, m *isa) *child {
 	if out, err := exec.Command("gcc", bits, "-O1", "-fno-stack-protector", "-nostdlib", "-static", "-o", exe, src).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	c := &child{t: t, isa: m, pattern: make([]byte, windowLen)}
+	c := &child{t: t, isa: m, pattern: make([]byte, windowLen), features: map[feature]bool{}}
 	runtime.LockOSThread()
 	pid, err := syscall.ForkExec(exe, []string{exe}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
@@ -305,6 +306,11 @@ func (c *child) displaced(s arch.Site, slot uint64, regs arch.Regs, vectors bool
 	st := s.BeforeStep(&regs, slot)
 	out := c.step(code, slot, regs, vectors)
 	done, err := s.AfterStep(&out.regs, c, slot, st)
+	if f := s.(arch.FloatSite); vectors && f.LeavesAddress() {
+		if image := c.vectors(); f.RepairAddress(image, slot) {
+			c.setVectors(image)
+		}
+	}
 	toItself := s.Insn().Target == nativeCode && out.regs[RIP] == nativeCode
 	if done != (out.regs[RIP] != nativeCode) && !toItself {
 		err = fmt.Errorf("done is %v at %#x", done, out.regs[RIP])

@@ -156,7 +156,7 @@ func (s *site) landing(slot uint64) uint64 {
 // before, and has to be clear now; VEX, EVEX and XOP store it inverted.
 func (s *site) rebase(code []byte) {
 	in := s.in
-	code[in.rmOff] = 0x80 | in.modrm&0x38 | s.scratchNumber()
+	code[in.rmOff] = s.rebased()
 	switch in.enc {
 	case legacy:
 		if in.rex != 0 {
@@ -166,6 +166,9 @@ func (s *site) rebase(code []byte) {
 		code[in.prefix+1] |= 0x20
 	}
 }
+
+// rebased is the ModRM byte of a copy that borrows a register.
+func (s *site) rebased() uint8 { return 0x80 | s.in.modrm&0x38 | s.scratchNumber() }
 
 // scratchNumber is the borrowed register as the encoding numbers it.
 func (s *site) scratchNumber() uint8 {

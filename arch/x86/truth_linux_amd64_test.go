@@ -227,7 +227,10 @@ func (g *generator) check(tr trial, n *tally) {
 		got, err := g.c.displaced(s, slot, tr.regs, vectors)
 		if err != nil {
 			t.Errorf("% x %s at %#x: %v", tr.code, g.text(tr), slot, err)
-		} else if d := differ(&want, &got, 0); d != "" {
+			continue
+		}
+		g.c.ignoreUndefinedOperand(tr.in, &want, &got)
+		if d := differ(&want, &got, 0); d != "" {
 			t.Errorf("% x %s stepped at %#x:%s", tr.code, g.text(tr), slot, d)
 		}
 	}

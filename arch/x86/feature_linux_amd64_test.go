@@ -1,0 +1,123 @@
+package x86
+
+import (
+	"encoding/binary"
+	"syscall"
+	"testing"
+)
+
+// feature is something that not all processors have. Tests find out by running it, and then hold what the processor at hand promises.
+type feature string
+
+const (
+	// transactions is RTM: xbegin, xend, xtest and xabort.
+	transactions feature = "transactions"
+	// keepsFloatAddress says that the state of the x87 unit has the address of its last instruction at all times, as Intel's processors
+	// have it. Otherwise it has it while an unmasked exception is pending.
+	keepsFloatAddress feature = "the address of the last x87 instruction"
+)
+
+// has reports whether the processor has a feature.
+func (c *child) has(f feature) bool {
+	if known, ok := c.features[f]; ok {
+		return known
+	}
+	found := false
+	switch f {
+	case transactions:
+		found = c.native([]byte{0x0f, 0x01, 0xd6}, c.base, false).sig != syscall.SIGILL // xtest
+	case keepsFloatAddress:
+		fld1 := c.native([]byte{0xd9, 0xe8}, c.base, true)
+		found = binary.LittleEndian.Uint32(fld1.vectors[imageFIP:]) == nativeCode
+	}
+	c.features[f] = found
+	c.t.Logf("%s: %v", f, found)
+	return found
+}
+
+// ignoreUndefinedOperand makes the address of the last x87 operand the same in two outcomes, where the instruction has no operand in
+// memory and the processor keeps the address at all times: it is undefined then (Intel SDM vol. 1, 8.1.8).
+func (c *child) ignoreUndefinedOperand(in *inst, want, got *outcome) {
+	const imageFDP = 16
+	if (&site{in: in}).LeavesAddress() && !in.memory() && len(got.vectors) > imageFDP+8 && c.has(keepsFloatAddress) {
+		copy(got.vectors[imageFDP:imageFDP+8], want.vectors[imageFDP:])
+	}
+}
+
+// floatTrials are all x87 instructions, with operands in registers, where rbx points, and relative to the program counter.
+func floatTrials(m *isa, try func(code []byte)) {
+	for opcode := byte(0xd8); opcode >= 0xd8 && opcode <= 0xdf; opcode++ {
+		for reg := range byte(8) {
+			try([]byte{opcode, reg<<3 | 3})
+			try([]byte{0x66, opcode, reg<<3 | 3})
+			for rm := range byte(8) {
+				try([]byte{opcode, 0xc0 | reg<<3 | rm})
+			}
+			if m.long {
+				disp := uint32(window + 0x400 - (nativeCode + 6))
+				try(binary.LittleEndian.AppendUint32([]byte{opcode, reg<<3 | 5}, disp))
+			}
+		}
+	}
+}
+
+// TestFloatAddress steps all x87 instructions with all exceptions unmasked, and with too few or too many numbers on their stack: nearly
+// all raise one, so that the state has the address of the last instruction on any processor.
+func TestFloatAddress(t *testing.T) {
+	for _, m := range []*isa{mode64, mode32} {
+		t.Run(m.Name(), func(t *testing.T) {
+			c := newChild(t, m)
+			c.has(keepsFloatAddress)
+			for i := range c.pattern {
+				c.pattern[i] = byte(i * 37)
+			}
+			tried, left := 0, 0
+			for _, inUse := range []byte{0, 0xff} {
+				binary.LittleEndian.PutUint16(c.xstate, 0x340) // the control word: nothing is masked
+				c.xstate[4] = inUse
+				floatTrials(m, func(code []byte) {
+					tried++
+					if floatTrial(t, c, code) {
+						left++
+					}
+				})
+			}
+			t.Logf("%d of %d leave their address", left, tried)
+			if left < tried/3 {
+				t.Errorf("only %d of %d leave their address", left, tried)
+			}
+		})
+	}
+}
+
+// floatTrial compares native and displaced steps of one instruction. It reports whether the native one left its address.
+func floatTrial(t *testing.T, c *child, code []byte) (left bool) {
+	t.Helper()
+	insn, err := c.isa.Decode(code, nativeCode)
+	if err != nil {
+		return false
+	}
+	s, err := c.isa.Prepare(insn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := s.(*site)
+	regs := c.base
+	regs[RBX], regs[RSP], regs[EFLAGS] = window+0x400, stackTop, 0x202
+	want := c.native(code, regs, true)
+	left = binary.LittleEndian.Uint32(want.vectors[imageFIP:]) == nativeCode
+	if left && !st.LeavesAddress() {
+		t.Errorf("% x leaves its address", code)
+	}
+	for _, slot := range []uint64{nearSlot, c.farSlot()} {
+		got, err := c.displaced(s, slot, regs, true)
+		if err != nil {
+			t.Errorf("% x at %#x: %v", code, slot, err)
+		}
+		c.ignoreUndefinedOperand(st.in, &want, &got)
+		if d := differ(&want, &got, 0); d != "" {
+			t.Errorf("% x at %#x:%s", code, slot, d)
+		}
+	}
+	return left
+}

@@ -1,0 +1,23 @@
+package engine
+
+import (
+	"fmt"
+
+	"gotap/engine/ptrace"
+)
+
+// repairFloat puts the address right that an x87 instruction has left in the floating-point state of the thread: the program can read
+// it. A state that only seems to be right is written back, too; see RepairAddress.
+//
+// The kernel takes a whole image of the x87 and SSE registers, and marks both as used. A program that asks for the parts in use
+// (xgetbv 1) sees that of the SSE registers, if it has never used them before.
+func (t *thread) repairFloat(p *point) {
+	word := t.proc.arch.WordSize()
+	_, e := ptrace.GetFPRegs(t.tid, &t.fp, word)
+	if e == 0 && p.float.RepairAddress(t.fp[:], t.step.slot) {
+		e = ptrace.SetFPRegs(t.tid, &t.fp, word)
+	}
+	if e != 0 && !vanished(e) {
+		t.s.warn(fmt.Sprintf("thread %d: cannot put the address of the last x87 instruction right, at %#x: %v", t.tid, p.addr, e))
+	}
+}
