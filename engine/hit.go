@@ -60,11 +60,11 @@ func (t *thread) execute(p *point) {
 		t.emulate(p)
 		return
 	}
-	if p.how == arch.Emulated && len(t.proc.watches) == 0 && p.site.Emulate(&t.regs, p.sp.mem) == nil {
+	if p.how == arch.Emulated && (len(t.proc.watches) == 0 || !p.site.Allowed(arch.InPlace)) && p.site.Emulate(&t.regs, p.sp.mem) == nil {
 		t.finish()
 		return
 	}
-	// What cannot be emulated, or would fault, is left to the processor.
+	// What cannot be emulated, or would fault, is left to the processor; also what a watchpoint may be met by, if it can be stepped.
 	t.beginStep(p)
 }
 

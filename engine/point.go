@@ -202,7 +202,7 @@ func (s *Session) strategy(site arch.Site, word int) arch.Strategy {
 		}
 	}
 	if s.inPlaceOnly {
-		order = []arch.Strategy{arch.InPlace}
+		order = []arch.Strategy{arch.InPlace, arch.Emulated}
 	}
 	for _, how := range order {
 		if how != arch.Refused && site.Allowed(how) {

@@ -56,6 +56,17 @@ func (s *site) jumpTo(regs *arch.Regs, mem arch.Memory) error {
 	return s.branch(regs, target&sizeMask(s.form.size))
 }
 
+// begin is xbegin, of a transaction that aborts at once: it may, at any time and for any reason. The status is 0, which names none, nor
+// says that another try may succeed. The trap flag and checks of alignment are for the instructions after it: a single step of a
+// transaction is what aborts it on a processor, too, and is reported behind the next instruction.
+func (s *site) begin(regs *arch.Regs) error {
+	if err := s.branch(regs, s.form.target); err != nil {
+		return err
+	}
+	regs[RAX] = 0
+	return nil
+}
+
 // call pushes the address behind the instruction and goes to target.
 func (s *site) call(regs *arch.Regs, mem arch.Memory, target uint64) error {
 	if !canonical(target) {

@@ -32,7 +32,7 @@ func (in *inst) controlOneByte() arch.Control {
 		return arch.IndirJump
 	case op == 0xff:
 		return [8]arch.Control{2: arch.IndirCall, 3: arch.IndirCall, 4: arch.IndirJump, 5: arch.IndirJump}[in.regField()]
-	case op == 0xc7 && in.modrm == 0xf8: // xbegin: on an abort
+	case in.begins(): // on an abort
 		return arch.CondJump
 	case op == 0xcd && in.imm == -0x80:
 		return arch.Syscall

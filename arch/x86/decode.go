@@ -244,12 +244,16 @@ func (in *inst) groupImmediates(shape byte) (first, second uint8) {
 	return 0, 0
 }
 
-// xbeginDisplacement marks the one instruction whose branch displacement follows ModRM.
+// xbeginDisplacement marks the one instruction whose branch displacement follows ModRM. One of 16 bits does not cut the target off
+// (Intel SDM vol. 2, XBEGIN).
 func (in *inst) xbeginDisplacement() {
-	if in.is(mapLegacy, 0xc7) && in.modrm == 0xf8 {
+	if in.begins() {
 		in.relLen = in.immSize()
 	}
 }
+
+// begins reports xbegin.
+func (in *inst) begins() bool { return in.is(mapLegacy, 0xc7) && in.modrm == 0xf8 }
 
 // immSize is the size of an immediate that has no 64-bit form. A branch displacement with a 66 prefix is taken to be
 // of 16 bits also in 64-bit mode, as AMD's processors do; Intel's ignore the prefix, and so Prepare refuses it.

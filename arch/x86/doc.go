@@ -52,7 +52,9 @@
 //	rep string instructions                O    not done until the program counter leaves: one step an iteration
 //	mov ss, pop ss                         O    the step takes in the jump behind the copy, and so comes home
 //	sgdt, str … under UMIP                 O    the same
-//	xbegin                                 O    the abort target; a step always aborts
+//	xbegin, where the processor has it     E    never stepped: the transaction aborts at once, with status 0
+//	xbegin elsewhere                       O    it faults in the slot as it would at home
+//	xend, xtest, xabort                    O    program counter
 //	lock, xchg with memory                 O    program counter: atomic as ever
 //	x87, but its control instructions      O    program counter; its address in the floating-point state (pointer.go)
 //	MMX, SSE, AVX, AVX-512, AMX            O    program counter
@@ -60,6 +62,8 @@
 //	in, out, cli, hlt, mov cr …            O    they fault in the slot as they would at home
 //	ud2, ud1, ud0                          O    the same
 //	into, int n                            O    the same
+//	lwpins, lwpval                         O    in place only: they log their address
+//	enclu                                  R    the enclave is told the address behind it
 //	int3, int 3, int1                      R    taken for the engine's own traps
 //	branches with a 66 prefix              R    AMD and Intel disagree on what they do
 //	  (in 64-bit mode: without REX.W; returns and indirect jumps are stepped)
@@ -68,6 +72,43 @@
 // An instruction that faults leaves its thread at the start of the slot; AfterStep puts the program counter back to
 // the original address and says that the instruction is not done. Whoever delivers the signal should correct
 // si_addr in the same way when it is an address in the slot (SIGILL, SIGFPE, SIGTRAP).
+//
+// # Who is told the address of a copy
+//
+// All instructions of the decoder's tables were gone through for a result, a pointer in memory or a state that has the instruction's own
+// address in it. These are they; no other lets anybody know where it was executed.
+//
+//	call, far call                        The return address on the stack is corrected in the stop behind the step (afterCall; TestSpecial64).
+//	                                      Where the slot outlives the session it leads home by the jump behind the copy.
+//	jmp, jcc, loop, xbegin                The target is relative: the copy has another displacement, or the target is corrected (redirect,
+//	                                      afterBranch; TestRandomInstructions). xbegin is emulated (TestBegin, TestTransactions).
+//	xend, xtest, xabort                   They tell of a transaction, not of an address. A probe is never hit in one, since its breakpoint
+//	                                      aborts the transaction; so they are executed outside of one, as natively (TestTransactions).
+//	lea, mov and all else that is         The displacement is corrected, or a register borrowed, so that the address is the same
+//	  RIP-relative                        (TestRealInstructions: every vector encoding, and x87).
+//	syscall                               rcx is the address behind the copy; it is corrected, in the stop at the kernel's door already, so that
+//	                                      signal handlers and children see the right one (afterSyscall; TestSpecial64).
+//	sysenter, int 0x80                    The kernel keeps the address; the registers are corrected at its door. sysenter returns to the vdso.
+//	x87 instructions                      The unit keeps the address, which fnstenv, fnsave, fxsave, xsave and frames of signal handlers
+//	                                      have; it is corrected behind the step (RepairAddress; TestFloatAddress here and in the engine).
+//	fnstenv, fnsave, fxsave, xsave        They store what the unit keeps, and are control instructions: it is not their own address. The
+//	                                      other parts of an xsave image that programs get (SSE to AMX, PKRU) have no address of code.
+//	fldenv, frstor, fxrstor, xrstor       The address comes from memory; it is none of a copy's and is left alone.
+//	faults of all kinds                   The program counter of the signal frame is corrected, and si_addr where the kernel puts the address
+//	                                      of the instruction there (home, faultInStep of the engine; TestSpecial64).
+//	rep string instructions               Between two iterations the program counter is that of the copy; no signal is delivered there.
+//	pushf, popf, iret, syscall            They tell of the trap flag, not of an address; it is corrected (TestSpecial64).
+//	endbr                                 A nop: Linux does not track the indirect branches of programs (IBT).
+//	wrss, incssp, rdssp, rstorssp         Shadow stacks have return addresses: see Limits.
+//	rdpkru, rdpid, rdtscp, rdpmc, rdpru,  A number that does not depend on the address.
+//	  cpuid, xgetbv, rdfsbase, umwait
+//	sgdt, sidt, sldt, str, smsw           Addresses of the kernel's tables, or what the kernel shows for them.
+//	enclu                                 Refused: it leaves the address behind itself in rcx for the enclave, which keeps it as its way back
+//	                                      (TestAddressesTold).
+//	lwpins, lwpval (AMD family 15h)       The record that they write has their address: they are stepped in place (TestAddressesTold).
+//	uiret, senduipi and kin               Linux gives programs no user interrupts: they raise an exception.
+//	ptwrite, and branches under a trace   A trace of the processor (Intel PT, LBR) shows the copy, to whoever records one.
+//	vmcall, vmmcall                       The hypervisor may look at the program counter; its interfaces for programs do not.
 //
 // # Decisions
 //

@@ -18,7 +18,7 @@ const (
 // one memory write, so that an error leaves everything as it was. Errors other than the memory's own match
 // arch.ErrUnsupported: the instruction has to be stepped.
 func (s *site) Emulate(regs *arch.Regs, mem arch.Memory) error {
-	if regs[EFLAGS]&(flagTF|flagAC) != 0 {
+	if regs[EFLAGS]&(flagTF|flagAC) != 0 && s.form.do != doBegin {
 		return errOwnStep
 	}
 	return s.complete(regs, mem)
@@ -26,6 +26,9 @@ func (s *site) Emulate(regs *arch.Regs, mem arch.Memory) error {
 
 // complete is Emulate whatever the flags are.
 func (s *site) complete(regs *arch.Regs, mem arch.Memory) error {
+	if s.form.do == doBegin {
+		return s.begin(regs)
+	}
 	if s.form.do >= doPush {
 		if !s.isa.long && ownSegment(regs[SS]) {
 			return errSegment

@@ -23,6 +23,7 @@ const (
 	errDivide    = refusal("the processor raises a divide error")
 	errBound     = refusal("the processor raises an exception: bound range exceeded")
 	errOverflow  = refusal("the processor raises an exception: overflow")
+	errProtected = refusal("the processor raises an exception: general protection")
 	errAlignment = refusal("the processor checks alignment, and the operand is not aligned")
 	errLock      = refusal("a lock prefix where there is none")
 	errResult    = refusal("the result is undefined")

@@ -1,7 +1,9 @@
 package x86
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"syscall"
 	"testing"
 )
@@ -25,7 +27,9 @@ func (c *child) has(f feature) bool {
 	found := false
 	switch f {
 	case transactions:
-		found = c.native([]byte{0x0f, 0x01, 0xd6}, c.base, false).sig != syscall.SIGILL // xtest
+		regs := c.base
+		regs[RIP] = nativeCode
+		found = c.run([]byte{0xc7, 0xf8, 0, 0, 0, 0}, regs).sig != syscall.SIGILL // xbegin, whose transaction a breakpoint aborts
 	case keepsFloatAddress:
 		fld1 := c.native([]byte{0xd9, 0xe8}, c.base, true)
 		found = binary.LittleEndian.Uint32(fld1.vectors[imageFIP:]) == nativeCode
@@ -120,4 +124,39 @@ func floatTrial(t *testing.T, c *child, code []byte) (left bool) {
 		}
 	}
 	return left
+}
+
+// TestTransactions runs the instructions of transactions outside of one. Where the processor has them, xbegin is not stepped but run: the
+// breakpoint behind it aborts the transaction, so that the thread comes to the one where the transaction leads. The status, which tells of
+// the breakpoint, is the only difference to an emulation.
+func TestTransactions(t *testing.T) {
+	for _, m := range []*isa{mode64, mode32} {
+		t.Run(m.Name(), func(t *testing.T) {
+			c := newChild(t, m)
+			for _, code := range []string{"0f 01 d5", "0f 01 d6", "c6 f8 12"} { // xend, xtest, xabort
+				special(t, c, code, nil)
+			}
+			for _, code := range []string{"\xc7\xf8\x00\x00\x00\x00", "\xc7\xf8\x08\x00\x00\x00", "\x66\xc7\xf8\x08\x00"} {
+				if !c.has(transactions) {
+					special(t, c, hex.EncodeToString([]byte(code)), nil)
+					continue
+				}
+				regs := c.base
+				regs[RIP], regs[RSP], regs[RAX], regs[EFLAGS] = nativeCode, stackTop, m.wrap(^uint64(0)), 0x202
+				want := c.run(append([]byte(code), bytes.Repeat([]byte{0xcc}, 16)...), regs)
+				insn, err := m.Decode([]byte(code), nativeCode)
+				c.must(err)
+				s, err := WithTransactions(m).Prepare(insn)
+				c.must(err)
+				got, err := c.emulated(s, regs)
+				if err != nil || want.regs[RAX]>>32 != 0 {
+					t.Errorf("% x: %v, natively with status %#x", code, err, want.regs[RAX])
+				}
+				want.regs[RAX] = 0
+				if d := differ(&want, &got, 0); d != "" {
+					t.Errorf("% x:%s", code, d)
+				}
+			}
+		})
+	}
 }

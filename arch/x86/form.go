@@ -49,6 +49,7 @@ const (
 	doCall    // target
 	doCallTo  // src
 	doReturn  // imm: bytes released
+	doBegin   // xbegin, aborted at once: to target
 	numAction // how many there are
 )
 

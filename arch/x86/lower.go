@@ -32,7 +32,7 @@ func (in *inst) lower(addr uint64) form {
 // narrowBranch reports an indirect branch or return of 64-bit mode with an operand-size prefix: AMD's processors take
 // 16 bits, Intel's ignore the prefix.
 func (in *inst) narrowBranch() bool {
-	return in.long && in.opsize && in.rex&rexW == 0 && in.control() != arch.Plain
+	return in.long && in.opsize && in.rex&rexW == 0 && in.control() != arch.Plain && !in.begins()
 }
 
 // byteOr is 1 for the opcodes whose low bit, being clear, means byte operands.
@@ -188,6 +188,9 @@ func (in *inst) lowerMiddleRest(f *form) {
 		if in.regField() == 0 {
 			f.do, f.size = doMove, in.byteOr(f.size)
 			f.dst, f.src = in.rmOperand(f.size), operand{kind: immediate}
+		}
+		if in.begins() {
+			f.do = doBegin
 		}
 	case 0xc9:
 		f.do, f.size = doLeave, in.stackSize()

@@ -88,6 +88,9 @@ func (s *site) direct(slot uint64) bool {
 	if s.in.relLen == 0 || slot == s.insn.Addr || s.in.relLen == 1 && s.in.length+growth > maxLen {
 		return false // prefixes without use leave no room
 	}
+	if s.in.begins() {
+		return false // it is stepped only where it is no instruction
+	}
 	if !s.isa.long {
 		return true
 	}

@@ -35,6 +35,10 @@ func (in *inst) routineOneByte() routine {
 		return repeated
 	case 0xc0, 0xc1, 0xd0, 0xd1, 0xd2, 0xd3:
 		return shiftAny
+	case 0xc6:
+		if in.modrm == 0xf8 { // xabort
+			return nothing
+		}
 	case 0xc8:
 		return enter
 	case 0xd7:
@@ -88,6 +92,8 @@ func (in *inst) routine0F() routine {
 		return nil
 	}
 	switch op {
+	case 0x01:
+		return in.routineTransaction()
 	case 0xa3, 0xab, 0xb3, 0xbb, 0xba:
 		return bitTest
 	case 0xa4, 0xa5, 0xac, 0xad:
@@ -110,6 +116,18 @@ func (in *inst) routine0F() routine {
 		if in.operandSize() == 2 {
 			return undefinedResult
 		}
+	}
+	return nil
+}
+
+// routineTransaction is xend and xtest outside of a transaction: xbegin never begins one here.
+func (in *inst) routineTransaction() routine {
+	switch {
+	case in.opsize || in.rep != 0:
+	case in.modrm == 0xd5:
+		return protectionFault
+	case in.modrm == 0xd6:
+		return testTransaction
 	}
 	return nil
 }
@@ -241,6 +259,14 @@ const (
 func nothing(*execution) error { return nil }
 
 func undefinedResult(*execution) error { return errResult }
+
+func protectionFault(*execution) error { return errProtected }
+
+// testTransaction is xtest: ZF says that there is no transaction.
+func testTransaction(x *execution) error {
+	setStatus(x.regs, flagZF)
+	return nil
+}
 
 // flushLine reads the byte whose line is flushed: nothing else of it can be seen.
 func flushLine(x *execution) error {

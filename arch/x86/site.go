@@ -26,7 +26,9 @@ func (in *inst) refusal() refusal {
 		return "a breakpoint of the program's own"
 	case in.is(mapLegacy, 0xf1):
 		return "int1 raises the very trap that a step ends with"
-	case narrow && (in.relLen != 0 || in.is(mapLegacy, 0xff) && in.regField() == 2):
+	case in.is(map0F, 0x01) && in.modrm == 0xd7:
+		return "enclu tells the enclave the address behind itself, to which it comes back"
+	case narrow && (in.relLen != 0 && !in.begins() || in.is(mapLegacy, 0xff) && in.regField() == 2):
 		return "a branch with an operand-size prefix, which processors take differently"
 	}
 	return ""
@@ -41,12 +43,16 @@ func (m *isa) Prepare(insn arch.Insn) (arch.Site, error) {
 	if r := in.refusal(); r != "" {
 		return nil, &arch.RefusedError{Addr: insn.Addr, Reason: string(r)}
 	}
-	return &site{
+	s := &site{
 		isa: m, insn: insn, in: in,
 		form:    in.lower(insn.Addr),
 		repair:  in.repairOf(),
 		scratch: in.scratchRegister(),
-	}, nil
+	}
+	if s.form.do == doBegin && !m.transactions {
+		s.form.do = notEmulated
+	}
+	return s, nil
 }
 
 // Insn is the instruction that was prepared.
@@ -55,7 +61,10 @@ func (s *site) Insn() arch.Insn { return s.insn }
 // Strategy prefers emulation, but for writes to memory that other threads may be looking at: the processor writes an
 // aligned word in one piece and changes one without a gap, an emulation reads and writes through the kernel.
 func (s *site) Strategy() arch.Strategy {
-	if s.form.do == notEmulated || s.writesShared() {
+	switch {
+	case s.in.logsAddress():
+		return arch.InPlace
+	case s.form.do == notEmulated || s.writesShared():
 		return arch.OutOfLine
 	}
 	return arch.Emulated
@@ -70,15 +79,23 @@ func (s *site) writesShared() bool {
 	return f.do != doALU || f.op != aluCMP && f.op != aluTEST
 }
 
-// Allowed: all that is not refused can be stepped, out of line and in place.
+// Allowed: nearly all that is not refused can be stepped, out of line and in place. The step of an xbegin ends in its transaction,
+// which that aborts; the thread is stopped only behind the next instruction, which may be anywhere and have a breakpoint.
 func (s *site) Allowed(how arch.Strategy) bool {
 	switch how {
 	case arch.Emulated:
 		return s.form.do != notEmulated
-	case arch.OutOfLine, arch.InPlace:
-		return true
+	case arch.OutOfLine:
+		return s.form.do != doBegin && !s.in.logsAddress()
+	case arch.InPlace:
+		return s.form.do != doBegin
 	}
 	return false
+}
+
+// logsAddress reports lwpins and lwpval, which write their address into a log that the program reads.
+func (in *inst) logsAddress() bool {
+	return in.enc == xop && in.opmap == mapXOPA && in.opcode == 0x12 && in.regField() < 2
 }
 
 // next is the address behind the instruction.

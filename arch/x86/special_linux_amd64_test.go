@@ -136,7 +136,6 @@ func TestSpecial64(t *testing.T) {
 	special(t, c, "8e 15"+toWindow(0), func(*arch.Regs) { binary.LittleEndian.PutUint16(c.pattern, uint16(ss)) }) // mov window, %ss
 	special(t, c, "e8 fb ff ff ff", nil)                                                                          // a call to itself
 	special(t, c, "e8 00 00 00 00", nil)                                                                          // and to behind itself
-	special(t, c, "c7 f8 10 00 00 00", nil)                                                                       // xbegin
 }
 
 // TestSpecial32 is the same in 32-bit mode.

@@ -57,9 +57,9 @@ func (g *generator) steer(code []byte) (trial, bool) {
 }
 
 // unfit tells of instructions that cannot be run at random or twice with the same result: system calls, changes of
-// segments and mode, clocks, random numbers, protection keys.
+// segments and mode, clocks, random numbers, protection keys. Transactions have tests of their own.
 func unfit(in *inst) bool {
-	if in.refusal() != "" || in.control() == arch.Syscall {
+	if in.refusal() != "" || in.control() == arch.Syscall || in.begins() || in.is(mapLegacy, 0xc6) && in.modrm == 0xf8 {
 		return true
 	}
 	if in.enc != legacy {

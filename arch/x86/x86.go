@@ -9,13 +9,17 @@ import (
 
 // isa is one of the two modes. Values are immutable.
 type isa struct {
-	long  bool
-	names map[string]register
+	long         bool
+	transactions bool // the processor has them (RTM)
+	names        map[string]register
 }
 
 var (
 	mode64 = &isa{long: true, names: names64}
 	mode32 = &isa{names: names32}
+
+	mode64Transactions = &isa{long: true, names: names64, transactions: true}
+	mode32Transactions = &isa{names: names32, transactions: true}
 )
 
 // New64 is x86-64: programs in 64-bit mode.
@@ -23,6 +27,15 @@ func New64() arch.Arch { return mode64 }
 
 // New32 is IA-32: 32-bit programs, also as compatibility-mode processes of a 64-bit kernel.
 func New32() arch.Arch { return mode32 }
+
+// WithTransactions is what New64 or New32 returns, for a processor that has transactions (RTM). There a probe on xbegin has the
+// transaction abort at once. Without them the processor raises an exception, as it would without the probe.
+func WithTransactions(a arch.Arch) arch.Arch {
+	if a == mode64 {
+		return mode64Transactions
+	}
+	return mode32Transactions
+}
 
 // slotSize is the longest instruction and the longest jump back behind it.
 const slotSize = 32

@@ -157,14 +157,14 @@ func TestText(t *testing.T) {
 var emulated = []string{"\x90", "\x48\x89\xe5", "\x48\x8b\x07", "\x89\x07", "\x0f\xb6\x07", "\x48\x8d\x47\x08", "\x48\x87\xd8", "\x0f\xc8",
 	"\x01\x07", "\x48\xff\xc0", "\xff\x07", "\x48\xc1\xe0\x03", "\x0f\xba\xe0\x03", "\x0f\x44\x07", "\x0f\x94\x07", "\x48\x98",
 	"\x48\x99", "\xf9", "\x9e", "\x9f", "\x55", "\xff\x37", "\x5d", "\xc9", "\x9c", "\x9d", "\xeb\x10", "\x74\x10", "\xe2\x10", "\xff\xe0",
-	"\xe8\x00\x00\x00\x00", "\xff\x17", "\xc3"}
+	"\xe8\x00\x00\x00\x00", "\xff\x17", "\xc3", "\xc7\xf8\x10\x00\x00\x00"}
 
 // TestEmulateAllocates: not at all, of all actions.
 func TestEmulateAllocates(t *testing.T) {
 	mem := &flat{0x10000, make([]byte, 256)}
 	seen := map[action]bool{}
 	for _, code := range emulated {
-		s := prepared(t, New64(), code)
+		s := prepared(t, WithTransactions(New64()), code)
 		seen[s.form.do] = true
 		start := arch.Regs{RIP: 0x1000, RDI: 0x10040, RSP: 0x10080, RBP: 0x10080, EFLAGS: 0x202, FS: 7}
 		n := testing.AllocsPerRun(20, func() {

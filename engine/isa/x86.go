@@ -5,19 +5,28 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/x86"
+	"gotap/engine/hostcpu"
 	"gotap/engine/module"
 )
 
 // AMD64 is x86-64 (System V ABI, AMD64 supplement).
 var AMD64 = &ISA{
-	Arch: x86.New64(), Machine: elf.EM_X86_64, Title: "x86-64", Pushed: 8, floats: 8, floatRegs: floats64,
+	Arch: ofHost(x86.New64()), Machine: elf.EM_X86_64, Title: "x86-64", Pushed: 8, floats: 8, floatRegs: floats64,
 	boundaries: x86Boundaries(x86.New64()), exits: x86.Exits, trap: isInt3,
 }
 
 // I386 is IA-32 (System V ABI, Intel386 supplement). The places of its floating-point arguments depend on the types.
 var I386 = &ISA{
-	Arch: x86.New32(), Machine: elf.EM_386, Title: "IA-32", Pushed: 4, Pops: true, floatRegs: floats32,
+	Arch: ofHost(x86.New32()), Machine: elf.EM_386, Title: "IA-32", Pushed: 4, Pops: true, floatRegs: floats32,
 	boundaries: x86Boundaries(x86.New32()), exits: x86.Exits, trap: isInt3,
+}
+
+// ofHost is an instruction set as the processor has it that this program runs on. On others nothing is traced.
+func ofHost(a arch.Arch) arch.Arch {
+	if hostcpu.HasTransactions() {
+		return x86.WithTransactions(a)
+	}
+	return a
 }
 
 func isInt3(code []byte) bool { return len(code) > 0 && code[0] == 0xcc }

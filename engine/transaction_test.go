@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"gotap/arch"
+	"gotap/arch/x86"
+	"gotap/engine/isa"
+	"gotap/engine/testenv"
+)
+
+// TestTransactions probes every instruction of a function with a transaction, as on a processor that has them: each xbegin is emulated,
+// whatever the engine, with watchpoints too, so that it does not matter whether this one has. Transactions abort at once.
+func TestTransactions(t *testing.T) {
+	for a, plain := range map[*isa.ISA]arch.Arch{isa.AMD64: isa.AMD64.Arch, isa.I386: isa.I386.Arch} {
+		if a == isa.AMD64 {
+			a.Arch = x86.WithTransactions(x86.New64())
+		} else {
+			a.Arch = x86.WithTransactions(x86.New32())
+		}
+		t.Cleanup(func() { a.Arch = plain })
+	}
+	for name, flags := range map[string][]string{"64": nil, "32": variants["32"]} {
+		t.Run(name, func(t *testing.T) {
+			start := 7 // where the function has its xbegin
+			if name == "32" {
+				testenv.Require(t, testenv.M32)
+				start = 5
+			}
+			path := program(t, "transaction.c", flags...)
+			for _, inPlace := range []bool{false, true} {
+				eachEngine(t, func(t *testing.T, e Engine) {
+					w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+					w.do(func() error { w.inPlaceOnly = inPlace; return nil })
+					tg := w.launch(path, "20")
+					begun, inside, behind, writes := w.counter(), w.counter(), w.counter(), w.counter()
+					w.probe("tx+*", Handlers{Enter: w.counts(w.counter())})
+					w.probe(fmt.Sprintf("tx+%d", start), Handlers{Enter: w.counts(begun)})
+					w.probe(fmt.Sprintf("tx+%d", start+6), Handlers{Enter: w.counts(inside)})
+					w.probe(fmt.Sprintf("tx+%d", start+11), Handlers{Enter: w.counts(behind)})
+					w.probe("watch:failed/4/w", Handlers{Enter: w.counts(writes)})
+					w.run()
+					want(t, "output", tg.output(), "transaction bad=0\n")
+					want(t, "begun, inside, behind, writes", [4]int64{begun.get(), inside.get(), behind.get(), writes.get()}, [4]int64{20, 0, 20, 20})
+				})
+			}
+		})
+	}
+}
