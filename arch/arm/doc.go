@@ -53,7 +53,10 @@
 //
 // Unpredictable is what the manual calls so: r15 where it is no operand, a write-back to the register transferred, two results in one
 // register, bits that should be 0 or 1 and are not, lists without registers, exception returns. Where Armv8 defined what Armv7 left open,
-// r13 as an operand of Thumb instructions, Armv8 counts. Some of it only a hit can tell: a branch inside of an IT block but at
+// r13 as an operand of 32-bit Thumb instructions, Armv7 counts: compilers do not make such instructions, and the kernel's tests have them
+// refused. Legal are sums and differences of r13, into any register, shifted left by up to 3 if into r13; moves to or from it without a
+// shift and without flags; comparisons of it; loads and stores of words; and r13 as a base. Instructions that came with Armv8 may
+// name it. Some of it only a hit can tell: a branch inside of an IT block but at
 // its end, an instruction that no block may hold, a branch to an address that is 2 modulo 4 in A32, r15 loaded from an address that is
 // not aligned. Emulate then fails with the reason, and has changed nothing.
 //

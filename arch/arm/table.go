@@ -1,6 +1,11 @@
 package arm
 
-import "gotap/arch"
+import (
+	"slices"
+	"strings"
+
+	"gotap/arch"
+)
 
 // exec carries out one instruction on the machine c. It changes c's copy of the registers only; writing memory comes last, when
 // nothing else can fail any more. Its condition is known to hold.
@@ -23,6 +28,7 @@ type row struct {
 
 	shouldMask, shouldBe uint32 // bits that the architecture wants 0 or 1, and does not check: (0) and (1) in its pictures
 	not15                uint32 // the lowest bits of the register fields that must not name r15
+	not13                uint32 // and of those that must not name r13
 }
 
 // line is a row as the tables in this package are written. The picture shows the bits of an instruction from the highest to the
@@ -46,6 +52,7 @@ type option struct {
 	flow          func(w uint32) arch.Control
 	notInIT       bool
 	unpredictable func(w uint32) string
+	not13         string // the letters of the register fields that must not name r13
 }
 
 // rowOf reads a picture.
@@ -62,6 +69,9 @@ func rowOf(l line) row {
 			last, run = ch, 1
 		}
 		r.addBit(ch, uint32(1)<<bit, run)
+		if run%4 == 0 && strings.IndexByte(l.opt.not13, ch) >= 0 {
+			r.not13 |= uint32(1) << bit >> 3
+		}
 		bit++
 	}
 	return r
@@ -98,6 +108,15 @@ func rowsOf(tables ...[]line) []row {
 
 // bucketBits is how many bits of an instruction select a list of candidates.
 const bucketBits = 8
+
+// without13 is lines whose register fields with these letters must not name r13.
+func without13(letters string, lines []line) []line {
+	out := slices.Clone(lines)
+	for i := range out {
+		out[i].opt.not13 += letters
+	}
+	return out
+}
 
 // index holds, for each value of the bits of an instruction from shift up, the rows that can match it, in table order.
 type index struct {
@@ -137,6 +156,11 @@ func (r *row) unpredictableReason(w uint32) string {
 	for f := r.not15; f != 0; f &= f - 1 {
 		if low := f & -f; w&(low*15) == low*15 {
 			return "unpredictable: r15 as an operand"
+		}
+	}
+	for f := r.not13; f != 0; f &= f - 1 {
+		if low := f & -f; w&(low*15) == low*regSP {
+			return "unpredictable: r13 as an operand"
 		}
 	}
 	if r.unpredictable != nil {

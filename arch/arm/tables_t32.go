@@ -1,6 +1,7 @@
 package arm
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"sync"
@@ -10,7 +11,8 @@ import (
 
 // thumb32 is the index of the 32-bit instructions of Thumb.
 var thumb32 = sync.OnceValue(func() *index {
-	return indexOf(rowsOf(dataT32(), plainT32, registerT32, parallelT32(), multiplyT32, pairT32, loadT32(), controlT32), 20)
+	return indexOf(rowsOf(dataT32(), without13("ndm", plainT32), addressT32, without13("nNdm", registerT32), crcT32,
+		without13("ndm", parallelT32()), without13("ndma", multiplyT32), pairT32, loadT32(), controlT32), 20)
 })
 
 // operationsT32 are the data-processing operations of Thumb by their numbers. Where the result is r15 and flags are set some are
@@ -39,9 +41,10 @@ var operationsT32 = []struct {
 // dataT32 is those operations with a modified immediate and with a shifted register.
 func dataT32() (out []line) {
 	add := func(name string, op, number uint32, s, n, d string) {
+		immediate, register := stackRules(op)
 		out = append(out,
-			line{fmt.Sprintf("11110i 0 %04b %s %s 0 iii %s iiiiiiii", number, s, n, d), name + " (immediate)", execImmT32(op), option{unpredictable: zeroPattern}},
-			line{fmt.Sprintf("1110101 %04b %s %s z iii %s iikk mmmm", number, s, n, d), name + " (register)", execRegT32(op), option{}})
+			line{fmt.Sprintf("11110i 0 %04b %s %s 0 iii %s iiiiiiii", number, s, n, d), name + " (immediate)", execImmT32(op), immediate},
+			line{fmt.Sprintf("1110101 %04b %s %s z iii %s iikk mmmm", number, s, n, d), name + " (register)", execRegT32(op), register})
 	}
 	for _, o := range operationsT32 {
 		if o.compare != "" {
@@ -55,16 +58,31 @@ func dataT32() (out []line) {
 	return out
 }
 
+// stackRules is where the two forms of an operation may name r13.
+func stackRules(op uint32) (immediate, register option) {
+	immediate, register = option{not13: "nd", unpredictable: zeroPattern}, option{not13: "ndm"}
+	switch op {
+	case opCMP, opCMN:
+		immediate.not13, register.not13 = "", "m"
+	case opADD, opSUB:
+		immediate.not13, register.not13 = "", "m"
+		immediate.unpredictable = func(w uint32) string { return cmp.Or(zeroPattern(w), badStackT32(w)) }
+		register.unpredictable = badShiftedStackT32
+	case opMOV:
+		register.not13, register.unpredictable = "", badStackMove
+	}
+	return immediate, register
+}
+
 var (
-	wideT32  = option{unpredictable: wideFieldT32}
-	emptyT32 = option{unpredictable: emptyFieldT32}
-	longT32  = option{unpredictable: oneLongT32}
-	twiceT32 = option{unpredictable: sameTwice}
+	wideT32   = option{unpredictable: wideFieldT32}
+	emptyT32  = option{unpredictable: emptyFieldT32}
+	longT32   = option{unpredictable: oneLongT32}
+	twiceT32  = option{unpredictable: sameTwice}
+	doubleT32 = option{not13: "ta", unpredictable: badDoubleT32}
 )
 
 var plainT32 = []line{
-	{"11110i 100000 NNNN 0 iii dddd iiiiiiii", "ADDW", execADDW, option{}},
-	{"11110i 101010 NNNN 0 iii dddd iiiiiiii", "SUBW", execADDW, option{}},
 	{"11110i 100100 iiii 0 iii dddd iiiiiiii", "MOVW", execMOVWT32, option{}},
 	{"11110i 101100 iiii 0 iii dddd iiiiiiii", "MOVT", execMOVTT32, option{}},
 	{"11110z 110010 nnnn 0 000 dddd 00zz iiii", "SSAT16", execSAT16T32, option{}},
@@ -73,9 +91,16 @@ var plainT32 = []line{
 	{"11110z 1110r0 nnnn 0 iii dddd iiz iiiii", "USAT", execSATT32, option{}},
 	{"11110z 110100 nnnn 0 iii dddd iiz wwwww", "SBFX", execBFXT32, wideT32},
 	{"11110z 111100 nnnn 0 iii dddd iiz wwwww", "UBFX", execBFXT32, wideT32},
-	{"11110z 110110 NNNN 0 iii dddd iiz wwwww", "BFI", execBFIT32, emptyT32},
+	{"11110z 110110 1111 0 iii dddd iiz wwwww", "BFC", execBFIT32, emptyT32},
+	{"11110z 110110 nnnn 0 iii dddd iiz wwwww", "BFI", execBFIT32, emptyT32},
 	{"1110101 01100 nnnn z iii dddd ii00 mmmm", "PKHBT", execPKHT32, option{}},
 	{"1110101 01100 nnnn z iii dddd ii10 mmmm", "PKHTB", execPKHT32, option{}},
+}
+
+// addressT32 is sums without flags: of r13 they may be r13, and of r15 they are ADR.
+var addressT32 = []line{
+	{"11110i 100000 NNNN 0 iii dddd iiiiiiii", "ADDW", execADDW, option{unpredictable: badStackT32}},
+	{"11110i 101010 NNNN 0 iii dddd iiiiiiii", "SUBW", execADDW, option{unpredictable: badStackT32}},
 }
 
 var registerT32 = []line{
@@ -96,6 +121,10 @@ var registerT32 = []line{
 	{"11111010 1001 nnnn 1111 dddd 1011 mmmm", "REVSH", regT32(revsh), twiceT32},
 	{"11111010 1010 nnnn 1111 dddd 1000 mmmm", "SEL", regT32(sel), option{}},
 	{"11111010 1011 nnnn 1111 dddd 1000 mmmm", "CLZ", regT32(clz), twiceT32},
+}
+
+// crcT32 came with Armv8, which lets r13 be an operand.
+var crcT32 = []line{
 	{"11111010 1100 nnnn 1111 dddd 1000 mmmm", "CRC32B", regT32(checksum(crc32.IEEETable, 1)), outsideIT},
 	{"11111010 1100 nnnn 1111 dddd 1001 mmmm", "CRC32H", regT32(checksum(crc32.IEEETable, 2)), outsideIT},
 	{"11111010 1100 nnnn 1111 dddd 1010 mmmm", "CRC32W", regT32(checksum(crc32.IEEETable, 4)), outsideIT},
@@ -185,11 +214,11 @@ var pairT32 = []line{
 	{"1110 1000 1101 nnnn tttt oooo 1000 oooo", "LDAB", execOrderedT32(byteLoad), option{}},
 	{"1110 1000 1101 nnnn tttt oooo 1001 oooo", "LDAH", execOrderedT32(halfLoad), option{}},
 	{"1110 1000 1101 nnnn tttt oooo 1010 oooo", "LDA", execOrderedT32(wordLoad), option{}},
-	{"1110 1000 1101 NNNN oooo zzzz 000H mmmm", "TBB, TBH", execTB, option{control: arch.IndirJump}},
-	{"1110 1000 U110 NNNN tttt aaaa iiiiiiii", "STRD (post-indexed)", execDoubleT32, option{unpredictable: badDoubleT32}},
-	{"1110 1000 U111 NNNN tttt aaaa iiiiiiii", "LDRD (post-indexed)", execDoubleT32, option{unpredictable: badDoubleT32}},
-	{"1110 1001 U1W0 NNNN tttt aaaa iiiiiiii", "STRD", execDoubleT32, option{unpredictable: badDoubleT32}},
-	{"1110 1001 U1W1 NNNN tttt aaaa iiiiiiii", "LDRD", execDoubleT32, option{unpredictable: badDoubleT32}},
+	{"1110 1000 1101 NNNN oooo zzzz 000H mmmm", "TBB, TBH", execTB, option{control: arch.IndirJump, not13: "Nm"}},
+	{"1110 1000 U110 NNNN tttt aaaa iiiiiiii", "STRD (post-indexed)", execDoubleT32, doubleT32},
+	{"1110 1000 U111 NNNN tttt aaaa iiiiiiii", "LDRD (post-indexed)", execDoubleT32, doubleT32},
+	{"1110 1001 U1W0 NNNN tttt aaaa iiiiiiii", "STRD", execDoubleT32, doubleT32},
+	{"1110 1001 U1W1 NNNN tttt aaaa iiiiiiii", "LDRD", execDoubleT32, doubleT32},
 	{"1110 1000 10W0 nnnn ll z lllllllllllll", "STM", execSTMT32, option{unpredictable: badBlockT32}},
 	{"1110 1001 00W0 nnnn ll z lllllllllllll", "STMDB", execSTMT32, option{unpredictable: badBlockT32}},
 	{"1110 1000 10W1 nnnn ll z lllllllllllll", "LDM", execLDMT32, option{flow: blockFlow, unpredictable: badBlockT32}},
@@ -223,19 +252,23 @@ var accessesT32 = []struct {
 func loadT32() []line {
 	out := append([]line{}, hintLoadsT32...)
 	for _, a := range accessesT32 {
+		narrow := "t" // a byte or halfword is not for r13
+		if a.size == 2 {
+			narrow = ""
+		}
 		if a.load == 1 {
-			out = append(out, line{fmt.Sprintf("1111100%b U%02b1 1111 %s iiiiiiiiiiii", a.signed, a.size, a.t), a.name + " (literal)", execLiteralT32(a.k), option{flow: wordFlow(a.k)}})
+			out = append(out, line{fmt.Sprintf("1111100%b U%02b1 1111 %s iiiiiiiiiiii", a.signed, a.size, a.t), a.name + " (literal)", execLiteralT32(a.k), option{flow: wordFlow(a.k), not13: narrow}})
 		} else {
 			out = append(out, line{fmt.Sprintf("1111100%b U%02b0 1111 .... ............", a.signed, a.size), "undefined", nil, option{class: hole}})
 		}
 		forms := func(high, low, t, name string, f exec, o option) {
 			out = append(out, line{fmt.Sprintf("1111100%b %s%02b%b nnnn %s %s", a.signed, high, a.size, a.load, t, low), a.name + name, f, o})
 		}
-		forms("1", "iiiiiiiiiiii", a.t, "", execLongOffset(a.k), option{flow: wordFlow(a.k)})
-		forms("0", "1110 iiiiiiii", "tttt", "T", execShortOffset(a.k), option{})
-		forms("0", "1PU1 iiiiiiii", a.t, " (write-back)", execShortOffset(a.k), option{flow: wordFlow(a.k), unpredictable: badShort})
-		forms("0", "1100 iiiiiiii", a.t, " (negative offset)", execShortOffset(a.k), option{flow: wordFlow(a.k)})
-		forms("0", "000000 ii mmmm", a.t, " (register)", execRegOffset(a.k), option{flow: wordFlow(a.k)})
+		forms("1", "iiiiiiiiiiii", a.t, "", execLongOffset(a.k), option{flow: wordFlow(a.k), not13: narrow})
+		forms("0", "1110 iiiiiiii", "tttt", "T", execShortOffset(a.k), option{not13: "t"})
+		forms("0", "1PU1 iiiiiiii", a.t, " (write-back)", execShortOffset(a.k), option{flow: wordFlow(a.k), not13: narrow, unpredictable: badShort})
+		forms("0", "1100 iiiiiiii", a.t, " (negative offset)", execShortOffset(a.k), option{flow: wordFlow(a.k), not13: narrow})
+		forms("0", "000000 ii mmmm", a.t, " (register)", execRegOffset(a.k), option{flow: wordFlow(a.k), not13: narrow + "m"})
 	}
 	return out
 }
@@ -245,14 +278,14 @@ var hintLoadsT32 = []line{
 	{"1111100 s x0h1 1111 1111 iiiiiiiiiiii", "PLD, PLI (literal)", execNOP, option{}},
 	{"1111100 s 10h1 nnnn 1111 iiiiiiiiiiii", "PLD, PLI", execNOP, option{}},
 	{"1111100 s 00h1 nnnn 1111 1100 iiiiiiii", "PLD, PLI (negative offset)", execNOP, option{}},
-	{"1111100 s 00h1 nnnn 1111 000000 ii mmmm", "PLD, PLI (register)", execNOP, option{}},
+	{"1111100 s 00h1 nnnn 1111 000000 ii mmmm", "PLD, PLI (register)", execNOP, option{not13: "m"}},
 }
 
 var controlT32 = []line{
-	{"11110 0 1110 0 0 nnnn 10z0 ffff zz0z zzzz", "MSR", execMSRT32, option{unpredictable: noFieldsT32}},
+	{"11110 0 1110 0 0 nnnn 10z0 ffff zz0z zzzz", "MSR", execMSRT32, option{not13: "n", unpredictable: noFieldsT32}},
 	{"11110 0 1110 0 1 .... 10.0 .... .... ....", "MSR (SPSR)", nil, privileged},
 	{"11110 0 1110 0 x .... 10.0 .... ..1. ....", "MSR (banked)", nil, privileged},
-	{"11110 0 1111 1 0 oooo 10z0 dddd zz0z zzzz", "MRS", execMRST32, option{}},
+	{"11110 0 1111 1 0 oooo 10z0 dddd zz0z zzzz", "MRS", execMRST32, option{not13: "d"}},
 	{"11110 0 1111 1 1 .... 10.0 .... .... ....", "MRS (SPSR)", nil, privileged},
 	{"11110 0 1111 1 x .... 10.0 .... ..1. ....", "MRS (banked)", nil, privileged},
 	{"11110 0 1110 10 oooo 10z0 z000 hhhhhhhh", "hint", execNOP, option{}},
@@ -262,7 +295,7 @@ var controlT32 = []line{
 	{"11110 0 1110 11 oooo 10z0 oooo 0101 bbbb", "DMB", execNOP, option{}},
 	{"11110 0 1110 11 oooo 10z0 oooo 0110 bbbb", "ISB", execNOP, option{}},
 	{"11110 0 1110 11 oooo 10z0 oooo 0111 zzzz", "SB", execNOP, option{}},
-	{"11110 0 1111 00 mmmm 10z0 oooo zzzz zzzz", "BXJ", execBXJT32, option{flow: exchangeFlow32}},
+	{"11110 0 1111 00 mmmm 10z0 oooo zzzz zzzz", "BXJ", execBXJT32, option{flow: exchangeFlow32, not13: "m"}},
 	{"11110 0 1111 01 .... 10.0 .... .... ....", "SUBS PC, LR", nil, option{class: Privileged, control: arch.Return}},
 	{"11110 1 1110 00 .... 1000 .... .... ....", "DCPS", nil, privileged},
 	{"11110 1 1111 10 .... 1000 .... .... ....", "HVC", nil, privileged},
@@ -274,7 +307,7 @@ var controlT32 = []line{
 	{"11110 s iiiiiiiiii 10 i 1 i iiiiiiiiiii", "B", execBT32, option{control: arch.Jump}},
 	{"11110 s iiiiiiiiii 11 i 1 i iiiiiiiiiii", "BL", execBLT32, option{control: arch.Call}},
 	{"11110 s iiiiiiiiii 11 i 0 i iiiiiiiiii0", "BLX (immediate)", execBLXT32, option{control: arch.Call}},
-	{"1110 1110 0001 1101 tttt 1111 0111 0000", "MRC (thread pointer)", execThreadPointer, option{class: SystemRegister}},
+	{"1110 1110 0001 1101 tttt 1111 0111 0000", "MRC (thread pointer)", execThreadPointer, option{class: SystemRegister, not13: "t"}},
 	{"1110 1110 0000 0111 tttt 1111 1011 1010", "MCR (DMB)", execNOP, option{}},
 	{"1110 1110 0000 0111 tttt 1111 1001 1010", "MCR (DSB)", execNOP, option{}},
 	{"1110 1110 0000 0111 tttt 1111 1001 0101", "MCR (ISB)", execNOP, option{}},

@@ -34,6 +34,31 @@ func zeroPattern(w uint32) string {
 	return ""
 }
 
+// badStackT32 is for sums that are put into r13 and are not of r13.
+func badStackT32(w uint32) string {
+	if field(w, 8, 4) == regSP && field(w, 16, 4) != regSP {
+		return "r13 as the sum of something else"
+	}
+	return ""
+}
+
+// badShiftedStackT32 is for those of registers: what is added to r13 may be shifted left by up to 3.
+func badShiftedStackT32(w uint32) string {
+	if field(w, 8, 4) == regSP && (field(w, 4, 2) != lsl || shiftT32(w) > 3) {
+		return "r13 as the sum of a register shifted so"
+	}
+	return badStackT32(w)
+}
+
+// badStackMove is for moves of registers: only one without a shift and without flags may read or write r13, and not both.
+func badStackMove(w uint32) string {
+	d, m := field(w, 8, 4) == regSP, w&15 == regSP
+	if d && m || (d || m) && (bit(w, 20) || w&0x70f0 != 0) {
+		return "r13 as an operand"
+	}
+	return ""
+}
+
 // execImmT32 is a data-processing operation with a modified immediate.
 func execImmT32(op uint32) exec {
 	return func(c *cpu, w uint32) error {

@@ -82,6 +82,7 @@ const (
 	undefined
 	pastLast
 	pcOperand
+	spOperand
 	sameRegister
 	conditioned
 	notFixed
@@ -92,6 +93,7 @@ const (
 var openReasons = [...]string{
 	pastLast:     "registers past the last",
 	pcOperand:    "r15 as an operand",
+	spOperand:    "r13 as an operand",
 	sameRegister: "two results in one register",
 	conditioned:  "a condition",
 	notFixed:     "bits that should be fixed are not",

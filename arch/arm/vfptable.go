@@ -45,7 +45,7 @@ var vfpRows = []vectorRow{
 	of("cccc 1110 000L nnnn tttt 1001 Nss1 ssss", "vmov.core.f16", execMoveHalf, target, zeros(0x6f), unconditioned),
 	of("cccc 1110 000L nnnn tttt 1010 Nss1 ssss", "vmov.core.s", execMoveSingle, target, zeros(0x6f)),
 	of("cccc 1110 1110 0001 tttt 1010 sss1 ssss", "vmsr", execWriteStatus, target, zeros(0xef)),
-	of("cccc 1110 1111 0001 tttt 1010 sss1 ssss", "vmrs", execReadStatus, zeros(0xef)),
+	of("cccc 1110 1111 0001 tttt 1010 sss1 ssss", "vmrs", execReadStatus, notStack, zeros(0xef)),
 	of("cccc 1110 0oo0 nnnn tttt 1011 Noo1 ssss", "vmov.to.scalar", execToScalar, scalarRule, target, zeros(0xf)),
 	of("cccc 1110 1bQ0 nnnn tttt 1011 N0e1 ssss", "vdup.core", execDupCore, dupCoreRule, target, zeros(0xf)),
 	of("cccc 1110 uoo1 nnnn tttt 1011 Noo1 ssss", "vmov.from.scalar", execFromScalar, scalarRule, target, zeros(0xf)),
@@ -122,16 +122,27 @@ func zeros(mask uint32) rule {
 	return func(w uint32, _ bool) verdict { return notFixed.when(w&mask != 0) }
 }
 
-// target wants Rt not to be PC.
-func target(w uint32, _ bool) verdict {
-	return pcOperand.when(field(w, 12, 4) == 15)
+// target wants Rt not to be PC, nor SP in Thumb.
+func target(w uint32, thumb bool) verdict {
+	if field(w, 12, 4) == 15 {
+		return pcOperand
+	}
+	return notStack(w, thumb)
+}
+
+// notStack wants Rt not to be SP in Thumb.
+func notStack(w uint32, thumb bool) verdict {
+	return spOperand.when(thumb && field(w, 12, 4) == regSP)
 }
 
 // targets is target for two registers, which must differ if they are written.
-func targets(w uint32, _ bool) verdict {
+func targets(w uint32, thumb bool) verdict {
 	t, t2 := field(w, 12, 4), field(w, 16, 4)
-	if t == 15 || t2 == 15 {
+	switch {
+	case t == 15 || t2 == 15:
 		return pcOperand
+	case thumb && (t == regSP || t2 == regSP):
+		return spOperand
 	}
 	return sameRegister.when(t == t2 && flag(w, 20) == 1)
 }

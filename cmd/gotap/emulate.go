@@ -37,7 +37,7 @@ Unsupported are what probes refuse: unpredictable, undefined and privileged enco
 SME, memory tags, memory copies and pointer authentication of data (pacga). Other pointer authentication does what it does where it is off. A store-exclusive alone
 fails, as the monitor is clear.
 
-On x86 all instructions on general registers are executed, also those that a probe has the processor step. Unsupported are x87, MMX, SSE and AVX, as a state has no such
+On x86 all instructions on general registers are executed, also those that a probe has the processor step; a transaction aborts as it begins. Unsupported are x87, MMX, SSE and AVX, as a state has no such
 registers; segment registers, far branches, and what only the processor can tell, such as cpuid; and exceptions other than faults of memory, such as a division by
 zero. Flags that an instruction leaves undefined are those of AMD's processors; where the result is undefined too, as of shld of 16 bits by more than 16, the
 instruction is unsupported.`,
