@@ -43,6 +43,22 @@ func (e *UnknownRegisterError) Error() string {
 	return fmt.Sprintf("cannot bind program %q: this architecture has no register %q", e.Program, e.Name)
 }
 
+// HalfRegisterError says that a program for a 64-bit target names the lower half of a register that holds an address.
+type HalfRegisterError struct {
+	Program string
+	Name    string
+	Whole   string    // what to name instead, in programs for both widths
+	Pos     diag.Span // where the script names it
+}
+
+func (e *HalfRegisterError) Error() string {
+	return fmt.Sprintf("cannot bind program %q: %s is half of an address in a 64-bit program; %s is the whole of it", e.Program, e.Name, e.Whole)
+}
+
+// halves are the registers of IA-32 that always hold an address, with their names in programs of both widths. (ebp holds what the compiler
+// likes, as eax does: who names them may want 32 bits.)
+var halves = map[string]string{"esp": "sp", "eip": "pc"}
+
 // ObjectError says that a program uses an object of the arena in a way it is not made for.
 type ObjectError struct {
 	Program string
@@ -63,7 +79,7 @@ var ErrNotVerified = errors.New("the program has not been verified")
 
 // Lower binds a verified program to a machine and an arena: object numbers become offsets, register names indexes, and
 // the program becomes known to the arena. The result runs in that arena alone. Errors match *UnknownRegisterError,
-// *ObjectError or ErrNotVerified; they come before anything is registered.
+// *HalfRegisterError, *ObjectError or ErrNotVerified; they come before anything is registered.
 func Lower(p *Program, env Env) (*runtime.Code, error) {
 	if !p.Bound.Verified {
 		return nil, fmt.Errorf("cannot bind program %q: %w", p.Name, ErrNotVerified)
@@ -137,6 +153,9 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 		index, bits, shift, ok := l.env.Register(name)
 		if !ok {
 			return inst, &UnknownRegisterError{l.p.Name, name, c.Pos, false}
+		}
+		if whole := halves[name]; whole != "" && l.env.WordSize == 8 {
+			return inst, &HalfRegisterError{l.p.Name, name, whole, c.Pos}
 		}
 		if c.Op == runtime.OpPopR && index >= runtime.FloatWords {
 			return inst, &UnknownRegisterError{l.p.Name, name, c.Pos, true}

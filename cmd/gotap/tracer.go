@@ -115,6 +115,12 @@ func (t *tracer) bind(program *compile.Program, at engine.PlaceInfo) (*runtime.C
 	if err == nil {
 		t.codes[key] = code
 	}
+	if half := (*compile.HalfRegisterError)(nil); errors.As(err, &half) && half.Pos.Source != nil {
+		var list diag.List
+		list.Errorf(half.Pos, "write "+half.Whole+", which is the whole one in 32-bit programs too",
+			"%s is half of an address in a 64-bit program", half.Name)
+		return nil, list.Err()
+	}
 	var unknown *compile.UnknownRegisterError
 	if errors.As(err, &unknown) && unknown.Pos.Source != nil {
 		var list diag.List

@@ -114,6 +114,7 @@
 //	ros,n                    ( v1 … vn -- )
 //	push tsp, pop tsp, copy tsp [,i]            without i: a constant pushed just before
 //	push r, pop r, push u, pop u,REG            r and u are the same; pop needs --unsafe
+//	                                            esp and eip are for 32-bit programs; sp and pc are whole in all
 //	push r, push u,FLOAT     ( -- v )           fcw fsw ftw fip fdp mxcsr, d0 … fpscr on ARM, fpcr fpsr on AArch64
 //	push r, push u,WIDE      ( -- high low )    fr0 … fr7, xmm0 …, v0 … on AArch64; they are not popped
 //	push d,N                 ( -- N )
