@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -37,6 +39,65 @@ func (c *child) has(f feature) bool {
 	c.features[f] = found
 	c.t.Logf("%s: %v", f, found)
 	return found
+}
+
+// flagOf is what the kernel calls the extension that an instruction which Exec executes belongs to, or nothing. Older processors do something
+// else, or raise an exception.
+func (in *inst) flagOf() string {
+	op, reg := in.opcode, in.regField()
+	switch {
+	case in.enc == vex2 || in.enc == vex3:
+		if in.opmap == map0F38 && (op == 0xf2 || op == 0xf3 || op == 0xf7 && in.rep == 0 && !in.opsize) {
+			return "bmi1"
+		}
+		return "bmi2"
+	case in.enc != legacy:
+		return ""
+	case in.opmap == map0F:
+		return in.flagOf0F(op, reg)
+	case in.opmap == map0F38 && op == 0xf6:
+		return "adx"
+	case in.opmap == map0F38 && in.rep == 0xf2:
+		return "sse4_2"
+	case in.opmap == map0F38:
+		return "movbe"
+	}
+	return ""
+}
+
+func (in *inst) flagOf0F(op, reg uint8) string {
+	switch {
+	case op == 0xb8:
+		return "popcnt"
+	case op == 0xbc && in.rep == 0xf3:
+		return "bmi1"
+	case op == 0xbd && in.rep == 0xf3:
+		return "abm"
+	case op == 0xc7 && in.rex&rexW != 0:
+		return "cx16"
+	case op == 0xae && in.opsize && reg == 7:
+		return "clflushopt"
+	case op == 0xae && in.opsize && reg == 6:
+		return "clwb"
+	}
+	return ""
+}
+
+// processorFlags are the extensions that the processor has.
+var processorFlags = sync.OnceValue(func() map[string]bool {
+	has := map[string]bool{}
+	_, flags, _ := strings.Cut(string(cpuInfo()), "\nflags")
+	flags, _, _ = strings.Cut(flags, "\n")
+	for _, f := range strings.Fields(flags) {
+		has[f] = true
+	}
+	return has
+})
+
+// lacks reports whether the processor lacks the extension that an instruction belongs to.
+func lacks(in *inst) bool {
+	f := in.flagOf()
+	return f != "" && !processorFlags()[f]
 }
 
 // ignoreUndefinedOperand makes the address of the last x87 operand the same in two outcomes, where the instruction has no operand in
