@@ -60,6 +60,10 @@ func (t *thread) execute(p *point) {
 		t.emulate(p)
 		return
 	}
+	if t.s.hasShadow != nil && t.usesShadow(p) {
+		t.stepInPlace(p, false)
+		return
+	}
 	if p.how == arch.Emulated && (len(t.proc.watches) == 0 || !p.site.Allowed(arch.InPlace)) && p.site.Emulate(&t.regs, p.sp.mem) == nil {
 		t.finish()
 		return

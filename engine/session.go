@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"gotap/engine/hit"
+	"gotap/engine/hostcpu"
 	"gotap/engine/module"
 	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
@@ -61,6 +62,8 @@ type Session struct {
 	sysnames   int  // enabled probes on system calls
 	watching   int  // watchpoints
 	marks      bool // there are probes on marks with semaphores
+
+	hasShadow func(tid int) bool // see shadow.go; nil where no thread has a shadow stack
 
 	tickets     map[uint32]*thread // held threads
 	settling    settle
@@ -118,6 +121,9 @@ func New(cfg Config) (*Session, error) {
 		tickets: map[uint32]*thread{}, begun: map[uint32]*earlyProbe{},
 		warned: map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
 		vdsos: map[*abi]*module.File{},
+	}
+	if hostcpu.HasShadowStacks() {
+		s.hasShadow = hasShadowStack
 	}
 	s.meter = newMeter(cfg.Budget)
 	s.resolved.m = map[targetsKey]targetsResult{}

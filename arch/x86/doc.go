@@ -99,7 +99,7 @@
 //	rep string instructions               Between two iterations the program counter is that of the copy; no signal is delivered there.
 //	pushf, popf, iret, syscall            They tell of the trap flag, not of an address; it is corrected (TestSpecial64).
 //	endbr                                 A nop: Linux does not track the indirect branches of programs (IBT).
-//	wrss, incssp, rdssp, rstorssp         Shadow stacks have return addresses: see Limits.
+//	wrss, incssp, rdssp, rstorssp         They are right as long as calls are stepped in place: see Limits.
 //	rdpkru, rdpid, rdtscp, rdpmc, rdpru,  A number that does not depend on the address.
 //	  cpuid, xgetbv, rdfsbase, umwait
 //	sgdt, sidt, sldt, str, smsw           Addresses of the kernel's tables, or what the kernel shows for them.
@@ -125,7 +125,7 @@
 // # Limits
 //
 // A thread whose tracer dies in the step of an x87 instruction has the copy's address in its floating-point state until it executes the
-// next one. A user shadow stack is not kept: with one, calls and returns have to be stepped in place.
+// next one. A shadow stack is not kept: in a thread that has one, calls and returns have to be stepped in place, as the engine does.
 // Flags that the architecture leaves undefined are set as AMD's processors do, which need not be what the processor at hand
 // does. mov ss, pop ss and what the kernel emulates take in the next instruction when stepped in
 // place.

@@ -11,6 +11,7 @@ import (
 const (
 	SetGeneral     = 1     // NT_PRSTATUS
 	SetFloat       = 2     // NT_PRFPREG
+	SetX86Shadow   = 0x204 // NT_X86_SHSTK
 	SetARMVFP      = 0x400 // NT_ARM_VFP: 32-bit ARM
 	SetARMTLS      = 0x401 // NT_ARM_TLS
 	SetARMBreak    = 0x402 // NT_ARM_HW_BREAK
