@@ -165,6 +165,9 @@ func (b *Builder) SetExceptions(mask uint32, trace int, auto bool) {
 	b.p.Mask, b.p.TraceMax, b.p.AutoTrace = mask, trace, auto
 }
 
+// SetLogData sets how many bytes of data the program may log (0: no limit beside that of Limits).
+func (b *Builder) SetLogData(n int) { b.p.LogData = n }
+
 // SetHeap sets how many bytes of heap there are.
 func (b *Builder) SetHeap(n int) { b.p.Heap = n }
 

@@ -35,6 +35,8 @@ func (a *assembler) directive(t token) {
 		a.p.Fuel = uint32(a.size(rest, runtime.MaxFuel))
 	case ".log":
 		a.p.LogMax = a.size(rest, runtime.MaxLog)
+	case ".logdata":
+		a.p.LogData = a.size(rest, runtime.MaxLog)
 	case ".trace":
 		a.p.TraceMax = a.size(rest, runtime.MaxTrace)
 	case ".heap":

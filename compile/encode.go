@@ -13,8 +13,8 @@ import (
 // A program in a file:
 //
 //	"gRPN", version 1
-//	name, flags (1 circular stack, 2 destructive, 4 trace of each exception, 8 a heap), storage of a call, fuel, log, stack, scratch words,
-//	mask of exceptions, trace, with flag 8 the heap
+//	name, flags (1 circular stack, 2 destructive, 4 trace of each exception, 8 a heap, 16 a limit on data), storage of a call, fuel, log, stack, scratch words,
+//	mask of exceptions, trace, with flag 8 the heap, with flag 16 the bytes of data in the log
 //	texts; formats; objects; registers; commands: each a count and that many
 //	CRC-32 (IEEE) of all before, little-endian
 //
@@ -30,6 +30,7 @@ const (
 	flagUnsafe = 2
 	flagAuto   = 4
 	flagHeap   = 8
+	flagData   = 16
 )
 
 // ErrFile is what every refusal of UnmarshalBinary matches. Callers need to tell a bad file
@@ -54,6 +55,9 @@ func (p *Program) MarshalBinary() ([]byte, error) {
 	if p.Heap != 0 {
 		flags |= flagHeap
 	}
+	if p.LogData != 0 {
+		flags |= flagData
+	}
 	for _, n := range []int{flags, p.This, int(p.Fuel), p.LogMax, p.Stack, p.Temps} {
 		e.number(n)
 	}
@@ -61,6 +65,9 @@ func (p *Program) MarshalBinary() ([]byte, error) {
 	e.number(p.TraceMax)
 	if p.Heap != 0 {
 		e.number(p.Heap)
+	}
+	if p.LogData != 0 {
+		e.number(p.LogData)
 	}
 	e.texts(p.Texts)
 	e.number(len(p.Formats))
@@ -163,7 +170,7 @@ func (p *Program) UnmarshalBinary(data []byte) error {
 	d.header()
 	var q Program
 	q.Name = d.text()
-	flags := d.number(flagWrap | flagUnsafe | flagAuto | flagHeap)
+	flags := d.number(flagWrap | flagUnsafe | flagAuto | flagHeap | flagData)
 	q.Wrap, q.Unsafe, q.AutoTrace = flags&flagWrap != 0, flags&flagUnsafe != 0, flags&flagAuto != 0
 	q.This = d.number(runtime.MaxThisBytes)
 	q.Fuel = uint32(d.number(runtime.MaxFuel))
@@ -175,6 +182,11 @@ func (p *Program) UnmarshalBinary(data []byte) error {
 	if flags&flagHeap != 0 {
 		if q.Heap = d.number(runtime.MaxHeap); q.Heap == 0 {
 			d.fail("it has a heap of no bytes")
+		}
+	}
+	if flags&flagData != 0 {
+		if q.LogData = d.number(runtime.MaxLog); q.LogData == 0 {
+			d.fail("it logs no bytes of data")
 		}
 	}
 	q.Texts = d.texts()

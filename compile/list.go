@@ -94,7 +94,7 @@ func (l *lister) directives() {
 	for _, d := range []struct {
 		name string
 		n    int
-	}{{"stack", l.p.Stack}, {"temps", l.p.Temps}, {"this", l.p.This}, {"fuel", int(l.p.Fuel)}, {"log", l.p.LogMax}, {"trace", l.p.TraceMax},
+	}{{"stack", l.p.Stack}, {"temps", l.p.Temps}, {"this", l.p.This}, {"fuel", int(l.p.Fuel)}, {"log", l.p.LogMax}, {"logdata", l.p.LogData}, {"trace", l.p.TraceMax},
 		{"heap", l.p.Heap}} {
 		if d.n != 0 {
 			fmt.Fprintf(l.w, ".%s %d\n", d.name, d.n)

@@ -101,7 +101,7 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 	}
 	return &runtime.Code{
 		ID: id, Insts: insts, Texts: p.Texts, Stack: stack, Temps: p.Temps,
-		Fuel: p.Fuel, LogMax: p.LogMax, Wrap: p.Wrap, Unsafe: p.Unsafe,
+		Fuel: p.Fuel, LogMax: p.LogMax, LogData: p.LogData, Wrap: p.Wrap, Unsafe: p.Unsafe,
 		Mask: p.Mask, Trace: p.traceFormat(), Room: p.TraceMax, Auto: p.AutoTrace, Heap: p.Heap,
 		Bounded: p.Bound.Proved && p.Bound.Steps <= uint64(p.fuel()),
 	}, nil

@@ -21,6 +21,7 @@ type Program struct {
 	This    int              // bytes of per-call storage the probe's programs need (the largest of them counts)
 	Fuel    uint32           // 0: runtime.DefaultFuel
 	LogMax  int              // 0: runtime.DefaultLog
+	LogData int              // bytes of data in the log; 0: no limit but LogMax
 	Stack   int              // words of stack allowed; 0: runtime.DefaultStack
 	Temps   int
 	Wrap    bool // circular stack

@@ -18,6 +18,9 @@ func anyProgram(r *rand.Rand) *Program {
 	if r.IntN(3) == 0 {
 		p.Heap = r.IntN(runtime.MaxHeap + 1)
 	}
+	if r.IntN(3) == 0 {
+		p.LogData = r.IntN(runtime.DefaultLog)
+	}
 	p.Fuel, p.LogMax = uint32(r.IntN(1000)), r.IntN(2000)
 	for range r.IntN(4) {
 		p.Texts = append(p.Texts, randomText(r))

@@ -60,6 +60,7 @@ func checkProgram(p *Program, diags *diag.List) {
 	limit("the storage of a call in bytes", p.This, runtime.MaxThisBytes)
 	limit("the fuel", int(p.Fuel), runtime.MaxFuel)
 	limit("the log in bytes", p.LogMax, runtime.MaxLog)
+	limit("the data in the log in bytes", p.LogData, runtime.MaxLog)
 	limit("the trace in bytes", p.TraceMax, runtime.MaxTrace)
 	limit("the heap in bytes", p.Heap, runtime.MaxHeap)
 	if known := runtime.MaskSet | 0xffff; p.Mask&^known != 0 || p.Mask != 0 && p.Mask&runtime.MaskSet == 0 {

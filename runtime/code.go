@@ -45,7 +45,8 @@ type Code struct {
 	Stack   int      // words of operand stack needed, as verified
 	Temps   int      // scratch words, zero at the start of a hit
 	Fuel    uint32   // steps; 0 means DefaultFuel
-	LogMax  int      // bytes; 0 means DefaultLog
+	LogMax  int      // bytes of items as they are stored; 0 means DefaultLog
+	LogData int      // bytes of data in them, without headers and padding; 0: LogMax alone limits the log
 	Bounded bool     // the verifier proved that the steps stay below Fuel: the machine need not count
 	Wrap    bool     // the operand stack is circular, as in DProbes: only for programs that ask for it
 	Unsafe  bool     // holds destructive operations

@@ -14,9 +14,9 @@ func (m *Machine) logging(in *Inst) Trap {
 	h := m.hit
 	switch in.Op {
 	case OpItem:
-		h.begin(m.code.ID, in.A)
+		m.beginItem(in.A)
 	case OpLogInt, OpLogFloat:
-		h.word(m.pop())
+		m.logWord(m.pop(), true)
 	case OpLogText:
 		p, cut, trap := m.popText()
 		if trap != NoTrap {
@@ -39,13 +39,18 @@ func (m *Machine) logging(in *Inst) Trap {
 // whose mask asks for it.
 func (m *Machine) endItem() Trap {
 	if m.hit.end() {
+		m.data, m.item = m.data+m.item, 0
 		return NoTrap
 	}
+	m.item = 0
 	atomic.AddUint64(&m.a.words[wordLostLog], 1)
 	if m.code.mask()&ExLog == 0 {
 		return NoTrap
 	}
 	m.p1, m.p2 = uint64(m.hit.limit-m.hit.mark), 0
+	if m.code.LogData > 0 {
+		m.p1 = uint64(m.code.LogData)
+	}
 	return TrapLog
 }
 
@@ -64,6 +69,7 @@ func (m *Machine) logPosition(op Op) Trap {
 			m.p1, m.p2 = operandPosition, at
 			return TrapIndex
 		}
+		m.data, m.item = m.recount(), 0
 	default:
 		return TrapOp
 	}
@@ -79,14 +85,16 @@ func (m *Machine) logMemory(in *Inst) Trap {
 	h, addr := m.hit, m.pop()
 	// Lengths are unsigned: a negative one asks for more than there is, and is cut like any other.
 	n := int(min(m.pop(), MaxLog))
-	h.begin(m.code.ID, in.A)
+	m.beginItem(in.A)
 	header := h.room(8)
 	room := (h.limit - h.n) &^ 7
-	if header == nil || room <= 0 && n > 0 {
+	most := min(room, m.dataLeft())
+	if header == nil || most <= 0 && n > 0 {
 		h.over = true
 		return m.endItem()
 	}
-	cut := n > room
+	cut := n > most
+	n = min(n, most)
 	p := h.room(min((n+7)&^7, room))
 	n = min(n, len(p))
 	got := max(min(m.ctx.Thread.ReadMemory(addr, p[:n]), n), 0)
@@ -101,6 +109,7 @@ func (m *Machine) logMemory(in *Inst) Trap {
 	}
 	h.n -= len(p) - (length+7)&^7
 	clear(p[length:])
+	m.item = length
 	binary.LittleEndian.PutUint64(header, keyHeader(length, cut))
 	return m.endItem()
 }
@@ -108,9 +117,10 @@ func (m *Machine) logMemory(in *Inst) Trap {
 // logWords makes an item of the words on top of the stack, the top first.
 // The order is DProbes': the word pushed last comes first.
 func (m *Machine) logWords(in *Inst) Trap {
-	m.hit.begin(m.code.ID, uint32(in.V))
+	m.beginItem(uint32(in.V))
+	counts := m.code.LogData == 0 || m.isData(uint32(in.V))
 	for range in.A {
-		m.hit.word(m.pop())
+		m.logWord(m.pop(), counts)
 	}
 	return m.endItem()
 }

@@ -19,6 +19,8 @@ type Machine struct {
 	p1, p2 uint64 // what operations that trap say of the exception
 	trace  [MaxTrace]byte
 	traced int
+	data   int                   // bytes of data in this program's items, for programs that have LogData
+	item   int                   // the same of the item being written
 	pc     int                   // of the operation outside Run's loop that runs
 	arrays [numArrays + 1]uint64 // arrays of variables that traces show, by their class
 
@@ -56,6 +58,7 @@ func (m *Machine) begin(c *Code, ctx *Context, h *Hit) {
 	m.used = 0
 	m.nested, m.base, m.frames[0] = 0, 0, frame{handler: noHandler}
 	m.caught, m.traced, m.p1, m.p2 = exception{}, 0, 0, 0
+	m.data, m.item = 0, 0
 	m.arrays = [numArrays + 1]uint64{}
 	m.key.reset()
 	m.heap.begin()

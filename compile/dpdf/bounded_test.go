@@ -169,15 +169,43 @@ func TestCircularStack(t *testing.T) {
 	}
 }
 
-// Text without an end fills the log and not more, and says that it was cut.
-func TestLogIsNotOverrun(t *testing.T) {
-	w := load(t, file("logmax = 4", "push d,4096\npush r,rdi\nlog mrf\nexit"), Options{})
-	out, logged := w.hit(0)
-	if out.Trap != runtime.TrapRead && (len(logged) != 1 || len(logged[0]) > 4+itemOverhead) {
-		t.Errorf("%+v, %q", out, logged)
-	}
-	if _, lost := w.arena.Lost()["log full"]; lost && len(logged) > 0 {
-		t.Errorf("logged and lost: %q", logged)
+// TestLogMax: logmax counts the bytes of data, as DProbes' users do, whatever the log needs to
+// store them. Text and memory are cut at it, and words that it has no room for are lost.
+func TestLogMax(t *testing.T) {
+	const word, text, memory = "push d,7\nlog 1\n", "push d,64\npush r,rdi\nlog str\n", "push d,64\npush r,rdi\nlog mrf\n"
+	for _, c := range []struct {
+		header, commands, want string
+		lost                   bool
+	}{
+		{"logmax = 4", memory, `["seve"]`, false},
+		{"logmax = 7", memory, `["sevente"]`, false},
+		{"logmax = 8", memory, `["seventee"]`, false},
+		{"logmax = 9", memory, `["seventeen"]`, false},
+		{"logmax = 4", text, `["seve"]`, false},
+		{"logmax = 9", text, `["seventeen"]`, false},
+		{"logmax = 4", "push d,1\njz L\njmp M\nL: " + word + word + word + "M: " + text, `["seve"]`, false},
+		{"logmax = 4", "push lv,1\njnz M\nL: " + text + "M: " + text, `["seve"]`, true},
+		{"logmax = 7", word, "[]", true},
+		{"logmax = 8", word, `["7"]`, false},
+		{"logmax = 8", word + word, `["7"]`, true},
+		{"logmax = 11", word + text, `["7" "sev"]`, false},
+		{"logmax = 8", "log lv,0,1\n" + word, `["0"]`, true},
+		{"logmax = 8", "log lv,0,2\n" + word, `["7"]`, true},
+		{"logmax = 8", "setmin 3\n" + word + "setmaj 4\n", `["minor3" "7" "major4"]`, false},
+		{"logmax = 8", "log lv,0,1\npush d,0\npop lp\n" + word, `["7"]`, false},
+		{"logmax = 9", word + text + "push plp\npop lp\n" + text, `["7" "s"]`, false},
+		{"logmax = 24\njmpmax = 100", "push d,4\nL: " + word + "loop L\n", `["7" "7" "7"]`, true},
+		{"logmax = 80\njmpmax = 100", "push d,10\nL: " + word + "loop L\n", `["7" "7" "7" "7" "7" "7" "7" "7" "7" "7"]`, false},
+		{"logmax = 4\nautostacktrace = yes", "sx H\n" + memory + "push d,8\npush mem,u8\nH: exit\n", `["seve" "command 5:\n"]`, false},
+	} {
+		w := load(t, file(c.header, c.commands+"exit"), Options{})
+		out, logged := w.hit(0)
+		if got := fmt.Sprintf("%q", logged); got != c.want || out.Trap != runtime.NoTrap {
+			t.Errorf("%s, %q: logged %s, want %s; %+v", c.header, c.commands, got, c.want, out)
+		}
+		if _, lost := w.arena.Lost()["log full"]; lost != c.lost {
+			t.Errorf("%s, %q: lost %v, want %v", c.header, c.commands, lost, c.lost)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@
 //	modtype         user; kernel and kmod are refused
 //	major, id       0 to 65535; major of all probes, 0 when it does not say
 //	jmpmax          0 to 65535 jumps, from which the fuel follows; without it there is the machine's
-//	logmax          0 to 1024 bytes of log, 0: nothing is logged; without it 1024
+//	logmax          0 to 1024 bytes of logged data, headers and padding not counted, 0: nothing is logged; without it 1024
 //	ex_logmax       0 to 1024 bytes of trace, 0: there is none; without it 1024
 //	autostacktrace  yes: every exception appends to the trace
 //	vars, globals   0 to 256 variables of the file (lv), of the session (gv)
@@ -122,7 +122,7 @@
 //	pop mem,u8 u16 u32 u64   ( p v -- )         needs --unsafe
 //	push pid, push procid    ( -- v )           process, processor
 //	push wid                 ( -- -64 )
-//	vfy r, vfy rw            ( p -- 0 or 1 )    0 is accessible; nothing is written
+//	vfy r, vfy rw            ( p -- 0 or 1 )    0 is accessible as the memory is mapped; nothing is written
 //	push lv, push gv [,i]    ( -- v )           without i: ( i -- v )
 //	pop lv, pop gv [,i]      ( v -- )           without i: ( i v -- )
 //	move lv, move gv [,i]    ( v -- v )         without i: ( v i -- v )

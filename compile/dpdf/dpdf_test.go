@@ -339,9 +339,9 @@ func TestMasks(t *testing.T) {
 		{"", "ex_mask = 0x1", handled, runtime.TrapDivide, false, "[]"},
 		{"", "ex_mask = 0", handled, runtime.TrapDivide, false, "[]"},
 		{"", "ex_mask = 0", "sx H\npush d,1\npush d,2\npush d,3\nrx\nH: log 3\nexit", 0, false, "[3 2 1]"},
-		{"logmax = 1", "", overflow, 0, true, "[]"},
-		{"logmax = 1", "ex_mask = 0x1000", overflow, 0, false, "[4096]"},
-		{"logmax = 1", "ex_mask = 0x1000", "push d,1\ndup,9\nlog 10\nexit", runtime.TrapLog, false, "[]"},
+		{"logmax = 8", "", overflow, 0, true, "[]"},
+		{"logmax = 8", "ex_mask = 0x1000", overflow, 0, false, "[4096]"},
+		{"logmax = 8", "ex_mask = 0x1000", "push d,1\ndup,9\nlog 10\nexit", runtime.TrapLog, false, "[]"},
 	} {
 		text := strings.Replace(file(c.header, c.commands), "minor = 7", "minor = 7\n"+c.mask, 1)
 		out, logged := load(t, text, Options{}).hit(0)
@@ -378,7 +378,7 @@ func TestLogCommands(t *testing.T) {
 		{"", "log gv,1,1\nlog lv,0,1\npush lp\npush plp\npop lp\nlog 1", "[0 32]"},
 		{"", "setmin,9\npush d,8\nsetmaj", "[minor9 major8]"},
 		{"logmax = 0", "push d,64\npush r,rdi\nlog str\npush d,1\nlog 1\nsetmin,3\nlog lv,0,1", "[]"},
-		{"logmax = 16", "push d,64\npush r,rdi\nlog str\npush d,64\npush r,rdi\nlog str", "[seventeen seventeen]"},
+		{"logmax = 18", "push d,64\npush r,rdi\nlog str\npush d,64\npush r,rdi\nlog str", "[seventeen seventeen]"},
 	} {
 		w := load(t, file(c.header, c.commands+"\nexit"), Options{})
 		if out, logged := w.hit(0); out.Trap != 0 || fmt.Sprint(logged) != c.want {

@@ -273,25 +273,27 @@ func (e *emitter) near(name string) string {
 }
 
 // limits turns jmpmax and logmax into fuel and bytes. A program of n commands takes at most n
-// steps between two jumps, and as many again in each routine it calls; an item has a header and
-// a length beside what DProbes counts. The bound is generous: its purpose is that a program
-// which ended in DProbes ends here by itself, and not by fuel.
+// steps between two jumps, and as many again in each routine it calls. The bound is generous:
+// its purpose is that a program which ended in DProbes ends here by itself, and not by fuel.
+// logmax is a limit on data. What stores them has room for headers, lengths and padding as well,
+// of as many items as there are commands that log, or bytes that they may log one by one.
 func (e *emitter) limits(i int) {
-	fuel, logged := 0, 0
+	fuel, logged, data := 0, 0, e.logMax
+	if data < 0 {
+		data = runtime.DefaultLog
+	}
 	if e.jumps > 0 {
 		steps := int64(max(1, e.b.Len())) * int64(e.calls+1) // of a file of maxLines, with all jumps, below 2^63
 		fuel = int(min(int64(e.jumps+1)*steps, runtime.MaxFuel))
 	}
-	if e.logMax > 0 {
-		logged = min(e.logMax+itemOverhead*max(1, e.logs), runtime.MaxLog)
+	if e.logs > 0 && data > 0 {
+		logged = min(data+itemOverhead*max(data, e.logs), runtime.MaxLog)
+		e.b.SetLogData(data)
 	}
 	room := max(0, e.traceMax) // none given: as much as the machine has
 	if e.traces {
 		e.b.Format(runtime.Format{Kind: runtime.ItemTrace, Fields: []runtime.RecordField{{Kind: runtime.ValueText}}})
-		if logged = e.logMax; logged < 0 {
-			logged = runtime.DefaultLog
-		}
-		logged = min(logged+itemOverhead*(e.logs+1)+runtime.MaxTrace, runtime.MaxLog)
+		logged = min(logged+itemOverhead+runtime.MaxTrace, runtime.MaxLog)
 	}
 	e.b.SetExceptions(e.bodies[i].mask, room, e.auto && e.traceMax != 0)
 	e.b.SetHeap(e.heapOf(i))
