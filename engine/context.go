@@ -36,6 +36,14 @@ func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 	return sp.mem.WriteMemory(addr, p) == nil || sp.mem.Poke(addr, p, t.tid) == nil
 }
 
+var _ runtime.Mapper = (*thread)(nil)
+
+// Writable implements runtime.Mapper. The kernel has no call that tells without writing.
+func (t *thread) Writable(addr, n uint64) bool {
+	maps, err := module.Maps(t.proc.pid)
+	return err == nil && module.Writable(maps, t.proc.arch.Address(addr), n)
+}
+
 // overBreakpoint reports whether any of n bytes at addr belongs to a breakpoint.
 func (sp *space) overBreakpoint(addr uint64, n int) bool {
 	for at := addr - (longestTrap - 1); at != addr+uint64(n); at++ {

@@ -5,7 +5,7 @@ import "encoding/binary"
 // Mapper is what a Thread may implement to answer OpWritable; without it memory that can be
 // read counts as writable.
 type Mapper interface {
-	// Writable reports whether the target itself could write n bytes at addr.
+	// Writable reports whether the target's memory is mapped so that it may write n bytes at addr, all of which can be read.
 	Writable(addr, n uint64) bool
 }
 
@@ -249,7 +249,8 @@ func (m *Machine) store(op Op, p uint64, data []byte) Trap {
 const maxVerify = 1 << 20
 
 // accessible reads a byte of each page of n bytes at p. One byte tells of a page, since
-// protection has no smaller unit. A page may go away before the program uses it; then the use
+// protection has no smaller unit. What is writable is readable as well: a mapping may be writable
+// and have nothing behind it, as a file's beyond its end. A page may go away before the program uses it; then the use
 // traps.
 func (m *Machine) accessible(op Op, p, n uint64) bool {
 	if n == 0 {
@@ -258,8 +259,8 @@ func (m *Machine) accessible(op Op, p, n uint64) bool {
 	if n > maxVerify || p+n-1 < p {
 		return false
 	}
-	if w, ok := m.ctx.Thread.(Mapper); ok && op == OpWritable {
-		return w.Writable(p, n)
+	if w, ok := m.ctx.Thread.(Mapper); ok && op == OpWritable && !w.Writable(p, n) {
+		return false
 	}
 	last := p + n - 1
 	for at := p; ; at = at&^(pageSize-1) + pageSize {

@@ -317,8 +317,7 @@ func field(f runtime.Field) *command {
 
 // verify is a command that gives 0 when the byte at an address is accessible, and 1 when it is
 // not. DProbes gave 0 for accessible, as a system call gives 0 for success. vfy rw wrote the
-// byte back to find out; here it is asked of the map of the process, so that nothing is
-// written.
+// byte back to find out; here the mappings of the process tell, so that nothing is written.
 func verify(op runtime.Op) *command {
 	return &command{emit: func(e *emitter, s statement) {
 		e.b.Push(1)

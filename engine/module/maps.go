@@ -41,6 +41,24 @@ func Maps(pid int) ([]Mapping, error) {
 	return maps, nil
 }
 
+// Writable reports whether every one of n bytes at addr lies in a mapping that may be written. The
+// mappings are sorted by address, as the kernel lists them.
+func Writable(maps []Mapping, addr, n uint64) bool {
+	end := addr + n
+	if end < addr {
+		return false
+	}
+	for _, m := range maps {
+		if addr < end && m.Start <= addr && addr < m.End {
+			if !m.Write {
+				return false
+			}
+			addr = m.End
+		}
+	}
+	return addr >= end
+}
+
 // ParseMaps reads the text of a maps file (proc_pid_maps(5)).
 func ParseMaps(text string) ([]Mapping, error) {
 	maps := make([]Mapping, 0, strings.Count(text, "\n"))

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"debug/elf"
 	"math"
 
 	"gotap/engine/isa"
@@ -12,7 +13,10 @@ import (
 
 // What a program may ask of the thread that hit: thread implements runtime.Thread.
 
-var _ runtime.Surrounded = (*thread)(nil)
+var (
+	_ runtime.Surrounded = (*thread)(nil)
+	_ runtime.Mapper     = (*thread)(nil)
+)
 
 // ReadMemory implements runtime.Thread. Breakpoints do not show.
 func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.s.mem.read(t.s.isa.Address(addr), p) }
@@ -26,6 +30,25 @@ func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 		}
 	}
 	return t.s.mem.WriteMemory(addr, p) == nil
+}
+
+// Writable implements runtime.Mapper. A stub does not tell how memory is mapped: in a module the file's segment decides, and
+// elsewhere what can be read counts as writable. A stub's own writes say nothing, for most of them write to read-only pages, too.
+func (t *thread) Writable(addr, n uint64) bool {
+	addr = t.s.isa.Address(addr)
+	for i := range t.s.mods {
+		m := &t.s.mods[i]
+		if m.File == nil || m.Err != nil {
+			continue
+		}
+		for _, seg := range m.File.Segments {
+			start := m.Addr(seg.Vaddr)
+			if seg.Flags&elf.PF_W == 0 && addr < start+seg.MemSize && addr+n > start {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Arg implements runtime.Thread.
