@@ -43,6 +43,9 @@ const openBits = { O_TMPFILE: 0o20200000, O_SYNC: 0o4010000, O_CREAT: 0o100, O_E
   O_APPEND: 0o2000, O_NONBLOCK: 0o4000, O_DSYNC: 0o10000, FASYNC: 0o20000, O_DIRECT: 0o40000, O_LARGEFILE: 0o100000,
   O_DIRECTORY: 0o200000, O_NOFOLLOW: 0o400000, O_NOATIME: 0o1000000, O_CLOEXEC: 0o2000000, O_PATH: 0o10000000 };
 
+// pipe2 and dup3 take bits of open, but no access mode.
+const pipeFlags = n => flags(n, openBits);
+
 export function openFlags(n) {
   const all = BigInt.asUintN(32, BigInt(n));
   const access = ["O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"][Number(all & 3n)];
@@ -63,11 +66,14 @@ export const family = n => one(n, families, "AF_");
 
 const socketTypes = { 1: "SOCK_STREAM", 2: "SOCK_DGRAM", 3: "SOCK_RAW", 4: "SOCK_RDM", 5: "SOCK_SEQPACKET", 6: "SOCK_DCCP", 10: "SOCK_PACKET" };
 
+const socketBits = { SOCK_CLOEXEC: 0o2000000, SOCK_NONBLOCK: 0o4000 };
+const acceptFlags = n => flags(n, socketBits); // bits beside a socket's type, without one
+
 export function socketType(n) {
   const number = Number(BigInt.asUintN(32, BigInt(n)));
   const rest = number & ~15;
   const kind = one(number & 15, socketTypes);
-  return rest === 0 ? kind : `${kind}|${flags(rest, { SOCK_CLOEXEC: 0o2000000, SOCK_NONBLOCK: 0o4000 })}`;
+  return rest === 0 ? kind : `${kind}|${flags(rest, socketBits)}`;
 }
 
 export const messageFlags = n => flags(n, { MSG_OOB: 1, MSG_PEEK: 2, MSG_DONTROUTE: 4, MSG_CTRUNC: 8, MSG_TRUNC: 0x20, MSG_DONTWAIT: 0x40,
@@ -115,13 +121,13 @@ const decimal = n => String(BigInt.asIntN(64, BigInt(n)));
 const int = n => String(BigInt.asIntN(32, BigInt(n)));
 
 // What the letters of signatures stand for.
-const kinds = { d: int, l: decimal, p: hexWord, s: hexWord, a: dirfd, o: openFlags, c: accessMode, m: fileMode, P: mmapProt, M: mmapFlags,
-  f: family, t: socketType, g: messageFlags, w: whence, u: futexOp, C: cloneFlags, k: clockName, v: madvice, A: atFlags, F: fcntlOp };
+const kinds = { d: int, l: decimal, p: hexWord, s: hexWord, a: dirfd, o: openFlags, O: pipeFlags, c: accessMode, m: fileMode, P: mmapProt, M: mmapFlags,
+  f: family, t: socketType, T: acceptFlags, g: messageFlags, w: whence, u: futexOp, C: cloneFlags, k: clockName, v: madvice, A: atFlags, F: fcntlOp };
 
 const signatures = { read: "dpl", write: "dpl", pread64: "dpll", pwrite64: "dpll", readv: "dpd", writev: "dpd", open: "som", openat: "asom", creat: "sm", close: "d",
   stat: "sp", lstat: "sp", fstat: "dp", newfstatat: "aspA", statx: "asApp", access: "sc", faccessat: "asc", faccessat2: "ascA", lseek: "dlw", mmap: "plPMdl",
-  mprotect: "plP", munmap: "pl", mremap: "pllp", madvise: "plv", brk: "p", ioctl: "dpp", fcntl: "dFp", dup: "d", dup2: "dd", dup3: "ddo", pipe: "p", pipe2: "po",
-  socket: "ftd", socketpair: "ftdp", connect: "dpd", bind: "dpd", listen: "dd", accept: "dpp", accept4: "dppt", shutdown: "dd", getsockname: "dpp",
+  mprotect: "plP", munmap: "pl", mremap: "pllp", madvise: "plv", brk: "p", ioctl: "dpp", fcntl: "dFp", dup: "d", dup2: "dd", dup3: "ddO", pipe: "p", pipe2: "pO",
+  socket: "ftd", socketpair: "ftdp", connect: "dpd", bind: "dpd", listen: "dd", accept: "dpp", accept4: "dppT", shutdown: "dd", getsockname: "dpp",
   getpeername: "dpp", setsockopt: "dddpd", getsockopt: "dddpp", sendto: "dplgpd", recvfrom: "dplgpp", sendmsg: "dpg", recvmsg: "dpg", poll: "pdd", ppoll: "pdppl",
   select: "dpppp", pselect6: "dppppp", epoll_create1: "d", epoll_ctl: "dddp", epoll_wait: "dpdd", epoll_pwait: "dpddp", futex: "pudppd", clone: "Cpppp", clone3: "pl",
   execve: "spp", execveat: "asppA", exit: "d", exit_group: "d", wait4: "dpdp", kill: "dd", tgkill: "ddd", getpid: "", gettid: "", getppid: "", getuid: "", geteuid: "",

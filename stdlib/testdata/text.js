@@ -37,6 +37,13 @@ is(flags(5, { A: 1, B: 2 }), "A|0x4"); is(flags(0, {}), "0");
 is(callText("openat", [-100, 4096, 0o2000000, 0, 0, 0], { 1: "/etc/hosts" }), 'openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC)');
 is(callText("openat", [3, 4096, 0o101, 0o644, 0, 0], { 1: "x" }), 'openat(3, "x", O_WRONLY|O_CREAT, 0644)');
 is(callText("mmap", [0, 4096, 3, 0x22, -1, 0]), "mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0)");
+// Flags that share bits with open's have no access mode: 0 is no O_RDONLY, and no type of socket.
+is(callText("pipe2", [4096, 0]), "pipe2(0x1000, 0)"); is(callText("pipe2", [4096, 0o2004000]), "pipe2(0x1000, O_NONBLOCK|O_CLOEXEC)");
+is(callText("dup3", [3, 4, 0]), "dup3(3, 4, 0)"); is(callText("dup3", [3, 4, 0o2000000]), "dup3(3, 4, O_CLOEXEC)");
+is(callText("accept4", [3, 0, 0, 0]), "accept4(3, NULL, NULL, 0)");
+is(callText("accept4", [3, 0, 0, 0o2004000]), "accept4(3, NULL, NULL, SOCK_CLOEXEC|SOCK_NONBLOCK)");
+is(callText("mmap", [0, 4096, 0, 0, 3, 0]), "mmap(NULL, 4096, PROT_NONE, 0, 3, 0)");
+is(callText("socket", [2, 1, 0]), "socket(AF_INET, SOCK_STREAM, 0)"); is(callText("access", [4096, 0]), "access(0x1000, F_OK)");
 is(callText("unheard_of", [1, -1]), "unheard_of(0x1, 0xffffffffffffffff)");
 is(baseName("/a/b"), "b"); is(dirName("/a/b"), "/a"); is(dirName("/a"), "/"); is(dirName("a"), ".");
 is(textAt("3.11"), 48); is(textAt("3.12.1"), 40); is(textAt(3.9), 48);
