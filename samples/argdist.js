@@ -5,7 +5,7 @@
 //   gotap run argdist --arg f=libc:getenv --arg n=0 --arg type=text -- ls
 //   gotap run argdist --arg f=libc:read --arg n=ret -p PID
 //
-// Numbers make a histogram; with type=value each value is counted, with type=text each text that the argument points to.
+// Numbers make a histogram, floats by their integer part; with type=value each value is counted, with type=text each text that the argument points to.
 //
 //   $ gotap run argdist --arg f=libc:write --arg n=2 -- ls -l /usr/bin
 //   @libc:write argument 2:
@@ -27,13 +27,13 @@ if (!pick) throw new Error(`n is 0 to 5 or ret, not ${which}`);
 let note;
 if (type === "hist") {
   const values = hist(what);
-  note = c => values.add(pick(c));
+  note = c => values.add(trunc(pick(c)));
 } else if (type === "value") {
   const values = count(what, { keys: 1, full: "evict" });
-  note = c => values.at(pick(c)).inc();
+  note = c => values.at(trunc(pick(c))).inc();
 } else if (type === "int") {
   const values = count(what, { keys: 1, full: "evict" });
-  note = c => values.at(int(pick(c))).inc();
+  note = c => values.at(int(trunc(pick(c)))).inc();
 } else if (type === "text") {
   const values = count(what, { keys: 1, full: "evict" });
   note = c => values.at(str(pick(c), 64)).inc();

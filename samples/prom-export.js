@@ -4,7 +4,7 @@
 //   gotap run prom-export --arg f='libc:read,libc:write' -q -- ls -lR /usr/share/doc > metrics.prom
 //   gotap run prom-export --arg f='syscall:*' --arg every=15 -p PID
 //
-// Counters grow as long as the run lasts. Each text ends with "# EOF"; a collector of text files needs the last one.
+// A call fails when it returns a negative integer. Counters grow as long as the run lasts. Each text ends with "# EOF"; a collector of text files needs the last one.
 //
 //   $ gotap run prom-export --arg f=libc:write -- ls /etc/hostname
 //   # TYPE gotap_call_seconds histogram
@@ -15,6 +15,7 @@
 //   # TYPE gotap_call_failures_total counter
 //   # EOF
 
+import { failed } from "gotap/structs";
 import { places } from "gotap/module";
 
 const functions = option("f", "libc:read,libc:write", "functions, separated by commas");
@@ -27,7 +28,7 @@ probe(places(functions), {
   leave(c) {
     times.at(c.func).add(c.elapsed);
     totals.at(c.func).add(c.elapsed);
-    if ((c.ret << 32) >> 32 < 0) failures.at(c.func).inc();
+    if (failed(integer(c.ret))) failures.at(c.func).inc();
   },
 });
 

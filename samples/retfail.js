@@ -15,7 +15,7 @@
 //       0x7f81be1b638c setlocale+0x11c (libc.so.6) at setlocale.c:337
 //   …
 
-import { errno, isError } from "gotap/errno";
+import { errno } from "gotap/errno";
 import { failed } from "gotap/structs";
 import { places } from "gotap/module";
 
@@ -26,14 +26,15 @@ const failures = count("failures", { keys: 1 });
 
 const called = probe(places(functions), {
   leave(c) {
+    const value = integer(c.ret, 1); // floats, structs and nothing are no failures
+    if (zeroFails ? value !== 0 : !failed(value)) return;
     // most C functions return int: only the low half of the register counts
-    const result = (c.ret << 32) >> 32;
-    if (zeroFails ? c.ret !== 0 : !failed(c.ret)) return;
+    const result = (value << 32) >> 32;
     failures.at(c.func).inc();
     exit({ func: c.func, ret: result, why: known ? c.errno : 0, stack: c.stack(4) });
   },
   exit(e) {
-    const reason = e.why > 0 ? ` ${errno(e.why)}` : e.ret < -1 && isError(e.ret) ? ` ${errno(e.ret)}` : "";
+    const reason = e.why > 0 ? ` ${errno(e.why)}` : "";
     console.log(`${e.comm}/${e.tid} ${e.func} returned ${e.ret}${reason}, called from`);
     console.log(`${e.stack}`);
   },

@@ -41,9 +41,10 @@ probe(places(trail), {
 probe(watched, {
   leave(c) {
     running.value--;
-    if (zeroFails ? c.ret !== 0 : !failed(c.ret)) return;
+    const value = integer(c.ret, 1); // floats, structs and nothing are no failures
+    if (zeroFails ? value !== 0 : !failed(value)) return;
     const n = steps.value, t = c.tid;
-    exit({ func: c.func, ret: c.ret, ns: c.elapsed, n, p0: passed.get(t, 0), p1: passed.get(t, 1), p2: passed.get(t, 2), p3: passed.get(t, 3),
+    exit({ func: c.func, ret: value, ns: c.elapsed, n, p0: passed.get(t, 0), p1: passed.get(t, 1), p2: passed.get(t, 2), p3: passed.get(t, 3),
       p4: passed.get(t, 4), p5: passed.get(t, 5), p6: passed.get(t, 6), p7: passed.get(t, 7) });
   },
   exit(e) {

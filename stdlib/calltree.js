@@ -71,8 +71,9 @@ function printer(o) {
   return self;
 }
 
-// word shows small numbers as they are and others as addresses.
+// word shows small integers as they are and others as addresses; floats, truth values and structs are what they are.
 function word(v) {
+  if (typeof v !== "bigint" && !Number.isInteger(v)) return String(v);
   const n = BigInt(v);
   return n > -65536n && n < 65536n ? String(n) : "0x" + BigInt.asUintN(64, n).toString(16);
 }

@@ -3,7 +3,8 @@
 // In programs, inlined:
 //   int(v)        the low 32 bits with their sign: results of C functions that return int
 //   uint(v)       the low 32 bits without a sign
-//   failed(v)     is the int negative? An address is not, whatever its low 32 bits are
+//   failed(v)     is the int negative? An address is not, whatever its low 32 bits are. failed(integer(c.ret)) serves functions
+//                 whose results may be of any type
 //   bit(v, n)     is bit n set?
 //   within(v, lo, hi)    lo <= v && v < hi
 //

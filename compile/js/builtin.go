@@ -154,6 +154,7 @@ var numbers = []builtinRow{
 	{Builtin{"ult", "ult(a, b)", "(a: number, b: number) => boolean", "is a below b, both unsigned", false}, 2, 2,
 		func(s *site) *expr { return fold(apply(s.at, kindBool, runtime.OpUlt, s.integer(0), s.integer(1))) }},
 	{Builtin{"trunc", "trunc(x)", "(x: number) => number", "the integer part of a float", false}, 1, 1, truncate},
+	{Builtin{"integer", "integer(x, other?)", "(x: any, other?: number) => number", "x where its type is an integer or a pointer, otherwise other (0): integer(c.ret) of functions with results of any type", false}, 1, 2, asInteger},
 	{Builtin{"Math.min", "Math.min(a, b, …)", "(...values: number[]) => number", "the smallest", false}, 2, -1, minimum},
 	{Builtin{"Math.max", "Math.max(a, b, …)", "(...values: number[]) => number", "the largest", false}, 2, -1, maximum},
 	{Builtin{"Math.abs", "Math.abs(x)", "(x: number) => number", "without its sign", false}, 1, 1, absolute},

@@ -330,7 +330,7 @@ func (p fakePlace) Access(path []string) (compile.Access, error) {
 }
 func (p fakePlace) ReturnType() (compile.Access, bool, error) {
 	a, ok := p.access["ret"]
-	return a, ok, nil
+	return a, ok && a.Shape == nil, nil
 }
 func (p fakePlace) ResultMember(path []string) (compile.Access, error) {
 	return p.Access(append([]string{"ret"}, path...))
@@ -375,6 +375,34 @@ func TestResultMembers(t *testing.T) {
 		u.Place = p
 		if _, diags := Compile(u); len(diags) != 1 || diags[0].Text != say {
 			t.Errorf("%s: got %v", text, diags)
+		}
+	}
+}
+
+// TestIntegerOfResults: integer(c.ret) serves functions of all types. What has no integer is the other value, and no error.
+func TestIntegerOfResults(t *testing.T) {
+	const program = "({ leave(c) { log(integer(c.ret, 7), integer(c.ret), integer(c.arg0), integer(1.5, c.arg0)); } })"
+	for _, c := range []struct {
+		name string
+		ret  *compile.Access
+		want string
+	}{
+		{"no debug information", nil, "0 0 42 42"},
+		{"integer", &compile.Access{Base: compile.BaseConst, Value: 3}, "3 3 42 42"},
+		{"bool", &compile.Access{Base: compile.BaseConst, Value: 1, Type: compile.TypeBool}, "true true 42 42"},
+		{"float", &compile.Access{Base: compile.BaseConst, Value: 3, Type: compile.TypeF64}, "7 0 42 42"},
+		{"nothing", &compile.Access{Type: compile.TypeVoid}, "7 0 42 42"},
+		{"struct", &compile.Access{Shape: &compile.Shape{}}, "7 0 42 42"},
+	} {
+		p := fakePlace{map[string]compile.Access{}}
+		if c.ret != nil {
+			p.access["ret"] = *c.ret
+		}
+		r, u := newRig(t), parse(t, program, nil)
+		u.Place = p
+		r.th.args[0] = 42
+		if got := r.run(compiled(t, u).Programs[Leave]).lines; len(got) != 1 || got[0] != c.want {
+			t.Errorf("%s: got %q, want %s", c.name, got, c.want)
 		}
 	}
 }

@@ -66,7 +66,7 @@ probe("f", {
     signal(10);
     skip();
     skip(-1);
-    log(hash(str(p)), clz(p), popcount(p), ult(p, 3) ? "below" : "not", trunc(f64(p)), Math.min(p, 1), Number(p));
+    log(hash(str(p)), clz(p), popcount(p), ult(p, 3) ? "below" : "not", trunc(f64(p)), integer(f64(p), 1), Math.min(p, 1), Number(p));
     exit.hold();
   },
 });
