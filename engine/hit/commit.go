@@ -17,7 +17,7 @@ func (h *Hit) Posts() {
 	for i, n := 0, h.n; i < n; i++ {
 		r := &h.runs[i]
 		if post := r.Placement.Code.Post; post != nil && !r.Leave && r.code != post {
-			h.Start(r.Placement, post, r.this, 0, false)
+			h.follow(*r, post)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (h *Hit) Faulted() {
 	}
 	for i := range n {
 		if f := h.runs[i].Placement.Code.Fault; f != nil {
-			if r := h.Start(h.runs[i].Placement, f, h.runs[i].this, 0, false); r.log != nil {
+			if r := h.follow(h.runs[i], f); r.log != nil {
 				h.commit(r, runtime.RecordFault)
 			}
 		}

@@ -44,6 +44,7 @@ type Run struct {
 	regs  []uint64         // of the thread when the program ran, for a core; nil: it asked for none
 	this  uint64
 	owned bool // the storage of the call ends with the hit
+	lost  bool // the call is counted as missed: its end will not be seen, and it has no storage
 	time  uint64
 }
 
@@ -85,19 +86,22 @@ func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 		return
 	}
 	var this uint64
-	owned := false
+	lost := false
 	if leaves {
 		var ok bool
 		if this, ok = h.t.Push(pl); !ok {
 			pl.Probe.Missed++
+			lost = true
 		}
 	} else {
-		this, owned = h.Alloc(pl), true
+		this = h.Alloc(pl)
 	}
 	if pl.Code.Enter != nil {
-		h.Start(pl, pl.Code.Enter, this, 0, owned)
+		r := h.newRun(pl, pl.Code.Enter, this, 0, !leaves)
+		r.lost = lost
+		h.run(r)
 	} else if pl.Code.Post != nil || pl.Code.Fault != nil {
-		h.newRun(pl, nil, this, 0, owned)
+		h.newRun(pl, nil, this, 0, !leaves).lost = lost
 	}
 }
 
@@ -202,6 +206,14 @@ func (h *Hit) Start(pl *registry.Placement, code *runtime.Code, this, elapsed ui
 	return r
 }
 
+// follow runs another program of the call that a run belongs to.
+func (h *Hit) follow(after Run, code *runtime.Code) *Run {
+	r := h.newRun(after.Placement, code, after.this, 0, false)
+	r.lost = after.lost
+	h.run(r)
+	return r
+}
+
 // run runs the program of a run.
 func (h *Hit) run(r *Run) {
 	r.log = h.r.takeLog()
@@ -239,7 +251,8 @@ func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
 			r.regs = slices.Clone(h.Context.Regs)
 		}
 	}
-	if out.Trap != runtime.NoTrap {
+	// What a lost call cannot store was counted with the call.
+	if out.Trap != runtime.NoTrap && !(r.lost && out.Trap == runtime.TrapThis) {
 		h.r.arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
 	}
 	if out.Remove {
