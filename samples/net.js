@@ -4,23 +4,32 @@
 //   gotap run net -- curl -s http://localhost:8000/
 //   gotap run net -T 10s -p PID
 //
-// A connect that does not block returns EINPROGRESS at once. Bytes are those of sockets' own calls; read and write on a socket are in
-// the sample files.
+// A connect that does not block returns EINPROGRESS at once. Bytes are those of all calls that move some, read, writev and sendfile
+// included; sockets that have the same number one after the other are told apart.
 //
 //   $ gotap run net -- curl -s http://localhost:8000/
 //   curl/8131 connect 3 to unix:/var/run/nscd/socket = -1 ENOENT <42.9 us>
 //   curl/8131 connect 3 to unix:/var/run/nscd/socket = -1 ENOENT <19.1 us>
 //   curl/8131 connect 5 to 127.0.0.1:8000 = -1 EINPROGRESS <504 us>
-//   socket 5 of 8131: 78 bytes sent, 921 received
+//   socket 5 of 8131 with 127.0.0.1:8000: 78 bytes sent, 921 received
 
 import { sockaddr, lookupError, socketOf } from "gotap/sockets";
 import { family, socketType } from "gotap/syscalls";
 import { errno, result } from "gotap/errno";
+import { traffic } from "gotap/traffic";
 import { duration } from "gotap/time";
 
 const showing = option("sockets", false, "show the making of sockets, too");
-const sent = sum("bytes sent", { keys: 2 }), received = sum("bytes received", { keys: 2 });
+const top = option("top", 25, "how many sockets to print");
+const sockets = traffic({ describe: partner });
 let seen = 0;
+
+// partner is the other side of a connection; a socket without one has port 0 there.
+function partner(pid, fd, path) {
+  const remote = path.startsWith("socket:") ? socketOf(pid, fd)?.remote : undefined;
+  return remote === undefined || remote.endsWith(":0") ? "" : remote;
+}
+
 const who = e => { seen++; return `${e.comm}/${e.tid}`; };
 
 probe("libc:getaddrinfo", {
@@ -48,14 +57,6 @@ probe(["syscall:accept", "syscall:accept4"], {
   },
   optional: true,
 });
-probe(["syscall:sendto", "syscall:sendmsg"], {
-  enter(c) { this.fd = c.arg0; },
-  leave(c) { if (c.ret > 0) sent.at(c.pid, this.fd).add(c.ret); },
-});
-probe(["syscall:recvfrom", "syscall:recvmsg"], {
-  enter(c) { this.fd = c.arg0; },
-  leave(c) { if (c.ret > 0) received.at(c.pid, this.fd).add(c.ret); },
-});
 if (showing) {
   probe("syscall:socket", {
     enter(c) { this.family = c.arg0; this.type = c.arg1; },
@@ -65,9 +66,11 @@ if (showing) {
 }
 
 end(() => {
-  const all = new Map();
-  for (const [key, n] of sent.take()) all.set(`${key[1]} of ${key[0]}`, [n, 0]);
-  for (const [key, n] of received.take()) all.set(`${key[1]} of ${key[0]}`, [all.get(`${key[1]} of ${key[0]}`)?.[0] ?? 0, n]);
-  if (all.size === 0 && seen === 0) console.error("net: no socket was used, and no name looked up by the C library");
-  for (const [socket, [out, back]] of all) console.log(`socket ${socket}: ${out} bytes sent, ${back} received`);
+  const used = sockets.rows().filter(row => row.path.startsWith("socket:") && row.read + row.written > 0)
+    .sort((a, b) => b.read + b.written - a.read - a.written);
+  if (used.length === 0 && seen === 0) console.error("net: no socket was used, and no name looked up by the C library");
+  for (const s of used.slice(0, top)) {
+    console.log(`socket ${s.fd} of ${s.pid}${s.what ? ` with ${s.what}` : ""}: ${s.written} bytes sent, ${s.read} received`);
+  }
+  if (used.length > top) console.log(`… and ${used.length - top} more sockets`);
 });

@@ -20,7 +20,11 @@
 
 import { duration } from "gotap/time";
 
-const calls = option("calls", "read,readv,recvfrom,recvmsg,accept,accept4,connect,poll,ppoll,select,pselect6,epoll_wait,epoll_pwait,futex,nanosleep,clock_nanosleep,wait4,waitid,fsync,flock",
+const calls = option("calls", [
+  "read,readv,pread64,preadv,write,writev,pwrite64,pwritev,sendto,sendmsg,sendmmsg,recvfrom,recvmsg,recvmmsg,sendfile,splice,accept,accept4,connect",
+  "poll,ppoll,select,pselect6,epoll_wait,epoll_pwait,epoll_pwait2,futex,futex_waitv,nanosleep,clock_nanosleep,pause,rt_sigsuspend,rt_sigtimedwait",
+  "wait4,waitid,semop,semtimedop,msgrcv,msgsnd,mq_timedreceive,mq_timedsend,io_getevents,io_uring_enter,fsync,fdatasync,msync,flock,fcntl",
+].join(),
   "system calls, separated by commas");
 const least = option("ms", 1, "waits shorter than this many milliseconds do not count") * 1000000;
 const top = option("top", 10, "how many stacks to print");

@@ -26,6 +26,15 @@ probe("syscall:openat", {
   leave(c) { if (!onlyFailed || c.ret < 0) exit({ path: this.path, flags: this.flags, ret: c.ret }); },
   exit: show,
 });
+probe("syscall:openat2", {
+  enter(c) {
+    this.path = str(c.arg1);
+    this.flags = u64(c.arg2); // the first member of struct open_how
+  },
+  leave(c) { if (!onlyFailed || c.ret < 0) exit({ path: this.path, flags: this.flags, ret: c.ret }); },
+  exit: show,
+  optional: true,
+});
 probe(["syscall:open", "syscall:creat"], {
   enter(c) {
     this.path = str(c.arg0);

@@ -1,23 +1,25 @@
-// writes: how much is written to each file descriptor, and in pieces of what size?
+// writes: how much is written to each file, pipe and socket, and in pieces of what size?
 // topic: files and system calls
 //
 //   gotap run writes -- ls -lR /usr/share/doc
 //   gotap run writes -T 5s -p PID
 //
+// By system calls, so that programs which make them themselves are seen, too.
+//
 //   $ gotap run writes -- ls -l /usr/bin
-//   @bytes by descriptor[1]: 81140
+//   descriptor 1 of 4711, pipe:[5]: 81140 bytes
 //   @bytes a write:
 //   [2K, 4K)               1 |@@                                                  |
 //   [4K, 8K)              19 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 
-const bytes = sum("bytes by descriptor", { keys: 1 });
-const piece = hist("bytes a write");
+import { traffic } from "gotap/traffic";
 
-probe("libc:write", {
-  enter(c) { this.fd = c.arg0; },
-  leave(c) {
-    if (c.ret <= 0) return;
-    bytes.at(this.fd).add(c.ret);
-    piece.add(c.ret);
-  },
+const sizes = hist("bytes a write");
+const all = traffic({ piece: (c, bytes) => sizes.add(bytes) });
+
+end(() => {
+  for (const row of all.rows().sort((a, b) => b.written - a.written)) {
+    if (row.written > 0) console.log(`descriptor ${row.fd} of ${row.pid}, ${row.path}: ${row.written} bytes`);
+  }
+  sizes.print();
 });
