@@ -4,7 +4,8 @@
 //   gotap run locks -T 10s -p PID
 //   gotap run locks --arg us=0 -- ./prog
 //
-// Only waits of at least `us` microseconds are counted.
+// Only waits of at least `us` microseconds are counted: those in the kernel, for a mutex that another thread has. A mutex that is
+// free is not waited for, whatever the probes cost; that cost is in the time it is held.
 //
 //   $ gotap run locks --arg us=50 -- ./shop
 //   @wait, ns:

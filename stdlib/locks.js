@@ -9,9 +9,12 @@
 //                                histogram of each
 // owner(p) waiters(p)            in programs: thread that holds the mutex at p, 0 for none; how many use it. glibc on 64-bit machines
 //
-// A mutex is named by its address: sym(pid, address) names those that are variables of a program or library. Times have the cost of the probes in them, 10 to 40
-// microseconds where threads are stopped, so look at those well above. A hold that ends in pthread_cond_wait, which unlocks
-// inside the library, is counted up to the next unlock. A wait in pthread_mutex_timedlock counts too, trylock never waits.
+// A mutex is named by its address: sym(pid, address) names those that are variables of a program or library. A wait is the time that
+// the locking function spends in the kernel's futex call: one that finds the mutex free, or spins, has none, whatever its probes cost.
+// That wait, too, is longer than without gotap where the holder is stopped at a probe; and a hold has the cost of the probes at
+// its ends in it, 10 to 40 microseconds where threads are stopped. So look at those well above. A hold that ends in
+// pthread_cond_wait, which unlocks inside the library, is counted up to the next unlock; one of a recursive mutex from its first lock
+// to its last unlock. A wait in pthread_mutex_timedlock counts too, also one that ends without the mutex; trylock never waits.
 // Without libc's functions the run goes on, and a line at the end says so.
 
 import { options, absent } from "gotap/module";
@@ -19,32 +22,45 @@ import { options, absent } from "gotap/module";
 export function owner(p) { return u32(p + 8); }
 export function waiters(p) { return u32(p + 12); }
 
+// again tells whether the thread has a recursive mutex more than once: glibc counts behind the lock's word.
+function again(c, p) { return owner(p) === c.tid && u32(p + 4) > 1; }
+
 export function mutexes(given) {
   const o = options("gotap/locks", given, { module: "libc", least: 0 });
   const least = o.least;
   const waits = stats("waits by mutex, ns", { keys: 1 }), holds = stats("holds by mutex, ns", { keys: 1 });
   const wait = hist("wait, ns"), hold = hist("hold, ns");
   const since = map("held since", { keys: 2, max: 16384 });
+  const locks = perThread(0), waited = perThread(0); // the thread is in a locking function; what it has waited there
   const at = name => `${o.module}:${name}`;
   const locking = probe([at("pthread_mutex_lock"), at("pthread_mutex_timedlock"), at("pthread_mutex_clocklock")], {
-    enter(c) { this.mutex = c.arg0; },
-    leave(c) {
-      if ((c.ret << 32) >> 32 !== 0) return;
-      since.set(c.tid, this.mutex, c.time);
-      if (c.elapsed < least) return;
-      waits.at(this.mutex).add(c.elapsed);
-      wait.add(c.elapsed);
+    enter(c) {
+      this.mutex = c.arg0;
+      locks.value = 1;
+      waited.value = 0;
     },
+    leave(c) {
+      const ns = waited.value;
+      locks.value = 0;
+      if ((c.ret << 32) >> 32 === 0 && !again(c, this.mutex)) since.set(c.tid, this.mutex, c.time);
+      if (ns === 0 || ns < least) return;
+      waits.at(this.mutex).add(ns);
+      wait.add(ns);
+    },
+    optional: true,
+  });
+  const waiting = probe(["syscall:futex", "syscall:futex_time64"], {
+    leave(c) { if (locks.value !== 0) waited.value += c.elapsed; },
     optional: true,
   });
   const trying = probe(at("pthread_mutex_trylock"), {
     enter(c) { this.mutex = c.arg0; },
-    leave(c) { if ((c.ret << 32) >> 32 === 0) since.set(c.tid, this.mutex, c.time); },
+    leave(c) { if ((c.ret << 32) >> 32 === 0 && !again(c, this.mutex)) since.set(c.tid, this.mutex, c.time); },
     optional: true,
   });
   const unlocking = probe(at("pthread_mutex_unlock"), {
     enter(c) {
-      if (!since.has(c.tid, c.arg0)) return;
+      if (!since.has(c.tid, c.arg0) || again(c, c.arg0)) return;
       const held = c.time - since.get(c.tid, c.arg0);
       since.delete(c.tid, c.arg0);
       holds.at(c.arg0).add(held);
@@ -55,5 +71,5 @@ export function mutexes(given) {
   end(() => since.clear());
   const probes = [locking, trying, unlocking];
   absent("gotap/locks", probes, `pthread_mutex_lock in ${o.module}`);
-  return { waits, wait, holds, hold, probes };
+  return { waits, wait, holds, hold, probes: [...probes, waiting] };
 }
