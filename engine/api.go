@@ -57,13 +57,15 @@ type Config struct {
 
 // The probes that sessions are given, and what is told of them: see package registry.
 type (
-	Change     = hit.Change
-	Handlers   = registry.Handlers
-	Compile    = registry.Compile
-	PlaceInfo  = registry.PlaceInfo
-	CodePlace  = registry.CodePlace
-	ProbeSpec  = registry.Spec
-	ProbeState = registry.State
+	Change      = hit.Change
+	Handlers    = registry.Handlers
+	Compile     = registry.Compile
+	PlaceInfo   = registry.PlaceInfo
+	CodePlace   = registry.CodePlace
+	CopiedPlace = registry.CopiedPlace
+	Copies      = registry.Copies
+	ProbeSpec   = registry.Spec
+	ProbeState  = registry.State
 )
 
 // EventKind is a kind of lifecycle event.

@@ -111,6 +111,7 @@ func (r *run) checkAdded(declared, added int) error {
 		r.notices.flush()
 		r.note("%s at %s", plural(added, "probe"), plural(places, "place"))
 	}
+	go r.tellInlined()
 	return nil
 }
 

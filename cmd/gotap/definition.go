@@ -169,7 +169,7 @@ func (p *definedProbe) spec(t *tracer) (engine.ProbeSpec, error) {
 	return engine.ProbeSpec{
 		ID: p.id, Name: p.name, Specs: []place.Spec{where}, After: p.PassCount, Limit: p.MaxHits, LogOnFault: p.LogOnFault,
 		Optional: p.optional, HasEnter: true,
-		Compile: func(at engine.PlaceInfo) (engine.Handlers, error) { return p.compile(t, at) },
+		Compile: t.noting(p.id, func(at engine.PlaceInfo) (engine.Handlers, error) { return p.compile(t, at) }),
 	}, nil
 }
 

@@ -34,7 +34,7 @@ COMMAND is started, looked at before its first instruction, and ended.`,
 			if err != nil {
 				return withStatus(statusUsage, err)
 			}
-			found, err := listPlaces(spec, pid, command)
+			found, err := listPlaces(spec, pid, command, verbose)
 			if err != nil {
 				return err
 			}
@@ -44,12 +44,13 @@ COMMAND is started, looked at before its first instruction, and ended.`,
 		},
 	}
 	c.Flags().StringVarP(&pid, "pid", "p", "", "list what this process maps")
-	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "add arguments, types and addresses")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "add arguments, types, addresses and inlined copies")
 	return c
 }
 
-func listPlaces(spec place.Spec, pid string, command []string) ([]catalog.Entry, error) {
+func listPlaces(spec place.Spec, pid string, command []string, copies bool) ([]catalog.Entry, error) {
 	all := catalog.New()
+	all.Copies = copies
 	defer all.Close()
 	var found []catalog.Entry
 	var err error
@@ -111,6 +112,9 @@ func printPlaces(w *World, found []catalog.Entry, verbose bool) {
 		}
 		if verbose && e.Where != "" {
 			fmt.Fprintf(w.Stdout, "    at %s\n", e.Where)
+		}
+		if verbose && len(e.Copies.Calls) > 0 {
+			fmt.Fprintf(w.Stdout, "    inlined in %s besides: %s\n", plural(len(e.Copies.Calls), "place"), e.Copies.Where())
 		}
 	}
 }

@@ -103,6 +103,7 @@ func (r *run) lifecycle(e engine.Event) {
 
 // tell reports what was lost and, with --stats, what every probe did. Loss is told with -q too.
 func (r *run) tell(states []engine.ProbeState) {
+	r.tellInlined()
 	r.notices.flush()
 	r.tellTraps()
 	r.tellChanges()
@@ -222,6 +223,9 @@ func (r *run) tellStats(states []engine.ProbeState) {
 		fmt.Fprintf(r.w.Stderr, "gotap: %-30s %-9s %10d hits %6d missed, places: %s\n", s.Name, s.State, s.Hits, s.Missed, strings.Join(how, ", "))
 		if s.Over > 0 {
 			fmt.Fprintf(r.w.Stderr, "gotap:   beyond its rate: %d hits\n", s.Over)
+		}
+		for _, c := range r.tracer.inlined.of(s.ID) {
+			fmt.Fprintf(r.w.Stderr, "gotap:   not seen: %s\n", inlinedText(c))
 		}
 		for _, why := range s.Refused {
 			fmt.Fprintf(r.w.Stderr, "gotap:   left out: %s\n", why)

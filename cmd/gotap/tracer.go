@@ -25,6 +25,8 @@ type tracer struct {
 	codes map[codeKey]*runtime.Code // programs that were bound already: places share them
 	wait  bool                      // libraries have yet to be mapped: probes wait for them
 	late  []intention               // those that do
+
+	inlined inlined
 }
 
 // codeKey is what a bound program depends on.
@@ -52,8 +54,19 @@ func (t *tracer) Add(p *script.Probe) error {
 // spec is a probe of a script as the engine takes it.
 func (t *tracer) spec(p *script.Probe) (engine.ProbeSpec, error) {
 	spec, list := probeSpec(p)
-	spec.Compile = func(at engine.PlaceInfo) (engine.Handlers, error) { return t.compile(p, at) }
+	spec.Compile = t.noting(spec.ID, func(at engine.PlaceInfo) (engine.Handlers, error) { return t.compile(p, at) })
 	return spec, list.Err()
+}
+
+// noting notes the places that a probe is compiled for.
+func (t *tracer) noting(probe uint32, compile engine.Compile) engine.Compile {
+	return func(at engine.PlaceInfo) (engine.Handlers, error) {
+		h, err := compile(at)
+		if err == nil {
+			t.inlined.note(probe, at)
+		}
+		return h, err
+	}
 }
 
 func probeSpec(p *script.Probe) (engine.ProbeSpec, diag.List) {

@@ -11,22 +11,27 @@ import (
 	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 	"gotap/engine/symbols"
 	"gotap/engine/syscalls"
 )
 
 // Catalog lists places. It is safe for concurrent use.
 type Catalog struct {
+	// Copies has entries tell of inlined copies of functions, for which much debug information is read. It is set before the first use.
+	Copies bool
+
 	modules module.Cache
 	names   symbols.Files
 }
 
 // Entry is one place of a listing.
 type Entry struct {
-	Text      string // as a script may write it
-	Signature string // with parameters and their types and the local variables in scope, or the operands of a mark; "" when nothing tells
-	Where     string // "0x1139 in /bin/prog"; "" for what is no code of a file
-	Beside    string // the module, when the place is meant only with it: the main program has such places too; else ""
+	Text      string          // as a script may write it
+	Signature string          // with parameters and their types and the local variables in scope, or the operands of a mark; "" when nothing tells
+	Where     string          // "0x1139 in /bin/prog"; "" for what is no code of a file
+	Copies    registry.Copies // Catalog.Copies: calls of the function that the compiler inlined; none where no debug information tells
+	Beside    string          // the module, when the place is meant only with it: the main program has such places too; else ""
 }
 
 // New makes an empty catalogue.
@@ -113,6 +118,9 @@ func (c *Catalog) entry(l place.Listed) Entry {
 	case t.Func != nil:
 		if in, ok := c.names.Info(t.File); ok {
 			e.Signature, _ = in.Signature(t.Func.Addr)
+			if c.Copies {
+				e.Copies, _ = (&registry.Info{Files: &c.names, Target: t}).Copies()
+			}
 			if locals, err := in.Locals(t.Vaddr); err == nil && len(locals) > 0 {
 				e.Signature += "; locals " + strings.Join(locals, ", ")
 			}

@@ -230,10 +230,12 @@ func (in *Info) AddrsOf(file string, line int) (addrs []uint64, nearest []int, e
 		return nil, nil, err
 	}
 	search := lineSearch{in: in, file: path.Clean(file), line: line, lines: map[int]bool{}}
-	for _, u := range in.units {
-		if err := search.unit(u); err != nil {
-			return nil, nil, err
-		}
+	tables, err := search.tables()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range tables {
+		search.table(t)
 	}
 	if len(search.addrs) == 0 {
 		nearest = nearestLines(search.lines, line)
@@ -258,14 +260,28 @@ func (s *lineSearch) matches(name string) bool {
 	return name == s.file || strings.HasSuffix(name, "/"+strings.TrimPrefix(s.file, "/")) && !path.IsAbs(s.file)
 }
 
-// unit searches one unit, if its line table mentions the file.
-func (s *lineSearch) unit(u *unit) error {
+// tables are the line tables that mention the file.
+func (s *lineSearch) tables() (found []*lineTable, err error) {
+	for _, u := range s.in.units {
+		t, err := s.tableOf(u)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			found = append(found, t)
+		}
+	}
+	return found, nil
+}
+
+// tableOf is the line table of a unit, nil when it does not mention the file.
+func (s *lineSearch) tableOf(u *unit) (*lineTable, error) {
 	if u.split {
-		return nil
+		return nil, nil
 	}
 	r, err := s.in.lineReader(u)
 	if err != nil || r == nil {
-		return err
+		return nil, err
 	}
 	found := false
 	for _, name := range u.fileNames(r) {
@@ -276,16 +292,16 @@ func (s *lineSearch) unit(u *unit) error {
 		}
 	}
 	if !found {
-		return nil
+		return nil, nil
 	}
-	t, err := s.in.linesOf(u)
-	if err != nil {
-		return err
-	}
+	return s.in.linesOf(u)
+}
+
+// table adds the code of the line in one unit.
+func (s *lineSearch) table(t *lineTable) {
 	for _, r := range s.in.onePerPass(s.runs(t)) {
 		s.addrs = append(s.addrs, r.stop)
 	}
-	return nil
 }
 
 // run is a stretch of code of the line without code of other lines in between.

@@ -255,6 +255,29 @@ func TestEveryInlinedCopyOfALineIsFound(t *testing.T) {
 	}
 }
 
+// TestCopies asks for the inlined copies of functions that have code of their own, in C and, by its linkage name, in C++.
+func TestCopies(t *testing.T) {
+	testenv.Require(t, testenv.GCC, testenv.GXX)
+	c := build(t, "testdata/partly.c", "-O2")
+	copies, err := c.info.Copies(c.address(t, "part"))
+	if want := "[{twice partly.c 16} {twice partly.c 17} {main partly.c 25} {main partly.c 26} {main partly.c 27}]"; err != nil || fmt.Sprint(copies) != want {
+		t.Errorf("part has the copies %v, %v; want %s", copies, err, want)
+	}
+	if file, line, n := c.info.Body(c.address(t, "part")); n != 6 || file != "partly.c" || line < 8 || line > 9 {
+		t.Errorf("a line of them is %s:%d, %d times", file, line, n)
+	}
+	for _, name := range []string{"alone", "main"} {
+		if copies, err := c.info.Copies(c.address(t, name)); err != nil || copies != nil {
+			t.Errorf("%s has the copies %v, %v", name, copies, err)
+		}
+	}
+	cc := build(t, "testdata/shared.cc", "-O2", "testdata/shared2.cc")
+	copies, err = cc.info.Copies(cc.address(t, "_Z6sharedi"))
+	if want := "[{one shared2.cc 4} {two shared2.cc 5}]"; err != nil || fmt.Sprint(copies) != want {
+		t.Errorf("shared has the copies %v, %v; want %s", copies, err, want)
+	}
+}
+
 // TestInlined asks for a function that has no code of its own, one that has, and one that there is not.
 func TestInlined(t *testing.T) {
 	testenv.Require(t, testenv.GCC)

@@ -23,7 +23,8 @@ type unit struct {
 	listed    bool
 	deep      bool // functions inside functions are listed too
 	lines     *lineTable
-	scopes    []namedScope // nil: not listed yet
+	scopes    []namedScope                    // nil: not listed yet
+	inlined   map[dwarf.Offset][]dwarf.Offset // inlined calls by their origin; nil: not listed yet
 }
 
 // unitRange is a piece of code that belongs to a unit.
