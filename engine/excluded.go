@@ -14,7 +14,7 @@ import (
 // engine itself has the target call does not recurse.
 //
 //   - the vdso: code that the kernel maps into every process. No file has it, so that nobody could tell after a crash what a
-//     breakpoint displaced;
+//     breakpoint displaced. Functions of the C library for which the loader chooses code there (time, gettimeofday) are refused with it;
 //   - the vsyscall page: it is no memory of the process; the kernel itself makes its three calls, and what is there cannot be written;
 //   - the fallback, and the copies of displaced instructions, both ours: a breakpoint in a copy would be run in the middle of a hit, and one in the
 //     fallback when nobody is there to take it;
