@@ -43,8 +43,18 @@ probe(`${module}:free`, {
     console.log(`${e.stack}`);
   },
 });
-probe(["malloc", "calloc", "realloc", "memalign", "aligned_alloc"].map(name => `${module}:${name}`), {
+probe(["malloc", "calloc", "realloc", "memalign", "aligned_alloc", "valloc", "pvalloc"].map(name => `${module}:${name}`), {
   leave(c) { if (freed.has(c.ret)) freed.delete(c.ret); },
+  optional: true,
+});
+
+probe(`${module}:posix_memalign`, {
+  enter(c) { this.to = c.arg0; },
+  leave(c) {
+    if ((c.ret << 32) >> 32 !== 0) return;
+    const p = ptr(this.to);
+    if (freed.has(p)) freed.delete(p);
+  },
   optional: true,
 });
 

@@ -33,7 +33,7 @@ export function allocations(given) {
   };
   const at = name => `${o.module}:${name}`;
   const probes = [
-    probe(at("malloc"), { enter(c) { this.size = c.arg0; }, leave(c) { note(c, c.ret, this.size); }, exit: o.told, optional: true }),
+    probe([at("malloc"), at("valloc"), at("pvalloc")], { enter(c) { this.size = c.arg0; }, leave(c) { note(c, c.ret, this.size); }, exit: o.told, optional: true }),
     probe(at("calloc"), { enter(c) { this.size = c.arg0 * c.arg1; }, leave(c) { note(c, c.ret, this.size); }, exit: o.told, optional: true }),
     probe([at("aligned_alloc"), at("memalign")], { enter(c) { this.size = c.arg1; }, leave(c) { note(c, c.ret, this.size); }, exit: o.told, optional: true }),
     probe(at("posix_memalign"), {
