@@ -112,9 +112,10 @@ func (f *folding) slots(lit *function, n *names) {
 	}
 }
 
-// slot shares a variable. A var that is never assigned is a constant of joined modules, which have no let and const.
+// slot shares a variable. A var that is never assigned is a constant of joined modules, which have no let and const; so is a float, which
+// programs cannot share.
 func (f *folding) slot(sl *slot) js.Binding {
-	if sl.v.Kind == scope.Var && sl.v.Assigned == 0 && sl.kind == slotPlain {
+	if sl.v.Assigned == 0 && sl.kind == slotPlain && (sl.v.Kind == scope.Var || sl.value != nil && sl.v.Fractional(js.IsFloat)) {
 		return f.value(sl.value, sl.v)
 	}
 	return f.s.bind(sl)
@@ -147,6 +148,9 @@ func (s *Script) fold(value goja.Value, v *scope.Variable) js.Binding {
 
 // value folds one value. The variable that holds it may be nil.
 func (f *folding) value(value goja.Value, v *scope.Variable) js.Binding {
+	if v != nil && goja.IsNumber(value) && v.Fractional(js.IsFloat) {
+		return js.Binding{Kind: js.BindFloat, Float: value.ToFloat()}
+	}
 	if rounded(value) {
 		return foldRounded(v)
 	}
@@ -277,7 +281,11 @@ func (f *folding) namespace(obj *goja.Object, v *scope.Variable) (js.Binding, bo
 		if err != nil || value == nil {
 			continue
 		}
-		n.bindings[key] = f.value(value, nil)
+		var member *scope.Variable
+		if v != nil {
+			member = v.Member(key)
+		}
+		n.bindings[key] = f.value(value, member)
 	}
 	return js.Binding{Kind: js.BindNamespace, Scope: n}, true
 }

@@ -38,7 +38,7 @@ func (s *Script) admit(f *load.File) (*source, diag.List) {
 	for _, text := range src.info.Unfilled {
 		list.Warnf(f.NodeSpan(text), "printf(format, …) does; write \\n for the end of the line", "this fills no format in: it writes its values one after the other")
 	}
-	f.ExactNumbers(src.info.Big)
+	f.OriginalNumbers(src.info.Numbers)
 	for _, lit := range src.info.Functions {
 		s.functions = append(s.functions, &function{src, lit})
 	}

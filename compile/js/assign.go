@@ -33,7 +33,10 @@ func (l *lowering) assign(e *ast.AssignExpression, used bool) *expr {
 	if !ok || right.kind == kindBad {
 		return poison(at)
 	}
-	if v := l.addAtomically(p, e.Operator, at, right, used); v != nil {
+	if e.Operator == token.PLUS || e.Operator == token.MINUS {
+		l.cutBefore(right, "it is added up")
+	}
+	if v := l.addAtomically(p, e.Operator, at, asWhole(right), used); v != nil {
 		return v
 	}
 	return l.assignTo(to, leftAt, l.arithmetic(e.Operator, at, p.get(l, leftAt), right))
@@ -91,6 +94,10 @@ func (l *lowering) fitting(p place, v *expr, at diag.Span) (*expr, bool) {
 		return convert(v, k), true
 	case l.guessed(p, v.kind):
 		return v, true
+	case k == kindInt || k == kindUint:
+		if n, ok := whole(v); ok {
+			return n, true
+		}
 	}
 	l.errorf(at, retypeHint(p, k, v.kind), "%s holds %s: cannot assign %s", title(p), k, v.kind)
 	return v, false

@@ -158,7 +158,7 @@ var numbers = []builtinRow{
 	{Builtin{"Math.min", "Math.min(a, b, …)", "(...values: number[]) => number", "the smallest", false}, 2, -1, minimum},
 	{Builtin{"Math.max", "Math.max(a, b, …)", "(...values: number[]) => number", "the largest", false}, 2, -1, maximum},
 	{Builtin{"Math.abs", "Math.abs(x)", "(x: number) => number", "without its sign", false}, 1, 1, absolute},
-	{Builtin{"Math.trunc", "Math.trunc(x)", "(x: number) => number", "the integer part of a float", false}, 1, 1, truncate},
+	{Builtin{"Math.trunc", "Math.trunc(x)", "(x: number) => number", "the integer part of a float; Math.trunc(a / b) says that the fraction is not wanted", false}, 1, 1, truncate},
 	{Builtin{"Number", "Number(x)", "(x: any) => number", "a number as it is", false}, 1, 1, asNumber},
 	{Builtin{"BigInt", "BigInt(x)", "(x: any) => number", "an integer as it is", false}, 1, 1, func(s *site) *expr { return s.integer(0) }},
 }
@@ -230,11 +230,23 @@ func (s *site) extreme(op runtime.Op) *expr {
 	best := s.number(0)
 	for i := 1; i < len(s.node.ArgumentList); i++ {
 		next := s.number(i)
-		if best.kind == kindFloat || next.kind == kindFloat {
-			best = s.floatExtreme(op, toFloat(best), toFloat(next))
-		} else {
-			best = fold(apply(s.at, kindInt, op, best, next))
-		}
+		best = s.ofTwo(op, best, next)
+	}
+	return best
+}
+
+// ofTwo is the smaller or larger of two numbers: a float if one of them is, but compared as integers where both are whole.
+func (s *site) ofTwo(op runtime.Op, a, b *expr) *expr {
+	if a.kind == kindBad || b.kind == kindBad {
+		return poison(s.at)
+	}
+	x, y, ok := bothWhole(a, b)
+	if !ok {
+		return s.floatExtreme(op, toFloat(a), toFloat(b))
+	}
+	best := fold(apply(s.at, kindInt, op, x, y))
+	if a.kind == kindFloat || b.kind == kindFloat {
+		return toFloat(best)
 	}
 	return best
 }
@@ -268,8 +280,8 @@ func (s *site) keep(values []*expr, f func([]*expr) *expr) *expr {
 
 func absolute(s *site) *expr {
 	e := s.number(0)
-	if e.kind != kindFloat {
-		return fold(apply(s.at, kindInt, runtime.OpAbs, e))
+	if n, ok := whole(e); ok {
+		return convert(fold(apply(s.at, kindInt, runtime.OpAbs, n)), e.kind)
 	}
 	// The sign of a double is its top bit.
 	bits := constant(s.at, kindInt, math.MaxInt64)
@@ -277,17 +289,19 @@ func absolute(s *site) *expr {
 }
 
 func truncate(s *site) *expr {
-	e := s.number(0)
+	e := asWhole(s.number(0))
 	if e.kind == kindFloat {
 		return apply(s.at, kindInt, runtime.OpFtoi, e)
 	}
-	return e
+	meant := *e // Math.trunc(a / b) says that the integer is wanted
+	meant.meant, meant.quotient = true, nil
+	return &meant
 }
 
 func asNumber(s *site) *expr { return s.number(0) }
 
 func asText(s *site) *expr {
-	e := s.arg(0)
+	e := s.l.shown(s.arg(0))
 	t, ok := textOf(e)
 	if !ok {
 		s.l.errorf(e.at, "log it as an argument of its own", "cannot make text of %s here", e.kind)

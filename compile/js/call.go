@@ -198,8 +198,11 @@ func list(names []string) string { return strings.Join(names, ", ") }
 func (s *site) arg(i int) *expr { return s.l.value(s.node.ArgumentList[i]) }
 
 // integer is the value of an argument that is an integer.
-func (s *site) integer(i int) *expr {
-	e := s.arg(i)
+func (s *site) integer(i int) *expr { return s.integerOf(i, s.arg(i)) }
+
+// integerOf is the value e of argument i, which has to be an integer.
+func (s *site) integerOf(i int, e *expr) *expr {
+	e = asWhole(e)
 	if !e.kind.integer() && !e.kind.silent() {
 		hint := usageHint(s.name)
 		if e.kind == kindFloat {

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -12,8 +13,8 @@ import (
 	"gotap/runtime"
 )
 
-// number is a number of the text. Its digits decide, not what JavaScript makes of them: all 64 bits of an integer count.
-// A number with a point, or with an exponent that leaves no integer, is a float.
+// number is a number of the text. Its digits decide, not what JavaScript makes of them: all 64 bits of an integer count, and a number
+// with a point or an exponent is a float.
 func (l *lowering) number(n *ast.NumberLiteral) *expr {
 	at := l.at(n)
 	v, f, isFloat, ok := parseNumber(n.Literal)
@@ -45,10 +46,13 @@ func parseNumber(s string) (v uint64, f float64, isFloat, ok bool) {
 		return v, 0, false, err == nil
 	}
 	f, err := strconv.ParseFloat(digits, 64)
-	if !strings.Contains(digits, ".") && f == math.Trunc(f) && f < 1<<63 {
-		return uint64(int64(f)), 0, false, true
-	}
-	return 0, f, true, err == nil
+	return 0, f, true, err == nil || errors.Is(err, strconv.ErrRange) // 1e999 is Infinity
+}
+
+// IsFloat reports whether a number of the text is a float in programs, from how it is written.
+func IsFloat(literal string) bool {
+	_, _, isFloat, ok := parseNumber(literal)
+	return isFloat && ok
 }
 
 // operation is how an operator works on each type; an operation that is OpNop there is refused.
@@ -120,6 +124,9 @@ func (l *lowering) arithmetic(op token.Token, at diag.Span, a, b *expr) *expr {
 	case !l.numbers(op, at, a, b):
 		return poison(at)
 	case a.kind == kindFloat || b.kind == kindFloat:
+		if x, y, ok := bothWhole(a, b); ok && ops.float == runtime.OpNop {
+			return fold(apply(at, kindInt, ops.int, x, y))
+		}
 		if ops.float == runtime.OpNop {
 			l.errorf(at, "make an integer of the float with trunc(x)", "%s works on integers only", op)
 			return poison(at)
@@ -168,8 +175,8 @@ func (l *lowering) concat(at diag.Span, a, b *expr) *expr {
 			return poison(at)
 		}
 	}
-	x, _ := textOf(a)
-	y, _ := textOf(b)
+	x, _ := textOf(l.shown(a))
+	y, _ := textOf(l.shown(b))
 	return apply(at, kindText, runtime.OpScat, x, y)
 }
 
@@ -190,17 +197,18 @@ func (l *lowering) compare(op token.Token, at diag.Span, a, b *expr) *expr {
 	case !a.kind.number() || !b.kind.number():
 		l.errorf(at, compareHint(a, b), "cannot compare %s with %s", a.kind, b.kind)
 		return poison(at)
-	case a.kind == kindFloat || b.kind == kindFloat:
-		a, b = toFloat(a), toFloat(b)
-		if a.isConst() && b.isConst() {
-			return boolean(at, compareFloats(op, float(a), float(b)))
-		}
-		if op == token.GREATER || op == token.GREATER_OR_EQUAL {
-			return l.swapped(at, ops.float, a, b)
-		}
-		return apply(at, kindBool, ops.float, a, b)
 	}
-	return fold(apply(at, kindBool, ops.int, a, b))
+	if x, y, ok := bothWhole(a, b); ok {
+		return fold(apply(at, kindBool, ops.int, x, y))
+	}
+	a, b = toFloat(a), toFloat(b)
+	if a.isConst() && b.isConst() {
+		return boolean(at, compareFloats(op, float(a), float(b)))
+	}
+	if op == token.GREATER || op == token.GREATER_OR_EQUAL {
+		return l.swapped(at, ops.float, a, b)
+	}
+	return apply(at, kindBool, ops.float, a, b)
 }
 
 // swapped is op on b and a, which are computed in the order they were written in.

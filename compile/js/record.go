@@ -109,9 +109,9 @@ func (it *item) flat(e *expr) {
 		it.flat(e.args[0])
 		it.flat(e.args[1])
 	case e.code == codeTextOf:
-		it.add("", e.args[0])
+		it.add("", it.l.shown(e.args[0]))
 	default:
-		it.add("", e)
+		it.add("", it.l.shown(e))
 	}
 }
 
@@ -218,7 +218,7 @@ func (it *item) field(v ast.Expression) *expr {
 		}
 		return whole
 	}
-	return it.l.valueOf(o, it.l.at(v))
+	return it.l.shown(it.l.valueOf(o, it.l.at(v)))
 }
 
 // printf is printf(format, …).
@@ -236,8 +236,11 @@ func (s *site) printf() *expr {
 	for i, a := range args[1:] {
 		it.part = i
 		e := l.value(a)
-		if len(e.enum) > 0 && format.code == codeText && wantsText(format.text, i) {
+		switch want := conversion(format.text, i); {
+		case len(e.enum) > 0 && want == 's':
 			e = l.named(e)
+		case strings.IndexByte("diuxXocp", want) >= 0:
+			e = asWhole(e)
 		}
 		it.add("", e)
 		kinds = append(kinds, e.kind.valueKind())
@@ -252,8 +255,8 @@ func (s *site) printf() *expr {
 	return it.expr(s.at, kindVoid)
 }
 
-// wantsText reports whether conversion i of a format is %s.
-func wantsText(format string, i int) bool {
+// conversion is the letter of conversion i of a format, 0 when it has none.
+func conversion(format string, i int) byte {
 	for at := 0; at < len(format); at++ {
 		if format[at] != '%' {
 			continue
@@ -264,11 +267,11 @@ func wantsText(format string, i int) bool {
 			continue
 		}
 		if i == 0 {
-			return format[at] == 's'
+			return format[at]
 		}
 		i--
 	}
-	return false
+	return 0
 }
 
 // template is a template literal for its value: text.

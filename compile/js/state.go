@@ -25,7 +25,7 @@ func (s *site) aggregate(a aggregate) operand {
 		if !s.count(1, 1) {
 			return bad{}
 		}
-		return value{s.addTo(a, s.integer(0))}
+		return value{s.addTo(a, s.bucketed(a, s.arg(0)))}
 	case "inc":
 		if !s.count(0, 0) {
 			return bad{}
@@ -40,6 +40,7 @@ func (s *site) addTo(a aggregate, v *expr) *expr {
 	if v.isConst() && v.cmd.V != 1 || !v.isConst() && v.kind != kindBad {
 		s.countsOnly(a)
 	}
+	s.summed(a, v)
 	s.l.shape(a.object, a.name, a.keys, runtime.ValueAny, s.at)
 	return keyed(s.at, kindVoid, runtime.OpAgg, a.object, a.keys, v).with(effWrite)
 }
@@ -57,7 +58,7 @@ func (s *site) countsOnly(a aggregate) {
 func (s *site) key(n int) []*expr {
 	parts := []*expr{}
 	for i := range n {
-		e := s.arg(i)
+		e := asWhole(s.arg(i))
 		if e.kind == kindFloat {
 			s.l.errorf(e.at, "make an integer of the float with trunc(x)", "a float cannot be part of a key")
 			e = poison(e.at)
@@ -170,7 +171,7 @@ func (s *site) table(t table) *expr {
 		if !s.count(2, -1) {
 			return poison(s.at)
 		}
-		return s.set(t, s.key(n-1), s.arg(n-1))
+		return s.set(t, s.key(n-1), asWhole(s.arg(n-1)))
 	case "inc":
 		return s.increment(t)
 	}

@@ -22,6 +22,8 @@ type field struct {
 	offset int       // in bytes
 	set    bool      // is assigned to somewhere
 	read   diag.Span // where it was read first
+
+	quotient *expr // the integer division that it has a value from
 }
 
 func newStorage() storage { return storage{fields: map[string]*field{}} }
@@ -81,12 +83,17 @@ func (c callField) get(l *lowering, at diag.Span) *expr {
 	if f.kind == kindText {
 		return applyA(at, kindText, runtime.OpPushThisS, uint32(f.offset))
 	}
-	return applyA(at, f.kind, runtime.OpPushThis, uint32(f.offset/8))
+	e := applyA(at, f.kind, runtime.OpPushThis, uint32(f.offset/8))
+	e.quotient = f.quotient
+	return e
 }
 
 func (c callField) set(l *lowering, at diag.Span, v *expr) *expr {
 	f := l.storage.field(c.name, v.kind)
 	f.set = true
+	if f.quotient == nil {
+		f.quotient = quotientIn(v)
+	}
 	if l.storage.size() > runtime.MaxThisBytes {
 		l.errorf(at, "keep fewer texts, or only their hash()", "more than %d bytes are kept for a call", runtime.MaxThisBytes)
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // Integers of programs have 64 bits, and dividing them gives an integer. Most programs never notice. Where one is written as only
-// JavaScript's numbers can mean it, a warning says what happens instead: warnings at every division would soon be read by nobody.
+// JavaScript's numbers can mean it, a warning says what happens instead: a quotient that is shown, or added up, would have its fraction
+// there. One that is compared, a key, or counted by a histogram is as good without, and Math.trunc(a / b) says that the integer is meant.
 
 // surprise warns of an operator whose JavaScript meaning is not the one it has on these operands.
 func (l *lowering) surprise(op token.Token, at diag.Span, a, b *expr) {
@@ -40,8 +41,86 @@ func (l *lowering) surpriseTwice(at diag.Span, e *expr) {
 	}
 }
 
-// isQuotient reports whether a value is what an integer division gives.
-func isQuotient(e *expr) bool { return e.code == codeOp && e.cmd.Op == runtime.OpQuo }
+// isQuotient reports whether a value is what an integer division gives, unless the script says that it wants the integer.
+func isQuotient(e *expr) bool { return e.code == codeOp && e.cmd.Op == runtime.OpQuo && !e.meant }
+
+// quotientIn finds the integer division whose cut fraction a value lacks; nil when there is none.
+func quotientIn(e *expr) *expr {
+	switch {
+	case isQuotient(e):
+		if by := e.args[1]; by.isConst() && by.cmd.V <= 1 { // a trap, or nothing is cut
+			return nil
+		}
+		return e
+	case e.meant || !e.kind.integer() && e.code != codeTextOf:
+		return nil
+	case e.quotient != nil:
+		return e.quotient
+	}
+	switch e.code {
+	case codeOp:
+		if !keepsFraction[e.cmd.Op] {
+			return nil
+		}
+	case codeCond, codeSeq, codeSet, codeStore, codeAfter, codeTextOf:
+	default:
+		return nil
+	}
+	for _, a := range e.args {
+		if q := quotientIn(a); q != nil {
+			return q
+		}
+	}
+	return nil
+}
+
+// keepsFraction are the operations whose result has a fraction if one of their operands has.
+var keepsFraction = map[runtime.Op]bool{runtime.OpAdd: true, runtime.OpSub: true, runtime.OpNeg: true, runtime.OpAbs: true,
+	runtime.OpMin: true, runtime.OpMax: true}
+
+// shown is a value as it is printed or handed to a callback. One that is whole has all the digits of an integer.
+func (l *lowering) shown(e *expr) *expr {
+	l.cutBefore(e, "it is shown")
+	if e.isConst() {
+		return e
+	}
+	return asWhole(e)
+}
+
+// cutBefore warns of an integer division whose result is used as if it had its fraction.
+func (l *lowering) cutBefore(e *expr, used string) {
+	if q := quotientIn(e); q != nil {
+		l.cut(q, fractionHint(q), used)
+	}
+}
+
+// cut warns of an integer division, once.
+func (l *lowering) cut(q *expr, hint, used string) {
+	l.warnf(q.at, hint, "/ of integers cuts the fraction off before %s", used)
+	q.meant = true
+}
+
+// fractionHint says how a division keeps its fraction, and how it is written where that is not wanted.
+func fractionHint(q *expr) string {
+	with := "x / 2.0"
+	if by := q.args[1]; by.isConst() {
+		with = "/ " + constString(by) + ".0"
+	}
+	return "divide by a float for the fraction (" + with + "), or write Math.trunc(a / b) if the integer is meant"
+}
+
+// summed warns where values are added up that have lost their fractions.
+func (s *site) summed(a aggregate, v *expr) {
+	if s.l.unit.Arena == nil {
+		return
+	}
+	switch o, _ := s.l.unit.Arena.Lookup(a.object); o.Kind {
+	case runtime.KindSum, runtime.KindAvg, runtime.KindStats:
+		if q := quotientIn(v); q != nil {
+			s.l.cut(q, "add the value itself and divide the result, or write Math.trunc(a / b) if the integer is meant", "it is added up")
+		}
+	}
+}
 
 func isZero(e *expr) bool { return e.isConst() && e.kind != kindFloat && e.cmd.V == 0 }
 

@@ -92,20 +92,22 @@ const (
 // expr is an expression of the typed tree between the script's syntax tree and commands. Trees are checked and folded while
 // they are built; what reaches the emitter cannot be wrong.
 type expr struct {
-	code    code
-	kind    kind
-	effects effect
-	at      diag.Span
-	args    []*expr
-	cmd     compile.Command
-	keys    int // codeKeyed
-	text    string
-	slot    *slot
-	body    []stmt
-	format  *runtime.Format
-	aside   *compile.Command     // codeItem: what ends it, when it does not go to the host
-	enum    []compile.Enumerator // names of its values, when it is of an enumeration
-	need    int                  // words of stack, roughly: decides what is computed first
+	code     code
+	kind     kind
+	effects  effect
+	at       diag.Span
+	args     []*expr
+	cmd      compile.Command
+	keys     int // codeKeyed
+	text     string
+	slot     *slot
+	body     []stmt
+	format   *runtime.Format
+	aside    *compile.Command     // codeItem: what ends it, when it does not go to the host
+	enum     []compile.Enumerator // names of its values, when it is of an enumeration
+	quotient *expr                // the integer division that the value of a variable came from
+	meant    bool                 // an integer division that is no surprise: the script cuts it itself, or has been told
+	need     int                  // words of stack, roughly: decides what is computed first
 }
 
 // slot is a local variable or an intermediate value: a scratch word of the hit.
@@ -113,6 +115,8 @@ type slot struct {
 	index int
 	kind  kind
 	fixed bool // is assigned once, before every read
+
+	quotient *expr // the integer division that it has a value from
 }
 
 // stmtCode is what a statement of the tree does.
@@ -286,7 +290,7 @@ var stable = map[runtime.Op]bool{runtime.OpArg: true, runtime.OpArgF: true, runt
 
 // local reads a variable.
 func local(at diag.Span, s *slot) *expr {
-	return &expr{code: codeLocal, kind: s.kind, at: at, slot: s, need: 1}
+	return &expr{code: codeLocal, kind: s.kind, at: at, slot: s, quotient: s.quotient, need: 1}
 }
 
 // set assigns to a variable.
@@ -294,6 +298,9 @@ func set(at diag.Span, s *slot, v *expr) *expr {
 	k := v.kind
 	if !k.silent() {
 		k = s.kind
+	}
+	if s.quotient == nil {
+		s.quotient = quotientIn(v)
 	}
 	return (&expr{code: codeSet, kind: k, at: at, slot: s, args: []*expr{v}, effects: effWrite}).close()
 }

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"regexp"
 	"sort"
 	"unicode/utf8"
 
@@ -87,18 +86,3 @@ func lineStarts(text string) []int {
 
 // lineAt finds the line, from 0, of an offset.
 func lineAt(starts []int, offset int) int { return sort.SearchInts(starts, offset+1) - 1 }
-
-// ExactNumbers gives numbers that esbuild printed with fewer digits the text the user wrote: programs count in 64 bits.
-func (f *File) ExactNumbers(literals []*ast.NumberLiteral) {
-	if f.back == nil {
-		return
-	}
-	for _, lit := range literals {
-		src, at := f.Origin(int(lit.Idx) - Base)
-		if digits := numberText.FindString(src.Text[at:]); digits != "" {
-			lit.Literal = digits
-		}
-	}
-}
-
-var numberText = regexp.MustCompile(`^(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|[0-9][0-9_]*)n?`)

@@ -1,8 +1,6 @@
 package scope
 
 import (
-	"math/big"
-
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
@@ -254,21 +252,6 @@ type role struct {
 
 // declares is the role of names that a pattern declares.
 func declares(k Kind) role { return role{true, k} }
-
-// number keeps the numbers that a double rounds.
-func (a *analyzer) number(n *ast.NumberLiteral) {
-	switch v := n.Value.(type) {
-	case float64:
-		if v >= 1<<53 || v <= -1<<53 {
-			a.info.Big = append(a.info.Big, n)
-		}
-	case int64:
-		if v > 1<<53 || v < -1<<53 {
-			a.info.Big = append(a.info.Big, n)
-		}
-	case *big.Int:
-	}
-}
 
 // quietCallees never make their function arguments programs, so wrapping these would only cost.
 var quietCallees = map[string]bool{"begin": true, "end": true, "every": true, "on": true, "facility": true, "stop": true,

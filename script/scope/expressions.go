@@ -64,7 +64,7 @@ func (a *analyzer) expr(slot *ast.Expression) {
 	case *ast.RegExpLiteral:
 		a.info.RegExps = append(a.info.RegExps, n)
 	case *ast.NumberLiteral:
-		a.number(n)
+		a.info.Numbers = append(a.info.Numbers, n)
 	default:
 		a.wrapped(n)
 	}

@@ -95,7 +95,7 @@ type Info struct {
 	Slots     []*Variable          // shared slots by number, counted from the options' first
 	Calls     map[file.Idx]Call    // by the place of the opening parenthesis
 	RegExps   []*ast.RegExpLiteral // all there are
-	Big       []*ast.NumberLiteral // numbers a double does not hold exactly
+	Numbers   []*ast.NumberLiteral // all there are
 	Unfilled  []*ast.StringLiteral // formats with values behind them, given to what fills no formats in
 	edits     []func()             // changes to the tree, inner before outer
 	stmts     []func()             // changes to statement lists, after them
