@@ -157,6 +157,7 @@ func (r *run) load(text scriptText) error {
 		return withStatus(statusTarget, err)
 	}
 	r.tracer = newTracer(r.session, r.arena, r.stop)
+	r.tracer.warn = r.warnings
 	loaded.SetTracer(r.tracer)
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,8 +21,10 @@ type tracer struct {
 	session session
 	arena   *runtime.Arena
 	stop    func(status int)
+	warn    func(diag.List) // of what shows at a place only
 
 	mu    sync.Mutex
+	told  map[diag.Diagnostic]bool  // warnings that have been told
 	codes map[codeKey]*runtime.Code // programs that were bound already: places share them
 	wait  bool                      // libraries have yet to be mapped: probes wait for them
 	late  []intention               // those that do
@@ -36,7 +39,7 @@ type codeKey struct {
 }
 
 func newTracer(s session, a *runtime.Arena, stop func(int)) *tracer {
-	return &tracer{session: s, arena: a, stop: stop, codes: map[codeKey]*runtime.Code{}}
+	return &tracer{session: s, arena: a, stop: stop, warn: func(diag.List) {}, told: map[diag.Diagnostic]bool{}, codes: map[codeKey]*runtime.Code{}}
 }
 
 // Add registers a probe. Errors about the place point at the text that names it.
@@ -96,6 +99,7 @@ func (t *tracer) compile(p *script.Probe, at engine.PlaceInfo) (engine.Handlers,
 	if err := list.Err(); err != nil {
 		return engine.Handlers{}, err
 	}
+	t.tell(p, list)
 	h := engine.Handlers{AtReturn: result.AtReturn}
 	for kind, to := range map[js.HandlerKind]**runtime.Code{js.When: &h.When, js.Enter: &h.Enter, js.Post: &h.Post, js.Leave: &h.Leave, js.Fault: &h.Fault} {
 		program := result.Programs[kind]
@@ -109,6 +113,23 @@ func (t *tracer) compile(p *script.Probe, at engine.PlaceInfo) (engine.Handlers,
 		*to = code
 	}
 	return h, nil
+}
+
+// tell warns of what only the types at a place show, once for all places.
+func (t *tracer) tell(p *script.Probe, list diag.List) {
+	_, known := p.Compile(nil)
+	var fresh diag.List
+	t.mu.Lock()
+	for _, d := range list {
+		if !slices.Contains(known, d) && !t.told[d] {
+			t.told[d] = true
+			fresh = append(fresh, d)
+		}
+	}
+	t.mu.Unlock()
+	if len(fresh) > 0 {
+		t.warn(fresh)
+	}
 }
 
 // bind verifies a program and makes it ready to run: nothing unverified is ever executed.

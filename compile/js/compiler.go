@@ -26,6 +26,7 @@ type compiler struct {
 	facts   facts
 	learned bool // a fact was added: what is compiled now is thrown away
 	diags   diag.List
+	cuts    []int // which of them warn of divisions of integers
 	said    map[said]bool
 	storage storage
 	shapes  shapes
@@ -76,6 +77,7 @@ func (c *compiler) compile() {
 
 // finish emits what was checked.
 func (c *compiler) finish() (Result, diag.List) {
+	c.withoutCuts()
 	c.unsetFields()
 	if !c.diags.HasErrors() {
 		for _, t := range c.trees {

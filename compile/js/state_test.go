@@ -462,3 +462,26 @@ func TestAccess(t *testing.T) {
 		t.Errorf("got %v", diags)
 	}
 }
+
+// Divisions are warned of where the operands are known to be integers: without a place nothing is known of arguments and results.
+func TestDivisionsAtPlaces(t *testing.T) {
+	word := compile.Access{Base: compile.BaseReg, Reg: "rdi", Type: compile.TypeInt}
+	double := compile.Access{Base: compile.BaseReg, Reg: "xmm0", Type: compile.TypeF64}
+	for _, test := range []struct {
+		place fakePlace
+		known bool
+		want  int
+	}{
+		{known: false, want: 0},
+		{fakePlace{map[string]compile.Access{"x": word}}, true, 2},
+		{fakePlace{map[string]compile.Access{"x": double}}, true, 0},
+	} {
+		u := parse(t, "c => { log(c.args.x / 3); log(c.args.x / 4 * 5); }", nil)
+		if test.known {
+			u.Place = test.place
+		}
+		if _, list := Compile(u); len(list) != test.want {
+			t.Errorf("%v: %v", test.place, list)
+		}
+	}
+}

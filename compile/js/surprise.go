@@ -2,6 +2,7 @@ package js
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dop251/goja/token"
 
@@ -17,16 +18,16 @@ import (
 func (l *lowering) surprise(op token.Token, at diag.Span, a, b *expr) {
 	switch {
 	case !isComparison(op) && (isQuotient(a) && b.kind == kindFloat || isQuotient(b) && a.kind == kindFloat):
-		l.warnf(at, "divide by a float: x / 2.0", "/ of integers cuts the fraction off before the float is used")
+		l.warnCut(at, "divide by a float: x / 2.0", "/ of integers cuts the fraction off before the float is used")
 	case !a.kind.integer():
 	case isComparison(op) && isQuotient(a) && isFraction(b):
-		l.warnf(at, "compare the product with the other side, or divide a float: x / 2.0",
+		l.warnCut(at, "compare the product with the other side, or divide a float: x / 2.0",
 			"/ of integers gives an integer: it is never between two of them")
 	case !b.kind.integer():
 	case op == token.SLASH && a.isConst() && b.isConst() && b.cmd.V != 0 && int64(a.cmd.V)%int64(b.cmd.V) != 0:
 		l.warnf(at, "write one of them with a point for a fraction: 1.0", "/ of integers cuts the fraction off: this is %d", int64(a.cmd.V)/int64(b.cmd.V))
 	case op == token.MULTIPLY && isQuotient(a):
-		l.warnf(at, "multiply first, then divide", "/ of integers cuts the fraction off before * can use it")
+		l.warnCut(at, "multiply first, then divide", "/ of integers cuts the fraction off before * can use it")
 	case op == token.UNSIGNED_SHIFT_RIGHT && b.isConst() && b.cmd.V == 0:
 		l.warnf(at, "write x & 0xffffffff for an unsigned word of 32 bits", ">>> 0 changes nothing: integers have 64 bits")
 	case op == token.OR && (isZero(a) || isZero(b)):
@@ -96,8 +97,27 @@ func (l *lowering) cutBefore(e *expr, used string) {
 
 // cut warns of an integer division, once.
 func (l *lowering) cut(q *expr, hint, used string) {
-	l.warnf(q.at, hint, "/ of integers cuts the fraction off before %s", used)
+	l.warnCut(q.at, hint, "/ of integers cuts the fraction off before %s", used)
 	q.meant = true
+}
+
+// warnCut warns of a division unless its operands may be floats: without a place, an integer stands for every argument and result.
+func (l *lowering) warnCut(at diag.Span, hint, format string, args ...any) {
+	said := len(l.diags)
+	l.warnf(at, hint, format, args...)
+	for i := said; i < len(l.diags); i++ {
+		l.cuts = append(l.cuts, i)
+	}
+}
+
+// withoutCuts takes back the warnings of divisions when a place has yet to tell what is divided.
+func (c *compiler) withoutCuts() {
+	if c.unit.Place != nil || !c.result.UsesPlace {
+		return
+	}
+	for _, i := range slices.Backward(c.cuts) {
+		c.diags = slices.Delete(c.diags, i, i+1)
+	}
 }
 
 // fractionHint says how a division keeps its fraction, and how it is written where that is not wanted.
