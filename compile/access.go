@@ -19,6 +19,14 @@ type Access struct {
 	Enum   []Enumerator // names of an enumeration
 }
 
+// NoNumberError is a value of a known type that is no number, or that nothing tells the place of.
+type NoNumberError struct{ Err error }
+
+func (e *NoNumberError) Error() string { return e.Err.Error() }
+
+// Unwrap lets errors.Is find the reason.
+func (e *NoNumberError) Unwrap() error { return e.Err }
+
 // Enumerator is a name of an enumeration's value.
 type Enumerator struct {
 	Name  string
@@ -31,6 +39,20 @@ type Shape struct {
 	Members []string // of a struct, or of the one a pointer points to, in their order
 	Len     int      // of an array; 0: not known
 	Text    *Counted // of a struct that is text with a length, as Go's string, Rust's &str and C++'s std::string are
+	Other   bool     // of a pointer: to something that is neither text, nor bytes, nor unknown
+}
+
+// MayBeText reports whether a value is text, or an address at which text may be.
+func (s *Shape) MayBeText() bool {
+	switch s.Kind {
+	case ShapeStruct:
+		return s.Text != nil
+	case ShapeArray:
+		return false
+	case ShapePointer:
+		return !s.Other
+	}
+	return true
 }
 
 // Counted names the members that tell where text is and how long, below a struct: "len", "data.start".

@@ -60,7 +60,7 @@ func (m *Machine) context(in *Inst) Trap {
 		m.push(v)
 	case OpArgF:
 		f, ok := m.ctx.Thread.ArgFloat(int(in.A & 0xffff))
-		if !ok {
+		if !ok || in.A == NoNumber {
 			return TrapRegister
 		}
 		m.push(floatWord(f))

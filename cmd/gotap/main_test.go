@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,7 +29,7 @@ var needs = map[string]testenv.Need{
 	"gcc": testenv.GCC, "g++": testenv.GXX, "gdb": testenv.GDB, "python3": testenv.Python3, "redis": testenv.Redis,
 	"m32": testenv.M32, "ptrace": testenv.Ptrace, "amd64": testenv.AMD64, "root": testenv.Root,
 	"sqlite3": testenv.SQLite, "openssl": testenv.OpenSSL, "node": testenv.Node, "sdt": testenv.SDT,
-	"strace": testenv.Strace, "postgres": testenv.Postgres,
+	"strace": testenv.Strace, "postgres": testenv.Postgres, "clang++": testenv.Clang, "rustc": testenv.Rust,
 }
 
 // patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.
@@ -70,6 +71,9 @@ func setUp(e *testscript.Env) error {
 	}
 	e.Setenv("TARGETS", dir)
 	e.Setenv("NO_COLOR", "1")
+	if home, err := os.UserHomeDir(); err == nil { // transcripts have no home, in which rustup keeps its compilers
+		e.Setenv("RUSTUP_HOME", cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(home, ".rustup")))
+	}
 	e.Defer(func() { sweep(e.WorkDir) })
 	return nil
 }

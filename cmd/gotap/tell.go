@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -155,19 +157,24 @@ func explained(cause string) string {
 	return cause
 }
 
-// tellTraps reports programs that were ended early, with their place, in the order of the text.
+// tellTraps reports programs that were ended early, with their place, in the order of the text. Those that a line was compiled to for
+// several places are told together.
 func (r *run) tellTraps() {
-	type ended struct {
-		text  string
-		count uint64
-	}
-	var list []ended
+	counts := map[string]uint64{}
 	for _, t := range r.arena.Traps() {
-		list = append(list, ended{r.trapText(t), t.Count})
+		counts[r.trapText(t)] += t.Count
 	}
-	sort.Slice(list, func(i, j int) bool { return natural(list[i].text, list[j].text) })
-	for _, e := range list {
-		r.out.Lost(e.text, e.count)
+	texts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		switch {
+		case natural(a, b):
+			return -1
+		case a == b:
+			return 0
+		}
+		return 1
+	})
+	for _, text := range texts {
+		r.out.Lost(text, counts[text])
 	}
 }
 

@@ -121,8 +121,10 @@ func (t *tracer) tell(p *script.Probe, list diag.List) {
 	var fresh diag.List
 	t.mu.Lock()
 	for _, d := range list {
-		if !slices.Contains(known, d) && !t.told[d] {
-			t.told[d] = true
+		what := d
+		what.Hint = "" // which may be about this place
+		if !slices.Contains(known, d) && !t.told[what] {
+			t.told[what] = true
 			fresh = append(fresh, d)
 		}
 	}

@@ -1,11 +1,13 @@
 package js
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
 	"github.com/dop251/goja/ast"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
 )
@@ -74,25 +76,52 @@ func (p *prettier) counted(a arguments) (*expr, bool) {
 // str is str(p, n?): of an address, or of text that has its own length.
 func (s *site) str() *expr {
 	n := s.size(1, runtime.DefaultText)
-	if most := int64(n.cmd.V); n.isConst() && isPath(s.node.ArgumentList[0]) {
+	if isPath(s.node.ArgumentList[0]) {
 		o := s.l.operand(s.node.ArgumentList[0])
 		if isBad(o) {
 			return poison(s.at)
 		}
 		if a, ok := pathOf(o); ok {
-			switch e, err := s.l.counted(a, s.at, most); err {
-			case nil:
-				s.l.compiler.result.UsesPlace = true
+			if e := s.typedText(a, n); e != nil {
 				return e
-			case errNotCounted:
-			default:
-				at := s.l.at(s.node.ArgumentList[0])
-				s.l.errorf(at, hintOf(err), "%v", err)
-				return poison(at)
 			}
 		}
 	}
 	return apply(s.at, kindText, runtime.OpStr, s.integer(0), n)
+}
+
+// typedText is the text that a path names, at most n bytes of it, where its type says what it is: text with a length, or no text at all.
+// nil: it is an address.
+func (s *site) typedText(a arguments, n *expr) *expr {
+	at := s.l.at(s.node.ArgumentList[0])
+	if n.isConst() {
+		e, err := s.l.counted(a, s.at, int64(n.cmd.V))
+		if err == nil {
+			s.l.compiler.result.UsesPlace = true
+			return e
+		}
+		if err != errNotCounted {
+			s.l.errorf(at, hintOf(err), "%v", err)
+			return poison(at)
+		}
+	}
+	if s.l.unit.Place == nil || a.all() {
+		return nil
+	}
+	access, _ := s.l.resolve(a)
+	if access.Shape == nil || access.Shape.MayBeText() {
+		return nil
+	}
+	s.l.errorf(at, textHint(access.Shape), "this is no text: its type is %s", cmp.Or(access.Ctype, "made of others"))
+	return poison(at)
+}
+
+// textHint says what to read instead of something that is no text.
+func textHint(s *compile.Shape) string {
+	if len(s.Members) > 0 {
+		return "name a member that is text: " + list(s.Members) + "; log(x) and pretty(x) show all of them"
+	}
+	return "bytes(p, n) reads memory as it is; str(p + 0) takes it for text all the same"
 }
 
 // isPath reports whether an expression can name a value in the debug information: lowering it twice does nothing twice.

@@ -3,6 +3,7 @@ package js
 import (
 	"math"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
 )
@@ -67,6 +68,8 @@ type (
 		e    *expr
 		high string   // the register with its upper half; "": it is in one
 		at   *onStack // on the stack, where Go has it on some processors; nil: in registers
+
+		unknown *compile.NoNumberError // why it is no number
 	}
 	// aggregate is an aggregation, and with keys what .at(…) gives.
 	aggregate struct {

@@ -68,6 +68,12 @@ func pathOf(o operand) (arguments, bool) {
 // all reports whether a path is c.args or c.locals itself.
 func (a arguments) all() bool { return len(a.path) == 0 && !a.ofResult && a.global == "" }
 
+// isComposite reports whether an operand is a path to what is made of others.
+func (l *lowering) isComposite(o operand) bool {
+	a, ok := pathOf(o)
+	return ok && l.composite(a)
+}
+
 // composite reports whether what a path names is no number, but made of others: the arguments together, a struct, an array.
 func (l *lowering) composite(a arguments) bool {
 	if l.unit.Place == nil || a.all() {
@@ -173,7 +179,7 @@ func (p *prettier) value(a arguments, access compile.Access, err error, depth in
 		return p.elements(a, access.Shape.Len, depth+1)
 	}
 	if err != nil {
-		return text(p.at, "?")
+		return text(p.at, unknownText)
 	}
 	if p.leaves++; p.leaves > prettyLeaves {
 		return text(p.at, prettyMore)

@@ -75,6 +75,10 @@ func (it *item) value(e ast.Expression) {
 		return
 	}
 	o := l.operand(e)
+	if r, ok := o.(result); ok && r.unknown != nil && !it.l.isComposite(o) {
+		it.literal(unknownText)
+		return
+	}
 	if !it.composed(e, o) {
 		it.flat(l.valueOf(o, l.at(e)))
 	}
@@ -207,6 +211,9 @@ func (it *item) record(prefix string, o *ast.ObjectLiteral, seen map[string]bool
 	})
 }
 
+// unknownText stands for a value that cannot be read, as debuggers have it.
+const unknownText = "?"
+
 // field is the value of a field of a record. What is made of others is text there, as log shows it: an address would be of no use
 // once the thread goes on.
 func (it *item) field(v ast.Expression) *expr {
@@ -217,6 +224,9 @@ func (it *item) field(v ast.Expression) *expr {
 			return bare
 		}
 		return whole
+	}
+	if r, ok := o.(result); ok && r.unknown != nil {
+		return text(it.l.at(v), unknownText)
 	}
 	return it.l.shown(it.l.valueOf(o, it.l.at(v)))
 }

@@ -1,6 +1,8 @@
 package js
 
 import (
+	"errors"
+
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
@@ -12,8 +14,10 @@ func (l *lowering) result(at diag.Span) operand {
 		l.errorf(at, "use it in leave(c) { … }", "the result is known only when the function returns")
 		return bad{}
 	}
-	a, ok := l.resultAccess(at)
+	a, ok, unknown := l.resultAccess(at)
 	switch {
+	case unknown != nil:
+		return result{e: applyA(at, kindInt, runtime.OpArgF, runtime.NoNumber), unknown: unknown}
 	case ok:
 		return result{e: l.access(a, at), high: highHalf(a), at: l.onStack(a, at)}
 	case a.Type == compile.TypeVoid:
@@ -23,18 +27,21 @@ func (l *lowering) result(at diag.Span) operand {
 }
 
 // resultAccess asks the place for its result; ok is false when nothing is known of it, and then the access has no type when that has been
-// reported as an error.
-func (l *lowering) resultAccess(at diag.Span) (a compile.Access, ok bool) {
+// reported as an error. unknown is why a result of known type is no number.
+func (l *lowering) resultAccess(at diag.Span) (a compile.Access, ok bool, unknown *compile.NoNumberError) {
 	l.compiler.result.UsesPlace = true
 	if l.unit.Place == nil {
-		return a, false
+		return a, false, nil
 	}
 	a, ok, err := l.unit.Place.ReturnType()
-	if err != nil {
+	switch {
+	case errors.As(err, &unknown):
+		return compile.Access{}, false, unknown
+	case err != nil:
 		l.errorf(at, hintOf(err), "%v", err)
-		return compile.Access{Type: compile.TypeVoid}, false
+		return compile.Access{Type: compile.TypeVoid}, false, nil
 	}
-	return a, ok
+	return a, ok, nil
 }
 
 // onStack is where a result on the stack is.
@@ -72,11 +79,21 @@ func (s *onStack) store(v *expr, at diag.Span) *expr {
 
 func (r result) kind() kind { return r.e.kind }
 
-func (r result) get(*lowering, diag.Span) *expr { return r.e }
+// get is the result as a number. One that is none traps, since a pattern of many functions may well have some of that kind; log(c.ret)
+// shows a question mark.
+func (r result) get(l *lowering, at diag.Span) *expr {
+	if r.unknown != nil {
+		l.warnf(at, r.unknown.Error()+"; log(c.ret) shows what is known of it", "the result is no number: what computes with it ends with a trap")
+	}
+	return r.e
+}
 
 func (r result) set(l *lowering, at diag.Span, v *expr) *expr {
 	l.needUnsafe(at, "changing the result")
 	switch {
+	case r.unknown != nil:
+		l.errorf(at, "change what it is made of, before it is", "%v", r.unknown)
+		return poison(at)
 	case r.at != nil && !r.at.whole:
 		l.errorf(at, "write.u32(c.ret, …) and the like change what it is made of", "the result is more than one number")
 		return poison(at)
@@ -114,7 +131,11 @@ func skip(s *site) *expr {
 		return poison(s.at)
 	}
 	v := s.optional(0, 0)
-	a, ok := s.l.resultAccess(s.at)
+	a, ok, unknown := s.l.resultAccess(s.at)
+	if unknown != nil {
+		s.l.errorf(s.at, "let it run, and change what it computes with", "%v", unknown)
+		return poison(s.at)
+	}
 	if !ok && a.Type == compile.TypeVoid {
 		return poison(s.at)
 	}

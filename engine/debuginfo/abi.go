@@ -58,6 +58,9 @@ func (in *Info) conventional(fn *function, params []*dwarf.Entry, index int) (pl
 	if fn.unit.language() == langGo {
 		return in.goParam(fn, params, index)
 	}
+	if changed, _ := in.rewritten(fn); changed {
+		return place{}, errRewritten
+	}
 	types := make([]*ctype, index+1)
 	for i := range types {
 		t, err := in.paramType(params[i])
@@ -82,6 +85,9 @@ func (in *Info) conventional(fn *function, params []*dwarf.Entry, index int) (pl
 
 // machineParam finds the last of the parameters of a function at its entry, by the convention that C has on the machine.
 func (in *Info) machineParam(fn *function, ret *ctype, types []*ctype) (place, error) {
+	if err := in.knowsPassing(append([]*ctype{ret}, types...)...); err != nil {
+		return place{}, err
+	}
 	switch in.machine {
 	case machineAMD64:
 		return in.amd64Param(ret, types)
@@ -211,29 +217,46 @@ func (in *Info) hasVirtual(t *ctype) bool {
 // attrDefaulted is DW_AT_defaulted; 1 is "= default" within the class, which leaves a function trivial.
 const attrDefaulted = dwarf.Attr(0x8b)
 
-// hasSpecial reports whether t has a destructor, or a constructor from a reference to itself, that the source wrote out.
+// hasSpecial reports whether t has a destructor, or a constructor from a reference to itself, that the source wrote out; or whether all
+// such constructors are deleted.
 func (in *Info) hasSpecial(t *ctype) bool {
 	found := false
+	in.constructors(t, func(c *dwarf.Entry) {
+		defaulted, _ := c.Val(attrDefaulted).(int64)
+		if defaulted == 1 || isDeleted(c) {
+			return
+		}
+		fn, _ := c.Val(dwarf.AttrName).(string)
+		found = found || strings.HasPrefix(fn, "~") || in.takesItself(t, c) == takesAlone
+	})
+	return found || in.isStuck(t)
+}
+
+// constructors calls f for each constructor of t, and its destructor, that the source has.
+func (in *Info) constructors(t *ctype, f func(*dwarf.Entry)) {
 	name, _, _ := strings.Cut(t.name, "<")
 	in.children(t.entry, func(c *dwarf.Entry) error {
-		artificial, _ := c.Val(dwarf.AttrArtificial).(bool)
-		defaulted, _ := c.Val(attrDefaulted).(int64)
-		if c.Tag != dwarf.TagSubprogram || artificial || defaulted == 1 {
+		if artificial, _ := c.Val(dwarf.AttrArtificial).(bool); c.Tag != dwarf.TagSubprogram || artificial {
 			return nil
 		}
-		switch fn, _ := c.Val(dwarf.AttrName).(string); fn {
-		case "~" + name:
-			found = true
-		case name:
-			found = found || in.takesItself(t, c)
+		if fn, _ := c.Val(dwarf.AttrName).(string); fn == name || fn == "~"+name {
+			f(c)
 		}
 		return nil
 	})
-	return found
 }
 
-// takesItself reports whether the constructor c of t can be called with just a reference to a t.
-func (in *Info) takesItself(t *ctype, c *dwarf.Entry) bool {
+// taking is what a constructor takes.
+type taking uint8
+
+const (
+	takesOther taking = iota
+	takesAlone        // a reference to its own class
+	takesMore         // and something behind it
+)
+
+// takesItself reports whether the constructor c of t takes a reference to a t.
+func (in *Info) takesItself(t *ctype, c *dwarf.Entry) taking {
 	var params []*dwarf.Entry
 	in.children(c, func(p *dwarf.Entry) error {
 		if artificial, _ := p.Val(dwarf.AttrArtificial).(bool); p.Tag == dwarf.TagFormalParameter && !artificial {
@@ -241,13 +264,19 @@ func (in *Info) takesItself(t *ctype, c *dwarf.Entry) bool {
 		}
 		return nil
 	})
-	if len(params) != 1 {
-		return false
+	if len(params) == 0 {
+		return takesOther
 	}
 	ref, err := in.paramType(params[0])
 	if err != nil || ref.kind != kindReference {
-		return false
+		return takesOther
 	}
 	to, err := in.strip(ref.elem, ref.hasElem)
-	return err == nil && to.off == t.off
+	switch {
+	case err != nil || to.off != t.off:
+		return takesOther
+	case len(params) == 1:
+		return takesAlone
+	}
+	return takesMore
 }

@@ -108,7 +108,7 @@ func named(names []string) []string {
 
 // explain makes an error about a place one about a name.
 func (in *Info) explain(name string, pc uint64, err error) error {
-	for _, out := range []error{errNowhere, errEntryOnly, errPointee, errAbsent} {
+	for _, out := range []error{errNowhere, errEntryOnly, errPointee, errAbsent, errRewritten} {
 		if errors.Is(err, out) {
 			reason := err.Error()
 			if out == errNowhere || out == errAbsent {
@@ -164,6 +164,8 @@ func (in *Info) placeOf(fn *function, pc uint64, v variable) (place, error) {
 	case err == nil:
 	case located == nil && fn.unit.language() == langRust && in.usesFrame(loc.expr):
 		return place{}, errEarly // what lies there yet is anything
+	case located == nil && !loc.list && (fn.unit.isUnoptimised() || in.usesFrame(loc.expr)):
+		return place{}, err
 	default:
 		return p, located
 	}
@@ -214,8 +216,11 @@ func (in *Info) withoutLocation(fn *function, pc uint64, v variable) (place, err
 			return place{}, err
 		}
 		p, err := in.conventional(fn, params, v.index)
-		if err != nil {
+		switch {
+		case errors.Is(err, errConvention):
 			return place{}, errNowhere
+		case err != nil:
+			return place{}, err
 		}
 		return in.afterEntry(fn, pc, p)
 	}

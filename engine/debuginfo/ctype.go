@@ -4,6 +4,8 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // typeKind is what a type is once its names and qualifiers are taken off.
@@ -68,6 +70,7 @@ const (
 	encSignedChar   = 0x06
 	encUnsigned     = 0x07
 	encUnsignedChar = 0x08
+	encDecimal      = 0x0f
 	encUTF          = 0x10
 )
 
@@ -200,6 +203,15 @@ func (in *Info) sizeMember(t *ctype) error {
 		t.size *= 2
 	}
 	return err
+}
+
+// isDecimal reports a decimal floating number, which no calling convention here knows.
+func (t *ctype) isDecimal() bool {
+	if t.entry == nil {
+		return false
+	}
+	encoding, _ := t.entry.Val(dwarf.AttrEncoding).(int64)
+	return t.tag == dwarf.TagBaseType && encoding == encDecimal
 }
 
 // fillBase takes the kind from the encoding. What C has no like of, decimal floats and fixed-point numbers, is refused later.
@@ -339,10 +351,31 @@ func (in *Info) define(t *ctype) (*ctype, error) {
 	if err := in.indexDefinitions(); err != nil {
 		return nil, err
 	}
-	if off, ok := in.defs[t.name]; ok {
-		return in.typeAt(off)
+	if d, ok := in.defs[in.qualified(t.off, t.name)]; ok && !d.ambiguous {
+		return in.typeAt(d.off)
 	}
 	return t, nil
+}
+
+// definition is a struct that a unit defines.
+type definition struct {
+	off       dwarf.Offset
+	size      int64
+	line      int64 // of its declaration
+	ambiguous bool  // another unit defines another struct of that name, as C lets it
+}
+
+// qualified is the name of a type with the namespaces and classes around it. Namespaces without a name belong to their unit alone.
+func (in *Info) qualified(off dwarf.Offset, name string) string {
+	u := in.unitOf(off)
+	if u == nil || !u.hasScopes() {
+		return name
+	}
+	around := in.scopeNames(u, off)
+	if slices.Contains(around, noName) {
+		name += fmt.Sprintf(" in unit %#x", u.root)
+	}
+	return strings.Join(append(around, name), "::")
 }
 
 // indexDefinitions lists the structs that units define, by name. It reads the top level of every unit, so it happens
@@ -351,7 +384,7 @@ func (in *Info) indexDefinitions() error {
 	if in.defs != nil {
 		return nil
 	}
-	defs := map[string]dwarf.Offset{}
+	defs := map[string]definition{}
 	for _, u := range in.units {
 		if err := in.addDefinitions(u, defs); err != nil {
 			return err
@@ -361,13 +394,18 @@ func (in *Info) indexDefinitions() error {
 	return nil
 }
 
-func (in *Info) addDefinitions(u *unit, defs map[string]dwarf.Offset) error {
+func (in *Info) addDefinitions(u *unit, defs map[string]definition) error {
+	in.qualified(u.root, "") // lists the unit's scopes, for which it moves the reader
 	return in.topLevel(u, func(e *dwarf.Entry) bool {
 		switch e.Tag {
 		case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
 			name, _ := e.Val(dwarf.AttrName).(string)
 			if declared, _ := e.Val(dwarf.AttrDeclaration).(bool); !declared && name != "" {
-				defs[name] = e.Offset
+				size, _ := e.Val(dwarf.AttrByteSize).(int64)
+				line, _ := e.Val(dwarf.AttrDeclLine).(int64)
+				full := in.qualified(e.Offset, name)
+				before, known := defs[full]
+				defs[full] = definition{e.Offset, size, line, known && (before.ambiguous || before.size != size || before.line != line)}
 			}
 		}
 		return e.Tag == dwarf.TagNamespace

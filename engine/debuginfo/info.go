@@ -36,8 +36,9 @@ type Info struct {
 	ranges   []unitRange
 	sigs     map[uint64]dwarf.Offset // type units by signature
 	types    map[dwarf.Offset]*ctype
-	defs     map[string]dwarf.Offset // definitions of types by name, for those only declared in a unit
+	defs     map[string]definition // definitions of types by name, for those only declared in a unit
 	scopes   map[dwarf.Offset]*scope
+	clones   map[uint64]string         // names of GCC's copies of functions by address; nil: not listed yet
 	globals  map[string][]dwarf.Offset // static variables by name without namespaces; nil: not listed yet
 
 	// Of the present question alone; guard begins them anew.

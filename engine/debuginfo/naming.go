@@ -100,5 +100,8 @@ func scopeName(e *dwarf.Entry) string {
 	if name, _ := e.Val(dwarf.AttrName).(string); name != "" {
 		return name
 	}
-	return "(anonymous)"
+	return noName
 }
+
+// noName stands for a scope without a name.
+const noName = "(anonymous)"

@@ -62,6 +62,28 @@ func (in *Info) rustParam(fn *function, ret *ctype, types []*ctype) (place, erro
 	return in.rustJoined(last, parts, at), nil
 }
 
+// rustReturn finds the result of a Rust function that is more than a plain number: one of one or two numbers returns in registers, one after the
+// other. That of x86-64 alone is known well enough.
+func (in *Info) rustReturn(fn *function, t *ctype) (place, error) {
+	parts, ok := in.rustParts(t)
+	switch {
+	case in.machine != machineAMD64 || !in.isRustMangled(fn.entry):
+		return place{}, errConvention
+	case !ok || len(parts) == 0:
+		return place{}, errConvention
+	}
+	ints, floats := []string{"rax", "rdx"}, []string{"xmm0", "xmm1"}
+	var at []place
+	for _, p := range parts {
+		if p.typ.kind == kindFloat {
+			at, floats = append(at, inRegister(floats[0])), floats[1:]
+		} else {
+			at, ints = append(at, inRegister(ints[0])), ints[1:]
+		}
+	}
+	return in.rustJoined(t, parts, at), nil
+}
+
 // rustWords are the arguments that a value is passed as. Without parts it is passed by its address.
 func (in *Info) rustWords(t *ctype) (words []*ctype, parts []rustPart, err error) {
 	parts, ok := in.rustParts(t)

@@ -82,6 +82,7 @@ func (w *walk) arrayShape(t *ctype) *compile.Shape {
 func (w *walk) pointerShape(t *ctype) *compile.Shape {
 	s := &compile.Shape{Kind: compile.ShapePointer}
 	to, err := w.in.strip(t.elem, t.hasElem)
+	s.Other = err == nil && t.hasElem && !w.in.mayBeBytes(to)
 	switch {
 	case err != nil || !t.hasElem:
 	case to.char && to.size == 1:
@@ -90,6 +91,20 @@ func (w *walk) pointerShape(t *ctype) *compile.Shape {
 		s.Members = w.in.memberNames(to)
 	}
 	return s
+}
+
+// mayBeBytes reports whether text may be where a pointer to t leads: characters, single bytes, or what has no type.
+func (in *Info) mayBeBytes(t *ctype) bool {
+	switch t.kind {
+	case kindVoid:
+		return true
+	case kindInt:
+		return in.sizeOf(t) == 1
+	case kindArray:
+		elem, err := in.strip(t.elem, t.hasElem)
+		return err == nil && elem.kind == kindInt && in.sizeOf(elem) == 1
+	}
+	return false
 }
 
 // enumerators are the names of an enumeration, nil when it has too many.

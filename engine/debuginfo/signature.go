@@ -130,12 +130,19 @@ func (in *Info) resultRef(fn *function) (off dwarf.Offset, ok bool, err error) {
 
 // resultOf finds where a result is.
 func (in *Info) resultOf(fn *function, t *ctype) (place, error) {
-	switch lang := fn.unit.language(); {
-	case lang == langGo:
+	if fn.unit.language() == langGo {
 		v, err := in.goResult(fn)
 		return in.atEntry(v.place), err
+	}
+	if _, changed := in.rewritten(fn); changed {
+		return place{}, errRewritten
+	}
+	if err := in.knowsPassing(t); err != nil {
+		return place{}, err
+	}
+	switch lang := fn.unit.language(); {
 	case lang == langRust && !in.scalars([]*ctype{t}):
-		return place{}, errConvention
+		return in.rustReturn(fn, t)
 	case in.machine == machineAMD64:
 		return in.amd64Return(t)
 	case in.machine == machine386:

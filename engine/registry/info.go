@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -90,10 +91,16 @@ func (i *Info) ReturnType() (compile.Access, bool, error) {
 		return compile.Access{}, false, i.goResult(nil)
 	}
 	a, err := in.ReturnAccess(i.Target.Func.Addr)
-	if err != nil {
-		return a, false, i.goResult(err)
+	if err == nil {
+		return a, true, nil
 	}
-	return a, true, nil
+	if lost := i.goResult(err); lost != nil {
+		return a, false, lost
+	}
+	if errors.Is(err, debuginfo.ErrNone) || errors.Is(err, debuginfo.ErrSplit) || errors.Is(err, debuginfo.ErrAlt) {
+		return a, false, nil // nothing is known of its type
+	}
+	return a, false, &compile.NoNumberError{Err: err}
 }
 
 // ResultMember implements PlaceInfo.

@@ -18,6 +18,7 @@ type Need string
 const (
 	GCC       Need = "gcc"
 	GXX       Need = "g++"
+	Clang     Need = "clang++"
 	Objdump   Need = "objdump"
 	Readelf   Need = "readelf"
 	NM        Need = "nm"
