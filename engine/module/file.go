@@ -67,6 +67,8 @@ type File struct {
 	copyOnce sync.Once
 	copies   []copied
 
+	pointers pointers
+
 	codes   codeMap
 	names   demangled
 	goFuncs goFuncs

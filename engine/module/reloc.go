@@ -1,6 +1,10 @@
 package module
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"strings"
+	"sync"
+)
 
 // Reloc is a pointer in a file's memory that the loader fills in.
 type Reloc struct {
@@ -20,37 +24,58 @@ var pointerRelocs = map[elf.Machine]relocKinds{
 	elf.EM_ARM:     {160, 22, 21, 2},
 }
 
+// pointers are the relocations of a file that fill in pointers to functions. They are read once: every indirect function that is
+// probed asks for them.
+type pointers struct {
+	once      sync.Once
+	irelative []Reloc
+	byName    map[string][]uint64 // slots
+}
+
 // IRelative lists the pointers of this file to indirect functions of this file: once the loader has relocated the
-// module, a pointer holds the address of the chosen implementation. Before, it holds anything.
+// module, a pointer holds the address of the chosen implementation. Before, it holds anything. The list must not be changed.
 func (f *File) IRelative() []Reloc {
-	var found []Reloc
-	kinds := pointerRelocs[f.Machine]
-	f.eachReloc(func(r rawReloc, _ *elf.Section) {
-		if kinds.irelative != 0 && r.kind == kinds.irelative {
-			found = append(found, Reloc{Slot: r.slot, Resolver: r.addend})
-		}
-	})
-	return found
+	f.pointers.once.Do(f.readPointers)
+	return f.pointers.irelative
 }
 
 // Slots lists the pointers of this file to a function of any module by name: in the GOT for calls through the PLT, and in data.
-// Where binding is lazy a slot points into the PLT until the first call.
+// Where binding is lazy a slot points into the PLT until the first call. The list must not be changed.
 func (f *File) Slots(name string) []uint64 {
-	var found []uint64
+	f.pointers.once.Do(f.readPointers)
+	return f.pointers.byName[name]
+}
+
+// readPointers reads the relocations.
+func (f *File) readPointers() {
+	p := &f.pointers
+	byName := map[string][]uint64{}
 	kinds := pointerRelocs[f.Machine]
-	names := map[*elf.Section][]string{} // read once for each table, not for each entry
+	names := map[*elf.Section][]string{}
 	f.eachReloc(func(r rawReloc, s *elf.Section) {
-		if r.kind == 0 || (r.kind != kinds.jump && r.kind != kinds.data && r.kind != kinds.word) {
+		switch {
+		case r.kind == 0:
+			return
+		case r.kind == kinds.irelative:
+			p.irelative = append(p.irelative, Reloc{Slot: r.slot, Resolver: r.addend})
+			return
+		case r.kind != kinds.jump && r.kind != kinds.data && r.kind != kinds.word:
 			return
 		}
 		if _, ok := names[s]; !ok {
 			names[s] = f.relocNames(s)
 		}
-		if uint64(r.symbol) < uint64(len(names[s])) && names[s][r.symbol] == name {
-			found = append(found, r.slot)
+		if uint64(r.symbol) >= uint64(len(names[s])) {
+			return
+		}
+		if name := names[s][r.symbol]; name != "" {
+			byName[name] = append(byName[name], r.slot)
 		}
 	})
-	return found
+	p.byName = make(map[string][]uint64, len(byName))
+	for name, slots := range byName {
+		p.byName[strings.Clone(name)] = slots // names are pieces of the whole table, which is not to be kept
+	}
 }
 
 // relocNames lists the names of the symbol table that a relocation section refers to, undefined ones included.
