@@ -46,6 +46,7 @@
 // # What could harm a target, and where it is argued that it does not
 //
 //   - writing breakpoints while threads run: Session.sync in point.go
+//   - writing many at once: together.go
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: slotPool in slot.go; system calls made in it: inject.go
 //   - children and threads that the session does not follow: options in fork.go

@@ -29,6 +29,7 @@ type point struct {
 	trap    []byte // the breakpoint
 	orig    []byte // what it displaces, as long
 	planted bool
+	queued  bool   // it is to be planted with the others of the session's batch
 	slot    uint64 // of the copy that is run displaced; 0: none yet
 	unsure  bool   // the copy may not be there: it was made in the process that this one was forked from, perhaps after that
 	alone   bool   // the other threads are held while the instruction is completed
@@ -69,8 +70,11 @@ func (p *point) Sync() error { return p.s.sync(p) }
 
 // Recount implements call.Breakpoint.
 func (p *point) Recount(by int) {
-	if p.planted {
+	switch {
+	case p.planted:
 		p.s.points += by
+	case p.queued:
+		p.s.batch.counted += by
 	}
 }
 
@@ -93,7 +97,7 @@ func (s *Session) pointTo(sp *space, pointer uint64) (*point, error) {
 // pointIn is pointAt for code that is known to be in one of the architecture's instruction sets.
 func (s *Session) pointIn(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
 	if p := sp.points[addr]; p != nil {
-		if p.planted || s.unchanged(p) {
+		if p.planted || p.queued || s.unchanged(p) {
 			return p, nil
 		}
 		delete(sp.points, addr)
@@ -219,7 +223,8 @@ func (e errTooMany) Error() string {
 	return fmt.Sprintf("cannot place more than %d probe points: at least %d are asked for (--max-probes raises the limit)", e.limit, e.wanted)
 }
 
-// sync plants the breakpoint of a point if it is wanted, and takes it away if it is not.
+// sync plants the breakpoint of a point if it is wanted, and takes it away if it is not. While a batch is gathered it is planted with
+// that: see together.go. What the engine itself watches is planted at once.
 //
 // Writing while threads run is safe on x86. The breakpoint is one byte, and a byte is written in one piece: another
 // processor that fetches the instruction meanwhile sees either all of the old first byte or all of the new one. With the
@@ -232,14 +237,20 @@ func (e errTooMany) Error() string {
 func (s *Session) sync(p *point) error {
 	want := p.wanted() && !s.closing
 	switch {
+	case want && p.queued:
+	case want && !p.planted && s.batch != nil && p.internal == nil && len(p.picks) == 0:
+		return s.queue(p)
 	case want && !p.planted:
 		return s.plant(p)
+	case !want && p.queued:
+		s.unqueue(p)
 	case !want && p.planted:
 		return s.unplant(p)
 	}
 	return nil
 }
 
+// plant plants the breakpoint of a point that is wanted.
 func (s *Session) plant(p *point) error {
 	if n := p.Counted(); s.points+n > s.cfg.MaxProbes {
 		return errTooMany{s.cfg.MaxProbes, s.points + n}
@@ -249,15 +260,14 @@ func (s *Session) plant(p *point) error {
 		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
 	}
 	if !bytes.Equal(now, p.orig) {
-		return &arch.RefusedError{Addr: p.addr, Reason: "the instruction there has changed"}
+		return errChanged(p)
 	}
 	stopped := s.stoppedTid(p.sp)
 	p.sp.record(p, stopped)
 	if err := s.writeCode(p, p.trap, stopped); err != nil {
 		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
 	}
-	p.planted = true
-	s.points += p.Counted()
+	p.notePlanted(true)
 	return nil
 }
 
@@ -275,8 +285,7 @@ func (s *Session) writeCode(p *point, code []byte, stopped int) error {
 
 // unplant restores the original byte. What is no breakpoint any more was written by somebody else and is left alone.
 func (s *Session) unplant(p *point) error {
-	p.planted = false
-	s.points -= p.Counted()
+	p.notePlanted(false)
 	return s.restore(p, s.stoppedTid(p.sp))
 }
 
@@ -315,15 +324,17 @@ func (p *point) isBreakpoint() bool {
 
 // restoreAll takes all breakpoints out of an address space. Memory that is gone is no error.
 func (s *Session) restoreAll(sp *space) error {
-	var all error
-	stopped := s.stoppedTid(sp)
+	var planted []*point
 	for _, p := range sp.points {
-		if !p.planted {
-			continue
+		if p.planted {
+			planted = append(planted, p)
 		}
-		p.planted = false
-		s.points -= p.Counted()
-		if err := s.restore(p, stopped); err != nil && !errors.Is(err, errGone) {
+	}
+	failed := map[*point]error{}
+	s.rewrite(sp, planted, false, failed)
+	var all error
+	for _, err := range failed {
+		if !errors.Is(err, errGone) {
 			all = errors.Join(all, err)
 		}
 	}

@@ -47,14 +47,54 @@ func (s *Session) add(spec ProbeSpec) error {
 	if err := s.prepare(pr, spec.Specs, procs); err != nil {
 		return err
 	}
-	return s.do(func() error { return s.register(pr) })
+	return s.do(func() error {
+		if s.replacing() {
+			return errReplacing
+		}
+		return s.registerEach([]*probe{pr}, true)[pr]
+	})
 }
+
+// registerEach makes prepared probes part of the session, and plants all that they want in one stop of the target. The result has those
+// that cannot be part of it. With all, one of these keeps the others out too. Tracing thread.
+func (s *Session) registerEach(list []*probe, all bool) registry.Failures {
+	failed := registry.Failures{}
+	lost := s.together(func() {
+		for _, pr := range list {
+			if err := s.register(pr); err != nil {
+				failed[pr] = err
+			}
+		}
+		if all && len(failed) > 0 {
+			s.dropOthers(list, failed)
+		}
+	})
+	for pr, err := range s.settleFailed(lost) {
+		if s.drop(pr); s.replacing() {
+			err = errReplacing
+		}
+		failed[pr] = err
+	}
+	if all && len(failed) > 0 {
+		s.dropOthers(list, failed)
+	}
+	return failed
+}
+
+// dropOthers drops the probes of a list that are registered.
+func (s *Session) dropOthers(list []*probe, failed registry.Failures) {
+	for _, pr := range list {
+		if failed[pr] == nil && !pr.Removed {
+			s.drop(pr)
+		}
+	}
+}
+
+// registerAll is registerEach for probes of which all are to be registered, or none.
+func (s *Session) registerAll(list []*probe) error { return s.registerEach(list, true).Err(list) }
 
 // register makes a prepared probe part of the session. Tracing thread.
 func (s *Session) register(pr *probe) error {
-	if s.replacing() {
-		return errReplacing
-	}
 	if err := s.probes.Add(pr); err != nil {
 		return err
 	}
@@ -108,7 +148,10 @@ func (s *Session) setEnabled(pr *probe, on bool) error {
 		return nil
 	}
 	pr.Enabled = on
-	err := errors.Join(s.syncProbe(pr), s.syncSpecials())
+	var err error
+	for _, lost := range s.together(func() { err = errors.Join(s.syncProbe(pr), s.syncSpecials()) }) {
+		err = errors.Join(err, lost)
+	}
 	if err != nil && on {
 		pr.Enabled = false
 		s.disarm(pr)

@@ -57,6 +57,7 @@ type Session struct {
 	probes     registry.List
 	begun      map[uint32]*earlyProbe // by number
 	points     int                    // armed probe points
+	batch      *batch                 // nil: points are planted one by one
 	callPoints int                    // points on system call instructions
 	calls      callProbes
 	sysnames   int  // enabled probes on system calls

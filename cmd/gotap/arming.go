@@ -9,6 +9,7 @@ import (
 	"gotap/compile/diag"
 	"gotap/engine"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 )
 
 // declarations are all probes that the run begins with.
@@ -40,33 +41,100 @@ func (r *run) intentions() (list []intention) {
 	return list
 }
 
-// addAll registers the run's probes. What is not found is told all together, by the policy of --missing.
+// addAll registers the run's probes, and has them armed together. What is not found is told all together, by the policy of --missing.
 func (r *run) addAll(all []intention) error {
-	var failed diag.List
-	status, added := 0, 0
+	group, err := r.session.Prepare(nil, nil)
+	if err != nil {
+		return withStatus(statusTarget, err)
+	}
+	a := arming{run: r, group: group, whole: map[uint32]bool{}}
 	for i, p := range all {
-		r.progress.step("arming %s (%d of %d)", p.title(), i+1, len(all))
-		spec, err := p.is, p.bad
+		r.progress.step("preparing %s (%d of %d)", p.title(), i+1, len(all))
+		err := p.bad
 		if err == nil {
-			err = r.session.Add(spec)
+			err = group.Add(p.is)
 		}
-		switch {
-		case err == nil:
-			added++
-		case isLeftOut(err) && (p.isOptional() || r.plan.missing != "error" || r.demo):
-			if r.plan.missing == "warn" {
-				r.warnings(asWarnings(diagnose(p.declaration, err)))
-			}
-			added += r.addRest(p.declaration, spec, err)
-		default:
-			failed = append(failed, r.byOption(diagnose(p.declaration, err), err)...)
-			status = max(status, statusOfProbe(err))
+		if err != nil {
+			a.leaveOut(p, err)
+			continue
+		}
+		a.whole[p.is.ID] = true
+	}
+	if len(a.failed) == 0 {
+		r.progress.step("arming %s", plural(len(all), "probe"))
+		a.commit(all)
+	}
+	if len(a.failed) > 0 {
+		return withStatus(a.status, a.failed)
+	}
+	return r.checkAdded(len(all), a.added())
+}
+
+// arming is the probes of a run on their way into the session.
+type arming struct {
+	*run
+	group  exchange
+	whole  map[uint32]bool // the probes that are placed as they were declared
+	rest   []uint32        // those that are placed as far as they can be
+	failed diag.List
+	status int
+}
+
+// leaveOut deals with a probe that cannot be placed. When the run does without it, it is registered for the places that it has all the
+// same, and for those that may appear later.
+func (a *arming) leaveOut(p intention, why error) {
+	delete(a.whole, p.is.ID)
+	if !isLeftOut(why) || !p.isOptional() && a.plan.missing == "error" && !a.demo {
+		a.failed = append(a.failed, a.byOption(diagnose(p.declaration, why), why)...)
+		a.status = max(a.status, statusOfProbe(why))
+		return
+	}
+	if a.plan.missing == "warn" {
+		a.warnings(asWarnings(diagnose(p.declaration, why)))
+	}
+	out := leftOutOf("", p.declaration, why)
+	spec := p.is
+	spec.Optional = true
+	if isMissing(why) && a.group.Add(spec) == nil {
+		out.id = spec.ID
+		a.rest = append(a.rest, spec.ID)
+	}
+	a.leftOut = append(a.leftOut, out)
+}
+
+// commit arms what has been prepared.
+func (a *arming) commit(all []intention) {
+	err := a.group.CommitEach()
+	if err == nil {
+		return
+	}
+	for _, e := range apart(err) {
+		var of *registry.ProbeError
+		i := -1
+		if errors.As(e, &of) {
+			i = slices.IndexFunc(all, func(p intention) bool { return p.is.ID == of.ID })
+		}
+		if i < 0 {
+			a.failed = append(a.failed, diag.Diagnostic{Text: e.Error()})
+			a.status = max(a.status, statusTarget)
+			continue
+		}
+		a.leaveOut(all[i], of.Err)
+	}
+}
+
+// added counts the probes that are placed now, or may be by what the demonstration goes on to run.
+func (a *arming) added() int {
+	n := len(a.whole)
+	if a.demo {
+		return n + len(a.rest)
+	}
+	for _, s := range a.session.Query() {
+		if slices.Contains(a.rest, s.ID) && s.Places > 0 {
+			n++
 		}
 	}
-	if len(failed) > 0 {
-		return withStatus(status, failed)
-	}
-	return r.checkAdded(len(all), added)
+	return n
 }
 
 // asWarnings makes warnings of what would be errors elsewhere.
@@ -75,27 +143,6 @@ func asWarnings(list diag.List) diag.List {
 		list[i].Severity = diag.Warning
 	}
 	return list
-}
-
-// addRest registers a probe of which something was not found, for the places that it has all the same, and for those that may
-// appear later. It returns how many probes that makes: 1 when it is placed now, or may be by what the demonstration goes on to
-// run. What cannot be placed at all is left out.
-func (r *run) addRest(p declaration, spec engine.ProbeSpec, why error) int {
-	out := leftOutOf("", p, why)
-	spec.Optional = true
-	if isMissing(why) && r.session.Add(spec) == nil {
-		out.id = spec.ID
-	}
-	r.leftOut = append(r.leftOut, out)
-	if out.id != 0 && r.demo {
-		return 1
-	}
-	for _, s := range r.session.Query() {
-		if out.id != 0 && s.ID == out.id && s.Places > 0 {
-			return 1
-		}
-	}
-	return 0
 }
 
 // checkAdded refuses a run that could never see a hit.
@@ -221,6 +268,14 @@ func furtherHint(first, second string) string {
 		return first + " " + second
 	}
 	return first + "; " + second
+}
+
+// apart are the errors that were joined to one.
+func apart(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
 }
 
 // parts are the errors that were joined to one. The same thing is said once, though several processes lack it.

@@ -37,7 +37,11 @@ type session interface {
 }
 
 // exchange is an exchange of probes that is prepared and not yet made.
-type exchange interface{ Commit() error }
+type exchange interface {
+	Add(engine.ProbeSpec) error
+	Commit() error
+	CommitEach() error
+}
 
 // localSession makes the sessions of package engine fit.
 type localSession struct{ *engine.Session }

@@ -92,6 +92,15 @@ func (f *Function) end() {
 	f.entry.Fn = nil
 }
 
+// LoseExit is called when the breakpoint of a point cannot be planted. The calls of functions that are left there are watched by
+// their return addresses.
+func (p *Point) LoseExit() {
+	for _, f := range slices.Clone(p.Exits) {
+		f.dropExits()
+		f.byReturn = true
+	}
+}
+
 func (f *Function) dropExits() {
 	for _, p := range f.exits {
 		p.Exits = slices.DeleteFunc(p.Exits, func(g *Function) bool { return g == f })

@@ -1,20 +1,18 @@
 package registry
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
-// Exchange puts probes in the place of others of the list, between two hits. register makes one of the new probes part of the
-// session, drop takes a probe out of it, and keep is told of each old one before, whose calls under way are to end as they began.
-// When a new probe cannot be registered none is, and the old ones stay.
-func (l *List) Exchange(add []*Probe, remove []uint32, register func(*Probe) error, keep, drop func(*Probe)) error {
+// Exchange puts probes in the place of others of the list, between two hits. register makes all new probes part of the session, or
+// none, drop takes a probe out of it, and keep is told of each old one before, whose calls under way are to end as they began.
+// When the new probes cannot be registered the old ones stay.
+func (l *List) Exchange(add []*Probe, remove []uint32, register func([]*Probe) error, keep, drop func(*Probe)) error {
 	l.leave(remove, true)
-	for i, pr := range add {
-		if err := register(pr); err != nil {
-			for _, done := range add[:i] {
-				drop(done)
-			}
-			l.leave(remove, false)
-			return &ProbeError{ID: pr.Spec.ID, Err: err}
-		}
+	if err := register(add); err != nil {
+		l.leave(remove, false)
+		return err
 	}
 	for _, pr := range l.All() {
 		if slices.Contains(remove, pr.Spec.ID) {
@@ -32,4 +30,17 @@ func (l *List) leave(remove []uint32, leaving bool) {
 			pr.Leaving = leaving
 		}
 	}
+}
+
+// Failures are the errors of probes that were to be registered together.
+type Failures map[*Probe]error
+
+// Err is the errors as those of the probes they belong to (ProbeError), in the order of a list; nil when there are none.
+func (f Failures) Err(list []*Probe) (all error) {
+	for _, pr := range list {
+		if err := f[pr]; err != nil {
+			all = errors.Join(all, &ProbeError{ID: pr.Spec.ID, Err: err})
+		}
+	}
+	return all
 }

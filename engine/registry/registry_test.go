@@ -201,6 +201,21 @@ func TestExchange(t *testing.T) {
 		list = joined
 		return l.Add(pr)
 	}
+	registerAll := func(add []*Probe) error {
+		failed := Failures{}
+		for _, pr := range add {
+			if err := register(pr); err != nil {
+				failed[pr] = err
+			}
+		}
+		for _, pr := range add {
+			if len(failed) > 0 && failed[pr] == nil {
+				list, _ = pr.Without(list)
+				l.Drop(pr)
+			}
+		}
+		return failed.Err(add)
+	}
 	keep := func(pr *Probe) { kept = append(kept, pr.Spec.Name) }
 	drop := func(pr *Probe) { list, _ = pr.Without(list); l.Drop(pr) }
 	first := func(id uint32, name string) *Probe {
@@ -215,12 +230,12 @@ func TestExchange(t *testing.T) {
 	if err := register(first(1, "old")); err != nil {
 		t.Fatal(err)
 	}
-	err := l.Exchange([]*Probe{first(2, "new"), probe(t, 3, func(s *Spec) { s.Name = "bad" })}, []uint32{1}, register, keep, drop)
+	err := l.Exchange([]*Probe{first(2, "new"), probe(t, 3, func(s *Spec) { s.Name = "bad" })}, []uint32{1}, registerAll, keep, drop)
 	var of *ProbeError
 	if !errors.Is(err, no) || !errors.As(err, &of) || of.ID != 3 || !slices.Equal(names(), []string{"old"}) || l.All()[0].Leaving || kept != nil {
 		t.Errorf("an exchange that cannot be: %v, then there are %v", err, names())
 	}
-	if err := l.Exchange([]*Probe{first(2, "new")}, []uint32{1}, register, keep, drop); err != nil {
+	if err := l.Exchange([]*Probe{first(2, "new")}, []uint32{1}, registerAll, keep, drop); err != nil {
 		t.Error(err)
 	}
 	if !slices.Equal(names(), []string{"new"}) || !slices.Equal(kept, []string{"old"}) || len(list) != 1 {

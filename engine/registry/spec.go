@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"slices"
+
 	"gotap/compile"
 	"gotap/engine/place"
 	"gotap/runtime"
@@ -90,6 +92,11 @@ type Spec struct {
 	Order                                 hook.Order // among the probes of one place; equal ones run in the order of declaration
 	ThisBytes                             int        // storage of a call
 	HasLeave, HasFault, HasPost, HasEnter bool       // which handlers Compile will return
+}
+
+// Patterns reports whether none of the places is named outright: those that cannot be probed are left out then.
+func (s *Spec) Patterns() bool {
+	return !slices.ContainsFunc(s.Specs, func(p place.Spec) bool { return !p.Pattern() && !p.Every })
 }
 
 // State is what a query says of a probe.

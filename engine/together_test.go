@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"gotap/engine/place"
+)
+
+// prepared prepares probes that count the entries of functions, as those of one script.
+func (w *world) prepared(functions ...string) (*Swap, []*counter) {
+	w.t.Helper()
+	swap, err := w.Prepare(nil, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var counters []*counter
+	for _, f := range functions {
+		n := w.counter()
+		w.next++
+		err := swap.Add(ProbeSpec{ID: w.next, Name: fmt.Sprint(f, w.next), Specs: []place.Spec{mustParse(w.t, f)},
+			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: w.counts(n)}, nil }})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		counters = append(counters, n)
+	}
+	return swap, counters
+}
+
+// TestProbesOfOneScriptCountAlike attaches to a busy program with threads. Probes on one function that were committed together have
+// equal counts at the end. Between a function and the one that it calls the counts differ by no more than one for each thread, which may be between
+// the two when the breakpoints are written and when they are taken out.
+func TestProbesOfOneScriptCountAlike(t *testing.T) {
+	const threads = 4
+	path := program(t, "busy.c")
+	for range 20 {
+		p := start(t, path, "spin", fmt.Sprint(threads))
+		w := newWorld(t, Config{Follow: FollowThreads})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		w.Start()
+		swap, n := w.prepared("outer", "inner", "outer", "inner", "outer")
+		if err := swap.CommitEach(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "hits", func() bool { return n[0].get() > 100 })
+		if err := w.Close(false); err != nil {
+			t.Fatal(err)
+		}
+		want(t, "second probe on outer", n[2].get(), n[0].get())
+		want(t, "third probe on outer", n[4].get(), n[0].get())
+		want(t, "second probe on inner", n[3].get(), n[1].get())
+		if d := n[0].get() - n[1].get(); d < -threads || d > threads {
+			t.Errorf("outer was entered %d times, inner, which it calls, %d times", n[0].get(), n[1].get())
+		}
+		p.cmd.Process.Kill()
+	}
+}
+
+// TestPlantedTogether: nothing of what is prepared is in the code before it is committed; then all of it is, and the text is
+// as it was when the probes are gone.
+func TestPlantedTogether(t *testing.T) {
+	p := start(t, program(t, "busy.c"), "spin", "4")
+	before := text(t, p.pid())
+	w := newWorld(t, Config{Follow: FollowThreads})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	w.Start()
+	swap, _ := w.prepared("outer+*", "inner+*", "run+*")
+	points := w.Stats().Points
+	want(t, "points while probes are prepared", points, 0)
+	if err := swap.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if points = w.Stats().Points; points < 6 {
+		t.Errorf("%d points", points)
+	}
+	want(t, "points by the states of probes", points, sum(w.Query(), func(s ProbeState) int { return s.Places }))
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	untouched(t, p.pid(), before)
+}
+
+// TestCommitIsAllOrNothing: where one of several probes cannot be armed for the limit on points, Commit arms none, and CommitEach the others.
+func TestCommitIsAllOrNothing(t *testing.T) {
+	for _, each := range []bool{false, true} {
+		p := start(t, program(t, "busy.c"), "spin", "2")
+		before := text(t, p.pid())
+		w := newWorld(t, Config{Follow: FollowThreads, MaxProbes: 3})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		w.Start()
+		swap, n := w.prepared("outer", "run+*", "inner")
+		commit, armed := swap.Commit, 0
+		if each {
+			commit, armed = swap.CommitEach, 2
+		}
+		if err := commit(); !fatal(err) {
+			t.Errorf("error %v, not one of the limit", err)
+		}
+		want(t, "points", w.Stats().Points, armed)
+		want(t, "probes", len(w.Query()), armed)
+		if each {
+			eventually(t, "hits", func() bool { return n[0].get() > 10 && n[2].get() > 10 })
+		}
+		w.Close(false)
+		untouched(t, p.pid(), before)
+	}
+}
+
+// sum adds up what is in a list.
+func sum[T any](list []T, of func(T) int) (n int) {
+	for _, v := range list {
+		n += of(v)
+	}
+	return n
+}
