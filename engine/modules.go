@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gotap/engine/isa"
 	"gotap/engine/module"
 )
 
@@ -150,7 +151,7 @@ func fresh(before, now []module.Loaded) []module.Loaded {
 // forget drops the points that lie in modules that have gone: their memory is unmapped, or something else by now.
 func (s *Session) forget(sp *space, before []module.Loaded) {
 	for _, gone := range fresh(sp.mods, before) {
-		sp.exclusives = nil
+		sp.exclusives = isa.Exclusives{}
 		for addr, p := range sp.points {
 			if !gone.Contains(addr) {
 				continue

@@ -9,7 +9,6 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/call"
-	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -156,22 +155,14 @@ func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set a
 	return p, nil
 }
 
-// inExclusive reports whether an address is in a sequence of exclusive accesses, which a breakpoint would keep from ever succeeding. Where
-// no function is known it is taken for one that reaches a little before and behind the address.
+// inExclusive reports whether an address is in a sequence of exclusive accesses.
 func inExclusive(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) bool {
 	if !sp.arch.Monitors() {
 		return false
 	}
-	start, size := isa.Around(mod, addr)
-	runs, known := sp.exclusives[start]
-	if !known {
-		runs = sp.arch.Exclusives(sp.code(start, size), start, set)
-		if sp.exclusives == nil {
-			sp.exclusives = map[uint64][]uint64{}
-		}
-		sp.exclusives[start] = runs
-	}
-	return isa.In(runs, addr)
+	return sp.exclusives.Have(addr, mod, func(start uint64, size int) []uint64 {
+		return sp.arch.Exclusives(sp.code(start, size), start, set)
+	})
 }
 
 // compareWithFile makes sure that what is in memory is what the file has: otherwise the file was changed under the

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 )
@@ -37,8 +38,8 @@ type space struct {
 	loader     loaderWatch
 	slots      slotPools
 	guard      guard
-	exclusives map[uint64][]uint64 // places in sequences of exclusive accesses, by the functions that were asked about
-	gadgetAt   callGadget          // where system calls of probed places are made; zero: not known yet
+	exclusives isa.Exclusives // of the code there is now
+	gadgetAt   callGadget     // where system calls of probed places are made; zero: not known yet
 	errno      errnoFunction
 	vdso       vdso
 	sems       map[uint64]int // how far semaphores of marks were raised

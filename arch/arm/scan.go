@@ -59,13 +59,11 @@ func ExclusiveRuns(code []byte, start uint64, a arch.Arch) []uint64 {
 	f := follow(code, start, a, func(uint64) bool { return false })
 	f.strayExclusives()
 	before := f.predecessors()
-	forward := func(addr uint64) []uint64 { return f.nodes[addr].next }
-	backward := func(addr uint64) []uint64 { return before[addr] }
+	loaded := f.from((*node).monitors, func(addr uint64) []uint64 { return f.nodes[addr].next })
+	stored := f.from((*node).stores, func(addr uint64) []uint64 { return before[addr] })
 	var out []uint64
 	for _, addr := range slices.Sorted(maps.Keys(f.nodes)) {
-		n := f.nodes[addr]
-		if n.op.row.class == Exclusive ||
-			f.leads(addr, forward, (*node).stores, (*node).clears) && f.leads(addr, backward, (*node).monitors, (*node).clears) {
+		if f.nodes[addr].op.row.class == Exclusive || loaded[addr] && stored[addr] {
 			out = append(out, addr)
 		}
 	}
@@ -98,26 +96,31 @@ func (f *flow) predecessors() map[uint64][]uint64 {
 	return out
 }
 
-// leads reports whether a way along edges from an instruction comes to one of a kind, other exclusives and what clears the monitor
-// ending it.
-func (f *flow) leads(from uint64, edges func(uint64) []uint64, kind, end func(*node) bool) bool {
-	seen := map[uint64]bool{from: true}
-	for work := slices.Clone(edges(from)); len(work) > 0; {
-		addr := work[len(work)-1]
-		work = work[:len(work)-1]
-		n := f.nodes[addr]
-		if n == nil || seen[addr] {
-			continue
-		}
-		seen[addr] = true
-		switch {
-		case kind(n):
-			return true
-		case !end(n):
-			work = append(work, edges(addr)...)
+// from is the instructions that are reached from those of one kind along edges, other exclusives and what clears the monitor ending the
+// way. Each instruction is looked at once.
+func (f *flow) from(kind func(*node) bool, edges func(uint64) []uint64) map[uint64]bool {
+	reached := map[uint64]bool{}
+	var work []uint64
+	for addr, n := range f.nodes {
+		if kind(n) {
+			work = append(work, addr)
 		}
 	}
-	return false
+	for len(work) > 0 {
+		addr := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, to := range edges(addr) {
+			n := f.nodes[to]
+			if n == nil || reached[to] {
+				continue
+			}
+			reached[to] = true
+			if !n.clears() {
+				work = append(work, to)
+			}
+		}
+	}
+	return reached
 }
 
 // monitors reports a load-exclusive, stores a store-exclusive, and clears all that ends a watch: both of them and CLREX.

@@ -5,6 +5,8 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	command "os/exec"
 	"path/filepath"
@@ -222,6 +224,63 @@ func TestExclusiveRuns(t *testing.T) {
 			t.Errorf("%s: %v, want %v", mode, got, want)
 		}
 	}
+}
+
+// TestExclusiveRunsOfAnyFlow compares the runs in random code with what a walk from each instruction finds.
+func TestExclusiveRunsOfAnyFlow(t *testing.T) {
+	const length = 24
+	random := rand.New(rand.NewPCG(1, 2))
+	between := 0
+	for range 2000 {
+		code := make([]byte, 4*length)
+		for i := range length {
+			word := []uint32{0xe1a00000, 0xe1a00000, 0xe1901f9f, 0xe1803f94, 0xf57ff01f, 0x0a000000, 0xea000000}[random.IntN(7)] // nop, ldrex, strex, clrex, beq, b
+			if word>>24&15 == 0xa {
+				word |= uint32(random.IntN(length)-i-2) & 0xffffff
+			}
+			binary.LittleEndian.PutUint32(code[4*i:], word)
+		}
+		f := follow(code, 0x1000, A32, func(uint64) bool { return false })
+		f.strayExclusives()
+		before := f.predecessors()
+		var want []uint64
+		for _, addr := range slices.Sorted(maps.Keys(f.nodes)) {
+			open := leads(f, addr, func(at uint64) []uint64 { return before[at] }, (*node).monitors)
+			closed := leads(f, addr, func(at uint64) []uint64 { return f.nodes[at].next }, (*node).stores)
+			if f.nodes[addr].op.row.class == Exclusive || open && closed {
+				want = append(want, addr)
+			}
+			if f.nodes[addr].op.row.class != Exclusive && open && closed {
+				between++
+			}
+		}
+		if got := ExclusiveRuns(code, 0x1000, A32); !slices.Equal(got, want) {
+			t.Fatalf("%x: %x, want %x", code, got, want)
+		}
+	}
+	if between == 0 {
+		t.Error("no code was between two exclusives")
+	}
+}
+
+// leads reports whether a way along edges from an instruction comes to one of a kind before another exclusive or CLREX.
+func leads(f *flow, from uint64, edges func(uint64) []uint64, kind func(*node) bool) bool {
+	seen := map[uint64]bool{from: true}
+	for work := slices.Clone(edges(from)); len(work) > 0; {
+		n, addr := f.nodes[work[len(work)-1]], work[len(work)-1]
+		work = work[:len(work)-1]
+		if n == nil || seen[addr] {
+			continue
+		}
+		seen[addr] = true
+		if kind(n) {
+			return true
+		}
+		if !n.clears() {
+			work = append(work, edges(addr)...)
+		}
+	}
+	return false
 }
 
 // TestExits checks returns, tail calls and what is neither.

@@ -111,9 +111,9 @@ func (a *ISA) Monitors() bool { return a.exclusives != nil }
 // maxFunc bounds the bytes of a function that are looked at.
 const maxFunc = 1 << 20
 
-// Around is the code that has to be looked at to know whether an address is in a sequence of exclusive accesses: the function that a
+// around is the code that has to be looked at to know whether an address is in a sequence of exclusive accesses: the function that a
 // module's file has there, or what lies a little before and behind the address. m may be nil.
-func Around(m *module.Loaded, addr uint64) (start uint64, size int) {
+func around(m *module.Loaded, addr uint64) (start uint64, size int) {
 	if m != nil && m.File != nil {
 		if fn, ok := m.File.FuncAt(m.Vaddr(addr)); ok && fn.Size > 0 {
 			return m.Addr(fn.Addr), int(min(fn.Size, maxFunc))
@@ -201,8 +201,23 @@ func Executes(site arch.Site, regs *arch.Regs) bool {
 	return !ok || c.Executes(regs)
 }
 
-// In reports whether an address is in a list of places that Exclusives made.
-func In(exclusives []uint64, addr uint64) bool {
-	_, found := slices.BinarySearch(exclusives, addr)
+// Exclusives remembers the places in sequences of exclusive accesses, by the functions that were asked about: one answer serves all
+// instructions of a function. It is to be emptied when other code may be there. The zero value is empty.
+type Exclusives struct{ functions map[uint64][]uint64 }
+
+// Have reports whether an address is in a sequence of exclusive accesses, which a breakpoint would keep from ever succeeding. find
+// lists those of the function around it. Where no function is known it is taken for one that reaches a little before and behind the
+// address. m may be nil.
+func (e *Exclusives) Have(addr uint64, m *module.Loaded, find func(start uint64, size int) []uint64) bool {
+	start, size := around(m, addr)
+	places, known := e.functions[start]
+	if !known {
+		if e.functions == nil {
+			e.functions = map[uint64][]uint64{}
+		}
+		places = find(start, size)
+		e.functions[start] = places
+	}
+	_, found := slices.BinarySearch(places, addr)
 	return found
 }

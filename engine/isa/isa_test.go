@@ -139,3 +139,28 @@ func TestTraps(t *testing.T) {
 		}
 	}
 }
+
+// TestExclusivesAreFoundOnce: the instructions of one function share an answer.
+func TestExclusivesAreFoundOnce(t *testing.T) {
+	testenv.Require(t, testenv.GCC, testenv.AMD64)
+	var e Exclusives
+	file := build(t, "gcc")
+	m := &module.Loaded{File: file}
+	fn := file.Lookup("main")[0].Func
+	asked := 0
+	for at := fn.Addr; at < fn.Addr+fn.Size; at++ {
+		have := e.Have(at, m, func(start uint64, size int) []uint64 {
+			asked++
+			if start != fn.Addr || uint64(size) != fn.Size {
+				t.Errorf("asked about %d bytes at %#x, not about %s", size, start, fn.Name)
+			}
+			return []uint64{fn.Addr + 4}
+		})
+		if have != (at == fn.Addr+4) {
+			t.Errorf("%s+%d: %v", fn.Name, at-fn.Addr, have)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times about one function", asked)
+	}
+}

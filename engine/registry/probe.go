@@ -17,16 +17,16 @@ type Probe struct {
 	Spec    Spec
 	Order   int // of declaration
 	Enabled bool
-	Removed bool   // for good; queries still tell of it
-	Leaving bool   // an exchange under way removes it
-	Seen    uint64 // times it came up, and its predicate let it through
-	Turned  uint64 // times its predicate turned down
-	Window  uint64 // what the two came to when the present window of the budget began
-	Hits    uint64 // times its programs ran
-	Over    uint64 // hits let pass because there had been Rate of them in their second
-	Missed  uint64 // calls that could not be followed to their return
-	Crowded uint64 // those of them that were more than MaxActive at once
-	Refused []string
+	Removed bool           // for good; queries still tell of it
+	Leaving bool           // an exchange under way removes it
+	Seen    uint64         // times it came up, and its predicate let it through
+	Turned  uint64         // times its predicate turned down
+	Window  uint64         // what the two came to when the present window of the budget began
+	Hits    uint64         // times its programs ran
+	Over    uint64         // hits let pass because there had been Rate of them in their second
+	Missed  uint64         // calls that could not be followed to their return
+	Crowded uint64         // those of them that were more than MaxActive at once
+	Refused []string       // to be added to by Refuse
 	Last    map[string]int // places it had in the last process that ended, by strategy
 
 	before uint64 // hits that do not count towards Limit: it has been reached by them, and the probe enabled again
@@ -34,6 +34,7 @@ type Probe struct {
 	mu     sync.Mutex // guards places and failed; held while a place is compiled
 	places map[siteKey]*Placement
 	failed map[siteKey]error
+	told   map[string]bool // what is in Refused
 }
 
 // ProbeError is an error about one of several probes that were given together. It reads as that error does.
@@ -142,9 +143,14 @@ func (pr *Probe) Retire() { pr.Enabled, pr.Removed = false, true }
 
 // Refuse notes, once, a place that a pattern matched and that is left out.
 func (pr *Probe) Refuse(text string) {
-	if !slices.Contains(pr.Refused, text) {
-		pr.Refused = append(pr.Refused, text)
+	if pr.told[text] {
+		return
 	}
+	if pr.told == nil {
+		pr.told = map[string]bool{}
+	}
+	pr.told[text] = true
+	pr.Refused = append(pr.Refused, text)
 }
 
 // State is what a query says of the probe; where has the places that it is armed at, by strategy, and others counts those that are no code.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"gotap/engine"
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/rsp"
 )
@@ -95,6 +96,7 @@ func (s *Session) forgetProgram() {
 	clear(s.points)
 	clear(s.sems)
 	clear(s.redo)
+	s.runs = isa.Exclusives{}
 	s.watches, s.mods, s.loader, s.armed, s.lifted = nil, nil, loaderWatch{}, 0, false
 	s.mem.forget()
 }

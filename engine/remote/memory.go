@@ -69,14 +69,30 @@ func (m *memory) mask(addr uint64, p []byte) {
 	if !m.s.patch {
 		return
 	}
-	for _, pt := range m.s.points {
-		if !pt.planted || pt.addr >= addr+uint64(len(p)) || pt.addr+uint64(len(pt.orig)) <= addr {
-			continue
+	if len(m.s.points) < len(p) {
+		for _, pt := range m.s.points {
+			pt.maskIn(addr, p)
 		}
-		for i, b := range pt.orig {
-			if at := pt.addr + uint64(i) - addr; at < uint64(len(p)) {
-				p[at] = b
-			}
+		return
+	}
+	for at := addr - (longestTrap - 1); at != addr+uint64(len(p)); at++ {
+		if pt := m.s.points[at]; pt != nil {
+			pt.maskIn(addr, p)
+		}
+	}
+}
+
+// longestTrap is the length of the longest breakpoint.
+const longestTrap = 4
+
+// maskIn puts back what one breakpoint of ours displaces, in what was read at addr, as far as it lies there.
+func (p *point) maskIn(addr uint64, read []byte) {
+	if !p.planted {
+		return
+	}
+	for i, b := range p.orig {
+		if at := p.addr + uint64(i) - addr; at < uint64(len(read)) {
+			read[at] = b
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"gotap/arch"
 	"gotap/engine"
 	"gotap/engine/call"
-	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/rsp"
 )
@@ -134,8 +133,9 @@ func (s *Session) inExclusive(addr uint64, set arch.Arch, mod *module.Loaded) bo
 	if !s.isa.Monitors() {
 		return false
 	}
-	start, size := isa.Around(mod, addr)
-	return isa.In(s.isa.Exclusives(s.mem.code(start, size), start, set), addr)
+	return s.runs.Have(addr, mod, func(start uint64, size int) []uint64 {
+		return s.isa.Exclusives(s.mem.code(start, size), start, set)
+	})
 }
 
 // sync plants the breakpoint of a point if it is wanted, and takes it away if it is not. The target is stopped, all of it, so

@@ -9,6 +9,7 @@ import (
 	"gotap/engine"
 	"gotap/engine/call"
 	"gotap/engine/hit"
+	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 	"gotap/engine/registry"
@@ -63,6 +64,7 @@ type Session struct {
 	threads map[string]*thread
 	tasks   call.List // calls that a kernel's tasks are in: its stacks are not those of the processors
 	points  map[uint64]*point
+	runs    isa.Exclusives // of the code there is now
 	probes  registry.List
 	armed   int // points that probes asked for
 	watches []*watch
