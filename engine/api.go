@@ -1,7 +1,11 @@
 package engine
 
 import (
+	"errors"
+
 	"gotap/engine/hit"
+	"gotap/engine/isa"
+	"gotap/engine/module"
 	"gotap/engine/registry"
 	"gotap/runtime"
 	"gotap/runtime/facility"
@@ -50,9 +54,33 @@ type Config struct {
 	Dumped func(pid int, path string, size int64, err error)
 	// Changed is told of every change that programs make to targets (Unsafe). Tracing thread; it must not block.
 	Changed func(Change)
-	Budget  float64 // share of the time for which targets may be stopped: above 0, to 1; 0: no limit
+	// Quit ends the placing of probes when it is closed: Add and its kin return ErrInterrupted then, and nothing stays of what they
+	// were to place. nil: nothing ends it.
+	Quit   <-chan struct{}
+	Budget float64 // share of the time for which targets may be stopped: above 0, to 1; 0: no limit
 	// Overloaded is told of every step to stay within the budget. Tracing thread; it must not block.
 	Overloaded func(Overload)
+}
+
+// ErrInterrupted is what placing probes ends with when Config.Quit is closed.
+var ErrInterrupted = errors.New("interrupted while probes were placed")
+
+// Interrupted is ErrInterrupted when placing probes is to end. It is asked for each place.
+func (c *Config) Interrupted() error {
+	select {
+	case <-c.Quit:
+		return ErrInterrupted
+	default:
+		return nil
+	}
+}
+
+// Boundaries is isa.Boundaries, until placing probes is to end.
+func (c *Config) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
+	if err := c.Interrupted(); err != nil {
+		return nil, err
+	}
+	return isa.Boundaries(f, code, vaddr)
 }
 
 // The probes that sessions are given, and what is told of them: see package registry.

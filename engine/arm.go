@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
 	"gotap/engine/registry"
@@ -36,7 +35,7 @@ func (s *Session) snapshot() ([]procView, error) {
 
 // resolver is how places are found in files.
 func (s *Session) resolver() *place.Resolver {
-	return &place.Resolver{Lines: s.names.Lines, Boundaries: isa.Boundaries}
+	return &place.Resolver{Lines: s.names.Lines, Boundaries: s.cfg.Boundaries}
 }
 
 // targets finds the places of a specification among modules. Results are kept: children that exec the same
@@ -116,6 +115,9 @@ func (s *Session) prepareSpec(pr *probe, spec place.Spec, procs []procView) erro
 	found := false
 	for _, p := range procs {
 		targets, err := s.targets(spec, p.mods)
+		if e := s.cfg.Interrupted(); e != nil { // places may be missing
+			return e
+		}
 		if err != nil && spec.Absolute() && unmapped(p.mods, spec.Addr) {
 			err = s.excludedAddress(p.pid, spec)
 		}
@@ -123,6 +125,9 @@ func (s *Session) prepareSpec(pr *probe, spec place.Spec, procs []procView) erro
 			first = err
 		}
 		for _, t := range targets {
+			if err := s.cfg.Interrupted(); err != nil {
+				return err
+			}
 			found = true
 			if t.IFunc || spec.Kind == place.Watch {
 				continue // compiled when it is known what was chosen
@@ -196,7 +201,13 @@ func (s *Session) armProbe(p *process, pr *probe, mods []module.Loaded) error {
 		}
 		leaveOutKernel(pr, spec)
 		targets, _ := s.targets(spec, p.space.mods)
+		if err := s.cfg.Interrupted(); err != nil { // places may be missing
+			return err
+		}
 		for _, t := range targets {
+			if err := s.cfg.Interrupted(); err != nil {
+				return err
+			}
 			err := s.armTarget(p, pr, t, mods)
 			switch {
 			case err == nil:
@@ -270,7 +281,11 @@ func (s *Session) armAll(p *process, mods []module.Loaded) {
 		return
 	}
 	for _, pr := range s.probes.All() {
-		if err := s.armProbe(p, pr, mods); err != nil {
+		err := s.armProbe(p, pr, mods)
+		if errors.Is(err, ErrInterrupted) {
+			return
+		}
+		if err != nil {
 			pr.Refuse(err.Error())
 			s.warn(fmt.Sprintf("probe %s in process %d: %v", pr.Spec.Name, p.pid, err))
 		}

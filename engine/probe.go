@@ -68,6 +68,12 @@ func (s *Session) registerEach(list []*probe, all bool) registry.Failures {
 		if all && len(failed) > 0 {
 			s.dropOthers(list, failed)
 		}
+		if err := s.cfg.Interrupted(); err != nil {
+			s.dropOthers(list, failed)
+			for _, pr := range list {
+				failed[pr] = err
+			}
+		}
 	})
 	for pr, err := range s.settleFailed(lost) {
 		if s.drop(pr); s.replacing() {
@@ -81,7 +87,7 @@ func (s *Session) registerEach(list []*probe, all bool) registry.Failures {
 	return failed
 }
 
-// dropOthers drops the probes of a list that are registered.
+// dropOthers drops the probes of a list that did not fail.
 func (s *Session) dropOthers(list []*probe, failed registry.Failures) {
 	for _, pr := range list {
 		if failed[pr] == nil && !pr.Removed {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -119,4 +120,46 @@ func sum[T any](list []T, of func(T) int) (n int) {
 		n += of(v)
 	}
 	return n
+}
+
+// TestPlacingIsInterrupted: when Quit is closed nothing more is compiled, and nothing planted: neither where a probe is prepared nor where
+// it is armed.
+func TestPlacingIsInterrupted(t *testing.T) {
+	p := start(t, program(t, "busy.c"), "spin", "2")
+	for _, at := range []string{"prepared", "armed"} {
+		quit := make(chan struct{})
+		w := newWorld(t, Config{Follow: FollowThreads, Quit: quit})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		w.Start()
+		compiled := 0
+		swap, err := w.Prepare(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = swap.Add(ProbeSpec{ID: 1, Name: "all", Specs: []place.Spec{mustParse(t, "libc:*")}, Compile: func(PlaceInfo) (Handlers, error) {
+			if compiled++; compiled == 10 && at == "prepared" {
+				close(quit)
+			}
+			return Handlers{Enter: w.counts(w.counter())}, nil
+		}})
+		if at == "armed" {
+			if err != nil {
+				t.Fatal(err)
+			}
+			close(quit)
+			err = swap.CommitEach()
+		} else {
+			want(t, "places compiled", compiled, 10)
+		}
+		if !errors.Is(err, ErrInterrupted) {
+			t.Errorf("while probes are %s: %v", at, err)
+		}
+		want(t, "points", w.Stats().Points, 0)
+		want(t, "probes", len(w.Query()), 0)
+		if err := w.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -54,6 +54,9 @@ func (r *run) addAll(all []intention) error {
 		if err == nil {
 			err = group.Add(p.is)
 		}
+		if errors.Is(err, engine.ErrInterrupted) {
+			return err
+		}
 		if err != nil {
 			a.leaveOut(p, err)
 			continue
@@ -62,7 +65,9 @@ func (r *run) addAll(all []intention) error {
 	}
 	if len(a.failed) == 0 {
 		r.progress.step("arming %s", plural(len(all), "probe"))
-		a.commit(all)
+		if err := a.commit(all); err != nil {
+			return err
+		}
 	}
 	if len(a.failed) > 0 {
 		return withStatus(a.status, a.failed)
@@ -102,11 +107,11 @@ func (a *arming) leaveOut(p intention, why error) {
 	a.leftOut = append(a.leftOut, out)
 }
 
-// commit arms what has been prepared.
-func (a *arming) commit(all []intention) {
+// commit arms what has been prepared. The error is that the run is to end.
+func (a *arming) commit(all []intention) error {
 	err := a.group.CommitEach()
-	if err == nil {
-		return
+	if err == nil || errors.Is(err, engine.ErrInterrupted) {
+		return err
 	}
 	for _, e := range apart(err) {
 		var of *registry.ProbeError
@@ -121,6 +126,7 @@ func (a *arming) commit(all []intention) {
 		}
 		a.leaveOut(all[i], of.Err)
 	}
+	return nil
 }
 
 // added counts the probes that are placed now, or may be by what the demonstration goes on to run.

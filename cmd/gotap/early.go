@@ -107,7 +107,7 @@ func (t *tracer) awaited() []intention {
 // addLate adds the probes that waited. The callbacks that wanted them have returned: errors are told, and the run goes on.
 func (r *run) addLate() {
 	for _, p := range r.tracer.awaited() {
-		if err := r.session.Add(p.is); err != nil {
+		if err := r.session.Add(p.is); err != nil && !errors.Is(err, engine.ErrInterrupted) {
 			r.complain(withStatus(statusOfProbe(err), diagnose(p.declaration, err)))
 		}
 	}

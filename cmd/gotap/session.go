@@ -41,11 +41,14 @@ type run struct {
 	launched int // process number of COMMAND, 0 when there is none
 	demo     bool
 	stopping chan struct{} // closed by the first stop(n)
+	quit     chan struct{} // closed when the run is to end: no more probes are placed
+	quits    sync.Once     // closes it
 	over     chan struct{} // closed by the end of COMMAND
 	ended    sync.Once     // closes it
 	stopped  atomic.Bool
 	detached atomic.Bool // the budget could not be kept
 	orphaned atomic.Bool // the supervisor was killed
+	cut      bool        // the run ended while its probes were placed
 	deeds    deeds       // what programs changed in targets
 	progress *progress
 	notices  *notices
@@ -59,7 +62,7 @@ type run struct {
 
 // planned is a run of which nothing has been done yet.
 func planned(w *World, p *plan) *run {
-	r := &run{w: w, plan: p, stopping: make(chan struct{}), over: make(chan struct{})}
+	r := &run{w: w, plan: p, stopping: make(chan struct{}), over: make(chan struct{}), quit: make(chan struct{})}
 	r.progress, r.notices = r.newProgress(), newNotices()
 	r.out, r.logs = p.sinks(w.Stderr)
 	if len(r.logs) == 0 { // nobody gets what comes from now on
@@ -108,7 +111,10 @@ func (r *run) phases(text scriptText) (int, error) {
 		return 0, err
 	}
 	defer r.closeWatch()
-	if err := r.begin(); err != nil {
+	if err := r.begin(control); err != nil {
+		if errors.Is(err, engine.ErrInterrupted) {
+			return r.interrupted(), nil
+		}
 		if !r.endedEarly(err) {
 			r.abandon()
 		}
@@ -150,7 +156,7 @@ func (r *run) load(text scriptText) error {
 	r.session, err = r.plan.open(r.w, engine.Config{
 		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
 		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
-		Budget: r.plan.share, Overloaded: r.overloaded, Changed: r.changed,
+		Budget: r.plan.share, Overloaded: r.overloaded, Changed: r.changed, Quit: r.quit,
 		LateFallback: true, // the supervisor's death is what a user causes, and the session survives it
 	})
 	if err != nil {
@@ -198,7 +204,8 @@ func (r *run) options(text scriptText) script.Options {
 func (r *run) columns() int { return columnsOf(r.plan.data) }
 
 // begin starts or attaches the targets and arms the probes. Nothing of COMMAND but its loader has run when it returns.
-func (r *run) begin() error {
+func (r *run) begin(c control) error {
+	defer r.attend(c)()
 	r.progress.begin("reading programs and their symbols")
 	defer r.progress.end()
 	if err := r.targets(); err != nil {
@@ -275,6 +282,7 @@ func (r *run) trace(c control) error {
 	if r.watcher != nil {
 		defer r.startWatch()()
 	}
+	defer r.placeNoMore()
 	for {
 		select {
 		case <-c.Dumps:
@@ -285,6 +293,7 @@ func (r *run) trace(c control) error {
 		case <-r.over:
 			r.awaitRest()
 		case <-r.stopping:
+		case <-r.quit: // since the probes were armed
 		case <-due:
 		case <-c.Gone:
 			r.orphaned.Store(c.Orphaned.Load())
@@ -293,6 +302,44 @@ func (r *run) trace(c control) error {
 		}
 		return nil
 	}
+}
+
+// placeNoMore ends the placing of probes, now and for the rest of the run. Safe for concurrent use.
+func (r *run) placeNoMore() { r.quits.Do(func() { close(r.quit) }) }
+
+// attend has what ends a run end the placing of probes as well, until what it returns is called.
+func (r *run) attend(c control) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-c.Interrupts:
+			r.placeNoMore()
+			go r.hurry(c)
+		case <-c.Gone:
+			r.orphaned.Store(c.Orphaned.Load())
+			r.placeNoMore()
+		case <-done:
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+// interrupted ends a run while its probes are placed: COMMAND has not run an instruction of its own, and ends so unless the supervisor
+// was killed. It returns the status.
+func (r *run) interrupted() int {
+	r.cut = true
+	r.progress.end()
+	r.said.Release()
+	r.announce()
+	r.note("interrupted while probes were placed: nothing was traced")
+	if r.launched != 0 && !r.orphaned.Load() {
+		syscall.Kill(r.launched, syscall.SIGTERM)
+	}
+	return r.finish()
 }
 
 // awaitRest gives processes that COMMAND started and that are still there a moment to end too: often they are about to. The others
@@ -362,7 +409,7 @@ func (r *run) finish() int {
 	r.script().End()
 	r.printVariables()
 	r.tell(states)
-	if err == nil && r.demo && r.script().Status() == 0 && r.sawNowhere(states) {
+	if err == nil && r.demo && !r.cut && r.script().Status() == 0 && r.sawNowhere(states) {
 		r.complain(r.nothingToTrace())
 		return statusNoProbe
 	}

@@ -51,7 +51,11 @@ func (t *tracer) Add(p *script.Probe) error {
 	if t.putOff(p, spec) {
 		return nil
 	}
-	return t.session.Add(spec)
+	err = t.session.Add(spec)
+	if errors.Is(err, engine.ErrInterrupted) { // the run ends
+		return nil
+	}
+	return err
 }
 
 // spec is a probe of a script as the engine takes it.

@@ -231,6 +231,9 @@ func (r *run) closeWatch() {
 func (r *run) watch(v *watcher, done <-chan struct{}) {
 	for v.wait(done) {
 		err := r.reload()
+		if errors.Is(err, engine.ErrInterrupted) {
+			return
+		}
 		if v.lacks = err != nil; err != nil {
 			r.complain(err)
 			r.out.Flush()
@@ -278,6 +281,9 @@ func (r *run) exchange(text scriptText) error {
 	if err := swap.Commit(); err != nil {
 		old.Resume()
 		next.Close()
+		if errors.Is(err, engine.ErrInterrupted) {
+			return err
+		}
 		return diagnoseAny(next.Probes(), err)
 	}
 	next.TakeOver(old)
@@ -305,7 +311,7 @@ func (r *run) prepare(old, next *script.Script) (exchange, error) {
 		gone = append(gone, p.ID)
 	}
 	swap, err := r.session.Prepare(specs, gone)
-	if err != nil && len(add) > 0 {
+	if err != nil && len(add) > 0 && !errors.Is(err, engine.ErrInterrupted) {
 		return nil, withStatus(statusNoProbe, diagnoseAny(add, err))
 	}
 	return swap, err

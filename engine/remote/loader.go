@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,7 +152,7 @@ func (s *Session) armAppeared(mods []module.Loaded) {
 		if pr.Removed {
 			continue
 		}
-		if err := s.armProbe(pr, mods); err != nil {
+		if err := s.armProbe(pr, mods); err != nil && !errors.Is(err, engine.ErrInterrupted) {
 			pr.Refuse(err.Error())
 			s.warn("probe %s: %v", pr.Spec.Name, err)
 		}

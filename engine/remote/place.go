@@ -3,7 +3,6 @@ package remote
 import (
 	"errors"
 
-	"gotap/engine/isa"
 	"gotap/engine/module"
 	"gotap/engine/place"
 	"gotap/engine/registry"
@@ -17,7 +16,7 @@ func (s *Session) targets(spec place.Spec) ([]place.Target, error) {
 	if spec.Kind == place.Syscall && !s.kernel {
 		return nil, nil // no place in a file: see syscall.go
 	}
-	r := &place.Resolver{Lines: s.files.Lines, Boundaries: isa.Boundaries}
+	r := &place.Resolver{Lines: s.files.Lines, Boundaries: s.cfg.Boundaries}
 	if spec.Absolute() {
 		m := module.Find(s.mods, spec.Addr)
 		if m == nil || m.File == nil || m.Err != nil {

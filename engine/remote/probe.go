@@ -44,11 +44,17 @@ func (s *Session) prepare(spec engine.ProbeSpec) (*probe, error) {
 			continue
 		}
 		targets, err := s.targets(sp)
+		if e := s.cfg.Interrupted(); e != nil { // places may be missing
+			return nil, e
+		}
 		var missing *place.NotFoundError
 		if err != nil && !(errors.As(err, &missing) && spec.Optional) {
 			all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 		}
 		for _, t := range targets {
+			if err := s.cfg.Interrupted(); err != nil {
+				return nil, err
+			}
 			if _, err := s.place(pr, sp, t); err != nil {
 				return nil, err
 			}
@@ -78,7 +84,13 @@ func (s *Session) armProbe(pr *probe, mods []module.Loaded) error {
 	var all error
 	for i, spec := range pr.Spec.Specs {
 		targets, _ := s.targets(spec)
+		if err := s.cfg.Interrupted(); err != nil { // places may be missing
+			return err
+		}
 		for _, t := range targets {
+			if err := s.cfg.Interrupted(); err != nil {
+				return err
+			}
 			err := s.armTarget(pr, spec, t, mods)
 			var many errTooMany
 			switch {
