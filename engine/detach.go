@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +13,8 @@ import (
 	"gotap/engine/ptrace"
 )
 
-// Detaching. First every breakpoint is taken out and its byte read back. From then on no thread can hit one, but
+// Detaching. First the threads that run are stopped: they hit nothing more, and leave the processors to what follows. Then every breakpoint
+// is taken out and its byte read back. From then on no thread can hit one, but
 // threads may have hit one that has not been reported yet, or be in the middle of a step; those have to be found and
 // put right before they are let go, or a SIGTRAP that nobody catches would end the target.
 //
@@ -72,6 +72,7 @@ func (s *Session) detach(patience time.Duration) {
 	s.lastStats.Store(&stats)
 	s.closing = true
 	err := s.lowerSemaphores()
+	s.holdRunning(func(*space) bool { return true }) // letStoppedGo lets them go
 	for sp := range s.spaces() {
 		err = errors.Join(err, s.restoreAll(sp))
 	}
@@ -294,11 +295,9 @@ func (s *Session) stragglers() error {
 // verify makes sure that there is no breakpoint left where there was one.
 func (s *Session) verify(sp *space) error {
 	var all error
-	for _, p := range sp.points {
-		if !bytes.Equal(p.orig, p.trap) && p.isBreakpoint() {
-			if err := s.restore(p, 0); err != nil {
-				all = errors.Join(all, err)
-			}
+	for _, p := range sp.left() {
+		if err := s.restore(p, 0); err != nil {
+			all = errors.Join(all, err)
 		}
 	}
 	return all

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 
 	"gotap/arch"
@@ -136,16 +137,8 @@ func (s *Session) allStill(sp *space) bool {
 // rewrite plants breakpoints of one address space, or takes them out. What could not be done is added to failed; that a breakpoint is no longer there
 // is no failure to take it out.
 func (s *Session) rewrite(sp *space, points []*point, plant bool, failed map[*point]error) {
-	slices.SortFunc(points, func(a, b *point) int { return cmp.Compare(a.addr, b.addr) })
 	still := s.allStill(sp)
-	for len(points) > 0 {
-		n := 1
-		for n < len(points) && points[n].addr/pageSize == points[0].addr/pageSize {
-			n++
-		}
-		s.rewritePage(points[:n], plant, still, failed)
-		points = points[n:]
-	}
+	eachPage(points, func(page []*point) { s.rewritePage(page, plant, still, failed) })
 }
 
 // pageSize is that of the pages that are written at once: the smallest there are.
@@ -261,4 +254,35 @@ func (s *Session) settleFailed(failed map[*point]error) registry.Failures {
 		}
 	}
 	return of
+}
+
+// left is the points of an address space at which there is a breakpoint in memory, whoever put it there. Memory is read a page at a time.
+func (sp *space) left() (found []*point) {
+	points := slices.Collect(maps.Values(sp.points))
+	eachPage(points, func(page []*point) {
+		start, last := page[0].addr, page[len(page)-1]
+		code := make([]byte, last.addr+uint64(len(last.trap))-start)
+		n := sp.mem.PeekAvailable(start, code)
+		for _, p := range page {
+			at := int(p.addr - start)
+			read := at+len(p.trap) <= n
+			if !bytes.Equal(p.orig, p.trap) && (read && bytes.Equal(code[at:][:len(p.trap)], p.trap) || !read && p.isBreakpoint()) {
+				found = append(found, p)
+			}
+		}
+	})
+	return found
+}
+
+// eachPage calls fn with the points of each page, in the order of their addresses.
+func eachPage(points []*point, fn func(page []*point)) {
+	slices.SortFunc(points, func(a, b *point) int { return cmp.Compare(a.addr, b.addr) })
+	for len(points) > 0 {
+		n := 1
+		for n < len(points) && points[n].addr/pageSize == points[0].addr/pageSize {
+			n++
+		}
+		fn(points[:n])
+		points = points[n:]
+	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
@@ -161,5 +162,57 @@ func TestPlacingIsInterrupted(t *testing.T) {
 		if err := w.Close(false); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestRestoreLeavesWhatOthersWrote: taking breakpoints out a page at a time puts back what each displaced, but not where somebody else
+// has written since; and a breakpoint that is left is found among many.
+func TestRestoreLeavesWhatOthersWrote(t *testing.T) {
+	const foreign = 0x90
+	w := newWorld(t, Config{})
+	tg := w.launch(program(t, "busy.c"), "spin", "1")
+	swap, _ := w.prepared("outer+*", "run+*", "inner+*")
+	if err := swap.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	err := w.do(func() error {
+		sp := w.procs[tg.pid].space
+		var points []*point
+		for _, p := range sp.points {
+			if p.planted && p.internal == nil {
+				points = append(points, p)
+			}
+		}
+		if len(points) < 6 || !w.allStill(sp) || !sp.private(points[0].addr) {
+			t.Fatalf("%d points, not to be written a page at a time", len(points))
+		}
+		changed := points[len(points)/2]
+		if err := sp.mem.Poke(changed.addr, []byte{foreign}, 0); err != nil {
+			return err
+		}
+		if err := w.restoreAll(sp); err != nil {
+			return err
+		}
+		want(t, "points that count", w.points, 0)
+		for _, p := range points {
+			expect := p.orig
+			if p == changed {
+				expect = []byte{foreign}
+			}
+			if now, err := p.present(); err != nil || !bytes.Equal(now, expect) {
+				t.Errorf("at %#x is %x, not %x (%v)", p.addr, now, expect, err)
+			}
+		}
+		want(t, "breakpoints left", len(sp.left()), 0)
+		if err := sp.mem.Poke(changed.addr, changed.trap, 0); err != nil {
+			return err
+		}
+		if left := sp.left(); len(left) != 1 || left[0] != changed {
+			t.Errorf("found %d breakpoints, not the one that is left", len(left))
+		}
+		return sp.mem.Poke(changed.addr, changed.orig, 0)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

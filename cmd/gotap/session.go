@@ -402,11 +402,15 @@ func (r *run) letGo() bool {
 func (r *run) finish() int {
 	r.manager.close()
 	r.progress.begin("taking the probes out")
+	told := r.noteLater("still taking the probes out")
 	err := r.session.Close(false)
+	told()
 	r.progress.end()
 	states := r.session.Query() // hits that waited are dealt with as threads are let go, and count
 	r.endCommand()
+	told = r.noteLater("the probes are out; callbacks are still dealing with what was gathered")
 	r.script().End()
+	told()
 	r.printVariables()
 	r.tell(states)
 	if err == nil && r.demo && !r.cut && r.script().Status() == 0 && r.sawNowhere(states) {
@@ -419,6 +423,15 @@ func (r *run) finish() int {
 		return statusFailure
 	}
 	return r.script().Status()
+}
+
+// endPatience is how long a part of the end of a run goes on before that is told.
+const endPatience = 2 * time.Second
+
+// noteLater tells the user what is being done unless that is over soon, which what it returns says.
+func (r *run) noteLater(text string) (over func()) {
+	timer := time.AfterFunc(endPatience, func() { r.notices.post(func() { r.note("%s", text) }) })
+	return func() { timer.Stop() }
 }
 
 // endCommand ends COMMAND with the run. It is asked, not forced: what it does then is its own business.
