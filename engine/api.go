@@ -119,5 +119,6 @@ type Event struct {
 	Path   string // exec: the program; module: the file
 	Signal int    // signal; exit by a signal
 	Status int    // exit: the status
+	Dumped bool   // exit by a signal: the kernel wrote a core
 	Time   uint64
 }

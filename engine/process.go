@@ -169,6 +169,7 @@ func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 	e := Event{Kind: EventExit}
 	e.Status, _ = st.Exited()
 	e.Signal, _ = st.Killed()
+	e.Dumped = st.Dumped()
 	s.processEnded(p, e)
 }
 

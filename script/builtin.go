@@ -54,7 +54,7 @@ func makeBuiltins() []Builtin {
 		{"facility", "(number: number, fn: (e: FacilityEvent) => void, options?: " + hookOptionsType + "; hold?: boolean }): Hook",
 			`runs for "exit NUMBER" of definition files, from 4 to 255; with hold the thread waits for it; after one that returns "stop" the record is not printed`,
 			inCallback, (*Script).jsFacility},
-		{"stop", "(code?: number): never", "ends the run at once, with an exit status", "use exit(…), and stop(…) in its callback", (*Script).jsStop},
+		{"stop", "(code?: number): never", "ends the run at once, with an exit status from 0 to 255; one that is called in an end callback counts instead of an earlier one", "use exit(…), and stop(…) in its callback", (*Script).jsStop},
 		{"option", "(name: string, value?: string, help?: string): string\n" +
 			"(name: string, value: number, help?: string): number\n(name: string, value: boolean, help?: string): boolean",
 			"declares a script argument, given with --arg name=value", topLevel + "option(…)", (*Script).jsOption},

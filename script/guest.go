@@ -57,6 +57,7 @@ func (s *Script) Leave(g *Script) error {
 				s.host.guests = append(s.host.guests[:i:i], s.host.guests[i+1:]...)
 				s.host.joined.Store(int32(len(s.host.guests)))
 				g.conclude()
+				s.faults.earlier += g.Faults()
 				return
 			}
 		}

@@ -122,3 +122,31 @@ on("fork", () => forks++); end(() => console.log("left", n, forks));`, func(o *O
 		}
 	}
 }
+
+// The exceptions of a run are those of all its scripts: of versions that were replaced, of scripts that have joined, and of those that
+// have left.
+func TestFaultsOfAllScripts(t *testing.T) {
+	const throws = `begin(() => { throw new Error("thrown"); });`
+	old := newRig(t, throws)
+	old.start()
+	left := newRigOn(t, old.arena, throws, func(o *Options) { o.FirstProbe, o.Output = 1000, old.s.out })
+	if err := old.s.Join(left.s); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.s.Leave(left.s); err != nil {
+		t.Fatal(err)
+	}
+	joined := newRigOn(t, old.arena, throws, func(o *Options) { o.FirstProbe, o.Output = 2000, old.s.out })
+	if err := old.s.Join(joined.s); err != nil {
+		t.Fatal(err)
+	}
+	next := newRigOn(t, old.arena, `end(() => { throw new Error("thrown"); });`, func(o *Options) { o.Previous, o.Output = old.s, old.s.out })
+	old.s.Pause()
+	next.s.TakeOver(old.s)
+	next.s.Begin()
+	next.s.Start()
+	next.s.End()
+	if n := next.s.Faults(); n != 4 {
+		t.Errorf("%d exceptions, want 4", n)
+	}
+}

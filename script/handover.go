@@ -50,6 +50,7 @@ func (s *Script) TakeOver(old *Script) {
 	for id, heir := range s.heirs {
 		s.byID[id] = heir
 	}
+	s.faults.earlier += old.Faults() // its guests are not among them any more
 	old.faults.summary(old.out)
 	old.out.Flush()
 	old.Close()

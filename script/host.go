@@ -415,8 +415,15 @@ func (s *Script) takePosted() {
 	}
 }
 
-// Faults counts the exceptions of callbacks so far; to be read when the host is at rest.
-func (s *Script) Faults() uint64 { return s.faults.total }
+// Faults counts the exceptions of callbacks so far: of this script, of the versions before it, and of those that have joined it. It
+// is to be read when the host is at rest.
+func (s *Script) Faults() uint64 {
+	n := s.faults.total + s.faults.earlier
+	for _, g := range s.host.guests {
+		n += g.Faults()
+	}
+	return n
+}
 
 // fault reports an exception of a callback. Too much memory is the end of all callbacks and of the run.
 func (s *Script) fault(err error) {
@@ -434,10 +441,11 @@ func (s *Script) fault(err error) {
 
 // faults are the exceptions of callbacks: the first few of each place are shown, all are counted.
 type faults struct {
-	total  uint64
-	others uint64 // of total, those of places that are not told apart any more
-	places map[diag.Diagnostic]uint64
-	order  []diag.Diagnostic
+	total   uint64
+	earlier uint64 // those of versions before this one, and of scripts that have left
+	others  uint64 // of total, those of places that are not told apart any more
+	places  map[diag.Diagnostic]uint64
+	order   []diag.Diagnostic
 }
 
 const (

@@ -17,7 +17,9 @@ type control struct {
 
 // newControl listens to the supervisor. Signals sent to the session itself are caught and dropped while it has one: a terminal's
 // Ctrl-C reaches both processes and must count once. (Caught, not ignored: an ignored signal would stay ignored in COMMAND.)
-func newControl(w *World) control {
+//
+// asked is set with the first word that the user wants gotap to end.
+func newControl(w *World, asked *atomic.Bool) control {
 	interrupts, dumps, gone, orphaned := make(chan struct{}, 8), make(chan struct{}, 1), make(chan struct{}), new(atomic.Bool)
 	signals := make(chan os.Signal, 16)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGUSR1} {
@@ -26,29 +28,31 @@ func newControl(w *World) control {
 		}
 	}
 	if w.control == nil {
-		go listenSignals(signals, interrupts, dumps, gone)
+		go listenSignals(signals, interrupts, dumps, gone, asked)
 	} else {
-		go listenPipe(w.control, interrupts, dumps, gone, orphaned)
+		go listenPipe(w.control, interrupts, dumps, gone, orphaned, asked)
 	}
 	return control{interrupts, dumps, gone, orphaned}
 }
 
-func listenSignals(signals <-chan os.Signal, interrupts, dumps chan<- struct{}, gone chan struct{}) {
+func listenSignals(signals <-chan os.Signal, interrupts, dumps chan<- struct{}, gone chan struct{}, asked *atomic.Bool) {
 	for s := range signals {
 		switch s {
 		case syscall.SIGPIPE: // the write that failed tells its own story
 		case syscall.SIGINT:
+			asked.Store(true)
 			say(interrupts)
 		case syscall.SIGUSR1:
 			say(dumps)
 		default:
+			asked.Store(true)
 			close(gone)
 			return
 		}
 	}
 }
 
-func listenPipe(pipe *os.File, interrupts, dumps chan<- struct{}, gone chan struct{}, orphaned *atomic.Bool) {
+func listenPipe(pipe *os.File, interrupts, dumps chan<- struct{}, gone chan struct{}, orphaned, asked *atomic.Bool) {
 	defer close(gone)
 	word := make([]byte, 1)
 	for {
@@ -59,10 +63,12 @@ func listenPipe(pipe *os.File, interrupts, dumps chan<- struct{}, gone chan stru
 		}
 		switch word[0] {
 		case controlTerminate:
+			asked.Store(true)
 			return
 		case controlDump:
 			say(dumps)
 		default:
+			asked.Store(true)
 			say(interrupts)
 		}
 	}

@@ -27,7 +27,8 @@
 // # Rules of output
 //
 // Standard output, or the file of -o, is data (datafile.go). When nobody reads it any more the run is over. Everything else goes to
-// standard error: errors in the form of package diag, other lines as "gotap: …". Loss is always told, also with -q.
+// standard error: errors in the form of package diag, how a target has failed with its name in front (outcome.go), other lines as
+// "gotap: …". Loss is always told, also with -q.
 //
-// Exit statuses are in status.go; an error carries its own.
+// Exit statuses are in status.go; an error carries its own, and exitStatus (outcome.go) decides where there is none.
 package main

@@ -38,6 +38,7 @@ type runOptions struct {
 	readyFD  int
 	quiet    bool
 	watch    bool
+	preserve bool // --preserve-status
 	verbose  bool
 
 	logNames   []string // --log
@@ -67,6 +68,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringVar(&o.budget, "budget", "", "percent of the time that targets may be stopped; beyond it probes rest, are disabled, are taken out")
 	f.BoolVar(&o.stats, "stats", false, "tell at the end what every probe did")
 	f.IntVar(&o.readyFD, "ready-fd", noReadyFD, "write the line \"ready\" to this descriptor once all probes are armed")
+	f.BoolVar(&o.preserve, "preserve-status", false, "exit with the status of COMMAND, or of the one process of -p; 128 and the signal's number when a signal ended it")
 	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
 	f.StringVar(&o.record, "record", "", "keep what the script gets in this file, for gotap test")
 	f.StringArrayVar(&o.logNames, "log", nil, "write to "+logTargetUse+" (repeatable); files are appended to")
@@ -129,7 +131,7 @@ type plan struct {
 // check understands the flags, all in one go, before anything is started.
 func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
-	for _, step := range []func() error{p.checkPids, p.checkRemote, p.checkFollow, p.checkEngine, p.checkDuration, p.checkBudget, p.checkArgs,
+	for _, step := range []func() error{p.checkPids, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkDuration, p.checkBudget, p.checkArgs,
 		p.checkWords, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
 		if err := step(); err != nil {
 			return nil, withStatus(statusUsage, err)
@@ -191,6 +193,17 @@ func parsePid(text string) (int, error) {
 		return 0, fmt.Errorf("%s: process numbers are 1 to %d", text, maxPid)
 	}
 	return pid, nil
+}
+
+// checkPreserve refuses the status of a target where it is not one.
+func (p *plan) checkPreserve() error {
+	switch targets := len(p.pids); {
+	case !p.preserve || len(p.command) > 0 || p.remote != "" || targets == 1:
+		return nil
+	case targets > 1:
+		return errors.New("--preserve-status needs one target: -p gives several")
+	}
+	return &hintError{errors.New("--preserve-status needs a target"), commandBehind}
 }
 
 func (p *plan) checkFollow() error {

@@ -21,6 +21,7 @@ type recordLayout struct {
 	version string
 	types   map[string]map[string]bool // fields by type; true: may be missing
 	data    map[string]bool            // fields of a definition's record
+	target  map[string]bool            // fields of a target at the end
 }
 
 // readLayout reads records.md, and nothing else.
@@ -30,7 +31,7 @@ func readLayout(t *testing.T) recordLayout {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := recordLayout{types: map[string]map[string]bool{}, data: map[string]bool{}}
+	l := recordLayout{types: map[string]map[string]bool{}, data: map[string]bool{}, target: map[string]bool{}}
 	title := regexp.MustCompile(`^# Records of gotap, version (\d+)\n`).FindSubmatch(text)
 	if title == nil {
 		t.Fatal("no version in the title")
@@ -51,9 +52,10 @@ func readLayout(t *testing.T) recordLayout {
 			for _, field := range strings.Fields(cells[1]) {
 				l.types[name][strings.TrimSuffix(field, "?")] = strings.HasSuffix(field, "?")
 			}
-		case table == "data":
+		case table == "data", table == "target":
+			fields := map[string]map[string]bool{"data": l.data, "target": l.target}[table]
 			for _, field := range strings.Fields(name) {
-				l.data[field] = strings.Contains(cells[1], "when")
+				fields[field] = strings.Contains(cells[1], "when")
 			}
 		}
 	}
@@ -130,6 +132,9 @@ func TestRecordsAsDocumented(t *testing.T) {
 				continue
 			}
 			check(t, kind, layout.types[kind], r)
+			if kind == "end" {
+				check(t, "target of the end", layout.target, r["target"].(map[string]any))
+			}
 			if script == "all.dpdf" && kind == "event" {
 				checkDefinitionRecord(t, layout, r["data"].(map[string]any))
 			}

@@ -44,12 +44,14 @@ type run struct {
 	quit     chan struct{} // closed when the run is to end: no more probes are placed
 	quits    sync.Once     // closes it
 	over     chan struct{} // closed by the end of COMMAND
-	ended    sync.Once     // closes it
+	once     sync.Once     // closes it
 	stopped  atomic.Bool
 	detached atomic.Bool // the budget could not be kept
 	orphaned atomic.Bool // the supervisor was killed
 	cut      bool        // the run ended while its probes were placed
-	deeds    deeds       // what programs changed in targets
+	asked    atomic.Bool // the user has asked gotap to end, or gotap has asked COMMAND
+	outcomes outcomes
+	deeds    deeds // what programs changed in targets
 	progress *progress
 	notices  *notices
 	watcher  *watcher // nil: the script is not watched
@@ -80,12 +82,13 @@ func (r *run) run(text scriptText) error {
 		status = statusOf(err)
 		r.complain(err)
 	}
+	r.tellOutcomes()
 	return r.end(status)
 }
 
 // end writes the last of the data, and makes an error of a status that has been told.
 func (r *run) end(status int) error {
-	r.out.End(status)
+	r.out.End(output.End{Status: status, Targets: r.outcomes.targets()})
 	r.out.Flush()
 	if werr := r.out.Err(); werr != nil && status == statusOK && !errors.Is(werr, syscall.EPIPE) {
 		return withStatus(statusFailure, fmt.Errorf("cannot write the data: %w", werr))
@@ -101,7 +104,7 @@ func (r *run) script() *script.Script { return r.current.Load() }
 
 // phases does the work of run and returns the status.
 func (r *run) phases(text scriptText) (int, error) {
-	control := newControl(r.w)
+	control := newControl(r.w, &r.asked)
 	defer r.dropRecording()
 	if err := r.load(text); err != nil {
 		return 0, err
@@ -224,6 +227,7 @@ func (r *run) begin(c control) error {
 	if r.script().Stopped() { // at top level there was nobody to tell yet
 		r.stop(0)
 		if r.launched != 0 { // COMMAND ends before its first instruction
+			r.asked.Store(true)
 			syscall.Kill(r.launched, syscall.SIGTERM)
 		}
 	}
@@ -241,14 +245,19 @@ func (r *run) announce() {
 }
 
 func (r *run) targets() error {
-	if r.plan.remote != "" {
-		return nil // connected is attached
+	if r.plan.remote != "" { // connected is attached
+		for _, pid := range r.session.Pids() {
+			r.outcomes.expect(r.plan.remoteName(), pid)
+		}
+		return nil
 	}
 	for _, pid := range r.plan.pids {
 		r.w.guard(guardProcess, pid)
+		r.outcomes.expect("?", pid)
 		if err := r.session.Attach(pid); err != nil {
 			return err
 		}
+		r.outcomes.attached(pid)
 	}
 	if len(r.plan.pids) > 0 {
 		return nil
@@ -267,7 +276,9 @@ func (r *run) targets() error {
 		r.note("no target: probing gotap's own demonstration for %v", lasts)
 	}
 	pid, err := r.session.Spawn(c)
-	r.launched = pid
+	if r.launched = pid; err == nil {
+		r.outcomes.expect(r.commandName(), pid)
+	}
 	return err
 }
 
@@ -422,7 +433,7 @@ func (r *run) finish() int {
 		r.complain(withStatus(statusFailure, err))
 		return statusFailure
 	}
-	return r.script().Status()
+	return r.exitStatus()
 }
 
 // endPatience is how long a part of the end of a run goes on before that is told.
@@ -453,6 +464,7 @@ func (r *run) endCommand() {
 		r.note("process %d is left stopped", r.launched)
 		return
 	}
+	r.asked.Store(true)
 	syscall.Kill(r.launched, syscall.SIGTERM)
 	for end := time.Now().Add(commandPatience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if r.commandEnded() {
@@ -466,6 +478,9 @@ func (r *run) endCommand() {
 func (r *run) commandEnded() bool {
 	var ws syscall.WaitStatus
 	got, err := syscall.Wait4(r.launched, &ws, syscall.WNOHANG, nil)
+	if got == r.launched {
+		r.waited(ws)
+	}
 	return got != 0 || err != nil && !errors.Is(err, syscall.EINTR)
 }
 
@@ -478,7 +493,8 @@ func (r *run) abandon() {
 	if r.early {
 		r.script().Pause()
 	}
-	if r.launched != 0 {
+	if r.launched != 0 && !r.outcomes.ended() {
+		r.outcomes.forget()
 		syscall.Kill(r.launched, syscall.SIGKILL)
 	}
 	r.letGo()

@@ -12,6 +12,8 @@ const (
 	statusUsage   = 2 // usage, or a script that does not compile
 	statusTarget  = 3 // cannot launch, attach to or read the target
 	statusNoProbe = 4 // no probe matched
+
+	statusSignal = 128 // and the number of a signal: how --preserve-status tells that it has ended COMMAND
 )
 
 // statusError is an error that knows the exit status it leads to. A nil cause prints nothing.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -91,13 +92,17 @@ func (r *run) lifecycle(e engine.Event) {
 	case engine.EventFork, engine.EventThread:
 		f["child"] = int64(e.Child)
 	case engine.EventExec, engine.EventModule:
+		if e.Kind == engine.EventExec && r.launched == 0 {
+			r.outcomes.rename(e.Pid, shown(filepath.Base(e.Path)))
+		}
 		f["path"] = e.Path
 	case engine.EventSignal:
 		f["signal"] = int64(e.Signal)
 	case engine.EventExit:
 		if e.Pid == r.launched {
-			r.ended.Do(func() { close(r.over) }) // its number may be another's later
+			r.once.Do(func() { close(r.over) }) // its number may be another's later
 		}
+		r.ended(e)
 		f["signal"], f["status"] = int64(e.Signal), int64(e.Status)
 	}
 	r.script().Lifecycle(script.Event{Kind: string(e.Kind), Fields: f})

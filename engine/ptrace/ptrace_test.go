@@ -65,7 +65,7 @@ func TestStatusAgreesWithTheLibrary(t *testing.T) {
 		code, exited := st.Exited()
 		sig, killed := st.Killed()
 		if exited != ws.Exited() || exited && code != ws.ExitStatus() || killed != ws.Signaled() || killed && sig != int(ws.Signal()) ||
-			st.Stopped() != ws.Stopped() || st.Ended() != (ws.Exited() || ws.Signaled()) {
+			st.Stopped() != ws.Stopped() || st.Ended() != (ws.Exited() || ws.Signaled()) || st.Dumped() != ws.CoreDump() {
 			t.Errorf("%#x: exited %v %d, killed %v %d, stopped %v", v, exited, code, killed, sig, st.Stopped())
 		}
 		if st.Stopped() && st.Signal() != int(ws.StopSignal())&0x7f {

@@ -44,6 +44,12 @@ func (s Status) Killed() (sig int, ok bool) {
 	return sig, sig != 0 && sig != 0x7f
 }
 
+// Dumped reports whether the kernel wrote a core of a process that a signal has ended.
+func (s Status) Dumped() bool {
+	_, killed := s.Killed()
+	return killed && s&0x80 != 0
+}
+
 // Stopped reports a stop.
 func (s Status) Stopped() bool { return s&0xff == 0x7f }
 

@@ -31,7 +31,7 @@ func (f Fanout) Lost(cause string, n uint64) { f.each(func(s Sink) { s.Lost(caus
 func (f Fanout) Ready() { f.each(Sink.Ready) }
 
 // End implements Sink.
-func (f Fanout) End(status int) { f.each(func(s Sink) { s.End(status) }) }
+func (f Fanout) End(e End) { f.each(func(s Sink) { s.End(e) }) }
 
 // Flush implements Sink.
 func (f Fanout) Flush() { f.each(Sink.Flush) }

@@ -76,7 +76,7 @@ func (h *Held) Lost(cause string, n uint64) { h.say(func(s Sink) { s.Lost(cause,
 func (h *Held) Ready() { h.say(Sink.Ready) }
 
 // End implements Sink.
-func (h *Held) End(status int) { h.say(func(s Sink) { s.End(status) }) }
+func (h *Held) End(e End) { h.say(func(s Sink) { s.End(e) }) }
 
 // Flush implements Sink.
 func (h *Held) Flush() { h.say(Sink.Flush) }

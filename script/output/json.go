@@ -221,10 +221,38 @@ func (j *JSON) Ready() {
 }
 
 // End writes the last record.
-func (j *JSON) End(status int) {
+func (j *JSON) End(e End) {
 	j.release(nil)
-	j.record(Field{"type", "end"}, Field{"status", status})
+	fields := []Field{{"type", "end"}, {"status", e.Status}}
+	switch len(e.Targets) {
+	case 0:
+	case 1:
+		fields = append(fields, Field{"target", e.Targets[0].fields()})
+	default:
+		var list []any
+		for _, t := range e.Targets {
+			list = append(list, t.fields())
+		}
+		fields = append(fields, Field{"targets", list})
+	}
+	j.record(fields...)
 	j.Flush()
+}
+
+// fields are those of a target that are known.
+func (t Target) fields() []Field {
+	fields := []Field{{"pid", t.Pid}}
+	switch {
+	case !t.Ended:
+	case t.Signal == 0:
+		fields = append(fields, Field{"status", t.Status})
+	default:
+		fields = append(fields, Field{"signal", t.Signal})
+		if t.Dumped {
+			fields = append(fields, Field{"core", true})
+		}
+	}
+	return fields
 }
 
 // Flush writes out what is buffered.

@@ -45,7 +45,7 @@ func TestJSON(t *testing.T) {
 	s.Error(diag.Diagnostic{Span: diag.Span{Source: src, Start: 4, End: 5}, Text: "bad", Hint: "do it", Severity: diag.Warning})
 	s.Lost("ring full", 1<<60)
 	s.Aggregate(Aggregate{Snapshot: runtime.Snapshot{Object: runtime.Object{Name: "n", Kind: runtime.KindCount}}})
-	s.End(3)
+	s.End(End{Status: 3})
 	lines := strings.Split(strings.TrimSuffix(data.String(), "\n"), "\n")
 	var records []map[string]any
 	for _, line := range lines {
@@ -78,6 +78,23 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// The end of a run tells how its targets have ended: one by itself, several in a list.
+func TestJSONTargets(t *testing.T) {
+	for want, targets := range map[string][]Target{
+		`{"type":"end","status":1}`:                                                         nil,
+		`{"type":"end","status":1,"target":{"pid":7}}`:                                      {{Pid: 7}},
+		`{"type":"end","status":1,"target":{"pid":7,"status":0}}`:                           {{Pid: 7, Ended: true}},
+		`{"type":"end","status":1,"target":{"pid":7,"signal":11,"core":true}}`:              {{Pid: 7, Ended: true, Signal: 11, Dumped: true}},
+		`{"type":"end","status":1,"targets":[{"pid":7,"signal":9},{"pid":8,"status":256}]}`: {{Pid: 7, Ended: true, Signal: 9}, {Pid: 8, Ended: true, Status: 256}},
+	} {
+		var data bytes.Buffer
+		NewJSON(&data).End(End{Status: 1, Targets: targets})
+		if got := strings.TrimSpace(data.String()); got != want {
+			t.Errorf("end is %s, want %s", got, want)
+		}
+	}
+}
+
 // What comes before the probes are armed stands behind the ready record; without one it stands before the end.
 func TestJSONReadyFirst(t *testing.T) {
 	for _, ready := range []bool{true, false} {
@@ -94,7 +111,7 @@ func TestJSONReadyFirst(t *testing.T) {
 			s.Print("late")
 			want = []string{`"ready"`, "early", "late", `"end"`}
 		}
-		s.End(0)
+		s.End(End{})
 		lines := strings.Split(strings.TrimSpace(data.String()), "\n")
 		if len(lines) != len(want) {
 			t.Fatalf("records are %q", lines)

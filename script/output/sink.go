@@ -14,9 +14,24 @@ type Sink interface {
 	Error(d diag.Diagnostic)
 	Lost(cause string, count uint64)
 	Ready()
-	End(status int)
+	End(e End)
 	Flush()
 	Err() error // the first failed write of data
+}
+
+// End is how a run has ended.
+type End struct {
+	Status  int // of gotap
+	Targets []Target
+}
+
+// Target is a process that the user named, and how it has ended. One that goes on has neither a status nor a signal.
+type Target struct {
+	Pid    int
+	Ended  bool
+	Status int  // when Signal is 0
+	Signal int  // that ended it
+	Dumped bool // and the kernel wrote a core
 }
 
 // Event is one record of a program.
@@ -60,6 +75,6 @@ func (discard) Aggregate(Aggregate)   {}
 func (discard) Error(diag.Diagnostic) {}
 func (discard) Lost(string, uint64)   {}
 func (discard) Ready()                {}
-func (discard) End(int)               {}
+func (discard) End(End)               {}
 func (discard) Flush()                {}
 func (discard) Err() error            { return nil }

@@ -103,8 +103,8 @@ func (t *Text) Lost(cause string, count uint64) {
 // Ready says nothing: that is the status line's, which belongs to the command.
 func (t *Text) Ready() {}
 
-// End says nothing.
-func (t *Text) End(int) {}
+// End says nothing: how targets have ended is a line of status.
+func (t *Text) End(End) {}
 
 // Flush writes out what is buffered.
 func (t *Text) Flush() {

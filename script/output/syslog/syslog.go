@@ -216,8 +216,8 @@ func (s *Sink) Lost(cause string, n uint64) {
 func (s *Sink) Ready() { s.send(severityNotice, "ready", nil, "all probes are armed") }
 
 // End implements output.Sink.
-func (s *Sink) End(status int) {
-	s.send(severityNotice, "end", []param{{"status", status}}, "the session has ended")
+func (s *Sink) End(e output.End) {
+	s.send(severityNotice, "end", []param{{"status", e.Status}}, "the session has ended")
 }
 
 // Flush implements output.Sink: nothing is kept back.
