@@ -3,7 +3,7 @@
 //
 //   gotap run sqlite -- sqlite3 test.db 'select count(*) from t'
 //   gotap run sqlite --arg ms=10 -p PID
-//   gotap run sqlite --arg lib=firefox -p PID         a program with SQLite in it
+//   gotap run sqlite --arg lib=libmozsqlite3 -p PID   a library that has SQLite in it under another name
 //
 // With ms each statement of at least so many milliseconds is printed as it ends.
 //
@@ -20,7 +20,7 @@ import { table, ordered } from "gotap/table";
 import { duration } from "gotap/time";
 
 const ms = option("ms", -1, "print statements that take at least so many milliseconds; -1: only the table");
-const module = option("lib", "libsqlite3", "where SQLite is");
+const module = option("lib", "libsqlite3", "where SQLite is, when it is neither in its own library nor in the program itself");
 const top = option("top", 15, "how many statements to print");
 const s = statements({ module }, ms < 0 ? undefined : e => {
   if (Number(e.ns) >= ms * 1e6) console.log(`${e.comm}/${e.tid} ${duration(e.ns)}, ${e.rows} rows${e.ok ? "" : ", failed"}: ${e.sql}`);

@@ -19,7 +19,7 @@ import { duration } from "gotap/time";
 
 const plain = option("plain", false, "show the start of what is said");
 const limit = option("limit", 120, "bytes to show");
-const libraries = option("libs", "libssl,libgnutls", "libraries, or programs that have OpenSSL in them, such as node").split(",");
+const libraries = option("libs", "libssl,libgnutls", "libraries, in programs linked with them statically too, or modules that have OpenSSL in them").split(",");
 const who = e => `${e.comm}/${e.tid}`;
 
 handshakes({ libraries }, e => console.log(`${who(e)} handshake ${e.func} ${e.ok ? "done" : `returned ${e.ret}`} <${duration(e.ns)}>`));

@@ -8,6 +8,8 @@
 // options(module, given, defaults)   the options with their defaults; one that is not among the defaults is an error
 // places(text)                       the places in a text that separates them by commas, as a list; commas within brackets, as of
 //                                    "geo::area(int, int)", separate none
+// linked(library, names)             the places of a library's functions, wherever they are: in the library, or in the program itself when it was
+//                                    linked with it statically, as node is with OpenSSL
 // inOrder(module, name, given, fn)   [options, function], in whichever order they were given; last of all true when there has to be a function
 // absent(module, probes, what, each)  at the end says what the target has to have, when none of the probes was ever hit, or that it has it
 //                                    and did not use it: it has it when one of the probes has a place, or each of the last argument has one
@@ -55,6 +57,8 @@ export function places(text) {
   list.push(text.slice(start));
   return list.map(place => place.trim()).filter(place => place !== "");
 }
+
+export const linked = (library, names) => names.flatMap(name => [`${library}:${name}`, name]);
 
 const waiting = new Map(); // what is said of whom, once, and whether any of its probes was hit
 

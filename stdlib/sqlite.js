@@ -7,13 +7,13 @@
 // whole(sql)                             a text of statements() as people read it: it ends where the statement does, which counts as cut there
 // statements({ module, length }, fn?)    times in sqlite3_step by the text of the statement, and its rows: { times, rows, probes }; with fn calls it with
 //                                        { sql, ns, rows, ok } when a statement is finalized or reset, which is its end
-//   module   "libsqlite3", or the program that has SQLite in it
+//   module   "libsqlite3", which is also found in a program that was linked with it statically, or the module that has SQLite in it
 //   length   bytes of the text to keep (120)
 //
 // Statements prepared before the probes were placed have no text and do not count. When no such library is in the target,
 // a line at the end says so.
 
-import { inOrder, options, absent } from "gotap/module";
+import { inOrder, options, absent, linked } from "gotap/module";
 
 const row = 100, done = 101; // SQLITE_ROW, SQLITE_DONE
 
@@ -30,8 +30,8 @@ export function statements(given, fn) {
   const sql = map("text of a statement", { keys: 1, max: 4096 });
   const spent = map("time of a statement", { keys: 1, max: 4096 }), got = map("rows of a statement", { keys: 1, max: 4096 });
   const failed = map("failed statements", { keys: 1, max: 4096 });
-  const at = name => `${module}:${name}`;
-  const prepared = probe([at("sqlite3_prepare_v2"), at("sqlite3_prepare_v3"), at("sqlite3_prepare")], {
+  const at = (...names) => module === "libsqlite3" ? linked(module, names) : names.map(name => `${module}:${name}`);
+  const prepared = probe(at("sqlite3_prepare_v2", "sqlite3_prepare_v3", "sqlite3_prepare"), {
     enter(c) {
       const v3 = c.func === "sqlite3_prepare_v3";
       this.text = c.arg1;
@@ -65,7 +65,7 @@ export function statements(given, fn) {
     },
     optional: true,
   });
-  const ended = probe([at("sqlite3_finalize"), at("sqlite3_reset")], {
+  const ended = probe(at("sqlite3_finalize", "sqlite3_reset"), {
     enter(c) {
       if (!sql.has(c.arg0)) return;
       const text = sql.get(c.arg0), ns = spent.get(c.arg0), n = got.get(c.arg0), bad = failed.has(c.arg0);

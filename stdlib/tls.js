@@ -8,8 +8,9 @@
 //                                      limit bytes (256, at most 1024), size what the call moved, connection the library's handle
 // handshakes({ libraries }, fn)        calls fn with { func, connection, ns, ret, ok } when a handshake function returns; one that would block
 //                                      is called again, and is not ok that time. One that another calls is not told of
-//   libraries   any of "libssl" (OpenSSL and its like), "libgnutls", "libnspr4" (NSS; its functions carry unencrypted streams
-//               too), or a program that has OpenSSL in it, such as "node"; ["libssl", "libgnutls"] when left out
+//   libraries   any of "libssl" (OpenSSL and its like), "libgnutls", which are also found in a program that was linked with them
+//               statically, as node is; "libnspr4" (NSS; its functions carry unencrypted streams too), or a module that has OpenSSL
+//               in it; ["libssl", "libgnutls"] when left out
 //   both give { probes }
 //
 // What a program reads and writes through a BIO of OpenSSL that has a connection in it (BIO_f_ssl) is told of as well; BIO_read and BIO_write
@@ -18,7 +19,7 @@
 // Plain text is what people want to keep secret: print no more of it than needed. A target without the libraries runs as it
 // would, and a line at the end says so. Go's crypto/tls is none of these.
 
-import { inOrder, options, absent } from "gotap/module";
+import { inOrder, options, absent, linked } from "gotap/module";
 
 const usual = ["libssl", "libgnutls"];
 
@@ -48,11 +49,11 @@ export function tls(given, fn) {
     if (names === openssl) made(library, late);
   }
   probes.push(...late);
-  absent("gotap/tls", probes, `${o.libraries.join(" or ")}`);
+  absent("gotap/tls", probes, o.libraries.join(" or "));
   return { probes };
 }
 
-const places = (library, names) => names.map(name => `${library}:${name}`);
+const places = (library, names) => usual.includes(library) ? linked(library, names) : names.map(name => `${library}:${name}`);
 
 // A function of a library may do its work by another one of the same: that is one call.
 function returned(spec, limit, fn, which) {
@@ -105,9 +106,10 @@ function isMethod(p) { return readable(p, 4) && i32(p) === bioType; }
 // The library does not call its own SSL_read for a BIO, but what that calls, which has no name outside. Every socket is a BIO, too, and
 // most programs have no others: so these are disabled at first.
 function bios(library, direction, limit, fn) {
-  const name = direction === "sent" ? "BIO_write" : "BIO_read", crypto = library === "libssl" ? "libcrypto" : library;
+  const name = direction === "sent" ? "BIO_write" : "BIO_read";
+  const at = name => library === "libssl" ? linked("libcrypto", [name]) : places(library, [name]);
   const which = { when: c => hasConnection(c.arg0), disabled: true };
-  return [returned(places(crypto, [name]), limit, fn, which), pointed(places(crypto, [name + "_ex"]), limit, fn, which)];
+  return [returned(at(name), limit, fn, which), pointed(at(name + "_ex"), limit, fn, which)];
 }
 
 // made enables probes as the first BIO is made that can have a connection in it.
@@ -143,6 +145,6 @@ export function handshakes(given, fn) {
       optional: true,
     });
   });
-  absent("gotap/tls", probes, `${o.libraries.join(" or ")}`);
+  absent("gotap/tls", probes, o.libraries.join(" or "));
   return { probes };
 }
