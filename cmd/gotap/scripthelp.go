@@ -59,7 +59,7 @@ func scriptOptions(w *World, args []string, eval string, hasEval bool) []script.
 		return nil
 	}
 	s, list := script.Load(script.Options{
-		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Check: true, Output: output.NewText(io.Discard, io.Discard),
+		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Check: true, Unsafe: true, Output: output.NewText(io.Discard, io.Discard),
 	})
 	if list.Err() != nil {
 		return nil
