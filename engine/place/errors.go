@@ -82,6 +82,7 @@ type NotFoundError struct {
 	Suggestions []string  // names that look like it, the best first; lines that have code
 	Inlined     []Inlined // where a function of that name may be after all, asked when the error is told
 	Stripped    string    // the first module searched whose names are gone, with its build-id if it has one; "" when there is none
+	Static      string    // the only module searched, when it is a program without libraries
 	NoLines     string    // the first module searched, when it has no line table
 	Reason      error     // what the line table of the first module said; nil: no more is known
 }
@@ -174,12 +175,20 @@ func (e *NotFoundError) otherHint() string {
 	switch {
 	case e.What == NoLine && e.NoLines != "":
 		return e.NoLines + " has no debug information: compile it with -g, or install its debug package (…-dbgsym, …-dbg, …-debuginfo)"
+	case e.What == NoModule && e.Static != "" && !strings.Contains(e.Spec.Module, "/"):
+		return filepath.Base(e.Static) + " is linked statically and has no libraries: functions that it has of them are named without a module, as in " + e.Spec.bare() + "; " + waitsFor
 	case e.What == NoModule && len(e.Searched) > 0:
 		return "there " + e.modules() + "; " + waitsFor
 	case e.What == NoMark:
 		return "gotap list 'usdt:*:*' -p PID shows the marks of a process"
 	}
 	return ""
+}
+
+// bare is the place without its module.
+func (s Spec) bare() string {
+	s.Module = ""
+	return s.String()
 }
 
 // modules lists the files that there are, the first of many.

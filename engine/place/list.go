@@ -13,7 +13,7 @@ type Listed struct {
 // A mark in several places is one line for each distinct text.
 func (r *Resolver) List(s Spec, f *module.File) ([]Listed, error) {
 	if s.Kind == Function && !s.Every && !s.HasOff {
-		return listNames(s, f)
+		return r.listNames(s, f)
 	}
 	targets, err := r.Resolve(s, f)
 	var lines []Listed
@@ -38,7 +38,7 @@ func (r *Resolver) List(s Spec, f *module.File) ([]Listed, error) {
 }
 
 // listNames lists functions by name.
-func listNames(s Spec, f *module.File) ([]Listed, error) {
+func (r *Resolver) listNames(s Spec, f *module.File) ([]Listed, error) {
 	var lines []Listed
 	seen := map[string]bool{}
 	for _, m := range f.Names(s.Name) {
@@ -50,7 +50,8 @@ func listNames(s Spec, f *module.File) ([]Listed, error) {
 		lines = append(lines, Listed{f.Path + ":" + m.Name, t.named()})
 	}
 	if len(lines) == 0 {
-		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name)}
+		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f),
+			Stripped: stripped(f)}
 	}
 	return lines, nil
 }

@@ -3,8 +3,10 @@ package place
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"gotap/engine/module"
 )
@@ -50,6 +52,33 @@ func samePath(a, b string) bool {
 	}
 	infoB, err := os.Stat(b)
 	return err == nil && os.SameFile(infoA, infoB)
+}
+
+// fileAt returns a function that reports whether a module is the file that a path leads to from here, whatever the module's process
+// calls it: that of a container has another root, and its files are below /proc/PID/root.
+func fileAt(path string) func(*module.File) bool {
+	var st syscall.Stat_t
+	if !strings.Contains(path, "/") || syscall.Stat(path, &st) != nil {
+		return func(*module.File) bool { return false }
+	}
+	inRoot := rootedPath.FindStringSubmatch(path)
+	return func(f *module.File) bool {
+		return f.Inode != 0 && f.Inode == st.Ino && f.Dev == uint64(st.Dev) || inRoot != nil && inRoot[1] == f.Path && sameBuild(path, f)
+	}
+}
+
+// rootedPath is a path below the root directory of a process.
+var rootedPath = regexp.MustCompile(`^/proc/[^/]+/root(/.*)$`)
+
+// sameBuild reports whether a path leads to a file with the build-id of a module. On an overlay, as containers have it, a mapped file
+// has other numbers than stat tells.
+func sameBuild(path string, f *module.File) bool {
+	other, err := module.Open(path)
+	if err != nil {
+		return false
+	}
+	defer other.Close()
+	return other.BuildID != "" && other.BuildID == f.BuildID
 }
 
 // isLibrary reports whether a file name is that of a library: the name, a version, ".so", a version.

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -113,8 +114,9 @@ func addOnce(list, names []string) []string {
 // libraries whose name begins with it. A name that no file has may be that of a command which is a symbolic link, as python3 is.
 func Candidates(s Spec, files []*module.File) []*module.File {
 	var exact, all []*module.File
+	isFile := fileAt(s.Module)
 	for _, f := range files {
-		if s.Module != "" && (f.Path == s.Module || filepath.Base(f.Path) == s.Module) {
+		if s.Module != "" && (f.Path == s.Module || filepath.Base(f.Path) == s.Module || isFile(f)) {
 			exact = append(exact, f)
 		}
 		if MatchModule(s.Module, f.Path) {
@@ -147,6 +149,9 @@ func noModule(s Spec, files []*module.File) error {
 	if s.Module == "" { // nothing to search at all
 		e.What = NoFunction
 	}
+	if len(files) == 1 && isStatic(files[0]) {
+		e.Static = files[0].Path
+	}
 	want := filepath.Base(s.Module)
 	for _, f := range files {
 		e.Searched = append(e.Searched, f.Path)
@@ -158,6 +163,12 @@ func noModule(s Spec, files []*module.File) error {
 		}
 	}
 	return e
+}
+
+// isStatic reports whether a program is linked statically: no loader maps libraries for it.
+func isStatic(f *module.File) bool {
+	headers := f.ELF().Progs
+	return !slices.ContainsFunc(headers, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
 // misspelt reports whether a module part is a file's name, or a library's without what follows it, with a slip or two.

@@ -399,3 +399,39 @@ func TestListOfMarks(t *testing.T) {
 		t.Error("a listing of nothing")
 	}
 }
+
+// TestModuleByItsFile: a path means the file that it leads to, whatever the process calls it: in a container, whose files are below
+// /proc/PID/root, the name is another, and on an overlay the numbers of the file are, too.
+func TestModuleByItsFile(t *testing.T) {
+	f := build(t, "gcc", "prog.c", "-Wl,--build-id")
+	other := build(t, "gcc", "prog.c", "-DSECOND", "-Wl,--build-id")
+	here, root := f.Path, "/proc/self/root"
+	spec := func(path string) []*module.File {
+		return Candidates(Spec{Kind: Function, Module: path}, []*module.File{f, other})
+	}
+	for _, c := range []struct {
+		called      string // by the process
+		sameNumbers bool
+		named       string // by the user
+		found       bool
+	}{
+		{called: here, sameNumbers: true, named: root + here, found: true},
+		{called: "/inner/prog", sameNumbers: true, named: root + here, found: true},
+		{called: "/inner/prog", sameNumbers: true, named: here, found: true},
+		{called: "/inner/prog", sameNumbers: true, named: root + other.Path},
+		{called: here, named: root + here, found: true},
+		{called: "/inner/prog", named: root + here},
+		{called: here, sameNumbers: true, named: root + "/no/such/file"},
+	} {
+		was := f.Identity
+		f.Path = c.called
+		if !c.sameNumbers {
+			f.Inode += 1 << 40
+		}
+		got := slices.Contains(spec(c.named), f)
+		f.Identity = was
+		if got != c.found {
+			t.Errorf("%s of a process that calls it %s, numbers the same %v: %v", c.named, c.called, c.sameNumbers, got)
+		}
+	}
+}
