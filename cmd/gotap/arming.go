@@ -90,7 +90,7 @@ type arming struct {
 func (a *arming) leaveOut(p intention, why error) {
 	delete(a.whole, p.is.ID)
 	if !isLeftOut(why) || !p.isOptional() && a.plan.missing == "error" && !a.demo {
-		a.failed = append(a.failed, a.byOption(diagnose(p.declaration, why), why)...)
+		a.failed = append(a.failed, a.byOption(a.byCommand(diagnose(p.declaration, why), why), why)...)
 		a.status = max(a.status, statusOfProbe(why))
 		return
 	}

@@ -54,6 +54,7 @@ func listPlaces(spec place.Spec, pid string, command []string, copies bool) ([]c
 	defer all.Close()
 	var found []catalog.Entry
 	var err error
+	var missing *place.NotFoundError
 	switch {
 	case pid != "" && len(command) > 0:
 		return nil, withStatus(statusUsage, errors.New("-p and a COMMAND exclude each other"))
@@ -74,8 +75,12 @@ func listPlaces(spec place.Spec, pid string, command []string, copies bool) ([]c
 	switch {
 	case err == nil:
 		return found, nil
-	case isMissing(err):
-		return nil, withStatus(statusNoProbe, err)
+	case errors.As(err, &missing):
+		err = withStatus(statusNoProbe, err)
+		if hint := elsewhere(missing, command); hint != "" {
+			err = &hintError{err, hint}
+		}
+		return nil, err
 	case statusOf(err) != statusUsage:
 		return nil, err
 	}
