@@ -41,9 +41,9 @@ func (w World) enterBackground() (World, error) {
 
 // launchBackground starts the supervisor and waits until the session is ready, or has failed.
 func launchBackground(w *World) error {
-	exe, err := os.Executable()
+	exe, err := ownProgram()
 	if err != nil {
-		return withStatus(statusFailure, fmt.Errorf("cannot find gotap's own program: %w", err))
+		return withStatus(statusTarget, err)
 	}
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], 0); err != nil {

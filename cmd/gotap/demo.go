@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"time"
 )
@@ -40,7 +39,7 @@ func runDemo(lasts time.Duration) error {
 
 // demoCommand is the command line of a demonstration that lasts so long.
 func demoCommand(lasts time.Duration) (path string, argv []string, err error) {
-	exe, err := os.Executable()
+	exe, err := ownProgram()
 	return exe, []string{"gotap", demoWord, lasts.String()}, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,11 +64,17 @@ func processes() finding {
 	return f
 }
 
+// unknown is what cannot be told without /proc, whose own line has the remedy.
+func unknown(what string) finding { return finding{what: what, seen: "not known without /proc"} }
+
 // yama is the security module that limits who may be attached to (kernel documentation, LSM/Yama).
 func yama() finding {
 	f := finding{what: "ptrace", well: true, seen: "attach: your own processes (no yama)"}
 	text, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
-	if err != nil {
+	switch _, mounted := os.Stat("/proc/sys/kernel"); {
+	case mounted != nil:
+		return unknown(f.what)
+	case err != nil:
 		return f
 	}
 	switch strings.TrimSpace(string(text)) {
@@ -105,28 +110,21 @@ func privileges() finding {
 	return finding{what: "user", well: true, seen: fmt.Sprintf("uid %d: processes of this user", os.Geteuid())}
 }
 
-// hasCapability looks at the effective set (proc(5), CapEff).
+// hasCapability looks at the effective set. The kernel is asked itself: /proc may not be there.
 func hasCapability(n int) bool {
-	set, err := strconv.ParseUint(statusLine("CapEff"), 16, 64)
-	return err == nil && set>>n&1 != 0
-}
-
-// statusLine is a field of /proc/self/status; empty when it is not there.
-func statusLine(name string) string {
-	text, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData // of capabilities 0 to 31 and 32 to 63
+	return unix.Capget(&header, &sets[0]) == nil && sets[n/32].Effective>>(n%32)&1 != 0
 }
 
 // userNamespace tells of one that is not the machine's: its root is nobody outside (user_namespaces(7)).
 func userNamespace() finding {
 	f := finding{what: "namespace", well: true, seen: "the machine's users"}
 	text, err := os.ReadFile("/proc/self/uid_map")
-	if err != nil {
+	switch _, mounted := os.Stat("/proc/self"); {
+	case mounted != nil:
+		return unknown(f.what)
+	case err != nil:
 		return finding{what: "namespace", well: true, seen: "no user namespaces"}
 	}
 	if strings.Join(strings.Fields(string(text)), " ") != "0 0 4294967295" {
@@ -139,7 +137,8 @@ func userNamespace() finding {
 // seccomp filters of containers are the usual reason for an EPERM nobody understands.
 func seccomp() finding {
 	f := finding{what: "seccomp", well: true, seen: "no filter on this process"}
-	if statusLine("Seccomp") == "2" {
+	mode, err := unix.PrctlRetInt(unix.PR_GET_SECCOMP, 0, 0, 0, 0)
+	if mode == unix.SECCOMP_MODE_FILTER || err != nil && !errors.Is(err, unix.EINVAL) { // the kernel has none, or a filter refuses to tell
 		f.well, f.seen = false, "a filter is in force; ptrace may be forbidden by it: the trial below tells"
 		f.remedy = "in a container: --cap-add=SYS_PTRACE, or --security-opt seccomp=unconfined"
 	}
@@ -172,9 +171,9 @@ func trial() finding {
 }
 
 func startAndStop() error {
-	self, err := os.Executable()
+	self, err := ownProgram()
 	if err != nil {
-		return fmt.Errorf("cannot find this program: %w", err)
+		return err
 	}
 	s, err := engine.New(engine.Config{})
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/engine/procfs"
 )
 
 // sessionWord is the hidden first argument of a session process; the number of its control pipe follows.
@@ -42,9 +45,9 @@ func (w World) enterSession() (World, error) {
 // supervise runs this command line again as a session, and stays beside it until it ends (see the package's
 // documentation for why). The session inherits every descriptor, so --ready-fd and shell redirections work.
 func supervise(w *World) error {
-	exe, err := os.Executable()
+	exe, err := ownProgram()
 	if err != nil {
-		return withStatus(statusFailure, fmt.Errorf("cannot find gotap's own program: %w", err))
+		return withStatus(statusTarget, err)
 	}
 	pipe, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET, 0) // messages stay whole
 	if err != nil {
@@ -75,6 +78,16 @@ func supervise(w *World) error {
 	w.leaveStreams()
 	leaveInherited()
 	return awaitSession(pid, func() { targets.restore(w.Stderr) })
+}
+
+// ownProgram is the file of this program, which sessions and the demonstration are started from. The kernel tells it in /proc, and so
+// does what is wrong with that come first.
+func ownProgram() (string, error) {
+	exe, err := os.Executable()
+	if err == nil {
+		return exe, nil
+	}
+	return "", cmp.Or(procfs.Check(), fmt.Errorf("cannot find gotap's own program: %w", err))
 }
 
 // leaveInherited closes what the session has inherited too, but for the standard streams: who reads the other end of --ready-fd is to
