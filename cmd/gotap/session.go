@@ -51,7 +51,8 @@ type run struct {
 	cut      bool        // the run ended while its probes were placed
 	asked    atomic.Bool // the user has asked gotap to end, or gotap has asked COMMAND
 	outcomes outcomes
-	deeds    deeds // what programs changed in targets
+	forks    atomic.Int32 // children that targets have made
+	deeds    deeds        // what programs changed in targets
 	progress *progress
 	notices  *notices
 	watcher  *watcher // nil: the script is not watched

@@ -90,6 +90,9 @@ func (r *run) lifecycle(e engine.Event) {
 	f := map[string]any{"pid": int64(e.Pid), "tid": int64(e.Tid), "time": e.Time}
 	switch e.Kind {
 	case engine.EventFork, engine.EventThread:
+		if e.Kind == engine.EventFork {
+			r.forks.Add(1)
+		}
 		f["child"] = int64(e.Child)
 	case engine.EventExec, engine.EventModule:
 		if e.Kind == engine.EventExec && r.launched == 0 {
@@ -142,6 +145,7 @@ func (r *run) tell(states []engine.ProbeState) {
 	for _, cause := range causes {
 		r.out.Lost(explained(cause), lost[cause])
 	}
+	r.tellUnfollowed(states)
 	if r.plan.stats {
 		r.tellStats(states)
 	}

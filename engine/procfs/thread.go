@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -81,4 +83,20 @@ func Ended(tid int) bool {
 	}
 	i := bytes.LastIndexByte(stat, ')') + len(") ")
 	return i < len(stat) && (stat[i] == 'Z' || stat[i] == 'X')
+}
+
+// Children are the processes that a process has started and that have not ended, by number; none where the kernel does not list them
+// (proc_pid_task_tid_children(5)).
+func Children(pid int) (pids []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well formed
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // a thread that has ended has none
+		for _, field := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil && !Ended(child) {
+				pids = append(pids, child)
+			}
+		}
+	}
+	slices.Sort(pids)
+	return pids
 }
