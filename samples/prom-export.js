@@ -2,9 +2,11 @@
 // topic: the whole process
 //
 //   gotap run prom-export --arg f='libc:read,libc:write' -q -- ls -lR /usr/share/doc > metrics.prom
-//   gotap run prom-export --arg f='syscall:*' --arg every=15 -p PID
+//   gotap run prom-export --arg f='syscall:*' --arg every=15 -o gotap.prom -p PID
 //
-// A call fails when it returns a negative integer. Counters grow as long as the run lasts. Each text ends with "# EOF"; a collector of text files needs the last one.
+// A call fails when it returns a negative integer.
+// Counters grow as long as the run lasts. With every each text takes the place of the one before in the file of -o, for a collector of
+// text files; on standard output one follows the other, each with "# EOF" at its end.
 //
 //   $ gotap run prom-export --arg f=libc:write -- ls /etc/hostname
 //   # TYPE gotap_call_seconds histogram
@@ -47,6 +49,7 @@ function show() {
   }
   lines.push("# TYPE gotap_call_failures_total counter");
   for (const [func, n] of failures.entries()) lines.push(`gotap_call_failures_total{function=${JSON.stringify(func)}} ${n}`);
+  console.clear();
   console.log(lines.join("\n") + "\n# EOF");
 }
 

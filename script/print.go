@@ -23,6 +23,7 @@ var consoleMethods = []Builtin{
 	{"console.log", consoleType, "writes values on a line", "same", (*Script).jsPrint},
 	{"console.info", consoleType, "the same as console.log", inCallback, (*Script).jsPrint},
 	{"console.debug", consoleType, "the same as console.log", inCallback, (*Script).jsPrint},
+	{"console.clear", "(): void", "has what is printed next take the place of what the file of -o holds; elsewhere it does nothing", inCallback, (*Script).jsClear},
 	{"console.warn", consoleType, "writes values on a line of standard error", inCallback, (*Script).jsComplain},
 	{"console.error", consoleType, "the same as console.warn", inCallback, (*Script).jsComplain},
 	{"console.trace", consoleType, "the same as console.warn", inCallback, (*Script).jsComplain},
@@ -36,6 +37,12 @@ func Console() []Builtin { return append([]Builtin(nil), consoleMethods...) }
 // jsComplain is console.error(…).
 func (s *Script) jsComplain(call goja.FunctionCall) goja.Value {
 	s.out.Complain(s.joinText(call.Arguments) + "\n")
+	return nil
+}
+
+// jsClear is console.clear().
+func (s *Script) jsClear(goja.FunctionCall) goja.Value {
+	s.out.Clear()
 	return nil
 }
 

@@ -12,6 +12,9 @@ type Fanout []Sink
 // Print implements Sink.
 func (f Fanout) Print(text string) { f.each(func(s Sink) { s.Print(text) }) }
 
+// Clear implements Sink.
+func (f Fanout) Clear() { f.each(Sink.Clear) }
+
 // Complain implements Sink.
 func (f Fanout) Complain(text string) { f.each(func(s Sink) { s.Complain(text) }) }
 

@@ -57,6 +57,9 @@ func (h *Held) keep(do func(Sink)) bool {
 // Print implements Sink.
 func (h *Held) Print(text string) { h.say(func(s Sink) { s.Print(text) }) }
 
+// Clear implements Sink.
+func (h *Held) Clear() { h.say(Sink.Clear) }
+
 // Complain implements Sink.
 func (h *Held) Complain(text string) { h.say(func(s Sink) { s.Complain(text) }) }
 

@@ -8,6 +8,7 @@ import (
 // Sink receives everything a run produces.
 type Sink interface {
 	Print(text string)     // text of the script, as it is, end of line included
+	Clear()                // what is printed next takes the place of what was, in a file of text
 	Complain(text string)  // text of the script for standard error, end of line included
 	Event(e Event)         // a record that no callback took
 	Aggregate(a Aggregate) // an aggregation or map as it stands
@@ -69,6 +70,7 @@ var Discard Sink = discard{}
 type discard struct{}
 
 func (discard) Print(string)          {}
+func (discard) Clear()                {}
 func (discard) Complain(string)       {}
 func (discard) Event(Event)           {}
 func (discard) Aggregate(Aggregate)   {}

@@ -10,13 +10,14 @@ import (
 type stream struct {
 	mu  sync.Mutex
 	w   *bufio.Writer
+	to  io.Writer // what w writes to
 	err error
 }
 
 // bufferSize is what is written in one system call when much is printed.
 const bufferSize = 64 << 10
 
-func newStream(w io.Writer) *stream { return &stream{w: bufio.NewWriterSize(w, bufferSize)} }
+func newStream(w io.Writer) *stream { return &stream{w: bufio.NewWriterSize(w, bufferSize), to: w} }
 
 // write calls f with the writer unless a write has failed before.
 func (s *stream) write(f func(w io.Writer) error) {
@@ -41,6 +42,16 @@ func (s *stream) bytes(p []byte) {
 		_, err := w.Write(p)
 		return err
 	})
+}
+
+// restart has what is written next take the place of what was written so far, where the writer can do that.
+func (s *stream) restart() {
+	s.flush()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.to.(interface{ Restart() }); ok {
+		r.Restart()
+	}
 }
 
 // flush writes out what is buffered.

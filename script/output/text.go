@@ -25,6 +25,9 @@ func NewText(data, complaints io.Writer) *Text {
 // Print writes text as it is.
 func (t *Text) Print(text string) { t.data.text(text) }
 
+// Clear has what is written next take the place of the data before it, where these go to a file of their own.
+func (t *Text) Clear() { t.data.restart() }
+
 // Complain writes to the other stream, after the data that came before it.
 func (t *Text) Complain(text string) {
 	t.data.flush()

@@ -4,6 +4,7 @@ package datafile
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -18,6 +19,7 @@ type File struct {
 
 	file     *os.File
 	fresh    bool      // it is emptied before it is written
+	anew     bool      // and once more before the next write
 	rotation *Rotation // nil: all goes into the one file
 
 	empty, told sync.Once
@@ -48,9 +50,19 @@ func (d *File) Clear() {
 	})
 }
 
+// Restart has what is written next take the place of all that was written so far. Standard output, and files that follow one another,
+// keep what they have.
+func (d *File) Restart() { d.anew = d.fresh && d.rotation == nil }
+
 // Write implements io.Writer; a fresh file is emptied before.
 func (d *File) Write(data []byte) (int, error) {
 	d.Clear()
+	if d.anew {
+		d.anew = false
+		if d.file.Truncate(0) == nil { // a pipe or a terminal has nothing to go back to
+			d.file.Seek(0, io.SeekStart)
+		}
+	}
 	if d.rotation != nil {
 		return d.writeRotated(data)
 	}

@@ -215,6 +215,9 @@ func (s *Sink) Lost(cause string, n uint64) {
 // Ready implements output.Sink.
 func (s *Sink) Ready() { s.send(severityNotice, "ready", nil, "all probes are armed") }
 
+// Clear implements output.Sink: messages cannot be taken back.
+func (s *Sink) Clear() {}
+
 // End implements output.Sink.
 func (s *Sink) End(e output.End) {
 	s.send(severityNotice, "end", []param{{"status", e.Status}}, "the session has ended")
