@@ -51,7 +51,7 @@ func elsewhere(missing *place.NotFoundError, command []string) string {
 // inStarted is a hint at a program that is named among COMMAND's arguments and has the place, or that lacks it for another
 // reason than COMMAND.
 func inStarted(missing *place.NotFoundError, command []string) string {
-	if missing.What != place.NoFunction && missing.What != place.NoLine && missing.What != place.NoModule {
+	if missing.What == place.NoSyscall {
 		return ""
 	}
 	files := catalog.New()
@@ -64,11 +64,14 @@ func inStarted(missing *place.NotFoundError, command []string) string {
 		}
 		spec.Module = path
 		_, err := files.File(spec)
+		if err == nil && spec.Kind == place.Watch {
+			return path + " has it; watchpoints are placed before " + filepath.Base(command[0]) + " starts that program: make it the COMMAND"
+		}
 		if err == nil {
 			return path + " has it: write " + spec.String() + ", which is placed when " + filepath.Base(command[0]) + " starts that program"
 		}
 		var there *place.NotFoundError
-		if lacking == "" && missing.Stripped+missing.NoLines != "" && errors.As(err, &there) {
+		if lacking == "" && spec.Kind != place.Watch && missing.Stripped+missing.NoLines != "" && errors.As(err, &there) {
 			lacking = "a place of a program that " + filepath.Base(command[0]) + " starts has its file in front: " + spec.String()
 			if there.Hint() != "" {
 				lacking += "; " + there.Hint()

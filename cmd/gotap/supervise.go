@@ -165,7 +165,11 @@ func awaitSession(pid int, killed func()) error {
 			return withStatus(statusFailure, fmt.Errorf("cannot wait for the session: %w", err))
 		case ws.Signaled():
 			killed()
-			return withStatus(statusFailure, fmt.Errorf("the session was ended by signal %d (%v); `gotap doctor` may tell more", int(ws.Signal()), ws.Signal()))
+			err := withStatus(statusFailure, fmt.Errorf("the session was ended by signal %d (%v)", int(ws.Signal()), ws.Signal()))
+			if ws.Signal() == syscall.SIGKILL {
+				err = &hintError{err, "somebody has sent it, or the kernel because memory ran out, which its log (dmesg) tells"}
+			}
+			return err
 		case ws.Exited() && ws.ExitStatus() != 0:
 			return &statusError{ws.ExitStatus(), nil}
 		case ws.Exited():

@@ -470,7 +470,7 @@ func watched(s Spec, f *module.File) ([]Target, error) {
 		found = append(found, t)
 	}
 	if len(found) == 0 {
-		return nil, &NotFoundError{Spec: s, What: NoVariable, Searched: []string{f.Path}, Suggestions: f.SuggestVar(s.Name)}
+		return nil, &NotFoundError{Spec: s, What: NoVariable, Searched: []string{f.Path}, Suggestions: f.SuggestVar(s.Name), Stripped: stripped(f)}
 	}
 	return found, nil
 }
