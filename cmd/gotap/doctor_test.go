@@ -2,17 +2,23 @@ package main
 
 import (
 	"os"
+	"regexp"
+	"runtime"
 	"strconv"
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"gotap/engine/procfs"
 )
 
 // TestCapabilities: what the kernel says when it is asked is what /proc shows.
 func TestCapabilities(t *testing.T) {
-	set, err := strconv.ParseUint(procfs.Status(os.Getpid(), "CapEff"), 16, 64)
+	runtime.LockOSThread() // capabilities are a thread's
+	defer runtime.UnlockOSThread()
+	status, err := os.ReadFile("/proc/thread-self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := strconv.ParseUint(string(regexp.MustCompile(`(?m)^CapEff:\t(.*)$`).FindSubmatch(status)[1]), 16, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
