@@ -69,8 +69,9 @@ type callTable struct {
 	number                     int    // index of the register that takes the number
 	args                       [6]int // indices of those that take the arguments
 	original                   int    // index of the register by which the kernel tells a system call from another entry; -1: none
-	mmap                       uint64
-	sigaction, tgkill, prctl   uint64
+	mmap, munmap               uint64
+	sigaction, procmask        uint64
+	tgkill, prctl              uint64
 	clone, fork, vfork, clone3 uint64 // none: a number that no call has
 	// neverRestarted fail with EINTR when a tracer stops them, although no signal is delivered (signal(7)).
 	neverRestarted []uint64

@@ -21,7 +21,7 @@ var amd64ABI = abi{
 	calls: callTable{
 		insn: []byte{0x0f, 0x05}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9},
-		mmap: 9, sigaction: 13, tgkill: 234, prctl: 157, clone: 56, fork: 57, vfork: 58, clone3: 435,
+		mmap: 9, munmap: 11, sigaction: 13, procmask: 14, tgkill: 234, prctl: 157, clone: 56, fork: 57, vfork: 58, clone3: 435,
 		// semop rt_sigtimedwait io_getevents semtimedop epoll_wait epoll_pwait io_pgetevents epoll_pwait2
 		neverRestarted: []uint64{65, 128, 208, 220, 232, 281, 333, 441},
 		// restart_syscall read write poll select pause nanosleep accept wait4 accept4 futex clock_nanosleep pselect6 ppoll waitid
@@ -41,7 +41,7 @@ var i386ABI = abi{
 	calls: callTable{
 		insn: []byte{0xcd, 0x80}, number: x86.RAX, original: x86.OrigRAX,
 		args: [6]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP},
-		mmap: 192, sigaction: 174, tgkill: 270, prctl: 172, clone: 120, fork: 2, vfork: 190, clone3: 435, // mmap2: its last argument counts pages
+		mmap: 192, munmap: 91, sigaction: 174, tgkill: 270, prctl: 172, clone: 120, fork: 2, vfork: 190, clone3: 435, // mmap2: its last argument counts pages
 		neverRestarted: []uint64{117, 177, 247, 256, 319, 420, 421, 441},
 		exactly:        []uint64{0, 3, 4, 168, 142, 29, 162, 114, 7, 364, 240, 267, 308, 309, 284, 179, 407, 413, 414, 422},
 		untimed:        map[uint64]timeout{256: {3, "0xffffffff"}, 319: {3, "0xffffffff"}},

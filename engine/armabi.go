@@ -22,7 +22,7 @@ var arm64ABI = abi{
 	float:  func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.V(n & 31), n < 32 }, floatWord: simdWord,
 	calls: callTable{
 		insn: []byte{0x01, 0x00, 0x00, 0xd4}, number: 8, original: -1, args: [6]int{0, 1, 2, 3, 4, 5},
-		mmap: 222, sigaction: 134, tgkill: 131, prctl: 167, clone: 220, fork: none, vfork: none, clone3: 435,
+		mmap: 222, munmap: 215, sigaction: 134, tgkill: 131, prctl: 167, clone: 220, fork: none, vfork: none, clone3: 435,
 		// io_getevents epoll_pwait rt_sigtimedwait semtimedop semop io_pgetevents epoll_pwait2
 		neverRestarted: []uint64{4, 22, 137, 192, 193, 292, 441},
 		exactly:        []uint64{63, 64, 65, 66, 202, 242, 260, 95, 133},                   // read write readv writev accept accept4 wait4 waitid rt_sigsuspend
@@ -42,7 +42,7 @@ var armABI = abi{
 	float:  func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.D(n & 31), n < 32 }, floatWord: vfpWord,
 	calls: callTable{
 		insn: []byte{0x00, 0x00, 0x00, 0xef}, thumb: []byte{0x00, 0xdf}, number: 7, original: -1, args: [6]int{0, 1, 2, 3, 4, 5},
-		mmap: 192, sigaction: 174, tgkill: 268, prctl: 172, clone: 120, fork: 2, vfork: 190, clone3: 435,
+		mmap: 192, munmap: 91, sigaction: 174, tgkill: 268, prctl: 172, clone: 120, fork: 2, vfork: 190, clone3: 435,
 		// rt_sigtimedwait io_getevents epoll_wait semop semtimedop epoll_pwait io_pgetevents io_pgetevents_time64 semtimedop_time64
 		// rt_sigtimedwait_time64 epoll_pwait2
 		neverRestarted: []uint64{177, 245, 252, 298, 312, 346, 399, 416, 420, 421, 441},

@@ -98,6 +98,8 @@ type returnRoom struct {
 // Sizes, in bytes, of what is looked for.
 const (
 	returnCodeSize = 16
+	// frameRoomSize is that of the code with a frame behind it.
+	frameRoomSize = fallback.FrameAt - fallback.StubAt + fallback.FrameSize
 	// stackGap is how far below the stack pointer a frame lies: a signal that comes before all are blocked leaves it alone.
 	stackGap = 32 << 10
 )
@@ -112,9 +114,8 @@ func (t *thread) returnRoom() (returnRoom, error) {
 	if err != nil {
 		return returnRoom{}, err
 	}
-	const both = fallback.FrameAt - fallback.StubAt + fallback.FrameSize
-	if at, ok := sp.padding(maps, both); ok {
-		return returnRoom{at, at + both - fallback.FrameSize, func() { sp.mem.Poke(at, make([]byte, both), t.tid) }}, nil
+	if at, ok := sp.padding(maps, frameRoomSize); ok {
+		return returnRoom{at, at + frameRoomSize - fallback.FrameSize, func() { sp.mem.Poke(at, make([]byte, frameRoomSize), t.tid) }}, nil
 	}
 	at, ok := sp.padding(maps, returnCodeSize)
 	frame, deep := t.belowStack(maps)

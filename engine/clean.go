@@ -40,13 +40,20 @@ func Clean(pid int) (Cleaned, error) {
 		return c, &AttachError{Pid: pid, Err: err, help: "gotap doctor tells what this user may do"}
 	}
 	defer mem.Close()
+	left := restoreRegions(pid, mem) // first of all: threads may be running into what is left
 	var cache module.Cache
 	defer cache.Close()
 	mods, err := cache.Load(pid)
 	if err != nil {
 		return c, fmt.Errorf("cannot read the modules of process %d: %w", pid, err)
 	}
-	all := c.region(pid, mem, mods)
+	for _, addr := range left.restored {
+		c.Restored = append(c.Restored, placeOf(mods, addr))
+	}
+	var all error
+	if left.regions > 0 || len(left.stubs) > 0 {
+		all = left.takeOver(pid)
+	}
 	for i := range mods {
 		if mods[i].File != nil && mods[i].Err == nil {
 			all = errors.Join(all, c.module(mem, &mods[i]))
@@ -55,33 +62,44 @@ func Clean(pid int) (Cleaned, error) {
 	return c, all
 }
 
-// region undoes what the fallback of an earlier session stands for, if there is one.
-func (c *Cleaned) region(pid int, mem *ptrace.Memory, mods []module.Loaded) error {
+// remains are what earlier sessions left in a process.
+type remains struct {
+	restored []uint64       // where breakpoints were taken out
+	regions  int            // regions of the fallback
+	stubs    []module.Range // code of system calls, in padding
+}
+
+// restoreRegions restores the instructions in the tables of the regions that earlier sessions left in a process.
+func restoreRegions(pid int, mem *ptrace.Memory) (left remains) {
 	a, err := imageABI(procfs.Living(pid))
 	if err != nil || a.native == nil {
-		return nil // nothing of the kind was put there
+		return left // nothing of the kind was put there
 	}
 	maps, err := module.Maps(pid)
 	if err != nil {
-		return fmt.Errorf("cannot read the mappings of process %d: %w", pid, err)
+		return left
 	}
-	for _, m := range maps {
-		head, ok := readRegion(mem, m, a.WordSize())
-		if !ok {
-			continue
-		}
-		fallback.Restore(mem, m.Start, head, func(addr uint64) { c.Restored = append(c.Restored, placeOf(mods, addr)) })
-		s, err := New(Config{Follow: FollowThreads})
-		if err != nil {
-			return err
-		}
-		err = s.Attach(pid)
-		if err == nil {
-			s.takeUp(pid)
-		}
-		return errors.Join(err, s.Close(false))
+	regions := regionsOf(mem, maps, a.WordSize())
+	for _, r := range regions {
+		fallback.Restore(mem, r.base, r.head, func(addr uint64) { left.restored = append(left.restored, addr) })
 	}
-	return nil
+	left.regions, left.stubs = len(regions), leftStubs(mem, maps, a.native)
+	return left
+}
+
+// takeOver has a session take over the region and end, which puts the action for SIGTRAP back.
+func (left remains) takeOver(pid int) error {
+	s, err := New(Config{Follow: FollowThreads})
+	if err != nil {
+		return err
+	}
+	if err = s.Attach(pid); err == nil && left.regions > 0 {
+		s.takeUp(pid)
+	}
+	if err == nil && len(left.stubs) > 0 {
+		err = s.clearStubs(pid, left.stubs)
+	}
+	return errors.Join(err, s.Close(false))
 }
 
 // takeUp waits until the session has taken up the region that an earlier one left. An attach tries once, with one thread; one that meets a

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -14,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"gotap/engine/fallback"
 	"gotap/engine/module"
 	"gotap/engine/place"
 	"gotap/engine/ptrace"
@@ -73,7 +71,7 @@ func beCrashed(text string) {
 		id := arena.Register(runtime.ProgramInfo{Name: "crash"})
 		code := &runtime.Code{ID: id, Insts: []runtime.Inst{{Op: runtime.OpExit, A: uint32(runtime.ExitPlain)}}, Stack: 4, Temps: 1}
 		s.Add(ProbeSpec{ID: uint32(i + 1), Name: text, Specs: []place.Spec{spec}, Optional: true,
-			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: code, Leave: nil}, nil }})
+			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: code}, nil }})
 	}
 	s.Start()
 	if plan.Armed != "" {
@@ -113,6 +111,8 @@ func crashCases() []crashCase {
 			return program(t, "victim.c", flags...)
 		}
 	}
+	sections := func(t *testing.T) string { return program(t, "sections.c") }
+	blocking := []string{"work+*", "libc:snprintf", "libc:*fork*", "libc:*spawn*", "libc:pthread_*", "libc:sig*", "libc:*clone*", "libc:exec*", "libc:malloc"}
 	all := []string{"mixed+*", "leaf+*", "other+*", "stack+*", "global+*", "recurse+*", "copies+*", "counted+*", "runner+*", "tick+*"}
 	return []crashCase{
 		{"entries", c(), []string{"3"}, []string{"leaf", "stack", "recurse", "libc:memset"}, Auto, false},
@@ -128,6 +128,8 @@ func crashCases() []crashCase {
 		{"32 O0, step", c("-m32", "-O0", "-no-pie", "-fno-pie"), []string{"2"}, all, Step, false},
 		{"32 PIC, step", c("-m32", "-O0"), []string{"2"}, all, Step, false},
 		{"32 static", c("-m32", "-static"), []string{"0"}, all, Step, false},
+		{"sections", sections, nil, blocking, Auto, false},
+		{"sections, timer, step", sections, []string{"timer"}, blocking, Step, false},
 		{"go", goVictim, nil, []string{"main.work", "main.mixed+*"}, Auto, false},
 		{"go, step", goVictim, nil, []string{"main.work", "main.mixed+*"}, Step, false},
 	}
@@ -234,12 +236,14 @@ func (c crashCase) plan() crashPlan {
 	return crashPlan{Specs: c.specs, Engine: c.engine, InPlace: c.inPlace}
 }
 
-// attached kills a session that attaches to a running target, at any moment, or at one after all is armed.
+// attached kills a session that attaches to a running target, at any moment, or at one after all is armed. In every other round what is left is
+// cleaned up at once, while threads run into it, as a supervisor does.
 func (c crashCase) attached(t *testing.T, path string, armed bool) {
 	p := start(t, path, append(c.args, "")[:max(1, len(c.args))]...)
 	if line, err := p.out.ReadString('\n'); err != nil {
 		t.Fatalf("the target does not begin: %q, %v", line, err)
 	}
+	before := text(t, p.pid())
 	plan := c.plan()
 	plan.Pid = p.pid()
 	if armed {
@@ -250,7 +254,14 @@ func (c crashCase) attached(t *testing.T, path string, armed bool) {
 		eventually(t, "breakpoints", func() bool { _, err := os.Stat(plan.Armed); return err == nil })
 	}
 	killSoon(s, c.moment())
-	time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+	if rand.IntN(2) == 0 {
+		if _, err := Clean(p.pid()); err != nil {
+			t.Error(err)
+		}
+		untouched(t, p.pid(), before)
+	} else {
+		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+	}
 	if got := p.end(); got != "victim bad=0" {
 		t.Errorf("the target said %q, %v", got, p.cmd.Wait())
 		return
@@ -366,14 +377,10 @@ func debugTraps(pid int) bool {
 	}
 	defer mem.Close()
 	maps, _ := module.Maps(pid)
-	for _, m := range maps {
-		for _, word := range []int{4, 8} {
-			if _, ok := readRegion(mem, m, word); ok {
-				at, want := fallback.Watching(m.Start, true)
-				now := make([]byte, len(want))
-				if mem.Peek(at, now) == nil && bytes.Equal(now, want) {
-					return true
-				}
+	for _, word := range []int{4, 8} {
+		for _, r := range regionsOf(mem, maps, word) {
+			if r.head.Watching {
+				return true
 			}
 		}
 	}

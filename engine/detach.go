@@ -26,7 +26,7 @@ import (
 //   - Any other thread is interrupted. When it stops it is looked at: behind a breakpoint that was taken out, it goes back to
 //     the instruction, and the SIGTRAP, if it is still to come, is swallowed; in a step, the step is completed first.
 //
-// Slots stay mapped and unused: see slotPool.
+// The last one that is stopped in a process gives back the memory that was mapped there: see unmap.
 
 // detachPatience is how long threads are given to stop.
 const detachPatience = 1500 * time.Millisecond
@@ -133,7 +133,7 @@ func (s *Session) letStoppedGo() {
 			t.ticket = 0
 		}
 		switch {
-		case !t.stopped || t.listening:
+		case !t.stopped || t.listening || t.settled:
 		case !t.step.active && t.trapPending():
 			t.stopped, t.awake = ptrace.Cont(t.tid, 0) != 0, true
 		default:
@@ -142,9 +142,10 @@ func (s *Session) letStoppedGo() {
 	}
 }
 
-// letGo detaches from a stopped thread. One that is to undo what was done to its process, by a system call, and cannot make one now, is
-// let go at its next stop instead. Nor can one that is about to get a signal: behind a call of ours the kernel would deliver that
-// without what it came with.
+// letGo detaches from a stopped thread. While its process has the fallback's handler, the thread is only marked as settled: one of the
+// process's threads puts the program's own action back when all are (releaseSettled), since any other may still be on its way into a
+// breakpoint's SIGTRAP, which only the handler survives if the session is killed now. A thread that cannot make a system call here, or is
+// about to get a signal, behind a call of ours without what it came with, is looked at again at its next stop.
 func (t *thread) letGo(sig int) {
 	t.clearDebugRegs()
 	informed := sig != 0 && jobControl>>(sig-1)&1 == 0
@@ -153,12 +154,59 @@ func (t *thread) letGo(sig int) {
 		t.stopped = ptrace.Cont(t.tid, sig) != 0
 		return
 	}
-	t.unprotect()
+	if t.proc.trap.ours {
+		t.settled, t.owed = true, sig
+		return
+	}
+	t.detach(sig)
+}
+
+// detach detaches from a stopped thread, with its own mask and the signals that were kept from it.
+func (t *thread) detach(sig int) {
 	t.unmask()
+	t.settleLeft()
+	t.closeTrap()
 	t.requeue()
 	t.dropKept()
 	ptrace.Detach(t.tid, sig)
 	t.forget()
+}
+
+// releaseSettled puts the program's own action for SIGTRAP back in the processes whose threads have all been seen to be at no breakpoint,
+// and detaches from those. At the end of the patience (last) others are let go as they are, and keep the handler.
+func (s *Session) releaseSettled(last bool) {
+	for _, p := range s.procs {
+		by, all := p.settledThread()
+		if by == nil || !all && !last {
+			continue
+		}
+		if all && by.unprotect() {
+			by.unmap()
+		}
+		for _, t := range p.threads {
+			if t.settled {
+				t.detach(t.owed)
+			}
+		}
+	}
+}
+
+// settledThread is a thread of the process that is ready to be let go, or nil; all reports that every thread is, or sleeps in the kernel, and
+// that none has a SIGTRAP of a breakpoint to come.
+func (p *process) settledThread() (by *thread, all bool) {
+	all = true
+	for _, t := range p.threads {
+		switch {
+		case t.settled:
+			by = t
+			all = all && !t.trapPending()
+		case t.listening:
+			all = all && !t.trapWaits
+		case !t.quiet && !t.vforking:
+			all = false
+		}
+	}
+	return by, all
 }
 
 // interruptBusy asks the threads to stop that are not asleep in a system call.
@@ -169,10 +217,10 @@ func (s *Session) interruptBusy() {
 		}
 	}
 	for _, t := range s.threads {
-		if t.stopped || t.vforking {
+		if t.stopped || t.vforking || t.settled {
 			continue
 		}
-		if !t.awake && !t.step.active && !t.postCall && !t.hasDebugRegs() && asleep(t.tid) {
+		if !t.awake && !t.trapOpen && !t.step.active && !t.postCall && !t.hasDebugRegs() && asleep(t.tid) {
 			t.quiet = true
 			continue
 		}
@@ -191,7 +239,10 @@ func asleep(tid int) bool {
 // untilGone deals with stops until all threads that were interrupted have been let go.
 func (s *Session) untilGone(patience time.Duration) error {
 	deadline, last := time.Now().Add(patience), time.Now().Add(starved*patience)
-	for s.anyBusy() {
+	for {
+		if s.releaseSettled(false); !s.anyBusy() {
+			return nil
+		}
 		if len(s.backlog) > 0 {
 			b := s.backlog[0]
 			s.backlog = s.backlog[1:]
@@ -206,12 +257,12 @@ func (s *Session) untilGone(patience time.Duration) error {
 		case e == syscall.ECHILD:
 			return nil
 		case time.Now().After(last) || time.Now().After(deadline) && !s.anyRunnable():
+			s.releaseSettled(true)
 			return s.stragglers()
 		default:
 			time.Sleep(50 * time.Microsecond)
 		}
 	}
-	return nil
 }
 
 // lastStop deals with a stop on the way out.
@@ -234,15 +285,28 @@ func (t *thread) trapPending() bool {
 	if !t.getRegs() {
 		return false
 	}
-	behind := t.proc.space.points[t.proc.arch.BreakpointPC(*t.pc())] != nil
+	behind := t.behindBreakpoint()
 	watched := t.hasDebugRegs() || t.proc.space.guard.watching || t.s.watching > 0
-	for i := 0; (behind || watched) && ptrace.PendingSignal(t.tid, i, &t.info); i++ {
-		code := t.info.Code()
-		if t.info.Signal() == ptrace.SIGTRAP && (behind && code == t.proc.arch.trapCode || watched && code == ptrace.CodeHWBreakpoint) {
+	for i := 0; (behind || watched || t.leftStep) && ptrace.PendingSignal(t.tid, i, &t.info); i++ {
+		if t.info.Signal() != ptrace.SIGTRAP {
+			continue
+		}
+		switch code := t.info.Code(); {
+		case behind && code == t.proc.arch.trapCode, watched && code == ptrace.CodeHWBreakpoint, t.leftStep && code == ptrace.CodeTrace:
 			return true
 		}
 	}
 	return false
+}
+
+// behindBreakpoint reports whether the thread stands where the hit of a breakpoint leaves it, of this session or of an earlier one.
+func (t *thread) behindBreakpoint() bool {
+	sp, addr := t.proc.space, t.proc.arch.BreakpointPC(*t.pc())
+	if sp.points[addr] != nil {
+		return true
+	}
+	_, _, left := sp.guard.table.Lookup(addr)
+	return left && sp.guard.left != nil
 }
 
 // raisedTrap reports whether an instruction of a thread has raised a SIGTRAP that the thread has not stopped for yet: one of ours
@@ -269,7 +333,7 @@ func (s *Session) anyBusy() bool {
 // anyRunnable reports whether one of the threads that have to be seen waits for a processor, or has one.
 func (s *Session) anyRunnable() bool {
 	for _, t := range s.threads {
-		if !t.quiet && !t.listening && !t.vforking && strings.HasPrefix(t.statusField("State"), "R") {
+		if !t.quiet && !t.settled && !t.listening && !t.vforking && strings.HasPrefix(t.statusField("State"), "R") {
 			return true
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Session) addThread(parent *thread, tid int) {
 		return
 	}
 	t := s.newThread(parent.proc, tid)
-	t.fresh = true
+	t.fresh, t.trapOpen = true, parent.trapOpen
 	t.proc.checkTrapAction(parent.tid) // Go programs have set their handlers by now, without the C library
 	t.silent = parent.silent || s.cfg.Follow == FollowNone
 	if !t.proc.silent && s.cfg.Follow != FollowNone {
@@ -128,7 +128,7 @@ func (s *Session) newChild(from *process, maker *thread, pid int, sp *space, sil
 	p.child = true
 	p.silent = from.silent || silent
 	t := s.newThread(p, pid)
-	t.fresh = true
+	t.fresh, t.trapOpen = true, maker != nil && maker.trapOpen
 	if !shares {
 		s.copyPoints(from.space, sp)
 	}
@@ -167,6 +167,9 @@ func (t *thread) firstStop(st ptrace.Status) {
 		s.abandon(t)
 		return
 	}
+	if !s.closing {
+		t.openTrap() // its maker may have been in a section that blocks all signals
+	}
 	if !st.GroupStop() {
 		t.protectNew()
 	}
@@ -191,6 +194,7 @@ func (s *Session) abandon(t *thread) {
 	}
 	s.clearSemaphores(p.space)
 	t.unprotect()
+	t.closeTrap()
 	ptrace.Detach(t.tid, 0)
 	t.forget()
 	s.dropProcess(p)
@@ -239,6 +243,8 @@ func (t *thread) reset() {
 	}
 	t.dropInterrupted()
 	t.h.Drop()
+	t.closeTrap() // the mask outlives the image, and there is no breakpoint in the new one yet
+	t.trapMeant, t.seeMask = false, false
 	t.proc.watches = nil
 	t.step, t.redo, t.deferred = step{}, redo{}, t.deferred[:0]
 	t.masked, t.postCall, t.unarmed, t.seeExit, t.vforking, t.owed, t.dr = false, false, false, nil, false, 0, debugreg.Regs{}

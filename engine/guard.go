@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"gotap/engine/fallback"
-	"gotap/engine/module"
 	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
@@ -40,6 +39,8 @@ type guard struct {
 
 	threads  int  // entries of the list of threads in use
 	watching bool // the handler knows that debug registers are armed
+	stub     int  // the place of the latest stub
+	left     *left
 }
 
 // protect puts the fallback in by way of a stopped thread whose registers have been read.
@@ -74,23 +75,13 @@ func (s *Session) unprotected(t *thread, why string) {
 	s.warnIn(t.proc.space, fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", t.proc.pid, why))
 }
 
-// install maps and fills the region and makes its handler the action for SIGTRAP.
+// install maps and fills the region, or takes over one that an earlier session left, and makes its handler the action for SIGTRAP.
 func (t *thread) install() error {
 	sp := t.proc.space
-	base, own, found := t.findRegion()
-	if !found {
-		var err error
-		if base, err = t.mapMemory(0, fallback.Size); err != nil {
-			return err
-		}
-		if own, err = t.queryTrapAction(); err != nil {
-			return err
-		}
-	}
-	if err := sp.mem.Poke(base, t.proc.arch.native.Page(base, own), t.tid); err != nil {
+	own, err := t.adoptOrMap()
+	if err != nil {
 		return err
 	}
-	sp.guard.base, sp.guard.table = base, fallback.Table{}
 	if watching := sp.guard.watching; watching || t.dr.Any() || t.s.watching > 0 {
 		sp.guard.watching = false // it was told in what the page has overwritten
 		t.s.markWatching(sp)
@@ -104,40 +95,27 @@ func (t *thread) install() error {
 	return t.setTrapAction()
 }
 
-// findRegion finds a region that an earlier session left, and takes out the breakpoints that it left with it.
-func (t *thread) findRegion() (base uint64, own fallback.Action, ok bool) {
-	maps, err := module.Maps(t.tid)
+// adoptOrMap takes over a region, or maps and fills one, and returns the program's own action.
+func (t *thread) adoptOrMap() (own fallback.Action, err error) {
+	if found := t.leftRegions(); len(found) > 0 {
+		if own, err = t.queryTrapAction(); err == nil {
+			own = t.adopt(found, own)
+		}
+		return own, err
+	}
+	base, err := t.mapMemory(0, fallback.Size)
 	if err != nil {
-		return 0, own, false
+		return own, err
+	}
+	if own, err = t.queryTrapAction(); err != nil {
+		return own, err
 	}
 	sp := t.proc.space
-	for _, m := range maps {
-		head, ok := readRegion(sp.mem, m, t.proc.arch.WordSize())
-		if !ok {
-			continue
-		}
-		if own, err = t.queryTrapAction(); err != nil {
-			return 0, own, false
-		}
-		if own.Handler == fallback.Handler(m.Start) {
-			own = head.Own
-		}
-		fallback.Restore(sp.mem, m.Start, head, nil)
-		if head.Watching {
-			t.proc.leftWatched()
-		}
-		return m.Start, own, true
+	if err := sp.mem.Poke(base, t.proc.arch.native.Page(base, own), t.tid); err != nil {
+		return own, err
 	}
-	return 0, own, false
-}
-
-// readRegion reads the head of a mapping that may be a region.
-func readRegion(mem *ptrace.Memory, m module.Mapping, word int) (fallback.Head, bool) {
-	var p [fallback.HeadSize]byte
-	if m.Path != "" || !m.Exec || m.Write || m.End-m.Start < fallback.Size || mem.Peek(m.Start, p[:]) != nil {
-		return fallback.Head{}, false
-	}
-	return fallback.ParseHead(p[:], word)
+	sp.guard.base, sp.guard.table = base, fallback.Table{}
+	return own, nil
 }
 
 // record makes sure that a point is in the table. It is to be called before its breakpoint is planted.
@@ -170,11 +148,15 @@ func (sp *space) checkRegion() {
 // restoreTrapAction. One that blocks SIGTRAP and not those has the fallback already (maskCalled); unless it made the system call
 // itself, or by swapcontext, or for the time of a handler: then it is not recognised at this one hit.
 func (t *thread) protectAtHit(p *point) {
-	blocked := t.proc.unguarded() && t.blocksRest()
+	blocked := t.proc.unguarded() && !t.trapOpen && t.blocksRest()
 	if blocked {
-		t.noteMerged()
-		t.blockTrap() // before the calls that follow, or one that is pending would be delivered
-		t.proc.trap.blockers, p.blocks = true, true
+		if t.noteMerged(); t.leaveOpen() {
+			blocked = false
+		} else {
+			t.blockTrap() // before the calls that follow, or one that is pending would be delivered
+			p.blocks = true
+		}
+		t.proc.trap.blockers = true
 	}
 	t.s.protect(t)
 	if blocked {
@@ -274,17 +256,36 @@ func (s *Session) interruptable(p *process) (t *thread, busy bool) {
 			busy = true
 			continue
 		}
-		call := strings.Fields(procfs.Read(t.tid, "syscall"))
-		if len(call) == 1 && call[0] == "running" {
+		runs, asleep, exact := t.activity()
+		if runs {
 			return t, true
 		}
-		asleep := strings.HasPrefix(procfs.Status(t.tid, "State"), "S")
-		if asleep && len(call) > 4 && p.arch.calls.goesOnExactly(call) {
+		if asleep && exact {
 			second = t
 		}
 		busy = busy || !asleep
 	}
 	return second, busy
+}
+
+// activity reports whether a thread that is not stopped runs, or sleeps in a system call, and whether that goes on as if it had not been
+// interrupted.
+func (t *thread) activity() (runs, asleep, exact bool) {
+	call := strings.Fields(procfs.Read(t.tid, "syscall"))
+	if len(call) == 1 && call[0] == "running" {
+		return true, false, false
+	}
+	asleep = strings.HasPrefix(procfs.Status(t.tid, "State"), "S")
+	return false, asleep, asleep && len(call) > 4 && t.proc.arch.calls.goesOnExactly(call)
+}
+
+// interruptable reports whether a thread can be stopped without its noticing.
+func (t *thread) interruptable() bool {
+	if t.gone || t.listening || t.stopped || t.fresh || t.vforking {
+		return false
+	}
+	runs, _, exact := t.activity()
+	return runs || exact
 }
 
 // goesOnExactly reports whether a system call, as /proc/TID/syscall has it, goes on as if it had not been interrupted.
@@ -299,24 +300,22 @@ func (c *callTable) goesOnExactly(call []string) bool {
 	return slices.Contains(c.exactly, n)
 }
 
-// unprotect gives a process its own action for SIGTRAP back, by way of a stopped thread. The region stays mapped, and is used again by the
-// next session.
-func (t *thread) unprotect() {
+// unprotect gives a process its own action for SIGTRAP back, by way of a stopped thread, and reports whether the handler is gone.
+func (t *thread) unprotect() (gone bool) {
 	tr := &t.proc.trap
-	if !tr.ours || t.gone {
-		return
-	}
-	if !t.getRegs() {
-		return
+	if !tr.ours || t.gone || !t.getRegs() {
+		return false
 	}
 	tr.ours = false
 	now, err := t.queryTrapAction()
 	if err != nil || now.Handler != fallback.Handler(t.proc.space.guard.base) {
-		return
+		return err == nil
 	}
 	if err := t.callSigaction(t.proc.space.guard.base+fallback.OwnAt, 0); err != nil {
 		t.s.warn(fmt.Sprintf("process %d: its action for SIGTRAP cannot be put back: %v", t.proc.pid, err))
+		return false
 	}
+	return true
 }
 
 // leftWatched notes that the threads of a process may have debug registers that an earlier session left armed.
@@ -403,6 +402,11 @@ func (t *thread) freeEntry() int {
 	for _, o := range t.s.threads {
 		if o.proc.space == t.proc.space {
 			used[o.kept.entry] = true
+		}
+	}
+	if l := t.proc.space.guard.left; l != nil {
+		for _, i := range l.threads {
+			used[i+1] = true
 		}
 	}
 	for i := 1; i <= fallback.Threads; i++ {

@@ -46,12 +46,15 @@ func (t *thread) hit(p *point) {
 			t.calls.Hit(&p.Point)
 		}
 	}
-	if t.h.Skip {
+	switch {
+	case t.h.Skip:
 		t.h.Skip = false
 		t.skipFunction(p)
-		return
+	case t.makeSignalCall(p):
+		t.finish()
+	default:
+		t.execute(p)
 	}
-	t.execute(p)
 }
 
 // execute completes the displaced instruction, at once or by a step.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"syscall"
@@ -152,7 +151,8 @@ func (t *thread) homeRegs() arch.Regs {
 func (t *thread) stubPlace() (at uint64, done func(), err error) {
 	sp := t.proc.space
 	if sp.guard.base != 0 {
-		return sp.guard.base + fallback.StubAt, func() {}, nil
+		at, _, _ := fallback.StubPlace(sp.guard.base, sp.guard.stub)
+		return at, func() {}, nil
 	}
 	maps, err := module.Maps(t.tid)
 	if err != nil {
@@ -165,23 +165,6 @@ func (t *thread) stubPlace() (at uint64, done func(), err error) {
 }
 
 var errNoRoom = errors.New("the process has no room for the code of a system call")
-
-// padding finds room behind the code of a module.
-func (sp *space) padding(maps []module.Mapping, size uint64) (at uint64, ok bool) {
-	for _, m := range maps {
-		if m.Exec && m.Read && !m.Write && !m.Shared && m.Path != "[vsyscall]" && m.End-m.Start > size && sp.zeros(m.End-size, size) {
-			return m.End - size, true
-		}
-	}
-	return 0, false
-}
-
-// zeros reports whether there is nothing but zeros at an address, and some before it: padding.
-func (sp *space) zeros(at, size uint64) bool {
-	const before = 16
-	p := make([]byte, before+size)
-	return sp.mem.Peek(at-before, p) == nil && bytes.Equal(p, make([]byte, len(p)))
-}
 
 // prepareCall sets the registers for a system call at the stub.
 func (t *thread) prepareCall(stub, number uint64, args []uint64) {

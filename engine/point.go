@@ -19,25 +19,26 @@ import (
 // taken away, and its stop be reported only later.
 type point struct {
 	call.Point
-	s       *Session
-	sp      *space
-	addr    uint64
-	site    arch.Site
-	length  int
-	how     arch.Strategy
-	trap    []byte // the breakpoint
-	orig    []byte // what it displaces, as long
-	planted bool
-	queued  bool   // it is to be planted with the others of the session's batch
-	slot    uint64 // of the copy that is run displaced; 0: none yet
-	unsure  bool   // the copy may not be there: it was made in the process that this one was forked from, perhaps after that
-	alone   bool   // the other threads are held while the instruction is completed
-	steps   int    // threads in the middle of running the copy
-	resting bool   // taken out for the rest of the window, to stay within the budget
-	passed  uint32 // hits in processes whose action for SIGTRAP is watched
-	blocks  bool   // it was passed with SIGTRAP blocked
-	hits    uint32 // how often it was hit; wraps
-	barred  bool   // it must not be planted: see inSequence
+	s          *Session
+	sp         *space
+	addr       uint64
+	site       arch.Site
+	length     int
+	how        arch.Strategy
+	trap       []byte // the breakpoint
+	orig       []byte // what it displaces, as long
+	planted    bool
+	queued     bool   // it is to be planted with the others of the session's batch
+	slot       uint64 // of the copy that is run displaced; 0: none yet
+	unsure     bool   // the copy may not be there: it was made in the process that this one was forked from, perhaps after that
+	alone      bool   // the other threads are held while the instruction is completed
+	steps      int    // threads in the middle of running the copy
+	resting    bool   // taken out for the rest of the window, to stay within the budget
+	passed     uint32 // hits in processes whose action for SIGTRAP is watched
+	blocks     bool   // it was passed with SIGTRAP blocked
+	hits       uint32 // how often it was hit; wraps
+	signalCall bool   // the C library calls rt_sigprocmask or rt_sigaction here: see sigmask.go
+	barred     bool   // it must not be planted: see inSequence
 
 	float arch.FloatSite // nil unless the instruction leaves its address in the floating-point state
 
@@ -313,16 +314,22 @@ func (p *point) isBreakpoint() bool {
 	return err == nil && bytes.Equal(now, p.trap)
 }
 
-// restoreAll takes all breakpoints out of an address space. Memory that is gone is no error.
+// restoreAll takes all breakpoints out of an address space, those last that keep threads from blocking SIGTRAP (sigmask.go). Memory that is gone is no
+// error.
 func (s *Session) restoreAll(sp *space) error {
-	var planted []*point
+	var planted, last []*point
 	for _, p := range sp.points {
-		if p.planted {
+		switch {
+		case !p.planted:
+		case p.signalCall:
+			last = append(last, p)
+		default:
 			planted = append(planted, p)
 		}
 	}
 	failed := map[*point]error{}
 	s.rewrite(sp, planted, false, failed)
+	s.rewrite(sp, last, false, failed)
 	var all error
 	for _, err := range failed {
 		if !errors.Is(err, errGone) {
@@ -341,6 +348,7 @@ func (s *Session) copyPoints(from, to *space) {
 	to.guard = from.guard.copy()
 	to.checkRegion()
 	to.sems = maps.Clone(from.sems)
+	to.seesMasks = from.seesMasks
 	var copies call.Copies
 	for addr, p := range from.points {
 		q := *p

@@ -43,6 +43,7 @@ type space struct {
 	errno      errnoFunction
 	vdso       vdso
 	sems       map[uint64]int // how far semaphores of marks were raised
+	seesMasks  bool           // the engine sees the calls that set signal masks: see sigmask.go
 	bare       bool           // without breakpoints for a moment: see surrender.go
 	sealed     bool           // nothing may be mapped into it: seccomp, or an attempt that failed
 }

@@ -43,16 +43,17 @@ type Session struct {
 
 	// All below belongs to the tracing thread.
 
-	threads map[int]*thread
-	procs   map[int]*process
-	paused  []*thread // held while code is written
-	backlog []stop    // stops that came while the world was held, to be dealt with in order
-	status  ptrace.Status
-	special ptrace.Status
-	runner  *hit.Runner
-	walkers map[*abi]*unwind.Walker
-	tables  map[*module.File]*unwind.Table
-	vdsos   map[*abi]*module.File
+	threads     map[int]*thread
+	procs       map[int]*process
+	paused      []*thread // held while code is written
+	backlog     []stop    // stops that came while the world was held, to be dealt with in order
+	status      ptrace.Status
+	special     ptrace.Status
+	runner      *hit.Runner
+	walkers     map[*abi]*unwind.Walker
+	tables      map[*module.File]*unwind.Table
+	vdsos       map[*abi]*module.File
+	signalCalls map[*module.File]signalSites
 
 	probes     registry.List
 	begun      map[uint32]*earlyProbe // by number

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gotap/engine/fallback"
 	"gotap/engine/module"
 	"gotap/engine/procfs"
 )
@@ -16,9 +17,8 @@ import (
 // it then needs no register on loan, and goes home by itself when the tracer dies in the middle of its step.
 //
 // The memory is mapped by the target itself, made to by a thread that has just hit a breakpoint: it is in user mode,
-// between two instructions, in no system call, so that nothing needs to be restarted (see inject). It stays
-// mapped, unused, when the session ends: to unmap it would take another system call of the target, and a core dump or
-// an unwinder may still name an address in it.
+// between two instructions, in no system call, so that nothing needs to be restarted (see inject). The session unmaps it in the same way
+// when it ends.
 type slotPools struct{ pools []slotPool }
 
 // slotPool is one such memory.
@@ -191,6 +191,28 @@ func distance(a, b uint64) uint64 {
 		return a - b
 	}
 	return b - a
+}
+
+// unmap unmaps what the session has mapped into a process, by way of a stopped thread, when the process's own action for SIGTRAP is back and all
+// its threads are stopped, at no breakpoint, or asleep in the kernel: then nothing leads there any more. What an earlier session left may
+// still be in use, and a handler of the program for SIGTRAP may yet return by way of the region; both stay mapped.
+func (t *thread) unmap() {
+	sp := t.proc.space
+	g := &sp.guard
+	if sp.users > 1 || g.left != nil || t.gone {
+		return
+	}
+	number := t.proc.arch.calls.munmap
+	for _, pool := range sp.slots.pools {
+		if _, err := t.callKernel(number, pool.start, pool.end-pool.start); err != nil {
+			return
+		}
+	}
+	sp.slots.pools = nil
+	if base := g.base; base != 0 && !t.proc.trap.own.Caught() {
+		g.base = 0 // the call is not made from there
+		t.callKernel(number, base, fallback.Size)
+	}
 }
 
 // statusField reads a field of /proc/TID/status.

@@ -268,7 +268,7 @@ func (t *thread) atCall() {
 
 // passedCall goes on with a system call that is about to begin. Programs that run after the instruction wait for its end.
 func (t *thread) passedCall() {
-	if t.h.HasPosts() {
+	if t.h.HasPosts() || t.seeMask {
 		t.postCall = true
 	}
 	if !t.postCall {
@@ -280,6 +280,10 @@ func (t *thread) passedCall() {
 func (t *thread) afterCall() {
 	due := t.postCall
 	t.postCall = false
+	if t.seeMask {
+		t.seeMask = false
+		t.openTrap()
+	}
 	if due && t.getRegs() {
 		t.h.Posts()
 		t.h.Commit()

@@ -27,6 +27,9 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 	if t.drDue && !t.fresh && !s.closing {
 		t.armDebugRegs()
 	}
+	if t.openDue && !t.fresh && !s.closing {
+		t.openTrap()
+	}
 	switch {
 	case t.fresh:
 		t.firstStop(st)
@@ -75,6 +78,7 @@ func (t *thread) trap() {
 	}
 	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.pc())]
 	switch {
+	case p == nil && t.leftHit():
 	case p == nil:
 		t.foreignTrap()
 	case t.proc.arch.trapBehind && p.length > 1 || t.trapCode() == t.proc.arch.trapCode || t.trapTaken():
@@ -105,6 +109,7 @@ func (t *thread) staleHit(p *point) {
 func (t *thread) foreignTrap() {
 	left := t.proc.space.guard.watching
 	switch {
+	case t.waitsForTrap():
 	case !left && t.s.watching == 0 || t.trapCode() != ptrace.CodeHWBreakpoint:
 		t.signal(ptrace.SIGTRAP)
 	case t.s.watching > 0 && t.watchTrap():
@@ -178,6 +183,7 @@ func (t *thread) eventStop(st ptrace.Status) {
 	if !t.step.active && t.getRegs() {
 		t.markRestart()
 	}
+	t.trapWaits = t.trapPending()
 	if ptrace.Listen(t.tid) == 0 {
 		t.listening = true
 	}

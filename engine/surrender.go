@@ -51,7 +51,9 @@ func (t *thread) surrender() {
 	}
 	t.setRegs()
 	t.midCall = false
-	t.letGo(0)
+	t.clearDebugRegs()
+	t.unprotect()
+	t.detach(0)
 	s.dropProcess(p)
 	s.dropSpace(sp)
 }

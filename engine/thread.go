@@ -31,29 +31,37 @@ type thread struct {
 	silent    bool // programs do not run for it
 	drop      bool // to be let go at its next stop
 	awake     bool // to be stopped while the session ends, though it may be asleep
+	settled   bool // ready to be let go: stopped, at no breakpoint
+	trapWaits bool // it is listening, and the SIGTRAP of a breakpoint waits for it
 	quiet     bool // asleep in a system call while the session ends: not to be disturbed
 	vforking  bool // waits for a child that uses its memory
 	ticket    uint32
 	owed      int // the signal to go on with, while the thread is parked or held
 	regs      arch.Regs
 
-	step     step
-	deferred []ptrace.SigInfo // signals that came in the middle of a step, oldest first
-	resent   []ptrace.SigInfo // those that were sent again, as they came at first
-	mask     uint64           // the signals it blocks, while a step keeps all out
-	masked   bool
-	kept     keptFrom
-	trapLost bool             // it blocks SIGTRAP, and has hit a breakpoint: the kernel has reset the action
-	merged   []ptrace.SigInfo // a SIGTRAP of the program's own that was pending, blocked, and has told of a hit
-	breath   breath
-	redo     redo
-	seqDue   bool // it is to be looked whether the instruction being completed leads into a restartable sequence
-	info     ptrace.SigInfo
-	postCall bool             // programs wait for the end of the system call it is in
-	seeExit  *point           // it is in a system call that a probe stands on, and whose end has to be seen (see armcall.go)
-	filters  filters          // of system calls
-	unarmed  bool             // it is in the call that has made its image, and behind that the fallback is put in
-	inCall   ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
+	step      step
+	deferred  []ptrace.SigInfo // signals that came in the middle of a step, oldest first
+	resent    []ptrace.SigInfo // those that were sent again, as they came at first
+	mask      uint64           // the signals it blocks, while a step keeps all out
+	masked    bool
+	kept      keptFrom
+	trapLost  bool             // it blocks SIGTRAP, and has hit a breakpoint: the kernel has reset the action
+	merged    []ptrace.SigInfo // a SIGTRAP of the program's own that was pending, blocked, and has told of a hit
+	trapOpen  bool             // it blocks all signals, as the program believes SIGTRAP too, which is left unblocked: see sigmask.go
+	trapClear bool             // SIGTRAP was not blocked behind the latest rt_sigprocmask call that the engine made for the thread
+	trapMeant bool             // the program waits for a SIGTRAP, which stays blocked until it blocks all signals no more
+	leftStep  bool             // it may be in the midst of a step that an earlier session began: see takeover.go
+	openDue   bool             // at its next stop SIGTRAP is unblocked, if it blocks all signals
+	seeMask   bool             // behind the call that the thread is in, SIGTRAP is unblocked again
+	breath    breath
+	redo      redo
+	seqDue    bool // it is to be looked whether the instruction being completed leads into a restartable sequence
+	info      ptrace.SigInfo
+	postCall  bool             // programs wait for the end of the system call it is in
+	seeExit   *point           // it is in a system call that a probe stands on, and whose end has to be seen (see armcall.go)
+	filters   filters          // of system calls
+	unarmed   bool             // it is in the call that has made its image, and behind that the fallback is put in
+	inCall    ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
 
 	calls call.Thread // that it is in
 	h     hit.Hit     // programs of the present hit

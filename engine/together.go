@@ -87,9 +87,11 @@ func (s *Session) plantQueued() map[*point]error {
 			sp.record(p, stopped)
 		}
 	}
+	in := func(sp *space) bool { return bySpace[sp] != nil }
 	if n > 1 {
-		defer s.releaseWorld(s.holdRunning(func(sp *space) bool { return bySpace[sp] != nil }))
+		defer s.releaseWorld(s.holdRunning(in))
 	}
+	s.openBlockers(in)
 	failed := map[*point]error{}
 	for sp, points := range bySpace {
 		s.pause(sp)

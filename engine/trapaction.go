@@ -127,7 +127,9 @@ func (t *thread) passTrap() {
 			sp.mem.Poke(sp.guard.base, head, t.tid)
 		}
 	}
-	if a := t.proc.arch; tr.ours && a.flags >= 0 && t.regs[a.flags]&trapFlag == 0 && t.trapCode() == ptrace.CodeTrace {
+	if t.leftStep && t.trapCode() == ptrace.CodeTrace {
+		t.leftStep = false
+	} else if a := t.proc.arch; tr.ours && a.flags >= 0 && t.regs[a.flags]&trapFlag == 0 && t.trapCode() == ptrace.CodeTrace {
 		t.info.SetCode(fallback.CodePassed)
 		ptrace.SetSigInfo(t.tid, &t.info)
 	}
@@ -213,9 +215,10 @@ const sometimes = 1 << 10
 // looks reports whether it has to be looked after a hit whether the kernel has taken the action for SIGTRAP away.
 func (t *thread) looks() bool {
 	tr := &t.proc.trap
-	if tr.due || tr.set || tr.own.Caught() || tr.blockers && t.blocksRest() {
+	if tr.due || tr.set || tr.own.Caught() || !t.stillOpen() && t.blocksRest() {
 		return true
 	}
+
 	p := t.at
 	if !tr.ours || p == nil {
 		return false
@@ -229,7 +232,7 @@ func (t *thread) looks() bool {
 func (t *thread) restoreTrapAction() {
 	tr := &t.proc.trap
 	lost := t.trapTaken()
-	taken := !lost && tr.blockers && t.blocksRest()
+	taken := !lost && tr.blockers && !t.stillOpen() && t.blocksRest()
 	if !lost && !taken && !tr.due && !tr.set {
 		return
 	}
@@ -264,6 +267,9 @@ func (t *thread) putBack() (err error) {
 		})
 	}
 	tr.blockers = true
+	if t.leaveOpen() {
+		return err
+	}
 	if t.at != nil {
 		t.at.blocks = true
 	}
@@ -305,8 +311,10 @@ func (t *thread) anotherBlocks() bool {
 func (t *thread) blockAgain() {
 	t.trapLost = true
 	t.noteMerged()
-	t.blockTrap()
-	t.sendMerged()
+	if !t.leaveOpen() {
+		t.blockTrap()
+		t.sendMerged()
+	}
 	t.trapLost = false
 }
 
@@ -371,6 +379,7 @@ func (t *thread) trapTaken() bool {
 
 // blockTrap blocks SIGTRAP in the thread: it was blocked, or the kernel would not have taken the action away.
 func (t *thread) blockTrap() {
+	t.trapClear = false
 	if t.masked {
 		t.mask |= trapBit
 		return

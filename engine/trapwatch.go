@@ -30,8 +30,11 @@ func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 			}
 		}
 		if isLibC(m.Path) || sp.isStatic(m) {
-			s.watchFunctions(sp, m, (*thread).sigactionCalled, "sigaction", "__sigaction")
-			s.watchFunctions(sp, m, (*thread).signalCalled, "signal", "ssignal", "bsd_signal")
+			sites := s.watchSignalCalls(sp, m)
+			if len(sites.actions) == 0 {
+				s.watchFunctions(sp, m, (*thread).sigactionCalled, "sigaction", "__sigaction")
+				s.watchFunctions(sp, m, (*thread).signalCalled, "signal", "ssignal", "bsd_signal")
+			}
 			s.watchFunctions(sp, m, (*thread).ptraceCalled, "ptrace")
 			if !sp.guard.tried {
 				s.watchFunctions(sp, m, (*thread).maskCalled, "sigprocmask", "pthread_sigmask")

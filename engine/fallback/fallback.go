@@ -50,6 +50,7 @@ const (
 	restorerAt = 0x7f0
 	StubAt     = 0x800
 	masksAt    = 0x20
+	stubAt     = 0x24 // the number of the stub that the latest session uses
 	listAt     = 0x1000
 	TableAt    = 0x5000
 
@@ -185,6 +186,8 @@ const HeadSize = 0xc0
 type Head struct {
 	Own      Action
 	Count    int  // entries of the table in use
+	Threads  int  // entries of the list of threads in use
+	Stub     int  // the stub that the latest session used, 0 to Stubs-1
 	Watching bool // debug registers were armed
 }
 
@@ -195,8 +198,10 @@ func ParseHead(p []byte, word int) (h Head, ok bool) {
 	}
 	h.Own = ParseAction(p[OwnAt:], word)
 	h.Count = int(u32(p[countAt:]))
+	h.Threads = int(u32(p[masksAt:]))
+	h.Stub = int(u32(p[stubAt:]))
 	h.Watching = u32(p[watchingAt:]) != 0
-	return h, h.Count >= 0 && h.Count <= Entries
+	return h, h.Count <= Entries && h.Threads <= Threads && h.Stub < Stubs
 }
 
 // Count is what to write where, so that the handler looks at n entries.
@@ -268,6 +273,21 @@ func (t Thread) Entry(base uint64, i int) (addr uint64, p [ThreadSize]byte) {
 	le.PutUint64(p[8:], t.Mask)
 	le.PutUint64(p[16:], t.Kept)
 	return base + listAt + uint64(i)*ThreadSize, p
+}
+
+// ParseThread reads an entry of the list of threads.
+func ParseThread(p []byte) Thread {
+	le := binary.LittleEndian
+	return Thread{Tid: int(le.Uint32(p)), Masked: p[4] != 0, Mask: le.Uint64(p[8:]), Kept: le.Uint64(p[16:])}
+}
+
+// ReadThread reads entry i of the list of threads of the region at base.
+func ReadThread(mem Memory, base uint64, i int) (t Thread, ok bool) {
+	p := make([]byte, ThreadSize)
+	if mem.Peek(base+listAt+uint64(i)*ThreadSize, p) != nil {
+		return t, false
+	}
+	return ParseThread(p), true
 }
 
 // Simple is the action for a handler as signal() sets it. A function returns by way of the region at base.

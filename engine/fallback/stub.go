@@ -1,6 +1,7 @@
 package fallback
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"gotap/arch"
@@ -9,6 +10,15 @@ import (
 
 // StubSize is the most that a stub takes.
 const StubSize = 192
+
+// Stubs is how many stubs a region has room for. A session uses one of them; the next session uses the next, because a thread may still
+// be in the one of a session that was killed.
+const Stubs = (listAt - StubAt) / StubSize
+
+// StubPlace is where stub n of a region is, and what to write where so that the next session knows the number.
+func StubPlace(base uint64, n int) (at, noteAt uint64, note []byte) {
+	return base + StubAt + uint64(n)*StubSize, base + stubAt, binary.LittleEndian.AppendUint32(nil, uint32(n))
+}
 
 // calls are the instruction that calls the kernel, and the number of rt_sigprocmask, by word size.
 var calls = map[int]struct {
@@ -28,6 +38,14 @@ func Stub(at uint64, home *arch.Regs, mask uint64, word int) []byte {
 		return stub32(uint32(at), home, mask)
 	}
 	return stub64(at, home, mask)
+}
+
+// BeginsStub reports whether code begins as what a thread is sent through does: that of Stub or of ReturnCode.
+func (n *Native) BeginsStub(code []byte) bool {
+	if c, ok := calls[n.word]; ok && bytes.HasPrefix(code, c.insn) {
+		return bytes.HasPrefix(code, Stub(0, &arch.Regs{}, 0, n.word)[:len(c.insn)+5]) // the call, and the number of the next
+	}
+	return bytes.HasPrefix(code, ReturnCode(n.word))
 }
 
 // maskOffset is where in a stub its mask is.

@@ -49,6 +49,34 @@ func (t *Table) Record(mem Memory, base, addr uint64, orig, trap []byte, stopped
 	}
 }
 
+// Lookup is what a breakpoint at an address displaces, and the breakpoint, if there is an entry for it.
+func (t *Table) Lookup(addr uint64) (orig, trap string, ok bool) {
+	i, ok := t.index[addr]
+	if !ok {
+		return "", "", false
+	}
+	return t.entry[i].orig, t.entry[i].trap, true
+}
+
+// ReadTable reads the table of a region that an earlier session left.
+func ReadTable(mem Memory, base uint64, head Head) Table {
+	p := make([]byte, head.Count*EntrySize)
+	t := Table{index: map[uint64]int{}}
+	if mem.Peek(base+TableAt, p) != nil {
+		return Table{}
+	}
+	for ; len(p) > 0; p = p[EntrySize:] {
+		addr, orig, trap := ParseEntry(p)
+		if addr == 0 {
+			t.free = append(t.free, len(t.entry))
+		} else {
+			t.index[addr] = len(t.entry)
+		}
+		t.entry = append(t.entry, displaced{string(orig), string(trap)})
+	}
+	return t
+}
+
 // take takes an entry; -1 when there is none left.
 func (t *Table) take() int {
 	if n := len(t.free); n > 0 {
@@ -103,14 +131,15 @@ func (t *Table) Check(mem Memory, base uint64, word int) (there bool) {
 }
 
 // Restore restores the instructions in the table of a region where there still are breakpoints, and calls told, if there is one, with
-// their addresses.
+// their addresses. It begins with the last entry, as the handlers do: the first are those of the engine's own breakpoints, which keep threads
+// from blocking SIGTRAP while there are others (package engine, sigmask.go).
 func Restore(mem Memory, base uint64, head Head, told func(addr uint64)) {
 	table := make([]byte, head.Count*EntrySize)
 	if mem.Peek(base+TableAt, table) != nil {
 		return
 	}
-	for ; len(table) > 0; table = table[EntrySize:] {
-		addr, orig, trap := ParseEntry(table)
+	for i := head.Count - 1; i >= 0; i-- {
+		addr, orig, trap := ParseEntry(table[i*EntrySize:])
 		now := make([]byte, len(trap))
 		if addr == 0 || mem.Peek(addr, now) != nil || !bytes.Equal(now, trap) {
 			continue

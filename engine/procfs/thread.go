@@ -47,6 +47,22 @@ func Status(tid int, field string) string {
 	return ""
 }
 
+// Threads lists the threads of a process, none when it is gone.
+func Threads(pid int) (tids []int) {
+	dir, err := os.Open(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if tid, err := strconv.Atoi(name); err == nil {
+			tids = append(tids, tid)
+		}
+	}
+	return tids
+}
+
 // Group is the process that a thread belongs to; tid itself when there is no such thread.
 func Group(tid int) int {
 	if pid, err := strconv.Atoi(Status(tid, "Tgid")); err == nil {

@@ -147,8 +147,11 @@ found:	mov	%r8, UC_RIP(%rdx)
 	test	%eax, %eax
 	js	protect
 	mov	%eax, %ebx
-	lea	table(%rip), %rbp
-	mov	count(%rip), %r14d
+	mov	count(%rip), %r14d	# the last entry first: see Restore
+	mov	%r14d, %ecx
+	shl	$4, %rcx
+	lea	table-16(%rip), %rbp
+	add	%rcx, %rbp
 2:	mov	(%rbp), %r10
 	mov	$17, %eax		# pread64: memory that is gone is an error, not a fault
 	mov	%ebx, %edi
@@ -165,7 +168,7 @@ found:	mov	%r8, UC_RIP(%rdx)
 	mov	%ebx, %edi
 	mov	$1, %edx
 	syscall
-3:	add	$16, %rbp
+3:	sub	$16, %rbp
 	dec	%r14d
 	jnz	2b
 	mov	$3, %eax		# close

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"gotap/engine/fallback"
+	"gotap/engine/module"
+	"gotap/engine/ptrace"
+)
+
+// Before a process has a region, the code by which it is made to call the kernel lies for a moment in the padding behind the code of a
+// module: zeros that the file has there, or that the kernel fills its last page with. A session that is killed in that moment leaves the code
+// behind, and maybe a thread in it. Clean takes it out when no thread is there any more.
+
+// padding finds room behind the code of a module.
+func (sp *space) padding(maps []module.Mapping, size uint64) (at uint64, ok bool) {
+	for _, m := range maps {
+		if m.Exec && m.Read && !m.Write && !m.Shared && m.Path != "[vsyscall]" && m.End-m.Start > size && sp.zeros(m.End-size, size) {
+			return m.End - size, true
+		}
+	}
+	return 0, false
+}
+
+// zeros reports whether there is nothing but zeros at an address, and some before it: padding.
+func (sp *space) zeros(at, size uint64) bool {
+	const before = 16
+	p := make([]byte, before+size)
+	return sp.mem.Peek(at-before, p) == nil && bytes.Equal(p, make([]byte, len(p)))
+}
+
+// stubRooms are the sizes of what is put into padding, on any architecture.
+var stubRooms = []uint64{fallback.StubSize, returnCodeSize, frameRoomSize}
+
+// leftStubs finds code of the kind that earlier sessions left in padding.
+func leftStubs(mem *ptrace.Memory, maps []module.Mapping, native *fallback.Native) (left []module.Range) {
+	for _, m := range maps {
+		if !m.Exec || m.Write || m.Path == "" || m.Path[0] == '[' {
+			continue
+		}
+		for _, size := range stubRooms {
+			p := make([]byte, returnCodeSize)
+			if m.End-m.Start > size && mem.Peek(m.End-size, p) == nil && native.BeginsStub(p) {
+				left = append(left, module.Range{Start: m.End - size, End: m.End})
+			}
+		}
+	}
+	return left
+}
+
+// clearStubs zeroes code that earlier sessions left in the padding of a process, as soon as no thread is in it.
+func (s *Session) clearStubs(pid int, left []module.Range) error {
+	for end := time.Now().Add(cleanPatience); ; time.Sleep(time.Millisecond) {
+		cleared := false
+		if err := s.do(func() error { cleared = s.clearUnused(pid, left); return nil }); err != nil || cleared {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("cannot clear %#x: a thread stays in the code there", left[0].Start)
+		}
+	}
+}
+
+// clearUnused zeroes the code if all threads of the process can be seen to be elsewhere. Those that sleep in the kernel may be on their way
+// through it.
+func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
+	p := s.procs[pid]
+	if p == nil {
+		return true
+	}
+	held := s.holdAll()
+	defer s.releaseWorld(held)
+	for _, t := range p.threads {
+		if !t.stopped || !t.getRegs() || isIn(left, *t.pc()) {
+			return false
+		}
+	}
+	var all error
+	for _, r := range left {
+		all = errors.Join(all, p.space.mem.Poke(r.Start, make([]byte, r.End-r.Start), s.stoppedTid(p.space)))
+	}
+	return all == nil
+}
+
+func isIn(ranges []module.Range, addr uint64) bool {
+	for _, r := range ranges {
+		if r.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
