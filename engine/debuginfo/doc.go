@@ -11,7 +11,8 @@
 // At the entry of a function its own location expressions are not to be trusted: unoptimised code has not yet stored
 // its parameters where they say. There the calling convention decides (amd64_abi.go, i386_abi.go, arm64_abi.go, arm_abi.go, and
 // go_abi.go for Go's own), except where the compiler wrote a location list, which is exact at every instruction and knows
-// functions whose convention the optimiser changed.
+// functions whose convention the optimiser changed. What the convention does not decide is refused: passing.go knows the types that tell
+// too little, or that compilers pass differently, clone.go the functions that are not called as their source says.
 //
 // Where what is done: info.go opens the sections and guards each question; unit.go reads unit headers and entries; function.go and
 // scope.go find the function and the blocks around an address, lines.go and pass.go the code of a line; ctype.go reads types and
