@@ -56,7 +56,8 @@
 //   - the target's own handler for SIGTRAP: trapaction.go, and trapwatch.go, which sees it set
 //   - system calls that a stop of ours interrupts: repairCall in step.go
 //   - letting go: detach.go
-//   - a session that is killed: guard.go and package fallback
+//   - signal masks, SIGTRAP in which stays unblocked: sigmask.go
+//   - a session that is killed: guard.go and package fallback; what one has left behind: takeover.go, padding.go, clean.go
 //
 // A panic on the tracing thread is a mistake in this package; it ends the session by undoing everything, and Wait and Close
 // return it.

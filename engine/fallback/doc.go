@@ -55,11 +55,11 @@
 //
 // # What it does not help against
 //
-// A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not ask handlers then. The first hit restores all breakpoints,
-// so it has to be the very first one; in a program whose busy threads block all signals it often is. Any other signal that an
-// instruction raises would be forced on the thread in the same way, so another kind of breakpoint would not help; to unblock the
-// signal in the thread for as long as it is traced would, but the program sees its mask, and a signal sent to it that it wants to
-// wait for would be delivered. A child made by CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is told of it, and it
+// A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not ask handlers then. Any other signal that an instruction raises would be
+// forced on the thread in the same way, so another kind of breakpoint would not help. On x86-64 the engine keeps SIGTRAP unblocked in
+// sections that block all signals (package engine, sigmask.go). What is left are threads that block SIGTRAP and not all others; handlers of other
+// signals whose action blocks all signals, from their start to their first hit; masks that are set by a bare system call outside of the C
+// library, as Go's runtime does; and programs on IA32 and ARM. A child made by CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is told of it, and it
 // has no handler. A program that installs a handler for SIGTRAP by a system call of its own (Go's runtime does) takes ours away,
 // until the tracer notices. A program that asks for its action by a bare system call sees ours.
 //
