@@ -38,6 +38,8 @@ type Config struct {
 	MaxProbes int // physical probe points at most; 0: 1000
 	Unsafe    bool
 	Arena     *runtime.Arena
+	// Own are the processes that wait for this one, besides itself: a stop of one would be waited for by the other. They are not attached to.
+	Own []int
 	// Notify is called on the tracing thread for every lifecycle event; it must not block.
 	Notify func(Event)
 	// Warn is told, once each, what the user should know (skipped sites, refused places); it must not block.

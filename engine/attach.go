@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -89,8 +90,8 @@ func (s *Session) checkTarget(pid int) error {
 	}
 	tgid, by := procfs.Group(pid), procfs.Living(pid)
 	switch {
-	case tgid == os.Getpid():
-		return &AttachError{Pid: pid, Err: errors.New("that is this program itself")}
+	case tgid == os.Getpid() || slices.Contains(s.cfg.Own, tgid):
+		return &AttachError{Pid: pid, Err: errors.New("that is gotap itself, which waits for this session"), help: "-p takes the process to trace; a shell's $$ is gotap after exec"}
 	case procfs.Ended(by):
 		return &AttachError{Pid: pid, Err: errors.New("it has ended already (a zombie)")}
 	case procfs.Status(by, "Kthread") == "1" || procfs.Status(by, "VmSize") == "" && procfs.Link(by, "exe") == "":

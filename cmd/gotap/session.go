@@ -158,7 +158,7 @@ func (r *run) load(text scriptText) error {
 		return withStatus(statusUsage, fmt.Errorf("--watch: %s is no file that could change", text.name))
 	}
 	r.session, err = r.plan.open(r.w, engine.Config{
-		Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
+		Own: r.w.waiting(), Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
 		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
 		Budget: r.plan.share, Overloaded: r.overloaded, Changed: r.changed, Quit: r.quit,
 		LateFallback: true, // the supervisor's death is what a user causes, and the session survives it

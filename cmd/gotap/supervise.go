@@ -42,6 +42,21 @@ func (w World) enterSession() (World, error) {
 	return w, nil
 }
 
+// waiting are the processes of gotap that wait for this session: its supervisor, and the one that started that in the background.
+func (w *World) waiting() (pids []int) {
+	if w.control == nil {
+		return nil
+	}
+	supervisor := os.Getppid()
+	pids = append(pids, supervisor)
+	if w.background != nil {
+		if launcher, err := strconv.Atoi(procfs.Status(supervisor, "PPid")); err == nil {
+			pids = append(pids, launcher)
+		}
+	}
+	return pids
+}
+
 // supervise runs this command line again as a session, and stays beside it until it ends (see the package's
 // documentation for why). The session inherits every descriptor, so --ready-fd and shell redirections work.
 func supervise(w *World) error {
