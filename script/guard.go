@@ -9,6 +9,7 @@ const (
 	maxTextSize  = 64 << 20 // characters of a text made by repeat or padding
 	maxArraySize = 1 << 24  // elements of an array that a built-in walks without calling back
 	maxByteSize  = 64 << 20 // bytes of a buffer
+	maxArguments = 1 << 20  // arguments of one call
 )
 
 // Built-ins that walk a whole array by themselves.
@@ -22,18 +23,24 @@ var bufferTypes = []string{"ArrayBuffer", "Uint8Array", "Int8Array", "Uint8Clamp
 // in one step, out of the watchdog's reach.
 func (s *Script) guardNatives() {
 	text := s.vm.Get("String").ToObject(s.vm).Get("prototype").ToObject(s.vm)
-	s.guardNative(text, "repeat", func(c goja.FunctionCall) bool {
+	s.guardSize(text, "repeat", func(c goja.FunctionCall) bool {
 		return float64(len(c.This.String()))*c.Argument(0).ToFloat() > maxTextSize
 	})
 	for _, name := range []string{"padStart", "padEnd"} {
-		s.guardNative(text, name, func(c goja.FunctionCall) bool { return c.Argument(0).ToFloat() > maxTextSize })
+		s.guardSize(text, name, func(c goja.FunctionCall) bool { return c.Argument(0).ToFloat() > maxTextSize })
 	}
+	calls := s.vm.Get("Function").ToObject(s.vm).Get("prototype").ToObject(s.vm)
+	s.guardSize(calls, "apply", func(c goja.FunctionCall) bool { return s.lengthOf(c.Argument(1)) > maxArguments })
+	reflect := s.vm.Get("Reflect").ToObject(s.vm)
+	s.guardSize(reflect, "apply", func(c goja.FunctionCall) bool { return s.lengthOf(c.Argument(2)) > maxArguments })
+	s.guardSize(reflect, "construct", func(c goja.FunctionCall) bool { return s.lengthOf(c.Argument(1)) > maxArguments })
+	s.guardJSON()
 	arrays := s.vm.Get("Array").ToObject(s.vm)
 	proto := arrays.Get("prototype").ToObject(s.vm)
 	for _, name := range arrayWalkers {
-		s.guardNative(proto, name, func(c goja.FunctionCall) bool { return s.lengthOf(c.This) > maxArraySize })
+		s.guardSize(proto, name, func(c goja.FunctionCall) bool { return s.lengthOf(c.This) > maxArraySize })
 	}
-	s.guardNative(arrays, "from", func(c goja.FunctionCall) bool { return s.lengthOf(c.Argument(0)) > maxArraySize })
+	s.guardSize(arrays, "from", func(c goja.FunctionCall) bool { return s.lengthOf(c.Argument(0)) > maxArraySize })
 	for _, name := range bufferTypes {
 		s.guardBuffer(name)
 	}
@@ -53,23 +60,38 @@ func (s *Script) lengthOf(v goja.Value) float64 {
 	return 0
 }
 
-// guardNative replaces a method by one that refuses first.
-func (s *Script) guardNative(holder *goja.Object, name string, tooLarge func(goja.FunctionCall) bool) {
+// guardSize replaces a method by one that refuses what would be too large first.
+func (s *Script) guardSize(holder *goja.Object, name string, tooLarge func(goja.FunctionCall) bool) {
+	s.guardNative(holder, name, func(c goja.FunctionCall) string {
+		if tooLarge(c) {
+			return name + " would make something too large"
+		}
+		return ""
+	})
+}
+
+// guardNative replaces a method by one that refuses first: for a reason, or because it has called itself too often.
+func (s *Script) guardNative(holder *goja.Object, name string, refuse func(goja.FunctionCall) string) {
 	original, ok := goja.AssertFunction(holder.Get(name))
 	if !ok {
 		return
 	}
-	guarded := s.guarded(name, func(c goja.FunctionCall) goja.Value {
-		if tooLarge(c) {
-			panic(s.rangeError(name + " would make something too large"))
+	s.replaceNative(holder, name, func(c goja.FunctionCall) goja.Value {
+		if reason := refuse(c); reason != "" {
+			panic(s.rangeError(reason))
 		}
-		v, err := original(c.This, c.Arguments...)
-		if err != nil {
-			panic(err)
+		if s.nativeDepth >= callStackLimit {
+			panic(s.rangeError("the values are nested too deeply for " + name))
 		}
-		return v
+		s.nativeDepth++
+		defer func() { s.nativeDepth-- }()
+		return orThrow(original(c.This, c.Arguments...))
 	})
-	fn := s.vm.ToValue(guarded).(*goja.Object)
+}
+
+// replaceNative puts a function of Go in the place of a method.
+func (s *Script) replaceNative(holder *goja.Object, name string, f func(goja.FunctionCall) goja.Value) {
+	fn := s.vm.ToValue(s.guarded(name, f)).(*goja.Object)
 	fn.DefineDataProperty("name", s.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	holder.DefineDataProperty(name, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }

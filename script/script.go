@@ -70,16 +70,17 @@ type Script struct {
 	layouts    map[*runtime.Format]*layout
 	rejected   []*goja.Promise
 
-	host     host
-	backlog  []runtime.Record // what waits from before this version took over
-	closing  sync.Once
-	eventPid int
-	faults   faults
-	expect   expectations
-	dumping  int         // dumps being delivered, one within the other
-	stopped  atomic.Bool // stop() was called: nothing is delivered any more
-	disabled bool        // the script took too much memory: no callback runs any more
-	status   int
+	host        host
+	backlog     []runtime.Record // what waits from before this version took over
+	closing     sync.Once
+	eventPid    int
+	faults      faults
+	expect      expectations
+	dumping     int         // dumps being delivered, one within the other
+	stopped     atomic.Bool // stop() was called: nothing is delivered any more
+	disabled    bool        // the script took too much memory: no callback runs any more
+	nativeDepth int         // calls of guarded built-ins within each other
+	status      int
 }
 
 // Load parses a script, runs its top level, and compiles every probe without a place. The errors of a stage are told

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	goruntime "runtime"
 	"runtime/metrics"
@@ -17,9 +18,9 @@ type watchdog struct {
 	stuck     func(error)
 	deadline  time.Duration // of a callback
 	heapLimit uint64
-	patience  time.Duration // from the interrupt to giving up
-	heap      func() uint64 // bytes of objects in use, and of garbage
-	collect   func()        // makes heap tell what is in use
+	patience  time.Duration                // from the interrupt to giving up
+	memory    func() (heap, stacks uint64) // bytes of objects in use, and of garbage; bytes of stacks
+	collect   func()                       // makes memory tell what is in use
 
 	collecting atomic.Bool
 
@@ -43,7 +44,7 @@ const (
 
 func newWatchdog(deadline time.Duration, heapLimit uint64) *watchdog {
 	return &watchdog{deadline: deadline, heapLimit: heapLimit, patience: stuckAfter, base: heapInUse(), asleep: true,
-		heap: heapInUse, collect: goruntime.GC, wake: make(chan struct{}, 1), done: make(chan struct{})}
+		memory: memoryInUse, collect: goruntime.GC, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // loadFactor is how many times as long as a callback the top level of a script may take. No target waits for it, and small machines
@@ -167,7 +168,7 @@ func (w *watchdog) sleep() bool {
 
 // look checks the running callback; it reports whether there is one.
 func (w *watchdog) look() bool {
-	heap := w.heap()
+	heap, stacks := w.memory()
 	w.mu.Lock()
 	running := !w.until.IsZero()
 	heap -= min(heap, w.base)
@@ -175,6 +176,10 @@ func (w *watchdog) look() bool {
 	w.mu.Unlock()
 	if !running {
 		return false
+	}
+	if stacks > maxStack {
+		w.giveUp(errors.New("cannot interrupt the script: a built-in function nests too deeply"))
+		return true
 	}
 	switch {
 	case grown && heap > garbageFactor*w.heapLimit:
@@ -194,7 +199,7 @@ const garbageFactor = 2
 func (w *watchdog) weigh() {
 	defer w.collecting.Store(false)
 	w.collect()
-	heap := w.heap()
+	heap, _ := w.memory()
 	w.mu.Lock()
 	grown, what := heap > w.base+w.heapLimit, w.limit.what
 	w.mu.Unlock()
@@ -207,17 +212,31 @@ func (w *watchdog) check() {
 	now := time.Now()
 	w.mu.Lock()
 	late := !w.until.IsZero() && now.After(w.until) && w.fired.IsZero()
-	hopeless := !w.until.IsZero() && !w.fired.IsZero() && now.Sub(w.fired) > w.patience && !w.told
-	w.told = w.told || hopeless
+	hopeless := !w.until.IsZero() && !w.fired.IsZero() && now.Sub(w.fired) > w.patience
 	limit := w.limit
 	w.mu.Unlock()
 	switch {
 	case late:
 		w.fire(limit)
-	case hopeless && w.stuck != nil:
-		w.stuck(fmt.Errorf("cannot interrupt the script: a built-in function has been at work for %v", limit.after+w.patience))
+	case hopeless:
+		w.giveUp(fmt.Errorf("cannot interrupt the script: a built-in function went on for %v after it was to end", w.patience))
 	}
 }
+
+// giveUp reports, once for each callback, that the process cannot go on.
+func (w *watchdog) giveUp(reason error) {
+	w.mu.Lock()
+	first := !w.told && !w.until.IsZero()
+	w.told = w.told || first
+	w.mu.Unlock()
+	if first && w.stuck != nil {
+		w.stuck(reason)
+	}
+}
+
+// maxStack is how many bytes of stacks a built-in function may need. Go ends a process whose stack has to grow beyond 512 MB, and
+// nothing can be restored then.
+const maxStack = 400 << 20
 
 // fire interrupts the callback that runs, if one still does. The lock is held over the interrupt, so that end cannot
 // clear it before it is there.
@@ -258,7 +277,13 @@ func (e errHeap) Error() string {
 
 // heapInUse is the size of live and not yet collected objects.
 func heapInUse() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+	heap, _ := memoryInUse()
+	return heap
+}
+
+// memoryInUse is the size of live and not yet collected objects, and that of stacks.
+func memoryInUse() (heap, stacks uint64) {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64(), samples[1].Value.Uint64()
 }

@@ -14,7 +14,7 @@ func TestMemoryBeforeCollection(t *testing.T) {
 	w := newWatchdog(time.Hour, limit)
 	w.interrupt, w.clear = func(reason error) { interrupted <- reason }, func() {}
 	size := w.base + limit + 1
-	w.heap = func() uint64 { return size }
+	w.memory = func() (uint64, uint64) { return size, 0 }
 	w.collect = func() { collecting <- true; <-collection }
 	defer close(collection)
 	w.begin(false)

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"gotap/compile"
 	"gotap/compile/diag"
+	"gotap/compile/js"
 	"gotap/runtime"
 	"gotap/script"
 	"gotap/script/output"
@@ -79,10 +83,10 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 	}
 	o := script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: p.args, Unsafe: f.unsafe, Check: true,
-		Output: output.NewText(io.Discard, w.Stderr),
+		Output: output.NewText(io.Discard, w.Stderr), Stuck: w.stuck(statusUsage),
 	}
 	s, all, list, err := checkScript(o)
-	if err != nil && f.lookOnly && !o.Unsafe {
+	if err != nil && f.lookOnly && !o.Unsafe && onlyUnsafe(err) {
 		o.Unsafe = true
 		var again error
 		if s, all, list, again = checkScript(o); again != nil {
@@ -97,6 +101,14 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 		t.programs = append(t.programs, checked{p.Probe.Name + " " + p.Handler.String(), p.Program})
 	}
 	return t, list, nil
+}
+
+// onlyUnsafe reports whether a script was refused for nothing but what it changes in the target.
+func onlyUnsafe(err error) bool {
+	var list diag.List
+	return errors.As(err, &list) && !slices.ContainsFunc(list, func(d diag.Diagnostic) bool {
+		return d.Severity == diag.Error && !strings.HasSuffix(d.Text, js.NeedsUnsafe)
+	})
 }
 
 // checkScript loads a script and compiles all its programs.

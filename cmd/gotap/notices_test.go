@@ -41,3 +41,10 @@ func TestNoticesWaitForNobody(t *testing.T) {
 		t.Errorf("%d bytes were told, not %d", all, (posts-dropped)*len(line))
 	}
 }
+
+// A script that is stuck before there is a session has no target to let go.
+func TestLetGoBeforeSession(t *testing.T) {
+	if !(&run{}).letGo() {
+		t.Error("something is left to restore")
+	}
+}

@@ -60,6 +60,7 @@ func scriptOptions(w *World, args []string, eval string, hasEval bool) []script.
 	}
 	s, list := script.Load(script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Check: true, Unsafe: true, Output: output.NewText(io.Discard, io.Discard),
+		Stuck: w.stuck(statusUsage),
 	})
 	if list.Err() != nil {
 		return nil

@@ -402,6 +402,9 @@ func (r *run) hurry(c control) {
 
 // letGo lets the targets go in a hurry, and says what could not be undone in them; it reports whether everything was.
 func (r *run) letGo() bool {
+	if r.session == nil { // there is no target yet
+		return true
+	}
 	err := r.session.Close(true)
 	if err != nil {
 		r.complain(withStatus(statusFailure, err))
@@ -516,11 +519,17 @@ func (r *run) stop(int) {
 	}
 }
 
-// stuck ends a session whose JavaScript cannot be interrupted: the targets come first.
+// stuck ends a session whose JavaScript cannot be interrupted: the targets come first. It is called while the script is loaded, too, when
+// there is no session yet.
 func (r *run) stuck(err error) {
+	status := statusFailure
+	if r.session == nil {
+		status = statusUsage
+	}
 	r.letGo()
 	r.manager.unlink()
-	r.complain(withStatus(statusFailure, err))
+	r.complain(withStatus(status, err))
+	r.out.End(status)
 	r.out.Flush()
-	os.Exit(statusFailure)
+	os.Exit(status)
 }

@@ -111,7 +111,7 @@ func (p *playback) load(f *testFlags, text scriptText) error {
 	}
 	s, list := script.Load(script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: given.args, Unsafe: f.unsafe,
-		Output: output.NewText(&p.data, p.w.Stderr), Replay: p.player,
+		Output: output.NewText(&p.data, p.w.Stderr), Replay: p.player, Stuck: p.w.stuck(statusFailure),
 	})
 	if err := list.Err(); err != nil {
 		return withStatus(statusUsage, err)

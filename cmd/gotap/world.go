@@ -45,6 +45,14 @@ func (w World) dispatch() error {
 	return explainCommand(root, root.Execute())
 }
 
+// stuck is how a command without a target ends when its script cannot be interrupted.
+func (w *World) stuck(status int) func(error) {
+	return func(err error) {
+		report(w.Stderr, err)
+		os.Exit(status)
+	}
+}
+
 // report prints an error on a line that begins with "gotap: ", and its hint below. A diagnostic has its own form.
 func report(to io.Writer, err error) {
 	var s *statusError

@@ -252,9 +252,12 @@ func (r register) set(l *lowering, at diag.Span, v *expr) *expr {
 	return e
 }
 
+// NeedsUnsafe ends the text of an error about something that changes the target.
+const NeedsUnsafe = "refused without --unsafe"
+
 // needUnsafe reports something that changes the target when that is not allowed.
 func (l *lowering) needUnsafe(at diag.Span, what string) {
 	if !l.unit.Unsafe {
-		l.errorf(at, "run it with --unsafe if the target may be changed", "%s changes the target: refused without --unsafe", what)
+		l.errorf(at, "run it with --unsafe if the target may be changed", "%s changes the target: %s", what, NeedsUnsafe)
 	}
 }

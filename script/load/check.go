@@ -29,8 +29,9 @@ func checkText(src *diag.Source) diag.List {
 	if m := versionLine.FindStringSubmatchIndex(head); m != nil && head[m[2]:m[3]] != Version {
 		list.Errorf(diag.Span{Source: src, Start: m[2], End: m[3]}, "this gotap speaks version "+Version,
 			"the script asks for version %s of the language", head[m[2]:m[3]])
+		return list
 	}
-	return list
+	return checkDepth(src)
 }
 
 // badByte is the offset of the first byte that is not UTF-8, or -1.

@@ -3,6 +3,7 @@ package load
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -17,6 +18,15 @@ type mapping struct {
 	lines    []int               // starts of the generated text's lines
 	sources  map[string]*diag.Source
 	entry    *diag.Source // what is blamed for text that no source has
+
+	// In texts that are ASCII columns are bytes: lines of megabytes need not be counted through.
+	plain      map[*diag.Source]bool
+	plainLines bool // of the generated text
+}
+
+// isPlain reports whether a text is ASCII.
+func isPlain(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // newMapping reads a source map. sources are by the names that esbuild gave them in it.
@@ -25,13 +35,17 @@ func newMapping(raw []byte, text string, sources map[string]*diag.Source, entry 
 		Mappings string `json:"mappings"`
 	}
 	if json.Unmarshal(raw, &whole) == nil && whole.Mappings == "" { // types, imports of nothing
-		return &mapping{nil, lineStarts(text), sources, entry}, nil
+		return &mapping{lines: lineStarts(text), sources: sources, entry: entry}, nil
 	}
 	consumer, err := sourcemap.Parse("", raw)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the source map: %w", err)
 	}
-	return &mapping{consumer, lineStarts(text), sources, entry}, nil
+	m := &mapping{consumer, lineStarts(text), sources, entry, map[*diag.Source]bool{}, isPlain(text)}
+	for _, src := range sources {
+		m.plain[src] = isPlain(src.Text)
+	}
+	return m, nil
 }
 
 // origin converts an offset of the generated text. Source maps count lines from 1 on the generated side of this library,
@@ -42,11 +56,17 @@ func (m *mapping) origin(generated *diag.Source, offset int) (*diag.Source, int)
 	}
 	offset = max(0, min(offset, len(generated.Text)))
 	line := lineAt(m.lines, offset)
-	col := utf16Len(generated.Text[m.lines[line]:offset])
+	col := offset - m.lines[line]
+	if !m.plainLines {
+		col = utf16Len(generated.Text[m.lines[line]:offset])
+	}
 	name, _, row, column, ok := m.consumer.Source(line+1, col)
 	src := m.sources[name]
 	if !ok || src == nil {
 		return m.entry, 0
+	}
+	if m.plain[src] {
+		return src, min(src.Offset(row, 1)+column, len(src.Text))
 	}
 	return src, utf16Offset(src, row, column)
 }

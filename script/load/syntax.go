@@ -122,7 +122,18 @@ func explain(src string, offset int, message string) (text, hint string, start, 
 	case strings.HasPrefix(message, "Identifier '"):
 		return strings.ToLower(message[:1]) + message[1:], "", start, end
 	}
-	return lowerFirst(message), "", start, max(end, start+1)
+	return lowerFirst(clipped(message)), "", start, max(end, start+1)
+}
+
+// maxMessage is how much of a parser's message is shown: some repeat the text that they are about.
+const maxMessage = 300
+
+// clipped is a message without what is too long in it.
+func clipped(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxMessage], "") + "…"
 }
 
 // lowerFirst fits a parser's message into ours, which begin in lower case.
