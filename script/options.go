@@ -21,6 +21,7 @@ type Options struct {
 	Arena  *runtime.Arena    // nil: an arena of its own, closed with the script
 	Unsafe bool              // destructive builtins are allowed in programs
 	Output output.Sink       // nil: everything is discarded
+	Own    *diag.Controls    // nil or where the control sequences in the script's own texts are added to, which it may print
 	Check  bool              // nothing will run: options without a value are no error
 
 	Deadline  time.Duration // of one callback; the top level has five times as long; 0: 2 s

@@ -102,13 +102,13 @@ func writeBuilt(w *World, f *ppdf.File, out string) error {
 		os.Remove(fresh)
 		return withStatus(statusFailure, fmt.Errorf("cannot write %s: %w", out, err))
 	}
-	fmt.Fprintf(w.Stderr, "gotap: %s: %d bytes\n", out, len(data))
+	fmt.Fprintf(w.errs(), "gotap: %s: %d bytes\n", out, len(data))
 	return nil
 }
 
 func warnings(w *World, list diag.List) {
 	for _, d := range list {
-		fmt.Fprint(w.Stderr, d.String())
+		fmt.Fprint(w.errs(), d.String())
 	}
 }
 

@@ -92,7 +92,7 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 		if s, all, list, again = checkScript(o); again != nil {
 			return nil, nil, err
 		}
-		fmt.Fprintf(w.Stderr, "gotap: %s changes the target: to run, it needs --unsafe\n", text.name)
+		fmt.Fprintf(w.errs(), "gotap: %s changes the target: to run, it needs --unsafe\n", text.name)
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -171,10 +171,10 @@ func newCheck(w *World) *cobra.Command {
 
 func printChecked(w *World, t *checkedText) {
 	for _, p := range t.programs {
-		fmt.Fprintf(w.Stdout, "%s: %s\n", p.title, p.program.Bound)
+		fmt.Fprintf(w.out(), "%s: %s\n", p.title, p.program.Bound)
 	}
 	if len(t.programs) == 0 {
-		fmt.Fprintln(w.Stdout, "no probes")
+		fmt.Fprintln(w.out(), "no probes")
 	}
 }
 
@@ -213,9 +213,9 @@ func printListing(w *World, t *checkedText) error {
 	}
 	for i, p := range t.programs {
 		if i > 0 {
-			fmt.Fprintln(w.Stdout)
+			fmt.Fprintln(w.out())
 		}
-		if err := compile.List(w.Stdout, p.program, options); err != nil {
+		if err := compile.List(w.out(), p.program, options); err != nil {
 			return withStatus(statusFailure, fmt.Errorf("cannot write the listing: %w", err))
 		}
 	}

@@ -22,13 +22,13 @@ killed together with its supervisor. In a process that has none it changes nothi
 			}
 			done, err := engine.Clean(pid)
 			for _, place := range done.Restored {
-				fmt.Fprintf(w.Stdout, "restored %s\n", place)
+				fmt.Fprintf(w.out(), "restored %s\n", place)
 			}
 			if err != nil {
 				return withStatus(statusTarget, err)
 			}
 			if len(done.Restored) == 0 {
-				fmt.Fprintf(w.Stdout, "process %d: nothing to restore\n", pid)
+				fmt.Fprintf(w.out(), "process %d: nothing to restore\n", pid)
 			}
 			return nil
 		},

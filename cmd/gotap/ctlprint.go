@@ -19,11 +19,11 @@ func (k *ctlClient) print(verb string, r wire.Reply) error {
 	}
 	for _, note := range r.Notes {
 		if !k.quiet {
-			fmt.Fprintf(k.w.Stderr, "gotap: %s\n", strings.TrimRight(note, "\n"))
+			fmt.Fprintf(k.w.errs(), "gotap: %s\n", strings.TrimRight(note, "\n"))
 		}
 	}
 	for _, v := range r.Values {
-		fmt.Fprintln(k.w.Stdout, v.Text)
+		fmt.Fprintln(k.w.out(), v.Text)
 	}
 	return k.printProbes(r.Probes)
 }
@@ -44,7 +44,7 @@ func (k *ctlClient) tell(err error) error {
 			Hint string `json:"hint,omitempty"`
 		}{"error", err.Error(), hintOf(err)})
 	case shown:
-		fmt.Fprintln(k.w.Stderr, err)
+		fmt.Fprintln(k.w.errs(), err)
 	default:
 		return err
 	}
@@ -54,7 +54,7 @@ func (k *ctlClient) tell(err error) error {
 // printProbes writes a line a probe: name, state, hits, missed hits, places and how they are run, what was refused, and the
 // script where it is an inserted one.
 func (k *ctlClient) printProbes(probes []wire.Probe) error {
-	t := tabwriter.NewWriter(k.w.Stdout, 0, 8, 2, ' ', 0)
+	t := tabwriter.NewWriter(k.w.out(), 0, 8, 2, ' ', 0)
 	for _, p := range probes {
 		fmt.Fprintf(t, "%s\t%s\t%d hits\t%d missed\t%s", p.Name, p.State, p.Hits, p.Missed, plural(p.Places, "place"))
 		more := append(strategyText(p.Strategy), codesText(p.Codes)...)
@@ -132,7 +132,7 @@ func (k *ctlClient) printSessions(all []wire.Session) error {
 		return nil
 	}
 	for _, s := range all {
-		fmt.Fprintln(k.w.Stdout, sessionLine(s))
+		fmt.Fprintln(k.w.out(), sessionLine(s))
 	}
 	return nil
 }

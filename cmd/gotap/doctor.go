@@ -33,9 +33,9 @@ func newDoctor(w *World) *cobra.Command {
 				if !f.well {
 					mark = "note"
 				}
-				fmt.Fprintf(w.Stdout, "%s  %-12s %s\n", mark, f.what, f.seen)
+				fmt.Fprintf(w.out(), "%s  %-12s %s\n", mark, f.what, f.seen)
 				if !f.well && f.remedy != "" {
-					fmt.Fprintf(w.Stdout, "                   %s\n", f.remedy)
+					fmt.Fprintf(w.out(), "                   %s\n", f.remedy)
 				}
 			}
 			return nil

@@ -28,7 +28,7 @@ bounds of every program, as gotap check prints them. Of modules only the lines t
 			for _, s := range t.sources() {
 				s.print(w)
 			}
-			fmt.Fprintln(w.Stdout)
+			fmt.Fprintln(w.out())
 			printChecked(w, t)
 			return nil
 		},
@@ -76,14 +76,14 @@ func (t *checkedText) sources() []splitSource {
 }
 
 func (s splitSource) print(w *World) {
-	fmt.Fprintf(w.Stdout, "%s: lines with a number run at the probe, as so many commands; all others run on the host\n", s.Name)
+	fmt.Fprintf(w.out(), "%s: lines with a number run at the probe, as so many commands; all others run on the host\n", s.Name)
 	for i, line := range strings.Split(strings.TrimSuffix(s.Text, "\n"), "\n") {
 		n := s.commands[i+1]
 		switch {
 		case n > 0:
-			fmt.Fprintf(w.Stdout, "%6d | %s\n", n, line)
+			fmt.Fprintf(w.out(), "%6d | %s\n", n, line)
 		case !s.module:
-			fmt.Fprintln(w.Stdout, strings.TrimRight("       | "+line, " "))
+			fmt.Fprintln(w.out(), strings.TrimRight("       | "+line, " "))
 		}
 	}
 }

@@ -39,7 +39,7 @@ func writeProject(w *World, dir string) error {
 	}{{"gotap.d.ts", typings.Text(), true}, {"jsconfig.json", typings.Config, false}, {"hello.js", first.Text, false}} {
 		path := filepath.Join(dir, f.name)
 		if _, err := os.Lstat(path); err == nil && !f.ours {
-			fmt.Fprintf(w.Stderr, "gotap: %s is there already\n", path)
+			fmt.Fprintf(w.errs(), "gotap: %s is there already\n", path)
 			continue
 		} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return withStatus(statusFailure, err)
@@ -47,7 +47,7 @@ func writeProject(w *World, dir string) error {
 		if err := os.WriteFile(path, []byte(f.text), 0o644); err != nil {
 			return withStatus(statusFailure, fmt.Errorf("cannot write %s: %w", path, err))
 		}
-		fmt.Fprintln(w.Stdout, path)
+		fmt.Fprintln(w.out(), path)
 	}
 	return nil
 }

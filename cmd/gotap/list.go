@@ -111,12 +111,12 @@ func printPlaces(w *World, found []catalog.Entry, verbose bool) {
 		if e.Beside != "" {
 			continue
 		}
-		fmt.Fprintln(w.Stdout, e.Text)
+		fmt.Fprintln(w.out(), e.Text)
 		if verbose && e.Signature != "" {
-			fmt.Fprintf(w.Stdout, "    %s\n", e.Signature)
+			fmt.Fprintf(w.out(), "    %s\n", e.Signature)
 		}
 		if verbose && e.Where != "" {
-			fmt.Fprintf(w.Stdout, "    at %s\n", e.Where)
+			fmt.Fprintf(w.out(), "    at %s\n", e.Where)
 		}
 		if verbose && len(e.Copies.Calls) > 0 {
 			fmt.Fprintf(w.Stdout, "    inlined in %s besides: %s\n", plural(len(e.Copies.Calls), "place"), e.Copies.Where())
@@ -135,6 +135,6 @@ func tellBeside(w *World, spec string, found []catalog.Entry) {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(w.Stderr, "gotap: libraries have %d more, in %s: '*:%s' means all\n", n, strings.Join(slices.Sorted(maps.Keys(in)), " "), spec)
+		fmt.Fprintf(w.errs(), "gotap: libraries have %d more, in %s: '*:%s' means all\n", n, strings.Join(slices.Sorted(maps.Keys(in)), " "), spec)
 	}
 }

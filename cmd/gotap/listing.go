@@ -42,7 +42,7 @@ func printBytes(w *World, t *checkedText) error {
 	for _, p := range t.programs {
 		data, err := p.program.MarshalBinary()
 		if err == nil {
-			_, err = fmt.Fprintf(w.Stdout, "%s: %s\n", p.program.Name, hex.EncodeToString(data))
+			_, err = fmt.Fprintf(w.out(), "%s: %s\n", p.program.Name, hex.EncodeToString(data))
 		}
 		if err != nil {
 			return withStatus(statusFailure, fmt.Errorf("cannot write the bytes: %w", err))

@@ -63,7 +63,9 @@ func (p *plan) openLog(kind, path string) (*logTarget, error) {
 		if kind == "json" {
 			return &logTarget{sink: output.NewJSON(f)}, nil
 		}
-		return &logTarget{sink: textLog{output.NewText(f, f)}}, nil
+		text := output.NewText(f, f)
+		text.Own = &p.own
+		return &logTarget{sink: textLog{text}}, nil
 	}
 	return nil, &hintError{fmt.Errorf("--log %s: no such target", kind), logTargetUse}
 }
@@ -83,6 +85,7 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 		data = io.Discard
 	}
 	text := output.NewText(data, stderr)
+	text.Own = &p.own
 	if f, ok := stderr.(*os.File); ok {
 		text.Colours = coloured(f)
 	}

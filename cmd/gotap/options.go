@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/cmd/gotap/datafile"
+	"gotap/compile/diag"
 	"gotap/engine"
 )
 
@@ -114,7 +115,8 @@ type plan struct {
 	share    float64       // --budget, 0 to 1; 0: none
 	args     map[string]string
 	json     bool
-	script   string // the name of the script, as given
+	script   string        // the name of the script, as given
+	own      diag.Controls // control sequences of the script
 	data     *os.File
 	sinkFile *datafile.File     // writes to data
 	rotation *datafile.Rotation // nil: the data are one file

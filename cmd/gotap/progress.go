@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"gotap/compile/diag"
 )
 
 // progressPatience is how long work goes on before anyone is told that it is under way: most runs never get there.
@@ -100,7 +102,7 @@ func (p *progress) run(quit <-chan struct{}) {
 func (p *progress) show(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	line := []rune(fmt.Sprintf("gotap: %s… %.1f s", p.what, now.Sub(p.since).Seconds()))
+	line := []rune(fmt.Sprintf("gotap: %s… %.1f s", diag.Escape(p.what), now.Sub(p.since).Seconds()))
 	if width := columnsOf(p.to); width > 0 && len(line) >= width {
 		line = line[:width-1]
 	}

@@ -25,8 +25,8 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 		Version:       version(),
 	}
 	root.SetVersionTemplate("gotap {{.Version}}\n")
-	root.SetOut(w.Stdout)
-	root.SetErr(w.Stderr)
+	root.SetOut(w.out())
+	root.SetErr(w.errs())
 	root.SetIn(w.Stdin)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
 	root.AddCommand(newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newExplain(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w))

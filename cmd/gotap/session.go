@@ -199,7 +199,7 @@ func (r *run) options(text scriptText) script.Options {
 	}
 	return script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
-		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Stuck: r.stuck, Others: r.record, Facilities: r.facilities,
+		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Own: &r.plan.own, Stuck: r.stuck, Others: r.record, Facilities: r.facilities,
 		Columns: r.columns, Journal: r.journal(), Keep: r.plan.watch,
 	}
 }
@@ -529,7 +529,7 @@ func (r *run) stuck(err error) {
 	r.letGo()
 	r.manager.unlink()
 	r.complain(withStatus(status, err))
-	r.out.End(status)
+	r.out.End(output.End{Status: status})
 	r.out.Flush()
 	os.Exit(status)
 }

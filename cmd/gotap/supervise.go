@@ -92,7 +92,7 @@ func supervise(w *World) error {
 	targets := newGuardian(pipe[1])
 	w.leaveStreams()
 	leaveInherited()
-	return awaitSession(pid, func() { targets.restore(w.Stderr) })
+	return awaitSession(pid, func() { targets.restore(w.errs()) })
 }
 
 // ownProgram is the file of this program, which sessions and the demonstration are started from. The kernel tells it in /proc, and so

@@ -24,7 +24,7 @@ func (r *run) note(format string, args ...any) { r.status("gotap: "+format+"\n",
 func (r *run) status(format string, args ...any) {
 	if !r.plan.quiet {
 		r.progress.clear()
-		fmt.Fprintf(r.w.Stderr, format, args...)
+		fmt.Fprintf(r.w.errs(), format, args...)
 	}
 }
 
@@ -228,7 +228,7 @@ func (r *run) trapText(t runtime.TrapCount) string {
 
 func (r *run) tellStats(states []engine.ProbeState) {
 	st := r.session.Stats()
-	fmt.Fprintf(r.w.Stderr, "gotap: %d breakpoints hit, gotap's own in the loader included; %d instructions stepped, threads held %d times; targets stopped for %v\n",
+	fmt.Fprintf(r.w.errs(), "gotap: %d breakpoints hit, gotap's own in the loader included; %d instructions stepped, threads held %d times; targets stopped for %v\n",
 		st.Hits, st.Steps, st.Held, time.Duration(st.Kept).Round(time.Millisecond))
 	for _, s := range states {
 		var how []string
@@ -236,15 +236,15 @@ func (r *run) tellStats(states []engine.ProbeState) {
 			how = append(how, fmt.Sprintf("%d %s", n, name))
 		}
 		sort.Strings(how)
-		fmt.Fprintf(r.w.Stderr, "gotap: %-30s %-9s %10d hits %6d missed, places: %s\n", s.Name, s.State, s.Hits, s.Missed, strings.Join(how, ", "))
+		fmt.Fprintf(r.w.errs(), "gotap: %-30s %-9s %10d hits %6d missed, places: %s\n", s.Name, s.State, s.Hits, s.Missed, strings.Join(how, ", "))
 		if s.Over > 0 {
-			fmt.Fprintf(r.w.Stderr, "gotap:   beyond its rate: %d hits\n", s.Over)
+			fmt.Fprintf(r.w.errs(), "gotap:   beyond its rate: %d hits\n", s.Over)
 		}
 		for _, c := range r.tracer.inlined.of(s.ID) {
 			fmt.Fprintf(r.w.Stderr, "gotap:   not seen: %s\n", inlinedText(c))
 		}
 		for _, why := range s.Refused {
-			fmt.Fprintf(r.w.Stderr, "gotap:   left out: %s\n", why)
+			fmt.Fprintf(r.w.errs(), "gotap:   left out: %s\n", why)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/compile/diag"
 	"gotap/script"
 	"gotap/script/output"
 	"gotap/script/recording"
@@ -109,9 +110,11 @@ func (p *playback) load(f *testFlags, text scriptText) error {
 	if err := given.checkArgs(); err != nil {
 		return withStatus(statusUsage, err)
 	}
+	out := output.NewText(&p.data, p.w.Stderr)
+	out.Own = new(diag.Controls)
 	s, list := script.Load(script.Options{
 		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: given.args, Unsafe: f.unsafe,
-		Output: output.NewText(&p.data, p.w.Stderr), Replay: p.player, Stuck: p.w.stuck(statusFailure),
+		Output: out, Own: out.Own, Replay: p.player, Stuck: p.w.stuck(statusFailure),
 	})
 	if err := list.Err(); err != nil {
 		return withStatus(statusUsage, err)
@@ -129,16 +132,16 @@ func (p *playback) report() error {
 		if v.Failed[i] {
 			word = "FAILED"
 		}
-		fmt.Fprintf(p.w.Stdout, "%s %s\n", word, name)
+		fmt.Fprintf(p.w.out(), "%s %s\n", word, name)
 	}
 	for _, d := range v.Failures {
-		fmt.Fprintln(p.w.Stderr, strings.TrimSuffix(d.String(), "\n"))
+		fmt.Fprintln(p.w.errs(), strings.TrimSuffix(d.String(), "\n"))
 	}
 	p.reportMissing()
 	if more := v.Missed - len(v.Failures); more > 0 {
-		fmt.Fprintf(p.w.Stderr, "gotap: %s more not met\n", plural(more, "expectation"))
+		fmt.Fprintf(p.w.errs(), "gotap: %s more not met\n", plural(more, "expectation"))
 	}
-	fmt.Fprintf(p.w.Stdout, "%s met, %d not%s\n", plural(v.Passed, "expectation"), v.Missed, failedTests(v))
+	fmt.Fprintf(p.w.out(), "%s met, %d not%s\n", plural(v.Passed, "expectation"), v.Missed, failedTests(v))
 	switch {
 	case v.Missed > 0:
 		return &statusError{statusFailure, nil}
@@ -174,6 +177,6 @@ func (p *playback) reportMissing() {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		fmt.Fprintf(p.w.Stderr, "gotap: %s of %s not played: the script has no such probe\n", plural(missing[name], "record"), name)
+		fmt.Fprintf(p.w.errs(), "gotap: %s of %s not played: the script has no such probe\n", plural(missing[name], "record"), name)
 	}
 }

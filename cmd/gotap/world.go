@@ -53,6 +53,12 @@ func (w *World) stuck(status int) func(error) {
 	}
 }
 
+// out is standard output for text with names from targets and files.
+func (w *World) out() io.Writer { return diag.Escaper{W: w.Stdout} }
+
+// errs is standard error for such text.
+func (w *World) errs() io.Writer { return diag.Escaper{W: w.Stderr} }
+
 // report prints an error on a line that begins with "gotap: ", and its hint below. A diagnostic has its own form.
 func report(to io.Writer, err error) {
 	var s *statusError
@@ -68,8 +74,8 @@ func report(to io.Writer, err error) {
 		fmt.Fprintln(to, found.Error())
 		return
 	}
-	fmt.Fprintf(to, "gotap: %v\n", err)
+	fmt.Fprintf(to, "gotap: %s\n", diag.Escape(err.Error()))
 	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(to, "hint: %s\n", hint)
+		fmt.Fprintf(to, "hint: %s\n", diag.Escape(hint))
 	}
 }

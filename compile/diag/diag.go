@@ -143,14 +143,14 @@ func (d Diagnostic) String() string {
 	var b strings.Builder
 	word := [...]string{"error", "warning"}[d.Severity]
 	if d.Span.Source == nil {
-		fmt.Fprintf(&b, "%s: %s\n", word, d.Text)
+		fmt.Fprintf(&b, "%s: %s\n", word, Escape(d.Text))
 	} else {
 		pos := d.Span.Source.Position(d.Span.Start)
-		fmt.Fprintf(&b, "%s: %s: %s\n", pos, word, d.Text)
+		fmt.Fprintf(&b, "%s: %s: %s\n", Escape(pos.String()), word, Escape(d.Text))
 		b.WriteString(d.echo(pos))
 	}
 	if d.Hint != "" {
-		fmt.Fprintf(&b, "hint: %s\n", d.Hint)
+		fmt.Fprintf(&b, "hint: %s\n", Escape(d.Hint))
 	}
 	return b.String()
 }
@@ -236,7 +236,7 @@ func blank(s string) string {
 // printable keeps control characters of a source from reaching the terminal.
 func printable(line string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f {
+		if IsControl(r) {
 			return '\ufffd'
 		}
 		return r

@@ -72,11 +72,15 @@ func (w *walk) arrayShape(t *ctype) *compile.Shape {
 	if len(t.dims) > 0 {
 		s.Len = int(max(t.dims[0], 0))
 	}
-	if elem, err := w.in.strip(t.elem, t.hasElem); err == nil && len(t.dims) == 1 && elem.char && elem.size == 1 {
+	if elem, err := w.in.strip(t.elem, t.hasElem); err == nil && len(t.dims) == 1 && elem.isText() {
 		s.Kind = compile.ShapeChars
 	}
 	return s
 }
+
+// isText reports whether an array of a type is text. C has one type for that; those with a sign, as uint8_t is one, are numbers, of
+// which 0 ends nothing.
+func (t *ctype) isText() bool { return t.char && t.size == 1 && t.name == "char" }
 
 // pointerShape is that of a pointer, by what it points to.
 func (w *walk) pointerShape(t *ctype) *compile.Shape {

@@ -165,3 +165,40 @@ func TestHeld(t *testing.T) {
 		t.Errorf("said %q, %q", data.String(), errs.String())
 	}
 }
+
+// What a target could make a terminal do is escaped in every kind of text, and whole in JSON.
+func TestControlsEscaped(t *testing.T) {
+	const evil = "\x1b]0;x\a\u009b2J\u202e"
+	say := func(s Sink) {
+		s.Ready()
+		s.Print(evil + "\n")
+		s.Complain(evil + "\n")
+		s.Event(Event{Probe: "p", Fields: []Field{{"k", evil}, {"st", []string{evil}}, {evil, 1}}})
+		s.Event(Event{Text: evil + "\n"})
+		s.Aggregate(Aggregate{Snapshot: runtime.Snapshot{Object: runtime.Object{Name: "n", Kind: runtime.KindCount, Keys: 1},
+			Entries: []runtime.Entry{{Key: []runtime.Value{runtime.Text(evil)}}}}})
+		s.Error(diag.Diagnostic{Text: evil})
+		s.Lost(evil, 1)
+		s.End(End{})
+		s.Flush()
+	}
+	var data, errs bytes.Buffer
+	say(NewText(&data, &errs))
+	if got := data.String() + errs.String(); strings.ContainsFunc(got, diag.IsControl) || strings.Count(got, `\x1b`) < 6 {
+		t.Errorf("written %q", got)
+	}
+	data.Reset()
+	say(NewJSON(&data))
+	if n := strings.Count(data.String(), `\u001b]0;x`); n < 6 {
+		t.Errorf("JSON has %d of them: %s", n, data.String())
+	}
+	data.Reset()
+	own := NewText(&data, &errs)
+	own.Own = new(diag.Controls)
+	own.Own.Add("\x1b[31m")
+	own.Print("\x1b[31m\x1b[32m\n")
+	own.Flush()
+	if data.String() != "\x1b[31m\\x1b[32m\n" {
+		t.Errorf("written %q", data.String())
+	}
+}

@@ -25,16 +25,16 @@ func Paint(list ...diag.Diagnostic) string {
 }
 
 func paintLine(d diag.Diagnostic, line string) string {
-	word, colour := "error: ", red
+	word, colour, message := "error: ", red, diag.Escape(d.Text)
 	if d.Severity == diag.Warning {
 		word, colour = "warning: ", yellow
 	}
 	text := strings.TrimSuffix(line, "\n")
 	end := line[len(text):]
 	switch {
-	case strings.HasSuffix(text, word+d.Text):
-		at := len(text) - len(word+d.Text)
-		return text[:at] + colour + strings.TrimSuffix(word, " ") + plain + " " + d.Text + end
+	case strings.HasSuffix(text, word+message):
+		at := len(text) - len(word+message)
+		return text[:at] + colour + strings.TrimSuffix(word, " ") + plain + " " + message + end
 	case strings.HasPrefix(text, "hint: "):
 		return cyan + "hint:" + plain + text[len("hint:"):] + end
 	case text != "" && strings.Trim(text, " \t^") == "" && strings.Contains(text, "^"):

@@ -7,7 +7,7 @@ import (
 
 // Sink receives everything a run produces.
 type Sink interface {
-	Print(text string)     // text of the script, as it is, end of line included
+	Print(text string)     // text of the script, end of line included
 	Clear()                // what is printed next takes the place of what was, in a file of text
 	Complain(text string)  // text of the script for standard error, end of line included
 	Event(e Event)         // a record that no callback took

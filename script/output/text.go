@@ -10,9 +10,11 @@ import (
 	"gotap/runtime"
 )
 
-// Text writes for people.
+// Text writes for people. What is written may be read on a terminal, also from a file, so that control characters are escaped. Its fields are
+// set before the first use.
 type Text struct {
-	Colours bool // diagnostics are painted; set before the first use
+	Colours bool           // diagnostics are painted
+	Own     *diag.Controls // control sequences of the script; all others are escaped
 
 	data, complaints *stream
 }
@@ -22,14 +24,17 @@ func NewText(data, complaints io.Writer) *Text {
 	return &Text{data: newStream(data), complaints: newStream(complaints)}
 }
 
-// Print writes text as it is.
-func (t *Text) Print(text string) { t.data.text(text) }
+// Print writes a text of the script.
+func (t *Text) Print(text string) { t.data.text(t.Own.Escape(text)) }
 
 // Clear has what is written next take the place of the data before it, where these go to a file of their own.
 func (t *Text) Clear() { t.data.restart() }
 
 // Complain writes to the other stream, after the data that came before it.
-func (t *Text) Complain(text string) {
+func (t *Text) Complain(text string) { t.complain(t.Own.Escape(text)) }
+
+// complain writes what has been escaped.
+func (t *Text) complain(text string) {
 	t.data.flush()
 	t.complaints.text(text)
 	t.complaints.flush()
@@ -38,10 +43,10 @@ func (t *Text) Complain(text string) {
 // Event writes a record as "probe: name=value …".
 func (t *Text) Event(e Event) {
 	if e.Text != "" {
-		t.data.text(e.Text)
+		t.data.text(t.Own.Escape(e.Text))
 		return
 	}
-	t.data.text(e.Line())
+	t.data.text(t.Own.Escape(e.Line()))
 }
 
 // Line is the event in the form of Text.Event.
@@ -84,18 +89,18 @@ func word(s string) string {
 
 // Aggregate writes an aggregation in bpftrace's form.
 func (t *Text) Aggregate(a Aggregate) {
-	t.data.write(func(w io.Writer) error {
-		return a.Snapshot.Print(w, a.Options)
-	})
+	var b strings.Builder
+	a.Snapshot.Print(&b, a.Options) // a builder takes everything
+	t.data.text(t.Own.Escape(b.String()))
 }
 
 // Error prints a diagnostic.
 func (t *Text) Error(d diag.Diagnostic) {
 	if t.Colours {
-		t.Complain(Paint(d))
+		t.complain(Paint(d))
 		return
 	}
-	t.Complain(d.String())
+	t.complain(d.String())
 }
 
 // Lost prints what was lost and why.

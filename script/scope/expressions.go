@@ -6,6 +6,8 @@ import (
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
+
+	"gotap/compile/diag"
 )
 
 // exprs walks a list.
@@ -61,6 +63,11 @@ func (a *analyzer) expr(slot *ast.Expression) {
 	case *ast.TemplateLiteral:
 		a.expr(&n.Tag)
 		a.exprs(n.Expressions)
+		for _, part := range n.Elements {
+			a.text(part.Parsed.String())
+		}
+	case *ast.StringLiteral:
+		a.text(n.Value.String())
 	case *ast.RegExpLiteral:
 		a.info.RegExps = append(a.info.RegExps, n)
 	case *ast.NumberLiteral:
@@ -69,6 +76,13 @@ func (a *analyzer) expr(slot *ast.Expression) {
 		a.wrapped(n)
 	}
 	a.quiet = ""
+}
+
+// text keeps a text of the script that has control characters.
+func (a *analyzer) text(s string) {
+	if strings.ContainsFunc(s, diag.IsControl) {
+		a.info.Controls = append(a.info.Controls, s)
+	}
 }
 
 // wrapped walks the nodes that only hold another expression; literals hold none.

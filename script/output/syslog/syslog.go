@@ -149,8 +149,8 @@ func line(text string) string {
 			b.WriteString(`\t`)
 		case r == '\\':
 			b.WriteString(`\\`)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\x%02x`, r)
+		case diag.IsControl(r):
+			b.WriteString(diag.Escape(string(r)))
 		default:
 			b.WriteRune(r)
 		}
