@@ -92,7 +92,11 @@ func (t *thread) install() error {
 		}
 	}
 	t.proc.trap = trapAction{own: own, asked: true}
-	return t.setTrapAction()
+	if err := t.setTrapAction(); err != nil {
+		return err
+	}
+	t.s.watchLateSignalCalls(sp)
+	return nil
 }
 
 // adoptOrMap takes over a region, or maps and fills one, and returns the program's own action.

@@ -48,9 +48,9 @@ const (
 func blocksAll(set uint64) bool { return set&synchronous == synchronous }
 
 // watchSignalCalls puts the engine's breakpoints on the instructions of a module that call rt_sigprocmask and rt_sigaction, and reports for which
-// of them there are any.
+// of them there are any. It does so only where the fallback is: if the session is killed, a thread that meets one of them has the handler.
 func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSites) {
-	if sp.arch != &amd64ABI {
+	if sp.arch != &amd64ABI || sp.guard.base == 0 {
 		return found
 	}
 	sites := s.signalSites(m.File)
@@ -68,6 +68,15 @@ func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSit
 		}
 	}
 	return sites
+}
+
+// watchLateSignalCalls is watchSignalCalls for the modules that a process has when it gets its fallback.
+func (s *Session) watchLateSignalCalls(sp *space) {
+	for i := range sp.mods {
+		if m := &sp.mods[i]; m.File != nil && m.Err == nil && (isLibC(m.Path) || sp.isStatic(m)) {
+			s.watchSignalCalls(sp, m)
+		}
+	}
 }
 
 // signalSites are the addresses in a file of syscall instructions that make rt_sigprocmask and rt_sigaction calls.
