@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gotap/arch"
+	"gotap/engine/fallback"
 	"gotap/engine/module"
 	"gotap/engine/ptrace"
 	"gotap/engine/registry"
@@ -82,10 +83,7 @@ func (s *Session) plantQueued() map[*point]error {
 		return nil
 	}
 	for sp, points := range bySpace {
-		stopped := s.stoppedTid(sp)
-		for _, p := range points {
-			sp.record(p, stopped)
-		}
+		sp.recordAll(points, s.stoppedTid(sp))
 	}
 	in := func(sp *space) bool { return bySpace[sp] != nil }
 	if n > 1 {
@@ -150,12 +148,8 @@ const pageSize = 4096
 func (s *Session) rewritePage(points []*point, plant, still bool, failed map[*point]error) {
 	sp, start, last := points[0].sp, points[0].addr, points[len(points)-1]
 	page := make([]byte, last.addr+uint64(len(last.trap))-start)
-	if len(points) == 1 || !still || !sp.private(start) || sp.mem.Peek(start, page) != nil {
-		for _, p := range points {
-			if err := s.rewriteOne(p, plant); err != nil {
-				failed[p] = err
-			}
-		}
+	if len(points) == 1 || sp.mem.Peek(start, page) != nil {
+		s.rewriteEach(points, plant, failed)
 		return
 	}
 	var changed []*point
@@ -174,35 +168,57 @@ func (s *Session) rewritePage(points []*point, plant, still bool, failed map[*po
 			p.notePlanted(false)
 		}
 	}
-	s.writePage(changed, start, page, plant, failed)
+	if !s.writePage(changed, start, page, plant, still && sp.private(start)) {
+		s.rewriteEach(changed, plant, failed)
+	}
 }
 
-// writePage writes a piece of a page in which breakpoints have been put or taken out, and reads it back.
-func (s *Session) writePage(changed []*point, start uint64, page []byte, plant bool, failed map[*point]error) {
-	if len(changed) == 0 {
-		return
+// writePage writes a page in which the breakpoints of points have been put, or taken out: whole, or only those. What is there is read back. It reports
+// false when not everything is as it should be.
+func (s *Session) writePage(points []*point, start uint64, page []byte, plant, whole bool) bool {
+	if len(points) == 0 {
+		return true
 	}
-	sp := changed[0].sp
+	sp := points[0].sp
+	stopped := s.stoppedTid(sp)
+	if whole && sp.mem.Poke(start, page, stopped) != nil {
+		return false
+	}
+	for _, p := range points {
+		if !whole && sp.mem.Poke(p.addr, page[p.addr-start:][:len(p.trap)], stopped) != nil {
+			return false
+		}
+	}
 	back := make([]byte, len(page))
-	done := sp.mem.Poke(start, page, s.stoppedTid(sp)) == nil && sp.mem.Peek(start, back) == nil && bytes.Equal(page, back)
-	for _, p := range changed {
-		if done {
+	if sp.mem.Peek(start, back) != nil {
+		return false
+	}
+	done := true
+	for _, p := range points {
+		at := p.addr - start
+		if bytes.Equal(back[at:][:len(p.trap)], page[at:][:len(p.trap)]) {
 			p.notePlanted(plant)
-		} else if err := s.rewriteOne(p, plant); err != nil {
+		} else {
+			done = false
+		}
+	}
+	return done
+}
+
+// rewriteEach plants breakpoints one by one, or takes them out, where that has yet to be done.
+func (s *Session) rewriteEach(points []*point, plant bool, failed map[*point]error) {
+	for _, p := range points {
+		var err error
+		switch {
+		case plant && !p.planted:
+			err = s.plant(p)
+		case !plant && p.planted:
+			err = s.unplant(p)
+		}
+		if err != nil {
 			failed[p] = err
 		}
 	}
-}
-
-// rewriteOne plants one breakpoint, or takes it out.
-func (s *Session) rewriteOne(p *point, plant bool) error {
-	if plant {
-		return s.plant(p)
-	}
-	if !p.planted {
-		return nil
-	}
-	return s.unplant(p)
 }
 
 // notePlanted notes whether the breakpoint of a point is in the code.
@@ -287,4 +303,16 @@ func eachPage(points []*point, fn func(page []*point)) {
 		fn(points[:n])
 		points = points[n:]
 	}
+}
+
+// recordAll is record for many points.
+func (sp *space) recordAll(points []*point, stopped int) {
+	if sp.guard.base == 0 {
+		return
+	}
+	list := make([]fallback.Displaced, 0, len(points))
+	for _, p := range points {
+		list = append(list, fallback.Displaced{Addr: p.addr, Orig: p.orig, Trap: p.trap})
+	}
+	sp.guard.table.RecordAll(sp.mem, sp.guard.base, list, stopped)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"syscall"
 	"testing"
 
 	"gotap/engine/place"
@@ -171,6 +172,7 @@ func TestRestoreLeavesWhatOthersWrote(t *testing.T) {
 	const foreign = 0x90
 	w := newWorld(t, Config{})
 	tg := w.launch(program(t, "busy.c"), "spin", "1")
+	defer syscall.Kill(tg.pid, syscall.SIGKILL)
 	swap, _ := w.prepared("outer+*", "run+*", "inner+*")
 	if err := swap.Commit(); err != nil {
 		t.Fatal(err)
