@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/cmd/gotap/datafile"
 )
 
 // A session in the background (--background: "detach" is what gotap does to processes) has a supervisor as every other has, but
@@ -85,12 +87,12 @@ func (w *World) leaveStreams() {
 		return
 	}
 	w.background.Close()
-	redirect(os.DevNull, os.O_RDWR, 0, 1, 2)
+	redirect(0, 1, 2)
 }
 
-// redirect opens a file in the place of standard streams. Not being able to leaves them as they are.
-func redirect(path string, flags int, streams ...int) {
-	f, err := os.OpenFile(path, flags, 0o644)
+// redirect opens /dev/null in the place of standard streams. Not being able to leaves them as they are.
+func redirect(streams ...int) {
+	f, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return
 	}
@@ -143,15 +145,23 @@ func (r *run) leaveTerminal() error {
 	if to == nil {
 		return nil
 	}
-	status := os.DevNull
+	var status *os.File
 	if r.plan.output != "" {
-		status = r.plan.output + ".err"
+		var err error
+		if status, err = datafile.Create(r.plan.output + ".err"); err != nil {
+			return withStatus(statusFailure, fmt.Errorf("cannot run in the background: %w", err))
+		}
+		defer status.Close()
 	}
 	if _, err := fmt.Fprintf(to, "%d\n", os.Getpid()); err != nil {
 		r.note("nobody waits for this session: %v", err)
 	}
-	redirect(os.DevNull, os.O_RDWR, 0, 1)
-	redirect(status, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 2)
+	redirect(0, 1)
+	if status == nil {
+		redirect(2)
+	} else {
+		unix.Dup3(int(status.Fd()), 2, 0)
+	}
 	to.Close()
 	return nil
 }

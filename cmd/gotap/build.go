@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/datafile"
 	"gotap/compile/diag"
 	"gotap/compile/dpdf"
 	"gotap/compile/ppdf"
@@ -95,7 +97,12 @@ func writeBuilt(w *World, f *ppdf.File, out string) error {
 		out = strings.TrimSuffix(f.Name, filepath.Ext(f.Name)) + ".ppdf"
 	}
 	fresh := out + ".new"
-	if err = os.WriteFile(fresh, data, 0o644); err == nil {
+	file, err := datafile.CreateShared(fresh)
+	if err == nil {
+		_, err = file.Write(data)
+		err = errors.Join(err, file.Close())
+	}
+	if err == nil {
 		err = os.Rename(fresh, out)
 	}
 	if err != nil {

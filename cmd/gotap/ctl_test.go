@@ -31,11 +31,15 @@ func runtimeDir(t *testing.T) string {
 }
 
 // newTestManager is a manager without a session: good for everything that is refused before the session is asked.
-func newTestManager(t *testing.T) *manager {
+func newTestManager(t *testing.T) *manager { return newPatientManager(t, idleTime) }
+
+// newPatientManager is one that lets clients be silent for a time while others wait for their places.
+func newPatientManager(t *testing.T, idle time.Duration) *manager {
 	m, err := newManager(&run{w: &World{}, plan: &plan{}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.idle = idle
 	go m.accept()
 	t.Cleanup(m.close)
 	return m
@@ -152,7 +156,7 @@ func TestSilentClients(t *testing.T) {
 // A client that comes when all places are taken waits until one is free, and is answered.
 func TestMoreClientsThanPlaces(t *testing.T) {
 	runtimeDir(t)
-	newTestManager(t)
+	newPatientManager(t, time.Hour)
 	var silent []*wire.Conn
 	for range maxClients {
 		silent = append(silent, dial(t))
@@ -177,10 +181,29 @@ func TestMoreClientsThanPlaces(t *testing.T) {
 	}
 }
 
+// Clients that hold all places and are silent, many times over, keep nobody out: who says something is answered.
+func TestSilentClientsMakeRoom(t *testing.T) {
+	runtimeDir(t)
+	newPatientManager(t, time.Millisecond)
+	for i := range 3 * maxClients {
+		io.WriteString(rawDial(t), `{"v":1`[:i%6])
+	}
+	for range 3 {
+		c := dial(t)
+		var reply wire.Reply
+		if err := c.Send(wire.Request{Version: wire.Version, Verb: "nix"}, patience); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Receive(&reply, requestTime/2); err != nil || reply.Error == nil { // long before the silent ones are given up
+			t.Errorf("%v, %+v", err, reply)
+		}
+	}
+}
+
 // A session that ends with a client in its queue breaks the connection; the client finds out whether there is another session.
 func TestEndedBeforeTheAnswer(t *testing.T) {
 	runtimeDir(t)
-	m := newTestManager(t)
+	m := newPatientManager(t, time.Hour)
 	for range maxClients {
 		dial(t)
 	}

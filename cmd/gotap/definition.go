@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,7 +64,7 @@ func loadDefinition(text scriptText, o definitionOptions, variables definitionVa
 	file, list := d.parse(text, dpdf.Options{
 		Defs: o.defs, Include: o.include, Arena: variables, Globals: variables.globals, Unsafe: o.unsafe,
 		Open: func(path string) ([]byte, error) {
-			data, err := os.ReadFile(path)
+			data, err := diag.ReadFile(path)
 			if err == nil {
 				d.inputs = append(d.inputs, path)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gotap/cmd/gotap/datafile"
 	"gotap/script/output"
 	"gotap/script/output/syslog"
 )
@@ -56,7 +57,7 @@ func (p *plan) openLog(kind, path string) (*logTarget, error) {
 		}
 		return &logTarget{sink: s, sys: s}, nil
 	case "file", "json":
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+		f, err := datafile.Open(path, os.O_APPEND)
 		if err != nil {
 			return nil, fmt.Errorf("cannot log: %w", err)
 		}

@@ -23,13 +23,14 @@ type manager struct {
 	started  time.Time
 	listener *os.File
 	slots    chan struct{} // filled by clients that are served
+	idle     time.Duration // idleTime, but in tests
 	closing  chan struct{} // closed: no client is waited for any more
 	once     sync.Once     // of closing it
 
-	mu      sync.Mutex // guards what follows
-	conns   map[*wire.Conn]bool
-	parting []*wire.Conn // of those who asked for the end: never closed, so that they learn of it
-	over    bool         // no client is taken any more
+	mu      sync.Mutex               // guards what follows
+	conns   map[*wire.Conn]time.Time // since when nothing has come from it; zero: a request is being answered
+	parting []*wire.Conn             // of those who asked for the end: never closed, so that they learn of it
+	over    bool                     // no client is taken any more
 	wg      sync.WaitGroup
 
 	// Guarded by run.change.
@@ -43,6 +44,7 @@ const (
 	maxClients  = 16
 	requestTime = 10 * time.Second // for a client to say what it wants, and to take the answer
 	partingTime = 500 * time.Millisecond
+	idleTime    = 250 * time.Millisecond // after which a client that says nothing makes room for another
 )
 
 // manage opens the session's socket. A session that cannot have one runs all the same, unless it is in the background, where
@@ -66,8 +68,8 @@ func newManager(r *run) (*manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &manager{r: r, dir: dir, id: os.Getpid(), started: time.Now(), conns: map[*wire.Conn]bool{},
-		slots: make(chan struct{}, maxClients), closing: make(chan struct{})}
+	m := &manager{r: r, dir: dir, id: os.Getpid(), started: time.Now(), conns: map[*wire.Conn]time.Time{},
+		slots: make(chan struct{}, maxClients), idle: idleTime, closing: make(chan struct{})}
 	if m.listener, err = dir.Listen(m.id); err != nil {
 		dir.Close()
 		return nil, err
@@ -75,8 +77,9 @@ func newManager(r *run) (*manager, error) {
 	return m, nil
 }
 
-// accept takes clients until the listener is closed. Who comes when all places are taken waits in the listener's queue: one that is
-// taken and then dropped would have sent its request, and would see its connection break instead of an answer.
+// accept takes clients until the listener is closed. Who comes when all places are taken waits for one: the client that has been silent
+// for longest is hung up on, so that those who connect and say nothing keep nobody out. Who comes behind waits in the
+// listener's queue.
 func (m *manager) accept() {
 	m.dir.Sessions() // for its clearing up
 	raw, err := m.listener.SyscallConn()
@@ -84,11 +87,6 @@ func (m *manager) accept() {
 		return
 	}
 	for {
-		select {
-		case m.slots <- struct{}{}:
-		case <-m.closing:
-			return
-		}
 		fd, fault := -1, error(nil)
 		err := raw.Read(func(listener uintptr) bool {
 			fd, _, fault = unix.Accept4(int(listener), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
@@ -98,24 +96,56 @@ func (m *manager) accept() {
 		case err != nil:
 			return
 		case fault != nil:
-			<-m.slots
 			time.Sleep(acceptPause) // too many open files, or a client that went away again
+		case wire.CheckPeer(fd) != nil: // another user's
+			unix.Close(fd)
+		case !m.place():
+			unix.Close(fd)
+			return
 		default:
 			m.admit(fd)
 		}
 	}
 }
 
+// place takes a place for a client, and makes room if there is none. It reports false at the end.
+func (m *manager) place() bool {
+	for {
+		select {
+		case m.slots <- struct{}{}:
+			return true
+		case <-m.closing:
+			return false
+		case <-time.After(m.makeRoom()):
+		}
+	}
+}
+
+// makeRoom hangs up on the client that has been silent for longest, if that is long enough, and says when to look again.
+func (m *manager) makeRoom() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var silent *wire.Conn
+	for c, since := range m.conns {
+		if !since.IsZero() && (silent == nil || since.Before(m.conns[silent])) {
+			silent = c
+		}
+	}
+	if silent == nil { // all are being answered
+		return idleTime
+	}
+	if left := m.idle - time.Since(m.conns[silent]); left > 0 {
+		return left
+	}
+	silent.StopReading(partingTime)
+	return idleTime
+}
+
 // acceptPause keeps a fault that stays from using a processor.
 const acceptPause = 50 * time.Millisecond
 
-// admit begins to serve a client, if it is this user's.
+// admit begins to serve a client that has a place.
 func (m *manager) admit(fd int) {
-	if err := wire.CheckPeer(fd); err != nil {
-		unix.Close(fd)
-		<-m.slots
-		return
-	}
 	c := wire.NewConn(fd)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -124,7 +154,7 @@ func (m *manager) admit(fd int) {
 		<-m.slots
 		return
 	}
-	m.conns[c] = true
+	m.conns[c] = time.Now()
 	m.wg.Add(1)
 	go m.serve(c)
 }
@@ -145,6 +175,8 @@ func (m *manager) turn(c *wire.Conn) bool {
 	var request wire.Request
 	var bad *wire.BadJSON
 	err := c.Receive(&request, requestTime)
+	m.heard(c, time.Time{})
+	defer func() { m.heard(c, time.Now()) }()
 	switch {
 	case errors.As(err, &bad), errors.Is(err, wire.ErrLongLine):
 		err = withStatus(statusUsage, fmt.Errorf("cannot read the request: %w", err))
@@ -172,6 +204,15 @@ func (m *manager) turn(c *wire.Conn) bool {
 		return false
 	}
 	return true
+}
+
+// heard notes when a client has become silent, or with no time that it is answered.
+func (m *manager) heard(c *wire.Conn, at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, served := m.conns[c]; served {
+		m.conns[c] = at
+	}
 }
 
 // answer does what is asked. A panic must not end the session, whose probes would stay in the target.

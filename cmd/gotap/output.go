@@ -24,7 +24,7 @@ func (p *plan) openOutput() error {
 	if p.output == "" {
 		return nil
 	}
-	f, err := os.OpenFile(p.output, os.O_WRONLY|os.O_CREATE, 0o666)
+	f, err := datafile.Open(p.output, 0)
 	if err != nil {
 		return fmt.Errorf("cannot write the output: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/datafile"
 	"gotap/script"
 	"gotap/script/recording"
 )
@@ -66,7 +67,7 @@ func (r *run) startRecording(text scriptText) error {
 	if info, err := os.Stat(r.plan.record); err == nil && info.IsDir() { // what could not be put in its place at the end
 		return withStatus(statusUsage, fmt.Errorf("cannot write the recording: %s is a directory", r.plan.record))
 	}
-	f, err := os.Create(r.plan.record + unfinished)
+	f, err := datafile.Create(r.plan.record + unfinished)
 	if err != nil {
 		return withStatus(statusUsage, fmt.Errorf("cannot write the recording: %w", err))
 	}

@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"gotap/compile/diag"
 	"gotap/samples"
 )
 
@@ -33,9 +33,9 @@ func readScript(w *World, args []string, eval string, hasEval bool) (scriptText,
 		return scriptText{}, &hintError{withStatus(statusUsage, fmt.Errorf("one script at a time, so %q is one too many", args[1])),
 			extraHint(args[0])}
 	case args[0] == "-":
-		text, err := io.ReadAll(w.Stdin)
+		text, err := diag.Read(w.Stdin)
 		if err != nil {
-			return scriptText{}, withStatus(statusUsage, err)
+			return scriptText{}, withStatus(statusUsage, fmt.Errorf("cannot read the script from standard input: %w", err))
 		}
 		return unpack(scriptText{name: "<stdin>", text: withoutMark(text)})
 	}
@@ -47,7 +47,7 @@ func withoutMark(text []byte) string { return strings.TrimPrefix(string(text), "
 
 // readFile finds a script by its name, which may be that of a sample.
 func readFile(path string) (scriptText, error) {
-	text, err := os.ReadFile(path)
+	text, err := diag.ReadFile(path)
 	if err == nil {
 		return unpack(scriptText{name: path, dir: filepath.Dir(path), text: withoutMark(text)})
 	}

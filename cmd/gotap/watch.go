@@ -133,7 +133,7 @@ func isModule(path string) bool {
 
 // contents is a file's text; "" when it is away for the moment.
 func contents(path string) string {
-	text, _ := os.ReadFile(path)
+	text, _ := diag.ReadFile(path)
 	return withoutMark(text)
 }
 

@@ -73,10 +73,10 @@ func (in *Info) Section(name string) (data []byte, addr uint64, err error) {
 	return nil, addr, nil
 }
 
-// Has reports whether there is debug information at all.
+// Has reports whether there is debug information at all. What cannot be read is there: questions tell why not.
 func (in *Info) Has() bool {
 	data, _, err := in.Section(".debug_info")
-	return err == nil && len(data) > 0
+	return err != nil || len(data) > 0
 }
 
 // guard wraps a question: it takes the lock and turns panics into errors. Sections are mapped files; one

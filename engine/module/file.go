@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"gotap/engine/debuginfo/image"
 )
 
 // Identity says which file a module is, whatever its name: probes belong to a file and an offset in it, so that they land in
@@ -274,7 +276,7 @@ func (f *File) Code(vaddr uint64, n int) ([]byte, error) {
 }
 
 // maxSection bounds what one section may take in memory: damaged headers must not exhaust it.
-const maxSection = 4 << 30
+const maxSection = 1 << 30
 
 // Section returns the contents of a section, decompressed, and its address; nil for a section that the file does not have
 // or that has no contents, as the code in a separate debug file.
@@ -292,7 +294,7 @@ func (f *File) sectionData(s *elf.Section) ([]byte, error) {
 	if s.Type == elf.SHT_NOBITS || s.Size == 0 {
 		return nil, nil
 	}
-	if s.Size > maxSection {
+	if s.Size > maxSection || s.Flags&elf.SHF_COMPRESSED != 0 && !image.MayInflate(s.FileSize, s.Size) {
 		return nil, fmt.Errorf("cannot read %s of %s: %d bytes are too many", s.Name, f.Path, s.Size)
 	}
 	data, err := s.Data()

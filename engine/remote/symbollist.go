@@ -22,6 +22,9 @@ import (
 
 // isSymbolList reports whether a file is a list of symbols: its first line is one.
 func isSymbolList(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false

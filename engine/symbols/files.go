@@ -52,7 +52,7 @@ func (l *Files) read(f *module.File) *debuginfo.Info {
 
 // source maps a file for reading, or reads it as the module does where it cannot be opened again by its name.
 func (l *Files) source(f *module.File) debuginfo.File {
-	img, err := image.Open(f.OpenPath())
+	img, err := image.OpenAs(f.Path, f.OpenPath())
 	if err != nil {
 		return elfFile{f}
 	}

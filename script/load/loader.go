@@ -257,7 +257,7 @@ func (l *Loader) Read(p string) ([]byte, error) {
 		}
 		return fs.ReadFile(l.Std, std)
 	}
-	text, err := os.ReadFile(p)
+	text, err := diag.ReadFile(p)
 	return bytes.TrimPrefix(text, []byte("\ufeff")), err // a byte order mark, behind which columns are counted
 }
 

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -61,7 +62,15 @@ type reader struct {
 
 // Read reads a recording, and checks every byte of it.
 func Read(r io.Reader) (*Recording, error) {
-	all, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	in := bufio.NewReader(io.LimitReader(r, MaxSize+1))
+	begin, err := in.Peek(longestVersion) // of what is no recording no more is read
+	if err == nil || err == io.EOF {
+		_, err = version(begin)
+	}
+	var all []byte
+	if err == nil {
+		all, err = io.ReadAll(in)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the recording: %w", err)
 	}
@@ -102,9 +111,12 @@ func parse(all []byte) (*Recording, error) {
 	return rd.Recording, nil
 }
 
+// longestVersion is the most bytes that the first line is looked for in.
+const longestVersion = 64
+
 // version checks the first line.
 func version(all []byte) (rest []byte, err error) {
-	text := string(all[:min(len(all), 64)])
+	text := string(all[:min(len(all), longestVersion)])
 	number, ok := strings.CutPrefix(text, magic)
 	if !ok {
 		if len(all) < len(magic) && strings.HasPrefix(magic, text) && len(all) > 0 {
@@ -113,7 +125,7 @@ func version(all []byte) (rest []byte, err error) {
 		return nil, ErrNoRecording
 	}
 	digits, _, ok := strings.Cut(number, "\n")
-	if !ok && len(all) < 64 {
+	if !ok && len(all) < longestVersion {
 		return nil, ErrCut
 	}
 	n, err := strconv.ParseUint(digits, 10, 32)

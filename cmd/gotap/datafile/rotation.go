@@ -111,7 +111,7 @@ func (d *File) next() error {
 			return fmt.Errorf("cannot begin the next output file: %w", err)
 		}
 	}
-	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	f, err := Create(r.path)
 	if err != nil {
 		return fmt.Errorf("cannot begin the next output file: %w", err)
 	}

@@ -12,8 +12,15 @@ import (
 	"syscall"
 )
 
-// maxSection bounds a decompressed section: a damaged size must not exhaust memory.
-const maxSection = 8 << 30
+// The sections of a file may have so many bytes when they are decompressed: debug information becomes two to six times as large. A
+// file that becomes a thousand times as large was made for that.
+const (
+	inflatedBase   = 64 << 20 // of the smallest file
+	inflatedFactor = 32       // more for each byte of the file
+)
+
+// MayInflate reports whether what has so many bytes, compressed, may become so many.
+func MayInflate(packed, size uint64) bool { return size <= inflatedBase+inflatedFactor*packed }
 
 // Image is one ELF file in memory.
 type Image struct {
@@ -22,29 +29,33 @@ type Image struct {
 	file  *elf.File
 	unmap bool
 
-	mu       sync.Mutex // guards unpacked
+	mu       sync.Mutex // guards what follows
 	unpacked map[string][]byte
+	inflated uint64 // bytes of all of them
 }
 
 // Open maps the ELF file at path.
-func Open(path string) (*Image, error) {
+func Open(path string) (*Image, error) { return OpenAs(path, path) }
+
+// OpenAs maps the ELF file at path. Messages have another name for it.
+func OpenAs(name, path string) (*Image, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open %s: %w", path, err)
+		return nil, fmt.Errorf("cannot open %s: %w", name, err)
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("cannot open %s: %w", path, err)
+		return nil, fmt.Errorf("cannot open %s: %w", name, err)
 	}
 	if !st.Mode().IsRegular() || st.Size() == 0 || int64(int(st.Size())) != st.Size() {
-		return nil, fmt.Errorf("cannot open %s: not an ELF file", path)
+		return nil, fmt.Errorf("cannot open %s: not an ELF file", name)
 	}
 	data, err := syscall.Mmap(int(f.Fd()), 0, int(st.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
 	if err != nil {
-		return nil, fmt.Errorf("cannot map %s: %w", path, err)
+		return nil, fmt.Errorf("cannot map %s: %w", name, err)
 	}
-	m, err := New(path, data)
+	m, err := New(name, data)
 	if err != nil {
 		syscall.Munmap(data)
 		return nil, err
@@ -71,7 +82,7 @@ func (m *Image) Close() error {
 	return syscall.Munmap(m.data)
 }
 
-// Name is the path that the image was opened by.
+// Name is what messages call the image.
 func (m *Image) Name() string { return m.name }
 
 // Machine is the architecture of the file.
@@ -92,7 +103,7 @@ func (m *Image) Section(name string) (data []byte, addr uint64, err error) {
 		return nil, s.Addr, nil
 	}
 	if s.Flags&elf.SHF_COMPRESSED != 0 {
-		data, err = m.unpack(name, s.Data)
+		data, err = m.unpack(name, s.Size, s.Data)
 		return data, s.Addr, err
 	}
 	if s.Offset > uint64(len(m.data)) || s.FileSize > uint64(len(m.data))-s.Offset {
@@ -110,19 +121,21 @@ func (m *Image) oldSection(name string) ([]byte, uint64, error) {
 	if s == nil || s.Type == elf.SHT_NOBITS {
 		return nil, 0, nil
 	}
-	data, err := m.unpack(name, func() ([]byte, error) {
-		raw, err := s.Data()
-		if err != nil || len(raw) < 12 || string(raw[:4]) != "ZLIB" {
-			return raw, err
-		}
-		return inflate(raw[12:], binary.BigEndian.Uint64(raw[4:]))
-	})
+	raw, err := s.Data()
+	if err != nil {
+		return nil, s.Addr, fmt.Errorf("cannot read %s of %s: %w", s.Name, m.name, err)
+	}
+	if len(raw) < 12 || string(raw[:4]) != "ZLIB" {
+		return raw, s.Addr, nil
+	}
+	size := binary.BigEndian.Uint64(raw[4:])
+	data, err := m.unpack(name, size, func() ([]byte, error) { return inflate(raw[12:], size) })
 	return data, s.Addr, err
 }
 
 // inflate decompresses a zlib stream that should give size bytes.
 func inflate(packed []byte, size uint64) ([]byte, error) {
-	if size > maxSection || size/2048 > uint64(len(packed)) {
+	if size/2048 > uint64(len(packed)) { // zlib cannot do that
 		return nil, fmt.Errorf("the size of the section, %d bytes, cannot be right", size)
 	}
 	z, err := zlib.NewReader(bytes.NewReader(packed))
@@ -135,17 +148,22 @@ func inflate(packed []byte, size uint64) ([]byte, error) {
 	return data, err
 }
 
-// unpack decompresses a section once.
-func (m *Image) unpack(name string, read func() ([]byte, error)) ([]byte, error) {
+// unpack decompresses a section once, if there is room for its size.
+func (m *Image) unpack(name string, size uint64, read func() ([]byte, error)) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if data, ok := m.unpacked[name]; ok {
 		return data, nil
+	}
+	if size > 1<<62 || !MayInflate(uint64(len(m.data)), m.inflated+size) {
+		return nil, fmt.Errorf("cannot decompress %s of %s: its sections have %d MB then, which is too much for a file of %d KB",
+			name, m.name, (m.inflated+size)>>20, len(m.data)>>10)
 	}
 	data, err := read()
 	if err != nil {
 		return nil, fmt.Errorf("cannot decompress %s of %s: %w", name, m.name, err)
 	}
 	m.unpacked[name] = data
+	m.inflated += uint64(len(data))
 	return data, nil
 }

@@ -76,6 +76,57 @@ func TestInflateBoundsSizes(t *testing.T) {
 	}
 }
 
+// A file may have sections that become larger, but none, nor all of them together, that become far larger than the file.
+func TestInflatesWithinReason(t *testing.T) {
+	// The zeros are deflated as binutils do it, and the whole is no larger than a hundredth of what it becomes.
+	const size = 80 << 20
+	dir := t.TempDir()
+	zeros := filepath.Join(dir, "zeros")
+	if err := os.WriteFile(zeros, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(zeros, size); err != nil {
+		t.Fatal(err)
+	}
+	bomb := build(t, "-gz=none")
+	for _, name := range []string{".debug_info", ".debug_str"} {
+		out, err := exec.Command("objcopy", "--remove-section", name, "--add-section", name+"="+zeros, bomb).CombinedOutput()
+		if err != nil {
+			t.Fatalf("objcopy: %v\n%s", err, out)
+		}
+	}
+	if out, err := exec.Command("objcopy", "--compress-debug-sections=zlib", bomb).CombinedOutput(); err != nil {
+		t.Fatalf("objcopy: %v\n%s", err, out)
+	}
+	m, err := Open(bomb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, name := range []string{".debug_info", ".debug_str"} {
+		data, _, err := m.Section(name)
+		if err == nil || !strings.Contains(err.Error(), "cannot decompress "+name) || !strings.Contains(err.Error(), "too much for a file of") {
+			t.Errorf("%s of a file of %d KB has %d bytes, %v", name, len(m.data)>>10, len(data), err)
+		}
+	}
+	if data, _, err := m.Section(".debug_abbrev"); err != nil || len(data) == 0 {
+		t.Errorf("the other sections are gone: %v", err)
+	}
+
+	// Together they count, too.
+	m.unpacked, m.inflated = map[string][]byte{}, inflatedBase+inflatedFactor*uint64(len(m.data))-8
+	ok := func() ([]byte, error) { return make([]byte, 8), nil }
+	if _, err := m.unpack("a", 8, ok); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.unpack("b", 1, ok); err == nil {
+		t.Error("there is always room for one more")
+	}
+	if _, err := m.unpack("c", 1<<64-1, ok); err == nil {
+		t.Error("a size overflows")
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	empty, text := filepath.Join(dir, "empty"), filepath.Join(dir, "text")
