@@ -2,6 +2,7 @@ package script
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -39,8 +40,10 @@ func (s *Script) admit(f *load.File) (*source, diag.List) {
 		list.Warnf(f.NodeSpan(text), "printf(format, …) does; write \\n for the end of the line", "this fills no format in: it writes its values one after the other")
 	}
 	f.OriginalNumbers(src.info.Numbers)
-	for _, text := range src.info.Controls {
-		s.opts.Own.Add(text)
+	for _, text := range src.info.Texts {
+		if strings.ContainsFunc(text, diag.IsControl) {
+			s.opts.Own.Add(text)
+		}
 	}
 	for _, lit := range src.info.Functions {
 		s.functions = append(s.functions, &function{src, lit})

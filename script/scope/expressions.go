@@ -6,8 +6,6 @@ import (
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
-
-	"gotap/compile/diag"
 )
 
 // exprs walks a list.
@@ -78,12 +76,8 @@ func (a *analyzer) expr(slot *ast.Expression) {
 	a.quiet = ""
 }
 
-// text keeps a text of the script that has control characters.
-func (a *analyzer) text(s string) {
-	if strings.ContainsFunc(s, diag.IsControl) {
-		a.info.Controls = append(a.info.Controls, s)
-	}
-}
+// text keeps a text of the script.
+func (a *analyzer) text(s string) { a.info.Texts = append(a.info.Texts, s) }
 
 // wrapped walks the nodes that only hold another expression; literals hold none.
 func (a *analyzer) wrapped(n ast.Expression) {

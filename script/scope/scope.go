@@ -96,7 +96,7 @@ type Info struct {
 	Calls     map[file.Idx]Call    // by the place of the opening parenthesis
 	RegExps   []*ast.RegExpLiteral // all there are
 	Numbers   []*ast.NumberLiteral // all there are
-	Controls  []string             // texts with control characters
+	Texts     []string             // literal texts, those of templates too
 	Unfilled  []*ast.StringLiteral // formats with values behind them, given to what fills no formats in
 	edits     []func()             // changes to the tree, inner before outer
 	stmts     []func()             // changes to statement lists, after them
