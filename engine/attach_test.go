@@ -360,7 +360,7 @@ func TestRefusedTargets(t *testing.T) {
 		pid  int
 		want string
 	}{
-		{os.Getpid(), "this program itself"}, {0, "no such process"}, {1 << 30, "no such process"},
+		{os.Getpid(), "that is gotap itself"}, {0, "no such process"}, {1 << 30, "no such process"},
 		{2, "thread of the kernel"}, {ended.Process.Pid, "zombie"}, {p.pid(), "traced already, by process"},
 	} {
 		if c.pid == 2 && procfs.Name(2) != "kthreadd" {
