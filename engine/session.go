@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -234,10 +235,14 @@ func (s *Session) Pids() []int {
 	return pids
 }
 
-// LeftStopped reports whether a program has stopped a process for a debugger (exit.stop) and it still is. It may be asked after Close.
+// LeftStopped reports whether a program has stopped a process for a debugger (exit.stop) and it still is, or is about to: a thread that has just
+// been let go may have yet to take the signal, which SIGCONT would have discarded. It may be asked after Close.
 func (s *Session) LeftStopped(pid int) bool {
-	_, stopped := s.leftStopped.Load(pid)
-	return stopped && strings.HasPrefix(strings.ToUpper(procfs.Status(pid, "State")), "T")
+	if _, stopped := s.leftStopped.Load(pid); !stopped {
+		return false
+	}
+	stops := func(tid int) bool { return hexField(tid, "SigPnd")>>(ptrace.SIGSTOP-1)&1 != 0 }
+	return slices.ContainsFunc(procfs.Threads(pid), stops) || strings.HasPrefix(strings.ToUpper(procfs.Status(pid, "State")), "T")
 }
 
 // warn tells the user something once.
