@@ -99,7 +99,7 @@ func (s *Session) detach(patience time.Duration) {
 // haltPatience is how long threads that job control has stopped may take to be stopped again when they were let go.
 const haltPatience = time.Second
 
-// awaitHalted waits for the threads that were let go in a stop of job control. The kernel wakes them, and they stop again by
+// awaitHalted waits for the threads that were let go in a stop of job control, or with the signal for one. The kernel wakes them, and they stop by
 // themselves: whoever looks when the session is over finds them as they were before. Precondition: the tracing thread has
 // ended, which is what lets them go.
 func (s *Session) awaitHalted() {
@@ -169,6 +169,9 @@ func (t *thread) detach(sig int) {
 	t.requeue()
 	t.dropKept()
 	ptrace.Detach(t.tid, sig)
+	if sig != 0 && sig != ptrace.SIGCONT && jobControl>>(sig-1)&1 == 1 {
+		t.s.halted = append(t.s.halted, t.tid)
+	}
 	t.forget()
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"gotap/engine/hit"
 	"gotap/engine/hostcpu"
@@ -235,14 +236,23 @@ func (s *Session) Pids() []int {
 	return pids
 }
 
-// LeftStopped reports whether a program has stopped a process for a debugger (exit.stop) and it still is, or is about to: a thread that has just
-// been let go may have yet to take the signal, which SIGCONT would have discarded. It may be asked after Close.
+// LeftStopped reports whether a program has stopped a process for a debugger (exit.stop) and it still is. It may be asked after Close. A thread
+// that has just been let go may have yet to take the signal; so while one runs, or the signal waits, the answer does, for a second at most.
 func (s *Session) LeftStopped(pid int) bool {
 	if _, stopped := s.leftStopped.Load(pid); !stopped {
 		return false
 	}
-	stops := func(tid int) bool { return hexField(tid, "SigPnd")>>(ptrace.SIGSTOP-1)&1 != 0 }
-	return slices.ContainsFunc(procfs.Threads(pid), stops) || strings.HasPrefix(strings.ToUpper(procfs.Status(pid, "State")), "T")
+	isUnderWay := func(tid int) bool {
+		return hexField(tid, "SigPnd")>>(ptrace.SIGSTOP-1)&1 != 0 || strings.HasPrefix(procfs.Status(tid, "State"), "R")
+	}
+	for end := time.Now().Add(haltPatience); ; time.Sleep(time.Millisecond) {
+		if strings.HasPrefix(strings.ToUpper(procfs.Status(pid, "State")), "T") {
+			return true
+		}
+		if !slices.ContainsFunc(procfs.Threads(pid), isUnderWay) || time.Now().After(end) {
+			return false
+		}
+	}
 }
 
 // warn tells the user something once.
