@@ -74,6 +74,9 @@ func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
 	held := s.holdAll()
 	defer s.releaseWorld(held)
 	for _, t := range p.threads {
+		if t.vforking { // in a call of its own
+			continue
+		}
 		if !t.stopped || !t.getRegs() || isIn(left, *t.pc()) {
 			return false
 		}
