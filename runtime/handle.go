@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -344,19 +345,23 @@ func (st *storage) elements(take bool) []Entry {
 	return list
 }
 
-// collectTable walks the slots. A key inserted meanwhile may or may not be among the entries.
+// collectTable walks the slots. A key inserted meanwhile may or may not be among the entries. One that has been taken and inserted again, in a slot
+// further on, stays for the next time: a key is never among the entries twice.
 func (h *Handle) collectTable(st *storage, take bool) []Entry {
 	var list []Entry
 	t := &st.table
+	seen := map[string]bool{}
 	for slot := range t.state {
 		if atomic.LoadUint64(&t.state[slot])&statusMask != slotFull || !t.pinAny(slot) {
 			continue
 		}
+		id := keyText(t.key(slot))
+		if seen[id] || take && !t.kill(slot) {
+			t.unpin(slot)
+			continue
+		}
+		seen[id] = true
 		if take {
-			if !t.kill(slot) {
-				t.unpin(slot)
-				continue
-			}
 			t.settle(slot)
 		}
 		key := st.shape.decodeKey(t.key(slot))
@@ -366,6 +371,15 @@ func (h *Handle) collectTable(st *storage, take bool) []Entry {
 		t.unpin(slot)
 	}
 	return list
+}
+
+// keyText is the words of a key as a text, to look it up by.
+func keyText(words []uint64) string {
+	p := make([]byte, 0, 8*len(words))
+	for _, w := range words {
+		p = binary.NativeEndian.AppendUint64(p, w)
+	}
+	return string(p)
 }
 
 // Len is the number of keys; objects without keys have one when they hold anything.

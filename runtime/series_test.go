@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -152,11 +153,19 @@ func TestSeriesUnderConcurrency(t *testing.T) {
 	}
 	total := int64(0)
 	count := func(s Snapshot) {
+		seen := map[string]bool{}
+		for _, e := range s.Entries {
+			if key := fmt.Sprint(e.Key); seen[key] {
+				t.Errorf("%s twice in one snapshot", key)
+			} else {
+				seen[key] = true
+			}
+		}
 		for _, e := range s.Series().Entries {
 			total += e.Data.Sum
 		}
 	}
-	for range 20 {
+	for range 200 {
 		count(h.Take())
 	}
 	wg.Wait()
