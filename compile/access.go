@@ -19,7 +19,7 @@ type Access struct {
 	Enum   []Enumerator // names of an enumeration
 }
 
-// NoNumberError is a value of a known type that is no number, or that nothing tells the place of.
+// NoNumberError reports a value whose type is not a number, or whose location is unknown.
 type NoNumberError struct{ Err error }
 
 func (e *NoNumberError) Error() string { return e.Err.Error() }

@@ -28,9 +28,9 @@ import (
 //   - Every other way (a raw system call, a handler whose action blocks all signals, swapcontext) is noticed at the first hit, which is
 //     repaired as described in trapaction.go, and SIGTRAP stays unblocked from then on.
 //
-// The program's own questions are answered at the same instructions, with the bit that it expects. Where there is none to watch (IA32, ARM) SIGTRAP
-// is blocked again after each hit. A SIGTRAP that somebody sends to such a thread
-// is blocked for good and sent again, so it waits as the program wants. At the end of the session the bit is set again.
+// The program's own questions are answered at the same instructions, with the bit that it expects. Where there are none to watch (IA32, ARM)
+// SIGTRAP is blocked again after each hit. When somebody sends SIGTRAP to a thread in such a section, the engine blocks it there and sends it
+// again, so it waits as the program wants. At the end of the session the bit is set again.
 //
 // A thread that blocks SIGTRAP and not every other signal that instructions raise does mean it, and keeps its mask.
 

@@ -107,7 +107,7 @@
 //	                                      (TestAddressesTold).
 //	lwpins, lwpval (AMD family 15h)       The record that they write has their address: they are stepped in place (TestAddressesTold).
 //	uiret, senduipi and kin               Linux gives programs no user interrupts: they raise an exception.
-//	ptwrite, and branches under a trace   A trace of the processor (Intel PT, LBR) shows the copy, to whoever records one.
+//	ptwrite, and branches under a trace   A trace of the processor (Intel PT, LBR) shows the copy to its reader.
 //	vmcall, vmmcall                       The hypervisor may look at the program counter; its interfaces for programs do not.
 //
 // # Decisions

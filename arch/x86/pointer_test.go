@@ -25,7 +25,7 @@ func TestRepairAddress(t *testing.T) {
 		{mode64, "66d9e8", near, near + 1, 0x1e8, true, true, home + 1, 0x1e8}, // were a prefix not counted in
 		{mode64, "d9e8", near, home - 7, 0x1e8, true, false, home - 7, 0x1e8},  // of an instruction before: this one has not run
 		{mode64, "d9e8", near, near + 2, 0x1e8, true, false, near + 2, 0x1e8},
-		{mode64, "d9e8", near, 0, 0, true, true, 0, 0},                                     // the unit may have it all the same
+		{mode64, "d9e8", near, 0, 0, true, true, 0, 0},                                     // the x87 unit may still hold the address
 		{mode64, "dc0500100000", near, near, 0x405, true, true, home, 0x405},               // faddl rip+0x1000
 		{mode64, "dc0500100000", far, far, 0x486, true, true, home, 0x405},                 // the same from a slot that borrows a register
 		{mode64, "dc0500100000", far, far, 0x123, true, true, home, 0x123},                 // it was not written

@@ -89,7 +89,7 @@ func (s *site) direct(slot uint64) bool {
 		return false // prefixes without use leave no room
 	}
 	if s.in.begins() {
-		return false // it is stepped only where it is no instruction
+		return false // it is stepped only on processors that do not know it
 	}
 	if !s.isa.long {
 		return true

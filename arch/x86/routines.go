@@ -262,7 +262,7 @@ func undefinedResult(*execution) error { return errResult }
 
 func protectionFault(*execution) error { return errProtected }
 
-// testTransaction is xtest: ZF says that there is no transaction.
+// testTransaction emulates xtest outside a transaction: it sets ZF.
 func testTransaction(x *execution) error {
 	setStatus(x.regs, flagZF)
 	return nil

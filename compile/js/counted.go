@@ -112,16 +112,16 @@ func (s *site) typedText(a arguments, n *expr) *expr {
 	if access.Shape == nil || access.Shape.MayBeText() {
 		return nil
 	}
-	s.l.errorf(at, textHint(access.Shape), "this is no text: its type is %s", cmp.Or(access.Ctype, "made of others"))
+	s.l.errorf(at, textHint(access.Shape), "this is not text: its type is %s", cmp.Or(access.Ctype, "made of others"))
 	return poison(at)
 }
 
-// textHint says what to read instead of something that is no text.
+// textHint says what to read instead of a value that is not text.
 func textHint(s *compile.Shape) string {
 	if len(s.Members) > 0 {
 		return "name a member that is text: " + list(s.Members) + "; log(x) and pretty(x) show all of them"
 	}
-	return "bytes(p, n) reads memory as it is; str(p + 0) takes it for text all the same"
+	return "bytes(p, n) reads memory as it is; str(p + 0) reads it as text anyway"
 }
 
 // isPath reports whether an expression can name a value in the debug information: lowering it twice does nothing twice.
