@@ -46,12 +46,37 @@ func (s *Session) Attach(pid int) error {
 		return err
 	}
 	if p != nil {
+		s.awaitVforked(p.pid)
 		s.awaitFallback(p)
+		if s.undoes {
+			return nil
+		}
 		if err := s.do(func() error { s.rescan(p); return nil }); err != nil {
 			return err
 		}
 	}
 	return s.settle()
+}
+
+// vforkPatience is how long an attach waits for children that share the target's memory.
+const vforkPatience = time.Second
+
+// awaitVforked waits for the children that a process made by vfork before its threads were seized: they use the memory in which
+// breakpoints are going to be, and nobody traces them. They soon execute a program, or end.
+func (s *Session) awaitVforked(pid int) {
+	var left []int
+	for end := time.Now().Add(vforkPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		left = slices.DeleteFunc(procfs.Children(pid), func(child int) bool {
+			shares, known := ptrace.SharesMemory(pid, child)
+			return !known || !shares || procfs.Status(child, "TracerPid") != "0"
+		})
+		if len(left) == 0 {
+			return
+		}
+	}
+	if !s.undoes {
+		s.warn(fmt.Sprintf("process %d shares the memory of process %d and is not traced: a breakpoint would end it", left[0], pid))
+	}
 }
 
 // How long it is tried to put the fallback into a process that has been attached to, and the time between: as long as no

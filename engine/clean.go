@@ -93,6 +93,7 @@ func (left remains) takeOver(pid int) error {
 	if err != nil {
 		return err
 	}
+	s.undoes = true
 	if err = s.Attach(pid); err == nil && left.regions > 0 {
 		s.takeUp(pid)
 	}

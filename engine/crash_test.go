@@ -32,6 +32,8 @@ type crashPlan struct {
 	InPlace bool
 	Armed   string   // a file to make when all is armed
 	AtStep  int      // the step of the calls that targets are made to make at which the session kills itself, counted from 1; 0: it does not
+	Ends    bool     // the session ends by itself, a moment after all is armed
+	Cleans  bool     // there is no session: Pid is cleaned
 	Within  []string `json:"-"` // the command that runs the session
 }
 
@@ -40,6 +42,12 @@ func beCrashed(text string) {
 	var plan crashPlan
 	if err := json.Unmarshal([]byte(text), &plan); err != nil {
 		panic(err)
+	}
+	if plan.Cleans {
+		if _, err := Clean(plan.Pid); err != nil {
+			fmt.Fprintln(os.Stderr, "cannot clean:", err)
+		}
+		os.Exit(0)
 	}
 	arena, err := runtime.NewArena(runtime.ArenaOptions{})
 	if err != nil {
@@ -76,6 +84,12 @@ func beCrashed(text string) {
 	s.Start()
 	if plan.Armed != "" {
 		os.WriteFile(plan.Armed, nil, 0o600)
+	}
+	if plan.Ends {
+		time.Sleep(5 * time.Millisecond)
+		if err := s.Close(false); err != nil {
+			fmt.Fprintln(os.Stderr, "cannot end:", err)
+		}
 	}
 	s.Wait()
 	os.Exit(0)
@@ -155,17 +169,10 @@ func goVictim(t *testing.T) string {
 // GOTAP_LONG=1 there are a thousand rounds of each kind.
 func TestKilledSessions(t *testing.T) {
 	adoptOrphans(t)
-	rounds := 4
-	if os.Getenv("GOTAP_LONG") != "" {
-		rounds = 1000
-	}
-	if n, err := strconv.Atoi(os.Getenv("GOTAP_ROUNDS")); err == nil {
-		rounds = n
-	}
 	for _, c := range crashCases() {
 		t.Run(c.name, func(t *testing.T) {
 			path := c.program(t)
-			for i := range rounds {
+			for i := range rounds(4, 1000) {
 				if i%2 == 0 {
 					c.attached(t, path, i%4 == 0)
 				} else {
@@ -177,6 +184,17 @@ func TestKilledSessions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rounds is how often a test kills: GOTAP_ROUNDS times if that is set, long times with GOTAP_LONG=1.
+func rounds(usual, long int) int {
+	if n, err := strconv.Atoi(os.Getenv("GOTAP_ROUNDS")); err == nil {
+		return n
+	}
+	if os.Getenv("GOTAP_LONG") != "" {
+		return long
+	}
+	return usual
 }
 
 // TestKilledInCall kills sessions at each step of the calls of the kernel that they have targets make: whatever registers a thread

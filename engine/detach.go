@@ -145,17 +145,21 @@ func (s *Session) letStoppedGo() {
 // letGo detaches from a stopped thread. While its process has the fallback's handler, the thread is only marked as settled: one of the
 // process's threads puts the program's own action back when all are (releaseSettled), since any other may still be on its way into a
 // breakpoint's SIGTRAP, which only the handler survives if the session is killed now. A thread that cannot make a system call here, or is
-// about to get a signal, behind a call of ours without what it came with, is looked at again at its next stop.
+// about to get a signal, behind a call of ours without what it came with, is looked at again at its next stop. So is one that was stepped last:
+// a tracer's death does not end that (exit_ptrace in kernel/ptrace.c), and the thread would raise SIGTRAP behind its next instruction.
 func (t *thread) letGo(sig int) {
 	t.clearDebugRegs()
 	informed := sig != 0 && jobControl>>(sig-1)&1 == 0
-	if (t.midCall || informed) && t.proc.trap.ours && ptrace.Interrupt(t.tid) == 0 {
+	if (t.midCall || informed || t.stepping) && t.proc.trap.ours && ptrace.Interrupt(t.tid) == 0 {
 		t.unmask() // a handler gives back the mask that it began with
-		t.stopped = ptrace.Cont(t.tid, sig) != 0
+		t.stopped, t.stepping = ptrace.Cont(t.tid, sig) != 0, false
 		return
 	}
 	if t.proc.trap.ours {
 		t.settled, t.owed = true, sig
+		if sig == 0 {
+			t.unreported() // or the kernel would deliver it if we died now, and the handler may be gone by then
+		}
 		return
 	}
 	t.detach(sig)

@@ -86,6 +86,7 @@ func (t *thread) install() error {
 		sp.guard.watching = false // it was told in what the page has overwritten
 		t.s.markWatching(sp)
 	}
+	t.recordSignalCalls() // first, because the first entries are restored last
 	for _, p := range sp.points {
 		if p.planted {
 			sp.record(p, t.tid)

@@ -51,9 +51,12 @@ func leftStubs(mem *ptrace.Memory, maps []module.Mapping, native *fallback.Nativ
 	return left
 }
 
+// clearPatience is how long Clean waits for a moment in which all threads can be seen to be elsewhere.
+const clearPatience = 10 * time.Second
+
 // clearStubs zeroes code that earlier sessions left in the padding of a process, as soon as no thread is in it.
 func (s *Session) clearStubs(pid int, left []module.Range) error {
-	for end := time.Now().Add(cleanPatience); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(clearPatience); ; time.Sleep(time.Millisecond) {
 		cleared := false
 		if err := s.do(func() error { cleared = s.clearUnused(pid, left); return nil }); err != nil || cleared {
 			return err

@@ -37,7 +37,7 @@ type point struct {
 	passed     uint32 // hits in processes whose action for SIGTRAP is watched
 	blocks     bool   // it was passed with SIGTRAP blocked
 	hits       uint32 // how often it was hit; wraps
-	signalCall bool   // the C library calls rt_sigprocmask or rt_sigaction here: see sigmask.go
+	signalCall int    // the C library calls rt_sigprocmask or rt_sigaction here, of which kind: see sigmask.go; or 0
 	barred     bool   // it must not be planted: see inSequence
 
 	float arch.FloatSite // nil unless the instruction leaves its address in the floating-point state
@@ -317,19 +317,16 @@ func (p *point) isBreakpoint() bool {
 // restoreAll takes all breakpoints out of an address space, those last that keep threads from blocking SIGTRAP (sigmask.go). Memory that is gone is no
 // error.
 func (s *Session) restoreAll(sp *space) error {
-	var planted, last []*point
+	planted := map[int][]*point{}
 	for _, p := range sp.points {
-		switch {
-		case !p.planted:
-		case p.signalCall:
-			last = append(last, p)
-		default:
-			planted = append(planted, p)
+		if p.planted {
+			planted[p.signalCall] = append(planted[p.signalCall], p)
 		}
 	}
 	failed := map[*point]error{}
-	s.rewrite(sp, planted, false, failed)
-	s.rewrite(sp, last, false, failed)
+	for _, kind := range []int{0, signalCallEnds, signalCallBlocks} {
+		s.rewrite(sp, planted[kind], false, failed)
+	}
 	var all error
 	for _, err := range failed {
 		if !errors.Is(err, errGone) {

@@ -73,6 +73,7 @@ type Session struct {
 	settling    settle
 	started     bool
 	closing     bool
+	undoes      bool  // the session only undoes what an earlier one left: it plants nothing
 	halted      []int // threads that were in a stop of job control when the session ended
 	closed      bool
 	undone      error  // what could not be undone, once the session is closed

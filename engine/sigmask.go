@@ -3,7 +3,9 @@ package engine
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 	"slices"
+	"time"
 
 	"gotap/arch/x86"
 	"gotap/engine/fallback"
@@ -50,41 +52,81 @@ func blocksAll(set uint64) bool { return set&synchronous == synchronous }
 // watchSignalCalls puts the engine's breakpoints on the instructions of a module that call rt_sigprocmask and rt_sigaction, and reports for which
 // of them there are any. It does so only where the fallback is: if the session is killed, a thread that meets one of them has the handler.
 func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSites) {
-	if sp.arch != &amd64ABI || sp.guard.base == 0 {
+	if sp.guard.base == 0 {
 		return found
 	}
 	sites := s.signalSites(m.File)
-	if len(sites.masks) > 0 {
+	if len(sites.blocks) > 0 {
 		// A thread that is in a section now would meet the first of these breakpoints with SIGTRAP blocked.
 		in := func(o *space) bool { return o == sp }
 		defer s.releaseWorld(s.holdRunning(in))
 		sp.seesMasks = true
 		s.openBlockers(in)
 	}
-	for _, vaddr := range slices.Concat(sites.masks, sites.actions) {
+	for i, vaddr := range sites.inOrder() {
 		s.watchInternally(sp, m, vaddr, func(*thread, *point) bool { return false })
 		if p := sp.points[m.Addr(vaddr)]; p != nil {
-			p.signalCall = true
+			p.signalCall = signalCallBlocks
+			if i >= len(sites.blocks) {
+				p.signalCall = signalCallEnds
+			}
 		}
 	}
 	return sites
 }
 
-// watchLateSignalCalls is watchSignalCalls for the modules that a process has when it gets its fallback.
-func (s *Session) watchLateSignalCalls(sp *space) {
-	for i := range sp.mods {
-		if m := &sp.mods[i]; m.File != nil && m.Err == nil && (isLibC(m.Path) || sp.isStatic(m)) {
-			s.watchSignalCalls(sp, m)
+// The kinds of breakpoints on such instructions. Those that may begin a section are planted first and restored last: while only a part of them
+// is there, as in a session that is killed just then, no section begins unseen that leads to another of them.
+const (
+	signalCallBlocks = 1 + iota
+	signalCallEnds   // where sections end, and where actions are set
+)
+
+// recordSignalCalls writes the table's entries for the breakpoints that watchLateSignalCalls is going to plant.
+func (t *thread) recordSignalCalls() {
+	sp := t.proc.space
+	for m := range sp.libCs() {
+		sites := t.s.signalSites(m.File)
+		for _, vaddr := range sites.inOrder() {
+			if p, err := t.s.pointAt(sp, m.Addr(vaddr), m); err == nil {
+				sp.record(p, t.tid)
+			}
 		}
 	}
 }
 
-// signalSites are the addresses in a file of syscall instructions that make rt_sigprocmask and rt_sigaction calls.
-type signalSites struct{ masks, actions []uint64 }
+// watchLateSignalCalls is watchSignalCalls for the modules that a process has when it gets its fallback.
+func (s *Session) watchLateSignalCalls(sp *space) {
+	for m := range sp.libCs() {
+		s.watchSignalCalls(sp, m)
+	}
+}
+
+// libCs are the modules of an address space that have the C library in them.
+func (sp *space) libCs() iter.Seq[*module.Loaded] {
+	return func(yield func(*module.Loaded) bool) {
+		for i := range sp.mods {
+			m := &sp.mods[i]
+			if m.File != nil && m.Err == nil && (isLibC(m.Path) || sp.isStatic(m)) && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// signalSites are the addresses in a file of syscall instructions that make rt_sigprocmask and rt_sigaction calls: those that set a whole mask, which
+// is how sections end, are apart from the others, which may begin one.
+type signalSites struct{ blocks, restores, actions []uint64 }
+
+// inOrder are all of them in the order in which they are planted.
+func (s *signalSites) inOrder() []uint64 { return slices.Concat(s.blocks, s.actions, s.restores) }
 
 // signalSites finds such instructions in a file, once.
 func (s *Session) signalSites(f *module.File) (sites signalSites) {
 	if sites, known := s.signalCalls[f]; known {
+		return sites
+	}
+	if abiOf(f) != &amd64ABI {
 		return sites
 	}
 	for _, text := range f.Text() {
@@ -93,9 +135,12 @@ func (s *Session) signalSites(f *module.File) (sites signalSites) {
 			continue
 		}
 		for _, at := range findSyscalls(code) {
-			list := &sites.masks
-			if at.number == byte(amd64ABI.calls.sigaction) {
+			list := &sites.blocks
+			switch {
+			case at.number == byte(amd64ABI.calls.sigaction):
 				list = &sites.actions
+			case at.sets:
+				list = &sites.restores
 			}
 			if vaddr := text.Start + uint64(at.offset); isInstruction(f, vaddr) {
 				*list = append(*list, vaddr)
@@ -113,6 +158,7 @@ func (s *Session) signalSites(f *module.File) (sites signalSites) {
 type numberedCall struct {
 	offset int
 	number byte
+	sets   bool // it seems to be asked to set a whole mask
 }
 
 // findSyscalls finds what looks like syscall instructions for rt_sigprocmask and rt_sigaction: the number is loaded shortly before.
@@ -120,6 +166,7 @@ func findSyscalls(code []byte) (found []numberedCall) {
 	const reach = 56 // bytes, some ten instructions
 	loads := func(number uint64) []byte { return []byte{0xb8, byte(number), 0, 0, 0} }
 	mask, action := loads(amd64ABI.calls.procmask), loads(amd64ABI.calls.sigaction)
+	sets := []byte{0xbf, maskSet, 0, 0, 0} // mov $…, %edi
 	syscall := amd64ABI.calls.insn
 	for at := 0; ; at += len(syscall) {
 		next := bytes.Index(code[at:], syscall)
@@ -133,9 +180,9 @@ func findSyscalls(code []byte) (found []numberedCall) {
 		}
 		switch {
 		case bytes.Contains(before, mask):
-			found = append(found, numberedCall{at, mask[1]})
+			found = append(found, numberedCall{at, mask[1], bytes.Contains(before, sets)})
 		case bytes.Contains(before, action):
-			found = append(found, numberedCall{at, action[1]})
+			found = append(found, numberedCall{at, action[1], false})
 		}
 	}
 }
@@ -163,7 +210,7 @@ func isInstruction(f *module.File, vaddr uint64) bool {
 // watchSignalCalls, and reports whether it did. All else is left to the kernel.
 func (t *thread) makeSignalCall(p *point) bool {
 	r := &t.regs
-	if !p.signalCall || r[x86.R10] != setBytes || r[x86.EFLAGS]&trapFlag != 0 {
+	if p.signalCall == 0 || r[x86.R10] != setBytes || r[x86.EFLAGS]&trapFlag != 0 {
 		return false
 	}
 	of := &t.proc.arch.calls
@@ -324,15 +371,21 @@ func (t *thread) leaveOpen() bool {
 
 // openBlockers unblocks SIGTRAP in the threads of certain address spaces that are in a section which blocks all signals, and began it before the
 // engine saw that. It is called before breakpoints are written. Threads that are in a stop which has not been dealt with are among them, new ones
-// too that their makers' stops have yet to tell of. Those that cannot be stopped without noticing it are dealt with at their next stop.
+// too that their makers' stops have yet to tell of, and children that share the memory until they execute a program. Those that cannot be stopped without noticing it are dealt with at their next stop.
 func (s *Session) openBlockers(in func(*space) bool) {
 	for _, p := range s.procs {
 		if !in(p.space) || !p.space.seesMasks {
 			continue
 		}
 		for _, tid := range procfs.Threads(p.pid) {
-			if blocksAll(hexField(tid, "SigBlk")) {
-				s.openBlocker(tid)
+			if !blocksAll(hexField(tid, "SigBlk")) {
+				continue
+			}
+			s.openBlocker(tid)
+			for _, child := range procfs.ChildrenOf(tid) {
+				if shares, known := ptrace.SharesMemory(tid, child); known && shares && blocksAll(hexField(child, "SigBlk")) {
+					s.openBlocker(child)
+				}
 			}
 		}
 	}
@@ -351,6 +404,20 @@ func (s *Session) openBlocker(tid int) {
 	case t != nil:
 		if t.openDue = true; t.interruptable() {
 			s.withStopped(t, t.openTrap)
+		}
+	default:
+		openNew(tid)
+	}
+}
+
+// newPatience is how long a new thread is given to come to its first stop.
+const newPatience = 100 * time.Millisecond
+
+// openNew unblocks SIGTRAP in a new thread that blocks all signals and is on its way to its first stop.
+func openNew(tid int) {
+	for end := time.Now().Add(newPatience); time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
+		if procfs.Ended(tid) || !blocksAll(hexField(tid, "SigBlk")) || openStopped(tid) {
+			return
 		}
 	}
 }

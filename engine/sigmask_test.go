@@ -54,9 +54,12 @@ func TestSignalCallsLikeObjdump(t *testing.T) {
 		t.Fatalf("the listing has %d and %d", len(want["e"]), len(want["d"]))
 	}
 	for _, addr := range want["e"] {
-		if !slices.Contains(got.masks, addr) {
+		if !slices.Contains(slices.Concat(got.blocks, got.restores), addr) {
 			t.Errorf("rt_sigprocmask at %#x is not found", addr)
 		}
+	}
+	if len(got.blocks) < 3 || len(got.restores) < 3 {
+		t.Errorf("%d begin sections and %d end them", len(got.blocks), len(got.restores))
 	}
 	for _, addr := range want["d"] {
 		if !slices.Contains(got.actions, addr) {

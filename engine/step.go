@@ -342,10 +342,10 @@ const fairness = 50 * time.Microsecond
 // is dealt with here, because the breakpoint is put back afterwards and the step could not go on.
 func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
 	for {
-		if t.step.toCall {
-			ptrace.ContToSyscall(t.tid, 0)
-		} else {
+		if t.stepping = !t.step.toCall; t.stepping {
 			ptrace.Step(t.tid, 0)
+		} else {
+			ptrace.ContToSyscall(t.tid, 0)
 		}
 		if st, ok = t.s.waitFor(t.tid); !ok || st.Ended() || st.AtSyscall() {
 			return st, ok

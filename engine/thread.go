@@ -27,6 +27,7 @@ type thread struct {
 	gone      bool
 	fresh     bool // its first stop has not come
 	midCall   bool // its stop is inside of a system call, which will write its result over the registers
+	stepping  bool // the request that let it run last was to run one instruction
 	untaken   bool // its stop, for a signal, has been looked at and not taken: see ptrace.Look
 	silent    bool // programs do not run for it
 	drop      bool // to be let go at its next stop
@@ -127,11 +128,12 @@ func (t *thread) resume(sig int) {
 	off := t.breath.off
 	t.breath.keep, t.breath.off = false, false
 	t.stopped, t.listening, t.untaken = false, false, false
+	t.stepping = t.step.active && !t.step.toCall
 	var e syscall.Errno
 	switch {
 	case t.step.active && t.step.toCall:
 		e = ptrace.ContToSyscall(t.tid, sig)
-	case t.step.active:
+	case t.stepping:
 		e = ptrace.Step(t.tid, sig)
 	case off:
 		e = ptrace.Cont(t.tid, sig) // its end is not a system call's

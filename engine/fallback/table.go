@@ -131,9 +131,8 @@ func (t *Table) Check(mem Memory, base uint64, word int) (there bool) {
 }
 
 // Restore restores the instructions in the table of a region where there still are breakpoints, and calls told, if there is one, with
-// their addresses. It begins with the last entry, as the handler for x86-64 does. In a process that was attached to, the first entries are those
-// of the engine's own breakpoints, which keep threads from blocking SIGTRAP while there are others (package engine, sigmask.go). In a launched
-// program that had other breakpoints before its region they come behind those, and this order does not help.
+// their addresses. It begins with the last entry, as the handler for x86-64 does, because the first are those of the engine's own
+// breakpoints, which keep threads from blocking SIGTRAP while there are others (package engine, sigmask.go).
 func Restore(mem Memory, base uint64, head Head, told func(addr uint64)) {
 	table := make([]byte, head.Count*EntrySize)
 	if mem.Peek(base+TableAt, table) != nil {

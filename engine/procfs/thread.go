@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,15 +103,19 @@ func Ended(tid int) bool {
 // Children are the processes that a process has started and that have not ended, by number; none where the kernel does not list them
 // (proc_pid_task_tid_children(5)).
 func Children(pid int) (pids []int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well formed
-	for _, list := range lists {
-		text, _ := os.ReadFile(list) // a thread that has ended has none
-		for _, field := range strings.Fields(string(text)) {
-			if child, err := strconv.Atoi(field); err == nil && !Ended(child) {
-				pids = append(pids, child)
-			}
-		}
+	for _, tid := range Threads(pid) {
+		pids = append(pids, ChildrenOf(tid)...)
 	}
 	slices.Sort(pids)
+	return pids
+}
+
+// ChildrenOf are those that one thread has started.
+func ChildrenOf(tid int) (pids []int) {
+	for _, field := range strings.Fields(Read(tid, fmt.Sprintf("task/%d/children", tid))) {
+		if child, err := strconv.Atoi(field); err == nil && !Ended(child) {
+			pids = append(pids, child)
+		}
+	}
 	return pids
 }
