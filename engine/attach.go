@@ -89,6 +89,8 @@ const (
 
 // awaitFallback puts the fallback into a process that has just been attached to, or leaves that to its first hit.
 func (s *Session) awaitFallback(p *process) {
+	s.do(func() error { p.awaited = true; return nil })
+	defer s.do(func() error { p.awaited = false; return nil })
 	sleepers := 0
 	for end := time.Now().Add(fallbackPatience); sleepers < sleepersTries && time.Now().Before(end); time.Sleep(fallbackPause) {
 		over, asleep := true, false

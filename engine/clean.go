@@ -97,6 +97,9 @@ func (left remains) takeOver(pid int) error {
 	if err = s.Attach(pid); err == nil && left.regions > 0 {
 		s.takeUp(pid)
 	}
+	if err == nil && left.regions > 0 {
+		s.awaitHandlers(pid)
+	}
 	if err == nil && len(left.stubs) > 0 {
 		err = s.clearStubs(pid, left.stubs)
 	}
@@ -119,6 +122,36 @@ func (s *Session) takeUp(pid int) {
 			return
 		}
 	}
+}
+
+// awaitHandlers waits until no thread runs the handler of the region that an earlier session left, or is about to: it may still send SIGTRAP to other
+// threads, which only the handler survives.
+func (s *Session) awaitHandlers(pid int) {
+	for end := time.Now().Add(cleanPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		busy := false
+		s.do(func() error {
+			if p := s.procs[pid]; p != nil {
+				busy = s.inHandler(p)
+			}
+			return nil
+		})
+		if !busy {
+			return
+		}
+	}
+}
+
+// inHandler reports whether a thread of the process runs the handler, or has a SIGTRAP to come.
+func (s *Session) inHandler(p *process) bool {
+	defer s.releaseWorld(s.holdAll())
+	base := p.space.guard.base
+	for _, t := range p.threads {
+		pc, known := t.userPC()
+		if !known || pc >= base && pc < base+fallback.StubAt || hexField(t.tid, "SigPnd")&trapBit != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // placeOf names an address by its module.

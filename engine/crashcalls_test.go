@@ -101,5 +101,5 @@ func runKilled(t *testing.T, plan crashPlan, calls map[string]int) (made map[str
 		made[call] = bytes.Count(text, []byte(" "+call+"("))
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	return made, strings.Join(lines[max(0, len(lines)-60):], "")
+	return made, strings.Join(lines[max(0, len(lines)-40):], "")
 }

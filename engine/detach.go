@@ -219,8 +219,8 @@ func (p *process) settledThread() (by *thread, all bool) {
 // interruptBusy asks the threads to stop that are not asleep in a system call.
 func (s *Session) interruptBusy() {
 	for _, p := range s.procs {
-		if t, _ := s.interruptable(p); p.trap.ours && t != nil {
-			t.awake = true // one has to be seen, to undo what was done to the process
+		if found, _ := p.interruptable(); p.trap.ours && len(found) > 0 {
+			found[0].awake = true // one has to be seen, to undo what was done to the process
 		}
 	}
 	for _, t := range s.threads {

@@ -60,7 +60,9 @@ func (s *Session) protect(t *thread) {
 	}
 	if err != nil {
 		s.unprotected(t, err.Error())
+		return
 	}
+	s.watchLateSignalCalls(t.proc.space)
 }
 
 // unguarded reports whether the fallback has yet to be put into a process. Its memory may have a region already, by way of a process that it shares
@@ -93,11 +95,7 @@ func (t *thread) install() error {
 		}
 	}
 	t.proc.trap = trapAction{own: own, asked: true}
-	if err := t.setTrapAction(); err != nil {
-		return err
-	}
-	t.s.watchLateSignalCalls(sp)
-	return nil
+	return t.setTrapAction()
 }
 
 // adoptOrMap takes over a region, or maps and fills one, and returns the program's own action.
@@ -175,11 +173,13 @@ func (s *Session) protectAttached(p *process) (over, asleep bool) {
 	if !p.unguarded() {
 		return true, false
 	}
-	t, busy := s.interruptable(p)
-	if t == nil {
-		return false, !busy
+	asked, busy := p.interruptable()
+	for _, t := range asked {
+		if s.withStopped(t, func() { s.protect(t) }) {
+			return true, false
+		}
 	}
-	return s.withStopped(t, func() { s.protect(t) }), false
+	return false, len(asked) == 0 && !busy
 }
 
 // protectNew makes sure that a process which has just been made by another is protected: that one may not have been yet. The thread
@@ -210,6 +210,19 @@ func (t *thread) protectExecuted() {
 // lateAfter is how long after its start a program gets its fallback at the latest, with Config.LateFallback, and the time between
 // tries where none of a process's threads can be asked.
 var lateAfter = 250 * time.Millisecond
+
+// protectFirst puts the fallback into a process that is being attached to, at a signal, which comes after that: where signals come all the
+// time, no thread can be stopped without one. A thread whose system call the signal interrupts is left alone.
+func (t *thread) protectFirst(sig int) (did bool) {
+	p := t.proc
+	if !p.awaited || !p.unguarded() || t.raised(sig) || jobControl>>(sig-1)&1 == 1 || !t.getRegs() || p.arch.restarts(&t.regs) || t.raisedTrap() {
+		return false
+	}
+	t.keepSignal(sig)
+	t.s.protect(t)
+	t.resume(0)
+	return true
+}
 
 // protectLater puts the fallback into a process some time after, unless its first hit comes before.
 func (s *Session) protectLater(p *process) {
@@ -249,10 +262,13 @@ func (s *Session) withStopped(t *thread, fn func()) bool {
 	return true
 }
 
-// interruptable chooses a thread that can be stopped without its noticing: one that runs, or else one that sleeps in a system call that is
-// restarted exactly. nil: there is none now; busy tells that there may be soon, since not all sleep.
-func (s *Session) interruptable(p *process) (t *thread, busy bool) {
-	var second *thread
+// enoughAsked is how many threads are asked to stop until one does; the others have something else to say.
+const enoughAsked = 4
+
+// interruptable chooses threads that can be stopped without their noticing: those that run, and then those that sleep in a system call which is
+// restarted exactly. busy tells that there may be more soon, since not all sleep.
+func (p *process) interruptable() (found []*thread, busy bool) {
+	var sleep []*thread
 	for _, t := range p.threads {
 		switch {
 		case t.gone || t.listening: // the latter is stopped for as long as its owner likes, and is asked when it is continued
@@ -262,15 +278,19 @@ func (s *Session) interruptable(p *process) (t *thread, busy bool) {
 			continue
 		}
 		runs, asleep, exact := t.activity()
-		if runs {
-			return t, true
-		}
-		if asleep && exact {
-			second = t
+		switch {
+		case runs:
+			found = append(found, t)
+		case asleep && exact:
+			sleep = append(sleep, t)
 		}
 		busy = busy || !asleep
+		if len(found) == enoughAsked || len(found) > 0 && len(sleep) > 0 {
+			break
+		}
 	}
-	return second, busy
+	found = append(found, sleep...)
+	return found[:min(len(found), enoughAsked)], busy
 }
 
 // activity reports whether a thread that is not stopped runs, or sleeps in a system call, and whether that goes on as if it had not been

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"gotap/engine/fallback"
 	"gotap/engine/module"
+	"gotap/engine/procfs"
 	"gotap/engine/ptrace"
 )
 
@@ -67,8 +70,7 @@ func (s *Session) clearStubs(pid int, left []module.Range) error {
 	}
 }
 
-// clearUnused zeroes the code if all threads of the process can be seen to be elsewhere. Those that sleep in the kernel may be on their way
-// through it.
+// clearUnused zeroes the code if all threads of the process can be seen to be elsewhere.
 func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
 	p := s.procs[pid]
 	if p == nil {
@@ -77,10 +79,7 @@ func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
 	held := s.holdAll()
 	defer s.releaseWorld(held)
 	for _, t := range p.threads {
-		if t.vforking { // in a call of its own
-			continue
-		}
-		if !t.stopped || !t.getRegs() || isIn(left, *t.pc()) {
+		if pc, known := t.userPC(); !known || isIn(left, pc) {
 			return false
 		}
 	}
@@ -89,6 +88,20 @@ func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
 		all = errors.Join(all, p.space.mem.Poke(r.Start, make([]byte, r.End-r.Start), s.stoppedTid(p.space)))
 	}
 	return all == nil
+}
+
+// userPC is the program counter of a thread that is in a stop, dealt with or not, or sleeps in a system call.
+func (t *thread) userPC() (pc uint64, known bool) {
+	if t.getRegs() {
+		return *t.pc(), true
+	}
+	const fields = 9 // of /proc/TID/syscall during a call: its number, six arguments, stack pointer and program counter
+	call := strings.Fields(procfs.Read(t.tid, "syscall"))
+	if len(call) != fields {
+		return 0, false
+	}
+	pc, err := strconv.ParseUint(call[fields-1], 0, 64)
+	return pc, err == nil
 }
 
 func isIn(ranges []module.Range, addr uint64) bool {

@@ -19,6 +19,7 @@ type process struct {
 	// that is probed, or until they have been taken out of its own.
 	silent   bool
 	launched bool
+	awaited  bool // an attach waits for its fallback
 	child    bool // another one of the session made it
 	exec     bool // it has called exec since it was created: its image is its own
 	watches  []*watch

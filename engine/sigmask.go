@@ -50,9 +50,9 @@ const (
 func blocksAll(set uint64) bool { return set&synchronous == synchronous }
 
 // watchSignalCalls puts the engine's breakpoints on the instructions of a module that call rt_sigprocmask and rt_sigaction, and reports for which
-// of them there are any. It does so only where the fallback is: if the session is killed, a thread that meets one of them has the handler.
+// of them there are any. It does so only where the handler is: if the session is killed, a thread that meets one of them needs it.
 func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSites) {
-	if sp.guard.base == 0 {
+	if !s.guarded(sp) {
 		return found
 	}
 	sites := s.signalSites(m.File)
@@ -73,6 +73,16 @@ func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSit
 		}
 	}
 	return sites
+}
+
+// guarded reports whether the processes of an address space have the handler. A child of vfork may yet be without for a moment.
+func (s *Session) guarded(sp *space) bool {
+	for _, p := range s.procs {
+		if p.space == sp && !p.child && !p.trap.ours {
+			return false
+		}
+	}
+	return sp.guard.base != 0
 }
 
 // The kinds of breakpoints on such instructions. Those that may begin a section are planted first and restored last: while only a part of them
@@ -97,6 +107,9 @@ func (t *thread) recordSignalCalls() {
 
 // watchLateSignalCalls is watchSignalCalls for the modules that a process has when it gets its fallback.
 func (s *Session) watchLateSignalCalls(sp *space) {
+	if sp.seesMasks {
+		return
+	}
 	for m := range sp.libCs() {
 		s.watchSignalCalls(sp, m)
 	}

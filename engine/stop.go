@@ -132,6 +132,9 @@ func (t *thread) signal(sig int) {
 		return
 	}
 	t.identify(sig)
+	if t.protectFirst(sig) {
+		return
+	}
 	if len(t.proc.space.points) > 0 && t.getRegs() {
 		if !t.breath.owed && t.starved(sig) {
 			t.keepForLater(sig)

@@ -216,11 +216,15 @@ func keep(t *testing.T, m Machine, out string) {
 	}
 }
 
-// TestARM runs A32 and Thumb programs on a kernel for 32-bit ARM.
-func TestARM(t *testing.T) { live(t, ARM, "thumb", "a32") }
+// TestARM runs A32 and Thumb programs on a kernel for 32-bit ARM. The machines have one processor each, and run side by side.
+func TestARM(t *testing.T) {
+	t.Parallel()
+	live(t, ARM, "thumb", "a32")
+}
 
 // TestScalable runs a program with scalable vectors on a processor that has them, pointer authentication and branch targets.
 func TestScalable(t *testing.T) {
+	t.Parallel()
 	m := ARM64
 	m.CPU = "max,pauth-impdef=on,sme=off,lpa2=off"
 	testenv.Require(t, append(m.Needs(), testenv.SDT)...)
@@ -237,4 +241,7 @@ func TestScalable(t *testing.T) {
 }
 
 // TestARM64 runs A64 programs, and Thumb ones, on a kernel for 64-bit ARM.
-func TestARM64(t *testing.T) { live(t, ARM64, "a64", "thumb") }
+func TestARM64(t *testing.T) {
+	t.Parallel()
+	live(t, ARM64, "a64", "thumb")
+}

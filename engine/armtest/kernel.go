@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"gotap/engine/testenv"
 )
@@ -49,9 +50,14 @@ func cacheDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
+// fetching is held while a kernel is looked for: machines that start together may want the same one.
+var fetching sync.Mutex
+
 // KernelFile is a kernel for the machine, out of Debian's package, which is unpacked and not installed. It is fetched by apt the
-// first time.
+// first time. It may be called from any goroutine.
 func (m Machine) KernelFile() (string, error) {
+	fetching.Lock()
+	defer fetching.Unlock()
 	dir, err := cacheDir()
 	if err != nil {
 		return "", err
