@@ -20,7 +20,7 @@ type Cleaned struct {
 
 // cleanPatience is how long Clean waits for a session that is on its way out: the death of its supervisor makes a
 // session let go by itself, which takes a moment.
-const cleanPatience = 3 * time.Second
+const cleanPatience = 6 * time.Second
 
 // Clean takes out of a process what a session left in it that was killed before it could do so: breakpoints, and the action for
 // SIGTRAP. Breakpoints are found in the table of the fallback. Where there is none, or it was full, the code is compared with the

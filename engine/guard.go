@@ -211,14 +211,18 @@ func (t *thread) protectExecuted() {
 // tries where none of a process's threads can be asked.
 var lateAfter = 250 * time.Millisecond
 
-// protectFirst puts the fallback into a process that is being attached to, at a signal, which comes after that: where signals come all the
-// time, no thread can be stopped without one. A thread whose system call the signal interrupts is left alone.
+// protectFirst puts the fallback into a process that is being attached to, at a signal, which is sent again: where signals come all the time, no
+// thread can be stopped without one. A thread whose system call the signal interrupts is left alone.
 func (t *thread) protectFirst(sig int) (did bool) {
 	p := t.proc
-	if !p.awaited || !p.unguarded() || t.raised(sig) || jobControl>>(sig-1)&1 == 1 || !t.getRegs() || p.arch.restarts(&t.regs) || t.raisedTrap() {
+	if !p.awaited || !p.unguarded() || jobControl>>(sig-1)&1 == 1 || !t.getRegs() || p.arch.restarts(&t.regs) || t.raisedTrap() {
 		return false
 	}
-	t.keepSignal(sig)
+	if t.raised(sig) || ptrace.GetSigInfo(t.tid, &t.info) != 0 || ptrace.SendThread(p.pid, t.tid, sig) != 0 {
+		return false
+	}
+	t.resent = append(t.resent, t.info)
+	t.unreported()
 	t.s.protect(t)
 	t.resume(0)
 	return true

@@ -324,7 +324,7 @@ func (s *Session) restoreAll(sp *space) error {
 		}
 	}
 	failed := map[*point]error{}
-	for _, kind := range []int{0, signalCallEnds, signalCallBlocks} {
+	for _, kind := range []int{0, signalCallEnds, signalCallAny, signalCallBegins} {
 		s.rewrite(sp, planted[kind], false, failed)
 	}
 	var all error

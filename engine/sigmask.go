@@ -56,7 +56,7 @@ func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSit
 		return found
 	}
 	sites := s.signalSites(m.File)
-	if len(sites.blocks) > 0 {
+	if len(sites.begins)+len(sites.masks) > 0 {
 		// A thread that is in a section now would meet the first of these breakpoints with SIGTRAP blocked.
 		in := func(o *space) bool { return o == sp }
 		defer s.releaseWorld(s.holdRunning(in))
@@ -66,10 +66,7 @@ func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSit
 	for i, vaddr := range sites.inOrder() {
 		s.watchInternally(sp, m, vaddr, func(*thread, *point) bool { return false })
 		if p := sp.points[m.Addr(vaddr)]; p != nil {
-			p.signalCall = signalCallBlocks
-			if i >= len(sites.blocks) {
-				p.signalCall = signalCallEnds
-			}
+			p.signalCall = sites.kind(i)
 		}
 	}
 	return sites
@@ -85,11 +82,12 @@ func (s *Session) guarded(sp *space) bool {
 	return sp.guard.base != 0
 }
 
-// The kinds of breakpoints on such instructions. Those that may begin a section are planted first and restored last: while only a part of them
-// is there, as in a session that is killed just then, no section begins unseen that leads to another of them.
+// The kinds of breakpoints on such instructions. They are planted in this order and restored in the opposite one: while only a part of them is there,
+// as in a session that is killed just then, no section begins unseen that leads to another of them.
 const (
-	signalCallBlocks = 1 + iota
-	signalCallEnds   // where sections end, and where actions are set
+	signalCallBegins = 1 + iota // sections of the C library begin here
+	signalCallAny               // what a program wants
+	signalCallEnds              // sections end here, and actions are set
 )
 
 // recordSignalCalls writes the table's entries for the breakpoints that watchLateSignalCalls is going to plant.
@@ -127,12 +125,25 @@ func (sp *space) libCs() iter.Seq[*module.Loaded] {
 	}
 }
 
-// signalSites are the addresses in a file of syscall instructions that make rt_sigprocmask and rt_sigaction calls: those that set a whole mask, which
-// is how sections end, are apart from the others, which may begin one.
-type signalSites struct{ blocks, restores, actions []uint64 }
+// signalSites are the addresses in a file of syscall instructions that make rt_sigprocmask and rt_sigaction calls: the former with a constant set, or
+// to set a whole mask, which is how sections end, or any other.
+type signalSites struct{ begins, masks, restores, actions []uint64 }
 
 // inOrder are all of them in the order in which they are planted.
-func (s *signalSites) inOrder() []uint64 { return slices.Concat(s.blocks, s.actions, s.restores) }
+func (s *signalSites) inOrder() []uint64 {
+	return slices.Concat(s.begins, s.masks, s.actions, s.restores)
+}
+
+// kind is the kind of the breakpoint at one of these, by its number.
+func (s *signalSites) kind(i int) int {
+	switch {
+	case i < len(s.begins):
+		return signalCallBegins
+	case i < len(s.begins)+len(s.masks):
+		return signalCallAny
+	}
+	return signalCallEnds
+}
 
 // signalSites finds such instructions in a file, once.
 func (s *Session) signalSites(f *module.File) (sites signalSites) {
@@ -148,10 +159,12 @@ func (s *Session) signalSites(f *module.File) (sites signalSites) {
 			continue
 		}
 		for _, at := range findSyscalls(code) {
-			list := &sites.blocks
+			list := &sites.masks
 			switch {
 			case at.number == byte(amd64ABI.calls.sigaction):
 				list = &sites.actions
+			case at.fixed:
+				list = &sites.begins
 			case at.sets:
 				list = &sites.restores
 			}
@@ -172,6 +185,7 @@ type numberedCall struct {
 	offset int
 	number byte
 	sets   bool // it seems to be asked to set a whole mask
+	fixed  bool // the set seems to be a constant
 }
 
 // findSyscalls finds what looks like syscall instructions for rt_sigprocmask and rt_sigaction: the number is loaded shortly before.
@@ -179,7 +193,7 @@ func findSyscalls(code []byte) (found []numberedCall) {
 	const reach = 56 // bytes, some ten instructions
 	loads := func(number uint64) []byte { return []byte{0xb8, byte(number), 0, 0, 0} }
 	mask, action := loads(amd64ABI.calls.procmask), loads(amd64ABI.calls.sigaction)
-	sets := []byte{0xbf, maskSet, 0, 0, 0} // mov $…, %edi
+	sets, fixed := []byte{0xbf, maskSet, 0, 0, 0}, []byte{0x48, 0x8d, 0x35} // mov $…, %edi; lea …(%rip), %rsi
 	syscall := amd64ABI.calls.insn
 	for at := 0; ; at += len(syscall) {
 		next := bytes.Index(code[at:], syscall)
@@ -193,9 +207,9 @@ func findSyscalls(code []byte) (found []numberedCall) {
 		}
 		switch {
 		case bytes.Contains(before, mask):
-			found = append(found, numberedCall{at, mask[1], bytes.Contains(before, sets)})
+			found = append(found, numberedCall{at, mask[1], bytes.Contains(before, sets), bytes.Contains(before, fixed)})
 		case bytes.Contains(before, action):
-			found = append(found, numberedCall{at, action[1], false})
+			found = append(found, numberedCall{offset: at, number: action[1]})
 		}
 	}
 }

@@ -54,12 +54,12 @@ func TestSignalCallsLikeObjdump(t *testing.T) {
 		t.Fatalf("the listing has %d and %d", len(want["e"]), len(want["d"]))
 	}
 	for _, addr := range want["e"] {
-		if !slices.Contains(slices.Concat(got.blocks, got.restores), addr) {
+		if !slices.Contains(slices.Concat(got.begins, got.masks, got.restores), addr) {
 			t.Errorf("rt_sigprocmask at %#x is not found", addr)
 		}
 	}
-	if len(got.blocks) < 3 || len(got.restores) < 3 {
-		t.Errorf("%d begin sections and %d end them", len(got.blocks), len(got.restores))
+	if len(got.begins) < 3 || len(got.masks) < 3 || len(got.restores) < 3 {
+		t.Errorf("%d begin sections and %d end them, of %d others", len(got.begins), len(got.restores), len(got.masks))
 	}
 	for _, addr := range want["d"] {
 		if !slices.Contains(got.actions, addr) {

@@ -31,7 +31,8 @@
 //     is killed between that and resuming the thread leaves a SIGTRAP which the handler knows to be history.
 //   - TRAP_TRACE with a trap flag that is clear in the saved flags: the kernel hides the flag it set for a tracer, and not
 //     the program's own. It is the end of a step of ours: the copy of the instruction goes on by itself, with
-//     the jump home that stands behind it.
+//     the jump home that stands behind it. A tracer's death does not take the flag back, so a thread that was stepped last and
+//     then stopped raises one more.
 //   - TRAP_HWBKPT while the head says that debug registers are armed.
 //
 // Everything else is passed on to the program's own handler, or treated as the kernel would have.
@@ -62,6 +63,10 @@
 // library, as Go's runtime does; and programs on IA32 and ARM. A child made by CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is told of it, and it
 // has no handler. A program that installs a handler for SIGTRAP by a system call of its own (Go's runtime does) takes ours away,
 // until the tracer notices. A program that asks for its action by a bare system call sees ours.
+//
+// A session killed in the tens of microseconds in which it plants the breakpoints that keep SIGTRAP unblocked, or takes them out: a section that
+// begins at one that is not there and leads to one that is. Those at which sections end are planted last and taken out first, so this takes
+// a section within a section. A process that sends itself signals faster than threads can be stopped may get its handler with its first hit only.
 //
 // On ARM a thread is lent an instruction that calls the kernel for the first moments of a system call on which a probe stands, and
 // for the first of the calls by which the handler is put in where no module has padding behind its code. A session that is killed
