@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDocumentedScripts checks that `gotap check` accepts every script and definition file in the documentation.
+func TestDocumentedScripts(t *testing.T) {
+	pages, _ := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	blocks, found := regexp.MustCompile("(?s)```(dpdf|js)\n(.*?)```"), map[string]int{}
+	for _, p := range append(pages, filepath.Join("..", "..", "README.md")) {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range blocks.FindAllStringSubmatch(string(text), -1) {
+			found[m[1]]++
+			if status, errs := checkText(t, "example."+m[1], m[2]); status != 0 {
+				t.Errorf("%s: status %d: %s\n%s", filepath.Base(p), status, errs, m[2])
+			}
+		}
+	}
+	if found["js"] < 2 || found["dpdf"] < 5 {
+		t.Errorf("the documentation has %v examples", found)
+	}
+}
+
+// TestComparedScripts checks the scripts in the tables of docs/coming-from.md, in which "…" stands for any statement.
+func TestComparedScripts(t *testing.T) {
+	cells := regexp.MustCompile("`(?:gotap run -e ')?([^`]*probe\\([^`']*\\);?)['`]")
+	found := 0
+	for line := range strings.Lines(page(t, "docs/coming-from.md")) {
+		columns := strings.Split(line, " | ")
+		if len(columns) != 2 {
+			continue
+		}
+		for _, m := range cells.FindAllStringSubmatch(columns[1], -1) {
+			found++
+			script := regexp.MustCompile(`… ([a-z.]+) …`).ReplaceAllString(m[1], "$1;")
+			if status, errs := checkText(t, "example.js", strings.ReplaceAll(script, "…", "0")); status != 0 {
+				t.Errorf("status %d: %s\n%s", status, errs, m[1])
+			}
+		}
+	}
+	if found < 12 {
+		t.Errorf("the tables have %d scripts", found)
+	}
+}
+
+// checkText runs `gotap check` on a file with a text, and returns the status and what it wrote to standard error.
+func checkText(t *testing.T, name, text string) (status int, errs string) {
+	t.Helper()
+	dir := t.TempDir()
+	file, said := filepath.Join(dir, name), filepath.Join(dir, "errors")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	stderr, err := os.Create(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stderr.Close()
+	status = Main(World{Args: []string{"check", file}, Stdin: null, Stdout: null, Stderr: stderr})
+	written, _ := os.ReadFile(said)
+	return status, string(written)
+}
