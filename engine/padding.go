@@ -90,10 +90,13 @@ func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
 	return all == nil
 }
 
-// userPC is the program counter of a thread that is in a stop, dealt with or not, or sleeps in a system call.
+// userPC is the program counter of a thread that is in a stop, dealt with or not, or sleeps in a system call; 0 when it has ended.
 func (t *thread) userPC() (pc uint64, known bool) {
-	if t.getRegs() {
+	switch {
+	case t.getRegs():
 		return *t.pc(), true
+	case procfs.Ended(t.tid):
+		return 0, true
 	}
 	const fields = 9 // of /proc/TID/syscall during a call: its number, six arguments, stack pointer and program counter
 	call := strings.Fields(procfs.Read(t.tid, "syscall"))
