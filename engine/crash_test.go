@@ -33,7 +33,7 @@ type crashPlan struct {
 	Armed   string   // a file to make when all is armed
 	AtStep  int      // the step of the calls that targets are made to make at which the session kills itself, counted from 1; 0: it does not
 	Ends    bool     // the session ends by itself, a moment after all is armed
-	Cleans  bool     // there is no session: Pid is cleaned
+	Cleans  bool     // Clean runs on Pid instead of a session
 	Within  []string `json:"-"` // the command that runs the session
 }
 
@@ -254,8 +254,7 @@ func (c crashCase) plan() crashPlan {
 	return crashPlan{Specs: c.specs, Engine: c.engine, InPlace: c.inPlace}
 }
 
-// attached kills a session that attaches to a running target, at any moment, or at one after all is armed. In every other round what is left is
-// cleaned up at once, while threads run into it, as a supervisor does.
+// attached kills a session that attaches to a running target, at any moment, or at one after all is armed.
 func (c crashCase) attached(t *testing.T, path string, armed bool) {
 	p := start(t, path, append(c.args, "")[:max(1, len(c.args))]...)
 	if line, err := p.out.ReadString('\n'); err != nil {
@@ -272,6 +271,13 @@ func (c crashCase) attached(t *testing.T, path string, armed bool) {
 		eventually(t, "breakpoints", func() bool { _, err := os.Stat(plan.Armed); return err == nil })
 	}
 	killSoon(s, c.moment())
+	endsUnharmed(t, p, before)
+}
+
+// endsUnharmed has a target whose session was killed end, and checks that it is unharmed. In every other round what is left is cleaned up first, while
+// threads run into it, as a supervisor does.
+func endsUnharmed(t *testing.T, p *stranger, before string) {
+	t.Helper()
 	if rand.IntN(2) == 0 {
 		if _, err := Clean(p.pid()); err != nil {
 			t.Error(err)
@@ -282,9 +288,7 @@ func (c crashCase) attached(t *testing.T, path string, armed bool) {
 	}
 	if got := p.end(); got != "victim bad=0" {
 		t.Errorf("the target said %q, %v", got, p.cmd.Wait())
-		return
-	}
-	if err := p.cmd.Wait(); err != nil {
+	} else if err := p.cmd.Wait(); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"gotap/engine/testenv"
 )
@@ -64,19 +63,7 @@ func (c crashCase) killedAtCall(t *testing.T, path string, calls map[string]int)
 			t.Logf("calls of the session: %v, the last:\n%s\nof the one that cleaned up:\n%s", made, last, cleaner)
 		}
 	}()
-	if rand.IntN(2) == 0 {
-		if _, err := Clean(p.pid()); err != nil {
-			t.Error(err)
-		}
-		untouched(t, p.pid(), before)
-	} else {
-		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
-	}
-	if got := p.end(); got != "victim bad=0" {
-		t.Errorf("the target said %q, %v", got, p.cmd.Wait())
-	} else if err := p.cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	endsUnharmed(t, p, before)
 	return made
 }
 
