@@ -6,16 +6,35 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM = gotest.tools/gotestsum@v1.13.0
 TEST = $(GO) run $(GOTESTSUM) --format standard-quiet --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test
 export CGO_ENABLED ?= 0
-RACE = ./compile/... ./runtime/... ./script/... ./engine/module/... ./engine/place/... ./engine/debuginfo/...
-FUZZTIME ?= 5s
+RACE = ./compile/... ./runtime/... ./script/... ./engine/image/... ./engine/place/...
 
-.PHONY: all build test deps lint unit race fuzz cross bench clean
+FUZZTIME ?= 2s
+# Packages whose tests trace live processes or boot machines.
+LIVE = gotap/engine gotap/engine/armtest gotap/engine/remote gotap/cmd/gotap
+
+.PHONY: all build test checks quick long deps lint unit race fuzz cross bench clean
 all: build
 
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o gotap ./cmd/gotap
 
-test: deps lint unit race fuzz cross
+# The unit tests wait for processes much of the time. Beside them the other checks run, one after the other.
+test: deps
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target checks
+
+checks: unit lint race fuzz cross
+
+# For the inner loop: no emulated machines, no soak, few live processes.
+quick:
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) test -short $$($(GO) list ./... | grep -vxF "$$(printf '%s\n' $(LIVE))")
+	$(GO) test -short -run '^Test(CountsAreExact|Returns|Filters|DetachUnderLoad|CleanLeavesData)$$' ./engine
+
+# All seeds and rounds, and each fuzz target for a minute: hours.
+long: deps
+	GOTAP_LONG=1 $(TEST) --packages=./... -- -p 1 -timeout 12h
+	@.ci/fuzz 1m
 
 deps:
 	@.ci/deps
@@ -25,15 +44,15 @@ lint:
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
-# One package at a time: the live tests of the engine want the machine for themselves.
+# The emulated machines take longest, so they begin first.
 unit:
-	$(TEST) --packages=./... -- -p 1 -timeout 60m
+	$(TEST) --packages="./engine/armtest ./..." -- -p 2 -timeout 60m
 
 # The race detector needs cgo, and cannot follow a ptrace loop that runs other programs; it takes the packages with goroutines.
 race:
 	CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race --packages="$(RACE)" -- -race -short -timeout 60m
 
-# Each fuzz target for a moment; what one finds is kept beside it in testdata.
+# Each fuzz target for a moment; an input that fails is kept beside it in testdata.
 fuzz:
 	@.ci/fuzz $(FUZZTIME)
 

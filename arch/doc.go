@@ -1,10 +1,16 @@
-// Package arch is what gotap knows of instruction sets: how to decode an instruction, whether a probe may stand on it,
-// how it is completed once a breakpoint has displaced it, and where a function's arguments and result are.
+// Package arch describes instruction sets: how to decode an instruction, whether it can be probed, how to complete
+// it after a breakpoint has displaced it, and where a function's arguments and result are.
 //
-// Everything here is a pure function over a register file and a memory interface. Nothing makes a system
-// call, so every architecture compiles and is tested on any host; build tags belong to the engine.
+// Everything is a pure function of a register file and a memory interface. Nothing makes a system call, so every
+// architecture compiles and is tested on any host. Only the engine has build tags.
 //
-// The life of a site: Decode reads the original bytes, Prepare classifies the instruction once, at registration, and the
-// resulting Site serves every hit: Emulate, or BeforeStep and AfterStep around a single step that the engine makes.
-// A Site is immutable, so all threads of all targets share it.
+// # The life of a site
+//
+// Decode reads the original bytes. Prepare classifies the instruction once, when a probe is placed, and makes its
+// Site. The Site serves every hit: either Emulate completes the instruction, or BeforeStep and AfterStep surround a
+// single step that the engine makes. A Site is immutable, so all threads of all targets share it.
+//
+// # Other architectures
+//
+// docs/porting.md lists what a new architecture has to bring, here and in the engine.
 package arch

@@ -13,7 +13,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("cannot probe the instruction at %#x: %s", e.Addr, e.Reason)
 }
 
-// Is makes every refusal match ErrUnsupported.
+// Is reports that every refusal matches ErrUnsupported.
 func (e *RefusedError) Is(target error) bool { return target == ErrUnsupported }
 
 func (s Strategy) String() string {

@@ -2,8 +2,9 @@ package arch
 
 import "fmt"
 
-// ScanError is a function that cannot be read to the end, or whose exits cannot all be told. It matches
-// ErrUnsupported: the function has no return probe by return sites, but may have one by its return address.
+// ScanError reports a function that cannot be decoded to its end, or whose exits cannot all be determined. It
+// matches ErrUnsupported. Such a function has no probes on its return instructions, but it can be watched at its
+// return address.
 type ScanError struct {
 	Start  uint64 // of the function
 	Addr   uint64 // of the instruction
@@ -14,11 +15,11 @@ func (e *ScanError) Error() string {
 	return fmt.Sprintf("cannot find all exits of the function at %#x: %s at %#x", e.Start, e.Reason, e.Addr)
 }
 
-// Is makes it match ErrUnsupported.
+// Is reports that the error matches ErrUnsupported.
 func (e *ScanError) Is(target error) bool { return target == ErrUnsupported }
 
-// Sweep decodes code, which lies at start, from its start to its end. It stops with an error at the first bytes that are no
-// instruction; a last instruction that is cut off is such an error.
+// Sweep decodes code, whose address is start, from start to end. It fails at the first bytes that are not an
+// instruction, or at a last instruction that is cut off.
 func Sweep(a Arch, code []byte, start uint64, visit func(Insn) error) error {
 	for off := 0; off < len(code); {
 		in, err := a.Decode(code[off:], start+uint64(off))
@@ -33,24 +34,25 @@ func Sweep(a Arch, code []byte, start uint64, visit func(Insn) error) error {
 	return nil
 }
 
-// JumpKind is what an indirect jump is, as far as the code in front of it tells.
+// JumpKind classifies an indirect jump by the code in front of it.
 type JumpKind uint8
 
 // The kinds of indirect jumps.
 const (
 	UnclearJump JumpKind = iota
-	TableJump            // through a table of the function's own places
+	TableJump            // through a jump table of the function
 	TailCall             // to another function
 )
 
-// Exits collects the places where a function is left.
+// Exits collects the exits of a function.
 type Exits struct {
 	Start, End uint64
-	Own        func(addr uint64) bool // tells that an address outside belongs to the function all the same
+	Own        func(addr uint64) bool // reports whether an address outside [Start, End) belongs to the function
 	Found      []Exit
 }
 
-// Visit adds an instruction if it leaves the function. indirect is asked what an indirect jump is; one that is unclear is a *ScanError.
+// Visit adds an instruction if it leaves the function. It calls indirect to classify an indirect jump. An unclear
+// one is a *ScanError.
 func (e *Exits) Visit(in Insn, indirect func() JumpKind) error {
 	switch in.Control {
 	case Return:

@@ -36,10 +36,10 @@ type Enumerator struct {
 // Shape says what a value is made of, where it is more than a number.
 type Shape struct {
 	Kind    ShapeKind
-	Members []string // of a struct, or of the one a pointer points to, in their order
-	Len     int      // of an array; 0: not known
-	Text    *Counted // of a struct that is text with a length, as Go's string, Rust's &str and C++'s std::string are
-	Other   bool     // of a pointer: to something that is neither text, nor bytes, nor unknown
+	Members []string   // of a struct, or of the one a pointer points to, in their order
+	Len     int        // of an array; 0: not known
+	Text    *SizedText // of a struct that is text with a length, as Go's string, Rust's &str and C++'s std::string are
+	Other   bool       // of a pointer: to something that is neither text, nor bytes, nor unknown
 }
 
 // MayBeText reports whether a value is text, or an address at which text may be.
@@ -55,8 +55,8 @@ func (s *Shape) MayBeText() bool {
 	return true
 }
 
-// Counted names the members that tell where text is and how long, below a struct: "len", "data.start".
-type Counted struct {
+// SizedText names the members of a struct that hold the address and the length of its text: "len", "data.start".
+type SizedText struct {
 	Address, Len string
 }
 

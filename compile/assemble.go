@@ -5,7 +5,10 @@ import (
 	"strings"
 
 	"gotap/compile/diag"
+	"gotap/compile/dprobes"
+	"gotap/compile/spelling"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // Assemble makes a program of a listing, or of what a person wrote in its form: a command a
@@ -15,7 +18,7 @@ import (
 func Assemble(src *diag.Source) (*Program, diag.List) {
 	all, diags := AssembleAll(src)
 	if len(all) > 1 {
-		diags.Errorf(diag.Span{Source: src}, "", "there are %d programs, and one is wanted", len(all))
+		diags.Errorf(diag.Span{Source: src}, "", "expected one program, found %d", len(all))
 	}
 	if diags.HasErrors() {
 		return nil, diags
@@ -137,7 +140,7 @@ func (a *assembler) line(t token) {
 }
 
 // withoutComment cuts a line before a semicolon that is not quoted.
-// Semicolons in quoted texts are no comments; what follows an unfinished quote may be one.
+// Semicolons in quoted text do not begin comments; what follows an unfinished quote may be one.
 func withoutComment(t token) token {
 	for i := 0; i < len(t.text); i++ {
 		switch t.text[i] {
@@ -160,38 +163,38 @@ func isNumber(s string) bool {
 // label binds a name to the command that follows. Labels belong to one program.
 func (a *assembler) label(t token) {
 	if _, taken := a.labels[t.text]; taken {
-		a.errorf(t, "", "label %q is there twice", t.text)
+		a.errorf(t, "", "label %q is defined twice", t.text)
 	}
 	a.labels[t.text] = len(a.p.Code)
 }
 
-// command reads one command. A refused command of DProbes is told with its reason, since
+// command reads one command. A refused command of DProbes is reported with its reason, since
 // listings are also written by people who know it.
 func (a *assembler) command(t token) {
 	row, operand := findRow(t)
 	if row == nil {
 		hint := ""
-		if near := Nearest(t.text, rowNames()); near != "" {
+		if near := spelling.Nearest(t.text, opcode.Names()); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		if why := Refused(t.text); why != "" {
+		if why := dprobes.Refused(t.text); why != "" {
 			a.errorf(t, "", "%s: %s", t.text, why)
 		} else {
-			a.errorf(t, hint, "there is no command %q", t.text)
+			a.errorf(t, hint, "unknown command %q", t.text)
 		}
 		return
 	}
-	c := Command{Op: row.Op, Pos: a.span(t)}
-	if row.Operand != NoOperand {
+	c := Command{Op: row.Op(), Pos: a.span(t)}
+	if row.Operand != opcode.NoOperand {
 		a.operand(row, operand, &c)
 	}
 	a.p.Code = append(a.p.Code, c)
 }
 
 // findRow finds the command that a line begins with, and what follows its name.
-func findRow(t token) (*Row, token) {
-	for _, row := range names[t.text] {
-		if row.Operand == NoOperand || row.Operand == ExitOperand {
+func findRow(t token) (*opcode.Row, token) {
+	for _, row := range opcode.ByName(t.text) {
+		if row.Operand == opcode.NoOperand || row.Operand == opcode.ExitOperand {
 			return row, token{"", t.at + len(t.text)}
 		}
 	}
@@ -200,8 +203,8 @@ func findRow(t token) (*Row, token) {
 			continue
 		}
 		name, operand := t.cut(i, 1)
-		for _, row := range names[name.text] {
-			if row.Operand != NoOperand {
+		for _, row := range opcode.ByName(name.text) {
+			if row.Operand != opcode.NoOperand {
 				return row, operand
 			}
 		}
@@ -210,25 +213,25 @@ func findRow(t token) (*Row, token) {
 }
 
 // operand reads what follows the name of a command.
-func (a *assembler) operand(row *Row, t token, c *Command) {
+func (a *assembler) operand(row *opcode.Row, t token, c *Command) {
 	switch row.Operand {
-	case LabelOperand:
+	case opcode.LabelOperand:
 		a.jumps = append(a.jumps, labelUse{len(a.p.Code), t})
-	case WordOperand:
+	case opcode.WordOperand:
 		c.V = a.word(t)
-	case BaseOperand:
+	case opcode.BaseOperand:
 		c.A = uint32(a.word(t))
-	case RegisterOperand:
+	case opcode.RegisterOperand:
 		c.A = a.register(t)
-	case FieldOperand:
+	case opcode.FieldOperand:
 		c.A = a.name(t, fieldNames[:])
-	case ContextOperand:
+	case opcode.ContextOperand:
 		c.A = a.name(t, contextNames[:])
-	case KindOperand:
+	case opcode.KindOperand:
 		c.A = a.name(t, kindNames[:])
-	case ExitOperand:
+	case opcode.ExitOperand:
 		a.exit(t, c)
-	case WordsOperand:
+	case opcode.WordsOperand:
 		count, format, _ := strings.Cut(t.text, ",")
 		c.A = a.number(token{count, t.at}.trim())
 		c.V = uint64(a.number(token{format, t.at + len(t.text) - len(format)}.trim()))
@@ -282,7 +285,7 @@ func (a *assembler) register(t token) uint32 {
 			return uint32(i)
 		}
 	}
-	if why := Refused("push r," + t.text); why != "" {
+	if why := dprobes.Refused("push r," + t.text); why != "" {
 		a.errorf(t, "", "%s: %s", t.text, why)
 	} else if !isWord(t.text) {
 		a.errorf(t, "", "%q is not a register", t.text)
@@ -309,7 +312,7 @@ func (a *assembler) resolve() {
 	for _, j := range a.jumps {
 		at, ok := a.labels[j.name.text]
 		if !ok {
-			a.errorf(j.name, "", "there is no label %q", j.name.text)
+			a.errorf(j.name, "", "unknown label %q", j.name.text)
 		}
 		a.p.Code[j.command].A = uint32(at)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // Builder writes a program command by command. It numbers texts, formats, objects, registers
@@ -14,8 +15,8 @@ import (
 //
 //	b := compile.NewBuilder("malloc enter")
 //	done := b.NewLabel()
-//	b.A(runtime.OpArg, 0)
-//	b.Jump(runtime.OpJz, done)
+//	b.A(opcode.Arg, 0)
+//	b.Jump(opcode.Jz, done)
 //	b.Place(done)
 //	b.Exit(runtime.ExitPlain)
 //	p, err := b.Program()
@@ -53,33 +54,33 @@ func (b *Builder) At(pos diag.Span) diag.Span {
 
 // Emit appends a command with its operands as the table says, and returns its index. Jumps are
 // written with Jump.
-func (b *Builder) Emit(op runtime.Op, a uint32, v uint64, pos diag.Span) int {
+func (b *Builder) Emit(op opcode.Op, a uint32, v uint64, pos diag.Span) int {
 	b.p.Code = append(b.p.Code, Command{op, a, v, pos})
 	return len(b.p.Code) - 1
 }
 
 // Op appends a command without operand.
-func (b *Builder) Op(op runtime.Op) int { return b.Emit(op, 0, 0, b.pos) }
+func (b *Builder) Op(op opcode.Op) int { return b.Emit(op, 0, 0, b.pos) }
 
 // A appends a command with operand A.
-func (b *Builder) A(op runtime.Op, a uint32) int { return b.Emit(op, a, 0, b.pos) }
+func (b *Builder) A(op opcode.Op, a uint32) int { return b.Emit(op, a, 0, b.pos) }
 
 // Push appends a constant word.
-func (b *Builder) Push(v uint64) int { return b.Emit(runtime.OpPushD, 0, v, b.pos) }
+func (b *Builder) Push(v uint64) int { return b.Emit(opcode.PushD, 0, v, b.pos) }
 
 // PushText appends a constant text.
-func (b *Builder) PushText(s string) int { return b.A(runtime.OpPushS, b.Text(s)) }
+func (b *Builder) PushText(s string) int { return b.A(opcode.PushS, b.Text(s)) }
 
 // PushReg appends the reading of a register.
-func (b *Builder) PushReg(name string) int { return b.A(runtime.OpPushR, b.Reg(name)) }
+func (b *Builder) PushReg(name string) int { return b.A(opcode.PushR, b.Reg(name)) }
 
 // Object appends a command on the object that the arena gave number id.
-func (b *Builder) Object(op runtime.Op, id int) int { return b.A(op, b.ObjectRef(id)) }
+func (b *Builder) Object(op opcode.Op, id int) int { return b.A(op, b.ObjectRef(id)) }
 
 // Exit appends the end of the program.
-func (b *Builder) Exit(kind runtime.ExitKind) int { return b.A(runtime.OpExit, uint32(kind)) }
+func (b *Builder) Exit(kind runtime.ExitKind) int { return b.A(opcode.Exit, uint32(kind)) }
 
-// TakeBack removes the last command, which no label stands behind and which is no jump.
+// TakeBack removes the last command. No label may follow it, and it must not be a jump.
 // It is for front ends that find out only from the next word that the one before was an operand.
 func (b *Builder) TakeBack() { b.p.Code = b.p.Code[:len(b.p.Code)-1] }
 
@@ -96,7 +97,7 @@ func (b *Builder) NewLabel() Label {
 func (b *Builder) Place(l Label) { b.labels[l] = len(b.p.Code) }
 
 // Jump appends a jump, a loop or a call to a label.
-func (b *Builder) Jump(op runtime.Op, to Label) int {
+func (b *Builder) Jump(op opcode.Op, to Label) int {
 	at := b.A(op, uint32(to))
 	b.jumps = append(b.jumps, at)
 	return at

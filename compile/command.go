@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // commandText is a command as listings show it; jump targets are L and the index of the
@@ -12,24 +13,24 @@ import (
 // listings are put together by hand.
 func (p *Program) commandText(i int) string {
 	c := p.Code[i]
-	row := rows[c.Op]
+	row := opcode.RowOf(c.Op)
 	if row == nil {
 		return fmt.Sprintf("operation %d", c.Op)
 	}
 	switch row.Operand {
-	case NoOperand:
+	case opcode.NoOperand:
 		return row.Name
 	// Signed: most constants are small, and -1 reads better than 18446744073709551615. The
 	// assembler takes both.
-	case WordOperand:
+	case opcode.WordOperand:
 		return row.Name + "," + strconv.FormatInt(int64(c.V), 10)
-	case LabelOperand:
+	case opcode.LabelOperand:
 		return row.Name + " L" + strconv.Itoa(int(c.A))
-	case ExitOperand:
+	case opcode.ExitOperand:
 		return exitText(c)
-	case WordsOperand:
+	case opcode.WordsOperand:
 		return fmt.Sprintf("%s,%d,%d", row.Name, c.A, c.V)
-	case BaseOperand:
+	case opcode.BaseOperand:
 		return row.Name + "," + strconv.Itoa(int(int32(c.A)))
 	}
 	return row.Name + "," + p.operandText(row, c.A)
@@ -37,17 +38,17 @@ func (p *Program) commandText(i int) string {
 
 // operandText spells an operand that has a name. Operands out of range have none, and are shown
 // as numbers: listings are also made of programs that were refused.
-func (p *Program) operandText(row *Row, a uint32) string {
+func (p *Program) operandText(row *opcode.Row, a uint32) string {
 	switch {
-	case row.Operand == FieldOperand && int(a) < len(fieldNames):
+	case row.Operand == opcode.FieldOperand && int(a) < len(fieldNames):
 		return fieldNames[a]
-	case row.Operand == ContextOperand && int(a) < len(contextNames):
+	case row.Operand == opcode.ContextOperand && int(a) < len(contextNames):
 		return contextNames[a]
-	case row.Operand == KindOperand && int(a) < len(kindNames):
+	case row.Operand == opcode.KindOperand && int(a) < len(kindNames):
 		return kindNames[a]
-	case row.Operand == RegisterOperand && p.plainRegister(a):
+	case row.Operand == opcode.RegisterOperand && p.plainRegister(a):
 		return p.Regs[a]
-	case row.Operand == RegisterOperand:
+	case row.Operand == opcode.RegisterOperand:
 		return "#" + strconv.Itoa(int(a))
 	}
 	return strconv.Itoa(int(a))

@@ -50,7 +50,7 @@ func (a *assembler) directive(t token) {
 	case ".unsafe":
 		a.p.Unsafe = true
 	default:
-		a.errorf(name, "", "there is no directive %q", name.text)
+		a.errorf(name, "", "unknown directive %q", name.text)
 	}
 }
 
@@ -70,7 +70,7 @@ func (a *assembler) size(t token, most int) int {
 func (a *assembler) quoted(t token) string {
 	s, err := strconv.Unquote(t.text)
 	if err != nil || !strings.HasPrefix(t.text, `"`) {
-		a.errorf(t, "", "%s is not a quoted text", t.text)
+		a.errorf(t, "", "%s is not quoted text", t.text)
 	}
 	return s
 }
@@ -87,7 +87,7 @@ func (a *assembler) format(t token) (f runtime.Format) {
 	for rest.text != "" {
 		var bar token
 		if bar, rest = rest.word(); bar.text != "|" {
-			a.errorf(bar, "", "there is %q where a bar and a field belong", bar.text)
+			a.errorf(bar, "", "expected a bar and a field, found %q", bar.text)
 			return f
 		}
 		var field runtime.RecordField
@@ -114,7 +114,7 @@ func (a *assembler) field(t token) (f runtime.RecordField, rest token) {
 		case "is":
 			f.IsLiteral, f.Literal = true, a.quoted(value)
 		default:
-			a.errorf(what, "", "there is %q where named, is or a bar belongs", what.text)
+			a.errorf(what, "", "expected named, is or a bar, found %q", what.text)
 			return f, token{}
 		}
 	}

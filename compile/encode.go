@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // A program in a file:
@@ -138,15 +139,15 @@ func (e *encoder) format(f runtime.Format) {
 // command writes the code of a row and its operands. Which operands there are is known from the
 // row alone, so nothing marks them.
 func (e *encoder) command(i int, c Command) {
-	row := rows[c.Op]
+	row := opcode.RowOf(c.Op)
 	if row == nil {
 		e.err = fmt.Errorf("command %d: %d is not an operation", i, c.Op)
 		return
 	}
 	e.b = append(e.b, row.Code)
 	switch row.Operand {
-	case NoOperand:
-	case WordOperand:
+	case opcode.NoOperand:
+	case opcode.WordOperand:
 		e.b = binary.LittleEndian.AppendUint64(e.b, c.V)
 	default:
 		e.b = binary.AppendUvarint(e.b, uint64(c.A))
@@ -158,12 +159,12 @@ func (e *encoder) command(i int, c Command) {
 
 // usesBoth reports whether a command with operand a has a second one, in V.
 // Operands that are not there are not written: the shortest form is the only one.
-func usesBoth(row *Row, a uint32) bool {
-	return row.Operand == WordsOperand || row.Operand == ExitOperand && runtime.ExitKind(a) == runtime.ExitFacility
+func usesBoth(row *opcode.Row, a uint32) bool {
+	return row.Operand == opcode.WordsOperand || row.Operand == opcode.ExitOperand && runtime.ExitKind(a) == runtime.ExitFacility
 }
 
 // UnmarshalBinary decodes what MarshalBinary made, into an empty program, which is not verified
-// yet. Errors match ErrFile; damaged, truncated and newer files are told apart in their text.
+// yet. Errors match ErrFile; the text says whether the file is damaged, truncated or newer.
 // The input is not kept.
 func (p *Program) UnmarshalBinary(data []byte) error {
 	d := decoder{b: data}
@@ -195,7 +196,7 @@ func (p *Program) UnmarshalBinary(data []byte) error {
 	q.Regs = d.texts()
 	q.Code = list(&d, d.command)
 	if len(d.b) != 0 {
-		d.fail("there is something after its end")
+		d.fail("data follows its end")
 	}
 	if d.err != nil {
 		return d.err
@@ -263,7 +264,7 @@ func (d *decoder) number(most int) int {
 func (d *decoder) operand() uint32 {
 	v := d.uvarint()
 	if v > math.MaxUint32 {
-		d.fail("an operand is %d, which is no number of 32 bits", v)
+		d.fail("an operand is %d, which does not fit in 32 bits", v)
 		return 0
 	}
 	return uint32(v)
@@ -332,15 +333,15 @@ func (d *decoder) field() runtime.RecordField {
 // command takes a command. A code without a row is one of a newer version, or damage; both end here.
 func (d *decoder) command() Command {
 	code := d.byte()
-	row := codes[code]
+	row := opcode.ByCode(code)
 	if row == nil {
 		d.fail("%#02x is not the code of a command", code)
 		return Command{}
 	}
-	c := Command{Op: row.Op}
+	c := Command{Op: row.Op()}
 	switch row.Operand {
-	case NoOperand:
-	case WordOperand:
+	case opcode.NoOperand:
+	case opcode.WordOperand:
 		if len(d.b) < 8 {
 			d.fail("it ends too early")
 			return c

@@ -6,6 +6,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // block is a run of commands that is entered only at its first and left only after its last.
@@ -15,22 +16,16 @@ type block struct {
 }
 
 // endsBlock reports whether control may go elsewhere than to the next command.
-func endsBlock(op runtime.Op) bool { return jumps(op) || ends(op) }
+func endsBlock(op opcode.Op) bool { return jumps(op) || ends(op) }
 
 // jumps reports whether the command has a jump target.
-func jumps(op runtime.Op) bool { return op >= runtime.OpJmp && op <= runtime.OpCall }
+func jumps(op opcode.Op) bool { return op.Has(opcode.Jumps) }
 
 // labels reports whether the command names another: a jump, or sx, which does not jump itself.
-func labels(op runtime.Op) bool { return jumps(op) || op == runtime.OpSetX }
+func labels(op opcode.Op) bool { return jumps(op) || op == opcode.SetX }
 
 // ends reports whether nothing follows the command.
-func ends(op runtime.Op) bool {
-	switch op {
-	case runtime.OpJmp, runtime.OpRet, runtime.OpExit, runtime.OpAbort, runtime.OpRemove, runtime.OpRaise:
-		return true
-	}
-	return false
-}
+func ends(op opcode.Op) bool { return op.Has(opcode.Ends) }
 
 // cut divides a program, whose jump targets are in range, into blocks. blockAt maps a block's
 // first command to it. A handler is a leader like the target of a jump, since control arrives
@@ -64,7 +59,7 @@ func cut(code []Command) (blocks []block, blockAt []int) {
 // successors are the blocks after the command end-1.
 func successors(code []Command, end int, blockAt []int) [2]int {
 	last, next := code[end-1], [2]int{-1, -1}
-	if jumps(last.Op) && last.Op != runtime.OpCall {
+	if jumps(last.Op) && last.Op != opcode.Call {
 		next[0] = blockAt[last.A]
 	}
 	if !ends(last.Op) {
@@ -166,7 +161,7 @@ func analyse(p *Program, diags *diag.List) *flow {
 	f.blocks, f.blockAt = cut(p.Code)
 	f.own = make([]int, len(f.blocks))
 	f.stops = stops(p.Code)
-	f.handling = slices.ContainsFunc(p.Code, func(c Command) bool { return c.Op == runtime.OpSetX })
+	f.handling = slices.ContainsFunc(p.Code, func(c Command) bool { return c.Op == opcode.SetX })
 	f.routines = []routine{{entry: 0, handles: -1, start: &state{item: -1, words: make([]value, min(p.Temps, followedTemps))}}}
 	f.flowInto(0, 0, f.routines[0].start.clone(), false)
 	for len(f.queue) > 0 {
@@ -273,10 +268,10 @@ func (f *flow) visit(n int) {
 	f.handlers(n)
 	last := f.p.Code[f.blocks[f.nodes[n].block].end-1]
 	switch last.Op {
-	case runtime.OpCall:
+	case opcode.Call:
 		f.enter(n, w.state, int(last.A))
 		f.resume(n, w.state)
-	case runtime.OpRet:
+	case opcode.Ret:
 		f.leave(n, w.state)
 	default:
 		f.pass(n, w)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // TestHalfRegisters: the halves of addresses are refused for 64-bit targets, and only there.
@@ -13,8 +14,8 @@ func TestHalfRegisters(t *testing.T) {
 	for name, refused := range map[string]bool{"esp": true, "eip": true, "eax": false, "ebp": false, "sp": false, "rsp": false} {
 		for _, word := range []int{4, 8} {
 			n := NewBuilder("half")
-			n.A(runtime.OpPushR, n.Reg(name))
-			n.A(runtime.OpDrop, 1)
+			n.A(opcode.PushR, n.Reg(name))
+			n.A(opcode.Drop, 1)
 			n.Exit(runtime.ExitPlain)
 			p, err := n.Program()
 			if err != nil {

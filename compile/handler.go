@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // How handlers of exceptions are verified. An error may happen at any command while a handler
@@ -33,7 +34,7 @@ func (f *flow) handlers(n int) {
 	}
 	r, b := f.nodes[n].routine, f.blocks[f.nodes[n].block]
 	for at := b.start; at < b.end; at++ {
-		if f.p.Code[at].Op != runtime.OpSetX {
+		if f.p.Code[at].Op != opcode.SetX {
 			continue
 		}
 		if f.routines[r].handles < 0 {
@@ -54,18 +55,18 @@ func (f *flow) handlers(n int) {
 // its base. A depth must be known when it is restored: it is what save gave, or a constant.
 func (w *walker) frame(c Command) {
 	switch c.Op {
-	case runtime.OpRestoreTSP:
+	case opcode.RestoreTSP:
 		w.restoreTop(w.word())
-	case runtime.OpRestoreSBP:
+	case opcode.RestoreSBP:
 		v := w.word()
 		if w.sbp = unknownBase; v.isConst() && v.lo >= -runtime.MaxStack && v.lo <= runtime.MaxStack {
 			w.sbp = int(v.lo)
 		}
-	case runtime.OpPickBase:
+	case opcode.PickBase:
 		if at, ok := w.onBase(c.A); ok {
 			w.pick(w.top() - 1 - at)
 		}
-	case runtime.OpPokeBase:
+	case opcode.PokeBase:
 		if at, ok := w.onBase(c.A); ok {
 			w.poke(w.top() - 1 - at)
 		}

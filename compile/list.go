@@ -10,6 +10,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // ListOptions say what a listing shows besides what it takes to assemble it again.
@@ -195,13 +196,13 @@ func (l *lister) note(i int) string {
 		}
 	}
 	c := l.p.Code[i]
-	switch row := rows[c.Op]; {
+	switch row := opcode.RowOf(c.Op); {
 	case row == nil:
-	case row.Operand == TextOperand && int(c.A) < len(l.p.Texts):
+	case row.Operand == opcode.TextOperand && int(c.A) < len(l.p.Texts):
 		notes = append(notes, strconv.Quote(l.p.Texts[c.A]))
-	case row.Operand == ObjectOperand && int(c.A) < len(l.p.Objects) && l.o.Object != nil:
+	case row.Operand.IsObject() && int(c.A) < len(l.p.Objects) && l.o.Object != nil:
 		notes = append(notes, oneLine(l.o.Object(l.p.Objects[c.A])))
-	case row.Operand == WordOperand && (int64(c.V) > 1<<15 || int64(c.V) < -1<<15):
+	case row.Operand == opcode.WordOperand && (int64(c.V) > 1<<15 || int64(c.V) < -1<<15):
 		notes = append(notes, fmt.Sprintf("%#x", c.V))
 	}
 	return strings.Join(notes, "  ")

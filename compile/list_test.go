@@ -12,6 +12,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // encoded is the file form of a program.
@@ -140,16 +141,16 @@ func FuzzAssemble(f *testing.F) {
 
 func TestAssemblerErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"psuh d,5", `there is no command "psuh d,5"`},
+		{"psuh d,5", `unknown command "psuh d,5"`},
 		{"psuh d,5", "did you mean push d?"},
-		{"  jmp nowhere", `a.s:1:7: error: there is no label "nowhere"`},
-		{"L:\nL: exit", `a.s:2:1: error: label "L" is there twice`},
+		{"  jmp nowhere", `a.s:1:7: error: unknown label "nowhere"`},
+		{"L:\nL: exit", `a.s:2:1: error: label "L" is defined twice`},
 		{"push d,x", `"x" is not a 64-bit number`},
 		{"push io,u8", "I/O ports cannot be read"},
 		{"push r,cr0", "register of the kernel"},
-		{".foo 1", `there is no directive ".foo"`},
-		{".text unquoted", "unquoted is not a quoted text"},
-		{".format log | int 0 maybe 1", `there is "maybe"`},
+		{".foo 1", `unknown directive ".foo"`},
+		{".text unquoted", "unquoted is not quoted text"},
+		{".format log | int 0 maybe 1", `found "maybe"`},
 		{"push c,pod", "it is one of pid, tid"},
 	} {
 		_, diags := Assemble(diag.NewSource("a.s", c.text))
@@ -164,10 +165,10 @@ func TestListingShowsSource(t *testing.T) {
 	p := program(t, func(b *Builder) {
 		done := b.NewLabel()
 		b.At(diag.Span{Source: src, Start: 9, End: 20})
-		b.A(runtime.OpArg, 0)
-		b.Jump(runtime.OpJz, done)
+		b.A(opcode.Arg, 0)
+		b.Jump(opcode.Jz, done)
 		b.At(diag.Span{Source: src, Start: 34, End: 39})
-		b.Op(runtime.OpAbort)
+		b.Op(opcode.Abort)
 		b.Place(done)
 		b.Exit(runtime.ExitPlain)
 	})

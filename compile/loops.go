@@ -188,10 +188,8 @@ func (f *flow) pathCost(parts [][]int, set, cutTo, depth int) {
 // nodeCost is the cost of a block, with the routine it calls.
 func (f *flow) nodeCost(n int) weight {
 	nd := &f.nodes[n]
-	w := weight{logged: nd.logged}
-	for _, c := range f.p.Code[f.blocks[nd.block].start:f.blocks[nd.block].end] {
-		w.steps += uint64(rows[c.Op].Cost)
-	}
+	b := f.blocks[nd.block]
+	w := weight{logged: nd.logged, steps: uint64(b.end - b.start)} // each command is one step
 	if nd.callee >= 0 {
 		w = w.plus(f.routines[nd.callee].worst)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // Arena is what binding a program needs of an arena; *runtime.Arena is one.
@@ -38,7 +39,8 @@ type UnknownRegisterError struct {
 
 func (e *UnknownRegisterError) Error() string {
 	if e.Write {
-		return fmt.Sprintf("cannot bind program %q: register %q cannot be written: %s", e.Program, e.Name, readOnly)
+		return fmt.Sprintf("cannot bind program %q: register %q cannot be written: floating-point and vector registers can only be read",
+			e.Program, e.Name)
 	}
 	return fmt.Sprintf("cannot bind program %q: this architecture has no register %q", e.Program, e.Name)
 }
@@ -99,12 +101,14 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 	if p.Wrap {
 		stack = p.stackSize()
 	}
-	return &runtime.Code{
+	code := &runtime.Code{
 		ID: id, Insts: insts, Texts: p.Texts, Stack: stack, Temps: p.Temps,
 		Fuel: p.Fuel, LogMax: p.LogMax, LogData: p.LogData, Wrap: p.Wrap, Unsafe: p.Unsafe,
 		Mask: p.Mask, Trace: p.traceFormat(), Room: p.TraceMax, Auto: p.AutoTrace, Heap: p.Heap,
 		Bounded: p.Bound.Proved && p.Bound.Steps <= uint64(p.fuel()),
-	}, nil
+	}
+	code.Needs = runtime.NeedsOf(code)
+	return code, nil
 }
 
 // Where is the position of a command for people, "file:line:col", or the program's name and the
@@ -147,8 +151,8 @@ type lowering struct {
 // inst binds one command.
 func (l *lowering) inst(c Command) (runtime.Inst, error) {
 	inst := runtime.Inst{Op: c.Op, A: c.A, V: c.V}
-	switch rows[c.Op].Operand {
-	case RegisterOperand:
+	switch row := opcode.RowOf(c.Op); {
+	case row.Operand == opcode.RegisterOperand:
 		name := l.p.Regs[c.A]
 		index, bits, shift, ok := l.env.Register(name)
 		if !ok {
@@ -157,25 +161,25 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 		if whole := halves[name]; whole != "" && l.env.WordSize == 8 {
 			return inst, &HalfRegisterError{l.p.Name, name, whole, c.Pos}
 		}
-		if c.Op == runtime.OpPopR && index >= runtime.FloatWords {
+		if c.Op == opcode.PopR && index >= runtime.FloatWords {
 			return inst, &UnknownRegisterError{l.p.Name, name, c.Pos, true}
 		}
 		inst.V = uint64(index)<<16 | uint64(shift&0xff)<<8 | uint64(bits&0xff)
-	case ObjectOperand:
+	case row.Operand.IsObject():
 		id := l.p.Objects[c.A]
 		object, offset := l.env.Arena.Lookup(id)
-		if why := unfit(c.Op, object, offset); why != "" {
-			return inst, &ObjectError{l.p.Name, rows[c.Op].Name, object, why, nil}
+		if why := unfit(row, object, offset); why != "" {
+			return inst, &ObjectError{l.p.Name, row.Name, object, why, nil}
 		}
 		if err := l.refine(c, id); err != nil {
-			return inst, &ObjectError{l.p.Name, rows[c.Op].Name, object, err.Error(), err}
+			return inst, &ObjectError{l.p.Name, row.Name, object, err.Error(), err}
 		}
 		inst.V = offset
 		if object.Kind == runtime.KindArray {
 			inst.A = classOf(object)
 		}
 	}
-	if c.Op == runtime.OpLoadPtr {
+	if c.Op == opcode.LoadPtr {
 		inst.A = uint32(l.env.WordSize)
 	}
 	return inst, nil
@@ -185,7 +189,7 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 // comes to is left alone.
 func (l *lowering) refine(c Command, id int) error {
 	u, used := l.p.uses[int(c.A)]
-	if !keyed(c.Op) || !used {
+	if !c.Op.Has(opcode.UsesKey) || !used {
 		return nil
 	}
 	kinds := make([]runtime.ValueKind, len(u.key))
@@ -195,29 +199,30 @@ func (l *lowering) refine(c Command, id int) error {
 	return l.env.Arena.RefineUse(id, kinds, u.value)
 }
 
-// unfit says why a command cannot work on an object of its kind, or nothing. Offset 0 means
-// that there is no object.
-func unfit(op runtime.Op, o runtime.Object, offset uint64) string {
+// unfit says why a command cannot work on an object of its kind, or nothing. Offset 0 means that there is no object.
+func unfit(row *opcode.Row, o runtime.Object, offset uint64) string {
 	if offset == 0 {
 		return "there is no such object"
 	}
-	switch op {
-	case runtime.OpPushGV, runtime.OpPopGV, runtime.OpAddGV, runtime.OpIncGV, runtime.OpDecGV, runtime.OpFetchAddGV:
+	switch row.Operand {
+	case opcode.NumberOperand:
 		return unless(o.Kind == runtime.KindInt, "it is not a shared number")
-	case runtime.OpPushGVS, runtime.OpPopGVS:
+	case opcode.CellOperand:
 		return unless(o.Kind == runtime.KindText, "it is not a shared text")
-	case runtime.OpPushLV, runtime.OpPopLV, runtime.OpAddLV, runtime.OpTraceVars:
+	case opcode.ArrayOperand:
 		return unless(o.Kind == runtime.KindArray, "it is not an array of variables")
-	case runtime.OpPushPT, runtime.OpPopPT, runtime.OpAddPT:
+	case opcode.PerThreadOperand:
 		return unless(o.Kind == runtime.KindPerThread, "it is not a per-thread variable")
-	case runtime.OpEndAside:
+	case opcode.DeferredOperand:
 		return unless(o.Kind == runtime.KindTrail || o.Kind == runtime.KindRecorder, "it is neither a trail nor a recorder")
-	case runtime.OpKeep, runtime.OpForget:
+	case opcode.TrailOperand:
 		return unless(o.Kind == runtime.KindTrail, "it is not a trail")
-	case runtime.OpAgg:
+	case opcode.AggregationOperand:
 		return unless(o.Kind >= runtime.KindCount, "it is not an aggregation")
+	case opcode.MapOperand:
+		return unless(o.Kind == runtime.KindMap, "it is not a map")
 	}
-	return unless(o.Kind == runtime.KindMap, "it is not a map")
+	return "commands on such objects are not known"
 }
 
 func unless(fits bool, why string) string {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // generator writes random programs that are mostly right: it knows what is on the stack as it goes.
@@ -90,9 +91,9 @@ func (g *generator) want(kinds string) {
 func (g *generator) word() {
 	switch g.r.IntN(6) {
 	case 0:
-		g.A(runtime.OpField, uint32(g.r.IntN(int(runtime.NumFields))))
+		g.A(opcode.Field, uint32(g.r.IntN(int(runtime.NumFields))))
 	case 1:
-		g.A(runtime.OpArg, uint32(g.r.IntN(8)))
+		g.A(opcode.Arg, uint32(g.r.IntN(8)))
 	case 2:
 		g.PushReg("rax")
 	default:
@@ -107,7 +108,7 @@ func (g *generator) level(kinds string) {
 		same++
 	}
 	if n := len(g.kinds) - same; n > 0 {
-		g.A(runtime.OpDrop, uint32(n))
+		g.A(opcode.Drop, uint32(n))
 	}
 	g.kinds = g.kinds[:same]
 	for _, k := range kinds[same:] {
@@ -122,12 +123,12 @@ func (g *generator) level(kinds string) {
 
 // plain writes one command with a fixed picture.
 func (g *generator) plain() {
-	row := &Table[g.r.IntN(len(Table))]
+	row := &opcode.Table[g.r.IntN(len(opcode.Table))]
 	switch {
-	case row.Variable || labels(row.Op) || ends(row.Op) || row.Operand == ObjectOperand || row.Operand == FormatOperand:
+	case row.Does.Has(opcode.Moves) || labels(row.Op()) || ends(row.Op()) || row.Operand.IsObject() || row.Operand == opcode.FormatOperand:
 		g.shuffle()
 		return
-	case row.Op >= runtime.OpKeyInt && row.Op <= runtime.OpMapAdd || row.Op >= runtime.OpItem:
+	case row.Does&(opcode.BuildsKey|opcode.UsesKey|opcode.BeginsItem|opcode.LogsField|opcode.EndsItem|opcode.LogsItem|opcode.OutsideItem) != 0 || row.Needs&opcode.NeedHeap != 0:
 		return
 	}
 	for range len(row.In) {
@@ -137,13 +138,13 @@ func (g *generator) plain() {
 	}
 	g.want(row.In)
 	c := randomCommand(g.r, &g.p)
-	for c.Op != row.Op {
+	for c.Op != row.Op() {
 		least, most := operandRange(&g.p, row)
 		if most < least {
 			return
 		}
-		c = Command{Op: row.Op, A: uint32(least + g.r.IntN(most-least+1)), V: 0}
-		if row.Operand == WordOperand {
+		c = Command{Op: row.Op(), A: uint32(least + g.r.IntN(most-least+1)), V: 0}
+		if row.Operand == opcode.WordOperand {
 			c.V = randomWord(g.r)
 		}
 	}
@@ -159,25 +160,25 @@ func (g *generator) shuffle() {
 	n := len(g.kinds)
 	switch at := g.r.IntN(n); g.r.IntN(6) {
 	case 0:
-		g.Op(runtime.OpDup)
+		g.Op(opcode.Dup)
 		g.kinds = append(g.kinds, g.kinds[n-1])
 	case 1:
-		g.A(runtime.OpDupN, uint32(at%3))
+		g.A(opcode.DupN, uint32(at%3))
 		for range at % 3 {
 			g.kinds = append(g.kinds, g.kinds[n-1])
 		}
 	case 2:
-		g.Op(runtime.OpXchg)
+		g.Op(opcode.Xchg)
 		g.kinds[n-1], g.kinds[n-2] = g.kinds[n-2], g.kinds[n-1]
 	case 3:
-		g.A(runtime.OpPick, uint32(at))
+		g.A(opcode.Pick, uint32(at))
 		g.kinds = append(g.kinds, g.kinds[n-1-at])
 	case 4:
-		g.A(runtime.OpPoke, uint32(at))
+		g.A(opcode.Poke, uint32(at))
 		g.kinds[n-1-at] = g.kinds[n-1]
 		g.kinds = g.kinds[:n-1]
 	case 5:
-		g.Op(runtime.OpOver)
+		g.Op(opcode.Over)
 		g.kinds = append(g.kinds, g.kinds[n-2])
 	}
 }
@@ -185,7 +186,7 @@ func (g *generator) shuffle() {
 // branch writes an if, with an else at times.
 func (g *generator) branch() {
 	g.want("w")
-	op := []runtime.Op{runtime.OpJz, runtime.OpJnz, runtime.OpJlt, runtime.OpJle, runtime.OpJgt, runtime.OpJge}[g.r.IntN(6)]
+	op := []opcode.Op{opcode.Jz, opcode.Jnz, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge}[g.r.IntN(6)]
 	other, done := g.NewLabel(), g.NewLabel()
 	g.Jump(op, other)
 	g.kinds = g.kinds[:len(g.kinds)-1]
@@ -195,7 +196,7 @@ func (g *generator) branch() {
 		g.Exit(runtime.ExitPlain)
 	} else {
 		g.level(before)
-		g.Jump(runtime.OpJmp, done)
+		g.Jump(opcode.Jmp, done)
 	}
 	g.Place(other)
 	g.kinds, g.temps = []byte(before), temps
@@ -219,7 +220,7 @@ func (g *generator) keepTemps() map[uint32]byte {
 // counted writes a loop over a scratch word, now and then a little wrong.
 func (g *generator) counted() {
 	from, to, by := int64(g.r.IntN(5)), int64(g.r.IntN(9)), int64(1+g.r.IntN(3))
-	op := []runtime.Op{runtime.OpLt, runtime.OpLe, runtime.OpUlt, runtime.OpGt, runtime.OpNe}[g.r.IntN(5)]
+	op := []opcode.Op{opcode.Lt, opcode.Le, opcode.Ult, opcode.Gt, opcode.Ne}[g.r.IntN(5)]
 	if g.r.IntN(4) == 0 {
 		from, by = to+3, -by
 	}
@@ -247,11 +248,11 @@ func (g *generator) counter() {
 	g.Place(again)
 	g.block()
 	for len(g.kinds) > len(before) {
-		g.A(runtime.OpDrop, 1)
+		g.A(opcode.Drop, 1)
 		g.kinds = g.kinds[:len(g.kinds)-1]
 	}
 	g.level(before)
-	g.Jump(runtime.OpLoop, again)
+	g.Jump(opcode.Loop, again)
 	g.kinds, g.temps = g.kinds[:len(g.kinds)-1], temps
 }
 
@@ -264,22 +265,22 @@ func (g *generator) handled() {
 		g.Place(again) // now and then the handler sets itself again
 		handler = again
 		g.level("www")
-		g.Op(runtime.OpPushX)
-		g.A(runtime.OpDrop, 6)
+		g.Op(opcode.PushX)
+		g.A(opcode.Drop, 6)
 		g.kinds = nil
 	}
-	g.Jump(runtime.OpSetX, handler)
+	g.Jump(opcode.SetX, handler)
 	g.block()
 	switch g.r.IntN(4) {
 	case 0:
 		g.want("www")
-		g.Op(runtime.OpRaise)
+		g.Op(opcode.Raise)
 	case 1:
-		g.Op(runtime.OpUnsetX)
+		g.Op(opcode.UnsetX)
 		fallthrough
 	default:
 		g.level(before)
-		g.Jump(runtime.OpJmp, done)
+		g.Jump(opcode.Jmp, done)
 	}
 	g.temps = map[uint32]byte{}
 	if b := g.Builder; b.labels[handler] < 0 {
@@ -298,41 +299,41 @@ func (g *generator) framed() {
 	if n == 0 || n > 16 {
 		return
 	}
-	g.Op(runtime.OpSaveTSP)
+	g.Op(opcode.SaveTSP)
 	switch g.r.IntN(4) {
 	case 0:
-		g.A(runtime.OpPopTV, g.Temp())
+		g.A(opcode.PopTV, g.Temp())
 		g.want("ws")
-		g.A(runtime.OpDrop, uint32(len(g.kinds)-n))
+		g.A(opcode.Drop, uint32(len(g.kinds)-n))
 	case 1:
-		g.Op(runtime.OpRestoreSBP)
-		g.A(runtime.OpPickBase, uint32(-1-int32(g.r.IntN(n))))
-		g.Op(runtime.OpNop)
-		g.A(runtime.OpDrop, 1)
+		g.Op(opcode.RestoreSBP)
+		g.A(opcode.PickBase, uint32(-1-int32(g.r.IntN(n))))
+		g.Op(opcode.Nop)
+		g.A(opcode.Drop, 1)
 	case 2:
 		g.want("www")
-		g.A(runtime.OpPick, uint32(len(g.kinds)-n))
-		g.Op(runtime.OpRestoreTSP)
+		g.A(opcode.Pick, uint32(len(g.kinds)-n))
+		g.Op(opcode.RestoreTSP)
 	case 3:
-		g.Op(runtime.OpPopSTP)
-		g.Op(runtime.OpLogTrace)
+		g.Op(opcode.PopSTP)
+		g.Op(opcode.LogTrace)
 	}
 	g.kinds = g.kinds[:n]
 }
 
 // item logs something.
 func (g *generator) item() {
-	g.A(runtime.OpItem, g.format)
+	g.A(opcode.Item, g.format)
 	g.want("w")
-	g.Op(runtime.OpLogInt)
+	g.Op(opcode.LogInt)
 	g.kinds = g.kinds[:len(g.kinds)-1]
 	g.want("s")
-	g.Op(runtime.OpLogText)
+	g.Op(opcode.LogText)
 	g.kinds = g.kinds[:len(g.kinds)-1]
-	g.Op(runtime.OpEndItem)
+	g.Op(opcode.EndItem)
 	if g.r.IntN(3) == 0 {
-		g.Op([]runtime.Op{runtime.OpPushPLP, runtime.OpPushLP}[g.r.IntN(2)])
-		g.Op(runtime.OpPopLP)
+		g.Op([]opcode.Op{opcode.PushPLP, opcode.PushLP}[g.r.IntN(2)])
+		g.Op(opcode.PopLP)
 	}
 }
 
@@ -341,16 +342,16 @@ func (g *generator) object() {
 	g.want("w")
 	switch g.r.IntN(4) {
 	case 0:
-		g.Object(runtime.OpAddGV, g.objects[0])
+		g.Object(opcode.AddGV, g.objects[0])
 	case 1:
-		g.Op(runtime.OpKeyInt)
-		g.Object(runtime.OpMapDel, g.objects[1])
+		g.Op(opcode.KeyInt)
+		g.Object(opcode.MapDel, g.objects[1])
 	case 2:
-		g.Op(runtime.OpDup)
-		g.Op(runtime.OpKeyInt)
-		g.Object(runtime.OpMapSet, g.objects[1])
+		g.Op(opcode.Dup)
+		g.Op(opcode.KeyInt)
+		g.Object(opcode.MapSet, g.objects[1])
 	case 3:
-		g.Object(runtime.OpAgg, g.objects[2])
+		g.Object(opcode.Agg, g.objects[2])
 	}
 	g.kinds = g.kinds[:len(g.kinds)-1]
 }
@@ -359,14 +360,14 @@ func (g *generator) object() {
 func (g *generator) temp() {
 	for t, k := range g.temps {
 		if g.r.IntN(2) == 0 && len(g.kinds) < 20 {
-			g.A(runtime.OpPushTV, t)
+			g.A(opcode.PushTV, t)
 			g.kinds = append(g.kinds, k)
 			return
 		}
 	}
 	if len(g.kinds) > 0 {
 		t := g.Temp()
-		g.A(runtime.OpPopTV, t)
+		g.A(opcode.PopTV, t)
 		g.temps[t] = g.kinds[len(g.kinds)-1]
 		g.kinds = g.kinds[:len(g.kinds)-1]
 	}
@@ -383,7 +384,7 @@ func mutated(r *rand.Rand, p *Program) *Program {
 			q.Code[at] = randomCommand(r, &q)
 		case 1:
 			q.Code[at].V = randomWord(r)
-			if rows[q.Code[at].Op].Operand != WordOperand {
+			if opcode.RowOf(q.Code[at].Op).Operand != opcode.WordOperand {
 				q.Code[at].V = 0
 			}
 		case 2:
@@ -424,7 +425,7 @@ type bench struct {
 	arena   *runtime.Arena
 	machine *runtime.Machine
 	objects []int
-	hit     runtime.Hit
+	hit     runtime.Log
 }
 
 func newBench(t testing.TB) *bench {

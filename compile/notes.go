@@ -2,45 +2,61 @@ package compile
 
 import (
 	"math"
+	"strings"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // notes follows what a command does besides moving words: log items, the key being built, objects.
 // These are the rules that have nothing to do with the depth of the stack.
-func (w *walker) notes(c Command) {
-	switch c.Op {
-	case runtime.OpItem:
+func (w *walker) notes(c Command, row *opcode.Row) {
+	switch does := row.Does; {
+	case does == 0: // most commands
+	case does.Has(opcode.BeginsItem):
 		w.beginItem(int(c.A))
-	case runtime.OpLogInt, runtime.OpLogFloat, runtime.OpLogText:
+	case does.Has(opcode.LogsField):
 		w.logField(c.Op)
-	case runtime.OpEndItem:
+	case does.Has(opcode.EndsItem):
 		w.endItem()
-	case runtime.OpEndAside:
-		w.endItem()
-		w.logs(wordBytes)
-	case runtime.OpKeep, runtime.OpForget:
-		w.wholeItem(wordBytes)
-	case runtime.OpLogRange, runtime.OpLogStr:
-		w.wholeItem(textBytes(w.first))
-	case runtime.OpLogWords:
-		w.wholeItem(wordBytes * uint64(c.A))
-	case runtime.OpKeyInt:
-		w.keyPart(runtime.ValueInt)
-	case runtime.OpKeyText:
-		w.keyPart(runtime.ValueKind(c.A))
-	case runtime.OpPushLP, runtime.OpPushPLP, runtime.OpPopLP:
-		if w.item >= 0 {
-			w.fail("", "a position inside a log item")
+		if row.Operand.IsObject() { // whose offset is the last word of the item
+			w.logs(wordBytes)
 		}
-	case runtime.OpExit, runtime.OpRemove:
-		if w.item >= 0 {
-			w.fail("", "the program ends inside a log item")
-		}
+	case does.Has(opcode.LogsItem):
+		w.wholeItem(w.itemSize(c, row))
+	case does.Has(opcode.BuildsKey):
+		w.keyPart(partKind(c, row))
+	case does.Has(opcode.UsesKey):
+		w.useKey(c, row)
+	case does.Has(opcode.OutsideItem) && w.item >= 0:
+		w.fail("", "%s inside a log item", pickText(does.Has(opcode.Ends), "the program ends", "a position"))
 	}
-	if keyed(c.Op) {
-		w.useKey(c)
+}
+
+// itemSize is how many bytes of fields the item of a command has at most.
+func (w *walker) itemSize(c Command, row *opcode.Row) uint64 {
+	switch {
+	case row.Operand.IsObject():
+		return wordBytes
+	case row.Operand == opcode.WordsOperand:
+		return wordBytes * uint64(c.A)
 	}
+	return textBytes(w.first)
+}
+
+// partKind is the kind of the part that a command adds to the key.
+func partKind(c Command, row *opcode.Row) runtime.ValueKind {
+	if row.Operand == opcode.KindOperand {
+		return runtime.ValueKind(c.A)
+	}
+	return runtime.ValueInt
+}
+
+func pickText(cond bool, yes, no string) string {
+	if cond {
+		return yes
+	}
+	return no
 }
 
 // Bytes in the log, as package runtime lays it out.
@@ -81,7 +97,7 @@ func (w *walker) skipLiterals() {
 
 // logField runs the commands that append a field.
 // Fields have no tags in the log, so each must be of the type that its format says, in order.
-func (w *walker) logField(op runtime.Op) {
+func (w *walker) logField(op opcode.Op) {
 	if w.item < 0 {
 		w.fail("", "logs a field outside an item")
 		return
@@ -97,7 +113,7 @@ func (w *walker) logField(op runtime.Op) {
 	} else {
 		w.fail("", "field %d of the item is of type %s", w.field, kindNames[kind])
 	}
-	if op == runtime.OpLogText {
+	if op == opcode.LogText {
 		w.logs(textBytes(min(w.first, runtime.MaxText)))
 	} else {
 		w.logs(wordBytes)
@@ -105,14 +121,14 @@ func (w *walker) logField(op runtime.Op) {
 }
 
 // logs reports whether a command logs a field of a kind.
-func logs(op runtime.Op, kind runtime.ValueKind) bool {
+func logs(op opcode.Op, kind runtime.ValueKind) bool {
 	switch kind {
 	case runtime.ValueFloat:
-		return op == runtime.OpLogFloat
+		return op == opcode.LogFloat
 	case runtime.ValueText, runtime.ValueBytes, runtime.ValueStack:
-		return op == runtime.OpLogText
+		return op == opcode.LogText
 	}
-	return op == runtime.OpLogInt
+	return op == opcode.LogInt
 }
 
 // endItem runs end item.
@@ -120,7 +136,7 @@ func logs(op runtime.Op, kind runtime.ValueKind) bool {
 func (w *walker) endItem() {
 	switch {
 	case w.item < 0:
-		w.fail("", "ends a log item, and none was begun")
+		w.fail("", "ends a log item that was not begun")
 	case w.field < len(w.f.p.Formats[w.item].Fields):
 		w.fail("", "the item ends before its field %d", w.field)
 	default:
@@ -148,14 +164,11 @@ func (w *walker) keyPart(kind runtime.ValueKind) {
 	w.key += string(rune(kind))
 }
 
-// keyed reports whether a command uses the key built, and empties it.
-func keyed(op runtime.Op) bool { return op >= runtime.OpAgg && op <= runtime.OpMapAdd }
-
 // useKey gives the key to an object. All uses of one object have keys of one shape, and values
 // of one type. One object has keys of one shape, because the width of its slots depends on it.
 // Programs are compared with each other when they are bound to the arena (Refine).
-func (w *walker) useKey(c Command) {
-	object, value := int(c.A), valueOf(c.Op)
+func (w *walker) useKey(c Command, row *opcode.Row) {
+	object, value := int(c.A), valueOf(row)
 	first, used := w.f.uses[object]
 	switch {
 	case !used:
@@ -172,14 +185,14 @@ func (w *walker) useKey(c Command) {
 }
 
 // valueOf is the type of value that a command on a map moves; ValueAny when it moves none.
-func valueOf(op runtime.Op) runtime.ValueKind {
-	switch op {
-	case runtime.OpMapGet, runtime.OpMapSet, runtime.OpMapAdd:
-		return runtime.ValueInt
-	case runtime.OpMapGetS, runtime.OpMapSetS:
+func valueOf(row *opcode.Row) runtime.ValueKind {
+	switch moved := row.In + row.Out; {
+	case row.Operand != opcode.MapOperand || moved == "" || row.Result == opcode.Truth:
+		return runtime.ValueAny
+	case strings.Contains(moved, "s"):
 		return runtime.ValueText
 	}
-	return runtime.ValueAny
+	return runtime.ValueInt
 }
 
 // parts describes the shape of a key.

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // maxRounds is how often the optimiser goes over a program at most. Each round finds what the
@@ -33,8 +34,8 @@ func Optimize(p *Program) *Program {
 	return &q
 }
 
-// threadJumps lets jumps go where the jump they lead to goes, and puts an end in the place of a
-// jump to it. Front ends write jumps without looking at what is at their target: an if at the
+// threadJumps lets jumps go where the jump they lead to goes, and replaces a jump to an end by
+// the end. Front ends write jumps without looking at what is at their target: an if at the
 // end of a loop jumps to the loop's jump.
 func threadJumps(code []Command) (changed bool) {
 	for i := range code {
@@ -43,10 +44,10 @@ func threadJumps(code []Command) (changed bool) {
 			continue
 		}
 		target := final(code, c.A)
-		if target != c.A && c.Op != runtime.OpCall {
+		if target != c.A && c.Op != opcode.Call {
 			c.A, changed = target, true
 		}
-		if end := code[c.A]; c.Op == runtime.OpJmp && ends(end.Op) && end.Op != runtime.OpJmp {
+		if end := code[c.A]; c.Op == opcode.Jmp && ends(end.Op) && end.Op != opcode.Jmp {
 			*c, changed = end, true
 		}
 	}
@@ -59,7 +60,7 @@ func final(code []Command, at uint32) uint32 {
 	to := at
 	// Jumps may go round for ever; after 16 steps the first target is as good as any.
 	for range 16 {
-		if int(to) >= len(code) || code[to].Op != runtime.OpJmp {
+		if int(to) >= len(code) || code[to].Op != opcode.Jmp {
 			return to
 		}
 		to = code[to].A
@@ -97,12 +98,12 @@ func reached(code []Command) []Command {
 	return s.done()
 }
 
-// shortener writes a program anew and looks at its last commands for something shorter. It
+// shortener rewrites a program and replaces its last commands by shorter ones. It
 // looks through a window of the last commands (peephole), and never across a jump target:
 // control may come there with anything on the stack.
 type shortener struct {
 	out     []Command
-	moved   []uint32 // where each command of the old program has gone
+	moved   []uint32 // where each command of the old program is now
 	barrier int      // commands before this one are behind a jump target, and stay
 }
 
@@ -120,7 +121,7 @@ func shortened(code []Command) []Command {
 		if target[i] {
 			s.barrier = len(s.out)
 		}
-		if jumps(c.Op) && c.Op != runtime.OpCall && c.Op != runtime.OpLoop && int(c.A) == i+1 {
+		if jumps(c.Op) && c.Op != opcode.Call && c.Op != opcode.Loop && int(c.A) == i+1 {
 			c = jumpToNext(c)
 		}
 		s.out = append(s.out, c)
@@ -131,13 +132,13 @@ func shortened(code []Command) []Command {
 	return s.done()
 }
 
-// jumpToNext is what is left of a jump to the command behind it: taking away the word it tests.
+// jumpToNext returns what remains of a jump to the next command: dropping the word that it tests.
 // A conditional jump to the next command decides nothing, but it took a word.
 func jumpToNext(c Command) Command {
-	if c.Op == runtime.OpJmp {
-		return Command{Op: runtime.OpNop, Pos: c.Pos}
+	if c.Op == opcode.Jmp {
+		return Command{Op: opcode.Nop, Pos: c.Pos}
 	}
-	return Command{Op: runtime.OpDrop, A: 1, Pos: c.Pos}
+	return Command{Op: opcode.Drop, A: 1, Pos: c.Pos}
 }
 
 // done puts the new places into the jumps.
@@ -155,10 +156,10 @@ func (s *shortener) last(n int) Command {
 	if at := len(s.out) - 1 - n; at >= s.barrier {
 		return s.out[at]
 	}
-	return Command{Op: runtime.NumOps}
+	return Command{Op: opcode.NumOps}
 }
 
-// replace puts other commands in the place of the last n, at the position of the last.
+// replace replaces the last n commands by others, at the position of the last.
 // The position is that of the last command: the one that does what is left.
 func (s *shortener) replace(n int, with ...Command) bool {
 	pos := s.out[len(s.out)-1].Pos
@@ -177,31 +178,29 @@ func (s *shortener) reduce() bool {
 	}
 	c, before := s.last(0), s.last(1)
 	switch {
-	case c.Op == runtime.OpNop, c.Op == runtime.OpDrop && c.A == 0:
+	case c.Op == opcode.Nop, c.Op == opcode.Drop && c.A == 0:
 		return s.replace(1)
-	case c.Op == runtime.OpDrop:
+	case c.Op == opcode.Drop:
 		return s.dropped(c, before)
-	case before.Op == runtime.OpPushD:
+	case before.Op == opcode.PushD:
 		return s.onConstant(c, before.V)
-	case c.Op == runtime.OpJz || c.Op == runtime.OpJnz:
+	case c.Op == opcode.Jz || c.Op == opcode.Jnz:
 		return s.tested(c, before)
 	}
 	return false
 }
 
 // dropped joins drops, and takes out what was made only to be dropped. Only commands that
-// cannot trap are taken out: reading memory is an effect even when nobody wants the result.
+// cannot trap are taken out: reading memory is an effect even when the result is not used.
 func (s *shortener) dropped(c, before Command) bool {
-	if before.Op == runtime.OpField && runtime.Field(before.A) == runtime.FieldErrno { // there may be none, which is a trap
-		return false
-	}
-	switch before.Op {
-	case runtime.OpDrop:
+	switch {
+	case before.Op == opcode.Field && runtime.Field(before.A) == runtime.FieldErrno: // there may be none, which is a trap
+	case before.Op == opcode.Drop:
 		if c.A+before.A < runtime.MaxStack {
-			return s.replace(2, Command{Op: runtime.OpDrop, A: c.A + before.A})
+			return s.replace(2, Command{Op: opcode.Drop, A: c.A + before.A})
 		}
-	case runtime.OpPushD, runtime.OpPushS, runtime.OpDup, runtime.OpPushTV, runtime.OpField, runtime.OpOver, runtime.OpPick:
-		return s.replace(2, Command{Op: runtime.OpDrop, A: c.A - 1})
+	case before.Op.Has(opcode.Pure):
+		return s.replace(2, Command{Op: opcode.Drop, A: c.A - 1})
 	}
 	return false
 }
@@ -210,10 +209,10 @@ func (s *shortener) dropped(c, before Command) bool {
 // Scripts say "if (!a)" and "if (a == 0)", and both become a truth value made to be tested.
 func (s *shortener) tested(c, before Command) bool {
 	switch before.Op {
-	case runtime.OpBool:
+	case opcode.Bool:
 		return s.replace(2, c)
-	case runtime.OpLnot:
-		c.Op = runtime.OpJz + runtime.OpJnz - c.Op
+	case opcode.Lnot:
+		c.Op = opcode.Jz + opcode.Jnz - c.Op
 		return s.replace(2, c)
 	}
 	return false
@@ -224,16 +223,16 @@ func (s *shortener) tested(c, before Command) bool {
 func (s *shortener) onConstant(c Command, v uint64) bool {
 	if taken, jumps := constantJump(c.Op, v); jumps {
 		if taken {
-			return s.replace(2, Command{Op: runtime.OpJmp, A: c.A})
+			return s.replace(2, Command{Op: opcode.Jmp, A: c.A})
 		}
 		return s.replace(2)
 	}
 	if r, ok := foldOne(c.Op, c.A, v); ok {
-		return s.replace(2, Command{Op: runtime.OpPushD, V: r})
+		return s.replace(2, Command{Op: opcode.PushD, V: r})
 	}
-	if below := s.last(2); below.Op == runtime.OpPushD {
+	if below := s.last(2); below.Op == opcode.PushD {
 		if r, ok := foldTwo(c.Op, below.V, v); ok {
-			return s.replace(3, Command{Op: runtime.OpPushD, V: r})
+			return s.replace(3, Command{Op: opcode.PushD, V: r})
 		}
 	}
 	if changesNothing(c.Op, v) {
@@ -244,19 +243,19 @@ func (s *shortener) onConstant(c Command, v uint64) bool {
 
 // constantJump says whether a conditional jump on a constant is taken; ok is false for other commands.
 // A jump on a constant comes from conditions that were folded: "if (DEBUG)".
-func constantJump(op runtime.Op, v uint64) (taken, ok bool) {
+func constantJump(op opcode.Op, v uint64) (taken, ok bool) {
 	switch n := int64(v); op {
-	case runtime.OpJz:
+	case opcode.Jz:
 		return n == 0, true
-	case runtime.OpJnz:
+	case opcode.Jnz:
 		return n != 0, true
-	case runtime.OpJlt:
+	case opcode.Jlt:
 		return n < 0, true
-	case runtime.OpJle:
+	case opcode.Jle:
 		return n <= 0, true
-	case runtime.OpJgt:
+	case opcode.Jgt:
 		return n > 0, true
-	case runtime.OpJge:
+	case opcode.Jge:
 		return n >= 0, true
 	}
 	return false, false
@@ -265,15 +264,15 @@ func constantJump(op runtime.Op, v uint64) (taken, ok bool) {
 // changesNothing reports whether "push d,v" and a command leave the word below as it was. The
 // word is a number also then: Verify would not accept the command on text. Shifts take their
 // count modulo 64, so a shift by 64 is one by 0.
-func changesNothing(op runtime.Op, v uint64) bool {
+func changesNothing(op opcode.Op, v uint64) bool {
 	switch op {
-	case runtime.OpAdd, runtime.OpSub, runtime.OpOr, runtime.OpXor:
+	case opcode.Add, opcode.Sub, opcode.Or, opcode.Xor:
 		return v == 0
-	case runtime.OpShl, runtime.OpShr, runtime.OpSar, runtime.OpRol, runtime.OpRor:
+	case opcode.Shl, opcode.Shr, opcode.Sar, opcode.Rol, opcode.Ror:
 		return v&63 == 0
-	case runtime.OpMul, runtime.OpQuo:
+	case opcode.Mul, opcode.Quo:
 		return v == 1
-	case runtime.OpAnd:
+	case opcode.And:
 		return v == 1<<64-1
 	}
 	return false
@@ -281,28 +280,28 @@ func changesNothing(op runtime.Op, v uint64) bool {
 
 // foldOne works out a command on one number.
 // Floats are left alone: how they round is the machine's business.
-func foldOne(op runtime.Op, n uint32, v uint64) (uint64, bool) {
+func foldOne(op opcode.Op, n uint32, v uint64) (uint64, bool) {
 	switch op {
-	case runtime.OpNeg:
+	case opcode.Neg:
 		return -v, true
-	case runtime.OpNot:
+	case opcode.Not:
 		return ^v, true
-	case runtime.OpLnot:
+	case opcode.Lnot:
 		return truth(v == 0), true
-	case runtime.OpBool:
+	case opcode.Bool:
 		return truth(v != 0), true
-	case runtime.OpAbs:
+	case opcode.Abs:
 		if int64(v) < 0 {
 			v = -v
 		}
 		return v, true
-	case runtime.OpClz:
+	case opcode.Clz:
 		return uint64(bits.LeadingZeros64(v)), true
-	case runtime.OpPopcnt:
+	case opcode.Popcnt:
 		return uint64(bits.OnesCount64(v)), true
-	case runtime.OpExt:
+	case opcode.Ext:
 		return uint64(int64(v<<(64-n)) >> (64 - n)), n > 0 && n < 64
-	case runtime.OpZext:
+	case opcode.Zext:
 		return v & (1<<n - 1), n < 64
 	}
 	return 0, false
@@ -317,68 +316,68 @@ func truth(b bool) uint64 {
 
 // foldTwo works out a command on two numbers. Division by 0 is left to trap.
 // The trap happens at the hit, and counts there with its place; a program is free never to come to it.
-func foldTwo(op runtime.Op, a, b uint64) (uint64, bool) {
+func foldTwo(op opcode.Op, a, b uint64) (uint64, bool) {
 	if r, ok := foldBits(op, a, b); ok {
 		return r, true
 	}
 	x, y := int64(a), int64(b)
 	switch op {
-	case runtime.OpQuo:
+	case opcode.Quo:
 		if y != 0 {
 			return uint64(x / y), true
 		}
-	case runtime.OpRem:
+	case opcode.Rem:
 		if y != 0 {
 			return uint64(x % y), true
 		}
-	case runtime.OpEq:
+	case opcode.Eq:
 		return truth(a == b), true
-	case runtime.OpNe:
+	case opcode.Ne:
 		return truth(a != b), true
-	case runtime.OpLt:
+	case opcode.Lt:
 		return truth(x < y), true
-	case runtime.OpLe:
+	case opcode.Le:
 		return truth(x <= y), true
-	case runtime.OpGt:
+	case opcode.Gt:
 		return truth(x > y), true
-	case runtime.OpGe:
+	case opcode.Ge:
 		return truth(x >= y), true
-	case runtime.OpUlt:
+	case opcode.Ult:
 		return truth(a < b), true
-	case runtime.OpUle:
+	case opcode.Ule:
 		return truth(a <= b), true
-	case runtime.OpMin:
+	case opcode.Min:
 		return uint64(min(x, y)), true
-	case runtime.OpMax:
+	case opcode.Max:
 		return uint64(max(x, y)), true
 	}
 	return 0, false
 }
 
 // foldBits works out sums, products and operations on bits.
-func foldBits(op runtime.Op, a, b uint64) (uint64, bool) {
+func foldBits(op opcode.Op, a, b uint64) (uint64, bool) {
 	switch op {
-	case runtime.OpAdd:
+	case opcode.Add:
 		return a + b, true
-	case runtime.OpSub:
+	case opcode.Sub:
 		return a - b, true
-	case runtime.OpMul:
+	case opcode.Mul:
 		return a * b, true
-	case runtime.OpAnd:
+	case opcode.And:
 		return a & b, true
-	case runtime.OpOr:
+	case opcode.Or:
 		return a | b, true
-	case runtime.OpXor:
+	case opcode.Xor:
 		return a ^ b, true
-	case runtime.OpShl:
+	case opcode.Shl:
 		return a << (b & 63), true
-	case runtime.OpShr:
+	case opcode.Shr:
 		return a >> (b & 63), true
-	case runtime.OpSar:
+	case opcode.Sar:
 		return uint64(int64(a) >> (b & 63)), true
-	case runtime.OpRol:
+	case opcode.Rol:
 		return bits.RotateLeft64(a, int(b&63)), true
-	case runtime.OpRor:
+	case opcode.Ror:
 		return bits.RotateLeft64(a, -int(b&63)), true
 	}
 	return 0, false

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 func TestConstantsFoldAsTheMachineComputes(t *testing.T) {
@@ -13,17 +14,17 @@ func TestConstantsFoldAsTheMachineComputes(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	folded := 0
 	for range 4000 {
-		row := &Table[r.IntN(len(Table))]
-		if row.Out != "w" || row.Operand != NoOperand && row.Operand != CountOperand || row.In != "w" && row.In != "ww" {
+		row := &opcode.Table[r.IntN(len(opcode.Table))]
+		if row.Out != "w" || row.Operand != opcode.NoOperand && row.Operand != opcode.CountOperand || row.In != "w" && row.In != "ww" {
 			continue
 		}
 		v, w, n := randomWord(r), randomWord(r), uint32(1+r.IntN(63))
-		if row.Operand == NoOperand {
+		if row.Operand == opcode.NoOperand {
 			n = 0
 		}
-		want, ok := foldOne(row.Op, n, w)
+		want, ok := foldOne(row.Op(), n, w)
 		if row.In == "ww" {
-			want, ok = foldTwo(row.Op, v, w)
+			want, ok = foldTwo(row.Op(), v, w)
 		}
 		if !ok {
 			continue
@@ -32,12 +33,12 @@ func TestConstantsFoldAsTheMachineComputes(t *testing.T) {
 		p := program(t, func(b *Builder) {
 			b.Push(v)
 			b.Push(w)
-			b.A(row.Op, n)
+			b.A(row.Op(), n)
 			b.Push(want)
-			b.Op(runtime.OpEq)
+			b.Op(opcode.Eq)
 			right := b.NewLabel()
-			b.Jump(runtime.OpJnz, right)
-			b.Op(runtime.OpAbort)
+			b.Jump(opcode.Jnz, right)
+			b.Op(opcode.Abort)
 			b.Place(right)
 			b.Exit(runtime.ExitPlain)
 		})

@@ -3,6 +3,7 @@ package compile
 import (
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // Program is one compiled handler, independent of any machine: the waist between front ends and
@@ -39,7 +40,7 @@ type Program struct {
 
 // Command is one instruction as front ends write it.
 type Command struct {
-	Op  runtime.Op
+	Op  opcode.Op
 	A   uint32 // jump target (index), count, object/format/text/register number, as the table's operand says
 	V   uint64 // immediate word
 	Pos diag.Span

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // anyProgram is a program of random commands whose operands are in range; most such programs
@@ -60,16 +61,16 @@ func randomFormat(r *rand.Rand) runtime.Format {
 
 // randomCommand is a command that checkCommand accepts, nop when the one drawn cannot be made here.
 func randomCommand(r *rand.Rand, p *Program) Command {
-	row := &Table[r.IntN(len(Table))]
+	row := &opcode.Table[r.IntN(len(opcode.Table))]
 	least, most := operandRange(p, row)
 	if most < least {
-		return Command{Op: runtime.OpNop}
+		return Command{Op: opcode.Nop}
 	}
-	c := Command{Op: row.Op, A: uint32(least + r.IntN(min(most-least, 12)+1))}
+	c := Command{Op: row.Op(), A: uint32(least + r.IntN(min(most-least, 12)+1))}
 	switch {
-	case row.Operand == WordOperand:
+	case row.Operand == opcode.WordOperand:
 		c.V = randomWord(r)
-	case row.Operand == WordsOperand:
+	case row.Operand == opcode.WordsOperand:
 		c.V = uint64(r.IntN(4))
 	case usesBoth(row, c.A):
 		c.V = uint64(r.IntN(maxFacility))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"gotap/compile/dprobes"
 )
 
 // A referenceCommand is a command of DProbes 5.0 (its interpreter's opcodes, in their textual
@@ -111,7 +113,7 @@ func referenceTable() string {
 		fmt.Fprintf(&b, "\n## %s\n\n| command | state | stack | |\n|---|---|---|---|\n", g.group)
 		for _, c := range g.commands {
 			state, note := "done", c.note
-			if why := Refused(c.name); why != "" {
+			if why := dprobes.Refused(c.name); why != "" {
 				state, note = "refused", why
 			}
 			fmt.Fprintf(&b, "| `%s%s` | %s | %s | %s |\n", c.name, c.form, state, c.stack, note)
@@ -123,7 +125,7 @@ func referenceTable() string {
 func TestReferenceHasReasons(t *testing.T) {
 	for _, g := range reference {
 		for _, c := range g.commands {
-			if refused := Refused(c.name) != ""; refused != (c.stack == "") {
+			if refused := dprobes.Refused(c.name) != ""; refused != (c.stack == "") {
 				t.Errorf("%s: refused %v, and its stack is %q", c.name, refused, c.stack)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // assembled makes a program of a listing that must be right.
@@ -38,8 +39,8 @@ var verifierCases = []struct{ name, text, want string }{
 	{"number as text", "push d,1\nslen\nros,1\nexit", "wants text, and there is a number"},
 	{"either as text", ".text \"x\"\npush c,pid\njz L\npush d,1\njmp M\nL: push s,0\nM: slen\nros,1\nexit", "wants text"},
 	{"either dropped", ".text \"x\"\npush c,pid\njz L\npush d,1\njmp M\nL: push s,0\nM: ros,1\nexit", ""},
-	{"unassigned", ".temps 1\npush tv,0\nros,1\nexit", "scratch word 0 has not been assigned"},
-	{"assigned on one way", ".temps 1\npush c,pid\njz L\npush d,1\npop tv,0\nL: push tv,0\nros,1\nexit", "scratch word 0 has not been assigned"},
+	{"unassigned", ".temps 1\npush tv,0\nros,1\nexit", "scratch word 0 is not assigned"},
+	{"assigned on one way", ".temps 1\npush c,pid\njz L\npush d,1\npop tv,0\nL: push tv,0\nros,1\nexit", "scratch word 0 is not assigned"},
 	{"assigned on both ways", ".temps 1\npush c,pid\njz L\npush d,1\npop tv,0\njmp M\nL: push d,2\npop tv,0\nM: push tv,0\nros,1\nexit", ""},
 	{"no such scratch word", ".temps 1\npush d,1\npop tv,1\nexit", "operand 1 of pop tv is out of range: 0 to 0"},
 	{"no such text", "push s,0\nros,1\nexit", "out of range: there are none"},
@@ -316,14 +317,14 @@ func TestLogBound(t *testing.T) {
 func large(n int) *Program {
 	b := NewBuilder("large")
 	for b.Len() < n {
-		countingLoop(b, 0, runtime.OpLt, 10, 1, func(i uint32) {
+		countingLoop(b, 0, opcode.Lt, 10, 1, func(i uint32) {
 			for range 20 {
 				l := b.NewLabel()
-				b.A(runtime.OpPushTV, i)
+				b.A(opcode.PushTV, i)
 				b.Push(3)
-				b.Op(runtime.OpMul)
-				b.Jump(runtime.OpJz, l)
-				b.Op(runtime.OpNop)
+				b.Op(opcode.Mul)
+				b.Jump(opcode.Jz, l)
+				b.Op(opcode.Nop)
 				b.Place(l)
 			}
 		})

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // rounds is how often at most the header of a loop is entered, each time control comes to the
@@ -21,7 +21,7 @@ func (f *flow) rounds(part []int, header, set int) (uint64, bool) {
 	for _, n := range part {
 		nd := &f.nodes[n]
 		last := f.p.Code[f.blocks[nd.block].end-1].Op
-		if last == runtime.OpLoop {
+		if last == opcode.Loop {
 			keep(f.counterRounds(part, header, set, n))
 		} else if temp := int(nd.test.src) - 1; nd.test.rel != noRelation && !tried[temp] && len(tried) < 8 {
 			tried[temp] = true

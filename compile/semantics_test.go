@@ -9,6 +9,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // A semantic is one use of a command: what lies on the stack before it (numbers, and texts in
@@ -41,141 +42,141 @@ const (
 
 // semantics has an entry for every command of the Table. Commands whose effect is not on the
 // stack are looked at by what they leave elsewhere: see the functions of afterwards.
-var semantics = map[runtime.Op][]semantic{
-	runtime.OpMalloc:  {{"8", "", "1", 0}, {"0", "", "1", 0}, {"64", "", "1", 0}, {"65", "", "", runtime.TrapHeap}, {"-1", "", "", runtime.TrapHeap}},
-	runtime.OpFree:    {{"8", "", "", 0}},
-	runtime.OpPushH8:  {{"0 0", "", "34", 0}},
-	runtime.OpPushH16: {{"0 0", "", "13090", 0}},
-	runtime.OpPushH32: {{"0 0", "", "1716864051", 0}},
-	runtime.OpPushH64: {{"0 0", "", "-8613303245920329199", 0}},
-	runtime.OpPopH8:   {{"5", "", "", 0}},
-	runtime.OpPopH16:  {{"5", "", "", 0}},
-	runtime.OpPopH32:  {{"5", "", "", 0}},
-	runtime.OpPopH64:  {{"5", "", "", 0}},
-	runtime.OpNop:     {{"1", "", "1", 0}},
-	runtime.OpDup:     {{"4", "", "4 4", 0}, {`"a"`, "", `"a" "a"`, 0}},
-	runtime.OpDupN:    {{"4", "0", "4", 0}, {"4", "3", "4 4 4 4", 0}},
-	runtime.OpXchg:    {{"1 2", "", "2 1", 0}, {`"a" 2`, "", `2 "a"`, 0}},
-	runtime.OpOver:    {{"1 2", "", "1 2 1", 0}},
-	runtime.OpDrop:    {{"1 2 3", "2", "1", 0}, {"1", "0", "1", 0}},
-	runtime.OpPick:    {{"1 2 3", "2", "1 2 3 1", 0}, {"1 2", "0", "1 2 2", 0}},
-	runtime.OpPoke:    {{"1 2 3", "2", "3 2", 0}, {"1 2", "0", "1", 0}},
-	runtime.OpPushD:   {{"", "-5", "-5", 0}, {"", least, least, 0}, {"", "0xffffffffffffffff", "-1", 0}},
-	runtime.OpPushS:   {{"", "0", `"constant"`, 0}},
-	runtime.OpDepth:   {{"9 9", "", "9 9 2", 0}},
-	runtime.OpPushTV:  {{"", "0", "7", 0}}, // the fixture assigns it
-	runtime.OpPopTV:   {{"5", "0", "", 0}},
-	runtime.OpSaveTSP: {{"8 9", "", "8 9 2", 0}}, runtime.OpRestoreTSP: {{"7 8 9 1", "", "7", 0}, {"7 1", "", "7", 0}, {"0", "", "", 0}},
-	runtime.OpSaveSBP: {{"5", "", "5 0", 0}}, runtime.OpRestoreSBP: {{"5 1", "", "5", 0}},
-	runtime.OpPickBase: {{"5 6", "1", "5 6 6", 0}, {`"a" 6`, "0", `"a" 6 "a"`, 0}},
-	runtime.OpPokeBase: {{"5 6 7", "0", "7 6", 0}, {"5", "0", "", 0}},
+var semantics = map[opcode.Op][]semantic{
+	opcode.Malloc:  {{"8", "", "1", 0}, {"0", "", "1", 0}, {"64", "", "1", 0}, {"65", "", "", runtime.TrapHeap}, {"-1", "", "", runtime.TrapHeap}},
+	opcode.Free:    {{"8", "", "", 0}},
+	opcode.PushH8:  {{"0 0", "", "34", 0}},
+	opcode.PushH16: {{"0 0", "", "13090", 0}},
+	opcode.PushH32: {{"0 0", "", "1716864051", 0}},
+	opcode.PushH64: {{"0 0", "", "-8613303245920329199", 0}},
+	opcode.PopH8:   {{"5", "", "", 0}},
+	opcode.PopH16:  {{"5", "", "", 0}},
+	opcode.PopH32:  {{"5", "", "", 0}},
+	opcode.PopH64:  {{"5", "", "", 0}},
+	opcode.Nop:     {{"1", "", "1", 0}},
+	opcode.Dup:     {{"4", "", "4 4", 0}, {`"a"`, "", `"a" "a"`, 0}},
+	opcode.DupN:    {{"4", "0", "4", 0}, {"4", "3", "4 4 4 4", 0}},
+	opcode.Xchg:    {{"1 2", "", "2 1", 0}, {`"a" 2`, "", `2 "a"`, 0}},
+	opcode.Over:    {{"1 2", "", "1 2 1", 0}},
+	opcode.Drop:    {{"1 2 3", "2", "1", 0}, {"1", "0", "1", 0}},
+	opcode.Pick:    {{"1 2 3", "2", "1 2 3 1", 0}, {"1 2", "0", "1 2 2", 0}},
+	opcode.Poke:    {{"1 2 3", "2", "3 2", 0}, {"1 2", "0", "1", 0}},
+	opcode.PushD:   {{"", "-5", "-5", 0}, {"", least, least, 0}, {"", "0xffffffffffffffff", "-1", 0}},
+	opcode.PushS:   {{"", "0", `"constant"`, 0}},
+	opcode.Depth:   {{"9 9", "", "9 9 2", 0}},
+	opcode.PushTV:  {{"", "0", "7", 0}}, // the fixture assigns it
+	opcode.PopTV:   {{"5", "0", "", 0}},
+	opcode.SaveTSP: {{"8 9", "", "8 9 2", 0}}, opcode.RestoreTSP: {{"7 8 9 1", "", "7", 0}, {"7 1", "", "7", 0}, {"0", "", "", 0}},
+	opcode.SaveSBP: {{"5", "", "5 0", 0}}, opcode.RestoreSBP: {{"5 1", "", "5", 0}},
+	opcode.PickBase: {{"5 6", "1", "5 6 6", 0}, {`"a" 6`, "0", `"a" 6 "a"`, 0}},
+	opcode.PokeBase: {{"5 6 7", "0", "7 6", 0}, {"5", "0", "", 0}},
 
-	runtime.OpAdd: {{"2 3", "", "5", 0}, {most + " 1", "", least, 0}}, runtime.OpSub: {{"2 3", "", "-1", 0}, {least + " 1", "", most, 0}},
-	runtime.OpMul:     {{"-3 5", "", "-15", 0}, {"4611686018427387904 4", "", "0", 0}},
-	runtime.OpQuo:     {{"-7 2", "", "-3", 0}, {least + " -1", "", least, 0}, {"1 0", "", "", runtime.TrapDivide}},
-	runtime.OpRem:     {{"-7 2", "", "-1", 0}, {least + " -1", "", "0", 0}, {"1 0", "", "", runtime.TrapDivide}},
-	runtime.OpUdivmod: {{"47 5", "", "2 9", 0}, {"-1 2", "", "1 " + most, 0}, {"1 0", "", "", runtime.TrapDivide}},
-	runtime.OpSdivmod: {{"-47 5", "", "-2 -9", 0}, {least + " -1", "", "0 " + least, 0}, {"1 0", "", "", runtime.TrapDivide}},
-	runtime.OpNeg:     {{"5", "", "-5", 0}, {least, "", least, 0}}, runtime.OpNot: {{"0", "", "-1", 0}},
-	runtime.OpAnd: {{"12 10", "", "8", 0}}, runtime.OpOr: {{"12 10", "", "14", 0}}, runtime.OpXor: {{"12 10", "", "6", 0}},
-	runtime.OpShl: {{"1 3", "", "8", 0}, {"1 65", "", "2", 0}}, runtime.OpShr: {{"-1 60", "", "15", 0}}, runtime.OpSar: {{"-8 1", "", "-4", 0}},
-	runtime.OpRol: {{least + " 1", "", "1", 0}}, runtime.OpRor: {{"1 1", "", least, 0}},
-	runtime.OpEq: {{"2 2", "", "1", 0}, {"2 3", "", "0", 0}}, runtime.OpNe: {{"2 2", "", "0", 0}, {"2 3", "", "1", 0}},
-	runtime.OpLt: {{"-1 1", "", "1", 0}, {"1 1", "", "0", 0}}, runtime.OpLe: {{"1 1", "", "1", 0}, {"2 1", "", "0", 0}},
-	runtime.OpGt: {{"1 -1", "", "1", 0}, {"1 1", "", "0", 0}}, runtime.OpGe: {{"1 1", "", "1", 0}, {"1 2", "", "0", 0}},
-	runtime.OpUlt: {{"1 -1", "", "1", 0}, {"-1 1", "", "0", 0}}, runtime.OpUle: {{"-1 -1", "", "1", 0}, {"-1 0", "", "0", 0}},
-	runtime.OpLnot: {{"0", "", "1", 0}, {"7", "", "0", 0}}, runtime.OpBool: {{"0", "", "0", 0}, {least, "", "1", 0}},
-	runtime.OpMin: {{"-1 1", "", "-1", 0}}, runtime.OpMax: {{"-1 1", "", "1", 0}}, runtime.OpAbs: {{"-9", "", "9", 0}, {least, "", least, 0}},
-	runtime.OpClz: {{"7", "", "61", 0}, {"0", "", "64", 0}}, runtime.OpPopcnt: {{"-1", "", "64", 0}},
-	runtime.OpExt: {{"511", "8", "-1", 0}, {"127", "8", "127", 0}}, runtime.OpZext: {{"-1", "8", "255", 0}},
+	opcode.Add: {{"2 3", "", "5", 0}, {most + " 1", "", least, 0}}, opcode.Sub: {{"2 3", "", "-1", 0}, {least + " 1", "", most, 0}},
+	opcode.Mul:     {{"-3 5", "", "-15", 0}, {"4611686018427387904 4", "", "0", 0}},
+	opcode.Quo:     {{"-7 2", "", "-3", 0}, {least + " -1", "", least, 0}, {"1 0", "", "", runtime.TrapDivide}},
+	opcode.Rem:     {{"-7 2", "", "-1", 0}, {least + " -1", "", "0", 0}, {"1 0", "", "", runtime.TrapDivide}},
+	opcode.Udivmod: {{"47 5", "", "2 9", 0}, {"-1 2", "", "1 " + most, 0}, {"1 0", "", "", runtime.TrapDivide}},
+	opcode.Sdivmod: {{"-47 5", "", "-2 -9", 0}, {least + " -1", "", "0 " + least, 0}, {"1 0", "", "", runtime.TrapDivide}},
+	opcode.Neg:     {{"5", "", "-5", 0}, {least, "", least, 0}}, opcode.Not: {{"0", "", "-1", 0}},
+	opcode.And: {{"12 10", "", "8", 0}}, opcode.Or: {{"12 10", "", "14", 0}}, opcode.Xor: {{"12 10", "", "6", 0}},
+	opcode.Shl: {{"1 3", "", "8", 0}, {"1 65", "", "2", 0}}, opcode.Shr: {{"-1 60", "", "15", 0}}, opcode.Sar: {{"-8 1", "", "-4", 0}},
+	opcode.Rol: {{least + " 1", "", "1", 0}}, opcode.Ror: {{"1 1", "", least, 0}},
+	opcode.Eq: {{"2 2", "", "1", 0}, {"2 3", "", "0", 0}}, opcode.Ne: {{"2 2", "", "0", 0}, {"2 3", "", "1", 0}},
+	opcode.Lt: {{"-1 1", "", "1", 0}, {"1 1", "", "0", 0}}, opcode.Le: {{"1 1", "", "1", 0}, {"2 1", "", "0", 0}},
+	opcode.Gt: {{"1 -1", "", "1", 0}, {"1 1", "", "0", 0}}, opcode.Ge: {{"1 1", "", "1", 0}, {"1 2", "", "0", 0}},
+	opcode.Ult: {{"1 -1", "", "1", 0}, {"-1 1", "", "0", 0}}, opcode.Ule: {{"-1 -1", "", "1", 0}, {"-1 0", "", "0", 0}},
+	opcode.Lnot: {{"0", "", "1", 0}, {"7", "", "0", 0}}, opcode.Bool: {{"0", "", "0", 0}, {least, "", "1", 0}},
+	opcode.Min: {{"-1 1", "", "-1", 0}}, opcode.Max: {{"-1 1", "", "1", 0}}, opcode.Abs: {{"-9", "", "9", 0}, {least, "", least, 0}},
+	opcode.Clz: {{"7", "", "61", 0}, {"0", "", "64", 0}}, opcode.Popcnt: {{"-1", "", "64", 0}},
+	opcode.Ext: {{"511", "8", "-1", 0}, {"127", "8", "127", 0}}, opcode.Zext: {{"-1", "8", "255", 0}},
 
-	runtime.OpFadd: {{half + " " + quarter, "", fl(.75), 0}}, runtime.OpFsub: {{half + " " + quarter, "", quarter, 0}},
-	runtime.OpFmul: {{half + " " + half, "", quarter, 0}}, runtime.OpFdiv: {{half + " " + fl(0), "", fl(math.Inf(1)), 0}},
-	runtime.OpFrem: {{fl(-7.5) + " " + fl(2), "", fl(-1.5), 0}}, runtime.OpFneg: {{half, "", fl(-.5), 0}},
-	runtime.OpFeq: {{half + " " + half, "", "1", 0}, {nan + " " + nan, "", "0", 0}}, runtime.OpFne: {{nan + " " + nan, "", "1", 0}},
-	runtime.OpFlt: {{quarter + " " + half, "", "1", 0}}, runtime.OpFle: {{half + " " + half, "", "1", 0}, {nan + " " + half, "", "0", 0}},
-	runtime.OpFbool: {{nan, "", "0", 0}, {half, "", "1", 0}}, runtime.OpItof: {{"-3", "", fl(-3), 0}}, runtime.OpUtof: {{"-1", "", fl(1 << 64), 0}},
-	runtime.OpFtoi: {{fl(-2.9), "", "-2", 0}, {fl(1e300), "", most, 0}, {nan, "", "0", 0}}, runtime.OpF32: {{"1069547520", "", fl(1.5), 0}},
-	runtime.OpToF32: {{fl(1.5), "", "1069547520", 0}, {fl(0.1), "", "1036831949", 0}, {fl(1e300), "", "2139095040", 0}},
+	opcode.Fadd: {{half + " " + quarter, "", fl(.75), 0}}, opcode.Fsub: {{half + " " + quarter, "", quarter, 0}},
+	opcode.Fmul: {{half + " " + half, "", quarter, 0}}, opcode.Fdiv: {{half + " " + fl(0), "", fl(math.Inf(1)), 0}},
+	opcode.Frem: {{fl(-7.5) + " " + fl(2), "", fl(-1.5), 0}}, opcode.Fneg: {{half, "", fl(-.5), 0}},
+	opcode.Feq: {{half + " " + half, "", "1", 0}, {nan + " " + nan, "", "0", 0}}, opcode.Fne: {{nan + " " + nan, "", "1", 0}},
+	opcode.Flt: {{quarter + " " + half, "", "1", 0}}, opcode.Fle: {{half + " " + half, "", "1", 0}, {nan + " " + half, "", "0", 0}},
+	opcode.Fbool: {{nan, "", "0", 0}, {half, "", "1", 0}}, opcode.Itof: {{"-3", "", fl(-3), 0}}, opcode.Utof: {{"-1", "", fl(1 << 64), 0}},
+	opcode.Ftoi: {{fl(-2.9), "", "-2", 0}, {fl(1e300), "", most, 0}, {nan, "", "0", 0}}, opcode.F32: {{"1069547520", "", fl(1.5), 0}},
+	opcode.ToF32: {{fl(1.5), "", "1069547520", 0}, {fl(0.1), "", "1036831949", 0}, {fl(1e300), "", "2139095040", 0}},
 
-	runtime.OpRaise: {{"1 2 32768", "", "", runtime.TrapUser}}, runtime.OpPushX: {{"", "", "0 0 0", 0}},
-	runtime.OpSetX: {{"5", " H", "5", 0}}, runtime.OpUnsetX: {{"5", "", "5", 0}},
-	runtime.OpTraceVars: {{"0 2", "2", "", 0}}, runtime.OpTraceStack: {{"0 2", "", "", 0}}, runtime.OpLogTrace: {{"1", "", "1", 0}},
-	runtime.OpPurgeTrace: {{"1", "", "1", 0}}, runtime.OpPushSTP: {{"", "", "0", 0}}, runtime.OpPopSTP: {{"0", "", "", 0}, {"1", "", "", runtime.TrapIndex}},
+	opcode.Raise: {{"1 2 32768", "", "", runtime.TrapUser}}, opcode.PushX: {{"", "", "0 0 0", 0}},
+	opcode.SetX: {{"5", " H", "5", 0}}, opcode.UnsetX: {{"5", "", "5", 0}},
+	opcode.TraceVars: {{"0 2", "2", "", 0}}, opcode.TraceStack: {{"0 2", "", "", 0}}, opcode.LogTrace: {{"1", "", "1", 0}},
+	opcode.PurgeTrace: {{"1", "", "1", 0}}, opcode.PushSTP: {{"", "", "0", 0}}, opcode.PopSTP: {{"0", "", "", 0}, {"1", "", "", runtime.TrapIndex}},
 
-	runtime.OpPushR: {{"", "rdi", "4096", 0}}, runtime.OpPopR: {{"5", "rdi", "", 0}},
-	runtime.OpLoad8: {{"4096", "", "104", 0}, {"8", "", "", runtime.TrapRead}}, runtime.OpLoad16: {{"4096", "", "25960", 0}, {"8", "", "", runtime.TrapRead}},
-	runtime.OpLoad32: {{"4096", "", "1819043176", 0}, {"8", "", "", runtime.TrapRead}},
-	runtime.OpLoad64: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, runtime.OpLoadPtr: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}},
-	runtime.OpLoadS8: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, runtime.OpLoadS16: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}},
-	runtime.OpLoadS32: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, runtime.OpLoadF32: {{"4112", "", fl(1.5), 0}, {"8", "", "", runtime.TrapRead}},
-	runtime.OpStore8: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, runtime.OpStore16: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}},
-	runtime.OpStore32: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, runtime.OpStore64: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}},
-	runtime.OpStorePtr: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, runtime.OpStoreStr: {{`4096 "abc"`, "", "", 0}, {`8 "abc"`, "", "", runtime.TrapWrite}},
-	runtime.OpReadable: {{"4096 8", "", "1", 0}, {"8 1", "", "0", 0}}, runtime.OpWritable: {{"4096 8", "", "1", 0}, {"8 1", "", "0", 0}},
-	runtime.OpArg: {{"", "1", "31", 0}, {"", "9", "", runtime.TrapRegister}}, runtime.OpArgF: {{"", "0", half, 0}, {"", "9", "", runtime.TrapRegister}},
-	runtime.OpRetval: {{"", "", "77", 0}}, runtime.OpSetRet: {{"5", "", "", 0}}, runtime.OpField: {{"", "tid", "201", 0}},
-	runtime.OpText: {{"", "comm", `"comm"`, 0}}, runtime.OpSkip: {{"5", "", "", 0}}, runtime.OpSignal: {{"9", "", "", 0}, {"65", "", "", runtime.TrapIndex}},
-	runtime.OpBias: {{"", "0", "65536", 0}},
+	opcode.PushR: {{"", "rdi", "4096", 0}}, opcode.PopR: {{"5", "rdi", "", 0}},
+	opcode.Load8: {{"4096", "", "104", 0}, {"8", "", "", runtime.TrapRead}}, opcode.Load16: {{"4096", "", "25960", 0}, {"8", "", "", runtime.TrapRead}},
+	opcode.Load32: {{"4096", "", "1819043176", 0}, {"8", "", "", runtime.TrapRead}},
+	opcode.Load64: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, opcode.LoadPtr: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}},
+	opcode.LoadS8: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, opcode.LoadS16: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}},
+	opcode.LoadS32: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, opcode.LoadF32: {{"4112", "", fl(1.5), 0}, {"8", "", "", runtime.TrapRead}},
+	opcode.Store8: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, opcode.Store16: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}},
+	opcode.Store32: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, opcode.Store64: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}},
+	opcode.StorePtr: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, opcode.StoreStr: {{`4096 "abc"`, "", "", 0}, {`8 "abc"`, "", "", runtime.TrapWrite}},
+	opcode.Readable: {{"4096 8", "", "1", 0}, {"8 1", "", "0", 0}}, opcode.Writable: {{"4096 8", "", "1", 0}, {"8 1", "", "0", 0}},
+	opcode.Arg: {{"", "1", "31", 0}, {"", "9", "", runtime.TrapRegister}}, opcode.ArgF: {{"", "0", half, 0}, {"", "9", "", runtime.TrapRegister}},
+	opcode.Retval: {{"", "", "77", 0}}, opcode.SetRet: {{"5", "", "", 0}}, opcode.Field: {{"", "tid", "201", 0}},
+	opcode.Text: {{"", "comm", `"comm"`, 0}}, opcode.Skip: {{"5", "", "", 0}}, opcode.Signal: {{"9", "", "", 0}, {"65", "", "", runtime.TrapIndex}},
+	opcode.Bias: {{"", "0", "65536", 0}},
 
-	runtime.OpStr:   {{"4096 16", "", `"hello"`, 0}, {"4096 2", "", `"he".."`, 0}, {"8 1", "", "", runtime.TrapRead}},
-	runtime.OpBytes: {{"4096 5", "", `"hello"`, 0}, {"4096 0", "", `""`, 0}, {"8 1", "", "", runtime.TrapRead}},
-	runtime.OpStack: {{"8", "", `"3_frames"`, 0}}, runtime.OpScmp: {{`"a" "b"`, "", "-1", 0}, {`"b" "a"`, "", "1", 0}, {`"a" "a"`, "", "0", 0}},
-	runtime.OpSeq: {{`"a" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}}, runtime.OpSprefix: {{`"ab" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}},
-	runtime.OpScat: {{`"a" "b"`, "", `"ab"`, 0}}, runtime.OpSdec: {{"-12", "", `"-12"`, 0}}, runtime.OpSfloat: {{half, "", `"0.5"`, 0}}, runtime.OpShex: {{"-1", "", `"0xffffffffffffffff"`, 0}, {"0", "", `"0x0"`, 0}},
-	runtime.OpSlen: {{`"abc"`, "", "3", 0}}, runtime.OpHash: {{`"a"`, "", fnv("a"), 0}, {`""`, "", fnv(""), 0}},
+	opcode.Str:   {{"4096 16", "", `"hello"`, 0}, {"4096 2", "", `"he".."`, 0}, {"8 1", "", "", runtime.TrapRead}},
+	opcode.Bytes: {{"4096 5", "", `"hello"`, 0}, {"4096 0", "", `""`, 0}, {"8 1", "", "", runtime.TrapRead}},
+	opcode.Stack: {{"8", "", `"3_frames"`, 0}}, opcode.Scmp: {{`"a" "b"`, "", "-1", 0}, {`"b" "a"`, "", "1", 0}, {`"a" "a"`, "", "0", 0}},
+	opcode.Seq: {{`"a" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}}, opcode.Sprefix: {{`"ab" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}},
+	opcode.Scat: {{`"a" "b"`, "", `"ab"`, 0}}, opcode.Sdec: {{"-12", "", `"-12"`, 0}}, opcode.Sfloat: {{half, "", `"0.5"`, 0}}, opcode.Shex: {{"-1", "", `"0xffffffffffffffff"`, 0}, {"0", "", `"0x0"`, 0}},
+	opcode.Slen: {{`"abc"`, "", "3", 0}}, opcode.Hash: {{`"a"`, "", fnv("a"), 0}, {`""`, "", fnv(""), 0}},
 
-	runtime.OpPushGV: {{"", "0", "40", 0}}, runtime.OpPopGV: {{"5", "0", "", 0}}, runtime.OpAddGV: {{"5", "0", "", 0}},
-	runtime.OpIncGV: {{"", "0", "", 0}}, runtime.OpDecGV: {{"", "0", "", 0}}, runtime.OpFetchAddGV: {{"5", "0", "40", 0}},
-	runtime.OpPushGVS: {{"", "1", `""`, 0}}, runtime.OpPopGVS: {{`"a"`, "1", "", 0}},
-	runtime.OpPushLV: {{"3", "2", "0", 0}, {"4", "2", "", runtime.TrapIndex}, {"-1", "2", "", runtime.TrapIndex}},
-	runtime.OpPopLV:  {{"5 3", "2", "", 0}, {"5 4", "2", "", runtime.TrapIndex}}, runtime.OpAddLV: {{"5 3", "2", "", 0}, {"5 4", "2", "", runtime.TrapIndex}},
-	runtime.OpPushThis: {{"", "1", "0", 0}}, runtime.OpPopThis: {{"5", "1", "", 0}}, runtime.OpPushThisS: {{"", "64", `""`, 0}},
-	runtime.OpPopThisS: {{`"a"`, "64", "", 0}}, runtime.OpPushPT: {{"", "3", "0", 0}}, runtime.OpPopPT: {{"5", "3", "", 0}}, runtime.OpAddPT: {{"5", "3", "", 0}},
-	runtime.OpKeyInt: {{"5", "", "", 0}}, runtime.OpKeyText: {{`"a"`, "text", "", 0}}, runtime.OpAgg: {{"5", "4", "", 0}},
-	runtime.OpMapGet: {{"", "5", "0", 0}}, runtime.OpMapGetS: {{"", "6", `""`, 0}}, runtime.OpMapHas: {{"", "5", "0", 0}},
-	runtime.OpMapSet: {{"5", "5", "", 0}}, runtime.OpMapSetS: {{`"a"`, "6", "", 0}}, runtime.OpMapDel: {{"", "5", "", 0}}, runtime.OpMapAdd: {{"5", "5", "5", 0}},
+	opcode.PushGV: {{"", "0", "40", 0}}, opcode.PopGV: {{"5", "0", "", 0}}, opcode.AddGV: {{"5", "0", "", 0}},
+	opcode.IncGV: {{"", "0", "", 0}}, opcode.DecGV: {{"", "0", "", 0}}, opcode.FetchAddGV: {{"5", "0", "40", 0}},
+	opcode.PushGVS: {{"", "1", `""`, 0}}, opcode.PopGVS: {{`"a"`, "1", "", 0}},
+	opcode.PushLV: {{"3", "2", "0", 0}, {"4", "2", "", runtime.TrapIndex}, {"-1", "2", "", runtime.TrapIndex}},
+	opcode.PopLV:  {{"5 3", "2", "", 0}, {"5 4", "2", "", runtime.TrapIndex}}, opcode.AddLV: {{"5 3", "2", "", 0}, {"5 4", "2", "", runtime.TrapIndex}},
+	opcode.PushThis: {{"", "1", "0", 0}}, opcode.PopThis: {{"5", "1", "", 0}}, opcode.PushThisS: {{"", "64", `""`, 0}},
+	opcode.PopThisS: {{`"a"`, "64", "", 0}}, opcode.PushPT: {{"", "3", "0", 0}}, opcode.PopPT: {{"5", "3", "", 0}}, opcode.AddPT: {{"5", "3", "", 0}},
+	opcode.KeyInt: {{"5", "", "", 0}}, opcode.KeyText: {{`"a"`, "text", "", 0}}, opcode.Agg: {{"5", "4", "", 0}},
+	opcode.MapGet: {{"", "5", "0", 0}}, opcode.MapGetS: {{"", "6", `""`, 0}}, opcode.MapHas: {{"", "5", "0", 0}},
+	opcode.MapSet: {{"5", "5", "", 0}}, opcode.MapSetS: {{`"a"`, "6", "", 0}}, opcode.MapDel: {{"", "5", "", 0}}, opcode.MapAdd: {{"5", "5", "5", 0}},
 
-	runtime.OpItem: {{"", "1", "", 0}}, runtime.OpLogInt: {{"5", "", "", 0}}, runtime.OpLogFloat: {{half, "", "", 0}}, runtime.OpLogText: {{`"a"`, "", "", 0}},
-	runtime.OpEndItem: {{"", "", "", 0}}, runtime.OpLogRange: {{"4 4096", "2", "", 0}, {"4 8", "2", "", runtime.TrapRead}},
-	runtime.OpLogStr: {{"16 4096", "3", "", 0}, {"4 8", "3", "", runtime.TrapRead}}, runtime.OpLogWords: {{"5 6 7", "2,4", "5", 0}},
-	runtime.OpEndAside: {{"", "7", "", 0}}, runtime.OpKeep: {{"", "7", "", 0}}, runtime.OpForget: {{"", "7", "", 0}},
-	runtime.OpPushLP: {{"", "", "0", 0}}, runtime.OpPushPLP: {{"", "", "0", 0}}, runtime.OpPopLP: {{"0", "", "", 0}, {"8", "", "", runtime.TrapIndex}},
+	opcode.Item: {{"", "1", "", 0}}, opcode.LogInt: {{"5", "", "", 0}}, opcode.LogFloat: {{half, "", "", 0}}, opcode.LogText: {{`"a"`, "", "", 0}},
+	opcode.EndItem: {{"", "", "", 0}}, opcode.LogRange: {{"4 4096", "2", "", 0}, {"4 8", "2", "", runtime.TrapRead}},
+	opcode.LogStr: {{"16 4096", "3", "", 0}, {"4 8", "3", "", runtime.TrapRead}}, opcode.LogWords: {{"5 6 7", "2,4", "5", 0}},
+	opcode.EndDeferred: {{"", "7", "", 0}}, opcode.Keep: {{"", "7", "", 0}}, opcode.Forget: {{"", "7", "", 0}},
+	opcode.PushLP: {{"", "", "0", 0}}, opcode.PushPLP: {{"", "", "0", 0}}, opcode.PopLP: {{"0", "", "", 0}, {"8", "", "", runtime.TrapIndex}},
 
-	runtime.OpJmp: {{"5", " E", "5", 0}}, runtime.OpCall: {{"5", " R", "5", 0}}, runtime.OpRet: {{"5", "", "5", 0}},
-	runtime.OpJz: {{"5 0", " E", "5", 0}, {"5 1", " B", "5", 0}}, runtime.OpJnz: {{"5 1", " E", "5", 0}, {"5 0", " B", "5", 0}},
-	runtime.OpJlt: {{"5 -1", " E", "5", 0}, {"5 0", " B", "5", 0}}, runtime.OpJle: {{"5 0", " E", "5", 0}, {"5 1", " B", "5", 0}},
-	runtime.OpJgt: {{"5 1", " E", "5", 0}, {"5 0", " B", "5", 0}}, runtime.OpJge: {{"5 0", " E", "5", 0}, {"5 -1", " B", "5", 0}},
-	runtime.OpLoop: {{"5 1", " E2", "5", 0}},
-	runtime.OpExit: {{"5", "", "", 0}}, runtime.OpAbort: {{"5", "", "", 0}}, runtime.OpRemove: {{"5", "", "", 0}},
+	opcode.Jmp: {{"5", " E", "5", 0}}, opcode.Call: {{"5", " R", "5", 0}}, opcode.Ret: {{"5", "", "5", 0}},
+	opcode.Jz: {{"5 0", " E", "5", 0}, {"5 1", " B", "5", 0}}, opcode.Jnz: {{"5 1", " E", "5", 0}, {"5 0", " B", "5", 0}},
+	opcode.Jlt: {{"5 -1", " E", "5", 0}, {"5 0", " B", "5", 0}}, opcode.Jle: {{"5 0", " E", "5", 0}, {"5 1", " B", "5", 0}},
+	opcode.Jgt: {{"5 1", " E", "5", 0}, {"5 0", " B", "5", 0}}, opcode.Jge: {{"5 0", " E", "5", 0}, {"5 -1", " B", "5", 0}},
+	opcode.Loop: {{"5 1", " E2", "5", 0}},
+	opcode.Exit: {{"5", "", "", 0}}, opcode.Abort: {{"5", "", "", 0}}, opcode.Remove: {{"5", "", "", 0}},
 }
 
 // around is what has to stand before and behind some commands for the program to be right.
-var around = map[runtime.Op][2]string{
+var around = map[opcode.Op][2]string{
 	// A block with a word in it, in the place of the handle and the offset of the case.
-	runtime.OpPushH8:   {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,1\n", ""},
-	runtime.OpPushH16:  {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,1\n", ""},
-	runtime.OpPushH32:  {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,2\n", ""},
-	runtime.OpPushH64:  {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,0\n", ""},
-	runtime.OpPopH8:    {"push d,8\nmalloc\npush d,0\n", ""},
-	runtime.OpPopH16:   {"push d,8\nmalloc\npush d,0\n", ""},
-	runtime.OpPopH32:   {"push d,8\nmalloc\npush d,0\n", ""},
-	runtime.OpPopH64:   {"push d,8\nmalloc\npush d,0\n", ""},
-	runtime.OpFree:     {"malloc\n", ""},
-	runtime.OpPushTV:   {"push d,7\npop tv,0\n", ""},
-	runtime.OpLogInt:   {"item,1\n", "end item\n"},
-	runtime.OpLogFloat: {"item,5\n", "end item\n"},
-	runtime.OpLogText:  {"item,6\n", "end item\n"},
-	runtime.OpEndItem:  {"item,1\npush d,3\nlog d\n", ""},
-	runtime.OpEndAside: {"item,1\npush d,3\nlog d\n", ""},
-	runtime.OpItem:     {"", "push d,3\nlog d\nend item\n"},
-	runtime.OpKeyInt:   {"", "map del,5\n"},
-	runtime.OpKeyText:  {"", "map del,6\n"},
-	runtime.OpMapGet:   {"push d,1\nkey\n", ""}, runtime.OpMapHas: {"push d,1\nkey\n", ""}, runtime.OpMapSet: {"push d,1\nkey\n", ""},
-	runtime.OpMapAdd: {"push d,1\nkey\n", ""}, runtime.OpMapDel: {"push d,1\nkey\n", ""},
-	runtime.OpMapGetS: {"push s,0\nkey s,text\n", ""}, runtime.OpMapSetS: {"push s,0\nkey s,text\n", ""},
-	runtime.OpRet:  {"call R2\njmp E\nR2: ", ""},
-	runtime.OpLoop: {"jmp E1\nE2: abort\nE1: ", ""},
+	opcode.PushH8:      {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,1\n", ""},
+	opcode.PushH16:     {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,1\n", ""},
+	opcode.PushH32:     {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,2\n", ""},
+	opcode.PushH64:     {"ros,2\npush d,8\nmalloc\npop tv,0\npush d,0x8877665544332211\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,0\n", ""},
+	opcode.PopH8:       {"push d,8\nmalloc\npush d,0\n", ""},
+	opcode.PopH16:      {"push d,8\nmalloc\npush d,0\n", ""},
+	opcode.PopH32:      {"push d,8\nmalloc\npush d,0\n", ""},
+	opcode.PopH64:      {"push d,8\nmalloc\npush d,0\n", ""},
+	opcode.Free:        {"malloc\n", ""},
+	opcode.PushTV:      {"push d,7\npop tv,0\n", ""},
+	opcode.LogInt:      {"item,1\n", "end item\n"},
+	opcode.LogFloat:    {"item,5\n", "end item\n"},
+	opcode.LogText:     {"item,6\n", "end item\n"},
+	opcode.EndItem:     {"item,1\npush d,3\nlog d\n", ""},
+	opcode.EndDeferred: {"item,1\npush d,3\nlog d\n", ""},
+	opcode.Item:        {"", "push d,3\nlog d\nend item\n"},
+	opcode.KeyInt:      {"", "map del,5\n"},
+	opcode.KeyText:     {"", "map del,6\n"},
+	opcode.MapGet:      {"push d,1\nkey\n", ""}, opcode.MapHas: {"push d,1\nkey\n", ""}, opcode.MapSet: {"push d,1\nkey\n", ""},
+	opcode.MapAdd: {"push d,1\nkey\n", ""}, opcode.MapDel: {"push d,1\nkey\n", ""},
+	opcode.MapGetS: {"push s,0\nkey s,text\n", ""}, opcode.MapSetS: {"push s,0\nkey s,text\n", ""},
+	opcode.Ret:  {"call R2\njmp E\nR2: ", ""},
+	opcode.Loop: {"jmp E1\nE2: abort\nE1: ", ""},
 }
 
 // fixture is the head of every program of these tests. Label E is the end, A where a jump goes
@@ -278,7 +279,7 @@ func (s *stage) run(t *testing.T, text string) []string {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	var hit runtime.Hit
+	var hit runtime.Log
 	hit.Reset()
 	this := s.arena.AllocThis(328)
 	defer s.arena.FreeThis(this, 328)
@@ -351,7 +352,7 @@ func numbered(text string) string {
 }
 
 // spelled is a command with its operand.
-func spelled(row *Row, operand string) string {
+func spelled(row *opcode.Row, operand string) string {
 	switch {
 	case operand == "":
 		return row.Name + "\n"
@@ -362,7 +363,7 @@ func spelled(row *Row, operand string) string {
 }
 
 // shown logs the words that should be on the stack, the top first, in one item, and ends.
-func shown(row *Row, want string) string {
+func shown(row *opcode.Row, want string) string {
 	words := strings.Fields(want)
 	format, commands := ".format log", ""
 	for i := len(words) - 1; i >= 0; i-- {
@@ -370,7 +371,7 @@ func shown(row *Row, want string) string {
 		if strings.HasPrefix(words[i], `"`) {
 			kind, log = "text", "log s\n"
 		}
-		if row.Op == runtime.OpStack {
+		if row.Op() == opcode.Stack {
 			kind = "stack"
 		}
 		format += fmt.Sprintf(" | %s %d", kind, len(words)-1-i)
@@ -380,9 +381,9 @@ func shown(row *Row, want string) string {
 }
 
 func TestSemanticsOfEveryCommand(t *testing.T) {
-	for i := range Table {
-		row := &Table[i]
-		cases := semantics[row.Op]
+	for i := range opcode.Table {
+		row := &opcode.Table[i]
+		cases := semantics[row.Op()]
 		if len(cases) == 0 {
 			t.Errorf("%s has no test of what it does", row.Name)
 		}
@@ -393,13 +394,13 @@ func TestSemanticsOfEveryCommand(t *testing.T) {
 }
 
 // check runs a case. A command that ends the program is followed by nothing.
-func (c semantic) check(t *testing.T, row *Row) {
+func (c semantic) check(t *testing.T, row *opcode.Row) {
 	t.Helper()
-	text := pushes(c.before) + around[row.Op][0] + spelled(row, c.operand) + around[row.Op][1]
+	text := pushes(c.before) + around[row.Op()][0] + spelled(row, c.operand) + around[row.Op()][1]
 	if c.operand == " E" { // a jump that is taken; one that is not leads to B, and falls into E
 		text += "abort\n"
 	}
-	goesOn := !ends(row.Op) || row.Op == runtime.OpRet || row.Op == runtime.OpJmp
+	goesOn := !ends(row.Op()) || row.Op() == opcode.Ret || row.Op() == opcode.Jmp
 	if goesOn {
 		text += "E:\n" + shown(row, c.want) + "R: ret\nB: abort\nH: abort\n"
 	}
@@ -429,73 +430,73 @@ func reversed(list []string) []string {
 // afterwards are the commands that leave something elsewhere than on the stack: a program, and
 // what it then logs last, the top of the stack first, or what afterwards is in the target or
 // the outcome.
-var afterwards = map[runtime.Op]struct{ text, want string }{
-	runtime.OpFree:       {"push d,8\nmalloc\nfree\npush d,64\nmalloc\n", "2"},
-	runtime.OpPopH8:      {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u8\npush tv,0\npush d,0\npushh u64\n", "-204"},
-	runtime.OpPopH16:     {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u16\npush tv,0\npush d,0\npushh u64\n", "-60876"},
-	runtime.OpPopH32:     {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u32\npush tv,0\npush d,0\npushh u64\n", "-4294962636"},
-	runtime.OpPopH64:     {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,0\npushh u64\n", "4660"},
-	runtime.OpPopTV:      {"push d,5\npop tv,1\npush tv,1\n", "5"},
-	runtime.OpPoke:       {"push d,1\npush d,2\npush d,3\npop tsp,1\npush tsp,0\n", "3 3 1"},
-	runtime.OpRestoreSBP: {"push d,5\npush d,6\npush d,1\nrestore sbp\npush sbp,0\npush sbp,-1\n", "5 6 6 5"},
-	runtime.OpSetX:       {"sx T\npush d,8\npush mem,u8\nabort\nT: nop\n", "1 8 0"},
-	runtime.OpUnsetX:     {"sx T\nux\njmp G\nT: abort\nG: push x\n", "0 0 0"},
-	runtime.OpRaise:      {"sx T\npush d,1\npush d,2\npush d,3\nrx\nT: nop\n", "3 2 1"},
-	runtime.OpPushX:      {"sx T\npush d,1\npush d,2\npush d,3\nrx\nT: ros,3\npush x\n", "3 2 1"},
-	runtime.OpTraceVars:  {".format trace | text 0\npush d,9\npush d,3\npop lv,2\npush d,3\npush d,1\ntrace lv,2\nlog st\npush stp\n", "21"},
-	runtime.OpTraceStack: {".format trace | text 0\npush d,9\npush d,0\npush d,1\ntrace pv\nlog st\nros,1\npush stp\n", "21"},
-	runtime.OpLogTrace:   {"log st\npush stp\n", "11"},
-	runtime.OpPurgeTrace: {"log st\npurge st\npush stp\n", "0"},
-	runtime.OpPopSTP:     {"log st\npush d,4\npop stp\npush stp\n", "4"},
-	runtime.OpPopR:       {"push d,5\npop r,rdi\npush r,rdi\n", "5"},
-	runtime.OpStore8:     {"push d,4104\npush d,0x1234\npop mem,u8\npush d,4104\npush mem,u64\n", "-204"},
-	runtime.OpStore16:    {"push d,4104\npush d,0x1234\npop mem,u16\npush d,4104\npush mem,u64\n", "-60876"},
-	runtime.OpStore32:    {"push d,4104\npush d,1\npop mem,u32\npush d,4104\npush mem,u64\n", "-4294967295"},
-	runtime.OpStore64:    {"push d,4104\npush d,1\npop mem,u64\npush d,4104\npush mem,u64\n", "1"},
-	runtime.OpStorePtr:   {"push d,4104\npush d,1\npop mem,ptr\npush d,4104\npush mem,u64\n", "1"},
-	runtime.OpStoreStr:   {"push d,4104\npush d,4096\npush d,3\nstr\npop mem,str\npush d,4104\npush mem,u64\n", "-4287863448"},
-	runtime.OpSetRet:     {"push d,5\npop ret\npush ret\n", "5"},
-	runtime.OpPopGV:      {"push d,5\npop gv,0\npush gv,0\n", "5"},
-	runtime.OpAddGV:      {"push d,5\nadd gv,0\npush gv,0\n", "45"},
-	runtime.OpIncGV:      {"inc gv,0\npush gv,0\n", "41"},
-	runtime.OpDecGV:      {"dec gv,0\npush gv,0\n", "39"},
-	runtime.OpFetchAddGV: {"push d,5\nxadd gv,0\npush gv,0\n", "45 40"},
-	runtime.OpPopGVS:     {"push s,0\npop gvs,1\npush gvs,1\nslen\n", "8"},
-	runtime.OpPopLV:      {"push d,5\npush d,3\npop lv,2\npush d,3\npush lv,2\n", "5"},
-	runtime.OpAddLV:      {"push d,5\npush d,3\nadd lv,2\npush d,2\npush d,3\nadd lv,2\npush d,3\npush lv,2\n", "7"},
-	runtime.OpPopThis:    {"push d,5\npop this,1\npush this,1\npush this,0\n", "0 5"},
-	runtime.OpPopThisS:   {"push s,0\npop thiss,64\npush thiss,64\nslen\n", "8"},
-	runtime.OpPopPT:      {"push d,5\npop pt,3\npush pt,3\n", "5"},
-	runtime.OpAddPT:      {"push d,5\nadd pt,3\npush d,6\nadd pt,3\npush pt,3\n", "11"},
-	runtime.OpKeyInt:     {"push d,1\nkey\npush d,5\nmap set,5\npush d,1\nkey\nmap get,5\npush d,2\nkey\nmap get,5\n", "0 5"},
-	runtime.OpKeyText:    {"push s,0\nkey s,text\npush s,0\nmap sets,6\npush s,0\nkey s,text\nmap gets,6\nslen\n", "8"},
-	runtime.OpMapSet:     {"push d,1\nkey\npush d,5\nmap set,5\npush d,1\nkey\nmap has,5\n", "1"},
-	runtime.OpMapSetS:    {"push s,0\nkey s,text\npush s,0\nmap sets,6\npush s,0\nkey s,text\nmap has,6\n", "1"},
-	runtime.OpMapDel:     {"push d,1\nkey\npush d,5\nmap set,5\npush d,1\nkey\nmap del,5\npush d,1\nkey\nmap has,5\n", "0"},
-	runtime.OpMapAdd:     {"push d,1\nkey\npush d,5\nmap add,5\npush d,1\nkey\npush d,6\nmap add,5\n", "11 5"},
-	runtime.OpItem:       {"item,1\npush d,9\nlog d\nend item\npush lp\n", "16"},
-	runtime.OpLogInt:     {"item,1\npush d,9\nlog d\nend item\npush lp\n", "16"},
-	runtime.OpLogFloat:   {"item,5\npush d,9\nlog f\nend item\npush lp\n", "16"},
-	runtime.OpLogText:    {"item,6\npush s,0\nlog s\nend item\npush lp\n", "24"},
-	runtime.OpEndItem:    {"item,1\npush d,9\nlog d\nend item\npush lp\npush plp\n", "0 16"},
-	runtime.OpLogRange:   {"push d,4\npush d,4096\nlog mrf,2\npush lp\n", "24"},
-	runtime.OpLogStr:     {"push d,16\npush d,4096\nlog str,3\npush lp\n", "24"},
-	runtime.OpLogWords:   {"push d,1\npush d,2\nlog,2,4\npush lp\n", "24"},
-	runtime.OpPushLP:     {"push d,1\npush d,2\nlog,2,4\npush lp\n", "24"},
-	runtime.OpPushPLP:    {"push d,1\npush d,2\nlog,2,4\npush d,16\npush d,4096\nlog str,3\npush plp\n", "24"},
-	runtime.OpPopLP:      {"push d,1\npush d,2\nlog,2,4\npush d,16\npush d,4096\nlog str,3\npush d,24\npop lp\npush lp\n", "24"},
-	runtime.OpEndAside:   {"item,1\npush d,9\nlog d\nend aside,7\npush lp\n", "24"},
-	runtime.OpKeep:       {"keep,7\npush lp\n", "16"},
-	runtime.OpForget:     {"forget,7\npush lp\n", "16"},
-	runtime.OpJmp:        {"jmp G\nabort\nG: nop\n", ""},
-	runtime.OpCall:       {"call T\ncall T\njmp G\nT: inc gv,0\nret\nG: push gv,0\n", "42"},
-	runtime.OpRet:        {"call T\njmp G\nT: ret\nG: push d,1\n", "1"},
-	runtime.OpLoop:       {"push d,3\nT: inc gv,0\nloop T\npush gv,0\n", "43"},
+var afterwards = map[opcode.Op]struct{ text, want string }{
+	opcode.Free:        {"push d,8\nmalloc\nfree\npush d,64\nmalloc\n", "2"},
+	opcode.PopH8:       {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u8\npush tv,0\npush d,0\npushh u64\n", "-204"},
+	opcode.PopH16:      {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u16\npush tv,0\npush d,0\npushh u64\n", "-60876"},
+	opcode.PopH32:      {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u32\npush tv,0\npush d,0\npushh u64\n", "-4294962636"},
+	opcode.PopH64:      {"push d,8\nmalloc\npop tv,0\npush d,-1\npush tv,0\npush d,0\npoph u64\npush d,0x1234\npush tv,0\npush d,0\npoph u64\npush tv,0\npush d,0\npushh u64\n", "4660"},
+	opcode.PopTV:       {"push d,5\npop tv,1\npush tv,1\n", "5"},
+	opcode.Poke:        {"push d,1\npush d,2\npush d,3\npop tsp,1\npush tsp,0\n", "3 3 1"},
+	opcode.RestoreSBP:  {"push d,5\npush d,6\npush d,1\nrestore sbp\npush sbp,0\npush sbp,-1\n", "5 6 6 5"},
+	opcode.SetX:        {"sx T\npush d,8\npush mem,u8\nabort\nT: nop\n", "1 8 0"},
+	opcode.UnsetX:      {"sx T\nux\njmp G\nT: abort\nG: push x\n", "0 0 0"},
+	opcode.Raise:       {"sx T\npush d,1\npush d,2\npush d,3\nrx\nT: nop\n", "3 2 1"},
+	opcode.PushX:       {"sx T\npush d,1\npush d,2\npush d,3\nrx\nT: ros,3\npush x\n", "3 2 1"},
+	opcode.TraceVars:   {".format trace | text 0\npush d,9\npush d,3\npop lv,2\npush d,3\npush d,1\ntrace lv,2\nlog st\npush stp\n", "21"},
+	opcode.TraceStack:  {".format trace | text 0\npush d,9\npush d,0\npush d,1\ntrace pv\nlog st\nros,1\npush stp\n", "21"},
+	opcode.LogTrace:    {"log st\npush stp\n", "11"},
+	opcode.PurgeTrace:  {"log st\npurge st\npush stp\n", "0"},
+	opcode.PopSTP:      {"log st\npush d,4\npop stp\npush stp\n", "4"},
+	opcode.PopR:        {"push d,5\npop r,rdi\npush r,rdi\n", "5"},
+	opcode.Store8:      {"push d,4104\npush d,0x1234\npop mem,u8\npush d,4104\npush mem,u64\n", "-204"},
+	opcode.Store16:     {"push d,4104\npush d,0x1234\npop mem,u16\npush d,4104\npush mem,u64\n", "-60876"},
+	opcode.Store32:     {"push d,4104\npush d,1\npop mem,u32\npush d,4104\npush mem,u64\n", "-4294967295"},
+	opcode.Store64:     {"push d,4104\npush d,1\npop mem,u64\npush d,4104\npush mem,u64\n", "1"},
+	opcode.StorePtr:    {"push d,4104\npush d,1\npop mem,ptr\npush d,4104\npush mem,u64\n", "1"},
+	opcode.StoreStr:    {"push d,4104\npush d,4096\npush d,3\nstr\npop mem,str\npush d,4104\npush mem,u64\n", "-4287863448"},
+	opcode.SetRet:      {"push d,5\npop ret\npush ret\n", "5"},
+	opcode.PopGV:       {"push d,5\npop gv,0\npush gv,0\n", "5"},
+	opcode.AddGV:       {"push d,5\nadd gv,0\npush gv,0\n", "45"},
+	opcode.IncGV:       {"inc gv,0\npush gv,0\n", "41"},
+	opcode.DecGV:       {"dec gv,0\npush gv,0\n", "39"},
+	opcode.FetchAddGV:  {"push d,5\nxadd gv,0\npush gv,0\n", "45 40"},
+	opcode.PopGVS:      {"push s,0\npop gvs,1\npush gvs,1\nslen\n", "8"},
+	opcode.PopLV:       {"push d,5\npush d,3\npop lv,2\npush d,3\npush lv,2\n", "5"},
+	opcode.AddLV:       {"push d,5\npush d,3\nadd lv,2\npush d,2\npush d,3\nadd lv,2\npush d,3\npush lv,2\n", "7"},
+	opcode.PopThis:     {"push d,5\npop this,1\npush this,1\npush this,0\n", "0 5"},
+	opcode.PopThisS:    {"push s,0\npop thiss,64\npush thiss,64\nslen\n", "8"},
+	opcode.PopPT:       {"push d,5\npop pt,3\npush pt,3\n", "5"},
+	opcode.AddPT:       {"push d,5\nadd pt,3\npush d,6\nadd pt,3\npush pt,3\n", "11"},
+	opcode.KeyInt:      {"push d,1\nkey\npush d,5\nmap set,5\npush d,1\nkey\nmap get,5\npush d,2\nkey\nmap get,5\n", "0 5"},
+	opcode.KeyText:     {"push s,0\nkey s,text\npush s,0\nmap sets,6\npush s,0\nkey s,text\nmap gets,6\nslen\n", "8"},
+	opcode.MapSet:      {"push d,1\nkey\npush d,5\nmap set,5\npush d,1\nkey\nmap has,5\n", "1"},
+	opcode.MapSetS:     {"push s,0\nkey s,text\npush s,0\nmap sets,6\npush s,0\nkey s,text\nmap has,6\n", "1"},
+	opcode.MapDel:      {"push d,1\nkey\npush d,5\nmap set,5\npush d,1\nkey\nmap del,5\npush d,1\nkey\nmap has,5\n", "0"},
+	opcode.MapAdd:      {"push d,1\nkey\npush d,5\nmap add,5\npush d,1\nkey\npush d,6\nmap add,5\n", "11 5"},
+	opcode.Item:        {"item,1\npush d,9\nlog d\nend item\npush lp\n", "16"},
+	opcode.LogInt:      {"item,1\npush d,9\nlog d\nend item\npush lp\n", "16"},
+	opcode.LogFloat:    {"item,5\npush d,9\nlog f\nend item\npush lp\n", "16"},
+	opcode.LogText:     {"item,6\npush s,0\nlog s\nend item\npush lp\n", "24"},
+	opcode.EndItem:     {"item,1\npush d,9\nlog d\nend item\npush lp\npush plp\n", "0 16"},
+	opcode.LogRange:    {"push d,4\npush d,4096\nlog mrf,2\npush lp\n", "24"},
+	opcode.LogStr:      {"push d,16\npush d,4096\nlog str,3\npush lp\n", "24"},
+	opcode.LogWords:    {"push d,1\npush d,2\nlog,2,4\npush lp\n", "24"},
+	opcode.PushLP:      {"push d,1\npush d,2\nlog,2,4\npush lp\n", "24"},
+	opcode.PushPLP:     {"push d,1\npush d,2\nlog,2,4\npush d,16\npush d,4096\nlog str,3\npush plp\n", "24"},
+	opcode.PopLP:       {"push d,1\npush d,2\nlog,2,4\npush d,16\npush d,4096\nlog str,3\npush d,24\npop lp\npush lp\n", "24"},
+	opcode.EndDeferred: {"item,1\npush d,9\nlog d\nend deferred,7\npush lp\n", "24"},
+	opcode.Keep:        {"keep,7\npush lp\n", "16"},
+	opcode.Forget:      {"forget,7\npush lp\n", "16"},
+	opcode.Jmp:         {"jmp G\nabort\nG: nop\n", ""},
+	opcode.Call:        {"call T\ncall T\njmp G\nT: inc gv,0\nret\nG: push gv,0\n", "42"},
+	opcode.Ret:         {"call T\njmp G\nT: ret\nG: push d,1\n", "1"},
+	opcode.Loop:        {"push d,3\nT: inc gv,0\nloop T\npush gv,0\n", "43"},
 }
 
 func TestWhatCommandsLeave(t *testing.T) {
 	for op, c := range afterwards {
-		row := RowOf(op)
+		row := opcode.RowOf(op)
 		t.Run(row.Name, func(t *testing.T) {
 			s := newStage(t)
 			formats := strings.Count(c.text, ".format")
@@ -509,16 +510,16 @@ func TestWhatCommandsLeave(t *testing.T) {
 			}
 		})
 	}
-	for i := range Table {
-		row := &Table[i]
-		if _, known := afterwards[row.Op]; row.Out == "" && !row.Variable && !ends(row.Op) && !known && !jumps(row.Op) && !inOutcome[row.Op] {
+	for i := range opcode.Table {
+		row := &opcode.Table[i]
+		if _, known := afterwards[row.Op()]; row.Out == "" && !row.Does.Has(opcode.Moves) && !ends(row.Op()) && !known && !jumps(row.Op()) && !inOutcome[row.Op()] {
 			t.Errorf("%s leaves nothing on the stack, and there is no test of what it does", row.Name)
 		}
 	}
 }
 
 // inOutcome are the commands whose effect is looked at by TestOutcomes.
-var inOutcome = map[runtime.Op]bool{runtime.OpNop: true, runtime.OpSkip: true, runtime.OpSignal: true, runtime.OpAgg: true}
+var inOutcome = map[opcode.Op]bool{opcode.Nop: true, opcode.Skip: true, opcode.Signal: true, opcode.Agg: true}
 
 func TestOutcomes(t *testing.T) {
 	for text, want := range map[string]runtime.Outcome{
@@ -549,7 +550,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 // refusal verifies a program that must be refused, and checks that it says why.
-func refusal(t *testing.T, row *Row, p *Program, why string) {
+func refusal(t *testing.T, row *opcode.Row, p *Program, why string) {
 	t.Helper()
 	if err := Verify(p).Err(); err == nil || !strings.Contains(err.Error(), why) {
 		t.Errorf("%s: %v, want %q", row.Name, err, why)
@@ -557,19 +558,20 @@ func refusal(t *testing.T, row *Row, p *Program, why string) {
 }
 
 // sample is the command with an operand in range, for programs that are wrong elsewhere.
-func (r *Row) sample() Command {
-	c := Command{Op: r.Op}
-	switch r.Operand {
-	case WordsOperand:
-		c.A, c.V = 2, 4
-	case CountOperand:
-		c.A = 1
-	case KindOperand:
-		c.A = uint32(runtime.ValueText)
-	case ObjectOperand:
+func sample(r *opcode.Row) Command {
+	c := Command{Op: r.Op()}
+	if r.Operand.IsObject() {
 		c.A = 2
-	case FormatOperand:
-		c.A = map[runtime.Op]uint32{runtime.OpLogRange: 2, runtime.OpLogStr: 3}[r.Op]
+	}
+	switch r.Operand {
+	case opcode.WordsOperand:
+		c.A, c.V = 2, 4
+	case opcode.CountOperand:
+		c.A = 1
+	case opcode.KindOperand:
+		c.A = uint32(runtime.ValueText)
+	case opcode.FormatOperand:
+		c.A = map[opcode.Op]uint32{opcode.LogRange: 2, opcode.LogStr: 3}[r.Op()]
 	}
 	return c
 }
@@ -585,12 +587,12 @@ func wrong(t *testing.T, code ...Command) *Program {
 // words of the other type, too many words, operands out of range, and changes of the target
 // where they are not allowed.
 func TestWhatIsRefused(t *testing.T) {
-	for i := range Table {
-		row := &Table[i]
-		c := row.sample()
-		pops, pushed := row.Effect(c)
-		word, text := Command{Op: runtime.OpPushD, V: 1}, Command{Op: runtime.OpPushS}
-		if row.Op == runtime.OpPoke || row.Op == runtime.OpPick {
+	for i := range opcode.Table {
+		row := &opcode.Table[i]
+		c := sample(row)
+		pops, pushed := row.Effect(c.A)
+		word, text := Command{Op: opcode.PushD, V: 1}, Command{Op: opcode.PushS}
+		if row.Op() == opcode.Poke || row.Op() == opcode.Pick {
 			pops = int(c.A) + 1
 		}
 		fitting := repeated(word, pops)
@@ -599,7 +601,7 @@ func TestWhatIsRefused(t *testing.T) {
 				fitting[j] = text
 			}
 		}
-		if row.Op == runtime.OpPokeBase || row.Op == runtime.OpPickBase {
+		if row.Op() == opcode.PokeBase || row.Op() == opcode.PickBase {
 			refusal(t, row, wrong(t, c), "there is no word 0 above the base")
 		} else if pops > 0 {
 			refusal(t, row, wrong(t, append(fitting[1:], c)...), "takes more from the stack")
@@ -619,15 +621,15 @@ func TestWhatIsRefused(t *testing.T) {
 				refusal(t, row, wrong(t, append(code, c)...), "wants text")
 			}
 		}
-		if grows := pushed - pops; grows > 0 && !strings.Contains(row.In+row.Out, "s") && row.Operand != TempOperand {
+		if grows := pushed - pops; grows > 0 && !strings.Contains(row.In+row.Out, "s") && row.Operand != opcode.TempOperand {
 			refusal(t, row, wrong(t, append(repeated(word, runtime.DefaultStack-grows+1), c)...), "the program has 32")
 		}
-		if row.Operand != NoOperand && row.Operand != WordOperand {
+		if row.Operand != opcode.NoOperand && row.Operand != opcode.WordOperand {
 			bad := c
 			bad.A = 1 << 20
 			refusal(t, row, wrong(t, append(repeated(word, pops), bad)...), "out of range")
 		}
-		if row.Unsafe {
+		if row.Unsafe() {
 			p := wrong(t, append(repeated(word, pops), c)...)
 			p.Unsafe = false
 			refusal(t, row, p, "changes the target, which is not allowed here")
@@ -647,19 +649,19 @@ func repeated(c Command, n int) []Command {
 // beyond the stack's end.
 func TestUnverifiedStacksTrap(t *testing.T) {
 	s := newStage(t)
-	push := runtime.Inst{Op: runtime.OpPushD, V: 1}
-	for i := range Table {
-		row := &Table[i]
-		c := row.sample()
-		pops, pushed := row.Effect(c)
-		inst := runtime.Inst{Op: row.Op, A: c.A}
+	push := runtime.Inst{Op: opcode.PushD, V: 1}
+	for i := range opcode.Table {
+		row := &opcode.Table[i]
+		c := sample(row)
+		pops, pushed := row.Effect(c.A)
+		inst := runtime.Inst{Op: row.Op(), A: c.A}
 		run := func(words int) runtime.Trap {
 			code := &runtime.Code{Unsafe: true}
 			for range words {
 				code.Insts = append(code.Insts, push)
 			}
-			code.Insts = append(code.Insts, inst, runtime.Inst{Op: runtime.OpExit})
-			var hit runtime.Hit
+			code.Insts = append(code.Insts, inst, runtime.Inst{Op: opcode.Exit})
+			var hit runtime.Log
 			hit.Reset()
 			return runtime.NewMachine(s.arena).Run(code, &runtime.Context{Thread: s.known, Regs: s.regs, Word: 8}, &hit).Trap
 		}
@@ -668,6 +670,28 @@ func TestUnverifiedStacksTrap(t *testing.T) {
 		}
 		if grows := pushed - pops; grows > 0 && run(runtime.DefaultStack-grows+1) != runtime.TrapStack {
 			t.Errorf("%s goes beyond the end of the stack", row.Name)
+		}
+	}
+}
+
+// TestNeedsOfPrograms: what is bound says what an executor must have.
+func TestNeedsOfPrograms(t *testing.T) {
+	for text, want := range map[string]string{
+		"exit\n":                         "nothing",
+		"exit hold\n":                    "event hold",
+		"push r,rdi\npop tv,0\nexit\n":   "regs",
+		"push c,errno\npop tv,0\nexit\n": "context errno",
+	} {
+		p := assembled(t, ".program \"needs\"\n.temps 1\n.reg \"rdi\"\n"+text)
+		if err := Verify(p).Err(); err != nil {
+			t.Fatal(err)
+		}
+		code, err := Lower(p, Env{Arena: newStage(t).arena, WordSize: 8, Register: func(string) (int, int, int, bool) { return 0, 64, 0, true }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := code.Needs.String(); got != want {
+			t.Errorf("%q needs %s, want %s", text, got, want)
 		}
 	}
 }

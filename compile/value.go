@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // valueKind is what the verifier knows a word of the stack to be.
@@ -146,7 +147,7 @@ var unlimited = widening{math.MinInt64, math.MaxInt64}
 func stops(code []Command) widening {
 	w := append(widening(nil), unlimited...)
 	for _, c := range code {
-		if v := int64(c.V); c.Op == runtime.OpPushD && v > -1<<40 && v < 1<<40 {
+		if v := int64(c.V); c.Op == opcode.PushD && v > -1<<40 && v < 1<<40 {
 			w = append(w, v-1, v, v+1)
 		}
 		if len(w) > 48 {
@@ -220,17 +221,25 @@ func compared(a value, rel relation, b value) value {
 }
 
 // relations maps comparison commands to what they compare.
-var relations = map[runtime.Op]relation{
-	runtime.OpLt: less, runtime.OpLe: lessEqual, runtime.OpGt: greater, runtime.OpGe: greaterEqual,
-	runtime.OpEq: equal, runtime.OpNe: notEqual, runtime.OpUlt: belowUnsigned,
+var relations = map[opcode.Op]relation{
+	opcode.Lt: less, opcode.Le: lessEqual, opcode.Gt: greater, opcode.Ge: greaterEqual,
+	opcode.Eq: equal, opcode.Ne: notEqual, opcode.Ult: belowUnsigned,
+}
+
+// resultOf is what is known of a number that a command leaves, whatever its operands are.
+func resultOf(row *opcode.Row) value {
+	if lo, hi, ok := row.Result.Bounds(); ok {
+		return between(lo, hi)
+	}
+	return anyWord()
 }
 
 // onOne is what is known of the result of a command on one word.
-func onOne(op runtime.Op, n uint32, a value) value {
-	switch op {
-	case runtime.OpNeg:
+func onOne(row *opcode.Row, n uint32, a value) value {
+	switch row.Op() {
+	case opcode.Neg:
 		return negative(a)
-	case runtime.OpLnot:
+	case opcode.Lnot:
 		if a.rel != noRelation {
 			a.rel = a.rel.negated()
 			return a
@@ -238,34 +247,16 @@ func onOne(op runtime.Op, n uint32, a value) value {
 		if a.src != 0 {
 			return compared(a, equal, constant(0))
 		}
-		return between(0, 1)
-	case runtime.OpBool:
+	case opcode.Bool:
 		if a.rel != noRelation {
 			return a
 		}
-		return between(0, 1)
-	case runtime.OpFbool:
-		return between(0, 1)
-	case runtime.OpClz, runtime.OpPopcnt:
-		return between(0, 64)
-	case runtime.OpZext:
+	case opcode.Zext:
 		return low(int(n))
-	case runtime.OpExt:
+	case opcode.Ext:
 		return between(-1<<(n-1), 1<<(n-1)-1)
-	case runtime.OpLoad8:
-		return low(8)
-	case runtime.OpLoad16:
-		return low(16)
-	case runtime.OpLoad32:
-		return low(32)
-	case runtime.OpLoadS8:
-		return between(math.MinInt8, math.MaxInt8)
-	case runtime.OpLoadS16:
-		return between(math.MinInt16, math.MaxInt16)
-	case runtime.OpLoadS32:
-		return between(math.MinInt32, math.MaxInt32)
 	}
-	return anyWord()
+	return resultOf(row)
 }
 
 // low is an unsigned number of n bits.
@@ -277,14 +268,15 @@ func low(n int) value {
 }
 
 // onTwo is what is known of the result of a command on two words.
-func onTwo(op runtime.Op, a, b value) value {
+func onTwo(row *opcode.Row, a, b value) value {
+	op := row.Op()
 	if rel := relations[op]; rel != noRelation {
 		return compared(a, rel, b)
 	}
 	alo, ahi := a.interval()
 	blo, bhi := b.interval()
 	switch op {
-	case runtime.OpAdd:
+	case opcode.Add:
 		if b.isConst() {
 			return moved(a, blo)
 		}
@@ -292,7 +284,7 @@ func onTwo(op runtime.Op, a, b value) value {
 			return moved(b, alo)
 		}
 		return sum(a, b)
-	case runtime.OpSub:
+	case opcode.Sub:
 		if b.isConst() && blo != math.MinInt64 {
 			return moved(a, -blo)
 		}
@@ -300,30 +292,28 @@ func onTwo(op runtime.Op, a, b value) value {
 			return anyWord()
 		}
 		return sum(a, negative(b))
-	case runtime.OpMul:
+	case opcode.Mul:
 		return product(alo, ahi, blo, bhi)
-	case runtime.OpAnd:
+	case opcode.And:
 		return masked(alo, ahi, blo, bhi)
-	case runtime.OpMin:
+	case opcode.Min:
 		return between(min(alo, blo), min(ahi, bhi))
-	case runtime.OpMax:
+	case opcode.Max:
 		return between(max(alo, blo), max(ahi, bhi))
-	case runtime.OpShr:
+	case opcode.Shr:
 		if blo == bhi && blo > 0 && blo < 64 {
 			return low(64 - int(blo))
 		}
-	case runtime.OpRem:
+	case opcode.Rem:
 		if blo == bhi && blo > 0 {
 			return between(pick(alo < 0, 1-blo, 0), blo-1)
 		}
-	case runtime.OpQuo:
+	case opcode.Quo:
 		if blo == bhi && blo > 0 {
 			return between(alo/blo, ahi/blo)
 		}
-	case runtime.OpUle, runtime.OpFeq, runtime.OpFne, runtime.OpFlt, runtime.OpFle, runtime.OpReadable, runtime.OpWritable:
-		return between(0, 1)
 	}
-	return anyWord()
+	return resultOf(row)
 }
 
 // product is the interval of a product of numbers small enough not to wrap.

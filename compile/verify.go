@@ -5,6 +5,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // MaxCode is how many commands a program may have. A jump target has 16 bits in no executor's
@@ -97,23 +98,23 @@ func checkFormat(p *Program, i int, f runtime.Format, diags *diag.List) {
 // operand in range.
 func checkCommand(p *Program, i int, diags *diag.List) {
 	c := p.Code[i]
-	row := rows[c.Op]
+	row := opcode.RowOf(c.Op)
 	if row == nil {
 		p.errorf(diags, i, "", "%d is not an operation", c.Op)
 		return
 	}
-	if row.Unsafe && !p.Unsafe {
+	if row.Unsafe() && !p.Unsafe {
 		p.errorf(diags, i, "run with --unsafe", "%s changes the target, which is not allowed here", row.Name)
 	}
-	if p.Heap == 0 && c.Op >= runtime.OpMalloc && c.Op <= runtime.OpPopH64 {
+	if p.Heap == 0 && row.Needs&opcode.NeedHeap != 0 {
 		p.errorf(diags, i, "", "%s needs a heap, and the program has none", row.Name)
 	}
 	least, most := operandRange(p, row)
 	a := int(c.A)
-	if row.Operand == BaseOperand {
+	if row.Operand == opcode.BaseOperand {
 		a = int(int32(c.A))
 	}
-	if row.Operand == LabelOperand && a == len(p.Code) { // a label behind the last command
+	if row.Operand == opcode.LabelOperand && a == len(p.Code) { // a label behind the last command
 		p.errorf(diags, i, "end every way with exit or abort", "the program runs past its end")
 	} else if a < least || a > most {
 		p.errorf(diags, i, "", "operand %d of %s is out of range: %s", a, row.Name, rangeText(least, most))
@@ -121,7 +122,7 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 	if n := room(row, c); p.Wrap && n > p.stackSize() {
 		p.errorf(diags, i, "", "%s needs %d words, and the circular stack has %d", row.Name, n, p.stackSize())
 	}
-	if c.V != 0 && row.Operand != WordOperand && !usesBoth(row, c.A) {
+	if c.V != 0 && row.Operand != opcode.WordOperand && !usesBoth(row, c.A) {
 		p.errorf(diags, i, "", "%s has no operand V, and it is %d", row.Name, c.V)
 	}
 	checkFormatUse(p, i, row, diags)
@@ -129,12 +130,8 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 
 // room is how many words of the stack a command looks at or leaves.
 // On a circular stack nothing is ever missing, but a command may ask for more than the whole circle.
-func room(row *Row, c Command) int {
-	switch row.Op {
-	case runtime.OpPick, runtime.OpPoke:
-		return int(c.A) + 2
-	}
-	pops, pushes := row.Effect(c)
+func room(row *opcode.Row, c Command) int {
+	pops, pushes := row.Reach(c.A)
 	return max(pops, pushes)
 }
 
@@ -147,41 +144,42 @@ func rangeText(least, most int) string {
 }
 
 // operandRange is what operand A of a command may be.
-func operandRange(p *Program, row *Row) (least, most int) {
-	switch row.Operand {
-	case NoOperand, WordOperand:
-		return 0, 0
-	case CountOperand:
-		return countRange(row.Op)
-	case WordsOperand:
-		return 1, runtime.MaxStack
-	case LabelOperand:
-		return 0, len(p.Code) - 1
-	case TextOperand:
-		return 0, len(p.Texts) - 1
-	case FormatOperand:
-		return 0, len(p.Formats) - 1
-	case ObjectOperand:
+func operandRange(p *Program, row *opcode.Row) (least, most int) {
+	if row.Operand.IsObject() {
 		return 0, len(p.Objects) - 1
-	case RegisterOperand:
+	}
+	switch row.Operand {
+	case opcode.NoOperand, opcode.WordOperand:
+		return 0, 0
+	case opcode.CountOperand:
+		return countRange(row.Op())
+	case opcode.WordsOperand:
+		return 1, runtime.MaxStack
+	case opcode.LabelOperand:
+		return 0, len(p.Code) - 1
+	case opcode.TextOperand:
+		return 0, len(p.Texts) - 1
+	case opcode.FormatOperand:
+		return 0, len(p.Formats) - 1
+	case opcode.RegisterOperand:
 		return 0, len(p.Regs) - 1
-	case TempOperand:
+	case opcode.TempOperand:
 		return 0, p.Temps - 1
-	case ThisOperand:
+	case opcode.ThisOperand:
 		return 0, p.This/8 - 1
-	case ThisTextOperand:
+	case opcode.ThisTextOperand:
 		return 0, p.This - runtime.TextCell
-	case ArgOperand:
+	case opcode.ArgOperand:
 		return 0, 255
-	case FieldOperand:
+	case opcode.FieldOperand:
 		return 0, int(runtime.NumFields) - 1
-	case ContextOperand:
+	case opcode.ContextOperand:
 		return 0, int(runtime.NumTextFields) - 1
-	case KindOperand:
+	case opcode.KindOperand:
 		return int(runtime.ValueText), int(runtime.ValueStack)
-	case ExitOperand:
+	case opcode.ExitOperand:
 		return 0, int(runtime.ExitFacility)
-	case BaseOperand:
+	case opcode.BaseOperand:
 		return -runtime.MaxStack, runtime.MaxStack
 	}
 	return 0, -1
@@ -189,9 +187,9 @@ func operandRange(p *Program, row *Row) (least, most int) {
 
 // countRange is the range of a command's count.
 // Widths of 0 and 64 would be no operation, and shifts by 64 are not the same on all processors.
-func countRange(op runtime.Op) (least, most int) {
+func countRange(op opcode.Op) (least, most int) {
 	switch op {
-	case runtime.OpExt, runtime.OpZext:
+	case opcode.Ext, opcode.Zext:
 		return 1, 63
 	}
 	return 0, runtime.MaxStack - 1
@@ -199,40 +197,40 @@ func countRange(op runtime.Op) (least, most int) {
 
 // checkFormatUse checks that a command that logs names a format made for it.
 // Two commands may share a format; an item of each kind is made by one command only.
-func checkFormatUse(p *Program, i int, row *Row, diags *diag.List) {
+func checkFormatUse(p *Program, i int, row *opcode.Row, diags *diag.List) {
 	c := p.Code[i]
 	number := uint64(c.A)
 	switch row.Operand {
-	case WordsOperand:
+	case opcode.WordsOperand:
 		number = c.V
-	case ExitOperand:
+	case opcode.ExitOperand:
 		if c.V > maxFacility {
 			p.errorf(diags, i, "", "%d is not the number of an exit facility", c.V)
 		}
 		return
-	case FormatOperand:
+	case opcode.FormatOperand:
 	default:
 		return
 	}
 	if number >= uint64(len(p.Formats)) {
 		p.errorf(diags, i, "", "%s names format %d, and there are %d", row.Name, number, len(p.Formats))
-	} else if kind := p.Formats[number].Kind; !formatFits(row.Op, kind) {
+	} else if kind := p.Formats[number].Kind; !formatFits(row.Op(), kind) {
 		p.errorf(diags, i, "", "%s cannot log an item of kind %s", row.Name, itemNames[kind])
 	}
 }
 
 // formatFits reports whether a command logs items of a kind.
 // An item's kind tells the host how to print it; another command's fields would not be what it expects.
-func formatFits(op runtime.Op, kind runtime.ItemKind) bool {
+func formatFits(op opcode.Op, kind runtime.ItemKind) bool {
 	switch kind {
 	case runtime.ItemRange:
-		return op == runtime.OpLogRange
+		return op == opcode.LogRange
 	case runtime.ItemString:
-		return op == runtime.OpLogStr
+		return op == opcode.LogStr
 	case runtime.ItemWords:
-		return op == runtime.OpLogWords || op == runtime.OpItem
+		return op == opcode.LogWords || op == opcode.Item
 	case runtime.ItemFault, runtime.ItemTrace:
 		return false
 	}
-	return op == runtime.OpItem
+	return op == opcode.Item
 }

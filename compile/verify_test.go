@@ -7,6 +7,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // program builds a program for a test.
@@ -22,54 +23,26 @@ func program(t testing.TB, write func(b *Builder)) *Program {
 }
 
 // countingLoop writes "for (t = from; t op to; t += by) body" as front ends do.
-func countingLoop(b *Builder, from int64, op runtime.Op, to, by int64, body func(temp uint32)) {
+func countingLoop(b *Builder, from int64, op opcode.Op, to, by int64, body func(temp uint32)) {
 	t := b.Temp()
 	b.Push(uint64(from))
-	b.A(runtime.OpPopTV, t)
+	b.A(opcode.PopTV, t)
 	again, done := b.NewLabel(), b.NewLabel()
 	b.Place(again)
-	b.A(runtime.OpPushTV, t)
+	b.A(opcode.PushTV, t)
 	b.Push(uint64(to))
 	b.Op(op)
-	b.Jump(runtime.OpJz, done)
+	b.Jump(opcode.Jz, done)
 	body(t)
-	b.A(runtime.OpPushTV, t)
+	b.A(opcode.PushTV, t)
 	b.Push(uint64(by))
-	b.Op(runtime.OpAdd)
-	b.A(runtime.OpPopTV, t)
-	b.Jump(runtime.OpJmp, again)
+	b.Op(opcode.Add)
+	b.A(opcode.PopTV, t)
+	b.Jump(opcode.Jmp, again)
 	b.Place(done)
 	b.Release(t)
 }
 
-func TestEveryOperationHasARow(t *testing.T) {
-	for op := runtime.Op(0); op < runtime.NumOps; op++ {
-		if RowOf(op) == nil {
-			t.Errorf("operation %d has no row", op)
-		}
-	}
-	codes, spellings := map[byte]string{}, map[string]bool{}
-	for _, row := range Table {
-		if before, taken := codes[row.Code]; taken {
-			t.Errorf("%q and %q have code %#x", before, row.Name, row.Code)
-		}
-		codes[row.Code] = row.Name
-		spelling := row.Name
-		if row.Operand != NoOperand {
-			spelling += ","
-		}
-		if spellings[spelling] {
-			t.Errorf("two rows are spelt %q", spelling)
-		}
-		spellings[spelling] = true
-		if row.Doc == "" || row.Cost < 1 {
-			t.Errorf("%q has no documentation or cost", row.Name)
-		}
-	}
-}
-
-// A step of the smallest integer is none in either direction: twice it is nothing. Found by FuzzVerified (case 1), when it was
-// taken for a bound of one round.
 func TestNoBoundForStepsThatWrap(t *testing.T) {
 	for _, step := range []int64{math.MinInt64, math.MinInt64 + 1, -1 << 62, 1 << 62, math.MaxInt64} {
 		for _, test := range []string{"gt", "lt", "ge", "le", "ne"} {
@@ -85,9 +58,9 @@ func TestNoBoundForStepsThatWrap(t *testing.T) {
 
 func TestLoopBounds(t *testing.T) {
 	p := program(t, func(b *Builder) {
-		countingLoop(b, 0, runtime.OpLt, 10, 1, func(i uint32) {
-			b.A(runtime.OpPushTV, i)
-			b.A(runtime.OpDrop, 1)
+		countingLoop(b, 0, opcode.Lt, 10, 1, func(i uint32) {
+			b.A(opcode.PushTV, i)
+			b.A(opcode.Drop, 1)
 		})
 		b.Exit(runtime.ExitPlain)
 	})

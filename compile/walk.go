@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // walker runs the commands of one node on a state. It is the machine with values replaced by
@@ -135,44 +136,44 @@ func (w *walker) text() value {
 
 // step runs one command.
 func (w *walker) step(c Command) {
-	row := rows[c.Op]
+	row := opcode.RowOf(c.Op)
 	switch {
-	case row.Variable:
+	case row.Does.Has(opcode.Moves):
 		w.moves(c)
-	case jumps(c.Op) && row.In == "w":
+	case row.Conditional():
 		w.tested = test(c.Op, w.word())
 	case row.In == "w" && row.Out == "w":
 		w.push(w.one(c))
 	case row.In == "ww" && row.Out == "w":
 		b, a := w.word(), w.word()
-		w.push(onTwo(c.Op, a, b))
+		w.push(onTwo(row, a, b))
 	default:
 		w.other(c, row)
 	}
-	w.notes(c)
+	w.notes(c, row)
 }
 
 // one is the result of a command on one word.
 func (w *walker) one(c Command) value {
-	return onOne(c.Op, c.A, w.word())
+	return onOne(opcode.RowOf(c.Op), c.A, w.word())
 }
 
 // test is the condition under which a jump is taken. It stays tied to the scratch word that was
 // compared, so that loops can be bounded by it, and both ways know more than before.
-func test(op runtime.Op, v value) value {
+func test(op opcode.Op, v value) value {
 	switch op {
-	case runtime.OpJz:
-		return onOne(runtime.OpLnot, 0, v)
-	case runtime.OpJnz:
+	case opcode.Jz:
+		return onOne(opcode.RowOf(opcode.Lnot), 0, v)
+	case opcode.Jnz:
 		if v.rel != noRelation {
 			return v
 		}
 		return compared(v, notEqual, constant(0))
-	case runtime.OpJlt:
+	case opcode.Jlt:
 		return compared(v, less, constant(0))
-	case runtime.OpJle:
+	case opcode.Jle:
 		return compared(v, lessEqual, constant(0))
-	case runtime.OpJgt:
+	case opcode.Jgt:
 		return compared(v, greater, constant(0))
 	}
 	return compared(v, greaterEqual, constant(0))
@@ -181,40 +182,40 @@ func test(op runtime.Op, v value) value {
 // moves runs the commands that move words about without looking at them.
 // Words keep what is known of them wherever they go: a counter may be copied before it is compared.
 func (w *walker) moves(c Command) {
-	if w.f.p.Wrap && c.Op != runtime.OpPushTV && c.Op != runtime.OpPopTV {
-		if c.Op == runtime.OpRestoreTSP || c.Op == runtime.OpPickBase || c.Op == runtime.OpPokeBase {
+	if w.f.p.Wrap && c.Op != opcode.PushTV && c.Op != opcode.PopTV {
+		if c.Op == opcode.RestoreTSP || c.Op == opcode.PickBase || c.Op == opcode.PokeBase {
 			w.fail("use push tsp, pop tsp and ros", "a circular stack has no depth to go back to")
 		}
 		return
 	}
 	switch c.Op {
-	case runtime.OpLoop:
+	case opcode.Loop:
 		w.loop()
-	case runtime.OpDup:
+	case opcode.Dup:
 		w.copies(1)
-	case runtime.OpDupN:
+	case opcode.DupN:
 		w.copies(int(c.A))
-	case runtime.OpXchg:
+	case opcode.Xchg:
 		b, a := w.pop(), w.pop()
 		w.push(b)
 		w.push(a)
-	case runtime.OpOver:
+	case opcode.Over:
 		w.pick(1)
-	case runtime.OpDrop:
+	case opcode.Drop:
 		for range c.A {
 			w.pop()
 		}
-	case runtime.OpLogWords:
+	case opcode.LogWords:
 		for range c.A {
 			w.word()
 		}
-	case runtime.OpPick:
+	case opcode.Pick:
 		w.pick(int(c.A))
-	case runtime.OpPoke:
+	case opcode.Poke:
 		w.poke(int(c.A))
-	case runtime.OpPushTV:
+	case opcode.PushTV:
 		w.pushTemp(c.A)
-	case runtime.OpPopTV:
+	case opcode.PopTV:
 		w.popTemp(c.A)
 	default:
 		w.frame(c)
@@ -231,7 +232,7 @@ func (w *walker) loop() {
 		return
 	}
 	nd.lowest, nd.counter = lowest, w.top()
-	w.push(onTwo(runtime.OpSub, v.plain(), constant(1)))
+	w.push(onTwo(opcode.RowOf(opcode.Sub), v.plain(), constant(1)))
 }
 
 // copies leaves n more of the top word.
@@ -289,7 +290,7 @@ func (w *walker) pushTemp(t uint32) {
 		v.src, v.add, v.rel = uint16(t+1), 0, noRelation
 		w.push(v)
 	default:
-		w.fail("", "scratch word %d has not been assigned on all ways to here, or not to the same type", t)
+		w.fail("", "scratch word %d is not assigned on every path to here, or not with the same type", t)
 	}
 }
 
@@ -299,7 +300,7 @@ func (w *walker) popTemp(t uint32) {
 	v := w.pop()
 	if v.kind == anyValue {
 		if !w.f.nodes[w.n].failed {
-			w.fail("", "assigns a word that is a number on one way and text on another")
+			w.fail("", "assigns a word that is a number on one path and text on another")
 		}
 		return
 	}
@@ -317,7 +318,7 @@ func (w *walker) popTemp(t uint32) {
 }
 
 // other runs the commands that have a fixed picture and no result that is worth knowing more of.
-func (w *walker) other(c Command, row *Row) {
+func (w *walker) other(c Command, row *opcode.Row) {
 	sizes := int64(0)
 	for i := len(row.In) - 1; i >= 0; i-- {
 		if row.In[i] == 's' {
@@ -334,21 +335,17 @@ func (w *walker) other(c Command, row *Row) {
 	for _, kind := range row.Out {
 		switch {
 		case kind == 's':
-			w.push(text(w.textSize(c, sizes)))
-		case c.Op == runtime.OpPushD:
+			w.push(text(w.textSize(row, c, sizes)))
+		case c.Op == opcode.PushD:
 			w.push(constant(int64(c.V)))
-		case c.Op == runtime.OpSaveTSP && !w.f.p.Wrap:
+		case c.Op == opcode.SaveTSP && !w.f.p.Wrap:
 			w.push(constant(int64(w.top())))
-		case c.Op == runtime.OpSaveSBP && !w.f.p.Wrap && w.sbp != unknownBase:
+		case c.Op == opcode.SaveSBP && !w.f.p.Wrap && w.sbp != unknownBase:
 			w.push(constant(int64(w.sbp)))
-		case c.Op == runtime.OpScmp:
-			w.push(between(-1, 1))
-		case c.Op == runtime.OpSeq, c.Op == runtime.OpSprefix, c.Op == runtime.OpMapHas:
-			w.push(between(0, 1))
-		case c.Op == runtime.OpSlen:
+		case row.Result == opcode.Length:
 			w.push(between(0, sizes))
 		default:
-			w.push(anyWord())
+			w.push(resultOf(row))
 		}
 	}
 }
@@ -364,22 +361,23 @@ func size(v value) int64 {
 }
 
 // textSize is the greatest length of a text that a command makes; sizes is what its operands say of it.
-func (w *walker) textSize(c Command, sizes int64) int64 {
-	switch c.Op {
-	case runtime.OpPushS:
-		return int64(len(w.f.p.Texts[c.A]))
-	case runtime.OpStr, runtime.OpBytes:
+func (w *walker) textSize(row *opcode.Row, c Command, sizes int64) int64 {
+	switch row.Result {
+	case opcode.AskedText:
 		return sizes
-	case runtime.OpScat:
+	case opcode.JoinedText:
 		return sizes + int64(len(runtime.Cutmark)) // the first text keeps its mark
-	case runtime.OpStack:
+	case opcode.StackText:
 		return 8 * runtime.MaxStackDepth
-	case runtime.OpSdec, runtime.OpShex:
+	case opcode.DigitsText:
 		return 20
-	case runtime.OpSfloat:
+	case opcode.FloatText:
 		return 32
-	case runtime.OpPushGVS, runtime.OpPushThisS:
+	case opcode.CellText:
 		return runtime.DefaultText
+	}
+	if row.Operand == opcode.TextOperand {
+		return int64(len(w.f.p.Texts[c.A]))
 	}
 	return runtime.MaxText
 }
@@ -393,7 +391,7 @@ func (w *walker) along(jumped bool) *state {
 		s = w.f.copyOf(s)
 	}
 	last := w.f.p.Code[w.f.blocks[w.f.nodes[w.n].block].end-1].Op
-	if last == runtime.OpLoop && !jumped && len(s.stack) > 0 {
+	if last == opcode.Loop && !jumped && len(s.stack) > 0 {
 		s.stack = s.stack[:len(s.stack)-1]
 	}
 	if jumps(last) && w.tested.rel != noRelation {

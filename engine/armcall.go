@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"gotap/engine/image/module"
 	"gotap/engine/isa"
-	"gotap/engine/module"
 )
 
 // System calls at probed places, on processors where nothing is stepped.
@@ -30,14 +30,6 @@ type callGadget struct {
 	thumb bool
 }
 
-// marked is the register that the kernel marks stops at system calls with.
-func (a *abi) marked() int {
-	if a.WordSize() == 4 {
-		return 12
-	}
-	return 7
-}
-
 // beginCall has a thread make the system call that the instruction of a point makes.
 func (t *thread) beginCall(p *point) {
 	t.s.stats.Steps++
@@ -51,7 +43,7 @@ func (t *thread) beginCall(p *point) {
 	st := &t.step.st
 	st.Saved = t.savedForCall()
 	*t.pc() = g.at
-	if t.proc.arch.WordSize() == 4 {
+	if t.proc.arch.Is32BitARM() {
 		if g.thumb != (st.Saved[1]&isa.Thumb != 0) {
 			t.regs[isa.CPSR] = setBit(t.regs[isa.CPSR]&^isa.BlockState, isa.Thumb, g.thumb)
 			st.Flags = 1 // the state of before has to come back
@@ -63,8 +55,8 @@ func (t *thread) beginCall(p *point) {
 
 // savedForCall is what afterCallElsewhere needs of the registers: that which the kernel marks stops with, and CPSR.
 func (t *thread) savedForCall() (saved [4]uint64) {
-	saved[0] = t.regs[t.proc.arch.marked()]
-	if t.proc.arch.WordSize() == 4 {
+	saved[0] = t.regs[t.proc.arch.StopMarker()]
+	if t.proc.arch.Is32BitARM() {
 		saved[1] = t.regs[isa.CPSR]
 	}
 	return saved
@@ -85,9 +77,9 @@ func (t *thread) afterCallElsewhere() (done bool) {
 	if done {
 		*t.pc() += uint64(p.length)
 	}
-	t.regs[t.proc.arch.marked()] = st.Saved[0]
+	t.regs[t.proc.arch.StopMarker()] = st.Saved[0]
 	switch {
-	case t.proc.arch.WordSize() != 4:
+	case !t.proc.arch.Is32BitARM():
 	case !done:
 		t.regs[isa.CPSR] = st.Saved[1]
 	case st.Flags != 0: // an IT block whose instruction is the last, or none: the other set has no such blocks
@@ -115,7 +107,7 @@ func (t *thread) callSeen() {
 	if p == nil || !t.getRegs() {
 		return
 	}
-	if *t.pc() == p.addr+uint64(p.length) && t.proc.arch.restarts(&t.regs) {
+	if *t.pc() == p.addr+uint64(p.length) && t.proc.arch.Restarts(&t.regs) {
 		t.redoAt(p.addr)
 	}
 }
@@ -157,13 +149,13 @@ func (sp *space) gadgetIn(m module.Mapping) (callGadget, bool) {
 	}
 	const chunk = 64 << 10
 	var buf [chunk]byte
-	calls := &sp.arch.calls
+	calls := &sp.arch.Calls
 	for at := m.Start; at < m.End; at += chunk {
 		code := buf[:sp.mem.PeekAvailable(at, buf[:min(chunk, m.End-at)])]
-		if i := aligned(code, calls.insn, 4); i >= 0 {
+		if i := aligned(code, calls.Insn, 4); i >= 0 {
 			return callGadget{at + uint64(i), false}, true
 		}
-		if i := aligned(code, calls.thumb, 2); i >= 0 {
+		if i := aligned(code, calls.Thumb, 2); i >= 0 {
 			return callGadget{at + uint64(i), true}, true
 		}
 	}
@@ -182,9 +174,9 @@ func aligned(code, insn []byte, n int) int {
 
 // isGadget reports whether a gadget is still there.
 func (sp *space) isGadget(g callGadget) bool {
-	want := sp.arch.calls.insn
+	want := sp.arch.Calls.Insn
 	if g.thumb {
-		want = sp.arch.calls.thumb
+		want = sp.arch.Calls.Thumb
 	}
 	now := make([]byte, len(want))
 	return sp.mem.Peek(g.at, now) == nil && bytes.Equal(now, want)

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"gotap/engine/fallback"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
 )
 
 // Making a target call the kernel for the engine's own purposes, on ARM. As on x86 (inject.go) the thread is sent through code that
@@ -54,11 +54,11 @@ func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 
 // loadCall loads the registers that a system call is asked for with.
 func (t *thread) loadCall(number uint64, args []uint64) {
-	calls := &t.proc.arch.calls
+	calls := &t.proc.arch.Calls
 	for i, a := range args {
-		t.regs[calls.args[i]] = a
+		t.regs[calls.Args[i]] = a
 	}
-	t.regs[calls.number] = number
+	t.regs[calls.Number] = number
 }
 
 // callAtGadget makes a thread call the kernel by an instruction of its own program.

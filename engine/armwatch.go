@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"gotap/arch"
-	"gotap/engine/debugreg"
 	"gotap/engine/isa"
+	"gotap/engine/linux/debugreg"
 	"gotap/engine/place"
 )
 

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"gotap/arch"
+	"gotap/engine/image/module"
 	"gotap/engine/isa"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 )
 
 // Instructions that the emulation leaves to the processor, where nothing is stepped: those that would fault, and those that reach
@@ -59,7 +59,7 @@ func (t *thread) runAtHome(p *point) {
 func (t *thread) plantLandings(p *point) []landing {
 	var all []landing
 	n := 1
-	if t.proc.arch.WordSize() == 4 && t.regs[isa.CPSR]&isa.BlockState != 0 {
+	if t.proc.arch.Is32BitARM() && t.regs[isa.CPSR]&isa.BlockState != 0 {
 		n = mostLandings
 	}
 	set := p.sp.arch.Arch
@@ -84,7 +84,7 @@ func (t *thread) plantLandings(p *point) []landing {
 
 // thumb reports whether the thread runs Thumb code.
 func (t *thread) thumb() bool {
-	return t.proc.arch.WordSize() == 4 && t.regs[isa.CPSR]&isa.Thumb != 0
+	return t.proc.arch.Is32BitARM() && t.regs[isa.CPSR]&isa.Thumb != 0
 }
 
 // untilLanded lets the thread go on until it has come to a landing, or has raised a signal, or is gone. Signals that others send are kept.

@@ -9,8 +9,9 @@ import (
 	"syscall"
 	"time"
 
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/abi"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // AttachError is a process that cannot be traced. Hint says what would help; it may be empty.
@@ -173,7 +174,7 @@ func (s *Session) attach(pid int) (*process, error) {
 // firstAttach makes the process of a target.
 func (s *Session) firstAttach(pid int) (*process, error) {
 	by := procfs.Living(pid)
-	a, err := imageABI(by)
+	a, err := abi.OfProcess(by)
 	if err != nil {
 		return nil, explainDenied(pid, err)
 	}

@@ -15,10 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"gotap/engine/module"
-	"gotap/engine/procfs"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/procfs"
 	"gotap/engine/testenv"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // stranger is a process that was started without being traced.
@@ -45,7 +46,7 @@ func start(t testing.TB, path string, args ...string) *stranger {
 	}
 	p := &stranger{t, cmd, in, bufio.NewReader(out)}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	if args[0] == "spin" || args[0] == "churn" || args[0] == "twice" {
+	if args[0] == "spin" || args[0] == "churn" || args[0] == "twice" || args[0] == "reused" {
 		p.out.ReadString('\n')
 	}
 	return p
@@ -461,8 +462,8 @@ func TestTargetDies(t *testing.T) {
 func TestHoldAndRelease(t *testing.T) {
 	w := newWorld(t, Config{Follow: FollowThreads})
 	tg := w.launch(program(t, "target.c"), "work", "3")
-	code := w.code(runtime.Inst{Op: runtime.OpItem}, runtime.Inst{Op: runtime.OpPushD, V: 7}, runtime.Inst{Op: runtime.OpLogInt},
-		runtime.Inst{Op: runtime.OpEndItem}, runtime.Inst{Op: runtime.OpExit, A: uint32(runtime.ExitHold)})
+	code := w.code(runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.PushD, V: 7}, runtime.Inst{Op: opcode.LogInt},
+		runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitHold)})
 	w.probe("work", Handlers{Enter: code})
 	w.Start()
 	for i := range 3 {
@@ -485,8 +486,8 @@ func TestHoldWhereItFaulted(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e Engine) {
 		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
 		tg := w.launch(path, "fault", "3")
-		w.probe("touch+*", Handlers{Fault: w.code(runtime.Inst{Op: runtime.OpItem}, runtime.Inst{Op: runtime.OpPushD, V: 7},
-			runtime.Inst{Op: runtime.OpLogInt}, runtime.Inst{Op: runtime.OpEndItem}, runtime.Inst{Op: runtime.OpExit, A: uint32(runtime.ExitHold)})})
+		w.probe("touch+*", Handlers{Fault: w.code(runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.PushD, V: 7},
+			runtime.Inst{Op: opcode.LogInt}, runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitHold)})})
 		w.Start()
 		held := 0
 		for w.arena.Wait(w.Done()) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"gotap/arch"
-	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // workAddr is where the function work is in a program at a fixed address.
@@ -110,7 +110,7 @@ func TestHitAllocatesNothing(t *testing.T) {
 	}
 }
 
-var _ = runtime.OpNop
+var _ = opcode.Nop
 
 // BenchmarkHitComputed is the part of a hit that is not waiting for the kernel, as in TestHitAllocatesNothing.
 func BenchmarkHitComputed(b *testing.B) {

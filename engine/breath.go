@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"gotap/arch"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 )
 
 // A probe on every instruction makes a program so slow that a periodic signal can come again before its handler has returned.
@@ -71,12 +71,12 @@ func (t *thread) starved(sig int) bool {
 	if t.interruptsCall() {
 		return false
 	}
-	if a := t.proc.arch; a.inCall(&t.regs) && !a.restarts(&t.regs) { // it has made a call since it was here
+	if a := t.proc.arch; a.InCall(&t.regs) && !a.Restarts(&t.regs) { // it has made a call since it was here
 		t.breath.leave(*t.pc(), t.sp())
 	}
 	times, certain := t.breath.at(*t.pc(), t.sp()), t.certainHit()
 	if code := t.trapCode(); code <= 0 && code != ptrace.CodeTimer && !t.hasKept(sig) {
-		if times < stuckTimes || t.proc.arch.inCall(&t.regs) {
+		if times < stuckTimes || t.proc.arch.InCall(&t.regs) {
 			return false
 		}
 	}
@@ -96,11 +96,11 @@ func (t *thread) starved(sig int) bool {
 func (t *thread) interruptsCall() bool {
 	const eintr, restartNoIntr = 4, 513
 	a := t.proc.arch
-	if !a.inCall(&t.regs) {
+	if !a.InCall(&t.regs) {
 		return false
 	}
 	code := -int64(a.SyscallRet(&t.regs))
-	return code == eintr || a.restarts(&t.regs) && code != restartNoIntr
+	return code == eintr || a.Restarts(&t.regs) && code != restartNoIntr
 }
 
 // hasKept reports whether a signal of this number is being kept.
@@ -162,22 +162,22 @@ func (t *thread) breathOver(round int) {
 // of a call that there is none of, and the thread makes its own anew behind the handler. A filter of system calls would be asked about the
 // former, and the return from a handler is nothing that a signal can be late for. Nor is a call put off for ever.
 func (t *thread) putOff() bool {
-	c := &t.proc.arch.calls
-	if c.original < 0 || t.step.active || t.postCall || t.seeExit != nil || t.unarmed || t.s.closing || t.statusField("Seccomp") != "0" {
+	c := &t.proc.arch.Calls
+	if c.Original < 0 || t.step.active || t.postCall || t.seeExit != nil || t.unarmed || t.s.closing || t.statusField("Seccomp") != "0" {
 		return false
 	}
 	if op, e := ptrace.SyscallStop(t.tid); e != 0 || op != ptrace.SyscallEntry || !t.getRegs() {
 		return false
 	}
-	again := *t.pc() - uint64(len(c.insn))
+	again := *t.pc() - uint64(len(c.Insn))
 	from := &t.breath.from
 	if from.pc != again || from.sp != t.sp() { // the thread has moved
 		from.times = 0
 	}
-	if from.times++; from.times > stuckTimes || strings.HasSuffix(syscallName(t.proc.arch, t.proc.arch.SyscallNumber(&t.regs)), "sigreturn") {
+	if from.times++; from.times > stuckTimes || strings.HasSuffix(t.proc.arch.SyscallName(t.proc.arch.SyscallNumber(&t.regs)), "sigreturn") {
 		return false
 	}
-	*t.pc(), t.regs[c.number], t.regs[c.original] = again, t.regs[c.original], ^uint64(0)
+	*t.pc(), t.regs[c.Number], t.regs[c.Original] = again, t.regs[c.Original], ^uint64(0)
 	t.setRegs()
 	t.breath.off = true
 	t.resume(0)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 )
 
 // How much the session keeps its targets from running, and what it does when that is too much.
@@ -29,24 +29,6 @@ const (
 	slowWindows   = 12                    // looked at together, and stopped for more than half of them, before that is told where there is no budget
 	firstLatency  = 15 * time.Microsecond // before anything is known
 )
-
-// OverloadStep is what a session does to stay within its budget.
-type OverloadStep string
-
-// The steps, in the order in which they are taken.
-const (
-	OverloadSlow     OverloadStep = "slow"     // none: there is no budget, and targets are stopped for more than half of the time
-	OverloadSampling OverloadStep = "sampling" // probes rest for a part of each window; told once
-	OverloadDisabled OverloadStep = "disabled" // a probe was disabled
-	OverloadDetached OverloadStep = "detached" // the session has let go of its targets, and is over
-)
-
-// Overload tells of a step. Share is that of the window before: 0 to 1.
-type Overload struct {
-	Step  OverloadStep
-	Probe string // that was disabled
-	Share float64
-}
 
 // meter measures. Tracing thread.
 type meter struct {
@@ -165,11 +147,11 @@ func (s *Session) judge(share float64) {
 	}
 	m.strain = 0
 	if hottest != nil {
-		s.setEnabled(hottest, false)
+		s.SetEnabled(hottest, false)
 		s.stats.Disabled++
 		s.overloaded(Overload{Step: OverloadDisabled, Probe: hottest.Spec.Name, Share: share})
 	}
-	if hottest == nil || !slices.ContainsFunc(s.probes.All(), (*probe).Armed) {
+	if hottest == nil || !slices.ContainsFunc(s.All(), (*probe).Armed) {
 		s.overloaded(Overload{Step: OverloadDetached, Share: share})
 		go s.Close(false)
 	}
@@ -177,13 +159,13 @@ func (s *Session) judge(share float64) {
 
 // hottest is the armed probe that came up most often in the window, nil when none did.
 func (s *Session) hottest() *probe {
-	came := func(pr *probe) uint64 { return pr.Seen + pr.Turned - pr.Window }
+	came := func(pr *probe) uint64 { return pr.Came() - pr.Window }
 	var best *probe
-	if armed := slices.DeleteFunc(slices.Clone(s.probes.All()), func(pr *probe) bool { return !pr.Armed() || came(pr) == 0 }); len(armed) > 0 {
+	if armed := slices.DeleteFunc(slices.Clone(s.All()), func(pr *probe) bool { return !pr.Armed() || came(pr) == 0 }); len(armed) > 0 {
 		best = slices.MaxFunc(armed, func(a, b *probe) int { return cmp.Compare(came(a), came(b)) })
 	}
-	for _, pr := range s.probes.All() {
-		pr.Window = pr.Seen + pr.Turned
+	for _, pr := range s.All() {
+		pr.Window = pr.Came()
 	}
 	return best
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
-	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // TestKindsOfPrograms runs the same program built in different ways.
@@ -25,7 +25,7 @@ func TestKindsOfPrograms(t *testing.T) {
 				w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
 				tg := w.launch(path, "100", "3")
 				n, l, sum, every, libc := w.counter(), w.counter(), w.counter(), w.counter(), w.counter()
-				w.probe("work", Handlers{Enter: w.counts(n), Leave: w.sums(sum, runtime.OpRetval, 0)})
+				w.probe("work", Handlers{Enter: w.counts(n), Leave: w.sums(sum, opcode.Retval, 0)})
 				w.probe("fact", Handlers{Leave: w.counts(l)})
 				w.probe("main+*", Handlers{Enter: w.counts(every)})
 				w.probe("memchr", Handlers{Enter: w.counts(libc)}, func(p *ProbeSpec) { p.Optional = true })

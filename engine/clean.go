@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
+	"gotap/engine/abi"
 	"gotap/engine/fallback"
-	"gotap/engine/module"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // Cleaned says what Clean found.
@@ -56,7 +58,7 @@ func Clean(pid int) (Cleaned, error) {
 	}
 	for i := range mods {
 		if mods[i].File != nil && mods[i].Err == nil {
-			all = errors.Join(all, c.module(mem, &mods[i]))
+			all = errors.Join(all, c.module(pid, mem, &mods[i]))
 		}
 	}
 	return c, all
@@ -71,19 +73,20 @@ type remains struct {
 
 // restoreRegions restores the instructions in the tables of the regions that earlier sessions left in a process.
 func restoreRegions(pid int, mem *ptrace.Memory) (left remains) {
-	a, err := imageABI(procfs.Living(pid))
-	if err != nil || a.native == nil {
+	a, err := abi.OfProcess(procfs.Living(pid))
+	if err != nil || a.Native == nil {
 		return left // nothing of the kind was put there
 	}
-	maps, err := module.Maps(pid)
+	list, err := module.Maps(pid)
 	if err != nil {
 		return left
 	}
+	maps := mappings(list)
 	regions := regionsOf(mem, maps, a.WordSize())
 	for _, r := range regions {
-		fallback.Restore(mem, r.base, r.head, func(addr uint64) { left.restored = append(left.restored, addr) })
+		left.restored = append(left.restored, fallback.Restore(mem, r.base, r.head, maps.data)...)
 	}
-	left.regions, left.stubs = len(regions), leftStubs(mem, maps, a.native)
+	left.regions, left.stubs = len(regions), leftStubs(mem, maps, a.Native)
 	return left
 }
 
@@ -179,15 +182,21 @@ func awaitUntraced(pid int) error {
 	}
 }
 
-// module restores one module.
-func (c *Cleaned) module(mem *ptrace.Memory, m *module.Loaded) error {
-	a := abiOf(m.File)
+// module restores one module of a process.
+func (c *Cleaned) module(pid int, mem *ptrace.Memory, m *module.Loaded) error {
+	a := abi.Of(m.File)
 	if a == nil {
 		return nil
 	}
+	maps, err := module.Maps(pid)
+	if err != nil {
+		return fmt.Errorf("cannot clean %s: %w", m.Path, err)
+	}
 	for _, text := range m.File.Text() {
-		if err := c.section(mem, m, a, text); err != nil {
-			return fmt.Errorf("cannot clean %s: %w", m.Path, err)
+		for _, code := range m.Backed(maps, text) {
+			if err := c.section(pid, mem, m, a, code); err != nil {
+				return fmt.Errorf("cannot clean %s: %w", m.Path, err)
+			}
 		}
 	}
 	return nil
@@ -196,7 +205,8 @@ func (c *Cleaned) module(mem *ptrace.Memory, m *module.Loaded) error {
 // cleanChunk is how much code is compared at a time.
 const cleanChunk = 64 << 10
 
-func (c *Cleaned) section(mem *ptrace.Memory, m *module.Loaded, a *abi, text module.Range) error {
+// section restores code that is mapped from a file.
+func (c *Cleaned) section(pid int, mem *ptrace.Memory, m *module.Loaded, a *abi.ABI, text module.Range) error {
 	now := make([]byte, cleanChunk+longestTrap-1) // one that begins in this chunk may end in the next
 	for at := text.Start; at < text.End; at += cleanChunk {
 		file, err := m.File.Code(at, int(min(uint64(len(now)), text.End-at)))
@@ -204,26 +214,52 @@ func (c *Cleaned) section(mem *ptrace.Memory, m *module.Loaded, a *abi, text mod
 			return err
 		}
 		n := mem.PeekAvailable(m.Addr(at), now[:len(file)])
+		var left []module.Range
 		for i := range min(n, cleanChunk) {
 			if !a.IsTrap(now[i:n]) {
 				continue
 			}
-			trap := leftBehind(m, a, now[i:n], at+uint64(i))
-			if trap == 0 {
-				continue
+			vaddr := at + uint64(i)
+			if trap := leftBehind(m, a, now[i:n], vaddr); trap > 0 {
+				left = append(left, module.Range{Start: vaddr, End: vaddr + uint64(trap)})
 			}
-			if err := mem.Poke(m.Addr(at+uint64(i)), file[i:i+trap], 0); err != nil {
-				return err
-			}
-			c.Restored = append(c.Restored, fmt.Sprintf("%s+%#x", m.Path, at+uint64(i)))
 		}
+		if err := c.restore(pid, mem, m, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restore writes the file's instructions over breakpoints that were left in a module. The mappings are read again: what the process
+// has mapped there since is its own.
+func (c *Cleaned) restore(pid int, mem *ptrace.Memory, m *module.Loaded, left []module.Range) error {
+	if len(left) == 0 {
+		return nil
+	}
+	maps, err := module.Maps(pid)
+	if err != nil {
+		return err
+	}
+	for _, trap := range left {
+		if !slices.Equal(m.Backed(maps, trap), []module.Range{trap}) {
+			continue
+		}
+		code, err := m.File.Code(trap.Start, int(trap.End-trap.Start))
+		if err != nil {
+			return err
+		}
+		if err := mem.Poke(m.Addr(trap.Start), code, 0); err != nil {
+			return err
+		}
+		c.Restored = append(c.Restored, fmt.Sprintf("%s+%#x", m.Path, trap.Start))
 	}
 	return nil
 }
 
 // leftBehind is the length of the breakpoint that now begins with, where the file has an instruction at vaddr, as far as that can be
 // told without its function; 0 when there is none.
-func leftBehind(m *module.Loaded, a *abi, now []byte, vaddr uint64) int {
+func leftBehind(m *module.Loaded, a *abi.ABI, now []byte, vaddr uint64) int {
 	code, err := m.File.Code(vaddr, longestInsn)
 	set := a.SetAt(m, m.Addr(vaddr))
 	if err != nil || set == nil {

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gotap/engine/module"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/testenv"
 )
 
@@ -46,6 +46,17 @@ func TestCleanRestoresWhatWasLeft(t *testing.T) {
 	if again, err := Clean(pid); err != nil || len(again.Restored) != 0 {
 		t.Errorf("a second time: restored %v, %v", again.Restored, err)
 	}
+}
+
+// TestCleanLeavesData: a program's data may lie at addresses that its file has code for, and may look like breakpoints.
+func TestCleanLeavesData(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	p := start(t, program(t, "reused.c"), "reused")
+	got, err := Clean(p.pid())
+	if err != nil || len(got.Restored) != 0 {
+		t.Errorf("restored %d places, %v", len(got.Restored), err)
+	}
+	want(t, "data", p.end(), "behind a copy as it was, inside the code as it was")
 }
 
 func TestCleanRefuses(t *testing.T) {

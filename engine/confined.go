@@ -8,9 +8,9 @@ import (
 	"strings"
 	"syscall"
 
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
-	"gotap/engine/seccomp"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/linux/seccomp"
 )
 
 // Targets whose system calls are filtered (seccomp(2)), as those of all processes in most containers are.
@@ -78,7 +78,7 @@ func (t *thread) allowsHandler() error {
 	if why := t.filtered(); why != "" {
 		return errors.New(why)
 	}
-	for _, number := range t.proc.arch.native.Calls() {
+	for _, number := range t.proc.arch.Native.Calls() {
 		if err := t.judge(number); err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (t *thread) allowsHandler() error {
 
 // judge asks the filters that filtered has found.
 func (t *thread) judge(number uint64, args ...uint64) error {
-	c := seccomp.Call{Number: uint32(number), Arch: t.proc.arch.audit, PC: *t.pc()}
+	c := seccomp.Call{Number: uint32(number), Arch: t.proc.arch.AuditArch, PC: *t.pc()}
 	copy(c.Args[:], args)
 	for _, f := range t.filters.all {
 		if !f.Allows(c) {

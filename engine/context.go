@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"gotap/arch"
-	"gotap/engine/module"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
-	"gotap/engine/unwind"
+	"gotap/engine/abi"
+	"gotap/engine/image/module"
+	"gotap/engine/image/unwind"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 	"gotap/runtime"
 )
 
@@ -68,10 +69,10 @@ func (t *thread) Arg(n int) (uint64, bool) {
 // vector registers; on IA-32 they are on the stack, where their places depend on the types.
 func (t *thread) ArgFloat(n int) (float64, bool) {
 	if n == runtime.FloatTop {
-		if t.proc.arch.floatTop == nil || !t.getFPRegs() {
+		if t.proc.arch.FloatTop == nil || !t.getFPRegs() {
 			return 0, false
 		}
-		return t.proc.arch.floatTop(&t.fp), true
+		return t.proc.arch.FloatTop(&t.fp), true
 	}
 	return t.floatReg(t.proc.arch.ArgFloat(n))
 }
@@ -81,7 +82,7 @@ func (t *thread) floatReg(n int) (float64, bool) {
 	if n < 0 || !t.getFPRegs() {
 		return 0, false
 	}
-	bits, ok := t.proc.arch.float(&t.fp, n)
+	bits, ok := t.proc.arch.Float(&t.fp, n)
 	return math.Float64frombits(bits), ok
 }
 
@@ -90,7 +91,7 @@ func (t *thread) FloatWord(n int) (uint64, bool) {
 	if !t.getFPRegs() {
 		return 0, false
 	}
-	return t.proc.arch.floatWord(&t.fp, n)
+	return t.proc.arch.FloatWord(&t.fp, n)
 }
 
 // getFPRegs reads the floating-point and vector registers, once in a hit.
@@ -277,7 +278,7 @@ func (t *thread) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 }
 
 // newWalker makes an unwinder, shared by all threads of an architecture: only the tracing thread uses it.
-func (s *Session) newWalker(a *abi) (*unwind.Walker, error) {
+func (s *Session) newWalker(a *abi.ABI) (*unwind.Walker, error) {
 	if w := s.walkers[a]; w != nil {
 		return w, nil
 	}

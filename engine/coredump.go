@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"gotap/engine/core"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/coredump"
+	"gotap/engine/linux/ptrace"
 )
 
 // dump writes a core of the thread's process, and lets it go on. All its threads stand still
@@ -26,7 +26,7 @@ func (t *thread) dump(regs []uint64) {
 func (s *Session) writeCore(t *thread, regs []uint64, name string) (path string, size int64, err error) {
 	held := s.holdWorld(t)
 	defer s.releaseWorld(held)
-	p, err := core.Describe(t.proc.pid, t.proc.arch.WordSize())
+	p, err := coredump.Describe(t.proc.pid, t.proc.arch.WordSize())
 	if err != nil {
 		return "", 0, err
 	}
@@ -43,11 +43,11 @@ func (s *Session) writeCore(t *thread, regs []uint64, name string) (path string,
 		}
 	}
 	p.Read = t.proc.space.peek
-	f, err := core.Create(s.cfg.CoreDir, name, t.tid)
+	f, err := coredump.Create(s.cfg.CoreDir, name, t.tid)
 	if err != nil {
 		return "", 0, err
 	}
-	size, err = core.Write(f, p)
+	size, err = coredump.Write(f, p)
 	if e := f.Close(); err == nil {
 		err = e
 	}
@@ -59,8 +59,8 @@ func (s *Session) writeCore(t *thread, regs []uint64, name string) (path string,
 
 // coreThread is a thread for a core; ok is false when it does not stand still. One that is in the middle of a step out of line is shown
 // at the instruction that it steps, and one that has hit a breakpoint which is not dealt with yet at that instruction.
-func (t *thread) coreThread() (c core.Thread, ok bool) {
-	c = core.Thread{Tid: t.tid, Pending: hexField(t.tid, "SigPnd"), Blocked: hexField(t.tid, "SigBlk")}
+func (t *thread) coreThread() (c coredump.Thread, ok bool) {
+	c = coredump.Thread{Tid: t.tid, Pending: hexField(t.tid, "SigPnd"), Blocked: hexField(t.tid, "SigBlk")}
 	if e := ptrace.GetRegs(t.tid, &c.Regs); e != 0 {
 		return c, false
 	}
@@ -70,7 +70,7 @@ func (t *thread) coreThread() (c core.Thread, ok bool) {
 		if off := *pc - t.step.slot; off <= uint64(t.step.p.length) {
 			*pc = t.step.p.addr + off
 		}
-	case !t.stopped && t.proc.arch.trapBehind:
+	case !t.stopped && t.proc.arch.TrapBehind:
 		if p := t.proc.space.points[*pc-1]; p != nil && p.planted {
 			*pc--
 		}

@@ -13,11 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/place"
-	"gotap/engine/ptrace"
 	"gotap/engine/testenv"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // crashVariable tells this test binary to be a session that is going to be killed; it holds a crashPlan.
@@ -77,7 +78,7 @@ func beCrashed(text string) {
 			panic(err)
 		}
 		id := arena.Register(runtime.ProgramInfo{Name: "crash"})
-		code := &runtime.Code{ID: id, Insts: []runtime.Inst{{Op: runtime.OpExit, A: uint32(runtime.ExitPlain)}}, Stack: 4, Temps: 1}
+		code := &runtime.Code{ID: id, Insts: []runtime.Inst{{Op: opcode.Exit, A: uint32(runtime.ExitPlain)}}, Stack: 4, Temps: 1}
 		s.Add(ProbeSpec{ID: uint32(i + 1), Name: text, Specs: []place.Spec{spec}, Optional: true,
 			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: code}, nil }})
 	}

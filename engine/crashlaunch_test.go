@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gotap/engine/procfs"
+	"gotap/engine/linux/procfs"
 )
 
 // TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on unharmed:

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gotap/engine/procfs"
+	"gotap/engine/linux/procfs"
 )
 
 // denial is what is known of who traces and of what is to be traced when the kernel refuses (ptrace(2), "Ptrace access mode checking").
@@ -101,7 +101,7 @@ func explainDenied(pid int, err error) error {
 }
 
 // explainRefused says why a program cannot be started under trace, and what would help.
-func explainRefused(c Command, path string, err error) error {
+func explainRefused(c command, path string, err error) error {
 	e := &LaunchError{Path: c.Path, Err: err}
 	if !errors.Is(err, unix.EPERM) {
 		return e

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // Detaching. First the threads that run are stopped: they hit nothing more, and leave the processors to what follows. Then every breakpoint
@@ -66,8 +66,7 @@ func (s *Session) detach(patience time.Duration) {
 	if s.closed {
 		return
 	}
-	all := s.finalState()
-	s.lastQuery.Store(&all)
+	s.States() // what Query returns from now on
 	stats := s.present()
 	s.lastStats.Store(&stats)
 	s.closing = true
@@ -107,15 +106,6 @@ func (s *Session) awaitHalted() {
 	for end := time.Now().Add(haltPatience); slices.ContainsFunc(s.halted, running) && time.Now().Before(end); {
 		time.Sleep(100 * time.Microsecond)
 	}
-}
-
-// finalState is the state of all probes at the end.
-func (s *Session) finalState() []ProbeState {
-	var all []ProbeState
-	for _, pr := range s.probes.All() {
-		all = append(all, s.state(pr))
-	}
-	return all
 }
 
 // letStoppedGo lets the threads go that are stopped by us, wherever they are held. One that was held while code was changed may
@@ -299,7 +289,7 @@ func (t *thread) trapPending() bool {
 			continue
 		}
 		switch code := t.info.Code(); {
-		case behind && code == t.proc.arch.trapCode, watched && code == ptrace.CodeHWBreakpoint, t.leftStep && code == ptrace.CodeTrace:
+		case behind && code == t.proc.arch.TrapCode, watched && code == ptrace.CodeHWBreakpoint, t.leftStep && code == ptrace.CodeTrace:
 			return true
 		}
 	}

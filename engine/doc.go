@@ -24,9 +24,10 @@
 // A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file, compiled for it
 // once, whatever process maps the file. A point (point.go) is physical: an address of an address space, with one breakpoint for all
 // its placements. Processes that share memory share its points; a forked child gets copies. Modules that are mapped later are found
-// through the dynamic loader (modules.go), and armed then (arm.go). Calls are watched for leave handlers without touching the
-// target's stack (package call; target.go). What happens before a program's libraries are mapped is early.go's. System calls, data
-// and static marks have files of their own (syscalls.go, watch.go, special.go).
+// through the dynamic loader (modules.go), and armed then (package arming). Calls are watched for leave handlers without touching the
+// target's stack (package retprobe; target.go). The list of probes, and what users ask of it, is a probes.Set, which is the same for remote
+// stubs; probe.go and arm.go are what it asks of the session. System calls, data and static marks have files of their own (syscalls.go,
+// watch.go, special.go).
 //
 // # Other processors
 //

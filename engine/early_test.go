@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/place"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/probes"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // spawned is a dynamic program that stands before its loader's first instruction.
@@ -142,8 +144,8 @@ func TestBegunProbeChanges(t *testing.T) {
 func TestHeldInLoader(t *testing.T) {
 	w := newWorld(t, Config{})
 	pid := w.spawned("work", "1")
-	hold := w.code(runtime.Inst{Op: runtime.OpItem}, runtime.Inst{Op: runtime.OpPushD, V: 7}, runtime.Inst{Op: runtime.OpLogInt},
-		runtime.Inst{Op: runtime.OpEndItem}, runtime.Inst{Op: runtime.OpExit, A: uint32(runtime.ExitHold)})
+	hold := w.code(runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.PushD, V: 7}, runtime.Inst{Op: opcode.LogInt},
+		runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitHold)})
 	w.begin(w.spec(hold, "syscall:openat"), 1)
 	done := make(chan struct{})
 	held := 0
@@ -172,8 +174,8 @@ func TestHeldInLoader(t *testing.T) {
 func TestNotBegun(t *testing.T) {
 	w := newWorld(t, Config{})
 	pid := w.spawned("work", "1")
-	stop := w.code(runtime.Inst{Op: runtime.OpExit, A: uint32(runtime.ExitStop)})
-	if _, err := w.Begin(w.spec(stop, "syscall:openat")); !errors.Is(err, errStops) {
+	stop := w.code(runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitStop)})
+	if _, err := w.Begin(w.spec(stop, "syscall:openat")); !errors.Is(err, probes.ErrStops) {
 		t.Errorf("%v", err)
 	}
 	if err := w.Settle(pid); err != nil {

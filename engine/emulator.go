@@ -1,58 +1,15 @@
 package engine
 
 import (
-	"debug/elf"
-	"encoding/binary"
 	"errors"
 
 	"gotap/arch"
 	"gotap/arch/arm64"
-	"gotap/engine/hostcpu"
 	"gotap/engine/isa"
+	"gotap/engine/linux/hostcpu"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/place"
-	"gotap/engine/ptrace"
 )
-
-// emulator is how instructions are completed on processors where all of them are emulated and none is ever stepped.
-type emulator struct {
-	machine elf.Machine
-	// vectors and setVectors move vector registers between the kernel's form and the emulator's.
-	vectors    func(*ptrace.FPRegs, *arch.Vectors)
-	setVectors func(*ptrace.FPRegs, *arch.Vectors)
-}
-
-// vectors64 reads struct user_fpsimd_state: thirty-two registers, FPSR, FPCR.
-func vectors64(f *ptrace.FPRegs, v *arch.Vectors) {
-	for i := range v.V {
-		v.V[i] = [2]uint64{binary.LittleEndian.Uint64(f[16*i:]), binary.LittleEndian.Uint64(f[16*i+8:])}
-	}
-	v.Status = uint64(binary.LittleEndian.Uint32(f[512:]))
-	v.Control = uint64(binary.LittleEndian.Uint32(f[516:]))
-}
-
-func setVectors64(f *ptrace.FPRegs, v *arch.Vectors) {
-	for i, r := range v.V {
-		binary.LittleEndian.PutUint64(f[16*i:], r[0])
-		binary.LittleEndian.PutUint64(f[16*i+8:], r[1])
-	}
-	binary.LittleEndian.PutUint32(f[512:], uint32(v.Status))
-	binary.LittleEndian.PutUint32(f[516:], uint32(v.Control))
-}
-
-// vectors32 reads struct user_vfp: thirty-two double words and FPSCR.
-func vectors32(f *ptrace.FPRegs, v *arch.Vectors) {
-	for i := range 32 {
-		v.V[i/2][i%2] = binary.LittleEndian.Uint64(f[8*i:])
-	}
-	v.Control, v.Status = uint64(binary.LittleEndian.Uint32(f[256:])), 0
-}
-
-func setVectors32(f *ptrace.FPRegs, v *arch.Vectors) {
-	for i := range 32 {
-		binary.LittleEndian.PutUint64(f[8*i:], v.V[i/2][i%2])
-	}
-	binary.LittleEndian.PutUint32(f[256:], uint32(v.Control))
-}
 
 // threadMemory is a target's memory for the instruction of one thread, with what else of the thread its instructions may read.
 type threadMemory struct {
@@ -162,12 +119,12 @@ func (t *thread) complete(site arch.Site) error {
 	if !t.getFPRegs() {
 		return &arch.RefusedError{Addr: *t.pc(), Reason: "the vector registers cannot be read"}
 	}
-	how := t.proc.arch.emulates
-	how.vectors(&t.fp, &t.vectors)
+	how := t.proc.arch
+	how.LoadVectors(&t.fp, &t.vectors)
 	if err := v.EmulateVectors(&t.regs, &t.vectors, &t.view); err != nil {
 		return err
 	}
-	how.setVectors(&t.fp, &t.vectors)
+	how.StoreVectors(&t.fp, &t.vectors)
 	if e := ptrace.SetFPRegs(t.tid, &t.fp, t.proc.arch.WordSize()); e != 0 && !vanished(e) {
 		return e
 	}
@@ -180,7 +137,7 @@ func (t *thread) jumpTo(pointer uint64) { t.proc.arch.Jump(&t.regs, pointer) }
 // leaving is the registers as the instruction at a function's exit makes them: it may take down the frame and load the program counter in
 // one. It writes no memory.
 func (t *thread) leaving() (regs *arch.Regs, ok bool) {
-	if t.proc.arch.emulates == nil || t.at == nil {
+	if !t.proc.arch.Stepless || t.at == nil {
 		return nil, false
 	}
 	t.left, t.view = t.regs, threadMemory{Memory: t.proc.space.mem, t: t}

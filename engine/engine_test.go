@@ -17,6 +17,7 @@ import (
 	"gotap/engine/place"
 	"gotap/engine/testenv"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // programs are C programs that were built once for all tests.
@@ -145,7 +146,7 @@ func (c *counter) offset() uint64 {
 
 // code makes a program of instructions.
 func (w *world) code(insts ...runtime.Inst) *runtime.Code {
-	insts = append(insts, runtime.Inst{Op: runtime.OpExit, A: uint32(runtime.ExitPlain)})
+	insts = append(insts, runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitPlain)})
 	id := w.arena.Register(runtime.ProgramInfo{Name: "test", Formats: []runtime.Format{
 		{Kind: runtime.ItemLog, Fields: []runtime.RecordField{{Kind: runtime.ValueInt}}}}})
 	return &runtime.Code{ID: id, Insts: insts, Stack: 16, Temps: 4}
@@ -153,12 +154,12 @@ func (w *world) code(insts ...runtime.Inst) *runtime.Code {
 
 // counts is a program that counts.
 func (w *world) counts(c *counter) *runtime.Code {
-	return w.code(runtime.Inst{Op: runtime.OpIncGV, V: c.offset()})
+	return w.code(runtime.Inst{Op: opcode.IncGV, V: c.offset()})
 }
 
 // sums is a program that adds up a value.
-func (w *world) sums(c *counter, op runtime.Op, a uint32) *runtime.Code {
-	return w.code(runtime.Inst{Op: op, A: a}, runtime.Inst{Op: runtime.OpAddGV, V: c.offset()})
+func (w *world) sums(c *counter, op opcode.Op, a uint32) *runtime.Code {
+	return w.code(runtime.Inst{Op: op, A: a}, runtime.Inst{Op: opcode.AddGV, V: c.offset()})
 }
 
 // probe adds a probe.
@@ -276,7 +277,7 @@ func TestCountsAreExact(t *testing.T) {
 			tg := w.launch(path, args...)
 			n, sum := w.counter(), w.counter()
 			w.probe("work", Handlers{Enter: w.counts(n)})
-			w.probe("work", Handlers{Leave: w.sums(sum, runtime.OpRetval, 0)})
+			w.probe("work", Handlers{Leave: w.sums(sum, opcode.Retval, 0)})
 			w.run()
 			want(t, "hits", n.get(), 2000)
 			want(t, "output", tg.output(), args[0]+" bad=0\n")

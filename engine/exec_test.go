@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gotap/engine/procfs"
+	"gotap/engine/linux/procfs"
 )
 
 // TestAttachWhileExecuting attaches to a program that does little else than to replace itself: most attaches meet an execve under way. Each

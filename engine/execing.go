@@ -5,8 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/abi"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // A process may be attached to while it replaces its program. execve gives it a new address space first, then maps the program, then
@@ -16,8 +17,6 @@ import (
 
 // settling bounds how long a process may take to map its new program. Some have no file mapped at all, and are taken as they are then.
 const settling = time.Second
-
-var errReplacing = errors.New("a process replaces its program just now")
 
 var errNotSettled = errors.New("it replaces its program, over and over or very slowly, and cannot be probed meanwhile")
 
@@ -69,7 +68,7 @@ func (p *process) alive() bool { return procfs.Status(procfs.Living(p.pid), "VmS
 // renewSpace exchanges the address space of a process that has left the one it had.
 func (s *Session) renewSpace(p *process) {
 	by := procfs.Living(p.pid)
-	a, err := imageABI(by)
+	a, err := abi.OfProcess(by)
 	if err != nil {
 		return // it ends, or its event tells of what it runs
 	}

@@ -12,8 +12,9 @@ import (
 	"time"
 	"unsafe"
 
+	"gotap/engine/abi"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/place"
-	"gotap/engine/ptrace"
 	"gotap/engine/registry"
 	"gotap/engine/testenv"
 )
@@ -139,7 +140,7 @@ func TestArmedAtItsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := Handlers{Enter: w.counts(w.counter())}
-	pr, err := registry.New(ProbeSpec{ID: 1, Name: "work", Specs: []place.Spec{spec}, Compile: func(PlaceInfo) (Handlers, error) { return h, nil }})
+	pr, err := registry.New(ProbeSpec{ID: 1, Name: "work", Specs: []place.Spec{spec}, Compile: func(PlaceInfo) (Handlers, error) { return h, nil }}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestArmedAtItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.prepare(pr, pr.Spec.Specs, procs); err != nil {
+	if err := w.places.Prepare(pr, pr.Spec.Specs, procs); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.do(func() error {
@@ -157,7 +158,7 @@ func TestArmedAtItsEnd(t *testing.T) {
 				return errors.New("its memory stays")
 			}
 		}
-		return w.register(pr)
+		return w.Register(pr)
 	}); err != nil {
 		t.Error(err)
 	}
@@ -189,7 +190,7 @@ func TestWhatCannotBeUndone(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		sp := &space{mem: mem, arch: hostABIs()[0], points: map[uint64]*point{}}
+		sp := &space{mem: mem, arch: abi.Host()[0], points: map[uint64]*point{}}
 		sp.points[addr] = &point{sp: sp, addr: addr, length: 1, trap: []byte{0xcc}, orig: []byte{0x90}, planted: true}
 		w.newProcess(-1, sp, sp.arch)
 		return nil

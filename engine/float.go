@@ -3,7 +3,7 @@ package engine
 import (
 	"fmt"
 
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 )
 
 // repairFloat puts the address right that an x87 instruction has left in the floating-point state of the thread: the program can read

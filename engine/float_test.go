@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
-	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // TestFloatAddress runs x87 instructions under probes, and programs that read the address of the last one: it is never that of a copy.
@@ -42,7 +42,7 @@ func TestFloatAfterStep(t *testing.T) {
 		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
 		tg := w.launch(path, "1")
 		before, after := w.counter(), w.counter()
-		w.probe("twice", Handlers{Enter: w.sums(before, runtime.OpArgF, 0), Post: w.sums(after, runtime.OpArgF, 0)})
+		w.probe("twice", Handlers{Enter: w.sums(before, opcode.ArgF, 0), Post: w.sums(after, opcode.ArgF, 0)})
 		w.run()
 		want(t, "output", tg.output(), "float bad=0\n")
 		want(t, "before", math.Float64frombits(uint64(before.get())), 1)

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"gotap/engine/debugreg"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/abi"
+	"gotap/engine/linux/debugreg"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // options are set on every tracee. Threads and children are always followed by the kernel's tracing, whatever
@@ -60,16 +61,16 @@ func (t *thread) cloneFlags() (flags uint64, ok bool) {
 	if !t.getRegs() {
 		return 0, false
 	}
-	of := &t.proc.arch.calls
+	of := &t.proc.arch.Calls
 	first := t.proc.arch.SyscallArg(0, &t.regs)
 	switch t.proc.arch.SyscallNumber(&t.regs) {
-	case of.fork:
+	case of.Fork:
 		return 0, true
-	case of.vfork:
+	case of.Vfork:
 		return cloneVM, true
-	case of.clone:
+	case of.Clone:
 		return first, true
-	case of.clone3:
+	case of.Clone3:
 		var p [8]byte
 		if t.proc.space.mem.ReadMemory(first, p[:]) != nil {
 			return 0, false
@@ -85,7 +86,7 @@ func (t *thread) cloneFlags() (flags uint64, ok bool) {
 // clearsHandlers reports whether the child that the thread is making begins without handlers for signals.
 func (t *thread) clearsHandlers() bool {
 	flags, ok := t.cloneFlags()
-	return ok && flags&cloneClear != 0 && t.proc.arch.SyscallNumber(&t.regs) == t.proc.arch.calls.clone3
+	return ok && flags&cloneClear != 0 && t.proc.arch.SyscallNumber(&t.regs) == t.proc.arch.Calls.Clone3
 }
 
 // addThread takes up a new thread of a process.
@@ -136,7 +137,7 @@ func (s *Session) newChild(from *process, maker *thread, pid int, sp *space, sil
 		maker.calls.Fork(&t.calls, sp.atPoint)
 	}
 	if !p.silent {
-		s.names.fork(from.pid, pid)
+		s.names.Fork(from.pid, pid)
 		p.watches = slices.Clone(from.watches) // a list of its own: probes are taken off each process by itself
 	}
 	p.trap = from.trap
@@ -266,7 +267,7 @@ func (s *Session) newImage(t *thread) error {
 	p := t.proc
 	first := p.launched && !p.exec
 	p.exec, p.trap = true, trapAction{}
-	a, err := imageABI(t.tid)
+	a, err := abi.OfProcess(t.tid)
 	if err != nil {
 		a = p.arch
 		s.warn(fmt.Sprintf("cannot probe process %d: %v", p.pid, err))

@@ -10,7 +10,7 @@ import "gotap/engine/registry"
 // moved.
 func (t *thread) Goroutine() (g, hi uint64) {
 	space := t.proc.space
-	g, hi, ok := t.proc.arch.golang.Goroutine(&t.regs, space, uint64(t.proc.arch.WordSize()), t.sp())
+	g, hi, ok := t.proc.arch.Golang.Goroutine(&t.regs, space, uint64(t.proc.arch.WordSize()), t.sp())
 	if !ok {
 		return 0, 0
 	}

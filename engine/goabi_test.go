@@ -10,6 +10,7 @@ import (
 	"gotap/compile"
 	"gotap/engine/testenv"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // goProgram builds the Go program of testdata.
@@ -43,8 +44,8 @@ func TestGoroutines(t *testing.T) {
 			enters, leaves, results := w.counter(), w.counter(), w.counter()
 			w.probe("main.work", Handlers{
 				Enter: w.counts(enters),
-				Leave: w.code(runtime.Inst{Op: runtime.OpIncGV, V: leaves.offset()},
-					runtime.Inst{Op: runtime.OpRetval}, runtime.Inst{Op: runtime.OpAddGV, V: results.offset()}),
+				Leave: w.code(runtime.Inst{Op: opcode.IncGV, V: leaves.offset()},
+					runtime.Inst{Op: opcode.Retval}, runtime.Inst{Op: opcode.AddGV, V: results.offset()}),
 			})
 			w.run()
 			want(t, "enters", enters.get(), 4*201)
@@ -73,10 +74,10 @@ func TestGoroutines32(t *testing.T) {
 				t.Errorf("no argument: %v", err)
 			}
 			return Handlers{
-				Enter: w.code(append(w.fetched(n, runtime.FieldSP), runtime.Inst{Op: runtime.OpAddGV, V: arguments.offset()},
-					runtime.Inst{Op: runtime.OpIncGV, V: enters.offset()})...),
-				Leave: w.code(append(w.fetched(ret, runtime.FieldFrame), runtime.Inst{Op: runtime.OpAddGV, V: results.offset()},
-					runtime.Inst{Op: runtime.OpIncGV, V: leaves.offset()})...),
+				Enter: w.code(append(w.fetched(n, runtime.FieldSP), runtime.Inst{Op: opcode.AddGV, V: arguments.offset()},
+					runtime.Inst{Op: opcode.IncGV, V: enters.offset()})...),
+				Leave: w.code(append(w.fetched(ret, runtime.FieldFrame), runtime.Inst{Op: opcode.AddGV, V: results.offset()},
+					runtime.Inst{Op: opcode.IncGV, V: leaves.offset()})...),
 			}, nil
 		}
 	})
@@ -93,8 +94,8 @@ func (w *world) fetched(a compile.Access, frame runtime.Field) []runtime.Inst {
 	if a.Base != compile.BaseFrame || len(a.Steps) != 1 || a.Steps[0].Op != compile.OpLoad || a.Steps[0].Size != 4 {
 		w.t.Fatalf("no word on the stack: %+v", a)
 	}
-	return []runtime.Inst{{Op: runtime.OpField, A: uint32(frame)}, {Op: runtime.OpPushD, V: uint64(a.Value + 4)}, {Op: runtime.OpAdd},
-		{Op: runtime.OpLoadS32}}
+	return []runtime.Inst{{Op: opcode.Field, A: uint32(frame)}, {Op: opcode.PushD, V: uint64(a.Value + 4)}, {Op: opcode.Add},
+		{Op: opcode.LoadS32}}
 }
 
 // TestGoArguments asks where the arguments of a Go function are: a string takes the first two registers.

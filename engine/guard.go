@@ -2,15 +2,13 @@ package engine
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"gotap/engine/fallback"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // The fallback of a session's targets: what keeps them alive when the session is killed. Package fallback tells how it
@@ -25,7 +23,7 @@ import (
 // is taken out, because a thread may have hit it that has not been seen. An entry is only read for addresses that trap, and
 // its byte only written over a breakpoint; so one that is not in use does nothing.
 //
-// Killed in the middle of a hit. Stops for signals are looked at without being taken (ptrace.Look): until the thread is resumed the
+// Killed in the middle of a hit. Stops for signals are looked at without being taken (ptrace.PeekStop): until the thread is resumed the
 // kernel has the signal, and delivers it if we die. Registers are written with the resume flag, which tells the handler that they
 // need no correction; on ARM, where registers at a breakpoint need none in any case, it sees that by the program counter. A copy of
 // an instruction, out of line, runs to its end and jumps home by itself. An emulated instruction whose registers have not been
@@ -69,7 +67,7 @@ func (s *Session) protect(t *thread) {
 // it with, as a child of vfork: the action for SIGTRAP is each process's own.
 func (p *process) unguarded() bool {
 	g := &p.space.guard
-	return p.arch.native != nil && !p.trap.asked && (g.base != 0 || !g.tried)
+	return p.arch.Native != nil && !p.trap.asked && (g.base != 0 || !g.tried)
 }
 
 // unprotected tells of a process without fallback.
@@ -100,9 +98,9 @@ func (t *thread) install() error {
 
 // adoptOrMap takes over a region, or maps and fills one, and returns the program's own action.
 func (t *thread) adoptOrMap() (own fallback.Action, err error) {
-	if found := t.leftRegions(); len(found) > 0 {
+	if found, maps := t.leftRegions(); len(found) > 0 {
 		if own, err = t.queryTrapAction(); err == nil {
-			own = t.adopt(found, own)
+			own = t.adopt(found, maps, own)
 		}
 		return own, err
 	}
@@ -114,7 +112,7 @@ func (t *thread) adoptOrMap() (own fallback.Action, err error) {
 		return own, err
 	}
 	sp := t.proc.space
-	if err := sp.mem.Poke(base, t.proc.arch.native.Page(base, own), t.tid); err != nil {
+	if err := sp.mem.Poke(base, t.proc.arch.Native.Page(base, own), t.tid); err != nil {
 		return own, err
 	}
 	sp.guard.base, sp.guard.table = base, fallback.Table{}
@@ -215,7 +213,7 @@ var lateAfter = 250 * time.Millisecond
 // thread can be stopped without one. A thread whose system call the signal interrupts is left alone.
 func (t *thread) protectFirst(sig int) (did bool) {
 	p := t.proc
-	if !p.awaited || !p.unguarded() || jobControl>>(sig-1)&1 == 1 || !t.getRegs() || p.arch.restarts(&t.regs) || t.raisedTrap() {
+	if !p.awaited || !p.unguarded() || jobControl>>(sig-1)&1 == 1 || !t.getRegs() || p.arch.Restarts(&t.regs) || t.raisedTrap() {
 		return false
 	}
 	if t.raised(sig) || ptrace.GetSigInfo(t.tid, &t.info) != 0 || ptrace.SendThread(p.pid, t.tid, sig) != 0 {
@@ -305,7 +303,7 @@ func (t *thread) activity() (runs, asleep, exact bool) {
 		return true, false, false
 	}
 	asleep = strings.HasPrefix(procfs.Status(t.tid, "State"), "S")
-	return false, asleep, asleep && len(call) > 4 && t.proc.arch.calls.goesOnExactly(call)
+	return false, asleep, asleep && len(call) > 4 && t.proc.arch.Calls.GoesOnExactly(call)
 }
 
 // interruptable reports whether a thread can be stopped without its noticing.
@@ -315,18 +313,6 @@ func (t *thread) interruptable() bool {
 	}
 	runs, _, exact := t.activity()
 	return runs || exact
-}
-
-// goesOnExactly reports whether a system call, as /proc/TID/syscall has it, goes on as if it had not been interrupted.
-func (c *callTable) goesOnExactly(call []string) bool {
-	n, err := strconv.ParseUint(call[0], 10, 32)
-	if err != nil {
-		return false
-	}
-	if timeout, ok := c.untimed[n]; ok {
-		return len(call) > timeout.arg+1 && call[timeout.arg+1] == timeout.none
-	}
-	return slices.Contains(c.exactly, n)
 }
 
 // unprotect gives a process its own action for SIGTRAP back, by way of a stopped thread, and reports whether the handler is gone.
@@ -374,18 +360,18 @@ func (t *thread) leaveExec() bool {
 	if t.s.sysnames > 0 {
 		return false
 	}
-	asked := t.proc.arch.emulates != nil
+	asked := t.proc.arch.Stepless
 	if asked && (ptrace.Interrupt(t.tid) != 0 || ptrace.Cont(t.tid, 0) != 0) || !asked && ptrace.ContToSyscall(t.tid, 0) != 0 {
 		return false
 	}
 	tid, e := 0, syscall.EINTR
 	for e == syscall.EINTR {
-		tid, e = ptrace.Look(t.tid, &t.s.special, true)
+		tid, e = ptrace.PeekStop(t.tid, &t.s.special, true)
 	}
 	st := t.s.special
 	t.stopped = tid == t.tid && (st.AtSyscall() || asked && st.Event() == ptrace.EventStop && !st.GroupStop())
 	if t.stopped {
-		ptrace.TakeStop(t.tid)
+		ptrace.ConsumeStop(t.tid)
 		t.midCall = false
 	}
 	return t.stopped

@@ -3,7 +3,7 @@ package engine
 import (
 	"gotap/arch"
 	"gotap/engine/isa"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 )
 
 // hit is the whole of what happens at a breakpoint: the programs run, the instruction that the breakpoint displaced is
@@ -59,7 +59,7 @@ func (t *thread) hit(p *point) {
 
 // execute completes the displaced instruction, at once or by a step.
 func (t *thread) execute(p *point) {
-	if t.proc.arch.emulates != nil {
+	if t.proc.arch.Stepless {
 		t.emulate(p)
 		return
 	}
@@ -67,7 +67,7 @@ func (t *thread) execute(p *point) {
 		t.stepInPlace(p, false)
 		return
 	}
-	if p.how == arch.Emulated && (len(t.proc.watches) == 0 || !p.site.Allowed(arch.InPlace)) && p.site.Emulate(&t.regs, p.sp.mem) == nil {
+	if p.how == arch.Emulated && (len(t.proc.watches) == 0 || !p.site.Allowed(arch.InPlace)) && t.emulates(p) {
 		t.finish()
 		return
 	}
@@ -112,7 +112,7 @@ func (t *thread) IDs() (pid, tid int) { return t.proc.pid, t.tid }
 func (t *thread) Comm(p []byte) { t.readComm(p) }
 
 // Disarm implements hit.Target.
-func (t *thread) Disarm(pr *probe) { t.s.disarm(pr) }
+func (t *thread) Disarm(pr *probe) { t.s.Set.Disarm(pr) }
 
 // Signal implements hit.Target.
 func (t *thread) Signal(n int) { ptrace.SendThread(t.proc.pid, t.tid, n) }

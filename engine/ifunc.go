@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"gotap/engine/call"
-	"gotap/engine/module"
+	"gotap/engine/arming"
+	"gotap/engine/image/module"
+	"gotap/engine/locate"
 	"gotap/engine/place"
+	"gotap/engine/registry/retprobe"
 )
 
 // ifunc is a function whose code is chosen by the loader, wanted by a probe.
@@ -43,7 +45,7 @@ func (s *Session) armIFunc(p *process, pr *probe, t place.Target, m *module.Load
 // kernelChosen refuses a function of the C library for which the loader has chosen the kernel's own: callers reach that without
 // passing any code of the library.
 func kernelChosen(t place.Target) error {
-	return &place.RefusedError{Place: t.Name, Reason: "the loader has chosen the kernel's code for it: " + whyVDSO,
+	return &place.RefusedError{Place: t.Name, Reason: "the loader has chosen the kernel's code for it: " + locate.WhyVDSO,
 		Help: "the functions that call it can be probed"}
 }
 
@@ -97,11 +99,11 @@ func (s *Session) armChosen(p *process, pick *ifunc, addr uint64) error {
 	}
 	t := place.At(m.File, m.Vaddr(addr))
 	t.Symbol, t.Name = pick.target.Symbol, pick.target.Name
-	pl, err := s.place(pick.probe, t)
+	pl, err := pick.probe.Place(t, s.info(t))
 	if err != nil {
 		return err
 	}
-	return s.armAt(p, pl, addr, m)
+	return arming.Attach(p, pl, addr, m)
 }
 
 // picking is called when a function that chooses is entered: its result is waited for.
@@ -110,7 +112,7 @@ func (t *thread) picking(p *point) {
 		if pick.probe.Removed {
 			continue
 		}
-		t.calls.Await(func(by call.Target) { by.(*thread).chosen(pick) })
+		t.calls.Await(func(by retprobe.Target) { by.(*thread).chosen(pick) })
 	}
 }
 

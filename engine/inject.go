@@ -8,8 +8,8 @@ import (
 	"gotap/arch"
 	"gotap/arch/x86"
 	"gotap/engine/fallback"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
 )
 
 // Making a target call the kernel.
@@ -40,7 +40,7 @@ func (t *thread) mapMemory(addr, size uint64) (uint64, error) {
 	if addr != 0 {
 		flags |= fixedNoReplace
 	}
-	r, err := t.callKernel(t.proc.arch.calls.mmap, addr, size, protReadExec, flags, ^uint64(0), 0)
+	r, err := t.callKernel(t.proc.arch.Calls.Mmap, addr, size, protReadExec, flags, ^uint64(0), 0)
 	if err == nil && addr != 0 && r != addr { // a kernel before 4.17, which takes the flag for a hint
 		return r, nil
 	}
@@ -55,7 +55,7 @@ func (t *thread) callKernel(number uint64, args ...uint64) (uint64, error) {
 	if err := t.allows(number, args...); err != nil {
 		return 0, err
 	}
-	if t.proc.arch.emulates != nil {
+	if t.proc.arch.Stepless {
 		return t.callElsewhere(number, args...)
 	}
 	return t.inject(number, args...)
@@ -135,7 +135,7 @@ const trapFlag = 1 << 8
 func (t *thread) homeRegs() arch.Regs {
 	const restartBlock = 516
 	home := t.regs
-	if t.proc.arch.restarts(&home) {
+	if t.proc.arch.Restarts(&home) {
 		if -int32(home[x86.RAX]) == restartBlock {
 			home[x86.RAX] = map[int]uint64{8: 219, 4: 0}[t.proc.arch.WordSize()] // restart_syscall
 		} else {

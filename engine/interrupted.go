@@ -2,8 +2,6 @@ package engine
 
 import (
 	"slices"
-
-	"gotap/engine/syscalls"
 )
 
 // System calls that a signal interrupts. The kernel ends such a call with one of its own codes for "make it again" (ERESTARTSYS and
@@ -80,12 +78,4 @@ func (t *thread) dropInterrupted() {
 		t.interrupted[i].pending.Drop(&t.h)
 	}
 	t.interrupted = nil
-}
-
-// syscallName is the name of a system call, "" when the number has none.
-func syscallName(a *abi, number uint64) string {
-	if names := syscalls.Names(a.Machine); number < uint64(len(names)) {
-		return names[number]
-	}
-	return ""
 }

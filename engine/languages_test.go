@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"gotap/engine/procfs"
+	"gotap/engine/linux/procfs"
 	"gotap/engine/testenv"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"gotap/engine/procfs"
+	"gotap/engine/linux/procfs"
 	"gotap/engine/testenv"
 )
 

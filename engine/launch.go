@@ -11,19 +11,12 @@ import (
 	"strings"
 	"syscall"
 
-	"gotap/engine/ptrace"
+	"gotap/engine/abi"
+	"gotap/engine/linux/ptrace"
 )
 
-// Command is a program to be launched.
-type Command struct {
-	Path  string   // file name, looked up in PATH when it has no slash
-	Args  []string // with the program's name as the first; nil: Path alone
-	Env   []string // nil: ours
-	Dir   string   // "": ours
-	Stdin *os.File // nil: ours
-	Stdout,
-	Stderr *os.File
-}
+// command is a program to be launched, with what it takes to do that.
+type command Command
 
 // LaunchError is a command that cannot be run.
 type LaunchError struct {
@@ -56,7 +49,8 @@ func (s *Session) Launch(c Command) (pid int, err error) {
 
 // Spawn is the first half of Launch: it starts a program and keeps it before its very first instruction, which is one of its loader if it
 // has one. What can be probed there may be (see Begin).
-func (s *Session) Spawn(c Command) (pid int, err error) {
+func (s *Session) Spawn(what Command) (pid int, err error) {
+	c := command(what)
 	path, err := c.find()
 	if err != nil {
 		return 0, &LaunchError{Path: c.Path, Err: err}
@@ -93,7 +87,7 @@ func (s *Session) Settle(pid int) error {
 }
 
 // find looks the program up as execvp does.
-func (c Command) find() (string, error) {
+func (c command) find() (string, error) {
 	if strings.ContainsRune(c.Path, '/') {
 		path := c.Path
 		if c.Dir != "" && !filepath.IsAbs(path) {
@@ -125,7 +119,7 @@ func (c Command) find() (string, error) {
 var errNotExecutable = fmt.Errorf("it is not executable: %w", os.ErrPermission)
 
 // at is a path as this process finds it, of one that the command finds in its directory.
-func (c Command) at(path string) string {
+func (c command) at(path string) string {
 	if c.Dir != "" && !filepath.IsAbs(path) {
 		return filepath.Join(c.Dir, path)
 	}
@@ -148,7 +142,7 @@ func executable(file string) error {
 	return nil
 }
 
-func (c Command) pathList() string {
+func (c command) pathList() string {
 	for _, e := range c.Env {
 		if v, ok := strings.CutPrefix(e, "PATH="); ok {
 			return v
@@ -165,7 +159,7 @@ func (c Command) pathList() string {
 // A session that is killed in the middle would leave it stopped for good, known to nobody. So it is on a leash until the fallback
 // is in: the kernel kills it when the tracing thread ends (PR_SET_PDEATHSIG), of which nobody can tell that it ever began. Then it
 // is made to take that back itself.
-func (s *Session) launch(c Command, path string) (int, error) {
+func (s *Session) launch(c command, path string) (int, error) {
 	leashed := ptrace.CanSetDeathSignal()
 	pid, err := c.fork(path, leashed)
 	if err != nil {
@@ -176,7 +170,7 @@ func (s *Session) launch(c Command, path string) (int, error) {
 		s.waitFor(pid)
 		return 0, explainRefused(c, path, err)
 	}
-	p := s.newProcess(pid, unopened(), hostABIs()[0])
+	p := s.newProcess(pid, unopened(), abi.Host()[0])
 	p.launched = true
 	t := s.newThread(p, pid)
 	t.stopped, t.parked = true, true
@@ -199,7 +193,7 @@ func (t *thread) unleash() {
 	const setDeathSignal = 1 // PR_SET_PDEATHSIG
 	err := error(syscall.ESRCH)
 	if t.getRegs() {
-		_, err = t.callKernel(t.proc.arch.calls.prctl, setDeathSignal, 0)
+		_, err = t.callKernel(t.proc.arch.Calls.Prctl, setDeathSignal, 0)
 	}
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.s.warn(fmt.Sprintf("process %d ends when gotap ends: it cannot be told to outlive it: %v", t.proc.pid, err))
@@ -209,7 +203,7 @@ func (t *thread) unleash() {
 // fork makes the child, which the kernel kills when this thread ends if it is leashed. Only the three standard files are passed on;
 // signal mask and dispositions are those that we were started with. A file that the kernel cannot run is given to the shell, as
 // execvp does.
-func (c Command) fork(path string, leashed bool) (int, error) {
+func (c command) fork(path string, leashed bool) (int, error) {
 	std := func(f, ours *os.File) uintptr {
 		if f == nil {
 			f = ours

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 )
 
 // ErrClosed is what a session answers once it has been closed, or its tracing thread has failed.
@@ -243,7 +243,7 @@ func (s *Session) run() {
 func (s *Session) wait() (int, syscall.Errno) { return s.look(&s.status, true) }
 
 func (s *Session) look(st *ptrace.Status, block bool) (int, syscall.Errno) {
-	tid, e := ptrace.Look(-1, st, block)
+	tid, e := ptrace.PeekStop(-1, st, block)
 	if e != 0 || tid <= 0 {
 		return tid, e
 	}
@@ -260,7 +260,7 @@ func (s *Session) takeStop(tid int, st ptrace.Status) {
 	case t != nil && st.Stopped() && st.Event() == ptrace.EventNone && !st.AtSyscall():
 		t.untaken = true
 	default:
-		ptrace.TakeStop(tid)
+		ptrace.ConsumeStop(tid)
 	}
 }
 

@@ -4,10 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
-	"slices"
 
+	"gotap/engine/image/module"
 	"gotap/engine/isa"
-	"gotap/engine/module"
 )
 
 // loaderWatch is the breakpoint in the dynamic loader that tells of modules that come and go: the function that every
@@ -117,9 +116,9 @@ func (s *Session) rescan(p *process) {
 	}
 	old := sp.mods
 	sp.mods = mods
-	s.names.keep(p.pid, mods)
+	s.names.Keep(p.pid, mods)
 	s.forget(sp, old)
-	added := fresh(old, mods)
+	added := module.Added(old, mods)
 	s.watchLoader(sp)
 	if !p.silent {
 		s.watchSigaction(sp, added)
@@ -132,25 +131,9 @@ func (s *Session) rescan(p *process) {
 	}
 }
 
-// same reports whether two modules are the same one, at the same place.
-func same(a, b *module.Loaded) bool {
-	return a.Dev == b.Dev && a.Inode == b.Inode && a.Start() == b.Start() && a.File == b.File
-}
-
-// fresh lists the modules of now that were not there before.
-func fresh(before, now []module.Loaded) []module.Loaded {
-	var added []module.Loaded
-	for i := range now {
-		if !slices.ContainsFunc(before, func(m module.Loaded) bool { return same(&m, &now[i]) }) {
-			added = append(added, now[i])
-		}
-	}
-	return added
-}
-
 // forget drops the points that lie in modules that have gone: their memory is unmapped, or something else by now.
 func (s *Session) forget(sp *space, before []module.Loaded) {
-	for _, gone := range fresh(sp.mods, before) {
+	for _, gone := range module.Added(sp.mods, before) {
 		sp.exclusives = isa.Exclusives{}
 		for addr, p := range sp.points {
 			if !gone.Contains(addr) {

@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/abi"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // Children that nobody tells of. The kernel stops a child before it runs anything, and stops its maker for the tracer to be told; either may
@@ -81,7 +82,7 @@ func (s *Session) takeOrphan(pid int, long bool) {
 	if s.closing || procfs.Status(pid, "Tgid") != strconv.Itoa(pid) || s.procs[parent] != nil && !long {
 		return
 	}
-	a, err := imageABI(pid)
+	a, err := abi.OfProcess(pid)
 	if err != nil {
 		return // it has ended, which it will tell itself
 	}

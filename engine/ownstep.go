@@ -1,6 +1,6 @@
 package engine
 
-import "gotap/engine/ptrace"
+import "gotap/engine/linux/ptrace"
 
 // Programs that step themselves: they have set the trap flag, as debuggers of their own kind and some protections do, and get the SIGTRAP
 // that the processor would have raised behind a probed instruction.
@@ -8,7 +8,7 @@ import "gotap/engine/ptrace"
 // stepsItself reports whether the program had the trap flag set when the step began: the processor would have trapped behind the
 // instruction without us. Not behind one that enters the kernel: see atCall.
 func (t *thread) stepsItself() bool {
-	return t.proc.arch.flags >= 0 && t.step.st.Flags&trapFlag != 0 && t.trapCode() == ptrace.CodeTrace
+	return t.proc.arch.FlagsRegister >= 0 && t.step.st.Flags&trapFlag != 0 && t.trapCode() == ptrace.CodeTrace
 }
 
 // trapAfterStep makes the SIGTRAP that told of the end of a step the program's own. What was kept meanwhile comes behind it.

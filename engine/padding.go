@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"gotap/engine/fallback"
-	"gotap/engine/module"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // Before a process has a region, the code by which it is made to call the kernel lies for a moment in the padding behind the code of a

@@ -1,6 +1,6 @@
 package engine
 
-import "gotap/engine/ptrace"
+import "gotap/engine/linux/ptrace"
 
 // Writing code on ARM.
 //
@@ -15,7 +15,7 @@ import "gotap/engine/ptrace"
 
 // pause holds the threads of an address space that run until unpause.
 func (s *Session) pause(sp *space) {
-	if sp.arch.emulates == nil {
+	if !sp.arch.Stepless {
 		return
 	}
 	var asked []*thread

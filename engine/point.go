@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"gotap/arch"
-	"gotap/engine/call"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
+	"gotap/engine/abi"
+	"gotap/engine/backend"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/registry/retprobe"
 )
 
 // point is a physical probe point: one address of one address space, with a breakpoint on it while anybody wants one.
@@ -18,7 +19,7 @@ import (
 // loader. A point that nobody wants any more stays known: a thread may have hit its breakpoint before that was
 // taken away, and its stop be reported only later.
 type point struct {
-	call.Point
+	retprobe.Point
 	s          *Session
 	sp         *space
 	addr       uint64
@@ -62,13 +63,13 @@ func (p *point) wanted() bool {
 	return !p.resting && p.Wanted()
 }
 
-// Address implements call.Breakpoint.
+// Address implements retprobe.Breakpoint.
 func (p *point) Address() uint64 { return p.addr }
 
-// Sync implements call.Breakpoint.
+// Sync implements retprobe.Breakpoint.
 func (p *point) Sync() error { return p.s.sync(p) }
 
-// Recount implements call.Breakpoint.
+// Recount implements retprobe.Breakpoint.
 func (p *point) Recount(by int) {
 	switch {
 	case p.planted:
@@ -149,7 +150,7 @@ func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set a
 	trap := set.Breakpoint(in)
 	p := &point{s: s, sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site, sp.arch.WordSize()), trap: trap, orig: code[:len(trap)]}
 	p.At = p
-	p.alone = sp.arch.alone != nil && sp.arch.alone(in)
+	p.alone = sp.arch.NeedsStopWorld != nil && sp.arch.NeedsStopWorld(in)
 	if f, ok := site.(arch.FloatSite); ok && f.LeavesAddress() {
 		p.float = f
 	}
@@ -168,7 +169,7 @@ func inExclusive(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) bool
 
 // compareWithFile makes sure that what is in memory is what the file has: otherwise the file was changed under the
 // process, or another debugger has a breakpoint there.
-func compareWithFile(a *abi, code []byte, addr uint64, mod *module.Loaded) error {
+func compareWithFile(a *abi.ABI, code []byte, addr uint64, mod *module.Loaded) error {
 	if mod == nil || mod.File == nil {
 		return nil
 	}
@@ -208,13 +209,6 @@ func (s *Session) strategy(site arch.Site, word int) arch.Strategy {
 	return arch.Refused
 }
 
-// errTooMany says that the limit on probe points was met.
-type errTooMany struct{ limit, wanted int }
-
-func (e errTooMany) Error() string {
-	return fmt.Sprintf("cannot place more than %d probe points: at least %d are asked for (--max-probes raises the limit)", e.limit, e.wanted)
-}
-
 // sync plants the breakpoint of a point if it is wanted, and takes it away if it is not. While a batch is gathered it is planted with
 // that: see together.go. What the engine itself watches is planted at once.
 //
@@ -245,7 +239,7 @@ func (s *Session) sync(p *point) error {
 // plant plants the breakpoint of a point that is wanted.
 func (s *Session) plant(p *point) error {
 	if n := p.Counted(); s.points+n > s.cfg.MaxProbes {
-		return errTooMany{s.cfg.MaxProbes, s.points + n}
+		return backend.TooManyError{Limit: s.cfg.MaxProbes, Wanted: s.points + n}
 	}
 	now, err := p.present()
 	if err != nil {
@@ -282,7 +276,7 @@ func (s *Session) unplant(p *point) error {
 }
 
 // errGone says that the memory of a point is no longer there.
-var errGone = errors.New("the memory is gone")
+var errGone = backend.ErrGone
 
 // restore writes the original byte over a breakpoint and reads it back. stopped is a stopped thread, or 0.
 func (s *Session) restore(p *point, stopped int) error {
@@ -344,9 +338,9 @@ func (s *Session) copyPoints(from, to *space) {
 	to.sealed = from.sealed
 	to.guard = from.guard.copy()
 	to.checkRegion()
-	to.sems = maps.Clone(from.sems)
-	to.seesMasks = from.seesMasks
-	var copies call.Copies
+	to.sems = from.sems.Clone()
+	to.seesMasks, to.keys = from.seesMasks, from.keys
+	var copies retprobe.Copies
 	for addr, p := range from.points {
 		q := *p
 		q.At, q.sp, q.steps, q.unsure, q.picks = &q, to, 0, true, slices.Clone(p.picks)

@@ -1,145 +1,151 @@
 package engine
 
 import (
-	"errors"
+	"iter"
+	"maps"
+	"slices"
 
+	"gotap/arch"
+	"gotap/engine/arming"
+	"gotap/engine/backend"
+	"gotap/engine/image/module"
+	"gotap/engine/locate"
+	"gotap/engine/place"
+	"gotap/engine/probes"
 	"gotap/engine/registry"
+	"gotap/engine/registry/retprobe"
 )
 
-// A probe is what a user asked for, a placement that probe at one place of a file: see package registry. Their counters and state belong to
-// the tracing thread.
+// A probe is what a user asked for, a placement that probe at one place of a file: see package registry. Their counters and state belong
+// to the tracing thread.
 type (
 	probe     = registry.Probe
 	placement = registry.Placement
 )
 
-// ErrNoProbe is for numbers that no probe has.
-var ErrNoProbe = registry.ErrNoProbe
+// Swap is an exchange of probes that is prepared and not yet made.
+type Swap = probes.Exchange
 
-// Add registers a probe and arms it, unless it is disabled, in all processes there are and will be. All of it or
-// nothing: when a place that was named outright is refused, or nothing matches and the probe is not optional, nothing
-// stays. Errors of package place keep their type.
-func (s *Session) Add(spec ProbeSpec) error {
-	for {
-		err := s.add(spec)
-		if !errors.Is(err, errReplacing) {
-			return err
-		}
-		if err := s.settle(); err != nil {
-			return err
-		}
-	}
-}
+// tracer is what the session does for its probes: it implements probes.Tracer and probes.Launcher.
+type tracer struct{ s *Session }
 
-// add is Add, but for processes that are just then replacing their programs: the error is errReplacing.
-func (s *Session) add(spec ProbeSpec) error {
-	pr, err := registry.New(spec)
-	if err != nil {
-		return err
-	}
-	if e, err := s.beginning(spec.ID); e != nil || err != nil {
-		return s.complete(e, spec)
-	}
-	procs, err := s.snapshot()
-	if err != nil {
-		return err
-	}
-	if err := s.prepare(pr, spec.Specs, procs); err != nil {
-		return err
-	}
-	return s.do(func() error {
-		if s.replacing() {
-			return errReplacing
-		}
-		return s.registerEach([]*probe{pr}, true)[pr]
+var (
+	_ probes.Tracer   = tracer{}
+	_ probes.Launcher = tracer{}
+)
+
+// Do implements probes.Tracer.
+func (t tracer) Do(fn func() error) error { return t.s.do(fn) }
+
+// Read implements probes.Tracer.
+func (t tracer) Read(fn func()) error {
+	return t.s.do(func() error {
+		fn()
+		return nil
 	})
 }
 
-// registerEach makes prepared probes part of the session, and plants all that they want in one stop of the target. The result has those
-// that cannot be part of it. With all, one of these keeps the others out too. Tracing thread.
-func (s *Session) registerEach(list []*probe, all bool) registry.Failures {
-	failed := registry.Failures{}
-	lost := s.together(func() {
-		for _, pr := range list {
-			if err := s.register(pr); err != nil {
-				failed[pr] = err
-			}
-		}
-		if all && len(failed) > 0 {
-			s.dropOthers(list, failed)
-		}
-		if err := s.cfg.Interrupted(); err != nil {
-			s.dropOthers(list, failed)
-			for _, pr := range list {
-				failed[pr] = err
-			}
-		}
-	})
-	for pr, err := range s.settleFailed(lost) {
-		if s.drop(pr); s.replacing() {
-			err = errReplacing
-		}
-		failed[pr] = err
-	}
-	if all && len(failed) > 0 {
-		s.dropOthers(list, failed)
-	}
-	return failed
-}
-
-// dropOthers drops the probes of a list that did not fail.
-func (s *Session) dropOthers(list []*probe, failed registry.Failures) {
-	for _, pr := range list {
-		if failed[pr] == nil && !pr.Removed {
-			s.drop(pr)
-		}
-	}
-}
-
-// registerAll is registerEach for probes of which all are to be registered, or none.
-func (s *Session) registerAll(list []*probe) error { return s.registerEach(list, true).Err(list) }
-
-// register makes a prepared probe part of the session. Tracing thread.
-func (s *Session) register(pr *probe) error {
-	if err := s.probes.Add(pr); err != nil {
+// Prepare implements probes.Tracer: fn runs on the caller's goroutine, while the targets run.
+func (t tracer) Prepare(fn func([]locate.Process, probes.Do) error) error {
+	procs, err := t.s.snapshot()
+	if err != nil {
 		return err
 	}
-	err := s.arm(pr)
-	if err != nil {
-		s.drop(pr)
-		if s.replacing() {
-			return errReplacing
-		}
-	}
-	return err
+	return fn(procs, t.s.do)
 }
 
-// arm places a probe in all processes.
-func (s *Session) arm(pr *probe) (err error) {
-	for _, p := range s.procs {
-		if e := s.armProbe(p, pr, p.space.mods); e != nil {
-			err = errors.Join(err, e)
+// snapshot lists the processes that are probed, with their modules.
+func (s *Session) snapshot() ([]locate.Process, error) {
+	var all []locate.Process
+	err := s.do(func() error {
+		for pid, p := range s.procs {
+			if !p.silent {
+				all = append(all, locate.Process{Pid: pid, Mods: p.space.mods})
+			}
 		}
-	}
-	if err == nil {
-		err = s.addSpecials(pr)
-	}
-	return err
+		return nil
+	})
+	slices.SortFunc(all, func(a, b locate.Process) int { return a.Pid - b.Pid })
+	return all, err
 }
 
-// drop removes a probe with all it placed.
-func (s *Session) drop(pr *probe) {
-	pr.Removed, pr.Enabled = true, false
-	s.dropSpecials(pr)
-	for sp := range s.spaces() {
-		for _, p := range sp.points {
-			p.Detach(pr)
+// Processes implements probes.Tracer.
+func (t tracer) Processes() []arming.Process {
+	var all []arming.Process
+	for _, p := range t.s.procs {
+		if !p.silent {
+			all = append(all, p)
 		}
 	}
-	s.probes.Drop(pr)
+	return all
 }
 
-// spaces is the set of address spaces there are.
+// Spaces implements probes.Tracer.
+func (t tracer) Spaces() []probes.Space {
+	var all []probes.Space
+	for sp := range t.s.spaces() {
+		all = append(all, sp)
+	}
+	return all
+}
+
+// Together implements probes.Tracer.
+func (t tracer) Together(fn func()) map[*retprobe.Point]error {
+	lost := map[*retprobe.Point]error{}
+	for p, err := range t.s.together(fn) {
+		if p.sp.mem.Gone() {
+			err = backend.ErrGone
+		}
+		lost[&p.Point] = err
+	}
+	return lost
+}
+
+// Replacing implements probes.Tracer.
+func (t tracer) Replacing() bool { return t.s.replacing() }
+
+// AwaitReplaced implements probes.Tracer.
+func (t tracer) AwaitReplaced() error { return t.s.settle() }
+
+// AddNonBreakpoints implements probes.Tracer.
+func (t tracer) AddNonBreakpoints(pr *probe) error { return t.s.addSpecials(pr) }
+
+// DropNonBreakpoints implements probes.Tracer.
+func (t tracer) DropNonBreakpoints(pr *probe) { t.s.dropSpecials(pr) }
+
+// SyncNonBreakpoints implements probes.Tracer.
+func (t tracer) SyncNonBreakpoints() error { return t.s.syncSpecials() }
+
+// NonBreakpoints implements probes.Tracer.
+func (t tracer) NonBreakpoints(pr *probe) int { return t.s.calls.places(pr) + t.s.watchPlaces(pr) }
+
+// KeepCalls implements probes.Tracer.
+func (t tracer) KeepCalls(pr *probe) {
+	for _, th := range t.s.threads {
+		th.calls.Keep(pr)
+		th.sys.pending.Keep(pr)
+	}
+}
+
+// Warn implements probes.Tracer.
+func (t tracer) Warn(text string) { t.s.warn(text) }
+
+// Unsettled implements probes.Launcher.
+func (t tracer) Unsettled() bool { return t.s.settling.t != nil }
+
+// IsLoader implements probes.Launcher.
+func (t tracer) IsLoader(m *module.Loaded) bool { return isLoader(m) }
+
+// Begun implements probes.Launcher. A program whose loader has breakpoints hits them at once: it gets the fallback now.
+func (t tracer) Begun(pr *probe) {
+	th := t.s.settling.t
+	code := func(spec place.Spec) bool { return spec.Kind != place.Syscall }
+	if th != nil && pr.Armed() && slices.ContainsFunc(pr.Spec.Specs, code) && th.getRegs() {
+		t.s.protect(th)
+	}
+}
+
+// spaces is the set of address spaces that exist.
 func (s *Session) spaces() map[*space]bool {
 	all := map[*space]bool{}
 	for _, p := range s.procs {
@@ -148,119 +154,23 @@ func (s *Session) spaces() map[*space]bool {
 	return all
 }
 
-// setEnabled arms or disarms a probe everywhere. When it cannot be armed everywhere it is armed nowhere.
-func (s *Session) setEnabled(pr *probe, on bool) error {
-	if pr.Enabled == on || pr.Removed {
-		return nil
-	}
-	pr.Enabled = on
-	var err error
-	for _, lost := range s.together(func() { err = errors.Join(s.syncProbe(pr), s.syncSpecials()) }) {
-		err = errors.Join(err, lost)
-	}
-	if err != nil && on {
-		pr.Enabled = false
-		s.disarm(pr)
-	}
-	return err
-}
-
-// syncProbe plants or removes the breakpoints of a probe after it was enabled or disabled.
-func (s *Session) syncProbe(pr *probe) error {
-	var all error
-	for sp := range s.spaces() {
-		for _, p := range sp.points {
-			if !pr.Has(p.Enters) {
-				continue
-			}
-			if err, _ := p.SyncAll(); err != nil && !errors.Is(err, errGone) && !sp.mem.Gone() {
-				all = errors.Join(all, err)
+// Points implements probes.Space.
+func (sp *space) Points() iter.Seq[*retprobe.Point] {
+	return func(yield func(*retprobe.Point) bool) {
+		for p := range maps.Values(sp.points) {
+			if !yield(&p.Point) {
+				return
 			}
 		}
 	}
-	return all
 }
 
-// disarm takes the breakpoints away of a probe that has disabled or removed itself. It stays attached to its points: the hit in
-// which it did is still going through their lists. That hit runs to its end: enabled is looked at before a program runs, and this
-// one has been admitted.
-func (s *Session) disarm(pr *probe) {
-	s.syncProbe(pr)
-	s.specialsChanged()
+// Gone implements probes.Space.
+func (sp *space) Gone() bool { return sp.mem.Gone() }
+
+// Strategy implements retprobe.Breakpoint: it names how the displaced instruction is completed.
+func (p *point) Strategy() string { return strategyNames[p.how] }
+
+var strategyNames = [...]string{
+	arch.Refused: "refused", arch.Emulated: "emulated", arch.OutOfLine: "out of line", arch.InPlace: "in place",
 }
-
-// Enable arms a probe that was disabled; its hits start to count towards its limit anew.
-func (s *Session) Enable(id uint32) error {
-	return s.withProbe(id, func(pr *probe) error {
-		pr.Renew()
-		return s.setEnabled(pr, true)
-	})
-}
-
-// Disable disarms a probe; it stays registered. When Disable returns, its programs run no more.
-func (s *Session) Disable(id uint32) error {
-	return s.withProbe(id, func(pr *probe) error { return s.setEnabled(pr, false) })
-}
-
-// Remove removes a probe; Query still tells of it.
-func (s *Session) Remove(id uint32) error {
-	return s.withProbe(id, func(pr *probe) error {
-		pr.Retire()
-		s.disarm(pr)
-		return nil
-	})
-}
-
-// withProbe runs fn for a probe on the tracing thread.
-func (s *Session) withProbe(id uint32, fn func(*probe) error) error {
-	return s.do(func() error {
-		pr, err := s.probes.Find(id)
-		if err != nil {
-			return err
-		}
-		return fn(pr)
-	})
-}
-
-// Query tells the state of every probe, in the order of declaration.
-func (s *Session) Query() []ProbeState {
-	var all []ProbeState
-	err := s.do(func() error {
-		for _, pr := range s.probes.All() {
-			all = append(all, s.state(pr))
-		}
-		s.lastQuery.Store(&all)
-		return nil
-	})
-	if last := s.lastQuery.Load(); err != nil && last != nil {
-		return *last // of the moment the session ended
-	}
-	return all
-}
-
-func (s *Session) state(pr *probe) ProbeState { return pr.State(s.where(pr), s.specialPlaces(pr)) }
-
-// where counts the points of a probe by strategy.
-func (s *Session) where(pr *probe) map[string]int {
-	found := map[string]int{}
-	for sp := range s.spaces() {
-		for _, p := range sp.points {
-			if pr.Has(p.Enters) {
-				found[strategyName(p)]++
-			}
-		}
-	}
-	return found
-}
-
-// remember notes where the probes are before the last process goes.
-func (s *Session) remember() {
-	for _, pr := range s.probes.All() {
-		pr.Last = s.where(pr)
-	}
-}
-
-// strategyName names how a point's instruction is run, and how returns are watched where they are.
-func strategyName(p *point) string { return strategyNames[p.how] + p.How() }
-
-var strategyNames = [...]string{"refused", "emulated", "out of line", "in place"}

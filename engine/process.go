@@ -3,9 +3,11 @@ package engine
 import (
 	"time"
 
+	"gotap/engine/abi"
+	"gotap/engine/image/module"
 	"gotap/engine/isa"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/semaphore"
 )
 
 // process is a thread group that is traced. Tracing thread only.
@@ -13,7 +15,7 @@ type process struct {
 	s       *Session
 	pid     int
 	space   *space
-	arch    *abi
+	arch    *abi.ABI
 	threads map[int]*thread
 	// silent says that no program runs for it: it is traced only because it shares memory that holds breakpoints with one
 	// that is probed, or until they have been taken out of its own.
@@ -30,7 +32,7 @@ type process struct {
 // CLONE_VM.
 type space struct {
 	mem    *ptrace.Memory
-	arch   *abi
+	arch   *abi.ABI
 	users  int // processes
 	points map[uint64]*point
 	lo, hi uint64 // all points are at or above lo and below hi
@@ -43,14 +45,15 @@ type space struct {
 	gadgetAt   callGadget     // where system calls of probed places are made; zero: not known yet
 	errno      errnoFunction
 	vdso       vdso
-	sems       map[uint64]int // how far semaphores of marks were raised
-	seesMasks  bool           // the engine sees the calls that set signal masks: see sigmask.go
-	bare       bool           // without breakpoints for a moment: see surrender.go
-	sealed     bool           // nothing may be mapped into it: seccomp, or an attempt that failed
+	sems       semaphore.Counts // of marks
+	keys       bool             // protection keys are used: see keys.go
+	seesMasks  bool             // the engine sees the calls that set signal masks: see sigmask.go
+	bare       bool             // without breakpoints for a moment: see surrender.go
+	sealed     bool             // nothing may be mapped into it: seccomp, or an attempt that failed
 }
 
 // newProcess makes a process of a thread group that was just attached to, or created.
-func (s *Session) newProcess(pid int, sp *space, a *abi) *process {
+func (s *Session) newProcess(pid int, sp *space, a *abi.ABI) *process {
 	p := &process{s: s, pid: pid, space: sp, arch: a, threads: map[int]*thread{}}
 	sp.users++
 	s.procs[pid] = p
@@ -61,11 +64,11 @@ func (s *Session) newProcess(pid int, sp *space, a *abi) *process {
 // dropProcess forgets a process that has ended, or is traced no more. Its threads and its space are not its own business.
 func (s *Session) dropProcess(p *process) {
 	delete(s.procs, p.pid)
-	s.names.end(p.pid)
+	s.names.End(p.pid)
 }
 
 // openSpace makes the address space that a new image has, by way of one of its threads.
-func (s *Session) openSpace(tid int, a *abi) (*space, error) {
+func (s *Session) openSpace(tid int, a *abi.ABI) (*space, error) {
 	mem, err := ptrace.OpenMemory(tid)
 	if err != nil {
 		return nil, err
@@ -206,7 +209,7 @@ func (s *Session) processEnded(p *process, e Event) {
 		t.forget()
 	}
 	if len(s.procs) == 1 {
-		s.remember()
+		s.Remember()
 	}
 	s.dropProcess(p)
 	s.dropSpace(p.space)

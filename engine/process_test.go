@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/testenv"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 func requirePython(t testing.TB) { testenv.Require(t, testenv.Python3, testenv.Ptrace, testenv.AMD64) }
@@ -119,10 +120,10 @@ func TestReturns(t *testing.T) {
 			tg := w.launch(path, c.mode, strconv.Itoa(c.n))
 			enters, leaves, sum, args := w.counter(), w.counter(), w.counter(), w.counter()
 			w.probe(c.spec, Handlers{
-				Enter: w.code(runtime.Inst{Op: runtime.OpIncGV, V: enters.offset()}, runtime.Inst{Op: runtime.OpArg}, runtime.Inst{Op: runtime.OpPopThis}),
-				Leave: w.code(runtime.Inst{Op: runtime.OpIncGV, V: leaves.offset()},
-					runtime.Inst{Op: runtime.OpRetval}, runtime.Inst{Op: runtime.OpAddGV, V: sum.offset()},
-					runtime.Inst{Op: runtime.OpPushThis}, runtime.Inst{Op: runtime.OpAddGV, V: args.offset()}),
+				Enter: w.code(runtime.Inst{Op: opcode.IncGV, V: enters.offset()}, runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PopThis}),
+				Leave: w.code(runtime.Inst{Op: opcode.IncGV, V: leaves.offset()},
+					runtime.Inst{Op: opcode.Retval}, runtime.Inst{Op: opcode.AddGV, V: sum.offset()},
+					runtime.Inst{Op: opcode.PushThis}, runtime.Inst{Op: opcode.AddGV, V: args.offset()}),
 			}, func(p *ProbeSpec) { p.ThisBytes = 8 })
 			w.run()
 			want(t, c.spec+": enters", enters.get(), c.enters)
@@ -148,10 +149,10 @@ func TestCallerAtReturn(t *testing.T) {
 			w.launch(path, c.mode, "10")
 			began, after, ended, leaves := w.counter(), w.counter(), w.counter(), w.counter()
 			w.probe(c.spec, Handlers{
-				Enter: w.sums(began, runtime.OpField, uint32(runtime.FieldCaller)),
-				Post:  w.sums(after, runtime.OpField, uint32(runtime.FieldCaller)),
-				Leave: w.code(runtime.Inst{Op: runtime.OpIncGV, V: leaves.offset()},
-					runtime.Inst{Op: runtime.OpField, A: uint32(runtime.FieldCaller)}, runtime.Inst{Op: runtime.OpAddGV, V: ended.offset()}),
+				Enter: w.sums(began, opcode.Field, uint32(runtime.FieldCaller)),
+				Post:  w.sums(after, opcode.Field, uint32(runtime.FieldCaller)),
+				Leave: w.code(runtime.Inst{Op: opcode.IncGV, V: leaves.offset()},
+					runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldCaller)}, runtime.Inst{Op: opcode.AddGV, V: ended.offset()}),
 			})
 			w.run()
 			want(t, "leaves", leaves.get(), 10)
@@ -199,13 +200,13 @@ func TestPredicateComesFirst(t *testing.T) {
 			w := newWorld(t, Config{Follow: FollowThreads})
 			w.launch(path, "work", "100")
 			n, l := w.counter(), w.counter()
-			number := runtime.Inst{Op: runtime.OpArg}
+			number := runtime.Inst{Op: opcode.Arg}
 			if atReturn {
-				number = runtime.Inst{Op: runtime.OpPushThis}
+				number = runtime.Inst{Op: opcode.PushThis}
 			}
-			odd := w.code(number, runtime.Inst{Op: runtime.OpPushD, V: 1}, runtime.Inst{Op: runtime.OpAnd},
-				runtime.Inst{Op: runtime.OpJnz, A: 5}, runtime.Inst{Op: runtime.OpAbort})
-			enter := w.code(runtime.Inst{Op: runtime.OpArg}, runtime.Inst{Op: runtime.OpPopThis}, runtime.Inst{Op: runtime.OpIncGV, V: n.offset()})
+			odd := w.code(number, runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.And},
+				runtime.Inst{Op: opcode.Jnz, A: 5}, runtime.Inst{Op: opcode.Abort})
+			enter := w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PopThis}, runtime.Inst{Op: opcode.IncGV, V: n.offset()})
 			id := w.probe("work", Handlers{When: odd, AtReturn: atReturn, Enter: enter, Leave: w.counts(l)},
 				func(p *ProbeSpec) { p.After, p.Every, p.Limit, p.ThisBytes = c.after, c.every, c.limit, 8 })
 			w.run()
@@ -223,8 +224,8 @@ func TestOrderAtOnePlace(t *testing.T) {
 	w.launch(program(t, "target.c"), "work", "1")
 	trace := w.counter()
 	digit := func(d uint64) *runtime.Code { // trace = trace*10 + d
-		return w.code(runtime.Inst{Op: runtime.OpPushGV, V: trace.offset()}, runtime.Inst{Op: runtime.OpPushD, V: 10}, runtime.Inst{Op: runtime.OpMul},
-			runtime.Inst{Op: runtime.OpPushD, V: d}, runtime.Inst{Op: runtime.OpAdd}, runtime.Inst{Op: runtime.OpPopGV, V: trace.offset()})
+		return w.code(runtime.Inst{Op: opcode.PushGV, V: trace.offset()}, runtime.Inst{Op: opcode.PushD, V: 10}, runtime.Inst{Op: opcode.Mul},
+			runtime.Inst{Op: opcode.PushD, V: d}, runtime.Inst{Op: opcode.Add}, runtime.Inst{Op: opcode.PopGV, V: trace.offset()})
 	}
 	w.probe("work+0x0", Handlers{Enter: digit(1), Post: digit(4)})
 	w.probe("work", Handlers{Enter: digit(2), Leave: digit(6)})
@@ -238,7 +239,7 @@ func TestFaultingInstructionGivesOneEvent(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e Engine) {
 		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
 		tg := w.launch(path, "fault", "8")
-		logs := w.code(runtime.Inst{Op: runtime.OpItem}, runtime.Inst{Op: runtime.OpField, A: uint32(runtime.FieldPC)}, runtime.Inst{Op: runtime.OpLogInt}, runtime.Inst{Op: runtime.OpEndItem})
+		logs := w.code(runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldPC)}, runtime.Inst{Op: opcode.LogInt}, runtime.Inst{Op: opcode.EndItem})
 		faults := w.counter()
 		w.probe("touch+*", Handlers{Enter: logs, Fault: w.counts(faults)})
 		w.run()
@@ -267,7 +268,7 @@ func TestSystemCalls(t *testing.T) {
 		tg := w.launch(path, "kernel", "30")
 		n, sum, leaves, all, post := w.counter(), w.counter(), w.counter(), w.counter(), w.counter()
 		w.probe("syscall:getppid", Handlers{Enter: w.counts(n),
-			Leave: w.code(runtime.Inst{Op: runtime.OpRetval}, runtime.Inst{Op: runtime.OpAddGV, V: sum.offset()}, runtime.Inst{Op: runtime.OpIncGV, V: leaves.offset()})})
+			Leave: w.code(runtime.Inst{Op: opcode.Retval}, runtime.Inst{Op: opcode.AddGV, V: sum.offset()}, runtime.Inst{Op: opcode.IncGV, V: leaves.offset()})})
 		w.probe("kernel+*", Handlers{Enter: w.counts(all), Post: w.counts(post)})
 		w.run()
 		want(t, "calls", n.get(), 60)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
-	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // TestRandomPrograms makes programs of functions that call each other, jump to each other at their ends, call by pointers and leave by longjmp, in
@@ -54,7 +54,7 @@ func (g *generator) run(t *testing.T, e Engine, flags []string) {
 		c, l, r := w.counter(), w.counter(), w.counter()
 		f := fmt.Sprintf("f%d", i)
 		w.probe(f, Handlers{Enter: w.counts(c), Leave: w.counts(l)})
-		w.probe(f, Handlers{Leave: w.sums(r, runtime.OpRetval, 0)})
+		w.probe(f, Handlers{Leave: w.sums(r, opcode.Retval, 0)})
 		calls, leaves, results = append(calls, c), append(leaves, l), append(results, r)
 	}
 	w.probe(fmt.Sprintf("f%d+*", g.IntN(g.n)), Handlers{Enter: w.counts(w.counter())})

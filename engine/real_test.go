@@ -4,10 +4,12 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"gotap/engine/abi"
 )
 
 // emulates reports whether this machine's own processes have all their instructions emulated.
-func emulates() bool { return hostABIs()[0].emulates != nil }
+func emulates() bool { return abi.Host()[0].Stepless }
 
 // TestRealProgram puts a probe on every instruction of a program that does a little of everything. It has to print what it prints
 // without.

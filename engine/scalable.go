@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"gotap/engine/hostcpu"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/hostcpu"
+	"gotap/engine/linux/ptrace"
 )
 
 // The scalable vector registers of 64-bit ARM (SVE) hold the vector registers that the engine knows, and more bits above those. The

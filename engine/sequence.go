@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 )
 
 // Restartable sequences (rseq(2)). A program names a range of instructions that has to run without interruption, and the kernel
@@ -53,7 +53,7 @@ func (s *Session) bar(p *point, pid int) {
 	p.barred = true
 	reason := fmt.Sprintf("%#x: it is in the way of a restartable sequence, which would never come to its end", p.addr)
 	for _, pl := range p.Enters {
-		pl.Probe.Missed++
+		pl.Probe.Miss()
 		pl.Probe.Refuse(reason)
 	}
 	s.warn(fmt.Sprintf("process %d: the probe is taken out of %s", pid, reason))

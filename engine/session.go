@@ -8,22 +8,23 @@ import (
 	"syscall"
 	"time"
 
-	"gotap/engine/hit"
-	"gotap/engine/hostcpu"
-	"gotap/engine/module"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
-	"gotap/engine/registry"
-	"gotap/engine/unwind"
-	"gotap/runtime/facility"
+	"gotap/engine/abi"
+	"gotap/engine/history"
+	"gotap/engine/image/module"
+	"gotap/engine/image/unwind"
+	"gotap/engine/linux/hostcpu"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/locate"
+	"gotap/engine/probes"
+	"gotap/engine/registry/hit"
 )
-
-// defaultMaxProbes is the number of probe points that a session places at most unless told otherwise.
-const defaultMaxProbes = 1000
 
 // Session traces any number of processes. Its methods may be called by any goroutine except from within the callbacks
 // it was given, which run on the tracing thread; those that ask it to do something return when it has been done.
 type Session struct {
+	*probes.Set
+
 	cfg     Config
 	loop    *loop
 	modules module.Cache
@@ -31,17 +32,13 @@ type Session struct {
 	done    chan struct{} // closed when no process is left, or at Close
 	once    sync.Once
 
-	resolved struct { // answers of the resolver
-		sync.Mutex
-		m map[targetsKey]targetsResult
-	}
-
 	leftStopped sync.Map // numbers of processes that programs have stopped for a debugger
 
-	names *history // what is kept of processes for naming addresses; has a lock of its own
+	names *history.History // what is kept of processes for naming addresses; has a lock of its own
 
-	lastQuery atomic.Pointer[[]ProbeState] // the answer to Query at the end
-	lastStats atomic.Pointer[Stats]        // the answer to Stats at the end
+	places *locate.Locator
+
+	lastStats atomic.Pointer[Stats] // the answer to Stats at the end
 
 	// All below belongs to the tracing thread.
 
@@ -52,21 +49,20 @@ type Session struct {
 	status      ptrace.Status
 	special     ptrace.Status
 	runner      *hit.Runner
-	walkers     map[*abi]*unwind.Walker
+	walkers     map[*abi.ABI]*unwind.Walker
 	tables      map[*module.File]*unwind.Table
-	vdsos       map[*abi]*module.File
+	vdsos       map[*abi.ABI]*module.File
 	signalCalls map[*module.File]signalSites
 
-	probes     registry.List
-	begun      map[uint32]*earlyProbe // by number
-	points     int                    // armed probe points
-	batch      *batch                 // nil: points are planted one by one
-	callPoints int                    // points on system call instructions
+	points     int    // armed probe points
+	batch      *batch // nil: points are planted one by one
+	callPoints int    // points on system call instructions
 	calls      callProbes
 	sysnames   int  // enabled probes on system calls
 	watching   int  // watchpoints
 	marks      bool // there are probes on marks with semaphores
 
+	keyRights []byte             // room for a thread's saved state: see keys.go; nil where there are no protection keys
 	hasShadow func(tid int) bool // see shadow.go; nil where no thread has a shadow stack
 
 	tickets     map[uint32]*thread // held threads
@@ -93,45 +89,26 @@ type stop struct {
 	status ptrace.Status
 }
 
-// Stats are counters of a session.
-type Stats struct {
-	Hits     uint64 // breakpoints that were hit
-	Stops    uint64 // stops of threads, for whatever reason
-	Steps    uint64 // instructions that were stepped
-	Held     uint64 // times the other threads were held for a step in place
-	Attached int    // threads traced now
-	Points   int    // probe points armed now
-	Kept     uint64 // nanoseconds for which threads were kept from running, about
-	Rests    uint64 // windows in which probes rested, to stay within the budget
-	Unseen   uint64 // hits that ran no program for that reason; further ones were not even noticed
-	Disabled uint64 // probes that were disabled for that reason
-	// Unwatched are watchpoints taken off a thread that met one with an instruction which cannot be emulated (ARM).
-	Unwatched uint64
-}
-
 // New starts a session. Nothing is traced yet.
 func New(cfg Config) (*Session, error) {
 	if err := procfs.Check(); err != nil {
 		return nil, err
 	}
-	if cfg.MaxProbes == 0 {
-		cfg.MaxProbes = defaultMaxProbes
-	}
-	if cfg.Facilities == nil {
-		cfg.Facilities = facility.NewTable()
-	}
+	cfg.Defaults()
 	s := &Session{
-		cfg: cfg, loop: newLoop(), done: make(chan struct{}), names: newHistory(),
+		cfg: cfg, loop: newLoop(), done: make(chan struct{}), names: history.New(),
 		threads: map[int]*thread{}, procs: map[int]*process{}, children: children{early: map[int]earlyStop{}},
-		tickets: map[uint32]*thread{}, begun: map[uint32]*earlyProbe{},
-		warned: map[string]bool{}, walkers: map[*abi]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
-		vdsos: map[*abi]*module.File{},
+		tickets: map[uint32]*thread{},
+		warned:  map[string]bool{}, walkers: map[*abi.ABI]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
+		vdsos:     map[*abi.ABI]*module.File{},
+		keyRights: newKeyRights(),
 	}
 	if hostcpu.HasShadowStacks() {
 		s.hasShadow = hasShadowStack
 	}
 	s.meter = newMeter(cfg.Budget)
-	s.resolved.m = map[targetsKey]targetsResult{}
+	s.places = locate.New(host{s}, &s.names.Files)
+	s.Set = probes.New(tracer{s}, s.places, &s.cfg)
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)
 	s.reserve.fill()
@@ -179,7 +156,7 @@ func (s *Session) over() { s.once.Do(func() { close(s.done) }) }
 func (s *Session) Start() error {
 	return s.do(func() error {
 		s.started = true
-		s.dropBegun()
+		s.DropBegun()
 		s.meter.restart()
 		for _, t := range s.threads {
 			if t.parked {

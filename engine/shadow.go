@@ -2,7 +2,7 @@ package engine
 
 import (
 	"gotap/arch"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 )
 
 // Shadow stacks (CET): the processor keeps a second stack of return addresses, which calls push to and returns compare with, and which

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"gotap/arch/x86"
+	"gotap/engine/abi"
 	"gotap/engine/fallback"
+	"gotap/engine/image/module"
 	"gotap/engine/isa"
-	"gotap/engine/module"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // SIGTRAP stays deliverable.
@@ -150,7 +151,7 @@ func (s *Session) signalSites(f *module.File) (sites signalSites) {
 	if sites, known := s.signalCalls[f]; known {
 		return sites
 	}
-	if abiOf(f) != &amd64ABI {
+	if abi.Of(f) != &abi.AMD64 {
 		return sites
 	}
 	for _, text := range f.Text() {
@@ -161,7 +162,7 @@ func (s *Session) signalSites(f *module.File) (sites signalSites) {
 		for _, at := range findSyscalls(code) {
 			list := &sites.masks
 			switch {
-			case at.number == byte(amd64ABI.calls.sigaction):
+			case at.number == byte(abi.AMD64.Calls.Sigaction):
 				list = &sites.actions
 			case at.fixed:
 				list = &sites.begins
@@ -192,9 +193,9 @@ type numberedCall struct {
 func findSyscalls(code []byte) (found []numberedCall) {
 	const reach = 56 // bytes, some ten instructions
 	loads := func(number uint64) []byte { return []byte{0xb8, byte(number), 0, 0, 0} }
-	mask, action := loads(amd64ABI.calls.procmask), loads(amd64ABI.calls.sigaction)
+	mask, action := loads(abi.AMD64.Calls.Procmask), loads(abi.AMD64.Calls.Sigaction)
 	sets, fixed := []byte{0xbf, maskSet, 0, 0, 0}, []byte{0x48, 0x8d, 0x35} // mov $…, %edi; lea …(%rip), %rsi
-	syscall := amd64ABI.calls.insn
+	syscall := abi.AMD64.Calls.Insn
 	for at := 0; ; at += len(syscall) {
 		next := bytes.Index(code[at:], syscall)
 		if next < 0 {
@@ -240,15 +241,15 @@ func (t *thread) makeSignalCall(p *point) bool {
 	if p.signalCall == 0 || r[x86.R10] != setBytes || r[x86.EFLAGS]&trapFlag != 0 {
 		return false
 	}
-	of := &t.proc.arch.calls
+	of := &t.proc.arch.Calls
 	switch number := r[x86.RAX]; {
-	case number == of.procmask && t.makeMaskCall():
-	case number == of.sigaction && uint32(r[x86.RDI]) == ptrace.SIGTRAP && t.makeActionCall(p):
+	case number == of.Procmask && t.makeMaskCall():
+	case number == of.Sigaction && uint32(r[x86.RDI]) == ptrace.SIGTRAP && t.makeActionCall(p):
 	default:
 		return false
 	}
 	r[x86.RAX] = 0
-	*t.pc() += uint64(len(of.insn))
+	*t.pc() += uint64(len(of.Insn))
 	r[x86.RCX], r[x86.R11] = *t.pc(), r[x86.EFLAGS] // what the instruction leaves there
 	return true
 }

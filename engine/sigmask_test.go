@@ -11,9 +11,10 @@ import (
 	"testing"
 	"unsafe"
 
+	"gotap/engine/abi"
 	"gotap/engine/fallback"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/testenv"
 )
 
@@ -77,7 +78,7 @@ func TestChangedMask(t *testing.T) {
 		defer close(done)
 		goruntime.LockOSThread() // never unlocked: the thread ends with its mask
 		mask := func(how uint32, set uint64) (old uint64, ok bool) {
-			_, _, e := syscall.RawSyscall6(uintptr(amd64ABI.calls.procmask), uintptr(how), uintptr(unsafe.Pointer(&set)), uintptr(unsafe.Pointer(&old)), setBytes, 0, 0)
+			_, _, e := syscall.RawSyscall6(uintptr(abi.AMD64.Calls.Procmask), uintptr(how), uintptr(unsafe.Pointer(&set)), uintptr(unsafe.Pointer(&old)), setBytes, 0, 0)
 			return old, e == 0
 		}
 		now, _ := mask(maskBlock, 0)

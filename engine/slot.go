@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"gotap/engine/fallback"
-	"gotap/engine/module"
-	"gotap/engine/procfs"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/procfs"
 )
 
 // slotPools are memory mapped into a target for copies of displaced instructions. Every point has a slot of its own, whose
@@ -202,7 +202,7 @@ func (t *thread) unmap() {
 	if sp.users > 1 || g.left != nil || t.gone {
 		return
 	}
-	number := t.proc.arch.calls.munmap
+	number := t.proc.arch.Calls.Munmap
 	for _, pool := range sp.slots.pools {
 		if _, err := t.callKernel(number, pool.start, pool.end-pool.start); err != nil {
 			return

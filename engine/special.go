@@ -66,7 +66,7 @@ func (s *Session) syncSpecials() error {
 
 // armSpecials arms watchpoints in modules that a process has just mapped, and gives its marks their semaphores.
 func (s *Session) armSpecials(p *process) {
-	for _, pr := range s.probes.All() {
+	for _, pr := range s.All() {
 		for _, spec := range pr.Spec.Specs {
 			if spec.Kind != place.Watch || pr.Removed {
 				continue
@@ -79,9 +79,6 @@ func (s *Session) armSpecials(p *process) {
 	s.warnOf(s.syncWatches())
 	s.countMarks(p.space)
 }
-
-// specialPlaces counts what a probe has that is no breakpoint.
-func (s *Session) specialPlaces(pr *probe) int { return s.calls.places(pr) + s.watchPlaces(pr) }
 
 // raiseSemaphore is called when a mark has been armed.
 func (s *Session) raiseSemaphore(p *process, pl *placement) {
@@ -98,76 +95,21 @@ func (s *Session) countMarks(sp *space) {
 	}
 }
 
-// syncSemaphores makes the semaphores of an address space count the armed probes on their marks. A semaphore is a 16-bit
-// counter in the program's data: other tracers may have raised it too, so what is written is the difference. Memory that is gone is
-// no error.
+// syncSemaphores makes the semaphores of an address space count the armed probes on their marks.
 func (s *Session) syncSemaphores(sp *space) error {
-	if !s.marks {
+	switch {
+	case !s.marks:
 		return nil
+	case s.closing:
+		return sp.sems.Clear(markMemory{s, sp})
 	}
-	want := map[uint64]int{}
-	if !s.closing {
-		for addr, p := range sp.points {
-			for _, pl := range p.Enters {
-				m := pl.Target.Mark
-				if m != nil && m.Semaphore != 0 && pl.Probe.Armed() {
-					want[addr-m.PC+m.Semaphore]++
-				}
-			}
-		}
-	}
-	for addr := range sp.sems {
-		want[addr] += 0 // those that no probe needs any more
-	}
-	var all error
-	for addr, n := range want {
-		d := n - sp.sems[addr]
-		if d == 0 {
-			continue
-		}
-		switch err := s.addSemaphore(sp, addr, d); {
-		case err == nil:
-			sp.setSemaphore(addr, n)
-		case !errors.Is(err, errGone):
-			all = errors.Join(all, fmt.Errorf("cannot change the semaphore at %#x: %w", addr, err))
-		}
-	}
-	return all
-}
-
-func (sp *space) setSemaphore(addr uint64, n int) {
-	if sp.sems == nil {
-		sp.sems = map[uint64]int{}
-	}
-	sp.sems[addr] = n
-}
-
-// addSemaphore adds to a semaphore. The error is errGone when its memory is.
-func (s *Session) addSemaphore(sp *space, addr uint64, d int) error {
-	var v [2]byte
-	if sp.mem.Peek(addr, v[:]) != nil {
-		return errGone
-	}
-	n := int(v[0]) + int(v[1])<<8 + d
-	v[0], v[1] = byte(n), byte(n>>8)
-	err := sp.mem.Poke(addr, v[:], s.stoppedTid(sp))
-	if err != nil && sp.mem.Peek(addr, v[:]) != nil { // killed in between
-		return errGone
-	}
-	return err
+	return sp.sems.Sync(markMemory{s, sp}, sp.Points())
 }
 
 // clearSemaphores takes back what was added to the semaphores of a memory that is given up while its probes stay armed elsewhere.
 func (s *Session) clearSemaphores(sp *space) {
-	for addr, n := range sp.sems {
-		if n == 0 {
-			continue
-		}
-		if err := s.addSemaphore(sp, addr, -n); err == nil {
-			sp.sems[addr] = 0
-		} else if !errors.Is(err, errGone) {
-			s.warnIn(sp, fmt.Sprintf("cannot change the semaphore at %#x: %v", addr, err))
-		}
+	if err := sp.sems.Clear(markMemory{s, sp}); err != nil {
+		s.warnIn(sp, err.Error())
 	}
 }
 
@@ -177,4 +119,18 @@ func (s *Session) lowerSemaphores() (all error) {
 		all = errors.Join(all, s.syncSemaphores(sp))
 	}
 	return all
+}
+
+// markMemory is an address space with semaphores: it implements semaphore.Memory.
+type markMemory struct {
+	s  *Session
+	sp *space
+}
+
+// ReadMemory implements semaphore.Memory.
+func (m markMemory) ReadMemory(addr uint64, p []byte) error { return m.sp.mem.Peek(addr, p) }
+
+// WriteMemory implements semaphore.Memory.
+func (m markMemory) WriteMemory(addr uint64, p []byte) error {
+	return m.sp.mem.Poke(addr, p, m.s.stoppedTid(m.sp))
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"gotap/arch"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/ptrace"
 )
 
 // step is the displaced instruction that a thread is in the middle of.
@@ -64,7 +64,7 @@ func (t *thread) again() {
 func (t *thread) afterStep() (done bool) {
 	p := t.step.p
 	t.fpRead = false // what programs have read of the vector registers may have changed
-	if t.proc.arch.emulates != nil {
+	if t.proc.arch.Stepless {
 		return t.afterCallElsewhere()
 	}
 	done, err := p.site.AfterStep(&t.regs, p.sp.mem, t.step.slot, t.step.st)
@@ -95,7 +95,7 @@ func (t *thread) stepped() {
 		}
 		return
 	}
-	if t.step.toCall && t.proc.arch.emulates != nil && *t.pc() == t.step.slot { // a probe was just placed where the call is made
+	if t.step.toCall && t.proc.arch.Stepless && *t.pc() == t.step.slot { // a probe was just placed where the call is made
 		t.cancelStep()
 		t.resume(0)
 		return
@@ -261,7 +261,7 @@ func (t *thread) atCall() {
 	t.setRegs()
 	t.unmask()
 	t.passedCall()
-	if t.proc.arch.emulates != nil {
+	if t.proc.arch.Stepless {
 		t.seeExit = p
 	}
 }
@@ -299,7 +299,7 @@ func (t *thread) stepInPlace(p *point, toCall bool) {
 	p.steps++
 	t.step = step{active: true, toCall: toCall, p: p, slot: p.addr}
 	t.step.st = p.site.BeforeStep(&t.regs, p.addr)
-	if t.proc.arch.emulates != nil {
+	if t.proc.arch.Stepless {
 		t.step.st.Saved = t.savedForCall()
 	}
 	t.setRegs()
@@ -417,10 +417,10 @@ func (s *Session) holdWorld(but *thread) []*thread {
 // request to stop is looked at first.
 func (s *Session) holdOne(t *thread) bool {
 	for began := time.Now(); ; {
-		tid, e := ptrace.Look(t.tid, &s.special, false)
+		tid, e := ptrace.PeekStop(t.tid, &s.special, false)
 		switch {
 		case tid == t.tid && s.special.Event() == ptrace.EventStop && !s.special.GroupStop():
-			ptrace.TakeStop(t.tid)
+			ptrace.ConsumeStop(t.tid)
 			t.stopped, t.midCall = true, false
 			t.repairCall()
 			return true
@@ -454,24 +454,24 @@ func (s *Session) releaseWorld(held []*thread) {
 func (t *thread) repairCall() {
 	const eintr = 4
 	a := t.proc.arch
-	if t.step.active || !t.getRegs() || !a.inCall(&t.regs) {
+	if t.step.active || !t.getRegs() || !a.InCall(&t.regs) {
 		return
 	}
 	t.markRestart()
-	if int64(a.SyscallRet(&t.regs)) != -eintr || !slices.Contains(a.calls.neverRestarted, a.SyscallNumber(&t.regs)) || t.signalled() {
+	if int64(a.SyscallRet(&t.regs)) != -eintr || !slices.Contains(a.Calls.NeverRestarted, a.SyscallNumber(&t.regs)) || t.signalled() {
 		return
 	}
-	t.regs[a.calls.number] = t.regs[a.calls.original]
-	t.regs[a.calls.original] = ^uint64(0)
-	*t.pc() -= uint64(len(a.calls.insn))
+	t.regs[a.Calls.Number] = t.regs[a.Calls.Original]
+	t.regs[a.Calls.Original] = ^uint64(0)
+	*t.pc() -= uint64(len(a.Calls.Insn))
 	t.setRegs()
 	t.redoAt(*t.pc())
 }
 
 // markRestart notes that the kernel is about to run a system call instruction again. The registers have been read.
 func (t *thread) markRestart() {
-	if a := t.proc.arch; a.emulates == nil && a.restarts(&t.regs) {
-		t.redoAt(*t.pc() - uint64(len(a.calls.insn)))
+	if a := t.proc.arch; !a.Stepless && a.Restarts(&t.regs) {
+		t.redoAt(*t.pc() - uint64(len(a.Calls.Insn)))
 	}
 }
 

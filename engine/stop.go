@@ -3,8 +3,8 @@ package engine
 import (
 	"strconv"
 
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // dispatch deals with one stop, or the end, of a thread.
@@ -81,7 +81,7 @@ func (t *thread) trap() {
 	case p == nil && t.leftHit():
 	case p == nil:
 		t.foreignTrap()
-	case t.proc.arch.trapBehind && p.length > 1 || t.trapCode() == t.proc.arch.trapCode || t.trapTaken():
+	case t.proc.arch.TrapBehind && p.length > 1 || t.trapCode() == t.proc.arch.TrapCode || t.trapTaken():
 		if p.planted && !t.s.closing {
 			t.hit(p)
 		} else {

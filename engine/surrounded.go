@@ -1,12 +1,12 @@
 package engine
 
 import (
+	"gotap/engine/image/module"
 	"gotap/engine/isa"
-	"gotap/engine/module"
 	"gotap/runtime"
 )
 
-var _ runtime.Surrounded = (*thread)(nil)
+var _ runtime.ProcessInfo = (*thread)(nil)
 
 // errnoFunction is the function by which the C library of an address space finds errno.
 type errnoFunction struct {
@@ -14,7 +14,7 @@ type errnoFunction struct {
 	looked int    // how many modules there were when none was found
 }
 
-// Errno implements runtime.Surrounded. The C library's function is not called: it is worked out on a copy of the registers.
+// Errno implements runtime.ProcessInfo. The C library's function is not called: it is worked out on a copy of the registers.
 func (t *thread) Errno() (uint64, bool) {
 	if t.sys.in {
 		return t.callError(), true
@@ -40,5 +40,5 @@ func (t *thread) callError() uint64 {
 	return 0
 }
 
-// Bias implements runtime.Surrounded.
+// Bias implements runtime.ProcessInfo.
 func (t *thread) Bias(name string) (uint64, bool) { return module.BiasOf(t.proc.space.mods, name) }

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"gotap/arch"
-	"gotap/engine/call"
+	"gotap/engine/abi"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/linux/syscallnames"
 	"gotap/engine/place"
-	"gotap/engine/ptrace"
 	"gotap/engine/registry"
-	"gotap/engine/syscalls"
+	"gotap/engine/registry/retprobe"
 )
 
 // Probes on system calls. While there is one that is enabled, every thread is resumed so that it stops at the entry to
@@ -34,7 +35,7 @@ type sysCall struct {
 	number  uint64
 	pc, sp  uint64 // behind the instruction, and of the stack then
 	again   bool   // a signal interrupted it; the kernel makes it once more, unless a handler runs first
-	pending call.Pending
+	pending retprobe.Pending
 
 	skipped bool   // a program put result in the place of the call
 	result  uint64 // of a skipped call
@@ -52,14 +53,14 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 		names arch.Arch
 	}
 	found := map[named]*placement{}
-	for _, a := range hostABIs() {
-		for number, name := range syscalls.Names(a.Machine) {
+	for _, a := range abi.Host() {
+		for number, name := range syscallnames.Names(a.Machine) {
 			if name == "" || !spec.Matches(name) {
 				continue
 			}
-			pl := found[named{name, a.names}]
+			pl := found[named{name, a.Names}]
 			if pl == nil {
-				code, err := pr.Spec.Compile(s.otherInfo("syscall:"+name, a.names))
+				code, err := pr.Spec.Compile(s.otherInfo("syscall:"+name, a.Names))
 				if err == nil {
 					err = code.Fits(spec)
 				}
@@ -67,13 +68,13 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 					return err
 				}
 				pl = &placement{Probe: pr, Code: code, Func: name}
-				found[named{name, a.names}] = pl
+				found[named{name, a.Names}] = pl
 			}
 			s.calls.add(callKey{a.Machine, uint64(number)}, pl)
 		}
 	}
 	if len(found) == 0 && !pr.Spec.Optional {
-		return place.NoCall(spec, syscalls.Names(hostABIs()[0].Machine))
+		return place.NoCall(spec, syscallnames.Names(abi.Host()[0].Machine))
 	}
 	for _, pl := range found {
 		s.calls.all = append(s.calls.all, pl)
@@ -176,7 +177,7 @@ func (t *thread) callEntered() {
 	case same && c.number == number:
 		c.again = false
 		return
-	case same && syscallName(a, number) == "restart_syscall": // the kernel's way to make a call with a time limit again
+	case same && a.SyscallName(number) == "restart_syscall": // the kernel's way to make a call with a time limit again
 		c.again = false
 	case c.again:
 		t.suspendCall()
@@ -190,9 +191,9 @@ func (t *thread) callEntered() {
 		c.pending.Enter(&t.h, pl)
 	}
 	if t.h.Skip {
-		t.h.Skip, c.skipped, c.result = false, t.proc.arch.calls.original >= 0, t.h.SkipResult
+		t.h.Skip, c.skipped, c.result = false, t.proc.arch.Calls.Original >= 0, t.h.SkipResult
 		if c.skipped {
-			t.regs[t.proc.arch.calls.original] = ^uint64(0) // no call has this number
+			t.regs[t.proc.arch.Calls.Original] = ^uint64(0) // no call has this number
 		}
 	}
 	t.endCall(base)
@@ -217,13 +218,13 @@ func (t *thread) callLeft() {
 		c.skipped = false
 		t.SetReturn(c.result)
 		t.setRegs()
-	} else if t.proc.arch.restarts(&t.regs) {
+	} else if t.proc.arch.Restarts(&t.regs) {
 		c.again = true
 		return
 	}
 	number := c.number
 	t.leaveCall()
-	if name := syscallName(t.proc.arch, number); name == "rt_sigreturn" || name == "sigreturn" {
+	if name := t.proc.arch.SyscallName(number); name == "rt_sigreturn" || name == "sigreturn" {
 		t.resumeCall()
 	}
 }
@@ -252,7 +253,7 @@ func (t *thread) missCall() {
 
 // executing reports whether probes wait for the end of the call that replaces the image of a process. It returns in the new one.
 func (t *thread) executing() bool {
-	name := syscallName(t.proc.arch, t.sys.number)
+	name := t.proc.arch.SyscallName(t.sys.number)
 	return t.sys.pending.Any() && (name == "execve" || name == "execveat")
 }
 

@@ -2,8 +2,8 @@ package engine
 
 import (
 	"gotap/engine/fallback"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
 )
 
 // Taking over from a session that was killed.
@@ -51,21 +51,34 @@ func regionsOf(mem *ptrace.Memory, maps []module.Mapping, word int) (found []reg
 }
 
 // leftRegions finds the regions that earlier sessions left.
-func (t *thread) leftRegions() []region {
+func (t *thread) leftRegions() ([]region, mappings) {
 	maps, err := module.Maps(t.tid)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	return regionsOf(t.proc.space.mem, maps, t.proc.arch.WordSize())
+	return regionsOf(t.proc.space.mem, maps, t.proc.arch.WordSize()), maps
+}
+
+// mappings are those of a process, by address.
+type mappings []module.Mapping
+
+// data reports whether an address is in memory that is of no file and cannot be executed.
+func (all mappings) data(addr uint64) bool {
+	for _, m := range all {
+		if addr >= m.Start && addr < m.End {
+			return !m.File() && !m.Exec
+		}
+	}
+	return false
 }
 
 // adopt makes one of the regions that were left the session's own, takes out the breakpoints of all of them, and returns the program's own
 // action for SIGTRAP. The present one is now: the handler of a region where nobody has taken it away.
-func (t *thread) adopt(found []region, now fallback.Action) (own fallback.Action) {
+func (t *thread) adopt(found []region, maps mappings, now fallback.Action) (own fallback.Action) {
 	sp := t.proc.space
 	mine, own := found[0], now
 	for _, r := range found {
-		fallback.Restore(sp.mem, r.base, r.head, nil)
+		fallback.Restore(sp.mem, r.base, r.head, maps.data)
 		switch {
 		case now.Handler == fallback.Handler(r.base):
 			mine = r
@@ -110,7 +123,7 @@ func (t *thread) leftHit() bool {
 	sp := t.proc.space
 	addr := t.proc.arch.BreakpointPC(*t.pc())
 	orig, trap, known := sp.guard.table.Lookup(addr)
-	if sp.guard.left == nil || !known || t.trapCode() != t.proc.arch.trapCode {
+	if sp.guard.left == nil || !known || t.trapCode() != t.proc.arch.TrapCode {
 		return false
 	}
 	now := make([]byte, len(trap))

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"gotap/arch"
-	"gotap/engine/call"
+	"gotap/engine/abi"
+	"gotap/engine/image/module"
 	"gotap/engine/isa"
-	"gotap/engine/module"
 	"gotap/engine/place"
+	"gotap/engine/registry"
+	"gotap/engine/registry/retprobe"
 )
 
 // What package call asks of functions, threads and address spaces.
@@ -18,7 +20,7 @@ type body struct {
 	mod    *module.Loaded
 }
 
-// Exits implements call.Body.
+// Exits implements retprobe.Body.
 func (b *body) Exits() ([]arch.Exit, error) {
 	fn, start, sp := b.target.Func, b.entry.addr, b.entry.sp
 	if fn == nil || fn.Size == 0 {
@@ -27,11 +29,11 @@ func (b *body) Exits() ([]arch.Exit, error) {
 	if b.mod != nil {
 		start = b.mod.Addr(fn.Addr) // the entry's breakpoint may be further in
 	}
-	return sp.arch.exitsOf(b.target, sp.code(start, int(fn.Size)), start, sp.arch.SetAt(b.mod, start))
+	return exitsOf(sp.arch, b.target, sp.code(start, int(fn.Size)), start, sp.arch.SetAt(b.mod, start))
 }
 
-// PointAt implements call.Body.
-func (b *body) PointAt(addr uint64) (*call.Point, error) {
+// PointAt implements retprobe.Body.
+func (b *body) PointAt(addr uint64) (*retprobe.Point, error) {
 	p, err := b.s.pointAt(b.entry.sp, addr, b.mod)
 	if err != nil {
 		return nil, err
@@ -40,21 +42,21 @@ func (b *body) PointAt(addr uint64) (*call.Point, error) {
 }
 
 // atPoint is who shares the point at an address; nil when there is none.
-func (sp *space) atPoint(addr uint64) *call.Point {
+func (sp *space) atPoint(addr uint64) *retprobe.Point {
 	if p := sp.points[addr]; p != nil {
 		return &p.Point
 	}
 	return nil
 }
 
-// ISA implements call.Target.
+// ISA implements retprobe.Target.
 func (t *thread) ISA() *isa.ISA { return t.proc.arch.ISA }
 
-// SP implements call.Target.
+// SP implements retprobe.Target.
 func (t *thread) SP() uint64 { return t.sp() }
 
-// ReturnPoint implements call.Target.
-func (t *thread) ReturnPoint() *call.Point {
+// ReturnPoint implements retprobe.Target.
+func (t *thread) ReturnPoint() *retprobe.Point {
 	space := t.proc.space
 	ret, err := space.arch.ReturnAddress(&t.regs, space.mem)
 	if err != nil || ret == 0 {
@@ -67,8 +69,8 @@ func (t *thread) ReturnPoint() *call.Point {
 	return &p.Point
 }
 
-// Elsewhere implements call.Target.
-func (t *thread) Elsewhere(p *call.Point, sp uint64) *call.Thread {
+// Elsewhere implements retprobe.Target.
+func (t *thread) Elsewhere(p *retprobe.Point, sp uint64) *retprobe.Thread {
 	for _, o := range t.proc.threads {
 		if o != t && o.calls.Has(p, sp) {
 			return &o.calls
@@ -77,13 +79,10 @@ func (t *thread) Elsewhere(p *call.Point, sp uint64) *call.Thread {
 	return nil
 }
 
-// keepCalls makes the leaves due of all calls that are under way for a probe, which is about to be dropped. Tracing thread.
-func (s *Session) keepCalls(pr *probe) {
-	if !pr.Armed() {
-		return
+// exitsOf finds the exits of the function that a target is the entry of; its code is that of the process, at start.
+func exitsOf(a *abi.ABI, t place.Target, code []byte, start uint64, set arch.Arch) ([]arch.Exit, error) {
+	if c := registry.GoCompiled(t); c != nil {
+		return c.Exits(code, start)
 	}
-	for _, t := range s.threads {
-		t.calls.Keep(pr)
-		t.sys.pending.Keep(pr)
-	}
+	return a.Exits(code, start, set)
 }

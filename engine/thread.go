@@ -7,11 +7,11 @@ import (
 	"syscall"
 
 	"gotap/arch"
-	"gotap/engine/call"
-	"gotap/engine/debugreg"
-	"gotap/engine/hit"
-	"gotap/engine/ptrace"
-	"gotap/engine/unwind"
+	"gotap/engine/image/unwind"
+	"gotap/engine/linux/debugreg"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/registry/hit"
+	"gotap/engine/registry/retprobe"
 )
 
 // thread is a traced thread, with all that a hit needs, so that a hit allocates nothing. Tracing thread only.
@@ -28,7 +28,7 @@ type thread struct {
 	fresh     bool // its first stop has not come
 	midCall   bool // its stop is inside of a system call, which will write its result over the registers
 	stepping  bool // the request that let it run last was to run one instruction
-	untaken   bool // its stop, for a signal, has been looked at and not taken: see ptrace.Look
+	untaken   bool // its stop, for a signal, has been looked at and not taken: see ptrace.PeekStop
 	silent    bool // programs do not run for it
 	drop      bool // to be let go at its next stop
 	awake     bool // to be stopped while the session ends, though it may be asleep
@@ -64,8 +64,8 @@ type thread struct {
 	unarmed   bool             // it is in the call that has made its image, and behind that the fallback is put in
 	inCall    ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
 
-	calls call.Thread // that it is in
-	h     hit.Hit     // programs of the present hit
+	calls retprobe.Thread // that it is in
+	h     hit.Hit         // programs of the present hit
 
 	// What a program may ask, for the time it runs.
 	at        *point
@@ -75,6 +75,7 @@ type thread struct {
 	fpRead    bool
 	vectors   arch.Vectors // as the emulator takes them
 	left      arch.Regs    // behind the instruction that leaves a function
+	keyed     keyMemory    // of the instruction being emulated on x86
 	view      threadMemory // of the instruction being emulated
 	faultAddr uint64       // of the instruction that faulted, for fault handlers
 	faultSig  int
@@ -152,11 +153,11 @@ func (t *thread) resume(sig int) {
 // first instruction that runs.
 func (t *thread) setRegs() {
 	word := t.proc.arch.WordSize()
-	if !t.untaken || t.proc.arch.flags < 0 {
+	if !t.untaken || t.proc.arch.FlagsRegister < 0 {
 		ptrace.SetRegs(t.tid, &t.regs, word)
 		return
 	}
-	flags := &t.regs[t.proc.arch.flags]
+	flags := &t.regs[t.proc.arch.FlagsRegister]
 	*flags |= resumeFlag
 	ptrace.SetRegs(t.tid, &t.regs, word)
 	*flags &^= resumeFlag
@@ -168,7 +169,7 @@ const resumeFlag = 1 << 16
 // getRegs reads the registers; false when the thread has been killed. The resume flag is no business of programs.
 func (t *thread) getRegs() bool {
 	e := ptrace.GetRegs(t.tid, &t.regs)
-	if i := t.proc.arch.flags; i >= 0 {
+	if i := t.proc.arch.FlagsRegister; i >= 0 {
 		t.regs[i] &^= resumeFlag
 	}
 	return e == 0
@@ -177,7 +178,7 @@ func (t *thread) getRegs() bool {
 // unreported takes the stop that the thread is in, which had only been looked at: what it stopped with is gone.
 func (t *thread) unreported() {
 	if t.untaken {
-		ptrace.TakeStop(t.tid)
+		ptrace.ConsumeStop(t.tid)
 		t.untaken = false
 	}
 }

@@ -3,15 +3,14 @@ package engine
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"maps"
 	"slices"
 
 	"gotap/arch"
+	"gotap/engine/backend"
 	"gotap/engine/fallback"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
-	"gotap/engine/registry"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
 )
 
 // Planting breakpoints together.
@@ -52,7 +51,7 @@ func (s *Session) together(fn func()) map[*point]error {
 func (s *Session) queue(p *point) error {
 	n := p.Counted()
 	if wanted := s.points + s.batch.counted + n; wanted > s.cfg.MaxProbes {
-		return errTooMany{s.cfg.MaxProbes, wanted}
+		return backend.TooManyError{Limit: s.cfg.MaxProbes, Wanted: wanted}
 	}
 	p.queued = true
 	s.batch.counted += n
@@ -120,7 +119,7 @@ func (t *thread) still() bool {
 	if t.stopped || t.listening || t.fresh || t.vforking || t.gone {
 		return true
 	}
-	tid, e := ptrace.Look(t.tid, &t.s.special, false)
+	tid, e := ptrace.PeekStop(t.tid, &t.s.special, false)
 	return e == 0 && tid == t.tid
 }
 
@@ -251,27 +250,6 @@ func (sp *space) private(addr uint64) bool {
 // errChanged says that the instruction of a point is another one than it was when the point was made.
 func errChanged(p *point) error {
 	return &arch.RefusedError{Addr: p.addr, Reason: "the instruction there has changed"}
-}
-
-// settleFailed deals with points that could not be planted: the calls of functions that are left there are watched by their return
-// addresses, and of the probes that are entered there those that named the place outright have failed. The result has their errors.
-func (s *Session) settleFailed(failed map[*point]error) registry.Failures {
-	of := registry.Failures{}
-	for p, err := range failed {
-		p.LoseExit()
-		for _, pl := range slices.Clone(p.Enters) {
-			if errors.Is(err, errGone) || p.sp.mem.Gone() {
-				continue
-			}
-			if pl.Probe.Spec.Patterns() {
-				pl.Probe.Refuse(pl.Target.Name + ": " + err.Error())
-				p.Detach(pl.Probe)
-				continue
-			}
-			of[pl.Probe] = errors.Join(of[pl.Probe], err)
-		}
-	}
-	return of
 }
 
 // left is the points of an address space at which there is a breakpoint in memory, whoever put it there. Memory is read a page at a time.

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"gotap/engine/backend"
 	"gotap/engine/place"
 )
 
@@ -103,7 +104,8 @@ func TestCommitIsAllOrNothing(t *testing.T) {
 		if each {
 			commit, armed = swap.CommitEach, 2
 		}
-		if err := commit(); !fatal(err) {
+		var many backend.TooManyError
+		if err := commit(); !errors.As(err, &many) {
 			t.Errorf("error %v, not one of the limit", err)
 		}
 		want(t, "points", w.Stats().Points, armed)

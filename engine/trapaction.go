@@ -9,8 +9,8 @@ import (
 	"syscall"
 
 	"gotap/engine/fallback"
-	"gotap/engine/procfs"
-	"gotap/engine/ptrace"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 )
 
 // The target's action for SIGTRAP. It is the fallback's handler (guard.go) for as long as the session lasts, and the program's own is kept
@@ -129,7 +129,7 @@ func (t *thread) passTrap() {
 	}
 	if t.leftStep && t.trapCode() == ptrace.CodeTrace {
 		t.leftStep = false
-	} else if a := t.proc.arch; tr.ours && a.flags >= 0 && t.regs[a.flags]&trapFlag == 0 && t.trapCode() == ptrace.CodeTrace {
+	} else if a := t.proc.arch; tr.ours && a.FlagsRegister >= 0 && t.regs[a.FlagsRegister]&trapFlag == 0 && t.trapCode() == ptrace.CodeTrace {
 		t.info.SetCode(fallback.CodePassed)
 		ptrace.SetSigInfo(t.tid, &t.info)
 	}
@@ -353,10 +353,10 @@ func (t *thread) sendMerged() {
 // sendsItself has the thread send itself a signal that came from its own process, and reports whether it has.
 func (t *thread) sendsItself(info *ptrace.SigInfo) bool {
 	own := inner(t.proc.pid)
-	if info.Code() != ptrace.CodeThread || info.Pid() != own || t.proc.arch.emulates != nil || t.filtered() != "" {
+	if info.Code() != ptrace.CodeThread || info.Pid() != own || t.proc.arch.Stepless || t.filtered() != "" {
 		return false
 	}
-	_, err := t.callKernel(t.proc.arch.calls.tgkill, uint64(own), uint64(inner(t.tid)), uint64(info.Signal()))
+	_, err := t.callKernel(t.proc.arch.Calls.Tgkill, uint64(own), uint64(inner(t.tid)), uint64(info.Signal()))
 	return err == nil
 }
 
@@ -394,7 +394,7 @@ func (t *thread) blockTrap() {
 // callSigaction makes the thread call rt_sigaction for SIGTRAP.
 func (t *thread) callSigaction(act, old uint64) error {
 	const setSize = 8 // bytes of a set of signals
-	_, err := t.callKernel(t.proc.arch.calls.sigaction, ptrace.SIGTRAP, act, old, setSize)
+	_, err := t.callKernel(t.proc.arch.Calls.Sigaction, ptrace.SIGTRAP, act, old, setSize)
 	return err
 }
 

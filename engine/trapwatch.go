@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"gotap/engine/call"
+	"gotap/engine/abi"
 	"gotap/engine/fallback"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/registry/retprobe"
 )
 
 // How the program's own actions for signals are seen: calls of the functions by which it sets them. See trapaction.go.
@@ -67,8 +68,8 @@ func (s *Session) watchFunctions(sp *space, m *module.Loaded, do func(*thread, *
 // the former.
 func calls(m *module.Loaded, vaddr, size uint64) bool {
 	code, err := m.File.Code(vaddr, int(min(size, 128)))
-	a := abiOf(m.File)
-	return err == nil && a != nil && a.golang != nil && bytes.Contains(code, a.calls.insn)
+	a := abi.Of(m.File)
+	return err == nil && a != nil && a.Golang != nil && bytes.Contains(code, a.Calls.Insn)
 }
 
 // watchInternally puts a breakpoint of the engine's own somewhere.
@@ -175,7 +176,7 @@ func (t *thread) aboutTrap(sets bool) bool {
 	if t.proc.space.guard.base != 0 && t.proc.trap.ours {
 		return true
 	}
-	t.calls.Await(func(by call.Target) { by.(*thread).proc.trap.set = true })
+	t.calls.Await(func(by retprobe.Target) { by.(*thread).proc.trap.set = true })
 	return false
 }
 

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"gotap/engine/module"
-	"gotap/engine/unwind"
+	"gotap/engine/image/module"
+	"gotap/engine/image/unwind"
 )
 
 // The vdso is code of the kernel in every process. Signal handlers return to it on IA-32 and AArch64, so that stacks lead through it; no
@@ -57,5 +57,5 @@ func (s *Session) findVDSO(p *process, v *vdso) {
 		s.vdsos[p.arch] = f
 	}
 	v.lo, v.hi, v.bias = m.Start, m.End, m.Start-f.Segments[0].Vaddr
-	s.names.add(p.pid, module.Loaded{Path: m.Path, Mappings: []module.Mapping{m}, File: f, Bias: v.bias})
+	s.names.Add(p.pid, module.Loaded{Path: m.Path, Mappings: []module.Mapping{m}, File: f, Bias: v.bias})
 }

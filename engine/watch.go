@@ -6,8 +6,8 @@ import (
 	"slices"
 	"syscall"
 
-	"gotap/engine/debugreg"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/debugreg"
 	"gotap/engine/place"
 	"gotap/runtime"
 )
@@ -51,7 +51,7 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 		if len(p.watches) == debugreg.Slots {
 			return fmt.Errorf("all %d debug registers are in use", debugreg.Slots)
 		}
-		code, err := pr.Spec.Compile(s.otherInfo(spec.String(), p.arch.names))
+		code, err := pr.Spec.Compile(s.otherInfo(spec.String(), p.arch.Names))
 		if err == nil {
 			err = code.Fits(spec)
 		}
@@ -73,7 +73,7 @@ func (s *Session) watchAddrs(spec place.Spec, mods []module.Loaded) ([]uint64, [
 	if spec.Absolute() {
 		return []uint64{spec.Addr}, []place.Target{{Name: spec.String()}}, nil
 	}
-	targets, err := s.targets(spec, mods)
+	targets, err := s.places.Targets(spec, mods)
 	var addrs []uint64
 	var found []place.Target
 	for _, t := range targets {
@@ -233,7 +233,7 @@ func (t *thread) runWatches(met uint64) bool {
 func (t *thread) watchTrap() bool {
 	t.h.Begin(t.proc.arch.WordSize())
 	t.at, t.fpRead = nil, false
-	if t.proc.arch.emulates != nil {
+	if t.proc.arch.Stepless {
 		return t.watchedAccess()
 	}
 	if !t.watchHit() {

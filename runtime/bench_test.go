@@ -1,15 +1,19 @@
 package runtime
 
-import "testing"
+import (
+	"testing"
+
+	"gotap/runtime/opcode"
+)
 
 // countdown is a loop of n rounds of simple steps.
 func countdown(n uint64) *Code {
 	return &Code{Fuel: MaxFuel, Insts: seq(
-		push(0), opV(OpPushD, n), // sum n
-		op(OpDup), op(OpPushTV), op(OpAdd), opA(OpPopTV, 0), // 2: t0 += n
-		push(3), op(OpXor), push(3), op(OpXor),
-		push(1), op(OpSub), op(OpDup), opA(OpJnz, 2),
-		op(OpExit))}
+		push(0), opV(opcode.PushD, n), // sum n
+		op(opcode.Dup), op(opcode.PushTV), op(opcode.Add), opA(opcode.PopTV, 0), // 2: t0 += n
+		push(3), op(opcode.Xor), push(3), op(opcode.Xor),
+		push(1), op(opcode.Sub), op(opcode.Dup), opA(opcode.Jnz, 2),
+		op(opcode.Exit))}
 }
 
 func BenchmarkSteps(b *testing.B) {
@@ -25,7 +29,7 @@ func BenchmarkSteps(b *testing.B) {
 
 func BenchmarkRunEmpty(b *testing.B) {
 	w := newBench(b)
-	c := &Code{Insts: seq(op(OpExit))}
+	c := &Code{Insts: seq(op(opcode.Exit))}
 	for b.Loop() {
 		w.run(c)
 	}
@@ -38,13 +42,13 @@ func BenchmarkAggregate(b *testing.B) {
 	w.refine(b, count, ValueAny)
 	w.refine(b, keyed, ValueAny, ValueInt)
 	b.Run("count", func(b *testing.B) {
-		c := &Code{Insts: seq(push(1), opV(OpAgg, countOff), op(OpExit))}
+		c := &Code{Insts: seq(push(1), opV(opcode.Agg, countOff), op(opcode.Exit))}
 		for b.Loop() {
 			w.run(c)
 		}
 	})
 	b.Run("keyed", func(b *testing.B) {
-		c := &Code{Insts: seq(push(5), op(OpKeyInt), push(1), opV(OpAgg, keyedOff), op(OpExit))}
+		c := &Code{Insts: seq(push(5), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyedOff), op(opcode.Exit))}
 		for b.Loop() {
 			w.run(c)
 		}
@@ -52,7 +56,7 @@ func BenchmarkAggregate(b *testing.B) {
 	_, evictOff := w.declare(b, Object{Kind: KindCount, Keys: 1, Full: FullEvict})
 	w.refine(b, 2, ValueAny, ValueInt)
 	b.Run("evict", func(b *testing.B) {
-		c := &Code{Temps: 1, Insts: seq(opV(OpPushD, 0), op(OpKeyInt), push(1), opV(OpAgg, evictOff), op(OpExit))}
+		c := &Code{Temps: 1, Insts: seq(opV(opcode.PushD, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, evictOff), op(opcode.Exit))}
 		for b.Loop() {
 			c.Insts[0].V++
 			w.run(c)
@@ -63,7 +67,7 @@ func BenchmarkAggregate(b *testing.B) {
 func BenchmarkCommit(b *testing.B) {
 	w := newBench(b)
 	id := w.a.Register(ProgramInfo{Formats: []Format{{Kind: ItemEvent, Fields: []RecordField{{Name: "n"}}}}})
-	c := &Code{ID: id, Insts: seq(op(OpItem), push(1), op(OpLogInt), op(OpEndItem), opA(OpExit, uint32(ExitEvent)))}
+	c := &Code{ID: id, Insts: seq(op(opcode.Item), push(1), op(opcode.LogInt), op(opcode.EndItem), opA(opcode.Exit, uint32(ExitEvent)))}
 	w.run(c)
 	b.Run("commit", func(b *testing.B) {
 		for b.Loop() {

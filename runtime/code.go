@@ -1,5 +1,7 @@
 package runtime
 
+import "gotap/runtime/opcode"
+
 // Limits of the machine. All executors share them.
 const (
 	DefaultStack  = 32       // words of the operand stack
@@ -31,7 +33,7 @@ const (
 
 // Inst is one decoded instruction. Which operands an operation has is in its comment (see Op).
 type Inst struct {
-	Op Op
+	Op opcode.Op
 	A  uint32
 	V  uint64
 }
@@ -41,20 +43,21 @@ type Inst struct {
 type Code struct {
 	ID      uint32 // number of the program in its arena; records carry it
 	Insts   []Inst
-	Texts   []string // constants of OpPushS
-	Stack   int      // words of operand stack needed, as verified
-	Temps   int      // scratch words, zero at the start of a hit
-	Fuel    uint32   // steps; 0 means DefaultFuel
-	LogMax  int      // bytes of items as they are stored; 0 means DefaultLog
-	LogData int      // bytes of data in them, without headers and padding; 0: LogMax alone limits the log
-	Bounded bool     // the verifier proved that the steps stay below Fuel: the machine need not count
-	Wrap    bool     // the operand stack is circular, as in DProbes: only for programs that ask for it
-	Unsafe  bool     // holds destructive operations
-	Mask    uint32   // exceptions that go to handlers; 0 means DefaultMask (see MaskSet)
-	Trace   uint32   // number of the format of the trace's item, plus 1; 0: nothing is traced
-	Room    int      // bytes of trace; 0 means MaxTrace
-	Heap    int      // bytes of heap
-	Auto    bool     // each exception appends to the trace
+	Texts   []string     // constants of opcode.PushS
+	Stack   int          // words of operand stack needed, as verified
+	Temps   int          // scratch words, zero at the start of a hit
+	Fuel    uint32       // steps; 0 means DefaultFuel
+	LogMax  int          // bytes of items as they are stored; 0 means DefaultLog
+	LogData int          // bytes of data in them, without headers and padding; 0: LogMax alone limits the log
+	Bounded bool         // the verifier proved that the steps stay below Fuel: the machine need not count
+	Wrap    bool         // the operand stack is circular, as in DProbes: only for programs that ask for it
+	Unsafe  bool         // holds destructive operations
+	Needs   opcode.Needs // what an executor must have to run it (NeedsOf)
+	Mask    uint32       // exceptions that go to handlers; 0 means DefaultMask (see MaskSet)
+	Trace   uint32       // number of the format of the trace's item, plus 1; 0: nothing is traced
+	Room    int          // bytes of trace; 0 means MaxTrace
+	Heap    int          // bytes of heap
+	Auto    bool         // each exception appends to the trace
 }
 
 // Trap is why a program was ended before its end. There is one for each limit, shared by all

@@ -42,8 +42,8 @@ type Context struct {
 const FloatWords = 1 << 10
 
 // FloatTop is, for ArgFloat, no argument but the number on top of the stack of IA-32's floating-point unit: there functions leave
-// their floating results. It is the last number that the operand of OpArgF can be.
+// their floating results. It is the last number that the operand of opcode.ArgF can be.
 const FloatTop = 255
 
-// NoNumber is, as the operand of OpArgF, no argument but a value that is no number: reading it traps.
+// NoNumber is, as the operand of opcode.ArgF, no argument but a value that is no number: reading it traps.
 const NoNumber = 254

@@ -115,7 +115,7 @@ func (o *Object) check() error {
 	case o.Kind == KindArray && (o.Size < 0 || o.Size > 1<<20):
 		return fmt.Errorf("%d variables: there can be 0 to %d", o.Size, 1<<20)
 	case o.Kind == KindTrail || o.Kind == KindRecorder:
-		return o.checkAside()
+		return o.checkDeferred()
 	case o.Kind == KindLhist:
 		return o.linear().check()
 	case o.Kind == KindHist:

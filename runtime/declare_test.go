@@ -210,15 +210,3 @@ func TestMappedArena(t *testing.T) {
 		t.Error("an arena smaller than its tables")
 	}
 }
-
-func TestEveryOperationHasAnEffect(t *testing.T) {
-	none := map[Op]bool{OpNop: true, OpJmp: true, OpCall: true, OpRet: true, OpExit: true, OpAbort: true, OpRemove: true, OpDrop: true,
-		OpSetX: true, OpUnsetX: true, OpLogTrace: true, OpPurgeTrace: true,
-		OpIncGV: true, OpDecGV: true, OpMapDel: true, OpItem: true, OpEndItem: true, OpLogWords: true,
-		OpEndAside: true, OpKeep: true, OpForget: true}
-	for o := range NumOps {
-		if (effects[o] == effect{}) != none[o] {
-			t.Errorf("operation %d has the effect %v", o, effects[o])
-		}
-	}
-}

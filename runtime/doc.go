@@ -2,14 +2,25 @@
 //
 // # One hit
 //
-// The engine's tracing thread owns a Machine and a Hit. When a probe is hit it calls Hit.Reset, then Machine.Run for
-// each program of the place. A program works on an operand stack of words; it reads the target through
-// Context.Thread, changes objects in the Arena, and appends items to the Hit. Run returns how the program ended: an Outcome, with a
-// Trap when a limit was met. When the probed instruction has completed the engine calls Arena.Commit, which copies the Hit
-// into the ring as one Record and wakes the host if it sleeps; if the instruction faulted it calls nothing and the hit is
-// forgotten. Nothing on this way allocates, takes a lock or waits for another thread.
+// The engine's tracing thread owns a Machine and a Log. At a hit it calls Log.Reset, then Machine.Run for each program of
+// the place. A program works on an operand stack of words; it reads the target through Context.Thread, changes objects in
+// the Arena, and appends items to the Log. Run returns how the program ended: an Outcome, with a Trap when it met a limit.
+// When the probed instruction has completed the engine calls Arena.Commit, which copies the Log into the ring as one Record
+// and wakes the host if it sleeps. If the instruction faulted the engine calls nothing, and the log is discarded. Nothing
+// on this way allocates, takes a lock or waits for another thread.
 //
 // The host, one goroutine, loops over Arena.Next and Arena.Wait. It reads and changes objects through Handles, at any time.
+//
+// # Operations
+//
+// Package opcode has a row for each operation; its meaning is a case in the function that the row's group names: loop
+// (machine.go) or a method of one of the types over the machine at the end of operate.go.
+//
+// # Other executors
+//
+// An executor that runs programs elsewhere asks Code.Needs whether it can, shares the arena, and counts in the gates of
+// package gate. At an operation that it cannot do it hands the program on as a State, and Machine.Resume finishes it: a
+// program never runs twice. FuzzResume stops random programs at their steps and compares them with a Run.
 //
 // # The arena
 //
@@ -25,11 +36,12 @@
 //	ring       ring.go      reservation by compare-and-swap, commitment by the last store
 //	trails     trail.go     belonging to one thread, found in a table
 //	recorders  recorder.go  a sequence number and a state word for each record
-//	log        hit.go       belonging to one thread
+//	log        log.go       belonging to one thread
+//	gates      gate/        one atomic operation
 //
 // # Threads and locks
 //
-// A Machine, a Hit and the storage of calls (AllocThis) belong to one thread each. Commit, Trapped and all operations on objects
+// A Machine, a Log and the storage of calls (AllocThis) belong to one thread each. Commit, Trapped and all operations on objects
 // may be done by any number of threads. Next and Wait belong to one goroutine. Declare, Refine and Register take the arena's mutex;
 // a Handle's reading takes the object's, for no longer than it copies a cell. The order is: object's host mutex, evictor's mutex,
 // arena's mutex; no program takes the first or the last.
@@ -59,7 +71,7 @@
 //
 // # Limits
 //
-// Every limit is a constant in code.go, and meeting one is a Trap or a counted loss: Lost and Traps tell of all. Run trusts no
+// Every limit is a constant in code.go, and meeting one is a Trap or a counted loss: Lost and Traps list them all. Run trusts no
 // program: the verifier of package compile proves most of what Run checks again, because a check costs less than an argument
 // about who may have made the instructions.
 package runtime

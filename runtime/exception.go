@@ -1,5 +1,7 @@
 package runtime
 
+import "gotap/runtime/opcode"
+
 // Exceptions are the traps that a program may handle itself. A handler belongs to the frame
 // that set it, serves once, and is looked for from the frame that failed outwards. What makes
 // this bounded:
@@ -54,25 +56,24 @@ var exceptionCodes = [NumTraps]uint32{
 	TrapHeap: ExHeap, TrapHandle: ExHandle, TrapOffset: ExOffset, TrapErrno: ExRegister, TrapModule: ExRegister,
 }
 
-// exception is what a handler finds on the stack, the code on top.
-type exception struct{ p2, p1, code uint64 }
+// Exception is what a handler finds on the stack, the code on top.
+type Exception struct{ P2, P1, Code uint64 }
 
-// frame is a call that has not returned; the first is the program itself.
-type frame struct {
-	ret     int // command it returns to
-	sp      int // words on the stack when it was entered
-	base    int // its caller's base of the stack
-	routine int // command it was entered at
-	handler int // command that exceptions go to, or noHandler
-	resume  int // the handler that is being entered
-	shown   [numArrays + 1]span
+// Frame is a call that has not returned; the first is the program itself.
+type Frame struct {
+	Return  int // operation it returns to
+	Depth   int // words on the stack when it was entered
+	Base    int // its caller's base of the stack
+	Routine int // operation it was entered at
+	Handler int // operation that exceptions go to, or -1
+	Shown   [numArrays + 1]Span
 }
 
 // noHandler is the handler of a frame that has none.
 const noHandler = -1
 
-// span is a range of variables, or of words of the stack, that a trace shows.
-type span struct{ first, count uint64 }
+// Span is a range of variables, or of words of the stack, that a trace shows.
+type Span struct{ First, Count uint64 }
 
 // mask is the set of exceptions that go to handlers.
 func (c *Code) mask() uint32 {
@@ -83,7 +84,7 @@ func (c *Code) mask() uint32 {
 }
 
 // catch looks for a handler of a trap raised at pc. When there is one, true: the frame it
-// belongs to is the one that runs, and its field resume is where it goes on.
+// belongs to is the one that runs, and m.resume is where it goes on.
 func (m *Machine) catch(t Trap, pc, limit int) bool {
 	code := exceptionCodes[t]
 	if code == 0 || t != TrapUser && code <= 0xffff && m.code.mask()&code == 0 {
@@ -91,13 +92,13 @@ func (m *Machine) catch(t Trap, pc, limit int) bool {
 	}
 	m.note(t, uint64(code))
 	if m.code.Auto {
-		m.traceFrames(pc)
+		traceOps{m}.traceFrames(pc)
 	}
 	f := m.nested
-	for f > 0 && m.frames[f].handler == noHandler {
+	for f > 0 && m.frames[f].Handler == noHandler {
 		f--
 	}
-	if m.frames[f].handler == noHandler || !m.unwind(f, limit) {
+	if m.frames[f].Handler == noHandler || !m.unwind(f, limit) {
 		return false
 	}
 	return true
@@ -108,11 +109,11 @@ func (m *Machine) note(t Trap, code uint64) {
 	switch t {
 	case TrapUser: // raise has set it
 	case TrapRead, TrapWrite:
-		m.caught = exception{code: code, p1: m.out.Addr}
+		m.caught = Exception{Code: code, P1: m.out.Addr}
 	case TrapIndex, TrapLog, TrapHeap, TrapHandle, TrapOffset:
-		m.caught = exception{code: code, p1: m.p1, p2: m.p2}
+		m.caught = Exception{Code: code, P1: m.p1, P2: m.p2}
 	default:
-		m.caught = exception{code: code}
+		m.caught = Exception{Code: code}
 	}
 	m.p1, m.p2 = 0, 0
 }
@@ -121,15 +122,15 @@ func (m *Machine) note(t Trap, code uint64) {
 func (m *Machine) unwind(f, limit int) bool {
 	to := &m.frames[f]
 	if !m.code.Wrap {
-		m.sp = to.sp
+		m.sp = to.Depth
 	}
 	if m.sp+3 > limit {
-		if m.sp = m.turn(&Inst{Op: OpPushX}, m.sp, limit); m.sp < 0 {
+		if m.sp = m.turn(&Inst{Op: opcode.PushX}, m.sp, limit); m.sp < 0 {
 			return false
 		}
 	}
-	m.nested, m.base = f, to.sp
-	to.resume, to.handler = to.handler, noHandler
+	m.nested, m.base = f, to.Depth
+	m.resume, to.Handler = to.Handler, noHandler
 	m.hit.closeOpen()
 	m.key.reset()
 	m.out.Addr = 0
@@ -138,34 +139,34 @@ func (m *Machine) unwind(f, limit int) bool {
 }
 
 func (m *Machine) pushCaught() {
-	m.push(m.caught.p2)
-	m.push(m.caught.p1)
-	m.push(m.caught.code)
+	m.push(m.caught.P2)
+	m.push(m.caught.P1)
+	m.push(m.caught.Code)
 }
 
 // exceptions does the operations on exceptions, frames and the trace.
 func (m *Machine) exceptions(in *Inst) Trap {
 	f := &m.frames[m.nested]
 	switch in.Op {
-	case OpUnsetX:
-		f.handler = noHandler
-	case OpRaise:
-		m.caught.code, m.caught.p1, m.caught.p2 = m.pop(), m.pop(), m.pop()
+	case opcode.UnsetX:
+		f.Handler = noHandler
+	case opcode.Raise:
+		m.caught.Code, m.caught.P1, m.caught.P2 = m.pop(), m.pop(), m.pop()
 		return TrapUser
-	case OpPushX:
+	case opcode.PushX:
 		m.pushCaught()
-	case OpSaveTSP:
-		m.push(uint64(m.sp - f.sp))
-	case OpRestoreTSP:
-		return m.restoreTop(f.sp)
-	case OpSaveSBP:
-		m.push(uint64(m.base - f.sp))
-	case OpRestoreSBP:
-		m.base = f.sp + int(min(max(int64(m.pop()), -MaxStack), MaxStack))
-	case OpPickBase, OpPokeBase:
+	case opcode.SaveTSP:
+		m.push(uint64(m.sp - f.Depth))
+	case opcode.RestoreTSP:
+		return m.restoreTop(f.Depth)
+	case opcode.SaveSBP:
+		m.push(uint64(m.base - f.Depth))
+	case opcode.RestoreSBP:
+		m.base = f.Depth + int(min(max(int64(m.pop()), -MaxStack), MaxStack))
+	case opcode.PickBase, opcode.PokeBase:
 		return m.onBase(in)
 	default:
-		return m.tracing(in)
+		return traceOps{m}.tracing(in)
 	}
 	return NoTrap
 }
@@ -187,7 +188,7 @@ func (m *Machine) onBase(in *Inst) Trap {
 	if at < 0 || at >= m.sp {
 		return TrapStack
 	}
-	if in.Op == OpPickBase {
+	if in.Op == opcode.PickBase {
 		m.push(m.stack[at&stackMask])
 	} else {
 		m.stack[at&stackMask] = m.pop()

@@ -3,17 +3,19 @@ package runtime
 import (
 	"slices"
 	"testing"
+
+	"gotap/runtime/opcode"
 )
 
 // handled is a program that sets a handler, fails by the instructions given, and would end in
 // the handler with the exception on the stack.
 func handled(fails ...Inst) *Code {
-	list := append(seq(opA(OpSetX, uint32(len(fails)+2))), fails...)
-	list = append(list, op(OpAbort))
+	list := append(seq(opA(opcode.SetX, uint32(len(fails)+2))), fails...)
+	list = append(list, op(opcode.Abort))
 	for i := range 3 {
-		list = append(list, opA(OpPopTV, uint32(2-i)))
+		list = append(list, opA(opcode.PopTV, uint32(2-i)))
 	}
-	return &Code{Temps: 3, Unsafe: true, Fuel: 100, Insts: append(list, op(OpExit))}
+	return &Code{Temps: 3, Unsafe: true, Fuel: 100, Insts: append(list, op(opcode.Exit))}
 }
 
 // TestCaught: which traps a handler gets, with which words.
@@ -24,16 +26,16 @@ func TestCaught(t *testing.T) {
 		fails []Inst
 		want  []uint64 // p2 p1 code
 	}{
-		"read":     {seq(push(8), op(OpLoad8)), words(0, 8, 1)},
-		"write":    {seq(push(8), push(1), op(OpStore8)), words(0, 8, 1)},
-		"divide":   {seq(push(8), push(0), op(OpQuo)), words(0, 0, 0x20)},
-		"index":    {seq(push(3), Inst{OpPushLV, ClassGlobal, array}), words(3, 2, 0x40)},
-		"position": {seq(push(8), op(OpPopLP)), words(8, 5, 0x40)},
-		"text":     {seq(push(-1), op(OpSlen)), words(0, 0, 0x1_0000)},
-		"register": {seq(opA(OpArg, 99)), words(0, 0, 0x8_0000)},
-		"call":     {seq(opA(OpPushThis, 0)), words(0, 0, 0x4_0000)},
-		"raise":    {seq(push(1), push(2), push(3), op(OpRaise)), words(1, 2, 3)},
-		"deeper":   {seq(push(7), opA(OpCall, 4), op(OpNop), push(8), op(OpLoad8)), words(0, 8, 1)},
+		"read":     {seq(push(8), op(opcode.Load8)), words(0, 8, 1)},
+		"write":    {seq(push(8), push(1), op(opcode.Store8)), words(0, 8, 1)},
+		"divide":   {seq(push(8), push(0), op(opcode.Quo)), words(0, 0, 0x20)},
+		"index":    {seq(push(3), Inst{opcode.PushLV, ClassGlobal, array}), words(3, 2, 0x40)},
+		"position": {seq(push(8), op(opcode.PopLP)), words(8, 5, 0x40)},
+		"text":     {seq(push(-1), op(opcode.Slen)), words(0, 0, 0x1_0000)},
+		"register": {seq(opA(opcode.Arg, 99)), words(0, 0, 0x8_0000)},
+		"call":     {seq(opA(opcode.PushThis, 0)), words(0, 0, 0x4_0000)},
+		"raise":    {seq(push(1), push(2), push(3), op(opcode.Raise)), words(1, 2, 3)},
+		"deeper":   {seq(push(7), opA(opcode.Call, 4), op(opcode.Nop), push(8), op(opcode.Load8)), words(0, 8, 1)},
 	} {
 		out := b.run(handled(c.fails...))
 		if got := b.m.temps[:3]; out.Trap != NoTrap || out.Abort || !slices.Equal(got, c.want) {
@@ -49,13 +51,13 @@ func TestNotCaught(t *testing.T) {
 		fails []Inst
 		trap  Trap
 	}{
-		"fuel":      {seq(opA(OpJmp, 1)), TrapFuel},
-		"underflow": {seq(op(OpAdd)), TrapStack},
-		"overflow":  {seq(push(1), opA(OpDupN, 40)), TrapStack},
-		"operation": {seq(op(NumOps)), TrapOp},
-		"calls":     {seq(opA(OpCall, 1)), TrapCalls},
-		"return":    {seq(op(OpRet)), TrapCalls},
-		"unset":     {seq(op(OpUnsetX), push(8), op(OpLoad8)), TrapRead},
+		"fuel":      {seq(opA(opcode.Jmp, 1)), TrapFuel},
+		"underflow": {seq(op(opcode.Add)), TrapStack},
+		"overflow":  {seq(push(1), opA(opcode.DupN, 40)), TrapStack},
+		"operation": {seq(op(opcode.NumOps)), TrapOp},
+		"calls":     {seq(opA(opcode.Call, 1)), TrapCalls},
+		"return":    {seq(op(opcode.Ret)), TrapCalls},
+		"unset":     {seq(op(opcode.UnsetX), push(8), op(opcode.Load8)), TrapRead},
 	} {
 		code := handled(c.fails...)
 		code.Mask = MaskSet | 0xffff
@@ -63,11 +65,11 @@ func TestNotCaught(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", name, out, c.trap)
 		}
 	}
-	code := handled(push(8), op(OpLoad8))
+	code := handled(push(8), op(opcode.Load8))
 	if code.Insts[0].A = 1000; b.run(code).Trap != TrapOp {
 		t.Error("a handler outside of the program")
 	}
-	if code = handled(push(8), op(OpLoad8)); true {
+	if code = handled(push(8), op(opcode.Load8)); true {
 		code.Mask = MaskSet | ExDivide
 	}
 	if out := b.run(code); out.Trap != TrapRead || out.Addr != 8 {
@@ -79,8 +81,8 @@ func TestNotCaught(t *testing.T) {
 func TestExceptionsDoNotAllocate(t *testing.T) {
 	b := newBench(t)
 	_, array := b.declare(t, Object{Kind: KindArray, Size: 3})
-	code := handled(push(0), push(3), Inst{OpTraceVars, ClassLocal, array}, push(0), push(1), op(OpTraceStack),
-		op(OpLogTrace), push(8), op(OpLoad8))
+	code := handled(push(0), push(3), Inst{opcode.TraceVars, ClassLocal, array}, push(0), push(1), op(opcode.TraceStack),
+		op(opcode.LogTrace), push(8), op(opcode.Load8))
 	code.Trace, code.Auto = 1, true
 	code.ID = b.a.Register(ProgramInfo{Formats: []Format{{Kind: ItemTrace, Fields: []RecordField{{Kind: ValueText}}}}})
 	if n := testing.AllocsPerRun(200, func() {
@@ -95,7 +97,7 @@ func TestExceptionsDoNotAllocate(t *testing.T) {
 // BenchmarkException is what an exception costs beside a run without one (BenchmarkRunEmpty).
 func BenchmarkException(b *testing.B) {
 	w := newBench(b)
-	code := handled(push(1), push(0), op(OpQuo))
+	code := handled(push(1), push(0), op(opcode.Quo))
 	for b.Loop() {
 		w.run(code)
 	}

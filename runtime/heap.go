@@ -1,6 +1,10 @@
 package runtime
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"gotap/runtime/opcode"
+)
 
 // The heap of a hit: blocks of bytes that a program asks for, named by handles, and loses when it ends. It is DProbes': memory
 // for tables that are too long for the stack, and that no other hit may see. It is part of the machine, so nothing is
@@ -14,17 +18,20 @@ const (
 // heap is the memory of one hit. Handles count from 1 and are not used twice in a hit: one that was freed is known to be.
 type heap struct {
 	bytes  [MaxHeap]byte
-	blocks [MaxBlocks]block // the first n, by their place
+	blocks [MaxBlocks]Block // the first n, by their place
 	n      int
 	last   uint64 // the handle given last
 	high   int    // end of what was given out in this hit; behind it lies what earlier hits left
 }
 
-// block is a piece of the heap. takes is its size, rounded up.
-type block struct {
-	handle          uint64
-	at, size, takes int
+// Block is a piece of the heap: Size bytes from At on, which is a multiple of 8.
+type Block struct {
+	Handle   uint64
+	At, Size int
 }
+
+// takes is how many bytes the block keeps from others.
+func (b *Block) takes() int { return max(heapUnit, (b.Size+heapUnit-1)&^(heapUnit-1)) }
 
 // begin forgets what an earlier hit had.
 func (h *heap) begin() { h.n, h.last, h.high = 0, 0, 0 }
@@ -35,21 +42,22 @@ func (h *heap) alloc(size uint64, limit int) (handle uint64) {
 	if size > uint64(limit) || h.n == MaxBlocks {
 		return 0
 	}
-	takes := max(heapUnit, (int(size)+heapUnit-1)&^(heapUnit-1))
-	at, i := 0, 0
-	for ; i < h.n && h.blocks[i].at-at < takes; i++ {
-		at = h.blocks[i].at + h.blocks[i].takes
+	b := Block{Size: int(size)}
+	i := 0
+	for ; i < h.n && h.blocks[i].At-b.At < b.takes(); i++ {
+		b.At = h.blocks[i].At + h.blocks[i].takes()
 	}
-	if at+takes > limit {
+	if b.At+b.takes() > limit {
 		return 0
 	}
-	if end := at + takes; end > h.high {
+	if end := b.At + b.takes(); end > h.high {
 		clear(h.bytes[h.high:end])
 		h.high = end
 	}
 	copy(h.blocks[i+1:h.n+1], h.blocks[i:h.n])
 	h.last++
-	h.blocks[i] = block{h.last, at, int(size), takes}
+	b.Handle = h.last
+	h.blocks[i] = b
 	h.n++
 	return h.last
 }
@@ -57,7 +65,7 @@ func (h *heap) alloc(size uint64, limit int) (handle uint64) {
 // find is the number of the block that a handle names, or -1.
 func (h *heap) find(handle uint64) int {
 	for i := range h.blocks[:h.n] {
-		if h.blocks[i].handle == handle {
+		if h.blocks[i].Handle == handle {
 			return i
 		}
 	}
@@ -82,18 +90,18 @@ func (h *heap) cell(handle, offset, n uint64) ([]byte, Trap) {
 		return nil, TrapHandle
 	}
 	b := &h.blocks[i]
-	if n > uint64(b.size) || offset > uint64(b.size)-n {
+	if n > uint64(b.Size) || offset > uint64(b.Size)-n {
 		return nil, TrapOffset
 	}
-	at := b.at + int(offset)
+	at := b.At + int(offset)
 	return h.bytes[at : at+int(n)], NoTrap
 }
 
 // onHeap does the operations on the heap. Parameters of exceptions are DProbes': the size that there was no room for; or the
 // handle, and the offset.
-func (m *Machine) onHeap(in *Inst) Trap {
-	switch op := in.Op; {
-	case op == OpMalloc:
+func (m heapOps) onHeap(in *Inst) Trap {
+	switch in.Op {
+	case opcode.Malloc:
 		size := m.pop()
 		handle := m.heap.alloc(size, min(max(m.code.Heap, 0), MaxHeap))
 		if handle == 0 {
@@ -101,35 +109,57 @@ func (m *Machine) onHeap(in *Inst) Trap {
 			return TrapHeap
 		}
 		m.push(handle)
-	case op == OpFree:
+	case opcode.Free:
 		handle := m.pop()
 		if !m.heap.free(handle) {
 			m.p1, m.p2 = handle, 0
 			return TrapHandle
 		}
-	case op <= OpPushH64:
-		offset, handle := m.pop(), m.pop()
-		cell, trap := m.cell(handle, offset, op-OpPushH8)
-		if trap != NoTrap {
-			return trap
-		}
-		m.push(littleEndian(cell))
+	case opcode.PushH8:
+		return m.pushHeap(1)
+	case opcode.PushH16:
+		return m.pushHeap(2)
+	case opcode.PushH32:
+		return m.pushHeap(4)
+	case opcode.PushH64:
+		return m.pushHeap(8)
+	case opcode.PopH8:
+		return m.popHeap(1)
+	case opcode.PopH16:
+		return m.popHeap(2)
+	case opcode.PopH32:
+		return m.popHeap(4)
+	case opcode.PopH64:
+		return m.popHeap(8)
 	default:
-		offset, handle, v := m.pop(), m.pop(), m.pop()
-		cell, trap := m.cell(handle, offset, op-OpPopH8)
-		if trap != NoTrap {
-			return trap
-		}
-		var word [8]byte
-		binary.LittleEndian.PutUint64(word[:], v)
-		copy(cell, word[:])
+		return TrapOp
 	}
 	return NoTrap
 }
 
-// cell is 1, 2, 4 or 8 bytes of the heap: two to the power of log.
-func (m *Machine) cell(handle, offset uint64, log Op) ([]byte, Trap) {
-	cell, trap := m.heap.cell(handle, offset, 1<<log)
+// pushHeap reads a number of n bytes from the heap.
+func (m heapOps) pushHeap(n uint64) Trap {
+	offset, handle := m.pop(), m.pop()
+	cell, trap := m.cell(handle, offset, n)
+	if trap == NoTrap {
+		m.push(littleEndian(cell))
+	}
+	return trap
+}
+
+// popHeap writes a number of n bytes to the heap.
+func (m heapOps) popHeap(n uint64) Trap {
+	offset, handle, v := m.pop(), m.pop(), m.pop()
+	cell, trap := m.cell(handle, offset, n)
+	var word [8]byte
+	binary.LittleEndian.PutUint64(word[:], v)
+	copy(cell, word[:])
+	return trap
+}
+
+// cell is n bytes of the heap.
+func (m heapOps) cell(handle, offset, n uint64) ([]byte, Trap) {
+	cell, trap := m.heap.cell(handle, offset, n)
 	if trap != NoTrap {
 		m.p1, m.p2 = handle, offset
 	}

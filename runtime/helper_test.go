@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"testing"
+
+	"gotap/runtime/opcode"
 )
 
 // newArena is an arena in ordinary memory, which the race detector watches; it does not see
@@ -88,7 +90,7 @@ type bench struct {
 	m      *Machine
 	thread *fakeThread
 	ctx    Context
-	hit    Hit
+	hit    Log
 }
 
 func newBench(t testing.TB) *bench {
@@ -110,9 +112,9 @@ func (b *bench) run(c *Code) Outcome {
 func (b *bench) eval(c Code, n int) ([]uint64, Outcome) {
 	c.Temps = MaxTemps
 	for i := range n {
-		c.Insts = append(c.Insts, Inst{Op: OpPopTV, A: uint32(n - 1 - i)})
+		c.Insts = append(c.Insts, Inst{Op: opcode.PopTV, A: uint32(n - 1 - i)})
 	}
-	c.Insts = append(c.Insts, Inst{Op: OpExit})
+	c.Insts = append(c.Insts, Inst{Op: opcode.Exit})
 	out := b.run(&c)
 	return slices.Clone(b.m.temps[:n]), out
 }
@@ -134,11 +136,11 @@ func (b *bench) refine(t testing.TB, id int, value ValueKind, keys ...ValueKind)
 	}
 }
 
-func push(v int64) Inst       { return Inst{Op: OpPushD, V: uint64(v)} }
-func op(o Op) Inst            { return Inst{Op: o} }
-func opA(o Op, a uint32) Inst { return Inst{Op: o, A: a} }
-func opV(o Op, v uint64) Inst { return Inst{Op: o, V: v} }
-func seq(list ...Inst) []Inst { return list }
+func push(v int64) Inst              { return Inst{Op: opcode.PushD, V: uint64(v)} }
+func op(o opcode.Op) Inst            { return Inst{Op: o} }
+func opA(o opcode.Op, a uint32) Inst { return Inst{Op: o, A: a} }
+func opV(o opcode.Op, v uint64) Inst { return Inst{Op: o, V: v} }
+func seq(list ...Inst) []Inst        { return list }
 func words(v ...int64) (w []uint64) {
 	for _, x := range v {
 		w = append(w, uint64(x))

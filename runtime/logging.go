@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"sync/atomic"
+
+	"gotap/runtime/opcode"
 )
 
 // logging does the operations on the log of the hit. An item that has no room takes nothing of
@@ -13,22 +15,20 @@ import (
 func (m *Machine) logging(in *Inst) Trap {
 	h := m.hit
 	switch in.Op {
-	case OpItem:
+	case opcode.Item:
 		m.beginItem(in.A)
-	case OpLogInt, OpLogFloat:
+	case opcode.LogInt, opcode.LogFloat:
 		m.logWord(m.pop(), true)
-	case OpLogText:
+	case opcode.LogText:
 		p, cut, trap := m.popText()
 		if trap != NoTrap {
 			return trap
 		}
 		h.text(p, cut)
-	case OpEndItem:
+	case opcode.EndItem:
 		return m.endItem()
-	case OpLogRange, OpLogStr:
+	case opcode.LogRange, opcode.LogStr:
 		return m.logMemory(in)
-	case OpEndAside, OpKeep, OpForget:
-		return m.logAside(in)
 	default:
 		return m.logPosition(in.Op)
 	}
@@ -57,14 +57,14 @@ func (m *Machine) endItem() Trap {
 // logPosition does the operations on positions in the log, which are counted in bytes from the
 // first item of this program. Items are whole or not there: only the beginning of one, or the
 // end of the log, is a position.
-func (m *Machine) logPosition(op Op) Trap {
+func (m *Machine) logPosition(op opcode.Op) Trap {
 	h := m.hit
 	switch op {
-	case OpPushLP:
+	case opcode.PushLP:
 		m.push(uint64(h.n - h.mark))
-	case OpPushPLP:
+	case opcode.PushPLP:
 		m.push(uint64(h.lastItem() - h.mark))
-	case OpPopLP:
+	case opcode.PopLP:
 		if at := m.pop(); !h.takeBack(at) {
 			m.p1, m.p2 = operandPosition, at
 			return TrapIndex
@@ -99,7 +99,7 @@ func (m *Machine) logMemory(in *Inst) Trap {
 	n = min(n, len(p))
 	got := max(min(m.ctx.Thread.ReadMemory(addr, p[:n]), n), 0)
 	length := n
-	if end := bytes.IndexByte(p[:got], 0); in.Op == OpLogStr && end >= 0 {
+	if end := bytes.IndexByte(p[:got], 0); in.Op == opcode.LogStr && end >= 0 {
 		// Text ends at its NUL even when it lies before an unreadable page.
 		length, cut = end, false
 	} else if got < n {

@@ -3,6 +3,8 @@ package runtime
 import (
 	"math"
 	"math/bits"
+
+	"gotap/runtime/opcode"
 )
 
 // Machine runs programs for one thread. Nothing in it outlives a run but memory that the next
@@ -12,20 +14,18 @@ type Machine struct {
 	stack  [stackWords]uint64
 	sp     int // while an operation outside Run's loop works
 	temps  [MaxTemps]uint64
-	frames [MaxCalls + 1]frame // frames[0] is the program's own
+	frames [MaxCalls + 1]Frame // frames[0] is the program's own
 	nested int                 // the frame that runs
 	base   int                 // of the stack: SBP, an index
-	caught exception
-	p1, p2 uint64 // what operations that trap say of the exception
-	trace  [MaxTrace]byte
-	traced int
-	data   int                   // bytes of data in this program's items, for programs that have LogData
-	item   int                   // the same of the item being written
-	pc     int                   // of the operation outside Run's loop that runs
-	arrays [numArrays + 1]uint64 // arrays of variables that traces show, by their class
+	resume int                 // the handler that is being entered
+	caught Exception
+	p1, p2 uint64 // parameters of the exception, set by operations that trap
+	trace  trace
+	data   int // bytes of data in this program's items, for programs that have LogData
+	item   int // the same of the item being written
+	pc     int // of the operation outside the loop that runs
 
-	scratch [ScratchSize]byte // texts of this run
-	used    int
+	scratch scratch
 	key     keyBuffer
 	heap    heap
 	buf     [8]byte
@@ -33,7 +33,7 @@ type Machine struct {
 
 	code *Code
 	ctx  *Context
-	hit  *Hit
+	hit  *Log
 	out  Outcome
 }
 
@@ -52,25 +52,29 @@ func NewMachine(a *Arena) *Machine { return &Machine{a: a} }
 // cleared: the checks before each step keep programs from reading it, except with a circular
 // stack, which starts as zeros. It is on the way of every hit, so it touches only what the
 // program says it uses: its scratch words, not all 256.
-func (m *Machine) begin(c *Code, ctx *Context, h *Hit) {
+func (m *Machine) begin(c *Code, ctx *Context, h *Log) {
 	m.code, m.ctx, m.hit = c, ctx, h
 	m.out = Outcome{}
-	m.used = 0
-	m.nested, m.base, m.frames[0] = 0, 0, frame{handler: noHandler}
-	m.caught, m.traced, m.p1, m.p2 = exception{}, 0, 0, 0
+	m.scratch.used = 0
+	m.nested, m.base, m.frames[0] = 0, 0, Frame{Handler: noHandler}
+	m.caught, m.p1, m.p2 = Exception{}, 0, 0
 	m.data, m.item = 0, 0
-	m.arrays = [numArrays + 1]uint64{}
+	m.trace.begin(c.Room)
 	m.key.reset()
 	m.heap.begin()
-	clear(m.temps[:min(max(c.Temps, 0), MaxTemps)])
+	clear(m.temps[:c.temps()])
 	if c.Wrap {
 		clear(m.stack[:])
 	}
-	limit := c.LogMax
-	if limit <= 0 {
-		limit = DefaultLog
+	h.start(c.logLimit())
+}
+
+// logLimit is how many bytes of items this program may log.
+func (c *Code) logLimit() int {
+	if c.LogMax <= 0 {
+		return DefaultLog
 	}
-	h.start(min(limit, MaxLog))
+	return min(c.LogMax, MaxLog)
 }
 
 // stackLimit is how many words this program may have on the stack. A verified program gets what
@@ -95,20 +99,30 @@ func (c *Code) fuel() uint32 {
 // returns a trap rather than panic whatever the instructions are. A program that traps keeps
 // the items it had completed; one that aborts loses its own items and not those that other
 // programs logged before it. Each instruction is one step, and none is free.
-//
-// Checks: before each step the program counter, the fuel and, by the table of effects, both
-// ends of the stack. The state of the loop is in locals; operations that are not listed in it
-// find the stack pointer in m.sp.
-func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
+func (m *Machine) Run(c *Code, ctx *Context, h *Log) Outcome {
 	m.begin(c, ctx, h)
+	if m.loop(0, 0, 0, c.fuel()) != NoTrap {
+		m.fail()
+	}
+	return m.out
+}
+
+// fail ends a program that trapped: no item stays half written.
+func (m *Machine) fail() {
+	m.hit.closeOpen()
+	traceOps{m}.endTrace()
+}
+
+// loop takes steps from the operation pc on, with sp words on the stack and steps already taken, until the program ends or
+// traps. m.out says how. A program out of fuel is left as it is between two operations, in m.sp and m.out.PC.
+//
+// Checks: before each step the program counter, the fuel and, by the table of effects, both ends of the stack. The state of
+// the loop is in locals; operations that are not listed in it find the stack pointer in m.sp.
+func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 	var (
-		insts = c.Insts
+		insts = m.code.Insts
 		st    = &m.stack
-		limit = c.stackLimit()
-		fuel  = c.fuel()
-		steps uint32
-		pc    int
-		sp    int // words on the stack; the top is st[sp-1]
+		limit = m.code.stackLimit()
 		trap  Trap
 	)
 	for {
@@ -139,41 +153,41 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 		pc++
 		switch in.Op {
 		// Sequence. The words popped stay in the array; only sp moves.
-		case OpNop:
+		case opcode.Nop:
 		// Targets are not checked when jumped to: the program counter is, before the next step.
-		case OpJmp:
+		case opcode.Jmp:
 			pc = int(in.A)
-		case OpJz:
+		case opcode.Jz:
 			sp--
 			if st[sp&stackMask] == 0 {
 				pc = int(in.A)
 			}
-		case OpJnz:
+		case opcode.Jnz:
 			sp--
 			if st[sp&stackMask] != 0 {
 				pc = int(in.A)
 			}
-		case OpJlt:
+		case opcode.Jlt:
 			sp--
 			if int64(st[sp&stackMask]) < 0 {
 				pc = int(in.A)
 			}
-		case OpJle:
+		case opcode.Jle:
 			sp--
 			if int64(st[sp&stackMask]) <= 0 {
 				pc = int(in.A)
 			}
-		case OpJgt:
+		case opcode.Jgt:
 			sp--
 			if int64(st[sp&stackMask]) > 0 {
 				pc = int(in.A)
 			}
-		case OpJge:
+		case opcode.Jge:
 			sp--
 			if int64(st[sp&stackMask]) >= 0 {
 				pc = int(in.A)
 			}
-		case OpLoop:
+		case opcode.Loop:
 			n := st[(sp-1)&stackMask] - 1
 			st[(sp-1)&stackMask] = n
 			if n != 0 {
@@ -181,38 +195,38 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 			} else {
 				sp--
 			}
-		case OpCall:
+		case opcode.Call:
 			if m.nested >= MaxCalls {
 				trap = TrapCalls
 				break
 			}
 			m.nested++
-			m.frames[m.nested] = frame{ret: pc, sp: sp, base: m.base, routine: int(in.A), handler: noHandler}
+			m.frames[m.nested] = Frame{Return: pc, Depth: sp, Base: m.base, Routine: int(in.A), Handler: noHandler}
 			pc = int(in.A)
-		case OpRet:
+		case opcode.Ret:
 			if m.nested == 0 {
 				trap = TrapCalls
 				break
 			}
 			f := &m.frames[m.nested]
-			pc, m.base = f.ret, f.base
+			pc, m.base = f.Return, f.Base
 			m.nested--
-		case OpSetX:
-			m.frames[m.nested].handler = int(in.A)
+		case opcode.SetX:
+			m.frames[m.nested].Handler = int(in.A)
 
 		// The stack. What reaches further down than the table of effects knows is checked here.
-		case OpPushD:
+		case opcode.PushD:
 			st[sp&stackMask] = in.V
 			sp++
-		case OpDup:
+		case opcode.Dup:
 			st[sp&stackMask] = st[(sp-1)&stackMask]
 			sp++
-		case OpXchg:
+		case opcode.Xchg:
 			st[(sp-1)&stackMask], st[(sp-2)&stackMask] = st[(sp-2)&stackMask], st[(sp-1)&stackMask]
-		case OpOver:
+		case opcode.Over:
 			st[sp&stackMask] = st[(sp-2)&stackMask]
 			sp++
-		case OpDrop:
+		case opcode.Drop:
 			if int64(in.A) > int64(sp) {
 				steps--
 				if sp = m.turn(in, sp, limit); sp < 0 {
@@ -223,24 +237,24 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 				break
 			}
 			sp -= int(in.A)
-		case OpPushTV:
+		case opcode.PushTV:
 			if in.A >= MaxTemps {
 				trap = TrapIndex
 				break
 			}
 			st[sp&stackMask] = m.temps[in.A]
 			sp++
-		case OpPopTV:
+		case opcode.PopTV:
 			if in.A >= MaxTemps {
 				trap = TrapIndex
 				break
 			}
 			sp--
 			m.temps[in.A] = st[sp&stackMask]
-		case OpDepth:
+		case opcode.Depth:
 			st[sp&stackMask] = uint64(sp)
 			sp++
-		case OpDupN, OpPick, OpPoke, OpLogWords:
+		case opcode.DupN, opcode.Pick, opcode.Poke, opcode.LogWords:
 			pops, pushes := need(in)
 			if pops > sp || sp-pops+pushes > limit {
 				steps--
@@ -257,16 +271,16 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 
 		// Integers. Go's wrap, truncate and shift as the operations are defined to, but for
 		// shift counts.
-		case OpAdd:
+		case opcode.Add:
 			sp--
 			st[(sp-1)&stackMask] += st[sp&stackMask]
-		case OpSub:
+		case opcode.Sub:
 			sp--
 			st[(sp-1)&stackMask] -= st[sp&stackMask]
-		case OpMul:
+		case opcode.Mul:
 			sp--
 			st[(sp-1)&stackMask] *= st[sp&stackMask]
-		case OpQuo:
+		case opcode.Quo:
 			sp--
 			b := int64(st[sp&stackMask])
 			if b == 0 {
@@ -274,7 +288,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 				break
 			}
 			st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]) / b)
-		case OpRem:
+		case opcode.Rem:
 			sp--
 			b := int64(st[sp&stackMask])
 			if b == 0 {
@@ -282,145 +296,145 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 				break
 			}
 			st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]) % b)
-		case OpUdivmod:
+		case opcode.Udivmod:
 			a, b := st[(sp-2)&stackMask], st[(sp-1)&stackMask]
 			if b == 0 {
 				trap = TrapDivide
 				break
 			}
 			st[(sp-2)&stackMask], st[(sp-1)&stackMask] = a%b, a/b
-		case OpSdivmod:
+		case opcode.Sdivmod:
 			a, b := int64(st[(sp-2)&stackMask]), int64(st[(sp-1)&stackMask])
 			if b == 0 {
 				trap = TrapDivide
 				break
 			}
 			st[(sp-2)&stackMask], st[(sp-1)&stackMask] = uint64(a%b), uint64(a/b)
-		case OpNeg:
+		case opcode.Neg:
 			st[(sp-1)&stackMask] = -st[(sp-1)&stackMask]
-		case OpNot:
+		case opcode.Not:
 			st[(sp-1)&stackMask] = ^st[(sp-1)&stackMask]
-		case OpAnd:
+		case opcode.And:
 			sp--
 			st[(sp-1)&stackMask] &= st[sp&stackMask]
-		case OpOr:
+		case opcode.Or:
 			sp--
 			st[(sp-1)&stackMask] |= st[sp&stackMask]
-		case OpXor:
+		case opcode.Xor:
 			sp--
 			st[(sp-1)&stackMask] ^= st[sp&stackMask]
-		case OpShl:
+		case opcode.Shl:
 			sp--
 			st[(sp-1)&stackMask] <<= st[sp&stackMask] & 63
-		case OpShr:
+		case opcode.Shr:
 			sp--
 			st[(sp-1)&stackMask] >>= st[sp&stackMask] & 63
-		case OpSar:
+		case opcode.Sar:
 			sp--
 			st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]) >> (st[sp&stackMask] & 63))
-		case OpRol:
+		case opcode.Rol:
 			sp--
 			st[(sp-1)&stackMask] = bits.RotateLeft64(st[(sp-1)&stackMask], int(st[sp&stackMask]&63))
-		case OpRor:
+		case opcode.Ror:
 			sp--
 			st[(sp-1)&stackMask] = bits.RotateLeft64(st[(sp-1)&stackMask], -int(st[sp&stackMask]&63))
-		case OpEq:
+		case opcode.Eq:
 			sp--
 			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] == st[sp&stackMask])
-		case OpNe:
+		case opcode.Ne:
 			sp--
 			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] != st[sp&stackMask])
-		case OpLt:
+		case opcode.Lt:
 			sp--
 			st[(sp-1)&stackMask] = flag(int64(st[(sp-1)&stackMask]) < int64(st[sp&stackMask]))
-		case OpLe:
+		case opcode.Le:
 			sp--
 			st[(sp-1)&stackMask] = flag(int64(st[(sp-1)&stackMask]) <= int64(st[sp&stackMask]))
-		case OpGt:
+		case opcode.Gt:
 			sp--
 			st[(sp-1)&stackMask] = flag(int64(st[(sp-1)&stackMask]) > int64(st[sp&stackMask]))
-		case OpGe:
+		case opcode.Ge:
 			sp--
 			st[(sp-1)&stackMask] = flag(int64(st[(sp-1)&stackMask]) >= int64(st[sp&stackMask]))
-		case OpUlt:
+		case opcode.Ult:
 			sp--
 			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] < st[sp&stackMask])
-		case OpUle:
+		case opcode.Ule:
 			sp--
 			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] <= st[sp&stackMask])
-		case OpLnot:
+		case opcode.Lnot:
 			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] == 0)
-		case OpBool:
+		case opcode.Bool:
 			st[(sp-1)&stackMask] = flag(st[(sp-1)&stackMask] != 0)
-		case OpMin:
+		case opcode.Min:
 			sp--
 			st[(sp-1)&stackMask] = uint64(min(int64(st[(sp-1)&stackMask]), int64(st[sp&stackMask])))
-		case OpMax:
+		case opcode.Max:
 			sp--
 			st[(sp-1)&stackMask] = uint64(max(int64(st[(sp-1)&stackMask]), int64(st[sp&stackMask])))
-		case OpAbs:
+		case opcode.Abs:
 			if v := st[(sp-1)&stackMask]; int64(v) < 0 {
 				st[(sp-1)&stackMask] = -v
 			}
-		case OpClz:
+		case opcode.Clz:
 			st[(sp-1)&stackMask] = uint64(bits.LeadingZeros64(st[(sp-1)&stackMask]))
-		case OpPopcnt:
+		case opcode.Popcnt:
 			st[(sp-1)&stackMask] = uint64(bits.OnesCount64(st[(sp-1)&stackMask]))
-		case OpExt:
+		case opcode.Ext:
 			if n := in.A; n < 64 {
 				st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]<<(64-n)) >> (64 - n))
 			}
-		case OpZext:
+		case opcode.Zext:
 			if n := in.A; n < 64 {
 				st[(sp-1)&stackMask] &= 1<<n - 1
 			}
 
 		// Floats.
-		case OpFadd:
+		case opcode.Fadd:
 			sp--
 			st[(sp-1)&stackMask] = math.Float64bits(float(st[(sp-1)&stackMask]) + float(st[sp&stackMask]))
-		case OpFsub:
+		case opcode.Fsub:
 			sp--
 			st[(sp-1)&stackMask] = math.Float64bits(float(st[(sp-1)&stackMask]) - float(st[sp&stackMask]))
-		case OpFmul:
+		case opcode.Fmul:
 			sp--
 			st[(sp-1)&stackMask] = math.Float64bits(float(st[(sp-1)&stackMask]) * float(st[sp&stackMask]))
-		case OpFdiv:
+		case opcode.Fdiv:
 			sp--
 			st[(sp-1)&stackMask] = math.Float64bits(float(st[(sp-1)&stackMask]) / float(st[sp&stackMask]))
-		case OpFneg:
+		case opcode.Fneg:
 			st[(sp-1)&stackMask] ^= 1 << 63
-		case OpFeq:
+		case opcode.Feq:
 			sp--
 			st[(sp-1)&stackMask] = flag(float(st[(sp-1)&stackMask]) == float(st[sp&stackMask]))
-		case OpFne:
+		case opcode.Fne:
 			sp--
 			st[(sp-1)&stackMask] = flag(float(st[(sp-1)&stackMask]) != float(st[sp&stackMask]))
-		case OpFlt:
+		case opcode.Flt:
 			sp--
 			st[(sp-1)&stackMask] = flag(float(st[(sp-1)&stackMask]) < float(st[sp&stackMask]))
-		case OpFle:
+		case opcode.Fle:
 			sp--
 			st[(sp-1)&stackMask] = flag(float(st[(sp-1)&stackMask]) <= float(st[sp&stackMask]))
-		case OpItof:
+		case opcode.Itof:
 			st[(sp-1)&stackMask] = math.Float64bits(float64(int64(st[(sp-1)&stackMask])))
 
 		// Ends.
-		case OpExit:
+		case opcode.Exit:
 			if trap = m.exit(in); trap == NoTrap {
-				m.endTrace()
+				traceOps{m}.endTrace()
 				m.out.PC, m.out.Steps = uint32(pc-1), steps
-				return m.out
+				return NoTrap
 			}
-		case OpAbort:
-			h.discard()
+		case opcode.Abort:
+			m.hit.discard()
 			m.out.Abort, m.out.PC, m.out.Steps = true, uint32(pc-1), steps
-			return m.out
-		case OpRemove:
-			h.closeOpen()
-			m.endTrace()
+			return NoTrap
+		case opcode.Remove:
+			m.hit.closeOpen()
+			traceOps{m}.endTrace()
 			m.out.Remove, m.out.PC, m.out.Steps = true, uint32(pc-1), steps
-			return m.out
+			return NoTrap
 
 		default:
 			m.sp, m.pc = sp, pc-1
@@ -429,17 +443,16 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Hit) Outcome {
 		}
 		if trap != NoTrap {
 			if m.sp = left + int(e.pops); m.catch(trap, pc-1, limit) { // the stack as it was before the operation
-				pc, sp, trap = m.frames[m.nested].resume, m.sp, NoTrap
+				pc, sp, trap = m.resume, m.sp, NoTrap
 				continue
 			}
 			pc--
 			break
 		}
 	}
-	h.closeOpen()
-	m.endTrace()
+	m.sp = sp
 	m.out.Trap, m.out.PC, m.out.Steps = trap, uint32(pc), steps
-	return m.out
+	return trap
 }
 
 // flag is a truth value as a word. The compiler makes it a SETcc.
@@ -475,17 +488,3 @@ func (m *Machine) exit(in *Inst) Trap {
 	m.out.Kind = kind
 	return NoTrap
 }
-
-// pop and push are for operations outside the loop; the effects have been checked.
-func (m *Machine) pop() uint64 {
-	m.sp--
-	return m.stack[m.sp&stackMask]
-}
-
-func (m *Machine) push(v uint64) {
-	m.stack[m.sp&stackMask] = v
-	m.sp++
-}
-
-// top is the word on top, to be replaced by a result.
-func (m *Machine) top() *uint64 { return &m.stack[(m.sp-1)&stackMask] }

@@ -1,55 +1,87 @@
 package runtime
 
-import "math"
+import (
+	"math"
 
-// operate does the operations that Run's loop leaves to others, by group.
+	"gotap/runtime/opcode"
+)
+
+// operate does the operations that Run's loop leaves to others, by their groups. A function for each group keeps Run small
+// enough for its locals to stay in registers, and costs rarer operations one call.
 func (m *Machine) operate(in *Inst) Trap {
-	// The ranges follow the order of the constants in op.go. A group per range keeps Run small
-	// enough for its locals to stay in registers, and costs rarer operations one call.
-	switch op := in.Op; {
-	case op >= OpFrem && op <= OpToF32:
-		return m.convert(op)
-	case op >= OpPushR && op <= OpSignal:
-		return m.target(in)
-	case op == OpPushS || op >= OpStr && op <= OpHash:
-		return m.texts(in)
-	case op >= OpPushGV && op <= OpAddPT:
-		return m.variables(in)
-	case op >= OpKeyInt && op <= OpMapAdd:
-		return m.keyed(in)
-	case op >= OpUnsetX && op <= OpPopSTP || op == OpRaise:
+	switch groups[in.Op] {
+	case opcode.Floats:
+		return m.floats(in.Op)
+	case opcode.Exceptions:
 		return m.exceptions(in)
-	case op >= OpItem && op <= OpForget:
+	case opcode.Loads:
+		return targetOps{m}.loadMemory(in.Op)
+	case opcode.Stores:
+		return targetOps{m}.storeMemory(in.Op)
+	case opcode.Changes:
+		return targetOps{m}.change(in)
+	case opcode.Access:
+		return targetOps{m}.access(in.Op)
+	case opcode.Context:
+		return targetOps{m}.context(in)
+	case opcode.Texts:
+		return textOps{m}.texts(in)
+	case opcode.Shared:
+		return m.shared(in)
+	case opcode.SharedTexts:
+		return m.sharedText(in)
+	case opcode.Arrays:
+		return m.array(in)
+	case opcode.Calls:
+		return m.this(in)
+	case opcode.PerThread:
+		return m.perThread(in)
+	case opcode.Keys:
+		return keyOps{m}.buildKey(in)
+	case opcode.Keyed:
+		return keyOps{m}.useKey(in)
+	case opcode.Log:
 		return m.logging(in)
-	case op >= OpMalloc && op <= OpPopH64:
-		return m.onHeap(in)
+	case opcode.Deferred:
+		return m.logDeferred(in)
+	case opcode.Heap:
+		return heapOps{m}.onHeap(in)
 	}
 	return TrapOp
 }
 
-// convert does the rarer operations on floats.
-func (m *Machine) convert(op Op) Trap {
+// floats does the rarer operations on floats.
+func (m *Machine) floats(op opcode.Op) Trap {
 	p := m.top()
 	switch op {
-	case OpFrem:
+	case opcode.Frem:
 		b := m.pop()
 		p = m.top()
 		*p = math.Float64bits(math.Mod(float(*p), float(b)))
-	case OpFbool:
+	case opcode.Fbool:
 		f := float(*p)
 		// NaN is the only value that differs from itself.
 		*p = flag(f != 0 && f == f)
-	case OpUtof:
+	case opcode.Utof:
 		*p = math.Float64bits(float64(*p))
-	case OpFtoi:
+	case opcode.Ftoi:
 		*p = uint64(floatToInt(float(*p)))
-	case OpF32:
+	case opcode.F32:
 		// The high half is ignored: that is where vector registers have their other lanes.
 		*p = math.Float64bits(float64(math.Float32frombits(uint32(*p))))
-	case OpToF32:
+	case opcode.ToF32:
 		*p = uint64(math.Float32bits(float32(float(*p))))
 	default:
 		return TrapOp
 	}
 	return NoTrap
 }
+
+// The operations of a group are methods of a type of their own over the machine, which is there only to hold them together.
+type (
+	targetOps struct{ *Machine } // registers, memory and context of the target
+	textOps   struct{ *Machine } // texts
+	keyOps    struct{ *Machine } // keys, aggregations and maps
+	heapOps   struct{ *Machine } // the heap of a hit
+	traceOps  struct{ *Machine } // the trace of frames
+)

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gotap/runtime/opcode"
 )
 
 // wrap is a number modulo 2^64.
@@ -27,63 +29,63 @@ func truth(b bool) *big.Int {
 }
 
 // oracles say what each operation on two integers is, in integers without end. nil: a trap.
-var oracles = map[Op]func(a, b uint64) *big.Int{
-	OpAdd: func(a, b uint64) *big.Int { return new(big.Int).Add(signed(a), signed(b)) },
-	OpSub: func(a, b uint64) *big.Int { return new(big.Int).Sub(signed(a), signed(b)) },
-	OpMul: func(a, b uint64) *big.Int { return new(big.Int).Mul(signed(a), signed(b)) },
-	OpQuo: func(a, b uint64) *big.Int {
+var oracles = map[opcode.Op]func(a, b uint64) *big.Int{
+	opcode.Add: func(a, b uint64) *big.Int { return new(big.Int).Add(signed(a), signed(b)) },
+	opcode.Sub: func(a, b uint64) *big.Int { return new(big.Int).Sub(signed(a), signed(b)) },
+	opcode.Mul: func(a, b uint64) *big.Int { return new(big.Int).Mul(signed(a), signed(b)) },
+	opcode.Quo: func(a, b uint64) *big.Int {
 		if b == 0 {
 			return nil
 		}
 		return new(big.Int).Quo(signed(a), signed(b))
 	},
-	OpRem: func(a, b uint64) *big.Int {
+	opcode.Rem: func(a, b uint64) *big.Int {
 		if b == 0 {
 			return nil
 		}
 		return new(big.Int).Rem(signed(a), signed(b))
 	},
-	OpAnd: func(a, b uint64) *big.Int { return new(big.Int).And(signed(a), signed(b)) },
-	OpOr:  func(a, b uint64) *big.Int { return new(big.Int).Or(signed(a), signed(b)) },
-	OpXor: func(a, b uint64) *big.Int { return new(big.Int).Xor(signed(a), signed(b)) },
-	OpShl: func(a, n uint64) *big.Int { return new(big.Int).Lsh(signed(a), uint(n%64)) },
-	OpShr: func(a, n uint64) *big.Int { return new(big.Int).Rsh(unsigned(a), uint(n%64)) },
-	OpSar: func(a, n uint64) *big.Int { return new(big.Int).Rsh(signed(a), uint(n%64)) },
-	OpRol: func(a, n uint64) *big.Int {
+	opcode.And: func(a, b uint64) *big.Int { return new(big.Int).And(signed(a), signed(b)) },
+	opcode.Or:  func(a, b uint64) *big.Int { return new(big.Int).Or(signed(a), signed(b)) },
+	opcode.Xor: func(a, b uint64) *big.Int { return new(big.Int).Xor(signed(a), signed(b)) },
+	opcode.Shl: func(a, n uint64) *big.Int { return new(big.Int).Lsh(signed(a), uint(n%64)) },
+	opcode.Shr: func(a, n uint64) *big.Int { return new(big.Int).Rsh(unsigned(a), uint(n%64)) },
+	opcode.Sar: func(a, n uint64) *big.Int { return new(big.Int).Rsh(signed(a), uint(n%64)) },
+	opcode.Rol: func(a, n uint64) *big.Int {
 		x := new(big.Int).Lsh(unsigned(a), uint(n%64))
 		return x.Or(x, new(big.Int).Rsh(x, 64))
 	},
-	OpRor: func(a, n uint64) *big.Int {
+	opcode.Ror: func(a, n uint64) *big.Int {
 		x := new(big.Int).Lsh(unsigned(a), uint(64-n%64))
 		return x.Or(x, new(big.Int).Rsh(unsigned(a), uint(n%64)))
 	},
-	OpEq:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) == 0) },
-	OpNe:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) != 0) },
-	OpLt:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) < 0) },
-	OpLe:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) <= 0) },
-	OpGt:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) > 0) },
-	OpGe:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) >= 0) },
-	OpUlt: func(a, b uint64) *big.Int { return truth(unsigned(a).Cmp(unsigned(b)) < 0) },
-	OpUle: func(a, b uint64) *big.Int { return truth(unsigned(a).Cmp(unsigned(b)) <= 0) },
-	OpMin: func(a, b uint64) *big.Int {
+	opcode.Eq:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) == 0) },
+	opcode.Ne:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) != 0) },
+	opcode.Lt:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) < 0) },
+	opcode.Le:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) <= 0) },
+	opcode.Gt:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) > 0) },
+	opcode.Ge:  func(a, b uint64) *big.Int { return truth(signed(a).Cmp(signed(b)) >= 0) },
+	opcode.Ult: func(a, b uint64) *big.Int { return truth(unsigned(a).Cmp(unsigned(b)) < 0) },
+	opcode.Ule: func(a, b uint64) *big.Int { return truth(unsigned(a).Cmp(unsigned(b)) <= 0) },
+	opcode.Min: func(a, b uint64) *big.Int {
 		if signed(a).Cmp(signed(b)) < 0 {
 			return signed(a)
 		}
 		return signed(b)
 	},
-	OpMax: func(a, b uint64) *big.Int {
+	opcode.Max: func(a, b uint64) *big.Int {
 		if signed(a).Cmp(signed(b)) < 0 {
 			return signed(b)
 		}
 		return signed(a)
 	},
 	// one operand: b is ignored
-	OpNeg:  func(a, _ uint64) *big.Int { return new(big.Int).Neg(signed(a)) },
-	OpNot:  func(a, _ uint64) *big.Int { return new(big.Int).Not(signed(a)) },
-	OpAbs:  func(a, _ uint64) *big.Int { return new(big.Int).Abs(signed(a)) },
-	OpLnot: func(a, _ uint64) *big.Int { return truth(signed(a).Sign() == 0) },
-	OpBool: func(a, _ uint64) *big.Int { return truth(signed(a).Sign() != 0) },
-	OpClz:  func(a, _ uint64) *big.Int { return big.NewInt(64 - int64(unsigned(a).BitLen())) },
+	opcode.Neg:  func(a, _ uint64) *big.Int { return new(big.Int).Neg(signed(a)) },
+	opcode.Not:  func(a, _ uint64) *big.Int { return new(big.Int).Not(signed(a)) },
+	opcode.Abs:  func(a, _ uint64) *big.Int { return new(big.Int).Abs(signed(a)) },
+	opcode.Lnot: func(a, _ uint64) *big.Int { return truth(signed(a).Sign() == 0) },
+	opcode.Bool: func(a, _ uint64) *big.Int { return truth(signed(a).Sign() != 0) },
+	opcode.Clz:  func(a, _ uint64) *big.Int { return big.NewInt(64 - int64(unsigned(a).BitLen())) },
 }
 
 var edges = []uint64{0, 1, 2, 63, 64, 65, math.MaxInt64, 1 << 63, 1<<63 + 1, math.MaxUint64, 1 << 32, 1<<32 - 1}
@@ -101,7 +103,7 @@ func TestAgainstBigIntegers(t *testing.T) {
 	for o, oracle := range oracles {
 		list := seq(push(0), push(0), op(o))
 		if effects[o].pops == 1 {
-			list = seq(push(0), op(OpNop), op(o))
+			list = seq(push(0), op(opcode.Nop), op(o))
 		}
 		for range 2000 {
 			x, y := interesting(r), interesting(r)
@@ -121,46 +123,54 @@ func TestWidthsAgainstBigIntegers(t *testing.T) {
 		x, n := interesting(r), uint32(r.IntN(64))
 		mod := new(big.Int).Lsh(big.NewInt(1), uint(n))
 		want := new(big.Int).Mod(unsigned(x), mod)
-		got, _ := b.eval(Code{Insts: seq(push(int64(x)), opA(OpZext, n))}, 1)
+		got, _ := b.eval(Code{Insts: seq(push(int64(x)), opA(opcode.Zext, n))}, 1)
 		if got[0] != wrap(want) {
 			t.Fatalf("zext %d of %#x: %#x", n, x, got[0])
 		}
 		if n > 0 && want.Bit(int(n-1)) == 1 {
 			want.Sub(want, mod)
 		}
-		got, _ = b.eval(Code{Insts: seq(push(int64(x)), opA(OpExt, n))}, 1)
+		got, _ = b.eval(Code{Insts: seq(push(int64(x)), opA(opcode.Ext, n))}, 1)
 		if got[0] != wrap(want) {
 			t.Fatalf("ext %d of %#x: %#x", n, x, got[0])
 		}
-		got, _ = b.eval(Code{Insts: seq(push(int64(x)), op(OpPopcnt))}, 1)
+		got, _ = b.eval(Code{Insts: seq(push(int64(x)), op(opcode.Popcnt))}, 1)
 		if got[0] != uint64(bits.OnesCount64(x)) {
 			t.Fatalf("popcnt of %#x: %d", x, got[0])
 		}
 	}
 }
 
+// operand is what follows an operation.
+func operand(op opcode.Op) opcode.Operand {
+	if row := opcode.RowOf(op); row != nil {
+		return row.Operand
+	}
+	return opcode.NoOperand
+}
+
 // randomOp mostly gives operations there are, with operands that are mostly near what makes sense.
 func randomInst(r *rand.Rand, n int, objects []uint64) Inst {
-	in := Inst{Op: Op(r.IntN(int(NumOps) + 1)), A: uint32(r.IntN(12)), V: interesting(r)}
+	in := Inst{Op: opcode.Op(r.IntN(int(opcode.NumOps) + 1)), A: uint32(r.IntN(12)), V: interesting(r)}
 	switch r.IntN(6) {
 	case 0:
 		in.A = r.Uint32()
 	case 1:
-		in.Op = OpPushD
+		in.Op = opcode.PushD
 		in.V = []uint64{0x1000, 0x1010, 5, 1 << 62, 1<<62 | 8<<32, 3 << 32, 0x2ff0}[r.IntN(7)]
 	case 2:
-		in.Op = OpPushD
+		in.Op = opcode.PushD
 	}
 	switch {
-	case in.Op <= OpSetX:
+	case operand(in.Op) == opcode.LabelOperand:
 		in.A = uint32(r.IntN(n + 1))
-	case (in.Op >= OpPushGV && in.Op <= OpMapAdd || in.Op >= OpEndAside) && r.IntN(8) != 0:
+	case operand(in.Op).IsObject() && in.Op != opcode.TraceVars && r.IntN(8) != 0:
 		in.V = objects[r.IntN(len(objects))]
-	case in.Op == OpTraceVars:
+	case in.Op == opcode.TraceVars:
 		in.A, in.V = uint32(r.IntN(4)), objects[r.IntN(len(objects))]
-	case in.Op == OpPickBase || in.Op == OpPokeBase:
+	case in.Op == opcode.PickBase || in.Op == opcode.PokeBase:
 		in.A = uint32(r.IntN(8) - 4)
-	case in.Op == OpPushR:
+	case in.Op == opcode.PushR:
 		in.V &= 0xffff | 3<<16
 	}
 	return in

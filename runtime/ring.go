@@ -21,7 +21,7 @@ import (
 //
 // Layout of a record: word 0 is size | flags<<32 | kind<<48 | 1<<56, then program, probe, pid,
 // tid (32 bits each), time, hold and the number of the facility (32 bits each), comm; items
-// from byte 56 on, see Hit.
+// from byte 56 on, see Log.
 //
 // The reader that finds nothing sets the sleep word, looks again, and sleeps. A writer that has
 // committed swaps the sleep word for 0, and only when it was 1 wakes the reader: nothing is
@@ -54,12 +54,12 @@ func (r *ring) init(a *Arena, off uint64, size int) {
 // has completed, not before, so that an instruction that faults has logged nothing. Without items it writes nothing and wakes nobody,
 // unless the program asked for a facility. Size and the flags RecordEvent and RecordHold of the header are filled in. false: the ring
 // was full and the hit is lost and counted; a thread that was to be held for it must go on.
-func (a *Arena) Commit(hdr Header, h *Hit) bool {
+func (a *Arena) Commit(hdr Header, h *Log) bool {
 	if h.n == 0 && hdr.Kind != ExitFacility {
 		return true
 	}
 	items := h.buf[:h.n]
-	if h.aside {
+	if h.deferred {
 		if items = a.sortOut(&hdr, items); len(items) == 0 && hdr.Kind != ExitFacility {
 			return true
 		}

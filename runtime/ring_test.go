@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gotap/runtime/opcode"
 )
 
 // eventProgram registers a program that logs one item of these kinds.
@@ -26,10 +28,10 @@ func TestRecord(t *testing.T) {
 	id := eventProgram(b.a, ValueInt, ValueFloat, ValueText, ValueText, ValueStack, ValueBytes, ValueBool)
 	hdr := Header{Program: id, Probe: 7, Pid: 8, Tid: 9, Time: 1 << 40, Hold: 3, Comm: [16]byte{'c'}, Kind: ExitHold}
 	out := b.run(&Code{ID: id, Texts: []string{"const"}, Insts: seq(
-		opA(OpItem, 1), push(-1), op(OpLogInt), push(bitsOf(1.5)), op(OpLogFloat), opA(OpPushS, 0), op(OpLogText),
-		push(0x1040), push(3), op(OpStr), op(OpLogText), push(2), op(OpStack), op(OpLogText),
-		push(0x1000), push(6), op(OpBytes), op(OpLogText), push(1), op(OpLogInt), op(OpEndItem),
-		opA(OpItem, 0), op(OpEndItem), opA(OpExit, uint32(ExitHold)))})
+		opA(opcode.Item, 1), push(-1), op(opcode.LogInt), push(bitsOf(1.5)), op(opcode.LogFloat), opA(opcode.PushS, 0), op(opcode.LogText),
+		push(0x1040), push(3), op(opcode.Str), op(opcode.LogText), push(2), op(opcode.Stack), op(opcode.LogText),
+		push(0x1000), push(6), op(opcode.Bytes), op(opcode.LogText), push(1), op(opcode.LogInt), op(opcode.EndItem),
+		opA(opcode.Item, 0), op(opcode.EndItem), opA(opcode.Exit, uint32(ExitHold)))})
 	if out.Trap != NoTrap || !b.a.Commit(hdr, &b.hit) {
 		t.Fatal(out)
 	}
@@ -59,7 +61,7 @@ func TestNothingLoggedWakesNobody(t *testing.T) {
 	for b.a.load(wordRingSleep) == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	b.run(&Code{Insts: seq(op(OpExit))})
+	b.run(&Code{Insts: seq(op(opcode.Exit))})
 	if !b.a.Commit(Header{}, &b.hit) || b.a.load(wordRingHead) != 0 || b.a.load(wordRingSleep) != 1 {
 		t.Error("an empty hit did something")
 	}
@@ -68,7 +70,7 @@ func TestNothingLoggedWakesNobody(t *testing.T) {
 		t.Error("an empty hit woke the host")
 	}
 	go func() { woken <- b.a.Wait(nil) }()
-	b.run(&Code{ID: eventProgram(b.a), Insts: seq(op(OpItem), op(OpEndItem), op(OpExit))})
+	b.run(&Code{ID: eventProgram(b.a), Insts: seq(op(opcode.Item), op(opcode.EndItem), op(opcode.Exit))})
 	b.a.Commit(Header{}, &b.hit)
 	if !<-woken {
 		t.Error("not woken")
@@ -80,7 +82,7 @@ func TestRingFull(t *testing.T) {
 	b := newBench(t)
 	id := eventProgram(b.a, ValueInt)
 	commit := func(n int64) bool {
-		b.run(&Code{ID: id, Insts: seq(opA(OpItem, 1), push(n), op(OpLogInt), op(OpEndItem), op(OpExit))})
+		b.run(&Code{ID: id, Insts: seq(opA(opcode.Item, 1), push(n), op(opcode.LogInt), op(opcode.EndItem), op(opcode.Exit))})
 		return b.a.Commit(Header{}, &b.hit)
 	}
 	next, lost := int64(0), uint64(0)
@@ -132,8 +134,8 @@ func TestManyWriters(t *testing.T) {
 		b := &bench{a: a, m: NewMachine(a), thread: newThread()}
 		b.ctx = Context{Thread: b.thread, Word: 8}
 		for i := range int64(rounds) {
-			b.run(&Code{ID: id, Insts: seq(opA(OpItem, 1), push(i+1), op(OpLogInt), push(0x1040), push((i+1)%50), op(OpBytes), op(OpLogText),
-				op(OpEndItem), op(OpExit))})
+			b.run(&Code{ID: id, Insts: seq(opA(opcode.Item, 1), push(i+1), op(opcode.LogInt), push(0x1040), push((i+1)%50), op(opcode.Bytes), op(opcode.LogText),
+				op(opcode.EndItem), op(opcode.Exit))})
 			a.Commit(Header{Tid: uint32(tid)}, &b.hit)
 		}
 	})
@@ -156,9 +158,9 @@ func TestManyWriters(t *testing.T) {
 func TestLogLimits(t *testing.T) {
 	b := newBench(t)
 	id := eventProgram(b.a, ValueText)
-	item := seq(opA(OpItem, 1), push(0x1040), push(500), op(OpBytes), op(OpLogText), op(OpEndItem))
+	item := seq(opA(opcode.Item, 1), push(0x1040), push(500), op(opcode.Bytes), op(opcode.LogText), op(opcode.EndItem))
 	three := append(append(slices.Clone(item), item...), item...)
-	exit := opA(OpExit, uint32(ExitHold))
+	exit := opA(opcode.Exit, uint32(ExitHold))
 	out := b.run(&Code{ID: id, Insts: append(slices.Clone(three), exit)})
 	if out.Kind != ExitPlain || b.hit.HasEvent() || b.a.Lost()["log full"] != 2 || b.hit.Len() != 8+8+504 {
 		t.Errorf("%+v, %d bytes, lost %v", out, b.hit.Len(), b.a.Lost())
@@ -177,7 +179,7 @@ func TestDefinitionLog(t *testing.T) {
 		{Kind: ItemString, Fields: []RecordField{{Kind: ValueText}}},
 		{Kind: ItemWords, Fields: []RecordField{{Kind: ValueInt}, {Kind: ValueInt}}}}})
 	run := func(limit int, list ...Inst) []Item {
-		out := b.run(&Code{ID: id, LogMax: limit, Insts: append(list, op(OpExit))})
+		out := b.run(&Code{ID: id, LogMax: limit, Insts: append(list, op(opcode.Exit))})
 		if out.Trap != NoTrap {
 			t.Fatal(out.Trap)
 		}
@@ -187,21 +189,21 @@ func TestDefinitionLog(t *testing.T) {
 		}
 		return items
 	}
-	items := run(0, push(7), push(0x1000), opA(OpLogRange, 0), push(64), push(0x1000), opA(OpLogStr, 1),
-		push(1), push(2), push(3), Inst{Op: OpLogWords, A: 2, V: 2})
+	items := run(0, push(7), push(0x1000), opA(opcode.LogRange, 0), push(64), push(0x1000), opA(opcode.LogStr, 1),
+		push(1), push(2), push(3), Inst{Op: opcode.LogWords, A: 2, V: 2})
 	if len(items) != 3 || items[0].Values[0].Text != "hello\x00w" || items[1].Values[0].Text != "hello" ||
 		items[2].Values[0].Int != 3 || items[2].Values[1].Int != 2 {
 		t.Errorf("%+v", items)
 	}
-	items = run(100, push(1000), push(0x1040), opA(OpLogRange, 0))
+	items = run(100, push(1000), push(0x1040), opA(opcode.LogRange, 0))
 	if v := items[0].Values[0]; len(v.Text) != 80 || !v.Cut {
 		t.Errorf("a range beyond the log: %d bytes, %v", len(v.Text), v.Cut)
 	}
-	out := b.run(&Code{ID: id, Insts: seq(push(5), push(0x1000), opA(OpLogRange, 0), push(5), push(0), opA(OpLogStr, 1))})
+	out := b.run(&Code{ID: id, Insts: seq(push(5), push(0x1000), opA(opcode.LogRange, 0), push(5), push(0), opA(opcode.LogStr, 1))})
 	if out.Trap != TrapRead || out.Addr != 0 || b.hit.Len() != 24 {
 		t.Errorf("%+v, %d bytes", out, b.hit.Len())
 	}
-	if items := run(8, push(5), push(0x1000), opA(OpLogRange, 0)); len(items) != 0 || b.a.Lost()["log full"] != 1 {
+	if items := run(8, push(5), push(0x1000), opA(opcode.LogRange, 0)); len(items) != 0 || b.a.Lost()["log full"] != 1 {
 		t.Errorf("%v %v", items, b.a.Lost())
 	}
 }
@@ -210,8 +212,8 @@ func TestDefinitionLog(t *testing.T) {
 func damaged(t testing.TB) (log []byte, programs []ProgramInfo) {
 	b := newBench(t)
 	id := eventProgram(b.a, ValueInt, ValueText, ValueStack)
-	item := seq(opA(OpItem, 1), push(5), op(OpLogInt), push(0x1000), push(9), op(OpStr), op(OpLogText), push(3), op(OpStack), op(OpLogText), op(OpEndItem))
-	b.run(&Code{ID: id, Insts: append(append(slices.Clone(item), item...), op(OpExit))})
+	item := seq(opA(opcode.Item, 1), push(5), op(opcode.LogInt), push(0x1000), push(9), op(opcode.Str), op(opcode.LogText), push(3), op(opcode.Stack), op(opcode.LogText), op(opcode.EndItem))
+	b.run(&Code{ID: id, Insts: append(append(slices.Clone(item), item...), op(opcode.Exit))})
 	return slices.Clone(b.hit.buf[:b.hit.n]), *b.a.programs.Load()
 }
 
@@ -248,7 +250,7 @@ func TestDamagedRing(t *testing.T) {
 	b := newBench(t)
 	id := eventProgram(b.a)
 	send := func() {
-		b.run(&Code{ID: id, Insts: seq(op(OpItem), op(OpEndItem), op(OpExit))})
+		b.run(&Code{ID: id, Insts: seq(op(opcode.Item), op(opcode.EndItem), op(opcode.Exit))})
 		b.a.Commit(Header{}, &b.hit)
 	}
 	for _, word := range []uint64{1 << 56, 7, 9, 8, 1 << 31, 16 | committed} {

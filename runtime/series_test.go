@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gotap/runtime/opcode"
 )
 
 // newSeries declares a series of seconds whose wall clock is one second ahead.
@@ -125,7 +127,7 @@ func TestSeriesOfProgram(t *testing.T) {
 	if err := b.a.RefineUse(id, []ValueKind{ValueInt}, ValueAny); err != nil {
 		t.Fatal(err)
 	}
-	code := Code{Insts: []Inst{push(42), op(OpKeyInt), push(7), opV(OpAgg, off), op(OpExit)}}
+	code := Code{Insts: []Inst{push(42), op(opcode.KeyInt), push(7), opV(opcode.Agg, off), op(opcode.Exit)}}
 	for _, at := range []uint64{3e9, 3_999_999_999, 5e9} {
 		b.thread.fields[FieldTime] = at
 		if out := b.run(&code); out.Trap != NoTrap {

@@ -1,5 +1,7 @@
 package runtime
 
+import "gotap/runtime/opcode"
+
 // turn is called when the stack has too few words, or no room, for an instruction. It returns
 // the stack pointer with which the instruction is to be tried again, or -1 for a trap.
 //
@@ -23,18 +25,33 @@ func (m *Machine) turn(in *Inst, sp, limit int) int {
 func (m *Machine) shuffle(in *Inst) Trap {
 	top, n := m.sp-1, int(in.A)
 	switch in.Op {
-	case OpDupN:
+	case opcode.DupN:
 		for i := range n {
 			m.stack[(m.sp+i)&stackMask] = m.stack[top&stackMask]
 		}
 		m.sp += n
-	case OpPick:
+	case opcode.Pick:
 		m.push(m.stack[(top-n)&stackMask])
-	case OpPoke:
+	case opcode.Poke:
 		m.stack[(top-n)&stackMask] = m.stack[top&stackMask]
 		m.sp--
-	case OpLogWords:
+	case opcode.LogWords:
 		return m.logWords(in)
 	}
 	return NoTrap
 }
+
+// pop takes the top word off. pop and push serve operations outside the loop; their stack effects have been checked.
+func (m *Machine) pop() uint64 {
+	m.sp--
+	return m.stack[m.sp&stackMask]
+}
+
+// push puts a word on top.
+func (m *Machine) push(v uint64) {
+	m.stack[m.sp&stackMask] = v
+	m.sp++
+}
+
+// top points to the top word, which a result replaces.
+func (m *Machine) top() *uint64 { return &m.stack[(m.sp-1)&stackMask] }

@@ -3,22 +3,9 @@ package runtime
 import (
 	"encoding/binary"
 	"sync/atomic"
-)
 
-// variables does the operations on shared variables, arrays, storage of calls and per-thread variables.
-func (m *Machine) variables(in *Inst) Trap {
-	switch op := in.Op; {
-	case op <= OpFetchAddGV:
-		return m.shared(in)
-	case op <= OpPopGVS:
-		return m.sharedText(in)
-	case op <= OpAddLV:
-		return m.array(in)
-	case op <= OpPopThisS:
-		return m.this(in)
-	}
-	return m.perThread(in)
-}
+	"gotap/runtime/opcode"
+)
 
 // storageOf finds the storage of the object a program names, if it is of the kind wanted.
 // Objects are named by their offset and looked up at each use. The offset comes from Lower, but
@@ -42,21 +29,23 @@ func (m *Machine) shared(in *Inst) Trap {
 	}
 	p := &obj.desc[descWord]
 	switch in.Op {
-	case OpPushGV:
+	case opcode.PushGV:
 		m.push(atomic.LoadUint64(p))
-	case OpPopGV:
+	case opcode.PopGV:
 		atomic.StoreUint64(p, m.pop())
-	case OpAddGV:
+	case opcode.AddGV:
 		atomic.AddUint64(p, m.pop())
-	case OpIncGV:
+	case opcode.IncGV:
 		atomic.AddUint64(p, 1)
-	case OpDecGV:
+	case opcode.DecGV:
 		// Adding all ones is subtracting one, modulo 2^64.
 		atomic.AddUint64(p, ^uint64(0))
-	case OpFetchAddGV:
+	case opcode.FetchAddGV:
 		// AddUint64 gives the value afterwards; what was there before is that less what was added.
 		d := m.top()
 		*d = atomic.AddUint64(p, *d) - *d
+	default:
+		return TrapOp
 	}
 	return NoTrap
 }
@@ -70,14 +59,17 @@ func (m *Machine) sharedText(in *Inst) Trap {
 	if st == nil {
 		return TrapIndex
 	}
-	if in.Op == OpPushGVS {
+	switch in.Op {
+	case opcode.PushGVS:
 		return m.pushCell(obj, st.cells[0])
+	case opcode.PopGVS:
+		p, cut, trap := m.popText()
+		if trap == NoTrap {
+			obj.storeText(st.cells[0], p, cut)
+		}
+		return trap
 	}
-	p, cut, trap := m.popText()
-	if trap == NoTrap {
-		obj.storeText(st.cells[0], p, cut)
-	}
-	return trap
+	return TrapOp
 }
 
 // pushCell copies the text of a cell of an object to the scratch memory.
@@ -105,12 +97,14 @@ func (m *Machine) array(in *Inst) Trap {
 	}
 	p := &st.cells[0][i]
 	switch in.Op {
-	case OpPushLV:
+	case opcode.PushLV:
 		m.push(atomic.LoadUint64(p))
-	case OpPopLV:
+	case opcode.PopLV:
 		atomic.StoreUint64(p, m.pop())
-	case OpAddLV:
+	case opcode.AddLV:
 		atomic.AddUint64(p, m.pop())
+	default:
+		return TrapOp
 	}
 	return NoTrap
 }
@@ -122,7 +116,7 @@ func (m *Machine) array(in *Inst) Trap {
 func (m *Machine) this(in *Inst) Trap {
 	size := uint64(8)
 	off := 8 * uint64(in.A)
-	if in.Op >= OpPushThisS {
+	if in.Op == opcode.PushThisS || in.Op == opcode.PopThisS {
 		size, off = TextCell, uint64(in.A)
 	}
 	switch {
@@ -135,14 +129,16 @@ func (m *Machine) this(in *Inst) Trap {
 	}
 	words := m.a.words[(m.ctx.This+off)/8:][:size/8]
 	switch in.Op {
-	case OpPushThis:
+	case opcode.PushThis:
 		m.push(words[0])
-	case OpPopThis:
+	case opcode.PopThis:
 		words[0] = m.pop()
-	case OpPushThisS:
+	case opcode.PushThisS:
 		return m.pushThisText(words)
-	case OpPopThisS:
+	case opcode.PopThisS:
 		return m.popThisText(words)
+	default:
+		return TrapOp
 	}
 	return NoTrap
 }
@@ -187,7 +183,7 @@ func (m *Machine) perThread(in *Inst) Trap {
 		return TrapIndex
 	}
 	key := [1]uint64{uint64(m.ctx.Tid)}
-	if in.Op == OpPushPT {
+	if in.Op == opcode.PushPT {
 		slot, ok := st.table.find(key[:], hashKey(key[:]))
 		if !ok {
 			m.push(uint64(st.Init))
@@ -204,37 +200,45 @@ func (m *Machine) perThread(in *Inst) Trap {
 		// were asked for.
 		return NoTrap // dropped and counted
 	}
-	if p := &st.table.cell(slot)[0]; in.Op == OpPopPT {
+	p, trap := &st.table.cell(slot)[0], NoTrap
+	switch in.Op {
+	case opcode.PopPT:
 		atomic.StoreUint64(p, v)
-	} else {
+	case opcode.AddPT:
 		atomic.AddUint64(p, v)
+	default:
+		trap = TrapOp
 	}
 	st.table.unpin(slot)
-	return NoTrap
+	return trap
 }
 
-// keyed does the operations that build a key or use it. Whatever uses the key leaves it empty,
-// also when it traps. Keys are built part by part in the machine (key) and not on the stack:
-// texts would need room there, and the verifier follows the kinds of the parts more easily in
-// an order that commands fix.
-func (m *Machine) keyed(in *Inst) Trap {
+// buildKey does the operations that add a part to the key. Keys are built part by part in the machine and not on the
+// stack: texts would need room there, and the verifier follows the kinds of the parts more easily in an order that
+// operations fix.
+func (m keyOps) buildKey(in *Inst) Trap {
 	switch in.Op {
-	case OpKeyInt:
+	case opcode.KeyInt:
 		if !m.key.addWord(m.pop()) {
 			return TrapKey
 		}
 		return NoTrap
-	case OpKeyText:
+	case opcode.KeyText:
 		return m.keyText(ValueKind(in.A))
 	}
-	trap := m.useKey(in)
+	return TrapOp
+}
+
+// useKey does the operations under the key built, and leaves the key empty, also when they trap.
+func (m keyOps) useKey(in *Inst) Trap {
+	trap := m.keyed(in)
 	m.key.reset()
 	return trap
 }
 
 // keyText appends text, bytes or a stack to the key. A stack takes the process along: addresses
 // mean nothing without it.
-func (m *Machine) keyText(kind ValueKind) Trap {
+func (m keyOps) keyText(kind ValueKind) Trap {
 	p, cut, trap := m.popText()
 	if trap != NoTrap {
 		return trap
@@ -254,19 +258,19 @@ func (m *Machine) keyText(kind ValueKind) Trap {
 	return NoTrap
 }
 
-// useKey does an operation on an object under the key built. The signature says of which kinds
+// keyed does an operation on an object under the key built. The signature says of which kinds
 // the parts are. It is compared for programs that Verify has not seen: a key of another shape
 // could be equal to a right one byte by byte.
-func (m *Machine) useKey(in *Inst) Trap {
+func (m keyOps) keyed(in *Inst) Trap {
 	obj := m.a.objectAt(in.V)
-	if obj == nil || (in.Op == OpAgg) != (obj.kind >= KindCount) || in.Op != OpAgg && obj.kind != KindMap {
+	if obj == nil || (in.Op == opcode.Agg) != (obj.kind >= KindCount) || in.Op != opcode.Agg && obj.kind != KindMap {
 		return TrapIndex
 	}
 	st := obj.storage.Load()
 	if st == nil {
 		return m.useUnknown(in.Op)
 	}
-	if in.Op == OpAgg {
+	if in.Op == opcode.Agg {
 		return m.aggregate(obj, st)
 	}
 	if m.key.signature != st.shape.signature {
@@ -277,12 +281,12 @@ func (m *Machine) useKey(in *Inst) Trap {
 
 // useUnknown is the use of a map nothing was ever put in, so that its type of value is not
 // known: no key is there.
-func (m *Machine) useUnknown(op Op) Trap {
+func (m keyOps) useUnknown(op opcode.Op) Trap {
 	switch op {
-	case OpMapGet, OpMapGetS, OpMapHas:
+	case opcode.MapGet, opcode.MapGetS, opcode.MapHas:
 		m.push(0)
 		return NoTrap
-	case OpMapDel:
+	case opcode.MapDel:
 		return NoTrap
 	}
 	return TrapIndex
@@ -290,7 +294,7 @@ func (m *Machine) useUnknown(op Op) Trap {
 
 // aggregate adds the word on top to an aggregation. Without a shape there are no keys, and the
 // cell is at a fixed place: the short way, which matters for count() in hot functions.
-func (m *Machine) aggregate(obj *object, st *storage) Trap {
+func (m keyOps) aggregate(obj *object, st *storage) Trap {
 	v := int64(m.pop())
 	if st.shape == nil {
 		if m.key.parts != 0 {
@@ -317,7 +321,7 @@ func (m *Machine) aggregate(obj *object, st *storage) Trap {
 // was to be put there is dropped. What becomes of a new key in a full table is the object's
 // choice (Full): dropped and counted, another evicted, or an error. offer has done the first
 // two; only the third comes back as a trap, which is counted as such.
-func (m *Machine) slot(obj *object, st *storage) (int, Trap) {
+func (m keyOps) slot(obj *object, st *storage) (int, Trap) {
 	slot, got := obj.offer(st, m.key.key())
 	switch {
 	case got <= insertNew:
@@ -329,15 +333,15 @@ func (m *Machine) slot(obj *object, st *storage) (int, Trap) {
 }
 
 // useMap does an operation on a map under a key that fits it.
-func (m *Machine) useMap(op Op, obj *object, st *storage) Trap {
-	text := op == OpMapGetS || op == OpMapSetS
-	if op != OpMapHas && op != OpMapDel && text != st.isText() {
+func (m keyOps) useMap(op opcode.Op, obj *object, st *storage) Trap {
+	text := op == opcode.MapGetS || op == opcode.MapSetS
+	if op != opcode.MapHas && op != opcode.MapDel && text != st.isText() {
 		return TrapIndex
 	}
 	switch op {
-	case OpMapSet, OpMapSetS, OpMapAdd:
+	case opcode.MapSet, opcode.MapSetS, opcode.MapAdd:
 		return m.putMap(op, obj, st)
-	case OpMapDel:
+	case opcode.MapDel:
 		st.table.remove(m.key.key(), hashKey(m.key.key()))
 		return NoTrap
 	}
@@ -348,40 +352,42 @@ func (m *Machine) useMap(op Op, obj *object, st *storage) Trap {
 	}
 	trap := NoTrap
 	switch op {
-	case OpMapHas:
+	case opcode.MapHas:
 		m.push(1)
-	case OpMapGet:
+	case opcode.MapGet:
 		m.push(atomic.LoadUint64(&st.table.cell(slot)[0]))
-	case OpMapGetS:
+	case opcode.MapGetS:
 		trap = m.pushCell(obj, st.table.cell(slot))
+	default:
+		trap = TrapOp
 	}
 	st.table.unpin(slot)
 	return trap
 }
 
-// putMap replaces or adds under the key built. OpMapAdd that found no room gives what was to be
+// putMap replaces or adds under the key built. opcode.MapAdd that found no room gives what was to be
 // added: the value were there room. The value is popped before the slot is looked for: a
 // program that finds the map full must go on with the same stack as one that did not.
-func (m *Machine) putMap(op Op, obj *object, st *storage) Trap {
+func (m keyOps) putMap(op opcode.Op, obj *object, st *storage) Trap {
 	v := m.pop()
 	text, ok := m.text(v)
-	if op == OpMapSetS && !ok {
+	if op == opcode.MapSetS && !ok {
 		return TrapText
 	}
 	slot, trap := m.slot(obj, st)
 	if slot < 0 {
-		if op == OpMapAdd {
+		if op == opcode.MapAdd {
 			m.push(v)
 		}
 		return trap
 	}
 	cell := st.table.cell(slot)
 	switch op {
-	case OpMapSet:
+	case opcode.MapSet:
 		atomic.StoreUint64(&cell[0], v)
-	case OpMapAdd:
+	case opcode.MapAdd:
 		m.push(atomic.AddUint64(&cell[0], v))
-	case OpMapSetS:
+	case opcode.MapSetS:
 		obj.storeText(cell, text, Ref(v).Cut())
 	}
 	st.table.unpin(slot)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotap/runtime/opcode"
 )
 
 // TestVariables does every operation on variables, arrays, storage of calls and per-thread variables.
@@ -15,37 +17,37 @@ func TestVariables(t *testing.T) {
 	_, pt := b.declare(t, Object{Kind: KindPerThread, Init: 100})
 	b.ctx.This = b.a.AllocThis(16)
 	for _, c := range []opCase{
-		{"push gv", nil, opV(OpPushGV, gv), []int64{10}, 0, nil},
-		{"xadd gv", []int64{5}, opV(OpFetchAddGV, gv), []int64{10}, 0, nil},
-		{"pop gv", []int64{7}, opV(OpPopGV, gv), nil, 0, nil},
-		{"add gv", []int64{-9}, opV(OpAddGV, gv), nil, 0, nil},
-		{"inc gv", nil, opV(OpIncGV, gv), nil, 0, nil},
-		{"dec gv", nil, opV(OpDecGV, gv), nil, 0, nil},
-		{"push gv then", nil, opV(OpPushGV, gv), []int64{-2}, 0, nil},
-		{"pop lv", []int64{6, 2}, opV(OpPopLV, lv), nil, 0, nil},
-		{"add lv", []int64{-1, 2}, opV(OpAddLV, lv), nil, 0, nil},
-		{"push lv", []int64{2}, opV(OpPushLV, lv), []int64{5}, 0, nil},
-		{"push lv beyond", []int64{3}, opV(OpPushLV, lv), nil, TrapIndex, nil},
-		{"push lv below", []int64{-1}, opV(OpPushLV, lv), nil, TrapIndex, nil},
-		{"lv of a gv", []int64{0}, opV(OpPushLV, gv), nil, TrapIndex, nil},
-		{"push pt first", nil, opV(OpPushPT, pt), []int64{100}, 0, nil},
-		{"add pt", []int64{5}, opV(OpAddPT, pt), nil, 0, nil},
-		{"push pt", nil, opV(OpPushPT, pt), []int64{105}, 0, nil},
-		{"pop pt", []int64{1}, opV(OpPopPT, pt), nil, 0, nil},
-		{"pop this", []int64{8}, opA(OpPopThis, 1), nil, 0, nil},
-		{"push this", nil, opA(OpPushThis, 1), []int64{8}, 0, nil},
-		{"push this beyond", nil, opA(OpPushThis, MaxThisBytes/8), nil, TrapIndex, nil},
-		{"push this text unaligned", nil, opA(OpPushThisS, 4), nil, TrapIndex, nil},
-		{"agg of a gv", []int64{1}, opV(OpAgg, gv), nil, TrapIndex, nil},
-		{"map get of a gv", nil, opV(OpMapGet, gv), nil, TrapIndex, nil},
+		{"push gv", nil, opV(opcode.PushGV, gv), []int64{10}, 0, nil},
+		{"xadd gv", []int64{5}, opV(opcode.FetchAddGV, gv), []int64{10}, 0, nil},
+		{"pop gv", []int64{7}, opV(opcode.PopGV, gv), nil, 0, nil},
+		{"add gv", []int64{-9}, opV(opcode.AddGV, gv), nil, 0, nil},
+		{"inc gv", nil, opV(opcode.IncGV, gv), nil, 0, nil},
+		{"dec gv", nil, opV(opcode.DecGV, gv), nil, 0, nil},
+		{"push gv then", nil, opV(opcode.PushGV, gv), []int64{-2}, 0, nil},
+		{"pop lv", []int64{6, 2}, opV(opcode.PopLV, lv), nil, 0, nil},
+		{"add lv", []int64{-1, 2}, opV(opcode.AddLV, lv), nil, 0, nil},
+		{"push lv", []int64{2}, opV(opcode.PushLV, lv), []int64{5}, 0, nil},
+		{"push lv beyond", []int64{3}, opV(opcode.PushLV, lv), nil, TrapIndex, nil},
+		{"push lv below", []int64{-1}, opV(opcode.PushLV, lv), nil, TrapIndex, nil},
+		{"lv of a gv", []int64{0}, opV(opcode.PushLV, gv), nil, TrapIndex, nil},
+		{"push pt first", nil, opV(opcode.PushPT, pt), []int64{100}, 0, nil},
+		{"add pt", []int64{5}, opV(opcode.AddPT, pt), nil, 0, nil},
+		{"push pt", nil, opV(opcode.PushPT, pt), []int64{105}, 0, nil},
+		{"pop pt", []int64{1}, opV(opcode.PopPT, pt), nil, 0, nil},
+		{"pop this", []int64{8}, opA(opcode.PopThis, 1), nil, 0, nil},
+		{"push this", nil, opA(opcode.PushThis, 1), []int64{8}, 0, nil},
+		{"push this beyond", nil, opA(opcode.PushThis, MaxThisBytes/8), nil, TrapIndex, nil},
+		{"push this text unaligned", nil, opA(opcode.PushThisS, 4), nil, TrapIndex, nil},
+		{"agg of a gv", []int64{1}, opV(opcode.Agg, gv), nil, TrapIndex, nil},
+		{"map get of a gv", nil, opV(opcode.MapGet, gv), nil, TrapIndex, nil},
 	} {
 		c.on(t, b)
 	}
 	b.ctx.Tid = 55
-	(&opCase{"another thread", nil, opV(OpPushPT, pt), []int64{100}, 0, nil}).on(t, b)
+	(&opCase{"another thread", nil, opV(opcode.PushPT, pt), []int64{100}, 0, nil}).on(t, b)
 	b.ctx.Tid = 101
 	b.a.DropThread(101)
-	(&opCase{"a thread that ended", nil, opV(OpPushPT, pt), []int64{100}, 0, nil}).on(t, b)
+	(&opCase{"a thread that ended", nil, opV(opcode.PushPT, pt), []int64{100}, 0, nil}).on(t, b)
 }
 
 // on runs the case on a machine that keeps what earlier cases did.
@@ -66,7 +68,7 @@ func TestMaps(t *testing.T) {
 	b := newBench(t)
 	id, m := b.declare(t, Object{Kind: KindMap, Keys: 2})
 	b.refine(t, id, ValueInt, ValueInt, ValueText)
-	key := seq(push(4), op(OpKeyInt), opA(OpPushS, 0), opA(OpKeyText, uint32(ValueText)))
+	key := seq(push(4), op(opcode.KeyInt), opA(opcode.PushS, 0), opA(opcode.KeyText, uint32(ValueText)))
 	try := func(name string, want int64, list ...Inst) {
 		t.Helper()
 		got, out := b.eval(Code{Insts: list, Texts: []string{"k"}}, 1)
@@ -75,23 +77,23 @@ func TestMaps(t *testing.T) {
 		}
 	}
 	with := func(list ...Inst) []Inst { return append(slices.Clone(key), list...) }
-	try("get none", 0, with(opV(OpMapGet, m))...)
-	try("has none", 0, with(opV(OpMapHas, m))...)
-	try("add new", 3, with(push(3), opV(OpMapAdd, m))...)
-	try("add", 5, with(push(2), opV(OpMapAdd, m))...)
-	try("has", 1, with(opV(OpMapHas, m))...)
-	try("get", 5, with(opV(OpMapGet, m))...)
-	try("set", 9, append(with(push(9), opV(OpMapSet, m)), with(opV(OpMapGet, m))...)...)
-	try("delete", 0, append(with(opV(OpMapDel, m)), with(opV(OpMapHas, m))...)...)
+	try("get none", 0, with(opV(opcode.MapGet, m))...)
+	try("has none", 0, with(opV(opcode.MapHas, m))...)
+	try("add new", 3, with(push(3), opV(opcode.MapAdd, m))...)
+	try("add", 5, with(push(2), opV(opcode.MapAdd, m))...)
+	try("has", 1, with(opV(opcode.MapHas, m))...)
+	try("get", 5, with(opV(opcode.MapGet, m))...)
+	try("set", 9, append(with(push(9), opV(opcode.MapSet, m)), with(opV(opcode.MapGet, m))...)...)
+	try("delete", 0, append(with(opV(opcode.MapDel, m)), with(opV(opcode.MapHas, m))...)...)
 	for name, list := range map[string][]Inst{
-		"no key":           seq(opV(OpMapGet, m)),
-		"too short":        seq(push(1), op(OpKeyInt), opV(OpMapGet, m)),
-		"other parts":      seq(push(1), op(OpKeyInt), push(1), op(OpKeyInt), opV(OpMapGet, m)),
-		"one part more":    with(push(1), op(OpKeyInt), opV(OpMapGet, m)),
-		"not a kind":       seq(push(0), opA(OpKeyText, 77), opV(OpMapGet, m)),
-		"text from number": with(opV(OpMapGetS, m)),
+		"no key":           seq(opV(opcode.MapGet, m)),
+		"too short":        seq(push(1), op(opcode.KeyInt), opV(opcode.MapGet, m)),
+		"other parts":      seq(push(1), op(opcode.KeyInt), push(1), op(opcode.KeyInt), opV(opcode.MapGet, m)),
+		"one part more":    with(push(1), op(opcode.KeyInt), opV(opcode.MapGet, m)),
+		"not a kind":       seq(push(0), opA(opcode.KeyText, 77), opV(opcode.MapGet, m)),
+		"text from number": with(opV(opcode.MapGetS, m)),
 	} {
-		if out := b.run(&Code{Insts: append(list, op(OpExit)), Texts: []string{"k"}}); out.Trap == NoTrap {
+		if out := b.run(&Code{Insts: append(list, op(opcode.Exit)), Texts: []string{"k"}}); out.Trap == NoTrap {
 			t.Errorf("%s: no trap", name)
 		}
 	}
@@ -100,14 +102,14 @@ func TestMaps(t *testing.T) {
 func TestMapOfTexts(t *testing.T) {
 	b := newBench(t)
 	id, m := b.declare(t, Object{Kind: KindMap, Keys: -1})
-	get := seq(push(4), op(OpKeyInt), opV(OpMapGetS, m))
+	get := seq(push(4), op(opcode.KeyInt), opV(opcode.MapGetS, m))
 	if v, out := textOf(t, b, Code{Insts: get}); out.Trap != NoTrap || v.Text != "" {
 		t.Errorf("before anything is known: %v %v", v, out.Trap)
 	}
 	b.refine(t, id, ValueAny, ValueInt)
 	b.refine(t, id, ValueText, ValueInt)
 	long := strings.Repeat("z", 300)
-	set := append(seq(push(4), op(OpKeyInt), opA(OpPushS, 0), opV(OpMapSetS, m)), get...)
+	set := append(seq(push(4), op(opcode.KeyInt), opA(opcode.PushS, 0), opV(opcode.MapSetS, m)), get...)
 	if v, out := textOf(t, b, Code{Insts: set, Texts: []string{long}}); out.Trap != NoTrap || v.Text != long[:256] || !v.Cut {
 		t.Errorf("%v %v", v, out.Trap)
 	}
@@ -123,7 +125,7 @@ func TestLongKeys(t *testing.T) {
 	id, off := b.declare(t, Object{Name: "c", Kind: KindCount, Keys: 1})
 	b.refine(t, id, ValueAny, ValueText)
 	add := func(n int64) Trap {
-		return b.run(&Code{Insts: seq(push(0x1040), push(n), op(OpStr), opA(OpKeyText, uint32(ValueText)), push(1), opV(OpAgg, off), op(OpExit))}).Trap
+		return b.run(&Code{Insts: seq(push(0x1040), push(n), op(opcode.Str), opA(opcode.KeyText, uint32(ValueText)), push(1), opV(opcode.Agg, off), op(opcode.Exit))}).Trap
 	}
 	letters := string(b.thread.memory[64:])
 	if add(300) != NoTrap || add(256) != NoTrap || add(8) != NoTrap {
@@ -136,14 +138,14 @@ func TestLongKeys(t *testing.T) {
 	}
 	var parts []Inst
 	for range MaxKeyParts + 1 {
-		parts = append(parts, push(1), op(OpKeyInt))
+		parts = append(parts, push(1), op(opcode.KeyInt))
 	}
 	if out := b.run(&Code{Insts: parts}); out.Trap != TrapKey {
 		t.Errorf("too many parts: %v", out.Trap)
 	}
 	parts = nil
 	for range 10 {
-		parts = append(parts, push(0x1040), push(256), op(OpBytes), opA(OpKeyText, uint32(ValueBytes)))
+		parts = append(parts, push(0x1040), push(256), op(opcode.Bytes), opA(opcode.KeyText, uint32(ValueBytes)))
 	}
 	if out := b.run(&Code{Insts: parts}); out.Trap != TrapKey {
 		t.Errorf("too long: %v", out.Trap)
@@ -155,11 +157,11 @@ func TestKeyIsUsedUp(t *testing.T) {
 	b := newBench(t)
 	id, off := b.declare(t, Object{Kind: KindCount})
 	b.refine(t, id, ValueAny)
-	bad := seq(push(1), op(OpKeyInt), push(1), opV(OpAgg, off))
+	bad := seq(push(1), op(opcode.KeyInt), push(1), opV(opcode.Agg, off))
 	if out := b.run(&Code{Insts: bad}); out.Trap != TrapKey {
 		t.Errorf("a key for an object without: %v", out.Trap)
 	}
-	if out := b.run(&Code{Insts: seq(push(1), opV(OpAgg, off), op(OpExit))}); out.Trap != NoTrap {
+	if out := b.run(&Code{Insts: seq(push(1), opV(opcode.Agg, off), op(opcode.Exit))}); out.Trap != NoTrap {
 		t.Errorf("the key of the run before: %v", out.Trap)
 	}
 }
@@ -222,10 +224,10 @@ func TestTextKeptBusy(t *testing.T) {
 		}
 	})
 	busy("set by a program", 3, func() {
-		b.run(&Code{Insts: seq(opA(OpPushS, 0), opV(OpPopGVS, at), op(OpExit)), Texts: []string{"new"}})
+		b.run(&Code{Insts: seq(opA(opcode.PushS, 0), opV(opcode.PopGVS, at), op(opcode.Exit)), Texts: []string{"new"}})
 	})
 	busy("read by a program", 4, func() {
-		if got, out := b.eval(Code{Insts: seq(opV(OpPushGVS, at), op(OpSlen))}, 1); out.Trap != NoTrap || got[0] != 0 {
+		if got, out := b.eval(Code{Insts: seq(opV(opcode.PushGVS, at), op(opcode.Slen))}, 1); out.Trap != NoTrap || got[0] != 0 {
 			t.Errorf("read %v, %v", got, out.Trap)
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"gotap/runtime/opcode"
 )
 
 // keyedHandle declares an object keyed by one integer.
@@ -101,7 +103,7 @@ func TestProbesStayShort(t *testing.T) {
 func TestFullPolicies(t *testing.T) {
 	b := newBench(t)
 	add := func(off uint64, k int64) Trap {
-		return b.run(&Code{Insts: seq(push(k), op(OpKeyInt), push(1), opV(OpAgg, off), op(OpExit))}).Trap
+		return b.run(&Code{Insts: seq(push(k), op(opcode.KeyInt), push(1), opV(opcode.Agg, off), op(opcode.Exit))}).Trap
 	}
 	for full, want := range map[Full]struct {
 		keys string
@@ -224,9 +226,9 @@ func TestTakeLosesNothing(t *testing.T) {
 				hits := takeWhileAdding(a, id, threads, func() {
 					adder(a, rounds, func(i int) []Inst {
 						if keys == 0 {
-							return seq(push(2), opV(OpAgg, off), op(OpExit))
+							return seq(push(2), opV(opcode.Agg, off), op(opcode.Exit))
 						}
-						return seq(push(int64(i%11)), op(OpKeyInt), push(2), opV(OpAgg, off), op(OpExit))
+						return seq(push(int64(i%11)), op(opcode.KeyInt), push(2), opV(opcode.Agg, off), op(opcode.Exit))
 					})
 				}, t)
 				if kind == KindSum {
@@ -285,8 +287,8 @@ func TestExactUnderThreads(t *testing.T) {
 	const threads, rounds = 8, 2000
 	hammer(threads, func(int) {
 		adder(a, rounds, func(i int) []Inst {
-			return seq(opV(OpIncGV, gv), push(int64(i&3)), op(OpKeyInt), push(1), opV(OpMapAdd, mOff), opA(OpDrop, 1),
-				push(0x1000+int64(i&3)), push(9), op(OpStr), opA(OpKeyText, uint32(ValueText)), push(int64(i)), opV(OpAgg, sOff), op(OpExit))
+			return seq(opV(opcode.IncGV, gv), push(int64(i&3)), op(opcode.KeyInt), push(1), opV(opcode.MapAdd, mOff), opA(opcode.Drop, 1),
+				push(0x1000+int64(i&3)), push(9), op(opcode.Str), opA(opcode.KeyText, uint32(ValueText)), push(int64(i)), opV(opcode.Agg, sOff), op(opcode.Exit))
 		})
 	})
 	if d, _ := a.Handle(0).Get(); d.Int != threads*rounds {
@@ -322,9 +324,9 @@ func TestHammer(t *testing.T) {
 	write := func(id int) {
 		adder(a, 1000, func(i int) []Inst {
 			k := int64(i*7 + id)
-			return seq(push(k&63), op(OpKeyInt), push(k&63), opV(OpMapSet, mOff), push(k), op(OpKeyInt), push(1), opV(OpAgg, eOff),
-				push(k&7), op(OpKeyInt), opA(OpText, uint32(TextComm)), opV(OpMapSetS, xOff),
-				push(k&7), op(OpKeyInt), opV(OpMapDel, xOff), push(k&63), op(OpKeyInt), opV(OpMapGet, mOff), op(OpExit))
+			return seq(push(k&63), op(opcode.KeyInt), push(k&63), opV(opcode.MapSet, mOff), push(k), op(opcode.KeyInt), push(1), opV(opcode.Agg, eOff),
+				push(k&7), op(opcode.KeyInt), opA(opcode.Text, uint32(TextComm)), opV(opcode.MapSetS, xOff),
+				push(k&7), op(opcode.KeyInt), opV(opcode.MapDel, xOff), push(k&63), op(opcode.KeyInt), opV(opcode.MapGet, mOff), op(opcode.Exit))
 		})
 	}
 	host := func(id int) {

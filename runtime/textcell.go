@@ -18,7 +18,7 @@ import (
 const (
 	textCellWords = 2 + DefaultText/8
 
-	// TextCell is the size in bytes of a text in the storage of a call (OpPushThisS), which is
+	// TextCell is the size in bytes of a text in the storage of a call (opcode.PushThisS), which is
 	// private to one thread and has no version: a word with length | cut<<32, then DefaultText
 	// bytes.
 	TextCell = 8 + DefaultText

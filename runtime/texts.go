@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"unsafe"
+
+	"gotap/runtime/opcode"
 )
 
 func floatWord(f float64) uint64    { return math.Float64bits(f) }
@@ -22,10 +24,10 @@ func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 	case n == 0:
 		return nil, true
 	case r.space() == spaceScratch:
-		if at < 0 || at+n > m.used {
+		if at < 0 || at+n > m.scratch.used {
 			return nil, false
 		}
-		return m.scratch[at : at+n], true
+		return m.scratch.bytes[at : at+n], true
 	case r.space() != spaceConst || uint(at) >= uint(len(m.code.Texts)) || n > len(m.code.Texts[at]):
 		return nil, false
 	}
@@ -46,53 +48,58 @@ func (m *Machine) popText() (p []byte, cut bool, trap Trap) {
 	return p, Ref(ref).Cut(), NoTrap
 }
 
-// room is n free bytes of the scratch memory, or nil. They are taken by pushText. Scratch is
-// given out in order and never taken back within a run: 64 KiB, then TrapText. A program
-// bounded to 10,000 steps rarely makes more than a few texts, and an allocator would cost each
-// of them.
+// scratch is the memory for texts of one run. It is given out in order and never taken back within a run: 64 KiB, then
+// TrapText. A program bounded to 10,000 steps rarely makes more than a few texts, and an allocator would cost each of them.
+type scratch struct {
+	bytes [ScratchSize]byte
+	used  int
+}
+
+// room is n free bytes of the scratch memory, or nil. pushText takes them.
 func (m *Machine) room(n int) []byte {
-	if n > len(m.scratch)-m.used {
+	s := &m.scratch
+	if n > len(s.bytes)-s.used {
 		return nil
 	}
-	return m.scratch[m.used : m.used+n : m.used+n]
+	return s.bytes[s.used : s.used+n : s.used+n]
 }
 
 // pushText makes the first n free bytes of the scratch memory a text.
 func (m *Machine) pushText(n int, cut bool) {
-	m.push(makeRef(spaceScratch, m.used, n, cut))
-	m.used += n
+	m.push(makeRef(spaceScratch, m.scratch.used, n, cut))
+	m.scratch.used += n
 }
 
 // texts does the operations on texts.
-func (m *Machine) texts(in *Inst) Trap {
+func (m textOps) texts(in *Inst) Trap {
 	switch in.Op {
-	case OpPushS:
+	case opcode.PushS:
 		return m.pushConst(in.A)
-	case OpStr:
+	case opcode.Str:
 		return m.str()
-	case OpBytes:
+	case opcode.Bytes:
 		return m.bytes()
-	case OpStack:
+	case opcode.Stack:
 		return m.callStack()
-	case OpScmp, OpSeq, OpSprefix:
+	case opcode.Scmp, opcode.Seq, opcode.Sprefix:
 		return m.compare(in.Op)
-	case OpScat:
+	case opcode.Scat:
 		return m.concat()
-	case OpSdec:
+	case opcode.Sdec:
 		p := m.room(20)
 		if p == nil {
 			return TrapText
 		}
 		m.pushText(len(strconv.AppendInt(p[:0], int64(m.pop()), 10)), false)
 		return NoTrap
-	case OpShex:
+	case opcode.Shex:
 		p := m.room(18)
 		if p == nil {
 			return TrapText
 		}
 		m.pushText(len(strconv.AppendUint(append(p[:0], "0x"...), m.pop(), 16)), false)
 		return NoTrap
-	case OpSfloat:
+	case opcode.Sfloat:
 		p := m.room(40)
 		if p == nil {
 			return TrapText
@@ -104,7 +111,7 @@ func (m *Machine) texts(in *Inst) Trap {
 }
 
 // pushConst makes a reference to a constant text.
-func (m *Machine) pushConst(index uint32) Trap {
+func (m textOps) pushConst(index uint32) Trap {
 	if uint64(index) >= uint64(len(m.code.Texts)) {
 		return TrapIndex
 	}
@@ -115,19 +122,19 @@ func (m *Machine) pushConst(index uint32) Trap {
 
 // count pops a number of bytes or frames and brings it into 0…most. Negative counts are 0, as
 // in JavaScript's slice; more than the limit is cut, and marked by the caller where that shows.
-func (m *Machine) count(most int) (n int, more bool) {
+func (m textOps) count(most int) (n int, more bool) {
 	v := int64(m.pop())
 	return int(min(max(v, 0), int64(most))), v > int64(most)
 }
 
 // str reads text up to its NUL. One byte more than asked for is read, to tell text that just
 // fits from text that is cut. For text whose length is known, as Go's and Rust's strings have
-// it, there is OpBytes: it reads n bytes and no terminator, and its result is text like any
+// it, there is opcode.Bytes: it reads n bytes and no terminator, and its result is text like any
 // other, complete and without a mark.
-func (m *Machine) str() Trap {
+func (m textOps) str() Trap {
 	n, _ := m.count(MaxText)
 	addr := m.pop()
-	p := m.room(min(n+1, len(m.scratch)-m.used))
+	p := m.room(min(n+1, len(m.scratch.bytes)-m.scratch.used))
 	got := max(min(m.ctx.Thread.ReadMemory(addr, p), len(p)), 0)
 	if end := bytes.IndexByte(p[:got], 0); end >= 0 {
 		m.pushText(end, false)
@@ -150,7 +157,7 @@ func (m *Machine) str() Trap {
 
 // bytes reads exactly as many bytes as asked for, or traps.
 // Half a structure is no use, so a range that cannot be read whole is an error and not a short text.
-func (m *Machine) bytes() Trap {
+func (m textOps) bytes() Trap {
 	n, more := m.count(MaxText)
 	addr := m.pop()
 	p := m.room(n)
@@ -168,7 +175,7 @@ func (m *Machine) bytes() Trap {
 // callStack makes text of return addresses. Addresses are kept as bytes, 8 each, so that stacks
 // can be logged, compared and used as keys by what handles text. Names are found later, on the
 // host.
-func (m *Machine) callStack() Trap {
+func (m textOps) callStack() Trap {
 	most, _ := m.count(MaxStackDepth)
 	p := m.room(8 * most)
 	if p == nil {
@@ -184,7 +191,7 @@ func (m *Machine) callStack() Trap {
 
 // contextText copies a text of the context to the scratch memory.
 // The engine's texts may change between hits (comm) or belong to it (module): a program gets a copy.
-func (m *Machine) contextText(field uint32) Trap {
+func (m textOps) contextText(field uint32) Trap {
 	if field >= uint32(NumTextFields) {
 		return TrapOp
 	}
@@ -198,7 +205,7 @@ func (m *Machine) contextText(field uint32) Trap {
 }
 
 // compare compares two texts by their bytes; whether one was cut makes no difference.
-func (m *Machine) compare(op Op) Trap {
+func (m textOps) compare(op opcode.Op) Trap {
 	t, _, trap := m.popText()
 	if trap != NoTrap {
 		return trap
@@ -208,11 +215,11 @@ func (m *Machine) compare(op Op) Trap {
 		return trap
 	}
 	switch op {
-	case OpScmp:
+	case opcode.Scmp:
 		m.push(uint64(int64(bytes.Compare(s, t))))
-	case OpSeq:
+	case opcode.Seq:
 		m.push(flag(bytes.Equal(s, t)))
-	case OpSprefix:
+	case opcode.Sprefix:
 		m.push(flag(bytes.HasPrefix(s, t)))
 	}
 	return NoTrap
@@ -221,7 +228,7 @@ func (m *Machine) compare(op Op) Trap {
 // concat joins two texts. A cut first one keeps its mark, in the middle of the result; a result
 // longer than MaxText is cut. The mark in the middle is visible and part of the length: whoever
 // reads the result sees where something is missing.
-func (m *Machine) concat() Trap {
+func (m textOps) concat() Trap {
 	t, cutT, trap := m.popText()
 	if trap != NoTrap {
 		return trap
@@ -253,15 +260,15 @@ const (
 )
 
 // measure makes a number of a text.
-func (m *Machine) measure(op Op) Trap {
+func (m textOps) measure(op opcode.Op) Trap {
 	s, _, trap := m.popText()
 	if trap != NoTrap {
 		return trap
 	}
 	switch op {
-	case OpSlen:
+	case opcode.Slen:
 		m.push(uint64(len(s)))
-	case OpHash:
+	case opcode.Hash:
 		h := uint64(fnvOffset)
 		for _, b := range s {
 			h = (h ^ uint64(b)) * fnvPrime

@@ -6,13 +6,15 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"gotap/runtime/opcode"
 )
 
 // textOf runs instructions that leave one text and returns it as the host would get it.
 func textOf(t *testing.T, b *bench, c Code) (Value, Outcome) {
 	t.Helper()
 	c.ID, c.LogMax = eventProgram(b.a, ValueText), MaxLog
-	c.Insts = append(append(seq(opA(OpItem, 1)), c.Insts...), op(OpLogText), op(OpEndItem), op(OpExit))
+	c.Insts = append(append(seq(opA(opcode.Item, 1)), c.Insts...), op(opcode.LogText), op(opcode.EndItem), op(opcode.Exit))
 	out := b.run(&c)
 	if out.Trap != NoTrap {
 		return Value{}, out
@@ -37,37 +39,37 @@ func TestTexts(t *testing.T) {
 		want string
 		cut  bool
 	}{
-		{"const", seq(opA(OpPushS, 0)), "abc", false},
-		{"empty const", seq(opA(OpPushS, 1)), "", false},
-		{"const beyond the longest", seq(opA(OpPushS, 3)), consts[3][:MaxText], true},
+		{"const", seq(opA(opcode.PushS, 0)), "abc", false},
+		{"empty const", seq(opA(opcode.PushS, 1)), "", false},
+		{"const beyond the longest", seq(opA(opcode.PushS, 3)), consts[3][:MaxText], true},
 		{"zero word", seq(push(0)), "", false},
-		{"str", seq(push(0x1000), push(256), op(OpStr)), "hello", false},
-		{"str that just fits", seq(push(0x1000), push(5), op(OpStr)), "hello", false},
-		{"str cut", seq(push(0x1000), push(4), op(OpStr)), "hell", true},
-		{"str of nothing", seq(push(0x1005), push(4), op(OpStr)), "", false},
-		{"str of 0", seq(push(0x1000), push(0), op(OpStr)), "", true},
-		{"str negative", seq(push(0x1000), push(-1), op(OpStr)), "", true},
-		{"str of 256", seq(push(0x1040), push(256), op(OpStr)), letters[:256], true},
-		{"str of 4096", seq(push(0x1040), push(4096), op(OpStr)), letters[:4096], true},
-		{"str of more", seq(push(0x1040), push(1<<40), op(OpStr)), letters[:4096], true},
-		{"str to the end of memory", seq(push(0x2ffd), push(3), op(OpStr)), "", false},
-		{"bytes", seq(push(0x1000), push(8), op(OpBytes)), "hello\x00wo", false},
-		{"bytes of more", seq(push(0x1040), push(5000), op(OpBytes)), letters[:4096], true},
-		{"context", seq(opA(OpText, uint32(TextComm))), "comm", false},
-		{"context cut", seq(opA(OpText, uint32(TextFunc))), strings.Repeat("f", 256), true},
-		{"scat", seq(opA(OpPushS, 0), push(0x1000), push(9), op(OpStr), op(OpScat)), "abchello", false},
-		{"scat after a cut", seq(push(0x1000), push(2), op(OpStr), opA(OpPushS, 0), op(OpScat)), "he..abc", false},
-		{"scat of a cut", seq(opA(OpPushS, 0), push(0x1000), push(2), op(OpStr), op(OpScat)), "abche", true},
-		{"scat beyond the longest", seq(push(0x1040), push(4096), op(OpBytes), opA(OpPushS, 0), op(OpScat)), letters[:4096], true},
-		{"sdec", seq(push(minInt), op(OpSdec)), "-9223372036854775808", false},
-		{"sfloat", seq(push(bitsOf(-1.25e-9)), op(OpSfloat)), "-1.25e-9", false},
-		{"shared", seq(opV(OpPushGVS, shared)), "first", false},
-		{"shared set", seq(opA(OpPushS, 0), opV(OpPopGVS, shared), opV(OpPushGVS, shared)), "abc", false},
-		{"shared is a copy", seq(opV(OpPushGVS, shared), opA(OpPushS, 1), opV(OpPopGVS, shared)), "abc", false},
-		{"shared cut", seq(opA(OpPushS, 2), opV(OpPopGVS, shared), opV(OpPushGVS, shared)), consts[2][:256], true},
-		{"this", seq(opA(OpPushS, 0), opA(OpPopThisS, 0), opA(OpPushThisS, 0)), "abc", false},
-		{"this cut", seq(opA(OpPushS, 2), opA(OpPopThisS, 0), opA(OpPushThisS, 0)), consts[2][:256], true},
-		{"this shorter", seq(opA(OpPushS, 0), opA(OpPopThisS, 0), opA(OpPushThisS, 0)), "abc", false},
+		{"str", seq(push(0x1000), push(256), op(opcode.Str)), "hello", false},
+		{"str that just fits", seq(push(0x1000), push(5), op(opcode.Str)), "hello", false},
+		{"str cut", seq(push(0x1000), push(4), op(opcode.Str)), "hell", true},
+		{"str of nothing", seq(push(0x1005), push(4), op(opcode.Str)), "", false},
+		{"str of 0", seq(push(0x1000), push(0), op(opcode.Str)), "", true},
+		{"str negative", seq(push(0x1000), push(-1), op(opcode.Str)), "", true},
+		{"str of 256", seq(push(0x1040), push(256), op(opcode.Str)), letters[:256], true},
+		{"str of 4096", seq(push(0x1040), push(4096), op(opcode.Str)), letters[:4096], true},
+		{"str of more", seq(push(0x1040), push(1<<40), op(opcode.Str)), letters[:4096], true},
+		{"str to the end of memory", seq(push(0x2ffd), push(3), op(opcode.Str)), "", false},
+		{"bytes", seq(push(0x1000), push(8), op(opcode.Bytes)), "hello\x00wo", false},
+		{"bytes of more", seq(push(0x1040), push(5000), op(opcode.Bytes)), letters[:4096], true},
+		{"context", seq(opA(opcode.Text, uint32(TextComm))), "comm", false},
+		{"context cut", seq(opA(opcode.Text, uint32(TextFunc))), strings.Repeat("f", 256), true},
+		{"scat", seq(opA(opcode.PushS, 0), push(0x1000), push(9), op(opcode.Str), op(opcode.Scat)), "abchello", false},
+		{"scat after a cut", seq(push(0x1000), push(2), op(opcode.Str), opA(opcode.PushS, 0), op(opcode.Scat)), "he..abc", false},
+		{"scat of a cut", seq(opA(opcode.PushS, 0), push(0x1000), push(2), op(opcode.Str), op(opcode.Scat)), "abche", true},
+		{"scat beyond the longest", seq(push(0x1040), push(4096), op(opcode.Bytes), opA(opcode.PushS, 0), op(opcode.Scat)), letters[:4096], true},
+		{"sdec", seq(push(minInt), op(opcode.Sdec)), "-9223372036854775808", false},
+		{"sfloat", seq(push(bitsOf(-1.25e-9)), op(opcode.Sfloat)), "-1.25e-9", false},
+		{"shared", seq(opV(opcode.PushGVS, shared)), "first", false},
+		{"shared set", seq(opA(opcode.PushS, 0), opV(opcode.PopGVS, shared), opV(opcode.PushGVS, shared)), "abc", false},
+		{"shared is a copy", seq(opV(opcode.PushGVS, shared), opA(opcode.PushS, 1), opV(opcode.PopGVS, shared)), "abc", false},
+		{"shared cut", seq(opA(opcode.PushS, 2), opV(opcode.PopGVS, shared), opV(opcode.PushGVS, shared)), consts[2][:256], true},
+		{"this", seq(opA(opcode.PushS, 0), opA(opcode.PopThisS, 0), opA(opcode.PushThisS, 0)), "abc", false},
+		{"this cut", seq(opA(opcode.PushS, 2), opA(opcode.PopThisS, 0), opA(opcode.PushThisS, 0)), consts[2][:256], true},
+		{"this shorter", seq(opA(opcode.PushS, 0), opA(opcode.PopThisS, 0), opA(opcode.PushThisS, 0)), "abc", false},
 	} {
 		v, out := textOf(t, b, Code{Insts: c.list, Texts: consts})
 		if c.name == "str to the end of memory" {
@@ -85,7 +87,7 @@ func TestTexts(t *testing.T) {
 func TestTextToTheEnd(t *testing.T) {
 	b := newBench(t)
 	copy(b.thread.memory[len(b.thread.memory)-3:], "end")
-	v, out := textOf(t, b, Code{Insts: seq(push(0x2ffd), push(3), op(OpStr))})
+	v, out := textOf(t, b, Code{Insts: seq(push(0x2ffd), push(3), op(opcode.Str))})
 	if out.Trap != NoTrap || v.Text != "end" || v.Cut {
 		t.Errorf("%+v %+v", v, out)
 	}
@@ -93,9 +95,9 @@ func TestTextToTheEnd(t *testing.T) {
 		list []Inst
 		addr uint64
 	}{
-		{seq(push(0x2ffd), push(4), op(OpStr)), 0x3000},
-		{seq(push(0x2ffd), push(4), op(OpBytes)), 0x3000},
-		{seq(push(64), push(4), op(OpStr)), 64},
+		{seq(push(0x2ffd), push(4), op(opcode.Str)), 0x3000},
+		{seq(push(0x2ffd), push(4), op(opcode.Bytes)), 0x3000},
+		{seq(push(64), push(4), op(opcode.Str)), 64},
 	} {
 		if _, out := textOf(t, b, Code{Insts: c.list}); out.Trap != TrapRead || out.Addr != c.addr {
 			t.Errorf("%+v, want a bad read at %#x", out, c.addr)
@@ -107,19 +109,19 @@ func TestTextLimits(t *testing.T) {
 	b := newBench(t)
 	var list []Inst
 	for range ScratchSize/MaxText + 1 {
-		list = append(list, push(0x1040), push(MaxText), op(OpBytes))
+		list = append(list, push(0x1040), push(MaxText), op(opcode.Bytes))
 	}
-	for _, last := range [][]Inst{nil, seq(push(0), op(OpSdec)), seq(push(0), op(OpSfloat)), seq(op(OpStack)), seq(opA(OpText, 0)),
-		seq(push(0x1040), push(9), op(OpStr))} {
+	for _, last := range [][]Inst{nil, seq(push(0), op(opcode.Sdec)), seq(push(0), op(opcode.Sfloat)), seq(op(opcode.Stack)), seq(opA(opcode.Text, 0)),
+		seq(push(0x1040), push(9), op(opcode.Str))} {
 		code := append([]Inst(nil), list...)
 		if last != nil {
 			code = append(code[:len(code)-3], last...)
 		}
-		if out := b.run(&Code{Insts: append(code, op(OpExit))}); out.Trap != TrapText {
+		if out := b.run(&Code{Insts: append(code, op(opcode.Exit))}); out.Trap != TrapText {
 			t.Errorf("%v: %v", last, out.Trap)
 		}
 	}
-	if out := b.run(&Code{Insts: seq(opA(OpPushS, 1))}); out.Trap != TrapIndex {
+	if out := b.run(&Code{Insts: seq(opA(opcode.PushS, 1))}); out.Trap != TrapIndex {
 		t.Errorf("no such text: %v", out.Trap)
 	}
 }
@@ -136,15 +138,15 @@ func TestTextComparisons(t *testing.T) {
 			u[i] = byte(r.IntN(2)) * 255
 		}
 		c := Code{Texts: []string{string(s), string(u)}}
-		for o, want := range map[Op]int{OpScmp: bytes.Compare(s, u), OpSeq: int(flag(bytes.Equal(s, u))), OpSprefix: int(flag(bytes.HasPrefix(s, u)))} {
-			c.Insts = seq(opA(OpPushS, 0), opA(OpPushS, 1), op(o))
+		for o, want := range map[opcode.Op]int{opcode.Scmp: bytes.Compare(s, u), opcode.Seq: int(flag(bytes.Equal(s, u))), opcode.Sprefix: int(flag(bytes.HasPrefix(s, u)))} {
+			c.Insts = seq(opA(opcode.PushS, 0), opA(opcode.PushS, 1), op(o))
 			if got, _ := b.eval(c, 1); got[0] != uint64(int64(want)) {
 				t.Fatalf("op %d of %x %x: %d", o, s, u, got[0])
 			}
 		}
 		h := fnv.New64a()
 		h.Write(s)
-		c.Insts = seq(opA(OpPushS, 0), op(OpHash), opA(OpPushS, 0), op(OpSlen))
+		c.Insts = seq(opA(opcode.PushS, 0), op(opcode.Hash), opA(opcode.PushS, 0), op(opcode.Slen))
 		if got, _ := b.eval(c, 2); got[0] != h.Sum64() || got[1] != uint64(len(s)) {
 			t.Fatalf("hash and length of %x: %x", s, got)
 		}

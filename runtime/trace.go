@@ -3,6 +3,8 @@ package runtime
 import (
 	"strconv"
 	"sync/atomic"
+
+	"gotap/runtime/opcode"
 )
 
 // The trace of a hit shows the frames of the program, as a stack trace does for the target: one
@@ -15,31 +17,47 @@ import (
 // It is text of at most MaxTrace bytes beside the log, and becomes one item of it when the
 // program ends. Aborting drops it.
 
+// trace is that text, and what it shows.
+type trace struct {
+	text   [MaxTrace]byte
+	n      int
+	room   int
+	arrays [numArrays + 1]uint64 // arrays of variables that traces show, by their class
+}
+
+// begin empties the trace of an earlier hit; room is how many bytes there may be, 0 for MaxTrace.
+func (t *trace) begin(room int) {
+	if room <= 0 {
+		room = MaxTrace
+	}
+	t.n, t.room, t.arrays = 0, min(room, MaxTrace), [numArrays + 1]uint64{}
+}
+
 // tracing does the operations on the trace.
-func (m *Machine) tracing(in *Inst) Trap {
+func (m traceOps) tracing(in *Inst) Trap {
 	switch in.Op {
-	case OpTraceVars:
+	case opcode.TraceVars:
 		class := in.A
 		if class < 1 || class > numArrays {
 			return TrapOp
 		}
-		m.arrays[class] = in.V
+		m.trace.arrays[class] = in.V
 		m.show(int(class))
-	case OpTraceStack:
+	case opcode.TraceStack:
 		m.show(0)
-	case OpLogTrace:
+	case opcode.LogTrace:
 		m.traceFrames(-1)
-	case OpPurgeTrace:
-		m.traced = 0
-	case OpPushSTP:
-		m.push(uint64(m.traced))
-	case OpPopSTP:
+	case opcode.PurgeTrace:
+		m.trace.n = 0
+	case opcode.PushSTP:
+		m.push(uint64(m.trace.n))
+	case opcode.PopSTP:
 		n := m.pop()
-		if n > uint64(m.traced) {
+		if n > uint64(m.trace.n) {
 			m.p1, m.p2 = operandPosition, n
 			return TrapIndex
 		}
-		m.traced = int(n)
+		m.trace.n = int(n)
 	default:
 		return TrapOp
 	}
@@ -47,54 +65,46 @@ func (m *Machine) tracing(in *Inst) Trap {
 }
 
 // show pops a range and has it shown for the frame that runs: variables of a class, or the stack for 0.
-func (m *Machine) show(class int) {
+func (m traceOps) show(class int) {
 	count := m.pop()
-	m.frames[m.nested].shown[class] = span{first: m.pop(), count: count}
-}
-
-// traceRoom is how many bytes the trace may have.
-func (m *Machine) traceRoom() int {
-	if n := m.code.Room; n > 0 {
-		return min(n, MaxTrace)
-	}
-	return MaxTrace
+	m.frames[m.nested].Shown[class] = Span{First: m.pop(), Count: count}
 }
 
 // append adds to the trace what there is room for. It reports false when that was not all.
-func (m *Machine) append(s string) bool {
-	n := copy(m.trace[m.traced:m.traceRoom()], s)
-	m.traced += n
+func (t *trace) append(s string) bool {
+	n := copy(t.text[t.n:t.room], s)
+	t.n += n
 	return n == len(s)
 }
 
 // number adds digits to the trace.
-func (m *Machine) number(v uint64, base int) bool {
+func (t *trace) number(v uint64, base int) bool {
 	var digits [20]byte
 	p := strconv.AppendUint(digits[:0], v, base)
-	n := copy(m.trace[m.traced:m.traceRoom()], p)
-	m.traced += n
+	n := copy(t.text[t.n:t.room], p)
+	t.n += n
 	return n == len(p)
 }
 
 // traceFrames appends all frames. pc is the command that runs, -1 for the one that an operation
 // has left in m.pc.
-func (m *Machine) traceFrames(pc int) {
+func (m traceOps) traceFrames(pc int) {
 	if pc < 0 {
 		pc = m.pc
 	}
 	top := m.sp
-	for i := m.nested; i >= 0 && m.append("command "); i-- {
+	for i := m.nested; i >= 0 && m.trace.append("command "); i-- {
 		f := &m.frames[i]
-		m.number(uint64(pc), 10)
+		m.trace.number(uint64(pc), 10)
 		if i > 0 {
-			m.append(" of routine ")
-			m.number(uint64(f.routine), 10)
+			m.trace.append(" of routine ")
+			m.trace.number(uint64(f.Routine), 10)
 		}
-		m.append(":")
+		m.trace.append(":")
 		m.traceVariables(f)
-		m.traceStack(f.shown[0], top)
-		m.append("\n")
-		pc, top = f.ret-1, f.sp
+		m.traceStack(f.Shown[0], top)
+		m.trace.append("\n")
+		pc, top = f.Return-1, f.Depth
 	}
 }
 
@@ -102,19 +112,19 @@ func (m *Machine) traceFrames(pc int) {
 var arrayNames = [...]string{ClassLocal: " lv[", ClassGlobal: " gv["}
 
 // traceVariables appends the variables that a frame asked for.
-func (m *Machine) traceVariables(f *frame) {
+func (m traceOps) traceVariables(f *Frame) {
 	for class := ClassLocal; class <= ClassGlobal; class++ {
-		s := f.shown[class]
-		if s.count == 0 {
+		s := f.Shown[class]
+		if s.Count == 0 {
 			continue
 		}
-		_, st := m.storageOf(m.arrays[class], KindArray)
+		_, st := m.storageOf(m.trace.arrays[class], KindArray)
 		if st == nil {
 			continue
 		}
 		cells := st.cells[0]
-		for i := s.first; i-s.first < s.count && i < uint64(len(cells)); i++ {
-			if !m.append(arrayNames[class]) || !m.number(i, 10) || !m.append("]=0x") || !m.number(atomic.LoadUint64(&cells[i]), 16) {
+		for i := s.First; i-s.First < s.Count && i < uint64(len(cells)); i++ {
+			if !m.trace.append(arrayNames[class]) || !m.trace.number(i, 10) || !m.trace.append("]=0x") || !m.trace.number(atomic.LoadUint64(&cells[i]), 16) {
 				return
 			}
 		}
@@ -123,21 +133,21 @@ func (m *Machine) traceVariables(f *frame) {
 
 // traceStack appends words of the stack, which has top words for the frame, the first being the
 // highest.
-func (m *Machine) traceStack(s span, top int) {
-	for i := s.first; i-s.first < s.count && i < uint64(top); i++ {
-		if !m.append(" stack=0x") || !m.number(m.stack[(top-1-int(i))&stackMask], 16) {
+func (m traceOps) traceStack(s Span, top int) {
+	for i := s.First; i-s.First < s.Count && i < uint64(top); i++ {
+		if !m.trace.append(" stack=0x") || !m.trace.number(m.stack[(top-1-int(i))&stackMask], 16) {
 			return
 		}
 	}
 }
 
 // endTrace makes the trace an item of the log.
-func (m *Machine) endTrace() {
-	if m.traced == 0 || m.code.Trace == 0 {
+func (m traceOps) endTrace() {
+	if m.trace.n == 0 || m.code.Trace == 0 {
 		return
 	}
 	m.hit.begin(m.code.ID, m.code.Trace-1)
-	m.hit.text(m.trace[:m.traced], m.traced == m.traceRoom())
+	m.hit.text(m.trace.text[:m.trace.n], m.trace.n == m.trace.room)
 	if !m.hit.end() {
 		atomic.AddUint64(&m.a.words[wordLostLog], 1)
 	}

@@ -58,7 +58,7 @@ func storeWords(to []uint64, p []byte) {
 
 // endTrail empties the trail that an item names for a thread; with keep its records go to the ring.
 func (a *Arena) endTrail(tid uint32, item []byte, keep bool) {
-	if len(item) != asideItem {
+	if len(item) != deferredItem {
 		return
 	}
 	obj := a.objectAt(binary.LittleEndian.Uint64(item[itemHeader:]))

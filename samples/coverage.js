@@ -4,7 +4,7 @@
 //   gotap run coverage --arg f='./prog:*' -- ./prog
 //   gotap run coverage --arg file=prog.c --arg from=1 --arg to=80 -- ./prog
 //
-// A line is hit once, and its probe goes then; a function tells its first call alone. With lcov=1 lines come as a tracefile
+// The probe of a line is removed at its first hit; a function reports its first call only. With lcov=1 lines come as a tracefile
 // for genhtml. What never ran is not in the list: `gotap list './prog:*'` has all functions.
 //
 //   $ gotap run coverage --arg file=shop.c --arg from=12 --arg to=30 -- ./shop

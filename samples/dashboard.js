@@ -4,7 +4,7 @@
 //   gotap run dashboard --arg f='libc:*' -p PID
 //   gotap run dashboard --arg f='syscall:*' --arg interval=500 -- ./prog
 //
-// Where output is no terminal a table follows the other, without clearing.
+// If output is not a terminal, tables follow each other without clearing.
 //
 //   $ gotap run dashboard --arg f=syscall:* --arg top=4 -- ls -lR /usr/share/doc/bash
 //   58.3 ms: 20 functions called

@@ -4,7 +4,7 @@
 //   gotap run funclatency --arg f=libc:write -- ls -lR /usr/share/doc
 //   gotap run funclatency --arg f=libc:read --arg bits=2 -T 10s -p PID
 //
-// Recursion and threads are told apart: every call has its own clock. The time of the probes themselves is in it.
+// Every call has its own clock, recursive ones and those of several threads too. The times include the probes themselves.
 //
 //   $ gotap run funclatency --arg f=libc:write -- ls -lR /usr/share/doc/bash
 //   @libc:write, ns:

@@ -29,7 +29,7 @@ const least = option("us", 50, "waits shorter than this many microseconds do not
 const top = option("top", 10, "how many mutexes to print");
 const all = mutexes({ least });
 
-// A mutex that is no variable of a program or library has its address for a name.
+// A mutex that is not a variable of a program or library is named by its address.
 function named(mutex) {
   const variable = sym(0, mutex);
   return /^[^0(]/.test(variable) ? variable : hex(mutex);

@@ -33,7 +33,7 @@ probe("libc:malloc", {
   },
 });
 
-// A place has another address in every process; one without a name is told apart by it all the same.
+// A place has another address in every process; places without a name are distinguished by it.
 function byName(callers) {
   const named = new Map();
   for (const [caller, n] of callers) {

@@ -5,7 +5,7 @@
 //   gotap run net -T 10s -p PID
 //
 // A connect that does not block returns EINPROGRESS at once. Bytes are those of all calls that move some, read, writev and sendfile
-// included; sockets that have the same number one after the other are told apart.
+// included; sockets that reuse a number count separately.
 //
 //   $ gotap run net -- curl -s http://localhost:8000/
 //   curl/8131 connect 3 to unix:/var/run/nscd/socket = -1 ENOENT <42.9 us>

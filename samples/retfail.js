@@ -5,7 +5,7 @@
 //   gotap run retfail --arg f='syscall:open*,syscall:*stat*' -- ls /nonexistent       says which error it was
 //   gotap run retfail --arg f=libc:malloc --arg null=1 -p PID
 //
-// Why is told where it is certain: of system calls, and of the C library's functions, which leave it in errno.
+// The reason is shown where it is certain: for system calls, and for functions of the C library, which set errno.
 //
 //   $ gotap run retfail --arg f=syscall:open*,syscall:statx -- ls /nonexistent
 //   ls/8439 openat returned -2 ENOENT, called from

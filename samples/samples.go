@@ -60,7 +60,7 @@ func Find(name string) (Sample, bool) {
 	return read(file, string(text)), true
 }
 
-// read takes what the catalogue tells from a script's first two lines: "// NAME: PURPOSE" and "// topic: TOPIC".
+// read takes the catalogue's entry from a script's first two lines: "// NAME: PURPOSE" and "// topic: TOPIC".
 func read(file, text string) Sample {
 	first, rest, _ := strings.Cut(text, "\n")
 	second, _, _ := strings.Cut(rest, "\n")

@@ -46,7 +46,7 @@ if (trace) {
   });
 }
 
-// matching tells whether one of the globs means a name.
+// matching reports whether one of the globs matches a name.
 function matching(globs) {
   const all = globs.split(",").map(glob => new RegExp(`^${glob.replace(/[.+^$()|]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")}$`));
   return name => all.some(one => one.test(name));

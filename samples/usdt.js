@@ -5,7 +5,7 @@
 //   gotap run usdt --arg m=postgresql:query__start,postgresql:query__done --arg text=0 -p PID
 //   gotap run usdt --arg m=./prog:shop:order --arg n=2 -- ./prog
 //
-// `gotap list 'usdt:./prog:*:*'` tells which marks a program has. A mark that the target does not have is an error. How many
+// `gotap list 'usdt:./prog:*:*'` lists the marks of a program. A mark that the target does not have is an error. How many
 // arguments a mark has its program alone knows: what is shown beyond them means nothing.
 //
 //   $ gotap run usdt --arg m=python:gc__start,python:gc__done --arg n=1 -- /usr/bin/python3 -c pass

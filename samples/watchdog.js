@@ -1,11 +1,11 @@
-// watchdog: which calls do not return in time? Each is told of while it lasts, with the stack it came from, and again when it returns.
+// watchdog: which calls do not return in time? It reports each while it lasts, with its stack, and again when it returns.
 // topic: threads
 //
 //   gotap run watchdog --arg f=libc:clock_nanosleep --arg ms=50 -- sleep 0.3
 //   gotap run watchdog --arg f=handle_request --arg ms=1000 --arg exit=1 -p PID
 //
-// The stack is that of the entry; what the thread does now is told by the kernel, where it lets one ask. With exit=N the run ends with
-// that status at the first such call.
+// The stack is that of the entry; what the thread does now comes from /proc, if that may be read. With exit=N the run ends with that
+// status at the first such call.
 //
 //   $ gotap run watchdog --arg f=libc:clock_nanosleep --arg ms=50 -- sleep 0.3
 //   sleep/8635 clock_nanosleep has not returned for 109 ms, in hrtimer_nanosleep; it was called from

@@ -1,10 +1,12 @@
-package script
+package script_test
 
 import (
 	"testing"
 
 	"gotap/compile/js"
+	"gotap/script"
 	"gotap/script/output"
+	"gotap/script/scripttest"
 )
 
 const benchScript = `
@@ -15,28 +17,28 @@ probe("a", { enter(c) { exit({ i: c.arg0, size: c.arg1 }); }, exit(e) { seen.n +
 
 // BenchmarkEvent is one small event from the program to the end of its callback.
 func BenchmarkEvent(b *testing.B) {
-	r := newRig(b, benchScript, func(o *Options) { o.Output = output.Discard })
-	p := r.s.Probes()[0]
-	r.lower(p)
-	ctx := r.context()
-	r.thread.args = []uint64{1, 2}
+	r := scripttest.New(b, benchScript, func(o *script.Options) { o.Output = output.Discard })
+	p := r.Script.Probes()[0]
+	r.Lower(p)
+	ctx := r.Context()
+	r.Thread.Args = []uint64{1, 2}
 	b.ReportAllocs()
 	for b.Loop() {
-		r.run(p, js.Enter, ctx)
-		r.s.drain(1)
+		r.Run(p, js.Enter, ctx)
+		r.Script.Drain()
 	}
 }
 
 // BenchmarkLine is one line that a program logs.
 func BenchmarkLine(b *testing.B) {
-	r := newRig(b, "probe(\"a\", c => log(`line ${c.arg0}`));", func(o *Options) { o.Output = output.Discard })
-	p := r.s.Probes()[0]
-	ctx := r.context()
-	r.thread.args = []uint64{1}
+	r := scripttest.New(b, "probe(\"a\", c => log(`line ${c.arg0}`));", func(o *script.Options) { o.Output = output.Discard })
+	p := r.Script.Probes()[0]
+	ctx := r.Context()
+	r.Thread.Args = []uint64{1}
 	b.ReportAllocs()
 	for b.Loop() {
-		r.run(p, js.Enter, ctx)
-		r.s.drain(1)
+		r.Run(p, js.Enter, ctx)
+		r.Script.Drain()
 	}
 }
 
@@ -44,9 +46,9 @@ func BenchmarkLine(b *testing.B) {
 func BenchmarkLoad(b *testing.B) {
 	for _, name := range []string{"script.js", "script.ts"} {
 		b.Run(name, func(b *testing.B) {
-			r := newRig(b, benchScript)
+			r := scripttest.New(b, benchScript)
 			for b.Loop() {
-				s, list := Load(Options{Name: name, Text: benchScript, Arena: r.arena})
+				s, list := script.Load(script.Options{Name: name, Text: benchScript, Arena: r.Arena})
 				if s == nil {
 					b.Fatal(list)
 				}

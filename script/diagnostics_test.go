@@ -1,4 +1,4 @@
-package script
+package script_test
 
 import (
 	"os"
@@ -7,17 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"gotap/compile/diag"
+	"gotap/script"
+	"gotap/script/scripttest"
 )
-
-// testStd is a small standard library.
-var testStd = fstest.MapFS{
-	"test.js":   {Data: []byte("export function twice(x) { return x * 2; }\nexport const LIMIT = 4096;\n")},
-	"common.js": {Data: []byte("exports.twice = x => x * 2;\nexports.NAME = 'common';\n")},
-	"throws.js": {Data: []byte("exports.a = 1;\n\nnull.x = 1;\n")},
-}
 
 // expectation is one "//!" comment: what the carets stand under, and what message and hint match.
 type expectation struct {
@@ -77,7 +71,7 @@ func checkCase(t *testing.T, c testCase) {
 	if strings.HasSuffix(c.name, ".ts") {
 		name = "script.ts"
 	}
-	s, list := Load(Options{Name: name, Text: c.text, Dir: t.TempDir(), Std: testStd})
+	s, list := script.Load(script.Options{Name: name, Text: c.text, Dir: t.TempDir(), Std: scripttest.Std})
 	if s != nil {
 		defer s.Close()
 	}
@@ -140,7 +134,7 @@ func (w expectation) check(t *testing.T, d diag.Diagnostic, text, name string) {
 
 // Who writes log("%d", n) means printf, in programs as in callbacks.
 func TestFormatsThatNobodyFillsIn(t *testing.T) {
-	s, list := Load(Options{Name: "script.js", Dir: t.TempDir(), Text: `
+	s, list := script.Load(script.Options{Name: "script.js", Dir: t.TempDir(), Text: `
 probe("f", c => { log("n %d", c.arg2); });
 begin(() => { console.log("%s and 5% of", "a"); print("5 % discount", 1); console.log("%s"); printf("%d", 1); });
 end(() => { const print = (...a) => {}; print("%d", 5); console.error("%5.2f", 1.5); });

@@ -1,4 +1,4 @@
-package script
+package script_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gotap/compile/js"
+	"gotap/script"
+	"gotap/script/scripttest"
 )
 
 // numberTexts are expressions of programs, each with numbers whose text decides what they mean.
@@ -43,7 +45,7 @@ func numberScript() string {
 }
 
 // bytecode lists the commands of a probe's programs without their places.
-func bytecode(t *testing.T, p *Probe) (lines []string) {
+func bytecode(t *testing.T, p *script.Probe) (lines []string) {
 	t.Helper()
 	result, list := p.Compile(nil)
 	if list.HasErrors() {
@@ -66,11 +68,11 @@ func bytecode(t *testing.T, p *Probe) (lines []string) {
 // give the same bytecode, whatever esbuild makes of their numbers.
 func TestNumbersOfAllForms(t *testing.T) {
 	text := numberScript()
-	dir := write(t, map[string]string{
+	dir := scripttest.Write(t, map[string]string{
 		"other.js": "export const nothing = 0;\n", "module.js": "export const other = 1;\n" + text, "typed.ts": "export const other: number = 1;\n" + text,
 		"common.cjs": text + "exports.other = 1;\n",
 	})
-	plain := newRig(t, text, func(o *Options) { o.Dir = dir })
+	plain := scripttest.New(t, text, func(o *script.Options) { o.Dir = dir })
 	forms := []struct{ name, text string }{
 		{"script.ts", text},
 		{"typed.ts", text + "const typed: number = 2.0;\n"},
@@ -84,12 +86,12 @@ func TestNumbersOfAllForms(t *testing.T) {
 	}
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
-			r := newRig(t, form.text, func(o *Options) { o.Name, o.Dir = filepath.Join(dir, "main-"+form.name), dir })
-			if len(r.s.Probes()) != len(numberTexts) {
-				t.Fatalf("%d probes", len(r.s.Probes()))
+			r := scripttest.New(t, form.text, func(o *script.Options) { o.Name, o.Dir = filepath.Join(dir, "main-"+form.name), dir })
+			if len(r.Script.Probes()) != len(numberTexts) {
+				t.Fatalf("%d probes", len(r.Script.Probes()))
 			}
-			for i, p := range r.s.Probes() {
-				want, got := bytecode(t, plain.s.Probes()[i]), bytecode(t, p)
+			for i, p := range r.Script.Probes() {
+				want, got := bytecode(t, plain.Script.Probes()[i]), bytecode(t, p)
 				if !slices.Equal(want, got) {
 					t.Errorf("%s: %q, not %q", numberTexts[i], got, want)
 				}
@@ -113,17 +115,17 @@ func TestNumbers(t *testing.T) {
 		fmt.Fprintf(&b, "probe(\"p%d\", c => { const k = c.arg0; log(%s); });\n", i, test.expr)
 		want = append(want, test.want)
 	}
-	r := newRig(t, b.String())
-	wantLines(t, r.once(func() {
+	r := scripttest.New(t, b.String())
+	scripttest.WantLines(t, r.Once(func() {
 		for i := range tests {
-			r.enter(i, 7)
+			r.Enter(i, 7)
 		}
 	}), want...)
 }
 
 // TestFloatsInHistograms: the bucket of a float is that of the integer below it.
 func TestFloatsInHistograms(t *testing.T) {
-	r := newRig(t, `
+	r := scripttest.New(t, `
 const h = hist("h"), l = lhist("l", -4, 4, 1), s = sum("s");
 probe("x", c => { const x = f64(0x1000) * 0.0 + c.arg0 / 2.0; h.add(x); l.add(x); h.add(1e6); s.add(2e3); });
 end(() => {
@@ -132,11 +134,11 @@ end(() => {
   h.clear(); l.clear();
 });
 `)
-	r.thread.memory = make([]byte, 8)
-	out := r.once(func() {
+	r.Thread.Memory = make([]byte, 8)
+	out := r.Once(func() {
 		for _, k := range []int64{7, 1, -1, -3, -4} {
-			r.enter(0, uint64(k))
+			r.Enter(0, uint64(k))
 		}
 	})
-	wantLines(t, out, ":-1:3 0:0:1 2:3:1 524288:1048575:5", "-2:-2:2 -1:-1:1 0:0:1 3:3:1", "10000")
+	scripttest.WantLines(t, out, ":-1:3 0:0:1 2:3:1 524288:1048575:5", "-2:-2:2 -1:-1:1 0:0:1 3:3:1", "10000")
 }

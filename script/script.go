@@ -1,10 +1,7 @@
 package script
 
 import (
-	"errors"
-	"slices"
 	"sort"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -12,98 +9,92 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
-	"gotap/runtime/hook"
+	"gotap/script/aggregate"
+	"gotap/script/console"
+	"gotap/script/environ"
+	"gotap/script/event"
+	"gotap/script/expect"
+	"gotap/script/fold"
+	"gotap/script/host"
+	"gotap/script/journal"
+	"gotap/script/jsvm"
+	"gotap/script/limits"
+	"gotap/script/listen"
 	"gotap/script/load"
+	"gotap/script/module"
+	"gotap/script/option"
 	"gotap/script/output"
+	"gotap/script/probe"
+	"gotap/script/recorder"
+	"gotap/script/shared"
+	"gotap/script/source"
+	"gotap/script/timer"
+	"gotap/script/value"
+	"gotap/script/variable"
 )
 
-// Script is a loaded script with its JavaScript machine. Unless a method says otherwise it belongs to the goroutine that
-// called Load, until Start hands it to the host's own.
+// Script is a loaded script with its JavaScript machine. Unless a method says otherwise it belongs to the goroutine that called Load,
+// until Start hands it to the host's own.
 type Script struct {
 	opts   Options
 	out    output.Sink
 	arena  *runtime.Arena
 	owned  bool // the arena is closed with the script
-	loader *load.Loader
+	world  *journal.World
 	tracer Tracer
 
-	vm        *goja.Runtime
-	dog       *watchdog
-	plus      goja.Callable // (a, b) => a + b
-	sources   map[string]*source
-	functions []*function
-	vars      vars
-	modules   map[string]*module
-	running   []*module
-	inputs    []string
+	machine   *jsvm.Machine
+	objects   *shared.Table
+	values    *value.Values
+	variables *variable.Variables
+	probes    *probe.Set
+	lib       library
 
-	symFunction, symGetter, symBuiltin, symAggregate, symStack, symComplaint *goja.Symbol
-	clockAhead                                                               int64 // of the wall over c.time, once a series has asked
-	aggProto, mapProto, threadProto, stackProto, objectPrototype             *goja.Object
-	trailProto, recorderProto                                                *goja.Object
-	uint8Array                                                               goja.Value
+	begins []goja.Callable
+	ends   []goja.Callable
 
-	loading bool
-	ended   bool // the top level has run to its end, as far as it could
-	broken  bool // an aggregation could not be made: what programs do with it cannot be checked
-	diags   diag.List
-
-	probes     []*Probe
-	used       map[int]bool // objects that programs of the first usedOf probes use; made when a journal needs it
-	usedOf     int
-	spoiled    []*Probe // their declaration is wrong, and their programs are compiled for their errors alone
-	byID       map[uint32]*Probe
-	heirs      map[uint32]*Probe // of probes of earlier versions, by their numbers: who takes their events
-	lastProbe  uint32
-	aggregates []*aggregate
-	recorders  []*aggregate // those that are dumped by themselves; guarded by sharedMu
-	sharedMu   sync.Mutex   // guards shared and recorders, which are read on any goroutine
-	shared     []sharedObject
-	taken      map[int]bool // objects of the previous version that this one goes on with
-	options    []Option
-	begins     []goja.Callable
-	ends       []goja.Callable
-	listeners  map[string]*hook.Hook[Event]
-	facilities []*facilityExit
-	timers     []*timer // that have not ended
-	timersMade int
-	layouts    map[*runtime.Format]*layout
-	rejected   []*goja.Promise
-
-	host        host
-	backlog     []runtime.Record // what waits from before this version took over
-	closing     sync.Once
-	eventPid    int
-	faults      faults
-	expect      expectations
-	dumping     int         // dumps being delivered, one within the other
-	stopped     atomic.Bool // stop() was called: nothing is delivered any more
-	disabled    bool        // the script took too much memory: no callback runs any more
-	nativeDepth int         // calls of guarded built-ins within each other
-	status      int
+	host    *host.Host
+	guests  []*Script    // further scripts whose machines run on this one's host
+	joined  atomic.Int32 // how many they are, for other goroutines
+	status  int          // of stop
+	closing sync.Once
 }
 
-// Load parses a script, runs its top level, and compiles every probe without a place. The errors of a stage are told
-// together; with errors there is no Script. Warnings can come with one.
+// library implements the built-in functions.
+type library struct {
+	aggregates *aggregate.Aggregates
+	console    *console.Console
+	environ    *environ.Environ
+	events     *event.Events
+	expect     *expect.Expectations
+	fold       *fold.Folder
+	listeners  *listen.Listeners
+	modules    *module.Modules
+	options    *option.Options
+	recorders  *recorder.Recorders
+	timers     *timer.Timers
+}
+
+// Load parses a script, runs its top level, and compiles every probe without a place. All errors of a stage are reported together;
+// with errors there is no Script. Warnings can come with one.
 func Load(o Options) (*Script, diag.List) {
 	s, err := newScript(o.withDefaults())
 	if err != nil {
 		return nil, diag.List{{Text: err.Error()}}
 	}
-	s.loadAll()
-	if s.diags.HasErrors() {
+	s.load()
+	if diags := s.machine.Diags; diags.HasErrors() {
 		s.Close()
-		return nil, s.diags
+		return nil, diags
 	}
-	return s, s.diags
+	return s, s.machine.Diags
 }
 
+// checkArena is the size of the arena of a script that was given none.
+const checkArena = 64 << 20
+
 func newScript(o Options) (*Script, error) {
-	s := &Script{opts: o, out: o.Output, arena: o.Arena, loader: &load.Loader{Std: o.Std},
-		vm: goja.New(), sources: map[string]*source{}, modules: map[string]*module{}, byID: map[uint32]*Probe{},
-		taken: map[int]bool{}, listeners: newListeners(), layouts: map[*runtime.Format]*layout{}}
-	s.vars.s = s
-	s.loader.Loaded = func(path string) bool { m := s.modules[path]; return m != nil && !m.running }
+	s := &Script{opts: o, out: o.Output, arena: o.Arena}
 	if s.arena == nil {
 		arena, err := runtime.NewArena(runtime.ArenaOptions{Size: checkArena})
 		if err != nil {
@@ -111,115 +102,93 @@ func newScript(o Options) (*Script, error) {
 		}
 		s.arena, s.owned = arena, true
 	}
-	if o.FirstProbe > 0 {
-		s.lastProbe = o.FirstProbe - 1
-	}
-	if o.Previous != nil {
-		s.lastProbe = o.Previous.lastProbe + probeGap
-	}
-	s.host.init()
-	s.startMachine()
+	s.build()
 	return s, nil
 }
 
-// probeGap leaves numbers for probes that the callbacks of a running version make while the next one is loaded.
-const probeGap = 1 << 12
-
-// startMachine prepares the JavaScript machine before any text of the user runs.
-func (s *Script) startMachine() {
-	s.vm.SetMaxCallStackSize(callStackLimit)
-	s.vm.SetPromiseRejectionTracker(s.trackRejection)
-	s.vm.SetTimeSource(s.clock)
-	s.vm.SetRandSource(s.chance)
-	s.dog = newWatchdog(s.opts.Deadline, s.opts.HeapLimit)
-	s.dog.interrupt = func(reason error) { s.vm.Interrupt(reason) }
-	s.dog.clear = s.vm.ClearInterrupt
-	s.dog.stuck = s.opts.Stuck
-	go s.dog.run()
-	for name, sym := range map[string]**goja.Symbol{"function": &s.symFunction, "getter": &s.symGetter, "builtin": &s.symBuiltin,
-		"aggregate": &s.symAggregate, "stack": &s.symStack, "complaint": &s.symComplaint} {
-		*sym = goja.NewSymbol(name)
+// build makes the machine and all parts of the script, before any text of the user runs.
+func (s *Script) build() {
+	o, old := s.opts, s.opts.Previous
+	s.machine = jsvm.New(jsvm.Options{Files: source.NewFiles(o.Own, o.Keep), Out: o.Output, Deadline: o.Deadline, HeapLimit: o.HeapLimit,
+		Stuck: o.Stuck, Exhausted: s.exhausted})
+	m := s.machine
+	s.world = &journal.World{Journal: o.Journal, Replay: o.Replay, Fail: m.Must}
+	s.values = value.New(m, s.world)
+	if old == nil {
+		old = &Script{}
 	}
-	s.objectPrototype = s.vm.Get("Object").ToObject(s.vm).Get("prototype").ToObject(s.vm)
-	s.uint8Array = s.vm.Get("Uint8Array")
-	// These cannot fail: they are a part of this program. BigInt has no form in JSON of its own; ours is that of all output.
-	plus, _ := s.vm.RunString("BigInt.prototype.toJSON = function() { return String(this); }; (a, b) => a + b")
-	s.plus, _ = goja.AssertFunction(plus)
-	s.installAggregates()
-	s.installStack()
+	s.objects = shared.NewTable(s.arena, s.world, old.objects)
+	s.variables = variable.New(m, s.objects, old.variables)
+	lib := &s.lib
+	lib.environ = environ.New(m, s.world, o.Columns)
+	lib.aggregates = aggregate.New(aggregate.Options{Machine: m, World: s.world, Table: s.objects, Values: s.values, Out: s.out,
+		Clock: lib.environ.Monotonic})
+	lib.recorders = recorder.New(m, lib.aggregates, s.world, s.out, dumped{s})
+	lib.fold = fold.New(m, lib.aggregates, s.variables, hostOnly)
+	s.probes = probe.New(probe.Config{Machine: m, World: s.world, Arena: s.arena, Fold: lib.fold, Unsafe: o.Unsafe, First: o.FirstProbe,
+		Previous: old.probes})
+	s.objects.Used = func(id int) bool { return !m.Loading && s.probes.Uses(id) }
+	lib.events = event.New(m, s.values)
+	lib.listeners = listen.New(m, s.values, o.Name, o.Facilities)
+	lib.timers = timer.New(m, s.journalTimer)
+	lib.options = option.New(m, o.Args, o.Replay, o.Check)
+	lib.expect = expect.New(m, s.out, o.Replay)
+	lib.modules = module.New(m, &load.Loader{Std: o.Std}, s.admit)
+	lib.console = console.New(m, s.out)
+	s.host = host.New(s.arena, hosted{s})
 	s.install()
-	s.guardNatives()
+	limits.Install(m)
 }
 
-// loadAll does what Load promises; errors are in s.diags.
-func (s *Script) loadAll() {
-	f, list := s.loader.Parse(s.opts.Name, s.opts.Dir, s.opts.Text)
-	s.diags = append(s.diags, list...)
-	if s.failed() {
+// admit adds a parsed file to the script.
+func (s *Script) admit(parsed *load.File) (*source.File, diag.List) {
+	f, list := s.machine.Files.Admit(parsed, s.variables.Len())
+	for _, v := range f.Info.Slots {
+		s.variables.Add(f, v)
+	}
+	return f, list
+}
+
+// load does what Load promises; errors are in the machine's Diags.
+func (s *Script) load() {
+	m := s.machine
+	f, list := s.lib.modules.Loader.Parse(s.opts.Name, s.opts.Dir, s.opts.Text)
+	if m.Diags = append(m.Diags, list...); m.Diags.HasErrors() {
 		return
 	}
 	src, list := s.admit(f)
-	s.diags = append(s.diags, list...)
-	prg, list := src.compile()
-	s.diags = append(s.diags, list...)
-	if s.failed() {
+	m.Diags = append(m.Diags, list...)
+	prg, list := src.Compile()
+	if m.Diags = append(m.Diags, list...); m.Diags.HasErrors() {
 		return
 	}
-	s.runTop(prg)
-	if s.ended && !s.broken {
+	if !m.RunTop(prg) {
+		return
+	}
+	s.lib.options.CheckArgs()
+	if !s.lib.aggregates.Broken {
 		s.compileProbes()
 	}
 }
 
-func (s *Script) failed() bool { return s.diags.HasErrors() }
-
-// runTop runs the top level, which may take loadFactor times as long as a callback.
-func (s *Script) runTop(prg *goja.Program) {
-	s.loading = true
-	err := s.protect(true, func() error {
-		_, err := s.vm.RunProgram(prg)
-		return err
-	})
-	s.loading = false
-	if err != nil && !s.isStop(err) {
-		s.diags = append(s.diags, s.explain(err))
-	}
-	for _, p := range s.rejected {
-		s.diags = append(s.diags, s.rejection(p))
-	}
-	s.rejected = nil
-	if s.ended = err == nil || s.isStop(err); s.ended {
-		s.checkArgs()
-	}
-}
-
-// compileProbes folds and compiles all probes, so that all errors are told at once, in the order of the text.
+// compileProbes folds and compiles all probes, so that all errors are reported at once, in the order of the text. Errors may come from
+// objects taken over from the previous version, whose keys have another shape now: such objects are made again.
 func (s *Script) compileProbes() {
-	var list diag.List
-	for _, p := range append(slices.Clone(s.probes), s.spoiled...) {
-		s.foldProbe(p)
-		_, diags := p.Compile(nil)
-		list = append(list, diags...)
+	list := s.probes.Compile()
+	if list.HasErrors() && s.objects.AnyAdopted() {
+		if changed, err := s.lib.aggregates.Renew(); changed && err == nil {
+			list = s.probes.Recompile()
+		}
 	}
-	s.compileGuessed()
-	if list.HasErrors() && len(s.taken) > 0 {
-		list = s.compileAnew(list)
-	}
-	s.diags = append(s.diags, unique(list)...)
-	sort.SliceStable(s.diags, func(i, j int) bool {
-		a, b := s.diags[i].Span, s.diags[j].Span
+	diags := append(s.machine.Diags, unique(list)...)
+	sort.SliceStable(diags, func(i, j int) bool {
+		a, b := diags[i].Span, diags[j].Span
 		return a.Source == b.Source && a.Start < b.Start
 	})
+	s.machine.Diags = diags
 }
 
-// compileGuessed compiles those probes again that read a map which a probe after them turned out to keep text in.
-func (s *Script) compileGuessed() {
-	for _, p := range s.probes {
-		p.recompileGuessed(s.arena)
-	}
-}
-
-// unique drops repetitions: a function used by several probes is compiled for each.
+// unique drops repetitions: a function that several probes use is compiled for each.
 func unique(list diag.List) diag.List {
 	seen := map[diag.Diagnostic]bool{}
 	var out diag.List
@@ -232,69 +201,58 @@ func unique(list diag.List) diag.List {
 	return out
 }
 
+// Check compiles and verifies every program of the script; it needs no target.
+func (s *Script) Check() ([]Checked, diag.List) {
+	all, list := s.probes.Check()
+	return all, unique(list)
+}
+
 // Probes lists the probes in the order of declaration.
-func (s *Script) Probes() []*Probe { return s.probes }
+func (s *Script) Probes() []*Probe { return s.probes.List() }
+
+// Plan compares the probes with those of the running version of a watched script; see probe.Set.Plan.
+func (s *Script) Plan(old *Script) (keep, add, remove []*Probe) { return s.probes.Plan(old.probes) }
 
 // Options lists the script's own options, for --help.
-func (s *Script) Options() []Option { return s.options }
+func (s *Script) Options() []Option { return s.lib.options.List }
 
-// Inputs are the files the script was made of, for a watcher: absolute paths, and the name given for the script itself.
-func (s *Script) Inputs() []string { return s.inputs }
+// Inputs are the files of the script, for a watcher: absolute paths, and the name given for the script itself.
+func (s *Script) Inputs() []string { return s.machine.Files.Inputs }
 
 // Arena is where the script's objects are.
 func (s *Script) Arena() *runtime.Arena { return s.arena }
 
-// SetTracer tells the script who places its probes. It is called once, before Start.
-func (s *Script) SetTracer(t Tracer) { s.tracer = t }
+// SetTracer sets what places the script's probes. It is called once, before Start.
+func (s *Script) SetTracer(t Tracer) {
+	s.tracer, s.probes.Tracer, s.values.Symbolizer, s.lib.environ.Memory = t, t, t, t
+}
 
 // Stopped reports whether the script has called stop. Safe for concurrent use.
-func (s *Script) Stopped() bool { return s.stopped.Load() }
+func (s *Script) Stopped() bool { return s.machine.Stopped.Load() }
 
-// Status is the exit status that stop was given, 0 otherwise; to be read when the host is at rest.
+// Status is the exit status that stop was given, 0 otherwise. The host must not be running.
 func (s *Script) Status() int { return s.status }
+
+// Verdict is the result of the script's expectations, after End.
+func (s *Script) Verdict() Verdict { return s.lib.expect.Verdict }
+
+// Values are the present values of the script's shared variables, aggregations and maps, in the order of declaration. Safe for
+// concurrent use.
+func (s *Script) Values() []runtime.Snapshot { return s.objects.Values() }
+
+// TakeValues is Values and Reset in one: what is added meanwhile is either in the result or stays. Safe for concurrent use.
+func (s *Script) TakeValues() []runtime.Snapshot { return s.objects.TakeValues() }
+
+// Reset sets them all back to their first values. Safe for concurrent use.
+func (s *Script) Reset() { s.objects.Reset() }
 
 // Close frees the machine; after End if Start was called. Closing again does nothing.
 func (s *Script) Close() {
 	s.closing.Do(func() {
-		s.dog.close()
-		s.leaveFacilities()
+		s.machine.Close()
+		s.lib.listeners.Close()
 		if s.owned {
 			s.arena.Close()
 		}
 	})
-}
-
-// protect runs a callback, or the top level, in the machine under the watchdog, and turns a Go panic that escapes it into an error.
-func (s *Script) protect(top bool, f func() error) (err error) {
-	s.dog.begin(top)
-	defer s.dog.end()
-	defer func() {
-		if r := recover(); r != nil {
-			err = recovered(r)
-		}
-	}()
-	return f()
-}
-
-func recovered(r any) error {
-	if err, ok := r.(error); ok {
-		return err
-	}
-	return errors.New(strings.TrimSpace("internal error: " + textOf(r)))
-}
-
-func textOf(r any) string {
-	if v, ok := r.(goja.Value); ok {
-		return "uncaught " + v.String()
-	}
-	if s, ok := r.(string); ok {
-		return s
-	}
-	return "panic"
-}
-
-// outside does something that the script cannot hurry, with the callback's clock stopped.
-func (s *Script) outside(f func()) {
-	defer s.dog.pause()()
-	f()
 }

@@ -1,36 +1,65 @@
 package script
 
-// Tracer is what a script's host needs of whoever places its probes. It is implemented where the engine and the script
+import (
+	"gotap/runtime"
+	"gotap/script/environ"
+	"gotap/script/expect"
+	"gotap/script/journal"
+	"gotap/script/listen"
+	"gotap/script/option"
+	"gotap/script/probe"
+	"gotap/script/shared"
+	"gotap/script/value"
+)
+
+// Tracer places the probes of a script and answers its questions about processes. It is implemented where the engine and the script
 // are joined, so that this package knows nothing of processes. All methods are safe for concurrent use.
 type Tracer interface {
-	// Add registers a probe made after the script had been loaded (in a callback), and arms it unless disabled.
-	Add(p *Probe) error
-	Enable(p *Probe) error
-	Disable(p *Probe) error
-	Remove(p *Probe) error
-	Hits(p *Probe) uint64
-	Missed(p *Probe) uint64
-	// Places is how many places it is armed at.
-	Places(p *Probe) uint64
-	// Release lets a thread go that an exit.hold keeps.
+	probe.Tracer
+	value.Symbolizer
+	environ.Memory
+	// Release resumes a thread that exit.hold has stopped.
 	Release(ticket uint32)
 	// Stop ends the run with a status; it returns at once.
 	Stop(status int)
-	// Symbol names an address of a process, also after it has ended: "func+0x10", file and line when known. Process 0 is
-	// the first of the run in which the address is something.
-	Symbol(pid int, addr uint64) Symbol
-	// Stack expands return addresses of a process, inlined calls included, innermost first.
-	Stack(pid int, pcs []uint64) []Symbol
-	// ReadMemory reads memory of a stopped or running process; it returns how many bytes could be read.
-	ReadMemory(pid int, addr uint64, p []byte) int
 }
 
-// Symbol is an address with its names; unknown parts are empty.
-type Symbol struct {
-	Addr   uint64
-	Func   string
-	Offset uint64 // in Func; without one the address in the file of Module, as nm prints it
-	Module string // path of the file
-	File   string
-	Line   int
-}
+// The types of the parts of a script, for its users.
+type (
+	// Probe is one probe that the script declared.
+	Probe = probe.Probe
+	// SpecText is a place as the script names it.
+	SpecText = probe.SpecText
+	// ProbeOption is a property of the object given to probe.
+	ProbeOption = probe.Option
+	// Checked is one program of a probe, compiled without a place and verified.
+	Checked = probe.Checked
+	// Symbol is an address with its names.
+	Symbol = value.Symbol
+	// Event is something that happened to a traced process.
+	Event = journal.Event
+	// EventKind is a kind of event that on() listens to.
+	EventKind = listen.Kind
+	// Journal records what a script gets from outside.
+	Journal = journal.Journal
+	// Replay answers a script's questions from a journal.
+	Replay = journal.Replay
+	// Played is a record of a journal.
+	Played = journal.Played
+	// Option is an argument that the script declared with option().
+	Option = option.Option
+	// Verdict is the result of a script's expectations.
+	Verdict = expect.Verdict
+)
+
+// StateQuestion begins questions about objects that programs change; see package shared.
+const StateQuestion = shared.StateQuestion
+
+// ProbeOptions lists the properties of the object given to probe.
+func ProbeOptions() []ProbeOption { return probe.Options() }
+
+// EventKinds lists the kinds of events that on() listens to.
+func EventKinds() []EventKind { return listen.Kinds() }
+
+// StackLines is a stack for the output, a text for each frame; named is the result of Tracer.Stack for its addresses.
+func StackLines(v runtime.Value, named []Symbol) []string { return value.StackLines(v, named) }

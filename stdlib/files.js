@@ -3,12 +3,12 @@
 //   import { fdPath } from "gotap/files";
 //   probe("libc:write", { enter(c) { exit({ fd: c.arg0 }); }, exit(e) { console.log(fdPath(e.pid, e.fd)); } });
 //
-// fdPath(pid, fd)      what it is open on: a path, "socket:[5]", "pipe:[6]"; or "fd 7" when that cannot be told any more
+// fdPath(pid, fd)      what it is open on: a path, "socket:[5]", "pipe:[6]"; or "fd 7" when that is not known any more
 // descriptors(pid)     { 0: "/dev/pts/1", … }
 // fdFlags(pid, fd)     the flags it was opened with, for gotap/syscalls' openFlags
 // fdPosition(pid, fd)  where the next read or write is
 // baseName(path) dirName(path)
-// atPath(pid, dirfd, path)   the path that openat(dirfd, path) means, absolute where it can be told
+// atPath(pid, dirfd, path)   the path that openat(dirfd, path) means, absolute where possible
 //
 // A callback runs after the hit, so a descriptor that was closed or opened again since has another path, or none. Where it
 // has to be right, ask with exit.hold(…). Host only.

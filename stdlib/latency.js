@@ -9,7 +9,7 @@
 //                                             { spec, hist, stats, probes, print(), summary() }
 // slower(spec, { ms, us, frames, when, optional }, fn)   calls fn on the host for each call of at least so long, with { func, ns, ret, a, b, c, stack }: its
 //                                             first three arguments and up to so many frames (8). Gives { probes }
-// quantile(histogram, part)                   a value that so large a part of all (0.99) does not exceed, as near as the buckets tell
+// quantile(histogram, part)                   a value that so large a part of all (0.99) does not exceed, as far as the buckets show
 // byKey(spec, name, key, { when, optional })  stats of nanoseconds by what key, a program c => …, gives in enter. Gives { stats, probes }
 //
 // A recursive call has a clock of its own. The times have the cost of probes inside the calls in them. A spec whose module is

@@ -22,7 +22,7 @@ import { options, absent } from "gotap/module";
 export function owner(p) { return u32(p + 8); }
 export function waiters(p) { return u32(p + 12); }
 
-// again tells whether the thread has a recursive mutex more than once: glibc counts behind the lock's word.
+// again reports whether the thread has locked a recursive mutex more than once: glibc counts behind the lock's word.
 function again(c, p) { return owner(p) === c.tid && u32(p + 4) > 1; }
 
 export function mutexes(given) {

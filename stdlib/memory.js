@@ -58,7 +58,7 @@ export function allocations(given) {
   return { live, sizes, allocated, freed, probes };
 }
 
-// keeper is the program that notes a block. C libraries call one allocator from another, so a block may be told of twice.
+// keeper is the program that notes a block. C libraries call one allocator from another, so a block may be noted twice.
 function keeper(o, live, sizes, allocated) {
   const least = o.least, every = o.every, on = o.on;
   return (c, address, size) => {

@@ -19,7 +19,7 @@
 // function too, either may stand first, and options may be left out.
 // Functions that look something up on the host never throw because a process has ended: they return undefined, or the number
 // itself as text. Mistakes in the call are errors that begin with the module's name. Places in libraries that a target may lack
-// are optional, so that a run goes on, and absent() tells.
+// are optional, so that the run continues, and absent() reports them.
 
 export function options(module, given, defaults) {
   if (given === undefined || given === null) return { ...defaults };

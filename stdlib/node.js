@@ -11,7 +11,7 @@
 // opens({ module, uv }, fn)          calls fn with { path, flags } for each file opened
 //
 // module is the program ("node"), uv where libuv is: the same, or "libuv" for builds that share it, as Debian's. JavaScript's own
-// functions are compiled as the program runs and have no places. What is not a Node.js is told of at the end.
+// functions are compiled as the program runs and have no places. A line at the end says if the target is not Node.js.
 
 import { inOrder, options, absent } from "gotap/module";
 

@@ -16,9 +16,9 @@
 // On the host:
 //   textAt(version)   48 up to 3.11, 40 from 3.12 on: textAt("3.11")
 //
-// 3.11 tells of calls between Python functions only while its mark for lines is on, so calls and returns cost a hit for each
+// 3.11 reports calls between Python functions only while its mark for lines is on, so calls and returns cost a hit for each
 // line. All but text and textAt give { probes } and take { module }: where the interpreter is, when it is neither the program nor a
-// shared libpython. From 3.12 on CPython has function marks no more; then, as for a program that is no Python, a line at the end
+// shared libpython. Since 3.12 CPython has no function marks; then, as for a program that is not Python, a line at the end
 // says that nothing was seen. Python's own frames are not in c.stack: that has the interpreter's.
 
 import { inOrder, options, absent } from "gotap/module";
@@ -37,7 +37,7 @@ function marked(module, name, program) {
   return probe(mark(module, name), { ...program, optional: true });
 }
 
-// lines has no effect of its own: 3.11 tells of calls between Python functions only while its mark for lines is on.
+// lines has no effect of its own: 3.11 reports calls between Python functions only while its mark for lines is on.
 const lines = module => marked(module, "line", { enter(c) {} });
 
 export function calls(fn, given) {

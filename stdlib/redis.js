@@ -10,7 +10,7 @@
 //
 // module is the server's file, the program that is traced when left out. The functions are those named …Command that the
 // server's call() calls; in which order a structure of the server has its fields need not be known. A command inside a script or
-// a transaction counts for itself and in the time of the outer one. A target that is no such server is told of at the end.
+// a transaction counts for itself and in the time of the outer one. A line at the end says if the target is not such a server.
 
 import { inOrder, options, absent } from "gotap/module";
 

@@ -7,13 +7,13 @@
 // tls({ libraries, limit }, fn)        calls fn with { direction: "sent" | "received", func, connection, size, data }: data is the first
 //                                      limit bytes (256, at most 1024), size what the call moved, connection the library's handle
 // handshakes({ libraries }, fn)        calls fn with { func, connection, ns, ret, ok } when a handshake function returns; one that would block
-//                                      is called again, and is not ok that time. One that another calls is not told of
+//                                      is called again, and is not ok that time. One that another calls is not reported
 //   libraries   any of "libssl" (OpenSSL and its like), "libgnutls", which are also found in a program that was linked with them
 //               statically, as node is; "libnspr4" (NSS; its functions carry unencrypted streams too), or a module that has OpenSSL
 //               in it; ["libssl", "libgnutls"] when left out
 //   both give { probes }
 //
-// What a program reads and writes through a BIO of OpenSSL that has a connection in it (BIO_f_ssl) is told of as well; BIO_read and BIO_write
+// What a program reads and writes through a BIO of OpenSSL that has a connection in it (BIO_f_ssl) is reported too; BIO_read and BIO_write
 // are probed from when the program first makes one on.
 //
 // Plain text is what people want to keep secret: print no more of it than needed. A target without the libraries runs as it

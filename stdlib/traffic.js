@@ -41,7 +41,7 @@ export function traffic(given) {
   };
   const forget = (pid, fd) => { if (lookUp(pid, fd) !== 0) numbers.delete(pid, images.get(pid), fd); };
 
-  // One side of a call: size is a program that tells what has been moved.
+  // One side of a call: size is a program that returns how much was moved.
   const moves = (calls, sums, size, written, fuel) => probe(calls.map(name => `syscall:${name}`), {
     enter(c) {
       this.fd = low(c.arg0);
@@ -145,7 +145,7 @@ export function traffic(given) {
 
 const looked = 0x2002; // MSG_PEEK and MSG_ERRQUEUE
 
-// flagsOf is what tells recv and its kin to take nothing.
+// flagsOf are the flags with which recv and its relatives only peek.
 function flagsOf(c) {
   return c.func === "recvmsg" ? c.arg2 : c.func === "recvfrom" || c.func === "recv" || c.func === "recvmmsg" || c.func === "recvmmsg_time64" ? c.arg3 : 0;
 }

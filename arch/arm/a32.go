@@ -1,14 +1,14 @@
 package arm
 
-// The instructions of A32: from the fields of their words to what they do.
+// The instructions of A32: how the fields of their words map to operations.
 
-// expandA32 is a rotated immediate and its carry (A32ExpandImm_C).
+// expandA32 returns a rotated immediate and its carry (A32ExpandImm_C).
 func expandA32(w, carry uint32) (v, carryOut uint32) {
 	n := field(w, 8, 4) * 2
 	return shiftBy(w&0xff, ror, n, carry)
 }
 
-// operation4 is bits 24 to 21: the number of a data-processing operation.
+// operation4 returns bits 24 to 21: the number of a data-processing operation.
 func operation4(w uint32) uint32 { return field(w, 21, 4) }
 
 func execDataImm(c *cpu, w uint32) error {
@@ -26,11 +26,11 @@ func execDataShift(c *cpu, w uint32) error {
 	return c.dataA32(w, b, carry)
 }
 
-func (c *cpu) dataA32(w, b, carry uint32) error {
+func (c *core) dataA32(w, b, carry uint32) error {
 	return c.data(operation4(w), bit(w, 20), field(w, 12, 4), c.reg(field(w, 16, 4)), b, carry)
 }
 
-// imm16A32 is the immediate of MOVW and MOVT.
+// imm16A32 returns the immediate of MOVW and MOVT.
 func imm16A32(w uint32) uint32 { return field(w, 16, 4)<<12 | w&0xfff }
 
 func execMOVW(c *cpu, w uint32) error {
@@ -49,7 +49,7 @@ func execPKHA32(c *cpu, w uint32) error {
 	return nil
 }
 
-// execSATA32 is SSAT, and USAT by bit 22, which saturates to one bit less.
+// execSATA32 executes SSAT, and USAT by bit 22, which saturates to one bit less.
 func execSATA32(c *cpu, w uint32) error {
 	unsigned := bit(w, 22)
 	c.saturateWord(field(w, 12, 4), w&15, field(w, 16, 5)+ones(!unsigned), field(w, 7, 5), bit(w, 6), unsigned)
@@ -62,7 +62,7 @@ func execSAT16A32(c *cpu, w uint32) error {
 	return nil
 }
 
-// execBFXA32 is SBFX, and UBFX by bit 22.
+// execBFXA32 executes SBFX, and UBFX by bit 22.
 func execBFXA32(c *cpu, w uint32) error {
 	c.extract(field(w, 12, 4), w&15, field(w, 7, 5), field(w, 16, 5)+1, bit(w, 22))
 	return nil
@@ -73,13 +73,14 @@ func execBFIA32(c *cpu, w uint32) error {
 	return nil
 }
 
-// addressA32 reads the bits P, U and W and the base register. An access after which the base changes is always a write-back.
-func (c *cpu) addressA32(w, offset uint32) address {
+// addressA32 reads the bits P, U and W and the base register. An access after which the base changes is always a
+// write-back.
+func (c *core) addressA32(w, offset uint32) address {
 	before := bit(w, 24)
 	return c.indexed(field(w, 16, 4), offset, indexing{add: bit(w, 23), before: before, writeBack: !before || bit(w, 21)})
 }
 
-// wordOrByte is what LDR, STR and their byte forms access.
+// wordOrByte returns the access of LDR, STR and their byte forms.
 func wordOrByte(w uint32) access {
 	if bit(w, 22) {
 		return access{size: 1, load: bit(w, 20)}
@@ -96,8 +97,9 @@ func execLDRReg(c *cpu, w uint32) error {
 	return c.transfer(wordOrByte(w), field(w, 12, 4), c.addressA32(w, offset))
 }
 
-// extraOffset is the offset of the halfword, signed and doubleword transfers: by bit 22 an immediate in two parts, or a register.
-func (c *cpu) extraOffset(w uint32) uint32 {
+// extraOffset returns the offset of the halfword, signed and doubleword transfers. By bit 22 it is an immediate in
+// two parts, or a register.
+func (c *core) extraOffset(w uint32) uint32 {
 	if bit(w, 22) {
 		return field(w, 8, 4)<<4 | w&15
 	}
@@ -110,7 +112,7 @@ func execExtra(k access) exec {
 	}
 }
 
-// execDouble is STRD, and LDRD where bit 5 is clear.
+// execDouble executes STRD, and LDRD where bit 5 is clear.
 func execDouble(c *cpu, w uint32) error {
 	t := field(w, 12, 4)
 	return c.transferPair(!bit(w, 5), t, t+1, c.addressA32(w, c.extraOffset(w)))

@@ -10,8 +10,8 @@ const (
 	ror
 )
 
-// shiftImm is v shifted by an immediate of 0 to 31, and the carry out: lsr and asr by 0 stand for 32, ror by 0 for rrx
-// (DecodeImmShift, Shift_C).
+// shiftImm returns v shifted by an immediate of 0 to 31, and the carry out: lsr and asr by 0 stand for 32, ror by 0
+// for rrx (DecodeImmShift, Shift_C).
 func shiftImm(v, kind, n, carry uint32) (out, carryOut uint32) {
 	switch {
 	case n != 0 || kind == lsl:
@@ -22,7 +22,7 @@ func shiftImm(v, kind, n, carry uint32) (out, carryOut uint32) {
 	return shiftBy(v, kind, 32, carry)
 }
 
-// shiftBy is v shifted by any amount, and the carry out.
+// shiftBy returns v shifted by any amount, and the carry out.
 func shiftBy(v, kind, n, carry uint32) (out, carryOut uint32) {
 	if n == 0 {
 		return v, carry
@@ -42,7 +42,7 @@ func shiftBy(v, kind, n, carry uint32) (out, carryOut uint32) {
 	return out, out >> 31
 }
 
-// addCarry is a+b+carry with the flags of the addition (AddWithCarry).
+// addCarry returns a+b+carry with the flags of the addition (AddWithCarry).
 func addCarry(a, b, carry uint32) (sum, carryOut, overflow uint32) {
 	wide := uint64(a) + uint64(b) + uint64(carry)
 	sum = uint32(wide)
@@ -70,7 +70,7 @@ const (
 	opORN
 )
 
-// logical is the result of a logical operation; ok is false for the others.
+// logical returns the result of a logical operation; ok is false for the others.
 func logical(op, a, b uint32) (v uint32, ok bool) {
 	switch op {
 	case opAND, opTST:
@@ -91,7 +91,7 @@ func logical(op, a, b uint32) (v uint32, ok bool) {
 	return 0, false
 }
 
-// arithmetic is the result and flags of an operation that is not logical.
+// arithmetic returns the result and flags of an operation that is not logical.
 func arithmetic(op, a, b, carry uint32) (v, carryOut, overflow uint32) {
 	switch op {
 	case opSUB, opCMP:
@@ -108,9 +108,9 @@ func arithmetic(op, a, b, carry uint32) (v, carryOut, overflow uint32) {
 	return addCarry(a, b, 0)
 }
 
-// data carries out a data-processing operation on a and b. carry is what the shifter made of b, and is the new C flag of logical
+// data executes a data-processing operation on a and b. carry is the shifter's carry out, the new C flag of logical
 // operations. Comparisons have no d.
-func (c *cpu) data(op uint32, flags bool, d, a, b, carry uint32) error {
+func (c *core) data(op uint32, flags bool, d, a, b, carry uint32) error {
 	v, ok := logical(op, a, b)
 	if ok && flags {
 		c.setNZC(v, carry)

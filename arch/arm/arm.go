@@ -17,7 +17,7 @@ var (
 	Thumb arch.Arch = &isa{thumb: true}
 )
 
-// Name is "arm" or "thumb".
+// Name returns "arm" or "thumb".
 func (s *isa) Name() string {
 	if s.thumb {
 		return "thumb"
@@ -25,10 +25,11 @@ func (s *isa) Name() string {
 	return "arm"
 }
 
-// WordSize is 4 bytes.
+// WordSize returns 4 bytes.
 func (s *isa) WordSize() int { return 4 }
 
-// The breakpoints: undefined instructions that the kernel turns into SIGTRAP. That of A32 has the condition of what it displaces.
+// The breakpoints are undefined instructions that the kernel turns into SIGTRAP. The one of A32 has the condition
+// of the instruction that it displaces.
 const breakpointA32 = 0x07f001f0
 
 var (
@@ -37,7 +38,8 @@ var (
 	breakpoint4 = []byte{0xf0, 0xf7, 0x00, 0xa0}
 )
 
-// breakpointsA32 is the breakpoint under each of the conditions. What is always executed has no condition to copy.
+// breakpointsA32 returns the breakpoint for each condition. An instruction without a condition gets the one that
+// always executes.
 func breakpointsA32() (out [16][]byte) {
 	for cond := range uint32(16) {
 		out[cond] = binary.LittleEndian.AppendUint32(nil, min(cond, 14)<<28|breakpointA32)
@@ -45,7 +47,7 @@ func breakpointsA32() (out [16][]byte) {
 	return out
 }
 
-// Breakpoint is as long as the instruction.
+// Breakpoint returns an undefined instruction as long as the one that it displaces.
 func (s *isa) Breakpoint(in arch.Insn) []byte {
 	switch {
 	case !s.thumb:
@@ -56,22 +58,22 @@ func (s *isa) Breakpoint(in arch.Insn) []byte {
 	return breakpoint4
 }
 
-// BreakpointPC is what the kernel reports: an undefined instruction is not passed.
+// BreakpointPC returns pc: the kernel reports the address of an undefined instruction itself.
 func (s *isa) BreakpointPC(pc uint64) uint64 { return pc }
 
-// SlotSize is 0: nothing is stepped, so there is no copy to make room for.
+// SlotSize returns 0: no instruction is stepped, so no copy is made.
 func (s *isa) SlotSize() int { return 0 }
 
-// PC is the index of r15, which holds the address of the instruction itself and not, as the program reads it, one further on.
+// PC returns the index of r15. It holds the address of the instruction itself; the program reads it with an offset.
 func (s *isa) PC() int { return regPC }
 
-// SP is the index of r13.
+// SP returns the index of r13.
 func (s *isa) SP() int { return regSP }
 
-// Ret is the index of r0 (Procedure Call Standard for the Arm Architecture, IHI 0042, 6.4).
+// Ret returns the index of r0 (Procedure Call Standard for the Arm Architecture, IHI 0042, 6.4).
 func (s *isa) Ret() int { return 0 }
 
-// FP is r11 in A32 and r7 in Thumb, where compilers keep frame pointers if they keep any.
+// FP returns r11 in A32 and r7 in Thumb, which compilers use as frame pointers if at all.
 func (s *isa) FP() int {
 	if s.thumb {
 		return 7
@@ -79,13 +81,13 @@ func (s *isa) FP() int {
 	return regFP
 }
 
-// named are the registers with names of their own.
+// named are the registers that have names of their own.
 var named = map[string]int{
 	"sb": 9, "sl": 10, "fp": regFP, "ip": regIP, "sp": regSP, "lr": regLR, "pc": regPC, "cpsr": regCPSR, "orig_r0": 17,
 }
 
-// RegIndex finds a register by its name: r0 to r15, or sp, lr, pc, cpsr, orig_r0 and the names of the procedure call standard. "fp"
-// is r11 in both instruction sets, as disassemblers have it.
+// RegIndex finds a register by its name: r0 to r15, sp, lr, pc, cpsr, orig_r0 and the names of the procedure call
+// standard. "fp" is r11 in both instruction sets, as in disassemblers.
 func (s *isa) RegIndex(name string) (index, bits, shift int, ok bool) {
 	if n, ok := named[name]; ok {
 		return n, 32, 0, true
@@ -100,11 +102,11 @@ func (s *isa) RegIndex(name string) (index, bits, shift int, ok bool) {
 	return int(n), 32, 0, true
 }
 
-// Arg is integer argument n of a function just entered: r0 to r3, then words of the stack (AAPCS32, 6.5).
+// Arg returns integer argument n at the entry of a function: r0 to r3, then words of the stack (AAPCS32, 6.5).
 func (s *isa) Arg(n int, regs *arch.Regs, mem arch.Memory) (uint64, error) {
 	switch {
 	case n < 0:
-		return 0, fmt.Errorf("cannot read argument %d: there is none", n)
+		return 0, fmt.Errorf("cannot read argument %d: the number is negative", n)
 	case n < 4:
 		return regs[n], nil
 	}
@@ -115,10 +117,10 @@ func (s *isa) Arg(n int, regs *arch.Regs, mem arch.Memory) (uint64, error) {
 	return uint64(binary.LittleEndian.Uint32(p)), nil
 }
 
-// ReturnAddress is the link register; its bit 0 is set when the caller is Thumb code.
+// ReturnAddress returns the link register. Bit 0 is set if the caller is Thumb code.
 func (s *isa) ReturnAddress(regs *arch.Regs, _ arch.Memory) (uint64, error) { return regs[regLR], nil }
 
-// SyscallArg is argument n, r0 to r6, or 0 when no system call has so many.
+// SyscallArg returns argument n, r0 to r6, or 0 if no system call has that many.
 func (s *isa) SyscallArg(n int, regs *arch.Regs) uint64 {
 	if n < 0 || n > 6 {
 		return 0
@@ -126,8 +128,8 @@ func (s *isa) SyscallArg(n int, regs *arch.Regs) uint64 {
 	return regs[n]
 }
 
-// SyscallNumber is r7, as EABI has it.
+// SyscallNumber returns r7, as in EABI.
 func (s *isa) SyscallNumber(regs *arch.Regs) uint64 { return regs[7] }
 
-// SyscallRet is the kernel's result, sign-extended: errors are -1 to -4095.
+// SyscallRet returns the kernel's result, sign-extended. Errors are -1 to -4095.
 func (s *isa) SyscallRet(regs *arch.Regs) uint64 { return uint64(int64(int32(regs[0]))) }

@@ -1,25 +1,25 @@
 package arm
 
-// Branches: linked ones leave the address behind them in lr, with bit 0 set in Thumb.
-func (c *cpu) link() { c.r[regLR] = c.next | ones(c.thumb) }
+// Branches. Linked ones leave the return address in lr, with bit 0 set in Thumb.
+func (c *core) link() { c.r[regLR] = c.next | ones(c.thumb) }
 
 // call branches to a register's value, which is read before lr is written.
-func (c *cpu) call(m uint32) error {
+func (c *core) call(m uint32) error {
 	target := c.reg(m)
 	c.link()
 	return c.exchangeTo(target)
 }
 
 // jump is a branch relative to r15.
-func (c *cpu) jump(offset uint32) { c.branchTo(c.reg(15) + offset) }
+func (c *core) jump(offset uint32) { c.branchTo(c.reg(15) + offset) }
 
 // callOther branches to the other instruction set, relative to r15.
-func (c *cpu) callOther(offset uint32) error {
+func (c *core) callOther(offset uint32) error {
 	c.link()
 	return c.exchangeTo(c.alignedPC() + offset | ones(!c.thumb))
 }
 
-// signed is the low n bits of v as a signed number.
+// signed returns the low n bits of v as a signed number.
 func signed(v uint32, n int) uint32 { return uint32(int32(v<<(32-n)) >> (32 - n)) }
 
 func execBA32(c *cpu, w uint32) error {
@@ -33,7 +33,7 @@ func execBLA32(c *cpu, w uint32) error {
 	return nil
 }
 
-// execBLXA32 has one more bit of offset, as its target is Thumb code.
+// execBLXA32 has one more bit of offset, because its target is Thumb code.
 func execBLXA32(c *cpu, w uint32) error { return c.callOther(offsetA32(w) + field(w, 24, 1)*2) }
 
 func offsetA32(w uint32) uint32 { return signed(w<<2, 26) }
@@ -50,7 +50,7 @@ func execBT16(c *cpu, w uint32) error {
 	return nil
 }
 
-// execBCondT16 and execBCondT32 have a condition of their own, and so no place in an IT block.
+// execBCondT16 and execBCondT32 have a condition of their own, so they cannot be in an IT block.
 func execBCondT16(c *cpu, w uint32) error {
 	c.jump(signed(w<<1, 9))
 	return nil
@@ -74,19 +74,19 @@ func execBLT32(c *cpu, w uint32) error {
 
 func execBLXT32(c *cpu, w uint32) error { return c.callOther(offsetT32(w)) }
 
-// offsetT32 is the offset of B, BL and BLX: the bits J1 and J2 are stored as the sign's complement.
+// offsetT32 returns the offset of B, BL and BLX. J1 and J2 are stored as complements of the sign.
 func offsetT32(w uint32) uint32 {
 	s := field(w, 26, 1)
 	i1, i2 := ^(w>>13^s)&1, ^(w>>11^s)&1
 	return signed(s<<24|i1<<23|i2<<22|field(w, 16, 10)<<12|field(w, 0, 11)<<1, 25)
 }
 
-// offsetCondT32 is that of the conditional branch.
+// offsetCondT32 returns the offset of the conditional branch.
 func offsetCondT32(w uint32) uint32 {
 	return signed(field(w, 26, 1)<<20|field(w, 11, 1)<<19|field(w, 13, 1)<<18|field(w, 16, 6)<<12|field(w, 0, 11)<<1, 21)
 }
 
-// execCBZ is CBZ, and CBNZ by bit 11.
+// execCBZ executes CBZ, and CBNZ by bit 11.
 func execCBZ(c *cpu, w uint32) error {
 	if (c.r[w&7] == 0) != bit(w, 11) {
 		c.jump(offsetCBZ(w))
@@ -96,7 +96,7 @@ func execCBZ(c *cpu, w uint32) error {
 
 func offsetCBZ(w uint32) uint32 { return field(w, 9, 1)<<6 | field(w, 3, 5)<<1 }
 
-// execTB is TBB, and TBH by bit 4: a branch forward by an element of a table.
+// execTB executes TBB, and TBH by bit 4: a branch forward by an element of a table.
 func execTB(c *cpu, w uint32) error {
 	size := 1 + int(field(w, 4, 1))
 	v, err := c.load(c.reg(field(w, 16, 4))+c.reg(w&15)*uint32(size), size)
@@ -113,7 +113,7 @@ func execIT(c *cpu, w uint32) error {
 	return nil
 }
 
-// condT16 and condT32 are the conditions that branches of Thumb have in themselves.
+// condT16 and condT32 return the condition in the encoding of a conditional branch of Thumb.
 func condT16(w uint32) uint32 {
 	if w>>12 == 13 && w>>8&15 < 14 {
 		return w >> 8 & 15

@@ -8,20 +8,20 @@ type Class uint8
 // The classes. Prepare refuses those marked with R.
 const (
 	Ordinary       Class = iota // completed from registers and memory alone
-	Swap                        // SWP: reads and writes memory in one, an engine accepts the gap
+	Swap                        // SWP: reads and writes memory as one operation; an engine accepts the gap
 	SystemRegister              // reads or writes the thread pointer: needs a memory that is a ThreadPointer
-	SystemCall                  // SVC: left to the kernel
+	SystemCall                  // SVC: the kernel executes it
 	Exclusive                   // R: load-exclusive or store-exclusive
-	Trap                        // R: BKPT, UDF, HLT: the program's own
+	Trap                        // R: BKPT, UDF, HLT: a trap of the program itself
 	Privileged                  // R: instructions and registers of the kernel
 	Endian                      // R: SETEND: data of the other byte order
 	Coprocessor                 // R: coprocessors other than the vector unit
-	Beyond                      // R: other instructions that are decoded and not emulated
+	Beyond                      // R: other instructions that are decoded but not emulated
 
 	hole // a gap in a table: Decode fails
 )
 
-// reasons are why Prepare refuses a class.
+// reasons says why Prepare refuses a class.
 var reasons = [...]string{
 	Exclusive:   "an exception clears the monitor, so its exclusive pair would never succeed",
 	Trap:        "a trap of the program's own",
@@ -31,14 +31,14 @@ var reasons = [...]string{
 	Beyond:      "not emulated",
 }
 
-// String is the name of the class in tests and statistics.
+// String returns the name of the class in tests and statistics.
 func (k Class) String() string {
 	return [...]string{
 		"ordinary", "swap", "system register", "system call", "exclusive", "trap", "privileged", "endian", "coprocessor", "beyond",
 	}[k]
 }
 
-// ClassOf is the class of an instruction that A32 or Thumb decoded, and Beyond for any other.
+// ClassOf returns the class of an instruction that A32 or Thumb decoded, and Beyond for any other.
 func ClassOf(in arch.Insn) Class {
 	if op, ok := in.Op.(*inst); ok {
 		return op.row.class

@@ -2,7 +2,7 @@ package arm
 
 import "gotap/arch"
 
-// control is what the instruction does to the flow of control.
+// control returns the effect of the instruction on the flow of control.
 func (in *inst) control() arch.Control {
 	if in.row.flow != nil {
 		return in.row.flow(in.word)
@@ -10,7 +10,7 @@ func (in *inst) control() arch.Control {
 	return in.row.control
 }
 
-// target is where a direct branch goes, and 0 for all else.
+// target returns the target of a direct branch, and 0 for other instructions.
 func (in *inst) target(addr uint64, how arch.Control) uint64 {
 	if how != arch.Jump && how != arch.CondJump && how != arch.Call {
 		return 0
@@ -26,7 +26,7 @@ func (in *inst) target(addr uint64, how arch.Control) uint64 {
 	return uint64(pc + offset)
 }
 
-// offset is how far from r15 a direct branch goes, and whether it changes the instruction set.
+// offset returns the distance of a direct branch from r15, and whether the branch changes the instruction set.
 func (in *inst) offset() (offset uint32, exchange bool) {
 	w := in.word
 	switch {
@@ -46,7 +46,7 @@ func (in *inst) offset() (offset uint32, exchange bool) {
 	return signed(w<<1, 12), false
 }
 
-// The flow of instructions for which it depends on their operands.
+// Instructions whose effect on the flow of control depends on their operands.
 
 func jumpFlow(w uint32) arch.Control {
 	if w>>28 != 14 {
@@ -55,7 +55,7 @@ func jumpFlow(w uint32) arch.Control {
 	return arch.Jump
 }
 
-// returnTo is a jump to the value of a register: lr is where a function returns to.
+// returnTo classifies a jump to the value of a register: a jump to lr is a return.
 func returnTo(m uint32) arch.Control {
 	if m == regLR {
 		return arch.Return
@@ -67,7 +67,8 @@ func exchangeFlow(w uint32) arch.Control   { return returnTo(w & 15) }
 func exchangeFlow16(w uint32) arch.Control { return returnTo(field(w, 3, 4)) }
 func exchangeFlow32(w uint32) arch.Control { return returnTo(field(w, 16, 4)) }
 
-// dataFlow is that of data processing in A32: only the plain move from lr is a return, which Go's compiler writes as the addition of zero.
+// dataFlow classifies data processing in A32. Only a plain move from lr is a return; Go's compiler writes it as an
+// addition of zero.
 func dataFlow(w uint32) arch.Control {
 	op := operation4(w)
 	switch {
@@ -94,7 +95,7 @@ func highFlow(w uint32) arch.Control {
 	return arch.IndirJump
 }
 
-// loadFlow and wordFlow are those of loads; a word popped into r15 is a return address.
+// loadFlow and wordFlow classify loads. A word popped into r15 is a return address.
 func loadFlow(w uint32) arch.Control {
 	switch {
 	case field(w, 12, 4) != 15:
@@ -117,7 +118,7 @@ func wordFlow(k access) func(w uint32) arch.Control {
 	}
 }
 
-// blockFlow is that of LDM: with r15 in the list it restores what a function has saved.
+// blockFlow classifies LDM. With r15 in the list, it restores what a function saved.
 func blockFlow(w uint32) arch.Control {
 	if bit(w, 15) {
 		return arch.Return

@@ -8,7 +8,7 @@ import (
 	"gotap/arch/ieee"
 )
 
-// The places of registers in arch.Regs, which are those of the kernel's struct pt_regs. R0 to R15 are 0 to 15.
+// The indices of registers in arch.Regs, in the order of the kernel's struct pt_regs. R0 to R15 are 0 to 15.
 const (
 	regFP   = 11
 	regIP   = 12
@@ -29,39 +29,55 @@ const (
 	flagT   = 1 << 5 // Thumb
 	maskGE  = 15 << 16
 	maskIT  = 3<<25 | 63<<10
-	userMSR = 0xf8000000 // what MSR changes by its mask bit 3
+	userMSR = 0xf8000000 // the bits that MSR changes with mask bit 3
 )
 
-// cpu is the machine that one instruction runs on. Its registers are copies, which run commits when the instruction has succeeded, so
-// that an instruction that fails has changed nothing.
+// cpu is the machine that executes one instruction: general registers, memory, vector registers. Its registers are
+// copies. run commits them when the instruction has succeeded, so a failed instruction changes nothing.
 type cpu struct {
-	r     [15]uint32 // r0 to r14
-	cpsr  uint32     // IT as it was before the instruction, until a write of it
-	pc    uint32     // of the instruction itself
-	next  uint32     // where execution goes on
-	thumb bool       // the instruction set of the instruction; that of the next one is in cpsr
-	v     arch.Vectors
-	mem   arch.Memory
-	it    uint32    // ITSTATE before the instruction, 0 outside of blocks
-	newIT bool      // the instruction has set ITSTATE itself
-	taken bool      // the instruction has branched
-	buf   [128]byte // what memory is read into and written from
-	fp    ieee.Env  // what floating-point arithmetic of the instruction obeys and raises
+	core
+	bus
+	vectorUnit
 }
 
-// cpus keeps machines for reuse: an instruction is called through its row, so the compiler could not keep a cpu on the stack, and a
-// hit must not allocate.
+// core holds the general registers and the state of the instruction stream.
+type core struct {
+	r     [15]uint32 // r0 to r14
+	cpsr  uint32     // ITSTATE in it is that before the instruction, until the instruction writes it
+	pc    uint32     // of the instruction itself
+	next  uint32     // where execution continues
+	thumb bool       // the instruction set of the instruction; that of the next one is in cpsr
+	it    uint32     // ITSTATE before the instruction, 0 outside IT blocks
+	newIT bool       // the instruction has set ITSTATE itself
+	taken bool       // the instruction has branched
+}
+
+// bus accesses memory.
+type bus struct {
+	mem       arch.Memory
+	bigEndian bool      // CPSR.E: data accesses are refused
+	buf       [128]byte // data read, or data to write
+}
+
+// vectorUnit holds the registers that VFP and NEON share.
+type vectorUnit struct {
+	v  arch.Vectors
+	fp ieee.Env // rounding and other modes of the instruction, and the exceptions that it raises
+}
+
+// cpus holds machines for reuse. An instruction is called through its row, so a cpu on the stack would escape to
+// the heap, and a hit must not allocate.
 var cpus = sync.Pool{New: func() any { return new(cpu) }}
 
-// run executes one instruction: on success regs and v are what it leaves, on error they are untouched. v is needed only for
-// instructions of the vector unit.
+// run executes one instruction. On success, regs and v are updated; on error, they are unchanged. v may be nil for
+// instructions that do not use the vector unit.
 func (in *inst) run(regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error {
 	if in.row.vectors && v == nil {
 		return errNeedsVectors
 	}
 	c := cpus.Get().(*cpu)
 	c.load32(regs, in)
-	c.mem = mem
+	c.mem, c.bigEndian = mem, c.cpsr&flagE != 0
 	if in.row.vectors {
 		c.v = *v
 	}
@@ -85,8 +101,8 @@ func (in *inst) run(regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error {
 	return err
 }
 
-// load32 takes over the registers.
-func (c *cpu) load32(regs *arch.Regs, in *inst) {
+// load32 copies the registers into the machine.
+func (c *core) load32(regs *arch.Regs, in *inst) {
 	for i := range c.r {
 		c.r[i] = uint32(regs[i])
 	}
@@ -98,9 +114,9 @@ func (c *cpu) load32(regs *arch.Regs, in *inst) {
 	}
 }
 
-// commit gives the registers back. ITSTATE advances behind every Thumb instruction of a block but IT itself. A condition without
-// instructions that it is for, which no IT leaves behind, stays as it is.
-func (c *cpu) commit(regs *arch.Regs) {
+// commit copies the registers back. ITSTATE advances after every Thumb instruction of an IT block except IT itself.
+// A condition without remaining instructions, which IT never produces, stays.
+func (c *core) commit(regs *arch.Regs) {
 	for i := range c.r {
 		regs[i] = uint64(c.r[i])
 	}
@@ -110,13 +126,13 @@ func (c *cpu) commit(regs *arch.Regs) {
 	regs[regPC], regs[regCPSR] = uint64(c.next), uint64(c.cpsr)
 }
 
-// itState is ITSTATE of a CPSR: IT[7:2] in bits 15 to 10, IT[1:0] in bits 26 and 25.
+// itState returns the ITSTATE of a CPSR: IT[7:2] in bits 15 to 10, IT[1:0] in bits 26 and 25.
 func itState(cpsr uint32) uint32 { return cpsr>>8&0xfc | cpsr>>25&3 }
 
-// withIT is cpsr with another ITSTATE.
+// withIT returns cpsr with ITSTATE replaced.
 func withIT(cpsr, it uint32) uint32 { return cpsr&^maskIT | it>>2<<10 | it&3<<25 }
 
-// advanceIT is ITSTATE behind an instruction of the block (ITAdvance).
+// advanceIT returns ITSTATE after an instruction of the block (ITAdvance).
 func advanceIT(it uint32) uint32 {
 	if it&7 == 0 {
 		return 0
@@ -124,11 +140,11 @@ func advanceIT(it uint32) uint32 {
 	return it&0xe0 | it<<1&0x1f
 }
 
-// inIT and lastInIT tell where in an IT block the instruction is.
-func (c *cpu) inIT() bool     { return c.it&15 != 0 }
-func (c *cpu) lastInIT() bool { return c.it&15 == 8 }
+// inIT reports whether the instruction is in an IT block, and lastInIT whether it is the last one.
+func (c *core) inIT() bool     { return c.it&15 != 0 }
+func (c *core) lastInIT() bool { return c.it&15 == 8 }
 
-// holds reports whether a condition is met by the flags of cpsr (ConditionHolds). 15 is always, too.
+// holds reports whether the flags of cpsr meet a condition (ConditionHolds). 15 always holds.
 func holds(cond, cpsr uint32) bool {
 	n, z, carry, v := cpsr&flagN != 0, cpsr&flagZ != 0, cpsr&flagC != 0, cpsr&flagV != 0
 	var ok bool
@@ -153,11 +169,11 @@ func holds(cond, cpsr uint32) bool {
 	return ok != (cond&1 == 1)
 }
 
-// field is n bits of an instruction, from bit lo up; bit is one of them.
+// field returns n bits of an instruction, from bit lo up; bit returns one.
 func field(w uint32, lo, n int) uint32 { return w >> lo & (1<<n - 1) }
 func bit(w uint32, n int) bool         { return w>>n&1 == 1 }
 
-// ones is 1 for true.
+// ones returns 1 for true.
 func ones(b bool) uint32 {
 	if b {
 		return 1
@@ -165,8 +181,8 @@ func ones(b bool) uint32 {
 	return 0
 }
 
-// reg is register n; r15 is the address of the instruction plus 8, or plus 4 in Thumb.
-func (c *cpu) reg(n uint32) uint32 {
+// reg returns register n; r15 is the address of the instruction plus 8, or plus 4 in Thumb.
+func (c *core) reg(n uint32) uint32 {
 	if n < 15 {
 		return c.r[n]
 	}
@@ -176,14 +192,14 @@ func (c *cpu) reg(n uint32) uint32 {
 	return c.pc + 8
 }
 
-// alignedPC is r15 as literals and ADR see it.
-func (c *cpu) alignedPC() uint32 { return c.reg(15) &^ 3 }
+// alignedPC returns r15 as literals and ADR use it.
+func (c *core) alignedPC() uint32 { return c.reg(15) &^ 3 }
 
-// set writes register n, which is not r15: instructions that may write it say by which rule.
-func (c *cpu) set(n, v uint32) { c.r[n] = v }
+// set writes register n, which is not r15: instructions that may write r15 call the function for their rule.
+func (c *core) set(n, v uint32) { c.r[n] = v }
 
-// branchTo goes on at addr in the same instruction set (BranchWritePC).
-func (c *cpu) branchTo(addr uint32) {
+// branchTo continues at addr in the same instruction set (BranchWritePC).
+func (c *core) branchTo(addr uint32) {
 	c.taken = true
 	if c.thumb {
 		c.next = addr &^ 1
@@ -192,10 +208,10 @@ func (c *cpu) branchTo(addr uint32) {
 	c.next = addr &^ 3
 }
 
-// exchangeTo goes on at addr, in the instruction set of its bit 0 (BXWritePC). A32 code that lies between two instructions is gone
-// to as well: the processor faults there, with the program counter as it is (one of the two behaviours that DDI 0487 leaves open).
-// It never fails; that is for its callers.
-func (c *cpu) exchangeTo(addr uint32) error {
+// exchangeTo continues at addr, in the instruction set of its bit 0 (BXWritePC). An A32 address between two
+// instructions is accepted too: the processor faults there without changing the program counter (one of the two
+// behaviours that DDI 0487 allows). It returns nil, for its callers' convenience.
+func (c *core) exchangeTo(addr uint32) error {
 	c.taken = true
 	c.cpsr &^= flagT
 	if addr&1 == 1 {
@@ -205,9 +221,9 @@ func (c *cpu) exchangeTo(addr uint32) error {
 	return nil
 }
 
-// writeALU writes the result of a data-processing instruction, where r15 is a branch: one that may change the instruction set in A32
-// only (ALUWritePC).
-func (c *cpu) writeALU(n, v uint32) error {
+// writeALU writes the result of a data-processing instruction. Writing r15 is a branch, which may change the
+// instruction set only in A32 (ALUWritePC).
+func (c *core) writeALU(n, v uint32) error {
 	switch {
 	case n < 15:
 		c.r[n] = v
@@ -219,8 +235,8 @@ func (c *cpu) writeALU(n, v uint32) error {
 	return nil
 }
 
-// writeLoaded writes a loaded word, where r15 is a branch that may change the instruction set (LoadWritePC).
-func (c *cpu) writeLoaded(n, v uint32) error {
+// writeLoaded writes a loaded word. Loading r15 is a branch, which may change the instruction set (LoadWritePC).
+func (c *core) writeLoaded(n, v uint32) error {
 	if n < 15 {
 		c.r[n] = v
 		return nil
@@ -228,48 +244,49 @@ func (c *cpu) writeLoaded(n, v uint32) error {
 	return c.exchangeTo(v)
 }
 
-// carry is the C flag as a number.
-func (c *cpu) carry() uint32 { return c.cpsr >> 29 & 1 }
+// carry returns the C flag as a number.
+func (c *core) carry() uint32 { return c.cpsr >> 29 & 1 }
 
-// setNZ and setNZC set flags of a result.
-func (c *cpu) setNZ(v uint32) {
+// setNZ sets N and Z of a result; setNZC sets C, too.
+func (c *core) setNZ(v uint32) {
 	c.cpsr = c.cpsr&^(flagN|flagZ) | v&flagN | ones(v == 0)<<30
 }
 
-func (c *cpu) setNZC(v, carry uint32) {
+func (c *core) setNZC(v, carry uint32) {
 	c.setNZ(v)
 	c.cpsr = c.cpsr&^flagC | carry<<29
 }
 
 // setFlags sets all four flags.
-func (c *cpu) setFlags(v, carry, overflow uint32) {
+func (c *core) setFlags(v, carry, overflow uint32) {
 	c.setNZC(v, carry)
 	c.cpsr = c.cpsr&^flagV | overflow<<28
 }
 
 // saturated sets the sticky Q flag.
-func (c *cpu) saturated() { c.cpsr |= flagQ }
+func (c *core) saturated() { c.cpsr |= flagQ }
 
-// read is n bytes of memory, valid until the next read or write.
-func (c *cpu) read(addr uint32, n int) ([]byte, error) {
-	if c.cpsr&flagE != 0 {
+// read returns n bytes of memory, valid until the next read or write.
+func (b *bus) read(addr uint32, n int) ([]byte, error) {
+	if b.bigEndian {
 		return nil, errBigEndian
 	}
-	p := c.buf[:n]
-	return p, c.mem.ReadMemory(uint64(addr), p)
+	p := b.buf[:n]
+	return p, b.mem.ReadMemory(uint64(addr), p)
 }
 
 // write stores p, all of it or nothing.
-func (c *cpu) write(addr uint32, p []byte) error {
-	if c.cpsr&flagE != 0 {
+func (b *bus) write(addr uint32, p []byte) error {
+	if b.bigEndian {
 		return errBigEndian
 	}
-	return c.mem.WriteMemory(uint64(addr), p)
+	return b.mem.WriteMemory(uint64(addr), p)
 }
 
-// load is a little-endian number of size bytes: 1, 2 or 4. It need not be aligned: Linux lets processes do so (SCTLR.A is 0).
-func (c *cpu) load(addr uint32, size int) (uint32, error) {
-	p, err := c.read(addr, size)
+// load returns a little-endian number of 1, 2 or 4 bytes. Unaligned access is allowed, as under Linux (SCTLR.A is
+// 0).
+func (b *bus) load(addr uint32, size int) (uint32, error) {
+	p, err := b.read(addr, size)
 	if err != nil {
 		return 0, err
 	}
@@ -283,12 +300,12 @@ func (c *cpu) load(addr uint32, size int) (uint32, error) {
 }
 
 // store writes the low size bytes of v.
-func (c *cpu) store(addr, v uint32, size int) error {
-	binary.LittleEndian.PutUint32(c.buf[:], v)
-	return c.write(addr, c.buf[:size])
+func (b *bus) store(addr, v uint32, size int) error {
+	binary.LittleEndian.PutUint32(b.buf[:], v)
+	return b.write(addr, b.buf[:size])
 }
 
-// aligned faults for an address that is not a multiple of size, where the instruction wants one.
+// aligned returns a fault if the instruction requires alignment and the address is not a multiple of size.
 func aligned(addr uint32, size int, write bool) error {
 	if addr&uint32(size-1) != 0 {
 		return &AlignmentError{Addr: uint64(addr), Write: write}

@@ -8,12 +8,12 @@ import (
 	"gotap/arch"
 )
 
-// inst is the form in which a decoded instruction travels in arch.Insn.Op. It is immutable.
+// inst is a decoded instruction, the value of arch.Insn.Op. It is immutable.
 type inst struct {
-	word  uint32 // as exec sees it: A32 and 16-bit Thumb as they are, 32-bit Thumb with its first half above; see vectorWord
+	word  uint32 // as encoded, but 32-bit Thumb with its first half above; see vectorWord
 	size  uint32 // 2 or 4
-	cond  uint32 // 14 and 15 are always
-	thumb bool   // cond then is that of a conditional branch only: others depend on ITSTATE
+	cond  uint32 // 14 and 15 always hold
+	thumb bool   // if so, cond is set for conditional branches only: other instructions depend on ITSTATE
 	row   *row
 }
 
@@ -27,7 +27,8 @@ func (in *inst) executes(cpsr uint32) bool {
 	return holds(in.cond, cpsr)
 }
 
-// decode finds the row of the instruction at the start of code. The inst has its word, size and row only if there is no error.
+// decode finds the row of the instruction at the start of code. The inst has its word, size and row only if there
+// is no error.
 func (s *isa) decode(code []byte) (*inst, error) {
 	if !s.thumb {
 		if len(code) < 4 {
@@ -48,7 +49,7 @@ func (s *isa) decode(code []byte) (*inst, error) {
 	return decodeT32(first<<16 | uint32(binary.LittleEndian.Uint16(code[2:])))
 }
 
-// found completes an inst, if there is a row for it.
+// found completes an inst if there is a row for it.
 func found(r *row, in inst) (*inst, error) {
 	if r == nil || r.class == hole {
 		return nil, errUndefined
@@ -79,7 +80,7 @@ func decodeT32(w uint32) (*inst, error) {
 	return found(thumb32().find(w), in)
 }
 
-// foundVector asks the decoder of the vector unit.
+// foundVector calls the decoder of the vector unit.
 func foundVector(w uint32, in inst) (*inst, error) {
 	r, err := decodeVector(w, in.thumb)
 	if err != nil {
@@ -89,11 +90,11 @@ func foundVector(w uint32, in inst) (*inst, error) {
 	return &in, nil
 }
 
-// isCoprocessorVector reports bits 11 to 8 of a coprocessor instruction that belong to the vector unit: 10 and 11, for half precision
-// and later extensions 8 and 9, and 12 and 13 without a condition.
+// isCoprocessorVector reports whether bits 11 to 8 of a coprocessor instruction belong to the vector unit: 10 and
+// 11, 8 and 9 for half precision and later extensions, 12 and 13 without a condition.
 func isCoprocessorVector(w uint32) bool { return w>>10&3 == 2 || w>>28 == 15 && w>>9&7 == 6 }
 
-// isVectorA32 reports the encodings that decodeVector answers for.
+// isVectorA32 reports the encodings that decodeVector handles.
 func isVectorA32(w uint32) bool {
 	switch {
 	case w>>28 == 15 && w>>25&7 == 1: // SIMD data processing
@@ -111,7 +112,7 @@ func vectorWord(w uint32) (uint32, bool) {
 		return 0xf2000000 | w>>28&1<<24 | w&0xffffff, true
 	case w>>24 == 0xf9 && !bit(w, 20):
 		return 0xf4000000 | w&0xffffff, true
-	case (w>>25&7 == 6 || w>>24&15 == 14) && isCoprocessorVector(w): // 1110 stands for always, 1111 is the same in both sets
+	case (w>>25&7 == 6 || w>>24&15 == 14) && isCoprocessorVector(w): // 1111 means the same in both sets
 		return w, true
 	}
 	return 0, false

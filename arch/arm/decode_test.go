@@ -16,7 +16,7 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestEveryRowIsReached makes an encoding of every row that decodes to it: none is hidden by those in front of it.
+// TestEveryRowIsReached makes an encoding of every row that decodes to it: no row is hidden by those before it.
 func TestEveryRowIsReached(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
 	for i, x := range []*index{a32(), a32Always(), thumb16(), thumb32()} {
@@ -35,7 +35,7 @@ func TestEveryRowIsReached(t *testing.T) {
 	}
 }
 
-// TestUndefined has a processor run words that do not decode: it must find them undefined too.
+// TestUndefined has a processor execute words that do not decode: they must be undefined for it too.
 func TestUndefined(t *testing.T) {
 	g := newGenerator(t)
 	for _, thumb := range []bool{false, true} {
@@ -48,7 +48,8 @@ func TestUndefined(t *testing.T) {
 			code := encode(w, thumb, 32)
 			s := g.state(code, thumb)
 			s.regs[regCPSR] &^= maskIT
-			// QEMU takes some words of the unallocated space 1111 1111 for coprocessor instructions, and does nothing.
+			// QEMU executes some words of the unallocated space 1111 1111 as coprocessor instructions without
+			// effect.
 			if _, err := s.isa().Decode(code, s.regs[regPC]); err != nil && (thumb || w>>24 != 0xff) {
 				states = append(states, s)
 			}
@@ -81,7 +82,7 @@ func TestDecodeThumb16(t *testing.T) {
 	t.Logf("%d halfwords do not decode", len(undefined))
 }
 
-// FuzzDecode feeds any word to both decoders, and what decodes to Prepare and Exec.
+// FuzzDecode passes any word to both decoders, and decoded instructions to Prepare and Exec.
 func FuzzDecode(f *testing.F) {
 	f.Add(uint32(0xe0810002), uint32(0x10))
 	f.Fuzz(func(t *testing.T, w, cpsr uint32) {
@@ -102,8 +103,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestLibraries prepares every instruction of the C library, which is Thumb, and of a program that is A32. It tells
-// how many can be probed, and why the others cannot.
+// TestLibraries prepares every instruction of the C library, in Thumb, and of a program in A32. It reports how many
+// can be probed, and why the others cannot.
 func TestLibraries(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.ObjdumpARM)
 	for _, c := range []struct {
@@ -133,7 +134,7 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// programA32 is many small functions that make a compiler use many instructions.
+// programA32 consists of many small functions for which a compiler uses many instructions.
 func programA32() string {
 	var b strings.Builder
 	types := []string{"signed char", "unsigned short", "int", "long long", "double"}
@@ -149,7 +150,8 @@ func programA32() string {
 	return b.String()
 }
 
-// prepareProgram prepares what the disassembler finds in functions of one instruction set; it names no data, by mapping symbols.
+// prepareProgram prepares the instructions that the disassembler finds in functions of one instruction set. Mapping
+// symbols exclude data.
 func prepareProgram(t *testing.T, exe string, a arch.Arch) (total int, refused map[string]int) {
 	t.Helper()
 	cmd := command.Command("arm-linux-gnueabihf-objdump", "-d", exe)
@@ -185,7 +187,7 @@ func prepareProgram(t *testing.T, exe string, a arch.Arch) (total int, refused m
 	return total, refused
 }
 
-// listedCode is the bytes of a disassembled instruction: one word of A32, or one or two halfwords of Thumb.
+// listedCode returns the bytes of a disassembled instruction: one word of A32, or one or two halfwords of Thumb.
 func listedCode(t *testing.T, hex string) ([]byte, arch.Arch) {
 	t.Helper()
 	digits := strings.Fields(hex)
@@ -205,7 +207,7 @@ func listedCode(t *testing.T, hex string) ([]byte, arch.Arch) {
 	return encode(w<<16|half, true, 32), Thumb
 }
 
-// whyRefused is why an instruction cannot be probed, or nothing.
+// whyRefused returns why an instruction cannot be probed, or "".
 func whyRefused(a arch.Arch, code []byte) string {
 	in, err := a.Decode(code, 0)
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"gotap/arch"
 )
 
-// TestHarness runs one addition both ways.
+// TestHarness executes one addition with the emulator and the processor.
 func TestHarness(t *testing.T) {
 	s := newState(false, binary.LittleEndian.AppendUint32(nil, 0xe0810002))
 	s.regs[1], s.regs[2] = 40, 2
@@ -20,7 +20,7 @@ func TestHarness(t *testing.T) {
 	}
 }
 
-// table is an index as the tests see it: the rows of one instruction set.
+// table is an index as the tests use it: the rows of one instruction set.
 type table struct {
 	name  string
 	thumb bool
@@ -28,7 +28,7 @@ type table struct {
 	rows  []*row
 }
 
-// coreTables are the rows of everything but the vector unit.
+// coreTables returns the rows of everything but the vector unit.
 func coreTables() []table {
 	return []table{
 		{"A32", false, 32, rowsIn(a32())}, {"A32 unconditional", false, 32, rowsIn(a32Always())},
@@ -36,7 +36,7 @@ func coreTables() []table {
 	}
 }
 
-// rowsIn is each row of an index once.
+// rowsIn returns each row of an index once.
 func rowsIn(x *index) (out []*row) {
 	seen := map[*row]bool{}
 	for _, bucket := range x.buckets {
@@ -53,11 +53,11 @@ func rowsIn(x *index) (out []*row) {
 // generator makes random states.
 type generator struct{ *rand.Rand }
 
-// edges are values at which arithmetic turns.
+// edges are values at which arithmetic changes its behaviour.
 var edges = []uint32{0, 1, 2, 3, 31, 32, 33, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0x80000001,
 	0xfffffffe, 0xffffffff, 0x00010000, 0xffff8000, 0x80008000, 0x7fff7fff, 0x01ff, 0x80ff7f00}
 
-// value is a register's content: an edge, an address in the arena, an address of code, or anything.
+// value returns a register value: an edge, an address in the arena, an address of code, or any number.
 func (g generator) value() uint32 {
 	switch g.IntN(8) {
 	case 0, 1:
@@ -75,7 +75,7 @@ func (g generator) value() uint32 {
 	return g.Uint32()
 }
 
-// word is an encoding of a row, mostly one that is not unpredictable.
+// word returns an encoding of a row, mostly one that is not unpredictable.
 func (g generator) word(r *row, bits int) (w uint32) {
 	for range 20 {
 		if w = g.anyWord(r, bits); r.unpredictableReason(w) == "" {
@@ -85,7 +85,7 @@ func (g generator) word(r *row, bits int) (w uint32) {
 	return w
 }
 
-// anyWord is any encoding of a row; bits that should be fixed mostly are.
+// anyWord returns any encoding of a row, in which most fixed bits are right.
 func (g generator) anyWord(r *row, bits int) uint32 {
 	w := g.Uint32()
 	if g.IntN(16) != 0 {
@@ -98,7 +98,7 @@ func (g generator) anyWord(r *row, bits int) uint32 {
 	return w
 }
 
-// conditional gives most A32 instructions the condition always.
+// conditional gives most A32 instructions the condition "always".
 func (g generator) conditional(w uint32, r *row) uint32 {
 	if r.mask>>28 == 15 {
 		return w
@@ -110,7 +110,7 @@ func (g generator) conditional(w uint32, r *row) uint32 {
 	return w&^(15<<28) | cond<<28
 }
 
-// encode is the bytes of an instruction as they lie in memory.
+// encode returns the bytes of an instruction in memory.
 func encode(w uint32, thumb bool, bits int) []byte {
 	switch {
 	case bits == 16:
@@ -121,7 +121,8 @@ func encode(w uint32, thumb bool, bits int) []byte {
 	return binary.LittleEndian.AppendUint32(nil, w)
 }
 
-// randomIT is an ITSTATE, mostly that of the last instruction of a block, under the conditions a block may have.
+// randomIT returns an ITSTATE, mostly that of the last instruction of a block, with a condition that a block may
+// have.
 func (g generator) randomIT() uint32 {
 	cond := g.Uint32N(15)
 	if g.IntN(2) == 0 || cond == 14 {
@@ -130,7 +131,7 @@ func (g generator) randomIT() uint32 {
 	return cond<<4 | (g.Uint32N(15) + 1)
 }
 
-// state is a random state for an instruction.
+// state returns a random state for an instruction.
 func (g generator) state(code []byte, thumb bool) state {
 	s := newState(thumb, code)
 	for i := range 15 {
@@ -143,7 +144,8 @@ func (g generator) state(code []byte, thumb bool) state {
 	return s
 }
 
-// steer turns registers that an instruction takes for a base into addresses, as most states would fault otherwise.
+// steer turns registers that an instruction uses as bases into addresses, because most states would fault
+// otherwise.
 func (g generator) steer(s *state, w uint32, bits int) {
 	if g.IntN(10) == 0 {
 		return
@@ -165,7 +167,7 @@ func (g generator) steer(s *state, w uint32, bits int) {
 	if g.IntN(4) != 0 {
 		addr &^= 7
 	}
-	if g.IntN(16) == 0 { // what ends behind the arena
+	if g.IntN(16) == 0 { // addresses behind the arena
 		addr = arena + arenaSize - g.Uint32N(64)
 	}
 	if base != 15 {
@@ -175,7 +177,7 @@ func (g generator) steer(s *state, w uint32, bits int) {
 	s.windows = append(s.windows, g.targets(uint32(s.regs[base])))
 }
 
-// targets is memory around an address that holds places to branch to, for what loads r15.
+// targets returns memory around an address with addresses to branch to, for instructions that load r15.
 func (g generator) targets(addr uint32) window {
 	data := make([]byte, 256)
 	for i := 0; i < len(data); i += 4 {
@@ -184,7 +186,7 @@ func (g generator) targets(addr uint32) window {
 	return window{min(max(addr&^3, arena+0x400), arena+arenaSize-0x400) - 128, data}
 }
 
-// in is the decoded instruction of a state.
+// in returns the decoded instruction of a state.
 func (s *state) in() *inst {
 	in, err := s.isa().Decode(s.code, s.regs[regPC])
 	if err != nil {
@@ -193,7 +195,7 @@ func (s *state) in() *inst {
 	return in.Op.(*inst)
 }
 
-// memoryRow guesses by its name whether a row accesses memory.
+// memoryRow guesses from its name whether a row accesses memory.
 func memoryRow(r *row) bool {
 	for _, prefix := range []string{"LD", "ST", "SW", "PO", "PU", "TB"} {
 		if len(r.name) > 2 && r.name[:2] == prefix {
@@ -203,8 +205,9 @@ func memoryRow(r *row) bool {
 	return false
 }
 
-// unfit reports states for which the harness is no judge: the instruction branches to itself, or into the code of the other
-// instruction set, where it finds no traps, or it accesses memory that the harness itself may have there.
+// unfit reports states for which the harness gives no valid result: the instruction branches to itself, or into
+// code of the other instruction set, where the harness has no traps, or it accesses memory that the harness may use
+// itself.
 func (g generator) unfit(s *state, m *sandbox) bool {
 	a, err := m.emulate(s)
 	var fault *arch.FaultError
@@ -217,11 +220,11 @@ func (g generator) unfit(s *state, m *sandbox) bool {
 		}
 	}
 	if err != nil {
-		return true // refused: the processor may do anything, even spoil the harness
+		return true // refused: the processor may do anything, even damage the harness
 	}
 	pc, thumb := uint32(a.regs[regPC]), a.regs[regCPSR]&flagT != 0
 	switch {
-	case inHarness(uint32(a.regs[regSP])): // in its signal stack the next frame would lie over its data
+	case inHarness(uint32(a.regs[regSP])): // the next frame would overwrite data in its signal stack
 		return true
 	case pc == uint32(s.regs[regPC]), pc >= 0xffff0000, pc < 0x10000, pc >= 0x3f000000 && pc < 0x50000000:
 		return true
@@ -233,17 +236,17 @@ func (g generator) unfit(s *state, m *sandbox) bool {
 	return inHarness(pc)
 }
 
-// strays reports a fault at an address at which the harness or its processor may have something of their own.
+// strays reports a fault at an address at which the harness or its processor may have memory of its own.
 func (m *sandbox) strays(s *state) bool {
 	_, err := m.emulate(s)
 	var fault *arch.FaultError
 	return errors.As(err, &fault) && (fault.Addr < arena || fault.Addr >= arena+0x1000_0000)
 }
 
-// inHarness reports that the program of the harness itself may lie there.
+// inHarness reports whether the program of the harness may be there.
 func inHarness(addr uint32) bool { return addr >= 0x8000 && addr < 0x200000 }
 
-// randomStates is n states of every row of a table.
+// randomStates returns n states of every row of a table.
 func (g generator) randomStates(tab table, n int) (out []state) {
 	m := newSandbox()
 	for _, r := range tab.rows {
@@ -265,8 +268,8 @@ func (g generator) randomStates(tab table, n int) (out []state) {
 	return out
 }
 
-// newGenerator is a generator with a fixed seed, so that a run tells of the change that it tests and not of its luck, or with GOTAP_SEED.
-// The long suite takes a new one each time.
+// newGenerator returns a generator with a fixed seed, so that results depend on the change under test and not on
+// luck, or with GOTAP_SEED. The long suite uses a new seed each time.
 func newGenerator(t *testing.T) generator {
 	seed := uint64(20260101)
 	if os.Getenv("GOTAP_LONG") != "" {
@@ -279,7 +282,7 @@ func newGenerator(t *testing.T) generator {
 	return generator{rand.New(rand.NewPCG(seed, 1))}
 }
 
-// TestReservedITState: a condition in ITSTATE without instructions that it is for changes nothing, and stays.
+// TestReservedITState checks that a condition in ITSTATE without remaining instructions has no effect, and stays.
 func TestReservedITState(t *testing.T) {
 	var states []state
 	for it := uint32(0x10); it < 0x100; it += 0x10 {
@@ -325,7 +328,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestExecDoesNotAllocate checks what the engine relies on when it is called at every hit.
+// TestExecDoesNotAllocate checks that Exec does not allocate, because the engine calls it at every hit.
 func TestExecDoesNotAllocate(t *testing.T) {
 	m := newSandbox()
 	s := newState(false, encode(0xe8bd000f, false, 32)) // pop {r0-r3}
@@ -343,7 +346,7 @@ func TestExecDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// arenaOnly is the arena alone, without the bookkeeping of sandbox.
+// arenaOnly is the arena without the bookkeeping of sandbox.
 type arenaOnly struct{ b []byte }
 
 func (m *arenaOnly) ReadMemory(addr uint64, p []byte) error {

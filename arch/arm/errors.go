@@ -6,13 +6,13 @@ import (
 	"gotap/arch"
 )
 
-// refusal is a reason without a place. Every one matches arch.ErrUnsupported.
+// refusal is a reason without an address. Every refusal matches arch.ErrUnsupported.
 type refusal string
 
-// Error is the reason; whoever knows the place adds it.
+// Error returns the reason. The caller that knows the address adds it.
 func (r refusal) Error() string { return string(r) }
 
-// Is makes every refusal match arch.ErrUnsupported.
+// Is reports that every refusal matches arch.ErrUnsupported.
 func (r refusal) Is(target error) bool { return target == arch.ErrUnsupported }
 
 const (
@@ -24,9 +24,9 @@ const (
 	errNoThreadPtr  = refusal("cannot read the thread pointer here")
 )
 
-// AlignmentError is an access that faults for its address: those of LDM, STM, LDRD, STRD, SWP and of the exclusive, acquiring and
-// releasing instructions must be aligned whatever the system's settings are. It is a *arch.FaultError to errors.As, so that an
-// engine which lets faulting instructions fault natively does so here too.
+// AlignmentError is an access that faults because of its address. LDM, STM, LDRD, STRD, SWP and exclusive,
+// acquiring and releasing instructions require alignment whatever the system's settings. errors.As converts it to
+// *arch.FaultError, so the engine lets the instruction fault natively, as it does for other faults.
 type AlignmentError struct {
 	Addr  uint64
 	Write bool
@@ -37,5 +37,5 @@ func (e *AlignmentError) Error() string {
 	return fmt.Sprintf("cannot access memory at %#x: not aligned", e.Addr)
 }
 
-// Unwrap is the fault as every architecture reports it.
+// Unwrap returns the fault as every architecture reports it.
 func (e *AlignmentError) Unwrap() error { return &arch.FaultError{Addr: e.Addr, Write: e.Write} }

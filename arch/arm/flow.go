@@ -9,20 +9,20 @@ import (
 	"gotap/arch"
 )
 
-// Reading whole functions along their flow of control. ARM code has literals and jump tables between its instructions, so that a
-// sweep from the start to the end would take data for code.
+// Decoding whole functions along their flow of control. ARM code has literals and jump tables between instructions,
+// which a linear sweep would take for code.
 
 // node is one instruction of a function.
 type node struct {
 	in          arch.Insn
 	op          *inst
 	conditional bool // by itself, or by an IT block
-	inBlock     int  // instructions of an IT block that follow, this one included
+	inBlock     int  // number of instructions left in the IT block, this one included
 	prev        *node
-	next        []uint64 // where it may go on inside of the function
+	next        []uint64 // possible successors inside the function
 }
 
-// flow is a function as far as it could be followed from its start.
+// flow is the part of a function that could be followed from its start.
 type flow struct {
 	a      arch.Arch
 	code   []byte
@@ -30,22 +30,22 @@ type flow struct {
 	end    uint64
 	own    func(addr uint64) bool
 	nodes  map[uint64]*node
-	data   map[uint64]bool // bytes that are known to be no code
+	data   map[uint64]bool // bytes that are known to be data
 	work   []pending
 	exits  []arch.Exit
-	framed bool // something is pushed, or the stack pointer lowered, somewhere
+	framed bool // some instruction pushes or lowers the stack pointer
 	err    error
 }
 
-// pending is an instruction still to be read: where, and how it is reached.
+// pending is an instruction still to be decoded: its address, and how it is reached.
 type pending struct {
 	addr    uint64
 	inBlock int
 	prev    *node
 }
 
-// follow reads a function. Code behind a call that does not return may be data: what then turns out to be loaded as a literal is left out
-// when the function is read again.
+// follow decodes a function. Code behind a call that does not return may be data. If such code turns out to be
+// loaded as a literal, follow decodes the function again without it.
 func follow(code []byte, start uint64, a arch.Arch, own func(uint64) bool) *flow {
 	data := map[uint64]bool{}
 	for {
@@ -60,7 +60,7 @@ func follow(code []byte, start uint64, a arch.Arch, own func(uint64) bool) *flow
 	}
 }
 
-// run visits what is pending.
+// run visits the pending instructions.
 func (f *flow) run() {
 	for len(f.work) > 0 {
 		p := f.work[len(f.work)-1]
@@ -69,7 +69,7 @@ func (f *flow) run() {
 	}
 }
 
-// push notes an address of the function that may be reached.
+// push records an address of the function that may be reached.
 func (f *flow) push(addr uint64, inBlock int, prev *node) {
 	if prev != nil {
 		prev.next = append(prev.next, addr)
@@ -82,7 +82,7 @@ func (f *flow) push(addr uint64, inBlock int, prev *node) {
 	}
 }
 
-// intoData marks what leads straight into data, from the call on that then does not return.
+// intoData marks the instructions that lead straight into data, back to the call that does not return.
 func (f *flow) intoData(n *node) {
 	last := n
 	for n != nil && n.in.Control == arch.Plain {
@@ -96,14 +96,14 @@ func (f *flow) intoData(n *node) {
 	}
 }
 
-// fail keeps the first error.
+// fail records the first error.
 func (f *flow) fail(addr uint64, reason string) {
 	if f.err == nil {
 		f.err = &arch.ScanError{Start: f.start, Addr: addr, Reason: reason}
 	}
 }
 
-// visit reads one instruction and notes where it goes on.
+// visit decodes one instruction and records its successors.
 func (f *flow) visit(p pending) {
 	if f.nodes[p.addr] != nil {
 		return
@@ -128,7 +128,8 @@ func (f *flow) visit(p pending) {
 	f.successors(n)
 }
 
-// successors pushes what may follow an instruction. Indirect jumps are left to judge, but for those through tables.
+// successors pushes the possible successors of an instruction. judge handles indirect jumps, except those through
+// tables.
 func (f *flow) successors(n *node) {
 	next, block := n.in.Addr+uint64(n.in.Len), max(n.inBlock-1, 0)
 	if n.op.row.name == "IT" {
@@ -152,7 +153,7 @@ func (f *flow) successors(n *node) {
 	}
 }
 
-// blockLength is how many instructions an IT block has.
+// blockLength returns how many instructions an IT block has.
 func blockLength(w uint32) int {
 	n := 4
 	for ; w&1 == 0; w >>= 1 {
@@ -161,7 +162,7 @@ func blockLength(w uint32) int {
 	return n
 }
 
-// literal notes the data that an instruction loads from near r15.
+// literal records the data that an instruction loads relative to r15.
 func (f *flow) literal(n *node) {
 	pc := n.in.Addr + 8
 	if n.op.thumb {
@@ -177,7 +178,8 @@ func (f *flow) literal(n *node) {
 	f.mark(pc+offset, size)
 }
 
-// literal is the offset, without its sign, and size of a load relative to r15; the size of other instructions is 0.
+// literal returns the offset, without its sign, and the size of a load relative to r15. For other instructions the
+// size is 0.
 func (in *inst) literal() (offset, size uint64) {
 	w := in.word
 	word, quarter := uint64(w&0xfff), uint64(w&0xff*4)
@@ -200,7 +202,7 @@ func (in *inst) literal() (offset, size uint64) {
 	return 0, 0
 }
 
-// mark notes bytes that are data, if they are the function's.
+// mark records bytes as data if they belong to the function.
 func (f *flow) mark(addr, size uint64) {
 	for i := range size {
 		if at := addr + i; at >= f.start && at < f.end {
@@ -209,7 +211,7 @@ func (f *flow) mark(addr, size uint64) {
 	}
 }
 
-// table follows a jump through a table whose length a comparison in front of it tells.
+// table follows a jump through a table whose length a preceding comparison gives.
 func (f *flow) table(n *node) {
 	w, count := n.op.word, n.bound()
 	if count == 0 {
@@ -230,7 +232,7 @@ func (f *flow) table(n *node) {
 	}
 }
 
-// isTableBranch reports TBB and TBH with the table right behind them.
+// isTableBranch reports TBB and TBH whose table follows immediately.
 func (in *inst) isTableBranch() bool {
 	return in.thumb && in.size == 4 && in.word&0xffffffe0 == 0xe8dff000
 }
@@ -257,11 +259,11 @@ func (f *flow) entry(n *node, addr uint64) {
 	}
 }
 
-// lookBack is how many instructions a compiler may put between the parts of a jump through a table.
+// lookBack is the number of instructions in which the parts of a jump through a table are searched.
 const lookBack = 24
 
-// bound is how many entries the table of a jump has: one more than what its index was compared with by the last comparison with a
-// number; 0 if there is none.
+// bound returns the number of entries of a jump table: one more than the number with which the index was last
+// compared, or 0 if there is no such comparison.
 func (n *node) bound() uint64 {
 	for i := 0; i < lookBack && n.prev != nil; i++ {
 		n = n.prev
@@ -280,7 +282,7 @@ func (n *node) bound() uint64 {
 	return 0
 }
 
-// tableSize keeps a number that is no bound of a table from being taken for one.
+// tableSize limits the number of entries, so that an unrelated number is not taken for a bound.
 func tableSize(last uint32) uint64 {
 	if last >= 1<<16 {
 		return 0
@@ -288,7 +290,7 @@ func tableSize(last uint32) uint64 {
 	return uint64(last) + 1
 }
 
-// judge collects the exits, and fails for indirect jumps of which it cannot be told what they are.
+// judge collects the exits. It fails at an indirect jump that it cannot classify.
 func (f *flow) judge() {
 	for _, addr := range slices.Sorted(maps.Keys(f.nodes)) {
 		n := f.nodes[addr]
@@ -305,8 +307,8 @@ func (f *flow) judge() {
 	}
 }
 
-// judgeJump tells tail calls: a jump to a register by BX, or a load of r15 without an index; the function's frame, if it has one, must
-// have been undone in front of it. A computed goto looks the same but for that.
+// judgeJump recognizes tail calls: a jump to a register by BX, or a load of r15 without an index. If the function
+// has a frame, the frame must have been released before. A computed goto differs only in that.
 func (f *flow) judgeJump(n *node) {
 	followed := len(n.next) > int(ones(n.conditional))
 	switch {
@@ -318,7 +320,8 @@ func (f *flow) judgeJump(n *node) {
 	}
 }
 
-// tailCall reports BX, BXJ, LDR of r15 with an immediate offset from another register, and the addition of zero to one, which is Go's move.
+// tailCall reports BX, BXJ, LDR of r15 with an immediate offset from another register, and the addition of zero to
+// a register, which Go uses as a move.
 func (in *inst) tailCall() bool {
 	w := in.word
 	switch {
@@ -333,7 +336,7 @@ func (in *inst) tailCall() bool {
 // makesFrame reports instructions that lower the stack pointer.
 func (in *inst) makesFrame() bool { return in.movesSP(true) }
 
-// movesSP reports pushes, or pops, and subtractions from the stack pointer, or additions.
+// movesSP reports pushes and subtractions from the stack pointer, or pops and additions to it.
 func (in *inst) movesSP(down bool) bool {
 	w := in.word
 	switch {
@@ -351,7 +354,7 @@ func (in *inst) movesSP(down bool) bool {
 	return w&0x0fff0000 == 0x08bd0000 || w&0x0ffff000 == 0x028dd000 || w&0x0fff0000 == 0x049d0000
 }
 
-// unframed reports that the code that leads straight to the jump releases stack.
+// unframed reports whether the code that leads straight to the jump releases stack.
 func (n *node) unframed() bool {
 	for i := 0; i < lookBack && n.prev != nil; i++ {
 		n = n.prev
@@ -366,5 +369,5 @@ func (n *node) unframed() bool {
 	return false
 }
 
-// errNotARM is for functions of an architecture that this package does not know.
+// errNotARM refuses functions of other architectures.
 var errNotARM = errors.New("cannot read a function that is neither A32 nor Thumb")

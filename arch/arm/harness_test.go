@@ -19,7 +19,7 @@ import (
 	"gotap/engine/testenv"
 )
 
-// Where things lie in the harness (testdata/harness.c).
+// The memory of the harness (testdata/harness.c).
 const (
 	codeA32   = 0x10000000
 	codeT32   = 0x10010000
@@ -31,7 +31,7 @@ const (
 	fillT32   = 0xbeffbeff
 )
 
-// state is one instruction with what it finds: registers (pc is set by newState), vectors, and what lies in the arena.
+// state is one instruction with its initial state: registers (newState sets pc), vectors, and bytes in the arena.
 type state struct {
 	code    []byte
 	thumb   bool
@@ -46,7 +46,7 @@ type window struct {
 	data []byte
 }
 
-// newState is a state of an instruction: two or four bytes in the order of memory.
+// newState returns a state for an instruction: two or four bytes in the order of memory.
 func newState(thumb bool, code []byte) state {
 	s := state{code: code, thumb: thumb}
 	s.regs[regPC], s.regs[regCPSR] = codeA32+insnAt, 0x10
@@ -56,7 +56,7 @@ func newState(thumb bool, code []byte) state {
 	return s
 }
 
-// isa is the instruction set of a state.
+// isa returns the instruction set of a state.
 func (s *state) isa() arch.Arch {
 	if s.thumb {
 		return Thumb
@@ -64,7 +64,7 @@ func (s *state) isa() arch.Arch {
 	return A32
 }
 
-// answer is what the processor made of a state.
+// answer is the processor's result for a state.
 type answer struct {
 	signal uint32
 	addr   uint32
@@ -73,12 +73,12 @@ type answer struct {
 	diffs  map[uint32]uint32 // words of the arena that have changed
 }
 
-// completed reports that the instruction ran: the trap is not the instruction's own.
+// completed reports that the instruction ran: the trap is not that of the instruction itself.
 func (a *answer) completed(s *state) bool {
 	return uint32(a.regs[regPC]) != uint32(s.regs[regPC])
 }
 
-// harnessDir is where harness has built its program, if it has.
+// harnessDir is the directory in which harness has built its program.
 var harnessDir string
 
 // harness is the program, built once for all tests.
@@ -104,7 +104,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runStates has a processor execute states, in order, and hands back what it left.
+// runStates has a processor execute states, in order, and returns the results.
 func runStates(t testing.TB, states []state) []answer {
 	t.Helper()
 	testenv.Require(t, testenv.GCCARM, testenv.QEMUARM)
@@ -188,14 +188,14 @@ func decodeAnswer(r io.Reader) (answer, error) {
 	return a, nil
 }
 
-// sandbox is the memory of the harness, for the emulator. It remembers the first value of each word that it writes.
+// sandbox is the harness's memory, for the emulator. It remembers the first value of each word that it writes.
 type sandbox struct {
 	arena [arenaSize]byte
 	code  [2][codeSize]byte
 	dirty map[uint32]uint32
 }
 
-// pattern is what word i of the arena holds at first.
+// pattern returns the initial value of word i of the arena.
 func pattern(i uint32) uint32 {
 	z := (i + 1) * 0x9e3779b9
 	z = (z ^ z>>16) * 0x85ebca6b
@@ -214,7 +214,7 @@ func newSandbox() *sandbox {
 	return m
 }
 
-// region is n bytes at addr, or nil.
+// region returns n bytes at addr, or nil.
 func (m *sandbox) region(addr uint64, n int) []byte {
 	for base, b := range map[uint64][]byte{arena: m.arena[:], codeA32: m.code[0][:], codeT32: m.code[1][:]} {
 		if addr >= base && addr+uint64(n) <= base+uint64(len(b)) {
@@ -224,7 +224,7 @@ func (m *sandbox) region(addr uint64, n int) []byte {
 	return nil
 }
 
-// missing is the first of n bytes that is not there.
+// missing returns the first of n bytes that is not mapped.
 func (m *sandbox) missing(addr uint64, n int) uint64 {
 	for range n {
 		if m.region(addr, 1) == nil {
@@ -262,7 +262,7 @@ func (m *sandbox) word(addr uint32) uint32 {
 	return binary.LittleEndian.Uint32(m.region(uint64(addr), 4))
 }
 
-// prepare puts in place what a state finds.
+// prepare writes the memory of a state.
 func (m *sandbox) prepare(s *state) {
 	which := ones(s.thumb)
 	fill := [2]uint32{fillA32, fillT32}[which]
@@ -273,7 +273,7 @@ func (m *sandbox) prepare(s *state) {
 	}
 }
 
-// takeDiffs is the words that have changed since the map before, and puts everything back as it was.
+// takeDiffs returns the words that have changed, and restores them.
 func (m *sandbox) takeDiffs(before map[uint32]uint32) map[uint32]uint32 {
 	out := map[uint32]uint32{}
 	for addr, first := range m.dirty {
@@ -306,7 +306,8 @@ func (m *sandbox) emulate(s *state) (answer, error) {
 	return a, err
 }
 
-// compare tells how the emulator and the processor differ about a state, or nothing. Refusals are no difference.
+// compare describes how the emulator and the processor differ for a state, or returns "". A refusal is not a
+// difference.
 func compare(s *state, got answer, err error, want answer) string {
 	var fault *arch.FaultError
 	switch {
@@ -326,7 +327,7 @@ func compare(s *state, got answer, err error, want answer) string {
 	return ""
 }
 
-// differences compares what was left.
+// differences compares two results.
 func differences(got, want *answer) string {
 	out := ""
 	for i := range 17 {
@@ -355,7 +356,8 @@ func differences(got, want *answer) string {
 	return out
 }
 
-// checkStates runs states both ways and reports each difference; it returns how many the emulator executed, refused and let fault.
+// checkStates executes states both ways and reports each difference. It returns how many states the emulator
+// executed, refused and let fault.
 func checkStates(t *testing.T, states []state) (executed, refused, faulted int) {
 	t.Helper()
 	m := newSandbox()

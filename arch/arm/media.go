@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// saturate is v confined to lo … hi, and whether it had to be.
+// saturate returns v limited to lo … hi, and whether that changed it.
 func saturate(v, lo, hi int64) (int64, bool) {
 	switch {
 	case v < lo:
@@ -16,8 +16,8 @@ func saturate(v, lo, hi int64) (int64, bool) {
 	return v, false
 }
 
-// saturate32 is v as a signed word; Q is set if it does not fit.
-func (c *cpu) saturate32(v int64) int64 {
+// saturate32 returns v as a signed word. It sets Q if v does not fit.
+func (c *core) saturate32(v int64) int64 {
 	v, changed := saturate(v, -1<<31, 1<<31-1)
 	if changed {
 		c.saturated()
@@ -25,7 +25,7 @@ func (c *cpu) saturate32(v int64) int64 {
 	return v
 }
 
-// qadd is QADD, QSUB and, doubling n first, QDADD and QDSUB.
+// qadd computes QADD, QSUB and, doubling n first, QDADD and QDSUB.
 func qadd(v variant) operation {
 	return func(c *cpu, o operands) {
 		n := int64(int32(c.r[o.n]))
@@ -55,7 +55,7 @@ const (
 	halves
 )
 
-// element is bits lo up of v as a number.
+// element returns the bits of v from lo up as a number.
 func (p parallel) element(v uint32, lo int) int64 {
 	switch {
 	case p.unsigned:
@@ -66,7 +66,7 @@ func (p parallel) element(v uint32, lo int) int64 {
 	return int64(int16(v >> lo))
 }
 
-// limit is the range of an element.
+// limit returns the range of an element.
 func (p parallel) limit() (lo, hi int64) {
 	if p.unsigned {
 		return 0, 1<<p.size - 1
@@ -74,7 +74,8 @@ func (p parallel) limit() (lo, hi int64) {
 	return -1 << (p.size - 1), 1<<(p.size-1) - 1
 }
 
-// greater tells the GE flag of an element: no borrow or sign of a difference and of a signed sum, the carry of an unsigned sum.
+// greater returns the GE flag of an element: no borrow, or the sign of a difference or of a signed sum, or the
+// carry of an unsigned sum.
 func (p parallel) greater(v int64, subtracted bool) bool {
 	if p.unsigned && !subtracted {
 		return v >= 1<<p.size
@@ -82,7 +83,7 @@ func (p parallel) greater(v int64, subtracted bool) bool {
 	return v >= 0
 }
 
-// run is the operation on n and m, with the GE flags.
+// run computes the operation on n and m, with the GE flags.
 func (p parallel) run(n, m uint32) (out, ge uint32) {
 	if p.exchange {
 		m = bits.RotateLeft32(m, 16)
@@ -111,7 +112,7 @@ func (p parallel) run(n, m uint32) (out, ge uint32) {
 	return out, ge
 }
 
-// operation is p on registers. GE flags belong to the wrapping kind only.
+// operation applies p to registers. Only the wrapping kind sets GE flags.
 func (p parallel) operation() operation {
 	return func(c *cpu, o operands) {
 		v, ge := p.run(c.r[o.n], c.r[o.m])
@@ -133,7 +134,7 @@ func sel(c *cpu, o operands) {
 	c.r[o.d] = c.r[o.n]&mask | c.r[o.m]&^mask
 }
 
-// extension extends m, rotated by 8*x, and adds n unless that is r15.
+// extension extends m, rotated by 8*x, and adds n unless n is r15.
 func extension(extend func(v uint32) uint32, add func(n, v uint32) uint32) operation {
 	return func(c *cpu, o operands) {
 		v := extend(bits.RotateLeft32(c.r[o.m], -int(8*o.x)))
@@ -164,8 +165,8 @@ func rev16(c *cpu, o operands) {
 }
 func revsh(c *cpu, o operands) { c.r[o.d] = signHalf(uint32(bits.ReverseBytes16(uint16(c.r[o.m])))) }
 
-// pack is PKHBT and PKHTB: one half of n, the other of m, shifted.
-func (c *cpu) pack(d, n, m, shift uint32, top bool) {
+// pack executes PKHBT and PKHTB: one half of n, the other of m, shifted.
+func (c *core) pack(d, n, m, shift uint32, top bool) {
 	kind := uint32(lsl)
 	if top {
 		kind = asr
@@ -178,8 +179,8 @@ func (c *cpu) pack(d, n, m, shift uint32, top bool) {
 	c.r[d] = c.r[n]&0xffff | v&^0xffff
 }
 
-// saturateTo is SSAT and USAT: v confined to a signed or unsigned number of n bits.
-func (c *cpu) saturateTo(v int64, n uint32, unsigned bool) uint32 {
+// saturateTo computes SSAT and USAT: v limited to a signed or unsigned number of n bits.
+func (c *core) saturateTo(v int64, n uint32, unsigned bool) uint32 {
 	lo, hi := int64(-1)<<(n-1), int64(1)<<(n-1)-1
 	if unsigned {
 		lo, hi = 0, int64(1)<<n-1
@@ -191,8 +192,8 @@ func (c *cpu) saturateTo(v int64, n uint32, unsigned bool) uint32 {
 	return uint32(v)
 }
 
-// saturateWord shifts n left, or with right set arithmetically right, and saturates to sat bits.
-func (c *cpu) saturateWord(d, n, sat, shift uint32, right, unsigned bool) {
+// saturateWord shifts n left, or arithmetically right if right is set, and saturates to sat bits.
+func (c *core) saturateWord(d, n, sat, shift uint32, right, unsigned bool) {
 	kind := uint32(lsl)
 	if right {
 		kind = asr
@@ -201,15 +202,15 @@ func (c *cpu) saturateWord(d, n, sat, shift uint32, right, unsigned bool) {
 	c.r[d] = c.saturateTo(int64(int32(v)), sat, unsigned)
 }
 
-// saturateHalves is SSAT16 and USAT16.
-func (c *cpu) saturateHalves(d, n, sat uint32, unsigned bool) {
+// saturateHalves executes SSAT16 and USAT16.
+func (c *core) saturateHalves(d, n, sat uint32, unsigned bool) {
 	low := c.saturateTo(half(c.r[n], 0), sat, unsigned)
 	high := c.saturateTo(half(c.r[n], 1), sat, unsigned)
 	c.r[d] = low&0xffff | high<<16
 }
 
-// extract is SBFX and UBFX.
-func (c *cpu) extract(d, n, lsb, width uint32, unsigned bool) {
+// extract executes SBFX and UBFX.
+func (c *core) extract(d, n, lsb, width uint32, unsigned bool) {
 	v := c.r[n] << (32 - lsb - width)
 	if unsigned {
 		c.r[d] = v >> (32 - width)
@@ -218,8 +219,8 @@ func (c *cpu) extract(d, n, lsb, width uint32, unsigned bool) {
 	c.r[d] = uint32(int32(v) >> (32 - width))
 }
 
-// insert is BFI, and with r15 for n BFC.
-func (c *cpu) insert(d, n, lsb, msb uint32) {
+// insert executes BFI, and with r15 for n BFC.
+func (c *core) insert(d, n, lsb, msb uint32) {
 	mask := uint32(2)<<msb - 1<<lsb
 	var v uint32
 	if n != 15 {
@@ -230,7 +231,8 @@ func (c *cpu) insert(d, n, lsb, msb uint32) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is CRC32 and CRC32C of the low size bytes of m. Unlike the usual functions they do not invert the checksum.
+// checksum computes CRC32 and CRC32C of the low size bytes of m. Unlike the usual functions, they do not invert the
+// checksum.
 func checksum(table *crc32.Table, size int) operation {
 	return func(c *cpu, o operands) {
 		sum, v := c.r[o.n], c.r[o.m]

@@ -12,22 +12,23 @@ type access struct {
 	signed bool
 }
 
-// address is where an access goes, and what becomes of the base register.
+// address is the address of an access and the new value of the base register.
 type address struct {
 	at, base  uint32
 	writeBack bool
 	n         uint32 // the base register
 }
 
-// indexing is what becomes of a base register and an offset (Arm ARM DDI 0487, F1.6.2: offset, pre-indexed and post-indexed addressing).
+// indexing says how an offset applies to a base register (Arm ARM DDI 0487, F1.6.2: offset, pre-indexed and
+// post-indexed addressing).
 type indexing struct {
-	add       bool // the offset is added, not taken away
-	before    bool // the sum is accessed, and not the base as it was
+	add       bool // the offset is added, not subtracted
+	before    bool // the access uses the sum, not the base
 	writeBack bool // the sum becomes the base
 }
 
-// indexed is the address of the base plus or minus an offset.
-func (c *cpu) indexed(n, offset uint32, how indexing) address {
+// indexed returns the address of the base plus or minus an offset.
+func (c *core) indexed(n, offset uint32, how indexing) address {
 	base := c.reg(n)
 	if n == 15 {
 		base &^= 3
@@ -43,7 +44,7 @@ func (c *cpu) indexed(n, offset uint32, how indexing) address {
 }
 
 // writeBase gives the base register its new value.
-func (c *cpu) writeBase(a address) {
+func (c *core) writeBase(a address) {
 	if a.writeBack {
 		c.set(a.n, a.base)
 	}
@@ -100,11 +101,11 @@ func (c *cpu) transferPair(load bool, t, t2 uint32, a address) error {
 type block struct {
 	n, list   uint32
 	up        bool // the base is the low end of the memory
-	before    bool // the base itself is outside of the memory
+	before    bool // the access does not include the base itself
 	writeBack bool
 }
 
-// span is the lowest address of a block and the new base.
+// span returns the lowest address of a block and the new base.
 func (c *cpu) span(b block) (low, base uint32) {
 	size := uint32(4 * bits.OnesCount32(b.list))
 	start := c.reg(b.n)
@@ -118,7 +119,7 @@ func (c *cpu) span(b block) (low, base uint32) {
 	return low, base
 }
 
-// loadBlock is LDM.
+// loadBlock executes LDM.
 func (c *cpu) loadBlock(b block) error {
 	low, base := c.span(b)
 	if err := aligned(low, 4, false); err != nil {
@@ -140,7 +141,8 @@ func (c *cpu) loadBlock(b block) error {
 	return nil
 }
 
-// storeBlock is STM. A base register that is stored has its old value: with write-back only the lowest one may be.
+// storeBlock executes STM. A stored base register has its old value; with write-back, only the lowest register may
+// be the base.
 func (c *cpu) storeBlock(b block) error {
 	low, base := c.span(b)
 	if err := aligned(low, 4, true); err != nil {
@@ -156,7 +158,7 @@ func (c *cpu) storeBlock(b block) error {
 	return c.write(low, p)
 }
 
-// swap is SWP and SWPB.
+// swap executes SWP and SWPB.
 func (c *cpu) swap(t, m, addr uint32, size int) error {
 	if err := aligned(addr, size, true); err != nil {
 		return err
@@ -172,7 +174,7 @@ func (c *cpu) swap(t, m, addr uint32, size int) error {
 	return nil
 }
 
-// loadExclusive is a load of size bytes, 8 into a pair of registers. No monitor remembers it.
+// loadExclusive loads size bytes, 8 into a pair of registers. It sets no monitor.
 func (c *cpu) loadExclusive(t, t2, addr uint32, size int) error {
 	if err := aligned(addr, size, false); err != nil {
 		return err
@@ -183,14 +185,14 @@ func (c *cpu) loadExclusive(t, t2, addr uint32, size int) error {
 	return c.transfer(access{size: size, load: true}, t, address{at: addr})
 }
 
-// storeExclusive finds its monitor clear: it stores nothing and says so in d. The architecture lets the check of the monitor come before
-// that of the address, so it never faults.
+// storeExclusive finds its monitor clear: it stores nothing and reports that in d. The architecture allows a
+// processor to check the monitor before the address, so it never faults.
 func (c *cpu) storeExclusive(d uint32) error {
 	c.set(d, 1)
 	return nil
 }
 
-// ordered is a load-acquire or store-release, which differ from others in that they must be aligned.
+// ordered executes a load-acquire or store-release. They differ from other accesses in that they require alignment.
 func (c *cpu) ordered(k access, t, addr uint32) error {
 	if err := aligned(addr, k.size, !k.load); err != nil {
 		return err

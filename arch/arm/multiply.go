@@ -2,11 +2,11 @@ package arm
 
 import "math/bits"
 
-// operands are the registers of an instruction by their roles: d is the result (the high half of a long one), a the addend (the low
-// half of a long one), x what else the instruction says.
+// operands are the registers of an instruction by role: d is the result (the high half of a long one), a the addend
+// (the low half of a long one), x anything else that the instruction encodes.
 type operands struct{ d, n, m, a, x uint32 }
 
-// operation is what an instruction of three or four registers does, in either instruction set. None can fail.
+// operation executes an instruction of three or four registers, of either instruction set. It cannot fail.
 type operation func(c *cpu, o operands)
 
 // The places of operands: multiplications of A32, other instructions of A32, and 32-bit Thumb.
@@ -32,7 +32,7 @@ func regT32(f operation) exec {
 	}
 }
 
-// flagged sets N and Z by the result if bit 20 says so; flaggedLong does by a result of 64 bits.
+// flagged sets N and Z by the result if bit 20 is set; flaggedLong does so by a result of 64 bits.
 func flagged(f operation) exec {
 	run := mulA32(f)
 	return func(c *cpu, w uint32) error {
@@ -63,15 +63,17 @@ func mul(c *cpu, o operands) { c.r[o.d] = c.r[o.n] * c.r[o.m] }
 func mla(c *cpu, o operands) { c.r[o.d] = c.r[o.n]*c.r[o.m] + c.r[o.a] }
 func mls(c *cpu, o operands) { c.r[o.d] = c.r[o.a] - c.r[o.n]*c.r[o.m] }
 
-// long is the pair of result registers of a long multiplication.
-func (c *cpu) long(o operands) uint64 { return uint64(c.r[o.d])<<32 | uint64(c.r[o.a]) }
+// long returns the value of a pair of result registers.
+func (c *core) long(o operands) uint64 { return uint64(c.r[o.d])<<32 | uint64(c.r[o.a]) }
 
-func (c *cpu) setLong(o operands, v uint64) { c.r[o.d], c.r[o.a] = uint32(v>>32), uint32(v) }
+func (c *core) setLong(o operands, v uint64) { c.r[o.d], c.r[o.a] = uint32(v>>32), uint32(v) }
 
-// signedProduct and unsignedProduct are of whole registers.
-func (c *cpu) signedProduct(o operands) int64 { return int64(int32(c.r[o.n])) * int64(int32(c.r[o.m])) }
+// signedProduct and unsignedProduct multiply whole registers.
+func (c *core) signedProduct(o operands) int64 {
+	return int64(int32(c.r[o.n])) * int64(int32(c.r[o.m]))
+}
 
-func (c *cpu) unsignedProduct(o operands) uint64 { return uint64(c.r[o.n]) * uint64(c.r[o.m]) }
+func (c *core) unsignedProduct(o operands) uint64 { return uint64(c.r[o.n]) * uint64(c.r[o.m]) }
 
 func umull(c *cpu, o operands) { c.setLong(o, c.unsignedProduct(o)) }
 func umlal(c *cpu, o operands) { c.setLong(o, c.unsignedProduct(o)+c.long(o)) }
@@ -81,18 +83,18 @@ func umaal(c *cpu, o operands) {
 	c.setLong(o, c.unsignedProduct(o)+uint64(c.r[o.d])+uint64(c.r[o.a]))
 }
 
-// half is one half of a register as a signed number: the top one if top is 1.
+// half returns one half of a register as a signed number: the top one if top is 1.
 func half(v, top uint32) int64 { return int64(int16(v >> (16 * top))) }
 
 // accumulate writes a sum, and sets Q if it does not fit.
-func (c *cpu) accumulate(d uint32, v int64) {
+func (c *core) accumulate(d uint32, v int64) {
 	if v != int64(int32(v)) {
 		c.saturated()
 	}
 	c.r[d] = uint32(v)
 }
 
-// The multiplications of halves; n and m tell which ones.
+// The multiplications of halves. n and m select the halves.
 
 func smlaHalf(n, m uint32) operation {
 	return func(c *cpu, o operands) {
@@ -118,8 +120,8 @@ func smulw(m uint32) operation {
 	return func(c *cpu, o operands) { c.r[o.d] = uint32(int64(int32(c.r[o.n])) * half(c.r[o.m], m) >> 16) }
 }
 
-// dual is the sum or difference of the products of both pairs of halves.
-func (c *cpu) dual(o operands, v variant) int64 {
+// dual returns the sum or difference of the products of both pairs of halves.
+func (c *core) dual(o operands, v variant) int64 {
 	m := c.r[o.m]
 	if v.has(crossed) {
 		m = bits.RotateLeft32(m, 16)
@@ -131,7 +133,7 @@ func (c *cpu) dual(o operands, v variant) int64 {
 	return low + high
 }
 
-// dualMul is SMUAD, SMUSD and, with an addend, SMLAD and SMLSD.
+// dualMul computes SMUAD, SMUSD and, with an addend, SMLAD and SMLSD.
 func dualMul(v variant) operation {
 	return func(c *cpu, o operands) {
 		sum := c.dual(o, v)
@@ -142,7 +144,7 @@ func dualMul(v variant) operation {
 	}
 }
 
-// dualLong is SMLALD and SMLSLD.
+// dualLong computes SMLALD and SMLSLD.
 func dualLong(v variant) operation {
 	return func(c *cpu, o operands) { c.setLong(o, c.long(o)+uint64(c.dual(o, v))) }
 }
@@ -165,7 +167,7 @@ func smmls(round uint32) operation {
 	}
 }
 
-// Division by zero gives zero; the least number by -1 gives itself.
+// Division by zero gives zero; the smallest number divided by -1 gives itself.
 
 func sdiv(c *cpu, o operands) {
 	if c.r[o.m] == 0 {
@@ -183,7 +185,7 @@ func udiv(c *cpu, o operands) {
 	c.r[o.d] = c.r[o.n] / c.r[o.m]
 }
 
-// absolute is the sum of the absolute differences of bytes.
+// absolute returns the sum of the absolute differences of bytes.
 func absolute(n, m uint32) (sum uint32) {
 	for i := 0; i < 32; i += 8 {
 		a, b := n>>i&255, m>>i&255

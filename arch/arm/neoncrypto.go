@@ -4,7 +4,8 @@ import "math/bits"
 
 // NEON's cryptography (Arm ARM DDI 0487, F6.1 AESD to SHA256SU1 and the shared functions they name).
 
-// crypto2 is an instruction of a quad and its destination, crypto3 one of two and the destination.
+// crypto2 makes the executor of an instruction on a quad and its destination, crypto3 of one on two quads and the
+// destination.
 func crypto2(op func(d, m [2]uint64) [2]uint64) exec {
 	return func(c *cpu, w uint32) error {
 		d := doubleD(w)
@@ -13,7 +14,7 @@ func crypto2(op func(d, m [2]uint64) [2]uint64) exec {
 	}
 }
 
-// crypto3 hands the operands on as words, of which the lowest comes first.
+// crypto3 passes the operands as words, lowest first.
 func crypto3(op func(d, n, m [4]uint32) [4]uint32) exec {
 	return func(c *cpu, w uint32) error {
 		d := doubleD(w)
@@ -23,7 +24,7 @@ func crypto3(op func(d, n, m [4]uint32) [4]uint32) exec {
 	}
 }
 
-// wordsOf and quadOf are the words of a quad, and a quad of words.
+// wordsOf returns the words of a quad, quadOf the quad of words.
 func wordsOf(q [2]uint64) [4]uint32 {
 	return [4]uint32{uint32(q[0]), uint32(q[0] >> 32), uint32(q[1]), uint32(q[1] >> 32)}
 }
@@ -32,7 +33,7 @@ func quadOf(w [4]uint32) [2]uint64 {
 	return [2]uint64{uint64(w[0]) | uint64(w[1])<<32, uint64(w[2]) | uint64(w[3])<<32}
 }
 
-// sha1 is four rounds of SHA-1 with one of its three functions.
+// sha1 computes four rounds of SHA-1 with one of its three functions.
 func sha1(f func(x, y, z uint32) uint32) exec {
 	return crypto3(func(x, n, w [4]uint32) [4]uint32 {
 		y := n[0]
@@ -45,17 +46,18 @@ func sha1(f func(x, y, z uint32) uint32) exec {
 	})
 }
 
-// sha1Choose, sha1Parity and sha1Majority are the functions of SHA-1 (FIPS 180-4, 4.1.1); SHA-256 has the first and the last as well.
+// sha1Choose, sha1Parity and sha1Majority are the functions of SHA-1 (FIPS 180-4, 4.1.1); SHA-256 has the first and
+// the last as well.
 func sha1Choose(x, y, z uint32) uint32   { return (y^z)&x ^ z }
 func sha1Parity(x, y, z uint32) uint32   { return x ^ y ^ z }
 func sha1Majority(x, y, z uint32) uint32 { return x&y | (x|y)&z }
 
-// sha1Schedule0 and sha1Schedule1 are the halves of four steps of the message schedule: SHA1SU0 and SHA1SU1.
+// sha1Schedule0 and sha1Schedule1 compute the halves of four steps of the message schedule: SHA1SU0 and SHA1SU1.
 func sha1Schedule0(d, n, m [4]uint32) [4]uint32 {
 	return [4]uint32{d[2] ^ d[0] ^ m[0], d[3] ^ d[1] ^ m[1], n[0] ^ d[2] ^ m[2], n[1] ^ d[3] ^ m[3]}
 }
 
-// The last word of sha1Schedule1 depends on the first one of the same call, hence the second rotation of that.
+// The last word of sha1Schedule1 depends on the first one of the same call, so that one is rotated again.
 func sha1Schedule1(dq, mq [2]uint64) [2]uint64 {
 	d, m := wordsOf(dq), wordsOf(mq)
 	t := [4]uint32{d[0] ^ m[1], d[1] ^ m[2], d[2] ^ m[3], d[3]}
@@ -66,24 +68,24 @@ func sha1Schedule1(dq, mq [2]uint64) [2]uint64 {
 	return quadOf(d)
 }
 
-// sha1Rotate is SHA1H.
+// sha1Rotate computes SHA1H.
 func sha1Rotate(_, m [2]uint64) [2]uint64 {
 	return [2]uint64{uint64(bits.RotateLeft32(uint32(m[0]), 30))}
 }
 
-// sha256Hash1 is SHA256H, which gives the first half of the state; Vd holds that half.
+// sha256Hash1 computes SHA256H, which gives the first half of the state; Vd holds that half.
 func sha256Hash1(d, n, m [4]uint32) [4]uint32 {
 	x, _ := sha256Rounds(d, n, m)
 	return x
 }
 
-// sha256Hash2 is SHA256H2, for the second half; Vd holds that one.
+// sha256Hash2 computes SHA256H2, for the second half; Vd holds that one.
 func sha256Hash2(d, n, m [4]uint32) [4]uint32 {
 	_, y := sha256Rounds(n, d, m)
 	return y
 }
 
-// sha256Rounds is four rounds of SHA-256 on the halves of its state.
+// sha256Rounds computes four rounds of SHA-256 on the halves of its state.
 func sha256Rounds(x, y, w [4]uint32) (_, _ [4]uint32) {
 	for _, word := range w {
 		t := y[3] + sigma(y[0], 6, 11, 25) + sha1Choose(y[0], y[1], y[2]) + word
@@ -94,17 +96,17 @@ func sha256Rounds(x, y, w [4]uint32) (_, _ [4]uint32) {
 	return x, y
 }
 
-// sigma is the exclusive or of three rotations to the right.
+// sigma returns the exclusive or of three rotations to the right.
 func sigma(x uint32, a, b, c int) uint32 {
 	return bits.RotateLeft32(x, -a) ^ bits.RotateLeft32(x, -b) ^ bits.RotateLeft32(x, -c)
 }
 
-// shiftedSigma has a shift for the third.
+// shiftedSigma is sigma with a shift as the third operation.
 func shiftedSigma(x uint32, a, b, c int) uint32 {
 	return bits.RotateLeft32(x, -a) ^ bits.RotateLeft32(x, -b) ^ x>>c
 }
 
-// sha256Schedule0 is SHA256SU0: the smaller of the two sigmas of the schedule, of the words that are 15 back.
+// sha256Schedule0 computes SHA256SU0, the smaller sigma of the message schedule.
 func sha256Schedule0(dq, mq [2]uint64) [2]uint64 {
 	d, m := wordsOf(dq), wordsOf(mq)
 	t := [4]uint32{d[1], d[2], d[3], m[0]}
@@ -114,7 +116,7 @@ func sha256Schedule0(dq, mq [2]uint64) [2]uint64 {
 	return quadOf(d)
 }
 
-// sha256Schedule1 is SHA256SU1. Its last two words depend on its first two.
+// sha256Schedule1 computes SHA256SU1. Its last two words depend on its first two.
 func sha256Schedule1(d, n, m [4]uint32) (r [4]uint32) {
 	t0 := [4]uint32{n[1], n[2], n[3], m[0]}
 	t1 := [2]uint32{m[2], m[3]}
@@ -125,7 +127,7 @@ func sha256Schedule1(d, n, m [4]uint32) (r [4]uint32) {
 	return r
 }
 
-// aesBox and aesUnbox are the substitution of AES and its inverse.
+// aesBox is the substitution of AES, aesUnbox its inverse.
 var aesBox, aesUnbox = aesBoxes()
 
 // aesBoxes computes the boxes: the inverse in GF(2^8), then an affine map (FIPS 197, 5.1.1).
@@ -155,7 +157,8 @@ func aesTimes(a, b byte) (r byte) {
 	return r
 }
 
-// aesRound exchanges the bytes of d^m for those of a box, and turns row r of the 4×4 bytes by r columns, times turn.
+// aesRound substitutes the bytes of d^m by those of a box, and rotates row r of the 4×4 bytes by r columns, times
+// turn.
 func aesRound(d, m [2]uint64, box *[256]byte, turn uint) (r [2]uint64) {
 	e, x := elem{bits: 8}, [2]uint64{d[0] ^ m[0], d[1] ^ m[1]}
 	for i := uint(0); i < 16; i++ {
@@ -165,7 +168,7 @@ func aesRound(d, m [2]uint64, box *[256]byte, turn uint) (r [2]uint64) {
 	return r
 }
 
-// aesEncrypt is AESE and aesDecrypt AESD; a turn by three columns undoes one by one.
+// aesEncrypt computes AESE and aesDecrypt AESD. A rotation by three columns reverses one by one.
 func aesEncrypt(d, m [2]uint64) [2]uint64 { return aesRound(d, m, &aesBox, 1) }
 func aesDecrypt(d, m [2]uint64) [2]uint64 { return aesRound(d, m, &aesUnbox, 3) }
 
@@ -182,6 +185,6 @@ func aesColumns(m [2]uint64, by [4]byte) (r [2]uint64) {
 	return r
 }
 
-// aesMix is AESMC and aesUnmix AESIMC, which do not look at what the destination held.
+// aesMix computes AESMC and aesUnmix AESIMC, which do not read the destination.
 func aesMix(_, m [2]uint64) [2]uint64   { return aesColumns(m, [4]byte{2, 3, 1, 1}) }
 func aesUnmix(_, m [2]uint64) [2]uint64 { return aesColumns(m, [4]byte{14, 11, 13, 9}) }

@@ -2,8 +2,8 @@ package arm
 
 import "gotap/arch/ieee"
 
-// The extensions of NEON that are encoded as unconditional coprocessor instructions: complex arithmetic, dot products, matrix
-// products and widening multiplications (Arm ARM DDI 0487, F4.1.9 to F4.1.11).
+// The extensions of NEON that are encoded as unconditional coprocessor instructions: complex arithmetic, dot
+// products, matrix products and widening multiplications (Arm ARM DDI 0487, F4.1.9 to F4.1.11).
 
 // dot multiplies the bytes of every word of Vn by those of Vm and adds the four products to the word of Vd.
 func dot(n, m elem) exec {
@@ -15,7 +15,7 @@ func dot(n, m elem) exec {
 	}
 }
 
-// dotBy is dot with one word of Dm (numbered by bit 5) for all.
+// dotBy is dot with one word of Dm, selected by bit 5, for all words of Vn.
 func dotBy(n, m elem) exec {
 	return func(c *cpu, w uint32) error {
 		// The number of the word takes M, so only d0 to d15 can be the operand.
@@ -27,7 +27,7 @@ func dotBy(n, m elem) exec {
 	}
 }
 
-// dotWords is one double of a dot product: bytes 0 to 3 belong to the low word. Sums wrap around.
+// dotWords computes one double of a dot product. Bytes 0 to 3 belong to the low word. Sums wrap around.
 func dotWords(d uint64, n elem, a uint64, m elem, b uint64) uint64 {
 	low, high := uint32(d), uint32(d>>32)
 	for i := uint(0); i < 4; i++ {
@@ -56,7 +56,8 @@ var (
 	unsignedByte = elem{bits: 8, unsigned: true}
 )
 
-// execComplexAdd is VCADD: pairs of numbers are real and imaginary part; Vm is turned by 90 degrees, or 270 if bit 24 is set.
+// execComplexAdd executes VCADD. Pairs of numbers are real and imaginary parts. Vm is rotated by 90 degrees, or by
+// 270 if bit 24 is set.
 func execComplexAdd(c *cpu, w uint32) error {
 	f, e := formatOf(flag(w, 20) == 0)
 	env := c.vectorFloat()
@@ -64,7 +65,7 @@ func execComplexAdd(c *cpu, w uint32) error {
 		n, m := c.d(doubleN(w)+i), c.d(doubleM(w)+i)
 		r := uint64(0)
 		for at := uint(0); at < 64; at += 2 * e.bits {
-			// i(a+bi) is -b+ai; by three quarters it is the opposite.
+			// i(a+bi) is -b+ai; three quarters of a rotation give the opposite.
 			re, im := f.Neg(m>>(at+e.bits)&e.mask()), m>>at&e.mask()
 			if flag(w, 24) == 1 {
 				re, im = f.Neg(re), f.Neg(im)
@@ -78,7 +79,7 @@ func execComplexAdd(c *cpu, w uint32) error {
 	return nil
 }
 
-// execComplexMul is VCMLA; the rotation is in bits 24:23.
+// execComplexMul executes VCMLA; the rotation is in bits 24:23.
 func execComplexMul(c *cpu, w uint32) error {
 	f, e := formatOf(flag(w, 20) == 0)
 	c.vectorFloat()
@@ -89,8 +90,8 @@ func execComplexMul(c *cpu, w uint32) error {
 	return nil
 }
 
-// execComplexMulBy is VCMLA by an element, which is a pair: of singles all of Dm, of halves that which bit 5 numbers. The rotation
-// is in bits 21:20.
+// execComplexMulBy executes VCMLA by an element, which is a pair: all of Dm for singles, the pair that bit 5
+// selects for halves. The rotation is in bits 21:20.
 func execComplexMulBy(c *cpu, w uint32) error {
 	f, e := formatOf(flag(w, 23) == 0)
 	m := c.d(doubleM(w))
@@ -105,9 +106,11 @@ func execComplexMulBy(c *cpu, w uint32) error {
 	return nil
 }
 
-// complexMul adds half a complex product to the pairs of a double: the real or the imaginary parts of n times m, turned.
-func (c *cpu) complexMul(f ieee.Format, e elem, turn, d uint32, n, m uint64) {
-	// Two instructions, a quarter apart, make a whole product: one takes the real parts of n, the other the imaginary ones.
+// complexMul adds half of a complex product to the pairs of a double: n times m, rotated, for the real or the
+// imaginary parts of n.
+func (c *vectorUnit) complexMul(f ieee.Format, e elem, turn, d uint32, n, m uint64) {
+	// Two instructions, a quarter rotation apart, make a whole product: one uses the real parts of n, the other the
+	// imaginary parts.
 	acc, r := c.d(d), uint64(0)
 	for at := uint(0); at < 64; at += 2 * e.bits {
 		re, im := m>>at&e.mask(), m>>(at+e.bits)&e.mask()
@@ -128,8 +131,8 @@ func (c *cpu) complexMul(f ieee.Format, e elem, turn, d uint32, n, m uint64) {
 	c.setD(d, r)
 }
 
-// execWidenMul is VFMAL and VFMSL: halves multiplied into singles. Without Q the operands are singles' worth of halves. Bit 23
-// subtracts.
+// execWidenMul executes VFMAL and VFMSL, which multiply halves into singles. Without Q, the operands are as wide as
+// singles. Bit 23 subtracts.
 func execWidenMul(c *cpu, w uint32) error {
 	var n, m uint64
 	if flag(w, 6) == 0 {
@@ -140,7 +143,7 @@ func execWidenMul(c *cpu, w uint32) error {
 	return c.widenMul(w, flag(w, 23) == 1, n, m)
 }
 
-// execWidenMulBy is the same by an element, whose number takes bits of that of the register. Bit 20 subtracts.
+// execWidenMulBy multiplies by an element, whose number takes bits from that of the register. Bit 20 subtracts.
 func execWidenMulBy(c *cpu, w uint32) error {
 	var n, m uint64
 	if flag(w, 6) == 0 {
@@ -152,13 +155,13 @@ func execWidenMulBy(c *cpu, w uint32) error {
 }
 
 // widenMul multiplies the low two or all four halves of n and m into the singles of Vd.
-func (c *cpu) widenMul(w uint32, subtract bool, n, m uint64) error {
+func (c *vectorUnit) widenMul(w uint32, subtract bool, n, m uint64) error {
 	half, word := elem{bits: 16}, elem{bits: 32}
 	env := c.vectorFloat()
 	d := c.dq(w, doubleD(w))
 	for i := uint(0); i < 2<<flag(w, 6); i++ {
 		a := element(half, [2]uint64{n}, i)
-		if subtract { // before the operand is widened, where a NaN loses nothing by it
+		if subtract { // before the operand is widened, which preserves a NaN
 			a = ieee.Half.Neg(a)
 		}
 		a, b := env.Widen(a), env.Widen(element(half, [2]uint64{m}, i))
@@ -171,11 +174,13 @@ func (c *cpu) widenMul(w uint32, subtract bool, n, m uint64) error {
 
 // The arithmetic on bfloat16, whose numbers are the upper halves of singles.
 
-// bfloatEnv is the environment of its dot products, which rounds to odd and keeps no flags (BFDotAdd).
-func (c *cpu) bfloatEnv() { c.fp = ieee.Env{Round: ieee.OddInf, FlushToZero: true, DefaultNaN: true} }
+// bfloatEnv sets the environment of bfloat16 dot products, which round to odd and keep no flags (BFDotAdd).
+func (c *vectorUnit) bfloatEnv() {
+	c.fp = ieee.Env{Round: ieee.OddInf, FlushToZero: true, DefaultNaN: true}
+}
 
-// bfloatDot adds the products of two pairs, their sum first, to a single.
-func (c *cpu) bfloatDot(d, a, b uint64) uint64 {
+// bfloatDot adds the products of two pairs to a single; it computes their sum first.
+func (c *vectorUnit) bfloatDot(d, a, b uint64) uint64 {
 	const f = ieee.Single
 	// Products are rounded (to odd) as singles, and so is each of the two sums.
 	low := c.fp.Mul(f, a<<16&0xffff0000, b<<16&0xffff0000)
@@ -183,19 +188,19 @@ func (c *cpu) bfloatDot(d, a, b uint64) uint64 {
 	return c.fp.Add(f, d, c.fp.Add(f, low, high))
 }
 
-// execBfloatDot is VDOT; execBfloatDotBy the same by a pair of Dm, numbered by bit 5.
+// execBfloatDot executes VDOT, and execBfloatDotBy VDOT by a pair of Dm that bit 5 selects.
 func execBfloatDot(c *cpu, w uint32) error {
 	return c.bfloatDots(w, c.dq(w, doubleM(w)))
 }
 
-// execBfloatDotBy has one pair of numbers for all.
+// execBfloatDotBy uses one pair of numbers for all.
 func execBfloatDotBy(c *cpu, w uint32) error {
 	pair := replicate(elem{bits: 32}, c.d(field(w, 0, 4))>>(32*flag(w, 5)))
 	return c.bfloatDots(w, [2]uint64{pair, pair})
 }
 
 // bfloatDots adds to every single of Vd the dot product of two pairs.
-func (c *cpu) bfloatDots(w uint32, m [2]uint64) error {
+func (c *vectorUnit) bfloatDots(w uint32, m [2]uint64) error {
 	e := elem{bits: 32}
 	d, n := c.dq(w, doubleD(w)), c.dq(w, doubleN(w))
 	c.bfloatEnv()
@@ -206,7 +211,7 @@ func (c *cpu) bfloatDots(w uint32, m [2]uint64) error {
 	return nil
 }
 
-// execBfloatMatrix is VMMLA: 2×4 by 4×2 numbers.
+// execBfloatMatrix executes VMMLA: 2×4 by 4×2 numbers.
 func execBfloatMatrix(c *cpu, w uint32) error {
 	d, n, m := wordsOf(c.q(doubleD(w))), c.q(doubleN(w)), c.q(doubleM(w))
 	c.bfloatEnv()
@@ -219,19 +224,19 @@ func execBfloatMatrix(c *cpu, w uint32) error {
 	return nil
 }
 
-// execBfloatMulAdd is VFMAB and VFMAT (bit 6): the even or the odd numbers multiplied into singles.
+// execBfloatMulAdd executes VFMAB and VFMAT (bit 6): the even or the odd numbers multiplied into singles.
 func execBfloatMulAdd(c *cpu, w uint32) error {
 	return c.bfloatMulAdd(w, c.q(doubleM(w)), 16*uint(flag(w, 6)))
 }
 
-// execBfloatMulAddBy multiplies by one number of a double, whose index takes bits of that of the register.
+// execBfloatMulAddBy multiplies by one number of a double, whose index takes bits from that of the register.
 func execBfloatMulAddBy(c *cpu, w uint32) error {
 	m := replicate(elem{bits: 16}, c.d(field(w, 0, 3))>>(16*(flag(w, 5)<<1|flag(w, 3))))
 	return c.bfloatMulAdd(w, [2]uint64{m, m}, 0)
 }
 
 // bfloatMulAdd widens by shifting: a bfloat16 is the upper half of a single. mAt is 16 for the odd numbers of m.
-func (c *cpu) bfloatMulAdd(w uint32, m [2]uint64, mAt uint) error {
+func (c *vectorUnit) bfloatMulAdd(w uint32, m [2]uint64, mAt uint) error {
 	e, nAt := elem{bits: 32}, 16*uint(flag(w, 6))
 	d, n := c.q(doubleD(w)), c.q(doubleN(w))
 	env := c.vectorFloat()

@@ -2,8 +2,8 @@ package arm
 
 import "math/bits"
 
-// Elements: what NEON's registers are made of. They travel as uint64, zero-extended, whatever their kind; an elem says how to look at
-// them.
+// Elements, the parts of NEON's registers. They are passed as uint64, zero-extended, whatever their kind; an elem
+// says how to interpret them.
 
 // elem is a kind of element: its width in bits, and whether it counts as unsigned.
 type elem struct {
@@ -11,16 +11,16 @@ type elem struct {
 	unsigned bool
 }
 
-// mask is the bits of an element.
+// mask returns a mask of the bits of an element.
 func (e elem) mask() uint64 { return ^uint64(0) >> (64 - e.bits) }
 
-// wide is the element of twice the width.
+// wide returns the element of twice the width.
 func (e elem) wide() elem { return elem{2 * e.bits, e.unsigned} }
 
-// half is the element of half the width.
+// half returns the element of half the width.
 func (e elem) half() elem { return elem{e.bits / 2, e.unsigned} }
 
-// value is an element as a number, extended by its sign if it has one.
+// value returns an element as a number, sign-extended if it is signed.
 func (e elem) value(a uint64) int64 {
 	if e.unsigned {
 		return int64(a & e.mask())
@@ -28,11 +28,11 @@ func (e elem) value(a uint64) int64 {
 	return e.signed(a)
 }
 
-// signed is an element as a number with a sign, whatever its kind.
+// signed returns an element as a signed number, whatever its kind.
 func (e elem) signed(a uint64) int64 { return int64(a<<(64-e.bits)) >> (64 - e.bits) }
 
-// saturate clamps a number of fewer than 64 bits into an element and notes in QC if that changed it.
-func (c *cpu) saturate(e elem, v int64) uint64 {
+// saturate limits a number of fewer than 64 bits to an element, and sets QC if that changed it.
+func (c *vectorUnit) saturate(e elem, v int64) uint64 {
 	low, high := int64(0), int64(e.mask())
 	if !e.unsigned {
 		high >>= 1
@@ -50,10 +50,10 @@ func (c *cpu) saturate(e elem, v int64) uint64 {
 	return uint64(v) & e.mask()
 }
 
-// setQC notes a saturation. Nothing but VMSR ever clears the flag.
-func (c *cpu) setQC() { c.v.Control |= fpscrQC }
+// setQC records a saturation. Only VMSR clears the flag.
+func (c *vectorUnit) setQC() { c.v.Control |= fpscrQC }
 
-// extreme is the largest or the smallest number of an element.
+// extreme returns the largest or the smallest number of an element.
 func (e elem) extreme(negative bool) uint64 {
 	switch {
 	case e.unsigned && negative:
@@ -67,8 +67,8 @@ func (e elem) extreme(negative bool) uint64 {
 	}
 }
 
-// unaryOp, binaryOp and ternaryOp are what happens to one element of each operand. Operands come zero-extended; of a result
-// only the low bits count.
+// unaryOp, binaryOp and ternaryOp compute one element of the result from one element of each operand. Operands are
+// zero-extended; only the low bits of the result count.
 type (
 	unaryOp   func(c *cpu, e elem, a uint64) uint64
 	binaryOp  func(c *cpu, e elem, a, b uint64) uint64
@@ -99,13 +99,13 @@ func each3(c *cpu, e elem, op ternaryOp, d, a, b uint64) (r uint64) {
 	return r
 }
 
-// element is element i of a vector of up to two doubles.
+// element returns element i of a vector of up to two doubles.
 func element(e elem, v [2]uint64, i uint) uint64 {
 	at := i * e.bits
 	return v[at/64] >> (at % 64) & e.mask()
 }
 
-// withElement is v with element i replaced.
+// withElement returns v with element i replaced.
 func withElement(e elem, v [2]uint64, i uint, x uint64) [2]uint64 {
 	at := i * e.bits
 	v[at/64] = v[at/64]&^(e.mask()<<(at%64)) | x&e.mask()<<(at%64)

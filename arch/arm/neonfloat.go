@@ -2,26 +2,27 @@ package arm
 
 import "gotap/arch/ieee"
 
-// NEON's floating point. Whatever FPSCR says, it rounds to nearest, flushes subnormal numbers and makes the default NaN; the exceptions are
-// gathered in FPSCR all the same.
+// NEON's floating point. Whatever FPSCR says, it rounds to nearest, flushes subnormal numbers and returns the
+// default NaN. It does record exceptions in FPSCR.
 
-// float1, float2 and float3 are an operation on one element of each operand; of three, the first is what the destination held.
+// float1, float2 and float3 are operations on one element of each operand. The first operand of float3 is the
+// previous value of the destination.
 type (
 	float1 func(e *ieee.Env, f ieee.Format, a uint64) uint64
 	float2 func(e *ieee.Env, f ieee.Format, a, b uint64) uint64
 	float3 func(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64
 )
 
-// sameFormat is the format that bit 20 names, and its element.
+// sameFormat returns the format that bit 20 names, and its element.
 func sameFormat(w uint32) (ieee.Format, elem) { return formatOf(flag(w, 20) == 1) }
 
-// miscFormat is the format that bits 19:18 name: 1 or 2.
+// miscFormat returns the format that bits 19:18 name: 1 or 2.
 func miscFormat(w uint32) (ieee.Format, elem) { return formatOf(field(w, 18, 2) == 1) }
 
-// scalarFormat is the format that bits 21:20 name: 1 or 2.
+// scalarFormat returns the format that bits 21:20 name: 1 or 2.
 func scalarFormat(w uint32) (ieee.Format, elem) { return formatOf(field(w, 20, 2) == 1) }
 
-// formatOf is the format, and its element, of encodings that have one bit to choose.
+// formatOf returns the format and element of encodings that have one bit to select them.
 func formatOf(half bool) (ieee.Format, elem) {
 	if half {
 		return ieee.Half, elem{bits: 16}
@@ -29,12 +30,12 @@ func formatOf(half bool) (ieee.Format, elem) {
 	return ieee.Single, elem{bits: 32}
 }
 
-// same3float is an instruction of two operands.
+// same3float makes the executor of an instruction of two operands.
 func same3float(op float2) exec {
 	return sameFloat(func(e *ieee.Env, f ieee.Format, _, a, b uint64) uint64 { return op(e, f, a, b) })
 }
 
-// sameFloat is an instruction of two operands and the destination.
+// sameFloat makes the executor of an instruction of two operands and the destination.
 func sameFloat(op float3) exec {
 	return func(c *cpu, w uint32) error {
 		f, e := sameFormat(w)
@@ -49,14 +50,14 @@ func sameFloat(op float3) exec {
 }
 
 // eachFloat applies op to the elements of three doubles.
-func (c *cpu) eachFloat(f ieee.Format, e elem, op float3, d, a, b uint64) (r uint64) {
+func (c *vectorUnit) eachFloat(f ieee.Format, e elem, op float3, d, a, b uint64) (r uint64) {
 	for i := uint(0); i < 64; i += e.bits {
 		r |= op(&c.fp, f, d>>i&e.mask(), a>>i&e.mask(), b>>i&e.mask()) & e.mask() << i
 	}
 	return r
 }
 
-// pairFloat joins neighbours, as pairwise3.
+// pairFloat combines neighbours, like pairwise3.
 func pairFloat(op float2) exec {
 	return func(c *cpu, w uint32) error {
 		f, e := sameFormat(w)
@@ -72,7 +73,7 @@ func pairFloat(op float2) exec {
 	}
 }
 
-// scalarFloatBy is an instruction of a vector and an element; bit 24 is Q.
+// scalarFloatBy makes the executor of an instruction of a vector and an element; bit 24 is Q.
 func scalarFloatBy(op float3) exec {
 	return func(c *cpu, w uint32) error {
 		f, e := scalarFormat(w)
@@ -87,7 +88,7 @@ func scalarFloatBy(op float3) exec {
 	}
 }
 
-// misc2float is an instruction of one operand.
+// misc2float makes the executor of an instruction of one operand.
 func misc2float(op float1) exec {
 	return func(c *cpu, w uint32) error {
 		f, e := miscFormat(w)
@@ -98,8 +99,8 @@ func misc2float(op float1) exec {
 	}
 }
 
-// eachMisc runs op over one or two doubles, in the environment that is set.
-func (c *cpu) eachMisc(w uint32, f ieee.Format, e elem, op float1) {
+// eachMisc applies op to one or two doubles, in the environment that is set.
+func (c *vectorUnit) eachMisc(w uint32, f ieee.Format, e elem, op float1) {
 	d, m := doubleD(w), doubleM(w)
 	for i := uint32(0); i <= flag(w, 6); i++ {
 		v, r := c.d(m+i), uint64(0)
@@ -110,17 +111,17 @@ func (c *cpu) eachMisc(w uint32, f ieee.Format, e elem, op float1) {
 	}
 }
 
-// floatMulAdd and floatMulSub are VMLA and VMLS, of VFP too: the product is rounded before the sum.
+// floatMulAdd and floatMulSub are VMLA and VMLS of NEON and VFP: the product is rounded before the sum.
 func floatMulAdd(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.Add(f, d, e.Mul(f, a, b))
 }
 
-// In floatMulSub the product is negated and added, rather than subtracted: of a NaN, which has a sign as well, that gives another one.
+// floatMulSub negates the product and adds it. A subtraction would give a NaN another sign.
 func floatMulSub(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.Add(f, d, f.Neg(e.Mul(f, a, b)))
 }
 
-// floatMul is VMUL, in the form that the multiplications by an element share.
+// floatMul computes VMUL, with the signature that multiplications by an element share.
 func floatMul(e *ieee.Env, f ieee.Format, _, a, b uint64) uint64 { return e.Mul(f, a, b) }
 
 // floatFused and floatFusedSub are VFMA and VFMS: one rounding, and the first factor negated.
@@ -130,50 +131,50 @@ func floatFusedSub(e *ieee.Env, f ieee.Format, d, a, b uint64) uint64 {
 	return e.MulAdd(f, d, f.Neg(a), b)
 }
 
-// floatDiff is VABD.
+// floatDiff computes VABD.
 func floatDiff(e *ieee.Env, f ieee.Format, a, b uint64) uint64 { return f.Abs(e.Sub(f, a, b)) }
 
-// floatNeg and floatAbs are about the sign bit alone; they raise nothing and leave NaNs be.
+// floatNeg and floatAbs change only the sign bit; they raise no exception and do not change NaNs.
 func floatNeg(_ *ieee.Env, f ieee.Format, a uint64) uint64 { return f.Neg(a) }
 func floatAbs(_ *ieee.Env, f ieee.Format, a uint64) uint64 { return f.Abs(a) }
 
-// Only the test for equality is quiet about quiet NaNs.
+// Only the test for equality accepts quiet NaNs without an exception.
 func floatEqual(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	return truth(e.Compare(f, a, b, false) == ieee.Equal)
 }
 
-// floatGreater is VCGT, and with its operands exchanged VCLT.
+// floatGreater computes VCGT, and with exchanged operands VCLT.
 func floatGreater(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	return truth(e.Compare(f, a, b, true) == ieee.Greater)
 }
 
-// floatNotLess is VCGE, and with its operands exchanged VCLE. Unordered numbers are neither.
+// floatNotLess computes VCGE, and with exchanged operands VCLE. Both are false for unordered numbers.
 func floatNotLess(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	r := e.Compare(f, a, b, true)
 	return truth(r == ieee.Greater || r == ieee.Equal)
 }
 
-// floatAbsGreater is VACGT.
+// floatAbsGreater computes VACGT.
 func floatAbsGreater(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	return floatGreater(e, f, f.Abs(a), f.Abs(b))
 }
 
-// floatAbsNotLess is VACGE.
+// floatAbsNotLess computes VACGE.
 func floatAbsNotLess(e *ieee.Env, f ieee.Format, a, b uint64) uint64 {
 	return floatNotLess(e, f, f.Abs(a), f.Abs(b))
 }
 
-// againstZero compares with 0, reversed compares 0 with the operand.
+// againstZero compares the operand with 0, reversed compares 0 with the operand.
 func againstZero(op float2) exec {
 	return misc2float(func(e *ieee.Env, f ieee.Format, a uint64) uint64 { return op(e, f, a, 0) })
 }
 
-// reversedZero makes of "greater" and "not less" the tests for less and not greater.
+// reversedZero turns "greater" and "not less" into "less" and "not greater".
 func reversedZero(op float2) exec {
 	return misc2float(func(e *ieee.Env, f ieee.Format, a uint64) uint64 { return op(e, f, 0, a) })
 }
 
-// rounded rounds to an integral number; exact raises inexact.
+// rounded rounds to an integral number. If exact is set, it raises inexact.
 func rounded(r ieee.Rounding, exact bool) float1 {
 	return func(e *ieee.Env, f ieee.Format, a uint64) uint64 { return e.RoundToInt(f, a, r, exact) }
 }
@@ -200,7 +201,8 @@ func execFromInteger(c *cpu, w uint32) error {
 	return nil
 }
 
-// execFixed is VCVT between floating and fixed point: bit 24 says unsigned, bit 8 to fixed point, bit 9 which format.
+// execFixed executes VCVT between floating and fixed point: bit 24 says unsigned, bit 8 to fixed point, bit 9 which
+// format.
 func execFixed(c *cpu, w uint32) error {
 	f, e := formatOf(flag(w, 9) == 0)
 	point, signed := 64-int(field(w, 16, 6)), flag(w, 24) == 0
@@ -215,7 +217,7 @@ func execFixed(c *cpu, w uint32) error {
 }
 
 // convertEach replaces the elements of one or two doubles and ends the floating-point operation.
-func (c *cpu) convertEach(w uint32, e elem, op func(v uint64) uint64) {
+func (c *vectorUnit) convertEach(w uint32, e elem, op func(v uint64) uint64) {
 	d, m := doubleD(w), doubleM(w)
 	for i := uint32(0); i <= flag(w, 6); i++ {
 		v, r := c.d(m+i), uint64(0)

@@ -2,22 +2,23 @@ package arm
 
 import "encoding/binary"
 
-// NEON's loads and stores of elements and structures (Arm ARM DDI 0487, F6.1 VLD1 to VST4). The memory of one instruction is
-// always one piece, so it is moved by one call and a fault leaves nothing half done.
+// NEON's loads and stores of elements and structures (Arm ARM DDI 0487, F6.1 VLD1 to VST4). The memory of one
+// instruction is always contiguous, so one call transfers it and a fault leaves nothing half done.
 //
-// In memory the elements of a structure follow one another; in registers each goes to a register of its own, in the same place. An address
-// need not be aligned to its elements, as Linux lets processes have it (SCTLR.A is 0), but has to keep what the encoding promises.
+// In memory, the elements of a structure are adjacent. Each goes to a register of its own, at the same index. An
+// address need not be aligned to its elements, as under Linux (SCTLR.A is 0), but must have the alignment that the
+// encoding states.
 
-// neonTransfer is what such an instruction moves: structures of some elements each, from or to registers that lie apart by step.
+// neonTransfer describes such an instruction: structures of several elements, in registers that are step apart.
 type neonTransfer struct {
 	e        elem
 	elements uint32 // of a structure: the 1 to 4 in the name
-	repeats  uint32 // doubles of every element's run; VLD1 has up to four, VLD2 with four registers two
+	repeats  uint32 // consecutive doubles for every element; VLD1 has up to four, VLD2 with four registers two
 	step     uint32 // distance of the doubles of neighbouring elements of a structure
 	align    int    // bytes; 1 for none
 }
 
-// neonMultiples maps the type field (bits 11:8) to what is moved.
+// neonMultiples maps the type field (bits 11:8) to the transfer.
 var neonMultiples = [16]struct{ elements, repeats, step uint32 }{
 	0b0000: {4, 1, 1}, 0b0001: {4, 1, 2},
 	0b0010: {1, 4, 1}, 0b0011: {2, 2, 2},
@@ -27,7 +28,7 @@ var neonMultiples = [16]struct{ elements, repeats, step uint32 }{
 	0b1010: {1, 2, 1},
 }
 
-// neonMultiple is what a load or store of whole registers moves.
+// neonMultiple returns the transfer of a load or store of whole registers.
 func neonMultiple(w uint32) neonTransfer {
 	t := neonMultiples[field(w, 8, 4)]
 	align := 1
@@ -37,12 +38,12 @@ func neonMultiple(w uint32) neonTransfer {
 	return neonTransfer{elem{bits: 8 << field(w, 6, 2)}, t.elements, t.repeats, t.step, align}
 }
 
-// neonMultipleRule refuses what the tables of the manual leave undefined, registers past the last, and PC as a base.
+// neonMultipleRule refuses what the manual's tables leave undefined, registers past the last, and PC as the base.
 func neonMultipleRule(w uint32, _ bool) verdict {
 	t := neonMultiple(w)
 	align := field(w, 4, 2)
 	last := doubleD(w) + (t.elements-1)*t.step + t.repeats - 1
-	// What is left after the structure's own rows: an alignment greater than what is moved does not exist.
+	// An alignment greater than the transfer does not exist.
 	switch {
 	case t.elements == 0,
 		t.elements > 1 && t.e.bits == 64,
@@ -55,7 +56,7 @@ func neonMultipleRule(w uint32, _ bool) verdict {
 	return transferRule(w, last)
 }
 
-// transferRule refuses PC as a base, and a last register that there is not.
+// transferRule refuses PC as the base, and registers past the last.
 func transferRule(w, last uint32) verdict {
 	if field(w, 16, 4) == 15 {
 		return pcOperand
@@ -63,10 +64,10 @@ func transferRule(w, last uint32) verdict {
 	return pastLast.when(last > 31)
 }
 
-// size is the number of bytes of whole registers.
+// size returns the number of bytes of whole registers.
 func (t neonTransfer) size() uint32 { return 8 * t.elements * t.repeats }
 
-// execLoadMultiple is VLD1 to VLD4 of whole registers.
+// execLoadMultiple executes VLD1 to VLD4 of whole registers.
 func execLoadMultiple(c *cpu, w uint32) error {
 	t := neonMultiple(w)
 	mem, err := c.readVector(c.reg(field(w, 16, 4)), int(t.size()), t.align)
@@ -81,7 +82,8 @@ func execLoadMultiple(c *cpu, w uint32) error {
 	return nil
 }
 
-// execStoreMultiple is VST1 to VST4 of whole registers. The image is laid out in c.buf and written at once.
+// execStoreMultiple executes VST1 to VST4 of whole registers. It prepares the bytes in c.buf and writes them at
+// once.
 func execStoreMultiple(c *cpu, w uint32) error {
 	t := neonMultiple(w)
 	t.walk(doubleD(w), func(reg uint32, i uint, at uint32) {
@@ -107,7 +109,7 @@ func (t neonTransfer) walk(first uint32, move func(reg uint32, i uint, at uint32
 	}
 }
 
-// getElement and putElement are an element in memory, little-endian.
+// getElement and putElement read and write an element in memory, little-endian.
 func getElement(e elem, p []byte) uint64 {
 	var b [8]byte
 	copy(b[:], p[:e.bits/8])
@@ -120,13 +122,13 @@ func putElement(e elem, p []byte, v uint64) {
 	copy(p[:e.bits/8], b[:])
 }
 
-// neonSingle is a load or store of one element of every register. Bits 9:8 are the elements of the structure less one; the number of
-// the element, the step and the alignment share bits 7:4.
+// neonSingle returns the transfer of one element of every register. Bits 9:8 are the number of elements of the
+// structure minus one. The number of the element, the step and the alignment share bits 7:4.
 func neonSingle(w uint32) (t neonTransfer, index uint, v verdict) {
 	size, low := field(w, 10, 2), field(w, 4, 4)
 	t = neonTransfer{e: elem{bits: 8 << size}, elements: field(w, 8, 2) + 1, repeats: 1, step: 1, align: 1}
 	index = uint(low >> (size + 1))
-	// Below the number of the element comes the step, where there is room for one, and then the alignment.
+	// Below the number of the element are the step, if there is room for one, and the alignment.
 	if size > 0 && t.elements > 1 {
 		t.step += low >> size & 1
 		low &= 1<<size - 1
@@ -137,7 +139,8 @@ func neonSingle(w uint32) (t neonTransfer, index uint, v verdict) {
 	return t, index, v
 }
 
-// singleAlign is the alignment of a load or store of one element of every register, by the bits that are left for it.
+// singleAlign returns the alignment of a load or store of one element of every register, from the bits that remain
+// for it.
 func singleAlign(size, elements, low uint32) (int, verdict) {
 	whole := int(elements << size) // of the structure, in bytes
 	switch {
@@ -153,7 +156,7 @@ func singleAlign(size, elements, low uint32) (int, verdict) {
 	return whole, undefinedUnless(low == 1)
 }
 
-// neonSingleRule refuses registers past the last and PC as a base, after what singleAlign refuses.
+// neonSingleRule refuses registers past the last and PC as the base, and what singleAlign refuses.
 func neonSingleRule(w uint32, _ bool) verdict {
 	t, _, v := neonSingle(w)
 	if v != fine {
@@ -162,7 +165,7 @@ func neonSingleRule(w uint32, _ bool) verdict {
 	return transferRule(w, doubleD(w)+(t.elements-1)*t.step)
 }
 
-// execLoadSingle leaves the other elements of its registers alone.
+// execLoadSingle keeps the other elements of its registers.
 func execLoadSingle(c *cpu, w uint32) error {
 	t, index, _ := neonSingle(w)
 	bytes := uint32(t.e.bits / 8)
@@ -178,7 +181,7 @@ func execLoadSingle(c *cpu, w uint32) error {
 	return nil
 }
 
-// execStoreSingle is VST1 to VST4 of one element of every register.
+// execStoreSingle executes VST1 to VST4 of one element of every register.
 func execStoreSingle(c *cpu, w uint32) error {
 	t, index, _ := neonSingle(w)
 	bytes := uint32(t.e.bits / 8)
@@ -192,7 +195,7 @@ func execStoreSingle(c *cpu, w uint32) error {
 	return nil
 }
 
-// neonEvery is a load of one structure into all elements of its registers.
+// neonEvery returns the transfer that loads one structure into all elements of its registers.
 func neonEvery(w uint32) (t neonTransfer, v verdict) {
 	size, aligned := field(w, 6, 2), flag(w, 4)
 	t = neonTransfer{e: elem{bits: 8 << size}, elements: field(w, 8, 2) + 1, repeats: 1, step: 1 + flag(w, 5), align: 1}
@@ -222,10 +225,10 @@ func neonEvery(w uint32) (t neonTransfer, v verdict) {
 	return t, undefinedUnless(size != 3)
 }
 
-// undefinedUnless is the verdict of rules that have one condition.
+// undefinedUnless returns the verdict of a rule that has one condition.
 func undefinedUnless(ok bool) verdict { return undefined.when(!ok) }
 
-// neonEveryRule refuses registers past the last and PC as a base, after what neonEvery refuses.
+// neonEveryRule refuses registers past the last and PC as the base, and what neonEvery refuses.
 func neonEveryRule(w uint32, _ bool) verdict {
 	t, v := neonEvery(w)
 	if v != fine {
@@ -234,7 +237,7 @@ func neonEveryRule(w uint32, _ bool) verdict {
 	return transferRule(w, doubleD(w)+(t.elements-1)*t.step+t.repeats-1)
 }
 
-// execLoadEvery reads one structure and fills a register, or with VLD1 perhaps two, with each of its elements.
+// execLoadEvery reads one structure and fills a register, or two for some forms of VLD1, with each of its elements.
 func execLoadEvery(c *cpu, w uint32) error {
 	t, _ := neonEvery(w)
 	bytes := uint32(t.e.bits / 8)
@@ -251,8 +254,8 @@ func execLoadEvery(c *cpu, w uint32) error {
 	return nil
 }
 
-// afterVector moves the base: not at all if Rm is PC, past what was moved if it is SP, else by Rm.
-func (c *cpu) afterVector(w uint32, moved uint32) {
+// afterVector updates the base: not at all if Rm is PC, by the size of the transfer if it is SP, else by Rm.
+func (c *core) afterVector(w uint32, moved uint32) {
 	n, m := field(w, 16, 4), field(w, 0, 4)
 	switch m {
 	case 15:

@@ -6,13 +6,13 @@ import (
 	"gotap/arch/ieee"
 )
 
-// NEON's integer instructions of two registers (Arm ARM DDI 0487, F3.1.10 "two registers, miscellaneous"); the element is in bits
-// 19:18.
+// NEON's integer instructions of two registers (Arm ARM DDI 0487, F3.1.10 "two registers, miscellaneous"); the
+// element is in bits 19:18.
 
-// miscElem is that element. Its kind is in other places, where it matters.
+// miscElem returns the element of bits 19:18. Its signedness is encoded elsewhere.
 func miscElem(w uint32) elem { return elem{bits: 8 << field(w, 18, 2)} }
 
-// misc2 is an instruction whose result is a function of one element.
+// misc2 makes the executor of an instruction whose result is a function of one element.
 func misc2(op unaryOp) exec {
 	return func(c *cpu, w uint32) error {
 		d, m, e := doubleD(w), doubleM(w), miscElem(w)
@@ -23,26 +23,26 @@ func misc2(op unaryOp) exec {
 	}
 }
 
-// laneLeadingSign is VCLS: how many bits below the sign are equal to it. The exclusive or has a one where two neighbours differ; the lowest
-// bit has no neighbour.
+// laneLeadingSign computes VCLS, the number of bits below the sign that equal it. The exclusive or has a one where
+// two neighbours differ; the lowest bit has no neighbour.
 func laneLeadingSign(_ *cpu, e elem, a uint64) uint64 {
 	x := uint64(e.signed(a))
 	return min(leading(e, x^x<<1), uint64(e.bits-1))
 }
 
-// laneLeadingZeros is VCLZ, laneOnes VCNT, laneNot VMVN and laneNegate VNEG.
+// laneLeadingZeros computes VCLZ, laneOnes VCNT, laneNot VMVN and laneNegate VNEG.
 func laneLeadingZeros(_ *cpu, e elem, a uint64) uint64 { return leading(e, a) }
 func laneOnes(_ *cpu, _ elem, a uint64) uint64         { return uint64(bits.OnesCount64(a)) }
 func laneNot(_ *cpu, _ elem, a uint64) uint64          { return ^a }
 func laneNegate(_ *cpu, _ elem, a uint64) uint64       { return -a }
 
-// laneAbs is VABS, under which the smallest number stays what it is.
+// laneAbs computes VABS. The smallest number stays the same.
 func laneAbs(_ *cpu, e elem, a uint64) uint64 {
 	x := e.signed(a)
 	return uint64(max(x, -x))
 }
 
-// laneQAbs is VQABS and laneQNegate VQNEG, which give the largest number for the smallest.
+// laneQAbs computes VQABS and laneQNegate VQNEG, which return the largest number for the smallest.
 func laneQAbs(c *cpu, e elem, a uint64) uint64 {
 	x := e.signed(a)
 	return c.saturate(e, max(x, -x))
@@ -55,7 +55,7 @@ func zeroTest(yes func(x int64) bool) exec {
 	return misc2(func(_ *cpu, e elem, a uint64) uint64 { return truth(yes(e.signed(a))) })
 }
 
-// reverseIn turns the elements of every group of so many bits around.
+// reverseIn reverses the order of the elements in every group of so many bits.
 func reverseIn(group uint) exec {
 	return func(c *cpu, w uint32) error {
 		d, m, e := doubleD(w), doubleM(w), miscElem(w)
@@ -75,7 +75,7 @@ func reversed(e elem, group uint, a uint64) (r uint64) {
 	return r
 }
 
-// addPairsLong adds neighbours into elements of twice the width; bit 7 says unsigned.
+// addPairsLong adds neighbours into elements of twice the width. Bit 7 means unsigned.
 func addPairsLong(v variant) exec {
 	return func(c *cpu, w uint32) error {
 		d, m := doubleD(w), doubleM(w)
@@ -91,7 +91,7 @@ func addPairsLong(v variant) exec {
 	}
 }
 
-// pairsLong is one double of it.
+// pairsLong computes one double of addPairsLong.
 func pairsLong(e elem, base, m uint64) (r uint64) {
 	to := e.wide()
 	for i := uint(0); i < 64/to.bits; i++ {
@@ -101,7 +101,7 @@ func pairsLong(e elem, base, m uint64) (r uint64) {
 	return r
 }
 
-// narrowMisc keeps of the elements of a quad what fits in half their width.
+// narrowMisc keeps the half of a quad's elements that fits half their width.
 func narrowMisc(unsigned bool, fit func(c *cpu, e elem, wide uint64) uint64) exec {
 	return func(c *cpu, w uint32) error {
 		e := elem{miscElem(w).bits, unsigned}
@@ -116,11 +116,11 @@ func narrowMisc(unsigned bool, fit func(c *cpu, e elem, wide uint64) uint64) exe
 	}
 }
 
-// exchangeOp is an instruction that changes both of its registers.
+// exchangeOp makes the executor of an instruction that changes both of its registers.
 func exchangeOp(op func(e elem, count uint, d, m [2]uint64) (newD, newM [2]uint64)) exec {
 	return func(c *cpu, w uint32) error {
 		e := miscElem(w)
-		// The rule distinct has made sure that these are two registers: else which result survives would be open.
+		// The rule distinct guarantees two different registers; otherwise it would be open which result remains.
 		d, m := op(e, (64<<flag(w, 6))/e.bits, c.dq(w, doubleD(w)), c.dq(w, doubleM(w)))
 		c.setDQ(w, doubleD(w), d)
 		c.setDQ(w, doubleM(w), m)
@@ -128,7 +128,7 @@ func exchangeOp(op func(e elem, count uint, d, m [2]uint64) (newD, newM [2]uint6
 	}
 }
 
-// swapAll is VSWP.
+// swapAll exchanges its operands: VSWP.
 func swapAll(_ elem, _ uint, d, m [2]uint64) ([2]uint64, [2]uint64) { return m, d }
 
 // transpose exchanges the odd elements of d with the even ones of m.

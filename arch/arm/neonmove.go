@@ -4,11 +4,12 @@ import "gotap/arch/ieee"
 
 // NEON's immediates, extraction, tables and copies of elements.
 
-// immediate is what an instruction with a modified immediate works with (Arm ARM DDI 0487, AdvSIMDExpandImm): 8 bits, placed by cmode.
+// immediate returns the operand of an instruction with a modified immediate (Arm ARM DDI 0487, AdvSIMDExpandImm): 8
+// bits, placed by cmode.
 func immediate(w uint32) uint64 {
 	imm := uint64(flag(w, 24)<<7 | field(w, 16, 3)<<4 | field(w, 0, 4))
 	cmode := field(w, 8, 4)
-	// The lowest bit of cmode tells moves from the logical operations, except where the byte is followed by ones.
+	// The lowest bit of cmode distinguishes moves from logical operations, except where ones follow the byte.
 	switch cmode >> 1 {
 	case 0, 1, 2, 3: // a byte of each word
 		return replicate(elem{bits: 32}, imm<<(8*(cmode>>1)))
@@ -36,13 +37,14 @@ func spread(imm uint64) (r uint64) {
 	return r
 }
 
-// expandFloat is the manual's VFPExpandImm: a sign, an exponent of 3 bits of which the first is the complement of the sign of the
-// unbiased one, and a fraction of 4 bits.
+// expandFloat is the manual's VFPExpandImm: a sign, an exponent of 3 bits, whose first is the complement of the
+// sign of the unbiased exponent, and a fraction of 4 bits.
 func expandFloat(f ieee.Format, imm uint64) uint64 {
 	width := uint(f.Bits())
 	exponent := [...]uint{ieee.Half: 5, ieee.Single: 8, ieee.Double: 11}[f]
 	fraction := width - 1 - exponent
-	// Biased, the exponents from 1 to 4 follow on a one with zeros, those from -3 to 0 end in the ones below it.
+	// Biased, the exponents 1 to 4 are a one followed by zeros and two bits; those from -3 to 0 are ones followed
+	// by two bits.
 	e := uint64(1)<<(exponent-1) + imm>>4&3
 	if imm&0x40 != 0 {
 		e -= 4
@@ -50,7 +52,7 @@ func expandFloat(f ieee.Format, imm uint64) uint64 {
 	return imm>>7<<(width-1) | e<<fraction | imm&0xf<<(fraction-4)
 }
 
-// withImmediate is an instruction of a register and an immediate.
+// withImmediate makes the executor of an instruction of a register and an immediate.
 func withImmediate(op func(d, imm uint64) uint64) exec {
 	return func(c *cpu, w uint32) error {
 		imm, d := immediate(w), doubleD(w)
@@ -61,9 +63,9 @@ func withImmediate(op func(d, imm uint64) uint64) exec {
 	}
 }
 
-// execExtract is VEXT: bytes out of the middle of m:n.
+// execExtract executes VEXT, which extracts bytes from the middle of m:n.
 func execExtract(c *cpu, w uint32) error {
-	// Both operands are read whole: the destination may be either of them.
+	// Both operands are read before the destination is written, because it may be either of them.
 	n, m := c.dq(w, doubleN(w)), c.dq(w, doubleM(w))
 	e, size := elem{bits: 8}, uint(8)<<flag(w, 6)
 	from := uint(field(w, 8, 4))
@@ -79,10 +81,10 @@ func execExtract(c *cpu, w uint32) error {
 	return nil
 }
 
-// execTable is VTBL and VTBX: bytes looked up in one to four doubles. What is out of the table is 0, or for VTBX (bit 6)
-// stays.
+// execTable executes VTBL and VTBX, which look up bytes in one to four doubles. For an index outside the table,
+// VTBL gives 0 and VTBX (bit 6) keeps the byte.
 func execTable(c *cpu, w uint32) error {
-	// A table may hold the destination, so the result is collected apart.
+	// The table may include the destination, so the result is collected separately.
 	n, size := doubleN(w), 8*(uint64(field(w, 8, 2))+1)
 	index, d := c.d(doubleM(w)), c.d(doubleD(w))
 	r := uint64(0)
@@ -100,7 +102,8 @@ func execTable(c *cpu, w uint32) error {
 	return nil
 }
 
-// execDupElement is VDUP of an element; the lowest one of imm4 gives its width, what is above it its number.
+// execDupElement executes VDUP of an element. The lowest set bit of imm4 gives its width, the bits above it its
+// number.
 func execDupElement(c *cpu, w uint32) error {
 	imm := field(w, 16, 4)
 	// xxx1 is a byte, xx10 a halfword, x100 a word; 0 was refused.

@@ -1,8 +1,9 @@
 package arm
 
-// The rules of NEON's data processing. What they refuse is UNDEFINED unless they say otherwise.
+// The rules of NEON's data processing. What they refuse is UNDEFINED unless stated otherwise.
 
-// oddRegister reports an odd number in the register field whose lowest bit is at a place: such a register begins no quad.
+// oddRegister reports an odd number in the register field whose lowest bit is at a position: such a register does
+// not begin a quad.
 func oddRegister(w uint32, places ...int) bool {
 	for _, p := range places {
 		if flag(w, p) == 1 {
@@ -15,12 +16,12 @@ func oddRegister(w uint32, places ...int) bool {
 // The lowest bits of the register fields.
 const lowD, lowN, lowM = 12, 16, 0
 
-// quad wants even registers if bit 6 (Q) says that they are quads.
+// quad requires even registers if bit 6 (Q) says that they are quads.
 func quad(places ...int) rule {
 	return func(w uint32, _ bool) verdict { return undefinedUnless(flag(w, 6) == 0 || !oddRegister(w, places...)) }
 }
 
-// evenRegisters wants even registers.
+// evenRegisters requires even registers.
 func evenRegisters(places ...int) rule {
 	return func(w uint32, _ bool) verdict { return undefinedUnless(!oddRegister(w, places...)) }
 }
@@ -30,13 +31,13 @@ func quadBy(w uint32, _ bool) verdict {
 	return undefinedUnless(flag(w, 24) == 0 || !oddRegister(w, lowD, lowN))
 }
 
-// sizes wants bits 21:20 to be among those of a set, of which bit n allows n.
+// sizes requires bits 21:20 to be in a set, in which bit n allows n.
 func sizes(set uint32) rule { return among(20, 2, set) }
 
 // kinds is sizes for bits 19:18.
 func kinds(set uint32) rule { return among(18, 2, set) }
 
-// among wants a field to be among a set.
+// among requires a field to be in a set.
 func among(low, width int, set uint32) rule {
 	return func(w uint32, _ bool) verdict { return undefinedUnless(set>>field(w, low, width)&1 == 1) }
 }
@@ -59,32 +60,32 @@ var (
 	quad1 = quad(lowD)
 )
 
-// distinct wants two registers, as both are written.
+// distinct requires two different registers, because both are written.
 func distinct(w uint32, _ bool) verdict {
 	return sameRegister.when(doubleD(w) == doubleM(w))
 }
 
-// reversible wants the element to be smaller than the group it is reversed in.
+// reversible requires the element to be smaller than the group that is reversed.
 func reversible(w uint32, _ bool) verdict {
 	return undefinedUnless(field(w, 7, 2)+field(w, 18, 2) < 3)
 }
 
-// zippable wants more than one element in a double.
+// zippable requires more than one element in a double.
 func zippable(w uint32, _ bool) verdict {
 	return undefinedUnless(field(w, 18, 2) < 2+flag(w, 6))
 }
 
-// extractable wants the first byte of a VEXT of doubles to be in the first.
+// extractable requires the first byte of a VEXT of doubles to be in the first double.
 func extractable(w uint32, _ bool) verdict {
 	return undefinedUnless(flag(w, 6) == 1 || flag(w, 11) == 0)
 }
 
-// inTable wants the registers of a table to exist.
+// inTable requires the registers of a table to exist.
 func inTable(w uint32, _ bool) verdict {
 	return pastLast.when(doubleN(w)+field(w, 8, 2) > 31)
 }
 
-// pointed wants a fixed point within the element: imm6 of 32 and above, of 48 and above for half precision.
+// pointed requires a fixed point within the element: imm6 of 32 and above, or of 48 and above for half precision.
 func pointed(w uint32, _ bool) verdict {
 	imm := field(w, 16, 6)
 	return undefinedUnless(imm >= 48 || flag(w, 9) == 1 && imm >= 32)

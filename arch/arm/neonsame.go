@@ -2,16 +2,17 @@ package arm
 
 import "math/bits"
 
-// NEON's integer instructions of three registers of the same kind (Arm ARM DDI 0487, F3.1.10 "three registers of the
-// same length"). Elements do not mix, so a quad is two doubles one after the other.
+// NEON's integer instructions of three registers of the same kind (Arm ARM DDI 0487, F3.1.10 "three registers of
+// the same length"). Elements are independent, so a quad is handled as two doubles.
 
-// The operations are functions of single elements, named after what they do; the tables join them with one of the walks below. Addition
-// and its kin need not know whether elements have signs, what compares, shifts right, widens or saturates does (elem.unsigned).
+// The operations are functions of single elements; the tables combine them with one of the functions below that
+// apply them to all elements. Additions do not depend on signedness; comparisons, right shifts, widening and
+// saturation do (elem.unsigned).
 
-// sizeOf is the element that bits 21:20 and the U bit name.
+// sizeOf returns the element that bits 21:20 and the U bit name.
 func sizeOf(w uint32) elem { return elem{8 << field(w, 20, 2), flag(w, 24) == 1} }
 
-// same3 is an instruction whose result is a function of two elements.
+// same3 makes the executor of an instruction whose result is a function of two elements.
 func same3(op binaryOp) exec {
 	return func(c *cpu, w uint32) error {
 		d, n, m, e := doubleD(w), doubleN(w), doubleM(w), sizeOf(w)
@@ -22,7 +23,7 @@ func same3(op binaryOp) exec {
 	}
 }
 
-// same3acc is an instruction whose result also depends on what the destination held.
+// same3acc makes the executor of an instruction whose result also depends on the previous value of the destination.
 func same3acc(op ternaryOp) exec {
 	return func(c *cpu, w uint32) error {
 		d, n, m, e := doubleD(w), doubleN(w), doubleM(w), sizeOf(w)
@@ -33,7 +34,7 @@ func same3acc(op ternaryOp) exec {
 	}
 }
 
-// bitwise is an instruction without elements.
+// bitwise makes the executor of an instruction that works on bits, not elements.
 func bitwise(op func(d, n, m uint64) uint64) exec {
 	return func(c *cpu, w uint32) error {
 		d, n, m := doubleD(w), doubleN(w), doubleM(w)
@@ -44,7 +45,7 @@ func bitwise(op func(d, n, m uint64) uint64) exec {
 	}
 }
 
-// pairwise3 joins neighbours: the pairs of Dn give the low half of Dd, those of Dm the high half.
+// pairwise3 combines neighbours: the pairs of Dn give the low half of Dd, those of Dm the high half.
 func pairwise3(op binaryOp) exec {
 	return func(c *cpu, w uint32) error {
 		e := sizeOf(w)
@@ -54,7 +55,7 @@ func pairwise3(op binaryOp) exec {
 	}
 }
 
-// joinPairs is a double of the results of op over the neighbours in two.
+// joinPairs returns a double with the results of op on the neighbours in two doubles.
 func joinPairs(c *cpu, e elem, op binaryOp, v [2]uint64) (r uint64) {
 	for i := uint(0); i < 64/e.bits; i++ {
 		r |= op(c, e, element(e, v, 2*i), element(e, v, 2*i+1)) & e.mask() << (i * e.bits)
@@ -62,7 +63,7 @@ func joinPairs(c *cpu, e elem, op binaryOp, v [2]uint64) (r uint64) {
 	return r
 }
 
-// laneAdd, laneSub and laneMul are the same for both kinds of elements: the bits that would differ are cut off.
+// laneAdd, laneSub and laneMul serve signed and unsigned elements: the bits that would differ are cut off.
 func laneAdd(_ *cpu, _ elem, a, b uint64) uint64 { return a + b }
 func laneSub(_ *cpu, _ elem, a, b uint64) uint64 { return a - b }
 func laneMul(_ *cpu, _ elem, a, b uint64) uint64 { return a * b }
@@ -78,7 +79,8 @@ func laneRoundHalfAdd(_ *cpu, e elem, a, b uint64) uint64 {
 	return uint64((e.value(a) + e.value(b) + 1) >> 1)
 }
 
-// laneQAdd is VQADD. Sums of up to 32 bits are exact in 64; those of 64 bits tell of their overflow by carry and signs.
+// laneQAdd computes VQADD. Sums of up to 32 bits are exact in 64 bits; the overflow of 64-bit sums follows from
+// carry and signs.
 func laneQAdd(c *cpu, e elem, a, b uint64) uint64 {
 	if e.bits < 64 {
 		return c.saturate(e, e.value(a)+e.value(b))
@@ -91,7 +93,7 @@ func laneQAdd(c *cpu, e elem, a, b uint64) uint64 {
 	return c.clamped(e, sum, overflow, !e.unsigned && int64(a) < 0)
 }
 
-// laneQSub is VQSUB. An unsigned difference can only leave its range downwards.
+// laneQSub computes VQSUB. An unsigned difference can only overflow downwards.
 func laneQSub(c *cpu, e elem, a, b uint64) uint64 {
 	if e.bits < 64 {
 		return c.saturate(e, e.value(a)-e.value(b))
@@ -103,8 +105,8 @@ func laneQSub(c *cpu, e elem, a, b uint64) uint64 {
 	return c.clamped(e, diff, (a^b)&(a^diff)>>63 == 1, int64(a) < 0)
 }
 
-// clamped is v, or the extreme of its side if it overflowed, which QC then notes.
-func (c *cpu) clamped(e elem, v uint64, overflow, negative bool) uint64 {
+// clamped returns v, or the extreme on its side if it overflowed, and records that in QC.
+func (c *vectorUnit) clamped(e elem, v uint64, overflow, negative bool) uint64 {
 	if !overflow {
 		return v
 	}
@@ -112,7 +114,7 @@ func (c *cpu) clamped(e elem, v uint64, overflow, negative bool) uint64 {
 	return e.extreme(negative)
 }
 
-// truth is a comparison's result: all ones or all zeros.
+// truth returns the result of a comparison: all ones or all zeros.
 func truth(yes bool) uint64 {
 	if yes {
 		return ^uint64(0)
@@ -120,7 +122,8 @@ func truth(yes bool) uint64 {
 	return 0
 }
 
-// The comparisons, VCGT, VCGE, VCEQ and VTST. The first two look at signs, and have elements of at most 32 bits.
+// The comparisons VCGT, VCGE, VCEQ and VTST. The first two depend on signedness and have elements of at most 32
+// bits.
 func laneGreater(_ *cpu, e elem, a, b uint64) uint64 { return truth(e.value(a) > e.value(b)) }
 func laneNotLess(_ *cpu, e elem, a, b uint64) uint64 { return truth(e.value(a) >= e.value(b)) }
 func laneEqual(_ *cpu, _ elem, a, b uint64) uint64   { return truth(a == b) }
@@ -130,7 +133,7 @@ func laneTest(_ *cpu, _ elem, a, b uint64) uint64    { return truth(a&b != 0) }
 func laneMax(_ *cpu, e elem, a, b uint64) uint64 { return uint64(max(e.value(a), e.value(b))) }
 func laneMin(_ *cpu, e elem, a, b uint64) uint64 { return uint64(min(e.value(a), e.value(b))) }
 
-// laneDiff is VABD, laneDiffAcc VABA: the distance of two numbers always fits an unsigned element.
+// laneDiff computes VABD, laneDiffAcc VABA: the distance of two numbers always fits an unsigned element.
 func laneDiff(_ *cpu, e elem, a, b uint64) uint64 {
 	x, y := e.value(a), e.value(b)
 	return uint64(max(x, y) - min(x, y))
@@ -138,7 +141,7 @@ func laneDiff(_ *cpu, e elem, a, b uint64) uint64 {
 
 func laneDiffAcc(c *cpu, e elem, d, a, b uint64) uint64 { return d + laneDiff(c, e, a, b) }
 
-// carryless is the product of polynomials over {0,1} of up to 32 bits.
+// carryless returns the product of polynomials over {0,1} of up to 32 bits.
 func carryless(a, b uint64) (r uint64) {
 	for ; b != 0; b >>= 1 {
 		r ^= a & -(b & 1)
@@ -147,33 +150,33 @@ func carryless(a, b uint64) (r uint64) {
 	return r
 }
 
-// lanePolyMul is VMUL.P8, the low half of the product.
+// lanePolyMul computes VMUL.P8, the low half of the product.
 func lanePolyMul(_ *cpu, _ elem, a, b uint64) uint64 { return carryless(a, b) }
 
-// doubledHigh is the high half of 2ab plus round, before saturation. It only leaves an element if both are the
-// smallest number.
+// doubledHigh returns the high half of 2ab plus round, before saturation. It exceeds an element only if both are
+// the smallest number.
 func doubledHigh(e elem, a, b uint64, addend, round int64) int64 {
 	x, y := e.signed(a), e.signed(b)
-	// 2xy may need 64 bits and the addend one more, so everything is halved.
+	// 2xy may need 64 bits and the addend one more, so all values are halved.
 	return (addend<<(e.bits-1) + x*y + round<<(e.bits-2)) >> (e.bits - 1)
 }
 
-// laneQDMulHigh is VQDMULH, which is signed though its encodings have U for other things.
+// laneQDMulHigh computes VQDMULH. It is signed, although U means something else in its encodings.
 func laneQDMulHigh(c *cpu, e elem, a, b uint64) uint64 {
 	return c.saturate(elem{bits: e.bits}, doubledHigh(e, a, b, 0, 0))
 }
 
-// laneQRDMulHigh is VQRDMULH.
+// laneQRDMulHigh computes VQRDMULH.
 func laneQRDMulHigh(c *cpu, e elem, a, b uint64) uint64 {
 	return c.saturate(elem{bits: e.bits}, doubledHigh(e, a, b, 0, 1))
 }
 
-// laneQRDMulAddHigh is VQRDMLAH: it saturates once, after the sum.
+// laneQRDMulAddHigh computes VQRDMLAH: it saturates once, after the sum.
 func laneQRDMulAddHigh(c *cpu, e elem, d, a, b uint64) uint64 {
 	return c.saturate(elem{bits: e.bits}, doubledHigh(e, a, b, e.signed(d), 1))
 }
 
-// The product is negated before it is added, which differs from negating an operand for the smallest number.
+// The product is negated before it is added. Negating an operand would give another result for the smallest number.
 func laneQRDMulSubHigh(c *cpu, e elem, d, a, b uint64) uint64 {
 	x := -(e.signed(a) * e.signed(b))
 	sum := (e.signed(d)<<(e.bits-1) + x + 1<<(e.bits-2)) >> (e.bits - 1)
@@ -187,13 +190,14 @@ func laneShift(_ *cpu, e elem, n, m uint64) uint64 {
 	return r
 }
 
-// laneRoundShift is VRSHL.
+// laneRoundShift computes VRSHL.
 func laneRoundShift(_ *cpu, e elem, n, m uint64) uint64 {
 	r, _ := shifted(e, m, int(int8(n)), rounding)
 	return r
 }
 
-// laneQShift is VQSHL by a register; laneQRoundShift VQRSHL, whose rounding matters to the right only, where nothing saturates.
+// laneQShift computes VQSHL by a register, and laneQRoundShift VQRSHL. Rounding matters only for right shifts,
+// which do not saturate.
 func laneQShift(c *cpu, e elem, n, m uint64) uint64 {
 	r, over := shifted(e, m, int(int8(n)), plain)
 	return c.clamped(e, r, over, e.negative(m))
@@ -204,10 +208,10 @@ func laneQRoundShift(c *cpu, e elem, n, m uint64) uint64 {
 	return c.clamped(e, r, over, e.negative(m))
 }
 
-// negative reports a number below 0, which an unsigned element has none of.
+// negative reports a number below 0. An unsigned element is never negative.
 func (e elem) negative(a uint64) bool { return !e.unsigned && a>>(e.bits-1)&1 == 1 }
 
-// shifted is an element moved by a count of either sign, and whether a move to the left lost something.
+// shifted shifts an element by a count of either sign, and reports whether a left shift lost bits.
 func shifted(e elem, a uint64, by int, v variant) (r uint64, lost bool) {
 	switch {
 	case by < 0:
@@ -223,10 +227,10 @@ func shifted(e elem, a uint64, by int, v variant) (r uint64, lost bool) {
 	}
 }
 
-// shiftedRight is an element, extended without end by its sign or zeros, moved to the right by any count of 1 or more.
-// Rounding adds the last bit that falls out.
+// shiftedRight shifts an element, extended by its sign or zeros, to the right by any count of 1 or more. Rounding
+// adds the last bit shifted out.
 func shiftedRight(e elem, a uint64, by uint, v variant) uint64 {
-	// Go shifts by 64 and more to 0, or to the sign, which is what is wanted here.
+	// Go's shifts by 64 and more give 0, or the sign, as required.
 	last := uint64(0)
 	if e.unsigned {
 		if v.has(rounding) {

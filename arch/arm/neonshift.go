@@ -2,10 +2,11 @@ package arm
 
 import "math/bits"
 
-// NEON's shifts by an immediate (Arm ARM DDI 0487, F3.1.10 "two registers and shift amount"). L:imm6 gives the element, by its
-// highest one, and the count: to the left it is what is left of imm6, to the right what misses to twice the element.
+// NEON's shifts by an immediate (Arm ARM DDI 0487, F3.1.10 "two registers and shift amount"). The highest set bit
+// of L:imm6 gives the element. A left shift's count is the rest of imm6; a right shift's is the difference to twice
+// the element's width.
 
-// shiftElem is the element of L:imm6, whose highest one is at bit 3 or above.
+// shiftElem returns the element of L:imm6, whose highest set bit is bit 3 or above.
 func shiftElem(w uint32) elem {
 	if flag(w, 7) == 1 {
 		return elem{64, flag(w, 24) == 1}
@@ -14,18 +15,19 @@ func shiftElem(w uint32) elem {
 	return elem{1 << top, flag(w, 24) == 1}
 }
 
-// leftCount and rightCount are the counts of the two directions.
+// leftCount and rightCount return the counts of the two directions.
 func leftCount(w uint32, e elem) uint  { return uint(field(w, 16, 6)) & (e.bits - 1) }
 func rightCount(w uint32, e elem) uint { return e.bits - leftCount(w, e) }
 
-// shift is an instruction whose element depends on the destination's, on the operand's and on the count.
+// shift computes an element from those of the destination and the operand, and the count.
 type shift func(c *cpu, e elem, d, a uint64, by uint) uint64
 
-// shiftRightBy and shiftLeftBy run op over one or two doubles.
+// shiftRightBy and shiftLeftBy apply op to one or two doubles.
 func shiftRightBy(op shift) exec { return shiftWith(op, rightCount) }
 func shiftLeftBy(op shift) exec  { return shiftWith(op, leftCount) }
 
-// shiftWith is a shift of one or two doubles by the count that the direction reads out of imm6.
+// shiftWith makes the executor of a shift of one or two doubles, with the count that the direction decodes from
+// imm6.
 func shiftWith(op shift, count func(uint32, elem) uint) exec {
 	return func(c *cpu, w uint32) error {
 		e := shiftElem(w)
@@ -45,8 +47,8 @@ func eachShift(c *cpu, e elem, op shift, d, a uint64, by uint) (r uint64) {
 	return r
 }
 
-// shiftPlain is VSHR, shiftRound VRSHR, shiftAcc VSRA and shiftRoundAcc VRSRA. By the width of the element nothing but the sign, or
-// the rounding, is left.
+// shiftPlain computes VSHR, shiftRound VRSHR, shiftAcc VSRA and shiftRoundAcc VRSRA. A shift by the width of the
+// element leaves only the sign, or the rounding.
 func shiftPlain(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, plain) }
 func shiftRound(_ *cpu, e elem, _, a uint64, by uint) uint64 { return shiftedRight(e, a, by, rounding) }
 func shiftAcc(_ *cpu, e elem, d, a uint64, by uint) uint64   { return d + shiftedRight(e, a, by, plain) }
@@ -54,26 +56,26 @@ func shiftRoundAcc(_ *cpu, e elem, d, a uint64, by uint) uint64 {
 	return d + shiftedRight(e, a, by, rounding)
 }
 
-// shiftInsertRight and shiftInsertLeft keep what the shift does not reach.
+// shiftInsertRight and shiftInsertLeft keep the bits of the destination that the shift does not reach.
 func shiftInsertRight(_ *cpu, e elem, d, a uint64, by uint) uint64 {
 	return a>>by | d&^(e.mask()>>by)
 }
 
-// shiftInsertLeft is VSLI, shiftInsertRight before it VSRI; neither cares for signs.
+// shiftInsertLeft computes VSLI, shiftInsertRight VSRI. Both ignore signs.
 func shiftInsertLeft(_ *cpu, e elem, d, a uint64, by uint) uint64 {
 	return a<<by | d&^(e.mask()<<by)
 }
 
-// shiftUp is VSHL by an immediate.
+// shiftUp computes VSHL by an immediate.
 func shiftUp(_ *cpu, _ elem, _, a uint64, by uint) uint64 { return a << by }
 
-// shiftUpQ is VQSHL by an immediate.
+// shiftUpQ computes VQSHL by an immediate.
 func shiftUpQ(c *cpu, e elem, _, a uint64, by uint) uint64 {
 	r, over := shifted(e, a, int(by), plain)
 	return c.clamped(e, r, over, e.negative(a))
 }
 
-// shiftUpQUnsigned is VQSHLU: signed operands, unsigned results.
+// shiftUpQUnsigned computes VQSHLU: signed operands, unsigned results.
 func shiftUpQUnsigned(c *cpu, e elem, _, a uint64, by uint) uint64 {
 	if e.signed(a) < 0 {
 		c.setQC()
@@ -82,8 +84,8 @@ func shiftUpQUnsigned(c *cpu, e elem, _, a uint64, by uint) uint64 {
 	return shiftUpQ(c, e, 0, a, by) // U is set in the encoding
 }
 
-// narrowShift moves the elements of a quad to the right and keeps what fits in half their width: by dropping bits, or
-// saturated into the kind of element that to makes of the wide one.
+// narrowShift shifts the elements of a quad right and keeps what fits half their width: by truncation, or by
+// saturation to the kind of element that to makes of the wide one.
 func narrowShift(v variant, fit func(c *cpu, e elem, wide uint64) uint64) exec {
 	return func(c *cpu, w uint32) error {
 		e := shiftElem(w)
@@ -113,20 +115,20 @@ func fitSame(c *cpu, e elem, v uint64) uint64 {
 // fitUnsigned saturates a signed number into an unsigned element.
 func fitUnsigned(c *cpu, e elem, v uint64) uint64 { return c.saturate(elem{e.bits, true}, int64(v)) }
 
-// narrowShiftUnsigned is narrowShift for encodings whose U bit says that results are unsigned while operands are signed.
+// narrowShiftUnsigned is narrowShift for encodings whose U bit means unsigned results of signed operands.
 func narrowShiftUnsigned(v variant) exec {
 	run := narrowShift(v, fitUnsigned)
 	return func(c *cpu, w uint32) error { return run(c, w&^(1<<24)) }
 }
 
-// execShiftLong is VSHLL and, with a count of 0, VMOVL.
+// execShiftLong executes VSHLL and, with a count of 0, VMOVL.
 func execShiftLong(c *cpu, w uint32) error {
 	e := shiftElem(w)
 	c.shiftLong(w, e, leftCount(w, e))
 	return nil
 }
 
-// execShiftLongMax is VSHLL by the width of the element.
+// execShiftLongMax executes VSHLL by the width of the element.
 func execShiftLongMax(c *cpu, w uint32) error {
 	e := elem{bits: 8 << field(w, 18, 2)}
 	c.shiftLong(w, e, e.bits)
@@ -134,7 +136,7 @@ func execShiftLongMax(c *cpu, w uint32) error {
 }
 
 // shiftLong extends the elements of a double to twice their width and shifts them up.
-func (c *cpu) shiftLong(w uint32, e elem, by uint) {
+func (c *vectorUnit) shiftLong(w uint32, e elem, by uint) {
 	m := c.d(doubleM(w))
 	var r [2]uint64
 	for i := uint(0); i < 64/e.bits; i++ {

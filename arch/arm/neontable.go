@@ -2,8 +2,8 @@ package arm
 
 import "gotap/arch/ieee"
 
-// neonRows is NEON's data processing, 1111001x (Arm ARM DDI 0487, F4.1.22 "Advanced SIMD data-processing"). Of overlapping rows the first
-// counts.
+// neonRows is NEON's data processing, 1111001x (Arm ARM DDI 0487, F4.1.22 "Advanced SIMD data-processing"). If rows
+// overlap, the first one applies.
 var neonRows = []vectorRow{
 	// Three registers of the same length.
 	of("1111 001u 0Dzz nnnn dddd 0000 NQM0 mmmm", "vhadd", same3(laneHalfAdd), sizes(s832), quad3),
@@ -219,7 +219,7 @@ func immNot(_, imm uint64) uint64   { return ^imm }
 func immOr(d, imm uint64) uint64    { return d | imm }
 func immClear(d, imm uint64) uint64 { return d &^ imm }
 
-// never is the rule of what the manual leaves unallocated.
+// never returns the rule of what the manual leaves unallocated.
 func never(uint32, bool) verdict { return undefined }
 
 // neonMemoryRows is NEON's loads and stores, 11110100 (Arm ARM DDI 0487, F4.1.20). L is bit 21.

@@ -42,7 +42,7 @@ func list(t *testing.T, args ...string) (all []listed) {
 	return all
 }
 
-// disassembled is what objdump takes words for, as code of an instruction set that lies at 0.
+// disassembled returns objdump's reading of words, as code of an instruction set at address 0.
 func disassembled(t *testing.T, words []uint32, of table) []listed {
 	t.Helper()
 	var code []byte
@@ -64,7 +64,8 @@ func disassembled(t *testing.T, words []uint32, of table) []listed {
 	return lines
 }
 
-// TestObjdump compares with objdump what words of every row are, what they do to the flow of control, and where they branch to.
+// TestObjdump compares words of every row with objdump: the instruction, its effect on the flow of control, and its
+// branch target.
 func TestObjdump(t *testing.T) {
 	testenv.Require(t, testenv.ObjdumpARM)
 	g := newGenerator(t)
@@ -90,7 +91,7 @@ func TestObjdump(t *testing.T) {
 	}
 }
 
-// TestObjdumpOfLibrary does that with the instructions of the C library, whose lengths it compares as well: what follows one is the next.
+// TestObjdumpOfLibrary compares the instructions of the C library, including their lengths.
 func TestObjdumpOfLibrary(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.ObjdumpARM)
 	n := 0
@@ -137,8 +138,8 @@ func (l listed) agrees(t *testing.T, in arch.Insn, err error) {
 	}
 }
 
-// isHint reports hints about memory that objdump takes for loads of r15, or for nothing: they are reserved, and do nothing (Arm ARM
-// DDI 0487, F3.1.17 and F4.1.24).
+// isHint reports memory hints that objdump shows as loads of r15, or as undefined: they are reserved and have no
+// effect (Arm ARM DDI 0487, F3.1.17 and F4.1.24).
 func (l listed) isHint(r *row) bool {
 	switch name, _, _ := strings.Cut(r.name, " ("); name {
 	case "PLD, PLI":
@@ -149,7 +150,7 @@ func (l listed) isHint(r *row) bool {
 	return false
 }
 
-// alsoCalled are other names of instructions: those of special cases of their operands.
+// alsoCalled lists other names of instructions, for special cases of their operands.
 var alsoCalled = map[string]string{
 	"adr": "add addw sub subw", "bfi": "bfc", "dsb": "dfb pssbb ssbb", "hint": "nop yield wfe wfi sev sevl esb csdb dbg pacbti pac aut bti tsb clrbhb",
 	"ldr": "ldrb pop", "ldrt": "ldrbt", "str": "strb push", "strt": "strbt", "lsl": "mov", "mov": "lsl lsr asr ror rrx nop", "rsb": "neg",
@@ -161,7 +162,7 @@ var alsoCalled = map[string]string{
 // conditions are the suffixes of conditional instructions.
 var conditions = strings.Fields("eq ne cs cc mi pl vs vc hi ls ge lt gt le")
 
-// base is the mnemonic without its suffixes, if the name of a row stands for it.
+// base returns the mnemonic without its suffixes, if the name of a row matches it.
 func (l listed) base(name string) (base string, conditional bool) {
 	m := strings.TrimSuffix(strings.TrimSuffix(l.mnemonic, ".n"), ".w")
 	literal := strings.HasSuffix(name, "(literal)")
@@ -184,7 +185,7 @@ func (l listed) base(name string) (base string, conditional bool) {
 	return "", false
 }
 
-// control is what a line says of the flow of control, and where a direct branch goes.
+// control returns a line's effect on the flow of control, and the target of a direct branch.
 func (l listed) control(base string, conditional bool) (arch.Control, uint64) {
 	operand := strings.Split(l.is, ", ")
 	last := strings.Fields(operand[len(operand)-1] + " ")
@@ -237,5 +238,5 @@ func (l listed) control(base string, conditional bool) (arch.Control, uint64) {
 	return arch.Plain, 0
 }
 
-// registers are the names that objdump has for them.
+// registers are objdump's names of the registers.
 var registers = strings.Fields("r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 sl fp ip sp lr pc")

@@ -7,11 +7,11 @@ import (
 	"gotap/arch"
 )
 
-// Boundaries is the starts of the instructions of the function code, which lies at start (without the Thumb bit), in order: what the
-// flow of control reaches. Literals and jump tables are not among them, nor is code that only exceptions or jumps that cannot be followed
-// reach. The error tells of such a jump or of bytes that do not decode. What was found is returned all the same, but may then hold data
-// that follows a call which does not return, as a load in code that was not reached
-// would have told.
+// Boundaries returns the addresses, in order, of the instructions of the function code at start (without the Thumb
+// bit) that the flow of control reaches. It does not return literals and jump tables, nor code that only exceptions
+// or unclassified jumps reach. Such a jump, or bytes that do not decode, are an error; the addresses found are
+// returned too. They may then include data that follows a call which does not return, because the code that loads
+// the data was not reached.
 func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
 	if err := known(a); err != nil {
 		return nil, err
@@ -20,16 +20,16 @@ func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
 	return slices.Sorted(maps.Keys(f.nodes)), f.err
 }
 
-// Exits is the instructions that leave the function code, which lies at start (without the Thumb bit): returns, and jumps to other
-// functions. An indirect jump that might be a computed goto of the function as well as a call of another is an *arch.ScanError, as
-// are bytes that do not decode. What leaves a function without an instruction of its own, longjmp, exceptions, exit, is not found,
-// nor are exits that only exceptions lead to.
+// Exits returns the instructions that leave the function code at start (without the Thumb bit): returns, and jumps
+// to other functions. An indirect jump that may be a computed goto or a call of another function is an
+// *arch.ScanError, and so are bytes that do not decode. longjmp, exceptions and exit are not found, because no
+// instruction of the function leaves it; nor are exits that only exceptions reach.
 func Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
 	return ExitsWith(code, start, a, func(uint64) bool { return false })
 }
 
-// ExitsWith is Exits for a function in several pieces: own tells that an address outside of code belongs to the
-// function all the same, as its cold part does. Each piece is scanned by a call of its own.
+// ExitsWith is Exits for a function in several pieces. own reports whether an address outside code belongs to the
+// function, for example to its cold part. Each piece needs a call of its own.
 func ExitsWith(code []byte, start uint64, a arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error) {
 	if err := known(a); err != nil {
 		return nil, err
@@ -49,9 +49,9 @@ func known(a arch.Arch) error {
 	return nil
 }
 
-// ExclusiveRuns is the addresses of all instructions of the function code, which lies at start, that are exclusives or between a
-// load-exclusive and its store-exclusive, in ascending order: those on a way from one to the other that passes no other exclusive. A
-// breakpoint there clears the monitor each time, so that the loop that such a pair is in would never end.
+// ExclusiveRuns returns, in ascending order, the addresses of all instructions of the function code at start that
+// are exclusives, or are on a path from a load-exclusive to its store-exclusive without another exclusive. A
+// breakpoint there clears the monitor every time, so the loop around the pair would never end.
 func ExclusiveRuns(code []byte, start uint64, a arch.Arch) []uint64 {
 	if known(a) != nil {
 		return nil
@@ -70,7 +70,8 @@ func ExclusiveRuns(code []byte, start uint64, a arch.Arch) []uint64 {
 	return out
 }
 
-// strayExclusives follows the function from load-exclusives that its flow does not reach, for the sake of jumps that cannot be followed.
+// strayExclusives follows the function from load-exclusives that its flow does not reach, because some jumps cannot
+// be followed.
 func (f *flow) strayExclusives() {
 	for off := 0; off < len(f.code); off += 2 {
 		addr := f.start + uint64(off)
@@ -85,7 +86,7 @@ func (f *flow) strayExclusives() {
 	}
 }
 
-// predecessors is the reverse of the nodes' next.
+// predecessors returns the reverse of the nodes' next edges.
 func (f *flow) predecessors() map[uint64][]uint64 {
 	out := map[uint64][]uint64{}
 	for addr, n := range f.nodes {
@@ -96,8 +97,8 @@ func (f *flow) predecessors() map[uint64][]uint64 {
 	return out
 }
 
-// from is the instructions that are reached from those of one kind along edges, other exclusives and what clears the monitor ending the
-// way. Each instruction is looked at once.
+// from returns the instructions reachable along edges from those of one kind. Paths end at other exclusives and at
+// CLREX. Each instruction is visited once.
 func (f *flow) from(kind func(*node) bool, edges func(uint64) []uint64) map[uint64]bool {
 	reached := map[uint64]bool{}
 	var work []uint64
@@ -123,7 +124,8 @@ func (f *flow) from(kind func(*node) bool, edges func(uint64) []uint64) map[uint
 	return reached
 }
 
-// monitors reports a load-exclusive, stores a store-exclusive, and clears all that ends a watch: both of them and CLREX.
+// monitors reports a load-exclusive, stores a store-exclusive, and clears all that end a path: both of them and
+// CLREX.
 func (n *node) monitors() bool { return n.op.row.class == Exclusive && n.op.row.name[:2] == "LD" }
 func (n *node) stores() bool   { return n.op.row.class == Exclusive && n.op.row.name[:2] == "ST" }
 func (n *node) clears() bool   { return n.op.row.class == Exclusive || n.op.row.name == "CLREX" }

@@ -90,7 +90,7 @@ func readImage(t *testing.T, path string) image {
 	return out
 }
 
-// libc is a statically linked program, with most of the C library in it: in Thumb.
+// libc returns a statically linked program that contains most of the C library, in Thumb.
 const libc = `#include <stdio.h>
 #include <stdlib.h>
 #include <locale.h>
@@ -105,8 +105,8 @@ int main(int argc, char **argv) {
 	return printf("%s %f %Lf\n", b, d, strtold(b, 0)) + scanf("%d", &argc);
 }`
 
-// sweep is the starts of all instructions of code but for what data tells is none: by mapping symbols ($d), which name the literals
-// and tables inside of functions.
+// sweep returns the starts of all instructions of code. Mapping symbols ($d) mark the literals and tables inside
+// functions as data.
 func sweep(code []byte, start uint64, a arch.Arch, data func(addr uint64) bool) (all []uint64, err error) {
 	for off := 0; off < len(code); {
 		addr := start + uint64(off)
@@ -124,8 +124,8 @@ func sweep(code []byte, start uint64, a arch.Arch, data func(addr uint64) bool) 
 	return all, nil
 }
 
-// TestBoundariesOfLibc compares the flow of every function with its mapping symbols: where it can be followed it never takes data for
-// code, and finds only starts of instructions.
+// TestBoundariesOfLibc compares the flow of every function with its mapping symbols: if it can be followed, it
+// never takes data for code, and finds only starts of instructions.
 func TestBoundariesOfLibc(t *testing.T) {
 	img := readImage(t, compile(t, libc, "-static", "-O2", "-pthread", "-w", "-include", "string.h"))
 	var functions, whole, failed, instructions int
@@ -169,7 +169,7 @@ func reasonOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-// assemble is the code of one function in assembler.
+// assemble returns the code of one function in assembly language.
 func assemble(t *testing.T, text string) ([]byte, arch.Arch) {
 	t.Helper()
 	testenv.Require(t, testenv.GCCARM)
@@ -198,7 +198,7 @@ func assemble(t *testing.T, text string) ([]byte, arch.Arch) {
 	return code, A32
 }
 
-// TestExclusiveRuns checks what lies in the run of an exclusive pair.
+// TestExclusiveRuns checks the instructions in the run of an exclusive pair.
 func TestExclusiveRuns(t *testing.T) {
 	for _, mode := range []string{".arm", ".thumb"} {
 		code, a := assemble(t, mode+`
@@ -226,7 +226,7 @@ func TestExclusiveRuns(t *testing.T) {
 	}
 }
 
-// TestExclusiveRunsOfAnyFlow compares the runs in random code with what a walk from each instruction finds.
+// TestExclusiveRunsOfAnyFlow compares the runs in random code with the result of a walk from each instruction.
 func TestExclusiveRunsOfAnyFlow(t *testing.T) {
 	const length = 24
 	random := rand.New(rand.NewPCG(1, 2))
@@ -263,7 +263,8 @@ func TestExclusiveRunsOfAnyFlow(t *testing.T) {
 	}
 }
 
-// leads reports whether a way along edges from an instruction comes to one of a kind before another exclusive or CLREX.
+// leads reports whether a path along edges from an instruction reaches one of a kind before another exclusive or
+// CLREX.
 func leads(f *flow, from uint64, edges func(uint64) []uint64, kind func(*node) bool) bool {
 	seen := map[uint64]bool{from: true}
 	for work := slices.Clone(edges(from)); len(work) > 0; {
@@ -283,7 +284,7 @@ func leads(f *flow, from uint64, edges func(uint64) []uint64, kind func(*node) b
 	return false
 }
 
-// TestExits checks returns, tail calls and what is neither.
+// TestExits checks returns, tail calls and jumps that are neither.
 func TestExits(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -327,7 +328,8 @@ func TestExits(t *testing.T) {
 	}
 }
 
-// TestBreakpoint checks that breakpoints are as long as what they displace, and have its condition.
+// TestBreakpoint checks that breakpoints are as long as the instructions that they displace, and have their
+// condition.
 func TestBreakpoint(t *testing.T) {
 	for _, c := range []struct {
 		thumb bool

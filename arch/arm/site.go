@@ -2,14 +2,14 @@ package arm
 
 import "gotap/arch"
 
-// site is an instruction prepared at registration. It is never changed afterwards.
+// site is an instruction prepared when a probe is placed. It never changes afterwards.
 type site struct {
 	insn arch.Insn
 	in   *inst
 }
 
-// Prepare makes a Site of an instruction that this Arch decoded. It refuses the classes marked so, and what the architecture leaves
-// open.
+// Prepare makes the Site of an instruction that this Arch decoded. It refuses the classes marked R, and
+// unpredictable encodings.
 func (s *isa) Prepare(insn arch.Insn) (arch.Site, error) {
 	in, ok := insn.Op.(*inst)
 	if !ok || in.thumb != s.thumb {
@@ -21,7 +21,7 @@ func (s *isa) Prepare(insn arch.Insn) (arch.Site, error) {
 	return &site{insn, in}, nil
 }
 
-// refused is why no probe may stand on the instruction, or nothing.
+// refused returns why an instruction cannot be probed, or "".
 func (in *inst) refused() string {
 	if int(in.row.class) < len(reasons) && reasons[in.row.class] != "" {
 		return reasons[in.row.class]
@@ -29,35 +29,35 @@ func (in *inst) refused() string {
 	return in.row.unpredictableReason(in.word)
 }
 
-// Insn is the instruction that was prepared.
+// Insn returns the instruction that was prepared.
 func (s *site) Insn() arch.Insn { return s.insn }
 
-// Strategy is emulation, always: there is no other on this architecture.
+// Strategy returns Emulated, the only strategy on this architecture.
 func (s *site) Strategy() arch.Strategy { return arch.Emulated }
 
-// Allowed allows nothing else either, whoever asks for it.
+// Allowed reports that only emulation is possible.
 func (s *site) Allowed(how arch.Strategy) bool { return how == arch.Emulated }
 
-// OutOfLine has no copy to give.
+// OutOfLine fails: there are no copies.
 func (s *site) OutOfLine(uint64) ([]byte, error) { return nil, errEmulatedOnly }
 
-// Vectors reports whether emulation needs the registers of the vector unit, which cost a system call more to read.
+// Vectors reports whether emulation needs the registers of the vector unit, which another system call has to read.
 func (s *site) Vectors() bool { return s.in.row.vectors }
 
-// BeforeStep has nothing to prepare, as nothing is ever stepped.
+// BeforeStep does nothing, because no instruction is stepped.
 func (s *site) BeforeStep(*arch.Regs, uint64) arch.StepState { return arch.StepState{} }
 
-// AfterStep has nothing to repair, as nothing is ever stepped.
+// AfterStep does nothing, because no instruction is stepped.
 func (s *site) AfterStep(*arch.Regs, arch.Memory, uint64, arch.StepState) (bool, error) {
 	return false, errEmulatedOnly
 }
 
-// Executes reports whether the condition of the instruction holds: its own, or that of the IT block it is in. If not, Emulate goes
-// on behind it and does nothing else.
+// Executes reports whether the condition of the instruction holds: its own, or that of its IT block. If it does
+// not, Emulate only advances the program counter.
 func (s *site) Executes(regs *arch.Regs) bool { return s.in.executes(uint32(regs[regCPSR])) }
 
-// Emulate completes an instruction that leaves the vector unit alone. A system call is the kernel's: registers stay as
-// they are, program counter included, and the engine has the original instruction executed (Insn().Control is arch.Syscall).
+// Emulate completes an instruction that does not use the vector unit. It leaves a system call, including the
+// program counter, to the kernel: the engine executes the original instruction (Insn().Control is arch.Syscall).
 func (s *site) Emulate(regs *arch.Regs, mem arch.Memory) error {
 	if s.in.row.vectors {
 		return errNeedsVectors
@@ -70,9 +70,10 @@ func (s *site) EmulateVectors(regs *arch.Regs, v *arch.Vectors, mem arch.Memory)
 	return s.in.run(regs, v, mem)
 }
 
-// Exec executes one instruction that A32 or Thumb decoded, also of those that Prepare refuses only because a probe on them would disturb
-// the program: a lone load-exclusive loads, a lone store-exclusive finds its monitor clear, stores nothing and reports
-// failure. On error, regs, v and memory are as before. Refusals match arch.ErrUnsupported. It does not allocate on success.
+// Exec executes one instruction that A32 or Thumb decoded. It accepts exclusives, which Prepare refuses because a
+// probe would disturb the program: a load-exclusive loads; a store-exclusive finds its monitor clear, stores
+// nothing and reports failure. On error, regs, v and memory are unchanged. Refusals match arch.ErrUnsupported. Exec
+// does not allocate on success.
 func Exec(insn arch.Insn, regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error {
 	in, ok := insn.Op.(*inst)
 	if !ok {
@@ -88,7 +89,7 @@ func Exec(insn arch.Insn, regs *arch.Regs, v *arch.Vectors, mem arch.Memory) err
 		return &arch.RefusedError{Addr: insn.Addr, Reason: reason}
 	}
 	if insn.Control == arch.Syscall && in.executes(uint32(regs[regCPSR])) {
-		return &arch.RefusedError{Addr: insn.Addr, Reason: "a system call is made by the kernel"}
+		return &arch.RefusedError{Addr: insn.Addr, Reason: "the kernel executes system calls"}
 	}
 	return in.run(regs, v, mem)
 }

@@ -19,7 +19,7 @@ func prepare(t *testing.T, a arch.Arch, code []byte) (arch.Site, error) {
 	return a.Prepare(in)
 }
 
-// TestRefusals checks the reasons of what Prepare refuses.
+// TestRefusals checks the reasons for which Prepare refuses instructions.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -98,7 +98,8 @@ type withThreadPointer struct{ arenaOnly }
 
 func (*withThreadPointer) ThreadPointer() (uint32, error) { return 0x1234, nil }
 
-// TestThreadPointer reads it in both instruction sets, with a memory that has it and one that has not.
+// TestThreadPointer reads the thread pointer in both instruction sets, with a memory that has it and one that does
+// not.
 func TestThreadPointer(t *testing.T) {
 	for _, mode := range []string{".arm", ".thumb"} {
 		code, a := assemble(t, mode+"\n mrc p15, 0, r3, c13, c0, 3")
@@ -151,7 +152,7 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-// TestTargets compares the targets of direct branches with where they go when they are executed.
+// TestTargets compares the targets of direct branches with the addresses at which execution continues.
 func TestTargets(t *testing.T) {
 	for _, text := range []string{
 		".arm\n b .+400", ".arm\n bl .-400", ".arm\n .inst 0xfb000003", ".arm\n .inst 0xfa000003",

@@ -15,9 +15,9 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestStackPointerOperands compares with the assembler where 32-bit instructions of Thumb may name r13, by the rules of Armv7. It does not
-// know those that came with Armv8, and lets shifts of r13 pass that are written as moves. Of MRC, of some hints and literals objdump writes
-// what it does not read.
+// TestStackPointerOperands compares with the assembler in which operands 32-bit Thumb instructions may name r13, by
+// the rules of Armv7. The assembler does not know instructions of Armv8, and accepts shifts of r13 that are written
+// as moves. objdump prints some of MRC, hints and literals in a form that the assembler does not accept.
 func TestStackPointerOperands(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.ObjdumpARM)
 	g := newGenerator(t)
@@ -56,7 +56,7 @@ func TestStackPointerOperands(t *testing.T) {
 	}
 }
 
-// withStackPointer is w with r13 in the field whose lowest bit is at a place, if w stays one of the row.
+// withStackPointer returns w with r13 in the field whose lowest bit is at a position, if w still matches the row.
 func (r *row) withStackPointer(w uint32, at int) uint32 {
 	if v := w&^(15<<at) | regSP<<at; v&r.mask == r.value {
 		return v
@@ -64,7 +64,7 @@ func (r *row) withStackPointer(w uint32, at int) uint32 {
 	return w
 }
 
-// TestStackPointerForms is examples of it, with those that the manual names legal forms.
+// TestStackPointerForms tests examples, including the forms that the manual names as legal.
 func TestStackPointerForms(t *testing.T) {
 	for text, refused := range map[string]bool{
 		"add.w sp, sp, #24": false, "addw sp, sp, #24": false, "add.w r0, sp, #24": false, "adds.w sp, sp, #24": false, "sub.w sp, sp, r1, lsl #3": false,
@@ -110,7 +110,8 @@ func TestStackPointerForms(t *testing.T) {
 	}
 }
 
-// refusedByAssembler reports of which words the assembler refuses what objdump takes them for, on an Armv7 processor, because of r13.
+// refusedByAssembler reports of which words the assembler refuses what objdump takes them for, on an Armv7
+// processor, because of r13.
 func refusedByAssembler(t *testing.T, words []uint32) (refused []bool) {
 	t.Helper()
 	var source strings.Builder

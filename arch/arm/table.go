@@ -7,32 +7,32 @@ import (
 	"gotap/arch"
 )
 
-// exec carries out one instruction on the machine c. It changes c's copy of the registers only; writing memory comes last, when
-// nothing else can fail any more. Its condition is known to hold.
+// exec executes one instruction on the machine c; its condition holds. It changes only c's copy of the registers.
+// It writes memory last, when nothing else can fail.
 type exec func(c *cpu, w uint32) error
 
-// row is one line of a decode table: the instructions w with w&mask == value. For the form of w see inst.
+// row is one line of a decode table: the instructions w with w&mask == value. inst describes the form of w.
 type row struct {
 	mask, value uint32
 	name        string
 	exec        exec
 	class       Class
 	control     arch.Control
-	flow        func(w uint32) arch.Control // in place of control where that depends on operands
-	notInIT     bool                        // no IT block may hold it
-	vectors     bool                        // reads or writes arch.Vectors: cpu.v is valid while exec runs, and is committed after it
+	flow        func(w uint32) arch.Control // replaces control if that depends on operands
+	notInIT     bool                        // must not be in an IT block
+	vectors     bool                        // uses arch.Vectors: cpu.v is valid in exec, and committed afterwards
 
-	// unpredictable is why the architecture leaves the effect of this encoding open (Prepare refuses it), or nothing. Nil stands for
-	// an instruction without such encodings.
+	// unpredictable returns why the architecture leaves the effect of this encoding open (Prepare refuses it), or
+	// "". It is nil for instructions without such encodings.
 	unpredictable func(w uint32) string
 
-	shouldMask, shouldBe uint32 // bits that the architecture wants 0 or 1, and does not check: (0) and (1) in its pictures
-	not15                uint32 // the lowest bits of the register fields that must not name r15
-	not13                uint32 // and of those that must not name r13
+	shouldMask, shouldBe uint32 // bits that should be 0 or 1: (0) and (1) in the manual's pictures
+	not15                uint32 // the lowest bits of register fields that must not name r15
+	not13                uint32 // the lowest bits of register fields that must not name r13
 }
 
-// line is a row as the tables in this package are written. The picture shows the bits of an instruction from the highest to the
-// lowest, as the architecture manual does:
+// line is a row in the form in which this package's tables write it. The picture shows the bits of an instruction
+// from the highest to the lowest, as in the architecture manual:
 //
 //	0 1   fixed
 //	z o   should be 0, should be 1: anything else is unpredictable
@@ -45,7 +45,7 @@ type line struct {
 	opt     option
 }
 
-// option is what only some lines have.
+// option holds properties that only some lines have.
 type option struct {
 	class         Class
 	control       arch.Control
@@ -55,7 +55,7 @@ type option struct {
 	not13         string // the letters of the register fields that must not name r13
 }
 
-// rowOf reads a picture.
+// rowOf parses a picture.
 func rowOf(l line) row {
 	r := row{name: l.name, exec: l.exec, class: l.opt.class, control: l.opt.control, flow: l.opt.flow, notInIT: l.opt.notInIT, unpredictable: l.opt.unpredictable}
 	bit, run := 0, 0
@@ -77,7 +77,7 @@ func rowOf(l line) row {
 	return r
 }
 
-// addBit takes in one letter of a picture, the run-th of its kind in a row.
+// addBit processes one letter of a picture, the run-th of its kind in a row.
 func (r *row) addBit(ch byte, bit uint32, run int) {
 	switch ch {
 	case '0', '1':
@@ -95,7 +95,7 @@ func (r *row) addBit(ch byte, bit uint32, run int) {
 	}
 }
 
-// rowsOf makes the rows of tables, which follow one another in the order of precedence.
+// rowsOf returns the rows of tables. Earlier tables take precedence.
 func rowsOf(tables ...[]line) []row {
 	var out []row
 	for _, table := range tables {
@@ -106,10 +106,10 @@ func rowsOf(tables ...[]line) []row {
 	return out
 }
 
-// bucketBits is how many bits of an instruction select a list of candidates.
+// bucketBits is the number of bits of an instruction that select a list of candidates.
 const bucketBits = 8
 
-// without13 is lines whose register fields with these letters must not name r13.
+// without13 returns lines whose register fields with these letters must not name r13.
 func without13(letters string, lines []line) []line {
 	out := slices.Clone(lines)
 	for i := range out {
@@ -124,7 +124,7 @@ type index struct {
 	buckets [1 << bucketBits][]*row
 }
 
-// indexOf sorts rows into an index.
+// indexOf builds the index of rows.
 func indexOf(rows []row, shift uint) *index {
 	x := &index{shift: shift}
 	for i := range rows {
@@ -138,7 +138,7 @@ func indexOf(rows []row, shift uint) *index {
 	return x
 }
 
-// find is the first row that matches w, or nil.
+// find returns the first row that matches w, or nil.
 func (x *index) find(w uint32) *row {
 	for _, r := range x.buckets[w>>x.shift&(1<<bucketBits-1)] {
 		if w&r.mask == r.value {
@@ -148,7 +148,7 @@ func (x *index) find(w uint32) *row {
 	return nil
 }
 
-// unpredictableReason is why the effect of w is open, or nothing.
+// unpredictableReason returns why the effect of w is open, or "".
 func (r *row) unpredictableReason(w uint32) string {
 	if w&r.shouldMask != r.shouldBe {
 		return "unpredictable: bits that should be fixed are not"

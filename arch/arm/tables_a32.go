@@ -8,8 +8,8 @@ import (
 	"gotap/arch"
 )
 
-// The indexes of A32: instructions with a condition, and those without (1111 in its place).
-// They are made at their first use: most runs of the program never decode.
+// The indexes of A32: instructions with a condition, and those without (1111 in its place). They are built at first
+// use, because most runs of the program never decode ARM.
 var (
 	a32 = sync.OnceValue(func() *index {
 		return indexOf(rowsOf(dataA32(), miscA32, multiplyA32, mediaA32, parallelA32(), loadA32, exclusiveA32, flowA32), 20)
@@ -22,7 +22,8 @@ var dataNames = [...]string{
 	"AND", "EOR", "SUB", "RSB", "ADD", "ADC", "SBC", "RSC", "TST", "TEQ", "CMP", "CMN", "ORR", "MOV", "BIC", "MVN",
 }
 
-// dataA32 is the data-processing instructions with their three kinds of second operand. Comparisons have no result, moves no first operand.
+// dataA32 returns the data-processing instructions with their three kinds of second operand. Comparisons have no
+// result and moves no first operand.
 func dataA32() []line {
 	var out []line
 	for op, name := range dataNames {
@@ -42,7 +43,7 @@ func dataA32() []line {
 	return out
 }
 
-// returnsException reports SUBS PC, LR and kin.
+// returnsException reports SUBS PC, LR and similar instructions.
 func returnsException(w uint32) string {
 	if bit(w, 20) && field(w, 12, 4) == 15 && operation4(w)&12 != 8 {
 		return "an exception return in user mode"
@@ -59,7 +60,7 @@ var (
 	outsideIT   = option{notInIT: true}
 )
 
-// conditional is for instructions that have no condition although there is room for one.
+// conditional returns the reason to refuse a condition on an instruction that must not have one.
 func conditional(w uint32) string {
 	if w>>28 != 14 {
 		return "an instruction that cannot be conditional"
@@ -100,7 +101,7 @@ var miscA32 = []line{
 	{"cccc 0001 0100 nnnn dddd zz1z 0100 mmmm", "CRC32CW", regA32(checksum(castagnoli, 4)), always},
 }
 
-// noFields is for MSR that writes nothing.
+// noFields returns the reason to refuse MSR that writes nothing.
 func noFields(w uint32) string {
 	if field(w, 16, 4) == 0 {
 		return "no field to write"
@@ -108,7 +109,7 @@ func noFields(w uint32) string {
 	return ""
 }
 
-// oneLong is for long multiplications whose two results are one register.
+// oneLong returns the reason to refuse long multiplications with both results in one register.
 func oneLong(w uint32) string {
 	if field(w, 16, 4) == field(w, 12, 4) {
 		return "two results in one register"
@@ -167,7 +168,7 @@ var multiplyA32 = []line{
 	{"cccc 0111 1000 dddd aaaa mmmm 0001 nnnn", "USADA8", mulA32(usada8), option{}},
 }
 
-// The extensions with addition; r15 in place of n means without.
+// The extensions with addition. r15 as n means without addition.
 var (
 	sxtb16 = extension(signBytes, addHalves)
 	sxtb   = extension(signByte, addWords)
@@ -200,7 +201,7 @@ var mediaA32 = []line{
 	{"cccc 0111 1111 .... .... .... 1111 ....", "UDF", nil, trap},
 }
 
-// wideFieldA32 and emptyFieldA32 are for bit fields that go beyond bit 31, and those that end before they begin.
+// wideFieldA32 refuses bit fields that go beyond bit 31, and emptyFieldA32 those that end before they begin.
 func wideFieldA32(w uint32) string {
 	if field(w, 7, 5)+field(w, 16, 5) > 31 {
 		return "a field beyond bit 31"
@@ -215,8 +216,8 @@ func emptyFieldA32(w uint32) string {
 	return ""
 }
 
-// parallelForms are the six operations that exist signed and unsigned, wrapping, saturating and halving, with the numbers that A32 and
-// Thumb give them.
+// parallelForms are the six operations that exist signed and unsigned, and wrapping, saturating and halving, with
+// their numbers in A32 and Thumb.
 var parallelForms = []struct {
 	name     string
 	form     parallel
@@ -233,7 +234,7 @@ var parallelForms = []struct {
 // parallelKinds are the first letters of their names, by signedness and kind.
 var parallelKinds = [2][3]string{{"S", "Q", "SH"}, {"U", "UQ", "UH"}}
 
-// eachParallel calls f with every parallel operation; kind is its place in parallelKinds.
+// eachParallel calls f with every parallel operation. kind is its index in parallelKinds.
 func eachParallel(f func(name string, p parallel, unsigned, kind int, a32, t32 uint32)) {
 	for unsigned, kinds := range parallelKinds {
 		for kind, letter := range kinds {
@@ -262,7 +263,7 @@ var (
 	shalfLoad = access{size: 2, load: true, signed: true}
 )
 
-// loadA32 has first the unprivileged forms (P is 0, W is 1), which have less freedom in their registers.
+// loadA32 begins with the unprivileged forms (P is 0, W is 1), which allow fewer registers.
 var loadA32 = []line{
 	{"cccc 0100 U010 nnnn TTTT iiiiiiiiiiii", "STRT", execLDRImm, option{unpredictable: sameBase}},
 	{"cccc 0100 U110 nnnn tttt iiiiiiiiiiii", "STRBT", execLDRImm, option{unpredictable: sameBase}},
@@ -305,7 +306,7 @@ var loadA32 = []line{
 	{"cccc 100P U0W1 nnnn llllllllllllllll", "LDM", execLDMA32, option{flow: blockFlow, unpredictable: badLoadBlock}},
 }
 
-// The rules for base registers. A write-back to r15 or to a transferred register leaves open what is in it.
+// The rules for base registers. A write-back to r15 or to a transferred register has an unpredictable result.
 
 func sameBase(w uint32) string {
 	if field(w, 16, 4) == field(w, 12, 4) {
@@ -314,7 +315,7 @@ func sameBase(w uint32) string {
 	return ""
 }
 
-// writesBackA32 reports that P and W make the base change.
+// writesBackA32 reports whether P and W change the base.
 func writesBackA32(w uint32) bool { return !bit(w, 24) || bit(w, 21) }
 
 func badBase(w uint32) string {
@@ -373,7 +374,7 @@ var (
 	exclusiveStore = option{class: Exclusive, unpredictable: badExclusiveA32}
 )
 
-// badExclusiveA32 is for a status register that is also the base or the register stored.
+// badExclusiveA32 returns the reason to refuse a status register that is also the base or the register stored.
 func badExclusiveA32(w uint32) string {
 	d, t := field(w, 12, 4), w&15
 	switch {
@@ -392,7 +393,7 @@ func badExclusivePair(w uint32) string {
 	return ""
 }
 
-// badSwap is for SWP with its base among the other registers.
+// badSwap returns the reason to refuse SWP with the base among the other registers.
 func badSwap(w uint32) string {
 	if n := field(w, 16, 4); n == field(w, 12, 4) || n == w&15 {
 		return "the base among the registers exchanged"
@@ -428,7 +429,8 @@ var exclusiveA32 = []line{
 	{"cccc 0001 1111 nnnn tttt oo00 1001 oooo", "LDAH", execLDAA32(2), option{}},
 }
 
-// flowA32 has branches, the system call, and coprocessors: the thread pointer and the barriers of ARMv6, and all that is refused.
+// flowA32 has branches, the system call, and coprocessors: the thread pointer, the barriers of ARMv6, and all
+// others, which are refused.
 var flowA32 = []line{
 	{"cccc 1010 iiiiiiiiiiiiiiiiiiiiiiii", "B", execBA32, option{flow: jumpFlow}},
 	{"cccc 1011 iiiiiiiiiiiiiiiiiiiiiiii", "BL", execBLA32, option{control: arch.Call}},

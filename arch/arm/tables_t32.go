@@ -15,8 +15,8 @@ var thumb32 = sync.OnceValue(func() *index {
 		without13("ndm", parallelT32()), without13("ndma", multiplyT32), pairT32, loadT32(), controlT32), 20)
 })
 
-// operationsT32 are the data-processing operations of Thumb by their numbers. Where the result is r15 and flags are set some are
-// comparisons; where the first operand is r15 some are moves.
+// operationsT32 are the data-processing operations of Thumb by number. With r15 as the result and flags set, some
+// are comparisons; with r15 as the first operand, some are moves.
 var operationsT32 = []struct {
 	number  uint32
 	name    string
@@ -38,7 +38,7 @@ var operationsT32 = []struct {
 	{14, "RSB", opRSB, "", 0, "", 0},
 }
 
-// dataT32 is those operations with a modified immediate and with a shifted register.
+// dataT32 returns these operations with a modified immediate and with a shifted register.
 func dataT32() (out []line) {
 	add := func(name string, op, number uint32, s, n, d string) {
 		immediate, register := stackRules(op)
@@ -58,7 +58,7 @@ func dataT32() (out []line) {
 	return out
 }
 
-// stackRules is where the two forms of an operation may name r13.
+// stackRules returns the register fields in which the two forms of an operation may name r13.
 func stackRules(op uint32) (immediate, register option) {
 	immediate, register = option{not13: "nd", unpredictable: zeroPattern}, option{not13: "ndm"}
 	switch op {
@@ -97,7 +97,7 @@ var plainT32 = []line{
 	{"1110101 01100 nnnn z iii dddd ii10 mmmm", "PKHTB", execPKHT32, option{}},
 }
 
-// addressT32 is sums without flags: of r13 they may be r13, and of r15 they are ADR.
+// addressT32 holds sums without flags. A sum of r13 may go to r13, and a sum of r15 is ADR.
 var addressT32 = []line{
 	{"11110i 100000 NNNN 0 iii dddd iiiiiiii", "ADDW", execADDW, option{unpredictable: badStackT32}},
 	{"11110i 101010 NNNN 0 iii dddd iiiiiiii", "SUBW", execADDW, option{unpredictable: badStackT32}},
@@ -123,7 +123,7 @@ var registerT32 = []line{
 	{"11111010 1011 nnnn 1111 dddd 1000 mmmm", "CLZ", regT32(clz), twiceT32},
 }
 
-// crcT32 came with Armv8, which lets r13 be an operand.
+// crcT32 holds instructions of Armv8, in which r13 may be an operand.
 var crcT32 = []line{
 	{"11111010 1100 nnnn 1111 dddd 1000 mmmm", "CRC32B", regT32(checksum(crc32.IEEETable, 1)), outsideIT},
 	{"11111010 1100 nnnn 1111 dddd 1001 mmmm", "CRC32H", regT32(checksum(crc32.IEEETable, 2)), outsideIT},
@@ -190,7 +190,7 @@ var multiplyT32 = []line{
 	{"11111011 1110 nnnn aaaa dddd 0110 mmmm", "UMAAL", regT32(umaal), longT32},
 }
 
-// pairT32 is transfers of several registers, exclusives and ordered accesses, and branches by a table.
+// pairT32 holds transfers of several registers, exclusives and ordered accesses, and branches by a table.
 var pairT32 = []line{
 	{"1110 1000 0100 nnnn tttt dddd iiiiiiii", "STREX", execSTREXWord, option{class: Exclusive, unpredictable: badSTREXWord}},
 	{"1110 1000 0101 nnnn tttt oooo iiiiiiii", "LDREX", execLDREXWord, exclusive},
@@ -229,14 +229,14 @@ var pairT32 = []line{
 	{"1110 1001 10W1 .... .... .... .... ....", "RFE", nil, option{class: Privileged, control: arch.Return}},
 }
 
-// accessesT32 are the accesses of one register with the number of their size and sign.
+// accessesT32 are the accesses of one register, with the number of their size and sign.
 var accessesT32 = []struct {
 	name   string
 	signed uint32
 	size   uint32
 	load   uint32
 	k      access
-	t      string // r15 may be loaded from words only; its place holds hints elsewhere
+	t      string // r15 may only be loaded from words; other encodings with it are hints
 }{
 	{"STRB", 0, 0, 0, byteStore, "tttt"},
 	{"STRH", 0, 1, 0, halfStore, "tttt"},
@@ -248,11 +248,12 @@ var accessesT32 = []struct {
 	{"LDRSH", 1, 1, 1, shalfLoad, "tttt"},
 }
 
-// loadT32 is the accesses of one register. Hints come first, then literals, whose base is r15, then what has another base.
+// loadT32 returns the accesses of one register. Hints come first, then literals, whose base is r15, then those with
+// other bases.
 func loadT32() []line {
 	out := append([]line{}, hintLoadsT32...)
 	for _, a := range accessesT32 {
-		narrow := "t" // a byte or halfword is not for r13
+		narrow := "t" // r13 must not be a byte or halfword
 		if a.size == 2 {
 			narrow = ""
 		}
@@ -273,7 +274,7 @@ func loadT32() []line {
 	return out
 }
 
-// hintLoadsT32 are loads of bytes and halfwords into r15: preloads, and unallocated hints that do nothing.
+// hintLoadsT32 are loads of bytes and halfwords into r15: preloads, and unallocated hints without effect.
 var hintLoadsT32 = []line{
 	{"1111100 s x0h1 1111 1111 iiiiiiiiiiii", "PLD, PLI (literal)", execNOP, option{}},
 	{"1111100 s 10h1 nnnn 1111 iiiiiiiiiiii", "PLD, PLI", execNOP, option{}},

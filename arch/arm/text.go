@@ -9,11 +9,11 @@ import (
 	"golang.org/x/arch/arm/armasm"
 )
 
-// textMu is held while the disassembling library decodes: it keeps state in a variable of its own.
+// textMu serializes calls of the disassembling library, which keeps its state in a package variable.
 var textMu sync.Mutex
 
-// Text is the disassembly, for display only: in GNU syntax for A32. What the disassembling library does not know, which includes all
-// of Thumb, is shown by the name of the instruction and its target or word.
+// Text returns the disassembly, for display only: in GNU syntax for A32. For what the disassembling library does
+// not know, including all of Thumb, it returns the name of the instruction and its target or word.
 func (s *isa) Text(code []byte, addr uint64) string {
 	in, err := s.decode(code)
 	if err != nil {

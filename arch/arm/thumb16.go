@@ -1,15 +1,15 @@
 package arm
 
-// The 16-bit instructions of Thumb: from the fields of their halfwords to what they do. Those that set flags do so outside of IT
-// blocks only.
+// The 16-bit instructions of Thumb: how the fields of their halfwords map to operations. Those that set flags do so
+// only outside IT blocks.
 
-// low3 is a register number of three bits, from bit lo up.
+// low3 returns a register number of three bits, from bit lo up.
 func low3(w uint32, lo int) uint32 { return field(w, lo, 3) }
 
-// dataT16 is a data-processing operation on low registers.
-func (c *cpu) dataT16(op, d, a, b, carry uint32) error { return c.data(op, !c.inIT(), d, a, b, carry) }
+// dataT16 executes a data-processing operation on low registers.
+func (c *core) dataT16(op, d, a, b, carry uint32) error { return c.data(op, !c.inIT(), d, a, b, carry) }
 
-// execShiftT16 is LSL, LSR and ASR by an immediate. LSL by 0 is MOVS, which has no place in an IT block.
+// execShiftT16 executes LSL, LSR and ASR by an immediate. LSL by 0 is MOVS, which must not be in an IT block.
 func execShiftT16(c *cpu, w uint32) error {
 	kind, n := field(w, 11, 2), field(w, 6, 5)
 	if kind == lsl && n == 0 && c.inIT() {
@@ -19,7 +19,7 @@ func execShiftT16(c *cpu, w uint32) error {
 	return c.dataT16(opMOV, low3(w, 0), 0, v, carry)
 }
 
-// execAdd3 is ADD and SUB of a register or, by bit 10, of a number to 7.
+// execAdd3 executes ADD and SUB of a register or, by bit 10, of a number to 7.
 func execAdd3(c *cpu, w uint32) error {
 	b := low3(w, 6)
 	if !bit(w, 10) {
@@ -32,7 +32,7 @@ func execAdd3(c *cpu, w uint32) error {
 	return c.dataT16(op, low3(w, 0), c.r[low3(w, 3)], b, 0)
 }
 
-// execImm8 is MOV, CMP, ADD and SUB of a byte. A comparison sets flags anywhere.
+// execImm8 makes the executor of MOV, CMP, ADD and SUB with a byte. A comparison also sets flags inside IT blocks.
 func execImm8(op uint32) exec {
 	return func(c *cpu, w uint32) error {
 		d := low3(w, 8)
@@ -40,7 +40,7 @@ func execImm8(op uint32) exec {
 	}
 }
 
-// execData16 is an operation of two low registers, the first of which is also the result.
+// execData16 makes the executor of an operation on two low registers, the first of which is also the result.
 func execData16(op uint32) exec {
 	return func(c *cpu, w uint32) error {
 		d := low3(w, 0)
@@ -49,7 +49,7 @@ func execData16(op uint32) exec {
 	}
 }
 
-// execShiftReg16 is a shift by a register.
+// execShiftReg16 makes the executor of a shift by a register.
 func execShiftReg16(kind uint32) exec {
 	return func(c *cpu, w uint32) error {
 		d := low3(w, 0)
@@ -58,7 +58,7 @@ func execShiftReg16(kind uint32) exec {
 	}
 }
 
-// execRSB16 is NEG.
+// execRSB16 executes NEG.
 func execRSB16(c *cpu, w uint32) error {
 	return c.dataT16(opRSB, low3(w, 0), c.r[low3(w, 3)], 0, 0)
 }
@@ -72,10 +72,10 @@ func execMUL16(c *cpu, w uint32) error {
 	return nil
 }
 
-// high4 is the register in bits 7 and 2 to 0.
+// high4 returns the register in bits 7 and 2 to 0.
 func high4(w uint32) uint32 { return field(w, 7, 1)<<3 | low3(w, 0) }
 
-// execHigh is ADD, CMP and MOV of any registers; only CMP sets flags.
+// execHigh makes the executor of ADD, CMP and MOV of any registers; only CMP sets flags.
 func execHigh(op uint32) exec {
 	return func(c *cpu, w uint32) error {
 		d := high4(w)
@@ -83,7 +83,8 @@ func execHigh(op uint32) exec {
 	}
 }
 
-// badHighPair is for r15 with itself, and badCompare for that and for registers that have a shorter form.
+// badHighPair returns the reason to refuse r15 twice, and badCompare also refuses registers that have a shorter
+// form.
 func badHighPair(w uint32) string {
 	if high4(w) == 15 && field(w, 3, 4) == 15 {
 		return "r15 as an operand"
@@ -102,7 +103,7 @@ func badCompare(w uint32) string {
 	return ""
 }
 
-// badCallee is for BLX of r15.
+// badCallee returns the reason to refuse BLX of r15.
 func badCallee(w uint32) string {
 	if field(w, 3, 4) == 15 {
 		return "r15 as an operand"
@@ -110,7 +111,7 @@ func badCallee(w uint32) string {
 	return ""
 }
 
-// execLiteral16 is LDR of a word near the program counter.
+// execLiteral16 executes LDR of a word near the program counter.
 func execLiteral16(c *cpu, w uint32) error {
 	return c.transfer(access{size: 4, load: true}, low3(w, 8), address{at: c.alignedPC() + w&0xff*4})
 }
@@ -121,7 +122,7 @@ func execReg16(k access) exec {
 	}
 }
 
-// execOffset16 has an offset of five bits, in units of what is moved.
+// execOffset16 handles an offset of five bits, in units of the access size.
 func execOffset16(k access) exec {
 	return func(c *cpu, w uint32) error {
 		return c.transfer(k, low3(w, 0), address{at: c.r[low3(w, 3)] + field(w, 6, 5)*uint32(k.size)})
@@ -144,7 +145,7 @@ func execAddSP16(c *cpu, w uint32) error {
 	return nil
 }
 
-// execMoveSP is ADD and, by bit 7, SUB to the stack pointer itself.
+// execMoveSP executes ADD and, by bit 7, SUB to the stack pointer itself.
 func execMoveSP(c *cpu, w uint32) error {
 	offset := w & 0x7f * 4
 	if bit(w, 7) {
@@ -154,7 +155,7 @@ func execMoveSP(c *cpu, w uint32) error {
 	return nil
 }
 
-// unary16 places the operands of the extensions and reversals.
+// unary16 extracts the operands of the extensions and reversals.
 func unary16(f operation) exec {
 	return func(c *cpu, w uint32) error {
 		f(c, operands{d: low3(w, 0), m: low3(w, 3), n: 15})
@@ -162,7 +163,7 @@ func unary16(f operation) exec {
 	}
 }
 
-// listPUSH and listPOP are the registers of PUSH and POP: bit 8 adds lr and r15.
+// listPUSH and listPOP return the registers of PUSH and POP: bit 8 adds lr or r15.
 func listPUSH(w uint32) uint32 { return w&0xff | field(w, 8, 1)<<14 }
 func listPOP(w uint32) uint32  { return w&0xff | field(w, 8, 1)<<15 }
 
@@ -184,7 +185,7 @@ func execLDM16(c *cpu, w uint32) error {
 	return c.loadBlock(block{n: n, list: w & 0xff, up: true, writeBack: !bit(w, int(n))})
 }
 
-// emptyList is for transfers of no register: noneOf9 counts bit 8 too.
+// emptyList returns the reason to refuse transfers of no register. noneOf9 also counts bit 8.
 func emptyList(w uint32) string {
 	if w&0xff == 0 {
 		return "no registers"
@@ -207,7 +208,7 @@ func badStore16(w uint32) string {
 	return emptyList(w)
 }
 
-// badIT is for conditions that blocks cannot have.
+// badIT returns the reason to refuse conditions that blocks cannot have.
 func badIT(w uint32) string {
 	cond, mask := field(w, 4, 4), w&15
 	if cond == 15 || cond == 14 && mask&(mask-1) != 0 {

@@ -1,14 +1,16 @@
 package arm
 
-// The 32-bit instructions of Thumb: from the fields of their two halfwords, the first above the second, to what they do.
+// The 32-bit instructions of Thumb: how the fields of their two halfwords, the first above the second, map to
+// operations.
 
-// imm12T32 is the twelve bits of an immediate in three places.
+// imm12T32 returns the twelve bits of an immediate in three places.
 func imm12T32(w uint32) uint32 { return field(w, 26, 1)<<11 | field(w, 12, 3)<<8 | w&0xff }
 
-// imm16T32 is the immediate of MOVW and MOVT.
+// imm16T32 returns the immediate of MOVW and MOVT.
 func imm16T32(w uint32) uint32 { return field(w, 16, 4)<<12 | imm12T32(w) }
 
-// expandT32 is a modified immediate and its carry (ThumbExpandImm_C): a byte in one of four patterns, or rotated.
+// expandT32 returns a modified immediate and its carry (ThumbExpandImm_C): a byte in one of four patterns, or a
+// rotated byte.
 func expandT32(w, carry uint32) (v, carryOut uint32) {
 	imm := imm12T32(w)
 	b := imm & 0xff
@@ -25,7 +27,7 @@ func expandT32(w, carry uint32) (v, carryOut uint32) {
 	return shiftBy(imm&0x7f|0x80, ror, imm>>7, carry)
 }
 
-// zeroPattern is for a zero byte in a pattern.
+// zeroPattern returns the reason to refuse a zero byte in a pattern.
 func zeroPattern(w uint32) string {
 	imm := imm12T32(w)
 	if imm>>8 >= 1 && imm>>8 <= 3 && imm&0xff == 0 {
@@ -34,7 +36,7 @@ func zeroPattern(w uint32) string {
 	return ""
 }
 
-// badStackT32 is for sums that are put into r13 and are not of r13.
+// badStackT32 returns the reason to refuse sums into r13 whose first operand is not r13.
 func badStackT32(w uint32) string {
 	if field(w, 8, 4) == regSP && field(w, 16, 4) != regSP {
 		return "r13 as the sum of something else"
@@ -42,7 +44,7 @@ func badStackT32(w uint32) string {
 	return ""
 }
 
-// badShiftedStackT32 is for those of registers: what is added to r13 may be shifted left by up to 3.
+// badShiftedStackT32 does the same for register operands: what is added to r13 may be shifted left by up to 3.
 func badShiftedStackT32(w uint32) string {
 	if field(w, 8, 4) == regSP && (field(w, 4, 2) != lsl || shiftT32(w) > 3) {
 		return "r13 as the sum of a register shifted so"
@@ -50,7 +52,8 @@ func badShiftedStackT32(w uint32) string {
 	return badStackT32(w)
 }
 
-// badStackMove is for moves of registers: only one without a shift and without flags may read or write r13, and not both.
+// badStackMove returns the reason to refuse moves of registers: only a move without a shift and without flags may
+// read or write r13, and not both.
 func badStackMove(w uint32) string {
 	d, m := field(w, 8, 4) == regSP, w&15 == regSP
 	if d && m || (d || m) && (bit(w, 20) || w&0x70f0 != 0) {
@@ -59,7 +62,7 @@ func badStackMove(w uint32) string {
 	return ""
 }
 
-// execImmT32 is a data-processing operation with a modified immediate.
+// execImmT32 makes the executor of a data-processing operation with a modified immediate.
 func execImmT32(op uint32) exec {
 	return func(c *cpu, w uint32) error {
 		b, carry := expandT32(w, c.carry())
@@ -67,10 +70,10 @@ func execImmT32(op uint32) exec {
 	}
 }
 
-// shiftT32 is the amount of a shift in two places.
+// shiftT32 returns the amount of a shift in two places.
 func shiftT32(w uint32) uint32 { return field(w, 12, 3)<<2 | field(w, 6, 2) }
 
-// execRegT32 is one with a register shifted by an immediate.
+// execRegT32 makes the executor of one with a register shifted by an immediate.
 func execRegT32(op uint32) exec {
 	return func(c *cpu, w uint32) error {
 		b, carry := shiftImm(c.reg(w&15), field(w, 4, 2), shiftT32(w), c.carry())
@@ -78,13 +81,13 @@ func execRegT32(op uint32) exec {
 	}
 }
 
-// execShiftT32 is a shift by a register.
+// execShiftT32 makes the executor of a shift by a register.
 func execShiftT32(c *cpu, w uint32) error {
 	v, carry := shiftBy(c.r[field(w, 16, 4)], field(w, 21, 2), c.r[w&15]&0xff, c.carry())
 	return c.data(opMOV, bit(w, 20), field(w, 8, 4), 0, v, carry)
 }
 
-// execADDW is ADDW and, by bit 23, SUBW; of r15 they are ADR.
+// execADDW executes ADDW and, by bit 23, SUBW. With r15 they are ADR.
 func execADDW(c *cpu, w uint32) error {
 	v, offset := c.reg(field(w, 16, 4)), imm12T32(w)
 	if field(w, 16, 4) == 15 {
@@ -113,7 +116,7 @@ func execPKHT32(c *cpu, w uint32) error {
 	return nil
 }
 
-// execSATT32 is SSAT, and USAT by bit 23, which saturates to one bit less.
+// execSATT32 executes SSAT, and USAT by bit 23, which saturates to one bit less.
 func execSATT32(c *cpu, w uint32) error {
 	unsigned := bit(w, 23)
 	c.saturateWord(field(w, 8, 4), field(w, 16, 4), w&31+ones(!unsigned), shiftT32(w), bit(w, 21), unsigned)
@@ -126,7 +129,7 @@ func execSAT16T32(c *cpu, w uint32) error {
 	return nil
 }
 
-// execBFXT32 is SBFX, and UBFX by bit 23.
+// execBFXT32 executes SBFX, and UBFX by bit 23.
 func execBFXT32(c *cpu, w uint32) error {
 	c.extract(field(w, 8, 4), field(w, 16, 4), shiftT32(w), w&31+1, bit(w, 23))
 	return nil
@@ -151,7 +154,7 @@ func emptyFieldT32(w uint32) string {
 	return ""
 }
 
-// sameTwice is for instructions that name one register in two places.
+// sameTwice returns the reason to refuse instructions that name one register in two places.
 func sameTwice(w uint32) string {
 	if field(w, 16, 4) != w&15 {
 		return "one register named as two"
@@ -159,7 +162,7 @@ func sameTwice(w uint32) string {
 	return ""
 }
 
-// oneLongT32 is for long multiplications whose two results are one register.
+// oneLongT32 returns the reason to refuse long multiplications whose two results are one register.
 func oneLongT32(w uint32) string {
 	if field(w, 12, 4) == field(w, 8, 4) {
 		return "two results in one register"
@@ -167,28 +170,28 @@ func oneLongT32(w uint32) string {
 	return ""
 }
 
-// execLongOffset has an offset of twelve bits.
+// execLongOffset handles an offset of twelve bits.
 func execLongOffset(k access) exec {
 	return func(c *cpu, w uint32) error {
 		return c.transfer(k, field(w, 12, 4), c.indexed(field(w, 16, 4), w&0xfff, indexing{add: true, before: true}))
 	}
 }
 
-// execLiteralT32 is relative to r15, by bit 23 up or down.
+// execLiteralT32 handles offsets relative to r15, up or down by bit 23.
 func execLiteralT32(k access) exec {
 	return func(c *cpu, w uint32) error {
 		return c.transfer(k, field(w, 12, 4), c.indexed(15, w&0xfff, indexing{add: bit(w, 23), before: true}))
 	}
 }
 
-// execShortOffset has an offset of eight bits, and the bits P, U and W.
+// execShortOffset handles an offset of eight bits, and the bits P, U and W.
 func execShortOffset(k access) exec {
 	return func(c *cpu, w uint32) error {
 		return c.transfer(k, field(w, 12, 4), c.indexed(field(w, 16, 4), w&0xff, indexing{bit(w, 9), bit(w, 10), bit(w, 8)}))
 	}
 }
 
-// execRegOffset has a register for an offset, shifted left by up to 3.
+// execRegOffset handles a register as the offset, shifted left by up to 3.
 func execRegOffset(k access) exec {
 	return func(c *cpu, w uint32) error {
 		offset := c.r[w&15] << field(w, 4, 2)
@@ -196,7 +199,7 @@ func execRegOffset(k access) exec {
 	}
 }
 
-// badShort is for write-backs to the register transferred.
+// badShort returns the reason to refuse write-backs to the transferred register.
 func badShort(w uint32) string {
 	if bit(w, 8) {
 		return sameBase(w)
@@ -204,7 +207,7 @@ func badShort(w uint32) string {
 	return ""
 }
 
-// execDoubleT32 is LDRD and, where bit 20 is clear, STRD.
+// execDoubleT32 executes LDRD and, where bit 20 is clear, STRD.
 func execDoubleT32(c *cpu, w uint32) error {
 	a := c.indexed(field(w, 16, 4), w&0xff*4, indexing{bit(w, 23), bit(w, 24), bit(w, 21)})
 	return c.transferPair(bit(w, 20), field(w, 12, 4), field(w, 8, 4), a)
@@ -223,7 +226,7 @@ func badDoubleT32(w uint32) string {
 	return ""
 }
 
-// blockT32 reads the bits of LDM and STM: the base is the low end, or the high end of memory below it.
+// blockT32 decodes LDM and STM: the base is the low end of the memory, or the high end below it.
 func blockT32(w uint32) block {
 	down := bit(w, 24)
 	return block{n: field(w, 16, 4), list: w & 0xffff, up: !down, before: down, writeBack: bit(w, 21)}
@@ -253,7 +256,7 @@ func execLDREXT32(size int) exec {
 
 func execSTREXT32(c *cpu, w uint32) error { return c.storeExclusive(w & 15) }
 
-// The word forms have an offset, and the status register elsewhere.
+// The word forms have an offset, and another field for the status register.
 
 func execLDREXWord(c *cpu, w uint32) error {
 	return c.loadExclusive(field(w, 12, 4), 0, c.reg(field(w, 16, 4))+w&0xff*4, 4)

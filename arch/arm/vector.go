@@ -1,33 +1,35 @@
 // # The vector unit
 //
-// VFP and NEON are a second decoder beside that of the core, as next to nothing is common to their encodings but the condition.
-// decodeVector gets the word in A32 form, in which both instruction sets agree; the tables (neontable.go, vfptable.go) show every
-// encoding as the manual draws it. The first row that fits is the instruction, and its rules say whether the fields it was given
-// are allowed: if not, the word is undefined and does not decode, or is unpredictable and Prepare refuses it.
+// VFP and NEON have a decoder of their own, because their encodings share little with the core's but the condition.
+// decodeVector takes the word in A32 form, which serves both instruction sets. The tables (neontable.go,
+// vfptable.go) show every encoding as the manual does. The first row that matches is the instruction. Its rules
+// check the fields: an undefined word does not decode, and Prepare refuses an unpredictable one.
 //
-// An exec of NEON is put together, when the tables are, from a walk over elements (same3, longOp, narrowHigh, …) and from what
-// happens to one element (laneQAdd, …). Walks read all that they need of a register before they write it, as the destination
-// may be an operand. Registers are seen as doubles, a quad as two of them; where elements do not mix, the two are done one after the
-// other.
+// The tables combine an executor of NEON from a function that applies an operation to all elements (same3, longOp,
+// narrowHigh, …) and a function of one element (laneQAdd, …). All operands are read before the destination is
+// written, because it may be one of them. Registers are treated as doubles, and a quad as two. If elements are
+// independent, the two doubles are handled one after the other.
 //
-// Floating point is gotap/arch/ieee's, on raw bits. scalarFloat gives it the modes of FPSCR, for VFP; vectorFloat those that NEON
-// always has: to nearest, subnormals flushed, default NaNs. endFloat adds the exceptions to FPSCR. Both kinds work in the cpu's own
-// environment, since one on the stack would escape through the calls by function value, and a hit must not allocate.
+// Package ieee computes floating point on raw bits. scalarFloat sets the modes of FPSCR for VFP; vectorFloat sets
+// those that NEON always has: round to nearest, flush subnormals, default NaNs. endFloat adds the exceptions to
+// FPSCR. Both use the cpu's environment, because one on the stack would escape through calls of function values,
+// and a hit must not allocate.
 //
-// A load reads its memory by one call before any register changes, and a store lays out its bytes and writes them by one call. That
-// is always possible: the memory of one vector instruction is one piece.
+// A load reads its memory with one call before any register changes, and a store prepares its bytes and writes them
+// with one call. That is always possible, because the memory of one vector instruction is contiguous.
 //
-// Which instructions are there is not asked: everything up to Armv8.6 is emulated, on a processor without it as well, where the program
-// would have been killed. Left out, with the reason given, are:
+// Everything up to Armv8.6 is emulated, even on a processor without it, where the program would have been killed.
+// Not emulated, with a reason, are:
 //
-//   - short vectors: arithmetic of VFP while FPSCR.LEN is not 0 (or STRIDE, for what is undefined then). Only a hit can tell.
-//   - what user mode may not touch: FPSID, MVFR0 to MVFR2, FPEXC, FPINST. They do not decode.
-//   - unpredictable fields: registers past d31, PC where it is no operand, two results in one register, a condition on an instruction
-//     that must not have one.
+//   - short vectors: arithmetic of VFP while FPSCR.LEN is not 0 (or STRIDE, for instructions undefined then), known
+//     only at a hit;
+//   - registers that user mode must not access: FPSID, MVFR0 to MVFR2, FPEXC, FPINST, which do not decode;
+//   - unpredictable fields: registers past d31, PC where it is not allowed, two results in one register, a condition
+//     where none is allowed.
 //
-// The bits of FPSCR that enable trapped exceptions read as 0, as on every processor that has none. An instruction that is only to be used
-// outside of IT blocks, such as VSEL, obeys the condition of a block that it is in, which is one of the choices that the
-// architecture leaves there.
+// The bits of FPSCR that enable trapped exceptions read as 0, as on every processor without them. An instruction
+// that must be outside IT blocks, such as VSEL, obeys the condition of its block, which is one of the choices that
+// the architecture allows.
 package arm
 
 // decodeVector makes the row of an instruction of VFP or NEON. w is the instruction in its A32 form; thumb says that it
@@ -48,7 +50,7 @@ func decodeVector(w uint32, thumb bool) (row, error) {
 	return r, nil
 }
 
-// findVector is the first row that matches w, or nil.
+// findVector returns the first row that matches w, or nil.
 func findVector(w uint32) *vectorRow {
 	rows := vectorRows(w)
 	for i := range rows {
@@ -59,7 +61,7 @@ func findVector(w uint32) *vectorRow {
 	return nil
 }
 
-// vectorRows is the table that holds w, if any does: NEON's two corners of the unconditional space, and what has a
+// vectorRows returns the table that holds w, if any does: NEON's two corners of the unconditional space, and what has a
 // coprocessor number, with a condition or without.
 func vectorRows(w uint32) []vectorRow {
 	switch {
@@ -74,7 +76,7 @@ func vectorRows(w uint32) []vectorRow {
 	}
 }
 
-// verdict is what the rules of a row say of one encoding: that it is fine, is undefined, or why it is unpredictable.
+// verdict is the result of a row's rules for one encoding: valid, undefined, or unpredictable with a reason.
 type verdict uint8
 
 const (
@@ -101,7 +103,7 @@ var openReasons = [...]string{
 	emptyRun:     "no registers",
 }
 
-// when is the verdict of a condition, if that is met.
+// when returns the verdict if the condition is met.
 func (v verdict) when(broken bool) verdict {
 	if broken {
 		return v
@@ -109,14 +111,14 @@ func (v verdict) when(broken bool) verdict {
 	return fine
 }
 
-// errShortVector refuses VFP's obsolete vectors when one is met: whether an instruction is one depends on FPSCR.
+// errShortVector refuses VFP's obsolete short vectors at a hit, because FPSCR decides whether an instruction is one.
 const errShortVector = refusal("cannot emulate a short vector: FPSCR.LEN or STRIDE is not 0")
 
-// rule looks at the fields of an encoding that matched a row.
+// rule checks the fields of an encoding that matched a row.
 type rule func(w uint32, thumb bool) verdict
 
-// vectorRow is one instruction of VFP or NEON: the words w with w&mask == value. Its rules say which fields it must not have; a row that
-// has no exec has the rule never.
+// vectorRow is one instruction of VFP or NEON: the words w with w&mask == value. Its rules
+// refuse invalid fields. A row without exec has the rule never.
 type vectorRow struct {
 	mask, value uint32
 	name        string
@@ -124,7 +126,7 @@ type vectorRow struct {
 	rules       []rule
 }
 
-// verdict is what the first rule says that has something against an encoding.
+// verdict returns the verdict of the first rule that refuses an encoding.
 func (r *vectorRow) verdict(w uint32, thumb bool) verdict {
 	for _, rule := range r.rules {
 		if v := rule(w, thumb); v != fine {
@@ -134,7 +136,7 @@ func (r *vectorRow) verdict(w uint32, thumb bool) verdict {
 	return fine
 }
 
-// of makes a row of a picture of the encoding, as the manual draws it: 32 characters besides spaces, of which 0 and 1
+// of makes a row from a picture of the encoding, as in the manual: 32 characters besides spaces, of which 0 and 1
 // are fixed and every letter is a field.
 func of(picture, name string, e exec, rules ...rule) vectorRow {
 	r := vectorRow{name: name, exec: e, rules: rules}
@@ -158,7 +160,7 @@ func of(picture, name string, e exec, rules ...rule) vectorRow {
 // Fields. Every vector instruction keeps its registers in the same places: D:Vd, N:Vn and M:Vm for doubles and quads,
 // Vd:D, Vn:N and Vm:M for singles.
 
-// flag is one bit of an instruction as a number.
+// flag returns one bit of an instruction as a number.
 func flag(w uint32, n int) uint32 { return w >> n & 1 }
 
 func doubleD(w uint32) uint32 { return flag(w, 22)<<4 | field(w, 12, 4) }

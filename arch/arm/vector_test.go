@@ -11,7 +11,7 @@ import (
 	"gotap/arch"
 )
 
-// vectorTables is all rows of the vector unit.
+// vectorTables returns all rows of the vector unit.
 func vectorTables() []*vectorRow {
 	var all []*vectorRow
 	for _, table := range [][]vectorRow{neonRows, neonMemoryRows, vfpRows, unconditionalRows} {
@@ -22,7 +22,7 @@ func vectorTables() []*vectorRow {
 	return all
 }
 
-// statesPerRow is how many random states every row gets.
+// statesPerRow returns how many random states every row gets.
 func statesPerRow() int {
 	if os.Getenv("GOTAP_LONG") != "" {
 		return 5000
@@ -30,7 +30,8 @@ func statesPerRow() int {
 	return 85
 }
 
-// TestVectorDifferential has every row of the vector unit executed by the processor, from random states, in both instruction sets.
+// TestVectorDifferential compares every row of the vector unit with the processor, from random states, in both
+// instruction sets.
 func TestVectorDifferential(t *testing.T) {
 	g, m := newGenerator(t), newSandbox()
 	for _, r := range vectorTables() {
@@ -59,7 +60,7 @@ func TestVectorDifferential(t *testing.T) {
 	}
 }
 
-// shortVectors is how many states have FPSCR.LEN or STRIDE set, under which arithmetic of VFP is refused.
+// shortVectors returns how many states have FPSCR.LEN or STRIDE set, so that arithmetic of VFP is refused.
 func shortVectors(states []state) (n int) {
 	for i := range states {
 		if states[i].v.Control&(fpscrLen|fpscrStride) != 0 {
@@ -69,7 +70,7 @@ func shortVectors(states []state) (n int) {
 	return n
 }
 
-// vectorState is a state of a row with random fields; ok is false for fields that are refused.
+// vectorState returns a state of a row with random fields; ok is false for fields that are refused.
 func vectorState(rng *rand.Rand, r *vectorRow, thumb bool) (s state, ok bool) {
 	w := r.value | rng.Uint32()&^r.mask
 	if w>>28 != 15 && (thumb || rng.IntN(8) != 0) {
@@ -86,18 +87,19 @@ func vectorState(rng *rand.Rand, r *vectorRow, thumb bool) (s state, ok bool) {
 	for n := range 32 {
 		s.v.V[n/2][n%2] = vectorValue(rng)
 	}
-	if rng.IntN(4) == 0 { // operands that are related
+	if rng.IntN(4) == 0 { // related operands
 		s.v.V[rng.IntN(16)] = s.v.V[rng.IntN(16)]
 	}
 	s.v.Control = statusValue(rng)
 	if r.name == "vjcvt" && s.v.Control&fpscrFZ != 0 {
-		// QEMU 7.2 calls the conversion of a flushed subnormal exact; FPToFixedJS (Arm ARM DDI 0487, shared pseudocode) does not.
+		// QEMU 7.2 reports the conversion of a flushed subnormal as exact; FPToFixedJS (Arm ARM DDI 0487, shared
+		// pseudocode) does not.
 		return s, false
 	}
 	return s, true
 }
 
-// coreState fills the core's registers: mostly addresses in the arena, of which many are aligned.
+// coreState fills the core's registers, mostly with addresses in the arena, many of them aligned.
 func coreState(rng *rand.Rand, s *state, w uint32) {
 	for i := range 15 {
 		s.regs[i] = uint64(arena + arenaSize/2 + rng.Uint32N(256)&^15)
@@ -107,15 +109,15 @@ func coreState(rng *rand.Rand, s *state, w uint32) {
 		switch rng.IntN(64) {
 		case 0:
 			s.regs[i] = uint64(rng.Uint32())
-		case 1: // what ends behind the arena
+		case 1: // addresses behind the arena
 			s.regs[i] = uint64(arena + arenaSize - rng.Uint32N(64))
 		}
 	}
-	if rng.IntN(16) == 0 { // a transfer that may run over the end of memory
+	if rng.IntN(16) == 0 { // a transfer that may cross the end of memory
 		s.regs[field(w, 16, 4)%15] = uint64(arena + arenaSize - 4*rng.Uint32N(40))
 	}
 	if w>>24 == 0xf4 && w>>23&1 == 0 && field(w, 4, 2) == 3 {
-		// QEMU 7.2 asks for 16 bytes only where the encoding says 32 (Arm ARM DDI 0487, F6.1.166 "alignment").
+		// QEMU 7.2 requires 16 bytes where the encoding says 32 (Arm ARM DDI 0487, F6.1.166 "alignment").
 		s.regs[field(w, 16, 4)] &^= 31
 	}
 	s.regs[regCPSR] |= uint64(rng.Uint32() & 0xf80f0000)
@@ -124,7 +126,7 @@ func coreState(rng *rand.Rand, s *state, w uint32) {
 	}
 }
 
-// statusValue is an FPSCR: half of them without modes, a few with short vectors.
+// statusValue returns an FPSCR: half of them without modes, a few with short vectors.
 func statusValue(rng *rand.Rand) uint64 {
 	v := rng.Uint32() & (fpscrWritten &^ (fpscrLen | fpscrStride))
 	if rng.IntN(2) == 0 {
@@ -136,12 +138,12 @@ func statusValue(rng *rand.Rand) uint64 {
 	return uint64(v)
 }
 
-// storesCode reports a store relative to PC: the harness does not look for changes there.
+// storesCode reports a store relative to PC: the harness does not check for changes there.
 func storesCode(r *vectorRow, w uint32) bool {
 	return field(w, 16, 4) == 15 && strings.HasPrefix(r.name, "vst")
 }
 
-// vectorCode is an instruction in A32 form as bytes of an instruction set.
+// vectorCode returns an instruction in A32 form as bytes of an instruction set.
 func vectorCode(w uint32, thumb bool) []byte {
 	if !thumb {
 		return binary.LittleEndian.AppendUint32(nil, w)
@@ -156,7 +158,7 @@ func vectorCode(w uint32, thumb bool) []byte {
 	return binary.LittleEndian.AppendUint16(b, uint16(w))
 }
 
-// vectorValue is 64 bits: random ones, small numbers, extremes, or floating-point numbers of a width.
+// vectorValue returns 64 bits: random ones, small numbers, extremes, or floating-point numbers of a width.
 func vectorValue(rng *rand.Rand) uint64 {
 	switch rng.IntN(8) {
 	case 0:
@@ -180,13 +182,14 @@ func lanesOf(rng *rand.Rand, width int, pick func(rng *rand.Rand, width int) uin
 	return v
 }
 
-// integerEdge is a number at or near the ends of a width.
+// integerEdge returns a number at or near the ends of a width.
 func integerEdge(rng *rand.Rand, width int) uint64 {
 	edges := []uint64{0, 1, ^uint64(0), 1 << (width - 1), 1<<(width-1) - 1, uint64(width), uint64(-width), uint64(width - 1), 1 << rng.IntN(width)}
 	return edges[rng.IntN(len(edges))] + uint64(rng.IntN(3)) - 1
 }
 
-// floatEdge is a number of a floating-point format: of a random or special exponent, with a random or special fraction.
+// floatEdge returns a number of a floating-point format: of a random or special exponent, with a random or special
+// fraction.
 func floatEdge(rng *rand.Rand, exponent, fraction int) uint64 {
 	top, bias := uint64(1)<<exponent-1, uint64(1)<<(exponent-1)-1
 	exponents := []uint64{0, 0, 1, 2, top, top, top - 1, bias, bias - 1, bias + 1, bias + uint64(rng.IntN(2*fraction)), bias - uint64(rng.IntN(int(bias))),
@@ -198,8 +201,8 @@ func floatEdge(rng *rand.Rand, exponent, fraction int) uint64 {
 	return uint64(rng.IntN(2))<<(exponent+fraction) | e<<fraction | fractions[rng.IntN(len(fractions))]
 }
 
-// TestVectorUndefined has the processor judge random words of the vector unit's space: what is undefined here has to be undefined there,
-// and the other way round.
+// TestVectorUndefined compares with the processor which random words of the vector unit's encoding space are
+// undefined.
 func TestVectorUndefined(t *testing.T) {
 	rng := newGenerator(t).Rand
 	var states []state
@@ -228,7 +231,7 @@ func TestVectorUndefined(t *testing.T) {
 	}
 }
 
-// vectorWordAt is a random word of the space that decodeVector answers for.
+// vectorWordAt returns a random word of the space that decodeVector handles.
 func vectorWordAt(rng *rand.Rand) uint32 {
 	w := rng.Uint32()
 	switch rng.IntN(4) {
@@ -243,7 +246,7 @@ func vectorWordAt(rng *rand.Rand) uint32 {
 	return w&^0xf00 | []uint32{8, 9, 10, 11, 12, 13}[rng.IntN(6)]<<8
 }
 
-// TestVectorAllocations has no instruction of the vector unit allocate.
+// TestVectorAllocations checks that no instruction of the vector unit allocates.
 func TestVectorAllocations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	m := &flatMemory{}
@@ -281,7 +284,7 @@ func TestVectorAllocations(t *testing.T) {
 	}
 }
 
-// flatMemory is zeros everywhere and keeps nothing.
+// flatMemory reads as zeros and ignores writes.
 type flatMemory struct{}
 
 func (*flatMemory) ReadMemory(uint64, []byte) error  { return nil }

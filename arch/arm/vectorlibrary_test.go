@@ -14,8 +14,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestVectorLibraries has every instruction of the vector unit in the C and mathematical libraries prepared. They keep their symbols, so
-// that the disassembler takes no data for instructions.
+// TestVectorLibraries prepares every instruction of the vector unit in the C and mathematical libraries. They have
+// symbols, so the disassembler does not take data for instructions.
 func TestVectorLibraries(t *testing.T) {
 	testenv.Require(t, testenv.Need("arm-linux-gnueabihf-gcc"), testenv.Need("arm-linux-gnueabihf-objdump"))
 	total := 0

@@ -22,7 +22,8 @@ func prepareVector(t *testing.T, w uint32) (arch.VectorSite, error) {
 	return site.(arch.VectorSite), nil
 }
 
-// TestShortVectors has instructions refused that FPSCR.LEN would spread over registers, and no others.
+// TestShortVectors checks that exactly the instructions that FPSCR.LEN would apply to several registers are
+// refused.
 func TestShortVectors(t *testing.T) {
 	for _, c := range []struct {
 		w       uint32
@@ -52,8 +53,8 @@ func TestShortVectors(t *testing.T) {
 	}
 }
 
-// TestVectorUnpredictable has encodings refused at registration whose effect the architecture leaves open; each is marked
-// UNPREDICTABLE, or its result UNKNOWN, on the instruction's page in the Arm ARM.
+// TestVectorUnpredictable checks that unpredictable encodings are refused. Each is marked UNPREDICTABLE, or its
+// result UNKNOWN, on the instruction's page in the Arm ARM.
 func TestVectorUnpredictable(t *testing.T) {
 	for name, w := range map[string]uint32{
 		"vswp d0, d0":               0xf3b20000,
@@ -87,7 +88,7 @@ func TestVectorUnpredictable(t *testing.T) {
 	}
 }
 
-// TestVectorStoreAligned has the alignment of 32 bytes enforced, which QEMU does not do.
+// TestVectorStoreAligned checks an alignment of 32 bytes, which QEMU does not enforce.
 func TestVectorStoreAligned(t *testing.T) {
 	site, err := prepareVector(t, 0xf400023f) // vst1.8 {d0-d3}, [r0 :256]
 	if err != nil {
@@ -103,7 +104,7 @@ func TestVectorStoreAligned(t *testing.T) {
 	}
 }
 
-// TestVectorStatus has FPSCR keep what processors keep of it, and VMRS move flags to CPSR.
+// TestVectorStatus checks which bits FPSCR keeps, and that VMRS moves flags to CPSR.
 func TestVectorStatus(t *testing.T) {
 	write, err := prepareVector(t, 0xeee10a10) // vmsr fpscr, r0
 	if err != nil {
@@ -122,7 +123,7 @@ func TestVectorStatus(t *testing.T) {
 	}
 }
 
-// TestVectorPrivileged has the registers of the vector unit refused that user mode cannot read or write.
+// TestVectorPrivileged checks that registers of the vector unit that user mode cannot access are refused.
 func TestVectorPrivileged(t *testing.T) {
 	for _, reg := range []uint32{0, 5, 6, 7, 8, 9, 10} {
 		for _, w := range []uint32{0xeef00a10 | reg<<16, 0xeee00a10 | reg<<16} {
@@ -155,7 +156,7 @@ func FuzzVectorDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkVector is the time of one emulated instruction of each kind.
+// BenchmarkVector measures one emulated instruction of each kind.
 func BenchmarkVector(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -2,11 +2,11 @@ package arm
 
 import "gotap/arch/ieee"
 
-// VFP's conversions. Operand and result may be of different register files within the unit: integers and halves live in singles whatever
-// the other side is. None of them is repeated by short vectors. Those that end in integers saturate, and give 0 for a NaN; ieee raises the
-// exceptions that belong to it (Arm ARM DDI 0487, FPToFixed, FixedToFP and FPConvert).
+// VFP's conversions. Operand and result may be in different register files of the unit: integers and halves are in
+// singles whatever the other side is. Short vectors do not repeat them. Conversions to integers saturate, and give
+// 0 for a NaN; package ieee raises the exceptions (Arm ARM DDI 0487, FPToFixed, FixedToFP and FPConvert).
 
-// execConvertSize is VCVT between single and double; bit 8 says that the operand is the double.
+// execConvertSize executes VCVT between single and double; bit 8 says that the operand is the double.
 func execConvertSize(c *cpu, w uint32) error {
 	c.scalarFloat()
 	if flag(w, 8) == 1 {
@@ -18,9 +18,9 @@ func execConvertSize(c *cpu, w uint32) error {
 	return nil
 }
 
-// A half that is a register's is read without regard to FZ16, which is about arithmetic; FPSCR.AHP says which format it has.
+// Reading a half from a register ignores FZ16, which concerns arithmetic. FPSCR.AHP selects its format.
 
-// execFromHalf is VCVTB and VCVTT (bit 7) from half precision to the format of bit 8.
+// execFromHalf executes VCVTB and VCVTT (bit 7) from half precision to the format of bit 8.
 func execFromHalf(c *cpu, w uint32) error {
 	c.scalarFloat()
 	half := c.s(singleM(w)) >> (16 * flag(w, 7)) & 0xffff
@@ -33,10 +33,10 @@ func execFromHalf(c *cpu, w uint32) error {
 	return nil
 }
 
-// execToHalf is VCVTB and VCVTT (bit 7) to half precision. The other half of the single stays.
+// execToHalf executes VCVTB and VCVTT (bit 7) to half precision. The other half of the single stays.
 func execToHalf(c *cpu, w uint32) error {
 	c.scalarFloat()
-	// A double is rounded once, not by way of a single.
+	// A double is rounded once, without a single in between.
 	var half uint64
 	if flag(w, 8) == 1 {
 		half = c.fp.Convert(ieee.Double, ieee.Half, c.d(doubleM(w)))
@@ -48,7 +48,7 @@ func execToHalf(c *cpu, w uint32) error {
 	return nil
 }
 
-// execToBfloat is VCVTB and VCVTT to bfloat16.
+// execToBfloat executes VCVTB and VCVTT to bfloat16.
 func execToBfloat(c *cpu, w uint32) error {
 	c.scalarFloat()
 	c.setHalf(w, c.fp.Convert(ieee.Single, ieee.BFloat16, c.s(singleM(w))))
@@ -56,13 +56,13 @@ func execToBfloat(c *cpu, w uint32) error {
 	return nil
 }
 
-// setHalf replaces the half of Sd that bit 7 says.
-func (c *cpu) setHalf(w uint32, half uint64) {
+// setHalf replaces the half of Sd that bit 7 selects.
+func (c *vectorUnit) setHalf(w uint32, half uint64) {
 	shift := 16 * flag(w, 7)
 	c.setS(singleD(w), c.s(singleD(w))&^(0xffff<<shift)|half&0xffff<<shift)
 }
 
-// execFromInt is VCVT from a 32-bit integer in Sm; bit 7 says signed.
+// execFromInt executes VCVT from a 32-bit integer in Sm; bit 7 says signed.
 func execFromInt(c *cpu, w uint32) error {
 	f := vfpFormat(w)
 	c.scalarFloat()
@@ -71,7 +71,7 @@ func execFromInt(c *cpu, w uint32) error {
 	return nil
 }
 
-// execToInt is VCVT, and without bit 7 VCVTR, to a 32-bit integer; bit 16 says signed.
+// execToInt executes VCVT, and without bit 7 VCVTR, to a 32-bit integer; bit 16 says signed.
 func execToInt(c *cpu, w uint32) error {
 	f := vfpFormat(w)
 	env := c.scalarFloat()
@@ -84,7 +84,8 @@ func execToInt(c *cpu, w uint32) error {
 	return nil
 }
 
-// fixedPoint is the width of a fixed-point operand (bit 7) and how much of that is left of imm4:i below the point.
+// fixedPoint returns the width of a fixed-point operand (bit 7) and the number of bits below the point, computed
+// from imm4:i.
 func fixedPoint(w uint32) (width, point int) {
 	width = 16 << flag(w, 7)
 	return width, width - int(field(w, 0, 4)<<1|flag(w, 5))
@@ -96,20 +97,21 @@ func fixedRule(w uint32, _ bool) verdict {
 	return pointAbove.when(point < 0)
 }
 
-// execToFixed is VCVT to fixed point, towards zero, within one register, which is filled by extending the result. Bit 16 says unsigned.
+// execToFixed executes VCVT to fixed point, towards zero, within one register. The result is extended to fill the
+// register. Bit 16 means unsigned.
 func execToFixed(c *cpu, w uint32) error {
 	f := vfpFormat(w)
 	width, point := fixedPoint(w)
 	signed := flag(w, 16) == 0
 	c.scalarFloat()
-	// The direction of rounding is part of the instruction; FPSCR has no say in it, and there is no form that asks it.
+	// The instruction determines the direction of rounding. No form uses that of FPSCR.
 	v := c.fp.ToFixed(f, c.floatD(w, f), point, width, signed, ieee.Zero)
 	c.setFloatD(w, f, uint64(elem{uint(width), !signed}.value(v)))
 	c.endFloat()
 	return nil
 }
 
-// execFromFixed is VCVT from fixed point, to nearest whatever FPSCR says.
+// execFromFixed executes VCVT from fixed point. It rounds to nearest whatever FPSCR says.
 func execFromFixed(c *cpu, w uint32) error {
 	f := vfpFormat(w)
 	width, point := fixedPoint(w)
@@ -120,12 +122,12 @@ func execFromFixed(c *cpu, w uint32) error {
 	return nil
 }
 
-// execConvertJS is VJCVT: Z tells whether nothing was lost.
+// execConvertJS executes VJCVT. Z is set if the conversion is exact.
 func execConvertJS(c *cpu, w uint32) error {
 	c.scalarFloat()
 	v, exact := c.fp.ToInt32JS(c.d(doubleM(w)))
 	c.setS(singleD(w), uint64(v))
-	// In this instruction set the flag is that of FPSCR, as for a comparison.
+	// In this instruction set, the flag is in FPSCR, as for a comparison.
 	c.v.Control = c.v.Control&^fpscrNZCV | uint64(ones(exact))<<30
 	c.endFloat()
 	return nil

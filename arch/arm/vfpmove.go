@@ -6,11 +6,11 @@ import (
 	"gotap/arch/ieee"
 )
 
-// VFP's moves between the register files, and its loads and stores. Moves carry bits: they round nothing, raise nothing, and FPSCR.LEN does
-// not repeat them. The addresses of loads and stores have to be aligned to words (to halfwords for halves) under any setting of the
-// system, and Linux mends no fault of theirs.
+// VFP's moves between the register files, and its loads and stores. Moves copy bits: they do not round or raise
+// exceptions, and FPSCR.LEN does not repeat them. Addresses of loads and stores must be aligned to words (to
+// halfwords for halves) whatever the system's settings, and Linux does not fix up their faults.
 
-// execMoveSingle is VMOV between Rt and Sn; bit 20 says from Sn.
+// execMoveSingle executes VMOV between Rt and Sn; bit 20 says from Sn.
 func execMoveSingle(c *cpu, w uint32) error {
 	if flag(w, 20) == 1 {
 		c.set(field(w, 12, 4), uint32(c.s(singleN(w))))
@@ -20,7 +20,7 @@ func execMoveSingle(c *cpu, w uint32) error {
 	return nil
 }
 
-// execMoveHalf is VMOV.F16: the upper half of the destination is cleared.
+// execMoveHalf executes VMOV.F16. The upper half of the destination is cleared.
 func execMoveHalf(c *cpu, w uint32) error {
 	if flag(w, 20) == 1 {
 		c.set(field(w, 12, 4), uint32(c.s(singleN(w))&0xffff))
@@ -30,8 +30,8 @@ func execMoveHalf(c *cpu, w uint32) error {
 	return nil
 }
 
-// execMoveUpper is VMOVX, execInsertUpper VINS: between the upper half of one single and the lower half of another. They came with the
-// arithmetic in half precision, and are as undefined under short vectors.
+// execMoveUpper executes VMOVX and execInsertUpper VINS, which copy between the upper half of one single and the
+// lower half of another. They came with half-precision arithmetic and are undefined under short vectors, too.
 func execMoveUpper(c *cpu, w uint32) error {
 	c.setS(singleD(w), c.s(singleM(w))>>16)
 	return c.shortVectors(ieee.Half, false)
@@ -42,9 +42,9 @@ func execInsertUpper(c *cpu, w uint32) error {
 	return c.shortVectors(ieee.Half, false)
 }
 
-// execMoveTwoSingles is VMOV between Rt, Rt2 and Sm, Sm+1; bit 20 says from the singles.
+// execMoveTwoSingles executes VMOV between Rt, Rt2 and Sm, Sm+1; bit 20 says from the singles.
 func execMoveTwoSingles(c *cpu, w uint32) error {
-	m := singleM(w) // at most s30; consecutive has seen to that
+	m := singleM(w) // at most s30, by the rule consecutive
 	if flag(w, 20) == 1 {
 		low, high := uint32(c.s(m)), uint32(c.s(m+1))
 		c.set(field(w, 12, 4), low)
@@ -56,7 +56,7 @@ func execMoveTwoSingles(c *cpu, w uint32) error {
 	return nil
 }
 
-// execMoveDouble is VMOV between Rt, Rt2 and Dm; bit 20 says from Dm.
+// execMoveDouble executes VMOV between Rt, Rt2 and Dm; bit 20 says from Dm.
 func execMoveDouble(c *cpu, w uint32) error {
 	m := doubleM(w)
 	if flag(w, 20) == 1 {
@@ -69,7 +69,8 @@ func execMoveDouble(c *cpu, w uint32) error {
 	return nil
 }
 
-// scalarField is the element that bits 22:21 and 6:5 name: the highest one tells the width, what is below it the number.
+// scalarField returns the element that bits 22:21 and 6:5 select. The highest set bit gives its width, the bits
+// below it its number.
 func scalarField(w uint32) (e elem, index uint) {
 	opc := uint(field(w, 21, 2)<<2 | field(w, 5, 2))
 	switch {
@@ -81,7 +82,7 @@ func scalarField(w uint32) (e elem, index uint) {
 	return elem{bits: 32}, opc >> 2
 }
 
-// scalarRule refuses 0x10, which names no element, and words that are said to be unsigned.
+// scalarRule refuses 0x10, which selects no element, and unsigned words.
 func scalarRule(w uint32, _ bool) verdict {
 	e, _ := scalarField(w)
 	if e.bits < 32 {
@@ -90,7 +91,7 @@ func scalarRule(w uint32, _ bool) verdict {
 	return undefinedUnless(field(w, 5, 2) == 0 && flag(w, 23)&flag(w, 20) == 0)
 }
 
-// execToScalar is VMOV of Rt to an element of Dn.
+// execToScalar executes VMOV of Rt to an element of Dn.
 func execToScalar(c *cpu, w uint32) error {
 	e, i := scalarField(w)
 	n := doubleN(w)
@@ -98,7 +99,7 @@ func execToScalar(c *cpu, w uint32) error {
 	return nil
 }
 
-// execFromScalar is VMOV of an element of Dn to Rt; bit 23 says unsigned.
+// execFromScalar executes VMOV of an element of Dn to Rt; bit 23 says unsigned.
 func execFromScalar(c *cpu, w uint32) error {
 	e, i := scalarField(w)
 	e.unsigned = flag(w, 23) == 1
@@ -106,7 +107,7 @@ func execFromScalar(c *cpu, w uint32) error {
 	return nil
 }
 
-// execDupCore is VDUP of Rt. Bits 22 and 5 give the width: 32, 16 or 8; bit 21 is Q.
+// execDupCore executes VDUP of Rt. Bits 22 and 5 give the width: 32, 16 or 8; bit 21 is Q.
 func execDupCore(c *cpu, w uint32) error {
 	v := replicate(elem{bits: 32 >> (flag(w, 22)<<1 | flag(w, 5))}, uint64(c.reg(field(w, 12, 4))))
 	n := doubleN(w)
@@ -117,12 +118,12 @@ func execDupCore(c *cpu, w uint32) error {
 	return nil
 }
 
-// dupCoreRule refuses the width that would be none of the three, and a quad of an odd register.
+// dupCoreRule refuses the fourth width, and a quad with an odd register.
 func dupCoreRule(w uint32, _ bool) verdict {
 	return undefinedUnless(flag(w, 22)&flag(w, 5) == 0 && (flag(w, 21) == 0 || !oddRegister(w, lowN)))
 }
 
-// execReadStatus is VMRS of FPSCR; to R15 it is the flags that move to CPSR.
+// execReadStatus executes VMRS of FPSCR. If the destination is R15, the flags move to CPSR.
 func execReadStatus(c *cpu, w uint32) error {
 	s := uint32(c.v.Control)
 	if t := field(w, 12, 4); t != 15 {
@@ -133,13 +134,15 @@ func execReadStatus(c *cpu, w uint32) error {
 	return nil
 }
 
-// execWriteStatus is VMSR of FPSCR. The enable bits of trapped exceptions stay 0, as on every processor without those.
+// execWriteStatus executes VMSR of FPSCR. The enable bits of trapped exceptions stay 0, as on processors without
+// them.
 func execWriteStatus(c *cpu, w uint32) error {
 	c.v.Control = uint64(c.reg(field(w, 12, 4)) & fpscrWritten)
 	return nil
 }
 
-// execLoad and execStore are VLDR and VSTR. The offset counts words, of a half half-words; PC as a base is rounded down to a word.
+// execLoad and execStore execute VLDR and VSTR. The offset counts words, or halfwords for a half. PC as the base is
+// rounded down to a word.
 func execLoad(c *cpu, w uint32) error {
 	addr, size := c.vfpAddress(w)
 	p, err := c.readVector(addr, size, min(size, 4))
@@ -154,7 +157,7 @@ func execLoad(c *cpu, w uint32) error {
 	return nil
 }
 
-// execStore is VSTR. A single takes the first four of the eight bytes that are laid out, a half the first two.
+// execStore executes VSTR. A single uses the first four of the eight bytes that are prepared, a half the first two.
 func execStore(c *cpu, w uint32) error {
 	addr, size := c.vfpAddress(w)
 	v := c.s(singleD(w))
@@ -165,8 +168,8 @@ func execStore(c *cpu, w uint32) error {
 	return c.writeVector(addr, size, min(size, 4))
 }
 
-// vfpAddress is the address of VLDR and VSTR, and how many bytes they move.
-func (c *cpu) vfpAddress(w uint32) (addr uint32, size int) {
+// vfpAddress returns the address of VLDR and VSTR, and the number of bytes.
+func (c *core) vfpAddress(w uint32) (addr uint32, size int) {
 	size = 1 << field(w, 8, 2)
 	base := c.reg(field(w, 16, 4))
 	if field(w, 16, 4) == 15 {
@@ -179,11 +182,11 @@ func (c *cpu) vfpAddress(w uint32) (addr uint32, size int) {
 	return base + offset, size
 }
 
-// vfpRun is the registers of a VLDM or VSTM: bytes from the first on in memory, all that the base moves, and whether they are
-// doubles. An odd number of words is the form of FLDMX and FSTMX, which leaves the last one out.
+// vfpRun describes the registers of a VLDM or VSTM: the bytes in memory, the bytes by which the base changes, and
+// whether they are doubles. An odd number of words is the form of FLDMX and FSTMX, which ignores the last word.
 func vfpRun(w uint32) (size, step uint32, doubles bool) {
-	// The immediate counts words. That the base moves by an odd number of them while only pairs are transferred is what is left of a
-	// format word that FSTMX once wrote.
+	// The immediate counts words. An odd count, of which only pairs are transferred, remains from a format word
+	// that FSTMX once wrote.
 	step, doubles = field(w, 0, 8)*4, flag(w, 8) == 1
 	if doubles {
 		return step &^ 7, step, true
@@ -191,14 +194,14 @@ func vfpRun(w uint32) (size, step uint32, doubles bool) {
 	return step, step, false
 }
 
-// vfpRunRule refuses empty and too long runs, and PC as a base that moves or that of Thumb.
+// vfpRunRule refuses empty and too long runs, and PC as a base that changes or that of Thumb.
 func vfpRunRule(w uint32, thumb bool) verdict {
 	size, step, doubles := vfpRun(w)
 	last := singleD(w) + size/4
 	if doubles {
 		last = doubleD(w) + size/8
 	}
-	if size != step { // of FLDMX and FSTMX, which are older than d16
+	if size != step { // FLDMX and FSTMX, which are older than d16
 		last += 16
 	}
 	switch {
@@ -210,8 +213,8 @@ func vfpRunRule(w uint32, thumb bool) verdict {
 	return pastLast.when(size > 128 || last > 32)
 }
 
-// runAddress is where the run begins and what the base register becomes. Going down the base moves first.
-func (c *cpu) runAddress(w, step uint32) (addr, moved uint32) {
+// runAddress returns the start of the run and the new base register. Going down, the base changes first.
+func (c *core) runAddress(w, step uint32) (addr, moved uint32) {
 	base := c.reg(field(w, 16, 4))
 	if flag(w, 23) == 0 {
 		return base - step, base - step
@@ -219,7 +222,7 @@ func (c *cpu) runAddress(w, step uint32) (addr, moved uint32) {
 	return base, base + step
 }
 
-// execLoadRun is VLDM and VPOP, execStoreRun VSTM and VPUSH; bit 21 says that the base moves.
+// execLoadRun executes VLDM and VPOP, and execStoreRun VSTM and VPUSH. Bit 21 means that the base changes.
 func execLoadRun(c *cpu, w uint32) error {
 	size, step, doubles := vfpRun(w)
 	addr, moved := c.runAddress(w, step)
@@ -239,7 +242,7 @@ func execLoadRun(c *cpu, w uint32) error {
 	return nil
 }
 
-// execStoreRun lays all registers out in c.buf first: the whole run is one write, so that a fault leaves memory as it was.
+// execStoreRun prepares all registers in c.buf: the whole run is one write, so a fault leaves memory unchanged.
 func execStoreRun(c *cpu, w uint32) error {
 	size, step, doubles := vfpRun(w)
 	addr, moved := c.runAddress(w, step)
@@ -257,31 +260,31 @@ func execStoreRun(c *cpu, w uint32) error {
 	return nil
 }
 
-// moveBase gives the base register its new value, if bit 21 asks for it; after the transfer, as that may fault.
-func (c *cpu) moveBase(w, to uint32) {
+// moveBase updates the base register if bit 21 is set. It does so after the transfer, which may fault.
+func (c *core) moveBase(w, to uint32) {
 	if flag(w, 21) == 1 {
 		c.set(field(w, 16, 4), to)
 	}
 }
 
 // setWord replaces one word of a double.
-func (c *cpu) setWord(d, word uint32, v uint64) {
+func (c *vectorUnit) setWord(d, word uint32, v uint64) {
 	shift := 32 * word
 	c.setD(d, c.d(d)&^(0xffffffff<<shift)|v<<shift)
 }
 
-// readVector is memory at an address that has to be aligned; writeVector writes what lies in c.buf.
-func (c *cpu) readVector(addr uint32, size, align int) ([]byte, error) {
+// readVector reads memory at an address that must be aligned; writeVector writes the bytes in buf.
+func (b *bus) readVector(addr uint32, size, align int) ([]byte, error) {
 	if err := aligned(addr, align, false); err != nil {
 		return nil, err
 	}
-	return c.read(addr, size)
+	return b.read(addr, size)
 }
 
-// writeVector writes the first bytes of c.buf to an address that has to be aligned.
-func (c *cpu) writeVector(addr uint32, size, align int) error {
+// writeVector writes the first bytes of buf to an address that must be aligned.
+func (b *bus) writeVector(addr uint32, size, align int) error {
 	if err := aligned(addr, align, true); err != nil {
 		return err
 	}
-	return c.write(addr, c.buf[:size])
+	return b.write(addr, b.buf[:size])
 }

@@ -2,8 +2,8 @@ package arm
 
 import "gotap/arch/ieee"
 
-// vfpRows is what has a condition: cccc is not 1111 (Arm ARM DDI 0487, F4.1.8 and F4.1.16 to F4.1.19). In the pictures ff is the format: 01
-// half, 10 single, 11 double.
+// vfpRows holds the instructions with a condition: cccc is not 1111 (Arm ARM DDI 0487, F4.1.8 and F4.1.16 to
+// F4.1.19). In the pictures, ff is the format: 01 half, 10 single, 11 double.
 var vfpRows = []vectorRow{
 	// Arithmetic. L and P of loads and stores are bits 20 and 24.
 	of("cccc 1110 0D00 nnnn dddd 10ff N0M0 mmmm", "vmla", vfp3(floatMulAdd), format),
@@ -63,8 +63,8 @@ var vfpRows = []vectorRow{
 	of("cccc 1101 0D11 nnnn dddd 101f iiii iiii", "vldmdb", execLoadRun, vfpRunRule),
 }
 
-// unconditionalRows is what has 1111 for a condition (F4.1.9 to F4.1.11, F4.1.17). Those of VFP would match a format of 00, too, which is
-// why they come last.
+// unconditionalRows holds the instructions with 1111 as the condition (F4.1.9 to F4.1.11, F4.1.17). Those of VFP
+// come last, because they would also match a format of 00.
 var unconditionalRows = []vectorRow{
 	of("1111 110r 1D0f nnnn dddd 1000 NQM0 mmmm", "vcadd", execComplexAdd, quad3),
 	of("1111 110r rD1f nnnn dddd 1000 NQM0 mmmm", "vcmla", execComplexMul, quad3),
@@ -98,7 +98,7 @@ var unconditionalRows = []vectorRow{
 
 // The rules of VFP.
 
-// format wants bits 9:8 to name a format, and no condition on an instruction in half precision.
+// format requires bits 9:8 to name a format, and no condition on an instruction in half precision.
 func format(w uint32, thumb bool) verdict {
 	switch field(w, 8, 2) {
 	case 0:
@@ -112,17 +112,17 @@ func format(w uint32, thumb bool) verdict {
 	return fine
 }
 
-// unconditioned wants the condition of an A32 instruction to be none. (In Thumb it is that, and an IT block decides.)
+// unconditioned requires an A32 instruction to have no condition. (In Thumb it has none, and an IT block decides.)
 func unconditioned(w uint32, _ bool) verdict {
 	return conditioned.when(w>>28 != 14)
 }
 
-// zeros wants bits that the manual draws as (0).
+// zeros requires the bits that the manual shows as (0) to be 0.
 func zeros(mask uint32) rule {
 	return func(w uint32, _ bool) verdict { return notFixed.when(w&mask != 0) }
 }
 
-// target wants Rt not to be PC, nor SP in Thumb.
+// target requires Rt not to be PC, nor SP in Thumb.
 func target(w uint32, thumb bool) verdict {
 	if field(w, 12, 4) == 15 {
 		return pcOperand
@@ -130,7 +130,7 @@ func target(w uint32, thumb bool) verdict {
 	return notStack(w, thumb)
 }
 
-// notStack wants Rt not to be SP in Thumb.
+// notStack requires Rt not to be SP in Thumb.
 func notStack(w uint32, thumb bool) verdict {
 	return spOperand.when(thumb && field(w, 12, 4) == regSP)
 }
@@ -147,7 +147,7 @@ func targets(w uint32, thumb bool) verdict {
 	return sameRegister.when(t == t2 && flag(w, 20) == 1)
 }
 
-// consecutive wants a single to have a successor.
+// consecutive requires a single to have a successor.
 func consecutive(w uint32, _ bool) verdict {
 	return pastLast.when(singleM(w) == 31)
 }

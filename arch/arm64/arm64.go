@@ -13,13 +13,13 @@ import (
 // a64 is the instruction set; it has no state.
 type a64 struct{}
 
-// A64 is AArch64 with the calling convention of Linux. Instructions are little-endian, as Linux processes have them always.
+// A64 is AArch64 with the calling convention of Linux. Instructions are always little-endian.
 var A64 arch.Arch = a64{}
 
-// Name is "arm64".
+// Name returns "arm64".
 func (a64) Name() string { return "arm64" }
 
-// WordSize is 8 bytes.
+// WordSize returns 8 bytes.
 func (a64) WordSize() int { return 8 }
 
 // Decode decodes the instruction at the start of code.
@@ -38,7 +38,7 @@ func (a64) Decode(code []byte, addr uint64) (arch.Insn, error) {
 	return in, nil
 }
 
-// target is where a direct branch goes, and 0 for all else.
+// target returns the target of a direct branch, and 0 for other instructions.
 func target(w uint32, addr uint64, how arch.Control) uint64 {
 	switch {
 	case how != arch.Jump && how != arch.CondJump && how != arch.Call:
@@ -51,7 +51,8 @@ func target(w uint32, addr uint64, how arch.Control) uint64 {
 	return addr + uint64(signedField(w, 5, 19)*4)
 }
 
-// Text is the disassembly in GNU syntax. The disassembler keeps state while it decodes, so callers take turns.
+// Text returns the disassembly in GNU syntax. A lock serializes calls, because the disassembler keeps state in a
+// package variable.
 func (a64) Text(code []byte, addr uint64) string {
 	if len(code) < 4 {
 		return "(bad)"
@@ -62,34 +63,34 @@ func (a64) Text(code []byte, addr uint64) string {
 // breakpoint is brk #0.
 var breakpoint = []byte{0x00, 0x00, 0x20, 0xd4}
 
-// Breakpoint is as long as every instruction.
+// Breakpoint returns brk #0, which is as long as every instruction.
 func (a64) Breakpoint(arch.Insn) []byte { return breakpoint }
 
-// BreakpointPC is what the kernel reports: the exception is taken at the instruction, not behind it.
+// BreakpointPC returns pc: the exception is taken at the instruction, not behind it.
 func (a64) BreakpointPC(pc uint64) uint64 { return pc }
 
-// SlotSize is 0: nothing is stepped, so there is no copy to make room for.
+// SlotSize returns 0: no instruction is stepped, so no copy is made.
 func (a64) SlotSize() int { return 0 }
 
-// PC is the index of the program counter.
+// PC returns the index of the program counter.
 func (a64) PC() int { return regPC }
 
-// SP is the index of the stack pointer.
+// SP returns the index of the stack pointer.
 func (a64) SP() int { return regSP }
 
-// FP is the index of x29, which the procedure call standard reserves for frame records (IHI 0055, 5.2.3).
+// FP returns the index of x29, which the procedure call standard reserves for frame records (IHI 0055, 5.2.3).
 func (a64) FP() int { return regFP }
 
-// Ret is the index of x0.
+// Ret returns the index of x0.
 func (a64) Ret() int { return 0 }
 
-// SyscallNumber is what svc finds in x8.
+// SyscallNumber returns x8.
 func (a64) SyscallNumber(r *arch.Regs) uint64 { return r[8] }
 
-// SyscallRet is the kernel's result in x0: errors are -1 to -4095.
+// SyscallRet returns the kernel's result in x0. Errors are -1 to -4095.
 func (a64) SyscallRet(r *arch.Regs) uint64 { return r[0] }
 
-// SyscallArg is argument n of a system call, or 0 when no system call has so many.
+// SyscallArg returns argument n of a system call, or 0 if no system call has that many.
 func (a64) SyscallArg(n int, regs *arch.Regs) uint64 {
 	if n < 0 || n > 5 {
 		return 0
@@ -97,7 +98,7 @@ func (a64) SyscallArg(n int, regs *arch.Regs) uint64 {
 	return regs[n]
 }
 
-// named are the registers that are not an x or a w with a number. The flags are the NZCV bits of PSTATE, shifted down.
+// named are the registers other than the numbered x and w. The flags are the NZCV bits of PSTATE, shifted down.
 var named = map[string]struct{ index, bits, shift int }{
 	"sp": {regSP, 64, 0}, "wsp": {regSP, 32, 0}, "pc": {regPC, 64, 0}, "lr": {regLR, 64, 0}, "fp": {regFP, 64, 0},
 	"pstate": {regPState, 64, 0}, "cpsr": {regPState, 32, 0}, "nzcv": {regPState, 4, 28},
@@ -121,11 +122,11 @@ func (a64) RegIndex(name string) (index, bits, shift int, ok bool) {
 	return int(n), 64, 0, true
 }
 
-// Arg is integer argument n of a function just entered: x0 to x7, then words of the stack (AAPCS64, 6.8.2).
+// Arg returns integer argument n at the entry of a function: x0 to x7, then words of the stack (AAPCS64, 6.8.2).
 func (a64) Arg(n int, regs *arch.Regs, mem arch.Memory) (uint64, error) {
 	switch {
 	case n < 0:
-		return 0, fmt.Errorf("cannot read argument %d: there is none", n)
+		return 0, fmt.Errorf("cannot read argument %d: the number is negative", n)
 	case n < 8:
 		return regs[n], nil
 	}
@@ -136,7 +137,7 @@ func (a64) Arg(n int, regs *arch.Regs, mem arch.Memory) (uint64, error) {
 	return binary.LittleEndian.Uint64(p), nil
 }
 
-// ReturnAddress is the link register, without the signature that it may have.
+// ReturnAddress returns the link register, without a signature.
 func (a64) ReturnAddress(regs *arch.Regs, _ arch.Memory) (uint64, error) {
 	return stripped(regs[regLR]), nil
 }

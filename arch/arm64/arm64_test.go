@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// statesPerRow makes about 20,000 states of the core's rows, or more than 1,000,000 in the long suite.
+// statesPerRow gives about 20,000 states of the core's rows, or more than 1,000,000 in the long suite.
 func statesPerRow() int {
 	if os.Getenv("GOTAP_LONG") != "" {
 		return 3600
@@ -14,10 +14,10 @@ func statesPerRow() int {
 	return 70
 }
 
-// coreTables are the tables of this package but for the vector unit's.
+// coreTables are the tables of this package except those of the vector unit.
 var coreTables = [][]row{controlRows, systemRows, immediateRows, registerRows, loadRows, atomicRows, otherRows}
 
-// missing reports rows that the processor of the tests does not have, or, as hlt, takes for something of its own.
+// missing reports rows that the processor of the tests does not have, or, like hlt, handles itself.
 func missing(r *row) bool {
 	for _, name := range []string{
 		"bc.cond", "hlt", "wfet", "wfit", "dsb (nxs)", "dc cvap", "dc cvadp", "swpp", "ldclrp", "ldsetp",
@@ -30,7 +30,7 @@ func missing(r *row) bool {
 	return r.class == SystemCall || r.class == PointerAuth || r.class == PointerStrip && r.name == "xpaclri"
 }
 
-// TestRows runs every row of the tables in random states, and compares with the processor.
+// TestRows compares every row of the tables with the processor, in random states.
 func TestRows(t *testing.T) {
 	r := newRand(t, 2)
 	for _, table := range coreTables {
@@ -45,7 +45,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestWords takes words at random, which are mostly no instructions: what is undefined must be so here and there.
+// TestWords compares random words with the processor. Most are not instructions and must be undefined for both.
 func TestWords(t *testing.T) {
 	r := newRand(t, 4)
 	states := make([]state, 0, 100*statesPerRow())
@@ -66,7 +66,8 @@ func TestWords(t *testing.T) {
 // unknownHere reports the halts that QEMU takes for requests to itself.
 func unknownHere(w uint32) bool { return w&0xffe0001f == 0xd4400000 }
 
-// withoutQuirks leaves out what QEMU does on its own account, as it takes -1 for the address of a clear monitor, and what it does not have.
+// withoutQuirks omits states for which QEMU differs: it uses -1 as the address of a clear monitor, and lacks some
+// instructions.
 func withoutQuirks(states []state) []state {
 	out := states[:0]
 	for _, s := range states {

@@ -2,8 +2,8 @@ package arm64
 
 import "encoding/binary"
 
-// atomicRows is exclusives, ordered accesses and atomics (Arm ARM DDI 0487, C4.1.94). An exec that begins in "lone" is what an exclusive
-// does by itself: the exception that gotap takes at its breakpoint clears the monitor.
+// atomicRows holds exclusives, ordered accesses and atomics (Arm ARM DDI 0487, C4.1.94). A function whose name
+// begins with "lone" executes an exclusive by itself: the exception of gotap's breakpoint clears the monitor.
 var atomicRows = buildAtomicRows()
 
 func buildAtomicRows() []row {
@@ -53,7 +53,7 @@ func buildAtomicRows() []row {
 	return out
 }
 
-// accessSize is the size of an access in bytes, by bits 31:30.
+// accessSize returns the size of an access in bytes, by bits 31:30.
 func accessSize(w uint32) int { return 1 << (w >> 30) }
 
 // badStatus reports a store-exclusive whose status register is also its value or its address.
@@ -63,7 +63,7 @@ func badStatus(w uint32) bool {
 
 func badStatusPair(w uint32) bool { return badStatus(w) || rm(w) == ra(w) }
 
-// ordered is the address of an access that must be aligned.
+// ordered returns the address of an access that must be aligned.
 func (c *cpu) ordered(w uint32, size int, write bool) (uint64, error) {
 	if err := c.checkSP(rn(w)); err != nil {
 		return 0, err
@@ -72,7 +72,7 @@ func (c *cpu) ordered(w uint32, size int, write bool) (uint64, error) {
 	return addr, checkAligned(addr, size, write)
 }
 
-// loneStoreExclusive fails, as the monitor is clear. Where it would have stored is not looked at.
+// loneStoreExclusive fails, because the monitor is clear. It does not access memory.
 func loneStoreExclusive(c *cpu, w uint32) error {
 	if err := c.checkSP(rn(w)); err != nil {
 		return err
@@ -95,7 +95,7 @@ func doOrderedLoad(c *cpu, w uint32) error {
 	return err
 }
 
-// doLDAPR takes any address: the processors that have it allow it to be unaligned, where a word does not leave its 16 bytes.
+// doLDAPR accepts any address: processors that have it allow unaligned words that do not cross a 16-byte boundary.
 func doLDAPR(c *cpu, w uint32) error {
 	if err := c.checkSP(rn(w)); err != nil {
 		return err
@@ -130,7 +130,7 @@ func loneLoadPair(c *cpu, w uint32) error {
 	return err
 }
 
-// doOrderedUnscaled is stlur, ldapur and the signed ones.
+// doOrderedUnscaled executes stlur, ldapur and its signed forms.
 func doOrderedUnscaled(c *cpu, w uint32) error {
 	if err := c.checkSP(rn(w)); err != nil {
 		return err
@@ -142,7 +142,8 @@ func doOrderedUnscaled(c *cpu, w uint32) error {
 	return c.transfer(w, addr)
 }
 
-// modify is what an atomic makes of the old value and its operand, both of the size of the access and zero-extended.
+// modify computes the new value of an atomic from the old value and the operand, both of the size of the access and
+// zero-extended.
 type modify func(w uint32, old, operand uint64) uint64
 
 func swap(_ uint32, _, b uint64) uint64     { return b }
@@ -158,7 +159,7 @@ func atomicSigned(greatest bool) modify {
 	}
 }
 
-// atomic is a read-modify-write of one word.
+// atomic makes the executor of a read-modify-write of one word.
 func atomic(f modify) exec {
 	return func(c *cpu, w uint32) error {
 		size := accessSize(w)
@@ -178,12 +179,13 @@ func atomic(f modify) exec {
 	}
 }
 
-// zeroPair reports a 128-bit atomic with register 31, which they do not have.
+// zeroPair reports a 128-bit atomic with register 31, which does not exist.
 func zeroPair(w uint32) bool { return rd(w) == 31 || rm(w) == 31 }
 
 func sameAtomicPair(w uint32) bool { return rd(w) == rm(w) }
 
-// atomicPair is a read-modify-write of 128 bits, whose operands and results are the same two registers (FEAT_LSE128).
+// atomicPair makes the executor of a read-modify-write of 128 bits, whose operands and results are the same two
+// registers (FEAT_LSE128).
 func atomicPair(f modify) exec {
 	return func(c *cpu, w uint32) error {
 		addr, err := c.ordered(w, 16, true)
@@ -203,7 +205,7 @@ func atomicPair(f modify) exec {
 	}
 }
 
-// doCAS compares and swaps. A comparison that fails still needs writable memory.
+// doCAS compares and swaps. The memory must be writable even if the comparison fails.
 func doCAS(c *cpu, w uint32) error {
 	size := accessSize(w)
 	addr, err := c.ordered(w, size, true)
@@ -227,7 +229,7 @@ func doCAS(c *cpu, w uint32) error {
 
 func oddPair(w uint32) bool { return rd(w)&1 == 1 || rm(w)&1 == 1 }
 
-// doCASP does the same with two registers.
+// doCASP compares and swaps two registers.
 func doCASP(c *cpu, w uint32) error {
 	size := 4 << field(w, 30, 1)
 	addr, err := c.ordered(w, 2*size, true)
@@ -250,7 +252,7 @@ func doCASP(c *cpu, w uint32) error {
 	return nil
 }
 
-// equalPair compares the two words just read with the registers that casp expects there.
+// equalPair compares the two words just read with the registers that casp compares.
 func (c *cpu) equalPair(w uint32, size int) bool {
 	a, b := c.reg(rm(w)), c.reg(rm(w)+1)
 	if size == 8 {

@@ -1,13 +1,15 @@
 package arm64
 
-// PointerSigner is for an arch.Memory of a process whose pointers may be signed: it answers true where the processor and the kernel
-// have pointer authentication on. Without an answer it is off. The keys are the process's own and nobody else's: where it is on,
-// instructions that only sign or authenticate fail, and have to be run by the thread; branches and returns that authenticate go
-// where the pointer leads without its signature, which is where they go unless it is forged.
+// PointerSigner is implemented by an arch.Memory of a process whose pointers may be signed. SignsPointers returns
+// true if the processor and the kernel have pointer authentication on. Without it, it is off.
+//
+// Only the process has its keys. If authentication is on, instructions that only sign or authenticate fail, and the
+// thread has to execute them. Branches and returns that authenticate go where the pointer leads without its
+// signature, which is right unless it is forged.
 type PointerSigner interface{ SignsPointers() bool }
 
-// errSigned is an instruction that needs the keys.
-const errSigned = refusal("cannot emulate an instruction that signs or authenticates a pointer: the keys are the process's own")
+// errSigned refuses an instruction that needs the keys.
+const errSigned = refusal("cannot emulate an instruction that signs or authenticates a pointer: only the process has the keys")
 
 // signs reports whether pointer authentication is on.
 func (c *cpu) signs() bool {
@@ -15,7 +17,7 @@ func (c *cpu) signs() bool {
 	return ok && s.SignsPointers()
 }
 
-// authentic is a pointer as a branch that authenticates it goes to it.
+// authentic returns the target of a branch that authenticates the pointer.
 func (c *cpu) authentic(p uint64) uint64 {
 	if c.signs() {
 		return stripped(p)

@@ -8,12 +8,13 @@ import (
 	"gotap/arch"
 )
 
-// signing is a memory of a process whose pointers are signed.
+// signing is the memory of a process whose pointers are signed.
 type signing struct{ arch.Memory }
 
 func (signing) SignsPointers() bool { return true }
 
-// TestSignedPointers: where pointers are signed, nothing signs or authenticates but the thread itself, and branches lose the signature.
+// TestSignedPointers checks that with signed pointers only the thread itself signs or authenticates, and that
+// branches drop the signature.
 func TestSignedPointers(t *testing.T) {
 	const signed, plain = 0x0034_aaaa_bbbb_ccc0, 0x0000_aaaa_bbbb_ccc0
 	for name, c := range map[string]struct {

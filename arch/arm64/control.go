@@ -2,7 +2,7 @@ package arm64
 
 import "gotap/arch"
 
-// controlRows is branches and exceptions (Arm ARM DDI 0487, C4.1.93).
+// controlRows holds branches and exceptions (Arm ARM DDI 0487, C4.1.93).
 var controlRows = []row{
 	{mask: 0xfc000000, value: 0x14000000, name: "b", exec: doB, control: arch.Jump},
 	{mask: 0xfc000000, value: 0x94000000, name: "bl", exec: doBL, control: arch.Call},
@@ -37,11 +37,11 @@ var controlRows = []row{
 	{mask: 0xffffffff, value: 0xd6bf03e0, name: "drps", exec: notEmulated, control: arch.Trap, class: Privileged},
 }
 
-// jump goes on at pc plus an offset in instructions.
-func (c *cpu) jump(offset int64) { c.next = c.r[regPC] + uint64(offset*4) }
+// jump continues at pc plus an offset in instructions.
+func (c *core) jump(offset int64) { c.next = c.r[regPC] + uint64(offset*4) }
 
-// link leaves the address behind the instruction in the link register.
-func (c *cpu) link() { c.r[regLR] = c.r[regPC] + 4 }
+// link writes the return address to the link register.
+func (c *core) link() { c.r[regLR] = c.r[regPC] + 4 }
 
 func doB(c *cpu, w uint32) error {
 	c.jump(signedField(w, 0, 26))
@@ -74,8 +74,8 @@ func doCBNZ(c *cpu, w uint32) error {
 	return nil
 }
 
-// testedBit is the bit that tbz and tbnz look at, in its lowest place.
-func (c *cpu) testedBit(w uint32) uint64 {
+// testedBit returns the bit that tbz and tbnz test, in the lowest place.
+func (c *core) testedBit(w uint32) uint64 {
 	return c.reg(rd(w)) >> (field(w, 31, 1)<<5 | field(w, 19, 5)) & 1
 }
 
@@ -95,12 +95,12 @@ func doTBNZ(c *cpu, w uint32) error {
 
 // The branch types that indirect branches leave for the landing pad (PSTATE.BTYPE).
 const (
-	btypeJump = 1 << 10 // accepted by bti c and bti j, so it suits a target whatever the page it came from
+	btypeJump = 1 << 10 // bti c and bti j both accept it, so it suits a target whatever page it came from
 	btypeCall = 2 << 10
 )
 
-// branchTo goes on at an address, which has its tag taken off as the program counter has none.
-func (c *cpu) branchTo(addr uint64) { c.next = untagged(addr) }
+// branchTo continues at an address without its tag, because the program counter has none.
+func (c *core) branchTo(addr uint64) { c.next = untagged(addr) }
 
 func doBR(c *cpu, w uint32) error {
 	c.btype = btypeJump
@@ -138,7 +138,7 @@ func doBLRA(c *cpu, w uint32) error {
 	return nil
 }
 
-// doSVC changes nothing, the program counter included: the kernel executes the original instruction.
+// doSVC changes nothing, not even the program counter: the kernel executes the original instruction.
 func doSVC(c *cpu, _ uint32) error {
 	c.next, c.btype = c.r[regPC], c.r[regPState]&btypeMask
 	return nil

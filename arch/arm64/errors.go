@@ -6,13 +6,13 @@ import (
 	"gotap/arch"
 )
 
-// refusal is a reason without a place. Every one matches arch.ErrUnsupported.
+// refusal is a reason without an address. Every refusal matches arch.ErrUnsupported.
 type refusal string
 
-// Error is the reason; whoever knows the place adds it.
+// Error returns the reason. The caller that knows the address adds it.
 func (r refusal) Error() string { return string(r) }
 
-// Is makes every refusal match arch.ErrUnsupported.
+// Is reports that every refusal matches arch.ErrUnsupported.
 func (r refusal) Is(target error) bool { return target == arch.ErrUnsupported }
 
 const (
@@ -20,10 +20,10 @@ const (
 	errUnpredictable = refusal("the architecture leaves the effect of this encoding open")
 )
 
-// AlignmentError is an access that faults for its address: the stack pointer as a base must be a multiple of 16, and the address of an
-// atomic, exclusive, acquiring or releasing access a multiple of its size. (Processors with FEAT_LSE2 allow the latter inside of 16
-// bytes; which kind is at hand cannot be told here.) It is a *arch.FaultError to errors.As, so that an engine which lets faulting
-// instructions fault natively does so here too.
+// AlignmentError is an access that faults because of its address. The stack pointer as a base must be a multiple of
+// 16, and the address of an atomic, exclusive, acquiring or releasing access a multiple of its size. (Processors
+// with FEAT_LSE2 allow the latter within 16 bytes; the package does not know the kind of processor.) errors.As
+// converts it to *arch.FaultError, so the engine lets the instruction fault natively, as it does for other faults.
 type AlignmentError struct {
 	Addr  uint64
 	Write bool
@@ -38,5 +38,5 @@ func (e *AlignmentError) Error() string {
 	return fmt.Sprintf("cannot access memory at %#x in one piece: not aligned", e.Addr)
 }
 
-// Unwrap is the fault as every architecture reports it.
+// Unwrap returns the fault as every architecture reports it.
 func (e *AlignmentError) Unwrap() error { return &arch.FaultError{Addr: e.Addr, Write: e.Write} }

@@ -2,17 +2,17 @@ package arm64
 
 import "encoding/binary"
 
-// Places where a breakpoint would break an atomic sequence: the exception clears the monitor that a load-exclusive has set, so the
-// store-exclusive fails, the program tries again, and never gets past the probe.
+// Places where a breakpoint would break an atomic sequence: the exception clears the monitor that a load-exclusive
+// has set, so the store-exclusive fails, the program tries again and never gets past the probe.
 
-// monitor is what an instruction does to the monitor.
+// monitor is the effect of an instruction on the monitor.
 type monitor uint8
 
 const (
 	leaves monitor = iota
 	opens          // load-exclusive
 	closes         // store-exclusive
-	clears         // clrex, and what leaves the function
+	clears         // clrex, and branches that leave the function
 )
 
 func monitorOf(w uint32) monitor {
@@ -29,12 +29,12 @@ func monitorOf(w uint32) monitor {
 	return leaves
 }
 
-// isPairSwap reports casp, which has its place among the exclusives.
+// isPairSwap reports casp, which is encoded among the exclusives.
 func isPairSwap(w uint32) bool { return w&0xbfa07c00 == 0x08207c00 }
 
-// ExclusiveRuns is the addresses of all instructions of the function code, which lies at addr, that are exclusives or between a
-// load-exclusive and its store-exclusive, in ascending order: those that can be reached from the one, and from which the other can be
-// reached, along direct branches and without passing another exclusive.
+// ExclusiveRuns returns, in ascending order, the addresses of all instructions of the function code at addr that
+// are exclusives, or are on a path of direct branches from a load-exclusive to its store-exclusive without another
+// exclusive.
 func ExclusiveRuns(code []byte, addr uint64) []uint64 {
 	g := flow{code: code[:len(code)&^3]}
 	after, before := g.reach(opens, g.successors), []bool(nil)
@@ -51,12 +51,12 @@ func ExclusiveRuns(code []byte, addr uint64) []uint64 {
 	return out
 }
 
-// flow is the instructions of a function by number, and how one leads to another.
+// flow holds the instructions of a function by number, and their successors.
 type flow struct{ code []byte }
 
 func (g flow) word(n int) uint32 { return binary.LittleEndian.Uint32(g.code[4*n:]) }
 
-// successors is where an instruction leads to, as far as the function itself shows it.
+// successors returns the successors of an instruction, as far as the code of the function determines them.
 func (g flow) successors(n int) []int {
 	w := g.word(n)
 	out := make([]int, 0, 2)
@@ -80,7 +80,7 @@ func (g flow) successors(n int) []int {
 	return out
 }
 
-// predecessors turns successors around.
+// predecessors returns the reverse of successors.
 func (g flow) predecessors() func(n int) []int {
 	from := make([][]int, len(g.code)/4)
 	for n := range from {
@@ -91,8 +91,8 @@ func (g flow) predecessors() func(n int) []int {
 	return func(n int) []int { return from[n] }
 }
 
-// reach marks what can be reached by edges from the instructions of one kind, stopping at exclusives. It is nil if there are
-// no such instructions.
+// reach marks the instructions that can be reached from those of one kind, up to the next exclusives. It returns
+// nil if there are no such instructions.
 func (g flow) reach(kind monitor, edges func(int) []int) []bool {
 	var seen []bool
 	var open []int

@@ -8,7 +8,7 @@ import (
 	"gotap/arch"
 )
 
-// decoded is an instruction at codePC.
+// decoded returns an instruction at codePC.
 func decoded(t testing.TB, w uint32) arch.Insn {
 	t.Helper()
 	var code [4]byte
@@ -20,7 +20,7 @@ func decoded(t testing.TB, w uint32) arch.Insn {
 	return in
 }
 
-// TestRefused has one instruction of every class that Prepare refuses, and the reason.
+// TestRefused checks the reasons for one instruction of every class that Prepare refuses.
 func TestRefused(t *testing.T) {
 	for w, class := range map[uint32]Class{
 		0xc85f7c20: Exclusive,  // ldxr x0, [x1]
@@ -47,7 +47,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestUnpredictable has encodings whose effect is open.
+// TestUnpredictable checks that unpredictable encodings are refused.
 func TestUnpredictable(t *testing.T) {
 	for _, w := range []uint32{
 		0xf8408421, // ldr x1, [x1], #8
@@ -67,7 +67,8 @@ func TestUnpredictable(t *testing.T) {
 	}
 }
 
-// TestStackAlignment: an unaligned stack pointer faults as a base, not as a source, and only where the machine checks it.
+// TestStackAlignment checks that an unaligned stack pointer faults as a base, not as a source, and only if the
+// machine checks it.
 func TestStackAlignment(t *testing.T) {
 	regs := arch.Regs{regSP: arenaBase + 8, regPC: codePC}
 	before := regs
@@ -88,7 +89,7 @@ func TestStackAlignment(t *testing.T) {
 	}
 }
 
-// TestBranchType: indirect branches leave their kind for the landing pad, all else leaves none.
+// TestBranchType checks that indirect branches leave their type for the landing pad, and other instructions none.
 func TestBranchType(t *testing.T) {
 	for w, want := range map[uint32]uint64{0xd61f0020: btypeJump, 0xd63f0020: btypeCall, 0xd65f0020: 0, 0xd503201f: 0, 0x14000004: 0} {
 		regs := arch.Regs{regPC: codePC, regPState: btypeMask | flagN}
@@ -98,7 +99,7 @@ func TestBranchType(t *testing.T) {
 	}
 }
 
-// TestSyscall: the kernel executes it, Emulate leaves everything as it is.
+// TestSyscall checks that Emulate changes nothing at a system call.
 func TestSyscall(t *testing.T) {
 	in := decoded(t, 0xd4000001)
 	s, err := A64.Prepare(in)
@@ -115,7 +116,8 @@ func TestSyscall(t *testing.T) {
 	}
 }
 
-// TestSystem: registers that memory does not answer for are named in the error; answers are taken, and cache maintenance is passed on.
+// TestSystem checks that the error names registers that the memory does not provide, that provided values are used,
+// and that cache maintenance is passed on.
 func TestSystem(t *testing.T) {
 	regs := arch.Regs{regPC: codePC, 3: 0x1234}
 	plain := struct{ arch.Memory }{&arena{}}
@@ -156,7 +158,8 @@ func (m *systemMemory) MaintainCache(op Operation, addr uint64) error {
 	return nil
 }
 
-// TestPointerAuth: without keys, signing does nothing, returns and calls go where the pointer says, and stripping strips.
+// TestPointerAuth checks that without keys, signing does nothing, returns and calls follow the pointer, and
+// stripping works.
 func TestPointerAuth(t *testing.T) {
 	regs := arch.Regs{regPC: codePC, regLR: 0x40_0000, 1: 0x00a5_0000_0040_1000, 2: 0xff25_8000_0000_0000}
 	for _, w := range []uint32{0xd503233f, 0xd50323bf, 0xdac103e3, 0xd65f0bff} { // paciasp, autiasp, pacia x3, sp; retaa
@@ -173,7 +176,7 @@ func TestPointerAuth(t *testing.T) {
 	}
 }
 
-// TestStrip compares with the processor, where what is stripped does not depend on keys.
+// TestStrip compares stripping with the processor, for pointers that do not depend on keys.
 func TestStrip(t *testing.T) {
 	r := newRand(t, 6)
 	states := append(statesFor(r, 0xfffffbe0, 0xdac143e0, 500), statesFor(r, 0xffffffff, 0xd50320ff, 100)...)
@@ -182,7 +185,7 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-// TestKeepsOnFault: an instruction that fails has changed neither registers nor memory.
+// TestKeepsOnFault checks that an instruction that fails changes neither registers nor memory.
 func TestKeepsOnFault(t *testing.T) {
 	for _, w := range []uint32{0xa9817c20, 0xf8010c20, 0xa8c10820, 0xf8200041, 0xc8a07c41, 0x48207c22, 0xd50b7422} {
 		regs := arch.Regs{1: arenaBase + arenaSize - 4, 2: arenaBase + arenaSize, regPC: codePC}

@@ -7,7 +7,7 @@ import "gotap/arch/ieee"
 
 var convertRows = convertTable()
 
-// roundingOf is the rounding that the rmode field of a conversion names.
+// roundingOf maps the rmode field of a conversion to its rounding.
 var roundingOf = [4]ieee.Rounding{ieee.NearestEven, ieee.Up, ieee.Down, ieee.Zero}
 
 var convertNames = [4]string{"fcvtn", "fcvtp", "fcvtm", "fcvtz"}
@@ -35,15 +35,15 @@ func convertTable() (out []row) {
 	)
 }
 
-// badScale tells more fraction bits than a 32-bit register has.
+// badScale reports more fraction bits than a 32-bit register has.
 func badScale(w uint32) bool { return !wide(w) && w>>15&1 == 0 }
 
-// toItself tells a conversion to the format it comes from.
+// toItself reports a conversion to the format that it comes from.
 func toItself(ptype uint32) func(uint32) bool {
 	return func(w uint32) bool { return w>>22&3 == ptype }
 }
 
-// badMove tells moves between registers of different widths; halves go either way.
+// badMove reports moves between registers of different widths. Halves move to and from both.
 func badMove(w uint32) bool {
 	switch w >> 22 & 3 {
 	case 0:
@@ -54,7 +54,7 @@ func badMove(w uint32) bool {
 	return noPtype(w)
 }
 
-// widthOf is the width of the general register.
+// widthOf returns the width of the general register.
 func widthOf(w uint32) int {
 	if wide(w) {
 		return 64
@@ -62,10 +62,10 @@ func widthOf(w uint32) int {
 	return 32
 }
 
-// isSigned is the lowest bit of opcode, clear.
+// isSigned reports a clear lowest bit of opcode.
 func isSigned(w uint32) bool { return w>>16&1 == 0 }
 
-// toInteger rounds by the instruction, not by FPCR.
+// toInteger rounds as the instruction says, not by FPCR.
 func toInteger(r ieee.Rounding) exec {
 	return withFP(func(c *cpu, w uint32) error {
 		c.set(rd(w), c.fp.ToFixed(ptype(w), c.scalar(rn(w)), 0, widthOf(w), isSigned(w), r))
@@ -76,10 +76,10 @@ func toInteger(r ieee.Rounding) exec {
 // fromInteger rounds by FPCR.
 func fromInteger(c *cpu, w uint32) error { return c.fixedToFP(w, 0) }
 
-// scaleOf is the number of fraction bits.
+// scaleOf returns the number of fraction bits.
 func scaleOf(w uint32) int { return 64 - int(field(w, 10, 6)) }
 
-// fromFixed is fromInteger of a number scaled down.
+// fromFixed converts a fixed-point number; it rounds by FPCR.
 func fromFixed(c *cpu, w uint32) error { return c.fixedToFP(w, scaleOf(w)) }
 
 // fixedToFP converts the general register Rn.
@@ -118,7 +118,7 @@ func moveIn(c *cpu, w uint32) error {
 	return nil
 }
 
-// moveTopOut and moveTopIn move the upper half, and leave the lower alone.
+// moveTopOut and moveTopIn move the upper half and keep the lower one.
 func moveTopOut(c *cpu, w uint32) error {
 	c.set(rd(w), c.v.V[rn(w)][1])
 	return nil
@@ -137,7 +137,7 @@ func convertScalar(to ieee.Format) exec {
 	})
 }
 
-// toBrain cuts a single to BFloat16, rounded.
+// toBrain rounds a single to BFloat16.
 func toBrain(c *cpu, w uint32) error {
 	c.setScalar(rd(w), c.fp.Convert(ieee.Single, ieee.BFloat16, c.scalar(rn(w))))
 	return nil

@@ -2,12 +2,13 @@ package arm64
 
 import "gotap/arch/ieee"
 
-// Floating-point instructions of two vector registers, and their scalar forms (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD two-register
-// miscellaneous" and "(FP16)").
+// Floating-point instructions of two vector registers, and their scalar forms (Arm ARM DDI 0487, C4.1.95, "Advanced
+// SIMD two-register miscellaneous" and "(FP16)").
 
 var fpMiscRows = fpMiscTable()
 
-// fpMiscKind is an opcode that the classes of half and of wider precision share, and the scalar ones if scalar is set; a is size<1>.
+// fpMiscKind is an opcode that the classes of half and of wider precision share, and the scalar classes too if
+// scalar is set; a is size<1>.
 type fpMiscKind struct {
 	u, a         int
 	opcode, name string
@@ -36,7 +37,7 @@ var fpMiscKinds = []fpMiscKind{
 	{1, 1, "11111", "fsqrt", fpOne((*ieee.Env).Sqrt), true, false},
 }
 
-// fpMiscTable is the kinds, and the conversions between lanes of different sizes.
+// fpMiscTable returns the kinds, and the conversions between lanes of different sizes.
 func fpMiscTable() (out []row) {
 	for _, k := range fpMiscKinds {
 		out = append(out, k.rows()...)
@@ -53,7 +54,7 @@ func fpMiscTable() (out []row) {
 		vrow("011 11110 01 10000 10110 10 xxxxx xxxxx", "fcvtxn (scalar)", withFP(narrowOddScalar)))
 }
 
-// rows are those of single and double precision, of half, and the scalar ones.
+// rows returns the rows of single and double precision, of half precision, and of the scalar forms.
 func (k fpMiscKind) rows() []row {
 	u, a := bitText(k.u), bitText(k.a)
 	out := []row{vrow("0x"+u+" 01110 "+a+"x 10000 "+k.opcode+" 10 xxxxx xxxxx", k.name, withFP(lanewise(k.op, fpSize)), oneFPDouble)}
@@ -66,7 +67,7 @@ func (k fpMiscKind) rows() []row {
 	return out
 }
 
-// scalarRows are those of the scalar forms.
+// scalarRows returns the rows of the scalar forms.
 func (k fpMiscKind) scalarRows() []row {
 	u, a := bitText(k.u), bitText(k.a)
 	return []row{
@@ -80,7 +81,7 @@ func fpOne(op fpUnary) laneOp {
 	return func(c *cpu, s uint, _, x, _ uint64) uint64 { return op(&c.fp, format(s), x) }
 }
 
-// laneToInt rounds by the instruction, laneFromInt by FPCR.
+// laneToInt rounds as the instruction says, laneFromInt by FPCR.
 func laneToInt(r ieee.Rounding, signed bool) laneOp {
 	return func(c *cpu, s uint, _, x, _ uint64) uint64 { return c.fp.ToFixed(format(s), x, 0, 8<<s, signed, r) }
 }
@@ -89,11 +90,11 @@ func laneFromInt(signed bool) laneOp {
 	return func(c *cpu, s uint, _, x, _ uint64) uint64 { return c.fp.FromFixed(format(s), x, 0, 8<<s, signed) }
 }
 
-// fcmle and fcmlt are the opposites with operands exchanged.
+// fcmle and fcmlt compare with exchanged operands.
 func fcmle(c *cpu, s uint, _, x, _ uint64) uint64 { return fcmge(c, s, 0, 0, x) }
 func fcmlt(c *cpu, s uint, _, x, _ uint64) uint64 { return fcmgt(c, s, 0, 0, x) }
 
-// The estimates of fixed-point numbers raise nothing.
+// The estimates of fixed-point numbers raise no exceptions.
 func urecpe(_ *cpu, _ uint, _, x, _ uint64) uint64 {
 	return uint64(ieee.RecipEstimateFixed(uint32(x)))
 }
@@ -103,7 +104,7 @@ func ursqrte(_ *cpu, _ uint, _, x, _ uint64) uint64 {
 }
 
 // narrowWith converts lanes to ones of half the size s.
-func (c *cpu) narrowWith(w uint32, s uint, op func(x uint64) uint64) {
+func (c *vectorUnit) narrowWith(w uint32, s uint, op func(x uint64) uint64) {
 	x := &c.v.V[rn(w)]
 	var out vec
 	for i := range uint(8) >> s {
@@ -112,33 +113,33 @@ func (c *cpu) narrowWith(w uint32, s uint, op func(x uint64) uint64) {
 	c.narrowTo(w, out[0])
 }
 
-// narrowFP goes to half with sz clear, to single with sz set.
+// narrowFP converts to half precision with sz clear, and to single with sz set.
 func narrowFP(c *cpu, w uint32) error {
 	s := uint(1 + w>>22&1)
 	c.narrowWith(w, s, func(x uint64) uint64 { return c.fp.Convert(format(s+1), format(s), x) })
 	return nil
 }
 
-// narrowBrain goes from single to BFloat16.
+// narrowBrain converts single precision to BFloat16.
 func narrowBrain(c *cpu, w uint32) error {
 	c.narrowWith(w, 1, func(x uint64) uint64 { return c.fp.Convert(ieee.Single, ieee.BFloat16, x) })
 	return nil
 }
 
-// narrowOdd goes from double to single so that a second rounding, to half, is not a double one.
+// narrowOdd converts double to single precision so that a second rounding, to half, is as accurate as a single one.
 func narrowOdd(c *cpu, w uint32) error {
 	c.narrowWith(w, 2, c.odd)
 	return nil
 }
 
-// narrowOddScalar is the same of one number.
+// narrowOddScalar does the same for one number.
 func narrowOddScalar(c *cpu, w uint32) error {
 	c.setScalar(rd(w), c.odd(c.scalar(rn(w))))
 	return nil
 }
 
 // odd rounds to odd, whatever FPCR says.
-func (c *cpu) odd(x uint64) uint64 {
+func (c *vectorUnit) odd(x uint64) uint64 {
 	return c.fp.ConvertRounded(ieee.Double, ieee.Single, x, ieee.Odd)
 }
 

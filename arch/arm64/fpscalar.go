@@ -4,17 +4,17 @@ import "gotap/arch/ieee"
 
 // Scalar floating point that is not a conversion (Arm ARM DDI 0487, C4.1.96, "Floating-point …").
 
-// ptype is the field that names the format: 0 single, 1 double, 3 half; 2 is none.
+// ptype is the field that names the format: 0 single, 1 double, 3 half; 2 is invalid.
 var ptypes = [4]ieee.Format{ieee.Single, ieee.Double, ieee.Single, ieee.Half}
 
 func ptype(w uint32) ieee.Format { return ptypes[w>>22&3] }
 func noPtype(w uint32) bool      { return w>>22&3 == 2 }
 
-// scalar is the low element of a register. Package ieee ignores what lies above a format's bits.
-func (c *cpu) scalar(n uint32) uint64 { return c.v.V[n][0] }
+// scalar returns the low element of a register. Package ieee ignores the bits above a format.
+func (c *vectorUnit) scalar(n uint32) uint64 { return c.v.V[n][0] }
 
 // setScalar writes an element and clears the rest of the register.
-func (c *cpu) setScalar(n uint32, v uint64) { c.v.V[n] = vec{v} }
+func (c *vectorUnit) setScalar(n uint32, v uint64) { c.v.V[n] = vec{v} }
 
 type (
 	fpUnary  func(e *ieee.Env, f ieee.Format, a uint64) uint64
@@ -58,7 +58,7 @@ func scalarTable() (out []row) {
 	return out
 }
 
-// bitsText is the low n bits of v for a pattern.
+// bitsText returns the low n bits of v for a pattern.
 func bitsText(v, n int) string {
 	out := ""
 	for i := n - 1; i >= 0; i-- {
@@ -74,7 +74,7 @@ func negate(_ *ieee.Env, f ieee.Format, a uint64) uint64   { return f.Neg(a) }
 // negatedMul changes the sign after rounding, of a NaN too.
 func negatedMul(e *ieee.Env, f ieee.Format, a, b uint64) uint64 { return f.Neg(e.Mul(f, a, b)) }
 
-// rounder rounds by the instruction. Of the rounding instructions only frintx minds if the value changes.
+// rounder rounds as the instruction says. Of the rounding instructions, only frintx raises inexact.
 func rounder(r ieee.Rounding) fpUnary {
 	return func(e *ieee.Env, f ieee.Format, a uint64) uint64 { return e.RoundToInt(f, a, r, false) }
 }
@@ -105,7 +105,7 @@ func scalar1(op fpUnary) exec {
 	})
 }
 
-// scalar2 makes that of an operation on two.
+// scalar2 makes the executor of an operation on two scalars.
 func scalar2(op fpBinary) exec {
 	return withFP(func(c *cpu, w uint32) error {
 		c.setScalar(rd(w), op(&c.fp, ptype(w), c.scalar(rn(w)), c.scalar(rm(w))))
@@ -113,7 +113,8 @@ func scalar2(op fpBinary) exec {
 	})
 }
 
-// scalar3 is Ra ± Rn×Rm. o1 (bit 21) negates the sum; o0 (bit 15) differing from it negates the product. Both by negating operands.
+// scalar3 makes the executor of Ra ± Rn×Rm. o1 (bit 21) negates the sum, and o0 (bit 15) different from o1 negates
+// the product. Both negate operands.
 func scalar3(c *cpu, w uint32) error {
 	f := ptype(w)
 	addend, a := c.scalar(ra(w)), c.scalar(rn(w))
@@ -131,7 +132,7 @@ func scalar3(c *cpu, w uint32) error {
 var relationFlags = [4]uint32{ieee.Less: 8, ieee.Equal: 6, ieee.Greater: 2, ieee.Unordered: 3}
 
 // compareFlags compares Rn with a register or with zero.
-func (c *cpu) compareFlags(w, m uint32, withZero, signal bool) uint32 {
+func (c *vectorUnit) compareFlags(w, m uint32, withZero, signal bool) uint32 {
 	b := uint64(0)
 	if !withZero {
 		b = c.scalar(m)
@@ -139,7 +140,7 @@ func (c *cpu) compareFlags(w, m uint32, withZero, signal bool) uint32 {
 	return relationFlags[c.fp.Compare(ptype(w), c.scalar(rn(w)), b, signal)]
 }
 
-// compare compares Rn with Rm, or with zero; then what is in the place of Rm does not matter.
+// compare compares Rn with Rm, or with zero, in which case the field of Rm is ignored.
 func compare(c *cpu, w uint32) error {
 	c.setFlags(c.compareFlags(w, rm(w), w>>3&1 == 1, w>>4&1 == 1))
 	return nil
@@ -155,7 +156,7 @@ func conditionalCompare(c *cpu, w uint32) error {
 	return nil
 }
 
-// conditionalSelect copies one of two registers; it raises nothing, even for NaNs.
+// conditionalSelect copies one of two registers. It raises no exception, even for NaNs.
 func conditionalSelect(c *cpu, w uint32) error {
 	from := rm(w)
 	if c.holds(field(w, 12, 4)) {
@@ -171,7 +172,8 @@ func scalarImmediate(c *cpu, w uint32) error {
 	return nil
 }
 
-// expandFP makes a number of sign a, exponent B b…b cd and fraction efgh from the bits abcdefgh, where B is not b (VFPExpandImm).
+// expandFP returns the number with sign a, exponent B b…b cd and fraction efgh from the bits abcdefgh, where B is
+// the complement of b (VFPExpandImm).
 func expandFP(f ieee.Format, imm uint64) uint64 {
 	fracBits, expBits := 10, 5
 	switch f {

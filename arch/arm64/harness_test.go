@@ -19,7 +19,7 @@ import (
 	"gotap/engine/testenv"
 )
 
-// The processor's side of differential tests: testdata/harness.c, run by qemu-aarch64, executes single instructions from
+// The reference of differential tests: testdata/harness.c, run by qemu-aarch64, executes single instructions from
 // given states. The constants are those of the C program.
 const (
 	codeBase  = 0x10000000
@@ -30,7 +30,8 @@ const (
 	arenaSize = 0x4000
 )
 
-// Signals that end a state. An instruction that has run, and gone on into the region around it, ends with sigTrap.
+// Signals that end a state. An instruction that completes continues into the region around it and ends with
+// sigTrap.
 const (
 	sigIll  = 4
 	sigTrap = 5
@@ -38,13 +39,13 @@ const (
 	sigSegv = 11
 )
 
-// window is bytes laid over the arena's pattern before the instruction runs.
+// window holds bytes to write over the arena's pattern before the instruction runs.
 type window struct {
 	addr  uint64
 	bytes []byte
 }
 
-// state is one instruction and the state it runs from. The pc in regs is ignored: it is codePC.
+// state is one instruction and its initial state. The pc in regs is ignored: it is codePC.
 type state struct {
 	word    uint32
 	regs    arch.Regs
@@ -52,7 +53,7 @@ type state struct {
 	windows []window
 }
 
-// outcome is what an instruction left: the signal that ended it, and the words of the arena that changed.
+// outcome is the result of an instruction: the signal that ended it, and the words of the arena that changed.
 type outcome struct {
 	signal int
 	fault  uint64
@@ -75,7 +76,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// harness is the built C program.
+// harness returns the built C program.
 func harness(t testing.TB) string {
 	t.Helper()
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
@@ -95,8 +96,8 @@ func harness(t testing.TB) string {
 	return filepath.Join(harnessDir, "harness")
 }
 
-// native runs the states on the processor that QEMU makes.  SVE is off: QEMU would restore the
-// vector registers from the SVE part of a signal frame, which the harness does not fill.
+// native runs the states on QEMU's processor. SVE is off: QEMU would restore the vector registers from the SVE part
+// of a signal frame, which the harness does not fill.
 func native(t testing.TB, states []state) []outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -224,7 +225,7 @@ func (a *arena) WriteMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// emulated is the outcome by this package. ok is false for what it refuses.
+// emulated returns the outcome of the emulator. ok is false if it refuses.
 func emulated(t testing.TB, s *state, mem *arena) (o outcome, ok bool) {
 	t.Helper()
 	var code [4]byte
@@ -262,8 +263,8 @@ func emulated(t testing.TB, s *state, mem *arena) (o outcome, ok bool) {
 	return o, true
 }
 
-// differs says how two outcomes of a state differ, or nothing. Of faults the first address that is missing is compared, where QEMU
-// knows it: it does not for addresses that its own processor has no room for.
+// differs describes how two outcomes of a state differ, or returns "". It compares the addresses of faults if QEMU
+// reports them: it does not for addresses beyond its own processor's range.
 func differs(s *state, want, got *outcome) string {
 	if want.signal != got.signal || want.signal == sigSegv && got.fault != 0 && want.fault != 0 && want.fault != got.fault {
 		return fmt.Sprintf("signal %d at %#x, want %d at %#x", got.signal, got.fault, want.signal, want.fault)
@@ -290,7 +291,7 @@ func differs(s *state, want, got *outcome) string {
 	return differsMemory(s, want, got)
 }
 
-// comparedPState is the flags and BTYPE; QEMU clears BTYPE in the frame of a signal.
+// comparedPState returns the flags and BTYPE. QEMU clears BTYPE in the frame of a signal.
 const comparedPState = flagsNZCV
 
 func differsMemory(s *state, want, got *outcome) string {
@@ -310,11 +311,11 @@ func differsMemory(s *state, want, got *outcome) string {
 	return ""
 }
 
-// inProgram reports addresses at which the harness, a static program, may have something of its own: there is no judging what
-// happens there, and what it writes there it does to itself.
+// inProgram reports addresses at which the harness, a static program, may have memory of its own. Accesses there
+// give no valid result and may damage the harness.
 func inProgram(addr uint64) bool { return addr >= 0x10000 && addr < codeBase }
 
-// fit leaves out the states in which an instruction reaches for the harness.
+// fit omits the states in which an instruction accesses the harness.
 func fit(t *testing.T, states []state) []state {
 	t.Helper()
 	var mem arena
@@ -329,7 +330,7 @@ func fit(t *testing.T, states []state) []state {
 	return out
 }
 
-// differential runs states both ways and reports the differences; refused states count in the result.
+// differential runs states both ways and reports the differences. Refused states count in the result.
 func differential(t *testing.T, states []state) (refused int) {
 	t.Helper()
 	var mem arena
@@ -355,14 +356,14 @@ func differential(t *testing.T, states []state) (refused int) {
 	return refused
 }
 
-// edges are values that arithmetic trips over.
+// edges are values at which arithmetic changes its behaviour.
 var edges = []uint64{
 	0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
 	0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0xfffffffffffffffe, 0xffffffff80000000, 63, 64, 31, 32,
 }
 
-// newRand is random numbers with a fixed seed, so that a run tells of the change that it tests and not of its luck, or with GOTAP_SEED. The
-// long suite takes a new one each time. Tests differ in their stream.
+// newRand returns a generator with a fixed seed, so that results depend on the change under test and not on luck,
+// or with GOTAP_SEED. The long suite uses a new seed each time. Every test has its own stream.
 func newRand(t testing.TB, stream uint64) *rand.Rand {
 	seed := uint64(20260101)
 	if longRun() {
@@ -375,7 +376,7 @@ func newRand(t testing.TB, stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, stream))
 }
 
-// randomValue is an edge, a small number, anything, or an address in the arena.
+// randomValue returns an edge, a small number, anything, or an address in the arena.
 func randomValue(r *rand.Rand) uint64 {
 	switch r.IntN(4) {
 	case 0:
@@ -388,7 +389,8 @@ func randomValue(r *rand.Rand) uint64 {
 	return r.Uint64()
 }
 
-// randomState is an instruction in a random state. Half the registers that could serve as bases point into the arena.
+// randomState returns an instruction in a random state. Half the registers that could serve as bases point into the
+// arena.
 func randomState(r *rand.Rand, word uint32) state {
 	s := state{word: word}
 	for n := range 31 {
@@ -415,11 +417,11 @@ func randomState(r *rand.Rand, word uint32) state {
 	return s
 }
 
-// operands are the places of register fields.
+// operands are the positions of register fields.
 var operands = []int{0, 5, 10, 16}
 
-// statesFor makes n states of instructions that match a row: the other bits are random. In the first ones each register field in turn
-// is 31, the zero register or the stack pointer.
+// statesFor returns n states of instructions that match a row, with random other bits. In the first ones, each
+// register field in turn is 31, the zero register or the stack pointer.
 func statesFor(r *rand.Rand, mask, value uint32, n int) []state {
 	out := make([]state, n)
 	for i := range out {
@@ -435,8 +437,8 @@ func statesFor(r *rand.Rand, mask, value uint32, n int) []state {
 	return out
 }
 
-// harmless reports that an instruction may be run in a random state: it makes no system call, does not branch to itself, and needs no
-// keys.
+// harmless reports whether an instruction may be run in a random state: it makes no system call, does not branch to
+// itself, and needs no keys.
 func harmless(word uint32) bool {
 	var code [4]byte
 	binary.LittleEndian.PutUint32(code[:], word)
@@ -444,7 +446,7 @@ func harmless(word uint32) bool {
 	return err != nil || in.Control != arch.Syscall && in.Target != codePC && ClassOf(in) != PointerAuth
 }
 
-// ReadSystem knows what QEMU's processor says of its caches.
+// ReadSystem provides the cache registers of QEMU's processor.
 func (a *arena) ReadSystem(r Register) (uint64, error) {
 	switch r {
 	case DCZID:
@@ -459,5 +461,5 @@ func (a *arena) WriteSystem(r Register, _ uint64) error { return &SystemError{r}
 
 func (a *arena) MaintainCache(Operation, uint64) error { return nil }
 
-// ChecksStack is false: QEMU lets the stack pointer have any alignment.
+// ChecksStack returns false: QEMU accepts any alignment of the stack pointer.
 func (a *arena) ChecksStack() bool { return false }

@@ -2,7 +2,7 @@ package arm64
 
 import "math/bits"
 
-// immediateRows is data processing with an immediate (Arm ARM DDI 0487, C4.1.92).
+// immediateRows holds data processing with an immediate (Arm ARM DDI 0487, C4.1.92).
 var immediateRows = []row{
 	{mask: 0x9f000000, value: 0x10000000, name: "adr", exec: doADR},
 	{mask: 0x9f000000, value: 0x90000000, name: "adrp", exec: doADRP},
@@ -35,7 +35,7 @@ var immediateRows = []row{
 	{mask: 0x7fa00000, value: 0x13800000, name: "extr", exec: doEXTR, undefined: badBitfield},
 }
 
-// addressOffset is the immediate of adr and adrp.
+// addressOffset returns the immediate of adr and adrp.
 func addressOffset(w uint32) uint64 { return uint64(signedField(w, 5, 19)<<2 | int64(field(w, 29, 2))) }
 
 func doADR(c *cpu, w uint32) error {
@@ -48,7 +48,7 @@ func doADRP(c *cpu, w uint32) error {
 	return nil
 }
 
-// immediate12 is the immediate of add and sub, shifted by 12 bits if so encoded.
+// immediate12 returns the immediate of add and sub, shifted by 12 bits if so encoded.
 func immediate12(w uint32) uint64 { return uint64(field(w, 10, 12)) << (field(w, 22, 1) * 12) }
 
 func doAddImmediate(c *cpu, w uint32) error {
@@ -71,17 +71,18 @@ func doSubsImmediate(c *cpu, w uint32) error {
 	return nil
 }
 
-// addFlags is a + b + carry in the size of w, and sets the flags by it (shared pseudocode AddWithCarry).
-func (c *cpu) addFlags(w uint32, a, b, carry uint64) uint64 {
+// addFlags returns a + b + carry in the size of w, and sets the flags by it (shared pseudocode AddWithCarry).
+func (c *core) addFlags(w uint32, a, b, carry uint64) uint64 {
 	shift := uint(32)
 	if wide(w) {
 		shift = 0
 	}
-	// A 32-bit sum is made in the upper half, with the carry filling the lower one, so that both sizes have their flags in one place.
+	// A 32-bit sum is computed in the upper half, with the carry filling the lower one, so that both sizes have
+	// their flags in one place.
 	x, y := a<<shift, b<<shift
 	low := uint64(0)
 	if shift != 0 {
-		low = 0xffffffff // added to x's empty half, it passes a carry on and leaves nothing else in the half that counts
+		low = 0xffffffff // added to x's empty half, it passes a carry on and does not change the upper half otherwise
 	}
 	sum, out := bits.Add64(x, y|low*carry, carry)
 	nzcv := uint32(sum>>63) << 3
@@ -93,7 +94,8 @@ func (c *cpu) addFlags(w uint32, a, b, carry uint64) uint64 {
 	return sum >> shift
 }
 
-// badBitmask reports a logical immediate that is none: one with 64-bit elements in a 32-bit instruction, or of all ones.
+// badBitmask reports an invalid logical immediate: with 64-bit elements in a 32-bit instruction, or with all bits
+// set.
 func badBitmask(w uint32) bool {
 	n, imms := field(w, 22, 1), field(w, 10, 6)
 	if !wide(w) && n == 1 {
@@ -107,7 +109,7 @@ func badBitmask(w uint32) bool {
 	return imms&levels == levels
 }
 
-// bitmask is a logical immediate: a run of ones, rotated, repeated (shared pseudocode DecodeBitMasks).
+// bitmask returns a logical immediate: a run of ones, rotated, repeated (shared pseudocode DecodeBitMasks).
 func bitmask(w uint32) uint64 {
 	n, immr, imms := field(w, 22, 1), field(w, 16, 6), field(w, 10, 6)
 	length := bits.Len32(n<<6|^imms&63) - 1
@@ -120,7 +122,7 @@ func bitmask(w uint32) uint64 {
 	return sized(w, element)
 }
 
-// rotateRight turns the low size bits of v; the others are zero.
+// rotateRight rotates the low size bits of v; the others are zero.
 func rotateRight(v uint64, by, size uint) uint64 {
 	if by == 0 {
 		return v
@@ -153,7 +155,7 @@ func doAndsImmediate(c *cpu, w uint32) error {
 }
 
 // logicFlags sets N and Z by a result, clears C and V, and returns the result.
-func (c *cpu) logicFlags(w uint32, v uint64) uint64 {
+func (c *core) logicFlags(w uint32, v uint64) uint64 {
 	v = sized(w, v)
 	nzcv := uint32(v>>60) & 8
 	if !wide(w) {
@@ -168,7 +170,7 @@ func (c *cpu) logicFlags(w uint32, v uint64) uint64 {
 
 func badMoveWide(w uint32) bool { return !wide(w) && field(w, 22, 1) == 1 }
 
-// moveWide is the immediate of the wide moves and the place it goes to.
+// moveWide returns the immediate of the wide moves and its position.
 func moveWide(w uint32) (v uint64, shift uint32) {
 	shift = field(w, 21, 2) * 16
 	return uint64(field(w, 5, 16)) << shift, shift
@@ -201,9 +203,10 @@ func badBitfield(w uint32) bool {
 	return !wide(w) && (field(w, 10, 6) > 31 || !extr && field(w, 16, 6) > 31)
 }
 
-// bitfield is what the bit-field moves have in common: the source's bits at their new place, the mask of that place, and the sign bit
-// of the field. A field whose end (imms) is below its rotation (immr) is inserted, else extracted.
-func (c *cpu) bitfield(w uint32) (value, mask, top uint64) {
+// bitfield returns what the bit-field moves share: the source's bits at their new position, the mask of that
+// position, and the sign bit of the field. A field whose end (imms) is below its rotation (immr) is inserted,
+// otherwise extracted.
+func (c *core) bitfield(w uint32) (value, mask, top uint64) {
 	size := uint32(32)
 	if wide(w) {
 		size = 64
@@ -232,7 +235,7 @@ func doBFM(c *cpu, w uint32) error {
 	return nil
 }
 
-// doSBFM fills what lies above the field with its sign.
+// doSBFM fills the bits above the field with its sign.
 func doSBFM(c *cpu, w uint32) error {
 	v, _, top := c.bitfield(w)
 	c.set(rd(w), sized(w, (v^top)-top))

@@ -12,7 +12,7 @@ import (
 	"gotap/engine/testenv"
 )
 
-// libc is the C library of the cross compiler.
+// libc returns the C library of the cross compiler.
 func libc(t testing.TB) string {
 	t.Helper()
 	testenv.Require(t, testenv.GCCARM64)
@@ -23,7 +23,7 @@ func libc(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLibrary decodes what the C library executes, as objdump has it, and counts what may be probed.
+// TestLibrary decodes the instructions of the C library, as listed by objdump, and counts those that can be probed.
 func TestLibrary(t *testing.T) {
 	testenv.Require(t, testenv.ObjdumpARM64)
 	out, err := command.Command(string(testenv.ObjdumpARM64), "-d", "-z", "--no-show-raw-insn", "-j", ".text", libc(t)).Output()
@@ -69,7 +69,7 @@ func sum(counts map[Class]int) (n int) {
 	return n
 }
 
-// listed takes a line of objdump's apart.
+// listed parses a line of objdump's.
 func listed(line string) (addr uint64, mnemonic string, ok bool) {
 	before, after, ok := strings.Cut(line, ":\t")
 	if !ok {
@@ -80,7 +80,7 @@ func listed(line string) (addr uint64, mnemonic string, ok bool) {
 	return addr, words[0], err == nil
 }
 
-// section is the bytes and the address of a section.
+// section returns the bytes and the address of a section.
 func section(t testing.TB, path, name string) ([]byte, uint64) {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -116,7 +116,7 @@ func functions(t testing.TB, f func(name string, code []byte, addr uint64)) {
 	}
 }
 
-// TestExits finds the exits of nearly all functions of the library; of the others it says why.
+// TestExits finds the exits of nearly all functions of the library, and reports why it does not for the others.
 func TestExits(t *testing.T) {
 	total, failed := 0, 0
 	functions(t, func(name string, code []byte, addr uint64) {

@@ -1,6 +1,6 @@
 package arm64
 
-// loadRows is the loads and stores of general registers that are no atomics (Arm ARM DDI 0487, C4.1.94).
+// loadRows holds the loads and stores of general registers other than atomics (Arm ARM DDI 0487, C4.1.94).
 var loadRows = buildLoadRows()
 
 // width is one of the sizes that loads and stores come in: bits 31:30 (size) and 23:22 (opc) of the encoding.
@@ -9,7 +9,7 @@ type width struct {
 	name      string // of the instruction
 }
 
-// prefetch is the opc that is no load and no store where the size is 3.
+// prefetch is the opc that is neither load nor store if size is 3.
 const prefetch = 2
 
 var widths = []width{
@@ -70,10 +70,10 @@ func doNothing(*cpu, uint32) error { return nil }
 // writesBase reports a writeback to the register that is loaded or stored.
 func writesBase(w uint32) bool { return rn(w) == rd(w) && rn(w) != 31 }
 
-// badIndex reports an extension that is not one of an index: only words and doublewords are.
+// badIndex reports an invalid extension of an index: only words and doublewords are extended.
 func badIndex(w uint32) bool { return field(w, 14, 1) == 0 }
 
-// transfer loads or stores one register as size and opc of w say.
+// transfer loads or stores one register according to size and opc of w.
 func (c *cpu) transfer(w uint32, addr uint64) error {
 	size, opc := field(w, 30, 2), field(w, 22, 2)
 	if opc == 0 {
@@ -100,10 +100,10 @@ func doUnsignedOffset(c *cpu, w uint32) error {
 	return c.transfer(w, c.regSP(rn(w))+uint64(field(w, 10, 12))<<field(w, 30, 2))
 }
 
-// imm9 is the signed offset in bits 20:12.
+// imm9 returns the signed offset in bits 20:12.
 func imm9(w uint32) uint64 { return uint64(signedField(w, 12, 9)) }
 
-// doUnscaled is also the unprivileged form, which in a user process is an ordinary access.
+// doUnscaled also executes the unprivileged form, which is an ordinary access in a user process.
 func doUnscaled(c *cpu, w uint32) error {
 	if err := c.checkSP(rn(w)); err != nil {
 		return err
@@ -135,7 +135,8 @@ func doPostIndex(c *cpu, w uint32) error {
 	return nil
 }
 
-// index is the offset of the register-offset forms: a register, extended, and shifted by the size of the access if S is set.
+// index returns the offset of the register-offset forms: a register, extended, and shifted by the size of the
+// access if S is set.
 func (c *cpu) index(w uint32, scale uint32) uint64 {
 	return extend(c.reg(rm(w)), field(w, 13, 3)) << (field(w, 12, 1) * scale)
 }
@@ -163,7 +164,7 @@ func doLiteral(c *cpu, w uint32) error {
 	return nil
 }
 
-// authOffset is the offset of ldraa and ldrab: ten bits, in doublewords.
+// authOffset returns the offset of ldraa and ldrab: ten bits, in doublewords.
 func authOffset(w uint32) uint64 {
 	return uint64(-int64(field(w, 22, 1))<<12 | int64(field(w, 12, 9))<<3)
 }

@@ -13,8 +13,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestObjdump compares with objdump which words of a random many are instructions. The vector unit's are left out, and so are system
-// registers, which objdump gives names or numbers without regard to privilege.
+// TestObjdump compares with objdump which random words are instructions. It omits the vector unit, and system
+// registers, which objdump names regardless of privilege.
 func TestObjdump(t *testing.T) {
 	testenv.Require(t, testenv.ObjdumpARM64)
 	r := rand.New(rand.NewPCG(7, 8))
@@ -35,8 +35,8 @@ func TestObjdump(t *testing.T) {
 	}
 }
 
-// beyondObjdump reports what objdump calls undefined and is not: newer instructions, copies with odd registers, loads of which only
-// the effect is open, and bits that should be ones and that no processor looks at.
+// beyondObjdump reports instructions that objdump shows as undefined: newer instructions, copies with odd
+// registers, unpredictable loads, and encodings with wrong bits that no processor checks.
 func beyondObjdump(r *row, w uint32) bool {
 	for _, name := range []string{"swpp", "ldclrp", "ldsetp", "mrrs", "msrr", "sysp", "stilp or ldiapp", "stlr or ldapr (writeback)", "ldar", "ldlar", "stlr", "stllr"} {
 		if r.name == name {
@@ -46,7 +46,7 @@ func beyondObjdump(r *row, w uint32) bool {
 	return r.class == MemoryCopy || r.unpredictable != nil && r.unpredictable(w)
 }
 
-// disassembled is objdump's line for each word.
+// disassembled returns objdump's line for each word.
 func disassembled(t testing.TB, words []uint32) []string {
 	t.Helper()
 	var code []byte

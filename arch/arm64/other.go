@@ -1,6 +1,6 @@
 package arm64
 
-// otherRows is what is decoded so that functions can be read to their end, and never emulated.
+// otherRows holds instructions that are decoded, so that functions can be scanned to their end, but never emulated.
 var otherRows = []row{
 	{mask: 0x1e000000, value: 0x04000000, name: "sve", exec: notEmulated, class: Scalable},
 	{mask: 0x9e000000, value: 0x80000000, name: "sme", exec: notEmulated, class: Scalable},
@@ -22,16 +22,16 @@ func badTagAccess(w uint32) bool {
 	return field(w, 10, 2) == 0 && field(w, 22, 2) != 1 && field(w, 12, 9) != 0
 }
 
-// badMemoryCopy reports the fourth stage of a set, which has three.
+// badMemoryCopy reports a fourth stage of set*, which has three.
 func badMemoryCopy(w uint32) bool { return field(w, 22, 2) == 3 && field(w, 14, 2) == 3 }
 
-// notEmulated is the exec of refused classes; refused keeps it from being called.
+// notEmulated is the executor of refused classes. It is not called, because Prepare refuses them.
 func notEmulated(*cpu, uint32) error { return refusal("cannot emulate the instruction: not emulated") }
 
-// untagged56 is a pointer without its tag, as a signed number of 56 bits.
+// untagged56 returns a pointer without its tag, as a signed number of 56 bits.
 func untagged56(p uint64) uint64 { return uint64(int64(p<<8) >> 8) }
 
-// doSUBP is the distance of two pointers, whatever their tags.
+// doSUBP computes the difference of two pointers without their tags.
 func doSUBP(c *cpu, w uint32) error {
 	c.set(rd(w), untagged56(c.regSP(rn(w)))-untagged56(c.regSP(rm(w))))
 	return nil

@@ -1,6 +1,7 @@
 package arm64
 
-// integerPairRows is the loads and stores of two general registers (Arm ARM DDI 0487, C4.1.94: no-allocate, post-index, offset, pre-index).
+// integerPairRows returns the loads and stores of two general registers (Arm ARM DDI 0487, C4.1.94: no-allocate,
+// post-index, offset, pre-index).
 func integerPairRows() []row {
 	kinds := []struct {
 		value uint32
@@ -41,12 +42,12 @@ func integerPairRows() []row {
 // sameTargets reports a load of two values into one register.
 func sameTargets(w uint32) bool { return field(w, 22, 1) == 1 && rd(w) == ra(w) }
 
-// badPairWriteback reports, besides that, a writeback to a register that is loaded or stored.
+// badPairWriteback also reports a writeback to a register that is loaded or stored.
 func badPairWriteback(w uint32) bool {
 	return sameTargets(w) || rn(w) != 31 && (rn(w) == rd(w) || rn(w) == ra(w))
 }
 
-// pairSize is the size of one of the registers in bytes.
+// pairSize returns the size of one of the registers in bytes.
 func pairSize(w uint32) int {
 	if wide(w) {
 		return 8
@@ -54,7 +55,7 @@ func pairSize(w uint32) int {
 	return 4
 }
 
-// pairOffset is the scaled offset of bits 21:15.
+// pairOffset returns the scaled offset of bits 21:15.
 func pairOffset(w uint32) uint64 { return uint64(signedField(w, 15, 7) * int64(pairSize(w))) }
 
 // transferPair loads or stores both registers.

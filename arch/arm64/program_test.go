@@ -13,8 +13,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestProgram runs a statically linked program by the emulator alone, from its first instruction to its exit, and compares its
-// output with that of the processor.
+// TestProgram runs a statically linked program by the emulator alone, from its first instruction to its exit, and
+// compares its output with that of the processor.
 func TestProgram(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
 	path := filepath.Join(t.TempDir(), "program")
@@ -78,7 +78,7 @@ func newProcess(t *testing.T, path string) *process {
 	return p
 }
 
-// start lays out what the kernel leaves on the stack: arguments, environment, auxiliary vector.
+// start writes what the kernel puts on the stack: arguments, environment, auxiliary vector.
 func (p *process) start(f *elf.File) {
 	const name, random = stackTop - 64, stackTop - 32
 	p.WriteMemory(name, []byte("program\x00"))
@@ -135,7 +135,7 @@ func (p *process) step(t *testing.T) {
 	}
 }
 
-// storeExclusive succeeds, as there is nobody else: the monitor is the test's affair.
+// storeExclusive always succeeds, because the process has one thread. The test implements the monitor.
 func (p *process) storeExclusive(t *testing.T, w uint32) {
 	value := p.regs[rd(w)]
 	if rd(w) == 31 {
@@ -149,7 +149,7 @@ func (p *process) storeExclusive(t *testing.T, w uint32) {
 	p.regs[regPC] += 4
 }
 
-// syscall makes the few system calls that such a program needs; all others fail with ENOSYS.
+// syscall implements the few system calls that such a program needs. All others fail with ENOSYS.
 func (p *process) syscall(t *testing.T) {
 	const enosys = ^uint64(37)
 	arg := func(n int) uint64 { return A64.SyscallArg(n, &p.regs) }

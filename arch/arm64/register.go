@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// registerRows is data processing of registers (Arm ARM DDI 0487, C4.1.95).
+// registerRows holds data processing of registers (Arm ARM DDI 0487, C4.1.95).
 var registerRows = []row{
 	{mask: 0x7f200000, value: 0x0a000000, name: "and (shifted register)", exec: doAnd, undefined: badShiftAmount},
 	{mask: 0x7f200000, value: 0x0a200000, name: "bic (shifted register)", exec: doBic, undefined: badShiftAmount},
@@ -82,7 +82,7 @@ var registerRows = []row{
 	{mask: 0xffe08000, value: 0x9bc00000, name: "umulh", exec: doUMULH},
 }
 
-// bitSize is the number of bits of an instruction with an sf bit.
+// bitSize returns the number of bits of an instruction with an sf bit.
 func bitSize(w uint32) uint {
 	if wide(w) {
 		return 64
@@ -90,7 +90,7 @@ func bitSize(w uint32) uint {
 	return 32
 }
 
-// asSigned is v of the size of w as a signed number.
+// asSigned returns v of the size of w as a signed number.
 func asSigned(w uint32, v uint64) int64 {
 	if wide(w) {
 		return int64(v)
@@ -102,7 +102,7 @@ func badShiftAmount(w uint32) bool { return !wide(w) && field(w, 15, 1) == 1 }
 func badAddShift(w uint32) bool    { return badShiftAmount(w) || field(w, 22, 2) == 3 }
 func badExtend(w uint32) bool      { return field(w, 10, 3) > 4 }
 
-// shift moves v, of the size of w, by less than that size: to the left, to the right, to the right with the sign, around.
+// shift shifts v, of the size of w, by less than that size: left, right, right with the sign, or rotating.
 func shift(w uint32, v uint64, kind uint32, by uint) uint64 {
 	v = sized(w, v)
 	switch kind {
@@ -118,8 +118,8 @@ func shift(w uint32, v uint64, kind uint32, by uint) uint64 {
 	return sized(w, v)
 }
 
-// shifted is the second operand of a shifted-register instruction.
-func (c *cpu) shifted(w uint32) uint64 {
+// shifted returns the second operand of a shifted-register instruction.
+func (c *core) shifted(w uint32) uint64 {
 	return shift(w, c.reg(rm(w)), field(w, 22, 2), uint(field(w, 10, 6)))
 }
 
@@ -202,8 +202,8 @@ func extend(v uint64, option uint32) uint64 {
 	return v
 }
 
-// extended is the second operand of an extended-register instruction.
-func (c *cpu) extended(w uint32) uint64 {
+// extended returns the second operand of an extended-register instruction.
+func (c *core) extended(w uint32) uint64 {
 	return extend(c.reg(rm(w)), field(w, 13, 3)) << field(w, 10, 3)
 }
 
@@ -227,8 +227,8 @@ func doSubsExtended(c *cpu, w uint32) error {
 	return nil
 }
 
-// carry is the C flag as a number.
-func (c *cpu) carry() uint64 { return c.r[regPState] >> 29 & 1 }
+// carry returns the C flag as a number.
+func (c *core) carry() uint64 { return c.r[regPState] >> 29 & 1 }
 
 func doADC(c *cpu, w uint32) error {
 	c.set(rd(w), sized(w, c.reg(rn(w))+c.reg(rm(w))+c.carry()))
@@ -250,7 +250,7 @@ func doSBCS(c *cpu, w uint32) error {
 	return nil
 }
 
-// doRMIF rotates a register and takes the flags that the mask names from its low bits.
+// doRMIF rotates a register and copies the flags in the mask from its low bits.
 func doRMIF(c *cpu, w uint32) error {
 	v := uint32(bits.RotateLeft64(c.reg(rn(w)), -int(field(w, 15, 6))))
 	mask := field(w, 0, 4)
@@ -261,8 +261,8 @@ func doRMIF(c *cpu, w uint32) error {
 func doSETF8(c *cpu, w uint32) error  { return c.setNarrowFlags(w, 8) }
 func doSETF16(c *cpu, w uint32) error { return c.setNarrowFlags(w, 16) }
 
-// setNarrowFlags sets N, Z and V as an addition of that many bits would have. C stays.
-func (c *cpu) setNarrowFlags(w uint32, size uint) error {
+// setNarrowFlags sets N, Z and V as an addition of that many bits would. It keeps C.
+func (c *core) setNarrowFlags(w uint32, size uint) error {
 	v := uint32(c.reg(rn(w)))
 	nzcv := c.flags()&2 | v>>(size-1)&1<<3 | (v>>size^v>>(size-1))&1
 	if v<<(32-size) == 0 {
@@ -272,8 +272,8 @@ func (c *cpu) setNarrowFlags(w uint32, size uint) error {
 	return nil
 }
 
-// compared is the second operand of a conditional compare.
-func (c *cpu) compared(w uint32) uint64 {
+// compared returns the second operand of a conditional compare.
+func (c *core) compared(w uint32) uint64 {
 	if field(w, 11, 1) == 1 {
 		return uint64(rm(w))
 	}
@@ -298,8 +298,9 @@ func doCCMP(c *cpu, w uint32) error {
 	return nil
 }
 
-// choose is the first operand where the condition holds, and what otherwise is where it does not.
-func (c *cpu) choose(w uint32, otherwise uint64) error {
+// choose makes the executor of a conditional select: the first operand if the condition holds, otherwise the result
+// of a function of the second.
+func (c *core) choose(w uint32, otherwise uint64) error {
 	if c.holds(field(w, 12, 4)) {
 		otherwise = c.reg(rn(w))
 	}
@@ -322,7 +323,7 @@ func doUDIV(c *cpu, w uint32) error {
 	return nil
 }
 
-// doSDIV divides towards zero. The least number by -1 is itself, as Go has it too.
+// doSDIV divides towards zero. The smallest number divided by -1 is itself, as in Go.
 func doSDIV(c *cpu, w uint32) error {
 	a, b := asSigned(w, c.reg(rn(w))), asSigned(w, c.reg(rm(w)))
 	if b == 0 {
@@ -340,7 +341,8 @@ func doShiftVariable(c *cpu, w uint32) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// doCRC32 updates a checksum by 1, 2, 4 or 8 bytes. The instruction leaves out the inversions that the library makes before and after.
+// doCRC32 updates a checksum by 1, 2, 4 or 8 bytes. The instruction does not invert the checksum, as the library
+// does before and after.
 func doCRC32(c *cpu, w uint32) error {
 	table := crc32.IEEETable
 	if field(w, 12, 1) == 1 {
@@ -409,7 +411,7 @@ func doCLZ(c *cpu, w uint32) error {
 	return nil
 }
 
-// doCLS counts the bits below the top one that are equal to it.
+// doCLS counts the bits below the top one that equal it.
 func doCLS(c *cpu, w uint32) error {
 	v := asSigned(w, c.reg(rn(w)))
 	c.set(rd(w), uint64(bits.LeadingZeros64(uint64(v^v>>63)))-65+uint64(bitSize(w)))
@@ -442,8 +444,8 @@ func doMSUB(c *cpu, w uint32) error {
 	return nil
 }
 
-// longProduct is the 64-bit product of two words, with and without sign.
-func (c *cpu) longProduct(w uint32) uint64 {
+// longProduct returns the 64-bit product of two words, with and without sign.
+func (c *core) longProduct(w uint32) uint64 {
 	a, b := c.reg(rn(w)), c.reg(rm(w))
 	if field(w, 23, 1) == 1 {
 		return uint64(uint32(a)) * uint64(uint32(b))
@@ -470,7 +472,7 @@ func doUMULH(c *cpu, w uint32) error {
 	return nil
 }
 
-// doSMULH corrects the unsigned product: a negative operand counts 2^64 too much of the other.
+// doSMULH corrects the unsigned product: for a negative operand it is 2^64 times the other operand too large.
 func doSMULH(c *cpu, w uint32) error {
 	a, b := c.reg(rn(w)), c.reg(rm(w))
 	hi, _ := bits.Mul64(a, b)

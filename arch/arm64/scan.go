@@ -2,17 +2,17 @@ package arm64
 
 import "gotap/arch"
 
-// Reading whole functions: where they are left.
+// Scanning whole functions: which instructions leave them.
 
-// Exits is the instructions that leave the function code, which lies at start: returns, and jumps to other functions. An indirect jump
-// that might be either a jump through a table of the function or a call of another is an *arch.ScanError, as are words that do not
-// decode. What leaves a function without an instruction of its own, longjmp, exceptions, exit, is not found.
+// Exits returns the instructions that leave the function code at start: returns, and jumps to other functions.
+// Words that do not decode are an *arch.ScanError, and so is an indirect jump that may be a jump table or a call of
+// another function. longjmp, exceptions and exit are not found, because no instruction of the function leaves it.
 func Exits(code []byte, start uint64) ([]arch.Exit, error) {
 	return ExitsWith(code, start, func(uint64) bool { return false })
 }
 
-// ExitsWith is Exits for a function in several pieces: own tells that an address outside of code belongs to the function all the same, as
-// its cold part does. Each piece is scanned by a call of its own.
+// ExitsWith is Exits for a function in several pieces. own reports whether an address outside code belongs to the
+// function, for example to its cold part. Each piece needs a call of its own.
 func ExitsWith(code []byte, start uint64, own func(addr uint64) bool) ([]arch.Exit, error) {
 	s := scanner{exits: arch.Exits{Start: start, End: start + uint64(len(code)), Own: own}}
 	if err := arch.Sweep(A64, code, start, s.visit); err != nil {
@@ -21,18 +21,19 @@ func ExitsWith(code []byte, start uint64, own func(addr uint64) bool) ([]arch.Ex
 	return s.exits.Found, nil
 }
 
-// scanner collects exits. It remembers the last few instructions, from which the kind of an indirect jump is read.
+// scanner collects exits. It remembers the last instructions in order to classify indirect jumps.
 type scanner struct {
 	exits  arch.Exits
 	recent [lookBack]arch.Insn // a ring
 	seen   int
-	framed bool // a frame was made further up
+	framed bool // an earlier instruction made a frame
 }
 
-// lookBack is how many instructions a compiler may put between the parts of a jump through a table.
+// lookBack is the number of instructions in which the parts of a jump through a table are searched.
 const lookBack = 32
 
-// ago is the word of the instruction n before the one being visited; ok is false before the function, and too far back.
+// ago returns the word of the instruction n before the current one. ok is false before the function, and if n is
+// too large.
 func (s *scanner) ago(n int) (w uint32, how arch.Control, ok bool) {
 	if n > lookBack || n > s.seen {
 		return 0, 0, false
@@ -49,12 +50,13 @@ func (s *scanner) visit(in arch.Insn) error {
 	return err
 }
 
-// indirect tells jumps through tables from tail calls by where the register of the jump comes from:
+// indirect classifies an indirect jump by the source of its register:
 //
-//   - the sum of a base and a loaded offset is a table: gcc and clang have no other;
-//   - a word loaded with an index is a table when the index was compared with a bound, else it may be an array of functions;
-//   - a word loaded without an index is a pointer to a function, as is an argument;
-//     if the function has a frame, it has to be undone in front of the jump: threaded interpreters jump from within.
+//   - The sum of a base and a loaded offset is a jump table: gcc and clang have no other.
+//   - A word loaded with an index is a table if the index was compared with a bound. Otherwise it may be an array of
+//     functions.
+//   - A word loaded without an index is a pointer to a function, and so is an argument. If the function has a frame,
+//     it must be released before the jump: threaded interpreters jump from within.
 func (s *scanner) indirect(reg uint32) arch.JumpKind {
 	kind := s.origin(reg)
 	if kind == arch.TailCall && s.framed && !s.unframed() {
@@ -63,7 +65,7 @@ func (s *scanner) indirect(reg uint32) arch.JumpKind {
 	return kind
 }
 
-// origin follows the register of a jump back to what made it.
+// origin finds the instruction that set the register of a jump.
 func (s *scanner) origin(reg uint32) arch.JumpKind {
 	for n := 1; ; n++ {
 		w, how, ok := s.ago(n)
@@ -99,8 +101,8 @@ func isPlainLoad(w uint32) bool {
 	return w&0xffc00000 == 0xf9400000 || w&0xffe00000 == 0xf8400000 || w&0xff000000 == 0x58000000
 }
 
-// sum is the kind of a jump to a sum made n instructions ago. A table's has a loaded offset in front; an address within a structure has an
-// immediate addition, which is none of these.
+// sum classifies a jump to a sum made n instructions ago. In a table jump, a loaded offset precedes the sum. An
+// address within a structure has an immediate addition, which is a different instruction.
 func (s *scanner) sum(n int) arch.JumpKind {
 	for n++; ; n++ {
 		w, how, ok := s.ago(n)
@@ -113,7 +115,8 @@ func (s *scanner) sum(n int) arch.JumpKind {
 	}
 }
 
-// indexed is the kind of a jump to what was loaded with an index: a table if the index is bounded by an unsigned comparison.
+// indexed classifies a jump to a value loaded with an index: it is a table if an unsigned comparison bounds the
+// index.
 func (s *scanner) indexed() arch.JumpKind {
 	above := false
 	for n := 1; ; n++ {
@@ -129,7 +132,8 @@ func (s *scanner) indexed() arch.JumpKind {
 	}
 }
 
-// makesFrame reports what lowers the stack pointer: sub, and stores of pairs and registers with pre-index.
+// makesFrame reports instructions that lower the stack pointer: sub, and stores of pairs and registers with
+// pre-index.
 func makesFrame(w uint32) bool {
 	sub := w&0xff8003ff == 0xd10003ff
 	pair := w&0xffc003e0 == 0xa98003e0
@@ -137,7 +141,8 @@ func makesFrame(w uint32) bool {
 	return sub || pair || single
 }
 
-// releases reports what raises it: add, mov, and loads of pairs and registers with post-index.
+// releases reports instructions that raise the stack pointer: add, mov, and loads of pairs and registers with
+// post-index.
 func releases(w uint32) bool {
 	add := w&0xff80001f == 0x9100001f
 	pair := w&0xffc003e0 == 0xa8c003e0
@@ -145,7 +150,7 @@ func releases(w uint32) bool {
 	return add || pair || single
 }
 
-// unframed reports that the code that leads straight to the jump releases stack.
+// unframed reports whether the code that leads straight to the jump releases stack.
 func (s *scanner) unframed() bool {
 	for n := 1; ; n++ {
 		w, how, ok := s.ago(n)

@@ -12,7 +12,7 @@ import (
 	"gotap/engine/testenv"
 )
 
-// compiled is the functions of a C program, by name: code and address.
+// compiled returns the functions of a C program, by name: code and address.
 func compiled(t *testing.T, source string, flags ...string) (code []byte, addr uint64, listing string) {
 	t.Helper()
 	testenv.Require(t, testenv.GCCARM64, testenv.ObjdumpARM64)
@@ -33,7 +33,8 @@ func compiled(t *testing.T, source string, flags ...string) (code []byte, addr u
 	return code, addr, string(text)
 }
 
-// TestExclusiveRuns compiles atomics into loops, and takes what objdump lists between the two exclusives of each.
+// TestExclusiveRuns compiles atomics into loops, and compares with objdump's listing between the two exclusives of
+// each.
 func TestExclusiveRuns(t *testing.T) {
 	const source = `
 int add(int *p, int v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
@@ -62,7 +63,8 @@ int plain(int *p, int v) { return *p + v; }
 	}
 }
 
-// TestExitKinds: tables stay inside, tail calls and returns leave.
+// TestExitKinds checks that jumps through tables stay inside the function, and that tail calls and returns leave
+// it.
 func TestExitKinds(t *testing.T) {
 	for name, c := range map[string]struct {
 		source        string
@@ -108,7 +110,7 @@ case 7: v = c() - 9; break; case 8: v = d() ^ 5; break; case 9: v = e() * 9; bre
 	}
 }
 
-// TestUnclear: a jump through an array whose index nobody checks may go anywhere.
+// TestUnclear checks that a jump through an array without a bound on the index is unclear.
 func TestUnclear(t *testing.T) {
 	code, addr, listing := compiled(t, `extern int (*table[])(void); int f(unsigned long n) { return table[n](); }`)
 	if exits, err := Exits(code, addr); err == nil {

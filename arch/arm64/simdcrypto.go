@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// The cryptographic instructions (Arm ARM DDI 0487, C4.1.95, "Cryptographic …"; the functions are those of FIPS 197, FIPS 180-4,
-// FIPS 202 and the Chinese standards GB/T 32905 and GB/T 32907).
+// The cryptographic instructions (Arm ARM DDI 0487, C4.1.95, "Cryptographic …"; the functions are those of FIPS
+// 197, FIPS 180-4, FIPS 202 and the Chinese standards GB/T 32905 and GB/T 32907).
 
 var cryptoRows = []row{
 	vrow("01001110 00 10100 00100 10 xxxxx xxxxx", "aese", aesEncrypt),
@@ -42,7 +42,7 @@ var cryptoRows = []row{
 	vrow("11001110 100 xxxxx xxxxxx xxxxx xxxxx", "xar", xar),
 }
 
-// words is a register as four words of 32 bits, low first.
+// words returns a register as four words of 32 bits, low first.
 type words [4]uint32
 
 func wordsOf(v vec) words {
@@ -53,11 +53,11 @@ func (w words) vec() vec {
 	return vec{uint64(w[0]) | uint64(w[1])<<32, uint64(w[2]) | uint64(w[3])<<32}
 }
 
-func (c *cpu) words(n uint32) words { return wordsOf(c.v.V[n]) }
+func (c *vectorUnit) words(n uint32) words { return wordsOf(c.v.V[n]) }
 
 func rol(v uint32, n int) uint32 { return bits.RotateLeft32(v, n) }
 
-// right is the exclusive or of v rotated right by three counts.
+// right returns the exclusive or of v rotated right by three counts.
 func right(v uint32, a, b, d int) uint32 { return rol(v, -a) ^ rol(v, -b) ^ rol(v, -d) }
 
 func right64(v uint64, a, b, d int) uint64 {
@@ -86,8 +86,8 @@ func xar(c *cpu, w uint32) error {
 	return nil
 }
 
-// The substitution boxes are made from what defines them: an inverse in a field of 256 elements between affine maps. That takes
-// milliseconds, which the start of the program is spared.
+// The substitution boxes are computed at first use from their definition: an inverse in a field of 256 elements
+// between affine maps. That takes milliseconds.
 var (
 	aesBoxes = sync.OnceValues(makeAESBoxes)
 	sm4Box   = sync.OnceValue(makeSM4Box)
@@ -106,7 +106,7 @@ func fieldMul(a, b byte, poly uint) byte {
 	return byte(out)
 }
 
-// fieldInverse is the inverse, and 0 of 0: the 254th power.
+// fieldInverse returns the inverse, and 0 for 0: the 254th power.
 func fieldInverse(a byte, poly uint) byte {
 	out := byte(1)
 	for range 254 {
@@ -134,7 +134,7 @@ func makeAESBoxes() (box, inverse *[256]byte) {
 	return box, inverse
 }
 
-// makeSM4Box has the affine map on both sides of the inverse.
+// makeSM4Box applies the affine map before and after the inverse.
 func makeSM4Box() *[256]byte {
 	box := new([256]byte)
 	for i := range 256 {
@@ -143,8 +143,8 @@ func makeSM4Box() *[256]byte {
 	return box
 }
 
-// substitute is ShiftRows, by step columns for each row, and a box.
-func (c *cpu) substitute(w uint32, box *[256]byte, step uint) error {
+// substitute applies ShiftRows, by step columns for each row, and a substitution box.
+func (c *vectorUnit) substitute(w uint32, box *[256]byte, step uint) error {
 	n, d := &c.v.V[rn(w)], &c.v.V[rd(w)]
 	state := vec{n[0] ^ d[0], n[1] ^ d[1]}
 	var out vec
@@ -155,7 +155,7 @@ func (c *cpu) substitute(w uint32, box *[256]byte, step uint) error {
 	return nil
 }
 
-// aesEncrypt is AddRoundKey, ShiftRows and SubBytes; going one column on three times is going back.
+// aesEncrypt executes AddRoundKey, ShiftRows and SubBytes. Three columns forward are one column back.
 func aesEncrypt(c *cpu, w uint32) error {
 	box, _ := aesBoxes()
 	return c.substitute(w, box, 1)
@@ -183,7 +183,7 @@ func mixColumns(row [4]byte) exec {
 	}
 }
 
-// sha1 does four rounds on abcd in Rd, e in Rn and scheduled words in Rm.
+// sha1 computes four rounds on abcd in Rd, e in Rn and scheduled words in Rm.
 func sha1(f bitwise) exec {
 	return func(c *cpu, w uint32) error {
 		x, y, words := c.words(rd(w)), uint32(c.v.V[rn(w)][0]), c.words(rm(w))
@@ -197,20 +197,21 @@ func sha1(f bitwise) exec {
 	}
 }
 
-// sha1Rotate is what becomes of e between groups of four rounds.
+// sha1Rotate computes e after a group of four rounds.
 func sha1Rotate(c *cpu, w uint32) error {
 	c.setScalar(rd(w), uint64(rol(uint32(c.v.V[rn(w)][0]), 30)))
 	return nil
 }
 
-// sha1Schedule0 is the first half of the schedule: the exclusive or of words 16, 14 and 8 back.
+// sha1Schedule0 computes the first half of the schedule: the exclusive or of words 16, 14 and 8 back.
 func sha1Schedule0(c *cpu, w uint32) error {
 	d, n, m := c.v.V[rd(w)], c.v.V[rn(w)], c.v.V[rm(w)]
 	c.v.V[rd(w)] = vec{d[0] ^ d[1] ^ m[0], d[1] ^ n[0] ^ m[1]}
 	return nil
 }
 
-// sha1Schedule1 is the second: the word 3 back, and the rotation. The last word needs the first one made here.
+// sha1Schedule1 computes the second half: the word 3 back, and the rotation. The last word needs the first one
+// computed here.
 func sha1Schedule1(c *cpu, w uint32) error {
 	d, n := c.words(rd(w)), c.words(rn(w))
 	first := d[0] ^ n[1]
@@ -218,7 +219,7 @@ func sha1Schedule1(c *cpu, w uint32) error {
 	return nil
 }
 
-// sha256 does four rounds on x = abcd and y = efgh.
+// sha256 computes four rounds on x = abcd and y = efgh.
 func sha256(x, y, schedule words) (words, words) {
 	for _, word := range schedule {
 		t := y[3] + right(y[0], 6, 11, 25) + choose(y[0], y[1], y[2]) + word
@@ -228,7 +229,7 @@ func sha256(x, y, schedule words) (words, words) {
 	return x, y
 }
 
-// sha256First gives abcd after four rounds, sha256Second efgh: a program issues both on the same operands.
+// sha256First returns abcd after four rounds, sha256Second efgh. A program uses both on the same operands.
 func sha256First(c *cpu, w uint32) error {
 	x, _ := sha256(c.words(rd(w)), c.words(rn(w)), c.words(rm(w)))
 	c.v.V[rd(w)] = x.vec()
@@ -252,7 +253,7 @@ func sha256Schedule0(c *cpu, w uint32) error {
 	return nil
 }
 
-// sha256Schedule1 adds σ1 of the words 2 back, of which the last two are made here, and the words 7 back.
+// sha256Schedule1 adds σ1 of the words 2 back, the last two of which are computed here, and the words 7 back.
 func sha256Schedule1(c *cpu, w uint32) error {
 	d, n, m := c.words(rd(w)), c.words(rn(w)), c.words(rm(w))
 	add := words{n[1], n[2], n[3], m[0]}
@@ -269,7 +270,7 @@ func sha256Schedule1(c *cpu, w uint32) error {
 
 func choose64(x, y, z uint64) uint64 { return x&y | z&^x }
 
-// sha512First is Ch and Σ1 of two rounds. The second builds on the first.
+// sha512First computes Ch and Σ1 of two rounds. The second uses the result of the first.
 func sha512First(c *cpu, w uint32) error {
 	x, y, d := c.v.V[rn(w)], c.v.V[rm(w)], c.v.V[rd(w)]
 	hi := choose64(y[1], x[0], x[1]) + right64(y[1], 14, 18, 41) + d[1]
@@ -279,7 +280,7 @@ func sha512First(c *cpu, w uint32) error {
 	return nil
 }
 
-// sha512Second is Maj and Σ0 of two rounds.
+// sha512Second computes Maj and Σ0 of two rounds.
 func sha512Second(c *cpu, w uint32) error {
 	x, y, d := c.v.V[rn(w)], c.v.V[rm(w)], c.v.V[rd(w)]
 	hi := (x[0]&y[1] ^ x[0]&y[0] ^ y[1]&y[0]) + right64(y[0], 28, 34, 39) + d[1]
@@ -304,14 +305,14 @@ func sha512Schedule1(c *cpu, w uint32) error {
 	return nil
 }
 
-// sm3Sum is SS1 of a round, in the top word.
+// sm3Sum computes SS1 of a round, in the top word.
 func sm3Sum(c *cpu, w uint32) error {
 	n, m, a := c.words(rn(w)), c.words(rm(w)), c.words(ra(w))
 	c.v.V[rd(w)] = words{3: rol(rol(n[3], 12)+m[3]+a[3], 7)}.vec()
 	return nil
 }
 
-// sm3Round is half a round: TT1 on abcd, or TT2 on efgh, which also mixes its result.
+// sm3Round computes half a round: TT1 on abcd, or TT2 on efgh, which also mixes its result.
 func sm3Round(f bitwise, second bool) exec {
 	return func(c *cpu, w uint32) error {
 		d, n, m := c.words(rd(w)), c.words(rn(w))[3], c.words(rm(w))[field(w, 12, 2)]
@@ -328,10 +329,10 @@ func sm3Round(f bitwise, second bool) exec {
 	}
 }
 
-// sm3Mix is the permutation P1.
+// sm3Mix returns the permutation P1.
 func sm3Mix(v uint32) uint32 { return v ^ rol(v, 15) ^ rol(v, 23) }
 
-// sm3Part1 makes three words of the schedule whole, and the fourth as far as it does not need the first.
+// sm3Part1 computes three words of the schedule, and the part of the fourth that does not need the first.
 func sm3Part1(c *cpu, w uint32) error {
 	d, n, m := c.words(rd(w)), c.words(rn(w)), c.words(rm(w))
 	for i := range 3 {
@@ -342,7 +343,7 @@ func sm3Part1(c *cpu, w uint32) error {
 	return nil
 }
 
-// sm3Part2 adds the parts that are left, of which the last word has one made of the first.
+// sm3Part2 adds the remaining parts. The last word has one that depends on the first.
 func sm3Part2(c *cpu, w uint32) error {
 	d, n, m := c.words(rd(w)), c.words(rn(w)), c.words(rm(w))
 	for i := range d {
@@ -354,7 +355,7 @@ func sm3Part2(c *cpu, w uint32) error {
 	return nil
 }
 
-// sm4 does four rounds on a state with the words of keys; mix is the linear map after the box.
+// sm4 computes four rounds on a state with the words of keys. mix is the linear map after the substitution box.
 func sm4(state, keys words, mix func(uint32) uint32) words {
 	box := sm4Box()
 	for _, key := range keys {
@@ -368,7 +369,7 @@ func sm4(state, keys words, mix func(uint32) uint32) words {
 	return state
 }
 
-// sm4Encrypt does four rounds of encryption with the round keys in Rn.
+// sm4Encrypt computes four rounds of encryption with the round keys in Rn.
 func sm4Encrypt(c *cpu, w uint32) error {
 	c.v.V[rd(w)] = sm4(c.words(rd(w)), c.words(rn(w)), func(v uint32) uint32 {
 		return v ^ rol(v, 2) ^ rol(v, 10) ^ rol(v, 18) ^ rol(v, 24)
@@ -376,7 +377,7 @@ func sm4Encrypt(c *cpu, w uint32) error {
 	return nil
 }
 
-// sm4Key makes four round keys with the constants in Rm.
+// sm4Key computes four round keys with the constants in Rm.
 func sm4Key(c *cpu, w uint32) error {
 	c.v.V[rd(w)] = sm4(c.words(rn(w)), c.words(rm(w)), func(v uint32) uint32 { return v ^ rol(v, 13) ^ rol(v, 23) }).vec()
 	return nil

@@ -2,11 +2,13 @@ package arm64
 
 import "gotap/arch/ieee"
 
-// Instructions whose second operand is one lane of Rm (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD vector x indexed element").
+// Instructions whose second operand is one lane of Rm (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD vector x indexed
+// element").
 
 var elementRows = elementTable()
 
-// elementTable tells by "v" and "l" whether a result is as wide as its operands or twice as wide, and by "s" that there is a scalar form.
+// elementTable has "v" if a result is as wide as its operands, "l" if it is twice as wide, and "s" if there is a
+// scalar form.
 func elementTable() (out []row) {
 	for _, k := range []sameKind{
 		{1, "0000", "mla", mla, "v", ""}, {1, "0100", "mls", mls, "v", ""}, {0, "1000", "mul", mul, "v", ""},
@@ -47,16 +49,16 @@ func elementTable() (out []row) {
 	return out
 }
 
-// elementRow is a row of the class: head is all above the size field.
+// elementRow returns a row of the class. head is everything above the size field.
 func elementRow(head, size, opcode, name string, x exec, undefined ...func(uint32) bool) row {
 	return vrow(head+" "+size+" xx xxxx "+opcode+" x 0 xxxxx xxxxx", name+" (element)", x, undefined...)
 }
 
-// badDouble tells doubles with an index bit that they do not have.
+// badDouble reports doubles with an index bit that they do not have.
 func badDouble(w uint32) bool { return fpSize(w) == 3 && w>>21&1 == 1 }
 
-// element is the register and index of the lane of size s: the index is H, H:L or H:L:M, and M is the register's top bit where the index
-// leaves it.
+// element returns the register and index of the lane of size s. The index is H, H:L or H:L:M. M is the register's
+// top bit unless the index uses it.
 func element(w uint32, s uint) (reg uint32, index uint) {
 	h, l, m := uint(w>>11&1), uint(w>>21&1), uint(w>>20&1)
 	switch s {

@@ -2,8 +2,8 @@ package arm64
 
 import "gotap/arch/ieee"
 
-// Dot products, matrix products, complex arithmetic and BFloat16, by vector and by element (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD
-// three same extra" and "vector x indexed element").
+// Dot products, matrix products, complex arithmetic and BFloat16, by vector and by element (Arm ARM DDI 0487,
+// C4.1.95, "Advanced SIMD three same extra" and "vector x indexed element").
 
 var extraRows = extraTable()
 
@@ -54,7 +54,7 @@ func (v variant) extendByte(x uint64) uint64 {
 	return x
 }
 
-// sameLane and oneElement choose the lane of 32 bits of Rm that goes with lane i of Rn.
+// sameLane and oneElement select the lane of 32 bits of Rm that belongs to lane i of Rn.
 func sameLane(_ uint32, i uint) uint { return i }
 
 func oneElement(w uint32, _ uint) uint {
@@ -62,7 +62,7 @@ func oneElement(w uint32, _ uint) uint {
 	return index
 }
 
-// dot adds the four products of bytes in a lane of 32 bits. The register of an element of that size is Rm as everywhere.
+// dot adds the four products of bytes in a lane of 32 bits. For the form by element, Rm has all five bits.
 func dot(xKind, yKind variant, other func(w uint32, i uint) uint) exec {
 	return func(c *cpu, w uint32) error {
 		x, y, d := &c.v.V[rn(w)], &c.v.V[rm(w)], &c.v.V[rd(w)]
@@ -96,12 +96,12 @@ func matrix(xKind, yKind variant) exec {
 	}
 }
 
-// noComplex tells the sizes that are no pair of numbers.
+// noComplex reports the sizes that are not a pair of numbers.
 func noComplex(w uint32) bool { return size(w) == 0 || oneDouble(w) }
 
-// complexMul adds the product of two complex numbers, of which a rotation by a multiple of 90 degrees chooses a half: the real or the
-// imaginary part of x, times y turned by the rotation.
-func (c *cpu) complexMul(f ieee.Format, rot uint32, d, x, y [2]uint64) [2]uint64 {
+// complexMul adds half of the product of two complex numbers. A rotation by a multiple of 90 degrees selects the
+// half: the real or the imaginary part of x, times y rotated.
+func (c *vectorUnit) complexMul(f ieee.Format, rot uint32, d, x, y [2]uint64) [2]uint64 {
 	part := x[rot&1]
 	re, im := y[0], y[1]
 	if rot&1 == 1 {
@@ -116,10 +116,10 @@ func (c *cpu) complexMul(f ieee.Format, rot uint32, d, x, y [2]uint64) [2]uint64
 	return [2]uint64{c.fp.MulAdd(f, d[0], part, re), c.fp.MulAdd(f, d[1], part, im)}
 }
 
-// getPair is complex number i of a register.
+// getPair returns complex number i of a register.
 func getPair(v *vec, s, i uint) [2]uint64 { return [2]uint64{get(v, s, 2*i), get(v, s, 2*i+1)} }
 
-// putPair is the opposite of getPair.
+// putPair writes complex number i of a register.
 func putPair(v *vec, s, i uint, p [2]uint64) {
 	put(v, s, 2*i, p[0])
 	put(v, s, 2*i+1, p[1])
@@ -137,7 +137,7 @@ func complexVector(c *cpu, w uint32) error {
 	return nil
 }
 
-// complexElement counts in pairs, so its index is a bit shorter; the register has all five bits.
+// complexElement multiplies pairs by one pair. Its index is one bit shorter; the register has all five bits.
 func complexElement(c *cpu, w uint32) error {
 	s := size(w)
 	_, index := element(w, s+1)
@@ -150,7 +150,7 @@ func complexElement(c *cpu, w uint32) error {
 	return nil
 }
 
-// complexAdd adds y turned by 90 or 270 degrees.
+// complexAdd adds y rotated by 90 or 270 degrees.
 func complexAdd(c *cpu, w uint32) error {
 	s := size(w)
 	f := format(s)
@@ -168,7 +168,8 @@ func complexAdd(c *cpu, w uint32) error {
 	return nil
 }
 
-// brainDot adds the products of two pairs of BFloat16 numbers to a sum, in a mode of its own that raises nothing (BFDotAdd).
+// brainDot adds the products of two pairs of BFloat16 numbers to a sum, in a mode of its own that raises no
+// exceptions (BFDotAdd).
 func brainDot(sum, x, y uint64) uint64 {
 	e := ieee.Env{Round: ieee.OddInf, FlushToZero: true, DefaultNaN: true}
 	const high = 0xffff0000
@@ -176,7 +177,7 @@ func brainDot(sum, x, y uint64) uint64 {
 	return e.Add(ieee.Single, sum, e.Add(ieee.Single, low, e.Mul(ieee.Single, x&high, y&high)))
 }
 
-// standardBrain makes an executor that refuses the extended arithmetic, in which products and sums are rounded in other places.
+// standardBrain makes an executor that refuses the extended arithmetic, which rounds products and sums differently.
 func standardBrain(x exec) exec {
 	return func(c *cpu, w uint32) error {
 		if c.v.Control&fpcrEBF != 0 {
@@ -186,7 +187,7 @@ func standardBrain(x exec) exec {
 	}
 }
 
-// brainDotVector takes both operands lane by lane.
+// brainDotVector uses both operands lane by lane.
 func brainDotVector(c *cpu, w uint32) error {
 	x, y, d := &c.v.V[rn(w)], &c.v.V[rm(w)], &c.v.V[rd(w)]
 	var out vec
@@ -197,7 +198,7 @@ func brainDotVector(c *cpu, w uint32) error {
 	return nil
 }
 
-// brainDotElement takes one pair of Rm for all lanes.
+// brainDotElement uses one pair of Rm for all lanes.
 func brainDotElement(c *cpu, w uint32) error {
 	m, index := element(w, 2)
 	x, y, d := &c.v.V[rn(w)], get(&c.v.V[m], 2, index), &c.v.V[rd(w)]
@@ -225,7 +226,7 @@ func brainMatrix(c *cpu, w uint32) error {
 }
 
 // brainWiden multiplies the even or, with Q set, the odd BFloat16 lanes and accumulates in single precision.
-func (c *cpu) brainWiden(w uint32, y func(lane uint) uint64) {
+func (c *vectorUnit) brainWiden(w uint32, y func(lane uint) uint64) {
 	x, d := &c.v.V[rn(w)], &c.v.V[rd(w)]
 	top := uint(w >> 30 & 1)
 	var out vec
@@ -235,14 +236,14 @@ func (c *cpu) brainWiden(w uint32, y func(lane uint) uint64) {
 	c.v.V[rd(w)] = out
 }
 
-// brainWidenVector takes both operands lane by lane.
+// brainWidenVector uses both operands lane by lane.
 func brainWidenVector(c *cpu, w uint32) error {
 	y := c.v.V[rm(w)]
 	c.brainWiden(w, func(lane uint) uint64 { return get(&y, 1, lane) })
 	return nil
 }
 
-// brainWidenElement takes one lane of Rm for all.
+// brainWidenElement uses one lane of Rm for all.
 func brainWidenElement(c *cpu, w uint32) error {
 	m, index := element(w, 1)
 	y := get(&c.v.V[m], 1, index)

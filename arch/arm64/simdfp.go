@@ -2,12 +2,13 @@ package arm64
 
 import "gotap/arch/ieee"
 
-// Floating-point instructions of three registers of one shape (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD three same", "three same (FP16)"
-// and their scalar forms).
+// Floating-point instructions of three registers of one shape (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD three
+// same", "three same (FP16)" and their scalar forms).
 
 var fpSameRows = fpSameTable()
 
-// fpSameKinds share U, a bit that is size<1> or a, and three bits of opcode between the classes of half and of wider precision.
+// fpSameKinds share U, a bit that is size<1> or a, and three bits of opcode between the classes of half and of
+// wider precision.
 var fpSameKinds = []struct {
 	u, a         int
 	opcode, name string
@@ -40,7 +41,7 @@ var fpSameKinds = []struct {
 	{1, 1, "110", "fminp", fpLane((*ieee.Env).Min), true, false},
 }
 
-// fpSameTable makes up to four rows of a kind: two precisions of vectors and of scalars.
+// fpSameTable returns up to four rows of a kind: two precisions of vectors and of scalars.
 func fpSameTable() (out []row) {
 	for _, k := range fpSameKinds {
 		x, h := withFP(lanewise(k.op, fpSize)), withFP(lanewise(k.op, halfSize))
@@ -69,7 +70,7 @@ func fpSameTable() (out []row) {
 	return append(out, pairRows()...)
 }
 
-// pairRows are the scalar instructions that combine the two lanes of one register.
+// pairRows returns the scalar instructions that combine the two lanes of one register.
 func pairRows() (out []row) {
 	out = append(out, vrow("010 11110 11 11000 11011 10 xxxxx xxxxx", "addp (scalar)", lanePair(add, size)))
 	for _, k := range []struct {
@@ -103,17 +104,17 @@ func fpLane(op fpBinary) laneOp {
 	return func(c *cpu, s uint, _, x, y uint64) uint64 { return op(&c.fp, format(s), x, y) }
 }
 
-// fmla and fmls round once. fmls negates the factor from Rn, which shows in NaNs.
+// fmla and fmls round once. fmls negates the factor from Rn, which is visible in NaNs.
 func fmla(c *cpu, s uint, d, x, y uint64) uint64 { return c.fp.MulAdd(format(s), d, x, y) }
 
 func fmls(c *cpu, s uint, d, x, y uint64) uint64 {
 	return c.fp.MulAdd(format(s), d, format(s).Neg(x), y)
 }
 
-// fabd clears the sign of the difference, of a NaN too.
+// fabd clears the sign of the difference, also of a NaN.
 func fabd(c *cpu, s uint, _, x, y uint64) uint64 { return format(s).Abs(c.fp.Sub(format(s), x, y)) }
 
-// fcmeq minds signalling NaNs alone; the comparisons of order mind all.
+// fcmeq raises an exception only for signalling NaNs, the comparisons of order for all NaNs.
 func fcmeq(c *cpu, s uint, _, x, y uint64) uint64 {
 	return all(c.fp.Compare(format(s), x, y, false) == ieee.Equal)
 }
@@ -151,7 +152,7 @@ func widenAdd(v variant) exec {
 	}
 }
 
-// firstHalf is the first narrow lane that is taken, of as many as n to be widened.
+// firstHalf returns the first of n narrow lanes that are widened.
 func (v variant) firstHalf(n uint) uint {
 	if v.has(upperHalf) {
 		return n
@@ -159,8 +160,8 @@ func (v variant) firstHalf(n uint) uint {
 	return 0
 }
 
-// widenAdd is d ± xy of two halves (FPMulAddH).
-func (c *cpu) widenAdd(d, x, y uint64, v variant) uint64 {
+// widenAdd returns d ± xy of two halves (FPMulAddH).
+func (c *vectorUnit) widenAdd(d, x, y uint64, v variant) uint64 {
 	if v.has(subtracting) {
 		x = ieee.Half.Neg(x)
 	}

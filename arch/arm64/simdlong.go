@@ -6,7 +6,8 @@ import "math/bits"
 
 var longRows = longTable()
 
-// longTable has signed and unsigned operations at U clear and set; saturating ones are signed only.
+// longTable has the signed operation with U clear and the unsigned one with U set. Saturating operations are signed
+// only.
 func longTable() (out []row) {
 	for _, k := range []struct {
 		opcode           int
@@ -32,7 +33,7 @@ func longTable() (out []row) {
 		vrow("0x0 01110 11 1 xxxxx 1110 00 xxxxx xxxxx", "pmull (64 bits)", pmull64))
 }
 
-// longLanes is how many wide lanes a widening instruction makes.
+// longLanes returns the number of wide lanes that a widening instruction makes.
 func longLanes(w uint32, s uint) uint {
 	if scalarForm(w) {
 		return 1
@@ -40,15 +41,16 @@ func longLanes(w uint32, s uint) uint {
 	return 8 >> s
 }
 
-// half is the part of a register that a widening instruction takes: lane 0 in the scalar form.
-func (c *cpu) half(n, w uint32) vec {
+// half returns the part of a register that a widening instruction uses: lane 0 in the scalar form.
+func (c *vectorUnit) half(n, w uint32) vec {
 	if scalarForm(w) {
 		return c.v.V[n]
 	}
 	return c.upper(n, w)
 }
 
-// long computes wide lanes from narrow ones: op gets operands extended as U says, and the size of the result.
+// long makes the executor that computes wide lanes from narrow ones. op gets operands extended as U says, and the
+// size of the result.
 func long(op laneOp) exec {
 	return func(c *cpu, w uint32) error {
 		s, x, y := size(w), c.half(rn(w), w), c.half(rm(w), w)
@@ -62,7 +64,7 @@ func long(op laneOp) exec {
 	}
 }
 
-// wideLanes computes wide lanes from the wide lanes of Rn and the narrow ones of Rm.
+// wideLanes makes the executor that computes wide lanes from the wide lanes of Rn and the narrow ones of Rm.
 func wideLanes(op laneOp) exec {
 	return func(c *cpu, w uint32) error {
 		s, y := size(w), c.upper(rm(w), w)
@@ -76,7 +78,7 @@ func wideLanes(op laneOp) exec {
 	}
 }
 
-// highHalf keeps the upper half of each result, rounded with U set.
+// highHalf makes the executor that keeps the upper half of each result, rounded if U is set.
 func highHalf(op laneOp) exec {
 	return func(c *cpu, w uint32) error {
 		s, x, y := size(w), &c.v.V[rn(w)], &c.v.V[rm(w)]
@@ -94,7 +96,7 @@ func highHalf(op laneOp) exec {
 	}
 }
 
-// longDifference is |x-y| of operands that were extended, whether signed or not: they have a bit to spare.
+// longDifference returns |x-y| of extended operands, signed or not: they have a bit to spare.
 func longDifference(_ *cpu, _ uint, _, x, y uint64) uint64 {
 	if v := int64(x - y); v < 0 {
 		return uint64(-v)
@@ -102,7 +104,7 @@ func longDifference(_ *cpu, _ uint, _, x, y uint64) uint64 {
 	return x - y
 }
 
-// sqdmull is 2xy of signed operands, saturated to the wide lane. s is the size of the result.
+// sqdmull returns 2xy of signed operands, saturated to the wide lane. s is the size of the result.
 func sqdmull(c *cpu, s uint, _, x, y uint64) uint64 {
 	p := int64(x) * int64(y)
 	return c.saturate(big{p >> 63, uint64(p)}.add(big{p >> 63, uint64(p)}), s, true)
@@ -117,10 +119,10 @@ func sqdmlsl(c *cpu, s uint, d, x, y uint64) uint64 {
 	return c.saturate(widen(d, s, true).sub(widen(sqdmull(c, s, 0, x, y), s, true)), s, true)
 }
 
-// polynomial is the product of two bytes, which come sign-extended.
+// polynomial returns the product of two bytes, which arrive sign-extended.
 func polynomial(c *cpu, s uint, _, x, y uint64) uint64 { return pmul(c, s, 0, x&0xff, y&0xff) }
 
-// pmull64 is the product of two polynomials of 64 bits.
+// pmull64 computes the product of two polynomials of 64 bits.
 func pmull64(c *cpu, w uint32) error {
 	x, y := c.upper(rn(w), w)[0], c.upper(rm(w), w)[0]
 	var out vec

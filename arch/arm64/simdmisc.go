@@ -2,7 +2,8 @@ package arm64
 
 import "math/bits"
 
-// Integer instructions of two registers (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD two-register miscellaneous"), and those across lanes.
+// Integer instructions of two registers (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD two-register miscellaneous"),
+// and those across lanes.
 
 var miscRows = miscTable()
 
@@ -44,12 +45,12 @@ func miscTable() (out []row) {
 	return out
 }
 
-// miscRow is a row of the class.
+// miscRow returns a row of the class.
 func miscRow(u int, opcode, name string, x exec, undefined ...func(uint32) bool) row {
 	return vrow("0x"+bitText(u)+" 01110 xx 10000 "+opcode+" 10 xxxxx xxxxx", name, x, undefined...)
 }
 
-// byteSize is the lanes of operations on bytes.
+// byteSize returns the lanes of operations on bytes.
 func byteSize(uint32) uint { return 0 }
 
 // withZero compares with zero.
@@ -63,7 +64,7 @@ func not(_ *cpu, _ uint, _, x, _ uint64) uint64  { return ^x }
 func neg(_ *cpu, _ uint, _, x, _ uint64) uint64  { return -x }
 func cut(_ *cpu, _ uint, _, x, _ uint64) uint64  { return x }
 
-// abs of the least number is itself; sqabs saturates.
+// abs of the smallest number is itself; sqabs saturates.
 func abs(_ *cpu, s uint, _, x, _ uint64) uint64 {
 	if signedLane(x, s) < 0 {
 		return -x
@@ -71,25 +72,25 @@ func abs(_ *cpu, s uint, _, x, _ uint64) uint64 {
 	return x
 }
 
-// cls counts the bits below the sign that are equal to it.
+// cls counts the bits below the sign that equal it.
 func cls(_ *cpu, s uint, _, x, _ uint64) uint64 {
 	v := signedLane(x, s)
 	return uint64(bits.LeadingZeros64(uint64(v^v>>63))) - (64 - 8<<s) - 1
 }
 
-// clz counts within the lane: x comes with zeros above it.
+// clz counts within the lane: x has zeros above it.
 func clz(_ *cpu, s uint, _, x, _ uint64) uint64 { return uint64(bits.LeadingZeros64(x)) - (64 - 8<<s) }
 func cnt(_ *cpu, _ uint, _, x, _ uint64) uint64 { return uint64(bits.OnesCount64(x)) }
 func rbit(_ *cpu, _ uint, _, x, _ uint64) uint64 {
 	return uint64(bits.Reverse8(uint8(x)))
 }
 
-// reverse is, of a lane index, the index with the lane's place in its container of 1<<container bytes reversed. It comes in x.
+// reverse reverses the lane's position within its container of 1<<container bytes. x is the index of the lane.
 func reverse(container uint) laneOp {
 	return func(_ *cpu, s uint, _, x, _ uint64) uint64 { return x ^ (1<<(container-s) - 1) }
 }
 
-// reverseLanes moves each lane to the index that it is given.
+// reverseLanes moves each lane to the index that op returns.
 func reverseLanes(index laneOp) exec {
 	return func(c *cpu, w uint32) error {
 		s, x := size(w), &c.v.V[rn(w)]
@@ -102,7 +103,7 @@ func reverseLanes(index laneOp) exec {
 	}
 }
 
-// number is a lane extended as U says.
+// number returns a lane extended as U says.
 func number(w uint32, x uint64, s uint) uint64 {
 	if u(w) {
 		return x
@@ -127,8 +128,9 @@ func addPairs(v variant) exec {
 	}
 }
 
-// narrowTo writes the lower half of Rd and clears the rest, or with Q set the upper half alone. The scalar form has one lane.
-func (c *cpu) narrowTo(w uint32, v uint64) {
+// narrowTo writes the lower half of Rd and clears the rest; with Q set it writes only the upper half. The scalar
+// form has one lane.
+func (c *vectorUnit) narrowTo(w uint32, v uint64) {
 	if !scalarForm(w) && q(w) {
 		c.v.V[rd(w)][1] = v
 		return
@@ -136,7 +138,7 @@ func (c *cpu) narrowTo(w uint32, v uint64) {
 	c.v.V[rd(w)] = vec{v}
 }
 
-// narrow makes lanes of half the size: op sees the wide lane in x and the size of the narrow one.
+// narrow makes lanes of half the size. op gets the wide lane in x and the size of the narrow one.
 func narrow(op laneOp) exec {
 	return func(c *cpu, w uint32) error {
 		s, x := size(w), &c.v.V[rn(w)]
@@ -161,15 +163,15 @@ func satNarrow(v variant) laneOp {
 	}
 }
 
-// upper is the half of a register that widening instructions take: the upper one with Q set.
-func (c *cpu) upper(n, w uint32) vec {
+// upper returns the half of a register that widening instructions use: the upper one if Q is set.
+func (c *vectorUnit) upper(n, w uint32) vec {
 	if q(w) {
 		return vec{c.v.V[n][1]}
 	}
 	return vec{c.v.V[n][0]}
 }
 
-// shll shifts left by the size of a lane, into one twice as wide.
+// shll shifts left by the size of a lane, into a lane twice as wide.
 func shll(c *cpu, w uint32) error {
 	s, x := size(w), c.upper(rn(w), w)
 	var out vec
@@ -205,7 +207,7 @@ func acrossTable() (out []row) {
 	return out
 }
 
-// acrossRow is a row of the class.
+// acrossRow returns a row of the class.
 func acrossRow(u int, opcode, name string, x exec, undefined func(uint32) bool) row {
 	return vrow("0x"+bitText(u)+" 01110 xx 11000 "+opcode+" 10 xxxxx xxxxx", name, x, undefined)
 }
@@ -223,7 +225,7 @@ func across(op laneOp, size func(uint32) uint) exec {
 	}
 }
 
-// halve folds the lanes of Rn by combining neighbours until one is left, which matters for which NaN comes through.
+// halve combines neighbouring lanes of Rn until one is left. The order determines which NaN is the result.
 func halve(op laneOp, size func(uint32) uint) exec {
 	return func(c *cpu, w uint32) error {
 		s, x := size(w), c.v.V[rn(w)]

@@ -81,16 +81,16 @@ var copyRows = []row{
 	vrow("011 01110000 xxxxx 0 xxxx 1 xxxxx xxxxx", "ins (element)", insertElement, noLane),
 }
 
-// laneSize is the place of the lowest bit set in imm5, above which is the index.
+// laneSize returns the position of the lowest bit set in imm5; the bits above it are the index.
 func laneSize(w uint32) uint  { return uint(bits.TrailingZeros32(field(w, 16, 5))) }
 func laneIndex(w uint32) uint { return uint(field(w, 16, 5)) >> (laneSize(w) + 1) }
 
-// noLane tells an imm5 that names no lane.
+// noLane reports an imm5 that selects no lane.
 func noLane(w uint32) bool      { return field(w, 16, 4) == 0 }
 func wideLaneNoQ(w uint32) bool { return laneSize(w) == 3 && !q(w) }
 
 // fill copies a value to all lanes.
-func (c *cpu) fill(w uint32, s uint, x uint64) {
+func (c *vectorUnit) fill(w uint32, s uint, x uint64) {
 	var out vec
 	for i := range lanes(w, s) {
 		put(&out, s, i, x)
@@ -98,7 +98,8 @@ func (c *cpu) fill(w uint32, s uint, x uint64) {
 	c.v.V[rd(w)] = out
 }
 
-// dupElement copies a lane to all lanes, dupGeneral a general register, and dupScalar to the lowest lane.
+// dupElement copies a lane to all lanes, dupGeneral copies a general register, and dupScalar copies to the lowest
+// lane.
 func dupElement(c *cpu, w uint32) error {
 	c.fill(w, laneSize(w), get(&c.v.V[rn(w)], laneSize(w), laneIndex(w)))
 	return nil
@@ -114,7 +115,7 @@ func dupGeneral(c *cpu, w uint32) error {
 	return nil
 }
 
-// signedMove extends to the width that Q gives the general register.
+// signedMove sign-extends to the width that Q gives the general register.
 func signedMove(c *cpu, w uint32) error {
 	v := uint64(signedLane(get(&c.v.V[rn(w)], laneSize(w), laneIndex(w)), laneSize(w)))
 	if !q(w) {
@@ -124,19 +125,19 @@ func signedMove(c *cpu, w uint32) error {
 	return nil
 }
 
-// unsignedMove extends with zeros.
+// unsignedMove zero-extends.
 func unsignedMove(c *cpu, w uint32) error {
 	c.set(rd(w), get(&c.v.V[rn(w)], laneSize(w), laneIndex(w)))
 	return nil
 }
 
-// insertGeneral writes a lane and leaves the others.
+// insertGeneral writes a lane and keeps the others.
 func insertGeneral(c *cpu, w uint32) error {
 	put(&c.v.V[rd(w)], laneSize(w), laneIndex(w), c.reg(rn(w)))
 	return nil
 }
 
-// insertElement has the index of the source in imm4.
+// insertElement copies a lane. imm4 has the index of the source.
 func insertElement(c *cpu, w uint32) error {
 	s := laneSize(w)
 	put(&c.v.V[rd(w)], s, laneIndex(w), get(&c.v.V[rn(w)], s, uint(field(w, 11, 4))>>s))
@@ -151,7 +152,8 @@ var permuteRows = []row{
 	vrow("0x0 01110 00 0 xxxxx 0 xxx 00 xxxxx xxxxx", "tbl, tbx", tableLookup),
 }
 
-// permute makes result lane i from lane from(i) of the lanes of Rn followed by those of Rm; part is 1 for the second of two instructions.
+// permute makes the executor that copies lane from(i) of the lanes of Rn followed by those of Rm to lane i. part is
+// 1 for the second of two instructions.
 func permute(from func(i, n, part uint) uint) exec {
 	return func(c *cpu, w uint32) error {
 		s := size(w)
@@ -169,12 +171,13 @@ func permute(from func(i, n, part uint) uint) exec {
 	}
 }
 
-// unzip takes every second lane of the pair of registers; transpose pairs equal lanes of both; zip interleaves a half of each.
+// unzip copies every second lane of both registers; transpose pairs equal lanes of both; zip interleaves a half of
+// each.
 func unzip(i, _, part uint) uint     { return 2*i + part }
 func transpose(i, n, part uint) uint { return i&^1 + part + i&1*n }
 func zip(i, n, part uint) uint       { return i>>1 + part*n/2 + i&1*n }
 
-// extract takes bytes from the middle of Rm:Rn.
+// extract copies bytes from the middle of Rm:Rn.
 func extract(c *cpu, w uint32) error {
 	x, y, n := &c.v.V[rn(w)], &c.v.V[rm(w)], lanes(w, 0)
 	var out vec
@@ -189,7 +192,8 @@ func extract(c *cpu, w uint32) error {
 	return nil
 }
 
-// tableLookup looks bytes up in one to four registers. Indices beyond give zero, or in tbx leave Rd's byte.
+// tableLookup looks up bytes in one to four registers. For an index outside the table, tbl gives zero and tbx keeps
+// the byte of Rd.
 func tableLookup(c *cpu, w uint32) error {
 	limit := 16 * (uint64(field(w, 13, 2)) + 1)
 	var out vec

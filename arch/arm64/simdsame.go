@@ -2,8 +2,8 @@ package arm64
 
 import "math/bits"
 
-// Integer instructions of three registers of one shape (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD three same" and "three same extra").
-// U chooses the unsigned operation, or another one altogether.
+// Integer instructions of three registers of one shape (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD three same" and
+// "three same extra"). U selects the unsigned operation, or a different one.
 
 var sameRows = sameTable()
 
@@ -40,7 +40,7 @@ var sameKinds = []sameKind{
 	{0, "10110", "sqdmulh", sqdmulh(plain), "12", "12"}, {1, "10110", "sqrdmulh", sqdmulh(rounded), "12", "12"},
 }
 
-// sameTable makes the rows of the kinds, and those whose size field means something else.
+// sameTable returns the rows of the kinds, and those whose size field has another meaning.
 func sameTable() (out []row) {
 	for _, k := range sameKinds {
 		x := lanewise(k.op, size)
@@ -76,10 +76,10 @@ func sameTable() (out []row) {
 	return out
 }
 
-// wholeSize is the lanes of operations on single bits.
+// wholeSize returns the lanes of operations on single bits.
 func wholeSize(uint32) uint { return 3 }
 
-// notSizes tells the sizes that are not among the digits.
+// notSizes reports the sizes that are not among the digits.
 func notSizes(digits string) func(uint32) bool {
 	var have [4]bool
 	for _, d := range digits {
@@ -88,7 +88,7 @@ func notSizes(digits string) func(uint32) bool {
 	return func(w uint32) bool { return !have[size(w)] }
 }
 
-// The operations on bits. The last three choose between two operands by the bits of the third.
+// The operations on bits. The last three select between two operands by the bits of the third.
 func and(_ *cpu, _ uint, _, x, y uint64) uint64            { return x & y }
 func bic(_ *cpu, _ uint, _, x, y uint64) uint64            { return x &^ y }
 func orr(_ *cpu, _ uint, _, x, y uint64) uint64            { return x | y }
@@ -98,7 +98,7 @@ func bsl(_ *cpu, _ uint, d, x, y uint64) uint64            { return d&x | y&^d }
 func bitInsert(_ *cpu, _ uint, d, x, y uint64) uint64      { return x&y | d&^y }
 func bitInsertFalse(_ *cpu, _ uint, d, x, y uint64) uint64 { return d&y | x&^y }
 
-// Arithmetic wraps around, as put cuts what is above the lane.
+// Arithmetic wraps around, because put drops the bits above the lane.
 func add(_ *cpu, _ uint, _, x, y uint64) uint64 { return x + y }
 func sub(_ *cpu, _ uint, _, x, y uint64) uint64 { return x - y }
 func mul(_ *cpu, _ uint, _, x, y uint64) uint64 { return x * y }
@@ -110,7 +110,7 @@ func accumulate(op laneOp) laneOp {
 	return func(c *cpu, s uint, d, x, y uint64) uint64 { return d + op(c, s, 0, x, y) }
 }
 
-// all is a lane of ones or zeros, as comparisons leave it.
+// all returns a lane of ones or zeros, as comparisons leave it.
 func all(b bool) uint64 {
 	if b {
 		return ^uint64(0)
@@ -126,7 +126,7 @@ func cmhs(_ *cpu, _ uint, _, x, y uint64) uint64  { return all(x >= y) }
 func cmeq(_ *cpu, _ uint, _, x, y uint64) uint64  { return all(x == y) }
 func cmtst(_ *cpu, _ uint, _, x, y uint64) uint64 { return all(x&y != 0) }
 
-// Signed lanes come with zeros above them, and have to be extended first.
+// Signed lanes arrive zero-extended and have to be sign-extended first.
 func smax(_ *cpu, s uint, _, x, y uint64) uint64 {
 	return uint64(max(signedLane(x, s), signedLane(y, s)))
 }
@@ -144,7 +144,7 @@ func sabd(_ *cpu, s uint, _, x, y uint64) uint64 {
 
 func uabd(_ *cpu, _ uint, _, x, y uint64) uint64 { return max(x, y) - min(x, y) }
 
-// halving is (x ± y) / 2, rounding down or to nearest. Lanes are of 32 bits at most.
+// halving returns (x ± y) / 2, rounding down or to nearest. Lanes are of 32 bits at most.
 func halving(v variant) laneOp {
 	return func(_ *cpu, s uint, _, x, y uint64) uint64 {
 		a, b := int64(x), int64(y)
@@ -161,7 +161,7 @@ func halving(v variant) laneOp {
 	}
 }
 
-// pmul is the product of polynomials over {0, 1}.
+// pmul returns the product of polynomials over {0, 1}.
 func pmul(_ *cpu, _ uint, _, x, y uint64) uint64 {
 	out := uint64(0)
 	for ; y != 0; y &= y - 1 {
@@ -170,7 +170,7 @@ func pmul(_ *cpu, _ uint, _, x, y uint64) uint64 {
 	return out
 }
 
-// sqdmulh is the high half of 2xy, saturated: only the square of the least number is too large.
+// sqdmulh returns the high half of 2xy, saturated: only the square of the smallest number is too large.
 func sqdmulh(v variant) laneOp {
 	return func(c *cpu, s uint, _, x, y uint64) uint64 {
 		n := 8<<s - 1
@@ -182,7 +182,8 @@ func sqdmulh(v variant) laneOp {
 	}
 }
 
-// sqrdmla is d plus or minus the rounded high half of 2xy, saturated once. In lanes of 32 bits the sum of the halves fits in 64.
+// sqrdmla returns d plus or minus the rounded high half of 2xy, saturated once. In lanes of 32 bits the sum of the
+// halves fits in 64.
 func sqrdmla(v variant) laneOp {
 	return func(c *cpu, s uint, d, x, y uint64) uint64 {
 		n := 8<<s - 1

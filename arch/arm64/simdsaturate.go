@@ -2,7 +2,7 @@ package arm64
 
 import "math/bits"
 
-// Saturating arithmetic. Sums of 64-bit lanes need 65 bits and more, so values go through 128.
+// Saturating arithmetic. Sums of 64-bit lanes need 65 bits and more, so values have 128 bits.
 
 // big is a signed number of 128 bits.
 type big struct {
@@ -10,7 +10,7 @@ type big struct {
 	lo uint64
 }
 
-// widen is the value of a lane.
+// widen returns the value of a lane.
 func widen(x uint64, s uint, signed bool) big {
 	if !signed {
 		return big{0, x}
@@ -29,8 +29,8 @@ func (a big) sub(b big) big {
 	return big{a.hi - b.hi - int64(borrow), lo}
 }
 
-// saturate is a value as a lane, cut to what the lane can hold. Cutting is recorded in FPSR.QC.
-func (c *cpu) saturate(a big, s uint, signed bool) uint64 {
+// saturate limits a value to a lane, and records in FPSR.QC if that changed it.
+func (c *vectorUnit) saturate(a big, s uint, signed bool) uint64 {
 	top := ones(s)
 	low := uint64(0)
 	if signed {
@@ -48,8 +48,10 @@ func (c *cpu) saturate(a big, s uint, signed bool) uint64 {
 	return a.lo & ones(s)
 }
 
-// clamp is saturate of a signed value of 64 bits to a signed lane.
-func (c *cpu) clamp(v int64, s uint) uint64 { return c.saturate(big{v >> 63, uint64(v)}, s, true) }
+// clamp limits a signed value of 64 bits to a signed lane.
+func (c *vectorUnit) clamp(v int64, s uint) uint64 {
+	return c.saturate(big{v >> 63, uint64(v)}, s, true)
+}
 
 // satAdd and satSub work on signed or unsigned lanes.
 func satAdd(v variant) laneOp {
@@ -74,7 +76,7 @@ func satMixed(destination variant) laneOp {
 	}
 }
 
-// sqneg and sqabs saturate the least number, which has no opposite.
+// sqneg and sqabs saturate the smallest number, which has no opposite.
 func sqneg(c *cpu, s uint, _, x, _ uint64) uint64 {
 	return c.saturate(big{}.sub(widen(x, s, true)), s, true)
 }
@@ -100,7 +102,7 @@ func shiftLane(v variant) laneOp {
 	}
 }
 
-// shiftDown is x >> n, n from 1 up. Rounding adds the bit shifted out last.
+// shiftDown returns x >> n, n from 1 up. Rounding adds the last bit shifted out.
 func shiftDown(x uint64, s, n uint, v variant) uint64 {
 	if v.has(signed) {
 		x := signedLane(x, s)
@@ -117,8 +119,8 @@ func shiftDown(x uint64, s, n uint, v variant) uint64 {
 	return out
 }
 
-// shiftUp is x << n, saturated to a lane that is signed or not.
-func (c *cpu) shiftUp(x uint64, s, n uint, v variant) uint64 {
+// shiftUp returns x << n, saturated to a lane that is signed or not.
+func (c *vectorUnit) shiftUp(x uint64, s, n uint, v variant) uint64 {
 	a := widen(x, s, v.has(signed))
 	switch {
 	case x == 0:

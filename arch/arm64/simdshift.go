@@ -6,8 +6,9 @@ import (
 	"gotap/arch/ieee"
 )
 
-// Shifts by an immediate, and conversions with a number of fraction bits (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD shift by immediate").
-// The highest bit set in immh is the size of a lane; shift counts are encoded as a distance from twice or once the lane's bits.
+// Shifts by an immediate, and conversions with a number of fraction bits (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD
+// shift by immediate"). The highest bit set in immh is the size of a lane. Right shifts are encoded as the
+// difference to twice the lane's bits, left shifts as the sum with the lane's bits.
 
 var shiftRows = shiftTable()
 
@@ -37,7 +38,7 @@ func shiftTable() (out []row) {
 	return append(append(out, narrowShiftTable()...), fixedTable()...)
 }
 
-// narrowShiftTable is the shifts into lanes of half the size.
+// narrowShiftTable returns the shifts into lanes of half the size.
 func narrowShiftTable() (out []row) {
 	for _, k := range []struct {
 		u            int
@@ -59,7 +60,7 @@ func narrowShiftTable() (out []row) {
 	return out
 }
 
-// fixedTable is the conversions, and the shifts into wider lanes.
+// fixedTable returns the conversions, and the shifts into wider lanes.
 func fixedTable() (out []row) {
 	for i, name := range []string{"s", "u"} {
 		signed := i == 0
@@ -75,32 +76,32 @@ func fixedTable() (out []row) {
 	return out
 }
 
-// shiftSize is log2 of the bytes of a lane; of the narrow one where sizes differ.
+// shiftSize returns log2 of the bytes of a lane, of the narrow one if sizes differ.
 func shiftSize(w uint32) uint { return uint(bits.Len32(w>>19&15)) - 1 }
 
-// shiftRow is a row of the class.
+// shiftRow returns a row of the class.
 func shiftRow(head, opcode, name string, x exec, undefined func(uint32) bool) row {
 	return vrow(head+" xxxx xxx "+opcode+" 1 xxxxx xxxxx", name, x, noImmh, undefined)
 }
 
-// noImmh tells the encodings of another class: modified immediates, or none.
+// noImmh reports encodings of another class: modified immediates, or undefined ones.
 func noImmh(w uint32) bool     { return w>>19&15 == 0 }
 func shiftSize3(w uint32) bool { return shiftSize(w) == 3 }
 
-// notShiftSizes is notSizes by immh.
+// notShiftSizes returns notSizes by immh.
 func notShiftSizes(digits string) func(uint32) bool {
 	not := notSizes(digits)
 	return func(w uint32) bool { return not(uint32(shiftSize(w)) << 22) }
 }
 
-// immhb is immh:immb.
+// immhb returns immh:immb.
 func immhb(w uint32) uint64 { return uint64(field(w, 16, 7)) }
 
-// rightCount is a count of 1 to the bits of a lane, leftCount one of 0 to one less.
+// rightCount returns a count of 1 to the number of bits of a lane, leftCount one of 0 to one less.
 func rightCount(w uint32, s uint) uint64 { return 16<<s - immhb(w) }
 func leftCount(w uint32, s uint) uint64  { return immhb(w) - 8<<s }
 
-// shiftLanes is lanewise with the count in the place of y.
+// shiftLanes is lanewise with the count as y.
 func shiftLanes(op laneOp, left bool) exec {
 	return func(c *cpu, w uint32) error {
 		s := shiftSize(w)
@@ -131,7 +132,7 @@ func shiftRight(v variant) laneOp {
 
 func shl(_ *cpu, _ uint, _, x, n uint64) uint64 { return x << n }
 
-// sli and sri keep the bits of d that nothing is shifted into.
+// sli and sri keep the bits of d that the shift does not reach.
 func sli(_ *cpu, _ uint, d, x, n uint64) uint64 { return x<<n | d&(1<<n-1) }
 func sri(_ *cpu, s uint, d, x, n uint64) uint64 { return x>>n | d&^(ones(s)>>n) }
 
@@ -140,7 +141,7 @@ func satLeft(v variant) laneOp {
 	return func(c *cpu, s uint, _, x, n uint64) uint64 { return c.shiftUp(x, s, uint(n), v) }
 }
 
-// narrowShift makes lanes of half the size; op sees the wide lane and the count.
+// narrowShift makes lanes of half the size. op gets the wide lane and the count.
 func narrowShift(op laneOp) exec {
 	return func(c *cpu, w uint32) error {
 		s := shiftSize(w)
@@ -154,12 +155,12 @@ func narrowShift(op laneOp) exec {
 	}
 }
 
-// shiftNarrow cuts the shifted lane.
+// shiftNarrow truncates the shifted lane.
 func shiftNarrow(v variant) laneOp {
 	return func(_ *cpu, s uint, _, x, n uint64) uint64 { return shiftDown(x, s+1, uint(n), v) }
 }
 
-// satShiftNarrow saturates it.
+// satShiftNarrow saturates the shifted lane.
 func satShiftNarrow(v variant) laneOp {
 	return func(c *cpu, s uint, _, x, n uint64) uint64 {
 		out, hi := shiftDown(x, s+1, uint(n), v), int64(0)

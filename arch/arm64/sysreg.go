@@ -2,15 +2,16 @@ package arm64
 
 import "fmt"
 
-// System is what an instruction may need beyond registers and memory. An arch.Memory that also implements it is asked; without it such
-// instructions fail with a *SystemError, and cache maintenance does nothing. An engine on the target's own machine reads most of these
-// registers as a process of its own would; TPIDR_EL0 is the thread's (NT_ARM_TLS).
+// System is implemented by an arch.Memory that provides system registers and cache maintenance. Without it,
+// instructions that need a register fail with a *SystemError, and cache maintenance has no effect. An engine on the
+// target's machine can read most of these registers itself; TPIDR_EL0 belongs to the thread (NT_ARM_TLS).
 type System interface {
-	// ReadSystem is the value of a register. Errors are handed through; a *SystemError stands for one that is not known.
+	// ReadSystem returns the value of a register. Errors are passed on; a *SystemError means that the register is
+	// not known.
 	ReadSystem(r Register) (uint64, error)
-	// WriteSystem sets one, of this thread.
+	// WriteSystem sets a register of the thread.
 	WriteSystem(r Register, v uint64) error
-	// MaintainCache makes what a dc or ic instruction does at an address happen on the target.
+	// MaintainCache has the effect of a dc or ic instruction on the target.
 	MaintainCache(op Operation, addr uint64) error
 }
 
@@ -51,7 +52,7 @@ var registerNames = map[Register]string{
 	CNTFRQ: "cntfrq_el0", CNTPCT: "cntpct_el0", CNTVCT: "cntvct_el0", CNTPCTSS: "cntpctss_el0", CNTVCTSS: "cntvctss_el0",
 }
 
-// String is the register's name, or its encoding as assemblers write it.
+// String returns the register's name, or its encoding as assemblers write it.
 func (r Register) String() string {
 	if name := registerNames[r]; name != "" {
 		return name
@@ -59,10 +60,11 @@ func (r Register) String() string {
 	return fmt.Sprintf("s%d_%d_c%d_c%d_%d", r>>14, r>>11&7, r>>7&15, r>>3&15, r&7)
 }
 
-// registerOf is the register of an mrs or msr.
+// registerOf returns the register of an mrs or msr.
 func registerOf(w uint32) Register { return Register(w >> 5) }
 
-// SystemError is an instruction that needs a system register which nobody knows here. It matches arch.ErrUnsupported.
+// SystemError reports an instruction that needs a system register which is not known. It matches
+// arch.ErrUnsupported.
 type SystemError struct{ Register Register }
 
 // Error names the register.
@@ -70,5 +72,5 @@ func (e *SystemError) Error() string {
 	return fmt.Sprintf("cannot emulate the instruction: the value of %v is not known", e.Register)
 }
 
-// Is makes it match arch.ErrUnsupported.
+// Is reports that the error matches arch.ErrUnsupported.
 func (e *SystemError) Is(target error) bool { return refusal("").Is(target) }

@@ -2,8 +2,8 @@ package arm64
 
 import "gotap/arch"
 
-// systemRows is hints, barriers, flag instructions, system registers and cache maintenance (Arm ARM DDI 0487, C4.1.93). The first row
-// that matches counts.
+// systemRows holds hints, barriers, flag instructions, system registers and cache maintenance (Arm ARM DDI 0487,
+// C4.1.93). The first row that matches applies.
 var systemRows = []row{
 	// Hints of pointer authentication. They sign and authenticate x17 or x30.
 	{mask: 0xffffffff, value: 0xd50320ff, name: "xpaclri", exec: doXPACLRI, class: PointerStrip},
@@ -13,7 +13,7 @@ var systemRows = []row{
 
 	{mask: 0xffffffe0, value: 0xd5031000, name: "wfet", exec: doNothing},
 	{mask: 0xffffffe0, value: 0xd5031020, name: "wfit", exec: doNothing},
-	// An exception is a barrier of every kind in its own right, and has cleared the monitor.
+	// The exception of the breakpoint is a barrier of every kind, and has cleared the monitor.
 	{mask: 0xfffff0ff, value: 0xd503305f, name: "clrex", exec: doNothing},
 	{mask: 0xfffff0ff, value: 0xd503309f, name: "dsb", exec: doNothing},
 	{mask: 0xfffff3ff, value: 0xd503323f, name: "dsb (nxs)", exec: doNothing},
@@ -56,9 +56,9 @@ var systemRows = []row{
 	{mask: 0xffffffe0, value: 0xd51b4400, name: "msr fpcr", exec: writeFPCR, vectors: true},
 	{mask: 0xffffffe0, value: 0xd53b4420, name: "mrs fpsr", exec: readFPSR, vectors: true},
 	{mask: 0xffffffe0, value: 0xd51b4420, name: "msr fpsr", exec: writeFPSR, vectors: true},
-	// The identification registers, which Linux lets a process read by emulation.
+	// The identification registers, which Linux emulates for processes.
 	{mask: 0xfffff800, value: 0xd5380000, name: "mrs (identification)", exec: readSystem, class: SystemRegister},
-	// The registers of the user (op1 3). The kernel decides which of them a process may use.
+	// The registers of user mode (op1 3). The kernel decides which of them a process may use.
 	{mask: 0xffff0000, value: 0xd53b0000, name: "mrs", exec: readSystem, class: SystemRegister},
 	{mask: 0xffff0000, value: 0xd51b0000, name: "msr", exec: writeSystem, class: SystemRegister},
 	{mask: 0xfff00000, value: 0xd5300000, name: "mrs (privileged)", exec: notEmulated, class: Privileged},
@@ -67,14 +67,14 @@ var systemRows = []row{
 	{mask: 0xfff00000, value: 0xd5500000, name: "msrr", exec: notEmulated, class: Privileged},
 	{mask: 0xfff80000, value: 0xd5480000, name: "sysp", exec: notEmulated, class: Privileged},
 
-	// Signing and authenticating by register; from 010000 on, stripping.
+	// Signing and authenticating by register; stripping from 010000 on.
 	{mask: 0xfffffbe0, value: 0xdac143e0, name: "xpac", exec: doXPAC, class: PointerStrip},
 	{mask: 0xffffe000, value: 0xdac10000, name: "pac or aut", exec: doNothing, class: PointerAuth},
 	{mask: 0xffffe3e0, value: 0xdac123e0, name: "pacz or autz", exec: doNothing, class: PointerAuth},
 	{mask: 0xffe0fc00, value: 0x9ac03000, name: "pacga", exec: notEmulated, class: Beyond},
 }
 
-// Bits of PSTATE that a process sets by instructions of their own, in the places of SPSR_EL1.
+// Bits of PSTATE that a process sets by instructions of their own, in the positions of SPSR_EL1.
 const (
 	stateSSBS = 1 << 12
 	stateDIT  = 1 << 24
@@ -111,7 +111,8 @@ func doCFINV(c *cpu, _ uint32) error {
 	return nil
 }
 
-// doXAFLAG turns the flags of a comparison in an alternative format, where unordered is Z with C clear, into Arm's.
+// doXAFLAG converts the flags of a comparison from an alternative format, in which Z with C clear means unordered,
+// to Arm's.
 func doXAFLAG(c *cpu, _ uint32) error {
 	f := c.flags()
 	z, carry := f>>2&1, f>>1&1
@@ -121,7 +122,7 @@ func doXAFLAG(c *cpu, _ uint32) error {
 	return nil
 }
 
-// doAXFLAG does the opposite.
+// doAXFLAG converts in the opposite direction.
 func doAXFLAG(c *cpu, _ uint32) error {
 	f := c.flags()
 	z, carry, v := f>>2&1, f>>1&1, f&1
@@ -129,8 +130,9 @@ func doAXFLAG(c *cpu, _ uint32) error {
 	return nil
 }
 
-// The bits of FPCR and FPSR that hold what is written to them. Those of A32 alone are among them (stride and length, and the flags), as
-// processors keep them for it. Trapping of exceptions (12:8, 15) and alternative behaviour (2:0, FEAT_AFP) are not.
+// The bits of FPCR and FPSR that hold what is written to them. They include those that only A32 uses (stride,
+// length and flags), which processors keep. They do not include trap enables (12:8, 15) and alternative behaviour
+// (2:0, FEAT_AFP).
 const (
 	fpcrBits = 0x07ff0000
 	fpsrBits = 0xf800009f
@@ -156,7 +158,7 @@ func writeFPSR(c *cpu, w uint32) error {
 	return nil
 }
 
-// readSystem asks for a register. A random number (RNDR, RNDRRS) also says by the flags that it is one.
+// readSystem reads a register. For a random number (RNDR, RNDRRS), the flags report success.
 func readSystem(c *cpu, w uint32) error {
 	s, ok := c.mem.(System)
 	if !ok {
@@ -183,7 +185,7 @@ func writeSystem(c *cpu, w uint32) error {
 
 var zeroes [2048]byte
 
-// doDCZVA zeroes the block around an address, whose size DCZID_EL0 gives.
+// doDCZVA zeroes the block around an address. DCZID_EL0 gives the size of the block.
 func doDCZVA(c *cpu, w uint32) error {
 	s, ok := c.mem.(System)
 	if !ok {
@@ -200,7 +202,7 @@ func doDCZVA(c *cpu, w uint32) error {
 	return c.write(c.reg(rd(w))&^(size-1), zeroes[:size])
 }
 
-// doMaintain has a cache maintained, by those who can.
+// doMaintain passes cache maintenance to the memory, if it is a System.
 func doMaintain(c *cpu, w uint32) error {
 	if s, ok := c.mem.(System); ok {
 		return s.MaintainCache(Operation(w>>5&0xffff), untagged(c.reg(rd(w))))
@@ -218,8 +220,8 @@ func doXPACLRI(c *cpu, _ uint32) error {
 	return nil
 }
 
-// stripped is a pointer without its signature, where addresses have 48 bits: bit 55 says which half it points into. The tag of a user
-// address is not part of the signature.
+// stripped returns a pointer without its signature, for addresses of 48 bits. Bit 55 selects the half of the
+// address space. The tag of a user address is not part of the signature.
 func stripped(p uint64) uint64 {
 	const signature = 0x7f << 48
 	if p>>55&1 == 1 {

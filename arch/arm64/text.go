@@ -9,10 +9,10 @@ import (
 	"golang.org/x/arch/arm64/arm64asm"
 )
 
-// textMu serialises the disassembler of x/arch, which writes a package variable while it decodes.
+// textMu serializes calls of the x/arch disassembler, which writes a package variable while it decodes.
 var textMu sync.Mutex
 
-// text asks the x/arch disassembler, and names the row of what it does not know.
+// text returns the disassembly of x/arch, and the name of the row if x/arch does not know the instruction.
 func text(w uint32) string {
 	textMu.Lock()
 	defer textMu.Unlock()

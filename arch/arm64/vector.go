@@ -7,13 +7,14 @@ import (
 	"gotap/arch/ieee"
 )
 
-// The instructions of floating point and SIMD. Tables of rows, in files of their own by class of encoding (Arm ARM DDI 0487,
-// C4.1.94 to C4.1.96), map encodings to executors. An executor is mostly made of two parts: one that walks the lanes of registers,
-// chosen by the shape of the instruction (lanewise, long, narrow, pairwise …), and one that computes a lane, a laneOp. So the
-// vector form of an operation, its scalar form and its form by element share the latter.
+// The instructions of floating point and SIMD. Tables of rows, in files of their own by class of encoding (Arm ARM
+// DDI 0487, C4.1.94 to C4.1.96), map encodings to executors. Most executors consist of two parts: one applies an
+// operation to the lanes of registers, depending on the shape of the instruction (lanewise, long, narrow, pairwise
+// …), and one computes a lane, a laneOp. The vector form of an operation, its scalar form and its form by element
+// share the laneOp.
 
-// laneOp computes one lane of 8<<s bits. Operands come zero-extended unless the shape says otherwise; of the result the low bits
-// count. d is the destination's lane, for operations that accumulate.
+// laneOp computes one lane of 8<<s bits. Operands are zero-extended unless the shape says otherwise; only the low
+// bits of the result count. d is the destination's lane, for operations that accumulate.
 type laneOp func(c *cpu, s uint, d, x, y uint64) uint64
 
 // vec is a vector register, low half first.
@@ -25,7 +26,7 @@ var vectorTables = [][]row{
 	shiftRows, elementRows, immediateVectorRows, copyRows, permuteRows, cryptoRows,
 }
 
-// vectorIndex is the rows that can match by the top byte of an instruction, as index is of the others.
+// vectorIndex holds the rows of the vector tables by top byte of the instruction, like index.
 var vectorIndex = sync.OnceValue(buildVectorIndex)
 
 // buildVectorIndex sorts the rows of all tables by top byte.
@@ -44,7 +45,8 @@ func buildVectorIndex() *[256][]*row {
 	return out
 }
 
-// decodeVector is the row of an instruction of floating point or SIMD: data processing with op0 x111, loads and stores with V set.
+// decodeVector returns the row of an instruction of floating point or SIMD: data processing with op0 x111, loads
+// and stores with V set.
 func decodeVector(w uint32) (row, error) {
 	for _, r := range vectorIndex()[w>>24] {
 		if w&r.mask == r.value && (r.undefined == nil || !r.undefined(w)) {
@@ -54,7 +56,8 @@ func decodeVector(w uint32) (row, error) {
 	return row{}, errUndefined
 }
 
-// vrow makes a row from a pattern of 32 characters 0, 1 and x, blanks aside. What one of undefined says yes to is not this instruction.
+// vrow makes a row from a pattern of 32 characters 0, 1 and x, ignoring blanks. Encodings that one of undefined
+// reports are not this instruction.
 func vrow(pattern, name string, x exec, undefined ...func(w uint32) bool) row {
 	r := row{name: name, exec: x, vectors: true}
 	for _, ch := range strings.ReplaceAll(pattern, " ", "") {
@@ -86,35 +89,35 @@ func q(w uint32) bool          { return w>>30&1 == 1 }
 func u(w uint32) bool          { return w>>29&1 == 1 }
 func scalarForm(w uint32) bool { return w>>28&1 == 1 }
 
-// size is log2 of the bytes of a lane, from the size field.
+// size returns log2 of the bytes of a lane, from the size field.
 func size(w uint32) uint { return uint(w >> 22 & 3) }
 
-// fpSize is the same from the sz bit of single and double precision.
+// fpSize returns log2 of the bytes of a lane from the sz bit of single and double precision.
 func fpSize(w uint32) uint { return uint(2 + w>>22&1) }
 
-// halfSize is that of half precision.
+// halfSize returns log2 of the bytes of a half.
 func halfSize(uint32) uint { return 1 }
 
-// Reasons for an encoding to be none.
+// Conditions under which an encoding is undefined.
 func size3(w uint32) bool    { return size(w) == 3 }
 func size0or3(w uint32) bool { return size(w) == 0 || size(w) == 3 }
 
-// oneDouble is a vector of a single 64-bit lane, which is written as the scalar form.
+// oneDouble reports a vector of a single 64-bit lane, which has a scalar encoding instead.
 func oneDouble(w uint32) bool { return size(w) == 3 && !q(w) && !scalarForm(w) }
 
-// oneFPDouble is the same by the sz bit.
+// oneFPDouble does so by the sz bit.
 func oneFPDouble(w uint32) bool { return fpSize(w) == 3 && !q(w) && !scalarForm(w) }
 
-// ones is the mask of a lane.
+// ones returns the mask of a lane.
 func ones(s uint) uint64 { return ^uint64(0) >> (64 - 8<<s) }
 
-// signedLane is a lane's value as a signed number of 64 bits.
+// signedLane returns a lane's value as a signed number of 64 bits.
 func signedLane(x uint64, s uint) int64 {
 	n := 64 - 8<<s
 	return int64(x<<n) >> n
 }
 
-// get is lane i of a register.
+// get returns lane i of a register.
 func get(v *vec, s, i uint) uint64 {
 	at := i << (s + 3)
 	return v[at>>6] >> (at & 63) & ones(s)
@@ -127,7 +130,8 @@ func put(v *vec, s, i uint, x uint64) {
 	*p = *p&^(ones(s)<<(at&63)) | (x&ones(s))<<(at&63)
 }
 
-// lanes is how many lanes of a size an instruction works on: one in the scalar form, else those of 64 or 128 bits.
+// lanes returns the number of lanes that an instruction uses: one in the scalar form, otherwise those of 64 or 128
+// bits.
 func lanes(w uint32, s uint) uint {
 	switch {
 	case scalarForm(w):
@@ -138,8 +142,8 @@ func lanes(w uint32, s uint) uint {
 	return 8 >> s
 }
 
-// lanewise makes the executor that computes each lane of Rd from the same lanes of Rn and Rm. One-operand instructions have opcode
-// bits in the place of Rm, and do not look at y.
+// lanewise makes the executor that computes each lane of Rd from the same lanes of Rn and Rm. One-operand
+// instructions have opcode bits in the place of Rm, and ignore y.
 func lanewise(op laneOp, size func(uint32) uint) exec {
 	return func(c *cpu, w uint32) error {
 		s := size(w)
@@ -172,19 +176,19 @@ func pairwise(op laneOp, size func(uint32) uint) exec {
 	}
 }
 
-// setVector writes a register whose upper half becomes zero unless the instruction is of 128 bits.
-func (c *cpu) setVector(w uint32, v vec) {
+// setVector writes a register. It clears the upper half unless the instruction has 128 bits.
+func (c *vectorUnit) setVector(w uint32, v vec) {
 	if !q(w) {
 		v[1] = 0
 	}
 	c.v.V[rd(w)] = v
 }
 
-// The bits of FPCR and FPSR that are known here.
+// The bits of FPCR and FPSR that the package uses.
 const (
 	fpcrNewer = 7       // FIZ, AH and NEP, which change the rules
 	fpcrTraps = 0x9f00  // the enable bits of the exceptions, 8 above their flags
-	fpcrEBF   = 1 << 13 // another arithmetic of BFloat16
+	fpcrEBF   = 1 << 13 // a different arithmetic of BFloat16
 	fpcrFZ16  = 1 << 19
 	fpcrFZ    = 1 << 24
 	fpcrDN    = 1 << 25
@@ -194,7 +198,7 @@ const (
 )
 
 // saturated records that an integer operation saturated.
-func (c *cpu) saturated() { c.v.Status |= fpsrQC }
+func (c *vectorUnit) saturated() { c.v.Status |= fpsrQC }
 
 const (
 	errNewerFP       = refusal("cannot emulate floating point with FPCR.FIZ, AH or NEP set")
@@ -203,7 +207,7 @@ const (
 )
 
 // startFP sets the modes of c.fp from FPCR.
-func (c *cpu) startFP() error {
+func (c *vectorUnit) startFP() error {
 	fpcr := c.v.Control
 	if fpcr&fpcrNewer != 0 {
 		return errNewerFP
@@ -218,8 +222,9 @@ func (c *cpu) startFP() error {
 	return nil
 }
 
-// endFP adds the flags that were raised to FPSR. A processor that has enable bits traps instead; where it has none they read as zero.
-func (c *cpu) endFP() error {
+// endFP adds the raised flags to FPSR. A processor that has enable bits traps instead; otherwise these bits read as
+// zero.
+func (c *vectorUnit) endFP() error {
 	flags := uint64(c.fp.Flags)
 	if flags<<8&c.v.Control&fpcrTraps != 0 {
 		return errTrappedFP
@@ -241,5 +246,5 @@ func withFP(x exec) exec {
 	}
 }
 
-// format is the floating-point format of a lane: half, single or double.
+// format returns the floating-point format of a lane: half, single or double.
 func format(s uint) ieee.Format { return ieee.Format(s - 1) }

@@ -8,8 +8,8 @@ import (
 	"gotap/arch"
 )
 
-// Values that floating point of each precision trips over: zeros, denormals, the ends of the ranges, infinities, both kinds of NaN,
-// numbers near powers of two, and near the limits of the integers.
+// Values at which floating point of each precision changes its behaviour: zeros, denormals, the ends of the ranges,
+// infinities, both kinds of NaN, numbers near powers of two, and near the limits of the integers.
 var (
 	halves = []uint64{
 		0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x83ff, 0x3c00, 0xbc00, 0x3c01, 0x3bff, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7d01, 0xfd55, 0xfeaa,
@@ -32,7 +32,7 @@ var (
 	}
 )
 
-// nearly is a special value, or one with a few bits changed, or one of ordinary size.
+// nearly returns a special value, or one with a few bits changed, or one of ordinary size.
 func nearly(r *rand.Rand, table []uint64, bits, frac int) uint64 {
 	v := table[r.IntN(len(table))]
 	switch r.IntN(5) {
@@ -94,7 +94,7 @@ func randomVectors(r *rand.Rand, s *state) {
 	}
 }
 
-// vectorStates makes states of a row; those that the row excludes stay in, as other instructions or as undefined ones.
+// vectorStates returns states of a row. States that the row excludes remain, as other or undefined instructions.
 func vectorStates(r *rand.Rand, mask, value uint32, n int) []state {
 	out := statesFor(r, mask, value, n)
 	for i := range out {
@@ -106,12 +106,13 @@ func vectorStates(r *rand.Rand, mask, value uint32, n int) []state {
 	return out
 }
 
-// long is whether the tests take their time.
+// long reports whether the long suite runs.
 func longRun() bool { return os.Getenv("GOTAP_LONG") != "" }
 
-// emulatorWrong tells the states in which QEMU 7.2 differs from the architecture (DDI 0487), which this package follows: a
-// half-precision fcvtzs to a scalar fixed-point number must write zeros above its 16 bits, and fjcvtzs of a positive denormal that was
-// flushed is not exact. It also runs undefined words: fmov of a half immediate with op set, and operations across halves with sz set.
+// emulatorWrong reports the states in which QEMU 7.2 differs from the architecture (DDI 0487), which this package
+// follows: a half-precision fcvtzs to a scalar fixed-point number must write zeros above its 16 bits, and fjcvtzs
+// of a positive denormal that was flushed is not exact. It also runs undefined words: fmov of a half immediate with
+// op set, and operations across halves with sz set.
 func emulatorWrong(s *state) bool {
 	switch {
 	case s.word&0xfff0fc00 == 0x5f10fc00, s.word&0xfff8fc00 == 0x6f00fc00, s.word&0xfff8fc00 == 0x2f00fc00, s.word&0xaf7fcc00 == 0x0e70c800:
@@ -123,8 +124,8 @@ func emulatorWrong(s *state) bool {
 	return false
 }
 
-// vectorDifferential is differential for vectors. A fault of a structure load leaves the processor's registers and memory half done, which
-// the architecture allows and this package does not do, so that of faults only the address is compared.
+// vectorDifferential is differential for vectors. After a fault of a structure load, the processor may have loaded
+// a part, which the architecture allows. So only the address of faults is compared.
 func vectorDifferential(t *testing.T, states []state) {
 	t.Helper()
 	var mem arena
@@ -150,13 +151,13 @@ func vectorDifferential(t *testing.T, states []state) {
 	}
 }
 
-// crashes tells the undefined encodings that QEMU 7.2 stops at with an error of its own: operations on two registers of halves.
+// crashes reports the undefined encodings at which QEMU 7.2 aborts: operations on two registers of halves.
 func crashes(w uint32) bool {
 	_, err := decodeVector(w)
 	return w&0x8e7e0c00 == 0x0e780800 && err != nil
 }
 
-// TestVectorSpace runs words from all over the encodings of the vector unit: what no row matches has to be undefined.
+// TestVectorSpace runs words from all encodings of the vector unit: those that no row matches have to be undefined.
 func TestVectorSpace(t *testing.T) {
 	r := newRand(t, 16)
 	n := 4000
@@ -173,7 +174,7 @@ func TestVectorSpace(t *testing.T) {
 	vectorDifferential(t, states)
 }
 
-// TestVectorRows runs every row of the tables, and sees that each is hit.
+// TestVectorRows runs every row of the tables, and checks that each is reached.
 func TestVectorRows(t *testing.T) {
 	r := newRand(t, 14)
 	n := 40
@@ -208,7 +209,7 @@ func wantHits(t *testing.T, table []row, states []state) {
 	}
 }
 
-// TestVectorRowsExclude sees that no word has two rows: the order of the tables does not matter.
+// TestVectorRowsExclude checks that no word matches two rows: the order of the tables does not matter.
 func TestVectorRowsExclude(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, table := range vectorTables {
@@ -229,7 +230,7 @@ func TestVectorRowsExclude(t *testing.T) {
 	}
 }
 
-// sample is a state in which an instruction of a row succeeds, if there is one among a hundred.
+// sample returns a state in which an instruction of a row succeeds, if one of a hundred does.
 func sample(t testing.TB, r *rand.Rand, row *row, mem *arena) (state, *inst, bool) {
 	t.Helper()
 	for range 100 {
@@ -247,7 +248,7 @@ func sample(t testing.TB, r *rand.Rand, row *row, mem *arena) (state, *inst, boo
 	return state{}, nil, false
 }
 
-// plainMemory is an arena without a record of what was written, which would allocate.
+// plainMemory is an arena that does not record writes, because recording would allocate.
 type plainMemory struct{ *arena }
 
 func (p plainMemory) WriteMemory(addr uint64, b []byte) error {
@@ -280,7 +281,7 @@ func TestVectorAllocations(t *testing.T) {
 	}
 }
 
-// TestVectorRefusals covers the modes that no processor at hand has.
+// TestVectorRefusals checks the modes that no available processor has.
 func TestVectorRefusals(t *testing.T) {
 	const fadd, bfdot = 0x1e622820, 0x6e42fc20 // d0 = d1 + d2; v0.4s, v1.8h, v2.8h
 	for _, k := range []struct {
@@ -304,7 +305,7 @@ func TestVectorRefusals(t *testing.T) {
 	}
 }
 
-// BenchmarkVector is a state of each of a few kinds.
+// BenchmarkVector measures one instruction of each of several kinds.
 func BenchmarkVector(b *testing.B) {
 	for _, k := range []struct {
 		name string
@@ -326,7 +327,8 @@ func BenchmarkVector(b *testing.B) {
 	}
 }
 
-// FuzzVector executes any word in a state that is made from a seed. Nothing may panic, and what fails may have changed nothing.
+// FuzzVector executes any word in a state derived from a seed. Nothing may panic, and a failing instruction must
+// not change anything.
 func FuzzVector(f *testing.F) {
 	for _, table := range vectorTables {
 		for i := range table {

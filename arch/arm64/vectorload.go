@@ -20,34 +20,35 @@ var simdLoadRows = []row{
 	beyondRow("00 011 1 01 xx 0 xxxxx xxxx 01 xxxxx xxxxx", "cpy or set", MemoryCopy, badMemoryCopy),
 }
 
-// beyondRow is a row of what is decoded and not emulated. Some of the memory copies have the V bit set.
+// beyondRow returns a row of an instruction that is decoded but not emulated. Some of the memory copies have the V
+// bit set.
 func beyondRow(pattern, name string, class Class, undefined ...func(uint32) bool) row {
 	r := vrow(pattern, name, notEmulated, undefined...)
 	r.class, r.vectors = class, false
 	return r
 }
 
-// simdPair is a row of pairs. Loading both values into one register is left open.
+// simdPair returns a row of pairs. Loading both values into one register is unpredictable.
 func simdPair(pattern, name string, x exec) row {
 	r := vrow(pattern, name, x, pairSize3)
 	r.unpredictable = func(w uint32) bool { return isLoadPair(w) && rd(w) == ra(w) }
 	return r
 }
 
-// pairSize3 tells the size of pairs and literals that does not exist.
+// pairSize3 reports the size of pairs and literals that does not exist.
 func pairSize3(w uint32) bool { return w>>30 == 3 }
 
-// isLoadPair is the L bit of pairs; that of single registers is isLoadOne.
+// isLoadPair tests the L bit of pairs, isLoadOne that of single registers.
 func isLoadPair(w uint32) bool { return w>>22&1 == 1 }
 func isLoadOne(w uint32) bool  { return w>>22&1 == 1 }
 
-// noRegisterSize tells sizes beyond 16 bytes.
+// noRegisterSize reports sizes beyond 16 bytes.
 func noRegisterSize(w uint32) bool { return w>>23&1 == 1 && w>>30 != 0 }
 
-// registerScale is log2 of the bytes of a single register.
+// registerScale returns log2 of the bytes of a single register.
 func registerScale(w uint32) uint { return uint(w>>30 | w>>23&1<<2) }
 
-// loadVector is a register of 1<<scale bytes, zero-extended.
+// loadVector returns a register of 1<<scale bytes, zero-extended.
 func (c *cpu) loadVector(addr uint64, scale uint) (vec, error) {
 	p, err := c.read(addr, 1<<scale)
 	if err != nil {
@@ -56,7 +57,7 @@ func (c *cpu) loadVector(addr uint64, scale uint) (vec, error) {
 	return vecOf(p), nil
 }
 
-// vecOf is a register from up to 16 bytes of memory.
+// vecOf returns a register from up to 16 bytes of memory.
 func vecOf(p []byte) vec {
 	var b [16]byte
 	copy(b[:], p)
@@ -69,7 +70,8 @@ func bytesOf(p []byte, v vec) {
 	binary.LittleEndian.PutUint64(p[8:], v[1])
 }
 
-// moveOne loads or stores a single register at base+offset, and leaves base+after in the base register if writeBack.
+// moveOne loads or stores a single register at base+offset, and writes base+after to the base register if writeBack
+// is set.
 func (c *cpu) moveOne(w uint32, offset, after uint64, writeBack bool) error {
 	if err := c.checkSP(rn(w)); err != nil {
 		return err
@@ -98,23 +100,23 @@ func simdUnscaled(c *cpu, w uint32) error {
 	return c.moveOne(w, uint64(signedField(w, 12, 9)), 0, false)
 }
 
-// simdPost accesses the base, and moves it afterwards.
+// simdPost accesses memory at the base, then changes the base.
 func simdPost(c *cpu, w uint32) error {
 	return c.moveOne(w, 0, uint64(signedField(w, 12, 9)), true)
 }
 
-// simdPre moves the base, and accesses it there.
+// simdPre changes the base, then accesses memory there.
 func simdPre(c *cpu, w uint32) error {
 	offset := uint64(signedField(w, 12, 9))
 	return c.moveOne(w, offset, offset, true)
 }
 
-// simdUnsigned has an offset in units of the access.
+// simdUnsigned handles an offset in units of the access size.
 func simdUnsigned(c *cpu, w uint32) error {
 	return c.moveOne(w, uint64(field(w, 10, 12))<<registerScale(w), 0, false)
 }
 
-// simdRegister has an index register, extended by option and shifted by the size if S is set.
+// simdRegister handles an index register, extended by option and shifted by the size if S is set.
 func simdRegister(c *cpu, w uint32) error {
 	index := c.reg(rm(w))
 	switch field(w, 13, 3) {
@@ -138,7 +140,7 @@ func simdLiteral(c *cpu, w uint32) error {
 	return err
 }
 
-// movePair loads or stores two registers that lie side by side at base+offset.
+// movePair loads or stores two adjacent registers at base+offset.
 func (c *cpu) movePair(w uint32, offset, after uint64, writeBack bool) error {
 	if err := c.checkSP(rn(w)); err != nil {
 		return err
@@ -163,10 +165,10 @@ func (c *cpu) movePair(w uint32, offset, after uint64, writeBack bool) error {
 	return nil
 }
 
-// simdPairStep is the offset of a pair in bytes.
+// simdPairStep returns the offset of a pair in bytes.
 func simdPairStep(w uint32) uint64 { return uint64(signedField(w, 15, 7) << (2 + w>>30)) }
 
-// simdPairOffset leaves the base alone; simdPairPost and simdPairPre move it after and before the access.
+// simdPairOffset keeps the base; simdPairPost changes it after the access and simdPairPre before.
 func simdPairOffset(c *cpu, w uint32) error { return c.movePair(w, simdPairStep(w), 0, false) }
 func simdPairPost(c *cpu, w uint32) error   { return c.movePair(w, 0, simdPairStep(w), true) }
 func simdPairPre(c *cpu, w uint32) error {

@@ -1,6 +1,7 @@
 package arm64
 
-// Loads and stores of structures: LD1 to LD4, ST1 to ST4, LD1R to LD4R (Arm ARM DDI 0487, C4.1.93, "Advanced SIMD load/store").
+// Loads and stores of structures: LD1 to LD4, ST1 to ST4, LD1R to LD4R (Arm ARM DDI 0487, C4.1.93, "Advanced SIMD
+// load/store").
 
 var structRows = structTable()
 
@@ -38,10 +39,10 @@ func structTable() (out []row) {
 	return out
 }
 
-// bitText is the lowest bit of b for a pattern.
+// bitText returns the lowest bit of b for a pattern.
 func bitText(b int) string { return string(rune('0' + b&1)) }
 
-// badLane tells the combinations of size and S that no lane has.
+// badLane reports the combinations of size and S that select no lane.
 func badLane(scale int) func(w uint32) bool {
 	return func(w uint32) bool {
 		switch scale {
@@ -54,7 +55,7 @@ func badLane(scale int) func(w uint32) bool {
 	}
 }
 
-// postIndex writes the base back after an access of n bytes, in the forms that do.
+// postIndex updates the base after an access of n bytes, in the post-index forms.
 func (c *cpu) postIndex(w uint32, n int) {
 	if w>>23&1 == 0 {
 		return
@@ -66,7 +67,8 @@ func (c *cpu) postIndex(w uint32, n int) {
 	c.setSP(rn(w), c.regSP(rn(w))+step)
 }
 
-// multiple moves whole registers: element e of register r is at byte (e×fields + r)×size of the run, and runs repeat.
+// multiple moves whole registers. Element e of register r is at byte (e×fields + r)×size of the run, and runs
+// repeat.
 func multiple(repeat, fields uint) exec {
 	return func(c *cpu, w uint32) error {
 		if err := c.checkSP(rn(w)); err != nil {
@@ -114,19 +116,19 @@ func gather(v *vec, p []byte, s, f, fields, bytes uint) {
 	}
 }
 
-// scatter is the opposite.
+// scatter is the reverse of gather.
 func scatter(v *vec, p []byte, s, f, fields, bytes uint) {
 	for i := range bytes {
 		p[structAt(i, s, f, fields)] = byte(get(v, 0, i))
 	}
 }
 
-// structAt is where byte i of a register that holds field f of structures lies in memory.
+// structAt returns the offset in memory of byte i of a register that holds field f of structures.
 func structAt(i, s, f, fields uint) uint {
 	return (i>>s*fields+f)<<s + i&(1<<s-1)
 }
 
-// structFields is the elements of a single structure.
+// structFields returns the elements of a single structure.
 func structFields(w uint32) uint { return uint(w>>12&2|w>>21&1) + 1 }
 
 // single moves one lane of each register.

@@ -1,12 +1,12 @@
 package ieee
 
-// Add is a + b (FPAdd).
+// Add returns a + b (FPAdd).
 func (e *Env) Add(f Format, a, b uint64) uint64 { return e.addSub(f, a, b, false) }
 
-// Sub is a - b (FPSub). A NaN operand b keeps its sign.
+// Sub returns a - b (FPSub). A NaN operand b keeps its sign.
 func (e *Env) Sub(f Format, a, b uint64) uint64 { return e.addSub(f, a, b, true) }
 
-// addSub turns the sign of the second operand after NaNs have been dealt with.
+// addSub changes the sign of the second operand after NaNs have been handled.
 func (e *Env) addSub(f Format, a, b uint64, sub bool) uint64 {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {
@@ -19,7 +19,7 @@ func (e *Env) addSub(f Format, a, b uint64, sub bool) uint64 {
 	return e.pack(f, e.add(x, y))
 }
 
-// add adds two numbers that are no NaNs and not opposite infinities.
+// add adds two numbers that are neither NaNs nor opposite infinities.
 func (e *Env) add(x, y number) number {
 	switch {
 	case x.class == infinite:
@@ -39,7 +39,7 @@ func (e *Env) add(x, y number) number {
 	return e.addWide(x.widen(), y.widen())
 }
 
-// addWide adds two finite numbers; an exact zero has the sign that the rounding gives it.
+// addWide adds two finite numbers. The rounding mode determines the sign of an exact zero.
 func (e *Env) addWide(x, y wide) number {
 	r, ok := sum(x, y)
 	if !ok {
@@ -48,7 +48,7 @@ func (e *Env) addWide(x, y wide) number {
 	return r.narrow()
 }
 
-// Mul is a × b (FPMul).
+// Mul returns a × b (FPMul).
 func (e *Env) Mul(f Format, a, b uint64) uint64 {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {
@@ -60,7 +60,7 @@ func (e *Env) Mul(f Format, a, b uint64) uint64 {
 	return e.pack(f, mul(x, y))
 }
 
-// MulX is a × b, with 0 × ∞ being 2 (FPMulX).
+// MulX returns a × b, with 0 × ∞ being 2 (FPMulX).
 func (e *Env) MulX(f Format, a, b uint64) uint64 {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {
@@ -72,12 +72,12 @@ func (e *Env) MulX(f Format, a, b uint64) uint64 {
 	return e.pack(f, mul(x, y))
 }
 
-// zeroTimesInfinity is the product that has no value.
+// zeroTimesInfinity reports the invalid product.
 func zeroTimesInfinity(x, y number) bool {
 	return x.class == infinite && y.class == zero || x.class == zero && y.class == infinite
 }
 
-// mul multiplies numbers that are no NaNs and not zero and infinity.
+// mul multiplies numbers that are neither NaNs nor zero and infinity.
 func mul(x, y number) number {
 	r := number{neg: x.neg != y.neg}
 	switch {
@@ -89,12 +89,12 @@ func mul(x, y number) number {
 	return r
 }
 
-// MulAdd is addend + a × b, rounded once (FPMulAdd).
+// MulAdd returns addend + a × b, rounded once (FPMulAdd).
 func (e *Env) MulAdd(f Format, addend, a, b uint64) uint64 {
 	n := [3]number{e.unpack(f, addend), e.unpack(f, a), e.unpack(f, b)}
 	if n[0].nan() || n[1].nan() || n[2].nan() {
 		r := e.pick3(f, [3]uint64{addend, a, b}, n)
-		// A quiet addend does not hide that the product is invalid.
+		// An invalid product raises its exception even if the addend is a quiet NaN.
 		if n[0].class == quietNaN && zeroTimesInfinity(n[1], n[2]) {
 			return e.invalid(f)
 		}
@@ -103,7 +103,7 @@ func (e *Env) MulAdd(f Format, addend, a, b uint64) uint64 {
 	return e.mulAdd(f, n[0], n[1], n[2])
 }
 
-// mulAdd is MulAdd of numbers that are no NaNs.
+// mulAdd returns MulAdd of numbers that are no NaNs.
 func (e *Env) mulAdd(f Format, addend, x, y number) uint64 {
 	opposite := addend.neg != (x.neg != y.neg)
 	product := x.class == infinite || y.class == infinite
@@ -113,7 +113,7 @@ func (e *Env) mulAdd(f Format, addend, x, y number) uint64 {
 	return e.pack(f, e.fused(addend, x, y))
 }
 
-// fused is the exact addend + x × y, but for the sticky bit, of numbers for which it is valid.
+// fused returns the exact addend + x × y, except for the sticky bit, of valid operands.
 func (e *Env) fused(addend, x, y number) number {
 	if addend.class != finite || x.class != finite || y.class != finite {
 		return e.add(mul(x, y), addend)

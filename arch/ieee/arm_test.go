@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The rules that are ARM's own, as the Arm ARM (DDI 0487, A1.5 and the shared pseudocode) states them. The package's callers are compared
-// with processors over many more states.
+// The rules specific to ARM, from the Arm ARM (DDI 0487, A1.5 and the shared pseudocode). The package's callers are
+// compared with processors in many more states.
 
 const (
 	nan32  = 0x7fc00000 // the default NaN
@@ -101,7 +101,7 @@ func TestCompareSignals(t *testing.T) {
 	}
 }
 
-// TestJavaScript takes what ECMAScript's ToInt32 says: the integer part modulo 2^32.
+// TestJavaScript checks against ECMAScript's ToInt32: the integer part modulo 2^32.
 func TestJavaScript(t *testing.T) {
 	for _, k := range []struct {
 		v     float64
@@ -121,7 +121,8 @@ func TestJavaScript(t *testing.T) {
 	}
 }
 
-// TestCancellation adds to products their own negation, exact or nearly so: the case in which a fused operation shows.
+// TestCancellation adds the negation of a product to it, exactly or nearly: a fused operation gives a different
+// result then.
 func TestCancellation(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
 	var e Env
@@ -135,7 +136,7 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// TestEstimates holds the estimates to the error that makes Newton's steps converge.
+// TestEstimates checks that the error of the estimates is small enough for Newton's steps to converge.
 func TestEstimates(t *testing.T) {
 	r := rand.New(rand.NewSource(6))
 	var e Env

@@ -1,6 +1,6 @@
 package ieee
 
-// Relation is how two values compare.
+// Relation is the result of a comparison.
 type Relation uint8
 
 // The relations. Zeros of both signs are equal.
@@ -11,7 +11,8 @@ const (
 	Unordered
 )
 
-// Compare compares a with b. A signalling NaN is an invalid operation, with signalAll a quiet one as well (FPCompare).
+// Compare compares a with b. A signalling NaN is an invalid operation; if signalAll is set, a quiet one is too
+// (FPCompare).
 func (e *Env) Compare(f Format, a, b uint64, signalAll bool) Relation {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {
@@ -23,7 +24,7 @@ func (e *Env) Compare(f Format, a, b uint64, signalAll bool) Relation {
 	return order(x, y)
 }
 
-// order compares numbers that are no NaNs.
+// order compares numbers other than NaNs.
 func order(x, y number) Relation {
 	switch {
 	case x.class == zero && y.class == zero:
@@ -40,7 +41,7 @@ func order(x, y number) Relation {
 	return m
 }
 
-// lessOrGreater is the relation of numbers that are not equal.
+// lessOrGreater returns the relation of numbers that are not equal.
 func lessOrGreater(greater bool) Relation {
 	if greater {
 		return Greater
@@ -63,13 +64,13 @@ func magnitude(x, y number) Relation {
 	return Equal
 }
 
-// Max is the larger operand, a NaN if there is one; -0 is below +0 (FPMax).
+// Max returns the larger operand, a NaN if there is one; -0 is below +0 (FPMax).
 func (e *Env) Max(f Format, a, b uint64) uint64 { return e.extreme(f, a, b, Greater) }
 
-// Min is the smaller operand, a NaN if there is one; -0 is below +0 (FPMin).
+// Min returns the smaller operand, a NaN if there is one; -0 is below +0 (FPMin).
 func (e *Env) Min(f Format, a, b uint64) uint64 { return e.extreme(f, a, b, Less) }
 
-// extreme is the operand that relates to the other as wanted, or b.
+// extreme returns the operand that relates to the other as wanted, or b.
 func (e *Env) extreme(f Format, a, b uint64, want Relation) uint64 {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {
@@ -84,19 +85,19 @@ func (e *Env) extreme(f Format, a, b uint64, want Relation) uint64 {
 	return e.pack(f, x)
 }
 
-// MaxNum is Max with a single quiet NaN counting as missing (FPMaxNum).
+// MaxNum is Max, except that a single quiet NaN counts as missing (FPMaxNum).
 func (e *Env) MaxNum(f Format, a, b uint64) uint64 {
 	a, b = replaceQuiet(f, a, b, f.Neg(f.Infinity()))
 	return e.Max(f, a, b)
 }
 
-// MinNum is Min with a single quiet NaN counting as missing (FPMinNum).
+// MinNum is Min, except that a single quiet NaN counts as missing (FPMinNum).
 func (e *Env) MinNum(f Format, a, b uint64) uint64 {
 	a, b = replaceQuiet(f, a, b, f.Infinity())
 	return e.Min(f, a, b)
 }
 
-// replaceQuiet puts with in the place of a quiet NaN whose partner is no NaN.
+// replaceQuiet replaces a quiet NaN whose partner is not a NaN by with.
 func replaceQuiet(f Format, a, b, with uint64) (uint64, uint64) {
 	quiet := f.shape().quiet()
 	switch {

@@ -1,11 +1,11 @@
 package ieee
 
-// Convert converts between formats by the rounding of e (FPConvert). FlushHalf does not apply; AltHalf does.
+// Convert converts between formats with the rounding of e (FPConvert). FlushHalf does not apply; AltHalf does.
 func (e *Env) Convert(from, to Format, a uint64) uint64 {
 	return e.ConvertRounded(from, to, a, e.Round)
 }
 
-// ConvertRounded is Convert with a rounding of its own, as FCVTXN has.
+// ConvertRounded is Convert with a given rounding, as for FCVTXN.
 func (e *Env) ConvertRounded(from, to Format, a uint64, r Rounding) uint64 {
 	altTo := to == Half && e.AltHalf
 	n := e.unpackAs(from, a, from != Half && e.FlushToZero, from == Half && e.AltHalf)
@@ -32,8 +32,8 @@ func (e *Env) convertSpecial(from, to Format, a uint64, n number, altTo bool) ui
 	return convertNaN(from, to, a)
 }
 
-// Widen converts a half-precision operand of a widening multiply-add to single precision, exactly and without raising anything, so that
-// a signalling NaN stays one. Denormals are flushed by FlushHalf (FPMulAddH).
+// Widen converts a half-precision operand of a widening multiply-add to single precision. It is exact and raises
+// nothing, so a signalling NaN stays one. FlushHalf flushes denormals (FPMulAddH).
 func (e *Env) Widen(a uint64) uint64 {
 	quiet := Env{}
 	n := quiet.unpackAs(Half, a, e.FlushHalf, false)

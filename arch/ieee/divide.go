@@ -2,7 +2,7 @@ package ieee
 
 import "math/bits"
 
-// Div is a / b (FPDiv).
+// Div returns a / b (FPDiv).
 func (e *Env) Div(f Format, a, b uint64) uint64 {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {
@@ -23,7 +23,7 @@ func (e *Env) Div(f Format, a, b uint64) uint64 {
 	return e.pack(f, r)
 }
 
-// quotient divides two finite numbers, to 64 bits and a sticky one.
+// quotient divides two finite numbers, to 64 bits and a sticky bit.
 func quotient(x, y number) number {
 	r := number{class: finite, neg: x.neg != y.neg, exp: x.exp - y.exp}
 	hi, lo := x.frac>>1, x.frac<<63
@@ -36,7 +36,7 @@ func quotient(x, y number) number {
 	return r
 }
 
-// Sqrt is the square root of a (FPSqrt).
+// Sqrt returns the square root of a (FPSqrt).
 func (e *Env) Sqrt(f Format, a uint64) uint64 {
 	x := e.unpack(f, a)
 	switch {
@@ -52,8 +52,8 @@ func (e *Env) Sqrt(f Format, a uint64) uint64 {
 	return e.pack(f, x)
 }
 
-// root is the square root of a positive number. The radicand is scaled to [2^126, 2^128) and an even exponent, so that the integer
-// root has its leading one in bit 63.
+// root returns the square root of a positive number. The radicand is scaled to [2^126, 2^128) and an even exponent,
+// so that the integer root has its leading one in bit 63.
 func root(x number) number {
 	w := wide{hi: x.frac}
 	if x.exp&1 == 0 {
@@ -63,12 +63,13 @@ func root(x number) number {
 	return number{class: finite, exp: x.exp >> 1, frac: q | bit(!exact)}
 }
 
-// isqrt is the integer square root of hi.lo, which is at least 2^126. Newton's iteration from above falls until it has the root.
+// isqrt returns the integer square root of hi.lo, which is at least 2^126. It uses Newton's iteration from above,
+// which decreases until it reaches the root.
 func isqrt(hi, lo uint64) (q uint64, exact bool) {
 	q = ^uint64(0)
 	for {
 		next := q
-		if hi < q { // else the quotient would not fit, and q is the root already
+		if hi < q { // otherwise the quotient would not fit, and q is the root
 			d, _ := bits.Div64(hi, lo, q)
 			next = d/2 + q/2 + d&q&1
 		}

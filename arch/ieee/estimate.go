@@ -1,7 +1,7 @@
 package ieee
 
-// The estimates are defined bit by bit, from a table of 8-bit fractions that is computed here (Arm ARM, RecipEstimate and
-// RecipSqrtEstimate), so that every processor gives the same ones.
+// The estimates are defined bit by bit, from a table of 8-bit fractions that is computed here (Arm ARM,
+// RecipEstimate and RecipSqrtEstimate). Every processor returns the same ones.
 
 // recipEstimate estimates 2^17/a for the 9-bit fixed-point number 256 ≤ a < 512; the result is in the same range.
 func recipEstimate(a uint64) uint64 {
@@ -26,7 +26,7 @@ func rsqrtEstimate(a uint64) uint64 {
 	return (b + 1) / 2
 }
 
-// RecipEstimateFixed is the estimate of the reciprocal of a 32-bit fraction (UnsignedRecipEstimate).
+// RecipEstimateFixed returns the estimate of the reciprocal of a 32-bit fraction (UnsignedRecipEstimate).
 func RecipEstimateFixed(a uint32) uint32 {
 	if a>>31 == 0 {
 		return ^uint32(0)
@@ -34,7 +34,7 @@ func RecipEstimateFixed(a uint32) uint32 {
 	return uint32(recipEstimate(uint64(a>>23)) << 23)
 }
 
-// RsqrtEstimateFixed is the estimate of the reciprocal square root of a 32-bit fraction (UnsignedRSqrtEstimate).
+// RsqrtEstimateFixed returns the estimate of the reciprocal square root of a 32-bit fraction (UnsignedRSqrtEstimate).
 func RsqrtEstimateFixed(a uint32) uint32 {
 	if a>>30 == 0 {
 		return ^uint32(0)
@@ -42,7 +42,7 @@ func RsqrtEstimateFixed(a uint32) uint32 {
 	return uint32(rsqrtEstimate(uint64(a>>23)) << 23)
 }
 
-// RecipEstimate estimates 1/a to 8 bits (FPRecipEstimate). There is none of BFloat16.
+// RecipEstimate estimates 1/a to 8 bits (FPRecipEstimate). BFloat16 is not supported.
 func (e *Env) RecipEstimate(f Format, a uint64) uint64 {
 	s := f.shape()
 	n := e.unpack(f, a)
@@ -60,7 +60,7 @@ func (e *Env) RecipEstimate(f Format, a uint64) uint64 {
 		e.raise(UFC)
 		return s.signed(n.neg, 0)
 	}
-	// The estimate has its leading one in bit 8. It is cut, not rounded, if the reciprocal is denormal.
+	// The estimate has its leading one in bit 8. It is truncated, not rounded, if the reciprocal is denormal.
 	sig := recipEstimate(n.frac>>55) << (s.frac - 8)
 	exp := s.bias - 1 - n.exp
 	if exp <= 0 {
@@ -69,7 +69,7 @@ func (e *Env) RecipEstimate(f Format, a uint64) uint64 {
 	return s.signed(n.neg, uint64(exp-1)<<s.frac+sig)
 }
 
-// RsqrtEstimate estimates 1/√a to 8 bits (FPRSqrtEstimate). There is none of BFloat16.
+// RsqrtEstimate estimates 1/√a to 8 bits (FPRSqrtEstimate). BFloat16 is not supported.
 func (e *Env) RsqrtEstimate(f Format, a uint64) uint64 {
 	s := f.shape()
 	n := e.unpack(f, a)
@@ -84,7 +84,7 @@ func (e *Env) RsqrtEstimate(f Format, a uint64) uint64 {
 	case n.class == infinite:
 		return 0
 	}
-	scaled := n.frac >> 55 // an odd power of two of the value counts as half of it
+	scaled := n.frac >> 55 // an odd power of two of the value halves it
 	if n.exp&1 == 0 {
 		scaled >>= 1
 	}
@@ -92,7 +92,7 @@ func (e *Env) RsqrtEstimate(f Format, a uint64) uint64 {
 	return uint64(exp)<<s.frac | (rsqrtEstimate(scaled)&0xff)<<(s.frac-8)
 }
 
-// RecipX is the reciprocal exponent of a: its power of two inverted (FPRecpX).
+// RecipX returns the reciprocal exponent of a: its power of two inverted (FPRecpX).
 func (e *Env) RecipX(f Format, a uint64) uint64 {
 	s := f.shape()
 	n := e.unpack(f, a)
@@ -106,13 +106,15 @@ func (e *Env) RecipX(f Format, a uint64) uint64 {
 	return s.signed(n.neg, ^exp&s.inf())
 }
 
-// RecipStep is 2 - a×b, rounded once, with 0 × ∞ being 0 (FPRecipStepFused). A NaN a is propagated with its sign changed.
+// RecipStep returns 2 - a×b, rounded once, with 0 × ∞ being 0 (FPRecipStepFused). A NaN a is propagated with its
+// sign changed.
 func (e *Env) RecipStep(f Format, a, b uint64) uint64 { return e.step(f, a, b, 1, 1<<63, 0) }
 
-// RsqrtStep is (3 - a×b)/2, rounded once, with 0 × ∞ being 0 (FPRSqrtStepFused). A NaN a is propagated with its sign changed.
+// RsqrtStep returns (3 - a×b)/2, rounded once, with 0 × ∞ being 0 (FPRSqrtStepFused). A NaN a is propagated with
+// its sign changed.
 func (e *Env) RsqrtStep(f Format, a, b uint64) uint64 { return e.step(f, a, b, 1, 3<<62, 1) }
 
-// step is (c - a×b) / 2^halve, for the constant c with exponent exp and significand frac.
+// step returns (c - a×b) / 2^halve, for the constant c with exponent exp and significand frac.
 func (e *Env) step(f Format, a, b uint64, exp int32, frac uint64, halve int32) uint64 {
 	a = f.Neg(a)
 	x, y := e.unpack(f, a), e.unpack(f, b)
@@ -128,17 +130,17 @@ func (e *Env) step(f Format, a, b uint64, exp int32, frac uint64, halve int32) u
 	return e.pack(f, r)
 }
 
-// RecipStepChained is 2 - a×b with a rounding of the product, as the 32-bit instructions have it (FPRecipStep).
+// RecipStepChained returns 2 - a×b with a rounded product, as the 32-bit instructions do (FPRecipStep).
 func (e *Env) RecipStepChained(f Format, a, b uint64) uint64 {
 	return e.chained(f, a, b, number{class: finite, exp: 1, frac: 1 << 63}, 0)
 }
 
-// RsqrtStepChained is (3 - a×b)/2 with a rounding of the product, as the 32-bit instructions have it (FPRSqrtStep).
+// RsqrtStepChained returns (3 - a×b)/2 with a rounded product, as the 32-bit instructions do (FPRSqrtStep).
 func (e *Env) RsqrtStepChained(f Format, a, b uint64) uint64 {
 	return e.chained(f, a, b, number{class: finite, exp: 1, frac: 3 << 62}, 1)
 }
 
-// chained is (c - a×b) / 2^halve with two roundings.
+// chained returns (c - a×b) / 2^halve with two roundings.
 func (e *Env) chained(f Format, a, b uint64, c number, halve int32) uint64 {
 	x, y := e.unpack(f, a), e.unpack(f, b)
 	if x.nan() || y.nan() {

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// The host's own arithmetic, which rounds to nearest and ties to even, is the truth for one mode. The exact result of math/big,
-// rounded by the oracle below, is the truth for all.
+// The host's arithmetic, which rounds to nearest with ties to even, is the reference for one mode. The exact result
+// of math/big, rounded by the oracle below, is the reference for all.
 
 var special64 = []uint64{
 	0, 1 << 63, 1, 1<<63 | 1, 0x000fffffffffffff, 0x0010000000000000, 0x3ff0000000000000, 0xbff0000000000000,
 	0x7fefffffffffffff, 0xffefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x3fefffffffffffff, 0x4340000000000000,
 }
 
-// random64 is a double that is often special or near another one.
+// random64 returns a double that is often special or near another one.
 func random64(r *rand.Rand, near uint64) uint64 {
 	switch r.Intn(6) {
 	case 0:
@@ -134,7 +134,7 @@ func TestHostIntegers(t *testing.T) {
 	}
 }
 
-// value is a finite raw value, exactly.
+// value returns the exact value of a finite raw value.
 func value(f Format, a uint64) *big.Float {
 	s := f.shape()
 	exp := int(a >> s.frac & (1<<s.exp - 1))
@@ -155,8 +155,8 @@ var bigMode = map[Rounding]big.RoundingMode{
 	NearestEven: big.ToNearestEven, Up: big.ToPositiveInf, Down: big.ToNegativeInf, Zero: big.ToZero, NearestAway: big.ToNearestAway,
 }
 
-// oracle rounds an exact value that is not zero, and tells the flags, by another road than pack: scaled to an integer count of units in
-// the last place, which math/big rounds.
+// oracle rounds an exact value other than zero and returns the flags. Unlike pack, it scales to an integer number
+// of units in the last place, which math/big rounds.
 func oracle(f Format, v *big.Float, r Rounding) (uint64, Flags) {
 	s := f.shape()
 	exp := v.MantExp(nil) - 1
@@ -185,7 +185,7 @@ func oracle(f Format, v *big.Float, r Rounding) (uint64, Flags) {
 	return s.signed(neg, raw), flags
 }
 
-// roundInt is the magnitude of x rounded to an integer.
+// roundInt returns the magnitude of x rounded to an integer.
 func roundInt(x *big.Float, m big.RoundingMode) (v uint64, inexact bool) {
 	whole, acc := x.Int(nil)
 	if acc == big.Exact {
@@ -233,7 +233,7 @@ func TestExact(t *testing.T) {
 		check("mul", fresh().Mul(a, b), func(e *Env) uint64 { return e.Mul(f, v[0], v[1]) })
 		p := fresh().Mul(a, b)
 		check("fma", fresh().Add(p, c), func(e *Env) uint64 { return e.MulAdd(f, v[2], v[0], v[1]) })
-		if b.Sign() != 0 { // 6000 bits stand for an endless fraction
+		if b.Sign() != 0 { // 6000 bits represent an infinite fraction
 			check("div", fresh().Quo(a, b), func(e *Env) uint64 { return e.Div(f, v[0], v[1]) })
 		}
 		if a.Sign() > 0 && r.Intn(20) == 0 {

@@ -1,6 +1,6 @@
 package ieee
 
-// Format is a binary interchange format. Raw values of a format are in the low bits of a uint64; what lies above is ignored in
+// Format is a binary interchange format. Raw values are in the low bits of a uint64; the bits above are ignored in
 // operands and zero in results.
 type Format uint8
 
@@ -12,7 +12,7 @@ const (
 	BFloat16
 )
 
-// shape is what the functions need to know of a format.
+// shape holds the parameters of a format.
 type shape struct {
 	frac uint  // bits of the stored significand
 	exp  int32 // bits of the exponent
@@ -27,10 +27,10 @@ var shapes = [...]shape{
 	BFloat16: {frac: 7, exp: 8, bias: 127, bits: 16},
 }
 
-// Bits is the width of the format: 16, 32 or 64.
+// Bits returns the width of the format: 16, 32 or 64.
 func (f Format) Bits() int { return int(shapes[f&3].bits) }
 
-// shape is the row of the table; a format that is none is taken for one.
+// shape returns the parameters of the format, and those of a valid one for an invalid format.
 func (f Format) shape() *shape { return &shapes[f&3] }
 
 func (s *shape) sign() uint64    { return 1 << (s.bits - 1) }
@@ -42,7 +42,7 @@ func (s *shape) fracOf() uint64  { return 1<<s.frac - 1 }
 func (s *shape) maxExp() int32   { return 1<<s.exp - 1 }
 func (s *shape) largest() uint64 { return s.inf() - 1 }
 
-// signed is the value v with the sign bit set if neg is.
+// signed returns the value v with the sign bit set if neg is.
 func (s *shape) signed(neg bool, v uint64) uint64 {
 	if neg {
 		v |= s.sign()
@@ -56,23 +56,23 @@ func (f Format) Neg(a uint64) uint64 { return (a ^ f.shape().sign()) & f.shape()
 // Abs clears the sign bit, of NaNs too, and raises nothing.
 func (f Format) Abs(a uint64) uint64 { return a & (f.shape().sign() - 1) }
 
-// Trim clears what lies above the format's bits.
+// Trim clears the bits above the format.
 func (f Format) Trim(a uint64) uint64 { return a & f.shape().mask() }
 
-// DefaultNaN is the NaN that invalid operations produce.
+// DefaultNaN returns the NaN that invalid operations produce.
 func (f Format) DefaultNaN() uint64 { return f.shape().nan() }
 
-// Infinity is the positive infinity.
+// Infinity returns the positive infinity.
 func (f Format) Infinity() uint64 { return f.shape().inf() }
 
-// IsNaN tells NaNs of both kinds.
+// IsNaN reports quiet and signalling NaNs.
 func (f Format) IsNaN(a uint64) bool { return f.Abs(a) > f.shape().inf() }
 
 // Rounding is a rounding rule. The first four have the numbers of FPCR.RMode.
 type Rounding uint8
 
-// The rounding rules. Odd sets the lowest bit of an inexact result and overflows to the largest finite number; OddInf does so too but
-// overflows to infinity.
+// The rounding rules. Odd sets the lowest bit of an inexact result and overflows to the largest finite number;
+// OddInf does so too but overflows to infinity.
 const (
 	NearestEven Rounding = iota
 	Up
@@ -83,7 +83,7 @@ const (
 	OddInf
 )
 
-// Flags are cumulative exception flags, at their places in FPSR (and FPSCR).
+// Flags are cumulative exception flags, at their positions in FPSR (and FPSCR).
 type Flags uint32
 
 // The exception flags.
@@ -96,13 +96,14 @@ const (
 	IDC Flags = 1 << 7 // input denormal, only of FlushToZero
 )
 
-// Env is the modes operations obey and the flags they raise. Flags are only ever added. The zero value is IEEE's default.
+// Env holds the modes that operations obey and the flags that they raise. Operations only add flags. The zero value
+// has IEEE's default modes.
 type Env struct {
 	Round       Rounding
 	FlushToZero bool // FPCR.FZ: single and double precision, BFloat16
 	FlushHalf   bool // FPCR.FZ16: half precision
 	DefaultNaN  bool // FPCR.DN
-	AltHalf     bool // FPCR.AHP: Half means the alternative format, in Convert only
+	AltHalf     bool // FPCR.AHP: Half is the alternative format, in Convert only
 	Flags       Flags
 }
 

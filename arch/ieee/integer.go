@@ -19,7 +19,7 @@ func integral(n number, scale int) (whole, rest uint64, ok bool) {
 	return n.frac >> (63 - shift), n.frac << (shift + 1), true
 }
 
-// fromInteger is the number of an integer.
+// fromInteger returns the number of an integer.
 func fromInteger(v uint64, neg bool) number {
 	if v == 0 {
 		return number{neg: neg}
@@ -28,7 +28,7 @@ func fromInteger(v uint64, neg bool) number {
 	return number{class: finite, neg: neg, exp: int32(63 - shift), frac: v << shift}
 }
 
-// RoundToInt rounds a to an integral value of the same format; with exact a change raises IXC (FPRoundInt).
+// RoundToInt rounds a to an integral value of the same format. If exact is set, a change raises IXC (FPRoundInt).
 func (e *Env) RoundToInt(f Format, a uint64, r Rounding, exact bool) uint64 {
 	n := e.unpack(f, a)
 	if n.nan() {
@@ -44,8 +44,8 @@ func (e *Env) RoundToInt(f Format, a uint64, r Rounding, exact bool) uint64 {
 	return e.pack(f, fromInteger(roundBits(whole, rest, r, n.neg), n.neg))
 }
 
-// RoundToSized rounds a to an integral value that fits a signed integer of size bits (32 or 64). Everything else is an invalid operation
-// and gives the most negative such integer (FPRoundIntN).
+// RoundToSized rounds a to an integral value that fits a signed integer of size bits (32 or 64). Otherwise the
+// operation is invalid and returns the smallest such integer (FPRoundIntN).
 func (e *Env) RoundToSized(f Format, a uint64, r Rounding, size int) uint64 {
 	n := e.unpack(f, a)
 	lowest := number{class: finite, neg: true, exp: int32(size - 1), frac: 1 << 63}
@@ -68,8 +68,9 @@ func (e *Env) RoundToSized(f Format, a uint64, r Rounding, size int) uint64 {
 	return e.pack(f, fromInteger(whole, n.neg))
 }
 
-// ToFixed converts to a fixed-point number of width bits (up to 64), fracBits of them below the point, saturating; the result is cut to
-// width bits. NaNs give 0. Saturation and NaNs are invalid operations (FPToFixed).
+// ToFixed converts to a fixed-point number of width bits (up to 64), fracBits of them below the point. It
+// saturates, and cuts the result to width bits. NaNs give 0. Saturation and NaNs are invalid operations
+// (FPToFixed).
 func (e *Env) ToFixed(f Format, a uint64, fracBits, width int, signed bool, r Rounding) uint64 {
 	n := e.unpack(f, a)
 	if n.nan() {
@@ -93,7 +94,7 @@ func (e *Env) ToFixed(f Format, a uint64, fracBits, width int, signed bool, r Ro
 	return whole & (1<<width - 1)
 }
 
-// fixedLimit is the largest magnitude of a fixed-point number of one sign.
+// fixedLimit returns the largest magnitude of a fixed-point number of one sign.
 func fixedLimit(neg bool, width int, signed bool) uint64 {
 	switch {
 	case signed:
@@ -116,8 +117,8 @@ func (e *Env) FromFixed(f Format, v uint64, fracBits, width int, signed bool) ui
 	return e.pack(f, n)
 }
 
-// ToInt32JS converts a double to a 32-bit integer as JavaScript does: towards zero and modulo 2^32. exact tells that the
-// integer is the value of a, which a negative zero is not (FPToFixedJS).
+// ToInt32JS converts a double to a 32-bit integer as JavaScript does: towards zero and modulo 2^32. exact reports
+// whether the integer equals a; for a negative zero it does not (FPToFixedJS).
 func (e *Env) ToInt32JS(a uint64) (v uint32, exact bool) {
 	n := e.unpack(Double, a)
 	switch n.class {
@@ -139,7 +140,8 @@ func (e *Env) ToInt32JS(a uint64) (v uint32, exact bool) {
 	return v, rest == 0
 }
 
-// modulo32 is the low 32 bits of the integer part of n, signed, with the integer part's magnitude (at most 2^64-1) and the fraction.
+// modulo32 returns the low 32 bits of the integer part of n, signed, the magnitude of the integer part (at most
+// 2^64-1) and the fraction.
 func modulo32(n number) (v uint32, whole, rest uint64) {
 	whole, rest, ok := integral(n, 0)
 	if !ok {

@@ -1,12 +1,13 @@
 package ieee
 
-// invalid raises an invalid operation and gives its result.
+// invalid raises an invalid operation and returns its result.
 func (e *Env) invalid(f Format) uint64 {
 	e.raise(IOC)
 	return f.DefaultNaN()
 }
 
-// propagate is the result of an operation one of whose operands, a, is a NaN and was chosen to be passed on (FPProcessNaN).
+// propagate returns the result of an operation whose operand a is a NaN that was selected as the result
+// (FPProcessNaN).
 func (e *Env) propagate(f Format, a uint64, c class) uint64 {
 	s := f.shape()
 	if c == signallingNaN {
@@ -18,7 +19,7 @@ func (e *Env) propagate(f Format, a uint64, c class) uint64 {
 	return a&s.mask() | s.quiet()
 }
 
-// pick chooses among two operands, at least one of them a NaN (FPProcessNaNs).
+// pick selects among two operands, at least one of which is a NaN (FPProcessNaNs).
 func (e *Env) pick(f Format, a, b uint64, x, y number) uint64 {
 	switch {
 	case x.class == signallingNaN:
@@ -31,7 +32,7 @@ func (e *Env) pick(f Format, a, b uint64, x, y number) uint64 {
 	return e.propagate(f, b, y.class)
 }
 
-// pick3 chooses among three operands, at least one of them a NaN (FPProcessNaNs3).
+// pick3 selects among three operands, at least one of which is a NaN (FPProcessNaNs3).
 func (e *Env) pick3(f Format, v [3]uint64, n [3]number) uint64 {
 	for _, c := range [2]class{signallingNaN, quietNaN} {
 		for i := range n {
@@ -43,7 +44,7 @@ func (e *Env) pick3(f Format, v [3]uint64, n [3]number) uint64 {
 	return f.DefaultNaN()
 }
 
-// convertNaN carries sign and leading payload bits from one format to another (FPConvertNaN).
+// convertNaN converts the sign and the leading payload bits of a NaN between formats (FPConvertNaN).
 func convertNaN(from, to Format, a uint64) uint64 {
 	s, d := from.shape(), to.shape()
 	payload := (a & s.fracOf()) << (63 - s.frac) >> (63 - d.frac)

@@ -13,8 +13,8 @@ const (
 	signallingNaN
 )
 
-// number is an unpacked value. A finite one is frac/2^63 × 2^exp with bit 63 of frac set; results of arithmetic keep in bit 0
-// whether anything below it was lost.
+// number is an unpacked value. A finite one is frac/2^63 × 2^exp with bit 63 of frac set. In results of arithmetic,
+// bit 0 also records whether any bit below was lost.
 type number struct {
 	class class
 	neg   bool
@@ -24,12 +24,12 @@ type number struct {
 
 func (n number) nan() bool { return n.class >= quietNaN }
 
-// unpack takes a raw value apart and flushes input denormals (FPUnpack).
+// unpack splits a raw value and flushes input denormals (FPUnpack).
 func (e *Env) unpack(f Format, a uint64) number {
 	return e.unpackAs(f, a, e.flushes(f), false)
 }
 
-// unpackAs is unpack with the choice of flushing denormals and of the alternative half precision left to the caller.
+// unpackAs is unpack with given flushing of denormals and alternative half precision.
 func (e *Env) unpackAs(f Format, a uint64, flush, alt bool) number {
 	s := f.shape()
 	a &= s.mask()
@@ -55,7 +55,7 @@ func (e *Env) unpackAs(f Format, a uint64, flush, alt bool) number {
 	return n
 }
 
-// specialClass is the class of the numbers with the top exponent.
+// specialClass returns the class of the numbers with the top exponent.
 func specialClass(s *shape, frac uint64) class {
 	switch {
 	case frac == 0:
@@ -66,12 +66,12 @@ func specialClass(s *shape, frac uint64) class {
 	return signallingNaN
 }
 
-// pack rounds a number that is not a NaN into a format by the mode of e (FPRound).
+// pack rounds a number other than a NaN to a format, with the modes of e (FPRound).
 func (e *Env) pack(f Format, n number) uint64 {
 	return e.packAs(f, n, e.Round, e.flushes(f), false)
 }
 
-// packAs is pack with the rounding, the flushing and the alternative half precision chosen by the caller.
+// packAs is pack with given rounding, flushing and alternative half precision.
 func (e *Env) packAs(f Format, n number, r Rounding, flush, alt bool) uint64 {
 	s := f.shape()
 	switch n.class {
@@ -91,8 +91,8 @@ func (e *Env) packAs(f Format, n number, r Rounding, flush, alt bool) uint64 {
 		frac = shiftRightJam(frac, uint(1-biased))
 		biased = 1
 	}
-	// A normal significand brings its own leading one, which adds 1 to the exponent field; so does a denormal that rounds up to a
-	// normal number.
+	// A normal significand includes its leading one, which adds 1 to the exponent field. So does a denormal that
+	// rounds up to a normal number.
 	drop := 63 - s.frac
 	kept, rest := frac>>drop, frac<<(64-drop)
 	if tiny && rest != 0 {
@@ -112,7 +112,8 @@ func (e *Env) packAs(f Format, n number, r Rounding, flush, alt bool) uint64 {
 	return s.signed(n.neg, v)
 }
 
-// overflow is the result of a value too large for the format. The alternative half precision saturates, as an invalid operation.
+// overflow returns the result of a value too large for the format. The alternative half precision saturates and
+// raises an invalid operation.
 func (e *Env) overflow(s *shape, neg bool, r Rounding, alt bool) uint64 {
 	if alt {
 		e.raise(IOC)
@@ -125,7 +126,7 @@ func (e *Env) overflow(s *shape, neg bool, r Rounding, alt bool) uint64 {
 	return s.signed(neg, s.largest())
 }
 
-// toInfinity reports whether a rounding rule carries an overflow to infinity.
+// toInfinity reports whether a rounding rule rounds an overflow to infinity.
 func toInfinity(r Rounding, neg bool) bool {
 	switch r {
 	case Up:
@@ -138,7 +139,7 @@ func toInfinity(r Rounding, neg bool) bool {
 	return true
 }
 
-// roundBits rounds kept by the fraction rest, in units of 2^-64, that lies below it.
+// roundBits rounds kept by the fraction rest below it, in units of 2^-64.
 func roundBits(kept, rest uint64, r Rounding, neg bool) uint64 {
 	const half = 1 << 63
 	switch r {

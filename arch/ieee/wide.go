@@ -2,15 +2,15 @@ package ieee
 
 import "math/bits"
 
-// wide is a finite number with a significand of 128 bits, enough for an exact product. Its value is hi.lo/2^127 × 2^exp, with the
-// top bit set.
+// wide is a finite number with a significand of 128 bits, enough for an exact product. Its value is hi.lo/2^127 ×
+// 2^exp, with the top bit set.
 type wide struct {
 	neg    bool
 	exp    int32
 	hi, lo uint64
 }
 
-// shiftRightJam shifts right and keeps in bit 0 whether anything was lost.
+// shiftRightJam shifts right and records in bit 0 whether any bit was lost.
 func shiftRightJam(v uint64, n uint) uint64 {
 	if n == 0 {
 		return v
@@ -22,7 +22,7 @@ func shiftRightJam(v uint64, n uint) uint64 {
 	return out
 }
 
-// shiftRight is shiftRightJam of 128 bits.
+// shiftRight is shiftRightJam for 128 bits.
 func (w wide) shiftRight(n uint) wide {
 	switch {
 	case n == 0:
@@ -38,7 +38,7 @@ func (w wide) shiftRight(n uint) wide {
 	return w
 }
 
-// bit is 1 for true.
+// bit returns 1 for true.
 func bit(b bool) uint64 {
 	if b {
 		return 1
@@ -59,24 +59,24 @@ func (w wide) normal() wide {
 	return w
 }
 
-// narrow folds the low half into the sticky bit.
+// narrow reduces the low half to the sticky bit.
 func (w wide) narrow() number {
 	return number{class: finite, neg: w.neg, exp: w.exp, frac: w.hi | bit(w.lo != 0)}
 }
 
 func (n number) widen() wide { return wide{neg: n.neg, exp: n.exp, hi: n.frac} }
 
-// product is the exact product of two finite numbers.
+// product returns the exact product of two finite numbers.
 func product(a, b number) wide {
 	hi, lo := bits.Mul64(a.frac, b.frac)
 	return wide{neg: a.neg != b.neg, exp: a.exp + b.exp + 1, hi: hi, lo: lo}.normal()
 }
 
-// sum adds exactly, but for a sticky bit; ok is false if the result is zero.
+// sum adds exactly, except for a sticky bit. ok is false if the result is zero.
 //
-// The sticky bit is sound: bits are lost only when the exponents differ by more than the 22 bits that a product of two doubles
-// leaves free at the low end, and then a subtraction cancels at most one leading bit, so that the bit stays far below what rounding
-// looks at.
+// The sticky bit suffices. Bits are lost only if the exponents differ by more than the 22 bits that a product of
+// two doubles leaves free at the low end. A subtraction then cancels at most one leading bit, so the sticky bit
+// stays far below the bits that rounding uses.
 func sum(a, b wide) (r wide, ok bool) {
 	if a.exp < b.exp || a.exp == b.exp && (a.hi < b.hi || a.hi == b.hi && a.lo < b.lo) {
 		a, b = b, a

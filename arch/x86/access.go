@@ -7,17 +7,17 @@ import (
 	"gotap/arch"
 )
 
-// How emulation reaches registers and memory.
+// How emulation accesses registers and memory.
 //
-// Bytes to and from memory travel through a word of arch.Regs behind the last register. A buffer on the stack would
-// be moved to the heap, since it is passed to an interface, and a pooled one would cost a lock: the register file
-// is there already, and is the caller's alone for the time of the call. The cast below is sound because the word is
-// 8 bytes of an array of words that outlives the call, byte slices have no alignment, and the Go memory model
-// treats the two views as one variable; the word is put back, so that the file compares equal afterwards.
+// Bytes to and from memory pass through a word of arch.Regs behind the last register. A buffer on the stack would
+// escape to the heap, because it is passed to an interface, and a pooled one would need a lock. The register file
+// already exists and belongs to the caller for the duration of the call. The cast below is sound: the word is 8
+// bytes of an array that outlives the call, byte slices need no alignment, and the Go memory model treats both
+// views as one variable. The word is restored, so the register file compares equal afterwards.
 
 const bufferWord = NumRegs
 
-// buffer is the bytes of the spare word.
+// buffer returns the spare word as bytes.
 func buffer(regs *arch.Regs, size uint8) []byte {
 	return (*[8]byte)(unsafe.Pointer(&regs[bufferWord]))[:size]
 }
@@ -32,7 +32,7 @@ func load(regs *arch.Regs, mem arch.Memory, addr uint64, size uint8) (uint64, er
 	return v, err
 }
 
-// store writes one.
+// store writes a little-endian number of 1, 2, 4 or 8 bytes.
 func store(regs *arch.Regs, mem arch.Memory, addr, v uint64, size uint8) error {
 	saved := regs[bufferWord]
 	binary.LittleEndian.PutUint64(buffer(regs, 8), v)
@@ -56,7 +56,7 @@ func setReg(regs *arch.Regs, o operand, v uint64, size uint8) {
 	}
 }
 
-// effective computes the address, without the segment: what lea gives.
+// effective returns the address without the segment base, as lea does.
 func (a *address) effective(regs *arch.Regs) uint64 {
 	ea := a.disp
 	if a.base != none {
@@ -68,7 +68,7 @@ func (a *address) effective(regs *arch.Regs) uint64 {
 	return ea & a.mask
 }
 
-// linear adds the segment.
+// linear returns the address with the segment base.
 func (s *site) linear(regs *arch.Regs) (uint64, error) {
 	a := &s.form.mem
 	ea := a.effective(regs)
@@ -81,8 +81,8 @@ func (s *site) linear(regs *arch.Regs) (uint64, error) {
 	return s.isa.wrap(ea), nil
 }
 
-// usable reports whether the base of a segment of 32-bit mode is known: the register file has those of fs and gs, if
-// they are loaded at all; the others are flat unless the program made segments of its own.
+// usable reports whether the base of a segment is known in 32-bit mode. The register file has the bases of fs and
+// gs, if they are loaded. The others are flat unless the program created segments of its own.
 func (a *address) usable(selector uint64) bool {
 	if a.segment != none {
 		return selector&^3 != 0
@@ -90,12 +90,13 @@ func (a *address) usable(selector uint64) bool {
 	return !ownSegment(selector)
 }
 
-// ownSegment reports a selector of the local descriptor table, or of the three thread-local ones of the global table.
+// ownSegment reports whether a selector names a segment that the program created: in the local descriptor table, or
+// in one of the three thread-local entries of the global table.
 func ownSegment(selector uint64) bool {
 	return selector&4 != 0 || selector >= 0x60 && selector <= 0x73
 }
 
-// get is the value of an operand. Bits beyond size are not defined.
+// get returns the value of an operand. Bits beyond size are undefined.
 func (s *site) get(o operand, size uint8, regs *arch.Regs, mem arch.Memory) (uint64, error) {
 	switch o.kind {
 	case inRegister:

@@ -32,7 +32,7 @@ func signExtend(v uint64, size uint8) uint64 {
 	return uint64(int64(v<<shift) >> shift)
 }
 
-// resultFlags is SF, ZF and PF of a result.
+// resultFlags returns SF, ZF and PF of a result.
 func resultFlags(r uint64, size uint8) uint64 {
 	r &= sizeMask(size)
 	f := r >> (8*uint(size) - 1) << 7 // SF
@@ -45,26 +45,26 @@ func resultFlags(r uint64, size uint8) uint64 {
 	return f
 }
 
-// addFlags is the status flags of r = a + b + carry.
+// addFlags returns the status flags of r = a + b + carry.
 func addFlags(a, b, r uint64, size uint8) uint64 {
 	carries := a&b | (a|b)&^r // the carry out of every bit
 	return resultFlags(r, size) | carryFlags(carries, a^r, b^r, size) | (a^b^r)&flagAF
 }
 
-// subFlags is the status flags of r = a - b - borrow.
+// subFlags returns the status flags of r = a - b - borrow.
 func subFlags(a, b, r uint64, size uint8) uint64 {
 	borrows := ^a&b | (^a|b)&r // the borrow out of every bit
 	return resultFlags(r, size) | carryFlags(borrows, a^b, a^r, size) | (a^b^r)&flagAF
 }
 
-// carryFlags is CF from the top bit of carries, and OF from the top bits of both of x and y.
+// carryFlags returns CF, the top bit of carries, and OF, set if the top bits of x and y are.
 func carryFlags(carries, x, y uint64, size uint8) uint64 {
 	top := 8*uint(size) - 1
 	return carries>>top&1 | (x&y)>>top&1<<11
 }
 
-// alu computes one operation. flags holds the status flags only. The logical operations clear AF, which the
-// architecture leaves undefined, as the processors of both vendors do.
+// alu computes one operation. flags holds only the status flags. The logical operations clear AF, which the
+// architecture leaves undefined, as processors of both vendors do.
 func alu(op uint8, a, b uint64, size uint8, carry uint64) (r, flags uint64) {
 	switch op {
 	case aluADD, aluADC:
@@ -89,7 +89,7 @@ func alu(op uint8, a, b uint64, size uint8, carry uint64) (r, flags uint64) {
 	return r, resultFlags(r, size)
 }
 
-// unary computes one operation on a value. inc and dec keep CF, not keeps all.
+// unary computes one operation on a value. inc and dec keep CF; not keeps all flags.
 func unary(op uint8, a uint64, size uint8, flags uint64) (r, newFlags uint64) {
 	switch op {
 	case unaryINC:
@@ -105,7 +105,7 @@ func unary(op uint8, a uint64, size uint8, flags uint64) (r, newFlags uint64) {
 	return r, subFlags(0, a, r, size)
 }
 
-// The shifts of lowerShift, by their group field; 6 is another shl.
+// The shifts of lowering.shift by group field. Field 6 is another shl.
 const (
 	shiftSHL = 4
 	shiftSHR = 5
@@ -113,8 +113,8 @@ const (
 	shiftSAR = 7
 )
 
-// shift shifts by 1 to size*8-1 bits. OF is defined for shifts by one bit; for others it is set by the same rule on
-// the last step, and AF is set; the architecture leaves both undefined, and this is what processors of AMD do.
+// shift shifts by 1 to size*8-1 bits. The architecture defines OF only for shifts by one bit and leaves AF
+// undefined. As AMD's processors do, shift sets OF by the same rule on the last step, and sets AF.
 func shift(op uint8, a uint64, n uint, size uint8) (r, flags uint64) {
 	top := 8*uint(size) - 1
 	a &= sizeMask(size)
@@ -131,7 +131,7 @@ func shift(op uint8, a uint64, n uint, size uint8) (r, flags uint64) {
 	return r, resultFlags(r, size) | flagAF | carry | (r>>top&1^carry)<<11
 }
 
-// holds reports whether a condition code is met: the low nibble of jcc, setcc and cmovcc.
+// holds reports whether a condition code, the low nibble of jcc, setcc and cmovcc, is met.
 func holds(cond uint8, flags uint64) bool {
 	var met bool
 	switch cond >> 1 {
@@ -155,5 +155,5 @@ func holds(cond uint8, flags uint64) bool {
 	return met != (cond&1 != 0)
 }
 
-// less is SF != OF.
+// less reports SF != OF.
 func less(flags uint64) bool { return flags&flagSF != 0 != (flags&flagOF != 0) }

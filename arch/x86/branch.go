@@ -2,10 +2,10 @@ package x86
 
 import "gotap/arch"
 
-// The emulation of what moves the stack pointer or the program counter.
+// Emulation of the instructions that change the stack pointer or the program counter.
 
-// canonical reports whether an address is one that user code can be at. What happens at a branch to another is the
-// processor's business: vendors differ in which instruction faults.
+// canonical reports whether user code can be at an address. A branch to any other address is left to the processor:
+// vendors differ in which instruction faults.
 func canonical(addr uint64) bool { return addr>>47 == 0 }
 
 // branch goes to a target.
@@ -25,7 +25,8 @@ func (s *site) branchIf(regs *arch.Regs, taken bool) error {
 	return nil
 }
 
-// loop is loopne, loope, loop and jrcxz, with a counter of the address size: counted down first, then tested.
+// loop emulates loopne, loope, loop and jrcxz. The counter has the address size; loops decrement it before they
+// test it.
 func (s *site) loop(regs *arch.Regs) error {
 	f := &s.form
 	mask := sizeMask(f.size)
@@ -56,9 +57,10 @@ func (s *site) jumpTo(regs *arch.Regs, mem arch.Memory) error {
 	return s.branch(regs, target&sizeMask(s.form.size))
 }
 
-// begin is xbegin, of a transaction that aborts at once: it may, at any time and for any reason. The status is 0, which names none, nor
-// says that another try may succeed. The trap flag and checks of alignment are for the instructions after it: a single step of a
-// transaction is what aborts it on a processor, too, and is reported behind the next instruction.
+// begin emulates xbegin as a transaction that aborts at once, which is legal at any time. The status 0 names no
+// reason and does not say that another attempt may succeed. The trap flag and alignment checks concern the
+// instructions after xbegin: on a processor, a single step aborts the transaction too and is reported behind the
+// next instruction.
 func (s *site) begin(regs *arch.Regs) error {
 	if err := s.branch(regs, s.form.target); err != nil {
 		return err
@@ -67,7 +69,7 @@ func (s *site) begin(regs *arch.Regs) error {
 	return nil
 }
 
-// call pushes the address behind the instruction and goes to target.
+// call pushes the address of the next instruction and goes to target.
 func (s *site) call(regs *arch.Regs, mem arch.Memory, target uint64) error {
 	if !canonical(target) {
 		return errCanonical
@@ -75,7 +77,7 @@ func (s *site) call(regs *arch.Regs, mem arch.Memory, target uint64) error {
 	return s.pushValue(regs, mem, s.form.next, target)
 }
 
-// callTo reads the target before it pushes: the two may overlap.
+// callTo reads the target before it pushes, because the two may overlap.
 func (s *site) callTo(regs *arch.Regs, mem arch.Memory) error {
 	target, err := s.get(s.form.src, s.form.size, regs, mem)
 	if err != nil {
@@ -84,7 +86,7 @@ func (s *site) callTo(regs *arch.Regs, mem arch.Memory) error {
 	return s.call(regs, mem, target&sizeMask(s.form.size))
 }
 
-// ret pops the program counter and releases the bytes of arguments that the instruction names.
+// ret pops the program counter and releases as many bytes of arguments as the instruction says.
 func (s *site) ret(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	target, err := load(regs, mem, regs[RSP], f.size)
@@ -106,7 +108,7 @@ func (s *site) push(regs *arch.Regs, mem arch.Memory) error {
 	return s.pushValue(regs, mem, v, s.form.next)
 }
 
-// pushValue stores before it moves the stack pointer, then goes to pc.
+// pushValue stores v before it changes the stack pointer, then continues at pc.
 func (s *site) pushValue(regs *arch.Regs, mem arch.Memory, v, pc uint64) error {
 	size := s.form.size
 	sp := s.isa.wrap(regs[RSP] - uint64(size))
@@ -117,7 +119,7 @@ func (s *site) pushValue(regs *arch.Regs, mem arch.Memory, v, pc uint64) error {
 	return nil
 }
 
-// pop moves the stack pointer first, so that pop into the stack pointer leaves what was popped.
+// pop changes the stack pointer first, so that pop rsp leaves the popped value.
 func (s *site) pop(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	v, err := load(regs, mem, regs[RSP], f.size)
@@ -130,7 +132,7 @@ func (s *site) pop(regs *arch.Regs, mem arch.Memory) error {
 	return nil
 }
 
-// leave is mov rsp, rbp and pop rbp.
+// leave emulates leave: mov rsp, rbp and pop rbp.
 func (s *site) leave(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	v, err := load(regs, mem, regs[RBP], f.size)
@@ -143,8 +145,8 @@ func (s *site) leave(regs *arch.Regs, mem arch.Memory) error {
 	return nil
 }
 
-// popFlags changes what a program without I/O privilege may: not IF, not IOPL. A trap flag is left to the
-// processor, and so is a change of the ID flag, which the kernel does not let a tracer make.
+// popFlags changes the flags that a program without I/O privilege may change, so neither IF nor IOPL. It leaves a
+// trap flag to the processor, and also a change of the ID flag, which the kernel does not let a tracer make.
 func (s *site) popFlags(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	v, err := load(regs, mem, regs[RSP], f.size)

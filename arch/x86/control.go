@@ -2,7 +2,7 @@ package x86
 
 import "gotap/arch"
 
-// control says what an instruction does to the flow of control.
+// control classifies the effect of an instruction on the flow of control.
 func (in *inst) control() arch.Control {
 	if in.enc != legacy {
 		return arch.Plain
@@ -26,7 +26,7 @@ func (in *inst) controlOneByte() arch.Control {
 		return arch.Call
 	case op == 0xc2 || op == 0xc3 || op == 0xca || op == 0xcb || op == 0xcf: // ret, far ret, iret
 		return arch.Return
-	case op == 0x9a: // far: the target is not an address alone
+	case op == 0x9a: // far: the target consists of more than an address
 		return arch.IndirCall
 	case op == 0xea:
 		return arch.IndirJump

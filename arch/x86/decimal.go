@@ -1,7 +1,7 @@
 package x86
 
-// Decimal arithmetic of 32-bit mode. Flags that the architecture leaves undefined are those of the additions and subtractions that it is
-// made of.
+// Decimal arithmetic of 32-bit mode. Flags that the architecture leaves undefined are those of the additions and
+// subtractions that the instruction consists of.
 
 // setAL sets al and flags.
 func (x *execution) setAL(v, flags uint64) {
@@ -9,7 +9,7 @@ func (x *execution) setAL(v, flags uint64) {
 	setStatus(x.regs, flags)
 }
 
-// decimalAdjust is daa and das.
+// decimalAdjust emulates daa and das.
 func decimalAdjust(x *execution) error {
 	al, flags, by := x.regs[RAX]&0xff, x.regs[EFLAGS], uint64(0)
 	if al&0xf > 9 || flags&flagAF != 0 {
@@ -30,7 +30,7 @@ func decimalAdjust(x *execution) error {
 	return nil
 }
 
-// asciiAdjust is aaa and aas.
+// asciiAdjust emulates aaa and aas.
 func asciiAdjust(x *execution) error {
 	ax, by, op := x.regs[RAX]&0xffff, uint64(0), uint8(aluADD)
 	if ax&0xf > 9 || x.regs[EFLAGS]&flagAF != 0 {
@@ -45,7 +45,7 @@ func asciiAdjust(x *execution) error {
 	return nil
 }
 
-// asciiMultiply is aam, by any base but zero.
+// asciiMultiply emulates aam with any base but zero.
 func asciiMultiply(x *execution) error {
 	base, al := x.form.imm&0xff, x.regs[RAX]&0xff
 	if base == 0 {
@@ -56,7 +56,7 @@ func asciiMultiply(x *execution) error {
 	return nil
 }
 
-// asciiDivide is aad.
+// asciiDivide emulates aad.
 func asciiDivide(x *execution) error {
 	r, flags := alu(aluADD, x.regs[RAX]&0xff, x.regs[RAX]>>8*(x.form.imm&0xff)&0xff, 1, 0)
 	setReg(x.regs, operand{inRegister, RAX}, r&0xff, 2)
@@ -64,7 +64,7 @@ func asciiDivide(x *execution) error {
 	return nil
 }
 
-// carryToAL is salc, which no manual of Intel's had for long.
+// carryToAL emulates salc, which Intel's manuals did not document for a long time.
 func carryToAL(x *execution) error {
 	setReg(x.regs, operand{inRegister, RAX}, -(x.regs[EFLAGS] & flagCF), 1)
 	return nil

@@ -7,22 +7,22 @@ import (
 	"gotap/arch"
 )
 
-// maxLen is the longest instruction a processor takes (Intel SDM vol. 2, 2.3.11).
+// maxLen is the maximum length of an instruction (Intel SDM vol. 2, 2.3.11).
 const maxLen = 15
 
-// decoder is the state of decoding one instruction: a cursor over the bytes, and what came out so far.
+// decoder decodes one instruction: a position in the bytes, and the result so far.
 type decoder struct {
 	in   inst
 	code []byte // at most maxLen bytes
 	pos  int
-	cut  bool // code was cut at maxLen rather than at the end of what the caller has
+	cut  bool // code was cut at maxLen, not at the end of the caller's bytes
 	err  error
 }
 
-// refusal is a reason without an address; the address is added where it is known.
+// refusal is a reason for a refusal. The caller that knows the address adds it.
 type refusal string
 
-// Error is the reason.
+// Error returns the reason.
 func (r refusal) Error() string { return string(r) }
 
 const (
@@ -53,14 +53,14 @@ func decodeInst(code []byte, long bool) (inst, error) {
 	return d.in, nil
 }
 
-// fail keeps the first error.
+// fail records the first error.
 func (d *decoder) fail(err error) {
 	if d.err == nil {
 		d.err = err
 	}
 }
 
-// peek is the byte at the cursor, or 0 with an error when there is none.
+// peek returns the byte at the current position, or 0 and an error if there is none.
 func (d *decoder) peek() byte {
 	if d.pos < len(d.code) {
 		return d.code[d.pos]
@@ -81,7 +81,7 @@ func (d *decoder) next() byte {
 	return b
 }
 
-// number takes n bytes as a sign-extended little-endian number.
+// number reads n bytes as a sign-extended little-endian number.
 func (d *decoder) number(n uint8) int64 {
 	var p [8]byte
 	for i := range n {
@@ -95,7 +95,8 @@ func (d *decoder) number(n uint8) int64 {
 	return v << shift >> shift
 }
 
-// prefixes takes legacy prefixes and REX. A REX that another prefix follows has no effect (Intel SDM vol. 2, 2.2.1).
+// prefixes reads legacy prefixes and REX. A REX prefix that another prefix follows has no effect (Intel SDM vol. 2,
+// 2.2.1).
 func (d *decoder) prefixes() {
 	in := &d.in
 	for d.err == nil {
@@ -131,7 +132,8 @@ func isSegment(b byte) bool {
 	return b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0x64 || b == 0x65
 }
 
-// segment notes a segment prefix. In 64-bit mode the four flat segments leave an earlier fs or gs in force.
+// segment records a segment prefix. In 64-bit mode, the prefixes of the four flat segments do not cancel an earlier
+// fs or gs.
 func (in *inst) segment(b byte) {
 	in.notrack = in.notrack || b == 0x3e
 	if in.long && b < 0x64 {
@@ -140,7 +142,7 @@ func (in *inst) segment(b byte) {
 	in.seg = b
 }
 
-// opcode takes the opcode with its escapes and returns its letter.
+// opcode reads the opcode with its escape bytes and returns its letter.
 func (d *decoder) opcode() byte {
 	in := &d.in
 	b := d.next()
@@ -184,7 +186,7 @@ func (d *decoder) oneByte(b byte) byte {
 	return legacyMap[b]
 }
 
-// operands takes what the letter says.
+// operands reads what the letter says.
 func (d *decoder) operands(shape byte) {
 	in := &d.in
 	switch shape {
@@ -203,7 +205,7 @@ func (d *decoder) operands(shape byte) {
 	in.immLen = first + second
 }
 
-// immediates is the length of the first immediate, and of what follows it.
+// immediates returns the length of the first immediate, and of what follows it.
 func (in *inst) immediates(shape byte) (first, second uint8) {
 	switch shape {
 	case 'b', 'M':
@@ -231,7 +233,8 @@ func (in *inst) immediates(shape byte) (first, second uint8) {
 	return in.groupImmediates(shape)
 }
 
-// groupImmediates is for opcodes where more than the opcode decides: test in group 3, and extrq and insertq of SSE4a.
+// groupImmediates handles the opcodes whose immediates depend on more than the opcode: test in group 3, and extrq
+// and insertq of SSE4a.
 func (in *inst) groupImmediates(shape byte) (first, second uint8) {
 	switch {
 	case shape == 'g' && in.regField() < 2:
@@ -244,19 +247,19 @@ func (in *inst) groupImmediates(shape byte) (first, second uint8) {
 	return 0, 0
 }
 
-// xbeginDisplacement marks the one instruction whose branch displacement follows ModRM. One of 16 bits does not cut the target off
-// (Intel SDM vol. 2, XBEGIN).
+// xbeginDisplacement marks xbegin, the only instruction with a branch displacement behind ModRM. A displacement of
+// 16 bits does not truncate the target (Intel SDM vol. 2, XBEGIN).
 func (in *inst) xbeginDisplacement() {
 	if in.begins() {
 		in.relLen = in.immSize()
 	}
 }
 
-// begins reports xbegin.
+// begins reports whether the instruction is xbegin.
 func (in *inst) begins() bool { return in.is(mapLegacy, 0xc7) && in.modrm == 0xf8 }
 
-// immSize is the size of an immediate that has no 64-bit form. A branch displacement with a 66 prefix is taken to be
-// of 16 bits also in 64-bit mode, as AMD's processors do; Intel's ignore the prefix, and so Prepare refuses it.
+// immSize returns the size of an immediate that has no 64-bit form. With a 66 prefix, a branch displacement has 16
+// bits in 64-bit mode too, as on AMD's processors. Intel's ignore the prefix, so Prepare refuses these branches.
 func (in *inst) immSize() uint8 {
 	if in.opsize && in.rex&rexW == 0 {
 		return 2
@@ -264,7 +267,7 @@ func (in *inst) immSize() uint8 {
 	return 4
 }
 
-// addressSize is the size in bytes of an address.
+// addressSize returns the size of an address in bytes.
 func (in *inst) addressSize() uint8 {
 	switch {
 	case in.long && !in.addrsize:
@@ -275,7 +278,7 @@ func (in *inst) addressSize() uint8 {
 	return 2
 }
 
-// modRM takes ModRM, SIB and displacement.
+// modRM reads ModRM, SIB and displacement.
 func (d *decoder) modRM(registers bool) {
 	in := &d.in
 	in.hasRM, in.rmOff = true, uint8(d.pos)
@@ -302,7 +305,7 @@ func disp16(mod, rm uint8) uint8 {
 	return mod // 0, 1 or 2 bytes
 }
 
-// sib takes a SIB byte if there is one, and finds the length of the displacement.
+// sib reads the SIB byte, if there is one, and determines the length of the displacement.
 func (d *decoder) sib() {
 	in := &d.in
 	base := in.modrm & 7
@@ -322,7 +325,7 @@ func (d *decoder) sib() {
 	}
 }
 
-// decode is decodeInst with the errors that package arch promises.
+// decode is decodeInst with the errors that package arch documents.
 func decode(code []byte, addr uint64, long bool) (*inst, error) {
 	in, err := decodeInst(code, long)
 	if err == nil {

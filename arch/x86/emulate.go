@@ -6,7 +6,7 @@ import (
 	"gotap/arch"
 )
 
-// Why an emulation is left to the processor.
+// Reasons to leave an instruction to the processor.
 const (
 	errNoEmulation = refusal("the instruction is not emulated")
 	errOwnStep     = refusal("the program single-steps itself, or checks alignment")
@@ -14,8 +14,8 @@ const (
 	errCanonical   = refusal("a branch to an address that is not canonical")
 )
 
-// Emulate completes the instruction. A routine does all that can fail before it changes a register, and has at most
-// one memory write, so that an error leaves everything as it was. Errors other than the memory's own match
+// Emulate completes the instruction. Every routine does what can fail before it changes a register, and writes
+// memory at most once, so an error leaves everything unchanged. Errors other than those of mem match
 // arch.ErrUnsupported: the instruction has to be stepped.
 func (s *site) Emulate(regs *arch.Regs, mem arch.Memory) error {
 	if regs[EFLAGS]&(flagTF|flagAC) != 0 && s.form.do != doBegin {
@@ -24,7 +24,7 @@ func (s *site) Emulate(regs *arch.Regs, mem arch.Memory) error {
 	return s.complete(regs, mem)
 }
 
-// complete is Emulate whatever the flags are.
+// complete is Emulate without the check of the flags.
 func (s *site) complete(regs *arch.Regs, mem arch.Memory) error {
 	if s.form.do == doBegin {
 		return s.begin(regs)
@@ -42,7 +42,7 @@ func (s *site) complete(regs *arch.Regs, mem arch.Memory) error {
 	return nil
 }
 
-// emulateData is what goes on with the next instruction and leaves the stack alone.
+// emulateData emulates the instructions that continue with the next one and do not use the stack.
 func (s *site) emulateData(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	switch f.do {
@@ -85,7 +85,7 @@ func (s *site) emulateData(regs *arch.Regs, mem arch.Memory) error {
 	return nil
 }
 
-// emulateStack is pushes, pops and branches. The routines set the program counter themselves.
+// emulateStack emulates pushes, pops and branches. The routines set the program counter themselves.
 func (s *site) emulateStack(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	switch f.do {
@@ -130,7 +130,7 @@ func (s *site) move(regs *arch.Regs, mem arch.Memory) error {
 	return s.put(s.form.dst, v, regs, mem)
 }
 
-// extend is movzx, movsx and movsxd.
+// extend emulates movzx, movsx and movsxd.
 func (s *site) extend(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	v, err := s.get(f.src, f.from, regs, mem)
@@ -146,7 +146,7 @@ func (s *site) extend(regs *arch.Regs, mem arch.Memory) error {
 	return nil
 }
 
-// exchange swaps two registers, of which either may be a high byte.
+// exchange swaps two registers. Either may be a high byte.
 func (s *site) exchange(regs *arch.Regs) {
 	f := &s.form
 	a, _ := s.get(f.dst, f.size, regs, nil) // registers cannot fail
@@ -155,7 +155,7 @@ func (s *site) exchange(regs *arch.Regs) {
 	setReg(regs, f.src, a, f.size)
 }
 
-// swap reverses the bytes of a register of 4 or 8.
+// swap reverses the bytes of a register of 4 or 8 bytes.
 func (s *site) swap(regs *arch.Regs) {
 	v, r := regs[s.form.dst.index], uint64(0)
 	for range s.form.size {
@@ -164,8 +164,8 @@ func (s *site) swap(regs *arch.Regs) {
 	setReg(regs, s.form.dst, r, s.form.size)
 }
 
-// ofWrite makes the fault of a read one of a write: a processor that reads an operand to change it asks for the right to write it
-// at once, and the page fault says so.
+// ofWrite turns the fault of a read into one of a write. A processor that reads an operand in order to change it
+// requests write access at once, and the page fault says so.
 func ofWrite(err error) error {
 	if fault := (*arch.FaultError)(nil); errors.As(err, &fault) {
 		return &arch.FaultError{Addr: fault.Addr, Write: true}
@@ -211,7 +211,7 @@ func (s *site) unary(regs *arch.Regs, mem arch.Memory) error {
 	return nil
 }
 
-// shift by zero changes nothing but, of a 32-bit register, the upper half.
+// shift by zero changes only the upper half of a 32-bit register.
 func (s *site) shift(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	a, err := s.get(f.dst, f.size, regs, mem)
@@ -229,7 +229,7 @@ func (s *site) shift(regs *arch.Regs, mem arch.Memory) error {
 	return nil
 }
 
-// bitTest leaves all flags but CF alone, as processors do where the architecture says undefined.
+// bitTest changes no flag but CF. The architecture leaves the others undefined; processors keep them.
 func (s *site) bitTest(regs *arch.Regs) {
 	f := &s.form
 	n, _ := s.get(f.src, f.size, regs, nil) // a register or an immediate
@@ -252,7 +252,7 @@ func (s *site) bitTest(regs *arch.Regs) {
 	setReg(regs, f.dst, v, f.size)
 }
 
-// cmov reads its source, and clears the upper half of a 32-bit destination, whatever the condition.
+// cmov reads its source and clears the upper half of a 32-bit destination even if the condition fails.
 func (s *site) cmov(regs *arch.Regs, mem arch.Memory) error {
 	f := &s.form
 	v, err := s.get(f.src, f.size, regs, mem)
@@ -274,7 +274,7 @@ func (s *site) set(regs *arch.Regs, mem arch.Memory) error {
 	return s.put(s.form.dst, v, regs, mem)
 }
 
-// flag is the instructions that change one flag, by opcode.
+// flag emulates the instructions that change one flag, by opcode.
 func (s *site) flag(regs *arch.Regs) {
 	switch s.form.op {
 	case 0xf5:

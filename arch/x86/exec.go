@@ -4,19 +4,20 @@ import (
 	"gotap/arch"
 )
 
-// exec.go executes single instructions whole, also of those that are never emulated in a live program: because that would not be
-// atomic, would take too long at a stop, or because an exception would have to be raised. What a state of general registers,
-// flags and memory cannot tell stays refused.
+// exec.go executes single instructions completely. That includes those that are never emulated in a live program,
+// because emulation would not be atomic, would take too long at a stop, or would have to raise an exception. An
+// instruction that needs more state than general registers, flags and memory is refused.
 
-// execution is one instruction on its way. Its site holds the parts of the form that operands need: memory, immediate, size.
+// execution is one instruction being executed. Its site holds the parts of the form that operands need: memory,
+// immediate and size.
 type execution struct {
 	site
 	regs *arch.Regs
 	mem  arch.Memory
-	kept arch.Regs // what regs are on an error
+	kept arch.Regs // the registers to restore on an error
 }
 
-// routine does all that an instruction does, but for going on with the next one.
+// routine executes an instruction, except for advancing the program counter.
 type routine func(x *execution) error
 
 const (
@@ -25,15 +26,17 @@ const (
 	errOverflow  = refusal("the processor raises an exception: overflow")
 	errProtected = refusal("the processor raises an exception: general protection")
 	errAlignment = refusal("the processor checks alignment, and the operand is not aligned")
-	errLock      = refusal("a lock prefix where there is none")
+	errLock      = refusal("the instruction cannot have a lock prefix")
 	errResult    = refusal("the result is undefined")
 )
 
-// Exec executes one instruction that New64 or New32 decoded. Segments are flat, but for fs and gs. Flags that the architecture leaves
-// undefined are set as AMD's processors set them; an undefined result is refused. A trap flag is data to it: the trap after the
-// instruction is not its business. On error regs are as before, and so is memory if the instruction writes it once; of a repeated string
-// instruction the iterations before the error have been done, as on a processor. Errors other than the memory's own match
-// arch.ErrUnsupported.
+// Exec executes one instruction that New64 or New32 decoded. Segments are flat, except for fs and gs. Flags that
+// the architecture leaves undefined are set as AMD's processors set them; an instruction with an undefined result
+// is refused. The trap flag is treated as data: Exec does not raise the trap after the instruction.
+//
+// On error, regs are unchanged, and so is memory if the instruction writes it once. Of a repeated string
+// instruction, the iterations before the error are complete, as on a processor. Errors other than those of mem
+// match arch.ErrUnsupported.
 func Exec(insn arch.Insn, regs *arch.Regs, mem arch.Memory) error {
 	in, ok := insn.Op.(*inst)
 	if !ok {
@@ -70,16 +73,16 @@ func (in *inst) exec(insn arch.Insn, regs *arch.Regs, mem arch.Memory) error {
 	if in.enc != legacy && in.memory() {
 		x.form.mem = in.address(insn.Addr)
 	}
-	if do := in.routine(); do != nil {
+	if do := routineOf(in); do != nil {
 		return x.run(do)
 	}
 	if x.form.do == notEmulated {
-		return in.whyNot()
+		return whyNot(in)
 	}
 	return x.complete(regs, mem)
 }
 
-// run runs a routine and goes on behind the instruction.
+// run runs a routine and advances the program counter.
 func (x *execution) run(do routine) error {
 	x.kept = *x.regs
 	if x.in.memory() && x.form.mem.selector == CS || !x.isa.long && ownSegment(x.regs[SS]) {
@@ -93,7 +96,7 @@ func (x *execution) run(do routine) error {
 	return nil
 }
 
-// aligned is memory of a program that has its accesses checked for alignment.
+// aligned is the memory of a program whose accesses are checked for alignment.
 type aligned struct{ arch.Memory }
 
 func (m aligned) ReadMemory(addr uint64, p []byte) error {
@@ -110,7 +113,7 @@ func (m aligned) WriteMemory(addr uint64, p []byte) error {
 	return m.Memory.WriteMemory(addr, p)
 }
 
-// lockable reports an instruction that may have a lock prefix: one of a few that read and write memory.
+// lockable reports whether the instruction may have a lock prefix: only some that read and write memory may.
 func (in *inst) lockable() bool {
 	if in.enc != legacy || !in.memory() {
 		return false
@@ -140,14 +143,14 @@ func (in *inst) lockable() bool {
 	return false
 }
 
-// resize makes the operands bytes if the opcode says so.
+// resize sets the operand size to one byte if the opcode says so.
 func (x *execution) resize() { x.form.size = x.in.byteOr(x.form.size) }
 
-// rm is the operand of the rm field, reg that of the reg field.
+// rm returns the operand of the rm field, reg that of the reg field.
 func (x *execution) rm() operand  { return x.in.rmOperand(x.form.size) }
 func (x *execution) reg() operand { return x.in.gprOperand(x.in.reg(), x.form.size) }
 
-// read is the value of an operand of the form's size, without bits beyond it.
+// read returns the value of an operand of the form's size; the bits beyond are zero.
 func (x *execution) read(o operand) (uint64, error) {
 	v, err := x.get(o, x.form.size, x.regs, x.mem)
 	return v & sizeMask(x.form.size), err
@@ -156,15 +159,15 @@ func (x *execution) read(o operand) (uint64, error) {
 // write sets an operand of the form's size.
 func (x *execution) write(o operand, v uint64) error { return x.put(o, v, x.regs, x.mem) }
 
-// gpr is the value of a general register, of the form's size.
+// gpr returns a general register, cut to the form's size.
 func (x *execution) gpr(index uint8) uint64 { return x.regs[index] & sizeMask(x.form.size) }
 
-// setGPR sets one.
+// setGPR sets a general register, of the form's size.
 func (x *execution) setGPR(index uint8, v uint64) {
 	setReg(x.regs, operand{inRegister, index}, v, x.form.size)
 }
 
-// flags are those of mask set to what v has of them.
+// setFlags copies the flags in mask from v.
 func (x *execution) setFlags(mask, v uint64) {
 	x.regs[EFLAGS] = x.regs[EFLAGS]&^mask | v&mask
 }
@@ -178,7 +181,7 @@ func (x *execution) modify(change func(v uint64) uint64) error {
 	return x.write(x.rm(), change(v))
 }
 
-// bit is mask if the condition holds.
+// bit returns mask if the condition holds, and 0 otherwise.
 func bit(condition bool, mask uint64) uint64 {
 	if condition {
 		return mask

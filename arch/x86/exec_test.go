@@ -19,7 +19,8 @@ func executed(t *testing.T, a arch.Arch, code string, regs *arch.Regs, mem arch.
 	return Exec(in, regs, mem)
 }
 
-// TestExecRefuses: what a state does not tell, and exceptions, have a reason, and change nothing.
+// TestExecRefuses checks the reasons for which Exec refuses instructions that need more state or raise an
+// exception, and that nothing changes.
 func TestExecRefuses(t *testing.T) {
 	for code, want := range map[string]refusal{
 		"\x48\xf7\xf3":             errDivide,    // div %rbx
@@ -57,7 +58,8 @@ func TestExecRefuses(t *testing.T) {
 	}
 }
 
-// TestExecFaults: a write that fails leaves the registers as they were, and a string instruction is left between two iterations.
+// TestExecFaults checks that a failed write leaves the registers unchanged, and a string instruction between two
+// iterations.
 func TestExecFaults(t *testing.T) {
 	for code, write := range map[string]bool{
 		"\x48\x87\x07": true, "\x48\x0f\xc1\x07": true, "\x48\x0f\xb1\x07": true, "\x48\xd3\x07": true, "\x0f\xab\x07": true,
@@ -79,7 +81,7 @@ func TestExecFaults(t *testing.T) {
 	}
 }
 
-// TestExecComparesInOrder: where both operands of cmps are missing, the fault is that of the one at rdi, but of repe cmpsb.
+// TestExecComparesInOrder checks that cmps faults at the operand at rdi if both are missing, except for repe cmpsb.
 func TestExecComparesInOrder(t *testing.T) {
 	for code, want := range map[string]uint64{"\xa6": 0x6000, "\xf2\xa6": 0x6000, "\xf3\xa7": 0x6000, "\xf3\xa6": 0x5000} {
 		regs := arch.Regs{RSI: 0x5000, RDI: 0x6000, RCX: 3, RSP: 0x10080, EFLAGS: 0x202}
@@ -97,7 +99,7 @@ func TestExecComparesInOrder(t *testing.T) {
 	}
 }
 
-// TestExecFaults32 is the same in 32-bit mode: arpl reads before it knows whether it will write.
+// TestExecFaults32 checks faults in 32-bit mode. arpl reads before it decides whether to write.
 func TestExecFaults32(t *testing.T) {
 	for code, write := range map[string]bool{"\x63\x07": false, "\x01\x07": true, "\x67\x66\x63\x05": false} {
 		regs := arch.Regs{RDI: 0x5000, RSP: 0x10080, EFLAGS: 0x202, CS: 0x23, DS: 0x2b, ES: 0x2b, SS: 0x2b}
@@ -109,14 +111,14 @@ func TestExecFaults32(t *testing.T) {
 	}
 }
 
-// TestExecTrapFlag: the trap flag is data, also to popf and pushf.
+// TestExecTrapFlag checks that popf and pushf treat the trap flag as data.
 func TestExecTrapFlag(t *testing.T) {
 	mem := &flat{0x10000, make([]byte, 256)}
 	regs := arch.Regs{RSP: 0x10080, EFLAGS: 0x246 | flagTF}
 	if err := executed(t, New64(), "\x9c", &regs, mem); err != nil || mem.b[0x79] != 0x03 {
 		t.Errorf("pushf: %v, %#x", err, mem.b[0x78:0x80])
 	}
-	described := arch.Regs{RSP: 0x10080, EFLAGS: flagCF} // a program has interrupts on, and bit 1 is always set
+	described := arch.Regs{RSP: 0x10080, EFLAGS: flagCF} // a program has IF and bit 1 set
 	if err := executed(t, New64(), "\x9c", &described, &flat{0x10000, mem.b}); err != nil || binary.LittleEndian.Uint64(mem.b[0x78:]) != 0x203 {
 		t.Errorf("pushf: %v, %#x, want 0x203", err, mem.b[0x78:0x80])
 	}

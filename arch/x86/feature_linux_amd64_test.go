@@ -10,14 +10,15 @@ import (
 	"testing"
 )
 
-// feature is something that not all processors have. Tests find out by running it, and then hold what the processor at hand promises.
+// feature is something that not all processors have. Tests detect it by executing it, and then expect what the
+// processor implements.
 type feature string
 
 const (
 	// transactions is RTM: xbegin, xend, xtest and xabort.
 	transactions feature = "transactions"
-	// keepsFloatAddress says that the state of the x87 unit has the address of its last instruction at all times, as Intel's processors
-	// have it. Otherwise it has it while an unmasked exception is pending.
+	// keepsFloatAddress means that the state of the x87 unit always contains the address of its last instruction,
+	// as on Intel's processors. On others it does so while an unmasked exception is pending.
 	keepsFloatAddress feature = "the address of the last x87 instruction"
 )
 
@@ -41,8 +42,8 @@ func (c *child) has(f feature) bool {
 	return found
 }
 
-// flagOf is what the kernel calls the extension that an instruction which Exec executes belongs to, or nothing. Older processors do something
-// else, or raise an exception.
+// flagOf returns the kernel's name for the extension of an instruction that Exec executes, or "". Older processors
+// execute another instruction or raise an exception.
 func (in *inst) flagOf() string {
 	op, reg := in.opcode, in.regField()
 	switch {
@@ -94,14 +95,14 @@ var processorFlags = sync.OnceValue(func() map[string]bool {
 	return has
 })
 
-// lacks reports whether the processor lacks the extension that an instruction belongs to.
+// lacks reports whether the processor lacks the extension of an instruction.
 func lacks(in *inst) bool {
 	f := in.flagOf()
 	return f != "" && !processorFlags()[f]
 }
 
-// ignoreUndefinedOperand makes the address of the last x87 operand the same in two outcomes, where the instruction has no operand in
-// memory and the processor keeps the address at all times: it is undefined then (Intel SDM vol. 1, 8.1.8).
+// ignoreUndefinedOperand makes the address of the last x87 operand equal in two outcomes if the instruction has no
+// operand in memory and the processor always records the address: it is undefined then (Intel SDM vol. 1, 8.1.8).
 func (c *child) ignoreUndefinedOperand(in *inst, want, got *outcome) {
 	const imageFDP = 16
 	if (&site{in: in}).LeavesAddress() && !in.memory() && len(got.vectors) > imageFDP+8 && c.has(keepsFloatAddress) {
@@ -109,7 +110,8 @@ func (c *child) ignoreUndefinedOperand(in *inst, want, got *outcome) {
 	}
 }
 
-// floatTrials are all x87 instructions, with operands in registers, where rbx points, and relative to the program counter.
+// floatTrials returns all x87 instructions, with operands in registers, at rbx, and relative to the program
+// counter.
 func floatTrials(m *isa, try func(code []byte)) {
 	for opcode := byte(0xd8); opcode >= 0xd8 && opcode <= 0xdf; opcode++ {
 		for reg := range byte(8) {
@@ -126,8 +128,9 @@ func floatTrials(m *isa, try func(code []byte)) {
 	}
 }
 
-// TestFloatAddress steps all x87 instructions with all exceptions unmasked, and with too few or too many numbers on their stack: nearly
-// all raise one, so that the state has the address of the last instruction on any processor.
+// TestFloatAddress steps all x87 instructions with all exceptions unmasked, and with too few or too many numbers on
+// their stack. Nearly all raise an exception, so the state has the address of the last instruction on any
+// processor.
 func TestFloatAddress(t *testing.T) {
 	for _, m := range []*isa{mode64, mode32} {
 		t.Run(m.Name(), func(t *testing.T) {
@@ -155,7 +158,8 @@ func TestFloatAddress(t *testing.T) {
 	}
 }
 
-// floatTrial compares native and displaced steps of one instruction. It reports whether the native one left its address.
+// floatTrial compares native and displaced steps of one instruction. It reports whether the native step recorded
+// its address.
 func floatTrial(t *testing.T, c *child, code []byte) (left bool) {
 	t.Helper()
 	insn, err := c.isa.Decode(code, nativeCode)
@@ -187,9 +191,9 @@ func floatTrial(t *testing.T, c *child, code []byte) (left bool) {
 	return left
 }
 
-// TestTransactions runs the instructions of transactions outside of one. Where the processor has them, xbegin is not stepped but run: the
-// breakpoint behind it aborts the transaction, so that the thread comes to the one where the transaction leads. The status, which tells of
-// the breakpoint, is the only difference to an emulation.
+// TestTransactions runs the instructions of transactions outside a transaction. On processors with transactions,
+// xbegin is not stepped but run: the breakpoint behind it aborts the transaction, and the thread continues at the
+// abort handler. Only the status, which names the breakpoint, differs from an emulation.
 func TestTransactions(t *testing.T) {
 	for _, m := range []*isa{mode64, mode32} {
 		t.Run(m.Name(), func(t *testing.T) {

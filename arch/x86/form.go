@@ -1,8 +1,7 @@
 package x86
 
-// form is an instruction lowered for emulation: decoded once, so that a hit costs one switch and a few loads. It is
-// filled in by lower and read by the emulate methods; a zero form (doNothing) is an instruction that is not
-// emulated.
+// form is an instruction lowered for emulation. Lowering decodes the operands once, so that a hit costs one switch
+// and a few loads. In a zero form, do is notEmulated.
 type form struct {
 	do       action
 	op       uint8 // which operation of the action: an ALU operation, a condition, a shift, a flag operation
@@ -15,7 +14,7 @@ type form struct {
 	target   uint64  // of a direct branch
 }
 
-// action chooses the routine that emulates a form.
+// action selects the routine that emulates a form.
 type action uint8
 
 const (
@@ -72,7 +71,7 @@ const (
 // none is the index of no register.
 const none = 0xff
 
-// address is how an effective address is made.
+// address describes how to compute an effective address.
 type address struct {
 	base, index uint8 // in arch.Regs, or none
 	scale       uint8 // shift
@@ -82,12 +81,12 @@ type address struct {
 	mask        uint64 // of the address size
 }
 
-// stackRelative reports whether the address is on the stack by the look of it, where no other thread has business.
+// stackRelative reports whether the address appears to be on the stack, which other threads do not use.
 func (a *address) stackRelative() bool {
 	return (a.base == RSP || a.base == RBP) && a.segment == none
 }
 
-// gprOperand is general register n of a size: without REX, the byte registers 4 to 7 are ah, ch, dh and bh.
+// gprOperand returns general register n of a size. Without REX, the byte registers 4 to 7 are ah, ch, dh and bh.
 func (in *inst) gprOperand(n, size uint8) operand {
 	if size == 1 && n >= 4 && n < 8 && !in.hasREX() {
 		return operand{inHighByte, gpr[n-4]}
@@ -95,10 +94,10 @@ func (in *inst) gprOperand(n, size uint8) operand {
 	return operand{inRegister, gpr[n]}
 }
 
-// hasREX reports a REX prefix, also one without any bit set.
-func (in *inst) hasREX() bool { return in.rex != 0 }
+// hasREX reports whether there is a REX prefix, even one without any bit set.
+func (p *prefixes) hasREX() bool { return p.rex != 0 }
 
-// rmOperand is the operand of the rm field, of a size. The address is in form.mem when it is memory.
+// rmOperand returns the operand of the rm field. If it is memory, form.mem has the address.
 func (in *inst) rmOperand(size uint8) operand {
 	if in.memory() {
 		return operand{kind: inMemory}
@@ -106,7 +105,7 @@ func (in *inst) rmOperand(size uint8) operand {
 	return in.gprOperand(in.rm(), size)
 }
 
-// address lowers the memory operand; addr is the instruction's own address.
+// address lowers the memory operand. addr is the address of the instruction.
 func (in *inst) address(addr uint64) address {
 	a := address{base: none, index: none, segment: none, selector: DS, disp: uint64(in.disp)}
 	a.mask = ^uint64(0) >> (64 - 8*uint(in.addressSize()))
@@ -127,7 +126,7 @@ func (in *inst) address(addr uint64) address {
 	return a
 }
 
-// addressSIB is base + index * scale.
+// addressSIB handles base + index * scale.
 func (in *inst) addressSIB(a *address) {
 	base := in.sib&7 | in.rex&rexB<<3
 	index := in.sib>>3&7 | in.rex&rexX<<2
@@ -139,7 +138,7 @@ func (in *inst) addressSIB(a *address) {
 	}
 }
 
-// address16 is 16-bit addressing, whose registers are fixed pairs.
+// address16 handles 16-bit addressing, whose registers are fixed pairs.
 func (in *inst) address16(a *address) {
 	base := [8]uint8{RBX, RBX, RBP, RBP, RSI, RDI, RBP, RBX}
 	index := [8]uint8{RSI, RDI, RSI, RDI, none, none, none, none}

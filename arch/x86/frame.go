@@ -1,6 +1,6 @@
 package x86
 
-// Instructions of the stack that touch more than one place, and xlat, bound and arpl.
+// Instructions that access the stack more than once, and xlat, bound and arpl.
 
 // pushWord pushes a value of the form's size.
 func (x *execution) pushWord(v uint64) error {
@@ -13,7 +13,7 @@ func (x *execution) pushWord(v uint64) error {
 	return nil
 }
 
-// popWord pops one.
+// popWord pops a value of the form's size.
 func (x *execution) popWord() (uint64, error) {
 	size := x.form.size
 	v, err := load(x.regs, x.mem, x.regs[RSP], size)
@@ -23,7 +23,7 @@ func (x *execution) popWord() (uint64, error) {
 	return v, err
 }
 
-// popInto is pop into an operand, whose address is made with the stack pointer after the pop.
+// popInto emulates pop into memory or a register. The address is computed with the stack pointer after the pop.
 func popInto(x *execution) error {
 	x.form.size = x.in.stackSize()
 	v, err := x.popWord()
@@ -33,7 +33,7 @@ func popInto(x *execution) error {
 	return x.write(x.rm(), v)
 }
 
-// popFlags is popf of a program without I/O privilege.
+// popFlags emulates popf in a program without I/O privilege.
 func popFlags(x *execution) error {
 	x.form.size = x.in.stackSize()
 	v, err := x.popWord()
@@ -45,7 +45,7 @@ func popFlags(x *execution) error {
 	return nil
 }
 
-// enter makes a frame: bytes of it, and frame pointers of outer procedures that are copied into it.
+// enter creates a frame with the given number of bytes and copies the frame pointers of outer procedures into it.
 func enter(x *execution) error {
 	x.form.size = x.in.stackSize()
 	bytes, level := x.form.imm&0xffff, x.in.code[x.in.immOff+2]&31
@@ -72,10 +72,10 @@ func enter(x *execution) error {
 	x.setGPR(RBP, top)
 	x.regs[RSP] = x.isa.wrap(x.regs[RSP] - bytes)
 	_, err := load(x.regs, x.mem, x.regs[RSP], x.form.size)
-	return ofWrite(err) // the end of the frame has to be there
+	return ofWrite(err) // the end of the frame has to be writable
 }
 
-// pushAll is pusha.
+// pushAll emulates pusha.
 func pushAll(x *execution) error {
 	sp := x.regs[RSP]
 	for _, index := range gpr[:8] {
@@ -90,7 +90,7 @@ func pushAll(x *execution) error {
 	return nil
 }
 
-// popAll is popa, which skips the stack pointer.
+// popAll emulates popa, which skips the stack pointer.
 func popAll(x *execution) error {
 	for i := range 8 {
 		v, err := x.popWord()
@@ -104,7 +104,7 @@ func popAll(x *execution) error {
 	return nil
 }
 
-// translate is xlat: a byte of a table that rbx points to.
+// translate emulates xlat: it loads a byte of the table at rbx.
 func translate(x *execution) error {
 	a := address{base: RBX, index: none, segment: none, selector: DS, disp: x.regs[RAX] & 0xff, mask: sizeMask(x.in.addressSize())}
 	x.in.addressSegment(&a)
@@ -117,7 +117,7 @@ func translate(x *execution) error {
 	return nil
 }
 
-// checkBounds is bound, which does nothing within them.
+// checkBounds emulates bound, which does nothing if the index is within the bounds.
 func checkBounds(x *execution) error {
 	addr, err := x.linear(x.regs)
 	if err != nil {
@@ -139,7 +139,7 @@ func checkBounds(x *execution) error {
 	return nil
 }
 
-// adjustPrivilege is arpl, which does not ask for the right to write until it has read.
+// adjustPrivilege emulates arpl, which requests write access only after it has read.
 func adjustPrivilege(x *execution) error {
 	x.form.size = 2
 	v, err := x.read(x.rm())
@@ -157,7 +157,7 @@ func adjustPrivilege(x *execution) error {
 	return nil
 }
 
-// overflowTrap is into.
+// overflowTrap emulates into.
 func overflowTrap(x *execution) error {
 	if x.regs[EFLAGS]&flagOF != 0 {
 		return errOverflow

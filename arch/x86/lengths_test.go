@@ -15,8 +15,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// bodies is the list of binaries whose every instruction is compared with objdump. The first few are enough for a
-// quick run, GOTAP_LONG=1 takes all.
+// bodies lists binaries whose every instruction is compared with objdump. Quick runs use the first few,
+// GOTAP_LONG=1 all.
 var bodies = []struct {
 	glob  string
 	long  bool // 64-bit code
@@ -65,7 +65,7 @@ func (l listing) next() (line, bool) {
 	return line{}, false
 }
 
-// disassemble runs objdump on a file and calls f for every instruction, until f says stop.
+// disassemble runs objdump on a file and calls f for every instruction, until f returns false.
 func disassemble(t *testing.T, f func(line) bool, args ...string) {
 	t.Helper()
 	cmd := exec.Command("objdump", append([]string{"-d", "-w", "--insn-width=16"}, args...)...)
@@ -90,8 +90,9 @@ func disassemble(t *testing.T, f func(line) bool, args ...string) {
 	}
 }
 
-// quirk tells of listing lines that are no instruction as the processor sees it: data among code, a prefix that
-// objdump puts on a line of its own, and fwait, which it prints as part of the x87 instruction behind it.
+// quirk reports listing lines that are not an instruction as the processor executes it: data among code, a prefix
+// that objdump prints on a line of its own, and fwait, which objdump prints as part of the following x87
+// instruction.
 func quirk(in line) bool {
 	switch {
 	case strings.Contains(in.text, "(bad)"), strings.HasPrefix(in.text, ".byte"), in.text == "":
@@ -110,8 +111,8 @@ func quirk(in line) bool {
 var loneprefix = map[string]struct{}{"data16": {}, "addr32": {}, "addr16": {}, "lock": {}, "repz": {}, "repnz": {},
 	"rep": {}, "cs": {}, "ds": {}, "es": {}, "fs": {}, "gs": {}, "ss": {}, "bnd": {}, "notrack": {}}
 
-// TestLengths: no instruction of real programs has another length, branch target or RIP-relative operand than
-// objdump finds.
+// TestLengths checks lengths, branch targets and RIP-relative operands of real programs' instructions against
+// objdump.
 func TestLengths(t *testing.T) {
 	testenv.Require(t, testenv.Objdump)
 	for _, b := range bodies {
@@ -146,7 +147,7 @@ func compareLengths(t *testing.T, file string, long bool) {
 	}
 }
 
-// compareLine returns what differs, or nothing.
+// compareLine returns the differences, or "".
 func compareLine(l line, long bool) string {
 	code := append(append([]byte{}, l.code...), 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90)
 	in, err := decodeInst(code, long)

@@ -2,40 +2,53 @@ package x86
 
 import "gotap/arch"
 
-// lower.go turns instructions into forms. What is not found here is not emulated, and run out of line.
+// lower.go turns instructions into forms. An instruction that it does not handle is not emulated but stepped out of
+// line.
 
-// lower lowers an instruction at addr. The result's action is notEmulated when there is no exact emulation.
+// lowering is the state of turning an instruction into a form.
+type lowering struct {
+	*inst
+	form form
+}
+
+// lower returns the form of an instruction at addr. Its action is notEmulated if there is no exact emulation.
 func (in *inst) lower(addr uint64) form {
+	l := lowering{inst: in, form: in.plainForm(addr)}
+	if in.enc != legacy || in.lock || in.refusal() != "" || in.narrowBranch() {
+		return l.form
+	}
+	if in.memory() || in.dispLen != 0 {
+		l.form.mem = in.address(addr)
+		if l.form.mem.selector == CS { // cannot be written, and is rarely read
+			return l.form
+		}
+	}
+	switch in.opmap {
+	case mapLegacy:
+		l.oneByte()
+	case map0F:
+		l.escape()
+	}
+	return l.form
+}
+
+// plainForm returns a form without an action: the fields that every instruction has.
+func (in *inst) plainForm(addr uint64) form {
 	f := form{imm: uint64(in.imm), next: addr + uint64(in.length), size: in.operandSize()}
 	f.target = f.next + uint64(in.imm)
 	if !in.long {
 		f.next, f.target = f.next&0xffffffff, f.target&0xffffffff
 	}
-	if in.enc != legacy || in.lock || in.refusal() != "" || in.narrowBranch() {
-		return f
-	}
-	if in.memory() || in.dispLen != 0 {
-		f.mem = in.address(addr)
-		if f.mem.selector == CS { // not to be written, and rarely read
-			return f
-		}
-	}
-	switch in.opmap {
-	case mapLegacy:
-		in.lowerOneByte(&f)
-	case map0F:
-		in.lower0F(&f)
-	}
 	return f
 }
 
-// narrowBranch reports an indirect branch or return of 64-bit mode with an operand-size prefix: AMD's processors take
-// 16 bits, Intel's ignore the prefix.
+// narrowBranch reports an indirect branch or return of 64-bit mode with an operand-size prefix. AMD's processors
+// truncate the target to 16 bits; Intel's ignore the prefix.
 func (in *inst) narrowBranch() bool {
 	return in.long && in.opsize && in.rex&rexW == 0 && in.control() != arch.Plain && !in.begins()
 }
 
-// byteOr is 1 for the opcodes whose low bit, being clear, means byte operands.
+// byteOr returns 1 for opcodes with a clear low bit, which means byte operands, and size for others.
 func (in *inst) byteOr(size uint8) uint8 {
 	if in.opcode&1 == 0 {
 		return 1
@@ -43,243 +56,243 @@ func (in *inst) byteOr(size uint8) uint8 {
 	return size
 }
 
-// lowerOneByte is for the one-byte map. A rep prefix has no meaning on what is emulated of it, but on 90 (pause),
-// which does nothing either way, and on loops.
-func (in *inst) lowerOneByte(f *form) {
-	switch op := in.opcode; {
+// oneByte handles the one-byte map. A rep prefix has no effect on the instructions emulated here, except on 90
+// (pause), which does nothing either way, and on loops.
+func (l *lowering) oneByte() {
+	switch op := l.opcode; {
 	case op < 0x40 && op&7 < 6:
-		in.lowerALU(f, op>>3)
+		l.alu(op >> 3)
 	case op >= 0x40 && op < 0x50: // 32-bit mode only: inc and dec
-		f.do, f.op, f.dst = doUnary, op>>3&1, in.gprOperand(op&7, 4)
+		l.form.do, l.form.op, l.form.dst = doUnary, op>>3&1, l.gprOperand(op&7, 4)
 	case op >= 0x50 && op < 0x60:
-		in.lowerPushPop(f)
+		l.pushPop()
 	case op >= 0x70 && op < 0x80:
-		f.do, f.op = doJumpIf, op&15
+		l.form.do, l.form.op = doJumpIf, op&15
 	case op >= 0x80 && op < 0x84:
-		in.lowerALUImm(f)
+		l.aluImmediate()
 	case op >= 0x90 && op < 0x98:
-		in.lowerExchange(f)
+		l.exchange()
 	case op >= 0xb0 && op < 0xc0:
-		in.lowerMoveImm(f)
+		l.moveImmediate()
 	case op == 0xc0 || op == 0xc1 || op == 0xd0 || op == 0xd1:
-		in.lowerShift(f)
+		l.shift()
 	case op >= 0xe0:
-		in.lowerHigh(f)
+		l.high()
 	default:
-		in.lowerMiddle(f)
+		l.middle()
 	}
 }
 
-// lowerALU is the six forms of each of add, or, adc, sbb, and, sub, xor, cmp.
-func (in *inst) lowerALU(f *form, op uint8) {
-	f.do, f.op, f.size = doALU, op, in.byteOr(f.size)
-	switch in.opcode & 7 {
+// alu handles the six forms of add, or, adc, sbb, and, sub, xor and cmp.
+func (l *lowering) alu(op uint8) {
+	l.form.do, l.form.op, l.form.size = doALU, op, l.byteOr(l.form.size)
+	switch l.opcode & 7 {
 	case 0, 1:
-		f.dst, f.src = in.rmOperand(f.size), in.gprOperand(in.reg(), f.size)
+		l.form.dst, l.form.src = l.rmOperand(l.form.size), l.gprOperand(l.reg(), l.form.size)
 	case 2, 3:
-		f.dst, f.src = in.gprOperand(in.reg(), f.size), in.rmOperand(f.size)
+		l.form.dst, l.form.src = l.gprOperand(l.reg(), l.form.size), l.rmOperand(l.form.size)
 	default:
-		f.dst, f.src = in.gprOperand(0, f.size), operand{kind: immediate}
+		l.form.dst, l.form.src = l.gprOperand(0, l.form.size), operand{kind: immediate}
 	}
 }
 
-// lowerALUImm is group 1.
-func (in *inst) lowerALUImm(f *form) {
-	f.do, f.op, f.size = doALU, in.regField(), in.byteOr(f.size)
-	f.dst, f.src = in.rmOperand(f.size), operand{kind: immediate}
+// aluImmediate handles group 1.
+func (l *lowering) aluImmediate() {
+	l.form.do, l.form.op, l.form.size = doALU, l.regField(), l.byteOr(l.form.size)
+	l.form.dst, l.form.src = l.rmOperand(l.form.size), operand{kind: immediate}
 }
 
-func (in *inst) lowerPushPop(f *form) {
-	f.size = in.stackSize()
-	f.src = operand{inRegister, gpr[in.low()]}
-	f.do = doPush
-	if in.opcode >= 0x58 {
-		f.do, f.dst = doPop, f.src
+func (l *lowering) pushPop() {
+	l.form.size = l.stackSize()
+	l.form.src = operand{inRegister, gpr[l.low()]}
+	l.form.do = doPush
+	if l.opcode >= 0x58 {
+		l.form.do, l.form.dst = doPop, l.form.src
 	}
 }
 
-// lowerExchange is xchg with rax; 90 is nop, and in 64-bit mode with REX.B xchg with r8.
-func (in *inst) lowerExchange(f *form) {
-	if in.opcode == 0x90 && in.rex&rexB == 0 {
-		f.do = doNop
+// exchange handles xchg with rax. 90 is nop; with REX.B in 64-bit mode it is xchg with r8.
+func (l *lowering) exchange() {
+	if l.opcode == 0x90 && l.rex&rexB == 0 {
+		l.form.do = doNop
 		return
 	}
-	f.do = doExchange
-	f.dst, f.src = in.gprOperand(0, f.size), in.gprOperand(in.low(), f.size)
+	l.form.do = doExchange
+	l.form.dst, l.form.src = l.gprOperand(0, l.form.size), l.gprOperand(l.low(), l.form.size)
 }
 
-func (in *inst) lowerMoveImm(f *form) {
-	if in.opcode < 0xb8 {
-		f.size = 1
+func (l *lowering) moveImmediate() {
+	if l.opcode < 0xb8 {
+		l.form.size = 1
 	}
-	f.do, f.dst, f.src = doMove, in.gprOperand(in.low(), f.size), operand{kind: immediate}
+	l.form.do, l.form.dst, l.form.src = doMove, l.gprOperand(l.low(), l.form.size), operand{kind: immediate}
 }
 
-// lowerShift is shl, shr and sar by an immediate. Rotates leave the flags that a shift sets alone, and are left out
-// with the shifts by cl, whose flags depend on the count.
-func (in *inst) lowerShift(f *form) {
-	f.size = in.byteOr(f.size)
-	mask := uint64(31) // also for operands of 8 and 16 bits, whose longer shifts are left out
-	if f.size == 8 {
+// shift handles shl, shr and sar by an immediate. Rotates are not emulated because they keep most flags, and shifts
+// by cl because their flags depend on the count.
+func (l *lowering) shift() {
+	l.form.size = l.byteOr(l.form.size)
+	mask := uint64(31) // also for operands of 8 and 16 bits, whose longer shifts are not emulated
+	if l.form.size == 8 {
 		mask = 63
 	}
-	if f.imm &= mask; in.opcode >= 0xd0 {
-		f.imm = 1
+	if l.form.imm &= mask; l.opcode >= 0xd0 {
+		l.form.imm = 1
 	}
-	if r := in.regField(); r >= 4 && uint(f.imm) < 8*uint(f.size) {
-		f.do, f.op, f.dst = doShift, r, in.rmOperand(f.size)
+	if r := l.regField(); r >= 4 && uint(l.form.imm) < 8*uint(l.form.size) {
+		l.form.do, l.form.op, l.form.dst = doShift, r, l.rmOperand(l.form.size)
 	}
 }
 
-// lowerMiddle is what is left below E0.
-func (in *inst) lowerMiddle(f *form) {
-	switch in.opcode {
+// middle handles the rest below E0.
+func (l *lowering) middle() {
+	switch l.opcode {
 	case 0x63:
-		in.lowerMovsxd(f)
+		l.movsxd()
 	case 0x68, 0x6a:
-		f.do, f.size, f.src = doPush, in.stackSize(), operand{kind: immediate}
+		l.form.do, l.form.size, l.form.src = doPush, l.stackSize(), operand{kind: immediate}
 	case 0x84, 0x85:
-		f.do, f.op, f.size = doALU, aluTEST, in.byteOr(f.size)
-		f.dst, f.src = in.rmOperand(f.size), in.gprOperand(in.reg(), f.size)
+		l.form.do, l.form.op, l.form.size = doALU, aluTEST, l.byteOr(l.form.size)
+		l.form.dst, l.form.src = l.rmOperand(l.form.size), l.gprOperand(l.reg(), l.form.size)
 	case 0x86, 0x87:
-		in.lowerExchangeRM(f)
+		l.exchangeRM()
 	case 0x88, 0x89:
-		f.do, f.size = doMove, in.byteOr(f.size)
-		f.dst, f.src = in.rmOperand(f.size), in.gprOperand(in.reg(), f.size)
+		l.form.do, l.form.size = doMove, l.byteOr(l.form.size)
+		l.form.dst, l.form.src = l.rmOperand(l.form.size), l.gprOperand(l.reg(), l.form.size)
 	case 0x8a, 0x8b:
-		f.do, f.size = doMove, in.byteOr(f.size)
-		f.dst, f.src = in.gprOperand(in.reg(), f.size), in.rmOperand(f.size)
+		l.form.do, l.form.size = doMove, l.byteOr(l.form.size)
+		l.form.dst, l.form.src = l.gprOperand(l.reg(), l.form.size), l.rmOperand(l.form.size)
 	case 0x8d:
-		f.do, f.dst = doLea, in.gprOperand(in.reg(), f.size)
-		f.mem.segment = none
+		l.form.do, l.form.dst = doLea, l.gprOperand(l.reg(), l.form.size)
+		l.form.mem.segment = none
 	case 0x8f:
-		in.lowerPopRM(f)
+		l.popRM()
 	default:
-		in.lowerMiddleRest(f)
+		l.middleRest()
 	}
 }
 
-func (in *inst) lowerMiddleRest(f *form) {
-	switch in.opcode {
+func (l *lowering) middleRest() {
+	switch l.opcode {
 	case 0x98:
-		f.do = doWiden
+		l.form.do = doWiden
 	case 0x99:
-		f.do = doSignFill
+		l.form.do = doSignFill
 	case 0x9c:
-		f.do, f.size = doPushF, in.stackSize()
+		l.form.do, l.form.size = doPushF, l.stackSize()
 	case 0x9d:
-		f.do, f.size = doPopF, in.stackSize()
+		l.form.do, l.form.size = doPopF, l.stackSize()
 	case 0x9e:
-		f.do = doSAHF
+		l.form.do = doSAHF
 	case 0x9f:
-		f.do = doLAHF
+		l.form.do = doLAHF
 	case 0xa0, 0xa1, 0xa2, 0xa3:
-		in.lowerAbsolute(f)
+		l.absolute()
 	case 0xa8, 0xa9:
-		f.do, f.op, f.size = doALU, aluTEST, in.byteOr(f.size)
-		f.dst, f.src = in.gprOperand(0, f.size), operand{kind: immediate}
+		l.form.do, l.form.op, l.form.size = doALU, aluTEST, l.byteOr(l.form.size)
+		l.form.dst, l.form.src = l.gprOperand(0, l.form.size), operand{kind: immediate}
 	case 0xc2, 0xc3:
-		f.do, f.size = doReturn, in.stackSize()
-		f.imm &= 0xffff
-		if in.immLen == 0 {
-			f.imm = 0
+		l.form.do, l.form.size = doReturn, l.stackSize()
+		l.form.imm &= 0xffff
+		if l.immLen == 0 {
+			l.form.imm = 0
 		}
 	case 0xc6, 0xc7:
-		if in.regField() == 0 {
-			f.do, f.size = doMove, in.byteOr(f.size)
-			f.dst, f.src = in.rmOperand(f.size), operand{kind: immediate}
+		if l.regField() == 0 {
+			l.form.do, l.form.size = doMove, l.byteOr(l.form.size)
+			l.form.dst, l.form.src = l.rmOperand(l.form.size), operand{kind: immediate}
 		}
-		if in.begins() {
-			f.do = doBegin
+		if l.begins() {
+			l.form.do = doBegin
 		}
 	case 0xc9:
-		f.do, f.size = doLeave, in.stackSize()
+		l.form.do, l.form.size = doLeave, l.stackSize()
 	}
 }
 
-// lowerMovsxd: in 32-bit mode 63 is arpl.
-func (in *inst) lowerMovsxd(f *form) {
-	if !in.long {
+// movsxd handles 63, which is arpl in 32-bit mode.
+func (l *lowering) movsxd() {
+	if !l.long {
 		return
 	}
-	f.do, f.op, f.from = doExtend, 1, min(4, f.size)
-	f.dst, f.src = in.gprOperand(in.reg(), f.size), in.rmOperand(f.from)
+	l.form.do, l.form.op, l.form.from = doExtend, 1, min(4, l.form.size)
+	l.form.dst, l.form.src = l.gprOperand(l.reg(), l.form.size), l.rmOperand(l.form.from)
 }
 
-// lowerExchangeRM leaves the memory form alone: it is locked, and an emulation would not be.
-func (in *inst) lowerExchangeRM(f *form) {
-	if in.memory() {
+// exchangeRM does not handle memory operands: such an exchange is locked, and an emulation would not be atomic.
+func (l *lowering) exchangeRM() {
+	if l.memory() {
 		return
 	}
-	f.do, f.size = doExchange, in.byteOr(f.size)
-	f.dst, f.src = in.rmOperand(f.size), in.gprOperand(in.reg(), f.size)
+	l.form.do, l.form.size = doExchange, l.byteOr(l.form.size)
+	l.form.dst, l.form.src = l.rmOperand(l.form.size), l.gprOperand(l.reg(), l.form.size)
 }
 
-// lowerPopRM leaves pops into memory alone: their address is made with the stack pointer after the pop, and both
+// popRM does not handle memory operands: their address is computed with the stack pointer after the pop, and both
 // accesses may fault.
-func (in *inst) lowerPopRM(f *form) {
-	if !in.memory() {
-		f.do, f.size, f.dst = doPop, in.stackSize(), in.rmOperand(8)
+func (l *lowering) popRM() {
+	if !l.memory() {
+		l.form.do, l.form.size, l.form.dst = doPop, l.stackSize(), l.rmOperand(8)
 	}
 }
 
-// lowerAbsolute is mov between rax and an absolute address.
-func (in *inst) lowerAbsolute(f *form) {
-	f.do, f.size = doMove, in.byteOr(f.size)
-	f.dst, f.src = in.gprOperand(0, f.size), operand{kind: inMemory}
-	if in.opcode >= 0xa2 {
-		f.dst, f.src = f.src, f.dst
+// absolute handles mov between rax and an absolute address.
+func (l *lowering) absolute() {
+	l.form.do, l.form.size = doMove, l.byteOr(l.form.size)
+	l.form.dst, l.form.src = l.gprOperand(0, l.form.size), operand{kind: inMemory}
+	if l.opcode >= 0xa2 {
+		l.form.dst, l.form.src = l.form.src, l.form.dst
 	}
 }
 
-// lowerHigh is E0 and up.
-func (in *inst) lowerHigh(f *form) {
-	switch op := in.opcode; op {
+// high handles E0 and up.
+func (l *lowering) high() {
+	switch op := l.opcode; op {
 	case 0xe0, 0xe1, 0xe2, 0xe3:
-		if in.rep == 0 { // with F2, some processors take loope for loopne
-			f.do, f.op, f.size = doLoop, op&3, in.addressSize()
+		if l.rep == 0 { // with F2, some processors take loope for loopne
+			l.form.do, l.form.op, l.form.size = doLoop, op&3, l.addressSize()
 		}
 	case 0xe8:
-		f.do, f.size = doCall, in.stackSize()
+		l.form.do, l.form.size = doCall, l.stackSize()
 	case 0xe9, 0xeb:
-		f.do = doJump
+		l.form.do = doJump
 	case 0xf5, 0xf8, 0xf9, 0xfc, 0xfd:
-		f.do, f.op = doFlag, op
+		l.form.do, l.form.op = doFlag, op
 	case 0xf6, 0xf7:
-		in.lowerGroup3(f)
+		l.group3()
 	case 0xfe, 0xff:
-		in.lowerGroup5(f)
+		l.group5()
 	}
 }
 
-// lowerGroup3 is test, not and neg; mul, div and the like are not emulated.
-func (in *inst) lowerGroup3(f *form) {
-	f.size = in.byteOr(f.size)
-	switch in.regField() {
+// group3 is test, not and neg; mul, div and the like are not emulated.
+func (l *lowering) group3() {
+	l.form.size = l.byteOr(l.form.size)
+	switch l.regField() {
 	case 0, 1:
-		f.do, f.op, f.src = doALU, aluTEST, operand{kind: immediate}
+		l.form.do, l.form.op, l.form.src = doALU, aluTEST, operand{kind: immediate}
 	case 2:
-		f.do, f.op = doUnary, unaryNOT
+		l.form.do, l.form.op = doUnary, unaryNOT
 	case 3:
-		f.do, f.op = doUnary, unaryNEG
+		l.form.do, l.form.op = doUnary, unaryNEG
 	}
-	f.dst = in.rmOperand(f.size)
+	l.form.dst = l.rmOperand(l.form.size)
 }
 
-// lowerGroup5 is groups 4 and 5: inc, dec, and the near indirect branches and push of group 5.
-func (in *inst) lowerGroup5(f *form) {
-	switch in.regField() {
+// group5 is groups 4 and 5: inc, dec, and the near indirect branches and push of group 5.
+func (l *lowering) group5() {
+	switch l.regField() {
 	case 0, 1:
-		f.size = in.byteOr(f.size)
-		f.do, f.op, f.dst = doUnary, in.regField(), in.rmOperand(f.size)
+		l.form.size = l.byteOr(l.form.size)
+		l.form.do, l.form.op, l.form.dst = doUnary, l.regField(), l.rmOperand(l.form.size)
 		return
 	case 2:
-		f.do = doCallTo
+		l.form.do = doCallTo
 	case 4:
-		f.do = doJumpTo
+		l.form.do = doJumpTo
 	case 6:
-		f.do = doPush
+		l.form.do = doPush
 	}
-	f.size = in.stackSize()
-	f.src = in.rmOperand(f.size)
+	l.form.size = l.stackSize()
+	l.form.src = l.rmOperand(l.form.size)
 }

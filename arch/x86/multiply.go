@@ -2,14 +2,15 @@ package x86
 
 import "math/bits"
 
-// product is the 2n-bit product of two n-bit numbers; overflow says that the upper half holds more than the sign or zeros.
+// product returns the 2n-bit product of two n-bit numbers. overflow reports that the upper half holds more than the
+// sign, or zeros.
 func product(a, b uint64, size uint8, signed bool) (hi, lo uint64, overflow bool) {
 	width := 8 * uint(size)
 	if signed {
 		a, b = signExtend(a, size), signExtend(b, size)
 	}
 	hi, lo = bits.Mul64(a, b)
-	if signed { // of numbers that were taken for unsigned ones
+	if signed { // the product so far is that of unsigned numbers
 		hi -= b&uint64(int64(a)>>63) + a&uint64(int64(b)>>63)
 	}
 	if size < 8 {
@@ -22,12 +23,12 @@ func product(a, b uint64, size uint8, signed bool) (hi, lo uint64, overflow bool
 	return hi, lo, hi != fill
 }
 
-// multiplyFlags leaves alone all flags but CF and OF, as AMD's processors do where the architecture says undefined.
+// multiplyFlags sets CF and OF and keeps the others, which are undefined, as AMD's processors do.
 func (x *execution) multiplyFlags(overflow bool) {
 	x.setFlags(flagCF|flagOF, bit(overflow, flagCF|flagOF))
 }
 
-// multiplyA is mul and imul of the accumulator: twice as wide.
+// multiplyA emulates mul and imul of the accumulator, whose result is twice as wide.
 func multiplyA(x *execution) error {
 	x.resize()
 	b, err := x.read(x.rm())
@@ -40,7 +41,7 @@ func multiplyA(x *execution) error {
 	return nil
 }
 
-// setDouble sets the accumulator and what extends it: dx, edx, rdx, or ah.
+// setDouble sets the accumulator and its extension: dx, edx, rdx, or ah.
 func (x *execution) setDouble(hi, lo uint64) {
 	if x.form.size == 1 {
 		setReg(x.regs, operand{inRegister, RAX}, hi<<8|lo&0xff, 2)
@@ -50,7 +51,7 @@ func (x *execution) setDouble(hi, lo uint64) {
 	x.setGPR(RDX, hi)
 }
 
-// double is the same as a number of two words.
+// double returns the accumulator and its extension.
 func (x *execution) double() (hi, lo uint64) {
 	if x.form.size == 1 {
 		return x.regs[RAX] >> 8 & 0xff, x.regs[RAX] & 0xff
@@ -58,10 +59,10 @@ func (x *execution) double() (hi, lo uint64) {
 	return x.gpr(RDX), x.gpr(RAX)
 }
 
-// multiply is imul of two operands.
+// multiply emulates imul of two operands.
 func multiply(x *execution) error { return x.multiplyInto(x.gpr(x.reg().index)) }
 
-// multiplyBy is imul with an immediate.
+// multiplyBy emulates imul with an immediate.
 func multiplyBy(x *execution) error { return x.multiplyInto(x.form.imm) }
 
 func (x *execution) multiplyInto(b uint64) error {
@@ -75,7 +76,7 @@ func (x *execution) multiplyInto(b uint64) error {
 	return nil
 }
 
-// multiplyTo is mulx: to two registers, the upper half winning if they are one, and no flags.
+// multiplyTo emulates mulx. It writes two registers and no flags. If both are the same, it holds the upper half.
 func multiplyTo(x *execution) error {
 	x.vexSize()
 	b, err := x.read(x.rm())
@@ -88,10 +89,10 @@ func multiplyTo(x *execution) error {
 	return nil
 }
 
-// extra is the index of the register that a VEX prefix names.
+// extra returns the index of the register that a VEX prefix names.
 func (x *execution) extra() uint8 { return gpr[x.in.vvvv&15] }
 
-// quotient divides a number of two words. ok is false where the quotient does not fit, and for zero.
+// quotient divides a number of two words. ok is false if the quotient does not fit or the divisor is zero.
 func quotient(hi, lo, by uint64, size uint8) (q, r uint64, ok bool) {
 	if size < 8 {
 		lo |= hi << (8 * uint(size))
@@ -104,10 +105,11 @@ func quotient(hi, lo, by uint64, size uint8) (q, r uint64, ok bool) {
 	return q, r, q <= sizeMask(size)
 }
 
-// divideFlags are what AMD's processors leave where the architecture says undefined: CF and OF as they were, AF set, the others clear.
+// divideFlags sets the undefined flags as AMD's processors do: CF and OF are kept, AF is set, the others are
+// cleared.
 func (x *execution) divideFlags() { x.setFlags(flagsStatus&^(flagCF|flagOF), flagAF) }
 
-// divide is div.
+// divide emulates div.
 func divide(x *execution) error {
 	x.resize()
 	by, err := x.read(x.rm())
@@ -124,7 +126,7 @@ func divide(x *execution) error {
 	return nil
 }
 
-// divideSigned is idiv: of the absolute values, the remainder having the sign of the dividend.
+// divideSigned emulates idiv. It divides absolute values; the remainder has the sign of the dividend.
 func divideSigned(x *execution) error {
 	x.resize()
 	by, err := x.read(x.rm())
@@ -164,7 +166,7 @@ func divideSigned(x *execution) error {
 	return nil
 }
 
-// addWithFlag is adcx, which adds with CF and sets nothing else, and adox, which does so with OF.
+// addWithFlag emulates adcx, which uses and sets only CF, and adox, which uses and sets only OF.
 func addWithFlag(x *execution) error {
 	carry := uint64(flagCF)
 	if x.in.rep == 0xf3 {

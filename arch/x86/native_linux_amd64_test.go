@@ -16,9 +16,9 @@ import (
 	"gotap/engine/testenv"
 )
 
-// The truth: a small child that the processor itself steps through one instruction at a time.
+// The reference: a small child that the processor steps through one instruction at a time.
 
-// Where the child has memory. The window is what instructions may touch, half data, half stack.
+// The memory of the child. Instructions may access the window: half data, half stack.
 const (
 	nativeCode = 0x13370800
 	nearSlot   = 0x13470800
@@ -60,7 +60,7 @@ void _start(void) {
 }
 `
 
-// child is a traced process that stands still between steps.
+// child is a traced process that is stopped between steps.
 type child struct {
 	t        testing.TB
 	isa      *isa
@@ -68,8 +68,8 @@ type child struct {
 	mem      *os.File
 	base     arch.Regs        // the registers it stopped with
 	xstate   []byte           // and its vector state
-	pattern  []byte           // what the window is filled with before every step
-	features map[feature]bool // those that were asked for
+	pattern  []byte           // the contents of the window before every step
+	features map[feature]bool // those tested so far
 }
 
 func (c *child) farSlot() uint64 {
@@ -79,7 +79,7 @@ func (c *child) farSlot() uint64 {
 	return farSlot32
 }
 
-// newChild builds and starts the child. The test is tied to its thread, which is the tracer.
+// newChild builds and starts the child. It locks the test to its thread, which is the tracer.
 func newChild(t testing.TB, m *isa) *child {
 	testenv.Require(t, testenv.AMD64, testenv.GCC, testenv.Ptrace)
 	if !m.long {
@@ -116,7 +116,7 @@ func newChild(t testing.TB, m *isa) *child {
 	}
 	c.base = c.regs()
 	c.xstate = c.vectors()
-	for i := range 16 * 16 { // xmm and the upper halves of ymm: any bytes will do, and finite numbers are likely
+	for i := range 16 * 16 { // xmm and the upper halves of ymm: any bytes, many of them finite numbers
 		c.xstate[160+i] = byte(i * 37)
 		if c.xstate[xstateHeader] |= 3; len(c.xstate) > 576+256 {
 			c.xstate[576+i], c.xstate[xstateHeader] = byte(i*91), 7
@@ -196,7 +196,7 @@ func (c *child) ReadMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// outcome is all that an instruction can change.
+// outcome is everything that an instruction can change.
 type outcome struct {
 	regs    arch.Regs
 	sig     syscall.Signal // 0 when it ran
@@ -212,7 +212,7 @@ func (c *child) repeats(code []byte) bool {
 	return err == nil && in.rep != 0 && in.enc == legacy && in.opmap == mapLegacy && (in.opcode>>4 == 0xa || in.opcode>>2 == 0x6c>>2)
 }
 
-// step lays the code at an address, and steps from regs until the instruction is done or a signal comes.
+// step writes the code to an address, and steps from regs until the instruction is done or a signal arrives.
 func (c *child) step(code []byte, at uint64, regs arch.Regs, vectors bool) outcome {
 	padded := append(append(make([]byte, 0, 64), code...), bytes.Repeat([]byte{0x90}, 20)...)
 	c.must(c.WriteMemory(at, padded))
@@ -238,7 +238,7 @@ func (c *child) step(code []byte, at uint64, regs arch.Regs, vectors bool) outco
 	return out
 }
 
-// finish reads what is left to read.
+// finish reads the rest of an outcome.
 func (c *child) finish(out *outcome, vectors bool) {
 	out.window = make([]byte, windowLen)
 	c.must(c.ReadMemory(window, out.window))
@@ -255,8 +255,8 @@ func (c *child) must(err error) {
 	}
 }
 
-// native runs an instruction where it belongs. pushf is not stepped but run up to a breakpoint: the step would push
-// its own trap flag.
+// native runs an instruction at its address. pushf is not stepped but run up to a breakpoint: a step would push its
+// own trap flag.
 func (c *child) native(code []byte, regs arch.Regs, vectors bool) outcome {
 	regs[RIP] = nativeCode
 	if in, _ := decodeInst(code, c.isa.long); in.is(mapLegacy, 0x9c) {
@@ -267,7 +267,7 @@ func (c *child) native(code []byte, regs arch.Regs, vectors bool) outcome {
 	return out
 }
 
-// run lets the child go from regs to a breakpoint behind the instruction.
+// run resumes the child with regs until a breakpoint behind the instruction.
 func (c *child) run(code []byte, regs arch.Regs) outcome {
 	c.must(c.WriteMemory(nativeCode, append(bytes.Clone(code), 0xcc)))
 	c.must(c.WriteMemory(window, c.pattern))
@@ -283,8 +283,8 @@ func (c *child) run(code []byte, regs arch.Regs) outcome {
 	return out
 }
 
-// clearFlags has the child pop plain flags, without a step. The kernel keeps the ID flag from tracers, and after a
-// stepped popf it no longer tells a trap flag of the program's from its own, until the child has run freely.
+// clearFlags has the child pop plain flags, without a step. The kernel does not let tracers change the ID flag, and
+// after a stepped popf it cannot distinguish the program's trap flag from its own until the child has run freely.
 func (c *child) clearFlags() {
 	regs := c.base
 	regs[RIP], regs[RSP] = nativeCode, stackTop
@@ -293,7 +293,7 @@ func (c *child) clearFlags() {
 	}
 }
 
-// displaced runs the copy of a prepared instruction at a slot, and puts things right.
+// displaced runs the copy of a prepared instruction at a slot, and repairs the result.
 func (c *child) displaced(s arch.Site, slot uint64, regs arch.Regs, vectors bool) (outcome, error) {
 	code, err := s.OutOfLine(slot)
 	if err != nil {
@@ -319,7 +319,7 @@ func (c *child) displaced(s arch.Site, slot uint64, regs arch.Regs, vectors bool
 	return out, err
 }
 
-// image is the child's memory as emulation sees it in a test: the window, and the code.
+// image is the child's memory for emulation: the window and the code.
 type image struct{ window, code []byte }
 
 func (m *image) at(addr uint64, n int) []byte {
@@ -363,13 +363,13 @@ func (c *child) emulated(s arch.Site, regs arch.Regs) (outcome, error) {
 	return outcome{regs: regs, window: m.window}, err
 }
 
-// cpuInfo is what the kernel tells of the processor.
+// cpuInfo returns the kernel's description of the processor.
 func cpuInfo() []byte {
 	b, _ := os.ReadFile("/proc/cpuinfo")
 	return b
 }
 
-// differ describes how two outcomes differ, or returns nothing. Status flags in loose are not compared.
+// differ describes how two outcomes differ, or returns "". It does not compare status flags in loose.
 func differ(want, got *outcome, loose uint64) string {
 	var b bytes.Buffer
 	if want.sig != got.sig {
@@ -398,7 +398,7 @@ func differ(want, got *outcome, loose uint64) string {
 	return b.String()
 }
 
-// regName is for messages.
+// regName returns a register's name, for messages.
 func regName(i int) string {
 	for n, r := range names64 {
 		if r.index == i && r.bits == 64 && len(n) > 2 {

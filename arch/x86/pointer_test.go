@@ -8,7 +8,7 @@ import (
 	"gotap/arch"
 )
 
-// TestRepairAddress: the state after a step of a copy, as a processor leaves it that writes the address every time.
+// TestRepairAddress checks the repair of the state that a processor leaves which always records the address.
 func TestRepairAddress(t *testing.T) {
 	const home, near, far = 0x401000, 0x501000, 0x7f0000001000
 	for _, c := range []struct {

@@ -1,7 +1,7 @@
 package x86
 
-// Indices of registers in arch.Regs: the order of the kernel's struct user_regs_struct for 64-bit tracers, which is
-// also how a 64-bit tracer sees a 32-bit tracee.
+// Indices of registers in arch.Regs, in the order of the kernel's struct user_regs_struct for 64-bit tracers. A
+// 64-bit tracer sees a 32-bit tracee in the same layout.
 const (
 	R15 = iota
 	R14
@@ -30,7 +30,7 @@ const (
 	ES
 	FS
 	GS
-	NumRegs // how many words of arch.Regs are registers
+	NumRegs // number of registers in arch.Regs
 )
 
 // gpr maps register numbers of the encoding to indices.
@@ -53,23 +53,23 @@ const (
 	flagID = 1 << 21
 
 	flagsStatus = flagCF | flagPF | flagAF | flagZF | flagSF | flagOF
-	// flagsPopped is what popf may change in a user program without I/O privilege.
+	// flagsPopped are the flags that popf may change in a program without I/O privilege.
 	flagsPopped = flagsStatus | flagTF | flagDF | flagNT | flagAC | flagID
-	// flagsAlways is bit 1 and IF, which every user program has set; a state that somebody described may leave them out.
+	// flagsAlways is bit 1 and IF, which are set in every user program. A state given to Exec may omit them.
 	flagsAlways = 1<<1 | 1<<9
 )
 
-// register is what a name means.
+// register is the meaning of a register name.
 type register struct {
 	index       int
 	bits, shift int
 }
 
-// names64 and names32 are the registers by name, sub-registers and common aliases included.
+// names64 and names32 are the registers by name, including sub-registers and common aliases.
 var names64, names32 = names(true), names(false)
 
-// names builds the table of a mode. "pc", "sp" and "fp" are the whole registers, as are "ip" and "flags"; otherwise a
-// name means what an assembler means by it.
+// names returns the table of a mode. "pc", "sp", "fp", "ip" and "flags" are whole registers; every other name means
+// what it means to an assembler.
 func names(long bool) map[string]register {
 	word := 32
 	m := map[string]register{

@@ -7,17 +7,17 @@ import (
 	"gotap/arch"
 )
 
-// The copy of an instruction in a slot, and what is done to an operand that is relative to the program counter.
+// The copy of an instruction in a slot, and its operand that is relative to the program counter.
 //
-// When the operand is within reach of the slot, its displacement is corrected. Otherwise the addressing form
-// is changed from [rip + disp32] to [register + disp32], which has the same length, and the register is
-// lent the value that rip would have had; so the same copy works at any distance.
+// If the operand is within reach of the slot, the copy has a corrected displacement. Otherwise its addressing form
+// is changed from [rip + disp32] to [register + disp32], which has the same length, and the register is lent the
+// value that rip would have had. This works at any distance.
 
-// candidates are the registers that may be borrowed, none of which needs an extension bit. Three suffice: an
-// instruction names at most two others, and no instruction with a ModRM byte uses rsi or rdi without naming it.
+// candidates are the registers that may be borrowed. None needs an extension bit. Three suffice: an instruction
+// names at most two others, and no instruction with a ModRM byte uses rsi or rdi without naming it.
 var candidates = [...]uint8{6, 7, 3} // rsi, rdi, rbx
 
-// scratchRegister chooses the register to borrow: one that neither the reg field nor the extra register of a vector
+// scratchRegister returns the register to borrow, which neither the reg field nor the extra register of a vector
 // encoding names.
 func (in *inst) scratchRegister() uint8 {
 	if !in.ripRel {
@@ -31,8 +31,8 @@ func (in *inst) scratchRegister() uint8 {
 	return none // not reached: three candidates, two excluded at most
 }
 
-// displacement is what a RIP-relative operand needs from slot, and whether it can have it. With an address-size
-// prefix the address is cut to 32 bits after the sum, which no other displacement can make up for.
+// displacement returns the displacement that a RIP-relative operand needs at slot, and whether it is possible. With
+// an address-size prefix, the processor truncates the sum to 32 bits, which no displacement can compensate.
 func (s *site) displacement(slot uint64) (disp int64, ok bool) {
 	delta := int64(s.insn.Addr - slot)
 	disp = s.in.disp + delta
@@ -40,7 +40,7 @@ func (s *site) displacement(slot uint64) (disp int64, ok bool) {
 	return disp, !far && disp == int64(int32(disp)) && !s.in.addrsize
 }
 
-// borrows reports whether a register is lent to the copy at slot.
+// borrows reports whether the copy at slot borrows a register.
 func (s *site) borrows(slot uint64) bool {
 	if !s.in.ripRel || slot == s.insn.Addr {
 		return false
@@ -49,14 +49,14 @@ func (s *site) borrows(slot uint64) bool {
 	return !ok
 }
 
-// nop stands behind a copy that has a register on loan, which a jump back could not return. It is there for the
-// steps that take in one instruction more: after mov ss and pop ss, and after instructions that the kernel emulates
-// (sgdt and the like, where user mode may not run them).
+// nop follows a copy that borrows a register, because a jump back could not return the register. It serves steps
+// that execute one instruction more: after mov ss and pop ss, and after instructions that the kernel emulates (sgdt
+// and others, under UMIP).
 const nop = 0x90
 
-// OutOfLine returns the copy to run at slot. Behind an instruction that goes on with the next one stands a jump back,
-// which a step rarely reaches (see nop): it brings home a thread whose tracer died, and a child whose fork was stepped
-// and that nobody traces.
+// OutOfLine returns the copy to run at slot. If the instruction continues with the next one, a jump back follows
+// it. A step rarely reaches the jump (see nop); it serves a thread whose tracer died, and an untraced child of a
+// fork that was stepped.
 func (s *site) OutOfLine(slot uint64) ([]byte, error) {
 	if err := s.checkSlot(slot); err != nil {
 		return nil, err
@@ -81,15 +81,15 @@ func (s *site) OutOfLine(slot uint64) ([]byte, error) {
 	return code, nil
 }
 
-// direct reports whether the copy of a direct branch at slot goes to the real target, and not to where the same displacement
-// leads from there.
+// direct reports whether the copy of a direct branch at slot goes to the real target, not to where the original
+// displacement leads from there.
 func (s *site) direct(slot uint64) bool {
 	const growth = 4 // of a short conditional jump that becomes a long one
 	if s.in.relLen == 0 || slot == s.insn.Addr || s.in.relLen == 1 && s.in.length+growth > maxLen {
-		return false // prefixes without use leave no room
+		return false // there is no room because of redundant prefixes
 	}
 	if s.in.begins() {
-		return false // it is stepped only on processors that do not know it
+		return false // only processors that do not support it step it
 	}
 	if !s.isa.long {
 		return true
@@ -100,8 +100,8 @@ func (s *site) direct(slot uint64) bool {
 	return rel < reach && rel > -reach && home < reach && home > -reach
 }
 
-// redirect is the copy of a direct branch. It has a displacement of 32 bits, which a short jump is widened for. Loops and jrcxz
-// cannot be: they skip the jump back and take a second jump, to the target.
+// redirect returns the copy of a direct branch with a displacement of 32 bits. A short jump is widened. Loops and
+// jrcxz cannot be widened: they skip the jump back and reach a second jump, to the target.
 func (s *site) redirect(slot uint64) []byte {
 	in := s.in
 	if in.relLen != 1 {
@@ -126,37 +126,37 @@ func (s *site) redirect(slot uint64) []byte {
 	return s.appendJump(code, slot)
 }
 
-// jumpLen is the length of the jump back, where that reaches.
+// jumpLen is the length of the relative jump back.
 const jumpLen = 5
 
-// putRel writes the last four bytes of code, a displacement to the target.
+// putRel writes the displacement to the target into the last four bytes of code.
 func (s *site) putRel(code []byte, slot uint64) {
 	end := slot + uint64(len(code))
 	binary.LittleEndian.PutUint32(code[len(code)-4:], uint32(s.insn.Target-end))
 }
 
-// checkSlot refuses slots from where a direct branch would go to an address that is not canonical: the processor
-// faults before it gets there.
+// checkSlot refuses slots from which a direct branch would go to an address that is not canonical: the processor
+// would fault before the branch.
 func (s *site) checkSlot(slot uint64) error {
 	if !s.isa.long && slot+slotSize > 1<<32 || s.isa.long && !canonical(slot+slotSize) {
-		return &arch.RefusedError{Addr: s.insn.Addr, Reason: "the slot is outside of the address space"}
+		return &arch.RefusedError{Addr: s.insn.Addr, Reason: "the slot is outside the address space"}
 	}
 	if s.in.relLen == 0 || !s.isa.long || s.direct(slot) {
 		return nil
 	}
 	if top := int64(s.landing(slot)) >> 47; top != 0 && top != -1 {
-		return &arch.RefusedError{Addr: s.insn.Addr, Reason: "the branch leads out of the address space from the slot"}
+		return &arch.RefusedError{Addr: s.insn.Addr, Reason: "the branch leaves the address space from the slot"}
 	}
 	return nil
 }
 
-// landing is where a direct branch goes that runs at slot.
+// landing returns the target of a direct branch that runs at slot.
 func (s *site) landing(slot uint64) uint64 {
 	return s.isa.wrap(slot + uint64(s.insn.Len) + uint64(s.in.imm))
 }
 
-// rebase changes [rip + disp32] to [scratch + disp32] in place. The extension bit of the base had no meaning
-// before, and has to be clear now; VEX, EVEX and XOP store it inverted.
+// rebase changes [rip + disp32] to [scratch + disp32] in place. The extension bit of the base had no meaning and
+// must now be clear; VEX, EVEX and XOP store it inverted.
 func (s *site) rebase(code []byte) {
 	in := s.in
 	code[in.rmOff] = s.rebased()
@@ -170,10 +170,10 @@ func (s *site) rebase(code []byte) {
 	}
 }
 
-// rebased is the ModRM byte of a copy that borrows a register.
+// rebased returns the ModRM byte of a copy that borrows a register.
 func (s *site) rebased() uint8 { return 0x80 | s.in.modrm&0x38 | s.scratchNumber() }
 
-// scratchNumber is the borrowed register as the encoding numbers it.
+// scratchNumber returns the borrowed register's number in the encoding.
 func (s *site) scratchNumber() uint8 {
 	for _, r := range candidates {
 		if gpr[r] == s.scratch {
@@ -183,8 +183,8 @@ func (s *site) scratchNumber() uint8 {
 	return 0
 }
 
-// appendJump appends a jump to the next instruction: relative where that reaches, otherwise through an address
-// behind it.
+// appendJump appends a jump to the next instruction: a relative one if it reaches, otherwise one through an address
+// that follows it.
 func (s *site) appendJump(code []byte, slot uint64) []byte {
 	end := slot + uint64(len(code)) + 5
 	rel := int64(s.next() - end)

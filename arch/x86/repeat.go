@@ -1,8 +1,8 @@
 package x86
 
-// string instructions, whose operands are at rsi and rdi.
+// String instructions, whose operands are at rsi and rdi.
 
-// repeated is movs, cmps, stos, lods and scas, with a repeat prefix or without.
+// repeated emulates movs, cmps, stos, lods and scas, with or without a repeat prefix.
 func repeated(x *execution) error {
 	x.resize()
 	count := x.in.addressSize()
@@ -16,7 +16,7 @@ func repeated(x *execution) error {
 			return err
 		}
 		setReg(x.regs, operand{inRegister, RCX}, x.regs[RCX]-1, count)
-		x.kept = *x.regs // an error comes before the next iteration, not before the first
+		x.kept = *x.regs // an error undoes only the iteration in which it occurs
 		if compared && x.regs[EFLAGS]&flagZF != 0 != (x.in.rep == 0xf3) {
 			break
 		}
@@ -24,7 +24,7 @@ func repeated(x *execution) error {
 	return nil
 }
 
-// iterate is one iteration. compared says that it set the flags by a comparison.
+// iterate executes one iteration. compared reports that a comparison set the flags.
 func (x *execution) iterate() (compared bool, err error) {
 	switch x.in.opcode &^ 1 {
 	case 0xa4:
@@ -66,8 +66,8 @@ func (x *execution) moveString() error {
 	return nil
 }
 
-// compareString reads the operand at rdi first, as may be seen where both are missing. Bytes that are compared while they are equal
-// (repe cmpsb) have a routine of their own in processors, which reads the other one first.
+// compareString reads the operand at rdi first, as processors do: the fault shows it when both operands are
+// missing. repe cmpsb is an exception, for which processors have a separate routine that reads rsi first.
 func (x *execution) compareString() error {
 	first, second := uint8(RDI), uint8(RSI)
 	if x.in.rep == 0xf3 && x.form.size == 1 {
@@ -91,7 +91,7 @@ func (x *execution) compareString() error {
 	return nil
 }
 
-// pointer is the address that rsi or rdi holds. Only rsi obeys a segment prefix.
+// pointer returns the address in rsi or rdi. Only rsi obeys a segment prefix.
 func (x *execution) pointer(index uint8) (uint64, error) {
 	a := address{base: index, index: none, segment: none, selector: DS, mask: sizeMask(x.in.addressSize())}
 	if x.in.long {
@@ -124,7 +124,7 @@ func (x *execution) storeString(v uint64) error {
 	return store(x.regs, x.mem, addr, v, x.form.size)
 }
 
-// advance moves a pointer on, or back if DF is set.
+// advance moves a pointer forward, or back if DF is set.
 func (x *execution) advance(index uint8) {
 	step := uint64(x.form.size)
 	if x.regs[EFLAGS]&flagDF != 0 {

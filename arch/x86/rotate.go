@@ -1,6 +1,6 @@
 package x86
 
-// The rotates of group 2 by their field.
+// The rotates of group 2 by reg field.
 const (
 	rotateROL = iota
 	rotateROR
@@ -8,7 +8,7 @@ const (
 	rotateRCR
 )
 
-// shiftCount is the count of a shift or rotate: the low five bits, six for operands of eight bytes.
+// shiftCount returns the count of a shift or rotate: the low five bits, or six for operands of eight bytes.
 func shiftCount(n uint64, size uint8) uint {
 	if size == 8 {
 		return uint(n & 63)
@@ -16,7 +16,7 @@ func shiftCount(n uint64, size uint8) uint {
 	return uint(n & 31)
 }
 
-// shiftAny is group 2 by any count: one, an immediate, or cl. A count of zero leaves the flags alone.
+// shiftAny emulates group 2 with any count: one, an immediate, or cl. A count of zero changes no flags.
 func shiftAny(x *execution) error {
 	x.resize()
 	n := x.form.imm
@@ -46,7 +46,7 @@ func shiftAny(x *execution) error {
 	return err
 }
 
-// shiftFar is shift, by counts up to 31 also of smaller operands.
+// shiftFar is shift with counts up to 31 for operands of any size.
 func shiftFar(op uint8, a uint64, n uint, size uint8) (r, flags uint64) {
 	if n < 8*uint(size) {
 		return shift(op, a, n, size)
@@ -66,8 +66,8 @@ func shiftFar(op uint8, a uint64, n uint, size uint8) (r, flags uint64) {
 	return r, resultFlags(r, size) | flagAF | flags
 }
 
-// rotate rotates by 1 to 63 bits. OF is defined for one bit; for others it follows from the result by the same rule, as it does on AMD's
-// processors.
+// rotate rotates by 1 to 63 bits. OF is defined for one bit; for others it follows from the result by the same
+// rule, as on AMD's processors.
 func rotate(op uint8, a uint64, n uint, size uint8, flags uint64) (r, newFlags uint64) {
 	top := 8*uint(size) - 1
 	carry := flags & flagCF
@@ -92,7 +92,7 @@ func rotate(op uint8, a uint64, n uint, size uint8, flags uint64) (r, newFlags u
 	return r, flags&flagsStatus&^(flagCF|flagOF) | carry | overflow<<11
 }
 
-// rotateCarry rotates through the carry, bit by bit.
+// rotateCarry rotates through the carry flag, bit by bit.
 func rotateCarry(op uint8, a uint64, n uint, size uint8, carry uint64) (r, out uint64) {
 	top := 8*uint(size) - 1
 	for range n {
@@ -105,7 +105,8 @@ func rotateCarry(op uint8, a uint64, n uint, size uint8, carry uint64) (r, out u
 	return a, carry
 }
 
-// shiftDouble is shld and shrd. Of 16-bit operands the result of a count above 16 is undefined. OF is defined for one bit, AF never.
+// shiftDouble emulates shld and shrd. For 16-bit operands, counts above 16 have an undefined result. OF is defined
+// for one bit only, AF never.
 func shiftDouble(x *execution) error {
 	n := x.form.imm
 	if x.in.opcode&1 != 0 {
@@ -137,7 +138,7 @@ func shiftDouble(x *execution) error {
 	return err
 }
 
-// vexSize is the size of operands under VEX: W says 8 bytes, in 64-bit mode.
+// vexSize sets the operand size under VEX: in 64-bit mode, W means 8 bytes.
 func (x *execution) vexSize() {
 	x.form.size = 4
 	if x.in.long && x.in.rex&rexW != 0 {
@@ -145,7 +146,7 @@ func (x *execution) vexSize() {
 	}
 }
 
-// rotateTo is rorx.
+// rotateTo emulates rorx.
 func rotateTo(x *execution) error {
 	x.vexSize()
 	v, err := x.read(x.rm())
@@ -157,7 +158,7 @@ func rotateTo(x *execution) error {
 	return nil
 }
 
-// shiftTo is shlx, sarx and shrx, by their prefix.
+// shiftTo emulates shlx, sarx and shrx, by prefix.
 func shiftTo(x *execution) error {
 	x.vexSize()
 	v, err := x.read(x.rm())

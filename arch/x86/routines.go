@@ -1,27 +1,27 @@
 package x86
 
-// routines.go finds the routine of an instruction that a form cannot hold.
+// routines.go finds the routine of an instruction that has no form.
 
-// routine is nil for what lower knows, and for what is not executed at all.
-func (in *inst) routine() routine {
+// routineOf returns nil for an instruction that has a form, or that is not executed at all.
+func routineOf(in *inst) routine {
 	switch {
 	case in.enc == vex2 || in.enc == vex3:
-		return in.routineVEX()
+		return routineVEX(in)
 	case in.enc != legacy:
 		return nil
 	}
 	switch in.opmap {
 	case mapLegacy:
-		return in.routineOneByte()
+		return routineOneByte(in)
 	case map0F:
-		return in.routine0F()
+		return routine0F(in)
 	case map0F38:
-		return in.routine0F38()
+		return routine0F38(in)
 	}
 	return nil
 }
 
-func (in *inst) routineOneByte() routine {
+func routineOneByte(in *inst) routine {
 	switch op := in.opcode; op {
 	case 0x69, 0x6b:
 		return multiplyBy
@@ -47,13 +47,13 @@ func (in *inst) routineOneByte() routine {
 		return [8]routine{4: multiplyA, 5: multiplyA, 6: divide, 7: divideSigned}[in.regField()]
 	}
 	if !in.long {
-		return in.routineOld()
+		return routineOld(in)
 	}
 	return nil
 }
 
-// routineOld is what only 32-bit mode has.
-func (in *inst) routineOld() routine {
+// routineOld handles the instructions that only 32-bit mode has.
+func routineOld(in *inst) routine {
 	switch in.opcode {
 	case 0x27, 0x2f:
 		return decimalAdjust
@@ -79,11 +79,11 @@ func (in *inst) routineOld() routine {
 	return nil
 }
 
-func (in *inst) routine0F() routine {
+func routine0F(in *inst) routine {
 	op, reg := in.opcode, in.regField()
 	switch {
 	case in.rep == 0xf3:
-		return in.routineF3()
+		return routineF3(in)
 	case op == 0xae && in.rep == 0 && in.memory() && (reg == 7 || reg == 6 && in.opsize):
 		return flushLine
 	case op == 0xae && in.rep == 0 && !in.memory() && reg >= 5 && !in.opsize, op >= 0x18 && op < 0x20:
@@ -93,7 +93,7 @@ func (in *inst) routine0F() routine {
 	}
 	switch op {
 	case 0x01:
-		return in.routineTransaction()
+		return routineTransaction(in)
 	case 0xa3, 0xab, 0xb3, 0xbb, 0xba:
 		return bitTest
 	case 0xa4, 0xa5, 0xac, 0xad:
@@ -120,8 +120,8 @@ func (in *inst) routine0F() routine {
 	return nil
 }
 
-// routineTransaction is xend and xtest outside of a transaction: xbegin never begins one here.
-func (in *inst) routineTransaction() routine {
+// routineTransaction handles xend and xtest outside a transaction. An emulated xbegin never begins one.
+func routineTransaction(in *inst) routine {
 	switch {
 	case in.opsize || in.rep != 0:
 	case in.modrm == 0xd5:
@@ -132,8 +132,8 @@ func (in *inst) routineTransaction() routine {
 	return nil
 }
 
-// routineF3 is for the 0F map with an F3 prefix.
-func (in *inst) routineF3() routine {
+// routineF3 handles the 0F map with an F3 prefix.
+func routineF3(in *inst) routine {
 	switch op := in.opcode; {
 	case op == 0xb8:
 		return countOnes
@@ -155,7 +155,7 @@ func (in *inst) routineF3() routine {
 	return nil
 }
 
-func (in *inst) routine0F38() routine {
+func routine0F38(in *inst) routine {
 	switch op := in.opcode; {
 	case op>>1 == 0xf0>>1 && in.rep == 0xf2:
 		return checksum
@@ -167,8 +167,9 @@ func (in *inst) routine0F38() routine {
 	return nil
 }
 
-// routineVEX is the instructions on general registers that have a VEX prefix: BMI1 and BMI2. They have no long form.
-func (in *inst) routineVEX() routine {
+// routineVEX handles the instructions on general registers that have a VEX prefix: BMI1 and BMI2. They have no
+// 256-bit form.
+func routineVEX(in *inst) routine {
 	if in.vexLong() {
 		return nil
 	}
@@ -179,12 +180,12 @@ func (in *inst) routineVEX() routine {
 		}
 		return nil
 	case map0F38:
-		return in.routineBMI()
+		return routineBMI(in)
 	}
 	return nil
 }
 
-func (in *inst) routineBMI() routine {
+func routineBMI(in *inst) routine {
 	switch op := in.opcode; {
 	case op == 0xf2 && in.rep == 0:
 		return andNot
@@ -204,16 +205,16 @@ func (in *inst) routineBMI() routine {
 	return nil
 }
 
-// vexLong reports the L bit of a VEX prefix, which says 256 bits.
+// vexLong reports the L bit of a VEX prefix, which means 256 bits.
 func (in *inst) vexLong() bool { return in.code[in.opOff-1]&4 != 0 }
 
-// whyNot is the reason for what is not executed.
-func (in *inst) whyNot() refusal {
+// whyNot returns the reason why an instruction is not executed.
+func whyNot(in *inst) refusal {
 	switch {
 	case in.enc != legacy, in.opmap >= map0F38, in.opmap == mapLegacy && (in.opcode>>3 == 0xd8>>3 || in.opcode == 0x9b):
 		return errVectorState
 	case in.opmap == mapLegacy:
-		return in.whyNotOneByte()
+		return whyNotOneByte(in)
 	}
 	switch op := in.opcode; {
 	case op == 0x05 || op == 0x34:
@@ -230,7 +231,7 @@ func (in *inst) whyNot() refusal {
 	return errVectorState
 }
 
-func (in *inst) whyNotOneByte() refusal {
+func whyNotOneByte(in *inst) refusal {
 	switch op := in.opcode; op {
 	case 0xcd:
 		if in.imm == -0x80 {
@@ -246,16 +247,16 @@ func (in *inst) whyNotOneByte() refusal {
 }
 
 const (
-	errVectorState  = refusal("an instruction of x87, MMX, SSE or AVX: there are no such registers in a state")
+	errVectorState  = refusal("an instruction of x87, MMX, SSE or AVX: a state has no such registers")
 	errSegmentState = refusal("segment registers are not part of a state")
-	errSystemCall   = refusal("a system call is made by the kernel")
-	errInterrupt    = refusal("a software interrupt, which the kernel answers")
+	errSystemCall   = refusal("the kernel executes system calls")
+	errInterrupt    = refusal("the kernel handles software interrupts")
 	errUndefined    = refusal("the processor raises an exception: undefined instruction")
 	errMachine      = refusal("the result depends on the processor")
 	errPrivileged   = refusal("privileged instruction")
 )
 
-// nothing is hints and fences.
+// nothing executes hints and fences.
 func nothing(*execution) error { return nil }
 
 func undefinedResult(*execution) error { return errResult }
@@ -268,7 +269,7 @@ func testTransaction(x *execution) error {
 	return nil
 }
 
-// flushLine reads the byte whose line is flushed: nothing else of it can be seen.
+// flushLine reads a byte of the cache line: a flush has no other visible effect.
 func flushLine(x *execution) error {
 	x.form.size = 1
 	_, err := x.read(x.rm())

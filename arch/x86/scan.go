@@ -2,11 +2,11 @@ package x86
 
 import "gotap/arch"
 
-// Reading whole functions: where their instructions start, and where they are left.
+// Scanning whole functions: where instructions start, and which leave the function.
 
-// Boundaries is the starts of the instructions of code, which lies at start: a linear sweep. It stops with an error
-// at the first bytes that are no instruction; what it found before is returned too. A last instruction that is cut
-// off is such an error.
+// Boundaries returns the addresses of the instructions of code, whose address is start, by a linear sweep. At the
+// first bytes that are not an instruction, or at a last instruction that is cut off, it returns an error and the
+// addresses so far.
 func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
 	var out []uint64
 	err := arch.Sweep(a, code, start, func(in arch.Insn) error {
@@ -16,16 +16,16 @@ func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
 	return out, err
 }
 
-// Exits is the instructions that leave the function code, which lies at start: returns, and jumps to other functions.
-// An indirect jump that might be either a jump table of the function or a call of another is an *arch.ScanError, as are bytes
-// that do not decode. Far returns and iret are exits too. What leaves a function without an instruction of its own,
-// longjmp, exceptions, exit, is not found.
+// Exits returns the instructions that leave the function whose code is at start: returns, far returns, iret, and
+// jumps to other functions. Bytes that do not decode are an *arch.ScanError, and so is an indirect jump that may be
+// a jump table or a call of another function. longjmp, exceptions and exit are not found, because no instruction of
+// the function leaves it.
 func Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
 	return ExitsWith(code, start, a, func(uint64) bool { return false })
 }
 
-// ExitsWith is Exits for a function in several pieces: own tells that an address outside of code belongs to the
-// function all the same, as its cold part does. Each piece is scanned by a call of its own.
+// ExitsWith is Exits for a function in several pieces. own reports whether an address outside code belongs to the
+// function, for example to its cold part. Each piece needs a call of its own.
 func ExitsWith(code []byte, start uint64, a arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error) {
 	s := scanner{exits: arch.Exits{Start: start, End: start + uint64(len(code)), Own: own}}
 	if err := arch.Sweep(a, code, start, s.visit); err != nil {
@@ -34,18 +34,18 @@ func ExitsWith(code []byte, start uint64, a arch.Arch, own func(addr uint64) boo
 	return s.exits.Found, nil
 }
 
-// scanner collects exits. It remembers the last few instructions, from which the kind of an indirect jump is read.
+// scanner collects exits. It remembers the last instructions in order to classify indirect jumps.
 type scanner struct {
 	exits  arch.Exits
 	recent [lookBack]*inst // a ring
 	seen   int
-	framed bool // something was pushed, or the stack pointer lowered, further up
+	framed bool // an earlier instruction pushed something or lowered the stack pointer
 }
 
-// lookBack is how many instructions a compiler may put between the parts of a jump through a table.
+// lookBack is the number of instructions in which the parts of a jump through a table are searched.
 const lookBack = 24
 
-// ago is the instruction n before the one being visited, or nil.
+// ago returns the instruction n before the current one, or nil.
 func (s *scanner) ago(n int) *inst {
 	if n > lookBack || n > s.seen {
 		return nil
@@ -65,15 +65,15 @@ func (s *scanner) visit(in arch.Insn) error {
 	return err
 }
 
-// indirect tells jump tables from tail calls by the code in front:
+// indirect classifies an indirect jump by the code in front of it:
 //
-//   - a notrack prefix stands on jump tables only (gcc -fcf-protection);
-//   - a jump through a scaled index is a table when the index was compared with a bound, otherwise it may be an array
-//     of functions;
-//   - a jump to a register that was just added to is a table of offsets when a scaled load precedes the addition;
-//   - a jump to a register that was loaded without an index, from memory or another register, and a jump through memory
-//     without an index, is a tail call: a virtual function, a pointer, a procedure linkage. If the function has a frame,
-//     it has to be undone in front of the jump: threaded interpreters jump from within.
+//   - A notrack prefix occurs only on jump tables (gcc -fcf-protection).
+//   - A jump through a scaled index is a table if the index was compared with a bound. Otherwise it may be an
+//     array of functions.
+//   - A jump to a register that was just added to is a table of offsets if a scaled load precedes the addition.
+//   - A jump to a register that was loaded without an index, and a jump through memory without an index, is a tail
+//     call: a virtual function, a pointer, a procedure linkage. If the function has a frame, it must be released
+//     before the jump: threaded interpreters jump from within.
 func (s *scanner) indirect(op *inst) arch.JumpKind {
 	switch {
 	case op.notrack:
@@ -107,7 +107,7 @@ func (in *inst) addsToSP(op uint8) bool {
 	return (in.is(mapLegacy, 0x83) || in.is(mapLegacy, 0x81)) && !in.memory() && in.regField() == op && in.rm() == 4
 }
 
-// unframed reports that the code that leads straight to the jump releases stack.
+// unframed reports whether the code that leads straight to the jump releases stack.
 func (s *scanner) unframed() bool {
 	for n := 1; n <= lookBack; n++ {
 		in := s.ago(n)
@@ -125,8 +125,8 @@ func (s *scanner) unframed() bool {
 	return false
 }
 
-// dropsArguments reports an addition to the stack pointer n instructions ago that follows close on a call, as
-// 32-bit code gets rid of arguments.
+// dropsArguments reports whether the addition to the stack pointer n instructions ago closely follows a call, as in
+// 32-bit code that releases arguments.
 func (s *scanner) dropsArguments(n int, add *inst) bool {
 	if add.long || !add.addsToSP(aluADD) {
 		return false
@@ -139,7 +139,7 @@ func (s *scanner) dropsArguments(n int, add *inst) bool {
 	return false
 }
 
-// releases reports pop, leave, add to the stack pointer, and moves into it.
+// releases reports pop, leave, additions to the stack pointer and moves into it.
 func (in *inst) releases() bool {
 	if in.enc != legacy || in.opmap != mapLegacy {
 		return false
@@ -148,12 +148,12 @@ func (in *inst) releases() bool {
 	return in.opcode >= 0x58 && in.opcode < 0x60 || in.opcode == 0xc9 || toSP || in.addsToSP(aluADD)
 }
 
-// scaled reports a memory operand with an index that is scaled by the size of a word or an offset.
+// scaled reports a memory operand with an index scaled by 4 or 8.
 func (in *inst) scaled() bool {
 	return in.memory() && in.hasSIB && in.sib>>6 >= 2 && in.sib>>3&7|in.rex&rexX<<2 != 4
 }
 
-// bounded reports a comparison with an immediate and an unsigned branch within the last instructions.
+// bounded reports a comparison with an immediate and an unsigned branch among the last instructions.
 func (s *scanner) bounded() bool {
 	above := false
 	for n := 1; n <= lookBack; n++ {
@@ -178,7 +178,7 @@ func (in *inst) aboveBranch() bool {
 	return unsigned && in.enc == legacy && (in.opmap == mapLegacy && in.opcode>>4 == 7 || in.opmap == map0F && in.opcode>>4 == 8)
 }
 
-// register follows a jump to a register back to where its value comes from.
+// register finds out where the target of a jump to a register comes from.
 func (s *scanner) register(reg uint8) arch.JumpKind {
 	for n := 1; n <= lookBack; n++ {
 		in := s.ago(n)
@@ -204,7 +204,8 @@ func (s *scanner) register(reg uint8) arch.JumpKind {
 	return arch.UnclearJump
 }
 
-// loadedFrom is the kind of a jump to what a mov loaded. A scaled index may be a table of labels or of functions.
+// loadedFrom classifies a jump to a value that a mov loaded. With a scaled index it may be a table of labels or of
+// functions.
 func loadedFrom(in *inst) arch.JumpKind {
 	if in.scaled() {
 		return arch.UnclearJump
@@ -212,8 +213,8 @@ func loadedFrom(in *inst) arch.JumpKind {
 	return arch.TailCall
 }
 
-// offsets reports the jump table of position-independent code: before the addition n instructions ago there is a
-// load of an offset with a scaled index, or the addition itself is one.
+// offsets reports whether this is a jump table of position-independent code: the addition n instructions ago, or a
+// load before it, has a scaled index.
 func (s *scanner) offsets(n int, add *inst) arch.JumpKind {
 	if add.scaled() {
 		return arch.TableJump

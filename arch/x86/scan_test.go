@@ -15,7 +15,7 @@ import (
 )
 
 // scanSource has a function for each way of leaving one. Names say what Exits has to find: ret returns, tail tail
-// calls, and functions whose exits cannot be told.
+// calls, and functions whose exits cannot be determined.
 const scanSource = `
 extern int g(int), h(int); extern int (*fp)(int); extern int (*table[8])(int);
 struct ops { int (*first)(int); int (*second)(int); };
@@ -49,7 +49,7 @@ int ret_switch(int x) {
 }
 `
 
-// TestExits compiles functions in all the ways that make a difference to how they are left.
+// TestExits compiles functions with all options that affect their exits.
 func TestExits(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	for _, flags := range []string{"-O1 -m64 -fno-pie", "-O2 -m64 -fPIC", "-O2 -m64 -fcf-protection", "-O2 -m64 -fno-pie -no-pie -mno-red-zone",
@@ -101,7 +101,7 @@ func checkCounts(t *testing.T, name, flags string, exits []arch.Exit) {
 		strings.HasPrefix(name, "ret0_tail1") && (rets != 0 || tails != 1),
 		strings.HasPrefix(name, "ret0_tail2") && (rets != 0 || tails != 2):
 		if strings.Contains(flags, "-m32") || strings.Contains(flags, "-O1") {
-			return // arguments on the stack may rule a tail call out
+			return // arguments on the stack may prevent a tail call
 		}
 		t.Errorf("%s: %d returns, %d tail calls", name, rets, tails)
 	}
@@ -113,8 +113,8 @@ type body struct {
 	code  []byte
 }
 
-// functions reads the functions of a file by its symbols. Calls in object files are not relocated: their targets lie
-// inside of the caller, so they are pointed out of it.
+// functions reads the functions of a file by its symbols. Calls in object files are not relocated and would lead
+// into the caller, so relocate changes them.
 func functions(t *testing.T, file string) map[string]body {
 	f, err := elf.Open(file)
 	if err != nil {
@@ -139,7 +139,7 @@ func functions(t *testing.T, file string) map[string]body {
 	return out
 }
 
-// relocate gives every relocated field of .text of an object file some far value.
+// relocate sets every relocated field of .text of an object file to a distant target.
 func relocate(f *elf.File, start uint64, code []byte) {
 	if f.Type != elf.ET_REL {
 		return
@@ -229,7 +229,7 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// TestExitsOfPieces: a jump to the function's own cold part is no exit.
+// TestExitsOfPieces checks that a jump to the function's own cold part is not an exit.
 func TestExitsOfPieces(t *testing.T) {
 	code := []byte("\x0f\x84\x00\x10\x00\x00\xc3")
 	own := func(addr uint64) bool { return addr == 0x2006 }

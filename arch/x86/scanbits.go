@@ -2,8 +2,8 @@ package x86
 
 import "math/bits"
 
-// bitTest is bt, bts, btr and btc. The bit number of a register is a whole number, which reaches beyond the operand in memory; that of an
-// immediate does not.
+// bitTest emulates bt, bts, btr and btc. A bit number in a register may reach beyond an operand in memory; that of
+// an immediate does not.
 func bitTest(x *execution) error {
 	size := x.form.size
 	n, op := x.form.imm, x.in.regField()&3
@@ -31,8 +31,8 @@ func bitTest(x *execution) error {
 	return nil
 }
 
-// scanBits is bsf and bsr. With a source of zero they leave the destination alone, which AMD promises and Intel's processors do. The flags
-// besides ZF are undefined.
+// scanBits emulates bsf and bsr. With a source of zero they keep the destination, which AMD guarantees and Intel's
+// processors do. The flags other than ZF are undefined.
 func scanBits(x *execution) error {
 	v, err := x.read(x.rm())
 	if err != nil {
@@ -51,7 +51,7 @@ func scanBits(x *execution) error {
 	return nil
 }
 
-// countZeros is tzcnt and lzcnt.
+// countZeros emulates tzcnt and lzcnt.
 func countZeros(x *execution) error {
 	v, err := x.read(x.rm())
 	if err != nil {
@@ -67,7 +67,7 @@ func countZeros(x *execution) error {
 	return nil
 }
 
-// countOnes is popcnt.
+// countOnes emulates popcnt.
 func countOnes(x *execution) error {
 	v, err := x.read(x.rm())
 	if err != nil {
@@ -78,12 +78,12 @@ func countOnes(x *execution) error {
 	return nil
 }
 
-// bitFlags are the flags of BMI's operations on bits: SF and ZF of the result, PF too, which is undefined, and CF.
+// bitFlags sets the flags of BMI's bit operations: SF and ZF of the result, PF (which is undefined) and CF.
 func (x *execution) bitFlags(r uint64, carry bool) {
 	setStatus(x.regs, resultFlags(r, x.form.size)|bit(carry, flagCF))
 }
 
-// andNot is andn.
+// andNot emulates andn.
 func andNot(x *execution) error {
 	x.vexSize()
 	v, err := x.read(x.rm())
@@ -96,7 +96,7 @@ func andNot(x *execution) error {
 	return nil
 }
 
-// lowestBit is blsr, blsmsk and blsi, by the reg field.
+// lowestBit emulates blsr, blsmsk and blsi, by the reg field.
 func lowestBit(x *execution) error {
 	x.vexSize()
 	v, err := x.read(x.rm())
@@ -117,7 +117,7 @@ func lowestBit(x *execution) error {
 	return nil
 }
 
-// zeroHigh is bzhi: CF says that the index is beyond the operand.
+// zeroHigh emulates bzhi. CF reports that the index is beyond the operand.
 func zeroHigh(x *execution) error {
 	x.vexSize()
 	v, err := x.read(x.rm())
@@ -133,7 +133,8 @@ func zeroHigh(x *execution) error {
 	return nil
 }
 
-// extractBits is bextr: the start in the low byte of the control, the length in the next. SF, AF and PF are undefined.
+// extractBits emulates bextr: start in the low byte of the control operand, length in the next. SF, AF and PF are
+// undefined.
 func extractBits(x *execution) error {
 	x.vexSize()
 	v, err := x.read(x.rm())
@@ -150,7 +151,7 @@ func extractBits(x *execution) error {
 	return nil
 }
 
-// spreadBits is pdep and pext.
+// spreadBits emulates pdep and pext.
 func spreadBits(x *execution) error {
 	x.vexSize()
 	mask, err := x.read(x.rm())

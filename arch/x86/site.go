@@ -2,7 +2,7 @@ package x86
 
 import "gotap/arch"
 
-// site is an instruction prepared at registration. It is never changed afterwards.
+// site is an instruction prepared when a probe is placed. It never changes afterwards.
 type site struct {
 	isa     *isa
 	insn    arch.Insn
@@ -12,10 +12,10 @@ type site struct {
 	scratch uint8 // index of the register to borrow for a RIP-relative operand, or none
 }
 
-// Is makes every refusal match arch.ErrUnsupported.
+// Is reports that every refusal matches arch.ErrUnsupported.
 func (r refusal) Is(target error) bool { return target == arch.ErrUnsupported }
 
-// refusal is why an instruction cannot be displaced at all, or nothing.
+// refusal returns why an instruction cannot be displaced at all, or "".
 func (in *inst) refusal() refusal {
 	if in.enc != legacy {
 		return ""
@@ -58,8 +58,8 @@ func (m *isa) Prepare(insn arch.Insn) (arch.Site, error) {
 // Insn is the instruction that was prepared.
 func (s *site) Insn() arch.Insn { return s.insn }
 
-// Strategy prefers emulation, but for writes to memory that other threads may be looking at: the processor writes an
-// aligned word in one piece and changes one without a gap, an emulation reads and writes through the kernel.
+// Strategy returns Emulated, except for writes to memory that other threads may use. A processor writes an aligned
+// word atomically and modifies it without a gap; an emulation reads and writes through the kernel.
 func (s *site) Strategy() arch.Strategy {
 	switch {
 	case s.in.logsAddress():
@@ -70,7 +70,7 @@ func (s *site) Strategy() arch.Strategy {
 	return arch.Emulated
 }
 
-// writesShared reports a memory operand that is written, and is not on the stack.
+// writesShared reports whether the instruction writes memory that is not on the stack.
 func (s *site) writesShared() bool {
 	f := &s.form
 	if f.dst.kind != inMemory || f.mem.stackRelative() {
@@ -79,8 +79,9 @@ func (s *site) writesShared() bool {
 	return f.do != doALU || f.op != aluCMP && f.op != aluTEST
 }
 
-// Allowed: nearly all that is not refused can be stepped, out of line and in place. The step of an xbegin ends in its transaction,
-// which that aborts; the thread is stopped only behind the next instruction, which may be anywhere and have a breakpoint.
+// Allowed reports that nearly every instruction can be stepped, out of line and in place. xbegin is an exception: a
+// step of it would end inside its transaction, which aborts it, and the thread stops only behind the next
+// instruction, which may be anywhere and have a breakpoint.
 func (s *site) Allowed(how arch.Strategy) bool {
 	switch how {
 	case arch.Emulated:
@@ -93,10 +94,10 @@ func (s *site) Allowed(how arch.Strategy) bool {
 	return false
 }
 
-// logsAddress reports lwpins and lwpval, which write their address into a log that the program reads.
+// logsAddress reports lwpins and lwpval, which write their address to a log that the program reads.
 func (in *inst) logsAddress() bool {
 	return in.enc == xop && in.opmap == mapXOPA && in.opcode == 0x12 && in.regField() < 2
 }
 
-// next is the address behind the instruction.
+// next returns the address of the next instruction.
 func (s *site) next() uint64 { return s.isa.wrap(s.insn.Addr + uint64(s.insn.Len)) }

@@ -45,7 +45,7 @@ func special(t *testing.T, c *child, code string, set func(r *arch.Regs)) {
 	inPlace(t, c, s, regs, want)
 }
 
-// inPlace steps the instruction where it is, with the repair of a step in place.
+// inPlace steps the instruction in place, with its repair.
 func inPlace(t *testing.T, c *child, s arch.Site, regs arch.Regs, want outcome) {
 	t.Helper()
 	in := s.Insn()
@@ -63,8 +63,8 @@ func inPlace(t *testing.T, c *child, s arch.Site, regs arch.Regs, want outcome) 
 	}
 }
 
-// oneStep undoes the nop behind the instruction, which a native step took in: the trap came late. It also takes the
-// step's own trap flag out of what syscall left in r11.
+// oneStep undoes the nop behind the instruction if a native step included it, because the trap came late. It also
+// removes the step's own trap flag from r11 after syscall.
 func oneStep(o outcome, s arch.Site) outcome {
 	in := s.Insn()
 	if o.sig == 0 && o.regs[RIP] == nativeCode+uint64(in.Len)+1 {
@@ -76,7 +76,7 @@ func oneStep(o outcome, s arch.Site) outcome {
 	return o
 }
 
-// push lays words on the child's stack pattern, at stackTop.
+// push writes words to the child's stack pattern, at stackTop.
 func (c *child) push(words ...uint64) {
 	for i, w := range words {
 		if c.isa.long {
@@ -87,13 +87,13 @@ func (c *child) push(words ...uint64) {
 	}
 }
 
-// toWindow is the displacement of a RIP-relative operand in the window, of an instruction of six bytes.
+// toWindow returns the displacement of a RIP-relative operand in the window, for an instruction of six bytes.
 func toWindow(off uint32) string {
 	disp := window + off - (nativeCode + 6)
 	return hex.EncodeToString(binary.LittleEndian.AppendUint32(nil, disp))
 }
 
-// TestSpecial64 is the instructions that see that they are stepped, in 64-bit mode.
+// TestSpecial64 tests the instructions that can observe a step, in 64-bit mode.
 func TestSpecial64(t *testing.T) {
 	c := newChild(t, mode64)
 	cs, ss := c.base[CS], c.base[SS]
@@ -138,7 +138,7 @@ func TestSpecial64(t *testing.T) {
 	special(t, c, "e8 00 00 00 00", nil)                                                                          // and to behind itself
 }
 
-// TestSpecial32 is the same in 32-bit mode.
+// TestSpecial32 tests them in 32-bit mode.
 func TestSpecial32(t *testing.T) {
 	c := newChild(t, mode32)
 	cs, ss := c.base[CS], c.base[SS]
@@ -162,7 +162,7 @@ func TestSpecial32(t *testing.T) {
 	special(t, c, "0f 01 e3", nil) // smsw %ebx: the kernel emulates it
 }
 
-// TestJumpBack: a thread whose tracer goes away in a slot comes home by itself.
+// TestJumpBack checks that a thread in a slot returns to its code when its tracer ends.
 func TestJumpBack(t *testing.T) {
 	for _, m := range []*isa{mode64, mode32} {
 		t.Run(m.Name(), func(t *testing.T) {

@@ -2,9 +2,9 @@ package x86
 
 import "gotap/arch"
 
-// What a single step of a copy leaves wrong, and how it is put right.
+// What a single step of a copy leaves wrong, and its correction.
 
-// repair says what to do after the step of an instruction, besides bringing the program counter home.
+// repair says what to do after the step of an instruction, besides correcting the program counter.
 type repair uint8
 
 const (
@@ -49,8 +49,8 @@ func (in *inst) pushesPC() bool {
 	return false
 }
 
-// pushedSize is the size of the return address that a call pushes: far calls follow the operand size also in 64-bit
-// mode.
+// pushedSize returns the size of the return address that a call pushes. Far calls use the operand size in 64-bit
+// mode too.
 func (in *inst) pushedSize() uint8 {
 	if in.opcode == 0x9a || in.opcode == 0xff && in.regField() == 3 {
 		return in.operandSize()
@@ -65,7 +65,7 @@ const (
 	savedCX
 )
 
-// BeforeStep sends regs to the copy at slot. For a step in place slot is the instruction's own address.
+// BeforeStep makes regs run the copy at slot. For a step in place, slot is the address of the instruction itself.
 func (s *site) BeforeStep(regs *arch.Regs, slot uint64) arch.StepState {
 	st := arch.StepState{Flags: uint32(regs[EFLAGS])}
 	st.Saved[savedSP], st.Saved[savedCX] = regs[RSP], regs[RCX]
@@ -77,10 +77,10 @@ func (s *site) BeforeStep(regs *arch.Regs, slot uint64) arch.StepState {
 	return st
 }
 
-// AfterStep puts regs and memory right after the thread stopped, for whatever reason: after the step, at a fault,
-// or for a signal that came before. It is to be called exactly once for every BeforeStep. done is false, and the
-// program counter at the instruction, when that has not run or has iterations left. done is true for a system call
-// that a signal interrupted and that the kernel will make again.
+// AfterStep corrects regs and memory after the thread stopped for any reason: after the step, at a fault, or for a
+// signal before it. It must be called exactly once for each BeforeStep. If the instruction has not run or has
+// iterations left, done is false and the program counter is at the instruction. done is true for a system call that
+// a signal interrupted and that the kernel will restart.
 func (s *site) AfterStep(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (done bool, err error) {
 	if s.borrows(slot) {
 		regs[s.scratch] = st.Saved[savedScratch]
@@ -103,8 +103,9 @@ func (s *site) AfterStep(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.
 	return s.home(regs, slot), nil
 }
 
-// home brings a program counter in the copy back to the same place in the original. It reports whether the
-// instruction has run: a program counter at its start says no. Any other address was put there by the instruction.
+// home maps a program counter in the copy to the same place in the original. It reports whether the instruction has
+// run: it has not if the program counter is at the start of the copy. The instruction itself set a program counter
+// outside the copy.
 func (s *site) home(regs *arch.Regs, slot uint64) (done bool) {
 	off, length := s.isa.wrap(regs[RIP]-slot), uint64(s.insn.Len)
 	switch {
@@ -116,8 +117,8 @@ func (s *site) home(regs *arch.Regs, slot uint64) (done bool) {
 	return off != 0
 }
 
-// afterBranch: a branch to itself looks as if it had not run. It cannot fault, so it is taken for done, unless it
-// is a loop that has not counted.
+// afterBranch handles direct branches. A branch to itself looks as if it had not run. It cannot fault, so it counts
+// as done, unless it is a loop that has not counted.
 func (s *site) afterBranch(regs *arch.Regs, slot uint64, st arch.StepState) bool {
 	if s.direct(slot) {
 		return s.afterRedirect(regs, slot)
@@ -133,8 +134,8 @@ func (s *site) afterBranch(regs *arch.Regs, slot uint64, st arch.StepState) bool
 	return !counts || regs[RCX] != st.Saved[savedCX]
 }
 
-// afterRedirect: what is still in the slot has not run, or has run and goes on behind the instruction, or is a loop that is about
-// to take its second jump.
+// afterRedirect handles branches with a corrected target. A thread that is still in the slot has not run the
+// branch, or continues behind it, or is at the second jump of a loop.
 func (s *site) afterRedirect(regs *arch.Regs, slot uint64) bool {
 	off := s.isa.wrap(regs[RIP] - slot)
 	switch {
@@ -151,7 +152,8 @@ func (s *site) afterRedirect(regs *arch.Regs, slot uint64) bool {
 	return true
 }
 
-// afterCall tells by the stack pointer whether the call has run: its target may be the slot, of a call to itself.
+// afterCall compares stack pointers to find out whether the call has run: the target of a call to itself may be the
+// slot.
 func (s *site) afterCall(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (bool, error) {
 	if regs[RSP] == st.Saved[savedSP] {
 		return s.home(regs, slot), nil
@@ -165,7 +167,7 @@ func (s *site) afterCall(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.
 	return true, store(regs, mem, regs[RSP], s.next(), s.in.pushedSize())
 }
 
-// afterPushF gives the pushed flags the trap flag that the program had, instead of the step's.
+// afterPushF replaces the step's trap flag in the pushed flags by the program's.
 func (s *site) afterPushF(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (bool, error) {
 	done := s.home(regs, slot)
 	if regs[RSP] == st.Saved[savedSP] {
@@ -182,7 +184,7 @@ func (s *site) afterPushF(regs *arch.Regs, mem arch.Memory, slot uint64, st arch
 	return done, store(regs, mem, regs[RSP], fixed, 2)
 }
 
-// afterPopF gives the register the trap flag that was popped from addr: the kernel hides it, or does not, by what it
+// afterPopF sets the trap flag to the one popped from addr. The kernel may or may not hide it, depending on what it
 // knows of the instruction.
 func (s *site) afterPopF(regs *arch.Regs, mem arch.Memory, slot, addr uint64, size uint8) (bool, error) {
 	if !s.home(regs, slot) {
@@ -196,8 +198,8 @@ func (s *site) afterPopF(regs *arch.Regs, mem arch.Memory, slot, addr uint64, si
 	return true, nil
 }
 
-// afterSyscall: syscall leaves its return address in rcx and the flags in r11. A call that has not been made, or one
-// that replaced all registers (sigreturn, execve), has neither there.
+// afterSyscall corrects rcx, which holds the return address, and r11, which holds the flags. After a call that was
+// not made, or one that replaced all registers (sigreturn, execve), they hold neither.
 func (s *site) afterSyscall(regs *arch.Regs, slot uint64, st arch.StepState) {
 	if !s.isa.long || regs[RCX] != slot+uint64(s.insn.Len) {
 		return

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Instructions that exchange and store: xchg, xadd, cmpxchg, movnti, movbe; and crc32.
+// Instructions that exchange and store (xchg, xadd, cmpxchg, movnti, movbe), and crc32.
 
-// exchange is xchg; with memory it is atomic, which nobody sees here.
+// exchange emulates xchg. With memory it is atomic, which makes no difference here.
 func exchange(x *execution) error {
 	x.resize()
 	v, err := x.read(x.rm())
@@ -22,7 +22,7 @@ func exchange(x *execution) error {
 	return x.write(x.reg(), v)
 }
 
-// exchangeAdd is xadd. The sum wins if both operands are one register.
+// exchangeAdd emulates xadd. If both operands are the same register, it holds the sum.
 func exchangeAdd(x *execution) error {
 	x.resize()
 	v, err := x.read(x.rm())
@@ -44,7 +44,7 @@ func exchangeAdd(x *execution) error {
 	return nil
 }
 
-// compareExchange is cmpxchg, which writes memory in any case.
+// compareExchange emulates cmpxchg, which always writes memory.
 func compareExchange(x *execution) error {
 	x.resize()
 	v, err := x.read(x.rm())
@@ -69,7 +69,7 @@ func compareExchange(x *execution) error {
 	return nil
 }
 
-// compareExchangePair is cmpxchg8b and cmpxchg16b. The latter wants its operand aligned.
+// compareExchangePair emulates cmpxchg8b and cmpxchg16b. The latter requires an aligned operand.
 func compareExchangePair(x *execution) error {
 	addr, err := x.linear(x.regs)
 	if err != nil {
@@ -104,7 +104,7 @@ func compareExchangePair(x *execution) error {
 	return nil
 }
 
-// word is a little-endian number of 4 or 8 bytes.
+// word returns a little-endian number of 4 or 8 bytes.
 func word(p []byte) uint64 {
 	if len(p) == 4 {
 		return uint64(binary.LittleEndian.Uint32(p))
@@ -118,10 +118,10 @@ func putWord(p []byte, v uint64) {
 	copy(p, b[:])
 }
 
-// storeDirect is movnti.
+// storeDirect emulates movnti.
 func storeDirect(x *execution) error { return x.write(x.rm(), x.gpr(x.reg().index)) }
 
-// moveSwapped is movbe.
+// moveSwapped emulates movbe.
 func moveSwapped(x *execution) error {
 	from, to := x.rm(), x.reg()
 	if x.in.opcode == 0xf1 {
@@ -137,7 +137,8 @@ func moveSwapped(x *execution) error {
 // castagnoli is the polynomial of crc32.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is crc32: without the inversions of the usual checksum. A destination of 8 bytes has its upper half cleared.
+// checksum emulates crc32, which does not invert as usual checksums do. It clears the upper half of a destination
+// of 8 bytes.
 func checksum(x *execution) error {
 	x.form.size = x.in.byteOr(x.form.size)
 	v, err := x.read(x.rm())

@@ -14,8 +14,8 @@ package x86
 //	D  ModRM and imm32             p  a prefix or an escape
 //	x  no instruction
 //
-// A column of attributes beside a letter map would be mostly empty: what else matters of an opcode is asked by the
-// few functions that care (valid, control, lower, repairOf).
+// A table of attributes beside the letter maps would be mostly empty. Functions test the few other properties of
+// opcodes (valid, control, lower, repairOf).
 const (
 	mapLegacy = 0 // one byte
 	map0F     = 1
@@ -28,7 +28,7 @@ const (
 	mapXOPA   = 10 // imm32
 )
 
-// legacyMap is the one-byte map of 32-bit mode; long64Gone says what 64-bit mode lacks.
+// legacyMap is the one-byte map of 32-bit mode; long64Gone lists what 64-bit mode lacks.
 const legacyMap = "" +
 	"mmmmbz..mmmmbz.p" + // 00
 	"mmmmbz..mmmmbz.." + // 10
@@ -47,7 +47,8 @@ const legacyMap = "" +
 	"rrrrbbbbRRfr...." + // E0
 	"p.pp..gG......mm" //   F0
 
-// long64Gone lists the one-byte opcodes that are no instructions in 64-bit mode. (C4, C5 and 62 are prefixes there.)
+// long64Gone lists the one-byte opcodes that are not instructions in 64-bit mode. (C4, C5 and 62 are prefixes
+// there.)
 const long64Gone = "\x06\x07\x0e\x16\x17\x1e\x1f\x27\x2f\x37\x3f\x60\x61\x62\x82\x9a\xc4\xc5\xce\xd4\xd5\xd6\xea"
 
 const escape0F = "" +
@@ -68,7 +69,7 @@ const escape0F = "" +
 	"mmmmmmmmmmmmmmmm" + // E0
 	"mmmmmmmmmmmmmmmm" //   F0
 
-// escape0F38 and escape0F3A only say which opcodes are taken, under any mandatory prefix, without VEX.
+// escape0F38 and escape0F3A say only which opcodes exist without VEX, under any mandatory prefix.
 const escape0F38 = "" +
 	"mmmmmmmmmmmmxxxx" + // 00
 	"mxxxmmxmxxxxmmmx" + // 10

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// known are instructions whose text is given here because x86asm takes them for others.
+// known lists instructions that x86asm mistakes for others.
 var known = map[string]string{
 	"\xf3\x0f\x1e\xfa": "endbr64",
 	"\xf3\x0f\x1e\xfb": "endbr32",
@@ -16,8 +16,8 @@ var known = map[string]string{
 	"\xf3\x90":         "pause",
 }
 
-// Text is the disassembly in AT&T syntax, for display only. What the disassembling library does not know, or takes
-// for something of another length, is shown as "?" and its bytes.
+// Text returns the disassembly in AT&T syntax, for display only. If the disassembling library does not know an
+// instruction or gets its length wrong, the text is "?" and the bytes.
 func (m *isa) Text(code []byte, addr uint64) string {
 	in, err := decodeInst(code, m.long)
 	if err != nil {

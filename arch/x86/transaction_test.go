@@ -7,7 +7,8 @@ import (
 	"gotap/arch"
 )
 
-// TestBegin: on a processor with transactions one that begins at a probe aborts at once, whatever the flags are. It is never stepped.
+// TestBegin checks that a transaction that begins at a probe aborts at once, whatever the flags are, and is never
+// stepped, on a processor with transactions.
 func TestBegin(t *testing.T) {
 	const start = 0xffffff00
 	for _, c := range []struct {
@@ -58,7 +59,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestBeginIsNoInstruction: without transactions it is stepped, to raise the exception that it raises.
+// TestBeginIsNoInstruction checks that xbegin is stepped without transactions, so that it raises its exception.
 func TestBeginIsNoInstruction(t *testing.T) {
 	for _, m := range []arch.Arch{New64(), New32()} {
 		for _, code := range []string{"\xc7\xf8\x10\x00\x00\x00", "\x66\xc7\xf8\x10\x00"} {
@@ -79,7 +80,7 @@ func TestBeginIsNoInstruction(t *testing.T) {
 	}
 }
 
-// TestOutsideOfTransactions: there is never one where Exec executes.
+// TestOutsideOfTransactions checks that Exec executes xtest, xabort and xend as outside a transaction.
 func TestOutsideOfTransactions(t *testing.T) {
 	for _, m := range []arch.Arch{New64(), New32()} {
 		for code, flags := range map[string]uint64{"\x0f\x01\xd6": 0x202 | flagZF, "\xc6\xf8\x12": 0x202 | flagsStatus&^flagZF} {
@@ -98,7 +99,7 @@ func TestOutsideOfTransactions(t *testing.T) {
 	}
 }
 
-// TestAddressesTold: instructions that tell somebody their address are not run at another.
+// TestAddressesTold checks that instructions that reveal their address are not run at another.
 func TestAddressesTold(t *testing.T) {
 	in, err := New64().Decode([]byte("\x0f\x01\xd7"), 0x1000)
 	if err != nil {

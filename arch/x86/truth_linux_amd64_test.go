@@ -13,7 +13,7 @@ import (
 	"gotap/arch"
 )
 
-// seed is the seed of the random tests: fixed, or GOTAP_SEED.
+// seed returns the seed of the random tests: fixed, or GOTAP_SEED.
 func seed(t testing.TB) *rand.Rand {
 	n := uint64(20260101)
 	if s := os.Getenv("GOTAP_SEED"); s != "" {
@@ -23,7 +23,7 @@ func seed(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(n, 1))
 }
 
-// trial is one instruction with the state it runs in.
+// trial is one instruction with its initial state.
 type trial struct {
 	code []byte
 	in   *inst
@@ -36,8 +36,8 @@ type generator struct {
 	c *child
 }
 
-// steer patches displacements and picks registers. It uses the package's own idea of addresses, but only to make
-// interesting cases: what is right is decided by the processor.
+// steer changes displacements and chooses registers. It uses the package's own computation of addresses only to
+// choose interesting cases; the processor decides what is right.
 func (g *generator) steer(code []byte) (trial, bool) {
 	in, err := decodeInst(code, g.c.isa.long)
 	if err != nil || unfit(&in) {
@@ -56,7 +56,7 @@ func (g *generator) steer(code []byte) (trial, bool) {
 	return trial{code, &in, g.registers(&in)}, true
 }
 
-// unfit tells of instructions that cannot be run at random or twice with the same result: system calls, changes of
+// unfit reports instructions that cannot be run at random, or twice with the same result: system calls, changes of
 // segments and mode, clocks, random numbers, protection keys. Transactions have tests of their own.
 func unfit(in *inst) bool {
 	if in.refusal() != "" || in.control() == arch.Syscall || in.begins() || in.is(mapLegacy, 0xc6) && in.modrm == 0xf8 {
@@ -86,7 +86,7 @@ func unfit(in *inst) bool {
 	return false
 }
 
-// patch points displacements that are absolute or RIP-relative into the window, and makes long ones short.
+// patch makes absolute and RIP-relative displacements point into the window, and shortens long ones.
 func (g *generator) patch(code []byte, in *inst) {
 	if in.dispLen < 4 {
 		return
@@ -107,7 +107,8 @@ func (g *generator) patch(code []byte, in *inst) {
 	copy(code[in.dispOff:in.dispOff+in.dispLen], b[:])
 }
 
-// registers picks values: pointers where the instruction needs them, small numbers for indices and counts, extremes.
+// registers chooses values: pointers where the instruction needs them, small numbers for indices and counts,
+// extremes.
 func (g *generator) registers(in *inst) arch.Regs {
 	r := g.c.base
 	for _, i := range gpr {
@@ -158,17 +159,17 @@ func (g *generator) value() uint64 {
 	return g.Uint64()
 }
 
-// refill makes a new pattern. Pushed words and loaded pointers come from it, so some of it is pointers.
+// refill makes a new pattern. It contains pointers, because pushed words and loaded pointers come from it.
 func (g *generator) refill() {
 	for i := 0; i < windowLen; i += 8 {
 		binary.LittleEndian.PutUint64(g.c.pattern[i:], g.value())
 	}
 }
 
-// tally counts what a run saw.
+// tally counts the results of a run.
 type tally struct{ trials, faults, emulated, executed, copies, borrowed, strays, skipped int }
 
-// report logs the counts. Strays are few, or the package's idea of addresses is wrong.
+// report logs the counts. Many strays mean that the package computes addresses wrongly.
 func (n *tally) report(t *testing.T) {
 	t.Logf("%+v", *n)
 	if n.strays > n.trials/200 || n.emulated < n.trials/4 {
@@ -176,8 +177,7 @@ func (n *tally) report(t *testing.T) {
 	}
 }
 
-// strays reports an operand outside of the window: by chance there may be memory of the child's, which nobody puts
-// back.
+// strays reports an operand outside the window: the child may have memory there, which is not restored.
 func (tr *trial) strays() bool {
 	if !tr.in.memory() || tr.in.is(mapLegacy, 0x8d) || tr.in.is(map0F, 0x1f) { // lea and nop touch nothing
 		return false
@@ -245,7 +245,7 @@ func (s *site) vector() bool {
 
 func (g *generator) text(tr trial) string { return g.c.isa.Text(tr.code, nativeCode) }
 
-// checkEmulated compares an emulation with the native step. Where the native one faults, the emulation has to fail.
+// checkEmulated compares an emulation with the native step. If the native step faults, the emulation has to fail.
 func (g *generator) checkEmulated(tr trial, s arch.Site, want *outcome, n *tally) {
 	got, err := g.c.emulated(s, tr.regs)
 	n.emulated++
@@ -274,18 +274,18 @@ func (g *generator) checkExecuted(tr trial, want *outcome, n *tally) {
 	if err == nil {
 		n.executed++
 	} else if fault := (*arch.FaultError)(nil); want.sig == 0 && errors.As(err, &fault) && fault.Addr-(window-windowLen) > 3*windowLen {
-		return // some memory of the child's, which strays does not know of
+		return // memory of the child that strays does not recognize
 	}
 	loose := uint64(0)
-	if !amdProcessor() && tr.in.routine() != nil {
-		loose = flagsStatus // TestExec knows which
+	if !amdProcessor() && routineOf(tr.in) != nil {
+		loose = flagsStatus // TestExec tests which flags are undefined
 	}
 	if d := execDiffers(tr.in, want, &got, err, loose); d != "" {
 		g.c.t.Errorf("% x %s executed, flags %#x:%s", tr.code, g.text(tr), tr.regs[EFLAGS], d)
 	}
 }
 
-// looseFlags are the flags that an instruction leaves undefined.
+// looseFlags returns the flags that an instruction leaves undefined.
 func looseFlags(s *site) uint64 {
 	switch {
 	case s.form.do != doShift || s.form.imm == 0:
@@ -296,7 +296,7 @@ func looseFlags(s *site) uint64 {
 	return flagAF | flagOF
 }
 
-// random makes bytes that are likely to be an emulated instruction.
+// random returns bytes that are likely to be an emulated instruction.
 func (g *generator) random() []byte {
 	var code []byte
 	if g.IntN(6) == 0 {
@@ -314,7 +314,7 @@ func (g *generator) random() []byte {
 	return code
 }
 
-// emulationTrials is how many random instructions a run takes, of each mode.
+// emulationTrials returns the number of random instructions in a run, for each mode.
 func emulationTrials() int {
 	if os.Getenv("GOTAP_LONG") != "" {
 		return 200000
@@ -365,8 +365,8 @@ func TestRealInstructions(t *testing.T) {
 	}
 }
 
-// sample tries instructions spread over a text section, every other one a RIP-relative or vector one when there is
-// one near.
+// sample tries instructions spread over a text section, every other one a RIP-relative or vector instruction if
+// there is one nearby.
 func (g *generator) sample(text []byte, trials int, n *tally) {
 	skip := 0
 	for off := 0; off < len(text)-16 && n.trials < trials && n.trials+n.skipped < 4*trials; {

@@ -1,8 +1,8 @@
 package x86
 
-// valid refuses what no processor runs although its opcode is taken: parts of groups, and operands of the wrong kind.
-// Its purpose is to notice early that bytes are not code. What slips through is harmless: the copy of an invalid
-// instruction raises the same exception as the original.
+// valid refuses encodings that no processor executes although their opcode exists: undefined members of groups, and
+// operands of the wrong kind. It serves to notice early that bytes are not code. A missed case is harmless: the
+// copy of an invalid instruction raises the same exception as the original.
 func (in *inst) valid() error {
 	if in.enc != legacy {
 		return nil
@@ -20,7 +20,7 @@ func (in *inst) valid() error {
 	return nil
 }
 
-// badOneByte is for the one-byte map.
+// badOneByte checks the one-byte map.
 func (in *inst) badOneByte() bool {
 	reg := in.regField()
 	switch in.opcode {
@@ -44,7 +44,7 @@ func (in *inst) badOneByte() bool {
 	return false
 }
 
-// bad0F is for the 0F map.
+// bad0F checks the 0F map.
 func (in *inst) bad0F() bool {
 	reg := in.regField()
 	switch in.opcode {

@@ -1,10 +1,10 @@
 package x86
 
-// The VEX, EVEX and XOP prefixes (Intel SDM vol. 2, 2.3 and 2.7; AMD APM vol. 3, 1.2). Their register bits are stored
-// inverted; what comes out of here is REX's form, so that the rest of the package sees one kind of register number.
+// The VEX, EVEX and XOP prefixes (Intel SDM vol. 2, 2.3 and 2.7; AMD APM vol. 3, 1.2). They store register bits
+// inverted. The decoder converts them to REX's form, so the rest of the package sees one kind of register number.
 
-// vector reports whether b starts a VEX, EVEX or XOP prefix. In 32-bit mode C4, C5 and 62 are les, lds and bound
-// when the next byte is a ModRM that names memory; 8F is pop unless the map field is one of XOP's.
+// vector reports whether b starts a VEX, EVEX or XOP prefix. In 32-bit mode, C4, C5 and 62 are les, lds and bound
+// if the next byte is a ModRM that names memory. 8F is pop unless the map field is one of XOP's.
 func (d *decoder) vector(b byte) bool {
 	switch b {
 	case 0xc4, 0xc5, 0x62:
@@ -15,7 +15,7 @@ func (d *decoder) vector(b byte) bool {
 	return false
 }
 
-// vectorOpcode takes the rest of the prefix and the opcode, and returns the opcode's letter.
+// vectorOpcode reads the rest of the prefix and the opcode, and returns the opcode's letter.
 func (d *decoder) vectorOpcode(b byte) byte {
 	in := &d.in
 	if in.opsize || in.rep != 0 || in.lock || in.rex != 0 {
@@ -42,7 +42,7 @@ func (d *decoder) vectorOpcode(b byte) byte {
 	return in.vectorLetter()
 }
 
-// vectorLetter looks an opcode up. The maps other than 0F are regular in what follows the opcode.
+// vectorLetter returns the letter of an opcode. In the maps other than 0F, the same follows every opcode.
 func (in *inst) vectorLetter() byte {
 	switch {
 	case in.enc == xop:
@@ -61,7 +61,7 @@ func (in *inst) vectorLetter() byte {
 	return 'x'
 }
 
-// vex2 is R vvvv L pp.
+// vex2 reads R vvvv L pp.
 func (d *decoder) vex2() {
 	in := &d.in
 	p := ^d.next()
@@ -71,7 +71,7 @@ func (d *decoder) vex2() {
 	in.pp(^p)
 }
 
-// vex3 is R X B mmmmm, W vvvv L pp; of XOP too.
+// vex3 reads R X B mmmmm, W vvvv L pp, of VEX or XOP.
 func (d *decoder) vex3() {
 	in := &d.in
 	p0, p1 := d.next(), d.next()
@@ -84,7 +84,7 @@ func (d *decoder) vex3() {
 	}
 }
 
-// evex is R X B R' 0 mmm, W vvvv 1 pp, z L'L b V' aaa. The bits that are fixed here are APX's.
+// evex reads R X B R' 0 mmm, W vvvv 1 pp, z L'L b V' aaa. APX uses the fixed bits.
 func (d *decoder) evex() {
 	in := &d.in
 	p0, p1, p2 := d.next(), d.next(), d.next()
@@ -98,15 +98,15 @@ func (d *decoder) evex() {
 	}
 }
 
-// wideAndExtra takes the byte that holds W, vvvv and pp.
-func (in *inst) wideAndExtra(p byte) {
+// wideAndExtra decodes the byte that holds W, vvvv and pp.
+func (x *prefixes) wideAndExtra(p byte) {
 	if p&0x80 != 0 {
-		in.rex |= rexW
+		x.rex |= rexW
 	}
-	in.vvvv = ^p >> 3 & 15
-	in.pp(p)
+	x.vvvv = ^p >> 3 & 15
+	x.pp(p)
 }
 
-// pp is the mandatory prefix that the legacy encoding would have. It sizes nothing here: no operand of a vector
-// instruction follows the operand-size attribute. Only rep is set, for telling instructions apart.
-func (in *inst) pp(p byte) { in.rep = [4]uint8{0, 0x66, 0xf3, 0xf2}[p&3] }
+// pp sets rep to the mandatory prefix of the legacy encoding, which distinguishes instructions. It does not set
+// opsize: no operand of a vector instruction follows the operand-size attribute.
+func (x *prefixes) pp(p byte) { x.rep = [4]uint8{0, 0x66, 0xf3, 0xf2}[p&3] }

@@ -9,7 +9,7 @@ import (
 	"gotap/arch"
 )
 
-// flat is a test's memory: one piece.
+// flat is a contiguous memory for tests.
 type flat struct {
 	base uint64
 	b    []byte
@@ -104,7 +104,7 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-// TestRefused: every refusal names its reason and matches the sentinel.
+// TestRefused checks that every refusal names its reason and matches arch.ErrUnsupported.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		a    arch.Arch
@@ -153,13 +153,13 @@ func TestText(t *testing.T) {
 	}
 }
 
-// emulated lists one instruction of each action that has one in 64-bit mode.
+// emulated lists one instruction for each action that exists in 64-bit mode.
 var emulated = []string{"\x90", "\x48\x89\xe5", "\x48\x8b\x07", "\x89\x07", "\x0f\xb6\x07", "\x48\x8d\x47\x08", "\x48\x87\xd8", "\x0f\xc8",
 	"\x01\x07", "\x48\xff\xc0", "\xff\x07", "\x48\xc1\xe0\x03", "\x0f\xba\xe0\x03", "\x0f\x44\x07", "\x0f\x94\x07", "\x48\x98",
 	"\x48\x99", "\xf9", "\x9e", "\x9f", "\x55", "\xff\x37", "\x5d", "\xc9", "\x9c", "\x9d", "\xeb\x10", "\x74\x10", "\xe2\x10", "\xff\xe0",
 	"\xe8\x00\x00\x00\x00", "\xff\x17", "\xc3", "\xc7\xf8\x10\x00\x00\x00"}
 
-// TestEmulateAllocates: not at all, of all actions.
+// TestEmulateAllocates checks that no action allocates.
 func TestEmulateAllocates(t *testing.T) {
 	mem := &flat{0x10000, make([]byte, 256)}
 	seen := map[action]bool{}
@@ -202,7 +202,7 @@ func prepared(t testing.TB, a arch.Arch, code string) *site {
 	return s.(*site)
 }
 
-// TestFailedEmulation: a fault leaves registers and memory alone.
+// TestFailedEmulation checks that a fault changes neither registers nor memory.
 func TestFailedEmulation(t *testing.T) {
 	for _, code := range []string{"\x55", "\x5d", "\xc3", "\xe8\x00\x00\x00\x00", "\xff\x17", "\x01\x07", "\xc9", "\x48\x8b\x07", "\x9d", "\xff\x37"} {
 		s := prepared(t, New64(), code)
@@ -215,8 +215,8 @@ func TestFailedEmulation(t *testing.T) {
 	}
 }
 
-// TestFaultsOfWrites: a fault tells of a write wherever the operand would have been written, also if the read before it was what
-// failed. This is what processors report in the error code of the page fault.
+// TestFaultsOfWrites checks that a fault is reported as a write if the operand would have been written, even if the
+// read before failed. Processors report it so in the error code of the page fault.
 func TestFaultsOfWrites(t *testing.T) {
 	for code, want := range map[string]bool{
 		"\x48\x01\x07": true, "\x80\x27\x01": true, "\x83\x17\x01": true, "\xfe\x07": true, "\x48\xff\x0f": true, "\xf7\x17": true, "\xf6\x1f": true,
@@ -232,7 +232,7 @@ func TestFaultsOfWrites(t *testing.T) {
 	}
 }
 
-// TestOwnFlags: programs that step themselves, or have alignment checked, are left to the processor.
+// TestOwnFlags checks that programs that single-step themselves, or check alignment, are left to the processor.
 func TestOwnFlags(t *testing.T) {
 	s := prepared(t, New64(), "\x90")
 	for _, flag := range []uint64{flagTF, flagAC} {
@@ -243,7 +243,7 @@ func TestOwnFlags(t *testing.T) {
 	}
 }
 
-// TestStrategies pins what is preferred: emulation, but not for writes that other threads may see.
+// TestStrategies checks that emulation is preferred, except for writes that other threads may see.
 func TestStrategies(t *testing.T) {
 	for code, want := range map[string]arch.Strategy{
 		"\x55": arch.Emulated, "\xf3\x0f\x1e\xfa": arch.Emulated, "\x48\x8b\x07": arch.Emulated, "\x89\x45\x08": arch.Emulated,
@@ -257,7 +257,8 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any bytes are an instruction of 1 to 15 bytes, or an error; and what decodes can be shown and prepared.
+// FuzzDecode checks that any bytes are an instruction of 1 to 15 bytes or an error, and that every instruction can
+// be shown and prepared.
 func FuzzDecode(f *testing.F) {
 	for _, code := range emulated {
 		f.Add([]byte(code), true)

@@ -15,16 +15,16 @@ import (
 	"gotap/cmd/gotap/datafile"
 )
 
-// A session in the background (--background: "detach" is what gotap does to processes) has a supervisor as every other has, but
-// it is not the process that the user started. That one starts the supervisor in a kernel session of its own, so that no
-// terminal sends it SIGHUP, waits for a line on a pipe, prints it, and ends. Until that line all have the user's standard
-// streams, so what goes wrong at the start is seen where it is expected. Afterwards the session's status goes to the
-// file of -o with .err behind it; without -o it is dropped, and errors and loss are records of the log targets.
+// A session in the background (--background) has a supervisor like any other, but the supervisor is not the process
+// that the user started. That process starts the supervisor in a kernel session of its own, so that no terminal sends
+// it SIGHUP, waits for a line on a pipe, prints the line, and ends. Until then all of them use the user's standard
+// streams, so errors at the start are printed there. Afterwards the session's status lines go to the file of -o with
+// the suffix .err; without -o they are dropped, and errors and losses are records of the log targets.
 
 // backgroundWord marks the supervisor and the session of a run in the background; the number of the pipe follows.
 const backgroundWord = "__background"
 
-// enterBackground takes the pipe that tells of readiness.
+// enterBackground takes the pipe that reports readiness.
 func (w World) enterBackground() (World, error) {
 	if len(w.Args) < 2 || w.Args[0] != backgroundWord {
 		return w, nil
@@ -81,7 +81,8 @@ func awaitBackground(w *World, ready *os.File, pid int) error {
 	return nil
 }
 
-// leaveStreams gives the supervisor of a background session nothing to hold: its pipe's end would be the session's.
+// leaveStreams closes the supervisor's copies of a background session's streams and pipe, so that their readers see the
+// session close them.
 func (w *World) leaveStreams() {
 	if w.background == nil {
 		return
@@ -90,7 +91,7 @@ func (w *World) leaveStreams() {
 	redirect(0, 1, 2)
 }
 
-// redirect opens /dev/null in the place of standard streams. Not being able to leaves them as they are.
+// redirect replaces standard streams with /dev/null. On error they stay.
 func redirect(streams ...int) {
 	f, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -102,7 +103,7 @@ func redirect(streams ...int) {
 	}
 }
 
-// checkBackground refuses a session that nobody would hear of.
+// checkBackground refuses a background session that writes nowhere.
 func (p *plan) checkBackground() error {
 	if !p.background {
 		return nil
@@ -123,7 +124,7 @@ func (p *plan) readExits() (err error) {
 	if p.exits != "" {
 		p.beside, err = readFile(p.exits)
 	}
-	p.beside.dir = filepath.Dir(p.exits)
+	p.beside.Dir = filepath.Dir(p.exits)
 	return err
 }
 
@@ -139,7 +140,7 @@ func (r *run) commandInput() *os.File {
 	return f
 }
 
-// leaveTerminal is the moment when a background session is on its own.
+// leaveTerminal detaches a background session from the terminal.
 func (r *run) leaveTerminal() error {
 	to := r.w.background
 	if to == nil {
@@ -154,7 +155,7 @@ func (r *run) leaveTerminal() error {
 		defer status.Close()
 	}
 	if _, err := fmt.Fprintf(to, "%d\n", os.Getpid()); err != nil {
-		r.note("nobody waits for this session: %v", err)
+		r.note("the process that started this session has ended: %v", err)
 	}
 	redirect(0, 1)
 	if status == nil {

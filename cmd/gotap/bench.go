@@ -6,10 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap/cmd/gotap/bench"
+	"gotap/cmd/gotap/filewatch"
 )
 
 func newBench(w *World) *cobra.Command {
-	o := bench.Options{Settle: settleTime}
+	o := bench.Options{Settle: filewatch.SettleTime}
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the cost of a hit on this machine, beside hand-written loops and installed rivals",

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap"
 	"gotap/cmd/gotap/datafile"
 	"gotap/compile/diag"
-	"gotap/compile/dpdf"
 	"gotap/compile/ppdf"
 	"gotap/runtime"
+	"gotap/script/definition"
 	"gotap/script/load"
 )
 
@@ -43,7 +44,7 @@ gotap run takes in the place of the text. The target need not be there. A script
 }
 
 // build makes the contents of a prebuilt file.
-func (f *scriptFlags) build(w *World, text scriptText) (*ppdf.File, error) {
+func (f *scriptFlags) build(w *World, text gotap.Script) (*ppdf.File, error) {
 	if !isDefinition(text) {
 		return f.buildScript(w, text)
 	}
@@ -56,16 +57,16 @@ func (f *scriptFlags) build(w *World, text scriptText) (*ppdf.File, error) {
 		return nil, err
 	}
 	defer arena.Close()
-	d, list := loadDefinition(text, o, definitionVariables{arena: arena, shared: &sharedVariables{}}, firstDefined)
+	d, list := definition.Load(text.Name, text.Text, o, definition.Variables{Arena: arena, Shared: &definition.Shared{}}, definition.First)
 	if err := list.Err(); err != nil {
 		return nil, err
 	}
 	warnings(w, list)
-	return ppdf.Build(filepath.Base(text.name), d.file)
+	return ppdf.Build(filepath.Base(text.Name), d.File)
 }
 
 // buildScript keeps a script that needs no other files. It is loaded to see whether it compiles.
-func (f *scriptFlags) buildScript(w *World, text scriptText) (*ppdf.File, error) {
+func (f *scriptFlags) buildScript(w *World, text gotap.Script) (*ppdf.File, error) {
 	t, list, err := f.loadScript(w, text)
 	if err != nil {
 		return nil, err
@@ -73,12 +74,12 @@ func (f *scriptFlags) buildScript(w *World, text scriptText) (*ppdf.File, error)
 	defer t.close()
 	warnings(w, list)
 	for _, path := range t.inputs {
-		if path != text.name && !strings.HasPrefix(path, load.StdPrefix) && !sameFile(path, text.name) {
-			return nil, &hintError{fmt.Errorf("cannot build %s: it imports %s, and a prebuilt file stands alone", text.name, path),
+		if path != text.Name && !strings.HasPrefix(path, load.StdPrefix) && !sameFile(path, text.Name) {
+			return nil, &hintError{fmt.Errorf("cannot build %s: it imports %s, and a prebuilt file stands alone", text.Name, path),
 				"join them into one script first"}
 		}
 	}
-	return &ppdf.File{Name: filepath.Base(text.name), Script: text.text}, nil
+	return &ppdf.File{Name: filepath.Base(text.Name), Script: text.Text}, nil
 }
 
 func sameFile(a, b string) bool {
@@ -120,40 +121,16 @@ func warnings(w *World, list diag.List) {
 }
 
 // unpack gives the script that a prebuilt file holds; all else stays what it is.
-func unpack(text scriptText) (scriptText, error) {
-	if !ppdf.Is(text.text) {
+func unpack(text gotap.Script) (gotap.Script, error) {
+	if !ppdf.Is(text.Text) {
 		return text, nil
 	}
-	f, err := ppdf.Decode([]byte(text.text))
+	f, err := ppdf.Decode([]byte(text.Text))
 	if err != nil {
-		return text, withStatus(statusUsage, fmt.Errorf("cannot read %s: %w", text.name, err))
+		return text, withStatus(statusUsage, fmt.Errorf("cannot read %s: %w", text.Name, err))
 	}
 	if f.Definition == nil {
-		return scriptText{name: f.Name, text: f.Script}, nil
+		return gotap.Script{Name: f.Name, Text: f.Script}, nil
 	}
 	return text, nil
-}
-
-// isPrebuilt reports whether a text is a prebuilt file.
-func isPrebuilt(text scriptText) bool {
-	return filepath.Ext(text.name) == ".ppdf" || ppdf.Is(text.text)
-}
-
-// loadPrebuilt makes a definition of a prebuilt file.
-func loadPrebuilt(text scriptText, o dpdf.Options) (*dpdf.File, diag.List) {
-	var list diag.List
-	f, err := ppdf.Decode([]byte(text.text))
-	if err != nil {
-		list.Errorf(diag.Span{}, "", "cannot read %s: %v", text.name, err)
-		return nil, list
-	}
-	if len(o.Defs) > 0 || len(o.Include) > 0 {
-		list.Errorf(diag.Span{}, "give them to gotap build", "%s is built already: -D and -I come too late", text.name)
-		return nil, list
-	}
-	d, err := f.Bind(o)
-	if err != nil {
-		list.Errorf(diag.Span{}, hintOf(err), "%v", err)
-	}
-	return d, list
 }

@@ -9,11 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap"
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js"
 	"gotap/runtime"
 	"gotap/script"
+	"gotap/script/definition"
 	"gotap/script/output"
 	"gotap/stdlib"
 )
@@ -24,7 +26,7 @@ type scriptFlags struct {
 	args   []string
 	unsafe bool
 	definitionFlags
-	lookOnly bool // what the script may change is told and not refused: there is no target
+	lookOnly bool // changes of the target are reported, not refused: there is no target
 }
 
 func (f *scriptFlags) register(c *cobra.Command) {
@@ -49,7 +51,7 @@ type checkedText struct {
 	close    func()
 }
 
-// load compiles a script or a definition file for looking at it only. Warnings are told.
+// load compiles a script or a definition file that is not run, and prints warnings.
 func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*checkedText, error) {
 	text, err := readScript(w, args, f.eval, c.Flags().Changed("eval"))
 	if err != nil {
@@ -69,11 +71,11 @@ func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*checkedT
 		return nil, withStatus(statusUsage, err)
 	}
 	warnings(w, list)
-	t.main = diag.NewSource(text.name, text.text)
+	t.main = diag.NewSource(text.Name, text.Text)
 	return t, nil
 }
 
-func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.List, error) {
+func (f *scriptFlags) loadScript(w *World, text gotap.Script) (*checkedText, diag.List, error) {
 	p := plan{runOptions: runOptions{args: f.args}}
 	if err := p.checkArgs(); err != nil {
 		return nil, nil, err
@@ -82,7 +84,7 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 		return nil, nil, err
 	}
 	o := script.Options{
-		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: p.args, Unsafe: f.unsafe, Check: true,
+		Name: text.Name, Text: text.Text, Dir: text.Dir, Std: stdlib.Files(), Args: p.args, Unsafe: f.unsafe, Check: true,
 		Output: output.NewText(io.Discard, w.Stderr), Stuck: w.stuck(statusUsage),
 	}
 	s, all, list, err := checkScript(o)
@@ -92,7 +94,7 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 		if s, all, list, again = checkScript(o); again != nil {
 			return nil, nil, err
 		}
-		fmt.Fprintf(w.errs(), "gotap: %s changes the target: to run, it needs --unsafe\n", text.name)
+		fmt.Fprintf(w.errs(), "gotap: %s changes the target: to run, it needs --unsafe\n", text.Name)
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +105,7 @@ func (f *scriptFlags) loadScript(w *World, text scriptText) (*checkedText, diag.
 	return t, list, nil
 }
 
-// onlyUnsafe reports whether a script was refused for nothing but what it changes in the target.
+// onlyUnsafe reports whether a script was refused only because it changes the target.
 func onlyUnsafe(err error) bool {
 	var list diag.List
 	return errors.As(err, &list) && !slices.ContainsFunc(list, func(d diag.Diagnostic) bool {
@@ -125,7 +127,7 @@ func checkScript(o script.Options) (*script.Script, []script.Checked, diag.List,
 	return s, all, list, nil
 }
 
-func (f *scriptFlags) loadDefinition(text scriptText) (*checkedText, diag.List, error) {
+func (f *scriptFlags) loadDefinition(text gotap.Script) (*checkedText, diag.List, error) {
 	o, err := f.definitionFlags.options(f.unsafe)
 	if err != nil {
 		return nil, nil, err
@@ -134,19 +136,19 @@ func (f *scriptFlags) loadDefinition(text scriptText) (*checkedText, diag.List, 
 	if err != nil {
 		return nil, nil, err
 	}
-	d, list := loadDefinition(text, o, definitionVariables{arena: arena, shared: &sharedVariables{}}, firstDefined)
+	d, list := definition.Load(text.Name, text.Text, o, definition.Variables{Arena: arena, Shared: &definition.Shared{}}, definition.First)
 	if err := list.Err(); err != nil {
 		arena.Close()
 		return nil, nil, err
 	}
 	t := &checkedText{arena: arena, close: func() { arena.Close() }}
-	for _, p := range d.probes {
-		t.programs = append(t.programs, checked{fmt.Sprintf("%s (%d,%d)", p.name, p.Major, p.Minor), p.Program})
+	for _, p := range d.Probes {
+		t.programs = append(t.programs, checked{fmt.Sprintf("%s (%d,%d)", p.Name, p.Major, p.Minor), p.Program})
 	}
 	return t, list, nil
 }
 
-// checkArena is the address space for the variables of a definition that does not run.
+// checkArena is the address space for the variables of a definition file that is not run.
 const checkArena = 16 << 20
 
 func newCheck(w *World) *cobra.Command {

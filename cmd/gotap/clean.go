@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/doctor"
 	"gotap/engine"
 )
 
@@ -29,6 +30,20 @@ killed together with its supervisor. In a process that has none it changes nothi
 			}
 			if len(done.Restored) == 0 {
 				fmt.Fprintf(w.out(), "process %d: nothing to restore\n", pid)
+			}
+			return nil
+		},
+	}
+}
+
+func newDoctor(w *World) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell what this machine and user can do, and the remedy for what they cannot",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			for _, f := range doctor.Examine(ownProgram()) {
+				f.Print(w.out())
 			}
 			return nil
 		},

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/cmd/gotap/wire"
-	"gotap/engine/catalog"
 	"gotap/engine/place"
+	"gotap/engine/place/catalog"
 	"gotap/samples"
 )
 
-// This file is what the shell offers at the tab key, beside commands and flags. Nothing here reports an error: a shell that cannot
-// be helped is left alone.
+// This file completes arguments and values of flags in the shell. Nothing here reports an error: there is just no
+// completion.
 
-// addCompletion teaches the commands of a tree about their arguments.
+// addCompletion registers completions for arguments.
 func addCompletion(w *World, root *cobra.Command) {
 	for _, path := range []string{"run", "record", "check", "dis", "explain", "build", "test", "ctl insert"} {
 		if c, _, err := root.Find(strings.Fields(path)); err == nil {
@@ -42,7 +42,7 @@ func addCompletion(w *World, root *cobra.Command) {
 	}
 }
 
-// completeFlags teaches a command about the values of the flags that it has.
+// completeFlags registers completions for the values of a command's flags.
 func completeFlags(w *World, c *cobra.Command) {
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"follow": words("none", "threads", "children"), "format": words("text", "json"), "missing": words("error", "warn", "ignore"),
@@ -56,12 +56,12 @@ func completeFlags(w *World, c *cobra.Command) {
 	}
 }
 
-// words is the completion for a few words; for none of them the shell is to offer nothing.
+// words completes one of a few words; without any the shell offers nothing.
 func words(list ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completeScript offers the samples, and leaves files and what is behind -- to the shell.
+// completeScript offers the samples, and leaves files and arguments after -- to the shell.
 func completeScript(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 || strings.Contains(typed, "/") || c.Flags().Changed("eval") {
 		return nil, cobra.ShellCompDirectiveDefault

@@ -7,19 +7,18 @@ import (
 	"syscall"
 )
 
-// A control is what tells a session to end: the supervisor's pipe, or signals when there is none.
+// A control passes on the user's signals: from the supervisor's pipe, or received directly when there is none.
 type control struct {
-	Interrupts <-chan struct{} // Ctrl-C, each time
-	Dumps      <-chan struct{} // SIGUSR1: what has been gathered so far is to be printed
-	Gone       <-chan struct{} // closed: the supervisor is no more, or SIGTERM came: end without ceremony
-	Orphaned   *atomic.Bool    // set before Gone is closed: nobody asked for the end, the supervisor was killed
+	Interrupts <-chan struct{} // one for each Ctrl-C
+	Dumps      <-chan struct{} // SIGUSR1: print the aggregations as they are
+	Gone       <-chan struct{} // closed: the supervisor has ended, or SIGTERM came
+	Orphaned   *atomic.Bool    // set before Gone is closed: the supervisor was killed
 }
 
-// newControl listens to the supervisor. Signals sent to the session itself are caught and dropped while it has one: a terminal's
-// Ctrl-C reaches both processes and must count once. (Caught, not ignored: an ignored signal would stay ignored in COMMAND.)
-//
-// asked is set with the first word that the user wants gotap to end.
-func newControl(w *World, asked *atomic.Bool) control {
+// newControl listens to the supervisor. While there is one, signals sent to the session itself are caught and dropped:
+// a terminal's Ctrl-C reaches both processes and must count once. (They are not ignored: an ignored signal would stay
+// ignored in COMMAND.)
+func newControl(w *World) control {
 	interrupts, dumps, gone, orphaned := make(chan struct{}, 8), make(chan struct{}, 1), make(chan struct{}), new(atomic.Bool)
 	signals := make(chan os.Signal, 16)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGUSR1} {
@@ -28,31 +27,29 @@ func newControl(w *World, asked *atomic.Bool) control {
 		}
 	}
 	if w.control == nil {
-		go listenSignals(signals, interrupts, dumps, gone, asked)
+		go listenSignals(signals, interrupts, dumps, gone)
 	} else {
-		go listenPipe(w.control, interrupts, dumps, gone, orphaned, asked)
+		go listenPipe(w.control, interrupts, dumps, gone, orphaned)
 	}
 	return control{interrupts, dumps, gone, orphaned}
 }
 
-func listenSignals(signals <-chan os.Signal, interrupts, dumps chan<- struct{}, gone chan struct{}, asked *atomic.Bool) {
+func listenSignals(signals <-chan os.Signal, interrupts, dumps chan<- struct{}, gone chan struct{}) {
 	for s := range signals {
 		switch s {
-		case syscall.SIGPIPE: // the write that failed tells its own story
+		case syscall.SIGPIPE: // the failed write reports its own error
 		case syscall.SIGINT:
-			asked.Store(true)
-			say(interrupts)
+			notify(interrupts)
 		case syscall.SIGUSR1:
-			say(dumps)
+			notify(dumps)
 		default:
-			asked.Store(true)
 			close(gone)
 			return
 		}
 	}
 }
 
-func listenPipe(pipe *os.File, interrupts, dumps chan<- struct{}, gone chan struct{}, orphaned, asked *atomic.Bool) {
+func listenPipe(pipe *os.File, interrupts, dumps chan<- struct{}, gone chan struct{}, orphaned *atomic.Bool) {
 	defer close(gone)
 	word := make([]byte, 1)
 	for {
@@ -63,19 +60,17 @@ func listenPipe(pipe *os.File, interrupts, dumps chan<- struct{}, gone chan stru
 		}
 		switch word[0] {
 		case controlTerminate:
-			asked.Store(true)
 			return
 		case controlDump:
-			say(dumps)
+			notify(dumps)
 		default:
-			asked.Store(true)
-			say(interrupts)
+			notify(interrupts)
 		}
 	}
 }
 
-// say sends without waiting: nobody needs a ninth Ctrl-C.
-func say(to chan<- struct{}) {
+// notify sends without waiting: a ninth Ctrl-C is dropped.
+func notify(to chan<- struct{}) {
 	select {
 	case to <- struct{}{}:
 	default:

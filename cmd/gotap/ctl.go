@@ -52,7 +52,7 @@ func (k *ctlClient) checkFormat() error {
 	return nil
 }
 
-// badVerb says which verbs there are.
+// badVerb is the error about a missing or unknown verb.
 func badVerb(c *cobra.Command, args []string) error {
 	var names []string
 	for _, sub := range c.Commands() {
@@ -60,7 +60,7 @@ func badVerb(c *cobra.Command, args []string) error {
 	}
 	err := errors.New("no verb is given")
 	if len(args) > 0 {
-		err = fmt.Errorf("there is no verb %q", args[0])
+		err = fmt.Errorf("unknown verb %q", args[0])
 	}
 	return &hintError{withStatus(statusUsage, err), "one of " + strings.Join(names, ", ")}
 }
@@ -72,7 +72,7 @@ func (k *ctlClient) verb(use, short string, args cobra.PositionalArgs, request f
 		if err == nil {
 			err = k.ask(q, nil)
 		}
-		return k.tell(err)
+		return k.report(err)
 	}}
 }
 
@@ -138,7 +138,7 @@ func (k *ctlClient) insertVerb() *cobra.Command {
 	return c
 }
 
-// checkInsert refuses flags of insert that are no words or exclude each other.
+// checkInsert refuses unknown values of insert's flags, and flags that exclude each other.
 func checkInsert(replace, merge bool, missing string) error {
 	if replace && merge {
 		return errors.New("--replace and --merge exclude each other")
@@ -150,7 +150,7 @@ func checkInsert(replace, merge bool, missing string) error {
 	return fmt.Errorf("--missing is error, warn or ignore, not %q", missing)
 }
 
-// readScript reads a script as run does, and makes its paths absolute: the session is elsewhere.
+// readScript reads a script as run does, and makes its paths absolute: the session has another working directory.
 func (k *ctlClient) readScript(own, args []string) (*wire.Script, error) {
 	text, err := readProgram(k.w, own, "", false)
 	if err != nil {
@@ -160,25 +160,25 @@ func (k *ctlClient) readScript(own, args []string) (*wire.Script, error) {
 	if err := p.checkArgs(); err != nil {
 		return nil, withStatus(statusUsage, err)
 	}
-	sent := &wire.Script{Name: text.name, Text: text.text, Args: p.args}
-	if sent.Dir, err = filepath.Abs(text.dir); err != nil {
+	sent := &wire.Script{Name: text.Name, Text: text.Text, Args: p.args}
+	if sent.Dir, err = filepath.Abs(text.Dir); err != nil {
 		return nil, withStatus(statusFailure, err)
 	}
 	if !utf8.ValidString(sent.Text) {
-		sent.Text, sent.Data = "", []byte(text.text)
+		sent.Text, sent.Data = "", []byte(text.Text)
 	}
 	if own[0] != "-" {
-		sent.Path = filepath.Join(sent.Dir, filepath.Base(text.name))
+		sent.Path = filepath.Join(sent.Dir, filepath.Base(text.Name))
 	}
 	return sent, nil
 }
 
 func (k *ctlClient) stopVerb() *cobra.Command {
 	return &cobra.Command{Use: "stop", Short: "End the session as Ctrl-C does, and wait for it", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return k.tell(k.ask(wire.Request{Verb: "stop"}, awaitEnd)) }}
+		RunE: func(*cobra.Command, []string) error { return k.report(k.ask(wire.Request{Verb: "stop"}, awaitEnd)) }}
 }
 
-// awaitEnd waits until a session is no more: its end closes the connection.
+// awaitEnd waits until a session has ended, which closes the connection.
 func awaitEnd(c *wire.Conn) error {
 	var none wire.Reply
 	if err := c.Receive(&none, endTime); isTimeout(err) {
@@ -193,7 +193,7 @@ const (
 	endTime    = 30 * time.Second
 )
 
-// ask finds the session, sends a request and prints the answer; then, if given, does what is still to be done.
+// ask finds the session, sends a request and prints the answer; then it calls then, which may be nil.
 func (k *ctlClient) ask(q wire.Request, then func(*wire.Conn) error) error {
 	c, reply, err := k.exchange(q)
 	if c == nil {
@@ -209,8 +209,8 @@ func (k *ctlClient) ask(q wire.Request, then func(*wire.Conn) error) error {
 	return err
 }
 
-// exchange finds the session and sends it a request. A session that ends while clients wait breaks their connections; nothing of
-// what they sent has been read then, so it is sent once more, to whatever sessions there are now.
+// exchange finds the session and sends it a request. A session that ends while clients wait breaks their connections
+// before it has read anything, so the request is sent once more, to the sessions there are then.
 func (k *ctlClient) exchange(q wire.Request) (c *wire.Conn, reply wire.Reply, err error) {
 	for range 2 {
 		if c, err = k.find(); err != nil {
@@ -224,11 +224,11 @@ func (k *ctlClient) exchange(q wire.Request) (c *wire.Conn, reply wire.Reply, er
 	return c, reply, err
 }
 
-// exchangeWith sends a request and waits for the answer. What the session refuses is an error with the session's own words.
+// exchangeWith sends a request and waits for the answer. A refusal is an error with the session's text.
 func exchangeWith(c *wire.Conn, q wire.Request) (wire.Reply, error) {
 	q.Version = wire.Version
 	var reply wire.Reply
-	err := c.Send(q, requestTime)
+	err := c.Send(q, wire.RequestTime)
 	if err == nil {
 		err = c.Receive(&reply, answerTime)
 	}

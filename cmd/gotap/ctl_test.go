@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gotap"
 	"gotap/cmd/gotap/wire"
 )
 
@@ -31,16 +32,14 @@ func runtimeDir(t *testing.T) string {
 }
 
 // newTestManager is a manager without a session: good for everything that is refused before the session is asked.
-func newTestManager(t *testing.T) *manager { return newPatientManager(t, idleTime) }
+func newTestManager(t *testing.T) *manager { return newPatientManager(t, wire.IdleTime) }
 
 // newPatientManager is one that lets clients be silent for a time while others wait for their places.
 func newPatientManager(t *testing.T, idle time.Duration) *manager {
-	m, err := newManager(&run{w: &World{}, plan: &plan{}})
+	m, err := newManager(&run{w: &World{}, plan: &plan{}, session: new(gotap.Session)}, idle)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.idle = idle
-	go m.accept()
 	t.Cleanup(m.close)
 	return m
 }
@@ -131,7 +130,7 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 func TestSilentClients(t *testing.T) {
 	runtimeDir(t)
 	m := newTestManager(t)
-	for i := range maxClients - 4 {
+	for i := range wire.MaxClients - 4 {
 		io.WriteString(rawDial(t), `{"v":1`[:i%6])
 	}
 	var wg sync.WaitGroup
@@ -145,7 +144,7 @@ func TestSilentClients(t *testing.T) {
 	wg.Wait()
 	began := time.Now()
 	m.close()
-	if took := time.Since(began); took > requestTime {
+	if took := time.Since(began); took > wire.RequestTime {
 		t.Errorf("closing took %v", took)
 	}
 	if _, ids, err := liveSessions(); err != nil || len(ids) != 0 {
@@ -158,7 +157,7 @@ func TestMoreClientsThanPlaces(t *testing.T) {
 	runtimeDir(t)
 	newPatientManager(t, time.Hour)
 	var silent []*wire.Conn
-	for range maxClients {
+	for range wire.MaxClients {
 		silent = append(silent, dial(t))
 	}
 	answers := make(chan error)
@@ -185,7 +184,7 @@ func TestMoreClientsThanPlaces(t *testing.T) {
 func TestSilentClientsMakeRoom(t *testing.T) {
 	runtimeDir(t)
 	newPatientManager(t, time.Millisecond)
-	for i := range 3 * maxClients {
+	for i := range 3 * wire.MaxClients {
 		io.WriteString(rawDial(t), `{"v":1`[:i%6])
 	}
 	for range 3 {
@@ -194,7 +193,7 @@ func TestSilentClientsMakeRoom(t *testing.T) {
 		if err := c.Send(wire.Request{Version: wire.Version, Verb: "nix"}, patience); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Receive(&reply, requestTime/2); err != nil || reply.Error == nil { // long before the silent ones are given up
+		if err := c.Receive(&reply, wire.RequestTime/2); err != nil || reply.Error == nil { // long before the silent ones are given up
 			t.Errorf("%v, %+v", err, reply)
 		}
 	}
@@ -204,7 +203,7 @@ func TestSilentClientsMakeRoom(t *testing.T) {
 func TestEndedBeforeTheAnswer(t *testing.T) {
 	runtimeDir(t)
 	m := newPatientManager(t, time.Hour)
-	for range maxClients {
+	for range wire.MaxClients {
 		dial(t)
 	}
 	waiting := make(chan error)

@@ -13,7 +13,7 @@ import (
 	"gotap/cmd/gotap/wire"
 )
 
-// helloTime is how long a session may take to say what it is.
+// helloTime is how long a session may take to describe itself.
 const helloTime = 2 * time.Second
 
 // sessionError is a session's refusal, with the status and the hint it came with.
@@ -24,7 +24,7 @@ func (e *sessionError) Hint() string  { return e.why.Hint }
 
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
-// find connects to the session that is meant.
+// find connects to the chosen session, or to the only one.
 func (k *ctlClient) find() (*wire.Conn, error) {
 	if k.session != 0 {
 		return k.findNumbered()
@@ -50,8 +50,8 @@ func (k *ctlClient) find() (*wire.Conn, error) {
 		fmt.Sprintf("--session %d chooses the first", ids[0])}
 }
 
-// liveSessions lists the sessions of the directory that this environment names; dir is nil, and there are none, when there
-// is no such directory.
+// liveSessions lists the sessions of the directory that this environment names; dir is nil, and there are none, when
+// there is no such directory.
 func liveSessions() (dir *wire.Dir, ids []int, err error) {
 	dir, err = wire.Open(false)
 	if wire.IsNone(err) {
@@ -63,8 +63,8 @@ func liveSessions() (dir *wire.Dir, ids []int, err error) {
 	return dir, ids, withStatus(statusTarget, err)
 }
 
-// findNumbered connects to a session by its own number or by that of the process the user started. A session may have been
-// started without XDG_RUNTIME_DIR: the number is enough to be sure, so the other place is searched too.
+// findNumbered connects to a session by its own number or by that of the process that the user started. The session may
+// have been started without XDG_RUNTIME_DIR, so the other directory is searched too; the number is unique.
 func (k *ctlClient) findNumbered() (*wire.Conn, error) {
 	for _, open := range []func() (*wire.Dir, error){func() (*wire.Dir, error) { return wire.Open(false) },
 		func() (*wire.Dir, error) { return wire.OpenTmp(false) }} {
@@ -95,7 +95,7 @@ func (k *ctlClient) findIn(dir *wire.Dir) *wire.Conn {
 	return nil
 }
 
-// describeAll asks sessions what they are. Of one that does not answer only the number is known.
+// describeAll asks sessions to describe themselves. Only the number is known of a session that does not answer.
 func describeAll(dir *wire.Dir, ids []int) []wire.Session {
 	var all []wire.Session
 	for _, id := range ids {
@@ -132,7 +132,7 @@ func (k *ctlClient) sessionsVerb() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			dir, ids, err := liveSessions()
 			if err != nil || dir == nil {
-				return k.tell(err)
+				return k.report(err)
 			}
 			defer dir.Close()
 			return k.printSessions(describeAll(dir, ids))

@@ -11,8 +11,8 @@ import (
 	"gotap/cmd/gotap/wire"
 )
 
-// print writes an answer: results to standard output, what was done to standard error. In JSON all of it is data, an object a
-// line with its type, as run writes it.
+// print writes an answer: results to standard output, what was done to standard error. In JSON all of it is data, an
+// object a line with its type, as run writes it.
 func (k *ctlClient) print(verb string, r wire.Reply) error {
 	if k.format == "json" {
 		return k.printJSON(verb, r)
@@ -28,8 +28,8 @@ func (k *ctlClient) print(verb string, r wire.Reply) error {
 	return k.printProbes(r.Probes)
 }
 
-// tell reports an error in the form that was asked for. What it returns carries the status alone once that is done.
-func (k *ctlClient) tell(err error) error {
+// report prints an error in the format that was asked for. The error that it returns only has the status.
+func (k *ctlClient) report(err error) error {
 	var refused *sessionError
 	shown := errors.As(err, &refused) && refused.why.Shown
 	switch {
@@ -51,8 +51,8 @@ func (k *ctlClient) tell(err error) error {
 	return &statusError{statusOf(err), nil}
 }
 
-// printProbes writes a line a probe: name, state, hits, missed hits, places and how they are run, what was refused, and the
-// script where it is an inserted one.
+// printProbes writes a line a probe: name, state, hits, missed hits, places and how they are run, what was refused, and
+// the script where it is an inserted one.
 func (k *ctlClient) printProbes(probes []wire.Probe) error {
 	t := tabwriter.NewWriter(k.w.out(), 0, 8, 2, ' ', 0)
 	for _, p := range probes {

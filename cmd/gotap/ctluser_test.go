@@ -140,7 +140,7 @@ func TestAskedWhileEnding(t *testing.T) {
 		began := time.Now()
 		m.close()
 		wg.Wait()
-		if took := time.Since(began); took > requestTime {
+		if took := time.Since(began); took > wire.RequestTime {
 			t.Errorf("the end took %v", took)
 		}
 		if _, err := m.answer(wire.Request{Version: wire.Version, Verb: "query"}); err == nil || err.Error() != "the session is ending" {

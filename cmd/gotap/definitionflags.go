@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap"
 	"gotap/cmd/gotap/wire"
+	"gotap/script/definition"
 )
 
 // definitionFlags are the flags that are for definition files alone, as given.
@@ -34,8 +36,8 @@ func (o *definitionFlags) registerSelection(c *cobra.Command) {
 }
 
 // options understands the flags.
-func (o *definitionFlags) options(unsafe bool) (d definitionOptions, err error) {
-	d = definitionOptions{defs: map[string]string{}, anyCode: o.anyCode, include: o.include, unsafe: unsafe}
+func (o *definitionFlags) options(unsafe bool) (d definition.Options, err error) {
+	d = definition.Options{Defs: map[string]string{}, AnyCode: o.anyCode, Include: o.include, Unsafe: unsafe}
 	for _, def := range o.defs {
 		name, value, given := strings.Cut(def, "=")
 		if name == "" {
@@ -44,12 +46,12 @@ func (o *definitionFlags) options(unsafe bool) (d definitionOptions, err error) 
 		if !given {
 			value = "1" // as a C compiler has it
 		}
-		d.defs[name] = value
+		d.Defs[name] = value
 	}
-	if d.groups, err = numbers("--group", o.groups); err != nil {
+	if d.Groups, err = numbers("--group", o.groups); err != nil {
 		return d, err
 	}
-	d.types, err = numbers("--type", o.types)
+	d.Types, err = numbers("--type", o.types)
 	return d, err
 }
 
@@ -61,7 +63,7 @@ func numbers(flag, text string) (list []int, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.ParseUint(strings.TrimSpace(part), 0, 16)
 		if err != nil {
-			return nil, &hintError{fmt.Errorf("%s %s: %q is no number from 0 to 65535", flag, text, part), "as in " + flag + " 1,2"}
+			return nil, &hintError{fmt.Errorf("%s %s: %q is not a number from 0 to 65535", flag, text, part), "as in " + flag + " 1,2"}
 		}
 		list = append(list, int(n))
 	}
@@ -92,13 +94,13 @@ func flagsOf(s *wire.Script) definitionFlags {
 }
 
 // refuse refuses flags that would do nothing for a script.
-func (o *definitionFlags) refuse(text scriptText) error {
+func (o *definitionFlags) refuse(text gotap.Script) error {
 	for _, f := range []struct {
 		name  string
 		given bool
 	}{{"-D", len(o.defs) > 0}, {"-I", len(o.include) > 0}, {"--group", o.groups != ""}, {"--type", o.types != ""}, {"--dont-verify-opcodes", o.anyCode}} {
 		if f.given {
-			return withStatus(statusUsage, &hintError{fmt.Errorf("%s is for definition files, and %s is a script", f.name, text.name),
+			return withStatus(statusUsage, &hintError{fmt.Errorf("%s is for definition files, and %s is a script", f.name, text.Name),
 				"scripts read --arg name=value with option()"})
 		}
 	}

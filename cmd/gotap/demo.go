@@ -9,7 +9,7 @@ import (
 // demoWord is the hidden first argument of the demonstration process.
 const demoWord = "__demo"
 
-// demoTime is how long the demonstration lasts when nobody says how long: enough to see a few lines of every("1s").
+// demoTime is how long the demonstration lasts without -T: enough for a few lines of every("1s").
 const demoTime = 3200 * time.Millisecond
 
 // sizes is how many sizes of arguments the demonstration has: 1, 2, 4 and so on.
@@ -17,7 +17,7 @@ const sizes = 20
 
 // runDemo is the demonstration process, the target when the user names none. It calls the function work, which
 // follows the C calling convention, with arguments of very different sizes, and now and then runs small programs of the
-// system, one that works and one that sleeps, so that samples about libc find something to show as well.
+// system, one that works and one that sleeps, so that samples about libc have something to show.
 func runDemo(lasts time.Duration) error {
 	end := time.Now().Add(lasts)
 	programs := [][]string{{"ls", "-l", "/"}, {"sleep", "0.3"}}
@@ -25,12 +25,12 @@ func runDemo(lasts time.Duration) error {
 		for i := range 10 {
 			n := int64(1) << ((round + i) % sizes)
 			if got := demoWork(n); got != 2*n+1 {
-				return fmt.Errorf("work(%d) is %d: the demonstration has been changed", n, got)
+				return fmt.Errorf("work(%d) is %d: something changed the demonstration", n, got)
 			}
 		}
 		if round%12 == 4 {
 			argv := programs[round/12%len(programs)]
-			exec.Command(argv[0], argv[1:]...).Run() // its output goes nowhere, and it does not matter if it is not there
+			exec.Command(argv[0], argv[1:]...).Run() // its output is dropped; it may be missing
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -43,7 +43,7 @@ func demoCommand(lasts time.Duration) (path string, argv []string, err error) {
 	return exe, []string{"gotap", demoWord, lasts.String()}, err
 }
 
-// demoOf is how long the demonstration of a command line is to last; ok is false for all other command lines.
+// demoOf returns how long the demonstration lasts; ok is false when the command line is not the demonstration's.
 func demoOf(args []string) (lasts time.Duration, ok bool) {
 	if len(args) != 2 || args[0] != demoWord {
 		return 0, false

@@ -1,34 +1,35 @@
-// Command gotap traces running programs with probes written in JavaScript.
+// Command gotap traces running programs with probes written in JavaScript. It is the command line of package gotap:
+// flags, the terminal, files of output, exit statuses, and the processes around a session.
 //
 // # Processes
 //
-// `gotap run` is two processes of the same binary. The one the user started, the supervisor, does nothing but start the session,
-// pass signals on through a pipe, and take over its exit status. The session loads the script, traces and prints. The point is the
-// pipe: when the supervisor dies in any way, SIGKILL included, the pipe closes, and the session takes its probes out of the target
-// before it ends; COMMAND goes on, as no one has asked for its end. A session that is killed itself cannot do that; then the
-// supervisor, which was told of the targets, takes them out as soon as it has waited for the session (guardian.go). Until then, and
-// when both are killed, the handler of package engine/fallback, which the session put into the target, lets the target run on at
-// the breakpoints that stay; "gotap clean" takes those out.
+// `gotap run` is two processes of the same binary. The process that the user started is the supervisor: it starts the
+// session, passes signals on to it through a pipe, and exits with its status. The session loads the script, traces and
+// prints. When the supervisor dies in any way, SIGKILL included, the pipe closes, and the session takes its probes out
+// of the target before it ends; COMMAND goes on, because nobody asked for its end. A session that is killed itself
+// cannot do that. Then the supervisor, which knows the targets, takes the probes out (package guardian). Until then,
+// and when both are killed, the handler of package engine/fallback in the target lets it run on at the remaining
+// breakpoints; "gotap clean" removes them.
+//
+// # A run, from start to end
+//
+// newRun parses the flags into a plan, which opens all files (options.go). A run (session.go) opens a session of
+// package gotap with the plan and with hooks that print, arms it, opens the control socket, starts it, and waits.
+// Signals cancel the session's context. At the end the run closes the session and derives the exit status from its
+// result.
 //
 // # Goroutines of a session
 //
-//   - the tracing thread, owned by package engine: waits for stops, runs programs, steps;
-//   - the host goroutine, owned by package script: runs all JavaScript, drains the ring;
-//   - the control goroutine: reads the supervisor's pipe, timers of -T;
-//   - with --watch, the one that exchanges the script when its file changes (watch.go);
-//   - the manager's: one accepts what `gotap ctl` connects, each client has another (manage.go).
-//
-// What changes the run from outside, reloads and gotap ctl, holds run.change while it does, and takes no other lock of this package
-// while it waits for the engine or the host, except those that guard a list for a moment.
-//
-// They meet in session.go: tracer is the script's view of the engine, and lifecycle events go from the engine to the host through
-// a bounded queue.
+//   - those of package gotap: the tracing thread, the script's host, and one that calls the hooks;
+//   - one that reads the supervisor's pipe (control.go), and one that passes on what it reads (run.attend);
+//   - with --watch, one that replaces the script when its files change (reload.go);
+//   - the control socket's: one accepts clients, each client has another (wire.Server, manage.go).
 //
 // # Rules of output
 //
-// Standard output, or the file of -o, is data (datafile.go). When nobody reads it any more the run is over. Everything else goes to
-// standard error: errors in the form of package diag, how a target has failed with its name in front (outcome.go), other lines as
-// "gotap: …". Loss is always told, also with -q.
+// Standard output, or the file of -o, is data. When nobody reads it any more the run ends. Everything else goes to
+// standard error: errors in the form of package diag, how a target has failed with the target's name in front, other
+// lines as "gotap: …". Losses are always printed, also with -q.
 //
-// Exit statuses are in status.go; an error carries its own, and exitStatus (outcome.go) decides where there is none.
+// Exit statuses are in status.go. An error carries its own status; run.exitStatus decides when there is no error.
 package main

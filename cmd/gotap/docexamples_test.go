@@ -29,6 +29,17 @@ func TestDocumentedScripts(t *testing.T) {
 	}
 }
 
+// TestEveryDPDFSectionHasAnExample checks docs/dpdf.md. A heading that only introduces others needs none.
+func TestEveryDPDFSectionHasAnExample(t *testing.T) {
+	sections := regexp.MustCompile(`(?m)^##+ `).Split(page(t, "docs/dpdf.md"), -1)
+	for _, s := range sections[1:] {
+		title, _, _ := strings.Cut(s, "\n")
+		if !strings.Contains(s, "```dpdf") && title != "Commands" {
+			t.Errorf("docs/dpdf.md: the section %q has no example", title)
+		}
+	}
+}
+
 // TestComparedScripts checks the scripts in the tables of docs/coming-from.md, in which "…" stands for any statement.
 func TestComparedScripts(t *testing.T) {
 	cells := regexp.MustCompile("`(?:gotap run -e ')?([^`]*probe\\([^`']*\\);?)['`]")

@@ -45,7 +45,8 @@ type splitSource struct {
 	module   bool        // only lines of programs are worth showing
 }
 
-// sources are the files that programs were made of: the script itself, which is shown in any case, and behind it the modules by name.
+// sources are the files that programs were compiled from: the script itself, even without programs, and then the
+// modules by name.
 func (t *checkedText) sources() []splitSource {
 	found := map[string]splitSource{t.main.Name: {t.main, map[int]int{}, false}}
 	for _, p := range t.programs {

@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gotap/compile/js"
+	"gotap/compile/js/builtin"
 	"gotap/script"
 )
 
 //go:embed topics/*.txt
 var topicTexts embed.FS
 
-// topics are the pages of `gotap help`, besides the commands.
+// topics are the pages of `gotap help` that are not about commands.
 var topics = []struct{ name, about string }{
 	{"probes", "how places are named, and what probes can do"},
 	{"language", "what programs and callbacks are"},
@@ -31,7 +31,7 @@ func addTopics(root *cobra.Command) {
 	}
 }
 
-// newHelp is cobra's help command, for which a name that there is not is a mistake, with what may have been meant.
+// newHelp is cobra's help command, but an unknown name is an error with a suggestion.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND or TOPIC]",
@@ -51,7 +51,7 @@ func newHelp() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			found, rest, err := c.Root().Find(args)
 			if err != nil || found == nil || len(rest) > 0 {
-				return &hintError{withStatus(statusUsage, fmt.Errorf("there is no command or topic %q", strings.Join(args, " "))),
+				return &hintError{withStatus(statusUsage, fmt.Errorf("unknown command or topic %q", strings.Join(args, " "))),
 					nearCommand(c.Root(), args[len(args)-1])}
 			}
 			found.InitDefaultHelpFlag()
@@ -75,7 +75,7 @@ func topicText(name string) string {
 func builtinsText() string {
 	var b strings.Builder
 	b.WriteString("IN PROGRAMS\n\n")
-	for _, f := range js.Builtins() {
+	for _, f := range builtin.All() {
 		doc := f.Doc
 		if f.Unsafe {
 			doc += " (--unsafe)"
@@ -83,7 +83,7 @@ func builtinsText() string {
 		fmt.Fprintf(&b, "  %-34s %s\n", f.Usage, doc)
 	}
 	b.WriteString("\nTHE CONTEXT OF A PROGRAM\n\n")
-	for _, m := range js.Members() {
+	for _, m := range builtin.Members() {
 		fmt.Fprintf(&b, "  %-34s %s\n", "c."+m.Name, m.Doc)
 	}
 	b.WriteString("\nON THE HOST\n\n")

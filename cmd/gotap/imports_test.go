@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,22 +31,53 @@ var layers = map[string]layer{
 		goja + "/unistring github.com/dlclark/regexp2/v2 github.com/evanw/esbuild/pkg/api github.com/go-sourcemap/sourcemap"},
 	"arch":    {"", "golang.org/x/arch/arm/armasm golang.org/x/arch/arm64/arm64asm golang.org/x/arch/x86/x86asm"},
 	"engine":  {"arch compile runtime", system + " golang.org/x/arch/x86/x86asm github.com/ianlancetaylor/demangle"},
-	"samples": {}, // scripts
-	"stdlib":  {}, // scripts
-	"cmd": {"arch compile engine runtime samples script stdlib", system +
+	"samples": {},                                               // scripts
+	"stdlib":  {},                                               // scripts
+	".":       {"compile engine runtime script stdlib", system}, // the root package: a session of a script and the engine
+	"cmd": {". arch compile engine runtime samples script stdlib", system +
 		" github.com/spf13/cobra github.com/spf13/pflag github.com/fsnotify/fsnotify"}, // pflag is what cobra's flags are made of,
 }
 
 // special is what single packages may not import although their layer may.
 var special = map[string]string{
-	"compile":           "compile/js compile/dpdf compile/ppdf",         // front ends use the compiler, it does not know them
-	"runtime":           "runtime/facility",                             // facilities are built on hooks and records
-	"script/scope":      "compile runtime",                              // trees alone
-	"cmd/gotap/emulate": "compile engine runtime samples script stdlib", // instruction sets alone
-	"engine/module":     "engine",                                       // files alone: no process is looked at
-	"engine/unwind":     "engine compile runtime",                       // tables and registers
-	"engine/fallback":   "engine compile runtime",                       // bytes for the target
-	"engine/rsp":        "engine compile runtime",                       // a protocol
+	"compile":             "compile/js compile/dpdf compile/ppdf",         // front ends use the compiler, it does not know them
+	"runtime":             "runtime/facility",                             // facilities are built on hooks and records
+	"script/scope":        "compile runtime",                              // trees alone
+	"script/watchdog":     "compile runtime",                              // time and memory alone
+	"script/host":         "compile",                                      // records and functions alone
+	"cmd/gotap/emulate":   "compile engine runtime samples script stdlib", // instruction sets alone
+	"engine/remote":       "engine",                                       // back ends do not know one another
+	"engine/image/module": "engine",                                       // files alone: no process is looked at
+	"engine/link":         "engine/image engine/linux engine/remote arch", // what a session offers, no more
+	"engine/image/unwind": "engine compile runtime",                       // tables and registers
+	// Debug information, from below: entries, then types and functions, then locations and lines, then calling conventions.
+	"engine/image/debuginfo/entry":    "engine compile runtime engine/image/debuginfo",
+	"engine/image/debuginfo/ctype":    debuginfo("function location lines callconv"),
+	"engine/image/debuginfo/function": debuginfo("ctype location lines callconv"),
+	"engine/image/debuginfo/location": debuginfo("ctype lines callconv"),
+	"engine/image/debuginfo/lines":    debuginfo("ctype location callconv"),
+	"engine/image/debuginfo/callconv": debuginfo("lines"),
+	"engine/fallback":                 "engine compile runtime", // bytes for the target
+	"engine/remote/rsp":               "engine compile runtime", // a protocol
+}
+
+// debuginfo returns what a package below engine/image/debuginfo may not import: the engine, and the named neighbours.
+func debuginfo(neighbours string) string {
+	not := "engine"
+	for _, n := range strings.Fields(neighbours) {
+		not += " engine/image/debuginfo/" + n
+	}
+	return not
+}
+
+// ordered lists the packages of a folder with many, the lowest first: each may import those before it and no other of the folder.
+var ordered = map[string][]string{
+	"compile/js": {"compile/js/tree", "compile/js", "compile/js/report", "compile/js/state", "compile/js/operator", "compile/js/fetch",
+		"compile/js/operand", "compile/js/builtin", "compile/js/lower", "compile/js/emit", "compile/js/compiler"},
+	"script": {"script/watchdog", "script/load", "script/scope", "script/source", "script/output", "script/output/syslog", "script/definition",
+		"script/journal", "script/host", "script/jsvm", "script/limits", "script/shared", "script/value", "script/event", "script/timer",
+		"script/environ", "script/console", "script/expect", "script/option", "script/module", "script/listen", "script/aggregate",
+		"script/recorder", "script/variable", "script/fold", "script/probe", "script", "script/scripttest", "script/recording", "script/typings"},
 }
 
 // ownImports returns the imports of every file that is no test, for all systems, as folder → import path → file.
@@ -89,12 +121,14 @@ func ownImports(t *testing.T, root string) map[string]map[string]string {
 
 // layerOf returns the innermost entry of the table that a folder belongs to.
 func layerOf(folder string) (string, layer, bool) {
-	for name := folder; name != "."; name = filepath.Dir(name) {
-		if l, ok := layers[name]; ok {
+	for name := folder; ; name = filepath.Dir(name) {
+		if l, ok := layers[name]; ok && (name != "." || folder == ".") { // the root package has no folders below it
 			return name, l, true
 		}
+		if name == "." {
+			return "", layer{}, false
+		}
 	}
-	return "", layer{}, false
 }
 
 func within(folder, parent string) bool {
@@ -108,6 +142,9 @@ func allowed(folder, path string) bool {
 		return false
 	}
 	own, isOwn := strings.CutPrefix(path, "gotap/")
+	if path == "gotap" {
+		own, isOwn = ".", true
+	}
 	if !isOwn {
 		standard := !strings.Contains(strings.Split(path, "/")[0], ".")
 		return standard || strings.Contains(" "+l.outside+" ", " "+path+" ")
@@ -144,13 +181,37 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
+// TestImportsAreOrdered compares the imports inside the folders of ordered with their order.
+func TestImportsAreOrdered(t *testing.T) {
+	imports := ownImports(t, filepath.Join("..", ".."))
+	for parent, order := range ordered {
+		for folder, paths := range imports {
+			if !within(folder, parent) {
+				continue
+			}
+			at := slices.Index(order, folder)
+			if at < 0 {
+				t.Errorf("the order of %s lacks %s", parent, folder)
+				continue
+			}
+			for path, file := range paths {
+				own, isOwn := strings.CutPrefix(path, "gotap/")
+				if isOwn && within(own, parent) && !slices.Contains(order[:at], own) {
+					t.Errorf("%s imports %s, which does not come before %s", file, path, folder)
+				}
+			}
+		}
+	}
+}
+
 // TestImportsRefused makes sure that the table refuses anything at all.
 func TestImportsRefused(t *testing.T) {
 	for _, c := range []struct{ folder, path string }{
 		{"runtime", "gotap/compile"}, {"compile", "gotap/script"}, {"compile", "gotap/compile/js"}, {"compile/js", "gotap/engine"},
-		{"compile/js", goja}, {"script", "gotap/engine"}, {"script/load", "gotap/engine/module"}, {"arch/x86", "gotap/engine"},
-		{"arch/arm", system}, {"arch", "gotap/runtime"}, {"engine", goja}, {"engine", "gotap/script"}, {"engine/module", "gotap/engine"},
+		{"compile/js/lower", goja}, {"script", "gotap/engine"}, {"script/load", "gotap/engine/image/module"}, {"arch/x86", "gotap/engine"},
+		{"arch/arm", system}, {"arch", "gotap/runtime"}, {"engine", goja}, {"engine", "gotap/script"}, {"engine/image/module", "gotap/engine"},
 		{"engine/place", goja + "/ast"}, {"runtime/hook", goja}, {"stdlib", "gotap/script"}, {"cmd/gotap", goja},
+		{".", "gotap/cmd/gotap"}, {".", "github.com/spf13/cobra"}, {"engine/link", "gotap"}, {"script", "gotap"}, {"engine/link", "gotap/script"},
 		{"elsewhere", "gotap/runtime"}, {"runtimes", "gotap/runtime"},
 	} {
 		if allowed(c.folder, c.path) {
@@ -162,7 +223,7 @@ func TestImportsRefused(t *testing.T) {
 // TestPtraceStaysInEngine: the package of raw trace requests is the engine's own; the command and the front ends go through sessions.
 func TestPtraceStaysInEngine(t *testing.T) {
 	for folder, paths := range ownImports(t, filepath.Join("..", "..")) {
-		if file, ok := paths["gotap/engine/ptrace"]; ok && !within(folder, "engine") {
+		if file, ok := paths["gotap/engine/linux/ptrace"]; ok && !within(folder, "engine") {
 			t.Errorf("%s makes trace requests itself", file)
 		}
 	}

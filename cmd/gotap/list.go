@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap/engine"
-	"gotap/engine/catalog"
 	"gotap/engine/place"
+	"gotap/engine/place/catalog"
 )
 
 func newList(w *World) *cobra.Command {
@@ -39,7 +39,7 @@ COMMAND is started, looked at before its first instruction, and ended.`,
 				return err
 			}
 			printPlaces(w, found, verbose)
-			tellBeside(w, own[0], found)
+			reportLibraries(w, own[0], found)
 			return nil
 		},
 	}
@@ -77,7 +77,7 @@ func listPlaces(spec place.Spec, pid string, command []string, copies bool) ([]c
 		return found, nil
 	case errors.As(err, &missing):
 		err = withStatus(statusNoProbe, err)
-		if hint := elsewhere(missing, command); hint != "" {
+		if hint := catalog.Elsewhere(missing, command); hint != "" {
 			err = &hintError{err, hint}
 		}
 		return nil, err
@@ -87,7 +87,8 @@ func listPlaces(spec place.Spec, pid string, command []string, copies bool) ([]c
 	return nil, withStatus(statusTarget, err)
 }
 
-// listCommand starts a program, looks at what it maps before its first instruction, and ends it: nothing of it has run.
+// listCommand starts a program, lists the places in what it maps before its first instruction, and kills it: nothing of
+// it has run.
 func listCommand(all *catalog.Catalog, spec place.Spec, command []string) ([]catalog.Entry, error) {
 	s, err := engine.New(engine.Config{})
 	if err != nil {
@@ -101,7 +102,7 @@ func listCommand(all *catalog.Catalog, spec place.Spec, command []string) ([]cat
 	found, err := all.Process(pid, spec)
 	syscall.Kill(pid, syscall.SIGKILL)
 	s.Close(true)
-	syscall.Wait4(pid, nil, 0, nil) // reaped already is as well
+	syscall.Wait4(pid, nil, 0, nil) // it may have been reaped already
 	return found, err
 }
 
@@ -124,8 +125,9 @@ func printPlaces(w *World, found []catalog.Entry, verbose bool) {
 	}
 }
 
-// tellBeside says how many places there are in other modules, which a SPEC without a module does not mean when the main program has some.
-func tellBeside(w *World, spec string, found []catalog.Entry) {
+// reportLibraries notes how many places other modules have: a SPEC without a module does not match them when the main
+// program matches.
+func reportLibraries(w *World, spec string, found []catalog.Entry) {
 	in := map[string]bool{}
 	n := 0
 	for _, e := range found {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/terminal"
 	"gotap/script/output"
 	"gotap/script/output/syslog"
 )
@@ -79,7 +80,8 @@ func (t textLog) Ready() {
 	t.Print(fmt.Sprintf("# gotap %d session %d %s\n", output.Version, os.Getpid(), time.Now().UTC().Format(time.RFC3339)))
 }
 
-// sinks are where the plan wants data: the terminal or the file of -o, unless only other targets are named, and those.
+// sinks returns where the data go: standard output or the file of -o, unless only --log targets are named, and those
+// targets.
 func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	var data io.Writer = p.sinkFile
 	if len(p.logs) > 0 && !p.terminal && p.output == "" {
@@ -88,7 +90,7 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	text := output.NewText(data, stderr)
 	text.Own = &p.own
 	if f, ok := stderr.(*os.File); ok {
-		text.Colours = coloured(f)
+		text.Colours = terminal.Coloured(f)
 	}
 	var first output.Sink = text
 	if p.json && data != io.Discard {
@@ -103,7 +105,7 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	return append(output.Fanout{first}, logs...), logs
 }
 
-// lostByLogs counts what targets did not take, by cause.
+// lostByLogs counts what log targets did not accept, by cause.
 func (p *plan) lostByLogs() map[string]uint64 {
 	lost := map[string]uint64{}
 	for _, t := range p.logs {

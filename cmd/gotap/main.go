@@ -1,6 +1,13 @@
+// The C resolver of a static program needs shared libraries at run time; Go's resolver does not (see package static).
+//go:debug netdns=go
+
 package main
 
-import "os"
+import (
+	"os"
+
+	_ "gotap/cmd/gotap/static" // link flags
+)
 
 func main() {
 	os.Exit(Main(World{

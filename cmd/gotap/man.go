@@ -103,7 +103,7 @@ func (p manualPage) description() string {
 	return p.command.Short
 }
 
-// flags lists the command's flags, those of the commands above it behind its own.
+// flags lists the command's flags: first its own, then those of its parents.
 func (p manualPage) flags(b *strings.Builder) {
 	for _, set := range []struct {
 		title string
@@ -148,7 +148,8 @@ func section(b io.Writer, title, text string) {
 // preformatted keeps the lines of a text: they are set for 80 to 120 columns, with tables and examples in them.
 func preformatted(text string) string { return ".nf\n" + roff(text) + "\n.fi" }
 
-// roff escapes what the formatter would take for its own: backslashes, hyphens that are minus signs, and lines that begin with a request.
+// roff escapes what the formatter would take for its own: backslashes, hyphens that are minus signs, and lines that
+// begin with a request.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -13,9 +13,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"gotap"
 	"gotap/cmd/gotap/datafile"
 	"gotap/compile/diag"
 	"gotap/engine"
+	"gotap/script/definition"
 )
 
 // runOptions are the flags of run, as given.
@@ -35,20 +37,21 @@ type runOptions struct {
 	missing  string
 	maxSites int
 	budget   string
-	stats    bool
 	readyFD  int
-	quiet    bool
 	watch    bool
 	preserve bool // --preserve-status
-	verbose  bool
 
 	logNames   []string // --log
 	background bool
 	exits      string // a script beside a definition file
 	record     string // --record
 
+	reportFlags
 	definitionFlags
 }
+
+// reportFlags say how much is reported besides the data.
+type reportFlags struct{ stats, quiet, verbose bool }
 
 func (o *runOptions) register(c *cobra.Command) {
 	f := c.Flags()
@@ -67,7 +70,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringVar(&o.missing, "missing", "error", "what a place that is not found is: error, warn or ignore")
 	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most")
 	f.StringVar(&o.budget, "budget", "", "percent of the time that targets may be stopped; beyond it probes rest, are disabled, are taken out")
-	f.BoolVar(&o.stats, "stats", false, "tell at the end what every probe did")
+	f.BoolVar(&o.stats, "stats", false, "print at the end what every probe did")
 	f.IntVar(&o.readyFD, "ready-fd", noReadyFD, "write the line \"ready\" to this descriptor once all probes are armed")
 	f.BoolVar(&o.preserve, "preserve-status", false, "exit with the status of COMMAND, or of the one process of -p; 128 and the signal's number when a signal ended it")
 	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
@@ -75,16 +78,17 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringArrayVar(&o.logNames, "log", nil, "write to "+logTargetUse+" (repeatable); files are appended to")
 	f.BoolVar(&o.background, "background", false, "go on without this terminal once all probes are armed; needs -o or --log")
 	f.StringVar(&o.exits, "exits", "", "beside a definition file, a script whose facility(N, fn) gets what ends with exit N")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no status; loss is told all the same")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell more")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no status lines; losses are still reported")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "report more")
 	o.definitionFlags.register(c)
 	o.definitionFlags.registerSelection(c)
 }
 
-// A onceValue is a text that is given once: of two scripts or two files one would be forgotten in silence.
+// A onceValue is the value of a flag that may be given once: a second script or file would replace the first in
+// silence.
 type onceValue struct {
 	to    *string
-	empty bool // "" is a value, not a variable of a shell that was not set
+	empty bool // "" is a value, and not an unset variable of a shell
 	set   bool
 }
 
@@ -105,7 +109,7 @@ func (v *onceValue) String() string { return *v.to }
 // Type implements pflag.Value.
 func (v *onceValue) Type() string { return "string" }
 
-// A plan is the flags of run, understood.
+// A plan is the flags of run, parsed.
 type plan struct {
 	pids     []int
 	command  []string
@@ -121,16 +125,16 @@ type plan struct {
 	sinkFile *datafile.File     // writes to data
 	rotation *datafile.Rotation // nil: the data are one file
 	ready    *os.File           // nil: none
-	readyOwn bool               // it is no standard stream
+	readyOwn bool               // it is not a standard stream
 	logs     []*logTarget
-	terminal bool       // --log terminal
-	beside   scriptText // --exits
+	terminal bool         // --log terminal
+	beside   gotap.Script // --exits
 
-	definition definitionOptions
+	definition definition.Options
 	runOptions
 }
 
-// check understands the flags, all in one go, before anything is started.
+// check parses and checks all flags before anything is started.
 func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
 	for _, step := range []func() error{p.checkPids, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkDuration, p.checkBudget, p.checkArgs,
@@ -158,7 +162,7 @@ func (p *plan) checkPids() error {
 	return nil
 }
 
-// pidTexts parts the numbers of one -p, which pidof and pgrep write with blanks or commas between them.
+// pidTexts splits the numbers of one -p, which pidof and pgrep separate by blanks or commas.
 func pidTexts(list string) []string {
 	texts := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	if len(texts) == 0 {
@@ -167,7 +171,7 @@ func pidTexts(list string) []string {
 	return texts
 }
 
-// pidHint says how what is no process number is given.
+// pidHint suggests how to name a process when the text is not a number.
 func pidHint(text string) string {
 	if text != "" && (text[0] < '0' || text[0] > '9') && text[0] != '-' {
 		return `the processes of a name have numbers: -p "$(pidof ` + text + `)"`
@@ -178,7 +182,7 @@ func pidHint(text string) string {
 // maxPid is the largest number a process can have (the kernel's PID_MAX_LIMIT on 64-bit machines).
 const maxPid = 1 << 22
 
-// parsePid tells the ways in which a text is no process number apart.
+// parsePid parses a process number; the error says what is wrong with the text.
 func parsePid(text string) (int, error) {
 	digits := 0
 	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
@@ -197,7 +201,7 @@ func parsePid(text string) (int, error) {
 	return pid, nil
 }
 
-// checkPreserve refuses the status of a target where it is not one.
+// checkPreserve refuses --preserve-status unless there is one target.
 func (p *plan) checkPreserve() error {
 	switch targets := len(p.pids); {
 	case !p.preserve || len(p.command) > 0 || p.remote != "" || targets == 1:
@@ -249,7 +253,7 @@ func (p *plan) checkDuration() error {
 	}
 	d, err := time.ParseDuration(p.runOptions.duration)
 	if err != nil {
-		// a bare number means seconds, as with timeout(1)
+		// a number without a unit means seconds, as with timeout(1)
 		n, numeric := strconv.ParseFloat(p.runOptions.duration, 64)
 		if numeric != nil {
 			return &hintError{fmt.Errorf("-T %s: not a time", p.runOptions.duration), "as in 10s, 500ms, 1m30s"}
@@ -281,7 +285,7 @@ func (p *plan) checkBudget() error {
 	return nil
 }
 
-// leastBudget is the least percentage that can be kept: a few hits in each window.
+// leastBudget is the smallest percentage that can be kept: a few hits in each window.
 const leastBudget = 0.1
 
 func (p *plan) checkArgs() error {
@@ -328,13 +332,13 @@ func (p *plan) openReady(w *World) error {
 		p.ready = streams[p.readyFD]
 		return nil
 	}
-	unix.CloseOnExec(p.readyFD) // the traced program must not hold it
+	unix.CloseOnExec(p.readyFD) // the traced program must not inherit it
 	p.ready = os.NewFile(uintptr(p.readyFD), "ready")
 	p.readyOwn = true
 	return nil
 }
 
-// sayReady tells that all probes are armed. Who asked for it may have gone.
+// sayReady reports on --ready-fd that all probes are armed. The reader may have gone, so errors are dropped.
 func (p *plan) sayReady() {
 	if p.ready == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"gotap/cmd/gotap/datafile"
 )
 
-// checkOutput takes "-" for standard output, as it is standard input for a script, and puts the time into the name of a file.
+// checkOutput understands "-" as standard output, and puts the time into the name of a file.
 func (p *plan) checkOutput() error {
 	if p.output == "-" {
 		p.output, p.terminal = "", true
@@ -41,7 +41,7 @@ func (p *plan) openOutput() error {
 func (p *plan) keepScript(f *os.File) error {
 	script, err := os.Stat(p.script)
 	if err != nil {
-		return nil // it is no file
+		return nil // it is not a file
 	}
 	for _, name := range p.rotation.Names(f.Name()) {
 		if data, err := os.Stat(name); err == nil && data.Mode().IsRegular() && os.SameFile(script, data) {
@@ -51,7 +51,7 @@ func (p *plan) keepScript(f *os.File) error {
 	return nil
 }
 
-// checkRotate reads the flag, and refuses it where there is no file.
+// checkRotate parses --rotate, which needs a file.
 func (p *plan) checkRotate() (err error) {
 	if p.runOptions.rotate == "" {
 		return nil
@@ -60,7 +60,7 @@ func (p *plan) checkRotate() (err error) {
 		return errors.New("--rotate needs a file: give -o FILE")
 	}
 	if info, err := os.Stat(p.output); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("--rotate: %s is no ordinary file that others could follow", p.output)
+		return fmt.Errorf("--rotate: %s is not a regular file", p.output)
 	}
 	p.rotation, err = datafile.ParseRotation(p.runOptions.rotate)
 	return err

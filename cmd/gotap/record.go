@@ -9,15 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap"
 	"gotap/cmd/gotap/datafile"
-	"gotap/script"
 	"gotap/script/recording"
 )
 
-// recordSuffix is what a recording is called behind the name of its script.
+// recordSuffix is the suffix of a recording's file name.
 const recordSuffix = ".hits"
 
-// newRecord is run with the recording in the place of the data.
+// newRecord is run with -o for the recording instead of the data.
 func newRecord(w *World) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
@@ -26,9 +26,9 @@ func newRecord(w *World) *cobra.Command {
 		Long: `record is run that keeps every record, event and answer that the script's callbacks get in a file, SCRIPT` + recordSuffix + `
 unless -o says otherwise. gotap test plays it to the script again, without a target.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return runScript(w, c, args, &o, func(text scriptText) {
+			return runScript(w, c, args, &o, func(text gotap.Script) {
 				if o.record = o.output; o.record == "" {
-					o.record = recordingOf(text.name)
+					o.record = recordingOf(text.Name)
 				}
 				o.output = ""
 			})
@@ -41,7 +41,7 @@ unless -o says otherwise. gotap test plays it to the script again, without a tar
 	return c
 }
 
-// recordingOf is where the recording of a script is when nobody says otherwise: in the working directory for what is no file.
+// recordingOf is the default path of a script's recording: in the working directory when the script is not a file.
 func recordingOf(script string) string {
 	switch {
 	case script == "-e", script == "<stdin>":
@@ -56,37 +56,30 @@ type recorder struct {
 	*recording.Writer
 }
 
-// startRecording opens the recording, if there is to be one.
-func (r *run) startRecording(text scriptText) error {
+// startRecording opens the recording, if the flags ask for one.
+func (r *run) startRecording(text gotap.Script) error {
 	if r.plan.record == "" {
 		return nil
 	}
 	if isDefinition(text) {
 		return withStatus(statusUsage, errors.New("a definition file has no callbacks to record for"))
 	}
-	if info, err := os.Stat(r.plan.record); err == nil && info.IsDir() { // what could not be put in its place at the end
+	if info, err := os.Stat(r.plan.record); err == nil && info.IsDir() { // the recording could not be renamed to it at the end
 		return withStatus(statusUsage, fmt.Errorf("cannot write the recording: %s is a directory", r.plan.record))
 	}
 	f, err := datafile.Create(r.plan.record + unfinished)
 	if err != nil {
 		return withStatus(statusUsage, fmt.Errorf("cannot write the recording: %w", err))
 	}
-	r.recorder = &recorder{f, recording.NewWriter(f, text.name, r.plan.args)}
+	r.recorder = &recorder{f, recording.NewWriter(f, text.Name, r.plan.args)}
 	return nil
 }
 
-// unfinished is behind the name of a recording until it is complete: a run that fails leaves an older one alone.
+// unfinished is the suffix of a recording until it is complete, so that a failed run does not overwrite an older
+// recording.
 const unfinished = ".part"
 
-// journal is what the script tells of what it gets; nil when nobody wants to know.
-func (r *run) journal() script.Journal {
-	if r.recorder == nil {
-		return nil
-	}
-	return r.recorder.Writer
-}
-
-// lostByRecording is what the recording had no room for.
+// lostByRecording counts what did not fit in the recording.
 func (r *run) lostByRecording() map[string]uint64 {
 	if r.recorder == nil {
 		return nil
@@ -111,7 +104,7 @@ func (r *run) endRecording() error {
 	return nil
 }
 
-// dropRecording takes an unfinished recording away.
+// dropRecording removes an unfinished recording.
 func (r *run) dropRecording() {
 	if r.recorder != nil {
 		r.recorder.file.Close()

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newRoot builds the command tree anew for each call, so that nothing is shared between tests.
+// newRoot builds a new command tree for each call, so that tests share nothing.
 func newRoot(w *World) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "gotap",
@@ -39,8 +39,8 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 	return root
 }
 
-// explainArguments has every command say how it is called when its arguments are wrong. One that only has commands below it says
-// which there are not, where cobra would print its help as if that had been asked for.
+// explainArguments makes every command print its usage when its arguments are wrong. A command that only has
+// subcommands reports an unknown one, where cobra would print help as if it had been asked for.
 func explainArguments(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		explainArguments(sub)
@@ -51,7 +51,7 @@ func explainArguments(c *cobra.Command) {
 			if len(args) == 0 {
 				return c.Help()
 			}
-			return &hintError{withStatus(statusUsage, fmt.Errorf("there is no command %q in %s", args[0], c.CommandPath())), nearCommand(c, args[0])}
+			return &hintError{withStatus(statusUsage, fmt.Errorf("unknown command %q for %q", args[0], c.CommandPath())), nearCommand(c, args[0])}
 		}
 		c.Args = cobra.ArbitraryArgs
 	}
@@ -68,16 +68,16 @@ func explainArguments(c *cobra.Command) {
 	}
 }
 
-// nearCommand is what may have been meant, or where the list is.
+// nearCommand suggests a similar command, or where to find the list.
 func nearCommand(c *cobra.Command, name string) string {
-	var names []string // of topics too, which are no commands to cobra
+	var names []string // topics included, which cobra does not count as commands
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
 	return near(name, names, "`"+strings.Replace(c.CommandPath(), "gotap", "gotap help", 1)+"` lists them")
 }
 
-// version is what this binary was built from, as far as the Go command noted it, and what it was built with.
+// version is the version or commit that the Go command recorded, and the Go version.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -92,19 +92,19 @@ func version() string {
 	return fmt.Sprintf("%s %s %s/%s", cmp.Or(text, "(devel)"), info.GoVersion, runtime.GOOS, runtime.GOARCH)
 }
 
-// flagError explains the one mistake everybody makes: a command line without "--" in front.
+// flagError explains the most common mistake: a command line without "--" before COMMAND.
 func flagError(c *cobra.Command, err error) error {
 	hint := nearFlag(c, err, c.CommandPath()+" --help lists the flags")
 	if strings.Contains(err.Error(), "unknown") && c.Flags().NArg() > 0 {
 		hint = commandBehind
 	}
-	if foreign := foreignFlag(c, err, c.Flags().NArg()); foreign != "" {
-		hint = foreign
+	if other := otherFlag(c, err, c.Flags().NArg()); other != "" {
+		hint = other
 	}
 	return &hintError{withStatus(statusUsage, plainFlagError(err)), hint}
 }
 
-// nearFlag asks whether a flag was meant that is like the unknown one; where none is like it the hint is otherwise.
+// nearFlag suggests a flag similar to the unknown one, or returns otherwise.
 func nearFlag(c *cobra.Command, err error, otherwise string) string {
 	_, typed, ok := strings.Cut(err.Error(), "unknown flag: --")
 	if !ok {
@@ -115,7 +115,7 @@ func nearFlag(c *cobra.Command, err error, otherwise string) string {
 	return near("--"+typed, names, otherwise)
 }
 
-// plainFlagError leaves out which function could not read a number.
+// plainFlagError removes the name of the Go function that could not parse a number.
 func plainFlagError(err error) error {
 	var number *strconv.NumError
 	if !errors.As(err, &number) {
@@ -127,7 +127,7 @@ func plainFlagError(err error) error {
 	return err
 }
 
-// splitCommand parts the arguments before "--" from those after it.
+// splitCommand splits the arguments at "--".
 func splitCommand(c *cobra.Command, args []string) (own, command []string) {
 	if dash := c.ArgsLenAtDash(); dash >= 0 {
 		return args[:dash], args[dash:]

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"gotap"
 )
 
 func newRun(w *World) *cobra.Command {
@@ -25,7 +27,7 @@ The exit status is 0 when tracing went well, whatever that of COMMAND is; 1 fail
 compile; 3 cannot launch, attach or read the target; 4 no probe matched. Otherwise it is the first of these that is not 0: n of the
 script's stop(n); with --preserve-status that of COMMAND, 128+N when signal N ended it; 1 when a callback has thrown.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return runScript(w, c, args, &o, func(scriptText) {})
+			return runScript(w, c, args, &o, func(gotap.Script) {})
 		},
 	}
 	o.register(c)
@@ -33,8 +35,8 @@ script's stop(n); with --preserve-status that of COMMAND, 128+N when signal N en
 	return c
 }
 
-// runScript is run, and the commands that are run with other flags: adjust has its way with them once the script is known.
-func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust func(scriptText)) error {
+// runScript is the body of run and record; adjust may change the flags once the script is known.
+func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust func(gotap.Script)) error {
 	if w.control == nil && o.background && w.background == nil {
 		return launchBackground(w)
 	}
@@ -50,7 +52,7 @@ func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust 
 		return o.unread(w, command, err)
 	}
 	adjust(text)
-	p, err := o.check(w, text.name, command)
+	p, err := o.check(w, text.Name, command)
 	if err != nil {
 		return err
 	}
@@ -58,7 +60,7 @@ func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust 
 	return r.run(text)
 }
 
-// unread tells that a script cannot be read: with -f json as a record, as all that goes wrong.
+// unread reports that a script cannot be read: with -f json as a record, like all errors.
 func (o *runOptions) unread(w *World, command []string, err error) error {
 	p, bad := o.check(w, "", command)
 	if bad != nil || !p.json {

@@ -38,7 +38,7 @@ func printSample(w *World, name string) error {
 		if isTopic(name) {
 			otherwise = "`gotap samples --topic " + name + "` lists those of the topic"
 		}
-		return &hintError{withStatus(statusUsage, fmt.Errorf("there is no sample %q", name)), nearSample(name, otherwise)}
+		return &hintError{withStatus(statusUsage, fmt.Errorf("unknown sample %q", name)), nearSample(name, otherwise)}
 	}
 	fmt.Fprint(w.Stdout, s.Text)
 	return nil
@@ -62,7 +62,7 @@ func listSamples(w *World, word string) error {
 		return withStatus(statusFailure, err)
 	}
 	if word != "" && !isTopic(word) {
-		return &hintError{withStatus(statusUsage, fmt.Errorf("there is no topic %q", word)), "`gotap samples` lists all, by topic"}
+		return &hintError{withStatus(statusUsage, fmt.Errorf("unknown topic %q", word)), "`gotap samples` lists all, by topic"}
 	}
 	if word != "" {
 		all = slices.DeleteFunc(all, func(s samples.Sample) bool { return !ofTopic(s, word) })
@@ -94,7 +94,8 @@ func nearSample(name, otherwise string) string {
 	return near(name, names, otherwise)
 }
 
-// near asks whether one of the names was meant; where none is like it the hint is otherwise. What is like another is cobra's idea.
+// near asks whether one of the names was meant; where none is like it the hint is otherwise. What is like another is
+// cobra's idea.
 func near(name string, names []string, otherwise string) string {
 	known := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, n := range names {

@@ -7,53 +7,51 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gotap"
 	"gotap/compile/diag"
 	"gotap/samples"
+	"gotap/script/definition"
 )
 
-// A scriptText is a script before it is loaded.
-type scriptText struct {
-	name string // as the user knows it
-	dir  string // where its relative imports start
-	text string
-}
+// isDefinition reports whether a text is a probe definition file, or was built from one.
+func isDefinition(text gotap.Script) bool { return definition.Is(text.Name, text.Text) }
 
 // readScript finds the text of a script: a file, "-" for standard input, the text of -e, or a sample's bare name.
-func readScript(w *World, args []string, eval string, hasEval bool) (scriptText, error) {
+func readScript(w *World, args []string, eval string, hasEval bool) (gotap.Script, error) {
 	switch {
 	case hasEval && len(args) > 0:
-		return scriptText{}, &hintError{withStatus(statusUsage, fmt.Errorf("there is a script already (-e), so %q is one too many", args[0])),
+		return gotap.Script{}, &hintError{withStatus(statusUsage, fmt.Errorf("there is a script already (-e), so %q is one too many", args[0])),
 			extraHint(args[0])}
 	case hasEval:
-		return scriptText{name: "-e", text: eval}, nil
+		return gotap.Script{Name: "-e", Text: eval}, nil
 	case len(args) == 0:
-		return scriptText{}, &hintError{withStatus(statusUsage, errors.New("no script is given")),
+		return gotap.Script{}, &hintError{withStatus(statusUsage, errors.New("no script is given")),
 			"gotap run SCRIPT -- COMMAND, or -e 'TEXT'; `gotap samples` lists the library"}
 	case len(args) > 1:
-		return scriptText{}, &hintError{withStatus(statusUsage, fmt.Errorf("one script at a time, so %q is one too many", args[1])),
+		return gotap.Script{}, &hintError{withStatus(statusUsage, fmt.Errorf("one script at a time, so %q is one too many", args[1])),
 			extraHint(args[0])}
 	case args[0] == "-":
 		text, err := diag.Read(w.Stdin)
 		if err != nil {
-			return scriptText{}, withStatus(statusUsage, fmt.Errorf("cannot read the script from standard input: %w", err))
+			return gotap.Script{}, withStatus(statusUsage, fmt.Errorf("cannot read the script from standard input: %w", err))
 		}
-		return unpack(scriptText{name: "<stdin>", text: withoutMark(text)})
+		return unpack(gotap.Script{Name: "<stdin>", Text: withoutMark(text)})
 	}
 	return readFile(args[0])
 }
 
-// withoutMark leaves out the byte order mark that some editors put in front of UTF-8 text: columns are counted behind it.
+// withoutMark removes the byte order mark that some editors put before UTF-8 text, so that columns are right.
 func withoutMark(text []byte) string { return strings.TrimPrefix(string(text), "\ufeff") }
 
 // readFile finds a script by its name, which may be that of a sample.
-func readFile(path string) (scriptText, error) {
+func readFile(path string) (gotap.Script, error) {
 	text, err := diag.ReadFile(path)
 	if err == nil {
-		return unpack(scriptText{name: path, dir: filepath.Dir(path), text: withoutMark(text)})
+		return unpack(gotap.Script{Name: path, Dir: filepath.Dir(path), Text: withoutMark(text)})
 	}
 	if filepath.Base(path) == path {
 		if s, ok := samples.Find(path); ok {
-			return scriptText{name: s.Name + ".js", text: s.Text}, nil
+			return gotap.Script{Name: s.Name + ".js", Text: s.Text}, nil
 		}
 	}
 	var p *os.PathError
@@ -66,13 +64,13 @@ func readFile(path string) (scriptText, error) {
 		otherwise = "`gotap samples` lists the scripts that need no file"
 	}
 	if hint := nearSample(path, otherwise); hint != "" && errors.Is(err, os.ErrNotExist) {
-		return scriptText{}, &hintError{err, hint}
+		return gotap.Script{}, &hintError{err, hint}
 	}
-	return scriptText{}, err
+	return gotap.Script{}, err
 }
 
-// extraHint says what an argument that is no script may have been meant for: -p $(pidof NAME) gives several where there are several
-// processes.
+// extraHint suggests what an extra argument may have been meant for: -p $(pidof NAME) becomes several arguments when
+// there are several processes.
 func extraHint(arg string) string {
 	if _, err := parsePid(arg); err == nil {
 		return `several processes are one argument of -p: "$(pidof NAME)", or 12,34`

@@ -17,7 +17,7 @@ func addScriptHelp(w *World, c *cobra.Command, o *runOptions) {
 	help := c.HelpFunc()
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
 		help(c, args)
-		_, after, _ := c.Root().Traverse(args) // what is behind the command's name
+		_, after, _ := c.Root().Traverse(args) // the arguments after the command's name
 		args = slices.DeleteFunc(slices.Clone(after), func(a string) bool { return a == "--help" || a == "-h" })
 		if c.Flags().Parse(args) != nil {
 			return
@@ -59,7 +59,7 @@ func scriptOptions(w *World, args []string, eval string, hasEval bool) []script.
 		return nil
 	}
 	s, list := script.Load(script.Options{
-		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Check: true, Unsafe: true, Output: output.NewText(io.Discard, io.Discard),
+		Name: text.Name, Text: text.Text, Dir: text.Dir, Std: stdlib.Files(), Check: true, Unsafe: true, Output: output.NewText(io.Discard, io.Discard),
 		Stuck: w.stuck(statusUsage),
 	})
 	if list.Err() != nil {

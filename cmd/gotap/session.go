@@ -2,129 +2,108 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	"gotap/compile/diag"
+	"gotap"
+	"gotap/cmd/gotap/filewatch"
+	"gotap/cmd/gotap/guardian"
+	"gotap/cmd/gotap/terminal"
 	"gotap/engine"
-	"gotap/runtime"
-	"gotap/runtime/facility"
-	"gotap/script"
 	"gotap/script/output"
-	"gotap/stdlib"
 )
 
-// A run is one session: a script, the targets, and what comes out. It belongs to the goroutine that runs it; only stop,
-// lifecycle and warn are called by others.
+// A run is a session of package gotap with what belongs to the command line: the terminal, files of output, signals,
+// the control socket. It belongs to the goroutine that runs it; the session's hooks are called by others.
 type run struct {
 	w       *World
 	plan    *plan
 	out     output.Sink
 	logs    output.Fanout // of out, the targets of --log
-	arena   *runtime.Arena
-	current atomic.Pointer[script.Script] // --watch exchanges it
-	text    scriptText
-	said    *output.Held // what the script says; held back until its probes are armed
-	early   bool         // the script runs already, though its probes are not armed
-	session session
-	tracer  *tracer
+	text    gotap.Script
+	session *gotap.Session // nil until the script is loaded
+	demo    bool
+	armed   atomic.Bool // the probes are armed, which --ready-fd reports
 
-	facilities  *facility.Table
-	definitions definitions // besides the script, which is empty when one of these is what runs
-
-	launched int // process number of COMMAND, 0 when there is none
-	demo     bool
-	stopping chan struct{} // closed by the first stop(n)
-	quit     chan struct{} // closed when the run is to end: no more probes are placed
-	quits    sync.Once     // closes it
-	over     chan struct{} // closed by the end of COMMAND
-	once     sync.Once     // closes it
-	stopped  atomic.Bool
-	detached atomic.Bool // the budget could not be kept
-	orphaned atomic.Bool // the supervisor was killed
-	cut      bool        // the run ended while its probes were placed
-	asked    atomic.Bool // the user has asked gotap to end, or gotap has asked COMMAND
-	outcomes outcomes
-	forks    atomic.Int32 // children that targets have made
-	deeds    deeds        // what programs changed in targets
-	progress *progress
-	notices  *notices
-	watcher  *watcher // nil: the script is not watched
-
-	change   sync.Mutex // held while the script or its probes are exchanged from outside: --watch, gotap ctl
-	manager  *manager   // nil: no socket
-	recorder *recorder  // nil: nothing is recorded
-	leftOut  []leftOut  // probes that were not placed; guarded by change once the run has begun
+	progress *terminal.Progress
+	watcher  *filewatch.Watcher // nil: the script is not watched
+	manager  *manager           // nil: no socket
+	recorder *recorder          // nil: nothing is recorded
 }
 
 // planned is a run of which nothing has been done yet.
 func planned(w *World, p *plan) *run {
-	r := &run{w: w, plan: p, stopping: make(chan struct{}), over: make(chan struct{}), quit: make(chan struct{})}
-	r.progress, r.notices = r.newProgress(), newNotices()
-	r.out, r.logs = p.sinks(w.Stderr)
-	if len(r.logs) == 0 { // nobody gets what comes from now on
-		p.sinkFile.Gone = func() { r.stop(0) }
+	r := &run{w: w, plan: p}
+	r.progress = terminal.NewProgress(nil)
+	if !p.quiet && !p.background && terminal.Is(w.Stderr) {
+		r.progress = terminal.NewProgress(w.Stderr)
 	}
-	r.facilities = facility.NewTable()
+	r.out, r.logs = p.sinks(w.Stderr)
+	if len(r.logs) == 0 { // nobody receives further data
+		p.sinkFile.Gone = func() { r.session.Stop() }
+	}
 	return r
 }
 
 // run goes through a session: load, start the target, arm, trace, end.
-func (r *run) run(text scriptText) error {
+func (r *run) run(text gotap.Script) error {
 	status, err := r.phases(text)
-	r.notices.flush()
 	if err != nil {
 		status = statusOf(err)
 		r.complain(err)
 	}
-	r.tellOutcomes()
+	if r.session != nil {
+		r.session.ReportOutcomes()
+	}
 	return r.end(status)
 }
 
-// end writes the last of the data, and makes an error of a status that has been told.
+// end writes the last of the data. A status other than 0 becomes an error that prints nothing: its reason has been
+// reported.
 func (r *run) end(status int) error {
-	r.out.End(output.End{Status: status, Targets: r.outcomes.targets()})
+	var targets []output.Target
+	if r.session != nil {
+		targets = r.session.Targets()
+	}
+	r.out.End(output.End{Status: status, Targets: targets})
 	r.out.Flush()
 	if werr := r.out.Err(); werr != nil && status == statusOK && !errors.Is(werr, syscall.EPIPE) {
 		return withStatus(statusFailure, fmt.Errorf("cannot write the data: %w", werr))
 	}
 	if status != statusOK {
-		return &statusError{status, nil} // it has been told
+		return &statusError{status, nil}
 	}
 	return nil
 }
 
-// script is the version of the script that runs.
-func (r *run) script() *script.Script { return r.current.Load() }
-
 // phases does the work of run and returns the status.
-func (r *run) phases(text scriptText) (int, error) {
-	control := newControl(r.w, &r.asked)
+func (r *run) phases(text gotap.Script) (int, error) {
+	control := newControl(r.w)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	defer r.dropRecording()
-	if err := r.load(text); err != nil {
+	if err := r.load(ctx, text); err != nil {
 		return 0, err
 	}
-	defer r.close()
+	defer r.attend(control, cancel)()
 	if err := r.openWatch(text); err != nil {
-		return 0, err
+		return 0, errors.Join(err, r.abandon())
 	}
 	defer r.closeWatch()
-	if err := r.begin(control); err != nil {
+	if err := r.begin(); err != nil {
+		status := r.finish()
 		if errors.Is(err, engine.ErrInterrupted) {
-			return r.interrupted(), nil
+			return status, nil
 		}
-		if !r.endedEarly(err) {
-			r.abandon()
-		}
-		return 0, err
+		return 0, r.explainDemo(err)
 	}
-	if err := r.trace(control); err != nil {
+	if err := r.trace(); err != nil {
 		r.finish()
 		return 0, err
 	}
@@ -132,366 +111,226 @@ func (r *run) phases(text scriptText) (int, error) {
 }
 
 // load prepares everything that needs no target.
-func (r *run) load(text scriptText) error {
-	var err error
-	if r.arena, err = runtime.NewArena(runtime.ArenaOptions{}); err != nil {
-		return withStatus(statusFailure, err)
-	}
+func (r *run) load(ctx context.Context, text gotap.Script) (err error) {
 	r.text = text
 	if err := r.startRecording(text); err != nil {
 		return err
 	}
-	r.said = output.NewHeld(r.out)
-	r.said.Release()
-	options := r.options(text)
-	options.Output = r.said
-	loaded, list := script.Load(options)
-	if err := list.Err(); err != nil {
-		return withStatus(statusUsage, err)
-	}
-	r.warnings(list)
-	r.current.Store(loaded)
-	if err := r.loadDefinition(text); err != nil {
+	if err := r.checkFlags(text); err != nil {
 		return err
 	}
-	if r.plan.watch && !slices.ContainsFunc(r.inputs(), isFile) {
-		return withStatus(statusUsage, fmt.Errorf("--watch: %s is no file that could change", text.name))
-	}
-	r.session, err = r.plan.open(r.w, engine.Config{
-		Own: r.w.waiting(), Follow: r.plan.follow, Engine: r.plan.engine, MaxProbes: r.plan.maxSites, Unsafe: r.plan.unsafe, Arena: r.arena,
-		Notify: r.lifecycle, Warn: r.warn, Dumped: r.dumped, Facilities: r.facilities,
-		Budget: r.plan.share, Overloaded: r.overloaded, Changed: r.changed, Quit: r.quit,
-		LateFallback: true, // the supervisor's death is what a user causes, and the session survives it
-	})
+	o, err := r.options()
 	if err != nil {
-		return withStatus(statusTarget, err)
+		return err
 	}
-	r.tracer = newTracer(r.session, r.arena, r.stop)
-	r.tracer.warn = r.warnings
-	loaded.SetTracer(r.tracer)
-	return nil
+	r.session, err = gotap.Open(ctx, text, o)
+	return err
 }
+
+// checkFlags refuses flags that do not go with the kind of the text.
+func (r *run) checkFlags(text gotap.Script) error {
+	if isDefinition(text) {
+		return nil
+	}
+	if r.plan.exits != "" {
+		return withStatus(statusUsage, fmt.Errorf("--exits is for definition files, and %s is a script", text.Name))
+	}
+	return r.plan.definitionFlags.refuse(text)
+}
+
+// options are those of the session.
+func (r *run) options() (gotap.Options, error) {
+	p := r.plan
+	o := gotap.Options{
+		Command: p.command, Stdin: r.commandInput(), Stdout: r.w.Stdout, Stderr: r.w.Stderr, Pids: p.pids, Remote: p.remote, Exe: p.exe,
+		Args: p.args, Definition: p.definition, Beside: p.beside, Follow: p.follow, Engine: p.engine, MaxProbes: p.maxSites,
+		Unsafe: p.unsafe, Budget: p.share, Output: dataSink{r.out, r}, Hooks: r.hooks(),
+		Tool: gotap.Tool{Quiet: p.quiet && !p.stats, Silent: p.quiet, Verbose: p.verbose, Keep: p.watch, Supervised: true, Own: r.w.waiting()},
+	}
+	if p.missing != "error" {
+		o.Missing = gotap.Missing(p.missing)
+	}
+	if len(p.command) > 0 || len(p.pids) > 0 || p.remote != "" {
+		return o, nil
+	}
+	lasts := cmp.Or(p.duration, demoTime) // -T, or the demonstration's own end: what comes first is announced as the time
+	var err error
+	o.Tool.Path, o.Command, err = demoCommand(lasts)
+	r.demo, o.Tool.MayAppear, o.Tool.Title = true, true, "the demonstration"
+	r.note("no target: probing gotap's own demonstration for %v", lasts)
+	return o, withStatus(statusTarget, err)
+}
+
+// hooks are what the session reports.
+func (r *run) hooks() gotap.Hooks {
+	targets := guardian.NewReporter(r.w.control)
+	h := gotap.Hooks{
+		Note: func(text string) { r.note("%s", text) }, Warn: r.warnings, Complain: r.complain, Progress: r.progress.Set,
+		Outcome: func(line string) { r.status("%s\n", line) },
+		Process: targets.Process, Stub: targets.Stub, Stuck: r.stuck, Lost: r.lost,
+		Columns: func() int { return terminal.Columns(r.plan.data) }, Controls: &r.plan.own,
+	}
+	if r.recorder != nil {
+		h.Journal = r.recorder.Writer
+	}
+	return h
+}
+
+// lost are the losses of the files that the run writes.
+func (r *run) lost() map[string]uint64 {
+	lost := r.plan.lostByLogs()
+	for cause, n := range r.lostByRecording() {
+		lost[cause] += n
+	}
+	return lost
+}
+
+// dataSink notices when the data begin.
+type dataSink struct {
+	output.Sink
+	r *run
+}
+
+// Ready implements output.Sink: it removes an earlier run's data from the file, and reports on --ready-fd that the
+// probes are armed.
+func (s dataSink) Ready() {
+	s.r.plan.sinkFile.Clear()
+	s.Sink.Ready()
+	s.Sink.Flush()
+	if s.r.armed.Load() {
+		s.r.plan.sayReady()
+	}
+}
+
+// begin starts or attaches the targets and arms the probes, and lets them run.
+func (r *run) begin() error {
+	if err := r.session.Arm(); err != nil {
+		return err
+	}
+	if err := r.manage(); err != nil {
+		return err
+	}
+	r.armed.Store(true)
+	if err := r.session.Start(); err != nil {
+		return err
+	}
+	return r.leaveTerminal()
+}
+
+// attend has the user's signals and the supervisor's end reach the session, until what it returns is called.
+func (r *run) attend(c control, cancel func()) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-c.Dumps:
+				r.session.PrintAll()
+				continue
+			case <-c.Interrupts:
+				cancel()
+				go r.hurry(c)
+			case <-c.Gone:
+				if c.Orphaned.Load() && !r.demo { // killing the supervisor ends gotap, not COMMAND
+					r.session.LeaveCommand()
+				}
+				cancel()
+			case <-done:
+			}
+			return
+		}
+	}()
+	return func() { close(done) }
+}
+
+// trace waits for what ends the run: the targets, the user, the time, or the script.
+func (r *run) trace() error {
+	if r.plan.duration > 0 {
+		defer time.AfterFunc(r.plan.duration, r.session.Stop).Stop()
+	}
+	if r.watcher != nil {
+		defer r.startWatch()()
+	}
+	return r.session.Wait()
+}
+
+// hurry waits for the second Ctrl-C: it detaches at once and exits without waiting for callbacks.
+func (r *run) hurry(c control) {
+	select {
+	case <-c.Interrupts:
+	case <-c.Gone:
+	}
+	err := r.session.Abort()
+	if err != nil {
+		r.complain(err)
+		r.out.Flush()
+	}
+	r.manager.unlink()
+	os.Exit(statusOf(err))
+}
+
+// abandon ends a session that never began.
+func (r *run) abandon() error {
+	_, err := r.session.Close()
+	return err
+}
+
+// finish lets the targets go, runs end() and reports what the session has come to. It returns the status.
+func (r *run) finish() int {
+	r.manager.close()
+	result, err := r.session.Close()
+	if result != nil && r.plan.stats {
+		r.printStats(result)
+	}
+	if err == nil && result != nil {
+		err = withStatus(statusFailure, r.endRecording())
+	}
+	switch {
+	case err != nil:
+		r.complain(r.explainDemo(err))
+		return statusOf(err)
+	case result == nil:
+		return statusOK
+	}
+	return r.exitStatus(result)
+}
+
+// exitStatus is the status of a run in which nothing of gotap's own has failed: the first of these that is not 0.
+func (r *run) exitStatus(result *gotap.Result) int {
+	switch target := r.session.TargetStatus(); {
+	case result.Status != statusOK:
+		return result.Status
+	case r.plan.preserve && target != statusOK:
+		return target
+	case result.Faults > 0:
+		return statusFailure
+	}
+	return statusOK
+}
+
+// explainDemo adds to the error that no probe matched that the target was only the demonstration.
+func (r *run) explainDemo(err error) error {
+	if !r.demo || statusOf(err) != statusNoProbe {
+		return err
+	}
+	return &hintError{err, "the demonstration has no such places; name a program, as in: gotap run SCRIPT -- ls -l, or a process with -p"}
+}
+
+// stuck ends the process when the script cannot be interrupted.
+func (r *run) stuck(err error) {
+	r.manager.unlink()
+	r.complain(err)
+	r.out.End(output.End{Status: statusOf(err)})
+	r.out.Flush()
+	os.Exit(statusOf(err))
+}
+
+// inputs are the files to be watched for changes.
+func (r *run) inputs() []string { return r.session.Inputs() }
 
 func isFile(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// warnings tells what is wrong without being an error; in JSON they are records. -q silences them.
-func (r *run) warnings(list diag.List) {
-	for _, d := range list {
-		if r.plan.json && !r.plan.quiet {
-			r.out.Error(d)
-			continue
-		}
-		r.status("%s", d.String())
-	}
-}
-
-// options are for loading a script. In the place of a definition file there is the one of --exits, or an empty one: it has the
-// host that a run needs.
-func (r *run) options(text scriptText) script.Options {
-	if isDefinition(text) {
-		name := text.name
-		if text = r.plan.beside; text.name == "" {
-			text.name = name
-		}
-	}
-	return script.Options{
-		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: r.plan.args,
-		Arena: r.arena, Unsafe: r.plan.unsafe, Output: r.out, Own: &r.plan.own, Stuck: r.stuck, Others: r.record, Facilities: r.facilities,
-		Columns: r.columns, Journal: r.journal(), Keep: r.plan.watch,
-	}
-}
-
-// columns is the width of the terminal that data goes to, 0 when it is none.
-func (r *run) columns() int { return columnsOf(r.plan.data) }
-
-// begin starts or attaches the targets and arms the probes. Nothing of COMMAND but its loader has run when it returns.
-func (r *run) begin(c control) error {
-	defer r.attend(c)()
-	r.progress.begin("reading programs and their symbols")
-	defer r.progress.end()
-	if err := r.targets(); err != nil {
-		return withStatus(statusTarget, err)
-	}
-	if err := r.arm(); err != nil {
-		return err
-	}
-	r.progress.end()
-	r.startScript()
-	if err := r.manage(); err != nil {
-		return err
-	}
-	r.announce()
-	r.plan.sayReady()
-	if r.script().Stopped() { // at top level there was nobody to tell yet
-		r.stop(0)
-		if r.launched != 0 { // COMMAND ends before its first instruction
-			r.asked.Store(true)
-			syscall.Kill(r.launched, syscall.SIGTERM)
-		}
-	}
-	if err := r.session.Start(); err != nil {
-		return withStatus(statusTarget, err)
-	}
-	return r.leaveTerminal()
-}
-
-// announce begins the data.
-func (r *run) announce() {
-	r.plan.sinkFile.Clear()
-	r.out.Ready()
-	r.out.Flush()
-}
-
-func (r *run) targets() error {
-	if r.plan.remote != "" { // connected is attached
-		for _, pid := range r.session.Pids() {
-			r.outcomes.expect(r.plan.remoteName(), pid)
-		}
-		return nil
-	}
-	for _, pid := range r.plan.pids {
-		r.w.guard(guardProcess, pid)
-		r.outcomes.expect("?", pid)
-		if err := r.session.Attach(pid); err != nil {
-			return err
-		}
-		r.outcomes.attached(pid)
-	}
-	if len(r.plan.pids) > 0 {
-		return nil
-	}
-	c := engine.Command{Stdin: r.commandInput(), Stdout: r.w.Stdout, Stderr: r.w.Stderr}
-	if len(r.plan.command) > 0 {
-		c.Path, c.Args = r.plan.command[0], r.plan.command
-	} else {
-		lasts := cmp.Or(r.plan.duration, demoTime) // its end, or -T: what comes first is announced as the time
-		path, argv, err := demoCommand(lasts)
-		if err != nil {
-			return err
-		}
-		r.demo = true
-		c.Path, c.Args = path, argv
-		r.note("no target: probing gotap's own demonstration for %v", lasts)
-	}
-	pid, err := r.session.Spawn(c)
-	if r.launched = pid; err == nil {
-		r.outcomes.expect(r.commandName(), pid)
-	}
-	return err
-}
-
-// trace waits for what ends the run: the targets, the user, the time, or the script.
-func (r *run) trace(c control) error {
-	var due <-chan time.Time
-	if r.plan.duration > 0 {
-		timer := time.NewTimer(r.plan.duration)
-		defer timer.Stop()
-		due = timer.C
-	}
-	if r.watcher != nil {
-		defer r.startWatch()()
-	}
-	defer r.placeNoMore()
-	for {
-		select {
-		case <-c.Dumps:
-			r.script().PrintAll(r.printVariables)
-			continue
-		case <-r.session.Done():
-			return withStatus(statusFailure, r.session.Wait())
-		case <-r.over:
-			r.awaitRest()
-		case <-r.stopping:
-		case <-r.quit: // since the probes were armed
-		case <-due:
-		case <-c.Gone:
-			r.orphaned.Store(c.Orphaned.Load())
-		case <-c.Interrupts:
-			go r.hurry(c)
-		}
-		return nil
-	}
-}
-
-// awaitRest gives processes that COMMAND started and that are still there a moment to end too: often they are about to. The others
-// go on without probes.
-func (r *run) awaitRest() {
-	select {
-	case <-r.session.Done():
-		return
-	case <-time.After(restPatience):
-	}
-	if n := len(r.session.Pids()); n > 0 {
-		r.note("the program has ended; %s that it started went on without probes", plural(n, "process"))
-	}
-}
-
-// restPatience is how long the run goes on after COMMAND while other processes are there.
-const restPatience = 100 * time.Millisecond
-
-// startWatch begins to reload the script as its files change; what it returns ends that, and returns when no reload is under way any more.
-func (r *run) startWatch() (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.watch(r.watcher, done)
-	}()
-	return func() {
-		close(done)
-		<-ended
-	}
-}
-
-// hurry is the second Ctrl-C: detach at once and go, whatever callbacks still want to do.
-func (r *run) hurry(c control) {
-	select {
-	case <-c.Interrupts:
-	case <-c.Gone:
-	}
-	clean := r.letGo()
-	if r.launched != 0 && !c.Orphaned.Load() && !r.commandEnded() && !r.session.LeftStopped(r.launched) {
-		syscall.Kill(r.launched, syscall.SIGTERM)
-	}
-	r.manager.unlink()
-	if !clean {
-		os.Exit(statusFailure)
-	}
-	os.Exit(statusOK)
-}
-
-// letGo lets the targets go in a hurry, and says what could not be undone in them; it reports whether everything was.
-func (r *run) letGo() bool {
-	if r.session == nil { // there is no target yet
-		return true
-	}
-	err := r.session.Close(true)
-	if err != nil {
-		r.complain(withStatus(statusFailure, err))
-		r.out.Flush()
-	}
-	return err == nil
-}
-
-// finish lets the targets go, runs end() and tells what is to be told. It returns the status.
-func (r *run) finish() int {
-	r.manager.close()
-	r.progress.begin("taking the probes out")
-	told := r.noteLater("still taking the probes out")
-	err := r.session.Close(false)
-	told()
-	r.progress.end()
-	states := r.session.Query() // hits that waited are dealt with as threads are let go, and count
-	r.endCommand()
-	told = r.noteLater("the probes are out; callbacks are still dealing with what was gathered")
-	r.script().End()
-	told()
-	r.printVariables()
-	r.tell(states)
-	if err == nil && r.demo && !r.cut && r.script().Status() == 0 && r.sawNowhere(states) {
-		r.complain(r.nothingToTrace())
-		return statusNoProbe
-	}
-	err = errors.Join(err, r.endRecording())
-	if err != nil {
-		r.complain(withStatus(statusFailure, err))
-		return statusFailure
-	}
-	return r.exitStatus()
-}
-
-// endPatience is how long a part of the end of a run goes on before that is told.
-const endPatience = 2 * time.Second
-
-// noteLater tells the user what is being done unless that is over soon, which what it returns says.
-func (r *run) noteLater(text string) (over func()) {
-	timer := time.AfterFunc(endPatience, func() { r.notices.post(func() { r.note("%s", text) }) })
-	return func() { timer.Stop() }
-}
-
-// endCommand ends COMMAND with the run. It is asked, not forced: what it does then is its own business.
-func (r *run) endCommand() {
-	if r.launched == 0 {
-		return
-	}
-	if r.detached.Load() { // the target comes first
-		r.note("process %d goes on without probes", r.launched)
-		return
-	}
-	if r.orphaned.Load() && !r.demo { // whoever kills gotap means gotap
-		return
-	}
-	if r.commandEnded() {
-		return
-	}
-	if r.session.LeftStopped(r.launched) { // a debugger shall find it as it was when the program stopped it
-		r.note("process %d is left stopped", r.launched)
-		return
-	}
-	r.asked.Store(true)
-	syscall.Kill(r.launched, syscall.SIGTERM)
-	for end := time.Now().Add(commandPatience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if r.commandEnded() {
-			return
-		}
-	}
-	r.note("process %d got SIGTERM and still runs", r.launched)
-}
-
-// commandEnded reports whether COMMAND is no more, and reaps it: until it is reaped its number is nobody else's.
-func (r *run) commandEnded() bool {
-	var ws syscall.WaitStatus
-	got, err := syscall.Wait4(r.launched, &ws, syscall.WNOHANG, nil)
-	if got == r.launched {
-		r.waited(ws)
-	}
-	return got != 0 || err != nil && !errors.Is(err, syscall.EINTR)
-}
-
-// commandPatience is how long gotap waits for COMMAND to follow its SIGTERM, so that their outputs do not mix.
-const commandPatience = 2 * time.Second
-
-// abandon ends a run that never began: COMMAND has not run an instruction of its own, so it can be killed.
-func (r *run) abandon() {
-	r.manager.close()
-	if r.early {
-		r.script().Pause()
-	}
-	if r.launched != 0 && !r.outcomes.ended() {
-		r.outcomes.forget()
-		syscall.Kill(r.launched, syscall.SIGKILL)
-	}
-	r.letGo()
-	if r.launched != 0 {
-		syscall.Wait4(r.launched, nil, 0, nil) // reaped already is as well
-	}
-}
-
-func (r *run) close() {
-	r.script().Close()
-	r.arena.Close()
-}
-
-// stop is the script's stop(n). Safe for concurrent use.
-func (r *run) stop(int) {
-	if r.stopped.CompareAndSwap(false, true) {
-		close(r.stopping)
-	}
-}
-
-// stuck ends a session whose JavaScript cannot be interrupted: the targets come first. It is called while the script is loaded, too, when
-// there is no session yet.
-func (r *run) stuck(err error) {
-	status := statusFailure
-	if r.session == nil {
-		status = statusUsage
-	}
-	r.letGo()
-	r.manager.unlink()
-	r.complain(withStatus(status, err))
-	r.out.End(output.End{Status: status})
-	r.out.Flush()
-	os.Exit(status)
-}
+// watchable reports whether any of the script's inputs can change.
+func (r *run) watchable() bool { return slices.ContainsFunc(r.inputs(), isFile) }

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+
+	"gotap"
 )
 
 // The exit statuses of gotap; stop(n) gives n.
@@ -13,7 +15,6 @@ const (
 	statusTarget  = 3 // cannot launch, attach to or read the target
 	statusNoProbe = 4 // no probe matched
 
-	statusSignal = 128 // and the number of a signal: how --preserve-status tells that it has ended COMMAND
 )
 
 // statusError is an error that knows the exit status it leads to. A nil cause prints nothing.
@@ -40,11 +41,14 @@ func withStatus(status int, err error) error {
 
 func statusOf(err error) int {
 	var s *statusError
+	var failure *gotap.Error
 	switch {
 	case err == nil:
 		return statusOK
 	case errors.As(err, &s):
 		return s.status
+	case errors.As(err, &failure):
+		return int(failure.Kind)
 	}
 	return statusUsage // cobra's own errors: unknown flags, wrong arguments
 }

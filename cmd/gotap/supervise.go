@@ -12,13 +12,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gotap/engine/procfs"
+	"gotap/cmd/gotap/guardian"
+	"gotap/engine/linux/procfs"
 )
 
 // sessionWord is the hidden first argument of a session process; the number of its control pipe follows.
 const sessionWord = "__session"
 
-// What the supervisor writes into the control pipe. The end of the pipe means that the supervisor is gone.
+// Messages of the supervisor in the control pipe. The end of the pipe means that the supervisor has ended.
 const (
 	controlInterrupt = 'i' // Ctrl-C
 	controlTerminate = 't'
@@ -42,7 +43,8 @@ func (w World) enterSession() (World, error) {
 	return w, nil
 }
 
-// waiting are the processes of gotap that wait for this session: its supervisor, and the one that started that in the background.
+// waiting are the processes of gotap that wait for this session: its supervisor, and with --background the one that
+// started it.
 func (w *World) waiting() (pids []int) {
 	if w.control == nil {
 		return nil
@@ -69,10 +71,10 @@ func supervise(w *World) error {
 		return withStatus(statusFailure, fmt.Errorf("cannot make a pair of sockets: %w", err))
 	}
 	unix.CloseOnExec(pipe[1])
-	// From here on signals are the session's, told through the pipe.
+	// From here on signals are passed to the session through the pipe.
 	signals, ignored := make(chan os.Signal, 16), ignoredSignals()
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1)
-	if !signal.Ignored(syscall.SIGHUP) { // what nohup starts goes on without its terminal
+	if !signal.Ignored(syscall.SIGHUP) { // a program started by nohup survives its terminal
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	argv := []string{"gotap", sessionWord, strconv.Itoa(pipe[0]) + ignored}
@@ -89,14 +91,14 @@ func supervise(w *World) error {
 	}
 	unix.Close(pipe[0])
 	go passSignals(signals, pipe[1], w.background != nil)
-	targets := newGuardian(pipe[1])
+	targets := guardian.New(pipe[1])
 	w.leaveStreams()
 	leaveInherited()
-	return awaitSession(pid, func() { targets.restore(w.errs()) })
+	return awaitSession(pid, func() { targets.Restore(w.errs()) })
 }
 
-// ownProgram is the file of this program, which sessions and the demonstration are started from. The kernel tells it in /proc, and so
-// does what is wrong with that come first.
+// ownProgram is the file of this program, from which sessions and the demonstration are started. It is found in /proc,
+// so an error about /proc comes first.
 func ownProgram() (string, error) {
 	exe, err := os.Executable()
 	if err == nil {
@@ -105,8 +107,9 @@ func ownProgram() (string, error) {
 	return "", cmp.Or(procfs.Check(), fmt.Errorf("cannot find gotap's own program: %w", err))
 }
 
-// leaveInherited closes what the session has inherited too, but for the standard streams: who reads the other end of --ready-fd is to
-// see it end when the session closes it. What Go and gotap open themselves is closed on exec, which tells it apart.
+// leaveInherited closes the descriptors that the session has inherited too, except the standard streams, so that the
+// reader of --ready-fd sees its end when the session closes it. Descriptors that Go and gotap open themselves are
+// closed on exec, which distinguishes them.
 func leaveInherited() {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -123,9 +126,9 @@ func leaveInherited() {
 	}
 }
 
-// COMMAND is to find the signals ignored that gotap was started with ignored, as nohup and shells do for what runs in the
-// background. Go's runtime leaves SIGHUP and SIGINT ignored until a program asks for them, which the supervisor does, and those of
-// job control altogether; of the others nothing can be known any more once Go has started.
+// Signals that were ignored when gotap was started, by nohup or by a shell for a background job, have to be ignored in
+// COMMAND too. Go's runtime leaves SIGHUP and SIGINT ignored until a program asks for them, which the supervisor does,
+// and leaves the signals of job control alone; for other signals nothing is known once Go has started.
 
 // ignoredSignals writes the signals that are ignored now and will not be, as a tail of the pipe's number: ":1,2".
 func ignoredSignals() string {
@@ -150,8 +153,8 @@ func ignoreAgain(list string) {
 	}
 }
 
-// passSignals writes signals into the control pipe. SIGINT and SIGUSR1 may be said more than once. In the background SIGHUP means
-// nothing: no terminal is ours.
+// passSignals writes signals into the control pipe; SIGINT and SIGUSR1 may come more than once. In the background
+// SIGHUP is ignored: there is no terminal.
 func passSignals(signals <-chan os.Signal, control int, background bool) {
 	for s := range signals {
 		if background && s == syscall.SIGHUP {
@@ -164,11 +167,11 @@ func passSignals(signals <-chan os.Signal, control int, background bool) {
 		case syscall.SIGUSR1:
 			word = controlDump
 		}
-		unix.Write(control, []byte{word}) // a session that ended already needs no word
+		unix.Write(control, []byte{word}) // the session may have ended already
 	}
 }
 
-// awaitSession waits for the session and takes over its status. killed is called when a signal has ended it.
+// awaitSession waits for the session and returns its status as an error. killed is called when a signal has ended it.
 func awaitSession(pid int, killed func()) error {
 	for {
 		var ws syscall.WaitStatus

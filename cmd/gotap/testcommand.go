@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap"
 	"gotap/compile/diag"
 	"gotap/script"
 	"gotap/script/output"
@@ -55,7 +56,7 @@ func (f *testFlags) run(w *World, args []string) error {
 	if isDefinition(text) {
 		return withStatus(statusUsage, errors.New("a definition file has no callbacks to test"))
 	}
-	path := recordingOf(text.name)
+	path := recordingOf(text.Name)
 	if len(args) > 1 {
 		path = args[1]
 	}
@@ -80,7 +81,7 @@ func (f *testFlags) run(w *World, args []string) error {
 func readRecording(path string) (*recording.Recording, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("there is no recording %s", path)), "gotap record SCRIPT -o " + path + " -- COMMAND"}
+		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("cannot find the recording %s", path)), "gotap record SCRIPT -o " + path + " -- COMMAND"}
 	}
 	if err != nil {
 		return nil, withStatus(statusUsage, fmt.Errorf("cannot read the recording: %w", err))
@@ -105,7 +106,7 @@ type playback struct {
 func (p *playback) printed() string { return p.data.String() }
 
 // load loads the script with the arguments it was recorded with, unless others are given.
-func (p *playback) load(f *testFlags, text scriptText) error {
+func (p *playback) load(f *testFlags, text gotap.Script) error {
 	given := plan{runOptions: runOptions{args: f.args}}
 	if err := given.checkArgs(); err != nil {
 		return withStatus(statusUsage, err)
@@ -113,7 +114,7 @@ func (p *playback) load(f *testFlags, text scriptText) error {
 	out := output.NewText(&p.data, p.w.Stderr)
 	out.Own = new(diag.Controls)
 	s, list := script.Load(script.Options{
-		Name: text.name, Text: text.text, Dir: text.dir, Std: stdlib.Files(), Args: given.args, Unsafe: f.unsafe,
+		Name: text.Name, Text: text.Text, Dir: text.Dir, Std: stdlib.Files(), Args: given.args, Unsafe: f.unsafe,
 		Output: out, Own: out.Own, Replay: p.player, Stuck: p.w.stuck(statusFailure),
 	})
 	if err := list.Err(); err != nil {
@@ -124,7 +125,7 @@ func (p *playback) load(f *testFlags, text scriptText) error {
 	return nil
 }
 
-// report tells what came of the tests.
+// report prints the results of the tests.
 func (p *playback) report() error {
 	v := p.script.Verdict()
 	for i, name := range v.Tests {
@@ -168,7 +169,7 @@ func failedTests(v script.Verdict) string {
 	return fmt.Sprintf("; %d of %s failed", failed, plural(len(v.Failed), "test"))
 }
 
-// reportMissing tells of records whose probe is gone from the script.
+// reportMissing lists records of probes that the script no longer has.
 func (p *playback) reportMissing() {
 	missing := p.player.Missing()
 	var names []string

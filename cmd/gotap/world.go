@@ -6,12 +6,13 @@ import (
 	"io"
 	"os"
 
+	"gotap/cmd/gotap/terminal"
 	"gotap/compile/diag"
 	"gotap/script/output"
 )
 
-// World is all a command has to do with: its arguments and streams. Tests make their own.
-// The streams are files because a traced program inherits them.
+// World is a command's arguments and streams. Tests make their own. The streams are files because a traced program
+// inherits them.
 type World struct {
 	Args    []string // without the program's name
 	Stdin   *os.File
@@ -19,7 +20,7 @@ type World struct {
 	Stderr  *os.File
 	control *os.File // the supervisor's pipe, in a session
 
-	background *os.File // in a background session and its supervisor: where to say that it is ready
+	background *os.File // in a background session and its supervisor: the pipe on which it reports that it is ready
 }
 
 // Main runs one command line and returns its exit status.
@@ -35,7 +36,7 @@ func Main(w World) int {
 	return statusOf(err)
 }
 
-// dispatch runs the command, or what gotap started itself for.
+// dispatch runs the command, or the part for which gotap has started itself.
 func (w World) dispatch() error {
 	if lasts, ok := demoOf(w.Args); ok {
 		return withStatus(statusFailure, runDemo(lasts))
@@ -45,7 +46,7 @@ func (w World) dispatch() error {
 	return explainCommand(root, root.Execute())
 }
 
-// stuck is how a command without a target ends when its script cannot be interrupted.
+// stuck ends a command without a target when its script cannot be interrupted.
 func (w *World) stuck(status int) func(error) {
 	return func(err error) {
 		report(w.Stderr, err)
@@ -67,7 +68,7 @@ func report(to io.Writer, err error) {
 	}
 	var found diag.List
 	if errors.As(err, &found) {
-		if f, ok := to.(*os.File); ok && coloured(f) {
+		if f, ok := to.(*os.File); ok && terminal.Coloured(f) {
 			fmt.Fprint(to, output.Paint(found...))
 			return
 		}

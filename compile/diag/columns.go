@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Columns is how many columns of a terminal a text takes: two for the characters that East Asian scripts and pictures stand in, none for
-// marks that go onto the one before. Control characters count one.
+// Columns is how many columns of a terminal a text takes: two for the characters that East Asian scripts and pictures
+// stand in, none for marks that go onto the one before. Control characters count one.
 func Columns(text string) (n int) {
 	for _, r := range text {
 		n += columnsOf(r)

@@ -81,7 +81,7 @@ type Span struct {
 	Start, End int
 }
 
-// Severity tells an error from a warning.
+// Severity distinguishes errors from warnings.
 type Severity uint8
 
 // The severities.
@@ -169,7 +169,7 @@ func (d Diagnostic) echo(pos Position) string {
 	return "  " + printable(line) + "\n  " + blank(before) + strings.Repeat("^", max(1, Columns(under))) + "\n"
 }
 
-// Of a long line, as those of generated scripts and of files that are none are, a piece around the place is shown.
+// Of a long line, as in generated scripts and in binary files, only the part around the place is shown.
 const (
 	widest  = 300 // characters that are shown whole
 	context = 100 // before and after the place in a longer line
@@ -215,9 +215,9 @@ func split(line string, chars int) (before, rest string) {
 	return line, ""
 }
 
-// blank takes as much room as a text, wherever it is shown: under tabs are tabs and under wide characters the blank that is as wide as
-// they are, in fonts as well that have them a little more or less than two columns wide. So the carets stand in the diagnostic's
-// column for who counts characters too.
+// blank takes as much room as a text, wherever it is shown: under tabs are tabs and under wide characters the blank
+// that is as wide as they are, in fonts as well that have them a little more or less than two columns wide. So the
+// carets stand in the diagnostic's column for who counts characters too.
 func blank(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -85,7 +85,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestLongLines shows a piece around the place of a line that would fill the terminal, with the carets under the same text.
+// TestLongLines shows a piece around the place of a line that would fill the terminal, with the carets under the same
+// text.
 func TestLongLines(t *testing.T) {
 	for _, before := range []int{0, 50, 1000} {
 		text := strings.Repeat("é", before) + "here" + strings.Repeat("x", 5000)

@@ -8,12 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Text that comes from a program, or from one of its files, may hold what a terminal takes for commands: to paint over what was
-// written, to set its title, to answer as if the user had typed. Escape, or an Escaper, is in every way on which such text
-// leaves gotap as text. JSON has the text whole.
+// Text that comes from a program, or from one of its files, may hold what a terminal takes for commands: to paint over
+// what was written, to set its title, to answer as if the user had typed. Escape, or an Escaper, is in every way on
+// which such text leaves gotap as text. JSON has the text whole.
 
-// IsControl reports whether a character is a command to a terminal, or changes the direction in which other characters are shown
-// (the marks, embeddings and isolates of the Unicode Bidirectional Algorithm). The ends of lines and tabs are none.
+// IsControl reports whether a character is a command to a terminal, or changes the direction in which other characters
+// are shown (the marks, embeddings and isolates of the Unicode Bidirectional Algorithm). Line ends and tabs are not
+// among them.
 func IsControl(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -27,8 +28,8 @@ func IsControl(r rune) bool {
 // Escape writes control characters, and bytes that are one to a terminal without UTF-8, as \x1b or \u009b.
 func Escape(text string) string { return (*Controls)(nil).Escape(text) }
 
-// Controls are the control sequences that the author of a script has written into it, as for colours: what is printed may hold
-// them. Nil has none. It is safe for concurrent use.
+// Controls are the control sequences that the author of a script has written into it, as for colours: what is printed
+// may hold them. Nil has none. It is safe for concurrent use.
 type Controls struct {
 	mu    sync.RWMutex
 	whole map[string]bool
@@ -116,7 +117,7 @@ func nextControl(text string, at int) int {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(text[at:])
-		if n == 1 && r == utf8.RuneError && c <= 0x9f || r != utf8.RuneError && IsControl(r) { // a byte from 0x80 to 0x9f that is no UTF-8
+		if n == 1 && r == utf8.RuneError && c <= 0x9f || r != utf8.RuneError && IsControl(r) { // a byte from 0x80 to 0x9f that is not UTF-8
 			return at
 		}
 		at += n
@@ -126,7 +127,8 @@ func nextControl(text string, at int) int {
 
 const escape = 0x1b
 
-// sequence is the length of the control sequence that a text begins with, by ECMA-48, 5.4 and 5.6, and whether its end is there.
+// sequence is the length of the control sequence that a text begins with, by ECMA-48, 5.4 and 5.6, and whether its end
+// is there.
 func sequence(text string) (n int, ended bool) {
 	if text[0] != escape {
 		_, n = utf8.DecodeRuneInString(text)

@@ -112,17 +112,17 @@ func TestBoundsWithHandlers(t *testing.T) {
 // What was trusted: targets of jumps, the end of the code, positions, depths, indexes one past the end.
 func TestNothingIsTrusted(t *testing.T) {
 	for commands, why := range map[string]string{
-		"jmp gone":                     "there is no label",
-		"sx gone\nexit":                "there is no label",
+		"jmp gone":                     "unknown label",
+		"sx gone\nexit":                "unknown label",
 		"push d,1\nros,1":              "the program runs past its end",
 		"push d,4\nrestore tsp\nexit":  "goes to a depth of 4, and can go to 0 to 0",
-		"push lv,4\nexit":              "it is 4, and can be 0 to 3",
-		"push gv,2\nexit":              "it is 2, and can be 0 to 1",
-		"log lv,3,2\nexit":             "it is 2, and can be 1 to 1",
+		"push lv,4\nexit":              "it is 4; it must be from 0 to 3",
+		"push gv,2\nexit":              "it is 2; it must be from 0 to 1",
+		"log lv,3,2\nexit":             "it is 2; it must be from 1 to 1",
 		"add\nexit":                    "takes more from the stack than there is",
 		"push d,1\ndup,40\nexit":       "the stack gets 41 words deep",
-		"push d,1\nshl,64\nexit":       "it is 64, and can be 0 to 63",
-		"push d,1\npbl,65\nexit":       "it is 65, and can be 1 to 64",
+		"push d,1\nshl,64\nexit":       "it is 64; it must be from 0 to 63",
+		"push d,1\npbl,65\nexit":       "it is 65; it must be from 1 to 64",
 		"push d,1\nL: push d,2\njmp L": "the stack",
 		"ret":                          "ret outside a routine",
 	} {
@@ -290,7 +290,7 @@ func checkRun(t *testing.T, a *runtime.Arena, p *compile.Program, text string) {
 	if err != nil {
 		return // another architecture's register
 	}
-	var hit runtime.Hit
+	var hit runtime.Log
 	hit.Reset()
 	out := runtime.NewMachine(a).Run(code, &runtime.Context{Thread: thread{}, Regs: []uint64{0, 0x1000, 5}, Word: 8}, &hit)
 	impossible := out.Trap == runtime.TrapOp || !p.Wrap && (out.Trap == runtime.TrapStack || out.Trap == runtime.TrapCalls)

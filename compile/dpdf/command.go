@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // command is how one command of the language is written: what operands it takes, and what it
@@ -64,14 +65,14 @@ func (e *emitter) takeConstant(s statement) (n uint64, ok bool) {
 	return n, true
 }
 
-// operand is the number behind the command, or else the constant just pushed.
+// operand is the number after the command, or else the constant just pushed.
 func (e *emitter) operand(s statement, least, most int64) (int64, bool) {
 	if len(s.operands) == 1 {
 		return e.number(s.operands[0], least, most)
 	}
 	n, ok := e.takeConstant(s)
 	if ok && (int64(n) < least || int64(n) > most) {
-		e.diags.Errorf(s.span, "", "the number is %d, and can be %d to %d", int64(n), least, most)
+		e.diags.Errorf(s.span, "", "the number is %d; it must be from %d to %d", int64(n), least, most)
 		return 0, false
 	}
 	return int64(n), ok
@@ -91,20 +92,20 @@ func countText(least, most int) string {
 }
 
 // simple is a command that is one of the machine's.
-func simple(op runtime.Op) *command {
+func simple(op opcode.Op) *command {
 	return &command{emit: func(e *emitter, s statement) { e.b.Op(op) }}
 }
 
 // jump is a command with a label.
 // Calls are counted for the fuel: a routine's steps come on top of those between two jumps.
-func jump(op runtime.Op) *command {
+func jump(op opcode.Op) *command {
 	return &command{1, 1, func(e *emitter, s statement) {
 		t := s.operands[0]
 		if len(t) != 1 || t[0].kind != wordToken {
 			e.diags.Errorf(t.span(), "", "%s takes a label", s.name)
 			return
 		}
-		if op == runtime.OpCall {
+		if op == opcode.Call {
 			e.calls++
 		}
 		if l, ok := e.find(t[0]); ok {
@@ -118,29 +119,29 @@ func jump(op runtime.Op) *command {
 func (e *emitter) number(o line, least, most int64) (int64, bool) {
 	n, ok := evaluate(o, o.span(), false, e.diags)
 	if ok && (n.value < least || n.value > most) {
-		e.diags.Errorf(o.span(), "", "it is %d, and can be %d to %d", n.value, least, most)
+		e.diags.Errorf(o.span(), "", "it is %d; it must be from %d to %d", n.value, least, most)
 		return 0, false
 	}
 	return n.value, ok
 }
 
 func init() {
-	for name, op := range map[string]runtime.Op{
-		"nop": runtime.OpNop, "ret": runtime.OpRet, "abort": runtime.OpAbort, "remove": runtime.OpRemove,
-		"add": runtime.OpAdd, "sub": runtime.OpSub, "mul": runtime.OpMul, "div": runtime.OpUdivmod, "idiv": runtime.OpSdivmod,
-		"and": runtime.OpAnd, "or": runtime.OpOr, "xor": runtime.OpXor, "neg": runtime.OpNeg, "not": runtime.OpNot,
-		"xchg": runtime.OpXchg,
+	for name, op := range map[string]opcode.Op{
+		"nop": opcode.Nop, "ret": opcode.Ret, "abort": opcode.Abort, "remove": opcode.Remove,
+		"add": opcode.Add, "sub": opcode.Sub, "mul": opcode.Mul, "div": opcode.Udivmod, "idiv": opcode.Sdivmod,
+		"and": opcode.And, "or": opcode.Or, "xor": opcode.Xor, "neg": opcode.Neg, "not": opcode.Not,
+		"xchg": opcode.Xchg,
 	} {
 		commands[name] = simple(op)
 	}
-	for name, op := range map[string]runtime.Op{
-		"jmp": runtime.OpJmp, "jz": runtime.OpJz, "jnz": runtime.OpJnz, "jlt": runtime.OpJlt, "jle": runtime.OpJle,
-		"jgt": runtime.OpJgt, "jge": runtime.OpJge, "loop": runtime.OpLoop, "call": runtime.OpCall,
+	for name, op := range map[string]opcode.Op{
+		"jmp": opcode.Jmp, "jz": opcode.Jz, "jnz": opcode.Jnz, "jlt": opcode.Jlt, "jle": opcode.Jle,
+		"jgt": opcode.Jgt, "jge": opcode.Jge, "loop": opcode.Loop, "call": opcode.Call,
 	} {
 		commands[name] = jump(op)
 	}
-	for name, op := range map[string]runtime.Op{
-		"shl": runtime.OpShl, "shr": runtime.OpShr, "rol": runtime.OpRol, "ror": runtime.OpRor,
+	for name, op := range map[string]opcode.Op{
+		"shl": opcode.Shl, "shr": opcode.Shr, "rol": opcode.Rol, "ror": opcode.Ror,
 	} {
 		commands[name] = shift(op)
 	}
@@ -169,16 +170,16 @@ func (e *emitter) exit(s statement) {
 	case n == 0:
 		e.b.Exit(runtime.ExitPlain)
 	default:
-		e.b.Emit(runtime.OpExit, uint32(runtime.ExitFacility), uint64(n), s.span)
+		e.b.Emit(opcode.Exit, uint32(runtime.ExitFacility), uint64(n), s.span)
 	}
 }
 
 // shift writes a shift by a constant, or by the word below the top. The value lies on top and
 // the count below it, in DProbes' order; the machine has them the other way round.
-func shift(op runtime.Op) *command {
+func shift(op opcode.Op) *command {
 	return &command{0, 1, func(e *emitter, s statement) {
 		if len(s.operands) == 0 {
-			e.b.Op(runtime.OpXchg)
+			e.b.Op(opcode.Xchg)
 		} else if n, ok := e.number(s.operands[0], 0, 63); ok {
 			e.b.Push(uint64(n))
 		}
@@ -196,14 +197,14 @@ func stackCommands() {
 	commands["dup"] = &command{0, 1, (*emitter).dup}
 	commands["ros"] = &command{1, 1, func(e *emitter, s statement) {
 		if n, ok := e.number(s.operands[0], 0, runtime.MaxStack-1); ok {
-			e.b.A(runtime.OpDrop, uint32(n))
+			e.b.A(opcode.Drop, uint32(n))
 		}
 	}}
-	commands["push tsp"] = indexed(func(e *emitter, n uint32) { e.b.A(runtime.OpPick, n) })
-	commands["pop tsp"] = indexed(func(e *emitter, n uint32) { e.b.A(runtime.OpPoke, n) })
+	commands["push tsp"] = indexed(func(e *emitter, n uint32) { e.b.A(opcode.Pick, n) })
+	commands["pop tsp"] = indexed(func(e *emitter, n uint32) { e.b.A(opcode.Poke, n) })
 	commands["copy tsp"] = indexed(func(e *emitter, n uint32) {
-		e.b.Op(runtime.OpDup)
-		e.b.A(runtime.OpPoke, n+1)
+		e.b.Op(opcode.Dup)
+		e.b.A(opcode.Poke, n+1)
 	})
 }
 
@@ -225,7 +226,7 @@ func pushesOne(s statement) bool {
 func (e *emitter) dup(s statement) {
 	if len(s.operands) == 1 {
 		if n, ok := e.number(s.operands[0], 0, runtime.MaxStack-1); ok {
-			e.b.A(runtime.OpDupN, uint32(n))
+			e.b.A(opcode.DupN, uint32(n))
 		}
 		return
 	}
@@ -234,11 +235,11 @@ func (e *emitter) dup(s statement) {
 		e.diags.Errorf(s.span, "write dup,N, or push the number as a constant just before the word",
 			"dup takes a number from below the top that is not known before the hit")
 	case *n >= runtime.MaxStack:
-		e.diags.Errorf(s.span, "", "the number is %d, and can be 0 to %d", int64(*n), runtime.MaxStack-1)
+		e.diags.Errorf(s.span, "", "the number is %d; it must be from 0 to %d", int64(*n), runtime.MaxStack-1)
 	default:
-		e.b.Op(runtime.OpXchg)
-		e.b.A(runtime.OpDrop, 1)
-		e.b.A(runtime.OpDupN, uint32(*n))
+		e.b.Op(opcode.Xchg)
+		e.b.A(opcode.Drop, 1)
+		e.b.A(opcode.DupN, uint32(*n))
 	}
 }
 
@@ -253,21 +254,21 @@ func indexed(emit func(e *emitter, n uint32)) *command {
 }
 
 func dataCommands() {
-	commands["push r"] = register(runtime.OpPushR)
-	commands["push u"] = register(runtime.OpPushR)
-	commands["pop r"] = register(runtime.OpPopR)
-	commands["pop u"] = register(runtime.OpPopR)
-	commands["push mem"] = memory(map[string]runtime.Op{
-		"u8": runtime.OpLoad8, "u16": runtime.OpLoad16, "u32": runtime.OpLoad32, "u64": runtime.OpLoad64,
+	commands["push r"] = register(opcode.PushR)
+	commands["push u"] = register(opcode.PushR)
+	commands["pop r"] = register(opcode.PopR)
+	commands["pop u"] = register(opcode.PopR)
+	commands["push mem"] = memory(map[string]opcode.Op{
+		"u8": opcode.Load8, "u16": opcode.Load16, "u32": opcode.Load32, "u64": opcode.Load64,
 	})
-	commands["pop mem"] = memory(map[string]runtime.Op{
-		"u8": runtime.OpStore8, "u16": runtime.OpStore16, "u32": runtime.OpStore32, "u64": runtime.OpStore64,
+	commands["pop mem"] = memory(map[string]opcode.Op{
+		"u8": opcode.Store8, "u16": opcode.Store16, "u32": opcode.Store32, "u64": opcode.Store64,
 	})
 	commands["push pid"] = field(runtime.FieldPid)
 	commands["push procid"] = field(runtime.FieldCPU)
 	commands["push wid"] = &command{emit: func(e *emitter, s statement) { e.b.Push(^uint64(63)) }} // -64: 64 bits, little-endian
-	commands["vfy r"] = verify(runtime.OpReadable)
-	commands["vfy rw"] = verify(runtime.OpWritable)
+	commands["vfy r"] = verify(opcode.Readable)
+	commands["vfy rw"] = verify(opcode.Writable)
 }
 
 // wide reports a register of more than 64 bits: a vector register, or one of x86's floating-point unit. It is two words.
@@ -283,7 +284,7 @@ func wide(name string) bool {
 // register is a command on a register. The upper half of a wide one is pushed first, so that the lower is on top, as in
 // DProbes. Whether the target has it is found out when the program is bound to one: a file may hold programs for
 // several architectures, behind #ifdef.
-func register(op runtime.Op) *command {
+func register(op opcode.Op) *command {
 	return &command{1, 1, func(e *emitter, s statement) {
 		o := s.operands[0]
 		if len(o) != 1 || o[0].kind != wordToken {
@@ -299,7 +300,7 @@ func register(op runtime.Op) *command {
 
 // memory is a command on memory, by width.
 // Loads fill the word with zeros, as in DProbes; u64 is one word here, where there were two of 32 bits.
-func memory(ops map[string]runtime.Op) *command {
+func memory(ops map[string]opcode.Op) *command {
 	return &command{1, 1, func(e *emitter, s statement) {
 		op, ok := ops[s.operands[0].text()]
 		if !ok {
@@ -312,16 +313,16 @@ func memory(ops map[string]runtime.Op) *command {
 
 // field is a command that reads the context.
 func field(f runtime.Field) *command {
-	return &command{emit: func(e *emitter, s statement) { e.b.A(runtime.OpField, uint32(f)) }}
+	return &command{emit: func(e *emitter, s statement) { e.b.A(opcode.Field, uint32(f)) }}
 }
 
 // verify is a command that gives 0 when the byte at an address is accessible, and 1 when it is
 // not. DProbes gave 0 for accessible, as a system call gives 0 for success. vfy rw wrote the
 // byte back to find out; here the mappings of the process tell, so that nothing is written.
-func verify(op runtime.Op) *command {
+func verify(op opcode.Op) *command {
 	return &command{emit: func(e *emitter, s statement) {
 		e.b.Push(1)
 		e.b.Op(op)
-		e.b.Op(runtime.OpLnot)
+		e.b.Op(opcode.Lnot)
 	}}
 }

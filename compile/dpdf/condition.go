@@ -42,7 +42,7 @@ func (p *preprocessor) conditional(in *input, l line) bool {
 func (p *preprocessor) goOn(in *input, l line) {
 	name, rest := l[1].text, l[2:]
 	if len(in.branches) == 0 {
-		p.diags.Errorf(l.span(), "", "there is no #if, #ifdef or #ifndef for this #%s", name)
+		p.diags.Errorf(l.span(), "", "no #if, #ifdef or #ifndef before this #%s", name)
 		return
 	}
 	last := &in.branches[len(in.branches)-1]
@@ -51,7 +51,7 @@ func (p *preprocessor) goOn(in *input, l line) {
 		return
 	}
 	if last.hasElse {
-		p.diags.Errorf(l.span(), "", "there is a second #else, or an #elif behind one")
+		p.diags.Errorf(l.span(), "", "a second #else, or an #elif after #else")
 	}
 	open := last.outer && !last.taken
 	switch name {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"gotap/compile"
+	"gotap/compile/dprobes"
 )
 
 // The commands of DProbes.
@@ -17,7 +17,7 @@ push task|push pid|push procid|vfy r|vfy rw|seg2lin|push io|pop io|malloc|free|p
 func TestEveryCommandIsKnown(t *testing.T) {
 	for _, names := range reference {
 		for _, name := range strings.Split(names, "\n") {
-			if known, why := commands[name] != nil, compile.Refused(name); known == (why != "") {
+			if known, why := commands[name] != nil, dprobes.Refused(name); known == (why != "") {
 				t.Errorf("%q: known %v, refused %q", name, known, why)
 			}
 		}
@@ -40,7 +40,7 @@ func TestReferenceIsTaken(t *testing.T) {
 		}
 		name, _, _ := strings.Cut(strings.Trim(cells[1], " `"), "[")
 		name = strings.TrimSuffix(strings.TrimSuffix(name, " L"), " N")
-		if before, _, operand := strings.Cut(name, ","); operand && commands[before] != nil && compile.Refused(name) == "" {
+		if before, _, operand := strings.Cut(name, ","); operand && commands[before] != nil && dprobes.Refused(name) == "" {
 			name = before
 		}
 		switch strings.TrimSpace(cells[2]) {
@@ -51,7 +51,7 @@ func TestReferenceIsTaken(t *testing.T) {
 			}
 		case "refused":
 			refused++
-			if compile.Refused(name) == "" {
+			if dprobes.Refused(name) == "" {
 				t.Errorf("%q is said to be refused", name)
 			}
 		default:

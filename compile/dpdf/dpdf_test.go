@@ -104,7 +104,7 @@ func (w *world) hit(probe int) (runtime.Outcome, []string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var hit runtime.Hit
+	var hit runtime.Log
 	hit.Reset()
 	ctx := runtime.Context{Thread: thread{}, Regs: []uint64{0, 0x1000, 0xffff_ffff_0000_0005}, Word: 8}
 	out := runtime.NewMachine(w.arena).Run(c, &ctx, &hit)

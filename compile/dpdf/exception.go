@@ -1,40 +1,43 @@
 package dpdf
 
-import "gotap/runtime"
+import (
+	"gotap/runtime"
+	"gotap/runtime/opcode"
+)
 
 // exceptionCommands are those of exceptions, of the trace, and of the base of the stack.
 func exceptionCommands() {
-	commands["sx"] = jump(runtime.OpSetX)
-	commands["ux"] = simple(runtime.OpUnsetX)
-	commands["rx"] = simple(runtime.OpRaise)
-	commands["push x"] = simple(runtime.OpPushX)
-	commands["log st"] = tracing(runtime.OpLogTrace)
-	commands["purge st"] = tracing(runtime.OpPurgeTrace)
-	commands["push stp"] = tracing(runtime.OpPushSTP)
-	commands["pop stp"] = tracing(runtime.OpPopSTP)
-	commands["trace pv"] = tracing(runtime.OpTraceStack)
+	commands["sx"] = jump(opcode.SetX)
+	commands["ux"] = simple(opcode.UnsetX)
+	commands["rx"] = simple(opcode.Raise)
+	commands["push x"] = simple(opcode.PushX)
+	commands["log st"] = tracing(opcode.LogTrace)
+	commands["purge st"] = tracing(opcode.PurgeTrace)
+	commands["push stp"] = tracing(opcode.PushSTP)
+	commands["pop stp"] = tracing(opcode.PopSTP)
+	commands["trace pv"] = tracing(opcode.TraceStack)
 	for _, v := range arrays {
 		commands["trace "+v.name] = v.trace()
 	}
-	commands["save tsp"] = simple(runtime.OpSaveTSP)
-	commands["restore tsp"] = simple(runtime.OpRestoreTSP)
-	commands["save sbp"] = simple(runtime.OpSaveSBP)
-	commands["restore sbp"] = simple(runtime.OpRestoreSBP)
-	commands["push sbp"] = based(func(e *emitter, a uint32) { e.b.A(runtime.OpPickBase, a) })
-	commands["pop sbp"] = based(func(e *emitter, a uint32) { e.b.A(runtime.OpPokeBase, a) })
+	commands["save tsp"] = simple(opcode.SaveTSP)
+	commands["restore tsp"] = simple(opcode.RestoreTSP)
+	commands["save sbp"] = simple(opcode.SaveSBP)
+	commands["restore sbp"] = simple(opcode.RestoreSBP)
+	commands["push sbp"] = based(func(e *emitter, a uint32) { e.b.A(opcode.PickBase, a) })
+	commands["pop sbp"] = based(func(e *emitter, a uint32) { e.b.A(opcode.PokeBase, a) })
 	commands["copy sbp"] = based(func(e *emitter, a uint32) {
-		e.b.Op(runtime.OpDup)
-		e.b.A(runtime.OpPokeBase, a)
+		e.b.Op(opcode.Dup)
+		e.b.A(opcode.PokeBase, a)
 	})
 }
 
 // tracing is a command on the trace of the hit, which "ex_logmax = 0" switches off: then it is
 // always empty. Commands on the trace stay where the trace is off: positions are then 0, as the
 // program expects of an empty one.
-func tracing(op runtime.Op) *command {
+func tracing(op opcode.Op) *command {
 	return &command{emit: func(e *emitter, s statement) {
 		switch {
-		case op != runtime.OpLogTrace:
+		case op != opcode.LogTrace:
 			e.b.Op(op)
 		case e.traceMax != 0:
 			e.traces = true
@@ -48,7 +51,7 @@ func tracing(op runtime.Op) *command {
 func (v variables) trace() *command {
 	return &command{0, 0, func(e *emitter, s statement) {
 		if id, _, ok := v.declared(e, s); ok {
-			e.b.Object(runtime.OpTraceVars, id)
+			e.b.Object(opcode.TraceVars, id)
 		}
 	}}
 }

@@ -19,15 +19,15 @@ type number struct {
 type evaluator struct {
 	l       line
 	at      int
-	symbols bool // words may stand for symbols
+	symbols bool // words may be symbols
 	diags   *diag.List
 	failed  bool
 	depth   int // brackets and signs around what is being read
-	dead    int // operators around it that do not want its value: 0 && 1/0 is no error
+	dead    int // operators around it that do not use its value: 0 && 1/0 is not an error
 }
 
 // maxDepth is how many brackets and signs may stand around a number.
-// Reading recurses; a file is no way to use up the stack of Go.
+// Reading recurses; the limit keeps a file from exhausting Go's stack.
 const maxDepth = 100
 
 // levels are the binary operators, the loosest first.
@@ -85,7 +85,7 @@ func (e *evaluator) choice() number {
 	defer func() { e.depth-- }()
 	a := e.deadIf(n.value == 0, e.choice)
 	if _, ok := e.accept(":"); !ok {
-		e.fail(e.l[min(e.at, len(e.l)-1)].span, "there is no : for this ?")
+		e.fail(e.l[min(e.at, len(e.l)-1)].span, "this ? has no :")
 		return number{}
 	}
 	b := e.deadIf(n.value != 0, e.choice)
@@ -218,7 +218,7 @@ func (e *evaluator) unary() number {
 	if open, ok := e.accept("("); ok {
 		n := e.choice()
 		if _, ok := e.accept(")"); !ok {
-			e.fail(open.span, "there is no closing bracket")
+			e.fail(open.span, "the closing bracket is missing")
 		}
 		return n
 	}
@@ -243,7 +243,7 @@ func (e *evaluator) leaf() number {
 	case t.kind == wordToken:
 		e.fail(t.span, "%q is not a number, and not defined", t.text)
 	default:
-		e.fail(t.span, "a number is wanted here, not %q", t.text)
+		e.fail(t.span, "expected a number, found %q", t.text)
 	}
 	return number{}
 }

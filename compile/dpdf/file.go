@@ -8,6 +8,7 @@ import (
 
 	"gotap/compile"
 	"gotap/compile/diag"
+	"gotap/compile/spelling"
 	"gotap/runtime"
 )
 
@@ -86,7 +87,7 @@ func (p *parser) parse() {
 	p.header()
 	p.probes()
 	if p.file.Name == "" && !p.badHeader && !p.incomplete {
-		p.diags.Errorf(diag.Span{Source: p.src}, `name = "/path/of/module"`, "the file does not say which module it is for")
+		p.diags.Errorf(diag.Span{Source: p.src}, `name = "/path/of/module"`, "the file does not name its module")
 	}
 	switch {
 	case p.incomplete:
@@ -102,7 +103,7 @@ func (p *parser) parse() {
 	p.build()
 }
 
-// pretend goes on without an arena: the file has errors, and what else is wrong is to be told. How many variables
+// pretend continues without an arena: the file has errors, and the rest of it is checked as well. How many variables
 // there are is not known when the header is wrong.
 func (p *parser) pretend() {
 	f := p.file
@@ -180,7 +181,7 @@ type setting struct {
 }
 
 // asSetting reads a line as a setting; commands have no = behind their first word. No command
-// has an = behind its first word, which is all that tells them apart: the paper's examples have
+// has an = after its first word, which is the only difference: the paper's examples have
 // no other mark.
 func asSetting(l line) (setting, bool) {
 	if len(l) < 2 || l[0].kind != wordToken || l[1].text != "=" {
@@ -278,7 +279,7 @@ func (p *parser) headerKey(s setting) {
 	case set != nil && !p.twice(p.spans, s):
 		set(p, s)
 	case set == nil && probeKeys[s.key.text] != nil:
-		p.diags.Errorf(s.key.span, "write it after the probe's offset", "%s belongs to a probe, and none has begun", s.key.text)
+		p.diags.Errorf(s.key.span, "write it after the probe's offset", "%s belongs to a probe, and no probe has begun", s.key.text)
 	case set == nil:
 		p.unknownKey(s, slices.Collect(maps.Keys(headerKeys)))
 	}
@@ -288,10 +289,10 @@ func (p *parser) headerKey(s setting) {
 func (p *parser) unknownKey(s setting, names []string) {
 	slices.Sort(names)
 	hint := "there are " + strings.Join(names, ", ")
-	if near := compile.Nearest(s.key.text, names); near != "" {
+	if near := spelling.Nearest(s.key.text, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	p.diags.Errorf(s.key.span, hint, "there is no keyword %q", s.key.text)
+	p.diags.Errorf(s.key.span, hint, "unknown keyword %q", s.key.text)
 }
 
 // text is a value that is a name or a quoted text. Paths with blanks or other odd characters
@@ -311,7 +312,7 @@ func (p *parser) text(s setting) string {
 func (p *parser) number(s setting, least, most int64) int {
 	n, ok := evaluate(s.value, s.span(), false, p.diags)
 	if ok && (n.value < least || n.value > most) {
-		p.diags.Errorf(s.span(), "", "%s is %d, and can be %d to %d", s.key.text, n.value, least, most)
+		p.diags.Errorf(s.span(), "", "%s is %d; it must be from %d to %d", s.key.text, n.value, least, most)
 		return int(least)
 	}
 	return int(n.value)
@@ -325,7 +326,7 @@ func (p *parser) yes(s setting) bool {
 		return true
 	case "no", "0":
 	default:
-		p.diags.Errorf(s.span(), "", "%s is yes or no", s.key.text)
+		p.diags.Errorf(s.span(), "", "%s must be yes or no", s.key.text)
 	}
 	return false
 }
@@ -345,7 +346,7 @@ func (p *parser) modtype(s setting) {
 	case "kernel", "kmod":
 		p.diags.Errorf(s.span(), "modtype = user", "the kernel and its modules cannot be probed")
 	default:
-		p.diags.Errorf(s.span(), "modtype = user", "there is no module type %q", s.value.text())
+		p.diags.Errorf(s.span(), "modtype = user", "unknown module type %q", s.value.text())
 	}
 }
 
@@ -409,7 +410,7 @@ func (p *parser) place(s setting) string {
 	switch {
 	case !ok:
 	case s.key.text == "address" && n.symbol != "":
-		p.diags.Errorf(s.span(), "use offset = "+n.symbol, "an address is a number")
+		p.diags.Errorf(s.span(), "use offset = "+n.symbol, "an address must be a number")
 	case n.symbol == "":
 		return fmt.Sprintf("%s%#x", module, uint64(n.value))
 	case n.value < 0:

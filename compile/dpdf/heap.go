@@ -1,12 +1,15 @@
 package dpdf
 
-import "gotap/runtime"
+import (
+	"gotap/runtime"
+	"gotap/runtime/opcode"
+)
 
 // heapCommands are those of the heap, which a hit begins without and loses at its end. Its size stands in the header or
 // the probe: what a program may hold is known before the hit.
 func heapCommands() {
-	commands["malloc"] = &command{emit: onHeap(func(e *emitter, s statement) { e.b.Op(runtime.OpMalloc) })}
-	commands["free"] = &command{emit: onHeap(func(e *emitter, s statement) { e.b.Op(runtime.OpFree) })}
+	commands["malloc"] = &command{emit: onHeap(func(e *emitter, s statement) { e.b.Op(opcode.Malloc) })}
+	commands["free"] = &command{emit: onHeap(func(e *emitter, s statement) { e.b.Op(opcode.Free) })}
 	commands["pushh"] = cells((*emitter).pushCells)
 	commands["poph"] = cells((*emitter).popCells)
 }
@@ -15,7 +18,7 @@ func heapCommands() {
 func onHeap(emit func(e *emitter, s statement)) func(e *emitter, s statement) {
 	return func(e *emitter, s statement) {
 		if e.heapOf(e.body) == 0 {
-			e.diags.Errorf(s.span, "heapmax = 1024", "the header does not say how many bytes of heap there are")
+			e.diags.Errorf(s.span, "heapmax = 1024", "the header does not declare the size of the heap")
 			return
 		}
 		emit(e, s)
@@ -51,7 +54,7 @@ func cells(emit func(e *emitter, log, n int)) *command {
 
 // pushCells reads n numbers: ( handle offset -- v1 … vn ).
 func (e *emitter) pushCells(log, n int) {
-	op := runtime.OpPushH8 + runtime.Op(log)
+	op := []opcode.Op{opcode.PushH8, opcode.PushH16, opcode.PushH32, opcode.PushH64}[log]
 	if n == 1 {
 		e.b.Op(op)
 		return
@@ -67,7 +70,7 @@ func (e *emitter) pushCells(log, n int) {
 
 // popCells writes n numbers: ( v1 … vn handle offset -- ). The last of them is on top, and so is written first.
 func (e *emitter) popCells(log, n int) {
-	op := runtime.OpPopH8 + runtime.Op(log)
+	op := []opcode.Op{opcode.PopH8, opcode.PopH16, opcode.PopH32, opcode.PopH64}[log]
 	if n == 1 {
 		e.b.Op(op)
 		return
@@ -84,17 +87,17 @@ func (e *emitter) popCells(log, n int) {
 // takeCell keeps the handle and the offset that are on the stack.
 func (e *emitter) takeCell() (handle, offset uint32) {
 	offset, handle = e.b.Temp(), e.b.Temp()
-	e.b.A(runtime.OpPopTV, offset)
-	e.b.A(runtime.OpPopTV, handle)
+	e.b.A(opcode.PopTV, offset)
+	e.b.A(opcode.PopTV, handle)
 	return handle, offset
 }
 
 // cell pushes the handle, and an offset so many bytes further on.
 func (e *emitter) cell(handle, offset uint32, by int) {
-	e.b.A(runtime.OpPushTV, handle)
-	e.b.A(runtime.OpPushTV, offset)
+	e.b.A(opcode.PushTV, handle)
+	e.b.A(opcode.PushTV, offset)
 	if by > 0 {
 		e.b.Push(uint64(by))
-		e.b.Op(runtime.OpAdd)
+		e.b.Op(opcode.Add)
 	}
 }

@@ -4,14 +4,15 @@ import (
 	"fmt"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // maxLoggedWords is how many words one command may log.
 const maxLoggedWords = maxLogged / 8
 
 func logCommands() {
-	commands["log mrf"] = memoryLog(runtime.OpLogRange, runtime.ItemRange, runtime.ValueBytes)
-	commands["log str"] = memoryLog(runtime.OpLogStr, runtime.ItemString, runtime.ValueText)
+	commands["log mrf"] = memoryLog(opcode.LogRange, runtime.ItemRange, runtime.ValueBytes)
+	commands["log str"] = memoryLog(opcode.LogStr, runtime.ItemString, runtime.ValueText)
 	commands["log"] = &command{0, 1, func(e *emitter, s statement) {
 		if n, ok := e.operand(s, 0, maxLoggedWords); ok && n > 0 {
 			e.logWords(s, words("", int(n)))
@@ -20,9 +21,9 @@ func logCommands() {
 	for _, v := range arrays {
 		commands["log "+v.name] = v.log()
 	}
-	commands["push lp"] = simple(runtime.OpPushLP)
-	commands["push plp"] = simple(runtime.OpPushPLP)
-	commands["pop lp"] = simple(runtime.OpPopLP)
+	commands["push lp"] = simple(opcode.PushLP)
+	commands["push plp"] = simple(opcode.PushPLP)
+	commands["pop lp"] = simple(opcode.PopLP)
 	commands["setmin"] = code("minor")
 	commands["setmaj"] = code("major")
 }
@@ -43,18 +44,18 @@ func words(text string, n int) runtime.Format {
 func (e *emitter) logWords(s statement, f runtime.Format) {
 	e.logs++
 	if e.logMax == 0 {
-		e.b.A(runtime.OpDrop, uint32(len(f.Fields)))
+		e.b.A(opcode.Drop, uint32(len(f.Fields)))
 		return
 	}
-	e.b.Emit(runtime.OpLogWords, uint32(len(f.Fields)), uint64(e.b.Format(f)), s.span)
+	e.b.Emit(opcode.LogWords, uint32(len(f.Fields)), uint64(e.b.Format(f)), s.span)
 }
 
 // memoryLog is a command that logs memory: ( length address -- ).
 // The order is DProbes': the length is pushed first.
-func memoryLog(op runtime.Op, kind runtime.ItemKind, value runtime.ValueKind) *command {
+func memoryLog(op opcode.Op, kind runtime.ItemKind, value runtime.ValueKind) *command {
 	return &command{emit: func(e *emitter, s statement) {
 		if e.logs++; e.logMax == 0 {
-			e.b.A(runtime.OpDrop, 2)
+			e.b.A(opcode.Drop, 2)
 			return
 		}
 		e.b.A(op, e.b.Format(runtime.Format{Kind: kind, Fields: []runtime.RecordField{{Kind: value}}}))
@@ -80,13 +81,13 @@ func (v variables) log() *command {
 		}
 		// Variables are read one by one, each atomically. Another thread may change one
 		// between: there is no moment of all of them.
-		e.b.A(runtime.OpItem, e.b.Format(f))
+		e.b.A(opcode.Item, e.b.Format(f))
 		for i := range count {
 			e.b.Push(uint64(first + i))
-			e.b.Object(runtime.OpPushLV, id)
-			e.b.Op(runtime.OpLogInt)
+			e.b.Object(opcode.PushLV, id)
+			e.b.Op(opcode.LogInt)
 		}
-		e.b.Op(runtime.OpEndItem)
+		e.b.Op(opcode.EndItem)
 	}}
 }
 
@@ -104,7 +105,7 @@ func (e *emitter) span(s statement, size int64) (first, count int64, ok bool) {
 			return 0, 0, false
 		}
 		if first < 0 || first >= size || count < 1 || count > min(size-first, maxLoggedWords) {
-			e.diags.Errorf(s.span, "", "there are no variables %d to %d: the header says that there are %d", first, first+count-1, size)
+			e.diags.Errorf(s.span, "", "variables %d to %d do not exist: the header declares %d", first, first+count-1, size)
 			return 0, 0, false
 		}
 		return first, count, true
@@ -113,7 +114,7 @@ func (e *emitter) span(s statement, size int64) (first, count int64, ok bool) {
 		count, fits := e.number(s.operands[1], 1, min(size-first, maxLoggedWords))
 		return first, count, ok && fits
 	}
-	e.diags.Errorf(s.span, s.name+",FIRST,COUNT", "%s takes the first variable and how many", s.name)
+	e.diags.Errorf(s.span, s.name+",FIRST,COUNT", "%s takes the first variable and a count", s.name)
 	return 0, 0, false
 }
 

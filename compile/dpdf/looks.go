@@ -22,7 +22,7 @@ func Looks(text string) bool {
 	return headerKeys[key] != nil || probeKeys[key] != nil || key == "offset" || key == "address"
 }
 
-// directiveNames are the preprocessor's words that can stand first. The #! of a script is none.
+// directiveNames are the preprocessor's words that can come first. The #! of a script is not one.
 var directiveNames = []string{"define", "undef", "include", "if", "ifdef", "ifndef", "error", "warning", "pragma"}
 
 // withoutComments leaves out the comments that a text begins with.

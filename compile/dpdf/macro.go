@@ -15,7 +15,7 @@ type macro struct {
 	body     []token
 }
 
-// builtins are the macros that are always there, and tell where they are used.
+// builtins are the macros that are always defined; their values depend on where they are used.
 var builtins = map[string]func(at diag.Span) token{
 	"__LINE__": func(at diag.Span) token {
 		return token{kind: numberToken, text: strconv.Itoa(at.Source.Position(at.Start).Line)}
@@ -25,7 +25,7 @@ var builtins = map[string]func(at diag.Span) token{
 	},
 }
 
-// define follows #define; rest is what stands behind it in the line l.
+// define follows #define; rest is the part of line l after it.
 func (p *preprocessor) define(l, rest line) {
 	if len(rest) == 0 || rest[0].kind != wordToken || rest[0].text == "defined" {
 		p.diags.Errorf(l.span(), "", "#define takes a name and its replacement")
@@ -35,7 +35,7 @@ func (p *preprocessor) define(l, rest line) {
 	if len(rest) > 1 && rest[1].text == "(" && rest[1].glued {
 		n, ok := m.parameters(rest[2:])
 		if !ok {
-			p.diags.Errorf(rest[1:].span(), "as in #define MAX(a, b); without parameters, leave a blank before the bracket", "these are no parameters of a macro")
+			p.diags.Errorf(rest[1:].span(), "as in #define MAX(a, b); without parameters, put a space before the bracket", "these are not parameters of a macro")
 			return
 		}
 		m.body = rest[2+n:]
@@ -45,7 +45,7 @@ func (p *preprocessor) define(l, rest line) {
 		return
 	}
 	if before := p.macros[name.text]; before != nil && !before.same(m) {
-		p.diags.Warnf(name.span, "#undef "+name.text+" before, if that is meant", "%s is defined already, as something else", name.text)
+		p.diags.Warnf(name.span, "#undef "+name.text+" first, if that is intended", "%s is already defined differently", name.text)
 	}
 	p.macros[name.text] = m
 }
@@ -151,8 +151,8 @@ func (p *preprocessor) tooMuch(t token, n int) bool {
 	return p.made > maxTokens
 }
 
-// replace is what a word makes as a macro; ok is false when it is none, or is not used as one.
-// The words behind it are the last of todo; rest is what is left of them.
+// replace expands a word; ok is false when it is not a macro, or is not used as one.
+// The words after it are at the end of todo; rest is what remains of them.
 func (p *preprocessor) replace(t token, todo []token) (made line, rest []token, ok bool) {
 	if t.kind != wordToken || slices.Contains(t.hidden, t.text) {
 		return nil, nil, false
@@ -174,7 +174,7 @@ func (p *preprocessor) replace(t token, todo []token) (made line, rest []token, 
 	}
 	args, end, rest := arguments(todo)
 	if end == nil {
-		p.diags.Errorf(t.span, "", "the arguments of %s are not ended", t.text)
+		p.diags.Errorf(t.span, "", "the arguments of %s do not end", t.text)
 		return line{unknown(t)}, nil, true
 	}
 	if args, ok = m.fit(args); !ok {
@@ -190,10 +190,10 @@ func (p *preprocessor) replace(t token, todo []token) (made line, rest []token, 
 	return p.substitute(m, args, t, hidden), rest, true
 }
 
-// unknown stands for what a macro would have made that was used wrongly: one error is enough.
+// unknown replaces the expansion of a macro that was used wrongly: one error is enough.
 func unknown(t token) token { return token{kind: numberToken, text: "0", span: t.span, glued: t.glued} }
 
-// arguments takes "( a , b )" off the end of the words to come. end is the closing bracket, nil when there is none.
+// arguments takes "( a , b )" off the end of the words to come. end is the closing bracket, or nil.
 func arguments(todo []token) (args []line, end *token, rest []token) {
 	depth := 0
 	var arg line
@@ -294,7 +294,7 @@ func (p *preprocessor) substitute(m *macro, args []line, at token, hidden []stri
 	return out
 }
 
-// piece is what a word of the replacement stands for, and how many words that took. An argument that is joined to
+// piece returns what a word of the replacement expands to, and how many words that took. An argument that is joined to
 // something else is taken as it was written.
 func (u *use) piece(i int, joined bool) (piece line, took int) {
 	t, took := u.m.body[i], 1
@@ -364,7 +364,7 @@ func (p *preprocessor) quote(arg line, use token) token {
 	}
 	for _, t := range arg {
 		if t.kind == quotedToken {
-			p.diags.Errorf(t.span, "", "# cannot quote what has quotes in it")
+			p.diags.Errorf(t.span, "", "# cannot quote text that contains quotes")
 			return token{kind: quotedToken, text: `""`, span: use.span}
 		}
 	}
@@ -383,7 +383,7 @@ func (p *preprocessor) paste(a, b, use token) token {
 	s := scanner{src: diag.NewSource("", a.text+b.text), diags: &ignored}
 	l, _ := s.next()
 	if len(l) != 1 || len(ignored) > 0 || l[0].text != a.text+b.text {
-		p.diags.Errorf(use.span, "", "## makes no word of %q and %q", a.text, b.text)
+		p.diags.Errorf(use.span, "", "## cannot join %q and %q into one word", a.text, b.text)
 		return a
 	}
 	return token{kind: l[0].kind, text: l[0].text, span: use.span, glued: a.glued}

@@ -102,7 +102,7 @@ func TestDefinitionsFromOutside(t *testing.T) {
 	if got, diags := expanded("N F(1,2) EMPTY x", o); strip(got) != "(1+2)12x" || diags.HasErrors() {
 		t.Errorf("%q, %v", got, diags)
 	}
-	for name, want := range map[string]string{"3": "#define takes a name", "F(": "no parameters", "": "#define takes a name"} {
+	for name, want := range map[string]string{"3": "#define takes a name", "F(": "not parameters", "": "#define takes a name"} {
 		if _, diags := expanded("x", Options{Defs: map[string]string{name: "1"}}); !strings.Contains(diags.Error(), want) {
 			t.Errorf("%q: %v", name, diags)
 		}
@@ -126,7 +126,7 @@ func TestIncludes(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	_, diags := expanded("#define A 1\n#define A 1\n#define A 2\n#warning old\n#pragma pack\nx", Options{})
-	want := []string{"A is defined already", "#warning old", "nothing is done for #pragma pack"}
+	want := []string{"A is already defined", "#warning old", "#pragma pack is ignored"}
 	if len(diags) != len(want) || diags.HasErrors() {
 		t.Fatalf("%v", diags)
 	}
@@ -147,7 +147,7 @@ func TestMacrosAreBounded(t *testing.T) {
 	for text, want := range map[string]string{
 		many.String(): "macros make more than",
 		"#define F(x) x x\n" + strings.Repeat("F(", 60) + "1" + strings.Repeat(")", 60): "macros make a line of more than",
-		"#define F(x) F(x\nF(" + strings.Repeat("1,\n", 5000):                           "not ended",
+		"#define F(x) F(x\nF(" + strings.Repeat("1,\n", 5000):                           "do not end",
 	} {
 		if _, diags := expanded(text, Options{}); len(diags) != 1 || !strings.Contains(diags[0].Text, want) {
 			t.Errorf("%.40q: %d, %.200v", text, len(diags), diags)

@@ -36,7 +36,7 @@ type preprocessor struct {
 	nested int  // arguments that are being replaced, in each other
 	deep   bool // too many of them, which has been said
 
-	// from is where a file was included: what was found in it is told in that place.
+	// from is where the file was included; messages name it.
 	from map[*diag.Source]diag.Span
 
 	missing bool // a file could not be included
@@ -94,20 +94,20 @@ func (p *preprocessor) file(src *diag.Source) {
 		switch {
 		case !ok:
 			for _, b := range in.branches {
-				p.diags.Errorf(b.at, "", "there is no #endif for this")
+				p.diags.Errorf(b.at, "", "this has no #endif")
 			}
 			return
 		case l[0].text == "#":
 			p.directive(&in, l)
 		case in.active():
 			p.made = 0
-			if l = p.expand(p.join(&in, l)); len(l) > 0 { // a macro may stand for nothing
+			if l = p.expand(p.join(&in, l)); len(l) > 0 { // a macro may expand to nothing
 				p.lines = append(p.lines, l)
 			}
 		}
 	}
 	if len(p.files) == 1 {
-		p.diags.Errorf(diag.Span{Source: src}, "", "there are more than %d lines with all that is included", maxLines)
+		p.diags.Errorf(diag.Span{Source: src}, "", "the file has more than %d lines, included files counted", maxLines)
 	}
 }
 
@@ -139,14 +139,14 @@ func (p *preprocessor) unconditional(l line) {
 	case "pragma":
 		p.pragma(l, rest)
 	default:
-		p.diags.Errorf(l.span(), "there are define, undef, if, ifdef, ifndef, elif, else, endif, include, error, warning and pragma once", "there is no #%s", name)
+		p.diags.Errorf(l.span(), "there are define, undef, if, ifdef, ifndef, elif, else, endif, include, error, warning and pragma once", "unknown directive #%s", name)
 	}
 }
 
 // pragma follows #pragma, of which there is one.
 func (p *preprocessor) pragma(l, rest line) {
 	if rest.text() != "once" {
-		p.diags.Warnf(l.span(), "", "nothing is done for #%s", l[1:].text())
+		p.diags.Warnf(l.span(), "", "#%s is ignored", l[1:].text())
 		return
 	}
 	p.once[p.files[len(p.files)-1].Name] = true

@@ -34,7 +34,7 @@ type token struct {
 // is reports whether a token is a certain mark.
 func (t token) is(mark string) bool { return t.kind == markToken && t.text == mark }
 
-// line is one logical line: continued lines are joined, comments are gone.
+// line is one logical line: continued lines are joined, comments are removed.
 // The language ends commands with lines, so lines are kept where C's scanner would drop them.
 type line []token
 
@@ -102,7 +102,7 @@ func (s *scanner) line() (l line) {
 }
 
 // skip passes a blank, a comment or the end of a line that goes on.
-// Comments are passed before macros are replaced: // in a macro's replacement is none.
+// Comments are removed before macros are expanded: // in a macro's replacement is not a comment.
 func (s *scanner) skip() bool {
 	rest := s.src.Text[s.at:]
 	switch {
@@ -130,7 +130,7 @@ func (s *scanner) skip() bool {
 func (s *scanner) comment(rest string) {
 	end := strings.Index(rest[2:], "*/")
 	if end < 0 {
-		s.diags.Errorf(diag.Span{Source: s.src, Start: s.at, End: s.at + 2}, "", "a comment is not ended")
+		s.diags.Errorf(diag.Span{Source: s.src, Start: s.at, End: s.at + 2}, "", "the comment does not end")
 		s.at = len(s.src.Text)
 		return
 	}
@@ -157,7 +157,7 @@ func (s *scanner) token() token {
 	case slices.ContainsFunc(pairs, func(pair string) bool { return strings.HasPrefix(s.src.Text[s.at:], pair) }):
 		s.at += 2
 	default:
-		_, size := utf8.DecodeRuneInString(s.src.Text[s.at:]) // 1 for what is no UTF-8
+		_, size := utf8.DecodeRuneInString(s.src.Text[s.at:]) // 1 for bytes that are not UTF-8
 		s.at += size
 	}
 	return token{kind: kind, text: s.src.Text[start:s.at], span: diag.Span{Source: s.src, Start: start, End: s.at}}
@@ -210,7 +210,7 @@ func (s *scanner) quoted() {
 // unended reports a quoted text without an end. Lines that are left out may be prose, with an inch in it.
 func (s *scanner) unended(start int) {
 	if !s.dead {
-		s.diags.Errorf(diag.Span{Source: s.src, Start: start, End: s.at}, "", "a quoted text is not ended")
+		s.diags.Errorf(diag.Span{Source: s.src, Start: start, End: s.at}, "", "the quoted text does not end")
 	}
 }
 

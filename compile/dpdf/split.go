@@ -4,6 +4,7 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // verified verifies a program. DProbes did not mind when control came to a label with more
@@ -28,7 +29,7 @@ func verified(p *compile.Program) (*compile.Program, diag.List) {
 // handlers and the base of the stack are; the program itself is the routine -1.
 type spot struct{ at, depth, routine int }
 
-// splitter writes a program anew, each command once for each depth.
+// splitter rewrites a program with each command once for each depth.
 type splitter struct {
 	code  []compile.Command
 	out   []compile.Command
@@ -68,21 +69,21 @@ func split(p *compile.Program) *compile.Program {
 // A handler finds three words more than there were at the entry of its routine.
 func (s *splitter) step(from spot) (next, to spot, goes, ok bool) {
 	c := s.code[from.at]
-	pops, pushes := compile.RowOf(c.Op).Effect(c)
+	pops, pushes := opcode.RowOf(c.Op).Effect(c.A)
 	next = spot{from.at + 1, from.depth - pops + pushes, from.routine}
-	if c.Op == runtime.OpRestoreTSP || from.routine < 0 && from.depth < pops || next.depth > runtime.MaxStack {
+	if c.Op == opcode.RestoreTSP || from.routine < 0 && from.depth < pops || next.depth > runtime.MaxStack {
 		return next, to, false, false
 	}
 	switch {
-	case c.Op == runtime.OpSetX:
+	case c.Op == opcode.SetX:
 		return next, spot{int(c.A), 3, from.routine}, true, true
-	case c.Op == runtime.OpCall:
+	case c.Op == opcode.Call:
 		net, ok := s.net(int(c.A))
 		next.depth += net
 		return next, spot{int(c.A), 0, int(c.A)}, true, ok
-	case c.Op >= runtime.OpJmp && c.Op <= runtime.OpLoop:
+	case c.Op.Has(opcode.Jumps):
 		to = spot{int(c.A), next.depth, from.routine}
-		if c.Op == runtime.OpLoop {
+		if c.Op == opcode.Loop {
 			next.depth-- // the counter goes when the loop is left
 		}
 		return next, to, true, true
@@ -91,13 +92,7 @@ func (s *splitter) step(from spot) (next, to spot, goes, ok bool) {
 }
 
 // ends reports whether control does not go on behind a command.
-func ends(op runtime.Op) bool {
-	switch op {
-	case runtime.OpJmp, runtime.OpRet, runtime.OpExit, runtime.OpAbort, runtime.OpRemove, runtime.OpRaise:
-		return true
-	}
-	return false
-}
+func ends(op opcode.Op) bool { return op.Has(opcode.Ends) }
 
 // net is by how much a routine changes the depth: every ret of it has to be at that depth.
 func (s *splitter) net(entry int) (net int, ok bool) {
@@ -119,12 +114,12 @@ func (s *splitter) net(entry int) (net int, ok bool) {
 		next, to, goes, ok := s.step(at)
 		op := s.code[at.at].Op
 		switch {
-		case !ok, op == runtime.OpRet && returns && net != at.depth:
+		case !ok, op == opcode.Ret && returns && net != at.depth:
 			return 0, false
-		case op == runtime.OpRet:
+		case op == opcode.Ret:
 			net, returns = at.depth, true
 		}
-		if goes && op != runtime.OpCall {
+		if goes && op != opcode.Call {
 			todo = append(todo, to)
 		}
 		if !ends(op) {
@@ -143,7 +138,7 @@ func (s *splitter) line(from spot) bool {
 		if _, done := s.index[from]; done {
 			if begun {
 				s.jumps[len(s.out)] = from
-				s.out = append(s.out, compile.Command{Op: runtime.OpJmp, Pos: s.code[from.at].Pos})
+				s.out = append(s.out, compile.Command{Op: opcode.Jmp, Pos: s.code[from.at].Pos})
 			}
 			return true
 		}

@@ -80,7 +80,7 @@ func TestSplitMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var hit runtime.Hit
+	var hit runtime.Log
 	hit.Reset()
 	out := runtime.NewMachine(arena).Run(code, &runtime.Context{Word: 8}, &hit)
 	if d, _ := arena.Handle(id).Get(runtime.Int(0)); out.Trap != runtime.NoTrap || d.Int != 42 {

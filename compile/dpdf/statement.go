@@ -6,6 +6,8 @@ import (
 
 	"gotap/compile"
 	"gotap/compile/diag"
+	"gotap/compile/dprobes"
+	"gotap/compile/spelling"
 	"gotap/runtime"
 )
 
@@ -32,7 +34,7 @@ func (p *parser) statement(l line) statement {
 	}
 	s.span = l.span()
 	ok := true
-	if why := compile.Refused(squeeze(l)); why != "" {
+	if why := dprobes.Refused(squeeze(l)); why != "" {
 		p.diags.Errorf(s.span, "", "%s: %s", l.text(), why)
 		return s
 	}
@@ -66,17 +68,17 @@ func leadingWords(l line) (n int) {
 
 // unknown reports a command there is not. What is echoed is its first word, or the two that
 // make a name.
-// Only its first word may be wrong: the hint compares with whole names all the same.
+// Only its first word may be wrong: the hint compares with whole names anyway.
 func (p *parser) unknown(l line) {
 	typed := l[:max(1, min(leadingWords(l), 2))]
 	hint := ""
-	if near := compile.Nearest(typed.text(), commandNames()); near != "" {
+	if near := spelling.Nearest(typed.text(), commandNames()); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	if !isGroup(typed[0].text) {
 		typed = typed[:1]
 	}
-	p.diags.Errorf(typed.span(), hint, "there is no command %q", typed.text())
+	p.diags.Errorf(typed.span(), hint, "unknown command %q", typed.text())
 }
 
 // isGroup reports whether a word begins the names of commands.
@@ -119,7 +121,7 @@ func (p *parser) operands(l line, at diag.Span) (list []line, ok bool) {
 func (p *parser) build() {
 	for i := range p.bodies {
 		b := &p.bodies[i]
-		if !b.bad && !slices.ContainsFunc(b.code, func(s statement) bool { return s.name != "" }) { // labels alone are none
+		if !b.bad && !slices.ContainsFunc(b.code, func(s statement) bool { return s.name != "" }) { // labels are not commands
 			p.diags.Errorf(b.span, "", "the probe has no commands")
 			continue
 		}
@@ -206,7 +208,7 @@ func (e *emitter) take(i int) {
 	for _, s := range e.bodies[i].code {
 		for _, t := range s.labels {
 			if seen[t.text] {
-				e.diags.Errorf(t.span, "", "label %q is there twice", t.text)
+				e.diags.Errorf(t.span, "", "label %q is defined twice", t.text)
 				continue
 			}
 			seen[t.text] = true
@@ -248,7 +250,7 @@ func (e *emitter) find(t token) (compile.Label, bool) {
 		}
 	}
 	if found < 0 {
-		e.diags.Errorf(t.span, e.near(t.text), "there is no label %q", t.text)
+		e.diags.Errorf(t.span, e.near(t.text), "unknown label %q", t.text)
 		return 0, false
 	}
 	e.wanted = append(e.wanted, labelAt{found, t.text})
@@ -266,7 +268,7 @@ func (e *emitter) near(name string) string {
 			names = append(names, t.text)
 		}
 	}
-	if near := compile.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return ""

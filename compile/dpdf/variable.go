@@ -1,6 +1,6 @@
 package dpdf
 
-import "gotap/runtime"
+import "gotap/runtime/opcode"
 
 // variables are the two arrays of a file. lv belongs to the file and gv to the session. Both
 // keep their values across hits, and while a file is replaced by a newer version of itself.
@@ -19,31 +19,31 @@ var arrays = []variables{
 func (v variables) declared(e *emitter, s statement) (id, size int, ok bool) {
 	id, size = v.array(e.file)
 	if size == 0 {
-		e.diags.Errorf(s.span, v.key+" = 1", "the header does not say how many variables %s there are", v.name)
+		e.diags.Errorf(s.span, v.key+" = 1", "the header does not declare how many variables %s there are", v.name)
 	}
 	return id, size, size > 0
 }
 
 func variableCommands() {
 	for _, v := range arrays {
-		commands["push "+v.name] = v.command(runtime.OpPushLV, nil)
-		// ( v -- ) with an index behind the command; ( i v -- ) without.
-		commands["pop "+v.name] = v.command(runtime.OpPopLV, func(e *emitter, onStack bool) {
+		commands["push "+v.name] = v.command(opcode.PushLV, nil)
+		// ( v -- ) with an index after the command; ( i v -- ) without.
+		commands["pop "+v.name] = v.command(opcode.PopLV, func(e *emitter, onStack bool) {
 			if onStack {
-				e.b.Op(runtime.OpXchg)
+				e.b.Op(opcode.Xchg)
 			}
 		})
 		// ( v -- v ) with an index; ( v i -- v ) without.
-		commands["move "+v.name] = v.command(runtime.OpPopLV, func(e *emitter, onStack bool) {
+		commands["move "+v.name] = v.command(opcode.PopLV, func(e *emitter, onStack bool) {
 			if onStack {
-				e.b.Op(runtime.OpOver)
-				e.b.Op(runtime.OpXchg)
+				e.b.Op(opcode.Over)
+				e.b.Op(opcode.Xchg)
 			} else {
-				e.b.Op(runtime.OpDup)
+				e.b.Op(opcode.Dup)
 			}
 		})
-		commands["inc "+v.name] = v.command(runtime.OpAddLV, addend(1))
-		commands["dec "+v.name] = v.command(runtime.OpAddLV, addend(-1))
+		commands["inc "+v.name] = v.command(opcode.AddLV, addend(1))
+		commands["dec "+v.name] = v.command(opcode.AddLV, addend(-1))
 	}
 }
 
@@ -53,14 +53,14 @@ func addend(n int64) func(e *emitter, onStack bool) {
 	return func(e *emitter, onStack bool) {
 		e.b.Push(uint64(n))
 		if onStack {
-			e.b.Op(runtime.OpXchg)
+			e.b.Op(opcode.Xchg)
 		}
 	}
 }
 
-// command is a command on a variable, whose index is behind it or on the stack. before writes
+// command is a command on a variable, whose index is after it or on the stack. before writes
 // what goes before the index. A constant index is checked here, one from the stack at the hit.
-func (v variables) command(op runtime.Op, before func(e *emitter, onStack bool)) *command {
+func (v variables) command(op opcode.Op, before func(e *emitter, onStack bool)) *command {
 	return &command{0, 1, func(e *emitter, s statement) {
 		id, size, ok := v.declared(e, s)
 		if !ok {

@@ -41,7 +41,7 @@ func Decode(data []byte) (*File, error) {
 		return nil, bad("it is of kind %d, and there are 1 and 2", kind)
 	}
 	if len(d.b) > 0 {
-		d.fail("%d bytes are left at its end", len(d.b))
+		d.fail("%d bytes follow its end", len(d.b))
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -129,7 +129,7 @@ func (d *decoder) bytes() []byte {
 	return s
 }
 
-// text takes a name. Names go into messages and onto terminals, so what is no UTF-8 is refused.
+// text takes a name. Names go into messages and onto terminals, so bytes that are not UTF-8 are refused.
 func (d *decoder) text() string {
 	s := string(d.bytes())
 	if !utf8.ValidString(s) {

@@ -62,7 +62,7 @@ func renumber(p *compile.Program, number func(id int) (int, bool)) (*compile.Pro
 	for i, id := range p.Objects {
 		n, ok := number(id)
 		if !ok {
-			return nil, fmt.Errorf("program %q uses object %d, which is no variable of the file", p.Name, id)
+			return nil, fmt.Errorf("program %q uses object %d, which is not a variable of the file", p.Name, id)
 		}
 		c.Objects[i] = n
 	}
@@ -100,7 +100,7 @@ func (f *File) Bind(o dpdf.Options) (*dpdf.File, error) {
 }
 
 // check verifies a program from a file. Permission comes first: a file that wants to change the
-// target should be told so, and not what else is wrong with it.
+// target is reported as that, before anything else that is wrong with it.
 func check(p *compile.Program, unsafe bool) error {
 	if p.Unsafe && !unsafe {
 		return ErrUnsafe

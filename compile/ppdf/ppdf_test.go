@@ -186,7 +186,7 @@ func TestRefused(t *testing.T) {
 		"one bit flipped": {change(40, good[40]^1), "checksum"},
 		"kind":            {seal(change(5, 9)), "kind 9"},
 		"huge":            {change(lengthAt+3, 0xff), "more than"},
-		"left over":       {seal(append(bytes.Clone(good), 0, 0)), "left at its end"},
+		"left over":       {seal(append(bytes.Clone(good), 0, 0)), "2 bytes follow its end"},
 	} {
 		_, err := Decode(c.data)
 		if !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), c.text) {
@@ -214,7 +214,7 @@ func TestBindRefuses(t *testing.T) {
 	if err := bad(func(p *compile.Program) { p.Code = p.Code[:len(p.Code)-1] }); err == nil {
 		t.Error("a program without an end is taken")
 	}
-	if err := bad(func(p *compile.Program) { p.Objects[0] = 7 }); err == nil || !strings.Contains(err.Error(), "no variable") {
+	if err := bad(func(p *compile.Program) { p.Objects[0] = 7 }); err == nil || !strings.Contains(err.Error(), "is not a variable") {
 		t.Errorf("another's object: %v", err)
 	}
 	if err := bad(func(p *compile.Program) { p.Unsafe = true }); !errors.Is(err, ErrUnsafe) {

@@ -1,11 +1,12 @@
 package spelling
 
-// Longest is the most bytes of a name that is compared. Names of that length are mangled symbols, nobody types them, and the work grows
-// with the product of the lengths.
+// Longest is the longest name that is compared, in bytes. Longer names are mangled symbols, which nobody types, and the
+// work grows with the product of the lengths.
 const Longest = 200
 
-// Distance is how many slips make b of a, or limit+1 when there are more than limit, or a name is longer than Longest. Bytes are
-// compared, so a letter outside of ASCII counts for as many as it has; case counts, unless the caller folds it.
+// Distance returns how many slips turn a into b, or limit+1 when that is more than limit or a name is longer than
+// Longest. Bytes are compared, so a letter outside of ASCII counts for as many as it has; case counts, unless the
+// caller folds it.
 func Distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit || len(a) > Longest || len(b) > Longest {
 		return limit + 1

@@ -13,7 +13,7 @@ import (
 	"gotap/engine/testenv"
 )
 
-// set is a set of programs: one instruction set, with the libraries that those of them need which are not static.
+// set is a set of programs for one instruction set, with the libraries that its dynamic programs need.
 type set struct {
 	name string
 	gcc  string
@@ -27,7 +27,7 @@ var sets = map[string]set{
 	"a64":   {"a64", "aarch64-linux-gnu-gcc", nil, "/usr/aarch64-linux-gnu/lib"},
 }
 
-// programs are the C programs of package engine's tests, with the flags that they are built with besides the common ones.
+// programs are the C programs of package engine's tests, with their additional compiler flags.
 var programs = []struct {
 	source string
 	flags  []string
@@ -59,9 +59,9 @@ func (s set) build(t *testing.T, m *Image) {
 		command(t, nil, s.gcc, "-O2", "-g", "-pthread", "-march=armv8.2-a+sve", "-o", path, filepath.Join(testdata, "scalable.c"))
 		add(t, m, "/programs/"+s.name+"/scalable", path)
 	}
-	triplet := filepath.Base(filepath.Dir(s.libs)) // where Debian's loaders look
+	triplet := filepath.Base(filepath.Dir(s.libs)) // where Debian's loaders search
 
-	for _, lib := range []string{"libc.so.6", "libgcc_s.so.1"} { // the latter is loaded to end a thread
+	for _, lib := range []string{"libc.so.6", "libgcc_s.so.1"} { // the latter is needed to end a thread
 		add(t, m, "/lib/"+triplet+"/"+lib, filepath.Join(s.libs, lib))
 	}
 }
@@ -117,27 +117,27 @@ func (m Machine) image(t *testing.T, names []string, commands []string) string {
 	return file
 }
 
-// script is what gotap runs itself in the machines: calls, and the sum of what they return.
+// script is what gotap runs in the machines: it counts calls and adds up their results.
 const script = `let calls = 0, sum = 0;
 probe("work", { enter() { calls++ }, leave(c) { sum += c.ret } });
 end(() => { print("calls " + calls + " sum " + sum) });
 `
 
-// hits is what steploop's calls are counted with, for comparison with the tracer that it is itself.
+// hits counts the calls of steploop, for comparison with the tracer in steploop.
 const hits = `let calls = 0;
 probe("work", (c) => { calls++; });
 end(() => { print("hits " + calls); });
 `
 
-// scriptSays is what the script prints of a program that calls the function with 0 to 199, and once with 3 in a child.
+// scriptSays is the output of script for a program that calls the function with 0 to 199, and once with 3 in a child.
 const scriptSays = "calls 201 sum 40007"
 
 // engineTests are the tests of package engine that run in the machines.
 var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealProgram", "TestDetachUnderLoad",
 	"TestStoppedTargetStaysStopped", "TestReturns", "TestFilters", "TestWatchpointsAlone", "TestStacks"}
 
-// onceTests run on the first set of programs of each machine alone, as do those that kill sessions: they take their time, and what
-// they are about depends on the machine's kernel more than on the instruction set.
+// onceTests run only on the first set of programs of each machine, like the tests that kill sessions: they take
+// long, and their results depend on the kernel more than on the instruction set.
 var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
 	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces", "TestWatchpoints", "TestWatchpointsAreTakenOff",
 	"TestCodeMappedTwice", "TestManyRounds", "TestFirstThreadGone", "TestEndWithoutFirstThread"}
@@ -198,13 +198,13 @@ func live(t *testing.T, m Machine, names ...string) {
 		t.Errorf("the calls of goroutines were not counted: %q", routinesSay)
 	}
 	for line := range strings.Lines(out) {
-		if strings.Contains(line, "a hit") || strings.Contains(line, "a call") || strings.Contains(line, "guest: ") { // figures, and how long each command took
+		if strings.Contains(line, "a hit") || strings.Contains(line, "a call") || strings.Contains(line, "guest: ") { // figures, and the time that each command took
 			t.Log(strings.TrimSpace(line))
 		}
 	}
 }
 
-// keep keeps what a machine wrote where GOTAP_CONSOLES says, for who looks for the cause of a failure.
+// keep writes the console output of a machine to the directory that GOTAP_CONSOLES names.
 func keep(t *testing.T, m Machine, out string) {
 	t.Helper()
 	dir := os.Getenv("GOTAP_CONSOLES")
@@ -216,13 +216,15 @@ func keep(t *testing.T, m Machine, out string) {
 	}
 }
 
-// TestARM runs A32 and Thumb programs on a kernel for 32-bit ARM. The machines have one processor each, and run side by side.
+// TestARM runs A32 and Thumb programs on a kernel for 32-bit ARM. The machines have one processor each, and run
+// side by side.
 func TestARM(t *testing.T) {
 	t.Parallel()
 	live(t, ARM, "thumb", "a32")
 }
 
-// TestScalable runs a program with scalable vectors on a processor that has them, pointer authentication and branch targets.
+// TestScalable runs a program with scalable vectors on a processor that has them, pointer authentication and branch
+// targets.
 func TestScalable(t *testing.T) {
 	t.Parallel()
 	m := ARM64

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Done is the line that the guest ends with, followed by the exit status of its command.
+// Done begins the last line of the guest's output; the exit status of its commands follows.
 const Done = "gotap guest done: "
 
-// Boot boots a machine of one processor, which TCG runs faster than several when threads take turns as here,
-// with a kernel and an initramfs, and returns what it writes to its console until it switches itself off.
+// Boot boots a machine with a kernel and an initramfs, and returns its console output when it has switched itself off.
+// The machine has one processor, because QEMU runs threads that take turns faster on one than on several.
 func (m Machine) Boot(kernel, image string, patience time.Duration) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -24,7 +24,7 @@ func (m Machine) Boot(kernel, image string, patience time.Duration) (string, err
 	err := cmd.Run()
 	text := strings.ReplaceAll(out.String(), "\r", "")
 	if ctx.Err() != nil {
-		return text, fmt.Errorf("the machine did not end within %v", patience)
+		return text, fmt.Errorf("the machine did not switch itself off within %v", patience)
 	}
 	return text, err
 }

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// contractSays is what values.js prints of values.c, and how often: arguments of every kind by debug information, results of their
-// types, variables and enumerations, stacks through a library without debug information, watchpoints of both kinds, marks, system
-// calls, threads and children.
+// contractSays is the output of values.js for values.c, with the number of times of each line: arguments of every
+// kind by debug information, typed results, variables and enumerations, stacks through a library without debug
+// information, watchpoints of both kinds, marks, system calls, threads and children.
 var contractSays = map[string]int{
 	"ten 1 4 5 10 1 5 10":                 1,
 	"ten gave 385 true":                   1,
@@ -36,10 +36,10 @@ var contractSays = map[string]int{
 	"sorting: compare+ main+":             1,
 	"mark 40 marked -5":                   1,
 	"watched in store":                    3,
-	"watched in fetch":                    0, // it reads, which only the other watchpoint on the same data is for
+	"watched in fetch":                    0, // fetch reads; only the other watchpoint on the same data reports reads
 	"touched in store":                    3,
 	"touched in fetch":                    2,
-	"counted in tallies":                  1, // a loop of exclusives, which would never end were it stopped each time
+	"counted in tallies":                  1, // a loop of exclusives, which would never end if it were stopped every time
 	"executed middle":                     1,
 	"qsort 8 4":                           1,
 	"openat":                              1,
@@ -52,8 +52,8 @@ var contractSays = map[string]int{
 const thingSays = `{ .id = 1, .name = "one", .colour = GREEN, .in = [{ .s = -1, .low = 5, .high = 17 },{ .s = 2, .low = 1, .high = 3 }], ` +
 	`.d = 0.25, .ll = -5000000000, .u = { .i = 1065353216, .f = 1 }, .tag = "tagge" }`
 
-// buildValues builds values.c for a set, unoptimised too: prologues put arguments elsewhere then. Atomic operations are loops of
-// exclusives.
+// buildValues builds values.c for a set, with and without optimisation: without it, prologues move arguments. Atomic
+// operations are loops of exclusives.
 func (s set) buildValues(t *testing.T, m *Image) {
 	t.Helper()
 	include := t.TempDir()
@@ -90,8 +90,8 @@ probe("main.work", { enter(c) { enters++; args += c.args.n; words += c.arg2 }, l
 end(() => { print("work", enters, leaves, args, words, sum) });
 `
 
-// routinesSay is what the script prints: four times the calls with 0 to 200, each of which adds 1 at one of 512 places to what it
-// returns. The string before the number takes two words.
+// routinesSay is the output of the script: four times the calls with 0 to 200, each of which adds 1 at one of 512
+// places to its result. The string before the number takes two words.
 const routinesSay = "work 804 804 80400 80400 84420"
 
 // contractCommands run values.js on the programs of a set.
@@ -102,7 +102,7 @@ func contractCommands(set string) (list []string) {
 	return list
 }
 
-// checkContract looks for all lines, as often as there were runs.
+// checkContract checks that all lines were printed once for each run.
 func checkContract(t *testing.T, out string, runs int) {
 	t.Helper()
 	got := map[string]int{}

@@ -8,15 +8,15 @@ import (
 	"path"
 )
 
-// Image is the contents of an initramfs: an archive of files in the "newc" form of cpio, which the kernel unpacks into its root
-// (the kernel's Documentation/driver-api/early-userspace/buffer-format.rst).
+// Image is the contents of an initramfs: an archive of files in the "newc" form of cpio, which the kernel unpacks
+// into its root (the kernel's Documentation/driver-api/early-userspace/buffer-format.rst).
 type Image struct {
 	out  bytes.Buffer
 	dirs map[string]bool
 	ino  int
 }
 
-// NewImage makes an empty image.
+// NewImage returns an empty image.
 func NewImage() *Image { return &Image{dirs: map[string]bool{"/": true, ".": true}} }
 
 // Add adds a file of the host at a path of the image, with the directories that lead there.
@@ -29,7 +29,7 @@ func (m *Image) Add(at, from string) error {
 	return nil
 }
 
-// AddBytes adds a file that everybody may run.
+// AddBytes adds a file that every user may execute.
 func (m *Image) AddBytes(at string, data []byte) {
 	m.Dir(path.Dir(at))
 	m.entry(at, 0o100755, data)

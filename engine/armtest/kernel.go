@@ -23,7 +23,7 @@ type Machine struct {
 	Go     []string // environment that builds for it
 }
 
-// The machines there are.
+// The test machines.
 var (
 	ARM = Machine{"armhf", "linux-image-armmp", "qemu-system-arm", "cortex-a15",
 		[]string{"GOARCH=arm", "GOARM=7"}}
@@ -31,7 +31,7 @@ var (
 		[]string{"GOARCH=arm64"}}
 )
 
-// Needs is what building for the machine and booting it takes.
+// Needs returns the tools that building for the machine and booting it require.
 func (m Machine) Needs() []testenv.Need {
 	needs := []testenv.Need{testenv.Need(m.QEMU), testenv.GCCARM, testenv.DpkgDeb}
 	if m.Debian == "arm64" {
@@ -40,7 +40,7 @@ func (m Machine) Needs() []testenv.Need {
 	return needs
 }
 
-// cacheDir is where kernels are kept between runs.
+// cacheDir returns the directory that holds kernels between runs.
 func cacheDir() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -50,11 +50,11 @@ func cacheDir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// fetching is held while a kernel is looked for: machines that start together may want the same one.
+// fetching serializes KernelFile: machines that start together may need the same kernel.
 var fetching sync.Mutex
 
-// KernelFile is a kernel for the machine, out of Debian's package, which is unpacked and not installed. It is fetched by apt the
-// first time. It may be called from any goroutine.
+// KernelFile returns the path of a kernel for the machine. The first call downloads Debian's package with apt and
+// unpacks it. It may be called from any goroutine.
 func (m Machine) KernelFile() (string, error) {
 	fetching.Lock()
 	defer fetching.Unlock()
@@ -75,10 +75,11 @@ func (m Machine) KernelFile() (string, error) {
 	return file, unpackKernel(deb, dir, file)
 }
 
-// apt fetches packages of another architecture than the host's, with lists of its own: nothing of the host's state changes.
+// apt downloads packages of a foreign architecture. It uses package lists of its own and does not change those of
+// the host.
 type apt struct{ dir, debian string }
 
-// command makes a command of apt that works in our directory.
+// command returns a command of apt that works in the cache directory.
 func (a apt) command(name string, args ...string) *exec.Cmd {
 	base := filepath.Join(a.dir, "apt-"+a.debian)
 	os.MkdirAll(filepath.Join(base, "lists", "partial"), 0o755)
@@ -99,10 +100,10 @@ Acquire::Languages "none";
 	return cmd
 }
 
-// download fetches the package that a name stands for: itself, or for the name of a kernel without a version the newest one of that
-// kind, on which it depends.
+// download downloads the package of a name and returns its path. For the name of a kernel without a version, that
+// is the newest kernel, on which the package depends.
 func (a apt) download(name string) (string, error) {
-	update, _ := a.command("apt-get", "update", "-q").CombinedOutput() // one list of many may fail, and not matter
+	update, _ := a.command("apt-get", "update", "-q").CombinedOutput() // a list may fail without consequence
 	depends, err := a.command("apt-cache", "depends", name).Output()
 	if err != nil {
 		return "", fmt.Errorf("apt-cache depends %s: %w\n%s", name, err, update)
@@ -116,12 +117,12 @@ func (a apt) download(name string) (string, error) {
 	}
 	found, _ := filepath.Glob(filepath.Join(a.dir, name+"_*.deb"))
 	if len(found) == 0 {
-		return "", errors.New("apt-get download left no package")
+		return "", errors.New("apt-get download produced no package")
 	}
 	return found[len(found)-1], nil
 }
 
-// unpackKernel takes the kernel's image out of a package.
+// unpackKernel extracts the kernel's image from a package.
 func unpackKernel(deb, dir, file string) error {
 	tmp, err := os.MkdirTemp(dir, "unpack-")
 	if err != nil {
@@ -136,7 +137,7 @@ func unpackKernel(deb, dir, file string) error {
 	}
 	found, _ := filepath.Glob(filepath.Join(tmp, "boot", "vmlinuz*"))
 	if len(found) == 0 {
-		return fmt.Errorf("cannot unpack %s: there is no kernel in it", deb)
+		return fmt.Errorf("cannot unpack %s: it has no kernel", deb)
 	}
 	return os.Rename(found[0], file)
 }

@@ -6,21 +6,22 @@ import (
 	"testing"
 )
 
-// killedCases are the kinds of victims of package engine's test in which sessions are killed that have no supervisor: few probes, every
+// killedCases are victims of package engine's test that kills sessions without a supervisor: few probes, every
 // instruction, a timer of half a millisecond, a static program.
 var killedCases = []string{"entries", "every", "timer", "static"}
 
-// killedRounds is how often each is killed: when all is armed, at its start, and at any moment.
+// killedRounds is the number of times that each is killed: when all probes are placed, at its start, and at a
+// random moment.
 const killedRounds = 3
 
-// idle is a script whose probe is never hit, so that nothing in the victim undoes it; that of busy is hit all the time.
+// idle is a script whose probe is never hit, so the victim does not remove it itself; that of busy is hit all the time.
 const (
 	idle = `probe("libc:getpwnam", (c) => {});` + "\n"
 	busy = `let n = 0; probe("leaf+*", () => { n++ }); probe("tick", () => { n++ });` + "\n"
 )
 
-// killedCommands kill sessions on the victims of a set: alone, with a supervisor that outlives them, and together with what watches
-// over them.
+// killedCommands returns commands that kill sessions on the victims of a set: without a supervisor, with a
+// supervisor that survives, and together with the supervisor.
 func killedCommands(set string) []string {
 	victim := "/programs/" + set + "/victim"
 	return []string{
@@ -32,7 +33,7 @@ func killedCommands(set string) []string {
 	}
 }
 
-// checkKilled makes sure that no victim was harmed.
+// checkKilled checks that no victim was harmed.
 func checkKilled(t *testing.T, out string) {
 	t.Helper()
 	for _, c := range killedCases {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Failures is the part of what a machine wrote to its console that tells why it failed: each command that did, of its tests those that did
-// not pass, and what came after the last command that ended. All that passed is left out, since logs are cut.
+// Failures returns the part of a machine's console output that shows why a run failed: for each failed command, the
+// tests that did not pass, and the output after the last command that ended. It omits what passed, because logs are
+// truncated.
 func Failures(console string) string {
 	var out, command strings.Builder
 	for line := range strings.Lines(console) {
@@ -26,24 +27,24 @@ func Failures(console string) string {
 }
 
 const (
-	tookWord = "guest: took "   // is in the line by which the guest ends a command
-	runWord  = "=== RUN   Test" // begins what a test says
+	tookWord = "guest: took "   // part of the line that the guest prints after a command
+	runWord  = "=== RUN   Test" // begins the output of a test
 )
 
-// lastLines is how many lines are told of each test that failed, and of a command that is no test.
+// lastLines is the number of lines to keep of each failed test, and of a command that is not a test.
 const lastLines = 60
 
-// withoutPassed is what a command said without the parts of the tests that passed.
-func withoutPassed(said string) string {
+// withoutPassed returns the output of a command without that of the tests that passed.
+func withoutPassed(output string) string {
 	var out, part []string
-	failed := true // what comes before the first test
+	failed := true // also the output before the first test
 	end := func() {
 		if failed {
 			out = append(out, part[max(0, len(part)-lastLines):]...)
 		}
 		part, failed = nil, true
 	}
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(output) {
 		if strings.HasPrefix(line, runWord) && !strings.Contains(line, "/") {
 			end()
 		}

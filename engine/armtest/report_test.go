@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFailures: of a long log the report has what failed and nothing else.
+// TestFailures checks that the report of a long log contains the failures and nothing else.
 func TestFailures(t *testing.T) {
 	const console = `guest: engine.test one
 === RUN   TestGood

@@ -25,7 +25,7 @@ import (
 type share struct {
 	total   int
 	refused map[string]int
-	between bool // a load-exclusive has come, and its store-exclusive has not
+	between bool // a load-exclusive precedes, and its store-exclusive follows
 }
 
 // add counts one instruction.
@@ -51,7 +51,7 @@ func (s *share) add(a arch.Arch, code []byte, at uint64) (arch.Insn, error) {
 	return in, err
 }
 
-// className is the class of an instruction.
+// className returns the class of an instruction.
 func className(a arch.Arch, in arch.Insn) string {
 	switch {
 	case in.Len == 0:
@@ -77,7 +77,7 @@ func (s *share) log(t *testing.T, name string) {
 	}
 }
 
-// listedShare counts what a disassembler takes for instructions in a file with symbols, those for data among code included.
+// listedShare counts the instructions in a disassembler's listing of a file whose symbols distinguish code from data.
 func listedShare(t *testing.T, objdump, file string) *share {
 	t.Helper()
 	s := &share{refused: map[string]int{}}
@@ -106,7 +106,7 @@ func listedShare(t *testing.T, objdump, file string) *share {
 	return s
 }
 
-// listedCode is the bytes that a disassembler shows: a word of A64 or A32, or one or two halfwords of Thumb.
+// listedCode returns the bytes in a line of the listing: a word of A64 or A32, or one or two halfwords of Thumb.
 func listedCode(objdump, hex string) (arch.Arch, []byte) {
 	digits := strings.Fields(hex)
 	var code []byte
@@ -127,14 +127,15 @@ func listedCode(objdump, hex string) (arch.Arch, []byte) {
 	return arm.Thumb, code
 }
 
-// place is where code goes on.
+// place is an address of code and its instruction set.
 type codePlace struct {
 	addr uint64
 	set  arch.Arch
 }
 
-// followedShare counts what can be reached by direct branches and calls in a stripped file, from its entry and from where its
-// tables for exceptions say that functions are. Nothing else tells its instructions from the data between them.
+// followedShare counts the instructions of a stripped file that direct branches and calls reach from its entry and
+// from the functions in its exception tables. Nothing else distinguishes its instructions from the data between
+// them.
 func followedShare(t *testing.T, file string, set arch.Arch) *share {
 	t.Helper()
 	f, err := elf.Open(file)
@@ -164,8 +165,8 @@ func followedShare(t *testing.T, file string, set arch.Arch) *share {
 	return s
 }
 
-// straight is the instructions from a place on up to the next that does not go on, or is known. What lies behind a call that never
-// returns is data: it ends in something that no program has, and is left out.
+// straight returns the instructions from a place up to the next that does not continue, or is already known. The bytes
+// behind a call that never returns may be data; then they end in an invalid instruction and are omitted.
 func straight(p codePlace, base uint64, code []byte, seen map[uint64]bool) (run []arch.Insn) {
 	for sure := 0; p.addr-base < uint64(len(code)) && !seen[p.addr]; {
 		in, err := p.set.Decode(code[p.addr-base:], p.addr)
@@ -188,7 +189,7 @@ func straight(p codePlace, base uint64, code []byte, seen map[uint64]bool) (run 
 	return run
 }
 
-// targetOf is where a direct branch or call leads: BLX with an address changes the instruction set.
+// targetOf returns the target of a direct branch or call. BLX with an address changes the instruction set.
 func targetOf(set arch.Arch, in arch.Insn) codePlace {
 	if set != arm64.A64 && in.Control == arch.Call && strings.HasPrefix(strings.ToLower(set.Text(in.Bytes[:in.Len], in.Addr)), "blx") {
 		if set == arm.A32 {
@@ -199,7 +200,7 @@ func targetOf(set arch.Arch, in arch.Insn) codePlace {
 	return codePlace{in.Target &^ 1, set}
 }
 
-// tableStarts is where .ARM.exidx has functions begin (EHABI32, 5).
+// tableStarts returns the starts of functions in .ARM.exidx (EHABI32, 5).
 func tableStarts(f *elf.File, set arch.Arch) (all []codePlace) {
 	index := f.Section(".ARM.exidx")
 	if index == nil {
@@ -213,8 +214,8 @@ func tableStarts(f *elf.File, set arch.Arch) (all []codePlace) {
 	return all
 }
 
-// TestShares prints what part of the instructions of C libraries can be probed, as rows of a table; in the long run also of
-// busybox, and of Debian's library for processors without Thumb.
+// TestShares prints the share of the instructions of C libraries that can be probed, as rows of a table. In long
+// runs, it also counts busybox, and Debian's library for processors without Thumb.
 func TestShares(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.GCCARM64, testenv.ObjdumpARM, testenv.ObjdumpARM64)
 	const armObjdump, a64Objdump = "arm-linux-gnueabihf-objdump", "aarch64-linux-gnu-objdump"
@@ -233,7 +234,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// debianFile takes a file out of a package of Debian's, which is kept for the next time.
+// debianFile returns a file of a Debian package. The package is kept for later runs.
 func debianFile(t *testing.T, debian, name, path string) string {
 	t.Helper()
 	dir, err := cacheDir()

@@ -67,3 +67,17 @@ func TestRecordAll(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreLeavesData: the code of an entry may have been unmapped since, and its addresses hold data.
+func TestRestoreLeavesData(t *testing.T) {
+	mem := buffer{bytes: make([]byte, Size+100)}
+	var table Table
+	code, data := uint64(Size+10), uint64(Size+20)
+	table.Record(&mem, 0, code, []byte{0x55}, []byte{0xcc}, 0)
+	table.Record(&mem, 0, data, []byte{0x55}, []byte{0xcc}, 0)
+	mem.bytes[code], mem.bytes[data] = 0xcc, 0xcc
+	restored := Restore(&mem, 0, Head{Count: 2}, func(addr uint64) bool { return addr == data })
+	if len(restored) != 1 || restored[0] != code || mem.bytes[code] != 0x55 || mem.bytes[data] != 0xcc {
+		t.Errorf("restored %#x: code is %#x, data %#x", restored, mem.bytes[code], mem.bytes[data])
+	}
+}

@@ -130,22 +130,24 @@ func (t *Table) Check(mem Memory, base uint64, word int) (there bool) {
 	return true
 }
 
-// Restore restores the instructions in the table of a region where there still are breakpoints, and calls told, if there is one, with
-// their addresses. It begins with the last entry, as the handler for x86-64 does, because the first are those of the engine's own
+// Restore writes the instructions in the table of a region back where there still are breakpoints, and returns their addresses.
+// It leaves alone what isData reports to be data: the code there was unmapped since, and a byte that looks like a breakpoint is
+// the program's own. It begins with the last entry, as the handler for x86-64 does, because the first are those of the engine's own
 // breakpoints, which keep threads from blocking SIGTRAP while there are others (package engine, sigmask.go).
-func Restore(mem Memory, base uint64, head Head, told func(addr uint64)) {
+func Restore(mem Memory, base uint64, head Head, isData func(addr uint64) bool) (restored []uint64) {
 	table := make([]byte, head.Count*EntrySize)
 	if mem.Peek(base+TableAt, table) != nil {
-		return
+		return nil
 	}
 	for i := head.Count - 1; i >= 0; i-- {
 		addr, orig, trap := ParseEntry(table[i*EntrySize:])
 		now := make([]byte, len(trap))
-		if addr == 0 || mem.Peek(addr, now) != nil || !bytes.Equal(now, trap) {
+		if addr == 0 || mem.Peek(addr, now) != nil || !bytes.Equal(now, trap) || isData(addr) {
 			continue
 		}
-		if mem.Poke(addr, orig, 0) == nil && told != nil {
-			told(addr)
+		if mem.Poke(addr, orig, 0) == nil {
+			restored = append(restored, addr)
 		}
 	}
+	return restored
 }

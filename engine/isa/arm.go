@@ -7,7 +7,7 @@ import (
 	"gotap/arch"
 	"gotap/arch/arm"
 	"gotap/arch/arm64"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
 // ARM64 is AArch64 (AAPCS64).
@@ -19,29 +19,29 @@ var ARM64 = &ISA{
 	exclusives: func(code []byte, start uint64, _ arch.Arch) []uint64 { return arm64.ExclusiveRuns(code, start) },
 }
 
-// ARM is 32-bit ARM with its two instruction sets (AAPCS32 with vector registers, EABI). What does not depend on the set is asked of A32.
+// ARM is 32-bit ARM with its two instruction sets (AAPCS32 with vector registers, EABI).
 var ARM = &ISA{
 	Arch: arm.A32, Machine: elf.EM_ARM, Title: "ARM", Stepless: true, floats: 8, floatRegs: floatsARM,
 	result: func(r *arch.Regs) uint64 { return r[0] },
 	set:    setOf32, boundaries: armBoundaries, trap: isUDF, exits: arm.Exits, exclusives: arm.ExclusiveRuns, pointer: interworking,
 }
 
-// CPSR is the index of the program status register of 32-bit ARM; Thumb is its bit that chooses the Thumb set, BlockState those
-// that hold the state of an IT block (Arm ARM DDI 0406, B1.3.3).
+// CPSR is the index of the program status register of 32-bit ARM; Thumb is its bit that selects the Thumb set, BlockState those
+// with the state of an IT block (Arm ARM DDI 0406, B1.3.3).
 const (
 	CPSR       = 16
 	Thumb      = 1 << 5
 	BlockState = 3<<25 | 0x3f<<10
 )
 
-// PState is the index of the processor state of 64-bit ARM; BranchType are its bits that tell by what kind of indirect branch the
-// instruction was come to (Arm ARM DDI 0487, PSTATE.BTYPE).
+// PState is the index of the processor state of 64-bit ARM; BranchType are its bits with the kind of indirect branch that led
+// to the instruction (Arm ARM DDI 0487, PSTATE.BTYPE).
 const (
 	PState     = 33
 	BranchType = 3 << 10
 )
 
-// SetThumb chooses the instruction set of 32-bit ARM for code that is jumped to, outside of any IT block.
+// SetThumb selects the instruction set of 32-bit ARM for a jump to code outside an IT block.
 func SetThumb(regs *arch.Regs, thumb bool) {
 	regs[CPSR] &^= Thumb | BlockState
 	if thumb {
@@ -49,13 +49,13 @@ func SetThumb(regs *arch.Regs, thumb bool) {
 	}
 }
 
-// isBRK reports a breakpoint instruction of A64, with any number.
+// isBRK reports whether code starts with a breakpoint instruction of A64, with any number.
 func isBRK(code []byte) bool {
 	return len(code) >= 4 && binary.LittleEndian.Uint32(code)&0xffe0001f == 0xd4200000
 }
 
-// isUDF reports one of the undefined instructions that the kernel takes for breakpoints: of A32 under any condition, and the short and the
-// long one of Thumb.
+// isUDF reports whether code starts with an undefined instruction that the kernel treats as a breakpoint: one of A32
+// under any condition, or the short or long one of Thumb.
 func isUDF(code []byte) bool {
 	if len(code) < 2 {
 		return false
@@ -71,7 +71,7 @@ func isUDF(code []byte) bool {
 	return half == 0x01f0 && second&0xfff == 0x7f0 || half == 0xf7f0 && second == 0xa000
 }
 
-// setOf64 tells instructions from data between them.
+// setOf64 returns A64 for instructions and nil for data between them.
 func setOf64(m *module.Loaded, addr uint64) arch.Arch {
 	if kindAt(m, addr) == module.CodeData || addr&3 != 0 {
 		return nil
@@ -79,7 +79,8 @@ func setOf64(m *module.Loaded, addr uint64) arch.Arch {
 	return arm64.A64
 }
 
-// setOf32 is the instruction set at an address. Where no module tells, it is A32 as far as it is aligned for that.
+// setOf32 returns the instruction set at an address. Without information from a module it is A32 when the address is
+// aligned for it.
 func setOf32(m *module.Loaded, addr uint64) arch.Arch {
 	kind := kindAt(m, addr)
 	switch {
@@ -91,7 +92,8 @@ func setOf32(m *module.Loaded, addr uint64) arch.Arch {
 	return arm.A32
 }
 
-// interworking is where a pointer to code leads: its lowest bit chooses the instruction set (Arm ARM DDI 0406, A2.3.1).
+// interworking returns the code that a pointer leads to: its lowest bit selects the instruction set (Arm ARM DDI 0406,
+// A2.3.1).
 func interworking(p uint64) (addr uint64, set arch.Arch) {
 	if p&1 != 0 {
 		return p &^ 1, arm.Thumb
@@ -99,9 +101,9 @@ func interworking(p uint64) (addr uint64, set arch.Arch) {
 	return p, arm.A32
 }
 
-// armBoundaries finds the instructions of a function among the data that lies between them. What does not decode is listed all the
-// same, and refused when it is to be probed. Without mapping symbols the flow of control tells instructions from data, if it can be
-// followed.
+// armBoundaries returns the instructions of a function without the data between them. Instructions that cannot be
+// decoded are included, and refused when they are probed. Without mapping symbols the control flow distinguishes
+// instructions from data, if it can be followed.
 func armBoundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
 	if f.Machine == elf.EM_ARM && !f.HasCodeMap() {
 		_, set := interworking(thumbBit(f.CodeAt(vaddr)))
@@ -126,9 +128,9 @@ func thumbBit(kind module.CodeKind) uint64 {
 	return 0
 }
 
-// unitLen is the length of the instruction, or of a piece of data, that code begins with.
+// unitLen returns the length of the instruction, or of the piece of data, at the start of code.
 func unitLen(kind module.CodeKind, m elf.Machine, code []byte) uint64 {
-	const firstWide = 0xe800 // first halfwords from here on begin an instruction of 32 bits (DDI 0406, A6.1)
+	const firstWide = 0xe800 // from this first halfword on, instructions have 32 bits (DDI 0406, A6.1)
 	switch {
 	case kind == module.CodeThumb && binary.LittleEndian.Uint16(code) < firstWide:
 		return 2

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 
 	"gotap/arch"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
-// errnoNames are the functions by which C libraries find errno for the calling thread: glibc's and musl's, and Android's.
+// errnoNames are the functions by which C libraries find errno of the calling thread: of glibc, musl and Android.
 var errnoNames = []string{"__errno_location", "__errno"}
 
-// ErrnoFunction finds the function by which the C library of a process finds errno; ok is false when there is none.
+// ErrnoFunction returns the function by which the C library of a process finds errno. ok is false when there is none.
 func ErrnoFunction(modules []module.Loaded) (entry uint64, ok bool) {
 	for i := range modules {
 		m := &modules[i]
@@ -28,8 +28,8 @@ func ErrnoFunction(modules []module.Loaded) (entry uint64, ok bool) {
 	return 0, false
 }
 
-// Errno is errno of the thread whose registers are given: the number that the C library's last failed call left there. entry is
-// what ErrnoFunction found. ok is false when it cannot be told.
+// Errno returns errno of the thread with the given registers: the error of the C library's last failed call. entry is
+// the result of ErrnoFunction. ok is false when errno cannot be determined.
 func (a *ISA) Errno(entry uint64, regs *arch.Regs, mem arch.Memory, modules []module.Loaded) (n uint64, ok bool) {
 	addr, ok := a.Evaluate(entry, *regs, mem, modules)
 	var word [4]byte

@@ -6,19 +6,19 @@ import (
 	"gotap/arch"
 	"gotap/arch/arm"
 	"gotap/arch/arm64"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
-// maxEvaluated bounds the instructions of a function that is evaluated: those that only find something have a handful.
+// maxEvaluated bounds the instructions of a function that is evaluated. Functions that only find something have few.
 const maxEvaluated = 64
 
-// longestInsn is the most bytes an instruction has.
+// longestInsn is the length of the longest instruction in bytes.
 const longestInsn = 16
 
-// Evaluate works out what a function of the target without arguments returns, on a thread's registers and memory, both of which
-// stay as they are: each instruction is emulated, and what it writes is kept aside. entry is the address of its first instruction.
-// modules are those of the process. It reports false when an instruction cannot be emulated, or the function has more of them than
-// one that only finds something.
+// Evaluate computes what a function of the target without arguments returns, from a thread's registers and memory,
+// which it does not change: it emulates each instruction and keeps writes aside. entry is the address of its first
+// instruction, modules are those of the process. It returns false when an instruction cannot be emulated or the
+// function executes too many.
 func (a *ISA) Evaluate(entry uint64, regs arch.Regs, mem arch.Memory, modules []module.Loaded) (result uint64, ok bool) {
 	aside := &asideMemory{Memory: mem}
 	if !a.enter(entry, &regs, aside, modules) {
@@ -36,7 +36,7 @@ func (a *ISA) Evaluate(entry uint64, regs arch.Regs, mem arch.Memory, modules []
 	return 0, false
 }
 
-// link is where calls of a processor that pushes nothing leave the return address.
+// link returns the register in which calls leave the return address, on processors whose calls push nothing.
 func (a *ISA) link() int {
 	if a.WordSize() == 4 {
 		return 14
@@ -44,9 +44,9 @@ func (a *ISA) link() int {
 	return 30
 }
 
-// enter makes the registers those of a call from address 0.
+// enter sets the registers to those of a call from address 0.
 func (a *ISA) enter(entry uint64, regs *arch.Regs, mem arch.Memory, modules []module.Loaded) bool {
-	const redZone = 256 // nothing below the stack pointer is anybody's here, but a leaf may read what it wrote there
+	const redZone = 256 // a leaf function may use memory below the stack pointer
 	regs[a.SP()] = (regs[a.SP()] - redZone) &^ 15
 	regs[a.PC()] = entry
 	if a.Pushed > 0 {
@@ -68,7 +68,7 @@ func (a *ISA) evaluateOne(pc uint64, regs *arch.Regs, mem *asideMemory, modules 
 	}
 	var code [longestInsn]byte
 	n := len(code)
-	for n > 0 && mem.ReadMemory(pc, code[:n]) != nil { // the last page may end sooner
+	for n > 0 && mem.ReadMemory(pc, code[:n]) != nil { // the last page may end before
 		n /= 2
 	}
 	in, err := set.Decode(code[:n], pc)
@@ -79,7 +79,7 @@ func (a *ISA) evaluateOne(pc uint64, regs *arch.Regs, mem *asideMemory, modules 
 	return err == nil && site.Allowed(arch.Emulated) && site.Emulate(regs, mem) == nil
 }
 
-// asideMemory is memory whose writes are kept aside, and seen by later reads.
+// asideMemory is memory that keeps writes aside, where later reads see them.
 type asideMemory struct {
 	arch.Memory
 	written []asideWrite
@@ -96,7 +96,7 @@ func (m *asideMemory) WriteMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// ReadMemory implements arch.Memory. What was written may lie where the target has no memory yet, below its stack.
+// ReadMemory implements arch.Memory. Bytes written may be below the stack, where the target has no memory yet.
 func (m *asideMemory) ReadMemory(addr uint64, p []byte) error {
 	err := m.Memory.ReadMemory(addr, p)
 	for _, w := range m.written {
@@ -128,7 +128,7 @@ func (m *asideMemory) ReadSystem(r arm64.Register) (uint64, error) {
 	return 0, &arm64.SystemError{Register: r}
 }
 
-// WriteSystem implements arm64.System: nothing is changed.
+// WriteSystem implements arm64.System. It changes nothing.
 func (m *asideMemory) WriteSystem(r arm64.Register, _ uint64) error {
 	return &arm64.SystemError{Register: r}
 }
@@ -136,7 +136,7 @@ func (m *asideMemory) WriteSystem(r arm64.Register, _ uint64) error {
 // MaintainCache implements arm64.System.
 func (m *asideMemory) MaintainCache(arm64.Operation, uint64) error { return arch.ErrUnsupported }
 
-// SignsPointers implements arm64.PointerSigner: instructions that sign are refused where the machine signs.
+// SignsPointers implements arm64.PointerSigner: instructions that sign pointers are refused where the machine signs them.
 func (m *asideMemory) SignsPointers() bool {
 	s, ok := m.Memory.(arm64.PointerSigner)
 	return ok && s.SignsPointers()

@@ -9,7 +9,7 @@ import (
 	"gotap/arch"
 	"gotap/arch/arm64"
 	"gotap/arch/x86"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 	"gotap/engine/testenv"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Words of the floating-point state of a thread, numbered the same way for all instruction sets: half h (0 the lower) of vector register n
+// Words of the floating-point state of a thread. The numbers are the same for all instruction sets: half h (0: lower) of vector register n
 // is word 2n+h, and behind the vectors follow the stack of x86's floating-point unit, from its top on, and the control registers. On 32-bit
 // ARM, where double words are the registers, word n is d<n>.
 const (
@@ -32,10 +32,10 @@ const (
 
 // floatNames are the registers with floating-point state of one instruction set.
 type floatNames struct {
-	vector  string // before the number of a vector register; with an h behind it, it is the upper half
-	vectors int    // how many of them there are
+	vector  string // before the number of a vector register; an h behind it selects the upper half
+	vectors int    // number of them
 	halves  int    // words in one
-	stack   bool   // there are fr0 to fr7
+	stack   bool   // fr0 to fr7 exist
 	control map[string]int
 }
 
@@ -48,8 +48,9 @@ var (
 	floatsARM = floatNames{"d", 32, 1, false, map[string]int{"fpscr": FPCR}}
 )
 
-// FloatWord is the number of the word of floating-point state that a register is: xmm3 and v3 the lower half of a vector register,
-// xmm3h and v3h its upper half; fr0 to fr7 and fr0h to fr7h on x86 significand and the rest; control registers by their names.
+// FloatWord returns the number of the word of floating-point state that a register name stands for: xmm3 and v3 are the
+// lower half of a vector register, xmm3h and v3h the upper half; fr0 to fr7 and fr0h to fr7h of x86 are significand and
+// the rest; control registers have their own names.
 func (a *ISA) FloatWord(name string) (word int, ok bool) {
 	if word, ok := a.floatRegs.control[name]; ok {
 		return word, true
@@ -63,7 +64,7 @@ func (a *ISA) FloatWord(name string) (word int, ok bool) {
 	return 0, false
 }
 
-// numbered takes the name of a register apart: a prefix, a number below a limit, and an h for the upper half.
+// numbered splits the name of a register: a prefix, a number below a limit, and an h for the upper half.
 func numbered(name, prefix string, limit int) (n, half int, ok bool) {
 	digits, ok := strings.CutPrefix(name, prefix)
 	if !ok || prefix == "" {

@@ -7,34 +7,35 @@ import (
 	"slices"
 
 	"gotap/arch"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
-// ISA is an instruction set. The methods of arch.Arch are those of what does not depend on the state of an ARM processor: there it is A32.
+// ISA is an instruction set. For ARM, the methods of arch.Arch that do not depend on the state of the processor are
+// those of A32.
 type ISA struct {
 	arch.Arch
-	Machine elf.Machine // what ELF files call it
-	Title   string      // what Linux calls it, for messages
+	Machine elf.Machine // as in ELF files
+	Title   string      // Linux's name, for messages
 	Pushed  uint64      // bytes that a call pushes
-	// Stepless says that all instructions are emulated and none is ever stepped.
+	// Stepless is set when all instructions are emulated and none is ever stepped.
 	Stepless bool
-	// Pops says that functions may take their arguments off the stack when they return.
+	// Pops is set when functions may pop their arguments when they return.
 	Pops bool
 
-	set        func(m *module.Loaded, addr uint64) arch.Arch // nil: there is but one
+	set        func(m *module.Loaded, addr uint64) arch.Arch // nil: there is only one
 	boundaries func(f *module.File, code []byte, vaddr uint64) ([]uint64, error)
 	exits      func(code []byte, start uint64, set arch.Arch) ([]arch.Exit, error)
 	exclusives func(code []byte, start uint64, set arch.Arch) []uint64
 	trap       func(code []byte) bool
 	pointer    func(p uint64) (addr uint64, set arch.Arch)
-	floats     int // how many floating-point arguments are in vector registers
+	floats     int // number of floating-point arguments in vector registers
 	floatRegs  floatNames
-	// result is the address that calls pass for a result in memory, where functions need not return it; nil: they do.
+	// result returns the address that a call passes for a result in memory; nil where functions return that address.
 	result func(*arch.Regs) uint64
 }
 
-// ResultAddress is where the caller of a function that is entered with these registers wants a result that is returned in memory, were
-// it one; 0 where a function that does so returns that address.
+// ResultAddress returns the address that the caller passes for a result in memory, at the entry of a function with
+// these registers. It is 0 where such a function returns that address.
 func (a *ISA) ResultAddress(regs *arch.Regs) uint64 {
 	if a.result == nil {
 		return 0
@@ -45,17 +46,18 @@ func (a *ISA) ResultAddress(regs *arch.Regs) uint64 {
 // all are the instruction sets.
 var all = []*ISA{AMD64, I386, ARM64, ARM}
 
-// natives are the instruction sets whose processes a kernel runs, by the processor that this program was built for.
+// natives are the instruction sets of the processes that a kernel runs, by the processor that this program was built
+// for.
 var natives = map[string][]elf.Machine{
 	"amd64": {elf.EM_X86_64, elf.EM_386},
 	"arm64": {elf.EM_AARCH64, elf.EM_ARM},
 	"arm":   {elf.EM_ARM},
 }
 
-// Natives are the instruction sets whose processes can be traced on this machine, this program's own first.
+// Natives returns the instruction sets of processes that can be traced on this machine, this program's own first.
 func Natives() []elf.Machine { return natives[runtime.GOARCH] }
 
-// Of finds the instruction set of ELF files for a processor; nil when it is none of those that targets may have.
+// Of returns the instruction set of ELF files for a processor, or nil when it is not supported.
 func Of(machine elf.Machine) *ISA {
 	for _, a := range all {
 		if a.Machine == machine {
@@ -65,16 +67,17 @@ func Of(machine elf.Machine) *ISA {
 	return nil
 }
 
-// Boundaries finds the instructions of a function of a file, whose code lies at vaddr, among the data between them.
+// Boundaries returns the addresses of the instructions of a function of a file, whose code is at vaddr, without the
+// data between them.
 func Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
 	a := Of(f.Machine)
 	if a == nil {
-		return nil, fmt.Errorf("cannot decode %s: its processor, %v, is not known", f.Path, f.Machine)
+		return nil, fmt.Errorf("cannot decode %s: its processor, %v, is not supported", f.Path, f.Machine)
 	}
 	return a.boundaries(f, code, vaddr)
 }
 
-// SetAt is the instruction set of the code at an address of a module, which may be nil; nil when there is data.
+// SetAt returns the instruction set of the code at an address of a module, which may be nil. It returns nil for data.
 func (a *ISA) SetAt(m *module.Loaded, addr uint64) arch.Arch {
 	if a.set == nil {
 		return a.Arch
@@ -82,7 +85,7 @@ func (a *ISA) SetAt(m *module.Loaded, addr uint64) arch.Arch {
 	return a.set(m, addr)
 }
 
-// kindAt is what a module's file says of an address.
+// kindAt returns the kind of code at an address of a module's file.
 func kindAt(m *module.Loaded, addr uint64) module.CodeKind {
 	if m == nil || m.File == nil || m.Err != nil {
 		return module.CodeUnknown
@@ -90,14 +93,14 @@ func kindAt(m *module.Loaded, addr uint64) module.CodeKind {
 	return m.File.CodeAt(m.Vaddr(addr))
 }
 
-// Exits finds the instructions that leave a function, whose code lies at start and is in an instruction set. The error tells why not all of
-// them can be found.
+// Exits returns the instructions that leave a function, whose code is at start and in the given instruction set. The
+// error says why some of them may be missing.
 func (a *ISA) Exits(code []byte, start uint64, set arch.Arch) ([]arch.Exit, error) {
 	return a.exits(code, start, set)
 }
 
-// Exclusives lists, in ascending order, the places of a function between a load-exclusive and its store-exclusive, which would
-// never succeed with a breakpoint between them; nil where processors have no such accesses.
+// Exclusives returns, in ascending order, the addresses of a function between a load-exclusive and its store-exclusive,
+// which would never succeed with a breakpoint between them. It returns nil for processors without such accesses.
 func (a *ISA) Exclusives(code []byte, start uint64, set arch.Arch) []uint64 {
 	if a.exclusives == nil {
 		return nil
@@ -108,11 +111,11 @@ func (a *ISA) Exclusives(code []byte, start uint64, set arch.Arch) []uint64 {
 // Monitors reports whether the processor has exclusive accesses.
 func (a *ISA) Monitors() bool { return a.exclusives != nil }
 
-// maxFunc bounds the bytes of a function that are looked at.
+// maxFunc bounds the bytes of a function that are decoded.
 const maxFunc = 1 << 20
 
-// around is the code that has to be looked at to know whether an address is in a sequence of exclusive accesses: the function that a
-// module's file has there, or what lies a little before and behind the address. m may be nil.
+// around returns the code to decode to find out whether an address is in a sequence of exclusive accesses: the function
+// in the module's file, or some code before and behind the address. m may be nil.
 func around(m *module.Loaded, addr uint64) (start uint64, size int) {
 	if m != nil && m.File != nil {
 		if fn, ok := m.File.FuncAt(m.Vaddr(addr)); ok && fn.Size > 0 {
@@ -123,10 +126,11 @@ func around(m *module.Loaded, addr uint64) (start uint64, size int) {
 	return addr - around, 2 * around
 }
 
-// IsTrap reports whether code begins with a breakpoint instruction, of ours or another debugger's.
+// IsTrap reports whether code starts with a breakpoint instruction, of gotap or another debugger.
 func (a *ISA) IsTrap(code []byte) bool { return a.trap(code) }
 
-// Pointer takes a pointer to code apart: where it leads, and in which instruction set; set is nil where the module tells that.
+// Pointer returns the address of the code that a pointer leads to, and its instruction set, or nil where the module
+// determines the set.
 func (a *ISA) Pointer(p uint64) (addr uint64, set arch.Arch) {
 	if a.pointer == nil {
 		return p, nil
@@ -134,14 +138,15 @@ func (a *ISA) Pointer(p uint64) (addr uint64, set arch.Arch) {
 	return a.pointer(p)
 }
 
-// Target is the address of the code that a pointer leads to.
+// Target returns the address of the code that a pointer leads to.
 func (a *ISA) Target(pointer uint64) uint64 {
 	addr, _ := a.Pointer(pointer)
 	return addr
 }
 
-// Jump sets the program counter to where a pointer to code leads, in the instruction set that it chooses. It is no indirect branch,
-// which could only lead to a landing pad: a thread that stands at one still shows that it came by such a branch.
+// Jump sets the program counter to the code that a pointer leads to, in its instruction set. It does not count as an
+// indirect branch, which may only lead to a landing pad: a thread at a landing pad still has the state of the branch
+// that led there.
 func (a *ISA) Jump(regs *arch.Regs, pointer uint64) {
 	regs[a.PC()] = a.Target(pointer)
 	switch {
@@ -152,7 +157,8 @@ func (a *ISA) Jump(regs *arch.Regs, pointer uint64) {
 	}
 }
 
-// Skip returns from a function that was just entered with a result, without running it. On error nothing has changed.
+// Skip returns from a function that was just entered, with a result and without executing it. On error the registers
+// are unchanged.
 func (a *ISA) Skip(regs *arch.Regs, mem arch.Memory, result uint64) error {
 	ret, err := a.ReturnAddress(regs, mem)
 	if err != nil {
@@ -164,14 +170,14 @@ func (a *ISA) Skip(regs *arch.Regs, mem arch.Memory, result uint64) error {
 	return nil
 }
 
-// Leave makes the registers what the instruction that leaves a function makes them: on ARM it may take down the frame and load the
-// program counter in one. Elsewhere they stay as they are, and the instruction finds the return address at the stack pointer. It
-// writes no memory. It reports false when the instruction cannot be followed.
+// Leave updates the registers like the instruction that leaves a function: on ARM one instruction may restore registers
+// and load the program counter. On other processors they are unchanged, and the instruction finds the return address at
+// the stack pointer. It writes no memory. It returns false when it cannot emulate the instruction.
 func (a *ISA) Leave(regs *arch.Regs, site arch.Site, mem arch.Memory) bool {
 	return !a.Stepless || site.Emulate(regs, mem) == nil
 }
 
-// ArgFloat is the vector register that has floating-point argument n, -1 when it is elsewhere.
+// ArgFloat returns the vector register with floating-point argument n, or -1 when it is elsewhere.
 func (a *ISA) ArgFloat(n int) int {
 	if n < 0 || n >= a.floats {
 		return -1
@@ -179,7 +185,7 @@ func (a *ISA) ArgFloat(n int) int {
 	return n
 }
 
-// Word sign-extends a word of a register where words have 32 bits: arguments and results are signed.
+// Word sign-extends a register of 32-bit words, because arguments and results are signed.
 func (a *ISA) Word(v uint64) uint64 {
 	if a.WordSize() == 4 {
 		return uint64(int64(int32(v)))
@@ -187,7 +193,7 @@ func (a *ISA) Word(v uint64) uint64 {
 	return v
 }
 
-// Address makes an address of a word: where words have 32 bits, programs sign-extend those in the upper half too.
+// Address converts a word to an address. Programs with 32-bit words sign-extend addresses, too.
 func (a *ISA) Address(v uint64) uint64 {
 	if a.WordSize() == 4 && int64(v) == int64(int32(v)) {
 		return uint64(uint32(v))
@@ -201,13 +207,13 @@ func Executes(site arch.Site, regs *arch.Regs) bool {
 	return !ok || c.Executes(regs)
 }
 
-// Exclusives remembers the places in sequences of exclusive accesses, by the functions that were asked about: one answer serves all
-// instructions of a function. It is to be emptied when other code may be there. The zero value is empty.
+// Exclusives caches the addresses in sequences of exclusive accesses by function, so that one answer serves all
+// instructions of a function. It must be emptied when the code may have changed. The zero value is empty.
 type Exclusives struct{ functions map[uint64][]uint64 }
 
-// Have reports whether an address is in a sequence of exclusive accesses, which a breakpoint would keep from ever succeeding. find
-// lists those of the function around it. Where no function is known it is taken for one that reaches a little before and behind the
-// address. m may be nil.
+// Have reports whether an address is in a sequence of exclusive accesses, which would never succeed with a breakpoint
+// in it. find returns the addresses for the function around it. When no function is known, some code before and behind
+// the address is used. m may be nil.
 func (e *Exclusives) Have(addr uint64, m *module.Loaded, find func(start uint64, size int) []uint64) bool {
 	start, size := around(m, addr)
 	places, known := e.functions[start]

@@ -11,7 +11,7 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/arm"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 	"gotap/engine/testenv"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/x86"
-	"gotap/engine/hostcpu"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/hostcpu"
 )
 
 // AMD64 is x86-64 (System V ABI, AMD64 supplement).
@@ -21,7 +21,7 @@ var I386 = &ISA{
 	boundaries: x86Boundaries(x86.New32()), exits: x86.Exits, trap: isInt3,
 }
 
-// ofHost is an instruction set as the processor has it that this program runs on. On others nothing is traced.
+// ofHost returns an instruction set adapted to the processor that this program runs on.
 func ofHost(a arch.Arch) arch.Arch {
 	if hostcpu.HasTransactions() {
 		return x86.WithTransactions(a)

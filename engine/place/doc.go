@@ -1,17 +1,17 @@
-// Package place is how probe points are named: the grammar of a specification such as "libc:malloc+0x10", and what it
-// means in the modules of a process.
+// Package place names probe points: the grammar of a specification such as "libc:malloc+0x10", and what it stands for in
+// the modules of a process.
 //
-// One specification, from start to end. Parse splits the text and finds everything that is wrong with it before any
-// target is looked at. A Resolver then finds its places in one module (Resolve) or in all modules of a process in their order
-// (ResolveAll): functions and variables through the module's symbols, static marks through its notes, source lines
-// through debug information, which another package reads and hands in as Lines. Offsets into functions are checked to be
-// instruction boundaries by a function of the architecture, also handed in, so that this package knows neither
-// instruction sets nor DWARF. What comes out are Targets: a file and an address in it, never an address of a
-// process, because the same Targets serve every process that maps the file.
+// One operation from start to end: Parse splits the text and reports everything that is wrong with it, without a target.
+// A Resolver then finds the places in one module (Resolve) or in all modules of a process in their order (ResolveAll):
+// functions and variables by the module's symbols, static marks by its notes, source lines by debug information, which
+// another package reads and provides as Lines. A function of the architecture, which is provided, too, checks that offsets
+// into functions are instruction boundaries. So this package knows neither instruction sets nor DWARF. The results are
+// Targets: a file and an address in it, never an address of a process, because a Target is valid for every process that
+// maps the file.
 //
-// Errors are typed: SyntaxError tells the column, NotFoundError what was looked for, where, and what looks like it,
-// OffsetError the nearest instructions, RefusedError why a place that exists cannot be probed. All have a Hint.
+// Errors are typed: SyntaxError has the column, NotFoundError what was searched where and similar names, OffsetError the
+// nearest instructions, RefusedError why an existing place cannot be probed. All have a Hint.
 //
-// Specs and Targets are plain values. A Resolver holds no state of its own and is as safe for concurrent use as the
-// functions it is given.
+// Specs and Targets are plain values. A Resolver has no state and is as safe for concurrent use as its functions. A Cache
+// of answers has a lock of its own, which is not held while a Resolver works.
 package place

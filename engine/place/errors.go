@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 
 	"gotap/compile/spelling"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
-// ListedError is an error about one of the places of a probe that has several. It reads as that error does.
+// ListedError is an error about one of several places of a probe. Its text is that of Err.
 type ListedError struct {
 	Index int // of the place in the probe's list
 	Err   error
@@ -19,14 +19,14 @@ type ListedError struct {
 
 func (e *ListedError) Error() string { return e.Err.Error() }
 
-// Unwrap is the error itself.
+// Unwrap returns Err.
 func (e *ListedError) Unwrap() error { return e.Err }
 
-// SyntaxError is a specification that cannot be read.
+// SyntaxError is the error for a specification that cannot be parsed.
 type SyntaxError struct {
 	Spec string // the whole text
-	Col  int    // first bad character, from 1
-	Len  int    // bad characters, at least 1
+	Col  int    // first wrong character, from 1
+	Len  int    // wrong characters, at least 1
 	Msg  string // what is wrong
 	Help string // what to write instead, may be empty
 }
@@ -34,10 +34,10 @@ type SyntaxError struct {
 // Error names the specification and what is wrong with it.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("cannot read place %q: %s", e.Spec, e.Msg) }
 
-// Hint says what to write instead.
+// Hint returns what to write instead.
 func (e *SyntaxError) Hint() string { return e.Help }
 
-// syntax makes a SyntaxError about the bytes from..to of a text.
+// syntax returns a SyntaxError for the bytes from..to of a text.
 func syntax(text string, from, to int, msg, help string) *SyntaxError {
 	from = min(from, len(text))
 	to = min(max(to, from), len(text))
@@ -45,10 +45,10 @@ func syntax(text string, from, to int, msg, help string) *SyntaxError {
 		Col: utf8.RuneCountInString(text[:from]) + 1, Len: max(utf8.RuneCountInString(text[from:to]), 1)}
 }
 
-// What is what a search did not find.
+// What is the kind of thing that a search did not find.
 type What string
 
-// What can be missing.
+// The kinds of things that can be missing.
 const (
 	NoModule   What = "module"
 	NoFunction What = "function"
@@ -58,7 +58,7 @@ const (
 	NoSyscall  What = "system call"
 )
 
-// NoCall is the error for a system call that none of the names is.
+// NoCall returns the error for a system call that is not among the names.
 func NoCall(s Spec, names []string) *NotFoundError {
 	e := &NotFoundError{Spec: s, What: NoSyscall}
 	for slips := 1; slips <= max(1, len(s.Name)/3); slips++ {
@@ -71,23 +71,24 @@ func NoCall(s Spec, names []string) *NotFoundError {
 	return e
 }
 
-// Inlined finds a function that has no code of its own because the compiler put it into that of its callers: a line of it that has code.
+// Inlined finds a function that has no code of its own because all its calls were inlined. It returns a line of it that
+// has code.
 type Inlined func(name string) (file string, line int, ok bool)
 
-// NotFoundError is a specification that means nothing in the modules searched.
+// NotFoundError is the error for a specification that matches nothing in the modules searched.
 type NotFoundError struct {
 	Spec        Spec
 	What        What
-	Searched    []string  // paths of modules, in order; of all modules there are when What is NoModule
-	Suggestions []string  // names that look like it, the best first; lines that have code
-	Inlined     []Inlined // where a function of that name may be after all, asked when the error is told
-	Stripped    string    // the first module searched whose names are gone, with its build-id if it has one; "" when there is none
+	Searched    []string  // paths of modules, in order; of all modules when What is NoModule
+	Suggestions []string  // similar names, nearest first; lines that have code
+	Inlined     []Inlined // finds inlined functions of that name, called by Hint
+	Stripped    string    // the first module searched that is stripped, with its build ID if it has one; else ""
 	Static      string    // the only module searched, when it is a program without libraries
 	NoLines     string    // the first module searched, when it has no line table
-	Reason      error     // what the line table of the first module said; nil: no more is known
+	Reason      error     // the error of the line table of the first module; may be nil
 }
 
-// Error names what is missing and where it was looked for.
+// Error names what is missing and where it was searched.
 func (e *NotFoundError) Error() string {
 	s := e.Spec
 	switch e.What {
@@ -120,7 +121,7 @@ func (e *NotFoundError) in() string {
 	}
 }
 
-// lines tells which lines have code.
+// lines returns the lines that have code.
 func (e *NotFoundError) lines() string {
 	if len(e.Suggestions) == 0 {
 		return ""
@@ -128,7 +129,7 @@ func (e *NotFoundError) lines() string {
 	return "; the nearest lines with code: " + strings.Join(e.Suggestions, ", ")
 }
 
-// Hint tells what looks like the name, or where the function went.
+// Hint returns similar names, or where the function was inlined.
 func (e *NotFoundError) Hint() string {
 	for _, find := range e.Inlined {
 		if file, line, ok := find(e.Spec.Name); ok {
@@ -142,7 +143,7 @@ func (e *NotFoundError) Hint() string {
 	if e.What != NoLine && len(e.Suggestions) > 0 {
 		hints = append(hints, "did you mean "+strings.Join(e.Suggestions, ", ")+"?")
 	}
-	// Names of libraries that are like that of a function of the program itself are seldom what was meant.
+	// When the program is stripped, similar names of libraries are rarely the right ones.
 	if e.Stripped != "" && (len(hints) == 0 || e.Spec.Module == "") {
 		hints = append(hints, e.strippedHint())
 	}
@@ -155,28 +156,28 @@ func (e *NotFoundError) Hint() string {
 	return strings.Join(hints, " ")
 }
 
-// foreignHint is for a place that is written as another tracer has it.
+// foreignHint returns the hint for a place in the syntax of another tracer.
 func (e *NotFoundError) foreignHint() string {
 	if e.What == NoLine {
 		return foreignLine(e.Spec)
 	}
-	// bpftrace's words of a letter are as likely the name of a program.
+	// bpftrace's words of one letter may be names of programs.
 	if hint := foreignModules[e.Spec.Module]; e.What == NoModule && hint != "" && len(e.Spec.Module) > len("ur") {
 		return hint
 	}
 	return foreignName(e.Spec.Name)
 }
 
-// waitsFor is how to name a library that the program loads by itself.
-const waitsFor = "with optional: true one that is loaded later is waited for"
+// waitsFor says how to name a library that the program loads later.
+const waitsFor = "with optional: true a probe waits for a module that is loaded later"
 
-// otherHint tells where what is missing could be.
+// otherHint returns where the missing thing may be.
 func (e *NotFoundError) otherHint() string {
 	switch {
 	case e.What == NoLine && e.NoLines != "":
 		return e.NoLines + " has no debug information: compile it with -g, or install its debug package (…-dbgsym, …-dbg, …-debuginfo)"
 	case e.What == NoModule && e.Static != "" && !strings.Contains(e.Spec.Module, "/"):
-		return filepath.Base(e.Static) + " is linked statically and has no libraries: functions that it has of them are named without a module, as in " + e.Spec.bare() + "; " + waitsFor
+		return filepath.Base(e.Static) + " is linked statically and has no libraries: name functions without a module, as in " + e.Spec.bare() + "; " + waitsFor
 	case e.What == NoModule && len(e.Searched) > 0:
 		return "there " + e.modules() + "; " + waitsFor
 	case e.What == NoMark:
@@ -185,13 +186,13 @@ func (e *NotFoundError) otherHint() string {
 	return ""
 }
 
-// bare is the place without its module.
+// bare returns the place without its module.
 func (s Spec) bare() string {
 	s.Module = ""
 	return s.String()
 }
 
-// modules lists the files that there are, the first of many.
+// modules lists the files that were searched, at most six of them.
 func (e *NotFoundError) modules() string {
 	const most = 6
 	var names []string
@@ -209,31 +210,31 @@ func (e *NotFoundError) modules() string {
 	return list
 }
 
-// strippedHint tells where the names of a module without them can come from.
+// strippedHint says how to get the names of a stripped module.
 func (e *NotFoundError) strippedHint() string {
-	return e.Stripped + " is stripped: only what it exports has names; install its debug package (…-dbgsym, …-dbg, …-debuginfo), put its debug file " +
+	return e.Stripped + " is stripped and has exported names only; install its debug package (…-dbgsym, …-dbg, …-debuginfo), put its debug file " +
 		"below /usr/lib/debug, or name an address: " + "MODULE:0x…"
 }
 
-// OffsetError is an offset that is not the start of an instruction of the function.
+// OffsetError is the error for an offset that is not the start of an instruction of the function.
 type OffsetError struct {
-	Func   string // as it was asked for; "" when the function has no name
+	Func   string // as in the specification; "" when the function has no name
 	Start  uint64 // its address in the file
 	Offset uint64
 	Size   uint64   // of the function
 	Near   []uint64 // offsets of the instructions below and above; none when Offset is beyond the function
 }
 
-// Error lists the nearest places, as they are what a user needs in any case.
+// Error lists the nearest instructions.
 func (e *OffsetError) Error() string {
 	at := e.place(e.Offset)
 	if len(e.Near) == 0 {
 		return fmt.Sprintf("cannot probe %s: %s has only 0x%x bytes", at, e.Func, e.Size)
 	}
-	return fmt.Sprintf("cannot probe %s: no instruction begins there; the nearest are %s", at, strings.Join(e.near(), ", "))
+	return fmt.Sprintf("cannot probe %s: no instruction starts there; the nearest are %s", at, strings.Join(e.near(), ", "))
 }
 
-// place is an instruction as it may be named.
+// place returns the name of an instruction.
 func (e *OffsetError) place(offset uint64) string {
 	if e.Func == "" {
 		return fmt.Sprintf("0x%x", e.Start+offset)
@@ -241,7 +242,7 @@ func (e *OffsetError) place(offset uint64) string {
 	return fmt.Sprintf("%s+0x%x", e.Func, offset)
 }
 
-// near lists the nearest instructions as places.
+// near returns the names of the nearest instructions.
 func (e *OffsetError) near() []string {
 	var near []string
 	for _, off := range e.Near {
@@ -250,7 +251,7 @@ func (e *OffsetError) near() []string {
 	return near
 }
 
-// Hint offers a place that works.
+// Hint returns places that can be probed.
 func (e *OffsetError) Hint() string {
 	if len(e.Near) == 0 {
 		return fmt.Sprintf("%s+* means every instruction of the function", e.Func)
@@ -258,7 +259,7 @@ func (e *OffsetError) Hint() string {
 	return "write " + strings.Join(e.near(), " or ")
 }
 
-// RefusedError is a place that exists but is no place for a probe.
+// RefusedError is the error for a place that exists but cannot be probed.
 type RefusedError struct {
 	Place  string
 	Reason string
@@ -268,9 +269,9 @@ type RefusedError struct {
 // Error names the place and the reason.
 func (e *RefusedError) Error() string { return fmt.Sprintf("cannot probe %s: %s", e.Place, e.Reason) }
 
-// Hint says what may be probed instead; may be empty.
+// Hint returns what to probe instead, or "".
 func (e *RefusedError) Hint() string { return e.Help }
 
-// ErrProcessAddress says that a specification names an address of a process (Spec.Absolute), which only who knows the
-// process can turn into a file and an address in it.
-var ErrProcessAddress = errors.New("the address is one of the process")
+// ErrProcessAddress reports that a specification names an address of a process (Spec.Absolute). Converting it to a file
+// and an address in it needs the mappings of the process.
+var ErrProcessAddress = errors.New("the address belongs to a process, not to a file")

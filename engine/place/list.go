@@ -1,16 +1,16 @@
 package place
 
-import "gotap/engine/module"
+import "gotap/engine/image/module"
 
-// Listed is one line of a listing: a place as it may be written, and what it is.
+// Listed is one line of a listing: a place in the syntax of specifications, and its target.
 type Listed struct {
 	Text   string // "/usr/lib/libc.so.6:malloc", "usdt:acc:hello"
 	Target Target
 }
 
-// List lists the places that a specification means in a module. Unlike Resolve it lists every name of a function that
-// a pattern matches, and C++ functions with their parameters, so that each line is a specification of its own.
-// A mark in several places is one line for each distinct text.
+// List returns the places that a specification stands for in a module. Unlike Resolve it returns every name of a
+// function that a pattern matches, and C++ functions with their parameters, so that each line is a specification. A
+// mark in several places is one line for each distinct text.
 func (r *Resolver) List(s Spec, f *module.File) ([]Listed, error) {
 	if s.Kind == Function && !s.Every && !s.HasOff {
 		return r.listNames(s, f)
@@ -19,7 +19,7 @@ func (r *Resolver) List(s Spec, f *module.File) ([]Listed, error) {
 	var lines []Listed
 	seen := map[string]bool{}
 	for _, t := range targets {
-		text := t.Name // marks: as they are written, in whatever module
+		text := t.Name // for marks: without a module
 		switch s.Kind {
 		case Function:
 			text = f.Path + ":" + t.local()

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"syscall"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
-// MatchModule reports whether the module part of a specification means a file. No part means any. With a slash it is a
-// path, which may go over symbolic links, or a pattern of paths. Without, it is a file name, the name of a library without what
-// follows, or a pattern of either: "libc" means libc.so.6 and libc-2.31.so, "lib[cm]" libm.so.6 as well, "libstdc++.so" and
-// "libstdc++.so.6" mean libstdc++.so.6.0.30.
+// MatchModule reports whether the module part of a specification matches a file. An empty one matches any. With a slash
+// it is a path, which may lead through symbolic links, or a pattern of paths. Without a slash it is a file name, the
+// name of a library without its suffix, or a pattern of either: "libc" matches libc.so.6 and libc-2.31.so, "lib[cm]"
+// libm.so.6, too, and "libstdc++.so" and "libstdc++.so.6" match libstdc++.so.6.0.30.
 func MatchModule(pattern, path string) bool {
 	base := filepath.Base(path)
 	switch {
@@ -29,7 +29,8 @@ func MatchModule(pattern, path string) bool {
 	return isLibrary(pattern, base)
 }
 
-// libraryNames are the names of a library without ".so" and what follows, and without a version before it; none for other files.
+// libraryNames returns the names of a library without ".so" and everything behind, and without a version before it; nil
+// for other files.
 func libraryNames(base string) []string {
 	stem, _, so := strings.Cut(base, ".so")
 	if !so || !isLibrary(stem, base) {
@@ -41,7 +42,7 @@ func libraryNames(base string) []string {
 	return []string{stem}
 }
 
-// samePath reports whether two paths lead to one file: over symbolic links, or as two names that it has.
+// samePath reports whether two paths lead to one file, through symbolic links or hard links.
 func samePath(a, b string) bool {
 	if abs, err := filepath.Abs(a); err == nil && abs == filepath.Clean(b) {
 		return true
@@ -54,8 +55,8 @@ func samePath(a, b string) bool {
 	return err == nil && os.SameFile(infoA, infoB)
 }
 
-// fileAt returns a function that reports whether a module is the file that a path leads to from here, whatever the module's process
-// calls it: that of a container has another root, and its files are below /proc/PID/root.
+// fileAt returns a function that reports whether a module is the file at a path, whatever its process calls it. In a
+// container the root directory differs; its files are below /proc/PID/root.
 func fileAt(path string) func(*module.File) bool {
 	var st syscall.Stat_t
 	if !strings.Contains(path, "/") || syscall.Stat(path, &st) != nil {
@@ -67,11 +68,11 @@ func fileAt(path string) func(*module.File) bool {
 	}
 }
 
-// rootedPath is a path below the root directory of a process.
+// rootedPath matches a path below the root directory of a process.
 var rootedPath = regexp.MustCompile(`^/proc/[^/]+/root(/.*)$`)
 
-// sameBuild reports whether a path leads to a file with the build-id of a module. On an overlay, as containers have it, a mapped file
-// has other numbers than stat tells.
+// sameBuild reports whether a path leads to a file with the build ID of a module. On overlay file systems, which
+// containers use, a mapped file has other device and inode numbers than stat returns.
 func sameBuild(path string, f *module.File) bool {
 	other, err := module.Open(path)
 	if err != nil {
@@ -87,7 +88,7 @@ func isLibrary(name, base string) bool {
 	if !ok {
 		return false
 	}
-	if stem, version, so := strings.Cut(name, ".so"); so { // of the versions the first ones may be given
+	if stem, version, so := strings.Cut(name, ".so"); so { // a prefix of the version is enough
 		return stem != "" && (version == "" || isVersion(version, '.')) && isVersion(rest, '.')
 	}
 	before, after, ok := strings.Cut(rest, ".so")

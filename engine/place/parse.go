@@ -6,10 +6,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
-// prefixes are the words that begin places which are no code by name.
+// prefixes are the words before places that are not code by name.
 var prefixes = [...]string{Function: "", Address: "", Line: "", Mark: "usdt:", Watch: "watch:", Syscall: "syscall:"}
 
 // maxSpec bounds the text of a specification, in bytes; C++ names are long.
@@ -43,10 +43,10 @@ func Parse(text string) (Spec, error) {
 	return s, nil
 }
 
-// parser reads parts of one text, given as byte positions.
+// parser parses parts of one text, given as byte positions.
 type parser struct{ text string }
 
-// check refuses what no specification may hold.
+// check refuses texts that no specification may be.
 func (p parser) check() error {
 	switch {
 	case p.text == "":
@@ -70,8 +70,8 @@ func (p parser) check() error {
 	return nil
 }
 
-// kindBehindModule finds the word of a static mark or a watchpoint behind a module, and the colon between them; 0: there is none. The
-// module may stand before the word as well as behind it.
+// kindBehindModule returns the position of the word of a static mark or a watchpoint behind a module, and of the colon
+// between them, or 0. The module may stand before the word or behind it.
 func (p parser) kindBehindModule() (Kind, int) {
 	for _, kind := range [...]Kind{Mark, Watch} {
 		at := strings.Index(p.text, ":"+prefixes[kind])
@@ -83,7 +83,7 @@ func (p parser) kindBehindModule() (Kind, int) {
 	return Function, 0
 }
 
-// inModule reads MODULE:usdt:PROVIDER:NAME or MODULE:watch:PLACE/LEN/w, with the colon behind the module.
+// inModule parses MODULE:usdt:PROVIDER:NAME or MODULE:watch:PLACE/LEN/w.
 func (p parser) inModule(kind Kind, colon int) (Spec, *SyntaxError) {
 	read := p.mark
 	if kind == Watch {
@@ -101,7 +101,7 @@ func (p parser) inModule(kind Kind, colon int) (Spec, *SyntaxError) {
 // code reads [MODULE:]PLACE.
 func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	s := Spec{}
-	// The colon of @main.c:42 is no separator, and paths of sources may hold others.
+	// The colon of @main.c:42 is not a separator, and paths of sources may contain colons.
 	if p.text[from] != '@' {
 		if colon := p.moduleColon(from, to); colon >= 0 {
 			s.Module = p.text[from:colon]
@@ -122,7 +122,7 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 		return p.address(s, from, to)
 	case place[0] >= '0' && place[0] <= '9':
 		help := "addresses are hexadecimal: 0x1136"
-		if strings.Contains(s.Module, ".") { // a debugger's way to name a line
+		if strings.Contains(s.Module, ".") { // the syntax of debuggers for a line
 			help = "a source line is written @" + p.text[strings.LastIndexByte(s.Module, '@')+1:] + ", an address in a file " + s.Module + ":0x1136"
 		}
 		return s, syntax(p.text, from, to, "a name cannot begin with a digit", help)
@@ -138,8 +138,8 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	return p.function(s, from, to)
 }
 
-// moduleColon finds the colon behind the module: the first, but where the module is a path, which may hold colons itself, the last
-// one, or the one before a source line.
+// moduleColon finds the colon behind the module: the first one. A path may contain colons, so behind a path it is the
+// last one, or the one before a source line.
 func (p parser) moduleColon(from, to int) int {
 	first := p.colon(from, to)
 	if first < 0 || !strings.Contains(p.text[from:first], "/") {
@@ -158,7 +158,7 @@ func (p parser) moduleColon(from, to int) int {
 	return last
 }
 
-// colon finds the first single colon: those of "::" separate C++ and Rust names.
+// colon finds the first single colon. Double colons separate C++ and Rust names.
 func (p parser) colon(from, to int) int {
 	for i := from; i < to; i++ {
 		if p.text[i] != ':' {
@@ -187,7 +187,7 @@ func (p parser) line(s Spec, from, to int) (Spec, *SyntaxError) {
 	if colon == from+1 {
 		return s, syntax(p.text, from, colon, "the file name is missing", help)
 	}
-	n, err := strconv.ParseUint(p.text[colon+1:to], 10, 31) // the last colon: names of files may hold one
+	n, err := strconv.ParseUint(p.text[colon+1:to], 10, 31) // the last colon, because names of files may contain one
 	if err != nil || n == 0 {
 		return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is no line number", help+"; of several lines give a list of places")
 	}
@@ -212,7 +212,7 @@ func (p parser) function(s Spec, from, to int) (Spec, *SyntaxError) {
 	if plus < 0 {
 		return s, nil
 	}
-	// What follows a plus has to be an offset: no name has one outside brackets, but operators.
+	// An offset follows a plus: no name but that of an operator has a plus outside brackets.
 	offset := s.Name[plus+1:]
 	s.Name = s.Name[:plus]
 	if s.Name == "" {
@@ -231,14 +231,14 @@ func (p parser) function(s Spec, from, to int) (Spec, *SyntaxError) {
 	return s, nil
 }
 
-// plainNumber keeps to decimal and hexadecimal: no octal, no signs, no underscores between digits.
+// plainNumber parses decimal and hexadecimal numbers: no octal, no signs, no underscores between digits.
 func plainNumber(text string) bool {
 	hex := strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X")
 	return !strings.Contains(text, "_") && (hex || len(text) == 1 || text[0] != '0')
 }
 
-// offsetAt finds the plus sign of an offset: the last one that is not inside brackets, not part of an operator's name and not
-// set off by blanks ("Send + Sync").
+// offsetAt finds the plus sign of an offset: the last one that is neither inside brackets, nor part of an operator's
+// name, nor between spaces ("Send + Sync").
 func offsetAt(name string) int {
 	depth := 0 // of brackets, counted from the end
 	for i := len(name) - 1; i >= 0; i-- {
@@ -260,8 +260,8 @@ func offsetAt(name string) int {
 	return -1
 }
 
-// operatorPlus reports whether the plus sign at i belongs to an operator: "operator+", "operator++", "operator+=". The plus
-// of "operator++0x10" belongs to the offset, as what follows is a number.
+// operatorPlus reports whether the plus sign at i belongs to an operator: "operator+", "operator++", "operator+=". The
+// last plus of "operator++0x10" belongs to the offset, because a number follows.
 func operatorPlus(name string, i int) bool {
 	const word = "operator"
 	rest := name[i+1:]
@@ -298,7 +298,7 @@ func (p parser) mark(from int) (Spec, *SyntaxError) {
 // syscall reads NAME.
 func (p parser) syscall(from int) (Spec, *SyntaxError) {
 	s := Spec{Kind: Syscall, Name: p.text[from:]}
-	// Which calls there are depends on the architecture of the target; here only what cannot be a name or pattern is refused.
+	// The names depend on the architecture of the target, so only texts that cannot be a name or pattern are refused.
 	bad := strings.IndexFunc(s.Name, func(r rune) bool {
 		return !strings.ContainsRune(`_*?[]!^-\`, r) && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
 	})
@@ -311,10 +311,10 @@ func (p parser) syscall(from int) (Spec, *SyntaxError) {
 	return s, nil
 }
 
-// watchHelp says how watchpoints are written.
+// watchHelp is the syntax of watchpoints.
 const watchHelp = "watchpoints are written watch:PLACE/LEN/w, /rw or /x, with 1, 2, 4 or 8 bytes: watch:counter/8/w"
 
-// watch reads PLACE/LEN/w|rw|x. It is read from the end, as modules may be paths.
+// watch parses PLACE/LEN/w|rw|x. It starts at the end, because modules may be paths.
 func (p parser) watch(from int) (Spec, *SyntaxError) {
 	text := p.text
 	kindAt := strings.LastIndexByte(text, '/')
@@ -335,7 +335,7 @@ func (p parser) watch(from int) (Spec, *SyntaxError) {
 	if err != nil {
 		return s, err
 	}
-	// The place is checked first, so that errors come in the order of the text.
+	// The place is checked first, so that errors are in the order of the text.
 	s.Kind = Watch
 	var ok bool
 	if s.Access, ok = accessOf(text[kindAt+1:]); !ok {
@@ -361,7 +361,7 @@ func (p parser) watchable(s Spec, from, to int) *SyntaxError {
 	return nil
 }
 
-// accessOf finds a kind of watchpoint by name.
+// accessOf returns the kind of watchpoint with a name.
 func accessOf(name string) (Access, bool) {
 	for a, n := range accessNames {
 		if n == name {

@@ -11,30 +11,31 @@ import (
 	"strings"
 
 	"gotap/compile/spelling"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
-// Lines is the line table of one module's debug information.
+// Lines is the line table of a module.
 type Lines interface {
-	// AddrsOf lists the addresses in the file at which a source line begins to run, one for each copy of its code. The file is
-	// named as users do: by its last parts, or as the debug information has it. When no code belongs to the line,
-	// nearest are the lines of the file that have some, or nothing when the file is not known.
+	// AddrsOf returns the addresses in the file at which a source line starts, one for each copy of its code. The file is
+	// named by the last components of its path, or as in the debug information. When no code belongs to the line,
+	// nearest are the lines of the file that have code, or nothing when the file is unknown.
 	AddrsOf(file string, line int) (addrs []uint64, nearest []int, err error)
 }
 
-// Resolver finds places in modules. Its functions are called from whoever calls the Resolver.
+// Resolver finds places in modules. Its functions are called on the goroutine of the caller.
 type Resolver struct {
-	// Lines reads the line table of a module. nil, or a nil result: source lines are not found.
+	// Lines reads the line table of a module. If it is nil or returns nil, source lines are not found.
 	Lines func(*module.File) (Lines, error)
-	// Boundaries lists the addresses of the instructions in code, which is a function that starts at vaddr. What was
-	// found before an error counts. nil: offsets are not checked, and "+*" is refused.
+	// Boundaries returns the addresses of the instructions in code, which is a function that starts at vaddr. Addresses
+	// returned with an error are valid. If it is nil, offsets are not checked and "+*" is refused.
 	Boundaries func(f *module.File, code []byte, vaddr uint64) ([]uint64, error)
 }
 
-// ResolveAll finds the places that a specification means in the modules of a process, which come in the order of search: the
-// main program first. Without a module part the main program alone is meant when it has the place, else every
-// module that has. With one, all modules that match. The error is a *NotFoundError when nothing was found, or what
-// the most promising module said; ErrProcessAddress for addresses without a module.
+// ResolveAll returns the places that a specification stands for in the modules of a process, which must be in the order
+// of search: the main program first. Without a module part that is the main program if it has the place, otherwise
+// every module that has it. With a module part it is every module that matches. The error is a *NotFoundError when
+// nothing was found, the error of the first module that refuses the place, or ErrProcessAddress for addresses without a
+// module.
 func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 	if s.Absolute() {
 		return nil, ErrProcessAddress
@@ -46,7 +47,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 	var found []Target
 	var missing NotFoundError
 	var failed error
-	// A module that lacks the place says nothing; one that has it but refuses it is what the user wants to hear about.
+	// A module without the place is ignored; the refusal of one that has it is what the user needs to know.
 	for i, f := range searched {
 		targets, err := r.Resolve(s, f)
 		found = append(found, targets...)
@@ -55,10 +56,10 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 		case errors.As(err, &nf):
 			missing.What, missing.Suggestions = nf.What, addOnce(missing.Suggestions, nf.Suggestions)
 			missing.Inlined = append(missing.Inlined, nf.Inlined...)
-			if i == 0 { // the program itself, or the module that was named: libraries are stripped as a rule
+			if i == 0 { // the program itself or the named module, because most libraries are stripped
 				missing.Stripped, missing.NoLines = nf.Stripped, nf.NoLines
 			}
-			// A library that does not know the file says nothing about a program that knows none.
+			// Whether a library knows the file is irrelevant when the program knows none.
 			if missing.Reason == nil && (i == 0 || len(nf.Suggestions) > 0) {
 				missing.Reason = nf.Reason
 			}
@@ -80,7 +81,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 	return nil, &missing
 }
 
-// copies puts variables of libraries that the program has copies of where the copies are.
+// copies replaces variables of libraries by the copies that the program has of them.
 func copies(found []Target, files []*module.File) []Target {
 	var kept []Target
 	for _, t := range found {
@@ -100,7 +101,7 @@ func copies(found []Target, files []*module.File) []Target {
 	return kept
 }
 
-// addOnce adds names that a list does not have yet.
+// addOnce appends the names that a list does not have yet.
 func addOnce(list, names []string) []string {
 	for _, name := range names {
 		if !slices.Contains(list, name) {
@@ -110,8 +111,9 @@ func addOnce(list, names []string) []string {
 	return list
 }
 
-// Candidates lists the files that the module part of a specification means. Files of exactly that name are preferred to
-// libraries whose name begins with it. A name that no file has may be that of a command which is a symbolic link, as python3 is.
+// Candidates returns the files that match the module part of a specification. Files of exactly that name are preferred
+// to libraries whose name starts with it. A name that no file has may be that of a command that is a symbolic link,
+// like python3.
 func Candidates(s Spec, files []*module.File) []*module.File {
 	var exact, all []*module.File
 	isFile := fileAt(s.Module)
@@ -132,7 +134,8 @@ func Candidates(s Spec, files []*module.File) []*module.File {
 	return all
 }
 
-// linked lists the files that a name leads to by links: that of a command of the search path, or of a file of the working directory.
+// linked returns the files that a name leads to through links: as a command in the search path, or as a file in the
+// working directory.
 func linked(name string, files []*module.File) (found []*module.File) {
 	command, err := exec.LookPath(name)
 	for _, f := range files {
@@ -143,7 +146,7 @@ func linked(name string, files []*module.File) (found []*module.File) {
 	return found
 }
 
-// noModule is the error for a module part that no module matches, with names that begin like it.
+// noModule returns the error for a module part that no module matches, with similar names.
 func noModule(s Spec, files []*module.File) error {
 	e := &NotFoundError{Spec: s, What: NoModule}
 	if s.Module == "" { // nothing to search at all
@@ -165,13 +168,14 @@ func noModule(s Spec, files []*module.File) error {
 	return e
 }
 
-// isStatic reports whether a program is linked statically: no loader maps libraries for it.
+// isStatic reports whether a program is linked statically, so that no loader maps libraries.
 func isStatic(f *module.File) bool {
 	headers := f.ELF().Progs
 	return !slices.ContainsFunc(headers, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
-// misspelt reports whether a module part is a file's name, or a library's without what follows it, with a slip or two.
+// misspelt reports whether a module part is the name of a file, or of a library without its suffix, with a spelling
+// mistake or two.
 func misspelt(want, base string) bool {
 	short, _, _ := strings.Cut(base, ".so")
 	slips := 1 + len(want)/6
@@ -183,8 +187,8 @@ func misspelt(want, base string) bool {
 	return false
 }
 
-// Resolve finds the places that a specification means in one module, whatever its module part says.
-// A pattern leaves out what cannot be probed; a place named outright is refused with a *RefusedError or *OffsetError.
+// Resolve returns the places that a specification stands for in one module, whatever its module part is. A pattern
+// leaves out places that cannot be probed; a place with a plain name is refused with a *RefusedError or *OffsetError.
 func (r *Resolver) Resolve(s Spec, f *module.File) ([]Target, error) {
 	switch s.Kind {
 	case Function:
@@ -198,10 +202,10 @@ func (r *Resolver) Resolve(s Spec, f *module.File) ([]Target, error) {
 	case Watch:
 		return watched(s, f)
 	}
-	return nil, &RefusedError{Place: s.String(), Reason: "a system call is no place in a module"}
+	return nil, &RefusedError{Place: s.String(), Reason: "a system call is not a place in a module"}
 }
 
-// inlined is what can find a function in debug information that no symbol names; nothing for patterns.
+// inlined returns functions that search the debug information for an inlined function, or nil for patterns.
 func (r *Resolver) inlined(s Spec, f *module.File) []Inlined {
 	if r.Lines == nil || s.Pattern() {
 		return nil
@@ -217,7 +221,6 @@ func (r *Resolver) inlined(s Spec, f *module.File) []Inlined {
 	}}
 }
 
-// functions resolves NAME[+OFFSET].
 func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
 	matches := f.Lookup(s.Name)
 	if len(matches) == 0 {
@@ -237,7 +240,7 @@ func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
 		return nil, refused
 	}
 	if module.IsGlob(s.Name) {
-		refused = nil // the pattern means what can be probed
+		refused = nil // a pattern stands for what can be probed
 	}
 	return found, refused
 }
@@ -257,13 +260,13 @@ func (r *Resolver) inFunction(s Spec, f *module.File, m module.Match) ([]Target,
 	return []Target{t.named()}, nil
 }
 
-// ifuncOffset refuses instructions of functions that are not chosen yet.
+// ifuncOffset returns the error for instructions of a function whose implementation is not chosen yet.
 func ifuncOffset(t Target) error {
-	return &RefusedError{Place: t.Symbol, Reason: "the loader chooses its code, so that it has no instructions before the program runs",
+	return &RefusedError{Place: t.Symbol, Reason: "the loader chooses its implementation when the program runs, so it has no instructions before",
 		Help: "name the implementation that it chooses"}
 }
 
-// every is all instructions of a function.
+// every returns all instructions of a function.
 func (r *Resolver) every(t Target) ([]Target, error) {
 	if t.IFunc {
 		return nil, ifuncOffset(t)
@@ -271,7 +274,7 @@ func (r *Resolver) every(t Target) ([]Target, error) {
 	addrs, err := r.boundaries(t.File, t.Func)
 	if len(addrs) == 0 {
 		if err == nil {
-			err = errors.New("its size is not known")
+			err = errors.New("its size is unknown")
 		}
 		return nil, fmt.Errorf("cannot list instructions of %s: %w", t.Symbol, err)
 	}
@@ -283,7 +286,7 @@ func (r *Resolver) every(t Target) ([]Target, error) {
 	return found, nil
 }
 
-// at is one instruction of a function.
+// at returns one instruction of a function.
 func (r *Resolver) at(t Target, offset uint64) ([]Target, error) {
 	if t.IFunc {
 		return nil, ifuncOffset(t)
@@ -298,7 +301,7 @@ func (r *Resolver) at(t Target, offset uint64) ([]Target, error) {
 // checkOffset refuses offsets beyond a function and inside its instructions.
 func (r *Resolver) checkOffset(f *module.File, fn *module.Func, name string, offset uint64) error {
 	if fn.Size == 0 { // assembly in a file without call-frame information
-		return nil // nothing is known to check against
+		return nil // the bounds are unknown
 	}
 	if offset >= fn.Size {
 		return &OffsetError{Func: name, Start: fn.Addr, Offset: offset, Size: fn.Size}
@@ -307,7 +310,7 @@ func (r *Resolver) checkOffset(f *module.File, fn *module.Func, name string, off
 		return nil
 	}
 	addrs, err := r.boundaries(f, fn)
-	// Instructions come in the order of addresses: the last one below and the first one above are the nearest.
+	// Instructions are sorted by address, so the last one below and the first one above are the nearest.
 	e := &OffsetError{Func: name, Start: fn.Addr, Offset: offset, Size: fn.Size}
 	for _, addr := range addrs {
 		switch at := addr - fn.Addr; {
@@ -321,15 +324,15 @@ func (r *Resolver) checkOffset(f *module.File, fn *module.Func, name string, off
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("cannot tell whether %s+0x%x is an instruction: %w", name, offset, err)
+		return fmt.Errorf("cannot find out whether %s+0x%x is an instruction: %w", name, offset, err)
 	}
 	return e
 }
 
-// maxFunc bounds the bytes of a function that are looked at for instructions.
+// maxFunc bounds the bytes of a function that are decoded.
 const maxFunc = 16 << 20
 
-// boundaries lists the instructions of a function.
+// boundaries returns the addresses of the instructions of a function.
 func (r *Resolver) boundaries(f *module.File, fn *module.Func) ([]uint64, error) {
 	if r.Boundaries == nil {
 		return nil, errors.New("no decoder for its processor")
@@ -341,12 +344,12 @@ func (r *Resolver) boundaries(f *module.File, fn *module.Func) ([]uint64, error)
 	return r.Boundaries(f, code, fn.Addr)
 }
 
-// address resolves MODULE:0xADDR. In a function whose bounds are known it has to be an instruction; elsewhere, in files
-// without any symbols, it is taken as it is.
+// address resolves MODULE:0xADDR. In a function with known bounds the address must be that of an instruction;
+// elsewhere, in files without symbols, it is not checked.
 func (r *Resolver) address(s Spec, f *module.File) ([]Target, error) {
 	at := fmt.Sprintf("%s:0x%x", filepath.Base(f.Path), s.Addr)
 	if !f.IsText(s.Addr) {
-		return nil, &RefusedError{Place: at, Reason: "there is no code in the file",
+		return nil, &RefusedError{Place: at, Reason: "the file has no code there",
 			Help: "addresses are those of the file, as nm and objdump print them"}
 	}
 	t := At(f, s.Addr)
@@ -359,7 +362,7 @@ func (r *Resolver) address(s Spec, f *module.File) ([]Target, error) {
 	return []Target{t}, nil
 }
 
-// stripped names a module that has lost its names.
+// stripped returns the name of a module without symbols, or "".
 func stripped(f *module.File) string {
 	switch {
 	case !f.Stripped():
@@ -407,16 +410,16 @@ func (r *Resolver) lines(s Spec, f *module.File) ([]Target, error) {
 	return found, nil
 }
 
-// noCode is the error of a line table for a line, or a file, that it does not have.
+// noCode is implemented by the error of a line table for a line or a file without code.
 type noCode interface{ NoCode() }
 
-// marks resolves usdt:PROVIDER:NAME. A mark that was inlined is in several places, which are all meant.
+// marks resolves usdt:PROVIDER:NAME. A mark in a function that was inlined is in several places, and all are returned.
 func marks(s Spec, f *module.File) ([]Target, error) {
 	all, err := f.Marks()
 	if err != nil {
 		return nil, err
 	}
-	// Suggestions cost nothing here: the list is walked anyway.
+	// Suggestions are cheap, because the whole list is searched anyway.
 	missing := &NotFoundError{Spec: s, What: NoMark, Searched: []string{f.Path}}
 	var found []Target
 	for i := range all {
@@ -436,13 +439,13 @@ func marks(s Spec, f *module.File) ([]Target, error) {
 	return found, nil
 }
 
-// matchMark compares as SystemTap and DTrace do: a dash stands for two underscores.
+// matchMark compares names of marks as SystemTap and DTrace do: a dash stands for two underscores.
 func matchMark(pattern, name string) bool {
 	return matchName(pattern, name) || strings.Contains(pattern, "-") && !module.IsGlob(pattern) &&
 		strings.ReplaceAll(pattern, "-", "__") == name
 }
 
-// nearMark reports whether a mark may have been meant.
+// nearMark reports whether a mark resembles the wanted one.
 func nearMark(s Spec, m *module.Mark) bool {
 	alike := func(asked, name string) bool {
 		slips := max(1, len(asked)/4)
@@ -452,14 +455,14 @@ func nearMark(s Spec, m *module.Mark) bool {
 		alike(s.Provider, m.Provider) && alike(s.Name, m.Name)
 }
 
-// watched resolves the place of a watchpoint: a variable, or for execution a function before that.
+// watched resolves the place of a watchpoint: a variable, or else a function.
 func watched(s Spec, f *module.File) ([]Target, error) {
 	if s.Name == "" {
 		t := At(f, s.Addr)
 		t.Name = s.String()
 		return []Target{t}, nil
 	}
-	// Variables first, as they are what is mostly watched; a name is hardly ever both.
+	// Variables come first, because they are watched most; few names are both.
 	found, err := variables(s, f)
 	if len(found) > 0 || err != nil {
 		return found, err
@@ -475,13 +478,13 @@ func watched(s Spec, f *module.File) ([]Target, error) {
 	return found, nil
 }
 
-// variables finds the variables that a watchpoint names.
+// variables returns the variables that a watchpoint names.
 func variables(s Spec, f *module.File) ([]Target, error) {
 	var found []Target
 	for _, v := range f.LookupVar(s.Name) {
 		switch {
 		case v.TLS:
-			return nil, &RefusedError{Place: s.String(), Reason: s.Name + " is thread-local: each thread has its own"}
+			return nil, &RefusedError{Place: s.String(), Reason: s.Name + " is thread-local, which is not supported"}
 		case v.Size > 0 && (s.Offset > v.Size || uint64(s.Len) > v.Size-s.Offset):
 			return nil, &RefusedError{Place: s.String(), Reason: fmt.Sprintf("%s has %d bytes", s.Name, v.Size),
 				Help: "watch one of its parts, of 1, 2, 4 or 8 bytes"}

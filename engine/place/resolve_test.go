@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 	"gotap/engine/testenv"
 )
 

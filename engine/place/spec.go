@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
-// Kind is what a specification names.
+// Kind is the kind of place that a specification names.
 type Kind uint8
 
 // The kinds of places.
@@ -20,7 +20,7 @@ const (
 	Syscall              // system calls by name: syscall:
 )
 
-// Access is what a watchpoint waits for.
+// Access is the kind of access that a watchpoint waits for.
 type Access uint8
 
 // The accesses.
@@ -32,12 +32,11 @@ const (
 
 var accessNames = [...]string{OnWrite: "w", OnReadWrite: "rw", OnExecute: "x"}
 
-// String is the access as specifications write it.
+// String returns the access as in specifications.
 func (a Access) String() string { return accessNames[a] }
 
-// Spec is a parsed specification: [MODULE:]PLACE, usdt:[MODULE:]PROVIDER:NAME, watch:PLACE/LEN/w|rw|x or syscall:NAME. The module
-// of a mark or a watchpoint may stand in front of the word as well.
-// The zero value names nothing. Specs can be compared with ==.
+// Spec is a parsed specification: [MODULE:]PLACE, usdt:[MODULE:]PROVIDER:NAME, watch:PLACE/LEN/w|rw|x or syscall:NAME.
+// The module of a mark or a watchpoint may precede the word, too. The zero value names nothing. Specs are comparable.
 type Spec struct {
 	Kind   Kind
 	Module string // path, file name, library name or pattern; "" when none is given
@@ -45,7 +44,7 @@ type Spec struct {
 	Name     string // Function, Mark, Syscall: name or pattern; Watch: the variable, "" for an address
 	Provider string // Mark: name or pattern
 	Offset   uint64 // Function, Watch: added to the address
-	HasOff   bool   // an offset was written, be it 0
+	HasOff   bool   // an offset was written, even if it is 0
 	Every    bool   // Function: "+*", all instructions
 	Addr     uint64 // Address; Watch without a name
 
@@ -56,26 +55,26 @@ type Spec struct {
 	Access Access // Watch
 }
 
-// Pattern reports whether the name, the provider or the module has wildcards, so that it may mean any number of places.
+// Pattern reports whether the name, the provider or the module has wildcards, so that any number of places may match.
 func (s Spec) Pattern() bool {
 	return s.Kind != Line && (module.IsGlob(s.Name) || module.IsGlob(s.Provider) || module.IsGlob(s.Module))
 }
 
-// Absolute reports whether the place is an address of the process rather than one of a file.
+// Absolute reports whether the place is an address of the process and not of a file.
 func (s Spec) Absolute() bool {
 	return s.Module == "" && (s.Kind == Address || s.Kind == Watch && s.Name == "")
 }
 
-// Matches reports whether the name of the specification, a pattern or not, means a name. It is how system calls are
-// chosen.
+// Matches reports whether the name of the specification, which may be a pattern, matches a name. It selects system
+// calls.
 func (s Spec) Matches(name string) bool { return matchName(s.Name, name) }
 
-// matchName compares a name or pattern with a name.
+// matchName reports whether a name or pattern matches a name.
 func matchName(pattern, name string) bool {
 	return pattern == name || module.IsGlob(pattern) && module.Glob(pattern, name)
 }
 
-// String is the specification as it may be written. Parse of it gives the same Spec.
+// String returns the text of the specification. Parse returns the same Spec for it.
 func (s Spec) String() string {
 	var b strings.Builder
 	b.WriteString(prefixes[s.Kind])
@@ -100,7 +99,7 @@ func (s Spec) String() string {
 	return b.String()
 }
 
-// offset is the text of the offset, "" when none was written.
+// offset returns the text of the offset, or "".
 func (s Spec) offset() string {
 	switch {
 	case s.Every:

@@ -7,7 +7,7 @@ import (
 
 	"gotap/arch"
 	"gotap/compile"
-	"gotap/engine/syscalls"
+	"gotap/engine/linux/syscallnames"
 )
 
 // Other answers what compiling a program wants to know of a place that is no code: a system call, an access to data. It implements
@@ -30,7 +30,7 @@ func (i Other) Name() string { return i.Place }
 // Access implements PlaceInfo.
 func (i Other) Access(path []string) (compile.Access, error) {
 	if call, ok := strings.CutPrefix(i.Place, "syscall:"); ok {
-		return syscalls.Access(call, path)
+		return syscallnames.Access(call, path)
 	}
 	return compile.Access{}, fmt.Errorf("cannot compile for %s: %w", i.Place, errNoNames)
 }

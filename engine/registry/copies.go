@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"gotap/engine/debuginfo"
+	"gotap/engine/image/debuginfo"
 )
 
 // CopiedPlace is what a PlaceInfo implements besides when the place may be a function that has inlined copies: calls

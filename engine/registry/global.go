@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"gotap/compile"
-	"gotap/engine/debuginfo"
-	"gotap/engine/module"
+	"gotap/engine/image/debuginfo"
+	"gotap/engine/image/module"
+	"gotap/engine/image/symbols"
 	"gotap/engine/place"
-	"gotap/engine/symbols"
 )
 
 // Globals finds variables of a target's files by name. The zero value finds none. It is safe for concurrent use if Modules is.
@@ -170,7 +170,7 @@ func (g *Globals) symbol(f *module.File, name string) (*module.Var, error) {
 	for _, v := range f.LookupVar(name) {
 		switch {
 		case v.TLS:
-			return nil, &GlobalError{name, "it is thread-local: each thread has its own, and where is the loader's business", "read it through a pointer that the program has"}
+			return nil, &GlobalError{name, "thread-local variables are not supported", "read it through a pointer that the program has"}
 		case found != nil && found.Addr != v.Addr:
 			return nil, &GlobalError{name, fmt.Sprintf("%s has several of that name", filepath.Base(f.Path)), fmt.Sprintf("with debug information %s@FILE.c names one", name)}
 		}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"gotap/compile"
-	"gotap/engine/debuginfo"
-	"gotap/engine/goabi"
-	"gotap/engine/module"
+	"gotap/engine/image/debuginfo"
+	"gotap/engine/image/goabi"
+	"gotap/engine/image/module"
 	"gotap/engine/place"
 )
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"gotap/compile"
-	"gotap/engine/debuginfo"
+	"gotap/engine/image/debuginfo"
+	"gotap/engine/image/module"
+	"gotap/engine/image/symbols"
 	"gotap/engine/isa"
-	"gotap/engine/module"
 	"gotap/engine/place"
-	"gotap/engine/symbols"
 	"gotap/runtime"
 )
 

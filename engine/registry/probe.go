@@ -5,32 +5,28 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 	"gotap/engine/place"
+	"gotap/runtime"
+	"gotap/runtime/gate"
 	"gotap/runtime/hook"
 )
 
 // Probe is a logical probe: what a user asked for, and what has come of it.
+//
+// Its Gate decides which hits count and holds their counters, in the arena, so that other executors count there too.
 type Probe struct {
+	*gate.Gate
 	Spec    Spec
 	Order   int // of declaration
 	Enabled bool
 	Removed bool           // for good; queries still tell of it
 	Leaving bool           // an exchange under way removes it
-	Seen    uint64         // times it came up, and its predicate let it through
-	Turned  uint64         // times its predicate turned down
-	Window  uint64         // what the two came to when the present window of the budget began
-	Hits    uint64         // times its programs ran
-	Over    uint64         // hits let pass because there had been Rate of them in their second
-	Missed  uint64         // calls that could not be followed to their return
-	Crowded uint64         // those of them that were more than MaxActive at once
+	Window  uint64         // hits that had come when the present window of the budget began
 	Refused []string       // to be added to by Refuse
 	Last    map[string]int // places it had in the last process that ended, by strategy
 
-	before uint64 // hits that do not count towards Limit: it has been reached by them, and the probe enabled again
-	second rateSecond
 	mu     sync.Mutex // guards places and failed; held while a place is compiled
 	places map[siteKey]*Placement
 	failed map[siteKey]error
@@ -55,15 +51,17 @@ type siteKey struct {
 	name  string // one address may be meant by two marks, or as the choice of an indirect function
 }
 
-// New makes a probe, which is in no list yet, and refuses what cannot be one before anything is looked at.
-func New(spec Spec) (*Probe, error) {
+// New makes a probe, which is in no list yet, and refuses what cannot be one before anything is resolved. Its counters lie in
+// the arena; nil: in memory of their own.
+func New(spec Spec, arena *runtime.Arena) (*Probe, error) {
 	switch {
 	case len(spec.Specs) == 0:
 		return nil, fmt.Errorf("cannot add probe %s: it names no place", spec.Name)
 	case spec.Compile == nil:
 		return nil, fmt.Errorf("cannot add probe %s: it has no program", spec.Name)
 	}
-	return &Probe{Spec: spec, Enabled: !spec.Disabled, places: map[siteKey]*Placement{}, failed: map[siteKey]error{}}, nil
+	limits := gate.Limits{After: spec.After, Every: spec.Every, Rate: spec.Rate, Limit: spec.Limit}
+	return &Probe{Gate: arena.NewGate(limits), Spec: spec, Enabled: !spec.Disabled, places: map[siteKey]*Placement{}, failed: map[siteKey]error{}}, nil
 }
 
 // Armed reports whether the probe wants breakpoints.
@@ -80,63 +78,20 @@ func (pr *Probe) MaxActive() int {
 	return defaultActive
 }
 
-// Admit decides whether this hit counts: not while hits are to be let pass, and only each n-th where that was asked for. The probe
-// disables itself with the last hit it may have: then last is true, and its breakpoints have to go, while its present hit runs to the end.
+// Admit decides whether this hit counts. The probe disables itself with the last hit that its Limit allows: then last is true,
+// its breakpoints have to be removed, and its present hit runs to the end.
 func (pr *Probe) Admit() (ok, last bool) {
-	if !pr.Enabled || !pr.Count() {
+	if !pr.Enabled {
 		return false, false
 	}
-	if pr.spent() {
+	if ok, last = pr.Gate.Admit(); last {
 		pr.Enabled = false
-		return true, true
 	}
-	return true, false
+	return ok, last
 }
 
-// spent reports whether the probe has had all the hits it may have.
-func (pr *Probe) spent() bool { return pr.Spec.Limit > 0 && pr.Hits-pr.before >= pr.Spec.Limit }
-
-// Count counts a hit, whether the probe is enabled or not; it reports false when the hit is let pass.
-func (pr *Probe) Count() bool {
-	pr.Seen++
-	if pr.Seen <= pr.Spec.After {
-		return false
-	}
-	if every := pr.Spec.Every; every > 1 && (pr.Seen-pr.Spec.After)%every != 0 {
-		return false
-	}
-	if pr.Spec.Rate > 0 && !pr.second.admits(pr.Spec.Rate, time.Now()) {
-		pr.Over++
-		return false
-	}
-	pr.Hits++
-	return true
-}
-
-// rateSecond counts the hits of the second that began with the first of them.
-type rateSecond struct {
-	began time.Time
-	hits  uint64
-}
-
-// admits reports whether a hit is among the first so many of its second, and counts it.
-func (s *rateSecond) admits(rate uint64, now time.Time) bool {
-	if s.hits == 0 || now.Sub(s.began) >= time.Second {
-		*s = rateSecond{began: now}
-	}
-	if s.hits >= rate {
-		return false
-	}
-	s.hits++
-	return true
-}
-
-// Renew lets a probe that has had all the hits it may have begin to count them anew.
-func (pr *Probe) Renew() {
-	if pr.spent() {
-		pr.before = pr.Hits
-	}
-}
+// Came is how many hits came, those included that the predicate rejected.
+func (pr *Probe) Came() uint64 { return pr.Seen() + pr.Rejected() }
 
 // Retire disables a probe for good, at its own request or its user's. Its present hit runs to the end.
 func (pr *Probe) Retire() { pr.Enabled, pr.Removed = false, true }
@@ -155,7 +110,8 @@ func (pr *Probe) Refuse(text string) {
 
 // State is what a query says of the probe; where has the places that it is armed at, by strategy, and others counts those that are no code.
 func (pr *Probe) State(where map[string]int, others int) State {
-	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits, Over: pr.Over, Missed: pr.Missed, Crowded: pr.Crowded,
+	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits(), RateLimited: pr.RateLimited(),
+		Missed: pr.Missed(), TooDeep: pr.TooDeep(),
 		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where)}
 	if st.Places == 0 && !pr.Removed && len(pr.Last) > 0 { // there was a process to be in
 		st.Places, st.Strategy = total(pr.Last), maps.Clone(pr.Last)

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 	"gotap/engine/place"
 	"gotap/runtime"
 	"gotap/runtime/hook"
@@ -21,7 +20,7 @@ func probe(t *testing.T, id uint32, change func(*Spec)) *Probe {
 	if change != nil {
 		change(&spec)
 	}
-	pr, err := New(spec)
+	pr, err := New(spec, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +46,8 @@ func TestAdmit(t *testing.T) {
 						t.Fatalf("after %d every %d limit %d: hit %d is the last: %v, enabled: %v", after, every, limit, hit, last, pr.Enabled)
 					}
 				}
-				if !slices.Equal(got, want) || pr.Hits != uint64(len(want)) {
-					t.Errorf("after %d every %d limit %d: %v, not %v; %d hits", after, every, limit, got, want, pr.Hits)
+				if !slices.Equal(got, want) || pr.Hits() != uint64(len(want)) {
+					t.Errorf("after %d every %d limit %d: %v, not %v; %d hits", after, every, limit, got, want, pr.Hits())
 				}
 			}
 		}
@@ -177,7 +176,7 @@ func TestStates(t *testing.T) {
 		t.Errorf("a probe that was dropped: %v", err)
 	}
 	for _, spec := range []Spec{{Name: "x"}, {Name: "x", Specs: []place.Spec{{}}}} {
-		if _, err := New(spec); err == nil || !strings.Contains(err.Error(), "cannot add probe x") {
+		if _, err := New(spec, nil); err == nil || !strings.Contains(err.Error(), "cannot add probe x") {
 			t.Errorf("%+v: %v", spec, err)
 		}
 	}
@@ -243,27 +242,33 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestRate: of the hits of each second, counted from its first hit, the first ones are taken; a time without hits begins no second.
+// TestRate: what a query says of a probe with a rate is what its gate has counted.
 func TestRate(t *testing.T) {
-	var s rateSecond
-	begin := time.Unix(1000, 0)
-	for _, c := range []struct {
-		after time.Duration
-		want  bool
-	}{
-		{0, true}, {1, true}, {2, false}, {time.Second - 1, false},
-		{time.Second, true}, {time.Second + 5, true}, {2*time.Second - 1, false},
-		{5 * time.Second, true}, {6*time.Second - 1, true}, {6*time.Second - 1, false}, {6 * time.Second, true},
-	} {
-		if got := s.admits(2, begin.Add(c.after)); got != c.want {
-			t.Errorf("a hit after %v: %v, not %v", c.after, got, c.want)
-		}
-	}
 	pr := probe(t, 1, func(s *Spec) { s.Rate = 1; s.After = 2 })
 	for range 6 {
 		pr.Admit()
 	}
-	if pr.Hits+pr.Over != 4 || pr.Hits == 0 || pr.State(nil, 0).Over != pr.Over {
-		t.Errorf("%d hits and %d over are not the 4 after the first 2", pr.Hits, pr.Over)
+	st := pr.State(nil, 0)
+	if st.Hits+st.RateLimited != 4 || st.Hits == 0 {
+		t.Errorf("%d hits and %d beyond the rate are not the 4 after the first 2", st.Hits, st.RateLimited)
+	}
+}
+
+// TestCountersInArena: hits that another executor counts in the arena are the probe's.
+func TestCountersInArena(t *testing.T) {
+	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer arena.Close()
+	one := probe(t, 1, nil)
+	pr, err := New(one.Spec, arena)
+	if err != nil || pr.Offset() == 0 || one.Offset() != 0 {
+		t.Fatalf("counters at %#x, without an arena at %#x; %v", pr.Offset(), one.Offset(), err)
+	}
+	pr.Admit()
+	pr.Reject()
+	if pr.Came() != 2 || pr.State(nil, 0).Hits != 1 {
+		t.Errorf("%d hits came, and %d counted", pr.Came(), pr.State(nil, 0).Hits)
 	}
 }

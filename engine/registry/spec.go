@@ -101,14 +101,14 @@ func (s *Spec) Patterns() bool {
 
 // State is what a query says of a probe.
 type State struct {
-	ID       uint32
-	Name     string
-	State    string // "active", "disabled", "removed", "pending"
-	Places   int    // sites armed
-	Hits     uint64
-	Over     uint64 // hits beyond Rate, which ran no program
-	Missed   uint64
-	Crowded  uint64         // of Missed, what was more than MaxActive calls at once
-	Refused  []string       // sites left out, with the reason
-	Strategy map[string]int // how many sites by strategy
+	ID          uint32
+	Name        string
+	State       string // "active", "disabled", "removed", "pending"
+	Places      int    // sites armed
+	Hits        uint64
+	RateLimited uint64 // hits beyond Rate, which ran no program
+	Missed      uint64
+	TooDeep     uint64         // of Missed, what was more than MaxActive calls at once
+	Refused     []string       // sites left out, with the reason
+	Strategy    map[string]int // how many sites by strategy
 }

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"path/filepath"
 
-	"gotap/engine"
+	"gotap/engine/backend"
+	"gotap/engine/image/module"
 	"gotap/engine/isa"
-	"gotap/engine/module"
-	"gotap/engine/rsp"
+	"gotap/engine/remote/rsp"
+	"gotap/engine/semaphore"
 )
 
 // Children, and new programs, of a process behind a stub that tells of them, as gdbserver does. Children are not traced: their
@@ -22,7 +23,7 @@ import (
 // that waits for the child.
 func (t *thread) forked(stop rsp.Stop) error {
 	s := t.s
-	s.notify(engine.Event{Kind: engine.EventFork, Tid: t.id, Child: rsp.ThreadNumber(stop.Value)})
+	s.notify(backend.Event{Kind: backend.EventFork, Tid: t.id, Child: rsp.ThreadNumber(stop.Value)})
 	var all error
 	if stop.Reason == "vfork" {
 		s.lifted = true
@@ -67,7 +68,7 @@ func (t *thread) execed(stop rsp.Stop) error {
 	s.forgetProgram()
 	path := string(name)
 	s.comm = filepath.Base(path)
-	s.notify(engine.Event{Kind: engine.EventExec, Tid: t.id, Path: path})
+	s.notify(backend.Event{Kind: backend.EventExec, Tid: t.id, Path: path})
 	file, err := s.local(path)
 	if err != nil {
 		s.warn("%v: it is not probed", err)
@@ -75,7 +76,7 @@ func (t *thread) execed(stop rsp.Stop) error {
 	}
 	aux, _ := s.client.Transfer("auxv", "")
 	vector := s.auxiliary(aux)
-	s.mods = []module.Loaded{s.loaded(file, s.bias(file, vector))}
+	s.setModules([]module.Loaded{s.loaded(file, s.bias(file, vector))})
 	if err := s.watchLoader(file, vector); err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (s *Session) forgetProgram() {
 	clear(s.threads)
 	s.threads[s.mem.thread.name] = s.mem.thread
 	clear(s.points)
-	clear(s.sems)
+	s.sems = semaphore.Counts{}
 	clear(s.redo)
 	s.runs = isa.Exclusives{}
 	s.watches, s.mods, s.loader, s.armed, s.lifted = nil, nil, loaderWatch{}, 0, false

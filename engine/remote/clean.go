@@ -3,7 +3,7 @@ package remote
 import (
 	"fmt"
 
-	"gotap/engine/rsp"
+	"gotap/engine/remote/rsp"
 )
 
 // Clean lets a stub's target go on after a session that was killed. The stub has kept its breakpoints, and the target stops at the

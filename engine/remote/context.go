@@ -4,18 +4,18 @@ import (
 	"debug/elf"
 	"math"
 
+	"gotap/engine/image/module"
+	"gotap/engine/image/unwind"
 	"gotap/engine/isa"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
-	"gotap/engine/unwind"
+	"gotap/engine/linux/ptrace"
 	"gotap/runtime"
 )
 
 // What a program may ask of the thread that hit: thread implements runtime.Thread.
 
 var (
-	_ runtime.Surrounded = (*thread)(nil)
-	_ runtime.Mapper     = (*thread)(nil)
+	_ runtime.ProcessInfo = (*thread)(nil)
+	_ runtime.Mapper      = (*thread)(nil)
 )
 
 // ReadMemory implements runtime.Thread. Breakpoints do not show.
@@ -180,7 +180,7 @@ func (t *thread) Field(f runtime.Field) uint64 {
 	return 0
 }
 
-// Errno implements runtime.Surrounded.
+// Errno implements runtime.ProcessInfo.
 func (t *thread) Errno() (uint64, bool) {
 	if t.inCall {
 		const last = 4095 // the kernel's errors are -4095 … -1
@@ -196,7 +196,7 @@ func (t *thread) Errno() (uint64, bool) {
 	return t.s.isa.Errno(entry, &t.regs, &t.s.mem, t.s.mods)
 }
 
-// Bias implements runtime.Surrounded.
+// Bias implements runtime.ProcessInfo.
 func (t *thread) Bias(name string) (uint64, bool) { return module.BiasOf(t.s.mods, name) }
 
 // caller is the return address of the function: where the convention puts it at the entry, where the exit leads to, and otherwise as
@@ -242,7 +242,7 @@ func (t *thread) codePlace() (function, file string) {
 	if pl := t.h.Now.Placement; !pl.Data {
 		return pl.Func, pl.Module
 	}
-	sym := t.s.files.Name(t.s.moduleAt(*t.pc()-1), *t.pc()-1)
+	sym := t.s.names.Name(module.Find(t.s.mods, *t.pc()-1), *t.pc()-1)
 	return sym.Func, sym.Module
 }
 
@@ -271,5 +271,5 @@ func (s *Session) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 	if m == nil || m.File == nil || m.Err != nil {
 		return nil, 0, m != nil
 	}
-	return s.files.Table(m.File), m.Bias, true
+	return s.names.Table(m.File), m.Bias, true
 }

@@ -1,5 +1,5 @@
 // Package remote traces one target behind a GDB stub: a program under QEMU's user emulation or gdbserver, or a machine with its
-// kernel under QEMU's system emulation, KGDB or a debug probe. Its Session has the methods of engine.Session, and the same programs
+// kernel under QEMU's system emulation, KGDB or a debug probe. Its Session has the methods of a native one (package engine), and the same programs
 // run in it.
 //
 // # One hit, from start to end
@@ -13,6 +13,9 @@
 // On ARM and AArch64 an instruction is always emulated: no stub is ever asked for a step. What an emulation cannot do, a system call or an
 // access that faults, the thread does at the instruction's own place, with the breakpoint lifted and another one behind it. On
 // x86 what is not emulated is stepped by the stub, that one thread alone. execute.go argues why that loses no hit.
+//
+// Which probes there are, and where they belong, is the business of a probes.Set, which is the same for native tracing; probe.go and
+// place.go are what it asks of a stub's target.
 //
 // # Stopping
 //

@@ -7,7 +7,7 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/isa"
-	"gotap/engine/rsp"
+	"gotap/engine/remote/rsp"
 )
 
 // execute completes the displaced instruction: emulated where that can be, otherwise by the target at its own place, with the
@@ -91,7 +91,7 @@ func (t *thread) emulate(p *point) error {
 	return p.site.Emulate(&t.regs, &t.s.mem)
 }
 
-var errNotEmulated = &arch.RefusedError{Reason: "a system call is made by the kernel"}
+var errNotEmulated = &arch.RefusedError{Reason: "the kernel executes system calls"}
 
 // execPatience is how long an instruction may take that the target runs itself. It may be a system call that waits.
 const execPatience = 5 * time.Second

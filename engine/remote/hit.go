@@ -1,9 +1,9 @@
 package remote
 
 import (
-	"gotap/engine"
+	"gotap/engine/backend"
 	"gotap/engine/isa"
-	"gotap/engine/rsp"
+	"gotap/engine/remote/rsp"
 )
 
 // redo is an instruction that did not complete, because the processor took an exception instead: it will be come to again, which is
@@ -80,7 +80,7 @@ func (t *thread) passOn(stop rsp.Stop) error {
 	if t.s.kernel || stop.Signal == 0 {
 		return nil
 	}
-	t.s.notify(engine.Event{Kind: engine.EventSignal, Tid: t.id, Signal: rsp.LinuxSignal(stop.Signal)})
+	t.s.notify(backend.Event{Kind: backend.EventSignal, Tid: t.id, Signal: rsp.LinuxSignal(stop.Signal)})
 	t.s.signal = rsp.Action{Signal: stop.Signal, Thread: t.name}
 	return nil
 }
@@ -136,7 +136,7 @@ func (t *thread) IDs() (pid, tid int) { return t.s.pid(), t.id }
 func (t *thread) Comm(p []byte) { copy(p[:len(p)-1], t.comm()) }
 
 // Disarm implements hit.Target.
-func (t *thread) Disarm(pr *probe) { t.s.syncProbe(pr) }
+func (t *thread) Disarm(pr *probe) { t.s.Set.Disarm(pr) }
 
 // Signal implements hit.Target: the signal comes when the target is resumed.
 func (t *thread) Signal(n int) {

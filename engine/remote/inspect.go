@@ -11,8 +11,8 @@ import (
 	"slices"
 	"syscall"
 
-	"gotap/engine/module"
-	"gotap/engine/rsp"
+	"gotap/engine/image/module"
+	"gotap/engine/remote/rsp"
 )
 
 // Entries of the auxiliary vector (System V ABI; the kernel's include/uapi/linux/auxvec.h).
@@ -80,7 +80,7 @@ func (s *Session) inspect() error {
 	s.mem.first = t.id
 	vector := s.auxiliary(aux)
 	s.signs = s.signsPointers(vector)
-	s.mods = []module.Loaded{s.loaded(file, s.bias(file, vector))}
+	s.setModules([]module.Loaded{s.loaded(file, s.bias(file, vector))})
 	s.comm = filepath.Base(file.Path)
 	if err := s.compareIDs(file); err != nil {
 		return err

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"gotap/engine"
+	"gotap/engine/backend"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 	"gotap/engine/remote"
 	"gotap/runtime"
 )
@@ -22,18 +23,18 @@ func TestPlacingIsInterrupted(t *testing.T) {
 				quit := make(chan struct{})
 				s := opened(t, k, g, quit)
 				compiled := 0
-				spec := engine.ProbeSpec{ID: 1, Name: "all", Compile: func(engine.PlaceInfo) (engine.Handlers, error) {
+				spec := registry.Spec{ID: 1, Name: "all", Compile: func(registry.PlaceInfo) (registry.Handlers, error) {
 					if compiled++; compiled == 3 && at == "prepared" {
 						close(quit)
 					}
-					return engine.Handlers{Enter: &runtime.Code{}}, nil
+					return registry.Handlers{Enter: &runtime.Code{}}, nil
 				}}
 				all, err := place.Parse("main+*")
 				if err != nil {
 					t.Fatal(err)
 				}
 				spec.Specs = []place.Spec{all}
-				swap, err := s.Prepare([]engine.ProbeSpec{spec}, nil)
+				swap, err := s.Prepare([]registry.Spec{spec}, nil)
 				if at == "armed" {
 					if err != nil {
 						t.Fatal(err)
@@ -43,7 +44,7 @@ func TestPlacingIsInterrupted(t *testing.T) {
 				} else if compiled != 3 {
 					t.Errorf("%d places were compiled after the end of it", compiled-3)
 				}
-				if !errors.Is(err, engine.ErrInterrupted) {
+				if !errors.Is(err, backend.ErrInterrupted) {
 					t.Errorf("while probes are %s: %v", at, err)
 				}
 				if n := s.Stats().Points; n != 0 {
@@ -66,7 +67,7 @@ func opened(t *testing.T, k kind, g *target, quit <-chan struct{}) *remote.Sessi
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { arena.Close() })
-	s, err := remote.Open(remote.Config{Config: engine.Config{Arena: arena, Quit: quit}, Address: g.address, Exe: k.program(t)})
+	s, err := remote.Open(remote.Config{Config: backend.Config{Arena: arena, Quit: quit}, Address: g.address, Exe: k.program(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

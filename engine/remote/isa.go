@@ -9,7 +9,7 @@ import (
 	"gotap/arch"
 	"gotap/arch/arm"
 	"gotap/engine/isa"
-	"gotap/engine/rsp"
+	"gotap/engine/remote/rsp"
 )
 
 // stubISA is an instruction set as a stub shows it: what package isa says of it, and GDB's names of it and of its registers. Values

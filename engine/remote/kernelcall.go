@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"gotap/arch/x86"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/syscallnames"
 	"gotap/engine/place"
-	"gotap/engine/syscalls"
 )
 
 // System calls of a machine's kernel: the places are the kernel's functions for them. On x86 and AArch64 those have one argument, the
@@ -50,7 +50,7 @@ func argOffset(machine elf.Machine, n int) (offset uint64, ok bool) {
 // kernelCalls finds the functions of the system calls that a specification means.
 func (s *Session) kernelCalls(r *place.Resolver, spec place.Spec, files []*module.File) (found []place.Target, err error) {
 	known := false
-	for _, name := range syscalls.Names(s.isa.Machine) {
+	for _, name := range syscallnames.Names(s.isa.Machine) {
 		if name == "" || !spec.Matches(name) {
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gotap/engine"
-	"gotap/engine/module"
+	"gotap/engine/backend"
+	"gotap/engine/image/module"
 	"gotap/engine/place"
 )
 
@@ -45,7 +45,7 @@ func (s *Session) watchLoader(file *module.File, aux map[uint64]uint64) error {
 		return nil
 	}
 	if base := aux[auxBase]; base != 0 {
-		s.mods = append(s.mods, s.loaded(ld, base))
+		s.setModules(append(s.mods, s.loaded(ld, base)))
 		s.watchList(&s.mods[len(s.mods)-1])
 	}
 	s.readList()
@@ -141,26 +141,17 @@ func (s *Session) appeared(path string, bias uint64) {
 			return
 		}
 	}
-	s.mods = append(s.mods, m)
-	s.notify(engine.Event{Kind: engine.EventModule, Tid: s.pid(), Path: path})
+	s.setModules(append(s.mods, m))
+	s.notify(backend.Event{Kind: backend.EventModule, Tid: s.pid(), Path: path})
 	s.armAppeared(s.mods[len(s.mods)-1:])
 }
 
-// armAppeared arms all probes in modules that have come. There is nobody to return an error to: what is refused is told.
+// armAppeared arms all probes in modules that have come.
 func (s *Session) armAppeared(mods []module.Loaded) {
-	for _, pr := range s.probes.All() {
-		if pr.Removed {
-			continue
-		}
-		if err := s.armProbe(pr, mods); err != nil && !errors.Is(err, engine.ErrInterrupted) {
-			pr.Refuse(err.Error())
-			s.warn("probe %s: %v", pr.Spec.Name, err)
-		}
-	}
-	if err := s.syncWatches(); err != nil {
+	s.Appeared(tracer{s}, mods)
+	if err := errors.Join(s.syncWatches(), s.syncSemaphores()); err != nil {
 		s.warn("%v", err)
 	}
-	s.syncSemaphores()
 }
 
 // debugAddress is where the loader keeps its list: the value of an entry of the program's dynamic section, 0 until it is filled in.

@@ -3,7 +3,8 @@ package remote
 import (
 	"errors"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
+	"gotap/engine/locate"
 	"gotap/engine/place"
 	"gotap/engine/registry"
 )
@@ -11,23 +12,27 @@ import (
 // maxFunc bounds the bytes of a function that are looked at.
 const maxFunc = 1 << 20
 
-// targets finds the places of a specification among the target's modules.
-func (s *Session) targets(spec place.Spec) ([]place.Target, error) {
-	if spec.Kind == place.Syscall && !s.kernel {
-		return nil, nil // no place in a file: see syscall.go
-	}
-	r := &place.Resolver{Lines: s.files.Lines, Boundaries: s.cfg.Boundaries}
-	if spec.Absolute() {
-		m := module.Find(s.mods, spec.Addr)
-		if m == nil || m.File == nil || m.Err != nil {
-			return nil, &place.RefusedError{Place: spec.String(), Reason: "no module is known there"}
-		}
-		spec.Module, spec.Addr = m.Path, m.Vaddr(spec.Addr)
-		return r.Resolve(spec, m.File)
-	}
-	files := s.mapped()
+// host is what a stub's target adds to what files say: it implements locate.Host.
+type host struct{ s *Session }
+
+var _ locate.Host = host{}
+
+// Interrupted implements locate.Host.
+func (h host) Interrupted() error { return h.s.cfg.Interrupted() }
+
+// Boundaries implements locate.Host.
+func (h host) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
+	return h.s.cfg.Boundaries(f, code, vaddr)
+}
+
+// InFiles implements locate.Host. System calls of a process have no places in files (syscall.go); those of a machine are functions of its
+// kernel.
+func (h host) InFiles(spec place.Spec) bool { return spec.Kind != place.Syscall || h.s.kernel }
+
+// Resolve implements locate.Host. Functions whose code the loader chooses are left out; when there are no others they are an error.
+func (h host) Resolve(r *place.Resolver, spec place.Spec, files []*module.File) ([]place.Target, error) {
 	if spec.Kind == place.Syscall {
-		return s.kernelCalls(r, spec, files)
+		return h.s.kernelCalls(r, spec, files)
 	}
 	targets, err := r.ResolveAll(spec, files)
 	var found []place.Target
@@ -42,38 +47,33 @@ func (s *Session) targets(spec place.Spec) ([]place.Target, error) {
 	if len(found) > 0 {
 		err = nil
 	}
-	if err != nil && s.waits(spec, err) {
-		err = nil
-	}
 	return found, err
 }
 
-// mapped lists the files that the target maps.
-func (s *Session) mapped() (files []*module.File) {
-	for i := range s.mods {
-		if s.mods[i].File != nil && s.mods[i].Err == nil {
-			files = append(files, s.mods[i].File)
-		}
-	}
-	return files
-}
-
-// waits reports whether a place that is not there may come with a library that the program has not loaded yet.
-func (s *Session) waits(spec place.Spec, err error) bool {
-	var missing *place.NotFoundError
-	return errors.As(err, &missing) && s.loader.pending(spec)
-}
-
-// place makes or finds a probe's placement at a target, compiling it the first time.
-func (s *Session) place(pr *probe, spec place.Spec, t place.Target) (*placement, error) {
+// Info implements locate.Host.
+func (h host) Info(spec place.Spec, t place.Target) registry.PlaceInfo {
 	if isKernelCall(t) || onData(spec) {
-		return pr.Place(t, s.otherInfo(t.Name))
+		return h.s.otherInfo(t.Name)
 	}
-	return pr.Place(t, &registry.Info{Files: &s.files, Target: t, ISA: s.isa.ISA, Modules: s.mapped})
+	return &registry.Info{Files: &h.s.names.Files, Target: t, ISA: h.s.isa.ISA, Modules: h.s.mapped}
 }
+
+// NoModule implements locate.Host.
+func (h host) NoModule(_ int, spec place.Spec) error {
+	return &place.RefusedError{Place: spec.String(), Reason: "no module is known there"}
+}
+
+// Awaits implements locate.Host: the program may have libraries that it has not loaded yet.
+func (h host) Awaits(spec place.Spec, reason error) (bool, error) {
+	var missing *place.NotFoundError
+	return errors.As(reason, &missing) && h.s.loader.pending(spec), nil
+}
+
+// mapped lists the files that the target maps.
+func (s *Session) mapped() []*module.File { return module.Files(s.mods) }
 
 // otherInfo is what programs on a system call or on an access to data may know of it: the thread is at no place that is known beforehand.
 func (s *Session) otherInfo(name string) registry.PlaceInfo {
 	return &registry.Other{Place: name, Regs: s.isa, Word: s.isa.WordSize(),
-		Globals: registry.Globals{Files: &s.files, Modules: s.mapped}}
+		Globals: registry.Globals{Files: &s.names.Files, Modules: s.mapped}}
 }

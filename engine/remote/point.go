@@ -6,15 +6,15 @@ import (
 	"fmt"
 
 	"gotap/arch"
-	"gotap/engine"
-	"gotap/engine/call"
-	"gotap/engine/module"
-	"gotap/engine/rsp"
+	"gotap/engine/backend"
+	"gotap/engine/image/module"
+	"gotap/engine/registry/retprobe"
+	"gotap/engine/remote/rsp"
 )
 
 // point is a physical probe point: an address with one breakpoint while anybody wants one.
 type point struct {
-	call.Point
+	retprobe.Point
 	s       *Session
 	addr    uint64
 	site    arch.Site
@@ -30,13 +30,13 @@ type point struct {
 // wanted reports whether anybody needs the breakpoint.
 func (p *point) wanted() bool { return p.internal != nil || p.Wanted() }
 
-// Address implements call.Breakpoint.
+// Address implements retprobe.Breakpoint.
 func (p *point) Address() uint64 { return p.addr }
 
-// Sync implements call.Breakpoint.
+// Sync implements retprobe.Breakpoint.
 func (p *point) Sync() error { return p.s.sync(p) }
 
-// Recount implements call.Breakpoint.
+// Recount implements retprobe.Breakpoint.
 func (p *point) Recount(by int) {
 	if p.planted {
 		p.s.armed += by
@@ -122,7 +122,7 @@ func (s *Session) compareWithFile(code []byte, addr uint64, mod *module.Loaded) 
 
 // strategy chooses how the instruction of a site is completed.
 func (s *Session) strategy(site arch.Site) arch.Strategy {
-	if site.Allowed(arch.Emulated) && (s.isa.Stepless || site.Strategy() == arch.Emulated || s.cfg.Engine == engine.Emulate) && s.cfg.Engine != engine.Step || s.isa.Stepless {
+	if site.Allowed(arch.Emulated) && (s.isa.Stepless || site.Strategy() == arch.Emulated || s.cfg.Engine == backend.Emulate) && s.cfg.Engine != backend.Step || s.isa.Stepless {
 		return arch.Emulated
 	}
 	return arch.InPlace
@@ -151,18 +151,11 @@ func (s *Session) sync(p *point) error {
 	return nil
 }
 
-// errTooMany says that the limit on probe points was met.
-type errTooMany struct{ limit int }
-
-func (e errTooMany) Error() string {
-	return fmt.Sprintf("cannot place more than %d probe points (--max-probes raises the limit)", e.limit)
-}
-
 // plant sets a breakpoint: the stub does, or we write one where it has no such request.
 func (s *Session) plant(p *point) error {
 	n := p.Counted()
 	if s.armed+n > s.cfg.MaxProbes {
-		return errTooMany{s.cfg.MaxProbes}
+		return backend.TooManyError{Limit: s.cfg.MaxProbes, Wanted: s.armed + n}
 	}
 	err := rsp.ErrUnsupported
 	if !s.patch {

@@ -6,39 +6,40 @@ import (
 	"sync"
 	"time"
 
-	"gotap/engine"
-	"gotap/engine/call"
-	"gotap/engine/hit"
+	"gotap/engine/backend"
+	"gotap/engine/history"
+	"gotap/engine/image/module"
+	"gotap/engine/image/unwind"
 	"gotap/engine/isa"
-	"gotap/engine/module"
-	"gotap/engine/ptrace"
-	"gotap/engine/registry"
-	"gotap/engine/rsp"
-	"gotap/engine/symbols"
-	"gotap/engine/unwind"
-	"gotap/runtime/facility"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/locate"
+	"gotap/engine/probes"
+	"gotap/engine/registry/hit"
+	"gotap/engine/registry/retprobe"
+	"gotap/engine/remote/rsp"
+	"gotap/engine/semaphore"
 )
-
-// defaultMaxProbes is how many places are probed at most when nothing is said.
-const defaultMaxProbes = 1000
 
 // Config is how a session works, and what it connects with.
 type Config struct {
-	engine.Config
+	backend.Config
 	Address string // HOST:PORT of the stub
 	Exe     string // file with the program's or kernel's symbols; "": what the stub says it runs
 	Patched func() // may be nil; called once, when the session is about to write breakpoints itself: see Clean
 }
 
-// Session is the tracing of one target through a stub. Its methods are those of engine.Session and may be called from any goroutine,
+// Session is the tracing of one target through a stub. Its methods are those of backend.Session and may be called from any goroutine,
 // but from the callbacks of Config.
 type Session struct {
+	*probes.Set
+
 	cfg     Config
 	isa     *stubISA
 	bound   *binding
 	client  *rsp.Client
-	modules module.Cache  // the files
-	files   symbols.Files // what is known of them
+	modules module.Cache     // the files
+	names   *history.History // for naming addresses; has a lock of its own
+	places  *locate.Locator
 	done    chan struct{} // closed when the target is gone, or at Close
 	once    sync.Once
 
@@ -62,20 +63,19 @@ type Session struct {
 	comm   string
 
 	threads map[string]*thread
-	tasks   call.List // calls that a kernel's tasks are in: its stacks are not those of the processors
+	tasks   retprobe.List // calls that a kernel's tasks are in: its stacks are not those of the processors
 	points  map[uint64]*point
 	runs    isa.Exclusives // of the code there is now
-	probes  registry.List
-	armed   int // points that probes asked for
+	armed   int            // points that probes asked for
 	watches []*watch
 	calls   []callProbe
-	caught  []int // system calls that the stub tells of, in ascending order
-	sems    map[uint64]int
-	patch   bool // the stub sets no breakpoints itself
-	behind  bool // the stub shows the program counter behind breakpoints
-	spTaken bool // it takes another stack pointer
-	spKept  bool // it does not; neither is set until that is known
-	lifted  bool // all breakpoints are out while a child uses the target's memory
+	caught  []int            // system calls that the stub tells of, in ascending order
+	sems    semaphore.Counts // of marks
+	patch   bool             // the stub sets no breakpoints itself
+	behind  bool             // the stub shows the program counter behind breakpoints
+	spTaken bool             // it takes another stack pointer
+	spKept  bool             // it does not; neither is set until that is known
+	lifted  bool             // all breakpoints are out while a child uses the target's memory
 	redo    map[redo]bool
 	strays  int // stops in a row that were at no point
 	queried bool
@@ -84,7 +84,7 @@ type Session struct {
 	tickets map[uint32]*thread
 	signal  rsp.Action // what the thread gets that stopped last
 	warned  map[string]bool
-	stats   engine.Stats
+	stats   backend.Stats
 }
 
 // Session's methods that no stub can serve answer with this.
@@ -92,21 +92,18 @@ var errRemote = errors.New("a stub traces one target, which is there before")
 
 // Open connects with a stub and looks at its target, which is stopped from now on.
 func Open(cfg Config) (*Session, error) {
-	if cfg.MaxProbes == 0 {
-		cfg.MaxProbes = defaultMaxProbes
-	}
-	if cfg.Facilities == nil {
-		cfg.Facilities = facility.NewTable()
-	}
+	cfg.Defaults()
 	client, err := rsp.Dial(cfg.Address)
 	if err != nil {
 		return nil, dialError(cfg.Address, err)
 	}
-	s := &Session{cfg: cfg, client: client, done: make(chan struct{}), threads: map[string]*thread{},
+	s := &Session{cfg: cfg, client: client, done: make(chan struct{}), names: history.New(), threads: map[string]*thread{},
 		points: map[uint64]*point{}, tickets: map[uint32]*thread{}, warned: map[string]bool{},
-		sems: map[uint64]int{}, redo: map[redo]bool{}}
+		redo: map[redo]bool{}}
 	s.turn = sync.NewCond(&s.mu)
 	s.mem.s = s
+	s.places = locate.New(host{s}, &s.names.Files)
+	s.Set = probes.New(tracer{s}, s.places, &s.cfg.Config)
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)
 	if err := s.inspect(); err != nil {
@@ -211,15 +208,12 @@ func (s *Session) gone() error {
 var errEnded = errors.New("the target has ended")
 
 // Spawn is refused: a stub has its program already.
-func (s *Session) Spawn(engine.Command) (int, error) {
+func (s *Session) Spawn(backend.Command) (int, error) {
 	return 0, fmt.Errorf("cannot launch a program: %w", errRemote)
 }
 
 // Settle is refused as Spawn is.
 func (s *Session) Settle(int) error { return fmt.Errorf("cannot launch a program: %w", errRemote) }
-
-// Begin is for programs that are launched.
-func (s *Session) Begin(engine.ProbeSpec) (int, error) { return 0, engine.ErrSettled }
 
 // Attach is refused: the connection is the attachment.
 func (s *Session) Attach(int) error {
@@ -259,7 +253,7 @@ func (s *Session) Release(ticket uint32) {
 }
 
 // Stats returns the counters.
-func (s *Session) Stats() engine.Stats {
+func (s *Session) Stats() backend.Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.stats
@@ -339,7 +333,7 @@ func (s *Session) warn(format string, args ...any) {
 }
 
 // notify reports an event.
-func (s *Session) notify(e engine.Event) {
+func (s *Session) notify(e backend.Event) {
 	if s.cfg.Notify == nil {
 		return
 	}
@@ -370,7 +364,7 @@ func (s *Session) threadOf(name string) (*thread, error) {
 
 // sharedCalls is where the calls of all threads are remembered: of a kernel, whose tasks move between processors. nil: each thread
 // has its own.
-func (s *Session) sharedCalls() *call.List {
+func (s *Session) sharedCalls() *retprobe.List {
 	if !s.kernel {
 		return nil
 	}

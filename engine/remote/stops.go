@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"gotap/engine"
-	"gotap/engine/rsp"
+	"gotap/engine/backend"
+	"gotap/engine/remote/rsp"
 )
 
 // stopPatience is how long a target may take to stop when it is asked to.
@@ -155,11 +155,11 @@ func (s *Session) interrupted(stop rsp.Stop) bool {
 
 // exited ends the session with its target.
 func (s *Session) exited(stop rsp.Stop) {
-	e := engine.Event{Kind: engine.EventExit, Tid: s.pid(), Status: stop.Status}
+	e := backend.Event{Kind: backend.EventExit, Tid: s.pid(), Status: stop.Status}
 	if stop.Kind == rsp.Killed {
 		e.Signal = rsp.LinuxSignal(stop.Signal)
 	}
 	s.notify(e)
-	s.notify(engine.Event{Kind: engine.EventDone})
+	s.notify(backend.Event{Kind: backend.EventDone})
 	s.over()
 }

@@ -3,27 +3,21 @@ package remote
 import (
 	"errors"
 
-	"gotap/engine"
-	"gotap/engine/module"
+	"gotap/engine/image/module"
+	"gotap/engine/image/symbols"
 )
 
 // Symbol names an address of the target.
-func (s *Session) Symbol(_ int, addr uint64) engine.Symbol {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.files.Name(s.moduleAt(addr), addr)
-}
+func (s *Session) Symbol(_ int, addr uint64) symbols.Symbol { return s.names.Symbol(0, addr) }
 
-// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. Calls that
-// the compiler inlined become entries of their own.
-func (s *Session) Stack(_ int, pcs []uint64) []engine.Symbol {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.files.Stack(pcs, s.moduleAt)
-}
+// Stack names the addresses of a stack, innermost first: see package history.
+func (s *Session) Stack(_ int, pcs []uint64) []symbols.Symbol { return s.names.Stack(0, pcs) }
 
-// moduleAt is the module at an address of the target; nil when none is known there.
-func (s *Session) moduleAt(addr uint64) *module.Loaded { return module.Find(s.mods, addr) }
+// setModules notes what the target maps, the program first.
+func (s *Session) setModules(mods []module.Loaded) {
+	s.mods = mods
+	s.names.Keep(0, mods)
+}
 
 // ReadMemory reads the target's memory, which is stopped for it; it returns how many bytes could be read.
 func (s *Session) ReadMemory(_ int, addr uint64, p []byte) (n int) {

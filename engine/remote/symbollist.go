@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 )
 
 // A kernel's symbols often are all there is of its file: System.map, or what /proc/kallsyms showed, lines of "ADDRESS TYPE NAME". Such a

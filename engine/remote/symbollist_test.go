@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"gotap/engine/module"
+	"gotap/engine/image/module"
 	"gotap/engine/testenv"
 )
 

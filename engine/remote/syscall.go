@@ -1,14 +1,15 @@
 package remote
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"gotap/engine/linux/syscallnames"
 	"gotap/engine/place"
-	"gotap/engine/rsp"
-	"gotap/engine/syscalls"
+	"gotap/engine/remote/rsp"
 )
 
 // Probes on system calls, where the stub can stop a process at them, as gdbserver can: at the entry and at the end of those that somebody
@@ -27,33 +28,40 @@ func (s *Session) compileCalls(pr *probe, spec place.Spec) ([]callProbe, error) 
 			Help: "gdbserver does, and QEMU's user emulation from version 9.0 on; the C library's function of the call is a place as well, as libc:openat"}
 	}
 	var found []callProbe
-	for number, name := range syscalls.Names(s.isa.Machine) {
+	for number, name := range syscallnames.Names(s.isa.Machine) {
 		if name == "" || !spec.Matches(name) {
 			continue
 		}
 		code, err := pr.Spec.Compile(s.otherInfo("syscall:" + name))
+		if err == nil {
+			err = code.Fits(spec)
+		}
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, callProbe{number, &placement{Probe: pr, Code: code, Func: name}})
 	}
 	if len(found) == 0 && !pr.Spec.Optional {
-		return nil, place.NoCall(spec, syscalls.Names(s.isa.Machine))
+		return nil, place.NoCall(spec, syscallnames.Names(s.isa.Machine))
 	}
 	return found, nil
 }
 
 // addCalls makes a probe's system calls part of the session.
 func (s *Session) addCalls(pr *probe) error {
-	for _, spec := range pr.Spec.Specs {
+	var all error
+	for i, spec := range pr.Spec.Specs {
 		if spec.Kind != place.Syscall || s.kernel {
 			continue
 		}
 		found, err := s.compileCalls(pr, spec)
 		if err != nil {
-			return err
+			all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 		}
 		s.calls = append(s.calls, found...)
+	}
+	if all != nil {
+		return all
 	}
 	return s.syncCalls()
 }
@@ -131,7 +139,7 @@ func (t *thread) callEntered(number int) {
 
 // callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
 func (t *thread) callLeft() {
-	if syscalls.Restarts(t.s.isa.SyscallRet(&t.regs)) {
+	if syscallnames.Restarts(t.s.isa.SyscallRet(&t.regs)) {
 		t.callAgain = true
 		return
 	}

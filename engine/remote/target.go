@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"gotap/arch"
-	"gotap/engine/call"
-	"gotap/engine/goabi"
+	"gotap/engine/image/goabi"
+	"gotap/engine/image/module"
 	"gotap/engine/isa"
-	"gotap/engine/module"
 	"gotap/engine/place"
 	"gotap/engine/registry"
+	"gotap/engine/registry/retprobe"
 )
 
 // What package call asks of functions and threads.
@@ -23,10 +23,10 @@ type body struct {
 	mod    *module.Loaded
 }
 
-// Goroutine implements call.Body.
+// Goroutine implements retprobe.Body.
 func (b *body) Goroutine() bool { return registry.GoCompiled(b.target) != nil }
 
-// Exits implements call.Body.
+// Exits implements retprobe.Body.
 func (b *body) Exits() ([]arch.Exit, error) {
 	fn, s := b.target.Func, b.s
 	if fn == nil || fn.Size == 0 || fn.Size > maxFunc {
@@ -39,13 +39,13 @@ func (b *body) Exits() ([]arch.Exit, error) {
 	return s.isa.Exits(s.mem.code(start, int(fn.Size)), start, s.isa.SetAt(b.mod, start))
 }
 
-// PointAt implements call.Body.
-func (b *body) PointAt(addr uint64) (*call.Point, error) {
+// PointAt implements retprobe.Body.
+func (b *body) PointAt(addr uint64) (*retprobe.Point, error) {
 	return b.s.sharedPoint(addr, b.s.isa.SetAt(b.mod, b.entry.addr))
 }
 
 // sharedPoint is who shares the point at an address, which is made when there is none.
-func (s *Session) sharedPoint(addr uint64, set arch.Arch) (*call.Point, error) {
+func (s *Session) sharedPoint(addr uint64, set arch.Arch) (*retprobe.Point, error) {
 	p, err := s.pointAt(addr, set)
 	if err != nil {
 		return nil, err
@@ -53,10 +53,10 @@ func (s *Session) sharedPoint(addr uint64, set arch.Arch) (*call.Point, error) {
 	return &p.Point, nil
 }
 
-// ISA implements call.Target.
+// ISA implements retprobe.Target.
 func (t *thread) ISA() *isa.ISA { return t.s.isa.ISA }
 
-// SP implements call.Target.
+// SP implements retprobe.Target.
 func (t *thread) SP() uint64 { return t.sp() }
 
 // leaving is the registers as the instruction at a function's exit makes them.
@@ -66,16 +66,16 @@ func (t *thread) leaving() arch.Regs {
 	return regs
 }
 
-// ExitSP implements call.Target.
+// ExitSP implements retprobe.Target.
 func (t *thread) ExitSP() uint64 {
 	regs := t.leaving()
 	return regs[t.s.isa.SP()]
 }
 
-// ResultAddress implements call.Target.
+// ResultAddress implements retprobe.Target.
 func (t *thread) ResultAddress() uint64 { return t.s.isa.ResultAddress(&t.regs) }
 
-// Goroutine implements call.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has moved.
+// Goroutine implements retprobe.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has moved.
 func (t *thread) Goroutine() (g, hi uint64) {
 	word := uint64(t.s.isa.WordSize())
 	g, hi, ok := goabi.Of(t.s.isa.Machine).Goroutine(&t.regs, &t.s.mem, word, t.sp())
@@ -101,8 +101,8 @@ func (m *memory) Pointer(addr uint64) (uint64, bool) {
 	return binary.LittleEndian.Uint64(word[:]), true
 }
 
-// ReturnPoint implements call.Target.
-func (t *thread) ReturnPoint() *call.Point {
+// ReturnPoint implements retprobe.Target.
+func (t *thread) ReturnPoint() *retprobe.Point {
 	ret, err := t.s.isa.ReturnAddress(&t.regs, &t.s.mem)
 	if err != nil || ret == 0 {
 		return nil
@@ -114,23 +114,12 @@ func (t *thread) ReturnPoint() *call.Point {
 	return p
 }
 
-// Elsewhere implements call.Target.
-func (t *thread) Elsewhere(p *call.Point, sp uint64) *call.Thread {
+// Elsewhere implements retprobe.Target.
+func (t *thread) Elsewhere(p *retprobe.Point, sp uint64) *retprobe.Thread {
 	for _, o := range t.s.threads {
 		if o != t && o.calls.Has(p, sp) {
 			return &o.calls
 		}
 	}
 	return nil
-}
-
-// keepCalls makes the leaves due of all calls that are under way for a probe, which is about to be dropped. The target is stopped.
-func (s *Session) keepCalls(pr *probe) {
-	if !pr.Armed() {
-		return
-	}
-	for _, t := range s.threads {
-		t.calls.Keep(pr)
-		t.pending.Keep(pr)
-	}
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"gotap/arch"
-	"gotap/engine/call"
-	"gotap/engine/hit"
-	"gotap/engine/rsp"
+	"gotap/engine/registry/hit"
+	"gotap/engine/registry/retprobe"
+	"gotap/engine/remote/rsp"
 )
 
 // thread is a thread of the target, or a processor of a machine. It is looked at only while the target is stopped.
@@ -30,10 +30,10 @@ type thread struct {
 	before    uint64 // stack pointer before the instruction that the target ran itself
 	fault     uint64 // address, in fault handlers
 	sig       int
-	inCall    bool         // programs that run now run for a system call
-	callAgain bool         // the kernel is about to make the call once more
-	pending   call.Pending // of the system call it is in
-	calls     call.Thread  // that it is in
+	inCall    bool             // programs that run now run for a system call
+	callAgain bool             // the kernel is about to make the call once more
+	pending   retprobe.Pending // of the system call it is in
+	calls     retprobe.Thread  // that it is in
 }
 
 func (t *thread) pc() *uint64 { return &t.regs[t.s.isa.PC()] }

@@ -3,7 +3,7 @@ package remote
 import (
 	"time"
 
-	"gotap/engine/rsp"
+	"gotap/engine/remote/rsp"
 )
 
 // On ARM a stub reads memory with the rights that the processor has at the moment: one that has stopped in a program does not see the

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"gotap/engine/place"
-	"gotap/engine/rsp"
+	"gotap/engine/remote/rsp"
 )
 
 // watch is a watchpoint on data.
@@ -75,38 +75,10 @@ func (t *thread) sawData(stop rsp.Stop) error {
 	return t.finish()
 }
 
-// syncSemaphores makes the semaphores of static marks count the armed probes on them: 16-bit counters in the program's data.
+// syncSemaphores makes the semaphores of static marks count the armed probes on them.
 func (s *Session) syncSemaphores() error {
-	want := map[uint64]int{}
-	for addr, p := range s.points {
-		for _, pl := range p.Enters {
-			if m := pl.Target.Mark; m != nil && m.Semaphore != 0 && pl.Probe.Armed() && !s.closing {
-				want[addr-m.PC+m.Semaphore]++
-			}
-		}
+	if s.closing {
+		return s.sems.Clear(&s.mem)
 	}
-	var all error
-	for addr := range s.sems {
-		want[addr] += 0
-	}
-	for addr, n := range want {
-		if d := n - s.sems[addr]; d != 0 {
-			if err := s.addSemaphore(addr, d); err != nil {
-				all = errors.Join(all, fmt.Errorf("cannot change the semaphore at %#x: %w", addr, err))
-				continue
-			}
-			s.sems[addr] = n
-		}
-	}
-	return all
-}
-
-// addSemaphore adds to a semaphore.
-func (s *Session) addSemaphore(addr uint64, d int) error {
-	var v [2]byte
-	if err := s.mem.ReadMemory(addr, v[:]); err != nil {
-		return err
-	}
-	putWord(v[:], word(v[:])+uint64(d))
-	return s.mem.WriteMemory(addr, v[:])
+	return s.sems.Sync(&s.mem, tracer{s}.Points())
 }

@@ -188,7 +188,7 @@ func (b *builder) edge(from, to string) {
 	b.edges[from] = append(b.edges[from], to)
 }
 
-// load reads one module for esbuild. A text that is refused is given on as empty, so that the error is told once.
+// load reads one module for esbuild. A refused text is passed on as empty, so that its error is reported once.
 func (b *builder) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	raw, err := b.loader.Read(a.Path)
 	if err != nil {

@@ -13,7 +13,7 @@ const Version = "1"
 
 var versionLine = regexp.MustCompile(`(?m)^[ \t]*//[ \t]*@gotap[ \t]+(\S+)`)
 
-// checkText refuses what is no text of this language before any parser stumbles over it.
+// checkText refuses what cannot be a script before a parser sees it.
 func checkText(src *diag.Source) diag.List {
 	var list diag.List
 	if at := badByte(src.Text); at >= 0 {
@@ -49,7 +49,7 @@ func badByte(text string) int {
 	return -1
 }
 
-// badByteHint tells a text in another encoding, which is the usual reason, by its byte order mark.
+// badByteHint recognises a text in another encoding, the usual reason, by its byte order mark.
 func badByteHint(text string) string {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 		return "it looks like UTF-16: save it as UTF-8"
@@ -74,7 +74,7 @@ func codeStart(text string) int { return len(spaceOrComment.FindString(text)) }
 // costs a pass through esbuild, nothing else.
 func hasModules(text string) bool { return moduleSyntax.MatchString(text) }
 
-// isCommonJS reports whether a text is a CommonJS module: one without exports is not taken for one, so that importing a name of it is told.
+// isCommonJS reports whether a text is a CommonJS module. A text without exports is not one, so that importing a name from it is an error.
 func isCommonJS(text string) bool { return !hasModules(text) && commonJS.MatchString(text) }
 
 // BadRegExp reports a pattern with a property escape: the JavaScript machine accepts these and silently never matches.

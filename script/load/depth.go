@@ -203,7 +203,7 @@ func (s *depthScanner) begin(word string) {
 	}
 }
 
-// resume looks at the end of a statement, which is none if the next token goes on with it: else after a semicolon; more after a brace.
+// resume checks whether a statement has ended: it has not if the next token continues it, such as else after a semicolon.
 func (s *depthScanner) resume(word string) {
 	top := s.top()
 	if top.ended == ';' && word != "else" || top.ended == '}' && word != "" && !goesOn[word] {
@@ -240,7 +240,7 @@ func (s *depthScanner) open(bracket byte) {
 	s.ends(false, "")
 }
 
-// close ends a level. One bracket may close another here: that is for the parser to tell.
+// close ends a level, whichever bracket closes it: the parser reports brackets that do not match.
 func (s *depthScanner) close(bracket byte) {
 	if len(s.levels) == 1 {
 		s.ends(true, "")

@@ -1,7 +1,7 @@
-// Package load turns the text of a script into a syntax tree whose every node knows its place in the file the user wrote.
+// Package load turns the text of a script into a syntax tree in which every node has its place in the user's file.
 //
 // A plain script goes straight to the JavaScript parser. Only a file named .ts, or one with import or export, goes through
-// esbuild first, which strips the types and joins the modules into one text; a source map leads every offset of that text back.
+// esbuild first, which strips the types and joins the modules into one text; a source map gives the original place of every offset.
 // Offsets in this package are bytes of the text that is parsed (File.Source); File.Origin gives the original place.
 //
 // Each file is parsed twice: Tree stays as written, for the compiler of programs; Run is rewritten by package scope

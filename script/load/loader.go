@@ -24,8 +24,8 @@ const StdPrefix = "gotap/"
 type Loader struct {
 	Std fs.FS // the standard library: NAME.js or NAME.ts for "gotap/NAME"; may be nil
 
-	// Loaded tells of a module that runs already. A CommonJS module that imports it gets that one by require(); joined into another text it
-	// would be a second one, with state of its own. Nil: none does.
+	// Loaded reports whether a module already runs. A CommonJS module that imports it gets that instance by require(); joined into another
+	// text it would be a second instance, with its own state. Nil: none runs.
 	Loaded func(path string) bool
 
 	mu     sync.Mutex          // esbuild resolves in several goroutines
@@ -71,8 +71,7 @@ const (
 	formatModule               // a CommonJS module
 )
 
-// parse makes both trees of a text. What is no text of the language is refused before any parser sees it, so that the error names the
-// byte that is wrong.
+// parse makes both trees of a text. What cannot be a script is refused before a parser sees it, so that the error names the wrong byte.
 func (l *Loader) parse(e entry) (*File, diag.List) {
 	original := diag.NewSource(e.name, e.text)
 	if list := checkText(original); list.HasErrors() {

@@ -10,7 +10,7 @@ import (
 	"gotap/compile/spelling"
 )
 
-// MissingError says that there is no module of a name.
+// MissingError is the error of an unknown module.
 type MissingError struct {
 	text string
 	Hint string // a module that has nearly that name, or empty

@@ -35,7 +35,7 @@ var beforeNumber = regexp.MustCompile(`^(?:[-+(\s]|//[^\n]*\n|/\*(?s:.*?)\*/|<[^
 
 var numberText = regexp.MustCompile(`^(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?)n?`)
 
-// writtenNumber finds a number at the beginning of a text; ok is false when that is no number of this value.
+// writtenNumber finds a number at the beginning of a text; ok is false when it has another value.
 func writtenNumber(text string, value any) (written string, ok bool) {
 	written = numberText.FindString(text[len(beforeNumber.FindString(text)):])
 	if written == "" {

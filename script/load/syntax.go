@@ -15,7 +15,7 @@ import (
 	"gotap/compile/diag"
 )
 
-// parse parses one text; only the first error of the parser is told, the rest are its echoes.
+// parse parses one text; only the first error of the parser is reported, since the others usually follow from it.
 func (f *File) parse() (*ast.Program, diag.List) {
 	tree, err := parser.ParseFile(nil, f.Path, f.Source.Text, 0, parser.WithDisableSourceMaps)
 	if err == nil {

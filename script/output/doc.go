@@ -1,7 +1,9 @@
 // Package output writes what a script produces: as text for people, or as one JSON object a line for programs.
 //
-// Data goes to one stream, complaints (errors, loss, console.error) to the other; in JSON everything is data.
-// Writes are buffered until Flush, which the host calls whenever it has nothing else to do. After a write has failed a sink
-// drops everything and Err tells why: a reader that went away must not stall a trace.
+// Data goes to one stream; errors, losses and console.error go to the other. In JSON everything is data.
+//
+// Writes are buffered until Flush, which the host calls whenever it has nothing else to do. After a failed write a sink
+// drops everything, and Err returns the error: a reader that has gone must not stall a trace.
+//
 // A sink's methods may be called from several goroutines.
 package output

@@ -7,8 +7,8 @@ import (
 	"gotap/compile/diag"
 )
 
-// A Held keeps what a script says while it is not certain yet that the script will run, and passes it on from Release on. A version
-// that is turned down, as --watch does with one that does not compile, has said nothing.
+// A Held keeps what a script prints until it is certain that the script runs, and passes it on from Release on. A
+// version that is rejected, because it does not compile for example, prints nothing.
 type Held struct {
 	to Sink
 
@@ -21,7 +21,7 @@ type Held struct {
 // NewHeld makes a sink that holds back what is for another one.
 func NewHeld(to Sink) *Held { return &Held{to: to} }
 
-// Release passes on what was kept, in its order; nothing is kept any more.
+// Release passes on what was kept, in order; from then on nothing is kept.
 func (h *Held) Release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -32,10 +32,10 @@ func (h *Held) Release() {
 	h.open.Store(true)
 }
 
-// Hold keeps what is said from now on, until Release. Nothing may be being said just then.
+// Hold keeps everything until Release. It must not be called while anything is being printed.
 func (h *Held) Hold() { h.open.Store(false) }
 
-// say passes something on, now or later.
+// say calls do for the sink, now or at Release.
 func (h *Held) say(do func(Sink)) {
 	if !h.open.Load() && h.keep(do) {
 		return
@@ -43,7 +43,7 @@ func (h *Held) say(do func(Sink)) {
 	do(h.to)
 }
 
-// keep reports false when nothing is kept any more.
+// keep keeps a call for Release; it reports false after Release.
 func (h *Held) keep(do func(Sink)) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

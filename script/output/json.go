@@ -12,8 +12,9 @@ import (
 	"gotap/compile/diag"
 )
 
-// JSON writes one object a line for everything. What top-level code and begin print or complain of comes before the probes are armed,
-// and yet the ready record is the first: it is held back until then, or until the end when the run never gets ready.
+// JSON writes one object a line for everything. What top-level code and begin print or complain of comes before the
+// probes are armed, and yet the ready record is the first: it is held back until then, or until the end when the run
+// never gets ready.
 type JSON struct {
 	data *stream
 
@@ -22,8 +23,8 @@ type JSON struct {
 	held []byte // until then
 }
 
-// Version is that of the layout of records, which records.md describes. It grows when a reader of the version before could
-// misunderstand a record; new types and fields do not change it.
+// Version is that of the layout of records, which records.md describes. It grows when a reader of the version before
+// could misunderstand a record; new types and fields do not change it.
 const Version = 1
 
 // NewJSON makes a sink of JSON lines.
@@ -48,8 +49,8 @@ func (j *JSON) write(raw []byte) {
 	j.data.bytes(raw)
 }
 
-// release writes first, which may be empty, and then what was held back; from now on nothing is. What others write meanwhile comes
-// behind it.
+// release writes first, which may be empty, and then what was held back; from then on nothing is held back. What others
+// write meanwhile follows.
 func (j *JSON) release(first []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -74,8 +75,8 @@ func writeObject(b *bytes.Buffer, fields []Field) {
 // maxExact is the largest integer every reader of JSON keeps exactly.
 const maxExact = 1 << 53
 
-// writeValue writes what a record may hold. Integers that a double does not hold are text: most readers of JSON would round them in
-// silence.
+// writeValue writes what a record may hold. Integers that a double does not hold are text: most readers of JSON would
+// round them in silence.
 func writeValue(b *bytes.Buffer, v any) {
 	switch v := v.(type) {
 	case nil:
@@ -173,7 +174,7 @@ func (j *JSON) Print(text string) { j.record(Field{"type", "print"}, Field{"text
 // Clear does nothing: records are kept.
 func (j *JSON) Clear() {}
 
-// Complain writes a print record that says it was meant for standard error.
+// Complain writes a print record that is marked as meant for standard error.
 func (j *JSON) Complain(text string) {
 	j.record(Field{"type", "print"}, Field{"stream", "stderr"}, Field{"text", text})
 }

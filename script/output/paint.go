@@ -12,8 +12,8 @@ const (
 	plain                    = "\x1b[0m"
 )
 
-// Paint colours the text of diagnostics: the word error or warning, the carets, and the word hint. The text without the colours is
-// what it was.
+// Paint colours the text of diagnostics: the word error or warning, the carets, and the word hint. The text without the
+// colours is what it was.
 func Paint(list ...diag.Diagnostic) string {
 	var b strings.Builder
 	for _, d := range list {

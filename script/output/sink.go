@@ -8,10 +8,10 @@ import (
 // Sink receives everything a run produces.
 type Sink interface {
 	Print(text string)     // text of the script, end of line included
-	Clear()                // what is printed next takes the place of what was, in a file of text
+	Clear()                // the next print replaces what was printed, in a text file
 	Complain(text string)  // text of the script for standard error, end of line included
 	Event(e Event)         // a record that no callback took
-	Aggregate(a Aggregate) // an aggregation or map as it stands
+	Aggregate(a Aggregate) // an aggregation or map as it is now
 	Error(d diag.Diagnostic)
 	Lost(cause string, count uint64)
 	Ready()
@@ -26,7 +26,8 @@ type End struct {
 	Targets []Target
 }
 
-// Target is a process that the user named, and how it has ended. One that goes on has neither a status nor a signal.
+// Target is a process that the user named, and how it has ended. A process that still runs has neither a status nor a
+// signal.
 type Target struct {
 	Pid    int
 	Ended  bool
@@ -42,7 +43,7 @@ type Event struct {
 	Time     uint64 // monotonic nanoseconds
 	Comm     string
 	Fields   []Field
-	Text     string // the whole as people see it, end of line included; "": it is made of the rest
+	Text     string // the event as text, end of line included; "": it is formatted from the other fields
 	Codes    *Codes // of a definition file's probe; nil for others
 }
 
@@ -58,7 +59,7 @@ type Field struct {
 	Value any
 }
 
-// Aggregate is a snapshot with the way it is to be printed.
+// Aggregate is a snapshot with the options for printing it.
 type Aggregate struct {
 	Snapshot runtime.Snapshot
 	Options  runtime.PrintOptions

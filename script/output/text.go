@@ -10,8 +10,8 @@ import (
 	"gotap/runtime"
 )
 
-// Text writes for people. What is written may be read on a terminal, also from a file, so that control characters are escaped. Its fields are
-// set before the first use.
+// Text writes for people. What is written may be read on a terminal, also from a file, so that control characters are
+// escaped. Its fields are set before the first use.
 type Text struct {
 	Colours bool           // diagnostics are painted
 	Own     *diag.Controls // control sequences of the script; all others are escaped
@@ -59,8 +59,8 @@ func (e Event) Line() string {
 	return b.String()
 }
 
-// writeFields writes name=value for each field; those of nested records have the outer name and a dot in front. Stacks have lines of
-// their own.
+// writeFields writes name=value for each field; those of nested records have the outer name and a dot in front. Stacks
+// have lines of their own.
 func writeFields(b *strings.Builder, prefix string, fields []Field) {
 	for _, f := range fields {
 		name := prefix + f.Name
@@ -108,10 +108,10 @@ func (t *Text) Lost(cause string, count uint64) {
 	t.Complain(fmt.Sprintf("gotap: lost %d: %s\n", count, cause))
 }
 
-// Ready says nothing: that is the status line's, which belongs to the command.
+// Ready prints nothing: the command prints status lines.
 func (t *Text) Ready() {}
 
-// End says nothing: how targets have ended is a line of status.
+// End prints nothing: the command prints how targets have ended.
 func (t *Text) End(End) {}
 
 // Flush writes out what is buffered.

@@ -44,7 +44,7 @@ type probeName struct {
 	Nth  int // among those of that name
 }
 
-// event is a script.Event: numbers are told apart by their type.
+// event is a script.Event, with the type of each number.
 type event struct {
 	Kind    string
 	Ints    map[string]int64  `json:",omitempty"`
@@ -85,5 +85,5 @@ func appendChunk(b []byte, kind byte, payload []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b[start:]))
 }
 
-// overhead is what a chunk has besides its payload.
+// overhead is the size of a chunk without its payload.
 const overhead = 1 + 4 + 4

@@ -13,10 +13,11 @@ import (
 //
 //	number of the probe | pid | tid | time | flags | kind | exit | name of the thread, 16 bytes | number of items | items
 //
-// An item is the number of its format, the number of its values, and the values: kind, then by kind a varint (integers, zigzag; floats by
-// their bits), or for texts length<<1 | cut and the bytes, or for stacks length<<1 | cut, the process, and the addresses.
+// An item is the number of its format, the number of its values, and the values: kind, then by kind a varint (integers,
+// zigzag; floats by their bits), or for texts length<<1 | cut and the bytes, or for stacks length<<1 | cut, the
+// process, and the addresses.
 
-// errDamaged says that a payload is not what a Writer writes.
+// errDamaged reports a payload that no Writer writes.
 var errDamaged = errors.New("damaged")
 
 // appendRecord encodes a record; format gives numbers to formats.
@@ -37,7 +38,7 @@ func appendRecord(b []byte, probe int, rec *runtime.Record, format func(*runtime
 	return b
 }
 
-// appendValue encodes a value with its kind: keys of aggregations have no format that would tell it.
+// appendValue encodes a value with its kind, because keys of aggregations have no format that gives it.
 func appendValue(b []byte, v runtime.Value) []byte {
 	b = append(b, byte(v.Kind))
 	switch v.Kind {
@@ -143,7 +144,7 @@ func (d *decoder) record(formats []*runtime.Format) (probe int, rec runtime.Reco
 	return probe, rec
 }
 
-// item decodes an item. What its format says has to be there, no more and no less: printing trusts it.
+// item decodes an item. It has to match its format exactly, because printing relies on that.
 func (d *decoder) item(formats []*runtime.Format) (item runtime.Item) {
 	number := d.uvarint()
 	if number >= uint64(len(formats)) {

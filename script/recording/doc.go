@@ -1,24 +1,25 @@
-// Package recording keeps what a run of a script got from outside in a file, and plays it to the script again without a target.
-// Callbacks, their aggregations, timers and end callbacks run as if live; programs do not.
+// Package recording writes everything that a script gets from outside during a run to a file, and plays it to the
+// script again without a target. Callbacks, their aggregations, timers and end callbacks run as if live; programs do
+// not run.
 //
 // # Writing
 //
-// A Writer is a script.Journal: the host calls it, on its goroutine, in front of every callback, with the record, the event or the
-// timer that the callback is for, and for every answer of the world to a question of a callback: symbols of addresses, memory,
-// files, the clock, and what is in the objects that programs change. Formats of records are written once, in front of the first
-// record that has them. In front of timers and at the end come the values of the objects that programs use, since no program will
-// run to make them.
+// A Writer is a script.Journal. The host calls it, on its goroutine, before every callback, with the record, the event
+// or the timer of the callback, and for every answer that a callback gets: symbols of addresses, memory, files, the
+// clock, and the contents of objects that programs change. Formats of records are written once, before the first record
+// that has them. Before timers and at the end the values of the objects that programs use are written, because no
+// program runs in a playback.
 //
 // # Playing
 //
-// Read reads a whole file into a Recording and checks all of it. Play goes through its steps in order. A step is a record, an
-// event, a timer or the end, with the answers that were given while it was at work: they are known before its callback runs, so that
-// the callback finds the same answers to the same questions. A question that was not asked while recording, because
-// the script has been changed since, has no answer: memory is empty then, and files are not there.
+// Read reads a whole file into a Recording and checks all of it. Play goes through its steps in order. A step is a
+// record, an event, a timer or the end, with the answers that its callback got. They are loaded before the callback
+// runs, so that the same questions get the same answers. A question that was not asked while recording, because the
+// script has changed since, has no answer: memory is empty then, and files do not exist.
 //
-// Objects that programs use have, where a callback looks at them, what it found in them; in timers and at the end they have the
-// values that they had, also for a callback that did not look then. All others are made by the callbacks anew:
-// these are what a test is about.
+// Objects that programs use have the values that a callback read from them; in timers and at the end they have their
+// recorded values, also when the callback did not read them then. All other values are computed by the callbacks again:
+// they are what a test checks.
 //
 // # The file
 //
@@ -29,8 +30,8 @@
 //	payload
 //	check    4 bytes: CRC-32 (IEEE) of kind, length and payload
 //
-// Numbers are little-endian; numbers in payloads are varints of package encoding/binary. The payload of a record is in codec.go, that of
-// all other kinds is JSON. The end chunk has the number of the chunks before it. A file without it was cut short; one
-// of another version is refused with the version it has. No byte is trusted: lengths are limited before memory is taken
-// for them.
+// Numbers are little-endian; numbers in payloads are varints of package encoding/binary. The payload of a record is in
+// codec.go, that of all other kinds is JSON. The end chunk has the number of the chunks before it; a file without it
+// was cut short. A file of another version is refused. No byte is trusted: lengths are limited before memory is
+// allocated for them.
 package recording

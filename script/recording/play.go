@@ -18,7 +18,8 @@ type Player struct {
 
 var _ script.Replay = (*Player)(nil)
 
-// Player makes a player; printed tells what the script has printed. It goes into the script's options before it is loaded.
+// Player makes a player, which goes into the script's options before the script is loaded; printed returns what the
+// script has printed.
 func (r *Recording) Player(printed func() string) *Player {
 	p := &Player{rec: r, printed: printed, answers: map[string][][]byte{}, dumps: map[string]int{}, missing: map[string]int{}}
 	p.learn(&r.steps[0])
@@ -77,7 +78,8 @@ func (p *Player) Arg(name string) (string, bool) {
 // Printed is what the script has printed.
 func (p *Player) Printed() string { return p.printed() }
 
-// Play plays everything to a script that was loaded with this player, begin and end included. What stop() ends is ended here too.
+// Play plays everything to a script that was loaded with this player, begin and end included. What stop() ends is ended
+// here too.
 func (p *Player) Play(s *script.Script) {
 	s.SetTracer(nothing{})
 	s.Begin()

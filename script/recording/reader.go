@@ -63,7 +63,7 @@ type reader struct {
 // Read reads a recording, and checks every byte of it.
 func Read(r io.Reader) (*Recording, error) {
 	in := bufio.NewReader(io.LimitReader(r, MaxSize+1))
-	begin, err := in.Peek(longestVersion) // of what is no recording no more is read
+	begin, err := in.Peek(longestVersion) // no more is read of a file that is not a recording
 	if err == nil || err == io.EOF {
 		_, err = version(begin)
 	}
@@ -242,7 +242,8 @@ func decodeJSON(p []byte, to any) error {
 	return nil
 }
 
-// format takes a format in. Printing trusts the printf formats of verified programs, so a file's are checked like a program's.
+// format takes a format in. Printing trusts the printf formats of verified programs, so a file's are checked like a
+// program's.
 func (rd *reader) format(p []byte) error {
 	f := &runtime.Format{}
 	if err := decodeJSON(p, f); err != nil {
@@ -281,7 +282,7 @@ func (rd *reader) record(p []byte) (script.Played, error) {
 	return script.Played{Probe: name.Name, Nth: name.Nth, Record: &rec}, nil
 }
 
-// event takes an event in. Numbers keep their type, which JSON alone would not tell apart.
+// event decodes an event. Numbers keep their types, which JSON does not distinguish.
 func (rd *reader) event(p []byte) error {
 	var in event
 	if err := decodeJSON(p, &in); err != nil {

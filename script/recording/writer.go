@@ -10,8 +10,8 @@ import (
 	"gotap/script"
 )
 
-// Writer writes a recording. It implements script.Journal; its methods belong to the host's goroutine, Close to whoever has waited
-// for its end.
+// Writer writes a recording. It implements script.Journal. Its methods are called on the host's goroutine, Close after
+// that has ended.
 type Writer struct {
 	w       *bufio.Writer
 	err     error // the first; nothing is written after it
@@ -161,7 +161,7 @@ func (r *Writer) Values(list []runtime.Snapshot) {
 	r.chunk(chunkValues, payload)
 }
 
-// encodeSnapshot takes texts out of what becomes JSON, which would change bytes that are no UTF-8.
+// encodeSnapshot encodes texts apart from the JSON, which would change bytes that are not UTF-8.
 func encodeSnapshot(s runtime.Snapshot) snapshot {
 	out := snapshot{Object: s.Object}
 	for _, e := range s.Entries {

@@ -186,7 +186,7 @@ func (a *analyzer) function(node ast.Expression, slot *ast.Expression) *Function
 	return f
 }
 
-// unusable notes that a function goes on after it has returned, which no program does.
+// unusable notes that a function continues after it has returned, which no program can.
 func (f *Function) unusable(async, generator bool) {
 	switch {
 	case async:

@@ -8,6 +8,7 @@
 //	let total = 0 (top level)      %vars[3] = 0                                        when such a function uses it
 //	total, total = 1               %vars[3], %vars[3] = 1
 //	total++, total += n            %add(3, 1, true), %add(3, n, false)                 so that they can be atomic
+//	x ** n, x << n                 %power(x, n), x << %shift(n)                       so that a BigInt stays of a size that is soon computed
 //
 // The names with % cannot be written in a script. Positions stay those of the original nodes. Both copies of a file are
 // analyzed; functions are numbered in the order met, so the n-th function of one copy is the n-th of the other.

@@ -39,6 +39,7 @@ func (a *analyzer) expr(slot *ast.Expression) {
 	case *ast.BinaryExpression:
 		a.expr(&n.Left)
 		a.expr(&n.Right)
+		a.boundBinary(n, slot)
 	case *ast.ConditionalExpression:
 		a.expr(&n.Test)
 		a.expr(&n.Consequent)
@@ -268,6 +269,7 @@ func (a *analyzer) assign(n *ast.AssignExpression, slot *ast.Expression) {
 		}
 		a.expr(&n.Right)
 		a.refer(id, true, func(v int) func() { return func() { a.replaceAssign(n, id, v, slot) } })
+		a.boundAssign(n, slot)
 		return
 	}
 	if isPattern(n.Left) {
@@ -277,6 +279,7 @@ func (a *analyzer) assign(n *ast.AssignExpression, slot *ast.Expression) {
 		a.expr(&n.Left)
 	}
 	a.expr(&n.Right)
+	a.boundAssign(n, slot)
 }
 
 // replaceAssign makes an assignment to a shared variable; += and -= are calls, so that they can be atomic.

@@ -13,7 +13,7 @@ var arithmetic = map[token.Token]bool{token.PLUS: true, token.MINUS: true, token
 	token.EXPONENT: true}
 
 // Fractional reports whether a variable begins with a number that is written as a float, or computed from such numbers: 2.0 and 1e6 * 5.
-// JavaScript does not tell 2.0 from 2, so the text has to. isFloat judges the text of one number.
+// JavaScript does not distinguish 2.0 from 2, so the text decides. isFloat judges the text of one number.
 func (v *Variable) Fractional(isFloat func(literal string) bool) bool {
 	left := maxConstants
 	return v.Init != nil && v.scope.fractional(v.Init, isFloat, &left)
@@ -53,7 +53,7 @@ func (s *Scope) constant(e ast.Expression) *Variable {
 	return nil
 }
 
-// Member is a property of a variable that begins with an object, as a variable; nil when the text does not tell the property.
+// Member is a property of a variable that begins with an object, as a variable; nil when the text does not show the property.
 func (v *Variable) Member(name string) *Variable {
 	object, ok := v.Init.(*ast.ObjectLiteral)
 	if !ok {

@@ -11,9 +11,12 @@ import (
 
 // The names that rewritten scripts use; the host defines them as globals. No script can say them itself.
 const (
-	NameRegister = "%reg"  // (id, function, i => value of capture i)
-	NameVars     = "%vars" // array of shared variables
-	NameAdd      = "%add"  // (slot, amount, postfix)
+	NameRegister = "%reg"     // (id, function, i => value of capture i)
+	NameVars     = "%vars"    // array of shared variables
+	NameAdd      = "%add"     // (slot, amount, postfix)
+	NamePower    = "%power"   // (base, exponent)
+	NamePowerAt  = "%powerat" // (object, key, exponent)
+	NameShift    = "%shift"   // (number of places)
 )
 
 // Rewrite changes the tree that was analyzed, once.
@@ -102,7 +105,7 @@ func splitDeclarations(list *[]ast.Statement, top *Scope) {
 	*list = out
 }
 
-// split divides one declaration. A var without a value is no assignment.
+// split divides one declaration. A var without a value assigns nothing.
 func split(list []*ast.Binding, top *Scope, isVar bool, remake func([]*ast.Binding) ast.Statement) []ast.Statement {
 	var out []ast.Statement
 	for n, b := range list {

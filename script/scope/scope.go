@@ -121,7 +121,7 @@ type Options struct {
 }
 
 // lasting reports whether a variable is one that a script may count or remember with: it begins with a number, text or truth value.
-// It need not change here: what one version of a script counted, the next may do no more than tell.
+// It need not change here: the next version of a script may only print what this one counted.
 func (v *Variable) lasting() bool {
 	if v.Kind != Let && v.Kind != Var {
 		return false

@@ -84,8 +84,12 @@ var vars = [], out = [];
 function probe() {}
 function print(...v) { out.push(v.map(String).join(" ")); }
 function reg(id, f, get) { return f; }
-function add(i, n, old) { const before = vars[i]; vars[i] = before + n; return old ? before : vars[i]; }`)
-	for from, to := range map[string]string{"vars": NameVars, "reg": NameRegister, "add": NameAdd} {
+function add(i, n, old) { const before = vars[i]; vars[i] = before + n; return old ? before : vars[i]; }
+function power(a, b) { return a ** b; }
+function powerat(o, k, b) { return o[k] **= b; }
+function shift(n) { return n; }`)
+	for from, to := range map[string]string{"vars": NameVars, "reg": NameRegister, "add": NameAdd, "power": NamePower,
+		"powerat": NamePowerAt, "shift": NameShift} {
 		vm.Set(to, vm.Get(from))
 	}
 	return vm
@@ -109,6 +113,8 @@ var programs = []string{
 	`let a = 1; try { throw a; } catch (e) { a += e; } finally { a++; } const f = () => a; print(a); try { null.x; } catch { print("caught"); }`,
 	`let a = 1; const f = () => a; print(((b) => b + a)(2), (function () { return a; })(), new (class { constructor() { this.v = a; } })().v);`,
 	`print(h(1)); function h(x) { return k(x) + 1; } function k(x) { return x * 2; } if (true) { function inner() { return 7; } print(inner()); }`,
+	`let n = 3, m = 2n; const f = () => { n **= n; m <<= m; return n + n ** n; }; print(f(), n, m, 2 ** 3, m ** m, 1 << n, m >> 1n, 2 ** n ** 2);`,
+	`const o = { a: 2, b: { c: 3n } }, k = "a"; o.a **= o[k]; o[k] **= o.a; o.b.c **= o.b.c; o.a >>= o.a; class A { #p = 2; m() { return this.#p **= this.#p; } } print(o.a, o.b.c, new A().m());`,
 	`let n = 0; const f = () => n; while (n < 3) n++; do { n--; } while (n > 1); for (n = 10; n < 12; n += 1) ; for (let i = 0, j = n; i < 2; i++, j--) print(i, j, f());`,
 }
 

@@ -203,7 +203,7 @@ func (a *analyzer) unshare(init ast.ForLoopInitializer) {
 	}
 }
 
-// unshareTarget makes a variable one that programs cannot share. It counts as assigned, so that it is no constant either.
+// unshareTarget makes a variable one that programs cannot share. It counts as assigned, so that it is not a constant either.
 func (a *analyzer) unshareTarget(t ast.BindingTarget) {
 	if id, ok := t.(*ast.Identifier); ok {
 		if v := a.scope.Lookup(id.Name.String()); v != nil {

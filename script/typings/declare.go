@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"gotap/compile/js"
+	"gotap/compile/js/builtin"
 	"gotap/script"
 )
 
@@ -35,8 +35,8 @@ func writeFunctions(b *strings.Builder) {
 	for _, h := range append(script.Builtins(), script.Console()...) {
 		fs.addHost(h)
 	}
-	var foreign []js.Builtin
-	for _, p := range js.Builtins() {
+	var foreign []builtin.Function
+	for _, p := range builtin.All() {
 		if isJavaScript(p.Name) {
 			foreign = append(foreign, p)
 			continue
@@ -82,7 +82,7 @@ func (fs *functions) addHost(h script.Builtin) {
 
 // addProgram adds what a name means in programs. It goes before the host's meaning, which takes more, unless it takes any
 // number of arguments.
-func (fs *functions) addProgram(p js.Builtin) {
+func (fs *functions) addProgram(p builtin.Function) {
 	f := fs.find(p.Name)
 	o := overload{signature(p.Type), p.Doc}
 	switch {
@@ -129,7 +129,7 @@ func (f *function) writeOverloads(b *strings.Builder, indent, lead string) {
 }
 
 // writeForeign lists what programs know of JavaScript's own library. Its types are declared there.
-func writeForeign(b *strings.Builder, list []js.Builtin) {
+func writeForeign(b *strings.Builder, list []builtin.Function) {
 	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	b.WriteString("// Of JavaScript's own functions programs know these:\n//\n")
 	for _, p := range list {

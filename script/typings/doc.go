@@ -1,15 +1,15 @@
 // Package typings writes gotap.d.ts, the declarations by which an editor, or tsc, knows the script language.
 //
-// Text puts the file together from the tables that the language itself is made of, so that it cannot fall behind them:
+// Text makes the file from the tables that also implement the language, so that both always agree:
 //
 //	script.Builtins, Console      what host JavaScript finds        ─┐
-//	js.Builtins                   what programs may call            ─┼─▶ functions, namespaces (declare.go)
-//	js.Members                    the context of a program          ─┼─▶ Context, LeaveContext, FaultContext
+//	builtin.All                   what programs may call            ─┼─▶ functions, namespaces (declare.go)
+//	builtin.Members               the context of a program          ─┼─▶ Context, LeaveContext, FaultContext
 //	script.ProbeOptions           handlers and options of a probe   ─┼─▶ Handlers              (interface.go)
 //	script.EventKinds             what on() listens to              ─┘─▶ LifecycleEvents
 //
-// What is no table in Go (the objects of the host: aggregations, maps, handles, stacks) is declared by hand in objects.d.ts,
-// which is embedded; the tests compare it with the objects of a loaded script.
+// The objects of the host that no table describes (aggregations, maps, handles, stacks) are declared by hand in objects.d.ts,
+// which is embedded; tests compare it with the objects of a loaded script.
 //
 // # One file for two worlds
 //

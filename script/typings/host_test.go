@@ -10,7 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"gotap/compile/diag"
-	"gotap/compile/js"
+	"gotap/compile/js/builtin"
 	"gotap/runtime"
 	"gotap/script"
 	loading "gotap/script/load"
@@ -72,7 +72,7 @@ func TestGlobalsOfTheHost(t *testing.T) {
 		}
 	}
 	known := slices.Clone(host)
-	for _, b := range js.Builtins() {
+	for _, b := range builtin.All() {
 		space, _, _ := strings.Cut(b.Name, ".")
 		known = append(known, space)
 	}
@@ -160,7 +160,7 @@ func TestOptionsAreTaken(t *testing.T) {
 // Programs can assign to just those members of the context that are not readonly.
 func TestAssignableMembers(t *testing.T) {
 	d := read(Text())
-	for _, m := range js.Members() {
+	for _, m := range builtin.Members() {
 		face, handler := "Context", "leave"
 		switch {
 		case m.Leave:

@@ -3,7 +3,7 @@ package typings
 import (
 	"strings"
 
-	"gotap/compile/js"
+	"gotap/compile/js/builtin"
 	"gotap/script"
 )
 
@@ -24,8 +24,8 @@ var assignable = map[string]string{
 
 // writeContexts writes the context, and what handlers for returns and faults have besides.
 func writeContexts(b *strings.Builder) {
-	members := js.Members()
-	write := func(head, doc string, has func(js.Member) bool) {
+	members := builtin.Members()
+	write := func(head, doc string, has func(builtin.Member) bool) {
 		comment(b, "", doc)
 		b.WriteString("interface " + head + " {\n")
 		for _, m := range members {
@@ -35,12 +35,12 @@ func writeContexts(b *strings.Builder) {
 		}
 		b.WriteString("}\n\n")
 	}
-	write("Context", "What a program knows of its hit.", func(m js.Member) bool { return !m.Leave && !m.Fault })
-	write("LeaveContext extends Context", "The context in leave.", func(m js.Member) bool { return m.Leave })
-	write("FaultContext extends Context", "The context in fault.", func(m js.Member) bool { return m.Fault })
+	write("Context", "What a program knows of its hit.", func(m builtin.Member) bool { return !m.Leave && !m.Fault })
+	write("LeaveContext extends Context", "The context in leave.", func(m builtin.Member) bool { return m.Leave })
+	write("FaultContext extends Context", "The context in fault.", func(m builtin.Member) bool { return m.Fault })
 }
 
-func writeMember(b *strings.Builder, m js.Member) {
+func writeMember(b *strings.Builder, m builtin.Member) {
 	doc := m.Doc
 	if assignable[m.Name] != "" {
 		doc += "; " + assignable[m.Name]

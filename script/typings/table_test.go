@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gotap/compile/js"
+	"gotap/compile/js/builtin"
 	"gotap/script"
 )
 
@@ -116,7 +116,7 @@ func TestFunctionsAreThoseOfTheTables(t *testing.T) {
 			}
 		}
 	}
-	for _, b := range js.Builtins() {
+	for _, b := range builtin.All() {
 		switch {
 		case isJavaScript(b.Name):
 			if !strings.Contains(text, "//   "+b.Usage+" ") {
@@ -135,7 +135,7 @@ func TestFunctionsAreThoseOfTheTables(t *testing.T) {
 func TestContextIsThatOfTheCompiler(t *testing.T) {
 	d := read(Text())
 	want := map[string][]string{}
-	for _, m := range js.Members() {
+	for _, m := range builtin.Members() {
 		face := "Context"
 		if m.Leave {
 			face = "LeaveContext"

@@ -1,9 +1,9 @@
-// Package bench measures what gotap costs on this machine: what "gotap bench" does. A figure is worth little without something
-// beside it, so what can be is measured beside hand-written loops in C that do the same job and no more (reference/reference.c), in
-// turn, as a ratio.
+// Package bench measures what gotap costs on this machine: what "gotap bench" does. A figure is worth little without
+// something beside it, so what can be is measured beside hand-written loops in C that do the same job and no more
+// (reference/reference.c), in turn, as a ratio.
 //
-// The interpreter and the compiler are measured in this process (machine.go), so are events (events.go); hits, reloads and a flood
-// of events by starting gotap as users do (parts.go, reload.go, flood.go).
+// The interpreter and the compiler are measured in this process (machine.go), so are events (events.go); hits, reloads
+// and a flood of events by starting gotap as users do (parts.go, reload.go, flood.go).
 package bench
 
 import (
@@ -37,8 +37,8 @@ type contest struct {
 	own       []string
 }
 
-// Run measures this machine with the running program as gotap, and prints tables to out; what gotap has to say goes to errs. It takes
-// minutes. It needs gcc, and the right to trace.
+// Run measures this machine with the running program as gotap, and prints tables to out; gotap's messages go to errs.
+// It takes minutes, and needs gcc and the permission to trace.
 func Run(out, errs io.Writer, o Options) error {
 	measureMachine(out)
 	dir, err := os.MkdirTemp("", "gotap-bench-")

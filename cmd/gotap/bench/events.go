@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 	"gotap/script"
 	"gotap/script/output"
 )
@@ -18,8 +19,8 @@ const eventScript = `let n = 0; probe("f", { enter(c) { exit({ i: c.arg0, size: 
 // eventCount is how many events are delivered to measure the rate.
 const eventCount = 500_000
 
-// events measures small events from the commitment of a hit to the end of its callback, ring and wake-ups included, in time of
-// the processor: with other work on the machine the rate by the clock says nothing.
+// events measures small events from the commitment of a hit to the end of its callback, ring and wake-ups included, in
+// time of the processor: with other work on the machine the rate by the clock says nothing.
 func (b bench) events() error {
 	arena, err := runtime.NewArena(runtime.ArenaOptions{})
 	if err != nil {
@@ -35,7 +36,7 @@ func (b bench) events() error {
 	id := arena.Register(runtime.ProgramInfo{Name: "bench", Formats: eventFormats()})
 	s.Start()
 	began, before := time.Now(), cpuTime()
-	var hit runtime.Hit
+	var hit runtime.Log
 	machine, code := runtime.NewMachine(arena), eventCode(id)
 	ctx := &runtime.Context{Word: 8}
 	for range eventCount {
@@ -60,8 +61,8 @@ func eventFormats() []runtime.Format {
 
 func eventCode(id uint32) *runtime.Code {
 	return &runtime.Code{ID: id, Stack: 1, Insts: []runtime.Inst{
-		{Op: runtime.OpItem}, {Op: runtime.OpPushD, V: 1}, {Op: runtime.OpLogInt}, {Op: runtime.OpPushD, V: 2}, {Op: runtime.OpLogInt},
-		{Op: runtime.OpEndItem}, {Op: runtime.OpExit, A: uint32(runtime.ExitEvent)},
+		{Op: opcode.Item}, {Op: opcode.PushD, V: 1}, {Op: opcode.LogInt}, {Op: opcode.PushD, V: 2}, {Op: opcode.LogInt},
+		{Op: opcode.EndItem}, {Op: opcode.Exit, A: uint32(runtime.ExitEvent)},
 	}}
 }
 

@@ -11,13 +11,14 @@ import (
 	"syscall"
 )
 
-// floodScript has an event at every hit, of some size, and a callback that is slower than the hits, so that the ring fills.
+// floodScript has an event at every hit, of some size, and a callback that is slower than the hits, so that the ring
+// fills.
 const floodScript = `let hits = 0, seen = 0;
 probe("work", { enter(c) { hits++; exit({ i: c.arg0, regs: bytes(c.sp, 64), text: c.comm }); }, exit(e) { seen++; for (let k = 0; k < 3000; k++); } });
 end(() => console.log(hits, seen));`
 
-// flood measures the memory of gotap under events that come faster than callbacks take them, and checks that each is delivered or counted
-// as lost: the most that the session took, as the kernel counts it.
+// flood measures the memory of gotap under events that come faster than callbacks take them, and checks that each is
+// delivered or counted as lost: the most that the session took, as the kernel counts it.
 func (b bench) flood() error {
 	data, err := os.CreateTemp("", "gotap-flood-")
 	if err != nil {
@@ -41,7 +42,7 @@ func (b bench) flood() error {
 	if !ok {
 		return errors.New("cannot measure a flood: the system does not tell the memory of a process that has ended")
 	}
-	fmt.Fprintf(b.out, "%-42s %9.0f MB at most: %.0f events, %.0f delivered, %.0f lost and told, %.0f unaccounted\n",
+	fmt.Fprintf(b.out, "%-42s %9.0f MB at most: %.0f events, %.0f delivered, %.0f lost and reported, %.0f unaccounted\n",
 		"a flood of events, slow callbacks", float64(usage.Maxrss)/1024, hits, seen, lost, hits-seen-lost)
 	return nil
 }

@@ -13,9 +13,11 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/dpdf"
 	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
-// The benchmark of the machine alone, without any process: what the interpreter makes of steps, and what compiling costs.
+// The benchmark of the machine alone, without any process: what the interpreter makes of steps, and what compiling
+// costs.
 
 const (
 	// machineRounds is how often the loops go round in one hit; a hit's fuel has to suffice.
@@ -26,8 +28,8 @@ const (
 	compiledCommands = 10_000
 )
 
-// machinePrograms are the rows: commands of one round of a loop, in the machine's own language, that leave the stack as it was. Object 0
-// is a shared variable.
+// machinePrograms are the rows: the commands of one round of a loop, which leave the stack unchanged. Object 0 is a
+// shared variable.
 var machinePrograms = []struct{ name, round string }{
 	{"simple steps", "push tv,0\npush d,3\nadd\npush d,5\nxor\npop tv,0"},
 	{"branches", "push tv,0\njz A\nnop\nA: push tv,0\njnz B\nnop\nB: nop"},
@@ -90,12 +92,12 @@ func roundsCode(arena *runtime.Arena, object int, round string) (*runtime.Code, 
 
 // emptyCode is the shortest program there is, for where only its being there counts.
 func emptyCode() *runtime.Code {
-	return &runtime.Code{Stack: 1, Fuel: 1, Insts: []runtime.Inst{{Op: runtime.OpExit}}}
+	return &runtime.Code{Stack: 1, Fuel: 1, Insts: []runtime.Inst{{Op: opcode.Exit}}}
 }
 
 // measureRun runs a program for runTime: million steps a second of processor time, nanoseconds and allocations a hit.
 func measureRun(arena *runtime.Arena, code *runtime.Code) (msteps, ns, allocs float64) {
-	machine, hit := runtime.NewMachine(arena), &runtime.Hit{}
+	machine, hit := runtime.NewMachine(arena), &runtime.Log{}
 	ctx := &runtime.Context{Word: 8, Regs: make([]uint64, 1)}
 	machine.Run(code, ctx, hit)
 	var steps, hits uint64
@@ -121,8 +123,8 @@ func allocations() uint64 {
 	return m.Mallocs
 }
 
-// measureCompiler measures a definition file of compiledCommands commands with branches and loops: read, verified and lowered. The time is
-// the processor's, in which the collector's is too; the best of five counts.
+// measureCompiler measures a definition file of compiledCommands commands with branches and loops: read, verified and
+// lowered. The time is the processor's, in which the collector's is too; the best of five counts.
 func measureCompiler(out io.Writer) error {
 	src := diag.NewSource("bench.dpdf", bigDefinition())
 	best, commands := time.Duration(0), 0

@@ -81,7 +81,8 @@ func (b bench) median(argv []string) (float64, error) {
 	return median(all), nil
 }
 
-// threads prints how many hits there are in a second when several threads call at once. One thread of gotap serves them all.
+// threads prints how many hits there are in a second when several threads call at once. One thread of gotap serves them
+// all.
 func (b bench) threads() error {
 	counts := []int{1, 2, 8}
 	if b.o.All {
@@ -144,7 +145,7 @@ func (b bench) session(fn func(s *engine.Session, pid int) error, args ...string
 	err = fn(s, pid)
 	s.Close(true)
 	syscall.Kill(pid, syscall.SIGKILL)
-	syscall.Wait4(pid, nil, 0, nil) // reaped already is as well
+	syscall.Wait4(pid, nil, 0, nil) // it may have been reaped already
 	return err
 }
 
@@ -199,7 +200,7 @@ func (b bench) holding() error {
 				}
 				all = append(all, float64(took.Nanoseconds()))
 			}
-			fmt.Fprintf(b.out, "%-42s %9.3f ms\n", "to stop "+threads(t)+" and let go", median(all)/1e6)
+			fmt.Fprintf(b.out, "%-42s %9.3f ms\n", "to stop "+threads(t)+" and detach", median(all)/1e6)
 			return nil
 		}, "sleepers", strconv.Itoa(t))
 		if err != nil {
@@ -211,7 +212,7 @@ func (b bench) holding() error {
 
 // awaitThreads waits until so many threads are traced.
 func awaitThreads(s *engine.Session, n int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // each new thread is stopped and started, beside whatever else the machine does
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // each new thread is stopped and started; the machine may be busy
 	defer cancel()
 	for s.Stats().Attached < n {
 		if ctx.Err() != nil {

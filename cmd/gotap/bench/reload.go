@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// reloadScript counts the hits and tells them at the end; the version is what a save changes, with a probe that comes and goes.
+// reloadScript counts hits and prints the count at the end. A save changes the version, and adds or removes a probe.
 const reloadScript = "let hits = 0;\nprobe(\"work\", c => { hits++; });\nprobe(\"work\", c => { if (c.arg0 < -%d) hits = 0; });\nend(() => console.log(hits));\n"
 
 // reloads is how many saves the median is of.
 const reloads = 7
 
-// reload measures --watch: from the moment a script is saved to that in which its new version is armed, while the program hits the probe
-// without pause. No hit may be lost meanwhile: the counts are compared.
+// reload measures --watch: from the moment a script is saved to that in which its new version is armed, while the
+// program hits the probe without pause. No hit may be lost meanwhile: the counts are compared.
 func (b bench) reload() error {
 	dir, err := os.MkdirTemp("", "gotap-reload-")
 	if err != nil {
@@ -48,7 +48,7 @@ func (b bench) reload() error {
 	lines := bufio.NewScanner(status)
 	took, err := b.timeReloads(lines, save)
 	cmd.Process.Signal(syscall.SIGINT)
-	for lines.Scan() { // the session ends when nobody keeps it from writing
+	for lines.Scan() { // the session could block on a full pipe
 	}
 	if end := cmd.Wait(); err == nil && end != nil {
 		err = fmt.Errorf("cannot measure reloads: %w", end)
@@ -73,7 +73,7 @@ func (b bench) timeReloads(status *bufio.Scanner, save func(version int) error) 
 	if err := await("2 probes at 2 places"); err != nil {
 		return nil, err
 	}
-	time.Sleep(2 * b.o.Settle) // the watch begins behind that line
+	time.Sleep(2 * b.o.Settle) // the watch begins after that line
 	for version := range reloads {
 		began := time.Now()
 		if err := save(version + 2); err != nil {

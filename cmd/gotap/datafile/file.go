@@ -1,5 +1,5 @@
-// Package datafile is where the data of a run goes: standard output, or a file that keeps its old contents until there are new ones, and
-// may be followed by others when it is full.
+// Package datafile writes the data of a run: to standard output, or to a file that keeps its old contents until there
+// are new ones and that may be rotated when it is full. One goroutine writes a File at a time.
 package datafile
 
 import (
@@ -11,33 +11,33 @@ import (
 	"syscall"
 )
 
-// A File is where a run's data goes. Two things are its own: the file keeps what it held until there is something else to hold, so that a
-// script with a slip in it costs nobody the data of the run before; and a reader that went away, as head does, is told of at
-// once. One goroutine writes at a time.
+// A File takes a run's data. The file keeps its old contents until the first write, so that a script with a mistake
+// does not cost the data of the run before; and a reader that has gone, as head does, is reported at once. One
+// goroutine writes at a time.
 type File struct {
-	Gone func() // called once, when nobody reads any more; may be nil
+	Gone func() // called once, when the reader has gone; may be nil
 
 	file     *os.File
 	fresh    bool      // it is emptied before it is written
-	anew     bool      // and once more before the next write
-	rotation *Rotation // nil: all goes into the one file
+	anew     bool      // it is emptied again before the next write
+	rotation *Rotation // nil: the data are one file
 
 	empty, told sync.Once
 }
 
-// New takes what was opened by others, as standard output is: it is written where it stands.
+// New takes a file that was opened elsewhere, such as standard output. It is not emptied.
 func New(f *os.File) *File { return &File{file: f} }
 
-// Fresh takes a file that was opened for this run's data alone. r is nil when it is the only one.
+// Fresh takes a file that was opened for this run's data. r is nil when it is not rotated.
 func Fresh(f *os.File, r *Rotation) (_ *File, err error) {
-	if r != nil { // a name that means the same wherever a session in the background goes on
+	if r != nil { // a session in the background may change its working directory
 		r.path, err = filepath.Abs(f.Name())
 	}
 	return &File{file: f, fresh: true, rotation: r}, err
 }
 
-// Clear empties a fresh file, once: what is written from now on is all that it holds. What cannot be emptied, as a terminal, is as well.
-// Where files follow one another, what the run before left is the first to make room.
+// Clear empties a fresh file, once. Files that cannot be emptied, such as terminals, are left as they are. A rotated
+// file is not emptied but rotated.
 func (d *File) Clear() {
 	if !d.fresh {
 		return
@@ -50,8 +50,8 @@ func (d *File) Clear() {
 	})
 }
 
-// Restart has what is written next take the place of all that was written so far. Standard output, and files that follow one another,
-// keep what they have.
+// Restart has what is written next take the place of all that was written so far. Standard output, and files that
+// follow one another, keep what they have.
 func (d *File) Restart() { d.anew = d.fresh && d.rotation == nil }
 
 // Write implements io.Writer; a fresh file is emptied before.

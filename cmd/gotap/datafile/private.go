@@ -6,17 +6,17 @@ import (
 	"syscall"
 )
 
-// What a target says may be secret, so that files of gotap are made for their owner alone. A name that gotap chose, in a directory that
-// others may write to, may have been taken by them before.
+// The data of a target may be secret, so new files are readable only by their owner. In a directory that others may
+// write to, another user may already have made a file with a name that gotap chose.
 
 // private is the mode of a new file.
 const private = 0o600
 
-// Create makes a new file in the place of what has the name. It follows no link, and writes into no file that is there: somebody else
-// may have it open.
+// Create makes a new file and replaces an existing one. It follows no link, and does not write into an existing file,
+// which another user may have open.
 func Create(path string) (*os.File, error) { return create(path, private) }
 
-// CreateShared is Create for what others may read.
+// CreateShared is Create for a file that others may read.
 func CreateShared(path string) (*os.File, error) { return create(path, 0o644) }
 
 func create(path string, mode os.FileMode) (*os.File, error) {
@@ -28,8 +28,8 @@ func create(path string, mode os.FileMode) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, mode)
 }
 
-// Open opens a file that the user named for writing, as a shell does; what is in it stays. A link that belongs to somebody else is not
-// followed. A file that is not there is made for its owner alone.
+// Open opens a file that the user named for writing, as a shell does; its contents stay. A link of another user is not
+// followed. A new file is readable only by its owner.
 func Open(path string, flags int) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != 0 && int(st.Uid) != os.Geteuid() {

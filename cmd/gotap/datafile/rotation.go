@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// A Rotation is --rotate SIZE[,FILES]: the file of -o is the newest; when it is full it becomes FILE.1, that FILE.2, and so on, and what
-// would be one file too many is forgotten. Lines are never divided, so each file is read as if it were the only one.
+// A Rotation is --rotate SIZE[,FILES]: the file of -o is the newest; when it is full it becomes FILE.1, that FILE.2,
+// and so on, and what would be one file too many is forgotten. Lines are never divided, so each file is read as if it
+// were the only one.
 type Rotation struct {
 	size  int64 // bytes of a file
 	files int   // at most, the newest included
@@ -41,7 +42,7 @@ func ParseRotation(text string) (*Rotation, error) {
 	n, err := strconv.ParseInt(number, 10, 64)
 	switch {
 	case err != nil || n < 0 || n > 1<<62/unit:
-		return nil, fmt.Errorf("--rotate %s: %q is no size, as 512K, 10M or 1G are", text, size)
+		return nil, fmt.Errorf("--rotate %s: %q is not a size, such as 512K, 10M or 1G", text, size)
 	case n*unit < leastRotated:
 		return nil, fmt.Errorf("--rotate %s: a file has at least %d bytes", text, leastRotated)
 	}
@@ -51,12 +52,12 @@ func ParseRotation(text string) (*Rotation, error) {
 	}
 	r.files, err = strconv.Atoi(files)
 	if err != nil || r.files < 1 || r.files > mostRotated {
-		return nil, fmt.Errorf("--rotate %s: %q is no number of files from 1 to %d", text, files, mostRotated)
+		return nil, fmt.Errorf("--rotate %s: %q is not a number of files from 1 to %d", text, files, mostRotated)
 	}
 	return r, nil
 }
 
-// writeRotated writes whole lines to one file after the other. It says how much of data is written.
+// writeRotated writes whole lines to one file after the other. It returns how much of data is written.
 func (d *File) writeRotated(data []byte) (done int, err error) {
 	r := d.rotation
 	for done < len(data) && err == nil {
@@ -73,8 +74,8 @@ func (d *File) writeRotated(data []byte) (done int, err error) {
 	return done, err
 }
 
-// part is how much of data the newest file takes: all, what of it is whole lines, or when it has none the rest of the line that
-// it has begun. 0: the next file is due. A line longer than a file is a file of its own.
+// part is how much of data the newest file takes: all, what of it is whole lines, or when it has none the rest of the
+// line that it has begun. 0: the next file is due. A line longer than a file is a file of its own.
 func (r *Rotation) part(data []byte) int {
 	room := r.size - r.used
 	if int64(len(data)) <= room {
@@ -115,7 +116,7 @@ func (d *File) next() error {
 	if err != nil {
 		return fmt.Errorf("cannot begin the next output file: %w", err)
 	}
-	d.file.Close() // all of it is written: there is nothing that closing could still tell of
+	d.file.Close() // everything has been written, so no error is left to report
 	d.file = f
 	r.used, r.midline = 0, false
 	return nil

@@ -1,9 +1,9 @@
-// Package emulate executes single instructions that lines of JSON describe, by the code that completes them at probes: what
-// "gotap emulate" does. It is there to be compared with processors and other emulators.
+// Package emulate executes single instructions that lines of JSON describe, by the code that completes them at probes:
+// what "gotap emulate" does. It is there to be compared with processors and other emulators.
 //
-// A line is read into an emulation (line.go, state.go), whose memory is the pieces that the line gave and nothing else (windows.go); the
-// instruction set (set.go) executes it, and what has changed is written. Lines are worked on by all processors, a batch at a time, and
-// answered in their order.
+// A line is read into an emulation (line.go, state.go), whose memory is the pieces that the line gave and nothing else
+// (windows.go); the instruction set (set.go) executes it, and what has changed is written. Lines are worked on by all
+// processors, a batch at a time, and answered in their order.
 package emulate
 
 import (
@@ -19,12 +19,12 @@ import (
 	"gotap/arch"
 )
 
-// batch is how many lines are worked on at a time at most.
+// batch is the maximum number of lines that are handled at a time.
 const batch = 1024
 
-// Run answers every line of in, in order, as the instruction set of that name does ("arm", "thumb", "arm64", "x86-64", "ia32"). What
-// has been read is answered before more is waited for, so that another program can talk to this one line by line. The error is a stream
-// that breaks, or how many lines described no state, which is told when all have been answered.
+// Run answers every line of in, in order, for the named instruction set ("arm", "thumb", "arm64", "x86-64", "ia32"). It
+// answers what it has read before it waits for more, so that another program can use it line by line. The error is that
+// of a stream, or the number of lines that described no state, after all have been answered.
 func Run(name string, in io.Reader, out io.Writer) error {
 	set := *instructionSets[name]
 	r, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriter(out)
@@ -52,7 +52,8 @@ func Run(name string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// readBatch waits for a line, and takes as many more as have already come. Empty ones are among them, as errors tell the number of a line.
+// readBatch waits for a line, and takes as many more as have arrived. Empty lines are included, because errors have
+// line numbers.
 func readBatch(r *bufio.Reader) (lines [][]byte, err error) {
 	for len(lines) < batch {
 		line, err := r.ReadBytes('\n')
@@ -69,7 +70,7 @@ func readBatch(r *bufio.Reader) (lines [][]byte, err error) {
 	return lines, nil
 }
 
-// answerAll answers lines, on all processors. There is no answer to an empty one.
+// answerAll answers lines, on all processors. An empty line gets no answer.
 func answerAll(set *instructionSet, lines [][]byte, first int) (answers [][]byte, bad int) {
 	answers = make([][]byte, len(lines))
 	workers := min(goruntime.GOMAXPROCS(0), (len(lines)+63)/64)
@@ -97,7 +98,7 @@ func answerAll(set *instructionSet, lines [][]byte, first int) (answers [][]byte
 	return answers, bad
 }
 
-// quote is a string as JSON has it. What %q writes is not JSON where a line held bytes that are no characters.
+// quote is a string as JSON. What %q writes is not JSON for bytes that are not UTF-8.
 func quote(s string) []byte {
 	b, _ := json.Marshal(s) // a string has no error
 	return b

@@ -28,8 +28,9 @@ type memoryText struct {
 	given     [2]bool // addr; len or hex
 }
 
-// lineReader takes a line apart. encoding/json, which finds members by reflection and reads all twice, takes five times as long,
-// and that would be most of the time that a line takes. The first error ends the reading: from then on every method does nothing.
+// lineReader takes a line apart. encoding/json, which finds members by reflection and reads all twice, takes five times
+// as long, and that would be most of the time that a line takes. The first error ends the reading: from then on every
+// method does nothing.
 type lineReader struct {
 	text []byte
 	at   int
@@ -87,7 +88,7 @@ func (r *lineReader) memory() (m memoryText) {
 	return m
 }
 
-// fail notes what was expected where the reading stands.
+// fail records what was expected at the current position.
 func (r *lineReader) fail(expected string) {
 	if r.err == nil {
 		r.err = fmt.Errorf("column %d: expected %s", r.at+1, expected)
@@ -95,7 +96,7 @@ func (r *lineReader) fail(expected string) {
 	r.at = len(r.text)
 }
 
-// next is the next byte that is no space, which stays; 0 at the end.
+// next returns the next byte that is not a space, without consuming it; 0 at the end.
 func (r *lineReader) next() byte {
 	for ; r.at < len(r.text); r.at++ {
 		switch c := r.text[r.at]; c {
@@ -107,7 +108,7 @@ func (r *lineReader) next() byte {
 	return 0
 }
 
-// null goes past a null, which stands for a member that is not there.
+// null consumes a null, which means a missing member.
 func (r *lineReader) null() bool {
 	if r.next() != 'n' || !bytes.HasPrefix(r.text[r.at:], []byte("null")) {
 		return false
@@ -116,7 +117,7 @@ func (r *lineReader) null() bool {
 	return true
 }
 
-// take goes past the next byte if it is c.
+// take consumes the next byte if it is c.
 func (r *lineReader) take(c byte) bool {
 	if r.next() != c {
 		return false
@@ -139,7 +140,7 @@ func (r *lineReader) members(each func(name string)) {
 // elements reads an array.
 func (r *lineReader) elements(each func()) { r.list('[', ']', "an array", each) }
 
-// list reads what stands between two brackets, with commas between.
+// list reads a list in brackets, separated by commas.
 func (r *lineReader) list(open, closing byte, what string, each func()) {
 	if !r.take(open) {
 		r.fail(what)
@@ -222,7 +223,7 @@ func (r *lineReader) number(name string) (n number) {
 	return n
 }
 
-// skip reads a value that nobody asked for.
+// skip reads a value that is ignored.
 func (r *lineReader) skip() {
 	switch r.next() {
 	case '{':

@@ -6,7 +6,8 @@ import (
 	"gotap/arch/arm64"
 )
 
-// memory is what an instruction finds besides registers of the usual kinds. It implements arch.Memory, arm64.System and arm.ThreadPointer.
+// memory is what an instruction can access besides the usual registers. It implements arch.Memory, arm64.System and
+// arm.ThreadPointer.
 type memory struct {
 	windows
 	system []systemValue
@@ -18,7 +19,8 @@ type systemValue struct {
 	value uint64
 }
 
-// systemNames are the registers of ARM that a process reads by MRS or MRC and that only the system knows; they have to be given.
+// systemNames are the registers of ARM that a process reads by MRS or MRC and that only the system knows; they have to
+// be given.
 var systemNames = map[string][]string{
 	"arm":   {"tpidruro"},
 	"thumb": {"tpidruro"},

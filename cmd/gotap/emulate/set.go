@@ -11,7 +11,7 @@ import (
 	"gotap/arch/x86"
 )
 
-// instructionSet is what emulate needs to know of an architecture besides arch.Arch.
+// instructionSet describes an architecture, in addition to arch.Arch.
 type instructionSet struct {
 	arch.Arch
 	names  []string // of the registers that are printed, in their order
@@ -25,8 +25,8 @@ type instructionSet struct {
 	exec   func(in arch.Insn, regs *arch.Regs, v *arch.Vectors, mem arch.Memory) error
 }
 
-// flagsForm is how lines have the flags of arm64. Programs that make lines keep to one of two ways: bits 31 to 28, as the processor
-// shows them, or a number of four bits. The first that is not zero tells, since the one way has nothing where the other has all.
+// flagsForm is how lines give the flags of arm64: in bits 31 to 28, as the processor has them, or as a number of four
+// bits. The first value that is not zero decides, because the two forms share no bits.
 type flagsForm uint8
 
 const (
@@ -68,7 +68,8 @@ var instructionSets = map[string]*instructionSet{
 	"ia32":   {Arch: x86.New32(), names: x86Names("eax ebx ecx edx esi edi ebp esp", 8), status: "eflags", start: flatSegments, exec: execX86},
 }
 
-// flatSegments lets fs and gs of 32-bit programs be used: a selector of zero could not. Their bases are "fs_base" and "gs_base".
+// flatSegments lets fs and gs of 32-bit programs be used: a selector of zero could not. Their bases are "fs_base" and
+// "gs_base".
 var flatSegments = arch.Regs{x86.FS: 0x63, x86.GS: 0x63}
 
 func numbered(prefix string, n int) (names []string) {

@@ -55,14 +55,15 @@ func (e *emulation) read(set *instructionSet, line []byte) error {
 	return e.mem.lay(e.pc, e.code, l.mem)
 }
 
-// instructionAddress is where the instruction of a program counter lies: a pointer to Thumb code may have its lowest bit set.
+// instructionAddress is where the instruction of a program counter lies: a pointer to Thumb code may have its lowest
+// bit set.
 func (s *instructionSet) instructionAddress(pc uint64) (uint64, error) {
 	pc = s.address(pc)
 	if s.set == thumbState {
 		pc &^= 1
 	}
 	if s.align != 0 && pc%s.align != 0 {
-		return 0, fmt.Errorf("pc: %d is no multiple of %d", pc, s.align)
+		return 0, fmt.Errorf("pc: %d is not a multiple of %d", pc, s.align)
 	}
 	return pc, nil
 }
@@ -103,8 +104,8 @@ func (e *emulation) set(set *instructionSet, name, text string) error {
 	return nil
 }
 
-// register finds a register: index, bits of it, and where they are. The flags of arm64 stay where the processor shows them, unless the
-// lines have them as numbers of four bits.
+// register finds a register: index, bits of it, and where they are. The flags of arm64 stay where the processor shows
+// them, unless the lines have them as numbers of four bits.
 func (s *instructionSet) register(name string) (index int, mask uint64, shift int, ok bool) {
 	index, bits, shift, ok := s.RegIndex(name)
 	if mask = ^uint64(0) >> (64 - bits); name == "nzcv" && s.flags != fourBits {
@@ -171,7 +172,7 @@ func (s *instructionSet) vectorNumber(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n < 32
 }
 
-// state is the line that tells of a state.
+// state is the line that describes a state.
 func (e *emulation) state(set *instructionSet) []byte {
 	out := append(make([]byte, 0, 512), `{"pc":`...)
 	out = strconv.AppendUint(out, e.regs[set.PC()], 10)

@@ -11,9 +11,10 @@ import (
 	"gotap/arch"
 )
 
-// windows are the memory of an emulated instruction: pieces that a line gave, of which later ones lie over earlier ones, and the bytes of
-// the instruction itself, which are what the memory at pc holds. They implement arch.Memory. What a line gave stays as it is: bytes that
-// are written lie over it, so that neither a window of zeroes nor the list of what has changed costs anything for its size.
+// windows are the memory of an emulated instruction: pieces that a line gave, of which later ones lie over earlier
+// ones, and the bytes of the instruction itself, which are what the memory at pc holds. They implement arch.Memory.
+// What a line gave stays as it is: bytes that are written lie over it, so that neither a window of zeroes nor the list
+// of what has changed costs anything for its size.
 type windows struct {
 	code    []byte
 	pc      uint64
@@ -36,7 +37,7 @@ type piece struct {
 	bytes [pieceSize]byte
 }
 
-// lay begins anew, with the windows of a line.
+// lay starts over with the windows of a line.
 func (w *windows) lay(pc uint64, code []byte, texts []memoryText) error {
 	w.code, w.pc, w.list = code, pc, w.list[:0]
 	clear(w.written)
@@ -53,7 +54,7 @@ func (w *windows) lay(pc uint64, code []byte, texts []memoryText) error {
 // maxWindow is the size of the largest window of zeroes, in bytes. A string instruction of x86 may fill it.
 const maxWindow = 1 << 24
 
-// windowOf makes a window of what a line says of it.
+// windowOf makes a window from its description in a line.
 func windowOf(addr uint64, text string, size uint64) (window, error) {
 	if size > maxWindow {
 		return window{}, fmt.Errorf("a window of %d bytes: at most %d", size, maxWindow)
@@ -68,7 +69,8 @@ func windowOf(addr uint64, text string, size uint64) (window, error) {
 	return window{addr, uint64(len(b)), b}, nil
 }
 
-// given is the byte at an address before the instruction. code says that only the instruction's own bytes are there, which cannot be written.
+// given is the byte at an address before the instruction. With code only the instruction's own bytes exist, which
+// cannot be written.
 func (w *windows) given(addr uint64) (v byte, code, ok bool) {
 	if i := addr - w.pc; i < uint64(len(w.code)) {
 		v, code, ok = w.code[i], true, true
@@ -87,8 +89,8 @@ func (w *windows) given(addr uint64) (v byte, code, ok bool) {
 	return v, code, ok
 }
 
-// ChecksStack: whether an unaligned stack pointer faults on a 64-bit ARM is a setting of the system, and a state that is described does
-// not have it: nothing but memory that is not there faults.
+// ChecksStack: whether an unaligned stack pointer faults on a 64-bit ARM is a setting of the system, and a state that
+// is described does not have it: nothing but memory that is not there faults.
 func (w *windows) ChecksStack() bool { return false }
 
 func (w *windows) ReadMemory(addr uint64, p []byte) error {

@@ -15,8 +15,8 @@ import (
 )
 
 // A Dir is the directory where this user's sessions have their sockets, PID.sock each: $XDG_RUNTIME_DIR/gotap, or
-// /tmp/gotap-UID where there is no such place. It is held open, and everything in it is reached through the descriptor: nobody
-// can put another directory in its place between the checks and the use, and long paths fit a socket's address.
+// /tmp/gotap-UID without that variable. It is held open, and everything in it is reached through the descriptor, so
+// that no other directory can replace it between the checks and the use, and long paths fit into a socket's address.
 type Dir struct {
 	f    *os.File
 	path string
@@ -30,7 +30,7 @@ const (
 	newbornLife   = time.Minute // after which one that refuses belongs to a session that died in between
 )
 
-// Open opens the directory, and makes it first if asked to. An error that is fs.ErrNotExist says that there is none.
+// Open opens the directory, and creates it first if asked to. The error matches fs.ErrNotExist when there is none.
 func Open(create bool) (*Dir, error) {
 	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
 		if parent, err := openOwn(unix.AT_FDCWD, run, run, 0o022, 0); err == nil {
@@ -41,7 +41,7 @@ func Open(create bool) (*Dir, error) {
 	return OpenTmp(create)
 }
 
-// OpenTmp opens the directory in /tmp, whatever the environment says.
+// OpenTmp opens the directory in /tmp, whatever the environment names.
 func OpenTmp(create bool) (*Dir, error) {
 	parent, err := os.Open("/tmp")
 	if err != nil {
@@ -65,7 +65,7 @@ func openIn(parent *os.File, name string, create bool) (*Dir, error) {
 	return &Dir{f, path}, nil
 }
 
-// openOwn opens a directory that belongs to this user and gives nobody the rights of the mask.
+// openOwn opens a directory that belongs to this user and that gives others none of the rights in the mask.
 func openOwn(at int, name, path string, mask uint32, flags int) (*os.File, error) {
 	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|flags, 0)
 	if err != nil {
@@ -98,7 +98,8 @@ func (d *Dir) Forget(id int) { d.remove(strconv.Itoa(id) + Suffix) }
 // Close gives the directory back; sockets in it stay.
 func (d *Dir) Close() { d.f.Close() }
 
-// Sessions lists the numbers that have a socket here, ascending. Sockets that sessions left which were killed are removed on the way.
+// Sessions lists the numbers that have a socket here, ascending. Sockets that sessions left which were killed are
+// removed on the way.
 func (d *Dir) Sessions() ([]int, error) {
 	if _, err := d.f.Seek(0, 0); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", d.path, err)
@@ -121,8 +122,8 @@ func (d *Dir) Sessions() ([]int, error) {
 	return ids, nil
 }
 
-// stale reports whether an entry is a socket that nobody listens to any more. A name that ends in Suffix is given to sockets
-// that listen already, so there a refusal is proof; a newborn one gets its time.
+// stale reports whether an entry is a socket on which nobody listens any more. A socket gets a name with Suffix when it
+// already listens, so a refused connection is proof; a socket without that name may not listen yet.
 func (d *Dir) stale(name string) bool {
 	switch {
 	case strings.HasSuffix(name, Suffix):
@@ -148,7 +149,8 @@ func (d *Dir) try(name string) error {
 	return unix.Connect(fd, &unix.SockaddrUnix{Name: d.at(name)})
 }
 
-// Listen makes the socket of a session. It gets its name when it listens: whoever finds it can connect.
+// Listen makes the socket of a session. The socket gets its name when it listens, so that clients that find it can
+// connect.
 func (d *Dir) Listen(id int) (*os.File, error) {
 	name := strconv.Itoa(id) + Suffix
 	if d.try(name) == nil {
@@ -212,5 +214,5 @@ func (d *Dir) Connect(id int) (*Conn, error) {
 // connectTime is how long connecting may take.
 const connectTime = 10 * time.Second
 
-// IsNone reports that there is no directory, so no session.
+// IsNone reports whether the error is that there is no directory, and so no session.
 func IsNone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,9 +1,9 @@
-// Package wire is what a session and gotap ctl say to each other, and the sockets where they meet: one JSON object a line, requests one
-// way, a reply each the other way. Every object carries the version; fields that are not known are ignored, and a change that does not
-// stand that makes a new version.
+// Package wire is the protocol between a session and gotap ctl, and the sockets that they use. Each line is a JSON
+// object; every request gets one reply. Every object carries the version. Unknown fields are ignored; a change that
+// needs more than that makes a new version.
 //
-// A Dir and a Conn belong to one goroutine each, but that a connection may be read by one and written by another, and that StopReading
-// may be called by any.
+// A Dir and a Conn belong to one goroutine each. But one goroutine may read a connection while another writes it, and
+// any may call StopReading. A Server has goroutines of its own; its methods are safe for concurrent use.
 package wire
 
 import (
@@ -38,10 +38,10 @@ type Request struct {
 // A Script is a script on its way to a session, whose working directory is another.
 type Script struct {
 	Name string            `json:"name"`           // as the user knows it
-	Path string            `json:"path,omitempty"` // absolute; "" when it is no file
+	Path string            `json:"path,omitempty"` // absolute; "" when it is not a file
 	Dir  string            `json:"dir,omitempty"`  // where its relative imports start, absolute
 	Text string            `json:"text"`
-	Data []byte            `json:"data,omitempty"` // in the place of Text, which cannot carry what is no UTF-8
+	Data []byte            `json:"data,omitempty"` // instead of Text, when it is not UTF-8
 	Args map[string]string `json:"args,omitempty"`
 
 	// Of definition files: -D, --group, --type, --dont-verify-opcodes, as given, and -I, absolute.
@@ -89,8 +89,8 @@ type Codes struct {
 	Type  int `json:"type"`
 }
 
-// A Probe is the state of one probe: active, disabled, removed, pending (no process has the place yet); or, of one that was left
-// out: missing, mismatch (another instruction is there), invalid offset, excluded.
+// A Probe is the state of one probe: active, disabled, removed, pending (no process has the place yet); or, of one that
+// was left out: missing, mismatch (another instruction is there), invalid offset, excluded.
 type Probe struct {
 	ID       uint32         `json:"id"`
 	Name     string         `json:"name"`
@@ -123,7 +123,8 @@ func NewConn(fd int) *Conn {
 	return &Conn{f, bufio.NewReader(f)}
 }
 
-// CheckPeer refuses to speak to other users. The directory keeps them out already; this holds when it has been tampered with.
+// CheckPeer refuses to speak to other users. The directory keeps them out already; this holds when it has been tampered
+// with.
 func CheckPeer(fd int) error {
 	who, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -162,7 +163,7 @@ func (c *Conn) Receive(v any, within time.Duration) error {
 	return nil
 }
 
-// BadJSON is a line that is no object as expected.
+// BadJSON reports a line that is not the expected object.
 type BadJSON struct{ error }
 
 func (e *BadJSON) Unwrap() error { return e.error }
@@ -187,7 +188,8 @@ func (c *Conn) line() ([]byte, error) {
 // Close hangs up.
 func (c *Conn) Close() { c.f.Close() }
 
-// StopReading makes a read end now, and every later one, whatever deadline is set in between. What is being written has a time left.
+// StopReading ends the current read and every later one, whatever deadline is set in between. A write may take the
+// given time.
 func (c *Conn) StopReading(left time.Duration) {
 	c.f.SetWriteDeadline(time.Now().Add(left))
 	if raw, err := c.f.SyscallConn(); err == nil {

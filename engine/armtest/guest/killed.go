@@ -12,27 +12,28 @@ import (
 	"syscall"
 )
 
-// killedWord begins the command that killed is: a script and a victim with its arguments follow.
+// killedWord is the name of the command that killed implements. Its arguments are a script, a victim and the
+// victim's arguments.
 const killedWord = "killed"
 
-// killed starts a victim, attaches gotap with a script, kills the session process when all is armed, and looks whether its
-// supervisor has left nothing behind and the victim finds that it is unharmed.
+// killed starts a victim, attaches gotap with a script and kills the session process when all probes are placed. It
+// checks that the supervisor has restored everything and that the victim is unharmed.
 func killed(script string, victim []string) error {
 	target := exec.Command(victim[0], victim[1:]...)
-	hand, err := target.StdinPipe()
+	stdin, err := target.StdinPipe()
 	if err != nil {
 		return err
 	}
-	ear, err := target.StdoutPipe()
+	stdout, err := target.StdoutPipe()
 	if err != nil {
 		return err
 	}
 	if err := target.Start(); err != nil {
 		return err
 	}
-	lines := bufio.NewReader(ear)
+	lines := bufio.NewReader(stdout)
 	if _, err := lines.ReadString('\n'); err != nil {
-		return fmt.Errorf("%s does not begin: %w", victim[0], err)
+		return fmt.Errorf("cannot start %s: %w", victim[0], err)
 	}
 	pid := strconv.Itoa(target.Process.Pid)
 	if err := killSession(script, pid); err != nil {
@@ -42,13 +43,13 @@ func killed(script string, victim []string) error {
 	if err != nil || !strings.Contains(string(out), "nothing to restore") {
 		return fmt.Errorf("gotap clean: %w: %s", err, out)
 	}
-	hand.Write([]byte("x"))
-	said, _ := io.ReadAll(lines)
-	fmt.Printf("killed: %s", said)
+	stdin.Write([]byte("x"))
+	output, _ := io.ReadAll(lines)
+	fmt.Printf("killed: %s", output)
 	return target.Wait()
 }
 
-// killSession runs gotap on a process, kills its session when that is ready, and waits for the supervisor's end.
+// killSession runs gotap on a process, kills the session when it is ready, and waits until the supervisor ends.
 func killSession(script, pid string) error {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -62,18 +63,18 @@ func killSession(script, pid string) error {
 	}
 	w.Close()
 	if line, err := bufio.NewReader(r).ReadString('\n'); err != nil {
-		return fmt.Errorf("gotap is not ready but says %q: %w", line, err)
+		return fmt.Errorf("gotap reported %q instead of being ready: %w", line, err)
 	}
 	session, err := childOf(supervisor.Process.Pid)
 	if err != nil {
 		return err
 	}
 	syscall.Kill(session, syscall.SIGKILL)
-	supervisor.Wait() // with a status of its own
+	supervisor.Wait() // its status does not matter
 	return nil
 }
 
-// childOf is the only child of a process, whichever of its threads has started it.
+// childOf returns the only child of a process. Any of its threads may have started it.
 func childOf(pid int) (int, error) {
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {

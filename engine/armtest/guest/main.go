@@ -1,4 +1,4 @@
-// Guest is the first process of a test machine: see package armtest.
+// Guest is the first process of a test machine. Package armtest describes it.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mounts are the file systems of every Linux.
+// mounts are the usual file systems of Linux.
 var mounts = []struct{ kind, at string }{
 	{"proc", "/proc"}, {"sysfs", "/sys"}, {"devtmpfs", "/dev"}, {"tmpfs", "/tmp"}, {"tmpfs", "/dev/shm"},
 }
@@ -37,15 +37,15 @@ func main() {
 		status = max(status, run(strings.TrimSpace(line)))
 	}
 	fmt.Printf("\ngotap guest done: %d\n", status)
-	if err := unix.IoctlSetInt(int(os.Stdout.Fd()), unix.TCSBRK, 1); err != nil { // until the console, which is slow, has written it
+	if err := unix.IoctlSetInt(int(os.Stdout.Fd()), unix.TCSBRK, 1); err != nil { // wait until the console, which is slow, has written it
 		fmt.Printf("guest: %v\n", err)
 		time.Sleep(time.Second)
 	}
 	syscall.Reboot(syscall.LINUX_REBOOT_CMD_POWER_OFF)
 }
 
-// reap would take the ends of orphans from those who wait for children of their own, if it waited for any child; so it leaves them be:
-// the machine does not live long. Stopping it needs a signal all the same.
+// reap switches the machine off at a SIGTERM. It does not wait for orphans: waiting for any child would take exit
+// statuses from those who wait for their own children, and the machine does not run for long.
 func reap() {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGTERM)
@@ -53,7 +53,7 @@ func reap() {
 	syscall.Reboot(syscall.LINUX_REBOOT_CMD_POWER_OFF)
 }
 
-// run runs one command: words, of which the first with a "=" are its environment.
+// run runs one command. Leading words with a "=" are its environment.
 func run(line string) int {
 	if line == "" {
 		return 0
@@ -73,7 +73,7 @@ func run(line string) int {
 	return 0
 }
 
-// start runs the program of a command, or what this program does itself, to its end.
+// start runs a command, a program or the built-in one, and waits for its end.
 func start(words, env []string) error {
 	if words[0] == killedWord && len(words) > 2 {
 		return killed(words[1], words[2:])

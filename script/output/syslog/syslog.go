@@ -51,7 +51,7 @@ func Open(path string) (*Sink, error) {
 	return s, nil
 }
 
-// connect opens the socket; the lock is held, or nobody else has the sink yet.
+// connect opens the socket. The lock is held, or no other goroutine has the sink yet.
 func (s *Sink) connect() error {
 	s.disconnect()
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -88,7 +88,7 @@ func (s *Sink) Dropped() uint64 {
 	return s.dropped
 }
 
-// send writes one message. A socket that is full (EAGAIN) is not tried again; one whose reader has gone is connected anew.
+// send writes one message. It does not retry when the socket is full (EAGAIN), and reconnects when the reader has gone.
 func (s *Sink) send(severity int, id string, data []param, text string) {
 	m := s.message(time.Now(), severity, id, data, text)
 	s.mu.Lock()
@@ -131,7 +131,7 @@ func (s *Sink) message(at time.Time, severity int, id string, data []param, text
 	return []byte(b.String())
 }
 
-// paramEscaper writes values as section 6.3.3 wants; the backslashes of line are doubled by it.
+// paramEscaper escapes values as section 6.3.3 requires, the backslashes of line included.
 var paramEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `]`, `\]`)
 
 // line is a text without control characters, cut when it is too long.

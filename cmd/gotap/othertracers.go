@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gotap/samples"
+)
+
+// This file knows commands and flags of other tracers, to suggest gotap's.
+
+const commandBehind = "the program to trace and its arguments come after --, as in: gotap run script.js -- ls -l"
+
+// otherFlags are flags of run in other tracers, without their dashes.
+var otherFlags = map[string]string{
+	"c": commandBehind, "cmd": commandBehind, "n": `-p "$(pidof NAME)" names processes`, "name": `-p "$(pidof NAME)" names processes`,
+	"attach-name": `-p "$(pidof NAME)" names processes`, "P": "an argument of the script is --arg name=value", "parameters": "an argument of the script is --arg name=value",
+	"l": "gotap list 'libc:mem*' lists places", "d": "gotap check, gotap explain and gotap dis show what was compiled", "dry-run": "gotap check compiles and verifies",
+	"json": "-f json", "i": "places are named in the script: gotap run funccount --arg f='libc:mem*'", "x": "places are named in the script; gotap help probes",
+	"S": "system calls are places, syscall:NAME; gotap run syscalls", "pause": "COMMAND starts when all probes are armed", "info": "gotap doctor",
+}
+
+// otherCommands are commands of other tracers.
+var otherCommands = map[string]string{
+	"attach": "gotap run -p PID SCRIPT", "trace": "gotap run SCRIPT, with -p PID or -- COMMAND", "exec": "gotap run SCRIPT -- COMMAND",
+	"repl": "gotap has no console: gotap run -w replaces a script while it runs, gotap ctl inspects a session",
+	"stat": "gotap run funccount", "info": "gotap doctor", "compile": "gotap build SCRIPT -o FILE.ppdf", "script": "gotap run SCRIPT",
+}
+
+var unknownFlag = regexp.MustCompile(`^unknown (?:flag: --|shorthand flag: '.' in -)(\S+)`)
+
+// otherFlag suggests what to use instead of an unknown flag; before is how many arguments precede it.
+func otherFlag(c *cobra.Command, err error, before int) string {
+	m := unknownFlag.FindStringSubmatch(err.Error())
+	switch {
+	case m == nil:
+		return ""
+	case !c.HasParent() && (strings.HasPrefix(m[1], "e") || strings.HasPrefix(m[1], "p")):
+		return "gotap run -" + m[1][:1] + " …"
+	case c.Name() != "run" && c.Name() != "record":
+		return ""
+	}
+	if strings.Contains(err.Error(), "flag: --") && before == 1 {
+		return "an argument of the script is --arg " + m[1] + "=…, and those of the program to trace come after --"
+	}
+	if before > 0 {
+		return ""
+	}
+	return otherFlags[m[1]]
+}
+
+var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "gotap"`)
+
+// explainCommand adds to the error about an unknown command what may have been meant.
+func explainCommand(root *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	m := unknownCommand.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	name, bad := strconv.Unquote(m[1])
+	if bad != nil {
+		return err
+	}
+	return &hintError{withStatus(statusUsage, err), commandHint(root, name)}
+}
+
+func commandHint(root *cobra.Command, name string) string {
+	_, isSample := samples.Find(name)
+	st, err := os.Stat(name)
+	switch ext := filepath.Ext(name); {
+	case ext == ".js" || ext == ".ts" || ext == ".dpdf" || ext == ".ppdf" || isSample:
+		return "gotap run " + name
+	case otherCommands[name] != "":
+		return otherCommands[name]
+	case err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0:
+		return "gotap run SCRIPT -- " + name
+	}
+	return nearCommand(root, name)
+}

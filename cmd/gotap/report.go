@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"gotap"
+	"gotap/compile/diag"
+)
+
+// This file prints what a run reports besides its data.
+
+// note prints a line of status, which -q silences.
+func (r *run) note(format string, args ...any) { r.status("gotap: "+format+"\n", args...) }
+
+func (r *run) status(format string, args ...any) {
+	if !r.plan.quiet {
+		r.progress.Clear()
+		fmt.Fprintf(r.w.errs(), format, args...)
+	}
+}
+
+// warnings prints what is wrong without being an error; in JSON they are records. -q silences them.
+func (r *run) warnings(list diag.List) {
+	for _, d := range list {
+		if r.plan.json && !r.plan.quiet {
+			r.out.Error(d)
+			continue
+		}
+		r.status("%s", d.String())
+	}
+}
+
+// complain prints an error; it is a record in JSON.
+func (r *run) complain(err error) {
+	r.progress.Clear()
+	var list diag.List
+	if !errors.As(err, &list) {
+		list = diag.List{{Text: err.Error(), Hint: hintOf(err)}}
+		if !r.plan.json {
+			report(r.w.Stderr, err)
+			r.logs.Error(list[0])
+			return
+		}
+	}
+	for _, d := range list {
+		r.out.Error(d)
+	}
+}
+
+// printStats prints what every probe has done (--stats).
+func (r *run) printStats(result *gotap.Result) {
+	st := result.Stats
+	fmt.Fprintf(r.w.errs(), "gotap: %d breakpoints hit, gotap's own in the loader included; %d instructions stepped, threads held %d times; targets stopped for %v\n",
+		st.Hits, st.Steps, st.Held, time.Duration(st.Kept).Round(time.Millisecond))
+	for _, p := range result.Probes {
+		var how []string
+		for name, n := range p.Strategy {
+			how = append(how, fmt.Sprintf("%d %s", n, name))
+		}
+		sort.Strings(how)
+		fmt.Fprintf(r.w.errs(), "gotap: %-30s %-9s %10d hits %6d missed, places: %s\n", p.Name, p.State, p.Hits, p.Missed, strings.Join(how, ", "))
+		if p.RateLimited > 0 {
+			fmt.Fprintf(r.w.errs(), "gotap:   beyond its rate: %d hits\n", p.RateLimited)
+		}
+		for _, c := range result.Inlined[p.ID] {
+			fmt.Fprintf(r.w.Stderr, "gotap:   not seen: %s\n", gotap.InlinedText(c))
+		}
+		for _, why := range p.Refused {
+			fmt.Fprintf(r.w.errs(), "gotap:   left out: %s\n", why)
+		}
+	}
+}

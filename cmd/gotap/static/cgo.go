@@ -1,0 +1,6 @@
+//go:build cgo && linux
+
+package static
+
+// #cgo LDFLAGS: -static
+import "C"

@@ -1,0 +1,99 @@
+package builtin
+
+import (
+	"cmp"
+
+	"github.com/dop251/goja/ast"
+
+	"gotap/compile"
+	"gotap/compile/js/fetch"
+	"gotap/compile/js/operand"
+	"gotap/compile/js/report"
+	"gotap/compile/js/tree"
+	"gotap/runtime"
+	"gotap/runtime/opcode"
+)
+
+// str is str(p, n?): of an address, or of text that has its own length.
+func (s *Call) str() *tree.Expr {
+	n := s.size(1, runtime.DefaultText)
+	if isPath(s.Node.ArgumentList[0]) {
+		o := s.reader.Operand(s.Node.ArgumentList[0])
+		if operand.IsBad(o) {
+			return tree.Poison(s.at)
+		}
+		if a, ok := operand.PathOf(o); ok {
+			if e := s.typedText(a, n); e != nil {
+				return e
+			}
+		}
+	}
+	return tree.Apply(s.at, tree.KindText, opcode.Str, s.integer(0), n)
+}
+
+// typedText is the text that a path names, at most n bytes of it, where its type says what it is: text with a length,
+// or no text at all. nil: it is an address.
+func (s *Call) typedText(a fetch.Path, n *tree.Expr) *tree.Expr {
+	at := s.reader.At(s.Node.ArgumentList[0])
+	if n.IsConst() {
+		e, err := s.fetch.SizedText(a, s.at, int64(n.Cmd.V))
+		if err == nil {
+			s.state.Result.UsesPlace = true
+			return e
+		}
+		if err != fetch.ErrNotSizedText {
+			s.Errorf(at, report.HintOf(err), "%v", err)
+			return tree.Poison(at)
+		}
+	}
+	if s.state.Unit.Place == nil || a.IsAll() {
+		return nil
+	}
+	access, _ := s.fetch.Resolve(a)
+	if access.Shape == nil || access.Shape.MayBeText() {
+		return nil
+	}
+	s.Errorf(at, textHint(access.Shape), "this is not text: its type is %s", cmp.Or(access.Ctype, "a composite type"))
+	return tree.Poison(at)
+}
+
+// textHint says what to read instead of a value that is not text.
+func textHint(s *compile.Shape) string {
+	if len(s.Members) > 0 {
+		return "name a member that is text: " + report.List(s.Members) + "; log(x) and pretty(x) show all of them"
+	}
+	return "bytes(p, n) reads memory as it is; str(p + 0) reads it as text anyway"
+}
+
+// isPath reports whether an expression can name a value in the debug information: lowering it twice does nothing twice.
+func isPath(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.Identifier:
+		return true
+	case *ast.DotExpression:
+		return isPath(e.Left)
+	case *ast.CallExpression:
+		callee, ok := e.Callee.(*ast.Identifier)
+		return ok && callee.Name == "global"
+	}
+	return false
+}
+
+// pretty is pretty(x).
+func (s *Call) pretty() *tree.Expr {
+	e := s.Node.ArgumentList[0]
+	o := s.reader.Operand(e)
+	if a, ok := operand.PathOf(o); ok {
+		return s.fetch.Pretty(a, s.reader.At(e))
+	}
+	v := s.reader.ValueOf(o, s.reader.At(e))
+	if len(v.Enum) > 0 {
+		return s.ops.EnumName(v)
+	}
+	t, ok := tree.TextOf(v)
+	if !ok {
+		s.Errorf(s.reader.At(e), "log it as an argument of its own", "cannot make text of %s here", t.Kind)
+		return tree.Poison(s.at)
+	}
+	return t
+}

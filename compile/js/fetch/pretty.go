@@ -1,0 +1,237 @@
+package fetch
+
+import (
+	"strconv"
+
+	"github.com/dop251/goja/token"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/compile/js"
+	"gotap/compile/js/report"
+	"gotap/compile/js/tree"
+	"gotap/runtime/opcode"
+)
+
+// Bounds of what is shown of a value that is made of others. What is left out is marked, as text that was cut is.
+const (
+	prettyLeaves   = 32 // numbers and texts
+	prettyDepth    = 3  // structs and arrays in each other
+	prettyElements = 8  // of an array
+	prettyText     = 64 // bytes of a text
+	recordText     = 256
+	prettyMore     = ".."
+)
+
+// prettier makes the text of a value that is made of others.
+type prettier struct {
+	f      *Fetcher
+	at     diag.Span
+	leaves int
+}
+
+// IsComposite reports whether a path names a composite value, not a number: the arguments together, a struct, an
+// array.
+func (f *Fetcher) IsComposite(a Path) bool {
+	if f.State.Unit.Place == nil || a.IsAll() {
+		return a.IsAll()
+	}
+	access, _ := f.Resolve(a)
+	if access.Shape == nil {
+		return false
+	}
+	switch access.Shape.Kind {
+	case compile.ShapeStruct, compile.ShapeArray, compile.ShapeChars:
+		return true
+	}
+	return false
+}
+
+// Pretty is the text of what a path names: of c.args that of all arguments, of a pointer to a struct that of the
+// struct.
+func (f *Fetcher) Pretty(a Path, at diag.Span) *tree.Expr {
+	f.State.Result.UsesPlace = true
+	if f.State.Unit.Place == nil {
+		return tree.Text(at, "") // compiled again at the place
+	}
+	p := &prettier{f: f, at: at}
+	if a.IsAll() {
+		return p.parameters(a)
+	}
+	if !a.OfResult && !a.OfLocals && a.Global == "" {
+		f.WarnLateArgument("args."+a.Names[0], at)
+	}
+	access, err := f.Resolve(a)
+	if access.Shape == nil && err != nil {
+		f.Errorf(at, report.HintOf(err), "%v", err)
+		return tree.Poison(at)
+	}
+	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && len(s.Members) > 0 {
+		pointer := f.Access(access, at)
+		return p.ifReadable(pointer, func() *tree.Expr { return p.members(a, s.Members, 1) })
+	}
+	return p.value(a, access, err, 0)
+}
+
+// names are those of all arguments, or of all local variables; ok is false when an error was reported.
+func (p *prettier) names(a Path) (names []string, ok bool) {
+	hint := "name one: c.args.NAME, or c.arg0 … c.arg9 by number"
+	err := ErrNoFiles
+	if a.OfLocals {
+		hint = "log(global(NAME)) shows a variable of static storage"
+		names, err = p.f.locals()
+	} else if place, known := p.f.State.Unit.Place.(js.Parametered); known {
+		names, err = place.Parameters()
+	}
+	if err != nil {
+		p.f.Errorf(p.at, hint, "the names of %s are not known: %v", a.Noun(), err)
+	}
+	return names, err == nil
+}
+
+// parameters is the text of all arguments, or of all local variables.
+func (p *prettier) parameters(of Path) *tree.Expr {
+	names, ok := p.names(of)
+	if !ok {
+		return tree.Poison(p.at)
+	}
+	whole := tree.Text(p.at, "")
+	for i, name := range names {
+		lead := name + "="
+		if i > 0 {
+			lead = ", " + lead
+		}
+		a := Path{Names: []string{name}, OfLocals: of.OfLocals}
+		access, err := p.f.Resolve(a)
+		whole = p.join(whole, tree.Text(p.at, lead), p.value(a, access, err, 0))
+	}
+	return whole
+}
+
+// join puts texts together.
+func (p *prettier) join(parts ...*tree.Expr) *tree.Expr {
+	whole := parts[0]
+	for _, next := range parts[1:] {
+		if whole.Code == tree.CodeText && whole.Text == "" && next.Kind == tree.KindText {
+			whole = next
+			continue
+		}
+		whole = p.f.Ops.Arithmetic(token.PLUS, p.at, whole, next)
+	}
+	return whole
+}
+
+// value is the text of one value; what cannot be read is a question mark, as debuggers have it.
+func (p *prettier) value(a Path, access compile.Access, err error, depth int) *tree.Expr {
+	kind := compile.ShapeNumber
+	if access.Shape != nil {
+		kind = access.Shape.Kind
+	}
+	if text, ok := p.sizedText(a); ok {
+		return text
+	}
+	if kind == compile.ShapeStruct {
+		return p.members(a, access.Shape.Members, depth+1)
+	}
+	if kind == compile.ShapeArray && (err == nil || access.Shape.Len > 0) { // one in registers has no address, but elements
+		return p.elements(a, access.Shape.Len, depth+1)
+	}
+	if err != nil {
+		return tree.Text(p.at, UnknownText)
+	}
+	if p.leaves++; p.leaves > prettyLeaves {
+		return tree.Text(p.at, prettyMore)
+	}
+	e := p.f.Access(access, p.at)
+	switch kind {
+	case compile.ShapePointer:
+		return p.hex(e)
+	case compile.ShapeText:
+		return p.ifReadable(e, func() *tree.Expr { return p.quoted(p.f.Access(access, p.at), prettyText) })
+	case compile.ShapeChars:
+		return p.quoted(e, min(max(access.Shape.Len, 1), prettyText))
+	}
+	if len(e.Enum) > 0 {
+		return p.f.Ops.EnumName(e)
+	}
+	t, _ := tree.TextOf(e)
+	return t
+}
+
+// members is the text of a struct.
+func (p *prettier) members(a Path, names []string, depth int) *tree.Expr {
+	if depth > prettyDepth || len(names) == 0 {
+		return tree.Text(p.at, "{"+prettyMore+"}")
+	}
+	whole := tree.Text(p.at, "{")
+	for i, name := range names {
+		lead := " ." + name + " = "
+		if i > 0 {
+			lead = "," + lead
+		}
+		if p.leaves >= prettyLeaves {
+			whole = p.join(whole, tree.Text(p.at, ", "+prettyMore))
+			break
+		}
+		inner := a.Below(name)
+		access, err := p.f.Resolve(inner)
+		whole = p.join(whole, tree.Text(p.at, lead), p.value(inner, access, err, depth))
+	}
+	return p.join(whole, tree.Text(p.at, " }"))
+}
+
+// elements is the text of an array.
+func (p *prettier) elements(a Path, n, depth int) *tree.Expr {
+	if depth > prettyDepth {
+		return tree.Text(p.at, "["+prettyMore+"]")
+	}
+	whole := tree.Text(p.at, "[")
+	for i := range min(n, prettyElements) {
+		inner := a.Below(strconv.Itoa(i))
+		access, err := p.f.Resolve(inner)
+		if i > 0 {
+			whole = p.join(whole, tree.Text(p.at, ","))
+		}
+		whole = p.join(whole, p.value(inner, access, err, depth))
+	}
+	if n > prettyElements {
+		whole = p.join(whole, tree.Text(p.at, ","+prettyMore))
+	}
+	return p.join(whole, tree.Text(p.at, "]"))
+}
+
+// quoted is the text at an address, in quotation marks.
+func (p *prettier) quoted(address *tree.Expr, n int) *tree.Expr {
+	s := tree.Apply(p.at, tree.KindText, opcode.Str, address, tree.Integer(p.at, int64(n)))
+	return p.join(tree.Text(p.at, `"`), s, tree.Text(p.at, `"`))
+}
+
+// Chars is the text in an array of characters, or with a length, without quotation marks; ok is false when the path
+// names neither.
+func (f *Fetcher) Chars(a Path, at diag.Span) (e *tree.Expr, ok bool) {
+	if e, err := f.SizedText(a, at, recordText); err == nil {
+		return e, true
+	}
+	if f.State.Unit.Place == nil || a.IsAll() {
+		return nil, false
+	}
+	access, err := f.Resolve(a)
+	if err != nil || access.Shape == nil || access.Shape.Kind != compile.ShapeChars {
+		return nil, false
+	}
+	n := min(max(access.Shape.Len, 1), recordText)
+	return tree.Apply(at, tree.KindText, opcode.Str, f.Access(access, at), tree.Integer(at, int64(n))), true
+}
+
+func (p *prettier) hex(e *tree.Expr) *tree.Expr {
+	return tree.Apply(p.at, tree.KindText, opcode.Shex, e)
+}
+
+// ifReadable is the text that there is where an address can be read, and the address where it cannot.
+func (p *prettier) ifReadable(address *tree.Expr, there func() *tree.Expr) *tree.Expr {
+	test := tree.Apply(p.at, tree.KindBool, opcode.Readable, address, tree.Integer(p.at, 1))
+	return p.f.Ops.Choose(p.at, test, there(), p.hex(address))
+}
+
+// UnknownText is shown for a value that cannot be read, as debuggers do.
+const UnknownText = "?"

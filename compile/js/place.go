@@ -1,0 +1,55 @@
+package js
+
+import (
+	"gotap/compile"
+)
+
+// Localed is a Place that knows the local variables in scope there. At a function's entry none has a value
+// yet.
+type Localed interface {
+	Locals() ([]string, error)
+}
+
+// Marked is a Place that may be a static mark.
+type Marked interface {
+	Mark() string // "provider:name"; "" when it is not a mark
+}
+
+// Parametered is a Place that knows the names of its function's parameters.
+type Parametered interface {
+	Parameters() ([]string, error)
+}
+
+// Place is what the debug information and notes of the place a program runs at say about values there.
+type Place interface {
+	Name() string
+	// Access resolves args.NAME.field…
+	Access(path []string) (compile.Access, error)
+	// ReturnType is how c.ret is cut to the function's type; ok is false when that is not known: then c.ret is the
+	// register, or, with an error, cannot be read.
+	ReturnType() (a compile.Access, ok bool, err error)
+	// ResultMember resolves c.ret.FIELD…
+	ResultMember(path []string) (compile.Access, error)
+	// Arg is operand n of a static mark, or why it cannot be read; ok is false elsewhere.
+	Arg(n int) (a compile.Access, ok bool, err error)
+}
+
+// Sized is a Place that knows the bytes of a pointer in its target.
+type Sized interface {
+	WordSize() int
+}
+
+// Located is a Place that knows its own address in the module's file. Static data of the module lies at a fixed
+// distance from the probed instruction (c.pc).
+type Located interface {
+	Addr() (addr uint64, ok bool)
+	File() string // path of the module's file
+}
+
+// Globals is a Place that finds variables of the target's files by name, [MODULE:]NAME.
+type Globals interface {
+	// Global resolves global(NAME).field…
+	Global(name string, path []string) (compile.Access, error)
+	// GlobalAddress resolves uaddr(NAME).
+	GlobalAddress(name string) (compile.Access, error)
+}

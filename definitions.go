@@ -1,0 +1,68 @@
+package gotap
+
+import (
+	"slices"
+
+	"gotap/runtime"
+	"gotap/script/definition"
+	"gotap/script/output"
+)
+
+// loadDefinition loads the session's text when it is a definition file.
+func (s *Session) loadDefinition() error {
+	if !s.text.isDefinition() {
+		return nil
+	}
+	s.opts.Definition.Unsafe = s.opts.Unsafe
+	s.opts.Definition.Served = s.facilities.Served
+	f, list := definition.Load(s.text.Name, s.text.Text, s.opts.Definition, s.variables(nil), s.definitions.Next())
+	if err := list.Err(); err != nil {
+		return failed(BadScript, err)
+	}
+	s.opts.Hooks.Warn(list)
+	s.definitions.Add(f, nil)
+	return nil
+}
+
+// variables declare those of a definition file; before is its running version, or nil.
+func (s *Session) variables(before *definition.File) definition.Variables {
+	return definition.Variables{Arena: s.arena, Shared: &s.definitions.Shared, Before: before}
+}
+
+// record prints a record of a definition file's probe; it reports whether it is one.
+func (s *Session) record(rec *runtime.Record) bool {
+	p := s.definitions.Probe(rec.Probe)
+	if p == nil {
+		return false
+	}
+	d := definition.NewRecord(rec, p)
+	if rec.Kind == runtime.ExitFacility && s.facilities.Deliver(d.Delivery()) {
+		return true
+	}
+	if len(rec.Items) > 0 {
+		s.opts.Output.Event(d.Event())
+	}
+	return true
+}
+
+// printVariables prints the variables of definition files that are not 0, as a script prints those that it never
+// printed.
+func (s *Session) printVariables() {
+	for _, f := range s.definitions.Files() {
+		s.printArray(f.Locals)
+	}
+	if id, made := s.definitions.Shared.Object(); made {
+		s.printArray(id)
+	}
+}
+
+func (s *Session) printArray(id int) {
+	if id < 0 {
+		return
+	}
+	snapshot := s.arena.Handle(id).Entries()
+	snapshot.Entries = slices.DeleteFunc(slices.Clone(snapshot.Entries), func(e runtime.Entry) bool { return e.Data.Int == 0 })
+	if len(snapshot.Entries) > 0 {
+		s.opts.Output.Aggregate(output.Aggregate{Snapshot: snapshot})
+	}
+}

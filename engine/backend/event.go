@@ -1,0 +1,62 @@
+package backend
+
+// EventKind is a kind of lifecycle event.
+type EventKind string
+
+// The lifecycle events, as on(…) names them.
+const (
+	EventExec   EventKind = "exec"
+	EventExit   EventKind = "exit"
+	EventFork   EventKind = "fork" // fork, vfork and clone of a process
+	EventThread EventKind = "thread"
+	EventSignal EventKind = "signal"
+	EventModule EventKind = "module"
+	EventDone   EventKind = "done" // no process is left
+)
+
+// Event is something that happened to a traced process.
+type Event struct {
+	Kind   EventKind
+	Pid    int
+	Tid    int
+	Child  int    // fork: the new process; thread: the new thread
+	Path   string // exec: the program; module: the file
+	Signal int    // signal; exit by a signal
+	Status int    // exit: the status
+	Dumped bool   // exit by a signal: the kernel wrote a core
+	Time   uint64
+}
+
+// Stats are counters of a session.
+type Stats struct {
+	Hits     uint64 // breakpoints that were hit
+	Stops    uint64 // stops of threads, for whatever reason
+	Steps    uint64 // instructions that were stepped
+	Held     uint64 // times the other threads were held for a step in place
+	Attached int    // threads traced now
+	Points   int    // probe points armed now
+	Kept     uint64 // nanoseconds for which threads were kept from running, estimated
+	Rests    uint64 // windows in which probes were throttled, to stay within the budget
+	Unseen   uint64 // hits that ran no program because their point was throttled; further ones were not even noticed
+	Disabled uint64 // probes that were disabled to stay within the budget
+	// Unwatched are watchpoints taken off a thread that met one with an instruction which cannot be emulated (ARM).
+	Unwatched uint64
+}
+
+// OverloadStep is what a session does to stay within its budget.
+type OverloadStep string
+
+// The steps, in the order in which they are taken.
+const (
+	OverloadSlow     OverloadStep = "slow"     // none: there is no budget, and targets are stopped for more than half of the time
+	OverloadSampling OverloadStep = "sampling" // probes are throttled for a part of each window; reported once
+	OverloadDisabled OverloadStep = "disabled" // a probe was disabled
+	OverloadDetached OverloadStep = "detached" // the session has detached from its targets, and is over
+)
+
+// Overload reports a step. Share is that of the window before: 0 to 1.
+type Overload struct {
+	Step  OverloadStep
+	Probe string // the probe that was disabled
+	Share float64
+}

@@ -1,0 +1,77 @@
+package callconv
+
+import (
+	"debug/elf"
+
+	"gotap/engine/image/debuginfo/ctype"
+	"gotap/engine/image/debuginfo/entry"
+)
+
+// scalars reports whether all types are numbers, pointers or references.
+func (cl *classes) scalars(types []*ctype.Type) bool {
+	for _, t := range types {
+		switch t.Kind {
+		case ctype.Int, ctype.Bool, ctype.Float, ctype.Pointer, ctype.Reference, ctype.Enum:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// classes answers questions about types that several conventions ask.
+type classes struct {
+	entries *entry.Reader
+	types   *ctype.Types
+}
+
+// alignOf returns the alignment of a type in memory in bytes.
+func (cl *classes) alignOf(t *ctype.Type, depth int) int64 {
+	if t.Align > 0 {
+		return t.Align
+	}
+	switch t.Kind {
+	case ctype.Struct, ctype.Union:
+		return cl.alignOfMembers(t, depth)
+	case ctype.Array:
+		if elem, err := cl.types.Strip(t.Elem, t.HasElem); err == nil && depth < ctype.MaxNesting {
+			return cl.alignOf(elem, depth+1)
+		}
+		return 1
+	case ctype.Complex:
+		return max(1, t.Size/2)
+	}
+	if cl.entries.Machine() == elf.EM_386 {
+		return max(1, min(4, t.Size))
+	}
+	return max(1, min(16, t.Size))
+}
+
+func (cl *classes) alignOfMembers(t *ctype.Type, depth int) int64 {
+	align := int64(1)
+	members, err := cl.types.Members(t)
+	if err != nil || depth > ctype.MaxNesting {
+		return align
+	}
+	for _, m := range members {
+		if inner, err := cl.types.Strip(m.Type, true); err == nil && m.Bits == 0 {
+			align = max(align, cl.alignOf(inner, depth+1))
+		}
+	}
+	return align
+}
+
+// isPacked reports whether a member of t is at an offset that its type is not aligned to.
+func (cl *classes) isPacked(t *ctype.Type) bool {
+	members, err := cl.types.Members(t)
+	if err != nil {
+		return false
+	}
+	for _, m := range members {
+		inner, err := cl.types.Strip(m.Type, true)
+		if err == nil && m.Bits == 0 && m.Offset%cl.alignOf(inner, 0) != 0 {
+			return true
+		}
+	}
+	return false
+}

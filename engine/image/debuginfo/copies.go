@@ -1,0 +1,194 @@
+package debuginfo
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"path"
+	"slices"
+	"strings"
+
+	"gotap/engine/image/debuginfo/entry"
+	"gotap/engine/image/debuginfo/function"
+	"gotap/engine/image/debuginfo/lines"
+)
+
+// Copy is a call that the compiler inlined.
+type Copy struct {
+	Caller string // the function that contains the code
+	File   string // of the call, without its folder; "" when unknown
+	Line   int
+}
+
+// maxSearched bounds the size of the debug information that is searched for copies outside the function's unit.
+const maxSearched = 8 << 20
+
+// Copies returns the inlined copies of the function at vaddr, which also has code of its own. A function of C has them
+// in its own unit. One that several units may define, or that was inlined at link time, is searched for in all units
+// when the file has at most maxSearched bytes of debug information. Copies reads whole units, so it must not be called
+// for a hit.
+func (in *Info) Copies(vaddr uint64) (copies []Copy, err error) {
+	fn, all, err := in.copied(vaddr)
+	if err != nil || fn == nil {
+		return nil, err
+	}
+	for _, u := range all {
+		found, err := in.copiesIn(u, fn)
+		if err != nil {
+			return copies, err
+		}
+		copies = append(copies, found...)
+	}
+	slices.SortFunc(copies, func(a, b Copy) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Caller, b.Caller))
+	})
+	return copies, nil
+}
+
+func (in *Info) copied(vaddr uint64) (o *original, all []*entry.Unit, err error) {
+	defer in.guard(&err)()
+	return in.inlines.copied(vaddr)
+}
+
+func (in *Info) copiesIn(u *entry.Unit, o *original) (copies []Copy, err error) {
+	defer in.guard(&err)()
+	return in.inlines.copiesIn(u, o)
+}
+
+// Body returns the line of the function at vaddr that has code in most of its copies, and the number of these pieces of
+// code, or 0. The line of the function's head need not have code in each copy.
+func (in *Info) Body(vaddr uint64) (file string, line, most int) {
+	var err error
+	defer in.guard(&err)()
+	fn, err := in.functions.At(vaddr)
+	if err != nil {
+		return "", 0, 0
+	}
+	name, head := in.inlines.declared(fn.Unit, fn.DIE)
+	if name == "" {
+		return "", 0, 0
+	}
+	line, most = in.lines.Busiest(name, head+1, head+longestHead)
+	return path.Base(name), line, most
+}
+
+// inlinedCalls are the entries of the inlined calls of a unit by their origin.
+type inlinedCalls map[dwarf.Offset][]dwarf.Offset
+
+// inlines finds inlined calls.
+type inlines struct {
+	entries   *entry.Reader
+	functions *function.Index
+	lines     *lines.Tables
+	calls     map[*entry.Unit]inlinedCalls // of units that have been read
+}
+
+// original identifies a function as the origin of inlined code.
+type original struct {
+	abstract dwarf.Offset // the abstract instance that its copies share; 0 without one
+	linkage  string       // the name that identifies it in other units; "" without one
+}
+
+// copied returns what identifies the function at vaddr, and the units that may have copies. It returns nil when there
+// are none.
+func (is *inlines) copied(vaddr uint64) (o *original, all []*entry.Unit, err error) {
+	fn, err := is.functions.At(vaddr)
+	if err != nil {
+		return nil, nil, err
+	}
+	o = &original{}
+	o.abstract, _ = fn.DIE.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+	if f, _, _ := is.entries.Attr(fn.DIE, dwarf.AttrLinkageName); f != nil {
+		o.linkage, _ = f.Val.(string)
+	}
+	if fn.Unit.IsC() {
+		o.linkage = "" // only this unit defines the function
+	}
+	elsewhere := o.linkage != "" || o.abstract != 0 && (o.abstract < fn.Unit.Root || o.abstract >= fn.Unit.End) || fn.Unit.Language() == entry.Go
+	switch {
+	case o.abstract == 0 && o.linkage == "":
+		return nil, nil, nil
+	case elsewhere && len(is.entries.Data("info")) <= maxSearched:
+		return o, is.entries.Units(), nil
+	}
+	return o, []*entry.Unit{fn.Unit}, nil
+}
+
+// copiesIn returns the copies in one unit.
+func (is *inlines) copiesIn(u *entry.Unit, o *original) (copies []Copy, err error) {
+	if err := is.listInlined(u); err != nil {
+		return nil, err
+	}
+	for abstract, entries := range is.calls[u] {
+		if abstract != o.abstract && (o.linkage == "" || is.linkageOf(abstract) != o.linkage) {
+			continue
+		}
+		for _, off := range entries {
+			e, err := is.entries.At(off)
+			if err != nil {
+				return copies, err
+			}
+			if c, ok := is.copyAt(u, e); ok {
+				copies = append(copies, c)
+			}
+		}
+	}
+	return copies, nil
+}
+
+// linkageOf returns the linkage name of an abstract function, or "".
+func (is *inlines) linkageOf(abstract dwarf.Offset) string {
+	e, err := is.entries.At(abstract)
+	if err != nil {
+		return ""
+	}
+	f, _, _ := is.entries.Attr(e, dwarf.AttrLinkageName)
+	if f == nil {
+		return ""
+	}
+	name, _ := f.Val.(string)
+	return name
+}
+
+// listInlined lists the inlined calls of a unit by their origin, once.
+func (is *inlines) listInlined(u *entry.Unit) error {
+	if is.calls[u] != nil {
+		return nil
+	}
+	found := inlinedCalls{}
+	is.entries.Seek(u.Root)
+	for {
+		e, err := is.entries.Next()
+		if err != nil {
+			return err
+		}
+		if e == nil || e.Offset >= u.End {
+			break
+		}
+		if e.Tag == dwarf.TagInlinedSubroutine {
+			if origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
+				found[origin] = append(found[origin], e.Offset)
+			}
+		}
+	}
+	is.calls[u] = found
+	return nil
+}
+
+// copyAt describes an inlined call. ok is false when the call has no code.
+func (is *inlines) copyAt(u *entry.Unit, e *dwarf.Entry) (c Copy, ok bool) {
+	ranges, err := is.entries.Ranges(e)
+	if err != nil || len(ranges) == 0 || ranges[0][0] <= 1 {
+		return c, false
+	}
+	if fn, err := is.functions.At(ranges[0][0]); err == nil {
+		c.Caller = is.entries.QualifiedName(fn.DIE)
+	}
+	file, okFile := e.Val(dwarf.AttrCallFile).(int64)
+	line, _ := e.Val(dwarf.AttrCallLine).(int64)
+	if t, err := is.lines.Of(u); err == nil && okFile {
+		if name := t.File(file); name != "" {
+			c.File, c.Line = path.Base(name), int(line)
+		}
+	}
+	return c, true
+}

@@ -1,0 +1,107 @@
+package entry
+
+import (
+	"debug/dwarf"
+	"sort"
+	"strings"
+)
+
+// QualifiedName returns the name of a function with the namespaces and classes around it, as in "geo::Square::area".
+func (rd *Reader) QualifiedName(e *dwarf.Entry) string {
+	_, at, err := rd.Attr(e, dwarf.AttrName)
+	if err != nil || at == nil {
+		if f, _, _ := rd.Attr(e, dwarf.AttrLinkageName); f != nil {
+			s, _ := f.Val.(string)
+			return s
+		}
+		return ""
+	}
+	name, _ := at.Val(dwarf.AttrName).(string)
+	u := rd.UnitOf(at.Offset)
+	if u == nil || !u.HasScopes() {
+		return name
+	}
+	return strings.Join(append(rd.ScopeNames(u, at.Offset), name), "::")
+}
+
+// namedScope is a namespace or class. The qualified names of entries between lo and hi contain its name.
+type namedScope struct {
+	lo, hi dwarf.Offset
+	parent int // index in the unit's list; -1: none
+	name   string
+}
+
+// ScopeNames returns the names of the namespaces and classes around the entry at off, outermost first. Entries do not
+// refer to their parents, so the first call for a unit lists all its scopes.
+func (rd *Reader) ScopeNames(u *Unit, off dwarf.Offset) []string {
+	if u.scopes == nil {
+		u.scopes = rd.listScopes(u)
+	}
+	var names []string
+	i := sort.Search(len(u.scopes), func(i int) bool { return u.scopes[i].lo >= off }) - 1
+	for ; i >= 0; i = u.scopes[i].parent {
+		if s := u.scopes[i]; off < s.hi {
+			names = append([]string{s.name}, names...)
+		}
+	}
+	return names
+}
+
+// listScopes lists the namespaces and classes of a unit in the order of their offsets. A scope ends where the first entry
+// behind its children starts, so its end is set when that entry is read. Damaged data ends the list early.
+func (rd *Reader) listScopes(u *Unit) []namedScope {
+	list := []namedScope{}
+	open := []int{}  // the scopes around the next entry; -1 is the unit
+	ended := []int{} // scopes whose end is the next entry
+	rd.raw.Seek(u.Root)
+	for {
+		e, err := rd.raw.Next()
+		if err != nil || e == nil || e.Offset >= u.End {
+			return list
+		}
+		if e.Tag == 0 {
+			n := len(open) - 1
+			if n <= 0 { // the end of the unit, or of a unit without a root
+				return list
+			}
+			ended = append(ended, open[n])
+			open = open[:n]
+			continue
+		}
+		for _, i := range ended {
+			list[i].hi = e.Offset
+		}
+		ended = ended[:0]
+		switch {
+		case e.Offset == u.Root && e.Children:
+			open = append(open, -1)
+		case len(open) == 0:
+			return list // an empty unit
+		case e.Children && IsNamedScope(e.Tag):
+			list = append(list, namedScope{lo: e.Offset, hi: u.End, parent: open[len(open)-1], name: scopeName(e)})
+			open = append(open, len(list)-1)
+		default:
+			rd.raw.SkipChildren()
+		}
+	}
+}
+
+// IsNamedScope reports whether the qualified names of the entries inside contain the name of an entry with this tag.
+func IsNamedScope(tag dwarf.Tag) bool {
+	switch tag {
+	case dwarf.TagNamespace, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType, dwarf.TagModule:
+		return true
+	}
+	return false
+}
+
+// scopeName returns the name of a namespace or class, or NoName.
+func scopeName(e *dwarf.Entry) string {
+	if name, _ := e.Val(dwarf.AttrName).(string); name != "" {
+		return name
+	}
+	return NoName
+}
+
+// NoName stands for the name of an anonymous scope, as in debuggers.
+const NoName = "(anonymous)"

@@ -1,0 +1,101 @@
+package entry
+
+import (
+	"debug/dwarf"
+	"path"
+	"strings"
+)
+
+// FileNames returns the source files of a line table by index. Names may be empty.
+func (u *Unit) FileNames(r *dwarf.LineReader) []string {
+	names := make([]string, len(r.Files()))
+	for i, f := range r.Files() {
+		if f != nil {
+			names[i] = u.Absolute(f.Name)
+		}
+	}
+	return names
+}
+
+// Absolute returns the path of a source file, whose name may be relative to the directory of the compilation.
+func (u *Unit) Absolute(name string) string {
+	if dir, _ := u.Entry.Val(dwarf.AttrCompDir).(string); dir != "" && !path.IsAbs(name) {
+		return path.Join(dir, name)
+	}
+	return path.Clean(name)
+}
+
+// Unit is one compilation unit.
+type Unit struct {
+	Version int
+	Addr    int          // size of an address in bytes
+	Wide    bool         // 64-bit DWARF
+	Root    dwarf.Offset // of the first entry
+	End     dwarf.Offset
+
+	Entry  *dwarf.Entry // the root
+	Low    uint64       // base of the unit's range and location lists
+	Split  bool         // a skeleton: the rest is in a .dwo file
+	scopes []namedScope // nil: not listed yet
+}
+
+// unitRange is a range of code that belongs to a unit.
+type unitRange struct {
+	lo, hi uint64
+	unit   *Unit
+}
+
+// Languages whose functions do not follow the C calling convention (DWARF 5, table 7.17).
+const (
+	Go   = 0x16
+	Rust = 0x1c
+)
+
+// Language is DW_LANG of the unit, 0 when it does not say, as for assembly.
+func (u *Unit) Language() int64 {
+	lang, _ := u.Entry.Val(dwarf.AttrLanguage).(int64)
+	return lang
+}
+
+// IsC reports whether the names of structs have a keyword before them.
+func (u *Unit) IsC() bool {
+	switch u.Language() {
+	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001, 0: // assembly, too
+		return true
+	}
+	return false
+}
+
+// HasScopes reports whether names are shown with the namespaces around them.
+func (u *Unit) HasScopes() bool { return u.IsCPlusPlus() || u.Language() == Rust }
+
+// IsCPlusPlus reports whether classes may have constructors.
+func (u *Unit) IsCPlusPlus() bool {
+	switch u.Language() {
+	case 0x04, 0x1a, 0x21, 0x2b, 0x3a:
+		return true
+	}
+	return false
+}
+
+// IsUnoptimised reports whether gcc, which writes down how it was called, did not optimise. Then a parameter declared "register" is
+// said to be all the time where only the prologue puts it. Optimised code says such things with location lists.
+func (u *Unit) IsUnoptimised() bool {
+	producer, _ := u.Entry.Val(dwarf.AttrProducer).(string)
+	if !strings.HasPrefix(producer, "GNU C") {
+		return false
+	}
+	level := "0"
+	for _, word := range strings.Fields(producer) {
+		if l, ok := strings.CutPrefix(word, "-O"); ok {
+			level = l // the last one counts
+		}
+	}
+	return level == "0"
+}
+
+// Attributes that mark a unit whose rest is elsewhere.
+const (
+	attrDwoName    = dwarf.Attr(0x76)
+	attrGNUDwoName = dwarf.Attr(0x2130)
+)

@@ -1,0 +1,64 @@
+package debuginfo_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"gotap/engine/testenv"
+)
+
+// goProgram builds the Go program that the module tests use too.
+func goProgram(t *testing.T) *program {
+	t.Helper()
+	testenv.Require(t, "go")
+	dir := filepath.Join(t.TempDir(), "src")
+	if err := os.CopyFS(dir, os.DirFS("../module/testdata/goprog")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "go.mod.txt"), filepath.Join(dir, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "prog")
+	cmd := exec.Command("go", "build", "-C", dir, "-o", out, ".")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off", "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return open(t, out)
+}
+
+func TestGoSignaturesAndResults(t *testing.T) {
+	p := goProgram(t)
+	for name, want := range map[string]struct{ signature, result string }{
+		"main.work":         {"main.work(string s, int n, float64 f, int ~p3, []uint8 xs, error e) int", "rax"},
+		"main.(*Stack).Len": {"main.(*Stack).Len(main.Stack *s) int", "rax"},
+		"main.main":         {"main.main() void", ""},
+	} {
+		entry := p.address(t, name)
+		if s, err := p.info.Signature(entry); err != nil || s != want.signature {
+			t.Errorf("%s is declared %q, %v", name, s, err)
+		}
+		if a, err := p.info.ReturnAccess(entry); err != nil || a.Reg != want.result {
+			t.Errorf("the result of %s is %+v, %v", name, a, err)
+		}
+	}
+}
+
+func TestGoWords(t *testing.T) {
+	p := goProgram(t)
+	work := p.address(t, "main.work")
+	// A string, an int, no float, an int, a slice, an interface.
+	want := []string{"rax", "rbx", "rcx", "rdi", "rsi", "r8", "r9", "r10", "r11"}
+	for n, reg := range want {
+		if a, ok := p.info.GoArg(work, n); !ok || a.Reg != reg {
+			t.Errorf("word %d is %+v", n, a)
+		}
+	}
+	for _, n := range []int{-1, len(want)} {
+		if a, ok := p.info.GoArg(work, n); ok {
+			t.Errorf("word %d is %+v", n, a)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"path"
+	"strings"
+
+	"gotap/engine/image/debuginfo/entry"
+)
+
+// Values of DW_AT_inline of functions that were inlined (DWARF 5, 3.3.8.1).
+const (
+	inlInlined         = 1
+	inlDeclaredInlined = 3
+)
+
+// Inlined finds a function that has no code of its own because all its calls were inlined. The name includes
+// namespaces. file and line are those of its first line behind the head that has code, because the head itself need not
+// have code in each copy. ok is false when there is no such function or the debug information cannot be read. Inlined
+// reads everything, so it is for error messages only.
+func (in *Info) Inlined(name string) (file string, line int, ok bool) {
+	file, head := in.inlinedHead(name)
+	if file == "" {
+		return "", 0, false
+	}
+	for line = head + 1; line <= head+longestHead; line++ {
+		if addrs, _, _ := in.AddrsOf(file, line); len(addrs) > 0 {
+			return path.Base(file), line, true
+		}
+	}
+	return path.Base(file), head, true
+}
+
+// longestHead is how many lines behind the name of a function its first statement is searched.
+const longestHead = 20
+
+// inlinedHead returns where such a function is defined, or "".
+func (in *Info) inlinedHead(name string) (file string, line int) {
+	var err error
+	defer in.guard(&err)()
+	if in.entries.Load() != nil {
+		return "", 0
+	}
+	last := name[strings.LastIndex(name, ":")+1:]
+	for _, u := range in.entries.Units() {
+		var found []*dwarf.Entry
+		err := in.entries.TopLevel(u, func(e *dwarf.Entry) (enter bool) {
+			if how, _ := e.Val(dwarf.AttrInline).(int64); how == inlInlined || how == inlDeclaredInlined {
+				if text, _ := e.Val(dwarf.AttrName).(string); text == last || text == "" {
+					found = append(found, e)
+				}
+			}
+			return entry.IsNamedScope(e.Tag)
+		})
+		if err != nil {
+			return "", 0
+		}
+		for _, e := range found {
+			if in.entries.QualifiedName(e) == name {
+				return in.inlines.declared(u, e)
+			}
+		}
+	}
+	return "", 0
+}
+
+// declared returns the line where a function is defined. That of a method may be at its declaration in the class.
+func (is *inlines) declared(u *entry.Unit, e *dwarf.Entry) (file string, line int) {
+	t, err := is.lines.Of(u)
+	if err != nil {
+		return "", 0
+	}
+	number := func(attr dwarf.Attr) int64 {
+		f, _, _ := is.entries.Attr(e, attr)
+		if f == nil {
+			return -1
+		}
+		n, _ := f.Val.(int64)
+		return n
+	}
+	return t.File(number(dwarf.AttrDeclFile)), int(number(dwarf.AttrDeclLine))
+}

@@ -1,0 +1,130 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"slices"
+	"strings"
+
+	"gotap/compile"
+	"gotap/engine/image/debuginfo/ctype"
+	"gotap/engine/image/debuginfo/location"
+)
+
+// maxEnumerators is the largest number of names of an enumeration that an access carries.
+const maxEnumerators = 64
+
+// shape returns the shape of the value at the end of a walk. t is its type.
+func (w *walk) shape(t *ctype.Type) *compile.Shape {
+	if w.bits != nil {
+		return nil
+	}
+	switch t.Kind {
+	case ctype.Struct, ctype.Union:
+		return &compile.Shape{Kind: compile.ShapeStruct, Members: w.in.types.MemberNames(t), Text: w.in.sizedText(t)}
+	case ctype.Array:
+		return w.arrayShape(t)
+	case ctype.Pointer:
+		return w.pointerShape(t)
+	case ctype.Int:
+		if t.Char && t.Size == 1 {
+			return &compile.Shape{Kind: compile.ShapeChar}
+		}
+	}
+	return nil
+}
+
+// sizedTexts are the types of text with a length: strings of Go, of Rust, and of C++ in libstdc++. A name that ends
+// in < is a template whose first argument is char. Types with these names but other members are ignored.
+var sizedTexts = []struct {
+	name    string
+	members []string // the first ones
+	compile.SizedText
+}{
+	{"string", []string{"str", "len"}, compile.SizedText{Address: "str", Len: "len"}},
+	{"&str", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
+	{"basic_string<", []string{"_M_dataplus", "_M_string_length"}, compile.SizedText{Address: "_M_dataplus._M_p", Len: "_M_string_length"}},
+	{"basic_string_view<", []string{"_M_len", "_M_str"}, compile.SizedText{Address: "_M_str", Len: "_M_len"}},
+}
+
+// sizedText returns how t is a text with a length, or nil.
+func (in *Info) sizedText(t *ctype.Type) *compile.SizedText {
+	for _, known := range sizedTexts {
+		if !isNamed(t.Name, known.name) {
+			continue
+		}
+		if have := in.types.MemberNames(t); len(have) >= len(known.members) && slices.Equal(have[:len(known.members)], known.members) {
+			return &known.SizedText
+		}
+	}
+	return nil
+}
+
+// isNamed reports whether a type has a name of sizedTexts.
+func isNamed(name, known string) bool {
+	if !strings.HasSuffix(known, "<") {
+		return name == known
+	}
+	argument, ok := strings.CutPrefix(name, known+"char")
+	return ok && (strings.HasPrefix(argument, ",") || strings.HasPrefix(argument, ">"))
+}
+
+// arrayShape returns the shape of an array, whose length is that of its first dimension.
+func (w *walk) arrayShape(t *ctype.Type) *compile.Shape {
+	s := &compile.Shape{Kind: compile.ShapeArray}
+	if len(t.Dims) > 0 {
+		s.Len = int(max(t.Dims[0], 0))
+	}
+	if elem, err := w.in.types.Strip(t.Elem, t.HasElem); err == nil && len(t.Dims) == 1 && elem.IsText() {
+		s.Kind = compile.ShapeChars
+	}
+	return s
+}
+
+// pointerShape returns the shape of a pointer, which depends on the type it points to.
+func (w *walk) pointerShape(t *ctype.Type) *compile.Shape {
+	s := &compile.Shape{Kind: compile.ShapePointer}
+	to, err := w.in.types.Strip(t.Elem, t.HasElem)
+	s.Other = err == nil && t.HasElem && !w.in.mayBeBytes(to)
+	switch {
+	case err != nil || !t.HasElem:
+	case to.Char && to.Size == 1:
+		s.Kind = compile.ShapeText
+	case (to.Kind == ctype.Struct || to.Kind == ctype.Union) && !to.Declared:
+		s.Members = w.in.types.MemberNames(to)
+	}
+	return s
+}
+
+// mayBeBytes reports whether a pointer to t may point to text: t is a character, a single byte, an array of them, or
+// void.
+func (in *Info) mayBeBytes(t *ctype.Type) bool {
+	switch t.Kind {
+	case ctype.Void:
+		return true
+	case ctype.Int:
+		return in.types.Size(t) == 1
+	case ctype.Array:
+		elem, err := in.types.Strip(t.Elem, t.HasElem)
+		return err == nil && elem.Kind == ctype.Int && in.types.Size(elem) == 1
+	}
+	return false
+}
+
+// enumerators returns the names of an enumeration, or nil when it has too many.
+func (in *Info) enumerators(t *ctype.Type) []compile.Enumerator {
+	if t.Kind != ctype.Enum || t.Entry == nil {
+		return nil
+	}
+	var names []compile.Enumerator
+	in.entries.Children(t.Entry, func(c *dwarf.Entry) error { // an enumeration in a damaged file has fewer
+		name, _ := c.Val(dwarf.AttrName).(string)
+		if v, ok := c.Val(dwarf.AttrConstValue).(int64); ok && c.Tag == dwarf.TagEnumerator && name != "" {
+			names = append(names, compile.Enumerator{Name: name, Value: location.Extend(v, 8*in.types.Size(t), t.Signed)})
+		}
+		return nil
+	})
+	if len(names) > maxEnumerators {
+		return nil
+	}
+	return names
+}

@@ -1,0 +1,148 @@
+package debuginfo
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"gotap/compile"
+	"gotap/engine/image/debuginfo/ctype"
+)
+
+// Param is one parameter of a function.
+type Param struct {
+	Name  string // "" when the source has none
+	Ctype string // as the source has it: "struct point *"
+	Type  compile.ValueType
+}
+
+// Params returns the parameters of the function at the address vaddr, in their order, including this of C++.
+func (in *Info) Params(vaddr uint64) (params []Param, err error) {
+	defer in.guard(&err)()
+	fn, err := in.functions.At(vaddr)
+	if err != nil {
+		return nil, err
+	}
+	entries, _, err := in.functions.Params(fn)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		off, ok, err := in.entries.TypeRef(e)
+		if err != nil {
+			return nil, err
+		}
+		t, err := in.types.Strip(off, ok)
+		if err != nil {
+			return nil, err
+		}
+		params = append(params, Param{Name: in.entries.Name(e), Ctype: in.types.Declare(off, ok, "", 0), Type: valueType(t)})
+	}
+	return params, nil
+}
+
+// Signature returns the declaration of the function at the address vaddr, such as "mix(double a, float b, int n)
+// double".
+func (in *Info) Signature(vaddr uint64) (s string, err error) {
+	defer in.guard(&err)()
+	fn, err := in.functions.At(vaddr)
+	if err != nil {
+		return "", err
+	}
+	entries, variadic, err := in.functions.Params(fn)
+	if err != nil {
+		return "", err
+	}
+	var list []string
+	for _, e := range entries {
+		if artificial, _, _ := in.entries.Attr(e, dwarf.AttrArtificial); artificial != nil && in.entries.Name(e) == "this" {
+			continue
+		}
+		off, ok, err := in.entries.TypeRef(e)
+		if err != nil {
+			return "", err
+		}
+		list = append(list, in.types.Declare(off, ok, in.entries.Name(e), 0))
+	}
+	if variadic {
+		list = append(list, "...")
+	}
+	off, ok, err := in.rules.ResultType(fn)
+	if err != nil {
+		return "", err
+	}
+	return in.entries.QualifiedName(fn.DIE) + "(" + strings.Join(list, ", ") + ") " + in.types.Declare(off, ok, "", 0), nil
+}
+
+// ReturnAccess returns the access to the result of the function at the address vaddr when it has just returned, or to
+// the part of it that path names, as Access does. Structs in memory yield their address. Of the results of a Go
+// function it is the first. For a function without a result, the access has the type TypeVoid.
+func (in *Info) ReturnAccess(vaddr uint64, path ...string) (a compile.Access, err error) {
+	defer in.guard(&err)()
+	fn, err := in.functions.At(vaddr)
+	if err != nil {
+		return a, err
+	}
+	off, ok, err := in.rules.ResultType(fn)
+	if err != nil {
+		return a, err
+	}
+	t, err := in.types.Strip(off, ok)
+	if err != nil {
+		return a, err
+	}
+	text := in.types.Declare(off, ok, "", 0)
+	if t.Kind == ctype.Void && len(path) == 0 {
+		return compile.Access{Type: compile.TypeVoid, Ctype: text}, nil
+	}
+	p, err := in.rules.Result(fn, t)
+	if err != nil {
+		return a, in.explain("the result", vaddr, err)
+	}
+	w := walk{in: in, place: p, typ: off, ok: ok, pc: vaddr, name: "the result"}
+	if len(path) > 0 {
+		w.name = "ret"
+		return w.along(path)
+	}
+	if t.Kind == ctype.Reference { // the address, as for a pointer, because the object may be unfinished
+		w.typ, t = off, &ctypeAddress
+	}
+	if a, err = w.value(t); err != nil {
+		return compile.Access{Shape: w.shape(t)}, in.explain("the result", vaddr, err)
+	}
+	a.Shape, a.Enum = w.shape(t), in.enumerators(t)
+	a.Ctype = text
+	return a, nil
+}
+
+// ctypeAddress is the type of a reference that is read as an address. Registers of 32 bits are extended to its 64 bits.
+var ctypeAddress = ctype.Type{Kind: ctype.Pointer, Size: 8}
+
+// ReturnType returns the type of the result of the function at the address vaddr, its size in bytes, or 0 without a
+// result, and whether it is signed and a floating-point number.
+func (in *Info) ReturnType(vaddr uint64) (typ compile.ValueType, size int, signed, float bool, err error) {
+	defer in.guard(&err)()
+	fn, err := in.functions.At(vaddr)
+	if err != nil {
+		return 0, 0, false, false, err
+	}
+	t, err := in.rules.ReturnType(fn)
+	if err != nil {
+		return 0, 0, false, false, err
+	}
+	return valueType(t), int(max(0, in.types.Size(t))), t.Signed, t.Kind == ctype.Float, nil
+}
+
+// Function returns the name and the bounds of the function that contains vaddr. For a function in several pieces they
+// are those of the piece.
+func (in *Info) Function(vaddr uint64) (name string, lo, hi uint64, err error) {
+	defer in.guard(&err)()
+	fn, err := in.functions.At(vaddr)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	r, err := in.functions.Range(vaddr)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	return in.entries.QualifiedName(fn.DIE), r.Lo, r.Hi, nil
+}

@@ -1,0 +1,169 @@
+package mapped
+
+import (
+	"bytes"
+	"compress/zlib"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// Limits on the size of a file's decompressed sections. Debug information becomes two to six times as large; a
+// file that becomes a thousand times as large is malicious.
+const (
+	inflatedBase   = 64 << 20 // for any file
+	inflatedFactor = 32       // more for each byte of the file
+)
+
+// MayInflate reports whether a compressed section may have the given size when it is decompressed.
+func MayInflate(packed, size uint64) bool { return size <= inflatedBase+inflatedFactor*packed }
+
+// Image is one ELF file in memory.
+type Image struct {
+	name  string
+	data  []byte
+	file  *elf.File
+	unmap bool
+
+	mu       sync.Mutex // guards what follows
+	unpacked map[string][]byte
+	inflated uint64 // bytes of all of them
+}
+
+// Open maps the ELF file at path.
+func Open(path string) (*Image, error) { return OpenAs(path, path) }
+
+// OpenAs maps the ELF file at path. Messages use another name for it.
+func OpenAs(name, path string) (*Image, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: %w", name, err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: %w", name, err)
+	}
+	if !st.Mode().IsRegular() || st.Size() == 0 || int64(int(st.Size())) != st.Size() {
+		return nil, fmt.Errorf("cannot open %s: not an ELF file", name)
+	}
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(st.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	if err != nil {
+		return nil, fmt.Errorf("cannot map %s: %w", name, err)
+	}
+	m, err := New(name, data)
+	if err != nil {
+		syscall.Munmap(data)
+		return nil, err
+	}
+	m.unmap = true
+	return m, nil
+}
+
+// New returns an image of bytes in memory, such as those of the vDSO. name is for messages.
+func New(name string, data []byte) (*Image, error) {
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return &Image{name: name, data: data, file: f, unpacked: map[string][]byte{}}, nil
+}
+
+// Close unmaps the file. Sections returned before must not be used any more.
+func (m *Image) Close() error {
+	if !m.unmap {
+		return nil
+	}
+	m.unmap = false
+	return syscall.Munmap(m.data)
+}
+
+// Name returns the name in messages.
+func (m *Image) Name() string { return m.name }
+
+// Machine returns the architecture of the file.
+func (m *Image) Machine() elf.Machine { return m.file.Machine }
+
+// ELF returns the parsed headers. Only one goroutine at a time may use its readers.
+func (m *Image) ELF() *elf.File { return m.file }
+
+// Section returns the decompressed contents of a section and its address. data is nil when the file does not have the
+// section, or the section has no contents, like the code in a separate debug file. ".debug_x" also finds the old
+// ".zdebug_x".
+func (m *Image) Section(name string) (data []byte, addr uint64, err error) {
+	s := m.file.Section(name)
+	if s == nil {
+		return m.oldSection(name)
+	}
+	if s.Type == elf.SHT_NOBITS || s.FileSize == 0 {
+		return nil, s.Addr, nil
+	}
+	if s.Flags&elf.SHF_COMPRESSED != 0 {
+		data, err = m.unpack(name, s.Size, s.Data)
+		return data, s.Addr, err
+	}
+	if s.Offset > uint64(len(m.data)) || s.FileSize > uint64(len(m.data))-s.Offset {
+		return nil, s.Addr, fmt.Errorf("cannot read %s of %s: it is outside the file", name, m.name)
+	}
+	return m.data[s.Offset : s.Offset+s.FileSize : s.Offset+s.FileSize], s.Addr, nil
+}
+
+// oldSection returns a section compressed in the format of binutils before 2.26: "ZLIB", the size, a zlib stream.
+func (m *Image) oldSection(name string) ([]byte, uint64, error) {
+	if len(name) < 2 || name[0] != '.' {
+		return nil, 0, nil
+	}
+	s := m.file.Section(".z" + name[1:])
+	if s == nil || s.Type == elf.SHT_NOBITS {
+		return nil, 0, nil
+	}
+	raw, err := s.Data()
+	if err != nil {
+		return nil, s.Addr, fmt.Errorf("cannot read %s of %s: %w", s.Name, m.name, err)
+	}
+	if len(raw) < 12 || string(raw[:4]) != "ZLIB" {
+		return raw, s.Addr, nil
+	}
+	size := binary.BigEndian.Uint64(raw[4:])
+	data, err := m.unpack(name, size, func() ([]byte, error) { return inflate(raw[12:], size) })
+	return data, s.Addr, err
+}
+
+// inflate decompresses a zlib stream to size bytes.
+func inflate(packed []byte, size uint64) ([]byte, error) {
+	if size/2048 > uint64(len(packed)) { // zlib cannot compress so well
+		return nil, fmt.Errorf("the size of the section, %d bytes, is impossible", size)
+	}
+	z, err := zlib.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	data := make([]byte, size)
+	_, err = io.ReadFull(z, data)
+	return data, err
+}
+
+// unpack decompresses a section once, if its size is within the limits.
+func (m *Image) unpack(name string, size uint64, read func() ([]byte, error)) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if data, ok := m.unpacked[name]; ok {
+		return data, nil
+	}
+	if size > 1<<62 || !MayInflate(uint64(len(m.data)), m.inflated+size) {
+		return nil, fmt.Errorf("cannot decompress %s of %s: its decompressed sections would have %d MB, too much for a file of %d KB",
+			name, m.name, (m.inflated+size)>>20, len(m.data)>>10)
+	}
+	data, err := read()
+	if err != nil {
+		return nil, fmt.Errorf("cannot decompress %s of %s: %w", name, m.name, err)
+	}
+	m.unpacked[name] = data
+	m.inflated += uint64(len(data))
+	return data, nil
+}

@@ -1,0 +1,301 @@
+package module
+
+import (
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// Match is a function that a pattern matches, with the name that matched.
+type Match struct {
+	Func *Func
+	Name string // the symbol's name, or for C++ and Rust the readable one without parameters
+	Part bool   // the symbol is a piece of a function, not its entry
+}
+
+// Lookup returns the functions that a name or pattern matches, by address, each once.
+//
+// A plain name matches every function of that name, and the compiler's variants of it ("f.constprop.0"). Names with
+// "::", and names that no symbol has, are compared with readable C++ and Rust names: without parameters
+// ("geo::Shape::area", all overloads) or with them ("geo::grow(int)"), and with or without template arguments. Generic
+// functions of Go match with and without their type arguments. A pattern with wildcards is compared with both kinds of
+// names. Pieces such as "f.cold" match only their full name.
+func (f *File) Lookup(pattern string) []Match {
+	s := f.table()
+	// Exact names come first: they are the common case, and Go's names may look like patterns.
+	if exact := s.exact(pattern); len(exact) > 0 {
+		return exact
+	}
+	q := newQuery(pattern)
+	var found []Match
+	for _, n := range s.names {
+		if name, ok := q.match(f, n.name); ok {
+			found = append(found, Match{Func: &s.funcs[n.of], Name: name})
+		}
+	}
+	return eachOnce(found)
+}
+
+// exact returns the functions that have exactly this name, and the compiler's variants of them.
+func (s *symbols) exact(name string) []Match {
+	var found []Match
+	for _, n := range s.byName.find(name) {
+		found = append(found, Match{Func: &s.funcs[n.of], Name: n.name, Part: isPart(n.name)})
+	}
+	if name == "" || isMangled(name) && len(found) == 0 {
+		return found
+	}
+	// A static function that the compiler specialised is called by both names, or only by that of the variant.
+	for _, n := range s.names {
+		if len(n.name) > len(name) && n.name[len(name)] == '.' && n.name[:len(name)] == name &&
+			cloneSuffix(n.name) == n.name[len(name):] && !isPart(n.name) {
+			found = append(found, Match{Func: &s.funcs[n.of], Name: n.name})
+		}
+	}
+	return eachOnce(found)
+}
+
+// eachOnce sorts matches by address and keeps the first of each function. A function that matches by several names
+// keeps the preferred one.
+func eachOnce(found []Match) []Match {
+	sort.SliceStable(found, func(i, j int) bool { return found[i].Func.Addr < found[j].Func.Addr })
+	kept := found[:0]
+	for _, m := range found {
+		if len(kept) == 0 || kept[len(kept)-1].Func != m.Func {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// LookupVar returns the variables that a name or pattern matches, by the rules of Lookup.
+func (f *File) LookupVar(pattern string) []*Var {
+	s := f.table()
+	var found []*Var
+	for _, n := range s.byData.find(pattern) {
+		found = append(found, &s.vars[n.of])
+	}
+	if len(found) > 0 {
+		return found
+	}
+	q := newQuery(pattern)
+	for _, n := range s.data {
+		if _, ok := q.match(f, n.name); ok {
+			found = append(found, &s.vars[n.of])
+		}
+	}
+	return found
+}
+
+// Names returns every name of functions that a pattern matches, including aliases, for listings. C++ and Rust names
+// have parameters.
+func (f *File) Names(pattern string) []Match {
+	s := f.table()
+	if exact := s.exact(pattern); len(exact) > 0 {
+		return exact
+	}
+	q := newQuery(pattern)
+	var found []Match
+	for _, n := range s.names {
+		name, ok := q.match(f, n.name)
+		if !ok {
+			continue
+		}
+		if name != n.name {
+			name = signature(n.name)
+		}
+		found = append(found, Match{Func: &s.funcs[n.of], Name: name})
+	}
+	return found
+}
+
+// query is a pattern prepared for comparing it with many names.
+type query struct {
+	text    string
+	glob    bool
+	scoped  bool     // has "::"
+	mangled bool     // is written in mangled form
+	params  bool     // has a parenthesis, so it may have parameters
+	tight   string   // without spaces, when it has template arguments
+	prefix  string   // with which a readable name must start
+	parts   []string // identifiers that a mangled name must contain
+}
+
+// newQuery prepares a pattern once for a hundred thousand names.
+func newQuery(pattern string) *query {
+	pattern = strings.ReplaceAll(pattern, "[...]", "[*]") // Go's tracebacks write type arguments as "..."
+	if i := strings.IndexByte(pattern, '('); i >= 0 {
+		pattern = pattern[:i] + constBehind(pattern[i:])
+	}
+	q := &query{
+		text: pattern, glob: IsGlob(pattern), scoped: strings.Contains(pattern, "::"),
+		mangled: isMangled(pattern), params: strings.Contains(pattern, "("),
+	}
+	if strings.Contains(pattern, "<") {
+		q.tight = strings.ReplaceAll(pattern, " ", "")
+	}
+	end := 0
+	for end < len(pattern) && isIdent(pattern[end]) {
+		end++
+	}
+	q.prefix = pattern[:end]
+	q.parts = identifiers(pattern)
+	return q
+}
+
+// leadingConst matches a const before the type it qualifies.
+var leadingConst = regexp.MustCompile(`([(,<]\s*)const\s+((?:unsigned |signed |long |short )*[\w:]+)`)
+
+// constBehind moves const behind the types, as in readable names: "(char const*)" for "(const char*)".
+func constBehind(params string) string { return leadingConst.ReplaceAllString(params, "$1$2 const") }
+
+// match compares a symbol's name, mangled and readable, and returns the name to report.
+func (q *query) match(f *File, name string) (string, bool) {
+	if isCold(name) || !q.glob && isPart(name) {
+		return "", false
+	}
+	if q.equal(name) {
+		// A pattern may match the mangled form by chance; the readable one is still reported.
+		if q.mangled {
+			return name, true
+		}
+		if d, ok := f.names.of(name); ok {
+			return d.plain, true
+		}
+		return name, true
+	}
+	if !isMangled(name) {
+		generic := withoutTypeArgs(name)
+		return name, generic != name && q.equal(generic)
+	}
+	if q.mangled || !q.candidate(name) {
+		return "", false
+	}
+	d, ok := f.names.of(name)
+	if !ok {
+		return "", false
+	}
+	if q.equal(d.plain) || q.equal(d.bare) || q.equalTemplate(d.plain) || q.equalTemplate(d.long) || q.params && q.equalSignature(name) ||
+		d.long != "" && (q.equal(d.long) || q.equal(bareName(d.long))) {
+		return d.plain, true
+	}
+	return "", false
+}
+
+// equal compares a whole name with the pattern.
+func (q *query) equal(name string) bool {
+	if q.glob {
+		return Glob(q.text, name)
+	}
+	return q.text == name
+}
+
+// equalTemplate compares a name with its template arguments, ignoring spaces, which tools write differently.
+func (q *query) equalTemplate(name string) bool {
+	if q.tight == "" || name == "" {
+		return false
+	}
+	name = strings.ReplaceAll(name, " ", "")
+	return q.tight == name || q.glob && Glob(q.tight, name)
+}
+
+// equalSignature compares a name with its parameters, ignoring spaces.
+func (q *query) equalSignature(name string) bool {
+	pattern, full := strings.ReplaceAll(q.text, " ", ""), strings.ReplaceAll(signature(name), " ", "")
+	if q.glob {
+		return Glob(pattern, full) || pattern == full
+	}
+	return pattern == full || pattern+"const" == full
+}
+
+// signature returns the readable name with parameters, but without the type that template functions return.
+func signature(name string) string {
+	full, plain := withoutTags(Demangle(name, true)), withoutTags(Demangle(name, false))
+	if i := strings.Index(full, plain); i > 0 {
+		return full[i:]
+	}
+	return full
+}
+
+// candidate reports whether a mangled name may match once it is demangled. It avoids demangling, which is expensive.
+func (q *query) candidate(name string) bool {
+	// A readable name without scope starts with the first identifier of the mangled one. With a scope it may start with
+	// an abbreviation such as St for "std".
+	if q.prefix != "" && !q.scoped {
+		if first, ok := firstIdent(name); ok && !strings.HasPrefix(first, q.prefix) {
+			return false
+		}
+	}
+	for _, part := range q.parts {
+		if !strings.Contains(name, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// firstIdent returns the first identifier of a C++ or old Rust name: its namespace, class or function. ok is false for
+// names that start with something else, such as an abbreviation.
+func firstIdent(name string) (ident string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "_Z")
+	if !ok {
+		return "", false
+	}
+	rest = strings.TrimPrefix(rest, "N")
+	rest = strings.TrimLeft(rest, "rVKRO")
+	rest = strings.TrimPrefix(rest, "L")
+	n, i := 0, 0
+	for i < len(rest) && '0' <= rest[i] && rest[i] <= '9' && n < 1<<20 { // the bound prevents overflow
+		n = 10*n + int(rest[i]-'0')
+		i++
+	}
+	if n == 0 || n > len(rest)-i {
+		return "", false
+	}
+	return rest[i : i+n], !strings.HasPrefix(rest[i:], "_GLOBAL__N")
+}
+
+// abbreviated are words of readable names that mangled names may abbreviate or write differently.
+const abbreviated = " std string allocator basic_string basic_istream basic_ostream basic_iostream istream ostream iostream" +
+	" char_traits operator new delete int char short long unsigned signed bool float double void wchar_t char8_t char16_t" +
+	" char32_t __int128 __float128 auto decltype nullptr_t const volatile restrict noexcept anonymous namespace lambda unnamed" +
+	" type clone guard variable for vtable typeinfo name thunk virtual non covariant return to transaction initializer" +
+	" dyn as mut str i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 closure shim impl true false enum struct" +
+	" sizeof typeid co_await unsafe extern fn "
+
+// identifiers returns the parts of a pattern that every mangled form of a matching name contains: runs of identifier
+// characters outside sets, without words that mangling abbreviates.
+func identifiers(pattern string) []string {
+	var parts []string
+	for i := 0; i < len(pattern); {
+		if pattern[i] == '[' {
+			i += max(setLen(pattern[i:]), 1)
+			continue
+		}
+		if !isIdent(pattern[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(pattern) && isIdent(pattern[i]) {
+			i++
+		}
+		if word := pattern[start:i]; spelledOut(word) {
+			parts = append(parts, word)
+		}
+	}
+	return parts
+}
+
+// spelledOut reports whether mangled names contain a word unchanged: it is not a number, is ASCII, and is not part of
+// an abbreviated word.
+func spelledOut(word string) bool {
+	digits := true
+	for i := 0; i < len(word); i++ {
+		if word[i] >= 0x80 {
+			return false
+		}
+		digits = digits && '0' <= word[i] && word[i] <= '9'
+	}
+	return !digits && !strings.Contains(abbreviated, word)
+}

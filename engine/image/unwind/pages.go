@@ -1,0 +1,76 @@
+package unwind
+
+import "encoding/binary"
+
+// Memory is the memory of the process whose thread is unwound. arch.Memory has this method.
+type Memory interface {
+	// ReadMemory fills all of p from addr, or fails.
+	ReadMemory(addr uint64, p []byte) error
+}
+
+const (
+	pageSize  = 4096 // at most that of the system, so that a page is readable completely or not at all
+	pageCount = 16
+)
+
+// pages reads a process's memory page by page: a system call takes microseconds for any size, and the frames of a stack
+// are close together.
+type pages struct {
+	mem  Memory
+	next int // the page to be replaced next
+	page [pageCount]struct {
+		addr  uint64 // of the first byte; 1 when empty
+		bytes [pageSize]byte
+	}
+}
+
+// start drops cached pages and reads from mem from now on.
+func (p *pages) start(mem Memory) {
+	p.mem = mem
+	for i := range p.page {
+		p.page[i].addr = 1
+	}
+}
+
+// get returns the page at addr, which is a multiple of pageSize.
+func (p *pages) get(addr uint64) (*[pageSize]byte, error) {
+	for i := range p.page {
+		if p.page[i].addr == addr {
+			return &p.page[i].bytes, nil
+		}
+	}
+	slot := &p.page[p.next]
+	slot.addr = 1
+	if err := p.mem.ReadMemory(addr, slot.bytes[:]); err != nil {
+		return nil, err
+	}
+	slot.addr = addr
+	p.next = (p.next + 1) % pageCount
+	return &slot.bytes, nil
+}
+
+// load reads a little-endian word of 1 to 8 bytes.
+func (p *pages) load(addr uint64, size int) (uint64, error) {
+	off := addr % pageSize
+	b, err := p.get(addr - off)
+	if err != nil {
+		return 0, err
+	}
+	if off+8 <= pageSize {
+		return binary.LittleEndian.Uint64(b[off:]) << (64 - 8*size) >> (64 - 8*size), nil
+	}
+	return p.loadSlow(addr, size)
+}
+
+// loadSlow reads a word that may lie in two pages.
+func (p *pages) loadSlow(addr uint64, size int) (v uint64, err error) {
+	for i := range uint64(size) {
+		off := (addr + i) % pageSize
+		b, err := p.get(addr + i - off)
+		if err != nil {
+			return 0, err
+		}
+		v |= uint64(b[off]) << (8 * i)
+	}
+	return v, nil
+}

@@ -1,0 +1,40 @@
+package hostcpu
+
+// cpuid executes the instruction: leaf in eax, subleaf in ecx.
+func cpuid(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
+
+// HasShadowStacks reports whether the processor supports shadow stacks (CET_SS). The kernel may not.
+func HasShadowStacks() bool {
+	const shadowStacks = 1 << 7
+	if last, _, _, _ := cpuid(0, 0); last < 7 {
+		return false
+	}
+	_, _, ecx, _ := cpuid(7, 0)
+	return ecx&shadowStacks != 0
+}
+
+// HasTransactions reports whether the processor executes xbegin (RTM). A processor whose transactions are disabled may
+// not report RTM and still execute xbegin: its transactions abort at once (Intel SDM vol. 2, CPUID, leaf 7:
+// RTM_ALWAYS_ABORT).
+func HasTransactions() bool {
+	const rtm, alwaysAborts = 1 << 11, 1 << 11
+	if last, _, _, _ := cpuid(0, 0); last < 7 {
+		return false
+	}
+	_, ebx, _, edx := cpuid(7, 0)
+	return ebx&rtm != 0 || edx&alwaysAborts != 0
+}
+
+// KeyRights returns where the register of protection keys (PKRU) lies in the saved state of a thread (NT_X86_XSTATE). ok is false
+// where the processor or the kernel has no protection keys.
+func KeyRights() (offset uint32, ok bool) {
+	const enabled, stateLeaf, component = 1 << 4, 0xd, 9 // OSPKE; Intel SDM vol. 1, 13.5.7
+	if last, _, _, _ := cpuid(0, 0); last < stateLeaf {
+		return 0, false
+	}
+	if _, _, ecx, _ := cpuid(7, 0); ecx&enabled == 0 {
+		return 0, false
+	}
+	_, offset, _, _ = cpuid(stateLeaf, component)
+	return offset, offset != 0
+}

@@ -1,0 +1,54 @@
+package hostcpu
+
+import (
+	"encoding/binary"
+	"os"
+	"sync"
+
+	"gotap/arch/arm64"
+)
+
+func readCTR() uint64
+func readDCZID() uint64
+func readCNTVCT() uint64
+func readCNTFRQ() uint64
+
+// Register returns a system register that is the same for all processes of the machine. ok is false for others.
+func Register(r arm64.Register) (v uint64, ok bool) {
+	switch r {
+	case arm64.CTR:
+		return readCTR(), true
+	case arm64.DCZID:
+		return readDCZID(), true
+	case arm64.CNTVCT:
+		return readCNTVCT(), true
+	case arm64.CNTFRQ:
+		return readCNTFRQ(), true
+	}
+	return 0, false
+}
+
+// hwcaps is AT_HWCAP, the features of the machine's processors (Documentation/arch/arm64/elf_hwcaps.rst of the kernel).
+var hwcaps = sync.OnceValue(func() uint64 {
+	const hwcap = 16
+	vector, err := os.ReadFile("/proc/self/auxv")
+	for ; err == nil && len(vector) >= 16; vector = vector[16:] {
+		if binary.LittleEndian.Uint64(vector) == hwcap {
+			return binary.LittleEndian.Uint64(vector[8:])
+		}
+	}
+	return 0
+})
+
+// Bits of it.
+const (
+	hwcapSVE  = 1 << 22
+	hwcapPACA = 1 << 30
+)
+
+// SignsPointers reports whether pointer authentication is enabled on the machine. A process may have disabled it for
+// itself; executing its instructions natively is right in both cases.
+func SignsPointers() bool { return hwcaps()&hwcapPACA != 0 }
+
+// HasScalable reports whether the processor has scalable vectors (SVE).
+func HasScalable() bool { return hwcaps()&hwcapSVE != 0 }

@@ -1,0 +1,184 @@
+// Package catalog lists the places that can be probed in files and in the modules of processes. It traces nothing.
+package catalog
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gotap/engine/image/module"
+	"gotap/engine/image/symbols"
+	"gotap/engine/isa"
+	"gotap/engine/linux/syscallnames"
+	"gotap/engine/place"
+	"gotap/engine/registry"
+)
+
+// Catalog lists places. It is safe for concurrent use.
+type Catalog struct {
+	// Copies adds the inlined copies of functions to entries, which reads much debug information. Set it before the first use.
+	Copies bool
+
+	modules module.Cache
+	names   symbols.Files
+}
+
+// Entry is one place of a listing.
+type Entry struct {
+	Text      string          // in the syntax of scripts
+	Signature string          // parameters and their types, and local variables in scope; the operands of a mark; "" when unknown
+	Where     string          // "0x1139 in /bin/prog"; "" for system calls
+	Copies    registry.Copies // with Catalog.Copies: inlined calls of the function, by the debug information
+	Beside    string          // the module, when the place needs it because the main program has such a place, too; else ""
+}
+
+// New returns an empty catalogue.
+func New() *Catalog { return new(Catalog) }
+
+// Close closes the files.
+func (c *Catalog) Close() error { return c.modules.Close() }
+
+// Process returns the places that a specification stands for in the modules of a process.
+func (c *Catalog) Process(pid int, spec place.Spec) ([]Entry, error) {
+	if spec.Kind == place.Syscall {
+		return listCalls(spec)
+	}
+	mods, err := c.modules.Load(pid)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the modules of process %d: %w", pid, err)
+	}
+	return c.list(spec, module.Files(module.MainFirst(pid, mods)))
+}
+
+// File returns the places that a specification stands for in the file that its module part names: a path, a program in
+// PATH, or a library in the usual directories.
+func (c *Catalog) File(spec place.Spec) ([]Entry, error) {
+	if spec.Kind == place.Syscall {
+		return listCalls(spec)
+	}
+	paths := findModule(spec.Module)
+	if len(paths) == 0 {
+		return nil, &place.NotFoundError{Spec: spec, What: place.NoModule}
+	}
+	var all []*module.File
+	var first error
+	for _, path := range paths {
+		f, err := c.modules.OpenPath(path)
+		if err == nil {
+			all = append(all, f)
+		} else if first == nil {
+			first = fmt.Errorf("cannot read %s: %w", path, err)
+		}
+	}
+	if len(all) == 0 { // with other files of the name, this one is a linker script, like libc.so
+		return nil, first
+	}
+	return c.list(spec, all)
+}
+
+func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
+	r := &place.Resolver{Lines: c.names.Lines, Boundaries: isa.Boundaries}
+	searched := place.Candidates(spec, all)
+	if len(searched) == 0 {
+		return nil, &place.NotFoundError{Spec: spec, What: place.NoModule}
+	}
+	var found []Entry
+	var first error
+	inMain := false
+	for i, f := range searched {
+		listed, err := r.List(spec, f)
+		if err != nil && first == nil {
+			first = err
+		}
+		for _, l := range listed {
+			e := c.entry(l)
+			if inMain {
+				e.Beside = f.Path
+			}
+			found = append(found, e)
+		}
+		if i == 0 { // the marks of a process are few, and all are listed
+			inMain = spec.Module == "" && spec.Kind != place.Mark && len(found) > 0
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	return nil, first
+}
+
+func (c *Catalog) entry(l place.Listed) Entry {
+	t := l.Target
+	e := Entry{Text: l.Text, Where: fmt.Sprintf("%#x in %s", t.Vaddr, t.File.Path)}
+	switch {
+	case t.Mark != nil:
+		e.Signature = t.Mark.Note
+	case t.Func != nil:
+		if in, ok := c.names.Info(t.File); ok {
+			e.Signature, _ = in.Signature(t.Func.Addr)
+			if c.Copies {
+				e.Copies, _ = (&registry.Info{Files: &c.names, Target: t}).Copies()
+			}
+			if locals, err := in.Locals(t.Vaddr); err == nil && len(locals) > 0 {
+				e.Signature += "; locals " + strings.Join(locals, ", ")
+			}
+		}
+	}
+	return e
+}
+
+// listCalls returns the system calls that a specification stands for, for processes of the same kind as this one.
+func listCalls(spec place.Spec) ([]Entry, error) {
+	var found []Entry
+	for _, name := range syscallnames.Names(isa.Natives()[0]) {
+		if name != "" && spec.Matches(name) {
+			found = append(found, Entry{Text: "syscall:" + name, Signature: syscallnames.Signature(name)})
+		}
+	}
+	slices.SortFunc(found, func(a, b Entry) int { return strings.Compare(a.Text, b.Text) })
+	if len(found) == 0 {
+		return nil, fmt.Errorf("cannot list %s: %w", spec, place.NoCall(spec, syscallnames.Names(isa.Natives()[0])))
+	}
+	return found, nil
+}
+
+// libraryDirs are where loaders search libraries (ld.so(8)), including the per-architecture directories of Debian.
+var libraryDirs = []string{"/lib/*-linux-gnu*", "/usr/lib/*-linux-gnu*", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"}
+
+// findModule returns the files that a module part stands for without a process: one path, or all libraries of a name in
+// the first directory that has any.
+func findModule(name string) []string {
+	if strings.ContainsRune(name, '/') {
+		return []string{name}
+	}
+	if path, err := exec.LookPath(name); err == nil {
+		return []string{path}
+	}
+	for _, dir := range libraryDirs {
+		var found []string
+		paths, _ := filepath.Glob(dir + "/*.so*")
+		for _, path := range paths {
+			if place.MatchModule(name, path) && !isLink(path, paths) {
+				found = append(found, path)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// isLink reports whether a path is another name of a listed file.
+func isLink(path string, paths []string) bool {
+	to, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	if to == path {
+		return false
+	}
+	return slices.Contains(paths, to)
+}

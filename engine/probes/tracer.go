@@ -1,0 +1,71 @@
+package probes
+
+import (
+	"errors"
+	"iter"
+
+	"gotap/engine/arming"
+	"gotap/engine/image/module"
+	"gotap/engine/locate"
+	"gotap/engine/registry"
+	"gotap/engine/registry/retprobe"
+)
+
+// Do runs a function where a tracer may change its processes, and returns its error.
+type Do func(fn func() error) error
+
+// Tracer is what a back end does for the probes of a session. Except for Do, Read, Prepare and AwaitReplaced its methods are called
+// within functions that Do or Read run.
+type Tracer interface {
+	// Do runs fn where processes may be changed, between two hits.
+	Do(fn func() error) error
+	// Read runs fn where the state of probes may be read. The error says that the session is over.
+	Read(fn func()) error
+	// Prepare runs fn with the processes that exist. fn may take long: it changes processes by way of do alone.
+	Prepare(fn func(procs []locate.Process, do Do) error) error
+	// Processes are those in which probes are armed.
+	Processes() []arming.Process
+	// Spaces are the address spaces that have points.
+	Spaces() []Space
+	// Together runs fn and plants afterwards, in one stop, the breakpoints that fn wanted. The result has those that failed.
+	Together(fn func()) map[*retprobe.Point]error
+
+	// Replacing reports whether a process replaces its program just now, so that nothing can be armed in it.
+	Replacing() bool
+	// AwaitReplaced waits until no process replaces its program.
+	AwaitReplaced() error
+
+	// AddNonBreakpoints arms what a probe has that is no breakpoint: system calls, watchpoints, semaphores of static marks.
+	AddNonBreakpoints(pr *registry.Probe) error
+	// DropNonBreakpoints disarms them for good.
+	DropNonBreakpoints(pr *registry.Probe)
+	// SyncNonBreakpoints follows a change of the state of probes.
+	SyncNonBreakpoints() error
+	// NonBreakpoints counts those that a probe has, but for semaphores.
+	NonBreakpoints(pr *registry.Probe) int
+
+	// KeepCalls makes the leave handlers due of all calls that are under way for a probe.
+	KeepCalls(pr *registry.Probe)
+	// Warn reports a text to the user, once.
+	Warn(text string)
+}
+
+// Space is an address space.
+type Space interface {
+	Points() iter.Seq[*retprobe.Point]
+	// Gone reports whether its memory no longer exists.
+	Gone() bool
+}
+
+// Launcher is implemented by tracers that launch programs, in which probes may be begun before the loader has mapped their libraries.
+type Launcher interface {
+	// Unsettled reports whether a program is in that state.
+	Unsettled() bool
+	// IsLoader reports whether a module is a dynamic loader.
+	IsLoader(m *module.Loaded) bool
+	// Begun is called when a probe has been begun.
+	Begun(pr *registry.Probe)
+}
+
+// ErrReplacing says that a process replaces its program, so that nothing can be armed in it just now.
+var ErrReplacing = errors.New("a process replaces its program just now")

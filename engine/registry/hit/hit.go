@@ -1,0 +1,282 @@
+package hit
+
+import (
+	"slices"
+
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/registry"
+	"gotap/runtime"
+	"gotap/runtime/facility"
+	"gotap/runtime/opcode"
+)
+
+// Target is what a back end does for the hits of one of its threads.
+type Target interface {
+	// IDs are the numbers that records carry.
+	IDs() (pid, tid int)
+	// Comm writes the name that records carry; p is zero, and its last byte stays so.
+	Comm(p []byte)
+	// Push remembers a call for the placement's leave handler, and returns its storage; ok is false when it cannot be followed.
+	Push(pl *registry.Placement) (this uint64, ok bool)
+	// Disarm takes the breakpoints away of a probe that has disabled or removed itself.
+	Disarm(pr *registry.Probe)
+	// Signal sends a signal to the thread.
+	Signal(n int)
+	// Hold keeps the thread stopped, once the instruction has completed, until the ticket is released.
+	Hold(ticket uint32)
+	// Stop leaves the process stopped for a debugger.
+	Stop()
+	// Dump writes a core of the process, in which the thread has the registers given: those that it had when the program ran.
+	Dump(regs []uint64)
+}
+
+// Run is one program that ran in the present hit, with what it logged.
+type Run struct {
+	Placement *registry.Placement
+	Leave     bool   // it is a leave handler, or otherwise nothing comes after it
+	Elapsed   uint64 // nanoseconds of the call that ends
+	EntrySP   uint64 // Leave: the stack pointer that the call began with; 0 for a system call
+	Result    uint64 // Leave: the address that the caller passed for a result in memory; 0 where calls pass none
+
+	code  *runtime.Code // nil: nothing ran yet, but post or fault may
+	log   *runtime.Log  // nil when nothing was logged
+	kind  runtime.ExitKind
+	ask   facility.Request // of the facility that the program ended with
+	regs  []uint64         // of the thread when the program ran, for a core; nil: it asked for none
+	this  uint64
+	owned bool // the storage of the call ends with the hit
+	lost  bool // the call is counted as missed: its end will not be seen, and it has no storage
+	time  uint64
+}
+
+// Hit is the programs of the hit that a thread is in. It belongs to the thread, which uses it again and again.
+type Hit struct {
+	Context runtime.Context
+	Now     *Run // that runs at the moment, or ran last
+
+	// Skip is what a program asked for: not to run the function that was just entered, but to return SkipResult. The back end resets it.
+	Skip       bool
+	SkipResult uint64
+
+	r     *Runner
+	t     Target
+	runs  []Run // in the order of declaration
+	n     int
+	asked Run // of a predicate
+}
+
+// Init makes the hits of a thread: its registers stay where they are.
+func (h *Hit) Init(r *Runner, t Target, thread runtime.Thread, regs []uint64, tid uint32) {
+	h.r, h.t = r, t
+	h.Context.Thread, h.Context.Regs, h.Context.Tid = thread, regs, tid
+	if r.changed != nil {
+		h.Context.Changed = h.changed
+	}
+}
+
+// Begin begins a hit, in a process with words of so many bytes.
+func (h *Hit) Begin(word int) { h.n, h.Context.Word = 0, word }
+
+// Len is how many runs the hit has.
+func (h *Hit) Len() int { return h.n }
+
+// Enter runs what a probe has at the place that was hit. leaves says that its leave handler waits for the end of the call that begins.
+func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
+	counts := !leaves || pl.Code.CountsEntry()
+	if !pl.Code.AtReturn && !h.Wanted(pl) || counts && !h.Admit(pl.Probe) {
+		return
+	}
+	var this uint64
+	lost := false
+	if leaves {
+		var ok bool
+		if this, ok = h.t.Push(pl); !ok {
+			pl.Probe.Miss()
+			lost = true
+		}
+	} else {
+		this = h.Alloc(pl)
+	}
+	if pl.Code.Enter != nil {
+		r := h.newRun(pl, pl.Code.Enter, this, 0, !leaves)
+		r.lost = lost
+		h.run(r)
+	} else if pl.Code.Post != nil || pl.Code.Fault != nil {
+		h.newRun(pl, nil, this, 0, !leaves).lost = lost
+	}
+}
+
+// Call is a call that has ended.
+type Call struct {
+	This    uint64 // its storage
+	Elapsed uint64 // nanoseconds
+	SP      uint64 // the stack pointer that it began with; 0 for a system call
+	Result  uint64 // the address that its caller passed for a result in memory; 0 where calls pass none
+	// Due says that it was entered while the probe had its last hit, so that its leave is due although the probe is disabled.
+	Due bool
+}
+
+// Leave runs the leave handler of a call that has ended, whose storage lives until the hit is over.
+func (h *Hit) Leave(pl *registry.Placement, c Call) {
+	if (c.Due || pl.Probe.Armed()) && h.returns(pl, c) {
+		r := h.newRun(pl, pl.Code.Leave, c.This, c.Elapsed, c.This != 0)
+		r.Leave, r.EntrySP, r.Result = true, c.SP, c.Result
+		h.run(r)
+	} else {
+		h.Free(pl, c.This)
+	}
+}
+
+// EntrySP is the stack pointer with which the function was entered that the program which runs is about: of a thread that has the
+// stack pointer sp now.
+func (h *Hit) EntrySP(sp uint64) uint64 {
+	if h.Now.Leave && h.Now.EntrySP != 0 {
+		return h.Now.EntrySP
+	}
+	return sp
+}
+
+// returns decides whether the end of a call counts: it has been decided where entries are counted.
+func (h *Hit) returns(pl *registry.Placement, c Call) bool {
+	if pl.Code.AtReturn && !h.wanted(Run{Placement: pl, this: c.This, Elapsed: c.Elapsed, EntrySP: c.SP, Result: c.Result, Leave: true}) {
+		return false
+	}
+	switch {
+	case pl.Code.CountsEntry():
+		return true
+	case c.Due && !pl.Probe.Enabled: // it is gone, and ends what it began
+		return pl.Probe.Count()
+	}
+	return h.Admit(pl.Probe)
+}
+
+// Alloc takes storage for a call; 0 when its probe has none, or the arena no more.
+func (h *Hit) Alloc(pl *registry.Placement) (this uint64) {
+	if n := pl.Probe.Spec.ThisBytes; n > 0 {
+		this = h.r.arena.AllocThis(n)
+	}
+	return this
+}
+
+// Free gives the storage of a call back.
+func (h *Hit) Free(pl *registry.Placement, this uint64) {
+	if this != 0 {
+		h.r.arena.FreeThis(this, pl.Probe.Spec.ThisBytes)
+	}
+}
+
+// Admit decides whether this hit of a probe counts.
+func (h *Hit) Admit(pr *registry.Probe) bool {
+	ok, last := pr.Admit()
+	if last {
+		h.t.Disarm(pr)
+	}
+	return ok
+}
+
+// Wanted asks the probe's predicate about the present hit, which is no return.
+func (h *Hit) Wanted(pl *registry.Placement) bool { return h.wanted(Run{Placement: pl}) }
+
+// wanted asks the predicate, as the run that it is.
+func (h *Hit) wanted(as Run) bool {
+	pl, code := as.Placement, as.Placement.Code.When
+	if code == nil {
+		return true
+	}
+	h.asked = as
+	h.asked.code = code
+	h.Now = &h.asked
+	h.Context.This, h.Context.Dirty = as.this, false
+	log := h.r.takeLog()
+	out := h.r.machine.Run(code, &h.Context, log)
+	h.r.giveLog(log)
+	if out.Trap != runtime.NoTrap {
+		h.r.arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
+	}
+	if out.Trap != runtime.NoTrap || out.Abort {
+		pl.Probe.Reject()
+		return false
+	}
+	return true
+}
+
+// Start runs one program and keeps what it logged. this is the storage of the call, which ends with the hit if it is owned.
+func (h *Hit) Start(pl *registry.Placement, code *runtime.Code, this, elapsed uint64, owned bool) *Run {
+	r := h.newRun(pl, code, this, elapsed, owned)
+	h.run(r)
+	return r
+}
+
+// follow runs another program of the call that a run belongs to.
+func (h *Hit) follow(after Run, code *runtime.Code) *Run {
+	r := h.newRun(after.Placement, code, after.this, 0, false)
+	r.lost = after.lost
+	h.run(r)
+	return r
+}
+
+// run runs the program of a run.
+func (h *Hit) run(r *Run) {
+	r.log = h.r.takeLog()
+	h.Now = r
+	h.Context.This, h.Context.Dirty = r.this, false
+	out := h.r.machine.Run(r.code, &h.Context, r.log)
+	h.outcome(r, &out)
+	if !r.log.HasItems() && r.kind != runtime.ExitFacility {
+		h.r.giveLog(r.log)
+		r.log = nil
+	} else {
+		r.time = ptrace.Now()
+	}
+}
+
+// newRun adds a run to the hit. The list grows to what the busiest place needs and stays that long.
+func (h *Hit) newRun(pl *registry.Placement, code *runtime.Code, this, elapsed uint64, owned bool) *Run {
+	if h.n == len(h.runs) {
+		h.runs = append(h.runs, Run{})
+	}
+	r := &h.runs[h.n]
+	h.n++
+	*r = Run{Placement: pl, code: code, this: this, Elapsed: elapsed, owned: owned}
+	return r
+}
+
+// outcome does what the end of a program asks for.
+func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
+	r.kind = out.Kind
+	if out.Kind > runtime.ExitEvent {
+		pid, tid := h.t.IDs()
+		r.ask = facility.Request{Number: facility.Of(out), Pid: pid, Tid: tid}
+		h.r.facilities.Hit(&r.ask)
+		if r.ask.Dump {
+			r.regs = slices.Clone(h.Context.Regs)
+		}
+	}
+	// What a lost call cannot store was counted with the call.
+	if out.Trap != runtime.NoTrap && !(r.lost && out.Trap == runtime.TrapThis) {
+		h.r.arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
+	}
+	if out.Remove {
+		r.Placement.Probe.Retire()
+		h.t.Disarm(r.Placement.Probe)
+	}
+	if !r.code.Unsafe || out.Trap != runtime.NoTrap {
+		return
+	}
+	if out.Skip {
+		h.Skip, h.SkipResult = true, out.SkipRet
+		h.changed(runtime.Change{Program: r.code.ID, PC: out.SkipPC, Op: opcode.Skip, Value: out.SkipRet})
+	}
+	if out.Signal != 0 {
+		h.t.Signal(int(out.Signal))
+		h.changed(runtime.Change{Program: r.code.ID, PC: out.SignalPC, Op: opcode.Signal, Value: uint64(out.Signal)})
+	}
+}
+
+// changed tells of a change of the target.
+func (h *Hit) changed(c runtime.Change) {
+	if h.r.changed != nil {
+		_, tid := h.t.IDs()
+		h.r.changed(Change{c, tid})
+	}
+}

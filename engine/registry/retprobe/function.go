@@ -1,0 +1,186 @@
+package retprobe
+
+import (
+	"errors"
+	"slices"
+
+	"gotap/arch"
+)
+
+// Function is a function whose calls are watched, in one address space.
+type Function struct {
+	// Goroutine says that the function runs on a goroutine of Go, of which Target.Goroutine tells.
+	Goroutine bool
+
+	entry    *Point
+	exits    []*Point
+	tails    []bool // parallel to exits: a jump to another function
+	byReturn bool   // calls are watched by their return addresses
+	users    int    // placements with a leave handler
+	due      int    // calls under way of probes that are gone
+}
+
+// Body is the code of a function whose calls are to be watched.
+type Body interface {
+	// Goroutine reports whether the function runs on a goroutine of Go.
+	Goroutine() bool
+	// Exits finds the instructions that leave the function. The error tells why not all of them can be found.
+	Exits() ([]arch.Exit, error)
+	// PointAt finds or makes the point at an address of the function.
+	PointAt(addr uint64) (*Point, error)
+}
+
+// watch makes the point at a function's entry watch its calls, for one placement more.
+func (p *Point) watch(code Body) {
+	if p.Fn != nil {
+		p.Fn.users++
+		return
+	}
+	f := &Function{entry: p, users: 1, Goroutine: code.Goroutine()}
+	p.Fn = f
+	if f.findExits(code) != nil {
+		f.dropExits()
+		f.byReturn = true
+	}
+}
+
+// findExits puts points on the exits of a function.
+func (f *Function) findExits(code Body) error {
+	exits, err := code.Exits()
+	if err != nil {
+		return err
+	}
+	for _, e := range exits {
+		p, err := code.PointAt(e.Insn.Addr)
+		if err != nil {
+			return err
+		}
+		f.exits, f.tails = append(f.exits, p), append(f.tails, e.Tail)
+		p.Exits = append(p.Exits, f)
+		if err := p.At.Sync(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// armed reports whether anybody wants to know of the function's returns.
+func (f *Function) armed() bool {
+	if f.due > 0 {
+		return true
+	}
+	for _, pl := range f.entry.Enters {
+		if pl.Code.Leave != nil && pl.Probe.Armed() {
+			return true
+		}
+	}
+	return false
+}
+
+// unwatch ends the watch on the calls of the function that is entered here, for a number of placements.
+func (p *Point) unwatch(leaves int) {
+	for f := p.Fn; leaves > 0 && f != nil; leaves-- {
+		if f.users--; f.users <= 0 && f.due <= 0 {
+			f.end()
+		}
+	}
+}
+
+// end ends the watch on a function's calls.
+func (f *Function) end() {
+	f.dropExits()
+	f.entry.Fn = nil
+}
+
+// LoseExit is called when the breakpoint of a point cannot be planted. The calls of functions that are left there are watched by
+// their return addresses.
+func (p *Point) LoseExit() {
+	for _, f := range slices.Clone(p.Exits) {
+		f.dropExits()
+		f.byReturn = true
+	}
+}
+
+func (f *Function) dropExits() {
+	for _, p := range f.exits {
+		p.Exits = slices.DeleteFunc(p.Exits, func(g *Function) bool { return g == f })
+		p.At.Sync()
+	}
+	f.exits, f.tails = nil, nil
+}
+
+func (f *Function) syncExits() (all error) {
+	for _, e := range f.exits {
+		all = errors.Join(all, e.At.Sync())
+	}
+	return all
+}
+
+// notDue is called when a call has ended that was kept: with the last one ends the watch on a function that nobody else wants.
+func (f *Function) notDue() {
+	switch f.due--; {
+	case f.due > 0:
+	case f.users <= 0:
+		f.end()
+	default:
+		f.syncExits()
+	}
+}
+
+// isTail reports whether leaving the function at a point means jumping to another.
+func (f *Function) isTail(p *Point) bool {
+	addr := p.At.Address()
+	for i, e := range f.exits {
+		if e.At.Address() == addr {
+			return f.tails[i]
+		}
+	}
+	return false
+}
+
+// Copies makes the points of a forked child's address space, which is a copy of its parent's, share functions of their own.
+type Copies struct {
+	points    map[*Point]*Point
+	functions map[*Function]*Function
+}
+
+// Add is told of each point's copy, which has the parent's functions still. Nobody in the child waits for a return yet.
+func (c *Copies) Add(of, copied *Point) {
+	if c.points == nil {
+		c.points, c.functions = map[*Point]*Point{}, map[*Function]*Function{}
+	}
+	c.points[of] = copied
+	copied.Enters, copied.Returns, copied.Routines = slices.Clone(of.Enters), 0, 0
+	copied.Fn, copied.Exits = c.function(of.Fn), nil
+	for _, f := range of.Exits {
+		copied.Exits = append(copied.Exits, c.function(f))
+	}
+}
+
+// function copies a function, once.
+func (c *Copies) function(f *Function) *Function {
+	if f == nil || c.functions[f] != nil {
+		return c.functions[f]
+	}
+	g := *f
+	g.due = 0 // the frames that are copied count themselves
+	c.functions[f] = &g
+	return &g
+}
+
+// Finish gives the functions the child's points, when all have been added. A point that the parent knows no more has no copy:
+// as an exit it is nobody's, and as the entry it has nothing that is not in every process.
+func (c *Copies) Finish() {
+	for _, f := range c.functions {
+		if p := c.points[f.entry]; p != nil {
+			f.entry = p
+		}
+		exits, tails := f.exits, f.tails
+		f.exits, f.tails = nil, nil
+		for i, e := range exits {
+			if p := c.points[e]; p != nil {
+				f.exits, f.tails = append(f.exits, p), append(f.tails, tails[i])
+			}
+		}
+	}
+}

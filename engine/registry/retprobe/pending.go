@@ -1,0 +1,79 @@
+package retprobe
+
+import (
+	"slices"
+
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/registry"
+	"gotap/engine/registry/hit"
+)
+
+// Pending is the leave handlers that are due at the end of the system call that a thread is in.
+type Pending struct{ list []pending }
+
+// pending is one probe's leave handler.
+type pending struct {
+	pl   *registry.Placement
+	this uint64
+	time uint64
+	last bool // the probe disabled itself with this call, or is gone by now: the leave is still due
+}
+
+// Enter runs what a probe has at the beginning of a system call, and remembers its leave handler.
+func (p *Pending) Enter(h *hit.Hit, pl *registry.Placement) {
+	if !pl.Probe.Armed() || !pl.Code.AtReturn && !h.Wanted(pl) || pl.Code.CountsEntry() && !h.Admit(pl.Probe) {
+		return
+	}
+	var this uint64
+	if pl.Code.Enter != nil || pl.Code.Leave != nil { // who uses it gives it back
+		this = h.Alloc(pl)
+	}
+	if pl.Code.Leave != nil {
+		p.list = append(p.list, pending{pl, this, ptrace.Now(), !pl.Probe.Enabled})
+	}
+	if pl.Code.Enter != nil {
+		h.Start(pl, pl.Code.Enter, this, 0, pl.Code.Leave == nil)
+	}
+}
+
+// Leave runs the programs that wait for the end of the call.
+func (p *Pending) Leave(h *hit.Hit) {
+	now := ptrace.Now()
+	for _, w := range p.list {
+		h.Leave(w.pl, hit.Call{This: w.this, Elapsed: now - w.time, Due: w.last})
+	}
+	p.list = p.list[:0]
+}
+
+// Miss forgets a call whose end was not seen.
+func (p *Pending) Miss(h *hit.Hit) {
+	for _, w := range p.list {
+		w.pl.Probe.Miss()
+	}
+	p.Drop(h)
+}
+
+// Drop forgets a call that has no end: its thread or its image is gone.
+func (p *Pending) Drop(h *hit.Hit) {
+	for _, w := range p.list {
+		h.Free(w.pl, w.this)
+	}
+	p.list = p.list[:0]
+}
+
+// Keep makes the leave due of a probe that is about to be dropped.
+func (p *Pending) Keep(pr *registry.Probe) {
+	for i := range p.list {
+		if w := &p.list[i]; w.pl.Probe == pr {
+			w.last = true
+		}
+	}
+}
+
+// Any reports whether anybody waits for the end of the call.
+func (p *Pending) Any() bool { return len(p.list) > 0 }
+
+// Due reports whether the end of the call has to be seen for a placement's sake although its probe is disabled; of nil, for anybody's.
+func (p *Pending) Due(pl *registry.Placement) bool {
+	return slices.ContainsFunc(p.list, func(w pending) bool { return w.last && (pl == nil || w.pl == pl) })
+}

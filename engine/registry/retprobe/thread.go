@@ -1,0 +1,409 @@
+package retprobe
+
+import (
+	"slices"
+
+	"gotap/engine/isa"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/registry"
+	"gotap/engine/registry/hit"
+)
+
+// Target is what a back end tells of the thread that was hit.
+type Target interface {
+	// ISA is the instruction set of its process.
+	ISA() *isa.ISA
+	// SP is its stack pointer.
+	SP() uint64
+	// ExitSP is the stack pointer with which the function was entered that the instruction at the point that was hit leaves.
+	ExitSP() uint64
+	// ResultAddress is where the caller of the function that is entered wants a result that is returned in memory, were it one; 0 where
+	// the function returns that address.
+	ResultAddress() uint64
+	// Goroutine is the goroutine that runs on the thread and the end of its stack, zeros where none can be read. The thread is at
+	// the entry, behind the stack check, or at an exit of a function that Go compiled. When the stack has moved, Thread.Moved has
+	// been called.
+	Goroutine() (g, hi uint64)
+	// ReturnPoint finds or makes the point at the return address of the function that is entered, or left by a jump; nil when there
+	// is none.
+	ReturnPoint() *Point
+	// Elsewhere looks for a call that is left at p in other threads of the address space, by Thread.Has; nil when none has it.
+	Elsewhere(p *Point, sp uint64) *Thread
+}
+
+// Thread follows the calls of one thread, which may be a processor of a machine.
+type Thread struct {
+	target Target
+	hit    *hit.Hit
+	list   *List
+	own    List
+	behind bool // the leave handlers that run are of a call that has returned
+}
+
+// Init makes the calls of a thread, with its hits. Its calls are remembered in a list of its own unless one is given that it shares
+// with others.
+func (t *Thread) Init(target Target, h *hit.Hit, shared *List) {
+	t.target, t.hit, t.list = target, h, shared
+	if shared == nil {
+		t.list = &t.own
+	}
+}
+
+// Hit runs all programs of a point that come before its instruction.
+func (t *Thread) Hit(p *Point) {
+	for _, pl := range p.Enters {
+		if pl.Probe.Enabled {
+			t.hit.Enter(pl, pl.Code.Leave != nil && p.Fn != nil)
+		}
+	}
+	if len(p.Exits) > 0 {
+		t.leaveAt(p)
+	}
+	t.Returned(p)
+}
+
+// Push remembers the call that begins at p. ok is false when the probe has no room for more calls of this thread.
+func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
+	sp := t.target.SP()
+	var g, hi uint64
+	if p.Fn.Goroutine {
+		g, hi = t.target.Goroutine()
+	}
+	t.dropDead(p.Fn, pl, sp, g)
+	if limit := pl.Probe.MaxActive(); len(t.list.frames) >= limit && t.active(pl.Probe, sp) >= limit {
+		pl.Probe.MissDeep()
+		return 0, false
+	}
+	if pl.Probe.Spec.ThisBytes > 0 {
+		if this = t.hit.Alloc(pl); this == 0 {
+			return 0, false
+		}
+	}
+	f := frame{pl: pl, fn: p.Fn, sp: sp, g: g, hi: hi, to: t.target.ResultAddress(), time: ptrace.Now(), this: this}
+	f.last = !pl.Probe.Enabled
+	if p.Fn.byReturn || f.last {
+		if f.ret = t.awaitReturn(g); f.ret == nil {
+			t.hit.Free(pl, this)
+			return 0, false
+		}
+	}
+	t.list.frames = append(t.list.frames, f)
+	return this, true
+}
+
+// Await has something done by the thread that returns from the function which is entered now. It is not done when there is no
+// return to wait for.
+func (t *Thread) Await(then func(Target)) {
+	f := frame{sp: t.target.SP(), then: then}
+	if f.ret = t.awaitReturn(0); f.ret != nil {
+		t.list.frames = append(t.list.frames, f)
+	}
+}
+
+// awaitReturn puts a breakpoint on the return address, where the thread is at the entry of a function or at its jump to another one. g is the
+// goroutine that is in the call, 0 where it is none of Go's.
+func (t *Thread) awaitReturn(g uint64) *Point {
+	p := t.target.ReturnPoint()
+	if p == nil {
+		return nil
+	}
+	p.Returns++
+	if p.At.Sync() != nil {
+		p.Returns--
+		return nil
+	}
+	if g != 0 {
+		p.Routines++
+	}
+	return p
+}
+
+// dropDead drops frames that a new call at sp proves to be dead: those with the same stack pointer, unless they have jumped here
+// and wait for this call's return, or belong to this very entry; and all that were entered after them. Where stacks can be told
+// apart, those are dead as well that lie below; elsewhere they may be of a coroutine whose stack is near, and are passed.
+func (t *Thread) dropDead(fn *Function, pl *registry.Placement, sp, g uint64) {
+	l := t.list
+	l.passed = l.passed && len(l.frames) > 0
+	for i := len(l.frames) - 1; i >= 0; i-- {
+		f := &l.frames[i]
+		switch {
+		case f.g != g: // another stack, however near
+		case f.sp > sp && l.Stacks == 0:
+			if !l.passed {
+				return
+			}
+		case f.sp == sp && (f.fn == fn && f.pl == pl || f.passed || !f.waits() && !(f.fn == fn && f.pl.Before(pl))):
+			t.dropFrom(i)
+		case l.Stacks != 0 && l.below(f.sp, sp, 0):
+			t.drop(i)
+		case l.below(f.sp, sp, nearBy):
+			f.passed, l.passed = true, true
+		}
+	}
+}
+
+// active counts the calls of a probe that are under way, after dropping those that cannot be.
+func (t *Thread) active(pr *registry.Probe, sp uint64) (n int) {
+	if l := t.list.frames; l[len(l)-1].g == 0 { // goroutines' stacks lie close together
+		for i := len(l) - 1; i >= 0; i-- {
+			if t.list.below(t.list.frames[i].sp, sp, farBelow) {
+				t.drop(i)
+			}
+		}
+	}
+	for i := range t.list.frames {
+		if f := &t.list.frames[i]; f.pl != nil && f.pl.Probe == pr {
+			n++
+		}
+	}
+	return n
+}
+
+// dropFrom drops frame i and all that were entered after it on the same stack. Where that is not certain, those stay whose exits are watched: they are
+// as well of a stack below, as that of a thread whose signal handlers have one of their own, and dead ones do no harm. One that waits at its return
+// address would, when another call returns there.
+func (t *Thread) dropFrom(i int) {
+	l := t.list
+	sp, g := l.frames[i].sp, l.frames[i].g
+	for j := len(l.frames) - 1; j >= i; j-- {
+		switch f := &l.frames[j]; {
+		case f.g != g:
+		case f.sp == sp, l.below(f.sp, sp, nearBy) && (l.Stacks != 0 || f.g != 0 || f.waits()):
+			t.drop(j)
+		case l.below(f.sp, sp, nearBy):
+			f.passed, l.passed = true, true
+		}
+	}
+}
+
+// dropInside drops the frames of l entered after frame first that lie below sp: their calls cannot outlive it.
+func (t *Thread) dropInside(l *List, first int, sp, g uint64) {
+	for i := len(l.frames) - 1; i >= first; i-- {
+		if f := &l.frames[i]; f.g == g && l.below(f.sp, sp, nearBy) {
+			t.dropOf(l, i)
+		}
+	}
+}
+
+func (t *Thread) drop(i int) { t.dropOf(t.list, i) }
+
+// dropOf drops a frame of a list, which may be another thread's.
+func (t *Thread) dropOf(l *List, i int) {
+	f := l.frames[i]
+	l.frames = slices.Delete(l.frames, i, i+1)
+	t.hit.Free(f.pl, f.this)
+	f.end()
+}
+
+// leaveAt deals with a point that is an exit of functions: it ends the calls whose frames are at this very stack
+// pointer. A frame that is not found in this thread may be in another one: Go moves its routines between threads.
+func (t *Thread) leaveAt(p *Point) {
+	if slices.ContainsFunc(p.Exits, func(f *Function) bool { return f.Goroutine }) {
+		t.target.Goroutine()
+	}
+	sp, l := t.target.ExitSP(), t.list
+	first := l.first(p, sp)
+	if first < 0 {
+		o := t.target.Elsewhere(p, sp)
+		if o == nil {
+			return
+		}
+		l = o.list
+		if first = l.first(p, sp); first < 0 {
+			return
+		}
+	}
+	g := l.frames[first].g
+	for i := first; i < len(l.frames); {
+		f := &l.frames[i]
+		if !f.leaves(p, sp) {
+			i++
+			continue
+		}
+		if f.fn.isTail(p) {
+			if f.ret == nil {
+				f.ret = t.awaitReturn(f.g)
+			}
+			i++
+			continue
+		}
+		t.leave(l, i)
+	}
+	t.dropInside(l, first, sp, g)
+}
+
+// Has reports whether the thread is in a call with this stack pointer at entry that the instruction at p leaves, or of a goroutine that
+// returns to p.
+func (t *Thread) Has(p *Point, sp uint64) bool {
+	if t.list.first(p, sp) >= 0 {
+		return true
+	}
+	i := t.list.waiting(p, sp)
+	return i >= 0 && t.list.frames[i].g != 0
+}
+
+// popped bounds the words that a function takes off the stack when it returns, on IA-32: its arguments, structs among them.
+const popped = 64
+
+// Returned deals with a point that calls return to: the frames that wait here, from the stack just left.
+func (t *Thread) Returned(p *Point) {
+	if p.Returns == 0 {
+		return
+	}
+	l := t.list
+	routine := slices.ContainsFunc(l.frames, func(f frame) bool { return f.g != 0 })
+	if routine {
+		t.target.Goroutine()
+	}
+	set := t.target.ISA()
+	sp, word := t.target.SP()-set.Pushed, uint64(set.WordSize())
+	at := l.waiting(p, sp)
+	if at < 0 && set.Pops {
+		at = l.waitingBelow(p, sp, popped*word)
+	}
+	if at < 0 {
+		if p.Routines == 0 {
+			return
+		}
+		if l, at = t.awaitedElsewhere(p, sp, routine); at < 0 {
+			return
+		}
+	}
+	entry, g := l.frames[at].sp, l.frames[at].g
+	for i := at; i < len(l.frames); {
+		f := &l.frames[i]
+		if f.sp != entry || f.ret != p {
+			i++
+			continue
+		}
+		if then := f.then; then != nil {
+			t.dropOf(l, i)
+			then(t.target)
+			continue
+		}
+		t.behind = true
+		t.leave(l, i)
+		t.behind = false
+	}
+	t.dropInside(l, at, entry, g)
+}
+
+// awaitedElsewhere finds the first frame that waits at p for the return from the call with a stack pointer among those of other threads,
+// -1 when there is none: Go moves its routines between threads. asked says that Goroutine has been called.
+func (t *Thread) awaitedElsewhere(p *Point, sp uint64, asked bool) (*List, int) {
+	if !asked {
+		t.target.Goroutine()
+	}
+	o := t.target.Elsewhere(p, sp)
+	if o == nil {
+		return nil, -1
+	}
+	return o.list, o.list.waiting(p, sp)
+}
+
+// Behind reports whether the leave handler that runs is of a call that has returned, so that the thread is at its return address.
+// Otherwise it is at an exit of the function.
+func (t *Thread) Behind() bool { return t.behind }
+
+// leave runs the leave handler of frame i of a list, in this thread, and drops the frame. Its storage lives until the hit is over.
+func (t *Thread) leave(l *List, i int) {
+	f := l.frames[i]
+	l.frames = slices.Delete(l.frames, i, i+1)
+	f.end()
+	t.hit.Leave(f.pl, hit.Call{This: f.this, Elapsed: ptrace.Now() - f.time, SP: f.sp, Result: f.to, Due: f.last})
+}
+
+// Skipped drops the calls that have just begun at p with a stack pointer: the function has not run.
+func (t *Thread) Skipped(p *Point, sp uint64) {
+	for i := len(t.list.frames) - 1; i >= 0; i-- {
+		if f := &t.list.frames[i]; f.sp == sp && p.Fn != nil && f.fn == p.Fn {
+			t.drop(i)
+		}
+	}
+}
+
+// Drop drops all calls: the thread, or its image, is gone.
+func (t *Thread) Drop() {
+	for i := len(t.list.frames) - 1; i >= 0; i-- {
+		t.drop(i)
+	}
+}
+
+// Miss drops the calls of functions whose exits at p are not seen any more.
+func (t *Thread) Miss(p *Point) {
+	for i := len(t.list.frames) - 1; i >= 0; i-- {
+		if f := &t.list.frames[i]; f.pl != nil && f.ret == nil && slices.Contains(p.Exits, f.fn) {
+			f.pl.Probe.Miss()
+			t.drop(i)
+		}
+	}
+}
+
+// Gone makes frames harmless that wait at a point whose memory is gone.
+func (t *Thread) Gone(p *Point) {
+	for i := range t.list.frames {
+		if f := &t.list.frames[i]; f.ret == p {
+			f.ret = nil
+		}
+	}
+}
+
+// Moved makes the frames of a goroutine right again whose stack has moved to end at hi: the runtime copies what is in use to the
+// end of the new stack.
+func (t *Thread) Moved(g, hi uint64) {
+	for i := range t.list.frames {
+		if f := &t.list.frames[i]; f.g == g && f.hi != hi {
+			f.sp += hi - f.hi
+			f.hi = hi
+		}
+	}
+}
+
+// Refresh does what Moved does for all goroutines that are in calls of this thread, where it is not known which of them runs. end is the end
+// of a goroutine's stack.
+func (t *Thread) Refresh(end func(g uint64) (hi uint64, ok bool)) {
+	for i := range t.list.frames {
+		f := &t.list.frames[i]
+		if f.g == 0 {
+			continue
+		}
+		if hi, ok := end(f.g); ok {
+			f.sp += hi - f.hi
+			f.hi = hi
+		}
+	}
+}
+
+// Keep makes the leaves due of all calls that are under way for a probe, which is about to be dropped.
+func (t *Thread) Keep(pr *registry.Probe) { t.list.keep(pr) }
+
+// Fork gives the first thread of a forked child the calls that its parent is in: it will return from them too. at finds the child's
+// points by their addresses; nil when there is none. Storage is not shared: the child's leaves see none.
+func (t *Thread) Fork(child *Thread, at func(addr uint64) *Point) {
+	for _, f := range t.list.frames {
+		f.this = 0
+		if f.fn != nil {
+			q := at(f.fn.entry.At.Address())
+			if q == nil || q.Fn == nil {
+				continue
+			}
+			f.fn = q.Fn
+		}
+		if f.ret != nil {
+			q := at(f.ret.At.Address())
+			if q == nil {
+				continue
+			}
+			q.Returns++
+			if f.g != 0 {
+				q.Routines++
+			}
+			f.ret = q
+			q.At.Sync()
+		}
+		if f.kept {
+			f.fn.due++
+		}
+		child.list.frames = append(child.list.frames, f)
+	}
+}

@@ -1,0 +1,220 @@
+package gotap
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gotap/engine"
+	"gotap/runtime"
+	"gotap/script"
+	"gotap/script/output"
+)
+
+// stateRemoved is the state of a probe that was taken out for good.
+const stateRemoved = "removed"
+
+// A Probe is a probe of a session as a query shows it: one that the engine has, or one that was left out because its
+// place is missing.
+type Probe struct {
+	ProbeState
+	Script string        // the inserted script that it is of; "": the session's own
+	Codes  *output.Codes // of a definition file's probe; nil for others
+}
+
+// Query returns the state of every probe.
+func (c *Control) Query() (list []Probe, err error) {
+	err = c.change(func() error {
+		list = c.query()
+		return nil
+	})
+	return list, err
+}
+
+func (c *Control) query() (list []Probe) {
+	for _, state := range c.s.engine.Query() {
+		p := Probe{ProbeState: state, Script: c.guests.scriptOf(state.ID)}
+		if p.State == stateRemoved {
+			p.Places, p.Strategy, p.Refused = 0, nil, nil
+		}
+		if o := c.s.waitsFor(p.ID); o != nil && p.State == "pending" {
+			p.State, p.Refused = o.state, []string{o.why}
+		}
+		if d := c.s.definitions.Probe(p.ID); d != nil {
+			p.Codes = definedProbe{d}.codes()
+		}
+		list = append(list, p)
+	}
+	for _, o := range c.s.leftOut {
+		if o.id == 0 {
+			list = append(list, Probe{ProbeState{Name: o.name, State: o.state, Refused: []string{o.why}}, o.script, o.codes})
+		}
+	}
+	return list
+}
+
+// Inserted returns the names of the inserted scripts.
+func (c *Control) Inserted() (names []string, err error) {
+	err = c.change(func() error {
+		for _, g := range c.guests.list {
+			names = append(names, g.name)
+		}
+		return nil
+	})
+	return names, err
+}
+
+// A Value is a variable, an aggregation or a map as it stands.
+type Value struct {
+	Script string // the inserted script that it is of; "": the session's own
+	Map
+}
+
+// Values returns all shared variables, aggregations and maps. With reset they are set back as they are read: what is
+// added meanwhile is not lost.
+func (c *Control) Values(reset bool) (list []Value, err error) {
+	err = c.change(func() error {
+		c.scripts(func(name string, one *script.Script) {
+			read := one.Values
+			if reset {
+				read = one.TakeValues
+			}
+			for _, v := range read() {
+				list = append(list, Value{name, v})
+			}
+		})
+		c.arrays(func(name string, h *runtime.Handle) {
+			read := h.Entries
+			if reset {
+				read = h.Take
+			}
+			list = append(list, Value{name, read()})
+		})
+		return nil
+	})
+	return list, err
+}
+
+// ResetValues sets all shared variables, aggregations and maps back to what they were at the beginning.
+func (c *Control) ResetValues() error {
+	return c.change(func() error {
+		c.scripts(func(_ string, one *script.Script) { one.Reset() })
+		c.arrays(func(_ string, h *runtime.Handle) { h.Clear() })
+		return nil
+	})
+}
+
+// StackLines names the frames of a stack in a key of a map, innermost first.
+func (c *Control) StackLines(v runtime.Value) []string {
+	return script.StackLines(v, c.s.tracer.Stack(int(v.Int), v.Stack))
+}
+
+// scripts are the session's own script and those that were inserted.
+func (c *Control) scripts(visit func(name string, one *script.Script)) {
+	visit("", c.s.script())
+	for _, g := range c.guests.list {
+		if g.script != nil {
+			visit(g.name, g.script)
+		}
+	}
+}
+
+// arrays are the variables of definition files: those of each, and those that all share.
+func (c *Control) arrays(visit func(name string, h *runtime.Handle)) {
+	for _, f := range c.s.definitions.Files() {
+		name := ""
+		for _, g := range c.guests.list {
+			if g.definition == f {
+				name = g.name
+			}
+		}
+		if f.Locals >= 0 {
+			visit(name, c.s.arena.Handle(f.Locals))
+		}
+	}
+	if id, made := c.s.definitions.Shared.Object(); made {
+		visit("", c.s.arena.Handle(id))
+	}
+}
+
+// Enable arms the probes of a name again.
+func (c *Control) Enable(name string) (note string, err error) {
+	err = c.change(func() error {
+		note, err = c.each(name, "enable", "enabled", c.s.engine.Enable)
+		return err
+	})
+	return note, err
+}
+
+// Disable disarms the probes of a name; they stay registered.
+func (c *Control) Disable(name string) (note string, err error) {
+	err = c.change(func() error {
+		note, err = c.each(name, "disable", "disabled", c.s.engine.Disable)
+		return err
+	})
+	return note, err
+}
+
+// each does something to all probes of a name: several may have it.
+func (c *Control) each(name, verb, done string, do func(id uint32) error) (note string, err error) {
+	found, err := c.named(name)
+	if err != nil {
+		return "", err
+	}
+	var all error
+	for _, p := range found {
+		if err := do(p.ID); err != nil {
+			all = errors.Join(all, fmt.Errorf("cannot %s %s: %w", verb, p.Name, err))
+		}
+	}
+	if len(found) > 1 {
+		name = fmt.Sprintf("%d probes named %s", len(found), name)
+	}
+	return done + " " + name, failed(Failure, all)
+}
+
+// named finds the probes of a name that have not been removed.
+func (c *Control) named(name string) ([]engine.ProbeState, error) {
+	var found []engine.ProbeState
+	var others []string
+	removed := false
+	for _, p := range c.s.engine.Query() {
+		switch {
+		case c.means(p, name) && p.State != stateRemoved:
+			found = append(found, p)
+		case c.means(p, name):
+			removed = true
+		case p.State != stateRemoved && !slices.Contains(others, p.Name):
+			others = append(others, p.Name)
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case removed:
+		return nil, failed(NoMatch, fmt.Errorf("probe %s was removed", name))
+	}
+	return nil, hinted(NoMatch, fmt.Errorf("unknown probe %q", name), probesHint(others))
+}
+
+// means reports whether a user means this probe: by its name, its number as #7, or the codes of a definition's as 7,1.
+func (c *Control) means(p engine.ProbeState, name string) bool {
+	if p.Name == name || name == fmt.Sprintf("#%d", p.ID) {
+		return true
+	}
+	d := c.s.definitions.Probe(p.ID)
+	return d != nil && name == fmt.Sprintf("%d,%d", d.Major, d.Minor)
+}
+
+// probesHint lists the names of probes, as many as fit on a line.
+func probesHint(names []string) string {
+	const maxNames = 10
+	switch {
+	case len(names) == 0:
+		return "the session has no probes"
+	case len(names) > maxNames:
+		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
+	}
+	return "there is " + strings.Join(names, ", ")
+}

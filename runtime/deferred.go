@@ -1,0 +1,153 @@
+package runtime
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"gotap/runtime/opcode"
+)
+
+// Items that wait. An item of the log may go to an object of the arena in the place of the host: to the trail of its thread
+// (trail.go), from which it is told or forgotten later, or to a recorder (recorder.go), which keeps the last ones.
+//
+// Nothing of it happens before the hit is committed: a program that traps, aborts, or whose probed instruction faults has
+// neither logged nor kept nor forgotten anything. So keeping and forgetting are items too, in the order in which the program
+// did them. Where an item goes stands in the low bits of its length:
+//
+//	whereHost     to the host
+//	whereDeferred    to the object whose offset is the last word of the item
+//	whereKeep     an item of two words, header and offset of a trail: its records go to the host, then it is empty
+//	whereForget   the same, and its records are forgotten
+const (
+	whereHost     = 0
+	whereDeferred = 1
+	whereKeep     = 2
+	whereForget   = 3
+	whereMask     = 7
+
+	deferredItem = 16 // bytes of an item that keeps or forgets
+)
+
+// logDeferred does the operations on items that wait.
+func (m *Machine) logDeferred(in *Inst) Trap {
+	h, where := m.hit, byte(whereDeferred)
+	h.deferred = true
+	switch in.Op {
+	case opcode.Keep:
+		where = whereKeep
+		h.begin(m.code.ID, 0)
+	case opcode.Forget:
+		where = whereForget
+		h.begin(m.code.ID, 0)
+	case opcode.EndDeferred:
+	default:
+		return TrapOp
+	}
+	h.word(in.V)
+	at := h.open
+	trap := m.endItem()
+	if at >= 0 && h.n > at {
+		h.buf[at] |= where
+	}
+	return trap
+}
+
+// sortOut hands the items of a log to where they go, and returns those for the host that are behind the last kept trail, with
+// hdr as their header. What is before a kept trail goes to the host before it, as records of its own. The log is overwritten.
+// Any thread; does not allocate.
+func (a *Arena) sortOut(hdr *Header, log []byte) []byte {
+	host := log[:0]
+	for len(log) >= itemHeader {
+		size := int(binary.LittleEndian.Uint16(log))
+		where := size & whereMask
+		if size &^= whereMask; size < itemHeader || size > len(log) {
+			break // only a hit that no machine has written
+		}
+		item := log[:size]
+		log = log[size:]
+		switch where {
+		case whereDeferred:
+			a.putDeferred(*hdr, item)
+		case whereKeep, whereForget:
+			if len(host) > 0 && where == whereKeep {
+				a.commit(plainHeader(hdr), host)
+				host = host[:0]
+			}
+			a.endTrail(hdr.Tid, item, where == whereKeep)
+		default:
+			host = append(host, item...) // never beyond the item itself
+		}
+	}
+	return host
+}
+
+// plainHeader is the header of a part of a hit that is told before its end.
+func plainHeader(hdr *Header) *Header {
+	part := *hdr
+	part.Kind, part.Hold, part.Exit = ExitPlain, 0, 0
+	return &part
+}
+
+// putDeferred hands one item to its object, as a record with a header of its own.
+func (a *Arena) putDeferred(hdr Header, item []byte) {
+	n := len(item) - 8
+	obj := a.objectAt(binary.LittleEndian.Uint64(item[n:]))
+	if obj == nil || n < itemHeader {
+		return
+	}
+	st := obj.storage.Load()
+	if st == nil {
+		return
+	}
+	item = item[:n]
+	binary.LittleEndian.PutUint16(item, uint16(n))
+	hdr.Kind, hdr.Hold, hdr.Exit, hdr.Size = ExitPlain, 0, 0, uint32(recordHeader+n)
+	if a.isEvent(binary.LittleEndian.Uint64(item)) {
+		hdr.Flags |= RecordEvent
+	}
+	switch st.Kind {
+	case KindTrail:
+		obj.leave(st, &hdr, item)
+	case KindRecorder:
+		obj.record(st, &hdr, item)
+	}
+}
+
+// isEvent reports whether an item with this header is the record of an exit.
+func (a *Arena) isEvent(header uint64) bool {
+	list, format := *a.programs.Load(), int(header>>16&0xffff)
+	program := header >> 32
+	return program < uint64(len(list)) && format < len(list[program].Formats) && list[program].Formats[format].Kind == ItemEvent
+}
+
+// checkDeferred says what is wrong with the declaration of a trail or a recorder.
+func (o *Object) checkDeferred() error {
+	least, most := recordHeader+itemHeader, MaxTrail
+	if o.Kind == KindRecorder {
+		most = MaxLog + recordHeader
+	}
+	switch {
+	case o.Max == 0:
+		return errors.New("max is 0: it must be at least 1")
+	case o.Kind == KindTrail && o.Max > MaxThreads:
+		return fmt.Errorf("%d threads: there can be %d", o.Max, MaxThreads)
+	case o.Size < least || o.Size > most || o.Size%8 != 0:
+		return fmt.Errorf("%d bytes: there can be %d to %d, in multiples of 8", o.Size, least, most)
+	}
+	return nil
+}
+
+// forgetAll empties a trail for all threads, or a recorder.
+func (obj *object) forgetAll(st *storage) {
+	if st.Kind == KindRecorder {
+		obj.skip()
+		return
+	}
+	for slot := range st.table.state {
+		if st.table.pinAny(slot) {
+			st.table.kill(slot) // emptied by the last who has it pinned
+			st.table.unpin(slot)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package runtime
+
+import "gotap/runtime/opcode"
+
+// NeedsOf is what a program needs of whoever runs it: the needs of its operations, those that their operands add, and those
+// of the program as a whole. Package compile sets Code.Needs by it.
+func NeedsOf(c *Code) opcode.Needs {
+	var all opcode.Needs
+	for i := range c.Insts {
+		in := &c.Insts[i]
+		if row := opcode.RowOf(in.Op); row != nil {
+			all |= row.Needs | operandNeeds(in)
+		}
+	}
+	if c.Wrap {
+		all |= opcode.NeedWrap
+	}
+	if c.Auto {
+		all |= opcode.NeedTrace
+	}
+	return all
+}
+
+// exitNeeds, fieldNeeds and textNeeds are the needs of operands; those not listed add none.
+var (
+	exitNeeds = [...]opcode.Needs{
+		ExitEvent: opcode.NeedEvent, ExitHold: opcode.NeedEvent | opcode.NeedHold, ExitDump: opcode.NeedDump,
+		ExitStop: opcode.NeedStop, ExitFacility: opcode.NeedFacility,
+	}
+	fieldNeeds = [NumFields]opcode.Needs{FieldErrno: opcode.NeedErrno, FieldElapsed: opcode.NeedThis, FieldResult: opcode.NeedThis,
+		FieldFrame: opcode.NeedThis}
+	textNeeds = [NumTextFields]opcode.Needs{
+		TextComm: opcode.NeedComm, TextFunc: opcode.NeedPlaceText, TextModule: opcode.NeedPlaceText, TextProbe: opcode.NeedPlaceText,
+	}
+)
+
+// operandNeeds are the needs that the operand of an instruction adds to those of its operation.
+func operandNeeds(in *Inst) opcode.Needs {
+	switch in.Op {
+	case opcode.Exit:
+		return at(exitNeeds[:], in.A)
+	case opcode.Field:
+		return at(fieldNeeds[:], in.A)
+	case opcode.Text:
+		return at(textNeeds[:], in.A)
+	case opcode.PushR, opcode.PopR:
+		if in.V>>16 >= FloatWords {
+			return opcode.NeedFloatRegs
+		}
+	}
+	return 0
+}
+
+// at is an element of a list, 0 behind its end.
+func at(list []opcode.Needs, i uint32) opcode.Needs {
+	if uint64(i) < uint64(len(list)) {
+		return list[i]
+	}
+	return 0
+}

@@ -1,0 +1,189 @@
+package runtime
+
+import "encoding/binary"
+
+// State is a program between two operations, as plain data: what an executor that cannot do the next operation hands to
+// Machine.Resume. The zero State is the start of a program. An executor that knows no calls, keys, texts and so on leaves
+// their fields empty.
+type State struct {
+	PC    uint32   // operation that comes next
+	Steps uint32   // operations done, which count towards the fuel
+	Depth int      // words on the stack
+	Stack []uint64 // from the lowest on, at least Depth; all of a circular stack
+	Temps []uint64 // scratch words from the first on
+
+	Frames []Frame // calls that have not returned, behind a frame of the program itself; empty: no call, no handler
+	Base   int     // base of the stack: SBP, an index
+	Caught Exception
+	Key    Key
+	Text   []byte // scratch memory of texts, which references to text point into
+	Heap   Heap
+	Trace  []byte
+	Arrays [numArrays + 1]uint64 // arrays that traces show, by their class
+
+	Log       []byte // whole items that this program has logged
+	InItem    bool   // an item is being written
+	Item      []byte // what there is of it, with its header
+	LogFull   bool   // that item, or the last one, did not fit
+	LogBytes  int    // bytes of data in Log, for programs with LogData
+	ItemBytes int    // the same of Item
+
+	Asked Outcome // Skip, SkipRet, SkipPC, Signal and SignalPC: what operations have asked for
+}
+
+// Key is a key that is being built: its words, how many parts they are, and two bits for the class of each part.
+type Key struct {
+	Words     []uint64
+	Parts     int
+	Signature uint64
+}
+
+// Heap is the heap of a hit: its bytes, the blocks by their place, and the last handle given.
+type Heap struct {
+	Bytes  []byte
+	Blocks []Block
+	Last   uint64
+}
+
+// Resume goes on with a program where another executor stopped, and ends like Run: arena, trap, steps and log are those of
+// an uninterrupted Run. The items of s.Log are appended to h. A state that cannot be is TrapOp: the other executor may be
+// in the target, which may write over what it maps. It allocates nothing.
+func (m *Machine) Resume(c *Code, ctx *Context, h *Log, s *State) Outcome {
+	m.begin(c, ctx, h)
+	m.out = Outcome{Skip: s.Asked.Skip, SkipRet: s.Asked.SkipRet, SkipPC: s.Asked.SkipPC, Signal: s.Asked.Signal, SignalPC: s.Asked.SignalPC}
+	if !s.valid(c) || !h.restore(s) {
+		m.out.Trap, m.out.PC, m.out.Steps = TrapOp, s.PC, s.Steps
+		m.fail()
+		return m.out
+	}
+	m.restore(s)
+	if m.loop(int(s.PC), m.sp, s.Steps, c.fuel()) != NoTrap {
+		m.fail()
+	}
+	return m.out
+}
+
+// RunFor runs a program like Run, for at most so many steps. When the program has not ended by then, it is written to s,
+// together with what it has logged, and stopped is true. It is the executor that Resume is tested against.
+func (m *Machine) RunFor(c *Code, ctx *Context, h *Log, steps uint32, s *State) (out Outcome, stopped bool) {
+	m.begin(c, ctx, h)
+	switch trap := m.loop(0, 0, 0, min(steps, c.fuel())); {
+	case trap == TrapFuel && m.out.Steps < c.fuel():
+		m.save(s)
+		h.save(s)
+		return Outcome{}, true
+	case trap != NoTrap:
+		m.fail()
+	}
+	return m.out, false
+}
+
+// save writes the program to s, whose memory is used again.
+func (m *Machine) save(s *State) {
+	s.PC, s.Steps, s.Depth, s.Base = m.out.PC, m.out.Steps, m.sp, m.base
+	words := m.sp
+	if m.code.Wrap {
+		words = m.code.stackLimit()
+	}
+	s.Stack = append(s.Stack[:0], m.stack[:words]...)
+	s.Temps = append(s.Temps[:0], m.temps[:m.code.temps()]...)
+	s.Frames = append(s.Frames[:0], m.frames[:m.nested+1]...)
+	s.Caught = m.caught
+	s.Key = Key{append(s.Key.Words[:0], m.key.words[:m.key.n]...), m.key.parts, m.key.signature}
+	s.Text = append(s.Text[:0], m.scratch.bytes[:m.scratch.used]...)
+	s.Heap = Heap{append(s.Heap.Bytes[:0], m.heap.bytes[:m.heap.high]...), append(s.Heap.Blocks[:0], m.heap.blocks[:m.heap.n]...), m.heap.last}
+	s.Trace, s.Arrays = append(s.Trace[:0], m.trace.text[:m.trace.n]...), m.trace.arrays
+	s.LogBytes, s.ItemBytes = m.data, m.item
+	s.Asked = m.out
+}
+
+// restore takes the program from a valid s, after begin.
+func (m *Machine) restore(s *State) {
+	m.sp, m.base = s.Depth, s.Base
+	copy(m.stack[:], s.Stack)
+	copy(m.temps[:], s.Temps)
+	if len(s.Frames) > 0 {
+		m.nested = copy(m.frames[:], s.Frames) - 1
+	}
+	m.caught = s.Caught
+	m.key.n, m.key.parts, m.key.signature = copy(m.key.words[:], s.Key.Words), s.Key.Parts, s.Key.Signature
+	m.scratch.used = copy(m.scratch.bytes[:], s.Text)
+	m.heap.high, m.heap.n, m.heap.last = copy(m.heap.bytes[:], s.Heap.Bytes), copy(m.heap.blocks[:], s.Heap.Blocks), s.Heap.Last
+	m.trace.n, m.trace.arrays = copy(m.trace.text[:m.trace.room], s.Trace), s.Arrays
+	m.data, m.item = s.LogBytes, s.ItemBytes
+}
+
+// temps is how many scratch words the program has.
+func (c *Code) temps() int { return min(max(c.Temps, 0), MaxTemps) }
+
+// valid reports whether a machine can be in the state. What it holds besides is checked at each use, as in a Run.
+func (s *State) valid(c *Code) bool {
+	limit := c.stackLimit()
+	return s.Depth >= 0 && s.Depth <= limit && len(s.Stack) >= s.Depth && len(s.Stack) <= limit && len(s.Temps) <= MaxTemps &&
+		inStack(s.Base) && s.validFrames() && s.Heap.valid() && s.LogBytes >= 0 && s.ItemBytes >= 0 && s.LogBytes+s.ItemBytes <= MaxLog &&
+		len(s.Key.Words) <= MaxKey/8 && s.Key.Parts >= 0 && s.Key.Parts <= MaxKeyParts && len(s.Text) <= ScratchSize
+}
+
+// inStack reports whether a base of the stack is one that operations can have set.
+func inStack(base int) bool { return base >= -MaxStack && base <= 2*MaxStack }
+
+func (s *State) validFrames() bool {
+	for i := range s.Frames {
+		if f := &s.Frames[i]; f.Depth < 0 || f.Depth > MaxStack || !inStack(f.Base) || f.Handler < noHandler {
+			return false
+		}
+	}
+	return len(s.Frames) <= MaxCalls+1
+}
+
+// valid reports whether the blocks lie one behind the other within the bytes.
+func (h *Heap) valid() bool {
+	end := 0
+	for i := range h.Blocks {
+		b := &h.Blocks[i]
+		if b.At < end || b.At%heapUnit != 0 || b.Size < 0 || b.Size > MaxHeap || b.At > MaxHeap {
+			return false
+		}
+		end = b.At + b.takes()
+	}
+	return len(h.Blocks) <= MaxBlocks && end <= len(h.Bytes) && len(h.Bytes) <= MaxHeap
+}
+
+// save moves what the running program has logged to s.
+func (h *Log) save(s *State) {
+	end := h.n
+	if s.InItem = h.open >= 0; s.InItem {
+		end = h.open
+	}
+	s.Log = append(s.Log[:0], h.buf[h.mark:end]...)
+	s.Item = append(s.Item[:0], h.buf[end:h.n]...)
+	s.LogFull = h.over
+	h.discard()
+}
+
+// restore appends what a program has logged elsewhere, after start. It reports false when that is not a row of whole
+// items, or more than the program may log.
+func (h *Log) restore(s *State) bool {
+	if len(s.Log)+len(s.Item) > h.limit-h.mark || !wholeItems(s.Log) || len(s.Item)%8 != 0 || !s.InItem && len(s.Item) > 0 {
+		return false
+	}
+	h.n += copy(h.buf[h.n:], s.Log)
+	if s.InItem {
+		h.open = h.n
+		h.n += copy(h.buf[h.n:], s.Item)
+	}
+	h.over, h.deferred = s.LogFull, h.deferred || h.n > h.mark
+	return true
+}
+
+// wholeItems reports whether a log is a row of items.
+func wholeItems(log []byte) bool {
+	for len(log) >= itemHeader {
+		size := int(binary.LittleEndian.Uint16(log)) &^ whereMask
+		if size < itemHeader || size > len(log) {
+			return false
+		}
+		log = log[size:]
+	}
+	return len(log) == 0
+}

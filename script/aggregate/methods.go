@@ -1,0 +1,261 @@
+package aggregate
+
+import (
+	"errors"
+
+	"github.com/dop251/goja"
+
+	"gotap/runtime"
+	"gotap/script/jsvm"
+	"gotap/script/value"
+)
+
+// key converts arguments to the parts of a key.
+func (g *Aggregates) key(args []goja.Value) []runtime.Value {
+	key := make([]runtime.Value, len(args))
+	for i, v := range args {
+		key[i] = g.keyPart(v)
+	}
+	return key
+}
+
+func (g *Aggregates) keyPart(v goja.Value) runtime.Value {
+	if goja.IsString(v) {
+		return runtime.Text(v.String())
+	}
+	if b, ok := v.Export().(bool); ok {
+		return runtime.Int(jsvm.BoolInt(b))
+	}
+	n, ok := jsvm.ToInt(v)
+	if !ok {
+		g.m.Throwf("%s cannot be part of a key: integers and text can", jsvm.Describe(v))
+	}
+	return runtime.Int(n)
+}
+
+// keyValue is a key as JavaScript sees it: its only part, or an array of its parts.
+func (g *Aggregates) keyValue(key []runtime.Value) goja.Value {
+	if len(key) == 1 {
+		return g.values.Value(key[0])
+	}
+	parts := make([]any, len(key))
+	for i, part := range key {
+		parts[i] = g.values.Value(part)
+	}
+	return g.vm.NewArray(parts...)
+}
+
+// data is the value of one key as JavaScript sees it: a number, a text, or for stats and histograms an object.
+func (g *Aggregates) data(kind runtime.ObjectKind, d runtime.Data) goja.Value {
+	switch {
+	case kind == runtime.KindStats:
+		return g.statsValue(d)
+	case kind == runtime.KindSeries:
+		return g.pointsValue(d.Points)
+	case kind == runtime.KindHist || kind == runtime.KindLhist:
+		return g.bucketsValue(d)
+	case d.IsText:
+		return g.vm.ToValue(value.Marked(d.Text, d.Cut))
+	}
+	return g.m.Integer(d.Int)
+}
+
+func (g *Aggregates) statsValue(d runtime.Data) goja.Value {
+	obj := g.vm.NewObject()
+	average := int64(0)
+	if d.Count != 0 {
+		average = d.Sum / d.Count
+	}
+	obj.Set("count", g.m.Integer(d.Count))
+	obj.Set("average", g.m.Integer(average))
+	obj.Set("total", g.m.Integer(d.Sum))
+	return obj
+}
+
+func (g *Aggregates) bucketsValue(d runtime.Data) goja.Value {
+	list := make([]any, len(d.Buckets))
+	for i, b := range d.Buckets {
+		obj := g.vm.NewObject()
+		if b.Min != nil {
+			obj.Set("min", g.m.Integer(*b.Min))
+		}
+		if b.Max != nil {
+			obj.Set("max", g.m.Integer(*b.Max))
+		}
+		obj.Set("count", g.m.Unsigned(b.Count))
+		list[i] = obj
+	}
+	obj := g.vm.NewObject()
+	obj.Set("buckets", g.vm.NewArray(list...))
+	return obj
+}
+
+// empty is the value of a key that nothing was added to.
+func (g *Aggregates) empty(kind runtime.ObjectKind) goja.Value {
+	if kind == runtime.KindCount || kind == runtime.KindSum {
+		return g.vm.ToValue(0)
+	}
+	if kind == runtime.KindSeries {
+		return g.vm.NewArray()
+	}
+	return goja.Undefined()
+}
+
+func (g *Aggregates) get(a *Aggregate, call goja.FunctionCall) goja.Value {
+	if a.Kind == runtime.KindSeries {
+		return g.seriesGet(a, g.key(call.Arguments))
+	}
+	d, ok := g.table.Get(a.Object, g.key(call.Arguments))
+	if !ok {
+		if len(call.Arguments) > 0 {
+			return goja.Undefined()
+		}
+		return g.empty(a.Kind)
+	}
+	return g.data(a.Kind, d)
+}
+
+func (g *Aggregates) entries(snap runtime.Snapshot) goja.Value {
+	list := make([]any, len(snap.Entries))
+	for i, e := range snap.Entries {
+		list[i] = g.vm.NewArray(g.keyValue(e.Key), g.data(snap.Object.Kind, e.Data))
+	}
+	return g.vm.NewArray(list...)
+}
+
+func (g *Aggregates) clear(a *Aggregate, _ goja.FunctionCall) goja.Value {
+	a.Handle.Clear()
+	a.printed = false
+	return nil
+}
+
+// take is get or entries, and clears.
+func (g *Aggregates) take(a *Aggregate, _ goja.FunctionCall) goja.Value {
+	snap := g.table.Take(a.Object)
+	a.printed = false
+	if isKeyed(a, snap) {
+		return g.entries(snap)
+	}
+	if len(snap.Entries) == 0 {
+		return g.empty(a.Kind)
+	}
+	return g.data(snap.Object.Kind, snap.Entries[0].Data)
+}
+
+func isKeyed(a *Aggregate, snap runtime.Snapshot) bool {
+	if len(snap.Entries) > 0 {
+		return len(snap.Entries[0].Key) > 0
+	}
+	return a.UserKeys() > 0 || snap.Object.UserKeys() > 0 || a.Kind == runtime.KindMap
+}
+
+// print is print({ top, div }).
+func (g *Aggregates) print(a *Aggregate, call goja.FunctionCall) goja.Value {
+	var o runtime.PrintOptions
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		g.printOptions(&o, v)
+	}
+	g.printSnapshot(a, g.table.Entries(a.Object), o)
+	a.printed = true
+	return nil
+}
+
+// printOptions reads { top, div }. An undefined option is as if it were absent, so that a script can leave it to its user.
+func (g *Aggregates) printOptions(o *runtime.PrintOptions, v goja.Value) {
+	for _, given := range g.m.Given(g.m.Site(), 0, v, "print({ top: 10 })") {
+		switch {
+		case given.Name != "top" && given.Name != "div":
+			given.Unknown([]string{"top", "div"})
+		case goja.IsUndefined(given.Value):
+		case given.Name == "top":
+			o.Top = int(given.Size(1, runtime.MaxKeys))
+		default:
+			o.Div = int(given.Size(1, jsvm.MaxSafe))
+		}
+	}
+}
+
+// toJSON is what JSON.stringify and JSON output show.
+func (g *Aggregates) toJSON(a *Aggregate, _ goja.FunctionCall) goja.Value {
+	snap := g.table.Entries(a.Object)
+	if isKeyed(a, snap) {
+		return g.entries(snap)
+	}
+	if len(snap.Entries) == 0 {
+		return g.empty(a.Kind)
+	}
+	return g.data(snap.Object.Kind, snap.Entries[0].Data)
+}
+
+// stored throws the error of an operation that stores something. An object that drops what does not fit counts it, without an error.
+func (g *Aggregates) stored(a *Aggregate, err error) {
+	if errors.Is(err, runtime.ErrFull) && a.Full == runtime.FullDrop {
+		return
+	}
+	g.m.Must(err)
+}
+
+func (g *Aggregates) add(a *Aggregate, key []runtime.Value, v goja.Value) goja.Value {
+	n := g.addend(v)
+	if a.Kind == runtime.KindSeries {
+		o := a.Handle.Object() // the interval of an object of an earlier version counts
+		key = append([]runtime.Value{runtime.Int(o.Interval(g.clock()))}, key...)
+	}
+	g.stored(a, a.Handle.Add(n, key...))
+	return nil
+}
+
+// addend is the integer that a callback adds.
+func (g *Aggregates) addend(v goja.Value) int64 {
+	n, ok := jsvm.ToInt(v)
+	if !ok {
+		g.m.Throwf("cannot add %s: aggregations hold integers", jsvm.Describe(v))
+	}
+	return n
+}
+
+// at is .at(k…), whose result has add and inc.
+func (g *Aggregates) at(a *Aggregate, call goja.FunctionCall) goja.Value {
+	key := g.key(call.Arguments)
+	obj := g.vm.NewObject()
+	obj.Set("add", g.m.Guarded("add", func(c goja.FunctionCall) goja.Value { return g.add(a, key, c.Argument(0)) }))
+	obj.Set("inc", g.m.Guarded("inc", func(goja.FunctionCall) goja.Value { return g.add(a, key, g.vm.ToValue(1)) }))
+	return obj
+}
+
+// mapSet is .set(k…, value).
+func (g *Aggregates) mapSet(a *Aggregate, call goja.FunctionCall) goja.Value {
+	n := len(call.Arguments)
+	if n < 2 {
+		g.m.Throwf("set needs a key and a value")
+	}
+	value := call.Arguments[n-1]
+	if _, ok := jsvm.ToInt(value); !ok && !goja.IsString(value) {
+		g.m.Throwf("%s cannot be in a map: integers and text can", jsvm.Describe(value))
+	}
+	g.stored(a, a.Handle.Set(g.keyPart(value), g.key(call.Arguments[:n-1])...))
+	return call.This
+}
+
+func (g *Aggregates) mapHas(a *Aggregate, call goja.FunctionCall) goja.Value {
+	_, ok := g.table.Get(a.Object, g.key(call.Arguments))
+	return g.vm.ToValue(ok)
+}
+
+func (g *Aggregates) mapDelete(a *Aggregate, call goja.FunctionCall) goja.Value {
+	key := g.key(call.Arguments)
+	return g.vm.ToValue(g.table.Delete(a.Object, key))
+}
+
+// mapInc is .inc(k…) and, where the number of key parts is known, .inc(k…, by): it adds, and returns the new value.
+func (g *Aggregates) mapInc(a *Aggregate, call goja.FunctionCall) goja.Value {
+	parts, by := call.Arguments, int64(1)
+	if n := len(parts) - 1; n > 0 && n == a.Handle.Object().Keys {
+		by = g.addend(parts[n])
+		parts = parts[:n]
+	}
+	key := g.key(parts)
+	g.stored(a, a.Handle.Add(by, key...))
+	d, _ := g.table.Get(a.Object, key)
+	return g.m.Integer(d.Int)
+}

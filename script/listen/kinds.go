@@ -1,0 +1,30 @@
+package listen
+
+// Kind is a kind of event of a process that on() listens to. The table also serves typings and help.
+type Kind struct {
+	Name   string
+	Fields string // of its event, besides pid, tid and time, as TypeScript declares members
+	Doc    string
+}
+
+// Kinds lists the table.
+func Kinds() []Kind { return append([]Kind(nil), kinds...) }
+
+var kinds = []Kind{
+	{"exec", "path: string", "a process has started to run another program"},
+	{"exit", "status: number; signal: number", "a process has ended: with a status, or by a signal when that is not 0"},
+	{"fork", "child: number", "a process has made another, by fork, vfork or clone"},
+	{"thread", "child: number", "a process has started a thread"},
+	{"signal", "signal: number", "a thread gets a signal"},
+	{"module", "path: string", "a process has loaded a library"},
+}
+
+var names = kindNames()
+
+func kindNames() []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.Name)
+	}
+	return names
+}

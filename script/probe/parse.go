@@ -1,0 +1,107 @@
+package probe
+
+import (
+	"gotap/compile/diag"
+	"gotap/compile/js"
+	"gotap/script/jsvm"
+	"gotap/script/source"
+	"strconv"
+
+	"github.com/dop251/goja"
+)
+
+// parseSpecs reads the first argument of probe.
+func (s *Set) parseSpecs(p *Probe, at source.Site, v goja.Value) {
+	if list, ok := v.(*goja.Object); ok && list.ClassName() == "Array" {
+		n := int(list.Get("length").ToInteger())
+		if n == 0 {
+			s.m.Reject(at.ArgSpan(0), "", "the list of places is empty")
+		}
+		for i := range n {
+			s.parseSpec(p, s.m.Blame(at.ElementSpan(0, i)), list.Get(strconv.Itoa(i)))
+		}
+		return
+	}
+	s.parseSpec(p, s.m.Blame(at.ArgSpan(0)), v)
+}
+
+func (s *Set) parseSpec(p *Probe, at diag.Span, v goja.Value) {
+	switch {
+	case v == nil || !goja.IsString(v):
+		hint := `a place is text like "libc:malloc"`
+		if obj, ok := v.(*goja.Object); ok && obj.ClassName() == "RegExp" {
+			hint = `globs have * ? and [a-z]: "libc:str*"; several places are a list`
+		}
+		s.m.Reject(at, hint, "%s is not a place", jsvm.Describe(v))
+	case v.String() == "":
+		s.m.Reject(at, `name a place: "libc:malloc"`, "the place is empty")
+	default:
+		p.Specs = append(p.Specs, SpecText{v.String(), at})
+	}
+}
+
+// parseProgram reads the second argument: a function, or an object of handlers and options.
+func (s *Set) parseProgram(p *Probe, at source.Site, v goja.Value) {
+	obj, ok := v.(*goja.Object)
+	if !ok || obj.ClassName() == "Array" {
+		s.m.Reject(at.ArgSpan(1), "a function, or { enter(c) { … } }", "%s is not a program", jsvm.Describe(v))
+		return
+	}
+	if _, ok := goja.AssertFunction(obj); ok {
+		s.addHandler(p, js.Enter, obj, at.ArgSpan(1))
+		return
+	}
+	programs := 0
+	for _, key := range obj.Keys() {
+		if _, ok := handlerKinds[key]; ok {
+			programs++
+		}
+		s.parseProperty(p, jsvm.Given{M: s.m, At: at, Arg: 1, Name: key, Value: obj.Get(key)})
+	}
+	if programs == 0 {
+		s.m.Reject(at.ArgSpan(1), "add enter, post, leave or fault", "the probe has no program")
+	}
+}
+
+// handlerKinds are the handlers that are programs.
+var handlerKinds = map[string]js.HandlerKind{"enter": js.Enter, "post": js.Post, "leave": js.Leave, "fault": js.Fault}
+
+// calledElsewhere are the words of other tracers for the properties of a probe.
+var calledElsewhere = map[string]string{
+	"entry": "enter(c) { … }", "pre": "enter(c) { … }", "call": "enter(c) { … }", "return": "leave(c) { … }", "ret": "leave(c) { … }",
+	"onReturn": "leave(c) { … }", "onLeave": "leave(c) { … }", "onEnter": "enter(c) { … }", "filter": "when: c => …", "predicate": "when: c => …",
+	"condition": "when: c => …", "if": "when: c => …", "emit": "exit(e) { … }", "event": "exit(e) { … }", "maxactive": "maxActive",
+	"once": "limit: 1", "sample": "every: 100", "pass_count": "after", "max_hits": "limit",
+}
+
+func (s *Set) parseProperty(p *Probe, o jsvm.Given) {
+	if kind, ok := handlerKinds[o.Name]; ok {
+		if fn, ok := o.Function(); ok {
+			s.addHandler(p, kind, fn, o.ValueSpan())
+		}
+		return
+	}
+	switch set := setterOf(o.Name); {
+	case set != nil:
+		set(p, o)
+	default:
+		hint := jsvm.Nearest(o.Name, optionNames())
+		if here := calledElsewhere[o.Name]; here != "" {
+			hint = "here it is " + here
+		}
+		s.m.Reject(o.Span(), hint, "a probe has no option %s", o.Name)
+	}
+}
+
+// addHandler keeps a function that will become a program.
+func (s *Set) addHandler(p *Probe, kind js.HandlerKind, fn *goja.Object, at diag.Span) {
+	lit, ok := s.fold.Literal(fn)
+	switch {
+	case !ok:
+		s.m.Reject(at, "write the function in the script: c => { … }", "this function cannot become a program")
+	case lit.Why != "":
+		s.m.Reject(at, "use a plain function: a program cannot wait", "%s cannot become a program", lit.Why)
+	default:
+		p.handlers = append(p.handlers, handler{kind, fn, at})
+	}
+}

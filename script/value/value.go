@@ -1,0 +1,105 @@
+package value
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"gotap/runtime"
+	"gotap/script/journal"
+	"gotap/script/jsvm"
+)
+
+// Symbolizer names addresses. Its methods are safe for concurrent use.
+type Symbolizer interface {
+	// Symbol names an address of a process, also after it has ended: "func+0x10", file and line when known. Process 0 is the first
+	// of the run that has something at the address.
+	Symbol(pid int, addr uint64) Symbol
+	// Stack names the return addresses of a process, calls that the compiler inlined included, innermost first.
+	Stack(pid int, pcs []uint64) []Symbol
+}
+
+// Values makes JavaScript values for one machine.
+type Values struct {
+	Symbolizer Symbolizer // nil: addresses have no names
+
+	m      *jsvm.Machine
+	vm     *goja.Runtime
+	world  *journal.World
+	symbol *goja.Symbol
+	proto  *goja.Object // of stacks
+}
+
+// New makes a Values.
+func New(m *jsvm.Machine, world *journal.World) *Values {
+	v := &Values{m: m, vm: m.VM, world: world, symbol: goja.NewSymbol("stack")}
+	v.installStack()
+	return v
+}
+
+// Marked is a text, with a mark at its end if it was cut.
+func Marked(text string, cut bool) string {
+	if cut {
+		return text + runtime.Cutmark
+	}
+	return text
+}
+
+// Valid is text that may have been cut, as valid UTF-8 with a mark at the cut.
+func Valid(text string, cut bool) string { return Marked(strings.ToValidUTF8(text, "\ufffd"), cut) }
+
+// Joined is the text of a template with these parts.
+func (v *Values) Joined(parts []runtime.Value) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Format(v.StackLines))
+	}
+	return b.String()
+}
+
+// Value is a value of a program as JavaScript sees it.
+func (v *Values) Value(raw runtime.Value) goja.Value {
+	switch raw.Kind {
+	case runtime.ValueUint:
+		return v.m.Unsigned(uint64(raw.Int))
+	case runtime.ValueFloat:
+		return v.vm.ToValue(raw.Float)
+	case runtime.ValueText:
+		return v.vm.ToValue(Valid(raw.Text, raw.Cut))
+	case runtime.ValueBytes:
+		return v.m.Bytes(raw.Text)
+	case runtime.ValueBool:
+		return v.vm.ToValue(raw.Int != 0)
+	case runtime.ValueStack:
+		return v.stack(raw)
+	}
+	return v.m.Integer(raw.Int)
+}
+
+// Plain is a value, or the text of a template, for the output.
+func (v *Values) Plain(parts []runtime.Value) any {
+	if len(parts) != 1 {
+		return v.Joined(parts)
+	}
+	switch raw := parts[0]; raw.Kind {
+	case runtime.ValueInt:
+		return raw.Int
+	case runtime.ValueUint:
+		return uint64(raw.Int)
+	case runtime.ValueFloat:
+		return raw.Float
+	case runtime.ValueBool:
+		return raw.Int != 0
+	case runtime.ValueStack:
+		return v.StackLines(raw)
+	default:
+		return raw.Format(nil)
+	}
+}
+
+// Comm is the name of the thread that a record is from.
+func Comm(h *runtime.Header) string {
+	name, _, _ := bytes.Cut(h.Comm[:], []byte{0})
+	return strings.ToValidUTF8(string(name), "\ufffd")
+}
