@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 )
 
@@ -55,13 +56,15 @@ func newLoop() *loop {
 }
 
 // start runs body on a thread of its own, which ends with it: the kernel then lets go of what that thread still traces.
-// The program's first thread will not do, because Go cannot end it; another goroutine sits on it meanwhile.
+// The program's first thread will not do, because Go cannot end it. Nor will one that has started a process for somebody else: wait
+// would report that child's stops and its end to us, and take them from its owner. Other goroutines occupy such threads until
+// one is found that will do.
 func (l *loop) start(body func()) {
 	ready := make(chan struct{})
 	var run func()
 	run = func() {
 		goruntime.LockOSThread() // for life: never unlocked
-		if syscall.Getpid() == ptrace.Tid() {
+		if syscall.Getpid() == ptrace.Tid() || procfs.IsParent(ptrace.Tid()) {
 			go run()
 			<-ready
 			goruntime.UnlockOSThread()

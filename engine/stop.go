@@ -180,6 +180,7 @@ func (t *thread) eventStop(st ptrace.Status) {
 		return
 	}
 	if t.s.closing && !t.step.active {
+		t.s.halted = append(t.s.halted, t.tid)
 		t.letGo(0)
 		return
 	}

@@ -110,6 +110,10 @@ func Children(pid int) (pids []int) {
 	return pids
 }
 
+// IsParent reports whether a thread has started a process that nobody has waited for to the end. It is false where the kernel does
+// not list children (CONFIG_PROC_CHILDREN).
+func IsParent(tid int) bool { return Read(tid, fmt.Sprintf("task/%d/children", tid)) != "" }
+
 // ChildrenOf returns the child processes that one thread has started.
 func ChildrenOf(tid int) (pids []int) {
 	for _, field := range strings.Fields(Read(tid, fmt.Sprintf("task/%d/children", tid))) {
