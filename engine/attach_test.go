@@ -156,11 +156,15 @@ func TestDetachHeld(t *testing.T) {
 	want(t, "target", p.end(), "spin bad=0")
 }
 
-// TestManyRounds attaches and detaches again and again; GOTAP_LONG=1 makes it a thousand times.
+// TestManyRounds attaches and detaches again and again; GOTAP_LONG=1 makes it a thousand times. Emulated machines, where a round takes
+// two seconds, run few.
 func TestManyRounds(t *testing.T) {
 	rounds := 40
-	if os.Getenv("GOTAP_LONG") != "" {
+	switch {
+	case os.Getenv("GOTAP_LONG") != "":
 		rounds = 1000
+	case testing.Short():
+		rounds = 8
 	}
 	p := start(t, program(t, "target.c"), "spin", "8")
 	before := text(t, p.pid())

@@ -144,7 +144,7 @@ var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChil
 
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {
-	return fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^(%s)$", set, strings.Join(tests, "|"))
+	return fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.short -test.run ^(%s)$", set, strings.Join(tests, "|"))
 }
 
 // live boots a machine for sets of programs and makes sure that every test passed, once for each set.
