@@ -269,7 +269,7 @@ func (a *assembler) name(t token, list []string) uint32 {
 		}
 	}
 	if !strings.HasPrefix(t.text, "#") && !isNumber(t.text) {
-		a.errorf(t, "it is one of "+strings.Join(list, ", "), "there is no %q", t.text)
+		a.errorf(t, "it is one of "+strings.Join(list, ", "), "unknown name %q", t.text)
 		return 0
 	}
 	return a.number(t)

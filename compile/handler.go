@@ -96,7 +96,7 @@ func (w *walker) onBase(operand uint32) (index int, ok bool) {
 	}
 	index = w.sbp + int(int32(operand))
 	if index < w.base || index >= w.top() {
-		w.fail("", "there is no word %d above the base: the stack has words %d to %d there", int32(operand), w.base-w.sbp, w.top()-1-w.sbp)
+		w.fail("", "the stack has no word %d above the base, only words %d to %d", int32(operand), w.base-w.sbp, w.top()-1-w.sbp)
 		return 0, false
 	}
 	return index, true

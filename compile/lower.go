@@ -202,7 +202,7 @@ func (l *lowering) refine(c Command, id int) error {
 // unfit says why a command cannot work on an object of its kind, or nothing. Offset 0 means that there is no object.
 func unfit(row *opcode.Row, o runtime.Object, offset uint64) string {
 	if offset == 0 {
-		return "there is no such object"
+		return "unknown object"
 	}
 	switch row.Operand {
 	case opcode.NumberOperand:

@@ -602,7 +602,7 @@ func TestWhatIsRefused(t *testing.T) {
 			}
 		}
 		if row.Op() == opcode.PokeBase || row.Op() == opcode.PickBase {
-			refusal(t, row, wrong(t, c), "there is no word 0 above the base")
+			refusal(t, row, wrong(t, c), "the stack has no word 0 above the base")
 		} else if pops > 0 {
 			refusal(t, row, wrong(t, append(fitting[1:], c)...), "takes more from the stack")
 		}

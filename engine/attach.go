@@ -31,7 +31,7 @@ func (e *AttachError) Unwrap() error { return e.Err }
 func (e *AttachError) Hint() string { return e.help }
 
 // ErrNoProcess is for numbers that no process has.
-var ErrNoProcess = errors.New("there is no such process")
+var ErrNoProcess = errors.New("no such process")
 
 // Attach starts to trace a running process with all its threads, and arms the probes there are in it. No thread is
 // stopped for it, no system call interrupted; a process that is stopped stays so.

@@ -350,7 +350,7 @@ func (s *Session) stragglers() error {
 		return nil
 	}
 	slices.Sort(tids)
-	return fmt.Errorf("cannot see threads %s stop: they are let go as they are", strings.Join(tids, ", "))
+	return fmt.Errorf("threads %s did not stop in time; detached as is", strings.Join(tids, ", "))
 }
 
 // verify makes sure that there is no breakpoint left where there was one.

@@ -131,7 +131,7 @@ func executable(file string) error {
 	st, err := os.Stat(file)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("there is no such file: %w", os.ErrNotExist)
+		return fmt.Errorf("no such file: %w", os.ErrNotExist)
 	case err != nil:
 		return err
 	case st.IsDir():

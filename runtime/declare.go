@@ -105,7 +105,7 @@ func (a *Arena) openLocked(obj *object) error {
 func (o *Object) check() error {
 	switch {
 	case o.Kind > KindSeries:
-		return errors.New("there is no such kind of object")
+		return errors.New("unknown kind of object")
 	case o.Max < 0 || o.Max > MaxKeys:
 		return fmt.Errorf("max is %d: it can be 1 to %d", o.Max, MaxKeys)
 	case o.Keys > MaxKeyParts:

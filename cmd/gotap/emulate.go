@@ -44,7 +44,7 @@ instruction is unsupported.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if !emulate.Known(name) {
-				return withStatus(statusUsage, fmt.Errorf("--arch %q is none of arm, thumb, arm64, x86-64, ia32", name))
+				return withStatus(statusUsage, fmt.Errorf("--arch %q is not arm, thumb, arm64, x86-64 or ia32", name))
 			}
 			return withStatus(statusFailure, emulate.Run(name, w.Stdin, w.Stdout))
 		},

@@ -133,7 +133,7 @@ func (d *decoder) bytes() []byte {
 func (d *decoder) text() string {
 	s := string(d.bytes())
 	if !utf8.ValidString(s) {
-		d.fail("a text is no text")
+		d.fail("a name is not valid UTF-8")
 	}
 	return s
 }

@@ -123,7 +123,7 @@ func (a *Armer) code(p Process, pr *registry.Probe, spec place.Spec, t place.Tar
 // Attach attaches a placement to the point at an address, and refuses leave handlers that are not at the start of a function.
 func Attach(p Process, pl *registry.Placement, addr uint64, m *module.Loaded) error {
 	if pl.Code.Leave != nil && !pl.Target.Entry() {
-		return &place.RefusedError{Place: pl.Target.Name, Reason: "only functions are left, and this is not the start of one"}
+		return &place.RefusedError{Place: pl.Target.Name, Reason: "leave() needs a function entry"}
 	}
 	return p.Attach(pl, addr, m)
 }

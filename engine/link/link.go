@@ -150,7 +150,7 @@ func (e *MismatchError) Error() string {
 
 // Hint says what may have happened.
 func (e *MismatchError) Hint() string {
-	return "the definition is for another build of the program; --dont-verify-opcodes runs it all the same"
+	return "the definition is for another build of the program; --dont-verify-opcodes runs it anyway"
 }
 
 // checkOpcode compares the first byte of the instruction at a place with the expected one.

@@ -19,7 +19,7 @@ var kernelModules = []string{"linux-vdso.so.1", "linux-gate.so.1", "[vdso]", "[v
 
 // Why code of the kernel in a process cannot be probed, and what can.
 const (
-	WhyVDSO     = "it is in the vdso, code of the kernel in the process, of which there is no file to restore it from after a crash"
+	WhyVDSO     = "it is in the vdso, code of the kernel in the process, and no file has it to restore it from after a crash"
 	WhyVsyscall = "it is in the vsyscall page, which belongs to the kernel and cannot be written"
 	HelpKernel  = "the C library's function that calls it can be probed, as libc:clock_gettime; syscall:NAME sees what enters the kernel"
 )

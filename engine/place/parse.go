@@ -112,7 +112,7 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 		}
 	}
 	if from == to {
-		return s, syntax(p.text, from, to, "there is no place behind the colon", "name a function, an address or @file:line")
+		return s, syntax(p.text, from, to, "a place is missing after the colon", "name a function, an address or @file:line")
 	}
 	place := p.text[from:to]
 	switch {
@@ -189,7 +189,7 @@ func (p parser) line(s Spec, from, to int) (Spec, *SyntaxError) {
 	}
 	n, err := strconv.ParseUint(p.text[colon+1:to], 10, 31) // the last colon, because names of files may contain one
 	if err != nil || n == 0 {
-		return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is no line number", help+"; of several lines give a list of places")
+		return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is not a line number", help+"; of several lines give a list of places")
 	}
 	s.Kind, s.File, s.Line = Line, p.text[from+1:colon], int(n)
 	return s, nil
@@ -199,7 +199,7 @@ func (p parser) line(s Spec, from, to int) (Spec, *SyntaxError) {
 func (p parser) address(s Spec, from, to int) (Spec, *SyntaxError) {
 	n, err := strconv.ParseUint(p.text[from+2:to], 16, 64)
 	if err != nil || strings.HasPrefix(p.text[from+2:to], "_") {
-		return s, syntax(p.text, from, to, strconv.Quote(p.text[from:to])+" is no hexadecimal address", "")
+		return s, syntax(p.text, from, to, strconv.Quote(p.text[from:to])+" is not a hexadecimal address", "")
 	}
 	s.Kind, s.Addr = Address, n
 	return s, nil
@@ -216,7 +216,7 @@ func (p parser) function(s Spec, from, to int) (Spec, *SyntaxError) {
 	offset := s.Name[plus+1:]
 	s.Name = s.Name[:plus]
 	if s.Name == "" {
-		return s, syntax(p.text, from, to, "there is no name before the offset", "")
+		return s, syntax(p.text, from, to, "a name is missing before the offset", "")
 	}
 	if offset == "*" {
 		s.Every = true
@@ -225,7 +225,7 @@ func (p parser) function(s Spec, from, to int) (Spec, *SyntaxError) {
 	n, err := strconv.ParseUint(offset, 0, 64)
 	if err != nil || !plainNumber(offset) {
 		at := from + plus + 1
-		return s, syntax(p.text, at, to, strconv.Quote(offset)+" is no offset", "offsets are written +16, +0x10 or +*")
+		return s, syntax(p.text, at, to, strconv.Quote(offset)+" is not an offset", "offsets are written +16, +0x10 or +*")
 	}
 	s.Offset, s.HasOff = n, true
 	return s, nil
@@ -306,7 +306,7 @@ func (p parser) syscall(from int) (Spec, *SyntaxError) {
 	case s.Name == "":
 		return s, syntax(p.text, from, from, "the name of the system call is missing", "such as syscall:openat, or syscall:*")
 	case bad >= 0:
-		return s, syntax(p.text, from+bad, from+bad+1, strconv.Quote(s.Name)+" is no name of a system call", "")
+		return s, syntax(p.text, from+bad, from+bad+1, strconv.Quote(s.Name)+" is not the name of a system call", "")
 	}
 	return s, nil
 }
@@ -339,11 +339,11 @@ func (p parser) watch(from int) (Spec, *SyntaxError) {
 	s.Kind = Watch
 	var ok bool
 	if s.Access, ok = accessOf(text[kindAt+1:]); !ok {
-		return s, syntax(text, kindAt+1, len(text), strconv.Quote(text[kindAt+1:])+" is no kind of watchpoint", watchHelp)
+		return s, syntax(text, kindAt+1, len(text), strconv.Quote(text[kindAt+1:])+" is not a kind of watchpoint", watchHelp)
 	}
 	s.Len, _ = strconv.Atoi(text[lenAt+1 : kindAt])
 	if digits := text[lenAt+1 : kindAt]; !strings.Contains("1 2 4 8", digits) || len(digits) != 1 || digits == " " {
-		return s, syntax(text, lenAt+1, kindAt, "the length "+strconv.Quote(digits)+" is none of 1, 2, 4 and 8", watchHelp)
+		return s, syntax(text, lenAt+1, kindAt, "the length "+strconv.Quote(digits)+" is not 1, 2, 4 or 8", watchHelp)
 	}
 	return s, nil
 }

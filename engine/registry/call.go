@@ -20,7 +20,7 @@ type Other struct {
 }
 
 var (
-	errNoNames   = errors.New("there are no named arguments here")
+	errNoNames   = errors.New("named arguments are not available here")
 	errNoMembers = errors.New("the result has no members here")
 )
 

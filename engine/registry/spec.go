@@ -34,11 +34,11 @@ func (h Handlers) Fits(spec place.Spec) error {
 	left := h.Leave != nil || h.AtReturn
 	switch {
 	case spec.Kind == place.Watch && left:
-		return refuse("a watchpoint is not left: only functions are", "enter(c) runs at each access")
+		return refuse("a watchpoint has no return", "enter(c) runs at each access")
 	case spec.Kind == place.Watch && h.Fault != nil:
-		return refuse("a watchpoint is met by accesses that went well: none of them faults", "fault(c) goes with an instruction or a function")
+		return refuse("a watchpoint reports completed accesses, which do not fault", "fault(c) goes with an instruction or a function")
 	case spec.Kind == place.Syscall && h.Post != nil:
-		return refuse("there is no instruction to run behind", "leave(c) runs when the call returns")
+		return refuse("a system call has no instruction to run after", "leave(c) runs when the call returns")
 	case spec.Kind == place.Syscall && h.Fault != nil:
 		return refuse("a system call does not fault", "leave(c) runs when it returns: with c.ret -14 for a bad address")
 	}

@@ -37,7 +37,7 @@ func (s *Session) stray(is bool, pc uint64) {
 		return
 	}
 	if s.strays++; s.strays == maxStrays {
-		s.warn("the target stops again and again at %#x, where there is no breakpoint of gotap's: it does not get on", pc)
+		s.warn("the target keeps stopping at %#x without a gotap breakpoint", pc)
 	}
 }
 

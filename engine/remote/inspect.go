@@ -135,7 +135,7 @@ const maxNote = 256
 func (s *Session) describe(file *module.File) error {
 	s.isa = isaOf(file.Machine)
 	if s.isa == nil {
-		return fmt.Errorf("cannot trace %s: its processor, %v, is none of x86, ARM and AArch64", file.Path, file.Machine)
+		return fmt.Errorf("cannot trace %s: its processor, %v, is not x86, ARM or AArch64", file.Path, file.Machine)
 	}
 	if file.Order.Uint16([]byte{1, 0}) != 1 {
 		return fmt.Errorf("cannot trace %s: it is big-endian", file.Path)

@@ -107,7 +107,7 @@ func (a *stubISA) bind(d *rsp.Description) (*binding, error) {
 		b.slots = append(b.slots, slot{r, i, min(bits, r.Bits)})
 	}
 	if !have[a.PC()] || !have[a.SP()] {
-		return nil, fmt.Errorf("cannot use the stub's registers: there is no program counter or no stack pointer of %s among them", a.Title)
+		return nil, fmt.Errorf("cannot use the stub's registers: they lack the program counter or the stack pointer of %s", a.Title)
 	}
 	a.bindVectors(b, d)
 	return b, nil

@@ -78,11 +78,11 @@ func readSymbols(in io.Reader) ([]listed, error) {
 	case len(all) == 0 && zeros > 0:
 		return nil, errors.New("all addresses in it are 0: it was read by a user whom the kernel does not show them")
 	case len(all) == 0:
-		return nil, errors.New("there are no functions in it")
+		return nil, errors.New("it lists no functions")
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].addr < all[j].addr })
 	if first, last := all[0].addr, all[len(all)-1].addr; last-first > maxSpan || last+lastFunction < last {
-		return nil, fmt.Errorf("its functions lie between %#x and %#x, which is no kernel's code", first, last)
+		return nil, fmt.Errorf("its functions lie between %#x and %#x, which is not kernel code", first, last)
 	}
 	return all, nil
 }
@@ -104,7 +104,7 @@ func (s *Session) symbolList(path string) (*module.File, error) {
 	}
 	a := isaNamed(d.Architecture)
 	if a == nil {
-		return nil, fmt.Errorf("cannot read %s: the stub's target is %q, which is none of x86, ARM and AArch64", path, d.Architecture)
+		return nil, fmt.Errorf("cannot read %s: the stub's target is %q, which is not x86, ARM or AArch64", path, d.Architecture)
 	}
 	im := buildImage(a, all)
 	return module.NewFile(path, im.reader(func(addr uint64, p []byte) (int, error) { return s.client.ReadMemory(addr, p) }))

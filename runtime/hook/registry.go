@@ -43,7 +43,7 @@ func (r *Registry) Delete(name string, force bool) error {
 	h, ok := r.hooks[name]
 	r.mu.Unlock()
 	if !ok {
-		return fmt.Errorf("cannot delete hook %q: there is none of that name", name)
+		return fmt.Errorf("cannot delete hook %q: not found", name)
 	}
 	if err := h.close(force); err != nil { // waits for exits: not under the lock
 		return err

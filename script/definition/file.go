@@ -137,7 +137,7 @@ func (o Options) checkFacilities(p *dpdf.Probe) (list diag.List) {
 	for _, c := range p.Program.Code {
 		if c.Op == opcode.Exit && runtime.ExitKind(c.A) == runtime.ExitFacility && o.Served != nil && !o.Served(uint32(c.V)) {
 			list.Errorf(c.Pos, fmt.Sprintf("exit 3 writes a core; facility(%d, e => { … }) in a script of the session, as --exits names one, takes this", c.V),
-				"there is no facility %d", c.V)
+				"unknown facility %d", c.V)
 		}
 	}
 	return list

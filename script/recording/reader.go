@@ -44,7 +44,7 @@ type dumped struct {
 
 // The ways in which a file can be refused. Errors of Read match one of them.
 var (
-	ErrNoRecording = errors.New("it is no recording of gotap")
+	ErrNoRecording = errors.New("not a recording of gotap")
 	ErrVersion     = errors.New("it is of another version")
 	ErrCut         = errors.New("it was cut short")
 	ErrDamaged     = errDamaged

@@ -86,7 +86,7 @@ func parseMapping(line string) (Mapping, error) {
 	start, end, _ := strings.Cut(field[0], "-")
 	major, minor, _ := strings.Cut(field[3], ":")
 	if len(field[1]) < 4 {
-		return Mapping{}, fmt.Errorf("%q are no permissions", field[1])
+		return Mapping{}, fmt.Errorf("%q are not permissions", field[1])
 	}
 	m := Mapping{
 		Read: field[1][0] == 'r', Write: field[1][1] == 'w', Exec: field[1][2] == 'x', Shared: field[1][3] == 's',

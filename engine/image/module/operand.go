@@ -43,7 +43,7 @@ func (o *Operand) parseSize(text string) error {
 	o.Signed = n < 0
 	o.Size = max(n, -n)
 	if err != nil || o.Size != 1 && o.Size != 2 && o.Size != 4 && o.Size != 8 || o.Float && o.Size < 4 {
-		return fmt.Errorf("cannot read operand %s: its size is none of 1, 2, 4 and 8", o.Raw)
+		return fmt.Errorf("cannot read operand %s: its size is not 1, 2, 4 or 8", o.Raw)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func addIndex(a *compile.Access, reg, scale string) error {
 	if scale != "" {
 		var err error
 		if factor, err = strconv.Atoi(scale); err != nil || factor != 1 && factor != 2 && factor != 4 && factor != 8 {
-			return fmt.Errorf("the factor %q is none of 1, 2, 4 and 8", scale)
+			return fmt.Errorf("the factor %q is not 1, 2, 4 or 8", scale)
 		}
 	}
 	name := strings.TrimPrefix(reg, "%")
@@ -182,11 +182,11 @@ func addIndex(a *compile.Access, reg, scale string) error {
 func registerName(name string) error {
 	for i := 0; i < len(name); i++ {
 		if !isIdent(name[i]) || name[i] >= 0x80 {
-			return fmt.Errorf("%q is no register", name)
+			return fmt.Errorf("%q is not a register", name)
 		}
 	}
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		return fmt.Errorf("%q is no register", name)
+		return fmt.Errorf("%q is not a register", name)
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (p operandParser) sum(text string) (symbol string, n int64, err error) {
 			continue
 		}
 		if term == "" || symbol != "" || sign < 0 || term[0] >= '0' && term[0] <= '9' {
-			return "", 0, fmt.Errorf("%q is no address", text)
+			return "", 0, fmt.Errorf("%q is not an address", text)
 		}
 		symbol = term
 	}
@@ -266,7 +266,7 @@ func (p operandParser) arm(at string) (compile.Access, error) {
 		part[i] = strings.TrimSpace(part[i])
 	}
 	if !ok || len(part) > 3 {
-		return compile.Access{}, fmt.Errorf("%q is no address", at)
+		return compile.Access{}, fmt.Errorf("%q is not an address", at)
 	}
 	a := compile.Access{Base: compile.BaseRegOffset, Reg: part[0]}
 	if err := registerName(part[0]); err != nil {
@@ -293,11 +293,11 @@ func armIndex(a *compile.Access, reg, shift string) error {
 	if amount != "" {
 		var err error
 		if n, err = strconv.Atoi(strings.TrimPrefix(amount, "#")); err != nil || n < 0 || n > 3 {
-			return fmt.Errorf("the shift %q is none of 0 to 3", amount)
+			return fmt.Errorf("the shift %q is not 0 to 3", amount)
 		}
 	}
 	if how != "" && how != "lsl" && how != "sxtw" && how != "uxtw" && how != "sxtx" {
-		return fmt.Errorf("%q is no known shift", how)
+		return fmt.Errorf("%q is not a known shift", how)
 	}
 	if err := addIndex(a, reg, strconv.Itoa(1<<n)); err != nil {
 		return err

@@ -146,7 +146,7 @@ func (w *Walker) step() error {
 		return err
 	}
 	if _, _, ok := w.find(w.next.pc); !ok && !r.signal && !w.afterCall(w.next.pc) {
-		return fmt.Errorf("%w: %#x is no return address", ErrNoCaller, w.next.pc)
+		return fmt.Errorf("%w: %#x is not a return address", ErrNoCaller, w.next.pc)
 	}
 	w.cur, w.cfa, w.exact = w.next, cfa, r.signal
 	if r.signal {

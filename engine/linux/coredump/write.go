@@ -25,7 +25,7 @@ type File interface {
 // Write writes the core of a process. It returns how many bytes it wrote; the file is larger by its holes.
 func Write(f File, p *Process) (written int64, err error) {
 	if len(p.Threads) == 0 {
-		return 0, fmt.Errorf("cannot write a core of process %d: none of its threads is stopped", p.Pid)
+		return 0, fmt.Errorf("cannot write a core of process %d: no thread of it is stopped", p.Pid)
 	}
 	if len(p.Mappings) >= maxSegments {
 		return 0, fmt.Errorf("cannot write a core of process %d: it has %d mappings", p.Pid, len(p.Mappings))

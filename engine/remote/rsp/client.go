@@ -46,7 +46,7 @@ func (e *NotStubError) Error() string {
 	if e.Heard == "" {
 		return fmt.Sprintf("%s does not answer as a GDB stub: %v", e.Address, e.Err)
 	}
-	return fmt.Sprintf("%s is no GDB stub: it says %q", e.Address, e.Heard)
+	return fmt.Sprintf("%s is not a GDB stub: it says %q", e.Address, e.Heard)
 }
 
 // Unwrap is why the conversation ended.

@@ -58,7 +58,7 @@ func ParseDescription(name string, open func(name string) ([]byte, error)) (*Des
 		return nil, fmt.Errorf("cannot read the target description: %w", err)
 	}
 	if len(p.d.Registers) == 0 {
-		return nil, errors.New("cannot read the target description: there are no registers in it")
+		return nil, errors.New("cannot read the target description: it lists no registers")
 	}
 	p.d.layOut()
 	return &p.d, nil
