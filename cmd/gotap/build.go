@@ -23,9 +23,9 @@ func newBuild(w *World) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "build SCRIPT -o FILE",
-		Short: "Make a prebuilt probe file, which runs without the text it was made of",
-		Long: `build compiles and verifies a definition file with all that it includes, and writes its programs into one file, which
-gotap run takes in the place of the text. The target need not be there. A script without modules of its own is kept as text.`,
+		Short: "Build a probe file that runs without its source",
+		Long: `build compiles and verifies a definition file with everything it includes, and writes its programs to one file.
+gotap run accepts that file in place of the source. The target does not have to exist. A script without modules is stored as source.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			text, err := readProgram(w, args, flags.eval, c.Flags().Changed("eval"))
 			if err != nil {

@@ -186,8 +186,8 @@ func newDis(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dis SCRIPT",
 		Short: "Print the bytecode of a script's programs, with the source lines",
-		Long: `dis prints the programs of a script or a definition file as they will run. What it prints can be given to it again, as a file
-NAME.rpn: the programs are assembled to the same bytes, which --bytes prints.`,
+		Long: `dis prints the programs of a script or a definition file as they will run. The output, saved as
+NAME.rpn, is valid input: it assembles to the same bytes, which --bytes prints.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			t, err := flags.load(w, c, args)
 			if err != nil {

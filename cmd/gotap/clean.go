@@ -13,8 +13,8 @@ func newClean(w *World) *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean PID",
 		Short: "Restore what a killed session left in a process",
-		Long: `clean compares the code of a process with the files it comes from, and takes breakpoints out that a session left which was
-killed together with its supervisor. In a process that has none it changes nothing.`,
+		Long: `clean compares a process's code with the files it was loaded from, and removes breakpoints left by a session that was
+killed together with its supervisor. A process without such breakpoints is not changed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			pid, err := parsePid(args[0])
@@ -39,7 +39,7 @@ killed together with its supervisor. In a process that has none it changes nothi
 func newDoctor(w *World) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell what this machine and user can do, and the remedy for what they cannot",
+		Short: "Report what this machine and user allow, and how to enable the rest",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			for _, f := range doctor.Examine(ownProgram()) {

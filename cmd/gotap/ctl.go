@@ -27,9 +27,9 @@ func newCtl(w *World) *cobra.Command {
 	k := &ctlClient{w: w}
 	c := &cobra.Command{
 		Use:   "ctl VERB",
-		Short: "Ask or change a session that runs",
-		Long: `ctl talks to a session that another gotap run of the same user is in: to the only one there is, or to the one that
---session names. gotap ctl sessions lists them.`,
+		Short: "Query or change a running session",
+		Long: `ctl talks to a running session of the same user: the only one, or the one that --session names.
+gotap ctl sessions lists them.`,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return k.checkFormat() },
 		RunE:              func(c *cobra.Command, args []string) error { return badVerb(c, args) },
 	}
@@ -174,7 +174,7 @@ func (k *ctlClient) readScript(own, args []string) (*wire.Script, error) {
 }
 
 func (k *ctlClient) stopVerb() *cobra.Command {
-	return &cobra.Command{Use: "stop", Short: "End the session as Ctrl-C does, and wait for it", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "stop", Short: "End the session as Ctrl-C does, and wait until it has ended", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return k.report(k.ask(wire.Request{Verb: "stop"}, awaitEnd)) }}
 }
 

@@ -16,9 +16,9 @@ func newExplain(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain SCRIPT",
 		Short: "Show which lines of a script run at the probes, and which on the host",
-		Long: `explain prints a script with a margin: how many commands of bytecode each line became, where it is a part of programs. These
-lines run at the probes, while a thread of the target waits; all others run on the host, beside the target. Below stand the
-bounds of every program, as gotap check prints them. Of modules only the lines that programs use are shown.`,
+		Long: `explain prints a script with a margin that shows how many bytecode instructions each line became. Lines with a number run
+at the probes, while a thread of the target waits; all others run on the host, beside the target. The bounds of every program
+follow, as gotap check prints them. Of modules, only the lines that programs use are shown.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			t, err := flags.load(w, c, args)
 			if err != nil {

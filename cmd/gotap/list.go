@@ -22,9 +22,9 @@ func newList(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [flags] SPEC [-- COMMAND ARG…]",
 		Short: "List the places that match: in a file named by SPEC, in -p PID, or in COMMAND",
-		Long: `list prints one place a line, each written so that a script can use it.
+		Long: `list prints one place per line, written as a script names it.
 SPEC is a place as in probe(): libc:mem*, /bin/ls:main, usdt:*:*, syscall:open*, main.c lines as @main.c:42.
-COMMAND is started, looked at before its first instruction, and ended.`,
+COMMAND is started, inspected before its first instruction, and ended.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			own, command := splitCommand(c, args)
 			if len(own) != 1 {

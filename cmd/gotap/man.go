@@ -16,7 +16,7 @@ func newMan(w *World) *cobra.Command {
 		Use:   "man DIR",
 		Short: "Write manual pages for man(1)",
 		Long: `man writes a page for every command (gotap.1, gotap-run.1, …) and for every topic of gotap help (gotap-probes.7, …) into DIR/man1 and
-DIR/man7, as in: gotap man ~/.local/share/man. They are made of the same texts as --help.`,
+DIR/man7, as in: gotap man ~/.local/share/man. They contain the same texts as --help.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return writeManual(w, c.Root(), args[0]) },
 	}

@@ -22,9 +22,9 @@ func newRecord(w *World) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "record [flags] SCRIPT [-o FILE] [-- COMMAND ARG…]",
-		Short: "Trace a program, and keep what the script gets for gotap test",
-		Long: `record is run that keeps every record, event and answer that the script's callbacks get in a file, SCRIPT` + recordSuffix + `
-unless -o says otherwise. gotap test plays it to the script again, without a target.`,
+		Short: "Trace a program, and record what the script receives for gotap test",
+		Long: `record is run that also writes every record, event and answer that the script's callbacks receive to a file: SCRIPT` + recordSuffix + `
+unless -o names another. gotap test replays it to the script, without a target.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return runScript(w, c, args, &o, func(text gotap.Script) {
 				if o.record = o.output; o.record == "" {

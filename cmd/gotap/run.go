@@ -17,15 +17,15 @@ func newRun(w *World) *cobra.Command {
 With neither it probes a small demonstration process of its own.
 
 SCRIPT is a file, - for standard input, the name of a sample, or the text given with -e.
-Ctrl-C once ends the run: end() runs, aggregations print, and the target is as it was. Twice detaches at once.
-SIGUSR1 prints the aggregations as they are, and the run goes on.
+Ctrl-C once ends the run: end() runs, aggregations print, and the target is restored. Twice detaches at once.
+SIGUSR1 prints the current aggregations; the run goes on.
 
-COMMAND gets SIGTERM when the run ends before it; processes of -p go on. How COMMAND, or a process of -p, has failed is told on standard
+COMMAND gets SIGTERM when the run ends before it; processes of -p go on. A failure of COMMAND or of a -p process is reported on standard
 error, as in "ls: exit status 2" or "ls: killed by SIGSEGV (core dumped)".
 
-The exit status is 0 when tracing went well, whatever that of COMMAND is; 1 failure at run time; 2 usage or a script that does not
-compile; 3 cannot launch, attach or read the target; 4 no probe matched. Otherwise it is the first of these that is not 0: n of the
-script's stop(n); with --preserve-status that of COMMAND, 128+N when signal N ended it; 1 when a callback has thrown.`,
+The exit status is 0 when tracing succeeded, whatever COMMAND's is; 1 failure at run time; 2 usage, or a script that does not
+compile; 3 cannot launch, attach to or read the target; 4 no probe matched. Otherwise it is the first of these that is not 0: n of the
+script's stop(n); with --preserve-status COMMAND's status, or 128+N when signal N ended it; 1 when a callback threw.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return runScript(w, c, args, &o, func(gotap.Script) {})
 		},

@@ -30,10 +30,10 @@ func newTest(w *World) *cobra.Command {
 	var flags testFlags
 	c := &cobra.Command{
 		Use:   "test SCRIPT [RECORDING]",
-		Short: "Play a recording to a script, and check its expectations",
-		Long: `test plays what gotap record has kept to the script: callbacks, timers and end() run as if live, without a target.
-Then it calls the functions given to test(), and checks each expect().
-RECORDING is SCRIPT` + recordSuffix + ` unless it is given. The status is 1 when an expectation is not met or a callback throws.`,
+		Short: "Replay a recording to a script, and check its expectations",
+		Long: `test replays a recording of gotap record to the script: callbacks, timers and end() run as if live, without a target.
+Then it calls the functions passed to test(), and checks each expect().
+RECORDING is SCRIPT` + recordSuffix + ` by default. The status is 1 when an expectation fails or a callback throws.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 2 {
 				return &hintError{withStatus(statusUsage, errors.New("test needs a script, and may have a recording")), "gotap test SCRIPT [RECORDING]"}
