@@ -13,38 +13,39 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Detaching. First the threads that run are stopped: they hit nothing more, and leave the processors to what follows. Then every breakpoint
-// is taken out and its byte read back. From then on no thread can hit one, but
-// threads may have hit one that has not been reported yet, or be in the middle of a step; those have to be found and
-// put right before they are let go, or a SIGTRAP that nobody catches would end the target.
+// Detaching. First the running threads are stopped, so that they hit nothing more and leave the processors to the work
+// that follows. Then every breakpoint is removed and its bytes are read back. From then on no thread can hit one. But a
+// thread may have hit one that has not been reported yet, or be in the middle of a step. Such threads must be found and
+// corrected before they are detached, or a SIGTRAP that nothing handles would kill the target.
 //
-//   - A thread that is stopped now has been put right already: it is detached. But one that is held, and was on its way to a stop, is let
-//     come to that.
-//   - A thread that sleeps in a system call is in none of these states, and will not come into one any more. It is not
-//     disturbed: it is let go by the end of the tracing thread, which is how the kernel lets a tracee go without stopping
-//     it. No sleep, read or poll ends early.
-//   - Any other thread is interrupted. When it stops it is looked at: behind a breakpoint that was taken out, it goes back to
-//     the instruction, and the SIGTRAP, if it is still to come, is swallowed; in a step, the step is completed first.
+//   - A thread that is stopped now has been corrected already and is detached. A thread that is held and was on its way
+//     to a stop first runs until that stop.
+//   - A thread that sleeps in a system call is in none of these states and cannot enter one. It is not disturbed: the
+//     end of the tracing thread detaches it, which is how the kernel detaches a tracee without stopping it. No sleep,
+//     read or poll ends early.
+//   - Any other thread is interrupted and examined when it stops. If it is past a breakpoint that was removed, it goes
+//     back to the instruction, and the SIGTRAP is swallowed if it is still to come. If it is in a step, the step is
+//     completed first.
 //
-// The last one that is stopped in a process gives back the memory that was mapped there: see unmap.
+// The last thread that is stopped in a process unmaps the memory that was mapped there: see unmap.
 
-// detachPatience is how long threads are given to stop.
+// detachPatience is how long threads may take to stop.
 const detachPatience = 1500 * time.Millisecond
 
-// starved is how many times as long threads are given that wait for a processor: they will stop as soon as they get one.
+// starved multiplies that time for threads that wait for a processor: they stop as soon as they get one.
 const starved = 10
 
-// Close ends the session: held threads go on, every patch is undone and checked, all processes are let go and run on. fast shortens
-// the time that threads are given to come to a place where they can be let go. It returns what could not be undone. It may be
-// called more than once, and says the same each time. The files of modules stay open as long as the session is in use: addresses
-// are named after the end too.
+// Close ends the session: held threads continue, every patch is undone and checked, and all processes are detached and
+// run on. fast shortens the time that threads may take to reach a place where they can be detached. Close returns what
+// could not be undone. It may be called more than once and returns the same each time. The files of modules stay open
+// as long as the session is in use, because addresses are still named after the end.
 func (s *Session) Close(fast bool) error {
 	patience := detachPatience
 	if fast {
 		patience /= 3
 	}
 	e := s.loop.do(func() { s.detach(patience) })
-	s.loop.ended() // what it has left is ours to read from now on
+	s.loop.ended() // from now on we may read what it has left
 	s.awaitHalted()
 	if f := s.failure.Load(); f != nil {
 		return errors.Join(s.undone, f.err)
@@ -61,7 +62,7 @@ func (s *Session) detachAll() {
 	s.detach(detachPatience)
 }
 
-// detach undoes everything, once. What could not be undone is in s.undone.
+// detach undoes everything, once. It stores in s.undone what could not be undone.
 func (s *Session) detach(patience time.Duration) {
 	if s.closed {
 		return
@@ -71,7 +72,7 @@ func (s *Session) detach(patience time.Duration) {
 	s.lastStats.Store(&stats)
 	s.closing = true
 	err := s.lowerSemaphores()
-	s.holdRunning(func(*space) bool { return true }) // letStoppedGo lets them go
+	s.holdRunning(func(*space) bool { return true }) // letStoppedGo releases them
 	for sp := range s.spaces() {
 		err = errors.Join(err, s.restoreAll(sp))
 	}
@@ -95,12 +96,12 @@ func (s *Session) detach(patience time.Duration) {
 	s.over()
 }
 
-// haltPatience is how long threads that job control has stopped may take to be stopped again when they were let go.
+// haltPatience is how long threads stopped by job control may take to stop again after they are detached.
 const haltPatience = time.Second
 
-// awaitHalted waits for the threads that were let go in a stop of job control, or with the signal for one. The kernel wakes them, and they stop by
-// themselves: whoever looks when the session is over finds them as they were before. Precondition: the tracing thread has
-// ended, which is what lets them go.
+// awaitHalted waits for the threads that were detached in a job-control stop, or with a signal that causes one. The
+// kernel wakes them, and they stop again by themselves, so at the end of the session an observer finds them as they
+// were before. Precondition: the tracing thread has ended, which detaches them.
 func (s *Session) awaitHalted() {
 	running := func(tid int) bool { return strings.HasPrefix(procfs.Status(tid, "State"), "R") }
 	for end := time.Now().Add(haltPatience); slices.ContainsFunc(s.halted, running) && time.Now().Before(end); {
@@ -108,8 +109,8 @@ func (s *Session) awaitHalted() {
 	}
 }
 
-// letStoppedGo lets the threads go that are stopped by us, wherever they are held. One that was held while code was changed may
-// have hit a breakpoint just before, which it has yet to stop for: it goes on until then.
+// letStoppedGo releases the threads that we have stopped, wherever they are held. A thread that was held while code was
+// changed may have hit a breakpoint just before and not have stopped for it yet. It continues until that stop.
 func (s *Session) letStoppedGo() {
 	backlog := s.backlog
 	s.backlog = nil
@@ -132,30 +133,34 @@ func (s *Session) letStoppedGo() {
 	}
 }
 
-// letGo detaches from a stopped thread. While its process has the fallback's handler, the thread is only marked as settled: one of the
-// process's threads puts the program's own action back when all are (releaseSettled), since any other may still be on its way into a
-// breakpoint's SIGTRAP, which only the handler survives if the session is killed now. A thread that cannot make a system call here, or is
-// about to get a signal, behind a call of ours without what it came with, is looked at again at its next stop. So is one that was stepped last:
-// a tracer's death does not end that (exit_ptrace in kernel/ptrace.c), and the thread would raise SIGTRAP behind its next instruction.
+// letGo detaches from a stopped thread. While its process has the fallback's handler, letGo only marks the thread as
+// settled. When all threads of the process are settled, one of them restores the program's own action (releaseSettled).
+// Until then another thread may still be on its way into a breakpoint's SIGTRAP, which only the handler survives if the
+// session is killed now.
+//
+// In such a process, three kinds of threads are resumed and examined again at their next stop: a thread that cannot
+// make a system call here; a thread about to receive a signal, which would lose its siginfo through a call of ours; and
+// a thread that was last resumed with a single step. The death of a tracer does not end that step (exit_ptrace in
+// kernel/ptrace.c), and the thread would raise SIGTRAP after its next instruction.
 func (t *thread) letGo(sig int) {
 	t.clearDebugRegs()
 	informed := sig != 0 && jobControl>>(sig-1)&1 == 0
 	if (t.midCall || informed || t.stepping) && t.proc.trap.ours && ptrace.Interrupt(t.tid) == 0 {
-		t.unmask() // a handler gives back the mask that it began with
+		t.unmask() // a handler restores the mask that it began with
 		t.stopped, t.stepping = ptrace.Cont(t.tid, sig) != 0, false
 		return
 	}
 	if t.proc.trap.ours {
 		t.settled, t.owed = true, sig
 		if sig == 0 {
-			t.unreported() // or the kernel would deliver it if we died now, and the handler may be gone by then
+			t.unreported() // if we died now, the kernel would deliver it, perhaps without the handler
 		}
 		return
 	}
 	t.detach(sig)
 }
 
-// detach detaches from a stopped thread, with its own mask and the signals that were kept from it.
+// detach detaches from a stopped thread, with its own mask and the signals that were withheld from it.
 func (t *thread) detach(sig int) {
 	t.unmask()
 	t.settleLeft()
@@ -169,8 +174,9 @@ func (t *thread) detach(sig int) {
 	t.forget()
 }
 
-// releaseSettled puts the program's own action for SIGTRAP back in the processes whose threads have all been seen to be at no breakpoint,
-// and detaches from those. At the end of the patience (last) others are let go as they are, and keep the handler.
+// releaseSettled restores the program's own action for SIGTRAP in the processes whose threads have all been seen not to
+// be at a breakpoint, and detaches from those. When the time is over (last), it detaches other processes as they are,
+// with the handler.
 func (s *Session) releaseSettled(last bool) {
 	for _, p := range s.procs {
 		by, all := p.settledThread()
@@ -188,8 +194,8 @@ func (s *Session) releaseSettled(last bool) {
 	}
 }
 
-// settledThread is a thread of the process that is ready to be let go, or nil; all reports that every thread is, or sleeps in the kernel, and
-// that none has a SIGTRAP of a breakpoint to come.
+// settledThread returns a thread of the process that is ready to be detached, or nil. all reports that every thread is
+// ready or sleeps in the kernel, and that none has a breakpoint's SIGTRAP still to come.
 func (p *process) settledThread() (by *thread, all bool) {
 	all = true
 	for _, t := range p.threads {
@@ -206,11 +212,11 @@ func (p *process) settledThread() (by *thread, all bool) {
 	return by, all
 }
 
-// interruptBusy asks the threads to stop that are not asleep in a system call.
+// interruptBusy asks the threads to stop that do not sleep in a system call.
 func (s *Session) interruptBusy() {
 	for _, p := range s.procs {
 		if found, _ := p.interruptable(); p.trap.ours && len(found) > 0 {
-			found[0].awake = true // one has to be seen, to undo what was done to the process
+			found[0].awake = true // one has to stop, to undo what was done to the process
 		}
 	}
 	for _, t := range s.threads {
@@ -225,15 +231,15 @@ func (s *Session) interruptBusy() {
 	}
 }
 
-// asleep reports whether a thread sleeps inside a system call. The kernel tells the number of the call only of a thread that
-// has left the processor. One that is stopped, with news for us, is not asleep.
+// asleep reports whether a thread sleeps inside a system call. The kernel reports the number of the call only for a
+// thread that is off the processor. A thread that is stopped with a report for us is not asleep.
 func asleep(tid int) bool {
 	number, _, _ := strings.Cut(procfs.Read(tid, "syscall"), " ")
 	n, err := strconv.Atoi(number)
 	return err == nil && n >= 0 && strings.HasPrefix(procfs.Status(tid, "State"), "S")
 }
 
-// untilGone deals with stops until all threads that were interrupted have been let go.
+// untilGone handles stops until all threads that were interrupted have been detached.
 func (s *Session) untilGone(patience time.Duration) error {
 	deadline, last := time.Now().Add(patience), time.Now().Add(starved*patience)
 	for {
@@ -262,7 +268,7 @@ func (s *Session) untilGone(patience time.Duration) error {
 	}
 }
 
-// lastStop deals with a stop on the way out.
+// lastStop handles a stop during detaching.
 func (s *Session) lastStop(tid int, st ptrace.Status) {
 	t := s.threads[tid]
 	if t == nil || st.Ended() || t.step.active || !st.Stopped() {
@@ -276,8 +282,9 @@ func (s *Session) lastStop(tid int, st ptrace.Status) {
 	s.dispatch(tid, st)
 }
 
-// trapPending reports whether a thread has hit a breakpoint of ours and will stop for it yet. It stands behind where the
-// breakpoint was, and the kernel's SIGTRAP is queued. Likewise for what is watched.
+// trapPending reports whether a thread has hit a breakpoint of ours and has not stopped for it yet: it is past the
+// breakpoint's address and the kernel's SIGTRAP is queued. The same applies to debug registers, and to a step that an
+// earlier session left.
 func (t *thread) trapPending() bool {
 	if !t.getRegs() {
 		return false
@@ -296,7 +303,8 @@ func (t *thread) trapPending() bool {
 	return false
 }
 
-// behindBreakpoint reports whether the thread stands where the hit of a breakpoint leaves it, of this session or of an earlier one.
+// behindBreakpoint reports whether the thread is where the hit of a breakpoint leaves it, of this session or of an
+// earlier one.
 func (t *thread) behindBreakpoint() bool {
 	sp, addr := t.proc.space, t.proc.arch.BreakpointPC(*t.pc())
 	if sp.points[addr] != nil {
@@ -306,8 +314,8 @@ func (t *thread) behindBreakpoint() bool {
 	return left && sp.guard.left != nil
 }
 
-// raisedTrap reports whether an instruction of a thread has raised a SIGTRAP that the thread has not stopped for yet: one of ours
-// or of its own.
+// raisedTrap reports whether an instruction of a thread, ours or its own, has raised a SIGTRAP that the thread has not
+// stopped for yet.
 func (t *thread) raisedTrap() bool {
 	for i := 0; ptrace.PendingSignal(t.tid, i, &t.info); i++ {
 		if t.info.Signal() == ptrace.SIGTRAP && t.info.Code() > 0 {
@@ -317,7 +325,7 @@ func (t *thread) raisedTrap() bool {
 	return false
 }
 
-// anyBusy reports whether there are threads that have to be seen once more.
+// anyBusy reports whether there are threads that must stop once more.
 func (s *Session) anyBusy() bool {
 	for _, t := range s.threads {
 		if !t.quiet && !t.listening && !t.vforking {
@@ -327,7 +335,7 @@ func (s *Session) anyBusy() bool {
 	return false
 }
 
-// anyRunnable reports whether one of the threads that have to be seen waits for a processor, or has one.
+// anyRunnable reports whether one of the threads that must stop has a processor or waits for one.
 func (s *Session) anyRunnable() bool {
 	for _, t := range s.threads {
 		if !t.quiet && !t.settled && !t.listening && !t.vforking && strings.HasPrefix(t.statusField("State"), "R") {
@@ -337,8 +345,8 @@ func (s *Session) anyRunnable() bool {
 	return false
 }
 
-// stragglers tells of threads that did not stop in time. They sleep in the kernel without being interruptible, or are
-// in the middle of a step that does not end; the end of the tracing thread lets them go.
+// stragglers returns an error that names the threads that did not stop in time, such as one in the middle of a step
+// that does not end. It omits those that no signal can wake. The end of the tracing thread detaches all of them.
 func (s *Session) stragglers() error {
 	var tids []string
 	for _, t := range s.threads {
@@ -353,7 +361,7 @@ func (s *Session) stragglers() error {
 	return fmt.Errorf("threads %s did not stop in time; detached as is", strings.Join(tids, ", "))
 }
 
-// verify makes sure that there is no breakpoint left where there was one.
+// verify makes sure that no breakpoint is left.
 func (s *Session) verify(sp *space) error {
 	var all error
 	for _, p := range sp.left() {

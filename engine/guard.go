@@ -11,37 +11,39 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// The fallback of a session's targets: what keeps them alive when the session is killed. Package fallback tells how it
-// works; this file puts it in, keeps its table, and takes it out.
+// The fallback of a session's targets keeps them alive when the session is killed. Package fallback describes how it
+// works. This file installs it, maintains its table and removes it.
 //
-// It is put in before the first breakpoint of an address space (in a launched program: see Config.LateFallback): at its start by
-// the thread that is stopped there, behind the call that has made it; at an attach by a thread that is interrupted for it, one that
-// runs or sleeps in a call which the kernel restarts exactly. When there is no such thread it is put in at the first stop. The cost
-// is four system calls made by the target, once.
+// The fallback is installed before the first breakpoint of an address space is planted (in a launched program: see
+// Config.LateFallback). In a launched program, the thread that is stopped at the start installs it, after the call that
+// made the image. At an attach, a thread is interrupted for it: one that runs, or one that sleeps in a call that the
+// kernel restarts exactly. If there is no such thread, the fallback is installed at the first stop. It costs four
+// system calls made by the target, once.
 //
-// The order of writes. A breakpoint's entry is in the table before the breakpoint is in the code, and it stays there when that
-// is taken out, because a thread may have hit it that has not been seen. An entry is only read for addresses that trap, and
-// its byte only written over a breakpoint; so one that is not in use does nothing.
+// Order of writes. A breakpoint's entry is in the table before the breakpoint is in the code. It stays there when the
+// breakpoint is removed, because a thread may have hit it whose stop has not been seen. An entry is read only for
+// addresses that trap, and its byte is written only over a breakpoint, so an unused entry has no effect.
 //
-// Killed in the middle of a hit. Stops for signals are looked at without being taken (ptrace.PeekStop): until the thread is resumed the
-// kernel has the signal, and delivers it if we die. Registers are written with the resume flag, which tells the handler that they
-// need no correction; on ARM, where registers at a breakpoint need none in any case, it sees that by the program counter. A copy of
-// an instruction, out of line, runs to its end and jumps home by itself. An emulated instruction whose registers have not been
-// written is run again; what package fallback says it does not help against is where that shows.
+// Being killed during a hit. The engine peeks at stops for signals without consuming them (ptrace.PeekStop): until the
+// thread is resumed the kernel holds the signal, and delivers it if we die. Registers are written with the resume flag,
+// which tells the handler that they need no correction. On ARM, where registers at a breakpoint never need one, the
+// handler sees this from the program counter. An out-of-line copy of an instruction runs to its end and jumps back by
+// itself. An emulated instruction whose registers have not been written runs again; package fallback lists the cases
+// where that is visible.
 
 // guard is the fallback of an address space.
 type guard struct {
 	base  uint64 // of its region; 0: there is none
-	tried bool   // it has been tried and failed, and that has been told
+	tried bool   // installing it failed, and the user has been warned
 	table fallback.Table
 
-	threads  int  // entries of the list of threads in use
+	threads  int  // entries in use in the list of threads
 	watching bool // the handler knows that debug registers are armed
-	stub     int  // the place of the latest stub
+	stub     int  // index of the latest stub
 	left     *left
 }
 
-// protect puts the fallback in by way of a stopped thread whose registers have been read.
+// protect installs the fallback, using a stopped thread whose registers have been read.
 func (s *Session) protect(t *thread) {
 	p := t.proc
 	if !p.unguarded() || s.closing {
@@ -63,19 +65,20 @@ func (s *Session) protect(t *thread) {
 	s.watchLateSignalCalls(t.proc.space)
 }
 
-// unguarded reports whether the fallback has yet to be put into a process. Its memory may have a region already, by way of a process that it shares
-// it with, as a child of vfork: the action for SIGTRAP is each process's own.
+// unguarded reports whether a process still lacks the fallback. Its memory may have a region already, installed by a
+// process that shares the memory, as with a child of vfork. The action for SIGTRAP belongs to each process.
 func (p *process) unguarded() bool {
 	g := &p.space.guard
 	return p.arch.Native != nil && !p.trap.asked && (g.base != 0 || !g.tried)
 }
 
-// unprotected tells of a process without fallback.
+// unprotected warns about a process without fallback.
 func (s *Session) unprotected(t *thread, why string) {
 	s.warnIn(t.proc.space, fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", t.proc.pid, why))
 }
 
-// install maps and fills the region, or takes over one that an earlier session left, and makes its handler the action for SIGTRAP.
+// install maps and fills the region, or takes over one that an earlier session left, and makes its handler the action
+// for SIGTRAP.
 func (t *thread) install() error {
 	sp := t.proc.space
 	own, err := t.adoptOrMap()
@@ -83,7 +86,7 @@ func (t *thread) install() error {
 		return err
 	}
 	if watching := sp.guard.watching; watching || t.dr.Any() || t.s.watching > 0 {
-		sp.guard.watching = false // it was told in what the page has overwritten
+		sp.guard.watching = false // the page has overwritten the note to the handler
 		t.s.markWatching(sp)
 	}
 	t.recordSignalCalls() // first, because the first entries are restored last
@@ -119,17 +122,17 @@ func (t *thread) adoptOrMap() (own fallback.Action, err error) {
 	return own, nil
 }
 
-// record makes sure that a point is in the table. It is to be called before its breakpoint is planted.
+// record makes sure that a point is in the table. Call it before the point's breakpoint is planted.
 func (sp *space) record(p *point, stopped int) {
 	if g := &sp.guard; g.base != 0 {
 		g.table.Record(sp.mem, g.base, p.addr, p.orig, p.trap, stopped)
 	}
 }
 
-// unrecord forgets a point whose memory is gone.
+// unrecord removes a point whose memory is unmapped from the table.
 func (sp *space) unrecord(addr uint64) { sp.guard.table.Forget(sp.mem, sp.guard.base, addr) }
 
-// copy is the fallback of a forked child, whose memory is a copy.
+// copy returns the fallback of a forked child, whose memory is a copy.
 func (g *guard) copy() guard {
 	c := *g
 	c.threads = 0
@@ -137,24 +140,26 @@ func (g *guard) copy() guard {
 	return c
 }
 
-// checkRegion makes the region in a forked child what the copy of its parent's guard says, or finds that there is none.
+// checkRegion makes the region in a forked child match the copy of its parent's guard, or finds that the child has no
+// region.
 func (sp *space) checkRegion() {
 	if g := &sp.guard; g.base != 0 && !g.table.Check(sp.mem, g.base, sp.arch.WordSize()) {
 		sp.guard = guard{}
 	}
 }
 
-// protectAtHit puts the fallback into a program with its first hit. Nothing tells whether the kernel has unblocked SIGTRAP for that
-// one, since there was no handler to take away; a thread that blocks all other signals of its kind had it blocked, as in
-// restoreTrapAction. One that blocks SIGTRAP and not those has the fallback already (maskCalled); unless it made the system call
-// itself, or by swapcontext, or for the time of a handler: then it is not recognised at this one hit.
+// protectAtHit installs the fallback in a program at its first hit. Nothing shows whether the kernel has unblocked
+// SIGTRAP for this hit, since there was no handler to reset. A thread that blocks all other signals of its kind is
+// taken to have blocked SIGTRAP, as in restoreTrapAction. A thread that blocks SIGTRAP but not the others has the
+// fallback already (maskCalled), unless it blocked SIGTRAP with its own system call, with swapcontext, or for the
+// duration of a handler. Then it is not recognised at this one hit.
 func (t *thread) protectAtHit(p *point) {
 	blocked := t.proc.unguarded() && !t.trapOpen && t.blocksRest()
 	if blocked {
 		if t.noteMerged(); t.leaveOpen() {
 			blocked = false
 		} else {
-			t.blockTrap() // before the calls that follow, or one that is pending would be delivered
+			t.blockTrap() // before the calls that follow, which would deliver a pending one
 			p.blocks = true
 		}
 		t.proc.trap.blockers = true
@@ -165,8 +170,8 @@ func (t *thread) protectAtHit(p *point) {
 	}
 }
 
-// protectAttached puts the fallback into a process that has been attached to and runs. over is false when no thread could be asked
-// for it now; asleep reports that none will be soon: all sleep, in calls that must not be interrupted.
+// protectAttached installs the fallback in a running process that has been attached to. over is false if no thread
+// could be used for it now. asleep reports that none can be used soon: all sleep in calls that must not be interrupted.
 func (s *Session) protectAttached(p *process) (over, asleep bool) {
 	if !p.unguarded() {
 		return true, false
@@ -180,8 +185,8 @@ func (s *Session) protectAttached(p *process) (over, asleep bool) {
 	return false, len(asked) == 0 && !busy
 }
 
-// protectNew makes sure that a process which has just been made by another is protected: that one may not have been yet. The thread
-// is in its first stop.
+// protectNew makes sure that a process which was just created is protected, because its creator may not be yet. The
+// thread is in its first stop.
 func (t *thread) protectNew() {
 	p := t.proc
 	switch {
@@ -195,8 +200,8 @@ func (t *thread) protectNew() {
 	}
 }
 
-// protectExecuted puts the fallback into the program that a thread executes, while system calls are traced: at the end of the call
-// that has made the image. Elsewhere newImage does it.
+// protectExecuted installs the fallback in the program that a thread executes while system calls are traced, at the end
+// of the call that made the image. In all other cases newImage does it.
 func (t *thread) protectExecuted() {
 	if !t.unarmed {
 		return
@@ -205,12 +210,13 @@ func (t *thread) protectExecuted() {
 	t.s.protect(t)
 }
 
-// lateAfter is how long after its start a program gets its fallback at the latest, with Config.LateFallback, and the time between
-// tries where none of a process's threads can be asked.
+// lateAfter is the longest time after its start at which a program gets its fallback with Config.LateFallback. It is
+// also the interval between attempts while none of a process's threads can be used.
 var lateAfter = 250 * time.Millisecond
 
-// protectFirst puts the fallback into a process that is being attached to, at a signal, which is sent again: where signals come all the time, no
-// thread can be stopped without one. A thread whose system call the signal interrupts is left alone.
+// protectFirst installs the fallback in a process that is being attached to, at a stop for a signal, and sends the
+// signal again. Where signals arrive constantly, no thread can be stopped without one. A thread whose system call the
+// signal interrupts is left alone.
 func (t *thread) protectFirst(sig int) (did bool) {
 	p := t.proc
 	if !p.awaited || !p.unguarded() || jobControl>>(sig-1)&1 == 1 || !t.getRegs() || p.arch.Restarts(&t.regs) || t.raisedTrap() {
@@ -226,7 +232,7 @@ func (t *thread) protectFirst(sig int) (did bool) {
 	return true
 }
 
-// protectLater puts the fallback into a process some time after, unless its first hit comes before.
+// protectLater installs the fallback in a process after some time, unless its first hit comes earlier.
 func (s *Session) protectLater(p *process) {
 	sp := p.space
 	time.AfterFunc(lateAfter, func() {
@@ -241,17 +247,18 @@ func (s *Session) protectLater(p *process) {
 	})
 }
 
-// continued is for a thread that goes on after a group stop. A process that was stopped when it was attached to could not be asked for
-// its fallback then.
+// continued is called for a thread that continues after a group stop. A process that was stopped when it was attached
+// to could not install its fallback then.
 func (t *thread) continued() {
 	if p := t.proc; p.unguarded() {
 		t.s.protectLater(p)
 	}
 }
 
-// withStopped stops a running thread for a moment; fn finds its registers read. It reports false when the thread has something else to
-// say first: another stop, or the SIGTRAP of a breakpoint that it has run into just before. That one is still queued, the thread stands
-// behind the breakpoint's first byte, and only its own stop puts that right; a system call made now would swallow it.
+// withStopped stops a running thread briefly and calls fn with its registers read. It returns false if the thread
+// reports another stop first, or has just hit a breakpoint. In the latter case the SIGTRAP is still queued and the
+// thread is past the breakpoint's first byte. Only its own stop corrects that; a system call made now would swallow the
+// signal.
 func (s *Session) withStopped(t *thread, fn func()) bool {
 	if ptrace.Interrupt(t.tid) != 0 || !s.holdOne(t) {
 		return false
@@ -264,16 +271,16 @@ func (s *Session) withStopped(t *thread, fn func()) bool {
 	return true
 }
 
-// enoughAsked is how many threads are asked to stop until one does; the others have something else to say.
+// enoughAsked is the maximum number of threads that are asked to stop until one does. The others report another stop.
 const enoughAsked = 4
 
-// interruptable chooses threads that can be stopped without their noticing: those that run, and then those that sleep in a system call which is
-// restarted exactly. busy tells that there may be more soon, since not all sleep.
+// interruptable returns threads that can be stopped without noticing it: those that run, then those that sleep in a
+// system call that is restarted exactly. busy reports that there may soon be more, since not all threads sleep.
 func (p *process) interruptable() (found []*thread, busy bool) {
 	var sleep []*thread
 	for _, t := range p.threads {
 		switch {
-		case t.gone || t.listening: // the latter is stopped for as long as its owner likes, and is asked when it is continued
+		case t.gone || t.listening: // a listening thread stays stopped until its owner continues it, and is asked then
 			continue
 		case t.stopped || t.fresh || t.vforking:
 			busy = true
@@ -295,8 +302,8 @@ func (p *process) interruptable() (found []*thread, busy bool) {
 	return found[:min(len(found), enoughAsked)], busy
 }
 
-// activity reports whether a thread that is not stopped runs, or sleeps in a system call, and whether that goes on as if it had not been
-// interrupted.
+// activity reports whether a thread that is not stopped runs, whether it sleeps in a system call, and whether that call
+// continues exactly as if it had not been interrupted.
 func (t *thread) activity() (runs, asleep, exact bool) {
 	call := strings.Fields(procfs.Read(t.tid, "syscall"))
 	if len(call) == 1 && call[0] == "running" {
@@ -306,7 +313,7 @@ func (t *thread) activity() (runs, asleep, exact bool) {
 	return false, asleep, asleep && len(call) > 4 && t.proc.arch.Calls.GoesOnExactly(call)
 }
 
-// interruptable reports whether a thread can be stopped without its noticing.
+// interruptable reports whether a thread can be stopped without noticing it.
 func (t *thread) interruptable() bool {
 	if t.gone || t.listening || t.stopped || t.fresh || t.vforking {
 		return false
@@ -315,7 +322,8 @@ func (t *thread) interruptable() bool {
 	return runs || exact
 }
 
-// unprotect gives a process its own action for SIGTRAP back, by way of a stopped thread, and reports whether the handler is gone.
+// unprotect restores a process's own action for SIGTRAP, using a stopped thread, and reports whether the handler is
+// removed.
 func (t *thread) unprotect() (gone bool) {
 	tr := &t.proc.trap
 	if !tr.ours || t.gone || !t.getRegs() {
@@ -333,7 +341,7 @@ func (t *thread) unprotect() (gone bool) {
 	return true
 }
 
-// leftWatched notes that the threads of a process may have debug registers that an earlier session left armed.
+// leftWatched records that the threads of a process may have debug registers that an earlier session left armed.
 func (p *process) leftWatched() {
 	p.space.guard.watching = true
 	for _, t := range p.threads {
@@ -341,8 +349,9 @@ func (p *process) leftWatched() {
 	}
 }
 
-// markWatching tells the handler that debug registers are armed in an address space. It is to be called before they are, and is never
-// taken back: a thread may have met one and its stop not have been seen. A program cannot arm any by itself.
+// markWatching informs the handler that debug registers are armed in an address space. Call it before they are. The
+// mark is never cleared: a thread may have hit a debug register without its stop having been seen. A program cannot arm
+// debug registers itself.
 func (s *Session) markWatching(sp *space) {
 	if g := &sp.guard; g.base != 0 && !g.watching {
 		at, p := fallback.Watching(g.base, true)
@@ -350,12 +359,13 @@ func (s *Session) markWatching(sp *space) {
 	}
 }
 
-// leaveExec lets a thread that is stopped inside of execve come to its end, which is where it can be made to call the kernel. It reports
-// false when the thread has something else to say first, or is watched for system calls: then the fallback has to wait.
+// leaveExec lets a thread that is stopped inside execve run to the end of the call, where it can be made to call the
+// kernel. It returns false if the thread reports another stop first, or if its system calls are traced. Then the
+// fallback has to wait.
 //
-// The kernel for 32-bit ARM does not tell of the end of a call whose beginning was not asked for (ret_fast_syscall in its
-// arch/arm/kernel/entry-common.S looks for that flag where it has just shifted it away); what would be told of is the program's first own
-// call. So on ARM a stop is asked for, which comes before the thread runs anything.
+// The 32-bit ARM kernel does not report the end of a call whose beginning was not requested: ret_fast_syscall in its
+// arch/arm/kernel/entry-common.S checks for that flag after it has shifted the flag away. It would report the program's
+// first own call instead. So on ARM the engine requests a stop, which comes before the thread runs anything.
 func (t *thread) leaveExec() bool {
 	if t.s.sysnames > 0 {
 		return false
@@ -377,14 +387,15 @@ func (t *thread) leaveExec() bool {
 	return t.stopped
 }
 
-// keptFrom is what the handler has been told is kept from a thread.
+// keptFrom is what the handler's list says about a thread: which signals are withheld from it.
 type keptFrom struct {
-	entry int // of the list of threads, counted from 1; 0: none
+	entry int // in the list of threads, counted from 1; 0: none
 	what  fallback.Thread
 }
 
-// noteKept tells the handler what is kept from the thread: it is to be called before signals are blocked or the thread is resumed with
-// signals kept from it. What a signal came with is lost if it comes to that, and how often one was sent.
+// noteKept records for the handler what is withheld from the thread. Call it before signals are blocked, or before the
+// thread is resumed with signals withheld. If the handler has to deliver them, their siginfo is lost, and how often
+// each was sent.
 func (t *thread) noteKept(mask uint64) {
 	g := &t.proc.space.guard
 	if g.base == 0 {
@@ -411,7 +422,7 @@ func (t *thread) noteKept(mask uint64) {
 	}
 }
 
-// freeEntry finds an entry in the list of threads, 0 when there is none left.
+// freeEntry returns a free entry in the list of threads, or 0 if there is none.
 func (t *thread) freeEntry() int {
 	used := map[int]bool{}
 	for _, o := range t.s.threads {
@@ -438,7 +449,7 @@ func (t *thread) writeKept(what fallback.Thread) {
 	sp.mem.Poke(at, p[:], t.tid)
 }
 
-// dropKept takes the thread out of the list, when nothing is kept from it any more.
+// dropKept removes the thread from the list when nothing is withheld from it any more.
 func (t *thread) dropKept() {
 	if t.kept.entry != 0 && !t.masked && len(t.deferred) == 0 {
 		t.writeKept(fallback.Thread{})

@@ -16,49 +16,54 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// SIGTRAP stays deliverable.
+// Keeping SIGTRAP deliverable.
 //
-// When a thread that blocks SIGTRAP hits a breakpoint, the kernel resets the action of the whole process to the default and unblocks the
-// signal (force_sig_info_to_task in kernel/signal.c). A tracer can repair that. If the tracer dies before it has, or before the thread hits
-// its next breakpoint, the signal ends the process: the fallback's handler is never asked.
+// When a thread that blocks SIGTRAP hits a breakpoint, the kernel resets the signal's action to the default for the
+// whole process and unblocks the signal (force_sig_info_to_task in kernel/signal.c). A tracer can repair this. If the
+// tracer dies before it does, or before the thread hits its next breakpoint, the signal kills the process without
+// calling the fallback's handler.
 //
-// Programs and libraries that block SIGTRAP nearly always block all signals, for a critical section: glibc does in pthread_create, fork,
-// posix_spawn and abort. They do not mean SIGTRAP. So the engine leaves it unblocked there, and remembers for the thread that the program
-// believes it blocked (thread.trapOpen):
+// Programs and libraries that block SIGTRAP nearly always block all signals, for a critical section: glibc does in
+// pthread_create, fork, posix_spawn and abort. They do not need SIGTRAP itself blocked. So the engine leaves it
+// unblocked there, and records in thread.trapOpen that the program believes it is blocked:
 //
-//   - On x86-64 the instructions by which the C library calls rt_sigprocmask have a breakpoint of the engine's own. A call that blocks all
-//     signals is made by the engine, in the stop of that breakpoint, without SIGTRAP. There is no moment in which it is blocked.
-//   - Every other way (a raw system call, a handler whose action blocks all signals, swapcontext) is noticed at the first hit, which is
-//     repaired as described in trapaction.go, and SIGTRAP stays unblocked from then on.
+//   - On x86-64 the engine sets breakpoints of its own on the instructions with which the C library calls
+//     rt_sigprocmask. While the thread is stopped there, the engine makes a call that blocks all signals in its place,
+//     without SIGTRAP. SIGTRAP is not blocked at any moment.
+//   - Any other way of blocking (a raw system call, a handler whose action blocks all signals, swapcontext) is detected
+//     at the first hit. That hit is repaired as trapaction.go describes, and SIGTRAP stays unblocked from then on.
 //
-// The program's own questions are answered at the same instructions, with the bit that it expects. Where there are none to watch (IA32, ARM)
-// SIGTRAP is blocked again after each hit. When somebody sends SIGTRAP to a thread in such a section, the engine blocks it there and sends it
-// again, so it waits as the program wants. At the end of the session the bit is set again.
+// At the same instructions, the engine answers the program's queries of its mask with the bit that the program expects.
+// Where there are no such instructions to watch (IA32, ARM), SIGTRAP is blocked again after each hit. If SIGTRAP is
+// sent to a thread in such a section, the engine blocks the signal and sends it again, so it stays pending as the
+// program wants. The end of the session sets the bit again.
 //
-// A thread that blocks SIGTRAP and not every other signal that instructions raise does mean it, and keeps its mask.
+// A thread that blocks SIGTRAP but not every other signal that instructions raise blocks it on purpose, and keeps its
+// mask.
 
-// setBytes is the size of a set of signals, as rt_sigprocmask takes it.
+// setBytes is the size of a signal set as rt_sigprocmask takes it.
 const setBytes = 8
 
-// The ways in which rt_sigprocmask changes a mask.
+// Operations of rt_sigprocmask.
 const (
 	maskBlock   = 0
 	maskUnblock = 1
 	maskSet     = 2
 )
 
-// blocksAll reports whether a set has all signals that instructions raise.
+// blocksAll reports whether a set contains all signals that instructions raise.
 func blocksAll(set uint64) bool { return set&synchronous == synchronous }
 
-// watchSignalCalls puts the engine's breakpoints on the instructions of a module that call rt_sigprocmask and rt_sigaction, and reports for which
-// of them there are any. It does so only where the handler is: if the session is killed, a thread that meets one of them needs it.
+// watchSignalCalls sets the engine's breakpoints on the instructions of a module that call rt_sigprocmask and
+// rt_sigaction, and returns the sites it finds. It does nothing in processes without the fallback's handler: if the
+// session is killed, a thread that hits one of these breakpoints needs the handler.
 func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSites) {
 	if !s.guarded(sp) {
 		return found
 	}
 	sites := s.signalSites(m.File)
 	if len(sites.begins)+len(sites.masks) > 0 {
-		// A thread that is in a section now would meet the first of these breakpoints with SIGTRAP blocked.
+		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked.
 		in := func(o *space) bool { return o == sp }
 		defer s.releaseWorld(s.holdRunning(in))
 		sp.seesMasks = true
@@ -73,7 +78,8 @@ func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSit
 	return sites
 }
 
-// guarded reports whether the processes of an address space have the handler. A child of vfork may yet be without for a moment.
+// guarded reports whether the processes of an address space have the handler. A child of vfork may still lack it for a
+// moment, so children are not checked.
 func (s *Session) guarded(sp *space) bool {
 	for _, p := range s.procs {
 		if p.space == sp && !p.child && !p.trap.ours {
@@ -83,15 +89,16 @@ func (s *Session) guarded(sp *space) bool {
 	return sp.guard.base != 0
 }
 
-// The kinds of breakpoints on such instructions. They are planted in this order and restored in the opposite one: while only a part of them is there,
-// as in a session that is killed just then, no section begins unseen that leads to another of them.
+// Kinds of breakpoints on such instructions. They are planted in this order and removed in the reverse order. While
+// only some of them are planted, as when the session is killed at that moment, no section that leads to another of them
+// begins unseen.
 const (
-	signalCallBegins = 1 + iota // sections of the C library begin here
-	signalCallAny               // what a program wants
-	signalCallEnds              // sections end here, and actions are set
+	signalCallBegins = 1 + iota // a section of the C library begins
+	signalCallAny               // a call on behalf of the program
+	signalCallEnds              // a section ends, or an action is set
 )
 
-// recordSignalCalls writes the table's entries for the breakpoints that watchLateSignalCalls is going to plant.
+// recordSignalCalls adds table entries for the breakpoints that watchLateSignalCalls will plant.
 func (t *thread) recordSignalCalls() {
 	sp := t.proc.space
 	for m := range sp.libCs() {
@@ -104,7 +111,7 @@ func (t *thread) recordSignalCalls() {
 	}
 }
 
-// watchLateSignalCalls is watchSignalCalls for the modules that a process has when it gets its fallback.
+// watchLateSignalCalls calls watchSignalCalls for the modules that are already loaded when a process gets its fallback.
 func (s *Session) watchLateSignalCalls(sp *space) {
 	if sp.seesMasks {
 		return
@@ -114,7 +121,7 @@ func (s *Session) watchLateSignalCalls(sp *space) {
 	}
 }
 
-// libCs are the modules of an address space that have the C library in them.
+// libCs yields the modules of an address space that contain the C library.
 func (sp *space) libCs() iter.Seq[*module.Loaded] {
 	return func(yield func(*module.Loaded) bool) {
 		for i := range sp.mods {
@@ -126,16 +133,17 @@ func (sp *space) libCs() iter.Seq[*module.Loaded] {
 	}
 }
 
-// signalSites are the addresses in a file of syscall instructions that make rt_sigprocmask and rt_sigaction calls: the former with a constant set, or
-// to set a whole mask, which is how sections end, or any other.
+// signalSites holds the addresses in a file of syscall instructions that call rt_sigprocmask and rt_sigaction. begins
+// are rt_sigprocmask calls with a constant set, restores those that set a whole mask, which is how sections end, and
+// masks all others. actions are the rt_sigaction calls.
 type signalSites struct{ begins, masks, restores, actions []uint64 }
 
-// inOrder are all of them in the order in which they are planted.
+// inOrder returns all sites in the order in which they are planted.
 func (s *signalSites) inOrder() []uint64 {
 	return slices.Concat(s.begins, s.masks, s.actions, s.restores)
 }
 
-// kind is the kind of the breakpoint at one of these, by its number.
+// kind returns the kind of the breakpoint at index i of inOrder.
 func (s *signalSites) kind(i int) int {
 	switch {
 	case i < len(s.begins):
@@ -146,7 +154,7 @@ func (s *signalSites) kind(i int) int {
 	return signalCallEnds
 }
 
-// signalSites finds such instructions in a file, once.
+// signalSites finds the call sites in a file. It caches the result.
 func (s *Session) signalSites(f *module.File) (sites signalSites) {
 	if sites, known := s.signalCalls[f]; known {
 		return sites
@@ -181,17 +189,18 @@ func (s *Session) signalSites(f *module.File) (sites signalSites) {
 	return sites
 }
 
-// numberedCall is a syscall instruction in code, with the number that seems to be loaded for it.
+// numberedCall is a syscall instruction in code, with the system call number that appears to be loaded for it.
 type numberedCall struct {
 	offset int
 	number byte
-	sets   bool // it seems to be asked to set a whole mask
-	fixed  bool // the set seems to be a constant
+	sets   bool // it appears to set a whole mask
+	fixed  bool // the set appears to be a constant
 }
 
-// findSyscalls finds what looks like syscall instructions for rt_sigprocmask and rt_sigaction: the number is loaded shortly before.
+// findSyscalls finds byte sequences that look like syscall instructions for rt_sigprocmask and rt_sigaction: the number
+// is loaded shortly before.
 func findSyscalls(code []byte) (found []numberedCall) {
-	const reach = 56 // bytes, some ten instructions
+	const reach = 56 // bytes, about ten instructions
 	loads := func(number uint64) []byte { return []byte{0xb8, byte(number), 0, 0, 0} }
 	mask, action := loads(abi.AMD64.Calls.Procmask), loads(abi.AMD64.Calls.Sigaction)
 	sets, fixed := []byte{0xbf, maskSet, 0, 0, 0}, []byte{0x48, 0x8d, 0x35} // mov $…, %edi; lea …(%rip), %rsi
@@ -215,8 +224,8 @@ func findSyscalls(code []byte) (found []numberedCall) {
 	}
 }
 
-// isInstruction reports whether an instruction of a function begins at an address of a file. The function's start is known from a symbol, or
-// in stripped files from the unwinding tables; without either the answer is no.
+// isInstruction reports whether an instruction of a function begins at an address of a file. It takes the function's
+// start from a symbol, or in stripped files from the unwinding tables. Without either it returns false.
 func isInstruction(f *module.File, vaddr uint64) bool {
 	var in module.Range
 	if fn, ok := f.FuncAt(vaddr); ok && fn.Size > 0 {
@@ -234,8 +243,8 @@ func isInstruction(f *module.File, vaddr uint64) bool {
 	return err == nil && slices.Contains(all, vaddr)
 }
 
-// makeSignalCall makes the rt_sigprocmask call, or the rt_sigaction call for SIGTRAP, that the thread is about to make at a breakpoint of
-// watchSignalCalls, and reports whether it did. All else is left to the kernel.
+// makeSignalCall makes the call that the thread is about to make at a breakpoint of watchSignalCalls, and reports
+// whether it did. It makes rt_sigprocmask calls, and rt_sigaction calls for SIGTRAP. The kernel makes all others.
 func (t *thread) makeSignalCall(p *point) bool {
 	r := &t.regs
 	if p.signalCall == 0 || r[x86.R10] != setBytes || r[x86.EFLAGS]&trapFlag != 0 {
@@ -254,10 +263,10 @@ func (t *thread) makeSignalCall(p *point) bool {
 	return true
 }
 
-// makeMaskCall makes a call of rt_sigprocmask. It leaves to the kernel what only that can judge, bad arguments and filters of system calls.
-// While system calls are traced the kernel makes each call, so that it is seen.
+// makeMaskCall makes an rt_sigprocmask call. It leaves to the kernel the cases that only the kernel can judge: bad
+// arguments and system call filters. While system calls are traced, the kernel makes every call, so that it is seen.
 func (t *thread) makeMaskCall() bool {
-	if !t.trapOpen && (!t.trapClear || t.blocksRest()) { // this hit may have unblocked it, and taken the action away
+	if !t.trapOpen && (!t.trapClear || t.blocksRest()) { // this hit may have unblocked SIGTRAP and reset the action
 		t.restoreTrapAction()
 	}
 	now, next, ok := t.maskChange()
@@ -278,8 +287,9 @@ func (t *thread) makeMaskCall() bool {
 	return true
 }
 
-// retarget has other threads look for signals of the process that this one may have been chosen for and now blocks, as the kernel does when a thread
-// changes its mask itself (retarget_shared_pending in kernel/signal.c). A thread looks for them when it comes out of a stop.
+// retarget makes other threads check for process-wide signals that the kernel may have assigned to this thread and that
+// it now blocks. The kernel does the same when a thread changes its own mask (retarget_shared_pending in
+// kernel/signal.c). A thread checks for them when it leaves a stop.
 func (t *thread) retarget(blocked uint64) {
 	pending := hexField(t.tid, "ShdPnd") & blocked
 	if pending == 0 {
@@ -292,10 +302,10 @@ func (t *thread) retarget(blocked uint64) {
 	}
 }
 
-// makeActionCall makes a call of rt_sigaction for SIGTRAP: what the program wants is written to where the fallback's handler finds it, and what it
-// had wanted before is what it is told. So there is no moment in which the handler is not there. A child that shares its parent's memory, as
-// posix_spawn makes it, resets the actions of its parent before it executes a program, and would be without handler until then: it keeps
-// the handler, which execve resets anyway.
+// makeActionCall makes an rt_sigaction call for SIGTRAP. It stores the program's action where the fallback's handler
+// finds it, and reports the program's previous action. So the handler is installed at every moment. A child that shares
+// its parent's memory, as posix_spawn creates it, resets its parent's actions before it executes a program, and would
+// have no handler until then. It keeps the handler, which execve resets anyway.
 func (t *thread) makeActionCall(p *point) bool {
 	act, old, sp := t.regs[x86.RSI], t.regs[x86.RDX], t.proc.space
 	if t.proc.unguarded() && act != 0 {
@@ -303,7 +313,7 @@ func (t *thread) makeActionCall(p *point) bool {
 	}
 	tr := &t.proc.trap
 	if sp.guard.base == 0 || !tr.ours {
-		tr.set = true // it is asked for at the next hit
+		tr.set = true // the next hit queries it
 		return false
 	}
 	was := tr.own
@@ -325,8 +335,8 @@ func (t *thread) makeActionCall(p *point) bool {
 	return old == 0 || sp.mem.WriteMemory(old, was.Bytes(t.proc.arch.WordSize())) == nil
 }
 
-// maskChange is the mask that the program believes the thread to have and what the call that it is about to make wants instead; ok is false
-// when the kernel would refuse the call.
+// maskChange returns the mask that the program believes the thread has, and the mask that the pending call asks for. ok
+// is false if the kernel would refuse the call.
 func (t *thread) maskChange() (now, next uint64, ok bool) {
 	if now, ok = t.ownMask(); !ok || t.regs[x86.RSI] == 0 {
 		return now, now, ok
@@ -339,7 +349,7 @@ func (t *thread) maskChange() (now, next uint64, ok bool) {
 	return now, next, ok
 }
 
-// changedMask is what rt_sigprocmask makes of a mask. SIGKILL and SIGSTOP are never blocked.
+// changedMask returns the mask that rt_sigprocmask would set. SIGKILL and SIGSTOP are never blocked.
 func changedMask(how uint32, now, set uint64) (next uint64, ok bool) {
 	const never = 1<<(ptrace.SIGKILL-1) | 1<<(ptrace.SIGSTOP-1)
 	switch how {
@@ -355,7 +365,7 @@ func changedMask(how uint32, now, set uint64) (next uint64, ok bool) {
 	return next &^ never, true
 }
 
-// ownMask is the mask that the program believes the thread to have.
+// ownMask returns the mask that the program believes the thread has.
 func (t *thread) ownMask() (mask uint64, ok bool) {
 	mask = t.mask
 	if !t.masked && ptrace.GetSigMask(t.tid, &mask) != 0 {
@@ -367,7 +377,8 @@ func (t *thread) ownMask() (mask uint64, ok bool) {
 	return mask, true
 }
 
-// setOwnMask gives a stopped thread the mask that the program wants, with SIGTRAP left unblocked when it blocks all.
+// setOwnMask gives a stopped thread the mask that the program wants. If the mask blocks all signals, SIGTRAP stays
+// unblocked, unless the program blocks it on purpose (trapMeant) or the space does not see masks.
 func (t *thread) setOwnMask(mask uint64) {
 	if t.trapOpen = blocksAll(mask) && !t.trapMeant && t.proc.space.seesMasks; t.trapOpen {
 		mask &^= trapBit
@@ -390,16 +401,18 @@ func (t *thread) openTrap() {
 	}
 }
 
-// leaveOpen leaves SIGTRAP unblocked in a thread whose hit has unblocked it, and reports whether it has: the thread blocks all other signals,
-// and no SIGTRAP waits for it that somebody sent. Precondition: noteMerged has been called.
+// leaveOpen leaves SIGTRAP unblocked in a thread whose hit has unblocked it, and reports whether it did. The thread
+// must block all other signals, and no SIGTRAP that was sent to it may be pending. Precondition: noteMerged has been
+// called.
 func (t *thread) leaveOpen() bool {
 	t.trapOpen = t.proc.space.seesMasks && t.blocksRest() && !t.trapMeant && len(t.merged) == 0
 	return t.trapOpen
 }
 
-// openBlockers unblocks SIGTRAP in the threads of certain address spaces that are in a section which blocks all signals, and began it before the
-// engine saw that. It is called before breakpoints are written. Threads that are in a stop which has not been dealt with are among them, new ones
-// too that their makers' stops have yet to tell of, and children that share the memory until they execute a program. Those that cannot be stopped without noticing it are dealt with at their next stop.
+// openBlockers unblocks SIGTRAP in those threads of the given address spaces that are in a section that blocks all
+// signals and began before the engine could see it. It is called before breakpoints are written. It includes threads in
+// a stop that has not been handled, new threads that their creators' stops have yet to report, and children that share
+// the memory until they execute a program. Threads that would notice being stopped are handled at their next stop.
 func (s *Session) openBlockers(in func(*space) bool) {
 	for _, p := range s.procs {
 		if !in(p.space) || !p.space.seesMasks {
@@ -419,7 +432,7 @@ func (s *Session) openBlockers(in func(*space) bool) {
 	}
 }
 
-// openBlocker is openBlockers for a thread that blocks all signals, which may not be known yet.
+// openBlocker unblocks SIGTRAP in one thread that blocks all signals. The session may not know the thread yet.
 func (s *Session) openBlocker(tid int) {
 	t := s.threads[tid]
 	switch {
@@ -438,7 +451,7 @@ func (s *Session) openBlocker(tid int) {
 	}
 }
 
-// newPatience is how long a new thread is given to come to its first stop.
+// newPatience is how long a new thread may take to reach its first stop.
 const newPatience = 100 * time.Millisecond
 
 // openNew unblocks SIGTRAP in a new thread that blocks all signals and is on its way to its first stop.
@@ -450,7 +463,8 @@ func openNew(tid int) {
 	}
 }
 
-// openStopped unblocks SIGTRAP in a thread that blocks all signals and is in a stop, whether that has been dealt with or not.
+// openStopped unblocks SIGTRAP in a thread that blocks all signals and is in a stop, whether that stop has been handled
+// or not. It reports whether it did.
 func openStopped(tid int) bool {
 	var mask uint64
 	if ptrace.GetSigMask(tid, &mask) != 0 || !blocksAll(mask) {
@@ -460,7 +474,7 @@ func openStopped(tid int) bool {
 	return ptrace.SetSigMask(tid, &mask) == 0
 }
 
-// closeTrap blocks SIGTRAP again in a stopped thread that the program believes to block it.
+// closeTrap blocks SIGTRAP again in a stopped thread, if the program believes that the thread blocks it.
 func (t *thread) closeTrap() {
 	if !t.trapOpen {
 		return
@@ -471,7 +485,8 @@ func (t *thread) closeTrap() {
 	t.trapOpen = false
 }
 
-// stillOpen notices that a section which blocks all signals has ended by a way that is not watched.
+// stillOpen reports whether SIGTRAP is left unblocked in a section that blocks all signals. It detects a section that
+// ended in a way that is not watched.
 func (t *thread) stillOpen() bool {
 	if t.trapOpen && !t.blocksRest() {
 		t.trapOpen = false
@@ -479,8 +494,9 @@ func (t *thread) stillOpen() bool {
 	return t.trapOpen
 }
 
-// waitsForTrap keeps a SIGTRAP that somebody sent from a thread that believes to block it, and reports whether it has. The signal waits in
-// the kernel, blocked, as the program wants; the section is not opened again.
+// waitsForTrap withholds a SIGTRAP that was sent to a thread that the program believes blocks it, and reports whether
+// it did. The signal stays pending in the kernel, blocked, as the program wants. SIGTRAP is not unblocked again in this
+// section.
 func (t *thread) waitsForTrap() bool {
 	if !t.stillOpen() || t.trapCode() > 0 || t.info.Signal() != ptrace.SIGTRAP {
 		return false

@@ -8,19 +8,21 @@ import (
 
 // Taking over from a session that was killed.
 //
-// Such a session leaves its region in the process, breakpoints, threads that have hit one and have yet to be sent the signal, threads in the
-// copy of an instruction, and threads with signals kept from them. The handler in the region deals with all of them by itself. A new
-// session, the one by which Clean puts the action for SIGTRAP back among them, must not take away what the handler needs for that:
+// Such a session leaves in the process: its region; breakpoints; threads that have hit a breakpoint and have not yet
+// received the signal; threads in the copy of an instruction; threads with signals withheld from them. The handler in
+// the region handles all of these by itself. A new session, including the one with which Clean restores the action for
+// SIGTRAP, must not remove what the handler needs for that:
 //
 //   - The table of breakpoints and the list of threads stay as they are, and grow.
-//   - A breakpoint of the table that a thread turns out to have hit is handled as one that was just taken out (leftHit).
+//   - If a thread turns out to have hit a breakpoint of the table, the hit is handled as one of a breakpoint that was
+//     just removed (leftHit).
 //   - The end of a step that the old session began is passed on to the handler (passTrap).
-//   - The stub that the old session last used is left alone: a thread may be on its way through it (fallback.Stubs).
-//   - A thread that is let go gets its own mask, and the signals that were kept from it (settleLeft).
+//   - The stub that the old session used last is not reused: a thread may still be executing it (fallback.Stubs).
+//   - A thread that is detached gets its own mask and the signals that were withheld from it (settleLeft).
 
-// left is what a process has of an earlier session.
+// left is the state that an earlier session left in a process.
 type left struct {
-	threads map[int]int // numbers of threads that signals were kept from, with their entries in the list
+	threads map[int]int // thread IDs that signals were withheld from, with their entries in the list
 }
 
 // region is a fallback found in a process.
@@ -29,8 +31,8 @@ type region struct {
 	head fallback.Head
 }
 
-// regionsOf finds the regions in a process's memory. The kernel may have merged the mapping with others of its kind, so every page is looked
-// at that a region can begin with.
+// regionsOf finds the regions in a process's memory. The kernel may have merged the mapping with others of its kind, so
+// it examines every page that a region can begin at.
 func regionsOf(mem *ptrace.Memory, maps []module.Mapping, word int) (found []region) {
 	const page = 4096
 	for _, m := range maps {
@@ -59,10 +61,10 @@ func (t *thread) leftRegions() ([]region, mappings) {
 	return regionsOf(t.proc.space.mem, maps, t.proc.arch.WordSize()), maps
 }
 
-// mappings are those of a process, by address.
+// mappings are a process's mappings, sorted by address.
 type mappings []module.Mapping
 
-// data reports whether an address is in memory that is of no file and cannot be executed.
+// data reports whether an address is in memory that maps no file and is not executable.
 func (all mappings) data(addr uint64) bool {
 	for _, m := range all {
 		if addr >= m.Start && addr < m.End {
@@ -72,8 +74,9 @@ func (all mappings) data(addr uint64) bool {
 	return false
 }
 
-// adopt makes one of the regions that were left the session's own, takes out the breakpoints of all of them, and returns the program's own
-// action for SIGTRAP. The present one is now: the handler of a region where nobody has taken it away.
+// adopt makes one of the regions that were left the session's own, removes the breakpoints of all of them, and returns
+// the program's own action for SIGTRAP. now is the current action: the handler of a region, unless it was reset or
+// replaced.
 func (t *thread) adopt(found []region, maps mappings, now fallback.Action) (own fallback.Action) {
 	sp := t.proc.space
 	mine, own := found[0], now
@@ -82,7 +85,7 @@ func (t *thread) adopt(found []region, maps mappings, now fallback.Action) (own 
 		switch {
 		case now.Handler == fallback.Handler(r.base):
 			mine = r
-		case now.TakenFrom(r.head.Own, r.base): // by the kernel
+		case now.TakenFrom(r.head.Own, r.base): // the kernel reset it
 			mine, own = r, r.head.Own
 		}
 		if r.head.Watching {
@@ -118,7 +121,8 @@ func (t *thread) adopt(found []region, maps mappings, now fallback.Action) (own 
 	return own
 }
 
-// leftHit deals with a breakpoint of an earlier session that the thread hit before it was taken out, and reports whether it is one.
+// leftHit handles a breakpoint of an earlier session that the thread hit before it was removed, and reports whether it
+// was such a hit.
 func (t *thread) leftHit() bool {
 	sp := t.proc.space
 	addr := t.proc.arch.BreakpointPC(*t.pc())
@@ -136,7 +140,8 @@ func (t *thread) leftHit() bool {
 	return true
 }
 
-// settleLeft does for a stopped thread what the handler would have done when the step ended in which an earlier session was killed.
+// settleLeft does for a stopped thread what the handler would have done at the end of the step during which an earlier
+// session was killed.
 func (t *thread) settleLeft() {
 	sp := t.proc.space
 	if sp.guard.left == nil {
@@ -148,7 +153,7 @@ func (t *thread) settleLeft() {
 	}
 	delete(sp.guard.left.threads, t.tid)
 	kept, ok := fallback.ReadThread(sp.mem, sp.guard.base, i)
-	if !ok || kept.Tid != t.tid { // the handler was here
+	if !ok || kept.Tid != t.tid { // the handler has handled it
 		return
 	}
 	at, none := fallback.Thread{}.Entry(sp.guard.base, i)

@@ -13,36 +13,38 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// The target's action for SIGTRAP. It is the fallback's handler (guard.go) for as long as the session lasts, and the program's own is kept
-// in the region, where that handler finds it. Two things may happen to it.
+// The target's action for SIGTRAP. During the session it is the fallback's handler (guard.go). The region holds the
+// program's own action, where the handler finds it. Two events can change the action.
 //
-// A breakpoint or a step in a thread that blocks SIGTRAP makes the kernel unblock the signal and set its action back to the
-// default, whether a tracer swallows the signal or not (force_sig_info in kernel/signal.c). It is put back. In processes that have a
-// handler of their own that is looked at after every hit; in others after the first hits of each point and now and then, because
-// a point is passed with the signal blocked always or never, mostly.
+// A breakpoint or a step in a thread that blocks SIGTRAP makes the kernel unblock the signal and reset its action to
+// the default, even if a tracer suppresses the signal (force_sig_info in kernel/signal.c). The engine restores the
+// action. In processes with a SIGTRAP handler of their own it checks after every hit. In others it checks after the
+// first hits of each point and occasionally afterwards, because SIGTRAP is usually either always or never blocked at a
+// given point.
 //
-// An action of which only the handler is gone was taken by the kernel; one that the program has set differs in its mask, flags or
-// restorer too.
+// If only the handler is missing from the action, the kernel reset it. An action that the program has set differs in
+// its mask, flags or restorer too.
 //
-// The program may set an action. The functions for that of the C library and of Go's runtime are watched: what they would set is what the
-// handler passes foreign signals on to, and what they say was set before is what the program had set. Other ways are
-// noticed when a thread is made.
+// The program may set an action. The engine watches the functions of the C library and of Go's runtime that do so. The
+// handler forwards other signals to the action that the program asked for; the calls report the program's previous
+// action. Actions set in any other way are noticed when a thread is created.
 
-// trapAction is what is known of a process's action for SIGTRAP.
+// trapAction is the state of a process's action for SIGTRAP.
 type trapAction struct {
-	own      fallback.Action // the program's
-	asked    bool            // it has been tried to put in the fallback
+	own      fallback.Action // the program's action
+	asked    bool            // installing the fallback has been tried
 	ours     bool            // the fallback's handler is installed over it
-	due      bool            // it may have changed, and has to be asked for
+	due      bool            // it may have changed and must be queried
 	set      bool            // the program has called a function to set it
-	lost     bool            // it was ours, and the process was made without it
-	blockers bool            // it has been found taken away by the kernel: a thread blocks SIGTRAP
-	once     bool            // the program's handler, which the region still has, was called and is to be called no more
+	lost     bool            // the process was created without our handler, though its parent had it
+	blockers bool            // the kernel has reset it: a thread blocks SIGTRAP
+	once     bool            // the program's handler in the region has run and must not run again
 }
 
-// checkTrap looks what became of the action in a process that has just been made, with what its parent's is now: it may have been
-// made without its parent's handlers, or before the parent had ours, or while the kernel had taken that away. Where memory is
-// shared, and the region in it, the program's own handler stays known there: it is the parent's.
+// checkTrap updates the action of a process that was just created, starting from its parent's current one. The process
+// may have been created without its parent's handlers, before the parent had ours, or while the kernel had reset it.
+// Where the memory, and with it the region, is shared, the region keeps the program's own handler, because that is the
+// parent's.
 func (p *process) checkTrap(cleared, shared bool) {
 	tr := &p.trap
 	if cleared && !shared && tr.own.Caught() {
@@ -56,7 +58,7 @@ func (p *process) checkTrap(cleared, shared bool) {
 	}
 }
 
-// installAgain gives a process that was made without it the fallback's handler, before it runs.
+// installAgain installs the fallback's handler in a process that was created without it, before the process runs.
 func (t *thread) installAgain() {
 	tr := &t.proc.trap
 	tr.lost = false
@@ -72,24 +74,25 @@ func (t *thread) installAgain() {
 	t.warnNotKept(err)
 }
 
-// warnNotKept tells that the fallback's handler could not be kept, if it could not. A thread that ended while it was asked needs none.
+// warnNotKept warns that the fallback's handler could not be kept, if err says so. A thread that ended during the call
+// causes no warning.
 func (t *thread) warnNotKept(err error) {
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", t.proc.pid, err))
 	}
 }
 
-// trapBit is SIGTRAP in a set of signals.
+// trapBit is SIGTRAP in a signal set.
 const trapBit = 1 << (ptrace.SIGTRAP - 1)
 
-// checkTrapAction has the action asked for at the next hit.
+// checkTrapAction causes the next hit to query the action.
 func (p *process) checkTrapAction(tid int) {
 	if p.trap.ours || hexField(tid, "SigCgt")&trapBit != 0 {
 		p.trap.due = true
 	}
 }
 
-// want makes an action the one that the program wants: foreign signals are passed on to it.
+// want makes own the program's action: the handler forwards other signals to it.
 func (t *thread) want(own fallback.Action) error {
 	sp := t.proc.space
 	head := make([]byte, fallback.HeadSize)
@@ -104,8 +107,9 @@ func (t *thread) want(own fallback.Action) error {
 	return t.setTrapAction()
 }
 
-// wantAtCall is want at the breakpoint that shows the program's wish. That hit itself may have taken the handler away, and the
-// blocked bit; when the handler is there again nothing tells of it any more, so that is put right first.
+// wantAtCall is want for the breakpoint on the call by which the program sets its action. That hit itself may have
+// reset the handler and the blocked bit. Once the handler is installed again nothing shows that, so wantAtCall repairs
+// it first.
 func (t *thread) wantAtCall(own fallback.Action) error {
 	if t.trapTaken() && t.filtered() == "" {
 		if err := t.putBack(); err != nil {
@@ -115,8 +119,9 @@ func (t *thread) wantAtCall(own fallback.Action) error {
 	return t.want(own)
 }
 
-// passTrap notes that a SIGTRAP is about to be passed on to the program. A handler that asked to be called once (SA_RESETHAND) is the
-// program's action no more; the region forgets it when another SIGTRAP comes, because this one has yet to find it there.
+// passTrap records that a SIGTRAP is about to be delivered to the program. A handler that asked to be called once
+// (SA_RESETHAND) stops being the program's action. It stays in the region until another SIGTRAP comes, because this
+// SIGTRAP still needs it there.
 func (t *thread) passTrap() {
 	tr, sp := &t.proc.trap, t.proc.space
 	if tr.once {
@@ -171,7 +176,7 @@ func (t *thread) writeAction(addr uint64, a fallback.Action) {
 	t.proc.space.mem.Poke(addr, p, t.tid)
 }
 
-// queryTrapAction asks the kernel for the process's action for SIGTRAP, by way of a stopped thread.
+// queryTrapAction asks the kernel for the process's action for SIGTRAP, using a stopped thread.
 func (t *thread) queryTrapAction() (a fallback.Action, err error) {
 	var p [fallback.ActionSize]byte
 	err = t.withScratch(func(addr uint64) error {
@@ -183,14 +188,14 @@ func (t *thread) queryTrapAction() (a fallback.Action, err error) {
 	return fallback.ParseAction(p[:], t.proc.arch.WordSize()), err
 }
 
-// setTrapAction makes the fallback's handler the action for SIGTRAP. The region says what the program's own is.
+// setTrapAction makes the fallback's handler the action for SIGTRAP. The region holds the program's own action.
 func (t *thread) setTrapAction() error {
 	err := t.callSigaction(t.proc.space.guard.base+fallback.ActionAt, 0)
 	t.proc.trap.ours = err == nil
 	return err
 }
 
-// takeOver asks for the action, and if it is not ours takes it for one that the program has set.
+// takeOver queries the action. If it is not ours, takeOver treats it as one that the program has set.
 func (t *thread) takeOver() error {
 	tr, g := &t.proc.trap, &t.proc.space.guard
 	tr.due, tr.set = false, false
@@ -198,7 +203,7 @@ func (t *thread) takeOver() error {
 	if err != nil || g.base != 0 && now.Handler == fallback.Handler(g.base) {
 		return err
 	}
-	if g.base != 0 && now.TakenFrom(tr.own, g.base) { // by another thread's hit, just now: that one has yet to be dealt with
+	if g.base != 0 && now.TakenFrom(tr.own, g.base) { // by another thread's hit just now, which is still to be handled
 		tr.blockers = true
 		return t.setTrapAction()
 	}
@@ -209,10 +214,10 @@ func (t *thread) takeOver() error {
 	return t.want(now)
 }
 
-// sometimes is after how many hits of a point it is looked whether the handler is still there.
+// sometimes is the number of hits of a point between checks that the handler is still installed.
 const sometimes = 1 << 10
 
-// looks reports whether it has to be looked after a hit whether the kernel has taken the action for SIGTRAP away.
+// looks reports whether the engine must check after this hit that the kernel has not reset the action for SIGTRAP.
 func (t *thread) looks() bool {
 	tr := &t.proc.trap
 	if tr.due || tr.set || tr.own.Caught() || !t.stillOpen() && t.blocksRest() {
@@ -227,8 +232,8 @@ func (t *thread) looks() bool {
 	return p.blocks || p.passed <= 2 || p.passed%sometimes == 0
 }
 
-// restoreTrapAction puts the action for SIGTRAP back if the kernel has taken it away, and the blocked bit. The thread has been at a
-// breakpoint, and its registers are as they will go on.
+// restoreTrapAction restores the action for SIGTRAP and the blocked bit if the kernel has reset them. The thread has
+// been at a breakpoint, and its registers are those it continues with.
 func (t *thread) restoreTrapAction() {
 	tr := &t.proc.trap
 	lost := t.trapTaken()
@@ -250,7 +255,7 @@ func (t *thread) restoreTrapAction() {
 	t.warnNotKept(err)
 }
 
-// putBack installs what the kernel has taken away.
+// putBack installs again what the kernel has reset.
 func (t *thread) putBack() (err error) {
 	tr, g := &t.proc.trap, &t.proc.space.guard
 	t.trapLost = true
@@ -280,15 +285,16 @@ func (t *thread) putBack() (err error) {
 	return err
 }
 
-// Which thread blocked SIGTRAP. The kernel sets the action back for the whole process, and unblocks the signal in the thread that
-// has hit a breakpoint. When several have at once, the first whose stop is dealt with finds the action gone, and need not be the
-// one. Threads that block the signal block all signals, mostly: one that blocks all others that instructions raise, and not this
-// one, is taken for one that did. Where there is none, it is the thread that is stopped.
+// Finding the thread that blocked SIGTRAP. The kernel resets the action for the whole process, and unblocks the signal
+// in the thread that hit a breakpoint. If several threads hit one at once, the first whose stop is handled finds the
+// action reset, but it may not be the thread that blocked SIGTRAP. Threads that block SIGTRAP usually block all
+// signals. So a thread that blocks all other signals that instructions raise, but not SIGTRAP, is taken for one that
+// blocked it. If there is no such thread, it is the stopped one.
 
-// rest are the signals besides SIGTRAP that instructions raise.
+// rest contains the signals other than SIGTRAP that instructions raise.
 const rest = synchronous &^ trapBit
 
-// blocksRest reports whether the thread blocks all signals that instructions raise but SIGTRAP.
+// blocksRest reports whether the thread blocks all signals that instructions raise except SIGTRAP.
 func (t *thread) blocksRest() bool {
 	mask := t.mask
 	if !t.masked && ptrace.GetSigMask(t.tid, &mask) != 0 {
@@ -297,7 +303,7 @@ func (t *thread) blocksRest() bool {
 	return mask&synchronous == rest
 }
 
-// anotherBlocks reports whether another thread of the process does.
+// anotherBlocks reports whether another thread of the process blocks all of them except SIGTRAP.
 func (t *thread) anotherBlocks() bool {
 	for tid := range t.proc.threads {
 		if tid != t.tid && hexField(tid, "SigBlk")&synchronous == rest {
@@ -307,7 +313,7 @@ func (t *thread) anotherBlocks() bool {
 	return false
 }
 
-// blockAgain blocks SIGTRAP in a thread that blocked it, when the action has been put back at the stop of another.
+// blockAgain blocks SIGTRAP in a thread that blocked it before, when the action was restored at another thread's stop.
 func (t *thread) blockAgain() {
 	t.trapLost = true
 	t.noteMerged()
@@ -318,16 +324,16 @@ func (t *thread) blockAgain() {
 	t.trapLost = false
 }
 
-// noteMerged looks whether the stop at a breakpoint is for a SIGTRAP that somebody sent. The kernel does not queue a second one for
-// a thread: one that was pending, and blocked, is all that tells of the hit.
+// noteMerged records the siginfo if the stop at a breakpoint is for a SIGTRAP that was sent. The kernel does not queue
+// a second SIGTRAP for a thread: if one was already pending and blocked, it is the only report of the hit.
 func (t *thread) noteMerged() {
 	if len(t.merged) == 0 && t.trapCode() <= 0 && t.info.Signal() == ptrace.SIGTRAP {
 		t.merged = append(t.merged, t.info)
 	}
 }
 
-// mergeBlocked keeps a SIGTRAP that somebody sent until the thread blocks the signal again, if it did before the present hit. Its
-// info has been read.
+// mergeBlocked keeps a SIGTRAP that was sent until the thread blocks the signal again, if the thread blocked it before
+// the present hit. Its siginfo has been read.
 func (t *thread) mergeBlocked() bool {
 	if t.info.Code() > 0 || t.info.Signal() != ptrace.SIGTRAP || !t.trapTaken() {
 		return false
@@ -336,8 +342,9 @@ func (t *thread) mergeBlocked() bool {
 	return true
 }
 
-// sendMerged makes pending again what told of a hit. The thread blocks SIGTRAP again, and may fetch the signal without its being delivered
-// (sigwait, signalfd); so one that it sent to itself is sent by it.
+// sendMerged makes the signals that reported hits pending again. The thread blocks SIGTRAP again and may fetch the
+// signal without delivery (sigwait, signalfd). So a signal that came from the thread's own process is sent by the
+// thread itself.
 func (t *thread) sendMerged() {
 	for i := range t.merged {
 		if t.sendsItself(&t.merged[i]) {
@@ -350,7 +357,7 @@ func (t *thread) sendMerged() {
 	t.merged = t.merged[:0]
 }
 
-// sendsItself has the thread send itself a signal that came from its own process, and reports whether it has.
+// sendsItself makes the thread send itself a signal that came from its own process, and reports whether it did.
 func (t *thread) sendsItself(info *ptrace.SigInfo) bool {
 	own := inner(t.proc.pid)
 	if info.Code() != ptrace.CodeThread || info.Pid() != own || t.proc.arch.Stepless || t.filtered() != "" {
@@ -360,7 +367,7 @@ func (t *thread) sendsItself(info *ptrace.SigInfo) bool {
 	return err == nil
 }
 
-// inner is the number that a thread has in its own namespace.
+// inner returns a thread's number in its own namespace.
 func inner(tid int) int {
 	all := strings.Fields(procfs.Status(tid, "NSpid"))
 	if len(all) == 0 {
@@ -370,14 +377,14 @@ func inner(tid int) int {
 	return n
 }
 
-// trapTaken reports whether the kernel has taken away the handler for SIGTRAP that was there: the thread blocks the signal, and has
-// raised it.
+// trapTaken reports whether the kernel has reset the handler for SIGTRAP that was installed: the thread blocks the
+// signal and has raised it.
 func (t *thread) trapTaken() bool {
 	tr := &t.proc.trap
 	return (tr.ours || tr.own.Caught()) && hexField(t.tid, "SigCgt")&trapBit == 0
 }
 
-// blockTrap blocks SIGTRAP in the thread: it was blocked, or the kernel would not have taken the action away.
+// blockTrap blocks SIGTRAP in the thread. It was blocked before, or the kernel would not have reset the action.
 func (t *thread) blockTrap() {
 	t.trapClear = false
 	if t.masked {
@@ -393,12 +400,13 @@ func (t *thread) blockTrap() {
 
 // callSigaction makes the thread call rt_sigaction for SIGTRAP.
 func (t *thread) callSigaction(act, old uint64) error {
-	const setSize = 8 // bytes of a set of signals
+	const setSize = 8 // bytes of a signal set
 	_, err := t.callKernel(t.proc.arch.Calls.Sigaction, ptrace.SIGTRAP, act, old, setSize)
 	return err
 }
 
-// withScratch lends a few bytes of the thread's stack, from below what the calling convention lets it use; they are put back.
+// withScratch lends a few bytes of the thread's stack, below the part that the calling convention lets it use. They are
+// restored afterwards.
 func (t *thread) withScratch(use func(addr uint64) error) error {
 	const redZone, size = 128, 64
 	addr := (t.sp() - redZone - size) &^ 15

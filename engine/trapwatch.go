@@ -14,11 +14,12 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// How the program's own actions for signals are seen: calls of the functions by which it sets them. See trapaction.go.
+// This file observes the actions that the program sets for signals, by watching the functions that set them. See
+// trapaction.go.
 
-// watchSigaction watches the functions by which programs set signal handlers, in modules that are new. The breakpoints there have a
-// second use: when the session has been killed and the program comes to one of them, the fallback undoes all breakpoints in the
-// last moment in which it can.
+// watchSigaction watches the functions with which programs set signal handlers, in newly loaded modules. The
+// breakpoints there have a second use: if the session has been killed and the program reaches one of them, the fallback
+// removes all breakpoints at the last moment at which it can.
 func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 	for i := range mods {
 		m := &mods[i]
@@ -44,18 +45,18 @@ func (s *Session) watchSigaction(sp *space, mods []module.Loaded) {
 	}
 }
 
-// isLibC reports whether a file is the C library, by its name: glibc's, of now and before 2.34, or musl's.
+// isLibC reports whether a file is the C library, judging by its name: glibc's, current or before 2.34, or musl's.
 func isLibC(path string) bool {
 	base := filepath.Base(path)
 	return slices.ContainsFunc([]string{"libc.so", "libc-", "ld-musl", "libc.musl"}, func(p string) bool { return strings.HasPrefix(base, p) })
 }
 
-// isStatic reports whether a module is the program itself, linked so that the C library is in it.
+// isStatic reports whether a module is the program itself, statically linked with the C library.
 func (sp *space) isStatic(m *module.Loaded) bool {
 	return len(sp.mods) > 0 && sp.mods[0].Path == m.Path && sp.loader.at == 0
 }
 
-// watchFunctions watches all functions of some names.
+// watchFunctions watches all functions with the given names.
 func (s *Session) watchFunctions(sp *space, m *module.Loaded, do func(*thread, *point) bool, names ...string) {
 	for _, name := range names {
 		for _, match := range m.File.Lookup(name) {
@@ -64,15 +65,15 @@ func (s *Session) watchFunctions(sp *space, m *module.Loaded, do func(*thread, *
 	}
 }
 
-// calls reports whether a function has the instruction that calls the kernel: of a function of Go's in assembly and its wrapper,
-// the former.
+// calls reports whether a function contains the instruction that calls the kernel. Of Go's assembly function and its
+// wrapper, only the assembly function does.
 func calls(m *module.Loaded, vaddr, size uint64) bool {
 	code, err := m.File.Code(vaddr, int(min(size, 128)))
 	a := abi.Of(m.File)
 	return err == nil && a != nil && a.Golang != nil && bytes.Contains(code, a.Calls.Insn)
 }
 
-// watchInternally puts a breakpoint of the engine's own somewhere.
+// watchInternally sets one of the engine's own breakpoints.
 func (s *Session) watchInternally(sp *space, m *module.Loaded, vaddr uint64, do func(*thread, *point) bool) {
 	p, err := s.pointAt(sp, m.Addr(vaddr), m)
 	if err != nil || p.internal != nil {
@@ -84,9 +85,9 @@ func (s *Session) watchInternally(sp *space, m *module.Loaded, vaddr uint64, do 
 	}
 }
 
-// sigactionCalled runs when sigaction is entered. For SIGTRAP the call is not made: what the program wants is written to where the
-// fallback's handler finds it, and what it had wanted before is what it is told. So there is no moment in which the handler is not there.
-// Without fallback the kernel is asked when the function has returned.
+// sigactionCalled runs on entry to sigaction. For SIGTRAP it skips the call: it stores the program's action where the
+// fallback's handler finds it, and returns the program's previous action. So the handler is installed at every moment.
+// Without the fallback, the next hit after the function returns queries the kernel.
 func (t *thread) sigactionCalled(*point) bool {
 	if !t.aboutTrap(t.pointer(1) != 0) {
 		return false
@@ -106,7 +107,7 @@ func (t *thread) sigactionCalled(*point) bool {
 	return false
 }
 
-// signalCalled is sigactionCalled for signal, which returns the handler of before.
+// signalCalled is sigactionCalled for signal, which returns the previous handler.
 func (t *thread) signalCalled(*point) bool {
 	if !t.aboutTrap(true) {
 		return false
@@ -118,12 +119,12 @@ func (t *thread) signalCalled(*point) bool {
 	return false
 }
 
-// goSigactionCalled is sigactionCalled for the function of Go's runtime that makes the system call: its arguments and its result are
-// on the stack, and its structures are the kernel's.
+// goSigactionCalled is sigactionCalled for the function of Go's runtime that makes the system call. Its arguments and
+// its result are on the stack, and its structures are the kernel's.
 func (t *thread) goSigactionCalled(*point) bool {
 	word := t.proc.arch.WordSize()
 	sp, mem := t.proc.space, t.proc.space.mem
-	slot := func(n int) uint64 { return t.sp() + uint64(n*word) } // the lowest is the return address, or what a function saves there
+	slot := func(n int) uint64 { return t.sp() + uint64(n*word) } // slot 0: the return address or what is saved there
 	const sig, act, old, result = 1, 2, 3, 5
 	number, ok := sp.Pointer(slot(sig))
 	if !ok || number != ptrace.SIGTRAP || sp.guard.base == 0 {
@@ -144,9 +145,9 @@ func (t *thread) goSigactionCalled(*point) bool {
 	return false
 }
 
-// maskCalled runs when a function is entered that sets the signals a thread blocks, in a program that has no fallback yet. Before
-// SIGTRAP is blocked the fallback is put in: without it nothing would tell that the first hit of the thread has unblocked the
-// signal. With it there is nothing to watch for.
+// maskCalled runs on entry to a function that sets the blocked signals of a thread, in a program without fallback. It
+// installs the fallback before SIGTRAP is blocked: without it nothing would show that the thread's first hit has
+// unblocked the signal. With the fallback there is nothing left to watch for, so maskCalled removes its breakpoint.
 func (t *thread) maskCalled(p *point) bool {
 	const unblock = 1
 	sp := t.proc.space
@@ -163,14 +164,15 @@ func (t *thread) maskCalled(p *point) bool {
 	return false
 }
 
-// aboutTrap reports whether the first argument of a function just entered is SIGTRAP, and the fallback there. If it is not, what the
-// function sets is asked for at the next hit. A call that sets the action puts the fallback in.
+// aboutTrap reports whether the first argument of a function just entered is SIGTRAP and the fallback is installed. If
+// the fallback is not installed, the next hit queries the action that the function sets. A call that sets the action
+// installs the fallback.
 func (t *thread) aboutTrap(sets bool) bool {
 	sig, ok := t.Arg(0)
 	if !ok || uint32(sig) != ptrace.SIGTRAP {
 		return false
 	}
-	if t.proc.unguarded() && sets { // before it is too late: of a signal that is ignored nothing is left by the next hit
+	if t.proc.unguarded() && sets { // now: at the next hit the kernel resets an ignored signal's action
 		t.protectAtHit(t.at)
 	}
 	if t.proc.space.guard.base != 0 && t.proc.trap.ours {
@@ -180,7 +182,7 @@ func (t *thread) aboutTrap(sets bool) bool {
 	return false
 }
 
-// pointer is an argument that is a pointer.
+// pointer returns an argument that is a pointer.
 func (t *thread) pointer(n int) uint64 {
 	v, _ := t.Arg(n)
 	if t.proc.arch.WordSize() == 4 {
