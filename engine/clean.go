@@ -15,23 +15,24 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Cleaned says what Clean found.
+// Cleaned is what Clean found.
 type Cleaned struct {
 	Restored []string // places, as "libc.so.6+0x97a20"
 }
 
-// cleanPatience is how long Clean waits for a session that is on its way out: the death of its supervisor makes a
-// session let go by itself, which takes a moment.
+// cleanPatience is how long Clean waits for a session that is ending: the death of its supervisor makes a session
+// detach by itself, which takes a moment.
 const cleanPatience = 6 * time.Second
 
-// Clean takes out of a process what a session left in it that was killed before it could do so: breakpoints, and the action for
-// SIGTRAP. Breakpoints are found in the table of the fallback. Where there is none, or it was full, the code is compared with the
-// files that it comes from: a breakpoint instruction in memory, where the file has another instruction whose first byte it stands
-// on, is one that was left behind. Everything else that differs is the process's own business. The action is put back by attaching
-// for a moment, as any session would do. A process that is being traced is not touched: its tracer will clean up, or knows why not.
+// Clean removes from a process what a session left in it that was killed before it could do so: breakpoints, and the
+// action for SIGTRAP. It finds breakpoints in the table of the fallback. If there is no table, or it was full, Clean
+// compares the code with the files it is mapped from. A breakpoint instruction in memory, where the file has the start
+// of another instruction, was left behind. All other differences belong to the process. To restore the action, Clean
+// attaches briefly, as any session would. Clean does not touch a process that is being traced: its tracer will clean
+// up, or has a reason not to.
 //
 // Writing one byte of an instruction while threads run is safe: a thread fetches either the old or the new byte, and
-// both are whole instructions (see Poke).
+// both form whole instructions (see Poke).
 func Clean(pid int) (Cleaned, error) {
 	var c Cleaned
 	if err := awaitUntraced(pid); err != nil {
@@ -42,7 +43,7 @@ func Clean(pid int) (Cleaned, error) {
 		return c, &AttachError{Pid: pid, Err: err, help: "gotap doctor tells what this user may do"}
 	}
 	defer mem.Close()
-	left := restoreRegions(pid, mem) // first of all: threads may be running into what is left
+	left := restoreRegions(pid, mem) // first of all: threads may be about to hit what is left
 	var cache module.Cache
 	defer cache.Close()
 	mods, err := cache.Load(pid)
@@ -66,7 +67,7 @@ func Clean(pid int) (Cleaned, error) {
 
 // remains are what earlier sessions left in a process.
 type remains struct {
-	restored []uint64       // where breakpoints were taken out
+	restored []uint64       // addresses where breakpoints were removed
 	regions  int            // regions of the fallback
 	stubs    []module.Range // code of system calls, in padding
 }
@@ -75,7 +76,7 @@ type remains struct {
 func restoreRegions(pid int, mem *ptrace.Memory) (left remains) {
 	a, err := abi.OfProcess(procfs.Living(pid))
 	if err != nil || a.Native == nil {
-		return left // nothing of the kind was put there
+		return left // sessions install no fallback there
 	}
 	list, err := module.Maps(pid)
 	if err != nil {
@@ -90,7 +91,7 @@ func restoreRegions(pid int, mem *ptrace.Memory) (left remains) {
 	return left
 }
 
-// takeOver has a session take over the region and end, which puts the action for SIGTRAP back.
+// takeOver makes a session take over the region and then close, which restores the action for SIGTRAP.
 func (left remains) takeOver(pid int) error {
 	s, err := New(Config{Follow: FollowThreads})
 	if err != nil {
@@ -109,8 +110,8 @@ func (left remains) takeOver(pid int) error {
 	return errors.Join(err, s.Close(false))
 }
 
-// takeUp waits until the session has taken up the region that an earlier one left. An attach tries once, with one thread; one that meets a
-// watchpoint all the time has that to say first.
+// takeUp waits until the session has taken over the region that an earlier one left. An attach tries once, with one
+// thread, and a thread that constantly hits a watchpoint reports that stop first.
 func (s *Session) takeUp(pid int) {
 	for end := time.Now().Add(cleanPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		done := true
@@ -127,8 +128,8 @@ func (s *Session) takeUp(pid int) {
 	}
 }
 
-// awaitHandlers waits until no thread runs the handler of the region that an earlier session left, or is about to: it may still send SIGTRAP to other
-// threads, which only the handler survives.
+// awaitHandlers waits until no thread runs the handler of the region that an earlier session left, or is about to. The
+// handler may still send SIGTRAP to other threads, which only the handler survives.
 func (s *Session) awaitHandlers(pid int) {
 	for end := time.Now().Add(cleanPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		busy := false
@@ -144,7 +145,7 @@ func (s *Session) awaitHandlers(pid int) {
 	}
 }
 
-// inHandler reports whether a thread of the process runs the handler, or has a SIGTRAP to come.
+// inHandler reports whether a thread of the process runs the handler, has a SIGTRAP to come, or cannot be examined.
 func (s *Session) inHandler(p *process) bool {
 	defer s.releaseWorld(s.holdAll())
 	base := p.space.guard.base
@@ -165,7 +166,7 @@ func placeOf(mods []module.Loaded, addr uint64) string {
 	return fmt.Sprintf("%#x", addr)
 }
 
-// awaitUntraced waits for a tracer to go, and says who it is when it stays.
+// awaitUntraced waits for a tracer to detach. If the tracer stays, the error names it.
 func awaitUntraced(pid int) error {
 	for end := time.Now().Add(cleanPatience); ; time.Sleep(20 * time.Millisecond) {
 		if procfs.Status(pid, "Tgid") == "" {
@@ -207,7 +208,7 @@ const cleanChunk = 64 << 10
 
 // section restores code that is mapped from a file.
 func (c *Cleaned) section(pid int, mem *ptrace.Memory, m *module.Loaded, a *abi.ABI, text module.Range) error {
-	now := make([]byte, cleanChunk+longestTrap-1) // one that begins in this chunk may end in the next
+	now := make([]byte, cleanChunk+longestTrap-1) // a breakpoint that begins in this chunk may end in the next
 	for at := text.Start; at < text.End; at += cleanChunk {
 		file, err := m.File.Code(at, int(min(uint64(len(now)), text.End-at)))
 		if err != nil || len(file) == 0 {
@@ -231,8 +232,8 @@ func (c *Cleaned) section(pid int, mem *ptrace.Memory, m *module.Loaded, a *abi.
 	return nil
 }
 
-// restore writes the file's instructions over breakpoints that were left in a module. The mappings are read again: what the process
-// has mapped there since is its own.
+// restore writes the file's instructions over breakpoints that were left in a module. It reads the mappings again: what
+// the process has mapped there since belongs to the process.
 func (c *Cleaned) restore(pid int, mem *ptrace.Memory, m *module.Loaded, left []module.Range) error {
 	if len(left) == 0 {
 		return nil
@@ -257,8 +258,8 @@ func (c *Cleaned) restore(pid int, mem *ptrace.Memory, m *module.Loaded, left []
 	return nil
 }
 
-// leftBehind is the length of the breakpoint that now begins with, where the file has an instruction at vaddr, as far as that can be
-// told without its function; 0 when there is none.
+// leftBehind returns the length of a left-behind breakpoint at the start of now, or 0 if there is none. There is one if
+// the file has another instruction at vaddr, as far as can be determined without the function it belongs to.
 func leftBehind(m *module.Loaded, a *abi.ABI, now []byte, vaddr uint64) int {
 	code, err := m.File.Code(vaddr, longestInsn)
 	set := a.SetAt(m, m.Addr(vaddr))

@@ -10,12 +10,14 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// A process may be attached to while it replaces its program. execve gives it a new address space first, then maps the program, then
-// tells its tracer (begin_new_exec and exec_binprm in the kernel's fs/exec.c). So whoever seizes it meanwhile may hold the address space
-// of before, which is nobody's any more; or the new one, and be told of an exec that it has seen the result of. In the first case the
-// space is exchanged as soon as that is found out; in the second the breakpoints that are there already are kept.
+// A process may be attached to while it replaces its program. execve first gives it a new address space, then maps the
+// program, then notifies its tracer (begin_new_exec and exec_binprm in the kernel's fs/exec.c). A tracer that seizes it
+// meanwhile may hold the old address space, which no process uses any more. Or it holds the new one, and is notified of
+// an exec whose result it has already seen. In the first case the session replaces the space as soon as it detects
+// this. In the second it keeps the breakpoints that are already there.
 
-// settling bounds how long a process may take to map its new program. Some have no file mapped at all, and are taken as they are then.
+// settling bounds how long a process may take to map its new program. Some processes map no file at all, and are
+// accepted as they are after that time.
 const settling = time.Second
 
 var errNotSettled = errors.New("it replaces its program, over and over or very slowly, and cannot be probed meanwhile")
@@ -41,8 +43,8 @@ func (s *Session) settle() error {
 	}
 }
 
-// renewSpaces gives processes that have left their address space the one that they have now. It returns one that has no program
-// yet, if there is any. Tracing thread.
+// renewSpaces gives processes that have left their address space their present one. It returns a process that has no
+// program yet, or nil. Tracing thread only.
 func (s *Session) renewSpaces() *process {
 	var unsettled *process
 	for _, p := range s.procs {
@@ -62,15 +64,16 @@ func (s *Session) renewSpaces() *process {
 	return unsettled
 }
 
-// alive reports whether a process has an address space at all: one that ends has none, and its end is still to be told.
+// alive reports whether a process has an address space at all. A process that is ending has none, and its end is still
+// to be reported.
 func (p *process) alive() bool { return procfs.Status(procfs.Living(p.pid), "VmSize") != "" }
 
-// renewSpace exchanges the address space of a process that has left the one it had.
+// renewSpace replaces the address space of a process that has left the one it had.
 func (s *Session) renewSpace(p *process) {
 	by := procfs.Living(p.pid)
 	a, err := abi.OfProcess(by)
 	if err != nil {
-		return // it ends, or its event tells of what it runs
+		return // it is ending, or its exec event will show what it runs
 	}
 	sp, err := s.openSpace(by, a)
 	if err != nil {
@@ -85,8 +88,8 @@ func (s *Session) renewSpace(p *process) {
 	s.rescan(p)
 }
 
-// replacing reports whether a process has left its address space, and its event is still to come. Probes cannot be placed then.
-// Tracing thread.
+// replacing reports whether a process has left its address space and its exec event is still to come. Probes cannot be
+// placed then. Tracing thread only.
 func (s *Session) replacing() bool {
 	for _, p := range s.procs {
 		if !p.silent && p.space.mem.Gone() && p.alive() {
@@ -96,8 +99,9 @@ func (s *Session) replacing() bool {
 	return false
 }
 
-// holds reports whether an address space is the one that a thread has right behind an execve: it was attached to when it had the
-// space already. All our breakpoints are in it then, and none would be in another; a space without any is as well made anew.
+// holds reports whether an address space is the one that a thread has right after an execve, because the process was
+// attached to when it already had that space. All our breakpoints are in it then, and none would be in another. A space
+// without breakpoints may as well be created again.
 func (sp *space) holds(tid int) bool {
 	if sp.users != 1 || sp.mem.Gone() {
 		return false
@@ -121,7 +125,8 @@ func (sp *space) holds(tid int) bool {
 	return planted > 0
 }
 
-// warnIn tells the user what cannot be done in an address space, unless nothing can because its process has left it.
+// warnIn warns the user about what cannot be done in an address space, unless its process has left it, in which case
+// nothing can be done there.
 func (s *Session) warnIn(sp *space, text string) {
 	if !sp.mem.Gone() {
 		s.warn(text)

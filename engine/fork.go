@@ -10,10 +10,10 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// options are set on every tracee. Threads and children are always followed by the kernel's tracing, whatever
-// the session follows: a child begins with a copy of its parent's memory, breakpoints included, and a thread shares it; without
-// a tracer they would die of the first breakpoint they meet. Those that the session does not follow are let go
-// as soon as no breakpoint can meet them.
+// options are set on every tracee. The kernel always traces new threads and children, whatever the session follows: a
+// child begins with a copy of its parent's memory including the breakpoints, and a thread shares that memory. Without a
+// tracer the first breakpoint they hit would kill them. Those that the session does not follow are detached as soon as
+// they cannot hit a breakpoint.
 const options = ptrace.OptSysGood | ptrace.OptFork | ptrace.OptVfork | ptrace.OptClone | ptrace.OptExec | ptrace.OptVforkDone
 
 // Flags of clone(2).
@@ -23,7 +23,7 @@ const (
 	cloneClear  = 1 << 32 // CLONE_CLEAR_SIGHAND
 )
 
-// forked deals with a thread's stop for a child it has made.
+// forked handles a thread's stop for a child it has created.
 func (t *thread) forked(ev ptrace.Event) {
 	msg, e := ptrace.EventMsg(t.tid)
 	if e != 0 {
@@ -41,8 +41,8 @@ func (t *thread) forked(ev ptrace.Event) {
 	t.resume(0)
 }
 
-// childKind tells what a new child is: a thread of the same process, or a process that may share the memory. The event alone
-// does not say; the flags of the system call that the parent is still in do.
+// childKind reports what a new child is: a thread of the same process, or a process that may share the memory. The
+// event alone does not show it. The flags of the system call that the parent is still in do.
 func (t *thread) childKind(ev ptrace.Event, child int) (thread, shares bool) {
 	if flags, ok := t.cloneFlags(); ok {
 		return flags&cloneThread != 0, flags&cloneVM != 0
@@ -56,7 +56,7 @@ func (t *thread) childKind(ev ptrace.Event, child int) (thread, shares bool) {
 	return false, ev == ptrace.EventVfork
 }
 
-// cloneFlags reads the flags of the fork, vfork, clone or clone3 that the thread is in.
+// cloneFlags reads the flags of the fork, vfork, clone or clone3 call that the thread is in.
 func (t *thread) cloneFlags() (flags uint64, ok bool) {
 	if !t.getRegs() {
 		return 0, false
@@ -83,13 +83,13 @@ func (t *thread) cloneFlags() (flags uint64, ok bool) {
 	return 0, false
 }
 
-// clearsHandlers reports whether the child that the thread is making begins without handlers for signals.
+// clearsHandlers reports whether the child that the thread is creating begins without signal handlers.
 func (t *thread) clearsHandlers() bool {
 	flags, ok := t.cloneFlags()
 	return ok && flags&cloneClear != 0 && t.proc.arch.SyscallNumber(&t.regs) == t.proc.arch.Calls.Clone3
 }
 
-// addThread takes up a new thread of a process.
+// addThread adds a new thread to a process.
 func (s *Session) addThread(parent *thread, tid int) {
 	if s.threads[tid] != nil {
 		return
@@ -104,7 +104,7 @@ func (s *Session) addThread(parent *thread, tid int) {
 	s.takeEarly(tid)
 }
 
-// addChild takes up a new process.
+// addChild adds a new process.
 func (s *Session) addChild(parent *thread, pid int, shares bool) {
 	if s.procs[pid] != nil {
 		return
@@ -121,8 +121,9 @@ func (s *Session) addChild(parent *thread, pid int, shares bool) {
 	s.takeEarly(pid)
 }
 
-// newChild makes a process of a child of another, in the address space that it has: the other's, or a copy of that. maker is the thread
-// that has made it and stands still for that; nil where nobody is left to tell.
+// newChild makes a process of another process's child, in the child's address space: the other's space or a copy of it.
+// maker is the thread that created the child and is stopped for that. It is nil if no thread is left to report the
+// child.
 func (s *Session) newChild(from *process, maker *thread, pid int, sp *space, silent bool) {
 	shares := sp == from.space
 	p := s.newProcess(pid, sp, from.arch)
@@ -138,7 +139,7 @@ func (s *Session) newChild(from *process, maker *thread, pid int, sp *space, sil
 	}
 	if !p.silent {
 		s.names.Fork(from.pid, pid)
-		p.watches = slices.Clone(from.watches) // a list of its own: probes are taken off each process by itself
+		p.watches = slices.Clone(from.watches) // a copy, because probes are removed from each process separately
 	}
 	p.trap = from.trap
 	p.checkTrap(maker != nil && maker.clearsHandlers(), shares)
@@ -151,7 +152,7 @@ func (s *Session) newChild(from *process, maker *thread, pid int, sp *space, sil
 	}
 }
 
-// takeEarly deals with a first stop that came before the parent's.
+// takeEarly queues a first stop that came before the parent's stop.
 func (s *Session) takeEarly(tid int) {
 	if e, ok := s.children.early[tid]; ok {
 		delete(s.children.early, tid)
@@ -159,7 +160,7 @@ func (s *Session) takeEarly(tid int) {
 	}
 }
 
-// firstStop deals with the first stop of a new thread or process: before it has run anything.
+// firstStop handles the first stop of a new thread or process, before it has run anything.
 func (t *thread) firstStop(st ptrace.Status) {
 	t.fresh = false
 	s := t.s
@@ -169,25 +170,26 @@ func (t *thread) firstStop(st ptrace.Status) {
 		return
 	}
 	if !s.closing {
-		t.openTrap() // its maker may have been in a section that blocks all signals
+		t.openTrap() // its creator may have been in a section that blocks all signals
 	}
 	if !st.GroupStop() {
 		t.protectNew()
 	}
 	if t.proc.trap.due && !st.GroupStop() && t.getRegs() {
-		t.restoreTrapAction() // before it meets a breakpoint
+		t.restoreTrapAction() // before it hits a breakpoint
 	}
-	if st.GroupStop() { // its parent was stopping when it was made
+	if st.GroupStop() { // its parent was stopping when it was created
 		t.event(st)
 		return
 	}
 	t.resume(0)
 }
 
-// launchedFrom reports whether the process has other threads that are traced, so that it cannot be let go alone.
+// launchedFrom reports whether the process has other traced threads, so that it cannot be detached alone.
 func (t *thread) launchedFrom() bool { return len(t.proc.threads) > 1 }
 
-// abandon lets a process go that the session does not follow, with its memory as if there had never been a probe.
+// abandon detaches from a process that the session does not follow, and leaves its memory as if there had never been a
+// probe.
 func (s *Session) abandon(t *thread) {
 	p := t.proc
 	if err := s.restoreAll(p.space); err != nil {
@@ -202,8 +204,8 @@ func (s *Session) abandon(t *thread) {
 	s.dropSpace(p.space)
 }
 
-// execed deals with a thread's stop behind a successful exec: it is the only one left of its process, has its
-// first thread's number, and runs a new image that none of our breakpoints are in.
+// execed handles a thread's stop after a successful exec. The thread is the only one left of its process, has its first
+// thread's ID, and runs a new image without our breakpoints.
 func (s *Session) execed(t *thread) {
 	p := t.proc
 	former, _ := ptrace.EventMsg(t.tid)
@@ -236,7 +238,7 @@ func (s *Session) execed(t *thread) {
 	}
 }
 
-// reset forgets what a thread was doing in its former image.
+// reset discards what a thread was doing in its former image.
 func (t *thread) reset() {
 	t.calls.Drop()
 	if !t.executing() { // the end of the call that made the image is still to come
@@ -244,14 +246,14 @@ func (t *thread) reset() {
 	}
 	t.dropInterrupted()
 	t.h.Drop()
-	t.closeTrap() // the mask outlives the image, and there is no breakpoint in the new one yet
+	t.closeTrap() // the mask outlives the image, which has no breakpoint yet
 	t.trapMeant, t.seeMask = false, false
 	t.proc.watches = nil
 	t.step, t.redo, t.deferred = step{}, redo{}, t.deferred[:0]
 	t.masked, t.postCall, t.unarmed, t.seeExit, t.vforking, t.owed, t.dr = false, false, false, nil, false, 0, debugreg.Regs{}
 }
 
-// unfollow lets a process go that has left the memory it shared with one that is probed.
+// unfollow detaches from a process that no longer shares its memory with a probed one.
 func (s *Session) unfollow(t *thread) {
 	p := t.proc
 	p.space = &space{users: 1, mem: p.space.mem}
@@ -261,8 +263,10 @@ func (s *Session) unfollow(t *thread) {
 	s.checkDone()
 }
 
-// newImage takes up the image of a process that has just started to run it, and arms all probes in it. An error says that it cannot be
-// probed at all; of another image than the first of a launched process the user is told.
+// newImage sets up the image that a process has just started to run, and arms all probes in it. An error means that its
+// memory cannot be opened, so that it cannot be probed at all. The user is warned about the error, unless it is about
+// the first image of a launched process. If the image's ABI is not supported, newImage warns, makes the process silent,
+// and returns no error.
 func (s *Session) newImage(t *thread) error {
 	p := t.proc
 	first := p.launched && !p.exec

@@ -15,10 +15,10 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// command is a program to be launched, with what it takes to do that.
+// command is a program to launch, with the methods that launch it.
 type command Command
 
-// LaunchError is a command that cannot be run.
+// LaunchError reports a command that cannot be run.
 type LaunchError struct {
 	Path string
 	Err  error
@@ -34,12 +34,12 @@ func (e *LaunchError) Error() string {
 
 func (e *LaunchError) Unwrap() error { return e.Err }
 
-// Hint says what would help; it may be empty.
+// Hint says what would help. It may be empty.
 func (e *LaunchError) Hint() string { return e.help }
 
-// Launch starts a program and keeps it before the first instruction of its own: a static one where the kernel starts it, another
-// when its loader has mapped the libraries it was linked with and not yet touched them, so that probes in those can
-// be placed, and their absence told, before any of their code runs.
+// Launch starts a program and holds it before the first instruction of its own. A static program is held where the
+// kernel starts it. A dynamic one is held when its loader has mapped the libraries it was linked with and not yet
+// touched them, so that probes in them can be placed, and missing ones reported, before any of their code runs.
 func (s *Session) Launch(c Command) (pid int, err error) {
 	if pid, err = s.Spawn(c); err == nil {
 		err = s.Settle(pid)
@@ -47,8 +47,8 @@ func (s *Session) Launch(c Command) (pid int, err error) {
 	return pid, err
 }
 
-// Spawn is the first half of Launch: it starts a program and keeps it before its very first instruction, which is one of its loader if it
-// has one. What can be probed there may be (see Begin).
+// Spawn is the first half of Launch: it starts a program and holds it before its very first instruction, which belongs
+// to its loader if it has one. What can be probed at that point may be probed (see Begin).
 func (s *Session) Spawn(what Command) (pid int, err error) {
 	c := command(what)
 	path, err := c.find()
@@ -65,8 +65,8 @@ func (s *Session) Spawn(what Command) (pid int, err error) {
 	return pid, err
 }
 
-// Settle is the second half of Launch: it has the loader of the program that was spawned last map its libraries. When programs
-// of probes hold the thread, somebody has to release it meanwhile.
+// Settle is the second half of Launch: it runs the loader of the program that was spawned last until the libraries are
+// mapped. If the programs of probes hold the thread, another goroutine has to release it meanwhile.
 func (s *Session) Settle(pid int) error {
 	var c settle
 	err := s.do(func() error {
@@ -86,7 +86,7 @@ func (s *Session) Settle(pid int) error {
 	return nil
 }
 
-// find looks the program up as execvp does.
+// find searches for the program as execvp does.
 func (c command) find() (string, error) {
 	if strings.ContainsRune(c.Path, '/') {
 		path := c.Path
@@ -118,7 +118,7 @@ func (c command) find() (string, error) {
 
 var errNotExecutable = fmt.Errorf("it is not executable: %w", os.ErrPermission)
 
-// at is a path as this process finds it, of one that the command finds in its directory.
+// at converts a path that is relative to the command's directory into one that this process can use.
 func (c command) at(path string) string {
 	if c.Dir != "" && !filepath.IsAbs(path) {
 		return filepath.Join(c.Dir, path)
@@ -126,7 +126,7 @@ func (c command) at(path string) string {
 	return path
 }
 
-// executable reports why a file cannot be run, as far as its name and mode tell.
+// executable returns why a file cannot be run, as far as its name and mode show it.
 func executable(file string) error {
 	st, err := os.Stat(file)
 	switch {
@@ -151,14 +151,15 @@ func (c command) pathList() string {
 	return os.Getenv("PATH")
 }
 
-// launch starts the program under trace, and trades the old kind of tracing that a child can ask for itself for the new
-// kind (PTRACE_SEIZE), without which stops of job control cannot be told from others and left alone. The child stops
-// at its exec, before its first instruction; it is let go with a SIGSTOP, which stops it again, before that
-// instruction; it is seized in that stop, and continued with SIGCONT, which is swallowed. It has run nothing meanwhile.
+// launch starts the program under trace. A child can only request the old kind of tracing for itself. launch replaces
+// it with the new kind (PTRACE_SEIZE), without which job-control stops cannot be distinguished from others and left
+// alone. The child stops at its exec, before its first instruction. launch detaches it with a SIGSTOP, which stops it
+// again before that instruction. launch seizes it in that stop and continues it with a SIGCONT, which it does not
+// deliver. The child has run nothing meanwhile.
 //
-// A session that is killed in the middle would leave it stopped for good, known to nobody. So it is on a leash until the fallback
-// is in: the kernel kills it when the tracing thread ends (PR_SET_PDEATHSIG), of which nobody can tell that it ever began. Then it
-// is made to take that back itself.
+// If the session were killed in between, the child would stay stopped forever, with nothing left to control it. So
+// until the fallback is installed, the kernel kills the child when the tracing thread ends (PR_SET_PDEATHSIG); nobody
+// can notice that the program ever began. Then the child is made to undo that setting itself.
 func (s *Session) launch(c command, path string) (int, error) {
 	leashed := ptrace.CanSetDeathSignal()
 	pid, err := c.fork(path, leashed)
@@ -200,9 +201,9 @@ func (t *thread) unleash() {
 	}
 }
 
-// fork makes the child, which the kernel kills when this thread ends if it is leashed. Only the three standard files are passed on;
-// signal mask and dispositions are those that we were started with. A file that the kernel cannot run is given to the shell, as
-// execvp does.
+// fork creates the child. If it is leashed, the kernel kills it when this thread ends. Only the three standard files
+// are passed on. Signal mask and dispositions are those that we were started with. A file that the kernel cannot run is
+// passed to the shell, as execvp does.
 func (c command) fork(path string, leashed bool) (int, error) {
 	std := func(f, ours *os.File) uintptr {
 		if f == nil {
@@ -230,14 +231,14 @@ func (c command) fork(path string, leashed bool) (int, error) {
 	if c.Dir != "" && !filepath.IsAbs(file) {
 		file = filepath.Join(c.Dir, file)
 	}
-	if errors.Is(err, syscall.ENOEXEC) && !isELF(file) { // as execvp does, and shells
+	if errors.Is(err, syscall.ENOEXEC) && !isELF(file) { // as execvp and shells do
 		return syscall.ForkExec("/bin/sh", append([]string{"sh", path}, args[1:]...), attr)
 	}
 	return pid, unstartable(file, err)
 }
 
-// unstartable says more of an error of execve where the file itself tells why: the kernel says "no such file" of one that is
-// there when its interpreter or loader is missing.
+// unstartable explains an error of execve further if the file itself shows the cause: the kernel reports "no such file"
+// for an existing file whose interpreter or loader is missing.
 func unstartable(file string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
@@ -256,8 +257,8 @@ func unstartable(file string, err error) error {
 
 func isELF(file string) bool { return strings.HasPrefix(head(file), elf.ELFMAG) }
 
-// interpreter is what the kernel runs a file with: the program of a script's first line, or the loader that a program names.
-// It is empty when there is none, or when it exists.
+// interpreter returns what the kernel runs a file with: the program in a script's first line, or the loader that a
+// program names. It returns "" if there is none, or if it exists.
 func interpreter(file string) string {
 	var name string
 	if line, ok := strings.CutPrefix(head(file), "#!"); ok {
@@ -280,7 +281,7 @@ func interpreter(file string) string {
 	return name
 }
 
-// head is the beginning of a file, as much of it as the kernel looks at to know its kind.
+// head returns the beginning of a file, as much as the kernel reads to determine its kind.
 func head(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -291,7 +292,7 @@ func head(file string) string {
 	return string(text)
 }
 
-// seizeChild takes a child over as launch says. All waits are for this one child.
+// seizeChild takes over a child as described at launch. All waits are for this child only.
 func (s *Session) seizeChild(pid int) error {
 	if st, ok := s.waitFor(pid); !ok || !st.Stopped() {
 		return errors.New("it ended before it began")
@@ -330,7 +331,7 @@ func (s *Session) seizeChild(pid int) error {
 	}
 }
 
-// waitStopped waits until a child that is not traced has stopped.
+// waitStopped waits until an untraced child has stopped.
 func (s *Session) waitStopped(pid int) error {
 	var ws syscall.WaitStatus
 	for {
@@ -363,14 +364,14 @@ func (s *Session) settled(pid int, at <-chan struct{}) error {
 	return nil
 }
 
-// settle is the first thread of a program that is being launched, parked in front of its loader or on its way through it.
+// settle is the first thread of a program being launched, parked before its loader or running through it.
 type settle struct {
-	t    *thread // nil: it is there
+	t    *thread // nil: it has arrived
 	at   chan struct{}
 	path string
 }
 
-// settleAt reports whether the thread is the one that is being launched, and then keeps it where it is.
+// settleAt reports whether the thread is the one being launched. If so, it holds the thread where it is.
 func (s *Session) settleAt(t *thread) bool {
 	if s.settling.t != t || t.parked {
 		return false
@@ -386,8 +387,8 @@ func (s *Session) settleEnd() {
 	s.settling.t = nil
 }
 
-// watchEntry puts a breakpoint on the entry point of a program's new image. There its libraries are mapped, whatever
-// the loader is.
+// watchEntry sets a breakpoint on the entry point of a program's new image. When it is reached, the libraries are
+// mapped, whatever the loader is.
 func (s *Session) watchEntry(sp *space) {
 	if len(sp.mods) == 0 || sp.mods[0].File == nil || sp.mods[0].Err != nil || sp.loader.at == 0 {
 		return
@@ -401,7 +402,7 @@ func (s *Session) watchEntry(sp *space) {
 	s.sync(p)
 }
 
-// atEntry runs when a program is entered, once.
+// atEntry runs once, when a program reaches its entry point.
 func (t *thread) atEntry(p *point) bool {
 	p.internal = nil
 	t.s.sync(p)

@@ -11,41 +11,43 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Children that nobody tells of. The kernel stops a child before it runs anything, and stops its maker for the tracer to be told; either may
-// be seen first, and the child waits for its maker's stop (stranger). A maker that is killed on its way to that stop, or in it before
-// anybody has looked, never tells: the child would stand still for ever, and with it whoever waits for it. So it is taken up without
-// having been told of: at once where no process that is traced can be its maker, otherwise after some time.
+// Children that are never reported. The kernel stops a child before it runs anything, and stops its creator to notify
+// the tracer. Either stop may be seen first; the child waits for its creator's stop (stranger). A creator that is
+// killed on its way to that stop, or in it before the tracer has seen it, never reports the child. The child, and any
+// process that waits for it, would then be stopped forever. So the session adopts the child without the report:
+// immediately if no traced process can be its creator, otherwise after some time.
 //
-// Whose copy its memory is the breakpoints in it tell. A child that was taken up too early does no harm: what its maker tells later is
-// known already, and all that is missing are the leaves of the calls that the maker was in.
+// The breakpoints in the child's memory show which process it is a copy of. Adopting a child too early does no harm:
+// its creator's later report is already known, and only the returns of the calls that the creator was in are missing.
 
-// orphanPatience is how long a child waits for a maker that may be alive.
+// orphanPatience is how long a child waits for a creator that may be alive.
 const orphanPatience = time.Second
 
-// mostLately is how many processes that have ended are remembered, for children of theirs.
+// mostLately is how many ended processes are remembered, because they may have left children.
 const mostLately = 16
 
-// earlyStop is the first stop of a child whose maker's stop has not been seen.
+// earlyStop is the first stop of a child whose creator's stop has not been seen.
 type earlyStop struct {
 	status ptrace.Status
 	came   time.Time
 }
 
-// children are those that nobody has told of yet, and who may have made them. Tracing thread.
+// children holds the children that have not been reported yet, and the ended processes that may have created them.
+// Tracing thread only.
 type children struct {
-	early  map[int]earlyStop // by number
-	lately []*process        // that have ended, the latest last
-	timer  bool              // one is under way for the early ones
+	early  map[int]earlyStop // by process ID
+	lately []*process        // ended processes, latest last
+	timer  bool              // a timer is running for the early ones
 }
 
-// untold keeps the first stop of a child until it is told of.
+// untold keeps the first stop of a child until the child is reported.
 func (s *Session) untold(pid int, st ptrace.Status) {
 	s.children.early[pid] = earlyStop{st, time.Now()}
 	s.takeOrphan(pid, false)
 	s.watchEarly()
 }
 
-// watchEarly sees to the children that have waited for long, as long as there are any.
+// watchEarly runs a timer that adopts children that have waited long, as long as there are any early ones.
 func (s *Session) watchEarly() {
 	if s.children.timer || len(s.children.early) == 0 {
 		return
@@ -68,15 +70,15 @@ func (c *children) ended(p *process) {
 	}
 }
 
-// takeOrphans takes up the children that have no maker, and those that have waited since before a time.
+// takeOrphans adopts the children that have no creator, and those that have waited since before the given time.
 func (s *Session) takeOrphans(before time.Time) {
 	for pid, e := range s.children.early {
 		s.takeOrphan(pid, e.came.Before(before))
 	}
 }
 
-// takeOrphan takes up a child, unless its maker may tell of it yet and it has not waited for long. Threads are their processes' business:
-// they end with their makers.
+// takeOrphan adopts a child, unless its creator may still report it and it has not waited long. It ignores threads:
+// they end with their creators.
 func (s *Session) takeOrphan(pid int, long bool) {
 	parent, _ := strconv.Atoi(procfs.Status(pid, "PPid"))
 	if s.closing || procfs.Status(pid, "Tgid") != strconv.Itoa(pid) || s.procs[parent] != nil && !long {
@@ -84,7 +86,7 @@ func (s *Session) takeOrphan(pid int, long bool) {
 	}
 	a, err := abi.OfProcess(pid)
 	if err != nil {
-		return // it has ended, which it will tell itself
+		return // it has ended, which its own stop reports
 	}
 	sp, err := s.openSpace(pid, a)
 	if err != nil {
@@ -100,8 +102,9 @@ func (s *Session) takeOrphan(pid int, long bool) {
 	s.takeEarly(pid)
 }
 
-// makerOf is the process whose memory a child has a copy of, as far as that can be told: parent, which may be nil, is its parent now. It
-// is nil when there is none, and when it is alive and the child has not waited for long.
+// makerOf returns the process whose memory the child has a copy of, as far as that can be determined. parent is the
+// child's present parent, or nil. makerOf returns nil if there is no such process, or if that process is alive and the
+// child has not waited long.
 func (s *Session) makerOf(sp *space, parent *process, long bool) *process {
 	alive := make([]*process, 0, len(s.procs)+1)
 	if parent != nil {
@@ -125,12 +128,12 @@ func (s *Session) makerOf(sp *space, parent *process, long bool) *process {
 		}
 	}
 	if n := len(s.children.lately); parent == nil && n > 0 {
-		return s.children.lately[n-1] // it has no breakpoints, so that it is all the same
+		return s.children.lately[n-1] // the child has no breakpoints, so any ended process will do
 	}
 	return parent
 }
 
-// isCopyOf reports whether there is a breakpoint in a child's memory that a process has.
+// isCopyOf reports whether a child's memory contains a breakpoint that process p has.
 func (sp *space) isCopyOf(p *process) bool {
 	if p.arch != sp.arch {
 		return false

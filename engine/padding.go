@@ -14,11 +14,12 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Before a process has a region, the code by which it is made to call the kernel lies for a moment in the padding behind the code of a
-// module: zeros that the file has there, or that the kernel fills its last page with. A session that is killed in that moment leaves the code
-// behind, and maybe a thread in it. Clean takes it out when no thread is there any more.
+// Before a process has a region, the code that makes it call the kernel lies for a moment in the padding after the code
+// of a module: zeros that the file has there, or that the kernel fills the last page with. A session that is killed in
+// that moment leaves the code behind, possibly with a thread in it. Clean removes the code when no thread is in it any
+// more.
 
-// padding finds room behind the code of a module.
+// padding finds room after the code of a module.
 func (sp *space) padding(maps []module.Mapping, size uint64) (at uint64, ok bool) {
 	for _, m := range maps {
 		if m.Exec && m.Read && !m.Write && !m.Shared && m.Path != "[vsyscall]" && m.End-m.Start > size && sp.zeros(m.End-size, size) {
@@ -28,17 +29,17 @@ func (sp *space) padding(maps []module.Mapping, size uint64) (at uint64, ok bool
 	return 0, false
 }
 
-// zeros reports whether there is nothing but zeros at an address, and some before it: padding.
+// zeros reports whether memory at an address, and a few bytes before it, is all zeros: padding.
 func (sp *space) zeros(at, size uint64) bool {
 	const before = 16
 	p := make([]byte, before+size)
 	return sp.mem.Peek(at-before, p) == nil && bytes.Equal(p, make([]byte, len(p)))
 }
 
-// stubRooms are the sizes of what is put into padding, on any architecture.
+// stubRooms are the sizes of code placed in padding, on any architecture.
 var stubRooms = []uint64{fallback.StubSize, returnCodeSize, frameRoomSize}
 
-// leftStubs finds code of the kind that earlier sessions left in padding.
+// leftStubs finds such code that earlier sessions left in padding.
 func leftStubs(mem *ptrace.Memory, maps []module.Mapping, native *fallback.Native) (left []module.Range) {
 	for _, m := range maps {
 		if !m.Exec || m.Write || m.Path == "" || m.Path[0] == '[' {
@@ -54,7 +55,7 @@ func leftStubs(mem *ptrace.Memory, maps []module.Mapping, native *fallback.Nativ
 	return left
 }
 
-// clearPatience is how long Clean waits for a moment in which all threads can be seen to be elsewhere.
+// clearPatience is how long Clean waits for a moment in which all threads are seen to be outside the code.
 const clearPatience = 10 * time.Second
 
 // clearStubs zeroes code that earlier sessions left in the padding of a process, as soon as no thread is in it.
@@ -70,7 +71,7 @@ func (s *Session) clearStubs(pid int, left []module.Range) error {
 	}
 }
 
-// clearUnused zeroes the code if all threads of the process can be seen to be elsewhere.
+// clearUnused zeroes the code if all threads of the process are seen to be outside it.
 func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
 	p := s.procs[pid]
 	if p == nil {
@@ -90,7 +91,8 @@ func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
 	return all == nil
 }
 
-// userPC is the program counter of a thread that is in a stop, dealt with or not, or sleeps in a system call; 0 when it has ended.
+// userPC returns the program counter of a thread that is in a stop, handled or not, or sleeps in a system call. It
+// returns 0 for a thread that has ended.
 func (t *thread) userPC() (pc uint64, known bool) {
 	switch {
 	case t.getRegs():

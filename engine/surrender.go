@@ -2,16 +2,17 @@ package engine
 
 import "errors"
 
-// Debuggers as targets. A process has one tracer, so a child that asks to be traced by its parent (PTRACE_TRACEME, before it
-// executes what is to be debugged) would be refused, and the debugger of no use. It is let go instead, when it enters the C
-// library's function for that: the program it belongs to works, and has no probes in what it debugs.
+// Debuggers as targets. A process has only one tracer. So a child that asks to be traced by its parent (PTRACE_TRACEME,
+// before it executes the program to debug) would be refused, and the debugger would be useless. Instead, the engine
+// detaches from the child when it enters the C library's function for that. The debugger works, and the process it
+// debugs has no probes.
 //
-// After vfork the child uses its parent's memory. The breakpoints are taken out of it until the parent goes on, which is when the child has
-// executed a program or ended; meanwhile only other threads of the parent could have hit them.
+// After vfork the child uses its parent's memory. The breakpoints are removed from it until the parent continues, which
+// is when the child has executed a program or ended. Meanwhile only other threads of the parent could have hit them.
 
 const traceMe = 0 // PTRACE_TRACEME
 
-// ptraceCalled runs when ptrace is entered.
+// ptraceCalled runs on entry to ptrace.
 func (t *thread) ptraceCalled(*point) bool {
 	request, ok := t.Arg(0)
 	if !ok || uint32(request) != traceMe || !t.proc.child || t.tid != t.proc.pid || len(t.proc.threads) > 1 {
@@ -24,7 +25,7 @@ func (t *thread) ptraceCalled(*point) bool {
 	return true
 }
 
-// vforked reports whether a process shares its memory with one other, which waits for it.
+// vforked reports whether a process shares its memory with one other process that waits for it.
 func (s *Session) vforked(p *process) bool {
 	if p.space.users != 2 {
 		return false
@@ -37,7 +38,7 @@ func (s *Session) vforked(p *process) bool {
 	return false
 }
 
-// surrender lets a process go to its parent.
+// surrender detaches from a process so that its parent can trace it.
 func (t *thread) surrender() {
 	s, p := t.s, t.proc
 	s.warn("a process that its parent traces from its beginning, as debuggers do, is left to it: a process has one tracer, and probes see nothing of this one")
@@ -58,7 +59,7 @@ func (t *thread) surrender() {
 	s.dropSpace(sp)
 }
 
-// clothe puts the breakpoints back that a surrendered child had to be without.
+// clothe restores the breakpoints that were removed for a surrendered child.
 func (s *Session) clothe(sp *space) {
 	if !sp.bare {
 		return
