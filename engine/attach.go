@@ -14,7 +14,7 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// AttachError is a process that cannot be traced. Hint says what would help; it may be empty.
+// AttachError reports a process that cannot be traced.
 type AttachError struct {
 	Pid  int
 	Err  error
@@ -27,14 +27,15 @@ func (e *AttachError) Error() string {
 
 func (e *AttachError) Unwrap() error { return e.Err }
 
-// Hint says what would help.
+// Hint says what would help. It may be empty.
 func (e *AttachError) Hint() string { return e.help }
 
-// ErrNoProcess is for numbers that no process has.
+// ErrNoProcess is the error for IDs that no process has.
 var ErrNoProcess = errors.New("no such process")
 
-// Attach starts to trace a running process with all its threads, and arms the probes there are in it. No thread is
-// stopped for it, no system call interrupted; a process that is stopped stays so.
+// Attach starts to trace a running process with all its threads, and arms the probes in it. Seizing stops no thread and
+// interrupts no system call. Only the fallback's installation stops one thread briefly, which the thread does not
+// notice. A process that is stopped stays stopped.
 func (s *Session) Attach(pid int) error {
 	if pid <= 0 {
 		return &AttachError{Pid: pid, Err: ErrNoProcess}
@@ -62,8 +63,8 @@ func (s *Session) Attach(pid int) error {
 // vforkPatience is how long an attach waits for children that share the target's memory.
 const vforkPatience = time.Second
 
-// awaitVforked waits for the children that a process made by vfork before its threads were seized: they use the memory in which
-// breakpoints are going to be, and nobody traces them. They soon execute a program, or end.
+// awaitVforked waits for the children that a process created with vfork before its threads were seized. They use the
+// memory that breakpoints will be planted in, and are not traced. They soon execute a program, or end.
 func (s *Session) awaitVforked(pid int) {
 	var left []int
 	for end := time.Now().Add(vforkPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -80,15 +81,17 @@ func (s *Session) awaitVforked(pid int) {
 	}
 }
 
-// How long it is tried to put the fallback into a process that has been attached to, and the time between: as long as no
-// thread can be asked now but one might be soon, and shorter where all sleep. Before that nothing is armed.
+// Limits for installing the fallback in a process that has been attached to, and the pause between attempts. The
+// attempts last for fallbackPatience as long as no thread can be used now but one might be soon, and end after
+// sleepersTries attempts that find all threads asleep. Nothing is armed before they end.
 const (
 	fallbackPatience = 2 * time.Second
 	sleepersTries    = 3
 	fallbackPause    = 3 * time.Millisecond
 )
 
-// awaitFallback puts the fallback into a process that has just been attached to, or leaves that to its first hit.
+// awaitFallback installs the fallback in a process that has just been attached to. If it fails, protectLater and the
+// first hit try again.
 func (s *Session) awaitFallback(p *process) {
 	s.do(func() error { p.awaited = true; return nil })
 	defer s.do(func() error { p.awaited = false; return nil })
@@ -111,7 +114,7 @@ func (s *Session) awaitFallback(p *process) {
 	s.protectLater(p)
 }
 
-// checkTarget says why a process cannot be attached to, where that can be told without trying.
+// checkTarget returns why a process cannot be attached to, where that can be determined without trying.
 func (s *Session) checkTarget(pid int) error {
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return &AttachError{Pid: pid, Err: ErrNoProcess}
@@ -132,11 +135,11 @@ func (s *Session) checkTarget(pid int) error {
 	return nil
 }
 
-// attach seizes the threads of a process until a look at their list finds none that is not seized. From a seized
-// thread's first moment on its new threads are seized by the kernel, so the race is only against threads that are made by threads that
-// are not seized yet, and the loop ends when there are none of those left.
+// attach seizes the threads of a process until two successive reads of the thread list find none that is not seized.
+// Once a thread is seized, the kernel seizes all its new threads. So the only race is with threads created by threads
+// that are not seized yet, and the loop ends when there are none of those left.
 //
-// The process is nil when it is traced already.
+// The process is nil if it is already traced.
 func (s *Session) attach(pid int) (*process, error) {
 	if p := s.procs[pid]; p != nil {
 		if p.silent {
@@ -171,7 +174,7 @@ func (s *Session) attach(pid int) (*process, error) {
 	return p, nil
 }
 
-// firstAttach makes the process of a target.
+// firstAttach creates the process for a target.
 func (s *Session) firstAttach(pid int) (*process, error) {
 	by := procfs.Living(pid)
 	a, err := abi.OfProcess(by)
@@ -185,7 +188,7 @@ func (s *Session) firstAttach(pid int) (*process, error) {
 	return s.newProcess(pid, sp, a), nil
 }
 
-// seizeThreads seizes the threads of a process that are not seized yet and returns how many it found.
+// seizeThreads seizes the threads of a process that are not seized yet, and returns how many it found.
 func (s *Session) seizeThreads(p *process) (int, error) {
 	dir, err := os.Open(fmt.Sprintf("/proc/%d/task", p.pid))
 	if err != nil {
@@ -220,8 +223,8 @@ func (s *Session) seizeThreads(p *process) (int, error) {
 	return found, nil
 }
 
-// tracedByUs takes up a thread that the kernel seized for us because its maker was seized, before its maker's stop
-// has told of it.
+// tracedByUs adds a thread that the kernel seized for us because its creator was seized, before its creator's stop has
+// reported it.
 func (s *Session) tracedByUs(p *process, tid int) bool {
 	by, _ := strconv.Atoi(procfs.Status(tid, "TracerPid"))
 	if by == 0 || by != int(s.loop.tid.Load()) {
@@ -233,7 +236,7 @@ func (s *Session) tracedByUs(p *process, tid int) bool {
 	return true
 }
 
-// letProcessGo undoes an attach that failed halfway: nothing has been written to the target yet.
+// letProcessGo undoes an attach that failed halfway. Nothing has been written to the target yet.
 func (s *Session) letProcessGo(p *process) {
 	for _, t := range p.threads {
 		t.drop = true

@@ -13,24 +13,25 @@ import (
 	"gotap/engine/linux/seccomp"
 )
 
-// Targets whose system calls are filtered (seccomp(2)), as those of all processes in most containers are.
+// Targets whose system calls are filtered (seccomp(2)), as in most containers.
 //
-// The engine has a target's thread call the kernel for memory and for its action for SIGTRAP, and a filter may end the process for
-// a call that it never makes itself. So a filter is asked first, which takes a tracer with CAP_SYS_ADMIN and without a filter of
-// its own. A tracer in a container is no such, but what filters it is mostly just what filters the target; see sharesFilters. Where
-// nothing is known nothing is called: instructions are stepped in place then, and there is no fallback.
+// The engine makes a target's thread call the kernel for memory and for its action for SIGTRAP. A filter may kill the
+// process for a call that the process never makes itself. So the engine examines the filters first, which requires a
+// tracer with CAP_SYS_ADMIN and without a filter of its own. A tracer in a container does not meet this, but it is
+// usually under the same filters as the target; see sharesFilters. If nothing is known, no call is made: instructions
+// are then stepped in place, and there is no fallback.
 //
-// What a filter would do with the calls of the fallback's handler is asked when that is put in. A filter that the process puts on
-// later is not foreseen.
+// When the fallback is installed, the engine also checks what a filter would do with the calls of its handler. It
+// cannot foresee a filter that the process installs later.
 
-// filters is what is known of a thread's filters.
+// filters is what is known about a thread's filters.
 type filters struct {
-	count string // of them, as /proc/TID/status has it; they only become more
+	count string // number of filters, from /proc/TID/status; it only grows
 	all   []seccomp.Filter
-	why   string // no call can be made; all is nothing then
+	why   string // why no call can be made; all is empty then
 }
 
-// filtered says why a thread must not be made to call the kernel; "": it may, if allows agrees.
+// filtered returns why a thread must not be made to call the kernel. "" means that it may, if allows agrees.
 func (t *thread) filtered() string {
 	switch mode := t.statusField("Seccomp"); mode {
 	case "", "0":
@@ -47,7 +48,7 @@ func (t *thread) filtered() string {
 	return "its system calls are restricted (seccomp, strict)"
 }
 
-// readFilters gets the filters from the kernel. The thread is stopped.
+// readFilters reads the filters from the kernel. The thread is stopped.
 func (t *thread) readFilters() (f filters) {
 	for {
 		code, e := ptrace.Filter(t.tid, len(f.all))
@@ -65,7 +66,8 @@ func (t *thread) readFilters() (f filters) {
 	}
 }
 
-// allows is an error when a filter would do something else with a system call than make it. The arguments count from the first.
+// allows returns an error if a filter would do anything other than let a system call be made. args begins with the
+// call's first argument.
 func (t *thread) allows(number uint64, args ...uint64) error {
 	if why := t.filtered(); why != "" {
 		return errors.New(why)
@@ -73,7 +75,8 @@ func (t *thread) allows(number uint64, args ...uint64) error {
 	return t.judge(number, args...)
 }
 
-// allowsHandler is an error when a filter would not let the fallback's handler do its work, so that it could as well be left out.
+// allowsHandler returns an error if a filter would not let the fallback's handler do its work, so that the fallback
+// would be useless.
 func (t *thread) allowsHandler() error {
 	if why := t.filtered(); why != "" {
 		return errors.New(why)
@@ -98,11 +101,13 @@ func (t *thread) judge(number uint64, args ...uint64) error {
 	return nil
 }
 
-// sharesFilters reports whether a process has the very filters that this one has, which does all that the engine has targets do, and lives.
+// sharesFilters reports whether a process has exactly the filters that this one has. This process makes all the calls
+// that the engine has targets make, and is not killed for it.
 //
-// A process's filters are those of its parent and what it added. One of the same cgroup and the same namespaces, with as many
-// filters, is in the same container and has added none since; or it is our child. Two processes that were each given their filters
-// within one container and one cgroup, by two programs that gave them as many but others, would be mistaken.
+// A process's filters are its parent's and those it added. A process of the same cgroup and the same namespaces with as
+// many filters is in the same container and has added none since; or it is our child. The check is wrong for two
+// processes that received their filters within one container and one cgroup from two programs that installed equally
+// many but different ones.
 func sharesFilters(tid int) bool {
 	own := os.Getpid()
 	count := procfs.Status(own, "Seccomp_filters")

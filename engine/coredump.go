@@ -8,9 +8,10 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// dump writes a core of the thread's process, and lets it go on. All its threads stand still
-// meanwhile. The thread is stopped, and its registers are as it will go on with. The core shows it with those of the program that asked:
-// at the probed instruction, though that has completed, as it may have been a jump out of the function.
+// dump writes a core of the thread's process and lets the process continue. All its threads are stopped meanwhile. The
+// thread is stopped, and its registers are those it continues with. The core shows the thread with the registers of the
+// program that asked: at the probed instruction, although that has completed, because it may have been a jump out of
+// the function.
 func (t *thread) dump(regs []uint64) {
 	var name [16]byte
 	path, size, err := t.s.writeCore(t, regs, string(name[:t.readComm(name[:])]))
@@ -22,7 +23,7 @@ func (t *thread) dump(regs []uint64) {
 	}
 }
 
-// writeCore writes a core that shows a thread first, with the registers given. What is left of a failed one is removed.
+// writeCore writes a core that shows a thread first, with the given registers. It removes the rest of a failed one.
 func (s *Session) writeCore(t *thread, regs []uint64, name string) (path string, size int64, err error) {
 	held := s.holdWorld(t)
 	defer s.releaseWorld(held)
@@ -57,8 +58,9 @@ func (s *Session) writeCore(t *thread, regs []uint64, name string) (path string,
 	return f.Name(), size, err
 }
 
-// coreThread is a thread for a core; ok is false when it does not stand still. One that is in the middle of a step out of line is shown
-// at the instruction that it steps, and one that has hit a breakpoint which is not dealt with yet at that instruction.
+// coreThread returns a thread for a core. ok is false if the thread is not stopped. A thread in the middle of an
+// out-of-line step is shown at the instruction that it steps. A thread that has hit a breakpoint which is not handled
+// yet is shown at that instruction.
 func (t *thread) coreThread() (c coredump.Thread, ok bool) {
 	c = coredump.Thread{Tid: t.tid, Pending: hexField(t.tid, "SigPnd"), Blocked: hexField(t.tid, "SigBlk")}
 	if e := ptrace.GetRegs(t.tid, &c.Regs); e != 0 {
@@ -85,7 +87,7 @@ func (t *thread) coreThread() (c coredump.Thread, ok bool) {
 	return c, true
 }
 
-// peek reads memory whatever its protection is, without breakpoints; it returns how many bytes could be read.
+// peek reads memory regardless of its protection, without breakpoints. It returns how many bytes could be read.
 func (sp *space) peek(addr uint64, p []byte) int {
 	n := sp.mem.PeekAvailable(addr, p)
 	if addr < sp.hi && addr+uint64(n) > sp.lo {

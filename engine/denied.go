@@ -12,28 +12,29 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// denial is what is known of who traces and of what is to be traced when the kernel refuses (ptrace(2), "Ptrace access mode checking").
+// denial collects the facts about the tracer and the target that explain a refused ptrace request (ptrace(2), "Ptrace
+// access mode checking").
 type denial struct {
 	uid      int
 	caps     uint64 // effective
 	scope    string // kernel.yama.ptrace_scope; "" without yama
 	filtered bool   // by seccomp
-	inside   bool   // of a user namespace that is not the machine's
+	inside   bool   // in a user namespace other than the machine's
 
-	owner    string // user of the process; "" of a program that is to be started
+	owner    string // user of the process; "" for a program to be started
 	permits  uint64 // permitted capabilities of the process
 	undumped bool   // the process is not dumpable
-	unread   bool   // the program's file may be run, and not read
+	unread   bool   // the program's file is executable but not readable
 }
 
-// What helps where ptrace itself is what is missing.
+// Help for the cases in which ptrace itself is not permitted.
 const (
 	moreCapabilities = "run gotap as root; in a container: --cap-add=SYS_PTRACE"
 	looserFilter     = "in a container: --cap-add=SYS_PTRACE, or --security-opt seccomp=unconfined; elsewhere start gotap from a shell without the filter"
 )
 
-// cause is why the kernel refuses, as far as it can be told, and what would help. called: the refusal is ptrace's own answer, which a
-// filter may have given.
+// cause returns why the kernel refuses, as far as it can be determined, and what would help. called means that the
+// refusal is ptrace's own answer, which a filter may have given.
 func (d denial) cause(called bool) (why, help string) {
 	able := d.caps>>unix.CAP_SYS_PTRACE&1 == 1
 	switch {
@@ -63,7 +64,7 @@ func (d denial) cause(called bool) (why, help string) {
 		"in a container also a seccomp profile that allows ptrace; gotap doctor tells what there is"
 }
 
-// self is what is known of this process.
+// self returns the facts about this process.
 func self() denial {
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	users, _ := os.ReadFile("/proc/self/uid_map")
@@ -73,13 +74,14 @@ func self() denial {
 		inside:   len(users) > 0 && strings.Join(strings.Fields(string(users)), " ") != "0 0 4294967295"}
 }
 
-// capabilities is a set of a process's, as its status shows it.
+// capabilities returns a capability set of a process from its status file.
 func capabilities(pid int, field string) uint64 {
 	set, _ := strconv.ParseUint(procfs.Status(pid, field), 16, 64)
 	return set
 }
 
-// explainDenied says why the kernel does not let a process be attached to, and what would help.
+// explainDenied returns an error that explains why the kernel does not permit attaching to a process, and what would
+// help.
 func explainDenied(pid int, err error) error {
 	e := &AttachError{Pid: pid, Err: err}
 	if !errors.Is(err, os.ErrPermission) {
@@ -89,9 +91,9 @@ func explainDenied(pid int, err error) error {
 	d.owner, _, _ = strings.Cut(procfs.Status(pid, "Uid"), "\t")
 	d.permits = capabilities(pid, "CapPrm")
 	var st unix.Stat_t
-	// The files of what is not dumpable are shown as root's, its directory is not (proc(5)).
+	// The files of a process that is not dumpable appear to belong to root, its directory does not (proc(5)).
 	d.undumped = unix.Stat(fmt.Sprintf("/proc/%d/status", pid), &st) == nil && strconv.Itoa(int(st.Uid)) != d.owner
-	// Where the link can be read the process may be looked at, and it is its file that may not.
+	// If the link is readable, the process may be examined, and only its file may not.
 	d.unread = errors.Is(err, unix.EACCES) && procfs.Link(pid, "exe") != ""
 	why, help := d.cause(errors.Is(err, unix.EPERM))
 	if e.help = help; why != "" {
@@ -100,7 +102,7 @@ func explainDenied(pid int, err error) error {
 	return e
 }
 
-// explainRefused says why a program cannot be started under trace, and what would help.
+// explainRefused returns an error that explains why a program cannot be started under trace, and what would help.
 func explainRefused(c command, path string, err error) error {
 	e := &LaunchError{Path: c.Path, Err: err}
 	if !errors.Is(err, unix.EPERM) {
@@ -115,7 +117,7 @@ func explainRefused(c command, path string, err error) error {
 	return e
 }
 
-// warnPrivileges tells of a program that runs with less than its file would give it.
+// warnPrivileges warns about a program that runs with fewer privileges than its file would give it.
 func (s *Session) warnPrivileges(path string) {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) == nil && self().takesPrivileges(&st, os.Getegid()) {
@@ -123,7 +125,8 @@ func (s *Session) warnPrivileges(path string) {
 	}
 }
 
-// takesPrivileges reports whether the kernel leaves a program without the privileges of its file because it is traced (execve(2)).
+// takesPrivileges reports whether the kernel withholds from a program the privileges of its file because it is traced
+// (execve(2)).
 func (d denial) takesPrivileges(st *unix.Stat_t, gid int) bool {
 	able := d.caps>>unix.CAP_SYS_PTRACE&1 == 1
 	asUser := st.Mode&unix.S_ISUID != 0 && int(st.Uid) != d.uid

@@ -10,16 +10,16 @@ import (
 	"gotap/engine/place"
 )
 
-// What no probe is placed on, though it can be named. Everything else that is mapped from a file may be probed, the dynamic loader
-// and the C library's innermost functions included: programs run in this process and not in the target's, so a probe on what the
-// engine itself makes the target call does not recurse.
+// Code on which no probe is placed, though it can be named. All other code mapped from a file may be probed, including
+// the dynamic loader and the C library's innermost functions. Probe programs run in this process and not in the target,
+// so a probe on code that the engine itself makes the target call does not recurse.
 //
 //   - code of the kernel in the process, the vdso and the vsyscall page: see package locate;
-//   - the fallback, and the copies of displaced instructions, both gotap's: a breakpoint in a copy would be run in the middle of a
-//     hit, and one in the fallback when no session is there to handle it;
+//   - gotap's own code, which is the fallback and the copies of displaced instructions: a breakpoint in a copy would
+//     run in the middle of a hit, and one in the fallback when no session exists to handle it;
 //   - addresses where no code is mapped from a file.
 
-// excludedAddress says why nothing can be probed at an address of a process that is in no module.
+// excludedAddress returns why nothing can be probed at an address of a process that is in no module.
 func (s *Session) excludedAddress(pid int, spec place.Spec) error {
 	refused := locate.NoModule(spec)
 	maps, _ := module.Maps(pid) // a process that has ended has none
@@ -39,7 +39,7 @@ func (s *Session) excludedAddress(pid int, spec place.Spec) error {
 	return refused
 }
 
-// notFromFile describes a mapping in which there is no module.
+// notFromFile describes a mapping without a module.
 func notFromFile(m module.Mapping) string {
 	kind := "data"
 	if m.Exec {
@@ -48,7 +48,7 @@ func notFromFile(m module.Mapping) string {
 	return fmt.Sprintf("what is mapped there (%s) comes from no program file: it is %s", cmp.Or(m.Path, "memory without a name"), kind)
 }
 
-// ownMemory says what of ours is at an address of a process; "" when nothing is.
+// ownMemory names what gotap has at an address of a process, or returns "" if it has nothing there.
 func (s *Session) ownMemory(pid int, addr uint64) (what string) {
 	s.do(func() error {
 		p := s.procs[pid]

@@ -11,24 +11,27 @@ import (
 
 // Protection keys.
 //
-// A thread may have taken its own access to pages with a certain key away (pkeys(7)). The processor checks that, but the kernel does not when
-// one process reads the memory of another: an emulated instruction would read and write where the thread itself faults. So in a process
-// that uses keys, instructions that access memory outside the stack are not emulated; the processor executes them.
+// A thread may have removed its own access to pages with a certain key (pkeys(7)). The processor checks that, but the
+// kernel does not when one process reads the memory of another: an emulated instruction would read and write where the
+// thread itself faults. So in a process that uses keys, instructions that access memory outside the stack are not
+// emulated; the processor executes them.
 //
-// Nothing tells when a process begins to use keys. The sign is a thread whose rights are not those that each program starts with. It is looked for
-// before each emulated access outside the stack, until it has been seen in the process. A thread that kept the first rights, and
-// accesses memory to which another thread gave a key, is not recognised before that other thread has made such an access.
+// Nothing reports when a process begins to use keys. The sign is a thread whose rights differ from those that each
+// program starts with. The engine checks for it before each emulated access outside the stack, until it has seen it in
+// the process. A thread that kept the initial rights, and accesses memory to which another thread assigned a key, is
+// not recognised before that other thread has made such an access.
 
-// firstRights is the register of protection keys (PKRU) that programs start with: access to pages without a key alone (init_pkru_value in
-// the kernel's arch/x86/mm/pkeys.c).
+// firstRights is the initial value of the protection key register (PKRU): access only to pages without a key
+// (init_pkru_value in the kernel's arch/x86/mm/pkeys.c).
 const firstRights = 0x55555554
 
-// nearStack is how far from the stack pointer an access is taken for one of the stack.
+// nearStack is the distance from the stack pointer within which an access counts as one to the stack.
 const nearStack = 64 << 10
 
 var errKeys = errors.New("the process uses protection keys")
 
-// keyMemory is a target's memory for an emulated instruction of one thread. An access that a protection key may forbid is an error.
+// keyMemory is a target's memory for an emulated instruction of one thread. An access that a protection key may forbid
+// returns an error.
 type keyMemory struct {
 	*ptrace.Memory
 	t *thread
@@ -60,7 +63,7 @@ func (t *thread) emulates(p *point) bool {
 	return p.site.Emulate(&t.regs, mem) == nil
 }
 
-// restricted reports whether a protection key may forbid the thread an access to an address.
+// restricted reports whether a protection key may forbid the thread access to an address.
 func (t *thread) restricted(addr uint64) bool {
 	if sp := t.sp(); addr-sp+nearStack < 2*nearStack {
 		return false
@@ -71,20 +74,21 @@ func (t *thread) restricted(addr uint64) bool {
 	return t.proc.space.keys
 }
 
-// rights is the thread's register of protection keys.
+// rights returns the thread's protection key register.
 func (t *thread) rights() uint32 {
 	state := t.s.keyRights
 	n, e := ptrace.GetRegSet(t.tid, ptrace.SetX86State, state)
 	if e != 0 || n < len(state) {
-		return firstRights // nothing is known of keys
+		return firstRights // without the register, keys are not detected
 	}
 	return binary.LittleEndian.Uint32(state[len(state)-rightsSize:])
 }
 
-// rightsSize is the size of the register in the saved state, with what lies behind it there.
+// rightsSize is the size of the register in the saved state, including what follows it there.
 const rightsSize = 8
 
-// newKeyRights returns room for a thread's saved state up to the register of protection keys; nil where there are no keys.
+// newKeyRights returns a buffer for a thread's saved state up to the protection key register, or nil if there are no
+// keys.
 func newKeyRights() []byte {
 	offset, ok := hostcpu.KeyRights()
 	if !ok {

@@ -14,28 +14,28 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// ErrClosed is what a session answers once it has been closed, or its tracing thread has failed.
+// ErrClosed is returned by a session that has been closed, or whose tracing thread has failed.
 var ErrClosed = errors.New("the session is over")
 
 // loop is the tracing thread: it waits for tracees and runs what other goroutines post.
 //
-// Waking it. The thread sleeps in wait4, which nothing but a tracee's news or a signal ends. A poster queues its closure,
-// sets pending, and kicks the thread with a signal that makes wait4 return EINTR. The signal may come in the
-// instant between the thread's look at pending and its wait4, and be lost; so the poster repeats it, first after
-// kickInterval, until the closure has run. No wake-up is lost for longer than that, and the thread pays a few atomic
-// operations per wait for it, no lock, no channel.
+// Waking it. The thread sleeps in wait4, which only a tracee's report or a signal ends. A poster queues its closure,
+// sets pending, and kicks the thread with a signal that makes wait4 return EINTR. The signal may come between the
+// thread's check of pending and its wait4, and be lost. So the poster repeats it, first after kickInterval, until the
+// closure has run. No wake-up is lost for longer than that. The thread pays a few atomic operations per wait for it,
+// but no lock and no channel.
 //
-// The signal is one of those that the kernel queues, so each costs the thread a run of a handler. Many posters that all kicked it
-// while it was busy would keep a slow machine with those handlers alone, and more posters would come to wait meanwhile. So only the
-// poster of the oldest closure kicks, only while the thread waits for tracees, and less and less often.
+// The kernel queues this signal, so each one costs the thread a run of a handler. If many posters all kicked the thread
+// while it is busy, a slow machine would run only these handlers, while more posters start to wait. So only the poster
+// of the oldest closure kicks, only while the thread waits for tracees, and less and less often.
 type loop struct {
 	tid     atomic.Int32
 	pending atomic.Bool
-	waiting atomic.Bool   // it waits for a tracee, or is about to and will look at pending once more
-	wake    chan struct{} // for the time when there is no tracee to wait for
+	waiting atomic.Bool   // it waits for a tracee, or will do so after one more check of pending
+	wake    chan struct{} // used while there is no tracee to wait for
 	dead    chan struct{} // closed when the thread has ended
 
-	mu    sync.Mutex // guards queue and over; nothing else is locked under it
+	mu    sync.Mutex // guards queue and over; no other lock is taken under it
 	queue []*task
 	over  bool
 }
@@ -45,7 +45,8 @@ type task struct {
 	done chan struct{}
 }
 
-// kickInterval is how long after the first kick the second comes; each later one takes twice as long, up to longestKick.
+// kickInterval is the time between the first kick and the second. The interval doubles after each kick, up to
+// longestKick.
 const (
 	kickInterval = 500 * time.Microsecond
 	longestKick  = 64 * time.Millisecond
@@ -55,15 +56,15 @@ func newLoop() *loop {
 	return &loop{wake: make(chan struct{}, 1), dead: make(chan struct{})}
 }
 
-// start runs body on a thread of its own, which ends with it: the kernel then lets go of what that thread still traces.
-// The program's first thread will not do, because Go cannot end it. Nor will one that has started a process for somebody else: wait
-// would report that child's stops and its end to us, and take them from its owner. Other goroutines occupy such threads until
-// one is found that will do.
+// start runs body on a thread of its own, which ends with body: the kernel then detaches what that thread still traces.
+// The program's first thread is not suitable, because Go cannot end it. A thread that has started a process for another
+// caller is not suitable either: wait would report that child's stops and end to us, and take them from its owner.
+// Other goroutines occupy such threads until a suitable one is found.
 func (l *loop) start(body func()) {
 	ready := make(chan struct{})
 	var run func()
 	run = func() {
-		goruntime.LockOSThread() // for life: never unlocked
+		goruntime.LockOSThread() // forever: never unlocked
 		if syscall.Getpid() == ptrace.Tid() || procfs.IsParent(ptrace.Tid()) {
 			go run()
 			<-ready
@@ -80,8 +81,8 @@ func (l *loop) start(body func()) {
 	<-ready
 }
 
-// ended waits until the tracing thread is gone, and with it all tracing: the kernel lets go of what a thread traces before it
-// forgets the thread.
+// ended waits until the tracing thread has ended, and all tracing with it: the kernel detaches what a thread traces
+// before it removes the thread.
 func (l *loop) ended() {
 	<-l.dead
 	for range 10000 {
@@ -92,7 +93,7 @@ func (l *loop) ended() {
 	}
 }
 
-// finish answers everybody who still waits.
+// finish wakes all callers that still wait.
 func (l *loop) finish() {
 	l.mu.Lock()
 	l.over = true
@@ -143,7 +144,7 @@ func (l *loop) await(t *task) {
 	}
 }
 
-// kick wakes the thread for a task, if it is the oldest and the thread waits; it reports whether it did.
+// kick wakes the thread for a task, if the task is the oldest and the thread waits. It reports whether it did.
 func (l *loop) kick(t *task) bool {
 	select {
 	case l.wake <- struct{}{}:
@@ -156,15 +157,16 @@ func (l *loop) kick(t *task) bool {
 	return true
 }
 
-// oldest reports whether a task is the next to be run.
+// oldest reports whether a task is the next to run.
 func (l *loop) oldest(t *task) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.queue) > 0 && l.queue[0] == t
 }
 
-// mayWait tells posters that the thread is about to wait for tracees. It reports false when it may not, because something has been
-// posted: a poster either finds waiting set, or has set pending before it is looked at here.
+// mayWait announces to posters that the thread is about to wait for tracees. It returns false if the thread must not
+// wait, because something has been posted: a poster either finds waiting set, or has set pending before mayWait checks
+// it.
 func (l *loop) mayWait() bool {
 	l.waiting.Store(true)
 	if l.pending.Load() {
@@ -183,7 +185,7 @@ func (l *loop) runTasks() {
 	}
 }
 
-// next takes the oldest task.
+// next takes the oldest task from the queue.
 func (l *loop) next() *task {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,7 +198,7 @@ func (l *loop) next() *task {
 	return t
 }
 
-// run runs a task; whoever waits for it is answered even when it panics.
+// run runs a task. The caller that waits for it is woken even if the task panics.
 func (t *task) run() {
 	defer close(t.done)
 	t.fn()
@@ -209,8 +211,8 @@ func (l *loop) idle() {
 	}
 }
 
-// run is the tracing thread's life: until the session is closed, it waits for tracees to stop and deals with each stop.
-// A panic, which is a mistake in this program and no reason to harm the targets, ends the session as Close does.
+// run is the main function of the tracing thread: until the session is closed, it waits for tracees to stop and handles
+// each stop. A panic, which is a bug in this program and must not harm the targets, ends the session as Close does.
 func (s *Session) run() {
 	defer s.recoverLoop()
 	for !s.closed {
@@ -241,8 +243,8 @@ func (s *Session) run() {
 	}
 }
 
-// wait waits for the next stop. One for a signal is only looked at, so that the signal is delivered if we are killed before
-// the thread is resumed; settleStop is to be called when it has been dealt with.
+// wait waits for the next stop. It only peeks at a stop for a signal, so that the signal is delivered if we are killed
+// before the thread is resumed. Call settleStop when the stop has been handled.
 func (s *Session) wait() (int, syscall.Errno) { return s.look(&s.status, true) }
 
 func (s *Session) look(st *ptrace.Status, block bool) (int, syscall.Errno) {
@@ -254,7 +256,8 @@ func (s *Session) look(st *ptrace.Status, block bool) (int, syscall.Errno) {
 	return tid, 0
 }
 
-// takeStop takes what has been looked at: a stop, unless it is one for a signal, or the end of a thread.
+// takeStop consumes a report that was peeked at: the end of a thread, or a stop. A stop of a known thread for a signal
+// is only marked as untaken.
 func (s *Session) takeStop(tid int, st ptrace.Status) {
 	t := s.threads[tid]
 	switch {
@@ -267,15 +270,15 @@ func (s *Session) takeStop(tid int, st ptrace.Status) {
 	}
 }
 
-// settleStop takes a stop that has been dealt with, when the thread has not been resumed.
+// settleStop consumes a stop that has been handled, if the thread has not been resumed.
 func (s *Session) settleStop(tid int) {
 	if t := s.threads[tid]; t != nil && t.stopped {
 		t.unreported()
 	}
 }
 
-// waitFor waits for the next stop of one thread; it is for moments in which the rest of the world has to wait.
-// ok is false when the thread is gone without a word.
+// waitFor waits for the next stop of one thread, while all other threads have to wait. ok is false if the thread ended
+// without a report.
 func (s *Session) waitFor(tid int) (st ptrace.Status, ok bool) {
 	for {
 		_, e := ptrace.Wait(tid, &s.special)

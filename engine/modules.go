@@ -9,16 +9,17 @@ import (
 	"gotap/engine/isa"
 )
 
-// loaderWatch is the breakpoint in the dynamic loader that tells of modules that come and go: the function that every
-// loader calls for debuggers before and after it changes its list (r_brk of struct r_debug, System V ABI). glibc
-// and musl have it under a name as well, which is how it is found before the loader has filled in the structure.
+// loaderWatch is the breakpoint in the dynamic loader that reports modules being loaded and unloaded. It is on the
+// function that every loader calls for debuggers before and after it changes its list (r_brk of struct r_debug, System
+// V ABI). glibc and musl export the function under a name too, with which it is found before the loader has filled in
+// the structure.
 type loaderWatch struct {
-	at      uint64 // 0: there is none; the program is static, or the loader not known
-	changes int    // times the loader said something
-	debug   uint64 // address of its struct r_debug; 0: not known
+	at      uint64 // 0: none, because the program is static or the loader unknown
+	changes int    // number of calls the loader has made
+	debug   uint64 // address of its struct r_debug; 0: unknown
 }
 
-// watchLoader puts the breakpoint in the loader of an address space. Static programs have none.
+// watchLoader sets the breakpoint in the loader of an address space. Static programs have no loader.
 func (s *Session) watchLoader(sp *space) {
 	if sp.loader.at != 0 {
 		return
@@ -52,8 +53,8 @@ func (s *Session) watchLoader(sp *space) {
 	}
 }
 
-// isLoader recognises dynamic loaders by their file names, as all distributions give them. Debian's musl has the loader in libc.so, which elsewhere
-// may be a C library without one.
+// isLoader recognises dynamic loaders by the file names that all distributions use. Debian's musl has the loader in
+// libc.so. Elsewhere a libc.so may be a C library without a loader.
 func isLoader(m *module.Loaded) bool {
 	base := filepath.Base(m.Path)
 	if base == "libc.so" && m.File != nil && m.Err == nil {
@@ -68,14 +69,14 @@ func isLoader(m *module.Loaded) bool {
 	return false
 }
 
-// The states of the loader's list (r_state of struct r_debug).
+// States of the loader's list (r_state of struct r_debug).
 const (
 	listConsistent = 0
 	listUnknown    = ^uint32(0)
 )
 
-// loaderChanged runs when the loader says that its list is about to change or has changed. Only the latter is of interest:
-// then the mappings tell what there is.
+// loaderChanged runs when the loader reports that its list is about to change or has changed. Only the latter matters:
+// then the mappings show the present modules.
 func (t *thread) loaderChanged(*point) bool {
 	sp := t.proc.space
 	sp.loader.changes++
@@ -99,7 +100,8 @@ func (w *loaderWatch) state(sp *space) uint32 {
 	return binary.LittleEndian.Uint32(word[:])
 }
 
-// rescan reads the mappings of a process again, arms probes in modules that are new, and forgets points in those that are gone.
+// rescan reads the mappings of a process again, arms probes in new modules, and discards points in modules that are
+// unloaded.
 func (s *Session) rescan(p *process) {
 	if s.closing {
 		return
@@ -112,7 +114,7 @@ func (s *Session) rescan(p *process) {
 	mods = module.MainFirst(p.pid, mods)
 	sp := p.space
 	if sp.mem.Gone() {
-		return // these are the modules of the image that the process is about to run: see execing.go
+		return // these modules belong to the image that the process is about to run: see execing.go
 	}
 	old := sp.mods
 	sp.mods = mods
@@ -131,7 +133,7 @@ func (s *Session) rescan(p *process) {
 	}
 }
 
-// forget drops the points that lie in modules that have gone: their memory is unmapped, or something else by now.
+// forget discards the points in modules that are unloaded: their memory is unmapped, or used for something else by now.
 func (s *Session) forget(sp *space, before []module.Loaded) {
 	for _, gone := range module.Added(sp.mods, before) {
 		sp.exclusives = isa.Exclusives{}
@@ -153,7 +155,7 @@ func (s *Session) forget(sp *space, before []module.Loaded) {
 	}
 }
 
-// forgetFunction makes frames that wait at a point that is gone harmless.
+// forgetFunction makes frames that wait at a discarded point harmless.
 func (s *Session) forgetFunction(p *point) {
 	for _, t := range s.threads {
 		t.calls.Gone(&p.Point)

@@ -10,30 +10,30 @@ import (
 	"gotap/engine/semaphore"
 )
 
-// process is a thread group that is traced. Tracing thread only.
+// process is a traced thread group. Tracing thread only.
 type process struct {
 	s       *Session
 	pid     int
 	space   *space
 	arch    *abi.ABI
 	threads map[int]*thread
-	// silent says that no program runs for it: it is traced only because it shares memory that holds breakpoints with one
-	// that is probed, or until they have been taken out of its own.
+	// silent means that no program runs for it. It is traced only because it shares memory that holds breakpoints with
+	// a probed process, or until the breakpoints are removed from its own memory.
 	silent   bool
 	launched bool
 	awaited  bool // an attach waits for its fallback
-	child    bool // another one of the session made it
+	child    bool // another process of the session created it
 	exec     bool // it has called exec since it was created: its image is its own
 	watches  []*watch
 	trap     trapAction
 }
 
-// space is an address space, with the breakpoints in it. Processes share one between vfork and exec, and after a clone with
-// CLONE_VM.
+// space is an address space with the breakpoints in it. Processes share a space between vfork and exec, and after a
+// clone with CLONE_VM.
 type space struct {
 	mem    *ptrace.Memory
 	arch   *abi.ABI
-	users  int // processes
+	users  int // number of processes
 	points map[uint64]*point
 	lo, hi uint64 // all points are at or above lo and below hi
 
@@ -41,15 +41,15 @@ type space struct {
 	loader     loaderWatch
 	slots      slotPools
 	guard      guard
-	exclusives isa.Exclusives // of the code there is now
+	exclusives isa.Exclusives // of the present code
 	gadgetAt   callGadget     // where system calls of probed places are made; zero: not known yet
 	errno      errnoFunction
 	vdso       vdso
-	sems       semaphore.Counts // of marks
+	sems       semaphore.Counts // of probes on marks
 	keys       bool             // protection keys are used: see keys.go
 	seesMasks  bool             // the engine sees the calls that set signal masks: see sigmask.go
-	bare       bool             // without breakpoints for a moment: see surrender.go
-	sealed     bool             // nothing may be mapped into it: seccomp, or an attempt that failed
+	bare       bool             // temporarily without breakpoints: see surrender.go
+	sealed     bool             // nothing may be mapped into it: seccomp, or an attempt failed
 }
 
 // newProcess makes a process of a thread group that was just attached to, or created.
@@ -61,13 +61,14 @@ func (s *Session) newProcess(pid int, sp *space, a *abi.ABI) *process {
 	return p
 }
 
-// dropProcess forgets a process that has ended, or is traced no more. Its threads and its space are not its own business.
+// dropProcess discards a process that has ended or is no longer traced. It leaves its threads and its space to the
+// caller.
 func (s *Session) dropProcess(p *process) {
 	delete(s.procs, p.pid)
 	s.names.End(p.pid)
 }
 
-// openSpace makes the address space that a new image has, by way of one of its threads.
+// openSpace opens the address space of a new image, using one of its threads.
 func (s *Session) openSpace(tid int, a *abi.ABI) (*space, error) {
 	mem, err := ptrace.OpenMemory(tid)
 	if err != nil {
@@ -76,10 +77,10 @@ func (s *Session) openSpace(tid int, a *abi.ABI) (*space, error) {
 	return &space{mem: mem, arch: a, points: map[uint64]*point{}, lo: ^uint64(0)}, nil
 }
 
-// unopened is the address space of a process whose image is not known yet: nothing can be read there.
+// unopened returns the address space of a process whose image is not known yet. Nothing can be read there.
 func unopened() *space { return &space{mem: &ptrace.Memory{}} }
 
-// dropSpace lets go of an address space for one process.
+// dropSpace releases an address space for one process.
 func (s *Session) dropSpace(sp *space) {
 	if sp.users--; sp.users > 0 {
 		return
@@ -93,7 +94,7 @@ func (s *Session) dropSpace(sp *space) {
 	sp.mem.Close()
 }
 
-// read fills p from addr as the program would see it without breakpoints; it returns how many bytes could be read.
+// read fills p from addr as the program would see it without breakpoints. It returns how many bytes could be read.
 func (sp *space) read(addr uint64, p []byte) int {
 	n := sp.mem.ReadAvailable(addr, p)
 	if addr < sp.hi && addr+uint64(n) > sp.lo {
@@ -120,7 +121,7 @@ func (sp *space) mask(addr uint64, p []byte) {
 // longestTrap is the length of the longest breakpoint.
 const longestTrap = 4
 
-// maskIn puts the original bytes of one point into what was read at addr, as far as it lies there.
+// maskIn puts the original bytes of one point into what was read at addr, as far as they overlap.
 func (p *point) maskIn(addr uint64, read []byte) {
 	if !p.planted || p.addr+uint64(len(p.orig)) <= addr || p.addr >= addr+uint64(len(read)) {
 		return
@@ -132,7 +133,7 @@ func (p *point) maskIn(addr uint64, read []byte) {
 	copy(read[p.addr-addr:], p.orig)
 }
 
-// code reads up to n bytes of code at addr, without breakpoints of ours and whatever the page protection is.
+// code reads up to n bytes of code at addr, without our breakpoints and regardless of the page protection.
 func (sp *space) code(addr uint64, n int) []byte {
 	p := make([]byte, n)
 	p = p[:sp.mem.PeekAvailable(addr, p)]
@@ -140,7 +141,7 @@ func (sp *space) code(addr uint64, n int) []byte {
 	return p
 }
 
-// anyStopped is a thread of the process that is stopped, or nil.
+// anyStopped returns a stopped thread of the process, or nil.
 func (p *process) anyStopped() *thread {
 	for _, t := range p.threads {
 		if t.stopped && !t.listening {
@@ -150,7 +151,7 @@ func (p *process) anyStopped() *thread {
 	return nil
 }
 
-// stoppedTid is the number of a stopped thread that uses an address space, 0 when there is none.
+// stoppedTid returns the ID of a stopped thread that uses an address space, or 0 if there is none.
 func (s *Session) stoppedTid(sp *space) int {
 	for _, p := range s.procs {
 		if p.space != sp {
@@ -163,8 +164,9 @@ func (s *Session) stoppedTid(sp *space) int {
 	return 0
 }
 
-// threadEnded takes the news that a thread is gone. The first one's is that of the process; of one that was attached to without it,
-// since it had ended before, the last one's, which has the same status unless the threads ended one by one.
+// threadEnded handles the end of a thread. The end of the first thread is the end of the process. If the process was
+// attached to after its first thread had ended, the end of the last thread is. Its status is the same unless the
+// threads ended one by one.
 func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 	p := t.proc
 	t.forget()
@@ -178,7 +180,7 @@ func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 	s.processEnded(p, e)
 }
 
-// forget removes all that is known of a thread.
+// forget removes all state of a thread.
 func (t *thread) forget() {
 	s := t.s
 	t.calls.Drop()
@@ -200,7 +202,7 @@ func (t *thread) forget() {
 	}
 }
 
-// processEnded reports the end of a process, when its first thread has been heard of.
+// processEnded reports the end of a process and discards its state.
 func (s *Session) processEnded(p *process, e Event) {
 	if s.procs[p.pid] != p {
 		return

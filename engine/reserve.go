@@ -6,17 +6,19 @@ import (
 	"syscall"
 )
 
-// A child that is made while this program can open no more files (RLIMIT_NOFILE) has to be let go without probes: its memory, a copy of
-// its parent's with the breakpoints in it, is one file, and another tells what of it is filled in by others. Some files are kept
-// open for nothing else, so that there is room for one child at a time while it is put right.
+// If a child is created while this program can open no more files (RLIMIT_NOFILE), the session has to detach from it
+// without probes. Its memory, a copy of its parent's including the breakpoints, takes one file, and another shows which
+// of its pages other programs fill in. Some files are kept open only for this purpose, so that one child at a time can
+// be cleaned.
 
-// reserveSize is how many files it takes to let a child go: its memory, the state of its pages, and what is read of it and closed again.
+// reserveSize is how many files are needed to detach from a child: its memory, the state of its pages, and those that
+// are read and closed again.
 const reserveSize = 4
 
-// reserve is files that can be done without. Tracing thread.
+// reserve is a set of files that can be closed when needed. Tracing thread only.
 type reserve []*os.File
 
-// fill opens what is missing, as far as that can be.
+// fill opens the missing files, as far as possible.
 func (r *reserve) fill() {
 	for len(*r) < reserveSize {
 		f, err := os.Open(os.DevNull)
@@ -27,7 +29,7 @@ func (r *reserve) fill() {
 	}
 }
 
-// free closes them all.
+// free closes all files.
 func (r *reserve) free() {
 	for _, f := range *r {
 		f.Close()
@@ -35,8 +37,8 @@ func (r *reserve) free() {
 	*r = nil
 }
 
-// letUnopenedGo lets a child go whose memory could not be opened, with the reason. It waits for the child's first stop, which is on
-// its way, and runs nothing before.
+// letUnopenedGo detaches from a child whose memory could not be opened, for the reason why. It waits for the child's
+// first stop, which is on its way. The child runs nothing before it.
 func (s *Session) letUnopenedGo(parent *thread, pid int, why error) {
 	if !errors.Is(why, syscall.EMFILE) && !errors.Is(why, syscall.ENFILE) {
 		s.warn(why.Error())

@@ -20,8 +20,8 @@ import (
 	"gotap/engine/registry/hit"
 )
 
-// Session traces any number of processes. Its methods may be called by any goroutine except from within the callbacks
-// it was given, which run on the tracing thread; those that ask it to do something return when it has been done.
+// Session traces any number of processes. Any goroutine may call its methods, except from within the callbacks it was
+// given, which run on the tracing thread. Methods that request an action return when it is done.
 type Session struct {
 	*probes.Set
 
@@ -32,20 +32,20 @@ type Session struct {
 	done    chan struct{} // closed when no process is left, or at Close
 	once    sync.Once
 
-	leftStopped sync.Map // numbers of processes that programs have stopped for a debugger
+	leftStopped sync.Map // IDs of processes that programs have stopped for a debugger
 
 	names *history.History // what is kept of processes for naming addresses; has a lock of its own
 
 	places *locate.Locator
 
-	lastStats atomic.Pointer[Stats] // the answer to Stats at the end
+	lastStats atomic.Pointer[Stats] // what Stats returns after the end
 
-	// All below belongs to the tracing thread.
+	// All fields below belong to the tracing thread.
 
 	threads     map[int]*thread
 	procs       map[int]*process
 	paused      []*thread // held while code is written
-	backlog     []stop    // stops that came while the world was held, to be dealt with in order
+	backlog     []stop    // stops that came while all threads were held, to be handled in order
 	status      ptrace.Status
 	special     ptrace.Status
 	runner      *hit.Runner
@@ -62,19 +62,19 @@ type Session struct {
 	watching   int  // watchpoints
 	marks      bool // there are probes on marks with semaphores
 
-	keyRights []byte             // room for a thread's saved state: see keys.go; nil where there are no protection keys
-	hasShadow func(tid int) bool // see shadow.go; nil where no thread has a shadow stack
+	keyRights []byte             // buffer for a thread's saved state: see keys.go; nil if there are no protection keys
+	hasShadow func(tid int) bool // see shadow.go; nil if no thread has a shadow stack
 
 	tickets     map[uint32]*thread // held threads
 	settling    settle
 	started     bool
 	closing     bool
 	undoes      bool  // the session only undoes what an earlier one left: it plants nothing
-	halted      []int // threads that were in a stop of job control when the session ended
+	halted      []int // threads that were in a job-control stop when the session ended
 	closed      bool
 	undone      error  // what could not be undone, once the session is closed
 	sawOne      bool   // there was a process
-	inPlaceOnly bool   // for tests: nothing is emulated, nothing stepped out of line
+	inPlaceOnly bool   // for tests: nothing is emulated or stepped out of line
 	testAtCall  func() // for tests: called at each step of a call that a target is made to make
 	warned      map[string]bool
 	meter       meter
@@ -83,7 +83,7 @@ type Session struct {
 	children    children
 }
 
-// stop is a stop of a thread that has not been dealt with.
+// stop is a stop of a thread that has not been handled.
 type stop struct {
 	tid    int
 	status ptrace.Status
@@ -125,7 +125,7 @@ func (s *Session) do(fn func() error) error {
 	return err
 }
 
-// gone explains why the tracing thread does not answer.
+// gone returns the reason why the tracing thread does not answer.
 func (s *Session) gone(err error) error {
 	if f := s.failure.Load(); f != nil {
 		return f.err
@@ -133,8 +133,8 @@ func (s *Session) gone(err error) error {
 	return err
 }
 
-// Wait blocks until no process is left, or the session is closed. It returns the error that ended the
-// tracing thread, if one did.
+// Wait blocks until no process is left or the session is closed. It returns the error that ended the tracing thread, if
+// any.
 func (s *Session) Wait() error {
 	select {
 	case <-s.done:
@@ -146,13 +146,13 @@ func (s *Session) Wait() error {
 	return nil
 }
 
-// Done is closed when no process is left, or the session is over.
+// Done returns a channel that is closed when no process is left or the session is over.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// over tells everybody who waits that there will be no more.
+// over signals to all waiters that the session is over.
 func (s *Session) over() { s.once.Do(func() { close(s.done) }) }
 
-// Start lets the targets run that were launched. Processes that were attached to were never stopped.
+// Start lets the launched targets run. Processes that were attached to were never stopped.
 func (s *Session) Start() error {
 	return s.do(func() error {
 		s.started = true
@@ -169,7 +169,8 @@ func (s *Session) Start() error {
 	})
 }
 
-// Release lets a thread go that a program kept with ExitHold. A ticket that is not known is ignored: its thread may have been killed.
+// Release releases a thread that a program held with ExitHold. It ignores unknown tickets: the thread may have been
+// killed.
 func (s *Session) Release(ticket uint32) {
 	s.do(func() error {
 		if t := s.tickets[ticket]; t != nil {
@@ -187,12 +188,12 @@ func (s *Session) Stats() Stats {
 		return nil
 	})
 	if last := s.lastStats.Load(); err != nil && last != nil {
-		return *last // of the moment the session ended
+		return *last // as of the end of the session
 	}
 	return st
 }
 
-// present is the counters as they stand.
+// present returns the current counters.
 func (s *Session) present() Stats {
 	st := s.stats
 	st.Attached, st.Points = len(s.threads), s.points
@@ -200,7 +201,7 @@ func (s *Session) present() Stats {
 	return st
 }
 
-// Pids lists the processes that are being traced.
+// Pids lists the processes being traced.
 func (s *Session) Pids() []int {
 	var pids []int
 	s.do(func() error {
@@ -214,8 +215,9 @@ func (s *Session) Pids() []int {
 	return pids
 }
 
-// LeftStopped reports whether a program has stopped a process for a debugger (exit.stop) and it still is. It may be asked after Close. A thread
-// that has just been let go may have yet to take the signal; so while one runs, or the signal waits, the answer does, for a second at most.
+// LeftStopped reports whether a program has stopped a process for a debugger (exit.stop) and the process is still
+// stopped. It may be called after Close. A thread that was just detached may not have received the signal yet. So while
+// a thread runs or the signal is pending, LeftStopped waits, for a second at most.
 func (s *Session) LeftStopped(pid int) bool {
 	if _, stopped := s.leftStopped.Load(pid); !stopped {
 		return false
@@ -233,7 +235,7 @@ func (s *Session) LeftStopped(pid int) bool {
 	}
 }
 
-// warn tells the user something once.
+// warn reports a warning to the user, once.
 func (s *Session) warn(text string) {
 	if s.cfg.Warn != nil && !s.warned[text] {
 		s.warned[text] = true
@@ -241,7 +243,7 @@ func (s *Session) warn(text string) {
 	}
 }
 
-// warnOf tells the user of an error, if there is one.
+// warnOf warns the user of an error, if there is one.
 func (s *Session) warnOf(err error) {
 	if err != nil {
 		s.warn(err.Error())
@@ -257,7 +259,7 @@ func (s *Session) notify(e Event) {
 	s.cfg.Notify(e)
 }
 
-// checkDone ends the session when its last process has gone.
+// checkDone ends the session when its last process has ended.
 func (s *Session) checkDone() {
 	for _, p := range s.procs {
 		if !p.silent {

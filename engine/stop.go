@@ -7,7 +7,7 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// dispatch deals with one stop, or the end, of a thread.
+// dispatch handles one stop of a thread, or its end.
 func (s *Session) dispatch(tid int, st ptrace.Status) {
 	t := s.threads[tid]
 	if t == nil {
@@ -44,7 +44,7 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 	}
 }
 
-// dealWithBacklog deals with the stops that came while the world was held.
+// dealWithBacklog handles the stops that came while all threads were held.
 func (s *Session) dealWithBacklog() {
 	for len(s.backlog) > 0 {
 		b := s.backlog[0]
@@ -54,7 +54,8 @@ func (s *Session) dealWithBacklog() {
 	}
 }
 
-// stranger takes a stop of a thread that is not known yet: a new child can stop before its parent's stop that tells of it.
+// stranger handles a stop of a thread that is not known yet: a new child can stop before the parent's stop that reports
+// it.
 func (s *Session) stranger(tid int, st ptrace.Status) {
 	if st.Ended() {
 		delete(s.children.early, tid)
@@ -63,11 +64,11 @@ func (s *Session) stranger(tid int, st ptrace.Status) {
 	s.untold(tid, st)
 }
 
-// trap deals with a SIGTRAP: a breakpoint of ours, the end of a step, or a signal of the target's own.
+// trap handles a SIGTRAP: a breakpoint of ours, the end of a step, or one of the target's own signals.
 //
-// A stop with the program counter just behind the first byte of a longer instruction can only come from the
-// breakpoint. Behind an instruction of one byte the thread might have got by itself, and have been sent a SIGTRAP there; so the
-// kernel is asked.
+// A stop with the program counter one byte into a longer instruction can only come from the breakpoint. After a
+// one-byte instruction, the thread might have got there by itself and have been sent a SIGTRAP. So trap asks the
+// kernel.
 func (t *thread) trap() {
 	if !t.getRegs() {
 		return
@@ -92,8 +93,8 @@ func (t *thread) trap() {
 	}
 }
 
-// staleHit deals with a breakpoint that was hit just before it was taken away: the thread goes back to the instruction
-// that is there now. If there still is a breakpoint, it is the target's own.
+// staleHit handles a breakpoint that was hit just before it was removed: the thread goes back to the instruction that
+// is there now. If a breakpoint is still there, it is the target's own.
 func (t *thread) staleHit(p *point) {
 	if p.isBreakpoint() {
 		t.resume(ptrace.SIGTRAP)
@@ -104,8 +105,8 @@ func (t *thread) staleHit(p *point) {
 	t.resume(0)
 }
 
-// foreignTrap passes on a SIGTRAP that is none of ours, unless a watchpoint caused it: one of ours, or one that an earlier session left
-// armed or that has just been taken away.
+// foreignTrap passes on a SIGTRAP that is not ours, unless a watchpoint caused it: one of ours, one that an earlier
+// session left armed, or one that has just been removed.
 func (t *thread) foreignTrap() {
 	left := t.proc.space.guard.watching
 	switch {
@@ -120,7 +121,7 @@ func (t *thread) foreignTrap() {
 	}
 }
 
-// signal deals with a signal that is about to be delivered: it is.
+// signal handles a signal that is about to be delivered, and delivers it unless it has to wait.
 func (t *thread) signal(sig int) {
 	if t.step.active {
 		t.signalInStep(sig)
@@ -151,7 +152,7 @@ func (t *thread) signal(sig int) {
 	t.resume(sig)
 }
 
-// event deals with a PTRACE_EVENT stop.
+// event handles a PTRACE_EVENT stop.
 func (t *thread) event(st ptrace.Status) {
 	switch st.Event() {
 	case ptrace.EventFork, ptrace.EventVfork, ptrace.EventClone:
@@ -169,8 +170,8 @@ func (t *thread) event(st ptrace.Status) {
 	}
 }
 
-// eventStop deals with a stop that job control or we asked for. In a group stop the thread is left to listen for SIGCONT: so
-// the target's parent, and its shell, see it stopped and see it go on.
+// eventStop handles a stop that job control or the engine requested. In a group stop the thread keeps listening for
+// SIGCONT, so the target's parent and its shell see it stop and continue.
 func (t *thread) eventStop(st ptrace.Status) {
 	if !st.GroupStop() {
 		if !t.step.active {
@@ -193,7 +194,7 @@ func (t *thread) eventStop(st ptrace.Status) {
 	}
 }
 
-// syscallStop deals with a stop at the entry to or the end of a system call.
+// syscallStop handles a stop at the entry to or the end of a system call.
 func (t *thread) syscallStop() {
 	switch {
 	case t.breath.run && t.putOff():
@@ -217,7 +218,7 @@ func (t *thread) syscallStop() {
 	}
 }
 
-// hexField reads a set of signals from /proc/TID/status.
+// hexField reads a signal set from /proc/TID/status.
 func hexField(tid int, name string) uint64 {
 	v, _ := strconv.ParseUint(procfs.Status(tid, name), 16, 64)
 	return v

@@ -8,13 +8,14 @@ import (
 
 var _ runtime.ProcessInfo = (*thread)(nil)
 
-// errnoFunction is the function by which the C library of an address space finds errno.
+// errnoFunction is the function with which the C library of an address space finds errno.
 type errnoFunction struct {
-	entry  uint64 // 0: none is known
-	looked int    // how many modules there were when none was found
+	entry  uint64 // 0: unknown
+	looked int    // number of modules when none was found
 }
 
-// Errno implements runtime.ProcessInfo. The C library's function is not called: it is worked out on a copy of the registers.
+// Errno implements runtime.ProcessInfo. It does not call the C library's function, but evaluates it on a copy of the
+// registers.
 func (t *thread) Errno() (uint64, bool) {
 	if t.sys.in {
 		return t.callError(), true
@@ -31,7 +32,7 @@ func (t *thread) Errno() (uint64, bool) {
 	return t.proc.arch.Errno(sp.errno.entry, &t.regs, &t.view, sp.mods)
 }
 
-// callError is the error that a system call returns; 0 when it returns none, or has not returned.
+// callError returns the error that a system call returns, or 0 if it returns none or has not returned.
 func (t *thread) callError() uint64 {
 	const last = 4095 // the kernel's errors are -4095 … -1
 	if ret := int64(t.Return()); t.h.Now.Leave && ret < 0 && ret >= -last {
