@@ -34,8 +34,8 @@ func (e *AttachError) Hint() string { return e.help }
 var ErrNoProcess = errors.New("no such process")
 
 // Attach starts to trace a running process with all its threads, and arms the probes in it. Seizing stops no thread and
-// interrupts no system call. Only the fallback's installation stops one thread briefly, which the thread does not
-// notice. A process that is stopped stays stopped.
+// interrupts no system call. Only installing the fallback stops a thread, briefly and without its noticing. A process
+// that is stopped stays stopped.
 func (s *Session) Attach(pid int) error {
 	if pid <= 0 {
 		return &AttachError{Pid: pid, Err: ErrNoProcess}

@@ -265,8 +265,8 @@ func (s *Session) unfollow(t *thread) {
 
 // newImage sets up the image that a process has just started to run, and arms all probes in it. An error means that its
 // memory cannot be opened, so that it cannot be probed at all. The user is warned about the error, unless it is about
-// the first image of a launched process. If the ABI is unknown or not supported, newImage warns, makes the process silent,
-// and returns no error.
+// the first image of a launched process. If the ABI is unknown or not supported, newImage warns, makes the process
+// silent, and returns no error.
 func (s *Session) newImage(t *thread) error {
 	p := t.proc
 	first := p.launched && !p.exec

@@ -14,11 +14,11 @@ import (
 // The fallback of a session's targets keeps them alive when the session is killed. Package fallback describes how it
 // works. This file installs it, maintains its table and removes it.
 //
-// The fallback is installed before the first breakpoint of an address space is planted (in a launched program: see
-// Config.LateFallback). In a launched program, the thread that is stopped at the start installs it, after the call that
-// made the image. At an attach, a thread is interrupted for it: one that runs, or one that sleeps in a call that the
-// kernel restarts exactly. If there is no such thread, the fallback is installed at the first stop. It costs four
-// system calls made by the target, once.
+// The fallback is installed before the first breakpoint of an address space is planted (it may be later in a launched
+// program: see Config.LateFallback). In a launched program, the thread that is stopped at the start installs it, after
+// the call that made the image. At an attach, a thread is interrupted for it: one that runs, or one that sleeps in a
+// call that the kernel restarts exactly. If there is no such thread, the fallback is installed at the first stop. It
+// costs four system calls made by the target, once.
 //
 // Order of writes. A breakpoint's entry is in the table before the breakpoint is in the code. It stays there when the
 // breakpoint is removed, because a thread may have hit it whose stop has not been seen. An entry is read only for
@@ -149,9 +149,9 @@ func (sp *space) checkRegion() {
 }
 
 // protectAtHit installs the fallback in a program at its first hit. Nothing shows whether the kernel has unblocked
-// SIGTRAP for this hit, since there was no handler to reset. A thread that blocks all other signals of its kind is
-// taken to have blocked SIGTRAP, as in restoreTrapAction. A thread that blocks SIGTRAP but not the others has the
-// fallback already (maskCalled), unless it blocked SIGTRAP with its own system call, with swapcontext, or for the
+// SIGTRAP for this hit, since there was no handler to reset. A thread that blocks all other signals that instructions
+// raise is taken to have blocked SIGTRAP, as in restoreTrapAction. A thread that blocks SIGTRAP but not the others has
+// the fallback already (maskCalled), unless it blocked SIGTRAP with its own system call, with swapcontext, or for the
 // duration of a handler. Then it is not recognised at this one hit.
 func (t *thread) protectAtHit(p *point) {
 	blocked := t.proc.unguarded() && !t.trapOpen && t.blocksRest()

@@ -17,8 +17,8 @@ import (
 // process that waits for it, would then be stopped forever. So the session adopts the child without the report:
 // immediately if no traced process can be its creator, otherwise after some time.
 //
-// The breakpoints in the child's memory show which process it is a copy of. Adopting a child too early does no harm:
-// its creator's later report is already known, and only the returns of the calls that the creator was in are missing.
+// The breakpoints in the child's memory show which process it is a copy of. Adopting a child too early does no harm: a
+// later report by its creator is ignored, and only the returns of the calls that the creator was in are missing.
 
 // orphanPatience is how long a child waits for a creator that may be alive.
 const orphanPatience = time.Second

@@ -8,8 +8,8 @@ import (
 
 // If a child is created while this program can open no more files (RLIMIT_NOFILE), the session has to detach from it
 // without probes. Its memory, a copy of its parent's including the breakpoints, takes one file, and another shows which
-// of its pages other programs fill in. Some files are kept open only for this purpose, so that one child at a time can
-// be cleaned.
+// of its pages other programs fill in. Some files are kept open only for this purpose, so that there is room to restore
+// and detach one child at a time.
 
 // reserveSize is how many files are needed to detach from a child: its memory, the state of its pages, and those that
 // are read and closed again.

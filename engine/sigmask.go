@@ -28,8 +28,8 @@ import (
 // unblocked there, and records in thread.trapOpen that the program believes it is blocked:
 //
 //   - On x86-64 the engine sets breakpoints of its own on the instructions with which the C library calls
-//     rt_sigprocmask. While the thread is stopped there, the engine makes a call that blocks all signals in its place,
-//     without SIGTRAP. SIGTRAP is not blocked at any moment.
+//     rt_sigprocmask. If the call blocks all signals, the engine makes it in the thread's place while the thread is
+//     stopped there, and leaves SIGTRAP out. SIGTRAP is not blocked at any moment.
 //   - Any other way of blocking (a raw system call, a handler whose action blocks all signals, swapcontext) is detected
 //     at the first hit. That hit is repaired as trapaction.go describes, and SIGTRAP stays unblocked from then on.
 //
