@@ -17,7 +17,8 @@ import (
 //   - If a thread turns out to have hit a breakpoint of the table, the hit is handled as one of a breakpoint that was
 //     just removed (leftHit).
 //   - The end of a step that the old session began is passed on to the handler (passTrap).
-//   - The stub that the old session used last is not reused: a thread may still be executing it (fallback.Stubs).
+//   - The new session starts with the next stub: a thread may still be executing the one that the old session used last
+//     (fallback.Stubs).
 //   - A thread that is detached gets its own mask and the signals that were withheld from it (settleLeft).
 
 // left is the state that an earlier session left in a process.

@@ -217,7 +217,7 @@ func (t *thread) takeOver() error {
 // sometimes is the number of hits of a point between checks that the handler is still installed.
 const sometimes = 1 << 10
 
-// looks reports whether the engine must check after this hit that the kernel has not reset the action for SIGTRAP.
+// looks reports whether the engine must check after this hit whether the kernel has reset the action for SIGTRAP.
 func (t *thread) looks() bool {
 	tr := &t.proc.trap
 	if tr.due || tr.set || tr.own.Caught() || !t.stillOpen() && t.blocksRest() {

@@ -87,7 +87,7 @@ func (s *Session) watchInternally(sp *space, m *module.Loaded, vaddr uint64, do 
 
 // sigactionCalled runs on entry to sigaction. For SIGTRAP it skips the call: it stores the program's action where the
 // fallback's handler finds it, and returns the program's previous action. So the handler is installed at every moment.
-// Without the fallback, the next hit after the function returns queries the kernel.
+// Without the fallback, the engine queries the kernel when the function has returned.
 func (t *thread) sigactionCalled(*point) bool {
 	if !t.aboutTrap(t.pointer(1) != 0) {
 		return false
