@@ -6,13 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// evictor forgets the key of a table that was written longest ago.
+// evictor deletes the least recently written key of a table.
 //
-// Looking for it means looking at every stamp, so one look remembers the oldest few slots. As
-// stamps only grow, a remembered slot whose stamp has not changed since is still older than all
-// that were not remembered.
+// Finding that key requires reading every stamp, so one scan remembers the oldest few slots. Stamps only grow. So a
+// remembered slot whose stamp has not changed is still older than every slot that was not remembered.
 type evictor struct {
-	mu  sync.Mutex // one thread looks; held for no longer than that
+	mu  sync.Mutex // held by one thread only while it evicts
 	old [64]candidate
 	n   int
 }
@@ -22,7 +21,7 @@ type candidate struct {
 	stamp uint64
 }
 
-// evict deletes the oldest key, and returns its first word. It reports false when there was nothing to delete.
+// evict deletes the oldest key and returns its first word. ok is false if there was nothing to delete.
 func (e *evictor) evict(t *table) (first uint64, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -38,7 +37,7 @@ func (e *evictor) evict(t *table) (first uint64, ok bool) {
 	return 0, false
 }
 
-// forget deletes the slot if it is as it was when it was remembered.
+// forget deletes the slot if it has not changed since it was remembered.
 func (e *evictor) forget(t *table, c candidate) (first uint64, gone bool) {
 	if atomic.LoadUint64(&t.stamp[c.slot]) != c.stamp || !t.pinAny(c.slot) {
 		return 0, false
@@ -50,7 +49,7 @@ func (e *evictor) forget(t *table, c candidate) (first uint64, gone bool) {
 	return first, gone
 }
 
-// look remembers the oldest slots, the oldest last.
+// look remembers the oldest slots, with the oldest last.
 func (e *evictor) look(t *table) {
 	e.n = 0
 	for slot := range t.state {

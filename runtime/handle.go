@@ -7,14 +7,13 @@ import (
 	"sync/atomic"
 )
 
-// Handle is the host's access to one object. All methods may be called from any goroutine while
-// programs run.
+// Handle is the host's access to one object. All methods may be called from any goroutine while programs run.
 type Handle struct {
 	a   *Arena
 	obj *object
 }
 
-// Handle returns the access to an object, or nil for a number that was never given.
+// Handle returns the access to an object, or nil for an unknown ID.
 func (a *Arena) Handle(id int) *Handle {
 	obj := a.objectByID(id)
 	if obj == nil {
@@ -23,10 +22,11 @@ func (a *Arena) Handle(id int) *Handle {
 	return &Handle{a, obj}
 }
 
-// Object is the object as declared and refined.
+// Object returns the object as declared and refined.
 func (h *Handle) Object() Object { return *h.obj.decl.Load() }
 
-// ErrFull says that a new key found no room. Where the object drops what has none (FullDrop) it is counted as well.
+// ErrFull reports that there is no room for a new key. If the object drops such keys (FullDrop), the drop is also
+// counted.
 var ErrFull = errors.New("it is full")
 
 var (
@@ -36,9 +36,9 @@ var (
 	errNoValue   = errors.New("the value does not fit")
 )
 
-// Get returns what the object holds for a key, none for objects without keys; ok is false when
-// nothing was ever put there. What it returns is a copy of one moment, and whole: an average
-// never has the sum of one moment and the count of another.
+// Get returns the value of the object for a key; objects without keys take none. ok is false if nothing was ever stored
+// there. The result is a copy of one moment: an average never has the sum of one moment and the count of another. Only
+// under constant writes to one key may the words be a hit apart, see table.steady.
 func (h *Handle) Get(key ...Value) (Data, bool) {
 	if h.obj.kind == KindInt {
 		return Data{Kind: KindInt, Int: int64(atomic.LoadUint64(&h.obj.desc[descWord]))}, true
@@ -68,7 +68,7 @@ func (h *Handle) slotData(st *storage, slot int) (Data, bool) {
 	}
 	var words [histBuckets]uint64
 	to := words[:]
-	// Histograms of whole powers fit into the array on the stack; others may have more buckets.
+	// Histograms of whole powers fit into the array on the stack. Others may have more buckets.
 	if len(cell) > len(to) {
 		to = make([]uint64, len(cell))
 	}
@@ -100,9 +100,8 @@ func (h *Handle) getCell(st *storage, parts int) (Data, bool) {
 	return st.data(h.copyCell(st, false))
 }
 
-// copyCell returns a copy of the cell of an object that has no keys, and empties it when take
-// is set. Banked cells are read while no program adds to them; unless taken, what was read is
-// then added to the other bank. Taking and adding back goes through the other bank, so that no
+// copyCell returns a copy of the cell of an object that has no keys, and empties the cell if take is set. Banked cells
+// are read while no program adds to them. Unless take is set, the values read are then added to the other bank. So no
 // program's addition is lost or counted twice meanwhile.
 func (h *Handle) copyCell(st *storage, take bool) []uint64 {
 	h.obj.host.Lock()
@@ -128,13 +127,13 @@ func (h *Handle) copyCell(st *storage, take bool) []uint64 {
 	return words
 }
 
-// Set puts a value under a key of a map, or into a variable.
-// Programs may change it again at once; Set is one store among theirs, in some order.
+// Set sets the value of a variable or of a key of a map. Programs may change it again at once: Set is one store among
+// theirs, in some order.
 func (h *Handle) Set(v Value, key ...Value) error {
 	return h.wrap("set", h.set(v, key))
 }
 
-// set is Set without the object named in the error.
+// set is Set, but its error does not name the object.
 func (h *Handle) set(v Value, key []Value) error {
 	if h.obj.kind == KindInt {
 		atomic.StoreUint64(&h.obj.desc[descWord], wordOf(ValueInt, v))
@@ -188,7 +187,7 @@ func (h *Handle) Add(n int64, key ...Value) error {
 	return h.wrap("add to", h.addTo(n, key))
 }
 
-// addTo is Add without the object named in the error.
+// addTo is Add, but its error does not name the object.
 func (h *Handle) addTo(n int64, key []Value) error {
 	if h.obj.kind == KindInt {
 		add(&h.obj.desc[descWord], n)
@@ -214,7 +213,7 @@ func (h *Handle) addTo(n int64, key []Value) error {
 	return nil
 }
 
-// open returns the storage, deciding the key's shape by this use when it is the first.
+// open returns the storage. If this is the first use, it determines the shape of the key.
 func (h *Handle) open(key []Value, value ValueKind) (*storage, error) {
 	st := h.obj.storage.Load()
 	if st == nil {
@@ -233,7 +232,7 @@ func (h *Handle) open(key []Value, value ValueKind) (*storage, error) {
 	return st, nil
 }
 
-// insert pins the slot of a key given by the host, new or not.
+// insert pins the slot of a key given by the host. It creates the slot for a new key.
 func (h *Handle) insert(st *storage, key []Value) (int, error) {
 	var b keyBuffer
 	if !st.build(&b, key) {
@@ -256,9 +255,8 @@ func (h *Handle) wrap(what string, err error) error {
 	return fmt.Errorf("cannot %s %s: %w", what, h.obj.decl.Load().label(), err)
 }
 
-// Delete forgets a key and reports whether it was there. Additions that other threads make at
-// the same time count either as before it, and are forgotten too, or as after it, and make the
-// key anew.
+// Delete deletes a key and reports whether it existed. A concurrent addition by another thread counts either as before
+// the deletion, and is deleted too, or as after it, and creates the key again.
 func (h *Handle) Delete(key ...Value) bool {
 	st := h.obj.storage.Load()
 	if st == nil || st.shape == nil {
@@ -272,7 +270,7 @@ func (h *Handle) Delete(key ...Value) bool {
 	return st.table.kill(slot)
 }
 
-// Clear empties the object; variables get their first value again.
+// Clear empties the object. Variables are reset to their initial value.
 func (h *Handle) Clear() {
 	if h.obj.kind == KindInt {
 		atomic.StoreUint64(&h.obj.desc[descWord], uint64(h.obj.decl.Load().Init))
@@ -281,14 +279,14 @@ func (h *Handle) Clear() {
 	h.Take()
 }
 
-// Take returns what there is and leaves nothing. An addition made at the same time is either in
-// what is returned or left for the next; none is lost and none is seen twice.
+// Take returns the contents and empties the object. A concurrent addition is either in the result or left for the next
+// Take. None is lost and none is seen twice.
 func (h *Handle) Take() Snapshot { return h.collect(true) }
 
-// Entries returns what there is.
+// Entries returns the contents.
 func (h *Handle) Entries() Snapshot { return h.collect(false) }
 
-// collect reads everything, and empties the object when take is set.
+// collect reads everything, and empties the object if take is set.
 func (h *Handle) collect(take bool) Snapshot {
 	s := Snapshot{Object: *h.obj.decl.Load()}
 	st := h.obj.storage.Load()
@@ -345,8 +343,8 @@ func (st *storage) elements(take bool) []Entry {
 	return list
 }
 
-// collectTable walks the slots. A key inserted meanwhile may or may not be among the entries. One that has been taken and inserted again, in a slot
-// further on, stays for the next time: a key is never among the entries twice.
+// collectTable walks the slots. A key inserted meanwhile may or may not be among the entries. A key that has been taken
+// and inserted again in a later slot stays for the next call, so a key is never among the entries twice.
 func (h *Handle) collectTable(st *storage, take bool) []Entry {
 	var list []Entry
 	t := &st.table
@@ -373,7 +371,7 @@ func (h *Handle) collectTable(st *storage, take bool) []Entry {
 	return list
 }
 
-// keyText is the words of a key as a text, to look it up by.
+// keyText returns the words of a key as a string, for look-ups.
 func keyText(words []uint64) string {
 	p := make([]byte, 0, 8*len(words))
 	for _, w := range words {
@@ -382,7 +380,7 @@ func keyText(words []uint64) string {
 	return string(p)
 }
 
-// Len is the number of keys; objects without keys have one when they hold anything.
+// Len returns the number of keys. An object without keys has length 1 if it holds anything.
 func (h *Handle) Len() int {
 	st := h.obj.storage.Load()
 	if st != nil && st.shape != nil {
@@ -391,9 +389,8 @@ func (h *Handle) Len() int {
 	return len(h.Entries().Entries)
 }
 
-// CopyFrom moves what an object of an earlier script held into this one of the same name and
-// kind, which keeps what was added to it already. It reports an error, and copies nothing, when
-// keys or values differ.
+// CopyFrom copies the contents of an object of an earlier script into this one, which has the same name and kind. What
+// was added to this one already stays. If keys or values differ, CopyFrom returns an error and copies nothing.
 func (h *Handle) CopyFrom(old *Handle) error {
 	to, from := h.Object(), old.Object()
 	if to.Kind != from.Kind || to.Lo != from.Lo || to.Hi != from.Hi || to.Step != from.Step || to.Bits != from.Bits || to.Of != from.Of || to.Kind == KindSeries && to.Size != from.Size {
@@ -405,7 +402,7 @@ func (h *Handle) CopyFrom(old *Handle) error {
 	}
 	src := old.obj.storage.Load()
 	if src == nil || from.Kind == KindTrail || from.Kind == KindRecorder {
-		return nil // records name programs, and those are others now
+		return nil // records name programs, and the programs have changed
 	}
 	if src.shape != nil && from.Kind != KindPerThread || src.shape == nil && from.Kind > KindMap {
 		var kinds []ValueKind
@@ -437,7 +434,7 @@ func (h *Handle) copyCells(dst, src *storage, old *Handle) {
 	}
 }
 
-// copyTable merges slot after slot. Keys that find no room are counted as any that do not.
+// copyTable merges slot by slot. A key that finds no room is counted like any other such key.
 func (h *Handle) copyTable(dst, src *storage, old *Handle) {
 	t := &src.table
 	words := make([]uint64, src.cellWords())

@@ -6,38 +6,40 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// The heap of a hit: blocks of bytes that a program asks for, named by handles, and loses when it ends. It is DProbes': memory
-// for tables that are too long for the stack, and that no other hit may see. It is part of the machine, so nothing is
-// allocated, and of a size that is known before the hit. The work of a command is bounded by the number of blocks.
+// The heap of a hit consists of blocks of bytes that a program allocates. Handles name the blocks, and the program
+// loses them when it ends. The heap comes from DProbes: it is memory for tables that are too long for the stack and
+// that no other hit may see. It is part of the machine, so a hit allocates nothing, and its size is known before the
+// hit. The number of blocks bounds the work of a command.
 const (
 	MaxHeap   = 16 << 10 // bytes a program may have
-	MaxBlocks = 64       // blocks at a time
-	heapUnit  = 8        // every block takes a multiple of it, and at least one
+	MaxBlocks = 64       // maximum number of blocks at a time
+	heapUnit  = 8        // the size of a block is a multiple of this, and at least this
 )
 
-// heap is the memory of one hit. Handles count from 1 and are not used twice in a hit: one that was freed is known to be.
+// heap is the memory of one hit. Handles count from 1 and are not reused within a hit, so the use of a freed handle is
+// detected.
 type heap struct {
 	bytes  [MaxHeap]byte
-	blocks [MaxBlocks]Block // the first n, by their place
+	blocks [MaxBlocks]Block // the first n are valid, ordered by position
 	n      int
-	last   uint64 // the handle given last
-	high   int    // end of what was given out in this hit; behind it lies what earlier hits left
+	last   uint64 // the most recently returned handle
+	high   int    // end of the memory allocated in this hit; behind it is data of earlier hits
 }
 
-// Block is a piece of the heap: Size bytes from At on, which is a multiple of 8.
+// Block is a piece of the heap: Size bytes starting at At, which is a multiple of 8.
 type Block struct {
 	Handle   uint64
 	At, Size int
 }
 
-// takes is how many bytes the block keeps from others.
+// takes returns the number of bytes that the block occupies.
 func (b *Block) takes() int { return max(heapUnit, (b.Size+heapUnit-1)&^(heapUnit-1)) }
 
-// begin forgets what an earlier hit had.
+// begin discards the blocks of an earlier hit.
 func (h *heap) begin() { h.n, h.last, h.high = 0, 0, 0 }
 
-// alloc finds the first room for a block among the first limit bytes; 0 when there is none. Its bytes are 0, or what a block
-// freed in this hit left.
+// alloc allocates a block at the first free place in the first limit bytes. It returns 0 if there is none. The bytes of
+// the block are 0 or left over from a block freed in this hit.
 func (h *heap) alloc(size uint64, limit int) (handle uint64) {
 	if size > uint64(limit) || h.n == MaxBlocks {
 		return 0
@@ -62,7 +64,7 @@ func (h *heap) alloc(size uint64, limit int) (handle uint64) {
 	return h.last
 }
 
-// find is the number of the block that a handle names, or -1.
+// find returns the index of the block that a handle names, or -1.
 func (h *heap) find(handle uint64) int {
 	for i := range h.blocks[:h.n] {
 		if h.blocks[i].Handle == handle {
@@ -72,7 +74,7 @@ func (h *heap) find(handle uint64) int {
 	return -1
 }
 
-// free gives a block back, and reports whether there was one.
+// free frees a block and reports whether it existed.
 func (h *heap) free(handle uint64) bool {
 	i := h.find(handle)
 	if i < 0 {
@@ -83,7 +85,7 @@ func (h *heap) free(handle uint64) bool {
 	return true
 }
 
-// cell is n bytes within a block.
+// cell returns n bytes within a block.
 func (h *heap) cell(handle, offset, n uint64) ([]byte, Trap) {
 	i := h.find(handle)
 	if i < 0 {
@@ -97,8 +99,8 @@ func (h *heap) cell(handle, offset, n uint64) ([]byte, Trap) {
 	return h.bytes[at : at+int(n)], NoTrap
 }
 
-// onHeap does the operations on the heap. Parameters of exceptions are DProbes': the size that there was no room for; or the
-// handle, and the offset.
+// onHeap executes the operations on the heap. The parameters of exceptions are those of DProbes: the size that did not
+// fit, or the handle and the offset.
 func (m heapOps) onHeap(in *Inst) Trap {
 	switch in.Op {
 	case opcode.Malloc:
@@ -137,7 +139,7 @@ func (m heapOps) onHeap(in *Inst) Trap {
 	return NoTrap
 }
 
-// pushHeap reads a number of n bytes from the heap.
+// pushHeap reads an n-byte number from the heap.
 func (m heapOps) pushHeap(n uint64) Trap {
 	offset, handle := m.pop(), m.pop()
 	cell, trap := m.cell(handle, offset, n)
@@ -147,7 +149,7 @@ func (m heapOps) pushHeap(n uint64) Trap {
 	return trap
 }
 
-// popHeap writes a number of n bytes to the heap.
+// popHeap writes an n-byte number to the heap.
 func (m heapOps) popHeap(n uint64) Trap {
 	offset, handle, v := m.pop(), m.pop(), m.pop()
 	cell, trap := m.cell(handle, offset, n)
@@ -157,7 +159,7 @@ func (m heapOps) popHeap(n uint64) Trap {
 	return trap
 }
 
-// cell is n bytes of the heap.
+// cell returns n bytes of the heap.
 func (m heapOps) cell(handle, offset, n uint64) ([]byte, Trap) {
 	cell, trap := m.heap.cell(handle, offset, n)
 	if trap != NoTrap {
@@ -166,7 +168,7 @@ func (m heapOps) cell(handle, offset, n uint64) ([]byte, Trap) {
 	return cell, trap
 }
 
-// littleEndian is the number that up to 8 bytes are.
+// littleEndian decodes up to 8 bytes as a number.
 func littleEndian(b []byte) (v uint64) {
 	for i, c := range b {
 		v |= uint64(c) << (8 * i)

@@ -5,32 +5,38 @@ import (
 	"sync/atomic"
 )
 
-// The ring carries committed hits to the host. Many threads, also of other processes that map
-// the arena, may write; one reads.
+// The ring carries committed hits to the host. Many threads may write, also threads of other processes that map the
+// arena. One thread reads.
 //
-// Positions count bytes since the beginning; position p is at offset p % size of the data, and
-// size is a power of two. Records are 8-byte aligned and do not wrap.
+// Positions count bytes since the creation of the ring. Position p is at offset p % size of the data; size is a power
+// of two. Records are 8-byte aligned and do not wrap.
 //
-//   - A writer loads head and tail. If the record, and the filler to the end of the data when the record would wrap, does not
-//     fit between head and tail+size, the record is dropped and counted: the newest is what is lost, for what was committed
-//     may already be being read. Else it reserves by a compare-and-swap on head.
-//   - It writes the record but for its first word, and commits by storing that word, which is never 0. A filler has
-//     the kind byte 0xff.
-//   - The reader looks at the first word of the record at tail: 0 means that it is not committed yet. It takes the record,
-//     zeroes its bytes, and stores the new tail. So bytes between head and tail+size are always zero.
+//   - A writer loads head and tail. A record that would wrap needs a filler up to the end of the data. If the record
+//     and its filler do not fit between head and tail+size, the writer drops the record and counts it. It drops the
+//     newest record because the reader may already be reading the committed ones. Otherwise the writer reserves space
+//     by a compare-and-swap on head.
+//   - The writer fills in everything except the first word and commits by storing that word, which is never 0. A filler
+//     has the kind byte 0xff.
+//   - The reader loads the first word of the record at tail; 0 means not committed yet. It reads the record, zeroes its
+//     bytes, and stores the new tail. So unreserved bytes between head and tail+size are always zero.
 //
-// Layout of a record: word 0 is size | flags<<32 | kind<<48 | 1<<56, then program, probe, pid,
-// tid (32 bits each), time, hold and the number of the facility (32 bits each), comm; items
-// from byte 56 on, see Log.
+// Layout of a record: word 0 is size
 //
-// The reader that finds nothing sets the sleep word, looks again, and sleeps. A writer that has
-// committed swaps the sleep word for 0, and only when it was 1 wakes the reader: nothing is
-// woken by hits that log nothing, nor while the reader is busy.
+// flags<<32
+//
+// kind<<48
+//
+// 1<<56. Then follow program, probe, pid and tid (32 bits each), time (64 bits), hold and facility number (32 bits
+// each), and comm (16 bytes). Items start at byte 56, see Log.
+//
+// A reader that finds nothing sets the sleep word, checks again, and sleeps. A writer that has committed swaps the
+// sleep word for 0 and wakes the reader only if the word was 1. So hits that log nothing wake nobody, and a busy reader
+// is not woken.
 type ring struct {
 	data                    []byte
 	first                   []uint64 // data as words
 	head, tail, sleep, lost *uint64
-	wake                    chan struct{} // holds one token at most
+	wake                    chan struct{} // holds at most one token
 	size                    uint64
 }
 
@@ -40,7 +46,7 @@ const (
 	fillerKind   = uint64(0xff)
 )
 
-// init looks at memory of the arena as the data of the ring.
+// init uses arena memory as the data of the ring.
 func (r *ring) init(a *Arena, off uint64, size int) {
 	r.data = a.bytes[off : off+uint64(size)]
 	r.first = a.words[off/8 : (off+uint64(size))/8]
@@ -50,10 +56,11 @@ func (r *ring) init(a *Arena, off uint64, size int) {
 	r.size = uint64(size)
 }
 
-// Commit makes the log of a hit visible to the host. The engine calls it on the thread that owns the hit when the probed instruction
-// has completed, not before, so that an instruction that faults has logged nothing. Without items it writes nothing and wakes nobody,
-// unless the program asked for a facility. Size and the flags RecordEvent and RecordHold of the header are filled in. false: the ring
-// was full and the hit is lost and counted; a thread that was to be held for it must go on.
+// Commit makes the log of a hit visible to the host. The engine calls it on the thread that owns the hit, after the
+// probed instruction has completed, so that an instruction that faults logs nothing. Without items Commit writes
+// nothing and wakes nobody, unless the program asked for a facility. Commit fills in Size and the flags RecordEvent and
+// RecordHold of the header. It returns false if the ring was full and the hit was lost and counted. A thread that was
+// to be held for that hit must then continue.
 func (a *Arena) Commit(hdr Header, h *Log) bool {
 	if h.n == 0 && hdr.Kind != ExitFacility {
 		return true
@@ -73,7 +80,7 @@ func (a *Arena) Commit(hdr Header, h *Log) bool {
 	return a.commit(&hdr, items)
 }
 
-// commit puts a record into the ring, or counts it as lost.
+// commit writes a record to the ring, or counts it as lost.
 func (a *Arena) commit(hdr *Header, items []byte) bool {
 	hdr.Size = uint32(recordHeader + len(items))
 	if !a.ring.put(hdr, items) {
@@ -83,7 +90,7 @@ func (a *Arena) commit(hdr *Header, items []byte) bool {
 	return true
 }
 
-// put writes one record, commits it, and wakes the reader if it sleeps. false: there is no room.
+// put writes one record, commits it, and wakes the reader if it sleeps. It returns false if there is no room.
 func (r *ring) put(hdr *Header, items []byte) bool {
 	at, ok := r.reserve(uint64(hdr.Size))
 	if !ok {
@@ -96,12 +103,12 @@ func (r *ring) put(hdr *Header, items []byte) bool {
 	return true
 }
 
-// word is the first word of a record: see the layout.
+// word returns the first word of a record, see the layout at ring.
 func (hdr *Header) word() uint64 {
 	return uint64(hdr.Size) | uint64(hdr.Flags)<<32 | uint64(hdr.Kind)<<48 | committed
 }
 
-// encode writes all of the header but the first word.
+// encode writes the header except its first word.
 func (hdr *Header) encode(p []byte) {
 	binary.LittleEndian.PutUint32(p[8:], hdr.Program)
 	binary.LittleEndian.PutUint32(p[12:], hdr.Probe)
@@ -119,12 +126,12 @@ func (r *ring) publish(at, word uint64) {
 	if atomic.LoadUint64(r.sleep) != 0 && atomic.SwapUint64(r.sleep, 0) != 0 {
 		select {
 		case r.wake <- struct{}{}:
-		default: // a token is there already
+		default: // the channel already holds a token
 		}
 	}
 }
 
-// reserve takes room for a record and returns where it starts in the data.
+// reserve reserves room for a record and returns its offset in the data.
 func (r *ring) reserve(size uint64) (at uint64, ok bool) {
 	for {
 		head, tail := atomic.LoadUint64(r.head), atomic.LoadUint64(r.tail)
@@ -167,7 +174,7 @@ func (r *ring) peek() (record []byte, word uint64) {
 	}
 }
 
-// consume zeroes the bytes at the tail and gives them back to writers.
+// consume zeroes the bytes at the tail and returns them to the writers.
 func (r *ring) consume(size uint64) {
 	tail := atomic.LoadUint64(r.tail)
 	at := tail & (r.size - 1)
@@ -176,9 +183,8 @@ func (r *ring) consume(size uint64) {
 	atomic.StoreUint64(r.tail, tail+size)
 }
 
-// resync drops all that was reserved, after damage: sizes cannot be trusted any more. Writers
-// that reserved and have not committed would be overtaken, so the loss is counted as one
-// record, not known better.
+// resync drops everything that was reserved. It runs after damage, when sizes cannot be trusted any more. It overtakes
+// writers that have reserved but not committed. The number of lost records is unknown, so it counts one.
 func (r *ring) resync() {
 	head, tail := atomic.LoadUint64(r.head), atomic.LoadUint64(r.tail)
 	for p := tail; p < head; p += 8 {
@@ -188,8 +194,8 @@ func (r *ring) resync() {
 	atomic.AddUint64(r.lost, 1)
 }
 
-// Next takes the oldest record out of the ring; ok is false when there is none. One goroutine
-// at a time. A record whose items are damaged comes with the items before the damage.
+// Next removes the oldest record from the ring; ok is false if there is none. Only one goroutine may call it at a time.
+// For a record with damaged items Next returns the items before the damage.
 func (a *Arena) Next() (rec Record, ok bool) {
 	p, word := a.ring.peek()
 	if word == 0 {
@@ -205,21 +211,22 @@ func (a *Arena) Next() (rec Record, ok bool) {
 	return rec, true
 }
 
-// Written is the position that the ring has been written to, and Consumed the one that it has been read to: bytes since its beginning.
-// What was committed before Written was asked has been taken out when Consumed has come as far. Any goroutine may ask.
+// Written returns the position up to which the ring has been written, in bytes since its creation; Consumed returns the
+// position up to which it has been read. Everything committed before a call of Written has been removed once Consumed
+// reaches the value it returned. Any goroutine may call them.
 func (a *Arena) Written() uint64 { return atomic.LoadUint64(a.ring.head) }
 
-// Consumed is described with Written.
+// Consumed is described at Written.
 func (a *Arena) Consumed() uint64 { return atomic.LoadUint64(a.ring.tail) }
 
-// Pending reports whether a record is in the ring, or on its way into it. Any goroutine may ask.
+// Pending reports whether a record is in the ring or being written to it. Any goroutine may call it.
 func (a *Arena) Pending() bool {
-	tail := atomic.LoadUint64(a.ring.tail) // first: the head only grows
+	tail := atomic.LoadUint64(a.ring.tail) // loaded first, because head only grows
 	return atomic.LoadUint64(a.ring.head) != tail
 }
 
-// Wait sleeps until a record is there (true) or done is closed (false). The goroutine that
-// calls Next calls it.
+// Wait sleeps until a record is available (true) or done is closed (false). Only the goroutine that calls Next may call
+// it.
 func (a *Arena) Wait(done <-chan struct{}) bool {
 	r := &a.ring
 	for {

@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// A time series is a table whose keys begin with the number of an interval: the monotonic clock at the hit, divided by the
-// interval's length. Object.Keys counts that part too. Programs build the rest of the key; Machine.aggregate puts the number in front of
-// it. The host gives it itself. Intervals that nobody will see again make room for new ones, as the keys written longest ago,
-// and only those that still count are told as loss.
+// A time series is a table whose keys begin with an interval number: the monotonic clock at the hit divided by the
+// length of the interval. Object.Keys counts that part too. Programs build the rest of the key, and Machine.aggregate
+// prepends the number. The host supplies the number itself. Intervals that are no longer shown make room for new ones,
+// because their keys were written longest ago. Only evicted intervals that are still shown count as loss.
 //
-// Why a table, and not a ring of cells for each key? A cell of a ring would have to be emptied when its turn comes again,
-// while other threads add to it; the table does that already.
+// A ring of cells for each key would not do: a cell would have to be emptied when its turn comes again, while other
+// threads add to it. The table already handles that.
 
 // Limits of a series.
 const (
 	MaxIntervals    = 10_000
 	minInterval     = int64(100 * time.Microsecond)
-	defaultSeries   = 64 // keys there is room for when nothing is said
+	defaultSeries   = 64 // default number of keys
 	graphWidth      = 53 // bpftrace's
 	graphLabel      = 21
 	graphTimeFormat = "15:04:05"
 )
 
-// Point is what a series holds for one interval.
+// Point is the value of a series in one interval.
 type Point struct {
 	Start int64 // of the interval, in monotonic nanoseconds
 	Value int64
-	Empty bool // nothing was added in it
+	Empty bool // nothing was added in this interval
 }
 
-// checkSeries says what is wrong with the declaration of a series.
+// checkSeries returns an error if the declaration of a series is invalid.
 func (o *Object) checkSeries() error {
 	switch {
 	case o.Step < minInterval:
@@ -56,11 +56,11 @@ func (o *Object) checkSeries() error {
 	return fmt.Errorf("an interval cannot hold a %v", o.Of)
 }
 
-// Interval is the number of the interval of a moment in monotonic nanoseconds. Intervals begin where a clock on the wall would
-// have them begin: those of a second with the second.
+// Interval returns the number of the interval that contains a time in monotonic nanoseconds. Intervals are aligned to
+// the wall clock: intervals of one second begin with the second.
 func (o *Object) Interval(at int64) int64 { return (at + o.Init) / o.Step }
 
-// UserKeys is how many parts of the key the script gives; negative while that is open.
+// UserKeys returns the number of key parts that the script supplies. It is negative while that number is undecided.
 func (o *Object) UserKeys() int {
 	if o.Kind == KindSeries && o.Keys > 0 {
 		return o.Keys - 1
@@ -68,7 +68,8 @@ func (o *Object) UserKeys() int {
 	return o.Keys
 }
 
-// RefineUse is Refine for the key that a program builds, in front of which the machine puts the interval of a series.
+// RefineUse is Refine for the key that a program builds. For a series the machine prepends the interval number to that
+// key.
 func (a *Arena) RefineUse(id int, keys []ValueKind, value ValueKind) error {
 	if o, _ := a.Lookup(id); o.Kind == KindSeries {
 		keys = append([]ValueKind{ValueInt}, keys...)
@@ -76,8 +77,8 @@ func (a *Arena) RefineUse(id int, keys []ValueKind, value ValueKind) error {
 	return a.Refine(id, keys, value)
 }
 
-// rows is how many cells a series has whose keys have so many parts: one interval more than are shown, since the oldest goes when the
-// newest has come.
+// rows returns the number of cells of a series whose keys have the given number of parts. It has room for one interval
+// more than is shown, because the oldest is evicted only after the newest has arrived.
 func (o *Object) rows(parts int) int {
 	keys := o.Max
 	switch {
@@ -89,14 +90,15 @@ func (o *Object) rows(parts int) int {
 	return min(keys*(o.Size+1), MaxKeys)
 }
 
-// outdated reports whether a key that made room for another was one that nobody would see any more.
+// outdated reports whether an evicted key belongs to an interval that is no longer shown.
 func (st *storage) outdated(gone uint64, by []uint64) bool {
 	return st.Kind == KindSeries && int64(by[0])-int64(gone) >= int64(st.Size)
 }
 
-// Series puts the intervals of a time series together: an entry for each key, without the number of the interval, whose data are
-// points, oldest first. All end with the last interval of any key, and begin Size intervals before or where the key was first seen.
-// Snapshots of other objects, and those that it made, are returned as they are.
+// Series combines the intervals of a time series. The result has one entry for each key without the interval number;
+// the data of an entry are points, oldest first. All entries end with the last interval of any key. They begin Size
+// intervals before that, or where the key was first seen. Series returns snapshots of other objects, and snapshots that
+// it made itself, unchanged.
 func (s Snapshot) Series() Snapshot {
 	if s.Object.Kind != KindSeries || len(s.Entries) > 0 && s.Entries[0].Data.Points != nil {
 		return s
@@ -128,7 +130,7 @@ func (s Snapshot) Series() Snapshot {
 	return out
 }
 
-// points are the intervals of one key up to the last of any, those without hits included.
+// points returns the intervals of one key up to the last interval of any key, including those without hits.
 func (o *Object) points(entries []Entry, last int64) []Point {
 	for len(entries) > 0 && last-entries[0].Key[0].Int >= int64(o.Size) {
 		entries = entries[1:]
@@ -143,13 +145,14 @@ func (o *Object) points(entries []Entry, last int64) []Point {
 			p.Value, p.Empty = entries[0].Data.Int, false
 			entries = entries[1:]
 		}
-		p.Empty = p.Empty && o.Of != KindSum // a sum of nothing is 0
+		p.Empty = p.Empty && o.Of != KindSum // an empty sum is 0
 		list = append(list, p)
 	}
 	return list
 }
 
-// seriesData is the data of one key; its value, by which entries are ordered, is all that was added, or the largest of the rest.
+// seriesData returns the data of one key. Entries are ordered by its Int: the total for sums, the largest value for
+// other kinds.
 func (o *Object) seriesData(points []Point) Data {
 	d := Data{Kind: KindSeries, Points: points, Count: int64(len(points)), Int: points[0].Value}
 	for _, p := range points {
@@ -162,7 +165,7 @@ func (o *Object) seriesData(points []Point) Data {
 	return d
 }
 
-// pointsJSON is a list of points; intervals without a value are left out.
+// pointsJSON returns a list of points without the intervals that have no value.
 func (s Snapshot) pointsJSON(points []Point) []jsonPoint {
 	list := []jsonPoint{}
 	for _, p := range points {
@@ -174,7 +177,8 @@ func (s Snapshot) pointsJSON(points []Point) []jsonPoint {
 	return list
 }
 
-// points prints a series as bpftrace does: time goes down, and a star stands for the value between the least and the greatest.
+// points prints a series as bpftrace does: time runs downwards, and a star marks the value between the minimum and the
+// maximum.
 func (p *printer) points(list []Point) {
 	lo, hi := extremes(list)
 	digits, unit := fraction(p.s.Object.Step)
@@ -197,7 +201,7 @@ func (p *printer) points(list []Point) {
 	p.w.WriteString(scale)
 }
 
-// extremes are the least and the greatest value, apart in any case.
+// extremes returns the minimum and the maximum value. It always returns two different values.
 func extremes(list []Point) (lo, hi int64) {
 	lo, hi = math.MaxInt64, math.MinInt64
 	for _, p := range list {
@@ -209,7 +213,7 @@ func extremes(list []Point) (lo, hi int64) {
 		return lo, hi
 	}
 	if lo != 0 && lo != math.MinInt64 {
-		lo-- // but counts do not go below zero
+		lo-- // so that the value 0 stays the lower edge: counts are not negative
 	}
 	if hi != math.MaxInt64 {
 		hi++
@@ -217,7 +221,7 @@ func extremes(list []Point) (lo, hi int64) {
 	return lo, hi
 }
 
-// graphLine is a line of the graph: its edges, a dot where zero is between them, and the star.
+// graphLine returns one line of the graph: its edges, a dot at zero if zero is between the extremes, and the star.
 func graphLine(p Point, lo, hi int64) string {
 	line := []byte("|" + strings.Repeat(" ", graphWidth-2) + "|")
 	if lo < 0 && hi > 0 {
@@ -229,13 +233,14 @@ func graphLine(p Point, lo, hi int64) string {
 	return string(line)
 }
 
-// graphColumn is where a value stands between the extremes.
+// graphColumn returns the column of a value between the extremes.
 func graphColumn(v, lo, hi int64) int {
 	at := (float64(v) - float64(lo)) / (float64(hi) - float64(lo)) * (graphWidth - 1)
 	return min(max(int(at), 0), graphWidth-1)
 }
 
-// fraction is how many characters of a second's fraction an interval needs, the point included, and what stands for them.
+// fraction returns how many characters the fraction of a second needs for an interval, including the decimal point, and
+// the placeholder for them.
 func fraction(step int64) (digits int, unit string) {
 	switch {
 	case step%int64(time.Second) == 0:
@@ -246,7 +251,7 @@ func fraction(step int64) (digits int, unit string) {
 	return 7, ".us"
 }
 
-// clockText is a moment of the wall clock, here.
+// clockText formats a time of the wall clock in the local time zone.
 func clockText(at int64, digits int) string {
 	format := graphTimeFormat
 	if digits > 0 {

@@ -7,10 +7,9 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// storageOf finds the storage of the object a program names, if it is of the kind wanted.
-// Objects are named by their offset and looked up at each use. The offset comes from Lower, but
-// also from whoever makes instructions by hand: objectAt takes none on trust, so a wrong one is
-// a trap and not a read from somewhere in the arena.
+// storageOf finds the storage of the object that a program names, if it is of the wanted kind. Objects are named by
+// their offset and looked up at each use. The offset comes from Lower or from hand-made instructions. objectAt checks
+// every offset, so a wrong one causes a trap and not a read from an arbitrary place in the arena.
 func (m *Machine) storageOf(off uint64, kind ObjectKind) (*object, *storage) {
 	obj := m.a.objectAt(off)
 	if obj == nil || obj.kind != kind {
@@ -19,9 +18,9 @@ func (m *Machine) storageOf(off uint64, kind ObjectKind) (*object, *storage) {
 	return obj, obj.storage.Load()
 }
 
-// shared does the operations on a shared variable, one atomic operation each. A shared variable
-// is one word, so every operation on it can be atomic, and x++ from two threads never loses a
-// step. The price is a locked instruction, some nanoseconds, where a plain one would do.
+// shared executes the operations on a shared variable, each as one atomic operation. A shared variable is one word, so
+// every operation on it can be atomic, and x++ from two threads never loses a step. The price is a locked instruction,
+// some nanoseconds, instead of a plain one.
 func (m *Machine) shared(in *Inst) Trap {
 	obj := m.a.objectAt(in.V)
 	if obj == nil || obj.kind != KindInt {
@@ -41,7 +40,7 @@ func (m *Machine) shared(in *Inst) Trap {
 		// Adding all ones is subtracting one, modulo 2^64.
 		atomic.AddUint64(p, ^uint64(0))
 	case opcode.FetchAddGV:
-		// AddUint64 gives the value afterwards; what was there before is that less what was added.
+		// AddUint64 returns the new value; the old value is the new one minus the addend.
 		d := m.top()
 		*d = atomic.AddUint64(p, *d) - *d
 	default:
@@ -50,10 +49,10 @@ func (m *Machine) shared(in *Inst) Trap {
 	return NoTrap
 }
 
-// sharedText copies a shared text out or in. A text is many words, which no atomic operation
-// covers. It has a version instead: writers make it odd while they write, readers try again
-// when it was odd or has changed (textcell.go). A writer that finds another at work gives up
-// and is counted as contended: waiting could mean waiting for a thread that has been killed.
+// sharedText reads or writes a shared text. A text has many words, which no atomic operation covers, so it has a
+// version instead. Writers make the version odd while they write. Readers retry if it was odd or has changed
+// (textcell.go). A writer that finds another one at work gives up and is counted as contended, because it might
+// otherwise wait for a thread that has been killed.
 func (m *Machine) sharedText(in *Inst) Trap {
 	obj, st := m.storageOf(in.V, KindText)
 	if st == nil {
@@ -72,7 +71,7 @@ func (m *Machine) sharedText(in *Inst) Trap {
 	return TrapOp
 }
 
-// pushCell copies the text of a cell of an object to the scratch memory.
+// pushCell copies the text of an object's cell to the scratch memory.
 func (m *Machine) pushCell(obj *object, cell []uint64) Trap {
 	p := m.room(DefaultText + 8)
 	if p == nil {
@@ -83,8 +82,8 @@ func (m *Machine) pushCell(obj *object, cell []uint64) Trap {
 	return NoTrap
 }
 
-// array does the operations on elements, whose index is on top. Arrays are DProbes' lv and gv.
-// There they were shared without any lock, and its bound was off by one for lv.
+// array executes the operations on array elements; the index is on top of the stack. Arrays correspond to DProbes' lv
+// and gv. DProbes shared them without any lock, and its bounds check for lv was off by one.
 func (m *Machine) array(in *Inst) Trap {
 	_, st := m.storageOf(in.V, KindArray)
 	if st == nil {
@@ -92,7 +91,7 @@ func (m *Machine) array(in *Inst) Trap {
 	}
 	i := m.pop()
 	if i >= uint64(len(st.cells[0])) {
-		m.p1, m.p2 = uint64(in.A), i // A: which of the program's arrays it is, as Lower prepared it
+		m.p1, m.p2 = uint64(in.A), i // A: the number of the array in the program, as Lower prepared it
 		return TrapIndex
 	}
 	p := &st.cells[0][i]
@@ -109,10 +108,9 @@ func (m *Machine) array(in *Inst) Trap {
 	return NoTrap
 }
 
-// this does the operations on the storage of a call. It belongs to the thread that runs the
-// program. The engine sets the storage aside when the function is entered, and frees it when it
-// has returned (AllocThis). ctx.This is 0 when the probe was armed within the call: then enter
-// never ran, and there is nothing to read.
+// this executes the operations on the storage of a call. The storage belongs to the thread that runs the program. The
+// engine allocates it when the function is entered and frees it after the function has returned (AllocThis). ctx.This
+// is 0 if the probe was armed during the call: then enter never ran, and there is nothing to read.
 func (m *Machine) this(in *Inst) Trap {
 	size := uint64(8)
 	off := 8 * uint64(in.A)
@@ -122,8 +120,8 @@ func (m *Machine) this(in *Inst) Trap {
 	switch {
 	case m.ctx.This == 0:
 		return TrapThis
-	// All of it is checked again, because offsets and This come from two sides: subtracting
-	// from the length cannot wrap, adding to This could.
+	// Everything is checked again here, because the offsets and This come from two sources. Subtracting from the length
+	// cannot wrap; adding to This could.
 	case off%8 != 0 || off+size > MaxThisBytes || m.ctx.This%8 != 0 || m.ctx.This > uint64(len(m.a.bytes))-off-size:
 		return TrapIndex
 	}
@@ -143,9 +141,8 @@ func (m *Machine) this(in *Inst) Trap {
 	return NoTrap
 }
 
-// pushThisText copies a text of the call to the scratch memory. Words are put down one by one
-// as little-endian bytes: that is the layout other executors use, whatever this machine's
-// order.
+// pushThisText copies a text of the call to the scratch memory. It writes each word as little-endian bytes, because
+// other executors use that layout, whatever the byte order of this machine is.
 func (m *Machine) pushThisText(words []uint64) Trap {
 	n := min(int(words[0]&keyLenMask), DefaultText)
 	p := m.room((n + 7) &^ 7)
@@ -159,7 +156,7 @@ func (m *Machine) pushThisText(words []uint64) Trap {
 	return NoTrap
 }
 
-// popThisText stores the text on top; what is longer than DefaultText is cut and marked.
+// popThisText stores the text on top of the stack. A text longer than DefaultText is cut and marked.
 func (m *Machine) popThisText(words []uint64) Trap {
 	p, cut, trap := m.popText()
 	if trap != NoTrap {
@@ -173,10 +170,9 @@ func (m *Machine) popThisText(words []uint64) Trap {
 	return NoTrap
 }
 
-// perThread does the operations on this thread's value. Reading does not make one. A per-thread
-// variable is a table keyed by thread id. A slot is pinned while it is used, so that
-// DropThread, which runs when a thread ends, does not empty it under an operation on a recycled
-// id.
+// perThread executes the operations on this thread's value. Reading does not create a value. A per-thread variable is a
+// table keyed by thread ID. A slot is pinned while it is used, so that DropThread, which runs when a thread ends, does
+// not empty it under an operation on a recycled ID.
 func (m *Machine) perThread(in *Inst) Trap {
 	obj, st := m.storageOf(in.V, KindPerThread)
 	if st == nil {
@@ -196,8 +192,8 @@ func (m *Machine) perThread(in *Inst) Trap {
 	v := m.pop()
 	slot, got := obj.insert(st, key[:])
 	if got > insertNew {
-		// A table that is full is loss, and not an error of the program: more threads came than
-		// were asked for.
+		// A full table is counted as loss and is not a program error: there are more threads than the table was
+		// declared for.
 		return NoTrap // dropped and counted
 	}
 	p, trap := &st.table.cell(slot)[0], NoTrap
@@ -213,9 +209,9 @@ func (m *Machine) perThread(in *Inst) Trap {
 	return trap
 }
 
-// buildKey does the operations that add a part to the key. Keys are built part by part in the machine and not on the
-// stack: texts would need room there, and the verifier follows the kinds of the parts more easily in an order that
-// operations fix.
+// buildKey executes the operations that append a part to the key. Keys are built in the machine and not on the stack:
+// texts would need room there, and the verifier follows the kinds of the parts more easily if operations fix their
+// order.
 func (m keyOps) buildKey(in *Inst) Trap {
 	switch in.Op {
 	case opcode.KeyInt:
@@ -229,15 +225,15 @@ func (m keyOps) buildKey(in *Inst) Trap {
 	return TrapOp
 }
 
-// useKey does the operations under the key built, and leaves the key empty, also when they trap.
+// useKey executes the operations that use the key. It leaves the key empty, also if the operation traps.
 func (m keyOps) useKey(in *Inst) Trap {
 	trap := m.keyed(in)
 	m.key.reset()
 	return trap
 }
 
-// keyText appends text, bytes or a stack to the key. A stack takes the process along: addresses
-// mean nothing without it.
+// keyText appends text, bytes or a stack to the key. A stack is stored with its process, because its addresses mean
+// nothing without it.
 func (m keyOps) keyText(kind ValueKind) Trap {
 	p, cut, trap := m.popText()
 	if trap != NoTrap {
@@ -258,9 +254,9 @@ func (m keyOps) keyText(kind ValueKind) Trap {
 	return NoTrap
 }
 
-// keyed does an operation on an object under the key built. The signature says of which kinds
-// the parts are. It is compared for programs that Verify has not seen: a key of another shape
-// could be equal to a right one byte by byte.
+// keyed executes an operation on an object under the current key. The signature gives the kinds of the parts. It is
+// compared for programs that Verify has not checked: a key of another shape could be byte for byte equal to a correct
+// one.
 func (m keyOps) keyed(in *Inst) Trap {
 	obj := m.a.objectAt(in.V)
 	if obj == nil || (in.Op == opcode.Agg) != (obj.kind >= KindCount) || in.Op != opcode.Agg && obj.kind != KindMap {
@@ -279,8 +275,8 @@ func (m keyOps) keyed(in *Inst) Trap {
 	return m.useMap(in.Op, obj, st)
 }
 
-// useUnknown is the use of a map nothing was ever put in, so that its type of value is not
-// known: no key is there.
+// useUnknown handles a map that no value was ever stored in, whose value type is therefore unknown. It contains no
+// keys.
 func (m keyOps) useUnknown(op opcode.Op) Trap {
 	switch op {
 	case opcode.MapGet, opcode.MapGetS, opcode.MapHas:
@@ -292,8 +288,8 @@ func (m keyOps) useUnknown(op opcode.Op) Trap {
 	return TrapIndex
 }
 
-// aggregate adds the word on top to an aggregation. Without a shape there are no keys, and the
-// cell is at a fixed place: the short way, which matters for count() in hot functions.
+// aggregate adds the word on top of the stack to an aggregation. Without a shape there are no keys, and the cell is at
+// a fixed place. This fast path matters for count() in hot functions.
 func (m keyOps) aggregate(obj *object, st *storage) Trap {
 	v := int64(m.pop())
 	if st.shape == nil {
@@ -317,10 +313,10 @@ func (m keyOps) aggregate(obj *object, st *storage) Trap {
 	return trap
 }
 
-// slot pins the slot of the key built, making it when it is new. -1: there is none, and what
-// was to be put there is dropped. What becomes of a new key in a full table is the object's
-// choice (Full): dropped and counted, another evicted, or an error. offer has done the first
-// two; only the third comes back as a trap, which is counted as such.
+// slot pins the slot of the current key and creates it for a new key. It returns -1 if there is no slot; the value to
+// be stored is then dropped. The object's policy (Full) decides what happens to a new key in a full table: it is
+// dropped and counted, it evicts another key, or it is an error. offer handles the first two. Only the third returns a
+// trap, which is counted as such.
 func (m keyOps) slot(obj *object, st *storage) (int, Trap) {
 	slot, got := obj.offer(st, m.key.key())
 	switch {
@@ -332,7 +328,7 @@ func (m keyOps) slot(obj *object, st *storage) (int, Trap) {
 	return -1, NoTrap
 }
 
-// useMap does an operation on a map under a key that fits it.
+// useMap executes an operation on a map under a key that fits the map.
 func (m keyOps) useMap(op opcode.Op, obj *object, st *storage) Trap {
 	text := op == opcode.MapGetS || op == opcode.MapSetS
 	if op != opcode.MapHas && op != opcode.MapDel && text != st.isText() {
@@ -347,7 +343,7 @@ func (m keyOps) useMap(op opcode.Op, obj *object, st *storage) Trap {
 	}
 	slot, ok := st.table.find(m.key.key(), hashKey(m.key.key()))
 	if !ok {
-		m.push(0) // also the empty text
+		m.push(0) // also the reference of the empty text
 		return NoTrap
 	}
 	trap := NoTrap
@@ -365,9 +361,9 @@ func (m keyOps) useMap(op opcode.Op, obj *object, st *storage) Trap {
 	return trap
 }
 
-// putMap replaces or adds under the key built. opcode.MapAdd that found no room gives what was to be
-// added: the value were there room. The value is popped before the slot is looked for: a
-// program that finds the map full must go on with the same stack as one that did not.
+// putMap sets or adds to the value under the current key. If opcode.MapAdd finds no room, it pushes the amount to be
+// added, which would be the value if there were room. The value is popped before the slot is searched, so that the
+// program continues with the same stack whether or not the map is full.
 func (m keyOps) putMap(op opcode.Op, obj *object, st *storage) Trap {
 	v := m.pop()
 	text, ok := m.text(v)

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// banked reports whether a kind has two words that belong together. Objects of such kinds that are not keyed have two cells:
-// programs add to one while the host, having switched them over, reads the other.
+// banked reports whether a kind has two words that belong together. Unkeyed objects of such kinds have two cells: the
+// host switches programs to one cell and reads the other.
 func banked(k ObjectKind) bool {
 	switch k {
 	case KindMin, KindMax, KindAvg, KindStats:
@@ -15,8 +15,8 @@ func banked(k ObjectKind) bool {
 	return false
 }
 
-// The bank word of a descriptor: bit 0 is the bank in use, bits 1–31 the pins of bank 0, bits
-// 32–62 those of bank 1.
+// The bank word of a descriptor holds the bank in use in bit 0, the pins of bank 0 in bits 1–31, and the pins of bank 1
+// in bits 32–62.
 const (
 	bankBit  = uint64(1)
 	bankMask = uint64(1)<<31 - 1
@@ -24,9 +24,8 @@ const (
 
 var bankShift = [2]uint{1, 32}
 
-// pinBank returns the bank in use, which stays unread until unpinBank. The count and the bank
-// are in one word: a program cannot pin a bank that was switched away between looking and
-// pinning.
+// pinBank returns the bank in use, which the host does not read until unpinBank. The pin count and the bank are in one
+// word, so a program cannot pin a bank that was switched away between its load and its pin.
 func (obj *object) pinBank() int {
 	p := &obj.desc[descWord]
 	for {
@@ -38,15 +37,14 @@ func (obj *object) pinBank() int {
 	}
 }
 
-// unpinBank ends what pinBank began.
+// unpinBank removes the pin that pinBank took.
 func (obj *object) unpinBank(bank int) {
 	atomic.AddUint64(&obj.desc[descWord], -(uint64(1) << bankShift[bank]))
 }
 
-// switchBank lets programs use the other bank and waits until nobody adds to this one. The
-// caller holds obj.host. Adding takes nanoseconds, so the wait is short; a thread that died
-// while it pinned makes it long once, and then its last addition may be torn. That is a number
-// slightly wrong against a host that hangs.
+// switchBank switches programs to the other bank and waits until no program adds to the old one. The caller holds
+// obj.host. Adding takes nanoseconds, so the wait is short. A thread that died while it held a pin makes the wait long
+// once, and its last addition may then be torn. A slightly wrong number is better than a host that hangs.
 func (obj *object) switchBank() (old int) {
 	p := &obj.desc[descWord]
 	for {
@@ -60,7 +58,7 @@ func (obj *object) switchBank() (old int) {
 	return old
 }
 
-// memoryLocked sets zeroed memory aside for an object.
+// memoryLocked allocates zeroed memory for an object.
 func (a *Arena) memoryLocked(o *Object, words uint64) (mem []uint64, off uint64, err error) {
 	off, ok := a.allocateLocked(words * 8)
 	if !ok {
@@ -69,7 +67,7 @@ func (a *Arena) memoryLocked(o *Object, words uint64) (mem []uint64, off uint64,
 	return a.words[off/8:][:words], off, nil
 }
 
-// openCellLocked gives an object that is not keyed its cells.
+// openCellLocked allocates the cells of an unkeyed object.
 func (a *Arena) openCellLocked(obj *object, o Object) error {
 	st := &storage{Object: o, banked: banked(o.Kind)}
 	n := uint64(o.cellWords())
@@ -88,7 +86,7 @@ func (a *Arena) openCellLocked(obj *object, o Object) error {
 	return nil
 }
 
-// openArrayLocked gives an array its variables.
+// openArrayLocked allocates the variables of an array.
 func (a *Arena) openArrayLocked(obj *object, o Object) error {
 	mem, off, err := a.memoryLocked(&o, uint64(o.Size))
 	if err != nil {
@@ -98,9 +96,8 @@ func (a *Arena) openArrayLocked(obj *object, o Object) error {
 	return nil
 }
 
-// openTableLocked gives an object its table, now that the kinds of the key say how large a slot
-// is. Tables wait for the first program that uses them, because only programs show the kinds of
-// the key, and so how wide a slot is.
+// openTableLocked allocates the table of an object. A table is not allocated before the first program uses it, because
+// only programs determine the kinds of the key parts, and these determine the size of a slot.
 func (a *Arena) openTableLocked(obj *object, o Object, keys []ValueKind) error {
 	sh, err := newShape(keys)
 	if err != nil {
@@ -125,8 +122,8 @@ func (a *Arena) openTableLocked(obj *object, o Object, keys []ValueKind) error {
 	return nil
 }
 
-// publish completes the descriptor and lets programs and host use the storage.
-// The kind's word is stored last and atomically: an executor that sees descHas in it sees all the rest.
+// publish completes the descriptor and makes the storage available to programs and the host. It stores the kind's word
+// last and atomically, so an executor that sees descHas in it sees everything else.
 func (obj *object) publish(st *storage, off uint64) {
 	obj.desc[descBody], obj.desc[descCellWords] = off, uint64(st.cellWords())
 	obj.decl.Store(&st.Object)

@@ -5,8 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// A table is a hash map of fixed size in the arena that any number of threads use at once
-// without a lock.
+// A table is a hash map of fixed size in the arena. Any number of threads use it at once without a lock.
 //
 // Slots. Each slot has a state word, a key and a cell (and a stamp, when the object evicts).
 // The state is
@@ -14,35 +13,33 @@ import (
 //	bits 0–1    free, busy (being filled or emptied by one thread), full, dying
 //	bits 2–15   pins: threads that use the slot right now
 //	bits 16–47  upper half of the key's hash
-//	bits 48–63  changes: counts what the pins did, so that a reader notices a writer in between
+//	bits 48–63  changes: counts unpins and releases, so that a reader notices a writer in between
 //
-// Use. A thread pins a full slot with a compare-and-swap, then compares the key, then works on
-// the cell with atomic operations, then unpins. A pinned slot is never emptied: deleting makes
-// it dying, which hides it from new look-ups, and whoever takes the last pin away empties it.
-// So an addition either is in the cell before a taker reads it, or goes to the new slot of the
-// same key; none is lost, and none lands under another key.
+// Use. A thread pins a full slot with a compare-and-swap, compares the key, works on the cell with atomic operations,
+// and unpins. A pinned slot is never emptied. Deleting makes it dying, which hides it from new look-ups, and the thread
+// that removes the last pin empties it. So an addition either is in the cell before a take reads it, or goes to a new
+// slot of the same key. None is lost, and none lands under another key.
 //
-// Probing. A key is searched from slot hash%slots on. The home word of that slot says how many
-// slots are worth looking at (the reach, bits 48–63), which only grows; there are no
-// tombstones, and emptied slots are used again at once. The reach of a home is that of its
-// unluckiest insertion ever: with tables at most two thirds full it stays at some dozens.
+// Probing. A search for a key starts at slot hash%slots. The home word of that slot holds the reach (bits 48–63), the
+// number of slots to search, which only grows. There are no tombstones, and emptied slots are reused at once. The reach
+// of a home is that of its unluckiest insertion so far. In tables that are at most two thirds full it stays at some
+// dozens.
 //
-// Inserting must not make one key twice. The inserter reads the home word (its low bits count
-// insertions), searches, fills the first free slot while that is busy, and then swaps the home
-// word for one with the next count and the reach raised if need be. If that fails another key
-// of this home was inserted meanwhile: it empties its slot and begins again. Equal keys have
-// the same home, so of two threads that insert one key only one gets through; the other then
-// finds a slot within reach, busy with the same hash, and waits for it to be full. All waiting
-// is bounded (see backoff); a thread that dies in between costs others of that key an update
-// each time, which is counted as contended.
+// Inserting must not create a key twice. The inserter reads the home word, whose low bits count insertions, and
+// searches. It fills the first free slot while that is busy. It then swaps the home word for one with the next count
+// and, if needed, a larger reach. If the swap fails, another key of this home was inserted meanwhile, so the inserter
+// empties its slot and starts again. Equal keys have the same home, so of two threads that insert one key only one
+// succeeds. The other then finds a slot within reach that is busy with the same hash, and waits until it is full. All
+// waiting is bounded (see backoff). A thread that dies in between costs other threads that use the key one update each
+// time, which is counted as contended.
 type table struct {
 	home, state, stamp []uint64 // stamp is nil unless the object evicts
 	entries            []uint64 // keyWords+cellWords for each slot
 	keyWords, size     int      // words of a key, words of an entry
 	mask               uint64   // slots-1
 
-	used  *uint64 // slots not free, busy ones that got their permission included
-	limit uint64  // most keys
+	used  *uint64 // slots that are not free, including busy ones that have a permit
+	limit uint64  // maximum number of keys
 	clock *uint64 // writes, for stamps
 }
 
@@ -56,15 +53,15 @@ const (
 	pinOne     = uint64(1) << 2
 	pinMask    = uint64(0x3fff) << 2
 	tagMask    = uint64(0xffff_ffff) << 16
-	changeOne  = uint64(1) << 48 // its overflow leaves the word and harms nothing
+	changeOne  = uint64(1) << 48 // an overflow leaves the word and is harmless
 	reachShift = 48
 	maxReach   = 1<<16 - 1
 )
 
-// tableSlots is how many slots hold limit keys at two thirds at most.
+// tableSlots returns the number of slots for limit keys at a load of at most two thirds.
 func tableSlots(limit int) int { return max(powerOfTwo(limit+limit/2), 8) }
 
-// tableWords is the memory of a table.
+// tableWords returns the number of words that a table needs.
 func tableWords(limit, keyWords, cellWords int, stamped bool) uint64 {
 	per := 2 + keyWords + cellWords
 	if stamped {
@@ -73,7 +70,7 @@ func tableWords(limit, keyWords, cellWords int, stamped bool) uint64 {
 	return uint64(tableSlots(limit)) * uint64(per)
 }
 
-// newTable looks at zeroed memory of tableWords as a table.
+// newTable uses zeroed memory of tableWords words as a table.
 func newTable(mem []uint64, limit, keyWords, cellWords int, stamped bool, used, clock *uint64) table {
 	n := tableSlots(limit)
 	t := table{keyWords: keyWords, size: keyWords + cellWords, mask: uint64(n - 1), used: used, clock: clock, limit: uint64(limit)}
@@ -89,7 +86,7 @@ func newTable(mem []uint64, limit, keyWords, cellWords int, stamped bool, used, 
 func (t *table) key(slot int) []uint64  { return t.entries[slot*t.size:][:t.keyWords] }
 func (t *table) cell(slot int) []uint64 { return t.entries[slot*t.size+t.keyWords : (slot+1)*t.size] }
 
-// tagOf is the part of a hash that the state word keeps, in its place.
+// tagOf returns the part of a hash that the state word keeps, at its position in the word.
 func tagOf(hash uint64) uint64 { return hash >> 32 << 16 }
 
 // found is the outcome of a search.
@@ -98,7 +95,7 @@ type found uint8
 const (
 	absent  found = iota
 	present       // pinned
-	unsure        // a slot that may be of this key is being filled
+	unsure        // a slot that may hold this key is being filled
 )
 
 // find pins the slot of a key.
@@ -111,7 +108,7 @@ func (t *table) find(key []uint64, hash uint64) (slot int, ok bool) {
 	}
 }
 
-// search looks at the first reach slots from the key's home on.
+// search searches the first reach slots starting at the key's home.
 func (t *table) search(key []uint64, hash, reach uint64) (int, found) {
 	tag, result := tagOf(hash), absent
 	for d := range reach {
@@ -129,7 +126,7 @@ func (t *table) search(key []uint64, hash, reach uint64) (int, found) {
 	return 0, result
 }
 
-// pin pins a full slot with this tag; unsure means that it is busy with the tag.
+// pin pins a full slot with this tag. It returns unsure if the slot is busy with this tag.
 func (t *table) pin(slot int, tag uint64) found {
 	p := &t.state[slot]
 	for {
@@ -150,7 +147,7 @@ func (t *table) pin(slot int, tag uint64) found {
 	}
 }
 
-// unpin takes back a pin; the last one of a dying slot empties it.
+// unpin removes a pin. Removing the last pin of a dying slot empties the slot.
 func (t *table) unpin(slot int) {
 	p := &t.state[slot]
 	s := atomic.AddUint64(p, changeOne-pinOne)
@@ -170,8 +167,7 @@ func (t *table) release(slot int) {
 	atomic.StoreUint64(p, s&^(statusMask|pinMask|tagMask)+changeOne)
 }
 
-// hasKey compares the key of a pinned slot. Keys of one shape end by themselves: none is the
-// beginning of another.
+// hasKey compares the key of a pinned slot. Keys of one shape are self-delimiting: none is a prefix of another.
 func (t *table) hasKey(slot int, key []uint64) bool {
 	k := t.key(slot)
 	return len(key) <= len(k) && slices.Equal(k[:len(key)], key)
@@ -183,11 +179,11 @@ type inserted uint8
 const (
 	insertOld  inserted = iota // the key was there
 	insertNew                  // a new slot
-	insertFull                 // as many keys as there may be
+	insertFull                 // the table has its maximum number of keys
 	insertBusy                 // gave up waiting
 )
 
-// insert pins the slot of a key, making one whose cell is as fresh when there is none.
+// insert pins the slot of a key. If there is none it creates one, whose cell fresh initializes.
 func (t *table) insert(key []uint64, hash uint64, fresh func(cell []uint64)) (int, inserted) {
 	if len(key) > t.keyWords {
 		return 0, insertBusy
@@ -211,8 +207,8 @@ func (t *table) insert(key []uint64, hash uint64, fresh func(cell []uint64)) (in
 	}
 }
 
-// tryInsert makes a new slot for a key that was absent when its home word was h. insertBusy:
-// look again.
+// tryInsert creates a slot for a key that was absent when its home word was h. It returns insertBusy if the caller must
+// search again.
 func (t *table) tryInsert(home *uint64, h uint64, key []uint64, hash uint64, fresh func([]uint64)) (int, inserted) {
 	if atomic.LoadUint64(t.used) >= t.limit {
 		return 0, insertFull
@@ -239,8 +235,8 @@ func (t *table) tryInsert(home *uint64, h uint64, key []uint64, hash uint64, fre
 	return slot, insertNew
 }
 
-// claim makes the first free slot from the hash's home on busy and returns it with its
-// distance, counted from 1; 0 if there is none.
+// claim makes the first free slot from the hash's home on busy. It returns the slot and its distance, counted from 1,
+// or 0 if there is none.
 func (t *table) claim(hash uint64) (slot int, reach uint64) {
 	for d := uint64(0); d <= t.mask && d < maxReach; d++ {
 		slot := int((hash + d) & t.mask)
@@ -256,7 +252,7 @@ func (t *table) claim(hash uint64) (slot int, reach uint64) {
 	return 0, 0
 }
 
-// permit counts one more key unless there are as many as there may be.
+// permit counts one more key unless the table has its maximum number of keys.
 func (t *table) permit() bool {
 	for {
 		n := atomic.LoadUint64(t.used)
@@ -269,8 +265,8 @@ func (t *table) permit() bool {
 	}
 }
 
-// kill makes a pinned slot dying, so that no look-up finds it any more. false: another thread
-// did so before.
+// kill makes a pinned slot dying, so that no look-up finds it any more. It returns false if the slot is not full,
+// because another thread killed it first.
 func (t *table) kill(slot int) bool {
 	p := &t.state[slot]
 	for {
@@ -284,8 +280,8 @@ func (t *table) kill(slot int) bool {
 	}
 }
 
-// settle waits until the caller's pin is the only one of a dying slot: from then on the cell is final.
-// It reports false when a thread keeps its pin too long, as only a dead one does.
+// settle waits until the caller's pin is the only one of a dying slot. From then on the cell is final. It returns false
+// if a thread keeps its pin too long, which only a dead thread does.
 func (t *table) settle(slot int) bool {
 	for b := (backoff{}); atomic.LoadUint64(&t.state[slot])&pinMask != pinOne; {
 		if !b.wait() {
@@ -295,7 +291,7 @@ func (t *table) settle(slot int) bool {
 	return true
 }
 
-// remove deletes a key, if it is there and no other thread deletes it at the same time.
+// remove deletes a key if it is present and no other thread deletes it at the same time.
 func (t *table) remove(key []uint64, hash uint64) {
 	if slot, ok := t.find(key, hash); ok {
 		t.kill(slot)
@@ -303,14 +299,14 @@ func (t *table) remove(key []uint64, hash uint64) {
 	}
 }
 
-// touch stamps a pinned slot as the one written last.
+// touch stamps a pinned slot as the most recently written.
 func (t *table) touch(slot int) {
 	if t.stamp != nil {
 		atomic.StoreUint64(&t.stamp[slot], atomic.AddUint64(t.clock, 1))
 	}
 }
 
-// pinAny pins the slot whatever its key, if it is full: for walks over the table.
+// pinAny pins a full slot whatever its key is. Walks over the table use it.
 func (t *table) pinAny(slot int) bool {
 	p := &t.state[slot]
 	for {
@@ -324,9 +320,8 @@ func (t *table) pinAny(slot int) bool {
 	}
 }
 
-// steady runs read until no other thread had the pinned slot meanwhile. Under writers that
-// never leave a gap it gives up and keeps what it read last, whose words may then be a hit
-// apart; taking has no such limit.
+// steady runs read until no other thread has used the pinned slot during the read. If writers never leave a gap, it
+// gives up and keeps the last read, whose words may then be a hit apart. Taking has no such limit.
 func (t *table) steady(slot int, read func()) {
 	p := &t.state[slot]
 	for b := (backoff{}); ; {

@@ -13,10 +13,10 @@ import (
 func floatWord(f float64) uint64    { return math.Float64bits(f) }
 func float32Of(bits uint32) float32 { return math.Float32frombits(bits) }
 
-// text finds the bytes of a reference, which must not be changed; ok is false for a word that
-// is none. References are words like any other, and an unverified program may have made one up.
-// So both spaces are checked against what is there now: constants by number and length, scratch
-// by what has been used in this run. Nothing of an earlier hit can be named.
+// text returns the bytes of a reference, which the caller must not change. ok is false for a word that is not a
+// reference. References are ordinary words, and an unverified program may have made one up. So both spaces are checked
+// against their current contents: constants by number and length, scratch by what this run has used. No data of an
+// earlier hit can be named.
 func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 	r := Ref(ref)
 	n, at := r.Len(), r.offset()
@@ -31,14 +31,13 @@ func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 	case r.space() != spaceConst || uint(at) >= uint(len(m.code.Texts)) || n > len(m.code.Texts[at]):
 		return nil, false
 	}
-	// A constant as bytes without a copy. Sound because nothing writes through what text
-	// returns: it is compared, hashed, and copied from. It would break if a later operation
-	// changed text in place.
+	// This makes the constant a byte slice without a copy. That is sound because nothing writes through the result of
+	// text: it is compared, hashed, and copied from. An operation that changes text in place would break it.
 	return unsafe.Slice(unsafe.StringData(m.code.Texts[at]), n), true
 }
 
-// popText pops a reference. A word that is none traps like an exhausted scratch: only
-// unverified programs have such.
+// popText pops a reference. A word that is not a reference traps like an exhausted scratch. Only unverified programs
+// have such words.
 func (m *Machine) popText() (p []byte, cut bool, trap Trap) {
 	ref := m.pop()
 	p, ok := m.text(ref)
@@ -48,14 +47,15 @@ func (m *Machine) popText() (p []byte, cut bool, trap Trap) {
 	return p, Ref(ref).Cut(), NoTrap
 }
 
-// scratch is the memory for texts of one run. It is given out in order and never taken back within a run: 64 KiB, then
-// TrapText. A program bounded to 10,000 steps rarely makes more than a few texts, and an allocator would cost each of them.
+// scratch is the text memory of one run. It is allocated in order and never freed within a run: after 64 KiB comes
+// TrapText. A program bounded to 10,000 steps rarely makes more than a few texts, and an allocator would cost time for
+// each of them.
 type scratch struct {
 	bytes [ScratchSize]byte
 	used  int
 }
 
-// room is n free bytes of the scratch memory, or nil. pushText takes them.
+// room returns n free bytes of the scratch memory, or nil. pushText reserves them.
 func (m *Machine) room(n int) []byte {
 	s := &m.scratch
 	if n > len(s.bytes)-s.used {
@@ -64,13 +64,13 @@ func (m *Machine) room(n int) []byte {
 	return s.bytes[s.used : s.used+n : s.used+n]
 }
 
-// pushText makes the first n free bytes of the scratch memory a text.
+// pushText makes the first n free bytes of the scratch memory a text and pushes its reference.
 func (m *Machine) pushText(n int, cut bool) {
 	m.push(makeRef(spaceScratch, m.scratch.used, n, cut))
 	m.scratch.used += n
 }
 
-// texts does the operations on texts.
+// texts executes the operations on texts.
 func (m textOps) texts(in *Inst) Trap {
 	switch in.Op {
 	case opcode.PushS:
@@ -110,7 +110,7 @@ func (m textOps) texts(in *Inst) Trap {
 	return m.measure(in.Op)
 }
 
-// pushConst makes a reference to a constant text.
+// pushConst pushes a reference to a constant text.
 func (m textOps) pushConst(index uint32) Trap {
 	if uint64(index) >= uint64(len(m.code.Texts)) {
 		return TrapIndex
@@ -120,17 +120,16 @@ func (m textOps) pushConst(index uint32) Trap {
 	return NoTrap
 }
 
-// count pops a number of bytes or frames and brings it into 0…most. Negative counts are 0, as
-// in JavaScript's slice; more than the limit is cut, and marked by the caller where that shows.
+// count pops a number of bytes or frames and limits it to 0…most. Negative counts become 0, as in JavaScript's slice. A
+// count above the limit is cut, and the caller marks the cut where it is visible.
 func (m textOps) count(most int) (n int, more bool) {
 	v := int64(m.pop())
 	return int(min(max(v, 0), int64(most))), v > int64(most)
 }
 
-// str reads text up to its NUL. One byte more than asked for is read, to tell text that just
-// fits from text that is cut. For text whose length is known, as Go's and Rust's strings have
-// it, there is opcode.Bytes: it reads n bytes and no terminator, and its result is text like any
-// other, complete and without a mark.
+// str reads text up to its NUL. It reads one byte more than requested, to distinguish text that just fits from text
+// that is cut. For text of known length, such as the strings of Go and Rust, there is opcode.Bytes. It reads n bytes
+// and no terminator, and its result is ordinary text, complete and without a mark.
 func (m textOps) str() Trap {
 	n, _ := m.count(MaxText)
 	addr := m.pop()
@@ -143,8 +142,8 @@ func (m textOps) str() Trap {
 	switch {
 	case got > n:
 		m.pushText(n, true)
-	// The page behind is not mapped: n bytes are there, and no more can be said. It counts as complete.
-	case got == n && len(p) > n: // it ends where the memory does
+	// The next page is not mapped. n bytes are there, and nothing more is known, so the text counts as complete.
+	case got == n && len(p) > n: // the text ends where the memory ends
 		m.pushText(n, false)
 	case got < len(p):
 		m.out.Addr = addr + uint64(got)
@@ -155,8 +154,8 @@ func (m textOps) str() Trap {
 	return NoTrap
 }
 
-// bytes reads exactly as many bytes as asked for, or traps.
-// Half a structure is no use, so a range that cannot be read whole is an error and not a short text.
+// bytes reads exactly as many bytes as requested, or traps. Half a structure is useless, so a range that cannot be read
+// completely is an error and not a short text.
 func (m textOps) bytes() Trap {
 	n, more := m.count(MaxText)
 	addr := m.pop()
@@ -172,9 +171,8 @@ func (m textOps) bytes() Trap {
 	return NoTrap
 }
 
-// callStack makes text of return addresses. Addresses are kept as bytes, 8 each, so that stacks
-// can be logged, compared and used as keys by what handles text. Names are found later, on the
-// host.
+// callStack makes a text of return addresses. Addresses are stored as bytes, 8 each, so that the code for text can log
+// and compare stacks and use them as keys. The host finds the names later.
 func (m textOps) callStack() Trap {
 	most, _ := m.count(MaxStackDepth)
 	p := m.room(8 * most)
@@ -185,12 +183,12 @@ func (m textOps) callStack() Trap {
 	for i, pc := range m.pcs[:n] {
 		binary.LittleEndian.PutUint64(p[8*i:], pc)
 	}
-	m.pushText(8*n, n == most) // as many as were asked for: there may be more
+	m.pushText(8*n, n == most) // as many as requested, so there may be more
 	return NoTrap
 }
 
-// contextText copies a text of the context to the scratch memory.
-// The engine's texts may change between hits (comm) or belong to it (module): a program gets a copy.
+// contextText copies a text of the context to the scratch memory. The program gets a copy, because a text of the engine
+// may change between hits (comm) or belong to the engine (module).
 func (m textOps) contextText(field uint32) Trap {
 	if field >= uint32(NumTextFields) {
 		return TrapOp
@@ -204,7 +202,7 @@ func (m textOps) contextText(field uint32) Trap {
 	return NoTrap
 }
 
-// compare compares two texts by their bytes; whether one was cut makes no difference.
+// compare compares two texts by their bytes. It ignores whether one was cut.
 func (m textOps) compare(op opcode.Op) Trap {
 	t, _, trap := m.popText()
 	if trap != NoTrap {
@@ -225,9 +223,9 @@ func (m textOps) compare(op opcode.Op) Trap {
 	return NoTrap
 }
 
-// concat joins two texts. A cut first one keeps its mark, in the middle of the result; a result
-// longer than MaxText is cut. The mark in the middle is visible and part of the length: whoever
-// reads the result sees where something is missing.
+// concat joins two texts. If the first one is cut, its mark stays in the middle of the result. A result longer than
+// MaxText is cut. The mark in the middle is visible and part of the length, so a reader of the result sees where
+// something is missing.
 func (m textOps) concat() Trap {
 	t, cutT, trap := m.popText()
 	if trap != NoTrap {
@@ -259,7 +257,7 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// measure makes a number of a text.
+// measure computes a number from a text.
 func (m textOps) measure(op opcode.Op) Trap {
 	s, _, trap := m.popText()
 	if trap != NoTrap {

@@ -5,17 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// A trail keeps records of each thread until a program tells them to the host or forgets them: most of what is traced on the way
-// to an error is worth nothing when there is none.
+// A trail keeps the records of each thread until a program sends them to the host or discards them. Most of what is
+// traced on the way to an error is worthless if the error does not occur.
 //
-// It is a table keyed by thread; a cell is, in words,
+// A trail is a table keyed by thread. A cell consists of these words:
 //
-//	0     bytes of records that wait
-//	1     records that did not fit
-//	2…    the records, one behind the other, as they will be in the ring
+//	0     bytes of waiting records
+//	1     number of records that did not fit
+//	2…    the records, one after another, in the format of the ring
 //
-// Only the thread itself uses its cell, with the slot pinned, so that the end of the thread, which empties the slot, waits. What
-// did not fit counts as lost when the trail is told: that a forgotten trail was too short has cost nothing.
+// Only the thread itself uses its cell, and it pins the slot. The end of the thread empties the slot, so that waits for
+// the unpin. Records that did not fit count as lost when the trail is sent. A discarded trail that was too short has
+// lost nothing.
 const (
 	trailUsed    = 0
 	trailDropped = 1
@@ -49,14 +50,14 @@ func encodeRecord(to []uint64, hdr *Header, item []byte) {
 	storeWords(to[recordHeader/8:], item)
 }
 
-// storeWords copies bytes, a multiple of 8, into words that others may look at meanwhile.
+// storeWords copies bytes, a multiple of 8, into words that other threads may read at the same time.
 func storeWords(to []uint64, p []byte) {
 	for i := 0; i+8 <= len(p); i += 8 {
 		atomic.StoreUint64(&to[i/8], binary.LittleEndian.Uint64(p[i:]))
 	}
 }
 
-// endTrail empties the trail that an item names for a thread; with keep its records go to the ring.
+// endTrail empties the trail that an item names for a thread. If keep is set, it sends the records to the ring first.
 func (a *Arena) endTrail(tid uint32, item []byte, keep bool) {
 	if len(item) != deferredItem {
 		return
@@ -79,13 +80,13 @@ func (a *Arena) endTrail(tid uint32, item []byte, keep bool) {
 	cell[trailUsed], cell[trailDropped] = 0, 0
 }
 
-// tell puts records into the ring, in their order. Each is a commitment of its own: a ring that fills up loses the rest, and
-// each of those is counted.
+// tell writes records to the ring in order. Each record is committed separately: if the ring fills up, the remaining
+// records are lost, and each of them is counted.
 func (a *Arena) tell(records []uint64) {
 	for len(records) > recordHeader/8 {
 		size := records[0] & 0xffff_ffff
 		if size == 0 || size/8 > uint64(len(records)) {
-			return // only another process that maps the arena can have done that
+			return // only another process that maps the arena can cause this
 		}
 		at, ok := a.ring.reserve(size)
 		if ok {

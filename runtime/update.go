@@ -2,7 +2,7 @@ package runtime
 
 import "sync/atomic"
 
-// insert is offer for those who have nobody to tell of an error: what is dropped is counted whatever the policy is.
+// insert is offer for callers that cannot report an error: it counts every drop, whatever the policy is.
 func (obj *object) insert(st *storage, key []uint64) (slot int, got inserted) {
 	slot, got = obj.offer(st, key)
 	if got == insertFull && st.Full == FullError {
@@ -11,12 +11,12 @@ func (obj *object) insert(st *storage, key []uint64) (slot int, got inserted) {
 	return slot, got
 }
 
-// offer pins the slot of an encoded key, making it when it is new, and follows the object's
-// policy when it is full. What is dropped, forgotten or given up is counted; where the policy is an
-// error the caller tells of it, and what is told is not counted as well. Any thread; does not allocate.
+// offer pins the slot of an encoded key, creating the slot for a new key, and follows the object's policy when the
+// object is full. It counts what it drops, evicts or gives up. If the policy is an error, the caller reports it, and a
+// reported drop is not counted here. Any thread may call offer; it does not allocate.
 func (obj *object) offer(st *storage, key []uint64) (slot int, got inserted) {
 	hash := hashKey(key)
-	for range 16 { // others may take the room an eviction made
+	for range 16 { // other threads may take the room that an eviction made
 		slot, got = st.table.insert(key, hash, st.fresh)
 		if got != insertFull || st.Full != FullEvict {
 			break
@@ -42,7 +42,7 @@ func (obj *object) offer(st *storage, key []uint64) (slot int, got inserted) {
 	return slot, got
 }
 
-// addSlot adds to the cell of a pinned slot and returns the new value of a map's.
+// addSlot adds to the cell of a pinned slot. For maps and per-thread values it returns the new value, otherwise 0.
 func (st *storage) addSlot(slot int, n int64) int64 {
 	cell := st.table.cell(slot)
 	if st.Kind == KindMap || st.Kind == KindPerThread {
@@ -74,7 +74,8 @@ func (obj *object) mergeCell(st *storage, words []uint64) {
 	obj.unpinBank(bank)
 }
 
-// DropThread forgets the per-thread values and the trails of a thread that has ended. Any thread; does not allocate.
+// DropThread deletes the per-thread values and the trails of a thread that has ended. Any thread may call it; it does
+// not allocate.
 func (a *Arena) DropThread(tid uint32) {
 	key := [1]uint64{uint64(tid)}
 	hash := hashKey(key[:])
