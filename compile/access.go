@@ -1,20 +1,19 @@
 package compile
 
-// Access says how to fetch one value that debug information or a note describes: a parameter, a
-// field of a struct a parameter points to, an operand of a static mark. It is made by the
-// engine, which knows the target, and compiled into plain commands by the front end, which
-// knows nothing of processes.
+// Access describes how to fetch one value that debug information or a note describes: a parameter, a field of a struct
+// that a parameter points to, an operand of a static mark. The engine, which knows the target, makes it. The front end,
+// which knows nothing about processes, compiles it into ordinary commands.
 //
-// The value starts as the base and goes through the steps in order. A step that loads replaces
-// the current value by what lies at the address it is. The last value is of type Type.
+// The value starts as the base and passes through the steps in order. A load step replaces the current value, which is
+// an address, by the contents of memory there. The final value has type Type.
 type Access struct {
 	Base   AccessBase
 	Reg    string // BaseReg, BaseRegOffset: the register's name in the target's architecture
 	Value  int64  // BaseConst: the value; BaseAddr: address in the module's file; BaseRegOffset, BaseFrame, BaseResult: byte offset
 	Steps  []AccessStep
 	Type   ValueType
-	Module string       // BaseAddr: path of the module's file; "": the one that the place is in
-	Ctype  string       // the type as the source has it ("struct point *"), for messages and listings
+	Module string       // BaseAddr: path of the module's file; "": the module of the place
+	Ctype  string       // the type as written in the source ("struct point *"), for messages and listings
 	Shape  *Shape       // nil: a number
 	Enum   []Enumerator // names of an enumeration
 }
@@ -24,25 +23,25 @@ type NoNumberError struct{ Err error }
 
 func (e *NoNumberError) Error() string { return e.Err.Error() }
 
-// Unwrap lets errors.Is find the reason.
+// Unwrap makes the reason available to errors.Is.
 func (e *NoNumberError) Unwrap() error { return e.Err }
 
-// Enumerator is a name of an enumeration's value.
+// Enumerator is the name of one value of an enumeration.
 type Enumerator struct {
 	Name  string
 	Value int64
 }
 
-// Shape says what a value is made of, where it is more than a number.
+// Shape describes the structure of a value that is more than a number.
 type Shape struct {
 	Kind    ShapeKind
-	Members []string   // of a struct, or of the one a pointer points to, in their order
-	Len     int        // of an array; 0: not known
-	Text    *SizedText // of a struct that is text with a length, as Go's string, Rust's &str and C++'s std::string are
-	Other   bool       // of a pointer: to something that is neither text, nor bytes, nor unknown
+	Members []string   // of a struct, or of the struct that a pointer points to, in order
+	Len     int        // of an array; 0: unknown
+	Text    *SizedText // of a struct that is text with a length, such as Go's string, Rust's &str and C++'s std::string
+	Other   bool       // of a pointer: its target is known and is neither text nor bytes
 }
 
-// MayBeText reports whether a value is text, or an address at which text may be.
+// MayBeText reports whether a value is text, or an address that may point to text.
 func (s *Shape) MayBeText() bool {
 	switch s.Kind {
 	case ShapeStruct:
@@ -60,7 +59,7 @@ type SizedText struct {
 	Address, Len string
 }
 
-// ShapeKind is how a value is shown.
+// ShapeKind is the way in which a value is shown.
 type ShapeKind uint8
 
 // The shapes of values.
@@ -71,10 +70,10 @@ const (
 	ShapeText                     // the address of text
 	ShapeChars                    // an array of text; the access is its address
 	ShapeArray                    // the access is its address
-	ShapeStruct                   // the access is its address; one in registers has none
+	ShapeStruct                   // the access is its address; a struct in registers has none
 )
 
-// AccessBase is where an access starts.
+// AccessBase is the start of an access.
 type AccessBase uint8
 
 // The bases of an access.
@@ -84,31 +83,31 @@ const (
 	BaseRegOffset                   // Reg + Value, an address
 	BaseFrame                       // the canonical frame address + Value (at a function's entry: stack pointer + word size)
 	BaseResult                      // in leave: the address that the caller passed for the result + Value
-	BaseArg                         // argument Value of the call, by the convention of the place
-	BaseAddr                        // the address that offset Value (an ELF virtual address) has in the process
+	BaseArg                         // argument Value of the call, by the calling convention of the place
+	BaseAddr                        // the address in the process that corresponds to offset Value (an ELF virtual address)
 )
 
 // AccessStep is one step on the way to a value.
 type AccessStep struct {
 	Op     AccessOp
 	Reg    string // OpIndex, OpJoin: the register's name
-	Offset int64  // OpOffset: added; OpBits: lowest bit; OpJoin: how many bits of the value are there
+	Offset int64  // OpOffset: added; OpBits: lowest bit; OpJoin: number of bits already in the value
 	Size   int    // OpLoad: bytes, 1, 2, 4 or 8; OpBits: number of bits; OpIndex: the factor
 	Signed bool   // OpLoad, OpBits, OpTruncate: sign-extended; OpIndex: a 32-bit register is
 	Float  bool   // OpLoad, OpTruncate: a float of Size bytes, which becomes an f64
 }
 
-// AccessOp is what a step does.
+// AccessOp is the operation of a step.
 type AccessOp uint8
 
-// The steps there are.
+// The operations.
 const (
 	OpOffset   AccessOp = iota // add Offset
 	OpLoad                     // load Size bytes from the address
-	OpBits                     // cut Size bits at Offset
+	OpBits                     // extract Size bits at Offset
 	OpTruncate                 // keep the low Size bytes of a register
 	OpIndex                    // add the register Reg times Size (1, 2, 4 or 8)
-	OpJoin                     // the register Reg is the rest of the value, from bit Offset on
+	OpJoin                     // the register Reg holds the rest of the value, from bit Offset on
 )
 
 // ValueType is the type of a value on the machine's stack, as the compiler sees it. Every value
@@ -119,6 +118,6 @@ type ValueType uint8
 const (
 	TypeInt  ValueType = iota // 64-bit two's complement
 	TypeF64                   // IEEE 754 double in the word
-	TypeBool                  // 0 or 1; an integer in all else
+	TypeBool                  // 0 or 1; otherwise an integer
 	TypeVoid                  // no value
 )

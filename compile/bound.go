@@ -7,7 +7,7 @@ import (
 	"gotap/runtime"
 )
 
-// searchState is how far the search through the calls has come with a routine.
+// searchState is the progress of the search through the calls for one routine.
 type searchState uint8
 
 const (
@@ -16,10 +16,9 @@ const (
 	finished
 )
 
-// bound works out p.Bound from what the analysis found, or reports what is wrong with calls and depths.
+// bound computes p.Bound from the results of the analysis, or reports errors in calls and depths.
 func (f *flow) bound() {
-	// Up to here the flow knows what holds where. From here on it is counted: depths over
-	// calls, then costs.
+	// The analysis so far found what holds where. The rest counts: first depths over calls, then costs.
 	f.findPreds()
 	order, recursive := f.callOrder()
 	if recursive >= 0 && !f.p.Wrap {
@@ -30,8 +29,8 @@ func (f *flow) bound() {
 	if f.diags.HasErrors() {
 		return
 	}
-	// Recursion, which only a circular stack allows, is limited by the depth of calls and by
-	// fuel, and has no bound of its own.
+	// Only a circular stack allows recursion. Recursion is limited by the depth of calls and by fuel, and has no bound
+	// of its own.
 	if recursive >= 0 {
 		f.unproved = unprovedLoop{true, recursive}
 	} else {
@@ -42,8 +41,7 @@ func (f *flow) bound() {
 	}
 	worst := f.routines[0].worst
 	b.Proved = !f.unproved.found && worst.steps < tooMuch
-	// The log never grows beyond what it may; the bound is only the lesser of that and of what
-	// the program can write.
+	// The log never exceeds its maximum size, so the bound is the smaller of that and of what the program can write.
 	b.LogBytes = int(min(worst.logged+f.p.traceBytes(), uint64(f.p.logMax())))
 	if b.Proved {
 		b.Steps = worst.steps
@@ -54,8 +52,8 @@ func (f *flow) bound() {
 	f.p.uses = f.uses
 }
 
-// fuel is the fuel of the program with the default filled in.
-// 0 stands for the default also in files, so that the default can change without making files others.
+// fuel returns the fuel of the program, or the default for 0. Files store the default as 0 too, so the default can
+// change without a change of the files.
 func (p *Program) fuel() uint32 {
 	if p.Fuel == 0 {
 		return runtime.DefaultFuel
@@ -63,7 +61,7 @@ func (p *Program) fuel() uint32 {
 	return p.Fuel
 }
 
-// logMax is the size of the log with the default filled in.
+// logMax returns the size of the log, or the default for 0.
 func (p *Program) logMax() int {
 	if p.LogMax == 0 {
 		return runtime.DefaultLog
@@ -71,8 +69,8 @@ func (p *Program) logMax() int {
 	return p.LogMax
 }
 
-// traceBytes is the most bytes of log that the trace takes.
-// The trace has its own limit, but it becomes an item of the log in the end.
+// traceBytes returns the maximum number of log bytes that the trace takes. The trace has its own limit, but it finally
+// becomes an item of the log.
 func (p *Program) traceBytes() uint64 {
 	n := p.TraceMax
 	switch {
@@ -84,8 +82,8 @@ func (p *Program) traceBytes() uint64 {
 	return itemBytes + textBytes(int64(n))
 }
 
-// stackSize is the size of the operand stack with the default filled in. It is what the program
-// asks for; Bound.Stack is what it turned out to need, and what the machine gives it.
+// stackSize returns the size of the operand stack, or the default for 0. It is the size that the program requests.
+// Bound.Stack is the size that it actually needs, and the one that the machine provides.
 func (p *Program) stackSize() int {
 	if p.Stack == 0 {
 		return runtime.DefaultStack
@@ -93,8 +91,8 @@ func (p *Program) stackSize() int {
 	return p.Stack
 }
 
-// findPreds turns the ways between nodes round.
-// Ways by errors are not among them: a handler is entered in a state of its own, whoever set it.
+// findPreds computes the predecessors of the nodes. It ignores edges through errors, because a handler is entered in a
+// state of its own, whichever node set it.
 func (f *flow) findPreds() {
 	f.preds = make([][]int, len(f.nodes))
 	for n := range f.nodes {
@@ -107,12 +105,12 @@ func (f *flow) findPreds() {
 	}
 }
 
-// before are the nodes of the same routine that lead to a node.
+// before returns the nodes of the same routine that lead to a node.
 func (f *flow) before(n int) []int { return f.preds[n] }
 
-// callOrder is the routines in an order in which each comes after those it calls, and a call by
-// which a routine calls itself, or -1. Depth first: a routine is appended when all that it
-// calls has been. A way back to one that is not finished is recursion.
+// callOrder returns the routines in an order in which each follows those that it calls. It also returns a call by which
+// a routine calls itself, or -1. It searches depth first and appends a routine when all its callees have been appended.
+// A call of an unfinished routine is recursion.
 func (f *flow) callOrder() (order []int, recursive int) {
 	recursive = -1
 	var visit func(r int)
@@ -137,9 +135,9 @@ func (f *flow) callOrder() (order []int, recursive int) {
 	return order, recursive
 }
 
-// stackBound is the deepest operand stack; too deep a stack or nest of calls is reported where
-// it gets so. Each routine was walked once, counting from its entry. How deep its entry lies is
-// worked out here from the callers down, for the caller that has most on the stack.
+// stackBound returns the depth of the deepest operand stack. It reports too deep a stack or nest of calls where it
+// occurs. Each routine was walked once, with depths relative to its entry. The depth of the entry is computed here from
+// the callers down, for the caller that has most on the stack.
 func (f *flow) stackBound(order []int) int {
 	if f.p.Wrap {
 		return f.p.stackSize()
@@ -166,8 +164,8 @@ func (f *flow) stackBound(order []int) int {
 	return deepest
 }
 
-// costs works out the cost of each routine after those it calls. What a routine changes of the
-// stack and of scratch words includes what its callees change: loops of callers look at that.
+// costs computes the cost of each routine after those that it calls. The changes of a routine to the stack and to
+// scratch words include the changes by its callees, because the loops of callers need them.
 func (f *flow) costs(order []int) {
 	for _, r := range order {
 		rt := &f.routines[r]
@@ -187,8 +185,8 @@ func (f *flow) costs(order []int) {
 	}
 }
 
-// String is the bound as `gotap check` prints it. A bound above the fuel is told with both
-// numbers: the proof says that it ends, the fuel that it may end sooner.
+// String returns the bound as `gotap check` prints it. A bound above the fuel is printed with both numbers: the proof
+// shows that the program ends, and the fuel may end it sooner.
 func (b Bound) String() string {
 	if !b.Verified {
 		return "not verified"

@@ -9,27 +9,26 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// block is a run of commands that is entered only at its first and left only after its last.
+// block is a sequence of commands that control enters only at the first and leaves only after the last.
 type block struct {
 	start, end int    // commands start … end-1
-	succ       [2]int // block jumped to, block that follows; -1 where there is none
+	succ       [2]int // target of a jump, next block; -1 if there is none
 }
 
-// endsBlock reports whether control may go elsewhere than to the next command.
+// endsBlock reports whether control may continue elsewhere than at the next command.
 func endsBlock(op opcode.Op) bool { return jumps(op) || ends(op) }
 
 // jumps reports whether the command has a jump target.
 func jumps(op opcode.Op) bool { return op.Has(opcode.Jumps) }
 
-// labels reports whether the command names another: a jump, or sx, which does not jump itself.
+// labels reports whether the operand of the command is a label: that of a jump, or of sx, which does not jump itself.
 func labels(op opcode.Op) bool { return jumps(op) || op == opcode.SetX }
 
-// ends reports whether nothing follows the command.
+// ends reports whether control never continues at the next command.
 func ends(op opcode.Op) bool { return op.Has(opcode.Ends) }
 
-// cut divides a program, whose jump targets are in range, into blocks. blockAt maps a block's
-// first command to it. A handler is a leader like the target of a jump, since control arrives
-// there from elsewhere.
+// cut divides a program into blocks. The jump targets must be in range. blockAt maps the first command of a block to
+// the block. A handler starts a block like the target of a jump, because control arrives there from elsewhere.
 func cut(code []Command) (blocks []block, blockAt []int) {
 	leader := make([]bool, len(code)+1)
 	leader[0] = true
@@ -56,7 +55,7 @@ func cut(code []Command) (blocks []block, blockAt []int) {
 	return blocks, blockAt
 }
 
-// successors are the blocks after the command end-1.
+// successors returns the blocks that control can reach from the command end-1.
 func successors(code []Command, end int, blockAt []int) [2]int {
 	last, next := code[end-1], [2]int{-1, -1}
 	if jumps(last.Op) && last.Op != opcode.Call {
@@ -68,60 +67,58 @@ func successors(code []Command, end int, blockAt []int) [2]int {
 	return next
 }
 
-// routine is a piece of the program that is called: from its entry to its rets. Routine 0 is
-// the program itself.
+// routine is a called piece of the program, from its entry to its rets. Routine 0 is the program itself.
 type routine struct {
 	entry   int    // block
-	start   *state // what all its callers agree on
-	ret     *state // what all its rets agree on; nil while none was reached
+	start   *state // what holds for all its callers
+	ret     *state // what holds at all its rets; nil until one is reached
 	callers []int  // nodes that end in a call to it
 	nodes   []int
 
-	joins     int // states that came to start
-	deepest   int // greatest depth reached, counted from the entry
+	joins     int // number of states joined into start
+	deepest   int // greatest depth reached, relative to the entry
 	deepestAt int // command that reached it
-	lowest    int // lowest index of the stack that it changes
+	lowest    int // lowest stack index that it changes
 	writes    assigned
 	worst     weight
 	base      int // depth at the entry, for the deepest caller
-	nested    int // calls on the way here, at most
+	nested    int // maximum number of nested calls up to here
 	state     searchState
-	handles   int // first command that sets a handler, -1 when there is none
+	handles   int // first command that sets a handler, -1 if there is none
 }
 
-// node is a block as one routine runs it. A block that several routines share has a node for each.
+// node is a block as run by one routine. A block that several routines share has a node for each.
 type node struct {
 	routine, block int
 	in             *state
 	queued         bool
-	rounds         int  // states that came from later blocks
+	rounds         int  // number of states that came from later blocks
 	failed         bool // an error ends it early
 
-	// What the last visit saw; the last is the one that knows least, so it holds for every run.
-	logged  uint64 // most bytes logged
-	lowest  int    // lowest stack index changed, a closing loop command left out
+	// The results of the last visit. The last visit knows least, so its results hold for every run.
+	logged  uint64 // maximum number of bytes logged
+	lowest  int    // lowest stack index changed, except by a closing loop command
 	writes  []tempWrite
-	test    value // what a closing conditional jump tests
+	test    value // condition of a closing conditional jump
 	counter int   // stack index of the counter of a closing loop command
-	callee  int   // routine of a closing call, -1
+	callee  int   // routine of a closing call, or -1
 	depth   int   // of the stack at the closing call
 	succ    [2]int
 	catches []int // the handlers that it sets
-	handler bool  // exceptions come here
+	handler bool  // exceptions can lead here
 
 	mark loopMark
 }
 
-// tempWrite is an assignment to a scratch word. With step the word was changed by a constant.
+// tempWrite is an assignment to a scratch word. If step is set, the assignment adds the constant by.
 type tempWrite struct {
 	temp int
 	step bool
 	by   int64
 }
 
-// maxHeld limits the memory that verifying takes, against programs made to take much of it. A
-// node holds a stack and scratch words, and there can be as many nodes as blocks times
-// routines: 65,536 commands could ask for gigabytes.
+// maxHeld limits the memory that the verifier uses, as a defence against hostile programs. A node holds a stack and
+// scratch words, and there can be as many nodes as blocks times routines: 65,536 commands could ask for gigabytes.
 const maxHeld = 1 << 19
 
 // flow is one run of the verifier over a program.
@@ -136,26 +133,26 @@ type flow struct {
 	own      []int          // nodes of routine 0 by block, plus 1
 	queue    queue
 	diags    *diag.List
-	said     map[int]bool // commands that an error was reported at
+	said     map[int]bool // commands for which an error was reported
 	uses     map[int]use
 	unproved unprovedLoop
 	preds    [][]int
-	depths   [][2]int // depth before and after each command, when a listing wants it
-	spares   []*state // no longer used
+	depths   [][2]int // depth before and after each command, if a listing needs it
+	spares   []*state // unused states
 	held     int      // values kept in the states of all nodes
 	stops    widening
 	handling bool // the program sets handlers
-	level    int  // numbers the sets of nodes that loops are looked for in
+	level    int  // numbers the sets of nodes that are searched for loops
 }
 
-// use is how a program uses an object that has keys.
+// use describes how a program uses an object that has keys.
 type use struct {
-	key   string // kinds of the parts, a byte each
+	key   string // kinds of the parts, one byte each
 	value runtime.ValueKind
 	at    int // the first command that uses it
 }
 
-// analyse finds what holds before every command that can be reached.
+// analyse computes what holds before every reachable command.
 func analyse(p *Program, diags *diag.List) *flow {
 	f := &flow{p: p, diags: diags, entries: map[int]int{}, index: map[[2]int]int{}, said: map[int]bool{}, uses: map[int]use{}}
 	f.blocks, f.blockAt = cut(p.Code)
@@ -172,7 +169,7 @@ func analyse(p *Program, diags *diag.List) *flow {
 	return f
 }
 
-// errorf reports what is wrong with a command, once.
+// errorf reports an error at a command, at most one for each command.
 func (f *flow) errorf(at int, hint, format string, args ...any) {
 	if f.said[at] {
 		return
@@ -181,7 +178,7 @@ func (f *flow) errorf(at int, hint, format string, args ...any) {
 	f.p.errorf(f.diags, at, hint, format, args...)
 }
 
-// errorf reports what is wrong with a command, with its number when it has no position of its own.
+// errorf reports an error at a command. If the command has no source position, the text includes its number.
 func (p *Program) errorf(diags *diag.List, at int, hint, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.Code[at].Pos.Source == nil {
@@ -190,10 +187,9 @@ func (p *Program) errorf(diags *diag.List, at int, hint, format string, args ...
 	diags.Errorf(p.Code[at].Pos, hint, "%s", text)
 }
 
-// flowInto brings a state to a block of a routine, and has it visited when that is news. It
-// returns the node, and keeps the state. Every way round the program has a step back to an
-// earlier block: there, and only there, bounds that keep moving are let go, so that what a loop
-// leaves alone stays known in it.
+// flowInto joins a state into a block of a routine, and queues the block if that changes what is known. It returns the
+// node and takes ownership of the state. Every cycle of the program has a step back to an earlier block. Only there are
+// bounds that keep moving widened, so that the words that a loop does not change stay known in it.
 func (f *flow) flowInto(r, b int, s *state, back bool) int {
 	n, known := f.nodeOf(r, b)
 	if !known {
@@ -226,7 +222,7 @@ func (f *flow) flowInto(r, b int, s *state, back bool) int {
 	return n
 }
 
-// copyOf copies a state into one that is no longer used, if there is one.
+// copyOf copies a state, into an unused one if there is one.
 func (f *flow) copyOf(s *state) *state {
 	n := len(f.spares)
 	if n == 0 {
@@ -240,7 +236,7 @@ func (f *flow) copyOf(s *state) *state {
 	return c
 }
 
-// widening is how far bounds go when they move in a state that has been joined to n times.
+// widening returns the limits that moving bounds are widened to in a state that has been joined n times.
 func (f *flow) widening(n int) widening {
 	switch {
 	case n <= 3:
@@ -258,8 +254,8 @@ func (f *flow) enqueue(n int) {
 	}
 }
 
-// visit runs a block on what is known at its start and hands the result on.
-// The handlers it sets are reached whatever comes after, so they go first.
+// visit runs a block on the state at its start and passes the result to its successors. The handlers that it sets can
+// be reached whatever follows, so they come first.
 func (f *flow) visit(n int) {
 	w := f.run(n)
 	if f.nodes[n].failed {
@@ -278,7 +274,7 @@ func (f *flow) visit(n int) {
 	}
 }
 
-// pass hands a state on to the blocks that follow.
+// pass passes a state to the following blocks.
 func (f *flow) pass(n int, w *walker) {
 	nd := &f.nodes[n]
 	r, b := nd.routine, f.blocks[nd.block]
@@ -295,9 +291,9 @@ func (f *flow) pass(n int, w *walker) {
 	}
 }
 
-// enter brings a caller's state to the routine it calls. Indexes are shifted so that the
-// routine counts from its own entry. What the routine must hold for all callers is joined; a
-// caller with more on the stack than another only hides its own words.
+// enter joins a caller's state into the routine that it calls. Indexes are shifted so that the routine counts from its
+// own entry. The start state holds for all callers. If one caller has more on the stack than another, its extra words
+// are hidden from the routine.
 func (f *flow) enter(n int, s *state, target int) {
 	entry := f.blockAt[target]
 	r, known := f.entries[entry]
@@ -325,8 +321,8 @@ func (f *flow) enter(n int, s *state, target int) {
 	f.flowInto(r, entry, at, f.routines[r].joins > 3)
 }
 
-// leave notes the state a routine returns with, and goes on after its calls when that is news.
-// Callers go on from what all rets agree on, because which one it was is not known.
+// leave records the state at a return, and continues after the calls of the routine if that changes what is known.
+// Callers continue with what holds at all rets, because it is not known which one returned.
 func (f *flow) leave(n int, s *state) {
 	nd := &f.nodes[n]
 	at := f.blocks[nd.block].end - 1
@@ -350,9 +346,8 @@ func (f *flow) leave(n int, s *state) {
 	}
 }
 
-// resume goes on after a call, if its routine is known to return. before is the state at the
-// call, nil when it is to be found. A routine that never returns (all its ways exit) leaves
-// nothing behind its calls to be visited.
+// resume continues after a call if its routine is known to return. before is the state at the call; if it is nil,
+// resume computes it. If a routine never returns because all its paths exit, nothing after its calls is visited.
 func (f *flow) resume(n int, before *state) {
 	b := f.blocks[f.nodes[n].block]
 	if f.nodes[n].failed || f.nodes[n].callee < 0 || f.routines[f.nodes[n].callee].ret == nil {
@@ -369,8 +364,8 @@ func (f *flow) resume(n int, before *state) {
 	f.nodes[n].succ[1] = m
 }
 
-// afterCall is the state after the call that closes a node: the callee's, on top of the part of the
-// caller's stack that the callee cannot have seen.
+// afterCall returns the state after the call that closes a node: the callee's state on top of the part of the caller's
+// stack that the callee cannot have seen.
 func (f *flow) afterCall(n int, before *state) *state {
 	after := f.routines[f.nodes[n].callee].ret.clone()
 	depth := before.top()

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// weight is what a piece of program can cost at most.
+// weight is the maximum cost of a piece of program.
 type weight struct{ steps, logged uint64 }
 
-// tooMuch is a cost that is not told apart from no bound.
-// Far above any fuel, and far below where sums of a program's costs could wrap.
+// tooMuch is a cost that counts as unbounded. It is far above any fuel, and far below the point where sums of a
+// program's costs could wrap.
 const tooMuch = 1 << 40
 
 func (a weight) plus(b weight) weight {
@@ -29,26 +29,26 @@ func multiplied(a, n uint64) uint64 {
 	return a * n
 }
 
-// maxNesting is how deep loops may be nested for a bound to be looked for.
+// maxNesting is the maximum depth of nested loops for which a bound is searched.
 const maxNesting = 24
 
-// unprovedLoop is the first loop without a bound that was met.
+// unprovedLoop is the first loop in the program for which no bound was found.
 type unprovedLoop struct {
 	found bool
 	at    int // its first command
 }
 
-// loopMark is what the search for loops keeps in a node.
+// loopMark holds the data of the loop search for a node.
 type loopMark struct {
-	set        int // the set of nodes being looked at
-	inner      int // set, when the node is in a loop inside of that set's loop
-	order, low int // Tarjan's numbers
+	set        int // the set of nodes being searched
+	inner      int // equal to set if the node is in a loop inside that set's loop
+	order, low int // the numbers of Tarjan's algorithm
 	onStack    bool
-	best       weight // cost from here to the end, inside the set
+	best       weight // maximum cost from here to the end, inside the set
 }
 
-// worstCase finds the greatest cost of a routine whose callees are done. Longest path in a
-// graph without cycles, once each loop has been made one node with the cost of all its rounds.
+// worstCase returns the maximum cost of a routine. The costs of its callees must be known. Each loop becomes one node
+// with the cost of all its rounds; the result is the longest path in the remaining acyclic graph.
 func (f *flow) worstCase(r int) weight {
 	rt := &f.routines[r]
 	entry, _ := f.nodeOf(r, rt.entry)
@@ -57,8 +57,8 @@ func (f *flow) worstCase(r int) weight {
 	return f.nodes[entry].mark.best
 }
 
-// gather marks nodes as one set and returns its number. Sets are marked in the nodes
-// themselves: loops nest, and a set for each level would be copied again and again.
+// gather marks nodes as one set and returns its number. The marks are in the nodes themselves, because loops nest and a
+// separate set for each level would be copied repeatedly.
 func (f *flow) gather(nodes []int) int {
 	f.level++
 	for _, n := range nodes {
@@ -67,8 +67,8 @@ func (f *flow) gather(nodes []int) int {
 	return f.level
 }
 
-// eachNext calls fn for the nodes of the same set that control can go to from n, through an
-// error too. Ways into the node cutTo are left out.
+// eachNext calls fn for the nodes of the same set that can follow n, including through an error. It skips edges to the
+// node cutTo.
 func (f *flow) eachNext(n, set, cutTo int, fn func(m int)) {
 	f.eachFollowing(n, set, cutTo, fn)
 	f.eachHandler(n, set, func(m int) {
@@ -78,7 +78,7 @@ func (f *flow) eachNext(n, set, cutTo int, fn func(m int)) {
 	})
 }
 
-// eachFollowing is eachNext without errors.
+// eachFollowing is eachNext without the edges through errors.
 func (f *flow) eachFollowing(n, set, cutTo int, fn func(m int)) {
 	for _, m := range f.nodes[n].succ {
 		if m >= 0 && m != cutTo && f.nodes[m].mark.set == set {
@@ -96,9 +96,8 @@ func (f *flow) eachHandler(n, set int, fn func(m int)) {
 	}
 }
 
-// components are the strongly connected components of a set, each after all that it leads to
-// (Tarjan's algorithm). They come out in the reverse of an order that ways follow, which is the
-// order in which costs are worked out.
+// components returns the strongly connected components of a set, each after all components that it leads to (Tarjan's
+// algorithm). This is reverse topological order, the order in which costs are computed.
 func (f *flow) components(nodes []int, set, cutTo int) [][]int {
 	t := tarjan{f: f, set: set, cutTo: cutTo}
 	for _, n := range nodes {
@@ -162,15 +161,15 @@ func (f *flow) isLoop(part []int, cutTo int) bool {
 	return n != cutTo && (f.nodes[n].succ[0] == n || f.nodes[n].succ[1] == n || slices.Contains(f.nodes[n].catches, n))
 }
 
-// pathCost sets the cost from every node of a set to the end. Components come after what they lead to.
-// A handler is added, and not compared with the other ways: an error can come after any part of them.
+// pathCost sets the cost from every node of a set to the end. Each component follows those that it leads to. The cost
+// of a handler is added, and not compared with the other paths, because an error can come after any part of them.
 func (f *flow) pathCost(parts [][]int, set, cutTo, depth int) {
 	for _, part := range parts {
 		var own, after, caught weight
 		if f.isLoop(part, cutTo) {
 			own = f.loopCost(part, set, cutTo, depth)
 			for _, n := range part {
-				f.nodes[n].mark.set = -set // ways inside of the loop are part of its cost
+				f.nodes[n].mark.set = -set // edges inside the loop are part of its cost
 			}
 		} else {
 			own = f.nodeCost(part[0])
@@ -185,7 +184,7 @@ func (f *flow) pathCost(parts [][]int, set, cutTo, depth int) {
 	}
 }
 
-// nodeCost is the cost of a block, with the routine it calls.
+// nodeCost returns the cost of a block, including the routine that it calls.
 func (f *flow) nodeCost(n int) weight {
 	nd := &f.nodes[n]
 	b := f.blocks[nd.block]
@@ -196,9 +195,9 @@ func (f *flow) nodeCost(n int) weight {
 	return w
 }
 
-// loopCost is the cost of all rounds of a loop: of its longest round, as often as its header
-// can be entered. Ways back into the header are cut, and what is left inside is looked at in
-// the same way, one level further in.
+// loopCost returns the cost of all rounds of a loop: the cost of its longest round times the maximum number of entries
+// of its header. It cuts the edges back into the header and treats the rest of the loop in the same way, one level
+// deeper.
 func (f *flow) loopCost(part []int, outer, outerCut, depth int) weight {
 	header, ok := f.header(part)
 	if !ok || depth >= maxNesting || f.p.Wrap {
@@ -224,8 +223,8 @@ func (f *flow) loopCost(part []int, outer, outerCut, depth int) weight {
 	return f.nodes[header].mark.best.times(rounds)
 }
 
-// rearms reports whether a loop goes by way of a handler that it sets itself. How often that is
-// depends on errors, of which nothing is known.
+// rearms reports whether a loop leads through a handler that it sets itself. The number of its rounds then depends on
+// errors, about which nothing is known.
 func (f *flow) rearms(part []int, set int) (found bool) {
 	for _, n := range part {
 		f.eachHandler(n, set, func(int) { found = true })
@@ -233,7 +232,7 @@ func (f *flow) rearms(part []int, set int) (found bool) {
 	return found
 }
 
-// unbounded notes a loop without a bound.
+// unbounded records a loop without a bound.
 func (f *flow) unbounded(part []int) weight {
 	first := math.MaxInt
 	for _, n := range part {
@@ -245,9 +244,8 @@ func (f *flow) unbounded(part []int) weight {
 	return weight{tooMuch, tooMuch}
 }
 
-// header is the only node of a loop that is entered from outside; ok is false when there are
-// several. A loop with two entries has no rounds that could be counted: control may go round
-// without passing either.
+// header returns the only node of a loop that is entered from outside; ok is false if there are several. The rounds of
+// a loop with two entries cannot be counted, because control may go round without passing a given entry.
 func (f *flow) header(part []int) (header int, ok bool) {
 	inside := make(map[int]bool, len(part))
 	for _, n := range part {
@@ -266,8 +264,8 @@ func (f *flow) header(part []int) (header int, ok bool) {
 	return header, header >= 0
 }
 
-// enteredFromOutside reports whether the routine starts at a node, or a node outside of the set
-// leads to it.
+// enteredFromOutside reports whether a node is the entry of the routine, a handler, or the successor of a node outside
+// the set.
 func (f *flow) enteredFromOutside(n int, inside map[int]bool) bool {
 	if f.isEntry(n) || f.nodes[n].handler {
 		return true

@@ -8,8 +8,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// notes follows what a command does besides moving words: log items, the key being built, objects.
-// These are the rules that have nothing to do with the depth of the stack.
+// notes tracks the effects of a command besides moving words: log items, the key being built, objects. These rules are
+// independent of the depth of the stack.
 func (w *walker) notes(c Command, row *opcode.Row) {
 	switch does := row.Does; {
 	case does == 0: // most commands
@@ -33,7 +33,7 @@ func (w *walker) notes(c Command, row *opcode.Row) {
 	}
 }
 
-// itemSize is how many bytes of fields the item of a command has at most.
+// itemSize returns the maximum number of bytes of fields in the item of a command.
 func (w *walker) itemSize(c Command, row *opcode.Row) uint64 {
 	switch {
 	case row.Operand.IsObject():
@@ -44,7 +44,7 @@ func (w *walker) itemSize(c Command, row *opcode.Row) uint64 {
 	return textBytes(w.first)
 }
 
-// partKind is the kind of the part that a command adds to the key.
+// partKind returns the kind of the part that a command adds to the key.
 func partKind(c Command, row *opcode.Row) runtime.ValueKind {
 	if row.Operand == opcode.KindOperand {
 		return runtime.ValueKind(c.A)
@@ -65,8 +65,8 @@ const (
 	wordBytes = 8 // an integer or float
 )
 
-// textBytes is the room a text of n bytes takes at most, with its length, in multiples of 8.
-// A length that is not known counts as the longest there is; an item has at most 64 KiB in any case.
+// textBytes returns the maximum size of a text of n bytes with its length, in multiples of 8. An unknown length counts
+// as the maximum: an item has at most 64 KiB in any case.
 func textBytes(n int64) uint64 {
 	n = max(0, min(n, math.MaxUint16))
 	return 8 + uint64(n+7)&^7
@@ -75,8 +75,7 @@ func textBytes(n int64) uint64 {
 // logs adds to the bytes logged.
 func (w *walker) logs(n uint64) { w.f.nodes[w.n].logged += n }
 
-// beginItem runs item.
-// Items do not nest: the machine has one open item, and taking it back must take back all of it.
+// beginItem runs item. Items do not nest: the machine has one open item, and undoing it must undo all of it.
 func (w *walker) beginItem(format int) {
 	if w.item >= 0 {
 		w.fail("", "begins a log item inside another")
@@ -87,7 +86,7 @@ func (w *walker) beginItem(format int) {
 	w.logs(itemBytes)
 }
 
-// skipLiterals goes on to the next field that is in the log.
+// skipLiterals advances to the next field that is stored in the log.
 func (w *walker) skipLiterals() {
 	fields := w.f.p.Formats[w.item].Fields
 	for w.field < len(fields) && fields[w.field].IsLiteral {
@@ -95,8 +94,8 @@ func (w *walker) skipLiterals() {
 	}
 }
 
-// logField runs the commands that append a field.
-// Fields have no tags in the log, so each must be of the type that its format says, in order.
+// logField runs the commands that append a field. Fields have no tags in the log, so each must have the type that its
+// format gives, in order.
 func (w *walker) logField(op opcode.Op) {
 	if w.item < 0 {
 		w.fail("", "logs a field outside an item")
@@ -131,8 +130,7 @@ func logs(op opcode.Op, kind runtime.ValueKind) bool {
 	return op == opcode.LogInt
 }
 
-// endItem runs end item.
-// A record with fields missing would be read as something else.
+// endItem runs end item. A record with missing fields would be misread.
 func (w *walker) endItem() {
 	switch {
 	case w.item < 0:
@@ -144,8 +142,8 @@ func (w *walker) endItem() {
 	}
 }
 
-// wholeItem runs the commands that log an item of their own.
-// What they log cannot be more than the log is, whatever length they are asked for.
+// wholeItem runs the commands that log a complete item. The item cannot exceed the size of the log, whatever length is
+// requested.
 func (w *walker) wholeItem(n uint64) {
 	if w.item >= 0 {
 		w.fail("", "logs an item inside another")
@@ -154,8 +152,7 @@ func (w *walker) wholeItem(n uint64) {
 	w.logs(itemBytes + min(n, runtime.MaxLog))
 }
 
-// keyPart appends a part to the key.
-// The key is kept as one byte for each part: comparing two is comparing strings.
+// keyPart appends a part to the key. The key is stored as one byte for each part, so keys are compared as strings.
 func (w *walker) keyPart(kind runtime.ValueKind) {
 	if len(w.key) >= runtime.MaxKeyParts {
 		w.fail("", "a key has at most %d parts", runtime.MaxKeyParts)
@@ -164,9 +161,9 @@ func (w *walker) keyPart(kind runtime.ValueKind) {
 	w.key += string(rune(kind))
 }
 
-// useKey gives the key to an object. All uses of one object have keys of one shape, and values
-// of one type. One object has keys of one shape, because the width of its slots depends on it.
-// Programs are compared with each other when they are bound to the arena (Refine).
+// useKey uses the key for an object. All uses of one object have keys of one shape, because the width of its slots
+// depends on the shape, and values of one type. Different programs are compared when they are bound to the arena
+// (Refine).
 func (w *walker) useKey(c Command, row *opcode.Row) {
 	object, value := int(c.A), valueOf(row)
 	first, used := w.f.uses[object]
@@ -184,7 +181,7 @@ func (w *walker) useKey(c Command, row *opcode.Row) {
 	w.key = ""
 }
 
-// valueOf is the type of value that a command on a map moves; ValueAny when it moves none.
+// valueOf returns the type of the value that a command on a map moves, or ValueAny if it moves none.
 func valueOf(row *opcode.Row) runtime.ValueKind {
 	switch moved := row.In + row.Out; {
 	case row.Operand != opcode.MapOperand || moved == "" || row.Result == opcode.Truth:

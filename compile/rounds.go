@@ -7,9 +7,9 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// rounds is how often at most the header of a loop is entered, each time control comes to the
-// loop from outside. Every test and every loop command in the loop may prove a bound. The
-// smallest counts; one is enough.
+// rounds returns the maximum number of times that the header of a loop is entered each time control reaches the loop
+// from outside. Every test and every loop command in the loop may prove a bound. One is enough, and the smallest
+// counts.
 func (f *flow) rounds(part []int, header, set int) (uint64, bool) {
 	best, ok := uint64(0), false
 	keep := func(n uint64, proved bool) {
@@ -32,9 +32,8 @@ func (f *flow) rounds(part []int, header, set int) (uint64, bool) {
 	return best, ok
 }
 
-// covered reports whether every way from the header back to the header leads through a node
-// that counts. A search that does not go past counting nodes: if it comes back to the header,
-// some round goes without counting.
+// covered reports whether every path from the header back to the header leads through a node that counts. It searches
+// without passing counting nodes: if the search returns to the header, some round does not count.
 func (f *flow) covered(header, set int, counts func(n int) bool) bool {
 	if counts(header) {
 		return true
@@ -58,10 +57,9 @@ func (f *flow) covered(header, set int, counts func(n int) bool) bool {
 	return true
 }
 
-// counterRounds bounds a loop by its loop command: the counter on the stack is known to be at
-// least 1 when the loop is entered, nothing else in the loop changes it, and every round comes
-// by.
-// A program written by hand or translated from DProbes loops this way.
+// counterRounds bounds a loop by its loop command. This requires that the counter on the stack is at least 1 when the
+// loop is entered, that nothing else in the loop changes it, and that every round passes the command. Programs written
+// by hand or translated from DProbes loop this way.
 func (f *flow) counterRounds(part []int, header, set, n int) (uint64, bool) {
 	slot := f.nodes[n].counter
 	if f.nodes[n].mark.inner == set || f.nodes[n].succ[0] < 0 {
@@ -76,7 +74,7 @@ func (f *flow) counterRounds(part []int, header, set, n int) (uint64, bool) {
 	if slot < at.base || slot >= at.top() {
 		return 0, false
 	}
-	// At least 1, because loop decrements first: a counter of 0 would go round 2^64 times.
+	// At least 1, because loop decrements first: a counter of 0 would cause 2^64 rounds.
 	lo, hi := at.at(slot).interval()
 	if lo < 1 || !f.covered(header, set, func(m int) bool { return m == n }) {
 		return 0, false
@@ -84,8 +82,8 @@ func (f *flow) counterRounds(part []int, header, set, n int) (uint64, bool) {
 	return uint64(hi), true
 }
 
-// touches reports whether a node, or a routine it calls, changes the word with an index.
-// A routine's lowest index is counted from its own entry, which lies at the depth of the call.
+// touches reports whether a node, or a routine it calls, changes the word at an index. A routine's lowest index is
+// counted from its own entry, which is at the depth of the call.
 func (f *flow) touches(n, slot int) bool {
 	nd := &f.nodes[n]
 	if nd.lowest <= slot {
@@ -97,10 +95,9 @@ func (f *flow) touches(n, slot int) bool {
 	return nd.depth+f.routines[nd.callee].lowest <= slot
 }
 
-// tempRounds bounds a loop by a scratch word that every round moves, always in one direction,
-// by constants, and that every round tests against a limit on the far side. This is the proof
-// for "for (let i = 0; i < n; i++)" and for what people write instead. No single command has to
-// look like a loop: only its moves, its tests and the ways between them count.
+// tempRounds bounds a loop by a scratch word. Every round must move the word by constants, always in one direction, and
+// test it against a limit on the far side. This proves "for (let i = 0; i < n; i++)" and its common variants. No single
+// command has to look like a loop: only the moves of the word, its tests and the paths between them count.
 func (f *flow) tempRounds(part []int, header, set, temp int) (uint64, bool) {
 	step, total, ok := f.steps(part, set, temp)
 	if !ok || temp >= min(f.p.Temps, followedTemps) {
@@ -124,14 +121,13 @@ func (f *flow) tempRounds(part []int, header, set, temp int) (uint64, bool) {
 	return entered(start, farthest, step, total)
 }
 
-// entered is how often the header is entered when a word starts within an interval, moves by at
-// least step each round and by at most total, and a round goes on only while the word (times
-// the sign of step) is below the limit.
+// entered returns how often the header is entered if a word starts within an interval, moves by at least step and at
+// most total each round, and a round continues only while the word (times the sign of step) is below the limit.
 func entered(start value, limit, step, total int64) (uint64, bool) {
 	lo, hi := start.lo, start.hi
-	// A loop over more than 2^60 has no bound that would be of use. This is looked at before signs are changed: the smallest
-	// integer is its own negative, and a step of it would be one backwards.
-	const far = 1 << 60 // so far from the ends that nothing below wraps
+	// A bound above 2^60 rounds is useless. This check comes before any sign is changed: the smallest integer is its
+	// own negative, so a step of that size would go backwards.
+	const far = 1 << 60 // far enough from the ends that nothing below wraps
 	if lo < -far || hi > far || limit > far || limit < -far || total > far || total < -far {
 		return 0, false
 	}
@@ -144,10 +140,9 @@ func entered(start value, limit, step, total int64) (uint64, bool) {
 	return uint64((limit-lo+step-1)/step) + 1, true
 }
 
-// exactRounds bounds a loop by a scratch word that moves by one between any two tests, which
-// leave the loop when the word is equal to a constant that it cannot have passed: "while
-// (i--)". "i != n" says nothing about order, so nothing but passing every number on the way
-// proves that n is met: steps of one, and a test between any two of them.
+// exactRounds bounds a loop by a scratch word that moves by one between any two tests. The tests leave the loop when
+// the word equals a constant that it cannot have passed: "while (i--)". "i != n" implies no order. So only steps of one
+// with a test between any two of them prove that the word reaches n.
 func (f *flow) exactRounds(part []int, header, set, temp int) (uint64, bool) {
 	step, total, ok := f.steps(part, set, temp)
 	if !ok || temp >= min(f.p.Temps, followedTemps) || step != total || abs(step) != 1 {
@@ -173,7 +168,7 @@ func (f *flow) exactRounds(part []int, header, set, temp int) (uint64, bool) {
 		lo, hi, target = -hi, -lo, -target
 	}
 	if test != header || moves(header) {
-		lo-- // the first test may come after the first step
+		lo-- // the first step may come before the first test
 	}
 	if lo < target {
 		return 0, false
@@ -181,9 +176,8 @@ func (f *flow) exactRounds(part []int, header, set, temp int) (uint64, bool) {
 	return uint64(hi-target) + 2, true
 }
 
-// equality is the only test of a scratch word in a loop, when it leaves the loop for one value
-// of the word; else -1.
-// Two such tests could leave the word between them, with neither met.
+// equality returns the only test of a scratch word in a loop, if it leaves the loop for one value of the word;
+// otherwise -1. With two such tests the word could stay between their values and meet neither.
 func (f *flow) equality(part []int, set, temp int) (test int, target int64) {
 	test = -1
 	for _, n := range part {
@@ -201,9 +195,8 @@ func (f *flow) equality(part []int, set, temp int) (test int, target int64) {
 	return test, target
 }
 
-// staying is the relation that a node's closing test has found true when control stays in the
-// loop; leaves is false when it stays, or goes, either way. A test whose both ways stay in the
-// loop, or both leave it, limits nothing.
+// staying returns the relation that holds after a node's closing test if control stays in the loop. leaves is false if
+// both ways stay in the loop or both leave it; such a test limits nothing.
 func (f *flow) staying(n, set int) (rel relation, leaves bool) {
 	nd := &f.nodes[n]
 	jumped := nd.succ[0] >= 0 && f.nodes[nd.succ[0]].mark.set == set
@@ -214,10 +207,9 @@ func (f *flow) staying(n, set int) (rel relation, leaves bool) {
 	return nd.test.rel, jumped
 }
 
-// steps looks at all assignments to a scratch word in a loop. They must all add constants of
-// one sign, once a round. step is the smallest of them, total their sum. A move in an inner
-// loop could happen any number of times in one round, and one of a routine is not followed:
-// neither is allowed.
+// steps examines all assignments to a scratch word in a loop. They must all add constants of one sign, once a round.
+// step is the smallest of them, total their sum. A move in an inner loop could happen any number of times in one round,
+// and moves in routines are not followed, so neither is allowed.
 func (f *flow) steps(part []int, set, temp int) (step, total int64, ok bool) {
 	for _, n := range part {
 		nd := &f.nodes[n]
@@ -261,9 +253,9 @@ func (f *flow) movesTemp(n, temp int) bool {
 	return false
 }
 
-// limit is what a node's closing test says of a scratch word x when control stays in the loop:
-// x < limit when the loop counts up, -x < limit when it counts down. Counting down is counting
-// up of the negated word, so that one proof serves both.
+// limit returns the limit that a node's closing test sets for a scratch word x if control stays in the loop: x < limit
+// if the loop counts up, -x < limit if it counts down. Counting down is counting up the negated word, so one proof
+// serves both.
 func (f *flow) limit(n, set, temp int, up bool) (int64, bool) {
 	nd := &f.nodes[n]
 	t := nd.test
@@ -289,8 +281,8 @@ func (f *flow) limit(n, set, temp int, up bool) (int64, bool) {
 	return 0, false
 }
 
-// entryState is what holds when a loop is entered from outside. The state at the header itself
-// is of no use: it has already been joined with what the rounds bring, and widened.
+// entryState returns the state in which a loop is entered from outside. The state at the header cannot be used: it has
+// already been joined with the states of the rounds, and widened.
 func (f *flow) entryState(header int, part []int) *state {
 	inside := make(map[int]bool, len(part))
 	for _, n := range part {
@@ -318,8 +310,8 @@ func (f *flow) entryState(header int, part []int) *state {
 	return at
 }
 
-// outOf is the state on the way from a node to one that follows it.
-// The node is walked again: states on ways are not kept, only those at nodes.
+// outOf returns the state on the path from a node to one of its successors. It walks the node again, because states are
+// kept for nodes only.
 func (f *flow) outOf(n, to int) *state {
 	w := f.run(n)
 	nd := &f.nodes[n]

@@ -6,44 +6,42 @@ import (
 	"gotap/runtime"
 )
 
-// Scratch words whose values are followed, not only whether they are assigned; loops count in
-// the first ones.
+// followedTemps is the number of scratch words whose values are tracked, and not only whether they are assigned. Loops
+// count in the first scratch words.
 const followedTemps = 32
 
 // state is what the verifier knows between two commands.
 //
-// The stack is counted from the routine's entry: the word at index 0 is the first one the
-// routine itself pushed, the word at -1 the top of its caller's. stack[0] has index base; words
-// below are not there on every path.
+// The stack is counted from the routine's entry: index 0 is the first word that the routine itself pushed, index -1 the
+// top word of its caller. stack[0] has index base. Words below base are not present on every path.
 type state struct {
 	stack []value
 	base  int
 	temps assigned
-	words []value // of the first scratch words, those that are followed
-	item  int     // format of the item begun, -1 when none is
-	field int     // of that format: the next one to be logged
-	key   string  // kinds of the parts of the key being built, a byte each
-	sbp   int     // index that the base of the stack has, unknownBase when ways differ
+	words []value // values of the first scratch words, which are tracked
+	item  int     // format of the open item, -1 if there is none
+	field int     // index of the next field to be logged in that format
+	key   string  // kinds of the parts of the key being built, one byte each
+	sbp   int     // index of the base of the stack, unknownBase if paths differ
 }
 
-// unknownBase is the base in a routine that has not set it, whose callers may each have another.
+// unknownBase is the base in a routine that has not set it, because each caller may have another one.
 const unknownBase = math.MinInt32
 
-// assigned holds two bits for each scratch word: not assigned on every path, a word, or text.
-// Two bits in a machine word each, so that joining 256 of them at every meeting of ways is
-// eight operations.
+// assigned holds two bits for each scratch word: not assigned on every path, a word, or text. The bits are packed into
+// machine words, so that a join of 256 of them takes eight operations.
 type assigned [runtime.MaxTemps / 32]uint64
 
-// of is the kind of a scratch word, anyValue when it may not have been assigned.
+// of returns the kind of a scratch word, or anyValue if it may not have been assigned.
 func (a *assigned) of(t uint32) valueKind { return valueKind(a[t/32] >> (t % 32 * 2) & 3) }
 
-// set notes an assignment.
+// set records an assignment.
 func (a *assigned) set(t uint32, k valueKind) {
 	shift := t % 32 * 2
 	a[t/32] = a[t/32]&^(3<<shift) | uint64(k)<<shift
 }
 
-// join keeps what a and b agree on.
+// join keeps what holds in both a and b.
 func (a *assigned) join(b *assigned) (changed bool) {
 	for i := range a {
 		differ := a[i] ^ b[i]
@@ -55,13 +53,13 @@ func (a *assigned) join(b *assigned) (changed bool) {
 	return changed
 }
 
-// top is the index one above the top word: the depth, counted from the routine's entry.
+// top returns the index one above the top word, which is the depth relative to the routine's entry.
 func (s *state) top() int { return s.base + len(s.stack) }
 
-// at is the word with an index, which must not be below base.
+// at returns the word at an index, which must not be below base.
 func (s *state) at(index int) *value { return &s.stack[index-s.base] }
 
-// clone copies a state.
+// clone returns a copy of a state.
 func (s *state) clone() *state {
 	c := *s
 	both := make([]value, len(s.stack)+len(s.words), len(s.stack)+len(s.words)+8)
@@ -71,9 +69,8 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// forget drops what is known of words in terms of a scratch word that is being assigned; t < 0
-// means all scratch words. A word tied to the old value of a scratch word would be taken for
-// its new one.
+// forget drops what is known about words in terms of a scratch word that is being assigned; t < 0 means all scratch
+// words. Otherwise a word tied to the old value of the scratch word would be mistaken for the new value.
 func (s *state) forget(t int) {
 	for i, v := range s.stack {
 		if v.src != 0 && (t < 0 || int(v.src) == t+1) {
@@ -82,8 +79,8 @@ func (s *state) forget(t int) {
 	}
 }
 
-// mismatch says why two states cannot meet, or nothing.
-// What has a shape cannot be joined: a stack of two depths, an item two fields on or three.
+// mismatch returns why two states cannot be joined, or "". States that differ in structure cannot be joined: stacks of
+// different depths, or items with different numbers of fields.
 func (s *state) mismatch(o *state) string {
 	switch {
 	case s.top() != o.top():
@@ -96,7 +93,7 @@ func (s *state) mismatch(o *state) string {
 	return ""
 }
 
-// join adds the paths of o, which must not mismatch.
+// join joins o into s. o must not mismatch.
 func (s *state) join(o *state, widen widening) (changed bool) {
 	if o.base > s.base {
 		s.stack, s.base, changed = s.stack[min(o.base-s.base, len(s.stack)):], o.base, true
@@ -114,7 +111,7 @@ func (s *state) join(o *state, widen widening) (changed bool) {
 	return changed
 }
 
-// merge joins one value.
+// merge joins one value into v.
 func merge(v *value, o value, widen widening) bool {
 	n := joined(*v, o, widen)
 	if n == *v {

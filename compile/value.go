@@ -8,7 +8,7 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// valueKind is what the verifier knows a word of the stack to be.
+// valueKind is what the verifier knows about the kind of a stack word.
 type valueKind uint8
 
 const (
@@ -17,12 +17,11 @@ const (
 	textValue                  // a reference to text, made by a command that makes texts
 )
 
-// value is what the verifier knows of one word: for a number the interval it lies in, for text
-// its greatest length (hi). When src is not 0 the word equals scratch word src-1, as it is now,
-// plus add; when rel is not 0 as well, the word is instead the truth of "scratch word + add REL
-// a number within [lo, hi]".
+// value is what the verifier knows about one word: for a number the interval that it lies in, for text the maximum
+// length (hi). If src is not 0, the word equals the current scratch word src-1 plus add. If rel is not 0 as well, the
+// word is instead the truth value of "scratch word + add REL a number within [lo, hi]".
 //
-// Intervals are of signed integers and closed. A float is a word of any value.
+// Intervals are closed and contain signed integers. A float is a word of any value.
 type value struct {
 	lo, hi, add int64
 	src         uint16
@@ -45,30 +44,30 @@ const (
 	notBelowUnsigned
 )
 
-// negated is the relation that holds when r does not.
+// negated returns the relation that holds if r does not.
 func (r relation) negated() relation {
 	return [...]relation{noRelation, greaterEqual, greater, lessEqual, less, notEqual, equal, notBelowUnsigned, belowUnsigned}[r]
 }
 
-// swapped is the relation seen from the other side. Unsigned ones have none here: their swaps
-// are not tracked.
+// swapped returns the relation with its operands exchanged. The swaps of unsigned relations are not tracked, so there
+// is none for them.
 func (r relation) swapped() relation {
 	return [...]relation{noRelation, greater, greaterEqual, less, lessEqual, equal, notEqual, noRelation, noRelation}[r]
 }
 
-// anyWord is a word of which nothing is known.
+// anyWord returns a word about which nothing is known.
 func anyWord() value { return value{lo: math.MinInt64, hi: math.MaxInt64, kind: wordValue} }
 
-// constant is a known word.
+// constant returns a known word.
 func constant(v int64) value { return value{lo: v, hi: v, kind: wordValue} }
 
-// between is a word within an interval.
+// between returns a word within an interval.
 func between(lo, hi int64) value { return value{lo: lo, hi: hi, kind: wordValue} }
 
-// text is a text of at most n bytes.
+// text returns a text of at most n bytes.
 func text(n int64) value { return value{hi: max(0, min(n, runtime.MaxText)), kind: textValue} }
 
-// interval is where a word lies as a plain number, whatever else is known of it.
+// interval returns the range of a word as a plain number, whatever else is known about it.
 func (v value) interval() (lo, hi int64) {
 	switch {
 	case v.rel != noRelation:
@@ -79,10 +78,10 @@ func (v value) interval() (lo, hi int64) {
 	return math.MinInt64, math.MaxInt64
 }
 
-// isConst reports whether the word is known.
+// isConst reports whether the value of the word is known.
 func (v value) isConst() bool { lo, hi := v.interval(); return lo == hi }
 
-// plain forgets how the word relates to a scratch word.
+// plain drops the relation of the word to a scratch word.
 func (v value) plain() value {
 	if v.rel != noRelation {
 		return between(0, 1)
@@ -91,8 +90,8 @@ func (v value) plain() value {
 	return v
 }
 
-// joined is what is known when the word is a or b. With widen, bounds that moved go further
-// than they need to, so that a loop reaches its fixed point in a few rounds.
+// joined returns what is known if the word is a or b. With widen, bounds that moved are moved further than necessary,
+// so that a loop reaches its fixed point in a few rounds.
 func joined(a, b value, widen widening) value {
 	if a == b {
 		return a
@@ -115,8 +114,8 @@ func joined(a, b value, widen widening) value {
 	return a
 }
 
-// widening is where bounds may stop that move. Nil means anywhere; they never stop between two
-// of its numbers, which are sorted and begin and end with the smallest and largest integer.
+// widening lists the values at which a moving bound may stop. The list is sorted and begins and ends with the smallest
+// and the largest integer. If it is nil, a bound may stop anywhere.
 type widening []int64
 
 func (w widening) up(v int64) int64 {
@@ -138,12 +137,11 @@ func (w widening) down(v int64) int64 {
 	return w[at-1]
 }
 
-// unlimited lets a bound that moves go to infinity at once.
+// unlimited moves a bound to infinity at once.
 var unlimited = widening{math.MinInt64, math.MaxInt64}
 
-// stops is a widening that stops beside the first constants of a program: most loops end there.
-// Without it bounds that creep up by one in each round would go to infinity, and "i < 10" would
-// be known only as "i is a number".
+// stops returns a widening that stops next to the first constants of a program, because most loops end there. Without
+// it, bounds that grow by one in each round would go to infinity, and "i < 10" would be known only as "i is a number".
 func stops(code []Command) widening {
 	w := append(widening(nil), unlimited...)
 	for _, c := range code {
@@ -165,8 +163,8 @@ func pick(cond bool, yes, no int64) int64 {
 	return no
 }
 
-// sum is the interval of a+b, everything when it may wrap.
-// The machine's sum wraps; an interval that wraps is two, and neither bounds a loop.
+// sum returns the interval of a+b, or everything if the sum may wrap. The machine's sum wraps. A wrapped interval
+// consists of two intervals, and neither bounds a loop.
 func sum(a, b value) value {
 	alo, ahi := a.interval()
 	blo, bhi := b.interval()
@@ -178,7 +176,7 @@ func sum(a, b value) value {
 	return between(lo, hi)
 }
 
-// negative is the interval of -a.
+// negative returns the interval of -a.
 func negative(a value) value {
 	lo, hi := a.interval()
 	if lo == math.MinInt64 {
@@ -187,15 +185,15 @@ func negative(a value) value {
 	return between(-hi, -lo)
 }
 
-// addChecked adds; ok is false when the sum wraps.
-// For b above 0 the sum must be larger than a, for b below 0 smaller.
+// addChecked returns a+b; ok is false if the sum wraps. For b above 0 the sum must be larger than a, for b below 0
+// smaller.
 func addChecked(a, b int64) (s int64, ok bool) {
 	s = a + b
 	return s, (s > a) == (b > 0) || b == 0
 }
 
-// moved is v plus a constant, still tied to the scratch word it came from.
-// Staying tied is what makes "i + 1 < n" a test of i, and "i = i + 1" a step of it.
+// moved returns v plus a constant, still tied to its scratch word. That makes "i + 1 < n" a test of i, and "i = i + 1"
+// a step of i.
 func moved(v value, by int64) value {
 	s := sum(v, constant(by))
 	if v.src == 0 || v.rel != noRelation {
@@ -207,8 +205,8 @@ func moved(v value, by int64) value {
 	return s
 }
 
-// compared is the truth of "a rel b", tied to the scratch word on either side of it.
-// The side that is not tied becomes the interval it lies in; when both are tied the right one does.
+// compared returns the truth value of "a rel b", tied to a scratch word on one of the sides. The other side is replaced
+// by its interval; if both sides are tied, that is the right one.
 func compared(a value, rel relation, b value) value {
 	if a.src == 0 || a.rel != noRelation {
 		a, b, rel = b, a, rel.swapped()
@@ -220,13 +218,13 @@ func compared(a value, rel relation, b value) value {
 	return value{lo: lo, hi: hi, add: a.add, src: a.src, rel: rel, kind: wordValue}
 }
 
-// relations maps comparison commands to what they compare.
+// relations maps comparison commands to their relations.
 var relations = map[opcode.Op]relation{
 	opcode.Lt: less, opcode.Le: lessEqual, opcode.Gt: greater, opcode.Ge: greaterEqual,
 	opcode.Eq: equal, opcode.Ne: notEqual, opcode.Ult: belowUnsigned,
 }
 
-// resultOf is what is known of a number that a command leaves, whatever its operands are.
+// resultOf returns what is known about the number that a command pushes, whatever its operands are.
 func resultOf(row *opcode.Row) value {
 	if lo, hi, ok := row.Result.Bounds(); ok {
 		return between(lo, hi)
@@ -234,7 +232,7 @@ func resultOf(row *opcode.Row) value {
 	return anyWord()
 }
 
-// onOne is what is known of the result of a command on one word.
+// onOne returns what is known about the result of a command on one word.
 func onOne(row *opcode.Row, n uint32, a value) value {
 	switch row.Op() {
 	case opcode.Neg:
@@ -259,7 +257,7 @@ func onOne(row *opcode.Row, n uint32, a value) value {
 	return resultOf(row)
 }
 
-// low is an unsigned number of n bits.
+// low returns an unsigned number of n bits.
 func low(n int) value {
 	if n >= 63 {
 		return anyWord()
@@ -267,7 +265,7 @@ func low(n int) value {
 	return between(0, 1<<n-1)
 }
 
-// onTwo is what is known of the result of a command on two words.
+// onTwo returns what is known about the result of a command on two words.
 func onTwo(row *opcode.Row, a, b value) value {
 	op := row.Op()
 	if rel := relations[op]; rel != noRelation {
@@ -316,8 +314,8 @@ func onTwo(row *opcode.Row, a, b value) value {
 	return resultOf(row)
 }
 
-// product is the interval of a product of numbers small enough not to wrap.
-// The extremes of a product of intervals are among the products of their ends.
+// product returns the interval of a product if its operands are too small to wrap. The extremes of a product of
+// intervals are among the products of their ends.
 func product(alo, ahi, blo, bhi int64) value {
 	const small = 1 << 31
 	if alo < -small || ahi > small || blo < -small || bhi > small {
@@ -327,8 +325,8 @@ func product(alo, ahi, blo, bhi int64) value {
 	return between(min(w, x, y, z), max(w, x, y, z))
 }
 
-// masked is the interval of a bitwise and: no more than either side that is not negative.
-// This is what bounds "n & 15", the usual way to make a number from outside safe to count with.
+// masked returns the interval of a bitwise and, which is at most any side that is not negative. This bounds "n & 15",
+// the usual way to make a number from outside safe to count with.
 func masked(alo, ahi, blo, bhi int64) value {
 	switch {
 	case alo >= 0 && blo >= 0:

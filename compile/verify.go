@@ -8,24 +8,29 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// MaxCode is how many commands a program may have. A jump target has 16 bits in no executor's
-// way, and a program of that size takes a fifth of a second to verify.
+// MaxCode is the maximum number of commands of a program. A jump target then fits in 16 bits, which suits every
+// executor, and a program of that size takes a fifth of a second to verify.
 const MaxCode = 1 << 16
 
-// maxFacility is the greatest number of an exit facility.
+// maxFacility is the largest number of an exit facility.
 const maxFacility = 255
 
-// Verify proves that a program is safe to run, and sets p.Bound. Only a program for which the
-// list holds no error may be lowered. All errors of a stage are reported: first those of single
-// commands, then those of the flow between them.
+// Verify proves that a program is safe to run, and sets p.Bound. Only a program for which the list contains no error
+// may be lowered. Verify reports all errors of a stage: first those of single commands, then those of the flow between
+// them.
 //
-// Proved, along every way from the first command: that the operand stack and the call stack
-// neither under- nor overflow; that its depth, the log item begun and the key built are the
-// same however a command is reached; that texts are used as text and numbers as numbers; that
-// scratch words are assigned before they are read; that items are complete; that the program
-// does not run past its end. The time taken is proportional to the program.
+// It proves, along every path from the first command:
+//
+//   - The operand stack and the call stack neither underflow nor overflow.
+//   - The stack depth, the open log item and the current key are the same on every path to a command.
+//   - Texts are used as text and numbers as numbers.
+//   - Scratch words are assigned before they are read.
+//   - Items are complete.
+//   - The program does not run past its end.
+//
+// The time taken is proportional to the size of the program.
 func Verify(p *Program) (diags diag.List) {
-	// A program that was verified and then changed is not verified any more.
+	// A program that was changed after it was verified is not verified any more.
 	p.Bound = Bound{}
 	checkProgram(p, &diags)
 	if diags.HasErrors() {
@@ -45,8 +50,8 @@ func Verify(p *Program) (diags diag.List) {
 	return diags
 }
 
-// checkProgram checks the sizes that a program declares.
-// All later stages rely on it: they size their tables by what the program declares.
+// checkProgram checks the sizes that a program declares. All later stages rely on it, because they size their tables by
+// these declarations.
 func checkProgram(p *Program, diags *diag.List) {
 	limit := func(what string, is, most int) {
 		if is < 0 || is > most {
@@ -78,8 +83,7 @@ func checkProgram(p *Program, diags *diag.List) {
 	}
 }
 
-// checkFormat checks that the parts of a format are things there are.
-// Formats of a file are read by the host without further checks.
+// checkFormat checks that the kinds in a format exist. The host reads the formats of a file without further checks.
 func checkFormat(p *Program, i int, f runtime.Format, diags *diag.List) {
 	if int(f.Kind) >= len(itemNames) {
 		diags.Errorf(diag.Span{}, "", "%s: format %d is of no known kind", p.Name, i)
@@ -94,8 +98,7 @@ func checkFormat(p *Program, i int, f runtime.Format, diags *diag.List) {
 	}
 }
 
-// checkCommand checks one command by itself: that it exists, is allowed here, and has an
-// operand in range.
+// checkCommand checks one command by itself: that it exists, is allowed here, and has an operand in range.
 func checkCommand(p *Program, i int, diags *diag.List) {
 	c := p.Code[i]
 	row := opcode.RowOf(c.Op)
@@ -128,14 +131,14 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 	checkFormatUse(p, i, row, diags)
 }
 
-// room is how many words of the stack a command looks at or leaves.
-// On a circular stack nothing is ever missing, but a command may ask for more than the whole circle.
+// room returns how many words of the stack a command reads or pushes. A circular stack never underflows, but a command
+// may ask for more than the whole circle.
 func room(row *opcode.Row, c Command) int {
 	pops, pushes := row.Reach(c.A)
 	return max(pops, pushes)
 }
 
-// rangeText describes the operands allowed.
+// rangeText describes the range of allowed operands.
 func rangeText(least, most int) string {
 	if most < least {
 		return "there are none"
@@ -143,7 +146,7 @@ func rangeText(least, most int) string {
 	return fmt.Sprintf("%d to %d", least, most)
 }
 
-// operandRange is what operand A of a command may be.
+// operandRange returns the range of operand A of a command.
 func operandRange(p *Program, row *opcode.Row) (least, most int) {
 	if row.Operand.IsObject() {
 		return 0, len(p.Objects) - 1
@@ -185,8 +188,8 @@ func operandRange(p *Program, row *opcode.Row) (least, most int) {
 	return 0, -1
 }
 
-// countRange is the range of a command's count.
-// Widths of 0 and 64 would be no operation, and shifts by 64 are not the same on all processors.
+// countRange returns the range of a command's count. Widths of 0 and 64 would be no-ops, and shifts by 64 differ
+// between processors.
 func countRange(op opcode.Op) (least, most int) {
 	switch op {
 	case opcode.Ext, opcode.Zext:
@@ -195,8 +198,8 @@ func countRange(op opcode.Op) (least, most int) {
 	return 0, runtime.MaxStack - 1
 }
 
-// checkFormatUse checks that a command that logs names a format made for it.
-// Two commands may share a format; an item of each kind is made by one command only.
+// checkFormatUse checks that a command that logs names a format of the kind that it logs. Two commands may share a
+// format, but only one command logs each kind of item.
 func checkFormatUse(p *Program, i int, row *opcode.Row, diags *diag.List) {
 	c := p.Code[i]
 	number := uint64(c.A)
@@ -219,8 +222,8 @@ func checkFormatUse(p *Program, i int, row *opcode.Row, diags *diag.List) {
 	}
 }
 
-// formatFits reports whether a command logs items of a kind.
-// An item's kind tells the host how to print it; another command's fields would not be what it expects.
+// formatFits reports whether a command logs items of a kind. The kind of an item determines how the host prints it, and
+// the fields of another command would not match.
 func formatFits(op opcode.Op, kind runtime.ItemKind) bool {
 	switch kind {
 	case runtime.ItemRange:

@@ -7,21 +7,20 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// walker runs the commands of one node on a state. It is the machine with values replaced by
-// what is known of them. Where the machine would trap because a program is wrong, the walker
-// reports; where it would trap because of data, it goes on, since data is not known.
+// walker runs the commands of one node on a state. It works like the machine, with each value replaced by what is known
+// of it. If the machine would trap because the program is wrong, the walker reports an error. If it would trap because
+// of data, the walker continues, because data are unknown.
 type walker struct {
 	f  *flow
 	n  int // node
 	at int // command
 	*state
-	tested value // what the closing conditional jump tests
-	first  int64 // the size that the lowest operand of the command stands for
+	tested value // condition of the closing conditional jump
+	first  int64 // the size given by the lowest operand of the command
 }
 
-// run walks a node from what is known at its start, and notes in the node what its loops and
-// bounds need. A node may be walked several times, each time knowing less: what it notes is
-// overwritten, and what stays is what always holds.
+// run walks a node from the state at its start, and records in the node what loops and bounds need. A node may be
+// walked several times, each time with less known. Each walk overwrites the record, so the final record always holds.
 func (f *flow) run(n int) *walker {
 	nd := &f.nodes[n]
 	nd.logged, nd.lowest, nd.writes, nd.counter, nd.failed = 0, math.MaxInt, nd.writes[:0], math.MinInt, false
@@ -39,8 +38,8 @@ func (f *flow) run(n int) *walker {
 	return w
 }
 
-// noteRoutine adds what a node changes to what its routine changes.
-// Callers need to know whether a call leaves their words and counters alone.
+// noteRoutine adds the changes of a node to those of its routine. Callers need to know whether a call changes their
+// words and counters.
 func (f *flow) noteRoutine(n int) {
 	nd := &f.nodes[n]
 	r := &f.routines[nd.routine]
@@ -53,15 +52,15 @@ func (f *flow) noteRoutine(n int) {
 	}
 }
 
-// fail reports what is wrong with the command and gives up this way through the program.
+// fail reports an error at the command and stops following this path through the program.
 func (w *walker) fail(hint, format string, args ...any) {
 	w.f.errorf(w.at, hint, format, args...)
 	w.f.nodes[w.n].failed = true
 }
 
-// pop takes the top word.
+// pop pops the top word.
 func (w *walker) pop() value {
-	// A circular stack always has words, and nothing is known of them.
+	// A circular stack always has words, and nothing is known about them.
 	if w.f.p.Wrap {
 		return anyWord()
 	}
@@ -75,15 +74,15 @@ func (w *walker) pop() value {
 	return v
 }
 
-// touch notes that the word with an index is changed.
-// Popping counts as changing: what is pushed there afterwards is another word.
+// touch records a change of the word at an index. A pop counts as a change, because a later push there stores another
+// word.
 func (w *walker) touch(index int) {
 	nd := &w.f.nodes[w.n]
 	nd.lowest = min(nd.lowest, index)
 }
 
-// underflow says that the stack is empty, here or for one of the callers.
-// A routine may take words of its caller, if each of its callers has put them there.
+// underflow returns the error text for an empty stack, here or for one of the callers. A routine may pop words of its
+// caller if every caller has pushed them.
 func (w *walker) underflow() string {
 	if w.f.nodes[w.n].routine != 0 {
 		return "takes more from the stack than every caller of the routine has put there"
@@ -91,8 +90,7 @@ func (w *walker) underflow() string {
 	return "takes more from the stack than there is"
 }
 
-// push puts a word on the stack.
-// Text on a circular stack could be turned away and read again as a number.
+// push pushes a word. Text on a circular stack could be rotated away and read again as a number.
 func (w *walker) push(v value) {
 	if w.f.p.Wrap {
 		if v.kind == textValue {
@@ -104,8 +102,7 @@ func (w *walker) push(v value) {
 	w.deep(w.top())
 }
 
-// deep notes a depth.
-// It is counted from the routine's entry; how deep that lies is known when all calls are.
+// deep records a depth, counted from the routine's entry. The depth of the entry is known only when all calls are.
 func (w *walker) deep(depth int) {
 	r := &w.f.routines[w.f.nodes[w.n].routine]
 	if depth > r.deepest {
@@ -116,7 +113,7 @@ func (w *walker) deep(depth int) {
 	}
 }
 
-// word takes a word that is to be a number.
+// word pops a word that must be a number.
 func (w *walker) word() value {
 	v := w.pop()
 	if v.kind != wordValue && !w.f.nodes[w.n].failed {
@@ -125,7 +122,7 @@ func (w *walker) word() value {
 	return v
 }
 
-// text takes a word that is to be text.
+// text pops a word that must be text.
 func (w *walker) text() value {
 	v := w.pop()
 	if v.kind != textValue && !w.f.nodes[w.n].failed {
@@ -153,13 +150,13 @@ func (w *walker) step(c Command) {
 	w.notes(c, row)
 }
 
-// one is the result of a command on one word.
+// one returns the result of a command on one word.
 func (w *walker) one(c Command) value {
 	return onOne(opcode.RowOf(c.Op), c.A, w.word())
 }
 
-// test is the condition under which a jump is taken. It stays tied to the scratch word that was
-// compared, so that loops can be bounded by it, and both ways know more than before.
+// test returns the condition under which a jump is taken. The condition stays tied to the scratch word that was
+// compared. So it can bound loops, and both paths know more than before.
 func test(op opcode.Op, v value) value {
 	switch op {
 	case opcode.Jz:
@@ -179,8 +176,8 @@ func test(op opcode.Op, v value) value {
 	return compared(v, greaterEqual, constant(0))
 }
 
-// moves runs the commands that move words about without looking at them.
-// Words keep what is known of them wherever they go: a counter may be copied before it is compared.
+// moves runs the commands that move words without using their values. What is known of a word moves with it: a counter
+// may be copied before it is compared.
 func (w *walker) moves(c Command) {
 	if w.f.p.Wrap && c.Op != opcode.PushTV && c.Op != opcode.PopTV {
 		if c.Op == opcode.RestoreTSP || c.Op == opcode.PickBase || c.Op == opcode.PokeBase {
@@ -222,8 +219,8 @@ func (w *walker) moves(c Command) {
 	}
 }
 
-// loop runs the loop command as when it jumps; along takes the counter away where it does not.
-// The counter is touched by loop itself, which must not count as a change of it: lowest is put back.
+// loop runs the loop command as if it jumps; along removes the counter on the other path. The change of the counter by
+// loop itself must not count as a change, so lowest is restored.
 func (w *walker) loop() {
 	nd := &w.f.nodes[w.n]
 	lowest := nd.lowest
@@ -235,8 +232,7 @@ func (w *walker) loop() {
 	w.push(onTwo(opcode.RowOf(opcode.Sub), v.plain(), constant(1)))
 }
 
-// copies leaves n more of the top word.
-// It picks the top again and again, so that copies keep what is known of it.
+// copies pushes n copies of the top word. It picks the top repeatedly, so that the copies keep what is known of it.
 func (w *walker) copies(n int) {
 	if len(w.stack) == 0 {
 		w.fail("", "%s", w.underflow())
@@ -247,8 +243,7 @@ func (w *walker) copies(n int) {
 	}
 }
 
-// pick copies the word n below the top.
-// Below base there may be words for some callers, but not for all.
+// pick copies the word n below the top. Below base some callers may have words, but not all of them.
 func (w *walker) pick(n int) {
 	if n >= len(w.stack) {
 		w.fail("", "%s", w.underflow())
@@ -257,8 +252,8 @@ func (w *walker) pick(n int) {
 	w.push(w.stack[len(w.stack)-1-n])
 }
 
-// poke pops a word and stores it where the word n below it was, which may be itself.
-// Storing over the word popped leaves nothing: index is then the top, which is gone.
+// poke pops a word and stores it at the place n below that word, which may be its own place. In that case it stores
+// nothing: index is then the top, which has just been popped.
 func (w *walker) poke(n int) {
 	index := w.top() - 1 - n
 	v := w.pop()
@@ -272,8 +267,8 @@ func (w *walker) poke(n int) {
 	}
 }
 
-// pushTemp reads a scratch word.
-// The word pushed is the scratch word itself, as it is now: src says so until it is assigned again.
+// pushTemp pushes a scratch word. The pushed word equals the current scratch word, and src records that until the
+// scratch word is assigned again.
 func (w *walker) pushTemp(t uint32) {
 	switch w.temps.of(t) {
 	case textValue:
@@ -294,8 +289,8 @@ func (w *walker) pushTemp(t uint32) {
 	}
 }
 
-// popTemp assigns a scratch word. Assigning the word's own old value plus a constant is a step.
-// All else is a jump of the value, which ends proofs by counting.
+// popTemp assigns a scratch word. Assigning the word's own old value plus a constant is a step. Any other assignment is
+// a jump of the value, which ends proofs by counting.
 func (w *walker) popTemp(t uint32) {
 	v := w.pop()
 	if v.kind == anyValue {
@@ -317,7 +312,7 @@ func (w *walker) popTemp(t uint32) {
 	}
 }
 
-// other runs the commands that have a fixed picture and no result that is worth knowing more of.
+// other runs the commands that have a fixed stack effect and whose results need no further analysis.
 func (w *walker) other(c Command, row *opcode.Row) {
 	sizes := int64(0)
 	for i := len(row.In) - 1; i >= 0; i-- {
@@ -350,8 +345,8 @@ func (w *walker) other(c Command, row *opcode.Row) {
 	}
 }
 
-// size is the most bytes that a word asks for as a size, which is unsigned.
-// A word that may be negative asks, as an unsigned number, for more than there is.
+// size returns the maximum number of bytes that a word requests as a size, which is unsigned. A word that may be
+// negative is, as an unsigned number, larger than any available size.
 func size(v value) int64 {
 	lo, hi := v.interval()
 	if lo < 0 {
@@ -360,7 +355,7 @@ func size(v value) int64 {
 	return hi
 }
 
-// textSize is the greatest length of a text that a command makes; sizes is what its operands say of it.
+// textSize returns the maximum length of the text that a command makes; sizes is the limit given by its operands.
 func (w *walker) textSize(row *opcode.Row, c Command, sizes int64) int64 {
 	switch row.Result {
 	case opcode.AskedText:
@@ -382,9 +377,8 @@ func (w *walker) textSize(row *opcode.Row, c Command, sizes int64) int64 {
 	return runtime.MaxText
 }
 
-// along is the state on one of the two ways out of the node: jumped, or going on. It is the
-// caller's to keep.
-// Both ways start from the same words and then know different things of them.
+// along returns the state on one of the two ways out of the node, jumped or not. The caller owns it. Both ways start
+// from the same words and then differ in what is known of them.
 func (w *walker) along(jumped bool) *state {
 	s := w.state
 	if b := w.f.blocks[w.f.nodes[w.n].block]; b.succ[0] >= 0 && b.succ[1] >= 0 {
@@ -404,16 +398,15 @@ func (w *walker) along(jumped bool) *state {
 	return s
 }
 
-// refine narrows what is known of a scratch word by a test that came out true. After "if (i <
-// 10)" i is below 10 on one way. Without it a loop's counter would have no bounds after the
-// loop's header.
+// refine narrows the bounds of a scratch word by a test that was true. After "if (i < 10)" i is below 10 on one path.
+// Without refine a loop's counter would have no bounds after the loop's header.
 func (s *state) refine(t value) {
 	temp := int(t.src) - 1
 	if temp >= len(s.words) || s.words[temp].kind != wordValue {
 		return
 	}
 	v := &s.words[temp]
-	// The word itself lies where the test says, less what the test adds to it; not when adding
+	// The word itself lies in the range of the test minus the constant that the test adds to it, unless that addition
 	// may wrap.
 	if _, ok := addChecked(v.lo, t.add); !ok {
 		return
@@ -425,7 +418,7 @@ func (s *state) refine(t value) {
 	narrow(v, lo, hi, t.add)
 }
 
-// limits is where a number x lies when "x r y" holds for a y within [lo, hi].
+// limits returns the range of a number x if "x r y" holds for a y within [lo, hi].
 func (r relation) limits(lo, hi int64) (xlo, xhi int64) {
 	xlo, xhi = math.MinInt64, math.MaxInt64
 	switch r {
@@ -451,7 +444,7 @@ func (r relation) limits(lo, hi int64) (xlo, xhi int64) {
 	return xlo, xhi
 }
 
-// narrow cuts v to the x with lo <= x+add <= hi, unless nothing would be left.
+// narrow restricts v to the x with lo <= x+add <= hi, unless nothing would remain.
 func narrow(v *value, lo, hi, add int64) {
 	if d, ok := addChecked(lo, -add); ok && lo != math.MinInt64 && d > v.lo && d <= v.hi {
 		v.lo = d
