@@ -11,10 +11,9 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Assemble makes a program of a listing, or of what a person wrote in its form: a command a
-// line, an optional number in front, labels with a colon, comments after a semicolon,
-// directives with a period. All errors are reported at once; the program is nil when there are
-// any. It is not verified yet.
+// Assemble makes a program from a listing, or from handwritten text in the same form. Each line has one command, with
+// an optional number before it. Labels end with a colon, comments begin with a semicolon, and directives with a period.
+// All errors are reported at once; if there are any, the program is nil. The program is not verified yet.
 func Assemble(src *diag.Source) (*Program, diag.List) {
 	all, diags := AssembleAll(src)
 	if len(all) > 1 {
@@ -26,9 +25,8 @@ func Assemble(src *diag.Source) (*Program, diag.List) {
 	return all[0], diags
 }
 
-// AssembleAll makes programs of several listings one behind the other, as `gotap dis` prints
-// those of a script: the directive .program begins each. There is at least one program unless
-// there are errors.
+// AssembleAll makes programs from several consecutive listings, as `gotap dis` prints those of a script. The directive
+// .program begins each listing. There is at least one program unless there are errors.
 func AssembleAll(src *diag.Source) ([]*Program, diag.List) {
 	a := assembler{src: src}
 	a.begin()
@@ -45,12 +43,12 @@ func AssembleAll(src *diag.Source) ([]*Program, diag.List) {
 	return append(a.done, a.p), a.diags
 }
 
-// begin begins a program.
+// begin starts a program.
 func (a *assembler) begin() {
 	a.p, a.labels, a.jumps, a.named = &Program{Name: a.src.Name}, map[string]int{}, nil, false
 }
 
-// program begins the program that a directive names, and ends the one before.
+// program ends the previous program and starts the one that a directive names.
 func (a *assembler) program(name string) {
 	if a.named {
 		a.resolve()
@@ -60,25 +58,25 @@ func (a *assembler) program(name string) {
 	a.p.Name, a.named = name, true
 }
 
-// token is a piece of the source and where it begins.
-// Positions are kept through all cutting, so that carets stand under the operand that is wrong.
+// token is a piece of the source with its position. Positions are kept through all splitting, so that carets stand
+// under the wrong operand.
 type token struct {
 	text string
 	at   int
 }
 
-// trim takes blanks away on both sides.
+// trim removes blanks on both sides.
 func (t token) trim() token {
 	left := strings.TrimLeft(t.text, " \t\r")
 	return token{strings.TrimRight(left, " \t\r"), t.at + len(t.text) - len(left)}
 }
 
-// cut divides a token before and after its first n bytes and a separator of size bytes.
+// cut splits a token around a separator of size bytes after its first n bytes.
 func (t token) cut(n, size int) (before, after token) {
 	return token{t.text[:n], t.at}.trim(), token{t.text[n+size:], t.at + n + size}.trim()
 }
 
-// word takes the first word off a token: a quoted text, a bar, or all up to a blank.
+// word splits off the first word of a token: a quoted text, a bar, or everything up to a blank.
 func (t token) word() (first, rest token) {
 	t = t.trim()
 	if quoted, err := strconv.QuotedPrefix(t.text); err == nil && strings.HasPrefix(t.text, `"`) {
@@ -92,15 +90,15 @@ func (t token) word() (first, rest token) {
 
 type assembler struct {
 	src    *diag.Source
-	done   []*Program // those before the one being read
+	done   []*Program // the programs before the current one
 	p      *Program
-	named  bool // p has had its directive
+	named  bool // p has had its .program directive
 	diags  diag.List
 	labels map[string]int
 	jumps  []labelUse
 }
 
-// labelUse is a command that waits for its label.
+// labelUse is a command whose label is not resolved yet.
 type labelUse struct {
 	command int
 	name    token
@@ -114,8 +112,8 @@ func (a *assembler) errorf(t token, hint, format string, args ...any) {
 	a.diags.Errorf(a.span(t), hint, format, args...)
 }
 
-// line reads one line. The number in front of a command is for the reader; labels bind, numbers
-// do not, so that lines can be moved.
+// line reads one line. The number before a command is only for the reader: labels bind, numbers do not, so lines can be
+// moved.
 func (a *assembler) line(t token) {
 	t = withoutComment(t).trim()
 	if strings.HasPrefix(t.text, ".") {
@@ -139,8 +137,8 @@ func (a *assembler) line(t token) {
 	}
 }
 
-// withoutComment cuts a line before a semicolon that is not quoted.
-// Semicolons in quoted text do not begin comments; what follows an unfinished quote may be one.
+// withoutComment cuts a line before a semicolon that is not quoted. Semicolons in quoted text do not begin comments.
+// After an unfinished quote a semicolon may begin one.
 func withoutComment(t token) token {
 	for i := 0; i < len(t.text); i++ {
 		switch t.text[i] {
@@ -155,12 +153,12 @@ func withoutComment(t token) token {
 	return t
 }
 
-// isNumber reports whether a word is decimal digits.
+// isNumber reports whether a word consists of decimal digits.
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// label binds a name to the command that follows. Labels belong to one program.
+// label binds a name to the next command. Labels belong to one program.
 func (a *assembler) label(t token) {
 	if _, taken := a.labels[t.text]; taken {
 		a.errorf(t, "", "label %q is defined twice", t.text)
@@ -168,8 +166,8 @@ func (a *assembler) label(t token) {
 	a.labels[t.text] = len(a.p.Code)
 }
 
-// command reads one command. A refused command of DProbes is reported with its reason, since
-// listings are also written by people who know it.
+// command reads one command. A refused DProbes command is reported with its reason, because people who know DProbes
+// also write listings.
 func (a *assembler) command(t token) {
 	row, operand := findRow(t)
 	if row == nil {
@@ -191,7 +189,7 @@ func (a *assembler) command(t token) {
 	a.p.Code = append(a.p.Code, c)
 }
 
-// findRow finds the command that a line begins with, and what follows its name.
+// findRow returns the command that a line begins with, and the rest of the line.
 func findRow(t token) (*opcode.Row, token) {
 	for _, row := range opcode.ByName(t.text) {
 		if row.Operand == opcode.NoOperand || row.Operand == opcode.ExitOperand {
@@ -212,7 +210,7 @@ func findRow(t token) (*opcode.Row, token) {
 	return nil, t
 }
 
-// operand reads what follows the name of a command.
+// operand reads the operand after the name of a command.
 func (a *assembler) operand(row *opcode.Row, t token, c *Command) {
 	switch row.Operand {
 	case opcode.LabelOperand:
@@ -275,7 +273,7 @@ func (a *assembler) name(t token, list []string) uint32 {
 	return a.number(t)
 }
 
-// register reads the name of a register, declaring it when it was not.
+// register reads the name of a register. It declares the register if necessary.
 func (a *assembler) register(t token) uint32 {
 	if strings.HasPrefix(t.text, "#") {
 		return a.number(t)
@@ -306,8 +304,7 @@ func (a *assembler) exit(t token, c *Command) {
 	}
 }
 
-// resolve puts the labels' commands into the jumps.
-// At the end, because most jumps go forward.
+// resolve stores the labels' commands in the jumps. It runs at the end, because most jumps go forward.
 func (a *assembler) resolve() {
 	for _, j := range a.jumps {
 		at, ok := a.labels[j.name.text]

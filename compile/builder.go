@@ -23,7 +23,7 @@ import (
 type Builder struct {
 	p      Program
 	pos    diag.Span
-	labels []int // index of the command each label stands before, -1 while unplaced
+	labels []int // index of the command that follows each label, -1 while the label is not placed
 	jumps  []int // commands whose A is still a label
 	free   []uint32
 
@@ -32,10 +32,10 @@ type Builder struct {
 	regs    map[string]uint32
 }
 
-// Label is a place in the program that jumps go to, perhaps not placed yet.
+// Label is a place in the program that jumps can target. It may not be placed yet.
 type Label int
 
-// NewBuilder begins a program called name.
+// NewBuilder returns a Builder for a program called name.
 func NewBuilder(name string) *Builder {
 	return &Builder{
 		p:       Program{Name: name},
@@ -45,15 +45,15 @@ func NewBuilder(name string) *Builder {
 	}
 }
 
-// At sets the position of the commands that follow and returns the one before.
+// At sets the position of the following commands and returns the previous one.
 func (b *Builder) At(pos diag.Span) diag.Span {
 	before := b.pos
 	b.pos = pos
 	return before
 }
 
-// Emit appends a command with its operands as the table says, and returns its index. Jumps are
-// written with Jump.
+// Emit appends a command with the operands that the table describes, and returns its index. Jumps are written with
+// Jump.
 func (b *Builder) Emit(op opcode.Op, a uint32, v uint64, pos diag.Span) int {
 	b.p.Code = append(b.p.Code, Command{op, a, v, pos})
 	return len(b.p.Code) - 1
@@ -65,35 +65,35 @@ func (b *Builder) Op(op opcode.Op) int { return b.Emit(op, 0, 0, b.pos) }
 // A appends a command with operand A.
 func (b *Builder) A(op opcode.Op, a uint32) int { return b.Emit(op, a, 0, b.pos) }
 
-// Push appends a constant word.
+// Push appends a command that pushes a constant word.
 func (b *Builder) Push(v uint64) int { return b.Emit(opcode.PushD, 0, v, b.pos) }
 
-// PushText appends a constant text.
+// PushText appends a command that pushes a constant text.
 func (b *Builder) PushText(s string) int { return b.A(opcode.PushS, b.Text(s)) }
 
-// PushReg appends the reading of a register.
+// PushReg appends a command that pushes a register.
 func (b *Builder) PushReg(name string) int { return b.A(opcode.PushR, b.Reg(name)) }
 
-// Object appends a command on the object that the arena gave number id.
+// Object appends a command on the arena object with the ID id.
 func (b *Builder) Object(op opcode.Op, id int) int { return b.A(op, b.ObjectRef(id)) }
 
 // Exit appends the end of the program.
 func (b *Builder) Exit(kind runtime.ExitKind) int { return b.A(opcode.Exit, uint32(kind)) }
 
-// TakeBack removes the last command. No label may follow it, and it must not be a jump.
-// It is for front ends that find out only from the next word that the one before was an operand.
+// TakeBack removes the last command. No label may follow it, and it must not be a jump. It is for front ends that learn
+// only from the next word that the previous one was an operand.
 func (b *Builder) TakeBack() { b.p.Code = b.p.Code[:len(b.p.Code)-1] }
 
-// Len is the number of commands so far: the index of the next.
+// Len returns the number of commands so far, which is the index of the next one.
 func (b *Builder) Len() int { return len(b.p.Code) }
 
-// NewLabel makes a label that is not placed yet.
+// NewLabel returns a label that is not placed yet.
 func (b *Builder) NewLabel() Label {
 	b.labels = append(b.labels, -1)
 	return Label(len(b.labels) - 1)
 }
 
-// Place puts a label before the next command. A label is placed once.
+// Place places a label before the next command. A label is placed once.
 func (b *Builder) Place(l Label) { b.labels[l] = len(b.p.Code) }
 
 // Jump appends a jump, a loop or a call to a label.
@@ -103,17 +103,17 @@ func (b *Builder) Jump(op opcode.Op, to Label) int {
 	return at
 }
 
-// Text is the number of a constant text.
+// Text returns the number of a constant text.
 func (b *Builder) Text(s string) uint32 { return number(&b.p.Texts, b.texts, s) }
 
-// Reg is the number of a register name.
+// Reg returns the number of a register name.
 func (b *Builder) Reg(name string) uint32 { return number(&b.p.Regs, b.regs, name) }
 
-// ObjectRef is the program's number of the object that the arena gave number id.
+// ObjectRef returns the program's number of the arena object with the ID id.
 func (b *Builder) ObjectRef(id int) uint32 { return number(&b.p.Objects, b.objects, id) }
 
-// number finds or appends a value.
-// Sharing keeps files small and listings readable; it changes nothing in what a program does.
+// number finds or appends a value. Sharing keeps files small and listings readable; it does not change the behaviour of
+// a program.
 func number[T comparable](list *[]T, known map[T]uint32, v T) uint32 {
 	if n, ok := known[v]; ok {
 		return n
@@ -124,7 +124,7 @@ func number[T comparable](list *[]T, known map[T]uint32, v T) uint32 {
 	return n
 }
 
-// Format is the number of a format; equal formats are shared.
+// Format returns the number of a format. Equal formats are shared.
 func (b *Builder) Format(f runtime.Format) uint32 {
 	for i, g := range b.p.Formats {
 		if f.Kind == g.Kind && f.Text == g.Text && slices.Equal(f.Fields, g.Fields) {
@@ -135,7 +135,7 @@ func (b *Builder) Format(f runtime.Format) uint32 {
 	return uint32(len(b.p.Formats) - 1)
 }
 
-// Temp is a scratch word that is not in use, until Release.
+// Temp returns an unused scratch word and reserves it until Release.
 func (b *Builder) Temp() uint32 {
 	if n := len(b.free); n > 0 {
 		t := b.free[n-1]
@@ -146,13 +146,13 @@ func (b *Builder) Temp() uint32 {
 	return uint32(b.p.Temps - 1)
 }
 
-// Release gives a scratch word back; a later Temp may return it again.
+// Release frees a scratch word. A later Temp may return it again.
 func (b *Builder) Release(temp uint32) { b.free = append(b.free, temp) }
 
-// UseThis asks for at least n bytes of storage for each call.
+// UseThis requests at least n bytes of storage for each call.
 func (b *Builder) UseThis(n int) { b.p.This = max(b.p.This, n) }
 
-// Limits sets what the program asks for; 0 leaves the defaults.
+// Limits sets what the program requests; 0 keeps the default.
 func (b *Builder) Limits(stack int, fuel uint32, logMax int) {
 	b.p.Stack, b.p.Fuel, b.p.LogMax = stack, fuel, logMax
 }
@@ -160,23 +160,23 @@ func (b *Builder) Limits(stack int, fuel uint32, logMax int) {
 // SetWrap makes the operand stack circular.
 func (b *Builder) SetWrap(wrap bool) { b.p.Wrap = wrap }
 
-// SetExceptions sets which exceptions go to handlers (0: runtime.DefaultMask), how many bytes
-// of trace there are (0: runtime.MaxTrace), and whether each exception appends to it.
+// SetExceptions sets which exceptions go to handlers (0: runtime.DefaultMask), the size of the trace in bytes (0:
+// runtime.MaxTrace), and whether each exception appends to the trace.
 func (b *Builder) SetExceptions(mask uint32, trace int, auto bool) {
 	b.p.Mask, b.p.TraceMax, b.p.AutoTrace = mask, trace, auto
 }
 
-// SetLogData sets how many bytes of data the program may log (0: no limit beside that of Limits).
+// SetLogData sets how many bytes of data the program may log (0: limited only by Limits).
 func (b *Builder) SetLogData(n int) { b.p.LogData = n }
 
-// SetHeap sets how many bytes of heap there are.
+// SetHeap sets the size of the heap in bytes.
 func (b *Builder) SetHeap(n int) { b.p.Heap = n }
 
 // SetUnsafe allows destructive commands.
 func (b *Builder) SetUnsafe(unsafe bool) { b.p.Unsafe = unsafe }
 
-// Program ends the work: the labels become indexes. The Builder is not to be used afterwards.
-// It is an error when a label that is jumped to was never placed.
+// Program replaces the labels with indexes and returns the program. The Builder must not be used afterwards. It returns
+// an error if the target label of a jump was never placed.
 func (b *Builder) Program() (*Program, error) {
 	for _, at := range b.jumps {
 		c := &b.p.Code[at]

@@ -8,9 +8,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// commandText is a command as listings show it; jump targets are L and the index of the
-// command. Labels are named after the index of their command: they stay unique when pieces of
-// listings are put together by hand.
+// commandText returns a command as listings show it. A jump target is L and the index of its command, so labels stay
+// unique when pieces of listings are combined by hand.
 func (p *Program) commandText(i int) string {
 	c := p.Code[i]
 	row := opcode.RowOf(c.Op)
@@ -20,8 +19,7 @@ func (p *Program) commandText(i int) string {
 	switch row.Operand {
 	case opcode.NoOperand:
 		return row.Name
-	// Signed: most constants are small, and -1 reads better than 18446744073709551615. The
-	// assembler takes both.
+	// Signed: most constants are small, and -1 reads better than 18446744073709551615. The assembler accepts both.
 	case opcode.WordOperand:
 		return row.Name + "," + strconv.FormatInt(int64(c.V), 10)
 	case opcode.LabelOperand:
@@ -36,8 +34,8 @@ func (p *Program) commandText(i int) string {
 	return row.Name + "," + p.operandText(row, c.A)
 }
 
-// operandText spells an operand that has a name. Operands out of range have none, and are shown
-// as numbers: listings are also made of programs that were refused.
+// operandText returns the name of an operand that has one. Operands out of range have no name and are shown as numbers,
+// because listings are also made of refused programs.
 func (p *Program) operandText(row *opcode.Row, a uint32) string {
 	switch {
 	case row.Operand == opcode.FieldOperand && int(a) < len(fieldNames):
@@ -54,9 +52,9 @@ func (p *Program) operandText(row *opcode.Row, a uint32) string {
 	return strconv.Itoa(int(a))
 }
 
-// plainRegister reports whether a register can be written by its name: one that is a word, and
-// that no other has. Two entries of one name are two numbers in the file; written by name both
-// would become the first, and the bytes others.
+// plainRegister reports whether a register can be written by its name: the name must be a word, and no earlier entry
+// may have it. Two entries with one name are two numbers in the file. If both were written by name, both would become
+// the first, and the encoding would change.
 func (p *Program) plainRegister(a uint32) bool {
 	if int(a) >= len(p.Regs) || !isWord(p.Regs[a]) {
 		return false
@@ -69,7 +67,7 @@ func (p *Program) plainRegister(a uint32) bool {
 	return true
 }
 
-// isWord reports whether a name is letters, digits and underscores, not beginning with a digit.
+// isWord reports whether a name consists of letters, digits and underscores and does not begin with a digit.
 func isWord(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
@@ -80,7 +78,7 @@ func isWord(name string) bool {
 	return name != ""
 }
 
-// exitText spells an exit.
+// exitText returns the text of an exit.
 func exitText(c Command) string {
 	switch kind := runtime.ExitKind(c.A); {
 	case kind == runtime.ExitPlain:

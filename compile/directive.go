@@ -8,10 +8,9 @@ import (
 	"gotap/runtime"
 )
 
-// directive reads a line that begins with a period. Directives carry all that a program is
-// besides its commands, so that a listing is the whole program: without them it could not be
-// assembled to the same bytes. Each may stand anywhere; those that number something count in
-// the order in which they stand.
+// directive reads a line that begins with a period. Directives contain everything in a program except its commands, so
+// a listing is the whole program. Without them it could not be assembled to the same bytes. Each may appear anywhere;
+// those that number something count in their order of appearance.
 func (a *assembler) directive(t token) {
 	name, rest := t.word()
 	switch name.text {
@@ -54,8 +53,8 @@ func (a *assembler) directive(t token) {
 	}
 }
 
-// size reads a number that is at most most. The limits are the machine's. A listing beyond them
-// would be refused by Verify too, but there without the place in the text.
+// size reads a number of at most most. The limits are those of the machine. Verify would also refuse a listing that
+// exceeds them, but without the position in the text.
 func (a *assembler) size(t token, most int) int {
 	n, err := strconv.Atoi(t.text)
 	if err != nil || n < 0 || n > most {
@@ -65,8 +64,8 @@ func (a *assembler) size(t token, most int) int {
 	return n
 }
 
-// quoted reads a quoted text. Quoting is Go's: any bytes can be written, also such as are no
-// UTF-8, which texts from a target often are.
+// quoted reads a quoted text. Quoting is Go's, so any bytes can be written, including invalid UTF-8, which is common in
+// texts from a target.
 func (a *assembler) quoted(t token) string {
 	s, err := strconv.Unquote(t.text)
 	if err != nil || !strings.HasPrefix(t.text, `"`) {
@@ -75,8 +74,8 @@ func (a *assembler) quoted(t token) string {
 	return s
 }
 
-// format reads what formatText writes. Kinds that have no name are written as # and a number,
-// so that a listing of a damaged program says what is in it.
+// format reads the output of formatText. Kinds without a name are written as # and a number, so that a listing of a
+// damaged program still shows its contents.
 func (a *assembler) format(t token) (f runtime.Format) {
 	word, rest := t.word()
 	f.Kind = runtime.ItemKind(a.name(word, itemNames[:]))
@@ -97,8 +96,8 @@ func (a *assembler) format(t token) (f runtime.Format) {
 	return f
 }
 
-// field reads one field of a format, up to the next bar. Part says which argument of log() a
-// field belongs to: fields of one part are printed without a blank between them.
+// field reads one field of a format, up to the next bar. Part is the argument of log() that a field belongs to: fields
+// of one part are printed without a space between them.
 func (a *assembler) field(t token) (f runtime.RecordField, rest token) {
 	kind, rest := t.word()
 	f.Kind = runtime.ValueKind(a.name(kind, kindNames[:]))

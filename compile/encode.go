@@ -34,12 +34,11 @@ const (
 	flagData   = 16
 )
 
-// ErrFile is what every refusal of UnmarshalBinary matches. Callers need to tell a bad file
-// from a program that Verify refuses: the first was damaged or made by another version.
+// ErrFile matches every error of UnmarshalBinary. Callers need to distinguish a bad file, which was damaged or made by
+// another version, from a program that Verify refuses.
 var ErrFile = errors.New("not a valid program file")
 
-// MarshalBinary encodes a program. It fails for a program that Verify would refuse for its
-// sizes or operations.
+// MarshalBinary encodes a program. It fails for a program whose sizes or operations Verify would refuse.
 func (p *Program) MarshalBinary() ([]byte, error) {
 	e := encoder{b: append([]byte(fileMagic), fileVersion)}
 	e.text(p.Name)
@@ -62,7 +61,7 @@ func (p *Program) MarshalBinary() ([]byte, error) {
 	for _, n := range []int{flags, p.This, int(p.Fuel), p.LogMax, p.Stack, p.Temps} {
 		e.number(n)
 	}
-	e.b = binary.AppendUvarint(e.b, uint64(p.Mask)) // 32 bits, more than an int holds everywhere
+	e.b = binary.AppendUvarint(e.b, uint64(p.Mask)) // 32 bits, which do not fit in an int everywhere
 	e.number(p.TraceMax)
 	if p.Heap != 0 {
 		e.number(p.Heap)
@@ -90,14 +89,14 @@ func (p *Program) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(e.b, crc32.ChecksumIEEE(e.b)), nil
 }
 
-// encoder appends to b until something does not fit. The first error is kept and the rest
-// written into the void, so that the code reads as the format does.
+// encoder appends to b until a value does not fit. It keeps the first error and discards everything written after it,
+// so that the code reads like the format.
 type encoder struct {
 	b   []byte
 	err error
 }
 
-// number appends a varint. Lengths and limits are small, and most take a byte.
+// number appends a varint. Most lengths and limits are small and take one byte.
 func (e *encoder) number(n int) {
 	if n < 0 && e.err == nil {
 		e.err = fmt.Errorf("%d is negative", n)
@@ -117,8 +116,8 @@ func (e *encoder) texts(list []string) {
 	}
 }
 
-// format writes a format. Formats travel with programs, because the tracer that loads a file
-// has no source to make them from.
+// format writes a format. Formats are part of a program file, because the tracer that loads the file has no source to
+// make them from.
 func (e *encoder) format(f runtime.Format) {
 	e.b = append(e.b, byte(f.Kind))
 	e.text(f.Text)
@@ -136,8 +135,8 @@ func (e *encoder) format(f runtime.Format) {
 	}
 }
 
-// command writes the code of a row and its operands. Which operands there are is known from the
-// row alone, so nothing marks them.
+// command writes the code of a row and its operands. The row determines which operands there are, so nothing marks
+// them.
 func (e *encoder) command(i int, c Command) {
 	row := opcode.RowOf(c.Op)
 	if row == nil {
@@ -157,15 +156,14 @@ func (e *encoder) command(i int, c Command) {
 	}
 }
 
-// usesBoth reports whether a command with operand a has a second one, in V.
-// Operands that are not there are not written: the shortest form is the only one.
+// usesBoth reports whether a command with operand a has a second operand, in V. Missing operands are not written: only
+// the shortest form is valid.
 func usesBoth(row *opcode.Row, a uint32) bool {
 	return row.Operand == opcode.WordsOperand || row.Operand == opcode.ExitOperand && runtime.ExitKind(a) == runtime.ExitFacility
 }
 
-// UnmarshalBinary decodes what MarshalBinary made, into an empty program, which is not verified
-// yet. Errors match ErrFile; the text says whether the file is damaged, truncated or newer.
-// The input is not kept.
+// UnmarshalBinary decodes the output of MarshalBinary into an empty program, which is not verified yet. Errors match
+// ErrFile; their text says whether the file is damaged, truncated or newer. The input is not kept.
 func (p *Program) UnmarshalBinary(data []byte) error {
 	d := decoder{b: data}
 	d.header()
@@ -205,13 +203,13 @@ func (p *Program) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// decoder takes from b until something is wrong.
+// decoder reads from b until an error occurs.
 type decoder struct {
 	b   []byte
 	err error
 }
 
-// fail keeps the first error, and lets all further reading find nothing.
+// fail keeps the first error, and makes all further reads return nothing.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf("%w: %s", ErrFile, fmt.Sprintf(format, args...))
@@ -219,8 +217,8 @@ func (d *decoder) fail(format string, args ...any) {
 	d.b = nil
 }
 
-// header checks what surrounds the program, and takes it away.
-// The version is looked at before the checksum: a newer format may have another checksum.
+// header checks and removes the data around the program. It checks the version before the checksum, because a newer
+// format may have another checksum.
 func (d *decoder) header() {
 	n := len(fileMagic)
 	switch {
@@ -237,9 +235,8 @@ func (d *decoder) header() {
 	}
 }
 
-// uvarint takes a number in its shortest form. A number with zero bytes at its end would be a
-// second encoding of the same program, and two files of one program could have different
-// checksums.
+// uvarint reads a number in its shortest form. A number with trailing zero bytes would be a second encoding of the same
+// program, and two files of one program could have different checksums.
 func (d *decoder) uvarint() uint64 {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 || n > 1 && d.b[n-1] == 0 {
@@ -250,7 +247,7 @@ func (d *decoder) uvarint() uint64 {
 	return v
 }
 
-// number takes a number that is at most most.
+// number reads a number of at most most.
 func (d *decoder) number(most int) int {
 	v := d.uvarint()
 	if v > uint64(most) {
@@ -260,7 +257,7 @@ func (d *decoder) number(most int) int {
 	return int(v)
 }
 
-// operand is a number of 32 bits, which an int does not hold everywhere.
+// operand reads a number of 32 bits, which does not fit in an int everywhere.
 func (d *decoder) operand() uint32 {
 	v := d.uvarint()
 	if v > math.MaxUint32 {
@@ -270,7 +267,7 @@ func (d *decoder) operand() uint32 {
 	return uint32(v)
 }
 
-// byte takes one byte.
+// byte reads one byte.
 func (d *decoder) byte() byte {
 	if len(d.b) == 0 {
 		d.fail("it ends too early")
@@ -294,9 +291,8 @@ func (d *decoder) text() string {
 
 func (d *decoder) texts() []string { return list(d, d.text) }
 
-// list takes a count and that many things, each at least a byte. The count is bounded by the
-// bytes that are left, and memory grows with what was really read: a file of ten bytes cannot
-// ask for a gigabyte.
+// list reads a count and that many elements, each of at least one byte. The count is bounded by the number of remaining
+// bytes, and memory grows with the data actually read, so a file of ten bytes cannot request a gigabyte.
 func list[T any](d *decoder, one func() T) []T {
 	n := d.number(len(d.b))
 	if n == 0 || d.err != nil {
@@ -311,7 +307,7 @@ func list[T any](d *decoder, one func() T) []T {
 	return all
 }
 
-// format takes a format. Kinds are not looked at here: Verify refuses those there are not.
+// format reads a format. It does not check kinds: Verify refuses unknown ones.
 func (d *decoder) format() runtime.Format {
 	f := runtime.Format{Kind: runtime.ItemKind(d.byte()), Text: d.text()}
 	f.Fields = list(d, d.field)
@@ -330,7 +326,7 @@ func (d *decoder) field() runtime.RecordField {
 	return f
 }
 
-// command takes a command. A code without a row is one of a newer version, or damage; both end here.
+// command reads a command. A code without a row comes from a newer version or from damage; both are errors here.
 func (d *decoder) command() Command {
 	code := d.byte()
 	row := opcode.ByCode(code)

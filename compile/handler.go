@@ -7,18 +7,16 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// How handlers of exceptions are verified. An error may happen at any command while a handler
-// is set, here or in a routine that is called; so nothing is taken for granted at the handler
-// but what the machine makes so: the stack is as deep as at the entry of the routine, with the
-// three words of the exception on top; no scratch word is assigned, no item and no key begun. A
-// routine that takes words of its caller cannot have a handler, because they would not be there
-// for it.
+// How handlers of exceptions are verified. While a handler is set, an error may happen at any command, here or in a
+// called routine. So at the handler only the guarantees of the machine hold: the stack is as deep as at the entry of
+// the routine, with the three words of the exception on top; no scratch word is assigned, and no item or key is begun.
+// A routine that pops words of its caller cannot have a handler, because those words might be missing at the handler.
 //
-// A handler serves once for each sx, so its cost is added to that of the sx, and the sum holds
-// wherever the error happens. When a handler leads back to the sx that sets it, how often that
-// goes round depends on errors, and there is no bound: such a program is charged.
+// A handler serves once for each sx. So its cost is added to that of the sx, and the sum holds wherever the error
+// happens. If a handler leads back to the sx that sets it, the number of rounds depends on errors, and there is no
+// bound. Such a program is charged for its steps.
 
-// caught is the state in which a handler starts.
+// caught returns the state in which a handler starts.
 func (f *flow) caught() *state {
 	s := &state{item: -1, words: make([]value, min(f.p.Temps, followedTemps))}
 	if !f.p.Wrap {
@@ -27,7 +25,7 @@ func (f *flow) caught() *state {
 	return s
 }
 
-// handlers brings that state to the handlers that a node sets.
+// handlers passes that state to the handlers that a node sets.
 func (f *flow) handlers(n int) {
 	if !f.handling {
 		return
@@ -51,8 +49,8 @@ func (f *flow) handlers(n int) {
 	}
 }
 
-// frame runs the commands that save and restore depths of the stack, and those that count from
-// its base. A depth must be known when it is restored: it is what save gave, or a constant.
+// frame runs the commands that save and restore stack depths, and those that count from the base of the stack. A depth
+// must be known when it is restored: it is the result of a save, or a constant.
 func (w *walker) frame(c Command) {
 	switch c.Op {
 	case opcode.RestoreTSP:
@@ -73,7 +71,7 @@ func (w *walker) frame(c Command) {
 	}
 }
 
-// restoreTop drops words until a depth is reached.
+// restoreTop pops words until a depth is reached.
 func (w *walker) restoreTop(v value) {
 	switch lo, _ := v.interval(); {
 	case w.f.nodes[w.n].failed:
@@ -88,7 +86,7 @@ func (w *walker) restoreTop(v value) {
 	}
 }
 
-// onBase is the index of the word a command names, which must be there.
+// onBase returns the index of the word that a command names. The word must exist.
 func (w *walker) onBase(operand uint32) (index int, ok bool) {
 	if w.sbp == unknownBase {
 		w.fail("set it with save tsp and restore sbp", "the base of the stack is not known here")

@@ -13,17 +13,15 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// ListOptions say what a listing shows besides what it takes to assemble it again.
+// ListOptions select what a listing shows besides what Assemble needs.
 type ListOptions struct {
-	// Object describes an object of the arena by its number there, as `hist "request size"`;
-	// may be nil.
+	// Object describes an arena object by its ID, for example `hist "request size"`. It may be nil.
 	Object func(id int) string
-	// NoSource leaves out the lines of the source.
+	// NoSource omits the source lines.
 	NoSource bool
 }
 
-// List writes a program so that people can read it and Assemble can make the same program of
-// it, byte for byte:
+// List writes a program so that people can read it and Assemble can make the same program from it, byte for byte:
 //
 //	; malloc enter: at most 4 steps, 2 words of stack, 0 bytes of log
 //	.program "malloc enter"
@@ -34,9 +32,8 @@ type ListOptions struct {
 //	L3:
 //	    3  exit                       ; 0→0
 //
-// The number in front of a command is its index; behind it stands the depth of the stack before
-// and after, counted from the entry of a routine. A program that was not verified shows no
-// depths.
+// The number before a command is its index. After the command are the depths of the stack before and after it, counted
+// from the entry of the routine. The listing of an unverified program shows no depths.
 func List(w io.Writer, p *Program, o ListOptions) error {
 	l := lister{p: p, o: o, w: bufio.NewWriter(w), targets: p.targets()}
 	if p.Bound.Verified {
@@ -47,11 +44,11 @@ func List(w io.Writer, p *Program, o ListOptions) error {
 	for i := range p.Code {
 		l.command(i)
 	}
-	l.label(len(p.Code)) // a jump past the end is refused by Verify, and is listed nonetheless
+	l.label(len(p.Code)) // Verify refuses a jump past the end, but it is listed
 	return l.w.Flush()
 }
 
-// targets are the commands that are jumped to, or that handle exceptions: they get labels.
+// targets returns the commands that get labels: jump targets and handlers of exceptions.
 func (p *Program) targets() map[uint32]bool {
 	found := map[uint32]bool{}
 	for _, c := range p.Code {
@@ -62,11 +59,10 @@ func (p *Program) targets() map[uint32]bool {
 	return found
 }
 
-// neverReached stands for a depth where there is none.
+// neverReached is the depth at unreachable commands.
 const neverReached = math.MinInt
 
-// depths is the depth of the stack before and after each command, neverReached where control
-// never comes.
+// depths returns the depth of the stack before and after each command, or neverReached for unreachable commands.
 func (p *Program) depths() [][2]int {
 	f := analyse(p, new(diag.List))
 	f.depths = make([][2]int, len(p.Code))
@@ -85,11 +81,11 @@ type lister struct {
 	w       *bufio.Writer
 	targets map[uint32]bool
 	depths  [][2]int
-	file    string // of the source line shown last
+	file    string // of the most recently shown source line
 	line    int
 }
 
-// directives writes all that is not a command.
+// directives writes everything except commands.
 func (l *lister) directives() {
 	fmt.Fprintf(l.w, ".program %s\n", strconv.Quote(l.p.Name))
 	for _, d := range []struct {
@@ -127,8 +123,8 @@ func (l *lister) directives() {
 	}
 }
 
-// objectNote describes an object, after a colon. The number is all that is assembled; names are for
-// the reader, and may have changed since.
+// objectNote describes an object, after a colon. Only the number is assembled; names are for the reader and may have
+// changed since.
 func (l *lister) objectNote(id int) string {
 	if l.o.Object == nil {
 		return ""
@@ -136,8 +132,8 @@ func (l *lister) objectNote(id int) string {
 	return ": " + oneLine(l.o.Object(id))
 }
 
-// formatText spells a format: its kind, its text, and its fields, each after a bar. Formats are part
-// of a program: without them its log could not be read.
+// formatText returns the text of a format: its kind, its text, and its fields, each after a bar. Formats are part of a
+// program, because its log cannot be read without them.
 func formatText(f runtime.Format) string {
 	var b strings.Builder
 	b.WriteString(named(itemNames[:], int(f.Kind)))
@@ -156,7 +152,7 @@ func formatText(f runtime.Format) string {
 	return b.String()
 }
 
-// named is a name from a list, or #n beyond it.
+// named returns a name from a list, or #n if n is out of range.
 func named(list []string, n int) string {
 	if n < len(list) {
 		return list[n]
@@ -164,15 +160,14 @@ func named(list []string, n int) string {
 	return "#" + strconv.Itoa(n)
 }
 
-// label writes the label of command i, if it has one, on a line of its own, so that columns stay
-// where they are.
+// label writes the label of command i, if it has one, on a separate line, so that the columns stay aligned.
 func (l *lister) label(i int) {
 	if l.targets[uint32(i)] {
 		fmt.Fprintf(l.w, "L%d:\n", i)
 	}
 }
 
-// command writes a command, and before it the source line and the label that belong to it.
+// command writes a command, preceded by its source line and label.
 func (l *lister) command(i int) {
 	l.source(l.p.Code[i].Pos)
 	l.label(i)
@@ -184,8 +179,8 @@ func (l *lister) command(i int) {
 	}
 }
 
-// note is the comment beside a command: depths, and what a number stands for. Large constants are
-// shown in hexadecimal too: they are mostly addresses, masks and sizes.
+// note returns the comment after a command: depths, and the meaning of a number. Large constants are shown in
+// hexadecimal too, because most of them are addresses, masks and sizes.
 func (l *lister) note(i int) string {
 	var notes []string
 	if l.depths != nil {
@@ -208,8 +203,8 @@ func (l *lister) note(i int) string {
 	return strings.Join(notes, "  ")
 }
 
-// source writes the line of the source that a command comes from, unless it was shown last. Commands
-// of one line need not stand together: a loop's test comes back after its body.
+// source writes the source line of a command, unless it was the last one shown. Commands of one line need not be
+// adjacent: a loop's test comes back after its body.
 func (l *lister) source(pos diag.Span) {
 	if pos.Source == nil || l.o.NoSource {
 		return
@@ -222,8 +217,8 @@ func (l *lister) source(pos diag.Span) {
 	fmt.Fprintf(l.w, "; %s:%d: %s\n", oneLine(at.File), at.Line, oneLine(strings.TrimSpace(pos.Source.Line(at.Line))))
 }
 
-// oneLine keeps a comment from ending early. What terminals and editors take for the end of a line
-// (Unicode's too) would make commands of text in a name or a source.
+// oneLine prevents a comment from ending early. Characters that terminals and editors treat as line ends, including
+// Unicode's, would turn text in a name or a source into commands.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {

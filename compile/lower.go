@@ -9,12 +9,12 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Arena is what binding a program needs of an arena; *runtime.Arena is one.
+// Arena is the interface of an arena that Lower needs; *runtime.Arena implements it.
 type Arena interface {
-	// Lookup finds an object, and its offset in the arena, by the number that its declaration gave.
+	// Lookup returns an object and its offset in the arena by the ID from its declaration.
 	Lookup(id int) (object runtime.Object, offset uint64)
-	// RefineUse tells what keys and values an object is used with; it is an error when that does
-	// not agree with other uses.
+	// RefineUse declares the keys and values that an object is used with. It returns an error if they conflict with
+	// other uses.
 	RefineUse(id int, keys []runtime.ValueKind, value runtime.ValueKind) error
 	// Register makes a program's formats and positions known to the reader of the ring.
 	Register(info runtime.ProgramInfo) uint32
@@ -28,13 +28,12 @@ type Env struct {
 	WordSize int // bytes of a pointer in the target: 4 or 8
 }
 
-// UnknownRegisterError says that a program names a register that the target's architecture does
-// not have.
+// UnknownRegisterError reports that a program names a register that the target's architecture does not have.
 type UnknownRegisterError struct {
 	Program string
 	Name    string
 	Pos     diag.Span // where the script names it
-	Write   bool      // it has one, which cannot be written
+	Write   bool      // the register exists but cannot be written
 }
 
 func (e *UnknownRegisterError) Error() string {
@@ -45,11 +44,12 @@ func (e *UnknownRegisterError) Error() string {
 	return fmt.Sprintf("cannot bind program %q: this architecture has no register %q", e.Program, e.Name)
 }
 
-// HalfRegisterError says that a program for a 64-bit target names the lower half of a register that holds an address.
+// HalfRegisterError reports that a program for a 64-bit target names the lower half of a register that holds an
+// address.
 type HalfRegisterError struct {
 	Program string
 	Name    string
-	Whole   string    // what to name instead, in programs for both widths
+	Whole   string    // the name to use instead, in programs for both widths
 	Pos     diag.Span // where the script names it
 }
 
@@ -57,11 +57,11 @@ func (e *HalfRegisterError) Error() string {
 	return fmt.Sprintf("cannot bind program %q: %s is half of an address in a 64-bit program; %s is the whole of it", e.Program, e.Name, e.Whole)
 }
 
-// halves are the registers of IA-32 that always hold an address, with their names in programs of both widths. (ebp holds what the compiler
-// likes, as eax does: who names them may want 32 bits.)
+// halves are the registers of IA-32 that always hold an address, with their names in programs for both widths. (ebp
+// holds whatever the compiler chooses, as eax does: a script that names them may want 32 bits.)
 var halves = map[string]string{"esp": "sp", "eip": "pc"}
 
-// ObjectError says that a program uses an object of the arena in a way it is not made for.
+// ObjectError reports that a program uses an arena object in an unsupported way.
 type ObjectError struct {
 	Program string
 	Command string
@@ -76,18 +76,18 @@ func (e *ObjectError) Error() string {
 
 func (e *ObjectError) Unwrap() error { return e.Cause }
 
-// ErrNotVerified is returned when a program that Verify has not accepted is to be lowered.
+// ErrNotVerified is returned if the program to be lowered has not been accepted by Verify.
 var ErrNotVerified = errors.New("the program has not been verified")
 
-// Lower binds a verified program to a machine and an arena: object numbers become offsets, register names indexes, and
-// the program becomes known to the arena. The result runs in that arena alone. Errors match *UnknownRegisterError,
-// *HalfRegisterError, *ObjectError or ErrNotVerified; they come before anything is registered.
+// Lower binds a verified program to a machine and an arena. It replaces object numbers with offsets and register names
+// with indexes, and registers the program in the arena. The result runs only in that arena. Errors match
+// *UnknownRegisterError, *HalfRegisterError, *ObjectError or ErrNotVerified; they occur before anything is registered.
 func Lower(p *Program, env Env) (*runtime.Code, error) {
 	if !p.Bound.Verified {
 		return nil, fmt.Errorf("cannot bind program %q: %w", p.Name, ErrNotVerified)
 	}
 	l := lowering{p: p, env: env}
-	// One instruction for each command, at the same index: a trap's place is the command's.
+	// There is one instruction for each command, at the same index, so the place of a trap is that of the command.
 	insts := make([]runtime.Inst, len(p.Code))
 	for i, c := range p.Code {
 		inst, err := l.inst(c)
@@ -111,8 +111,8 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 	return code, nil
 }
 
-// Where is the position of a command for people, "file:line:col", or the program's name and the
-// index when it has none.
+// Where returns the position of a command for people, "file:line:col", or the program's name and the index if there is
+// no position.
 func (p *Program) Where(pc uint32) string {
 	if int(pc) < len(p.Code) {
 		if pos := p.Code[pc].Pos; pos.Source != nil {
@@ -122,8 +122,8 @@ func (p *Program) Where(pc uint32) string {
 	return fmt.Sprintf("%s: command %d", p.Name, pc)
 }
 
-// classOf is which of DProbes' two arrays an array stands for: the global variables are called
-// gv, all others are local.
+// classOf returns which of DProbes' two arrays an array represents: the global variables are called gv, all others are
+// local.
 func classOf(o runtime.Object) uint32 {
 	if o.Name == "gv" {
 		return runtime.ClassGlobal
@@ -131,8 +131,7 @@ func classOf(o runtime.Object) uint32 {
 	return runtime.ClassLocal
 }
 
-// traceFormat is the number of the format that the trace is logged in, plus 1; 0 when the
-// program has none.
+// traceFormat returns the number of the format of the trace, plus 1, or 0 if the program has no trace.
 func (p *Program) traceFormat() uint32 {
 	for i, f := range p.Formats {
 		if f.Kind == runtime.ItemTrace {
@@ -185,8 +184,8 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 	return inst, nil
 }
 
-// refine tells the arena what keys a command uses an object with. An object that control never
-// comes to is left alone.
+// refine declares to the arena the keys that a command uses an object with. It skips objects that are used only by
+// unreachable commands.
 func (l *lowering) refine(c Command, id int) error {
 	u, used := l.p.uses[int(c.A)]
 	if !c.Op.Has(opcode.UsesKey) || !used {
@@ -199,7 +198,7 @@ func (l *lowering) refine(c Command, id int) error {
 	return l.env.Arena.RefineUse(id, kinds, u.value)
 }
 
-// unfit says why a command cannot work on an object of its kind, or nothing. Offset 0 means that there is no object.
+// unfit returns why a command cannot work on an object of its kind, or "". Offset 0 means that there is no object.
 func unfit(row *opcode.Row, o runtime.Object, offset uint64) string {
 	if offset == 0 {
 		return "unknown object"

@@ -2,7 +2,7 @@ package compile
 
 import "gotap/runtime"
 
-// fieldNames, contextNames, kindNames and exitNames spell the operands that are names in listings.
+// fieldNames, contextNames, kindNames and exitNames are the names that listings show for operands.
 var (
 	fieldNames = [...]string{
 		runtime.FieldPid: "pid", runtime.FieldTid: "tid", runtime.FieldPpid: "ppid", runtime.FieldCPU: "cpu",

@@ -7,18 +7,16 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// maxRounds is how often the optimiser goes over a program at most. Each round finds what the
-// one before has uncovered. Two or three are what compiled scripts take; the limit is for
-// programs made to take many.
+// maxRounds is the maximum number of passes over a program. Each pass can use the results of the previous one. Compiled
+// scripts take two or three; the limit protects against programs made to take many.
 const maxRounds = 8
 
-// Optimize is a program that does the same in fewer steps: constants are worked out, jumps to
-// jumps go where those go, what moves words for nothing and what control never comes to is left
-// out. Results, traps, log and state stay the same, the number of steps does not. The program
-// given is left alone. The result is not verified yet; what Verify accepted before, it accepts
-// afterwards.
+// Optimize returns a program that does the same in fewer steps. It evaluates constants, redirects jumps to jumps, and
+// removes useless moves of words and unreachable commands. Results, traps, log and state stay the same; the number of
+// steps does not. The given program is not changed. The result is not verified yet; Verify accepts it if it accepted
+// the original.
 func Optimize(p *Program) *Program {
-	// Programs are immutable once verified, so the work is done on a copy; what is not code is shared.
+	// Programs are immutable once verified, so this works on a copy, which shares everything except the code.
 	q := *p
 	q.Bound, q.uses = Bound{}, nil
 	q.Code = append([]Command(nil), p.Code...)
@@ -34,9 +32,8 @@ func Optimize(p *Program) *Program {
 	return &q
 }
 
-// threadJumps lets jumps go where the jump they lead to goes, and replaces a jump to an end by
-// the end. Front ends write jumps without looking at what is at their target: an if at the
-// end of a loop jumps to the loop's jump.
+// threadJumps redirects jumps to jumps to their final target, and replaces a jump to an end by the end. Front ends
+// write jumps without examining their target: an if at the end of a loop jumps to the loop's jump.
 func threadJumps(code []Command) (changed bool) {
 	for i := range code {
 		c := &code[i]
@@ -54,11 +51,10 @@ func threadJumps(code []Command) (changed bool) {
 	return changed
 }
 
-// final is where control comes to when it goes to a command: past unconditional jumps, unless
-// they go round.
+// final returns where control arrives when it goes to a command: past unconditional jumps, unless they form a cycle.
 func final(code []Command, at uint32) uint32 {
 	to := at
-	// Jumps may go round for ever; after 16 steps the first target is as good as any.
+	// Jumps may form a cycle; after 16 steps any target will do.
 	for range 16 {
 		if int(to) >= len(code) || code[to].Op != opcode.Jmp {
 			return to
@@ -68,8 +64,8 @@ func final(code []Command, at uint32) uint32 {
 	return at
 }
 
-// reached is the program without the commands that control never comes to.
-// The end of a handler's reach is not known here, so a handler counts as reached where it is set.
+// reached returns the program without unreachable commands. The range of a handler is not known here, so a handler
+// counts as reached where it is set.
 func reached(code []Command) []Command {
 	live := make([]bool, len(code))
 	todo := []int{0}
@@ -98,16 +94,15 @@ func reached(code []Command) []Command {
 	return s.done()
 }
 
-// shortener rewrites a program and replaces its last commands by shorter ones. It
-// looks through a window of the last commands (peephole), and never across a jump target:
-// control may come there with anything on the stack.
+// shortener rewrites a program and replaces its last commands by shorter ones. It looks through a window of the last
+// commands (peephole), but never across a jump target, because control may arrive there with anything on the stack.
 type shortener struct {
 	out     []Command
-	moved   []uint32 // where each command of the old program is now
-	barrier int      // commands before this one are behind a jump target, and stay
+	moved   []uint32 // new index of each command of the old program
+	barrier int      // commands before this one precede a jump target and stay
 }
 
-// shortened is the program with its small detours taken out.
+// shortened returns the program without its small detours.
 func shortened(code []Command) []Command {
 	target := make([]bool, len(code)+1)
 	for _, c := range code {
@@ -132,8 +127,8 @@ func shortened(code []Command) []Command {
 	return s.done()
 }
 
-// jumpToNext returns what remains of a jump to the next command: dropping the word that it tests.
-// A conditional jump to the next command decides nothing, but it took a word.
+// jumpToNext returns the rest of a jump to the next command. A conditional jump to the next command decides nothing,
+// but it pops a word, so it becomes a drop.
 func jumpToNext(c Command) Command {
 	if c.Op == opcode.Jmp {
 		return Command{Op: opcode.Nop, Pos: c.Pos}
@@ -141,7 +136,7 @@ func jumpToNext(c Command) Command {
 	return Command{Op: opcode.Drop, A: 1, Pos: c.Pos}
 }
 
-// done puts the new places into the jumps.
+// done stores the new indexes in the jumps.
 func (s *shortener) done() []Command {
 	for i := range s.out {
 		if c := &s.out[i]; labels(c.Op) {
@@ -151,7 +146,8 @@ func (s *shortener) done() []Command {
 	return s.out
 }
 
-// last is the command n before the end, if it may be changed: a nop that does not count otherwise.
+// last returns the command n before the end if it may be changed. Otherwise it returns a command with the invalid
+// operation NumOps, which matches no rule.
 func (s *shortener) last(n int) Command {
 	if at := len(s.out) - 1 - n; at >= s.barrier {
 		return s.out[at]
@@ -159,8 +155,8 @@ func (s *shortener) last(n int) Command {
 	return Command{Op: opcode.NumOps}
 }
 
-// replace replaces the last n commands by others, at the position of the last.
-// The position is that of the last command: the one that does what is left.
+// replace replaces the last n commands by others. They get the position of the last one, which does what remains to be
+// done.
 func (s *shortener) replace(n int, with ...Command) bool {
 	pos := s.out[len(s.out)-1].Pos
 	s.out = s.out[:len(s.out)-n]
@@ -171,7 +167,7 @@ func (s *shortener) replace(n int, with ...Command) bool {
 	return true
 }
 
-// reduce makes the end of the program shorter by one step, if it knows how.
+// reduce shortens the end of the program by one step if possible.
 func (s *shortener) reduce() bool {
 	if len(s.out) <= s.barrier {
 		return false
@@ -190,11 +186,11 @@ func (s *shortener) reduce() bool {
 	return false
 }
 
-// dropped joins drops, and takes out what was made only to be dropped. Only commands that
-// cannot trap are taken out: reading memory is an effect even when the result is not used.
+// dropped joins drops, and removes commands whose only result is dropped. It removes only commands that cannot trap:
+// reading memory is an effect even if the result is not used.
 func (s *shortener) dropped(c, before Command) bool {
 	switch {
-	case before.Op == opcode.Field && runtime.Field(before.A) == runtime.FieldErrno: // there may be none, which is a trap
+	case before.Op == opcode.Field && runtime.Field(before.A) == runtime.FieldErrno: // errno may not exist, which is a trap
 	case before.Op == opcode.Drop:
 		if c.A+before.A < runtime.MaxStack {
 			return s.replace(2, Command{Op: opcode.Drop, A: c.A + before.A})
@@ -205,8 +201,8 @@ func (s *shortener) dropped(c, before Command) bool {
 	return false
 }
 
-// tested lets a jump test the word that a command before it only made a truth value of.
-// Scripts say "if (!a)" and "if (a == 0)", and both become a truth value made to be tested.
+// tested makes a jump test a word directly, without the command before it that only converts the word to a truth value.
+// Scripts contain "if (!a)" and "if (a == 0)", and both compute a truth value only to test it.
 func (s *shortener) tested(c, before Command) bool {
 	switch before.Op {
 	case opcode.Bool:
@@ -218,8 +214,8 @@ func (s *shortener) tested(c, before Command) bool {
 	return false
 }
 
-// onConstant works out a command on a constant. Folding uses the same functions of integers as
-// the machine does, and a test compares both on random programs.
+// onConstant evaluates a command on a constant. Folding uses the same integer functions as the machine, and a test
+// compares both on random programs.
 func (s *shortener) onConstant(c Command, v uint64) bool {
 	if taken, jumps := constantJump(c.Op, v); jumps {
 		if taken {
@@ -241,8 +237,8 @@ func (s *shortener) onConstant(c Command, v uint64) bool {
 	return false
 }
 
-// constantJump says whether a conditional jump on a constant is taken; ok is false for other commands.
-// A jump on a constant comes from conditions that were folded: "if (DEBUG)".
+// constantJump returns whether a conditional jump on a constant is taken; ok is false for other commands. Such jumps
+// come from conditions that were folded: "if (DEBUG)".
 func constantJump(op opcode.Op, v uint64) (taken, ok bool) {
 	switch n := int64(v); op {
 	case opcode.Jz:
@@ -261,9 +257,9 @@ func constantJump(op opcode.Op, v uint64) (taken, ok bool) {
 	return false, false
 }
 
-// changesNothing reports whether "push d,v" and a command leave the word below as it was. The
-// word is a number also then: Verify would not accept the command on text. Shifts take their
-// count modulo 64, so a shift by 64 is one by 0.
+// changesNothing reports whether "push d,v" and a command leave the word below unchanged. The word is still known to be
+// a number, because Verify would not accept the command on text. Shifts take their count modulo 64, so a shift by 64 is
+// a shift by 0.
 func changesNothing(op opcode.Op, v uint64) bool {
 	switch op {
 	case opcode.Add, opcode.Sub, opcode.Or, opcode.Xor:
@@ -278,8 +274,7 @@ func changesNothing(op opcode.Op, v uint64) bool {
 	return false
 }
 
-// foldOne works out a command on one number.
-// Floats are left alone: how they round is the machine's business.
+// foldOne evaluates a command on one number. It does not fold floats, because the machine determines their rounding.
 func foldOne(op opcode.Op, n uint32, v uint64) (uint64, bool) {
 	switch op {
 	case opcode.Neg:
@@ -314,8 +309,8 @@ func truth(b bool) uint64 {
 	return 0
 }
 
-// foldTwo works out a command on two numbers. Division by 0 is left to trap.
-// The trap happens at the hit, and counts there with its place; a program is free never to come to it.
+// foldTwo evaluates a command on two numbers. It leaves division by 0 to the machine: the trap happens at the hit and
+// counts there with its place, and a program may never reach it.
 func foldTwo(op opcode.Op, a, b uint64) (uint64, bool) {
 	if r, ok := foldBits(op, a, b); ok {
 		return r, true
@@ -354,7 +349,7 @@ func foldTwo(op opcode.Op, a, b uint64) (uint64, bool) {
 	return 0, false
 }
 
-// foldBits works out sums, products and operations on bits.
+// foldBits evaluates sums, products and bitwise operations.
 func foldBits(op opcode.Op, a, b uint64) (uint64, bool) {
 	switch op {
 	case opcode.Add:

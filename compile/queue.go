@@ -1,8 +1,9 @@
 package compile
 
-// queue holds the nodes to be visited; those of earlier blocks come out first, so that most
-// nodes are visited after all that lead to them, and few of them twice. It is a binary heap of
-// numbers, block<<32 | node: package container/heap would allocate for each of them.
+// queue holds the nodes to be visited. Nodes of earlier blocks come first, so that most nodes are visited after all
+// their predecessors, and few of them twice. It is a binary heap of numbers, block<<32
+//
+// node, because package container/heap would allocate for each node.
 type queue []uint64
 
 // push adds a node.
@@ -19,7 +20,7 @@ func (q *queue) push(block, node int) {
 	}
 }
 
-// pop takes the node of the earliest block off the queue, which is not empty.
+// pop removes and returns the node of the earliest block. The queue must not be empty.
 func (q *queue) pop() (node int) {
 	h := *q
 	first, last := h[0], len(h)-1
@@ -42,9 +43,8 @@ func (q *queue) pop() (node int) {
 	}
 }
 
-// nodeOf finds the node of a block in a routine. The program itself has a slice, because most
-// blocks belong to it alone; for all routines that would be as many words as there are blocks
-// times routines.
+// nodeOf finds the node of a block in a routine. The program itself has a slice, because most blocks belong to it
+// alone. Slices for all routines would take as many words as blocks times routines.
 func (f *flow) nodeOf(r, b int) (node int, known bool) {
 	if r == 0 {
 		node = f.own[b] - 1
@@ -54,7 +54,7 @@ func (f *flow) nodeOf(r, b int) (node int, known bool) {
 	return node, known
 }
 
-// setNode notes the node of a block in a routine.
+// setNode records the node of a block in a routine.
 func (f *flow) setNode(r, b, node int) {
 	if r == 0 {
 		f.own[b] = node + 1

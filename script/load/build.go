@@ -17,21 +17,21 @@ import (
 	"gotap/compile/diag"
 )
 
-// builder is one run of esbuild. Its plug-in is called from several goroutines.
+// builder is one run of esbuild. Several goroutines call its plug-in.
 type builder struct {
 	loader *Loader
 	entry  entry
 	first  *diag.Source
 
 	mu      sync.Mutex
-	sources map[string]*diag.Source // by the path esbuild shows in messages and maps
+	sources map[string]*diag.Source // by the path in esbuild's messages and source maps
 	inputs  []string
 	edges   map[string][]string // importer → imported
 	list    diag.List
 }
 
-// build replaces the file's text by what esbuild makes of it. A file without imports only loses its types, so that its
-// let and const stay what they are; joining modules makes them all var.
+// build replaces the file's text by the output of esbuild. A file without imports only loses its types, so that its let
+// and const stay unchanged; joining modules turns them all into var.
 func (l *Loader) build(f *File, e entry, original *diag.Source) diag.List {
 	b := &builder{loader: l, entry: e, first: original, sources: map[string]*diag.Source{path.Base(e.name): original},
 		edges: map[string][]string{}}
@@ -58,7 +58,7 @@ func (l *Loader) build(f *File, e entry, original *diag.Source) diag.List {
 	return b.finish(f, text, mapText)
 }
 
-// finish gives the file its new text and the way back.
+// finish sets the new text of the file and the mapping back to the original.
 func (b *builder) finish(f *File, text, mapText []byte) diag.List {
 	if b.list.HasErrors() {
 		return b.list
@@ -73,21 +73,21 @@ func (b *builder) finish(f *File, text, mapText []byte) diag.List {
 	return b.list
 }
 
-// supported says what the JavaScript machine knows or lacks beyond its ES level. What it lacks and cannot be lowered is
-// left for its own error.
+// supported lists the features in which the JavaScript machine differs from its ES level. A feature that the machine
+// lacks and esbuild cannot lower is left unchanged, and the machine reports its own error.
 func supported() map[string]bool {
 	return map[string]bool{"async-generator": false, "for-await": false, "regexp-unicode-property-escapes": true,
 		"regexp-match-indices": true, "regexp-set-notation": true}
 }
 
-// transformOptions are for a text without imports: types are taken out, and nothing is moved.
+// transformOptions are the options for a text without imports: types are removed, and nothing is moved.
 func (b *builder) transformOptions() api.TransformOptions {
 	return api.TransformOptions{Loader: loaderOf(b.entry.name), Sourcefile: path.Base(b.entry.name), Sourcemap: api.SourceMapExternal,
 		Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
 		Supported: supported(), TreeShaking: api.TreeShakingFalse}
 }
 
-// options lower what the JavaScript machine does not know, and change nothing else.
+// options are the build options: esbuild lowers what the JavaScript machine does not support, and changes nothing else.
 func (b *builder) options() api.BuildOptions {
 	o := api.BuildOptions{
 		Stdin: &api.StdinOptions{Contents: b.entry.text, ResolveDir: absolute(b.entry.dir),
@@ -97,7 +97,7 @@ func (b *builder) options() api.BuildOptions {
 		Format: api.FormatIIFE, Platform: api.PlatformNeutral, LegalComments: api.LegalCommentsNone,
 		Sourcemap: api.SourceMapExternal, LogLevel: api.LogLevelSilent, TreeShaking: api.TreeShakingFalse,
 		Supported:   supported(),
-		LogOverride: map[string]api.LogLevel{"import-is-undefined": api.LogLevelError}, // as JavaScript has it
+		LogOverride: map[string]api.LogLevel{"import-is-undefined": api.LogLevelError}, // as in JavaScript
 		Plugins:     []api.Plugin{{Name: "gotap", Setup: b.setup}},
 	}
 	if b.entry.format == formatModule {
@@ -106,7 +106,7 @@ func (b *builder) options() api.BuildOptions {
 	return o
 }
 
-// absolute is a path that does not depend on the working directory, as esbuild wants it.
+// absolute returns a path that does not depend on the working directory, which esbuild requires.
 func absolute(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		return abs
@@ -114,7 +114,7 @@ func absolute(dir string) string {
 	return dir
 }
 
-// loaderOf is how esbuild reads a file, by its name.
+// loaderOf returns the esbuild loader for a file name.
 func loaderOf(name string) api.Loader {
 	switch path.Ext(name) {
 	case ".ts", ".mts", ".cts":
@@ -148,8 +148,8 @@ func (b *builder) setup(p api.PluginBuild) {
 	p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "gotap"}, b.load)
 }
 
-// byRequire reports whether a module that is imported is to be got by require() at run time: one that runs already, and CommonJS modules,
-// which have state of their own as well.
+// byRequire reports whether an imported module is loaded by require() at run time. That holds for a module that already
+// runs, and for CommonJS modules, which have state of their own too.
 func (b *builder) byRequire(found string) bool {
 	if b.entry.format == formatModule && b.loader.Loaded != nil && b.loader.Loaded(found) {
 		return true
@@ -164,13 +164,14 @@ func (b *builder) byRequire(found string) bool {
 // itself is the name by which a joined module imports its own exports.
 const itself = "gotap:itself"
 
-// registration is what is put behind a joined module: the text of it has to stay on its lines.
+// registration returns the text that is appended to a joined module. It is appended so that the lines of the module do
+// not move.
 func registration(path string) string {
 	return "\nimport * as " + RegisterFunction + "_exports from " + strconv.Quote(itself) + ";\n" +
 		RegisterFunction + "(" + strconv.Quote(path) + ", " + RegisterFunction + "_exports);\n"
 }
 
-// dirOf is where an importer's relative names start.
+// dirOf returns the directory to which an importer's relative names refer.
 func (b *builder) dirOf(a api.OnResolveArgs) string {
 	if strings.HasPrefix(a.Importer, StdPrefix) {
 		return path.Dir(a.Importer)
@@ -181,7 +182,7 @@ func (b *builder) dirOf(a api.OnResolveArgs) string {
 	return absolute(b.entry.dir)
 }
 
-// edge notes an import, for the search for circles.
+// edge records an import for the search for cycles.
 func (b *builder) edge(from, to string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,14 +205,14 @@ func (b *builder) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	}
 	if bad := checkText(src); bad.HasErrors() {
 		b.list = append(b.list, bad...)
-		text = "module.exports = {};" // what it has is not known, so nobody is told that something is missing in it
+		text = "module.exports = {};" // its exports are unknown, so no missing export is reported
 	} else if hasModules(text) && path.Ext(a.Path) != ".json" {
 		text += registration(a.Path)
 	}
 	return api.OnLoadResult{Contents: &text, Loader: loaderOf(a.Path), ResolveDir: filepath.Dir(a.Path)}, nil
 }
 
-// messages converts esbuild's errors: its columns count bytes from 0.
+// messages converts esbuild's errors, whose columns count bytes from 0.
 func (b *builder) messages(all []api.Message) {
 	for _, m := range all {
 		span, hint := diag.Span{Source: b.first}, ""
@@ -223,7 +224,7 @@ func (b *builder) messages(all []api.Message) {
 	}
 }
 
-// once reports an error, unless it has been: a script that imports itself is two files to esbuild.
+// once reports an error, unless it was already reported: a script that imports itself is two files to esbuild.
 func (b *builder) once(at diag.Span, hint, text string) {
 	if !slices.ContainsFunc(b.list, func(d diag.Diagnostic) bool {
 		return d.Text == text && d.Span.Source != nil && d.Span.Source.Name == at.Source.Name && d.Span.Start == at.Start
@@ -232,7 +233,8 @@ func (b *builder) once(at diag.Span, hint, text string) {
 	}
 }
 
-// suggested is the hint of a text that would have been right there. Of a sign alone, which the message names already, there is none.
+// suggested returns a hint with the text that would have been correct. If that is only a sign, which the message
+// already names, there is no hint.
 func suggested(instead string) string {
 	if strings.IndexFunc(instead, unicode.IsLetter) < 0 {
 		return ""
@@ -240,7 +242,7 @@ func suggested(instead string) string {
 	return "did you mean " + instead + "?"
 }
 
-// named puts the names that the user knows in the place of those that esbuild knows files by.
+// named replaces esbuild's file names by the names that the user knows.
 func (b *builder) named(text string) string {
 	for path, src := range b.sources {
 		text = strings.ReplaceAll(text, strconv.Quote(path), strconv.Quote(src.Name))
@@ -248,7 +250,7 @@ func (b *builder) named(text string) string {
 	return text
 }
 
-// span is the place of a message of esbuild in the user's own text.
+// span returns the place of an esbuild message in the user's own text.
 func (b *builder) span(at *api.Location) diag.Span {
 	src := b.sources[at.File]
 	if src == nil {
@@ -258,7 +260,7 @@ func (b *builder) span(at *api.Location) diag.Span {
 	return diag.Span{Source: src, Start: start, End: start + max(1, at.Length)}
 }
 
-// near is a hint at what the name of a module, or of an export, may have meant.
+// near returns a hint at what the name of a module or of an export may have meant.
 func (b *builder) near(m api.Message) string {
 	if missing, ok := m.Detail.(*MissingError); ok {
 		return missing.Hint
@@ -275,7 +277,7 @@ func (b *builder) near(m api.Message) string {
 	return ""
 }
 
-// circle reports modules that import each other: which of them runs first, and so what it sees of the other, would be chance.
+// circle reports modules that import each other: their order, and so what each sees of the other, would be arbitrary.
 func (b *builder) circle() {
 	done := map[string]bool{}
 	starts := make([]string, 0, len(b.edges))
@@ -296,7 +298,8 @@ func (b *builder) circle() {
 	}
 }
 
-// findCircle follows imports depth first; way is the modules on the way. A module that was left without a circle is done.
+// findCircle follows imports depth first; way is the current path of modules. A module from which no cycle was found is
+// done.
 func (b *builder) findCircle(at string, way []string, done map[string]bool) []string {
 	for i, p := range way {
 		if p == at {

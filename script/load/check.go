@@ -8,12 +8,12 @@ import (
 	"gotap/compile/diag"
 )
 
-// Version is the version of the script language, which a script may ask for with the line "// @gotap 1".
+// Version is the version of the script language, which a script may request with the line "// @gotap 1".
 const Version = "1"
 
 var versionLine = regexp.MustCompile(`(?m)^[ \t]*//[ \t]*@gotap[ \t]+(\S+)`)
 
-// checkText refuses what cannot be a script before a parser sees it.
+// checkText refuses a text that cannot be a script before a parser sees it.
 func checkText(src *diag.Source) diag.List {
 	var list diag.List
 	if at := badByte(src.Text); at >= 0 {
@@ -34,7 +34,7 @@ func checkText(src *diag.Source) diag.List {
 	return checkDepth(src)
 }
 
-// badByte is the offset of the first byte that is not UTF-8, or -1.
+// badByte returns the offset of the first byte that is not UTF-8, or -1.
 func badByte(text string) int {
 	if utf8.ValidString(text) {
 		return -1
@@ -67,11 +67,11 @@ var (
 	propertyEscape = regexp.MustCompile(`\\[pP]\{`)
 )
 
-// codeStart is where the comments at the head of a script end.
+// codeStart returns the offset of the end of the comments at the start of a script.
 func codeStart(text string) int { return len(spaceOrComment.FindString(text)) }
 
-// hasModules reports whether a text seems to have import or export declarations. A line of a template that looks like one
-// costs a pass through esbuild, nothing else.
+// hasModules reports whether a text seems to have import or export declarations. A line of a template that looks like
+// one only costs a pass through esbuild.
 func hasModules(text string) bool { return moduleSyntax.MatchString(text) }
 
 // isCommonJS reports whether a text is a CommonJS module. A text without exports is not one, so that importing a name from it is an error.

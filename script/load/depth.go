@@ -7,19 +7,20 @@ import (
 	"gotap/compile/diag"
 )
 
-// The parsers descend once for each level of nesting, and what comes after them takes time that grows with its square or cube. Scripts
-// that people write have some ten levels; those that programs write may have long chains of operators.
+// The parsers recurse once for each level of nesting, and the time of later stages grows with the square or the cube of
+// that depth. Scripts written by people have about ten levels; those written by programs may have long chains of
+// operators.
 const (
-	maxNesting = 500  // brackets, arrow functions and classes within each other
-	maxChain   = 5000 // operators and statements that follow each other without an end: a + b + …, a.b.c…, else if … else if …
+	maxNesting = 500  // nested brackets, arrow functions and classes
+	maxChain   = 5000 // operators and statements in an unbroken sequence: a + b + …, a.b.c…, else if … else if …
 
-	// Arrow functions in the parameters of arrow functions, as in (a = (b = 1) => b) => a. A parser takes ( for an expression until
-	// it meets =>, and then reads all of it again: each level takes twice the time.
+	// Arrow functions in the parameters of arrow functions, as in (a = (b = 1) => b) => a. A parser reads ( as the
+	// start of an expression until it reaches =>, and then reads everything again: each level doubles the time.
 	maxParameters = 10
 )
 
-// checkDepth refuses a text that is nested too deeply for the parsers. It splits the text into tokens roughly: where it takes one for
-// another, as a regular expression for a division, it counts a few brackets wrongly.
+// checkDepth refuses a text that is nested too deeply for the parsers. It splits the text into tokens roughly: if it
+// mistakes one token for another, such as a regular expression for a division, it counts a few brackets wrongly.
 func checkDepth(src *diag.Source) diag.List {
 	s := depthScanner{text: src.Text, levels: []depthLevel{{}}}
 	problem := s.scan()
@@ -30,7 +31,7 @@ func checkDepth(src *diag.Source) diag.List {
 	return list
 }
 
-// A depthProblem is why a text is refused.
+// A depthProblem is the reason why a text is refused.
 type depthProblem struct {
 	text, hint string
 	limit      int
@@ -42,40 +43,40 @@ var (
 	tooChained = &depthProblem{"more than %d operators or statements depend on each other here", "split them up: use several statements, an array or a loop", maxChain}
 )
 
-// A depthScanner counts what is open at each token.
+// A depthScanner counts the open constructs at each token.
 type depthScanner struct {
 	text      string
-	start, at int // the token
+	start, at int // the current token
 	levels    []depthLevel
-	nested    int // nests of all levels
-	chained   int // links of all levels
+	nested    int // nests in all levels
+	chained   int // links in all levels
 
-	// Of the token before.
-	operand bool   // it ends an operand: a division can follow, and no regular expression
-	word    string // the token itself, when it is a word
-	sign    byte   // its last byte; 0: there is none
-	newline bool   // there is an end of a line behind it
+	// About the previous token.
+	operand bool   // it ends an operand: a division can follow, but no regular expression
+	word    string // the token itself, if it is a word
+	sign    byte   // its last byte; 0 if there is no token
+	newline bool   // a line end follows it
 }
 
-// A depthLevel is what is open between two brackets.
+// A depthLevel holds the open constructs between two brackets.
 type depthLevel struct {
 	bracket    byte // '(', '[', '{', '`' for the ${ of a template, 0 for the whole text
-	literal    bool // a { of an object, whose commas separate
-	declares   bool // a statement of declarations, whose commas separate
-	namespace  bool // the name of a namespace, each part of which is one within the one before
-	ended      byte // ';' or '}': the statement has ended, if the next token does not go on with it
+	literal    bool // a { of an object, in which commas separate
+	declares   bool // a statement of declarations, in which commas separate
+	namespace  bool // the name of a namespace; each part is nested in the previous one
+	ended      byte // ';' or '}': the statement has ended, unless the next token continues it
 	expression depthCount
 	statement  depthCount
-	parameters int // arrow functions in the parameters of each other, in what has been read
+	parameters int // arrow functions in the parameters of each other, so far
 	closed     int // the same, in the brackets that closed last in this expression
 }
 
-// A depthCount is what a parser may have open of an expression, or of statements within each other.
+// A depthCount counts what a parser may have open in an expression, or in nested statements.
 type depthCount struct{ nests, links int }
 
 func (s *depthScanner) top() *depthLevel { return &s.levels[len(s.levels)-1] }
 
-// scan goes through the text; it stops at the token where a limit is exceeded.
+// scan reads the text. It stops at the token that exceeds a limit.
 func (s *depthScanner) scan() *depthProblem {
 	for s.skipBlank(); s.at < len(s.text); s.skipBlank() {
 		s.start = s.at
@@ -92,7 +93,7 @@ func (s *depthScanner) scan() *depthProblem {
 	return nil
 }
 
-// skipBlank goes to the next token.
+// skipBlank advances to the next token.
 func (s *depthScanner) skipBlank() {
 	s.newline = false
 	for s.at < len(s.text) {
@@ -148,13 +149,13 @@ func (s *depthScanner) token(c byte) {
 	}
 }
 
-// Words after which an operand comes, so that they do not end one.
+// Words that an operand follows, so they do not end one.
 var prefixWords = wordSet("return typeof case do else in of instanceof new void delete throw yield await extends keyof unique readonly infer asserts as satisfies is async")
 
-// Words that go on with what stands before them.
+// Words that continue the preceding text.
 var goesOn = wordSet("else catch finally while in of instanceof as satisfies extends implements from is")
 
-// Words of statements that can have each other within them without brackets.
+// Words of statements that can be nested without brackets.
 var statementWords = wordSet("if else for while do with")
 
 func wordSet(words string) map[string]bool {
@@ -191,19 +192,21 @@ func (s *depthScanner) readWord() {
 	s.ends(!prefixWords[word] && !statementWords[word], word)
 }
 
-// begin is called for a token that begins an operand or a statement: what came before has ended, if this cannot go on with it.
+// begin handles a token that begins an operand or a statement: the preceding statement has ended unless this token can
+// continue it.
 func (s *depthScanner) begin(word string) {
 	top := s.top()
 	s.resume(word)
 	if s.newline && s.operand && !goesOn[word] {
 		s.drop(&top.expression)
-		if top.declares, top.namespace = false, false; s.sign != ')' { // behind if (…) comes what it is for
+		if top.declares, top.namespace = false, false; s.sign != ')' { // the statement follows if (…)
 			s.drop(&top.statement)
 		}
 	}
 }
 
-// resume checks whether a statement has ended: it has not if the next token continues it, such as else after a semicolon.
+// resume checks whether a statement has ended. It has not if the next token continues it, such as else after a
+// semicolon.
 func (s *depthScanner) resume(word string) {
 	top := s.top()
 	if top.ended == ';' && word != "else" || top.ended == '}' && word != "" && !goesOn[word] {
@@ -214,7 +217,7 @@ func (s *depthScanner) resume(word string) {
 	top.ended = 0
 }
 
-// ends notes the token that has been read.
+// ends records the token that has been read.
 func (s *depthScanner) ends(operand bool, word string) {
 	s.operand, s.word, s.sign = operand, word, s.text[s.at-1]
 }
@@ -283,7 +286,7 @@ func (s *depthScanner) template() {
 			s.at++
 		case '`':
 			s.at++
-			s.count(&s.top().expression, 0, 1) // of a tagged one, which is a call
+			s.count(&s.top().expression, 0, 1) // of a tagged template, which is a call
 			s.ends(true, "")
 			return
 		case '$':
@@ -298,10 +301,11 @@ func (s *depthScanner) template() {
 	s.at = min(s.at, len(s.text))
 }
 
-// longestOperator is how often a sign is repeated in one operator: >>>.
+// longestOperator is the maximum number of times that a sign is repeated in one operator: >>>.
 const longestOperator = 3
 
-// operator reads a sign and its repetitions, as of &&, === and >>>; the signs that are operators one by one do not stand together.
+// operator reads a sign and its repetitions, as in &&, === and >>>. Signs that are operators of one character are never
+// adjacent.
 func (s *depthScanner) operator(c byte) {
 	if c == '@' { // the decorator of a class
 		s.begin("@")
@@ -326,7 +330,7 @@ func (s *depthScanner) operator(c byte) {
 	s.ends(s.operand && (c == '+' || c == '-') && s.at == s.start+2, "") // x++ ends an operand
 }
 
-// skipRegExp is the index behind a regular expression that begins at i.
+// skipRegExp returns the index after a regular expression that begins at i.
 func skipRegExp(src string, i int) int {
 	class := false
 	for i++; i < len(src) && src[i] != '\n'; i++ {

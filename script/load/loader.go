@@ -24,30 +24,31 @@ const StdPrefix = "gotap/"
 type Loader struct {
 	Std fs.FS // the standard library: NAME.js or NAME.ts for "gotap/NAME"; may be nil
 
-	// Loaded reports whether a module already runs. A CommonJS module that imports it gets that instance by require(); joined into another
-	// text it would be a second instance, with its own state. Nil: none runs.
+	// Loaded reports whether a module already runs. A CommonJS module that imports it gets that instance by require().
+	// If it were joined into another text, it would be a second instance with its own state. Nil means that none runs.
 	Loaded func(path string) bool
 
 	mu     sync.Mutex          // esbuild resolves in several goroutines
-	beside map[string][]string // directory → where files that are links in it really are
+	beside map[string][]string // directory → real directories of the symbolic links in it
 }
 
 // RegisterFunction is called at the end of each joined module with its path and its exports, so that require() finds it.
 const RegisterFunction = "__gotap_module"
 
-// extensions are tried in turn when a module is named without one.
+// extensions are tried in turn if a module is named without one.
 var extensions = []string{"", ".js", ".ts", ".mjs", ".mts", ".cjs", ".json"}
 
-// moduleKinds are the ends of the names of what can be imported. Any other text would run as JavaScript and fail in words about that.
+// moduleKinds are the file extensions that can be imported. Any other text would run as JavaScript and fail with a
+// misleading error.
 var moduleKinds = []string{"", ".js", ".ts", ".mjs", ".mts", ".cjs", ".cts", ".json"}
 
-// Parse checks and parses a script's text. Name is what diagnostics call it; dir is where its relative imports start.
+// Parse checks and parses a script's text. Name is its name in diagnostics; its relative imports refer to dir.
 func (l *Loader) Parse(name, dir, text string) (*File, diag.List) {
 	l.noteLink(filepath.Join(dir, filepath.Base(name)))
 	return l.parse(entry{name: name, path: name, dir: dir, text: text, format: formatScript})
 }
 
-// Open reads and parses a module that Resolve found, to be run as a CommonJS module.
+// Open reads and parses a module that Resolve found, to run as a CommonJS module.
 func (l *Loader) Open(p string) (*File, diag.List, error) {
 	text, err := l.Read(p)
 	if err != nil {
@@ -63,7 +64,7 @@ type entry struct {
 	format                format
 }
 
-// format is what esbuild is to make of modules.
+// format is the output format that esbuild produces.
 type format uint8
 
 const (
@@ -71,7 +72,8 @@ const (
 	formatModule               // a CommonJS module
 )
 
-// parse makes both trees of a text. What cannot be a script is refused before a parser sees it, so that the error names the wrong byte.
+// parse makes both trees of a text. A text that cannot be a script is refused before a parser sees it, so that the
+// error names the wrong byte.
 func (l *Loader) parse(e entry) (*File, diag.List) {
 	original := diag.NewSource(e.name, e.text)
 	if list := checkText(original); list.HasErrors() {
@@ -92,8 +94,8 @@ func (l *Loader) parse(e entry) (*File, diag.List) {
 	return f, list
 }
 
-// needsBuild reports whether esbuild has to see a text: it has types, or modules to join. All others go to the parser as they are, so that
-// positions need no way back.
+// needsBuild reports whether esbuild must process a text because it has types or modules to join. All other texts go to
+// the parser unchanged, so that their positions need no mapping.
 func needsBuild(e entry) bool {
 	switch path.Ext(e.name) {
 	case ".ts", ".mts", ".cts":
@@ -104,7 +106,7 @@ func needsBuild(e entry) bool {
 	return hasModules(e.text)
 }
 
-// ofNode is what stands in for modules that people know from Node.js.
+// ofNode lists the replacements for modules that people know from Node.js.
 var ofNode = map[string]string{
 	"fs": "readFile(path), readDir(path) and readLink(path) are built in", "fs/promises": "readFile(path), readDir(path) and readLink(path) are built in",
 	"process": "env(name), option(name, default) and stop(status) are built in", "os": "readFile(\"/proc/…\") and env(name) are built in",
@@ -112,8 +114,8 @@ var ofNode = map[string]string{
 	"assert": "expect(value) is built in, for gotap test", "child_process": "the command to trace stands behind --", "path": "names are text",
 }
 
-// Resolve finds the module that a file in directory dir means by a name: "./x.js" beside it, or "gotap/NAME".
-// The result is an absolute path or "gotap/NAME".
+// Resolve finds the module that a file in directory dir names: "./x.js" beside it, or "gotap/NAME". The result is an
+// absolute path or "gotap/NAME".
 func (l *Loader) Resolve(dir, name string) (string, error) {
 	if std, ok := strings.CutPrefix(name, StdPrefix); ok {
 		return l.resolveStd(std)
@@ -144,7 +146,7 @@ func (l *Loader) Resolve(dir, name string) (string, error) {
 	return found, err
 }
 
-// resolveFile finds a module by its path, which may lack the end of the name; asked is how the script calls it.
+// resolveFile finds a module by its path, which may lack the extension; asked is its name in the script.
 func (l *Loader) resolveFile(asked, name string) (string, error) {
 	for _, file := range candidates(name) {
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
@@ -158,12 +160,12 @@ func (l *Loader) resolveFile(asked, name string) (string, error) {
 	return "", &MissingError{"cannot find the module " + name, nearFile(asked, name)}
 }
 
-// compiledFrom are the ends of the names that TypeScript's compiler gives to what it makes of files. Imports have those, as they have to
-// be right for the result, though only the source is there.
+// compiledFrom maps the extensions of TypeScript's output files to those of their sources. Imports use the former,
+// because they must be correct in the output, even if only the source exists.
 var compiledFrom = map[string]string{".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}
 
-// candidates are the files that the path of a module can mean, in the order they are looked for: itself, what it lacks the end of, the source
-// that it would be made of, the main file of a folder.
+// candidates returns the files that the path of a module can mean, in search order: the path itself, the path with an
+// extension, the source that it would be compiled from, the main file of a folder.
 func candidates(name string) (files []string) {
 	for _, ext := range extensions {
 		files = append(files, name+ext)
@@ -179,7 +181,7 @@ func candidates(name string) (files []string) {
 	return files
 }
 
-// noteLink keeps where a file really is, if it is a symbolic link: what it imports may be there, and not beside the link.
+// noteLink records the real place of a file that is a symbolic link: its imports may be there, and not beside the link.
 func (l *Loader) noteLink(file string) {
 	whole, err := filepath.EvalSymlinks(file)
 	dir, e := filepath.EvalSymlinks(filepath.Dir(file))
@@ -197,14 +199,15 @@ func (l *Loader) noteLink(file string) {
 	}
 }
 
-// linked lists the directories where files that are links in a directory really are.
+// linked returns the real directories of the symbolic links in a directory.
 func (l *Loader) linked(dir string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.beside[absolute(dir)])
 }
 
-// resolveStd finds a module of the standard library. The names there are stand in the error, as it is embedded and cannot be looked into.
+// resolveStd finds a module of the standard library. The error lists the existing names, because the library is
+// embedded and users cannot look into it.
 func (l *Loader) resolveStd(name string) (string, error) {
 	if l.Std != nil {
 		for _, ext := range []string{"", ".js", ".ts"} {
@@ -220,7 +223,7 @@ func (l *Loader) resolveStd(name string) (string, error) {
 	return "", &MissingError{fmt.Sprintf("cannot find the module \"gotap/%s\": there are %s", name, l.stdNames()), hint}
 }
 
-// std lists the modules of the standard library, sorted.
+// std returns the sorted module names of the standard library.
 func (l *Loader) std() []string {
 	if l.Std == nil {
 		return nil
@@ -248,7 +251,7 @@ func (l *Loader) stdNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Read gives the text of a resolved module.
+// Read returns the text of a resolved module.
 func (l *Loader) Read(p string) ([]byte, error) {
 	if std, ok := strings.CutPrefix(p, StdPrefix); ok {
 		if l.Std == nil {
@@ -257,7 +260,7 @@ func (l *Loader) Read(p string) ([]byte, error) {
 		return fs.ReadFile(l.Std, std)
 	}
 	text, err := diag.ReadFile(p)
-	return bytes.TrimPrefix(text, []byte("\ufeff")), err // a byte order mark, behind which columns are counted
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err // a byte order mark, which does not count as a column
 }
 
 // displayName shortens a path below the working directory.

@@ -12,14 +12,14 @@ import (
 	"gotap/compile/diag"
 )
 
-// mapping leads from esbuild's text back to the originals.
+// mapping maps esbuild's text back to the originals.
 type mapping struct {
-	consumer *sourcemap.Consumer // nil: the text has nothing of the originals
+	consumer *sourcemap.Consumer // nil: no text comes from the originals
 	lines    []int               // starts of the generated text's lines
 	sources  map[string]*diag.Source
-	entry    *diag.Source // what is blamed for text that no source has
+	entry    *diag.Source // the source that errors in text without origin refer to
 
-	// In texts that are ASCII columns are bytes: lines of megabytes need not be counted through.
+	// In ASCII texts columns are bytes, so lines of megabytes need not be scanned.
 	plain      map[*diag.Source]bool
 	plainLines bool // of the generated text
 }
@@ -29,12 +29,12 @@ func isPlain(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// newMapping reads a source map. sources are by the names that esbuild gave them in it.
+// newMapping reads a source map. sources is indexed by the names in the map, which esbuild chose.
 func newMapping(raw []byte, text string, sources map[string]*diag.Source, entry *diag.Source) (*mapping, error) {
 	var whole struct {
 		Mappings string `json:"mappings"`
 	}
-	if json.Unmarshal(raw, &whole) == nil && whole.Mappings == "" { // types, imports of nothing
+	if json.Unmarshal(raw, &whole) == nil && whole.Mappings == "" { // only types, or empty imports
 		return &mapping{lines: lineStarts(text), sources: sources, entry: entry}, nil
 	}
 	consumer, err := sourcemap.Parse("", raw)
@@ -48,8 +48,8 @@ func newMapping(raw []byte, text string, sources map[string]*diag.Source, entry 
 	return m, nil
 }
 
-// origin converts an offset of the generated text. Source maps count lines from 1 on the generated side of this library,
-// and columns in UTF-16 units.
+// origin converts an offset of the generated text. This library counts the generated lines of source maps from 1, and
+// columns in UTF-16 units.
 func (m *mapping) origin(generated *diag.Source, offset int) (*diag.Source, int) {
 	if m.consumer == nil {
 		return m.entry, 0
@@ -71,9 +71,9 @@ func (m *mapping) origin(generated *diag.Source, offset int) (*diag.Source, int)
 	return src, utf16Offset(src, row, column)
 }
 
-// end finds where a span that began at an original place ends. Maps hold starts of tokens only, so the end is that of the
-// original word when the generated span is one word, and otherwise as far from its start as in the generated text, cut to
-// where the text agrees.
+// end returns the end of a span that begins at an original place. Maps hold only starts of tokens. If the generated
+// span is one word, the end is that of the original word. Otherwise the span has the same length as in the generated
+// text, cut to where the texts agree.
 func (m *mapping) end(generated, src *diag.Source, start, end int) int {
 	_, at := m.origin(generated, start)
 	want := generated.Text[min(start, len(generated.Text)):max(start, min(end, len(generated.Text)))]
@@ -90,7 +90,7 @@ func (m *mapping) end(generated, src *diag.Source, start, end int) int {
 	return at + max(1, n)
 }
 
-// utf16Len is the length of a text in the units that source maps and JavaScript count.
+// utf16Len returns the length of a text in UTF-16 units, which source maps and JavaScript count.
 func utf16Len(s string) int {
 	n := 0
 	for _, r := range s {
@@ -99,7 +99,7 @@ func utf16Len(s string) int {
 	return n
 }
 
-// utf16Offset is the byte offset of a line from 1 and a column from 0 in UTF-16 units.
+// utf16Offset returns the byte offset of a line, counted from 1, and a column, counted from 0 in UTF-16 units.
 func utf16Offset(src *diag.Source, line, col int) int {
 	at := src.Offset(line, 1)
 	for col > 0 && at < len(src.Text) && src.Text[at] != '\n' {

@@ -13,12 +13,13 @@ import (
 // MissingError is the error of an unknown module.
 type MissingError struct {
 	text string
-	Hint string // a module that has nearly that name, or empty
+	Hint string // a module with a similar name, or empty
 }
 
 func (e *MissingError) Error() string { return e.text }
 
-// missingExports are esbuild's messages about exports that a module has not, with the groups that name the module and the export.
+// missingExports are esbuild's messages about exports that a module does not have, with the groups that name the module
+// and the export.
 var missingExports = []struct {
 	pattern      *regexp.Regexp
 	module, name int
@@ -27,13 +28,13 @@ var missingExports = []struct {
 	{regexp.MustCompile(`^Import "(.+)" will always be undefined because there is no matching export in "(.+)"$`), 2, 1},
 }
 
-// What the text of a module exports by name; hints can do without what is written in other ways.
+// Patterns for the names that a module exports. Hints do not need exports written in other ways.
 var (
 	exportedName = regexp.MustCompile(`(?m)(?:^|;[ \t]*)export\s+(?:async\s+|declare\s+|abstract\s+)*(?:function\s*\*?|const\s+enum|const|let|var|class|enum|namespace)\s+([\p{L}_$][\p{L}\p{N}_$]*)`)
 	exportList   = regexp.MustCompile(`\bexport\s*\{([^}]*)\}`)
 )
 
-// nearExport is a hint at what a module exports.
+// nearExport returns a hint at what a module exports.
 func nearExport(name, text string) string {
 	var known []string
 	for _, m := range exportedName.FindAllStringSubmatch(text, -1) {
@@ -56,10 +57,10 @@ func nearExport(name, text string) string {
 	return "it has " + strings.Join(known, ", ")
 }
 
-// mostListed is how many exports a hint lists at most.
+// mostListed is the maximum number of exports in a hint.
 const mostListed = 24
 
-// nearFile is a hint at a file beside the one that is not there.
+// nearFile returns a hint at a file with a name similar to the missing one.
 func nearFile(asked, path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -84,7 +85,7 @@ func nearFile(asked, path string) string {
 	return ""
 }
 
-// nearest is the known name that a few slips make of a name, or empty.
+// nearest returns the known name that differs from a name by a few typing errors, or "".
 func nearest(name string, known []string) string {
 	best, limit := "", min(len(name)/3+1, len(name)-1)
 	for _, k := range known {

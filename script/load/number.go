@@ -10,8 +10,9 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// OriginalNumbers gives numbers the text that the user wrote. esbuild prints values, 1000000 as 1e6 and 2.0 as 2, but to programs the text
-// of a number means more than its value: all 64 bits of an integer count, and a point or an exponent makes a float.
+// OriginalNumbers sets the text of numbers to what the user wrote. esbuild prints values, 1000000 as 1e6 and 2.0 as 2.
+// For programs the text of a number means more than its value: all 64 bits of an integer count, and a point or an
+// exponent makes a float.
 func (f *File) OriginalNumbers(literals []*ast.NumberLiteral) {
 	if f.back == nil {
 		return
@@ -19,7 +20,7 @@ func (f *File) OriginalNumbers(literals []*ast.NumberLiteral) {
 	for _, lit := range literals {
 		src, at := f.Origin(int(lit.Idx) - Base)
 		text, ok := "", false
-		if path.Ext(src.Name) != ".json" { // there 2.0 is the same number as 2
+		if path.Ext(src.Name) != ".json" { // in JSON 2.0 is the same number as 2
 			text, ok = writtenNumber(src.Text[at:], lit.Value)
 		}
 		if !ok {
@@ -29,13 +30,13 @@ func (f *File) OriginalNumbers(literals []*ast.NumberLiteral) {
 	}
 }
 
-// beforeNumber is what may stand between the place that a source map gives for a number and its digits: esbuild computes signs, and drops
-// brackets, comments and types.
+// beforeNumber matches what may be between the place that a source map gives for a number and its digits: esbuild
+// computes signs, and drops brackets, comments and types.
 var beforeNumber = regexp.MustCompile(`^(?:[-+(\s]|//[^\n]*\n|/\*(?s:.*?)\*/|<[^<>=]*>)*`)
 
 var numberText = regexp.MustCompile(`^(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?)n?`)
 
-// writtenNumber finds a number at the beginning of a text; ok is false when it has another value.
+// writtenNumber finds a number at the beginning of a text; ok is false if its value differs.
 func writtenNumber(text string, value any) (written string, ok bool) {
 	written = numberText.FindString(text[len(beforeNumber.FindString(text)):])
 	if written == "" {
@@ -52,7 +53,7 @@ func writtenNumber(text string, value any) (written string, ok bool) {
 	return written, got == floatOf(value)
 }
 
-// floatOf is a number as JavaScript has it.
+// floatOf returns a number as JavaScript represents it.
 func floatOf(value any) float64 {
 	switch v := value.(type) {
 	case int64:
@@ -63,7 +64,8 @@ func floatOf(value any) float64 {
 	return math.NaN()
 }
 
-// plainNumber writes a number that the user did not write there, such as a member of an enum: by its value, an integer has no exponent.
+// plainNumber returns the text of a number that the user did not write there, such as a member of an enum. The text
+// depends on the value: an integer has no exponent.
 func plainNumber(lit *ast.NumberLiteral) string {
 	if v := floatOf(lit.Value); v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 		return strconv.FormatInt(int64(v), 10)

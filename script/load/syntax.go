@@ -15,7 +15,7 @@ import (
 	"gotap/compile/diag"
 )
 
-// parse parses one text; only the first error of the parser is reported, since the others usually follow from it.
+// parse parses one text. It reports only the first error of the parser, because the others usually follow from it.
 func (f *File) parse() (*ast.Program, diag.List) {
 	tree, err := parser.ParseFile(nil, f.Path, f.Source.Text, 0, parser.WithDisableSourceMaps)
 	if err == nil {
@@ -34,7 +34,7 @@ func (f *File) parse() (*ast.Program, diag.List) {
 	return nil, list
 }
 
-// unwrap takes away the function around joined modules: their variables are the script's own.
+// unwrap removes the function around joined modules: their variables are the script's own.
 func unwrap(tree *ast.Program) {
 	if len(tree.Body) != 1 {
 		return
@@ -65,7 +65,7 @@ func (f *File) CompileError(err error) diag.List {
 	return list
 }
 
-// syntaxError words an error of the parser for people.
+// syntaxError returns a parser error in words for people.
 func (f *File) syntaxError(offset int, message string) diag.Diagnostic {
 	text, hint, start, end := explain(f.Source.Text, offset, message)
 	if other := otherLanguage(f.Source.Text); other != "" {
@@ -74,14 +74,14 @@ func (f *File) syntaxError(offset int, message string) diag.Diagnostic {
 	return diag.Diagnostic{Span: f.Span(file.Idx(start+Base), file.Idx(end+Base)), Text: text, Hint: hint}
 }
 
-// How scripts of other tracers begin.
+// The beginnings of scripts of other tracers.
 var (
 	likeBpftrace  = regexp.MustCompile(`^\s*(?:(?:uprobe|uretprobe|u|ur|usdt|kprobe|tracepoint|interval|profile|syscall):\S|(?:BEGIN|END)\s*\{)`)
 	likeSystemTap = regexp.MustCompile(`^\s*probe\s+[\w.]+`)
 	likeDTrace    = regexp.MustCompile(`^\s*(?:pid\$target|pid\d+|syscall|profile|proc):\S*:`)
 )
 
-// otherLanguage is a hint for a script that was written for another tracer; "" when it is like none.
+// otherLanguage returns a hint for a script that was written for another tracer, or "" if it resembles none.
 func otherLanguage(src string) string {
 	name := ""
 	switch {
@@ -101,7 +101,7 @@ var afterAwait = regexp.MustCompile(`(?:^|[^\w$.])await\s+$`)
 
 var word = regexp.MustCompile(`^(?:[\p{L}_$#][\p{L}\p{N}_$]*|[0-9][\w.]*|"[^"\n]*"?|'[^'\n]*'?|[=!<>]=+|=>|&&|\|\||\?\?|\.\.\.|.)`)
 
-// explain improves on the parser's terse messages; it gives the piece of text to point at.
+// explain improves the parser's terse messages; it returns the piece of text to point at.
 func explain(src string, offset int, message string) (text, hint string, start, end int) {
 	offset = max(0, min(offset, len(src)))
 	token := word.FindString(src[offset:])
@@ -125,10 +125,11 @@ func explain(src string, offset int, message string) (text, hint string, start, 
 	return lowerFirst(clipped(message)), "", start, max(end, start+1)
 }
 
-// maxMessage is how much of a parser's message is shown: some repeat the text that they are about.
+// maxMessage is the maximum length of a parser message that is shown: some messages repeat the text that they are
+// about.
 const maxMessage = 300
 
-// clipped is a message without what is too long in it.
+// clipped truncates a message to maxMessage bytes.
 func clipped(s string) string {
 	if len(s) <= maxMessage {
 		return s
@@ -136,13 +137,13 @@ func clipped(s string) string {
 	return strings.ToValidUTF8(s[:maxMessage], "") + "…"
 }
 
-// lowerFirst fits a parser's message into ours, which begin in lower case.
+// lowerFirst makes the first letter of a parser message lower case, as in our messages.
 func lowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return strings.ToLower(string(r)) + s[n:]
 }
 
-// quoted is a token as messages show it; text has its own quotes.
+// quoted returns a token as messages show it; text has its own quotes.
 func quoted(token string) string {
 	if strings.HasPrefix(token, `"`) || strings.HasPrefix(token, "'") {
 		return "text " + token
@@ -150,7 +151,7 @@ func quoted(token string) string {
 	return `"` + token + `"`
 }
 
-// illegal says what a token is that the parser cannot even name.
+// illegal describes a token that the parser cannot name.
 func illegal(token string) string {
 	if strings.HasPrefix(token, `"`) || strings.HasPrefix(token, "'") {
 		return "this text has no closing quote on its line"
@@ -161,7 +162,7 @@ func illegal(token string) string {
 	return "unexpected character " + quoted(token)
 }
 
-// likely guesses what is missing when a name, number or text follows something that is complete.
+// likely guesses what is missing if a name, number or text follows something that is complete.
 func likely(src string, offset int, token string) string {
 	if token == ":" {
 		return "types are for .ts files"
@@ -179,16 +180,16 @@ func likely(src string, offset int, token string) string {
 	return ""
 }
 
-// typeWord is the beginning of a declaration of TypeScript.
+// typeWord matches the beginning of a TypeScript declaration.
 var typeWord = regexp.MustCompile(`(?m)^\s*(?:interface|type|enum|declare|namespace|abstract)$`)
 
-// isWord reports whether a byte can be part of a name or number; letters beyond ASCII are left to the parser.
+// isWord reports whether a byte can be part of a name or number. Letters beyond ASCII are left to the parser.
 func isWord(b byte) bool {
 	return b == '_' || b == '$' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z'
 }
 
-// unclosed names the innermost bracket that is still open at the end of a text. Text in quotes and comments is
-// skipped roughly: it is a hint, not a judgement.
+// unclosed names the innermost bracket that is still open at the end of a text. It skips quoted text and comments only
+// roughly, because the result is just a hint.
 func unclosed(src string) string {
 	var open []int
 	for i := 0; i < len(src); i++ {
@@ -212,7 +213,7 @@ func unclosed(src string) string {
 	return `"` + src[open[len(open)-1]:][:1] + `" opened in line ` + strconv.Itoa(pos.Line) + " is not closed"
 }
 
-// skipQuoted is the index of the closing quote.
+// skipQuoted returns the index of the closing quote.
 func skipQuoted(src string, i int) int {
 	quote := src[i]
 	for i++; i < len(src) && src[i] != quote; i++ {
@@ -225,7 +226,7 @@ func skipQuoted(src string, i int) int {
 	return i
 }
 
-// skipComment is the index of the last byte of a comment that begins at i, or i.
+// skipComment returns the index of the last byte of a comment that begins at i, or i.
 func skipComment(src string, i int) int {
 	rest := src[i:]
 	switch {

@@ -9,20 +9,20 @@ import (
 	"gotap/script"
 )
 
-// A function is one name with all its meanings.
+// A function is one name with all its overloads.
 type function struct {
 	name      string // "exit", "hold"
 	overloads []overload
 	members   []*function // of a namespace: exit.hold
 }
 
-// An overload is one meaning.
+// An overload is one meaning of a name.
 type overload struct {
 	signature string // "(p: Pointer): number"
 	doc       string
 }
 
-// functions is the tables' names, in their order: the host's, then those of programs alone.
+// functions holds the names of the tables in order: the host's, then those of programs only.
 type functions struct {
 	list   []*function
 	byName map[string]*function
@@ -49,10 +49,10 @@ func writeFunctions(b *strings.Builder) {
 	writeForeign(b, foreign)
 }
 
-// isJavaScript reports whether a name is of JavaScript's own library, which declares it.
+// isJavaScript reports whether a name belongs to JavaScript's own library, which declares it.
 func isJavaScript(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
 
-// find finds or makes a function by its full name.
+// find returns the function with a full name. It creates the function if necessary.
 func (fs *functions) find(full string) *function {
 	if f := fs.byName[full]; f != nil {
 		return f
@@ -80,8 +80,8 @@ func (fs *functions) addHost(h script.Builtin) {
 	}
 }
 
-// addProgram adds what a name means in programs. It goes before the host's meaning, which takes more, unless it takes any
-// number of arguments.
+// addProgram adds the meaning of a name in programs. It goes before the host's meaning, which accepts more, unless it
+// accepts any number of arguments.
 func (fs *functions) addProgram(p builtin.Function) {
 	f := fs.find(p.Name)
 	o := overload{signature(p.Type), p.Doc}
@@ -100,7 +100,8 @@ func (fs *functions) addProgram(p builtin.Function) {
 	}
 }
 
-// signature makes the type of a function, "(p: Pointer) => number", what a declaration says: "(p: Pointer): number".
+// signature returns the signature of a declaration, "(p: Pointer): number", from the type of a function, "(p: Pointer)
+// => number".
 func signature(t string) string {
 	i := strings.LastIndex(t, ") => ")
 	if i < 0 {
@@ -128,7 +129,7 @@ func (f *function) writeOverloads(b *strings.Builder, indent, lead string) {
 	}
 }
 
-// writeForeign lists what programs know of JavaScript's own library. Its types are declared there.
+// writeForeign lists the functions of JavaScript's own library that programs support. Their types are declared there.
 func writeForeign(b *strings.Builder, list []builtin.Function) {
 	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	b.WriteString("// Of JavaScript's own functions programs know these:\n//\n")

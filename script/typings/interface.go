@@ -16,13 +16,13 @@ func writeInterfaces(b *strings.Builder) {
 	writeEvents(b)
 }
 
-// assignable are the members of the context that a program can write, with what documentation says of it.
+// assignable maps the members of the context that a program can write to a text for their documentation.
 var assignable = map[string]string{
 	"ret":  "can be assigned to, with --unsafe",
 	"regs": "each can be assigned to, with --unsafe",
 }
 
-// writeContexts writes the context, and what handlers for returns and faults have besides.
+// writeContexts writes the context, and the additional members for handlers of returns and faults.
 func writeContexts(b *strings.Builder) {
 	members := builtin.Members()
 	write := func(head, doc string, has func(builtin.Member) bool) {
@@ -47,7 +47,7 @@ func writeMember(b *strings.Builder, m builtin.Member) {
 	}
 	comment(b, "  ", doc)
 	b.WriteString("  ")
-	if m.Name != "ret" { // of the registers each is assigned to, not the lot
+	if m.Name != "ret" { // the registers are assignable one by one, not as a whole
 		b.WriteString("readonly ")
 	}
 	b.WriteString(m.Name + ": " + m.Type + ";\n")

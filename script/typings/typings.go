@@ -14,8 +14,8 @@ const header = `// Types of gotap scripts, for editors and tsc. Written by gotap
 
 `
 
-// Config is a jsconfig.json to go beside the file. Each script is a world of its own even without import or export, and is
-// checked leniently; the types of browsers and of Node would only mislead.
+// Config is a jsconfig.json for the directory of the file. Each script has its own scope even without import or export,
+// and is checked leniently. The types of browsers and of Node would only mislead.
 const Config = `{
   "compilerOptions": {
     "checkJs": true,
@@ -32,7 +32,7 @@ const Config = `{
 }
 `
 
-// Text is the text of gotap.d.ts.
+// Text returns the text of gotap.d.ts.
 func Text() string {
 	var b strings.Builder
 	b.WriteString(header)
@@ -47,7 +47,7 @@ func title(b *strings.Builder, text string) {
 	b.WriteString("\n// ---- " + text + " " + strings.Repeat("-", max(0, 111-len(text))) + "\n\n")
 }
 
-// comment writes documentation in front of what it is about.
+// comment writes documentation before its subject.
 func comment(b *strings.Builder, indent, text string) {
 	if text != "" {
 		b.WriteString(indent + "/** " + strings.ReplaceAll(text, "*/", "* /") + " */\n")
