@@ -13,12 +13,12 @@ type analyzer struct {
 	scope *Scope
 	fn    *Function
 	refs  []*reference
-	loop  *ast.ForStatement // set while inside the update of a loop's head
-	name  string            // what the expression about to be walked initialises
-	quiet string            // why the function literal about to be walked can be no program
+	loop  *ast.ForStatement // set inside the update of a loop's head
+	name  string            // the variable that the next expression initialises
+	quiet string            // why the next function literal cannot be a program
 }
 
-// Analyze finds the meaning of all names of a tree. The tree is not changed until Rewrite is called.
+// Analyze resolves all names of a tree. It does not change the tree; Rewrite does.
 func Analyze(tree *ast.Program, o Options) *Info {
 	top := &Scope{vars: map[string]*Variable{}, top: true, hoist: true}
 	a := &analyzer{info: &Info{Top: top, Calls: map[file.Idx]Call{}}, opts: o, scope: top}
@@ -27,7 +27,7 @@ func Analyze(tree *ast.Program, o Options) *Info {
 	return a.info
 }
 
-// resolve gives every reference its variable, then decides which variables are shared.
+// resolve assigns every reference its variable, then decides which variables are shared.
 func (a *analyzer) resolve() {
 	for _, r := range a.refs {
 		v := r.scope.Lookup(r.id.Name.String())
@@ -65,7 +65,8 @@ func (a *analyzer) resolve() {
 	}
 }
 
-// within reports whether scope s is target or lies inside it: a function around whose text s is captures target's names.
+// within reports whether scope s is target or lies inside it. A function whose enclosing scope is s captures the names
+// of target.
 func within(s, target *Scope) bool {
 	for ; s != nil; s = s.Outer {
 		if s == target {
@@ -75,7 +76,7 @@ func within(s, target *Scope) bool {
 	return false
 }
 
-// share numbers the top-level variables that programs may have in common with the host.
+// share numbers the top-level variables that programs may share with the host.
 func (a *analyzer) share() {
 	for _, v := range a.info.Slots {
 		v.Slot = -1
@@ -90,7 +91,7 @@ func (a *analyzer) share() {
 	a.info.Slots = slots
 }
 
-// withoutSlots drops the variables that are read through their slot: a getter would keep a copy of their value.
+// withoutSlots drops the variables that are read through their slot, because a getter would keep a copy of their value.
 func withoutSlots(vars []*Variable) []*Variable {
 	kept := vars[:0]
 	for _, v := range vars {
@@ -101,18 +102,18 @@ func withoutSlots(vars []*Variable) []*Variable {
 	return kept
 }
 
-// later reserves the next place in the order of edits: inner nodes come before the nodes that hold them.
+// later reserves the next place in the order of edits: inner nodes come before the nodes that contain them.
 func (a *analyzer) later(edit func()) int {
 	a.info.edits = append(a.info.edits, edit)
 	return len(a.info.edits) - 1
 }
 
-// refer notes a use of a name. Edit makes the change that is due when the name turns out to be a shared variable.
+// refer records a use of a name. If the name turns out to be a shared variable, edit makes the necessary change.
 func (a *analyzer) refer(id *ast.Identifier, write bool, edit func(slot int) func()) {
 	a.refs = append(a.refs, &reference{scope: a.scope, fn: a.fn, id: id, write: write, loop: a.loop, edit: edit, order: a.later(nil)})
 }
 
-// mutates notes that a member of what a name holds is assigned: a.b.c = 1 changes what a holds.
+// mutates records an assignment to a member of a name's value: a.b.c = 1 changes the value of a.
 func (a *analyzer) mutates(e ast.Expression) {
 	for {
 		switch n := e.(type) {
@@ -129,7 +130,7 @@ func (a *analyzer) mutates(e ast.Expression) {
 	}
 }
 
-// declare adds a name to the scope it belongs to.
+// declare adds a name to the scope in which it is declared.
 func (a *analyzer) declare(id *ast.Identifier, kind Kind, init ast.Expression, simple bool) *Variable {
 	s := a.scope
 	for kind == Var && !s.hoist {
@@ -150,14 +151,14 @@ func (a *analyzer) declare(id *ast.Identifier, kind Kind, init ast.Expression, s
 	return v
 }
 
-// push opens a scope; the result closes it.
+// push opens a scope and returns the function that closes it.
 func (a *analyzer) push(hoist bool) func() {
 	old := a.scope
 	a.scope = &Scope{Outer: old, vars: map[string]*Variable{}, fn: a.fn, hoist: hoist}
 	return func() { a.scope = old }
 }
 
-// function walks a function literal; slot is where it stands in the tree, nil for declarations and methods of classes.
+// function walks a function literal. slot is its place in the tree, nil for declarations and methods of classes.
 func (a *analyzer) function(node ast.Expression, slot *ast.Expression) *Function {
 	f := &Function{ID: a.opts.FirstFunction + len(a.info.Functions), Node: node, Scope: a.scope, Why: a.quiet, Callback: a.quiet != "", outer: a.fn}
 	a.info.Functions = append(a.info.Functions, f)
@@ -186,7 +187,7 @@ func (a *analyzer) function(node ast.Expression, slot *ast.Expression) *Function
 	return f
 }
 
-// unusable notes that a function continues after it has returned, which no program can.
+// unusable records that a function continues after it has returned, which no program can do.
 func (f *Function) unusable(async, generator bool) {
 	switch {
 	case async:
@@ -206,8 +207,8 @@ func (a *analyzer) body(b ast.ConciseBody) {
 	}
 }
 
-// parameters declares what a function takes. Defaults are walked in the scope of the body: close enough, as they rarely name what
-// it declares.
+// parameters declares the parameters of a function. It walks defaults in the scope of the body, which is accurate
+// enough, because they rarely use names that the body declares.
 func (a *analyzer) parameters(list *ast.ParameterList) {
 	if list == nil {
 		return
@@ -234,7 +235,7 @@ func (a *analyzer) bindings(list []*ast.Binding, kind Kind) {
 	}
 }
 
-// target declares what a binding names.
+// target declares the names of a binding.
 func (a *analyzer) target(t ast.BindingTarget, kind Kind, init ast.Expression) {
 	if id, ok := t.(*ast.Identifier); ok {
 		a.declare(id, kind, init, true)
@@ -244,16 +245,16 @@ func (a *analyzer) target(t ast.BindingTarget, kind Kind, init ast.Expression) {
 	a.pattern(&e, declares(kind))
 }
 
-// role is what the names of a pattern are: declared, or assigned.
+// role says whether the names of a pattern are declared or assigned.
 type role struct {
 	declare bool
 	kind    Kind
 }
 
-// declares is the role of names that a pattern declares.
+// declares returns the role of names that a pattern declares.
 func declares(k Kind) role { return role{true, k} }
 
-// quietCallees never make their function arguments programs, so wrapping these would only cost.
+// quietCallees never use their function arguments as programs, so wrapping those would only cost time.
 var quietCallees = map[string]bool{"begin": true, "end": true, "every": true, "on": true, "facility": true, "stop": true,
 	"setTimeout": true, "setInterval": true}
 
@@ -261,7 +262,7 @@ var quietMethods = map[string]bool{"map": true, "filter": true, "forEach": true,
 	"sort": true, "toSorted": true, "find": true, "findIndex": true, "findLast": true, "findLastIndex": true, "some": true,
 	"every": true, "flatMap": true, "then": true, "catch": true, "finally": true, "replace": true, "replaceAll": true}
 
-// hostOnly is why functions given to this callee are callbacks, or "".
+// hostOnly returns why functions passed to this callee are callbacks, or "".
 func (a *analyzer) hostOnly(callee ast.Expression) string {
 	switch c := callee.(type) {
 	case *ast.Identifier:
@@ -282,7 +283,7 @@ func (a *analyzer) isProbe(callee ast.Expression) bool {
 	return ok && id.Name == "probe" && a.scope.Lookup("probe") == nil
 }
 
-// assignOp is the operator of a compound assignment, 0 for a plain one.
+// assignOp returns the operator of a compound assignment, 0 for a plain one.
 func assignOp(op token.Token) token.Token {
 	if op == token.ASSIGN {
 		return 0

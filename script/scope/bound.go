@@ -7,8 +7,8 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// ** and shifts can make a BigInt of any size in one step, which the JavaScript engine cannot interrupt. They become calls of host
-// functions that refuse a result that is too large.
+// ** and shifts can compute a BigInt of any size in one step, which the JavaScript engine cannot interrupt. They are
+// replaced by calls of host functions that refuse a result that is too large.
 
 // boundBinary bounds an operator between two operands.
 func (a *analyzer) boundBinary(n *ast.BinaryExpression, slot *ast.Expression) {
@@ -23,7 +23,8 @@ func (a *analyzer) boundBinary(n *ast.BinaryExpression, slot *ast.Expression) {
 	}
 }
 
-// boundAssign bounds an assignment with an operator. For a member of an object the right side is evaluated before the member is read.
+// boundAssign bounds a compound assignment. For a member of an object the right side is evaluated before the member is
+// read.
 func (a *analyzer) boundAssign(n *ast.AssignExpression, slot *ast.Expression) {
 	if !unbounded(n.Right) {
 		return
@@ -36,7 +37,7 @@ func (a *analyzer) boundAssign(n *ast.AssignExpression, slot *ast.Expression) {
 	}
 }
 
-// boundPower replaces x **= y. Members that cannot be named from outside (super.x, this.#x) are left as they are.
+// boundPower replaces x **= y. It does not replace members that cannot be named from outside (super.x, this.#x).
 func boundPower(n *ast.AssignExpression, slot *ast.Expression) {
 	at := n.Idx0()
 	switch left := n.Left.(type) {

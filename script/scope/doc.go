@@ -1,8 +1,9 @@
-// Package scope finds what every name of a script means, and rewrites the tree that is run so that the host can see what
-// JavaScript hides: which function literal a function value came from, what it captured, and every use of a shared variable.
+// Package scope resolves every name of a script, and rewrites the tree that is run so that the host can see what
+// JavaScript hides: the function literal of a function value, its captured variables, and every use of a shared
+// variable.
 //
-// Analyze walks a tree once, collecting scopes, variables, functions, calls and references; names are resolved after the walk,
-// when all declarations are known. Rewrite then changes the tree in place:
+// Analyze walks a tree once and collects scopes, variables, functions, calls and references. It resolves names after
+// the walk, when all declarations are known. Rewrite then changes the tree in place:
 //
 //	c => { … }                     %reg(ID, c => { … }, i => i === 0 ? limit : …)      a function that may become a program
 //	let total = 0 (top level)      %vars[3] = 0                                        when such a function uses it
@@ -10,6 +11,6 @@
 //	total++, total += n            %add(3, 1, true), %add(3, n, false)                 so that they can be atomic
 //	x ** n, x << n                 %power(x, n), x << %shift(n)                       so that a BigInt stays of a size that is soon computed
 //
-// The names with % cannot be written in a script. Positions stay those of the original nodes. Both copies of a file are
-// analyzed; functions are numbered in the order met, so the n-th function of one copy is the n-th of the other.
+// Scripts cannot contain the names with %. Positions stay those of the original nodes. Both copies of a file are
+// analyzed. Functions are numbered in order of appearance, so the n-th function of one copy is the n-th of the other.
 package scope

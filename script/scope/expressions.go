@@ -15,7 +15,7 @@ func (a *analyzer) exprs(list []ast.Expression) {
 	}
 }
 
-// expr walks the expression in a slot of the tree; edits replace what is in the slot.
+// expr walks the expression in a slot of the tree; edits replace the contents of the slot.
 func (a *analyzer) expr(slot *ast.Expression) {
 	name := a.name
 	a.name = ""
@@ -77,10 +77,10 @@ func (a *analyzer) expr(slot *ast.Expression) {
 	a.quiet = ""
 }
 
-// text keeps a text of the script.
+// text records a text of the script.
 func (a *analyzer) text(s string) { a.info.Texts = append(a.info.Texts, s) }
 
-// wrapped walks the nodes that only hold another expression; literals hold none.
+// wrapped walks the nodes that only contain another expression; literals contain none.
 func (a *analyzer) wrapped(n ast.Expression) {
 	switch n := n.(type) {
 	case *ast.SpreadElement:
@@ -98,8 +98,8 @@ func (a *analyzer) wrapped(n ast.Expression) {
 	}
 }
 
-// call walks a call. Function literals among its arguments are callbacks when the callee is known to run them on the host; the mark is
-// set before each argument, because walking one takes it away.
+// call walks a call. Function literals among its arguments are callbacks if the callee is known to run them on the
+// host. The mark is set before each argument, because walking one clears it.
 func (a *analyzer) call(n *ast.CallExpression) {
 	quiet := a.hostOnly(n.Callee)
 	a.format(n)
@@ -115,10 +115,11 @@ func (a *analyzer) call(n *ast.CallExpression) {
 	a.quiet = ""
 }
 
-// conversion is one of a format as C, Python and Node write it. A space before the letter is rather a percentage: "5 % of".
+// conversion matches a format specifier as C, Python and Node write it. It does not match a space before the letter,
+// because that is usually a percentage: "5 % of".
 var conversion = regexp.MustCompile(`%[-+#0]*\d*(\.\d+)?(hh|h|ll|l|z)?[diuxXcspfgoj]`)
 
-// format keeps a format whose values log, print and console.log only write behind it.
+// format records a format string whose values log, print and console.log only append.
 func (a *analyzer) format(n *ast.CallExpression) {
 	if len(n.ArgumentList) < 2 {
 		return
@@ -128,7 +129,7 @@ func (a *analyzer) format(n *ast.CallExpression) {
 	}
 }
 
-// isPrint reports a direct call of what writes its values with spaces between them.
+// isPrint reports whether a callee is a function that writes its values separated by spaces.
 func (a *analyzer) isPrint(callee ast.Expression) bool {
 	switch c := callee.(type) {
 	case *ast.Identifier:
@@ -140,7 +141,7 @@ func (a *analyzer) isPrint(callee ast.Expression) bool {
 	return false
 }
 
-// handlers walks the second argument of probe: its exit is a callback.
+// handlers walks the second argument of probe. Its exit is a callback.
 func (a *analyzer) handlers(lit *ast.ObjectLiteral) {
 	a.quiet = ""
 	for i := range lit.Value {
@@ -161,7 +162,7 @@ func (a *analyzer) properties(list []ast.Property) {
 	}
 }
 
-// property walks one member. A name alone ({ total }) is spelled out when it is a shared variable: { total: %vars[3] }.
+// property walks one member. The short form { total } is written out for a shared variable: { total: %vars[3] }.
 func (a *analyzer) property(list []ast.Property, i int) {
 	switch p := list[i].(type) {
 	case *ast.PropertyKeyed:
@@ -181,8 +182,8 @@ func (a *analyzer) property(list []ast.Property, i int) {
 	}
 }
 
-// propertyValue walks the value of a property. A method becomes a plain property when it is wrapped: what it loses is
-// super, which a method that uses it keeps by not being wrapped.
+// propertyValue walks the value of a property. A wrapped method becomes an ordinary property and loses super, so a
+// method that uses super is not wrapped.
 func (a *analyzer) propertyValue(p *ast.PropertyKeyed) {
 	switch p.Kind {
 	case ast.PropertyKindGet, ast.PropertyKindSet:
@@ -203,7 +204,7 @@ func (a *analyzer) propertyValue(p *ast.PropertyKeyed) {
 	}
 }
 
-// class walks a class. Its name is known inside of it, also where that of the variable it is assigned to is another.
+// class walks a class. Its name is known inside it, even if the variable that it is assigned to has another name.
 func (a *analyzer) class(n *ast.ClassLiteral) {
 	closeScope := a.push(false)
 	defer closeScope()
@@ -216,7 +217,7 @@ func (a *analyzer) class(n *ast.ClassLiteral) {
 	}
 }
 
-// element walks a member of a class. Initialisers and static blocks run like functions, so var ends there.
+// element walks a member of a class. Initialisers and static blocks run like functions, so they are var scopes.
 func (a *analyzer) element(e ast.ClassElement) {
 	switch e := e.(type) {
 	case *ast.MethodDefinition:
@@ -239,8 +240,8 @@ func (a *analyzer) element(e ast.ClassElement) {
 	}
 }
 
-// unary walks an operator in front of or behind an operand. ++ and -- of a plain name are calls when the variable is shared, so that they
-// can be atomic; of anything else, as delete, they change what a name holds.
+// unary walks an operator before or after an operand. ++ and -- of a plain name become calls if the variable is shared,
+// so that they can be atomic. With any other operand they change the value of a name, as delete does.
 func (a *analyzer) unary(n *ast.UnaryExpression, slot *ast.Expression) {
 	id, ok := n.Operand.(*ast.Identifier)
 	step := n.Operator == token.INCREMENT || n.Operator == token.DECREMENT
@@ -260,8 +261,8 @@ func (a *analyzer) unary(n *ast.UnaryExpression, slot *ast.Expression) {
 	})
 }
 
-// assign walks an assignment. Where it is to a plain name the right side is walked first: its edits come before the one that replaces
-// the whole.
+// assign walks an assignment. For a plain name it walks the right side first, because those edits come before the one
+// that replaces the whole assignment.
 func (a *analyzer) assign(n *ast.AssignExpression, slot *ast.Expression) {
 	if id, ok := n.Left.(*ast.Identifier); ok {
 		if assignOp(n.Operator) == 0 {
@@ -282,7 +283,7 @@ func (a *analyzer) assign(n *ast.AssignExpression, slot *ast.Expression) {
 	a.boundAssign(n, slot)
 }
 
-// replaceAssign makes an assignment to a shared variable; += and -= are calls, so that they can be atomic.
+// replaceAssign rewrites an assignment to a shared variable; += and -= become calls, so that they can be atomic.
 func (a *analyzer) replaceAssign(n *ast.AssignExpression, id *ast.Identifier, v int, slot *ast.Expression) {
 	if !isUpdate(n.Operator) {
 		n.Left = variable(v, id.Idx)
@@ -295,7 +296,7 @@ func (a *analyzer) replaceAssign(n *ast.AssignExpression, id *ast.Identifier, v 
 	*slot = add(v, by, false, id.Idx)
 }
 
-// isPattern reports whether the left side of an assignment takes a value apart.
+// isPattern reports whether the left side of an assignment is a destructuring pattern.
 func isPattern(e ast.Expression) bool {
 	switch e.(type) {
 	case *ast.ArrayPattern, *ast.ObjectPattern:
@@ -304,7 +305,7 @@ func isPattern(e ast.Expression) bool {
 	return false
 }
 
-// pattern walks a destructuring pattern, whose names are declared or assigned.
+// pattern walks a destructuring pattern. Its names are declared or assigned.
 func (a *analyzer) pattern(slot *ast.Expression, r role) {
 	switch n := (*slot).(type) {
 	case nil:
@@ -349,7 +350,8 @@ func (a *analyzer) objectPattern(n *ast.ObjectPattern, r role) {
 	a.pattern(&n.Rest, r)
 }
 
-// shortPattern walks a name alone in a pattern, perhaps with a default: { total = 1 } becomes { total: %vars[3] = 1 }.
+// shortPattern walks the short form of a name in a pattern, which may have a default: { total = 1 } becomes { total:
+// %vars[3] = 1 }.
 func (a *analyzer) shortPattern(list []ast.Property, i int, p *ast.PropertyShort, r role) {
 	a.expr(&p.Initializer)
 	id := &p.Name
@@ -368,7 +370,8 @@ func (a *analyzer) shortPattern(list []ast.Property, i int, p *ast.PropertyShort
 	})
 }
 
-// usesSuper reports whether a method's own text says super. It is a quick look: a false alarm only leaves a method unwrapped.
+// usesSuper reports whether the text of a method contains super. The check is coarse: a false positive only leaves a
+// method unwrapped.
 func usesSuper(fn ast.Expression) bool {
 	lit, ok := fn.(*ast.FunctionLiteral)
 	return ok && strings.Contains(lit.Source, "super")

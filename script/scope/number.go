@@ -5,21 +5,22 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// maxConstants bounds how many constants a number is followed through: each may be made of others, twice.
+// maxConstants limits how many constants are followed to evaluate a number: each may use other constants twice.
 const maxConstants = 100
 
-// arithmetic are the operators that give a float where one operand is one.
+// arithmetic contains the operators whose result is a float if an operand is one.
 var arithmetic = map[token.Token]bool{token.PLUS: true, token.MINUS: true, token.MULTIPLY: true, token.SLASH: true, token.REMAINDER: true,
 	token.EXPONENT: true}
 
-// Fractional reports whether a variable begins with a number that is written as a float, or computed from such numbers: 2.0 and 1e6 * 5.
-// JavaScript does not distinguish 2.0 from 2, so the text decides. isFloat judges the text of one number.
+// Fractional reports whether the initial value of a variable is a number written as a float, or computed from such
+// numbers: 2.0 and 1e6 * 5. JavaScript does not distinguish 2.0 from 2, so the text decides. isFloat judges the text of
+// one number.
 func (v *Variable) Fractional(isFloat func(literal string) bool) bool {
 	left := maxConstants
 	return v.Init != nil && v.scope.fractional(v.Init, isFloat, &left)
 }
 
-// fractional judges an expression that stands in scope s; left is how many constants may still be followed.
+// fractional judges an expression in scope s; left is the number of constants that may still be followed.
 func (s *Scope) fractional(e ast.Expression, isFloat func(string) bool, left *int) bool {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
@@ -38,7 +39,7 @@ func (s *Scope) fractional(e ast.Expression, isFloat func(string) bool, left *in
 	return false
 }
 
-// constant finds what a name, or a member of a constant object, begins with; nil when that is not known.
+// constant returns the constant variable behind a name or a member of a constant object, or nil if there is none.
 func (s *Scope) constant(e ast.Expression) *Variable {
 	switch e := e.(type) {
 	case *ast.Identifier:
@@ -53,7 +54,8 @@ func (s *Scope) constant(e ast.Expression) *Variable {
 	return nil
 }
 
-// Member is a property of a variable that begins with an object, as a variable; nil when the text does not show the property.
+// Member returns a property of a variable's initial object as a variable, or nil if the text does not show the
+// property.
 func (v *Variable) Member(name string) *Variable {
 	object, ok := v.Init.(*ast.ObjectLiteral)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja/unistring"
 )
 
-// The names that rewritten scripts use; the host defines them as globals. No script can say them itself.
+// The names that rewritten scripts use. The host defines them as globals, and a script cannot write them itself.
 const (
 	NameRegister = "%reg"     // (id, function, i => value of capture i)
 	NameVars     = "%vars"    // array of shared variables
@@ -19,7 +19,7 @@ const (
 	NameShift    = "%shift"   // (number of places)
 )
 
-// Rewrite changes the tree that was analyzed, once.
+// Rewrite changes the analyzed tree. It must be called only once.
 func (i *Info) Rewrite() {
 	for _, edit := range i.edits {
 		if edit != nil {
@@ -32,7 +32,7 @@ func (i *Info) Rewrite() {
 	i.edits, i.stmts = nil, nil
 }
 
-// AsModule puts the function of a CommonJS module around a tree.
+// AsModule wraps a tree in the function of a CommonJS module.
 func AsModule(tree *ast.Program, parameters ...string) {
 	list := &ast.ParameterList{Opening: 1, Closing: 1}
 	for _, p := range parameters {
@@ -43,7 +43,7 @@ func AsModule(tree *ast.Program, parameters ...string) {
 	tree.Body, tree.DeclarationList = []ast.Statement{&ast.ExpressionStatement{Expression: fn}}, nil
 }
 
-// wrap replaces a function in its slot by its registration. Callbacks that can be no programs stay as they are.
+// wrap replaces a function in its slot by its registration. It does not replace callbacks, which cannot be programs.
 func (i *Info) wrap(f *Function, slot *ast.Expression) bool {
 	if f.Callback {
 		return false
@@ -52,13 +52,13 @@ func (i *Info) wrap(f *Function, slot *ast.Expression) bool {
 	return true
 }
 
-// registerDeclared registers a declared function at the head of the list that declares it.
+// registerDeclared registers a declared function at the beginning of the list that declares it.
 func (i *Info) registerDeclared(f *Function, lit *ast.FunctionLiteral, list *[]ast.Statement) {
 	call := register(f, name(lit.Name.Name.String(), lit.Name.Idx))
 	*list = append([]ast.Statement{&ast.ExpressionStatement{Expression: call}}, *list...)
 }
 
-// register is the call that makes a function value known: its number, and how to get at what it captured.
+// register returns the call that registers a function value with its number and a getter for its captured variables.
 func register(f *Function, fn ast.Expression) ast.Expression {
 	at := f.Node.Idx0()
 	args := []ast.Expression{number(int64(f.ID), at), fn}
@@ -68,8 +68,8 @@ func register(f *Function, fn ast.Expression) ast.Expression {
 	return call(NameRegister, at, at, args...)
 }
 
-// getter is the function i => i === 0 ? first : i === 1 ? second : … , which reads one captured variable at a time: one that
-// is not initialised yet does not hide the others.
+// getter returns the function i => i === 0 ? first : i === 1 ? second : … . It reads one captured variable at a time,
+// so that one that is not initialised yet does not hide the others.
 func getter(vars []*Variable, at file.Idx) ast.Expression {
 	var body ast.Expression = &ast.NullLiteral{Idx: at, Literal: "null"}
 	for n := len(vars) - 1; n >= 0; n-- {
@@ -82,7 +82,8 @@ func getter(vars []*Variable, at file.Idx) ast.Expression {
 
 const indexName = "%i"
 
-// splitDeclarations turns top-level declarations of shared variables into assignments, in their place and order.
+// splitDeclarations turns top-level declarations of shared variables into assignments at the same place and in the same
+// order.
 func splitDeclarations(list *[]ast.Statement, top *Scope) {
 	var out []ast.Statement
 	for _, s := range *list {
@@ -105,7 +106,7 @@ func splitDeclarations(list *[]ast.Statement, top *Scope) {
 	*list = out
 }
 
-// split divides one declaration. A var without a value assigns nothing.
+// split splits one declaration. A var without a value assigns nothing.
 func split(list []*ast.Binding, top *Scope, isVar bool, remake func([]*ast.Binding) ast.Statement) []ast.Statement {
 	var out []ast.Statement
 	for n, b := range list {
@@ -129,40 +130,41 @@ func split(list []*ast.Binding, top *Scope, isVar bool, remake func([]*ast.Bindi
 	return out
 }
 
-// Parts of trees.
+// Constructors for parts of trees.
 
-// name is a use of a name.
+// name returns a use of a name.
 func name(s string, at file.Idx) *ast.Identifier {
 	return &ast.Identifier{Name: unistring.NewFromString(s), Idx: at}
 }
 
-// number is an integer literal.
+// number returns an integer literal.
 func number(v int64, at file.Idx) ast.Expression {
 	return &ast.NumberLiteral{Idx: at, Literal: fmt.Sprint(v), Value: v}
 }
 
-// undefined is void 0: the name undefined may mean something else in a script.
+// undefined returns void 0, because the name undefined may mean something else in a script.
 func undefined(at file.Idx) ast.Expression {
 	return &ast.UnaryExpression{Operator: token.VOID, Idx: at, Operand: number(0, at)}
 }
 
-// variable is a shared variable as rewritten code reads and writes it: an element of the host's array.
+// variable returns a shared variable as rewritten code accesses it: an element of the host's array.
 func variable(slot int, at file.Idx) ast.Expression {
 	return &ast.BracketExpression{Left: name(NameVars, at), Member: number(int64(slot), at), LeftBracket: at, RightBracket: at}
 }
 
-// call is a call of one of the host's functions.
+// call returns a call of one of the host's functions.
 func call(callee string, at, paren file.Idx, args ...ast.Expression) ast.Expression {
 	return &ast.CallExpression{Callee: name(callee, at), LeftParenthesis: paren, ArgumentList: args, RightParenthesis: paren}
 }
 
-// add is a change of a shared variable by an amount. With postfix the value of the expression is the one before.
+// add returns an expression that adds an amount to a shared variable. With postfix the value of the expression is the
+// old one.
 func add(slot int, by ast.Expression, postfix bool, at file.Idx) ast.Expression {
 	old := &ast.BooleanLiteral{Idx: at, Literal: fmt.Sprint(postfix), Value: postfix}
 	return call(NameAdd, at, at, number(int64(slot), at), by, old)
 }
 
-// keyed is a member whose name is written out.
+// keyed returns an object member in its long form.
 func keyed(id *ast.Identifier, value ast.Expression) ast.Property {
 	key := &ast.StringLiteral{Idx: id.Idx, Literal: id.Name.String(), Value: id.Name}
 	return &ast.PropertyKeyed{Key: key, Kind: ast.PropertyKindValue, Value: value}

@@ -8,7 +8,7 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// Kind is how a variable is declared.
+// Kind is the kind of a declaration.
 type Kind uint8
 
 // The kinds of declarations.
@@ -27,11 +27,11 @@ type Variable struct {
 	Name     string
 	Kind     Kind
 	At       file.Idx
-	Init     ast.Expression // the initialiser, when the declaration is a plain name
+	Init     ast.Expression // the initialiser, if the declaration is a plain name
 	Simple   bool           // declared by a plain name, not by a pattern
-	Assigned int            // assignments after the declaration, the update of its own for loop not counted
+	Assigned int            // number of assignments after the declaration, without the update of its own for loop
 	Top      bool           // declared at the top level of its file
-	Mutated  bool           // a member of what it holds is assigned somewhere
+	Mutated  bool           // a member of its value is assigned somewhere
 	Slot     int            // number of the shared slot, or -1
 
 	scope  *Scope
@@ -43,9 +43,9 @@ type Variable struct {
 type Scope struct {
 	Outer *Scope
 	vars  map[string]*Variable
-	fn    *Function // the function whose body it is in, nil at the top level
+	fn    *Function // the function whose body contains it, nil at the top level
 	top   bool      // the top level of the file
-	hoist bool      // var declarations end here
+	hoist bool      // var declarations belong to this scope
 }
 
 // Lookup finds a variable from inside a scope.
@@ -73,36 +73,37 @@ func (s *Scope) Names() []string {
 type Function struct {
 	ID       int
 	Node     ast.Expression // *ast.FunctionLiteral or *ast.ArrowFunctionLiteral
-	Scope    *Scope         // what is around it
-	Captures []*Variable    // variables around it that it uses, without those in slots; in the order first met
-	Why      string         // not empty: why it can be no program ("an async function")
-	Callback bool           // surely a callback: it is not registered
+	Scope    *Scope         // the enclosing scope
+	Captures []*Variable    // outer variables that it uses, without those in slots, in order of first use
+	Why      string         // not empty: why it cannot be a program ("an async function")
+	Callback bool           // certainly a callback: it is not registered
 
 	outer *Function
 	seen  map[*Variable]bool
 }
 
-// Call is a call expression with what is known about its surroundings.
+// Call is a call expression with information about its surroundings.
 type Call struct {
 	Node *ast.CallExpression
 	Name string // the variable its result initialises, or ""
 }
 
-// Info is what the analysis of one tree found.
+// Info is the result of the analysis of one tree.
 type Info struct {
 	Top       *Scope
 	Functions []*Function
 	Slots     []*Variable          // shared slots by number, counted from the options' first
-	Calls     map[file.Idx]Call    // by the place of the opening parenthesis
-	RegExps   []*ast.RegExpLiteral // all there are
-	Numbers   []*ast.NumberLiteral // all there are
-	Texts     []string             // literal texts, those of templates too
-	Unfilled  []*ast.StringLiteral // formats with values behind them, given to what fills no formats in
-	edits     []func()             // changes to the tree, inner before outer
-	stmts     []func()             // changes to statement lists, after them
+	Calls     map[file.Idx]Call    // by the position of the opening parenthesis
+	RegExps   []*ast.RegExpLiteral // all in the tree
+	Numbers   []*ast.NumberLiteral // all in the tree
+	Texts     []string             // literal texts, including those of templates
+	Unfilled  []*ast.StringLiteral // formats followed by values, passed to functions that do not interpret formats
+	edits     []func()             // changes to the tree, inner nodes before outer ones
+	stmts     []func()             // changes to statement lists, after the edits
 }
 
-// Names lists the variables of the whole text that functions of it can see, sorted: what a misspelt name may have meant.
+// Names returns, sorted, the variables of the text that its functions can see. They are the candidates for a misspelt
+// name.
 func (i *Info) Names() []string {
 	names := i.Top.Names()
 	for _, f := range i.Functions {
@@ -112,16 +113,17 @@ func (i *Info) Names() []string {
 	return slices.Compact(names)
 }
 
-// Options say where the numbers of this file's functions and slots begin: they are unique in a script of several files.
+// Options contain the first numbers for this file's functions and slots, which are unique in a script of several files.
 type Options struct {
 	FirstFunction, FirstSlot int
 
-	// Keep gives slots to variables that no program uses, too, so that their values can go on in a next version of the script.
+	// Keep also gives slots to variables that no program uses, so that the next version of the script can keep their
+	// values.
 	Keep bool
 }
 
-// lasting reports whether a variable is one that a script may count or remember with: it begins with a number, text or truth value.
-// It need not change here: the next version of a script may only print what this one counted.
+// lasting reports whether a script may count or store something in a variable: its initial value is a number, text or
+// truth value. It need not change here: the next version of a script may only print what this one counted.
 func (v *Variable) lasting() bool {
 	if v.Kind != Let && v.Kind != Var {
 		return false
@@ -146,8 +148,8 @@ type reference struct {
 	member bool              // a member of it is written
 	loop   *ast.ForStatement // inside the update of this loop
 	edit   func(slot int) func()
-	order  int // place among the edits
+	order  int // its place among the edits
 }
 
-// isUpdate reports += and -=, which become atomic on shared variables.
+// isUpdate reports whether an operator is += or -=, which become atomic on shared variables.
 func isUpdate(op token.Token) bool { return op == token.PLUS || op == token.MINUS }

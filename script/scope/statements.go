@@ -8,7 +8,8 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// statements walks a list. Functions declared in it are visible in all of it, so they are registered at its beginning.
+// statements walks a list. Functions declared in it are visible in the whole list, so they are registered at its
+// beginning.
 func (a *analyzer) statements(list *[]ast.Statement) {
 	scope, fn := a.scope, a.fn
 	for _, s := range *list {
@@ -37,7 +38,7 @@ func (a *analyzer) declared(d *ast.FunctionDeclaration, list *[]ast.Statement) {
 	a.info.stmts = append(a.info.stmts, func() { a.info.registerDeclared(f, d.Function, list) })
 }
 
-// block walks a block, or the body of another statement, which may be one without braces: that has no names of its own.
+// block walks a block, or the body of another statement. A body without braces declares no names.
 func (a *analyzer) block(s ast.Statement) {
 	if s == nil {
 		return
@@ -51,7 +52,8 @@ func (a *analyzer) block(s ast.Statement) {
 	a.statement(s)
 }
 
-// statement walks one statement. Blocks open a scope; a declaration is added to the innermost one, var to that of the function.
+// statement walks one statement. Blocks open a scope. A declaration belongs to the innermost scope, var to that of the
+// function.
 func (a *analyzer) statement(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.ExpressionStatement:
@@ -86,7 +88,7 @@ func (a *analyzer) statement(s ast.Statement) {
 	}
 }
 
-// lexical is the kind that let and const declare.
+// lexical returns the kind that let or const declares.
 func lexical(t token.Token) Kind {
 	if t == token.CONST {
 		return Const
@@ -121,7 +123,7 @@ func (a *analyzer) try(s *ast.TryStatement) {
 	}
 }
 
-// loops walks the statements that go round.
+// loops walks the loop statements.
 func (a *analyzer) loops(s ast.Statement) {
 	switch s := s.(type) {
 	case *ast.WhileStatement:
@@ -144,8 +146,8 @@ func (a *analyzer) loops(s ast.Statement) {
 	}
 }
 
-// forLoop walks a for statement. A variable that let declares in its head is a new one in each round: the update of the
-// head does not change what a function made in the body has captured.
+// forLoop walks a for statement. A variable that let declares in its head is a new variable in each round: the update
+// in the head does not change the variable that a function made in the body has captured.
 func (a *analyzer) forLoop(s *ast.ForStatement) {
 	closeScope := a.push(false)
 	defer closeScope()
@@ -170,8 +172,8 @@ func (a *analyzer) forLoop(s *ast.ForStatement) {
 	a.givePlace(&s.Body, s.For)
 }
 
-// givePlace puts something that does nothing into a loop's body that is empty. An endless one would otherwise have no code that the
-// engine knows the place of, and when it is ended, the statement before it would be named.
+// givePlace inserts a statement without effect into an empty loop body. Otherwise an endless loop would have no code
+// whose position the engine knows, and when the loop is ended, the preceding statement would be named.
 func (a *analyzer) givePlace(body *ast.Statement, loop file.Idx) {
 	if empty(*body) {
 		a.info.stmts = append(a.info.stmts, func() { *body = &ast.ExpressionStatement{Expression: name(NameVars, loop)} })
@@ -191,8 +193,8 @@ func empty(s ast.Statement) bool {
 	return false
 }
 
-// unshare keeps variables that a loop's head declares with var out of the shared ones: the declaration cannot be taken
-// out of the head.
+// unshare excludes variables that a loop's head declares with var from the shared ones, because the declaration cannot
+// be moved out of the head.
 func (a *analyzer) unshare(init ast.ForLoopInitializer) {
 	list, ok := init.(*ast.ForLoopInitializerVarDeclList)
 	if !ok {
@@ -203,7 +205,7 @@ func (a *analyzer) unshare(init ast.ForLoopInitializer) {
 	}
 }
 
-// unshareTarget makes a variable one that programs cannot share. It counts as assigned, so that it is not a constant either.
+// unshareTarget marks a variable as not shareable. It also counts as assigned, so that it is not treated as a constant.
 func (a *analyzer) unshareTarget(t ast.BindingTarget) {
 	if id, ok := t.(*ast.Identifier); ok {
 		if v := a.scope.Lookup(id.Name.String()); v != nil {
@@ -213,7 +215,7 @@ func (a *analyzer) unshareTarget(t ast.BindingTarget) {
 	}
 }
 
-// forEach walks for…in and for…of. What they run over is outside of the scope that their head opens.
+// forEach walks for…in and for…of. The iterated expression is outside the scope that the head opens.
 func (a *analyzer) forEach(into ast.ForInto, source *ast.Expression, body ast.Statement) {
 	a.expr(source)
 	closeScope := a.push(false)
