@@ -5,7 +5,7 @@ import "fmt"
 // section is .eh_frame or .debug_frame; the two differ in how entries refer to each other and in pointers.
 type section struct {
 	data []byte
-	addr uint64 // of data[0], in the module's file
+	addr uint64 // address of data[0] in the module's file
 	eh   bool
 	word int // size of an address in bytes
 }
@@ -20,7 +20,7 @@ type cie struct {
 	signal    bool  // the frame that a signal handler returns to, whose program counter is not a return address
 	pauthB    bool
 	program   []byte
-	err       error // why it cannot be read; the other fields are unset then
+	err       error // why it cannot be read; the other fields are then unset
 }
 
 // fde is the entry of one function, or of one contiguous part of it.
@@ -58,7 +58,7 @@ func (s *section) header(off int) (header, error) {
 	}
 	h := header{idAt: r.off, next: r.off + int(length)}
 	if s.eh {
-		size = 4 // the id of .eh_frame has four bytes in the 64-bit format, too
+		size = 4 // the id of .eh_frame has four bytes in the 64-bit format too
 	}
 	h.id = r.word(size)
 	h.cie = s.isCIE(h.id, size)
@@ -73,7 +73,7 @@ func (s *section) isCIE(id uint64, size int) bool {
 	return id == ^uint64(0)>>(64-8*size)
 }
 
-// cieOffset is where the entry with this header has its common part.
+// cieOffset returns the offset of the common part of the entry with this header.
 func (s *section) cieOffset(h *header) (int, error) {
 	off := int64(h.id)
 	if s.eh {
@@ -116,7 +116,7 @@ func (s *section) cieAt(off int) (*cie, error) {
 	return c, r.err
 }
 
-// augment reads what the augmentation string announces.
+// augment reads the data that the augmentation string announces.
 func (s *section) augment(c *cie, r *reader, augmentation string) error {
 	for i, letter := range augmentation {
 		switch letter {
@@ -145,7 +145,7 @@ func (s *section) augment(c *cie, r *reader, augmentation string) error {
 	return nil
 }
 
-// fdeWith parses the entry with this header, whose common part is c. Its addresses are those of the file.
+// fdeWith parses the entry with this header, whose common part is c. Its addresses are addresses in the file.
 func (s *section) fdeWith(h *header, c *cie) (fde, error) {
 	r := &h.r
 	f := fde{cie: c}

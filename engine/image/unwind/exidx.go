@@ -7,11 +7,12 @@ import (
 	"sort"
 )
 
-// 32-bit ARM has tables of its own, often without any others: .ARM.exidx finds the function, and a few
-// bytes of code there or in .ARM.extab describe how to unwind its frame (Exception Handling ABI for the Arm Architecture, IHI 0038,
-// chapters 5 to 9). They apply to calls, that is to the code between prologue and epilogue; partial.go handles the rest.
+// 32-bit ARM has its own tables, often without any others: .ARM.exidx locates the function, and a few bytes of code
+// there or in .ARM.extab describe how to unwind its frame (Exception Handling ABI for the Arm Architecture, IHI 0038,
+// chapters 5 to 9). They are valid at calls, that is, in the code between prologue and epilogue; partial.go handles the
+// rest.
 
-// exidx are the tables of one module.
+// exidx holds the tables of one module.
 type exidx struct {
 	index, table         []byte
 	indexAddr, tableAddr uint64
@@ -30,7 +31,7 @@ func (t *Table) loadExidx() {
 	}
 }
 
-// word is the word at an address of one of the two sections.
+// word returns the word at an address in one of the two sections.
 func (x *exidx) word(addr uint64) (uint32, bool) {
 	if i := addr - x.indexAddr; i < uint64(len(x.index)) && i+4 <= uint64(len(x.index)) {
 		return binary.LittleEndian.Uint32(x.index[i:]), true
@@ -41,12 +42,12 @@ func (x *exidx) word(addr uint64) (uint32, bool) {
 	return 0, false
 }
 
-// prel31 is where a word of the tables points: 31 bits, relative to itself.
+// prel31 returns the target of a word of the tables: 31 bits, relative to the address of the word.
 func prel31(at uint64, w uint32) uint64 {
 	return uint64(uint32(at) + uint32(int32(w<<1)>>1))
 }
 
-// start is where the function of entry i starts.
+// start returns the start of the function of entry i.
 func (x *exidx) start(i int) uint64 {
 	at := x.indexAddr + 8*uint64(i)
 	return prel31(at, binary.LittleEndian.Uint32(x.index[8*i:])) &^ 1
@@ -70,11 +71,11 @@ func (x *exidx) find(pc uint64) (start uint64, code []byte, err error) {
 	return x.start(i), code, err
 }
 
-// inline is the code in a word of the compact model.
+// inline returns the code in a word of the compact model.
 func inline(w uint32) []byte { return []byte{byte(w >> 16), byte(w >> 8), byte(w)} }
 
-// entry is the code in .ARM.extab. One of the generic model begins with the language's own routine; what all compilers put
-// behind that is of the form that the compact models 1 and 2 have.
+// entry returns the code in .ARM.extab. An entry of the generic model begins with the personality routine of the
+// language. All compilers follow it with data in the form of the compact models 1 and 2.
 func (x *exidx) entry(at uint64) (code []byte, err error) {
 	w, ok := x.word(at)
 	generic := w>>31 == 0
@@ -103,21 +104,21 @@ func (x *exidx) entry(at uint64) (code []byte, err error) {
 	return code, nil
 }
 
-// The registers of 32-bit ARM that have a part in calls, by DWARF number.
+// The registers of 32-bit ARM that are used in calls, by DWARF number.
 const (
 	armSP = 13
 	armLR = 14
 	armPC = 15
 )
 
-// popped is a register that the code pops: it is at the value of base plus off.
+// popped is a register that the code pops: it is stored at the value of base plus off.
 type popped struct {
 	reg, base uint8
 	off       int64
 }
 
-// taking is the state of the code: the virtual stack pointer, as a register of the frame and an offset, and the
-// registers popped.
+// taking is the state of the code: the virtual stack pointer, as a register of the frame and an offset, and the popped
+// registers.
 type taking struct {
 	base uint8
 	off  int64
@@ -126,7 +127,7 @@ type taking struct {
 
 var errUnwindCode = errors.New("the unwind table has unknown code")
 
-// pop takes the registers of a mask off the stack, the lowest first; bit 0 is register first.
+// pop pops the registers of a mask, the lowest first; bit 0 is register first.
 func (s *taking) pop(mask uint32, first uint8) {
 	for ; mask != 0; mask, first = mask>>1, first+1 {
 		if mask&1 != 0 {
@@ -170,7 +171,7 @@ func (s *taking) run(code []byte) error {
 	return r.err
 }
 
-// rare executes code from 0xb1 on.
+// rare executes code starting at 0xb1.
 func (s *taking) rare(op byte, r *reader) error {
 	switch {
 	case op == 0xb1:
@@ -203,8 +204,9 @@ func popCount(b byte) (n int) {
 	return n
 }
 
-// row is what the code comes to: the frame address is where the stack pointer ends, and registers lie below it. What was popped from
-// another base than the last is found by an expression (DW_OP_breg0 and on).
+// row returns the result of the code as a row: the frame address is the final stack pointer, and the registers are
+// below it. A register that was popped from a base other than the last one is found by an expression (DW_OP_breg0 and
+// following).
 func (s *taking) row(pc, start uint64) *row {
 	r := &row{pc: pc, cfa: rule{kind: ruleRegister, reg: s.base, off: s.off}, ra: armLR, table: true, start: start}
 	hasSP := false
@@ -231,7 +233,7 @@ func appendSLEB(b []byte, v int64) []byte {
 	return append(b, byte(v)&0x7f)
 }
 
-// armRow is the row of an address that only the tables of ARM know.
+// armRow returns the row of an address that only the ARM tables cover.
 func (t *Table) armRow(pc uint64) (*row, error) {
 	t.armOnce.Do(t.loadExidx)
 	start, code, err := t.arm.find(pc)

@@ -78,7 +78,7 @@ func (w *Walker) evalOp(op uint8, r *reader, f *frame) error {
 	switch {
 	case op >= 0x30 && op <= 0x4f: // lit0 …
 		e.push(uint64(op - 0x30))
-	case op >= 0x50 && op <= 0x6f: // reg0 …, as some producers write for breg
+	case op >= 0x50 && op <= 0x6f: // reg0 …, which some producers write instead of breg
 		return w.pushReg(uint64(op-0x50), 0, f)
 	case op >= 0x70 && op <= 0x8f: // breg0 …
 		return w.pushReg(uint64(op-0x70), r.sleb(), f)
@@ -123,7 +123,7 @@ func (w *Walker) pushReg(reg uint64, off int64, f *frame) error {
 	return nil
 }
 
-// deref replaces the address on top by the size bytes there.
+// deref replaces the address on top by the value of size bytes at that address.
 func (w *Walker) deref(size int) error {
 	if size < 1 || size > 8 {
 		return fmt.Errorf("call-frame expression loads %d bytes", size)
@@ -199,7 +199,7 @@ func (w *Walker) arith(op uint8, r *reader) error {
 	return nil
 }
 
-// binary is a op b; ok is false for an unknown operation and for division by zero.
+// binary returns a op b; ok is false for an unknown operation and for division by zero.
 func (w *Walker) binary(op uint8, a, b uint64) (v uint64, ok bool) {
 	sa, sb := w.extend(a), w.extend(b)
 	switch op {
@@ -235,7 +235,7 @@ func (w *Walker) binary(op uint8, a, b uint64) (v uint64, ok bool) {
 	return compareOp(op, sa, sb)
 }
 
-// compareOp is a signed comparison.
+// compareOp returns the result of a signed comparison.
 func compareOp(op uint8, a, b int64) (v uint64, ok bool) {
 	var is bool
 	switch op {
@@ -260,7 +260,7 @@ func compareOp(op uint8, a, b int64) (v uint64, ok bool) {
 	return v, true
 }
 
-// mask cuts a value to the size of an address.
+// mask truncates a value to the size of an address.
 func (w *Walker) mask(v uint64) uint64 {
 	if w.layout.names.word == 4 {
 		return uint64(uint32(v))
@@ -268,7 +268,7 @@ func (w *Walker) mask(v uint64) uint64 {
 	return v
 }
 
-// extend is a value as a signed number of the size of an address.
+// extend returns a value as a signed number of the size of an address.
 func (w *Walker) extend(v uint64) int64 {
 	if w.layout.names.word == 4 {
 		return int64(int32(v))

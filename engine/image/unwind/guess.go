@@ -15,7 +15,7 @@ func (w *Walker) guess(cause error) error {
 }
 
 // guessLeaf assumes that the function has no frame yet, or never makes one: its return address is on top of the stack,
-// or in the link register. That is accepted if a call precedes the address.
+// or in the link register. The address is accepted if a call precedes it.
 func (w *Walker) guessLeaf() bool {
 	n := w.layout.names
 	sp, _ := w.cur.get(n.sp)
@@ -32,8 +32,7 @@ func (w *Walker) guessLeaf() bool {
 	return w.accept(ra, sp+uint64(n.word))
 }
 
-// guessFramePointer assumes that the frame pointer is the address of a pair: the caller's frame pointer and the return
-// address.
+// guessFramePointer assumes that the frame pointer points to a pair: the caller's frame pointer and the return address.
 func (w *Walker) guessFramePointer() bool {
 	n := w.layout.names
 	word := uint64(n.word)
@@ -77,14 +76,14 @@ func (w *Walker) accept(ra, cfa uint64) bool {
 	return true
 }
 
-// returnsToSignal reports whether ra is where a signal handler returns to, before which there is no call.
+// returnsToSignal reports whether a signal handler returns to ra. No call precedes such an address.
 func (w *Walker) returnsToSignal(ra uint64) bool {
 	t, bias, ok := w.find(ra)
 	return ok && t != nil && t.ReturnsToSignal(w.mask(ra-bias))
 }
 
-// ReturnsToSignal reports whether pc, an address in the file, is where signal handlers return to: the code there goes on with what
-// the signal interrupted.
+// ReturnsToSignal reports whether signal handlers return to pc, an address in the file. The code there resumes what the
+// signal interrupted.
 func (t *Table) ReturnsToSignal(pc uint64) bool {
 	r, err := t.row(pc)
 	return err == nil && r.signal
@@ -113,7 +112,7 @@ func (w *Walker) afterCall(ra uint64) bool {
 	return false
 }
 
-// callLength is the length of the indirect call at addr, whose ModRM byte is given (Intel SDM vol. 2, table 2-2).
+// callLength returns the length of the indirect call at addr, whose ModRM byte is given (Intel SDM vol. 2, table 2-2).
 func callLength(modrm byte, w *Walker, addr uint64) uint64 {
 	mod, rm, n := modrm>>6, modrm&7, uint64(2)
 	if mod == 3 {
@@ -134,14 +133,14 @@ func callLength(modrm byte, w *Walker, addr uint64) uint64 {
 	return n
 }
 
-// afterCallARM64 reports whether bl or blr, with or without authentication, stands before ra.
+// afterCallARM64 reports whether bl or blr, with or without authentication, precedes ra.
 func (w *Walker) afterCallARM64(ra uint64) bool {
 	code, err := w.pages.load(ra-4, 4)
 	return err == nil && ra%4 == 0 && (code>>26 == 0x25 || code&0xfffffc1f == 0xd63f0000 || code&0xfefff800 == 0xd63f0800)
 }
 
-// afterCallARM reports whether bl or blx stands before ra, in the instruction set that the return goes to (Arm ARM DDI 0406, A8.8.25
-// and A8.8.26).
+// afterCallARM reports whether bl or blx precedes ra, in the instruction set to which the call returns (Arm ARM DDI
+// 0406, A8.8.25 and A8.8.26).
 func (w *Walker) afterCallARM(ra uint64) bool {
 	code, err := w.pages.load(ra-4, 4)
 	if err != nil {

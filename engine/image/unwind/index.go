@@ -2,21 +2,21 @@ package unwind
 
 import "sort"
 
-// span is a function's entry in an index: where it starts and where its entry lies in the section.
+// span is a function in an index: its bounds and the offset of its entry in the section.
 type span struct {
 	lo, hi uint64
 	off    int
 }
 
-// hdrTable is the binary search table of .eh_frame_hdr: pairs of 32-bit offsets from the section's address, sorted
-// by the first, which tell the start of a function and the address of its entry.
+// hdrTable is the binary search table of .eh_frame_hdr. It consists of pairs of 32-bit offsets from the section's
+// address, sorted by the first: the start of a function and the address of its entry.
 type hdrTable struct {
 	data  []byte
 	addr  uint64
 	count int
 }
 
-// parseHdr reads the header of .eh_frame_hdr. ok is false when there is no table of the usual form.
+// parseHdr reads the header of .eh_frame_hdr. ok is false if there is no table of the usual form.
 func parseHdr(data []byte, addr uint64, word int) (hdrTable, bool) {
 	r := reader{data: data}
 	if r.u8() != 1 {
@@ -48,7 +48,7 @@ func (h *hdrTable) lookup(pc uint64) (entry uint64, ok bool) {
 	return h.at(i, 1), true
 }
 
-// scan lists the functions of a section without a search table. Entries that do not parse are left out: one odd
+// scan lists the functions of a section without a search table. It skips entries that do not parse, because one odd
 // entry must not hide all others.
 func (s *section) scan() []span {
 	var spans []span
@@ -69,7 +69,7 @@ func (s *section) scan() []span {
 	return spans
 }
 
-// fdeIn parses an entry, taking common parts from cies and adding them there.
+// fdeIn parses an entry. It takes common parts from cies and adds new ones there.
 func (s *section) fdeIn(h *header, cies map[int]*cie) (fde, error) {
 	off, err := s.cieOffset(h)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *section) fdeIn(h *header, cies map[int]*cie) (fde, error) {
 	}
 	c, known := cies[off]
 	if !known {
-		// One that cannot be read is kept too: a million entries may refer to it.
+		// A common part that cannot be read is stored too: a million entries may refer to it.
 		var err error
 		if c, err = s.cieAt(off); err != nil {
 			c = &cie{err: err}

@@ -8,23 +8,23 @@ import (
 	"gotap/arch"
 )
 
-// maxRegs bounds the register numbers that rules are kept for: the general registers of every architecture here, and
-// one that never has a value.
+// maxRegs limits the register numbers for which rules are kept: the general registers of all supported architectures,
+// and one that never has a value.
 const maxRegs = 36
 
-// regNames is what DWARF calls an architecture's registers (System V ABI, x86-64 figure 3.36 and i386 table 2.14;
-// DWARF for the Arm 64-bit Architecture, 4.1).
+// regNames describes DWARF's register numbers for an architecture (System V ABI, x86-64 figure 3.36 and i386 table
+// 2.14; DWARF for the Arm 64-bit Architecture, 4.1).
 type regNames struct {
 	word   int
-	list   []string // by DWARF number; "" is a register no walk needs
+	list   []string // by DWARF number; "" is a register that no walk needs
 	sp, fp uint8
-	lr     uint8 // the register a call leaves its return address in; noReg when that is on the stack
+	lr     uint8 // the register in which a call stores its return address; noReg if that is on the stack
 	ra     uint8 // the column of the return address, which on x86 is the program counter
-	pcReg  uint8 // where there is a link register: the number of the program counter
-	thumb  bool  // the lowest bit of a return address is no part of it
+	pcReg  uint8 // number of the program counter, if there is a link register
+	thumb  bool  // the lowest bit is not part of a return address
 }
 
-// cpsrIndex is where arch.Regs has the status register of 32-bit ARM.
+// cpsrIndex is the index of the status register of 32-bit ARM in arch.Regs.
 const cpsrIndex = 16
 
 // noReg is a register number that never has a value.
@@ -41,7 +41,7 @@ var i386Names = &regNames{word: 4, sp: 4, fp: 5, lr: noReg, ra: 8, list: []strin
 
 var arm64Names = &regNames{word: 8, sp: 31, fp: 29, lr: 30, ra: 30, pcReg: 32, list: arm64List()}
 
-// armNames are those of 32-bit ARM (DWARF for the Arm Architecture, 4.1).
+// armNames are the registers of 32-bit ARM (DWARF for the Arm Architecture, 4.1).
 var armNames = &regNames{word: 4, sp: 13, fp: 11, lr: 14, ra: 14, pcReg: 15, thumb: true, list: []string{
 	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
 }}
@@ -55,7 +55,7 @@ func arm64List() []string {
 	return list
 }
 
-// namesOf returns the registers of an architecture, or nil when there is no unwinder for it.
+// namesOf returns the registers of an architecture, or nil if there is no unwinder for it.
 func namesOf(m elf.Machine) *regNames {
 	switch m {
 	case elf.EM_X86_64:
@@ -70,7 +70,7 @@ func namesOf(m elf.Machine) *regNames {
 	return nil
 }
 
-// pc is the number that stands for the program counter.
+// pc returns the number of the program counter.
 func (n *regNames) pc() uint8 {
 	if n.lr != noReg {
 		return n.pcReg
@@ -85,7 +85,8 @@ func (n *regNames) name(reg uint8) string {
 	return "register " + strconv.Itoa(int(reg))
 }
 
-// RegisterName is the name of the general register that DWARF numbers reg on machine m, and ok whether there is one.
+// RegisterName returns the name of the general register with the DWARF number reg on machine m. ok is false if there is
+// none.
 func RegisterName(m elf.Machine, reg uint64) (name string, ok bool) {
 	n := namesOf(m)
 	if n == nil || reg >= uint64(len(n.list)) || n.list[reg] == "" {
@@ -100,7 +101,7 @@ type Layout struct {
 	index [maxRegs]int8 // -1: not in arch.Regs
 }
 
-// NewLayout makes the layout of an architecture. index finds a register by name, as arch.Arch.RegIndex does.
+// NewLayout returns the layout of an architecture. index finds a register by name, as arch.Arch.RegIndex does.
 func NewLayout(m elf.Machine, index func(name string) (i int, ok bool)) (*Layout, error) {
 	names := namesOf(m)
 	if names == nil {
@@ -121,7 +122,7 @@ func NewLayout(m elf.Machine, index func(name string) (i int, ok bool)) (*Layout
 	return l, nil
 }
 
-// LayoutOf makes the layout of a.
+// LayoutOf returns the layout of a.
 func LayoutOf(a arch.Arch) (*Layout, error) {
 	machines := map[string]elf.Machine{"x86-64": elf.EM_X86_64, "ia32": elf.EM_386, "arm64": elf.EM_AARCH64, "arm": elf.EM_ARM}
 	return NewLayout(machines[a.Name()], func(name string) (int, bool) {
@@ -130,7 +131,7 @@ func LayoutOf(a arch.Arch) (*Layout, error) {
 	})
 }
 
-// frame is the registers of one frame, by DWARF number.
+// frame holds the registers of one frame, by DWARF number.
 type frame struct {
 	reg   [maxRegs]uint64
 	known uint64 // bit n: reg[n] has a value
@@ -148,7 +149,7 @@ func (f *frame) set(reg uint8, v uint64) {
 
 func (f *frame) forget(reg uint8) { f.known &^= 1 << reg }
 
-// load takes the registers of a thread.
+// load copies the registers of a thread into a frame.
 func (l *Layout) load(f *frame, regs *arch.Regs) {
 	f.known = 0
 	for reg, i := range l.index {
@@ -159,7 +160,7 @@ func (l *Layout) load(f *frame, regs *arch.Regs) {
 	f.pc = f.reg[l.names.pc()]
 }
 
-// store puts the registers of a frame back into regs; those without a value stay as they are.
+// store copies the registers of a frame into regs. Registers without a value stay unchanged in regs.
 func (l *Layout) store(f *frame, regs *arch.Regs) {
 	for reg, i := range l.index {
 		if v, ok := f.get(uint8(reg)); ok && i >= 0 {

@@ -2,14 +2,14 @@ package unwind
 
 import "encoding/binary"
 
-// Memory is the memory of the process whose thread is unwound. arch.Memory has this method.
+// Memory is the memory of the process whose thread is unwound. arch.Memory implements it.
 type Memory interface {
 	// ReadMemory fills all of p from addr, or fails.
 	ReadMemory(addr uint64, p []byte) error
 }
 
 const (
-	pageSize  = 4096 // at most that of the system, so that a page is readable completely or not at all
+	pageSize  = 4096 // at most the system's page size, so that a page is readable completely or not at all
 	pageCount = 16
 )
 
@@ -17,14 +17,14 @@ const (
 // are close together.
 type pages struct {
 	mem  Memory
-	next int // the page to be replaced next
+	next int // the next page to replace
 	page [pageCount]struct {
-		addr  uint64 // of the first byte; 1 when empty
+		addr  uint64 // of the first byte; 1 if the entry is empty
 		bytes [pageSize]byte
 	}
 }
 
-// start drops cached pages and reads from mem from now on.
+// start drops all cached pages and makes mem the memory to read.
 func (p *pages) start(mem Memory) {
 	p.mem = mem
 	for i := range p.page {
@@ -62,7 +62,7 @@ func (p *pages) load(addr uint64, size int) (uint64, error) {
 	return p.loadSlow(addr, size)
 }
 
-// loadSlow reads a word that may lie in two pages.
+// loadSlow reads a word that may cross a page boundary.
 func (p *pages) loadSlow(addr uint64, size int) (v uint64, err error) {
 	for i := range uint64(size) {
 		off := (addr + i) % pageSize

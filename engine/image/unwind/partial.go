@@ -1,21 +1,22 @@
 package unwind
 
-// The tables of 32-bit ARM describe a frame at calls. A thread may be stopped in the
-// prologue, which builds the frame, or in an epilogue, which removes it; most probes are at the first
-// instruction and at returns. So for the innermost frame the instructions that change the stack pointer are decoded: from the
-// program counter to a near return without branches, or else from the start of the function.
+// The tables of 32-bit ARM describe a frame at calls. A thread may be stopped in the prologue, which builds the frame,
+// or in an epilogue, which removes it: most probes are at the first instruction and at returns. So for the innermost
+// frame the instructions that change the stack pointer are decoded: from the program counter to a near return without
+// branches, or otherwise from the start of the function.
 
-// maxEpilogue is how many instructions an epilogue has at most, and maxPrologue a prologue, those of the body between its own included.
+// maxEpilogue is the maximum number of instructions in an epilogue. maxPrologue is that of a prologue, including
+// instructions of the body between its own.
 const (
 	maxEpilogue = 8
 	maxPrologue = 24
 )
 
-// stackEffect is what an instruction does to the stack.
+// stackEffect is the effect of an instruction on the stack.
 type stackEffect struct {
 	size     uint64 // of the instruction
-	down     int64  // bytes by which the stack grows; negative: shrinks
-	pops     uint32 // registers taken off the stack, before it shrinks
+	down     int64  // number of bytes by which the stack grows; negative: shrinks
+	pops     uint32 // registers popped, before the stack shrinks
 	makesFP  bool   // r7 or r11 becomes the frame pointer
 	returns  bool
 	anything bool // its effect on the stack is known
@@ -70,7 +71,7 @@ func (w *Walker) epilogue(thumb bool) *row {
 	return r
 }
 
-// prologue returns the row of a frame that is partly built, or nil when it is complete.
+// prologue returns the row of a partly built frame, or nil if the frame is complete.
 func (w *Walker) prologue(r *row, thumb bool) *row {
 	made := int64(0)
 	at := r.start + w.bias
@@ -96,10 +97,10 @@ func (w *Walker) prologue(r *row, thumb bool) *row {
 	return p
 }
 
-// thumbHere reports which instruction set the innermost frame is in: bit 5 of CPSR says so.
+// thumbHere reports whether the innermost frame runs Thumb code, which bit 5 of CPSR indicates.
 func (w *Walker) thumbHere() bool { return w.status>>5&1 != 0 }
 
-// effect decodes what matters of the instruction at an address.
+// effect decodes the stack effect of the instruction at an address.
 func (w *Walker) effect(at uint64, thumb bool) stackEffect {
 	code, err := w.pages.load(at, 2)
 	if err != nil {
@@ -143,7 +144,7 @@ func effect16(code uint32) stackEffect {
 	return e
 }
 
-// effectList decodes push and pop, which in 32 bits are the same in both sets (DDI 0406, A8.8.131 and A8.8.133).
+// effectList decodes push and pop, whose 32-bit forms are the same in both sets (DDI 0406, A8.8.131 and A8.8.133).
 func effectList(code uint32) (e stackEffect, known bool) {
 	e = stackEffect{size: 4, anything: true}
 	switch code >> 16 {
@@ -179,8 +180,8 @@ func effectThumb(code uint32) stackEffect {
 	return e
 }
 
-// thumbImmediate is the constant of an addition in Thumb: 12 bits as they are, or spread out (DDI 0406, A6.3.2). The patterns that
-// repeat a byte never are the size of a frame.
+// thumbImmediate returns the constant of an addition in Thumb: 12 bits, plain or expanded (DDI 0406, A6.3.2). The
+// patterns that repeat a byte are never the size of a frame.
 func thumbImmediate(code uint32) int64 {
 	v := code>>26&1<<11 | code>>12&7<<8 | code&0xff
 	if code>>25&1 != 0 || v>>8 == 0 {
@@ -190,7 +191,7 @@ func thumbImmediate(code uint32) int64 {
 	return int64(rotated>>(v>>7) | rotated<<(32-v>>7))
 }
 
-// effectA32 decodes an A32 instruction under no condition (DDI 0406, A5).
+// effectA32 decodes an unconditional A32 instruction (DDI 0406, A5).
 func effectA32(code uint32) stackEffect {
 	e, known := effectList(code)
 	constant := int64(code&0xff>>(code>>8&15*2) | code&0xff<<(32-code>>8&15*2))
@@ -207,7 +208,7 @@ func effectA32(code uint32) stackEffect {
 		e.down = -constant
 	case code == 0xe12fff1e: // bx lr
 		e.returns = true
-	case code&0xfffff000 == 0xe28db000 || code&0xfffff000 == 0xe24cb000 || code == 0xe1a0b00d: // fp is made
+	case code&0xfffff000 == 0xe28db000 || code&0xfffff000 == 0xe24cb000 || code == 0xe1a0b00d: // sets the frame pointer
 		e.makesFP = true
 	default:
 		return effectVector(code, e)

@@ -93,7 +93,7 @@ func (r *reader) sleb() int64 {
 	}
 }
 
-// cstring reads up to a zero byte.
+// cstring reads a string that ends with a zero byte.
 func (r *reader) cstring() string {
 	for i := r.off; i < len(r.data); i++ {
 		if r.data[i] == 0 {
@@ -107,7 +107,7 @@ func (r *reader) cstring() string {
 }
 
 // Pointer encodings of .eh_frame (Linux Standard Base, "DWARF Exception Header Encoding"): the low nibble is the
-// format, the next three bits what the value is relative to.
+// format, and the next three bits give the base of relative values.
 const (
 	encAbsPtr   = 0x00
 	encULEB     = 0x01
@@ -126,8 +126,8 @@ const (
 	encOmit     = 0xff
 )
 
-// pointer reads an encoded pointer. base is the address of r.data[0]; dataBase what data-relative values start from.
-// ok is false for an encoding that the file alone does not resolve.
+// pointer reads an encoded pointer. base is the address of r.data[0]; dataBase is the base of data-relative values. ok
+// is false for an encoding that cannot be resolved from the file alone.
 func (r *reader) pointer(enc uint8, word int, base, dataBase uint64) (v uint64, ok bool) {
 	at := base + uint64(r.off)
 	switch enc & 0x0f {

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// ruleKind says how a register of the caller, or the canonical frame address, is found (DWARF 5, 6.4.1).
+// ruleKind is the way in which a register of the caller, or the canonical frame address, is found (DWARF 5, 6.4.1).
 type ruleKind uint8
 
 const (
 	ruleSame       ruleKind = iota // unchanged
 	ruleUndefined                  // lost; for the return address: no caller
 	ruleOffset                     // saved at CFA + off
-	ruleValOffset                  // is CFA + off
-	ruleRegister                   // is register reg; for the CFA: register reg + off
+	ruleValOffset                  // the value is CFA + off
+	ruleRegister                   // the value of register reg; for the CFA: register reg + off
 	ruleExpression                 // saved at the address that expr computes
-	ruleValExpr                    // is the value that expr computes
+	ruleValExpr                    // the value that expr computes
 )
 
-// rule is how one register is found.
+// rule describes how one register is found.
 type rule struct {
 	target uint8 // the register the rule is for
 	kind   ruleKind
@@ -31,34 +31,34 @@ type rule struct {
 type row struct {
 	pc     uint64
 	cfa    rule
-	rules  []rule // in the order of registers; registers that are not there keep their values
+	rules  []rule // ordered by register; registers without a rule keep their values
 	ra     uint8
 	signal bool
 	signed bool   // the return address carries a pointer authentication code (arm64)
-	table  bool   // from a table for complete frames only (ARM): see partial.go
-	start  uint64 // of such a function
+	table  bool   // from a table that describes complete frames only (ARM): see partial.go
+	start  uint64 // start of the function, for such a table
 }
 
-// machine runs CFA programs: a table of rules that instructions change as the location advances.
+// machine runs CFA programs, whose instructions change a table of rules as the location advances.
 type machine struct {
 	*fde
 	names   *regNames
 	loc, pc uint64
 	cfa     rule
 	regs    [maxRegs]rule
-	initial [maxRegs]rule // as the common part left them, for DW_CFA_restore
+	initial [maxRegs]rule // the rules after the common part, for DW_CFA_restore
 	stack   []saved
 	signed  bool
 }
 
-// saved is what DW_CFA_remember_state keeps.
+// saved is the state that DW_CFA_remember_state saves.
 type saved struct {
 	cfa    rule
 	regs   [maxRegs]rule
 	signed bool
 }
 
-// maxRemembered bounds the stack of remembered states; compilers nest one or two.
+// maxRemembered limits the stack of remembered states; compilers nest one or two.
 const maxRemembered = 64
 
 // row runs the programs of the entry up to pc.
@@ -175,7 +175,7 @@ func (m *machine) exec(op uint8, r *reader) error {
 	return nil
 }
 
-// recall takes back what was remembered last.
+// recall restores the last remembered state.
 func (m *machine) recall() error {
 	n := len(m.stack) - 1
 	if n < 0 {
@@ -186,7 +186,7 @@ func (m *machine) recall() error {
 	return nil
 }
 
-// defCFA executes an instruction that says where the canonical frame address is.
+// defCFA executes an instruction that defines the canonical frame address.
 func (m *machine) defCFA(op uint8, r *reader) error {
 	switch op {
 	case cfaDefCFA, cfaDefCFASF:
@@ -208,7 +208,7 @@ func (m *machine) defCFA(op uint8, r *reader) error {
 	return r.err
 }
 
-// setRule executes an instruction that says where one register is.
+// setRule executes an instruction that sets the rule of one register.
 func (m *machine) setRule(op uint8, r *reader) error {
 	reg := r.uleb()
 	switch op {
@@ -238,11 +238,11 @@ func (m *machine) setRule(op uint8, r *reader) error {
 	return fmt.Errorf("call-frame instruction %#x is unknown", op)
 }
 
-// reg reads a register that a rule needs the value of; numbers beyond the general registers come back as one that has
-// no value.
+// reg reads the number of a register whose value a rule needs. For numbers beyond the general registers it returns a
+// register that has no value.
 func (m *machine) reg(r *reader) uint8 { return uint8(min(r.uleb(), maxRegs-1)) }
 
-// set changes a register's rule. Registers no walk needs, such as vectors, are passed over.
+// set sets the rule of a register. It ignores registers that no walk needs, such as vectors.
 func (m *machine) set(reg uint64, rule rule) error {
 	if reg < maxRegs {
 		m.regs[reg] = rule

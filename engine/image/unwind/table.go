@@ -19,16 +19,16 @@ var errLoad = errors.New("cannot read .eh_frame: the file changed while it was r
 type File interface {
 	// Machine returns the architecture of the file.
 	Machine() elf.Machine
-	// Section returns the contents of a section, decompressed, and its address in the file; nil data for a section
-	// that the file does not have or has no contents of.
+	// Section returns the contents of a section, decompressed, and its address in the file. The data are nil if the
+	// file does not have the section, or the section has no contents in the file.
 	Section(name string) (data []byte, addr uint64, err error)
 }
 
 // rowCache is the number of rows that a Table caches, a power of two. A walk needs one for each frame.
 const rowCache = 1024
 
-// Table is the call-frame information of one module. It is safe for concurrent use. Addresses are those of the
-// module's file: a program counter less the module's load bias.
+// Table is the call-frame information of one module. It is safe for concurrent use. Addresses are addresses in the
+// module's file: a program counter minus the module's load bias.
 type Table struct {
 	file  File
 	names *regNames
@@ -44,7 +44,7 @@ type Table struct {
 	debugOnce  sync.Once // .debug_frame is read only when .eh_frame does not cover an address
 	debugSpans []span
 
-	armOnce sync.Once // and the tables of 32-bit ARM when neither does
+	armOnce sync.Once // the tables of 32-bit ARM are read only if neither covers it
 	arm     exidx
 
 	mu   sync.Mutex // guards cies
@@ -53,8 +53,8 @@ type Table struct {
 	rows [rowCache]atomic.Pointer[row]
 }
 
-// New returns the table of a module. It reads nothing: a file without call-frame information shows when a question
-// returns ErrNoEntry. It refuses machines other than x86-64, i386, arm64 and 32-bit ARM.
+// New returns the table of a module. It reads nothing: if a file has no call-frame information, later calls return
+// ErrNoEntry. It refuses machines other than x86-64, i386, arm64 and 32-bit ARM.
 func New(f File) (*Table, error) {
 	names := namesOf(f.Machine())
 	if names == nil {
@@ -65,7 +65,7 @@ func New(f File) (*Table, error) {
 
 // load finds the sections and the search table.
 func (t *Table) load() {
-	t.err = errLoad // remains if reading faults, because this is done once
+	t.err = errLoad // remains if reading faults, because load runs only once
 	data, addr, err := t.file.Section(".eh_frame")
 	if err != nil {
 		t.err = fmt.Errorf("cannot read .eh_frame: %w", err)
@@ -92,7 +92,7 @@ func (t *Table) loadDebug() {
 	t.debugSpans = t.debug.scan()
 }
 
-// row returns the row for pc, from the cache if it was asked for before.
+// row returns the row for pc, from the cache if possible.
 func (t *Table) row(pc uint64) (*row, error) {
 	slot := &t.rows[(pc^pc>>10)%rowCache]
 	if r := slot.Load(); r != nil && r.pc == pc {
@@ -106,9 +106,9 @@ func (t *Table) row(pc uint64) (*row, error) {
 	return r, nil
 }
 
-// guard is called, and what it returns deferred, around all reading of the sections. They are mapped files: should one be truncated
-// while it is mapped, the access faults, which SetPanicOnFault turns into a panic of this goroutine alone, and recover into an
-// error.
+// guard is called before any reading of the sections, and its result is deferred. The sections are mapped files. If one
+// is truncated while it is mapped, the access faults; SetPanicOnFault turns the fault into a panic of this goroutine
+// alone, and recover turns that into an error.
 func guard(pc uint64, err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {

@@ -11,11 +11,11 @@ import (
 var ErrNoCaller = errors.New("the frame has no caller")
 
 // Find returns the table of the module that is mapped at pc and the module's load bias: the address in the process
-// less the address in the file. ok is false where no module is mapped; t may be nil for one without a table.
+// minus the address in the file. ok is false if no module is mapped at pc; t may be nil for a module without a table.
 type Find func(pc uint64) (t *Table, bias uint64, ok bool)
 
-// Walker unwinds threads of one architecture. It caches memory (64 KB) and is used by one goroutine at a time. Make one
-// for each tracing thread and keep it.
+// Walker unwinds threads of one architecture. It caches memory (64 KB), and only one goroutine may use it at a time.
+// Make one for each tracing thread and keep it.
 type Walker struct {
 	layout  *Layout
 	pages   pages
@@ -23,14 +23,14 @@ type Walker struct {
 	cur     frame
 	next    frame
 	eval0   evaluator
-	exact   bool   // the frame's program counter is the next instruction, not one behind a call
+	exact   bool   // the frame's program counter is the next instruction, not a return address
 	toThumb bool   // the last return address leads to Thumb code
-	bias    uint64 // of the module that the row just looked up is from
+	bias    uint64 // of the module of the row that was looked up last
 	status  uint64 // CPSR of the innermost frame, on 32-bit ARM
 	cfa     uint64
 }
 
-// NewWalker makes a walker for threads with these registers.
+// NewWalker returns a walker for threads with these registers.
 func NewWalker(l *Layout) *Walker { return &Walker{layout: l} }
 
 // start sets the walker to the innermost frame.
@@ -45,12 +45,12 @@ func (w *Walker) start(regs *arch.Regs, mem Memory, find Find) {
 	w.cfa = 0
 }
 
-// end drops the caller's memory and modules.
+// end drops the references to the caller's memory and modules.
 func (w *Walker) end() { w.pages.mem, w.find = nil, nil }
 
 // Walk writes the thread's call chain into out, innermost first, and returns the number of entries, at most len(out):
 // the program counter, then return addresses. It ends at the outermost function, at a frame that cannot be unwound, or
-// where the stack is inconsistent. The entries written are right.
+// where the stack is inconsistent. All entries that it writes are correct.
 func (w *Walker) Walk(regs *arch.Regs, mem Memory, find Find, out []uint64) int {
 	if len(out) == 0 {
 		return 0
@@ -68,8 +68,8 @@ func (w *Walker) Walk(regs *arch.Regs, mem Memory, find Find, out []uint64) int 
 	return n + 1
 }
 
-// Step changes regs, those of the innermost frame of a thread, into those of its caller, and returns the canonical
-// frame address of the frame that was left. Registers that the callee did not save keep their values.
+// Step changes regs from the registers of a thread's innermost frame to those of its caller. It returns the canonical
+// frame address of the innermost frame. Registers that the callee did not save keep their values.
 func (w *Walker) Step(regs *arch.Regs, mem Memory, find Find) (cfa uint64, err error) {
 	w.start(regs, mem, find)
 	defer w.end()
@@ -108,7 +108,7 @@ func (w *Walker) fitting(r *row) *row {
 	return nil
 }
 
-// rowHere is the row of the current frame.
+// rowHere returns the row of the current frame.
 func (w *Walker) rowHere() (*row, error) {
 	pc := w.cur.pc
 	if !w.exact {
@@ -137,8 +137,8 @@ func (w *Walker) step() error {
 	if err != nil {
 		return err
 	}
-	// Frames lie ever higher on the stack. A signal handler may have a stack of its own, and only the innermost
-	// frame may have none at all.
+	// Each frame is higher on the stack than its callee. A signal handler may have a separate stack, and only the
+	// innermost frame may have none at all.
 	if w.cfa != 0 && cfa <= w.cfa && !r.signal {
 		return fmt.Errorf("%w: the stack does not grow at %#x", ErrNoCaller, w.cur.pc)
 	}
@@ -155,7 +155,7 @@ func (w *Walker) step() error {
 	return nil
 }
 
-// frameAddress is the canonical frame address of the current frame.
+// frameAddress returns the canonical frame address of the current frame.
 func (w *Walker) frameAddress(r *row) (uint64, error) {
 	switch r.cfa.kind {
 	case ruleRegister:
@@ -224,7 +224,7 @@ func (w *Walker) applyRule(r *rule, cfa uint64, ra uint8) (err error) {
 	return nil
 }
 
-// address is where a return address leads.
+// address returns the address that a return address refers to.
 func (n *regNames) address(ra uint64) uint64 {
 	if n.thumb {
 		return ra &^ 1

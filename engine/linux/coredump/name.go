@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// ErrNoName reports that a directory has the maximum number of cores of one thread.
+// ErrNoName reports that a directory contains the maximum number of cores of one thread.
 var ErrNoName = errors.New("no name is free for another core")
 
 // mostNames is the maximum number of cores of one thread in a directory.
 const mostNames = 10000
 
-// Create creates the file for a core in a directory: "core.NAME.TID", or "core.NAME.TID.2" and so on when that exists.
-// It never changes an existing file or follows a link. Only the owner can read the file.
+// Create creates the file for a core in a directory: "core.NAME.TID", or "core.NAME.TID.2" and so on if that exists. It
+// never changes an existing file or follows a link. Only the owner can read the file.
 func Create(dir, name string, tid int) (*os.File, error) {
 	base := filepath.Join(dir, fmt.Sprintf("core.%s.%d", clean(name), tid))
 	for i := 1; i < mostNames; i++ {
@@ -32,7 +32,7 @@ func Create(dir, name string, tid int) (*os.File, error) {
 	return nil, fmt.Errorf("%s: %w", base, ErrNoName)
 }
 
-// clean makes a thread's name, which may contain any bytes, part of a file name.
+// clean turns a thread's name, which may contain any bytes, into a part of a file name.
 func clean(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == '/' || r == 0x7f || r == 0xfffd {

@@ -21,7 +21,8 @@ const (
 	noteExtended = 0x46e62b7f // NT_PRXFPREG: the FXSAVE image of a 32-bit thread
 )
 
-// notes returns all notes of a core, in the order of the kernel: the process is between the first thread and its floating-point registers.
+// notes returns all notes of a core in the order of the kernel: the note of the process is between the first thread and
+// its floating-point registers.
 func (p *Process) notes() []byte {
 	n := notes{p: p}
 	for i := range p.Threads {
@@ -37,7 +38,7 @@ func (p *Process) notes() []byte {
 	return n.out.Bytes()
 }
 
-// notes writes structures in the words of the process.
+// notes writes structures with the word size of the process.
 type notes struct {
 	p   *Process
 	out bytes.Buffer
@@ -64,7 +65,7 @@ type record struct {
 func (r *record) u16(v uint16) { binary.Write(r, binary.LittleEndian, v) }
 func (r *record) u32(v uint32) { binary.Write(r, binary.LittleEndian, v) }
 
-// long is an unsigned long of the process, which C aligns to its size.
+// long appends an unsigned long of the process, which C aligns to its size.
 func (r *record) long(v uint64) {
 	r.Write(make([]byte, -r.Len()&(r.word-1)))
 	if r.word == 4 {
@@ -74,14 +75,14 @@ func (r *record) long(v uint64) {
 	binary.Write(r, binary.LittleEndian, v)
 }
 
-// text is a field of n bytes that ends in a NUL.
+// text appends a field of n bytes that ends in a NUL.
 func (r *record) text(s string, n int) {
 	field := make([]byte, n)
 	copy(field[:n-1], s)
 	r.Write(field)
 }
 
-// status is struct elf_prstatus. Times are left at 0.
+// status returns a struct elf_prstatus. Times are 0.
 func (n *notes) status(t *Thread) []byte {
 	r := record{word: n.p.Word}
 	r.u32(uint32(t.Signal)) // pr_info: si_signo, si_code, si_errno
@@ -110,11 +111,11 @@ func (n *notes) status(t *Thread) []byte {
 	return r.Bytes()
 }
 
-// order32 is the order of struct user_regs_struct of IA-32.
+// order32 is the register order of struct user_regs_struct of IA-32.
 var order32 = [...]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP, x86.RAX, x86.DS, x86.ES, x86.FS, x86.GS,
 	x86.OrigRAX, x86.RIP, x86.CS, x86.EFLAGS, x86.RSP, x86.SS}
 
-// registers are the general registers in the order of the process's own kind.
+// registers returns the general registers in the order of the process's architecture.
 func registers(regs *arch.Regs, machine elf.Machine) []uint64 {
 	const ofARM, ofARM64 = 18, 34 // struct pt_regs, struct user_pt_regs
 	switch machine {
@@ -132,7 +133,7 @@ func registers(regs *arch.Regs, machine elf.Machine) []uint64 {
 	return list
 }
 
-// info is struct elf_prpsinfo.
+// info returns a struct elf_prpsinfo.
 func (n *notes) info() []byte {
 	i := &n.p.Info
 	r := record{word: n.p.Word}
@@ -161,7 +162,7 @@ func (n *notes) info() []byte {
 	return r.Bytes()
 }
 
-// files says which files are mapped where: a count, the unit of offsets, three words for each mapping, then the names.
+// files returns the list of mapped files: a count, the unit of offsets, three words for each mapping, then the names.
 func (n *notes) files() []byte {
 	r := record{word: n.p.Word}
 	var names bytes.Buffer
@@ -184,8 +185,8 @@ func (n *notes) files() []byte {
 	return r.Bytes()
 }
 
-// float adds the floating-point and vector registers. In a core of IA-32 the older note is the FSAVE image, which is made of
-// the FXSAVE image, and that comes in a note of its own.
+// float adds the floating-point and vector registers. In a core of IA-32 the older note is the FSAVE image, which is
+// converted from the FXSAVE image, and the FXSAVE image has a separate note.
 func (n *notes) float(t *Thread) {
 	if t.Float == nil {
 		return
@@ -202,7 +203,7 @@ func (n *notes) float(t *Thread) {
 	n.add("LINUX", noteExtended, t.Float)
 }
 
-// machine is the processor that the ELF header names.
+// machine returns the processor for the ELF header.
 func (p *Process) machine() elf.Machine {
 	if p.Machine != elf.EM_NONE {
 		return p.Machine
@@ -213,9 +214,9 @@ func (p *Process) machine() elf.Machine {
 	return elf.EM_X86_64
 }
 
-// fsave turns an FXSAVE image into the 108 bytes of an FSAVE image (Intel SDM vol. 1, 8.1 and 10.5.1): words of 16 bits get
-// 32, registers lose their padding, and the tag word, of which FXSAVE keeps one bit a register, says "valid" or "empty"
-// only.
+// fsave converts an FXSAVE image to the 108 bytes of an FSAVE image (Intel SDM vol. 1, 8.1 and 10.5.1). 16-bit words
+// become 32-bit words, and registers lose their padding. The tag word contains only "valid" or "empty", because FXSAVE
+// keeps one bit for each register.
 func fsave(fx []byte) []byte {
 	r := record{word: 4}
 	u16 := func(at int) uint16 { return binary.LittleEndian.Uint16(fx[at:]) }

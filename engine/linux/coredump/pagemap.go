@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// pagemap reads which pages of a process exist (the kernel's admin-guide/mm/pagemap.rst): a word for each page of the
-// address space.
+// pagemap reads which pages of a process exist (the kernel's admin-guide/mm/pagemap.rst). The file has one word for
+// each page of the address space.
 type pagemap struct {
 	f   *os.File
 	buf []byte
@@ -19,7 +19,7 @@ const (
 	pageSwapped = 1 << 62
 )
 
-// openPagemap opens the map of a process. Without permission all pages count as existing.
+// openPagemap opens the page map of a process. Without permission all pages count as existing.
 func openPagemap(pid int) *pagemap {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/pagemap", pid))
 	if err != nil {
@@ -29,7 +29,7 @@ func openPagemap(pid int) *pagemap {
 }
 
 // untouched reports whether the process has never accessed a range of whole pages, of at most chunk bytes. It returns
-// false when that is unknown.
+// false if that is unknown.
 func (m *pagemap) untouched(addr, size uint64) bool {
 	if m.f == nil {
 		return false

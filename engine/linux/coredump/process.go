@@ -11,13 +11,13 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// Process is the contents of a core. Describe sets everything but Threads and Read.
+// Process is the content of a core. Describe sets everything except Threads and Read.
 type Process struct {
 	Pid      int
 	Word     int         // bytes of a pointer: 4 or 8
-	Machine  elf.Machine // EM_NONE: x86, by the size of the word
+	Machine  elf.Machine // EM_NONE: x86, with the variant given by Word
 	Mappings []Mapping
-	Auxv     []byte // as the kernel gave it, in words of the process
+	Auxv     []byte // as provided by the kernel, in words of the process
 	Info     Info
 
 	// Threads are the threads with their registers. Debuggers show the first one.
@@ -29,9 +29,9 @@ type Process struct {
 // Thread is a stopped thread.
 type Thread struct {
 	Tid     int
-	Regs    arch.Regs // in the order of package arch; of x86 the kernel's struct user_regs_struct for x86-64, also for 32-bit processes
-	Float   []byte    // the FXSAVE image, or what ARM's kernels have for it; nil when it could not be read
-	Signal  int       // about to be delivered; 0 for none
+	Regs    arch.Regs // in the order of package arch; on x86 always the struct user_regs_struct of x86-64
+	Float   []byte    // the FXSAVE image, or its equivalent from ARM kernels; nil if it could not be read
+	Signal  int       // signal about to be delivered; 0 for none
 	Pending uint64    // pending signals: bit n-1 is signal n
 	Blocked uint64    // blocked signals
 }
@@ -53,7 +53,7 @@ type Info struct {
 	Args                 string // the command line, joined by spaces
 }
 
-// Describe reads a process in /proc whose pointers have word bytes.
+// Describe reads a process in /proc. Its pointers have word bytes.
 func Describe(pid, word int) (*Process, error) {
 	p := &Process{Pid: pid, Word: word}
 	maps, err := module.Maps(pid)
@@ -78,12 +78,12 @@ func Describe(pid, word int) (*Process, error) {
 	return p, nil
 }
 
-// isKernel reports whether an address is in the kernel's half, where the vsyscall page is. No memory there belongs to
-// the process.
+// isKernel reports whether an address is in the kernel's half, which contains the vsyscall page. No memory there
+// belongs to the process.
 func isKernel(addr uint64, word int) bool { return word == 8 && addr>>63 != 0 }
 
-// undumped returns the starts of mappings that a smaps file marks as not to be dumped: "dd" is MADV_DONTDUMP, "io" is
-// memory of a device, which reading may disturb.
+// undumped returns the starts of the mappings that a smaps file marks as not to be dumped: "dd" is MADV_DONTDUMP, and
+// "io" is device memory, which reading may disturb.
 func undumped(smaps string) map[uint64]bool {
 	skip := map[uint64]bool{}
 	var start uint64
@@ -104,8 +104,8 @@ func undumped(smaps string) map[uint64]bool {
 	return skip
 }
 
-// parse reads the text of /proc/PID/stat (proc_pid_stat(5)). The name stands in brackets and may hold anything, brackets
-// included.
+// parse reads the text of /proc/PID/stat (proc_pid_stat(5)). The name is in brackets and may contain anything,
+// including brackets.
 func (i *Info) parse(stat string) error {
 	open, end := strings.IndexByte(stat, '('), strings.LastIndexByte(stat, ')')
 	if open < 0 || end < open {
@@ -124,7 +124,7 @@ func (i *Info) parse(stat string) error {
 	return nil
 }
 
-// firstNumber is the first number behind a name in the text of a status file.
+// firstNumber returns the first number after a name in the text of a status file.
 func firstNumber(status, name string) int {
 	_, rest, _ := strings.Cut("\n"+status, "\n"+name)
 	first, _, _ := strings.Cut(strings.TrimLeft(rest, " \t"), "\t")

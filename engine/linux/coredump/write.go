@@ -12,17 +12,17 @@ const (
 	pageSize = 4096
 	// chunk is how much memory is read at once.
 	chunk = 1 << 20
-	// maxSegments is what the header's 16 bits can count; the kernel allows fewer mappings unless told otherwise.
+	// maxSegments is the maximum that the header's 16 bits can count. By default the kernel allows fewer mappings.
 	maxSegments = 0xfffe
 )
 
-// File is where a core is written; *os.File is one. What is never written reads as zero.
+// File is the file that a core is written to; *os.File implements it. Bytes that are never written read as zero.
 type File interface {
 	io.WriterAt
 	Truncate(size int64) error
 }
 
-// Write writes the core of a process. It returns how many bytes it wrote; the file is larger by its holes.
+// Write writes the core of a process. It returns the number of bytes written; the file is larger because of its holes.
 func Write(f File, p *Process) (written int64, err error) {
 	if len(p.Threads) == 0 {
 		return 0, fmt.Errorf("cannot write a core of process %d: no thread of it is stopped", p.Pid)
@@ -51,7 +51,7 @@ type segment struct {
 	size uint64 // bytes there
 }
 
-// layout makes all that comes before the contents, and says where those go.
+// layout returns everything before the contents, and the places of the contents.
 func (p *Process) layout() (head []byte, segments []segment, size int64) {
 	ehSize, phSize := uint64(64), uint64(56)
 	if p.Word == 4 {
@@ -146,8 +146,8 @@ func (w *writer) segment(s *segment) error {
 	return nil
 }
 
-// copy copies a piece of memory to an offset of the file. Pages that cannot be read, as those of a file that has become shorter,
-// and pages of zeros stay holes.
+// copy copies a piece of memory to an offset of the file. Pages of zeros, and pages that cannot be read, such as those
+// of a file that was truncated, stay holes.
 func (w *writer) copy(addr uint64, buf []byte, at int64) error {
 	for done := 0; done < len(buf); {
 		n := w.p.Read(addr+uint64(done), buf[done:])

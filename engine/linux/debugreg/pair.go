@@ -14,10 +14,10 @@ type pair struct {
 // Parts of the control word.
 const (
 	controlOn    = 1
-	controlUser  = 2 << 1 // of user mode only
+	controlUser  = 2 << 1 // match only in user mode
 	controlLoad  = 1 << 3
 	controlStore = 2 << 3
-	controlBytes = 5 // shift of a bit for each byte
+	controlBytes = 5 // shift of the byte mask, which has one bit for each byte
 )
 
 // watchPair returns the pair of a data watchpoint.
@@ -29,8 +29,8 @@ func watchPair(w Watch) pair {
 	return pair{w.Addr, controlOn | controlUser | kind | (1<<w.Len-1)<<controlBytes}
 }
 
-// execPair returns the pair of an execution watchpoint. Thumb code is marked by selecting two bytes. Four bytes at an
-// address that is not a multiple of four would never match.
+// execPair returns the pair of an execution watchpoint. Thumb code is marked by the selection of two bytes. Four bytes
+// at an address that is not a multiple of four would never match.
 func execPair(w Watch) pair {
 	const word, half = 0xf, 3
 	if w.Half || w.Addr&1 != 0 {
@@ -39,19 +39,21 @@ func execPair(w Watch) pair {
 	return pair{w.Addr, controlOn | controlUser | word<<controlBytes}
 }
 
-// aligned is a pair to write before p where that lies in the middle of a word, which the kernel takes only for a slot that it knows
-// to hold half a word: it looks at addresses before control words. The thread is stopped, so nothing meets it.
+// aligned returns the pair to write before p if p is in the middle of a word. The kernel checks addresses before
+// control words, and accepts such an address only for a slot that already contains a halfword. The thread is stopped,
+// so it cannot hit the first pair.
 func (p pair) aligned() (first pair, needed bool) {
 	first = p
 	first.addr &^= 3
 	return first, p.control>>controlBytes&0xff == 3 && first.addr != p.addr
 }
 
-// nearby is how far below a watched address an access that hits it may start: the longest access of one instruction.
+// nearby is the maximum distance below a watched address at which an access that hits it may start: the longest access
+// of one instruction.
 const nearby = 64
 
-// Met tells which of the watchpoints in its slots a thread has met: bit i is slot i. at is what the signal tells, the address of the
-// access, or of the instruction; it may be a little below what is watched.
+// Met returns which watchpoints a thread has hit: bit i is slot i. at is the address that the signal reports, of the
+// access or of the instruction; it may be slightly below the watched address.
 func Met(_ int, at uint64, watches []Watch) uint64 {
 	best, met := uint64(nearby), uint64(0)
 	for i, w := range watches {

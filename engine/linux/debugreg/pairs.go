@@ -18,7 +18,7 @@ func (d *Regs) Set(i int, w Watch) {
 	d.watch[i] = watchPair(w)
 }
 
-// Unset empties a slot.
+// Unset clears a slot.
 func (d *Regs) Unset(i int) { d.watch[i], d.exec[i] = pair{}, pair{} }
 
 // Any reports whether any slot is in use.

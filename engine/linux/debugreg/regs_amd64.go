@@ -7,7 +7,7 @@ import (
 	"gotap/engine/place"
 )
 
-// Debug registers 6, the status, and 7, the control register.
+// Debug registers 6, the status register, and 7, the control register.
 const (
 	debugStatus  = 6
 	debugControl = 7
@@ -31,7 +31,7 @@ func (d *Regs) Set(i int, w Watch) {
 	d.control |= 1<<(2*i) | (kind|length<<2)<<(16+4*i)
 }
 
-// Unset empties a slot.
+// Unset clears a slot.
 func (d *Regs) Unset(i int) {
 	d.addr[i] = 0
 	d.control &^= 3<<(2*i) | 15<<(16+4*i)
@@ -40,8 +40,8 @@ func (d *Regs) Unset(i int) {
 // Any reports whether any slot is in use.
 func (d *Regs) Any() bool { return d.control != 0 }
 
-// Write gives a thread, which has those of now, the registers that it should have. When the kernel refuses one (EINVAL: it is no address
-// that a program can have) the thread has those of now.
+// Write changes a thread's registers from now to want. If the kernel refuses one (EINVAL: a program cannot have that
+// address), the thread keeps now.
 func Write(tid int, now, want Regs) syscall.Errno {
 	e := write(tid, now, want)
 	if e != 0 {
@@ -50,7 +50,7 @@ func Write(tid int, now, want Regs) syscall.Errno {
 	return e
 }
 
-// write changes the registers one by one: nothing is watched while the addresses change.
+// write changes the registers one by one. Nothing is watched while the addresses change.
 func write(tid int, now, want Regs) (e syscall.Errno) {
 	ptrace.SetDebugReg(tid, debugControl, 0)
 	for i, addr := range want.addr {
@@ -64,8 +64,7 @@ func write(tid int, now, want Regs) (e syscall.Errno) {
 	return ptrace.SetDebugReg(tid, debugControl, want.control)
 }
 
-// Met tells which slots' watchpoints a thread has met since it was last asked: bit i is slot i. Nothing but the thread has to be known
-// for that here.
+// Met returns which watchpoints a thread has hit since the last call: bit i is slot i. Here it needs only the thread.
 func Met(tid int, _ uint64, _ []Watch) uint64 {
 	status, e := ptrace.GetDebugReg(tid, debugStatus)
 	if e != 0 || status&(1<<Slots-1) == 0 {

@@ -6,8 +6,8 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Write gives a thread, which has those of now, the registers that it should have. The kernel numbers them in pairs of address and control:
-// breakpoints upwards from 1, watchpoints downwards from -1.
+// Write changes a thread's registers from now to want. The kernel numbers the registers in pairs of address and
+// control: breakpoints upwards from 1, watchpoints downwards from -1.
 func Write(tid int, now, want Regs) syscall.Errno {
 	for i := range Slots {
 		e := writePair(tid, -(2*i + 1), -1, now.watch[i], want.watch[i])
@@ -21,8 +21,9 @@ func Write(tid int, now, want Regs) syscall.Errno {
 	return 0
 }
 
-// writePair writes one pair that has changed: it is off while its address changes. What is off has to say all the same what it
-// would watch, or the kernel refuses it and leaves it on (arch/arm/kernel/ptrace.c, ptrace_sethbpregs).
+// writePair writes one pair if it has changed. The pair is off while its address changes. A control word that is off
+// must still contain what the pair would watch; otherwise the kernel refuses it and leaves the pair on
+// (arch/arm/kernel/ptrace.c, ptrace_sethbpregs).
 func writePair(tid, n, toControl int, now, want pair) syscall.Errno {
 	if now == want {
 		return 0

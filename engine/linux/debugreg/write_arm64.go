@@ -7,7 +7,7 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Write gives a thread, which has those of now, the registers that it should have.
+// Write changes a thread's registers from now to want.
 func Write(tid int, now, want Regs) syscall.Errno {
 	if want.watch != now.watch {
 		if e := writePairs(tid, ptrace.SetARMWatch, want.watch); e != 0 {
