@@ -7,15 +7,14 @@ import (
 	"unsafe"
 )
 
-// ArenaOptions are the sizes of an arena.
+// ArenaOptions contains the sizes of an arena.
 type ArenaOptions struct {
-	Size int // bytes of address space; memory is used as it is touched. 0: 1 GiB, on 32-bit hosts 64 MiB
+	Size int // bytes of address space; memory is used only once touched. 0: 1 GiB, on 32-bit hosts 64 MiB
 	Ring int // bytes of the ring, rounded up to a power of two. 0: 4 MiB
 }
 
-// Layout of the arena. All offsets are in bytes from its start, all numbers are little-endian
-// 64-bit words, and no word is a Go pointer: another process can map the same memory and follow
-// it.
+// Layout of the arena. All offsets are in bytes from its start, all numbers are little-endian 64-bit words, and no word
+// is a Go pointer. So another process can map the same memory and follow the offsets.
 //
 //	0        header: magic, version, size, then the words named by word… below
 //	4 KiB    trap table: trapSlots × (place, count, address)
@@ -32,34 +31,33 @@ const (
 	ringData    = objectTable + maxObjects*objectSize
 )
 
-// Words of the header, as word indexes. The words of the ring that different sides write have
-// cache lines of their own.
+// Words of the header, as word indexes. Words of the ring that different sides write are on separate cache lines.
 const (
 	wordMagic     = 0
 	wordVersion   = 1
 	wordSize      = 2
 	wordObjects   = 3  // objects declared
-	wordNext      = 4  // offset of the first byte never allocated
+	wordNext      = 4  // offset of the first byte that was never allocated
 	wordRingBytes = 5  // size of the ring, a power of two
-	wordRingHead  = 16 // bytes ever reserved, by producers
-	wordRingTail  = 24 // bytes ever consumed, by the consumer
-	wordRingSleep = 32 // 1: the consumer sleeps and wants to be woken
+	wordRingHead  = 16 // total bytes reserved, by producers
+	wordRingTail  = 24 // total bytes consumed, by the consumer
+	wordRingSleep = 32 // 1: the consumer sleeps and must be woken
 	wordLostRing  = 40 // records dropped because the ring was full
-	wordLostLog   = 41 // items taken back because they did not fit
+	wordLostLog   = 41 // items removed because they did not fit
 	wordTraps     = 48 // counts by Trap, NumTraps words
 )
 
-// Sizes in bytes: of an arena and a ring when nothing is asked for, and the least that there can be.
+// Sizes in bytes: the defaults of an arena and a ring, and their minimums.
 const (
 	defaultArena   = 1 << 30
-	defaultArena32 = 64 << 20 // where addresses have 32 bits
-	leastArena     = 16 << 20 // tried last where limits on memory forbid more
+	defaultArena32 = 64 << 20 // on hosts with 32-bit addresses
+	leastArena     = 16 << 20 // tried last if memory limits forbid more
 	defaultRing    = 4 << 20
 	minRing        = 64 << 10
 )
 
-// Arena is all the memory that programs and host share: objects, storage of calls, the ring,
-// counters. See the package comment for who may call what.
+// Arena is all memory that programs and the host share: objects, storage of calls, the ring, counters. The package
+// comment describes who may call what.
 type Arena struct {
 	words []uint64 // the whole arena; every access that may race is atomic
 	bytes []byte   // the same memory
@@ -69,20 +67,18 @@ type Arena struct {
 	ring ring
 	pool pool
 
-	mu       sync.Mutex // guards declaring, allocating, and the two lists' replacement
+	mu       sync.Mutex // guards declaring, allocating, and the replacement of the two lists
 	objects  atomic.Pointer[[]*object]
 	programs atomic.Pointer[[]ProgramInfo]
 }
 
-// NewArena reserves an arena. The memory is a memfd where the system has one, so that it can be
-// mapped elsewhere too.
+// NewArena reserves an arena. The memory is a memfd if the system supports it, so that other processes can map it too.
 func NewArena(o ArenaOptions) (*Arena, error) {
 	mem, fd, free, err := reserve(o.Size)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reserve memory for the arena: %w", err)
 	}
-	// The mapping is page-aligned, lives until Close, and holds no Go pointers: looking at it
-	// as words is sound.
+	// The mapping is page-aligned, lives until Close, and holds no Go pointers, so it may be accessed as words.
 	words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/8)
 	a, err := newArenaOn(words, o.Ring)
 	if err != nil {
@@ -93,7 +89,8 @@ func NewArena(o ArenaOptions) (*Arena, error) {
 	return a, nil
 }
 
-// reserve maps size bytes. Without a size it takes what the host's limits allow, from the default down.
+// reserve maps size bytes. For size 0 it tries decreasing sizes, starting with the default, until the host's limits
+// allow one.
 func reserve(size int) (mem []byte, fd int, free func() error, err error) {
 	if size != 0 {
 		return mapShared(roundUp(size, pageSize))
@@ -110,7 +107,7 @@ func reserve(size int) (mem []byte, fd int, free func() error, err error) {
 	return mem, fd, free, err
 }
 
-// newArenaOn makes an arena of zeroed memory.
+// newArenaOn returns an arena on zeroed memory.
 func newArenaOn(words []uint64, ring int) (*Arena, error) {
 	if ring == 0 {
 		ring = defaultRing
@@ -130,7 +127,7 @@ func newArenaOn(words []uint64, ring int) (*Arena, error) {
 	return a, nil
 }
 
-// Close gives the memory back. No program may run and no handle be used after it.
+// Close frees the memory. Afterwards no program may run and no handle may be used.
 func (a *Arena) Close() error {
 	if a.free == nil {
 		return nil
@@ -140,12 +137,12 @@ func (a *Arena) Close() error {
 	return free()
 }
 
-// FD is the memfd that backs the arena, or -1.
+// FD returns the memfd of the arena, or -1.
 func (a *Arena) FD() int { return a.fd }
 
 func (a *Arena) load(index uint64) uint64 { return atomic.LoadUint64(&a.words[index]) }
 
-// allocateLocked takes bytes of zeroed memory, aligned to a cache line. The caller holds a.mu.
+// allocateLocked allocates zeroed memory, aligned to a cache line. The caller holds a.mu.
 func (a *Arena) allocateLocked(bytes uint64) (uint64, bool) {
 	off := a.words[wordNext]
 	bytes = (bytes + 63) &^ 63
@@ -156,18 +153,18 @@ func (a *Arena) allocateLocked(bytes uint64) (uint64, bool) {
 	return off, true
 }
 
-// Register makes a program's formats and places known and returns the number its Code carries.
-// Safe for concurrent use.
+// Register adds a program's formats and places to the arena and returns the ID for its Code. It is safe for concurrent
+// use.
 func (a *Arena) Register(info ProgramInfo) uint32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	old := *a.programs.Load()
-	list := append(old, info) // readers look no further than the length they loaded
+	list := append(old, info) // readers do not look beyond the length that they loaded
 	a.programs.Store(&list)
 	return uint32(len(old))
 }
 
-// Program returns what was registered under a number. Safe for concurrent use.
+// Program returns the program registered under an ID. It is safe for concurrent use.
 func (a *Arena) Program(id uint32) (ProgramInfo, bool) {
 	list := *a.programs.Load()
 	if int(id) >= len(list) {
@@ -178,7 +175,7 @@ func (a *Arena) Program(id uint32) (ProgramInfo, bool) {
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
-// powerOfTwo is the least power of two that is not below n.
+// powerOfTwo returns the smallest power of two that is at least n.
 func powerOfTwo(n int) int {
 	p := 1
 	for p < n {

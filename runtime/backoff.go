@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// backoff bounds waiting for another thread. What one waits for takes nanoseconds unless that
-// thread is preempted within it, then milliseconds, or has died within it, then for ever: so it
-// yields first, then sleeps, and gives up in the end.
+// backoff bounds the wait for another thread. The wait takes nanoseconds; milliseconds if that thread is preempted;
+// forever if it has died. So backoff first yields, then sleeps, and finally gives up.
 type backoff struct{ turns int }
 
 const (
@@ -16,7 +15,7 @@ const (
 	sleepFor = 50 * time.Microsecond
 )
 
-// wait lets other threads go on. false: waited for long enough.
+// wait lets other threads run. It returns false after waiting for long enough.
 func (b *backoff) wait() bool {
 	b.turns++
 	switch {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// A cell is where an object keeps what was added, for one key or, not keyed, for itself. Its words:
+// A cell stores the data of an object for one key, or of an unkeyed object. Its words are:
 //
 //	map of numbers, per-thread   value
 //	map of texts, shared text    see textCell
@@ -16,14 +16,14 @@ import (
 //	tseries                      that of what an interval holds
 //	trail                        see trail.go
 //
-// Programs change cells with atomic operations alone.
+// Programs change cells only with atomic operations.
 
 const (
 	cellCount = 0 // hits, also the value of a map and of count
 	cellValue = 1 // sum or extreme
 )
 
-// cellWords is the size of a cell.
+// cellWords returns the size of a cell.
 func (o *Object) cellWords() int {
 	switch o.form() {
 	case KindSum, KindAvg, KindStats, KindMin, KindMax:
@@ -44,7 +44,7 @@ func (o *Object) cellWords() int {
 	return 1
 }
 
-// form is the kind whose cells an object has.
+// form returns the kind whose cell layout an object has.
 func (o *Object) form() ObjectKind {
 	if o.Kind == KindSeries {
 		return o.Of
@@ -52,17 +52,16 @@ func (o *Object) form() ObjectKind {
 	return o.Kind
 }
 
-// powers is the division of a hist.
+// powers returns the division of a hist.
 func (o *Object) powers() powers { return powers{o.Bits} }
 
-// linear is the division of an lhist.
+// linear returns the division of an lhist.
 func (o *Object) linear() linear { return linear{o.Lo, o.Hi, o.Step} }
 
-// fresh puts a cell in its first state. The cell is the caller's alone, or what races with it
-// is lost on purpose.
+// fresh initializes a cell. Only the caller uses the cell, or concurrent additions are lost intentionally.
 func (o *Object) fresh(cell []uint64) {
 	if o.Kind == KindTrail {
-		cell = cell[:trailRecords] // what is behind them is written before it is read
+		cell = cell[:trailRecords] // the records are written before they are read
 	}
 	for i := range cell {
 		atomic.StoreUint64(&cell[i], 0)
@@ -98,7 +97,7 @@ func (o *Object) update(cell []uint64, v int64) {
 	}
 }
 
-// merge adds what a cell of an object of the same declaration held.
+// merge adds the contents of a cell of an object with the same declaration.
 func (o *Object) merge(cell, from []uint64) {
 	switch o.form() {
 	case KindMin:
@@ -123,7 +122,7 @@ func read(cell, to []uint64) {
 	}
 }
 
-// data makes values of a copied cell; ok is false when nothing was ever added to it.
+// data returns the values of a copied cell; ok is false if nothing was ever added to it.
 func (o *Object) data(cell []uint64) (d Data, ok bool) {
 	switch o.form() {
 	case KindHist, KindLhist:
@@ -145,11 +144,11 @@ func (o *Object) data(cell []uint64) (d Data, ok bool) {
 		d.Sum = int64(cell[cellValue])
 		d.Int = average(d.Sum, d.Count)
 	}
-	// A sum that was taken between an addition's two steps has no hits yet, and must not get lost.
+	// A sum that was taken between the two steps of an addition has no hits yet, and must not be lost.
 	return d, d.Count != 0 || d.Sum != 0
 }
 
-// wordData is the value of a map or a per-thread variable.
+// wordData returns the value of a map or a per-thread variable.
 func (o *Object) wordData(w uint64) Data {
 	if o.Kind == KindMap && o.Value == ValueFloat {
 		return Data{Kind: o.Kind, Float: math.Float64frombits(w), IsFloat: true}
@@ -157,7 +156,7 @@ func (o *Object) wordData(w uint64) Data {
 	return Data{Kind: o.Kind, Int: int64(w)}
 }
 
-// average truncates toward zero.
+// average returns the average, truncated toward zero.
 func average(sum, count int64) int64 {
 	if count == 0 {
 		return 0
@@ -165,7 +164,7 @@ func average(sum, count int64) int64 {
 	return sum / count
 }
 
-// bucketData lists the buckets from the first that is not empty to the last.
+// bucketData lists the buckets from the first to the last non-empty one.
 func (o *Object) bucketData(cell []uint64) (Data, bool) {
 	d := Data{Kind: o.Kind}
 	first, last := -1, -1
@@ -189,8 +188,8 @@ func (o *Object) bucketData(cell []uint64) (Data, bool) {
 	return d, true
 }
 
-// bucket is one bucket with its bounds; only those at the ends of an lhist, and that of
-// negative values, are open.
+// bucket returns one bucket with its bounds. Only the end buckets of an lhist, and the bucket of negative values, are
+// open.
 func (o *Object) bucket(i int, count uint64) Bucket {
 	var lo, hi int64
 	var openLo, openHi bool

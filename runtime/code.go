@@ -9,7 +9,7 @@ const (
 	MaxTemps      = 256      // scratch words of a hit
 	MaxCalls      = 32       // nested calls
 	MaxText       = 4096     // bytes of one text
-	DefaultText   = 256      // bytes of str(p) when nothing else is asked
+	DefaultText   = 256      // default size of str(p) in bytes
 	DefaultLog    = 1024     // bytes of the log of a hit
 	MaxLog        = 16 << 10 // bytes logMax may ask for
 	ScratchSize   = 64 << 10 // bytes of text a hit may make
@@ -24,44 +24,44 @@ const (
 
 	DefaultTrail  = 16 << 10 // bytes a thread's trail holds
 	MaxTrail      = 1 << 20
-	MaxThreads    = 16384 // threads that a per-thread variable or a trail tells apart
-	TrailThreads  = 1024  // threads that have a trail at a time, unless Max says otherwise
+	MaxThreads    = 16384 // threads that a per-thread variable or a trail can distinguish
+	TrailThreads  = 1024  // number of threads that have a trail at a time, unless Max is set
 	DefaultEvents = 1024  // records of a recorder
 	MaxEvents     = 1 << 20
-	RecordBytes   = 512 // bytes of one of them, with its header
+	RecordBytes   = 512 // bytes of one such record, with its header
 )
 
-// Inst is one decoded instruction. Which operands an operation has is in its comment (see Op).
+// Inst is one decoded instruction. The comment of an operation lists its operands (see Op).
 type Inst struct {
 	Op opcode.Op
 	A  uint32
 	V  uint64
 }
 
-// Code is a program ready to run: verified, decoded and bound to one arena. It is immutable
-// and may be used by several threads.
+// Code is a program ready to run: verified, decoded and bound to one arena. It is immutable, and several threads may
+// use it.
 type Code struct {
-	ID      uint32 // number of the program in its arena; records carry it
+	ID      uint32 // number of the program in its arena; contained in records
 	Insts   []Inst
 	Texts   []string     // constants of opcode.PushS
 	Stack   int          // words of operand stack needed, as verified
 	Temps   int          // scratch words, zero at the start of a hit
 	Fuel    uint32       // steps; 0 means DefaultFuel
-	LogMax  int          // bytes of items as they are stored; 0 means DefaultLog
-	LogData int          // bytes of data in them, without headers and padding; 0: LogMax alone limits the log
-	Bounded bool         // the verifier proved that the steps stay below Fuel: the machine need not count
-	Wrap    bool         // the operand stack is circular, as in DProbes: only for programs that ask for it
-	Unsafe  bool         // holds destructive operations
-	Needs   opcode.Needs // what an executor must have to run it (NeedsOf)
+	LogMax  int          // bytes of stored items; 0 means DefaultLog
+	LogData int          // bytes of data in items, without headers and padding; 0: only LogMax limits the log
+	Bounded bool         // the verifier proved that the steps stay below Fuel, so the machine need not count
+	Wrap    bool         // the operand stack is circular, as in DProbes: only for programs that request it
+	Unsafe  bool         // contains destructive operations
+	Needs   opcode.Needs // features that an executor needs to run it (NeedsOf)
 	Mask    uint32       // exceptions that go to handlers; 0 means DefaultMask (see MaskSet)
-	Trace   uint32       // number of the format of the trace's item, plus 1; 0: nothing is traced
+	Trace   uint32       // number of the format of the trace's item, plus 1; 0: no trace
 	Room    int          // bytes of trace; 0 means MaxTrace
 	Heap    int          // bytes of heap
 	Auto    bool         // each exception appends to the trace
 }
 
-// Trap is why a program was ended before its end. There is one for each limit, shared by all
-// executors, so that a message is the same wherever the program ran.
+// Trap is the reason why a program was ended early. There is one for each limit. All executors share them, so messages
+// do not depend on where the program ran.
 type Trap uint8
 
 // The traps.
@@ -76,7 +76,7 @@ const (
 	TrapText          // scratch memory for text exhausted
 	TrapKey           // key too long
 	TrapIndex         // variable index out of range
-	TrapThis          // no storage: the call was not seen being entered
+	TrapThis          // no storage: the entry of the call was not seen
 	TrapRegister      // no such register or argument here
 	TrapOp            // not an operation
 	TrapUser          // raised by the program
@@ -90,7 +90,7 @@ const (
 	NumTraps
 )
 
-// Outcome is how one run of a program ended.
+// Outcome describes how one run of a program ended.
 type Outcome struct {
 	Kind     ExitKind
 	Abort    bool // discard the log
@@ -100,9 +100,9 @@ type Outcome struct {
 	PC       uint32 // the instruction that ended the program
 	Steps    uint32
 	Facility uint32
-	Skip     bool // the function is to be skipped, with result SkipRet
+	Skip     bool // skip the function, with result SkipRet
 	SkipRet  uint64
 	Signal   uint8
 
-	SkipPC, SignalPC uint32 // the operations that asked for it
+	SkipPC, SignalPC uint32 // the operations that requested it
 }

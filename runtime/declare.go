@@ -8,25 +8,25 @@ import (
 	"sync/atomic"
 )
 
-// object is the Go side of a declared object; what programs change is in the arena.
+// object is the Go side of a declared object. The data that programs change are in the arena.
 type object struct {
 	id   int
-	kind ObjectKind // of decl; it never changes
+	kind ObjectKind // same as in decl; never changes
 	desc []uint64   // its descriptor
 
-	decl    atomic.Pointer[Object]  // as declared, then as refined; replaced as a whole
+	decl    atomic.Pointer[Object]  // as declared, later as refined; replaced as a whole
 	storage atomic.Pointer[storage] // nil until the shape is known
 
 	evictor evictor
-	host    sync.Mutex // one host goroutine reads or takes at a time; never held while waiting for the arena's mutex
+	host    sync.Mutex // one host goroutine at a time reads or takes; never held while waiting for the arena's mutex
 }
 
-// storage is where an object of known shape keeps its cells.
+// storage holds the cells of an object of known shape.
 type storage struct {
 	Object         // refined
-	shape  *shape  // nil: not keyed
-	table  table   // keyed
-	cells  [2]cell // not keyed; the second is used by banked kinds only
+	shape  *shape  // nil: unkeyed
+	table  table   // if keyed
+	cells  [2]cell // if unkeyed; only banked kinds use the second one
 	banked bool
 }
 
@@ -35,7 +35,7 @@ type cell = []uint64
 // Words of an object's descriptor.
 const (
 	descKind      = 0 // kind | full<<8 | value<<16 | key parts<<24, and 1<<32 once there is a body
-	descWord      = 1 // KindInt: the value; banked aggregations: which bank is in use, and the pins
+	descWord      = 1 // KindInt: the value; banked aggregations: the bank in use, and the pins
 	descBody      = 2 // arena offset of the cells, or of the table
 	descSlots     = 3 // slots of the table
 	descKeyWords  = 4
@@ -44,12 +44,12 @@ const (
 	descLimit     = 7
 	descClock     = 8
 	descDropped   = 9  // additions dropped because there was no room for the key
-	descEvicted   = 10 // keys forgotten to make room
-	descContended = 11 // updates given up because another thread kept them waiting
+	descEvicted   = 10 // keys evicted to make room
+	descContended = 11 // updates given up because another thread blocked them
 	descHas       = uint64(1) << 32
 )
 
-// Declare makes an object known and gives its number; numbers count from 0. Safe for concurrent use.
+// Declare declares an object and returns its ID. IDs count from 0. It is safe for concurrent use.
 func (a *Arena) Declare(o Object) (id int, err error) {
 	if err := o.check(); err != nil {
 		return 0, fmt.Errorf("cannot declare %s: %w", o.label(), err)
@@ -70,13 +70,13 @@ func (a *Arena) Declare(o Object) (id int, err error) {
 	if err := a.openLocked(obj); err != nil {
 		return 0, err
 	}
-	list := append(old, obj) // readers look no further than the length they loaded
+	list := append(old, obj) // readers do not look beyond the length that they loaded
 	a.objects.Store(&list)
 	atomic.StoreUint64(&a.words[wordObjects], uint64(len(list)))
 	return obj.id, nil
 }
 
-// openLocked gives storage at once to objects whose shape needs no program to be known.
+// openLocked allocates the storage of an object immediately if its shape does not depend on a program.
 func (a *Arena) openLocked(obj *object) error {
 	o := *obj.decl.Load()
 	switch {
@@ -101,7 +101,7 @@ func (a *Arena) openLocked(obj *object) error {
 	return nil
 }
 
-// check says what is wrong with a declaration.
+// check returns an error if a declaration is invalid.
 func (o *Object) check() error {
 	switch {
 	case o.Kind > KindSeries:
@@ -126,7 +126,7 @@ func (o *Object) check() error {
 	return nil
 }
 
-// check refuses divisions without an end or with too many buckets.
+// check refuses divisions that are endless or have too many buckets.
 func (l linear) check() error {
 	switch {
 	case l.step <= 0:
@@ -139,10 +139,10 @@ func (l linear) check() error {
 	return nil
 }
 
-// kindNames are the words of the script language.
+// kindNames are the names of the kinds in the script language.
 var kindNames = [...]string{"variable", "text", "variables", "perThread", "trail", "recorder", "map", "count", "sum", "min", "max", "avg", "stats", "hist", "lhist", "tseries"}
 
-// String is the kind's word in the script language.
+// String returns the kind's name in the script language.
 func (k ObjectKind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -150,7 +150,7 @@ func (k ObjectKind) String() string {
 	return fmt.Sprintf("kind %d", k)
 }
 
-// label names an object in messages.
+// label returns the name of an object for messages.
 func (o *Object) label() string {
 	if o.Name == "" {
 		return "a " + o.Kind.String()
@@ -158,8 +158,8 @@ func (o *Object) label() string {
 	return o.Kind.String() + " " + o.Name
 }
 
-// Lookup returns an object as declared and refined, and the arena offset that programs name it
-// by. An unknown number gives 0.
+// Lookup returns an object as declared and refined, and the arena offset by which programs name it. For an unknown ID
+// the offset is 0.
 func (a *Arena) Lookup(id int) (Object, uint64) {
 	obj := a.objectByID(id)
 	if obj == nil {
@@ -168,7 +168,7 @@ func (a *Arena) Lookup(id int) (Object, uint64) {
 	return *obj.decl.Load(), a.descriptor(id)
 }
 
-// Objects is how many objects were declared.
+// Objects returns the number of declared objects.
 func (a *Arena) Objects() int { return len(*a.objects.Load()) }
 
 func (a *Arena) descriptor(id int) uint64 { return objectTable + uint64(id)*objectSize }
@@ -181,7 +181,7 @@ func (a *Arena) objectByID(id int) *object {
 	return list[id]
 }
 
-// objectAt finds the object a program names by its offset; nil if there is none.
+// objectAt returns the object that a program names by its offset, or nil if there is none.
 func (a *Arena) objectAt(off uint64) *object {
 	list := *a.objects.Load()
 	id := (off - objectTable) / objectSize
@@ -191,10 +191,10 @@ func (a *Arena) objectAt(off uint64) *object {
 	return list[id]
 }
 
-// Refine tells the key shape and value type a use of an object needs, before the program that
-// has the use is lowered. The first use decides both and memory is set aside then; later ones
-// must agree. value counts for maps alone; ValueAny agrees with all. A part of the key that is ValueAny
-// leaves the shape open. Safe for concurrent use.
+// Refine declares the key shape and value type that a use of an object needs, before the program with that use is
+// lowered. The first use determines both, and memory is allocated then; later uses must agree. value counts only for
+// maps; ValueAny agrees with everything. A key part of kind ValueAny leaves the shape open. It is safe for concurrent
+// use.
 func (a *Arena) Refine(id int, keys []ValueKind, value ValueKind) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -214,7 +214,7 @@ func (a *Arena) Refine(id int, keys []ValueKind, value ValueKind) error {
 		o.Value = value
 	}
 	if o.Kind == KindMap && value == ValueAny || slices.Contains(keys, ValueAny) {
-		obj.decl.Store(&o) // a type is still open: until it is known the object is empty
+		obj.decl.Store(&o) // a type is still open; the object is empty until it is known
 		return nil
 	}
 	if len(keys) == 0 {
@@ -223,7 +223,7 @@ func (a *Arena) Refine(id int, keys []ValueKind, value ValueKind) error {
 	return a.openTableLocked(obj, o, keys)
 }
 
-// agreesWith compares the parts of a use with the declaration.
+// agreesWith compares the number of key parts of a use with the declaration.
 func (o *Object) agreesWith(keys []ValueKind) error {
 	switch {
 	case o.Kind < KindMap:
@@ -239,7 +239,7 @@ func (o *Object) agreesWith(keys []ValueKind) error {
 	return nil
 }
 
-// agrees compares a later use with what the first one decided.
+// agrees compares a later use with the shape and type that the first one determined.
 func (st *storage) agrees(keys []ValueKind, value ValueKind) error {
 	if st.Kind < KindMap {
 		if len(keys) == 0 {
@@ -263,7 +263,7 @@ func (st *storage) agrees(keys []ValueKind, value ValueKind) error {
 	return nil
 }
 
-// parts is a number of key parts in words.
+// parts returns a number of key parts in words.
 func parts(n int) string {
 	switch n {
 	case 0:

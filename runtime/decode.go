@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// errDamaged says that bytes of a record are not what a program writes. The ring is memory that
-// other processes may write to, one day by native code in the target: what is read from it is
-// checked like a file. Damage costs the rest of one record and is counted by the reader.
+// errDamaged reports that bytes of a record cannot come from a program. Other processes can write to the ring, in
+// future also native code in the target, so its contents are checked like a file. Damage costs the rest of one record
+// and is counted by the reader.
 var errDamaged = errors.New("damaged record")
 
 // decodeHeader reads the header of a record whose first word has been loaded.
 func decodeHeader(p []byte, word uint64) Header {
-	// Offsets are those of record.go and of the comment on Ring; the first word was loaded
-	// atomically by the caller, because its being not 0 is what makes the rest valid.
+	// The offsets are those of record.go and of the comment on ring. The caller loaded the first word atomically: the
+	// rest is valid because that word is not 0.
 	h := Header{
 		Size:    uint32(word),
 		Flags:   uint16(word >> 32),
@@ -40,7 +40,7 @@ func decodeItems(p []byte, programs []ProgramInfo, pid int64) ([]Item, error) {
 		}
 		word := binary.LittleEndian.Uint64(p)
 		size, format, program := int(word&0xffff), int(word>>16&0xffff), word>>32
-		// A size of 0 would never end the loop.
+		// A size of 0 would make the loop endless.
 		if size < itemHeader || size%8 != 0 || size > len(p) {
 			return items, fmt.Errorf("%w: an item of %d bytes", errDamaged, size)
 		}
@@ -58,7 +58,7 @@ func decodeItems(p []byte, programs []ProgramInfo, pid int64) ([]Item, error) {
 	return items, nil
 }
 
-// countItems guesses the number of items for one allocation; damage only makes the guess wrong.
+// countItems estimates the number of items for one allocation. Damage only makes the estimate wrong.
 func countItems(p []byte) (n int) {
 	for len(p) >= itemHeader {
 		size := int(binary.LittleEndian.Uint16(p))
@@ -70,9 +70,8 @@ func countItems(p []byte) (n int) {
 	return n
 }
 
-// decodeFields reads the fields of one item, which must be all there is of it. Fields have no
-// tags: which there are is known from the format, of which the log holds only the number. That
-// halves small records.
+// decodeFields reads the fields of one item. There must be no other data. Fields have no tags: the format defines them,
+// and the log holds only the number of the format. That halves small records.
 func decodeFields(p []byte, f *Format, pid int64) ([]Value, error) {
 	vals := make([]Value, 0, len(f.Fields))
 	for i := range f.Fields {
@@ -93,8 +92,8 @@ func decodeFields(p []byte, f *Format, pid int64) ([]Value, error) {
 	return vals, nil
 }
 
-// decodeField decodes one field and returns how many bytes it has; 0 means damage.
-// Texts are copied, because the ring is written over as soon as the record has been given back.
+// decodeField decodes one field and returns its size in bytes; 0 means damage. Texts are copied, because the ring is
+// overwritten as soon as the record has been consumed.
 func decodeField(p []byte, kind ValueKind, pid int64) (Value, int) {
 	if len(p) < 8 {
 		return Value{}, 0
@@ -105,7 +104,7 @@ func decodeField(p []byte, kind ValueKind, pid int64) (Value, int) {
 	}
 	length, cut := int(word&keyLenMask), word&keyHeaderCut != 0
 	padded := (length + 7) &^ 7
-	// Lengths count without padding, so that a text keeps its exact length.
+	// Lengths do not include padding, so a text keeps its exact length.
 	if padded > len(p)-8 {
 		return Value{}, 0
 	}

@@ -8,12 +8,13 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Items that wait. An item of the log may go to an object of the arena in the place of the host: to the trail of its thread
-// (trail.go), from which it is told or forgotten later, or to a recorder (recorder.go), which keeps the last ones.
+// Deferred items. An item of the log may go to an object of the arena instead of the host: to the trail of its thread
+// (trail.go), from which it is sent or discarded later, or to a recorder (recorder.go), which keeps the most recent
+// ones.
 //
-// Nothing of it happens before the hit is committed: a program that traps, aborts, or whose probed instruction faults has
-// neither logged nor kept nor forgotten anything. So keeping and forgetting are items too, in the order in which the program
-// did them. Where an item goes stands in the low bits of its length:
+// This happens only when the hit is committed: a program that traps, aborts, or whose probed instruction faults has not
+// logged, kept or discarded anything. So keeping and discarding are items too, in the order in which the program did
+// them. The low bits of an item's length give its destination:
 //
 //	whereHost     to the host
 //	whereDeferred    to the object whose offset is the last word of the item
@@ -29,7 +30,7 @@ const (
 	deferredItem = 16 // bytes of an item that keeps or forgets
 )
 
-// logDeferred does the operations on items that wait.
+// logDeferred executes the operations on deferred items.
 func (m *Machine) logDeferred(in *Inst) Trap {
 	h, where := m.hit, byte(whereDeferred)
 	h.deferred = true
@@ -53,16 +54,16 @@ func (m *Machine) logDeferred(in *Inst) Trap {
 	return trap
 }
 
-// sortOut hands the items of a log to where they go, and returns those for the host that are behind the last kept trail, with
-// hdr as their header. What is before a kept trail goes to the host before it, as records of its own. The log is overwritten.
-// Any thread; does not allocate.
+// sortOut sends the items of a log to their destinations. It returns the host's items after the last kept trail, with
+// hdr as their header. Host items before a kept trail go to the host before the trail, as separate records. The log is
+// overwritten. Any thread may call it; it does not allocate.
 func (a *Arena) sortOut(hdr *Header, log []byte) []byte {
 	host := log[:0]
 	for len(log) >= itemHeader {
 		size := int(binary.LittleEndian.Uint16(log))
 		where := size & whereMask
 		if size &^= whereMask; size < itemHeader || size > len(log) {
-			break // only a hit that no machine has written
+			break // only in a hit that no machine has written
 		}
 		item := log[:size]
 		log = log[size:]
@@ -76,20 +77,20 @@ func (a *Arena) sortOut(hdr *Header, log []byte) []byte {
 			}
 			a.endTrail(hdr.Tid, item, where == whereKeep)
 		default:
-			host = append(host, item...) // never beyond the item itself
+			host = append(host, item...) // never extends beyond the item itself
 		}
 	}
 	return host
 }
 
-// plainHeader is the header of a part of a hit that is told before its end.
+// plainHeader returns the header for a part of a hit that is sent before its end.
 func plainHeader(hdr *Header) *Header {
 	part := *hdr
 	part.Kind, part.Hold, part.Exit = ExitPlain, 0, 0
 	return &part
 }
 
-// putDeferred hands one item to its object, as a record with a header of its own.
+// putDeferred gives one item to its object, as a record with a separate header.
 func (a *Arena) putDeferred(hdr Header, item []byte) {
 	n := len(item) - 8
 	obj := a.objectAt(binary.LittleEndian.Uint64(item[n:]))
@@ -121,7 +122,7 @@ func (a *Arena) isEvent(header uint64) bool {
 	return program < uint64(len(list)) && format < len(list[program].Formats) && list[program].Formats[format].Kind == ItemEvent
 }
 
-// checkDeferred says what is wrong with the declaration of a trail or a recorder.
+// checkDeferred returns an error if the declaration of a trail or a recorder is invalid.
 func (o *Object) checkDeferred() error {
 	least, most := recordHeader+itemHeader, MaxTrail
 	if o.Kind == KindRecorder {
@@ -146,7 +147,7 @@ func (obj *object) forgetAll(st *storage) {
 	}
 	for slot := range st.table.state {
 		if st.table.pinAny(slot) {
-			st.table.kill(slot) // emptied by the last who has it pinned
+			st.table.kill(slot) // the last thread to unpin it empties it
 			st.table.unpin(slot)
 		}
 	}

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// NameStack is the lines of a stack, innermost frame first, without indentation. It gets the stack as a whole, since only the first
-// of its addresses is the instruction itself, and an inlined call has a line of its own beside its caller's.
+// NameStack returns the lines of a stack, innermost frame first, without indentation. It receives the whole stack,
+// because only the first address is that of the instruction itself, and an inlined call has a separate line next to its
+// caller's.
 type NameStack func(stack Value) []string
 
-// Format is the value as it prints. Stacks print as bpftrace prints them, a line for each
-// frame after an empty one; name may be nil. Bytes print with what is not printable escaped.
+// Format returns the printed form of the value. Stacks print as in bpftrace, one line for each frame after an empty
+// one; name may be nil. Bytes print with unprintable ones escaped.
 func (v Value) Format(name NameStack) string {
 	switch v.Kind {
 	case ValueUint:
@@ -31,7 +32,7 @@ func (v Value) Format(name NameStack) string {
 	return strconv.FormatInt(v.Int, 10)
 }
 
-// cutmark is what follows the text when it was cut.
+// cutmark returns the mark after the text if it was cut.
 func (v Value) cutmark() string {
 	if v.Cut {
 		return Cutmark
@@ -41,7 +42,7 @@ func (v Value) cutmark() string {
 
 func (v Value) marked() string { return v.Text + v.cutmark() }
 
-// formatStack prints a line for each frame, indented, after the end of the line before.
+// formatStack returns an indented line for each frame, after the end of the current line.
 func (v Value) formatStack(name NameStack) string {
 	var b strings.Builder
 	b.WriteByte('\n')
@@ -51,7 +52,7 @@ func (v Value) formatStack(name NameStack) string {
 	return b.String()
 }
 
-// frames are the lines of a stack: addresses when nobody names them.
+// frames returns the lines of a stack; without names they are addresses.
 func (v Value) frames(name NameStack) []string {
 	if name != nil {
 		return name(v)
@@ -63,7 +64,7 @@ func (v Value) frames(name NameStack) []string {
 	return list
 }
 
-// escapeBytes writes bytes that are not printable ASCII as \xNN.
+// escapeBytes returns s with bytes that are not printable ASCII as \xNN.
 func escapeBytes(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -76,13 +77,12 @@ func escapeBytes(s string) string {
 	return b.String()
 }
 
-// NumberText is a float as JavaScript, and so every print of a program, writes it.
+// NumberText returns a float as JavaScript, and therefore every print of a program, writes it.
 func NumberText(f float64) string { return string(appendNumber(nil, f)) }
 
-// appendNumber writes a float as JavaScript does (ECMA-262, Number::toString). It does not
-// allocate when b has room. JavaScript prints what callbacks print, and both must look the
-// same: shortest digits that read back to the same double, exponents from 1e21 up and 1e-6
-// down.
+// appendNumber appends a float as JavaScript writes it (ECMA-262, Number::toString). It does not allocate if b has
+// room. JavaScript prints the output of callbacks, and both must look the same: shortest digits that read back to the
+// same double, exponents from 1e21 upwards and from 1e-6 downwards.
 func appendNumber(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -112,12 +112,11 @@ func trimExponent(b []byte, start int) []byte {
 	return b
 }
 
-// String is the item as it prints, with stacks as addresses: see Print.
+// String returns the printed form of the item, with stacks as addresses: see Print.
 func (it Item) String() string { return it.Print(nil) }
 
-// Print is an item as it prints: printf's format filled in; the fields of a log joined by
-// blanks, those of one part without, and the end of the line. Records of events print as
-// name=value.
+// Print returns the printed form of an item. For printf that is the filled-in format. For log it is the fields joined
+// by spaces, without spaces within one part, and a line end. Records of events print as name=value.
 func (it Item) Print(name NameStack) string {
 	if it.Format.Kind == ItemPrintf {
 		return printf(it.Format.Text, it.all(), name)
@@ -141,8 +140,8 @@ func (it Item) Print(name NameStack) string {
 	return b.String() + "\n"
 }
 
-// all is the values of an item with those of literal fields between them.
-// printf needs its literals in place: "%s" may well be given a constant.
+// all returns the values of an item, with those of literal fields at their places. printf needs its literals in place:
+// "%s" may be given a constant.
 func (it Item) all() []Value {
 	vals := make([]Value, 0, len(it.Format.Fields))
 	next := 0

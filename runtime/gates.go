@@ -8,8 +8,9 @@ import (
 	"gotap/runtime/gate"
 )
 
-// NewGate sets a gate aside in the arena: the counters of a probe, which every executor that maps the arena shares. A full
-// or nil arena gives one in memory of its own, which is as good for executors of this process. Safe for concurrent use.
+// NewGate allocates a gate in the arena: the counters of a probe, which all executors that map the arena share. If the
+// arena is full or nil, the gate is in separate memory, which is sufficient for executors of this process. It is safe
+// for concurrent use.
 func (a *Arena) NewGate(l gate.Limits) *gate.Gate {
 	if a == nil {
 		return gate.New(nil, 0, l, monotonic)
@@ -23,7 +24,8 @@ func (a *Arena) NewGate(l gate.Limits) *gate.Gate {
 	return gate.New(a.words[off/8:][:gate.Words], off, l, monotonic)
 }
 
-// began is the start of this process by both clocks: Go's own, which is read without a system call, has another beginning.
+// began is the start of this process on both clocks. Go's monotonic clock, which is read without a system call, has a
+// different origin.
 var began = func() (at struct {
 	time  time.Time
 	nanos int64
@@ -36,5 +38,5 @@ var began = func() (at struct {
 	return at
 }()
 
-// monotonic is CLOCK_MONOTONIC in nanoseconds.
+// monotonic returns CLOCK_MONOTONIC in nanoseconds.
 func monotonic() int64 { return began.nanos + int64(time.Since(began.time)) }

@@ -6,20 +6,20 @@ import (
 	"math/bits"
 )
 
-// powers is the division of a hist: a bucket for negative values, then one for each value below 1<<bits, then every power of two in
-// 1<<bits equal buckets. With 0 bits these are 0, 1, [2,4), [4,8) … [2^62,2^63).
+// powers is the division of a hist: a bucket for negative values, one for each value below 1<<bits, then 1<<bits equal
+// buckets for each power of two. With 0 bits the buckets after the negative one are 0, 1, [2,4), [4,8) … [2^62,2^63).
 type powers struct{ bits int }
 
-// histBuckets is how many a hist of 0 bits has.
+// histBuckets is the number of buckets of a hist of 0 bits.
 const histBuckets = 65
 
-// maxLinear is the most buckets an lhist may have between its ends.
+// maxLinear is the maximum number of buckets of an lhist between its ends.
 const maxLinear = 4096
 
-// buckets counts them.
+// buckets returns the number of buckets.
 func (p powers) buckets() int { return p.index(math.MaxInt64) + 1 }
 
-// index is the bucket of a value.
+// index returns the bucket of a value.
 func (p powers) index(v int64) int {
 	if v < 0 {
 		return 0
@@ -27,11 +27,11 @@ func (p powers) index(v int64) int {
 	if v < 1<<p.bits {
 		return 1 + int(v)
 	}
-	shift := bits.Len64(uint64(v)) - 1 - p.bits // what is left of the value behind its leading bits is not told apart
+	shift := bits.Len64(uint64(v)) - 1 - p.bits // the remaining lower bits of the value do not matter
 	return 1 + shift<<p.bits + int(v>>shift)
 }
 
-// bounds are the inclusive bounds of a bucket; open says that there is no lower one.
+// bounds returns the inclusive bounds of a bucket. open means that it has no lower bound.
 func (p powers) bounds(i int) (lo, hi int64, open bool) {
 	if i == 0 {
 		return math.MinInt64, -1, true
@@ -53,21 +53,21 @@ func (p powers) check() error {
 	return nil
 }
 
-// linear is the division of an lhist: a bucket below Lo, equal steps, the last of them cut at
-// Hi, and a bucket from Hi on.
+// linear is the division of an lhist: a bucket below lo, equal steps, the last of them cut at hi, and a bucket from hi
+// upwards.
 type linear struct{ lo, hi, step int64 }
 
-// steps is how many buckets lie between the ends. Differences are unsigned: Hi-Lo may exceed
-// the signed range.
+// steps returns the number of buckets between the ends. Differences are unsigned, because hi-lo may exceed the signed
+// range.
 func (l linear) steps() uint64 {
 	width := uint64(l.hi) - uint64(l.lo)
 	return (width-1)/uint64(l.step) + 1
 }
 
-// buckets counts those at the ends too.
+// buckets returns the number of buckets, including those at the ends.
 func (l linear) buckets() int { return int(l.steps()) + 2 }
 
-// index is the bucket of a value.
+// index returns the bucket of a value.
 func (l linear) index(v int64) int {
 	switch {
 	case v < l.lo:
@@ -78,7 +78,7 @@ func (l linear) index(v int64) int {
 	return 1 + int((uint64(v)-uint64(l.lo))/uint64(l.step))
 }
 
-// bounds are the inclusive bounds of a bucket and which of them are open.
+// bounds returns the inclusive bounds of a bucket, and which of them are open.
 func (l linear) bounds(i int) (lo, hi int64, openLo, openHi bool) {
 	switch i {
 	case 0:

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The forms of a snapshot in JSON. Properties come in this order, which readers of the text rely on.
+// The JSON forms of a snapshot. Readers of the text rely on this order of properties.
 type (
 	jsonObject struct {
 		Type  string `json:"type"`
@@ -33,12 +33,11 @@ type (
 	}
 )
 
-// maxExact is the largest integer that a JSON reader which takes numbers for doubles gets
-// right. Most readers of JSON, JavaScript first among them, have doubles only: 2^53+1 would
-// silently become 2^53.
+// maxExact is the largest integer that is exact for a JSON reader that treats numbers as doubles. Most readers of JSON,
+// above all JavaScript, have only doubles: 2^53+1 would silently become 2^53.
 const maxExact = 1 << 53
 
-// JSONInt is an integer for encoding/json: a string when it is beyond ±2^53.
+// JSONInt returns an integer for encoding/json. It is a string beyond ±2^53.
 func JSONInt(n int64) any {
 	if n > maxExact || n < -maxExact {
 		return strconv.FormatInt(n, 10)
@@ -54,9 +53,9 @@ func JSONUint(n uint64) any {
 	return n
 }
 
-// JSON is a form for encoding/json. type is "hist" for histograms, "stats" for stats and "tseries" for time series, else
-// "map" with keys and "value" without. Not keyed, histograms have their buckets as data and series their points, all
-// else a value; keyed, data is a list of {key: […], value: …}.
+// JSON returns a form for encoding/json. type is "hist" for histograms, "stats" for stats and "tseries" for time
+// series, otherwise "map" with keys and "value" without. Without keys, histograms have their buckets as data and series
+// their points; everything else has a value. With keys, data is a list of {key: […], value: …}.
 func (s Snapshot) JSON() any {
 	s = s.Series()
 	o := jsonObject{Type: s.jsonType(), Name: s.Object.Name}
@@ -77,8 +76,8 @@ func (s Snapshot) JSON() any {
 	return o
 }
 
-// With is what Print shows of the snapshot by its options: the largest entries, with their values divided. Buckets and points are
-// divided too. A snapshot is left as it is.
+// With returns the part of the snapshot that Print shows for its options: the largest entries, with their values
+// divided. Buckets and points are divided too. The snapshot itself is not changed.
 func (s Snapshot) With(o PrintOptions) Snapshot {
 	s = s.Series()
 	s.stack = o.Stack
@@ -95,7 +94,7 @@ func (s Snapshot) With(o PrintOptions) Snapshot {
 	return s
 }
 
-// over is a value divided; counts of hits that belong to an average stay.
+// over returns a value divided by div. The hit counts of averages are not divided.
 func (d Data) over(div int64, unsigned bool) Data {
 	if unsigned && d.Kind == KindMap {
 		d.Int = int64(uint64(d.Int) / uint64(div))
@@ -114,7 +113,7 @@ func (d Data) over(div int64, unsigned bool) Data {
 	return d
 }
 
-// emptyJSON is what an object without keys is before anything was added.
+// emptyJSON sets the data of an object without keys to which nothing was added.
 func (o *jsonObject) emptyJSON(kind ObjectKind) {
 	switch kind {
 	case KindHist, KindLhist:
@@ -128,8 +127,8 @@ func (o *jsonObject) emptyJSON(kind ObjectKind) {
 	}
 }
 
-// keyed reports whether the entries have keys. Declared keys are not all: tables that no
-// program has used yet have none, and maps always print as maps.
+// keyed reports whether the entries have keys. The declaration alone does not decide: tables that no program has used
+// yet have no keys, and maps always print as maps.
 func (s Snapshot) keyed() bool {
 	return s.Object.UserKeys() > 0 || s.Object.Kind == KindMap || s.Object.Kind == KindArray || s.Object.Kind == KindPerThread ||
 		len(s.Entries) > 0 && len(s.Entries[0].Key) > 0
@@ -150,8 +149,8 @@ func (s Snapshot) jsonType() string {
 	return "value"
 }
 
-// jsonKey is a key as a list of its parts. The lines of a stack are those that it prints, as in an event: who reads them later cannot name
-// the addresses of a process that has ended.
+// jsonKey returns a key as a list of its parts. The lines of a stack are the printed ones, as in an event, because a
+// later reader cannot name the addresses of a process that has ended.
 func (s Snapshot) jsonKey(key []Value) []any {
 	parts := make([]any, len(key))
 	for i, v := range key {
@@ -162,8 +161,8 @@ func (s Snapshot) jsonKey(key []Value) []any {
 	return parts
 }
 
-// JSON is a value for encoding/json: integers as JSONInt, stacks as lists of hexadecimal
-// addresses, floats that JSON has no number for as text, cut text with its mark.
+// JSON returns a value for encoding/json: integers as by JSONInt, stacks as lists of hexadecimal addresses, floats that
+// JSON cannot represent as text, cut text with its mark.
 func (v Value) JSON() any {
 	switch v.Kind {
 	case ValueUint:
@@ -190,7 +189,7 @@ func (v Value) JSON() any {
 	return JSONInt(v.Int)
 }
 
-// DataJSON is the value of an entry for encoding/json.
+// DataJSON returns the value of an entry for encoding/json.
 func (s Snapshot) DataJSON(d Data) any {
 	switch {
 	case d.Kind == KindHist || d.Kind == KindLhist:
@@ -213,7 +212,7 @@ func (s Snapshot) DataJSON(d Data) any {
 	return JSONInt(d.Int)
 }
 
-// json leaves open ends out.
+// json omits open ends.
 func (b Bucket) json() jsonBucket {
 	j := jsonBucket{Count: JSONUint(b.Count)}
 	if b.Min != nil {

@@ -2,9 +2,8 @@ package runtime
 
 import "encoding/binary"
 
-// Log is the log of one hit: what programs logged and will be committed once the probed
-// instruction has completed. It belongs to one thread. The items of several programs may follow
-// each other in it.
+// Log is the log of one hit: the items that programs logged, which are committed after the probed instruction has
+// completed. It belongs to one thread. It may contain items of several programs, one after another.
 //
 // An item is a header word and its fields; all lengths are multiples of 8:
 //
@@ -13,21 +12,21 @@ import "encoding/binary"
 //	number   one word: integer, float, boolean
 //	text     a word with length | cut<<32, then the bytes, zero-padded; also bytes and stacks
 //
-// Literal fields of a format take no room.
+// Literal fields of a format take no space.
 type Log struct {
-	buf      []byte // grows to what the programs of this thread may log, then stays
+	buf      []byte // grows to the amount that the programs of this thread may log, and never shrinks
 	n        int    // bytes used
 	event    bool   // an exit with an event was logged
 	deferred bool   // there may be items that do not go to the host
-	open     int    // start of the item being written, -1 when there is none
-	over     bool   // the item being written does not fit, or the last one did not
+	open     int    // start of the current item, -1 if there is none
+	over     bool   // the current item does not fit, or the last one did not
 	mark     int    // where the log of the running program starts
 	limit    int    // where it must end
 }
 
-// hitSize lets several programs of one place log; each keeps its own limit. A place may have
-// probes of several files; 64 KiB is what four programs with the largest log can fill. What
-// does not fit any more is counted as "log full" like all else.
+// hitSize lets several programs of one place log; each keeps its own limit. A place may have probes of several files;
+// 64 KiB is the amount that four programs with the largest log can fill. What exceeds it is counted as "log full" like
+// everything else.
 const hitSize = 4 * MaxLog
 
 const itemHeader = 8
@@ -38,10 +37,10 @@ func (h *Log) Reset() { h.n, h.event, h.deferred, h.open, h.over = 0, false, fal
 // HasItems reports whether there is anything to commit.
 func (h *Log) HasItems() bool { return h.n > 0 }
 
-// HasEvent reports whether an event is among the items, so that a callback is due.
+// HasEvent reports whether an event is among the items, so that a callback must run.
 func (h *Log) HasEvent() bool { return h.event }
 
-// Len is the number of bytes logged.
+// Len returns the number of bytes logged.
 func (h *Log) Len() int { return h.n }
 
 // start begins the log of one program, which may log up to limit bytes.
@@ -53,16 +52,15 @@ func (h *Log) start(limit int) {
 	}
 }
 
-// grow makes room up to the limit. It is the only allocation on the way of a hit, and happens a
-// few times in the life of a Log. Doubling keeps the number of times small; programs that log
-// more than before are armed seldom.
+// grow makes room up to the limit. It is the only allocation in the path of a hit, and happens a few times in the life
+// of a Log. Doubling keeps that number small; programs that log more than before are rarely armed.
 func (h *Log) grow() {
 	buf := make([]byte, min(max(2*len(h.buf), h.limit), hitSize))
 	copy(buf, h.buf[:h.n])
 	h.buf = buf
 }
 
-// discard takes back all that this program logged.
+// discard removes everything that this program logged.
 func (h *Log) discard() { h.n, h.open = h.mark, -1 }
 
 // begin starts an item.
@@ -74,7 +72,7 @@ func (h *Log) begin(program, format uint32) {
 	}
 }
 
-// room takes n bytes of the log for the item being written, or nil when they are not there.
+// room reserves n bytes of the log for the current item. It returns nil if they are not available.
 func (h *Log) room(n int) []byte {
 	if h.over || h.open < 0 || h.n+n > h.limit {
 		h.over = true
@@ -103,7 +101,7 @@ func (h *Log) text(s []byte, cut bool) {
 	clear(p[8+copy(p[8:], s):])
 }
 
-// end completes an item. It reports false when the item did not fit and was taken back.
+// end completes an item. It reports false if the item did not fit and was removed.
 func (h *Log) end() bool {
 	if h.open < 0 {
 		return true
@@ -117,22 +115,20 @@ func (h *Log) end() bool {
 	return true
 }
 
-// closeOpen takes back an item that was begun and not ended, as a trap or an unverified program
-// leaves one. Run calls it at every end, so that the log is a row of complete items whatever
-// happened, and Commit need not look at them.
+// closeOpen removes an item that was begun and not ended, which a trap or an unverified program can leave. Run calls it
+// at every end, so that the log always consists of complete items and Commit need not check them.
 func (h *Log) closeOpen() {
 	if h.open >= 0 {
 		h.n, h.open = h.open, -1
 	}
 }
 
-// itemEnd is where the complete item at an offset ends.
+// itemEnd returns the end of the complete item at an offset.
 func (h *Log) itemEnd(at int) int {
 	return at + max(itemHeader, int(binary.LittleEndian.Uint16(h.buf[at:])&^whereMask))
 }
 
-// lastItem is where the last item of this program begins, or its log when there is none. An
-// item being written counts as one.
+// lastItem returns the start of this program's last item, or of its log if there is none. The current item counts too.
 func (h *Log) lastItem() int {
 	if h.open >= 0 {
 		return h.open
@@ -144,8 +140,7 @@ func (h *Log) lastItem() int {
 	return last
 }
 
-// takeBack shortens the log of this program to a number of bytes. It reports false when no item
-// begins there.
+// takeBack shortens the log of this program to a number of bytes. It reports false if no item begins there.
 func (h *Log) takeBack(size uint64) bool {
 	if size > uint64(h.n-h.mark) {
 		return false

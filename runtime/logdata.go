@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// A program may have a limit on the data it logs (Code.LogData), as DProbes' programs have: the
-// bytes that it takes from the target and from its stack, without headers, lengths and padding.
-// Code.LogMax limits the bytes that the items take in the log. Most programs have only that one,
-// and nothing is counted for them.
+// A program may have a limit on the data that it logs (Code.LogData), as DProbes' programs have. Data are the bytes
+// from the target and from the program's stack, without headers, lengths and padding. Code.LogMax limits the bytes that
+// items take in the log. Most programs have only that limit, and then data are not counted.
 
 // beginItem starts an item.
 func (m *Machine) beginItem(format uint32) {
@@ -16,7 +15,7 @@ func (m *Machine) beginItem(format uint32) {
 	m.hit.begin(m.code.ID, format)
 }
 
-// dataLeft is how many bytes of data this program may still log.
+// dataLeft returns how many bytes of data this program may still log.
 func (m *Machine) dataLeft() int {
 	if m.code.LogData == 0 {
 		return math.MaxInt
@@ -24,7 +23,7 @@ func (m *Machine) dataLeft() int {
 	return m.code.LogData - m.data - m.item
 }
 
-// logWord appends a word to the item being written. Words that are no data do not count.
+// logWord appends a word to the current item. Words that are not data do not count.
 func (m *Machine) logWord(v uint64, isData bool) {
 	if isData {
 		if m.dataLeft() < 8 {
@@ -36,14 +35,14 @@ func (m *Machine) logWord(v uint64, isData bool) {
 	m.hit.word(v)
 }
 
-// isData reports whether items of a format hold data. Words with a text before them are what a
-// program says of its record, such as another code.
+// isData reports whether items of a format hold data. Words preceded by a text describe the record, for example with
+// another code.
 func (m *Machine) isData(format uint32) bool {
 	f := m.formatOf(m.code.ID, format)
 	return f == nil || f.Kind != ItemWords || f.Text == ""
 }
 
-// formatOf is a format of a program, nil when there is none.
+// formatOf returns a format of a program, or nil if there is none.
 func (m *Machine) formatOf(program, format uint32) *Format {
 	list := *m.a.programs.Load()
 	if uint64(program) >= uint64(len(list)) || uint64(format) >= uint64(len(list[program].Formats)) {
@@ -52,7 +51,7 @@ func (m *Machine) formatOf(program, format uint32) *Format {
 	return &list[program].Formats[format]
 }
 
-// recount is the data in this program's items, after some were taken back.
+// recount returns the amount of data in this program's items after some were removed.
 func (m *Machine) recount() int {
 	if m.code.LogData == 0 {
 		return 0

@@ -8,10 +8,9 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// logging does the operations on the log of the hit. An item that has no room takes nothing of
-// the log: h.over is set by the first field that does not fit, the fields after it are skipped,
-// and end takes the item back. A record with half its fields would be worse than none, since
-// nobody could tell.
+// logging executes the operations on the log of the hit. An item that does not fit takes no space in the log: the first
+// field that does not fit sets h.over, the following fields are skipped, and end removes the item. A record with half
+// its fields would be worse than none, because nobody could recognise it.
 func (m *Machine) logging(in *Inst) Trap {
 	h := m.hit
 	switch in.Op {
@@ -35,8 +34,7 @@ func (m *Machine) logging(in *Inst) Trap {
 	return NoTrap
 }
 
-// endItem completes the item, or counts that it did not fit. That is an error only in programs
-// whose mask asks for it.
+// endItem completes the item, or counts that it did not fit. That is an error only in programs whose mask requests it.
 func (m *Machine) endItem() Trap {
 	if m.hit.end() {
 		m.data, m.item = m.data+m.item, 0
@@ -54,9 +52,8 @@ func (m *Machine) endItem() Trap {
 	return TrapLog
 }
 
-// logPosition does the operations on positions in the log, which are counted in bytes from the
-// first item of this program. Items are whole or not there: only the beginning of one, or the
-// end of the log, is a position.
+// logPosition executes the operations on positions in the log, which are counted in bytes from the first item of this
+// program. Items are either complete or absent, so only the beginning of an item, or the end of the log, is a position.
 func (m *Machine) logPosition(op opcode.Op) Trap {
 	h := m.hit
 	switch op {
@@ -76,14 +73,13 @@ func (m *Machine) logPosition(op opcode.Op) Trap {
 	return NoTrap
 }
 
-// logMemory makes an item of a range of memory, or of the text there. What is longer than the
-// room left is cut and marked; memory that cannot be read traps and leaves no item. Memory is
-// read straight into the log, without a copy between. The room is taken first and given back
-// where it was not needed, so that a range never reaches beyond what the program may log:
-// DProbes' log str could, by 3 bytes.
+// logMemory makes an item of a range of memory, or of the text there. Data longer than the remaining room are cut and
+// marked. Unreadable memory traps and leaves no item. Memory is read directly into the log, without an intermediate
+// copy. The room is reserved first and released where it was not needed, so that a range never exceeds what the program
+// may log: DProbes' log str could, by 3 bytes.
 func (m *Machine) logMemory(in *Inst) Trap {
 	h, addr := m.hit, m.pop()
-	// Lengths are unsigned: a negative one asks for more than there is, and is cut like any other.
+	// Lengths are unsigned: a negative one is larger than the maximum and is cut like any other.
 	n := int(min(m.pop(), MaxLog))
 	m.beginItem(in.A)
 	header := h.room(8)
@@ -100,7 +96,7 @@ func (m *Machine) logMemory(in *Inst) Trap {
 	got := max(min(m.ctx.Thread.ReadMemory(addr, p[:n]), n), 0)
 	length := n
 	if end := bytes.IndexByte(p[:got], 0); in.Op == opcode.LogStr && end >= 0 {
-		// Text ends at its NUL even when it lies before an unreadable page.
+		// Text ends at its NUL even if that is before an unreadable page.
 		length, cut = end, false
 	} else if got < n {
 		h.closeOpen()
@@ -114,8 +110,7 @@ func (m *Machine) logMemory(in *Inst) Trap {
 	return m.endItem()
 }
 
-// logWords makes an item of the words on top of the stack, the top first.
-// The order is DProbes': the word pushed last comes first.
+// logWords makes an item of the words on top of the stack. The order is DProbes': the word pushed last comes first.
 func (m *Machine) logWords(in *Inst) Trap {
 	m.beginItem(uint32(in.V))
 	counts := m.code.LogData == 0 || m.isData(uint32(in.V))

@@ -2,9 +2,8 @@ package runtime
 
 import "sync/atomic"
 
-// Lost says how much was lost, by cause: "ring full", "log full", "map NAME full", "hist NAME
-// evicted" … Only causes that occurred are listed; counts never shrink. Safe for concurrent
-// use.
+// Lost returns how much was lost, by cause: "ring full", "log full", "map NAME full", "hist NAME evicted" … It lists
+// only causes that occurred; counts never decrease. It is safe for concurrent use.
 func (a *Arena) Lost() map[string]uint64 {
 	lost := map[string]uint64{}
 	note := func(cause string, n uint64) {
@@ -33,15 +32,15 @@ func (a *Arena) Lost() map[string]uint64 {
 //	count    how often
 //	address  of the latest, for bad reads and writes
 //
-// An entry is taken by a compare-and-swap on its first word and never given back. When all are
-// taken a trap is still counted by its kind.
+// An entry is allocated by a compare-and-swap on its first word and never freed. If all are allocated, a trap is still
+// counted by its kind.
 const (
 	trapSlots = 1024
 	trapWords = 3
-	trapProbe = 64 // entries looked at for one place
+	trapProbe = 64 // number of entries searched for one place
 )
 
-// TrapCount is how often one instruction of one program ended in one trap.
+// TrapCount is the number of times that one instruction of one program caused one trap.
 type TrapCount struct {
 	Trap    Trap
 	Program uint32
@@ -50,7 +49,7 @@ type TrapCount struct {
 	Count   uint64
 }
 
-// Trapped counts a trap; NoTrap is ignored. Any thread; does not allocate.
+// Trapped counts a trap; it ignores NoTrap. Any thread may call it; it does not allocate.
 func (a *Arena) Trapped(t Trap, program, pc uint32, addr uint64) {
 	if t == NoTrap || t >= NumTraps {
 		return
@@ -74,12 +73,12 @@ func (a *Arena) Trapped(t Trap, program, pc uint32, addr uint64) {
 	}
 }
 
-// trapEntry is the words of one entry.
+// trapEntry returns the words of one entry.
 func (a *Arena) trapEntry(i int) []uint64 {
 	return a.words[trapTable/8+i*trapWords:][:trapWords]
 }
 
-// Traps lists the traps counted by place, in no particular order. Safe for concurrent use.
+// Traps returns the traps counted by place, in no particular order. It is safe for concurrent use.
 func (a *Arena) Traps() []TrapCount {
 	var list []TrapCount
 	for i := range trapSlots {
@@ -96,7 +95,7 @@ func (a *Arena) Traps() []TrapCount {
 	return list
 }
 
-// TrapTotal is how often a trap occurred anywhere. Safe for concurrent use.
+// TrapTotal returns the number of times that a trap occurred. It is safe for concurrent use.
 func (a *Arena) TrapTotal(t Trap) uint64 {
 	if t >= NumTraps {
 		return 0
@@ -114,7 +113,7 @@ var trapTexts = [NumTraps]string{
 	TrapErrno: "cannot find errno: no C library that has one", TrapModule: "the module is not in the process",
 }
 
-// String is the trap as messages name it.
+// String returns the text of the trap in messages.
 func (t Trap) String() string {
 	if t < NumTraps {
 		return trapTexts[t]
@@ -122,5 +121,5 @@ func (t Trap) String() string {
 	return "unknown trap"
 }
 
-// Error makes a trap an error value: one for each limit.
+// Error implements error, so that each trap is an error value.
 func (t Trap) Error() string { return t.String() }

@@ -7,23 +7,23 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Machine runs programs for one thread. Nothing in it outlives a run but memory that the next
-// one uses again. Not safe for concurrent use.
+// Machine runs programs for one thread. Only memory that the next run reuses outlives a run. It is not safe for
+// concurrent use.
 type Machine struct {
 	a      *Arena
 	stack  [stackWords]uint64
-	sp     int // while an operation outside Run's loop works
+	sp     int // valid while an operation outside Run's loop executes
 	temps  [MaxTemps]uint64
 	frames [MaxCalls + 1]Frame // frames[0] is the program's own
-	nested int                 // the frame that runs
+	nested int                 // index of the current frame
 	base   int                 // of the stack: SBP, an index
-	resume int                 // the handler that is being entered
+	resume int                 // the handler to be entered
 	caught Exception
 	p1, p2 uint64 // parameters of the exception, set by operations that trap
 	trace  trace
 	data   int // bytes of data in this program's items, for programs that have LogData
-	item   int // the same of the item being written
-	pc     int // of the operation outside the loop that runs
+	item   int // the same for the current item
+	pc     int // of the current operation, if it is outside the loop
 
 	scratch scratch
 	key     keyBuffer
@@ -37,21 +37,19 @@ type Machine struct {
 	out  Outcome
 }
 
-// stackWords is a power of two above MaxStack: with indexes masked by stackMask no access needs
-// a bounds check. Twice the greatest stack, so that an operation which pushes before its result
-// is checked stays inside.
+// stackWords is a power of two above MaxStack: with indexes masked by stackMask no access needs a bounds check. It is
+// twice the maximum stack, so that an operation that pushes before its result is checked stays inside.
 const (
 	stackWords = 2 * MaxStack
 	stackMask  = stackWords - 1
 )
 
-// NewMachine makes a machine for programs whose objects are in the arena.
+// NewMachine returns a machine for programs whose objects are in the arena.
 func NewMachine(a *Arena) *Machine { return &Machine{a: a} }
 
-// begin prepares a run. What an earlier run left in the stack's words above need not be
-// cleared: the checks before each step keep programs from reading it, except with a circular
-// stack, which starts as zeros. It is on the way of every hit, so it touches only what the
-// program says it uses: its scratch words, not all 256.
+// begin prepares a run. Stack words left by an earlier run need not be cleared: the checks before each step prevent
+// programs from reading them. Only a circular stack starts as zeros. begin is in the path of every hit, so it touches
+// only what the program declares to use: its scratch words, not all 256.
 func (m *Machine) begin(c *Code, ctx *Context, h *Log) {
 	m.code, m.ctx, m.hit = c, ctx, h
 	m.out = Outcome{}
@@ -69,7 +67,7 @@ func (m *Machine) begin(c *Code, ctx *Context, h *Log) {
 	h.start(c.logLimit())
 }
 
-// logLimit is how many bytes of items this program may log.
+// logLimit returns how many bytes of items this program may log.
 func (c *Code) logLimit() int {
 	if c.LogMax <= 0 {
 		return DefaultLog
@@ -77,8 +75,8 @@ func (c *Code) logLimit() int {
 	return min(c.LogMax, MaxLog)
 }
 
-// stackLimit is how many words this program may have on the stack. A verified program gets what
-// it was proved to need. Less room means an earlier trap for one that was not.
+// stackLimit returns how many words this program may have on the stack. A verified program gets the proved size. For an
+// unverified program less room means an earlier trap.
 func (c *Code) stackLimit() int {
 	if c.Stack <= 0 {
 		return DefaultStack
@@ -86,8 +84,8 @@ func (c *Code) stackLimit() int {
 	return min(c.Stack, MaxStack)
 }
 
-// fuel is how many steps this program may take. The limit on fuel, a million steps, is some
-// milliseconds: what a thread may be held for at the very most.
+// fuel returns how many steps this program may take. The maximum fuel, a million steps, takes some milliseconds, which
+// is the longest time for which a thread is held.
 func (c *Code) fuel() uint32 {
 	if c.Fuel == 0 {
 		return DefaultFuel
@@ -95,10 +93,9 @@ func (c *Code) fuel() uint32 {
 	return min(c.Fuel, MaxFuel)
 }
 
-// Run runs a program for one hit, appending what it logs to h. It does not allocate, and
-// returns a trap rather than panic whatever the instructions are. A program that traps keeps
-// the items it had completed; one that aborts loses its own items and not those that other
-// programs logged before it. Each instruction is one step, and none is free.
+// Run runs a program for one hit and appends its log to h. It does not allocate. For any instructions it returns a trap
+// and does not panic. A program that traps keeps its completed items. One that aborts loses its own items, but not
+// those that other programs logged before it. Each instruction is one step; none is free.
 func (m *Machine) Run(c *Code, ctx *Context, h *Log) Outcome {
 	m.begin(c, ctx, h)
 	if m.loop(0, 0, 0, c.fuel()) != NoTrap {
@@ -107,17 +104,18 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Log) Outcome {
 	return m.out
 }
 
-// fail ends a program that trapped: no item stays half written.
+// fail ends a program that trapped. No item remains incomplete.
 func (m *Machine) fail() {
 	m.hit.closeOpen()
 	traceOps{m}.endTrace()
 }
 
-// loop takes steps from the operation pc on, with sp words on the stack and steps already taken, until the program ends or
-// traps. m.out says how. A program out of fuel is left as it is between two operations, in m.sp and m.out.PC.
+// loop executes steps until the program ends or traps, starting at the operation pc with sp words on the stack and the
+// given number of steps already taken. m.out describes the end. A program out of fuel is left between two operations,
+// with its state in m.sp and m.out.PC.
 //
-// Checks: before each step the program counter, the fuel and, by the table of effects, both ends of the stack. The state of
-// the loop is in locals; operations that are not listed in it find the stack pointer in m.sp.
+// Checks: before each step the program counter, the fuel and, by the table of effects, both ends of the stack. The
+// state of the loop is in locals; operations outside it find the stack pointer in m.sp.
 func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 	var (
 		insts = m.code.Insts
@@ -131,8 +129,8 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			break
 		}
 		in := &insts[pc]
-		// Op is a byte and effects has 256 entries: no bounds check, and an operation there is
-		// not has no effect and traps below.
+		// Op is a byte and effects has 256 entries, so there is no bounds check. An unknown operation has no effect and
+		// traps below.
 		e := effects[in.Op]
 		left := sp - int(e.pops)
 		if left < 0 || left+int(e.pushes) > limit {
@@ -142,9 +140,8 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			}
 			continue
 		}
-		// Before the step and not after: a program with fuel n takes n steps, and no loop of
-		// any form escapes, because every way back leads through here. Calls, loops and entries
-		// of handlers are steps like all others.
+		// Checked before the step and not after: a program with fuel n takes n steps. No loop of any form escapes,
+		// because every cycle leads through here. Calls, loops and entries of handlers are steps like all others.
 		if steps >= fuel {
 			trap = TrapFuel
 			break
@@ -152,9 +149,9 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 		steps++
 		pc++
 		switch in.Op {
-		// Sequence. The words popped stay in the array; only sp moves.
+		// Sequence. Popped words stay in the array; only sp moves.
 		case opcode.Nop:
-		// Targets are not checked when jumped to: the program counter is, before the next step.
+		// Jumps do not check their targets: the program counter is checked before the next step.
 		case opcode.Jmp:
 			pc = int(in.A)
 		case opcode.Jz:
@@ -214,7 +211,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 		case opcode.SetX:
 			m.frames[m.nested].Handler = int(in.A)
 
-		// The stack. What reaches further down than the table of effects knows is checked here.
+		// The stack. Accesses deeper than the table of effects knows are checked here.
 		case opcode.PushD:
 			st[sp&stackMask] = in.V
 			sp++
@@ -269,8 +266,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			trap = m.shuffle(in)
 			sp = m.sp
 
-		// Integers. Go's wrap, truncate and shift as the operations are defined to, but for
-		// shift counts.
+		// Integers. Go's operations wrap, truncate and shift as defined here, except for shift counts.
 		case opcode.Add:
 			sp--
 			st[(sp-1)&stackMask] += st[sp&stackMask]
@@ -442,7 +438,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			sp = m.sp
 		}
 		if trap != NoTrap {
-			if m.sp = left + int(e.pops); m.catch(trap, pc-1, limit) { // the stack as it was before the operation
+			if m.sp = left + int(e.pops); m.catch(trap, pc-1, limit) { // restore the stack from before the operation
 				pc, sp, trap = m.resume, m.sp, NoTrap
 				continue
 			}
@@ -455,7 +451,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 	return trap
 }
 
-// flag is a truth value as a word. The compiler makes it a SETcc.
+// flag returns a truth value as a word. The compiler turns it into a SETcc.
 func flag(b bool) uint64 {
 	var v uint64
 	if b {
@@ -466,8 +462,8 @@ func flag(b bool) uint64 {
 
 func float(w uint64) float64 { return math.Float64frombits(w) }
 
-// exit notes how the program ends. An event whose record did not fit into the log is none:
-// nobody would be told of it, and a thread held for it would wait for ever.
+// exit records how the program ends. If the record of an event did not fit into the log, there is no event: nobody
+// would be notified, and a thread held for it would wait forever.
 func (m *Machine) exit(in *Inst) Trap {
 	if in.A > uint32(ExitFacility) {
 		return TrapOp
