@@ -2,39 +2,39 @@ package runtime
 
 import "gotap/runtime/opcode"
 
-// Exceptions are the traps that a program may handle itself. A handler belongs to the frame
-// that set it, serves once, and is looked for from the frame that failed outwards. What makes
-// this bounded:
+// Exceptions are the traps that a program may handle itself. A handler belongs to the frame that set it and serves
+// once. The search for a handler starts at the frame that failed and goes outwards. The work is bounded for these
+// reasons:
 //
-//   - Fuel is not an exception, nor is an operation that does not exist or a stack that over- or underflows. Nothing catches them.
-//   - A handler is used up when it is entered. Setting it again takes a step, so no dispatch is free: n dispatches took at least
+//   - Fuel is not an exception, nor is an unknown operation or an overflow or underflow of a stack. Nothing catches
+//     them.
+//   - Entering a handler uses it up. Setting it again takes a step, so no dispatch is free: n dispatches took at least
 //     2n steps, those that set the handler and those that failed.
-//   - A dispatch looks at no more than MaxCalls frames and appends no more than MaxTrace bytes.
+//   - A dispatch examines at most MaxCalls frames and appends at most MaxTrace bytes.
 //
-// The handler starts on the stack as it was when its frame was entered, with the exception on
-// top: so the verifier knows how deep it is wherever the error happened. A circular stack has
-// no such depth and keeps all its words, as in DProbes. What was begun is dropped: the item of
-// the log, and the key.
+// The handler starts with the stack from the entry of its frame, and the exception on top. So the verifier knows the
+// depth wherever the error happened. A circular stack has no such depth and keeps all its words, as in DProbes. The
+// open log item and the key being built are dropped.
 
-// Codes of exceptions. The first 16 bits are DProbes'; a program's mask chooses among them. The
-// rest is this machine's own, and always goes to the handler if there is one.
+// Codes of exceptions. The first 16 bits are DProbes' codes; a program's mask selects among them. The others are
+// specific to this machine and always go to the handler if there is one.
 const (
 	ExAddress  uint32 = 0x0001 // p1: the address
 	ExDivide   uint32 = 0x0020
-	ExOperand  uint32 = 0x0040 // p1: what it is (see ClassLocal), p2: its value
-	ExHeap     uint32 = 0x0100 // p1: the size asked for
+	ExOperand  uint32 = 0x0040 // p1: the kind of operand (see ClassLocal), p2: its value
+	ExHeap     uint32 = 0x0100 // p1: the requested size
 	ExHandle   uint32 = 0x0200 // p1: the handle, p2: the offset in it
 	ExOffset   uint32 = 0x0400 // the same
-	ExLog      uint32 = 0x1000 // p1: bytes the log may have; only when the mask asks for it
-	ExUser     uint32 = 0x8000 // by convention: raise takes any code, and no mask stops it
+	ExLog      uint32 = 0x1000 // p1: bytes the log may have; only if the mask requests it
+	ExUser     uint32 = 0x8000 // by convention: raise takes any code, and no mask blocks it
 	ExText     uint32 = 0x1_0000
 	ExKey      uint32 = 0x2_0000
 	ExThis     uint32 = 0x4_0000
 	ExRegister uint32 = 0x8_0000
 	ExFull     uint32 = 0x10_0000
 
-	// DefaultMask is what goes to handlers when a program does not say: all errors that end a
-	// program without a handler.
+	// DefaultMask selects the exceptions that go to handlers by default: all errors that would end a program without a
+	// handler.
 	DefaultMask uint32 = 0x0fff
 	// MaskSet marks a mask that a program has set, so that it may be empty.
 	MaskSet uint32 = 1 << 31
@@ -49,14 +49,14 @@ const (
 	operandPosition = 5 // a position in the log or in the trace
 )
 
-// exceptionCodes are the codes of the traps that are exceptions; TrapUser brings its own.
+// exceptionCodes are the codes of the traps that are exceptions. TrapUser has its own code at run time.
 var exceptionCodes = [NumTraps]uint32{
 	TrapRead: ExAddress, TrapWrite: ExAddress, TrapDivide: ExDivide, TrapIndex: ExOperand, TrapLog: ExLog, TrapUser: ExUser,
 	TrapText: ExText, TrapKey: ExKey, TrapThis: ExThis, TrapRegister: ExRegister, TrapFull: ExFull,
 	TrapHeap: ExHeap, TrapHandle: ExHandle, TrapOffset: ExOffset, TrapErrno: ExRegister, TrapModule: ExRegister,
 }
 
-// Exception is what a handler finds on the stack, the code on top.
+// Exception is what a handler finds on the stack. Code is on top.
 type Exception struct{ P2, P1, Code uint64 }
 
 // Frame is a call that has not returned; the first is the program itself.
@@ -64,8 +64,8 @@ type Frame struct {
 	Return  int // operation it returns to
 	Depth   int // words on the stack when it was entered
 	Base    int // its caller's base of the stack
-	Routine int // operation it was entered at
-	Handler int // operation that exceptions go to, or -1
+	Routine int // operation at which it was entered
+	Handler int // operation that handles exceptions, or -1
 	Shown   [numArrays + 1]Span
 }
 
@@ -75,7 +75,7 @@ const noHandler = -1
 // Span is a range of variables, or of words of the stack, that a trace shows.
 type Span struct{ First, Count uint64 }
 
-// mask is the set of exceptions that go to handlers.
+// mask returns the set of exceptions that go to handlers.
 func (c *Code) mask() uint32 {
 	if c.Mask == 0 {
 		return DefaultMask
@@ -83,8 +83,8 @@ func (c *Code) mask() uint32 {
 	return c.Mask
 }
 
-// catch looks for a handler of a trap raised at pc. When there is one, true: the frame it
-// belongs to is the one that runs, and m.resume is where it goes on.
+// catch searches for a handler of a trap raised at pc. If it finds one, it returns true, makes its frame the current
+// one, and sets m.resume to the operation where the program continues.
 func (m *Machine) catch(t Trap, pc, limit int) bool {
 	code := exceptionCodes[t]
 	if code == 0 || t != TrapUser && code <= 0xffff && m.code.mask()&code == 0 {
@@ -104,10 +104,10 @@ func (m *Machine) catch(t Trap, pc, limit int) bool {
 	return true
 }
 
-// note keeps what is known of an exception.
+// note records the details of an exception.
 func (m *Machine) note(t Trap, code uint64) {
 	switch t {
-	case TrapUser: // raise has set it
+	case TrapUser: // set by raise
 	case TrapRead, TrapWrite:
 		m.caught = Exception{Code: code, P1: m.out.Addr}
 	case TrapIndex, TrapLog, TrapHeap, TrapHandle, TrapOffset:
@@ -118,7 +118,7 @@ func (m *Machine) note(t Trap, code uint64) {
 	m.p1, m.p2 = 0, 0
 }
 
-// unwind leaves all frames above f and enters its handler.
+// unwind removes all frames above f and enters its handler.
 func (m *Machine) unwind(f, limit int) bool {
 	to := &m.frames[f]
 	if !m.code.Wrap {
@@ -144,7 +144,7 @@ func (m *Machine) pushCaught() {
 	m.push(m.caught.Code)
 }
 
-// exceptions does the operations on exceptions, frames and the trace.
+// exceptions executes the operations on exceptions, frames and the trace.
 func (m *Machine) exceptions(in *Inst) Trap {
 	f := &m.frames[m.nested]
 	switch in.Op {
@@ -171,7 +171,7 @@ func (m *Machine) exceptions(in *Inst) Trap {
 	return NoTrap
 }
 
-// restoreTop drops words until the number popped lie above the frame's entry.
+// restoreTop pops a number and then drops words until that number of words is above the frame's entry.
 func (m *Machine) restoreTop(entry int) Trap {
 	to := int64(m.pop()) + int64(entry)
 	if to < 0 || to > int64(m.sp) {
@@ -181,8 +181,7 @@ func (m *Machine) restoreTop(entry int) Trap {
 	return NoTrap
 }
 
-// onBase moves a word between the top and a place counted from the base. The word stored into
-// may be the one popped.
+// onBase moves a word between the top and a place counted from the base. The destination may be the popped word itself.
 func (m *Machine) onBase(in *Inst) Trap {
 	at := m.base + int(int32(in.A))
 	if at < 0 || at >= m.sp {

@@ -84,8 +84,8 @@ func (c *Code) stackLimit() int {
 	return min(c.Stack, MaxStack)
 }
 
-// fuel returns how many steps this program may take. The maximum fuel, a million steps, takes some milliseconds, which
-// is the longest time for which a thread is held.
+// fuel returns how many steps this program may take. The maximum fuel, a million steps, takes some
+// milliseconds, which is the longest time for which a program can delay a thread.
 func (c *Code) fuel() uint32 {
 	if c.Fuel == 0 {
 		return DefaultFuel

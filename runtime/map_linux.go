@@ -4,11 +4,10 @@ import "golang.org/x/sys/unix"
 
 const pageSize = 4096
 
-// mapShared maps size bytes of zeroed, sparse memory, backed by a memfd where there are such,
-// else anonymous.
+// mapShared maps size bytes of zeroed, sparse memory. The memory is backed by a memfd if possible, otherwise anonymous.
 func mapShared(size int) (mem []byte, fd int, free func() error, err error) {
-	// memfd_create(2) is not everywhere (seccomp filters, kernels before 3.17). Without it the
-	// arena works as well, but only in this process.
+	// memfd_create(2) is not available everywhere (seccomp filters, kernels before 3.17). Without it the arena works
+	// too, but only in this process.
 	fd, flags := -1, unix.MAP_SHARED|unix.MAP_NORESERVE
 	if f, err := unix.MemfdCreate("gotap-arena", unix.MFD_CLOEXEC); err == nil {
 		if unix.Ftruncate(f, int64(size)) == nil {
@@ -20,9 +19,8 @@ func mapShared(size int) (mem []byte, fd int, free func() error, err error) {
 	if fd < 0 {
 		flags |= unix.MAP_ANON
 	}
-	// Shared, so that another process that maps the memfd sees the same words; without
-	// reservation, because an arena is sized for the worst case and most of it is never
-	// touched.
+	// The mapping is shared, so that another process that maps the memfd sees the same words. It has no reservation,
+	// because an arena is sized for the worst case and most of it is never touched.
 	mem, err = unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, flags)
 	if err != nil {
 		if fd >= 0 {

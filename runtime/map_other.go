@@ -6,8 +6,8 @@ import "unsafe"
 
 const pageSize = 4096
 
-// mapShared takes ordinary memory: without Linux there is no other process to share it with,
-// and programs can still be compiled, verified and run against memory images.
+// mapShared allocates ordinary memory. Without Linux there is no other process to share it with, but programs can still
+// be compiled, verified and run against memory images.
 func mapShared(size int) (mem []byte, fd int, free func() error, err error) {
 	if size > 64<<20 {
 		size = 64 << 20

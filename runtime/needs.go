@@ -2,8 +2,8 @@ package runtime
 
 import "gotap/runtime/opcode"
 
-// NeedsOf is what a program needs of whoever runs it: the needs of its operations, those that their operands add, and those
-// of the program as a whole. Package compile sets Code.Needs by it.
+// NeedsOf returns what a program needs from its executor: the needs of its operations, those that their operands add,
+// and those of the program as a whole. Package compile uses it to set Code.Needs.
 func NeedsOf(c *Code) opcode.Needs {
 	var all opcode.Needs
 	for i := range c.Insts {
@@ -21,7 +21,7 @@ func NeedsOf(c *Code) opcode.Needs {
 	return all
 }
 
-// exitNeeds, fieldNeeds and textNeeds are the needs of operands; those not listed add none.
+// exitNeeds, fieldNeeds and textNeeds are the needs of operands. Unlisted operands add none.
 var (
 	exitNeeds = [...]opcode.Needs{
 		ExitEvent: opcode.NeedEvent, ExitHold: opcode.NeedEvent | opcode.NeedHold, ExitDump: opcode.NeedDump,
@@ -34,7 +34,7 @@ var (
 	}
 )
 
-// operandNeeds are the needs that the operand of an instruction adds to those of its operation.
+// operandNeeds returns the needs that the operand of an instruction adds to those of its operation.
 func operandNeeds(in *Inst) opcode.Needs {
 	switch in.Op {
 	case opcode.Exit:
@@ -51,7 +51,7 @@ func operandNeeds(in *Inst) opcode.Needs {
 	return 0
 }
 
-// at is an element of a list, 0 behind its end.
+// at returns an element of a list, or 0 beyond its end.
 func at(list []opcode.Needs, i uint32) opcode.Needs {
 	if uint64(i) < uint64(len(list)) {
 		return list[i]

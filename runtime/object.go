@@ -1,6 +1,6 @@
 package runtime
 
-// ObjectKind is what an object in the arena is.
+// ObjectKind is the kind of an object in the arena.
 type ObjectKind uint8
 
 // The kinds of objects.
@@ -23,13 +23,13 @@ const (
 	KindSeries // Of, for each of the last Size intervals of Step nanoseconds; see series.go
 )
 
-// Full is what happens to a new key when a keyed object is full.
+// Full is the policy for a new key in a full keyed object.
 type Full uint8
 
 // The policies.
 const (
-	FullDrop  Full = iota // drop what was to be added, and count it
-	FullEvict             // forget the key written longest ago, and count it
+	FullDrop  Full = iota // drop the addition, and count it
+	FullEvict             // evict the key written longest ago, and count it
 	FullError             // end the program with an error, and count it
 )
 
@@ -46,29 +46,29 @@ const (
 	ValueStack // return addresses
 	ValueBool
 
-	// ValueAny in Refine: the use does not tell (m.has(k), m.delete(k); a key of which only the place knows the type).
+	// ValueAny in Refine: the use does not determine the type (m.has(k), m.delete(k); a key whose type only the place
+	// knows).
 	ValueAny ValueKind = 0xff
 )
 
-// Object declares one object. Declaring gives its number; the compiler's programs name objects
-// by number.
+// Object declares one object. Declare returns its ID, by which the compiler's programs name it.
 type Object struct {
-	Name         string // as the script calls it; may be ""
+	Name         string // name in the script; may be ""
 	Kind         ObjectKind
-	Keys         int // parts of the key; 0: not keyed. -1: decided by the first use the compiler sees
-	Max          int // keys held at most, threads of a trail, records of a recorder; 0: DefaultKeys
+	Keys         int // parts of the key; 0: unkeyed. -1: determined by the first use that the compiler sees
+	Max          int // maximum number of keys, threads of a trail, records of a recorder; 0: DefaultKeys
 	Full         Full
-	Init         int64      // KindInt, KindPerThread; KindSeries: what the wall clock, in nanoseconds since 1970, is ahead of the monotonic one
+	Init         int64      // KindInt, KindPerThread; KindSeries: wall clock (ns since 1970) minus monotonic clock
 	Text         string     // KindText: initial text
 	Size         int        // KindArray: words; KindTrail, KindRecorder: bytes; KindSeries: intervals
 	Lo, Hi, Step int64      // KindLhist; KindSeries: Step is the interval in nanoseconds
-	Of           ObjectKind // KindSeries: what an interval holds, KindSum, KindMin, KindMax or KindAvg
-	Bits         int        // KindHist: every power of two is parted into 1<<Bits equal buckets; at most MaxBits
+	Of           ObjectKind // KindSeries: kind of an interval: KindSum, KindMin, KindMax or KindAvg
+	Bits         int        // KindHist: every power of two is divided into 1<<Bits equal buckets; at most MaxBits
 	Value        ValueKind  // KindMap: ValueInt or ValueText, decided by the compiler
 }
 
-// MaxBits is the finest division of a histogram: buckets are as wide as a 32nd of where they begin.
+// MaxBits is the finest division of a histogram: the width of a bucket is 1/32 of its lower bound.
 const MaxBits = 5
 
-// DefaultKeys is how many keys a map or keyed aggregation holds when nothing is said.
+// DefaultKeys is the default maximum number of keys of a map or keyed aggregation.
 const DefaultKeys = 4096

@@ -1,14 +1,14 @@
 package runtime
 
-// ExitKind is how a program ended, and what is to be done with its event.
+// ExitKind is how a program ended, and what happens to its event.
 type ExitKind uint8
 
 // The ways to end.
 const (
 	ExitPlain    ExitKind = iota // no event
-	ExitEvent                    // the callback gets the record, the target goes on
+	ExitEvent                    // the callback gets the record, the target continues
 	ExitHold                     // the thread is kept until the callback has returned
-	ExitDump                     // an ELF core is written, the target goes on
+	ExitDump                     // an ELF core is written, the target continues
 	ExitStop                     // the process is left stopped for a debugger
 	ExitFacility                 // facility number Outcome.Facility
 )
@@ -31,9 +31,9 @@ const (
 	FieldFault // in a fault handler: the address that faulted
 	FieldSignal
 	FieldGid
-	FieldErrno  // of the C library; asked of ProcessInfo
-	FieldFrame  // the stack pointer as the function was entered with it: in leave that of the call that ends, elsewhere FieldSP
-	FieldResult // in leave: the address that the caller passed for a result in memory, 0 where calls pass none
+	FieldErrno  // of the C library; requested from ProcessInfo
+	FieldFrame  // the stack pointer at the function's entry: in leave that of the ending call, elsewhere FieldSP
+	FieldResult // in leave: the address that the caller passed for a result in memory, 0 if the call passes none
 	NumFields
 )
 

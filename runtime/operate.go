@@ -6,8 +6,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// operate does the operations that Run's loop leaves to others, by their groups. A function for each group keeps Run small
-// enough for its locals to stay in registers, and costs rarer operations one call.
+// operate executes the operations that are outside Run's loop, by their groups. A function for each group keeps Run
+// small enough for its locals to stay in registers, and costs rarer operations one call.
 func (m *Machine) operate(in *Inst) Trap {
 	switch groups[in.Op] {
 	case opcode.Floats:
@@ -50,7 +50,7 @@ func (m *Machine) operate(in *Inst) Trap {
 	return TrapOp
 }
 
-// floats does the rarer operations on floats.
+// floats executes the rarer operations on floats.
 func (m *Machine) floats(op opcode.Op) Trap {
 	p := m.top()
 	switch op {
@@ -67,7 +67,7 @@ func (m *Machine) floats(op opcode.Op) Trap {
 	case opcode.Ftoi:
 		*p = uint64(floatToInt(float(*p)))
 	case opcode.F32:
-		// The high half is ignored: that is where vector registers have their other lanes.
+		// The high half is ignored, because vector registers have their other lanes there.
 		*p = math.Float64bits(float64(math.Float32frombits(uint32(*p))))
 	case opcode.ToF32:
 		*p = uint64(math.Float32bits(float32(float(*p))))
@@ -77,7 +77,7 @@ func (m *Machine) floats(op opcode.Op) Trap {
 	return NoTrap
 }
 
-// The operations of a group are methods of a type of their own over the machine, which is there only to hold them together.
+// The operations of a group are methods of a separate type that embeds the machine. The type only groups them.
 type (
 	targetOps struct{ *Machine } // registers, memory and context of the target
 	textOps   struct{ *Machine } // texts

@@ -2,9 +2,8 @@ package runtime
 
 import "math/bits"
 
-// pool hands out the storage of calls in blocks of 2^n bytes. It belongs to the tracing thread,
-// so it needs no lock; only when a list is empty it takes a chunk from the arena, and it never
-// gives one back.
+// pool allocates the storage of calls in blocks of 2^n bytes. It belongs to the tracing thread, so it needs no lock.
+// Only if a list is empty does it take a chunk from the arena, and it never returns one.
 type pool struct {
 	free [13][]uint64 // by n: blocks of 8 (n=3) to 4096 bytes (n=12)
 }
@@ -14,7 +13,7 @@ const (
 	minBlock  = 3
 )
 
-// blockClass is n for a number of bytes, or -1 when it is more than MaxThisBytes.
+// blockClass returns n for a number of bytes, or -1 if it is more than MaxThisBytes.
 func blockClass(size int) int {
 	if size < 0 || size > MaxThisBytes {
 		return -1
@@ -22,8 +21,8 @@ func blockClass(size int) int {
 	return max(bits.Len(uint(max(size, 1)-1)), minBlock)
 }
 
-// AllocThis returns the arena offset of zeroed storage for a call, a multiple of 8; 0 when the
-// arena is exhausted or more than MaxThisBytes are asked for. Tracing thread only.
+// AllocThis returns the arena offset of zeroed storage for a call, a multiple of 8. It returns 0 if the arena is
+// exhausted or size exceeds MaxThisBytes. Only the tracing thread may call it.
 func (a *Arena) AllocThis(size int) uint64 {
 	n := blockClass(size)
 	if n < 0 || len(a.pool.free[n]) == 0 && !a.refill(n) {
@@ -36,14 +35,14 @@ func (a *Arena) AllocThis(size int) uint64 {
 	return off
 }
 
-// FreeThis takes back what AllocThis returned for the same number of bytes. Tracing thread only.
+// FreeThis frees what AllocThis returned for the same number of bytes. Only the tracing thread may call it.
 func (a *Arena) FreeThis(off uint64, size int) {
 	if n := blockClass(size); n >= 0 && off != 0 {
 		a.pool.free[n] = append(a.pool.free[n], off)
 	}
 }
 
-// refill cuts a new chunk into blocks.
+// refill allocates a new chunk and divides it into blocks.
 func (a *Arena) refill(n int) bool {
 	a.mu.Lock()
 	off, ok := a.allocateLocked(poolChunk)

@@ -12,16 +12,16 @@ import (
 // PrintOptions change how a snapshot prints.
 type PrintOptions struct {
 	Top   int       // only the entries with the largest values; 0: all
-	Div   int       // values are divided by it, truncating; 0: they are not
+	Div   int       // values are divided by it, truncating; 0: not divided
 	Name  string    // instead of the declared name
 	Stack NameStack // nil: stacks are addresses
 }
 
 // Print writes the text bpftrace writes for a map, the name after the "@". Errors are those of w.
 //
-// Beyond bpftrace's text: values of 4 GiB and more are in the bucket they belong to, units go
-// up to E, Top and Div apply to averages and stats too, and the last bucket of an lhist whose
-// range is no multiple of its step is a bucket of its own.
+// Beyond bpftrace's text: values of 4 GiB and more are in the bucket they belong to, units go up to E, and Top and Div
+// apply to averages and stats too. If the range of an lhist is not a multiple of its step, its last bucket is a
+// separate one.
 func (s Snapshot) Print(w io.Writer, o PrintOptions) error {
 	s = s.Series()
 	p := printer{w: bufio.NewWriter(w), o: o, s: s}
@@ -94,7 +94,7 @@ func (p *printer) data(d Data) {
 	}
 }
 
-// marked is the text with the mark of a cut.
+// marked returns the text, with the mark if it was cut.
 func (d Data) marked() string {
 	if d.Cut {
 		return d.Text + Cutmark
@@ -118,7 +118,7 @@ func (p *printer) buckets(list []Bucket) {
 	}
 }
 
-// labelWidth is that of bpftrace, but for labels that would not fit: parts of powers have long ones.
+// labelWidth returns the width of labels: that of bpftrace unless labels would not fit. Parts of powers have long ones.
 func (p *printer) labelWidth(list []Bucket) int {
 	width := 16
 	if p.s.Object.Bits == 0 {
@@ -130,7 +130,7 @@ func (p *printer) labelWidth(list []Bucket) int {
 	return width
 }
 
-// label is the range of a bucket, half open as bpftrace writes it.
+// label returns the range of a bucket, half open as bpftrace writes it.
 func (p *printer) label(b Bucket) string {
 	unit := powerLabel
 	if p.s.Object.Kind == KindLhist {
@@ -144,13 +144,13 @@ func (p *printer) label(b Bucket) string {
 	case *b.Min == *b.Max && p.s.Object.Kind == KindHist:
 		return "[" + unit(*b.Min) + "]"
 	case p.s.Object.Kind == KindHist && *b.Max == math.MaxInt64:
-		return "[" + unit(*b.Min) + ", 8E)" // its end is no signed number
+		return "[" + unit(*b.Min) + ", 8E)" // its end is not a signed number
 	}
 	return "[" + unit(*b.Min) + ", " + unit(*b.Max+1) + ")"
 }
 
-// powerLabel writes a power of two with the largest unit that leaves a whole number, and parts of one ("1.25K") with all their
-// digits: they are sums of halves, quarters and so on.
+// powerLabel returns a power of two with the largest unit that leaves a whole number, and a part of one ("1.25K") with
+// all its digits: such parts are sums of halves, quarters and so on.
 func powerLabel(n int64) string {
 	unit, value := 0, float64(n)
 	for value >= 1024 {
@@ -160,8 +160,7 @@ func powerLabel(n int64) string {
 	return strconv.FormatFloat(value, 'f', -1, 64) + []string{"", "K", "M", "G", "T", "P", "E"}[unit]
 }
 
-// stepLabel writes a bound of an lhist: with K or M when the step is a multiple of 1024 and so
-// is the bound.
+// stepLabel returns a bound of an lhist. It has K or M if both the step and the bound are multiples of 1024.
 func (p *printer) stepLabel(n int64) string {
 	const kilo, mega = 1 << 10, 1 << 20
 	switch {

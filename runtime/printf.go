@@ -16,8 +16,8 @@ type verb struct {
 	text      string // as written, for messages
 }
 
-// parseFormat calls literal and conversion for the pieces of a format, in order, up to the first error.
-// Checking and printing share it, so that what is accepted before a run is what prints in it.
+// parseFormat calls literal and conversion for the pieces of a format, in order, up to the first error. Checking and
+// printing share it, so a format that is accepted before a run prints in the same way during the run.
 func parseFormat(format string, literal func(string), conversion func(verb) error) (rest string, err error) {
 	for format != "" {
 		at := strings.IndexByte(format, '%')
@@ -40,9 +40,8 @@ func parseFormat(format string, literal func(string), conversion func(verb) erro
 	return "", nil
 }
 
-// parseVerb reads the conversion at the start of s and returns its length. The grammar is that
-// of printf(3), ISO C 7.23.6.1, with %r and %rh of bpftrace's kind for bytes; %rx is %rh. Lengths such as l
-// and ll are read over.
+// parseVerb reads the conversion at the start of s and returns its length. The grammar is that of printf(3), ISO C
+// 7.23.6.1, with bpftrace's %r and %rh for bytes; %rx is %rh. Lengths such as l and ll are skipped.
 func parseVerb(s string) (verb, int, error) {
 	v := verb{width: -1, precision: -1}
 	i := 1
@@ -71,10 +70,10 @@ func parseVerb(s string) (verb, int, error) {
 	return v, i, v.check()
 }
 
-// maxWidth bounds widths and precisions: a format is no way to ask for memory.
+// maxWidth limits widths and precisions, so that a format cannot request much memory.
 const maxWidth = 4096
 
-// thereAre is a number of things as the beginning of a sentence.
+// thereAre returns the beginning of a sentence about a number of things.
 func thereAre(n int) string {
 	if n == 1 {
 		return "there is 1"
@@ -82,7 +81,7 @@ func thereAre(n int) string {
 	return fmt.Sprintf("there are %d", n)
 }
 
-// check refuses conversions there are not, and sizes that would ask for memory.
+// check refuses unknown conversions, and sizes that would request much memory.
 func (v verb) check() error {
 	switch {
 	case strings.IndexByte("diuxXocspfFgGeEr%", v.conv) < 0:
@@ -93,7 +92,7 @@ func (v verb) check() error {
 	return nil
 }
 
-// parseNumber reads digits; -1 when there are none. What overflows is reported as too wide.
+// parseNumber reads digits; it returns -1 if there are none. An overflow is reported as too wide.
 func parseNumber(s string, i int) (n, end int) {
 	start := i
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
@@ -132,8 +131,8 @@ func CheckPrintf(format string, kinds []ValueKind) error {
 	return err
 }
 
-// takes reports whether the conversion can print a kind.
-// %d of a float is refused as C compilers warn of it, while %f of an integer is what was meant.
+// takes reports whether the conversion can print a kind. %d of a float is refused, because C compilers warn about it;
+// %f of an integer is accepted as intended.
 func (v verb) takes(k ValueKind) bool {
 	switch v.conv {
 	case 's':
@@ -146,10 +145,9 @@ func (v verb) takes(k ValueKind) bool {
 	return k.class() == classWord && k != ValueFloat
 }
 
-// FormatPrintf fills a format in, as printf(3) does: %d %i %u %x %X %o %c %s %p %f %g %e %%
-// with flags, width and precision, %r for bytes with escapes, %rx and %rh for bytes in hexadecimal.
-// %s prints any value as print would. Arguments that are missing or of the wrong kind, which
-// CheckPrintf finds, print as %!d.
+// FormatPrintf fills in a format, as printf(3) does: %d %i %u %x %X %o %c %s %p %f %g %e %% with flags, width and
+// precision, %r for bytes with escapes, %rx and %rh for bytes in hexadecimal. %s prints any value as print would.
+// Arguments that are missing or of the wrong kind, which CheckPrintf finds, print as %!d.
 func FormatPrintf(format string, vals []Value) string { return printf(format, vals, nil) }
 
 // printf is FormatPrintf with names for the addresses of stacks.
@@ -169,10 +167,10 @@ func printf(format string, vals []Value, name NameStack) string {
 		}
 		return nil
 	})
-	return b.String() + rest // what CheckPrintf would refuse prints as it is
+	return b.String() + rest // the part that CheckPrintf would refuse prints unchanged
 }
 
-// format prints one value. Go's verbs agree with C's for what is left after the cases that do not.
+// format prints one value. After the special cases Go's verbs agree with C's.
 func (v verb) format(val Value, name NameStack) string {
 	spec := "%" + v.flags
 	if v.width >= 0 {
@@ -207,7 +205,7 @@ func (v verb) widthText() string {
 	return strconv.Itoa(v.width)
 }
 
-// formatText prints text and bytes; a precision cuts them, as in C.
+// formatText prints text and bytes. A precision cuts them, as in C.
 func (v verb) formatText(val Value, name NameStack) string {
 	var text string
 	switch {
@@ -224,7 +222,7 @@ func (v verb) formatText(val Value, name NameStack) string {
 	return pad(text, v.width, strings.Contains(v.flags, "-"), ' ')
 }
 
-// pad fills a text to a number of bytes.
+// pad pads a text to a number of bytes.
 func pad(s string, width int, left bool, with byte) string {
 	if len(s) >= width {
 		return s
@@ -236,7 +234,7 @@ func pad(s string, width int, left bool, with byte) string {
 	return fill + s
 }
 
-// formatFloat prints any number as a float. Without a precision C has 6 digits, Go as many as it takes.
+// formatFloat prints any number as a float. The default precision is 6 digits in C, and as many as needed in Go.
 func (v verb) formatFloat(spec string, val Value) string {
 	f := val.Float
 	switch val.Kind {
@@ -252,9 +250,9 @@ func (v verb) formatFloat(spec string, val Value) string {
 	return fmt.Sprintf(spec+"."+strconv.Itoa(precision)+string(v.conv), f)
 }
 
-// formatInt prints as C does: a precision is a least number of digits and switches the zero
-// flag off. fmt differs from C in three places, which is why digits are made here: a precision
-// with the flag 0, # with o, and 0 with precision 0.
+// formatInt prints as C does: a precision is a minimum number of digits and disables the zero flag. fmt differs from C
+// in three cases, so this function makes the digits itself: a precision with the flag 0, # with o, and 0 with precision
+// 0.
 func (v verb) formatInt(val Value) string {
 	digits, sign := v.digits(val)
 	if v.precision == 0 && val.Int == 0 {
@@ -271,7 +269,7 @@ func (v verb) formatInt(val Value) string {
 	return pad(sign+digits, v.width, left, ' ')
 }
 
-// digits are the digits of a number and what stands before them.
+// digits returns the digits of a number and its prefix.
 func (v verb) digits(val Value) (digits, sign string) {
 	u := uint64(val.Int)
 	alternative := strings.Contains(v.flags, "#")

@@ -1,21 +1,20 @@
 package runtime
 
-// Format describes one kind of item in a program's log: what the fields that follow are, and
-// what the host makes of them. It never leaves the tracer; an item in the log carries only the
-// number of its format.
+// Format describes one kind of item in a program's log: its fields, and how the host uses them. It never leaves the
+// tracer; an item in the log contains only the number of its format.
 type Format struct {
 	Kind   ItemKind
 	Text   string // ItemPrintf: the format; ItemLog: unused
 	Fields []RecordField
 }
 
-// ItemKind is what an item is for.
+// ItemKind is the purpose of an item.
 type ItemKind uint8
 
 // The kinds of items.
 const (
 	ItemLog    ItemKind = iota // log(…), print(…), console.log(…): fields joined by a blank, end of line added
-	ItemPrintf                 // printf(fmt, …): as given
+	ItemPrintf                 // printf(fmt, …): the filled-in format
 	ItemEvent                  // the record of an exit
 	ItemRange                  // DPDF "log mrf"
 	ItemString                 // DPDF "log str"
@@ -24,20 +23,19 @@ const (
 	ItemTrace                  // the trace of a hit, one text of several lines
 )
 
-// RecordField is one field of an item. A field with the same Part as the one before it is
-// concatenated with it without a blank: a template literal logs its parts as fields of one
-// part. Literal fields take no room in the log.
+// RecordField is one field of an item. A field with the same Part as the previous one is appended to it without a
+// space: a template literal logs its parts as fields of one part. Literal fields take no space in the log.
 type RecordField struct {
 	Name      string // ItemEvent: the property; dotted for nested records
 	Kind      ValueKind
-	Literal   string // when IsLiteral: this text, nothing in the log
+	Literal   string // if IsLiteral: this text, which is not in the log
 	IsLiteral bool
 	Part      int
 }
 
 // Flags of a record.
 const (
-	RecordEvent uint16 = 1 << iota // an event is among the items: the probe's callback is due
+	RecordEvent uint16 = 1 << iota // an event is among the items: the probe's callback must run
 	RecordHold                     // the thread is held until Header.Hold is released
 	RecordFault                    // logged although the probed instruction faulted
 )
@@ -52,8 +50,8 @@ type Header struct {
 	Pid     uint32
 	Tid     uint32
 	Time    uint64 // monotonic nanoseconds
-	Hold    uint32 // ticket to release a held thread with
-	Exit    uint32 // of ExitFacility: which one
+	Hold    uint32 // ticket for releasing a held thread
+	Exit    uint32 // for ExitFacility: the number of the facility
 	Comm    [16]byte
 }
 
@@ -70,10 +68,10 @@ type Item struct {
 	Values  []Value // one for each field of Format that is not a literal
 }
 
-// ProgramInfo is what the host needs to know of a program to read its records and to tell of its traps.
+// ProgramInfo is what the host needs to know about a program to read its records and to report its traps.
 type ProgramInfo struct {
 	Name    string
 	Formats []Format
 	Where   func(pc uint32) string // "file:line:col" of an instruction; may be nil
-	Fuel    int                    // steps a run may take; 0: not known
+	Fuel    int                    // steps a run may take; 0: unknown
 }

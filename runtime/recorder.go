@@ -5,23 +5,25 @@ import (
 	"sync/atomic"
 )
 
-// A recorder keeps the last records that programs gave it, of all threads, until the host asks: what led to an event that
-// nobody can foresee. Its body is Max slots, each of
+// A recorder keeps the most recent records that programs of all threads gave it, until the host requests them. It shows
+// what led to an unpredictable event. Its body is Max slots, each consisting of
 //
 //	0     state: 0 never used, else 2 × (number of the record + 1), plus 1 while it is being written
 //	1…    the record, as it would be in the ring
 //
-// Numbers count records since the beginning, in the clock word of the descriptor; record n goes to slot n modulo Max.
+// The clock word of the descriptor numbers records since the beginning. Record n goes to slot n modulo Max.
 //
-//   - A writer takes the next number, then the slot, by a compare-and-swap that makes its state odd. When another writer has the
-//     slot, or a younger record is in it already, it was overtaken by a whole round: its record is the overwritten one.
+//   - A writer takes the next number, then locks the slot by a compare-and-swap that makes its state odd. If another
+//     writer has the slot, or the slot already contains a younger record, the writer was overtaken by a whole round,
+//     and its own record is the overwritten one.
 //   - It writes the words and then stores the even state.
-//   - A reader looks at the state, copies the words, and looks again: equal and even means that the copy is whole.
+//   - A reader loads the state, copies the words, and loads the state again. If both are equal and even, the copy is
+//     complete.
 //
-// The word descUsed is the number of the first record that was not dumped yet; only the host writes it.
-const recorderState = 1 // words in front of a record
+// The word descUsed is the number of the first record that has not been dumped yet. Only the host writes it.
+const recorderState = 1 // words before a record
 
-// openRecorderLocked gives a recorder its slots.
+// openRecorderLocked allocates the slots of a recorder.
 func (a *Arena) openRecorderLocked(obj *object, o Object) error {
 	mem, off, err := a.memoryLocked(&o, uint64(o.Max)*o.recorderSlot())
 	if err != nil {
@@ -32,16 +34,16 @@ func (a *Arena) openRecorderLocked(obj *object, o Object) error {
 	return nil
 }
 
-// recorderSlot is the words of a slot.
+// recorderSlot returns the number of words in a slot.
 func (o *Object) recorderSlot() uint64 { return recorderState + uint64(o.Size)/8 }
 
-// slotOf is the slot of a record.
+// slotOf returns the slot of a record.
 func (st *storage) slotOf(number uint64) []uint64 {
 	n := st.recorderSlot()
 	return st.cells[0][number%uint64(st.Max)*n:][:n]
 }
 
-// record keeps a record, in the place of the oldest one.
+// record stores a record in place of the oldest one.
 func (obj *object) record(st *storage, hdr *Header, item []byte) {
 	if int(hdr.Size) > st.Size {
 		atomic.AddUint64(&obj.desc[descDropped], 1)
@@ -57,13 +59,13 @@ func (obj *object) record(st *storage, hdr *Header, item []byte) {
 	atomic.StoreUint64(&slot[0], state)
 }
 
-// skip takes all records so far as dumped.
+// skip marks all existing records as dumped.
 func (obj *object) skip() {
 	atomic.StoreUint64(&obj.desc[descUsed], atomic.LoadUint64(&obj.desc[descClock]))
 }
 
-// Dump returns the records of a recorder that were kept since the last dump, oldest first, and how many others were
-// overwritten meanwhile. Programs may go on recording; what they add is for the next dump.
+// Dump returns the records of a recorder since the last dump, oldest first, and the number of others that were
+// overwritten meanwhile. Programs may continue recording; their new records are for the next dump.
 func (h *Handle) Dump() (records []Record, overwritten uint64) {
 	st := h.obj.storage.Load()
 	if st == nil || st.Kind != KindRecorder {
@@ -89,7 +91,7 @@ func (h *Handle) Dump() (records []Record, overwritten uint64) {
 	return records, next - first - uint64(len(records))
 }
 
-// copySlotOf copies a slot when it holds the record with this number, whole.
+// copySlotOf copies a slot if it completely contains the record with this number.
 func (st *storage) copySlotOf(number uint64, to []uint64) bool {
 	slot, state := st.slotOf(number), 2*(number+1)
 	if atomic.LoadUint64(&slot[0]) != state {
@@ -99,7 +101,7 @@ func (st *storage) copySlotOf(number uint64, to []uint64) bool {
 	return atomic.LoadUint64(&slot[0]) == state
 }
 
-// decodeRecord makes a record of its words.
+// decodeRecord decodes a record from its words.
 func (a *Arena) decodeRecord(words []uint64) (Record, bool) {
 	size := words[0] & 0xffff_ffff
 	if size < recordHeader || size/8 > uint64(len(words)) {

@@ -1,18 +1,18 @@
 package runtime
 
-// Ref is a text on the operand stack, packed into one word so that texts are moved like numbers:
+// Ref is a text on the operand stack, packed into one word so that texts move like numbers:
 //
 //	bits  0–31  offset: index into Code.Texts, or bytes into the scratch memory of the hit
 //	bits 32–47  length in bytes
 //	bit  48     the text was cut: it is longer than what is here
 //	bits 62–63  space
 //
-// The zero word is the empty text, so an unset scratch word reads as "". Text that lives in the
-// arena is copied to the scratch memory when it is pushed: what another thread stores later
-// cannot change a text that is already on the stack, and no reference outlives its hit.
+// The zero word is the empty text, so an unset scratch word reads as "". Text in the arena is copied to the scratch
+// memory when it is pushed. So a later store by another thread cannot change a text that is on the stack, and no
+// reference outlives its hit.
 type Ref uint64
 
-// The spaces of a Ref. The values 2 and 3 are no text; using such a word as one traps.
+// The spaces of a Ref. The values 2 and 3 are not texts; using such a word as a text traps.
 const (
 	spaceConst   = 0
 	spaceScratch = 1
@@ -43,5 +43,5 @@ func (r Ref) Cut() bool { return r&refCut != 0 }
 func (r Ref) offset() int { return int(uint32(r)) }
 func (r Ref) space() int  { return int(r >> refSpaceShift) }
 
-// Cutmark is appended, where text is printed, to text that was cut.
+// Cutmark is printed after text that was cut.
 const Cutmark = ".."

@@ -5,8 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Restore gives an object the content of a snapshot, in the place of what it holds. It is for objects that no program adds to
-// meanwhile.
+// Restore replaces the content of an object by that of a snapshot. No program may add to the object at the same time.
 func (h *Handle) Restore(s Snapshot) error {
 	o := h.Object()
 	if o.Kind != s.Object.Kind {
@@ -47,7 +46,7 @@ func (h *Handle) restoreEntry(e Entry) error {
 	return nil
 }
 
-// value is what a variable or map holds.
+// value returns the value of a variable or a map entry.
 func (d Data) value() Value {
 	switch {
 	case d.IsText:
@@ -58,7 +57,7 @@ func (d Data) value() Value {
 	return Int(d.Int)
 }
 
-// encode makes the words of an aggregation's cell that holds d: the inverse of data.
+// encode stores d in the words of an aggregation's cell: the inverse of data.
 func (o *Object) encode(cell []uint64, d Data) {
 	switch o.form() {
 	case KindHist, KindLhist:
@@ -76,7 +75,7 @@ func (o *Object) encode(cell []uint64, d Data) {
 	cell[cellCount] = uint64(d.Count)
 }
 
-// bucketOf is the number of a bucket by its bounds; only the lowest has no lower one.
+// bucketOf returns the index of a bucket by its bounds. Only the lowest has no lower bound.
 func (o *Object) bucketOf(b Bucket) int {
 	switch {
 	case b.Min == nil:

@@ -2,52 +2,52 @@ package runtime
 
 import "encoding/binary"
 
-// State is a program between two operations, as plain data: what an executor that cannot do the next operation hands to
-// Machine.Resume. The zero State is the start of a program. An executor that knows no calls, keys, texts and so on leaves
-// their fields empty.
+// State is a program between two operations, as plain data. An executor that cannot execute the next operation passes
+// it to Machine.Resume. The zero State is the start of a program. An executor that does not support calls, keys, texts
+// and so on leaves their fields empty.
 type State struct {
-	PC    uint32   // operation that comes next
-	Steps uint32   // operations done, which count towards the fuel
+	PC    uint32   // the next operation
+	Steps uint32   // operations executed, which count towards the fuel
 	Depth int      // words on the stack
-	Stack []uint64 // from the lowest on, at least Depth; all of a circular stack
-	Temps []uint64 // scratch words from the first on
+	Stack []uint64 // starting with the lowest, at least Depth; all words of a circular stack
+	Temps []uint64 // scratch words, starting with the first
 
-	Frames []Frame // calls that have not returned, behind a frame of the program itself; empty: no call, no handler
+	Frames []Frame // calls that have not returned, after a frame of the program itself; empty: no call, no handler
 	Base   int     // base of the stack: SBP, an index
 	Caught Exception
 	Key    Key
 	Text   []byte // scratch memory of texts, which references to text point into
 	Heap   Heap
 	Trace  []byte
-	Arrays [numArrays + 1]uint64 // arrays that traces show, by their class
+	Arrays [numArrays + 1]uint64 // arrays that traces show, by class
 
-	Log       []byte // whole items that this program has logged
-	InItem    bool   // an item is being written
-	Item      []byte // what there is of it, with its header
+	Log       []byte // complete items that this program has logged
+	InItem    bool   // an item is open
+	Item      []byte // its bytes so far, with its header
 	LogFull   bool   // that item, or the last one, did not fit
 	LogBytes  int    // bytes of data in Log, for programs with LogData
-	ItemBytes int    // the same of Item
+	ItemBytes int    // the same for Item
 
-	Asked Outcome // Skip, SkipRet, SkipPC, Signal and SignalPC: what operations have asked for
+	Asked Outcome // Skip, SkipRet, SkipPC, Signal and SignalPC: what operations have requested
 }
 
-// Key is a key that is being built: its words, how many parts they are, and two bits for the class of each part.
+// Key is a key being built: its words, the number of its parts, and two bits for the class of each part.
 type Key struct {
 	Words     []uint64
 	Parts     int
 	Signature uint64
 }
 
-// Heap is the heap of a hit: its bytes, the blocks by their place, and the last handle given.
+// Heap is the heap of a hit: its bytes, the blocks ordered by position, and the most recent handle.
 type Heap struct {
 	Bytes  []byte
 	Blocks []Block
 	Last   uint64
 }
 
-// Resume goes on with a program where another executor stopped, and ends like Run: arena, trap, steps and log are those of
-// an uninterrupted Run. The items of s.Log are appended to h. A state that cannot be is TrapOp: the other executor may be
-// in the target, which may write over what it maps. It allocates nothing.
+// Resume continues a program where another executor stopped, and ends like Run: arena, trap, steps and log are those of
+// an uninterrupted Run. It appends the items of s.Log to h. An impossible state is TrapOp: the other executor may be in
+// the target, which may overwrite what it maps. Resume allocates nothing.
 func (m *Machine) Resume(c *Code, ctx *Context, h *Log, s *State) Outcome {
 	m.begin(c, ctx, h)
 	m.out = Outcome{Skip: s.Asked.Skip, SkipRet: s.Asked.SkipRet, SkipPC: s.Asked.SkipPC, Signal: s.Asked.Signal, SignalPC: s.Asked.SignalPC}
@@ -63,8 +63,8 @@ func (m *Machine) Resume(c *Code, ctx *Context, h *Log, s *State) Outcome {
 	return m.out
 }
 
-// RunFor runs a program like Run, for at most so many steps. When the program has not ended by then, it is written to s,
-// together with what it has logged, and stopped is true. It is the executor that Resume is tested against.
+// RunFor runs a program like Run, for at most the given number of steps. If the program has not ended by then, RunFor
+// writes it to s, together with its log, and stopped is true. It is the executor that Resume is tested against.
 func (m *Machine) RunFor(c *Code, ctx *Context, h *Log, steps uint32, s *State) (out Outcome, stopped bool) {
 	m.begin(c, ctx, h)
 	switch trap := m.loop(0, 0, 0, min(steps, c.fuel())); {
@@ -78,7 +78,7 @@ func (m *Machine) RunFor(c *Code, ctx *Context, h *Log, steps uint32, s *State) 
 	return m.out, false
 }
 
-// save writes the program to s, whose memory is used again.
+// save writes the program to s and reuses the memory of s.
 func (m *Machine) save(s *State) {
 	s.PC, s.Steps, s.Depth, s.Base = m.out.PC, m.out.Steps, m.sp, m.base
 	words := m.sp
@@ -97,7 +97,7 @@ func (m *Machine) save(s *State) {
 	s.Asked = m.out
 }
 
-// restore takes the program from a valid s, after begin.
+// restore loads the program from a valid s, after begin.
 func (m *Machine) restore(s *State) {
 	m.sp, m.base = s.Depth, s.Base
 	copy(m.stack[:], s.Stack)
@@ -113,10 +113,10 @@ func (m *Machine) restore(s *State) {
 	m.data, m.item = s.LogBytes, s.ItemBytes
 }
 
-// temps is how many scratch words the program has.
+// temps returns the number of scratch words of the program.
 func (c *Code) temps() int { return min(max(c.Temps, 0), MaxTemps) }
 
-// valid reports whether a machine can be in the state. What it holds besides is checked at each use, as in a Run.
+// valid reports whether a machine can be in the state. Everything else in it is checked at each use, as in a Run.
 func (s *State) valid(c *Code) bool {
 	limit := c.stackLimit()
 	return s.Depth >= 0 && s.Depth <= limit && len(s.Stack) >= s.Depth && len(s.Stack) <= limit && len(s.Temps) <= MaxTemps &&

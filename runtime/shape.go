@@ -2,32 +2,31 @@ package runtime
 
 import "fmt"
 
-// An encoded key is a run of words, part after part:
+// An encoded key is a sequence of words, part after part:
 //
 //	integer, float, boolean   one word
 //	text, bytes               length | cut<<32, then the bytes, zero-padded to whole words
 //	stack                     length in bytes | cut<<32, the process, then the addresses
 //
-// The classes of the parts are the object's shape, kept outside the key; for one shape equal
-// keys have equal words.
+// The classes of the parts are the object's shape, which is stored outside the key. For one shape equal keys have equal
+// words.
 
-// shape is what the keys of one object look like, fixed by the first use.
+// shape describes the keys of one object. The first use determines it.
 type shape struct {
 	kinds     []ValueKind
 	signature uint64 // see signature
-	words     int    // words a slot has for a key
+	words     int    // words for a key in a slot
 }
 
 const (
 	textPart     = 1 + DefaultText/8 // words of the longest text part
 	stackPart    = 2 + MaxStackDepth // words of the longest stack part
 	keyHeaderCut = uint64(1) << 32   // in the header word of a text or stack
-	keyLenMask   = uint64(0xff_ffff) // length in it
+	keyLenMask   = uint64(0xff_ffff) // mask of the length in that word
 )
 
-// signature packs the classes of a key's parts, first part lowest, two bits each: equal for
-// keys that look alike. MaxKeyParts parts fill 32 bits; the number of parts follows from the
-// highest class that is not zero.
+// signature packs the classes of a key's parts, first part lowest, two bits each. Keys of equal form have equal
+// signatures. MaxKeyParts parts fill 32 bits; the number of parts follows from the highest class that is not zero.
 func signature(kinds []ValueKind) uint64 {
 	var s uint64
 	for i, k := range kinds {
@@ -36,7 +35,7 @@ func signature(kinds []ValueKind) uint64 {
 	return s
 }
 
-// newShape checks that such keys can be held, and how much room a slot needs for one.
+// newShape checks that such keys can be stored, and computes how much room a slot needs for one.
 func newShape(kinds []ValueKind) (*shape, error) {
 	s := &shape{kinds: append([]ValueKind(nil), kinds...), signature: signature(kinds)}
 	if len(kinds) > MaxKeyParts {
@@ -70,7 +69,7 @@ type keyBuffer struct {
 
 func (b *keyBuffer) reset() { b.n, b.parts, b.signature = 0, 0, 0 }
 
-// begin makes room for a part and returns its words, or nil when the key would be too long.
+// begin reserves words for a part. It returns nil if the key would be too long.
 func (b *keyBuffer) begin(c class, words int) []uint64 {
 	if b.parts >= MaxKeyParts || b.n+words > len(b.words) {
 		return nil
@@ -82,7 +81,7 @@ func (b *keyBuffer) begin(c class, words int) []uint64 {
 	return part
 }
 
-// addWord appends a number. This and its siblings report false when the key would get too long.
+// addWord appends a number. Like the following methods it reports false if the key would be too long.
 func (b *keyBuffer) addWord(v uint64) bool {
 	part := b.begin(classWord, 1)
 	if part == nil {
@@ -92,7 +91,7 @@ func (b *keyBuffer) addWord(v uint64) bool {
 	return true
 }
 
-// prepend puts a number in front of the parts that are there.
+// prepend inserts a number before the existing parts.
 func (b *keyBuffer) prepend(v uint64) bool {
 	if b.parts >= MaxKeyParts || b.n+1 > len(b.words) {
 		return false
@@ -105,7 +104,7 @@ func (b *keyBuffer) prepend(v uint64) bool {
 	return true
 }
 
-// addText appends text; what is longer than DefaultText is cut and marked.
+// addText appends text. A text longer than DefaultText is cut and marked.
 func (b *keyBuffer) addText(text []byte, cut bool) bool {
 	if len(text) > DefaultText {
 		text, cut = text[:DefaultText], true
@@ -133,8 +132,8 @@ func (b *keyBuffer) addStack(pcs []byte, cut bool, pid uint64) bool {
 	return true
 }
 
-// addValue appends a value given by the host, in the form the shape's kind asks for. false: it
-// does not fit the kind.
+// addValue appends a value given by the host, in the form of the shape's kind. It returns false if the value does not
+// fit the kind.
 func (b *keyBuffer) addValue(kind ValueKind, v Value) bool {
 	if kind.class() != v.Kind.class() {
 		return false
@@ -148,10 +147,10 @@ func (b *keyBuffer) addValue(kind ValueKind, v Value) bool {
 	return b.addWord(wordOf(kind, v))
 }
 
-// key returns the words built.
+// key returns the words of the key.
 func (b *keyBuffer) key() []uint64 { return b.words[:b.n] }
 
-// keyHeader is the word before the bytes of a text or a stack, in keys, cells and logs alike.
+// keyHeader returns the word before the bytes of a text or a stack, in keys, cells and logs.
 func keyHeader(length int, cut bool) uint64 {
 	if cut {
 		return uint64(length) | keyHeaderCut
@@ -159,9 +158,8 @@ func keyHeader(length int, cut bool) uint64 {
 	return uint64(length)
 }
 
-// hashKey spreads a key's words over 64 bits: each word is folded in by a multiplication and a
-// shift, and the end is mixed as in the finalizer of MurmurHash3. Executors that look keys up
-// by themselves must compute the same.
+// hashKey hashes a key's words to 64 bits: each word is folded in by a multiplication and a shift, and the end is mixed
+// as in the finalizer of MurmurHash3. Executors that look up keys themselves must compute the same hash.
 func hashKey(key []uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, w := range key {
@@ -172,8 +170,8 @@ func hashKey(key []uint64) uint64 {
 	return h ^ h>>33
 }
 
-// decodeKey makes values of a key's words. A key that does not fit its shape, as only damage or
-// unverified programs can make, gives the parts up to there.
+// decodeKey decodes the values of a key's words. For a key that does not fit its shape, which only damage or unverified
+// programs can cause, it returns the parts before the error.
 func (s *shape) decodeKey(key []uint64) []Value {
 	vals := make([]Value, 0, len(s.kinds))
 	for _, kind := range s.kinds {
@@ -181,7 +179,7 @@ func (s *shape) decodeKey(key []uint64) []Value {
 		if n == 0 {
 			break
 		}
-		if v.Kind == ValueBool && v.Int&^1 != 0 { // another program has numbers there
+		if v.Kind == ValueBool && v.Int&^1 != 0 { // another program stores numbers there
 			v.Kind = ValueInt
 		}
 		vals = append(vals, v)
@@ -190,7 +188,7 @@ func (s *shape) decodeKey(key []uint64) []Value {
 	return vals
 }
 
-// trim cuts the padding that a slot's key has behind its last part.
+// trim removes the padding after the last part of a slot's key.
 func (s *shape) trim(key []uint64) []uint64 {
 	n := 0
 	for _, kind := range s.kinds {
@@ -209,8 +207,7 @@ func (s *shape) trim(key []uint64) []uint64 {
 	return key[:min(n, len(key))]
 }
 
-// decodePart decodes the part at the start of key and returns how many words it has; 0 means it
-// is damaged.
+// decodePart decodes the part at the start of key and returns its number of words; 0 means damage.
 func decodePart(kind ValueKind, key []uint64) (Value, int) {
 	if len(key) == 0 {
 		return Value{}, 0

@@ -5,34 +5,34 @@ import (
 	"slices"
 )
 
-// Snapshot is the content of an object at one moment, or what Take took out of it.
+// Snapshot is the content of an object at one moment, or what Take removed from it.
 type Snapshot struct {
 	Object  Object
-	Entries []Entry // not keyed: at most one, without a key. Ordered as bpftrace prints them: see Sort
+	Entries []Entry // unkeyed: at most one, without a key. Ordered as bpftrace prints them: see Sort
 
-	stack NameStack // names stacks in JSON; nil: they are addresses
+	stack NameStack // names stacks in JSON; nil: addresses
 }
 
-// Entry is one key with what it holds.
+// Entry is one key with its data.
 type Entry struct {
 	Key  []Value
 	Data Data
 }
 
-// Data is what an object holds for one key. Which fields count depends on the kind.
+// Data is the data of an object for one key. The kind determines which fields are used.
 type Data struct {
 	Kind     ObjectKind
 	Int      int64    // the value: of a variable or map, count, sum, minimum, maximum, truncated average; histograms: all hits
 	Count    int64    // hits (all aggregations but sum's text need it)
 	Sum      int64    // KindSum, KindAvg, KindStats
 	Min, Max int64    // KindMin; KindMax
-	Buckets  []Bucket // KindHist, KindLhist: from the first that is not empty to the last
-	Points   []Point  // KindSeries, once Series has put them together
+	Buckets  []Bucket // KindHist, KindLhist: from the first to the last non-empty one
+	Points   []Point  // KindSeries, after Series has combined them
 	Float    float64  // KindMap of floats
 	Text     string   // KindText, KindMap of text
 	Cut      bool     // Text was cut
-	IsText   bool     // Text counts, not Int
-	IsFloat  bool     // Float counts, not Int
+	IsText   bool     // Text is valid, not Int
+	IsFloat  bool     // Float is valid, not Int
 }
 
 // Bucket is a part of a histogram. The bounds are inclusive; an open end is nil.
@@ -41,8 +41,8 @@ type Bucket struct {
 	Count    uint64
 }
 
-// Sort orders the entries as bpftrace prints maps: by value, ascending (histograms by their
-// hits), equal ones by key; texts by key.
+// Sort orders the entries as bpftrace prints maps: by value, ascending (histograms by their hits), and equal ones by
+// key; texts by key.
 func (s Snapshot) Sort() {
 	slices.SortStableFunc(s.Entries, func(a, b Entry) int {
 		return cmp.Or(compareData(a.Data, b.Data), compareKeys(a.Key, b.Key))
@@ -70,7 +70,7 @@ func compareKeys(a, b []Value) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// compareValues orders parts of one kind in the way natural to it.
+// compareValues orders parts of one kind in their natural order.
 func compareValues(a, b Value) int {
 	switch {
 	case a.Kind != b.Kind:

@@ -2,12 +2,11 @@ package runtime
 
 import "gotap/runtime/opcode"
 
-// turn is called when the stack has too few words, or no room, for an instruction. It returns
-// the stack pointer with which the instruction is to be tried again, or -1 for a trap.
+// turn is called if the stack has too few words, or no room, for an instruction. It returns the stack pointer for
+// another attempt at the instruction, or -1 for a trap.
 //
-// Only a circular stack can be turned: its limit words are all there always, the one below the
-// lowest being the highest. They are turned so that those the instruction pops are the lowest,
-// with all the others above them as room.
+// Only a circular stack can be rotated: all its limit words always exist, and the word below the lowest is the highest.
+// It is rotated so that the words that the instruction pops are the lowest, with all others above them as room.
 func (m *Machine) turn(in *Inst, sp, limit int) int {
 	pops, pushes := need(in)
 	if !m.code.Wrap || pops > limit || pushes > limit {
@@ -21,7 +20,7 @@ func (m *Machine) turn(in *Inst, sp, limit int) int {
 	return pops
 }
 
-// shuffle does the operations that reach deeper into the stack; need has been checked.
+// shuffle executes the operations that reach deeper into the stack; need has been checked.
 func (m *Machine) shuffle(in *Inst) Trap {
 	top, n := m.sp-1, int(in.A)
 	switch in.Op {
@@ -41,13 +40,13 @@ func (m *Machine) shuffle(in *Inst) Trap {
 	return NoTrap
 }
 
-// pop takes the top word off. pop and push serve operations outside the loop; their stack effects have been checked.
+// pop pops the top word. pop and push serve operations outside the loop; their stack effects have been checked.
 func (m *Machine) pop() uint64 {
 	m.sp--
 	return m.stack[m.sp&stackMask]
 }
 
-// push puts a word on top.
+// push pushes a word.
 func (m *Machine) push(v uint64) {
 	m.stack[m.sp&stackMask] = v
 	m.sp++

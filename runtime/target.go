@@ -6,22 +6,25 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Mapper is what a Thread may implement to answer opcode.Writable; without it memory that can be
-// read counts as writable.
+// Mapper is an optional interface of a Thread that implements opcode.Writable. Without it readable memory counts as
+// writable.
 type Mapper interface {
-	// Writable reports whether the target's memory is mapped so that it may write n bytes at addr, all of which can be read.
+	// Writable reports whether the target's mapping of addr allows writes of n bytes. All of them can be read.
 	Writable(addr, n uint64) bool
 }
 
-// ProcessInfo is what a Thread may implement to answer what its process knows and its registers do not. Without it nothing is known.
+// ProcessInfo is an optional interface of a Thread for information about its process that is not in its registers.
+// Without it that information is unknown.
 type ProcessInfo interface {
-	// Errno is the C library's errno of the thread; in leave of a system call its error. ok is false when there is no C library.
+	// Errno returns the C library's errno of the thread; in leave of a system call it returns the error of the call. ok
+	// is false if there is no C library.
 	Errno() (n uint64, ok bool)
-	// Bias is what was added to the addresses of a module's file, which a path, a file name or a library's name names.
+	// Bias returns the difference between the addresses in memory and those in the file of a module, which is given by
+	// a path, a file name or a library's name.
 	Bias(module string) (bias uint64, ok bool)
 }
 
-// access does the operations that ask whether memory can be used.
+// access executes the operations that check whether memory can be used.
 func (m targetOps) access(op opcode.Op) Trap {
 	n := m.pop()
 	p := m.top()
@@ -33,12 +36,11 @@ func (m targetOps) access(op opcode.Op) Trap {
 	return TrapOp
 }
 
-// context does the operations that only read registers and the context of the hit.
+// context executes the operations that only read registers and the context of the hit.
 func (m targetOps) context(in *Inst) Trap {
 	switch in.Op {
 	case opcode.PushR:
-		// Lower packed where the register is: eax is 32 bits of slot rax, ah 8 bits of it from
-		// bit 8 on.
+		// Lower packed the position of the register: eax is 32 bits of slot rax, ah is 8 bits of it starting at bit 8.
 		index, width, shift := in.V>>16, uint(in.V&0xff), uint(in.V>>8&0xff)
 		v, ok := m.register(index)
 		if !ok {
@@ -88,7 +90,7 @@ func (m targetOps) errno() Trap {
 	return TrapErrno
 }
 
-// bias pushes how far the module that a constant text names lies from the addresses in its file.
+// bias pushes the load bias of the module that a constant text names.
 func (m targetOps) bias(text uint32) Trap {
 	if uint64(text) >= uint64(len(m.code.Texts)) {
 		return TrapIndex
@@ -102,7 +104,7 @@ func (m targetOps) bias(text uint32) Trap {
 	return TrapModule
 }
 
-// register is a register of the file, or from FloatWords on a word of the floating-point state.
+// register returns a register of the file, or, starting at FloatWords, a word of the floating-point state.
 func (m targetOps) register(index uint64) (uint64, bool) {
 	switch {
 	case index < uint64(len(m.ctx.Regs)):
@@ -113,7 +115,7 @@ func (m targetOps) register(index uint64) (uint64, bool) {
 	return 0, false
 }
 
-// lowBits is a mask of n bits; 0 and 64 mean all.
+// lowBits returns a mask of n bits; 0 and 64 mean all.
 func lowBits(n uint) uint64 {
 	if n == 0 || n >= 64 {
 		return ^uint64(0)
@@ -121,9 +123,8 @@ func lowBits(n uint) uint64 {
 	return 1<<n - 1
 }
 
-// change does the destructive operations, which a program must be allowed to have. Unsafe is
-// checked here although Verify has refused such programs: a bug in the way a Code is made must
-// not change a process.
+// change executes the destructive operations, for which a program needs permission. Unsafe is checked here although
+// Verify has refused such programs, because a bug in the construction of a Code must not change a process.
 func (m targetOps) change(in *Inst) Trap {
 	if !m.code.Unsafe {
 		return TrapOp
@@ -136,8 +137,8 @@ func (m targetOps) change(in *Inst) Trap {
 			return TrapRegister
 		}
 		r := &m.ctx.Regs[index]
-		// Only the bits of the register named change. Writing eax does not clear the high half,
-		// as the processor would: the probe sets what it says, no more.
+		// Only the bits of the named register change. Writing eax does not clear the high half, as the processor would:
+		// the probe sets exactly what it names.
 		*r = *r&^(mask<<shift) | v&mask<<shift
 		m.ctx.Dirty = true
 		m.changed(in.Op, 0, 0, v&mask)
@@ -145,10 +146,10 @@ func (m targetOps) change(in *Inst) Trap {
 		m.ctx.Thread.SetReturn(v)
 		m.changed(in.Op, 0, 0, v)
 	case opcode.Skip:
-		// The engine acts on it when the program has ended, and only if it ended well.
+		// The engine executes this after the program has ended, and only if it ended well.
 		m.out.Skip, m.out.SkipRet, m.out.SkipPC = true, v, uint32(m.pc)
 	case opcode.Signal:
-		// Signals of Linux are 1 to 64; 0 only asks whether the thread is there.
+		// Linux signals are 1 to 64; 0 would only check whether the thread exists.
 		if v < 1 || v > 64 {
 			return TrapIndex
 		}
@@ -159,7 +160,7 @@ func (m targetOps) change(in *Inst) Trap {
 	return NoTrap
 }
 
-// wordSize is how many bytes a pointer of the target has.
+// wordSize returns the size of a target pointer in bytes.
 func (m targetOps) wordSize() int {
 	if m.ctx.Word == 4 {
 		return 4
@@ -167,7 +168,7 @@ func (m targetOps) wordSize() int {
 	return 8
 }
 
-// loadSize is how many bytes a load reads, 0 for what is not a load.
+// loadSize returns how many bytes a load reads, or 0 for other operations.
 func (m targetOps) loadSize(op opcode.Op) int {
 	switch op {
 	case opcode.Load8, opcode.LoadS8:
@@ -184,9 +185,10 @@ func (m targetOps) loadSize(op opcode.Op) int {
 	return 0
 }
 
-// loadMemory replaces the address on top by what lies there. A read goes through Thread: one system call, or a copy from a
-// cached page. It costs hundreds of nanoseconds and more, and still counts one step: steps bound the work of the machine,
-// and the log and the budget bound the rest. Byte order is the target's, which is little-endian on every architecture here.
+// loadMemory replaces the address on top by the value at that address. A read goes through Thread: one system call, or
+// a copy from a cached page. It costs hundreds of nanoseconds or more, but counts as one step: steps bound the work of
+// the machine, and the log and the budget bound the rest. Byte order is the target's, which is little-endian on all
+// supported architectures.
 func (m targetOps) loadMemory(op opcode.Op) Trap {
 	size, p := m.loadSize(op), m.top()
 	if size == 0 {
@@ -212,7 +214,7 @@ func (m targetOps) loadMemory(op opcode.Op) Trap {
 	return NoTrap
 }
 
-// storeSize is how many bytes a store of a word writes, 0 for what is not one.
+// storeSize returns how many bytes a store of a word writes, or 0 for other operations.
 func (m targetOps) storeSize(op opcode.Op) int {
 	switch op {
 	case opcode.Store8:
@@ -229,9 +231,9 @@ func (m targetOps) storeSize(op opcode.Op) int {
 	return 0
 }
 
-// storeMemory writes the low bytes of the word on top, or a text, to the address below it. The thread is stopped and the
-// kernel writes its memory, so other threads may see the store at any time, and in parts when it crosses a cache line: the
-// same as for a debugger.
+// storeMemory writes the low bytes of the word on top, or a text, to the address below it. The thread is stopped and
+// the kernel writes its memory. So other threads may see the store at any time, and in parts if it crosses a cache
+// line, as with a debugger.
 func (m targetOps) storeMemory(op opcode.Op) Trap {
 	size := m.storeSize(op)
 	switch {
@@ -247,8 +249,8 @@ func (m targetOps) storeMemory(op opcode.Op) Trap {
 	return m.store(op, p, m.buf[:size])
 }
 
-// storeText writes a text and the NUL that ends it, in one piece. A text that was cut is written without the mark, which
-// only the host shows.
+// storeText writes a text and its terminating NUL in one piece. It writes a cut text without the mark, which only the
+// host shows.
 func (m targetOps) storeText() Trap {
 	s, _, trap := m.popText()
 	if trap != NoTrap {
@@ -272,14 +274,13 @@ func (m targetOps) store(op opcode.Op, p uint64, data []byte) Trap {
 	return NoTrap
 }
 
-// maxVerify is the most bytes opcode.Readable and opcode.Writable look at: the cost of one step must have
-// a bound. More is not accessible.
+// maxVerify is the maximum number of bytes that opcode.Readable and opcode.Writable check, because the cost of one step
+// must be bounded. A larger range is not accessible.
 const maxVerify = 1 << 20
 
-// accessible reads a byte of each page of n bytes at p. One byte tells of a page, since
-// protection has no smaller unit. What is writable is readable as well: a mapping may be writable
-// and have nothing behind it, as a file's beyond its end. A page may go away before the program uses it; then the use
-// traps.
+// accessible reads one byte of each page of n bytes at p. One byte is sufficient, because protection has no smaller
+// unit than a page. Writable memory must be readable too: a mapping may be writable without memory behind it, such as
+// that of a file beyond its end. A page may disappear before the program uses it; then the use traps.
 func (m targetOps) accessible(op opcode.Op, p, n uint64) bool {
 	if n == 0 {
 		return true

@@ -11,10 +11,9 @@ import (
 //	word 1   length | cut<<32
 //	word 2…  the bytes, low byte first
 //
-// A writer makes the version odd with a compare-and-swap, stores, and makes it even again. A
-// reader copies the words between two readings of the version and starts again when they differ
-// or are odd. Waiting is bounded (see backoff): then the writer's text is dropped, or the
-// reader gets none; only a writer that died in between can cause it.
+// A writer makes the version odd with a compare-and-swap, stores, and makes it even again. A reader copies the words
+// between two loads of the version and starts again if they differ or are odd. Waiting is bounded (see backoff): at the
+// limit the writer's text is dropped, or the reader gets none. Only a writer that died in between can cause that.
 const (
 	textCellWords = 2 + DefaultText/8
 
@@ -24,7 +23,7 @@ const (
 	TextCell = 8 + DefaultText
 )
 
-// storeText replaces the text of a cell; what is longer than DefaultText is cut and marked.
+// storeText replaces the text of a cell. A text longer than DefaultText is cut and marked.
 func storeText(cell []uint64, text []byte, cut bool) bool {
 	if len(text) > DefaultText {
 		text, cut = text[:DefaultText], true
@@ -46,7 +45,8 @@ func storeText(cell []uint64, text []byte, cut bool) bool {
 	return true
 }
 
-// storeText is storeText of a cell of the object. A text that another thread kept busy is as it was, and is counted.
+// storeText is storeText for a cell of the object. If another thread keeps the text busy, the text stays unchanged, and
+// this is counted.
 func (obj *object) storeText(cell []uint64, text []byte, cut bool) bool {
 	ok := storeText(cell, text, cut)
 	if !ok {
@@ -55,7 +55,8 @@ func (obj *object) storeText(cell []uint64, text []byte, cut bool) bool {
 	return ok
 }
 
-// loadText is loadText of a cell of the object. A text that another thread kept busy reads as empty, and is counted.
+// loadText is loadText for a cell of the object. If another thread keeps the text busy, it reads as empty, and this is
+// counted.
 func (obj *object) loadText(cell []uint64, p []byte) (length int, cut bool) {
 	length, cut, ok := loadText(cell, p)
 	if !ok {
@@ -64,7 +65,7 @@ func (obj *object) loadText(cell []uint64, p []byte) (length int, cut bool) {
 	return length, cut
 }
 
-// lockText makes an even version odd and returns what it was.
+// lockText makes an even version odd and returns the even one.
 func lockText(p *uint64) (version uint64, ok bool) {
 	for b := (backoff{}); ; {
 		v := atomic.LoadUint64(p)
@@ -93,7 +94,7 @@ func loadText(cell []uint64, p []byte) (length int, cut, ok bool) {
 	}
 }
 
-// copyText copies what is there, torn or not.
+// copyText copies the current text, which may be torn.
 func copyText(cell []uint64, p []byte) (length int, cut bool) {
 	header := atomic.LoadUint64(&cell[1])
 	length = min(int(header&keyLenMask), DefaultText)

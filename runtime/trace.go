@@ -7,25 +7,24 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// The trace of a hit shows the frames of the program, as a stack trace does for the target: one
-// line for each frame, the innermost first, with the variables and words that the frame asked
-// for.
+// The trace of a hit shows the frames of the program, as a stack trace does for the target. It has one line for each
+// frame, the innermost first, with the variables and words that the frame requested.
 //
 //	command 12 of routine 9: lv[0]=0x5 lv[1]=0x6 stack=0x1
 //	command 4: gv[7]=0x0
 //
-// It is text of at most MaxTrace bytes beside the log, and becomes one item of it when the
-// program ends. Aborting drops it.
+// It is text of at most MaxTrace bytes outside the log, and becomes one item of the log when the program ends. Aborting
+// drops it.
 
-// trace is that text, and what it shows.
+// trace is that text, and the data that it shows.
 type trace struct {
 	text   [MaxTrace]byte
 	n      int
 	room   int
-	arrays [numArrays + 1]uint64 // arrays of variables that traces show, by their class
+	arrays [numArrays + 1]uint64 // arrays of variables that traces show, by class
 }
 
-// begin empties the trace of an earlier hit; room is how many bytes there may be, 0 for MaxTrace.
+// begin empties the trace of an earlier hit. room is its maximum number of bytes; 0 means MaxTrace.
 func (t *trace) begin(room int) {
 	if room <= 0 {
 		room = MaxTrace
@@ -33,7 +32,7 @@ func (t *trace) begin(room int) {
 	t.n, t.room, t.arrays = 0, min(room, MaxTrace), [numArrays + 1]uint64{}
 }
 
-// tracing does the operations on the trace.
+// tracing executes the operations on the trace.
 func (m traceOps) tracing(in *Inst) Trap {
 	switch in.Op {
 	case opcode.TraceVars:
@@ -64,13 +63,13 @@ func (m traceOps) tracing(in *Inst) Trap {
 	return NoTrap
 }
 
-// show pops a range and has it shown for the frame that runs: variables of a class, or the stack for 0.
+// show pops a range that the trace shows for the current frame: variables of a class, or the stack for 0.
 func (m traceOps) show(class int) {
 	count := m.pop()
 	m.frames[m.nested].Shown[class] = Span{First: m.pop(), Count: count}
 }
 
-// append adds to the trace what there is room for. It reports false when that was not all.
+// append appends as much as fits in the trace. It reports whether everything fitted.
 func (t *trace) append(s string) bool {
 	n := copy(t.text[t.n:t.room], s)
 	t.n += n
@@ -86,8 +85,7 @@ func (t *trace) number(v uint64, base int) bool {
 	return n == len(p)
 }
 
-// traceFrames appends all frames. pc is the command that runs, -1 for the one that an operation
-// has left in m.pc.
+// traceFrames appends all frames. pc is the current command; -1 means the one that an operation has left in m.pc.
 func (m traceOps) traceFrames(pc int) {
 	if pc < 0 {
 		pc = m.pc
@@ -108,10 +106,10 @@ func (m traceOps) traceFrames(pc int) {
 	}
 }
 
-// arrayNames are the classes of arrays as a trace shows them.
+// arrayNames are the names of the array classes in a trace.
 var arrayNames = [...]string{ClassLocal: " lv[", ClassGlobal: " gv["}
 
-// traceVariables appends the variables that a frame asked for.
+// traceVariables appends the variables that a frame requested.
 func (m traceOps) traceVariables(f *Frame) {
 	for class := ClassLocal; class <= ClassGlobal; class++ {
 		s := f.Shown[class]
@@ -131,8 +129,7 @@ func (m traceOps) traceVariables(f *Frame) {
 	}
 }
 
-// traceStack appends words of the stack, which has top words for the frame, the first being the
-// highest.
+// traceStack appends words of the stack, of which the frame has top; the first is the highest.
 func (m traceOps) traceStack(s Span, top int) {
 	for i := s.First; i-s.First < s.Count && i < uint64(top); i++ {
 		if !m.trace.append(" stack=0x") || !m.trace.number(m.stack[(top-1-int(i))&stackMask], 16) {

@@ -3,20 +3,20 @@ package runtime
 // Value is one value that left the machine: a part of a key, a field of a record, the value of a map.
 type Value struct {
 	Kind  ValueKind
-	Int   int64   // ValueInt, ValueUint (its bits), ValueBool (0, 1); ValueStack: the process the addresses belong to
+	Int   int64   // ValueInt, ValueUint (its bits), ValueBool (0, 1); ValueStack: the process of the addresses
 	Float float64 // ValueFloat
 	Text  string  // ValueText, ValueBytes: without the mark of a cut
 	Cut   bool    // Text is the beginning of something longer
 	Stack []uint64
 }
 
-// Int is a signed integer as a Value, for keys that the host asks for.
+// Int returns a signed integer as a Value, for keys that the host looks up.
 func Int(v int64) Value { return Value{Kind: ValueInt, Int: v} }
 
-// Text is a text as a Value.
+// Text returns a text as a Value.
 func Text(s string) Value { return Value{Kind: ValueText, Text: s} }
 
-// class is how a kind is stored: kinds of one class can stand for each other in a key.
+// class is the storage form of a kind. Kinds of one class are interchangeable in a key.
 type class uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	classStack       // a header word, the process, and addresses
 )
 
-// class is how the kind is stored; classNone for a number that is no kind.
+// class returns the storage form of the kind; classNone for an unknown kind.
 func (k ValueKind) class() class {
 	switch k {
 	case ValueInt, ValueUint, ValueFloat, ValueBool:
@@ -39,7 +39,7 @@ func (k ValueKind) class() class {
 	return classNone
 }
 
-// String names the kind as messages do.
+// String returns the name of the kind in messages.
 func (k ValueKind) String() string {
 	switch k {
 	case ValueInt, ValueUint:

@@ -17,7 +17,7 @@ func packBytes(words []uint64, text []byte) {
 	}
 }
 
-// lastWord is up to 7 bytes as a word.
+// lastWord returns up to 7 bytes as a word.
 func lastWord(text []byte) uint64 {
 	var w uint64
 	for j, b := range text {
@@ -35,7 +35,7 @@ func unpackBytes(words []uint64, length int) []byte {
 	return text[:length]
 }
 
-// stackBytes is return addresses as the machine holds them in text.
+// stackBytes returns addresses in the form in which the machine stores them as text.
 func stackBytes(pcs []uint64) []byte {
 	b := make([]byte, 0, len(pcs)*8)
 	for _, pc := range pcs {
@@ -44,7 +44,7 @@ func stackBytes(pcs []uint64) []byte {
 	return b
 }
 
-// valueOf is a word as a value of a kind of classWord.
+// valueOf returns a word as a value of a kind of classWord.
 func valueOf(kind ValueKind, w uint64) Value {
 	if kind == ValueFloat {
 		return Value{Kind: kind, Float: math.Float64frombits(w)}
@@ -52,8 +52,8 @@ func valueOf(kind ValueKind, w uint64) Value {
 	return Value{Kind: kind, Int: int64(w)}
 }
 
-// wordOf is the word of a value of classWord where an object wants one of kind; floats and
-// integers become each other.
+// wordOf returns the word of a value of classWord for an object of the given kind. It converts between floats and
+// integers.
 func wordOf(kind ValueKind, v Value) uint64 {
 	switch {
 	case kind == ValueFloat && v.Kind == ValueFloat:
@@ -66,8 +66,8 @@ func wordOf(kind ValueKind, v Value) uint64 {
 	return uint64(v.Int)
 }
 
-// floatToInt converts toward zero; what does not fit becomes the nearest that does, and NaN 0.
-// Go leaves this open.
+// floatToInt converts toward zero. A value out of range becomes the nearest integer in range, and NaN becomes 0. Go
+// leaves these cases open.
 func floatToInt(f float64) int64 {
 	switch {
 	case f != f:
