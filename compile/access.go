@@ -84,7 +84,7 @@ const (
 	BaseFrame                       // the canonical frame address + Value (at a function's entry: stack pointer + word size)
 	BaseResult                      // in leave: the address that the caller passed for the result + Value
 	BaseArg                         // argument Value of the call, by the calling convention of the place
-	BaseAddr                        // the address in the process that corresponds to offset Value (an ELF virtual address)
+	BaseAddr                        // the address in the process of offset Value (an ELF virtual address)
 )
 
 // AccessStep is one step on the way to a value.

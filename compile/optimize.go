@@ -190,7 +190,7 @@ func (s *shortener) reduce() bool {
 // reading memory is an effect even if the result is not used.
 func (s *shortener) dropped(c, before Command) bool {
 	switch {
-	case before.Op == opcode.Field && runtime.Field(before.A) == runtime.FieldErrno: // errno may not exist, which is a trap
+	case before.Op == opcode.Field && runtime.Field(before.A) == runtime.FieldErrno: // a missing errno is a trap
 	case before.Op == opcode.Drop:
 		if c.A+before.A < runtime.MaxStack {
 			return s.replace(2, Command{Op: opcode.Drop, A: c.A + before.A})

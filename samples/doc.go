@@ -5,12 +5,12 @@
 // NAME`. If the target lacks the library or server that a sample needs, it says so at the end. Work that several
 // samples share is in the modules of package stdlib.
 //
-// The tests of this folder compile every sample and compare the listing of its bytecode with a golden one; those of the
-// command run each on a real program and look at its output.
+// The tests of this folder compile every sample and compare the listing of its bytecode with a golden one. The tests of
+// the command run each sample on a real program and check its output.
 //
 // # What is not here
 //
-// Sampling by time (a profile of where the processor is) and a call's time on the processor need the kernel's help: profile
-// samples hits, funcprof measures time on the clock, offcpu measures blocking system calls. Drawing a terminal is left at
-// dashboard's table.
+// Sampling by time (a profile of processor use) and measuring a call's processor time need the kernel's help: profile
+// samples hits, funcprof measures elapsed time, offcpu measures blocking system calls. dashboard's table is the limit
+// of terminal drawing.
 package samples

@@ -14,19 +14,19 @@ var files embed.FS
 
 // Sample is one script of the library.
 type Sample struct {
-	Name    string // without ".js": what `gotap run NAME` takes
+	Name    string // without ".js": the argument of `gotap run NAME`
 	Purpose string // the first line of its header
 	Topic   string // one of Topics
 	Text    string
 }
 
-// Topics are what samples are about, in the order of the catalogue.
+// Topics are the topics of samples, in the order of the catalogue.
 func Topics() []string {
 	return []string{"start", "functions", "memory", "threads", "files and system calls", "network", "languages and databases",
 		"the whole process", "changing the target", "kernels"}
 }
 
-// All is the library, by topic and then by name.
+// All returns the library, ordered by topic and then by name.
 func All() ([]Sample, error) {
 	names, err := fs.Glob(files, "*.js")
 	if err != nil {
@@ -50,7 +50,7 @@ func All() ([]Sample, error) {
 	return all, nil
 }
 
-// Find is the sample of that name.
+// Find returns the sample with that name.
 func Find(name string) (Sample, bool) {
 	file := path.Clean(strings.TrimSuffix(name, ".js")) + ".js"
 	text, err := files.ReadFile(file)
@@ -60,7 +60,7 @@ func Find(name string) (Sample, bool) {
 	return read(file, string(text)), true
 }
 
-// read takes the catalogue's entry from a script's first two lines: "// NAME: PURPOSE" and "// topic: TOPIC".
+// read reads the catalogue entry from a script's first two lines: "// NAME: PURPOSE" and "// topic: TOPIC".
 func read(file, text string) Sample {
 	first, rest, _ := strings.Cut(text, "\n")
 	second, _, _ := strings.Cut(rest, "\n")
