@@ -20,14 +20,8 @@ import (
 //   - The reader loads the first word of the record at tail; 0 means not committed yet. It reads the record, zeroes its
 //     bytes, and stores the new tail. So unreserved bytes between head and tail+size are always zero.
 //
-// Layout of a record: word 0 is size
-//
-// flags<<32
-//
-// kind<<48
-//
-// 1<<56. Then follow program, probe, pid and tid (32 bits each), time (64 bits), hold and facility number (32 bits
-// each), and comm (16 bytes). Items start at byte 56, see Log.
+// Layout of a record: word 0 is size | flags<<32 | kind<<48 | 1<<56. Then follow program, probe, pid and tid (32 bits
+// each), time (64 bits), hold and facility number (32 bits each), and comm (16 bytes). Items start at byte 56, see Log.
 //
 // A reader that finds nothing sets the sleep word, checks again, and sleeps. A writer that has committed swaps the
 // sleep word for 0 and wakes the reader only if the word was 1. So hits that log nothing wake nobody, and a busy reader
