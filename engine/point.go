@@ -14,10 +14,10 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// point is a physical probe point: one address of one address space, with a breakpoint on it while anybody wants one.
-// Any number of owners share it: probes, functions that are left there, calls that return there, and the watch on the
-// loader. A point that nobody wants any more stays known: a thread may have hit its breakpoint before that was
-// taken away, and its stop be reported only later.
+// point is a physical probe point: one address of one address space, which has a breakpoint while any owner needs
+// it. Any number of owners share it: probes, functions that exit there, calls that return there, and the watch on
+// the loader. A point that no owner needs any more stays known: a thread may have hit its breakpoint before the
+// breakpoint was removed, and its stop may be reported only later.
 type point struct {
 	retprobe.Point
 	s          *Session
@@ -26,28 +26,28 @@ type point struct {
 	site       arch.Site
 	length     int
 	how        arch.Strategy
-	trap       []byte // the breakpoint
-	orig       []byte // what it displaces, as long
+	trap       []byte // the breakpoint's bytes
+	orig       []byte // the bytes that it displaces, of the same length
 	planted    bool
-	queued     bool   // it is to be planted with the others of the session's batch
-	slot       uint64 // of the copy that is run displaced; 0: none yet
-	unsure     bool   // the copy may not be there: it was made in the process that this one was forked from, perhaps after that
+	queued     bool   // waits to be planted with the rest of the session's batch
+	slot       uint64 // address of the out-of-line copy; 0: none yet
+	unsure     bool   // the copy may be missing: it was made in the parent process, perhaps after the fork
 	alone      bool   // the other threads are held while the instruction is completed
-	steps      int    // threads in the middle of running the copy
-	resting    bool   // taken out for the rest of the window, to stay within the budget
-	passed     uint32 // hits in processes whose action for SIGTRAP is watched
-	blocks     bool   // it was passed with SIGTRAP blocked
-	hits       uint32 // how often it was hit; wraps
-	signalCall int    // the C library calls rt_sigprocmask or rt_sigaction here, of which kind: see sigmask.go; or 0
+	steps      int    // threads that are currently in a step of this instruction
+	resting    bool   // removed for the rest of the window, to stay within the budget
+	passed     uint32 // hits in processes whose SIGTRAP action is watched
+	blocks     bool   // it was hit with SIGTRAP blocked
+	hits       uint32 // number of hits; wraps
+	signalCall int    // the kind of the C library's rt_sigprocmask or rt_sigaction call here (see sigmask.go); 0: none
 	barred     bool   // it must not be planted: see inSequence
 
 	float arch.FloatSite // nil unless the instruction leaves its address in the floating-point state
 
-	internal func(*thread, *point) (stay bool) // what the engine itself does here; stay: the hit is put off
-	picks    []*ifunc                          // probes on a function whose code is chosen by the one that starts here
+	internal func(*thread, *point) (stay bool) // the engine's own action here; stay: the hit is postponed
+	picks    []*ifunc                          // probes on functions whose implementation the resolver function that starts here selects
 }
 
-// wanted reports whether anybody needs the breakpoint.
+// wanted reports whether any owner needs the breakpoint.
 func (p *point) wanted() bool {
 	if p.barred || p.sp.bare {
 		return false
@@ -79,13 +79,14 @@ func (p *point) Recount(by int) {
 	}
 }
 
-// pointAt finds or makes the point at an address. Making one decodes and prepares the instruction there, and refuses
-// with a reason what cannot be probed; file is the module's file and may be nil.
+// pointAt returns the point at an address, and creates it if necessary. Creating a point decodes and prepares the
+// instruction there, and refuses with a reason an instruction that cannot be probed; mod is the module at the
+// address and may be nil.
 func (s *Session) pointAt(sp *space, addr uint64, mod *module.Loaded) (*point, error) {
 	return s.pointIn(sp, addr, mod, sp.arch.SetAt(mod, addr))
 }
 
-// pointTo is pointAt for what a pointer to code leads to.
+// pointTo is pointAt for the target of a code pointer.
 func (s *Session) pointTo(sp *space, pointer uint64) (*point, error) {
 	addr, set := sp.arch.Pointer(pointer)
 	mod := module.Find(sp.mods, addr)
@@ -95,7 +96,7 @@ func (s *Session) pointTo(sp *space, pointer uint64) (*point, error) {
 	return s.pointIn(sp, addr, mod, set)
 }
 
-// pointIn is pointAt for code that is known to be in one of the architecture's instruction sets.
+// pointIn is pointAt for code whose instruction set is known.
 func (s *Session) pointIn(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
 	if p := sp.points[addr]; p != nil {
 		if p.planted || p.queued || s.unchanged(p) {
@@ -119,7 +120,7 @@ func (s *Session) unchanged(p *point) bool {
 	return len(code) == p.length && slices.Equal(code, in.Bytes[:p.length])
 }
 
-// longestInsn is how many bytes are read to decode an instruction.
+// longestInsn is the number of bytes read to decode an instruction.
 const longestInsn = 15
 
 func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
@@ -167,8 +168,8 @@ func inExclusive(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) bool
 	})
 }
 
-// compareWithFile makes sure that what is in memory is what the file has: otherwise the file was changed under the
-// process, or another debugger has a breakpoint there.
+// compareWithFile returns an error unless the code in memory is the same as in the file: otherwise the file was
+// changed while the process ran, or another debugger has a breakpoint there.
 func compareWithFile(a *abi.ABI, code []byte, addr uint64, mod *module.Loaded) error {
 	if mod == nil || mod.File == nil {
 		return nil
@@ -183,10 +184,10 @@ func compareWithFile(a *abi.ABI, code []byte, addr uint64, mod *module.Loaded) e
 	return &arch.RefusedError{Addr: addr, Reason: "the code in memory is not that of the file " + mod.Path}
 }
 
-// strategy chooses how the instruction of a site is run displaced. A copy of a call pushes the address behind the copy, which is
-// put right when the step is over; 32-bit code that is independent of its position calls to learn where it is, so that it would be
-// wrong for good if the session were killed before that. An emulated call pushes what is right, and may be run again. So calls of
-// 32-bit code are not stepped out of line.
+// strategy chooses how the instruction of a site runs while displaced. The copy of a call pushes the address behind
+// the copy, which is corrected at the end of the step. Position-independent 32-bit code calls to find its own
+// address; if the session were killed before the correction, that address would stay wrong for good. An emulated
+// call pushes the right address and may be repeated. So calls in 32-bit code are not stepped out of line.
 func (s *Session) strategy(site arch.Site, word int) arch.Strategy {
 	order := []arch.Strategy{site.Strategy(), arch.OutOfLine, arch.InPlace, arch.Emulated}
 	switch s.cfg.Engine {
@@ -209,17 +210,17 @@ func (s *Session) strategy(site arch.Site, word int) arch.Strategy {
 	return arch.Refused
 }
 
-// sync plants the breakpoint of a point if it is wanted, and takes it away if it is not. While a batch is gathered it is planted with
-// that: see together.go. What the engine itself watches is planted at once.
+// sync plants the breakpoint of a point if it is wanted, and removes it if not. While a batch is collected, the
+// breakpoint is planted with the batch: see together.go. The engine's own breakpoints are planted at once.
 //
-// Writing while threads run is safe on x86. The breakpoint is one byte, and a byte is written in one piece: another
-// processor that fetches the instruction meanwhile sees either all of the old first byte or all of the new one. With the
-// new byte it traps at the first byte, and the remaining bytes mean nothing. No thread can be between the first
-// byte and the rest, because instructions are not interrupted in their middle (a repeated string instruction that is, is
-// fetched again from its first byte, and is then hit, which the step continues). The write goes to a private
-// copy of the page, so no other process sees it. The kernel maps the copy in place of the old page and flushes the
-// translations of other processors before it lets them go on; a processor that has fetched the old byte already has run
-// the instruction before the probe was armed, as far as anybody can tell.
+// Writing while threads run is safe on x86. The breakpoint is one byte, and a byte is written atomically: another
+// processor that fetches the instruction meanwhile sees either the complete old instruction or the new first byte.
+// With the new byte it traps at the first byte, and the remaining bytes mean nothing. No thread can be between the
+// first byte and the rest, because an instruction is not interrupted in the middle. (A repeated string instruction
+// can be, but it is fetched again from its first byte and is then hit; the step continues it.) The write goes to a
+// private copy of the page, so no other process sees it. The kernel maps the copy in place of the old page and
+// flushes the translations of other processors before they continue. A processor that has already fetched the old
+// byte ran the instruction before the probe was armed, as far as anyone can tell.
 func (s *Session) sync(p *point) error {
 	want := p.wanted() && !s.closing
 	switch {
@@ -257,28 +258,29 @@ func (s *Session) plant(p *point) error {
 	return nil
 }
 
-// present is what is in memory where the breakpoint is, or would be.
+// present returns the bytes in memory where the breakpoint is or would be.
 func (p *point) present() ([]byte, error) {
 	now := make([]byte, len(p.trap))
 	return now, p.sp.mem.Peek(p.addr, now)
 }
 
-// writeCode writes a breakpoint, or what it displaces. stopped is a stopped thread, or 0.
+// writeCode writes a breakpoint, or the bytes that it displaces. stopped is a stopped thread, or 0.
 func (s *Session) writeCode(p *point, code []byte, stopped int) error {
 	s.pause(p.sp)
 	return p.sp.mem.Poke(p.addr, code, stopped)
 }
 
-// unplant restores the original byte. What is no breakpoint any more was written by somebody else and is left alone.
+// unplant restores the original bytes. If the memory no longer contains the breakpoint, somebody else has written
+// there and it is left alone.
 func (s *Session) unplant(p *point) error {
 	p.notePlanted(false)
 	return s.restore(p, s.stoppedTid(p.sp))
 }
 
-// errGone says that the memory of a point is no longer there.
+// errGone means that the memory of a point no longer exists.
 var errGone = backend.ErrGone
 
-// restore writes the original byte over a breakpoint and reads it back. stopped is a stopped thread, or 0.
+// restore writes the original bytes over a breakpoint and reads them back. stopped is a stopped thread, or 0.
 func (s *Session) restore(p *point, stopped int) error {
 	now, err := p.present()
 	if err != nil {
@@ -288,7 +290,7 @@ func (s *Session) restore(p *point, stopped int) error {
 		return nil
 	}
 	if err := s.writeCode(p, p.orig, stopped); err != nil {
-		if _, gone := p.present(); gone != nil { // killed in between
+		if _, gone := p.present(); gone != nil { // the process was killed meanwhile
 			return errGone
 		}
 		return fmt.Errorf("cannot restore the instruction at %#x: %w", p.addr, err)
@@ -302,14 +304,14 @@ func (s *Session) restore(p *point, stopped int) error {
 	return nil
 }
 
-// isBreakpoint reports whether there is a breakpoint in memory at the point, whoever put it there.
+// isBreakpoint reports whether the memory at the point contains a breakpoint, no matter who wrote it.
 func (p *point) isBreakpoint() bool {
 	now, err := p.present()
 	return err == nil && bytes.Equal(now, p.trap)
 }
 
-// restoreAll takes all breakpoints out of an address space, those last that keep threads from blocking SIGTRAP (sigmask.go). Memory that is gone is no
-// error.
+// restoreAll removes all breakpoints from an address space. Those that stop threads from blocking SIGTRAP
+// (sigmask.go) come last. Memory that no longer exists is not an error.
 func (s *Session) restoreAll(sp *space) error {
 	planted := map[int][]*point{}
 	for _, p := range sp.points {
@@ -330,8 +332,8 @@ func (s *Session) restoreAll(sp *space) error {
 	return all
 }
 
-// copyPoints gives a forked child's address space, which is a copy of its parent's, points of its own. The parent's
-// may have changed between the fork and now, so each byte is compared with what it should be.
+// copyPoints gives a forked child's address space, which is a copy of its parent's, its own points. The parent's
+// points may have changed since the fork, so the bytes of each point are compared with what they should be.
 func (s *Session) copyPoints(from, to *space) {
 	to.lo, to.hi, to.mods = from.lo, from.hi, from.mods
 	to.slots = from.slots.copy()
@@ -358,7 +360,7 @@ func (s *Session) copyPoints(from, to *space) {
 	}
 }
 
-// assert makes the byte of a point in a child's memory what it should be.
+// assert makes the bytes of a point in a child's memory what they should be.
 func (s *Session) assert(q *point) {
 	want := q.wanted() && !s.closing
 	if has := q.isBreakpoint(); has != want {
@@ -377,7 +379,8 @@ func (s *Session) assert(q *point) {
 	}
 }
 
-// trapCode is the code of the SIGTRAP that a thread is stopped with.
+// trapCode returns the si_code of the signal that a thread is stopped with, or 0 if it cannot be read. It reads the
+// siginfo into t.info.
 func (t *thread) trapCode() int {
 	if ptrace.GetSigInfo(t.tid, &t.info) != 0 {
 		return 0

@@ -11,35 +11,37 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// step is the displaced instruction that a thread is in the middle of.
+// step is the displaced instruction that a thread is currently running.
 //
-// Out of line, the thread single-steps a copy of the instruction in the point's slot. While it does, its program counter
-// is in memory that the program knows nothing of, so no signal may be delivered: a handler would find the address in
-// its context, and might never come back. The first signal that arrives is kept, and all others that can wait
-// are blocked until the step is over; they stay in the kernel, in their order. The kept one is then delivered in the
-// stop that the step ends with, with the siginfo it came with. Signals that the instruction itself raises are a
-// different matter: the registers are put back to the instruction, and the signal is delivered as it would have been.
+// Out of line, the thread single-steps a copy of the instruction in the point's slot. Meanwhile its program counter
+// is in memory that the program does not know, so no signal may be delivered: a handler would find that address in
+// its context, and might never return. The first signal that arrives is kept, and all others that can wait are
+// blocked until the step is over; those stay queued in the kernel, in their order. The kept signal is delivered in
+// the stop that ends the step, with its original siginfo. Signals that the instruction itself raises are handled
+// differently: the registers are set back to the instruction, and the signal is delivered as it would have been
+// without the probe.
 //
-// A system call is run from its copy only up to the kernel's door (toCall). In the stop there the registers are put right
-// already, before the call begins. So a call may block as long as it likes, a signal handler that interrupts it, a child
-// that it makes and a core that is dumped see the program's own addresses, and the kernel restarts it at the
-// program's own instruction. It is then hit a second time; redo recognises that.
+// A system call runs from its copy only as far as the system call entry stop (toCall). In that stop, before the
+// call begins, the registers are already corrected. So a call may block for any length of time: a signal handler
+// that interrupts it, a child that it creates and a core dump see the program's own addresses, and the kernel
+// restarts the call at the program's own instruction. That instruction is then hit a second time, which redo
+// recognises.
 //
-// In place, the original byte is restored for the one step. All other threads of the address space are held meanwhile,
-// for they would run past the missing breakpoint.
+// In place, the original byte is restored for this one step. All other threads of the address space are held
+// meanwhile, because they would run past the missing breakpoint.
 type step struct {
 	active bool
 	toCall bool
 	p      *point
 	slot   uint64
 	st     arch.StepState
-	met    uint64 // in place: watchpoints that the turns of a repeated instruction have met, bit i is watch i
+	met    uint64 // in place: watchpoints that iterations of a repeated instruction have hit; bit i is watch i
 }
 
-// redo marks an instruction that is about to be run again without being a hit again.
+// redo marks an instruction that is about to run again and must not count as another hit.
 type redo struct{ addr, sp uint64 }
 
-// beginStep runs the displaced instruction of a point natively. The registers are at the instruction.
+// beginStep runs the displaced instruction of a point on the processor. The registers are at the instruction.
 func (t *thread) beginStep(p *point) {
 	t.s.stats.Steps++
 	t.noteMerged()
@@ -53,17 +55,18 @@ func (t *thread) beginStep(p *point) {
 	t.stepInPlace(p, toCall)
 }
 
-// again starts the step, or another iteration of a repeated instruction.
+// again starts the step, or the next iteration of a repeated instruction.
 func (t *thread) again() {
 	t.step.st = t.step.p.site.BeforeStep(&t.regs, t.step.slot)
 	t.setRegs()
 	t.resume(0)
 }
 
-// afterStep puts the registers right, whatever the thread stopped for. done reports that the instruction has completed.
+// afterStep corrects the registers after a step, whatever the thread stopped for. done reports whether the
+// instruction has completed.
 func (t *thread) afterStep() (done bool) {
 	p := t.step.p
-	t.fpRead = false // what programs have read of the vector registers may have changed
+	t.fpRead = false // the vector registers that programs have read may have changed
 	if t.proc.arch.Stepless {
 		return t.afterCallElsewhere()
 	}
@@ -77,15 +80,15 @@ func (t *thread) afterStep() (done bool) {
 	return done
 }
 
-// endStep forgets the step.
+// endStep clears the step.
 func (t *thread) endStep() {
 	t.step.p.steps--
 	t.step = step{}
 }
 
-// stepped deals with a SIGTRAP in the middle of a step.
+// stepped handles a SIGTRAP during a step.
 func (t *thread) stepped() {
-	if *t.pc() == t.step.slot && t.trapCode() <= 0 { // somebody sent it
+	if *t.pc() == t.step.slot && t.trapCode() <= 0 { // another process or thread sent it
 		if t.mergeBlocked() {
 			t.resume(0)
 		} else if t.step.toCall {
@@ -95,12 +98,12 @@ func (t *thread) stepped() {
 		}
 		return
 	}
-	if t.step.toCall && t.proc.arch.Stepless && *t.pc() == t.step.slot { // a probe was just placed where the call is made
+	if t.step.toCall && t.proc.arch.Stepless && *t.pc() == t.step.slot { // a probe was just placed at the instruction that makes the call
 		t.cancelStep()
 		t.resume(0)
 		return
 	}
-	if t.step.toCall { // it cannot be the step
+	if t.step.toCall { // such a step ends in a system call stop, not with SIGTRAP
 		t.signalInStep(ptrace.SIGTRAP)
 		return
 	}
@@ -121,8 +124,9 @@ func (t *thread) stepped() {
 	t.finish()
 }
 
-// anotherTurn goes on with a repeated instruction that has turns left. The processor forgets what a turn met when the next one
-// traps, so watchpoints are asked for now; without the step it would have told of each of them as well.
+// anotherTurn continues a repeated instruction that has iterations left. The watchpoints are queried now, because
+// the next trap overwrites the processor's record of what this iteration hit. Without the step the processor would
+// also report each iteration separately.
 func (t *thread) anotherTurn(own bool) {
 	if t.s.watching > 0 {
 		t.watchHit()
@@ -134,9 +138,9 @@ func (t *thread) anotherTurn(own bool) {
 	t.again()
 }
 
-// requeue sends again what was kept besides the first signal: stop signals, and those that threads send each other in
-// the name of a fault.
-// Those that were sent again before, and have not come back, came later: what is kept is given the information of the oldest.
+// requeue resends the kept signals other than the first: stop signals, and signals with the number of a fault that
+// threads send each other. Signals that were resent earlier and have not come back arrived later than these, so
+// these go in front of them in the list: the next signal that comes back gets the siginfo of the oldest.
 func (t *thread) requeue() {
 	older := 0
 	for i := range t.deferred {
@@ -148,14 +152,15 @@ func (t *thread) requeue() {
 	t.deferred = t.deferred[:0]
 }
 
-// identify gives a signal that the thread is stopped with what it came with at first, if it was sent again.
+// identify restores the original siginfo of the signal that the thread is stopped with, if the signal was resent. A
+// real-time signal that was not resent swaps its siginfo with a resent one: see swapInfo.
 func (t *thread) identify(sig int) {
 	if !t.isResent(sig) && sig >= firstRealTime {
 		t.swapInfo(t.resent, sig)
 	}
 }
 
-// isResent recognises a signal that was sent again, and gives it back what it came with.
+// isResent reports whether the thread is stopped with a signal that was resent, and restores its original siginfo.
 func (t *thread) isResent(sig int) bool {
 	i := slices.IndexFunc(t.resent, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
 	if i < 0 || t.trapCode() != ptrace.CodeThread || t.info.Pid() != 0 && t.info.Pid() != os.Getpid() {
@@ -167,9 +172,9 @@ func (t *thread) isResent(sig int) bool {
 	return true
 }
 
-// swapInfo gives the signal that the thread is stopped with what the first of its number in a list came with, and puts its
-// own at the end of the list. Real-time signals are queued: so they are seen in the order in which they were sent, whichever of them the
-// kernel delivers first.
+// swapInfo gives the signal that the thread is stopped with the siginfo of the first signal of its number in a
+// list, and puts the signal's own siginfo at the end of the list instead. Real-time signals are queued; this way
+// the program sees them in the order in which they were sent, whichever the kernel delivers first.
 func (t *thread) swapInfo(list []ptrace.SigInfo, sig int) {
 	i := slices.IndexFunc(list, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
 	if i < 0 || ptrace.GetSigInfo(t.tid, &t.info) != 0 {
@@ -182,7 +187,7 @@ func (t *thread) swapInfo(list []ptrace.SigInfo, sig int) {
 	ptrace.SetSigInfo(t.tid, &t.info)
 }
 
-// signalInStep deals with a signal that arrived in the middle of a step.
+// signalInStep handles a signal that arrived during a step.
 func (t *thread) signalInStep(sig int) {
 	if !t.getRegs() {
 		return
@@ -210,7 +215,8 @@ func (t *thread) postpone(sig int) {
 	t.resume(0)
 }
 
-// keepSignal keeps the signal that the thread is stopped with, which has been identified, and all others out.
+// keepSignal keeps the signal that the thread is stopped with, which has been identified, and blocks all others
+// except the synchronous ones.
 func (t *thread) keepSignal(sig int) {
 	if t.trapCode(); t.info.Signal() == sig {
 		t.deferred = append(t.deferred, t.info)
@@ -225,7 +231,7 @@ func (t *thread) keepSignal(sig int) {
 	}
 }
 
-// unmask gives the thread its own signal mask back.
+// unmask restores the thread's own signal mask.
 func (t *thread) unmask() {
 	if t.masked {
 		ptrace.SetSigMask(t.tid, &t.mask)
@@ -233,7 +239,7 @@ func (t *thread) unmask() {
 	}
 }
 
-// faultInStep delivers a signal that the instruction raised, as if it had been run at its own place.
+// faultInStep delivers a signal that the instruction raised, as if the instruction had run at its own address.
 func (t *thread) faultInStep(sig int) {
 	p, slot := t.step.p, t.step.slot
 	t.afterStep()
@@ -250,7 +256,7 @@ func (t *thread) faultInStep(sig int) {
 	t.resume(sig)
 }
 
-// atCall deals with the stop at the kernel's door.
+// atCall handles the system call entry stop of a step.
 func (t *thread) atCall() {
 	if !t.getRegs() {
 		return
@@ -266,7 +272,8 @@ func (t *thread) atCall() {
 	}
 }
 
-// passedCall goes on with a system call that is about to begin. Programs that run after the instruction wait for its end.
+// passedCall continues with a system call that is about to begin. Programs that run after the instruction wait for
+// the call to end.
 func (t *thread) passedCall() {
 	if t.h.HasPosts() || t.seeMask {
 		t.postCall = true
@@ -276,7 +283,7 @@ func (t *thread) passedCall() {
 	}
 }
 
-// afterCall deals with the end of a system call for which programs wait.
+// afterCall handles the end of a system call for which programs wait.
 func (t *thread) afterCall() {
 	due := t.postCall
 	t.postCall = false
@@ -291,7 +298,7 @@ func (t *thread) afterCall() {
 	}
 }
 
-// stepInPlace runs the instruction at its own place.
+// stepInPlace runs the instruction at its own address.
 func (t *thread) stepInPlace(p *point, toCall bool) {
 	t.s.stats.Held++
 	held := t.s.holdWorld(t)
@@ -314,7 +321,8 @@ func (t *thread) stepInPlace(p *point, toCall bool) {
 	}
 }
 
-// replant puts a breakpoint back that was taken out for one instruction. The others that share the memory are held.
+// replant restores a breakpoint that was removed for one instruction. The other threads that share the memory are
+// held.
 func (t *thread) replant(p *point) {
 	if !p.wanted() {
 		return
@@ -333,13 +341,14 @@ func (t *thread) replant(p *point) {
 	}
 }
 
-// fairness is a moment that the threads which were held get for themselves before the thread that stepped goes on. Without, one that
-// meets a probe at every turn would hold the others again before they have done anything, and so for ever.
+// fairness is how long the threads that were held run before the thread that stepped continues. Without this pause,
+// a thread that hits a probe in every iteration of a loop would hold the others again before they have done
+// anything, and so on forever.
 const fairness = 50 * time.Microsecond
 
-// untilStepped steps in place until the instruction has completed, faulted or is about to enter the kernel, and returns
-// the stop that says so; the usual way of dealing with stops goes on from there. Everything else that may happen
-// is dealt with here, because the breakpoint is put back afterwards and the step could not go on.
+// untilStepped steps in place until the instruction has completed, faulted or is about to enter the kernel, and
+// returns the stop that shows this; the usual stop handling continues from there. Every other stop is handled here,
+// because the breakpoint is restored afterwards and the step could not continue.
 func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
 	for {
 		if t.stepping = !t.step.toCall; t.stepping {
@@ -363,7 +372,7 @@ func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
 			return st, true
 		case sig == ptrace.SIGTRAP && code > 0: // another iteration
 			t.afterStep()
-			if t.s.watching > 0 { // the programs run when the others are no longer held
+			if t.s.watching > 0 { // the programs run after the other threads are released
 				t.step.met |= t.metWatches()
 			}
 			t.step.st = t.step.p.site.BeforeStep(&t.regs, t.step.slot)
@@ -377,8 +386,8 @@ func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
 	}
 }
 
-// cancelStep takes a step back that has not begun. When the thread comes to the instruction again, that is not another
-// hit; what was logged is committed now.
+// cancelStep cancels a step whose instruction has not run. When the thread reaches the instruction again, that is
+// not another hit; what was logged is committed now.
 func (t *thread) cancelStep() {
 	p := t.step.p
 	t.afterStep()
@@ -390,7 +399,7 @@ func (t *thread) cancelStep() {
 	t.setRegs()
 }
 
-// holdPatience is how long a thread may take to stop before it is looked at more closely.
+// holdPatience is how long a thread may take to stop before its state is checked.
 const holdPatience = 20 * time.Millisecond
 
 // holdWorld stops all other threads that share the thread's memory, and returns those that it stopped.
@@ -412,9 +421,9 @@ func (s *Session) holdWorld(but *thread) []*thread {
 	return held
 }
 
-// holdOne waits for a thread to stop. Whatever else it has to say is kept for later. A thread that does not stop in good time
-// is waiting in the kernel without being interruptible; it runs nothing of its own before it has stopped, because the
-// request to stop is looked at first.
+// holdOne waits for a thread to stop after PTRACE_INTERRUPT and reports whether it did. A different stop of the
+// thread is left to be handled later. A thread that does not stop within holdPatience sleeps uninterruptibly in the
+// kernel; it runs no code of its own before it has stopped, because the kernel handles the interrupt request first.
 func (s *Session) holdOne(t *thread) bool {
 	for began := time.Now(); ; {
 		tid, e := ptrace.PeekStop(t.tid, &s.special, false)
@@ -424,7 +433,7 @@ func (s *Session) holdOne(t *thread) bool {
 			t.stopped, t.midCall = true, false
 			t.repairCall()
 			return true
-		case tid == t.tid: // it will be said again
+		case tid == t.tid: // the stop was only peeked at; the kernel reports it again
 			return false
 		case e != 0:
 			return false
@@ -436,21 +445,22 @@ func (s *Session) holdOne(t *thread) bool {
 	}
 }
 
-// uninterruptible reports whether the thread sleeps in the kernel in a way that no signal ends, or is gone.
+// uninterruptible reports whether the thread sleeps in the kernel in a state that no signal ends, is in a ptrace
+// stop, or has exited.
 func (t *thread) uninterruptible() bool {
 	state := t.statusField("State")
 	return state == "" || strings.ContainsRune("DtZX", rune(state[0]))
 }
 
-// releaseWorld lets the threads go on that holdWorld stopped.
+// releaseWorld resumes the threads that holdWorld stopped.
 func (s *Session) releaseWorld(held []*thread) {
 	for _, t := range held {
 		t.resume(0)
 	}
 }
 
-// repairCall makes a system call that our own stop made fail with EINTR start anew: nobody sent a signal, so the
-// program must not see one. Precondition: the thread is in a stop that PTRACE_INTERRUPT caused.
+// repairCall restarts a system call that failed with EINTR because of our own stop: nobody sent a signal, so the
+// program must not see the error. Precondition: the thread is in a stop that PTRACE_INTERRUPT caused.
 func (t *thread) repairCall() {
 	const eintr = 4
 	a := t.proc.arch
@@ -475,14 +485,14 @@ func (t *thread) markRestart() {
 	}
 }
 
-// redoAt notes that the system call at an address will be run again, if there is a probe on it.
+// redoAt notes that the system call at an address will run again, if there is a probe on it.
 func (t *thread) redoAt(addr uint64) {
 	if p := t.proc.space.points[addr]; p != nil && p.planted {
 		t.redo = redo{addr, t.sp()}
 	}
 }
 
-// signalled reports whether a signal is waiting for the thread that it does not block.
+// signalled reports whether a signal that the thread does not block is pending for it.
 func (t *thread) signalled() bool {
 	blocked := hexField(t.tid, "SigBlk")
 	return (hexField(t.tid, "SigPnd")|hexField(t.tid, "ShdPnd"))&^blocked != 0

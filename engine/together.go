@@ -15,27 +15,28 @@ import (
 
 // Planting breakpoints together.
 //
-// The places of a probe belong together, and so do the probes of a script: were they planted one by one while the target runs, the
-// first would count before the last is there. So registering probes plants nothing. It prepares: instructions are read, decoded and
-// compared with the file, programs are compiled, and the points that want a breakpoint are queued. When all are queued, the
-// threads of the target are stopped, the breakpoints are written a page at a time, and the threads go on.
+// The places of a probe belong together, and so do the probes of a script: if they were planted one by one while
+// the target runs, the first would count hits before the last is planted. So registering probes plants nothing. It
+// only prepares: instructions are read, decoded and compared with the file, programs are compiled, and the points
+// that need a breakpoint are queued. When all are queued, the threads of the target are stopped, the breakpoints
+// are written a page at a time, and the threads resume.
 //
-// A thread that sleeps in a system call is not stopped: it runs no code, and some calls do not go on exactly where they were. When
-// it wakes up in the middle of the writing it stops at the first breakpoint it meets, as every thread does, and that hit is dealt
-// with after the last breakpoint has been written. Before that it may have run through a place that was still to be written, as it
-// would have if the stop had come a moment later.
+// A thread that sleeps in a system call is not stopped: it runs no code, and some calls do not continue exactly
+// where they were. If it wakes up during the writing, it stops at the first breakpoint that it reaches, as any
+// thread does, and that hit is handled after the last breakpoint has been written. Before that it may run through a
+// place that is not written yet, just as if the stop had come a moment later.
 //
-// A page is written back whole, with bytes that are not ours, only while nothing can change those: no thread of the address space
-// runs, and the mapping is private. Otherwise each breakpoint is written by itself.
+// A whole page is written back, including bytes that are not ours, only while nothing can change those bytes: no
+// thread of the address space runs, and the mapping is private. Otherwise each breakpoint is written separately.
 
-// batch is the points that wait to be planted together.
+// batch holds the points that wait to be planted together.
 type batch struct {
 	points  []*point
-	counted int // of these, those that count against the limit
+	counted int // how many of them count against the limit
 }
 
-// together runs fn, and plants what it syncs in one stop of the target afterwards. The result has the points that could not be
-// planted, with the reason.
+// together runs fn, and then plants the points that fn syncs, in one stop of the target. It returns the points that
+// could not be planted, with the reasons.
 func (s *Session) together(fn func()) map[*point]error {
 	if s.batch != nil {
 		fn()
@@ -47,7 +48,7 @@ func (s *Session) together(fn func()) map[*point]error {
 	return s.plantQueued()
 }
 
-// queue has a point planted with the others of the batch.
+// queue adds a point to the batch, to be planted with it.
 func (s *Session) queue(p *point) error {
 	n := p.Counted()
 	if wanted := s.points + s.batch.counted + n; wanted > s.cfg.MaxProbes {
@@ -59,13 +60,13 @@ func (s *Session) queue(p *point) error {
 	return nil
 }
 
-// unqueue is for a point that nobody wants any more before it has been planted.
+// unqueue removes a point from the batch that is no longer wanted.
 func (s *Session) unqueue(p *point) {
 	p.queued = false
 	s.batch.counted -= p.Counted()
 }
 
-// plantQueued plants what has been queued.
+// plantQueued plants the queued points.
 func (s *Session) plantQueued() map[*point]error {
 	queued := s.batch.points
 	s.batch = nil
@@ -97,8 +98,8 @@ func (s *Session) plantQueued() map[*point]error {
 	return failed
 }
 
-// holdRunning stops the threads of certain address spaces that run code, and returns those that it has stopped. Threads that sleep in a
-// system call are left alone.
+// holdRunning stops the threads of the selected address spaces that run code, and returns those that it stopped.
+// Threads that sleep in a system call are left alone.
 func (s *Session) holdRunning(in func(*space) bool) []*thread {
 	var asked, held []*thread
 	for _, t := range s.threads {
@@ -114,7 +115,8 @@ func (s *Session) holdRunning(in func(*space) bool) []*thread {
 	return held
 }
 
-// still reports whether a thread runs nothing until the session lets it: it is in a stop, perhaps one that has not been dealt with.
+// still reports whether a thread runs no code until the session resumes it: it is in a stop, perhaps one that has
+// not been handled yet.
 func (t *thread) still() bool {
 	if t.stopped || t.listening || t.fresh || t.vforking || t.gone {
 		return true
@@ -123,7 +125,7 @@ func (t *thread) still() bool {
 	return e == 0 && tid == t.tid
 }
 
-// allStill reports whether no thread runs that has an address space.
+// allStill reports whether no thread of an address space runs.
 func (s *Session) allStill(sp *space) bool {
 	for _, t := range s.threads {
 		if t.proc.space == sp && !t.still() {
@@ -133,17 +135,17 @@ func (s *Session) allStill(sp *space) bool {
 	return true
 }
 
-// rewrite plants breakpoints of one address space, or takes them out. What could not be done is added to failed; that a breakpoint is no longer there
-// is no failure to take it out.
+// rewrite plants or removes breakpoints of one address space. It adds those that fail to failed. Removing a
+// breakpoint that is no longer there does not count as a failure.
 func (s *Session) rewrite(sp *space, points []*point, plant bool, failed map[*point]error) {
 	still := s.allStill(sp)
 	eachPage(points, func(page []*point) { s.rewritePage(page, plant, still, failed) })
 }
 
-// pageSize is that of the pages that are written at once: the smallest there are.
+// pageSize is the size of the pages that are written at once: the smallest page size there is.
 const pageSize = 4096
 
-// rewritePage is rewrite for points of one page, in the order of their addresses. still says that no thread runs.
+// rewritePage is rewrite for points of one page, sorted by address. still means that no thread runs.
 func (s *Session) rewritePage(points []*point, plant, still bool, failed map[*point]error) {
 	sp, start, last := points[0].sp, points[0].addr, points[len(points)-1]
 	page := make([]byte, last.addr+uint64(len(last.trap))-start)
@@ -163,7 +165,7 @@ func (s *Session) rewritePage(points []*point, plant, still bool, failed map[*po
 			changed = append(changed, p)
 		case plant:
 			failed[p] = errChanged(p)
-		default: // somebody else has written there
+		default: // somebody else has written to this place
 			p.notePlanted(false)
 		}
 	}
@@ -172,8 +174,8 @@ func (s *Session) rewritePage(points []*point, plant, still bool, failed map[*po
 	}
 }
 
-// writePage writes a page in which the breakpoints of points have been put, or taken out: whole, or only those. What is there is read back. It reports
-// false when not everything is as it should be.
+// writePage writes a page to which the breakpoints of points were added or from which they were removed: the whole
+// range, or only the breakpoints. It reads the memory back, and reports whether everything is as it should be.
 func (s *Session) writePage(points []*point, start uint64, page []byte, plant, whole bool) bool {
 	if len(points) == 0 {
 		return true
@@ -204,7 +206,7 @@ func (s *Session) writePage(points []*point, start uint64, page []byte, plant, w
 	return done
 }
 
-// rewriteEach plants breakpoints one by one, or takes them out, where that has yet to be done.
+// rewriteEach plants or removes breakpoints one by one, where that is still to be done.
 func (s *Session) rewriteEach(points []*point, plant bool, failed map[*point]error) {
 	for _, p := range points {
 		var err error
@@ -220,7 +222,7 @@ func (s *Session) rewriteEach(points []*point, plant bool, failed map[*point]err
 	}
 }
 
-// notePlanted notes whether the breakpoint of a point is in the code.
+// notePlanted records whether the breakpoint of a point is in the code.
 func (p *point) notePlanted(planted bool) {
 	if p.planted == planted {
 		return
@@ -247,12 +249,13 @@ func (sp *space) private(addr uint64) bool {
 	return false
 }
 
-// errChanged says that the instruction of a point is another one than it was when the point was made.
+// errChanged returns the error for a point whose instruction has changed since the point was created.
 func errChanged(p *point) error {
 	return &arch.RefusedError{Addr: p.addr, Reason: "the instruction there has changed"}
 }
 
-// left is the points of an address space at which there is a breakpoint in memory, whoever put it there. Memory is read a page at a time.
+// left returns the points of an address space that have a breakpoint in memory, no matter who wrote it. Memory is
+// read a page at a time.
 func (sp *space) left() (found []*point) {
 	points := slices.Collect(maps.Values(sp.points))
 	eachPage(points, func(page []*point) {
@@ -270,7 +273,7 @@ func (sp *space) left() (found []*point) {
 	return found
 }
 
-// eachPage calls fn with the points of each page, in the order of their addresses.
+// eachPage calls fn with the points of each page, sorted by address.
 func eachPage(points []*point, fn func(page []*point)) {
 	slices.SortFunc(points, func(a, b *point) int { return cmp.Compare(a.addr, b.addr) })
 	for len(points) > 0 {
