@@ -10,24 +10,25 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Instructions that the emulation leaves to the processor, where nothing is stepped: those that would fault, and those that reach
-// memory which only their own thread can. They are run at their own place, with a breakpoint on what comes next, while the other
-// threads are held, for those would run past the missing breakpoint. A fault is then the kernel's own, with everything that it
-// tells.
+// On processors where nothing is stepped, the emulation leaves some instructions to the processor: those that would
+// fault, and those that access memory which only their own thread can reach. They run at their own address, with a
+// breakpoint on the next instruction. The other threads are held meanwhile, because they would run past the missing
+// breakpoint. A fault is then the kernel's own, with all its details.
 //
-// What comes next is the instruction behind. An instruction that loads the program counter itself is not run like this: its
+// The next instruction is the one behind. An instruction that loads the program counter does not run like this: its
 // memory could not be read, so it would fault, and the fault is made instead.
 
-// mostLandings is how many instructions get a breakpoint: in an IT block those whose condition fails are passed, and a block has four.
+// mostLandings is the largest number of instructions that get a breakpoint: in an IT block, instructions whose
+// condition fails are skipped, and a block has up to four.
 const mostLandings = 5
 
-// landing is a breakpoint that is there for a moment.
+// landing is a temporary breakpoint.
 type landing struct {
 	addr uint64
 	old  []byte
 }
 
-// runAtHome runs the instruction of a point at its own place. The registers are at the instruction.
+// runAtHome runs the instruction of a point at its own address. The registers are at the instruction.
 func (t *thread) runAtHome(p *point) {
 	t.s.stats.Steps++
 	if p.site.Insn().Control != arch.Plain {
@@ -55,7 +56,7 @@ func (t *thread) runAtHome(p *point) {
 	}
 }
 
-// plantLandings puts breakpoints behind the instruction of a point.
+// plantLandings plants breakpoints behind the instruction of a point.
 func (t *thread) plantLandings(p *point) []landing {
 	var all []landing
 	n := 1
@@ -69,7 +70,7 @@ func (t *thread) plantLandings(p *point) []landing {
 	for at := p.addr + uint64(p.length); len(all) < n; {
 		code := p.sp.code(at, longestInsn)
 		in, err := set.Decode(code, at)
-		if err != nil { // data, or nothing: it would fault by itself
+		if err != nil { // data or no memory: running it would fault anyway
 			return all
 		}
 		l := landing{addr: at, old: make([]byte, len(set.Breakpoint(in)))}
@@ -87,7 +88,8 @@ func (t *thread) thumb() bool {
 	return t.proc.arch.Is32BitARM() && t.regs[isa.CPSR]&isa.Thumb != 0
 }
 
-// untilLanded lets the thread go on until it has come to a landing, or has raised a signal, or is gone. Signals that others send are kept.
+// untilLanded resumes the thread until it has reached a landing, raised a signal or exited. It keeps signals that
+// others send.
 func (t *thread) untilLanded() (st ptrace.Status, ok bool) {
 	for {
 		ptrace.Cont(t.tid, 0)
@@ -105,7 +107,7 @@ func (t *thread) untilLanded() (st ptrace.Status, ok bool) {
 	}
 }
 
-// landed deals with the stop that running an instruction at home ended with.
+// landed handles the stop that ends the run of an instruction at its own address.
 func (t *thread) landed(st ptrace.Status) {
 	p := t.step.p
 	at := *t.pc()
@@ -126,8 +128,8 @@ func (t *thread) landed(st ptrace.Status) {
 	}
 }
 
-// cancelAtHome forgets a run that did not come to its end. When the thread comes to the instruction again, that is not another
-// hit.
+// cancelAtHome cancels such a run that was not completed. When the thread reaches the instruction again, that is
+// not another hit.
 func (t *thread) cancelAtHome() {
 	p := t.step.p
 	t.endStep()
@@ -161,7 +163,7 @@ func (t *thread) fault(p *point) {
 	t.resume(ptrace.SIGSEGV)
 }
 
-// faultOf is the access that an emulation failed by.
+// faultOf returns the access that made an emulation fail.
 func faultOf(err error) (f *arch.FaultError, ok bool) {
 	ok = errors.As(err, &f)
 	return f, ok

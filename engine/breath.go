@@ -9,61 +9,65 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// A probe on every instruction makes a program so slow that a periodic signal can come again before its handler has returned.
-// The kernel then delivers the next one in the very moment in which the handler returns, and what was interrupted
-// never runs another instruction: a program that is merely slow would hang. So a thread that is about to be interrupted where it
-// has been interrupted before is given breath: the signal is kept for a number of hits, and delivered then.
+// A probe on every instruction can make a program so slow that a periodic signal arrives again before its handler
+// has returned. The kernel then delivers the next signal at the moment in which the handler returns, and the
+// interrupted code never runs another instruction: a program that is merely slow would hang. So a thread that is
+// about to be interrupted at a place where it was interrupted before gets breath: the signal is kept for a number
+// of hits, and delivered then.
 //
-// A kept signal must not be late for a system call, which it has to interrupt. Therefore it is kept for hits only while the next
-// thing that the thread does is certain to be one: its program counter is at a breakpoint of ours, and the instruction
-// there is no system call. Elsewhere the thread moves at its own speed, and breathTime is enough: then it is interrupted,
-// and the signal is sent again. Nothing is blocked in the meantime, because the thread may look at its mask. When it comes to a system call
-// before that, the call is put off until the signal's handler has returned: it may be the one that stops the timer, and has nobody
-// there for its signal afterwards.
+// A kept signal must not be late for a system call that it has to interrupt. Therefore it is kept for hits only
+// while the thread's next action is certain to be a hit: its program counter is at one of our breakpoints, and the
+// instruction there is not a system call. Elsewhere the thread runs at its own speed, and breathTime is enough:
+// after that time the thread is interrupted, and the signal is sent again. Nothing is blocked in the meantime,
+// because the thread may read its mask. If the thread reaches a system call before that, the call is postponed
+// until the signal's handler has returned: the call may be the one that stops the timer, and afterwards the program
+// may have no handler for the signal.
 
 // breathTime is how long a starved thread runs freely before the kept signal is delivered.
 const breathTime = 200 * time.Microsecond
 
-// breathHits is how many hits a thread has before a signal that keeps it from moving is delivered.
+// breathHits is how many hits a thread gets before a signal that stops its progress is delivered.
 const breathHits = 32
 
-// spot is where a thread was when a signal was delivered to it: the handler returns to there. It is forgotten when a probe is hit
-// there, for then the thread has moved on.
+// spot is the place where a thread was when a signal was delivered to it: the handler returns there. It is
+// forgotten when a probe is hit there, because the thread has then moved on.
 type spot struct {
 	pc, sp uint64
 	times  int // signals delivered here
 }
 
-// stuckTimes is how many signals that programs sent are delivered in one place before the thread counts as starved. It is more
-// than any handler will send to itself that counts on being called again before anything else happens.
+// stuckTimes is how many signals sent by programs are delivered at one place before the thread counts as starved.
+// No handler that sends itself a signal and relies on being called again before anything else happens does so this
+// often.
 const stuckTimes = 16
 
-// breath is what a thread needs for not being starved by signals.
+// breath is the state that stops signals from starving a thread.
 type breath struct {
-	round int      // counts free runs, so that a timer knows its own
+	round int      // counts free runs, so that a timer recognises its own run
 	left  int      // hits before the kept signal is delivered
-	keep  bool     // the next resume is towards a certain hit, or a free run: what was kept stays so
-	run   bool     // it runs freely, with something kept
-	off   bool     // the next resume is from the entry of a call that is put off
-	from  spot     // where the free run began; times is how often calls were put off there
-	owed  bool     // what was kept was sent again after a free run: the next signal is delivered
-	spots [32]spot // where the latest signals were delivered; many, because handlers are interrupted as well
+	keep  bool     // the next resume leads to a certain hit or is a free run: kept signals stay kept
+	run   bool     // the thread runs freely while signals are kept
+	off   bool     // the next resume is from the entry of a postponed call
+	from  spot     // where the free run began; times is how often calls were postponed there
+	owed  bool     // kept signals were resent after a free run: the next signal is delivered
+	spots [32]spot // where the latest signals were delivered; many, because handlers are interrupted too
 	used  int      // spots in use
 }
 
-// firstRealTime is the first real-time signal, as the kernel counts.
+// firstRealTime is the number of the first real-time signal in the kernel's numbering.
 const firstRealTime = 32
 
-// jobControl are the signals that stop and continue processes; they are never kept.
+// jobControl is the set of signals that stop and continue processes; they are never kept.
 const jobControl = 1<<(ptrace.SIGCONT-1) | 1<<(ptrace.SIGSTOP-1) | 1<<(ptrace.SIGTSTP-1) | 1<<(ptrace.SIGTTIN-1) | 1<<(ptrace.SIGTTOU-1)
 
-// starved reports whether a signal about to be delivered would keep the thread from moving, and is to be kept. The
-// registers have been read.
+// starved reports whether a signal that is about to be delivered would stop the thread's progress and must be kept.
+// The registers have been read.
 //
-// What the kernel itself sends, timers above all, is kept as soon as it comes twice in one place. A signal that a program sends may
-// be one that it sends itself, which has to be there when the call that sent it returns: so it is not kept in a thread that comes
-// out of a system call, and elsewhere only when many came in one place. Real-time signals stay in their order:
-// what comes while an older one of its number is kept is kept behind it.
+// Signals from the kernel itself, above all from timers, are kept as soon as they arrive twice at one place. A
+// signal that a program sends may be one that the thread sends to itself, which must have arrived when the sending
+// call returns. So it is not kept in a thread that returns from a system call, and elsewhere only when many arrived
+// at one place. Real-time signals stay in order: a signal that arrives while an older one of its number is kept is
+// kept behind it.
 func (t *thread) starved(sig int) bool {
 	if jobControl>>(sig-1)&1 == 1 || synchronous>>(sig-1)&1 == 1 || t.s.closing {
 		return false
@@ -71,7 +75,7 @@ func (t *thread) starved(sig int) bool {
 	if t.interruptsCall() {
 		return false
 	}
-	if a := t.proc.arch; a.InCall(&t.regs) && !a.Restarts(&t.regs) { // it has made a call since it was here
+	if a := t.proc.arch; a.InCall(&t.regs) && !a.Restarts(&t.regs) { // the thread has made a call since it was here
 		t.breath.leave(*t.pc(), t.sp())
 	}
 	times, certain := t.breath.at(*t.pc(), t.sp()), t.certainHit()
@@ -81,7 +85,7 @@ func (t *thread) starved(sig int) bool {
 		}
 	}
 	if !certain {
-		return times > 0 || len(t.deferred) > 0 // what comes behind a kept one must not overtake it
+		return times > 0 || len(t.deferred) > 0 // a later signal must not overtake a kept one
 	}
 	if times > 0 {
 		t.breath.left = breathHits
@@ -89,10 +93,10 @@ func (t *thread) starved(sig int) bool {
 	return t.breath.left > 0
 }
 
-// interruptsCall reports whether the signal that the thread is stopped with ends a system call, or has it made again. Without a
-// handler that would be another call: some fail with EINTR whatever stops them, some start anew with all their time. A thread that
-// comes to such a call is not starved. A call that the kernel repeats by itself until no signal is pending (ERESTARTNOINTR), as
-// fork, is none.
+// interruptsCall reports whether the signal that the thread is stopped with ends or restarts a system call. If it
+// were kept, no handler would run, but the call would still be affected: some calls fail with EINTR after any stop,
+// some restart with their full timeout. A thread that reaches such a call is not starved. A call that the kernel
+// repeats by itself until no signal is pending (ERESTARTNOINTR), such as fork, does not count.
 func (t *thread) interruptsCall() bool {
 	const eintr, restartNoIntr = 4, 513
 	a := t.proc.arch
@@ -103,13 +107,14 @@ func (t *thread) interruptsCall() bool {
 	return code == eintr || a.Restarts(&t.regs) && code != restartNoIntr
 }
 
-// hasKept reports whether a signal of this number is being kept.
+// hasKept reports whether a signal of this number is kept.
 func (t *thread) hasKept(sig int) bool {
 	return slices.ContainsFunc(t.deferred, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
 }
 
-// overrun counts the signal of a timer whose last one is still kept. The kernel has one signal on its way for a timer and counts what
-// it misses; kept ones are not on their way as far as it knows, and would come to be more and more.
+// overrun adds the signal of a timer to a signal of the same timer that is still kept, and reports whether it did.
+// The kernel has at most one pending signal for a timer and counts the expirations that it skips. To the kernel a
+// kept signal is no longer pending, so kept signals would accumulate.
 func (t *thread) overrun() bool {
 	if t.trapCode() != ptrace.CodeTimer {
 		return false
@@ -125,7 +130,7 @@ func (t *thread) overrun() bool {
 	return false
 }
 
-// keepForLater keeps a signal that would starve the thread, and lets the thread go on.
+// keepForLater keeps a signal that would starve the thread, and resumes the thread.
 func (t *thread) keepForLater(sig int) {
 	t.breath.keep = true
 	if t.certainHit() {
@@ -151,16 +156,18 @@ func (t *thread) keepForLater(sig int) {
 	t.resume(0)
 }
 
-// breathOver ends a free run: the stop that follows delivers what was kept. A thread that is stopped delivers it anyway.
+// breathOver ends a free run: the stop that it causes delivers the kept signals. A stopped thread delivers them
+// anyway.
 func (t *thread) breathOver(round int) {
 	if !t.gone && !t.stopped && t.breath.round == round && len(t.deferred) > 0 {
 		ptrace.Interrupt(t.tid)
 	}
 }
 
-// putOff has what was kept delivered in front of the system call that the thread enters, and reports whether it has: the kernel is told
-// of a call that there is none of, and the thread makes its own anew behind the handler. A filter of system calls would be asked about the
-// former, and the return from a handler is nothing that a signal can be late for. Nor is a call put off for ever.
+// putOff postpones the system call that the thread enters, to deliver the kept signals first, and reports whether
+// it did: the kernel gets an invalid call number, and the thread makes its own call again after the handler. A
+// seccomp filter would see the invalid number, so filtered threads are excluded. A return from a signal handler is
+// not postponed, because no signal can be late for it. No call is postponed forever.
 func (t *thread) putOff() bool {
 	c := &t.proc.arch.Calls
 	if c.Original < 0 || t.step.active || t.postCall || t.seeExit != nil || t.unarmed || t.s.closing || t.statusField("Seccomp") != "0" {
@@ -171,7 +178,7 @@ func (t *thread) putOff() bool {
 	}
 	again := *t.pc() - uint64(len(c.Insn))
 	from := &t.breath.from
-	if from.pc != again || from.sp != t.sp() { // the thread has moved
+	if from.pc != again || from.sp != t.sp() { // the thread has moved on
 		from.times = 0
 	}
 	if from.times++; from.times > stuckTimes || strings.HasSuffix(t.proc.arch.SyscallName(t.proc.arch.SyscallNumber(&t.regs)), "sigreturn") {
@@ -184,16 +191,17 @@ func (t *thread) putOff() bool {
 	return true
 }
 
-// certainHit reports whether the next thing that the thread does is a hit of an instruction that comes to its end by itself.
+// certainHit reports whether the thread's next action is a hit of an instruction that completes by itself, which a
+// system call may not.
 func (t *thread) certainHit() bool {
 	p := t.proc.space.points[*t.pc()]
 	return p != nil && p.planted && !t.s.closing && p.site.Insn().Control != arch.Syscall
 }
 
-// interruptedHere notes where a signal is delivered.
+// interruptedHere records that a signal is delivered at the current place.
 func (t *thread) interruptedHere() { t.breath.note(*t.pc(), t.sp()) }
 
-// at is how many signals were delivered in a place since the thread last moved on from there.
+// at returns how many signals were delivered at a place since the thread last moved on from there.
 func (b *breath) at(pc, sp uint64) int {
 	for i := range b.spots[:b.used] {
 		if s := &b.spots[i]; s.pc == pc && s.sp == sp {
@@ -203,7 +211,7 @@ func (b *breath) at(pc, sp uint64) int {
 	return 0
 }
 
-// note counts a signal delivered in a place; the place noted longest ago makes room.
+// note counts a signal delivered at a place. If there is no room, it drops the place recorded longest ago.
 func (b *breath) note(pc, sp uint64) {
 	s := spot{pc, sp, b.at(pc, sp) + 1}
 	if b.leave(pc, sp); b.used == len(b.spots) {
@@ -213,7 +221,7 @@ func (b *breath) note(pc, sp uint64) {
 	b.used++
 }
 
-// leave forgets a place, because the thread runs the instruction there.
+// leave forgets a place because the thread runs the instruction there.
 func (b *breath) leave(pc, sp uint64) {
 	for i := range b.spots[:b.used] {
 		if s := &b.spots[i]; s.pc == pc && s.sp == sp {
@@ -223,7 +231,7 @@ func (b *breath) leave(pc, sp uint64) {
 	}
 }
 
-// breathe counts a hit, and decides whether what was kept stays so. The registers are those behind the instruction.
+// breathe counts a hit, and decides whether kept signals stay kept. The registers are those after the instruction.
 func (t *thread) breathe() {
 	if t.breath.left > 0 {
 		t.breath.left--
@@ -231,7 +239,8 @@ func (t *thread) breathe() {
 	t.breath.keep = t.breath.left > 0 && t.certainHit()
 }
 
-// takeKept is the oldest signal that was kept, to be delivered in the stop of a signal, with the siginfo it came with; 0 for none.
+// takeKept returns the oldest kept signal, or 0 if there is none, to be delivered with its original siginfo in the
+// present stop, which is a signal's.
 func (t *thread) takeKept() int {
 	t.unmask()
 	if len(t.deferred) == 0 {

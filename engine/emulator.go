@@ -11,14 +11,16 @@ import (
 	"gotap/engine/place"
 )
 
-// threadMemory is a target's memory for the instruction of one thread, with what else of the thread its instructions may read.
+// threadMemory is a target's memory as seen by an instruction of one thread, with the other state of the thread
+// that its instructions may read.
 type threadMemory struct {
 	*ptrace.Memory
 	t   *thread
-	met uint64 // watchpoints that were met: bit i is watch i of the process
+	met uint64 // watchpoints that were hit: bit i is watch i of the process
 }
 
-// ReadMemory implements arch.Memory. The processor does not see what is watched being read by us.
+// ReadMemory implements arch.Memory. It notes watchpoints because the processor does not see our reads of watched
+// memory.
 func (m *threadMemory) ReadMemory(addr uint64, p []byte) error {
 	m.note(addr, len(p), false)
 	return m.Memory.ReadMemory(addr, p)
@@ -30,7 +32,7 @@ func (m *threadMemory) WriteMemory(addr uint64, p []byte) error {
 	return m.Memory.WriteMemory(addr, p)
 }
 
-// note remembers the watchpoints that an access meets.
+// note records the watchpoints that an access hits.
 func (m *threadMemory) note(addr uint64, n int, write bool) {
 	for i, w := range m.t.proc.watches {
 		kind := w.spec.Access == place.OnReadWrite || write && w.spec.Access == place.OnWrite
@@ -40,7 +42,8 @@ func (m *threadMemory) note(addr uint64, n int, write bool) {
 	}
 }
 
-// ThreadPointer implements arm.ThreadPointer: the register that the C library finds thread-local storage by.
+// ThreadPointer implements arm.ThreadPointer: it returns the register through which the C library finds
+// thread-local storage.
 func (m *threadMemory) ThreadPointer() (uint32, error) {
 	v, e := ptrace.ThreadPointer(m.t.tid)
 	if e != 0 {
@@ -49,8 +52,8 @@ func (m *threadMemory) ThreadPointer() (uint32, error) {
 	return uint32(v), nil
 }
 
-// ReadSystem implements arm64.System. Registers that neither the kernel tells of nor all processes share are left to the
-// thread itself: the instruction is run at its own place.
+// ReadSystem implements arm64.System. A register that the kernel does not report and that differs between processes
+// is left to the thread itself: the instruction runs at its own address.
 func (m *threadMemory) ReadSystem(r arm64.Register) (uint64, error) {
 	if v, ok := hostcpu.Register(r); ok {
 		return v, nil
@@ -73,15 +76,17 @@ func (m *threadMemory) WriteSystem(r arm64.Register, _ uint64) error {
 // SignsPointers implements arm64.PointerSigner.
 func (m *threadMemory) SignsPointers() bool { return hostcpu.SignsPointers() }
 
-// MaintainCache implements arm64.System: only the thread itself can reach its caches by its addresses.
+// MaintainCache implements arm64.System. It always fails: only the thread itself can maintain caches by its own
+// addresses.
 func (m *threadMemory) MaintainCache(arm64.Operation, uint64) error {
 	return errOwnCache
 }
 
 var errOwnCache = errors.New("cannot maintain a cache for another process")
 
-// emulate completes the displaced instruction of a point on a processor where nothing is stepped. The registers are at the instruction.
-// What the emulation cannot do, above all an access that faults, the processor does at the instruction's own place.
+// emulate completes the displaced instruction of a point on a processor where nothing is stepped. The registers are
+// at the instruction. What the emulation cannot do, above all an access that faults, the processor does at the
+// instruction's own address.
 func (t *thread) emulate(p *point) {
 	switch {
 	case p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &t.regs):
@@ -96,8 +101,8 @@ func (t *thread) emulate(p *point) {
 	}
 }
 
-// completeAt emulates the instruction of a point, with the other threads held if it reads and writes memory in one: the emulation does
-// not. Other processes that share the memory are not held.
+// completeAt emulates the instruction of a point. If the instruction reads and writes memory atomically, the other
+// threads are held, because the emulation is not atomic. Other processes that share the memory are not held.
 func (t *thread) completeAt(p *point) error {
 	if p.alone {
 		held := t.s.holdWorld(t)
@@ -113,7 +118,7 @@ func (t *thread) complete(site arch.Site) error {
 	if !ok || !v.Vectors() {
 		return site.Emulate(&t.regs, &t.view)
 	}
-	if t.usesScalable() { // which bits above the emulated ones it clears is not known
+	if t.usesScalable() { // it is not known which bits above the emulated ones the instruction clears
 		return &arch.RefusedError{Addr: *t.pc(), Reason: "the thread uses scalable vectors"}
 	}
 	if !t.getFPRegs() {
@@ -131,11 +136,11 @@ func (t *thread) complete(site arch.Site) error {
 	return nil
 }
 
-// jumpTo sets the program counter to where a pointer to code leads, in the instruction set that it chooses.
+// jumpTo sets the program counter to the target of a code pointer, in the instruction set that the pointer selects.
 func (t *thread) jumpTo(pointer uint64) { t.proc.arch.Jump(&t.regs, pointer) }
 
-// leaving is the registers as the instruction at a function's exit makes them: it may take down the frame and load the program counter in
-// one. It writes no memory.
+// leaving returns the registers as the instruction at a function's exit leaves them: one instruction may remove the
+// frame and load the program counter. It writes no memory.
 func (t *thread) leaving() (regs *arch.Regs, ok bool) {
 	if !t.proc.arch.Stepless || t.at == nil {
 		return nil, false
@@ -155,7 +160,8 @@ func (t *thread) ExitSP() uint64 {
 // ResultAddress implements call.Target.
 func (t *thread) ResultAddress() uint64 { return t.proc.arch.ResultAddress(&t.regs) }
 
-// returnAddress is where the function returns to that has just been entered, is being left, or has been left.
+// returnAddress returns the return address of the function that the thread has just entered, is leaving or has
+// left.
 func (t *thread) returnAddress() uint64 {
 	if t.h.Now.Leave && t.calls.Behind() {
 		return *t.pc()
