@@ -14,26 +14,28 @@ import (
 
 // Making a target call the kernel.
 //
-// A thread that stands between two instructions, at a breakpoint or where it was interrupted, is sent through a few instructions (a
-// stub, see package fallback): they make the call, load the registers that it changed, and go on where the thread was. The
-// tracer normally stops it behind the call, takes the result and puts the registers back itself; if it dies in the middle, the
-// thread does so alone. A system call that the stop interrupted is made again, as the kernel would have done.
+// A thread that is between two instructions, at a breakpoint or where it was interrupted, runs through a few
+// instructions (a stub, see package fallback): they make the call, load the registers that it changed, and continue
+// where the thread was. Normally the tracer stops the thread behind the call, reads the result and restores the
+// registers itself; if the tracer dies in the middle, the thread continues on its own. A system call that the stop
+// interrupted is restarted, as the kernel would have done.
 //
-// All signals are blocked meanwhile, so that none finds the thread with registers that are not its own, or is swallowed with our
-// own stops; they stay queued in the kernel, in their order. SIGTRAP alone is not, unless the thread blocks it: a tracer that dies
-// now leaves the one of the present stop, and the handler has to see it at the stub's start, where it knows it for history. The
-// order of the requests is such that the stub, which sets the mask again, has been entered whenever they are blocked.
+// All signals are blocked meanwhile, so that none arrives while the thread's registers are not its own, or is lost
+// with our own stops; they stay queued in the kernel, in order. Only SIGTRAP stays unblocked, unless the thread
+// blocks it: if the tracer dies now, the SIGTRAP of the present stop is left behind, and the handler has to receive
+// it at the start of the stub, where it recognises it as obsolete. The order of the requests guarantees that the
+// thread is in the stub, which sets the mask again, whenever signals are blocked.
 //
-// The stub lies in the fallback's region. Before there is one, it lies for a moment in the padding behind the code of a
-// module, of which it is made sure that it is all zeros, and which is zeroed again.
+// The stub lies in the fallback's region. Before that exists, the stub lies temporarily in the padding behind a
+// module's code; the padding is checked to be all zeros, and is zeroed again afterwards.
 
-// synchronous are the signals that instructions themselves raise. They are never blocked by us: the kernel
-// kills a thread that raises one it blocks.
+// synchronous is the set of signals that instructions themselves raise. We never block them: the kernel kills a
+// thread that raises a signal that it blocks.
 const synchronous = 1<<(ptrace.SIGILL-1) | 1<<(ptrace.SIGTRAP-1) | 1<<(ptrace.SIGBUS-1) |
 	1<<(ptrace.SIGFPE-1) | 1<<(ptrace.SIGSEGV-1) | 1<<(ptrace.SIGSYS-1)
 
-// mapMemory has the thread's process map memory that it can read and run, and we alone write; at addr, where nothing may be yet, or
-// anywhere if that is 0.
+// mapMemory makes the thread's process map memory that the process can read and execute, and only we write: at
+// addr, where nothing may be mapped yet, or anywhere if addr is 0.
 func (t *thread) mapMemory(addr, size uint64) (uint64, error) {
 	const protReadExec, privateAnonymous, noReserve, fixedNoReplace = 5, 0x22, 0x4000, 0x100000
 	flags := uint64(privateAnonymous | noReserve)
@@ -41,7 +43,7 @@ func (t *thread) mapMemory(addr, size uint64) (uint64, error) {
 		flags |= fixedNoReplace
 	}
 	r, err := t.callKernel(t.proc.arch.Calls.Mmap, addr, size, protReadExec, flags, ^uint64(0), 0)
-	if err == nil && addr != 0 && r != addr { // a kernel before 4.17, which takes the flag for a hint
+	if err == nil && addr != 0 && r != addr { // a kernel before 4.17, which takes the address for a hint
 		return r, nil
 	}
 	if err != nil {
@@ -50,7 +52,7 @@ func (t *thread) mapMemory(addr, size uint64) (uint64, error) {
 	return r, nil
 }
 
-// callKernel makes a stopped thread call the kernel, in the way of its processor.
+// callKernel makes a stopped thread call the kernel, in the way that its processor needs.
 func (t *thread) callKernel(number uint64, args ...uint64) (uint64, error) {
 	if err := t.allows(number, args...); err != nil {
 		return 0, err
@@ -61,8 +63,8 @@ func (t *thread) callKernel(number uint64, args ...uint64) (uint64, error) {
 	return t.inject(number, args...)
 }
 
-// inject makes a stopped thread call the kernel, on x86. The thread is then in another kind of stop, with the registers of before
-// in t.regs and in itself; a signal that it was stopped with is gone.
+// inject makes a stopped thread call the kernel, on x86. Afterwards the thread is in a different kind of stop, with
+// its previous registers in t.regs and in the thread itself. A signal that it was stopped with is lost.
 func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 	if t.midCall {
 		return 0, errMidCall
@@ -84,7 +86,7 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 	}
 	mask := now
 	if t.masked {
-		mask = t.mask // what the thread is to have when nobody keeps signals from it any more
+		mask = t.mask // the thread's own mask, due when signals are no longer kept
 	}
 	home := t.homeRegs()
 	word := t.proc.arch.WordSize()
@@ -92,18 +94,19 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 		return 0, err
 	}
 	if t.proc.space.guard.base == 0 {
-		t.unreported() // nobody would catch it
+		t.unreported() // without the fallback's handler nobody would catch the signal
 	}
 	t.prepareCall(stub, number, args)
 	blocked := ^uint64(trapBit)
-	if t.trapLost || mask&trapBit != 0 { // one that waits for the program to unblock it is to wait on
+	if t.trapLost || mask&trapBit != 0 { // a SIGTRAP that waits for the program to unblock it must keep waiting
 		blocked = ^uint64(0)
 	}
 	return t.callAndReturn(home, blocked, now)
 }
 
-// callAndReturn has the thread, which stands in code that makes a call and leads home, make it with signals blocked, and puts back
-// its registers and its mask. The code, which sets the mask again, has been entered whenever they are blocked.
+// callAndReturn makes the thread, which is at code that makes a call and returns to the thread's own place, make
+// that call with signals blocked, and restores its registers and mask. Whenever signals are blocked, the thread is
+// in that code, which sets the mask again.
 func (t *thread) callAndReturn(home arch.Regs, blocked, mask uint64) (uint64, error) {
 	t.setRegs()
 	t.s.passed()
@@ -119,7 +122,8 @@ func (t *thread) callAndReturn(home arch.Regs, blocked, mask uint64) (uint64, er
 	return result, err
 }
 
-// passed is called at each point of a call where the thread is in another state, should the session be killed there.
+// passed is called after each step of a call at which the thread's state differs, for tests that kill the session
+// there.
 func (s *Session) passed() {
 	if s.testAtCall != nil {
 		s.testAtCall()
@@ -128,10 +132,11 @@ func (s *Session) passed() {
 
 var errMidCall = errors.New("the thread is in the middle of a system call")
 
-// trapFlag is the bit of the flags by which a program single-steps itself.
+// trapFlag is the bit of the flags register with which a program single-steps itself.
 const trapFlag = 1 << 8
 
-// homeRegs are the registers with which the thread goes on by itself: a system call that was interrupted is made again.
+// homeRegs returns the registers with which the thread continues on its own: an interrupted system call is
+// restarted.
 func (t *thread) homeRegs() arch.Regs {
 	const restartBlock = 516
 	home := t.regs
@@ -147,7 +152,7 @@ func (t *thread) homeRegs() arch.Regs {
 	return home
 }
 
-// stubPlace is where the stub may be written. done is to be called when it is not needed any more.
+// stubPlace returns where the stub may be written. done must be called when the stub is no longer needed.
 func (t *thread) stubPlace() (at uint64, done func(), err error) {
 	sp := t.proc.space
 	if sp.guard.base != 0 {
@@ -180,7 +185,7 @@ func (t *thread) prepareCall(stub, number uint64, args []uint64) {
 	*t.pc() = stub
 }
 
-// throughCall lets the thread run into the system call and to its end.
+// throughCall runs the thread into the system call and to its end, and returns the call's result.
 func (t *thread) throughCall() (uint64, error) {
 	group := false
 	for stops := 0; stops < 2; {
@@ -199,12 +204,12 @@ func (t *thread) throughCall() (uint64, error) {
 			continue
 		}
 		group = group || st.GroupStop()
-		if st.Event() == ptrace.EventNone && t.trapCode() <= 0 && !t.mergeBlocked() { // somebody sent it
+		if st.Event() == ptrace.EventNone && t.trapCode() <= 0 && !t.mergeBlocked() { // another process or thread sent it
 			t.deferred = append(t.deferred, t.info)
 		}
 	}
 	if group {
-		ptrace.Interrupt(t.tid) // it will stop for its group again when it is resumed
+		ptrace.Interrupt(t.tid) // makes the thread enter its group stop again when it is resumed
 	}
 	var regs arch.Regs
 	if e := ptrace.GetRegs(t.tid, &regs); e != 0 {

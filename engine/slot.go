@@ -10,18 +10,20 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// slotPools are memory mapped into a target for copies of displaced instructions. Every point has a slot of its own, whose
-// contents never change while it is in use, so that any number of threads may be in it at once and a hit writes nothing.
+// slotPools are areas of memory mapped into a target for copies of displaced instructions. Every point has its own
+// slot, whose contents never change while it is in use, so that any number of threads may be in it at once and a
+// hit writes nothing.
 //
-// There is a pool near the code of every module that is probed, so that a copy reaches what the instruction reaches:
-// it then needs no register on loan, and goes home by itself when the tracer dies in the middle of its step.
+// There is a pool near the code of every probed module, so that a copy can reach what the instruction reaches: the
+// copy then needs no borrowed register, and the thread returns to its own code by itself if the tracer dies in the
+// middle of the step.
 //
-// The memory is mapped by the target itself, made to by a thread that has just hit a breakpoint: it is in user mode,
-// between two instructions, in no system call, so that nothing needs to be restarted (see inject). The session unmaps it in the same way
-// when it ends.
+// The target itself maps the memory, through a thread that has just hit a breakpoint: that thread is in user mode,
+// between two instructions and not in a system call, so nothing needs to be restarted (see inject). The session
+// unmaps the memory in the same way when it ends.
 type slotPools struct{ pools []slotPool }
 
-// slotPool is one such memory.
+// slotPool is one such area.
 type slotPool struct {
 	start, next, end uint64
 	free             []uint64
@@ -29,8 +31,8 @@ type slotPool struct {
 
 const slotArea = 64 << 10
 
-// slotReach is how far from its instruction a slot may be: less than what a displacement of 32 bits reaches, for the operand is some
-// way from the instruction.
+// slotReach is how far a slot may be from its instruction: less than the range of a 32-bit displacement, because
+// the operand is itself some distance from the instruction.
 const slotReach = 1 << 30
 
 func (ps slotPools) copy() slotPools {
@@ -44,7 +46,7 @@ func (ps slotPools) copy() slotPools {
 // near reports whether two addresses are within reach of each other.
 func near(a, b uint64) bool { return a-b < slotReach || b-a < slotReach }
 
-// take takes a slot near an address, 0 when there is none.
+// take allocates a slot near an address. It returns 0 if there is none.
 func (ps *slotPools) take(addr, size uint64) uint64 {
 	for i := range ps.pools {
 		if p := &ps.pools[i]; near(p.start, addr) {
@@ -56,7 +58,7 @@ func (ps *slotPools) take(addr, size uint64) uint64 {
 	return 0
 }
 
-// take takes a slot, 0 when the pool is used up.
+// take allocates a slot. It returns 0 if the pool is full.
 func (p *slotPool) take(size uint64) uint64 {
 	if n := len(p.free); n > 0 {
 		slot := p.free[n-1]
@@ -71,7 +73,7 @@ func (p *slotPool) take(size uint64) uint64 {
 	return slot
 }
 
-// give gives a slot back.
+// give frees a slot.
 func (ps *slotPools) give(slot uint64) {
 	for i := range ps.pools {
 		if p := &ps.pools[i]; slot >= p.start && slot < p.end {
@@ -80,8 +82,8 @@ func (ps *slotPools) give(slot uint64) {
 	}
 }
 
-// slotFor gives a point its slot, by way of a thread that has hit it. It reports false when the instruction has
-// to be run in place.
+// slotFor allocates the point's slot if necessary, through a thread that has hit the point. It returns false if the
+// instruction must run in place.
 func (s *Session) slotFor(p *point, t *thread) bool {
 	if p.slot != 0 && (!p.unsure || p.fillSlot(t)) {
 		return true
@@ -113,13 +115,13 @@ func (p *point) fillSlot(t *thread) bool {
 	return err == nil && p.sp.mem.Poke(p.slot, code, t.tid) == nil
 }
 
-// mapSlots has the target map memory for slots near a point.
+// mapSlots makes the target map memory for slots near a point.
 func (s *Session) mapSlots(p *point, t *thread) bool {
 	sp := p.sp
 	if sp.sealed {
 		return false
 	}
-	sp.sealed = true // until it has worked
+	sp.sealed = true // until the mapping has succeeded
 	if why := t.filtered(); why != "" {
 		s.warn(fmt.Sprintf("process %d: %s; instructions are stepped in place, which holds its other threads", t.proc.pid, why))
 		return false
@@ -134,7 +136,7 @@ func (s *Session) mapSlots(p *point, t *thread) bool {
 	return true
 }
 
-// mapNear maps memory in the gap of the address space that is nearest to an address.
+// mapNear maps memory in the gap of the address space nearest to an address.
 func (t *thread) mapNear(addr, size uint64) (uint64, error) {
 	maps, err := module.Maps(t.tid)
 	if err != nil {
@@ -151,7 +153,7 @@ func (t *thread) mapNear(addr, size uint64) (uint64, error) {
 			return got, nil
 		}
 		last = err
-		maps = append(maps, module.Mapping{Start: at, End: at + size}) // something the kernel does not let us have
+		maps = append(maps, module.Mapping{Start: at, End: at + size}) // the kernel refuses this range
 		slices.SortFunc(maps, func(a, b module.Mapping) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	if last != nil {
@@ -160,8 +162,9 @@ func (t *thread) mapNear(addr, size uint64) (uint64, error) {
 	return 0, fmt.Errorf("cannot map memory near %#x", addr)
 }
 
-// gapNear finds room between mappings, which are in the order of their addresses, as near to addr as there is any; 0 when
-// there is none in reach. The first pages of the address space are not used, nor is room at the stack, which grows.
+// gapNear returns the address of the nearest gap to addr between mappings, which are sorted by address; 0 if there
+// is none within reach. The first pages of the address space are not used, nor is the room below the stack, which
+// grows.
 func gapNear(maps []module.Mapping, addr, size uint64) uint64 {
 	const lowest, apart = 1 << 20, 1 << 20
 	best, from := uint64(0), uint64(lowest)
@@ -177,7 +180,7 @@ func gapNear(maps []module.Mapping, addr, size uint64) uint64 {
 		}
 		if to > from && to-from >= size {
 			consider(to - size)
-			if from > lowest && to-from > apart+size { // away from what grows upwards, as the heap does
+			if from > lowest && to-from > apart+size { // away from mappings that grow upwards, such as the heap
 				consider(from + apart)
 			}
 		}
@@ -193,9 +196,10 @@ func distance(a, b uint64) uint64 {
 	return b - a
 }
 
-// unmap unmaps what the session has mapped into a process, by way of a stopped thread, when the process's own action for SIGTRAP is back and all
-// its threads are stopped, at no breakpoint, or asleep in the kernel: then nothing leads there any more. What an earlier session left may
-// still be in use, and a handler of the program for SIGTRAP may yet return by way of the region; both stay mapped.
+// unmap unmaps what the session has mapped into a process, through a stopped thread. It is called when the
+// process's own SIGTRAP action is restored and all its threads are stopped, not at a breakpoint, or asleep in the
+// kernel: then nothing leads to that memory any more. Memory that an earlier session left may still be in use, and
+// the program's own SIGTRAP handler may still return through the region; both stay mapped.
 func (t *thread) unmap() {
 	sp := t.proc.space
 	g := &sp.guard
@@ -210,7 +214,7 @@ func (t *thread) unmap() {
 	}
 	sp.slots.pools = nil
 	if base := g.base; base != 0 && !t.proc.trap.own.Caught() {
-		g.base = 0 // the call is not made from there
+		g.base = 0 // so that the call is not made from that region
 		t.callKernel(number, base, fallback.Size)
 	}
 }

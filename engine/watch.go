@@ -12,8 +12,9 @@ import (
 	"gotap/runtime"
 )
 
-// Watchpoints: the processor's debug registers, four of which hold addresses. They belong to threads, so each thread of
-// a process has the same, new ones too. An access to data is reported after it, by a SIGTRAP that says so.
+// Watchpoints use the processor's debug registers, four of which hold addresses. Debug registers belong to threads,
+// so each thread of a process has the same ones, and so do new threads. An access to data is reported after it has
+// happened, by a SIGTRAP that identifies it.
 
 // watch is one watchpoint of a process.
 type watch struct {
@@ -23,12 +24,12 @@ type watch struct {
 	half bool // an instruction there may be half a word: Thumb code
 }
 
-// slot is the watchpoint as debug registers have it.
+// slot returns the watchpoint in the form for the debug registers.
 func (w *watch) slot() debugreg.Watch {
 	return debugreg.Watch{Addr: w.addr, Len: w.spec.Len, Access: w.spec.Access, Half: w.half}
 }
 
-// addWatch makes the watchpoints of a specification in a process.
+// addWatch adds the watchpoints of a specification to a process.
 func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module.Loaded) error {
 	if p.silent {
 		return nil
@@ -68,7 +69,7 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 	return nil
 }
 
-// watchAddrs finds the addresses that a specification means in a process.
+// watchAddrs returns the addresses that a specification refers to in a process.
 func (s *Session) watchAddrs(spec place.Spec, mods []module.Loaded) ([]uint64, []place.Target, error) {
 	if spec.Absolute() {
 		return []uint64{spec.Addr}, []place.Target{{Name: spec.String()}}, nil
@@ -107,8 +108,8 @@ func (s *Session) watchPlaces(pr *probe) int {
 	return n
 }
 
-// syncWatches gives all threads the debug registers that they should have. Those that run are stopped for it. The error is the first of
-// those that the kernel answers with.
+// syncWatches sets the debug registers of all threads to what they should be. Running threads are stopped for this.
+// The error is the first that the kernel returns.
 func (s *Session) syncWatches() (err error) {
 	s.watching = 0
 	for _, p := range s.procs {
@@ -130,7 +131,7 @@ func (s *Session) syncWatches() (err error) {
 			if e := t.writeDebugRegs(); err == nil {
 				err = e
 			}
-		default: // it has something else to say first
+		default: // the thread reports another stop first
 			t.drDue = t.drDue || t.wantedDebugRegs() != t.dr
 		}
 	}
@@ -138,7 +139,7 @@ func (s *Session) syncWatches() (err error) {
 	return err
 }
 
-// wantedDebugRegs is what the thread should have.
+// wantedDebugRegs returns the debug registers that the thread should have.
 func (t *thread) wantedDebugRegs() debugreg.Regs {
 	var d debugreg.Regs
 	for i, w := range t.proc.watches {
@@ -149,7 +150,7 @@ func (t *thread) wantedDebugRegs() debugreg.Regs {
 	return d
 }
 
-// markAllWatched has the fallback of every address space know whether anything is watched there.
+// markAllWatched records in the fallback of every address space in which something is watched that this is so.
 func (s *Session) markAllWatched() {
 	for _, p := range s.procs {
 		if len(p.watches) > 0 {
@@ -158,14 +159,15 @@ func (s *Session) markAllWatched() {
 	}
 }
 
-// armDebugRegs is writeDebugRegs for moments in which an error can only be told.
+// armDebugRegs is writeDebugRegs for callers that can only warn of an error.
 func (t *thread) armDebugRegs() {
 	if err := t.writeDebugRegs(); err != nil {
 		t.s.warn(err.Error())
 	}
 }
 
-// writeDebugRegs writes the debug registers of a stopped thread, where they are not right already. That it has been killed is no error.
+// writeDebugRegs writes the debug registers of a stopped thread if they are not yet right. If the thread has been
+// killed, that is not an error.
 func (t *thread) writeDebugRegs() error {
 	want := t.wantedDebugRegs()
 	if want == t.dr && !t.drDue {
@@ -188,7 +190,7 @@ func (t *thread) writeDebugRegs() error {
 // hasDebugRegs reports whether the thread has to be stopped to clear its debug registers.
 func (t *thread) hasDebugRegs() bool { return t.dr.Any() || t.drDue }
 
-// clearDebugRegs takes the watchpoints off a stopped thread.
+// clearDebugRegs removes the watchpoints from a stopped thread.
 func (t *thread) clearDebugRegs() {
 	if t.hasDebugRegs() {
 		debugreg.Write(t.tid, t.dr, debugreg.Regs{})
@@ -196,7 +198,8 @@ func (t *thread) clearDebugRegs() {
 	}
 }
 
-// metWatches tells which watchpoints of the process the stopped thread has met: bit i is watch i. Its signal has been read.
+// metWatches returns the watchpoints of the process that the stopped thread has hit: bit i is watch i. The thread's
+// siginfo has been read.
 func (t *thread) metWatches() uint64 {
 	slots := make([]debugreg.Watch, 0, debugreg.Slots)
 	for _, w := range t.proc.watches {
@@ -205,13 +208,14 @@ func (t *thread) metWatches() uint64 {
 	return debugreg.Met(t.tid, t.info.Addr(), slots)
 }
 
-// watchHit runs the programs of the watchpoints that were met, as part of the present hit. It reports whether there
-// was any.
+// watchHit runs the programs of the watchpoints that were hit, as part of the present hit. It reports whether any
+// were.
 func (t *thread) watchHit() bool {
 	return t.runWatches(t.metWatches())
 }
 
-// runWatches runs the programs of the watchpoints in the slots of a set of bits.
+// runWatches runs the programs of the watchpoints in a bit set, in which bit i is watch i. It reports whether the
+// set has any.
 func (t *thread) runWatches(met uint64) bool {
 	if met == 0 {
 		return false
@@ -222,14 +226,15 @@ func (t *thread) runWatches(met uint64) bool {
 		}
 		for _, code := range []*runtime.Code{w.pl.Code.Enter, w.pl.Code.Post} {
 			if code != nil {
-				t.h.Start(w.pl, code, 0, 0, false).Leave = true // no more programs after it
+				t.h.Start(w.pl, code, 0, 0, false).Leave = true // no programs run after it
 			}
 		}
 	}
 	return true
 }
 
-// watchTrap deals with a SIGTRAP that may be a watchpoint's. The registers have been read.
+// watchTrap handles a SIGTRAP that may come from a watchpoint, and reports whether it does. The registers have been
+// read.
 func (t *thread) watchTrap() bool {
 	t.h.Begin(t.proc.arch.WordSize())
 	t.at, t.fpRead = nil, false
