@@ -12,7 +12,7 @@ import (
 	"gotap/engine/registry"
 )
 
-// host is what native tracing knows about places beyond what files say: it implements locate.Host.
+// host provides what native tracing knows about places beyond the contents of files. It implements locate.Host.
 type host struct{ s *Session }
 
 var _ locate.Host = host{}
@@ -25,7 +25,8 @@ func (h host) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, e
 	return h.s.cfg.Boundaries(f, code, vaddr)
 }
 
-// InFiles implements locate.Host: system calls have numbers, and data of a process an address.
+// InFiles implements locate.Host: a system call has a number, and data of a process an address, so neither is in a
+// file.
 func (host) InFiles(spec place.Spec) bool {
 	return spec.Kind != place.Syscall && !(spec.Kind == place.Watch && spec.Absolute())
 }
@@ -35,7 +36,8 @@ func (host) Resolve(r *place.Resolver, spec place.Spec, files []*module.File) ([
 	return r.ResolveAll(spec, files)
 }
 
-// Info implements locate.Host. Indirect functions are compiled when the loader has chosen their code, and watchpoints with their addresses.
+// Info implements locate.Host. Programs for indirect functions are compiled when the loader has selected the
+// implementation, and programs for watchpoints when their addresses are known.
 func (h host) Info(spec place.Spec, t place.Target) PlaceInfo {
 	if t.IFunc || spec.Kind == place.Watch {
 		return nil
@@ -46,8 +48,8 @@ func (h host) Info(spec place.Spec, t place.Target) PlaceInfo {
 // NoModule implements locate.Host.
 func (h host) NoModule(pid int, spec place.Spec) error { return h.s.excludedAddress(pid, spec) }
 
-// Awaits implements locate.Host: a file that is named by its path, and has the place, may be mapped later. It is opened by the name
-// that processes will map it by, whatever links lead to it.
+// Awaits implements locate.Host: a file that is named by its path and contains the place may be mapped later. It is
+// opened under the name by which processes will map it, with links resolved.
 func (h host) Awaits(spec place.Spec, _ error) (there bool, err error) {
 	if spec.Module == "" || module.IsGlob(spec.Module) {
 		return false, nil
@@ -67,13 +69,13 @@ func (h host) Awaits(spec place.Spec, _ error) (there bool, err error) {
 	return true, err
 }
 
-// info answers what compiling a program may ask about a target.
+// info returns the answers to what compiling a program may ask about a target.
 func (s *Session) info(t place.Target) PlaceInfo {
 	return &registry.Info{Files: &s.names.Files, Target: t, ISA: abi.Of(t.File).ISA, Modules: s.names.Mapped}
 }
 
-// otherInfo makes the answers for a place that is not code. Registers are as wide as the kernel shows them to us, whatever the target's
-// are.
+// otherInfo returns the answers for a place that is not code. Registers are as wide as the kernel shows them to us,
+// whatever their width in the target.
 func (s *Session) otherInfo(name string, names arch.Arch) PlaceInfo {
 	return &registry.Other{Place: name, Regs: names, Word: 8, Globals: registry.Globals{Files: &s.names.Files, Modules: s.names.Mapped}}
 }
@@ -92,7 +94,7 @@ func (p *process) HasVDSO() bool { return true }
 // Gone implements arming.Process.
 func (p *process) Gone() bool { return p.space.mem.Gone() }
 
-// ArmSpecial implements arming.Process. Watchpoints are armed with the other probes that are no breakpoints.
+// ArmSpecial implements arming.Process. Watchpoints are armed with the other probes that are not breakpoints.
 func (p *process) ArmSpecial(pr *probe, spec place.Spec, t place.Target, m *module.Loaded) (done bool, err error) {
 	switch {
 	case spec.Kind == place.Watch:

@@ -10,27 +10,28 @@ import (
 
 // System calls at probed places, on processors where nothing is stepped.
 //
-// The kernel has to be asked by the thread itself, with its own registers. So the thread is sent to another instruction of the kind
-// that the probe displaced, one that the target has mapped anyway and that no probe stands on, and let run to the kernel's door
-// (PTRACE_SYSCALL). In the stop there the program counter is put behind the instruction at home, before the call begins: as on x86,
-// a blocking call, a handler that interrupts it, a child that it makes see nothing but the program's own addresses, and the kernel
-// restarts it at home. Everything else of the registers is as the program has it. The processor leaves the state of an IT block as
-// it is behind the instruction, wherever that lies.
+// The thread itself has to make the call, with its own registers. So the thread is sent to another instruction of
+// the same kind as the displaced one, which the target has mapped anyway and which has no probe, and runs to the
+// system call entry stop (PTRACE_SYSCALL). In that stop, before the call begins, the program counter is set behind
+// the probed instruction. So, as on x86, a blocking call, a handler that interrupts it and a child that it creates
+// see only the program's own addresses, and the kernel restarts the call at the probed instruction. All other
+// registers are the program's own. The processor leaves the state of an IT block as it is behind the instruction,
+// wherever the instruction lies.
 //
-// The end of the call is seen as well. Only there does the kernel show whether it will make the call once more: on ARM it
-// puts the program counter back itself before it reports the signal that interrupted the call, and then nothing tells that
-// from a thread that has not come to the instruction yet. A restarted call is not another hit.
+// The end of the call is seen too. Only there does the kernel show whether it will make the call once more: on ARM
+// it sets the program counter back itself before it reports the signal that interrupted the call, and then nothing
+// distinguishes the thread from one that has not reached the instruction yet. A restarted call is not another hit.
 //
-// In stops at system calls the kernel shows 0 or 1 in x7 (r12 of 32-bit ARM) and puts the register right behind the
-// tracer's back, so it is taken from before.
+// In stops at system calls the kernel shows 0 or 1 in x7 (r12 on 32-bit ARM), and restores the register later
+// without the tracer's involvement. So the register's value is taken from before the stop.
 
-// callGadget is an instruction that calls the kernel.
+// callGadget is a system call instruction.
 type callGadget struct {
 	at    uint64
 	thumb bool
 }
 
-// beginCall has a thread make the system call that the instruction of a point makes.
+// beginCall makes a thread make the system call of a point's instruction.
 func (t *thread) beginCall(p *point) {
 	t.s.stats.Steps++
 	g, ok := t.findGadget()
@@ -46,14 +47,15 @@ func (t *thread) beginCall(p *point) {
 	if t.proc.arch.Is32BitARM() {
 		if g.thumb != (st.Saved[1]&isa.Thumb != 0) {
 			t.regs[isa.CPSR] = setBit(t.regs[isa.CPSR]&^isa.BlockState, isa.Thumb, g.thumb)
-			st.Flags = 1 // the state of before has to come back
+			st.Flags = 1 // the previous state has to be restored
 		}
 	}
 	t.setRegs()
 	t.resume(0)
 }
 
-// savedForCall is what afterCallElsewhere needs of the registers: that which the kernel marks stops with, and CPSR.
+// savedForCall returns the registers that afterCallElsewhere needs: the one in which the kernel marks stops, and
+// CPSR.
 func (t *thread) savedForCall() (saved [4]uint64) {
 	saved[0] = t.regs[t.proc.arch.StopMarker()]
 	if t.proc.arch.Is32BitARM() {
@@ -69,7 +71,8 @@ func setBit(v, bit uint64, on bool) uint64 {
 	return v &^ bit
 }
 
-// afterCallElsewhere puts the registers right when the thread has come to the kernel's door, or has not. done reports that it has.
+// afterCallElsewhere corrects the registers, whether the thread has reached the system call entry stop or not. done
+// reports whether it has.
 func (t *thread) afterCallElsewhere() (done bool) {
 	p, st := t.step.p, &t.step.st
 	done = *t.pc() != t.step.slot
@@ -82,15 +85,15 @@ func (t *thread) afterCallElsewhere() (done bool) {
 	case !t.proc.arch.Is32BitARM():
 	case !done:
 		t.regs[isa.CPSR] = st.Saved[1]
-	case st.Flags != 0: // an IT block whose instruction is the last, or none: the other set has no such blocks
+	case st.Flags != 0: // the instruction is the last of an IT block or in none: the other instruction set has no such blocks
 		t.regs[isa.CPSR] = setBit(t.regs[isa.CPSR], isa.Thumb, st.Saved[1]&isa.Thumb != 0)
 		t.regs[isa.CPSR] = t.regs[isa.CPSR]&^isa.BlockState | nextIT(st.Saved[1])
 	}
 	return done
 }
 
-// nextIT is the state of an IT block behind an instruction (Arm ARM DDI 0406, A2.5.2): the lower five bits are shifted, and the
-// block ends with the last of them.
+// nextIT returns the state of an IT block behind an instruction (Arm ARM DDI 0406, A2.5.2): the lower five bits are
+// shifted, and the block ends with the last of them.
 func nextIT(cpsr uint64) uint64 {
 	it := cpsr>>25&3 | cpsr>>10&0x3f<<2
 	if it&7 == 0 {
@@ -100,7 +103,8 @@ func nextIT(cpsr uint64) uint64 {
 	return it&3<<25 | it>>2<<10
 }
 
-// callSeen deals with the end of a system call that a probe stands on. A call that the kernel makes once more is no hit then.
+// callSeen handles the end of a system call that has a probe. If the kernel makes the call once more, that is not
+// another hit.
 func (t *thread) callSeen() {
 	p := t.seeExit
 	t.seeExit = nil
@@ -112,8 +116,8 @@ func (t *thread) callSeen() {
 	}
 }
 
-// findGadget finds an instruction by which the thread's process can call the kernel. What was found is kept, and looked at before each
-// use: a probe may stand on it by now, or the memory be gone.
+// findGadget finds an instruction with which the thread's process can call the kernel. The result is kept and
+// checked before each use: a probe may have been placed on it, or the memory may no longer exist.
 func (t *thread) findGadget() (callGadget, bool) {
 	sp := t.proc.space
 	if g := sp.gadgetAt; g.at != 0 && sp.isGadget(g) {
@@ -133,7 +137,7 @@ func (t *thread) findGadget() (callGadget, bool) {
 	return callGadget{}, false
 }
 
-// preference puts the kernel's own pages first: probes seldom stand there.
+// preference sorts the kernel's own pages first: probes are seldom placed there.
 func preference(m module.Mapping) int {
 	switch m.Path {
 	case "[vdso]", "[sigpage]":
@@ -142,7 +146,7 @@ func preference(m module.Mapping) int {
 	return 1
 }
 
-// gadgetIn looks for a gadget in one mapping, in what is really in its memory.
+// gadgetIn searches one mapping for a gadget, in the actual contents of memory.
 func (sp *space) gadgetIn(m module.Mapping) (callGadget, bool) {
 	if !m.Exec || !m.Read || m.Path == "[vectors]" {
 		return callGadget{}, false
@@ -162,7 +166,7 @@ func (sp *space) gadgetIn(m module.Mapping) (callGadget, bool) {
 	return callGadget{}, false
 }
 
-// aligned finds an instruction in code, at a multiple of n; -1: there is none.
+// aligned returns the index of an instruction in code, at a multiple of n, or -1.
 func aligned(code, insn []byte, n int) int {
 	for i := 0; len(insn) > 0 && i+len(insn) <= len(code); i += n {
 		if bytes.Equal(code[i:i+len(insn)], insn) {
@@ -172,7 +176,7 @@ func aligned(code, insn []byte, n int) int {
 	return -1
 }
 
-// isGadget reports whether a gadget is still there.
+// isGadget reports whether a gadget is still in memory.
 func (sp *space) isGadget(g callGadget) bool {
 	want := sp.arch.Calls.Insn
 	if g.thumb {

@@ -8,21 +8,22 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Making a target call the kernel for the engine's own purposes, on ARM. As on x86 (inject.go) the thread is sent through code that
-// makes the call and leads home by itself, so that nobody has to put its registers back if the tracer is killed meanwhile: see
-// fallback.ReturnCode. That code and the frame which it returns by lie in the fallback's region; before there is one, in padding
-// behind a module's code, or the frame far below the stack pointer, on a stack that is the kernel's: those of Go's goroutines are
-// small, and other things lie there.
+// Making a target call the kernel for the engine's own purposes, on ARM. As on x86 (inject.go), the thread runs
+// through code that makes the call and returns by itself, so that nobody has to restore its registers if the tracer
+// is killed meanwhile: see fallback.ReturnCode. That code and the frame with which it returns lie in the fallback's
+// region. Before that exists, they lie in the padding behind a module's code, or the frame lies far below the stack
+// pointer, if the stack is the one that the kernel made: the stacks of Go's goroutines are small, and other data
+// lies below them.
 //
-// A process with no such room is sent to an instruction of its own that calls the kernel. One that is killed at that moment
-// leaves the thread there.
+// A thread of a process without such room is sent to a system call instruction of its own program. If the tracer is
+// killed at that moment, the thread stays there.
 
-// callElsewhere makes a stopped thread call the kernel. Its registers are put back as t.regs has them.
+// callElsewhere makes a stopped thread call the kernel. Its registers are restored from t.regs.
 //
-// All signals are blocked meanwhile, so that none finds the thread with registers that are not its own. The kernel decides about
-// restarting by the result register when a signal is due at the end of the call. A program whose own value in it happens to be one
-// of the four codes, at that moment, would have its program counter moved; the blocked signals leave nothing to be due but a stop
-// that we ask for ourselves.
+// All signals are blocked meanwhile, so that none arrives while the thread's registers are not its own. If a signal
+// is due at the end of the call, the kernel decides about restarting by the result register. If the program's own
+// value in that register happened to be one of the four restart codes at that moment, the kernel would move the
+// program counter; since signals are blocked, only a stop that we request ourselves can be due.
 func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	if t.midCall {
 		return 0, errMidCall
@@ -39,7 +40,7 @@ func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	}
 	own := mask
 	if t.masked {
-		own = t.mask // what the thread is to have when nobody keeps signals from it any more
+		own = t.mask // the thread's own mask, due when signals are no longer kept
 	}
 	if err := t.fillRoom(room, own); err != nil {
 		return t.callAtGadget(number, args)
@@ -47,12 +48,12 @@ func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	home := t.regs
 	t.loadCall(number, args)
 	t.regs[fallback.FrameRegister(t.proc.arch.WordSize())] = room.frame
-	t.unreported() // nothing of this stop is left behind
+	t.unreported() // leaves nothing of this stop behind
 	t.jumpTo(room.code)
 	return t.callAndReturn(home, ^uint64(0), mask)
 }
 
-// loadCall loads the registers that a system call is asked for with.
+// loadCall loads the registers for a system call.
 func (t *thread) loadCall(number uint64, args []uint64) {
 	calls := &t.proc.arch.Calls
 	for i, a := range args {
@@ -61,7 +62,7 @@ func (t *thread) loadCall(number uint64, args []uint64) {
 	t.regs[calls.Number] = number
 }
 
-// callAtGadget makes a thread call the kernel by an instruction of its own program.
+// callAtGadget makes a thread call the kernel with an instruction of its own program.
 func (t *thread) callAtGadget(number uint64, args []uint64) (uint64, error) {
 	g, ok := t.findGadget()
 	if !ok {
@@ -89,18 +90,19 @@ func (t *thread) callAtGadget(number uint64, args []uint64) (uint64, error) {
 
 var errNoGadget = errors.New("the process has no instruction that calls the kernel")
 
-// returnRoom is where the code and the frame of a call are.
+// returnRoom holds the addresses of the code and the frame of a call.
 type returnRoom struct {
 	code, frame uint64
-	clear       func() // to be called when they are not needed any more
+	clear       func() // must be called when they are no longer needed
 }
 
-// Sizes, in bytes, of what is looked for.
+// Sizes of the room needed, in bytes.
 const (
 	returnCodeSize = 16
-	// frameRoomSize is that of the code with a frame behind it.
+	// frameRoomSize is the size of the code with a frame behind it.
 	frameRoomSize = fallback.FrameAt - fallback.StubAt + fallback.FrameSize
-	// stackGap is how far below the stack pointer a frame lies: a signal that comes before all are blocked leaves it alone.
+	// stackGap is how far below the stack pointer a frame lies: far enough that a signal that arrives before all
+	// are blocked does not overwrite it.
 	stackGap = 32 << 10
 )
 
@@ -125,7 +127,8 @@ func (t *thread) returnRoom() (returnRoom, error) {
 	return returnRoom{at, frame, func() { sp.mem.Poke(at, make([]byte, returnCodeSize), t.tid) }}, nil
 }
 
-// belowStack is room far below the stack pointer, if the stack is that which the kernel made for the process.
+// belowStack returns room far below the stack pointer, if the stack is the one that the kernel made for the
+// process.
 func (t *thread) belowStack(maps []module.Mapping) (at uint64, ok bool) {
 	at = (t.sp() - stackGap - fallback.FrameSize) &^ 15
 	for _, m := range maps {
@@ -136,10 +139,10 @@ func (t *thread) belowStack(maps []module.Mapping) (at uint64, ok bool) {
 	return 0, false
 }
 
-// fillRoom writes the code, and the frame that leads back to the thread's registers.
+// fillRoom writes the code, and the frame that restores the thread's registers.
 func (t *thread) fillRoom(room returnRoom, mask uint64) error {
 	word := t.proc.arch.WordSize()
-	var float ptrace.FPRegs // t.fp may be of an earlier stop
+	var float ptrace.FPRegs // t.fp may be from an earlier stop
 	if _, e := ptrace.GetFPRegs(t.tid, &float, word); e != 0 {
 		return errNoRoom
 	}

@@ -10,12 +10,14 @@ import (
 	"gotap/engine/place"
 )
 
-// Watchpoints where nothing is stepped. The debug unit of ARM stops a thread in front of the access, or of the instruction, and would do so
-// again and again; so the instruction is emulated, as at a probe, and the programs run behind it, as they do on x86. What an
-// emulation reads and writes the debug unit does not see, so it is compared with the watchpoints there (threadMemory).
+// Watchpoints on processors where nothing is stepped. The debug unit of ARM stops a thread before the access or the
+// instruction, and would do so again and again. So the instruction is emulated, as at a probe, and the programs run
+// after it, as on x86. The debug unit does not see what the emulation reads and writes, so the emulation compares
+// its accesses with the watchpoints (threadMemory).
 
-// watchedAccess deals with a stop of the debug unit. The registers have been read. An instruction that cannot be emulated, such as a
-// store-exclusive, is let run without the watchpoints that it met, and is the last that they see of its thread until they are set anew.
+// watchedAccess handles a stop of the debug unit. The registers have been read. An instruction that cannot be
+// emulated, such as a store-exclusive, runs without the watchpoints that it hit. Those see nothing more of its
+// thread until they are set again.
 func (t *thread) watchedAccess() bool {
 	met := t.metWatches()
 	if met == 0 {
@@ -39,8 +41,8 @@ func (t *thread) watchedAccess() bool {
 	return true
 }
 
-// watchesOf is the watchpoints of the process for one kind of access: bit i is watch i. The debug unit tells the address of an
-// access and not its kind, and others of another kind may watch the same data.
+// watchesOf returns the watchpoints of the process for one kind of access: bit i is watch i. The debug unit reports
+// the address of an access but not its kind, and watchpoints of another kind may watch the same data.
 func (t *thread) watchesOf(kind place.Access) (set uint64) {
 	for i, w := range t.proc.watches {
 		if w.spec.Access == kind {
@@ -50,14 +52,14 @@ func (t *thread) watchesOf(kind place.Access) (set uint64) {
 	return set
 }
 
-// loadsHere reports whether the instruction that the thread stands at is one that loads, a load-exclusive among them. Their names
-// all begin alike.
+// loadsHere reports whether the instruction at the thread's program counter is a load, which includes a
+// load-exclusive. The names of all loads begin with "ld".
 func (t *thread) loadsHere() bool {
 	in, set, err := t.insnHere()
 	return err == nil && strings.HasPrefix(set.Text(in.Bytes[:in.Len], in.Addr), "ld")
 }
 
-// insnHere decodes the instruction that the thread stands at.
+// insnHere decodes the instruction at the thread's program counter.
 func (t *thread) insnHere() (arch.Insn, arch.Arch, error) {
 	var set arch.Arch = t.proc.arch.Arch
 	if t.thumb() {
@@ -68,7 +70,7 @@ func (t *thread) insnHere() (arch.Insn, arch.Arch, error) {
 	return in, set, err
 }
 
-// unwatch takes the watchpoints of a set off a stopped thread.
+// unwatch removes the watchpoints of a set from a stopped thread.
 func (t *thread) unwatch(met uint64) {
 	left := t.dr
 	for i := range debugreg.Slots {
@@ -83,7 +85,8 @@ func (t *thread) unwatch(met uint64) {
 	t.dr = left
 }
 
-// emulateHere completes the instruction that the thread stands at, whatever module it is in.
+// emulateHere completes the instruction at the thread's program counter by emulation, whatever module it is in, and
+// reports whether it could.
 func (t *thread) emulateHere() bool {
 	in, set, err := t.insnHere()
 	if err != nil || in.Control == arch.Syscall {

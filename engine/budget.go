@@ -9,42 +9,44 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// How much the session keeps its targets from running, and what it does when that is too much.
+// This file measures how much the session slows its targets, and limits that.
 //
-// Time is cut into windows. In each the time is added up for which some thread was kept: from the news of its stop to its being
-// resumed, by two readings of the clock (which is read without entering the kernel), and what the kernel takes to tell us and to
-// wake the thread, which nobody can read. That latency is estimated from above: threads that were kept did not run, so in no window
-// can it be more than the time in which the target did not run, divided by the number of stops; the least such bound that was seen
-// is the estimate. Several threads kept at once count once.
+// Time is divided into windows. A window adds up the time in which some thread was stopped. That time has two
+// parts. The first is from the report of a stop to the thread's resumption, measured by two readings of the clock
+// (which is read without entering the kernel). The second is the time that the kernel takes to report the stop and
+// to wake the thread, which nobody can measure. That latency is estimated from above: stopped threads did not run,
+// so in no window can the latency exceed the time in which the target did not run, divided by the number of stops;
+// the smallest such bound seen so far is the estimate. Several threads stopped at once count once.
 //
-// With a budget, a window has an allowance. When it is used up, probes rest until the window ends. A point is taken out by the hit
-// that finds it resting, so that resting costs one more hit for each place that is hot, and nothing for all others. Calls that are
-// under way when the exits of their function come to rest are forgotten: their leave would not be seen. What is counted is then a
-// sample, and that is told. Where rests are not enough for a number of windows, because very many places are hot or what is hot
-// cannot rest (watchpoints), the hottest probe is disabled, and so on; when there is none left, the session lets go of its targets.
+// With a budget, a window has an allowance. When the allowance is used up, probes rest until the window ends. A
+// point is removed by the hit that finds it resting, so that resting costs one more hit for each hot place, and
+// nothing for all others. Calls in progress are forgotten when the exits of their function start to rest, because
+// their leave would not be seen. Counts are then samples, and the user is notified. If resting is not enough for a
+// number of windows, because very many places are hot or because what is hot cannot rest (watchpoints), the hottest
+// probe is disabled, then the next; when none is left, the session detaches from its targets.
 
 const (
 	budgetWindow  = 250 * time.Millisecond
-	strainWindows = 8                     // over the budget in spite of rests before a probe is disabled
-	slowWindows   = 12                    // looked at together, and stopped for more than half of them, before that is told where there is no budget
-	firstLatency  = 15 * time.Microsecond // before anything is known
+	strainWindows = 8                     // windows over the budget in spite of resting, before a probe is disabled
+	slowWindows   = 12                    // without a budget: windows averaged; the user is warned if targets were stopped for more than half of that time
+	firstLatency  = 15 * time.Microsecond // the initial estimate
 )
 
-// meter measures. Tracing thread.
+// meter measures how long targets are stopped. Only the tracing thread uses it.
 type meter struct {
-	clock   func() uint64 // nanoseconds; for tests another one
-	began   uint64        // the window
-	kept    uint64        // nanoseconds of it in which threads were kept
-	stops   uint64        // in it
-	run     uint64        // nanoseconds that targets had run when it began
+	clock   func() uint64 // in nanoseconds; tests replace it
+	began   uint64        // when the window began
+	kept    uint64        // nanoseconds of the window in which threads were stopped
+	stops   uint64        // stops in the window
+	run     uint64        // nanoseconds that targets had run when the window began
 	latency uint64        // of a stop, in nanoseconds
 
 	allowance uint64 // nanoseconds of a window; 0: no budget
 	resting   bool
 	rested    []*point // to be armed when the window ends
-	round     int      // counts windows, so that a timer knows its own
-	slow      recent   // of the last windows, while there is no budget
-	strain    int      // windows in a row that were over the budget in spite of rests
+	round     int      // counts windows, so that a timer recognises its own window
+	slow      recent   // shares of the last windows, if there is no budget
+	strain    int      // consecutive windows that were over the budget in spite of resting
 	told      bool
 }
 
@@ -52,10 +54,10 @@ func newMeter(share float64) meter {
 	return meter{clock: ptrace.Now, began: ptrace.Now(), latency: uint64(firstLatency), allowance: uint64(share * float64(budgetWindow))}
 }
 
-// restart begins a window in which nothing has happened yet: what it takes to start a target is not counted.
+// restart begins an empty window: the time that it takes to start a target is not counted.
 func (m *meter) restart() { m.began, m.kept, m.stops = m.clock(), 0, 0 }
 
-// stopOver is called when a stop, whose news came at a time, has been dealt with.
+// stopOver is called when a stop, which was reported at time came, has been handled.
 func (s *Session) stopOver(came uint64) {
 	m := &s.meter
 	now := m.clock()
@@ -69,7 +71,7 @@ func (s *Session) stopOver(came uint64) {
 	}
 }
 
-// share is the part of a window that was spent stopped.
+// share returns the fraction of a window in which threads were stopped.
 func (m *meter) share(length uint64) float64 {
 	return min(1, float64(m.kept)/float64(max(length, 1)))
 }
@@ -105,18 +107,18 @@ func (s *Session) calibrate(length uint64) {
 	idle := length*uint64(len(s.threads)) - (m.run - before)
 	visible := m.kept - m.stops*m.latency
 	if m.stops == 0 || before == 0 || m.run < before || int64(idle) <= 0 || idle < visible {
-		return // processes came and went
+		return // processes appeared or exited in the window
 	}
 	m.latency = min(m.latency, (idle-visible)/m.stops)
 }
 
-// recent are the shares of the last windows.
+// recent holds the shares of the last windows.
 type recent struct {
 	shares [slowWindows]float64
 	n      int // windows so far
 }
 
-// add takes one more, and returns the average; ok is false while there are too few.
+// add adds a share and returns the average; ok is false while there are too few.
 func (r *recent) add(share float64) (average float64, ok bool) {
 	r.shares[r.n%slowWindows] = share
 	r.n++
@@ -126,7 +128,8 @@ func (r *recent) add(share float64) (average float64, ok bool) {
 	return average, r.n >= slowWindows
 }
 
-// watchSlowness tells, once, when targets are mostly stopped and there is no budget. A quiet moment in between does not make them fast.
+// watchSlowness warns the user once if targets are mostly stopped and there is no budget. A short quiet period does
+// not reset it.
 func (s *Session) watchSlowness(share float64) {
 	m := &s.meter
 	if average, ok := m.slow.add(share); ok && average > 0.5 && !m.told {
@@ -135,7 +138,7 @@ func (s *Session) watchSlowness(share float64) {
 	}
 }
 
-// judge takes a step when rests do not keep the budget.
+// judge disables a probe or detaches if resting does not keep the budget.
 func (s *Session) judge(share float64) {
 	m := &s.meter
 	if m.strain++; !m.resting || m.kept <= m.allowance+m.allowance/2 {
@@ -157,7 +160,7 @@ func (s *Session) judge(share float64) {
 	}
 }
 
-// hottest is the armed probe that came up most often in the window, nil when none did.
+// hottest returns the armed probe with the most hits in the window, or nil if there were none.
 func (s *Session) hottest() *probe {
 	came := func(pr *probe) uint64 { return pr.Came() - pr.Window }
 	var best *probe
@@ -170,7 +173,7 @@ func (s *Session) hottest() *probe {
 	return best
 }
 
-// overloaded tells the user of a step.
+// overloaded notifies the user of a step taken against overload.
 func (s *Session) overloaded(o Overload) {
 	if s.cfg.Overloaded != nil {
 		s.cfg.Overloaded(o)
@@ -197,7 +200,7 @@ func (s *Session) rest(now uint64) {
 	})
 }
 
-// restAt takes out a point that was hit while probes rest. Calls that return to here are not affected: they end.
+// restAt removes a point that was hit while probes rest. Calls that return to this point end normally.
 func (t *thread) restAt(p *point) {
 	t.calls.Returned(&p.Point)
 	if p.resting || !p.Used() {
@@ -214,7 +217,7 @@ func (t *thread) restAt(p *point) {
 	t.s.sync(p)
 }
 
-// wake arms what rests: exits first, so that no call is seen to begin whose end is not.
+// wake arms the resting points: exits first, so that no call is seen to begin whose end would be missed.
 func (s *Session) wake() {
 	m := &s.meter
 	m.resting = false
@@ -226,13 +229,13 @@ func (s *Session) wake() {
 	slices.SortStableFunc(rested, func(a, b *point) int { return len(b.Exits) - len(a.Exits) })
 	for _, p := range rested {
 		if p.sp.points[p.addr] != p || p.sp.users == 0 {
-			continue // its memory has gone
+			continue // its memory no longer exists
 		}
 		if err := s.sync(p); err != nil && !s.closing {
 			s.warn(fmt.Sprintf("cannot arm %#x again: %v", p.addr, err))
 		}
 	}
 	if s.sysnames > 0 {
-		s.releaseWorld(s.holdAll()) // to be resumed the other way
+		s.releaseWorld(s.holdAll()) // resumes them in the other way
 	}
 }

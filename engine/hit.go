@@ -6,10 +6,10 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// hit is the whole of what happens at a breakpoint: the programs run, the instruction that the breakpoint displaced is
-// completed, what was logged is committed, the thread goes on.
+// hit does everything that happens at a breakpoint: the programs run, the displaced instruction is completed, what
+// was logged is committed, and the thread resumes.
 //
-// Precondition: the thread has just stopped, its registers have been read.
+// Precondition: the thread has just stopped and its registers have been read.
 func (t *thread) hit(p *point) {
 	t.s.stats.Hits++
 	*t.pc() = p.addr
@@ -30,7 +30,7 @@ func (t *thread) hit(p *point) {
 	}
 	if p.internal != nil {
 		if p.internal(t, p) {
-			t.setRegs() // at the breakpoint, which it will hit again
+			t.setRegs() // the registers are at the breakpoint, which the thread will hit again
 			return
 		}
 	}
@@ -57,7 +57,7 @@ func (t *thread) hit(p *point) {
 	}
 }
 
-// execute completes the displaced instruction, at once or by a step.
+// execute completes the displaced instruction, at once or with a step.
 func (t *thread) execute(p *point) {
 	if t.proc.arch.Stepless {
 		t.emulate(p)
@@ -71,15 +71,16 @@ func (t *thread) execute(p *point) {
 		t.finish()
 		return
 	}
-	// What cannot be emulated, or would fault, is left to the processor; also what a watchpoint may be met by, if it can be stepped.
+	// What cannot be emulated, or would fault, is left to the processor. So is an instruction that may hit a
+	// watchpoint, if it can be stepped.
 	t.beginStep(p)
 }
 
-// finish is called when the instruction has completed, with the registers as it left them. The thread goes on with the oldest
-// signal that was kept from it meanwhile, or keeps it longer: see breath.
+// finish is called when the instruction has completed, with the registers that it left. The thread resumes with the
+// oldest signal that was kept meanwhile, or keeps it longer: see breath.
 func (t *thread) finish() { t.finishWith(0) }
 
-// finishWith is finish with a signal to be delivered, which the thread is stopped with; 0: what has been kept.
+// finishWith is finish with a signal to deliver, with which the thread is stopped; 0: the kept signal.
 func (t *thread) finishWith(sig int) {
 	if t.h.Len() > 0 {
 		t.h.Posts()
@@ -100,7 +101,7 @@ func (t *thread) finishWith(sig int) {
 	t.resume(sig)
 }
 
-// What package hit asks of a thread.
+// The methods below are what package hit needs from a thread.
 
 // Push implements hit.Target.
 func (t *thread) Push(pl *placement) (this uint64, ok bool) { return t.calls.Push(&t.at.Point, pl) }
@@ -138,7 +139,7 @@ func (t *thread) Hold(ticket uint32) {
 	t.s.tickets[ticket] = t
 }
 
-// skipFunction returns from the function that was just entered, without running it.
+// skipFunction returns from the function that was just entered, without running its code.
 func (t *thread) skipFunction(p *point) {
 	entered := t.sp()
 	if t.proc.arch.Skip(&t.regs, p.sp.mem, t.h.SkipResult) != nil {
