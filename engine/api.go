@@ -7,7 +7,7 @@ import (
 	"gotap/engine/registry/hit"
 )
 
-// How a session works, and what it reports: see package backend.
+// The types that configure a session and describe what it reports: see package backend.
 type (
 	Config       = backend.Config
 	Follow       = backend.Follow
@@ -34,7 +34,7 @@ const (
 	Step    = backend.Step
 )
 
-// The lifecycle events, as on(…) names them.
+// The lifecycle events, as named in on(…).
 const (
 	EventExec   = backend.EventExec
 	EventExit   = backend.EventExit
@@ -45,7 +45,7 @@ const (
 	EventDone   = backend.EventDone
 )
 
-// The steps to stay within a budget, in the order in which they are taken.
+// The steps taken to stay within a budget, in order.
 const (
 	OverloadSlow     = backend.OverloadSlow
 	OverloadSampling = backend.OverloadSampling
@@ -53,14 +53,14 @@ const (
 	OverloadDetached = backend.OverloadDetached
 )
 
-// Errors that callers look for.
+// Errors that callers check for.
 var (
 	ErrInterrupted = backend.ErrInterrupted
 	ErrSettled     = backend.ErrSettled
 	ErrNoProbe     = registry.ErrNoProbe
 )
 
-// Probes as they are given to sessions, and what sessions report about them: see package registry.
+// The types in which probes are given to sessions, and in which sessions report about them: see package registry.
 type (
 	Change      = hit.Change
 	Handlers    = registry.Handlers

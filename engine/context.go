@@ -16,15 +16,16 @@ import (
 	"gotap/runtime"
 )
 
-// What a program may ask of the thread that hit: thread implements runtime.Thread. All of it is fetched when it is asked
-// for, and not before.
+// This file provides what a program may ask of the thread that hit: thread implements runtime.Thread. Everything is
+// fetched only when it is asked for.
 
-// ReadMemory implements runtime.Thread. Breakpoints do not show.
+// ReadMemory implements runtime.Thread. It hides breakpoints.
 func (t *thread) ReadMemory(addr uint64, p []byte) int {
 	return t.proc.space.read(t.proc.arch.Address(addr), p)
 }
 
-// WriteMemory implements runtime.Thread. What the program may not write fails, and so does writing over a breakpoint.
+// WriteMemory implements runtime.Thread. It fails for memory that the program may not write and for memory that
+// contains a breakpoint.
 func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 	sp := t.proc.space
 	addr = t.proc.arch.Address(addr)
@@ -33,13 +34,13 @@ func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 			return false
 		}
 	}
-	// Read-only pages of private memory take it through the kernel, as for a debugger.
+	// Read-only pages of private memory are written through the kernel, as by a debugger.
 	return sp.mem.WriteMemory(addr, p) == nil || sp.mem.Poke(addr, p, t.tid) == nil
 }
 
 var _ runtime.Mapper = (*thread)(nil)
 
-// Writable implements runtime.Mapper. The kernel has no call that tells without writing.
+// Writable implements runtime.Mapper. The kernel has no call that reports this without writing.
 func (t *thread) Writable(addr, n uint64) bool {
 	maps, err := module.Maps(t.proc.pid)
 	return err == nil && module.Writable(maps, t.proc.arch.Address(addr), n)
@@ -65,8 +66,9 @@ func (t *thread) Arg(n int) (uint64, bool) {
 	return t.proc.arch.Word(v), err == nil
 }
 
-// ArgFloat implements runtime.Thread: in the calling conventions of 64-bit processors the first eight are in
-// vector registers; on IA-32 they are on the stack, where their places depend on the types.
+// ArgFloat implements runtime.Thread. In the calling conventions of 64-bit processors the first eight
+// floating-point arguments are in vector registers. On IA-32 they are on the stack, at offsets that depend on the
+// types.
 func (t *thread) ArgFloat(n int) (float64, bool) {
 	if n == runtime.FloatTop {
 		if t.proc.arch.FloatTop == nil || !t.getFPRegs() {
@@ -77,7 +79,7 @@ func (t *thread) ArgFloat(n int) (float64, bool) {
 	return t.floatReg(t.proc.arch.ArgFloat(n))
 }
 
-// floatReg is the low lane of vector register n.
+// floatReg returns the low lane of vector register n.
 func (t *thread) floatReg(n int) (float64, bool) {
 	if n < 0 || !t.getFPRegs() {
 		return 0, false
@@ -94,7 +96,7 @@ func (t *thread) FloatWord(n int) (uint64, bool) {
 	return t.proc.arch.FloatWord(&t.fp, n)
 }
 
-// getFPRegs reads the floating-point and vector registers, once in a hit.
+// getFPRegs reads the floating-point and vector registers, at most once per hit.
 func (t *thread) getFPRegs() bool {
 	if !t.fpRead {
 		_, e := ptrace.GetFPRegs(t.tid, &t.fp, t.proc.arch.WordSize())
@@ -151,15 +153,15 @@ func (t *thread) Field(f runtime.Field) uint64 {
 	return 0
 }
 
-// numberField is the first number of a field of /proc/TID/status.
+// numberField returns the first number of a field of /proc/TID/status.
 func (t *thread) numberField(name string) uint64 {
 	first, _, _ := strings.Cut(t.statusField(name), "\t")
 	v, _ := strconv.ParseUint(first, 10, 64)
 	return v
 }
 
-// cpu is the processor that the thread ran on last: field 39 of /proc/TID/stat, counted from behind the name, which may
-// hold anything.
+// cpu returns the processor that the thread last ran on: field 39 of /proc/TID/stat, counted from behind the
+// thread's name, which may contain any character.
 func (t *thread) cpu() uint64 {
 	const field, behindName = 39, 3
 	text := procfs.Read(t.tid, "stat")
@@ -171,8 +173,8 @@ func (t *thread) cpu() uint64 {
 	return v
 }
 
-// caller is the return address of the function: where the convention has it when the function is entered or left, otherwise
-// as unwinding finds it.
+// caller returns the return address of the function. When the function is entered or left, it is read from where
+// the calling convention puts it; otherwise it is found by unwinding.
 func (t *thread) caller() uint64 {
 	now := t.h.Now
 	if t.at != nil && (now.Leave || now.Placement.Target.Entry() && *t.pc() == t.at.addr) {
@@ -202,8 +204,9 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 	return copyText(p, s)
 }
 
-// codePlace names the function and the file of the code that was hit: of a probe those of its place; of a watchpoint those of the
-// instruction that met it, which for data is the one before the program counter.
+// codePlace returns the names of the function and the file of the code that was hit. For a probe they are those of
+// its place; for a watchpoint those of the instruction that hit it, which for data is the one before the program
+// counter.
 func (t *thread) codePlace() (function, file string) {
 	pl := t.h.Now.Placement
 	if !pl.Data {
@@ -219,13 +222,14 @@ func (t *thread) codePlace() (function, file string) {
 	return function, m.Path
 }
 
-// copyText copies what fits and returns how long the text is.
+// copyText copies as much of s as fits and returns the length of s.
 func copyText(p []byte, s string) int {
 	copy(p, s)
 	return len(s)
 }
 
-// readComm reads the name of the thread into p, which is zero, and returns its length. The file is kept open: names change.
+// readComm reads the name of the thread into p, which is all zeros, and returns the name's length. The file stays
+// open, because names change and are read again.
 func (t *thread) readComm(p []byte) int {
 	if t.comm == nil {
 		f, err := os.Open(fmt.Sprintf("/proc/%d/task/%d/comm", t.proc.pid, t.tid))
@@ -254,7 +258,7 @@ func (t *thread) Stack(pcs []uint64) int {
 	return t.walker.Walk(&t.regs, maskedMemory{t.proc.space}, t.findTable, pcs)
 }
 
-// maskedMemory is memory without breakpoints.
+// maskedMemory is the memory of an address space with the breakpoints hidden.
 type maskedMemory struct{ sp *space }
 
 func (m maskedMemory) ReadMemory(addr uint64, p []byte) error {
@@ -264,8 +268,8 @@ func (m maskedMemory) ReadMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// findTable finds the call-frame information for an address. Slots belong to no module: unwinding is done with registers that
-// have been put right.
+// findTable returns the call-frame information for an address. Slots belong to no module: unwinding starts from
+// registers that have been corrected.
 func (t *thread) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 	m := module.Find(t.proc.space.mods, pc)
 	if m == nil {
@@ -277,7 +281,7 @@ func (t *thread) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 	return t.s.tableOf(m.File), m.Bias, true
 }
 
-// newWalker makes an unwinder, shared by all threads of an architecture: only the tracing thread uses it.
+// newWalker returns the unwinder of an architecture. All threads share it, because only the tracing thread uses it.
 func (s *Session) newWalker(a *abi.ABI) (*unwind.Walker, error) {
 	if w := s.walkers[a]; w != nil {
 		return w, nil

@@ -149,7 +149,7 @@ func (t *thread) leaving() (regs *arch.Regs, ok bool) {
 	return &t.left, t.proc.arch.Leave(&t.left, t.at.site, &t.view)
 }
 
-// ExitSP implements call.Target.
+// ExitSP implements retprobe.Target.
 func (t *thread) ExitSP() uint64 {
 	if regs, ok := t.leaving(); ok {
 		return regs[t.proc.arch.SP()]
@@ -157,7 +157,7 @@ func (t *thread) ExitSP() uint64 {
 	return t.sp()
 }
 
-// ResultAddress implements call.Target.
+// ResultAddress implements retprobe.Target.
 func (t *thread) ResultAddress() uint64 { return t.proc.arch.ResultAddress(&t.regs) }
 
 // returnAddress returns the return address of the function that the thread has just entered, is leaving or has

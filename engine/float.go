@@ -6,11 +6,11 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// repairFloat puts the address right that an x87 instruction has left in the floating-point state of the thread: the program can read
-// it. A state that only seems to be right is written back, too; see RepairAddress.
+// repairFloat corrects the address that an x87 instruction has left in the thread's floating-point state, which the
+// program can read. A state that only appears to be right is written back too; see RepairAddress.
 //
-// The kernel takes a whole image of the x87 and SSE registers, and marks both as used. A program that asks for the parts in use
-// (xgetbv 1) sees that of the SSE registers, if it has never used them before.
+// The kernel accepts only a whole image of the x87 and SSE registers, and marks both as used. A program that asks
+// which parts are in use (xgetbv 1) sees the SSE registers reported as used even if it never used them before.
 func (t *thread) repairFloat(p *point) {
 	word := t.proc.arch.WordSize()
 	_, e := ptrace.GetFPRegs(t.tid, &t.fp, word)

@@ -2,8 +2,8 @@ package engine
 
 import "time"
 
-// Hold stops all threads that are traced and lets them go again, as placing a watchpoint does. It returns how long that took, from the
-// first request to stop to the last thread's being resumed.
+// Hold stops all traced threads and resumes them, as placing a watchpoint does. It returns the time from the first
+// stop request until the last thread has been resumed.
 func (s *Session) Hold() (time.Duration, error) {
 	var took time.Duration
 	err := s.do(func() error {

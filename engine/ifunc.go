@@ -12,14 +12,15 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// ifunc is a function whose code is chosen by the loader, wanted by a probe.
+// ifunc is an indirect function that a probe needs: its implementation is selected by the loader.
 type ifunc struct {
 	probe  *probe
 	target place.Target
 }
 
-// armIFunc arms a probe on the implementation of an indirect function, if it has been chosen, and otherwise waits for
-// the loader to run the function that chooses: what that returns is the implementation.
+// armIFunc arms a probe on the implementation of an indirect function, if it has been selected. It also places a
+// breakpoint on the resolver function, which the loader runs to select: the implementation is the resolver's
+// result.
 func (s *Session) armIFunc(p *process, pr *probe, t place.Target, m *module.Loaded) error {
 	pick := &ifunc{pr, t}
 	chosen, kernel := s.chosenAddrs(p, t)
@@ -42,15 +43,15 @@ func (s *Session) armIFunc(p *process, pr *probe, t place.Target, m *module.Load
 	return s.sync(pt)
 }
 
-// kernelChosen refuses a function of the C library for which the loader has chosen the kernel's own: callers reach that without
-// passing any code of the library.
+// kernelChosen returns the error for a function of the C library for which the loader has selected the kernel's own
+// code: callers reach that without running any code of the library.
 func kernelChosen(t place.Target) error {
 	return &place.RefusedError{Place: t.Name, Reason: "the loader has chosen the kernel's code for it: " + locate.WhyVDSO,
 		Help: "the functions that call it can be probed"}
 }
 
-// chosenAddrs reads the pointers that hold the chosen implementation, those that do already. kernel reports whether one holds
-// an address in the vdso.
+// chosenAddrs reads the pointers to the selected implementation, and returns those already filled in. kernel
+// reports whether one of them is an address in the vdso.
 func (s *Session) chosenAddrs(p *process, t place.Target) (found []uint64, kernel bool) {
 	mods := p.space.mods
 	for _, c := range t.Chosen(module.Files(mods)) {
@@ -68,7 +69,8 @@ func (s *Session) chosenAddrs(p *process, t place.Target) (found []uint64, kerne
 	return found, kernel
 }
 
-// isImplementation reports whether a pointer that the loader fills in has been filled in: it is the start of a function of the same module.
+// isImplementation reports whether the loader has filled in a pointer to an implementation: the pointer is then the
+// start of a function of the same module.
 func (s *Session) isImplementation(mods []module.Loaded, addr uint64, t place.Target) bool {
 	m := module.Find(mods, addr)
 	if m == nil || m.Err != nil || m.File == nil || m.File != t.File || m.File.InPLT(m.Vaddr(addr)) {
@@ -106,7 +108,7 @@ func (s *Session) armChosen(p *process, pick *ifunc, addr uint64) error {
 	return arming.Attach(p, pl, addr, m)
 }
 
-// picking is called when a function that chooses is entered: its result is waited for.
+// picking is called when a resolver function is entered, and waits for its result.
 func (t *thread) picking(p *point) {
 	for _, pick := range p.picks {
 		if pick.probe.Removed {
@@ -116,7 +118,7 @@ func (t *thread) picking(p *point) {
 	}
 }
 
-// chosen is called when a function that chooses has returned.
+// chosen is called when a resolver function has returned.
 func (t *thread) chosen(pick *ifunc) {
 	err := t.s.armChosen(t.proc, pick, t.proc.arch.Target(t.regs[t.proc.arch.Ret()]))
 	if err == nil {

@@ -16,17 +16,17 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// A probe is what a user asked for, a placement that probe at one place of a file: see package registry. Their counters and state belong
-// to the tracing thread.
+// A probe is what a user asked for; a placement is that probe at one place of a file: see package registry. Only
+// the tracing thread uses their counters and state.
 type (
 	probe     = registry.Probe
 	placement = registry.Placement
 )
 
-// Swap is an exchange of probes that is prepared and not yet made.
+// Swap is an exchange of probes that is prepared but not made yet.
 type Swap = probes.Exchange
 
-// tracer is what the session does for its probes: it implements probes.Tracer and probes.Launcher.
+// tracer is what the session provides for its probes. It implements probes.Tracer and probes.Launcher.
 type tracer struct{ s *Session }
 
 var (
@@ -54,7 +54,7 @@ func (t tracer) Prepare(fn func([]locate.Process, probes.Do) error) error {
 	return fn(procs, t.s.do)
 }
 
-// snapshot lists the processes that are probed, with their modules.
+// snapshot returns the probed processes with their modules.
 func (s *Session) snapshot() ([]locate.Process, error) {
 	var all []locate.Process
 	err := s.do(func() error {
@@ -136,7 +136,8 @@ func (t tracer) Unsettled() bool { return t.s.settling.t != nil }
 // IsLoader implements probes.Launcher.
 func (t tracer) IsLoader(m *module.Loaded) bool { return isLoader(m) }
 
-// Begun implements probes.Launcher. A program whose loader has breakpoints hits them at once: it gets the fallback now.
+// Begun implements probes.Launcher. If the loader of a program has breakpoints, the program hits them at once, so
+// it gets the fallback now.
 func (t tracer) Begun(pr *probe) {
 	th := t.s.settling.t
 	code := func(spec place.Spec) bool { return spec.Kind != place.Syscall }
@@ -145,7 +146,7 @@ func (t tracer) Begun(pr *probe) {
 	}
 }
 
-// spaces is the set of address spaces that exist.
+// spaces returns the set of address spaces that exist.
 func (s *Session) spaces() map[*space]bool {
 	all := map[*space]bool{}
 	for _, p := range s.procs {
@@ -168,7 +169,8 @@ func (sp *space) Points() iter.Seq[*retprobe.Point] {
 // Gone implements probes.Space.
 func (sp *space) Gone() bool { return sp.mem.Gone() }
 
-// Strategy implements retprobe.Breakpoint: it names how the displaced instruction is completed.
+// Strategy implements retprobe.Breakpoint: it returns the name of the way in which the displaced instruction is
+// completed.
 func (p *point) Strategy() string { return strategyNames[p.how] }
 
 var strategyNames = [...]string{

@@ -5,21 +5,23 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// The scalable vector registers of 64-bit ARM (SVE) hold the vector registers that the engine knows, and more bits above those. The
-// kernel drops what is above at every system call, since no caller of one counts on it, and when the lower parts are written by
-// themselves; a thread that a tracer stops anywhere does count on it.
+// The scalable vector registers of 64-bit ARM (SVE) consist of the vector registers that the engine knows and more
+// bits above those. The kernel discards the upper bits at every system call, because no caller relies on them, and
+// when the lower parts are written separately. A thread that a tracer stops at an arbitrary place does rely on
+// them.
 
-// scalableMost is the most that the register set takes, in bytes: 32 vectors of 2,048 bits, 17 predicates, and what describes them.
+// scalableMost is the maximum size of the register set, in bytes: 32 vectors of 2,048 bits, 17 predicates, and the
+// data that describes them.
 const scalableMost = 32*256 + 17*32 + 64
 
-// Of struct user_sve_header of the kernel's uapi/asm/ptrace.h, in bytes.
+// Offsets and sizes in struct user_sve_header of the kernel's uapi/asm/ptrace.h, in bytes, and a flag.
 const (
 	scalableHeader = 16
 	scalableFlags  = 12
-	scalableInUse  = 1 // SVE_PT_REGS_SVE: the thread has more than the lower parts
+	scalableInUse  = 1 // SVE_PT_REGS_SVE: the thread uses more than the lower parts
 )
 
-// usesScalable reports whether a stopped thread has anything in the scalable registers.
+// usesScalable reports whether a stopped thread uses the scalable registers.
 func (t *thread) usesScalable() bool {
 	if !hostcpu.HasScalable() || t.proc.arch.WordSize() != 8 {
 		return false
@@ -29,7 +31,7 @@ func (t *thread) usesScalable() bool {
 	return e == 0 && n == len(head) && head[scalableFlags]&scalableInUse != 0
 }
 
-// keepScalable reads the scalable registers of a stopped thread, if it has anything in them. back writes them again.
+// keepScalable reads the scalable registers of a stopped thread, if it uses them. back restores them.
 func (t *thread) keepScalable() (back func()) {
 	if !t.usesScalable() {
 		return func() {}

@@ -7,27 +7,28 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Restartable sequences (rseq(2)). A program names a range of instructions that has to run without interruption, and the kernel
-// sends the thread to the sequence's abort handler when it was preempted, migrated or signalled there. A stop of ours is all of
-// these: the instructions behind a breakpoint in a sequence are never reached, and a program that tries until it succeeds tries for
-// ever. The same goes for the instruction that leads into a sequence, because it is completed in a stop. Where sequences are is
-// known only while a thread is in one, when its rseq area points at the description. So it is looked at the first hits of a point,
-// and then more and more seldom; a breakpoint found in the way of a sequence is taken out for good. The hit that finds it aborts
-// the sequence once, as any interrupt does.
+// Restartable sequences (rseq(2)). A program declares a range of instructions that has to run without interruption,
+// and the kernel sends the thread to the sequence's abort handler if it was preempted, migrated or signalled
+// inside. Our stop has the same effect: the instructions behind a breakpoint in a sequence are never reached, and a
+// program that retries until it succeeds retries forever. The same applies to the instruction that leads into a
+// sequence, because it is completed in a stop. The location of a sequence is known only while a thread is in it,
+// because the thread's rseq area then points at its description. So it is checked at the first hits of a point, and
+// then at exponentially growing intervals; a breakpoint found in the way of a sequence is removed for good. The hit
+// that finds it aborts the sequence once, as any interrupt does.
 
-// looksForSequence reports whether this hit of a point is one of those at which sequences are looked for.
+// looksForSequence reports whether this hit of a point must check for a sequence.
 func (p *point) looksForSequence() bool {
 	p.hits++
 	return p.hits&(p.hits-1) == 0
 }
 
-// inSequence reports whether the thread, as its registers are, is in a restartable sequence.
+// inSequence reports whether the thread's registers are inside a restartable sequence.
 func (t *thread) inSequence() bool {
 	area, e := ptrace.RseqArea(t.tid)
 	if e != 0 || area == 0 {
 		return false
 	}
-	const pointerAt = 8 // of rseq_cs in struct rseq
+	const pointerAt = 8 // offset of rseq_cs in struct rseq
 	le := binary.LittleEndian
 	var pointer [8]byte
 	var sequence [32]byte // struct rseq_cs
@@ -41,14 +42,15 @@ func (t *thread) inSequence() bool {
 	return *t.pc()-le.Uint64(sequence[8:]) < le.Uint64(sequence[16:])
 }
 
-// ledIntoSequence takes out the breakpoint of an instruction that has just been completed and that leads into a sequence.
+// ledIntoSequence removes the breakpoint of the instruction that has just been completed, if it leads into a
+// sequence.
 func (t *thread) ledIntoSequence() {
 	if t.seqDue = false; t.at != nil && t.inSequence() {
 		t.s.bar(t.at, t.proc.pid)
 	}
 }
 
-// bar takes a breakpoint out that must not be there, for good.
+// bar removes, for good, a breakpoint that must not be in the code.
 func (s *Session) bar(p *point, pid int) {
 	p.barred = true
 	reason := fmt.Sprintf("%#x: it is in the way of a restartable sequence, which would never come to its end", p.addr)

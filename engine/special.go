@@ -7,7 +7,7 @@ import (
 	"gotap/engine/place"
 )
 
-// Probes that are no breakpoints: on system calls and on data. This file is what the registry of probes knows of them.
+// Probes that are not breakpoints: on system calls and on data. This file connects them to the registry of probes.
 
 // addSpecials arms the parts of a probe that name system calls or data.
 func (s *Session) addSpecials(pr *probe) error {
@@ -30,7 +30,7 @@ func (s *Session) addSpecials(pr *probe) error {
 	return all
 }
 
-// addWatches makes the watchpoints of a specification in all processes.
+// addWatches adds the watchpoints of a specification to all processes.
 func (s *Session) addWatches(pr *probe, spec place.Spec) error {
 	var all error
 	for _, p := range s.procs {
@@ -44,17 +44,17 @@ func (s *Session) addWatches(pr *probe, spec place.Spec) error {
 	return all
 }
 
-// dropSpecials takes a probe off everything that is no breakpoint.
+// dropSpecials removes a probe from everything that is not a breakpoint.
 func (s *Session) dropSpecials(pr *probe) {
 	s.specialsChanged()
 	s.calls.drop(pr)
 	s.warnOf(s.dropWatches(pr))
 }
 
-// specialsChanged is syncSpecials for moments in which an error can only be told.
+// specialsChanged is syncSpecials for callers that can only warn of an error.
 func (s *Session) specialsChanged() { s.warnOf(s.syncSpecials()) }
 
-// syncSpecials follows a change of the state of probes, in all that is no breakpoint.
+// syncSpecials applies a change of the state of probes to everything that is not a breakpoint.
 func (s *Session) syncSpecials() error {
 	s.syncCalls()
 	err := s.syncWatches()
@@ -64,7 +64,7 @@ func (s *Session) syncSpecials() error {
 	return err
 }
 
-// armSpecials arms watchpoints in modules that a process has just mapped, and gives its marks their semaphores.
+// armSpecials arms watchpoints in modules that a process has just mapped, and updates the semaphores of its marks.
 func (s *Session) armSpecials(p *process) {
 	for _, pr := range s.All() {
 		for _, spec := range pr.Spec.Specs {
@@ -88,7 +88,7 @@ func (s *Session) raiseSemaphore(p *process, pl *placement) {
 	}
 }
 
-// countMarks is syncSemaphores for moments in which an error can only be told.
+// countMarks is syncSemaphores for callers that can only warn of an error.
 func (s *Session) countMarks(sp *space) {
 	if err := s.syncSemaphores(sp); err != nil {
 		s.warnIn(sp, err.Error())
@@ -106,14 +106,15 @@ func (s *Session) syncSemaphores(sp *space) error {
 	return sp.sems.Sync(markMemory{s, sp}, sp.Points())
 }
 
-// clearSemaphores takes back what was added to the semaphores of a memory that is given up while its probes stay armed elsewhere.
+// clearSemaphores subtracts what was added to the semaphores of an address space that is given up while its probes
+// stay armed elsewhere.
 func (s *Session) clearSemaphores(sp *space) {
 	if err := sp.sems.Clear(markMemory{s, sp}); err != nil {
 		s.warnIn(sp, err.Error())
 	}
 }
 
-// lowerSemaphores takes back what was added to semaphores.
+// lowerSemaphores subtracts what was added to the semaphores of all address spaces.
 func (s *Session) lowerSemaphores() (all error) {
 	for sp := range s.spaces() {
 		all = errors.Join(all, s.syncSemaphores(sp))
@@ -121,7 +122,7 @@ func (s *Session) lowerSemaphores() (all error) {
 	return all
 }
 
-// markMemory is an address space with semaphores: it implements semaphore.Memory.
+// markMemory is the memory of an address space that has semaphores. It implements semaphore.Memory.
 type markMemory struct {
 	s  *Session
 	sp *space

@@ -5,7 +5,8 @@ import (
 	"gotap/engine/image/unwind"
 )
 
-// tableOf is the call-frame information of a file, without a lock for the tracing thread after the first time.
+// tableOf returns the call-frame information of a file. After the first call for a file, the tracing thread needs
+// no lock for it.
 func (s *Session) tableOf(f *module.File) *unwind.Table {
 	if t, ok := s.tables[f]; ok {
 		return t
@@ -15,17 +16,18 @@ func (s *Session) tableOf(f *module.File) *unwind.Table {
 	return t
 }
 
-// Symbol names an address of a process, which may have ended. Any goroutine may call it.
+// Symbol returns the names of an address of a process, which may have ended. Any goroutine may call it.
 func (s *Session) Symbol(pid int, addr uint64) Symbol { return s.names.Symbol(pid, addr) }
 
-// Stack names the addresses of a stack, innermost first: see package history. Any goroutine may call it.
+// Stack returns the names of the addresses of a stack, innermost first: see package history. Any goroutine may call
+// it.
 func (s *Session) Stack(pid int, pcs []uint64) []Symbol { return s.names.Stack(pid, pcs) }
 
-// Modules lists what a process maps, the main program first.
+// Modules returns the modules that a process maps, the main program first.
 func (s *Session) Modules(pid int) []module.Loaded { return s.names.Modules(pid) }
 
-// ReadMemory reads memory of a process that still exists, stopped or not; it returns how many bytes could be
-// read. Any goroutine may call it, except from the callbacks of the session.
+// ReadMemory reads memory of a process that still exists, stopped or not, and returns how many bytes it could read.
+// Any goroutine may call it, but not the session's callbacks.
 func (s *Session) ReadMemory(pid int, addr uint64, p []byte) int {
 	n := 0
 	s.do(func() error {
@@ -40,7 +42,7 @@ func (s *Session) ReadMemory(pid int, addr uint64, p []byte) int {
 	return n
 }
 
-// anyThread is any thread of the process.
+// anyThread returns some thread of the process, or nil if there is none.
 func (p *process) anyThread() *thread {
 	for _, t := range p.threads {
 		return t

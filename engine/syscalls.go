@@ -13,11 +13,11 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// Probes on system calls. While there is one that is enabled, every thread is resumed so that it stops at the entry to
-// each of its system calls and at their ends (PTRACE_SYSCALL); otherwise they cost nothing. The kernel knows the number, a
-// table its name, so that one probe serves 64-bit and 32-bit processes.
+// Probes on system calls. While at least one is enabled, every thread is resumed so that it stops at the entry and
+// the end of each of its system calls (PTRACE_SYSCALL); otherwise system calls cost nothing. The kernel gives the
+// number and a table the name, so that one probe serves 64-bit and 32-bit processes.
 
-// callProbes are the probes by system call.
+// callProbes holds the probes on system calls, by system call.
 type callProbes struct {
 	byNumber map[callKey][]*placement
 	all      []*placement
@@ -31,17 +31,17 @@ type callKey struct {
 
 // sysCall is the system call that a thread is in, as probes see it.
 type sysCall struct {
-	in      bool // programs that run now run for a system call
+	in      bool // the programs that run now belong to a system call
 	number  uint64
-	pc, sp  uint64 // behind the instruction, and of the stack then
-	again   bool   // a signal interrupted it; the kernel makes it once more, unless a handler runs first
+	pc, sp  uint64 // the program counter behind the instruction, and the stack pointer there
+	again   bool   // a signal interrupted the call; the kernel makes it again unless a handler runs first
 	pending retprobe.Pending
 
-	skipped bool   // a program put result in the place of the call
+	skipped bool   // a program replaced the call by result
 	result  uint64 // of a skipped call
 }
 
-// awaited reports whether the end of the call has to be seen although no probe is enabled any more.
+// awaited reports whether the end of the call has to be seen even if no probe is enabled any more.
 func (c *sysCall) awaited() bool {
 	return c.skipped || c.pending.Due(nil)
 }
@@ -89,7 +89,7 @@ func (c *callProbes) add(key callKey, pl *placement) {
 	c.byNumber[key] = registry.Insert(c.byNumber[key], pl)
 }
 
-// drop forgets a probe.
+// drop removes a probe.
 func (c *callProbes) drop(pr *probe) {
 	owns := func(pl *placement) bool { return pl.Probe == pr }
 	for key, list := range c.byNumber {
@@ -113,8 +113,8 @@ func (c *callProbes) places(pr *probe) int {
 	return n
 }
 
-// syncCalls counts the enabled probes on system calls; with the first, the threads that run freely are stopped once, to
-// be resumed the other way.
+// syncCalls counts the enabled probes on system calls. When the count becomes nonzero, the running threads are
+// stopped once, to be resumed with PTRACE_SYSCALL.
 func (s *Session) syncCalls() {
 	before := s.sysnames
 	s.sysnames = 0
@@ -129,7 +129,7 @@ func (s *Session) syncCalls() {
 	s.releaseWorld(s.holdAll())
 }
 
-// holdAll stops all threads that run, and returns them.
+// holdAll stops all running threads, and returns those that it stopped.
 func (s *Session) holdAll() []*thread {
 	var asked, held []*thread
 	for _, t := range s.threads {
@@ -145,10 +145,10 @@ func (s *Session) holdAll() []*thread {
 	return held
 }
 
-// tracedCall deals with a stop at a system call, for probes on those.
+// tracedCall handles a stop at a system call, for probes on system calls.
 func (t *thread) tracedCall() {
 	op, e := ptrace.SyscallStop(t.tid)
-	if e != 0 { // an old kernel: entries and ends take turns
+	if e != 0 { // an old kernel: entries and ends alternate
 		op = ptrace.SyscallEntry
 		if t.inCall == ptrace.SyscallEntry {
 			op = ptrace.SyscallExit
@@ -177,7 +177,7 @@ func (t *thread) callEntered() {
 	case same && c.number == number:
 		c.again = false
 		return
-	case same && a.SyscallName(number) == "restart_syscall": // the kernel's way to make a call with a time limit again
+	case same && a.SyscallName(number) == "restart_syscall": // the kernel uses it to restart a call with a timeout
 		c.again = false
 	case c.again:
 		t.suspendCall()
@@ -193,14 +193,14 @@ func (t *thread) callEntered() {
 	if t.h.Skip {
 		t.h.Skip, c.skipped, c.result = false, t.proc.arch.Calls.Original >= 0, t.h.SkipResult
 		if c.skipped {
-			t.regs[t.proc.arch.Calls.Original] = ^uint64(0) // no call has this number
+			t.regs[t.proc.arch.Calls.Original] = ^uint64(0) // no system call has this number
 		}
 	}
 	t.endCall(base)
 }
 
-// startCall prepares for programs about a system call. A probe on the instruction that made it may have runs that are not
-// over: those stay, and base is their number.
+// startCall prepares to run programs for a system call. A probe on the call's instruction may have runs that are
+// not over; those stay, and base is their number.
 func (t *thread) startCall() (base int) {
 	if !t.postCall {
 		t.h.Begin(t.proc.arch.WordSize())
@@ -210,7 +210,8 @@ func (t *thread) startCall() (base int) {
 	return t.h.Len()
 }
 
-// callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
+// callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has
+// not ended.
 func (t *thread) callLeft() {
 	c := &t.sys
 	t.h.Skip = false
@@ -251,13 +252,14 @@ func (t *thread) missCall() {
 	t.dropCall()
 }
 
-// executing reports whether probes wait for the end of the call that replaces the image of a process. It returns in the new one.
+// executing reports whether probes wait for the end of the call that replaces the image of a process. That call
+// returns in the new image.
 func (t *thread) executing() bool {
 	name := t.proc.arch.SyscallName(t.sys.number)
 	return t.sys.pending.Any() && (name == "execve" || name == "execveat")
 }
 
-// dropCall forgets a system call that has no end: its thread or its image is gone.
+// dropCall forgets a system call that never ends because its thread or its image no longer exists.
 func (t *thread) dropCall() {
 	t.sys.pending.Drop(&t.h)
 	t.sys.skipped, t.sys.again = false, false

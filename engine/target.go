@@ -10,9 +10,9 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// What package call asks of functions, threads and address spaces.
+// What package retprobe needs from functions, threads and address spaces.
 
-// body is the code of a function that is entered at a point; mod is the module's file and may be nil.
+// body is the code of a function that is entered at a point; mod is the function's module and may be nil.
 type body struct {
 	s      *Session
 	entry  *point
@@ -27,7 +27,7 @@ func (b *body) Exits() ([]arch.Exit, error) {
 		return nil, &arch.RefusedError{Addr: start, Reason: "the size of the function is not known"}
 	}
 	if b.mod != nil {
-		start = b.mod.Addr(fn.Addr) // the entry's breakpoint may be further in
+		start = b.mod.Addr(fn.Addr) // the entry's breakpoint may be behind the function's start
 	}
 	return exitsOf(sp.arch, b.target, sp.code(start, int(fn.Size)), start, sp.arch.SetAt(b.mod, start))
 }
@@ -41,7 +41,7 @@ func (b *body) PointAt(addr uint64) (*retprobe.Point, error) {
 	return &p.Point, nil
 }
 
-// atPoint is who shares the point at an address; nil when there is none.
+// atPoint returns the owners of the point at an address, or nil if there is no point.
 func (sp *space) atPoint(addr uint64) *retprobe.Point {
 	if p := sp.points[addr]; p != nil {
 		return &p.Point
@@ -79,7 +79,8 @@ func (t *thread) Elsewhere(p *retprobe.Point, sp uint64) *retprobe.Thread {
 	return nil
 }
 
-// exitsOf finds the exits of the function that a target is the entry of; its code is that of the process, at start.
+// exitsOf returns the exits of the function whose entry a target is. code is the function's code in the process, at
+// start.
 func exitsOf(a *abi.ABI, t place.Target, code []byte, start uint64, set arch.Arch) ([]arch.Exit, error) {
 	if c := registry.GoCompiled(t); c != nil {
 		return c.Exits(code, start)

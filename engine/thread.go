@@ -14,79 +14,80 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// thread is a traced thread, with all that a hit needs, so that a hit allocates nothing. Tracing thread only.
+// thread is a traced thread with everything that a hit needs, so that a hit allocates nothing. Only the tracing
+// thread uses it.
 type thread struct {
 	s    *Session
 	proc *process
 	tid  int
 
-	// What it is doing.
+	// The thread's current state.
 	stopped   bool // in a stop that was reported and from which it has not been resumed
 	listening bool // in a group stop of job control: still stopped, but woken by SIGCONT
 	parked    bool // stopped until Start
 	gone      bool
-	fresh     bool // its first stop has not come
-	midCall   bool // its stop is inside of a system call, which will write its result over the registers
-	stepping  bool // the request that let it run last was to run one instruction
-	untaken   bool // its stop, for a signal, has been looked at and not taken: see ptrace.PeekStop
+	fresh     bool // its first stop has not been reported
+	midCall   bool // its stop is inside a system call, whose result will overwrite registers
+	stepping  bool // it was last resumed to run one instruction
+	untaken   bool // its stop, for a signal, was peeked at and not consumed: see ptrace.PeekStop
 	silent    bool // programs do not run for it
-	drop      bool // to be let go at its next stop
-	awake     bool // to be stopped while the session ends, though it may be asleep
-	settled   bool // ready to be let go: stopped, at no breakpoint
+	drop      bool // to be detached at its next stop
+	awake     bool // to be stopped while the session ends, even if it is asleep
+	settled   bool // ready to be detached: stopped, not at a breakpoint
 	trapWaits bool // it is listening, and the SIGTRAP of a breakpoint waits for it
-	quiet     bool // asleep in a system call while the session ends: not to be disturbed
-	vforking  bool // waits for a child that uses its memory
+	quiet     bool // asleep in a system call while the session ends: must not be disturbed
+	vforking  bool // it waits for a child that uses its memory (vfork)
 	ticket    uint32
-	owed      int // the signal to go on with, while the thread is parked or held
+	owed      int // the signal to deliver when a parked or held thread resumes
 	regs      arch.Regs
 
 	step      step
-	deferred  []ptrace.SigInfo // signals that came in the middle of a step, oldest first
-	resent    []ptrace.SigInfo // those that were sent again, as they came at first
-	mask      uint64           // the signals it blocks, while a step keeps all out
+	deferred  []ptrace.SigInfo // signals that arrived during a step or were kept longer, oldest first
+	resent    []ptrace.SigInfo // the original siginfo of signals that were resent
+	mask      uint64           // the thread's own mask while masked is set
 	masked    bool
 	kept      keptFrom
-	trapLost  bool             // it blocks SIGTRAP, and has hit a breakpoint: the kernel has reset the action
-	merged    []ptrace.SigInfo // a SIGTRAP of the program's own that was pending, blocked, and has told of a hit
-	trapOpen  bool             // it blocks all signals, as the program believes SIGTRAP too, which is left unblocked: see sigmask.go
-	trapClear bool             // SIGTRAP was not blocked behind the latest rt_sigprocmask call that the engine made for the thread
-	trapMeant bool             // the program waits for a SIGTRAP, which stays blocked until it blocks all signals no more
-	leftStep  bool             // it may be in the midst of a step that an earlier session began: see takeover.go
-	openDue   bool             // at its next stop SIGTRAP is unblocked, if it blocks all signals
-	seeMask   bool             // behind the call that the thread is in, SIGTRAP is unblocked again
+	trapLost  bool             // it hit a breakpoint with SIGTRAP blocked: the kernel has reset the action
+	merged    []ptrace.SigInfo // a SIGTRAP sent to the program that was pending and blocked, and whose stop reported a hit
+	trapOpen  bool             // it blocks all signals but SIGTRAP, which the program believes blocked too: see sigmask.go
+	trapClear bool             // SIGTRAP was not blocked after the latest rt_sigprocmask call that the engine made for the thread
+	trapMeant bool             // the program waits for a SIGTRAP, which stays blocked until the program no longer blocks all signals
+	leftStep  bool             // it may be in a step that an earlier session began: see takeover.go
+	openDue   bool             // SIGTRAP must be unblocked at its next stop, if it blocks all signals
+	seeMask   bool             // SIGTRAP must be unblocked again after the current system call
 	breath    breath
 	redo      redo
-	seqDue    bool // it is to be looked whether the instruction being completed leads into a restartable sequence
+	seqDue    bool // check whether the instruction being completed leads into a restartable sequence
 	info      ptrace.SigInfo
-	postCall  bool             // programs wait for the end of the system call it is in
-	seeExit   *point           // it is in a system call that a probe stands on, and whose end has to be seen (see armcall.go)
-	filters   filters          // of system calls
-	unarmed   bool             // it is in the call that has made its image, and behind that the fallback is put in
-	inCall    ptrace.SyscallOp // side of the system call it was last stopped at, when those are traced
+	postCall  bool             // programs wait for the end of its current system call
+	seeExit   *point           // the point of the probed system call that it is in, whose end has to be seen (see armcall.go)
+	filters   filters          // its filters of system calls
+	unarmed   bool             // it is in the call that created its image; the fallback is installed after that call
+	inCall    ptrace.SyscallOp // the side of the system call at which it last stopped, if calls are traced
 
-	calls retprobe.Thread // that it is in
-	h     hit.Hit         // programs of the present hit
+	calls retprobe.Thread // the calls that it is in
+	h     hit.Hit         // the programs of the present hit
 
-	// What a program may ask, for the time it runs.
+	// What a program may ask for while it runs.
 	at        *point
 	walker    *unwind.Walker
 	comm      *os.File
 	fp        ptrace.FPRegs
 	fpRead    bool
-	vectors   arch.Vectors // as the emulator takes them
-	left      arch.Regs    // behind the instruction that leaves a function
+	vectors   arch.Vectors // in the emulator's form
+	left      arch.Regs    // the registers after the instruction that leaves a function
 	keyed     keyMemory    // of the instruction being emulated on x86
 	view      threadMemory // of the instruction being emulated
 	faultAddr uint64       // of the instruction that faulted, for fault handlers
 	faultSig  int
 	dr        debugreg.Regs
-	drDue     bool // its debug registers may not be what they should; they are written at its next stop
+	drDue     bool // its debug registers may be wrong; they are written at its next stop
 	sys       sysCall
 
-	interrupted []sysCall // calls that wait while handlers of signals run, the innermost last
+	interrupted []sysCall // system calls that wait while signal handlers run, innermost last
 }
 
-// newThread makes a thread of a process.
+// newThread adds a thread to a process.
 func (s *Session) newThread(p *process, tid int) *thread {
 	t := &thread{s: s, proc: p, tid: tid}
 	t.initHits()
@@ -101,9 +102,9 @@ func (t *thread) initHits() {
 	t.calls.Init(t, &t.h, nil)
 }
 
-// resume lets a stopped thread go on: with its step, if it is in the middle of one, otherwise freely.
-// A thread that is parked or held stays where it is, and gets the signal when it goes on.
-// ESRCH is no error: the thread has been killed, of which Wait will tell.
+// resume resumes a stopped thread: with its step if it is in one, otherwise freely. A thread that is parked or held
+// stays stopped, and gets the signal when it resumes. ESRCH is not an error: the thread has been killed, which Wait
+// will report.
 func (t *thread) resume(sig int) {
 	sig = cmp.Or(sig, t.owed)
 	if t.owed = 0; t.parked || t.ticket != 0 || t.gone {
@@ -137,7 +138,7 @@ func (t *thread) resume(sig int) {
 	case t.stepping:
 		e = ptrace.Step(t.tid, sig)
 	case off:
-		e = ptrace.Cont(t.tid, sig) // its end is not a system call's
+		e = ptrace.Cont(t.tid, sig) // the stop that ends it is not a system call's
 	case t.breath.run, t.postCall, t.seeExit != nil, t.unarmed, (t.s.sysnames > 0 && !t.s.meter.resting || t.sys.awaited()) && !t.silent && !t.proc.silent:
 		e = ptrace.ContToSyscall(t.tid, sig)
 	default:
@@ -149,8 +150,8 @@ func (t *thread) resume(sig int) {
 	}
 }
 
-// setRegs writes the registers back. The resume flag says that they are right: see package fallback. It goes with the
-// first instruction that runs.
+// setRegs writes the registers back. If the stop was only peeked at, the resume flag marks the registers as
+// correct: see package fallback. The first instruction that runs clears the flag.
 func (t *thread) setRegs() {
 	word := t.proc.arch.WordSize()
 	if !t.untaken || t.proc.arch.FlagsRegister < 0 {
@@ -163,10 +164,12 @@ func (t *thread) setRegs() {
 	*flags &^= resumeFlag
 }
 
-// resumeFlag is RF. It keeps the processor from stopping for a debug register that watches the very next instruction.
+// resumeFlag is RF. It prevents the processor from stopping for a debug register that watches the very next
+// instruction.
 const resumeFlag = 1 << 16
 
-// getRegs reads the registers; false when the thread has been killed. The resume flag is no business of programs.
+// getRegs reads the registers, and reports false if the thread has been killed. It clears the resume flag, which
+// must not be visible to programs.
 func (t *thread) getRegs() bool {
 	e := ptrace.GetRegs(t.tid, &t.regs)
 	if i := t.proc.arch.FlagsRegister; i >= 0 {
@@ -175,7 +178,7 @@ func (t *thread) getRegs() bool {
 	return e == 0
 }
 
-// unreported takes the stop that the thread is in, which had only been looked at: what it stopped with is gone.
+// unreported consumes the stop that the thread is in, which was only peeked at. Its siginfo is lost.
 func (t *thread) unreported() {
 	if t.untaken {
 		ptrace.ConsumeStop(t.tid)
@@ -183,20 +186,20 @@ func (t *thread) unreported() {
 	}
 }
 
-// pc is the index of the program counter.
+// pc returns a pointer to the program counter in the thread's registers.
 func (t *thread) pc() *uint64 { return &t.regs[t.proc.arch.PC()] }
 
-// sp is the stack pointer.
+// sp returns the stack pointer.
 func (t *thread) sp() uint64 { return t.regs[t.proc.arch.SP()] }
 
-// release lets a held thread go.
+// release resumes a held thread.
 func (t *thread) release() {
 	delete(t.s.tickets, t.ticket)
 	t.ticket = 0
 	t.resume(0)
 }
 
-// closeFiles closes what was opened for programs' questions.
+// closeFiles closes the files that were opened to answer programs.
 func (t *thread) closeFiles() {
 	if t.comm != nil {
 		t.comm.Close()

@@ -8,18 +8,19 @@ import (
 	"gotap/engine/image/unwind"
 )
 
-// The vdso is code of the kernel in every process. Signal handlers return to it on IA-32 and AArch64, so that stacks lead through it; no
-// file has it, and no probe is in it (excluded.go).
+// vdso is the kernel's code in a process. Signal handlers return to it on IA-32 and AArch64, so stacks lead through
+// it. No file contains it, and no probe is placed in it (excluded.go).
 type vdso struct {
 	asked  bool
-	lo, hi uint64 // where it is mapped; both 0 when it is not
+	lo, hi uint64 // its mapping; both 0 if it is not mapped
 	bias   uint64
 }
 
-// holds reports whether an address is in it.
+// holds reports whether an address is in the vdso.
 func (v *vdso) holds(addr uint64) bool { return addr >= v.lo && addr < v.hi }
 
-// vdsoTable is the call-frame information of the vdso and its bias, if the address lies there. Tracing thread; the process is stopped.
+// vdsoTable returns the call-frame information and the bias of the vdso, if the address lies there. Only the
+// tracing thread calls it; the process is stopped.
 func (t *thread) vdsoTable(pc uint64) (*unwind.Table, uint64, bool) {
 	v := t.s.vdsoOf(t.proc)
 	if !v.holds(pc) {
@@ -28,7 +29,7 @@ func (t *thread) vdsoTable(pc uint64) (*unwind.Table, uint64, bool) {
 	return t.s.tableOf(t.s.vdsos[t.proc.arch]), v.bias, true
 }
 
-// vdsoOf is the vdso of a process, which is stopped. Tracing thread.
+// vdsoOf returns the vdso of a process, which is stopped. Only the tracing thread calls it.
 func (s *Session) vdsoOf(p *process) *vdso {
 	v := &p.space.vdso
 	if !v.asked {
@@ -38,10 +39,10 @@ func (s *Session) vdsoOf(p *process) *vdso {
 	return v
 }
 
-// findVDSO looks where the vdso is mapped, and tells what names addresses. The first time for an architecture its code is read: the
-// kernel maps the same into all processes of one.
+// findVDSO finds the mapping of the vdso and registers it for naming addresses. The first time for an architecture
+// it reads the vdso's code: the kernel maps the same code into all processes of an architecture.
 func (s *Session) findVDSO(p *process, v *vdso) {
-	maps, _ := module.Maps(p.pid) // a process that has gone has none
+	maps, _ := module.Maps(p.pid) // a process that no longer exists has no mappings
 	at := slices.IndexFunc(maps, func(m module.Mapping) bool { return m.Path == "[vdso]" })
 	if at < 0 {
 		return
