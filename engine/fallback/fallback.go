@@ -26,11 +26,11 @@ type Native struct {
 	calls []uint64 // open rt_sigaction rt_sigprocmask rt_sigreturn pread64 pwrite64 close getpid gettid tgkill rt_tgsigqueueinfo
 }
 
-// Calls are the numbers of the system calls that the handler and Stub make, but for those of a process without /proc. The caller
-// must not change them.
+// Calls returns the numbers of the system calls that the handler and Stub make, except those that are made only in
+// a process without /proc. The caller must not change them.
 func (n *Native) Calls() []uint64 { return n.calls }
 
-// The handlers there are.
+// The handlers.
 var (
 	AMD64 = &Native{amd64, 8, []uint64{2, 13, 14, 15, 17, 18, 3, 39, 186, 234, 297}}
 	IA32  = &Native{ia32, 4, []uint64{5, 174, 175, 173, 180, 181, 6, 20, 224, 270, 335}}
@@ -43,8 +43,8 @@ const (
 	chainAt    = 0x10
 	countAt    = 0x18
 	watchingAt = 0x1c
-	ActionAt   = 0x40 // the action that makes the handler work, as rt_sigaction takes it
-	OwnAt      = 0x60 // the program's own action, as rt_sigaction gave it
+	ActionAt   = 0x40 // the action that installs the handler, as rt_sigaction takes it
+	OwnAt      = 0x60 // the program's own action, as rt_sigaction returned it
 	MaskAt     = 0x80 // a signal mask for Stub
 	handlerAt  = 0x100
 	restorerAt = 0x7f0
@@ -55,18 +55,18 @@ const (
 	TableAt    = 0x5000
 
 	EntrySize  = 16
-	Size       = 1 << 20 // of all of it; pages that are not written take no memory
+	Size       = 1 << 20 // of the whole region; pages that are not written take no memory
 	Entries    = (Size - TableAt) / EntrySize
 	Threads    = (TableAt - listAt) / ThreadSize // room in the list of threads
 	ThreadSize = 32
 )
 
-// CodePassed is the si_code by which a tracer has the handler pass on the end of a step that the program made itself (TRAP_TRACE),
-// where the flags do not tell it from one of a tracer's: behind the instruction that cleared the trap flag. The program's handler
-// gets to see TRAP_TRACE.
+// CodePassed is the si_code with which a tracer makes the handler pass on the end of a step that the program made
+// itself (TRAP_TRACE), where the flags do not distinguish it from a tracer's step: after the instruction that
+// cleared the trap flag. The program's handler sees TRAP_TRACE.
 const CodePassed = -72
 
-// Magic is what a region begins with.
+// Magic is the text at the start of a region.
 const Magic = "gotap fallback 1"
 
 // ActionSize is the size of an action, in the kernel's layout, for both word sizes.
@@ -82,13 +82,13 @@ const (
 	flagResetHand = 0x80000000
 )
 
-// Action is an action for a signal in the kernel's layout, for processes of a word size. It is a plain value.
+// Action is a signal action in the kernel's layout, for processes of a given word size. It is a plain value.
 type Action struct {
 	Handler, Flags, Restorer uint64
 	Mask                     [8]byte
 }
 
-// The handlers that are no functions.
+// The handlers that are not functions.
 const (
 	Default = 0
 	Ignore  = 1
@@ -97,10 +97,10 @@ const (
 // Caught reports whether the action is a function.
 func (a Action) Caught() bool { return a.Handler > Ignore }
 
-// Once reports whether the action is a function that is to be called once.
+// Once reports whether the action is a function that the kernel calls only once.
 func (a Action) Once() bool { return a.Caught() && a.Flags&flagResetHand != 0 }
 
-// ParseAction reads an action as rt_sigaction gives it.
+// ParseAction parses an action as rt_sigaction returns it.
 func ParseAction(p []byte, word int) Action {
 	var a Action
 	if word == 4 {
@@ -115,7 +115,7 @@ func ParseAction(p []byte, word int) Action {
 
 func u32(p []byte) uint64 { return uint64(binary.LittleEndian.Uint32(p)) }
 
-// Bytes is the action as rt_sigaction takes it.
+// Bytes returns the action as rt_sigaction takes it.
 func (a Action) Bytes(word int) []byte {
 	p := make([]byte, 0, ActionSize)
 	for _, v := range []uint64{a.Handler, a.Flags, a.Restorer} {
@@ -128,11 +128,11 @@ func (a Action) Bytes(word int) []byte {
 	return append(p, a.Mask[:]...)
 }
 
-// Over is the action that is installed in the place of the program's own, in a region at base. A handler of the program is called
-// by ours; so what the kernel does before a handler is called stays as the program asked for. Where it has none, all signals are
-// blocked while ours runs: another thread's note that came in the middle of it would take the thread out of the list and give it
-// back its mask inside of the handler alone, which then returned to the mask of the tracer; and a handler of another signal could
-// meet a breakpoint.
+// Over returns the action that is installed instead of the program's own, in a region at base. Our handler calls
+// the program's handler; so what the kernel does before it calls a handler stays as the program asked for. Where
+// the program has no handler, all signals are blocked while ours runs. Otherwise another thread's note that arrived
+// during the handler would remove the thread from the list and restore its mask only inside the handler, which
+// would then return to the tracer's mask; and a handler of another signal could hit a breakpoint.
 func (a Action) Over(base uint64) Action {
 	over := Action{Handler: Handler(base), Restorer: base + restorerAt,
 		Flags: flagSigInfo | flagRestorer | flagOnStack | flagRestart, Mask: [8]byte{255, 255, 255, 255, 255, 255, 255, 255}}
@@ -143,9 +143,9 @@ func (a Action) Over(base uint64) Action {
 	return over
 }
 
-// TakenFrom reports whether an action, as the kernel tells it, is what was installed over own in a region at base, with the default
-// in the place of the handler. That is how the kernel leaves it when it forces a signal on a thread that blocks it; who sets the
-// default says all else anew as well.
+// TakenFrom reports whether an action, as the kernel returns it, is the one that was installed over own in a region
+// at base, with the default in place of the handler. The kernel leaves the action like that when it forces a signal
+// on a thread that blocks it; a program that sets the default also sets all other fields.
 func (a Action) TakenFrom(own Action, base uint64) bool {
 	over := own.Over(base)
 	over.Handler = Default
@@ -162,10 +162,10 @@ const (
 	sigStop = 19
 )
 
-// Handler is the address of the handler in a region at base.
+// Handler returns the address of the handler in a region at base.
 func Handler(base uint64) uint64 { return base + handlerAt }
 
-// Page is the first part of a region at base, for a program with an action of its own.
+// Page returns the first part of a region at base, for a program with the given action of its own.
 func (n *Native) Page(base uint64, own Action) []byte {
 	page := slices.Clone(n.code)
 	SetOwn(page, base, own, n.word)
@@ -182,7 +182,7 @@ func SetOwn(page []byte, base uint64, own Action, word int) {
 // HeadSize is the size of the part of a page that is data.
 const HeadSize = 0xc0
 
-// Head is what the start of a region tells.
+// Head is the data at the start of a region.
 type Head struct {
 	Own      Action
 	Count    int  // entries of the table in use
@@ -191,7 +191,7 @@ type Head struct {
 	Watching bool // debug registers were armed
 }
 
-// ParseHead reads the head of a region; ok is false when it is none.
+// ParseHead parses the head of a region; ok is false if the bytes are not a head.
 func ParseHead(p []byte, word int) (h Head, ok bool) {
 	if len(p) < HeadSize || !bytes.HasPrefix(p, []byte(Magic)) {
 		return h, false
@@ -204,12 +204,13 @@ func ParseHead(p []byte, word int) (h Head, ok bool) {
 	return h, h.Count <= Entries && h.Threads <= Threads && h.Stub < Stubs
 }
 
-// Count is what to write where, so that the handler looks at n entries.
+// Count returns the address and the bytes to write to make the handler use n entries of the table.
 func Count(base uint64, n int) (addr uint64, p []byte) {
 	return base + countAt, binary.LittleEndian.AppendUint32(nil, uint32(n))
 }
 
-// Watching is what to write where, so that the handler takes accesses to watched data for ours.
+// Watching returns the address and the bytes to write to set whether the handler treats accesses to watched data as
+// ours.
 func Watching(base uint64, on bool) (addr uint64, p []byte) {
 	p = make([]byte, 4)
 	if on {
@@ -218,8 +219,9 @@ func Watching(base uint64, on bool) (addr uint64, p []byte) {
 	return base + watchingAt, p
 }
 
-// Entry is what to write where for a breakpoint, trap, in entry i; orig is what it displaces, as long. An entry never crosses a
-// page, so that the kernel writes it whole or not at all. With no trap the entry is not in use.
+// Entry returns the address and the bytes to write for a breakpoint, trap, in entry i; orig is what it displaces,
+// of the same length. An entry never crosses a page, so the kernel writes it whole or not at all. Without a trap
+// the entry is not in use.
 func Entry(base uint64, i int, addr uint64, orig, trap []byte) (at uint64, p [EntrySize]byte) {
 	binary.LittleEndian.PutUint64(p[:], addr)
 	copy(p[origAt:trapAt], orig)
@@ -227,19 +229,20 @@ func Entry(base uint64, i int, addr uint64, orig, trap []byte) (at uint64, p [En
 	return base + TableAt + uint64(i)*EntrySize, p
 }
 
-// Where an entry has the displaced bytes and the breakpoint.
+// Offsets in an entry of the displaced bytes and of the breakpoint.
 const (
 	origAt = 8
 	trapAt = 12
 )
 
-// ParseEntry reads an entry; the address is 0 in one that is not in use.
+// ParseEntry parses an entry; addr is 0 if the entry is not in use.
 func ParseEntry(p []byte) (addr uint64, orig, trap []byte) {
 	n := trapLen(u32(p[trapAt:]))
 	return binary.LittleEndian.Uint64(p), p[origAt : origAt+n], p[trapAt : trapAt+n]
 }
 
-// trapLen is the length of a breakpoint, which no instruction set has any of that ends in zeros: one byte on x86, two or four on ARM.
+// trapLen returns the length of a breakpoint. No instruction set has a breakpoint that ends in zeros: they have one
+// byte on x86, two or four on ARM.
 func trapLen(trap uint64) int {
 	switch {
 	case trap>>8 == 0:
@@ -250,20 +253,20 @@ func trapLen(trap uint64) int {
 	return 4
 }
 
-// Masks is what to write where, so that the handler looks at n entries of the list of threads.
+// Masks returns the address and the bytes to write to make the handler use n entries of the list of threads.
 func Masks(base uint64, n int) (addr uint64, p []byte) {
 	return base + masksAt, binary.LittleEndian.AppendUint32(nil, uint32(n))
 }
 
-// Thread is an entry of the list of threads: what a tracer keeps from one.
+// Thread is an entry of the list of threads: the signals that a tracer keeps from a thread.
 type Thread struct {
 	Tid    int    // 0: the entry is not in use
-	Masked bool   // the thread blocks all signals, and Mask is what it blocks itself
+	Masked bool   // the thread blocks all signals, and Mask is its own mask
 	Mask   uint64 // bit n-1 is signal n
-	Kept   uint64 // signals that are to be delivered yet; likewise
+	Kept   uint64 // signals that are still to be delivered; likewise
 }
 
-// Entry is what to write where for entry i of the list. It never crosses a page.
+// Entry returns the address and the bytes to write for entry i of the list. It never crosses a page.
 func (t Thread) Entry(base uint64, i int) (addr uint64, p [ThreadSize]byte) {
 	le := binary.LittleEndian
 	le.PutUint32(p[:], uint32(t.Tid))
@@ -275,7 +278,7 @@ func (t Thread) Entry(base uint64, i int) (addr uint64, p [ThreadSize]byte) {
 	return base + listAt + uint64(i)*ThreadSize, p
 }
 
-// ParseThread reads an entry of the list of threads.
+// ParseThread parses an entry of the list of threads.
 func ParseThread(p []byte) Thread {
 	le := binary.LittleEndian
 	return Thread{Tid: int(le.Uint32(p)), Masked: p[4] != 0, Mask: le.Uint64(p[8:]), Kept: le.Uint64(p[16:])}
@@ -290,10 +293,11 @@ func ReadThread(mem Memory, base uint64, i int) (t Thread, ok bool) {
 	return ParseThread(p), true
 }
 
-// Simple is the action for a handler as signal() sets it. A function returns by way of the region at base.
+// Simple returns the action for a handler as signal() sets it. If the handler is a function, it returns through the
+// region at base.
 func Simple(handler, base uint64) Action {
 	return Action{Handler: handler, Flags: WithRestorer(flagRestart), Restorer: base + restorerAt}
 }
 
-// WithRestorer adds to flags that the action says how its handler returns.
+// WithRestorer returns flags with the flag added that says that the action specifies how its handler returns.
 func WithRestorer(flags uint64) uint64 { return flags&0xffffffff | flagRestorer }

@@ -6,13 +6,14 @@ import (
 	"gotap/arch"
 )
 
-// On ARM no jump leads to any address without changing a register, so that there is no code like that of Stub. But the kernel loads
-// all registers of a thread when a signal handler returns, from a frame that it would have written itself: rt_sigreturn is the
-// jump. Where the frame lies does not matter to it.
+// On ARM no jump leads to an arbitrary address without changing a register, so code like that of Stub is
+// impossible. But when a signal handler returns, the kernel loads all registers of a thread from a frame that it
+// would have written itself: so rt_sigreturn serves as the jump. The location of the frame does not matter to the
+// kernel.
 
-// ReturnCode is code that makes the system call that the registers ask for and goes on with the registers and the signal mask in a
-// frame. Register FrameRegister points to that; the stack pointer is the program's until the call has been made, for signals that
-// come before they are blocked.
+// ReturnCode returns code that makes the system call for which the registers are set, and continues with the
+// registers and the signal mask in a frame. Register FrameRegister points to the frame; the stack pointer is the
+// program's until the call has been made, for signals that arrive before they are blocked.
 func ReturnCode(word int) []byte {
 	insns := []uint32{0xd4000001, 0x9100021f, 0xd2801168, 0xd4000001} // svc #0; mov sp, x16; mov x8, #139; svc #0
 	if word == 4 {
@@ -25,7 +26,8 @@ func ReturnCode(word int) []byte {
 	return code
 }
 
-// FrameRegister is the index of the register that takes a frame's address to ReturnCode. No system call has an argument in it.
+// FrameRegister returns the index of the register that passes a frame's address to ReturnCode. No system call has
+// an argument in it.
 func FrameRegister(word int) int {
 	if word == 4 {
 		return 8
@@ -33,21 +35,22 @@ func FrameRegister(word int) int {
 	return 16
 }
 
-// FrameAt is where in a region a frame is, behind ReturnCode.
+// FrameAt is the offset of a frame in a region, behind ReturnCode.
 const FrameAt = StubAt + 64
 
-// FrameSize is the most that a frame takes, in bytes. Frames lie at multiples of 16.
+// FrameSize is the maximum size of a frame, in bytes. Frames lie at multiples of 16.
 const FrameSize = 1152
 
-// noStack is a value of ss_flags that nobody knows: the kernel leaves the alternate stack as it is (do_sigaltstack,
+// noStack is an invalid value of ss_flags: the kernel leaves the alternate stack as it is (do_sigaltstack,
 // restore_altstack in kernel/signal.c).
 const noStack = 0x40
 
-// sigInfo is the size of siginfo_t, which a frame begins with and the kernel does not read.
+// sigInfo is the size of siginfo_t, with which a frame begins and which the kernel does not read.
 const sigInfo = 128
 
-// Frame is a signal frame that returns to the registers of home with a signal mask. float is the floating-point state as the kernel
-// gives it: struct user_fpsimd_state, or struct user_vfp where words have 4 bytes.
+// Frame returns a signal frame that returns to the registers of home with a signal mask. float is the
+// floating-point state as the kernel returns it: struct user_fpsimd_state, or struct user_vfp where words have 4
+// bytes.
 func Frame(home *arch.Regs, float []byte, mask uint64, word int) []byte {
 	if word == 4 {
 		return frame32(home, float, mask)
@@ -55,7 +58,8 @@ func Frame(home *arch.Regs, float []byte, mask uint64, word int) []byte {
 	return frame64(home, float, mask)
 }
 
-// frame64 is struct rt_sigframe of arch/arm64/kernel/signal.c, with struct sigcontext and the records of its uapi/asm/sigcontext.h.
+// frame64 returns struct rt_sigframe of arch/arm64/kernel/signal.c, with struct sigcontext and the records of its
+// uapi/asm/sigcontext.h.
 func frame64(home *arch.Regs, float []byte, mask uint64) []byte {
 	const (
 		stackFlags = sigInfo + 24
@@ -82,7 +86,7 @@ func frame64(home *arch.Regs, float []byte, mask uint64) []byte {
 	return append(p, make([]byte, 16)...) // the last record
 }
 
-// frame32 is struct rt_sigframe of arch/arm/kernel/signal.h; a 64-bit kernel has the same for 32-bit processes
+// frame32 returns struct rt_sigframe of arch/arm/kernel/signal.h; a 64-bit kernel has the same for 32-bit processes
 // (arch/arm64/kernel/signal32.c).
 func frame32(home *arch.Regs, float []byte, mask uint64) []byte {
 	const (

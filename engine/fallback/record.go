@@ -1,13 +1,13 @@
 package fallback
 
-// Displaced is a breakpoint, and what it displaces.
+// Displaced is a breakpoint and the bytes that it displaces.
 type Displaced struct {
 	Addr       uint64
 	Orig, Trap []byte
 }
 
-// RecordAll is Record for many breakpoints. Entries that are new lie behind each other and are written together, and then their
-// number: the handler reads none that is not complete. No two are at one address.
+// RecordAll is Record for many breakpoints. New entries are adjacent and are written together before their number
+// is: the handler reads no incomplete entry. No two breakpoints are at the same address.
 func (t *Table) RecordAll(mem Memory, base uint64, list []Displaced, stopped int) {
 	var fresh []Displaced
 	for _, d := range list {

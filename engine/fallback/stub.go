@@ -8,31 +8,32 @@ import (
 	"gotap/arch/x86"
 )
 
-// StubSize is the most that a stub takes.
+// StubSize is the maximum size of a stub.
 const StubSize = 192
 
-// Stubs is how many stubs a region has room for. A session uses one of them; the next session uses the next, because a thread may still
-// be in the one of a session that was killed.
+// Stubs is the number of stubs for which a region has room. A session uses one of them and the next session uses
+// the next, because a thread may still be in the stub of a session that was killed.
 const Stubs = (listAt - StubAt) / StubSize
 
-// StubPlace is where stub n of a region is, and what to write where so that the next session knows the number.
+// StubPlace returns the address of stub n of a region, and the address and the bytes to write to make n known to
+// the next session.
 func StubPlace(base uint64, n int) (at, noteAt uint64, note []byte) {
 	return base + StubAt + uint64(n)*StubSize, base + stubAt, binary.LittleEndian.AppendUint32(nil, uint32(n))
 }
 
-// calls are the instruction that calls the kernel, and the number of rt_sigprocmask, by word size.
+// calls holds the system call instruction and the number of rt_sigprocmask, by word size.
 var calls = map[int]struct {
 	insn     []byte
 	procmask uint32
 }{8: {[]byte{0x0f, 0x05}, 14}, 4: {[]byte{0xcd, 0x80}, 175}}
 
-// setMask is the way of rt_sigprocmask that replaces the mask.
+// setMask is the argument of rt_sigprocmask that replaces the mask (SIG_SETMASK).
 const setMask = 2
 
-// Stub is code at an address that makes the system call which the registers ask for, sets the thread's signal mask, loads the
-// registers that both calls and their arguments change, and goes on at the program counter of home. So a thread that is
-// sent through it by a tracer which then dies goes on as if nothing had been: nobody has to put its registers back.
-// A mov changes no flags, and the kernel preserves them.
+// Stub returns code for an address that makes the system call for which the registers are set, sets the thread's
+// signal mask, loads the registers that both calls and their arguments change, and continues at the program counter
+// of home. So if a tracer sends a thread through the code and then dies, the thread continues as if nothing had
+// happened: nobody has to restore its registers. A mov changes no flags, and the kernel preserves them.
 func Stub(at uint64, home *arch.Regs, mask uint64, word int) []byte {
 	if word == 4 {
 		return stub32(uint32(at), home, mask)
@@ -40,7 +41,8 @@ func Stub(at uint64, home *arch.Regs, mask uint64, word int) []byte {
 	return stub64(at, home, mask)
 }
 
-// BeginsStub reports whether code begins as what a thread is sent through does: that of Stub or of ReturnCode.
+// BeginsStub reports whether code begins like the code that a thread is sent through: that of Stub or of
+// ReturnCode.
 func (n *Native) BeginsStub(code []byte) bool {
 	if c, ok := calls[n.word]; ok && bytes.HasPrefix(code, c.insn) {
 		return bytes.HasPrefix(code, Stub(0, &arch.Regs{}, 0, n.word)[:len(c.insn)+5]) // the call, and the number of the next
@@ -48,7 +50,7 @@ func (n *Native) BeginsStub(code []byte) bool {
 	return bytes.HasPrefix(code, ReturnCode(n.word))
 }
 
-// maskOffset is where in a stub its mask is.
+// maskOffset is the offset of the mask in a stub.
 const maskOffset = StubSize - 8
 
 func stub64(at uint64, home *arch.Regs, mask uint64) []byte {

@@ -6,26 +6,27 @@ import (
 	"slices"
 )
 
-// Memory is that of a target. Poke writes whatever the protection of pages says, by a thread that is stopped where the kernel asks for
-// one (0: none is).
+// Memory is a target's memory. Poke writes regardless of page protection, through a stopped thread if the kernel
+// needs one (stopped is 0 if there is none).
 type Memory interface {
 	Peek(addr uint64, p []byte) error
 	Poke(addr uint64, p []byte, stopped int) error
 }
 
-// Table is what the handler's table of breakpoints holds. An entry is written before its breakpoint is planted, and stays when that is
-// taken out; one that is not in use does nothing. The zero value is an empty table.
+// Table is the contents of the handler's table of breakpoints. An entry is written before its breakpoint is
+// planted, and stays when the breakpoint is removed; an entry without a breakpoint has no effect. The zero value is
+// an empty table.
 type Table struct {
 	index map[uint64]int
 	entry []displaced
 	free  []int
 }
 
-// displaced is what an entry has besides its address.
+// displaced is an entry without its address.
 type displaced struct{ orig, trap string }
 
-// Record makes sure that a breakpoint, trap, in the place of orig at addr is in the table of the region at base. It does nothing when
-// the table is full (Entries).
+// Record ensures that a breakpoint, trap, in place of orig at addr is in the table of the region at base. It does
+// nothing if the table is full (Entries).
 func (t *Table) Record(mem Memory, base, addr uint64, orig, trap []byte, stopped int) {
 	i, known := t.index[addr]
 	what := displaced{string(orig), string(trap)}
@@ -49,7 +50,7 @@ func (t *Table) Record(mem Memory, base, addr uint64, orig, trap []byte, stopped
 	}
 }
 
-// Lookup is what a breakpoint at an address displaces, and the breakpoint, if there is an entry for it.
+// Lookup returns what the breakpoint at an address displaces, and the breakpoint, if there is an entry for it.
 func (t *Table) Lookup(addr uint64) (orig, trap string, ok bool) {
 	i, ok := t.index[addr]
 	if !ok {
@@ -77,7 +78,7 @@ func ReadTable(mem Memory, base uint64, head Head) Table {
 	return t
 }
 
-// take takes an entry; -1 when there is none left.
+// take returns the index of a free entry, or -1 if there is none.
 func (t *Table) take() int {
 	if n := len(t.free); n > 0 {
 		i := t.free[n-1]
@@ -91,7 +92,7 @@ func (t *Table) take() int {
 	return len(t.entry) - 1
 }
 
-// Forget takes the entry of an address out whose memory is gone.
+// Forget removes the entry of an address whose memory no longer exists.
 func (t *Table) Forget(mem Memory, base, addr uint64) {
 	i, known := t.index[addr]
 	if !known {
@@ -103,14 +104,14 @@ func (t *Table) Forget(mem Memory, base, addr uint64) {
 	mem.Poke(at, entry[:], 0)
 }
 
-// Clone is the table of a forked child, whose memory is a copy.
+// Clone returns the table for a forked child, whose memory is a copy.
 func (t *Table) Clone() Table {
 	return Table{maps.Clone(t.index), slices.Clone(t.entry), slices.Clone(t.free)}
 }
 
-// Check makes the region in a forked child what the copy of its parent's table says; word is the size of an address. The child's memory
-// is that of the moment of the fork, and the parent's may have changed between then and now: entries may be missing, or the
-// whole region, which is reported.
+// Check makes the region in a forked child agree with the copy of its parent's table; word is the size of an
+// address. The child's memory is that at the moment of the fork, and the parent's may have changed since then:
+// entries may be missing, or the whole region; there reports whether the region exists.
 func (t *Table) Check(mem Memory, base uint64, word int) (there bool) {
 	head, table := make([]byte, HeadSize), make([]byte, len(t.entry)*EntrySize)
 	if mem.Peek(base, head) != nil || mem.Peek(base+TableAt, table) != nil {
@@ -130,10 +131,11 @@ func (t *Table) Check(mem Memory, base uint64, word int) (there bool) {
 	return true
 }
 
-// Restore writes the instructions in the table of a region back where there still are breakpoints, and returns their addresses.
-// It leaves alone what isData reports to be data: the code there was unmapped since, and a byte that looks like a breakpoint is
-// the program's own. It begins with the last entry, as the handler for x86-64 does, because the first are those of the engine's own
-// breakpoints, which keep threads from blocking SIGTRAP while there are others (package engine, sigmask.go).
+// Restore restores the instructions in the table of a region that still have breakpoints, and returns their
+// addresses. It leaves alone addresses that isData reports to be data: the code there was unmapped since, and a
+// byte that looks like a breakpoint is the program's own. It begins with the last entry, as the handler for x86-64
+// does, because the first entries are the engine's own breakpoints, which stop threads from blocking SIGTRAP while
+// there are other breakpoints (package engine, sigmask.go).
 func Restore(mem Memory, base uint64, head Head, isData func(addr uint64) bool) (restored []uint64) {
 	table := make([]byte, head.Count*EntrySize)
 	if mem.Peek(base+TableAt, table) != nil {
