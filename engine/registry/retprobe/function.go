@@ -9,7 +9,7 @@ import (
 
 // Function is a function whose calls are watched, in one address space.
 type Function struct {
-	// Goroutine says that the function runs on a goroutine of Go, of which Target.Goroutine tells.
+	// Goroutine is set if the function runs on a Go goroutine, which Target.Goroutine identifies.
 	Goroutine bool
 
 	entry    *Point
@@ -17,20 +17,20 @@ type Function struct {
 	tails    []bool // parallel to exits: a jump to another function
 	byReturn bool   // calls are watched by their return addresses
 	users    int    // placements with a leave handler
-	due      int    // calls under way of probes that are gone
+	due      int    // calls in progress of removed probes
 }
 
 // Body is the code of a function whose calls are to be watched.
 type Body interface {
-	// Goroutine reports whether the function runs on a goroutine of Go.
+	// Goroutine reports whether the function runs on a Go goroutine.
 	Goroutine() bool
-	// Exits finds the instructions that leave the function. The error tells why not all of them can be found.
+	// Exits returns the instructions that leave the function. The error says why not all of them can be found.
 	Exits() ([]arch.Exit, error)
-	// PointAt finds or makes the point at an address of the function.
+	// PointAt returns the point at an address of the function, and creates it if necessary.
 	PointAt(addr uint64) (*Point, error)
 }
 
-// watch makes the point at a function's entry watch its calls, for one placement more.
+// watch makes the point at a function's entry watch its calls, for one more placement.
 func (p *Point) watch(code Body) {
 	if p.Fn != nil {
 		p.Fn.users++
@@ -44,7 +44,7 @@ func (p *Point) watch(code Body) {
 	}
 }
 
-// findExits puts points on the exits of a function.
+// findExits places points on the exits of a function.
 func (f *Function) findExits(code Body) error {
 	exits, err := code.Exits()
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *Function) findExits(code Body) error {
 	return nil
 }
 
-// armed reports whether anybody wants to know of the function's returns.
+// armed reports whether any owner needs the function's returns.
 func (f *Function) armed() bool {
 	if f.due > 0 {
 		return true
@@ -92,8 +92,8 @@ func (f *Function) end() {
 	f.entry.Fn = nil
 }
 
-// LoseExit is called when the breakpoint of a point cannot be planted. The calls of functions that are left there are watched by
-// their return addresses.
+// LoseExit is called when the breakpoint of a point cannot be planted. The calls of functions that exit there are
+// then watched by their return addresses.
 func (p *Point) LoseExit() {
 	for _, f := range slices.Clone(p.Exits) {
 		f.dropExits()
@@ -116,7 +116,7 @@ func (f *Function) syncExits() (all error) {
 	return all
 }
 
-// notDue is called when a call has ended that was kept: with the last one ends the watch on a function that nobody else wants.
+// notDue is called when a kept call has ended. The last one ends the watch on a function that has no other users.
 func (f *Function) notDue() {
 	switch f.due--; {
 	case f.due > 0:
@@ -127,7 +127,7 @@ func (f *Function) notDue() {
 	}
 }
 
-// isTail reports whether leaving the function at a point means jumping to another.
+// isTail reports whether the function is left at a point by a jump to another function.
 func (f *Function) isTail(p *Point) bool {
 	addr := p.At.Address()
 	for i, e := range f.exits {
@@ -138,13 +138,15 @@ func (f *Function) isTail(p *Point) bool {
 	return false
 }
 
-// Copies makes the points of a forked child's address space, which is a copy of its parent's, share functions of their own.
+// Copies gives the points of a forked child's address space, which is a copy of its parent's, their own functions
+// to share.
 type Copies struct {
 	points    map[*Point]*Point
 	functions map[*Function]*Function
 }
 
-// Add is told of each point's copy, which has the parent's functions still. Nobody in the child waits for a return yet.
+// Add adds the copy of a point, which still refers to the parent's functions. Nothing in the child waits for a
+// return yet.
 func (c *Copies) Add(of, copied *Point) {
 	if c.points == nil {
 		c.points, c.functions = map[*Point]*Point{}, map[*Function]*Function{}
@@ -163,13 +165,14 @@ func (c *Copies) function(f *Function) *Function {
 		return c.functions[f]
 	}
 	g := *f
-	g.due = 0 // the frames that are copied count themselves
+	g.due = 0 // copied frames are counted when they are copied
 	c.functions[f] = &g
 	return &g
 }
 
-// Finish gives the functions the child's points, when all have been added. A point that the parent knows no more has no copy:
-// as an exit it is nobody's, and as the entry it has nothing that is not in every process.
+// Finish replaces the points in the functions by the child's when all points have been added. A point that the
+// parent no longer knows has no copy: no function uses it as an exit, and as the entry it has nothing that is not
+// in every process.
 func (c *Copies) Finish() {
 	for _, f := range c.functions {
 		if p := c.points[f.entry]; p != nil {

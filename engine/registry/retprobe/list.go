@@ -2,37 +2,38 @@ package retprobe
 
 import "gotap/engine/registry"
 
-// List is calls that are under way, in the order of their entries: those of a thread, or of all the tasks of a kernel.
+// List holds calls in progress, in the order of their entries: those of a thread, or of all the tasks of a kernel.
 type List struct {
-	// Stacks is the binary logarithm of the size that all stacks have and are aligned to, where that is known; 0: it is not.
+	// Stacks is the binary logarithm of the size and alignment of all stacks, if known; 0: unknown.
 	Stacks uint
 
 	frames []frame
-	passed bool // some of them may be passed: they do not lie one below the other, as calls do that all return
+	passed bool // some frames may be passed: they do not lie one below the other, as calls that all return do
 }
 
 // frame is one call of a function, for one probe.
 type frame struct {
-	pl   *registry.Placement // nil: nobody's but the back end's
-	then func(Target)        // what the back end itself waits for
+	pl   *registry.Placement // nil: the call is only the back end's
+	then func(Target)        // called at the return, for the back end itself
 	fn   *Function
-	sp   uint64 // follows the stack of a goroutine when that moves
-	g    uint64 // the goroutine; 0: no call of Go's
+	sp   uint64 // updated when the stack of a goroutine moves
+	g    uint64 // the goroutine; 0: not a Go call
 	hi   uint64 // end of the goroutine's stack, when sp was right
-	to   uint64 // where its caller wants a result that is returned in memory; 0 where calls do not pass that
-	ret  *Point // where a breakpoint waits for the return; nil when the function's exits are watched
+	to   uint64 // the address that its caller passed for a result in memory; 0 if calls do not pass one
+	ret  *Point // the point at the return address, which waits for the return; nil if the function's exits are watched
 	time uint64
 	this uint64
-	last bool // the probe disabled itself with this call, or is gone by now: the leave is still due
-	// passed says that a call has begun above it since, which it cannot have outlived on the same stack.
+	last bool // the probe disabled itself with this call, or was removed since: the leave is still due
+	// passed is set if a later call began above this one, which it cannot have outlived on the same stack.
 	passed bool
-	kept   bool // it is among the calls for whose sake the function is watched
+	kept   bool // it is one of the calls for which the function stays watched
 }
 
-// waits reports whether the call has gone on in another function, or ends at its return address.
+// waits reports whether the end of the call is seen at its return address, as for calls that continue in another
+// function.
 func (f *frame) waits() bool { return f.ret != nil }
 
-// leaves reports whether the frame is the call, of one of the functions that are left at p, that was entered with sp.
+// leaves reports whether the frame is the call that was entered with sp of one of the functions that exit at p.
 func (f *frame) leaves(p *Point, sp uint64) bool {
 	if f.sp != sp || f.pl == nil {
 		return false
@@ -45,8 +46,8 @@ func (f *frame) leaves(p *Point, sp uint64) bool {
 	return false
 }
 
-// end ends the watches for the sake of a call: on its return address, when it was the last to wait there, and on its function, when
-// it was kept.
+// end ends the watches for a call: on its return address if no other call waits there, and on its function if the
+// call was kept.
 func (f *frame) end() {
 	if f.kept {
 		f.kept = false
@@ -65,14 +66,15 @@ func (f *frame) end() {
 	f.ret = nil
 }
 
-// nearBy is how far below another a frame may lie to be taken for one of the same stack, where stacks cannot be told apart.
-// Threads' stacks are larger, and have a gap between them; coroutines' may be smaller.
+// nearBy is how far below another a frame may lie to count as one of the same stack, if stacks cannot be
+// distinguished. Threads' stacks are larger and have a gap between them; coroutines' stacks may be smaller.
 const nearBy = 256 << 10
 
-// farBelow is the same when room is needed: as far as the stack of a thread may well reach.
+// farBelow is the same distance if room is needed: the largest extent that a thread's stack may well have.
 const farBelow = 64 << 20
 
-// below reports whether a stack pointer lies below another one on the same stack, reach bytes at most where stacks cannot be told apart.
+// below reports whether a stack pointer lies below another one on the same stack, at most reach bytes if stacks
+// cannot be distinguished.
 func (l *List) below(low, high, reach uint64) bool {
 	if l.Stacks != 0 {
 		return low < high && low>>l.Stacks == high>>l.Stacks
@@ -80,7 +82,7 @@ func (l *List) below(low, high, reach uint64) bool {
 	return low < high && high-low < reach
 }
 
-// first finds the first frame of the call with a stack pointer that is being left at p, -1 when there is none.
+// first returns the index of the first frame of the call with a stack pointer that is left at p, or -1.
 func (l *List) first(p *Point, sp uint64) int {
 	found := -1
 	for i := len(l.frames) - 1; i >= 0; i-- {
@@ -94,7 +96,8 @@ func (l *List) first(p *Point, sp uint64) int {
 	return found
 }
 
-// waiting finds the first frame that waits at p for the return from the call with this stack pointer, -1 when there is none.
+// waiting returns the index of the first frame that waits at p for the return from the call with this stack
+// pointer, or -1.
 func (l *List) waiting(p *Point, sp uint64) int {
 	for i := range l.frames {
 		if f := &l.frames[i]; f.ret == p && f.sp == sp {
@@ -104,8 +107,8 @@ func (l *List) waiting(p *Point, sp uint64) int {
 	return -1
 }
 
-// waitingBelow finds the first frame that waits at p for the return from the call with the nearest stack pointer below this one, reach bytes at
-// most, -1 when there is none.
+// waitingBelow returns the index of the first frame that waits at p for the return from the call with the nearest
+// stack pointer below this one, at most reach bytes below, or -1.
 func (l *List) waitingBelow(p *Point, sp, reach uint64) int {
 	found := -1
 	for i := range l.frames {
@@ -117,7 +120,7 @@ func (l *List) waitingBelow(p *Point, sp, reach uint64) int {
 	return found
 }
 
-// keep makes the leaves due of a probe's calls.
+// keep marks the leaves of a probe's calls as due.
 func (l *List) keep(pr *registry.Probe) {
 	for i := range l.frames {
 		if f := &l.frames[i]; f.pl != nil && f.pl.Probe == pr && !f.last {

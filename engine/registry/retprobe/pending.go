@@ -8,7 +8,7 @@ import (
 	"gotap/engine/registry/hit"
 )
 
-// Pending is the leave handlers that are due at the end of the system call that a thread is in.
+// Pending holds the leave handlers that are due at the end of the system call that a thread is in.
 type Pending struct{ list []pending }
 
 // pending is one probe's leave handler.
@@ -16,16 +16,16 @@ type pending struct {
 	pl   *registry.Placement
 	this uint64
 	time uint64
-	last bool // the probe disabled itself with this call, or is gone by now: the leave is still due
+	last bool // the probe disabled itself with this call, or was removed since: the leave is still due
 }
 
-// Enter runs what a probe has at the beginning of a system call, and remembers its leave handler.
+// Enter runs a probe's programs for the beginning of a system call, and records its leave handler.
 func (p *Pending) Enter(h *hit.Hit, pl *registry.Placement) {
 	if !pl.Probe.Armed() || !pl.Code.AtReturn && !h.Wanted(pl) || pl.Code.CountsEntry() && !h.Admit(pl.Probe) {
 		return
 	}
 	var this uint64
-	if pl.Code.Enter != nil || pl.Code.Leave != nil { // who uses it gives it back
+	if pl.Code.Enter != nil || pl.Code.Leave != nil { // the last run that uses the storage frees it
 		this = h.Alloc(pl)
 	}
 	if pl.Code.Leave != nil {
@@ -53,7 +53,7 @@ func (p *Pending) Miss(h *hit.Hit) {
 	p.Drop(h)
 }
 
-// Drop forgets a call that has no end: its thread or its image is gone.
+// Drop forgets a call that never ends because its thread or its image no longer exists.
 func (p *Pending) Drop(h *hit.Hit) {
 	for _, w := range p.list {
 		h.Free(w.pl, w.this)
@@ -61,7 +61,7 @@ func (p *Pending) Drop(h *hit.Hit) {
 	p.list = p.list[:0]
 }
 
-// Keep makes the leave due of a probe that is about to be dropped.
+// Keep marks the leave of a probe that is about to be dropped as due.
 func (p *Pending) Keep(pr *registry.Probe) {
 	for i := range p.list {
 		if w := &p.list[i]; w.pl.Probe == pr {
@@ -70,10 +70,11 @@ func (p *Pending) Keep(pr *registry.Probe) {
 	}
 }
 
-// Any reports whether anybody waits for the end of the call.
+// Any reports whether any leave handler waits for the end of the call.
 func (p *Pending) Any() bool { return len(p.list) > 0 }
 
-// Due reports whether the end of the call has to be seen for a placement's sake although its probe is disabled; of nil, for anybody's.
+// Due reports whether the end of the call has to be seen for a placement although its probe is disabled; with nil,
+// for any placement.
 func (p *Pending) Due(pl *registry.Placement) bool {
 	return slices.ContainsFunc(p.list, func(w pending) bool { return w.last && (pl == nil || w.pl == pl) })
 }

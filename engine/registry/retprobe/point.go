@@ -6,31 +6,31 @@ import (
 	"gotap/engine/registry"
 )
 
-// Breakpoint is what a back end has at the address of a point.
+// Breakpoint is the back end's breakpoint at the address of a point.
 type Breakpoint interface {
-	// Address is where it is, in its address space.
+	// Address returns its address in its address space.
 	Address() uint64
-	// Sync plants it when somebody wants it and takes it away when nobody does. The back end asks Point.Wanted.
+	// Sync plants the breakpoint if it is wanted and removes it if not. The back end calls Point.Wanted.
 	Sync() error
 	// Recount adjusts the count of points for a change of Point.Counted.
 	Recount(by int)
-	// Strategy names how the displaced instruction is completed.
+	// Strategy returns the name of the way in which the displaced instruction is completed.
 	Strategy() string
 }
 
-// Point is who shares a breakpoint: probes, functions that are entered or left there, calls that return there. Back ends embed it
-// in their own points.
+// Point holds the owners that share a breakpoint: probes, functions that are entered or left there, calls that
+// return there. Back ends embed it in their own points.
 type Point struct {
 	At      Breakpoint            // the point that this one is embedded in
 	Enters  []*registry.Placement // in the order in which they run
-	Fn      *Function             // that is entered here, when its calls are watched
-	Exits   []*Function           // that are left by the instruction here
-	Returns int                   // calls watched that return to here
+	Fn      *Function             // the function that is entered here, if its calls are watched
+	Exits   []*Function           // the functions that the instruction here leaves
+	Returns int                   // the number of watched calls that return here
 
-	Routines int // of these, calls of goroutines, which may return on another thread
+	Routines int // how many of these are calls of goroutines, which may return on another thread
 }
 
-// Wanted reports whether a probe, or a call that is watched, needs the breakpoint.
+// Wanted reports whether a probe or a watched call needs the breakpoint.
 func (p *Point) Wanted() bool {
 	if p.Returns > 0 {
 		return true
@@ -48,14 +48,14 @@ func (p *Point) Wanted() bool {
 	return false
 }
 
-// Used reports whether the point is an entry or an exit of somebody's, armed or not.
+// Used reports whether the point is an entry or an exit for any owner, armed or not.
 func (p *Point) Used() bool { return len(p.Enters)+len(p.Exits) > 0 }
 
-// Counted is 1 for a point that counts against the limit: those that probes asked for.
+// Counted returns 1 for a point that counts against the limit: one that probes asked for.
 func (p *Point) Counted() int { return min(len(p.Enters), 1) }
 
-// Attach puts a placement among those that are entered here, and has the calls watched of the function, whose code is given, if it
-// has a leave handler. A placement whose probe has one here already that means the same changes nothing.
+// Attach adds a placement to those that are entered here. If it has a leave handler, the calls of the function,
+// whose code is given, are watched. A placement whose probe already has an equivalent one here changes nothing.
 func (p *Point) Attach(pl *registry.Placement, code Body) error {
 	if slices.ContainsFunc(p.Enters, pl.SameEntry) {
 		return p.At.Sync()
@@ -74,7 +74,7 @@ func (p *Point) Attach(pl *registry.Placement, code Body) error {
 	return nil
 }
 
-// Detach takes a probe off the point.
+// Detach removes a probe from the point.
 func (p *Point) Detach(pr *registry.Probe) {
 	if !pr.Has(p.Enters) {
 		return
@@ -91,7 +91,8 @@ func (p *Point) setEnters(enters []*registry.Placement) {
 	p.At.Recount(p.Counted() - before)
 }
 
-// SyncAll syncs the point and the exits of its function, after a probe here was enabled or disabled. Errors of exits are the later ones.
+// SyncAll syncs the point and the exits of its function, after a probe here was enabled or disabled. It returns the
+// errors of the exits separately.
 func (p *Point) SyncAll() (entry, exits error) {
 	entry = p.At.Sync()
 	if p.Fn != nil {
@@ -100,7 +101,8 @@ func (p *Point) SyncAll() (entry, exits error) {
 	return entry, exits
 }
 
-// How names how the displaced instruction is completed, and how the returns of the function that is entered here are watched, if they are.
+// How returns the name of the way in which the displaced instruction is completed, and how the returns of the
+// function that is entered here are watched, if they are.
 func (p *Point) How() string {
 	how := p.At.Strategy()
 	switch {

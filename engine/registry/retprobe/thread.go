@@ -9,25 +9,26 @@ import (
 	"gotap/engine/registry/hit"
 )
 
-// Target is what a back end tells of the thread that was hit.
+// Target is what a back end provides about the thread that was hit.
 type Target interface {
-	// ISA is the instruction set of its process.
+	// ISA returns the instruction set of its process.
 	ISA() *isa.ISA
-	// SP is its stack pointer.
+	// SP returns its stack pointer.
 	SP() uint64
-	// ExitSP is the stack pointer with which the function was entered that the instruction at the point that was hit leaves.
+	// ExitSP returns the stack pointer at entry of the function that the instruction at the hit point leaves.
 	ExitSP() uint64
-	// ResultAddress is where the caller of the function that is entered wants a result that is returned in memory, were it one; 0 where
-	// the function returns that address.
+	// ResultAddress returns the address at which the caller of the entered function wants a result that is returned
+	// in memory, if there is such a result; 0 where the function returns that address.
 	ResultAddress() uint64
-	// Goroutine is the goroutine that runs on the thread and the end of its stack, zeros where none can be read. The thread is at
-	// the entry, behind the stack check, or at an exit of a function that Go compiled. When the stack has moved, Thread.Moved has
-	// been called.
+	// Goroutine returns the goroutine that runs on the thread and the end of its stack, or zeros if they cannot be
+	// read. The thread is at the entry, behind the stack check, or at an exit of a function that Go compiled. If
+	// the stack has moved, Goroutine has called Thread.Moved.
 	Goroutine() (g, hi uint64)
-	// ReturnPoint finds or makes the point at the return address of the function that is entered, or left by a jump; nil when there
-	// is none.
+	// ReturnPoint returns the point at the return address of the function that is entered, or left by a jump, and
+	// creates it if necessary; nil if there can be none.
 	ReturnPoint() *Point
-	// Elsewhere looks for a call that is left at p in other threads of the address space, by Thread.Has; nil when none has it.
+	// Elsewhere searches other threads of the address space for a call that is left at p, with Thread.Has; nil if
+	// none has it.
 	Elsewhere(p *Point, sp uint64) *Thread
 }
 
@@ -37,11 +38,11 @@ type Thread struct {
 	hit    *hit.Hit
 	list   *List
 	own    List
-	behind bool // the leave handlers that run are of a call that has returned
+	behind bool // the running leave handlers belong to a call that has returned
 }
 
-// Init makes the calls of a thread, with its hits. Its calls are remembered in a list of its own unless one is given that it shares
-// with others.
+// Init initializes the calls of a thread, with its hits. Its calls are recorded in a list of its own, unless shared
+// is a list that it shares with others.
 func (t *Thread) Init(target Target, h *hit.Hit, shared *List) {
 	t.target, t.hit, t.list = target, h, shared
 	if shared == nil {
@@ -62,7 +63,7 @@ func (t *Thread) Hit(p *Point) {
 	t.Returned(p)
 }
 
-// Push remembers the call that begins at p. ok is false when the probe has no room for more calls of this thread.
+// Push records the call that begins at p. ok is false if the probe has no room for more calls of this thread.
 func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
 	sp := t.target.SP()
 	var g, hi uint64
@@ -91,8 +92,8 @@ func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
 	return this, true
 }
 
-// Await has something done by the thread that returns from the function which is entered now. It is not done when there is no
-// return to wait for.
+// Await makes the thread call then when it returns from the function that it is entering. If there is no return to
+// wait for, then is not called.
 func (t *Thread) Await(then func(Target)) {
 	f := frame{sp: t.target.SP(), then: then}
 	if f.ret = t.awaitReturn(0); f.ret != nil {
@@ -100,8 +101,8 @@ func (t *Thread) Await(then func(Target)) {
 	}
 }
 
-// awaitReturn puts a breakpoint on the return address, where the thread is at the entry of a function or at its jump to another one. g is the
-// goroutine that is in the call, 0 where it is none of Go's.
+// awaitReturn places a breakpoint on the return address; the thread is at the entry of a function or at its jump to
+// another one. g is the goroutine that makes the call, or 0 if it is not a Go call.
 func (t *Thread) awaitReturn(g uint64) *Point {
 	p := t.target.ReturnPoint()
 	if p == nil {
@@ -118,16 +119,17 @@ func (t *Thread) awaitReturn(g uint64) *Point {
 	return p
 }
 
-// dropDead drops frames that a new call at sp proves to be dead: those with the same stack pointer, unless they have jumped here
-// and wait for this call's return, or belong to this very entry; and all that were entered after them. Where stacks can be told
-// apart, those are dead as well that lie below; elsewhere they may be of a coroutine whose stack is near, and are passed.
+// dropDead drops frames that a new call at sp proves to be dead: those with the same stack pointer, unless they
+// have jumped here and wait for this call's return, or belong to this very entry; and all frames that were entered
+// after them. If stacks can be distinguished, frames below sp are dead as well; otherwise they may belong to a
+// coroutine whose stack is near, and are marked as passed.
 func (t *Thread) dropDead(fn *Function, pl *registry.Placement, sp, g uint64) {
 	l := t.list
 	l.passed = l.passed && len(l.frames) > 0
 	for i := len(l.frames) - 1; i >= 0; i-- {
 		f := &l.frames[i]
 		switch {
-		case f.g != g: // another stack, however near
+		case f.g != g: // a different stack, however near
 		case f.sp > sp && l.Stacks == 0:
 			if !l.passed {
 				return
@@ -142,7 +144,7 @@ func (t *Thread) dropDead(fn *Function, pl *registry.Placement, sp, g uint64) {
 	}
 }
 
-// active counts the calls of a probe that are under way, after dropping those that cannot be.
+// active counts the calls of a probe that are in progress, after dropping those that cannot be.
 func (t *Thread) active(pr *registry.Probe, sp uint64) (n int) {
 	if l := t.list.frames; l[len(l)-1].g == 0 { // goroutines' stacks lie close together
 		for i := len(l) - 1; i >= 0; i-- {
@@ -159,9 +161,10 @@ func (t *Thread) active(pr *registry.Probe, sp uint64) (n int) {
 	return n
 }
 
-// dropFrom drops frame i and all that were entered after it on the same stack. Where that is not certain, those stay whose exits are watched: they are
-// as well of a stack below, as that of a thread whose signal handlers have one of their own, and dead ones do no harm. One that waits at its return
-// address would, when another call returns there.
+// dropFrom drops frame i and all frames entered after it on the same stack. If that is not certain, frames whose
+// exits are watched stay: they may be on another stack that lies below, such as a separate stack for signal
+// handlers, and dead ones do no harm. A dead frame that waits at its return address would do harm when another call
+// returns there.
 func (t *Thread) dropFrom(i int) {
 	l := t.list
 	sp, g := l.frames[i].sp, l.frames[i].g
@@ -176,7 +179,8 @@ func (t *Thread) dropFrom(i int) {
 	}
 }
 
-// dropInside drops the frames of l entered after frame first that lie below sp: their calls cannot outlive it.
+// dropInside drops the frames of l entered after frame first that lie below sp: their calls cannot outlive that
+// call.
 func (t *Thread) dropInside(l *List, first int, sp, g uint64) {
 	for i := len(l.frames) - 1; i >= first; i-- {
 		if f := &l.frames[i]; f.g == g && l.below(f.sp, sp, nearBy) {
@@ -195,8 +199,8 @@ func (t *Thread) dropOf(l *List, i int) {
 	f.end()
 }
 
-// leaveAt deals with a point that is an exit of functions: it ends the calls whose frames are at this very stack
-// pointer. A frame that is not found in this thread may be in another one: Go moves its routines between threads.
+// leaveAt handles a point that is an exit of functions: it ends the calls whose frames have exactly this stack
+// pointer. A frame that is not found in this thread may be in another one: Go moves its goroutines between threads.
 func (t *Thread) leaveAt(p *Point) {
 	if slices.ContainsFunc(p.Exits, func(f *Function) bool { return f.Goroutine }) {
 		t.target.Goroutine()
@@ -232,8 +236,8 @@ func (t *Thread) leaveAt(p *Point) {
 	t.dropInside(l, first, sp, g)
 }
 
-// Has reports whether the thread is in a call with this stack pointer at entry that the instruction at p leaves, or of a goroutine that
-// returns to p.
+// Has reports whether the thread has a call with this stack pointer at entry that the instruction at p leaves, or a
+// goroutine's call that returns to p.
 func (t *Thread) Has(p *Point, sp uint64) bool {
 	if t.list.first(p, sp) >= 0 {
 		return true
@@ -242,10 +246,11 @@ func (t *Thread) Has(p *Point, sp uint64) bool {
 	return i >= 0 && t.list.frames[i].g != 0
 }
 
-// popped bounds the words that a function takes off the stack when it returns, on IA-32: its arguments, structs among them.
+// popped is the limit on the words that a function removes from the stack when it returns, on IA-32: its arguments,
+// including structs.
 const popped = 64
 
-// Returned deals with a point that calls return to: the frames that wait here, from the stack just left.
+// Returned handles a point to which calls return: it ends the frames that wait here, from the stack just left.
 func (t *Thread) Returned(p *Point) {
 	if p.Returns == 0 {
 		return
@@ -288,8 +293,9 @@ func (t *Thread) Returned(p *Point) {
 	t.dropInside(l, at, entry, g)
 }
 
-// awaitedElsewhere finds the first frame that waits at p for the return from the call with a stack pointer among those of other threads,
-// -1 when there is none: Go moves its routines between threads. asked says that Goroutine has been called.
+// awaitedElsewhere finds, in the lists of other threads, the first frame that waits at p for the return from the
+// call with a stack pointer; the index is -1 if there is none. Go moves its goroutines between threads. asked is
+// set if Goroutine has been called.
 func (t *Thread) awaitedElsewhere(p *Point, sp uint64, asked bool) (*List, int) {
 	if !asked {
 		t.target.Goroutine()
@@ -301,8 +307,8 @@ func (t *Thread) awaitedElsewhere(p *Point, sp uint64, asked bool) (*List, int) 
 	return o.list, o.list.waiting(p, sp)
 }
 
-// Behind reports whether the leave handler that runs is of a call that has returned, so that the thread is at its return address.
-// Otherwise it is at an exit of the function.
+// Behind reports whether the running leave handler belongs to a call that has returned, so that the thread is at
+// its return address. Otherwise it is at an exit of the function.
 func (t *Thread) Behind() bool { return t.behind }
 
 // leave runs the leave handler of frame i of a list, in this thread, and drops the frame. Its storage lives until the hit is over.
@@ -313,7 +319,7 @@ func (t *Thread) leave(l *List, i int) {
 	t.hit.Leave(f.pl, hit.Call{This: f.this, Elapsed: ptrace.Now() - f.time, SP: f.sp, Result: f.to, Due: f.last})
 }
 
-// Skipped drops the calls that have just begun at p with a stack pointer: the function has not run.
+// Skipped drops the calls that have just begun at p with a stack pointer: the function does not run.
 func (t *Thread) Skipped(p *Point, sp uint64) {
 	for i := len(t.list.frames) - 1; i >= 0; i-- {
 		if f := &t.list.frames[i]; f.sp == sp && p.Fn != nil && f.fn == p.Fn {
@@ -322,14 +328,14 @@ func (t *Thread) Skipped(p *Point, sp uint64) {
 	}
 }
 
-// Drop drops all calls: the thread, or its image, is gone.
+// Drop drops all calls: the thread or its image no longer exists.
 func (t *Thread) Drop() {
 	for i := len(t.list.frames) - 1; i >= 0; i-- {
 		t.drop(i)
 	}
 }
 
-// Miss drops the calls of functions whose exits at p are not seen any more.
+// Miss drops the calls of functions whose exits at p are no longer seen.
 func (t *Thread) Miss(p *Point) {
 	for i := len(t.list.frames) - 1; i >= 0; i-- {
 		if f := &t.list.frames[i]; f.pl != nil && f.ret == nil && slices.Contains(p.Exits, f.fn) {
@@ -339,7 +345,7 @@ func (t *Thread) Miss(p *Point) {
 	}
 }
 
-// Gone makes frames harmless that wait at a point whose memory is gone.
+// Gone makes frames harmless that wait at a point whose memory no longer exists.
 func (t *Thread) Gone(p *Point) {
 	for i := range t.list.frames {
 		if f := &t.list.frames[i]; f.ret == p {
@@ -348,8 +354,8 @@ func (t *Thread) Gone(p *Point) {
 	}
 }
 
-// Moved makes the frames of a goroutine right again whose stack has moved to end at hi: the runtime copies what is in use to the
-// end of the new stack.
+// Moved corrects the frames of a goroutine whose stack has moved to end at hi: the runtime copies the used part to
+// the end of the new stack.
 func (t *Thread) Moved(g, hi uint64) {
 	for i := range t.list.frames {
 		if f := &t.list.frames[i]; f.g == g && f.hi != hi {
@@ -359,8 +365,8 @@ func (t *Thread) Moved(g, hi uint64) {
 	}
 }
 
-// Refresh does what Moved does for all goroutines that are in calls of this thread, where it is not known which of them runs. end is the end
-// of a goroutine's stack.
+// Refresh does what Moved does, for all goroutines that have calls in this thread's list, if it is not known which
+// of them runs. end returns the end of a goroutine's stack.
 func (t *Thread) Refresh(end func(g uint64) (hi uint64, ok bool)) {
 	for i := range t.list.frames {
 		f := &t.list.frames[i]
@@ -374,11 +380,12 @@ func (t *Thread) Refresh(end func(g uint64) (hi uint64, ok bool)) {
 	}
 }
 
-// Keep makes the leaves due of all calls that are under way for a probe, which is about to be dropped.
+// Keep marks the leaves of all calls in progress for a probe as due; the probe is about to be dropped.
 func (t *Thread) Keep(pr *registry.Probe) { t.list.keep(pr) }
 
-// Fork gives the first thread of a forked child the calls that its parent is in: it will return from them too. at finds the child's
-// points by their addresses; nil when there is none. Storage is not shared: the child's leaves see none.
+// Fork gives the first thread of a forked child the calls that its parent is in: it will return from them too. at
+// returns the child's point at an address, or nil if there is none. Storage is not shared: the child's leaves see
+// none.
 func (t *Thread) Fork(child *Thread, at func(addr uint64) *Point) {
 	for _, f := range t.list.frames {
 		f.this = 0
