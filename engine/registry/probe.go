@@ -15,25 +15,25 @@ import (
 
 // Probe is a logical probe: what a user asked for, and what has come of it.
 //
-// Its Gate decides which hits count and holds their counters, in the arena, so that other executors count there too.
+// Its Gate decides which hits count and holds their counters in the arena, so that other executors count there too.
 type Probe struct {
 	*gate.Gate
 	Spec    Spec
-	Order   int // of declaration
+	Order   int // position in the order of declaration
 	Enabled bool
-	Removed bool           // for good; queries still tell of it
-	Leaving bool           // an exchange under way removes it
-	Window  uint64         // hits that had come when the present window of the budget began
-	Refused []string       // to be added to by Refuse
-	Last    map[string]int // places it had in the last process that ended, by strategy
+	Removed bool           // removed for good; queries still report it
+	Leaving bool           // an exchange in progress removes it
+	Window  uint64         // number of hits when the present window of the budget began
+	Refused []string       // added by Refuse
+	Last    map[string]int // the number of its places in the last process that ended, by strategy
 
 	mu     sync.Mutex // guards places and failed; held while a place is compiled
 	places map[siteKey]*Placement
 	failed map[siteKey]error
-	told   map[string]bool // what is in Refused
+	told   map[string]bool // the texts in Refused
 }
 
-// ProbeError is an error about one of several probes that were given together. It reads as that error does.
+// ProbeError is an error about one of several probes that were given together. Its text is that of the error.
 type ProbeError struct {
 	ID  uint32
 	Err error
@@ -41,18 +41,18 @@ type ProbeError struct {
 
 func (e *ProbeError) Error() string { return e.Err.Error() }
 
-// Unwrap is the error itself.
+// Unwrap returns the error itself.
 func (e *ProbeError) Unwrap() error { return e.Err }
 
-// siteKey is a place in a file, whatever process maps it.
+// siteKey is a place in a file, independent of the processes that map it.
 type siteKey struct {
 	file  *module.File
 	vaddr uint64
-	name  string // one address may be meant by two marks, or as the choice of an indirect function
+	name  string // two marks may have the same address, or the implementation of an indirect function
 }
 
-// New makes a probe, which is in no list yet, and refuses what cannot be one before anything is resolved. Its counters lie in
-// the arena; nil: in memory of their own.
+// New creates a probe, which is not in a list yet. It refuses invalid probes before anything is resolved. The
+// counters lie in the arena, or in memory of their own if arena is nil.
 func New(spec Spec, arena *runtime.Arena) (*Probe, error) {
 	switch {
 	case len(spec.Specs) == 0:
@@ -67,10 +67,10 @@ func New(spec Spec, arena *runtime.Arena) (*Probe, error) {
 // Armed reports whether the probe wants breakpoints.
 func (pr *Probe) Armed() bool { return pr.Enabled && !pr.Removed }
 
-// defaultActive is how many calls at once a leave handler can tell apart when nothing is said.
+// defaultActive is MaxActive for a probe that does not specify it.
 const defaultActive = 1024
 
-// MaxActive is how many calls at once a leave handler can tell apart.
+// MaxActive returns how many simultaneous calls a leave handler can distinguish.
 func (pr *Probe) MaxActive() int {
 	if pr.Spec.MaxActive > 0 {
 		return pr.Spec.MaxActive
@@ -78,8 +78,8 @@ func (pr *Probe) MaxActive() int {
 	return defaultActive
 }
 
-// Admit decides whether this hit counts. The probe disables itself with the last hit that its Limit allows: then last is true,
-// its breakpoints have to be removed, and its present hit runs to the end.
+// Admit decides whether this hit counts. The probe disables itself with the last hit that its Limit allows: then
+// last is true, its breakpoints have to be removed, and its present hit runs to the end.
 func (pr *Probe) Admit() (ok, last bool) {
 	if !pr.Enabled {
 		return false, false
@@ -90,13 +90,13 @@ func (pr *Probe) Admit() (ok, last bool) {
 	return ok, last
 }
 
-// Came is how many hits came, those included that the predicate rejected.
+// Came returns the number of hits, including those that the predicate rejected.
 func (pr *Probe) Came() uint64 { return pr.Seen() + pr.Rejected() }
 
-// Retire disables a probe for good, at its own request or its user's. Its present hit runs to the end.
+// Retire disables a probe for good, requested by the probe itself or by its user. Its present hit runs to the end.
 func (pr *Probe) Retire() { pr.Enabled, pr.Removed = false, true }
 
-// Refuse notes, once, a place that a pattern matched and that is left out.
+// Refuse records, once, a place that a pattern matched and that is left out.
 func (pr *Probe) Refuse(text string) {
 	if pr.told[text] {
 		return
@@ -108,12 +108,13 @@ func (pr *Probe) Refuse(text string) {
 	pr.Refused = append(pr.Refused, text)
 }
 
-// State is what a query says of the probe; where has the places that it is armed at, by strategy, and others counts those that are no code.
+// State returns what a query reports about the probe; where has the number of places at which it is armed, by
+// strategy, and others counts those that are not code.
 func (pr *Probe) State(where map[string]int, others int) State {
 	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits(), RateLimited: pr.RateLimited(),
 		Missed: pr.Missed(), TooDeep: pr.TooDeep(),
 		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where)}
-	if st.Places == 0 && !pr.Removed && len(pr.Last) > 0 { // there was a process to be in
+	if st.Places == 0 && !pr.Removed && len(pr.Last) > 0 { // it had places in a process that ended
 		st.Places, st.Strategy = total(pr.Last), maps.Clone(pr.Last)
 	}
 	switch {
@@ -134,17 +135,17 @@ func total(where map[string]int) (n int) {
 	return n
 }
 
-// Placement is a probe at one place of a file, compiled for it. It is immutable and serves all processes.
+// Placement is a probe at one place of a file, compiled for that place. It is immutable and serves all processes.
 type Placement struct {
 	Probe  *Probe
 	Target place.Target
 	Code   Handlers
-	Data   bool   // a watchpoint on data: the code that meets it is anywhere
+	Data   bool   // a watchpoint on data: the code that hits it may be anywhere
 	Func   string // names of the code, for programs
 	Module string
 }
 
-// Place makes or finds the probe's placement at a target, compiling it the first time.
+// Place returns the probe's placement at a target, and compiles it the first time.
 func (pr *Probe) Place(t place.Target, info PlaceInfo) (*Placement, error) {
 	key := siteKey{t.File, t.Vaddr, t.Name}
 	pr.mu.Lock()
@@ -168,8 +169,9 @@ func (pr *Probe) Place(t place.Target, info PlaceInfo) (*Placement, error) {
 	return pl, nil
 }
 
-// Excludes is the error of two placements that want the same position at one place, or one of which wants to be alone there; nil
-// when both can be. A probe that is about to be removed, in the exchange that adds the other, is in nobody's way.
+// Excludes returns an error if two placements want the same position at one place, or if one of them wants to be
+// alone there; nil if both can be there. A probe that is about to be removed, in the exchange that adds the other,
+// excludes nothing.
 func (pl *Placement) Excludes(o *Placement) error {
 	a, b := pl.Probe, o.Probe
 	if a == b || b.Removed || b.Leaving || !a.Spec.Order.Excludes(b.Spec.Order) {
@@ -181,8 +183,8 @@ func (pl *Placement) Excludes(o *Placement) error {
 	return fmt.Errorf("probe %s, which is there, is %s", b.Spec.Name, b.Spec.Order.Position)
 }
 
-// Before reports whether the placement's programs run before those of another at the same place: by the order that the probes
-// ask for, and then as they were declared.
+// Before reports whether the placement's programs run before those of another at the same place: by the order that
+// the probes request, and then by the order of declaration.
 func (pl *Placement) Before(o *Placement) bool {
 	if c := pl.Probe.Spec.Order.Compare(o.Probe.Spec.Order); c != 0 {
 		return c < 0
@@ -190,7 +192,8 @@ func (pl *Placement) Before(o *Placement) bool {
 	return pl.Probe.Order < o.Probe.Order
 }
 
-// Insert puts a placement into a list of those at one address, which is not changed, where its order says.
+// Insert returns a list of the placements at one address with a placement added at its position in the order. The
+// given list is not changed.
 func Insert(list []*Placement, pl *Placement) []*Placement {
 	i := len(list)
 	for i > 0 && pl.Before(list[i-1]) {
@@ -199,14 +202,16 @@ func Insert(list []*Placement, pl *Placement) []*Placement {
 	return slices.Insert(slices.Clone(list), i, pl)
 }
 
-// SameEntry reports whether a placement is the same probe at the same function as another one of its address: two names of one function
-// ("open" and "open64", "memcpy" and "memmove" where the loader has chosen one code for both) are one place, whose hits count once.
-// Static marks of one address are different ones, with operands of their own.
+// SameEntry reports whether a placement is the same probe at the same function as another one at its address: two
+// names of one function ("open" and "open64", "memcpy" and "memmove" if the loader has selected one implementation
+// for both) are one place, whose hits count once. Static marks at one address are different places, with operands
+// of their own.
 func (pl *Placement) SameEntry(o *Placement) bool {
 	return o == pl || o.Probe == pl.Probe && pl.Target.Entry() && o.Target.Entry()
 }
 
-// Join is Insert for an address where others may be: the error says which of them excludes the placement.
+// Join is Insert for an address that may have other placements: the error says which of them excludes the
+// placement.
 func Join(list []*Placement, pl *Placement) ([]*Placement, error) {
 	for _, o := range list {
 		if err := pl.Excludes(o); err != nil {
@@ -221,7 +226,8 @@ func (pr *Probe) Has(list []*Placement) bool {
 	return slices.ContainsFunc(list, func(pl *Placement) bool { return pl.Probe == pr })
 }
 
-// Without is a list without a probe's placements; leaves counts those among them that have a leave handler. The list is not changed.
+// Without returns a list without a probe's placements; leaves counts those removed that have a leave handler. The
+// given list is not changed.
 func (pr *Probe) Without(list []*Placement) (left []*Placement, leaves int) {
 	for _, pl := range list {
 		switch {

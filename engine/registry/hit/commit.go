@@ -2,7 +2,7 @@ package hit
 
 import "gotap/runtime"
 
-// HasPosts reports whether there are programs that come after the instruction.
+// HasPosts reports whether there are programs that run after the instruction.
 func (h *Hit) HasPosts() bool {
 	for i := range h.n {
 		if h.runs[i].Placement.Code.Post != nil && !h.runs[i].Leave {
@@ -12,7 +12,7 @@ func (h *Hit) HasPosts() bool {
 	return false
 }
 
-// Posts runs the programs that come after the instruction.
+// Posts runs the programs that run after the instruction.
 func (h *Hit) Posts() {
 	for i, n := 0, h.n; i < n; i++ {
 		r := &h.runs[i]
@@ -22,10 +22,11 @@ func (h *Hit) Posts() {
 	}
 }
 
-// Commit makes the logs of the hit visible and gives back what it used. The instruction has completed.
+// Commit makes the logs of the hit visible and frees what the hit used. The instruction has completed.
 func (h *Hit) Commit() { h.CommitFrom(0) }
 
-// CommitFrom is Commit for the runs from number base on: those before belong to an instruction that has not completed.
+// CommitFrom is Commit for the runs from number base on: earlier runs belong to an instruction that has not
+// completed.
 func (h *Hit) CommitFrom(base int) {
 	for i := base; i < h.n; i++ {
 		r := &h.runs[i]
@@ -54,7 +55,7 @@ func (h *Hit) commit(r *Run, flags uint16) {
 	}
 }
 
-// act does what the end of a program asks for once the instruction has completed.
+// act does what the end of a program requested, once the instruction has completed.
 func (h *Hit) act(r *Run) {
 	if r.ask.Stop {
 		h.t.Stop()
@@ -64,7 +65,7 @@ func (h *Hit) act(r *Run) {
 	}
 }
 
-// end gives back what a run used.
+// end frees what a run used.
 func (h *Hit) end(r *Run) {
 	h.forget(r)
 	if r.owned {
@@ -73,7 +74,7 @@ func (h *Hit) end(r *Run) {
 	*r = Run{}
 }
 
-// forget throws a log away.
+// forget discards a log.
 func (h *Hit) forget(r *Run) {
 	if r.log != nil {
 		h.r.giveLog(r.log)
@@ -81,7 +82,7 @@ func (h *Hit) forget(r *Run) {
 	}
 }
 
-// Drop gives back the runs of a hit that will not be completed.
+// Drop frees the runs of a hit that will not be completed.
 func (h *Hit) Drop() {
 	for i := range h.n {
 		h.end(&h.runs[i])
@@ -89,8 +90,8 @@ func (h *Hit) Drop() {
 	h.n = 0
 }
 
-// Faulted is called when the instruction faulted instead of completing: logs are thrown away unless the probe wants them, and the
-// fault handlers run. The instruction may be run again later, which will be a hit of its own.
+// Faulted is called when the instruction faulted instead of completing: logs are discarded unless the probe keeps
+// them, and the fault handlers run. If the instruction runs again later, that is a separate hit.
 func (h *Hit) Faulted() {
 	n := h.n
 	for i := range n {

@@ -12,13 +12,14 @@ import (
 
 // Target is what a back end does for the hits of one of its threads.
 type Target interface {
-	// IDs are the numbers that records carry.
+	// IDs returns the numbers that records carry.
 	IDs() (pid, tid int)
-	// Comm writes the name that records carry; p is zero, and its last byte stays so.
+	// Comm writes the thread's name, which records carry. p is all zeros, and its last byte stays zero.
 	Comm(p []byte)
-	// Push remembers a call for the placement's leave handler, and returns its storage; ok is false when it cannot be followed.
+	// Push records a call for the placement's leave handler, and returns its storage; ok is false if the call
+	// cannot be followed.
 	Push(pl *registry.Placement) (this uint64, ok bool)
-	// Disarm takes the breakpoints away of a probe that has disabled or removed itself.
+	// Disarm removes the breakpoints of a probe that has disabled or removed itself.
 	Disarm(pr *registry.Probe)
 	// Signal sends a signal to the thread.
 	Signal(n int)
@@ -26,35 +27,37 @@ type Target interface {
 	Hold(ticket uint32)
 	// Stop leaves the process stopped for a debugger.
 	Stop()
-	// Dump writes a core of the process, in which the thread has the registers given: those that it had when the program ran.
+	// Dump writes a core of the process. In the core the thread has the given registers: those from when the
+	// program ran.
 	Dump(regs []uint64)
 }
 
 // Run is one program that ran in the present hit, with what it logged.
 type Run struct {
 	Placement *registry.Placement
-	Leave     bool   // it is a leave handler, or otherwise nothing comes after it
-	Elapsed   uint64 // nanoseconds of the call that ends
-	EntrySP   uint64 // Leave: the stack pointer that the call began with; 0 for a system call
-	Result    uint64 // Leave: the address that the caller passed for a result in memory; 0 where calls pass none
+	Leave     bool   // it is a leave handler, or nothing else comes after it
+	Elapsed   uint64 // duration of the call that ends, in nanoseconds
+	EntrySP   uint64 // Leave: the stack pointer at the call's entry; 0 for a system call
+	Result    uint64 // Leave: the address that the caller passed for a result in memory; 0 if calls pass none
 
-	code  *runtime.Code // nil: nothing ran yet, but post or fault may
+	code  *runtime.Code // nil: nothing ran yet, but a post or fault handler may
 	log   *runtime.Log  // nil when nothing was logged
 	kind  runtime.ExitKind
-	ask   facility.Request // of the facility that the program ended with
-	regs  []uint64         // of the thread when the program ran, for a core; nil: it asked for none
+	ask   facility.Request // the request to the facility with which the program ended
+	regs  []uint64         // the thread's registers when the program ran, for a core; nil: no core requested
 	this  uint64
 	owned bool // the storage of the call ends with the hit
-	lost  bool // the call is counted as missed: its end will not be seen, and it has no storage
+	lost  bool // the call counts as missed: its end will not be seen, and it has no storage
 	time  uint64
 }
 
-// Hit is the programs of the hit that a thread is in. It belongs to the thread, which uses it again and again.
+// Hit holds the programs of a thread's present hit. It belongs to the thread, which reuses it.
 type Hit struct {
 	Context runtime.Context
-	Now     *Run // that runs at the moment, or ran last
+	Now     *Run // the run that is in progress, or ran last
 
-	// Skip is what a program asked for: not to run the function that was just entered, but to return SkipResult. The back end resets it.
+	// Skip is set if a program requested not to run the function that was just entered, but to return SkipResult.
+	// The back end resets it.
 	Skip       bool
 	SkipResult uint64
 
@@ -62,10 +65,10 @@ type Hit struct {
 	t     Target
 	runs  []Run // in the order of declaration
 	n     int
-	asked Run // of a predicate
+	asked Run // the run of a predicate
 }
 
-// Init makes the hits of a thread: its registers stay where they are.
+// Init initializes the hits of a thread, whose registers stay in regs.
 func (h *Hit) Init(r *Runner, t Target, thread runtime.Thread, regs []uint64, tid uint32) {
 	h.r, h.t = r, t
 	h.Context.Thread, h.Context.Regs, h.Context.Tid = thread, regs, tid
@@ -74,13 +77,14 @@ func (h *Hit) Init(r *Runner, t Target, thread runtime.Thread, regs []uint64, ti
 	}
 }
 
-// Begin begins a hit, in a process with words of so many bytes.
+// Begin begins a hit in a process whose words have the given number of bytes.
 func (h *Hit) Begin(word int) { h.n, h.Context.Word = 0, word }
 
-// Len is how many runs the hit has.
+// Len returns the number of runs in the hit.
 func (h *Hit) Len() int { return h.n }
 
-// Enter runs what a probe has at the place that was hit. leaves says that its leave handler waits for the end of the call that begins.
+// Enter runs a probe's programs at the place that was hit. leaves means that its leave handler waits for the end of
+// the call that begins.
 func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 	counts := !leaves || pl.Code.CountsEntry()
 	if !pl.Code.AtReturn && !h.Wanted(pl) || counts && !h.Admit(pl.Probe) {
@@ -108,11 +112,12 @@ func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 
 // Call is a call that has ended.
 type Call struct {
-	This    uint64 // its storage
+	This    uint64 // the call's storage
 	Elapsed uint64 // nanoseconds
-	SP      uint64 // the stack pointer that it began with; 0 for a system call
-	Result  uint64 // the address that its caller passed for a result in memory; 0 where calls pass none
-	// Due says that it was entered while the probe had its last hit, so that its leave is due although the probe is disabled.
+	SP      uint64 // the stack pointer at its entry; 0 for a system call
+	Result  uint64 // the address that its caller passed for a result in memory; 0 if calls pass none
+	// Due is set if the call was entered with the probe's last hit, so that its leave is due although the probe is
+	// disabled.
 	Due bool
 }
 
@@ -127,8 +132,8 @@ func (h *Hit) Leave(pl *registry.Placement, c Call) {
 	}
 }
 
-// EntrySP is the stack pointer with which the function was entered that the program which runs is about: of a thread that has the
-// stack pointer sp now.
+// EntrySP returns the stack pointer at entry of the function to which the running program belongs; sp is the
+// thread's present stack pointer.
 func (h *Hit) EntrySP(sp uint64) uint64 {
 	if h.Now.Leave && h.Now.EntrySP != 0 {
 		return h.Now.EntrySP
@@ -136,7 +141,7 @@ func (h *Hit) EntrySP(sp uint64) uint64 {
 	return sp
 }
 
-// returns decides whether the end of a call counts: it has been decided where entries are counted.
+// returns decides whether the end of a call counts. Where entries are counted, that has already been decided.
 func (h *Hit) returns(pl *registry.Placement, c Call) bool {
 	if pl.Code.AtReturn && !h.wanted(Run{Placement: pl, this: c.This, Elapsed: c.Elapsed, EntrySP: c.SP, Result: c.Result, Leave: true}) {
 		return false
@@ -144,13 +149,13 @@ func (h *Hit) returns(pl *registry.Placement, c Call) bool {
 	switch {
 	case pl.Code.CountsEntry():
 		return true
-	case c.Due && !pl.Probe.Enabled: // it is gone, and ends what it began
+	case c.Due && !pl.Probe.Enabled: // the probe is no longer enabled, and ends what it began
 		return pl.Probe.Count()
 	}
 	return h.Admit(pl.Probe)
 }
 
-// Alloc takes storage for a call; 0 when its probe has none, or the arena no more.
+// Alloc allocates storage for a call. It returns 0 if the probe has none, or the arena has no more.
 func (h *Hit) Alloc(pl *registry.Placement) (this uint64) {
 	if n := pl.Probe.Spec.ThisBytes; n > 0 {
 		this = h.r.arena.AllocThis(n)
@@ -158,7 +163,7 @@ func (h *Hit) Alloc(pl *registry.Placement) (this uint64) {
 	return this
 }
 
-// Free gives the storage of a call back.
+// Free frees the storage of a call.
 func (h *Hit) Free(pl *registry.Placement, this uint64) {
 	if this != 0 {
 		h.r.arena.FreeThis(this, pl.Probe.Spec.ThisBytes)
@@ -174,10 +179,10 @@ func (h *Hit) Admit(pr *registry.Probe) bool {
 	return ok
 }
 
-// Wanted asks the probe's predicate about the present hit, which is no return.
+// Wanted runs the probe's predicate for the present hit, which is not a return.
 func (h *Hit) Wanted(pl *registry.Placement) bool { return h.wanted(Run{Placement: pl}) }
 
-// wanted asks the predicate, as the run that it is.
+// wanted runs the predicate, in the given run.
 func (h *Hit) wanted(as Run) bool {
 	pl, code := as.Placement, as.Placement.Code.When
 	if code == nil {
@@ -200,7 +205,8 @@ func (h *Hit) wanted(as Run) bool {
 	return true
 }
 
-// Start runs one program and keeps what it logged. this is the storage of the call, which ends with the hit if it is owned.
+// Start runs one program and keeps what it logged. this is the storage of the call, which is freed at the end of
+// the hit if owned is set.
 func (h *Hit) Start(pl *registry.Placement, code *runtime.Code, this, elapsed uint64, owned bool) *Run {
 	r := h.newRun(pl, code, this, elapsed, owned)
 	h.run(r)
@@ -230,7 +236,7 @@ func (h *Hit) run(r *Run) {
 	}
 }
 
-// newRun adds a run to the hit. The list grows to what the busiest place needs and stays that long.
+// newRun adds a run to the hit. The list grows to what the busiest place needs and is never shortened.
 func (h *Hit) newRun(pl *registry.Placement, code *runtime.Code, this, elapsed uint64, owned bool) *Run {
 	if h.n == len(h.runs) {
 		h.runs = append(h.runs, Run{})
@@ -241,7 +247,7 @@ func (h *Hit) newRun(pl *registry.Placement, code *runtime.Code, this, elapsed u
 	return r
 }
 
-// outcome does what the end of a program asks for.
+// outcome handles what the end of a program requested.
 func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
 	r.kind = out.Kind
 	if out.Kind > runtime.ExitEvent {
@@ -252,7 +258,7 @@ func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
 			r.regs = slices.Clone(h.Context.Regs)
 		}
 	}
-	// What a lost call cannot store was counted with the call.
+	// What a lost call cannot store was already counted with the call.
 	if out.Trap != runtime.NoTrap && !(r.lost && out.Trap == runtime.TrapThis) {
 		h.r.arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
 	}
@@ -273,7 +279,7 @@ func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
 	}
 }
 
-// changed tells of a change of the target.
+// changed reports a change of the target.
 func (h *Hit) changed(c runtime.Change) {
 	if h.r.changed != nil {
 		_, tid := h.t.IDs()

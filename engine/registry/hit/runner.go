@@ -11,17 +11,17 @@ type Runner struct {
 	facilities *facility.Table
 	machine    *runtime.Machine
 	logs       []*runtime.Log // free ones
-	ticket     uint32         // given last
-	changed    func(Change)   // nil: nobody wants to know
+	ticket     uint32         // the last ticket given
+	changed    func(Change)   // nil: changes are not reported
 }
 
-// Change is what a program has done to the thread, or the process, that it ran for.
+// Change describes what a program has changed in the thread or process for which it ran.
 type Change struct {
 	runtime.Change
 	Tid int
 }
 
-// NewRunner makes a runner for programs that use an arena; without one it runs none.
+// NewRunner returns a runner for programs that use an arena; without an arena it runs none.
 func NewRunner(arena *runtime.Arena, facilities *facility.Table) *Runner {
 	r := &Runner{arena: arena, facilities: facilities}
 	if arena != nil {
@@ -30,10 +30,10 @@ func NewRunner(arena *runtime.Arena, facilities *facility.Table) *Runner {
 	return r
 }
 
-// Tell has a function told of every change that programs make, for threads that are made from now on.
+// Tell sets a function that is called for every change that programs make, for threads created from now on.
 func (r *Runner) Tell(changed func(Change)) { r.changed = changed }
 
-// takeLog takes an empty log.
+// takeLog returns an empty log.
 func (r *Runner) takeLog() *runtime.Log {
 	var log *runtime.Log
 	if n := len(r.logs); n > 0 {
@@ -47,7 +47,7 @@ func (r *Runner) takeLog() *runtime.Log {
 
 func (r *Runner) giveLog(log *runtime.Log) { r.logs = append(r.logs, log) }
 
-// newTicket numbers a hold; 0 is none.
+// newTicket returns the number of a new hold, which is never 0.
 func (r *Runner) newTicket() uint32 {
 	if r.ticket++; r.ticket == 0 {
 		r.ticket++
