@@ -10,12 +10,12 @@ import (
 	"gotap/engine/linux/syscallnames"
 )
 
-// Other answers what compiling a program wants to know of a place that is no code: a system call, an access to data. It implements
-// PlaceInfo.
+// Other answers the compiler's questions about a place that is not code: a system call or an access to data. It
+// implements PlaceInfo.
 type Other struct {
 	Place string    // "syscall:openat"
-	Regs  arch.Arch // whose registers it may name
-	Word  int       // bytes of those
+	Regs  arch.Arch // the architecture whose registers it may name
+	Word  int       // size of those registers, in bytes
 	Globals
 }
 

@@ -8,15 +8,15 @@ import (
 	"gotap/engine/image/debuginfo"
 )
 
-// CopiedPlace is what a PlaceInfo implements besides when the place may be a function that has inlined copies: calls
-// that a probe on it does not see.
+// CopiedPlace is implemented in addition by a PlaceInfo whose place may be a function with inlined copies: calls
+// that a probe on the function does not see.
 type CopiedPlace interface {
-	// Copies are the inlined copies of the function, by debug information; ok is false when none is known. It reads much of that,
-	// and is not for the way of a hit.
+	// Copies returns the inlined copies of the function, from debug information; ok is false if none is known. It
+	// reads much debug information, so it must not be called during a hit.
 	Copies() (c Copies, ok bool)
 }
 
-// Copies are the inlined copies of a function that has code of its own as well.
+// Copies are the inlined copies of a function that also has code of its own.
 type Copies struct {
 	Func  string
 	Calls []debuginfo.Copy
@@ -25,14 +25,14 @@ type Copies struct {
 	addr uint64
 }
 
-// Body is the place of a line that most copies have in common, "@file.c:12", and how often there is code of it, in the function
-// itself and in copies; 0 when none is known. It reads more of the debug information.
+// Body returns the place of a line that most copies have in common, "@file.c:12", and how often code of that line
+// exists, in the function itself and in copies; n is 0 if there is none. It reads more of the debug information.
 func (c Copies) Body() (place string, n int) {
 	file, line, n := c.info.Body(c.addr)
 	return fmt.Sprintf("@%s:%d", file, line), n
 }
 
-// Where lists the calls for people: "main at a.c:12, 20 and 22, work at a.c:31".
+// Where returns a readable list of the calls: "main at a.c:12, 20 and 22, work at a.c:31".
 func (c Copies) Where() string {
 	var parts []string
 	for i := 0; i < len(c.Calls); {
@@ -46,7 +46,7 @@ func (c Copies) Where() string {
 	return strings.Join(parts, ", ")
 }
 
-// together is calls by one function from one file.
+// together returns the text for calls by one function from one file.
 func together(calls []debuginfo.Copy) string {
 	text := cmp.Or(calls[0].Caller, "?")
 	if calls[0].File == "" {

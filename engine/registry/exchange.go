@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Exchange puts probes in the place of others of the list, between two hits. register makes all new probes part of the session, or
-// none, drop takes a probe out of it, and keep is told of each old one before, whose calls under way are to end as they began.
-// When the new probes cannot be registered the old ones stay.
+// Exchange replaces probes of the list by others, between two hits. register adds all new probes to the session, or
+// none; keep is called first for each old probe, whose calls in progress must end as they began; drop removes a
+// probe from the session. If the new probes cannot be registered, the old ones stay.
 func (l *List) Exchange(add []*Probe, remove []uint32, register func([]*Probe) error, keep, drop func(*Probe)) error {
 	l.leave(remove, true)
 	if err := register(add); err != nil {
@@ -23,7 +23,7 @@ func (l *List) Exchange(add []*Probe, remove []uint32, register func([]*Probe) e
 	return nil
 }
 
-// leave marks the probes that are to be removed, so that those that come may have their positions.
+// leave marks the probes that are to be removed, so that the new ones may have their positions.
 func (l *List) leave(remove []uint32, leaving bool) {
 	for _, pr := range l.all {
 		if slices.Contains(remove, pr.Spec.ID) {
@@ -35,7 +35,7 @@ func (l *List) leave(remove []uint32, leaving bool) {
 // Failures are the errors of probes that were to be registered together.
 type Failures map[*Probe]error
 
-// Err is the errors as those of the probes they belong to (ProbeError), in the order of a list; nil when there are none.
+// Err returns the errors, each as a ProbeError of its probe, in the order of a list; nil if there are none.
 func (f Failures) Err(list []*Probe) (all error) {
 	for _, pr := range list {
 		if err := f[pr]; err != nil {

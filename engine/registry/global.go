@@ -14,32 +14,33 @@ import (
 	"gotap/engine/place"
 )
 
-// Globals finds variables of a target's files by name. The zero value finds none. It is safe for concurrent use if Modules is.
+// Globals finds variables of a target's files by name. The zero value finds none. It is safe for concurrent use if
+// Modules is.
 type Globals struct {
 	Files   *symbols.Files
 	Modules func() []*module.File // the files that the target maps, the main program's first
 
-	own *module.File // of the place, which is looked at first
-	pc  uint64       // of the place in it
+	own *module.File // the place's file, which is searched first
+	pc  uint64       // the address of the place in that file
 }
 
-// GlobalError is a variable that is not there, or cannot be read.
+// GlobalError reports a variable that does not exist or cannot be read.
 type GlobalError struct {
 	Name   string
 	Reason string
 	Help   string
 }
 
-// Error names the variable and the reason.
+// Error returns the variable's name and the reason.
 func (e *GlobalError) Error() string {
 	return fmt.Sprintf("cannot read the variable %s: %s", e.Name, e.Reason)
 }
 
-// Hint says what to write instead.
+// Hint returns what to write instead.
 func (e *GlobalError) Hint() string { return e.Help }
 
-// Global resolves a variable, [MODULE:]NAME, and what the path names in it: by debug information, and where there is none by its
-// symbol, which tells how many bytes it has. It is signed then.
+// Global resolves a variable, [MODULE:]NAME, and the members that the path names in it. It uses debug information,
+// and if there is none the variable's symbol, which gives its size in bytes. It is then signed.
 func (g *Globals) Global(name string, path []string) (compile.Access, error) {
 	return g.search(name, func(f *module.File, local string) (compile.Access, error) { return g.inFile(f, local, path) })
 }
@@ -51,7 +52,7 @@ func (g *Globals) GlobalAddress(name string) (compile.Access, error) {
 		if err == nil {
 			return compile.Access{Base: compile.BaseAddr, Value: int64(v.Addr)}, nil
 		}
-		if in, ok := g.Files.Info(f); ok { // variables of which the linker kept no symbol
+		if in, ok := g.Files.Info(f); ok { // variables for which the linker kept no symbol
 			a, inErr := in.Global(g.near(f), []string{local})
 			if inErr == nil && a.Base == compile.BaseAddr {
 				return compile.Access{Base: compile.BaseAddr, Value: a.Value}, nil
@@ -62,7 +63,7 @@ func (g *Globals) GlobalAddress(name string) (compile.Access, error) {
 	})
 }
 
-// search asks one file after the other.
+// search searches one file after the other.
 func (g *Globals) search(name string, in func(f *module.File, local string) (compile.Access, error)) (compile.Access, error) {
 	files, local := g.candidates(name)
 	for _, f := range files {
@@ -80,7 +81,7 @@ func (g *Globals) search(name string, in func(f *module.File, local string) (com
 	return compile.Access{}, g.missing(name, local, files)
 }
 
-// copied is the access to a library's variable, or to the copy of it that the program has.
+// copied returns the access to a library's variable, or to the program's copy of it.
 func (g *Globals) copied(library *module.File, a compile.Access) compile.Access {
 	v, ok := library.VarAt(uint64(a.Value))
 	if a.Base != compile.BaseAddr || !ok || g.Modules == nil {
@@ -95,10 +96,10 @@ func (g *Globals) copied(library *module.File, a compile.Access) compile.Access 
 	return a
 }
 
-// errNoVariable is a variable that a file does not have.
+// errNoVariable is the error for a variable that a file does not have.
 var errNoVariable = errors.New("no variable of this name")
 
-// candidates are the files that a variable's name means, and the name without them.
+// candidates returns the files to which a variable's name refers, and the name without the module.
 func (g *Globals) candidates(name string) (files []*module.File, local string) {
 	var all []*module.File
 	if g.Modules != nil {
@@ -114,7 +115,7 @@ func (g *Globals) candidates(name string) (files []*module.File, local string) {
 	return all, local
 }
 
-// cutModule takes "libc:environ" apart. The colons of "geo::limit" belong to the name.
+// cutModule splits "libc:environ". The colons of "geo::limit" belong to the name.
 func cutModule(name string) (file, local string, ok bool) {
 	for i := 0; i < len(name); i++ {
 		if name[i] != ':' {
@@ -129,7 +130,7 @@ func cutModule(name string) (file, local string, ok bool) {
 	return "", name, false
 }
 
-// near is the code whose source a name is looked for in first.
+// near returns the address of the code whose source is searched for a name first.
 func (g *Globals) near(f *module.File) uint64 {
 	if f == g.own {
 		return g.pc
@@ -182,7 +183,7 @@ func (g *Globals) symbol(f *module.File, name string) (*module.Var, error) {
 	return found, nil
 }
 
-// missing is the error of a variable that none of the files has.
+// missing returns the error for a variable that no file has.
 func (g *Globals) missing(name, local string, files []*module.File) error {
 	if len(files) == 0 {
 		file, _, named := cutModule(name)
@@ -216,5 +217,5 @@ func (g *Globals) missing(name, local string, files []*module.File) error {
 	return e
 }
 
-// mostSuggested is how many names a hint has.
+// mostSuggested is the maximum number of names in a hint.
 const mostSuggested = 3

@@ -10,7 +10,7 @@ import (
 	"gotap/engine/place"
 )
 
-// GoFunction is the function that a target is the entry of, when Go's compiler or assembler made it: their calls differ
+// GoFunction returns the function whose entry a target is, if Go's compiler or assembler made it: its calls differ
 // from those of C.
 func GoFunction(t place.Target) (module.GoFunc, bool) {
 	if !t.Entry() || !t.File.IsGo() {
@@ -20,8 +20,9 @@ func GoFunction(t place.Target) (module.GoFunc, bool) {
 	return fn, ok && fn.Addr == t.Vaddr
 }
 
-// PlantedAt is the address of the breakpoint for a target, in its file. It is the target's own but for Go functions that check
-// their stack first: they start over when it had to grow, and would be counted twice.
+// PlantedAt returns the address of the breakpoint for a target, in its file. It is the target's own address, except
+// for Go functions that check their stack first: they start again after the stack had to grow, and would be counted
+// twice.
 func PlantedAt(t place.Target) uint64 {
 	fn, ok := GoFunction(t)
 	c := goabi.Of(t.File.Machine)
@@ -38,8 +39,8 @@ func PlantedAt(t place.Target) uint64 {
 	return t.Vaddr
 }
 
-// GoCompiled is the convention by which the function at a target is called, when Go's compiler made it; nil otherwise. It runs on a
-// goroutine.
+// GoCompiled returns the calling convention of the function at a target if Go's compiler made it, and nil
+// otherwise. Such a function runs on a goroutine.
 func GoCompiled(t place.Target) *goabi.Convention {
 	if fn, ok := GoFunction(t); ok && !fn.Assembly {
 		return goabi.Of(t.File.Machine)
@@ -47,8 +48,8 @@ func GoCompiled(t place.Target) *goabi.Convention {
 	return nil
 }
 
-// goArg is integer argument n of a Go function: word n of what debug information says it takes, without that the register of
-// Go's convention, or the word on the stack for assembly.
+// goArg returns integer argument n of a Go function: word n of its parameters according to debug information;
+// without debug information, the register of Go's convention, or for assembly the word on the stack.
 func (i *Info) goArg(n int) (compile.Access, bool) {
 	fn, ok := GoFunction(i.Target)
 	c := goabi.Of(i.Target.File.Machine)
@@ -63,7 +64,7 @@ func (i *Info) goArg(n int) (compile.Access, bool) {
 	return c.Arg(n, fn.Assembly)
 }
 
-// resultError is a result of Go that lies on the stack, nobody knows where.
+// resultError reports a result of Go that lies on the stack at an unknown place.
 type resultError struct {
 	name string
 	err  error
@@ -73,15 +74,16 @@ func (e *resultError) Error() string {
 	return fmt.Sprintf("cannot find the result of %s: on this processor Go has results on the stack, behind the arguments: %v", e.name, e.err)
 }
 
-// Unwrap lets errors.Is find the reason.
+// Unwrap makes the reason available to errors.Is.
 func (e *resultError) Unwrap() error { return e.err }
 
-// Hint tells what to do.
+// Hint returns what to do.
 func (e *resultError) Hint() string {
 	return "build the program with debug information (without -ldflags=-w or -s), or read the stack: the first argument is u32(c.sp + 4) in enter"
 }
 
-// goResult is why c.ret cannot be read of a Go function whose result debug information does not find, and that has it in no register.
+// goResult returns the reason why c.ret cannot be read for a Go function whose result debug information does not
+// locate and that returns it in no register.
 func (i *Info) goResult(err error) error {
 	_, ok := GoFunction(i.Target)
 	if c := goabi.Of(i.Target.File.Machine); !ok || c == nil || !c.OnStack {

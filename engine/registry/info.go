@@ -14,31 +14,32 @@ import (
 	"gotap/runtime"
 )
 
-// Info answers what compiling a program wants to know of a place in a file. It implements CodePlace.
+// Info answers the compiler's questions about a place in a file. It implements CodePlace.
 type Info struct {
 	Files  *symbols.Files
 	Target place.Target
 	ISA    *isa.ISA
-	// Modules lists the files that the target maps, the main program's first; nil: variables of other files are not found.
+	// Modules returns the files that the target maps, the main program's first; if nil, variables of other files
+	// are not found.
 	Modules func() []*module.File
 }
 
 var _ CodePlace = (*Info)(nil)
 
-// untypedError is a name that only debug information could tell, of a module that has none.
+// untypedError reports a name that only debug information could resolve, in a module that has none.
 type untypedError struct {
 	what    string
-	instead string // what is known without
+	instead string // what is known without debug information
 }
 
 func (e *untypedError) Error() string {
 	return fmt.Sprintf("cannot find %s: %v", e.what, debuginfo.ErrNone)
 }
 
-// Unwrap lets errors.Is find the reason.
+// Unwrap makes the reason available to errors.Is.
 func (e *untypedError) Unwrap() error { return debuginfo.ErrNone }
 
-// Hint tells what to do.
+// Hint returns what to do.
 func (e *untypedError) Hint() string {
 	return e.instead + "; names need debug information: compile with -g, or install the debug package (…-dbgsym, …-dbg, …-debuginfo)"
 }
@@ -98,7 +99,7 @@ func (i *Info) ReturnType() (compile.Access, bool, error) {
 		return a, false, lost
 	}
 	if errors.Is(err, debuginfo.ErrNone) || errors.Is(err, debuginfo.ErrSplit) || errors.Is(err, debuginfo.ErrAlt) {
-		return a, false, nil // nothing is known of its type
+		return a, false, nil // its type is not known
 	}
 	return a, false, &compile.NoNumberError{Err: err}
 }
@@ -120,7 +121,7 @@ func (i *Info) Arg(n int) (compile.Access, bool, error) {
 		a, ok := i.goArg(n)
 		return a, ok, nil
 	case n < 0 || n >= len(mark.Args):
-		return compile.Access{Base: compile.BaseConst}, true, nil // 0, and no register that happens to pass arguments elsewhere
+		return compile.Access{Base: compile.BaseConst}, true, nil // 0, not a register that passes arguments elsewhere
 	}
 	return mark.Args[n].Access, true, mark.Args[n].Err
 }

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// ErrNoProbe is for numbers that no probe has.
+// ErrNoProbe is the error for a number that no probe has.
 var ErrNoProbe = errors.New("no such probe")
 
-// List is the probes of a session. The zero value is empty.
+// List is the list of the probes of a session. The zero value is empty.
 type List struct {
 	all  []*Probe // in the order of declaration
 	byID map[uint32]*Probe
 }
 
-// Add makes a probe part of the list, the last one.
+// Add appends a probe to the list.
 func (l *List) Add(pr *Probe) error {
 	if l.byID[pr.Spec.ID] != nil {
 		return fmt.Errorf("cannot add probe %s: number %d is taken", pr.Spec.Name, pr.Spec.ID)
@@ -31,17 +31,18 @@ func (l *List) Add(pr *Probe) error {
 	return nil
 }
 
-// Drop forgets a probe, which is removed then.
+// Drop removes a probe from the list, and marks it as removed.
 func (l *List) Drop(pr *Probe) {
 	pr.Removed, pr.Enabled = true, false
 	l.all = slices.DeleteFunc(slices.Clone(l.all), func(o *Probe) bool { return o == pr })
 	delete(l.byID, pr.Spec.ID)
 }
 
-// All are the probes in the order of declaration. The slice must not be changed; it stays as it is when the list changes.
+// All returns the probes in the order of declaration. The slice must not be changed; it stays the same when the
+// list changes.
 func (l *List) All() []*Probe { return l.all }
 
-// Find finds a probe by its number.
+// Find returns the probe with a number.
 func (l *List) Find(id uint32) (*Probe, error) {
 	if pr := l.byID[id]; pr != nil {
 		return pr, nil

@@ -22,7 +22,7 @@ func GetRegs(tid int, r *arch.Regs) syscall.Errno {
 	return requestPointer(reqGetRegs, tid, 0, unsafe.Pointer(r))
 }
 
-// SetRegs writes the registers of a stopped tracee, whatever the bytes of its words.
+// SetRegs writes the registers of a stopped tracee of any word size.
 func SetRegs(tid int, r *arch.Regs, _ int) syscall.Errno {
 	return requestPointer(reqSetRegs, tid, 0, unsafe.Pointer(r))
 }
@@ -52,13 +52,14 @@ func SetDebugReg(tid, n int, v uint64) syscall.Errno {
 	return PokeUser(tid, uintptr(offsetDebugReg+8*n), v)
 }
 
-// These requests take the FXSAVE image of all tracees; the register set of the same purpose is of another kind for 32-bit ones.
+// These requests use the FXSAVE image for all tracees; the corresponding register set has a different format for
+// 32-bit tracees.
 const (
 	reqGetFPRegs = 14
 	reqSetFPRegs = 15
 )
 
-// GetFPRegs reads the floating-point and vector registers of a stopped tracee. It returns how many bytes there are.
+// GetFPRegs reads the floating-point and vector registers of a stopped tracee. It returns their size in bytes.
 func GetFPRegs(tid int, f *FPRegs, _ int) (int, syscall.Errno) {
 	return SizeFXSAVE, requestPointer(reqGetFPRegs, tid, 0, unsafe.Pointer(f))
 }
@@ -68,7 +69,7 @@ func SetFPRegs(tid int, f *FPRegs, _ int) syscall.Errno {
 	return requestPointer(reqSetFPRegs, tid, 0, unsafe.Pointer(f))
 }
 
-// ThreadPointer is the base of the segment in which a stopped 64-bit tracee has its thread-local storage.
+// ThreadPointer returns the base of the segment in which a stopped 64-bit tracee has its thread-local storage.
 func ThreadPointer(tid int) (uint64, syscall.Errno) {
 	const fsBase = 21 // in struct user_regs_struct
 	var r arch.Regs

@@ -16,7 +16,8 @@ const (
 	reqSetHBRegs = 30
 )
 
-// words32 is the length of struct pt_regs: r0 to r15, cpsr, and r0 as the present system call was given it.
+// words32 is the length of struct pt_regs: r0 to r15, cpsr, and the value of r0 at the entry of the present system
+// call.
 const words32 = 18
 
 // GetRegs reads the registers of a stopped tracee.
@@ -40,8 +41,8 @@ func SetRegs(tid int, r *arch.Regs, _ int) syscall.Errno {
 	return requestPointer(reqSetRegs, tid, 0, unsafe.Pointer(&words))
 }
 
-// GetHBReg reads a register of the debug unit: 0 describes it, pairs of address and control follow, breakpoints by positive and
-// watchpoints by negative numbers (the kernel's arch/arm/kernel/ptrace.c).
+// GetHBReg reads a register of the debug unit. Register 0 describes the unit. The others are pairs of address and
+// control: positive numbers for breakpoints, negative ones for watchpoints (the kernel's arch/arm/kernel/ptrace.c).
 func GetHBReg(tid, n int) (uint32, syscall.Errno) {
 	var v uint32
 	e := requestPointer(reqGetHBRegs, tid, uintptr(n), unsafe.Pointer(&v))
@@ -53,7 +54,7 @@ func SetHBReg(tid, n int, v uint32) syscall.Errno {
 	return requestPointer(reqSetHBRegs, tid, uintptr(n), unsafe.Pointer(&v))
 }
 
-// ThreadPointer is the register of a stopped tracee by which it finds its thread-local storage.
+// ThreadPointer returns the register with which a stopped tracee finds its thread-local storage.
 func ThreadPointer(tid int) (uint64, syscall.Errno) {
 	var v uint32
 	e := requestPointer(reqGetTLS, tid, 0, unsafe.Pointer(&v))

@@ -10,14 +10,16 @@ import (
 	"gotap/arch"
 )
 
-// The sizes of the general register set: struct user_pt_regs, x0 to x30, sp, pc and pstate, in the order of arch.Regs for
-// 64-bit ARM; and the eighteen 32-bit words of an AArch32 tracee, in the order of arch.Regs for 32-bit ARM.
+// The sizes of the general register set: struct user_pt_regs, x0 to x30, sp, pc and pstate, in the order of
+// arch.Regs for 64-bit ARM; and the eighteen 32-bit words of an AArch32 tracee, in the order of arch.Regs for
+// 32-bit ARM.
 const (
 	size64  = 34 * 8
 	words32 = 18
 )
 
-// GetRegs reads the registers of a stopped tracee. The kernel tells by the size of the set what kind of tracee it is.
+// GetRegs reads the registers of a stopped tracee. The size of the set shows whether it is a 32-bit or a 64-bit
+// tracee.
 func GetRegs(tid int, r *arch.Regs) syscall.Errno {
 	iov := unix.Iovec{Base: (*byte)(unsafe.Pointer(r)), Len: size64}
 	if e := requestPointer(reqGetRegSet, tid, SetGeneral, unsafe.Pointer(&iov)); e != 0 {
@@ -29,8 +31,9 @@ func GetRegs(tid int, r *arch.Regs) syscall.Errno {
 	return 0
 }
 
-// widen spreads 32-bit words at the start of r to one register each. It goes backwards, so that no word is written over before
-// it has been read. Any memory can be seen as an array of words of a smaller size with its own alignment.
+// widen spreads 32-bit words at the start of r to one register each. It goes backwards, so that no word is
+// overwritten before it has been read. Any memory can be accessed as an array of smaller words with their own
+// alignment.
 func widen(r *arch.Regs) {
 	words := (*[words32]uint32)(unsafe.Pointer(r))
 	for i := words32 - 1; i >= 0; i-- {
@@ -52,8 +55,8 @@ func SetRegs(tid int, r *arch.Regs, word int) syscall.Errno {
 	return requestPointer(reqSetRegSet, tid, SetGeneral, unsafe.Pointer(&iov))
 }
 
-// ThreadPointer is the register of a stopped tracee by which it finds its thread-local storage, as far as one word of the tracee's
-// goes.
+// ThreadPointer returns the register with which a stopped tracee finds its thread-local storage, cut to a word of
+// the tracee.
 func ThreadPointer(tid int) (uint64, syscall.Errno) {
 	var p [16]byte
 	n, e := GetRegSet(tid, SetARMTLS, p[:])
