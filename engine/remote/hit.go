@@ -6,11 +6,11 @@ import (
 	"gotap/engine/remote/rsp"
 )
 
-// redo is an instruction that did not complete, because the processor took an exception instead: it will be come to again, which is
-// no hit of its own.
+// redo is an instruction that did not complete because the processor took an exception instead: the thread will
+// reach it again, which is not another hit.
 type redo struct{ addr, sp uint64 }
 
-// trap deals with a stop by a signal: a breakpoint of ours, or a signal of the target's own, which is passed on.
+// trap handles a stop by a signal: one of our breakpoints, or a signal of the target's own, which is passed on.
 func (t *thread) trap(stop rsp.Stop) error {
 	if stop.Signal != rsp.SignalTrap && !(stop.Signal == rsp.SignalIll && t.s.patch) {
 		return t.passOn(stop)
@@ -19,18 +19,19 @@ func (t *thread) trap(stop rsp.Stop) error {
 	t.s.stray(p == nil, *t.pc())
 	switch {
 	case p == nil && stop.Reason != "" || p == nil && t.s.kernel || stop.Signal == 0:
-		return nil // a breakpoint that was taken away meanwhile, an event that nobody asked for
+		return nil // a breakpoint that was removed meanwhile, or an event that nobody requested
 	case p == nil:
 		return t.passOn(stop)
 	}
 	return t.hit(p)
 }
 
-// maxStrays is how many stops in a row at places where nobody has put a breakpoint are taken for events that nobody asked for.
+// maxStrays is how many consecutive stops at places without a breakpoint are accepted as events that nobody
+// requested.
 const maxStrays = 100
 
-// stray counts stops at places where nobody has put a breakpoint, and tells when there is no end to them: such a stub cannot get over what
-// it stops at itself, as KGDB with a kernel in Thumb code.
+// stray counts stops at places without a breakpoint, and reports when they do not end: such a stub cannot continue
+// past what it stops at itself, as KGDB with a kernel in Thumb code.
 func (s *Session) stray(is bool, pc uint64) {
 	if !is {
 		s.strays = 0
@@ -41,11 +42,12 @@ func (s *Session) stray(is bool, pc uint64) {
 	}
 }
 
-// pointHit finds the point whose breakpoint was met; nil: there is none.
+// pointHit returns the point whose breakpoint was hit, or nil if there is none.
 //
-// On x86 the processor reports a breakpoint from behind, and stubs differ in what they show. One that says "swbreak" has put the
-// program counter right. Another may have or not, which its first breakpoint tells that cannot be mistaken; for a return at the end
-// of a function whose neighbour is probed as well it could be. Breakpoints that we wrote ourselves are always reported from behind.
+// On x86 the processor reports a breakpoint with the program counter behind it, and stubs differ in what they show.
+// A stub that reports "swbreak" has corrected the program counter. Another stub may have corrected it or not; its
+// first unambiguous breakpoint shows which. A breakpoint on a return at the end of a function whose neighbour is
+// probed too could be ambiguous. Breakpoints that we wrote ourselves are always reported from behind.
 func (t *thread) pointHit(stop rsp.Stop) *point {
 	s := t.s
 	at, behind := s.points[*t.pc()], s.points[s.isa.BreakpointPC(*t.pc())]
@@ -61,13 +63,13 @@ func (t *thread) pointHit(stop rsp.Stop) *point {
 	if !s.behind {
 		return planted(at)
 	}
-	if behind != nil { // also one that was taken away meanwhile: its instruction has not run
+	if behind != nil { // also for a breakpoint that was removed meanwhile: its instruction has not run
 		*t.pc() = behind.addr
 	}
 	return behind
 }
 
-// planted is a point whose breakpoint is there.
+// planted returns the point if its breakpoint is planted, and nil otherwise.
 func planted(p *point) *point {
 	if p == nil || !p.planted {
 		return nil
@@ -75,7 +77,7 @@ func planted(p *point) *point {
 	return p
 }
 
-// passOn delivers a signal when the target is resumed. Machines have none.
+// passOn delivers a signal when the target is resumed. Machines have no signals.
 func (t *thread) passOn(stop rsp.Stop) error {
 	if t.s.kernel || stop.Signal == 0 {
 		return nil
@@ -85,8 +87,8 @@ func (t *thread) passOn(stop rsp.Stop) error {
 	return nil
 }
 
-// hit is the whole of what happens at a breakpoint: the programs run, the instruction that the breakpoint displaced is completed,
-// what was logged is committed. Registers have been read.
+// hit does everything that happens at a breakpoint: the programs run, the displaced instruction is completed, and
+// what was logged is committed. The registers have been read.
 func (t *thread) hit(p *point) error {
 	t.s.stats.Hits++
 	t.at = p
@@ -111,7 +113,7 @@ func (t *thread) hit(p *point) error {
 	return t.execute(p)
 }
 
-// finish is called when the instruction has completed, with the registers as it left them.
+// finish is called when the instruction has completed, with the registers that it left.
 func (t *thread) finish() error {
 	t.h.Posts()
 	t.h.Commit()
@@ -124,7 +126,7 @@ func (t *thread) faulted(sig int) {
 	t.h.Faulted()
 }
 
-// What package hit asks of a thread.
+// The methods below are what package hit needs from a thread.
 
 // Push implements hit.Target.
 func (t *thread) Push(pl *placement) (this uint64, ok bool) { return t.calls.Push(&t.at.Point, pl) }
@@ -138,7 +140,7 @@ func (t *thread) Comm(p []byte) { copy(p[:len(p)-1], t.comm()) }
 // Disarm implements hit.Target.
 func (t *thread) Disarm(pr *probe) { t.s.Set.Disarm(pr) }
 
-// Signal implements hit.Target: the signal comes when the target is resumed.
+// Signal implements hit.Target: the signal is delivered when the target is resumed.
 func (t *thread) Signal(n int) {
 	if gdb := rsp.SignalOf(n); gdb != 0 && !t.s.kernel {
 		t.s.signal = rsp.Action{Signal: gdb, Thread: t.name}
@@ -160,7 +162,7 @@ func (t *thread) Dump([]uint64) {
 	t.s.warn("exit.dump has no effect through a stub: no core is written")
 }
 
-// skipFunction returns from the function that was just entered, without running it.
+// skipFunction returns from the function that was just entered, without running its code.
 func (t *thread) skipFunction() bool {
 	entered, before := t.sp(), t.regs
 	if t.s.isa.Skip(&t.regs, &t.s.mem, t.h.SkipResult) != nil {

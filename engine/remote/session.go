@@ -20,16 +20,16 @@ import (
 	"gotap/engine/semaphore"
 )
 
-// Config is how a session works, and what it connects with.
+// Config specifies how a session works, and to what it connects.
 type Config struct {
 	backend.Config
 	Address string // HOST:PORT of the stub
-	Exe     string // file with the program's or kernel's symbols; "": what the stub says it runs
+	Exe     string // file with the program's or kernel's symbols; "": the file that the stub reports
 	Patched func() // may be nil; called once, when the session is about to write breakpoints itself: see Clean
 }
 
-// Session is the tracing of one target through a stub. Its methods are those of backend.Session and may be called from any goroutine,
-// but from the callbacks of Config.
+// Session traces one target through a stub. Its methods are those of backend.Session and may be called from any
+// goroutine, but not from the callbacks of Config.
 type Session struct {
 	*probes.Set
 
@@ -40,24 +40,24 @@ type Session struct {
 	modules module.Cache     // the files
 	names   *history.History // for naming addresses; has a lock of its own
 	places  *locate.Locator
-	done    chan struct{} // closed when the target is gone, or at Close
+	done    chan struct{} // closed when the target has ended, or at Close
 	once    sync.Once
 
 	mu      sync.Mutex // guards all below, and the target while it is stopped
-	turn    *sync.Cond // of mu: the target has stopped, resumed, or gone
-	running bool       // the target runs; the client is run's alone then
-	wanted  int        // how many calls want it stopped
+	turn    *sync.Cond // of mu: the target has stopped, resumed or ended
+	running bool       // the target runs; only run uses the client then
+	wanted  int        // number of calls that want it stopped
 	started bool
 	closing bool
 	ended   bool      // nothing is left to trace
 	failure error     // what ended the session, if it was not the target
-	asked   time.Time // when the stub was last asked for a stop; zero once that has come
+	asked   time.Time // when the stub was last asked for a stop; zero once the stop has come
 
 	runner *hit.Runner
 	mem    memory
 	walker *unwind.Walker
 	kernel bool            // the target is a machine, whose threads are its processors
-	signs  bool            // pointers are signed there, or that cannot be told
+	signs  bool            // pointers are signed there, or it is not known
 	mods   []module.Loaded // the program first
 	loader loaderWatch
 	comm   string
@@ -65,32 +65,32 @@ type Session struct {
 	threads map[string]*thread
 	tasks   retprobe.List // calls that a kernel's tasks are in: its stacks are not those of the processors
 	points  map[uint64]*point
-	runs    isa.Exclusives // of the code there is now
-	armed   int            // points that probes asked for
+	runs    isa.Exclusives // of the code that is there now
+	armed   int            // number of points that probes asked for
 	watches []*watch
 	calls   []callProbe
-	caught  []int            // system calls that the stub tells of, in ascending order
+	caught  []int            // system calls that the stub reports, in ascending order
 	sems    semaphore.Counts // of marks
 	patch   bool             // the stub sets no breakpoints itself
 	behind  bool             // the stub shows the program counter behind breakpoints
-	spTaken bool             // it takes another stack pointer
-	spKept  bool             // it does not; neither is set until that is known
-	lifted  bool             // all breakpoints are out while a child uses the target's memory
+	spTaken bool             // the stub accepts a changed stack pointer
+	spKept  bool             // the stub does not; neither is set until that is known
+	lifted  bool             // all breakpoints are removed while a child uses the target's memory
 	redo    map[redo]bool
-	strays  int // stops in a row that were at no point
+	strays  int // consecutive stops that were not at a point
 	queried bool
-	qemu    bool // the stub is QEMU's: once asked
+	qemu    bool // the stub is QEMU's; valid once queried
 
 	tickets map[uint32]*thread
-	signal  rsp.Action // what the thread gets that stopped last
+	signal  rsp.Action // the signal for the thread that stopped last
 	warned  map[string]bool
 	stats   backend.Stats
 }
 
-// Session's methods that no stub can serve answer with this.
+// errRemote is returned by methods of Session that no stub can serve.
 var errRemote = errors.New("a stub traces one target, which is there before")
 
-// Open connects with a stub and looks at its target, which is stopped from now on.
+// Open connects to a stub and examines its target, which is stopped from now on.
 func Open(cfg Config) (*Session, error) {
 	cfg.Defaults()
 	client, err := rsp.Dial(cfg.Address)
@@ -114,15 +114,15 @@ func Open(cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// letGo ends a connection with a target that has not been touched. A stub that names processes wants the name, and ends what it has
-// started when nobody detaches from it.
+// letGo ends a connection with a target that has not been touched. A stub that names processes requires the name,
+// and ends the program that it has started unless the session detaches from it.
 func (s *Session) letGo() {
 	stop, _ := s.client.Why()
-	s.client.Detach(stop.Thread) // what it says does not matter any more
+	s.client.Detach(stop.Thread) // its answer no longer matters
 	s.client.Close()
 }
 
-// run is the goroutine that waits for stops and deals with them.
+// run is the goroutine that waits for stops and handles them.
 func (s *Session) run() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,17 +161,17 @@ func (s *Session) fail(err error) {
 	s.over()
 }
 
-// oneAtATime is what several threads mean to a stub that does not stop them together.
+// oneAtATime explains what several threads mean for a stub that does not stop them together.
 const oneAtATime = "through QEMU's user emulation a program can be traced as long as one thread at a time runs into probes; when two do, it is lost"
 
-// over tells everybody who waits that there will be no more.
+// over notifies everyone who waits that the session is over.
 func (s *Session) over() {
 	s.ended = true
 	s.once.Do(func() { close(s.done) })
 	s.turn.Broadcast()
 }
 
-// settle lets the target run if nobody wants it stopped.
+// settle resumes the target unless some caller wants it stopped.
 func (s *Session) settle() error {
 	if s.running || s.ended || !s.started || s.wanted > 0 || len(s.tickets) > 0 {
 		return nil
@@ -184,7 +184,7 @@ func (s *Session) settle() error {
 	return nil
 }
 
-// resume lets all threads run, with the signal that is due.
+// resume resumes all threads, with the signal that is due.
 func (s *Session) resume() error {
 	if s.lifted {
 		return s.client.Resume(rsp.Action{Thread: s.mem.thread.name})
@@ -197,7 +197,7 @@ func (s *Session) resume() error {
 	return s.client.Resume(act, rsp.Action{})
 }
 
-// gone is why there is nothing left to act on.
+// gone returns the reason why there is nothing left to trace.
 func (s *Session) gone() error {
 	if s.failure != nil {
 		return s.failure
@@ -220,7 +220,7 @@ func (s *Session) Attach(int) error {
 	return fmt.Errorf("cannot attach to a process: %w", errRemote)
 }
 
-// Start lets the target run.
+// Start resumes the target.
 func (s *Session) Start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +231,7 @@ func (s *Session) Start() error {
 	return s.settle()
 }
 
-// Wait blocks until the target is gone or the session is closed, and returns the error that ended it, if one did.
+// Wait blocks until the target has ended or the session is closed, and returns the error that ended it, if any.
 func (s *Session) Wait() error {
 	<-s.done
 	s.mu.Lock()
@@ -239,10 +239,10 @@ func (s *Session) Wait() error {
 	return s.failure
 }
 
-// Done is closed when the target is gone, or the session is over.
+// Done returns a channel that is closed when the target has ended or the session is over.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Release lets the target go on that a program kept with ExitHold.
+// Release resumes the target that a program held with ExitHold.
 func (s *Session) Release(ticket uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +261,7 @@ func (s *Session) Stats() backend.Stats {
 	return st
 }
 
-// Pids is the one process that is traced, by the number of its first thread; nothing for a kernel.
+// Pids returns the traced process, by the number of its first thread; nothing for a kernel.
 func (s *Session) Pids() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,8 +271,8 @@ func (s *Session) Pids() []int {
 	return []int{s.pid()}
 }
 
-// Close takes all breakpoints away and lets the target go on without us. With now it does not wait for a target that
-// does not stop. The error is about what could not be put back.
+// Close removes all breakpoints and detaches from the target. If now is set, it does not wait for a target that
+// does not stop. The error reports what could not be restored.
 func (s *Session) Close(now bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,7 +300,7 @@ func (s *Session) Close(now bool) error {
 	return err
 }
 
-// goOn lets the target run to its next stop, though it is wanted stopped.
+// goOn runs the target to its next stop although some caller wants it stopped.
 func (s *Session) goOn() error {
 	wanted := s.wanted
 	s.wanted = 0
@@ -310,7 +310,7 @@ func (s *Session) goOn() error {
 	return err
 }
 
-// restore takes back all that was changed and detaches.
+// restore undoes all changes and detaches.
 func (s *Session) restore() error {
 	var all error
 	for _, p := range s.points {
@@ -323,7 +323,7 @@ func (s *Session) restore() error {
 	return all
 }
 
-// warn tells the user something once.
+// warn warns the user of something, once.
 func (s *Session) warn(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if s.cfg.Warn != nil && !s.warned[text] {
@@ -341,7 +341,7 @@ func (s *Session) notify(e backend.Event) {
 	s.cfg.Notify(e)
 }
 
-// threadOf is the thread of a stop, with its registers.
+// threadOf returns the thread of a stop, with its registers.
 func (s *Session) threadOf(name string) (*thread, error) {
 	if name == "" {
 		if name = s.client.Current(); name == "" {
@@ -354,7 +354,7 @@ func (s *Session) threadOf(name string) (*thread, error) {
 		t.h.Init(s.runner, t, t, t.regs[:], uint32(t.id))
 		t.calls.Init(t, &t.h, s.sharedCalls())
 		s.threads[name] = t
-		if len(s.threads) > 1 && !s.kernel && !s.client.Has("QNonStop") { // which stubs of debuggers' own have, that stop all threads
+		if len(s.threads) > 1 && !s.kernel && !s.client.Has("QNonStop") { // debuggers' own stubs have it, and they stop all threads
 			s.warn("%s", oneAtATime)
 		}
 	}
@@ -362,8 +362,8 @@ func (s *Session) threadOf(name string) (*thread, error) {
 	return t, t.readRegs()
 }
 
-// sharedCalls is where the calls of all threads are remembered: of a kernel, whose tasks move between processors. nil: each thread
-// has its own.
+// sharedCalls returns the list that records the calls of all threads: for a kernel, whose tasks move between
+// processors. It returns nil if each thread has its own list.
 func (s *Session) sharedCalls() *retprobe.List {
 	if !s.kernel {
 		return nil
@@ -372,7 +372,7 @@ func (s *Session) sharedCalls() *retprobe.List {
 	return &s.tasks
 }
 
-// pid is the number of the target's process: that of its first thread, as on Linux.
+// pid returns the number of the target's process: that of its first thread, as on Linux.
 func (s *Session) pid() int {
 	if s.kernel || s.mem.thread == nil {
 		return 0
