@@ -11,17 +11,17 @@ import (
 	"gotap/runtime"
 )
 
-// What a program may ask of the thread that hit: thread implements runtime.Thread.
+// This file provides what a program may ask of the thread that hit: thread implements runtime.Thread.
 
 var (
 	_ runtime.ProcessInfo = (*thread)(nil)
 	_ runtime.Mapper      = (*thread)(nil)
 )
 
-// ReadMemory implements runtime.Thread. Breakpoints do not show.
+// ReadMemory implements runtime.Thread. It hides breakpoints.
 func (t *thread) ReadMemory(addr uint64, p []byte) int { return t.s.mem.read(t.s.isa.Address(addr), p) }
 
-// WriteMemory implements runtime.Thread. Writing over a breakpoint fails.
+// WriteMemory implements runtime.Thread. It fails for memory that contains a breakpoint.
 func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 	addr = t.s.isa.Address(addr)
 	for _, pt := range t.s.points {
@@ -32,8 +32,9 @@ func (t *thread) WriteMemory(addr uint64, p []byte) bool {
 	return t.s.mem.WriteMemory(addr, p) == nil
 }
 
-// Writable implements runtime.Mapper. A stub does not tell how memory is mapped: in a module the file's segment decides, and
-// elsewhere what can be read counts as writable. A stub's own writes say nothing, for most of them write to read-only pages, too.
+// Writable implements runtime.Mapper. A stub does not report how memory is mapped: in a module the file's segment
+// decides, and elsewhere readable memory counts as writable. A stub's own writes prove nothing, because most stubs
+// also write to read-only pages.
 func (t *thread) Writable(addr, n uint64) bool {
 	addr = t.s.isa.Address(addr)
 	for i := range t.s.mods {
@@ -71,10 +72,11 @@ func (t *thread) ArgFloat(n int) (float64, bool) {
 	return t.floatReg(t.s.isa.ArgFloat(n))
 }
 
-// extended is how many bytes a number of x86's floating-point unit has.
+// extended is the size in bytes of a number of x86's floating-point unit.
 const extended = 10
 
-// floatTop is the number on top of that unit's stack. GDB counts from the top; QEMU calls its registers so as they are, wherever the top is.
+// floatTop returns the number on top of that unit's stack. GDB counts registers from the top; QEMU numbers them
+// physically, wherever the top is.
 func (t *thread) floatTop() (float64, bool) {
 	b := t.s.bound
 	if len(b.float) == 0 {
@@ -95,7 +97,7 @@ func (t *thread) floatTop() (float64, bool) {
 	return ptrace.Extended(data), true
 }
 
-// isQEMU reports whether the stub is QEMU's, by a question that no other answers.
+// isQEMU reports whether the stub is QEMU's, by a query that no other stub answers.
 func (s *Session) isQEMU() bool {
 	if !s.queried {
 		answer, err := s.client.Call("qqemu.sstepbits")
@@ -104,7 +106,7 @@ func (s *Session) isQEMU() bool {
 	return s.qemu
 }
 
-// floatReg is the low lane of vector register n.
+// floatReg returns the low lane of vector register n.
 func (t *thread) floatReg(n int) (float64, bool) {
 	if n < 0 || n >= t.s.isa.vectors || !t.readVectors() {
 		return 0, false
@@ -116,7 +118,7 @@ func (t *thread) floatReg(n int) (float64, bool) {
 	return math.Float64frombits(bits), true
 }
 
-// FloatWord implements runtime.Thread. Of x86's registers only the vectors are read from stubs.
+// FloatWord implements runtime.Thread. Of x86's registers only the vector registers are read from stubs.
 func (t *thread) FloatWord(n int) (uint64, bool) {
 	a := t.s.isa
 	words := 2 * a.vectors
@@ -147,7 +149,8 @@ func (t *thread) Return() uint64 {
 // SetReturn implements runtime.Thread.
 func (t *thread) SetReturn(v uint64) { t.regs[t.s.isa.Ret()] = v }
 
-// Field implements runtime.Thread. What only the target's kernel knows, a stub does not tell: that is 0.
+// Field implements runtime.Thread. A field that only the target's kernel knows is 0, because a stub does not report
+// it.
 func (t *thread) Field(f runtime.Field) uint64 {
 	switch f {
 	case runtime.FieldPid:
@@ -199,11 +202,11 @@ func (t *thread) Errno() (uint64, bool) {
 // Bias implements runtime.ProcessInfo.
 func (t *thread) Bias(name string) (uint64, bool) { return module.BiasOf(t.s.mods, name) }
 
-// caller is the return address of the function: where the convention puts it at the entry, where the exit leads to, and otherwise as
-// unwinding finds it.
+// caller returns the return address of the function: at the entry, from where the calling convention puts it; at an
+// exit, the address to which the exit leads; otherwise as found by unwinding.
 func (t *thread) caller() uint64 {
 	switch now := t.h.Now; {
-	case t.at == nil: // at a system call, or where data was met
+	case t.at == nil: // at a system call, or at an access to watched data
 	case now.Leave && t.calls.Behind():
 		return *t.pc()
 	case now.Leave && t.s.isa.Stepless:
@@ -237,7 +240,7 @@ func (t *thread) Text(f runtime.TextField, p []byte) int {
 	return len(s)
 }
 
-// codePlace names the function and the file of the code that was hit.
+// codePlace returns the names of the function and the file of the code that was hit.
 func (t *thread) codePlace() (function, file string) {
 	if pl := t.h.Now.Placement; !pl.Data {
 		return pl.Func, pl.Module
@@ -246,7 +249,7 @@ func (t *thread) codePlace() (function, file string) {
 	return sym.Func, sym.Module
 }
 
-// comm is the name of the program, cut as kernels cut it.
+// comm returns the name of the program, truncated as kernels do it.
 func (t *thread) comm() string { return t.s.comm[:min(len(t.s.comm), 15)] }
 
 // Stack implements runtime.Thread.
@@ -265,7 +268,7 @@ func (t *thread) Stack(pcs []uint64) int {
 	return t.s.walker.Walk(&t.regs, &t.s.mem, t.s.findTable, pcs)
 }
 
-// findTable finds the call-frame information for an address.
+// findTable returns the call-frame information for an address.
 func (s *Session) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 	m := module.Find(s.mods, pc)
 	if m == nil || m.File == nil || m.Err != nil {

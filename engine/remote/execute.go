@@ -10,19 +10,19 @@ import (
 	"gotap/engine/remote/rsp"
 )
 
-// execute completes the displaced instruction: emulated where that can be, otherwise by the target at its own place, with the
-// breakpoint lifted meanwhile.
+// execute completes the displaced instruction: by emulation if possible, otherwise the target runs it at its own
+// address, with the breakpoint lifted meanwhile.
 //
-// Lifting a breakpoint is safe because all other threads are stopped: a step moves one thread alone, and so does a run to the next
-// instruction where the stub can do that. Where it cannot, as with processors of a machine without vCont, another thread may
-// pass the place without a hit.
+// Lifting a breakpoint is safe because all other threads are stopped: a step moves only one thread, and so does a
+// run to the next instruction if the stub can do that. If it cannot, as with processors of a machine without vCont,
+// another thread may pass the place without a hit.
 func (t *thread) execute(p *point) error {
 	if p.how == arch.Emulated {
 		before := t.regs
 		if t.emulate(p) == nil && t.takesSP(before[t.s.isa.SP()]) {
 			return t.finish()
 		}
-		t.regs = before // what was pushed lies below the stack pointer still, and is written once more
+		t.regs = before // the pushed value still lies below the stack pointer, and is written again
 	}
 	if t.s.isa.Stepless {
 		return t.runToNext(p)
@@ -30,8 +30,9 @@ func (t *thread) execute(p *point) error {
 	return t.step(p)
 }
 
-// takesSP reports whether the stub takes the stack pointer that the thread has now, which was another one before. KGDB does not on x86, and
-// says nothing: where the kernel keeps its registers depends on it. That is found out once, by a look at what became of it.
+// takesSP reports whether the stub accepts the thread's present stack pointer, which differs from the one before.
+// KGDB on x86 does not, and returns no error: where the kernel keeps its registers depends on the stack pointer.
+// This is determined once, by reading the register back.
 func (t *thread) takesSP(before uint64) bool {
 	s, sp := t.s, t.sp()
 	if sp == before || s.spTaken || s.isa.Stepless {
@@ -45,7 +46,7 @@ func (t *thread) takesSP(before uint64) bool {
 	return s.spTaken
 }
 
-// writeSP gives the stub the stack pointer alone.
+// writeSP writes only the stack pointer to the stub.
 func (t *thread) writeSP(sp uint64) error {
 	r := t.s.bound.slots[t.slotOf(t.s.isa.SP())].reg
 	data := make([]byte, r.Bytes())
@@ -53,7 +54,7 @@ func (t *thread) writeSP(sp uint64) error {
 	return t.write(r, data)
 }
 
-// readSP asks the stub for the stack pointer.
+// readSP reads the stack pointer from the stub.
 func (t *thread) readSP() (uint64, error) {
 	raw, err := t.s.client.ReadRegisters()
 	if err != nil {
@@ -72,7 +73,7 @@ func (t *thread) readSP() (uint64, error) {
 	return sp, nil
 }
 
-// slotOf is the number of the slot of a register.
+// slotOf returns the number of the slot of a register.
 func (t *thread) slotOf(index int) int {
 	return slices.IndexFunc(t.s.bound.slots, func(sl slot) bool { return sl.index == index })
 }
@@ -93,10 +94,10 @@ func (t *thread) emulate(p *point) error {
 
 var errNotEmulated = &arch.RefusedError{Reason: "the kernel executes system calls"}
 
-// execPatience is how long an instruction may take that the target runs itself. It may be a system call that waits.
+// execPatience is how long an instruction that the target runs itself may take. It may be a system call that waits.
 const execPatience = 5 * time.Second
 
-// step has the stub execute the instruction.
+// step makes the stub step the instruction.
 func (t *thread) step(p *point) error {
 	t.s.stats.Steps++
 	stop, err := t.away(p, func() (rsp.Stop, error) { return t.go1(true) })
@@ -114,11 +115,11 @@ func (t *thread) step(p *point) error {
 	return t.stepped(p)
 }
 
-// stepped deals with the end of a step. An instruction that is not where it leads to has not completed: a page was not there, and
-// the kernel that is probed has begun to fetch it.
+// stepped handles the end of a step. If the thread is not at an address to which the instruction leads, the
+// instruction has not completed: a page was missing, and the probed kernel has begun to fetch it.
 func (t *thread) stepped(p *point) error {
 	in := p.site.Insn()
-	if *t.pc() == p.addr && in.Control == arch.Plain { // a repeated string instruction between two rounds
+	if *t.pc() == p.addr && in.Control == arch.Plain { // a repeated string instruction between two iterations
 		return t.again(p)
 	}
 	if t.s.kernel && in.Control == arch.Plain && *t.pc() != p.addr+uint64(in.Len) {
@@ -127,14 +128,15 @@ func (t *thread) stepped(p *point) error {
 	return t.finish()
 }
 
-// again commits what the programs of this hit logged and sees to it that they do not run when the instruction is tried again.
+// again commits what the programs of this hit logged, and ensures that they do not run when the instruction is
+// tried again.
 func (t *thread) again(p *point) error {
 	t.h.Commit()
 	t.s.redo[redo{p.addr, t.before}] = true
 	return nil
 }
 
-// runToNext lets the thread execute the instruction and run into a breakpoint behind it: never a step.
+// runToNext makes the thread execute the instruction and run into a breakpoint behind it: never a step.
 func (t *thread) runToNext(p *point) error {
 	in := p.site.Insn()
 	next, err := t.s.pointAt(p.addr+uint64(in.Len), nil)
@@ -166,7 +168,7 @@ func (t *thread) runToNext(p *point) error {
 	return t.hit(next)
 }
 
-// away does something with the breakpoint of a point lifted, and reads the registers of the thread afterwards.
+// away calls do with the breakpoint of a point lifted, and reads the registers of the thread afterwards.
 func (t *thread) away(p *point, do func() (rsp.Stop, error)) (rsp.Stop, error) {
 	sp := t.sp()
 	if err := t.writeRegs(); err != nil {
@@ -192,7 +194,7 @@ func (t *thread) away(p *point, do func() (rsp.Stop, error)) (rsp.Stop, error) {
 	return stop, t.s.sync(p)
 }
 
-// go1 lets the thread alone take a step, or run, and waits until it has stopped.
+// go1 makes only this thread step or run, and waits until it has stopped.
 func (t *thread) go1(step bool) (rsp.Stop, error) {
 	if err := t.s.client.Resume(rsp.Action{Step: step, Thread: t.name}); err != nil {
 		return rsp.Stop{}, err

@@ -15,14 +15,14 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// A probe is what a user asked for, a placement that probe at one place of a file: see package registry.
+// A probe is what a user asked for; a placement is that probe at one place of a file: see package registry.
 type (
 	probe     = registry.Probe
 	placement = registry.Placement
 )
 
-// tracer is what the session does for its probes: it implements probes.Tracer. Of the session's one target it is also the process in
-// which they are armed, and the address space.
+// tracer is what the session provides for its probes: it implements probes.Tracer. Since the session has one
+// target, it is also the process in which the probes are armed, and the address space.
 type tracer struct{ s *Session }
 
 var (
@@ -34,7 +34,7 @@ var (
 // Do implements probes.Tracer: the target is stopped meanwhile.
 func (t tracer) Do(fn func() error) error { return t.s.held(fn) }
 
-// Read implements probes.Tracer: the target goes on.
+// Read implements probes.Tracer: the target keeps running.
 func (t tracer) Read(fn func()) error {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
@@ -42,7 +42,7 @@ func (t tracer) Read(fn func()) error {
 	return nil
 }
 
-// Prepare implements probes.Tracer. The target is stopped all the while: places are compared with its memory.
+// Prepare implements probes.Tracer. The target is stopped the whole time: places are compared with its memory.
 func (t tracer) Prepare(fn func([]locate.Process, probes.Do) error) error {
 	return t.s.held(func() error {
 		at := []locate.Process{{Pid: t.s.pid(), Mods: t.s.mods}}
@@ -67,7 +67,7 @@ func (t tracer) Points() iter.Seq[*retprobe.Point] {
 	}
 }
 
-// Together implements probes.Tracer: the target is stopped, and what fn wants is planted at once.
+// Together implements probes.Tracer: the target is stopped, and the points that fn syncs are planted at once.
 func (t tracer) Together(fn func()) map[*retprobe.Point]error {
 	fn()
 	return nil
@@ -173,7 +173,8 @@ func (t tracer) Attach(pl *placement, addr uint64, m *module.Loaded) error {
 	return pt.Attach(pl, &body{s, pt, pl.Target, m})
 }
 
-// Strategy implements retprobe.Breakpoint: it names how a point's instruction is completed.
+// Strategy implements retprobe.Breakpoint: it returns the name of the way in which a point's instruction is
+// completed.
 func (p *point) Strategy() string {
 	if p.how == arch.Emulated {
 		return "emulated"

@@ -8,7 +8,7 @@ import (
 	"gotap/engine/remote/rsp"
 )
 
-// stopPatience is how long a target may take to stop when it is asked to.
+// stopPatience is how long a target may take to stop on request.
 const stopPatience = 10 * time.Second
 
 // held runs fn with the target stopped and the lock held.
@@ -31,7 +31,7 @@ func (s *Session) held(fn func() error) error {
 	return fn()
 }
 
-// halt waits until the target does not run.
+// halt waits until the target is stopped.
 func (s *Session) halt() error {
 	if s.running {
 		s.asked = time.Now()
@@ -52,8 +52,8 @@ func (s *Session) halt() error {
 	return nil
 }
 
-// wakeAfter wakes whoever waits for turn after a time. It takes the lock for that, so that it cannot come between a look at the clock and
-// the wait that follows; the clock is to be read before this is called.
+// wakeAfter wakes all waiters on turn after a time. It takes the lock for that, so that the wake-up cannot come
+// between reading the clock and the wait that follows; the caller must read the clock before the call.
 func (s *Session) wakeAfter(d time.Duration) *time.Timer {
 	return time.AfterFunc(d, func() {
 		s.mu.Lock()
@@ -62,18 +62,18 @@ func (s *Session) wakeAfter(d time.Duration) *time.Timer {
 	})
 }
 
-// errNoStop is a target that does not stop.
+// errNoStop reports a target that does not stop.
 var errNoStop = fmt.Errorf("the target does not stop when it is asked to, within %v; some stubs, as that of QEMU's user emulation before version 10, "+
 	"look at their connection only when the program runs into a breakpoint", stopPatience)
 
-// hurry is how long it is waited for a target that has been asked to stop, when the session is to end at once. What would be left
-// without it are breakpoints, and the first that is met ends a target that nobody traces.
+// hurry is how long the session waits for a target that has been asked to stop, if the session is to end at once.
+// Without a stop the breakpoints stay, and the first one hit ends a target that nobody traces.
 const hurry = time.Second
 
-// errLeftRunning is a target that was let go as it was.
+// errLeftRunning reports a target that was released with its breakpoints.
 var errLeftRunning = fmt.Errorf("the target has not stopped within %v: it goes on with breakpoints in it", hurry)
 
-// asksInVain waits a moment for a target that has been asked to stop, and reports whether it still runs.
+// asksInVain waits briefly for a target that has been asked to stop, and reports whether it still runs.
 func (s *Session) asksInVain() bool {
 	if s.asked.IsZero() {
 		return false
@@ -86,14 +86,16 @@ func (s *Session) asksInVain() bool {
 	return s.running && !s.ended
 }
 
-// interruptPatience is how long an interrupt that another stop overtook may take to come once the target runs again.
+// interruptPatience is how long an interrupt that another stop overtook may take to arrive after the target runs
+// again.
 const interruptPatience = 100 * time.Millisecond
 
-// awaitInterrupt sees to it that no interrupt is under way when the target is let go. A stub as gdbserver interrupts by SIGINT: when the
-// target has stopped for something else first, that signal is still due, and would kill a target that nobody traces. Or the stub has
-// dropped the request; so this lets the target run and waits, but not for long. What is hit meanwhile is hit. Machines have no signals.
+// awaitInterrupt ensures that no interrupt is pending when the target is detached. A stub such as gdbserver
+// interrupts by SIGINT: if the target has stopped for another reason first, that signal is still due, and would
+// kill a target that nobody traces. Or the stub has dropped the request; so this function resumes the target and
+// waits, but not for long. Hits during that time are handled as hits. Machines have no signals.
 func (s *Session) awaitInterrupt() error {
-	const rounds = 3 // for a stub that stops at breakpoints only, each of which overtakes an interrupt
+	const rounds = 3 // for a stub that stops only at breakpoints, each of which overtakes an interrupt
 	for n := 0; n < rounds && !s.kernel && !s.ended && !s.asked.IsZero(); n++ {
 		begin := time.Now()
 		timer := s.wakeAfter(interruptPatience)
@@ -104,7 +106,7 @@ func (s *Session) awaitInterrupt() error {
 			s.turn.Wait()
 		}
 		timer.Stop()
-		s.asked = time.Time{} // it has come, or never will
+		s.asked = time.Time{} // it has arrived, or never will
 		if err := s.halt(); err != nil {
 			return err
 		}
@@ -112,7 +114,7 @@ func (s *Session) awaitInterrupt() error {
 	return nil
 }
 
-// stopped deals with a stop of the target. What it returns ends the session.
+// stopped handles a stop of the target. An error that it returns ends the session.
 func (s *Session) stopped(stop rsp.Stop) error {
 	s.mem.forget()
 	switch stop.Kind {
@@ -143,8 +145,9 @@ func (s *Session) stopped(stop rsp.Stop) error {
 	return t.trap(stop)
 }
 
-// interrupted reports whether a stop is the one that the stub was asked for, which may come late: the target stopped for something else
-// first. It must not be taken for a signal of the target's own: gdbserver interrupts by a SIGINT, which kills when it is passed on.
+// interrupted reports whether a stop is the one that the stub was asked for, which may come late if the target
+// stopped for another reason first. It must not be taken for a signal of the target's own: gdbserver interrupts by
+// a SIGINT, which kills if it is passed on.
 func (s *Session) interrupted(stop rsp.Stop) bool {
 	if stop.Signal != rsp.SignalInt || s.asked.IsZero() {
 		return false

@@ -9,7 +9,7 @@
 // notified, and a probe hit does not hand the processor to another thread. Only Wait may block; it notifies the scheduler,
 // because a raw call that blocks would delay the garbage collector.
 //
-// Words and constants are those of ptrace(2), wait(2) and the kernel's uapi headers; the numbers are the kernel's stable interface.
-// Everything but the calls themselves compiles on any host. Files that end in _linux.go contain the calls, and those named
-// for a processor contain its differences.
+// Words and constants are those of ptrace(2), wait(2) and the kernel's uapi headers; the numbers are the kernel's
+// stable interface. Everything but the calls themselves compiles on any host. Files that end in _linux.go contain the
+// calls, and those named for a processor contain its differences.
 package ptrace
