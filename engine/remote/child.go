@@ -12,15 +12,16 @@ import (
 	"gotap/engine/semaphore"
 )
 
-// Children, and new programs, of a process behind a stub that tells of them, as gdbserver does. Children are not traced: their
-// memory is a copy of the target's with the breakpoints in it, or the target's own, so that the breakpoints have to go before a
-// child may run. Stubs that tell of no children either keep breakpoints out of memory, as QEMU does, or have one process alone.
+// Children and new programs of a process, for a stub that reports them, such as gdbserver. Children are not traced.
+// Their memory is a copy of the target's that contains the breakpoints, or the target's own, so the breakpoints
+// must be removed before a child may run. Stubs that report no children either keep breakpoints out of memory, as
+// QEMU does, or have only one process.
 
-// forked deals with the stop of a thread that has made a child, which stands still as well, and lets the child go.
+// forked handles the stop of a thread that has made a child, which is stopped as well, and releases the child.
 //
-// The child of a fork has a memory of its own: the breakpoints are taken out of that. The child of a vfork has the target's until
-// it runs another program or ends: there are no breakpoints at all meanwhile, and no thread runs that could miss them but the one
-// that waits for the child.
+// The child of a fork has its own memory: the breakpoints are removed from that. The child of a vfork uses the
+// target's memory until it runs another program or ends: meanwhile all breakpoints are removed, and the only thread
+// that could miss them is the one that waits for the child.
 func (t *thread) forked(stop rsp.Stop) error {
 	s := t.s
 	s.notify(backend.Event{Kind: backend.EventFork, Tid: t.id, Child: rsp.ThreadNumber(stop.Value)})
@@ -43,7 +44,7 @@ func (t *thread) forked(stop rsp.Stop) error {
 	return errors.Join(all, s.client.Choose(t.name))
 }
 
-// alone is called when a child does not use the target's memory any more.
+// alone is called when a child no longer uses the target's memory.
 func (t *thread) alone() error {
 	t.s.lifted = false
 	return t.s.syncAll()
@@ -57,8 +58,8 @@ func (s *Session) syncAll() (all error) {
 	return all
 }
 
-// execed deals with a target that runs another program from now on: nothing of the old one is there any more, and the probes are
-// placed in the new one.
+// execed handles a target that now runs another program: nothing of the old program exists any more, and the probes
+// are placed in the new one.
 func (t *thread) execed(stop rsp.Stop) error {
 	s := t.s
 	name, err := hex.DecodeString(stop.Value)
@@ -84,7 +85,8 @@ func (t *thread) execed(stop rsp.Stop) error {
 	return nil
 }
 
-// forgetProgram forgets what was known of a program that is gone. The stub has forgotten the breakpoints itself.
+// forgetProgram clears all state about a program that no longer exists. The stub has removed the breakpoints
+// itself.
 func (s *Session) forgetProgram() {
 	for _, p := range s.points {
 		p.planted = false

@@ -21,10 +21,10 @@ const (
 	auxEntry = 9 // where the program begins, in memory
 )
 
-// ErrNoExe says that nothing tells which program the target runs.
+// ErrNoExe means that the program that the target runs is not known.
 var ErrNoExe = errors.New("the stub does not say which file its target runs")
 
-// errNothing is a stub that has no target, or none any more.
+// errNothing means that a stub has no target, or no longer has one.
 var errNothing = errors.New("the stub has no program that runs")
 
 // hinted is an error with advice.
@@ -33,11 +33,11 @@ type hinted struct {
 	hint string
 }
 
-// Hint is the advice.
+// Hint returns the advice.
 func (e *hinted) Hint() string  { return e.hint }
 func (e *hinted) Unwrap() error { return e.error }
 
-// dialError explains a connection that cannot be made.
+// dialError explains why a connection cannot be made.
 func dialError(address string, err error) error {
 	var stranger *rsp.NotStubError
 	var dns *net.DNSError
@@ -54,7 +54,8 @@ func dialError(address string, err error) error {
 	return fmt.Errorf("cannot connect with %s: %w", address, err)
 }
 
-// inspect finds out what the target is: its processor, its program, where that is loaded, and which thread has stopped.
+// inspect determines the target's properties: its processor, its program, where that is loaded, and which thread
+// has stopped.
 func (s *Session) inspect() error {
 	stop, err := s.client.Why()
 	if err != nil {
@@ -94,7 +95,8 @@ func (a *stubISA) inUpperHalf(file *module.File) bool {
 	return slices.ContainsFunc(file.Segments, func(seg module.Segment) bool { return seg.Flags&elf.PF_X != 0 && seg.Vaddr>>shift != 0 })
 }
 
-// program is the file of what the target runs: the one that was named, or that the stub names and is here as well.
+// program returns the file of the program that the target runs: the one that was named, or the one that the stub
+// names if it also exists locally.
 func (s *Session) program() (*module.File, error) {
 	path := s.cfg.Exe
 	if path == "" {
@@ -113,7 +115,8 @@ func (s *Session) program() (*module.File, error) {
 	return s.modules.OpenPath(path)
 }
 
-// compareIDs makes sure that the target runs the very file that was named, where both have a build-id and memory shows the target's.
+// compareIDs returns an error unless the target runs exactly the named file, if both have a build-id and the
+// target's can be read from memory.
 func (s *Session) compareIDs(file *module.File) error {
 	section := file.ELF().Section(".note.gnu.build-id")
 	if section == nil || section.Addr == 0 || section.Size > maxNote {
@@ -128,10 +131,10 @@ func (s *Session) compareIDs(file *module.File) error {
 		"--exe FILE names the program that runs there"}
 }
 
-// maxNote bounds a note with a build-id.
+// maxNote is the maximum size of a note with a build-id.
 const maxNote = 256
 
-// describe chooses the instruction set, and finds its registers in what the stub says of them.
+// describe selects the instruction set, and finds its registers in the stub's description.
 func (s *Session) describe(file *module.File) error {
 	s.isa = isaOf(file.Machine)
 	if s.isa == nil {
@@ -165,7 +168,7 @@ func (s *Session) auxiliary(data []byte) map[uint64]uint64 {
 	return all
 }
 
-// bias is what the loader has added to the addresses of the program.
+// bias returns what the loader has added to the addresses of the program.
 func (s *Session) bias(file *module.File, aux map[uint64]uint64) uint64 {
 	if at, ok := aux[auxEntry]; ok && file.Entry != 0 {
 		return at - file.Entry
@@ -176,10 +179,10 @@ func (s *Session) bias(file *module.File, aux map[uint64]uint64) uint64 {
 	return 0
 }
 
-// pageSize is what addresses of mappings are rounded to; what it really is on the target does not matter.
+// pageSize is the size to which addresses of mappings are rounded; the target's real page size does not matter.
 const pageSize = 4096
 
-// loaded is a file as it is mapped with a bias.
+// loaded returns a file as mapped with a bias.
 func (s *Session) loaded(file *module.File, bias uint64) module.Loaded {
 	m := module.Loaded{Path: file.Path, File: file, Bias: bias}
 	for _, seg := range file.Segments {

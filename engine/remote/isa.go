@@ -12,16 +12,16 @@ import (
 	"gotap/engine/remote/rsp"
 )
 
-// stubISA is an instruction set as a stub shows it: what package isa says of it, and GDB's names of it and of its registers. Values
-// are made once and never changed.
+// stubISA is an instruction set as a stub shows it: the data of package isa, and GDB's names of the architecture
+// and of its registers. The values are created once and never changed.
 type stubISA struct {
 	*isa.ISA
 	name    string // GDB's name of the architecture
-	stack   uint   // a kernel's stack has 1<<stack bytes, and begins at a multiple of that
+	stack   uint   // a kernel's stack has 1<<stack bytes, and begins at a multiple of its size
 	vector  string // name of the vector registers, before their number
-	vectors int    // how many there are
-	control string // name of the register with the vector unit's modes
-	status  string // of the one with its flags, "" when that is the same
+	vectors int    // their number
+	control string // name of the register with the modes of the vector unit
+	status  string // name of the register with its flags; "" if that is the same register
 }
 
 var (
@@ -33,7 +33,7 @@ var (
 
 var isas = []*stubISA{&amd64ISA, &i386ISA, &arm64ISA, &armISA}
 
-// isaNamed finds an instruction set by GDB's name of it. Boards say "armv7" and the like, for arm.
+// isaNamed returns the instruction set with GDB's name. Boards report "armv7" and the like for arm.
 func isaNamed(name string) *stubISA {
 	for _, a := range isas {
 		if a.name == name {
@@ -46,7 +46,7 @@ func isaNamed(name string) *stubISA {
 	return nil
 }
 
-// isaOf finds the instruction set of a file.
+// isaOf returns the instruction set of a file.
 func isaOf(machine elf.Machine) *stubISA {
 	for _, a := range isas {
 		if a.Machine == machine {
@@ -56,7 +56,8 @@ func isaOf(machine elf.Machine) *stubISA {
 	return nil
 }
 
-// kind is what a stub wants to know of an instruction where it is to set a breakpoint: its length, but 3 for a long one of Thumb.
+// kind returns what a stub needs to know about an instruction to set a breakpoint there: its length, but 3 for a
+// long Thumb instruction.
 func (a *stubISA) kind(set arch.Arch, in arch.Insn) int {
 	switch {
 	case set == arm.Thumb && in.Len == 4:
@@ -67,27 +68,27 @@ func (a *stubISA) kind(set arch.Arch, in arch.Insn) int {
 	return 1
 }
 
-// slot says where a register of the target is in its packets, and in arch.Regs.
+// slot is the position of a register of the target in the stub's packets, and in arch.Regs.
 type slot struct {
 	reg   rsp.Register
 	index int
 	bits  int
 }
 
-// binding is where the registers of a target are.
+// binding holds the positions of a target's registers.
 type binding struct {
 	slots   []slot
-	vectors []rsp.Register // by number; empty when the stub does not show them
+	vectors []rsp.Register // by number; empty if the stub does not show them
 	control rsp.Register
 	status  rsp.Register
-	float   []rsp.Register // stack of x86's floating-point unit, empty when the stub does not show it
+	float   []rsp.Register // stack of x86's floating-point unit; empty if the stub does not show it
 	flags   rsp.Register   // of that unit
-	current rsp.Register   // that holds a kernel's present task
-	// features tells what an AArch64 processor has.
+	current rsp.Register   // the register that holds a kernel's present task
+	// features is the register that describes what an AArch64 processor has.
 	features rsp.Register
 }
 
-// aliases are GDB's names of registers that package arch calls otherwise.
+// aliases maps registers to GDB's names where package arch uses different ones.
 var aliases = map[string]string{"cpsr/aarch64": "pstate"}
 
 // bind finds the registers of the architecture in the stub's description.

@@ -12,26 +12,27 @@ import (
 	"gotap/engine/place"
 )
 
-// System calls of a machine's kernel: the places are the kernel's functions for them. On x86 and AArch64 those have one argument, the
-// registers that the process came with (struct pt_regs; since Linux 4.17 and 4.19), on 32-bit ARM the arguments themselves. The calls of
-// other processes than those of the kernel's own word size have functions of their own, and are not seen.
+// System calls of a machine's kernel: the places are the kernel's functions for them. On x86 and AArch64 these have
+// one argument, the registers of the process at the call (struct pt_regs; since Linux 4.17 and 4.19); on 32-bit ARM
+// they have the arguments themselves. The calls of processes of another word size than the kernel's have separate
+// functions, and are not seen.
 
 // callPrefix is what a kernel puts before the name of a system call.
 var callPrefix = map[elf.Machine]string{
 	elf.EM_X86_64: "__x64_sys_", elf.EM_386: "__ia32_sys_", elf.EM_AARCH64: "__arm64_sys_", elf.EM_ARM: "sys_",
 }
 
-// callAlias are the calls whose functions have another name (SYSCALL_DEFINE in the kernel's fs/stat.c, kernel/sys.c,
-// fs/namespace.c, fs/read_write.c).
+// callAlias lists the calls whose functions have another name (SYSCALL_DEFINE in the kernel's fs/stat.c,
+// kernel/sys.c, fs/namespace.c, fs/read_write.c).
 var callAlias = map[string]string{
 	"stat": "newstat", "lstat": "newlstat", "fstat": "newfstat", "uname": "newuname", "umount2": "umount", "sendfile": "sendfile64",
 }
 
-// callPlace is what names of places in such functions begin with.
+// callPlace is the prefix of the names of places in such functions.
 const callPlace = "syscall:"
 
-// argOffset is where struct pt_regs has an argument, by the kernel's arch/x86/include/asm/ptrace.h and
-// arch/arm64/include/uapi/asm/ptrace.h.
+// argOffset returns the offset of an argument in struct pt_regs, according to the kernel's
+// arch/x86/include/asm/ptrace.h and arch/arm64/include/uapi/asm/ptrace.h.
 func argOffset(machine elf.Machine, n int) (offset uint64, ok bool) {
 	const words64, words32 = 8, 4
 	order := map[elf.Machine][6]int{ // words before the register
@@ -47,7 +48,7 @@ func argOffset(machine elf.Machine, n int) (offset uint64, ok bool) {
 	return uint64(words[n] * words64), true
 }
 
-// kernelCalls finds the functions of the system calls that a specification means.
+// kernelCalls returns the functions of the system calls to which a specification refers.
 func (s *Session) kernelCalls(r *place.Resolver, spec place.Spec, files []*module.File) (found []place.Target, err error) {
 	known := false
 	for _, name := range syscallnames.Names(s.isa.Machine) {
@@ -79,7 +80,8 @@ func (s *Session) kernelCalls(r *place.Resolver, spec place.Spec, files []*modul
 // isKernelCall reports whether a place is the function of a system call.
 func isKernelCall(t place.Target) bool { return strings.HasPrefix(t.Name, callPlace) }
 
-// kernelCallArg is an argument of the system call at whose function the thread stands; where the function returns it is not known any more.
+// kernelCallArg returns an argument of the system call whose function the thread has entered; when the function
+// returns, the arguments are no longer known.
 func (t *thread) kernelCallArg(n int) (uint64, bool) {
 	if t.h.Now.Leave {
 		return 0, false

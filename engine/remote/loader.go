@@ -14,20 +14,20 @@ import (
 	"gotap/engine/place"
 )
 
-// loaderWatch is the breakpoint in the dynamic loader that tells of modules that come: the function that every loader calls for
-// debuggers before and after it changes its list (r_brk of struct r_debug, System V ABI).
+// loaderWatch is the breakpoint in the dynamic loader that reports new modules: it is on the function that every
+// loader calls for debuggers before and after it changes its list (r_brk of struct r_debug, System V ABI).
 type loaderWatch struct {
-	root    string // directory that stands for the target's root here
+	root    string // local directory that stands for the target's root
 	dynamic uint64 // address of the program's dynamic section; 0: the program is static
 	seen    bool   // the loader has listed libraries
 }
 
-// pending reports whether a place may come with a library that has not been loaded.
+// pending reports whether a place may be in a library that has not been loaded yet.
 func (l *loaderWatch) pending(spec place.Spec) bool {
 	return l.dynamic != 0 && !l.seen && spec.Module != ""
 }
 
-// watchLoader finds the loader of a program that has one, and has it tell of the libraries.
+// watchLoader finds the loader of a program, if it has one, and watches it for libraries.
 func (s *Session) watchLoader(file *module.File, aux map[uint64]uint64) error {
 	name, _, err := file.Section(".interp")
 	if s.kernel || err != nil || len(name) == 0 {
@@ -52,7 +52,7 @@ func (s *Session) watchLoader(file *module.File, aux map[uint64]uint64) error {
 	return nil
 }
 
-// watchList puts a breakpoint on the loader's function.
+// watchList places a breakpoint on the loader's function.
 func (s *Session) watchList(ld *module.Loaded) {
 	addr, ok := ld.ListChanged()
 	if !ok {
@@ -68,7 +68,8 @@ func (s *Session) watchList(ld *module.Loaded) {
 	}
 }
 
-// roots are where the files of a program for another processor may be, with the directories of Debian's cross compilers.
+// roots lists where the files of a program for another processor may be: the directories of Debian's cross
+// compilers.
 var roots = map[elf.Machine][]string{
 	elf.EM_X86_64:  {"", "/usr/x86_64-linux-gnu"},
 	elf.EM_386:     {"", "/usr/i686-linux-gnu"},
@@ -76,7 +77,7 @@ var roots = map[elf.Machine][]string{
 	elf.EM_AARCH64: {"", "/usr/aarch64-linux-gnu"},
 }
 
-// local finds the file here that the target has at a path.
+// local opens the local file that corresponds to a path on the target.
 func (s *Session) local(path string) (*module.File, error) {
 	places := roots[s.isa.Machine]
 	if s.loader.root != "" {
@@ -98,13 +99,13 @@ func (s *Session) local(path string) (*module.File, error) {
 	return nil, fmt.Errorf("cannot find the target's %s here", path)
 }
 
-// Of the loader's list (struct r_debug, struct link_map).
+// Constants for the loader's list (struct r_debug, struct link_map).
 const (
 	tagDebug   = 21   // DT_DEBUG
-	maxModules = 4096 // of a list that is broken
+	maxModules = 4096 // limit in case the list is broken
 )
 
-// readList takes in the modules that the loader lists, and arms all probes in those that are new.
+// readList adds the modules that the loader lists, and arms all probes in the new ones.
 func (s *Session) readList() {
 	w := uint64(s.isa.WordSize())
 	debug := s.debugAddress()
@@ -123,7 +124,7 @@ func (s *Session) readList() {
 	}
 }
 
-// appeared takes in one module.
+// appeared adds one module.
 func (s *Session) appeared(path string, bias uint64) {
 	for i := range s.mods {
 		if s.mods[i].Bias == bias && filepath.Base(s.mods[i].Path) == filepath.Base(path) {
@@ -146,7 +147,7 @@ func (s *Session) appeared(path string, bias uint64) {
 	s.armAppeared(s.mods[len(s.mods)-1:])
 }
 
-// armAppeared arms all probes in modules that have come.
+// armAppeared arms all probes in new modules.
 func (s *Session) armAppeared(mods []module.Loaded) {
 	s.Appeared(tracer{s}, mods)
 	if err := errors.Join(s.syncWatches(), s.syncSemaphores()); err != nil {
@@ -154,7 +155,8 @@ func (s *Session) armAppeared(mods []module.Loaded) {
 	}
 }
 
-// debugAddress is where the loader keeps its list: the value of an entry of the program's dynamic section, 0 until it is filled in.
+// debugAddress returns the address of the loader's list: the value of an entry of the program's dynamic section,
+// which is 0 until the loader fills it in.
 func (s *Session) debugAddress() uint64 {
 	w := uint64(s.isa.WordSize())
 	for at := s.loader.dynamic; at != 0; at += 2 * w {
@@ -178,10 +180,10 @@ func (s *Session) word(addr uint64) (uint64, bool) {
 	return word(p[:w]), ok
 }
 
-// maxPath is the longest path that is read.
+// maxPath is the maximum length of a path that is read.
 const maxPath = 4096
 
-// text reads a text that ends with a zero.
+// text reads a zero-terminated text.
 func (s *Session) text(addr uint64) string {
 	var all []byte
 	for len(all) < maxPath {

@@ -4,20 +4,20 @@ import (
 	"gotap/arch"
 )
 
-// block is how many bytes of memory are asked for at once. A packet of every stub holds them.
+// block is how many bytes of memory are requested at once. A packet of every stub can hold them.
 const block = 256
 
-// maxBlocks bounds the memory that is kept between two stops.
+// maxBlocks is the limit on the memory that is cached between two stops.
 const maxBlocks = 4096
 
-// memory is the target's memory while it is stopped: what has been read is kept until the target runs again. Breakpoints that we wrote do
-// not show, nor can they be written over.
+// memory is the target's memory while the target is stopped: what has been read is cached until the target runs
+// again. Breakpoints that we wrote are hidden and cannot be overwritten.
 type memory struct {
 	s      *Session
-	thread *thread // whose memory it is: the one that stopped last
-	first  int     // number of the first thread
+	thread *thread // the thread whose memory it is: the one that stopped last
+	first  int     // the number of the first thread
 	blocks map[uint64][]byte
-	absent map[uint64]bool // blocks that cannot be read whole
+	absent map[uint64]bool // blocks that cannot be read completely
 }
 
 // forget is called when the target has run.
@@ -26,7 +26,7 @@ func (m *memory) forget() {
 	clear(m.absent)
 }
 
-// read reads what it can of p and returns how many bytes that was.
+// read reads as much of p as possible and returns the number of bytes read.
 func (m *memory) read(addr uint64, p []byte) int {
 	n := 0
 	for n < len(p) {
@@ -41,7 +41,7 @@ func (m *memory) read(addr uint64, p []byte) int {
 	return n
 }
 
-// at is what can be read from an address to the end of its block.
+// at returns what can be read from an address to the end of its block.
 func (m *memory) at(addr uint64) []byte {
 	if m.blocks == nil {
 		m.blocks, m.absent = map[uint64][]byte{}, map[uint64]bool{}
@@ -58,13 +58,13 @@ func (m *memory) at(addr uint64) []byte {
 		}
 		m.absent[start] = true
 	}
-	// The end of a mapping, or of a device's registers: what lies before can be read.
+	// At the end of a mapping, or of a device's registers, the bytes before it can be read.
 	one := make([]byte, 16-addr%16)
 	n, _ := m.s.client.ReadMemory(addr, one)
 	return one[:n]
 }
 
-// mask puts back what our own breakpoints displace.
+// mask restores the bytes that our own breakpoints displace.
 func (m *memory) mask(addr uint64, p []byte) {
 	if !m.s.patch {
 		return
@@ -85,7 +85,8 @@ func (m *memory) mask(addr uint64, p []byte) {
 // longestTrap is the length of the longest breakpoint.
 const longestTrap = 4
 
-// maskIn puts back what one breakpoint of ours displaces, in what was read at addr, as far as it lies there.
+// maskIn restores, in what was read at addr, the bytes that one of our breakpoints displaces, as far as they lie
+// there.
 func (p *point) maskIn(addr uint64, read []byte) {
 	if !p.planted {
 		return
@@ -105,8 +106,9 @@ func (m *memory) ReadMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// WriteMemory implements arch.Memory. A stub may have written the beginning of what it then refuses; what instructions write is a few
-// words, in one page or two, and is read first so that a page that is not there refuses all of it.
+// WriteMemory implements arch.Memory. A stub may have written the beginning of a range that it then refuses.
+// Instructions write only a few words, in one or two pages; these are read first, so that a missing page makes the
+// whole write fail.
 func (m *memory) WriteMemory(addr uint64, p []byte) error {
 	old := make([]byte, len(p))
 	if m.read(addr, old) < len(p) {
@@ -121,7 +123,7 @@ func (m *memory) WriteMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// code reads instructions; fewer bytes than n where memory ends.
+// code reads instructions; it returns fewer than n bytes where memory ends.
 func (m *memory) code(addr uint64, n int) []byte {
 	p := make([]byte, n)
 	return p[:m.read(addr, p)]

@@ -9,10 +9,10 @@ import (
 	"gotap/engine/registry"
 )
 
-// maxFunc bounds the bytes of a function that are looked at.
+// maxFunc is the maximum number of bytes of a function that are examined.
 const maxFunc = 1 << 20
 
-// host is what a stub's target adds to what files say: it implements locate.Host.
+// host provides what a stub's target adds to the contents of files. It implements locate.Host.
 type host struct{ s *Session }
 
 var _ locate.Host = host{}
@@ -25,11 +25,12 @@ func (h host) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, e
 	return h.s.cfg.Boundaries(f, code, vaddr)
 }
 
-// InFiles implements locate.Host. System calls of a process have no places in files (syscall.go); those of a machine are functions of its
-// kernel.
+// InFiles implements locate.Host. System calls of a process have no places in files (syscall.go); those of a
+// machine are functions of its kernel.
 func (h host) InFiles(spec place.Spec) bool { return spec.Kind != place.Syscall || h.s.kernel }
 
-// Resolve implements locate.Host. Functions whose code the loader chooses are left out; when there are no others they are an error.
+// Resolve implements locate.Host. Functions whose implementation the loader selects are left out; if there are no
+// others, they are an error.
 func (h host) Resolve(r *place.Resolver, spec place.Spec, files []*module.File) ([]place.Target, error) {
 	if spec.Kind == place.Syscall {
 		return h.s.kernelCalls(r, spec, files)
@@ -69,10 +70,11 @@ func (h host) Awaits(spec place.Spec, reason error) (bool, error) {
 	return errors.As(reason, &missing) && h.s.loader.pending(spec), nil
 }
 
-// mapped lists the files that the target maps.
+// mapped returns the files that the target maps.
 func (s *Session) mapped() []*module.File { return module.Files(s.mods) }
 
-// otherInfo is what programs on a system call or on an access to data may know of it: the thread is at no place that is known beforehand.
+// otherInfo returns what programs on a system call or on an access to data may know about it: the thread's place is
+// not known beforehand.
 func (s *Session) otherInfo(name string) registry.PlaceInfo {
 	return &registry.Other{Place: name, Regs: s.isa, Word: s.isa.WordSize(),
 		Globals: registry.Globals{Files: &s.names.Files, Modules: s.mapped}}

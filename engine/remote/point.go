@@ -12,22 +12,22 @@ import (
 	"gotap/engine/remote/rsp"
 )
 
-// point is a physical probe point: an address with one breakpoint while anybody wants one.
+// point is a physical probe point: an address that has one breakpoint while any owner needs it.
 type point struct {
 	retprobe.Point
 	s       *Session
 	addr    uint64
 	site    arch.Site
-	kind    int // for the stub
+	kind    int // the breakpoint's kind in the stub's protocol
 	how     arch.Strategy
-	trap    []byte // written by ourselves where the stub does not
+	trap    []byte // the breakpoint, which we write if the stub does not
 	orig    []byte
 	planted bool
 
-	internal func() // what the session itself does here
+	internal func() // the session's own action here
 }
 
-// wanted reports whether anybody needs the breakpoint.
+// wanted reports whether any owner needs the breakpoint.
 func (p *point) wanted() bool { return p.internal != nil || p.Wanted() }
 
 // Address implements retprobe.Breakpoint.
@@ -43,13 +43,14 @@ func (p *point) Recount(by int) {
 	}
 }
 
-// shortestInsn is the length of the shortest instruction that does not decode in code that is not the file's.
+// shortestInsn is the assumed length of an instruction that does not decode, in code that differs from the file's.
 const shortestInsn = 2
 
-// longestInsn is how many bytes are read to decode an instruction.
+// longestInsn is the number of bytes read to decode an instruction.
 const longestInsn = 16
 
-// pointAt finds or makes the point at an address, and refuses what cannot be probed. set is the instruction set; nil: the module tells.
+// pointAt returns the point at an address, and creates it if necessary; it refuses instructions that cannot be
+// probed. set is the instruction set; if nil, the module determines it.
 func (s *Session) pointAt(addr uint64, set arch.Arch) (*point, error) {
 	if p := s.points[addr]; p != nil {
 		return p, nil
@@ -97,7 +98,7 @@ func (s *Session) preparePoint(addr uint64, set arch.Arch, mod *module.Loaded) (
 	return p, nil
 }
 
-// whyAbsent is a reason that memory may have for not being there.
+// whyAbsent returns a possible reason why memory cannot be read.
 func (s *Session) whyAbsent() string {
 	switch {
 	case s.kernel:
@@ -108,7 +109,8 @@ func (s *Session) whyAbsent() string {
 	return ""
 }
 
-// compareWithFile makes sure that what is in memory is what the file has. Kernels change their own code while they start.
+// compareWithFile returns an error unless the code in memory is the same as in the file. Kernels change their own
+// code while they start.
 func (s *Session) compareWithFile(code []byte, addr uint64, mod *module.Loaded) error {
 	if mod == nil || mod.File == nil || s.kernel {
 		return nil
@@ -138,8 +140,8 @@ func (s *Session) inExclusive(addr uint64, set arch.Arch, mod *module.Loaded) bo
 	})
 }
 
-// sync plants the breakpoint of a point if it is wanted, and takes it away if it is not. The target is stopped, all of it, so
-// that nobody can see a breakpoint half written.
+// sync plants the breakpoint of a point if it is wanted, and removes it if not. The whole target is stopped, so no
+// thread can run into a partly written breakpoint.
 func (s *Session) sync(p *point) error {
 	want := p.wanted() && !s.closing && !s.lifted
 	switch {
@@ -151,7 +153,7 @@ func (s *Session) sync(p *point) error {
 	return nil
 }
 
-// plant sets a breakpoint: the stub does, or we write one where it has no such request.
+// plant sets a breakpoint: the stub does it, or we write one if the stub has no such request.
 func (s *Session) plant(p *point) error {
 	n := p.Counted()
 	if s.armed+n > s.cfg.MaxProbes {
@@ -178,7 +180,7 @@ func (s *Session) plant(p *point) error {
 	return nil
 }
 
-// unplant takes a breakpoint away.
+// unplant removes a breakpoint.
 func (s *Session) unplant(p *point) error {
 	if !p.planted {
 		return nil

@@ -2,22 +2,23 @@ package remote
 
 import "debug/elf"
 
-// Pointer authentication of AArch64. The keys are the target's own, so instructions that sign and authenticate cannot be emulated where it is
-// on (see arm64.PointerSigner): a pointer that was left unsigned would not stand the check by an instruction that has no probe.
+// Pointer authentication of AArch64. The keys are the target's own, so instructions that sign and authenticate
+// cannot be emulated where it is enabled (see arm64.PointerSigner): a pointer left unsigned would fail the check by
+// an instruction without a probe.
 
-// Where the target tells whether it is on.
+// Where the target shows whether pointer authentication is enabled.
 const (
 	auxHwcap   = 16
 	hwcapPACA  = 1 << 30            // AT_HWCAP of Linux programs (the kernel's Documentation/arch/arm64/elf_hwcaps.rst)
-	featureReg = "ID_AA64ISAR1_EL1" // what QEMU shows of a machine
-	apaAndAPI  = 0xff0              // its fields APA and API: how pointers are signed, 0 when not at all (Arm ARM DDI 0487, D19.2.62)
+	featureReg = "ID_AA64ISAR1_EL1" // the register that QEMU shows of a machine
+	apaAndAPI  = 0xff0              // its fields APA and API: how pointers are signed, 0 if not at all (Arm ARM DDI 0487, D19.2.62)
 )
 
 // SignsPointers implements arm64.PointerSigner.
 func (m *memory) SignsPointers() bool { return m.s.signs }
 
-// signsPointers finds out whether the target signs pointers. Where nothing tells it is taken to do so: such instructions are run by
-// the target then, which is right in any case, and takes a stop more.
+// signsPointers determines whether the target signs pointers. If that cannot be determined, it is assumed: the
+// target then runs such instructions itself, which is always right and takes one more stop.
 func (s *Session) signsPointers(aux map[uint64]uint64) bool {
 	if s.isa.Machine != elf.EM_AARCH64 {
 		return false

@@ -16,13 +16,14 @@ import (
 	"gotap/engine/image/module"
 )
 
-// A kernel's symbols often are all there is of its file: System.map, or what /proc/kallsyms showed, lines of "ADDRESS TYPE NAME". Such a
-// list is made into an ELF file in memory: a section of code from the first function to the last, whose contents are read
-// from the target, and a table of symbols without sizes, which package module fills in by the next symbol.
+// A kernel's symbols are often all that is available of its file: System.map, or the contents of /proc/kallsyms,
+// lines of "ADDRESS TYPE NAME". Such a list is turned into an ELF file in memory. It has a section of code from the
+// first function to the last, whose contents are read from the target, and a table of symbols without sizes, which
+// package module derives from the next symbol.
 
 // isSymbolList reports whether a file is a list of symbols: its first line is one.
 func isSymbolList(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // reading a pipe would block
 		return false
 	}
 	f, err := os.Open(path)
@@ -42,7 +43,7 @@ type listed struct {
 	name string
 }
 
-// parseSymbol reads "c0008000 T stext", with the name of a kernel's module behind it or not.
+// parseSymbol parses "c0008000 T stext", with or without the name of a kernel module behind it.
 func parseSymbol(line string) (listed, bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 || len(fields) > 4 || len(fields[1]) != 1 || len(fields[0]) > 16 {
@@ -87,7 +88,7 @@ func readSymbols(in io.Reader) ([]listed, error) {
 	return all, nil
 }
 
-// symbolList makes a file of a list of symbols.
+// symbolList makes a file from a list of symbols.
 func (s *Session) symbolList(path string) (*module.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -112,18 +113,18 @@ func (s *Session) symbolList(path string) (*module.File, error) {
 
 // symbolImage is an ELF file whose code is elsewhere.
 type symbolImage struct {
-	head  []byte // all but the code
+	head  []byte // everything but the code
 	start uint64 // address of the code
 	size  uint64
 }
 
-// codeOffset is where the code begins in the file: behind everything else, of which there may be so much.
+// codeOffset is where the code begins in the file: behind everything else, for which it leaves this much room.
 const codeOffset = 1 << 32
 
-// maxSpan is how far apart a kernel's functions may lie, those of its modules among them.
+// maxSpan is how far apart a kernel's functions, including those of its modules, may lie.
 const maxSpan = 1 << 46
 
-// lastFunction is how many bytes the last function of a list is taken to have.
+// lastFunction is the assumed size of the last function of a list, in bytes.
 const lastFunction = 4096
 
 // buildImage lays out the file: header, names of symbols, symbols, names of sections, section headers, program header.
@@ -145,7 +146,8 @@ func buildImage(a *stubISA, all []listed) *symbolImage {
 	return im
 }
 
-// assemble writes the headers around the tables. The file is of the 64-bit kind for 32-bit processors too: only addresses matter.
+// assemble writes the headers around the tables. The file has the 64-bit format for 32-bit processors too: only
+// addresses matter.
 func (im *symbolImage) assemble(a *stubISA, names, table []byte) {
 	const header, sections = 64, 64
 	sectionNames := "\x00.text\x00.symtab\x00.strtab\x00.shstrtab\x00"
@@ -172,7 +174,7 @@ func (im *symbolImage) assemble(a *stubISA, names, table []byte) {
 	im.head = out.Bytes()
 }
 
-// reader reads the file; read reads the target, which has to be stopped whenever code is asked for.
+// reader returns a reader of the file; read reads the target, which must be stopped whenever code is read.
 func (im *symbolImage) reader(read func(addr uint64, p []byte) (int, error)) io.ReaderAt {
 	return &imageReader{im, read}
 }

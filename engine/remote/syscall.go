@@ -12,8 +12,9 @@ import (
 	"gotap/engine/remote/rsp"
 )
 
-// Probes on system calls, where the stub can stop a process at them, as gdbserver can: at the entry and at the end of those that somebody
-// wants. While no such probe is enabled they cost nothing. Those of a machine are in kernelcall.go.
+// Probes on system calls, for stubs that can stop a process at them, as gdbserver can: at the entry and the end of
+// the requested calls. While no such probe is enabled, system calls cost nothing. For those of a machine see
+// kernelcall.go.
 
 // callProbe is a probe on one system call.
 type callProbe struct {
@@ -47,7 +48,7 @@ func (s *Session) compileCalls(pr *probe, spec place.Spec) ([]callProbe, error) 
 	return found, nil
 }
 
-// addCalls makes a probe's system calls part of the session.
+// addCalls adds a probe's system calls to the session.
 func (s *Session) addCalls(pr *probe) error {
 	var all error
 	for i, spec := range pr.Spec.Specs {
@@ -66,7 +67,7 @@ func (s *Session) addCalls(pr *probe) error {
 	return s.syncCalls()
 }
 
-// syncCalls has the stub tell of the system calls that enabled probes are on.
+// syncCalls makes the stub report the system calls that have enabled probes.
 func (s *Session) syncCalls() error {
 	var want []int
 	for _, c := range s.calls {
@@ -86,7 +87,8 @@ func (s *Session) syncCalls() error {
 	return nil
 }
 
-// awaited reports whether the end of a call has to be seen although its probe is disabled: it had its last hit there.
+// awaited reports whether the end of a call has to be seen although its probe is disabled, because the call was the
+// probe's last hit.
 func (s *Session) awaited(pl *placement) bool {
 	for _, t := range s.threads {
 		if !s.closing && t.pending.Due(pl) {
@@ -96,7 +98,7 @@ func (s *Session) awaited(pl *placement) bool {
 	return false
 }
 
-// atCall deals with a stop at a system call: its entry or its end.
+// atCall handles a stop at a system call: its entry or its end.
 func (t *thread) atCall(stop rsp.Stop) error {
 	digits, _, _ := strings.Cut(stop.Value, ";")
 	number, err := strconv.ParseUint(digits, 16, 31)
@@ -137,7 +139,8 @@ func (t *thread) callEntered(number int) {
 	}
 }
 
-// callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
+// callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has
+// not ended.
 func (t *thread) callLeft() {
 	if syscallnames.Restarts(t.s.isa.SyscallRet(&t.regs)) {
 		t.callAgain = true

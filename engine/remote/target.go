@@ -13,9 +13,9 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// What package call asks of functions and threads.
+// What package retprobe needs from functions and threads.
 
-// body is the code of a function that is entered at a point; mod is the module's file.
+// body is the code of a function that is entered at a point; mod is the function's module.
 type body struct {
 	s      *Session
 	entry  *point
@@ -32,7 +32,7 @@ func (b *body) Exits() ([]arch.Exit, error) {
 	if fn == nil || fn.Size == 0 || fn.Size > maxFunc {
 		return nil, fmt.Errorf("cannot find the exits of %s: its size is not known", b.target.Name)
 	}
-	start := b.mod.Addr(fn.Addr) // the entry's breakpoint may be further in
+	start := b.mod.Addr(fn.Addr) // the entry's breakpoint may be behind the function's start
 	if c := registry.GoCompiled(b.target); c != nil {
 		return c.Exits(s.mem.code(start, int(fn.Size)), start)
 	}
@@ -44,7 +44,7 @@ func (b *body) PointAt(addr uint64) (*retprobe.Point, error) {
 	return b.s.sharedPoint(addr, b.s.isa.SetAt(b.mod, b.entry.addr))
 }
 
-// sharedPoint is who shares the point at an address, which is made when there is none.
+// sharedPoint returns the owners of the point at an address, and creates the point if necessary.
 func (s *Session) sharedPoint(addr uint64, set arch.Arch) (*retprobe.Point, error) {
 	p, err := s.pointAt(addr, set)
 	if err != nil {
@@ -59,10 +59,10 @@ func (t *thread) ISA() *isa.ISA { return t.s.isa.ISA }
 // SP implements retprobe.Target.
 func (t *thread) SP() uint64 { return t.sp() }
 
-// leaving is the registers as the instruction at a function's exit makes them.
+// leaving returns the registers as the instruction at a function's exit leaves them.
 func (t *thread) leaving() arch.Regs {
 	regs := t.regs
-	t.s.isa.Leave(&regs, t.at.site, &t.s.mem) // what cannot be followed leaves the stack pointer as it is
+	t.s.isa.Leave(&regs, t.at.site, &t.s.mem) // if the instruction cannot be followed, the stack pointer stays as it is
 	return regs
 }
 
@@ -75,7 +75,8 @@ func (t *thread) ExitSP() uint64 {
 // ResultAddress implements retprobe.Target.
 func (t *thread) ResultAddress() uint64 { return t.s.isa.ResultAddress(&t.regs) }
 
-// Goroutine implements retprobe.Target: it makes the frames right again of the goroutine that runs on this thread if its stack has moved.
+// Goroutine implements retprobe.Target. If the stack of the goroutine that runs on this thread has moved, it
+// corrects the goroutine's recorded frames.
 func (t *thread) Goroutine() (g, hi uint64) {
 	word := uint64(t.s.isa.WordSize())
 	g, hi, ok := goabi.Of(t.s.isa.Machine).Goroutine(&t.regs, &t.s.mem, word, t.sp())

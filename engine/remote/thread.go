@@ -11,29 +11,29 @@ import (
 	"gotap/engine/remote/rsp"
 )
 
-// thread is a thread of the target, or a processor of a machine. It is looked at only while the target is stopped.
+// thread is a thread of the target, or a processor of a machine. It is used only while the target is stopped.
 type thread struct {
 	s    *Session
-	name string // as the stub has it
-	id   int    // the number in it
+	name string // as the stub names it
+	id   int    // the number in the name
 
 	regs arch.Regs
-	was  arch.Regs // as the stub sent them
-	raw  []byte    // the stub's packet of them
+	was  arch.Regs // the registers as the stub sent them
+	raw  []byte    // the stub's packet with the registers
 
 	vecs    arch.Vectors
 	vecsWas arch.Vectors
 	vecRead bool
 
-	h         hit.Hit // programs of the present hit
+	h         hit.Hit // the programs of the present hit
 	at        *point
-	before    uint64 // stack pointer before the instruction that the target ran itself
+	before    uint64 // the stack pointer before the instruction that the target ran itself
 	fault     uint64 // address, in fault handlers
 	sig       int
-	inCall    bool             // programs that run now run for a system call
-	callAgain bool             // the kernel is about to make the call once more
-	pending   retprobe.Pending // of the system call it is in
-	calls     retprobe.Thread  // that it is in
+	inCall    bool             // the programs that run now belong to a system call
+	callAgain bool             // the kernel is about to make the call again
+	pending   retprobe.Pending // leave handlers of its current system call
+	calls     retprobe.Thread  // the calls that it is in
 }
 
 func (t *thread) pc() *uint64 { return &t.regs[t.s.isa.PC()] }
@@ -66,10 +66,10 @@ func (t *thread) readRegs() error {
 	return nil
 }
 
-// needs reports whether nothing can be done without a register.
+// needs reports whether a register is indispensable.
 func (t *thread) needs(index int) bool { return index == t.s.isa.PC() || index == t.s.isa.SP() }
 
-// bytes is where a register is in the packet of all; nil when it is not there.
+// bytes returns a register's part of the packet of all registers, or nil if it is not there.
 func (t *thread) bytes(r rsp.Register) []byte {
 	if end := r.Offset + r.Bytes(); end <= len(t.raw) {
 		return t.raw[r.Offset:end]
@@ -77,7 +77,7 @@ func (t *thread) bytes(r rsp.Register) []byte {
 	return nil
 }
 
-// writeRegs gives the stub the registers that have changed.
+// writeRegs writes the registers that have changed to the stub.
 func (t *thread) writeRegs() error {
 	if err := t.writeVectors(); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (t *thread) writeRegs() error {
 	return nil
 }
 
-// write sets one register, by itself or together with all the others.
+// write sets one register, either alone or together with all others.
 func (t *thread) write(r rsp.Register, data []byte) error {
 	if bytes.Equal(t.bytes(r), data) {
 		return nil
@@ -123,7 +123,7 @@ func (t *thread) register(r rsp.Register) ([]byte, bool) {
 	return data, err == nil
 }
 
-// readVectors reads the vector registers, once in a stop.
+// readVectors reads the vector registers, at most once per stop.
 func (t *thread) readVectors() bool {
 	b := t.s.bound
 	if t.vecRead || len(b.vectors) == 0 {
@@ -151,8 +151,8 @@ func (t *thread) readVectors() bool {
 	return true
 }
 
-// writeVectors gives the stub the vector registers that have changed. What is behind the first sixteen bytes of a register
-// becomes zero, as it does when an instruction writes the register.
+// writeVectors writes the vector registers that have changed to the stub. The bytes beyond the first sixteen of a
+// register become zero, as they do when an instruction writes the register.
 func (t *thread) writeVectors() error {
 	if !t.vecRead || t.vecs == t.vecsWas {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"gotap/engine/remote/rsp"
 )
 
-// On ARM a stub reads memory with the rights that the processor has at the moment: one that has stopped in a program does not see the
-// kernel. So before a kernel's memory is needed the processor is let run for moments, until it has stopped in the kernel, where it is
-// sooner or later by its timer alone.
+// On ARM a stub reads memory with the present rights of the processor: a processor that has stopped in a program
+// does not see the kernel. So when a kernel's memory is needed, the processor runs for short moments until it has
+// stopped in the kernel, which its timer alone makes happen sooner or later.
 
 // moments is how often that is tried.
 const moments = 500
@@ -29,7 +29,7 @@ func (s *Session) inUserMode() bool {
 	return false
 }
 
-// enterKernel lets a machine run until it has stopped in its kernel. Hits on the way are hits.
+// enterKernel runs a machine until it has stopped in its kernel. Hits on the way are handled as hits.
 func (s *Session) enterKernel() error {
 	for n := 0; n < moments && s.inUserMode() && !s.ended; n++ {
 		if err := s.resume(); err != nil {

@@ -17,10 +17,10 @@ type watch struct {
 	set  bool
 }
 
-// onData reports a place that is an access to data, whatever the code that makes it.
+// onData reports whether a place is an access to data, independent of the code that makes it.
 func onData(spec place.Spec) bool { return spec.Kind == place.Watch && spec.Access != place.OnExecute }
 
-// addWatch remembers a watchpoint; syncWatches sets it.
+// addWatch records a watchpoint; syncWatches sets it.
 func (s *Session) addWatch(pl *placement, spec place.Spec, addr uint64) {
 	pl.Data = true
 	w := &watch{pl: pl, addr: addr, size: spec.Len, kind: rsp.WatchWrite}
@@ -30,7 +30,7 @@ func (s *Session) addWatch(pl *placement, spec place.Spec, addr uint64) {
 	s.watches = append(s.watches, w)
 }
 
-// syncWatches sets the watchpoints that are wanted and takes away the others.
+// syncWatches sets the watchpoints that are wanted and removes the others.
 func (s *Session) syncWatches() error {
 	var all error
 	for _, w := range s.watches {
@@ -51,7 +51,7 @@ func (s *Session) syncWatches() error {
 	return all
 }
 
-// unwatchData takes a watchpoint away.
+// unwatchData removes a watchpoint.
 func (s *Session) unwatchData(w *watch) error {
 	if !w.set {
 		return nil
@@ -63,7 +63,7 @@ func (s *Session) unwatchData(w *watch) error {
 	return nil
 }
 
-// sawData deals with a watchpoint that was met: the access has been made.
+// sawData handles a watchpoint that was hit: the access has been made.
 func (t *thread) sawData(stop rsp.Stop) error {
 	t.s.stats.Hits++
 	t.h.Begin(t.s.isa.WordSize())
