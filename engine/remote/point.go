@@ -43,7 +43,8 @@ func (p *point) Recount(by int) {
 	}
 }
 
-// shortestInsn is the assumed length of an instruction that does not decode, in code that differs from the file's.
+// shortestInsn is how many bytes are compared with the file if code does not decode: the length of the shortest
+// instruction that may be there.
 const shortestInsn = 2
 
 // longestInsn is the number of bytes read to decode an instruction.

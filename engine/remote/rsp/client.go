@@ -14,34 +14,34 @@ import (
 // Patience is how long an answer may take. Stubs behind slow serial lines need a second for a packet of memory.
 const Patience = 5 * time.Second
 
-// retries is how often a damaged packet is asked for again.
+// retries is how often a damaged packet is requested again.
 const retries = 5
 
-// ErrUnsupported says that the stub does not know a request: it has answered it with an empty packet.
+// ErrUnsupported means that the stub does not know a request: it answered with an empty packet.
 var ErrUnsupported = errors.New("the stub does not support it")
 
 // ErrGone matches every error of a connection that has ended.
 var ErrGone = errors.New("the connection is lost")
 
-// StubError is an error that the stub has answered.
+// StubError is an error with which the stub answered.
 type StubError struct {
 	Command string
 	Code    string // "01", or a text
 }
 
-// Error names the request and the stub's own code of the error, which means nothing outside of the stub.
+// Error returns the request and the stub's own error code, which has no meaning outside the stub.
 func (e *StubError) Error() string {
 	return fmt.Sprintf("the stub refuses %q: error %s", e.Command, e.Code)
 }
 
-// NotStubError is a peer that does not speak the protocol.
+// NotStubError reports a peer that does not speak the protocol.
 type NotStubError struct {
 	Address string
 	Heard   string // the first bytes that came from it, if any
 	Err     error
 }
 
-// Error quotes what the peer said, which mostly tells what it is.
+// Error quotes what the peer sent, which usually shows what it is.
 func (e *NotStubError) Error() string {
 	if e.Heard == "" {
 		return fmt.Sprintf("%s does not answer as a GDB stub: %v", e.Address, e.Err)
@@ -49,37 +49,37 @@ func (e *NotStubError) Error() string {
 	return fmt.Sprintf("%s is not a GDB stub: it says %q", e.Address, e.Heard)
 }
 
-// Unwrap is why the conversation ended.
+// Unwrap returns the reason why the exchange ended.
 func (e *NotStubError) Unwrap() error { return e.Err }
 
-// Client is a connection with a stub. See the package's documentation for what may be called when.
+// Client is a connection to a stub. The package documentation says which calls are allowed when.
 type Client struct {
 	address     string
 	conn        net.Conn
 	patience    time.Duration
 	answers     chan []byte
-	failed      chan struct{} // closed with the first failure: nobody takes answers any more
+	failed      chan struct{} // closed with the first failure: answers are no longer received
 	dead        chan struct{} // closed when the reader has ended
 	failure     atomic.Pointer[error]
 	noAck       atomic.Bool
-	lastPacket  atomic.Pointer[[]byte] // sent last
+	lastPacket  atomic.Pointer[[]byte] // the last packet sent
 	interrupted atomic.Bool            // an interrupt was sent since the last stop
-	again       atomic.Int32           // times the stub asked for our last packet again
+	again       atomic.Int32           // how often the stub asked for our last packet again
 
-	mu      sync.Mutex // held for one exchange, so that each gets its own answer; guards resumes
+	mu      sync.Mutex // held for one exchange, so that each caller gets its own answer; guards resumes
 	resumes string     // answer to "vCont?"
-	scanner scanner    // the reader's until dead is closed
+	scanner scanner    // used only by the reader until dead is closed
 
 	// Of the one goroutine that drives the target: a choice of thread and what is asked of it then belong together anyway.
-	thread   string // that registers and memory are asked of, "" when not chosen
+	thread   string // the thread whose registers and memory are read; "" if none is chosen
 	features map[string]string
 	size     int // of the stub's packets, in bytes
 	desc     *Description
-	noWrite  bool // "P" is not there
-	noBinary bool // "X" is not there
+	noWrite  bool // the stub does not support "P"
+	noBinary bool // the stub does not support "X"
 }
 
-// Dial connects with the stub at HOST:PORT, and finds out what it can do. The target is stopped, then.
+// Dial connects to the stub at HOST:PORT and determines what it can do. The target is then stopped.
 func Dial(address string) (*Client, error) {
 	conn, err := net.DialTimeout("tcp", address, Patience)
 	if err != nil {
@@ -88,7 +88,8 @@ func Dial(address string) (*Client, error) {
 	return New(conn, address, Patience)
 }
 
-// New is Dial for a connection that exists; patience is how long an answer may take. The connection is the Client's from now on.
+// New is Dial for an existing connection; patience is how long an answer may take. The Client takes over the
+// connection.
 func New(conn net.Conn, address string, patience time.Duration) (*Client, error) {
 	c := &Client{address: address, conn: conn, patience: patience, answers: make(chan []byte, 16),
 		failed: make(chan struct{}), dead: make(chan struct{}), size: 400}
@@ -105,13 +106,15 @@ func New(conn net.Conn, address string, patience time.Duration) (*Client, error)
 	return c, nil
 }
 
-// asked is what this side says of itself: register sets of x86 are wanted as XML, and breakpoints are told as such.
+// asked is what this side says about itself: register sets of x86 are wanted as XML, and breakpoints are to be
+// reported as such.
 const asked = "qSupported:swbreak+;hwbreak+;vContSupported+;xmlRegisters=i386,arm"
 
-// follows is what is asked for besides of stubs whose targets may make children: to be told of them, and of a new program.
+// follows is what is requested in addition from stubs whose targets may make children: reports of children and of a
+// new program.
 const follows = ";multiprocess+;fork-events+;vfork-events+;exec-events+"
 
-// greet begins a conversation.
+// greet begins the protocol.
 func (c *Client) greet() error {
 	if _, err := c.conn.Write([]byte{'+'}); err != nil { // for a packet of a former client that was not acknowledged
 		return err
@@ -124,7 +127,7 @@ func (c *Client) greet() error {
 		}
 		reply, err = string(next), e
 	}
-	if err != nil && !errors.Is(err, ErrUnsupported) { // stubs older than the question
+	if err != nil && !errors.Is(err, ErrUnsupported) { // stubs older than the request
 		return err
 	}
 	c.features = parseFeatures(reply)
@@ -145,7 +148,7 @@ func (c *Client) greet() error {
 	return nil
 }
 
-// parseFeatures reads "NAME+;NAME-;NAME=VALUE".
+// parseFeatures parses "NAME+;NAME-;NAME=VALUE".
 func parseFeatures(reply string) map[string]string {
 	all := map[string]string{}
 	for item := range strings.SplitSeq(reply, ";") {
@@ -161,7 +164,7 @@ func parseFeatures(reply string) map[string]string {
 // Has reports whether the stub says that it has a feature ("qXfer:auxv:read").
 func (c *Client) Has(feature string) bool { return c.features[feature] == "+" }
 
-// read is the goroutine that takes packets from the connection.
+// read is the goroutine that reads packets from the connection.
 func (c *Client) read() {
 	defer close(c.dead)
 	bad := 0
@@ -182,12 +185,12 @@ func (c *Client) read() {
 		}
 		bad = 0
 		if !c.noAck.Load() {
-			c.conn.Write([]byte{'+'}) // an error shows at the next read
+			c.conn.Write([]byte{'+'}) // an error appears at the next read
 		}
 		if notice {
 			continue
 		}
-		// A peer that sends what nobody has asked for fills the channel; the reader has to end with the connection all the same.
+		// A peer that sends unrequested packets fills the channel; the reader must still end with the connection.
 		select {
 		case c.answers <- payload:
 		case <-c.failed:
@@ -196,7 +199,7 @@ func (c *Client) read() {
 	}
 }
 
-// repeat sends the last packet again.
+// repeat resends the last packet.
 func (c *Client) repeat() {
 	if c.again.Add(1) > retries {
 		c.fail(errors.New("the stub does not understand packets"))
@@ -207,7 +210,7 @@ func (c *Client) repeat() {
 	}
 }
 
-// fail ends the connection for a reason, the first of which stays.
+// fail ends the connection for a reason. Only the first reason is kept.
 func (c *Client) fail(err error) {
 	err = fmt.Errorf("%w: %w", ErrGone, err)
 	if c.failure.CompareAndSwap(nil, &err) {
@@ -216,7 +219,7 @@ func (c *Client) fail(err error) {
 	c.conn.Close()
 }
 
-// Err is why the connection has ended; nil while it has not.
+// Err returns the reason why the connection has ended, or nil if it has not.
 func (c *Client) Err() error {
 	if e := c.failure.Load(); e != nil {
 		return *e
@@ -224,7 +227,7 @@ func (c *Client) Err() error {
 	return nil
 }
 
-// Close gives up the connection. What the stub does with the target then is its own business: see Detach.
+// Close closes the connection. What happens to the target then is up to the stub: see Detach.
 func (c *Client) Close() error {
 	c.fail(errors.New("closed"))
 	return nil
@@ -246,7 +249,8 @@ func (c *Client) send(payload []byte) error {
 	return nil
 }
 
-// Call makes a request and returns the answer. ErrUnsupported and *StubError are answers too; they leave the connection as it is.
+// Call makes a request and returns the answer. ErrUnsupported and *StubError are answers too; they do not affect
+// the connection.
 func (c *Client) Call(command string) (string, error) {
 	reply, err := c.call([]byte(command))
 	return string(reply), err
@@ -258,7 +262,7 @@ func (c *Client) call(command []byte) ([]byte, error) {
 	return c.callLocked(command)
 }
 
-// callLocked is call for whoever holds the lock.
+// callLocked is Call for a caller that holds the lock.
 func (c *Client) callLocked(command []byte) ([]byte, error) {
 	if err := c.send(command); err != nil {
 		return nil, err
@@ -273,11 +277,11 @@ func (c *Client) callLocked(command []byte) ([]byte, error) {
 	return reply, refusal(command, reply)
 }
 
-// ErrNotStopped says that a stub told of a thread's stop while the target was stopped already. From then on its answers cannot be told
-// from its stop replies.
+// ErrNotStopped means that a stub reported a thread's stop while the target was already stopped. From then on its
+// answers cannot be distinguished from its stop replies.
 var ErrNotStopped = errors.New("the stub does not stop all threads together")
 
-// refusal is the error that an answer stands for.
+// refusal returns the error that an answer represents.
 func refusal(command, reply []byte) error {
 	if len(reply) > 24 {
 		return nil
@@ -292,7 +296,7 @@ func refusal(command, reply []byte) error {
 	return nil
 }
 
-// errTimeout is the reason of a connection that was given up because no answer came.
+// errTimeout is the reason for a connection that was closed because no answer arrived.
 var errTimeout = errors.New("the stub does not answer")
 
 // answer waits for the next packet.
@@ -303,7 +307,7 @@ func (c *Client) answer(patience time.Duration) ([]byte, error) {
 	case reply := <-c.answers:
 		return reply, nil
 	case <-c.dead:
-		select { // what came before the end
+		select { // packets that arrived before the end
 		case reply := <-c.answers:
 			return reply, nil
 		default:

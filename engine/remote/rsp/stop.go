@@ -12,21 +12,21 @@ type StopKind uint8
 
 // The kinds.
 const (
-	Stopped  StopKind = iota // by a signal, be it that of a breakpoint
+	Stopped  StopKind = iota // by a signal, including that of a breakpoint
 	Exited                   // the process has exited, with Status
 	Killed                   // the process was ended by Signal
 	NoThread                 // no thread runs any more
 )
 
-// Stop is why a target does not run.
+// Stop is the reason why a target does not run.
 type Stop struct {
 	Kind   StopKind
 	Signal int    // as GDB numbers signals: see Signal
 	Status int    // Exited
-	Thread string // as the stub names it; "" when it does not say
+	Thread string // as the stub names it; "" if it does not report it
 	Reason string // "swbreak", "hwbreak", "watch", "rwatch", "awatch", "library", "exec", …; "" for a plain signal
 	Value  string // what the stub says with the reason
-	Addr   uint64 // of the data that a watchpoint saw
+	Addr   uint64 // address of the data that a watchpoint saw
 }
 
 // SignalTrap and others are GDB's numbers of signals.
@@ -37,7 +37,7 @@ const (
 	SignalSegv = 11
 )
 
-// parseStop reads a stop reply.
+// parseStop parses a stop reply.
 func parseStop(reply string) (Stop, error) {
 	if len(reply) < 1 {
 		return Stop{}, fmt.Errorf("cannot read an empty stop reply")
@@ -65,8 +65,8 @@ func parseStop(reply string) (Stop, error) {
 	return Stop{}, fmt.Errorf("cannot read stop reply %.40q", reply)
 }
 
-// parseEnd reads the stop reply of a process that is gone: its status, or the signal that ended it, in as many digits as it takes,
-// and which process that was where there may be several.
+// parseEnd parses the stop reply of a process that has ended: its status, or the signal that ended it, in any
+// number of digits, and the process if there may be several.
 func parseEnd(reply string) (Stop, error) {
 	digits, _, _ := strings.Cut(reply[1:], ";")
 	n, err := number(digits)
@@ -79,7 +79,7 @@ func parseEnd(reply string) (Stop, error) {
 	return Stop{Kind: Killed, Signal: int(n)}, nil
 }
 
-// notes reads "NAME:VALUE;" pairs. Registers, which have numbers for names, are asked for when they are needed.
+// notes parses "NAME:VALUE;" pairs. Registers, which have numbers for names, are read when they are needed.
 func (s *Stop) notes(text string) {
 	for pair := range strings.SplitSeq(text, ";") {
 		name, value, _ := strings.Cut(pair, ":")
@@ -95,7 +95,7 @@ func (s *Stop) notes(text string) {
 	}
 }
 
-// Why asks for the reason of the present stop.
+// Why requests the reason for the present stop.
 func (c *Client) Why() (Stop, error) {
 	reply, err := c.Call("?")
 	if err != nil {
@@ -104,8 +104,8 @@ func (c *Client) Why() (Stop, error) {
 	return parseStop(reply)
 }
 
-// WaitStop waits until a target that was resumed has stopped; patience 0 is without end. ok is false when the time is over. output
-// gets what the target writes on a console that the stub shows, and may be nil.
+// WaitStop waits until a target that was resumed has stopped; if patience is 0, it waits without limit. ok is false
+// if the time has expired. output receives what the target writes on a console that the stub shows, and may be nil.
 func (c *Client) WaitStop(patience time.Duration, output func(text []byte)) (s Stop, ok bool, err error) {
 	var due <-chan time.Time
 	if patience > 0 {
@@ -126,7 +126,7 @@ func (c *Client) WaitStop(patience time.Duration, output func(text []byte)) (s S
 		case <-due:
 			return Stop{}, false, nil
 		case <-c.dead:
-			if len(c.answers) > 0 { // what came before the end
+			if len(c.answers) > 0 { // packets that arrived before the end
 				continue
 			}
 			return Stop{}, false, c.Err()
@@ -134,7 +134,7 @@ func (c *Client) WaitStop(patience time.Duration, output func(text []byte)) (s S
 	}
 }
 
-// aside deals with packets that come while a target runs and are no stops.
+// aside handles packets that arrive while a target runs and are not stop replies.
 func (c *Client) aside(reply []byte, output func([]byte)) bool {
 	switch {
 	case len(reply) > 0 && reply[0] == 'O' && string(reply) != "OK":
@@ -149,8 +149,8 @@ func (c *Client) aside(reply []byte, output func([]byte)) bool {
 	return true
 }
 
-// sync finds the beginning of the next answer after an interrupt. A stub that was about to stop anyway, and waits for the
-// acknowledgement of its stop reply, takes the interrupt for a lost packet and sends the reply again.
+// sync finds the beginning of the next answer after an interrupt. A stub that was about to stop anyway, and waits
+// for the acknowledgement of its stop reply, takes the interrupt for a lost packet and sends the reply again.
 func (c *Client) sync() error {
 	if !c.interrupted.Swap(false) || c.noAck.Load() {
 		return nil
@@ -166,14 +166,14 @@ func (c *Client) sync() error {
 			return err
 		}
 		if _, err := parseStop(string(reply)); err != nil {
-			return nil // the answer to the question, whatever it is
+			return nil // the answer to the request, whatever it is
 		}
 	}
 	return fmt.Errorf("cannot go on after an interrupt: the stub sends nothing but stop replies")
 }
 
-// Interrupt asks for a stop of a running target; WaitStop will tell of it, unless the stub reads nothing while its target runs, as
-// that of QEMU's user emulation does before version 10.
+// Interrupt requests a stop of a running target; WaitStop will report it, unless the stub reads nothing while its
+// target runs, like that of QEMU's user emulation before version 10.
 func (c *Client) Interrupt() error {
 	c.interrupted.Store(true)
 	c.conn.SetWriteDeadline(time.Now().Add(c.patience))
@@ -190,7 +190,8 @@ type Action struct {
 	Thread string // "": all threads that no action before it names
 }
 
-// Resume lets a target run; there has to be an action. Of several, a stub without vCont is told the first alone.
+// Resume resumes a target; at least one action is required. Of several actions, a stub without vCont gets only the
+// first.
 func (c *Client) Resume(actions ...Action) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,7 +209,7 @@ func (c *Client) Resume(actions ...Action) error {
 	return c.send([]byte(b.String()))
 }
 
-// word is an action as packets write it.
+// word returns an action as written in packets.
 func (a Action) word() string {
 	letter := "c"
 	if a.Step {
@@ -220,7 +221,7 @@ func (a Action) word() string {
 	return strings.ToUpper(letter) + fmt.Sprintf("%02x", a.Signal)
 }
 
-// resumeClassic resumes without vCont: the thread chosen by "Hc", and whatever others the stub lets run with it.
+// resumeClassic resumes without vCont: the thread chosen by "Hc", and any others that the stub runs with it.
 func (c *Client) resumeClassic(a Action) error {
 	if a.Thread != "" {
 		if _, err := c.callLocked([]byte("Hc" + a.Thread)); err != nil && c.Err() != nil {
@@ -230,7 +231,7 @@ func (c *Client) resumeClassic(a Action) error {
 	return c.send([]byte(a.word()))
 }
 
-// vCont reports whether the stub has vCont with what is needed of it.
+// vCont reports whether the stub has vCont with the actions that are needed.
 func (c *Client) vCont() bool {
 	if c.resumes == "" {
 		reply, err := c.callLocked([]byte("vCont?"))
@@ -244,7 +245,7 @@ func (c *Client) vCont() bool {
 // signals are GDB's numbers of Linux's signals 1 to 31 (GDB's gdb/signals.def).
 var signals = [...]int{0, 1, 2, 3, 4, 5, 6, 10, 8, 9, 30, 11, 31, 13, 14, 15, 0, 20, 19, 17, 18, 21, 22, 16, 24, 25, 26, 27, 28, 23, 32, 12}
 
-// SignalOf is GDB's number of a signal of Linux, 0 when it has none.
+// SignalOf returns GDB's number of a Linux signal, or 0 if it has none.
 func SignalOf(linux int) int {
 	if linux < 0 || linux >= len(signals) {
 		return 0
@@ -252,7 +253,7 @@ func SignalOf(linux int) int {
 	return signals[linux]
 }
 
-// LinuxSignal is Linux's number of a signal of GDB's, 0 when it has none.
+// LinuxSignal returns the Linux number of a GDB signal, or 0 if it has none.
 func LinuxSignal(gdb int) int {
 	for linux, n := range signals {
 		if n == gdb && n != 0 {
@@ -262,7 +263,7 @@ func LinuxSignal(gdb int) int {
 	return 0
 }
 
-// ThreadNumber is the number in a stub's name of a thread ("5cfc", "p1.5cfc"); 0 when there is none.
+// ThreadNumber returns the number in a stub's name of a thread ("5cfc", "p1.5cfc"), or 0 if there is none.
 func ThreadNumber(thread string) int {
 	thread = thread[strings.LastIndexByte(thread, '.')+1:]
 	n, err := strconv.ParseInt(thread, 16, 32)
