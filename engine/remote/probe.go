@@ -79,7 +79,8 @@ func (t tracer) Replacing() bool { return false }
 // AwaitReplaced implements probes.Tracer.
 func (t tracer) AwaitReplaced() error { return nil }
 
-// AddNonBreakpoints implements probes.Tracer. Watchpoints have been added already, as places in a module: see ArmSpecial.
+// AddNonBreakpoints implements probes.Tracer. Watchpoints have been added already, as places in a module: see
+// ArmSpecial.
 func (t tracer) AddNonBreakpoints(pr *probe) error {
 	if err := errors.Join(t.s.syncWatches(), t.s.syncSemaphores()); err != nil {
 		return err

@@ -2,9 +2,9 @@ package rsp
 
 import "fmt"
 
-// Classic is the layout that stubs without a description have, by GDB's name of the architecture; nil when there is none. It is that of
-// GDB's own tables: for x86 the general registers and segments, as KGDB sends them; for 32-bit ARM with the floating-point registers
-// of 1990, that nothing has, between pc and cpsr.
+// Classic returns the register layout of stubs without a description, by GDB's name of the architecture, or nil if
+// there is none. It is that of GDB's own tables: for x86 the general registers and segments, as KGDB sends them;
+// for 32-bit ARM with the floating-point registers of 1990, which no processor has now, between pc and cpsr.
 func Classic(architecture string) *Description {
 	d := &Description{Architecture: architecture}
 	switch architecture {

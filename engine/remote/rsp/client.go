@@ -70,7 +70,8 @@ type Client struct {
 	resumes string     // answer to "vCont?"
 	scanner scanner    // used only by the reader until dead is closed
 
-	// Of the one goroutine that drives the target: a choice of thread and what is asked of it then belong together anyway.
+	// Used only by the goroutine that drives the target: a choice of thread and the requests that depend on it
+	// belong together anyway.
 	thread   string // the thread whose registers and memory are read; "" if none is chosen
 	features map[string]string
 	size     int // of the stub's packets, in bytes

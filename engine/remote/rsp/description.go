@@ -16,19 +16,20 @@ type Register struct {
 	Name   string
 	Number int // in packets
 	Bits   int
-	Offset int // of its bytes in the answer to "g"; it may lie behind the end of that
+	Offset int // offset of its bytes in the answer to "g"; it may lie behind the answer's end
 }
 
-// Bytes is the size of the register in packets.
+// Bytes returns the size of the register in packets.
 func (r Register) Bytes() int { return (r.Bits + 7) / 8 }
 
-// Description is what a stub says of its target. It is immutable.
+// Description is what a stub reports about its target. It is immutable.
 type Description struct {
 	Architecture string // as GDB names it: "arm", "aarch64", "i386", "i386:x86-64"; "" when the stub does not say
 	Registers    []Register
 }
 
-// Limits of a description, so that a broken one is an error and no more. The largest there are have some 2,000 registers and six files.
+// Limits of a description, so that a broken one causes an error and nothing worse. The largest existing ones have
+// some 2,000 registers and six files.
 const (
 	maxRegisters = 8192
 	maxBits      = 1 << 16
@@ -51,7 +52,8 @@ func (c *Client) Describe() (*Description, error) {
 // UseDescription sets the description of a stub that has none of its own.
 func (c *Client) UseDescription(d *Description) { c.desc = d }
 
-// ParseDescription reads a target description; open gets the document of a name, the given one and those that it includes.
+// ParseDescription parses a target description; open returns the document with a name: the given one and those that
+// it includes.
 func ParseDescription(name string, open func(name string) ([]byte, error)) (*Description, error) {
 	p := descriptionReader{open: open}
 	if err := p.document(name); err != nil {
@@ -74,7 +76,7 @@ func (d *Description) layOut() {
 	}
 }
 
-// Find finds a register by its name.
+// Find returns the register with a name.
 func (d *Description) Find(name string) (Register, bool) {
 	for _, r := range d.Registers {
 		if r.Name == name {
@@ -90,7 +92,7 @@ type descriptionReader struct {
 	d    Description
 	seen []string // documents that have been read
 	next int      // number of the next register that has none
-	text *string  // what gets the text of the present element
+	text *string  // where the text of the present element is stored
 }
 
 // document reads one document.
@@ -133,7 +135,7 @@ func (p *descriptionReader) token(token xml.Token) error {
 	return nil
 }
 
-// element takes what matters: the rest describes registers for display.
+// element reads the relevant elements: the others describe registers for display.
 func (p *descriptionReader) element(t xml.StartElement) error {
 	switch t.Name.Local {
 	case "architecture":
@@ -165,7 +167,7 @@ func (p *descriptionReader) register(t xml.StartElement) error {
 	return nil
 }
 
-// attribute is the value of an attribute, "" when it is not there.
+// attribute returns the value of an attribute, or "" if it does not exist.
 func attribute(t xml.StartElement, name string) string {
 	for _, a := range t.Attr {
 		if a.Name.Local == name {

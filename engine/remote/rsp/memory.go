@@ -28,7 +28,7 @@ func (c *Client) ReadMemory(addr uint64, p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteMemory writes all of p or says what went wrong; some may have been written then.
+// WriteMemory writes all of p or returns an error, in which case part of p may have been written.
 func (c *Client) WriteMemory(addr uint64, p []byte) error {
 	chunk := (c.size - 40) / 2 // binary data may double by escapes, and hexadecimal ones always do
 	for len(p) > 0 {
@@ -41,7 +41,7 @@ func (c *Client) WriteMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// write writes one piece, as binary data if the stub takes them.
+// write writes one piece, as binary data if the stub accepts that.
 func (c *Client) write(addr uint64, p []byte) error {
 	if !c.noBinary {
 		_, err := c.call(append(fmt.Appendf(nil, "X%x,%x:", addr, len(p)), escape(p)...))
@@ -66,14 +66,14 @@ const (
 	WatchAccess Trap = 4
 )
 
-// Insert has the stub set a breakpoint or watchpoint. kind is, for breakpoints, the length of the instruction, with 3 for a long one of
-// Thumb, and for watchpoints that of the data.
+// Insert makes the stub set a breakpoint or watchpoint. For breakpoints kind is the length of the instruction, but
+// 3 for a long Thumb instruction; for watchpoints it is the length of the data.
 func (c *Client) Insert(t Trap, addr uint64, kind int) error {
 	_, err := c.Call(fmt.Sprintf("Z%d,%x,%x", t, addr, kind))
 	return err
 }
 
-// Remove takes back what Insert did.
+// Remove undoes Insert.
 func (c *Client) Remove(t Trap, addr uint64, kind int) error {
 	_, err := c.Call(fmt.Sprintf("z%d,%x,%x", t, addr, kind))
 	return err

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// maxPacket is the longest packet that is taken from a stub, in bytes: more than any stub's buffer, and little enough that something else
-// than a stub at the other end cannot fill the memory.
+// maxPacket is the maximum length of a packet from a stub, in bytes: more than any stub's buffer, and small enough
+// that a peer that is not a stub cannot fill the memory.
 const maxPacket = 1 << 20
 
-// errChecksum says that a packet was damaged on its way. The sender is asked for it again.
+// errChecksum means that a packet was damaged in transit. The sender is asked for it again.
 var errChecksum = errors.New("a packet has a wrong checksum")
 
 // encode makes a packet of a payload, whose special bytes have been escaped already.
@@ -31,8 +31,8 @@ func sum(payload []byte) (n byte) {
 	return n
 }
 
-// escape makes binary data fit for a payload: the bytes that mean something to the protocol are sent as "}" and the byte with bit 5
-// changed.
+// escape encodes binary data for a payload: each byte that has a meaning in the protocol is sent as "}" and the
+// byte with bit 5 changed.
 func escape(data []byte) []byte {
 	out := make([]byte, 0, len(data)+8)
 	for _, b := range data {
@@ -58,7 +58,8 @@ func unescape(data []byte) []byte {
 	return out
 }
 
-// expand undoes the run-length encoding: "*" and a character n repeat the character before it n-29 times. Escapes stay as they are.
+// expand undoes the run-length encoding: "*" and a character n repeat the character before it n-29 times. Escapes
+// are left unchanged.
 func expand(data []byte) ([]byte, error) {
 	out := make([]byte, 0, len(data))
 	for i := 0; i < len(data); i++ {
@@ -80,15 +81,15 @@ func expand(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// scanner takes packets out of a stream.
+// scanner extracts packets from a stream.
 type scanner struct {
 	in      *bufio.Reader
-	garbage []byte // the first bytes that belong to no packet
+	garbage []byte // the first bytes that are not part of a packet
 	nack    bool   // the other end asks for our last packet again
 }
 
-// next is the payload of the next packet, with repetitions expanded. notice tells a notification from an answer. errChecksum means that
-// the packet may be asked for again; all other errors are the end.
+// next returns the payload of the next packet, with repetitions expanded. notice is set for a notification and not
+// for an answer. errChecksum means that the packet may be requested again; all other errors are final.
 func (s *scanner) next() (payload []byte, notice bool, err error) {
 	for {
 		b, err := s.in.ReadByte()
@@ -117,7 +118,7 @@ func (s *scanner) body() ([]byte, error) {
 			return nil, err
 		case b == '#':
 			return s.check(raw)
-		case b == '$': // the packet before was cut off
+		case b == '$': // the previous packet was cut off
 			raw = raw[:0]
 		case len(raw) == maxPacket:
 			return nil, fmt.Errorf("a packet has more than %d bytes", maxPacket)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxObject is the most that is read of one of the stub's objects.
+// maxObject is the maximum size that is read of one of the stub's objects.
 const maxObject = 16 << 20
 
 // Transfer reads an object of the stub: "features", "auxv", "exec-file", "libraries-svr4", … A stub that does not have
@@ -30,7 +30,7 @@ func (c *Client) Transfer(object, annex string) ([]byte, error) {
 	return nil, fmt.Errorf("cannot read %s of the stub: it has more than %d bytes", object, maxObject)
 }
 
-// Threads lists the threads of the target: processes' threads, or processors.
+// Threads returns the threads of the target: processes' threads, or processors.
 func (c *Client) Threads() ([]string, error) {
 	var all []string
 	reply, err := c.Call("qfThreadInfo")
@@ -40,7 +40,7 @@ func (c *Client) Threads() ([]string, error) {
 	return all, err
 }
 
-// Current is the thread that the stub takes for the present one; "" when it does not say.
+// Current returns the thread that the stub considers the present one, or "" if the stub does not report it.
 func (c *Client) Current() string {
 	reply, err := c.Call("qC")
 	if thread, ok := strings.CutPrefix(reply, "QC"); ok && err == nil {
@@ -49,7 +49,8 @@ func (c *Client) Current() string {
 	return ""
 }
 
-// Offset is what the loader added to the addresses of the program's code; ok is false when the stub does not say.
+// Offset returns what the loader added to the addresses of the program's code; ok is false if the stub does not
+// report it.
 func (c *Client) Offset() (text uint64, ok bool) {
 	reply, err := c.Call("qOffsets")
 	if err != nil {
@@ -64,7 +65,7 @@ func (c *Client) Offset() (text uint64, ok bool) {
 	return 0, false
 }
 
-// Choose makes a thread the one whose registers and memory are meant from now on.
+// Choose selects the thread whose registers and memory are accessed from now on.
 func (c *Client) Choose(thread string) error {
 	if thread == "" || thread == c.thread {
 		return nil
@@ -77,14 +78,16 @@ func (c *Client) Choose(thread string) error {
 	return fmt.Errorf("cannot choose thread %s: %w", thread, err)
 }
 
-// Detach lets the target go on without us and ends the connection. thread is any thread of it, as the stub names it, or "".
+// Detach detaches from the target, which keeps running, and ends the connection. thread is any thread of it, as the
+// stub names it, or "".
 func (c *Client) Detach(thread string) error {
 	err := c.DetachProcess(thread)
 	c.Close()
 	return err
 }
 
-// DetachProcess lets the process of a thread go on without us. Stubs that know but one process do not name it.
+// DetachProcess detaches from the process of a thread, which keeps running. Stubs that know only one process do not
+// name it.
 func (c *Client) DetachProcess(thread string) error {
 	command := "D"
 	if process, ok := processOf(thread); ok {
@@ -94,7 +97,7 @@ func (c *Client) DetachProcess(thread string) error {
 	return err
 }
 
-// processOf is the process in a stub's name of a thread ("p5cfc.5cfd"); ok is false where it names none.
+// processOf returns the process in a stub's name of a thread ("p5cfc.5cfd"); ok is false if it names none.
 func processOf(thread string) (process string, ok bool) {
 	if process, _, ok = strings.Cut(thread, "."); !ok {
 		return "", false
@@ -102,8 +105,9 @@ func processOf(thread string) (process string, ok bool) {
 	return strings.CutPrefix(process, "p")
 }
 
-// CatchSyscalls has the stub stop the process of a thread at the entries and the ends of system calls with these numbers, and at no
-// others; none: at none. A stub that can do it has the feature "QCatchSyscalls".
+// CatchSyscalls makes the stub stop the process of a thread at the entries and the ends of the system calls with
+// these numbers, and at no others; without numbers, at none. A stub that can do it has the feature
+// "QCatchSyscalls".
 func (c *Client) CatchSyscalls(numbers []int) error {
 	if len(numbers) == 0 {
 		_, err := c.Call("QCatchSyscalls:0")

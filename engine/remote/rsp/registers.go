@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ReadRegisters asks for the registers of the chosen thread that one packet holds, as the description lays them out. What the stub does not
-// know is zero.
+// ReadRegisters reads the registers of the chosen thread that one packet holds, in the layout of the description.
+// Registers that the stub does not know are zero.
 func (c *Client) ReadRegisters() ([]byte, error) {
 	reply, err := c.call([]byte("g"))
 	if err != nil {
@@ -21,13 +21,13 @@ func (c *Client) ReadRegisters() ([]byte, error) {
 	return unhex(reply)
 }
 
-// WriteRegisters sets them all.
+// WriteRegisters sets all registers of that packet.
 func (c *Client) WriteRegisters(data []byte) error {
 	_, err := c.Call("G" + hex.EncodeToString(data))
 	return err
 }
 
-// ReadRegister asks for one register.
+// ReadRegister reads one register.
 func (c *Client) ReadRegister(r Register) ([]byte, error) {
 	reply, err := c.call(fmt.Appendf(nil, "p%x", r.Number))
 	if err != nil {
@@ -40,7 +40,8 @@ func (c *Client) ReadRegister(r Register) ([]byte, error) {
 	return data, err
 }
 
-// WriteRegister sets one register. Stubs may have no such request: ErrUnsupported, and WriteRegisters is what is left.
+// WriteRegister sets one register. If the stub has no such request, it returns ErrUnsupported, and WriteRegisters
+// must be used.
 func (c *Client) WriteRegister(r Register, data []byte) error {
 	if c.noWrite {
 		return ErrUnsupported
