@@ -156,10 +156,10 @@ func (t *thread) fault(p *point) {
 	}
 	t.info = ptrace.SigInfo{}
 	t.info.Make(ptrace.SIGSEGV, code, at)
-	ptrace.SetSigInfo(t.tid, &t.info)
 	t.faultAddr, t.faultSig = at, ptrace.SIGSEGV
 	t.h.Faulted()
 	t.setRegs()
+	t.replaceSignal(&t.info)
 	t.resume(ptrace.SIGSEGV)
 }
 

@@ -239,6 +239,19 @@ func (t *thread) breathe() {
 	t.breath.keep = t.breath.left > 0 && t.certainHit()
 }
 
+// replaceSignal gives the signal stop that the thread is in the siginfo of another signal, with which the thread is to
+// be resumed. The registers have been written.
+//
+// The stop is consumed first. A stop that was only peeked at still has its own signal. If the session died now, the
+// kernel would deliver that signal with a siginfo that it makes up (SI_USER: ptrace_signal in kernel/signal.c), and the
+// fallback's handler would take the SIGTRAP of a breakpoint for one that a process sent, which ends the program. After
+// a consumed stop the kernel delivers nothing.
+func (t *thread) replaceSignal(info *ptrace.SigInfo) {
+	t.unreported()
+	ptrace.SetSigInfo(t.tid, info)
+	t.s.passed(inSignal)
+}
+
 // takeKept returns the oldest kept signal, or 0 if there is none, to be delivered with its original siginfo in the
 // present stop, which is a signal's.
 func (t *thread) takeKept() int {
@@ -248,7 +261,7 @@ func (t *thread) takeKept() int {
 	}
 	info := t.deferred[0]
 	t.deferred = slices.Delete(t.deferred, 0, 1)
-	ptrace.SetSigInfo(t.tid, &info)
+	t.replaceSignal(&info)
 	t.requeue()
 	t.interruptedHere()
 	return info.Signal()

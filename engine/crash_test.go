@@ -32,7 +32,8 @@ type crashPlan struct {
 	Engine  Engine
 	InPlace bool
 	Armed   string   // a file to make when all is armed
-	AtStep  int      // the step of the calls that targets are made to make at which the session kills itself, counted from 1; 0: it does not
+	At      moment   // kind of moment at which the session kills itself
+	AtStep  int      // the number of that moment, counted from 1; 0: the session does not kill itself
 	Ends    bool     // the session ends by itself, a moment after all is armed
 	Cleans  bool     // Clean runs on Pid instead of a session
 	Within  []string `json:"-"` // the command that runs the session
@@ -61,7 +62,7 @@ func beCrashed(text string) {
 	}
 	s.do(func() error { s.inPlaceOnly = plan.InPlace; return nil })
 	if plan.AtStep != 0 {
-		s.do(func() error { s.testAtCall = plan.killAtStep(); return nil })
+		s.do(func() error { s.testAt = plan.killAtStep(); return nil })
 	}
 	if plan.Pid != 0 {
 		err = s.Attach(plan.Pid)
@@ -97,9 +98,12 @@ func beCrashed(text string) {
 }
 
 // killAtStep kills the session at its step.
-func (plan crashPlan) killAtStep() func() {
+func (plan crashPlan) killAtStep() func(moment) {
 	step := 0
-	return func() {
+	return func(at moment) {
+		if at != plan.At {
+			return
+		}
 		if step++; step == plan.AtStep {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -215,6 +219,29 @@ func TestKilledInCall(t *testing.T) {
 			}
 			if steps < 15 { // three calls when the handler is put in, of five steps at least
 				t.Errorf("the session made no more than %d steps", steps-1)
+			}
+		})
+	}
+}
+
+// TestKilledAsSignalIsReplaced kills sessions while a thread is in the stop of a breakpoint and is about to go on with a signal
+// that was kept from it.
+func TestKilledAsSignalIsReplaced(t *testing.T) {
+	for _, c := range crashCases() {
+		if c.name != "timer" && c.name != "timer, step" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			for step := 1; step <= 20; step += 3 {
+				p := start(t, c.program(t), c.args...)
+				if line, err := p.out.ReadString('\n'); err != nil {
+					t.Fatalf("the target does not begin: %q, %v", line, err)
+				}
+				before := text(t, p.pid())
+				plan := c.plan()
+				plan.Pid, plan.At, plan.AtStep = p.pid(), inSignal, step
+				startCrashed(t, plan, nil, nil).Wait()
+				endsUnharmed(t, p, before)
 			}
 		})
 	}

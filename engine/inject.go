@@ -109,24 +109,31 @@ func (t *thread) inject(number uint64, args ...uint64) (uint64, error) {
 // in that code, which sets the mask again.
 func (t *thread) callAndReturn(home arch.Regs, blocked, mask uint64) (uint64, error) {
 	t.setRegs()
-	t.s.passed()
+	t.s.passed(inCall)
 	ptrace.SetSigMask(t.tid, &blocked)
-	t.s.passed()
+	t.s.passed(inCall)
 	result, err := t.throughCall()
-	t.s.passed()
+	t.s.passed(inCall)
 	ptrace.SetSigMask(t.tid, &mask)
-	t.s.passed()
+	t.s.passed(inCall)
 	t.regs = home
 	t.setRegs()
-	t.s.passed()
+	t.s.passed(inCall)
 	return result, err
 }
 
-// passed is called after each step of a call at which the thread's state differs, for tests that kill the session
-// there.
-func (s *Session) passed() {
-	if s.testAtCall != nil {
-		s.testAtCall()
+// moment is a kind of moment at which tests kill the session.
+type moment int
+
+const (
+	inCall   moment = iota // after each step of a call or a launch at which the state of the thread differs
+	inSignal               // when the stop of a thread has another signal's siginfo
+)
+
+// passed tells tests that the session is at a moment.
+func (s *Session) passed(m moment) {
+	if s.testAt != nil {
+		s.testAt(m)
 	}
 }
 
@@ -200,7 +207,7 @@ func (t *thread) throughCall() (uint64, error) {
 		}
 		if st.AtSyscall() {
 			stops++
-			t.s.passed()
+			t.s.passed(inCall)
 			continue
 		}
 		group = group || st.GroupStop()

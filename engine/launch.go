@@ -297,27 +297,27 @@ func (s *Session) seizeChild(pid int) error {
 	if st, ok := s.waitFor(pid); !ok || !st.Stopped() {
 		return errors.New("it ended before it began")
 	}
-	s.passed()
+	s.passed(inCall)
 	if e := ptrace.Detach(pid, ptrace.SIGSTOP); e != 0 {
 		return fmt.Errorf("cannot stop it: %w", e)
 	}
-	s.passed()
+	s.passed(inCall)
 	if err := s.waitStopped(pid); err != nil {
 		return err
 	}
-	s.passed()
+	s.passed(inCall)
 	if e := ptrace.Seize(pid, options); e != 0 {
 		return fmt.Errorf("cannot trace it: %w", e)
 	}
-	s.passed()
+	s.passed(inCall)
 	if st, ok := s.waitFor(pid); !ok || !st.GroupStop() {
 		return errors.New("it did not stop")
 	}
-	s.passed()
+	s.passed(inCall)
 	ptrace.SendProcess(pid, ptrace.SIGCONT)
 	ptrace.Listen(pid)
 	for {
-		s.passed()
+		s.passed(inCall)
 		st, ok := s.waitFor(pid)
 		switch {
 		case !ok || !st.Stopped():

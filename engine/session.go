@@ -72,10 +72,10 @@ type Session struct {
 	undoes      bool  // the session only undoes what an earlier one left: it plants nothing
 	halted      []int // threads that were in a job-control stop when the session ended
 	closed      bool
-	undone      error  // what could not be undone, once the session is closed
-	sawOne      bool   // there was a process
-	inPlaceOnly bool   // for tests: nothing is emulated or stepped out of line
-	testAtCall  func() // for tests: called at each step of a call that a target is made to make
+	undone      error        // what could not be undone, once the session is closed
+	sawOne      bool         // there was a process
+	inPlaceOnly bool         // for tests: nothing is emulated or stepped out of line
+	testAt      func(moment) // for tests: called where a session that is killed must leave its target unharmed
 	warned      map[string]bool
 	meter       meter
 	stats       Stats
