@@ -6,9 +6,8 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM = gotest.tools/gotestsum@v1.13.0
 TEST = $(GO) run $(GOTESTSUM) --format standard-quiet --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test
 export CGO_ENABLED ?= 0
-RACE = ./compile/... ./runtime/... ./script/... ./engine/image/... ./engine/place/...
 
-FUZZTIME ?= 2s
+FUZZTIME ?= 1s
 # Packages whose tests trace live processes or boot machines.
 LIVE = gotap/engine gotap/engine/armtest gotap/engine/remote gotap/cmd/gotap
 
@@ -48,9 +47,9 @@ lint:
 unit:
 	$(TEST) --packages="./engine/armtest ./..." -- -p 2 -timeout 60m
 
-# The race detector needs cgo, and cannot follow a ptrace loop that runs other programs; it takes the packages with goroutines.
+# The race detector needs cgo and cannot follow a ptrace loop that runs other programs.
 race:
-	CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race --packages="$(RACE)" -- -race -short -timeout 60m
+	CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race --packages="$$(.ci/concurrent)" -- -race -short -timeout 60m
 
 # Each fuzz target for a moment; an input that fails is kept beside it in testdata.
 fuzz:
