@@ -15,7 +15,7 @@ func TestDeclareErrors(t *testing.T) {
 		"max is -1":                           {Kind: KindCount, Keys: 1, Max: -1},
 		"max is 2000000":                      {Kind: KindCount, Keys: 1, Max: 2_000_000},
 		"keys is 17":                          {Kind: KindCount, Keys: 17},
-		"unknown kind of object":               {Kind: KindSeries + 1},
+		"unknown kind of object":              {Kind: KindSeries + 1},
 		"variables: there can be 0":           {Kind: KindArray, Size: -1},
 		"the arena of 25165824 bytes is full": {Kind: KindArray, Size: 1 << 20},
 	} {
