@@ -8,8 +8,8 @@ TEST = $(GO) run $(GOTESTSUM) --format standard-quiet --hide-summary skipped --r
 export CGO_ENABLED ?= 0
 
 FUZZTIME ?= 1s
-# Packages whose tests trace live processes or boot machines.
-LIVE = gotap/engine gotap/engine/armtest gotap/engine/remote gotap/cmd/gotap
+# Packages whose tests trace live processes, boot machines or link the program.
+LIVE = gotap/cmd/gotap/static gotap/engine gotap/engine/armtest gotap/engine/remote gotap/cmd/gotap
 
 .PHONY: all build test checks quick long deps lint unit race fuzz cross bench clean
 all: build

@@ -112,7 +112,7 @@ func noMoreFiles(t *testing.T) (more func()) {
 }
 
 // TestMakersKilled traces a program that kills processes which make children all the time. A child whose maker was killed before it could
-// tell of it runs all the same, and is seen: the target waits for it, or the session does.
+// report it still runs and is traced: the target waits for it, or the session does.
 func TestMakersKilled(t *testing.T) {
 	path := program(t, "orphans.c")
 	for _, args := range [][]string{{"150"}, {"150", "reaps"}} {

@@ -27,8 +27,8 @@ func (in *inst) executes(cpsr uint32) bool {
 	return holds(in.cond, cpsr)
 }
 
-// decode finds the row of the instruction at the start of code. The inst has its word, size and row only if there
-// is no error.
+// decode finds the row of the instruction at the start of code. If it fails, the inst has no word, size or
+// row.
 func (s *isa) decode(code []byte) (*inst, error) {
 	if !s.thumb {
 		if len(code) < 4 {

@@ -263,7 +263,7 @@ func (f *flow) entry(n *node, addr uint64) {
 const lookBack = 24
 
 // bound returns the number of entries of a jump table: one more than the number with which the index was last
-// compared, or 0 if there is no such comparison.
+// compared, or 0 if no such comparison is found.
 func (n *node) bound() uint64 {
 	for i := 0; i < lookBack && n.prev != nil; i++ {
 		n = n.prev

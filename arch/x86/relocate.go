@@ -86,7 +86,7 @@ func (s *site) OutOfLine(slot uint64) ([]byte, error) {
 func (s *site) direct(slot uint64) bool {
 	const growth = 4 // of a short conditional jump that becomes a long one
 	if s.in.relLen == 0 || slot == s.insn.Addr || s.in.relLen == 1 && s.in.length+growth > maxLen {
-		return false // there is no room because of redundant prefixes
+		return false // redundant prefixes leave too little room
 	}
 	if s.in.begins() {
 		return false // only processors that do not support it step it

@@ -26,7 +26,7 @@ type scriptFlags struct {
 	args   []string
 	unsafe bool
 	definitionFlags
-	lookOnly bool // changes of the target are reported, not refused: there is no target
+	lookOnly bool // changes of the target are reported instead of refused, because no target runs
 }
 
 func (f *scriptFlags) register(c *cobra.Command) {

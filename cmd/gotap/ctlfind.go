@@ -50,8 +50,8 @@ func (k *ctlClient) find() (*wire.Conn, error) {
 		fmt.Sprintf("--session %d chooses the first", ids[0])}
 }
 
-// liveSessions lists the sessions of the directory that this environment names; dir is nil, and there are none, when
-// there is no such directory.
+// liveSessions lists the sessions of the directory that this environment names; If the directory does not exist,
+// dir and ids are nil.
 func liveSessions() (dir *wire.Dir, ids []int, err error) {
 	dir, err = wire.Open(false)
 	if wire.IsNone(err) {

@@ -31,5 +31,5 @@
 // standard error: errors in the form of package diag, how a target has failed with the target's name in front, other
 // lines as "gotap: …". Losses are always printed, also with -q.
 //
-// Exit statuses are in status.go. An error carries its own status; run.exitStatus decides when there is no error.
+// Exit statuses are in status.go. An error carries its own status; without an error, run.exitStatus decides.
 package main

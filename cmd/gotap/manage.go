@@ -18,8 +18,8 @@ type manager struct {
 	server  *wire.Server
 }
 
-// manage opens the session's socket. A session without one runs all the same, unless it is in the background, where
-// nothing else could end it.
+// manage opens the session's socket. If that fails, the session runs without a socket, except in the background,
+// where nothing else could end it.
 func (r *run) manage() error {
 	m, err := newManager(r, wire.IdleTime)
 	switch {

@@ -154,7 +154,7 @@ func ignoreAgain(list string) {
 }
 
 // passSignals writes signals into the control pipe; SIGINT and SIGUSR1 may come more than once. In the background
-// SIGHUP is ignored: there is no terminal.
+// SIGHUP is ignored, because gotap has no terminal.
 func passSignals(signals <-chan os.Signal, control int, background bool) {
 	for s := range signals {
 		if background && s == syscall.SIGHUP {

@@ -227,7 +227,7 @@ func (s *Set) sync(pr *registry.Probe) error {
 	return errors.Join(s.syncPoints(pr), s.tracer.SyncNonBreakpoints())
 }
 
-// syncPoints plants or removes the breakpoints of a probe. Memory that no longer exists is no error.
+// syncPoints plants or removes the breakpoints of a probe. Memory that no longer exists is not an error.
 func (s *Set) syncPoints(pr *registry.Probe) (all error) {
 	for _, sp := range s.tracer.Spaces() {
 		for p := range sp.Points() {

@@ -13,9 +13,6 @@ import (
 // TestPlainBuild builds gotap as "go build" does where a C compiler is installed, with cgo, and without it. Neither
 // program may ask for a dynamic linker or a shared library.
 func TestPlainBuild(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program twice")
-	}
 	for _, cgo := range []string{"0", "1"} {
 		t.Run("CGO_ENABLED="+cgo, func(t *testing.T) {
 			if cgo == "1" {

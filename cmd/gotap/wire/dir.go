@@ -214,5 +214,5 @@ func (d *Dir) Connect(id int) (*Conn, error) {
 // connectTime is how long connecting may take.
 const connectTime = 10 * time.Second
 
-// IsNone reports whether the error is that there is no directory, and so no session.
+// IsNone reports whether the directory does not exist, which means that no session runs.
 func IsNone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

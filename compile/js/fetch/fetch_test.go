@@ -21,7 +21,7 @@ type place struct{ a compile.Access }
 func (place) Name() string { return "test" }
 func (p place) Access(path []string) (compile.Access, error) {
 	if path[0] != "p" {
-		return compile.Access{}, errors.New("there is no argument " + path[0])
+		return compile.Access{}, errors.New("unknown argument " + path[0])
 	}
 	return p.a, nil
 }
