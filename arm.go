@@ -82,7 +82,7 @@ func (s *Session) arm() error {
 	return nil
 }
 
-// resolved are all probes that the session begins with.
+// resolved returns all probes that the session begins with.
 func (s *Session) resolved() (list []resolvedProbe) {
 	var all []declaration
 	for _, p := range s.script().Probes() {
@@ -153,7 +153,7 @@ func (s *Session) endedInLoader() bool {
 	return s.progress.early && errors.As(s.progress.err, &ended)
 }
 
-// remoteName is what messages call the target behind a stub.
+// remoteName returns what messages call the target behind a stub.
 func (o *Options) remoteName() string {
 	if o.Exe != "" {
 		return filepath.Base(o.Exe)

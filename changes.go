@@ -42,7 +42,7 @@ func (s *Session) changed(c engine.Change) {
 	}
 }
 
-// changeText is a change in words.
+// changeText returns a change in words.
 func changeText(c engine.Change) string {
 	switch c.Op {
 	case opcode.PopR:

@@ -3,7 +3,9 @@ package gotap
 import (
 	"slices"
 
-	"gotap/runtime"
+	rtoutcome "gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/snapshot"
 	"gotap/script/definition"
 	"gotap/script/output"
 )
@@ -30,13 +32,13 @@ func (s *Session) variables(before *definition.File) definition.Variables {
 }
 
 // record prints a record of a definition file's probe; it reports whether it is one.
-func (s *Session) record(rec *runtime.Record) bool {
+func (s *Session) record(rec *record.Record) bool {
 	p := s.definitions.Probe(rec.Probe)
 	if p == nil {
 		return false
 	}
 	d := definition.NewRecord(rec, p)
-	if rec.Kind == runtime.ExitFacility && s.facilities.Deliver(d.Delivery()) {
+	if rec.Kind == rtoutcome.ExitFacility && s.facilities.Deliver(d.Delivery()) {
 		return true
 	}
 	if len(rec.Items) > 0 {
@@ -60,9 +62,9 @@ func (s *Session) printArray(id int) {
 	if id < 0 {
 		return
 	}
-	snapshot := s.arena.Handle(id).Entries()
-	snapshot.Entries = slices.DeleteFunc(slices.Clone(snapshot.Entries), func(e runtime.Entry) bool { return e.Data.Int == 0 })
-	if len(snapshot.Entries) > 0 {
-		s.opts.Output.Aggregate(output.Aggregate{Snapshot: snapshot})
+	snap := s.arena.Handle(id).Entries()
+	snap.Entries = slices.DeleteFunc(slices.Clone(snap.Entries), func(e snapshot.Entry) bool { return e.Data.Int == 0 })
+	if len(snap.Entries) > 0 {
+		s.opts.Output.Aggregate(output.Aggregate{Snapshot: snap})
 	}
 }

@@ -6,6 +6,8 @@
 //		Event: func(e gotap.Event) { log.Println(e.Probe, e.Pid, e.Fields) },
 //	})
 //
+// docs/go.md has complete programs.
+//
 // It needs Linux and the permission to trace the targets with ptrace(2), or a GDB stub (Options.Remote).
 //
 // # A session, from start to end

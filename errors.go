@@ -75,7 +75,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// kindOfProbe is the kind of an error about a probe.
+// kindOfProbe returns the kind of an error about a probe.
 func kindOfProbe(err error) Kind {
 	var list diag.List
 	var syntax *place.SyntaxError

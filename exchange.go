@@ -166,13 +166,8 @@ func (c *Control) replaceDefinition(text Script) error {
 // compareDefinitions works out which probes come and go between two versions of a file. Those that stay keep their
 // numbers.
 func (c *Control) compareDefinitions(old, next *definition.File) (add []engine.ProbeSpec, remove []uint32, err error) {
-	left := slices.Clone(old.Probes)
-	for _, p := range next.Probes {
-		if i := slices.IndexFunc(left, p.Same); i >= 0 {
-			p.ID = left[i].ID
-			left = slices.Delete(left, i, i+1)
-			continue
-		}
+	fresh, left := pairProbes(slices.Clone(old.Probes), next.Probes)
+	for _, p := range fresh {
 		spec, err := definedProbe{p}.spec(c.s.tracer.linker)
 		if err != nil {
 			return nil, nil, err
@@ -180,8 +175,19 @@ func (c *Control) compareDefinitions(old, next *definition.File) (add []engine.P
 		spec.Optional = spec.Optional || c.mayMiss()
 		add = append(add, spec)
 	}
-	for _, p := range left {
-		remove = append(remove, p.ID)
+	return add, numbersOf(left), nil
+}
+
+// pairProbes finds probes that do the same in two versions of a definition file: the new ones get the numbers of the old ones. It
+// returns the others of each version, and uses the memory of old.
+func pairProbes(old, next []*definition.Probe) (fresh, stale []*definition.Probe) {
+	for _, p := range next {
+		if i := slices.IndexFunc(old, p.Same); i >= 0 {
+			p.ID = old[i].ID
+			old = slices.Delete(old, i, i+1)
+			continue
+		}
+		fresh = append(fresh, p)
 	}
-	return add, remove, nil
+	return fresh, old
 }

@@ -39,7 +39,7 @@ func (g *guest) owns(id uint32) bool {
 	return id >= g.first && id-g.first < guestSpan
 }
 
-// declarations are the probes that the guest begins with.
+// declarations returns the probes that the guest begins with.
 func (g *guest) declarations() (list []declaration) {
 	if g.definition != nil {
 		return declarationsOf(g.definition)
@@ -83,7 +83,7 @@ type Insertion struct {
 	Missing    string              // error, warn or ignore; "": as the session has it
 }
 
-// missing is what a missing place is.
+// missing returns how missing places are treated: as the insertion says, or else as the session's options say.
 func (in *Insertion) missing(s *Session) Missing {
 	switch in.Missing {
 	case "":
@@ -234,7 +234,7 @@ func (m *guests) enter(g *guest) error {
 	return failed(Failure, m.s.script().Join(g.script))
 }
 
-// probesOf are the numbers of a guest's probes; none of nil.
+// probesOf returns the numbers of a guest's probes; none of nil.
 func (m *guests) probesOf(g *guest) (list []uint32) {
 	if g == nil {
 		return nil

@@ -45,7 +45,7 @@ func inlinedWarnings(fresh []engine.Copies) diag.List {
 	return list
 }
 
-// inlinedWarning is the warning about one function.
+// inlinedWarning returns the warning about one function.
 func inlinedWarning(c engine.Copies) diag.Diagnostic {
 	d := diag.Diagnostic{Severity: diag.Warning, Text: InlinedText(c)}
 	switch line, n := c.Body(); {
@@ -66,7 +66,7 @@ func InlinedText(c engine.Copies) string {
 	return fmt.Sprintf("%s is inlined in %s, whose calls are not seen: %s%s", c.Func, plural(len(c.Calls), "place"), shown.Where(), more)
 }
 
-// inlinedTogether is the text of the warning about many functions.
+// inlinedTogether returns the text of the warning about many functions.
 func inlinedTogether(all []engine.Copies) string {
 	slices.SortStableFunc(all, func(a, b engine.Copies) int { return len(b.Calls) - len(a.Calls) })
 	var names []string

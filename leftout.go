@@ -18,7 +18,7 @@ type leftOut struct {
 	id     uint32 // of the probe that waits for the place to appear; 0: there is none
 }
 
-// leftOutState is the state that queries show for an error about a place; "" for other errors.
+// leftOutState returns the state that queries show for an error about a place; "" for other errors.
 func leftOutState(err error) string {
 	var mismatch *link.MismatchError
 	var offset *place.OffsetError
@@ -61,7 +61,7 @@ func (s *Session) waitsFor(id uint32) *leftOut {
 	return nil
 }
 
-// codes are the numbers that the definition file gives the probe.
+// codes returns the numbers that the definition file gives the probe.
 func (p definedProbe) codes() *output.Codes {
 	return &output.Codes{Major: uint64(p.Major), Minor: uint64(p.Minor), Group: p.Group, Type: p.Type}
 }

@@ -8,6 +8,9 @@ import (
 
 	"gotap/engine"
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	rtoutcome "gotap/runtime/outcome"
+	"gotap/runtime/snapshot"
 )
 
 // A Result is what a session has come to.
@@ -23,7 +26,7 @@ type Result struct {
 }
 
 // Map is an aggregation, a map or a shared variable as it stands.
-type Map = runtime.Snapshot
+type Map = snapshot.Snapshot
 
 // ProbeState is what a probe has done.
 type ProbeState = engine.ProbeState
@@ -31,7 +34,7 @@ type ProbeState = engine.ProbeState
 // Copies are the inlined copies of a function.
 type Copies = engine.Copies
 
-// Count is the integer that a variable, a counter or a sum without keys holds; 0 when there is none of that name.
+// Count returns the integer that a variable, a counter or a sum without keys holds; 0 when there is none of that name.
 func (r *Result) Count(name string) int64 {
 	if m, ok := r.Maps[name]; ok && len(m.Entries) == 1 {
 		return m.Entries[0].Data.Int
@@ -76,7 +79,7 @@ func (s closing) reportLost(r *Result, lost map[string]uint64, order func(a, b s
 	}
 }
 
-// losses are the causes of loss with their counts, but for programs that ended early.
+// losses returns the causes of loss with their counts, but for programs that ended early.
 func (s closing) losses(r *Result) map[string]uint64 {
 	lost := map[string]uint64{}
 	all := []map[string]uint64{s.arena.Lost(), s.opts.Hooks.Lost()}
@@ -103,7 +106,7 @@ func (s closing) losses(r *Result) map[string]uint64 {
 	return lost
 }
 
-// traps are the programs that ended early, by their place in the text and the reason. A line that was compiled for
+// traps returns the programs that ended early, by their place in the text and the reason. A line that was compiled for
 // several places counts once.
 func (s closing) traps() map[string]uint64 {
 	counts := map[string]uint64{}
@@ -113,16 +116,16 @@ func (s closing) traps() map[string]uint64 {
 	return counts
 }
 
-// trapText is a trap in words: the place, what happened, and for memory the address of the last time.
-func (s closing) trapText(t runtime.TrapCount) string {
+// trapText returns a trap in words: the place, what happened, and for memory the address of the last time.
+func (s closing) trapText(t arena.TrapCount) string {
 	info, _ := s.arena.Program(t.Program)
 	where := s.placeOf(t.Program, t.PC)
 	text := fmt.Sprintf("%s: %s", where, t.Trap)
-	if t.Trap == runtime.TrapFuel && info.Fuel > 0 {
+	if t.Trap == rtoutcome.TrapFuel && info.Fuel > 0 {
 		text = fmt.Sprintf("%s: out of fuel: a run took more than %d steps, as many as its probe's option fuel, in a definition file jmpmax, gives (%d at most)",
 			where, info.Fuel, runtime.MaxFuel)
 	}
-	if t.Addr != 0 || t.Trap == runtime.TrapRead || t.Trap == runtime.TrapWrite {
+	if t.Addr != 0 || t.Trap == rtoutcome.TrapRead || t.Trap == rtoutcome.TrapWrite {
 		text += fmt.Sprintf(" at address %#x", t.Addr)
 	}
 	return text
@@ -155,7 +158,7 @@ func natural(a, b string) bool {
 	return len(a) < len(b)
 }
 
-// digits is how many digits a text begins with.
+// digits returns how many digits a text begins with.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {

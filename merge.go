@@ -43,7 +43,7 @@ func (m *guests) update(in Insertion, g *guest) ([]string, error) {
 	return m.updateNotes(in, next, warnings, out), nil
 }
 
-// runningDefinition is the running version. The session's own file is the first of the set.
+// runningDefinition returns the running version. The session's own file is the first of the set.
 func (m *guests) runningDefinition(g *guest) *definition.File {
 	if g != nil {
 		return g.definition
@@ -73,12 +73,8 @@ func (m *guests) divide(old, next *definition.File) (fresh []declaration, stale 
 			stale = append(stale, p)
 		}
 	}
-	for _, p := range next.Probes {
-		if i := slices.IndexFunc(stale, p.Same); i >= 0 {
-			p.ID = stale[i].ID
-			stale = slices.Delete(stale, i, i+1)
-			continue
-		}
+	unpaired, stale := pairProbes(stale, next.Probes)
+	for _, p := range unpaired {
 		fresh = append(fresh, definedProbe{p})
 	}
 	return fresh, stale

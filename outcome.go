@@ -82,7 +82,7 @@ func (o *outcomes) note(end output.Target) {
 	}
 }
 
-// targets are all targets as they are now.
+// targets returns all targets as they are now.
 func (o *outcomes) targets() (list []output.Target) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -92,7 +92,7 @@ func (o *outcomes) targets() (list []output.Target) {
 	return list
 }
 
-// status is the exit status of the only target, 128+N when signal N ended it; 0 when it still runs, or when there are
+// status returns the exit status of the only target, 128+N when signal N ended it; 0 when it still runs, or when there are
 // several targets.
 func (o *outcomes) status() int {
 	switch list := o.targets(); {
@@ -111,7 +111,7 @@ func (o *outcomes) ended() bool {
 	return len(list) > 0 && list[0].Ended
 }
 
-// unreported are the lines about targets that have failed and of which none has been returned yet. Where gotap was
+// unreported returns the lines about targets that have failed and of which none has been returned yet. Where gotap was
 // asked to end, or has asked the target, an end by a signal that asks for that is no failure.
 func (o *outcomes) unreported(asked bool) (lines []string) {
 	o.mu.Lock()
@@ -131,7 +131,7 @@ func (o *outcomes) unreported(asked bool) (lines []string) {
 	return lines
 }
 
-// failure is how a target has failed, empty when it has not.
+// failure returns how a target has failed, empty when it has not.
 func (o *outcome) failure(asked bool) string {
 	t := o.target
 	switch {
@@ -156,7 +156,7 @@ func asksForEnd(signal int) bool {
 	return false
 }
 
-// signalName is a signal's name as kill(1) has it.
+// signalName returns a signal's name as kill(1) has it.
 func signalName(signal int) string {
 	if name := unix.SignalName(unix.Signal(signal)); name != "" {
 		return name
@@ -164,7 +164,7 @@ func signalName(signal int) string {
 	return fmt.Sprintf("signal %d", signal) // real-time signals have no names
 }
 
-// shown is a process's name, which may be any text, with its control characters escaped.
+// shown returns a process's name, which may be any text, with its control characters escaped.
 func shown(name string) string { return strings.Trim(strconv.Quote(name), `"`) }
 
 // ended takes the end of a process, on the engine's thread. That of a process of -p is reported at once, since others
@@ -194,9 +194,9 @@ func (s *Session) ReportOutcomes() {
 	}
 }
 
-// Targets are the targets that the options named, as they are now.
+// Targets returns the targets that the options named, as they are now.
 func (s *Session) Targets() []output.Target { return s.outcomes.targets() }
 
-// TargetStatus is the exit status of the only target, 128+N when signal N ended it; 0 when it goes on, or when there
+// TargetStatus returns the exit status of the only target, 128+N when signal N ended it; 0 when it goes on, or when there
 // are several targets.
 func (s *Session) TargetStatus() int { return s.outcomes.status() }

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"gotap/engine"
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/value"
 	"gotap/script"
 	"gotap/script/output"
 )
@@ -84,7 +85,7 @@ func (c *Control) Values(reset bool) (list []Value, err error) {
 				list = append(list, Value{name, v})
 			}
 		})
-		c.arrays(func(name string, h *runtime.Handle) {
+		c.arrays(func(name string, h *arena.Handle) {
 			read := h.Entries
 			if reset {
 				read = h.Take
@@ -100,13 +101,13 @@ func (c *Control) Values(reset bool) (list []Value, err error) {
 func (c *Control) ResetValues() error {
 	return c.change(func() error {
 		c.scripts(func(_ string, one *script.Script) { one.Reset() })
-		c.arrays(func(_ string, h *runtime.Handle) { h.Clear() })
+		c.arrays(func(_ string, h *arena.Handle) { h.Clear() })
 		return nil
 	})
 }
 
 // StackLines names the frames of a stack in a key of a map, innermost first.
-func (c *Control) StackLines(v runtime.Value) []string {
+func (c *Control) StackLines(v value.Value) []string {
 	return script.StackLines(v, c.s.tracer.Stack(int(v.Int), v.Stack))
 }
 
@@ -121,7 +122,7 @@ func (c *Control) scripts(visit func(name string, one *script.Script)) {
 }
 
 // arrays are the variables of definition files: those of each, and those that all share.
-func (c *Control) arrays(visit func(name string, h *runtime.Handle)) {
+func (c *Control) arrays(visit func(name string, h *arena.Handle)) {
 	for _, f := range c.s.definitions.Files() {
 		name := ""
 		for _, g := range c.guests.list {

@@ -12,7 +12,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/engine/link"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/facility"
 	"gotap/script"
 	"gotap/script/definition"
@@ -26,7 +26,7 @@ type Session struct {
 	opts    Options
 	text    Script
 	ctx     context.Context
-	arena   *runtime.Arena
+	arena   *arena.Arena
 	engine  tracing
 	tracer  *tracer
 	current atomic.Pointer[script.Script] // Replace exchanges it
@@ -92,7 +92,7 @@ func (s *Session) load() error {
 		return failed(BadScript, err)
 	}
 	var err error
-	if s.arena, err = runtime.NewArena(runtime.ArenaOptions{}); err != nil {
+	if s.arena, err = arena.New(arena.Options{}); err != nil {
 		return failed(Failure, err)
 	}
 	s.said = output.NewHeld(s.opts.Output)
@@ -169,7 +169,7 @@ func (s *Session) scriptOptions(text Script) script.Options {
 	}
 }
 
-// script is the version of the script that runs.
+// script returns the version of the script that runs.
 func (s *Session) script() *script.Script { return s.current.Load() }
 
 // Start lets the targets run. Output.Ready is called before they do.
@@ -299,7 +299,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// diagnosticsOf is an error as diagnostics: its own, or one with its text.
+// diagnosticsOf returns an error as diagnostics: its own, or one with its text.
 func diagnosticsOf(err error) diag.List {
 	var list diag.List
 	if errors.As(err, &list) {

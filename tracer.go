@@ -58,13 +58,13 @@ func unlessClosed(err error) error {
 	return err
 }
 
-// Hits is 0 for a probe that was never registered.
+// Hits returns 0 for a probe that was never registered.
 func (t *tracer) Hits(p *script.Probe) uint64 { return t.state(p).Hits }
 
-// Missed is 0 for a probe that was never registered.
+// Missed returns 0 for a probe that was never registered.
 func (t *tracer) Missed(p *script.Probe) uint64 { return t.state(p).Missed }
 
-// Places is 0 for a probe that was never registered.
+// Places returns 0 for a probe that was never registered.
 func (t *tracer) Places(p *script.Probe) uint64 { return uint64(t.state(p).Places) }
 
 func (t *tracer) state(p *script.Probe) engine.ProbeState {
@@ -207,7 +207,7 @@ func (p definedProbe) spec(l *link.Linker) (engine.ProbeSpec, error) {
 	}, nil
 }
 
-// declarationsOf are the probes of a definition file.
+// declarationsOf returns the probes of a definition file.
 func declarationsOf(f *definition.File) (list []declaration) {
 	for _, p := range f.Probes {
 		list = append(list, definedProbe{p})

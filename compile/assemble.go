@@ -7,8 +7,8 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/dprobes"
 	"gotap/compile/spelling"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // Assemble makes a program from a listing, or from handwritten text in the same form. Each line has one command, with
@@ -299,7 +299,7 @@ func (a *assembler) exit(t token, c *Command) {
 	}
 	kind, facility, _ := strings.Cut(t.text, ",")
 	c.A = a.name(token{kind, t.at}.trim(), exitNames[:])
-	if runtime.ExitKind(c.A) == runtime.ExitFacility {
+	if outcome.ExitKind(c.A) == outcome.ExitFacility {
 		c.V = uint64(a.number(token{facility, t.at + len(t.text) - len(facility)}.trim()))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gotap/runtime"
+	"gotap/runtime/record"
 )
 
 // searchState is the progress of the search through the calls for one routine.
@@ -64,7 +65,7 @@ func (p *Program) fuel() uint32 {
 // logMax returns the size of the log, or the default for 0.
 func (p *Program) logMax() int {
 	if p.LogMax == 0 {
-		return runtime.DefaultLog
+		return record.DefaultLog
 	}
 	return p.LogMax
 }

@@ -5,8 +5,9 @@ import (
 	"slices"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
 )
 
 // Builder writes a program command by command. It numbers texts, formats, objects, registers
@@ -18,7 +19,7 @@ import (
 //	b.A(opcode.Arg, 0)
 //	b.Jump(opcode.Jz, done)
 //	b.Place(done)
-//	b.Exit(runtime.ExitPlain)
+//	b.Exit(outcome.ExitPlain)
 //	p, err := b.Program()
 type Builder struct {
 	p      Program
@@ -78,7 +79,7 @@ func (b *Builder) PushReg(name string) int { return b.A(opcode.PushR, b.Reg(name
 func (b *Builder) Object(op opcode.Op, id int) int { return b.A(op, b.ObjectRef(id)) }
 
 // Exit appends the end of the program.
-func (b *Builder) Exit(kind runtime.ExitKind) int { return b.A(opcode.Exit, uint32(kind)) }
+func (b *Builder) Exit(kind outcome.ExitKind) int { return b.A(opcode.Exit, uint32(kind)) }
 
 // TakeBack removes the last command. No label may follow it, and it must not be a jump. It is for front ends that learn
 // only from the next word that the previous one was an operand.
@@ -125,7 +126,7 @@ func number[T comparable](list *[]T, known map[T]uint32, v T) uint32 {
 }
 
 // Format returns the number of a format. Equal formats are shared.
-func (b *Builder) Format(f runtime.Format) uint32 {
+func (b *Builder) Format(f record.Format) uint32 {
 	for i, g := range b.p.Formats {
 		if f.Kind == g.Kind && f.Text == g.Text && slices.Equal(f.Fields, g.Fields) {
 			return uint32(i)

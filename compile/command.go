@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // commandText returns a command as listings show it. A jump target is L and the index of its command, so labels stay
@@ -80,10 +80,10 @@ func isWord(name string) bool {
 
 // exitText returns the text of an exit.
 func exitText(c Command) string {
-	switch kind := runtime.ExitKind(c.A); {
-	case kind == runtime.ExitPlain:
+	switch kind := outcome.ExitKind(c.A); {
+	case kind == outcome.ExitPlain:
 		return "exit"
-	case kind == runtime.ExitFacility:
+	case kind == outcome.ExitFacility:
 		return fmt.Sprintf("exit facility,%d", c.V)
 	case int(kind) < len(exitNames):
 		return "exit " + exitNames[kind]

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 )
 
 // directive reads a line that begins with a period. Directives contain everything in a program except its commands, so
@@ -29,13 +32,13 @@ func (a *assembler) directive(t token) {
 	case ".temps":
 		a.p.Temps = a.size(rest, runtime.MaxTemps)
 	case ".this":
-		a.p.This = a.size(rest, runtime.MaxThisBytes)
+		a.p.This = a.size(rest, arena.MaxThisBytes)
 	case ".fuel":
 		a.p.Fuel = uint32(a.size(rest, runtime.MaxFuel))
 	case ".log":
-		a.p.LogMax = a.size(rest, runtime.MaxLog)
+		a.p.LogMax = a.size(rest, record.MaxLog)
 	case ".logdata":
-		a.p.LogData = a.size(rest, runtime.MaxLog)
+		a.p.LogData = a.size(rest, record.MaxLog)
 	case ".trace":
 		a.p.TraceMax = a.size(rest, runtime.MaxTrace)
 	case ".heap":
@@ -76,9 +79,9 @@ func (a *assembler) quoted(t token) string {
 
 // format reads the output of formatText. Kinds without a name are written as # and a number, so that a listing of a
 // damaged program still shows its contents.
-func (a *assembler) format(t token) (f runtime.Format) {
+func (a *assembler) format(t token) (f record.Format) {
 	word, rest := t.word()
-	f.Kind = runtime.ItemKind(a.name(word, itemNames[:]))
+	f.Kind = record.ItemKind(a.name(word, itemNames[:]))
 	if strings.HasPrefix(rest.text, `"`) {
 		word, rest = rest.word()
 		f.Text = a.quoted(word)
@@ -89,7 +92,7 @@ func (a *assembler) format(t token) (f runtime.Format) {
 			a.errorf(bar, "", "expected a bar and a field, found %q", bar.text)
 			return f
 		}
-		var field runtime.RecordField
+		var field record.Field
 		field, rest = a.field(rest)
 		f.Fields = append(f.Fields, field)
 	}
@@ -98,9 +101,9 @@ func (a *assembler) format(t token) (f runtime.Format) {
 
 // field reads one field of a format, up to the next bar. Part is the argument of log() that a field belongs to: fields
 // of one part are printed without a space between them.
-func (a *assembler) field(t token) (f runtime.RecordField, rest token) {
+func (a *assembler) field(t token) (f record.Field, rest token) {
 	kind, rest := t.word()
-	f.Kind = runtime.ValueKind(a.name(kind, kindNames[:]))
+	f.Kind = rtvalue.Kind(a.name(kind, kindNames[:]))
 	part, rest := rest.word()
 	f.Part = a.size(part, math.MaxInt32)
 	for rest.text != "" && !strings.HasPrefix(rest.text, "|") {

@@ -8,7 +8,11 @@ import (
 	"math"
 
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 )
 
 // A program in a file:
@@ -118,7 +122,7 @@ func (e *encoder) texts(list []string) {
 
 // format writes a format. Formats are part of a program file, because the tracer that loads the file has no source to
 // make them from.
-func (e *encoder) format(f runtime.Format) {
+func (e *encoder) format(f record.Format) {
 	e.b = append(e.b, byte(f.Kind))
 	e.text(f.Text)
 	e.number(len(f.Fields))
@@ -159,7 +163,7 @@ func (e *encoder) command(i int, c Command) {
 // usesBoth reports whether a command with operand a has a second operand, in V. Missing operands are not written: only
 // the shortest form is valid.
 func usesBoth(row *opcode.Row, a uint32) bool {
-	return row.Operand == opcode.WordsOperand || row.Operand == opcode.ExitOperand && runtime.ExitKind(a) == runtime.ExitFacility
+	return row.Operand == opcode.WordsOperand || row.Operand == opcode.ExitOperand && outcome.ExitKind(a) == outcome.ExitFacility
 }
 
 // UnmarshalBinary decodes the output of MarshalBinary into an empty program, which is not verified yet. Errors match
@@ -171,9 +175,9 @@ func (p *Program) UnmarshalBinary(data []byte) error {
 	q.Name = d.text()
 	flags := d.number(flagWrap | flagUnsafe | flagAuto | flagHeap | flagData)
 	q.Wrap, q.Unsafe, q.AutoTrace = flags&flagWrap != 0, flags&flagUnsafe != 0, flags&flagAuto != 0
-	q.This = d.number(runtime.MaxThisBytes)
+	q.This = d.number(arena.MaxThisBytes)
 	q.Fuel = uint32(d.number(runtime.MaxFuel))
-	q.LogMax = d.number(runtime.MaxLog)
+	q.LogMax = d.number(record.MaxLog)
 	q.Stack = d.number(runtime.MaxStack)
 	q.Temps = d.number(runtime.MaxTemps)
 	q.Mask = d.operand()
@@ -184,7 +188,7 @@ func (p *Program) UnmarshalBinary(data []byte) error {
 		}
 	}
 	if flags&flagData != 0 {
-		if q.LogData = d.number(runtime.MaxLog); q.LogData == 0 {
+		if q.LogData = d.number(record.MaxLog); q.LogData == 0 {
 			d.fail("it logs no bytes of data")
 		}
 	}
@@ -308,14 +312,14 @@ func list[T any](d *decoder, one func() T) []T {
 }
 
 // format reads a format. It does not check kinds: Verify refuses unknown ones.
-func (d *decoder) format() runtime.Format {
-	f := runtime.Format{Kind: runtime.ItemKind(d.byte()), Text: d.text()}
+func (d *decoder) format() record.Format {
+	f := record.Format{Kind: record.ItemKind(d.byte()), Text: d.text()}
 	f.Fields = list(d, d.field)
 	return f
 }
 
-func (d *decoder) field() runtime.RecordField {
-	f := runtime.RecordField{Name: d.text(), Kind: runtime.ValueKind(d.byte()), Part: d.number(math.MaxInt32)}
+func (d *decoder) field() record.Field {
+	f := record.Field{Name: d.text(), Kind: rtvalue.Kind(d.byte()), Part: d.number(math.MaxInt32)}
 	switch d.byte() {
 	case 0:
 	case 1:

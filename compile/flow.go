@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	rtvalue "gotap/runtime/value"
 )
 
 // block is a sequence of commands that control enters only at the first and leaves only after the last.
@@ -148,7 +148,7 @@ type flow struct {
 // use describes how a program uses an object that has keys.
 type use struct {
 	key   string // kinds of the parts, one byte each
-	value runtime.ValueKind
+	value rtvalue.Kind
 	at    int // the first command that uses it
 }
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // TestHalfRegisters: the halves of addresses are refused for 64-bit targets, and only there.
@@ -16,7 +16,7 @@ func TestHalfRegisters(t *testing.T) {
 			n := NewBuilder("half")
 			n.A(opcode.PushR, n.Reg(name))
 			n.A(opcode.Drop, 1)
-			n.Exit(runtime.ExitPlain)
+			n.Exit(outcome.ExitPlain)
 			p, err := n.Program()
 			if err != nil {
 				t.Fatal(err)

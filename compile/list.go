@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
 )
 
 // ListOptions select what a listing shows besides what Assemble needs.
@@ -134,7 +134,7 @@ func (l *lister) objectNote(id int) string {
 
 // formatText returns the text of a format: its kind, its text, and its fields, each after a bar. Formats are part of a
 // program, because its log cannot be read without them.
-func formatText(f runtime.Format) string {
+func formatText(f record.Format) string {
 	var b strings.Builder
 	b.WriteString(named(itemNames[:], int(f.Kind)))
 	if f.Text != "" {

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // encoded is the file form of a program.
@@ -170,7 +170,7 @@ func TestListingShowsSource(t *testing.T) {
 		b.At(diag.Span{Source: src, Start: 34, End: 39})
 		b.Op(opcode.Abort)
 		b.Place(done)
-		b.Exit(runtime.ExitPlain)
+		b.Exit(outcome.ExitPlain)
 	})
 	if err := Verify(p).Err(); err != nil {
 		t.Fatal(err)

@@ -6,18 +6,21 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 )
 
-// Arena is the interface of an arena that Lower needs; *runtime.Arena implements it.
+// Arena is the interface of an arena that Lower needs; *arena.Arena implements it.
 type Arena interface {
 	// Lookup returns an object and its offset in the arena by the ID from its declaration.
-	Lookup(id int) (object runtime.Object, offset uint64)
+	Lookup(id int) (object object.Object, offset uint64)
 	// RefineUse declares the keys and values that an object is used with. It returns an error if they conflict with
 	// other uses.
-	RefineUse(id int, keys []runtime.ValueKind, value runtime.ValueKind) error
+	RefineUse(id int, keys []rtvalue.Kind, value rtvalue.Kind) error
 	// Register makes a program's formats and positions known to the reader of the ring.
-	Register(info runtime.ProgramInfo) uint32
+	Register(info record.Program) uint32
 }
 
 // Env is the machine and the arena that a program is bound to.
@@ -65,7 +68,7 @@ var halves = map[string]string{"esp": "sp", "eip": "pc"}
 type ObjectError struct {
 	Program string
 	Command string
-	Object  runtime.Object
+	Object  object.Object
 	Reason  string
 	Cause   error // the arena's, or nil
 }
@@ -96,7 +99,7 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 		}
 		insts[i] = inst
 	}
-	id := env.Arena.Register(runtime.ProgramInfo{Name: p.Name, Formats: p.Formats, Where: p.Where, Fuel: int(p.fuel())})
+	id := env.Arena.Register(record.Program{Name: p.Name, Formats: p.Formats, Where: p.Where, Fuel: int(p.fuel())})
 	stack := p.Bound.Stack
 	if p.Wrap {
 		stack = p.stackSize()
@@ -124,7 +127,7 @@ func (p *Program) Where(pc uint32) string {
 
 // classOf returns which of DProbes' two arrays an array represents: the global variables are called gv, all others are
 // local.
-func classOf(o runtime.Object) uint32 {
+func classOf(o object.Object) uint32 {
 	if o.Name == "gv" {
 		return runtime.ClassGlobal
 	}
@@ -134,7 +137,7 @@ func classOf(o runtime.Object) uint32 {
 // traceFormat returns the number of the format of the trace, plus 1, or 0 if the program has no trace.
 func (p *Program) traceFormat() uint32 {
 	for i, f := range p.Formats {
-		if f.Kind == runtime.ItemTrace {
+		if f.Kind == record.ItemTrace {
 			return uint32(i) + 1
 		}
 	}
@@ -166,16 +169,16 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 		inst.V = uint64(index)<<16 | uint64(shift&0xff)<<8 | uint64(bits&0xff)
 	case row.Operand.IsObject():
 		id := l.p.Objects[c.A]
-		object, offset := l.env.Arena.Lookup(id)
-		if why := unfit(row, object, offset); why != "" {
-			return inst, &ObjectError{l.p.Name, row.Name, object, why, nil}
+		obj, offset := l.env.Arena.Lookup(id)
+		if why := unfit(row, obj, offset); why != "" {
+			return inst, &ObjectError{l.p.Name, row.Name, obj, why, nil}
 		}
 		if err := l.refine(c, id); err != nil {
-			return inst, &ObjectError{l.p.Name, row.Name, object, err.Error(), err}
+			return inst, &ObjectError{l.p.Name, row.Name, obj, err.Error(), err}
 		}
 		inst.V = offset
-		if object.Kind == runtime.KindArray {
-			inst.A = classOf(object)
+		if obj.Kind == object.KindArray {
+			inst.A = classOf(obj)
 		}
 	}
 	if c.Op == opcode.LoadPtr {
@@ -191,35 +194,35 @@ func (l *lowering) refine(c Command, id int) error {
 	if !c.Op.Has(opcode.UsesKey) || !used {
 		return nil
 	}
-	kinds := make([]runtime.ValueKind, len(u.key))
+	kinds := make([]rtvalue.Kind, len(u.key))
 	for i := range kinds {
-		kinds[i] = runtime.ValueKind(u.key[i])
+		kinds[i] = rtvalue.Kind(u.key[i])
 	}
 	return l.env.Arena.RefineUse(id, kinds, u.value)
 }
 
 // unfit returns why a command cannot work on an object of its kind, or "". Offset 0 means that there is no object.
-func unfit(row *opcode.Row, o runtime.Object, offset uint64) string {
+func unfit(row *opcode.Row, o object.Object, offset uint64) string {
 	if offset == 0 {
 		return "unknown object"
 	}
 	switch row.Operand {
 	case opcode.NumberOperand:
-		return unless(o.Kind == runtime.KindInt, "it is not a shared number")
+		return unless(o.Kind == object.KindInt, "it is not a shared number")
 	case opcode.CellOperand:
-		return unless(o.Kind == runtime.KindText, "it is not a shared text")
+		return unless(o.Kind == object.KindText, "it is not a shared text")
 	case opcode.ArrayOperand:
-		return unless(o.Kind == runtime.KindArray, "it is not an array of variables")
+		return unless(o.Kind == object.KindArray, "it is not an array of variables")
 	case opcode.PerThreadOperand:
-		return unless(o.Kind == runtime.KindPerThread, "it is not a per-thread variable")
+		return unless(o.Kind == object.KindPerThread, "it is not a per-thread variable")
 	case opcode.DeferredOperand:
-		return unless(o.Kind == runtime.KindTrail || o.Kind == runtime.KindRecorder, "it is neither a trail nor a recorder")
+		return unless(o.Kind == object.KindTrail || o.Kind == object.KindRecorder, "it is neither a trail nor a recorder")
 	case opcode.TrailOperand:
-		return unless(o.Kind == runtime.KindTrail, "it is not a trail")
+		return unless(o.Kind == object.KindTrail, "it is not a trail")
 	case opcode.AggregationOperand:
-		return unless(o.Kind >= runtime.KindCount, "it is not an aggregation")
+		return unless(o.Kind >= object.KindCount, "it is not an aggregation")
 	case opcode.MapOperand:
-		return unless(o.Kind == runtime.KindMap, "it is not a map")
+		return unless(o.Kind == object.KindMap, "it is not a map")
 	}
 	return "commands on such objects are not known"
 }

@@ -5,7 +5,12 @@ import (
 	"testing"
 
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 )
 
 // generator writes random programs that are mostly right: it knows what is on the stack as it goes.
@@ -24,15 +29,15 @@ type generator struct {
 func generate(r *rand.Rand, objects []int) *Program {
 	b := NewBuilder("random")
 	b.SetUnsafe(true)
-	b.UseThis(64 + runtime.TextCell)
+	b.UseThis(64 + arena.TextCell)
 	g := &generator{Builder: b, r: r, temps: map[uint32]byte{}, objects: objects, budget: 10 + r.IntN(150)}
 	if r.IntN(3) == 0 {
-		b.Format(runtime.Format{Kind: runtime.ItemTrace, Fields: []runtime.RecordField{{Kind: runtime.ValueText}}})
+		b.Format(record.Format{Kind: record.ItemTrace, Fields: []record.Field{{Kind: rtvalue.KindText}}})
 		b.SetExceptions(runtime.MaskSet|uint32(r.IntN(0x10000)), r.IntN(2)*r.IntN(runtime.MaxTrace), r.IntN(2) == 0)
 	}
-	g.format = b.Format(runtime.Format{Fields: []runtime.RecordField{{Kind: runtime.ValueInt}, {Kind: runtime.ValueText, IsLiteral: true, Literal: "is"}, {Kind: runtime.ValueText}}})
+	g.format = b.Format(record.Format{Fields: []record.Field{{Kind: rtvalue.KindInt}, {Kind: rtvalue.KindText, IsLiteral: true, Literal: "is"}, {Kind: rtvalue.KindText}}})
 	g.block()
-	b.Exit([]runtime.ExitKind{runtime.ExitPlain, runtime.ExitEvent, runtime.ExitDump}[r.IntN(3)])
+	b.Exit([]outcome.ExitKind{outcome.ExitPlain, outcome.ExitEvent, outcome.ExitDump}[r.IntN(3)])
 	p, err := b.Program()
 	if err != nil {
 		panic(err)
@@ -193,7 +198,7 @@ func (g *generator) branch() {
 	before, temps := string(g.kinds), g.keepTemps()
 	g.block()
 	if g.r.IntN(6) == 0 {
-		g.Exit(runtime.ExitPlain)
+		g.Exit(outcome.ExitPlain)
 	} else {
 		g.level(before)
 		g.Jump(opcode.Jmp, done)
@@ -422,10 +427,10 @@ func (t target) Stack(pcs []uint64) int                 { return copy(pcs, []uin
 
 // bench is a machine with an arena and a few objects.
 type bench struct {
-	arena   *runtime.Arena
+	arena   *arena.Arena
 	machine *runtime.Machine
 	objects []int
-	hit     runtime.Log
+	hit     record.Log
 }
 
 func newBench(t testing.TB) *bench {
@@ -438,19 +443,19 @@ func newBench(t testing.TB) *bench {
 // openBench makes a bench whose arena the caller closes.
 func openBench(t testing.TB) *bench {
 	t.Helper()
-	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	a, err := arena.New(arena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &bench{arena: a, machine: runtime.NewMachine(a)}
-	for _, o := range []runtime.Object{{Name: "n"}, {Name: "m", Kind: runtime.KindMap, Keys: 1, Max: 64}, {Name: "h", Kind: runtime.KindHist}} {
+	for _, o := range []object.Object{{Name: "n"}, {Name: "m", Kind: object.KindMap, Keys: 1, Max: 64}, {Name: "h", Kind: object.KindHist}} {
 		id, err := a.Declare(o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.objects = append(b.objects, id)
 	}
-	if err := a.Refine(b.objects[1], []runtime.ValueKind{runtime.ValueInt}, runtime.ValueInt); err != nil {
+	if err := a.Refine(b.objects[1], []rtvalue.Kind{rtvalue.KindInt}, rtvalue.KindInt); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -462,10 +467,10 @@ func (b *bench) lower(p *Program) (*runtime.Code, error) {
 }
 
 // run runs a program once.
-func (b *bench) run(c *runtime.Code, seed uint64) runtime.Outcome {
+func (b *bench) run(c *runtime.Code, seed uint64) outcome.Outcome {
 	b.hit.Reset()
-	ctx := runtime.Context{Thread: target{seed}, Regs: make([]uint64, 40), Word: 8, This: b.arena.AllocThis(64 + runtime.TextCell)}
-	defer b.arena.FreeThis(ctx.This, 64+runtime.TextCell)
+	ctx := runtime.Context{Thread: target{seed}, Regs: make([]uint64, 40), Word: 8, This: b.arena.AllocThis(64 + arena.TextCell)}
+	defer b.arena.FreeThis(ctx.This, 64+arena.TextCell)
 	return b.machine.Run(c, &ctx, &b.hit)
 }
 
@@ -479,13 +484,13 @@ func (b *bench) check(t *testing.T, p *Program, seed uint64) {
 	out := b.run(c, seed)
 	bad := ""
 	switch {
-	case out.Trap == runtime.TrapStack || out.Trap == runtime.TrapOp:
+	case out.Trap == outcome.TrapStack || out.Trap == outcome.TrapOp:
 		bad = "a trap that cannot be"
-	case out.Trap == runtime.TrapCalls && (!p.Wrap || p.Bound.Proved):
+	case out.Trap == outcome.TrapCalls && (!p.Wrap || p.Bound.Proved):
 		bad = "too many calls without recursion" // which a circular stack allows
 	case p.Bound.Proved && uint64(out.Steps) > p.Bound.Steps:
 		bad = "more steps than proved"
-	case p.Bound.Proved && p.Bound.Steps <= uint64(p.fuel()) && out.Trap == runtime.TrapFuel:
+	case p.Bound.Proved && p.Bound.Steps <= uint64(p.fuel()) && out.Trap == outcome.TrapFuel:
 		bad = "out of fuel"
 	case b.hit.Len() > p.Bound.LogBytes:
 		bad = "more bytes logged than proved"

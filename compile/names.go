@@ -1,6 +1,11 @@
 package compile
 
-import "gotap/runtime"
+import (
+	"gotap/runtime"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
+)
 
 // fieldNames, contextNames, kindNames and exitNames are the names that listings show for operands.
 var (
@@ -15,16 +20,16 @@ var (
 		runtime.TextComm: "comm", runtime.TextFunc: "func", runtime.TextModule: "module", runtime.TextProbe: "probe",
 	}
 	kindNames = [...]string{
-		runtime.ValueInt: "int", runtime.ValueUint: "uint", runtime.ValueFloat: "float", runtime.ValueText: "text",
-		runtime.ValueBytes: "bytes", runtime.ValueStack: "stack", runtime.ValueBool: "bool",
+		rtvalue.KindInt: "int", rtvalue.KindUint: "uint", rtvalue.KindFloat: "float", rtvalue.KindText: "text",
+		rtvalue.KindBytes: "bytes", rtvalue.KindStack: "stack", rtvalue.KindBool: "bool",
 	}
 	exitNames = [...]string{
-		runtime.ExitPlain: "plain", runtime.ExitEvent: "event", runtime.ExitHold: "hold",
-		runtime.ExitDump: "dump", runtime.ExitStop: "stop", runtime.ExitFacility: "facility",
+		outcome.ExitPlain: "plain", outcome.ExitEvent: "event", outcome.ExitHold: "hold",
+		outcome.ExitDump: "dump", outcome.ExitStop: "stop", outcome.ExitFacility: "facility",
 	}
 	itemNames = [...]string{
-		runtime.ItemLog: "log", runtime.ItemPrintf: "printf", runtime.ItemEvent: "event", runtime.ItemRange: "range",
-		runtime.ItemString: "string", runtime.ItemWords: "words", runtime.ItemFault: "fault",
-		runtime.ItemTrace: "trace",
+		record.ItemLog: "log", record.ItemPrintf: "printf", record.ItemEvent: "event", record.ItemRange: "range",
+		record.ItemString: "string", record.ItemWords: "words", record.ItemFault: "fault",
+		record.ItemTrace: "trace",
 	}
 )

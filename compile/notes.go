@@ -4,8 +4,10 @@ import (
 	"math"
 	"strings"
 
-	"gotap/runtime"
+	"gotap/runtime/key"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 )
 
 // notes tracks the effects of a command besides moving words: log items, the key being built, objects. These rules are
@@ -45,11 +47,11 @@ func (w *walker) itemSize(c Command, row *opcode.Row) uint64 {
 }
 
 // partKind returns the kind of the part that a command adds to the key.
-func partKind(c Command, row *opcode.Row) runtime.ValueKind {
+func partKind(c Command, row *opcode.Row) rtvalue.Kind {
 	if row.Operand == opcode.KindOperand {
-		return runtime.ValueKind(c.A)
+		return rtvalue.Kind(c.A)
 	}
-	return runtime.ValueInt
+	return rtvalue.KindInt
 }
 
 func pickText(cond bool, yes, no string) string {
@@ -113,18 +115,18 @@ func (w *walker) logField(op opcode.Op) {
 		w.fail("", "field %d of the item is of type %s", w.field, kindNames[kind])
 	}
 	if op == opcode.LogText {
-		w.logs(textBytes(min(w.first, runtime.MaxText)))
+		w.logs(textBytes(min(w.first, rtvalue.MaxText)))
 	} else {
 		w.logs(wordBytes)
 	}
 }
 
 // logs reports whether a command logs a field of a kind.
-func logs(op opcode.Op, kind runtime.ValueKind) bool {
+func logs(op opcode.Op, kind rtvalue.Kind) bool {
 	switch kind {
-	case runtime.ValueFloat:
+	case rtvalue.KindFloat:
 		return op == opcode.LogFloat
-	case runtime.ValueText, runtime.ValueBytes, runtime.ValueStack:
+	case rtvalue.KindText, rtvalue.KindBytes, rtvalue.KindStack:
 		return op == opcode.LogText
 	}
 	return op == opcode.LogInt
@@ -149,13 +151,13 @@ func (w *walker) wholeItem(n uint64) {
 		w.fail("", "logs an item inside another")
 		return
 	}
-	w.logs(itemBytes + min(n, runtime.MaxLog))
+	w.logs(itemBytes + min(n, record.MaxLog))
 }
 
 // keyPart appends a part to the key. The key is stored as one byte for each part, so keys are compared as strings.
-func (w *walker) keyPart(kind runtime.ValueKind) {
-	if len(w.key) >= runtime.MaxKeyParts {
-		w.fail("", "a key has at most %d parts", runtime.MaxKeyParts)
+func (w *walker) keyPart(kind rtvalue.Kind) {
+	if len(w.key) >= key.MaxParts {
+		w.fail("", "a key has at most %d parts", key.MaxParts)
 		return
 	}
 	w.key += string(rune(kind))
@@ -172,9 +174,9 @@ func (w *walker) useKey(c Command, row *opcode.Row) {
 		first = use{key: w.key, at: w.at, value: value}
 	case first.key != w.key:
 		w.fail("", "the key has %s here, and %s at command %d", parts(w.key), parts(first.key), first.at)
-	case first.value == runtime.ValueAny:
+	case first.value == rtvalue.KindAny:
 		first.value = value
-	case value != runtime.ValueAny && value != first.value:
+	case value != rtvalue.KindAny && value != first.value:
 		w.fail("", "the value is of type %s here, and %s at command %d", kindNames[value], kindNames[first.value], first.at)
 	}
 	w.f.uses[object] = first
@@ -182,14 +184,14 @@ func (w *walker) useKey(c Command, row *opcode.Row) {
 }
 
 // valueOf returns the type of the value that a command on a map moves, or ValueAny if it moves none.
-func valueOf(row *opcode.Row) runtime.ValueKind {
+func valueOf(row *opcode.Row) rtvalue.Kind {
 	switch moved := row.In + row.Out; {
 	case row.Operand != opcode.MapOperand || moved == "" || row.Result == opcode.Truth:
-		return runtime.ValueAny
+		return rtvalue.KindAny
 	case strings.Contains(moved, "s"):
-		return runtime.ValueText
+		return rtvalue.KindText
 	}
-	return runtime.ValueInt
+	return rtvalue.KindInt
 }
 
 // parts describes the shape of a key.

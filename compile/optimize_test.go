@@ -5,8 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/snapshot"
 )
 
 func TestConstantsFoldAsTheMachineComputes(t *testing.T) {
@@ -40,7 +41,7 @@ func TestConstantsFoldAsTheMachineComputes(t *testing.T) {
 			b.Jump(opcode.Jnz, right)
 			b.Op(opcode.Abort)
 			b.Place(right)
-			b.Exit(runtime.ExitPlain)
+			b.Exit(outcome.ExitPlain)
 		})
 		if err := Verify(p).Err(); err != nil {
 			t.Fatal(err)
@@ -60,9 +61,9 @@ func TestConstantsFoldAsTheMachineComputes(t *testing.T) {
 
 // trace is what a run did that anyone can see.
 type trace struct {
-	out    runtime.Outcome
+	out    outcome.Outcome
 	logged int
-	number runtime.Data
+	number snapshot.Data
 	keys   int
 }
 

@@ -2,8 +2,8 @@ package compile
 
 import (
 	"gotap/compile/diag"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
 )
 
 // Program is one compiled handler, independent of any machine. It is the interface between front ends and executors.
@@ -13,15 +13,15 @@ import (
 type Program struct {
 	Name    string // for listings: "malloc enter"
 	Code    []Command
-	Texts   []string         // constants
-	Formats []runtime.Format // describe log items and the event
-	Objects []int            // IDs of the arena objects used; commands name an object by its index here
-	Regs    []string         // register names used; push r and pop r name a register by its index here
-	This    int              // bytes of per-call storage needed (the largest of the probe's programs counts)
-	Fuel    uint32           // 0: runtime.DefaultFuel
-	LogMax  int              // 0: runtime.DefaultLog
-	LogData int              // bytes of data in the log; 0: limited only by LogMax
-	Stack   int              // words of stack allowed; 0: runtime.DefaultStack
+	Texts   []string        // constants
+	Formats []record.Format // describe log items and the event
+	Objects []int           // IDs of the arena objects used; commands name an object by its index here
+	Regs    []string        // register names used; push r and pop r name a register by its index here
+	This    int             // bytes of per-call storage needed (the largest of the probe's programs counts)
+	Fuel    uint32          // 0: runtime.DefaultFuel
+	LogMax  int             // 0: record.DefaultLog
+	LogData int             // bytes of data in the log; 0: limited only by LogMax
+	Stack   int             // words of stack allowed; 0: runtime.DefaultStack
 	Temps   int
 	Wrap    bool // circular stack
 	Unsafe  bool // destructive commands are allowed

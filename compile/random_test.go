@@ -6,6 +6,8 @@ import (
 
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 )
 
 // anyProgram is a program of random commands whose operands are in range; most such programs
@@ -20,7 +22,7 @@ func anyProgram(r *rand.Rand) *Program {
 		p.Heap = r.IntN(runtime.MaxHeap + 1)
 	}
 	if r.IntN(3) == 0 {
-		p.LogData = r.IntN(runtime.DefaultLog)
+		p.LogData = r.IntN(record.DefaultLog)
 	}
 	p.Fuel, p.LogMax = uint32(r.IntN(1000)), r.IntN(2000)
 	for range r.IntN(4) {
@@ -47,10 +49,10 @@ func randomText(r *rand.Rand) string {
 	return texts[r.IntN(len(texts))]
 }
 
-func randomFormat(r *rand.Rand) runtime.Format {
-	f := runtime.Format{Kind: runtime.ItemKind(r.IntN(len(itemNames))), Text: randomText(r)}
+func randomFormat(r *rand.Rand) record.Format {
+	f := record.Format{Kind: record.ItemKind(r.IntN(len(itemNames))), Text: randomText(r)}
 	for range r.IntN(4) {
-		field := runtime.RecordField{Name: randomText(r), Kind: runtime.ValueKind(r.IntN(len(kindNames))), Part: r.IntN(3)}
+		field := record.Field{Name: randomText(r), Kind: rtvalue.Kind(r.IntN(len(kindNames))), Part: r.IntN(3)}
 		if r.IntN(3) == 0 {
 			field.IsLiteral, field.Literal = true, randomText(r)
 		}

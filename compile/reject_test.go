@@ -9,6 +9,8 @@ import (
 	"gotap/compile/diag"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
 )
 
 // assembled makes a program of a listing that must be right.
@@ -300,8 +302,8 @@ func TestLogBound(t *testing.T) {
 		{".format log | text 0\n.text \"eight ch\"\nitem,0\npush d,8\npush d,16\nstr\npush s,0\nscat\nlog s\nend item\nexit", 8 + 8 + 32}, // the first may be cut: 16 bytes, its mark and 8
 		{".format range | bytes 0\npush d,100\npush d,8\nlog mrf,0\nexit", 8 + 8 + 104},
 		{".format words | int 0 | int 0\npush d,100\npush d,8\nlog,2,0\nexit", 8 + 16},
-		{".format log | text 0\nitem,0\npush d,8\npush c,pid\nstr\nlog s\nend item\nexit", runtime.DefaultLog},
-		{".format log\nL: item,0\nend item\njmp L", runtime.DefaultLog},
+		{".format log | text 0\nitem,0\npush d,8\npush c,pid\nstr\nlog s\nend item\nexit", record.DefaultLog},
+		{".format log\nL: item,0\nend item\njmp L", record.DefaultLog},
 	} {
 		p := assembled(t, c.text)
 		if err := Verify(p).Err(); err != nil {
@@ -329,7 +331,7 @@ func large(n int) *Program {
 			}
 		})
 	}
-	b.Exit(runtime.ExitPlain)
+	b.Exit(outcome.ExitPlain)
 	p, err := b.Program()
 	if err != nil {
 		panic(err)

@@ -12,7 +12,7 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/dpdf"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/samples"
 	"gotap/script"
 	"gotap/stdlib"
@@ -102,7 +102,7 @@ func TestDefinitionsAssembleToTheSameBytes(t *testing.T) {
 			if filepath.Ext(f.Name) != ".dpdf" {
 				continue
 			}
-			a, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+			a, err := arena.New(arena.Options{Size: 16 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}

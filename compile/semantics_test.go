@@ -9,7 +9,12 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 )
 
 // A semantic is one use of a command: what lies on the stack before it (numbers, and texts in
@@ -18,7 +23,7 @@ import (
 // width, and floats with the processor's, in package runtime.
 type semantic struct {
 	before, operand, want string
-	trap                  runtime.Trap
+	trap                  outcome.Trap
 }
 
 // floats as words.
@@ -43,7 +48,7 @@ const (
 // semantics has an entry for every command of the Table. Commands whose effect is not on the
 // stack are looked at by what they leave elsewhere: see the functions of afterwards.
 var semantics = map[opcode.Op][]semantic{
-	opcode.Malloc:  {{"8", "", "1", 0}, {"0", "", "1", 0}, {"64", "", "1", 0}, {"65", "", "", runtime.TrapHeap}, {"-1", "", "", runtime.TrapHeap}},
+	opcode.Malloc:  {{"8", "", "1", 0}, {"0", "", "1", 0}, {"64", "", "1", 0}, {"65", "", "", outcome.TrapHeap}, {"-1", "", "", outcome.TrapHeap}},
 	opcode.Free:    {{"8", "", "", 0}},
 	opcode.PushH8:  {{"0 0", "", "34", 0}},
 	opcode.PushH16: {{"0 0", "", "13090", 0}},
@@ -73,10 +78,10 @@ var semantics = map[opcode.Op][]semantic{
 
 	opcode.Add: {{"2 3", "", "5", 0}, {most + " 1", "", least, 0}}, opcode.Sub: {{"2 3", "", "-1", 0}, {least + " 1", "", most, 0}},
 	opcode.Mul:     {{"-3 5", "", "-15", 0}, {"4611686018427387904 4", "", "0", 0}},
-	opcode.Quo:     {{"-7 2", "", "-3", 0}, {least + " -1", "", least, 0}, {"1 0", "", "", runtime.TrapDivide}},
-	opcode.Rem:     {{"-7 2", "", "-1", 0}, {least + " -1", "", "0", 0}, {"1 0", "", "", runtime.TrapDivide}},
-	opcode.Udivmod: {{"47 5", "", "2 9", 0}, {"-1 2", "", "1 " + most, 0}, {"1 0", "", "", runtime.TrapDivide}},
-	opcode.Sdivmod: {{"-47 5", "", "-2 -9", 0}, {least + " -1", "", "0 " + least, 0}, {"1 0", "", "", runtime.TrapDivide}},
+	opcode.Quo:     {{"-7 2", "", "-3", 0}, {least + " -1", "", least, 0}, {"1 0", "", "", outcome.TrapDivide}},
+	opcode.Rem:     {{"-7 2", "", "-1", 0}, {least + " -1", "", "0", 0}, {"1 0", "", "", outcome.TrapDivide}},
+	opcode.Udivmod: {{"47 5", "", "2 9", 0}, {"-1 2", "", "1 " + most, 0}, {"1 0", "", "", outcome.TrapDivide}},
+	opcode.Sdivmod: {{"-47 5", "", "-2 -9", 0}, {least + " -1", "", "0 " + least, 0}, {"1 0", "", "", outcome.TrapDivide}},
 	opcode.Neg:     {{"5", "", "-5", 0}, {least, "", least, 0}}, opcode.Not: {{"0", "", "-1", 0}},
 	opcode.And: {{"12 10", "", "8", 0}}, opcode.Or: {{"12 10", "", "14", 0}}, opcode.Xor: {{"12 10", "", "6", 0}},
 	opcode.Shl: {{"1 3", "", "8", 0}, {"1 65", "", "2", 0}}, opcode.Shr: {{"-1 60", "", "15", 0}}, opcode.Sar: {{"-8 1", "", "-4", 0}},
@@ -99,28 +104,28 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.Ftoi: {{fl(-2.9), "", "-2", 0}, {fl(1e300), "", most, 0}, {nan, "", "0", 0}}, opcode.F32: {{"1069547520", "", fl(1.5), 0}},
 	opcode.ToF32: {{fl(1.5), "", "1069547520", 0}, {fl(0.1), "", "1036831949", 0}, {fl(1e300), "", "2139095040", 0}},
 
-	opcode.Raise: {{"1 2 32768", "", "", runtime.TrapUser}}, opcode.PushX: {{"", "", "0 0 0", 0}},
+	opcode.Raise: {{"1 2 32768", "", "", outcome.TrapUser}}, opcode.PushX: {{"", "", "0 0 0", 0}},
 	opcode.SetX: {{"5", " H", "5", 0}}, opcode.UnsetX: {{"5", "", "5", 0}},
 	opcode.TraceVars: {{"0 2", "2", "", 0}}, opcode.TraceStack: {{"0 2", "", "", 0}}, opcode.LogTrace: {{"1", "", "1", 0}},
-	opcode.PurgeTrace: {{"1", "", "1", 0}}, opcode.PushSTP: {{"", "", "0", 0}}, opcode.PopSTP: {{"0", "", "", 0}, {"1", "", "", runtime.TrapIndex}},
+	opcode.PurgeTrace: {{"1", "", "1", 0}}, opcode.PushSTP: {{"", "", "0", 0}}, opcode.PopSTP: {{"0", "", "", 0}, {"1", "", "", outcome.TrapIndex}},
 
 	opcode.PushR: {{"", "rdi", "4096", 0}}, opcode.PopR: {{"5", "rdi", "", 0}},
-	opcode.Load8: {{"4096", "", "104", 0}, {"8", "", "", runtime.TrapRead}}, opcode.Load16: {{"4096", "", "25960", 0}, {"8", "", "", runtime.TrapRead}},
-	opcode.Load32: {{"4096", "", "1819043176", 0}, {"8", "", "", runtime.TrapRead}},
-	opcode.Load64: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, opcode.LoadPtr: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}},
-	opcode.LoadS8: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, opcode.LoadS16: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}},
-	opcode.LoadS32: {{"4104", "", "-1", 0}, {"8", "", "", runtime.TrapRead}}, opcode.LoadF32: {{"4112", "", fl(1.5), 0}, {"8", "", "", runtime.TrapRead}},
-	opcode.Store8: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, opcode.Store16: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}},
-	opcode.Store32: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, opcode.Store64: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}},
-	opcode.StorePtr: {{"4096 1", "", "", 0}, {"8 1", "", "", runtime.TrapWrite}}, opcode.StoreStr: {{`4096 "abc"`, "", "", 0}, {`8 "abc"`, "", "", runtime.TrapWrite}},
+	opcode.Load8: {{"4096", "", "104", 0}, {"8", "", "", outcome.TrapRead}}, opcode.Load16: {{"4096", "", "25960", 0}, {"8", "", "", outcome.TrapRead}},
+	opcode.Load32: {{"4096", "", "1819043176", 0}, {"8", "", "", outcome.TrapRead}},
+	opcode.Load64: {{"4104", "", "-1", 0}, {"8", "", "", outcome.TrapRead}}, opcode.LoadPtr: {{"4104", "", "-1", 0}, {"8", "", "", outcome.TrapRead}},
+	opcode.LoadS8: {{"4104", "", "-1", 0}, {"8", "", "", outcome.TrapRead}}, opcode.LoadS16: {{"4104", "", "-1", 0}, {"8", "", "", outcome.TrapRead}},
+	opcode.LoadS32: {{"4104", "", "-1", 0}, {"8", "", "", outcome.TrapRead}}, opcode.LoadF32: {{"4112", "", fl(1.5), 0}, {"8", "", "", outcome.TrapRead}},
+	opcode.Store8: {{"4096 1", "", "", 0}, {"8 1", "", "", outcome.TrapWrite}}, opcode.Store16: {{"4096 1", "", "", 0}, {"8 1", "", "", outcome.TrapWrite}},
+	opcode.Store32: {{"4096 1", "", "", 0}, {"8 1", "", "", outcome.TrapWrite}}, opcode.Store64: {{"4096 1", "", "", 0}, {"8 1", "", "", outcome.TrapWrite}},
+	opcode.StorePtr: {{"4096 1", "", "", 0}, {"8 1", "", "", outcome.TrapWrite}}, opcode.StoreStr: {{`4096 "abc"`, "", "", 0}, {`8 "abc"`, "", "", outcome.TrapWrite}},
 	opcode.Readable: {{"4096 8", "", "1", 0}, {"8 1", "", "0", 0}}, opcode.Writable: {{"4096 8", "", "1", 0}, {"8 1", "", "0", 0}},
-	opcode.Arg: {{"", "1", "31", 0}, {"", "9", "", runtime.TrapRegister}}, opcode.ArgF: {{"", "0", half, 0}, {"", "9", "", runtime.TrapRegister}},
+	opcode.Arg: {{"", "1", "31", 0}, {"", "9", "", outcome.TrapRegister}}, opcode.ArgF: {{"", "0", half, 0}, {"", "9", "", outcome.TrapRegister}},
 	opcode.Retval: {{"", "", "77", 0}}, opcode.SetRet: {{"5", "", "", 0}}, opcode.Field: {{"", "tid", "201", 0}},
-	opcode.Text: {{"", "comm", `"comm"`, 0}}, opcode.Skip: {{"5", "", "", 0}}, opcode.Signal: {{"9", "", "", 0}, {"65", "", "", runtime.TrapIndex}},
+	opcode.Text: {{"", "comm", `"comm"`, 0}}, opcode.Skip: {{"5", "", "", 0}}, opcode.Signal: {{"9", "", "", 0}, {"65", "", "", outcome.TrapIndex}},
 	opcode.Bias: {{"", "0", "65536", 0}},
 
-	opcode.Str:   {{"4096 16", "", `"hello"`, 0}, {"4096 2", "", `"he".."`, 0}, {"8 1", "", "", runtime.TrapRead}},
-	opcode.Bytes: {{"4096 5", "", `"hello"`, 0}, {"4096 0", "", `""`, 0}, {"8 1", "", "", runtime.TrapRead}},
+	opcode.Str:   {{"4096 16", "", `"hello"`, 0}, {"4096 2", "", `"he".."`, 0}, {"8 1", "", "", outcome.TrapRead}},
+	opcode.Bytes: {{"4096 5", "", `"hello"`, 0}, {"4096 0", "", `""`, 0}, {"8 1", "", "", outcome.TrapRead}},
 	opcode.Stack: {{"8", "", `"3_frames"`, 0}}, opcode.Scmp: {{`"a" "b"`, "", "-1", 0}, {`"b" "a"`, "", "1", 0}, {`"a" "a"`, "", "0", 0}},
 	opcode.Seq: {{`"a" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}}, opcode.Sprefix: {{`"ab" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}},
 	opcode.Scat: {{`"a" "b"`, "", `"ab"`, 0}}, opcode.Sdec: {{"-12", "", `"-12"`, 0}}, opcode.Sfloat: {{half, "", `"0.5"`, 0}}, opcode.Shex: {{"-1", "", `"0xffffffffffffffff"`, 0}, {"0", "", `"0x0"`, 0}},
@@ -129,8 +134,8 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.PushGV: {{"", "0", "40", 0}}, opcode.PopGV: {{"5", "0", "", 0}}, opcode.AddGV: {{"5", "0", "", 0}},
 	opcode.IncGV: {{"", "0", "", 0}}, opcode.DecGV: {{"", "0", "", 0}}, opcode.FetchAddGV: {{"5", "0", "40", 0}},
 	opcode.PushGVS: {{"", "1", `""`, 0}}, opcode.PopGVS: {{`"a"`, "1", "", 0}},
-	opcode.PushLV: {{"3", "2", "0", 0}, {"4", "2", "", runtime.TrapIndex}, {"-1", "2", "", runtime.TrapIndex}},
-	opcode.PopLV:  {{"5 3", "2", "", 0}, {"5 4", "2", "", runtime.TrapIndex}}, opcode.AddLV: {{"5 3", "2", "", 0}, {"5 4", "2", "", runtime.TrapIndex}},
+	opcode.PushLV: {{"3", "2", "0", 0}, {"4", "2", "", outcome.TrapIndex}, {"-1", "2", "", outcome.TrapIndex}},
+	opcode.PopLV:  {{"5 3", "2", "", 0}, {"5 4", "2", "", outcome.TrapIndex}}, opcode.AddLV: {{"5 3", "2", "", 0}, {"5 4", "2", "", outcome.TrapIndex}},
 	opcode.PushThis: {{"", "1", "0", 0}}, opcode.PopThis: {{"5", "1", "", 0}}, opcode.PushThisS: {{"", "64", `""`, 0}},
 	opcode.PopThisS: {{`"a"`, "64", "", 0}}, opcode.PushPT: {{"", "3", "0", 0}}, opcode.PopPT: {{"5", "3", "", 0}}, opcode.AddPT: {{"5", "3", "", 0}},
 	opcode.KeyInt: {{"5", "", "", 0}}, opcode.KeyText: {{`"a"`, "text", "", 0}}, opcode.Agg: {{"5", "4", "", 0}},
@@ -138,10 +143,10 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.MapSet: {{"5", "5", "", 0}}, opcode.MapSetS: {{`"a"`, "6", "", 0}}, opcode.MapDel: {{"", "5", "", 0}}, opcode.MapAdd: {{"5", "5", "5", 0}},
 
 	opcode.Item: {{"", "1", "", 0}}, opcode.LogInt: {{"5", "", "", 0}}, opcode.LogFloat: {{half, "", "", 0}}, opcode.LogText: {{`"a"`, "", "", 0}},
-	opcode.EndItem: {{"", "", "", 0}}, opcode.LogRange: {{"4 4096", "2", "", 0}, {"4 8", "2", "", runtime.TrapRead}},
-	opcode.LogStr: {{"16 4096", "3", "", 0}, {"4 8", "3", "", runtime.TrapRead}}, opcode.LogWords: {{"5 6 7", "2,4", "5", 0}},
+	opcode.EndItem: {{"", "", "", 0}}, opcode.LogRange: {{"4 4096", "2", "", 0}, {"4 8", "2", "", outcome.TrapRead}},
+	opcode.LogStr: {{"16 4096", "3", "", 0}, {"4 8", "3", "", outcome.TrapRead}}, opcode.LogWords: {{"5 6 7", "2,4", "5", 0}},
 	opcode.EndDeferred: {{"", "7", "", 0}}, opcode.Keep: {{"", "7", "", 0}}, opcode.Forget: {{"", "7", "", 0}},
-	opcode.PushLP: {{"", "", "0", 0}}, opcode.PushPLP: {{"", "", "0", 0}}, opcode.PopLP: {{"0", "", "", 0}, {"8", "", "", runtime.TrapIndex}},
+	opcode.PushLP: {{"", "", "0", 0}}, opcode.PushPLP: {{"", "", "0", 0}}, opcode.PopLP: {{"0", "", "", 0}, {"8", "", "", outcome.TrapIndex}},
 
 	opcode.Jmp: {{"5", " E", "5", 0}}, opcode.Call: {{"5", " R", "5", 0}}, opcode.Ret: {{"5", "", "5", 0}},
 	opcode.Jz: {{"5 0", " E", "5", 0}, {"5 1", " B", "5", 0}}, opcode.Jnz: {{"5 1", " E", "5", 0}, {"5 0", " B", "5", 0}},
@@ -241,25 +246,25 @@ func (k *known) Stack(pcs []uint64) int                 { return copy(pcs, []uin
 
 // stage is an arena with an object of each kind, numbered as the fixture has them.
 type stage struct {
-	arena *runtime.Arena
+	arena *arena.Arena
 	known *known
 	regs  []uint64
-	out   runtime.Outcome
+	out   outcome.Outcome
 	items [][]string // what the items of its log have in them
 }
 
 func newStage(t testing.TB) *stage {
 	t.Helper()
-	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 32 << 20})
+	a, err := arena.New(arena.Options{Size: 32 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
-	for _, o := range []runtime.Object{
-		{Name: "n", Init: 40}, {Name: "s", Kind: runtime.KindText}, {Name: "lv", Kind: runtime.KindArray, Size: 4},
-		{Name: "p", Kind: runtime.KindPerThread}, {Name: "sum", Kind: runtime.KindSum},
-		{Name: "m", Kind: runtime.KindMap, Keys: 1}, {Name: "ms", Kind: runtime.KindMap, Keys: 1},
-		{Name: "trail", Kind: runtime.KindTrail, Max: 4, Size: 256},
+	for _, o := range []object.Object{
+		{Name: "n", Init: 40}, {Name: "s", Kind: object.KindText}, {Name: "lv", Kind: object.KindArray, Size: 4},
+		{Name: "p", Kind: object.KindPerThread}, {Name: "sum", Kind: object.KindSum},
+		{Name: "m", Kind: object.KindMap, Keys: 1}, {Name: "ms", Kind: object.KindMap, Keys: 1},
+		{Name: "trail", Kind: object.KindTrail, Max: 4, Size: 256},
 	} {
 		if _, err := a.Declare(o); err != nil {
 			t.Fatal(err)
@@ -279,7 +284,7 @@ func (s *stage) run(t *testing.T, text string) []string {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	var hit runtime.Log
+	var hit record.Log
 	hit.Reset()
 	this := s.arena.AllocThis(328)
 	defer s.arena.FreeThis(this, 328)
@@ -290,7 +295,7 @@ func (s *stage) run(t *testing.T, text string) []string {
 	if !hit.HasItems() {
 		return nil
 	}
-	s.arena.Commit(runtime.Header{Program: code.ID}, &hit)
+	s.arena.Commit(record.Header{Program: code.ID}, &hit)
 	r, _ := s.arena.Next()
 	s.items = [][]string{nil}
 	for _, item := range r.Items {
@@ -304,11 +309,11 @@ func (s *stage) run(t *testing.T, text string) []string {
 }
 
 // spelt is a value as these tests write it.
-func spelt(v runtime.Value) string {
+func spelt(v rtvalue.Value) string {
 	switch {
-	case v.Kind == runtime.ValueStack:
+	case v.Kind == rtvalue.KindStack:
 		return fmt.Sprintf(`"%d_frames"`, len(v.Stack))
-	case v.Kind != runtime.ValueText:
+	case v.Kind != rtvalue.KindText:
 		return fmt.Sprint(v.Int)
 	case v.Cut:
 		return fmt.Sprintf("%q..\"", v.Text)
@@ -410,7 +415,7 @@ func (c semantic) check(t *testing.T, row *opcode.Row) {
 		t.Errorf("%s of %s: trap %v, want %v\n%s", spelled(row, c.operand), c.before, s.out.Trap, c.trap, text)
 		return
 	}
-	if !goesOn || c.trap != runtime.NoTrap {
+	if !goesOn || c.trap != outcome.NoTrap {
 		return
 	}
 	want := strings.Fields(c.want)
@@ -505,7 +510,7 @@ func TestWhatCommandsLeave(t *testing.T) {
 			if formats > 0 { // the trace is an item behind the one with the words
 				logged = s.items[len(s.items)-2]
 			}
-			if got := strings.Join(logged, " "); got != c.want || s.out.Trap != runtime.NoTrap {
+			if got := strings.Join(logged, " "); got != c.want || s.out.Trap != outcome.NoTrap {
 				t.Errorf("%q logs %q, want %q; %+v", c.text, got, c.want, s.out)
 			}
 		})
@@ -522,20 +527,20 @@ func TestWhatCommandsLeave(t *testing.T) {
 var inOutcome = map[opcode.Op]bool{opcode.Nop: true, opcode.Skip: true, opcode.Signal: true, opcode.Agg: true}
 
 func TestOutcomes(t *testing.T) {
-	for text, want := range map[string]runtime.Outcome{
+	for text, want := range map[string]outcome.Outcome{
 		"nop\nexit\n":                     {PC: 1, Steps: 2},
 		"push d,5\nskip\nexit\n":          {PC: 2, Steps: 3, Skip: true, SkipRet: 5, SkipPC: 1},
 		"push d,9\nsignal\nexit\n":        {PC: 2, Steps: 3, Signal: 9, SignalPC: 1},
 		"abort\n":                         {Steps: 1, Abort: true},
 		"remove\n":                        {Steps: 1, Remove: true},
 		"exit\n":                          {Steps: 1},
-		"exit dump\n":                     {Steps: 1, Kind: runtime.ExitDump},
-		"exit stop\n":                     {Steps: 1, Kind: runtime.ExitStop},
-		"exit event\n":                    {Steps: 1, Kind: runtime.ExitEvent},
-		"exit hold\n":                     {Steps: 1, Kind: runtime.ExitHold},
-		"exit facility,9\n":               {Steps: 1, Kind: runtime.ExitFacility, Facility: 9},
-		"push d,1\npush d,0\ndiv\nexit\n": {PC: 2, Steps: 3, Trap: runtime.TrapDivide},
-		"push d,8\npush mem,u8\nexit\n":   {PC: 1, Steps: 2, Trap: runtime.TrapRead, Addr: 8},
+		"exit dump\n":                     {Steps: 1, Kind: outcome.ExitDump},
+		"exit stop\n":                     {Steps: 1, Kind: outcome.ExitStop},
+		"exit event\n":                    {Steps: 1, Kind: outcome.ExitEvent},
+		"exit hold\n":                     {Steps: 1, Kind: outcome.ExitHold},
+		"exit facility,9\n":               {Steps: 1, Kind: outcome.ExitFacility, Facility: 9},
+		"push d,1\npush d,0\ndiv\nexit\n": {PC: 2, Steps: 3, Trap: outcome.TrapDivide},
+		"push d,8\npush mem,u8\nexit\n":   {PC: 1, Steps: 2, Trap: outcome.TrapRead, Addr: 8},
 	} {
 		s := newStage(t)
 		if s.run(t, text); s.out != want {
@@ -569,7 +574,7 @@ func sample(r *opcode.Row) Command {
 	case opcode.CountOperand:
 		c.A = 1
 	case opcode.KindOperand:
-		c.A = uint32(runtime.ValueText)
+		c.A = uint32(rtvalue.KindText)
 	case opcode.FormatOperand:
 		c.A = map[opcode.Op]uint32{opcode.LogRange: 2, opcode.LogStr: 3}[r.Op()]
 	}
@@ -655,20 +660,20 @@ func TestUnverifiedStacksTrap(t *testing.T) {
 		c := sample(row)
 		pops, pushed := row.Effect(c.A)
 		inst := runtime.Inst{Op: row.Op(), A: c.A}
-		run := func(words int) runtime.Trap {
+		run := func(words int) outcome.Trap {
 			code := &runtime.Code{Unsafe: true}
 			for range words {
 				code.Insts = append(code.Insts, push)
 			}
 			code.Insts = append(code.Insts, inst, runtime.Inst{Op: opcode.Exit})
-			var hit runtime.Log
+			var hit record.Log
 			hit.Reset()
 			return runtime.NewMachine(s.arena).Run(code, &runtime.Context{Thread: s.known, Regs: s.regs, Word: 8}, &hit).Trap
 		}
-		if pops > 0 && run(pops-1) != runtime.TrapStack {
+		if pops > 0 && run(pops-1) != outcome.TrapStack {
 			t.Errorf("%s takes words that are not there", row.Name)
 		}
-		if grows := pushed - pops; grows > 0 && run(runtime.DefaultStack-grows+1) != runtime.TrapStack {
+		if grows := pushed - pops; grows > 0 && run(runtime.DefaultStack-grows+1) != outcome.TrapStack {
 			t.Errorf("%s goes beyond the end of the stack", row.Name)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	rtvalue "gotap/runtime/value"
 )
 
 // valueKind is what the verifier knows about the kind of a stack word.
@@ -65,7 +65,7 @@ func constant(v int64) value { return value{lo: v, hi: v, kind: wordValue} }
 func between(lo, hi int64) value { return value{lo: lo, hi: hi, kind: wordValue} }
 
 // text returns a text of at most n bytes.
-func text(n int64) value { return value{hi: max(0, min(n, runtime.MaxText)), kind: textValue} }
+func text(n int64) value { return value{hi: max(0, min(n, rtvalue.MaxText)), kind: textValue} }
 
 // interval returns the range of a word as a plain number, whatever else is known about it.
 func (v value) interval() (lo, hi int64) {
@@ -109,7 +109,7 @@ func joined(a, b value, widen widening) value {
 		a.hi = widen.up(b.hi)
 	}
 	if a.kind == textValue {
-		a.lo, a.hi = 0, min(a.hi, runtime.MaxText)
+		a.lo, a.hi = 0, min(a.hi, rtvalue.MaxText)
 	}
 	return a
 }

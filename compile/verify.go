@@ -5,7 +5,11 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 )
 
 // MaxCode is the maximum number of commands of a program. A jump target then fits in 16 bits, which suits every
@@ -63,17 +67,17 @@ func checkProgram(p *Program, diags *diag.List) {
 	limit("the number of formats", len(p.Formats), MaxCode)
 	limit("the operand stack", p.Stack, runtime.MaxStack)
 	limit("the number of scratch words", p.Temps, runtime.MaxTemps)
-	limit("the storage of a call in bytes", p.This, runtime.MaxThisBytes)
+	limit("the storage of a call in bytes", p.This, arena.MaxThisBytes)
 	limit("the fuel", int(p.Fuel), runtime.MaxFuel)
-	limit("the log in bytes", p.LogMax, runtime.MaxLog)
-	limit("the data in the log in bytes", p.LogData, runtime.MaxLog)
+	limit("the log in bytes", p.LogMax, record.MaxLog)
+	limit("the data in the log in bytes", p.LogData, record.MaxLog)
 	limit("the trace in bytes", p.TraceMax, runtime.MaxTrace)
 	limit("the heap in bytes", p.Heap, runtime.MaxHeap)
 	if known := runtime.MaskSet | 0xffff; p.Mask&^known != 0 || p.Mask != 0 && p.Mask&runtime.MaskSet == 0 {
 		diags.Errorf(diag.Span{}, "", "%s: %#x is not a mask of exceptions", p.Name, p.Mask)
 	}
 	for _, t := range p.Texts {
-		limit("a text in bytes", len(t), runtime.MaxText)
+		limit("a text in bytes", len(t), rtvalue.MaxText)
 	}
 	if len(p.Code) == 0 {
 		diags.Errorf(diag.Span{}, "", "%s: the program is empty", p.Name)
@@ -84,7 +88,7 @@ func checkProgram(p *Program, diags *diag.List) {
 }
 
 // checkFormat checks that the kinds in a format exist. The host reads the formats of a file without further checks.
-func checkFormat(p *Program, i int, f runtime.Format, diags *diag.List) {
+func checkFormat(p *Program, i int, f record.Format, diags *diag.List) {
 	if int(f.Kind) >= len(itemNames) {
 		diags.Errorf(diag.Span{}, "", "%s: format %d is of no known kind", p.Name, i)
 	}
@@ -171,7 +175,7 @@ func operandRange(p *Program, row *opcode.Row) (least, most int) {
 	case opcode.ThisOperand:
 		return 0, p.This/8 - 1
 	case opcode.ThisTextOperand:
-		return 0, p.This - runtime.TextCell
+		return 0, p.This - arena.TextCell
 	case opcode.ArgOperand:
 		return 0, 255
 	case opcode.FieldOperand:
@@ -179,9 +183,9 @@ func operandRange(p *Program, row *opcode.Row) (least, most int) {
 	case opcode.ContextOperand:
 		return 0, int(runtime.NumTextFields) - 1
 	case opcode.KindOperand:
-		return int(runtime.ValueText), int(runtime.ValueStack)
+		return int(rtvalue.KindText), int(rtvalue.KindStack)
 	case opcode.ExitOperand:
-		return 0, int(runtime.ExitFacility)
+		return 0, int(outcome.ExitFacility)
 	case opcode.BaseOperand:
 		return -runtime.MaxStack, runtime.MaxStack
 	}
@@ -224,15 +228,15 @@ func checkFormatUse(p *Program, i int, row *opcode.Row, diags *diag.List) {
 
 // formatFits reports whether a command logs items of a kind. The kind of an item determines how the host prints it, and
 // the fields of another command would not match.
-func formatFits(op opcode.Op, kind runtime.ItemKind) bool {
+func formatFits(op opcode.Op, kind record.ItemKind) bool {
 	switch kind {
-	case runtime.ItemRange:
+	case record.ItemRange:
 		return op == opcode.LogRange
-	case runtime.ItemString:
+	case record.ItemString:
 		return op == opcode.LogStr
-	case runtime.ItemWords:
+	case record.ItemWords:
 		return op == opcode.LogWords || op == opcode.Item
-	case runtime.ItemFault, runtime.ItemTrace:
+	case record.ItemFault, record.ItemTrace:
 		return false
 	}
 	return op == opcode.Item

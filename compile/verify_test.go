@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // program builds a program for a test.
@@ -62,7 +62,7 @@ func TestLoopBounds(t *testing.T) {
 			b.A(opcode.PushTV, i)
 			b.A(opcode.Drop, 1)
 		})
-		b.Exit(runtime.ExitPlain)
+		b.Exit(outcome.ExitPlain)
 	})
 	if err := Verify(p).Err(); err != nil {
 		t.Fatal(err)

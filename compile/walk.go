@@ -5,6 +5,7 @@ import (
 
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	rtvalue "gotap/runtime/value"
 )
 
 // walker runs the commands of one node on a state. It works like the machine, with each value replaced by what is known
@@ -272,7 +273,7 @@ func (w *walker) poke(n int) {
 func (w *walker) pushTemp(t uint32) {
 	switch w.temps.of(t) {
 	case textValue:
-		v := text(runtime.MaxText)
+		v := text(rtvalue.MaxText)
 		if int(t) < len(w.words) {
 			v.hi = w.words[t].hi
 		}
@@ -361,20 +362,20 @@ func (w *walker) textSize(row *opcode.Row, c Command, sizes int64) int64 {
 	case opcode.AskedText:
 		return sizes
 	case opcode.JoinedText:
-		return sizes + int64(len(runtime.Cutmark)) // the first text keeps its mark
+		return sizes + int64(len(rtvalue.Cutmark)) // the first text keeps its mark
 	case opcode.StackText:
-		return 8 * runtime.MaxStackDepth
+		return 8 * rtvalue.MaxStackDepth
 	case opcode.DigitsText:
 		return 20
 	case opcode.FloatText:
 		return 32
 	case opcode.CellText:
-		return runtime.DefaultText
+		return rtvalue.DefaultText
 	}
 	if row.Operand == opcode.TextOperand {
 		return int64(len(w.f.p.Texts[c.A]))
 	}
-	return runtime.MaxText
+	return rtvalue.MaxText
 }
 
 // along returns the state on one of the two ways out of the node, jumped or not. The caller owns it. Both ways start

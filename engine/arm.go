@@ -61,7 +61,7 @@ func (h host) Awaits(spec place.Spec, _ error) (there bool, err error) {
 	if err != nil {
 		return false, nil
 	}
-	f, err := h.s.modules.OpenPath(path)
+	f, err := h.s.loading.modules.OpenPath(path)
 	if err != nil {
 		return false, nil
 	}
@@ -100,31 +100,31 @@ func (p *process) ArmSpecial(pr *probe, spec place.Spec, t place.Target, m *modu
 	case spec.Kind == place.Watch:
 		return true, nil
 	case t.IFunc:
-		return true, p.s.armIFunc(p, pr, t, m)
+		return true, p.s.loading.armIFunc(p, pr, t, m)
 	}
 	return false, nil
 }
 
 // Attach implements arming.Process.
 func (p *process) Attach(pl *placement, addr uint64, m *module.Loaded) error {
-	pt, err := p.s.pointAt(p.space, addr, m)
+	pt, err := p.s.patcher.pointAt(p.space, addr, m)
 	if err != nil {
 		return err
 	}
 	if err := pt.Attach(pl, &body{p.s, pt, pl.Target, m}); err != nil {
 		return err
 	}
-	p.s.raiseSemaphore(p, pl)
+	p.s.others.raiseSemaphore(p, pl)
 	return nil
 }
 
 // armAll arms all probes in a process, in modules that have just appeared.
 func (s *Session) armAll(p *process, mods []module.Loaded) {
-	if p.silent {
+	if p.unprobed {
 		return
 	}
 	s.Appeared(p, mods)
 	if s.cfg.Interrupted() == nil {
-		s.armSpecials(p)
+		s.others.armSpecials(p)
 	}
 }

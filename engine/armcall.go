@@ -32,34 +32,34 @@ type callGadget struct {
 }
 
 // beginCall makes a thread make the system call of a point's instruction.
-func (t *thread) beginCall(p *point) {
-	t.s.stats.Steps++
-	g, ok := t.findGadget()
+func (x *execution) beginCall(p *point) {
+	x.t.s.stats.Steps++
+	g, ok := x.findGadget()
 	if !ok {
-		t.stepInPlace(p, true)
+		x.stepInPlace(p, true)
 		return
 	}
 	p.steps++
-	t.step = step{active: true, toCall: true, p: p, slot: g.at}
-	st := &t.step.st
-	st.Saved = t.savedForCall()
-	*t.pc() = g.at
-	if t.proc.arch.Is32BitARM() {
+	x.step = step{active: true, toCall: true, p: p, slot: g.at}
+	st := &x.step.st
+	st.Saved = x.savedForCall()
+	*x.t.pc() = g.at
+	if x.t.proc.arch.Is32BitARM() {
 		if g.thumb != (st.Saved[1]&isa.Thumb != 0) {
-			t.regs[isa.CPSR] = setBit(t.regs[isa.CPSR]&^isa.BlockState, isa.Thumb, g.thumb)
+			x.t.regs[isa.CPSR] = setBit(x.t.regs[isa.CPSR]&^isa.BlockState, isa.Thumb, g.thumb)
 			st.Flags = 1 // the previous state has to be restored
 		}
 	}
-	t.setRegs()
-	t.resume(0)
+	x.t.setRegs()
+	x.t.resume(0)
 }
 
 // savedForCall returns the registers that afterCallElsewhere needs: the one in which the kernel marks stops, and
 // CPSR.
-func (t *thread) savedForCall() (saved [4]uint64) {
-	saved[0] = t.regs[t.proc.arch.StopMarker()]
-	if t.proc.arch.Is32BitARM() {
-		saved[1] = t.regs[isa.CPSR]
+func (x *execution) savedForCall() (saved [4]uint64) {
+	saved[0] = x.t.regs[x.t.proc.arch.StopMarker()]
+	if x.t.proc.arch.Is32BitARM() {
+		saved[1] = x.t.regs[isa.CPSR]
 	}
 	return saved
 }
@@ -73,21 +73,21 @@ func setBit(v, bit uint64, on bool) uint64 {
 
 // afterCallElsewhere corrects the registers, whether the thread has reached the system call entry stop or not. done
 // reports whether it has.
-func (t *thread) afterCallElsewhere() (done bool) {
-	p, st := t.step.p, &t.step.st
-	done = *t.pc() != t.step.slot
-	*t.pc() = p.addr
+func (x *execution) afterCallElsewhere() (done bool) {
+	p, st := x.step.p, &x.step.st
+	done = *x.t.pc() != x.step.slot
+	*x.t.pc() = p.addr
 	if done {
-		*t.pc() += uint64(p.length)
+		*x.t.pc() += uint64(p.length)
 	}
-	t.regs[t.proc.arch.StopMarker()] = st.Saved[0]
+	x.t.regs[x.t.proc.arch.StopMarker()] = st.Saved[0]
 	switch {
-	case !t.proc.arch.Is32BitARM():
+	case !x.t.proc.arch.Is32BitARM():
 	case !done:
-		t.regs[isa.CPSR] = st.Saved[1]
+		x.t.regs[isa.CPSR] = st.Saved[1]
 	case st.Flags != 0: // the instruction is the last of an IT block or in none: the other instruction set has no such blocks
-		t.regs[isa.CPSR] = setBit(t.regs[isa.CPSR], isa.Thumb, st.Saved[1]&isa.Thumb != 0)
-		t.regs[isa.CPSR] = t.regs[isa.CPSR]&^isa.BlockState | nextIT(st.Saved[1])
+		x.t.regs[isa.CPSR] = setBit(x.t.regs[isa.CPSR], isa.Thumb, st.Saved[1]&isa.Thumb != 0)
+		x.t.regs[isa.CPSR] = x.t.regs[isa.CPSR]&^isa.BlockState | nextIT(st.Saved[1])
 	}
 	return done
 }
@@ -105,25 +105,25 @@ func nextIT(cpsr uint64) uint64 {
 
 // callSeen handles the end of a system call that has a probe. If the kernel makes the call once more, that is not
 // another hit.
-func (t *thread) callSeen() {
-	p := t.seeExit
-	t.seeExit = nil
-	if p == nil || !t.getRegs() {
+func (x *execution) callSeen() {
+	p := x.seeExit
+	x.seeExit = nil
+	if p == nil || !x.t.getRegs() {
 		return
 	}
-	if *t.pc() == p.addr+uint64(p.length) && t.proc.arch.Restarts(&t.regs) {
-		t.redoAt(p.addr)
+	if *x.t.pc() == p.addr+uint64(p.length) && x.t.proc.arch.Restarts(&x.t.regs) {
+		x.redoAt(p.addr)
 	}
 }
 
 // findGadget finds an instruction with which the thread's process can call the kernel. The result is kept and
 // checked before each use: a probe may have been placed on it, or the memory may no longer exist.
-func (t *thread) findGadget() (callGadget, bool) {
-	sp := t.proc.space
+func (x *execution) findGadget() (callGadget, bool) {
+	sp := x.t.proc.space
 	if g := sp.gadgetAt; g.at != 0 && sp.isGadget(g) {
 		return g, true
 	}
-	maps, err := module.Maps(t.tid)
+	maps, err := module.Maps(x.t.tid)
 	if err != nil {
 		return callGadget{}, false
 	}

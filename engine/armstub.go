@@ -24,67 +24,67 @@ import (
 // is due at the end of the call, the kernel decides about restarting by the result register. If the program's own
 // value in that register happened to be one of the four restart codes at that moment, the kernel would move the
 // program counter; since signals are blocked, only a stop that we request ourselves can be due.
-func (t *thread) callElsewhere(number uint64, args ...uint64) (uint64, error) {
-	if t.midCall {
+func (j *injection) callElsewhere(number uint64, args ...uint64) (uint64, error) {
+	if j.t.midCall {
 		return 0, errMidCall
 	}
-	defer t.keepScalable()()
-	room, err := t.returnRoom()
+	defer j.t.emu.keepScalable()()
+	room, err := j.returnRoom()
 	if err != nil {
-		return t.callAtGadget(number, args)
+		return j.callAtGadget(number, args)
 	}
 	defer room.clear()
 	var mask uint64
-	if e := ptrace.GetSigMask(t.tid, &mask); e != 0 {
+	if e := ptrace.GetSigMask(j.t.tid, &mask); e != 0 {
 		return 0, e
 	}
 	own := mask
-	if t.masked {
-		own = t.mask // the thread's own mask, due when signals are no longer kept
+	if j.t.queue.masked {
+		own = j.t.queue.mask // the thread's own mask, due when signals are no longer kept
 	}
-	if err := t.fillRoom(room, own); err != nil {
-		return t.callAtGadget(number, args)
+	if err := j.fillRoom(room, own); err != nil {
+		return j.callAtGadget(number, args)
 	}
-	home := t.regs
-	t.loadCall(number, args)
-	t.regs[fallback.FrameRegister(t.proc.arch.WordSize())] = room.frame
-	t.unreported() // leaves nothing of this stop behind
-	t.jumpTo(room.code)
-	return t.callAndReturn(home, ^uint64(0), mask)
+	home := j.t.regs
+	j.loadCall(number, args)
+	j.t.regs[fallback.FrameRegister(j.t.proc.arch.WordSize())] = room.frame
+	j.t.unreported() // leaves nothing of this stop behind
+	j.t.emu.jumpTo(room.code)
+	return j.callAndReturn(home, ^uint64(0), mask)
 }
 
 // loadCall loads the registers for a system call.
-func (t *thread) loadCall(number uint64, args []uint64) {
-	calls := &t.proc.arch.Calls
+func (j *injection) loadCall(number uint64, args []uint64) {
+	calls := &j.t.proc.arch.Calls
 	for i, a := range args {
-		t.regs[calls.Args[i]] = a
+		j.t.regs[calls.Args[i]] = a
 	}
-	t.regs[calls.Number] = number
+	j.t.regs[calls.Number] = number
 }
 
 // callAtGadget makes a thread call the kernel with an instruction of its own program.
-func (t *thread) callAtGadget(number uint64, args []uint64) (uint64, error) {
-	g, ok := t.findGadget()
+func (j *injection) callAtGadget(number uint64, args []uint64) (uint64, error) {
+	g, ok := j.t.exec.findGadget()
 	if !ok {
 		return 0, errNoGadget
 	}
-	saved := t.regs
+	saved := j.t.regs
 	var mask uint64
-	if e := ptrace.GetSigMask(t.tid, &mask); e != 0 {
+	if e := ptrace.GetSigMask(j.t.tid, &mask); e != 0 {
 		return 0, e
 	}
 	all := ^uint64(synchronous)
-	if e := ptrace.SetSigMask(t.tid, &all); e != 0 {
+	if e := ptrace.SetSigMask(j.t.tid, &all); e != 0 {
 		return 0, e
 	}
-	t.loadCall(number, args)
-	t.unreported()
-	t.jumpTo(g.at | map[bool]uint64{true: 1}[g.thumb])
-	t.setRegs()
-	result, err := t.throughCall()
-	t.regs = saved
-	t.setRegs()
-	ptrace.SetSigMask(t.tid, &mask)
+	j.loadCall(number, args)
+	j.t.unreported()
+	j.t.emu.jumpTo(g.at | map[bool]uint64{true: 1}[g.thumb])
+	j.t.setRegs()
+	result, err := j.throughCall()
+	j.t.regs = saved
+	j.t.setRegs()
+	ptrace.SetSigMask(j.t.tid, &mask)
 	return result, err
 }
 
@@ -107,32 +107,32 @@ const (
 )
 
 // returnRoom finds room for a call.
-func (t *thread) returnRoom() (returnRoom, error) {
-	sp := t.proc.space
+func (j *injection) returnRoom() (returnRoom, error) {
+	sp := j.t.proc.space
 	if base := sp.guard.base; base != 0 {
 		return returnRoom{base + fallback.StubAt, base + fallback.FrameAt, func() {}}, nil
 	}
-	maps, err := module.Maps(t.tid)
+	maps, err := module.Maps(j.t.tid)
 	if err != nil {
 		return returnRoom{}, err
 	}
 	if at, ok := sp.padding(maps, frameRoomSize); ok {
-		return returnRoom{at, at + frameRoomSize - fallback.FrameSize, func() { sp.mem.Poke(at, make([]byte, frameRoomSize), t.tid) }}, nil
+		return returnRoom{at, at + frameRoomSize - fallback.FrameSize, func() { sp.mem.Poke(at, make([]byte, frameRoomSize), j.t.tid) }}, nil
 	}
 	at, ok := sp.padding(maps, returnCodeSize)
-	frame, deep := t.belowStack(maps)
+	frame, deep := j.belowStack(maps)
 	if !ok || !deep {
 		return returnRoom{}, errNoRoom
 	}
-	return returnRoom{at, frame, func() { sp.mem.Poke(at, make([]byte, returnCodeSize), t.tid) }}, nil
+	return returnRoom{at, frame, func() { sp.mem.Poke(at, make([]byte, returnCodeSize), j.t.tid) }}, nil
 }
 
 // belowStack returns room far below the stack pointer, if the stack is the one that the kernel made for the
 // process.
-func (t *thread) belowStack(maps []module.Mapping) (at uint64, ok bool) {
-	at = (t.sp() - stackGap - fallback.FrameSize) &^ 15
+func (j *injection) belowStack(maps []module.Mapping) (at uint64, ok bool) {
+	at = (j.t.sp() - stackGap - fallback.FrameSize) &^ 15
 	for _, m := range maps {
-		if m.Path == "[stack]" && m.Start <= at && t.sp() <= m.End {
+		if m.Path == "[stack]" && m.Start <= at && j.t.sp() <= m.End {
 			return at, true
 		}
 	}
@@ -140,15 +140,15 @@ func (t *thread) belowStack(maps []module.Mapping) (at uint64, ok bool) {
 }
 
 // fillRoom writes the code, and the frame that restores the thread's registers.
-func (t *thread) fillRoom(room returnRoom, mask uint64) error {
-	word := t.proc.arch.WordSize()
+func (j *injection) fillRoom(room returnRoom, mask uint64) error {
+	word := j.t.proc.arch.WordSize()
 	var float ptrace.FPRegs // t.fp may be from an earlier stop
-	if _, e := ptrace.GetFPRegs(t.tid, &float, word); e != 0 {
+	if _, e := ptrace.GetFPRegs(j.t.tid, &float, word); e != 0 {
 		return errNoRoom
 	}
-	mem := t.proc.space.mem
-	if err := mem.Poke(room.frame, fallback.Frame(&t.regs, float[:], mask, word), t.tid); err != nil {
+	mem := j.t.proc.space.mem
+	if err := mem.Poke(room.frame, fallback.Frame(&j.t.regs, float[:], mask, word), j.t.tid); err != nil {
 		return err
 	}
-	return mem.Poke(room.code, fallback.ReturnCode(word), t.tid)
+	return mem.Poke(room.code, fallback.ReturnCode(word), j.t.tid)
 }

@@ -18,33 +18,33 @@ import (
 // watchedAccess handles a stop of the debug unit. The registers have been read. An instruction that cannot be
 // emulated, such as a store-exclusive, runs without the watchpoints that it hit. Those see nothing more of its
 // thread until they are set again.
-func (t *thread) watchedAccess() bool {
-	met := t.metWatches()
+func (d *watches) watchedAccess() bool {
+	met := d.metWatches()
 	if met == 0 {
 		return false
 	}
-	if t.emulateHere() {
-		t.runWatches(met&t.watchesOf(place.OnExecute) | t.view.met)
-		t.endCall(0)
-		t.setRegs()
+	if d.emulateHere() {
+		d.runWatches(met&d.watchesOf(place.OnExecute) | d.t.emu.memory.met)
+		d.t.calling.endCall(0)
+		d.t.setRegs()
 	} else {
 		ran := met
-		if t.loadsHere() {
-			ran &^= t.watchesOf(place.OnWrite)
+		if d.loadsHere() {
+			ran &^= d.watchesOf(place.OnWrite)
 		}
-		t.s.stats.Unwatched++
-		t.runWatches(ran)
-		t.endCall(0)
-		t.unwatch(met)
+		d.t.s.stats.Unwatched++
+		d.runWatches(ran)
+		d.t.calling.endCall(0)
+		d.unwatch(met)
 	}
-	t.resume(0)
+	d.t.resume(0)
 	return true
 }
 
 // watchesOf returns the watchpoints of the process for one kind of access: bit i is watch i. The debug unit reports
 // the address of an access but not its kind, and watchpoints of another kind may watch the same data.
-func (t *thread) watchesOf(kind place.Access) (set uint64) {
-	for i, w := range t.proc.watches {
+func (d *watches) watchesOf(kind place.Access) (set uint64) {
+	for i, w := range d.t.proc.watches {
 		if w.spec.Access == kind {
 			set |= 1 << i
 		}
@@ -54,44 +54,44 @@ func (t *thread) watchesOf(kind place.Access) (set uint64) {
 
 // loadsHere reports whether the instruction at the thread's program counter is a load, which includes a
 // load-exclusive. The names of all loads begin with "ld".
-func (t *thread) loadsHere() bool {
-	in, set, err := t.insnHere()
+func (d *watches) loadsHere() bool {
+	in, set, err := d.insnHere()
 	return err == nil && strings.HasPrefix(set.Text(in.Bytes[:in.Len], in.Addr), "ld")
 }
 
 // insnHere decodes the instruction at the thread's program counter.
-func (t *thread) insnHere() (arch.Insn, arch.Arch, error) {
-	var set arch.Arch = t.proc.arch.Arch
-	if t.thumb() {
+func (d *watches) insnHere() (arch.Insn, arch.Arch, error) {
+	var set arch.Arch = d.t.proc.arch.Arch
+	if d.t.exec.thumb() {
 		_, set = isa.ARM.Pointer(1)
 	}
-	addr := *t.pc()
-	in, err := set.Decode(t.proc.space.code(addr, longestInsn), addr)
+	addr := *d.t.pc()
+	in, err := set.Decode(d.t.proc.space.code(addr, longestInsn), addr)
 	return in, set, err
 }
 
 // unwatch removes the watchpoints of a set from a stopped thread.
-func (t *thread) unwatch(met uint64) {
-	left := t.dr
+func (d *watches) unwatch(met uint64) {
+	left := d.regs
 	for i := range debugreg.Slots {
 		if met>>i&1 == 1 {
 			left.Unset(i)
 		}
 	}
-	if e := debugreg.Write(t.tid, t.dr, left); e != 0 {
-		t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", t.tid, e))
+	if e := debugreg.Write(d.t.tid, d.regs, left); e != 0 {
+		d.t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", d.t.tid, e))
 		return
 	}
-	t.dr = left
+	d.regs = left
 }
 
 // emulateHere completes the instruction at the thread's program counter by emulation, whatever module it is in, and
 // reports whether it could.
-func (t *thread) emulateHere() bool {
-	in, set, err := t.insnHere()
+func (d *watches) emulateHere() bool {
+	in, set, err := d.insnHere()
 	if err != nil || in.Control == arch.Syscall {
 		return false
 	}
 	site, err := set.Prepare(in)
-	return err == nil && t.complete(site) == nil
+	return err == nil && d.t.emu.complete(site) == nil
 }

@@ -12,6 +12,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/threadstate"
 )
 
 // AttachError reports a process that cannot be traced.
@@ -50,10 +51,10 @@ func (s *Session) Attach(pid int) error {
 	if p != nil {
 		s.awaitVforked(p.pid)
 		s.awaitFallback(p)
-		if s.undoes {
+		if s.life.undoes {
 			return nil
 		}
-		if err := s.do(func() error { s.rescan(p); return nil }); err != nil {
+		if err := s.do(func() error { s.loading.rescan(p); return nil }); err != nil {
 			return err
 		}
 	}
@@ -76,7 +77,7 @@ func (s *Session) awaitVforked(pid int) {
 			return
 		}
 	}
-	if !s.undoes {
+	if !s.life.undoes {
 		s.warn(fmt.Sprintf("process %d shares the memory of process %d and is not traced: a breakpoint would end it", left[0], pid))
 	}
 }
@@ -99,8 +100,8 @@ func (s *Session) awaitFallback(p *process) {
 	for end := time.Now().Add(fallbackPatience); sleepers < sleepersTries && time.Now().Before(end); time.Sleep(fallbackPause) {
 		over, asleep := true, false
 		s.do(func() error {
-			if s.procs[p.pid] == p && !s.closing {
-				over, asleep = s.protectAttached(p)
+			if s.procs[p.pid] == p && !s.life.closing {
+				over, asleep = s.guards.protectAttached(p)
 			}
 			return nil
 		})
@@ -111,7 +112,7 @@ func (s *Session) awaitFallback(p *process) {
 			sleepers++
 		}
 	}
-	s.protectLater(p)
+	s.guards.protectLater(p)
 }
 
 // checkTarget returns why a process cannot be attached to, where that can be determined without trying.
@@ -142,7 +143,7 @@ func (s *Session) checkTarget(pid int) error {
 // The process is nil if it is already traced.
 func (s *Session) attach(pid int) (*process, error) {
 	if p := s.procs[pid]; p != nil {
-		if p.silent {
+		if p.unprobed {
 			return nil, &AttachError{Pid: pid, Err: errors.New("it shares its memory with a process that is traced already")}
 		}
 		return nil, nil
@@ -207,7 +208,7 @@ func (s *Session) seizeThreads(p *process) (int, error) {
 		}
 		switch e := ptrace.Seize(tid, options); e {
 		case 0:
-			s.newThread(p, tid)
+			s.newThread(p, tid, threadstate.Running)
 			found++
 		case syscall.ESRCH:
 		case syscall.EPERM:
@@ -230,18 +231,16 @@ func (s *Session) tracedByUs(p *process, tid int) bool {
 	if by == 0 || by != int(s.loop.tid.Load()) {
 		return false
 	}
-	t := s.newThread(p, tid)
-	t.fresh = true
-	s.takeEarly(tid)
+	s.newThread(p, tid, threadstate.Fresh)
+	s.arrivals.takeEarly(tid)
 	return true
 }
 
 // letProcessGo undoes an attach that failed halfway. Nothing has been written to the target yet.
 func (s *Session) letProcessGo(p *process) {
 	for _, t := range p.threads {
-		t.drop = true
 		if ptrace.Interrupt(t.tid) == 0 {
-			if st, ok := s.waitFor(t.tid); ok && st.Stopped() {
+			if st, ok := s.stops.waitFor(t.tid); ok && st.Stopped() {
 				ptrace.Detach(t.tid, 0)
 			}
 		}
@@ -249,5 +248,5 @@ func (s *Session) letProcessGo(p *process) {
 	}
 	s.dropProcess(p)
 	s.dropSpace(p.space)
-	s.sawOne = len(s.procs) > 0
+	s.life.sawOne = len(s.procs) > 0
 }

@@ -20,6 +20,7 @@ import (
 	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	rtoutcome "gotap/runtime/outcome"
 )
 
 // stranger is a process that was started without being traced.
@@ -142,10 +143,10 @@ func TestDetachHeld(t *testing.T) {
 	found := false
 	for end := time.Now().Add(patience()); !found && time.Now().Before(end); {
 		w.do(func() error {
-			held := w.holdAll()
-			found = slices.ContainsFunc(held, (*thread).trapPending)
+			held := w.world.holdAll()
+			found = slices.ContainsFunc(held, func(t *thread) bool { return t.sigtrap.trapPending() })
 			if !found {
-				w.releaseWorld(held)
+				w.world.releaseWorld(held)
 			}
 			return nil
 		})
@@ -467,7 +468,7 @@ func TestHoldAndRelease(t *testing.T) {
 	w := newWorld(t, Config{Follow: FollowThreads})
 	tg := w.launch(program(t, "target.c"), "work", "3")
 	code := w.code(runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.PushD, V: 7}, runtime.Inst{Op: opcode.LogInt},
-		runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitHold)})
+		runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(rtoutcome.ExitHold)})
 	w.probe("work", Handlers{Enter: code})
 	w.Start()
 	for i := range 3 {
@@ -491,7 +492,7 @@ func TestHoldWhereItFaulted(t *testing.T) {
 		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
 		tg := w.launch(path, "fault", "3")
 		w.probe("touch+*", Handlers{Fault: w.code(runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.PushD, V: 7},
-			runtime.Inst{Op: opcode.LogInt}, runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitHold)})})
+			runtime.Inst{Op: opcode.LogInt}, runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(rtoutcome.ExitHold)})})
 		w.Start()
 		held := 0
 		for w.arena.Wait(w.Done()) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotap/arch"
+	"gotap/engine/threadstate"
 	"gotap/runtime/opcode"
 )
 
@@ -78,8 +79,8 @@ func TestHitAllocatesNothing(t *testing.T) {
 		var p *process
 		for _, p = range w.procs {
 		}
-		th := &thread{s: w.Session, proc: p, tid: 1 << 29}
-		th.initHits()
+		th := makeThread(w.Session, p, 1<<29)
+		th.state = threadstate.New(threadstate.Running)
 		var entry, exit *point
 		for _, pt := range p.space.points {
 			if len(pt.Enters) > 0 {
@@ -122,8 +123,8 @@ func BenchmarkHitComputed(b *testing.B) {
 		var p *process
 		for _, p = range w.procs {
 		}
-		th := &thread{s: w.Session, proc: p, tid: 1 << 29}
-		th.initHits()
+		th := makeThread(w.Session, p, 1<<29)
+		th.state = threadstate.New(threadstate.Running)
 		stopped := p.anyStopped()
 		stopped.getRegs()
 		for _, pt := range p.space.points {

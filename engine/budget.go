@@ -19,15 +19,21 @@ import (
 // the smallest such bound seen so far is the estimate. Several threads stopped at once count once.
 //
 // With a budget, a window has an allowance. When the allowance is used up, probes rest until the window ends. A
-// point is removed by the hit that finds it resting, so that resting costs one more hit for each hot place, and
+// point is removed by the hit that finds it throttled, so that throttling costs one more hit for each hot place, and
 // nothing for all others. Calls in progress are forgotten when the exits of their function start to rest, because
-// their leave would not be seen. Counts are then samples, and the user is notified. If resting is not enough for a
+// their leave would not be seen. Counts are then samples, and the user is notified. If throttling is not enough for a
 // number of windows, because very many places are hot or because what is hot cannot rest (watchpoints), the hottest
 // probe is disabled, then the next; when none is left, the session detaches from its targets.
 
+// throttle keeps the time for which targets are stopped within the budget.
+type throttle struct {
+	s     *Session
+	meter meter
+}
+
 const (
 	budgetWindow  = 250 * time.Millisecond
-	strainWindows = 8                     // windows over the budget in spite of resting, before a probe is disabled
+	strainWindows = 8                     // windows over the budget in spite of throttling, before a probe is disabled
 	slowWindows   = 12                    // without a budget: windows averaged; the user is warned if targets were stopped for more than half of that time
 	firstLatency  = 15 * time.Microsecond // the initial estimate
 )
@@ -42,11 +48,11 @@ type meter struct {
 	latency uint64        // of a stop, in nanoseconds
 
 	allowance uint64 // nanoseconds of a window; 0: no budget
-	resting   bool
+	throttled bool
 	rested    []*point // to be armed when the window ends
 	round     int      // counts windows, so that a timer recognises its own window
 	slow      recent   // shares of the last windows, if there is no budget
-	strain    int      // consecutive windows that were over the budget in spite of resting
+	strain    int      // consecutive windows that were over the budget in spite of throttling
 	told      bool
 }
 
@@ -58,16 +64,16 @@ func newMeter(share float64) meter {
 func (m *meter) restart() { m.began, m.kept, m.stops = m.clock(), 0, 0 }
 
 // stopOver is called when a stop, which was reported at time came, has been handled.
-func (s *Session) stopOver(came uint64) {
-	m := &s.meter
+func (b *throttle) stopOver(came uint64) {
+	m := &b.meter
 	now := m.clock()
 	m.kept += now - came + m.latency
 	m.stops++
 	switch {
 	case now-m.began >= uint64(budgetWindow):
-		s.windowOver(now)
-	case m.allowance > 0 && m.kept > m.allowance && !m.resting && s.started:
-		s.rest(now)
+		b.windowOver(now)
+	case m.allowance > 0 && m.kept > m.allowance && !m.throttled && b.s.life.started:
+		b.rest(now)
 	}
 }
 
@@ -77,34 +83,34 @@ func (m *meter) share(length uint64) float64 {
 }
 
 // windowOver ends a window and begins the next.
-func (s *Session) windowOver(now uint64) {
-	m := &s.meter
+func (b *throttle) windowOver(now uint64) {
+	m := &b.meter
 	length := now - m.began
-	s.calibrate(length)
+	b.calibrate(length)
 	share := m.share(length)
-	s.stats.Kept += min(m.kept, length)
+	b.s.stats.Kept += min(m.kept, length)
 	if m.allowance == 0 {
-		s.watchSlowness(share)
+		b.watchSlowness(share)
 	} else {
-		s.judge(share)
+		b.judge(share)
 	}
 	m.round++
 	m.began, m.kept, m.stops = now, 0, 0
-	if m.resting {
-		s.wake()
+	if m.throttled {
+		b.wake()
 		m.kept = m.clock() - now
 	}
 }
 
 // calibrate lowers the estimate of the latency.
-func (s *Session) calibrate(length uint64) {
-	m := &s.meter
+func (b *throttle) calibrate(length uint64) {
+	m := &b.meter
 	before := m.run
 	m.run = 0
-	for pid := range s.procs {
+	for pid := range b.s.procs {
 		m.run += ptrace.RunTime(pid)
 	}
-	idle := length*uint64(len(s.threads)) - (m.run - before)
+	idle := length*uint64(len(b.s.threads)) - (m.run - before)
 	visible := m.kept - m.stops*m.latency
 	if m.stops == 0 || before == 0 || m.run < before || int64(idle) <= 0 || idle < visible {
 		return // processes appeared or exited in the window
@@ -130,70 +136,70 @@ func (r *recent) add(share float64) (average float64, ok bool) {
 
 // watchSlowness warns the user once if targets are mostly stopped and there is no budget. A short quiet period does
 // not reset it.
-func (s *Session) watchSlowness(share float64) {
-	m := &s.meter
+func (b *throttle) watchSlowness(share float64) {
+	m := &b.meter
 	if average, ok := m.slow.add(share); ok && average > 0.5 && !m.told {
 		m.told = true
-		s.overloaded(Overload{Step: OverloadSlow, Share: average})
+		b.overloaded(Overload{Step: OverloadSlow, Share: average})
 	}
 }
 
-// judge disables a probe or detaches if resting does not keep the budget.
-func (s *Session) judge(share float64) {
-	m := &s.meter
-	if m.strain++; !m.resting || m.kept <= m.allowance+m.allowance/2 {
+// judge disables a probe or detaches if throttling does not keep the budget.
+func (b *throttle) judge(share float64) {
+	m := &b.meter
+	if m.strain++; !m.throttled || m.kept <= m.allowance+m.allowance/2 {
 		m.strain = 0
 	}
-	hottest := s.hottest()
+	hottest := b.hottest()
 	if m.strain < strainWindows {
 		return
 	}
 	m.strain = 0
 	if hottest != nil {
-		s.SetEnabled(hottest, false)
-		s.stats.Disabled++
-		s.overloaded(Overload{Step: OverloadDisabled, Probe: hottest.Spec.Name, Share: share})
+		b.s.SetEnabled(hottest, false)
+		b.s.stats.Disabled++
+		b.overloaded(Overload{Step: OverloadDisabled, Probe: hottest.Spec.Name, Share: share})
 	}
-	if hottest == nil || !slices.ContainsFunc(s.All(), (*probe).Armed) {
-		s.overloaded(Overload{Step: OverloadDetached, Share: share})
-		go s.Close(false)
+	if hottest == nil || !slices.ContainsFunc(b.s.All(), (*probe).Armed) {
+		b.overloaded(Overload{Step: OverloadDetached, Share: share})
+		go b.s.Close(false)
 	}
 }
 
 // hottest returns the armed probe with the most hits in the window, or nil if there were none.
-func (s *Session) hottest() *probe {
+func (b *throttle) hottest() *probe {
 	came := func(pr *probe) uint64 { return pr.Came() - pr.Window }
 	var best *probe
-	if armed := slices.DeleteFunc(slices.Clone(s.All()), func(pr *probe) bool { return !pr.Armed() || came(pr) == 0 }); len(armed) > 0 {
+	if armed := slices.DeleteFunc(slices.Clone(b.s.All()), func(pr *probe) bool { return !pr.Armed() || came(pr) == 0 }); len(armed) > 0 {
 		best = slices.MaxFunc(armed, func(a, b *probe) int { return cmp.Compare(came(a), came(b)) })
 	}
-	for _, pr := range s.All() {
+	for _, pr := range b.s.All() {
 		pr.Window = pr.Came()
 	}
 	return best
 }
 
 // overloaded notifies the user of a step taken against overload.
-func (s *Session) overloaded(o Overload) {
-	if s.cfg.Overloaded != nil {
-		s.cfg.Overloaded(o)
+func (b *throttle) overloaded(o Overload) {
+	if b.s.cfg.Overloaded != nil {
+		b.s.cfg.Overloaded(o)
 	}
 }
 
 // rest begins the part of a window in which probes rest.
-func (s *Session) rest(now uint64) {
-	m := &s.meter
-	m.resting = true
-	s.stats.Rests++
+func (b *throttle) rest(now uint64) {
+	m := &b.meter
+	m.throttled = true
+	b.s.stats.Rests++
 	if !m.told {
 		m.told = true
-		s.overloaded(Overload{Step: OverloadSampling, Share: m.share(now - m.began)})
+		b.overloaded(Overload{Step: OverloadSampling, Share: m.share(now - m.began)})
 	}
 	round := m.round
 	time.AfterFunc(time.Duration(m.began+uint64(budgetWindow)-now), func() {
-		s.do(func() error {
-			if m.round == round && m.resting {
-				s.windowOver(m.clock())
+		b.s.do(func() error {
+			if m.round == round && m.throttled {
+				b.windowOver(m.clock())
 			}
 			return nil
 		})
@@ -201,9 +207,9 @@ func (s *Session) rest(now uint64) {
 }
 
 // restAt removes a point that was hit while probes rest. Calls that return to this point end normally.
-func (t *thread) restAt(p *point) {
+func (t *thread) throttleAt(p *point) {
 	t.calls.Returned(&p.Point)
-	if p.resting || !p.Used() {
+	if p.throttled || !p.Used() {
 		return
 	}
 	for _, o := range t.s.threads {
@@ -211,31 +217,31 @@ func (t *thread) restAt(p *point) {
 			o.calls.Miss(&p.Point)
 		}
 	}
-	p.resting = true
-	t.s.meter.rested = append(t.s.meter.rested, p)
+	p.throttled = true
+	t.s.throttle.meter.rested = append(t.s.throttle.meter.rested, p)
 	t.s.stats.Unseen++
-	t.s.sync(p)
+	t.s.patcher.sync(p)
 }
 
-// wake arms the resting points: exits first, so that no call is seen to begin whose end would be missed.
-func (s *Session) wake() {
-	m := &s.meter
-	m.resting = false
+// wake arms the throttled points: exits first, so that no call is seen to begin whose end would be missed.
+func (b *throttle) wake() {
+	m := &b.meter
+	m.throttled = false
 	rested := m.rested
 	m.rested = nil
 	for _, p := range rested {
-		p.resting = false
+		p.throttled = false
 	}
 	slices.SortStableFunc(rested, func(a, b *point) int { return len(b.Exits) - len(a.Exits) })
 	for _, p := range rested {
 		if p.sp.points[p.addr] != p || p.sp.users == 0 {
 			continue // its memory no longer exists
 		}
-		if err := s.sync(p); err != nil && !s.closing {
-			s.warn(fmt.Sprintf("cannot arm %#x again: %v", p.addr, err))
+		if err := b.s.patcher.sync(p); err != nil && !b.s.life.closing {
+			b.s.warn(fmt.Sprintf("cannot arm %#x again: %v", p.addr, err))
 		}
 	}
-	if s.sysnames > 0 {
-		s.releaseWorld(s.holdAll()) // resumes them in the other way
+	if b.s.others.sysnames > 0 {
+		b.s.world.releaseWorld(b.s.world.holdAll()) // resumes them in the other way
 	}
 }

@@ -25,8 +25,8 @@ func (s *steps) list() []Overload {
 // slowClock makes a session believe that every look at the clock comes a time after the one before.
 func (w *world) slowClock(each time.Duration) {
 	w.do(func() error {
-		now := w.meter.began
-		w.meter.clock = func() uint64 { now += uint64(each); return now }
+		now := w.throttle.meter.began
+		w.throttle.meter.clock = func() uint64 { now += uint64(each); return now }
 		return nil
 	})
 }

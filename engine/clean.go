@@ -97,27 +97,27 @@ func (left remains) takeOver(pid int) error {
 	if err != nil {
 		return err
 	}
-	s.undoes = true
+	s.life.undoes = true
 	if err = s.Attach(pid); err == nil && left.regions > 0 {
-		s.takeUp(pid)
+		takeUp(s, pid)
 	}
 	if err == nil && left.regions > 0 {
-		s.awaitHandlers(pid)
+		awaitHandlers(s, pid)
 	}
 	if err == nil && len(left.stubs) > 0 {
-		err = s.clearStubs(pid, left.stubs)
+		err = clearStubs(s, pid, left.stubs)
 	}
 	return errors.Join(err, s.Close(false))
 }
 
 // takeUp waits until the session has taken over the region that an earlier one left. An attach tries once, with one
 // thread, and a thread that constantly hits a watchpoint reports that stop first.
-func (s *Session) takeUp(pid int) {
+func takeUp(s *Session, pid int) {
 	for end := time.Now().Add(cleanPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		done := true
 		s.do(func() error {
 			if p := s.procs[pid]; p != nil {
-				s.protectAttached(p)
+				s.guards.protectAttached(p)
 				done = !p.unguarded()
 			}
 			return nil
@@ -130,12 +130,12 @@ func (s *Session) takeUp(pid int) {
 
 // awaitHandlers waits until no thread runs the handler of the region that an earlier session left, or is about to. The
 // handler may still send SIGTRAP to other threads, which only the handler survives.
-func (s *Session) awaitHandlers(pid int) {
+func awaitHandlers(s *Session, pid int) {
 	for end := time.Now().Add(cleanPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		busy := false
 		s.do(func() error {
 			if p := s.procs[pid]; p != nil {
-				busy = s.inHandler(p)
+				busy = inHandler(s, p)
 			}
 			return nil
 		})
@@ -146,8 +146,8 @@ func (s *Session) awaitHandlers(pid int) {
 }
 
 // inHandler reports whether a thread of the process runs the handler, has a SIGTRAP to come, or cannot be examined.
-func (s *Session) inHandler(p *process) bool {
-	defer s.releaseWorld(s.holdAll())
+func inHandler(s *Session, p *process) bool {
+	defer s.world.releaseWorld(s.world.holdAll())
 	base := p.space.guard.base
 	for _, t := range p.threads {
 		pc, known := t.userPC()

@@ -32,26 +32,26 @@ type filters struct {
 }
 
 // filtered returns why a thread must not be made to call the kernel. "" means that it may, if allows agrees.
-func (t *thread) filtered() string {
-	switch mode := t.statusField("Seccomp"); mode {
+func (j *injection) filtered() string {
+	switch mode := j.t.statusField("Seccomp"); mode {
 	case "", "0":
-		t.filters = filters{}
+		j.filters = filters{}
 		return ""
 	case "2":
-		count := t.statusField("Seccomp_filters")
-		if t.filters.count == "" || t.filters.count != count {
-			t.filters = t.readFilters()
-			t.filters.count = count
+		count := j.t.statusField("Seccomp_filters")
+		if j.filters.count == "" || j.filters.count != count {
+			j.filters = j.readFilters()
+			j.filters.count = count
 		}
-		return t.filters.why
+		return j.filters.why
 	}
 	return "its system calls are restricted (seccomp, strict)"
 }
 
 // readFilters reads the filters from the kernel. The thread is stopped.
-func (t *thread) readFilters() (f filters) {
+func (j *injection) readFilters() (f filters) {
 	for {
-		code, e := ptrace.Filter(t.tid, len(f.all))
+		code, e := ptrace.Filter(j.t.tid, len(f.all))
 		switch e {
 		case 0:
 			f.all = append(f.all, code)
@@ -59,7 +59,7 @@ func (t *thread) readFilters() (f filters) {
 		case syscall.ENOENT:
 			return f
 		}
-		if sharesFilters(t.tid) {
+		if sharesFilters(j.t.tid) {
 			return filters{}
 		}
 		return filters{why: fmt.Sprintf("its system calls are filtered (seccomp), and what the filter allows cannot be read: %v", e)}
@@ -68,21 +68,21 @@ func (t *thread) readFilters() (f filters) {
 
 // allows returns an error if a filter would do anything other than let a system call be made. args begins with the
 // call's first argument.
-func (t *thread) allows(number uint64, args ...uint64) error {
-	if why := t.filtered(); why != "" {
+func (j *injection) allows(number uint64, args ...uint64) error {
+	if why := j.filtered(); why != "" {
 		return errors.New(why)
 	}
-	return t.judge(number, args...)
+	return j.judge(number, args...)
 }
 
 // allowsHandler returns an error if a filter would not let the fallback's handler do its work, so that the fallback
 // would be useless.
-func (t *thread) allowsHandler() error {
-	if why := t.filtered(); why != "" {
+func (j *injection) allowsHandler() error {
+	if why := j.filtered(); why != "" {
 		return errors.New(why)
 	}
-	for _, number := range t.proc.arch.Native.Calls() {
-		if err := t.judge(number); err != nil {
+	for _, number := range j.t.proc.arch.Native.Calls() {
+		if err := j.judge(number); err != nil {
 			return err
 		}
 	}
@@ -90,10 +90,10 @@ func (t *thread) allowsHandler() error {
 }
 
 // judge asks the filters that filtered has found.
-func (t *thread) judge(number uint64, args ...uint64) error {
-	c := seccomp.Call{Number: uint32(number), Arch: t.proc.arch.AuditArch, PC: *t.pc()}
+func (j *injection) judge(number uint64, args ...uint64) error {
+	c := seccomp.Call{Number: uint32(number), Arch: j.t.proc.arch.AuditArch, PC: *j.t.pc()}
 	copy(c.Args[:], args)
-	for _, f := range t.filters.all {
+	for _, f := range j.filters.all {
 		if !f.Allows(c) {
 			return fmt.Errorf("its seccomp filter does not let it make system call %d", number)
 		}

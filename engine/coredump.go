@@ -12,39 +12,39 @@ import (
 // thread is stopped, and its registers are those it continues with. The core shows the thread with the registers of the
 // program that asked: at the probed instruction, although that has completed, because it may have been a jump out of
 // the function.
-func (t *thread) dump(regs []uint64) {
+func (w *view) dump(regs []uint64) {
 	var name [16]byte
-	path, size, err := t.s.writeCore(t, regs, string(name[:t.readComm(name[:])]))
+	path, size, err := writeCore(w.t, regs, string(name[:w.readComm(name[:])]))
 	if err != nil {
-		err = fmt.Errorf("cannot write a core of process %d: %w", t.proc.pid, err)
+		err = fmt.Errorf("cannot write a core of process %d: %w", w.t.proc.pid, err)
 	}
-	if t.s.cfg.Dumped != nil {
-		t.s.cfg.Dumped(t.proc.pid, path, size, err)
+	if w.t.s.cfg.Dumped != nil {
+		w.t.s.cfg.Dumped(w.t.proc.pid, path, size, err)
 	}
 }
 
 // writeCore writes a core that shows a thread first, with the given registers. It removes the rest of a failed one.
-func (s *Session) writeCore(t *thread, regs []uint64, name string) (path string, size int64, err error) {
-	held := s.holdWorld(t)
-	defer s.releaseWorld(held)
+func writeCore(t *thread, regs []uint64, name string) (path string, size int64, err error) {
+	held := t.s.world.holdWorld(t)
+	defer t.s.world.releaseWorld(held)
 	p, err := coredump.Describe(t.proc.pid, t.proc.arch.WordSize())
 	if err != nil {
 		return "", 0, err
 	}
 	p.Machine = t.proc.arch.Machine
-	first, _ := t.coreThread()
+	first, _ := t.view.coreThread()
 	copy(first.Regs[:], regs)
 	p.Threads = append(p.Threads, first)
 	for _, o := range t.proc.threads {
 		if o == t {
 			continue
 		}
-		if c, ok := o.coreThread(); ok {
+		if c, ok := o.view.coreThread(); ok {
 			p.Threads = append(p.Threads, c)
 		}
 	}
 	p.Read = t.proc.space.peek
-	f, err := coredump.Create(s.cfg.CoreDir, name, t.tid)
+	f, err := coredump.Create(t.s.cfg.CoreDir, name, t.tid)
 	if err != nil {
 		return "", 0, err
 	}
@@ -61,27 +61,27 @@ func (s *Session) writeCore(t *thread, regs []uint64, name string) (path string,
 // coreThread returns a thread for a core. ok is false if the thread is not stopped. A thread in the middle of an
 // out-of-line step is shown at the instruction that it steps. A thread that has hit a breakpoint which is not handled
 // yet is shown at that instruction.
-func (t *thread) coreThread() (c coredump.Thread, ok bool) {
-	c = coredump.Thread{Tid: t.tid, Pending: hexField(t.tid, "SigPnd"), Blocked: hexField(t.tid, "SigBlk")}
-	if e := ptrace.GetRegs(t.tid, &c.Regs); e != 0 {
+func (w *view) coreThread() (c coredump.Thread, ok bool) {
+	c = coredump.Thread{Tid: w.t.tid, Pending: hexField(w.t.tid, "SigPnd"), Blocked: hexField(w.t.tid, "SigBlk")}
+	if e := ptrace.GetRegs(w.t.tid, &c.Regs); e != 0 {
 		return c, false
 	}
-	pc := &c.Regs[t.proc.arch.PC()]
+	pc := &c.Regs[w.t.proc.arch.PC()]
 	switch {
-	case t.step.active:
-		if off := *pc - t.step.slot; off <= uint64(t.step.p.length) {
-			*pc = t.step.p.addr + off
+	case w.t.exec.step.active:
+		if off := *pc - w.t.exec.step.slot; off <= uint64(w.t.exec.step.p.length) {
+			*pc = w.t.exec.step.p.addr + off
 		}
-	case !t.stopped && t.proc.arch.TrapBehind:
-		if p := t.proc.space.points[*pc-1]; p != nil && p.planted {
+	case w.t.state.MayRun() && w.t.proc.arch.TrapBehind:
+		if p := w.t.proc.space.points[*pc-1]; p != nil && p.planted {
 			*pc--
 		}
 	}
-	if t.masked {
-		c.Blocked = t.mask
+	if w.t.queue.masked {
+		c.Blocked = w.t.queue.mask
 	}
 	var fp ptrace.FPRegs
-	if n, e := ptrace.GetFPRegs(t.tid, &fp, t.proc.arch.WordSize()); e == 0 {
+	if n, e := ptrace.GetFPRegs(w.t.tid, &fp, w.t.proc.arch.WordSize()); e == 0 {
 		c.Float = fp[:n]
 	}
 	return c, true

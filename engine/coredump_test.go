@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
-	"gotap/runtime"
+	rtoutcome "gotap/runtime/outcome"
 )
 
 // dumpAt runs a program of testdata/dumped.c with a probe that asks for a core at the second call of give, or when that is left.
@@ -26,7 +26,7 @@ func dumpAt(t *testing.T, path string, left bool) (core string, tg *target) {
 	}})
 	tg = w.launch(path)
 	code := w.code()
-	code.Insts[0].A = uint32(runtime.ExitDump)
+	code.Insts[0].A = uint32(rtoutcome.ExitDump)
 	handlers := Handlers{Enter: code}
 	if left {
 		handlers = Handlers{Leave: code}

@@ -13,12 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"gotap/engine/fallback"
 	"gotap/engine/image/module"
+	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/place"
 	"gotap/engine/testenv"
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/opcode"
+	rtoutcome "gotap/runtime/outcome"
+	"gotap/runtime/record"
 )
 
 // crashVariable tells this test binary to be a session that is going to be killed; it holds a crashPlan.
@@ -51,7 +56,7 @@ func beCrashed(text string) {
 		}
 		os.Exit(0)
 	}
-	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	arena, err := arena.New(arena.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -78,8 +83,8 @@ func beCrashed(text string) {
 		if err != nil {
 			panic(err)
 		}
-		id := arena.Register(runtime.ProgramInfo{Name: "crash"})
-		code := &runtime.Code{ID: id, Insts: []runtime.Inst{{Op: opcode.Exit, A: uint32(runtime.ExitPlain)}}, Stack: 4, Temps: 1}
+		id := arena.Register(record.Program{Name: "crash"})
+		code := &runtime.Code{ID: id, Insts: []runtime.Inst{{Op: opcode.Exit, A: uint32(rtoutcome.ExitPlain)}}, Stack: 4, Temps: 1}
 		s.Add(ProbeSpec{ID: uint32(i + 1), Name: text, Specs: []place.Spec{spec}, Optional: true,
 			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: code}, nil }})
 	}
@@ -247,6 +252,46 @@ func TestKilledAsSignalIsReplaced(t *testing.T) {
 	}
 }
 
+// TestNoteOfHandler: a signal with which the handler of a killed session's fallback tells a thread to settle is not lost
+// to the next session: sent again without its siginfo, or after the handler was removed, it would end the program.
+func TestNoteOfHandler(t *testing.T) {
+	c := crashCases()[0]
+	p := start(t, c.program(t), c.args...)
+	if line, err := p.out.ReadString('\n'); err != nil {
+		t.Fatalf("the target does not begin: %q, %v", line, err)
+	}
+	plan := c.plan()
+	plan.Pid, plan.Armed = p.pid(), filepath.Join(t.TempDir(), "armed")
+	s := startCrashed(t, plan, nil, nil)
+	eventually(t, "breakpoints", func() bool { _, err := os.Stat(plan.Armed); return err == nil })
+	s.Process.Kill()
+	s.Wait()
+	w := newWorld(t, Config{Follow: FollowThreads})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	takeUp(w.Session, p.pid())
+	awaitHandlers(w.Session, p.pid())
+	w.do(func() error {
+		held := w.world.holdAll()
+		for _, th := range held { // stopped until the session ends
+			var note ptrace.SigInfo
+			note.Make(ptrace.SIGTRAP, fallback.CodeNote, 0)
+			th.queue.deferred = append(th.queue.deferred, note)
+		}
+		if len(held) == 0 {
+			t.Error("no thread runs")
+		}
+		return nil
+	})
+	if err := w.Close(false); err != nil {
+		t.Error(err)
+	}
+	if got := p.end(); got != "victim bad=0" {
+		t.Errorf("the target said %q, %v", got, p.cmd.Wait())
+	}
+}
+
 // killedAtStep attaches a session that kills itself at a step, and reports whether it came to that before all was armed.
 func (c crashCase) killedAtStep(t *testing.T, path string, step int) bool {
 	p := start(t, path, append(c.args, "")[:max(1, len(c.args))]...)
@@ -307,7 +352,12 @@ func (c crashCase) attached(t *testing.T, path string, armed bool) {
 func endsUnharmed(t *testing.T, p *stranger, before string) {
 	t.Helper()
 	if rand.IntN(2) == 0 {
-		if _, err := Clean(p.pid()); err != nil {
+		_, err := Clean(p.pid())
+		if procfs.Ended(p.pid()) {
+			t.Errorf("the target said %q and is dead: %v", p.end(), p.cmd.Wait())
+			return
+		}
+		if err != nil {
 			t.Error(err)
 		}
 		untouched(t, p.pid(), before)

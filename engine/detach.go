@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/threadstate"
 )
 
 // Detaching. First the running threads are stopped, so that they hit nothing more and leave the processors to the work
@@ -29,6 +32,23 @@ import (
 //
 // The last thread that is stopped in a process unmaps the memory that was mapped there: see unmap.
 
+// lifecycle is how far the session is: from its start, over its end, to what could not be undone.
+type lifecycle struct {
+	s           *Session
+	failure     atomic.Pointer[failure]
+	done        chan struct{} // closed when no process is left, or at Close
+	once        sync.Once
+	leftStopped sync.Map              // IDs of processes that programs have stopped for a debugger
+	lastStats   atomic.Pointer[Stats] // what Stats returns after the end
+	started     bool
+	closing     bool
+	undoes      bool  // the session only undoes what an earlier one left: it plants nothing
+	halted      []int // threads that were in a job-control stop when the session ended
+	closed      bool
+	undone      error // what could not be undone, once the session is closed
+	sawOne      bool  // there was a process
+}
+
 // detachPatience is how long threads may take to stop.
 const detachPatience = 1500 * time.Millisecond
 
@@ -44,56 +64,56 @@ func (s *Session) Close(fast bool) error {
 	if fast {
 		patience /= 3
 	}
-	e := s.loop.do(func() { s.detach(patience) })
+	e := s.loop.do(func() { s.life.detach(patience) })
 	s.loop.ended() // from now on we may read what it has left
-	s.awaitHalted()
-	if f := s.failure.Load(); f != nil {
-		return errors.Join(s.undone, f.err)
+	s.life.awaitHalted()
+	if f := s.life.failure.Load(); f != nil {
+		return errors.Join(s.life.undone, f.err)
 	}
 	if e != nil && !errors.Is(e, ErrClosed) {
 		return e
 	}
-	return s.undone
+	return s.life.undone
 }
 
 // detachAll is detach for the case of a panic.
-func (s *Session) detachAll() {
-	s.closing = false
-	s.detach(detachPatience)
+func (l *lifecycle) detachAll() {
+	l.closing = false
+	l.detach(detachPatience)
 }
 
 // detach undoes everything, once. It stores in s.undone what could not be undone.
-func (s *Session) detach(patience time.Duration) {
-	if s.closed {
+func (l *lifecycle) detach(patience time.Duration) {
+	if l.closed {
 		return
 	}
-	s.States() // what Query returns from now on
-	stats := s.present()
-	s.lastStats.Store(&stats)
-	s.closing = true
-	err := s.lowerSemaphores()
-	s.holdRunning(func(*space) bool { return true }) // letStoppedGo releases them
-	for sp := range s.spaces() {
-		err = errors.Join(err, s.restoreAll(sp))
+	l.s.States() // what Query returns from now on
+	stats := l.s.present()
+	l.lastStats.Store(&stats)
+	l.closing = true
+	err := l.s.others.lowerSemaphores()
+	l.s.world.holdRunning(func(*space) bool { return true }) // letStoppedGo releases them
+	for sp := range l.s.spaces() {
+		err = errors.Join(err, l.s.patcher.restoreAll(sp))
 	}
-	s.letStoppedGo()
-	s.interruptBusy()
-	err = errors.Join(err, s.untilGone(patience))
-	for _, t := range s.threads {
-		if t.listening {
-			s.halted = append(s.halted, t.tid)
+	l.letStoppedGo()
+	l.interruptBusy()
+	err = errors.Join(err, l.untilGone(patience))
+	for _, t := range l.s.threads {
+		if t.state.Now() == threadstate.JobStopped {
+			l.halted = append(l.halted, t.tid)
 		}
 	}
-	for sp := range s.spaces() {
-		err = errors.Join(err, s.verify(sp))
+	for sp := range l.s.spaces() {
+		err = errors.Join(err, l.s.patcher.verify(sp))
 	}
-	for _, p := range s.procs {
+	for _, p := range l.s.procs {
 		p.space.mem.Close()
 	}
-	s.reserve.free()
-	s.undone = err
-	s.closed = true
-	s.over()
+	l.s.arrivals.reserve.free()
+	l.undone = err
+	l.closed = true
+	l.over()
 }
 
 // haltPatience is how long threads stopped by job control may take to stop again after they are detached.
@@ -102,31 +122,34 @@ const haltPatience = time.Second
 // awaitHalted waits for the threads that were detached in a job-control stop, or with a signal that causes one. The
 // kernel wakes them, and they stop again by themselves, so at the end of the session an observer finds them as they
 // were before. Precondition: the tracing thread has ended, which detaches them.
-func (s *Session) awaitHalted() {
+func (l *lifecycle) awaitHalted() {
 	running := func(tid int) bool { return strings.HasPrefix(procfs.Status(tid, "State"), "R") }
-	for end := time.Now().Add(haltPatience); slices.ContainsFunc(s.halted, running) && time.Now().Before(end); {
+	for end := time.Now().Add(haltPatience); slices.ContainsFunc(l.halted, running) && time.Now().Before(end); {
 		time.Sleep(100 * time.Microsecond)
 	}
 }
 
 // letStoppedGo releases the threads that we have stopped, wherever they are held. A thread that was held while code was
 // changed may have hit a breakpoint just before and not have stopped for it yet. It continues until that stop.
-func (s *Session) letStoppedGo() {
-	backlog := s.backlog
-	s.backlog = nil
+func (l *lifecycle) letStoppedGo() {
+	backlog := l.s.stops.backlog
+	l.s.stops.backlog = nil
 	for _, b := range backlog {
-		s.dispatch(b.tid, b.status)
+		l.s.dispatch(b.tid, b.status)
 	}
-	for _, t := range s.threads {
-		t.parked = false
+	for _, t := range l.s.threads {
 		if t.ticket != 0 {
-			delete(s.tickets, t.ticket)
+			delete(l.s.tickets, t.ticket)
 			t.ticket = 0
 		}
+		if t.state.Is(threadstate.Parked, threadstate.Held) {
+			t.state.To(threadstate.Stopped)
+		}
 		switch {
-		case !t.stopped || t.listening || t.settled:
-		case !t.step.active && t.trapPending():
-			t.stopped, t.awake = ptrace.Cont(t.tid, 0) != 0, true
+		case t.state.Now() != threadstate.Stopped:
+		case !t.exec.step.active && t.sigtrap.trapPending():
+			t.contWith(0)
+			t.mustStop = true
 		default:
 			t.resume(0)
 		}
@@ -143,15 +166,17 @@ func (s *Session) letStoppedGo() {
 // a thread that was last resumed with a single step. The death of a tracer does not end that step (exit_ptrace in
 // kernel/ptrace.c), and the thread would raise SIGTRAP after its next instruction.
 func (t *thread) letGo(sig int) {
-	t.clearDebugRegs()
+	t.watch.clearDebugRegs()
 	informed := sig != 0 && jobControl>>(sig-1)&1 == 0
 	if (t.midCall || informed || t.stepping) && t.proc.trap.ours && ptrace.Interrupt(t.tid) == 0 {
-		t.unmask() // a handler restores the mask that it began with
-		t.stopped, t.stepping = ptrace.Cont(t.tid, sig) != 0, false
+		t.queue.unmask() // a handler restores the mask that it began with
+		t.contWith(sig)
+		t.stepping = false
 		return
 	}
 	if t.proc.trap.ours {
-		t.settled, t.owed = true, sig
+		t.state.To(threadstate.Settled)
+		t.queue.owed = sig
 		if sig == 0 {
 			t.unreported() // if we died now, the kernel would deliver it, perhaps without the handler
 		}
@@ -162,14 +187,14 @@ func (t *thread) letGo(sig int) {
 
 // detach detaches from a stopped thread, with its own mask and the signals that were withheld from it.
 func (t *thread) detach(sig int) {
-	t.unmask()
-	t.settleLeft()
-	t.closeTrap()
-	t.requeue()
-	t.dropKept()
+	t.queue.unmask()
+	t.protection.settleLeft()
+	t.sigtrap.closeTrap()
+	t.queue.requeue()
+	t.queue.dropKept()
 	ptrace.Detach(t.tid, sig)
 	if sig != 0 && sig != ptrace.SIGCONT && jobControl>>(sig-1)&1 == 1 {
-		t.s.halted = append(t.s.halted, t.tid)
+		t.s.life.halted = append(t.s.life.halted, t.tid)
 	}
 	t.forget()
 }
@@ -177,18 +202,18 @@ func (t *thread) detach(sig int) {
 // releaseSettled restores the program's own action for SIGTRAP in the processes whose threads have all been seen not to
 // be at a breakpoint, and detaches from those. When the time is over (last), it detaches other processes as they are,
 // with the handler.
-func (s *Session) releaseSettled(last bool) {
-	for _, p := range s.procs {
+func (l *lifecycle) releaseSettled(last bool) {
+	for _, p := range l.s.procs {
 		by, all := p.settledThread()
 		if by == nil || !all && !last {
 			continue
 		}
-		if all && by.unprotect() {
+		if all && by.protection.unprotect() {
 			by.unmap()
 		}
 		for _, t := range p.threads {
-			if t.settled {
-				t.detach(t.owed)
+			if t.state.Now() == threadstate.Settled {
+				t.detach(t.queue.owed)
 			}
 		}
 	}
@@ -199,32 +224,33 @@ func (s *Session) releaseSettled(last bool) {
 func (p *process) settledThread() (by *thread, all bool) {
 	all = true
 	for _, t := range p.threads {
-		switch {
-		case t.settled:
+		switch t.state.Now() {
+		case threadstate.Settled:
 			by = t
-			all = all && !t.trapPending()
-		case t.listening:
-			all = all && !t.trapWaits
-		case !t.quiet && !t.vforking:
-			all = false
+			all = all && !t.sigtrap.trapPending()
+		case threadstate.JobStopped:
+			all = all && !t.sigtrap.waits
+		case threadstate.LeftAsleep:
+		default:
+			all = all && t.vforking
 		}
 	}
 	return by, all
 }
 
 // interruptBusy asks the threads to stop that do not sleep in a system call.
-func (s *Session) interruptBusy() {
-	for _, p := range s.procs {
+func (l *lifecycle) interruptBusy() {
+	for _, p := range l.s.procs {
 		if found, _ := p.interruptable(); p.trap.ours && len(found) > 0 {
-			found[0].awake = true // one has to stop, to undo what was done to the process
+			found[0].mustStop = true // one has to stop, to undo what was done to the process
 		}
 	}
-	for _, t := range s.threads {
-		if t.stopped || t.vforking || t.settled {
+	for _, t := range l.s.threads {
+		if t.vforking || !t.state.Is(threadstate.Running, threadstate.Fresh) {
 			continue
 		}
-		if !t.awake && !t.trapOpen && !t.step.active && !t.postCall && !t.hasDebugRegs() && asleep(t.tid) {
-			t.quiet = true
+		if !t.mustStop && !t.sigtrap.open && !t.exec.step.active && !t.exec.postCall && !t.watch.hasDebugRegs() && asleep(t.tid) {
+			t.state.To(threadstate.LeftAsleep)
 			continue
 		}
 		ptrace.Interrupt(t.tid)
@@ -240,28 +266,28 @@ func asleep(tid int) bool {
 }
 
 // untilGone handles stops until all threads that were interrupted have been detached.
-func (s *Session) untilGone(patience time.Duration) error {
+func (l *lifecycle) untilGone(patience time.Duration) error {
 	deadline, last := time.Now().Add(patience), time.Now().Add(starved*patience)
 	for {
-		if s.releaseSettled(false); !s.anyBusy() {
+		if l.releaseSettled(false); !l.anyBusy() {
 			return nil
 		}
-		if len(s.backlog) > 0 {
-			b := s.backlog[0]
-			s.backlog = s.backlog[1:]
-			s.lastStop(b.tid, b.status)
+		if len(l.s.stops.backlog) > 0 {
+			b := l.s.stops.backlog[0]
+			l.s.stops.backlog = l.s.stops.backlog[1:]
+			l.lastStop(b.tid, b.status)
 			continue
 		}
-		tid, e := s.look(&s.status, false)
+		tid, e := l.s.stops.look(&l.s.stops.status, false)
 		switch {
 		case e == 0 && tid > 0:
-			s.lastStop(tid, s.status)
-			s.settleStop(tid)
+			l.lastStop(tid, l.s.stops.status)
+			l.s.stops.settleStop(tid)
 		case e == syscall.ECHILD:
 			return nil
-		case time.Now().After(last) || time.Now().After(deadline) && !s.anyRunnable():
-			s.releaseSettled(true)
-			return s.stragglers()
+		case time.Now().After(last) || time.Now().After(deadline) && !l.anyRunnable():
+			l.releaseSettled(true)
+			return l.stragglers()
 		default:
 			time.Sleep(50 * time.Microsecond)
 		}
@@ -269,76 +295,45 @@ func (s *Session) untilGone(patience time.Duration) error {
 }
 
 // lastStop handles a stop during detaching.
-func (s *Session) lastStop(tid int, st ptrace.Status) {
-	t := s.threads[tid]
-	if t == nil || st.Ended() || t.step.active || !st.Stopped() {
-		s.dispatch(tid, st)
+func (l *lifecycle) lastStop(tid int, st ptrace.Status) {
+	t := l.s.threads[tid]
+	if t == nil || st.Ended() || t.exec.step.active || !st.Stopped() {
+		l.s.dispatch(tid, st)
 		return
 	}
-	if st.Event() == ptrace.EventStop && !st.GroupStop() && t.trapPending() {
+	if st.Event() == ptrace.EventStop && !st.GroupStop() && t.sigtrap.trapPending() {
 		ptrace.Cont(tid, 0) // it stops again at once, with the SIGTRAP
 		return
 	}
-	s.dispatch(tid, st)
-}
-
-// trapPending reports whether a thread has hit a breakpoint of ours and has not stopped for it yet: it is past the
-// breakpoint's address and the kernel's SIGTRAP is queued. The same applies to debug registers, and to a step that an
-// earlier session left.
-func (t *thread) trapPending() bool {
-	if !t.getRegs() {
-		return false
-	}
-	behind := t.behindBreakpoint()
-	watched := t.hasDebugRegs() || t.proc.space.guard.watching || t.s.watching > 0
-	for i := 0; (behind || watched || t.leftStep) && ptrace.PendingSignal(t.tid, i, &t.info); i++ {
-		if t.info.Signal() != ptrace.SIGTRAP {
-			continue
-		}
-		switch code := t.info.Code(); {
-		case behind && code == t.proc.arch.TrapCode, watched && code == ptrace.CodeHWBreakpoint, t.leftStep && code == ptrace.CodeTrace:
-			return true
-		}
-	}
-	return false
-}
-
-// behindBreakpoint reports whether the thread is where the hit of a breakpoint leaves it, of this session or of an
-// earlier one.
-func (t *thread) behindBreakpoint() bool {
-	sp, addr := t.proc.space, t.proc.arch.BreakpointPC(*t.pc())
-	if sp.points[addr] != nil {
-		return true
-	}
-	_, _, left := sp.guard.table.Lookup(addr)
-	return left && sp.guard.left != nil
-}
-
-// raisedTrap reports whether an instruction of a thread, ours or its own, has raised a SIGTRAP that the thread has not
-// stopped for yet.
-func (t *thread) raisedTrap() bool {
-	for i := 0; ptrace.PendingSignal(t.tid, i, &t.info); i++ {
-		if t.info.Signal() == ptrace.SIGTRAP && t.info.Code() > 0 {
-			return true
-		}
-	}
-	return false
+	l.s.dispatch(tid, st)
 }
 
 // anyBusy reports whether there are threads that must stop once more.
-func (s *Session) anyBusy() bool {
-	for _, t := range s.threads {
-		if !t.quiet && !t.listening && !t.vforking {
+func (l *lifecycle) anyBusy() bool {
+	for _, t := range l.s.threads {
+		if t.isAwaited() {
 			return true
 		}
 	}
 	return false
 }
 
+// isAwaited reports whether the session does not end before the thread has stopped and been detached.
+func (t *thread) isAwaited() bool {
+	return !t.vforking && !t.state.Is(threadstate.LeftAsleep, threadstate.JobStopped)
+}
+
+// contWith resumes a stopped thread freely. A thread that has been killed stays as it is: its end is reported.
+func (t *thread) contWith(sig int) {
+	if ptrace.Cont(t.tid, sig) == 0 {
+		t.state.To(threadstate.Running)
+	}
+}
+
 // anyRunnable reports whether one of the threads that must stop has a processor or waits for one.
-func (s *Session) anyRunnable() bool {
-	for _, t := range s.threads {
-		if !t.quiet && !t.settled && !t.listening && !t.vforking && strings.HasPrefix(t.statusField("State"), "R") {
+func (l *lifecycle) anyRunnable() bool {
+	for _, t := range l.s.threads {
+		if t.isAwaited() && t.state.Now() != threadstate.Settled && strings.HasPrefix(t.statusField("State"), "R") {
 			return true
 		}
 	}
@@ -347,10 +342,10 @@ func (s *Session) anyRunnable() bool {
 
 // stragglers returns an error that names the threads that did not stop in time, such as one in the middle of a step
 // that does not end. It omits those that no signal can wake. The end of the tracing thread detaches all of them.
-func (s *Session) stragglers() error {
+func (l *lifecycle) stragglers() error {
 	var tids []string
-	for _, t := range s.threads {
-		if !t.quiet && !t.listening && !t.vforking && !t.uninterruptible() {
+	for _, t := range l.s.threads {
+		if t.isAwaited() && !t.exec.uninterruptible() {
 			tids = append(tids, strconv.Itoa(t.tid))
 		}
 	}
@@ -359,15 +354,4 @@ func (s *Session) stragglers() error {
 	}
 	slices.Sort(tids)
 	return fmt.Errorf("threads %s did not stop in time; detached as is", strings.Join(tids, ", "))
-}
-
-// verify makes sure that no breakpoint is left.
-func (s *Session) verify(sp *space) error {
-	var all error
-	for _, p := range sp.left() {
-		if err := s.restore(p, 0); err != nil {
-			all = errors.Join(all, err)
-		}
-	}
-	return all
 }

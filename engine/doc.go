@@ -20,6 +20,21 @@
 // are discarded and the fault is delivered as if the instruction had been at its own address. For an emulated
 // instruction this is wait4, GETREGS, SETREGS, CONT, without an allocation, a lock or a map look-up by string.
 //
+// # A session's parts
+//
+// A Session is made of parts, each with a state that only its own methods change: stops waits for tracees (stops.go);
+// stopWorld stops threads and is the only one that does (stopworld.go); patcher makes points and is the only one that
+// writes breakpoints (point.go, patch.go, together.go); otherProbes are those that a breakpoint alone does not serve
+// (special.go, syscalls.go, watch.go); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
+// programs (launch.go); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps the fallback
+// installed (guard.go, sigactionhooks.go, sigmask.go); throttle keeps to the budget (budget.go); images is what is known of
+// the code that targets map (symbol.go, vdso.go); lifecycle leads from the start to the end (detach.go).
+//
+// So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
+// execution (step.go, inplacearm.go, armcall.go), emulation (emulator.go), view, which is what programs see of it
+// (context.go, target.go), signalQueue (signalqueue.go, starvation.go), sigtrap (sigtrap.go, trapaction.go, sigmask.go),
+// calling (syscalls.go), watches (watch.go), injection (inject.go) and protection (guard.go, takeover.go).
+//
 // # What is where
 //
 // A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file,
@@ -39,9 +54,9 @@
 // emulator.go completes every instruction in the stop of its breakpoint, with the vector registers if it needs
 // them, so a hit is one stop. Three cases take more. The thread makes a system call at a probed place through
 // another instruction of the same kind (armcall.go); the call's entry and its end are seen. What the emulation
-// cannot do, above all an access that faults, runs at its own address with a breakpoint behind it (athome.go). A
+// cannot do, above all an access that faults, runs at its own address with a breakpoint behind it (inplacearm.go). A
 // watchpoint stops before an access, which is then emulated (armwatch.go). Code is written while the threads are
-// held (pause.go).
+// held (stopworld.go).
 //
 // ARM processes have these limits. Instructions that sign and authenticate pointers run at their own address on
 // machines that do that, and so do instructions on vector registers in threads that use the scalable registers
@@ -51,16 +66,16 @@
 //
 // # What could harm a target, and where it is argued that it does not
 //
-//   - writing breakpoints while threads run: Session.sync in point.go
+//   - writing breakpoints while threads run: patcher.sync in patch.go
 //   - writing many at once: together.go
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: slotPools in slot.go; system calls made in it: inject.go
 //   - children and threads that the session does not follow: options in fork.go
-//   - children whose parents are killed before they can report them: orphan.go; children for which no file can be
+//   - children whose parents are killed before they can report them: unannounced.go; children for which no file can be
 //     opened: reserve.go
-//   - children that debuggers want to trace: surrender.go
+//   - children that debuggers want to trace: traceme.go
 //   - targets whose system calls are filtered, as in containers: confined.go
-//   - the target's own handler for SIGTRAP: trapaction.go, and trapwatch.go, which sees it being set
+//   - the target's own handler for SIGTRAP: trapaction.go, and sigactionhooks.go, which sees it being set
 //   - system calls that one of our stops interrupts: repairCall in step.go
 //   - detaching: detach.go
 //   - signal masks, in which SIGTRAP stays unblocked: sigmask.go

@@ -13,6 +13,7 @@ import (
 	"gotap/engine/probes"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	rtoutcome "gotap/runtime/outcome"
 )
 
 // spawned is a dynamic program that stands before its loader's first instruction.
@@ -145,7 +146,7 @@ func TestHeldInLoader(t *testing.T) {
 	w := newWorld(t, Config{})
 	pid := w.spawned("work", "1")
 	hold := w.code(runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.PushD, V: 7}, runtime.Inst{Op: opcode.LogInt},
-		runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitHold)})
+		runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(rtoutcome.ExitHold)})
 	w.begin(w.spec(hold, "syscall:openat"), 1)
 	done := make(chan struct{})
 	held := 0
@@ -174,7 +175,7 @@ func TestHeldInLoader(t *testing.T) {
 func TestNotBegun(t *testing.T) {
 	w := newWorld(t, Config{})
 	pid := w.spawned("work", "1")
-	stop := w.code(runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitStop)})
+	stop := w.code(runtime.Inst{Op: opcode.Exit, A: uint32(rtoutcome.ExitStop)})
 	if _, err := w.Begin(w.spec(stop, "syscall:openat")); !errors.Is(err, probes.ErrStops) {
 		t.Errorf("%v", err)
 	}

@@ -11,6 +11,16 @@ import (
 	"gotap/engine/place"
 )
 
+// emulation completes the instruction under a breakpoint on the thread's registers, and gives it the thread's memory, vector
+// registers and protection keys.
+type emulation struct {
+	t       *thread
+	vectors arch.Vectors // in the emulator's form
+	left    arch.Regs    // the registers after the instruction that leaves a function
+	keyed   keyMemory    // of the instruction being emulated on x86
+	memory  threadMemory // of the instruction being emulated
+}
+
 // threadMemory is a target's memory as seen by an instruction of one thread, with the other state of the thread
 // that its instructions may read.
 type threadMemory struct {
@@ -87,90 +97,79 @@ var errOwnCache = errors.New("cannot maintain a cache for another process")
 // emulate completes the displaced instruction of a point on a processor where nothing is stepped. The registers are
 // at the instruction. What the emulation cannot do, above all an access that faults, the processor does at the
 // instruction's own address.
-func (t *thread) emulate(p *point) {
+func (m *emulation) emulate(p *point) {
 	switch {
-	case p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &t.regs):
-		t.beginCall(p)
-	case t.completeAt(p) == nil:
-		if t.view.met != 0 {
-			t.runWatches(t.view.met)
+	case p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &m.t.regs):
+		m.t.exec.beginCall(p)
+	case m.completeAt(p) == nil:
+		if m.memory.met != 0 {
+			m.t.watch.runWatches(m.memory.met)
 		}
-		t.finish()
+		m.t.finish()
 	default:
-		t.runAtHome(p)
+		m.t.exec.runInPlace(p)
 	}
 }
 
 // completeAt emulates the instruction of a point. If the instruction reads and writes memory atomically, the other
 // threads are held, because the emulation is not atomic. Other processes that share the memory are not held.
-func (t *thread) completeAt(p *point) error {
+func (m *emulation) completeAt(p *point) error {
 	if p.alone {
-		held := t.s.holdWorld(t)
-		defer t.s.releaseWorld(held)
+		held := m.t.s.world.holdWorld(m.t)
+		defer m.t.s.world.releaseWorld(held)
 	}
-	return t.complete(p.site)
+	return m.complete(p.site)
 }
 
 // complete emulates an instruction on the thread's registers. On error nothing has changed.
-func (t *thread) complete(site arch.Site) error {
-	t.view = threadMemory{Memory: t.proc.space.mem, t: t}
+func (m *emulation) complete(site arch.Site) error {
+	m.memory = threadMemory{Memory: m.t.proc.space.mem, t: m.t}
 	v, ok := site.(arch.VectorSite)
 	if !ok || !v.Vectors() {
-		return site.Emulate(&t.regs, &t.view)
+		return site.Emulate(&m.t.regs, &m.memory)
 	}
-	if t.usesScalable() { // it is not known which bits above the emulated ones the instruction clears
-		return &arch.RefusedError{Addr: *t.pc(), Reason: "the thread uses scalable vectors"}
+	if m.usesScalable() { // it is not known which bits above the emulated ones the instruction clears
+		return &arch.RefusedError{Addr: *m.t.pc(), Reason: "the thread uses scalable vectors"}
 	}
-	if !t.getFPRegs() {
-		return &arch.RefusedError{Addr: *t.pc(), Reason: "the vector registers cannot be read"}
+	if !m.t.view.getFPRegs() {
+		return &arch.RefusedError{Addr: *m.t.pc(), Reason: "the vector registers cannot be read"}
 	}
-	how := t.proc.arch
-	how.LoadVectors(&t.fp, &t.vectors)
-	if err := v.EmulateVectors(&t.regs, &t.vectors, &t.view); err != nil {
+	how := m.t.proc.arch
+	how.LoadVectors(&m.t.view.fp, &m.vectors)
+	if err := v.EmulateVectors(&m.t.regs, &m.vectors, &m.memory); err != nil {
 		return err
 	}
-	how.StoreVectors(&t.fp, &t.vectors)
-	if e := ptrace.SetFPRegs(t.tid, &t.fp, t.proc.arch.WordSize()); e != 0 && !vanished(e) {
+	how.StoreVectors(&m.t.view.fp, &m.vectors)
+	if e := ptrace.SetFPRegs(m.t.tid, &m.t.view.fp, m.t.proc.arch.WordSize()); e != 0 && !vanished(e) {
 		return e
 	}
 	return nil
 }
 
 // jumpTo sets the program counter to the target of a code pointer, in the instruction set that the pointer selects.
-func (t *thread) jumpTo(pointer uint64) { t.proc.arch.Jump(&t.regs, pointer) }
+func (m *emulation) jumpTo(pointer uint64) { m.t.proc.arch.Jump(&m.t.regs, pointer) }
 
 // leaving returns the registers as the instruction at a function's exit leaves them: one instruction may remove the
 // frame and load the program counter. It writes no memory.
-func (t *thread) leaving() (regs *arch.Regs, ok bool) {
-	if !t.proc.arch.Stepless || t.at == nil {
+func (m *emulation) leaving() (regs *arch.Regs, ok bool) {
+	if !m.t.proc.arch.Stepless || m.t.at == nil {
 		return nil, false
 	}
-	t.left, t.view = t.regs, threadMemory{Memory: t.proc.space.mem, t: t}
-	return &t.left, t.proc.arch.Leave(&t.left, t.at.site, &t.view)
+	m.left, m.memory = m.t.regs, threadMemory{Memory: m.t.proc.space.mem, t: m.t}
+	return &m.left, m.t.proc.arch.Leave(&m.left, m.t.at.site, &m.memory)
 }
-
-// ExitSP implements retprobe.Target.
-func (t *thread) ExitSP() uint64 {
-	if regs, ok := t.leaving(); ok {
-		return regs[t.proc.arch.SP()]
-	}
-	return t.sp()
-}
-
-// ResultAddress implements retprobe.Target.
-func (t *thread) ResultAddress() uint64 { return t.proc.arch.ResultAddress(&t.regs) }
 
 // returnAddress returns the return address of the function that the thread has just entered, is leaving or has
 // left.
-func (t *thread) returnAddress() uint64 {
-	if t.h.Now.Leave && t.calls.Behind() {
-		return *t.pc()
+func (m *emulation) returnAddress() uint64 {
+	if m.t.h.Now.Leave && m.t.calls.Behind() {
+		return *m.t.pc()
 	}
-	if t.h.Now.Leave {
-		if regs, ok := t.leaving(); ok {
-			return regs[t.proc.arch.PC()]
+	if m.t.h.Now.Leave {
+		if regs, ok := m.leaving(); ok {
+			return regs[m.t.proc.arch.PC()]
 		}
 	}
-	ret, _ := t.proc.arch.ReturnAddress(&t.regs, t.proc.space.mem)
-	return t.proc.arch.Target(ret)
+	ret, _ := m.t.proc.arch.ReturnAddress(&m.t.regs, m.t.proc.space.mem)
+	return m.t.proc.arch.Target(ret)
 }

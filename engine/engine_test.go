@@ -17,7 +17,12 @@ import (
 	"gotap/engine/place"
 	"gotap/engine/testenv"
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	rtoutcome "gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // programs are C programs that were built once for all tests.
@@ -82,7 +87,7 @@ func prebuilt(t testing.TB, dir, source string, flags []string) string {
 type world struct {
 	*Session
 	t      testing.TB
-	arena  *runtime.Arena
+	arena  *arena.Arena
 	mu     sync.Mutex
 	events []Event
 	warned []string
@@ -92,7 +97,7 @@ type world struct {
 
 func newWorld(t testing.TB, cfg Config) *world {
 	t.Helper()
-	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	arena, err := arena.New(arena.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +132,7 @@ type counter struct {
 
 func (w *world) counter() *counter {
 	w.t.Helper()
-	id, err := w.arena.Declare(runtime.Object{Name: fmt.Sprintf("n%d", w.arena.Objects()), Kind: runtime.KindInt})
+	id, err := w.arena.Declare(object.Object{Name: fmt.Sprintf("n%d", w.arena.Objects()), Kind: object.KindInt})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -146,9 +151,9 @@ func (c *counter) offset() uint64 {
 
 // code makes a program of instructions.
 func (w *world) code(insts ...runtime.Inst) *runtime.Code {
-	insts = append(insts, runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitPlain)})
-	id := w.arena.Register(runtime.ProgramInfo{Name: "test", Formats: []runtime.Format{
-		{Kind: runtime.ItemLog, Fields: []runtime.RecordField{{Kind: runtime.ValueInt}}}}})
+	insts = append(insts, runtime.Inst{Op: opcode.Exit, A: uint32(rtoutcome.ExitPlain)})
+	id := w.arena.Register(record.Program{Name: "test", Formats: []record.Format{
+		{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}}}})
 	return &runtime.Code{ID: id, Insts: insts, Stack: 16, Temps: 4}
 }
 

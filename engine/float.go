@@ -11,13 +11,13 @@ import (
 //
 // The kernel accepts only a whole image of the x87 and SSE registers, and marks both as used. A program that asks
 // which parts are in use (xgetbv 1) sees the SSE registers reported as used even if it never used them before.
-func (t *thread) repairFloat(p *point) {
-	word := t.proc.arch.WordSize()
-	_, e := ptrace.GetFPRegs(t.tid, &t.fp, word)
-	if e == 0 && p.float.RepairAddress(t.fp[:], t.step.slot) {
-		e = ptrace.SetFPRegs(t.tid, &t.fp, word)
+func (x *execution) repairFloat(p *point) {
+	word := x.t.proc.arch.WordSize()
+	_, e := ptrace.GetFPRegs(x.t.tid, &x.t.view.fp, word)
+	if e == 0 && p.float.RepairAddress(x.t.view.fp[:], x.step.slot) {
+		e = ptrace.SetFPRegs(x.t.tid, &x.t.view.fp, word)
 	}
 	if e != 0 && !vanished(e) {
-		t.s.warn(fmt.Sprintf("thread %d: cannot put the address of the last x87 instruction right, at %#x: %v", t.tid, p.addr, e))
+		x.t.s.warn(fmt.Sprintf("thread %d: cannot put the address of the last x87 instruction right, at %#x: %v", x.t.tid, p.addr, e))
 	}
 }

@@ -8,7 +8,15 @@ import (
 	"gotap/engine/linux/debugreg"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/threadstate"
 )
+
+// arrivals takes in new threads and processes, in whatever order the kernel reports them.
+type arrivals struct {
+	s        *Session
+	reserve  reserve
+	children children
+}
 
 // options are set on every tracee. The kernel always traces new threads and children, whatever the session follows: a
 // child begins with a copy of its parent's memory including the breakpoints, and a thread shares that memory. Without a
@@ -33,9 +41,9 @@ func (t *thread) forked(ev ptrace.Event) {
 	thread, shares := t.childKind(ev, child)
 	switch {
 	case thread:
-		t.s.addThread(t, child)
+		t.s.arrivals.addThread(t, child)
 	default:
-		t.s.addChild(t, child, shares)
+		t.s.arrivals.addChild(t, child, shares)
 		t.vforking = ev == ptrace.EventVfork
 	}
 	t.resume(0)
@@ -90,93 +98,92 @@ func (t *thread) clearsHandlers() bool {
 }
 
 // addThread adds a new thread to a process.
-func (s *Session) addThread(parent *thread, tid int) {
-	if s.threads[tid] != nil {
+func (n *arrivals) addThread(parent *thread, tid int) {
+	if n.s.threads[tid] != nil {
 		return
 	}
-	t := s.newThread(parent.proc, tid)
-	t.fresh, t.trapOpen = true, parent.trapOpen
+	t := n.s.newThread(parent.proc, tid, threadstate.Fresh)
+	t.sigtrap.open = parent.sigtrap.open
 	t.proc.checkTrapAction(parent.tid) // Go programs have set their handlers by now, without the C library
-	t.silent = parent.silent || s.cfg.Follow == FollowNone
-	if !t.proc.silent && s.cfg.Follow != FollowNone {
-		s.notify(Event{Kind: EventThread, Pid: t.proc.pid, Tid: parent.tid, Child: tid})
+	t.unprobed = parent.unprobed || n.s.cfg.Follow == FollowNone
+	if !t.proc.unprobed && n.s.cfg.Follow != FollowNone {
+		n.s.notify(Event{Kind: EventThread, Pid: t.proc.pid, Tid: parent.tid, Child: tid})
 	}
-	s.takeEarly(tid)
+	n.takeEarly(tid)
 }
 
 // addChild adds a new process.
-func (s *Session) addChild(parent *thread, pid int, shares bool) {
-	if s.procs[pid] != nil {
+func (n *arrivals) addChild(parent *thread, pid int, shares bool) {
+	if n.s.procs[pid] != nil {
 		return
 	}
 	sp := parent.proc.space
 	if !shares {
 		var err error
-		if sp, err = s.openSpace(pid, parent.proc.arch); err != nil {
-			s.letUnopenedGo(parent, pid, err)
+		if sp, err = n.s.openSpace(pid, parent.proc.arch); err != nil {
+			n.letUnopenedGo(parent, pid, err)
 			return
 		}
 	}
-	s.newChild(parent.proc, parent, pid, sp, s.cfg.Follow != FollowChildren)
-	s.takeEarly(pid)
+	n.newChild(parent.proc, parent, pid, sp, n.s.cfg.Follow != FollowChildren)
+	n.takeEarly(pid)
 }
 
 // newChild makes a process of another process's child, in the child's address space: the other's space or a copy of it.
 // maker is the thread that created the child and is stopped for that. It is nil if no thread is left to report the
 // child.
-func (s *Session) newChild(from *process, maker *thread, pid int, sp *space, silent bool) {
+func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space, unprobed bool) {
 	shares := sp == from.space
-	p := s.newProcess(pid, sp, from.arch)
+	p := n.s.newProcess(pid, sp, from.arch)
 	p.child = true
-	p.silent = from.silent || silent
-	t := s.newThread(p, pid)
-	t.fresh, t.trapOpen = true, maker != nil && maker.trapOpen
+	p.unprobed = from.unprobed || unprobed
+	t := n.s.newThread(p, pid, threadstate.Fresh)
+	t.sigtrap.open = maker != nil && maker.sigtrap.open
 	if !shares {
-		s.copyPoints(from.space, sp)
+		n.s.patcher.copyPoints(from.space, sp)
 	}
 	if !shares && maker != nil {
 		maker.calls.Fork(&t.calls, sp.atPoint)
 	}
-	if !p.silent {
-		s.names.Fork(from.pid, pid)
+	if !p.unprobed {
+		n.s.names.Fork(from.pid, pid)
 		p.watches = slices.Clone(from.watches) // a copy, because probes are removed from each process separately
 	}
 	p.trap = from.trap
 	p.checkTrap(maker != nil && maker.clearsHandlers(), shares)
-	if !from.silent {
+	if !from.unprobed {
 		by := from.pid
 		if maker != nil {
 			by = maker.tid
 		}
-		s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: by, Child: pid})
+		n.s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: by, Child: pid})
 	}
 }
 
 // takeEarly queues a first stop that came before the parent's stop.
-func (s *Session) takeEarly(tid int) {
-	if e, ok := s.children.early[tid]; ok {
-		delete(s.children.early, tid)
-		s.backlog = append(s.backlog, stop{tid, e.status})
+func (n *arrivals) takeEarly(tid int) {
+	if e, ok := n.children.early[tid]; ok {
+		delete(n.children.early, tid)
+		n.s.stops.backlog = append(n.s.stops.backlog, stop{tid, e.status})
 	}
 }
 
 // firstStop handles the first stop of a new thread or process, before it has run anything.
 func (t *thread) firstStop(st ptrace.Status) {
-	t.fresh = false
 	s := t.s
-	t.armDebugRegs()
-	if t.proc.silent && t.proc.space.users == 1 && !t.launchedFrom() {
-		s.abandon(t)
+	t.watch.armDebugRegs()
+	if t.proc.unprobed && t.proc.space.users == 1 && !t.launchedFrom() {
+		s.arrivals.abandon(t)
 		return
 	}
-	if !s.closing {
-		t.openTrap() // its creator may have been in a section that blocks all signals
+	if !s.life.closing {
+		t.sigtrap.unblock() // its creator may have been in a section that blocks all signals
 	}
 	if !st.GroupStop() {
-		t.protectNew()
+		t.protection.protectNew()
 	}
 	if t.proc.trap.due && !st.GroupStop() && t.getRegs() {
-		t.restoreTrapAction() // before it hits a breakpoint
+		t.sigtrap.restoreTrapAction() // before it hits a breakpoint
 	}
 	if st.GroupStop() { // its parent was stopping when it was created
 		t.event(st)
@@ -190,18 +197,18 @@ func (t *thread) launchedFrom() bool { return len(t.proc.threads) > 1 }
 
 // abandon detaches from a process that the session does not follow, and leaves its memory as if there had never been a
 // probe.
-func (s *Session) abandon(t *thread) {
+func (n *arrivals) abandon(t *thread) {
 	p := t.proc
-	if err := s.restoreAll(p.space); err != nil {
-		s.warn(err.Error())
+	if err := n.s.patcher.restoreAll(p.space); err != nil {
+		n.s.warn(err.Error())
 	}
-	s.clearSemaphores(p.space)
-	t.unprotect()
-	t.closeTrap()
+	n.s.others.clearSemaphores(p.space)
+	t.protection.unprotect()
+	t.sigtrap.closeTrap()
 	ptrace.Detach(t.tid, 0)
 	t.forget()
-	s.dropProcess(p)
-	s.dropSpace(p.space)
+	n.s.dropProcess(p)
+	n.s.dropSpace(p.space)
 }
 
 // execed handles a thread's stop after a successful exec. The thread is the only one left of its process, has its first
@@ -209,9 +216,9 @@ func (s *Session) abandon(t *thread) {
 func (s *Session) execed(t *thread) {
 	p := t.proc
 	former, _ := ptrace.EventMsg(t.tid)
-	silent := t.silent
+	unprobed := t.unprobed
 	if o := s.threads[int(former)]; o != nil && o != t && o.proc == p {
-		silent = o.silent
+		unprobed = o.unprobed
 		o.forget()
 	}
 	for _, o := range p.threads {
@@ -221,19 +228,19 @@ func (s *Session) execed(t *thread) {
 	}
 	if p.space.holds(t.tid) {
 		p.exec = true
-		s.rescan(p)
+		s.loading.rescan(p)
 		t.resume(0)
 		return
 	}
 	t.reset()
-	t.silent = silent
+	t.unprobed = unprobed
 	s.dropSpace(p.space)
-	if p.silent && s.cfg.Follow != FollowChildren {
-		s.unfollow(t)
+	if p.unprobed && s.cfg.Follow != FollowChildren {
+		s.arrivals.unfollow(t)
 		return
 	}
 	s.newImage(t)
-	if t.stopped {
+	if t.state.InStop() {
 		t.resume(0)
 	}
 }
@@ -241,32 +248,32 @@ func (s *Session) execed(t *thread) {
 // reset discards what a thread was doing in its former image.
 func (t *thread) reset() {
 	t.calls.Drop()
-	if !t.executing() { // the end of the call that made the image is still to come
-		t.dropCall()
+	if !t.calling.executing() { // the end of the call that made the image is still to come
+		t.calling.dropCall()
 	}
-	t.dropInterrupted()
+	t.calling.dropInterrupted()
 	t.h.Drop()
-	t.closeTrap() // the mask outlives the image, which has no breakpoint yet
-	t.trapMeant, t.seeMask = false, false
+	t.sigtrap.closeTrap() // the mask outlives the image, which has no breakpoint yet
+	t.sigtrap.meant, t.sigtrap.seeMask = false, false
 	t.proc.watches = nil
-	t.step, t.redo, t.deferred = step{}, redo{}, t.deferred[:0]
-	t.masked, t.postCall, t.unarmed, t.seeExit, t.vforking, t.owed, t.dr = false, false, false, nil, false, 0, debugreg.Regs{}
+	t.exec.step, t.exec.redo, t.queue.deferred = step{}, redo{}, t.queue.deferred[:0]
+	t.queue.masked, t.exec.postCall, t.protection.unarmed, t.exec.seeExit, t.vforking, t.queue.owed, t.watch.regs = false, false, false, nil, false, 0, debugreg.Regs{}
 }
 
 // unfollow detaches from a process that no longer shares its memory with a probed one.
-func (s *Session) unfollow(t *thread) {
+func (n *arrivals) unfollow(t *thread) {
 	p := t.proc
 	p.space = &space{users: 1, mem: p.space.mem}
 	ptrace.Detach(t.tid, 0)
 	t.forget()
-	s.dropProcess(p)
-	s.checkDone()
+	n.s.dropProcess(p)
+	n.s.checkDone()
 }
 
 // newImage sets up the image that a process has just started to run, and arms all probes in it. An error means that its
 // memory cannot be opened, so that it cannot be probed at all. The user is warned about the error, unless it is about
 // the first image of a launched process. If the ABI is unknown or not supported, newImage warns, makes the process
-// silent, and returns no error.
+// unprobed, and returns no error.
 func (s *Session) newImage(t *thread) error {
 	p := t.proc
 	first := p.launched && !p.exec
@@ -275,7 +282,7 @@ func (s *Session) newImage(t *thread) error {
 	if err != nil {
 		a = p.arch
 		s.warn(fmt.Sprintf("cannot probe process %d: %v", p.pid, err))
-		p.silent = true
+		p.unprobed = true
 	}
 	p.arch = a
 	sp, err := s.openSpace(t.tid, a)
@@ -287,18 +294,18 @@ func (s *Session) newImage(t *thread) error {
 	}
 	sp.users++
 	p.space = sp
-	if !p.silent {
+	if !p.unprobed {
 		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.tid, Path: procfs.Link(p.pid, "exe")})
 	}
 	switch {
-	case err != nil || p.silent:
+	case err != nil || p.unprobed:
 	case first && s.cfg.LateFallback && hexField(t.tid, "SigBlk")&trapBit == 0:
-		s.protectLater(p)
-	case !first && s.sysnames > 0:
-		t.unarmed = true
-	case (first || t.leaveExec()) && t.getRegs():
-		s.protect(t)
+		s.guards.protectLater(p)
+	case !first && s.others.sysnames > 0:
+		t.protection.unarmed = true
+	case (first || t.protection.leaveExec()) && t.getRegs():
+		s.guards.protect(t)
 	}
-	s.rescan(p)
+	s.loading.rescan(p)
 	return err
 }

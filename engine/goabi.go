@@ -8,13 +8,13 @@ import "gotap/engine/registry"
 
 // Goroutine implements retprobe.Target. If the stack of the goroutine that runs on this thread has moved, it
 // corrects the goroutine's recorded frames.
-func (t *thread) Goroutine() (g, hi uint64) {
-	space := t.proc.space
-	g, hi, ok := t.proc.arch.Golang.Goroutine(&t.regs, space, uint64(t.proc.arch.WordSize()), t.sp())
+func (w *view) Goroutine() (g, hi uint64) {
+	space := w.t.proc.space
+	g, hi, ok := w.t.proc.arch.Golang.Goroutine(&w.t.regs, space, uint64(w.t.proc.arch.WordSize()), w.t.sp())
 	if !ok {
 		return 0, 0
 	}
-	for _, o := range t.proc.threads {
+	for _, o := range w.t.proc.threads {
 		o.calls.Moved(g, hi)
 	}
 	return g, hi

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"gotap/engine/fallback"
+	"gotap/engine/image/module"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/threadstate"
 )
 
 // The fallback of a session's targets keeps them alive when the session is killed. Package fallback describes how it
@@ -31,6 +33,19 @@ import (
 // itself. An emulated instruction whose registers have not been written runs again; package fallback lists the cases
 // where that is visible.
 
+// guards keeps the fallback installed in every process, and SIGTRAP deliverable to it.
+type guards struct {
+	s           *Session
+	signalCalls map[*module.File]signalSites
+}
+
+// protection installs, takes over and removes the fallback of the thread's process, through this thread.
+type protection struct {
+	t        *thread
+	leftStep bool // it may be in a step that an earlier session began: see takeover.go
+	unarmed  bool // it is in the call that created its image; the fallback is installed after that call
+}
+
 // guard is the fallback of an address space.
 type guard struct {
 	base  uint64 // of its region; 0: there is none
@@ -44,25 +59,25 @@ type guard struct {
 }
 
 // protect installs the fallback, using a stopped thread whose registers have been read.
-func (s *Session) protect(t *thread) {
+func (y *guards) protect(t *thread) {
 	p := t.proc
-	if !p.unguarded() || s.closing {
+	if !p.unguarded() || y.s.life.closing {
 		return
 	}
-	put := t.install
+	put := t.protection.install
 	if p.space.guard.base != 0 {
-		put = t.takeOver
+		put = t.sigtrap.takeOver
 	}
 	p.space.guard.tried, p.trap.asked = true, true
-	err := t.allowsHandler()
+	err := t.inject.allowsHandler()
 	if err == nil {
 		err = put()
 	}
 	if err != nil {
-		s.unprotected(t, err.Error())
+		y.unprotected(t, err.Error())
 		return
 	}
-	s.watchLateSignalCalls(t.proc.space)
+	y.watchLateSignalCalls(t.proc.space)
 }
 
 // unguarded reports whether a process still lacks the fallback. Its memory may have a region already, installed by a
@@ -73,49 +88,49 @@ func (p *process) unguarded() bool {
 }
 
 // unprotected warns about a process without fallback.
-func (s *Session) unprotected(t *thread, why string) {
-	s.warnIn(t.proc.space, fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", t.proc.pid, why))
+func (y *guards) unprotected(t *thread, why string) {
+	y.s.warnIn(t.proc.space, fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", t.proc.pid, why))
 }
 
 // install maps and fills the region, or takes over one that an earlier session left, and makes its handler the action
 // for SIGTRAP.
-func (t *thread) install() error {
-	sp := t.proc.space
-	own, err := t.adoptOrMap()
+func (k *protection) install() error {
+	sp := k.t.proc.space
+	own, err := k.adoptOrMap()
 	if err != nil {
 		return err
 	}
-	if watching := sp.guard.watching; watching || t.dr.Any() || t.s.watching > 0 {
+	if watching := sp.guard.watching; watching || k.t.watch.regs.Any() || k.t.s.others.watching > 0 {
 		sp.guard.watching = false // the page has overwritten the note to the handler
-		t.s.markWatching(sp)
+		k.t.s.guards.markWatching(sp)
 	}
-	t.recordSignalCalls() // first, because the first entries are restored last
+	k.t.sigtrap.recordSignalCalls() // first, because the first entries are restored last
 	for _, p := range sp.points {
 		if p.planted {
-			sp.record(p, t.tid)
+			sp.record(p, k.t.tid)
 		}
 	}
-	t.proc.trap = trapAction{own: own, asked: true}
-	return t.setTrapAction()
+	k.t.proc.trap = trapAction{own: own, asked: true}
+	return k.t.sigtrap.setTrapAction()
 }
 
 // adoptOrMap takes over a region, or maps and fills one, and returns the program's own action.
-func (t *thread) adoptOrMap() (own fallback.Action, err error) {
-	if found, maps := t.leftRegions(); len(found) > 0 {
-		if own, err = t.queryTrapAction(); err == nil {
-			own = t.adopt(found, maps, own)
+func (k *protection) adoptOrMap() (own fallback.Action, err error) {
+	if found, maps := k.leftRegions(); len(found) > 0 {
+		if own, err = k.t.sigtrap.queryTrapAction(); err == nil {
+			own = k.adopt(found, maps, own)
 		}
 		return own, err
 	}
-	base, err := t.mapMemory(0, fallback.Size)
+	base, err := k.t.inject.mapMemory(0, fallback.Size)
 	if err != nil {
 		return own, err
 	}
-	if own, err = t.queryTrapAction(); err != nil {
+	if own, err = k.t.sigtrap.queryTrapAction(); err != nil {
 		return own, err
 	}
-	sp := t.proc.space
-	if err := sp.mem.Poke(base, t.proc.arch.Native.Page(base, own), t.tid); err != nil {
+	sp := k.t.proc.space
+	if err := sp.mem.Poke(base, k.t.proc.arch.Native.Page(base, own), k.t.tid); err != nil {
 		return own, err
 	}
 	sp.guard.base, sp.guard.table = base, fallback.Table{}
@@ -153,32 +168,32 @@ func (sp *space) checkRegion() {
 // raise is taken to have blocked SIGTRAP, as in restoreTrapAction. A thread that blocks SIGTRAP but not the others has
 // the fallback already (maskCalled), unless it blocked SIGTRAP with its own system call, with swapcontext, or for the
 // duration of a handler. Then it is not recognised at this one hit.
-func (t *thread) protectAtHit(p *point) {
-	blocked := t.proc.unguarded() && !t.trapOpen && t.blocksRest()
+func (k *protection) protectAtHit(p *point) {
+	blocked := k.t.proc.unguarded() && !k.t.sigtrap.open && k.t.sigtrap.blocksRest()
 	if blocked {
-		if t.noteMerged(); t.leaveOpen() {
+		if k.t.sigtrap.noteMerged(); k.t.sigtrap.leaveOpen() {
 			blocked = false
 		} else {
-			t.blockTrap() // before the calls that follow, which would deliver a pending one
+			k.t.sigtrap.blockTrap() // before the calls that follow, which would deliver a pending one
 			p.blocks = true
 		}
-		t.proc.trap.blockers = true
+		k.t.proc.trap.blockers = true
 	}
-	t.s.protect(t)
+	k.t.s.guards.protect(k.t)
 	if blocked {
-		t.sendMerged()
+		k.t.sigtrap.sendMerged()
 	}
 }
 
 // protectAttached installs the fallback in a running process that has been attached to. over is false if no thread
 // could be used for it now. asleep reports that none can be used soon: all sleep in calls that must not be interrupted.
-func (s *Session) protectAttached(p *process) (over, asleep bool) {
+func (y *guards) protectAttached(p *process) (over, asleep bool) {
 	if !p.unguarded() {
 		return true, false
 	}
 	asked, busy := p.interruptable()
 	for _, t := range asked {
-		if s.withStopped(t, func() { s.protect(t) }) {
+		if y.s.world.withStopped(t, func() { y.protect(t) }) {
 			return true, false
 		}
 	}
@@ -187,27 +202,27 @@ func (s *Session) protectAttached(p *process) (over, asleep bool) {
 
 // protectNew makes sure that a process which was just created is protected, because its creator may not be yet. The
 // thread is in its first stop.
-func (t *thread) protectNew() {
-	p := t.proc
+func (k *protection) protectNew() {
+	p := k.t.proc
 	switch {
-	case t.tid != p.pid || p.silent && p.space.users == 1:
+	case k.t.tid != p.pid || p.unprobed && p.space.users == 1:
 	case p.trap.lost:
-		if t.getRegs() {
-			t.installAgain()
+		if k.t.getRegs() {
+			k.t.sigtrap.installAgain()
 		}
-	case p.unguarded() && t.getRegs():
-		t.s.protect(t)
+	case p.unguarded() && k.t.getRegs():
+		k.t.s.guards.protect(k.t)
 	}
 }
 
 // protectExecuted installs the fallback in the program that a thread executes while system calls are traced, at the end
 // of the call that made the image. In all other cases newImage does it.
-func (t *thread) protectExecuted() {
-	if !t.unarmed {
+func (k *protection) protectExecuted() {
+	if !k.unarmed {
 		return
 	}
-	t.unarmed, t.midCall = false, false
-	t.s.protect(t)
+	k.unarmed, k.t.midCall = false, false
+	k.t.s.guards.protect(k.t)
 }
 
 // lateAfter is the longest time after its start at which a program gets its fallback with Config.LateFallback. It is
@@ -217,29 +232,29 @@ var lateAfter = 250 * time.Millisecond
 // protectFirst installs the fallback in a process that is being attached to, at a stop for a signal, and sends the
 // signal again. Where signals arrive constantly, no thread can be stopped without one. A thread whose system call the
 // signal interrupts is left alone.
-func (t *thread) protectFirst(sig int) (did bool) {
-	p := t.proc
-	if !p.awaited || !p.unguarded() || jobControl>>(sig-1)&1 == 1 || !t.getRegs() || p.arch.Restarts(&t.regs) || t.raisedTrap() {
+func (k *protection) protectFirst(sig int) (did bool) {
+	p := k.t.proc
+	if !p.awaited || !p.unguarded() || jobControl>>(sig-1)&1 == 1 || !k.t.getRegs() || p.arch.Restarts(&k.t.regs) || k.t.sigtrap.raisedTrap() {
 		return false
 	}
-	if t.raised(sig) || ptrace.GetSigInfo(t.tid, &t.info) != 0 || ptrace.SendThread(p.pid, t.tid, sig) != 0 {
+	if k.t.queue.raised(sig) || ptrace.GetSigInfo(k.t.tid, &k.t.info) != 0 || fallback.IsOwnCode(k.t.info.Code()) || ptrace.SendThread(p.pid, k.t.tid, sig) != 0 {
 		return false
 	}
-	t.resent = append(t.resent, t.info)
-	t.unreported()
-	t.s.protect(t)
-	t.resume(0)
+	k.t.queue.resent = append(k.t.queue.resent, k.t.info)
+	k.t.unreported()
+	k.t.s.guards.protect(k.t)
+	k.t.resume(0)
 	return true
 }
 
 // protectLater installs the fallback in a process after some time, unless its first hit comes earlier.
-func (s *Session) protectLater(p *process) {
+func (y *guards) protectLater(p *process) {
 	sp := p.space
 	time.AfterFunc(lateAfter, func() {
-		s.do(func() error {
-			if s.procs[p.pid] == p && p.space == sp && !s.closing {
-				if over, asleep := s.protectAttached(p); !over && !asleep {
-					s.protectLater(p)
+		y.s.do(func() error {
+			if y.s.procs[p.pid] == p && p.space == sp && !y.s.life.closing {
+				if over, asleep := y.protectAttached(p); !over && !asleep {
+					y.protectLater(p)
 				}
 			}
 			return nil
@@ -249,26 +264,10 @@ func (s *Session) protectLater(p *process) {
 
 // continued is called for a thread that continues after a group stop. A process that was stopped when it was attached
 // to could not install its fallback then.
-func (t *thread) continued() {
-	if p := t.proc; p.unguarded() {
-		t.s.protectLater(p)
+func (k *protection) continued() {
+	if p := k.t.proc; p.unguarded() {
+		k.t.s.guards.protectLater(p)
 	}
-}
-
-// withStopped stops a running thread briefly and calls fn with its registers read. It returns false if the thread
-// reports another stop first, or has just hit a breakpoint. In the latter case the SIGTRAP is still queued and the
-// thread is past the breakpoint's first byte. Only its own stop corrects that; a system call made now would swallow the
-// signal.
-func (s *Session) withStopped(t *thread, fn func()) bool {
-	if ptrace.Interrupt(t.tid) != 0 || !s.holdOne(t) {
-		return false
-	}
-	defer t.resume(0)
-	if t.raisedTrap() || !t.getRegs() {
-		return false
-	}
-	fn()
-	return true
 }
 
 // enoughAsked is the maximum number of threads that are asked to stop until one does. The others report another stop.
@@ -280,13 +279,13 @@ func (p *process) interruptable() (found []*thread, busy bool) {
 	var sleep []*thread
 	for _, t := range p.threads {
 		switch {
-		case t.gone || t.listening: // a listening thread stays stopped until its owner continues it, and is asked then
+		case t.state.Is(threadstate.Gone, threadstate.JobStopped): // a listening thread stays stopped until its owner continues it, and is asked then
 			continue
-		case t.stopped || t.fresh || t.vforking:
+		case !t.mayRun():
 			busy = true
 			continue
 		}
-		runs, asleep, exact := t.activity()
+		runs, asleep, exact := t.protection.activity()
 		switch {
 		case runs:
 			found = append(found, t)
@@ -304,38 +303,38 @@ func (p *process) interruptable() (found []*thread, busy bool) {
 
 // activity reports whether a thread that is not stopped runs, whether it sleeps in a system call, and whether that call
 // continues exactly as if it had not been interrupted.
-func (t *thread) activity() (runs, asleep, exact bool) {
-	call := strings.Fields(procfs.Read(t.tid, "syscall"))
+func (k *protection) activity() (runs, asleep, exact bool) {
+	call := strings.Fields(procfs.Read(k.t.tid, "syscall"))
 	if len(call) == 1 && call[0] == "running" {
 		return true, false, false
 	}
-	asleep = strings.HasPrefix(procfs.Status(t.tid, "State"), "S")
-	return false, asleep, asleep && len(call) > 4 && t.proc.arch.Calls.GoesOnExactly(call)
+	asleep = strings.HasPrefix(procfs.Status(k.t.tid, "State"), "S")
+	return false, asleep, asleep && len(call) > 4 && k.t.proc.arch.Calls.GoesOnExactly(call)
 }
 
 // interruptable reports whether a thread can be stopped without noticing it.
-func (t *thread) interruptable() bool {
-	if t.gone || t.listening || t.stopped || t.fresh || t.vforking {
+func (k *protection) interruptable() bool {
+	if !k.t.mayRun() {
 		return false
 	}
-	runs, _, exact := t.activity()
+	runs, _, exact := k.activity()
 	return runs || exact
 }
 
 // unprotect restores a process's own action for SIGTRAP, using a stopped thread, and reports whether the handler is
 // removed.
-func (t *thread) unprotect() (gone bool) {
-	tr := &t.proc.trap
-	if !tr.ours || t.gone || !t.getRegs() {
+func (k *protection) unprotect() (gone bool) {
+	tr := &k.t.proc.trap
+	if !tr.ours || k.t.state.Now() == threadstate.Gone || !k.t.getRegs() {
 		return false
 	}
 	tr.ours = false
-	now, err := t.queryTrapAction()
-	if err != nil || now.Handler != fallback.Handler(t.proc.space.guard.base) {
+	now, err := k.t.sigtrap.queryTrapAction()
+	if err != nil || now.Handler != fallback.Handler(k.t.proc.space.guard.base) {
 		return err == nil
 	}
-	if err := t.callSigaction(t.proc.space.guard.base+fallback.OwnAt, 0); err != nil {
-		t.s.warn(fmt.Sprintf("process %d: its action for SIGTRAP cannot be put back: %v", t.proc.pid, err))
+	if err := k.t.sigtrap.callSigaction(k.t.proc.space.guard.base+fallback.OwnAt, 0); err != nil {
+		k.t.s.warn(fmt.Sprintf("process %d: its action for SIGTRAP cannot be put back: %v", k.t.proc.pid, err))
 		return false
 	}
 	return true
@@ -345,17 +344,17 @@ func (t *thread) unprotect() (gone bool) {
 func (p *process) leftWatched() {
 	p.space.guard.watching = true
 	for _, t := range p.threads {
-		t.drDue = true
+		t.watch.due = true
 	}
 }
 
 // markWatching informs the handler that debug registers are armed in an address space. Call it before they are. The
 // mark is never cleared: a thread may have hit a debug register without its stop having been seen. A program cannot arm
 // debug registers itself.
-func (s *Session) markWatching(sp *space) {
+func (y *guards) markWatching(sp *space) {
 	if g := &sp.guard; g.base != 0 && !g.watching {
 		at, p := fallback.Watching(g.base, true)
-		g.watching = sp.mem.Poke(at, p, s.stoppedTid(sp)) == nil
+		g.watching = sp.mem.Poke(at, p, y.s.world.stoppedTid(sp)) == nil
 	}
 }
 
@@ -366,93 +365,24 @@ func (s *Session) markWatching(sp *space) {
 // The 32-bit ARM kernel does not report the end of a call whose beginning was not requested: ret_fast_syscall in its
 // arch/arm/kernel/entry-common.S checks for that flag after it has shifted the flag away. It would report the program's
 // first own call instead. So on ARM the engine requests a stop, which comes before the thread runs anything.
-func (t *thread) leaveExec() bool {
-	if t.s.sysnames > 0 {
+func (k *protection) leaveExec() bool {
+	if k.t.s.others.sysnames > 0 {
 		return false
 	}
-	asked := t.proc.arch.Stepless
-	if asked && (ptrace.Interrupt(t.tid) != 0 || ptrace.Cont(t.tid, 0) != 0) || !asked && ptrace.ContToSyscall(t.tid, 0) != 0 {
+	asked := k.t.proc.arch.Stepless
+	if asked && (ptrace.Interrupt(k.t.tid) != 0 || ptrace.Cont(k.t.tid, 0) != 0) || !asked && ptrace.ContToSyscall(k.t.tid, 0) != 0 {
 		return false
 	}
 	tid, e := 0, syscall.EINTR
 	for e == syscall.EINTR {
-		tid, e = ptrace.PeekStop(t.tid, &t.s.special, true)
+		tid, e = ptrace.PeekStop(k.t.tid, &k.t.s.stops.special, true)
 	}
-	st := t.s.special
-	t.stopped = tid == t.tid && (st.AtSyscall() || asked && st.Event() == ptrace.EventStop && !st.GroupStop())
-	if t.stopped {
-		ptrace.ConsumeStop(t.tid)
-		t.midCall = false
+	st := k.t.s.stops.special
+	if tid != k.t.tid || !st.AtSyscall() && !(asked && st.Event() == ptrace.EventStop && !st.GroupStop()) {
+		k.t.state.To(threadstate.Running)
+		return false
 	}
-	return t.stopped
-}
-
-// keptFrom is what the handler's list says about a thread: which signals are withheld from it.
-type keptFrom struct {
-	entry int // in the list of threads, counted from 1; 0: none
-	what  fallback.Thread
-}
-
-// noteKept records for the handler what is withheld from the thread. Call it before signals are blocked, or before the
-// thread is resumed with signals withheld. If the handler has to deliver them, their siginfo is lost, and how often
-// each was sent.
-func (t *thread) noteKept(mask uint64) {
-	g := &t.proc.space.guard
-	if g.base == 0 {
-		return
-	}
-	now := fallback.Thread{Tid: t.tid, Masked: true, Mask: mask}
-	for i := range t.deferred {
-		now.Kept |= 1 << (t.deferred[i].Signal() - 1)
-	}
-	if t.kept.entry != 0 && t.kept.what == now {
-		return
-	}
-	if t.kept.entry == 0 {
-		if t.kept.entry = t.freeEntry(); t.kept.entry == 0 {
-			return
-		}
-	}
-	t.kept.what = now
-	t.writeKept(now)
-	if t.kept.entry > g.threads {
-		g.threads = t.kept.entry
-		at, p := fallback.Masks(g.base, g.threads)
-		t.proc.space.mem.Poke(at, p, t.tid)
-	}
-}
-
-// freeEntry returns a free entry in the list of threads, or 0 if there is none.
-func (t *thread) freeEntry() int {
-	used := map[int]bool{}
-	for _, o := range t.s.threads {
-		if o.proc.space == t.proc.space {
-			used[o.kept.entry] = true
-		}
-	}
-	if l := t.proc.space.guard.left; l != nil {
-		for _, i := range l.threads {
-			used[i+1] = true
-		}
-	}
-	for i := 1; i <= fallback.Threads; i++ {
-		if !used[i] {
-			return i
-		}
-	}
-	return 0
-}
-
-func (t *thread) writeKept(what fallback.Thread) {
-	sp := t.proc.space
-	at, p := what.Entry(sp.guard.base, t.kept.entry-1)
-	sp.mem.Poke(at, p[:], t.tid)
-}
-
-// dropKept removes the thread from the list when nothing is withheld from it any more.
-func (t *thread) dropKept() {
-	if t.kept.entry != 0 && !t.masked && len(t.deferred) == 0 {
-		t.writeKept(fallback.Thread{})
-		t.kept = keptFrom{}
-	}
+	ptrace.ConsumeStop(k.t.tid)
+	k.t.midCall = false
+	return true
 }

@@ -15,15 +15,15 @@ func (t *thread) hit(p *point) {
 	*t.pc() = p.addr
 	p.sp.mem.Stack = t.sp()
 	t.h.Begin(t.proc.arch.WordSize())
-	t.at, t.fpRead = p, false
+	t.at, t.view.fpRead = p, false
 	if t.proc.unguarded() && (p.internal == nil || !t.s.cfg.LateFallback) {
-		t.protectAtHit(p)
+		t.protection.protectAtHit(p)
 	}
-	if t.breath.used > 0 {
-		t.breath.leave(p.addr, t.sp())
+	if t.queue.starvation.used > 0 {
+		t.queue.starvation.leave(p.addr, t.sp())
 	}
-	if t.seqDue = p.looksForSequence(); t.seqDue && t.inSequence() {
-		t.s.bar(p, t.proc.pid)
+	if t.exec.seqDue = p.looksForSequence(); t.exec.seqDue && t.exec.inSequence() {
+		t.s.patcher.bar(p, t.proc.pid)
 		t.setRegs()
 		t.resume(0)
 		return
@@ -34,14 +34,14 @@ func (t *thread) hit(p *point) {
 			return
 		}
 	}
-	if len(p.picks) > 0 {
-		t.picking(p)
+	if len(p.resolvers) > 0 {
+		t.awaitResolver(p)
 	}
-	again := t.redo.addr == p.addr && t.redo.sp == t.sp() && p.addr != 0
-	t.redo = redo{}
-	if !again && !t.silent && !t.proc.silent && isa.Executes(p.site, &t.regs) {
-		if t.s.meter.resting {
-			t.restAt(p)
+	again := t.exec.redo.addr == p.addr && t.exec.redo.sp == t.sp() && p.addr != 0
+	t.exec.redo = redo{}
+	if !again && !t.unprobed && !t.proc.unprobed && isa.Executes(p.site, &t.regs) {
+		if t.s.throttle.meter.throttled {
+			t.throttleAt(p)
 		} else {
 			t.calls.Hit(&p.Point)
 		}
@@ -50,7 +50,7 @@ func (t *thread) hit(p *point) {
 	case t.h.Skip:
 		t.h.Skip = false
 		t.skipFunction(p)
-	case t.makeSignalCall(p):
+	case t.sigtrap.makeSignalCall(p):
 		t.finish()
 	default:
 		t.execute(p)
@@ -60,24 +60,24 @@ func (t *thread) hit(p *point) {
 // execute completes the displaced instruction, at once or with a step.
 func (t *thread) execute(p *point) {
 	if t.proc.arch.Stepless {
-		t.emulate(p)
+		t.emu.emulate(p)
 		return
 	}
-	if t.s.hasShadow != nil && t.usesShadow(p) {
-		t.stepInPlace(p, false)
+	if t.s.images.hasShadow != nil && t.exec.usesShadow(p) {
+		t.exec.stepInPlace(p, false)
 		return
 	}
-	if p.how == arch.Emulated && (len(t.proc.watches) == 0 || !p.site.Allowed(arch.InPlace)) && t.emulates(p) {
+	if p.how == arch.Emulated && (len(t.proc.watches) == 0 || !p.site.Allowed(arch.InPlace)) && t.emu.emulates(p) {
 		t.finish()
 		return
 	}
 	// What cannot be emulated, or would fault, is left to the processor. So is an instruction that may hit a
 	// watchpoint, if it can be stepped.
-	t.beginStep(p)
+	t.exec.beginStep(p)
 }
 
 // finish is called when the instruction has completed, with the registers that it left. The thread resumes with the
-// oldest signal that was kept meanwhile, or keeps it longer: see breath.
+// oldest signal that was kept meanwhile, or keeps it longer: see starvation.
 func (t *thread) finish() { t.finishWith(0) }
 
 // finishWith is finish with a signal to deliver, with which the thread is stopped; 0: the kept signal.
@@ -87,16 +87,16 @@ func (t *thread) finishWith(sig int) {
 		t.h.Commit()
 	}
 	t.setRegs()
-	if t.seqDue {
-		t.ledIntoSequence()
+	if t.exec.seqDue {
+		t.exec.ledIntoSequence()
 	}
-	if sig == 0 && (t.masked || len(t.deferred) > 0) {
-		if t.breathe(); !t.breath.keep {
-			sig = t.takeKept()
+	if sig == 0 && (t.queue.masked || len(t.queue.deferred) > 0) {
+		if t.queue.keepOrDeliver(); !t.queue.starvation.keep {
+			sig = t.queue.takeKept()
 		}
 	}
-	if sig == 0 && t.looks() {
-		t.restoreTrapAction()
+	if sig == 0 && t.sigtrap.looks() {
+		t.sigtrap.restoreTrapAction()
 	}
 	t.resume(sig)
 }
@@ -104,39 +104,39 @@ func (t *thread) finishWith(sig int) {
 // The methods below are what package hit needs from a thread.
 
 // Push implements hit.Target.
-func (t *thread) Push(pl *placement) (this uint64, ok bool) { return t.calls.Push(&t.at.Point, pl) }
+func (w *view) Push(pl *placement) (this uint64, ok bool) { return w.t.calls.Push(&w.t.at.Point, pl) }
 
 // IDs implements hit.Target.
-func (t *thread) IDs() (pid, tid int) { return t.proc.pid, t.tid }
+func (w *view) IDs() (pid, tid int) { return w.t.proc.pid, w.t.tid }
 
 // Comm implements hit.Target.
-func (t *thread) Comm(p []byte) { t.readComm(p) }
+func (w *view) Comm(p []byte) { w.readComm(p) }
 
 // Disarm implements hit.Target.
-func (t *thread) Disarm(pr *probe) { t.s.Set.Disarm(pr) }
+func (w *view) Disarm(pr *probe) { w.t.s.Set.Disarm(pr) }
 
 // Signal implements hit.Target.
-func (t *thread) Signal(n int) { ptrace.SendThread(t.proc.pid, t.tid, n) }
+func (w *view) Signal(n int) { ptrace.SendThread(w.t.proc.pid, w.t.tid, n) }
 
 // Stop implements hit.Target.
-func (t *thread) Stop() {
-	t.s.leftStopped.Store(t.proc.pid, true)
-	t.Signal(ptrace.SIGSTOP)
+func (w *view) Stop() {
+	w.t.s.life.leftStopped.Store(w.t.proc.pid, true)
+	w.Signal(ptrace.SIGSTOP)
 }
 
 // Dump implements hit.Target.
-func (t *thread) Dump(regs []uint64) {
-	t.setRegs()
-	t.dump(regs)
+func (w *view) Dump(regs []uint64) {
+	w.t.setRegs()
+	w.dump(regs)
 }
 
 // Hold implements hit.Target.
-func (t *thread) Hold(ticket uint32) {
-	if t.ticket != 0 {
-		delete(t.s.tickets, t.ticket)
+func (w *view) Hold(ticket uint32) {
+	if w.t.ticket != 0 {
+		delete(w.t.s.tickets, w.t.ticket)
 	}
-	t.ticket = ticket
-	t.s.tickets[ticket] = t
+	w.t.ticket = ticket
+	w.t.s.tickets[ticket] = w.t
 }
 
 // skipFunction returns from the function that was just entered, without running its code.

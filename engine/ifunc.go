@@ -21,26 +21,26 @@ type ifunc struct {
 // armIFunc arms a probe on the implementation of an indirect function, if it has been selected. It also places a
 // breakpoint on the resolver function, which the loader runs to select: the implementation is the resolver's
 // result.
-func (s *Session) armIFunc(p *process, pr *probe, t place.Target, m *module.Loaded) error {
+func (d *loading) armIFunc(p *process, pr *probe, t place.Target, m *module.Loaded) error {
 	pick := &ifunc{pr, t}
-	chosen, kernel := s.chosenAddrs(p, t)
+	chosen, kernel := d.resolvedAddrs(p, t)
 	if len(chosen) == 0 && kernel {
 		return kernelChosen(t)
 	}
 	for _, addr := range chosen {
-		if err := s.armChosen(p, pick, addr); err != nil {
+		if err := d.armResolved(p, pick, addr); err != nil {
 			return err
 		}
 	}
-	pt, err := s.pointAt(p.space, m.Addr(t.Vaddr), m)
+	pt, err := d.s.patcher.pointAt(p.space, m.Addr(t.Vaddr), m)
 	if err != nil {
 		return fmt.Errorf("cannot watch the choice of %s: %w", t.Name, err)
 	}
-	if slices.ContainsFunc(pt.picks, func(o *ifunc) bool { return o.probe == pr && o.target.Name == t.Name }) {
+	if slices.ContainsFunc(pt.resolvers, func(o *ifunc) bool { return o.probe == pr && o.target.Name == t.Name }) {
 		return nil
 	}
-	pt.picks = append(pt.picks, pick)
-	return s.sync(pt)
+	pt.resolvers = append(pt.resolvers, pick)
+	return d.s.patcher.sync(pt)
 }
 
 // kernelChosen returns the error for a function of the C library for which the loader has selected the kernel's own
@@ -52,15 +52,15 @@ func kernelChosen(t place.Target) error {
 
 // chosenAddrs reads the pointers to the selected implementation, and returns those already filled in. kernel
 // reports whether one of them is an address in the vdso.
-func (s *Session) chosenAddrs(p *process, t place.Target) (found []uint64, kernel bool) {
+func (d *loading) resolvedAddrs(p *process, t place.Target) (found []uint64, kernel bool) {
 	mods := p.space.mods
 	for _, c := range t.Chosen(module.Files(mods)) {
 		for i := range mods {
 			if m := &mods[i]; m.File == c.File && m.Err == nil && m.Covers(c.Slot) {
 				addr, ok := p.space.Pointer(m.Addr(c.Slot))
 				addr = p.space.arch.Target(addr)
-				kernel = kernel || ok && addr != 0 && s.vdsoOf(p).holds(addr)
-				if ok && s.isImplementation(mods, addr, t) && !slices.Contains(found, addr) {
+				kernel = kernel || ok && addr != 0 && d.s.images.vdsoOf(p).holds(addr)
+				if ok && d.isImplementation(mods, addr, t) && !slices.Contains(found, addr) {
 					found = append(found, addr)
 				}
 			}
@@ -71,7 +71,7 @@ func (s *Session) chosenAddrs(p *process, t place.Target) (found []uint64, kerne
 
 // isImplementation reports whether the loader has filled in a pointer to an implementation: the pointer is then the
 // start of a function of the same module.
-func (s *Session) isImplementation(mods []module.Loaded, addr uint64, t place.Target) bool {
+func (d *loading) isImplementation(mods []module.Loaded, addr uint64, t place.Target) bool {
 	m := module.Find(mods, addr)
 	if m == nil || m.Err != nil || m.File == nil || m.File != t.File || m.File.InPLT(m.Vaddr(addr)) {
 		return false
@@ -91,9 +91,9 @@ func (sp *space) Pointer(addr uint64) (uint64, bool) {
 }
 
 // armChosen arms a probe on the implementation at an address.
-func (s *Session) armChosen(p *process, pick *ifunc, addr uint64) error {
+func (d *loading) armResolved(p *process, pick *ifunc, addr uint64) error {
 	m := module.Find(p.space.mods, addr)
-	if m == nil && s.vdsoOf(p).holds(addr) {
+	if m == nil && d.s.images.vdsoOf(p).holds(addr) {
 		return kernelChosen(pick.target)
 	}
 	if m == nil || m.Err != nil {
@@ -101,26 +101,26 @@ func (s *Session) armChosen(p *process, pick *ifunc, addr uint64) error {
 	}
 	t := place.At(m.File, m.Vaddr(addr))
 	t.Symbol, t.Name = pick.target.Symbol, pick.target.Name
-	pl, err := pick.probe.Place(t, s.info(t))
+	pl, err := pick.probe.Place(t, d.s.info(t))
 	if err != nil {
 		return err
 	}
 	return arming.Attach(p, pl, addr, m)
 }
 
-// picking is called when a resolver function is entered, and waits for its result.
-func (t *thread) picking(p *point) {
-	for _, pick := range p.picks {
+// awaitResolver is called when a resolver function is entered, and waits for its result.
+func (t *thread) awaitResolver(p *point) {
+	for _, pick := range p.resolvers {
 		if pick.probe.Removed {
 			continue
 		}
-		t.calls.Await(func(by retprobe.Target) { by.(*thread).chosen(pick) })
+		t.calls.Await(func(by retprobe.Target) { by.(*view).t.chosen(pick) })
 	}
 }
 
 // chosen is called when a resolver function has returned.
 func (t *thread) chosen(pick *ifunc) {
-	err := t.s.armChosen(t.proc, pick, t.proc.arch.Target(t.regs[t.proc.arch.Ret()]))
+	err := t.s.loading.armResolved(t.proc, pick, t.proc.arch.Target(t.regs[t.proc.arch.Ret()]))
 	if err == nil {
 		return
 	}

@@ -22,62 +22,62 @@ const mostInterrupted = 16
 const eintr = -4
 
 // suspendCall puts the interrupted call into the list, because a handler is about to run.
-func (t *thread) suspendCall() {
-	if !t.sys.pending.Any() {
-		t.dropCall() // nothing waits for its end
+func (k *calling) suspendCall() {
+	if !k.now.pending.Any() {
+		k.dropCall() // nothing waits for its end
 		return
 	}
-	t.missInterrupted(func(c *sysCall) bool { return c.sp <= t.sys.sp })
-	if len(t.interrupted) == mostInterrupted {
-		oldest := &t.interrupted[0]
-		t.missInterrupted(func(c *sysCall) bool { return c == oldest })
+	k.missInterrupted(func(c *sysCall) bool { return c.sp <= k.now.sp })
+	if len(k.interrupted) == mostInterrupted {
+		oldest := &k.interrupted[0]
+		k.missInterrupted(func(c *sysCall) bool { return c == oldest })
 	}
-	t.interrupted = append(t.interrupted, t.sys)
-	t.sys = sysCall{}
+	k.interrupted = append(k.interrupted, k.now)
+	k.now = sysCall{}
 }
 
 // resumeCall continues the call that a handler interrupted, if there is one: the registers are those that the handler's
 // end has restored.
-func (t *thread) resumeCall() {
-	pc, sp := *t.pc(), t.sp()
-	i := len(t.interrupted) - 1
-	for i >= 0 && t.interrupted[i].sp != sp {
+func (k *calling) resumeCall() {
+	pc, sp := *k.t.pc(), k.t.sp()
+	i := len(k.interrupted) - 1
+	for i >= 0 && k.interrupted[i].sp != sp {
 		i--
 	}
 	if i < 0 {
 		return
 	}
-	call := t.interrupted[i]
-	t.interrupted = slices.Delete(t.interrupted, i, i+1)
-	t.sys = call
-	switch result := int64(t.proc.arch.SyscallRet(&t.regs)); {
+	call := k.interrupted[i]
+	k.interrupted = slices.Delete(k.interrupted, i, i+1)
+	k.now = call
+	switch result := int64(k.t.proc.arch.SyscallRet(&k.t.regs)); {
 	case pc < call.pc && call.pc-pc <= 4: // before the instruction, of at most four bytes: the call is made again
 	case pc == call.pc && result == eintr:
-		t.sys.again = false
-		t.leaveCall()
+		k.now.again = false
+		k.leaveCall()
 	default: // the handler went elsewhere
-		t.missCall()
+		k.missCall()
 	}
 }
 
 // missInterrupted drops interrupted calls that will not be resumed, and counts them as missed.
-func (t *thread) missInterrupted(lost func(*sysCall) bool) {
-	kept := t.interrupted[:0]
-	for i := range t.interrupted {
-		c := &t.interrupted[i]
+func (k *calling) missInterrupted(lost func(*sysCall) bool) {
+	kept := k.interrupted[:0]
+	for i := range k.interrupted {
+		c := &k.interrupted[i]
 		if !lost(c) {
 			kept = append(kept, *c)
 			continue
 		}
-		c.pending.Miss(&t.h)
+		c.pending.Miss(&k.t.h)
 	}
-	t.interrupted = kept
+	k.interrupted = kept
 }
 
 // dropInterrupted drops all of them: the thread or its image no longer exists.
-func (t *thread) dropInterrupted() {
-	for i := range t.interrupted {
-		t.interrupted[i].pending.Drop(&t.h)
+func (k *calling) dropInterrupted() {
+	for i := range k.interrupted {
+		k.interrupted[i].pending.Drop(&k.t.h)
 	}
-	t.interrupted = nil
+	k.interrupted = nil
 }

@@ -39,7 +39,7 @@ type keyMemory struct {
 
 // ReadMemory implements arch.Memory.
 func (m *keyMemory) ReadMemory(addr uint64, p []byte) error {
-	if m.t.restricted(addr) {
+	if m.t.emu.restricted(addr) {
 		return errKeys
 	}
 	return m.Memory.ReadMemory(addr, p)
@@ -47,37 +47,37 @@ func (m *keyMemory) ReadMemory(addr uint64, p []byte) error {
 
 // WriteMemory implements arch.Memory.
 func (m *keyMemory) WriteMemory(addr uint64, p []byte) error {
-	if m.t.restricted(addr) {
+	if m.t.emu.restricted(addr) {
 		return errKeys
 	}
 	return m.Memory.WriteMemory(addr, p)
 }
 
 // emulates emulates the displaced instruction of a point, and reports whether it could.
-func (t *thread) emulates(p *point) bool {
+func (m *emulation) emulates(p *point) bool {
 	var mem arch.Memory = p.sp.mem
-	if t.s.keyRights != nil {
-		t.keyed = keyMemory{p.sp.mem, t}
-		mem = &t.keyed
+	if m.t.s.images.keyRights != nil {
+		m.keyed = keyMemory{p.sp.mem, m.t}
+		mem = &m.keyed
 	}
-	return p.site.Emulate(&t.regs, mem) == nil
+	return p.site.Emulate(&m.t.regs, mem) == nil
 }
 
 // restricted reports whether a protection key may forbid the thread access to an address.
-func (t *thread) restricted(addr uint64) bool {
-	if sp := t.sp(); addr-sp+nearStack < 2*nearStack {
+func (m *emulation) restricted(addr uint64) bool {
+	if sp := m.t.sp(); addr-sp+nearStack < 2*nearStack {
 		return false
 	}
-	if !t.proc.space.keys && t.rights() != firstRights {
-		t.proc.space.keys = true
+	if !m.t.proc.space.keys && m.rights() != firstRights {
+		m.t.proc.space.keys = true
 	}
-	return t.proc.space.keys
+	return m.t.proc.space.keys
 }
 
 // rights returns the thread's protection key register.
-func (t *thread) rights() uint32 {
-	state := t.s.keyRights
-	n, e := ptrace.GetRegSet(t.tid, ptrace.SetX86State, state)
+func (m *emulation) rights() uint32 {
+	state := m.t.s.images.keyRights
+	n, e := ptrace.GetRegSet(m.t.tid, ptrace.SetX86State, state)
 	if e != 0 || n < len(state) {
 		return firstRights // without the register, keys are not detected
 	}

@@ -13,7 +13,14 @@ import (
 
 	"gotap/engine/abi"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/threadstate"
 )
+
+// launching starts programs under trace.
+type launching struct {
+	s        *Session
+	settling settle
+}
 
 // command is a program to launch, with the methods that launch it.
 type command Command
@@ -56,11 +63,11 @@ func (s *Session) Spawn(what Command) (pid int, err error) {
 		return 0, &LaunchError{Path: c.Path, Err: err}
 	}
 	err = s.do(func() error {
-		pid, err = s.launch(c, path)
+		pid, err = s.launching.launch(c, path)
 		return err
 	})
 	if err == nil {
-		s.warnPrivileges(c.at(path))
+		warnPrivileges(s, c.at(path))
 	}
 	return pid, err
 }
@@ -70,9 +77,9 @@ func (s *Session) Spawn(what Command) (pid int, err error) {
 func (s *Session) Settle(pid int) error {
 	var c settle
 	err := s.do(func() error {
-		if c = s.settling; c.t != nil {
-			s.watchEntry(c.t.proc.space)
-			c.t.parked = false
+		if c = s.launching.settling; c.t != nil {
+			s.launching.watchEntry(c.t.proc.space)
+			c.t.state.To(threadstate.Stopped)
 			c.t.resume(0)
 		}
 		return nil
@@ -80,7 +87,7 @@ func (s *Session) Settle(pid int) error {
 	if err != nil {
 		return err
 	}
-	if err := s.settled(pid, c.at); err != nil {
+	if err := s.launching.settled(pid, c.at); err != nil {
 		return &LaunchError{Path: c.path, Err: err}
 	}
 	return nil
@@ -160,31 +167,30 @@ func (c command) pathList() string {
 // If the session were killed in between, the child would stay stopped forever, with nothing left to control it. So
 // until the fallback is installed, the kernel kills the child when the tracing thread ends (PR_SET_PDEATHSIG); nobody
 // can notice that the program ever began. Then the child is made to undo that setting itself.
-func (s *Session) launch(c command, path string) (int, error) {
+func (l *launching) launch(c command, path string) (int, error) {
 	leashed := ptrace.CanSetDeathSignal()
 	pid, err := c.fork(path, leashed)
 	if err != nil {
 		return 0, explainRefused(c, path, err)
 	}
-	if err := s.seizeChild(pid); err != nil {
+	if err := l.seizeChild(pid); err != nil {
 		ptrace.SendProcess(pid, ptrace.SIGKILL)
-		s.waitFor(pid)
+		l.s.stops.waitFor(pid)
 		return 0, explainRefused(c, path, err)
 	}
-	p := s.newProcess(pid, unopened(), abi.Host()[0])
+	p := l.s.newProcess(pid, unopened(), abi.Host()[0])
 	p.launched = true
-	t := s.newThread(p, pid)
-	t.stopped, t.parked = true, true
-	if err := s.newImage(t); err != nil {
+	t := l.s.newThread(p, pid, threadstate.Parked)
+	if err := l.s.newImage(t); err != nil {
 		ptrace.SendProcess(pid, ptrace.SIGKILL)
 		return 0, &LaunchError{Path: c.Path, Err: err}
 	}
 	if leashed {
 		t.unleash()
 	}
-	s.settling = settle{t, make(chan struct{}), c.Path}
+	l.settling = settle{t, make(chan struct{}), c.Path}
 	if p.space.loader.at == 0 {
-		s.settleEnd()
+		l.settleEnd()
 	}
 	return pid, nil
 }
@@ -194,7 +200,7 @@ func (t *thread) unleash() {
 	const setDeathSignal = 1 // PR_SET_PDEATHSIG
 	err := error(syscall.ESRCH)
 	if t.getRegs() {
-		_, err = t.callKernel(t.proc.arch.Calls.Prctl, setDeathSignal, 0)
+		_, err = t.inject.callKernel(t.proc.arch.Calls.Prctl, setDeathSignal, 0)
 	}
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.s.warn(fmt.Sprintf("process %d ends when gotap ends: it cannot be told to outlive it: %v", t.proc.pid, err))
@@ -293,32 +299,32 @@ func head(file string) string {
 }
 
 // seizeChild takes over a child as described at launch. All waits are for this child only.
-func (s *Session) seizeChild(pid int) error {
-	if st, ok := s.waitFor(pid); !ok || !st.Stopped() {
+func (l *launching) seizeChild(pid int) error {
+	if st, ok := l.s.stops.waitFor(pid); !ok || !st.Stopped() {
 		return errors.New("it ended before it began")
 	}
-	s.passed(inCall)
+	l.s.passed(inCall)
 	if e := ptrace.Detach(pid, ptrace.SIGSTOP); e != 0 {
 		return fmt.Errorf("cannot stop it: %w", e)
 	}
-	s.passed(inCall)
-	if err := s.waitStopped(pid); err != nil {
+	l.s.passed(inCall)
+	if err := l.waitStopped(pid); err != nil {
 		return err
 	}
-	s.passed(inCall)
+	l.s.passed(inCall)
 	if e := ptrace.Seize(pid, options); e != 0 {
 		return fmt.Errorf("cannot trace it: %w", e)
 	}
-	s.passed(inCall)
-	if st, ok := s.waitFor(pid); !ok || !st.GroupStop() {
+	l.s.passed(inCall)
+	if st, ok := l.s.stops.waitFor(pid); !ok || !st.GroupStop() {
 		return errors.New("it did not stop")
 	}
-	s.passed(inCall)
+	l.s.passed(inCall)
 	ptrace.SendProcess(pid, ptrace.SIGCONT)
 	ptrace.Listen(pid)
 	for {
-		s.passed(inCall)
-		st, ok := s.waitFor(pid)
+		l.s.passed(inCall)
+		st, ok := l.s.stops.waitFor(pid)
 		switch {
 		case !ok || !st.Stopped():
 			return errors.New("it ended before it began")
@@ -332,7 +338,7 @@ func (s *Session) seizeChild(pid int) error {
 }
 
 // waitStopped waits until an untraced child has stopped.
-func (s *Session) waitStopped(pid int) error {
+func (l *launching) waitStopped(pid int) error {
 	var ws syscall.WaitStatus
 	for {
 		_, err := syscall.Wait4(pid, &ws, syscall.WALL|syscall.WUNTRACED, nil)
@@ -349,13 +355,13 @@ func (s *Session) waitStopped(pid int) error {
 }
 
 // settled waits until a launched program is where Launch leaves it.
-func (s *Session) settled(pid int, at <-chan struct{}) error {
+func (l *launching) settled(pid int, at <-chan struct{}) error {
 	select {
 	case <-at:
-	case <-s.loop.dead:
+	case <-l.s.loop.dead:
 	}
 	alive := false
-	if err := s.do(func() error { alive = s.procs[pid] != nil; return nil }); err != nil {
+	if err := l.s.do(func() error { alive = l.s.procs[pid] != nil; return nil }); err != nil {
 		return err
 	}
 	if !alive {
@@ -372,40 +378,40 @@ type settle struct {
 }
 
 // settleAt reports whether the thread is the one being launched. If so, it holds the thread where it is.
-func (s *Session) settleAt(t *thread) bool {
-	if s.settling.t != t || t.parked {
+func (l *launching) settleAt(t *thread) bool {
+	if l.settling.t != t || t.state.Now() == threadstate.Parked {
 		return false
 	}
-	t.parked = true
-	s.settleEnd()
+	t.state.To(threadstate.Parked)
+	l.settleEnd()
 	return true
 }
 
 // settleEnd ends the wait for a launched program.
-func (s *Session) settleEnd() {
-	close(s.settling.at)
-	s.settling.t = nil
+func (l *launching) settleEnd() {
+	close(l.settling.at)
+	l.settling.t = nil
 }
 
 // watchEntry sets a breakpoint on the entry point of a program's new image. When it is reached, the libraries are
 // mapped, whatever the loader is.
-func (s *Session) watchEntry(sp *space) {
+func (l *launching) watchEntry(sp *space) {
 	if len(sp.mods) == 0 || sp.mods[0].File == nil || sp.mods[0].Err != nil || sp.loader.at == 0 {
 		return
 	}
 	m := &sp.mods[0]
-	p, err := s.pointTo(sp, m.Addr(m.File.Entry))
+	p, err := l.s.patcher.pointTo(sp, m.Addr(m.File.Entry))
 	if err != nil || p.internal != nil {
 		return
 	}
 	p.internal = (*thread).atEntry
-	s.sync(p)
+	l.s.patcher.sync(p)
 }
 
 // atEntry runs once, when a program reaches its entry point.
 func (t *thread) atEntry(p *point) bool {
 	p.internal = nil
-	t.s.sync(p)
-	t.s.rescan(t.proc)
-	return t.s.settleAt(t)
+	t.s.patcher.sync(p)
+	t.s.loading.rescan(t.proc)
+	return t.s.launching.settleAt(t)
 }

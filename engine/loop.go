@@ -215,79 +215,30 @@ func (l *loop) idle() {
 // each stop. A panic, which is a bug in this program and must not harm the targets, ends the session as Close does.
 func (s *Session) run() {
 	defer s.recoverLoop()
-	for !s.closed {
+	for !s.life.closed {
 		s.loop.runTasks()
-		s.unpause()
-		if len(s.backlog) > 0 {
-			s.dealWithBacklog()
+		s.world.unpause()
+		if len(s.stops.backlog) > 0 {
+			s.stops.dealWithBacklog()
 			continue
 		}
-		if s.closed {
+		if s.life.closed {
 			return
 		}
 		if !s.loop.mayWait() {
 			continue
 		}
-		tid, e := s.wait()
+		tid, e := s.stops.wait()
 		s.loop.waiting.Store(false)
 		switch e {
 		case 0:
-			came := s.meter.clock()
-			s.dispatch(tid, s.status)
-			s.settleStop(tid)
-			s.unpause()
-			s.stopOver(came)
+			came := s.throttle.meter.clock()
+			s.dispatch(tid, s.stops.status)
+			s.stops.settleStop(tid)
+			s.world.unpause()
+			s.throttle.stopOver(came)
 		case syscall.ECHILD:
 			s.loop.idle()
-		}
-	}
-}
-
-// wait waits for the next stop. It only peeks at a stop for a signal, so that the signal is delivered if we are killed
-// before the thread is resumed. Call settleStop when the stop has been handled.
-func (s *Session) wait() (int, syscall.Errno) { return s.look(&s.status, true) }
-
-func (s *Session) look(st *ptrace.Status, block bool) (int, syscall.Errno) {
-	tid, e := ptrace.PeekStop(-1, st, block)
-	if e != 0 || tid <= 0 {
-		return tid, e
-	}
-	s.takeStop(tid, *st)
-	return tid, 0
-}
-
-// takeStop consumes a report that was peeked at: the end of a thread, or a stop. A stop of a known thread for a signal
-// is only marked as untaken.
-func (s *Session) takeStop(tid int, st ptrace.Status) {
-	t := s.threads[tid]
-	switch {
-	case st.Ended():
-		ptrace.Poll(tid, &st)
-	case t != nil && st.Stopped() && st.Event() == ptrace.EventNone && !st.AtSyscall():
-		t.untaken = true
-	default:
-		ptrace.ConsumeStop(tid)
-	}
-}
-
-// settleStop consumes a stop that has been handled, if the thread has not been resumed.
-func (s *Session) settleStop(tid int) {
-	if t := s.threads[tid]; t != nil && t.stopped {
-		t.unreported()
-	}
-}
-
-// waitFor waits for the next stop of one thread, while all other threads have to wait. ok is false if the thread ended
-// without a report.
-func (s *Session) waitFor(tid int) (st ptrace.Status, ok bool) {
-	for {
-		_, e := ptrace.Wait(tid, &s.special)
-		switch e {
-		case 0:
-			return s.special, true
-		case syscall.EINTR:
-		default:
-			return 0, false
 		}
 	}
 }
@@ -298,14 +249,14 @@ func (s *Session) recoverLoop() {
 	if r == nil {
 		return
 	}
-	s.failure.Store(&failure{fmt.Errorf("internal error on the tracing thread: %v\n%s", r, debug.Stack())})
+	s.life.failure.Store(&failure{fmt.Errorf("internal error on the tracing thread: %v\n%s", r, debug.Stack())})
 	defer func() {
 		if again := recover(); again != nil {
-			s.failure.Store(&failure{fmt.Errorf("internal error while detaching: %v, after %v", again, r)})
+			s.life.failure.Store(&failure{fmt.Errorf("internal error while detaching: %v, after %v", again, r)})
 		}
-		s.over()
+		s.life.over()
 	}()
-	s.detachAll()
+	s.life.detachAll()
 }
 
 type failure struct{ err error }

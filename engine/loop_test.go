@@ -112,8 +112,8 @@ func TestChildrenOfOthers(t *testing.T) {
 	w.Start()
 	eventually(t, "hits", func() bool { return n.get() > 0 })
 	w.do(func() error {
-		if len(w.children.early) > 0 || procfs.IsParent(int(w.loop.tid.Load())) {
-			t.Errorf("the session has taken %d stops of children that are not its own", len(w.children.early))
+		if len(w.arrivals.children.early) > 0 || procfs.IsParent(int(w.loop.tid.Load())) {
+			t.Errorf("the session has taken %d stops of children that are not its own", len(w.arrivals.children.early))
 		}
 		return nil
 	})

@@ -9,6 +9,12 @@ import (
 	"gotap/engine/isa"
 )
 
+// loading follows what the dynamic loader maps and which implementations it picks.
+type loading struct {
+	s       *Session
+	modules module.Cache
+}
+
 // loaderWatch is the breakpoint in the dynamic loader that reports modules being loaded and unloaded. It is on the
 // function that every loader calls for debuggers before and after it changes its list (r_brk of struct r_debug, System
 // V ABI). glibc and musl export the function under a name too, with which it is found before the loader has filled in
@@ -20,7 +26,7 @@ type loaderWatch struct {
 }
 
 // watchLoader sets the breakpoint in the loader of an address space. Static programs have no loader.
-func (s *Session) watchLoader(sp *space) {
+func (d *loading) watchLoader(sp *space) {
 	if sp.loader.at != 0 {
 		return
 	}
@@ -31,17 +37,17 @@ func (s *Session) watchLoader(sp *space) {
 		}
 		addr, ok := m.ListChanged()
 		if !ok {
-			s.warn(fmt.Sprintf("%s has no _dl_debug_state: libraries that are opened later are not probed", m.Path))
+			d.s.warn(fmt.Sprintf("%s has no _dl_debug_state: libraries that are opened later are not probed", m.Path))
 			continue
 		}
-		p, err := s.pointAt(sp, addr, m)
+		p, err := d.s.patcher.pointAt(sp, addr, m)
 		if err != nil {
-			s.warnIn(sp, fmt.Sprintf("cannot watch the loader: %v", err))
+			d.s.warnIn(sp, fmt.Sprintf("cannot watch the loader: %v", err))
 			return
 		}
 		p.internal = (*thread).loaderChanged
-		if err := s.sync(p); err != nil {
-			s.warnIn(sp, fmt.Sprintf("cannot watch the loader: %v", err))
+		if err := d.s.patcher.sync(p); err != nil {
+			d.s.warnIn(sp, fmt.Sprintf("cannot watch the loader: %v", err))
 			p.internal = nil
 			return
 		}
@@ -84,11 +90,11 @@ func (t *thread) loaderChanged(*point) bool {
 	if state != listConsistent && state != listUnknown {
 		return false
 	}
-	t.s.rescan(t.proc)
+	t.s.loading.rescan(t.proc)
 	if state == listUnknown && len(sp.mods) <= 2 && sp.loader.changes == 1 {
 		return false
 	}
-	return t.s.settleAt(t)
+	return t.s.launching.settleAt(t)
 }
 
 // state reads the loader's state of its list.
@@ -102,39 +108,39 @@ func (w *loaderWatch) state(sp *space) uint32 {
 
 // rescan reads the mappings of a process again, arms probes in new modules, and discards points in modules that are
 // unloaded.
-func (s *Session) rescan(p *process) {
-	if s.closing {
+func (d *loading) rescan(p *process) {
+	if d.s.life.closing {
 		return
 	}
-	mods, err := s.modules.Load(p.pid)
+	mods, err := d.modules.Load(p.pid)
 	if err != nil {
-		s.warn(err.Error())
+		d.s.warn(err.Error())
 		return
 	}
 	mods = module.MainFirst(p.pid, mods)
 	sp := p.space
 	if sp.mem.Gone() {
-		return // these modules belong to the image that the process is about to run: see execing.go
+		return // these modules belong to the image that the process is about to run: see execattach.go
 	}
 	old := sp.mods
 	sp.mods = mods
-	s.names.Keep(p.pid, mods)
-	s.forget(sp, old)
+	d.s.names.Keep(p.pid, mods)
+	d.forget(sp, old)
 	added := module.Added(old, mods)
-	s.watchLoader(sp)
-	if !p.silent {
-		s.watchSigaction(sp, added)
+	d.watchLoader(sp)
+	if !p.unprobed {
+		d.s.guards.watchSigaction(sp, added)
 	}
-	s.armAll(p, added)
+	d.s.armAll(p, added)
 	for i := range added {
-		if !p.silent {
-			s.notify(Event{Kind: EventModule, Pid: p.pid, Path: added[i].Path})
+		if !p.unprobed {
+			d.s.notify(Event{Kind: EventModule, Pid: p.pid, Path: added[i].Path})
 		}
 	}
 }
 
 // forget discards the points in modules that are unloaded: their memory is unmapped, or used for something else by now.
-func (s *Session) forget(sp *space, before []module.Loaded) {
+func (d *loading) forget(sp *space, before []module.Loaded) {
 	for _, gone := range module.Added(sp.mods, before) {
 		sp.exclusives = isa.Exclusives{}
 		for addr, p := range sp.points {
@@ -143,21 +149,21 @@ func (s *Session) forget(sp *space, before []module.Loaded) {
 			}
 			if p.planted {
 				p.planted = false
-				s.points -= p.Counted()
+				d.s.patcher.points -= p.Counted()
 			}
 			delete(sp.points, addr)
 			sp.unrecord(addr)
 			if p.slot != 0 && p.steps == 0 {
 				sp.slots.give(p.slot)
 			}
-			s.forgetFunction(p)
+			d.forgetFunction(p)
 		}
 	}
 }
 
 // forgetFunction makes frames that wait at a discarded point harmless.
-func (s *Session) forgetFunction(p *point) {
-	for _, t := range s.threads {
+func (d *loading) forgetFunction(p *point) {
+	for _, t := range d.s.threads {
 		t.calls.Gone(&p.Point)
 	}
 }

@@ -59,10 +59,10 @@ func leftStubs(mem *ptrace.Memory, maps []module.Mapping, native *fallback.Nativ
 const clearPatience = 10 * time.Second
 
 // clearStubs zeroes code that earlier sessions left in the padding of a process, as soon as no thread is in it.
-func (s *Session) clearStubs(pid int, left []module.Range) error {
+func clearStubs(s *Session, pid int, left []module.Range) error {
 	for end := time.Now().Add(clearPatience); ; time.Sleep(time.Millisecond) {
 		cleared := false
-		if err := s.do(func() error { cleared = s.clearUnused(pid, left); return nil }); err != nil || cleared {
+		if err := s.do(func() error { cleared = clearUnused(s, pid, left); return nil }); err != nil || cleared {
 			return err
 		}
 		if time.Now().After(end) {
@@ -72,13 +72,13 @@ func (s *Session) clearStubs(pid int, left []module.Range) error {
 }
 
 // clearUnused zeroes the code if all threads of the process are seen to be outside it.
-func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
+func clearUnused(s *Session, pid int, left []module.Range) (cleared bool) {
 	p := s.procs[pid]
 	if p == nil {
 		return true
 	}
-	held := s.holdAll()
-	defer s.releaseWorld(held)
+	held := s.world.holdAll()
+	defer s.world.releaseWorld(held)
 	for _, t := range p.threads {
 		if pc, known := t.userPC(); !known || isIn(left, pc) {
 			return false
@@ -86,7 +86,7 @@ func (s *Session) clearUnused(pid int, left []module.Range) (cleared bool) {
 	}
 	var all error
 	for _, r := range left {
-		all = errors.Join(all, p.space.mem.Poke(r.Start, make([]byte, r.End-r.Start), s.stoppedTid(p.space)))
+		all = errors.Join(all, p.space.mem.Poke(r.Start, make([]byte, r.End-r.Start), s.world.stoppedTid(p.space)))
 	}
 	return all == nil
 }

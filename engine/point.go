@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,7 +9,6 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/backend"
 	"gotap/engine/image/module"
-	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/retprobe"
 )
 
@@ -34,7 +32,7 @@ type point struct {
 	unsure     bool   // the copy may be missing: it was made in the parent process, perhaps after the fork
 	alone      bool   // the other threads are held while the instruction is completed
 	steps      int    // threads that are currently in a step of this instruction
-	resting    bool   // removed for the rest of the window, to stay within the budget
+	throttled  bool   // removed for the rest of the window, to stay within the budget
 	passed     uint32 // hits in processes whose SIGTRAP action is watched
 	blocks     bool   // it was hit with SIGTRAP blocked
 	hits       uint32 // number of hits; wraps
@@ -43,68 +41,68 @@ type point struct {
 
 	float arch.FloatSite // nil unless the instruction leaves its address in the floating-point state
 
-	internal func(*thread, *point) (stay bool) // the engine's own action here; stay: the hit is postponed
-	picks    []*ifunc                          // probes on functions whose implementation the resolver function that starts here selects
+	internal  func(*thread, *point) (stay bool) // the engine's own action here; stay: the hit is postponed
+	resolvers []*ifunc                          // probes on functions whose implementation the resolver function that starts here selects
 }
 
 // wanted reports whether any owner needs the breakpoint.
 func (p *point) wanted() bool {
-	if p.barred || p.sp.bare {
+	if p.barred || p.sp.unpatched {
 		return false
 	}
 	if p.internal != nil || p.Returns > 0 {
 		return true
 	}
-	for _, pick := range p.picks {
+	for _, pick := range p.resolvers {
 		if !pick.probe.Removed {
 			return true
 		}
 	}
-	return !p.resting && p.Wanted()
+	return !p.throttled && p.Wanted()
 }
 
 // Address implements retprobe.Breakpoint.
 func (p *point) Address() uint64 { return p.addr }
 
 // Sync implements retprobe.Breakpoint.
-func (p *point) Sync() error { return p.s.sync(p) }
+func (p *point) Sync() error { return p.s.patcher.sync(p) }
 
 // Recount implements retprobe.Breakpoint.
 func (p *point) Recount(by int) {
 	switch {
 	case p.planted:
-		p.s.points += by
+		p.s.patcher.points += by
 	case p.queued:
-		p.s.batch.counted += by
+		p.s.patcher.batch.counted += by
 	}
 }
 
 // pointAt returns the point at an address, and creates it if necessary. Creating a point decodes and prepares the
 // instruction there, and refuses with a reason an instruction that cannot be probed; mod is the module at the
 // address and may be nil.
-func (s *Session) pointAt(sp *space, addr uint64, mod *module.Loaded) (*point, error) {
-	return s.pointIn(sp, addr, mod, sp.arch.SetAt(mod, addr))
+func (c *patcher) pointAt(sp *space, addr uint64, mod *module.Loaded) (*point, error) {
+	return c.pointIn(sp, addr, mod, sp.arch.SetAt(mod, addr))
 }
 
 // pointTo is pointAt for the target of a code pointer.
-func (s *Session) pointTo(sp *space, pointer uint64) (*point, error) {
+func (c *patcher) pointTo(sp *space, pointer uint64) (*point, error) {
 	addr, set := sp.arch.Pointer(pointer)
 	mod := module.Find(sp.mods, addr)
 	if set == nil {
-		return s.pointAt(sp, addr, mod)
+		return c.pointAt(sp, addr, mod)
 	}
-	return s.pointIn(sp, addr, mod, set)
+	return c.pointIn(sp, addr, mod, set)
 }
 
 // pointIn is pointAt for code whose instruction set is known.
-func (s *Session) pointIn(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
+func (c *patcher) pointIn(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
 	if p := sp.points[addr]; p != nil {
-		if p.planted || p.queued || s.unchanged(p) {
+		if p.planted || p.queued || c.unchanged(p) {
 			return p, nil
 		}
 		delete(sp.points, addr)
 	}
-	p, err := s.preparePoint(sp, addr, mod, set)
+	p, err := c.preparePoint(sp, addr, mod, set)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +112,7 @@ func (s *Session) pointIn(sp *space, addr uint64, mod *module.Loaded, set arch.A
 }
 
 // unchanged reports whether the instruction of a point that is not planted is still the one that was prepared.
-func (s *Session) unchanged(p *point) bool {
+func (c *patcher) unchanged(p *point) bool {
 	code := p.sp.code(p.addr, p.length)
 	in := p.site.Insn()
 	return len(code) == p.length && slices.Equal(code, in.Bytes[:p.length])
@@ -123,7 +121,7 @@ func (s *Session) unchanged(p *point) bool {
 // longestInsn is the number of bytes read to decode an instruction.
 const longestInsn = 15
 
-func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
+func (c *patcher) preparePoint(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
 	if set == nil {
 		return nil, &arch.RefusedError{Addr: addr, Reason: "data between the code"}
 	}
@@ -146,10 +144,10 @@ func (s *Session) preparePoint(sp *space, addr uint64, mod *module.Loaded, set a
 		return nil, &arch.RefusedError{Addr: addr, Reason: "it is between a load-exclusive and its store-exclusive, which would never succeed"}
 	}
 	if in.Control == arch.Syscall {
-		s.callPoints++
+		c.callPoints++
 	}
 	trap := set.Breakpoint(in)
-	p := &point{s: s, sp: sp, addr: addr, site: site, length: in.Len, how: s.strategy(site, sp.arch.WordSize()), trap: trap, orig: code[:len(trap)]}
+	p := &point{s: c.s, sp: sp, addr: addr, site: site, length: in.Len, how: c.strategy(site, sp.arch.WordSize()), trap: trap, orig: code[:len(trap)]}
 	p.At = p
 	p.alone = sp.arch.NeedsStopWorld != nil && sp.arch.NeedsStopWorld(in)
 	if f, ok := site.(arch.FloatSite); ok && f.LeavesAddress() {
@@ -188,9 +186,9 @@ func compareWithFile(a *abi.ABI, code []byte, addr uint64, mod *module.Loaded) e
 // the copy, which is corrected at the end of the step. Position-independent 32-bit code calls to find its own
 // address; if the session were killed before the correction, that address would stay wrong for good. An emulated
 // call pushes the right address and may be repeated. So calls in 32-bit code are not stepped out of line.
-func (s *Session) strategy(site arch.Site, word int) arch.Strategy {
+func (c *patcher) strategy(site arch.Site, word int) arch.Strategy {
 	order := []arch.Strategy{site.Strategy(), arch.OutOfLine, arch.InPlace, arch.Emulated}
-	switch s.cfg.Engine {
+	switch c.s.cfg.Engine {
 	case Emulate:
 		order = []arch.Strategy{arch.Emulated, arch.OutOfLine, arch.InPlace}
 	case Step:
@@ -199,7 +197,7 @@ func (s *Session) strategy(site arch.Site, word int) arch.Strategy {
 			order = []arch.Strategy{arch.Emulated, arch.InPlace, arch.OutOfLine}
 		}
 	}
-	if s.inPlaceOnly {
+	if c.s.inPlaceOnly {
 		order = []arch.Strategy{arch.InPlace, arch.Emulated}
 	}
 	for _, how := range order {
@@ -210,99 +208,14 @@ func (s *Session) strategy(site arch.Site, word int) arch.Strategy {
 	return arch.Refused
 }
 
-// sync plants the breakpoint of a point if it is wanted, and removes it if not. While a batch is collected, the
-// breakpoint is planted with the batch: see together.go. The engine's own breakpoints are planted at once.
-//
-// Writing while threads run is safe on x86. The breakpoint is one byte, and a byte is written atomically: another
-// processor that fetches the instruction meanwhile sees either the complete old instruction or the new first byte.
-// With the new byte it traps at the first byte, and the remaining bytes mean nothing. No thread can be between the
-// first byte and the rest, because an instruction is not interrupted in the middle. (A repeated string instruction
-// can be, but it is fetched again from its first byte and is then hit; the step continues it.) The write goes to a
-// private copy of the page, so no other process sees it. The kernel maps the copy in place of the old page and
-// flushes the translations of other processors before they continue. A processor that has already fetched the old
-// byte ran the instruction before the probe was armed, as far as anyone can tell.
-func (s *Session) sync(p *point) error {
-	want := p.wanted() && !s.closing
-	switch {
-	case want && p.queued:
-	case want && !p.planted && s.batch != nil && p.internal == nil && len(p.picks) == 0:
-		return s.queue(p)
-	case want && !p.planted:
-		return s.plant(p)
-	case !want && p.queued:
-		s.unqueue(p)
-	case !want && p.planted:
-		return s.unplant(p)
-	}
-	return nil
-}
-
-// plant plants the breakpoint of a point that is wanted.
-func (s *Session) plant(p *point) error {
-	if n := p.Counted(); s.points+n > s.cfg.MaxProbes {
-		return backend.TooManyError{Limit: s.cfg.MaxProbes, Wanted: s.points + n}
-	}
-	now, err := p.present()
-	if err != nil {
-		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
-	}
-	if !bytes.Equal(now, p.orig) {
-		return errChanged(p)
-	}
-	stopped := s.stoppedTid(p.sp)
-	p.sp.record(p, stopped)
-	if err := s.writeCode(p, p.trap, stopped); err != nil {
-		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
-	}
-	p.notePlanted(true)
-	return nil
-}
-
 // present returns the bytes in memory where the breakpoint is or would be.
 func (p *point) present() ([]byte, error) {
 	now := make([]byte, len(p.trap))
 	return now, p.sp.mem.Peek(p.addr, now)
 }
 
-// writeCode writes a breakpoint, or the bytes that it displaces. stopped is a stopped thread, or 0.
-func (s *Session) writeCode(p *point, code []byte, stopped int) error {
-	s.pause(p.sp)
-	return p.sp.mem.Poke(p.addr, code, stopped)
-}
-
-// unplant restores the original bytes. If the memory no longer contains the breakpoint, somebody else has written
-// there and it is left alone.
-func (s *Session) unplant(p *point) error {
-	p.notePlanted(false)
-	return s.restore(p, s.stoppedTid(p.sp))
-}
-
 // errGone means that the memory of a point no longer exists.
 var errGone = backend.ErrGone
-
-// restore writes the original bytes over a breakpoint and reads them back. stopped is a stopped thread, or 0.
-func (s *Session) restore(p *point, stopped int) error {
-	now, err := p.present()
-	if err != nil {
-		return errGone
-	}
-	if !bytes.Equal(now, p.trap) {
-		return nil
-	}
-	if err := s.writeCode(p, p.orig, stopped); err != nil {
-		if _, gone := p.present(); gone != nil { // the process was killed meanwhile
-			return errGone
-		}
-		return fmt.Errorf("cannot restore the instruction at %#x: %w", p.addr, err)
-	}
-	if now, err = p.present(); err != nil {
-		return errGone
-	}
-	if !bytes.Equal(now, p.orig) {
-		return fmt.Errorf("cannot restore the instruction at %#x: there is %x, not %x", p.addr, now, p.orig)
-	}
-	return nil
-}
 
 // isBreakpoint reports whether the memory at the point contains a breakpoint, no matter who wrote it.
 func (p *point) isBreakpoint() bool {
@@ -310,31 +223,9 @@ func (p *point) isBreakpoint() bool {
 	return err == nil && bytes.Equal(now, p.trap)
 }
 
-// restoreAll removes all breakpoints from an address space. Those that stop threads from blocking SIGTRAP
-// (sigmask.go) come last. Memory that no longer exists is not an error.
-func (s *Session) restoreAll(sp *space) error {
-	planted := map[int][]*point{}
-	for _, p := range sp.points {
-		if p.planted {
-			planted[p.signalCall] = append(planted[p.signalCall], p)
-		}
-	}
-	failed := map[*point]error{}
-	for _, kind := range []int{0, signalCallEnds, signalCallAny, signalCallBegins} {
-		s.rewrite(sp, planted[kind], false, failed)
-	}
-	var all error
-	for _, err := range failed {
-		if !errors.Is(err, errGone) {
-			all = errors.Join(all, err)
-		}
-	}
-	return all
-}
-
 // copyPoints gives a forked child's address space, which is a copy of its parent's, its own points. The parent's
 // points may have changed since the fork, so the bytes of each point are compared with what they should be.
-func (s *Session) copyPoints(from, to *space) {
+func (c *patcher) copyPoints(from, to *space) {
 	to.lo, to.hi, to.mods = from.lo, from.hi, from.mods
 	to.slots = from.slots.copy()
 	to.sealed = from.sealed
@@ -345,45 +236,17 @@ func (s *Session) copyPoints(from, to *space) {
 	var copies retprobe.Copies
 	for addr, p := range from.points {
 		q := *p
-		q.At, q.sp, q.steps, q.unsure, q.picks = &q, to, 0, true, slices.Clone(p.picks)
+		q.At, q.sp, q.steps, q.unsure, q.resolvers = &q, to, 0, true, slices.Clone(p.resolvers)
 		copies.Add(&p.Point, &q.Point)
 		to.points[addr] = &q
-		if q.resting {
-			s.meter.rested = append(s.meter.rested, &q)
+		if q.throttled {
+			c.s.throttle.meter.rested = append(c.s.throttle.meter.rested, &q)
 		}
 	}
 	copies.Finish()
 	to.loader = from.loader
 	for _, q := range to.points {
 		q.planted = false
-		s.assert(q)
+		c.assert(q)
 	}
-}
-
-// assert makes the bytes of a point in a child's memory what they should be.
-func (s *Session) assert(q *point) {
-	want := q.wanted() && !s.closing
-	if has := q.isBreakpoint(); has != want {
-		code := q.orig
-		if want {
-			code = q.trap
-			q.sp.record(q, s.stoppedTid(q.sp))
-		}
-		if s.writeCode(q, code, s.stoppedTid(q.sp)) != nil {
-			return
-		}
-	}
-	q.planted = want
-	if want {
-		s.points += q.Counted()
-	}
-}
-
-// trapCode returns the si_code of the signal that a thread is stopped with, or 0 if it cannot be read. It reads the
-// siginfo into t.info.
-func (t *thread) trapCode() int {
-	if ptrace.GetSigInfo(t.tid, &t.info) != 0 {
-		return 0
-	}
-	return t.info.Code()
 }

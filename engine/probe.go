@@ -59,7 +59,7 @@ func (s *Session) snapshot() ([]locate.Process, error) {
 	var all []locate.Process
 	err := s.do(func() error {
 		for pid, p := range s.procs {
-			if !p.silent {
+			if !p.unprobed {
 				all = append(all, locate.Process{Pid: pid, Mods: p.space.mods})
 			}
 		}
@@ -73,7 +73,7 @@ func (s *Session) snapshot() ([]locate.Process, error) {
 func (t tracer) Processes() []arming.Process {
 	var all []arming.Process
 	for _, p := range t.s.procs {
-		if !p.silent {
+		if !p.unprobed {
 			all = append(all, p)
 		}
 	}
@@ -92,7 +92,7 @@ func (t tracer) Spaces() []probes.Space {
 // Together implements probes.Tracer.
 func (t tracer) Together(fn func()) map[*retprobe.Point]error {
 	lost := map[*retprobe.Point]error{}
-	for p, err := range t.s.together(fn) {
+	for p, err := range t.s.patcher.together(fn) {
 		if p.sp.mem.Gone() {
 			err = backend.ErrGone
 		}
@@ -108,22 +108,24 @@ func (t tracer) Replacing() bool { return t.s.replacing() }
 func (t tracer) AwaitReplaced() error { return t.s.settle() }
 
 // AddNonBreakpoints implements probes.Tracer.
-func (t tracer) AddNonBreakpoints(pr *probe) error { return t.s.addSpecials(pr) }
+func (t tracer) AddNonBreakpoints(pr *probe) error { return t.s.others.addSpecials(pr) }
 
 // DropNonBreakpoints implements probes.Tracer.
-func (t tracer) DropNonBreakpoints(pr *probe) { t.s.dropSpecials(pr) }
+func (t tracer) DropNonBreakpoints(pr *probe) { t.s.others.dropSpecials(pr) }
 
 // SyncNonBreakpoints implements probes.Tracer.
-func (t tracer) SyncNonBreakpoints() error { return t.s.syncSpecials() }
+func (t tracer) SyncNonBreakpoints() error { return t.s.others.syncSpecials() }
 
 // NonBreakpoints implements probes.Tracer.
-func (t tracer) NonBreakpoints(pr *probe) int { return t.s.calls.places(pr) + t.s.watchPlaces(pr) }
+func (t tracer) NonBreakpoints(pr *probe) int {
+	return t.s.others.calls.places(pr) + t.s.others.watchPlaces(pr)
+}
 
 // KeepCalls implements probes.Tracer.
 func (t tracer) KeepCalls(pr *probe) {
 	for _, th := range t.s.threads {
 		th.calls.Keep(pr)
-		th.sys.pending.Keep(pr)
+		th.calling.now.pending.Keep(pr)
 	}
 }
 
@@ -131,7 +133,7 @@ func (t tracer) KeepCalls(pr *probe) {
 func (t tracer) Warn(text string) { t.s.warn(text) }
 
 // Unsettled implements probes.Launcher.
-func (t tracer) Unsettled() bool { return t.s.settling.t != nil }
+func (t tracer) Unsettled() bool { return t.s.launching.settling.t != nil }
 
 // IsLoader implements probes.Launcher.
 func (t tracer) IsLoader(m *module.Loaded) bool { return isLoader(m) }
@@ -139,10 +141,10 @@ func (t tracer) IsLoader(m *module.Loaded) bool { return isLoader(m) }
 // Begun implements probes.Launcher. If the loader of a program has breakpoints, the program hits them at once, so
 // it gets the fallback now.
 func (t tracer) Begun(pr *probe) {
-	th := t.s.settling.t
+	th := t.s.launching.settling.t
 	code := func(spec place.Spec) bool { return spec.Kind != place.Syscall }
 	if th != nil && pr.Armed() && slices.ContainsFunc(pr.Spec.Specs, code) && th.getRegs() {
-		t.s.protect(th)
+		t.s.guards.protect(th)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"gotap/engine/isa"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/semaphore"
+	"gotap/engine/threadstate"
 )
 
 // process is a traced thread group. Tracing thread only.
@@ -17,9 +18,9 @@ type process struct {
 	space   *space
 	arch    *abi.ABI
 	threads map[int]*thread
-	// silent means that no program runs for it. It is traced only because it shares memory that holds breakpoints with
+	// unprobed means that no program runs for it. It is traced only because it shares memory that holds breakpoints with
 	// a probed process, or until the breakpoints are removed from its own memory.
-	silent   bool
+	unprobed bool
 	launched bool
 	awaited  bool // an attach waits for its fallback
 	child    bool // another process of the session created it
@@ -48,7 +49,7 @@ type space struct {
 	sems       semaphore.Counts // of probes on marks
 	keys       bool             // protection keys are used: see keys.go
 	seesMasks  bool             // the engine sees the calls that set signal masks: see sigmask.go
-	bare       bool             // temporarily without breakpoints: see surrender.go
+	unpatched  bool             // temporarily without breakpoints: see traceme.go
 	sealed     bool             // nothing may be mapped into it: seccomp, or an attempt failed
 }
 
@@ -57,7 +58,7 @@ func (s *Session) newProcess(pid int, sp *space, a *abi.ABI) *process {
 	p := &process{s: s, pid: pid, space: sp, arch: a, threads: map[int]*thread{}}
 	sp.users++
 	s.procs[pid] = p
-	s.sawOne = true
+	s.life.sawOne = true
 	return p
 }
 
@@ -88,7 +89,7 @@ func (s *Session) dropSpace(sp *space) {
 	for _, p := range sp.points {
 		if p.planted {
 			p.planted = false
-			s.points -= p.Counted()
+			s.patcher.points -= p.Counted()
 		}
 	}
 	sp.mem.Close()
@@ -144,24 +145,11 @@ func (sp *space) code(addr uint64, n int) []byte {
 // anyStopped returns a stopped thread of the process, or nil.
 func (p *process) anyStopped() *thread {
 	for _, t := range p.threads {
-		if t.stopped && !t.listening {
+		if t.state.InStop() {
 			return t
 		}
 	}
 	return nil
-}
-
-// stoppedTid returns the ID of a stopped thread that uses an address space, or 0 if there is none.
-func (s *Session) stoppedTid(sp *space) int {
-	for _, p := range s.procs {
-		if p.space != sp {
-			continue
-		}
-		if t := p.anyStopped(); t != nil {
-			return t.tid
-		}
-	}
-	return 0
 }
 
 // threadEnded handles the end of a thread. The end of the first thread is the end of the process. If the process was
@@ -184,19 +172,19 @@ func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 func (t *thread) forget() {
 	s := t.s
 	t.calls.Drop()
-	t.dropCall()
-	t.dropInterrupted()
+	t.calling.dropCall()
+	t.calling.dropInterrupted()
 	t.h.Drop()
 	if t.ticket != 0 {
 		delete(s.tickets, t.ticket)
 	}
 	delete(s.threads, t.tid)
 	delete(t.proc.threads, t.tid)
-	t.gone = true
-	if s.settling.t == t {
-		s.settleEnd()
+	t.state.To(threadstate.Gone)
+	if s.launching.settling.t == t {
+		s.launching.settleEnd()
 	}
-	t.closeFiles()
+	t.view.closeFiles()
 	if s.cfg.Arena != nil {
 		s.cfg.Arena.DropThread(uint32(t.tid))
 	}
@@ -215,11 +203,11 @@ func (s *Session) processEnded(p *process, e Event) {
 	}
 	s.dropProcess(p)
 	s.dropSpace(p.space)
-	if !p.silent {
+	if !p.unprobed {
 		e.Pid, e.Tid = p.pid, p.pid
 		s.notify(e)
 	}
-	s.children.ended(p)
-	s.takeOrphans(time.Time{})
+	s.arrivals.children.ended(p)
+	s.arrivals.takeOrphans(time.Time{})
 	s.checkDone()
 }

@@ -13,6 +13,7 @@ import (
 
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/testenv"
+	"gotap/engine/threadstate"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 )
@@ -314,7 +315,10 @@ func TestInPlace(t *testing.T) {
 			w.Start()
 			eventually(t, "the target to stop itself", func() bool {
 				listening := false
-				w.do(func() error { listening = w.threads[tg.pid] != nil && w.threads[tg.pid].listening; return nil })
+				w.do(func() error {
+					listening = w.threads[tg.pid] != nil && w.threads[tg.pid].state.Now() == threadstate.JobStopped
+					return nil
+				})
 				return listening
 			})
 			signalled(t, tg.pid, "CONT")
@@ -398,8 +402,9 @@ func TestHandlerOfEndedThread(t *testing.T) {
 	var told []string
 	s := &Session{cfg: Config{Warn: func(text string) { told = append(told, text) }}, warned: map[string]bool{}}
 	th := &thread{s: s, proc: &process{pid: 7}}
+	th.sigtrap.t = th
 	for _, err := range []error{nil, syscall.ESRCH, fmt.Errorf("cannot ask: %w", syscall.ESRCH), syscall.EPERM} {
-		th.warnNotKept(err)
+		th.sigtrap.warnNotKept(err)
 	}
 	if len(told) != 1 || told[0] != "process 7: its handler for SIGTRAP cannot be kept: operation not permitted" {
 		t.Errorf("told %q", told)

@@ -115,7 +115,7 @@ func TestStacks(t *testing.T) {
 				if len(pt.Enters) > 0 {
 					pt.internal = func(th *thread, _ *point) bool {
 						var pcs [64]uint64
-						n := th.Stack(pcs[:])
+						n := th.view.Stack(pcs[:])
 						inFact := 0
 						for _, s := range w.symbols(p.pid, pcs[:n]) {
 							if s == "fact" {

@@ -39,23 +39,23 @@ func (r *reserve) free() {
 
 // letUnopenedGo detaches from a child whose memory could not be opened, for the reason why. It waits for the child's
 // first stop, which is on its way. The child runs nothing before it.
-func (s *Session) letUnopenedGo(parent *thread, pid int, why error) {
+func (n *arrivals) letUnopenedGo(parent *thread, pid int, why error) {
 	if !errors.Is(why, syscall.EMFILE) && !errors.Is(why, syscall.ENFILE) {
-		s.warn(why.Error())
+		n.s.warn(why.Error())
 		return
 	}
-	s.warn("too many files are open: processes that are made from now on may be left without probes (ulimit -n raises the limit)")
-	s.reserve.free()
-	defer s.reserve.fill()
-	sp, err := s.openSpace(pid, parent.proc.arch)
+	n.s.warn("too many files are open: processes that are made from now on may be left without probes (ulimit -n raises the limit)")
+	n.reserve.free()
+	defer n.reserve.fill()
+	sp, err := n.s.openSpace(pid, parent.proc.arch)
 	if err != nil {
-		s.warn(err.Error())
+		n.s.warn(err.Error())
 		return
 	}
-	s.newChild(parent.proc, parent, pid, sp, true)
-	e, early := s.children.early[pid]
-	if delete(s.children.early, pid); !early {
-		e.status, _ = s.waitFor(pid)
+	n.newChild(parent.proc, parent, pid, sp, true)
+	e, early := n.children.early[pid]
+	if delete(n.children.early, pid); !early {
+		e.status, _ = n.s.stops.waitFor(pid)
 	}
-	s.dispatch(pid, e.status)
+	n.s.dispatch(pid, e.status)
 }

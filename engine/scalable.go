@@ -22,24 +22,24 @@ const (
 )
 
 // usesScalable reports whether a stopped thread uses the scalable registers.
-func (t *thread) usesScalable() bool {
-	if !hostcpu.HasScalable() || t.proc.arch.WordSize() != 8 {
+func (m *emulation) usesScalable() bool {
+	if !hostcpu.HasScalable() || m.t.proc.arch.WordSize() != 8 {
 		return false
 	}
 	var head [scalableHeader]byte
-	n, e := ptrace.GetRegSet(t.tid, ptrace.SetARMScalable, head[:])
+	n, e := ptrace.GetRegSet(m.t.tid, ptrace.SetARMScalable, head[:])
 	return e == 0 && n == len(head) && head[scalableFlags]&scalableInUse != 0
 }
 
 // keepScalable reads the scalable registers of a stopped thread, if it uses them. back restores them.
-func (t *thread) keepScalable() (back func()) {
-	if !t.usesScalable() {
+func (m *emulation) keepScalable() (back func()) {
+	if !m.usesScalable() {
 		return func() {}
 	}
 	kept := make([]byte, scalableMost)
-	n, e := ptrace.GetRegSet(t.tid, ptrace.SetARMScalable, kept)
+	n, e := ptrace.GetRegSet(m.t.tid, ptrace.SetARMScalable, kept)
 	if e != 0 {
 		return func() {}
 	}
-	return func() { ptrace.SetRegSet(t.tid, ptrace.SetARMScalable, kept[:n]) }
+	return func() { ptrace.SetRegSet(m.t.tid, ptrace.SetARMScalable, kept[:n]) }
 }

@@ -23,8 +23,8 @@ func (p *point) looksForSequence() bool {
 }
 
 // inSequence reports whether the thread's registers are inside a restartable sequence.
-func (t *thread) inSequence() bool {
-	area, e := ptrace.RseqArea(t.tid)
+func (x *execution) inSequence() bool {
+	area, e := ptrace.RseqArea(x.t.tid)
 	if e != 0 || area == 0 {
 		return false
 	}
@@ -32,34 +32,34 @@ func (t *thread) inSequence() bool {
 	le := binary.LittleEndian
 	var pointer [8]byte
 	var sequence [32]byte // struct rseq_cs
-	mem := t.proc.space.mem
+	mem := x.t.proc.space.mem
 	if mem.ReadMemory(area+pointerAt, pointer[:]) != nil || pointer == [8]byte{} {
 		return false
 	}
 	if mem.ReadMemory(le.Uint64(pointer[:]), sequence[:]) != nil {
 		return false
 	}
-	return *t.pc()-le.Uint64(sequence[8:]) < le.Uint64(sequence[16:])
+	return *x.t.pc()-le.Uint64(sequence[8:]) < le.Uint64(sequence[16:])
 }
 
 // ledIntoSequence removes the breakpoint of the instruction that has just been completed, if it leads into a
 // sequence.
-func (t *thread) ledIntoSequence() {
-	if t.seqDue = false; t.at != nil && t.inSequence() {
-		t.s.bar(t.at, t.proc.pid)
+func (x *execution) ledIntoSequence() {
+	if x.seqDue = false; x.t.at != nil && x.inSequence() {
+		x.t.s.patcher.bar(x.t.at, x.t.proc.pid)
 	}
 }
 
 // bar removes, for good, a breakpoint that must not be in the code.
-func (s *Session) bar(p *point, pid int) {
+func (c *patcher) bar(p *point, pid int) {
 	p.barred = true
 	reason := fmt.Sprintf("%#x: it is in the way of a restartable sequence, which would never come to its end", p.addr)
 	for _, pl := range p.Enters {
 		pl.Probe.Miss()
 		pl.Probe.Refuse(reason)
 	}
-	s.warn(fmt.Sprintf("process %d: the probe is taken out of %s", pid, reason))
-	if err := s.sync(p); err != nil {
-		s.warn(err.Error())
+	c.s.warn(fmt.Sprintf("process %d: the probe is taken out of %s", pid, reason))
+	if err := c.sync(p); err != nil {
+		c.s.warn(err.Error())
 	}
 }

@@ -3,8 +3,6 @@ package engine
 import (
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	"gotap/engine/locate"
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
+	"gotap/engine/threadstate"
 )
 
 // Session traces any number of processes. Any goroutine may call its methods, except from within the callbacks it was
@@ -25,68 +24,34 @@ import (
 type Session struct {
 	*probes.Set
 
-	cfg     Config
-	loop    *loop
-	modules module.Cache
-	failure atomic.Pointer[failure]
-	done    chan struct{} // closed when no process is left, or at Close
-	once    sync.Once
-
-	leftStopped sync.Map // IDs of processes that programs have stopped for a debugger
-
-	names *history.History // what is kept of processes for naming addresses; has a lock of its own
-
+	cfg    Config
+	loop   *loop
+	life   lifecycle
+	names  *history.History // what is kept of processes for naming addresses; has a lock of its own
 	places *locate.Locator
 
-	lastStats atomic.Pointer[Stats] // what Stats returns after the end
+	// All fields below belong to the tracing thread, and so do the parts, but for what lifecycle says of its own.
 
-	// All fields below belong to the tracing thread.
+	threads map[int]*thread
+	procs   map[int]*process
+	tickets map[uint32]*thread // held threads
+	runner  *hit.Runner
+	warned  map[string]bool
+	stats   Stats
 
-	threads     map[int]*thread
-	procs       map[int]*process
-	paused      []*thread // held while code is written
-	backlog     []stop    // stops that came while all threads were held, to be handled in order
-	status      ptrace.Status
-	special     ptrace.Status
-	runner      *hit.Runner
-	walkers     map[*abi.ABI]*unwind.Walker
-	tables      map[*module.File]*unwind.Table
-	vdsos       map[*abi.ABI]*module.File
-	signalCalls map[*module.File]signalSites
+	stops     stops
+	world     stopWorld
+	patcher   patcher
+	others    otherProbes
+	images    images
+	loading   loading
+	launching launching
+	arrivals  arrivals
+	guards    guards
+	throttle  throttle
 
-	points     int    // armed probe points
-	batch      *batch // nil: points are planted one by one
-	callPoints int    // points on system call instructions
-	calls      callProbes
-	sysnames   int  // enabled probes on system calls
-	watching   int  // watchpoints
-	marks      bool // there are probes on marks with semaphores
-
-	keyRights []byte             // buffer for a thread's saved state: see keys.go; nil if there are no protection keys
-	hasShadow func(tid int) bool // see shadow.go; nil if no thread has a shadow stack
-
-	tickets     map[uint32]*thread // held threads
-	settling    settle
-	started     bool
-	closing     bool
-	undoes      bool  // the session only undoes what an earlier one left: it plants nothing
-	halted      []int // threads that were in a job-control stop when the session ended
-	closed      bool
-	undone      error        // what could not be undone, once the session is closed
-	sawOne      bool         // there was a process
 	inPlaceOnly bool         // for tests: nothing is emulated or stepped out of line
 	testAt      func(moment) // for tests: called where a session that is killed must leave its target unharmed
-	warned      map[string]bool
-	meter       meter
-	stats       Stats
-	reserve     reserve
-	children    children
-}
-
-// stop is a stop of a thread that has not been handled.
-type stop struct {
-	tid    int
-	status ptrace.Status
 }
 
 // New starts a session. Nothing is traced yet.
@@ -96,24 +61,31 @@ func New(cfg Config) (*Session, error) {
 	}
 	cfg.Defaults()
 	s := &Session{
-		cfg: cfg, loop: newLoop(), done: make(chan struct{}), names: history.New(),
-		threads: map[int]*thread{}, procs: map[int]*process{}, children: children{early: map[int]earlyStop{}},
-		tickets: map[uint32]*thread{},
-		warned:  map[string]bool{}, walkers: map[*abi.ABI]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{},
-		vdsos:     map[*abi.ABI]*module.File{},
-		keyRights: newKeyRights(),
+		cfg: cfg, loop: newLoop(), names: history.New(), threads: map[int]*thread{}, procs: map[int]*process{},
+		tickets: map[uint32]*thread{}, warned: map[string]bool{},
 	}
+	s.makeParts()
+	s.life.done = make(chan struct{})
+	s.arrivals.children.early = map[int]earlyStop{}
+	s.images.walkers, s.images.tables = map[*abi.ABI]*unwind.Walker{}, map[*module.File]*unwind.Table{}
+	s.images.vdsos, s.images.keyRights = map[*abi.ABI]*module.File{}, newKeyRights()
 	if hostcpu.HasShadowStacks() {
-		s.hasShadow = hasShadowStack
+		s.images.hasShadow = hasShadowStack
 	}
-	s.meter = newMeter(cfg.Budget)
+	s.throttle.meter = newMeter(cfg.Budget)
 	s.places = locate.New(host{s}, &s.names.Files)
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg)
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)
-	s.reserve.fill()
+	s.arrivals.reserve.fill()
 	s.loop.start(s.run)
 	return s, nil
+}
+
+// makeParts connects the parts with their session.
+func (s *Session) makeParts() {
+	s.life.s, s.stops.s, s.world.s, s.patcher.s, s.others.s, s.images.s = s, s, s, s, s, s
+	s.loading.s, s.launching.s, s.arrivals.s, s.guards.s, s.throttle.s = s, s, s, s, s
 }
 
 // do runs fn on the tracing thread.
@@ -127,7 +99,7 @@ func (s *Session) do(fn func() error) error {
 
 // gone returns the reason why the tracing thread does not answer.
 func (s *Session) gone(err error) error {
-	if f := s.failure.Load(); f != nil {
+	if f := s.life.failure.Load(); f != nil {
 		return f.err
 	}
 	return err
@@ -137,30 +109,30 @@ func (s *Session) gone(err error) error {
 // any.
 func (s *Session) Wait() error {
 	select {
-	case <-s.done:
+	case <-s.life.done:
 	case <-s.loop.dead:
 	}
-	if f := s.failure.Load(); f != nil {
+	if f := s.life.failure.Load(); f != nil {
 		return f.err
 	}
 	return nil
 }
 
 // Done returns a channel that is closed when no process is left or the session is over.
-func (s *Session) Done() <-chan struct{} { return s.done }
+func (s *Session) Done() <-chan struct{} { return s.life.done }
 
 // over signals to all waiters that the session is over.
-func (s *Session) over() { s.once.Do(func() { close(s.done) }) }
+func (l *lifecycle) over() { l.once.Do(func() { close(l.done) }) }
 
 // Start lets the launched targets run. Processes that were attached to were never stopped.
 func (s *Session) Start() error {
 	return s.do(func() error {
-		s.started = true
+		s.life.started = true
 		s.DropBegun()
-		s.meter.restart()
+		s.throttle.meter.restart()
 		for _, t := range s.threads {
-			if t.parked {
-				t.parked = false
+			if t.state.Now() == threadstate.Parked {
+				t.state.To(threadstate.Stopped)
 				t.resume(0)
 			}
 		}
@@ -187,7 +159,7 @@ func (s *Session) Stats() Stats {
 		st = s.present()
 		return nil
 	})
-	if last := s.lastStats.Load(); err != nil && last != nil {
+	if last := s.life.lastStats.Load(); err != nil && last != nil {
 		return *last // as of the end of the session
 	}
 	return st
@@ -196,8 +168,8 @@ func (s *Session) Stats() Stats {
 // present returns the current counters.
 func (s *Session) present() Stats {
 	st := s.stats
-	st.Attached, st.Points = len(s.threads), s.points
-	st.Kept += s.meter.kept
+	st.Attached, st.Points = len(s.threads), s.patcher.points
+	st.Kept += s.throttle.meter.kept
 	return st
 }
 
@@ -206,7 +178,7 @@ func (s *Session) Pids() []int {
 	var pids []int
 	s.do(func() error {
 		for pid, p := range s.procs {
-			if !p.silent {
+			if !p.unprobed {
 				pids = append(pids, pid)
 			}
 		}
@@ -219,7 +191,7 @@ func (s *Session) Pids() []int {
 // stopped. It may be called after Close. A thread that was just detached may not have received the signal yet. So while
 // a thread runs or the signal is pending, LeftStopped waits, for a second at most.
 func (s *Session) LeftStopped(pid int) bool {
-	if _, stopped := s.leftStopped.Load(pid); !stopped {
+	if _, stopped := s.life.leftStopped.Load(pid); !stopped {
 		return false
 	}
 	isUnderWay := func(tid int) bool {
@@ -262,14 +234,14 @@ func (s *Session) notify(e Event) {
 // checkDone ends the session when its last process has ended.
 func (s *Session) checkDone() {
 	for _, p := range s.procs {
-		if !p.silent {
+		if !p.unprobed {
 			return
 		}
 	}
-	if s.sawOne && s.started {
-		s.sawOne = false
+	if s.life.sawOne && s.life.started {
+		s.life.sawOne = false
 		s.notify(Event{Kind: EventDone})
-		s.over()
+		s.life.over()
 	}
 }
 

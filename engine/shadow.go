@@ -19,10 +19,10 @@ func hasShadowStack(tid int) bool {
 }
 
 // usesShadow reports whether the instruction of a point pushes to or pops from the thread's shadow stack.
-func (t *thread) usesShadow(p *point) bool {
+func (x *execution) usesShadow(p *point) bool {
 	switch p.site.Insn().Control {
 	case arch.Call, arch.IndirCall, arch.Return:
-		return t.s.hasShadow(t.tid)
+		return x.t.s.images.hasShadow(x.t.tid)
 	}
 	return false
 }

@@ -23,7 +23,7 @@ import (
 //
 // Programs and libraries that block SIGTRAP nearly always block all signals, for a critical section: glibc does in
 // pthread_create, fork, posix_spawn and abort. They do not need SIGTRAP itself blocked. So the engine leaves it
-// unblocked there, and records in thread.trapOpen that the program believes it is blocked:
+// unblocked there, and records in sigtrap.open that the program believes it is blocked:
 //
 //   - On x86-64 the engine sets breakpoints of its own on the instructions with which the C library calls
 //     rt_sigprocmask. If the call blocks all signals, the engine makes it in the thread's place while the thread is
@@ -55,20 +55,20 @@ func blocksAll(set uint64) bool { return set&synchronous == synchronous }
 // watchSignalCalls sets the engine's breakpoints on the instructions of a module that call rt_sigprocmask and
 // rt_sigaction, and returns the sites it finds. It does nothing in processes without the fallback's handler: if the
 // session is killed, a thread that hits one of these breakpoints needs the handler.
-func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSites) {
-	if !s.guarded(sp) {
+func (y *guards) watchSignalCalls(sp *space, m *module.Loaded) (found signalSites) {
+	if !y.guarded(sp) {
 		return found
 	}
-	sites := s.signalSites(m.File)
+	sites := y.signalSites(m.File)
 	if len(sites.begins)+len(sites.masks) > 0 {
 		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked.
 		in := func(o *space) bool { return o == sp }
-		defer s.releaseWorld(s.holdRunning(in))
+		defer y.s.world.releaseWorld(y.s.world.holdRunning(in))
 		sp.seesMasks = true
-		s.openBlockers(in)
+		y.openBlockers(in)
 	}
 	for i, vaddr := range sites.inOrder() {
-		s.watchInternally(sp, m, vaddr, func(*thread, *point) bool { return false })
+		y.watchInternally(sp, m, vaddr, func(*thread, *point) bool { return false })
 		if p := sp.points[m.Addr(vaddr)]; p != nil {
 			p.signalCall = sites.kind(i)
 		}
@@ -78,8 +78,8 @@ func (s *Session) watchSignalCalls(sp *space, m *module.Loaded) (found signalSit
 
 // guarded reports whether the processes of an address space have the handler. A child of vfork may still lack it for a
 // moment, so children are not checked.
-func (s *Session) guarded(sp *space) bool {
-	for _, p := range s.procs {
+func (y *guards) guarded(sp *space) bool {
+	for _, p := range y.s.procs {
 		if p.space == sp && !p.child && !p.trap.ours {
 			return false
 		}
@@ -97,25 +97,25 @@ const (
 )
 
 // recordSignalCalls adds table entries for the breakpoints that watchLateSignalCalls will plant.
-func (t *thread) recordSignalCalls() {
-	sp := t.proc.space
+func (x *sigtrap) recordSignalCalls() {
+	sp := x.t.proc.space
 	for m := range sp.libCs() {
-		sites := t.s.signalSites(m.File)
+		sites := x.t.s.guards.signalSites(m.File)
 		for _, vaddr := range sites.inOrder() {
-			if p, err := t.s.pointAt(sp, m.Addr(vaddr), m); err == nil {
-				sp.record(p, t.tid)
+			if p, err := x.t.s.patcher.pointAt(sp, m.Addr(vaddr), m); err == nil {
+				sp.record(p, x.t.tid)
 			}
 		}
 	}
 }
 
 // watchLateSignalCalls calls watchSignalCalls for the modules that are already loaded when a process gets its fallback.
-func (s *Session) watchLateSignalCalls(sp *space) {
+func (y *guards) watchLateSignalCalls(sp *space) {
 	if sp.seesMasks {
 		return
 	}
 	for m := range sp.libCs() {
-		s.watchSignalCalls(sp, m)
+		y.watchSignalCalls(sp, m)
 	}
 }
 
@@ -153,8 +153,8 @@ func (s *signalSites) kind(i int) int {
 }
 
 // signalSites finds the call sites in a file. It caches the result.
-func (s *Session) signalSites(f *module.File) (sites signalSites) {
-	if sites, known := s.signalCalls[f]; known {
+func (y *guards) signalSites(f *module.File) (sites signalSites) {
+	if sites, known := y.signalCalls[f]; known {
 		return sites
 	}
 	if abi.Of(f) != &abi.AMD64 {
@@ -180,10 +180,10 @@ func (s *Session) signalSites(f *module.File) (sites signalSites) {
 			}
 		}
 	}
-	if s.signalCalls == nil {
-		s.signalCalls = map[*module.File]signalSites{}
+	if y.signalCalls == nil {
+		y.signalCalls = map[*module.File]signalSites{}
 	}
-	s.signalCalls[f] = sites
+	y.signalCalls[f] = sites
 	return sites
 }
 
@@ -243,44 +243,44 @@ func isInstruction(f *module.File, vaddr uint64) bool {
 
 // makeSignalCall makes the call that the thread is about to make at a breakpoint of watchSignalCalls, and reports
 // whether it did. It makes rt_sigprocmask calls, and rt_sigaction calls for SIGTRAP. The kernel makes all others.
-func (t *thread) makeSignalCall(p *point) bool {
-	r := &t.regs
+func (x *sigtrap) makeSignalCall(p *point) bool {
+	r := &x.t.regs
 	if p.signalCall == 0 || r[x86.R10] != setBytes || r[x86.EFLAGS]&trapFlag != 0 {
 		return false
 	}
-	of := &t.proc.arch.Calls
+	of := &x.t.proc.arch.Calls
 	switch number := r[x86.RAX]; {
-	case number == of.Procmask && t.makeMaskCall():
-	case number == of.Sigaction && uint32(r[x86.RDI]) == ptrace.SIGTRAP && t.makeActionCall(p):
+	case number == of.Procmask && x.makeMaskCall():
+	case number == of.Sigaction && uint32(r[x86.RDI]) == ptrace.SIGTRAP && x.makeActionCall(p):
 	default:
 		return false
 	}
 	r[x86.RAX] = 0
-	*t.pc() += uint64(len(of.Insn))
-	r[x86.RCX], r[x86.R11] = *t.pc(), r[x86.EFLAGS] // what the instruction leaves there
+	*x.t.pc() += uint64(len(of.Insn))
+	r[x86.RCX], r[x86.R11] = *x.t.pc(), r[x86.EFLAGS] // what the instruction leaves there
 	return true
 }
 
 // makeMaskCall makes an rt_sigprocmask call. It leaves to the kernel the cases that only the kernel can judge: bad
 // arguments and system call filters. While system calls are traced, the kernel makes every call, so that it is seen.
-func (t *thread) makeMaskCall() bool {
-	if !t.trapOpen && (!t.trapClear || t.blocksRest()) { // this hit may have unblocked SIGTRAP and reset the action
-		t.restoreTrapAction()
+func (x *sigtrap) makeMaskCall() bool {
+	if !x.open && (!x.clear || x.blocksRest()) { // this hit may have unblocked SIGTRAP and reset the action
+		x.restoreTrapAction()
 	}
-	now, next, ok := t.maskChange()
+	now, next, ok := x.maskChange()
 	if !ok {
 		return false
 	}
-	if t.s.sysnames > 0 || t.statusField("Seccomp") != "0" {
-		t.seeMask = t.seeMask || blocksAll(next)
+	if x.t.s.others.sysnames > 0 || x.t.statusField("Seccomp") != "0" {
+		x.seeMask = x.seeMask || blocksAll(next)
 		return false
 	}
-	if old := t.regs[x86.RDX]; old != 0 && t.proc.space.mem.WriteMemory(old, binary.LittleEndian.AppendUint64(nil, now)) != nil {
+	if old := x.t.regs[x86.RDX]; old != 0 && x.t.proc.space.mem.WriteMemory(old, binary.LittleEndian.AppendUint64(nil, now)) != nil {
 		return false
 	}
-	t.setOwnMask(next)
+	x.setOwnMask(next)
 	if newly := next &^ now; newly != 0 {
-		t.retarget(newly)
+		x.retarget(newly)
 	}
 	return true
 }
@@ -288,13 +288,13 @@ func (t *thread) makeMaskCall() bool {
 // retarget makes other threads check for process-wide signals that the kernel may have assigned to this thread and that
 // it now blocks. The kernel does the same when a thread changes its own mask (retarget_shared_pending in
 // kernel/signal.c). A thread checks for them when it leaves a stop.
-func (t *thread) retarget(blocked uint64) {
-	pending := hexField(t.tid, "ShdPnd") & blocked
+func (x *sigtrap) retarget(blocked uint64) {
+	pending := hexField(x.t.tid, "ShdPnd") & blocked
 	if pending == 0 {
 		return
 	}
-	for _, o := range t.proc.threads {
-		if o != t && !o.stopped && !o.fresh && !o.vforking && pending&^hexField(o.tid, "SigBlk") != 0 {
+	for _, o := range x.t.proc.threads {
+		if o != x.t && o.mayRun() && pending&^hexField(o.tid, "SigBlk") != 0 {
 			ptrace.Interrupt(o.tid)
 		}
 	}
@@ -304,12 +304,12 @@ func (t *thread) retarget(blocked uint64) {
 // finds it, and reports the program's previous action. So the handler is installed at every moment. A child that shares
 // its parent's memory, as posix_spawn creates it, resets its parent's actions before it executes a program, and would
 // have no handler until then. It keeps the handler, which execve resets anyway.
-func (t *thread) makeActionCall(p *point) bool {
-	act, old, sp := t.regs[x86.RSI], t.regs[x86.RDX], t.proc.space
-	if t.proc.unguarded() && act != 0 {
-		t.protectAtHit(p)
+func (x *sigtrap) makeActionCall(p *point) bool {
+	act, old, sp := x.t.regs[x86.RSI], x.t.regs[x86.RDX], x.t.proc.space
+	if x.t.proc.unguarded() && act != 0 {
+		x.t.protection.protectAtHit(p)
 	}
-	tr := &t.proc.trap
+	tr := &x.t.proc.trap
 	if sp.guard.base == 0 || !tr.ours {
 		tr.set = true // the next hit queries it
 		return false
@@ -320,30 +320,30 @@ func (t *thread) makeActionCall(p *point) bool {
 		if sp.mem.ReadMemory(act, text[:]) != nil {
 			return false
 		}
-		own := fallback.ParseAction(text[:], t.proc.arch.WordSize())
+		own := fallback.ParseAction(text[:], x.t.proc.arch.WordSize())
 		switch {
 		case sp.users > 1 && own.Handler != fallback.Default:
 			return false
 		case sp.users > 1:
 			tr.own = own
-		case t.wantAtCall(own) != nil:
+		case x.wantAtCall(own) != nil:
 			return false
 		}
 	}
-	return old == 0 || sp.mem.WriteMemory(old, was.Bytes(t.proc.arch.WordSize())) == nil
+	return old == 0 || sp.mem.WriteMemory(old, was.Bytes(x.t.proc.arch.WordSize())) == nil
 }
 
 // maskChange returns the mask that the program believes the thread has, and the mask that the pending call asks for. ok
 // is false if the kernel would refuse the call.
-func (t *thread) maskChange() (now, next uint64, ok bool) {
-	if now, ok = t.ownMask(); !ok || t.regs[x86.RSI] == 0 {
+func (x *sigtrap) maskChange() (now, next uint64, ok bool) {
+	if now, ok = x.ownMask(); !ok || x.t.regs[x86.RSI] == 0 {
 		return now, now, ok
 	}
 	var set [setBytes]byte
-	if t.proc.space.mem.ReadMemory(t.regs[x86.RSI], set[:]) != nil {
+	if x.t.proc.space.mem.ReadMemory(x.t.regs[x86.RSI], set[:]) != nil {
 		return now, now, false
 	}
-	next, ok = changedMask(uint32(t.regs[x86.RDI]), now, binary.LittleEndian.Uint64(set[:]))
+	next, ok = changedMask(uint32(x.t.regs[x86.RDI]), now, binary.LittleEndian.Uint64(set[:]))
 	return now, next, ok
 }
 
@@ -364,29 +364,29 @@ func changedMask(how uint32, now, set uint64) (next uint64, ok bool) {
 }
 
 // ownMask returns the mask that the program believes the thread has.
-func (t *thread) ownMask() (mask uint64, ok bool) {
-	mask = t.mask
-	if !t.masked && ptrace.GetSigMask(t.tid, &mask) != 0 {
+func (x *sigtrap) ownMask() (mask uint64, ok bool) {
+	mask = x.t.queue.mask
+	if !x.t.queue.masked && ptrace.GetSigMask(x.t.tid, &mask) != 0 {
 		return 0, false
 	}
-	if t.trapOpen && mask&synchronous == rest {
+	if x.open && mask&synchronous == rest {
 		mask |= trapBit
 	}
 	return mask, true
 }
 
 // setOwnMask gives a stopped thread the mask that the program wants. If the mask blocks all signals, SIGTRAP stays
-// unblocked, unless the program blocks it on purpose (trapMeant) or the space does not see masks.
-func (t *thread) setOwnMask(mask uint64) {
-	if t.trapOpen = blocksAll(mask) && !t.trapMeant && t.proc.space.seesMasks; t.trapOpen {
+// unblocked, unless the program blocks it on purpose (meant) or the space does not see masks.
+func (x *sigtrap) setOwnMask(mask uint64) {
+	if x.open = blocksAll(mask) && !x.meant && x.t.proc.space.seesMasks; x.open {
 		mask &^= trapBit
 	}
-	t.trapMeant = t.trapMeant && blocksAll(mask)
-	t.trapClear = mask&trapBit == 0
-	if t.masked {
-		t.mask = mask
-		t.noteKept(mask)
+	x.meant = x.meant && blocksAll(mask)
+	x.clear = mask&trapBit == 0
+	if x.t.queue.masked {
+		x.t.queue.mask = mask
+		x.t.queue.noteKept(mask)
 		return
 	}
-	ptrace.SetSigMask(t.tid, &mask)
+	ptrace.SetSigMask(x.t.tid, &mask)
 }

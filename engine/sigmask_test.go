@@ -40,7 +40,7 @@ func TestSignalCallsLikeObjdump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := (&Session{}).signalSites(file)
+	got := (&Session{}).guards.signalSites(file)
 	want := map[string][]uint64{}
 	line := regexp.MustCompile(`(?m)^ +([0-9a-f]+):\s+(mov +\$0x([0-9a-f]+),%eax|syscall|ret|jmp|xor +%eax,%eax)`)
 	number := ""

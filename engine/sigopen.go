@@ -5,32 +5,33 @@ package engine
 import (
 	"time"
 
+	"gotap/engine/fallback"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 )
 
 // openTrap unblocks SIGTRAP in a stopped thread that blocks all signals.
-func (t *thread) openTrap() {
-	t.openDue = false
-	if mask, ok := t.ownMask(); ok && blocksAll(mask) && t.proc.space.seesMasks {
-		t.setOwnMask(mask)
+func (x *sigtrap) unblock() {
+	x.openDue = false
+	if mask, ok := x.ownMask(); ok && blocksAll(mask) && x.t.proc.space.seesMasks {
+		x.setOwnMask(mask)
 	}
 }
 
 // leaveOpen leaves SIGTRAP unblocked in a thread whose hit has unblocked it, and reports whether it did. The thread
 // must block all other signals, and no SIGTRAP that was sent to it may be pending. Precondition: noteMerged has been
 // called.
-func (t *thread) leaveOpen() bool {
-	t.trapOpen = t.proc.space.seesMasks && t.blocksRest() && !t.trapMeant && len(t.merged) == 0
-	return t.trapOpen
+func (x *sigtrap) leaveOpen() bool {
+	x.open = x.t.proc.space.seesMasks && x.blocksRest() && !x.meant && len(x.merged) == 0
+	return x.open
 }
 
 // openBlockers unblocks SIGTRAP in those threads of the given address spaces that are in a section that blocks all
 // signals and began before the engine could see it. It is called before breakpoints are written. It includes threads in
 // a stop that has not been handled, new threads that their creators' stops have yet to report, and children that share
 // the memory until they execute a program. Threads that would notice being stopped are handled at their next stop.
-func (s *Session) openBlockers(in func(*space) bool) {
-	for _, p := range s.procs {
+func (y *guards) openBlockers(in func(*space) bool) {
+	for _, p := range y.s.procs {
 		if !in(p.space) || !p.space.seesMasks {
 			continue
 		}
@@ -38,10 +39,10 @@ func (s *Session) openBlockers(in func(*space) bool) {
 			if !blocksAll(hexField(tid, "SigBlk")) {
 				continue
 			}
-			s.openBlocker(tid)
+			y.openBlocker(tid)
 			for _, child := range procfs.ChildrenOf(tid) {
 				if shares, known := ptrace.SharesMemory(tid, child); known && shares && blocksAll(hexField(child, "SigBlk")) {
-					s.openBlocker(child)
+					y.openBlocker(child)
 				}
 			}
 		}
@@ -49,18 +50,18 @@ func (s *Session) openBlockers(in func(*space) bool) {
 }
 
 // openBlocker unblocks SIGTRAP in one thread that blocks all signals. The session may not know the thread yet.
-func (s *Session) openBlocker(tid int) {
-	t := s.threads[tid]
+func (y *guards) openBlocker(tid int) {
+	t := y.s.threads[tid]
 	switch {
-	case t != nil && t.stopped && !t.listening:
-		t.openTrap()
+	case t != nil && t.state.InStop():
+		t.sigtrap.unblock()
 	case openStopped(tid):
 		if t != nil {
-			t.trapOpen, t.trapClear = true, true
+			t.sigtrap.open, t.sigtrap.clear = true, true
 		}
 	case t != nil:
-		if t.openDue = true; t.interruptable() {
-			s.withStopped(t, t.openTrap)
+		if t.sigtrap.openDue = true; t.protection.interruptable() {
+			y.s.world.withStopped(t, t.sigtrap.unblock)
 		}
 	default:
 		openNew(tid)
@@ -91,38 +92,38 @@ func openStopped(tid int) bool {
 }
 
 // closeTrap blocks SIGTRAP again in a stopped thread, if the program believes that the thread blocks it.
-func (t *thread) closeTrap() {
-	if !t.trapOpen {
+func (x *sigtrap) closeTrap() {
+	if !x.open {
 		return
 	}
-	if mask, ok := t.ownMask(); ok && blocksAll(mask) {
-		t.blockTrap()
+	if mask, ok := x.ownMask(); ok && blocksAll(mask) {
+		x.blockTrap()
 	}
-	t.trapOpen = false
+	x.open = false
 }
 
 // stillOpen reports whether SIGTRAP is left unblocked in a section that blocks all signals. It detects a section that
 // ended in a way that is not watched.
-func (t *thread) stillOpen() bool {
-	if t.trapOpen && !t.blocksRest() {
-		t.trapOpen = false
+func (x *sigtrap) stillOpen() bool {
+	if x.open && !x.blocksRest() {
+		x.open = false
 	}
-	return t.trapOpen
+	return x.open
 }
 
 // waitsForTrap withholds a SIGTRAP that was sent to a thread that the program believes blocks it, and reports whether
 // it did. The signal stays pending in the kernel, blocked, as the program wants. SIGTRAP is not unblocked again in this
 // section.
-func (t *thread) waitsForTrap() bool {
-	if !t.stillOpen() || t.trapCode() > 0 || t.info.Signal() != ptrace.SIGTRAP {
+func (x *sigtrap) waitsForTrap() bool {
+	if !x.stillOpen() || x.trapCode() > 0 || x.t.info.Signal() != ptrace.SIGTRAP || fallback.IsOwnCode(x.t.info.Code()) {
 		return false
 	}
-	t.closeTrap()
-	t.trapMeant = true
-	info := t.info
-	if ptrace.SendThread(t.proc.pid, t.tid, ptrace.SIGTRAP) == 0 {
-		t.resent = append(t.resent, info)
+	x.closeTrap()
+	x.meant = true
+	info := x.t.info
+	if ptrace.SendThread(x.t.proc.pid, x.t.tid, ptrace.SIGTRAP) == 0 {
+		x.t.queue.resent = append(x.t.queue.resent, info)
 	}
-	t.resume(0)
+	x.t.resume(0)
 	return true
 }

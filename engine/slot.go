@@ -8,6 +8,7 @@ import (
 	"gotap/engine/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/procfs"
+	"gotap/engine/threadstate"
 )
 
 // slotPools are areas of memory mapped into a target for copies of displaced instructions. Every point has its own
@@ -84,7 +85,7 @@ func (ps *slotPools) give(slot uint64) {
 
 // slotFor allocates the point's slot if necessary, through a thread that has hit the point. It returns false if the
 // instruction must run in place.
-func (s *Session) slotFor(p *point, t *thread) bool {
+func (c *patcher) slotFor(p *point, t *thread) bool {
 	if p.slot != 0 && (!p.unsure || p.fillSlot(t)) {
 		return true
 	}
@@ -93,7 +94,7 @@ func (s *Session) slotFor(p *point, t *thread) bool {
 	size := uint64(sp.arch.SlotSize())
 	slot := sp.slots.take(p.addr, size)
 	if slot == 0 {
-		if !s.mapSlots(p, t) {
+		if !c.mapSlots(p, t) {
 			return false
 		}
 		slot = sp.slots.take(p.addr, size)
@@ -116,19 +117,19 @@ func (p *point) fillSlot(t *thread) bool {
 }
 
 // mapSlots makes the target map memory for slots near a point.
-func (s *Session) mapSlots(p *point, t *thread) bool {
+func (c *patcher) mapSlots(p *point, t *thread) bool {
 	sp := p.sp
 	if sp.sealed {
 		return false
 	}
 	sp.sealed = true // until the mapping has succeeded
-	if why := t.filtered(); why != "" {
-		s.warn(fmt.Sprintf("process %d: %s; instructions are stepped in place, which holds its other threads", t.proc.pid, why))
+	if why := t.inject.filtered(); why != "" {
+		c.s.warn(fmt.Sprintf("process %d: %s; instructions are stepped in place, which holds its other threads", t.proc.pid, why))
 		return false
 	}
-	base, err := t.mapNear(p.addr, slotArea)
+	base, err := t.inject.mapNear(p.addr, slotArea)
 	if err != nil {
-		s.warn(fmt.Sprintf("process %d: %v; instructions are stepped in place, which holds its other threads", t.proc.pid, err))
+		c.s.warn(fmt.Sprintf("process %d: %v; instructions are stepped in place, which holds its other threads", t.proc.pid, err))
 		return false
 	}
 	sp.sealed = false
@@ -137,8 +138,8 @@ func (s *Session) mapSlots(p *point, t *thread) bool {
 }
 
 // mapNear maps memory in the gap of the address space nearest to an address.
-func (t *thread) mapNear(addr, size uint64) (uint64, error) {
-	maps, err := module.Maps(t.tid)
+func (j *injection) mapNear(addr, size uint64) (uint64, error) {
+	maps, err := module.Maps(j.t.tid)
 	if err != nil {
 		return 0, err
 	}
@@ -148,7 +149,7 @@ func (t *thread) mapNear(addr, size uint64) (uint64, error) {
 		if at == 0 {
 			break
 		}
-		got, err := t.mapMemory(at, size)
+		got, err := j.mapMemory(at, size)
 		if err == nil && near(got, addr) {
 			return got, nil
 		}
@@ -203,19 +204,19 @@ func distance(a, b uint64) uint64 {
 func (t *thread) unmap() {
 	sp := t.proc.space
 	g := &sp.guard
-	if sp.users > 1 || g.left != nil || t.gone {
+	if sp.users > 1 || g.left != nil || t.state.Now() == threadstate.Gone {
 		return
 	}
 	number := t.proc.arch.Calls.Munmap
 	for _, pool := range sp.slots.pools {
-		if _, err := t.callKernel(number, pool.start, pool.end-pool.start); err != nil {
+		if _, err := t.inject.callKernel(number, pool.start, pool.end-pool.start); err != nil {
 			return
 		}
 	}
 	sp.slots.pools = nil
 	if base := g.base; base != 0 && !t.proc.trap.own.Caught() {
 		g.base = 0 // so that the call is not made from that region
-		t.callKernel(number, base, fallback.Size)
+		t.inject.callKernel(number, base, fallback.Size)
 	}
 }
 

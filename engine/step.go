@@ -2,14 +2,25 @@ package engine
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"gotap/arch"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/threadstate"
 )
+
+// execution completes the instruction under a breakpoint on the processor: out of line or in place (this file), at its own
+// address on ARM (inplacearm.go), or as a system call that has to end first (armcall.go).
+type execution struct {
+	t        *thread
+	step     step
+	redo     redo
+	seqDue   bool   // check whether the instruction being completed leads into a restartable sequence
+	postCall bool   // programs wait for the end of its current system call
+	seeExit  *point // the point of the probed system call that it is in, whose end has to be seen (see armcall.go)
+}
 
 // step is the displaced instruction that a thread is currently running.
 //
@@ -42,302 +53,219 @@ type step struct {
 type redo struct{ addr, sp uint64 }
 
 // beginStep runs the displaced instruction of a point on the processor. The registers are at the instruction.
-func (t *thread) beginStep(p *point) {
-	t.s.stats.Steps++
-	t.noteMerged()
+func (x *execution) beginStep(p *point) {
+	x.t.s.stats.Steps++
+	x.t.sigtrap.noteMerged()
 	toCall := p.site.Insn().Control == arch.Syscall
-	if p.how != arch.InPlace && p.site.Allowed(arch.OutOfLine) && t.s.slotFor(p, t) {
+	if p.how != arch.InPlace && p.site.Allowed(arch.OutOfLine) && x.t.s.patcher.slotFor(p, x.t) {
 		p.steps++
-		t.step = step{active: true, toCall: toCall, p: p, slot: p.slot}
-		t.again()
+		x.step = step{active: true, toCall: toCall, p: p, slot: p.slot}
+		x.again()
 		return
 	}
-	t.stepInPlace(p, toCall)
+	x.stepInPlace(p, toCall)
 }
 
 // again starts the step, or the next iteration of a repeated instruction.
-func (t *thread) again() {
-	t.step.st = t.step.p.site.BeforeStep(&t.regs, t.step.slot)
-	t.setRegs()
-	t.resume(0)
+func (x *execution) again() {
+	x.step.st = x.step.p.site.BeforeStep(&x.t.regs, x.step.slot)
+	x.t.setRegs()
+	x.t.resume(0)
 }
 
 // afterStep corrects the registers after a step, whatever the thread stopped for. done reports whether the
 // instruction has completed.
-func (t *thread) afterStep() (done bool) {
-	p := t.step.p
-	t.fpRead = false // the vector registers that programs have read may have changed
-	if t.proc.arch.Stepless {
-		return t.afterCallElsewhere()
+func (x *execution) afterStep() (done bool) {
+	p := x.step.p
+	x.t.view.fpRead = false // the vector registers that programs have read may have changed
+	if x.t.proc.arch.Stepless {
+		return x.afterCallElsewhere()
 	}
-	done, err := p.site.AfterStep(&t.regs, p.sp.mem, t.step.slot, t.step.st)
+	done, err := p.site.AfterStep(&x.t.regs, p.sp.mem, x.step.slot, x.step.st)
 	if err != nil {
-		t.s.warn(err.Error())
+		x.t.s.warn(err.Error())
 	}
-	if p.float != nil && t.step.slot != p.addr {
-		t.repairFloat(p)
+	if p.float != nil && x.step.slot != p.addr {
+		x.repairFloat(p)
 	}
 	return done
 }
 
 // endStep clears the step.
-func (t *thread) endStep() {
-	t.step.p.steps--
-	t.step = step{}
+func (x *execution) endStep() {
+	x.step.p.steps--
+	x.step = step{}
 }
 
 // stepped handles a SIGTRAP during a step.
-func (t *thread) stepped() {
-	if *t.pc() == t.step.slot && t.trapCode() <= 0 { // another process or thread sent it
-		if t.mergeBlocked() {
-			t.resume(0)
-		} else if t.step.toCall {
-			t.signalInStep(ptrace.SIGTRAP)
+func (x *execution) stepped() {
+	if *x.t.pc() == x.step.slot && x.t.sigtrap.trapCode() <= 0 { // another process or thread sent it
+		if x.t.sigtrap.mergeBlocked() {
+			x.t.resume(0)
+		} else if x.step.toCall {
+			x.signalInStep(ptrace.SIGTRAP)
 		} else {
-			t.postpone(ptrace.SIGTRAP)
+			x.t.queue.postpone(ptrace.SIGTRAP)
 		}
 		return
 	}
-	if t.step.toCall && t.proc.arch.Stepless && *t.pc() == t.step.slot { // a probe was just placed at the instruction that makes the call
-		t.cancelStep()
-		t.resume(0)
+	if x.step.toCall && x.t.proc.arch.Stepless && *x.t.pc() == x.step.slot { // a probe was just placed at the instruction that makes the call
+		x.cancelStep()
+		x.t.resume(0)
 		return
 	}
-	if t.step.toCall { // such a step ends in a system call stop, not with SIGTRAP
-		t.signalInStep(ptrace.SIGTRAP)
+	if x.step.toCall { // such a step ends in a system call stop, not with SIGTRAP
+		x.signalInStep(ptrace.SIGTRAP)
 		return
 	}
-	own := t.stepsItself()
-	if !t.afterStep() {
-		t.anotherTurn(own)
+	own := x.stepsItself()
+	if !x.afterStep() {
+		x.anotherTurn(own)
 		return
 	}
-	met := t.step.met
-	t.endStep()
-	if t.s.watching > 0 {
-		t.runWatches(met | t.metWatches())
+	met := x.step.met
+	x.endStep()
+	if x.t.s.others.watching > 0 {
+		x.t.watch.runWatches(met | x.t.watch.metWatches())
 	}
 	if own {
-		t.trapAfterStep()
+		x.trapAfterStep()
 		return
 	}
-	t.finish()
+	x.t.finish()
 }
 
 // anotherTurn continues a repeated instruction that has iterations left. The watchpoints are queried now, because
 // the next trap overwrites the processor's record of what this iteration hit. Without the step the processor would
 // also report each iteration separately.
-func (t *thread) anotherTurn(own bool) {
-	if t.s.watching > 0 {
-		t.watchHit()
+func (x *execution) anotherTurn(own bool) {
+	if x.t.s.others.watching > 0 {
+		x.t.watch.watchHit()
 	}
 	if own {
-		t.trapInRepeat()
+		x.trapInRepeat()
 		return
 	}
-	t.again()
-}
-
-// requeue resends the kept signals other than the first: stop signals, and signals with the number of a fault that
-// threads send each other. Signals that were resent earlier and have not come back arrived later than these, so
-// these go in front of them in the list: the next signal that comes back gets the siginfo of the oldest.
-func (t *thread) requeue() {
-	older := 0
-	for i := range t.deferred {
-		if ptrace.SendThread(t.proc.pid, t.tid, t.deferred[i].Signal()) == 0 {
-			t.resent = slices.Insert(t.resent, older, t.deferred[i])
-			older++
-		}
-	}
-	t.deferred = t.deferred[:0]
-}
-
-// identify restores the original siginfo of the signal that the thread is stopped with, if the signal was resent. A
-// real-time signal that was not resent swaps its siginfo with a resent one: see swapInfo.
-func (t *thread) identify(sig int) {
-	if !t.isResent(sig) && sig >= firstRealTime {
-		t.swapInfo(t.resent, sig)
-	}
-}
-
-// isResent reports whether the thread is stopped with a signal that was resent, and restores its original siginfo.
-func (t *thread) isResent(sig int) bool {
-	i := slices.IndexFunc(t.resent, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
-	if i < 0 || t.trapCode() != ptrace.CodeThread || t.info.Pid() != 0 && t.info.Pid() != os.Getpid() {
-		return false
-	}
-	t.info = t.resent[i]
-	t.resent = slices.Delete(t.resent, i, i+1)
-	ptrace.SetSigInfo(t.tid, &t.info)
-	return true
-}
-
-// swapInfo gives the signal that the thread is stopped with the siginfo of the first signal of its number in a
-// list, and puts the signal's own siginfo at the end of the list instead. Real-time signals are queued; this way
-// the program sees them in the order in which they were sent, whichever the kernel delivers first.
-func (t *thread) swapInfo(list []ptrace.SigInfo, sig int) {
-	i := slices.IndexFunc(list, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
-	if i < 0 || ptrace.GetSigInfo(t.tid, &t.info) != 0 {
-		return
-	}
-	now := t.info
-	t.info = list[i]
-	copy(list[i:], list[i+1:])
-	list[len(list)-1] = now
-	ptrace.SetSigInfo(t.tid, &t.info)
+	x.again()
 }
 
 // signalInStep handles a signal that arrived during a step.
-func (t *thread) signalInStep(sig int) {
-	if !t.getRegs() {
+func (x *execution) signalInStep(sig int) {
+	if !x.t.getRegs() {
 		return
 	}
 	switch {
-	case t.raised(sig):
-		t.faultInStep(sig)
-	case t.step.toCall:
-		t.cancelStep()
-		t.resume(sig)
+	case x.t.queue.raised(sig):
+		x.faultInStep(sig)
+	case x.step.toCall:
+		x.cancelStep()
+		x.t.resume(sig)
 	default:
-		t.postpone(sig)
-	}
-}
-
-// raised reports whether the instruction raised the signal that the thread is stopped with.
-func (t *thread) raised(sig int) bool {
-	return synchronous>>(sig-1)&1 == 1 && t.trapCode() > 0
-}
-
-// postpone keeps a signal until the step is over.
-func (t *thread) postpone(sig int) {
-	t.identify(sig)
-	t.keepSignal(sig)
-	t.resume(0)
-}
-
-// keepSignal keeps the signal that the thread is stopped with, which has been identified, and blocks all others
-// except the synchronous ones.
-func (t *thread) keepSignal(sig int) {
-	if t.trapCode(); t.info.Signal() == sig {
-		t.deferred = append(t.deferred, t.info)
-	}
-	if t.masked {
-		t.noteKept(t.mask)
-	}
-	if !t.masked && ptrace.GetSigMask(t.tid, &t.mask) == 0 {
-		t.noteKept(t.mask)
-		all := ^uint64(synchronous)
-		t.masked = ptrace.SetSigMask(t.tid, &all) == 0
-	}
-}
-
-// unmask restores the thread's own signal mask.
-func (t *thread) unmask() {
-	if t.masked {
-		ptrace.SetSigMask(t.tid, &t.mask)
-		t.masked = false
+		x.t.queue.postpone(sig)
 	}
 }
 
 // faultInStep delivers a signal that the instruction raised, as if the instruction had run at its own address.
-func (t *thread) faultInStep(sig int) {
-	p, slot := t.step.p, t.step.slot
-	t.afterStep()
-	t.endStep()
-	t.unmask()
-	if at := t.info.Addr(); at-slot < uint64(p.length) || at == slot+uint64(p.length) {
-		t.info.SetAddr(p.addr + at - slot)
-		ptrace.SetSigInfo(t.tid, &t.info)
+func (x *execution) faultInStep(sig int) {
+	p, slot := x.step.p, x.step.slot
+	x.afterStep()
+	x.endStep()
+	x.t.queue.unmask()
+	if at := x.t.info.Addr(); at-slot < uint64(p.length) || at == slot+uint64(p.length) {
+		x.t.info.SetAddr(p.addr + at - slot)
+		ptrace.SetSigInfo(x.t.tid, &x.t.info)
 	}
-	t.faultAddr, t.faultSig = t.info.Addr(), sig
-	t.h.Faulted()
-	t.requeue()
-	t.setRegs()
-	t.resume(sig)
+	x.t.view.faultAddr, x.t.view.faultSig = x.t.info.Addr(), sig
+	x.t.h.Faulted()
+	x.t.queue.requeue()
+	x.t.setRegs()
+	x.t.resume(sig)
 }
 
 // atCall handles the system call entry stop of a step.
-func (t *thread) atCall() {
-	if !t.getRegs() {
+func (x *execution) atCall() {
+	if !x.t.getRegs() {
 		return
 	}
-	t.afterStep()
-	p := t.step.p
-	t.endStep()
-	t.setRegs()
-	t.unmask()
-	t.passedCall()
-	if t.proc.arch.Stepless {
-		t.seeExit = p
+	x.afterStep()
+	p := x.step.p
+	x.endStep()
+	x.t.setRegs()
+	x.t.queue.unmask()
+	x.passedCall()
+	if x.t.proc.arch.Stepless {
+		x.seeExit = p
 	}
 }
 
 // passedCall continues with a system call that is about to begin. Programs that run after the instruction wait for
 // the call to end.
-func (t *thread) passedCall() {
-	if t.h.HasPosts() || t.seeMask {
-		t.postCall = true
+func (x *execution) passedCall() {
+	if x.t.h.HasPosts() || x.t.sigtrap.seeMask {
+		x.postCall = true
 	}
-	if !t.postCall {
-		t.h.Commit()
+	if !x.postCall {
+		x.t.h.Commit()
 	}
 }
 
 // afterCall handles the end of a system call for which programs wait.
-func (t *thread) afterCall() {
-	due := t.postCall
-	t.postCall = false
-	if t.seeMask {
-		t.seeMask = false
-		t.openTrap()
+func (x *execution) afterCall() {
+	due := x.postCall
+	x.postCall = false
+	if x.t.sigtrap.seeMask {
+		x.t.sigtrap.seeMask = false
+		x.t.sigtrap.unblock()
 	}
-	if due && t.getRegs() {
-		t.h.Posts()
-		t.h.Commit()
-		t.setRegs()
+	if due && x.t.getRegs() {
+		x.t.h.Posts()
+		x.t.h.Commit()
+		x.t.setRegs()
 	}
 }
 
 // stepInPlace runs the instruction at its own address.
-func (t *thread) stepInPlace(p *point, toCall bool) {
-	t.s.stats.Held++
-	held := t.s.holdWorld(t)
-	t.s.restore(p, t.tid)
+func (x *execution) stepInPlace(p *point, toCall bool) {
+	x.t.s.stats.Held++
+	held := x.t.s.world.holdWorld(x.t)
+	x.t.s.patcher.restore(p, x.t.tid)
 	p.steps++
-	t.step = step{active: true, toCall: toCall, p: p, slot: p.addr}
-	t.step.st = p.site.BeforeStep(&t.regs, p.addr)
-	if t.proc.arch.Stepless {
-		t.step.st.Saved = t.savedForCall()
+	x.step = step{active: true, toCall: toCall, p: p, slot: p.addr}
+	x.step.st = p.site.BeforeStep(&x.t.regs, p.addr)
+	if x.t.proc.arch.Stepless {
+		x.step.st.Saved = x.savedForCall()
 	}
-	t.setRegs()
-	t.stopped, t.untaken = false, false
-	st, ok := t.untilStepped()
-	t.replant(p)
-	if t.s.releaseWorld(held); len(held) > 0 {
+	x.t.setRegs()
+	x.t.state.To(threadstate.Running)
+	x.t.peeked = false
+	st, ok := x.untilStepped()
+	x.replant(p)
+	if x.t.s.world.releaseWorld(held); len(held) > 0 {
 		time.Sleep(fairness)
 	}
-	if t.stopped = ok && st.Stopped(); ok {
-		t.s.backlog = append(t.s.backlog, stop{t.tid, st})
+	x.t.stoppedAgain(ok && st.Stopped())
+	if ok {
+		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.tid, st})
 	}
 }
 
 // replant restores a breakpoint that was removed for one instruction. The other threads that share the memory are
 // held.
-func (t *thread) replant(p *point) {
+func (x *execution) replant(p *point) {
 	if !p.wanted() {
 		return
 	}
-	err := p.sp.mem.Poke(p.addr, p.trap, t.tid)
+	err := p.sp.mem.Poke(p.addr, p.trap, x.t.tid)
 	if err == nil {
 		p.planted = true
 		return
 	}
 	if p.planted {
 		p.planted = false
-		t.s.points -= p.Counted()
+		x.t.s.patcher.points -= p.Counted()
 	}
 	if _, gone := p.present(); gone == nil {
-		t.s.warn(fmt.Sprintf("cannot put the breakpoint at %#x of process %d back: %v", p.addr, t.proc.pid, err))
+		x.t.s.warn(fmt.Sprintf("cannot put the breakpoint at %#x of process %d back: %v", p.addr, x.t.proc.pid, err))
 	}
 }
 
@@ -349,151 +277,98 @@ const fairness = 50 * time.Microsecond
 // untilStepped steps in place until the instruction has completed, faulted or is about to enter the kernel, and
 // returns the stop that shows this; the usual stop handling continues from there. Every other stop is handled here,
 // because the breakpoint is restored afterwards and the step could not continue.
-func (t *thread) untilStepped() (st ptrace.Status, ok bool) {
+func (x *execution) untilStepped() (st ptrace.Status, ok bool) {
 	for {
-		if t.stepping = !t.step.toCall; t.stepping {
-			ptrace.Step(t.tid, 0)
+		if x.t.stepping = !x.step.toCall; x.t.stepping {
+			ptrace.Step(x.t.tid, 0)
 		} else {
-			ptrace.ContToSyscall(t.tid, 0)
+			ptrace.ContToSyscall(x.t.tid, 0)
 		}
-		if st, ok = t.s.waitFor(t.tid); !ok || st.Ended() || st.AtSyscall() {
+		if st, ok = x.t.s.stops.waitFor(x.t.tid); !ok || st.Ended() || st.AtSyscall() {
 			return st, ok
 		}
 		if st.Event() == ptrace.EventStop && !st.GroupStop() {
 			continue
 		}
-		if !t.getRegs() || st.Event() != ptrace.EventNone {
-			t.cancelStep()
+		if !x.t.getRegs() || st.Event() != ptrace.EventNone {
+			x.cancelStep()
 			return st, true
 		}
 		sig := st.Signal()
-		switch code := t.trapCode(); {
-		case sig == ptrace.SIGTRAP && code > 0 && (*t.pc() != t.step.slot || t.stepsItself()):
+		switch code := x.t.sigtrap.trapCode(); {
+		case sig == ptrace.SIGTRAP && code > 0 && (*x.t.pc() != x.step.slot || x.stepsItself()):
 			return st, true
 		case sig == ptrace.SIGTRAP && code > 0: // another iteration
-			t.afterStep()
-			if t.s.watching > 0 { // the programs run after the other threads are released
-				t.step.met |= t.metWatches()
+			x.afterStep()
+			if x.t.s.others.watching > 0 { // the programs run after the other threads are released
+				x.step.met |= x.t.watch.metWatches()
 			}
-			t.step.st = t.step.p.site.BeforeStep(&t.regs, t.step.slot)
-		case sig == ptrace.SIGTRAP && t.mergeBlocked():
-		case t.raised(sig) || t.step.toCall:
+			x.step.st = x.step.p.site.BeforeStep(&x.t.regs, x.step.slot)
+		case sig == ptrace.SIGTRAP && x.t.sigtrap.mergeBlocked():
+		case x.t.queue.raised(sig) || x.step.toCall:
 			return st, true
 		default:
-			t.identify(sig)
-			t.keepSignal(sig)
+			x.t.queue.identify(sig)
+			x.t.queue.keepSignal(sig)
 		}
 	}
 }
 
 // cancelStep cancels a step whose instruction has not run. When the thread reaches the instruction again, that is
 // not another hit; what was logged is committed now.
-func (t *thread) cancelStep() {
-	p := t.step.p
-	t.afterStep()
-	t.endStep()
-	t.unmask()
-	t.requeue()
-	t.redo = redo{p.addr, t.sp()}
-	t.h.Commit()
-	t.setRegs()
-}
-
-// holdPatience is how long a thread may take to stop before its state is checked.
-const holdPatience = 20 * time.Millisecond
-
-// holdWorld stops all other threads that share the thread's memory, and returns those that it stopped.
-func (s *Session) holdWorld(but *thread) []*thread {
-	var asked, held []*thread
-	for _, t := range s.threads {
-		if t == but || t.proc.space != but.proc.space || t.stopped || t.fresh || t.vforking {
-			continue
-		}
-		if ptrace.Interrupt(t.tid) == 0 {
-			asked = append(asked, t)
-		}
-	}
-	for _, t := range asked {
-		if s.holdOne(t) {
-			held = append(held, t)
-		}
-	}
-	return held
-}
-
-// holdOne waits for a thread to stop after PTRACE_INTERRUPT and reports whether it did. A different stop of the
-// thread is left to be handled later. A thread that does not stop within holdPatience sleeps uninterruptibly in the
-// kernel; it runs no code of its own before it has stopped, because the kernel handles the interrupt request first.
-func (s *Session) holdOne(t *thread) bool {
-	for began := time.Now(); ; {
-		tid, e := ptrace.PeekStop(t.tid, &s.special, false)
-		switch {
-		case tid == t.tid && s.special.Event() == ptrace.EventStop && !s.special.GroupStop():
-			ptrace.ConsumeStop(t.tid)
-			t.stopped, t.midCall = true, false
-			t.repairCall()
-			return true
-		case tid == t.tid: // the stop was only peeked at; the kernel reports it again
-			return false
-		case e != 0:
-			return false
-		case time.Since(began) > holdPatience && t.uninterruptible():
-			return false
-		case time.Since(began) > time.Millisecond:
-			time.Sleep(50 * time.Microsecond)
-		}
-	}
+func (x *execution) cancelStep() {
+	p := x.step.p
+	x.afterStep()
+	x.endStep()
+	x.t.queue.unmask()
+	x.t.queue.requeue()
+	x.redo = redo{p.addr, x.t.sp()}
+	x.t.h.Commit()
+	x.t.setRegs()
 }
 
 // uninterruptible reports whether the thread sleeps in the kernel in a state that no signal ends, is in a ptrace
 // stop, or has exited.
-func (t *thread) uninterruptible() bool {
-	state := t.statusField("State")
+func (x *execution) uninterruptible() bool {
+	state := x.t.statusField("State")
 	return state == "" || strings.ContainsRune("DtZX", rune(state[0]))
-}
-
-// releaseWorld resumes the threads that holdWorld stopped.
-func (s *Session) releaseWorld(held []*thread) {
-	for _, t := range held {
-		t.resume(0)
-	}
 }
 
 // repairCall restarts a system call that failed with EINTR because of our own stop: nobody sent a signal, so the
 // program must not see the error. Precondition: the thread is in a stop that PTRACE_INTERRUPT caused.
-func (t *thread) repairCall() {
+func (x *execution) repairCall() {
 	const eintr = 4
-	a := t.proc.arch
-	if t.step.active || !t.getRegs() || !a.InCall(&t.regs) {
+	a := x.t.proc.arch
+	if x.step.active || !x.t.getRegs() || !a.InCall(&x.t.regs) {
 		return
 	}
-	t.markRestart()
-	if int64(a.SyscallRet(&t.regs)) != -eintr || !slices.Contains(a.Calls.NeverRestarted, a.SyscallNumber(&t.regs)) || t.signalled() {
+	x.markRestart()
+	if int64(a.SyscallRet(&x.t.regs)) != -eintr || !slices.Contains(a.Calls.NeverRestarted, a.SyscallNumber(&x.t.regs)) || x.signalled() {
 		return
 	}
-	t.regs[a.Calls.Number] = t.regs[a.Calls.Original]
-	t.regs[a.Calls.Original] = ^uint64(0)
-	*t.pc() -= uint64(len(a.Calls.Insn))
-	t.setRegs()
-	t.redoAt(*t.pc())
+	x.t.regs[a.Calls.Number] = x.t.regs[a.Calls.Original]
+	x.t.regs[a.Calls.Original] = ^uint64(0)
+	*x.t.pc() -= uint64(len(a.Calls.Insn))
+	x.t.setRegs()
+	x.redoAt(*x.t.pc())
 }
 
 // markRestart notes that the kernel is about to run a system call instruction again. The registers have been read.
-func (t *thread) markRestart() {
-	if a := t.proc.arch; !a.Stepless && a.Restarts(&t.regs) {
-		t.redoAt(*t.pc() - uint64(len(a.Calls.Insn)))
+func (x *execution) markRestart() {
+	if a := x.t.proc.arch; !a.Stepless && a.Restarts(&x.t.regs) {
+		x.redoAt(*x.t.pc() - uint64(len(a.Calls.Insn)))
 	}
 }
 
 // redoAt notes that the system call at an address will run again, if there is a probe on it.
-func (t *thread) redoAt(addr uint64) {
-	if p := t.proc.space.points[addr]; p != nil && p.planted {
-		t.redo = redo{addr, t.sp()}
+func (x *execution) redoAt(addr uint64) {
+	if p := x.t.proc.space.points[addr]; p != nil && p.planted {
+		x.redo = redo{addr, x.t.sp()}
 	}
 }
 
 // signalled reports whether a signal that the thread does not block is pending for it.
-func (t *thread) signalled() bool {
-	blocked := hexField(t.tid, "SigBlk")
-	return (hexField(t.tid, "SigPnd")|hexField(t.tid, "ShdPnd"))&^blocked != 0
+func (x *execution) signalled() bool {
+	blocked := hexField(x.t.tid, "SigBlk")
+	return (hexField(x.t.tid, "SigPnd")|hexField(x.t.tid, "ShdPnd"))&^blocked != 0
 }

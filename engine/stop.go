@@ -5,33 +5,35 @@ import (
 
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/threadstate"
 )
 
 // dispatch handles one stop of a thread, or its end.
 func (s *Session) dispatch(tid int, st ptrace.Status) {
 	t := s.threads[tid]
 	if t == nil {
-		s.stranger(tid, st)
+		s.arrivals.unknownThread(tid, st)
 		return
 	}
 	if st.Ended() {
 		s.threadEnded(t, st)
 		return
 	}
-	if t.listening {
-		t.continued()
+	fresh := t.state.Now() == threadstate.Fresh
+	if t.state.Now() == threadstate.JobStopped {
+		t.protection.continued()
 	}
-	t.stopped, t.listening = true, false
+	t.state.To(threadstate.Stopped)
 	t.midCall = st.AtSyscall() || st.Event() != ptrace.EventNone && st.Event() != ptrace.EventStop
 	s.stats.Stops++
-	if t.drDue && !t.fresh && !s.closing {
-		t.armDebugRegs()
+	if t.watch.due && !fresh && !s.life.closing {
+		t.watch.armDebugRegs()
 	}
-	if t.openDue && !t.fresh && !s.closing {
-		t.openTrap()
+	if t.sigtrap.openDue && !fresh && !s.life.closing {
+		t.sigtrap.unblock()
 	}
 	switch {
-	case t.fresh:
+	case fresh:
 		t.firstStop(st)
 	case st.AtSyscall():
 		t.syscallStop()
@@ -44,24 +46,14 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 	}
 }
 
-// dealWithBacklog handles the stops that came while all threads were held.
-func (s *Session) dealWithBacklog() {
-	for len(s.backlog) > 0 {
-		b := s.backlog[0]
-		s.backlog = s.backlog[1:]
-		s.dispatch(b.tid, b.status)
-		s.unpause()
-	}
-}
-
-// stranger handles a stop of a thread that is not known yet: a new child can stop before the parent's stop that reports
+// unknownThread handles a stop of a thread that is not known yet: a new child can stop before the parent's stop that reports
 // it.
-func (s *Session) stranger(tid int, st ptrace.Status) {
+func (n *arrivals) unknownThread(tid int, st ptrace.Status) {
 	if st.Ended() {
-		delete(s.children.early, tid)
+		delete(n.children.early, tid)
 		return
 	}
-	s.untold(tid, st)
+	n.keepUnannounced(tid, st)
 }
 
 // trap handles a SIGTRAP: a breakpoint of ours, the end of a step, or one of the target's own signals.
@@ -73,17 +65,17 @@ func (t *thread) trap() {
 	if !t.getRegs() {
 		return
 	}
-	if t.step.active {
-		t.stepped()
+	if t.exec.step.active {
+		t.exec.stepped()
 		return
 	}
 	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.pc())]
 	switch {
-	case p == nil && t.leftHit():
+	case p == nil && t.protection.leftHit():
 	case p == nil:
 		t.foreignTrap()
-	case t.proc.arch.TrapBehind && p.length > 1 || t.trapCode() == t.proc.arch.TrapCode || t.trapTaken():
-		if p.planted && !t.s.closing {
+	case t.proc.arch.TrapBehind && p.length > 1 || t.sigtrap.trapCode() == t.proc.arch.TrapCode || t.sigtrap.trapTaken():
+		if p.planted && !t.s.life.closing {
 			t.hit(p)
 		} else {
 			t.staleHit(p)
@@ -110,10 +102,10 @@ func (t *thread) staleHit(p *point) {
 func (t *thread) foreignTrap() {
 	left := t.proc.space.guard.watching
 	switch {
-	case t.waitsForTrap():
-	case !left && t.s.watching == 0 || t.trapCode() != ptrace.CodeHWBreakpoint:
+	case t.sigtrap.waitsForTrap():
+	case !left && t.s.others.watching == 0 || t.sigtrap.trapCode() != ptrace.CodeHWBreakpoint:
 		t.signal(ptrace.SIGTRAP)
-	case t.s.watching > 0 && t.watchTrap():
+	case t.s.others.watching > 0 && t.watch.watchTrap():
 	case left:
 		t.resume(0)
 	default:
@@ -123,30 +115,30 @@ func (t *thread) foreignTrap() {
 
 // signal handles a signal that is about to be delivered, and delivers it unless it has to wait.
 func (t *thread) signal(sig int) {
-	if t.step.active {
-		t.signalInStep(sig)
+	if t.exec.step.active {
+		t.exec.signalInStep(sig)
 		return
 	}
-	if len(t.deferred)+len(t.resent) > 0 && t.overrun() {
-		t.breath.keep = true
+	if len(t.queue.deferred)+len(t.queue.resent) > 0 && t.queue.overrun() {
+		t.queue.starvation.keep = true
 		t.resume(0)
 		return
 	}
-	t.identify(sig)
-	if t.protectFirst(sig) {
+	t.queue.identify(sig)
+	if t.protection.protectFirst(sig) {
 		return
 	}
 	if len(t.proc.space.points) > 0 && t.getRegs() {
-		if !t.breath.owed && t.starved(sig) {
-			t.keepForLater(sig)
+		if !t.queue.starvation.owed && t.queue.starved(sig) {
+			t.queue.keepForLater(sig)
 			return
 		}
-		if t.breath.owed = false; sig >= firstRealTime {
-			t.swapInfo(t.deferred, sig) // what was kept is older
+		if t.queue.starvation.owed = false; sig >= firstRealTime {
+			t.queue.swapInfo(t.queue.deferred, sig) // what was kept is older
 		}
-		t.interruptedHere()
-		if t.s.callPoints > 0 {
-			t.markRestart()
+		t.queue.interruptedHere()
+		if t.s.patcher.callPoints > 0 {
+			t.exec.markRestart()
 		}
 	}
 	t.resume(sig)
@@ -159,7 +151,7 @@ func (t *thread) event(st ptrace.Status) {
 		t.forked(st.Event())
 	case ptrace.EventVforkDone:
 		t.vforking = false
-		t.s.clothe(t.proc.space)
+		t.s.patcher.repatch(t.proc.space)
 		t.resume(0)
 	case ptrace.EventExec:
 		t.s.execed(t)
@@ -174,47 +166,47 @@ func (t *thread) event(st ptrace.Status) {
 // SIGCONT, so the target's parent and its shell see it stop and continue.
 func (t *thread) eventStop(st ptrace.Status) {
 	if !st.GroupStop() {
-		if !t.step.active {
-			t.repairCall()
+		if !t.exec.step.active {
+			t.exec.repairCall()
 		}
 		t.resume(0)
 		return
 	}
-	if t.s.closing && !t.step.active {
-		t.s.halted = append(t.s.halted, t.tid)
+	if t.s.life.closing && !t.exec.step.active {
+		t.s.life.halted = append(t.s.life.halted, t.tid)
 		t.letGo(0)
 		return
 	}
-	if !t.step.active && t.getRegs() {
-		t.markRestart()
+	if !t.exec.step.active && t.getRegs() {
+		t.exec.markRestart()
 	}
-	t.trapWaits = t.trapPending()
+	t.sigtrap.waits = t.sigtrap.trapPending()
 	if ptrace.Listen(t.tid) == 0 {
-		t.listening = true
+		t.state.To(threadstate.JobStopped)
 	}
 }
 
 // syscallStop handles a stop at the entry to or the end of a system call.
 func (t *thread) syscallStop() {
 	switch {
-	case t.breath.run && t.putOff():
-	case t.step.active:
-		if t.atCall(); t.s.sysnames > 0 {
-			t.inCall = ptrace.SyscallEntry
-			t.callEntered()
+	case t.queue.starvation.run && t.queue.putOff():
+	case t.exec.step.active:
+		if t.exec.atCall(); t.s.others.sysnames > 0 {
+			t.calling.side = ptrace.SyscallEntry
+			t.calling.callEntered()
 		}
 		t.resume(0)
-	case t.postCall || t.seeExit != nil:
-		t.callSeen()
-		if t.afterCall(); t.s.sysnames > 0 {
-			t.inCall = ptrace.SyscallExit
-			t.callLeft()
+	case t.exec.postCall || t.exec.seeExit != nil:
+		t.exec.callSeen()
+		if t.exec.afterCall(); t.s.others.sysnames > 0 {
+			t.calling.side = ptrace.SyscallExit
+			t.calling.callLeft()
 		}
 		t.resume(0)
-	case t.s.sysnames == 0 && !t.sys.awaited() && !t.unarmed:
+	case t.s.others.sysnames == 0 && !t.calling.now.awaited() && !t.protection.unarmed:
 		t.resume(0)
 	default:
-		t.tracedCall()
+		t.calling.tracedCall()
 	}
 }
 

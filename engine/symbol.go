@@ -1,18 +1,29 @@
 package engine
 
 import (
+	"gotap/engine/abi"
 	"gotap/engine/image/module"
 	"gotap/engine/image/unwind"
 )
 
+// images are what is known of the code that targets map, and of the processor: unwinding tables, the kernel's vDSOs.
+type images struct {
+	s         *Session
+	walkers   map[*abi.ABI]*unwind.Walker
+	tables    map[*module.File]*unwind.Table
+	vdsos     map[*abi.ABI]*module.File
+	keyRights []byte             // buffer for a thread's saved state: see keys.go; nil if there are no protection keys
+	hasShadow func(tid int) bool // see shadow.go; nil if no thread has a shadow stack
+}
+
 // tableOf returns the call-frame information of a file. After the first call for a file, the tracing thread needs
 // no lock for it.
-func (s *Session) tableOf(f *module.File) *unwind.Table {
-	if t, ok := s.tables[f]; ok {
+func (g *images) tableOf(f *module.File) *unwind.Table {
+	if t, ok := g.tables[f]; ok {
 		return t
 	}
-	t := s.names.Table(f)
-	s.tables[f] = t
+	t := g.s.names.Table(f)
+	g.tables[f] = t
 	return t
 }
 

@@ -17,6 +17,15 @@ import (
 // the end of each of its system calls (PTRACE_SYSCALL); otherwise system calls cost nothing. The kernel gives the
 // number and a table the name, so that one probe serves 64-bit and 32-bit processes.
 
+// calling is the system call that a thread makes, for the probes on system calls, and those that wait while signal handlers
+// run.
+type calling struct {
+	t           *thread
+	side        ptrace.SyscallOp // the side of the system call at which it last stopped, if calls are traced
+	now         sysCall
+	interrupted []sysCall // system calls that wait while signal handlers run, innermost last
+}
+
 // callProbes holds the probes on system calls, by system call.
 type callProbes struct {
 	byNumber map[callKey][]*placement
@@ -47,7 +56,7 @@ func (c *sysCall) awaited() bool {
 }
 
 // addCalls registers a probe for all system calls that a specification names.
-func (s *Session) addCalls(pr *probe, spec place.Spec) error {
+func (x *otherProbes) addCalls(pr *probe, spec place.Spec) error {
 	type named struct {
 		name  string
 		names arch.Arch
@@ -60,7 +69,7 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 			}
 			pl := found[named{name, a.Names}]
 			if pl == nil {
-				code, err := pr.Spec.Compile(s.otherInfo("syscall:"+name, a.Names))
+				code, err := pr.Spec.Compile(x.s.otherInfo("syscall:"+name, a.Names))
 				if err == nil {
 					err = code.Fits(spec)
 				}
@@ -70,14 +79,14 @@ func (s *Session) addCalls(pr *probe, spec place.Spec) error {
 				pl = &placement{Probe: pr, Code: code, Func: name}
 				found[named{name, a.Names}] = pl
 			}
-			s.calls.add(callKey{a.Machine, uint64(number)}, pl)
+			x.calls.add(callKey{a.Machine, uint64(number)}, pl)
 		}
 	}
 	if len(found) == 0 && !pr.Spec.Optional {
 		return place.NoCall(spec, syscallnames.Names(abi.Host()[0].Machine))
 	}
 	for _, pl := range found {
-		s.calls.all = append(s.calls.all, pl)
+		x.calls.all = append(x.calls.all, pl)
 	}
 	return nil
 }
@@ -115,64 +124,48 @@ func (c *callProbes) places(pr *probe) int {
 
 // syncCalls counts the enabled probes on system calls. When the count becomes nonzero, the running threads are
 // stopped once, to be resumed with PTRACE_SYSCALL.
-func (s *Session) syncCalls() {
-	before := s.sysnames
-	s.sysnames = 0
-	for _, pl := range s.calls.all {
+func (x *otherProbes) syncCalls() {
+	before := x.sysnames
+	x.sysnames = 0
+	for _, pl := range x.calls.all {
 		if pl.Probe.Armed() {
-			s.sysnames++
+			x.sysnames++
 		}
 	}
-	if before != 0 || s.sysnames == 0 {
+	if before != 0 || x.sysnames == 0 {
 		return
 	}
-	s.releaseWorld(s.holdAll())
-}
-
-// holdAll stops all running threads, and returns those that it stopped.
-func (s *Session) holdAll() []*thread {
-	var asked, held []*thread
-	for _, t := range s.threads {
-		if !t.stopped && !t.fresh && !t.vforking && ptrace.Interrupt(t.tid) == 0 {
-			asked = append(asked, t)
-		}
-	}
-	for _, t := range asked {
-		if s.holdOne(t) {
-			held = append(held, t)
-		}
-	}
-	return held
+	x.s.world.releaseWorld(x.s.world.holdAll())
 }
 
 // tracedCall handles a stop at a system call, for probes on system calls.
-func (t *thread) tracedCall() {
-	op, e := ptrace.SyscallStop(t.tid)
+func (k *calling) tracedCall() {
+	op, e := ptrace.SyscallStop(k.t.tid)
 	if e != 0 { // an old kernel: entries and ends alternate
 		op = ptrace.SyscallEntry
-		if t.inCall == ptrace.SyscallEntry {
+		if k.side == ptrace.SyscallEntry {
 			op = ptrace.SyscallExit
 		}
 	}
-	t.inCall = op
-	if !t.getRegs() {
+	k.side = op
+	if !k.t.getRegs() {
 		return
 	}
 	if op == ptrace.SyscallEntry {
-		t.callEntered()
+		k.callEntered()
 	} else {
-		t.callLeft()
-		t.protectExecuted()
+		k.callLeft()
+		k.t.protection.protectExecuted()
 	}
-	t.resume(0)
+	k.t.resume(0)
 }
 
 // callEntered runs the programs of probes on the system call that begins. The registers have been read.
-func (t *thread) callEntered() {
-	a := t.proc.arch
-	c := &t.sys
-	number := a.SyscallNumber(&t.regs)
-	same := c.again && c.pc == *t.pc() && c.sp == t.sp()
+func (k *calling) callEntered() {
+	a := k.t.proc.arch
+	c := &k.now
+	number := a.SyscallNumber(&k.t.regs)
+	same := c.again && c.pc == *k.t.pc() && c.sp == k.t.sp()
 	switch {
 	case same && c.number == number:
 		c.again = false
@@ -180,87 +173,87 @@ func (t *thread) callEntered() {
 	case same && a.SyscallName(number) == "restart_syscall": // the kernel uses it to restart a call with a timeout
 		c.again = false
 	case c.again:
-		t.suspendCall()
+		k.suspendCall()
 	default:
-		t.missCall()
+		k.missCall()
 	}
-	list := t.s.calls.byNumber[callKey{a.Machine, number}]
-	c.number, c.pc, c.sp, c.again = number, *t.pc(), t.sp(), false
-	base := t.startCall()
+	list := k.t.s.others.calls.byNumber[callKey{a.Machine, number}]
+	c.number, c.pc, c.sp, c.again = number, *k.t.pc(), k.t.sp(), false
+	base := k.startCall()
 	for _, pl := range list {
-		c.pending.Enter(&t.h, pl)
+		c.pending.Enter(&k.t.h, pl)
 	}
-	if t.h.Skip {
-		t.h.Skip, c.skipped, c.result = false, t.proc.arch.Calls.Original >= 0, t.h.SkipResult
+	if k.t.h.Skip {
+		k.t.h.Skip, c.skipped, c.result = false, k.t.proc.arch.Calls.Original >= 0, k.t.h.SkipResult
 		if c.skipped {
-			t.regs[t.proc.arch.Calls.Original] = ^uint64(0) // no system call has this number
+			k.t.regs[k.t.proc.arch.Calls.Original] = ^uint64(0) // no system call has this number
 		}
 	}
-	t.endCall(base)
+	k.endCall(base)
 }
 
 // startCall prepares to run programs for a system call. A probe on the call's instruction may have runs that are
 // not over; those stay, and base is their number.
-func (t *thread) startCall() (base int) {
-	if !t.postCall {
-		t.h.Begin(t.proc.arch.WordSize())
+func (k *calling) startCall() (base int) {
+	if !k.t.exec.postCall {
+		k.t.h.Begin(k.t.proc.arch.WordSize())
 	}
-	t.at, t.fpRead = nil, false
-	t.sys.in = true
-	return t.h.Len()
+	k.t.at, k.t.view.fpRead = nil, false
+	k.now.in = true
+	return k.t.h.Len()
 }
 
 // callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has
 // not ended.
-func (t *thread) callLeft() {
-	c := &t.sys
-	t.h.Skip = false
+func (k *calling) callLeft() {
+	c := &k.now
+	k.t.h.Skip = false
 	if c.skipped {
 		c.skipped = false
-		t.SetReturn(c.result)
-		t.setRegs()
-	} else if t.proc.arch.Restarts(&t.regs) {
+		k.t.view.SetReturn(c.result)
+		k.t.setRegs()
+	} else if k.t.proc.arch.Restarts(&k.t.regs) {
 		c.again = true
 		return
 	}
 	number := c.number
-	t.leaveCall()
-	if name := t.proc.arch.SyscallName(number); name == "rt_sigreturn" || name == "sigreturn" {
-		t.resumeCall()
+	k.leaveCall()
+	if name := k.t.proc.arch.SyscallName(number); name == "rt_sigreturn" || name == "sigreturn" {
+		k.resumeCall()
 	}
 }
 
 // leaveCall runs the programs that wait for the end of the call.
-func (t *thread) leaveCall() {
-	base := t.startCall()
-	t.sys.pending.Leave(&t.h)
-	t.endCall(base)
+func (k *calling) leaveCall() {
+	base := k.startCall()
+	k.now.pending.Leave(&k.t.h)
+	k.endCall(base)
 }
 
 // endCall commits what was logged, and writes back registers that a program changed.
-func (t *thread) endCall(base int) {
-	t.sys.in = false
-	if t.h.Len() > base {
-		t.h.CommitFrom(base)
-		t.setRegs()
+func (k *calling) endCall(base int) {
+	k.now.in = false
+	if k.t.h.Len() > base {
+		k.t.h.CommitFrom(base)
+		k.t.setRegs()
 	}
 }
 
 // missCall forgets a system call whose end was not seen.
-func (t *thread) missCall() {
-	t.sys.pending.Miss(&t.h)
-	t.dropCall()
+func (k *calling) missCall() {
+	k.now.pending.Miss(&k.t.h)
+	k.dropCall()
 }
 
 // executing reports whether probes wait for the end of the call that replaces the image of a process. That call
 // returns in the new image.
-func (t *thread) executing() bool {
-	name := t.proc.arch.SyscallName(t.sys.number)
-	return t.sys.pending.Any() && (name == "execve" || name == "execveat")
+func (k *calling) executing() bool {
+	name := k.t.proc.arch.SyscallName(k.now.number)
+	return k.now.pending.Any() && (name == "execve" || name == "execveat")
 }
 
 // dropCall forgets a system call that never ends because its thread or its image no longer exists.
-func (t *thread) dropCall() {
-	t.sys.pending.Drop(&t.h)
-	t.sys.skipped, t.sys.again = false, false
+func (k *calling) dropCall() {
+	k.now.pending.Drop(&k.t.h)
+	k.now.skipped, k.now.again = false, false
 }

@@ -54,12 +54,12 @@ func regionsOf(mem *ptrace.Memory, maps []module.Mapping, word int) (found []reg
 }
 
 // leftRegions finds the regions that earlier sessions left.
-func (t *thread) leftRegions() ([]region, mappings) {
-	maps, err := module.Maps(t.tid)
+func (k *protection) leftRegions() ([]region, mappings) {
+	maps, err := module.Maps(k.t.tid)
 	if err != nil {
 		return nil, nil
 	}
-	return regionsOf(t.proc.space.mem, maps, t.proc.arch.WordSize()), maps
+	return regionsOf(k.t.proc.space.mem, maps, k.t.proc.arch.WordSize()), maps
 }
 
 // mappings are a process's mappings, sorted by address.
@@ -78,8 +78,8 @@ func (all mappings) data(addr uint64) bool {
 // adopt makes one of the regions that were left the session's own, removes the breakpoints of all of them, and returns
 // the program's own action for SIGTRAP. now is the current action: the handler of a region, unless it was reset or
 // replaced.
-func (t *thread) adopt(found []region, maps mappings, now fallback.Action) (own fallback.Action) {
-	sp := t.proc.space
+func (k *protection) adopt(found []region, maps mappings, now fallback.Action) (own fallback.Action) {
+	sp := k.t.proc.space
 	mine, own := found[0], now
 	for _, r := range found {
 		fallback.Restore(sp.mem, r.base, r.head, maps.data)
@@ -90,7 +90,7 @@ func (t *thread) adopt(found []region, maps mappings, now fallback.Action) (own 
 			mine, own = r, r.head.Own
 		}
 		if r.head.Watching {
-			t.proc.leftWatched()
+			k.t.proc.leftWatched()
 		}
 	}
 	for range found { // the own action of one may be the handler of another
@@ -109,62 +109,62 @@ func (t *thread) adopt(found []region, maps mappings, now fallback.Action) (own 
 			g.left.threads[kept.Tid] = i
 		}
 	}
-	for _, o := range t.proc.threads {
-		o.leftStep = true
+	for _, o := range k.t.proc.threads {
+		o.protection.leftStep = true
 	}
 	head := make([]byte, fallback.HeadSize)
 	if sp.mem.Peek(g.base, head) == nil {
-		fallback.SetOwn(head, g.base, own, t.proc.arch.WordSize())
-		sp.mem.Poke(g.base, head, t.tid)
+		fallback.SetOwn(head, g.base, own, k.t.proc.arch.WordSize())
+		sp.mem.Poke(g.base, head, k.t.tid)
 	}
 	_, at, number := fallback.StubPlace(g.base, g.stub)
-	sp.mem.Poke(at, number, t.tid)
+	sp.mem.Poke(at, number, k.t.tid)
 	return own
 }
 
 // leftHit handles a breakpoint of an earlier session that the thread hit before it was removed, and reports whether it
 // was such a hit.
-func (t *thread) leftHit() bool {
-	sp := t.proc.space
-	addr := t.proc.arch.BreakpointPC(*t.pc())
+func (k *protection) leftHit() bool {
+	sp := k.t.proc.space
+	addr := k.t.proc.arch.BreakpointPC(*k.t.pc())
 	orig, trap, known := sp.guard.table.Lookup(addr)
-	if sp.guard.left == nil || !known || t.trapCode() != t.proc.arch.TrapCode {
+	if sp.guard.left == nil || !known || k.t.sigtrap.trapCode() != k.t.proc.arch.TrapCode {
 		return false
 	}
 	now := make([]byte, len(trap))
 	if sp.mem.Peek(addr, now) == nil && string(now) == trap {
-		sp.mem.Poke(addr, []byte(orig), t.tid)
+		sp.mem.Poke(addr, []byte(orig), k.t.tid)
 	}
-	*t.pc() = addr
-	t.setRegs()
-	t.resume(0)
+	*k.t.pc() = addr
+	k.t.setRegs()
+	k.t.resume(0)
 	return true
 }
 
 // settleLeft does for a stopped thread what the handler would have done at the end of the step during which an earlier
 // session was killed.
-func (t *thread) settleLeft() {
-	sp := t.proc.space
+func (k *protection) settleLeft() {
+	sp := k.t.proc.space
 	if sp.guard.left == nil {
 		return
 	}
-	i, listed := sp.guard.left.threads[t.tid]
+	i, listed := sp.guard.left.threads[k.t.tid]
 	if !listed {
 		return
 	}
-	delete(sp.guard.left.threads, t.tid)
+	delete(sp.guard.left.threads, k.t.tid)
 	kept, ok := fallback.ReadThread(sp.mem, sp.guard.base, i)
-	if !ok || kept.Tid != t.tid { // the handler has handled it
+	if !ok || kept.Tid != k.t.tid { // the handler has handled it
 		return
 	}
 	at, none := fallback.Thread{}.Entry(sp.guard.base, i)
-	sp.mem.Poke(at, none[:], t.tid)
+	sp.mem.Poke(at, none[:], k.t.tid)
 	if kept.Masked {
-		ptrace.SetSigMask(t.tid, &kept.Mask)
+		ptrace.SetSigMask(k.t.tid, &kept.Mask)
 	}
 	for sig := 1; sig <= 64; sig++ {
 		if kept.Kept>>(sig-1)&1 == 1 {
-			ptrace.SendThread(t.proc.pid, t.tid, sig)
+			ptrace.SendThread(k.t.proc.pid, k.t.tid, sig)
 		}
 	}
 }

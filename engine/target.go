@@ -34,7 +34,7 @@ func (b *body) Exits() ([]arch.Exit, error) {
 
 // PointAt implements retprobe.Body.
 func (b *body) PointAt(addr uint64) (*retprobe.Point, error) {
-	p, err := b.s.pointAt(b.entry.sp, addr, b.mod)
+	p, err := b.s.patcher.pointAt(b.entry.sp, addr, b.mod)
 	if err != nil {
 		return nil, err
 	}
@@ -50,19 +50,19 @@ func (sp *space) atPoint(addr uint64) *retprobe.Point {
 }
 
 // ISA implements retprobe.Target.
-func (t *thread) ISA() *isa.ISA { return t.proc.arch.ISA }
+func (w *view) ISA() *isa.ISA { return w.t.proc.arch.ISA }
 
 // SP implements retprobe.Target.
-func (t *thread) SP() uint64 { return t.sp() }
+func (w *view) SP() uint64 { return w.t.sp() }
 
 // ReturnPoint implements retprobe.Target.
-func (t *thread) ReturnPoint() *retprobe.Point {
-	space := t.proc.space
-	ret, err := space.arch.ReturnAddress(&t.regs, space.mem)
+func (w *view) ReturnPoint() *retprobe.Point {
+	space := w.t.proc.space
+	ret, err := space.arch.ReturnAddress(&w.t.regs, space.mem)
 	if err != nil || ret == 0 {
 		return nil
 	}
-	p, err := t.s.pointTo(space, ret)
+	p, err := w.t.s.patcher.pointTo(space, ret)
 	if err != nil {
 		return nil
 	}
@@ -70,9 +70,9 @@ func (t *thread) ReturnPoint() *retprobe.Point {
 }
 
 // Elsewhere implements retprobe.Target.
-func (t *thread) Elsewhere(p *retprobe.Point, sp uint64) *retprobe.Thread {
-	for _, o := range t.proc.threads {
-		if o != t && o.calls.Has(p, sp) {
+func (w *view) Elsewhere(p *retprobe.Point, sp uint64) *retprobe.Thread {
+	for _, o := range w.t.proc.threads {
+		if o != w.t && o.calls.Has(p, sp) {
 			return &o.calls
 		}
 	}
@@ -87,3 +87,14 @@ func exitsOf(a *abi.ABI, t place.Target, code []byte, start uint64, set arch.Arc
 	}
 	return a.Exits(code, start, set)
 }
+
+// ExitSP implements retprobe.Target.
+func (w *view) ExitSP() uint64 {
+	if regs, ok := w.t.emu.leaving(); ok {
+		return regs[w.t.proc.arch.SP()]
+	}
+	return w.t.sp()
+}
+
+// ResultAddress implements retprobe.Target.
+func (w *view) ResultAddress() uint64 { return w.t.proc.arch.ResultAddress(&w.t.regs) }

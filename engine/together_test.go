@@ -187,17 +187,17 @@ func TestRestoreLeavesWhatOthersWrote(t *testing.T) {
 				points = append(points, p)
 			}
 		}
-		if len(points) < 6 || !w.allStill(sp) || !sp.private(points[0].addr) {
+		if len(points) < 6 || !w.world.allStill(sp) || !sp.private(points[0].addr) {
 			t.Fatalf("%d points, not to be written a page at a time", len(points))
 		}
 		changed := points[len(points)/2]
 		if err := sp.mem.Poke(changed.addr, []byte{foreign}, 0); err != nil {
 			return err
 		}
-		if err := w.restoreAll(sp); err != nil {
+		if err := w.patcher.restoreAll(sp); err != nil {
 			return err
 		}
-		want(t, "points that count", w.points, 0)
+		want(t, "points that count", w.patcher.points, 0)
 		for _, p := range points {
 			expect := p.orig
 			if p == changed {

@@ -59,26 +59,26 @@ func (p *process) checkTrap(cleared, shared bool) {
 }
 
 // installAgain installs the fallback's handler in a process that was created without it, before the process runs.
-func (t *thread) installAgain() {
-	tr := &t.proc.trap
+func (x *sigtrap) installAgain() {
+	tr := &x.t.proc.trap
 	tr.lost = false
-	if t.filtered() != "" {
+	if x.t.inject.filtered() != "" {
 		return
 	}
 	var err error
-	if t.proc.space.users > 1 {
-		err = t.setTrapAction()
+	if x.t.proc.space.users > 1 {
+		err = x.setTrapAction()
 	} else {
-		err = t.want(tr.own)
+		err = x.want(tr.own)
 	}
-	t.warnNotKept(err)
+	x.warnNotKept(err)
 }
 
 // warnNotKept warns that the fallback's handler could not be kept, if err says so. A thread that ended during the call
 // causes no warning.
-func (t *thread) warnNotKept(err error) {
+func (x *sigtrap) warnNotKept(err error) {
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
-		t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", t.proc.pid, err))
+		x.t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", x.t.proc.pid, err))
 	}
 }
 
@@ -93,50 +93,50 @@ func (p *process) checkTrapAction(tid int) {
 }
 
 // want makes own the program's action: the handler forwards other signals to it.
-func (t *thread) want(own fallback.Action) error {
-	sp := t.proc.space
+func (x *sigtrap) want(own fallback.Action) error {
+	sp := x.t.proc.space
 	head := make([]byte, fallback.HeadSize)
 	if err := sp.mem.Peek(sp.guard.base, head); err != nil {
 		return err
 	}
-	fallback.SetOwn(head, sp.guard.base, own, t.proc.arch.WordSize())
-	if err := sp.mem.Poke(sp.guard.base, head, t.tid); err != nil {
+	fallback.SetOwn(head, sp.guard.base, own, x.t.proc.arch.WordSize())
+	if err := sp.mem.Poke(sp.guard.base, head, x.t.tid); err != nil {
 		return err
 	}
-	t.proc.trap.own, t.proc.trap.once = own, false
-	return t.setTrapAction()
+	x.t.proc.trap.own, x.t.proc.trap.once = own, false
+	return x.setTrapAction()
 }
 
 // wantAtCall is want for the breakpoint on the call by which the program sets its action. That hit itself may have
 // reset the handler and the blocked bit. Once the handler is installed again nothing shows that, so wantAtCall repairs
 // it first.
-func (t *thread) wantAtCall(own fallback.Action) error {
-	if t.trapTaken() && t.filtered() == "" {
-		if err := t.putBack(); err != nil {
+func (x *sigtrap) wantAtCall(own fallback.Action) error {
+	if x.trapTaken() && x.t.inject.filtered() == "" {
+		if err := x.putBack(); err != nil {
 			return err
 		}
 	}
-	return t.want(own)
+	return x.want(own)
 }
 
 // passTrap records that a SIGTRAP is about to be delivered to the program. A handler that asked to be called once
 // (SA_RESETHAND) stops being the program's action. It stays in the region until another SIGTRAP comes, because this
 // SIGTRAP still needs it there.
-func (t *thread) passTrap() {
-	tr, sp := &t.proc.trap, t.proc.space
+func (x *sigtrap) passTrap() {
+	tr, sp := &x.t.proc.trap, x.t.proc.space
 	if tr.once {
 		tr.once = false
 		head := make([]byte, fallback.HeadSize)
 		if sp.mem.Peek(sp.guard.base, head) == nil {
-			fallback.SetOwn(head, sp.guard.base, tr.own, t.proc.arch.WordSize())
-			sp.mem.Poke(sp.guard.base, head, t.tid)
+			fallback.SetOwn(head, sp.guard.base, tr.own, x.t.proc.arch.WordSize())
+			sp.mem.Poke(sp.guard.base, head, x.t.tid)
 		}
 	}
-	if t.leftStep && t.trapCode() == ptrace.CodeTrace {
-		t.leftStep = false
-	} else if a := t.proc.arch; tr.ours && a.FlagsRegister >= 0 && t.regs[a.FlagsRegister]&trapFlag == 0 && t.trapCode() == ptrace.CodeTrace {
-		t.info.SetCode(fallback.CodePassed)
-		ptrace.SetSigInfo(t.tid, &t.info)
+	if x.t.protection.leftStep && x.trapCode() == ptrace.CodeTrace {
+		x.t.protection.leftStep = false
+	} else if a := x.t.proc.arch; tr.ours && a.FlagsRegister >= 0 && x.t.regs[a.FlagsRegister]&trapFlag == 0 && x.trapCode() == ptrace.CodeTrace {
+		x.t.info.SetCode(fallback.CodePassed)
+		ptrace.SetSigInfo(x.t.tid, &x.t.info)
 	}
 	if tr.own.Once() {
 		tr.own, tr.once = fallback.Action{}, tr.ours
@@ -147,25 +147,25 @@ func (t *thread) passTrap() {
 const libMask = 128
 
 // readAction reads the C library's struct sigaction.
-func (t *thread) readAction(addr uint64) (a fallback.Action, ok bool) {
-	word := t.proc.arch.WordSize()
+func (x *sigtrap) readAction(addr uint64) (a fallback.Action, ok bool) {
+	word := x.t.proc.arch.WordSize()
 	p := make([]byte, word+libMask+4)
-	if t.proc.space.mem.Peek(addr, p) != nil {
+	if x.t.proc.space.mem.Peek(addr, p) != nil {
 		return a, false
 	}
 	handler := uint64(binary.LittleEndian.Uint32(p))
 	if word == 8 {
 		handler = binary.LittleEndian.Uint64(p)
 	}
-	a = fallback.Simple(handler, t.proc.space.guard.base)
+	a = fallback.Simple(handler, x.t.proc.space.guard.base)
 	a.Flags = fallback.WithRestorer(uint64(binary.LittleEndian.Uint32(p[word+libMask:])))
 	copy(a.Mask[:], p[word:])
 	return a, true
 }
 
 // writeAction writes the C library's struct sigaction.
-func (t *thread) writeAction(addr uint64, a fallback.Action) {
-	word := t.proc.arch.WordSize()
+func (x *sigtrap) writeAction(addr uint64, a fallback.Action) {
+	word := x.t.proc.arch.WordSize()
 	p := make([]byte, word+libMask+4)
 	binary.LittleEndian.PutUint32(p, uint32(a.Handler))
 	if word == 8 {
@@ -173,58 +173,58 @@ func (t *thread) writeAction(addr uint64, a fallback.Action) {
 	}
 	copy(p[word:], a.Mask[:])
 	binary.LittleEndian.PutUint32(p[word+libMask:], uint32(a.Flags))
-	t.proc.space.mem.Poke(addr, p, t.tid)
+	x.t.proc.space.mem.Poke(addr, p, x.t.tid)
 }
 
 // queryTrapAction asks the kernel for the process's action for SIGTRAP, using a stopped thread.
-func (t *thread) queryTrapAction() (a fallback.Action, err error) {
+func (x *sigtrap) queryTrapAction() (a fallback.Action, err error) {
 	var p [fallback.ActionSize]byte
-	err = t.withScratch(func(addr uint64) error {
-		if err := t.callSigaction(0, addr); err != nil {
+	err = x.withScratch(func(addr uint64) error {
+		if err := x.callSigaction(0, addr); err != nil {
 			return err
 		}
-		return t.proc.space.mem.Peek(addr, p[:])
+		return x.t.proc.space.mem.Peek(addr, p[:])
 	})
-	return fallback.ParseAction(p[:], t.proc.arch.WordSize()), err
+	return fallback.ParseAction(p[:], x.t.proc.arch.WordSize()), err
 }
 
 // setTrapAction makes the fallback's handler the action for SIGTRAP. The region holds the program's own action.
-func (t *thread) setTrapAction() error {
-	err := t.callSigaction(t.proc.space.guard.base+fallback.ActionAt, 0)
-	t.proc.trap.ours = err == nil
+func (x *sigtrap) setTrapAction() error {
+	err := x.callSigaction(x.t.proc.space.guard.base+fallback.ActionAt, 0)
+	x.t.proc.trap.ours = err == nil
 	return err
 }
 
 // takeOver queries the action. If it is not ours, takeOver treats it as one that the program has set.
-func (t *thread) takeOver() error {
-	tr, g := &t.proc.trap, &t.proc.space.guard
+func (x *sigtrap) takeOver() error {
+	tr, g := &x.t.proc.trap, &x.t.proc.space.guard
 	tr.due, tr.set = false, false
-	now, err := t.queryTrapAction()
+	now, err := x.queryTrapAction()
 	if err != nil || g.base != 0 && now.Handler == fallback.Handler(g.base) {
 		return err
 	}
 	if g.base != 0 && now.TakenFrom(tr.own, g.base) { // by another thread's hit just now, which is still to be handled
 		tr.blockers = true
-		return t.setTrapAction()
+		return x.setTrapAction()
 	}
 	tr.own = now
 	if g.base == 0 {
 		return nil
 	}
-	return t.want(now)
+	return x.want(now)
 }
 
 // sometimes is the number of hits of a point between checks that the handler is still installed.
 const sometimes = 1 << 10
 
 // looks reports whether the engine must check after this hit whether the kernel has reset the action for SIGTRAP.
-func (t *thread) looks() bool {
-	tr := &t.proc.trap
-	if tr.due || tr.set || tr.own.Caught() || !t.stillOpen() && t.blocksRest() {
+func (x *sigtrap) looks() bool {
+	tr := &x.t.proc.trap
+	if tr.due || tr.set || tr.own.Caught() || !x.stillOpen() && x.blocksRest() {
 		return true
 	}
 
-	p := t.at
+	p := x.t.at
 	if !tr.ours || p == nil {
 		return false
 	}
@@ -234,53 +234,53 @@ func (t *thread) looks() bool {
 
 // restoreTrapAction restores the action for SIGTRAP and the blocked bit if the kernel has reset them. The thread has
 // been at a breakpoint, and its registers are those it continues with.
-func (t *thread) restoreTrapAction() {
-	tr := &t.proc.trap
-	lost := t.trapTaken()
-	taken := !lost && tr.blockers && !t.stillOpen() && t.blocksRest()
+func (x *sigtrap) restoreTrapAction() {
+	tr := &x.t.proc.trap
+	lost := x.trapTaken()
+	taken := !lost && tr.blockers && !x.stillOpen() && x.blocksRest()
 	if !lost && !taken && !tr.due && !tr.set {
 		return
 	}
 	var err error
 	switch {
 	case taken && !tr.due && !tr.set:
-		t.blockAgain()
-	case t.filtered() != "":
+		x.blockAgain()
+	case x.t.inject.filtered() != "":
 		tr.due, tr.set = false, false
 	case lost && !tr.set:
-		err = t.putBack()
+		err = x.putBack()
 	default:
-		err = t.takeOver()
+		err = x.takeOver()
 	}
-	t.warnNotKept(err)
+	x.warnNotKept(err)
 }
 
 // putBack installs again what the kernel has reset.
-func (t *thread) putBack() (err error) {
-	tr, g := &t.proc.trap, &t.proc.space.guard
-	t.trapLost = true
-	defer func() { t.trapLost = false }()
-	t.noteMerged()
+func (x *sigtrap) putBack() (err error) {
+	tr, g := &x.t.proc.trap, &x.t.proc.space.guard
+	x.lost = true
+	defer func() { x.lost = false }()
+	x.noteMerged()
 	if g.base != 0 {
-		err = t.setTrapAction()
+		err = x.setTrapAction()
 	} else {
-		err = t.withScratch(func(addr uint64) error {
-			if err := t.proc.space.mem.Poke(addr, tr.own.Bytes(t.proc.arch.WordSize()), t.tid); err != nil {
+		err = x.withScratch(func(addr uint64) error {
+			if err := x.t.proc.space.mem.Poke(addr, tr.own.Bytes(x.t.proc.arch.WordSize()), x.t.tid); err != nil {
 				return err
 			}
-			return t.callSigaction(addr, 0)
+			return x.callSigaction(addr, 0)
 		})
 	}
 	tr.blockers = true
-	if t.leaveOpen() {
+	if x.leaveOpen() {
 		return err
 	}
-	if t.at != nil {
-		t.at.blocks = true
+	if x.t.at != nil {
+		x.t.at.blocks = true
 	}
-	if t.blocksRest() || !t.anotherBlocks() {
-		t.blockTrap()
-		t.sendMerged()
+	if x.blocksRest() || !x.anotherBlocks() {
+		x.blockTrap()
+		x.sendMerged()
 	}
 	return err
 }
@@ -295,18 +295,18 @@ func (t *thread) putBack() (err error) {
 const rest = synchronous &^ trapBit
 
 // blocksRest reports whether the thread blocks all signals that instructions raise except SIGTRAP.
-func (t *thread) blocksRest() bool {
-	mask := t.mask
-	if !t.masked && ptrace.GetSigMask(t.tid, &mask) != 0 {
+func (x *sigtrap) blocksRest() bool {
+	mask := x.t.queue.mask
+	if !x.t.queue.masked && ptrace.GetSigMask(x.t.tid, &mask) != 0 {
 		return false
 	}
 	return mask&synchronous == rest
 }
 
 // anotherBlocks reports whether another thread of the process blocks all of them except SIGTRAP.
-func (t *thread) anotherBlocks() bool {
-	for tid := range t.proc.threads {
-		if tid != t.tid && hexField(tid, "SigBlk")&synchronous == rest {
+func (x *sigtrap) anotherBlocks() bool {
+	for tid := range x.t.proc.threads {
+		if tid != x.t.tid && hexField(tid, "SigBlk")&synchronous == rest {
 			return true
 		}
 	}
@@ -314,56 +314,56 @@ func (t *thread) anotherBlocks() bool {
 }
 
 // blockAgain blocks SIGTRAP in a thread that blocked it before, when the action was restored at another thread's stop.
-func (t *thread) blockAgain() {
-	t.trapLost = true
-	t.noteMerged()
-	if !t.leaveOpen() {
-		t.blockTrap()
-		t.sendMerged()
+func (x *sigtrap) blockAgain() {
+	x.lost = true
+	x.noteMerged()
+	if !x.leaveOpen() {
+		x.blockTrap()
+		x.sendMerged()
 	}
-	t.trapLost = false
+	x.lost = false
 }
 
 // noteMerged records the siginfo if the stop at a breakpoint is for a SIGTRAP that was sent. The kernel does not queue
 // a second SIGTRAP for a thread: if one was already pending and blocked, it is the only report of the hit.
-func (t *thread) noteMerged() {
-	if len(t.merged) == 0 && t.trapCode() <= 0 && t.info.Signal() == ptrace.SIGTRAP {
-		t.merged = append(t.merged, t.info)
+func (x *sigtrap) noteMerged() {
+	if len(x.merged) == 0 && x.trapCode() <= 0 && x.t.info.Signal() == ptrace.SIGTRAP {
+		x.merged = append(x.merged, x.t.info)
 	}
 }
 
 // mergeBlocked keeps a SIGTRAP that was sent until the thread blocks the signal again, if the thread blocked it before
 // the present hit. Its siginfo has been read.
-func (t *thread) mergeBlocked() bool {
-	if t.info.Code() > 0 || t.info.Signal() != ptrace.SIGTRAP || !t.trapTaken() {
+func (x *sigtrap) mergeBlocked() bool {
+	if x.t.info.Code() > 0 || x.t.info.Signal() != ptrace.SIGTRAP || !x.trapTaken() {
 		return false
 	}
-	t.merged = append(t.merged, t.info)
+	x.merged = append(x.merged, x.t.info)
 	return true
 }
 
 // sendMerged makes the signals that reported hits pending again. The thread blocks SIGTRAP again and may fetch the
 // signal without delivery (sigwait, signalfd). So a signal that came from the thread's own process is sent by the
 // thread itself.
-func (t *thread) sendMerged() {
-	for i := range t.merged {
-		if t.sendsItself(&t.merged[i]) {
+func (x *sigtrap) sendMerged() {
+	for i := range x.merged {
+		if x.sendsItself(&x.merged[i]) {
 			continue
 		}
-		if ptrace.SendThread(t.proc.pid, t.tid, ptrace.SIGTRAP) == 0 {
-			t.resent = append(t.resent, t.merged[i])
+		if x.t.queue.sendAgain(&x.merged[i]) {
+			x.t.queue.resent = append(x.t.queue.resent, x.merged[i])
 		}
 	}
-	t.merged = t.merged[:0]
+	x.merged = x.merged[:0]
 }
 
 // sendsItself makes the thread send itself a signal that came from its own process, and reports whether it did.
-func (t *thread) sendsItself(info *ptrace.SigInfo) bool {
-	own := inner(t.proc.pid)
-	if info.Code() != ptrace.CodeThread || info.Pid() != own || t.proc.arch.Stepless || t.filtered() != "" {
+func (x *sigtrap) sendsItself(info *ptrace.SigInfo) bool {
+	own := inner(x.t.proc.pid)
+	if info.Code() != ptrace.CodeThread || info.Pid() != own || x.t.proc.arch.Stepless || x.t.inject.filtered() != "" {
 		return false
 	}
-	_, err := t.callKernel(t.proc.arch.Calls.Tgkill, uint64(own), uint64(inner(t.tid)), uint64(info.Signal()))
+	_, err := x.t.inject.callKernel(x.t.proc.arch.Calls.Tgkill, uint64(own), uint64(inner(x.t.tid)), uint64(info.Signal()))
 	return err == nil
 }
 
@@ -379,44 +379,44 @@ func inner(tid int) int {
 
 // trapTaken reports whether the kernel has reset the handler for SIGTRAP that was installed: the thread blocks the
 // signal and has raised it.
-func (t *thread) trapTaken() bool {
-	tr := &t.proc.trap
-	return (tr.ours || tr.own.Caught()) && hexField(t.tid, "SigCgt")&trapBit == 0
+func (x *sigtrap) trapTaken() bool {
+	tr := &x.t.proc.trap
+	return (tr.ours || tr.own.Caught()) && hexField(x.t.tid, "SigCgt")&trapBit == 0
 }
 
 // blockTrap blocks SIGTRAP in the thread. It was blocked before, or the kernel would not have reset the action.
-func (t *thread) blockTrap() {
-	t.trapClear = false
-	if t.masked {
-		t.mask |= trapBit
+func (x *sigtrap) blockTrap() {
+	x.clear = false
+	if x.t.queue.masked {
+		x.t.queue.mask |= trapBit
 		return
 	}
 	var mask uint64
-	if ptrace.GetSigMask(t.tid, &mask) == 0 {
+	if ptrace.GetSigMask(x.t.tid, &mask) == 0 {
 		mask |= trapBit
-		ptrace.SetSigMask(t.tid, &mask)
+		ptrace.SetSigMask(x.t.tid, &mask)
 	}
 }
 
 // callSigaction makes the thread call rt_sigaction for SIGTRAP.
-func (t *thread) callSigaction(act, old uint64) error {
+func (x *sigtrap) callSigaction(act, old uint64) error {
 	const setSize = 8 // bytes of a signal set
-	_, err := t.callKernel(t.proc.arch.Calls.Sigaction, ptrace.SIGTRAP, act, old, setSize)
+	_, err := x.t.inject.callKernel(x.t.proc.arch.Calls.Sigaction, ptrace.SIGTRAP, act, old, setSize)
 	return err
 }
 
 // withScratch lends a few bytes of the thread's stack, below the part that the calling convention lets it use. They are
 // restored afterwards.
-func (t *thread) withScratch(use func(addr uint64) error) error {
+func (x *sigtrap) withScratch(use func(addr uint64) error) error {
 	const redZone, size = 128, 64
-	addr := (t.sp() - redZone - size) &^ 15
+	addr := (x.t.sp() - redZone - size) &^ 15
 	var old [size]byte
-	mem := t.proc.space.mem
+	mem := x.t.proc.space.mem
 	if err := mem.Peek(addr, old[:]); err != nil {
 		return err
 	}
 	err := use(addr)
-	if e := mem.Poke(addr, old[:], t.tid); err == nil {
+	if e := mem.Poke(addr, old[:], x.t.tid); err == nil {
 		err = e
 	}
 	return err

@@ -22,32 +22,32 @@ func (v *vdso) holds(addr uint64) bool { return addr >= v.lo && addr < v.hi }
 // vdsoTable returns the call-frame information and the bias of the vdso, if the address lies there. Only the
 // tracing thread calls it; the process is stopped.
 func (t *thread) vdsoTable(pc uint64) (*unwind.Table, uint64, bool) {
-	v := t.s.vdsoOf(t.proc)
+	v := t.s.images.vdsoOf(t.proc)
 	if !v.holds(pc) {
 		return nil, 0, false
 	}
-	return t.s.tableOf(t.s.vdsos[t.proc.arch]), v.bias, true
+	return t.s.images.tableOf(t.s.images.vdsos[t.proc.arch]), v.bias, true
 }
 
 // vdsoOf returns the vdso of a process, which is stopped. Only the tracing thread calls it.
-func (s *Session) vdsoOf(p *process) *vdso {
+func (g *images) vdsoOf(p *process) *vdso {
 	v := &p.space.vdso
 	if !v.asked {
 		*v = vdso{asked: true}
-		s.findVDSO(p, v)
+		g.findVDSO(p, v)
 	}
 	return v
 }
 
 // findVDSO finds the mapping of the vdso and registers it for naming addresses. The first time for an architecture
 // it reads the vdso's code: the kernel maps the same code into all processes of an architecture.
-func (s *Session) findVDSO(p *process, v *vdso) {
+func (g *images) findVDSO(p *process, v *vdso) {
 	maps, _ := module.Maps(p.pid) // a process that no longer exists has no mappings
 	at := slices.IndexFunc(maps, func(m module.Mapping) bool { return m.Path == "[vdso]" })
 	if at < 0 {
 		return
 	}
-	m, f := maps[at], s.vdsos[p.arch]
+	m, f := maps[at], g.vdsos[p.arch]
 	if f == nil {
 		image := make([]byte, m.End-m.Start)
 		image = image[:p.space.read(m.Start, image)]
@@ -55,8 +55,8 @@ func (s *Session) findVDSO(p *process, v *vdso) {
 		if f, err = module.NewFile(m.Path, bytes.NewReader(image)); err != nil || len(f.Segments) == 0 {
 			return
 		}
-		s.vdsos[p.arch] = f
+		g.vdsos[p.arch] = f
 	}
 	v.lo, v.hi, v.bias = m.Start, m.End, m.Start-f.Segments[0].Vaddr
-	s.names.Add(p.pid, module.Loaded{Path: m.Path, Mappings: []module.Mapping{m}, File: f, Bias: v.bias})
+	g.s.names.Add(p.pid, module.Loaded{Path: m.Path, Mappings: []module.Mapping{m}, File: f, Bias: v.bias})
 }

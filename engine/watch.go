@@ -9,12 +9,20 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/linux/debugreg"
 	"gotap/engine/place"
+	"gotap/engine/threadstate"
 	"gotap/runtime"
 )
 
 // Watchpoints use the processor's debug registers, four of which hold addresses. Debug registers belong to threads,
 // so each thread of a process has the same ones, and so do new threads. An access to data is reported after it has
 // happened, by a SIGTRAP that identifies it.
+
+// watches are a thread's debug registers and what they have reported.
+type watches struct {
+	t    *thread
+	regs debugreg.Regs
+	due  bool // its debug registers may be wrong; they are written at its next stop
+}
 
 // watch is one watchpoint of a process.
 type watch struct {
@@ -30,14 +38,14 @@ func (w *watch) slot() debugreg.Watch {
 }
 
 // addWatch adds the watchpoints of a specification to a process.
-func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module.Loaded) error {
-	if p.silent {
+func (x *otherProbes) addWatch(p *process, pr *probe, spec place.Spec, mods []module.Loaded) error {
+	if p.unprobed {
 		return nil
 	}
-	addrs, targets, err := s.watchAddrs(spec, mods)
+	addrs, targets, err := x.watchAddrs(spec, mods)
 	if err != nil {
 		var missing *place.NotFoundError
-		if errors.As(err, &missing) && (pr.Spec.Optional || s.started) {
+		if errors.As(err, &missing) && (pr.Spec.Optional || x.s.life.started) {
 			return nil
 		}
 		return err
@@ -52,7 +60,7 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 		if len(p.watches) == debugreg.Slots {
 			return fmt.Errorf("all %d debug registers are in use", debugreg.Slots)
 		}
-		code, err := pr.Spec.Compile(s.otherInfo(spec.String(), p.arch.Names))
+		code, err := pr.Spec.Compile(x.s.otherInfo(spec.String(), p.arch.Names))
 		if err == nil {
 			err = code.Fits(spec)
 		}
@@ -70,11 +78,11 @@ func (s *Session) addWatch(p *process, pr *probe, spec place.Spec, mods []module
 }
 
 // watchAddrs returns the addresses that a specification refers to in a process.
-func (s *Session) watchAddrs(spec place.Spec, mods []module.Loaded) ([]uint64, []place.Target, error) {
+func (x *otherProbes) watchAddrs(spec place.Spec, mods []module.Loaded) ([]uint64, []place.Target, error) {
 	if spec.Absolute() {
 		return []uint64{spec.Addr}, []place.Target{{Name: spec.String()}}, nil
 	}
-	targets, err := s.places.Targets(spec, mods)
+	targets, err := x.s.places.Targets(spec, mods)
 	var addrs []uint64
 	var found []place.Target
 	for _, t := range targets {
@@ -88,17 +96,17 @@ func (s *Session) watchAddrs(spec place.Spec, mods []module.Loaded) ([]uint64, [
 }
 
 // dropWatches removes the watchpoints of a probe.
-func (s *Session) dropWatches(pr *probe) error {
-	for _, p := range s.procs {
+func (x *otherProbes) dropWatches(pr *probe) error {
+	for _, p := range x.s.procs {
 		p.watches = slices.DeleteFunc(p.watches, func(w *watch) bool { return w.pl.Probe == pr })
 	}
-	return s.syncWatches()
+	return x.syncWatches()
 }
 
 // watchPlaces counts the watchpoints of a probe.
-func (s *Session) watchPlaces(pr *probe) int {
+func (x *otherProbes) watchPlaces(pr *probe) int {
 	n := 0
-	for _, p := range s.procs {
+	for _, p := range x.s.procs {
 		for _, w := range p.watches {
 			if w.pl.Probe == pr {
 				n++
@@ -110,123 +118,123 @@ func (s *Session) watchPlaces(pr *probe) int {
 
 // syncWatches sets the debug registers of all threads to what they should be. Running threads are stopped for this.
 // The error is the first that the kernel returns.
-func (s *Session) syncWatches() (err error) {
-	s.watching = 0
-	for _, p := range s.procs {
-		s.watching += len(p.watches)
+func (x *otherProbes) syncWatches() (err error) {
+	x.watching = 0
+	for _, p := range x.s.procs {
+		x.watching += len(p.watches)
 	}
 	stale := false
-	for _, t := range s.threads {
-		stale = stale || !t.fresh && (t.drDue || t.wantedDebugRegs() != t.dr)
+	for _, t := range x.s.threads {
+		stale = stale || t.state.Now() != threadstate.Fresh && (t.watch.due || t.watch.wantedDebugRegs() != t.watch.regs)
 	}
-	if !stale || s.closing {
+	if !stale || x.s.life.closing {
 		return nil
 	}
-	s.markAllWatched()
-	held := s.holdAll()
-	for _, t := range s.threads {
+	x.markAllWatched()
+	held := x.s.world.holdAll()
+	for _, t := range x.s.threads {
 		switch {
-		case t.fresh:
-		case t.stopped:
-			if e := t.writeDebugRegs(); err == nil {
+		case t.state.Now() == threadstate.Fresh:
+		case t.state.InStop():
+			if e := t.watch.writeDebugRegs(); err == nil {
 				err = e
 			}
 		default: // the thread reports another stop first
-			t.drDue = t.drDue || t.wantedDebugRegs() != t.dr
+			t.watch.due = t.watch.due || t.watch.wantedDebugRegs() != t.watch.regs
 		}
 	}
-	s.releaseWorld(held)
+	x.s.world.releaseWorld(held)
 	return err
 }
 
 // wantedDebugRegs returns the debug registers that the thread should have.
-func (t *thread) wantedDebugRegs() debugreg.Regs {
-	var d debugreg.Regs
-	for i, w := range t.proc.watches {
-		if w.pl.Probe.Armed() && !t.silent {
-			d.Set(i, w.slot())
+func (d *watches) wantedDebugRegs() debugreg.Regs {
+	var regs debugreg.Regs
+	for i, w := range d.t.proc.watches {
+		if w.pl.Probe.Armed() && !d.t.unprobed {
+			regs.Set(i, w.slot())
 		}
 	}
-	return d
+	return regs
 }
 
 // markAllWatched records in the fallback of every address space in which something is watched that this is so.
-func (s *Session) markAllWatched() {
-	for _, p := range s.procs {
+func (x *otherProbes) markAllWatched() {
+	for _, p := range x.s.procs {
 		if len(p.watches) > 0 {
-			s.markWatching(p.space)
+			x.s.guards.markWatching(p.space)
 		}
 	}
 }
 
 // armDebugRegs is writeDebugRegs for callers that can only warn of an error.
-func (t *thread) armDebugRegs() {
-	if err := t.writeDebugRegs(); err != nil {
-		t.s.warn(err.Error())
+func (d *watches) armDebugRegs() {
+	if err := d.writeDebugRegs(); err != nil {
+		d.t.s.warn(err.Error())
 	}
 }
 
 // writeDebugRegs writes the debug registers of a stopped thread if they are not yet right. If the thread has been
 // killed, that is not an error.
-func (t *thread) writeDebugRegs() error {
-	want := t.wantedDebugRegs()
-	if want == t.dr && !t.drDue {
+func (d *watches) writeDebugRegs() error {
+	want := d.wantedDebugRegs()
+	if want == d.regs && !d.due {
 		return nil
 	}
 	if want.Any() {
-		t.s.markWatching(t.proc.space)
+		d.t.s.guards.markWatching(d.t.proc.space)
 	}
-	switch e := debugreg.Write(t.tid, t.dr, want); {
+	switch e := debugreg.Write(d.t.tid, d.regs, want); {
 	case e == syscall.EINVAL:
-		return fmt.Errorf("cannot set the debug registers of thread %d: programs have no such address: %w", t.tid, e)
+		return fmt.Errorf("cannot set the debug registers of thread %d: programs have no such address: %w", d.t.tid, e)
 	case e != 0 && !vanished(e):
-		return fmt.Errorf("cannot set the debug registers of thread %d: %w", t.tid, e)
+		return fmt.Errorf("cannot set the debug registers of thread %d: %w", d.t.tid, e)
 	case e == 0:
-		t.dr, t.drDue = want, false
+		d.regs, d.due = want, false
 	}
 	return nil
 }
 
 // hasDebugRegs reports whether the thread has to be stopped to clear its debug registers.
-func (t *thread) hasDebugRegs() bool { return t.dr.Any() || t.drDue }
+func (d *watches) hasDebugRegs() bool { return d.regs.Any() || d.due }
 
 // clearDebugRegs removes the watchpoints from a stopped thread.
-func (t *thread) clearDebugRegs() {
-	if t.hasDebugRegs() {
-		debugreg.Write(t.tid, t.dr, debugreg.Regs{})
-		t.dr, t.drDue = debugreg.Regs{}, false
+func (d *watches) clearDebugRegs() {
+	if d.hasDebugRegs() {
+		debugreg.Write(d.t.tid, d.regs, debugreg.Regs{})
+		d.regs, d.due = debugreg.Regs{}, false
 	}
 }
 
 // metWatches returns the watchpoints of the process that the stopped thread has hit: bit i is watch i. The thread's
 // siginfo has been read.
-func (t *thread) metWatches() uint64 {
+func (d *watches) metWatches() uint64 {
 	slots := make([]debugreg.Watch, 0, debugreg.Slots)
-	for _, w := range t.proc.watches {
+	for _, w := range d.t.proc.watches {
 		slots = append(slots, w.slot())
 	}
-	return debugreg.Met(t.tid, t.info.Addr(), slots)
+	return debugreg.Met(d.t.tid, d.t.info.Addr(), slots)
 }
 
 // watchHit runs the programs of the watchpoints that were hit, as part of the present hit. It reports whether any
 // were.
-func (t *thread) watchHit() bool {
-	return t.runWatches(t.metWatches())
+func (d *watches) watchHit() bool {
+	return d.runWatches(d.metWatches())
 }
 
 // runWatches runs the programs of the watchpoints in a bit set, in which bit i is watch i. It reports whether the
 // set has any.
-func (t *thread) runWatches(met uint64) bool {
+func (d *watches) runWatches(met uint64) bool {
 	if met == 0 {
 		return false
 	}
-	for i, w := range t.proc.watches {
-		if met>>i&1 == 0 || !w.pl.Probe.Armed() || t.silent || !t.h.Wanted(w.pl) || !t.h.Admit(w.pl.Probe) {
+	for i, w := range d.t.proc.watches {
+		if met>>i&1 == 0 || !w.pl.Probe.Armed() || d.t.unprobed || !d.t.h.Wanted(w.pl) || !d.t.h.Admit(w.pl.Probe) {
 			continue
 		}
 		for _, code := range []*runtime.Code{w.pl.Code.Enter, w.pl.Code.Post} {
 			if code != nil {
-				t.h.Start(w.pl, code, 0, 0, false).Leave = true // no programs run after it
+				d.t.h.Start(w.pl, code, 0, 0, false).Leave = true // no programs run after it
 			}
 		}
 	}
@@ -235,16 +243,16 @@ func (t *thread) runWatches(met uint64) bool {
 
 // watchTrap handles a SIGTRAP that may come from a watchpoint, and reports whether it does. The registers have been
 // read.
-func (t *thread) watchTrap() bool {
-	t.h.Begin(t.proc.arch.WordSize())
-	t.at, t.fpRead = nil, false
-	if t.proc.arch.Stepless {
-		return t.watchedAccess()
+func (d *watches) watchTrap() bool {
+	d.t.h.Begin(d.t.proc.arch.WordSize())
+	d.t.at, d.t.view.fpRead = nil, false
+	if d.t.proc.arch.Stepless {
+		return d.watchedAccess()
 	}
-	if !t.watchHit() {
+	if !d.watchHit() {
 		return false
 	}
-	t.endCall(0)
-	t.resume(0)
+	d.t.calling.endCall(0)
+	d.t.resume(0)
 	return true
 }

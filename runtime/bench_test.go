@@ -3,7 +3,11 @@ package runtime
 import (
 	"testing"
 
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // countdown is a loop of n rounds of simple steps.
@@ -37,10 +41,10 @@ func BenchmarkRunEmpty(b *testing.B) {
 
 func BenchmarkAggregate(b *testing.B) {
 	w := newBench(b)
-	count, countOff := w.declare(b, Object{Kind: KindCount})
-	keyed, keyedOff := w.declare(b, Object{Kind: KindSum, Keys: 1})
-	w.refine(b, count, ValueAny)
-	w.refine(b, keyed, ValueAny, ValueInt)
+	count, countOff := w.declare(b, object.Object{Kind: object.KindCount})
+	keyed, keyedOff := w.declare(b, object.Object{Kind: object.KindSum, Keys: 1})
+	w.refine(b, count, value.KindAny)
+	w.refine(b, keyed, value.KindAny, value.KindInt)
 	b.Run("count", func(b *testing.B) {
 		c := &Code{Insts: seq(push(1), opV(opcode.Agg, countOff), op(opcode.Exit))}
 		for b.Loop() {
@@ -53,8 +57,8 @@ func BenchmarkAggregate(b *testing.B) {
 			w.run(c)
 		}
 	})
-	_, evictOff := w.declare(b, Object{Kind: KindCount, Keys: 1, Full: FullEvict})
-	w.refine(b, 2, ValueAny, ValueInt)
+	_, evictOff := w.declare(b, object.Object{Kind: object.KindCount, Keys: 1, Full: object.FullEvict})
+	w.refine(b, 2, value.KindAny, value.KindInt)
 	b.Run("evict", func(b *testing.B) {
 		c := &Code{Temps: 1, Insts: seq(opV(opcode.PushD, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, evictOff), op(opcode.Exit))}
 		for b.Loop() {
@@ -64,22 +68,31 @@ func BenchmarkAggregate(b *testing.B) {
 	})
 }
 
+// drain empties the ring.
+func drain(w *bench) {
+	for ok := true; ok; {
+		_, ok = w.a.Next()
+	}
+}
+
 func BenchmarkCommit(b *testing.B) {
 	w := newBench(b)
-	id := w.a.Register(ProgramInfo{Formats: []Format{{Kind: ItemEvent, Fields: []RecordField{{Name: "n"}}}}})
-	c := &Code{ID: id, Insts: seq(op(opcode.Item), push(1), op(opcode.LogInt), op(opcode.EndItem), opA(opcode.Exit, uint32(ExitEvent)))}
+	id := w.a.Register(record.Program{Formats: []record.Format{{Kind: record.ItemEvent, Fields: []record.Field{{Name: "n"}}}}})
+	c := &Code{ID: id, Insts: seq(op(opcode.Item), push(1), op(opcode.LogInt), op(opcode.EndItem), opA(opcode.Exit, uint32(outcome.ExitEvent)))}
 	w.run(c)
 	b.Run("commit", func(b *testing.B) {
 		for b.Loop() {
-			if !w.a.Commit(Header{}, &w.hit) {
-				w.a.ring.resync()
+			if !w.a.Commit(record.Header{}, &w.hit) {
+				b.StopTimer()
+				drain(w)
+				b.StartTimer()
 			}
 		}
 	})
-	w.a.ring.resync()
+	drain(w)
 	b.Run("commit and drain", func(b *testing.B) {
 		for b.Loop() {
-			w.a.Commit(Header{}, &w.hit)
+			w.a.Commit(record.Header{}, &w.hit)
 			w.a.Next()
 		}
 	})

@@ -6,7 +6,12 @@ import (
 	"sync"
 	"testing"
 
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // deferredBench has a program that logs one integer, and an object to log into.
@@ -14,16 +19,18 @@ type deferredBench struct {
 	*bench
 	id  uint32
 	off uint64
-	h   *Handle
+	h   *arena.Handle
 }
 
-func newDeferred(t *testing.T, o Object) *deferredBench {
+func newDeferred(t *testing.T, o object.Object) *deferredBench {
 	b := newBench(t)
 	id, off := b.declare(t, o)
-	return &deferredBench{b, eventProgram(b.a, ValueInt), off, b.a.Handle(id)}
+	return &deferredBench{b, eventProgram(b.a, value.KindInt), off, b.a.Handle(id)}
 }
 
-func trail(size int) Object { return Object{Name: "t", Kind: KindTrail, Max: 8, Size: size} }
+func trail(size int) object.Object {
+	return object.Object{Name: "t", Kind: object.KindTrail, Max: 8, Size: size}
+}
 
 // item is the instructions that log n: to the host, or deferred.
 func (b *deferredBench) item(n int64, deferred bool) []Inst {
@@ -35,10 +42,10 @@ func (b *deferredBench) item(n int64, deferred bool) []Inst {
 }
 
 // commit1 runs one program of a thread and commits what it logged at a time.
-func (b *deferredBench) commit1(tid uint32, time uint64, parts ...[]Inst) Outcome {
+func (b *deferredBench) commit1(tid uint32, time uint64, parts ...[]Inst) outcome.Outcome {
 	out := b.run(&Code{ID: b.id, Insts: append(slices.Concat(parts...), op(opcode.Exit))})
-	if out.Trap == NoTrap {
-		b.a.Commit(Header{Program: b.id, Tid: tid, Time: time}, &b.hit)
+	if out.Trap == outcome.NoTrap {
+		b.a.Commit(record.Header{Program: b.id, Tid: tid, Time: time}, &b.hit)
 	}
 	return out
 }
@@ -54,7 +61,7 @@ func (b *deferredBench) told() (list []string) {
 	}
 }
 
-func listed(rec Record) (list []string) {
+func listed(rec record.Record) (list []string) {
 	for _, it := range rec.Items {
 		list = append(list, fmt.Sprintf("%d@%d:%d", rec.Tid, rec.Time, it.Values[0].Int))
 	}
@@ -96,7 +103,7 @@ func TestTrailIsNoEvent(t *testing.T) {
 		t.Error("an item that waits counts as an event")
 	}
 	b.commit1(1, 11, seq(opV(opcode.Keep, b.off)))
-	if rec, ok := b.a.Next(); !ok || rec.Flags != RecordEvent || rec.Kind != ExitPlain || rec.Probe != 0 {
+	if rec, ok := b.a.Next(); !ok || rec.Flags != record.FlagEvent || rec.Kind != outcome.ExitPlain || rec.Probe != 0 {
 		t.Errorf("%+v", rec)
 	}
 }
@@ -105,11 +112,11 @@ func TestTrailIsNoEvent(t *testing.T) {
 func TestTrailOfTrappedHits(t *testing.T) {
 	b := newDeferred(t, trail(1024))
 	b.commit1(1, 10, b.item(1, true))
-	if out := b.commit1(1, 11, b.item(2, true), seq(opV(opcode.Forget, b.off), push(1), push(0), op(opcode.Quo))); out.Trap != TrapDivide {
+	if out := b.commit1(1, 11, b.item(2, true), seq(opV(opcode.Forget, b.off), push(1), push(0), op(opcode.Quo))); out.Trap != outcome.TrapDivide {
 		t.Fatal(out)
 	}
 	b.run(&Code{ID: b.id, Insts: slices.Concat(seq(opV(opcode.Forget, b.off)), seq(op(opcode.Abort)))})
-	b.a.Commit(Header{Tid: 1}, &b.hit)
+	b.a.Commit(record.Header{Tid: 1}, &b.hit)
 	b.commit1(1, 12, seq(opV(opcode.Keep, b.off)))
 	wantTold(t, b.told(), "1@10:1")
 }
@@ -174,13 +181,13 @@ func TestPositionsOverDeferredItems(t *testing.T) {
 	b := newDeferred(t, trail(1024))
 	got, out := b.eval(Code{ID: b.id, Insts: slices.Concat(b.item(1, true), seq(op(opcode.PushLP)), seq(opV(opcode.Keep, b.off)),
 		seq(op(opcode.PushPLP), push(24), op(opcode.PopLP), op(opcode.PushLP)))}, 3)
-	if out.Trap != NoTrap || !slices.Equal(got, words(24, 24, 24)) {
+	if out.Trap != outcome.NoTrap || !slices.Equal(got, words(24, 24, 24)) {
 		t.Errorf("%v %+v", got, out)
 	}
 }
 
-func recorder(events, size int) Object {
-	return Object{Name: "r", Kind: KindRecorder, Max: events, Size: size}
+func recorder(events, size int) object.Object {
+	return object.Object{Name: "r", Kind: object.KindRecorder, Max: events, Size: size}
 }
 
 func (b *deferredBench) dumped() (list []string, overwritten uint64) {
@@ -239,11 +246,11 @@ func TestRecorderUnderWriters(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			m, ctx, hit := NewMachine(b.a), Context{Thread: newThread(), Word: 8, Tid: w}, Log{}
+			m, ctx, hit := NewMachine(b.a), Context{Thread: newThread(), Word: 8, Tid: w}, record.Log{}
 			for n := range int64(each) {
 				hit.Reset()
 				m.Run(&Code{ID: b.id, Insts: append(b.item(n, true), op(opcode.Exit))}, &ctx, &hit)
-				b.a.Commit(Header{Program: b.id, Tid: w, Time: uint64(n)}, &hit)
+				b.a.Commit(record.Header{Program: b.id, Tid: w, Time: uint64(n)}, &hit)
 			}
 		}()
 	}
@@ -278,7 +285,7 @@ func TestRecorderUnderWriters(t *testing.T) {
 // TestAsideDeclarations: sizes that make no sense are refused.
 func TestAsideDeclarations(t *testing.T) {
 	a := newArena(t)
-	for _, o := range []Object{trail(0), trail(60), trail(MaxTrail + 8), recorder(0, 128), recorder(4, 8), recorder(4, MaxLog*2), recorder(MaxEvents, 4096)} {
+	for _, o := range []object.Object{trail(0), trail(60), trail(object.MaxTrail + 8), recorder(0, 128), recorder(4, 8), recorder(4, record.MaxLog*2), recorder(object.MaxEvents, 4096)} {
 		if _, err := a.Declare(o); err == nil {
 			t.Errorf("%+v was declared", o)
 		}
@@ -287,16 +294,16 @@ func TestAsideDeclarations(t *testing.T) {
 
 // TestAsideDoesNotAllocate: neither waiting, nor keeping, nor recording.
 func TestAsideDoesNotAllocate(t *testing.T) {
-	for _, o := range []Object{trail(4096), recorder(8, 128)} {
+	for _, o := range []object.Object{trail(4096), recorder(8, 128)} {
 		b := newDeferred(t, o)
 		parts := [][]Inst{b.item(1, true), b.item(2, false)}
-		if o.Kind == KindTrail {
+		if o.Kind == object.KindTrail {
 			parts = append(parts, seq(opV(opcode.Keep, b.off)))
 		}
 		code := &Code{ID: b.id, Insts: append(slices.Concat(parts...), op(opcode.Exit))}
 		hit := func() {
 			b.run(code)
-			b.a.Commit(Header{Program: b.id, Tid: 1}, &b.hit)
+			b.a.Commit(record.Header{Program: b.id, Tid: 1}, &b.hit)
 		}
 		hit()
 		if n := testing.AllocsPerRun(100, hit); n != 0 {

@@ -1,6 +1,9 @@
 package runtime
 
-import "gotap/runtime/opcode"
+import (
+	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+)
 
 // Exceptions are the traps that a program may handle itself. A handler belongs to the frame that set it and serves
 // once. The search for a handler starts at the frame that failed and goes outwards. The work is bounded for these
@@ -50,10 +53,10 @@ const (
 )
 
 // exceptionCodes are the codes of the traps that are exceptions. TrapUser has its own code at run time.
-var exceptionCodes = [NumTraps]uint32{
-	TrapRead: ExAddress, TrapWrite: ExAddress, TrapDivide: ExDivide, TrapIndex: ExOperand, TrapLog: ExLog, TrapUser: ExUser,
-	TrapText: ExText, TrapKey: ExKey, TrapThis: ExThis, TrapRegister: ExRegister, TrapFull: ExFull,
-	TrapHeap: ExHeap, TrapHandle: ExHandle, TrapOffset: ExOffset, TrapErrno: ExRegister, TrapModule: ExRegister,
+var exceptionCodes = [outcome.NumTraps]uint32{
+	outcome.TrapRead: ExAddress, outcome.TrapWrite: ExAddress, outcome.TrapDivide: ExDivide, outcome.TrapIndex: ExOperand, outcome.TrapLog: ExLog, outcome.TrapUser: ExUser,
+	outcome.TrapText: ExText, outcome.TrapKey: ExKey, outcome.TrapThis: ExThis, outcome.TrapRegister: ExRegister, outcome.TrapFull: ExFull,
+	outcome.TrapHeap: ExHeap, outcome.TrapHandle: ExHandle, outcome.TrapOffset: ExOffset, outcome.TrapErrno: ExRegister, outcome.TrapModule: ExRegister,
 }
 
 // Exception is what a handler finds on the stack. Code is on top.
@@ -85,9 +88,9 @@ func (c *Code) mask() uint32 {
 
 // catch searches for a handler of a trap raised at pc. If it finds one, it returns true, makes its frame the current
 // one, and sets m.resume to the operation where the program continues.
-func (m *Machine) catch(t Trap, pc, limit int) bool {
+func (m *Machine) catch(t outcome.Trap, pc, limit int) bool {
 	code := exceptionCodes[t]
-	if code == 0 || t != TrapUser && code <= 0xffff && m.code.mask()&code == 0 {
+	if code == 0 || t != outcome.TrapUser && code <= 0xffff && m.code.mask()&code == 0 {
 		return false
 	}
 	m.note(t, uint64(code))
@@ -105,12 +108,12 @@ func (m *Machine) catch(t Trap, pc, limit int) bool {
 }
 
 // note records the details of an exception.
-func (m *Machine) note(t Trap, code uint64) {
+func (m *Machine) note(t outcome.Trap, code uint64) {
 	switch t {
-	case TrapUser: // set by raise
-	case TrapRead, TrapWrite:
+	case outcome.TrapUser: // set by raise
+	case outcome.TrapRead, outcome.TrapWrite:
 		m.caught = Exception{Code: code, P1: m.out.Addr}
-	case TrapIndex, TrapLog, TrapHeap, TrapHandle, TrapOffset:
+	case outcome.TrapIndex, outcome.TrapLog, outcome.TrapHeap, outcome.TrapHandle, outcome.TrapOffset:
 		m.caught = Exception{Code: code, P1: m.p1, P2: m.p2}
 	default:
 		m.caught = Exception{Code: code}
@@ -131,8 +134,8 @@ func (m *Machine) unwind(f, limit int) bool {
 	}
 	m.nested, m.base = f, to.Depth
 	m.resume, to.Handler = to.Handler, noHandler
-	m.hit.closeOpen()
-	m.key.reset()
+	m.hit.CloseOpen()
+	m.key.Reset()
 	m.out.Addr = 0
 	m.pushCaught()
 	return true
@@ -145,14 +148,14 @@ func (m *Machine) pushCaught() {
 }
 
 // exceptions executes the operations on exceptions, frames and the trace.
-func (m *Machine) exceptions(in *Inst) Trap {
+func (m *Machine) exceptions(in *Inst) outcome.Trap {
 	f := &m.frames[m.nested]
 	switch in.Op {
 	case opcode.UnsetX:
 		f.Handler = noHandler
 	case opcode.Raise:
 		m.caught.Code, m.caught.P1, m.caught.P2 = m.pop(), m.pop(), m.pop()
-		return TrapUser
+		return outcome.TrapUser
 	case opcode.PushX:
 		m.pushCaught()
 	case opcode.SaveTSP:
@@ -168,29 +171,29 @@ func (m *Machine) exceptions(in *Inst) Trap {
 	default:
 		return traceOps{m}.tracing(in)
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // restoreTop pops a number and then drops words until that number of words is above the frame's entry.
-func (m *Machine) restoreTop(entry int) Trap {
+func (m *Machine) restoreTop(entry int) outcome.Trap {
 	to := int64(m.pop()) + int64(entry)
 	if to < 0 || to > int64(m.sp) {
-		return TrapStack
+		return outcome.TrapStack
 	}
 	m.sp = int(to)
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // onBase moves a word between the top and a place counted from the base. The destination may be the popped word itself.
-func (m *Machine) onBase(in *Inst) Trap {
+func (m *Machine) onBase(in *Inst) outcome.Trap {
 	at := m.base + int(int32(in.A))
 	if at < 0 || at >= m.sp {
-		return TrapStack
+		return outcome.TrapStack
 	}
 	if in.Op == opcode.PickBase {
 		m.push(m.stack[at&stackMask])
 	} else {
 		m.stack[at&stackMask] = m.pop()
 	}
-	return NoTrap
+	return outcome.NoTrap
 }

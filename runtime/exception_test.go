@@ -4,7 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // handled is a program that sets a handler, fails by the instructions given, and would end in
@@ -21,7 +25,7 @@ func handled(fails ...Inst) *Code {
 // TestCaught: which traps a handler gets, with which words.
 func TestCaught(t *testing.T) {
 	b := newBench(t)
-	_, array := b.declare(t, Object{Kind: KindArray, Size: 3})
+	_, array := b.declare(t, object.Object{Kind: object.KindArray, Size: 3})
 	for name, c := range map[string]struct {
 		fails []Inst
 		want  []uint64 // p2 p1 code
@@ -38,7 +42,7 @@ func TestCaught(t *testing.T) {
 		"deeper":   {seq(push(7), opA(opcode.Call, 4), op(opcode.Nop), push(8), op(opcode.Load8)), words(0, 8, 1)},
 	} {
 		out := b.run(handled(c.fails...))
-		if got := b.m.temps[:3]; out.Trap != NoTrap || out.Abort || !slices.Equal(got, c.want) {
+		if got := b.m.temps[:3]; out.Trap != outcome.NoTrap || out.Abort || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %x, want %x; %+v", name, got, c.want, out)
 		}
 	}
@@ -49,15 +53,15 @@ func TestNotCaught(t *testing.T) {
 	b := newBench(t)
 	for name, c := range map[string]struct {
 		fails []Inst
-		trap  Trap
+		trap  outcome.Trap
 	}{
-		"fuel":      {seq(opA(opcode.Jmp, 1)), TrapFuel},
-		"underflow": {seq(op(opcode.Add)), TrapStack},
-		"overflow":  {seq(push(1), opA(opcode.DupN, 40)), TrapStack},
-		"operation": {seq(op(opcode.NumOps)), TrapOp},
-		"calls":     {seq(opA(opcode.Call, 1)), TrapCalls},
-		"return":    {seq(op(opcode.Ret)), TrapCalls},
-		"unset":     {seq(op(opcode.UnsetX), push(8), op(opcode.Load8)), TrapRead},
+		"fuel":      {seq(opA(opcode.Jmp, 1)), outcome.TrapFuel},
+		"underflow": {seq(op(opcode.Add)), outcome.TrapStack},
+		"overflow":  {seq(push(1), opA(opcode.DupN, 40)), outcome.TrapStack},
+		"operation": {seq(op(opcode.NumOps)), outcome.TrapOp},
+		"calls":     {seq(opA(opcode.Call, 1)), outcome.TrapCalls},
+		"return":    {seq(op(opcode.Ret)), outcome.TrapCalls},
+		"unset":     {seq(op(opcode.UnsetX), push(8), op(opcode.Load8)), outcome.TrapRead},
 	} {
 		code := handled(c.fails...)
 		code.Mask = MaskSet | 0xffff
@@ -66,13 +70,13 @@ func TestNotCaught(t *testing.T) {
 		}
 	}
 	code := handled(push(8), op(opcode.Load8))
-	if code.Insts[0].A = 1000; b.run(code).Trap != TrapOp {
+	if code.Insts[0].A = 1000; b.run(code).Trap != outcome.TrapOp {
 		t.Error("a handler outside of the program")
 	}
 	if code = handled(push(8), op(opcode.Load8)); true {
 		code.Mask = MaskSet | ExDivide
 	}
-	if out := b.run(code); out.Trap != TrapRead || out.Addr != 8 {
+	if out := b.run(code); out.Trap != outcome.TrapRead || out.Addr != 8 {
 		t.Errorf("masked: %+v", out)
 	}
 }
@@ -80,13 +84,13 @@ func TestNotCaught(t *testing.T) {
 // TestExceptionsDoNotAllocate: nor do traces.
 func TestExceptionsDoNotAllocate(t *testing.T) {
 	b := newBench(t)
-	_, array := b.declare(t, Object{Kind: KindArray, Size: 3})
+	_, array := b.declare(t, object.Object{Kind: object.KindArray, Size: 3})
 	code := handled(push(0), push(3), Inst{opcode.TraceVars, ClassLocal, array}, push(0), push(1), op(opcode.TraceStack),
 		op(opcode.LogTrace), push(8), op(opcode.Load8))
 	code.Trace, code.Auto = 1, true
-	code.ID = b.a.Register(ProgramInfo{Formats: []Format{{Kind: ItemTrace, Fields: []RecordField{{Kind: ValueText}}}}})
+	code.ID = b.a.Register(record.Program{Formats: []record.Format{{Kind: record.ItemTrace, Fields: []record.Field{{Kind: value.KindText}}}}})
 	if n := testing.AllocsPerRun(200, func() {
-		if out := b.run(code); out.Trap != NoTrap || b.hit.Len() == 0 {
+		if out := b.run(code); out.Trap != outcome.NoTrap || b.hit.Len() == 0 {
 			t.Fatalf("%+v", out)
 		}
 	}); n != 0 {

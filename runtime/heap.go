@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // The heap of a hit consists of blocks of bytes that a program allocates. Handles name the blocks, and the program
@@ -86,36 +87,36 @@ func (h *heap) free(handle uint64) bool {
 }
 
 // cell returns n bytes within a block.
-func (h *heap) cell(handle, offset, n uint64) ([]byte, Trap) {
+func (h *heap) cell(handle, offset, n uint64) ([]byte, outcome.Trap) {
 	i := h.find(handle)
 	if i < 0 {
-		return nil, TrapHandle
+		return nil, outcome.TrapHandle
 	}
 	b := &h.blocks[i]
 	if n > uint64(b.Size) || offset > uint64(b.Size)-n {
-		return nil, TrapOffset
+		return nil, outcome.TrapOffset
 	}
 	at := b.At + int(offset)
-	return h.bytes[at : at+int(n)], NoTrap
+	return h.bytes[at : at+int(n)], outcome.NoTrap
 }
 
 // onHeap executes the operations on the heap. The parameters of exceptions are those of DProbes: the size that did not
 // fit, or the handle and the offset.
-func (m heapOps) onHeap(in *Inst) Trap {
+func (m heapOps) onHeap(in *Inst) outcome.Trap {
 	switch in.Op {
 	case opcode.Malloc:
 		size := m.pop()
 		handle := m.heap.alloc(size, min(max(m.code.Heap, 0), MaxHeap))
 		if handle == 0 {
 			m.p1, m.p2 = size, 0
-			return TrapHeap
+			return outcome.TrapHeap
 		}
 		m.push(handle)
 	case opcode.Free:
 		handle := m.pop()
 		if !m.heap.free(handle) {
 			m.p1, m.p2 = handle, 0
-			return TrapHandle
+			return outcome.TrapHandle
 		}
 	case opcode.PushH8:
 		return m.pushHeap(1)
@@ -134,23 +135,23 @@ func (m heapOps) onHeap(in *Inst) Trap {
 	case opcode.PopH64:
 		return m.popHeap(8)
 	default:
-		return TrapOp
+		return outcome.TrapOp
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // pushHeap reads an n-byte number from the heap.
-func (m heapOps) pushHeap(n uint64) Trap {
+func (m heapOps) pushHeap(n uint64) outcome.Trap {
 	offset, handle := m.pop(), m.pop()
 	cell, trap := m.cell(handle, offset, n)
-	if trap == NoTrap {
+	if trap == outcome.NoTrap {
 		m.push(littleEndian(cell))
 	}
 	return trap
 }
 
 // popHeap writes an n-byte number to the heap.
-func (m heapOps) popHeap(n uint64) Trap {
+func (m heapOps) popHeap(n uint64) outcome.Trap {
 	offset, handle, v := m.pop(), m.pop(), m.pop()
 	cell, trap := m.cell(handle, offset, n)
 	var word [8]byte
@@ -160,9 +161,9 @@ func (m heapOps) popHeap(n uint64) Trap {
 }
 
 // cell returns n bytes of the heap.
-func (m heapOps) cell(handle, offset, n uint64) ([]byte, Trap) {
+func (m heapOps) cell(handle, offset, n uint64) ([]byte, outcome.Trap) {
 	cell, trap := m.heap.cell(handle, offset, n)
-	if trap != NoTrap {
+	if trap != outcome.NoTrap {
 		m.p1, m.p2 = handle, offset
 	}
 	return cell, trap

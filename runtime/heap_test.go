@@ -3,6 +3,8 @@ package runtime
 import (
 	"math/rand/v2"
 	"testing"
+
+	"gotap/runtime/outcome"
 )
 
 // TestHeap compares the heap with a map of slices, on random commands: what one block holds no other changes, what is given out
@@ -47,9 +49,9 @@ func stepHeap(t *testing.T, r *rand.Rand, h *heap, limit int, blocks map[uint64]
 		offset, n := uint64(r.IntN(250)), uint64(1)<<r.IntN(4)
 		cell, trap := h.cell(handle, offset, n)
 		switch {
-		case !there && trap != TrapHandle, there && (trap == NoTrap) != (offset+n <= uint64(len(mine))):
+		case !there && trap != outcome.TrapHandle, there && (trap == outcome.NoTrap) != (offset+n <= uint64(len(mine))):
 			t.Fatalf("%d bytes at %d of block %d of %d: %v", n, offset, handle, len(mine), trap)
-		case trap == NoTrap:
+		case trap == outcome.NoTrap:
 			if string(cell) != string(mine[offset:offset+n]) {
 				t.Fatalf("block %d at %d: %x, not %x", handle, offset, cell, mine[offset:offset+n])
 			}
@@ -86,7 +88,7 @@ func TestHeapBlocks(t *testing.T) {
 	if h.alloc(0, MaxHeap) != 0 || !h.free(7) || h.alloc(1, MaxHeap) == 0 {
 		t.Error("blocks are counted wrongly")
 	}
-	if _, trap := h.cell(1, 0, 1); trap != TrapOffset {
+	if _, trap := h.cell(1, 0, 1); trap != outcome.TrapOffset {
 		t.Errorf("%v", trap)
 	}
 }

@@ -5,18 +5,34 @@ import (
 	"slices"
 	"testing"
 
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // newArena is an arena in ordinary memory, which the race detector watches; it does not see
 // mapped memory.
-func newArena(t testing.TB) *Arena {
+func newArena(t testing.TB) *arena.Arena {
 	t.Helper()
-	a, err := newArenaOn(make([]uint64, 24<<20/8), minRing)
+	a, _ := newMemory(t)
+	return a
+}
+
+// arenaUsed is the word of an arena's header that holds the offset of the first byte that was never allocated.
+const arenaUsed = 4
+
+// newMemory returns an arena and its memory.
+func newMemory(t testing.TB) (*arena.Arena, []uint64) {
+	t.Helper()
+	memory := make([]uint64, 24<<20/8)
+	a, err := arena.NewOn(memory, 64<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a
+	return a, memory
 }
 
 // fakeThread is a target made of a few bytes.
@@ -86,15 +102,17 @@ func newThread() *fakeThread {
 
 // bench is a machine with all it needs to run one program.
 type bench struct {
-	a      *Arena
+	a      *arena.Arena
+	memory []uint64 // of the arena
 	m      *Machine
 	thread *fakeThread
 	ctx    Context
-	hit    Log
+	hit    record.Log
 }
 
 func newBench(t testing.TB) *bench {
-	b := &bench{a: newArena(t), thread: newThread()}
+	b := &bench{thread: newThread()}
+	b.a, b.memory = newMemory(t)
 	b.m = NewMachine(b.a)
 	b.ctx = Context{Thread: b.thread, Regs: []uint64{0x1122334455667788, 2}, Word: 8, Tid: 101}
 	b.hit.Reset()
@@ -102,14 +120,14 @@ func newBench(t testing.TB) *bench {
 }
 
 // run runs instructions and returns the outcome; the stack is looked at with top.
-func (b *bench) run(c *Code) Outcome {
+func (b *bench) run(c *Code) outcome.Outcome {
 	b.hit.Reset()
 	return b.m.Run(c, &b.ctx, &b.hit)
 }
 
 // eval runs instructions, then stores up to 4 words of the stack in scratch words and returns
 // them, the top last.
-func (b *bench) eval(c Code, n int) ([]uint64, Outcome) {
+func (b *bench) eval(c Code, n int) ([]uint64, outcome.Outcome) {
 	c.Temps = MaxTemps
 	for i := range n {
 		c.Insts = append(c.Insts, Inst{Op: opcode.PopTV, A: uint32(n - 1 - i)})
@@ -119,7 +137,16 @@ func (b *bench) eval(c Code, n int) ([]uint64, Outcome) {
 	return slices.Clone(b.m.temps[:n]), out
 }
 
-func (b *bench) declare(t testing.TB, o Object) (id int, off uint64) {
+// logged returns what the last program logged, as the host gets it.
+func (b *bench) logged() []record.Item {
+	if !b.hit.HasItems() || !b.a.Commit(record.Header{}, &b.hit) {
+		return nil
+	}
+	rec, _ := b.a.Next()
+	return rec.Items
+}
+
+func (b *bench) declare(t testing.TB, o object.Object) (id int, off uint64) {
 	t.Helper()
 	id, err := b.a.Declare(o)
 	if err != nil {
@@ -129,7 +156,7 @@ func (b *bench) declare(t testing.TB, o Object) (id int, off uint64) {
 	return id, off
 }
 
-func (b *bench) refine(t testing.TB, id int, value ValueKind, keys ...ValueKind) {
+func (b *bench) refine(t testing.TB, id int, value value.Kind, keys ...value.Kind) {
 	t.Helper()
 	if err := b.a.Refine(id, keys, value); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,9 @@
 package runtime
 
 import (
-	"encoding/binary"
 	"math"
+
+	"gotap/runtime/record"
 )
 
 // A program may have a limit on the data that it logs (Code.LogData), as DProbes' programs have. Data are the bytes
@@ -12,7 +13,7 @@ import (
 // beginItem starts an item.
 func (m *Machine) beginItem(format uint32) {
 	m.item = 0
-	m.hit.begin(m.code.ID, format)
+	m.hit.Begin(m.code.ID, format)
 }
 
 // dataLeft returns how many bytes of data this program may still log.
@@ -27,28 +28,19 @@ func (m *Machine) dataLeft() int {
 func (m *Machine) logWord(v uint64, isData bool) {
 	if isData {
 		if m.dataLeft() < 8 {
-			m.hit.over = true
+			m.hit.Fail()
 			return
 		}
 		m.item += 8
 	}
-	m.hit.word(v)
+	m.hit.Word(v)
 }
 
 // isData reports whether items of a format hold data. Words preceded by a text describe the record, for example with
 // another code.
 func (m *Machine) isData(format uint32) bool {
-	f := m.formatOf(m.code.ID, format)
-	return f == nil || f.Kind != ItemWords || f.Text == ""
-}
-
-// formatOf returns a format of a program, or nil if there is none.
-func (m *Machine) formatOf(program, format uint32) *Format {
-	list := *m.a.programs.Load()
-	if uint64(program) >= uint64(len(list)) || uint64(format) >= uint64(len(list[program].Formats)) {
-		return nil
-	}
-	return &list[program].Formats[format]
+	f := record.FormatOf(m.a.Programs(), m.code.ID, format)
+	return f == nil || f.Kind != record.ItemWords || f.Text == ""
 }
 
 // recount returns the amount of data in this program's items after some were removed.
@@ -56,17 +48,5 @@ func (m *Machine) recount() int {
 	if m.code.LogData == 0 {
 		return 0
 	}
-	h, n := m.hit, 0
-	for at := h.mark; at < h.n; at = h.itemEnd(at) {
-		header := binary.LittleEndian.Uint64(h.buf[at:])
-		f := m.formatOf(uint32(header>>32), uint32(header>>16&0xffff))
-		switch {
-		case f == nil:
-		case f.Kind == ItemRange || f.Kind == ItemString:
-			n += int(uint32(binary.LittleEndian.Uint64(h.buf[at+itemHeader:])))
-		case f.Kind == ItemWords && f.Text == "":
-			n += h.itemEnd(at) - at - itemHeader
-		}
-	}
-	return n
+	return m.hit.Data(m.a.Programs())
 }

@@ -3,15 +3,17 @@ package runtime
 import (
 	"bytes"
 	"encoding/binary"
-	"sync/atomic"
 
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // logging executes the operations on the log of the hit. An item that does not fit takes no space in the log: the first
-// field that does not fit sets h.over, the following fields are skipped, and end removes the item. A record with half
+// field that does not fit marks it (Log.Fail), the following fields are skipped, and end removes the item. A record with half
 // its fields would be worse than none, because nobody could recognise it.
-func (m *Machine) logging(in *Inst) Trap {
+func (m *Machine) logging(in *Inst) outcome.Trap {
 	h := m.hit
 	switch in.Op {
 	case opcode.Item:
@@ -20,10 +22,10 @@ func (m *Machine) logging(in *Inst) Trap {
 		m.logWord(m.pop(), true)
 	case opcode.LogText:
 		p, cut, trap := m.popText()
-		if trap != NoTrap {
+		if trap != outcome.NoTrap {
 			return trap
 		}
-		h.text(p, cut)
+		h.Text(p, cut)
 	case opcode.EndItem:
 		return m.endItem()
 	case opcode.LogRange, opcode.LogStr:
@@ -31,67 +33,70 @@ func (m *Machine) logging(in *Inst) Trap {
 	default:
 		return m.logPosition(in.Op)
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // endItem completes the item, or counts that it did not fit. That is an error only in programs whose mask requests it.
-func (m *Machine) endItem() Trap {
-	if m.hit.end() {
+func (m *Machine) endItem() outcome.Trap { return m.itemEnded(m.hit.End()) }
+
+// itemEnded is called after an item was completed, or removed because it did not fit.
+func (m *Machine) itemEnded(whole bool) outcome.Trap {
+	if whole {
 		m.data, m.item = m.data+m.item, 0
-		return NoTrap
+		return outcome.NoTrap
 	}
 	m.item = 0
-	atomic.AddUint64(&m.a.words[wordLostLog], 1)
+	m.a.LostItem()
 	if m.code.mask()&ExLog == 0 {
-		return NoTrap
+		return outcome.NoTrap
 	}
-	m.p1, m.p2 = uint64(m.hit.limit-m.hit.mark), 0
+	m.p1, m.p2 = uint64(m.hit.Limit()), 0
 	if m.code.LogData > 0 {
 		m.p1 = uint64(m.code.LogData)
 	}
-	return TrapLog
+	return outcome.TrapLog
 }
 
 // logPosition executes the operations on positions in the log, which are counted in bytes from the first item of this
 // program. Items are either complete or absent, so only the beginning of an item, or the end of the log, is a position.
-func (m *Machine) logPosition(op opcode.Op) Trap {
+func (m *Machine) logPosition(op opcode.Op) outcome.Trap {
 	h := m.hit
 	switch op {
 	case opcode.PushLP:
-		m.push(uint64(h.n - h.mark))
+		m.push(uint64(h.Used()))
 	case opcode.PushPLP:
-		m.push(uint64(h.lastItem() - h.mark))
+		m.push(uint64(h.Last()))
 	case opcode.PopLP:
-		if at := m.pop(); !h.takeBack(at) {
+		if at := m.pop(); !h.TakeBack(at) {
 			m.p1, m.p2 = operandPosition, at
-			return TrapIndex
+			return outcome.TrapIndex
 		}
 		m.data, m.item = m.recount(), 0
 	default:
-		return TrapOp
+		return outcome.TrapOp
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // logMemory makes an item of a range of memory, or of the text there. Data longer than the remaining room are cut and
 // marked. Unreadable memory traps and leaves no item. Memory is read directly into the log, without an intermediate
 // copy. The room is reserved first and released where it was not needed, so that a range never exceeds what the program
 // may log: DProbes' log str could, by 3 bytes.
-func (m *Machine) logMemory(in *Inst) Trap {
+func (m *Machine) logMemory(in *Inst) outcome.Trap {
 	h, addr := m.hit, m.pop()
 	// Lengths are unsigned: a negative one is larger than the maximum and is cut like any other.
-	n := int(min(m.pop(), MaxLog))
+	n := int(min(m.pop(), record.MaxLog))
 	m.beginItem(in.A)
-	header := h.room(8)
-	room := (h.limit - h.n) &^ 7
+	header := h.Room(8)
+	room := h.Left() &^ 7
 	most := min(room, m.dataLeft())
 	if header == nil || most <= 0 && n > 0 {
-		h.over = true
+		h.Fail()
 		return m.endItem()
 	}
 	cut := n > most
 	n = min(n, most)
-	p := h.room(min((n+7)&^7, room))
+	p := h.Room(min((n+7)&^7, room))
 	n = min(n, len(p))
 	got := max(min(m.ctx.Thread.ReadMemory(addr, p[:n]), n), 0)
 	length := n
@@ -99,19 +104,19 @@ func (m *Machine) logMemory(in *Inst) Trap {
 		// Text ends at its NUL even if that is before an unreadable page.
 		length, cut = end, false
 	} else if got < n {
-		h.closeOpen()
+		h.CloseOpen()
 		m.out.Addr = addr + uint64(got)
-		return TrapRead
+		return outcome.TrapRead
 	}
-	h.n -= len(p) - (length+7)&^7
+	h.Shrink(len(p) - (length+7)&^7)
 	clear(p[length:])
 	m.item = length
-	binary.LittleEndian.PutUint64(header, keyHeader(length, cut))
+	binary.LittleEndian.PutUint64(header, value.HeaderWord(length, cut))
 	return m.endItem()
 }
 
 // logWords makes an item of the words on top of the stack. The order is DProbes': the word pushed last comes first.
-func (m *Machine) logWords(in *Inst) Trap {
+func (m *Machine) logWords(in *Inst) outcome.Trap {
 	m.beginItem(uint32(in.V))
 	counts := m.code.LogData == 0 || m.isData(uint32(in.V))
 	for range in.A {

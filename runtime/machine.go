@@ -4,13 +4,18 @@ import (
 	"math"
 	"math/bits"
 
+	"gotap/runtime/arena"
+	"gotap/runtime/key"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // Machine runs programs for one thread. Only memory that the next run reuses outlives a run. It is not safe for
 // concurrent use.
 type Machine struct {
-	a      *Arena
+	a      *arena.Arena
 	stack  [stackWords]uint64
 	sp     int // valid while an operation outside Run's loop executes
 	temps  [MaxTemps]uint64
@@ -26,15 +31,15 @@ type Machine struct {
 	pc     int // of the current operation, if it is outside the loop
 
 	scratch scratch
-	key     keyBuffer
+	key     key.Buffer
 	heap    heap
 	buf     [8]byte
-	pcs     [MaxStackDepth]uint64
+	pcs     [value.MaxStackDepth]uint64
 
 	code *Code
 	ctx  *Context
-	hit  *Log
-	out  Outcome
+	hit  *record.Log
+	out  outcome.Outcome
 }
 
 // stackWords is a power of two above MaxStack: with indexes masked by stackMask no access needs a bounds check. It is
@@ -45,34 +50,34 @@ const (
 )
 
 // NewMachine returns a machine for programs whose objects are in the arena.
-func NewMachine(a *Arena) *Machine { return &Machine{a: a} }
+func NewMachine(a *arena.Arena) *Machine { return &Machine{a: a} }
 
 // begin prepares a run. Stack words left by an earlier run need not be cleared: the checks before each step prevent
 // programs from reading them. Only a circular stack starts as zeros. begin is in the path of every hit, so it touches
 // only what the program declares to use: its scratch words, not all 256.
-func (m *Machine) begin(c *Code, ctx *Context, h *Log) {
+func (m *Machine) begin(c *Code, ctx *Context, h *record.Log) {
 	m.code, m.ctx, m.hit = c, ctx, h
-	m.out = Outcome{}
+	m.out = outcome.Outcome{}
 	m.scratch.used = 0
 	m.nested, m.base, m.frames[0] = 0, 0, Frame{Handler: noHandler}
 	m.caught, m.p1, m.p2 = Exception{}, 0, 0
 	m.data, m.item = 0, 0
 	m.trace.begin(c.Room)
-	m.key.reset()
+	m.key.Reset()
 	m.heap.begin()
 	clear(m.temps[:c.temps()])
 	if c.Wrap {
 		clear(m.stack[:])
 	}
-	h.start(c.logLimit())
+	h.Start(c.logLimit())
 }
 
 // logLimit returns how many bytes of items this program may log.
 func (c *Code) logLimit() int {
 	if c.LogMax <= 0 {
-		return DefaultLog
+		return record.DefaultLog
 	}
-	return min(c.LogMax, MaxLog)
+	return min(c.LogMax, record.MaxLog)
 }
 
 // stackLimit returns how many words this program may have on the stack. A verified program gets the proved size. For an
@@ -96,9 +101,9 @@ func (c *Code) fuel() uint32 {
 // Run runs a program for one hit and appends its log to h. It does not allocate. For any instructions it returns a trap
 // and does not panic. A program that traps keeps its completed items. One that aborts loses its own items, but not
 // those that other programs logged before it. Each instruction is one step; none is free.
-func (m *Machine) Run(c *Code, ctx *Context, h *Log) Outcome {
+func (m *Machine) Run(c *Code, ctx *Context, h *record.Log) outcome.Outcome {
 	m.begin(c, ctx, h)
-	if m.loop(0, 0, 0, c.fuel()) != NoTrap {
+	if m.loop(0, 0, 0, c.fuel()) != outcome.NoTrap {
 		m.fail()
 	}
 	return m.out
@@ -106,7 +111,7 @@ func (m *Machine) Run(c *Code, ctx *Context, h *Log) Outcome {
 
 // fail ends a program that trapped. No item remains incomplete.
 func (m *Machine) fail() {
-	m.hit.closeOpen()
+	m.hit.CloseOpen()
 	traceOps{m}.endTrace()
 }
 
@@ -116,16 +121,16 @@ func (m *Machine) fail() {
 //
 // Checks: before each step the program counter, the fuel and, by the table of effects, both ends of the stack. The
 // state of the loop is in locals; operations outside it find the stack pointer in m.sp.
-func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
+func (m *Machine) loop(pc, sp int, steps, fuel uint32) outcome.Trap {
 	var (
 		insts = m.code.Insts
 		st    = &m.stack
 		limit = m.code.stackLimit()
-		trap  Trap
+		trap  outcome.Trap
 	)
 	for {
 		if uint(pc) >= uint(len(insts)) {
-			trap = TrapOp
+			trap = outcome.TrapOp
 			break
 		}
 		in := &insts[pc]
@@ -135,7 +140,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 		left := sp - int(e.pops)
 		if left < 0 || left+int(e.pushes) > limit {
 			if sp = m.turn(in, sp, limit); sp < 0 {
-				trap = TrapStack
+				trap = outcome.TrapStack
 				break
 			}
 			continue
@@ -143,7 +148,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 		// Checked before the step and not after: a program with fuel n takes n steps. No loop of any form escapes,
 		// because every cycle leads through here. Calls, loops and entries of handlers are steps like all others.
 		if steps >= fuel {
-			trap = TrapFuel
+			trap = outcome.TrapFuel
 			break
 		}
 		steps++
@@ -194,7 +199,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			}
 		case opcode.Call:
 			if m.nested >= MaxCalls {
-				trap = TrapCalls
+				trap = outcome.TrapCalls
 				break
 			}
 			m.nested++
@@ -202,7 +207,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			pc = int(in.A)
 		case opcode.Ret:
 			if m.nested == 0 {
-				trap = TrapCalls
+				trap = outcome.TrapCalls
 				break
 			}
 			f := &m.frames[m.nested]
@@ -227,7 +232,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			if int64(in.A) > int64(sp) {
 				steps--
 				if sp = m.turn(in, sp, limit); sp < 0 {
-					trap = TrapStack
+					trap = outcome.TrapStack
 				} else {
 					pc--
 				}
@@ -236,14 +241,14 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			sp -= int(in.A)
 		case opcode.PushTV:
 			if in.A >= MaxTemps {
-				trap = TrapIndex
+				trap = outcome.TrapIndex
 				break
 			}
 			st[sp&stackMask] = m.temps[in.A]
 			sp++
 		case opcode.PopTV:
 			if in.A >= MaxTemps {
-				trap = TrapIndex
+				trap = outcome.TrapIndex
 				break
 			}
 			sp--
@@ -256,7 +261,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			if pops > sp || sp-pops+pushes > limit {
 				steps--
 				if sp = m.turn(in, sp, limit); sp < 0 {
-					trap = TrapStack
+					trap = outcome.TrapStack
 				} else {
 					pc--
 				}
@@ -280,7 +285,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			sp--
 			b := int64(st[sp&stackMask])
 			if b == 0 {
-				trap = TrapDivide
+				trap = outcome.TrapDivide
 				break
 			}
 			st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]) / b)
@@ -288,21 +293,21 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 			sp--
 			b := int64(st[sp&stackMask])
 			if b == 0 {
-				trap = TrapDivide
+				trap = outcome.TrapDivide
 				break
 			}
 			st[(sp-1)&stackMask] = uint64(int64(st[(sp-1)&stackMask]) % b)
 		case opcode.Udivmod:
 			a, b := st[(sp-2)&stackMask], st[(sp-1)&stackMask]
 			if b == 0 {
-				trap = TrapDivide
+				trap = outcome.TrapDivide
 				break
 			}
 			st[(sp-2)&stackMask], st[(sp-1)&stackMask] = a%b, a/b
 		case opcode.Sdivmod:
 			a, b := int64(st[(sp-2)&stackMask]), int64(st[(sp-1)&stackMask])
 			if b == 0 {
-				trap = TrapDivide
+				trap = outcome.TrapDivide
 				break
 			}
 			st[(sp-2)&stackMask], st[(sp-1)&stackMask] = uint64(a%b), uint64(a/b)
@@ -417,29 +422,29 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) Trap {
 
 		// Ends.
 		case opcode.Exit:
-			if trap = m.exit(in); trap == NoTrap {
+			if trap = m.exit(in); trap == outcome.NoTrap {
 				traceOps{m}.endTrace()
 				m.out.PC, m.out.Steps = uint32(pc-1), steps
-				return NoTrap
+				return outcome.NoTrap
 			}
 		case opcode.Abort:
-			m.hit.discard()
+			m.hit.Discard()
 			m.out.Abort, m.out.PC, m.out.Steps = true, uint32(pc-1), steps
-			return NoTrap
+			return outcome.NoTrap
 		case opcode.Remove:
-			m.hit.closeOpen()
+			m.hit.CloseOpen()
 			traceOps{m}.endTrace()
 			m.out.Remove, m.out.PC, m.out.Steps = true, uint32(pc-1), steps
-			return NoTrap
+			return outcome.NoTrap
 
 		default:
 			m.sp, m.pc = sp, pc-1
 			trap = m.operate(in)
 			sp = m.sp
 		}
-		if trap != NoTrap {
+		if trap != outcome.NoTrap {
 			if m.sp = left + int(e.pops); m.catch(trap, pc-1, limit) { // restore the stack from before the operation
-				pc, sp, trap = m.resume, m.sp, NoTrap
+				pc, sp, trap = m.resume, m.sp, outcome.NoTrap
 				continue
 			}
 			pc--
@@ -464,23 +469,23 @@ func float(w uint64) float64 { return math.Float64frombits(w) }
 
 // exit records how the program ends. If the record of an event did not fit into the log, there is no event: nobody
 // would be notified, and a thread held for it would wait forever.
-func (m *Machine) exit(in *Inst) Trap {
-	if in.A > uint32(ExitFacility) {
-		return TrapOp
+func (m *Machine) exit(in *Inst) outcome.Trap {
+	if in.A > uint32(outcome.ExitFacility) {
+		return outcome.TrapOp
 	}
-	h, kind := m.hit, ExitKind(in.A)
-	h.closeOpen()
+	h, kind := m.hit, outcome.ExitKind(in.A)
+	h.CloseOpen()
 	switch kind {
-	case ExitFacility:
+	case outcome.ExitFacility:
 		m.out.Facility = uint32(in.V)
-	case ExitEvent, ExitHold:
-		if h.over {
-			kind = ExitPlain
+	case outcome.ExitEvent, outcome.ExitHold:
+		if h.Failed() {
+			kind = outcome.ExitPlain
 		}
 	}
-	if kind != ExitPlain && kind != ExitFacility && !h.over && h.n > h.mark {
-		h.event = true
+	if kind != outcome.ExitPlain && kind != outcome.ExitFacility && !h.Failed() && h.Used() > 0 {
+		h.SetEvent()
 	}
 	m.out.Kind = kind
-	return NoTrap
+	return outcome.NoTrap
 }

@@ -1,6 +1,9 @@
 package runtime
 
-import "gotap/runtime/opcode"
+import (
+	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+)
 
 // NeedsOf returns what a program needs from its executor: the needs of its operations, those that their operands add,
 // and those of the program as a whole. Package compile uses it to set Code.Needs.
@@ -24,8 +27,8 @@ func NeedsOf(c *Code) opcode.Needs {
 // exitNeeds, fieldNeeds and textNeeds are the needs of operands. Unlisted operands add none.
 var (
 	exitNeeds = [...]opcode.Needs{
-		ExitEvent: opcode.NeedEvent, ExitHold: opcode.NeedEvent | opcode.NeedHold, ExitDump: opcode.NeedDump,
-		ExitStop: opcode.NeedStop, ExitFacility: opcode.NeedFacility,
+		outcome.ExitEvent: opcode.NeedEvent, outcome.ExitHold: opcode.NeedEvent | opcode.NeedHold, outcome.ExitDump: opcode.NeedDump,
+		outcome.ExitStop: opcode.NeedStop, outcome.ExitFacility: opcode.NeedFacility,
 	}
 	fieldNeeds = [NumFields]opcode.Needs{FieldErrno: opcode.NeedErrno, FieldElapsed: opcode.NeedThis, FieldResult: opcode.NeedThis,
 		FieldFrame: opcode.NeedThis}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 func TestNeeds(t *testing.T) {
@@ -23,11 +24,11 @@ func TestNeeds(t *testing.T) {
 		"a module":     {Code{Insts: seq(opA(opcode.Text, uint32(TextModule)))}, opcode.NeedText | opcode.NeedPlaceText},
 		"errno":        {Code{Insts: seq(opA(opcode.Field, uint32(FieldErrno)))}, opcode.NeedContext | opcode.NeedErrno},
 		"a pid":        {Code{Insts: seq(opA(opcode.Field, uint32(FieldPid)))}, opcode.NeedContext},
-		"an event":     {Code{Insts: seq(opA(opcode.Exit, uint32(ExitEvent)))}, opcode.NeedEvent},
-		"holding":      {Code{Insts: seq(opA(opcode.Exit, uint32(ExitHold)))}, opcode.NeedEvent | opcode.NeedHold},
-		"a core":       {Code{Insts: seq(opA(opcode.Exit, uint32(ExitDump)))}, opcode.NeedDump},
-		"stopping":     {Code{Insts: seq(opA(opcode.Exit, uint32(ExitStop)))}, opcode.NeedStop},
-		"a facility":   {Code{Insts: seq(opA(opcode.Exit, uint32(ExitFacility)))}, opcode.NeedFacility},
+		"an event":     {Code{Insts: seq(opA(opcode.Exit, uint32(outcome.ExitEvent)))}, opcode.NeedEvent},
+		"holding":      {Code{Insts: seq(opA(opcode.Exit, uint32(outcome.ExitHold)))}, opcode.NeedEvent | opcode.NeedHold},
+		"a core":       {Code{Insts: seq(opA(opcode.Exit, uint32(outcome.ExitDump)))}, opcode.NeedDump},
+		"stopping":     {Code{Insts: seq(opA(opcode.Exit, uint32(outcome.ExitStop)))}, opcode.NeedStop},
+		"a facility":   {Code{Insts: seq(opA(opcode.Exit, uint32(outcome.ExitFacility)))}, opcode.NeedFacility},
 		"skipping":     {Code{Insts: seq(op(opcode.Skip))}, opcode.NeedUnsafe | opcode.NeedSkip},
 		"a circle":     {Code{Wrap: true}, opcode.NeedWrap},
 		"auto trace":   {Code{Auto: true}, opcode.NeedTrace},

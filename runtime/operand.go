@@ -1,18 +1,5 @@
 package runtime
 
-// ExitKind is how a program ended, and what happens to its event.
-type ExitKind uint8
-
-// The ways to end.
-const (
-	ExitPlain    ExitKind = iota // no event
-	ExitEvent                    // the callback gets the record, the target continues
-	ExitHold                     // the thread is kept until the callback has returned
-	ExitDump                     // an ELF core is written, the target continues
-	ExitStop                     // the process is left stopped for a debugger
-	ExitFacility                 // facility number Outcome.Facility
-)
-
 // Field is a number in the context of a hit (c.pid …).
 type Field uint8
 

@@ -4,11 +4,13 @@ import (
 	"math"
 
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/value"
 )
 
 // operate executes the operations that are outside Run's loop, by their groups. A function for each group keeps Run
 // small enough for its locals to stay in registers, and costs rarer operations one call.
-func (m *Machine) operate(in *Inst) Trap {
+func (m *Machine) operate(in *Inst) outcome.Trap {
 	switch groups[in.Op] {
 	case opcode.Floats:
 		return m.floats(in.Op)
@@ -47,11 +49,11 @@ func (m *Machine) operate(in *Inst) Trap {
 	case opcode.Heap:
 		return heapOps{m}.onHeap(in)
 	}
-	return TrapOp
+	return outcome.TrapOp
 }
 
 // floats executes the rarer operations on floats.
-func (m *Machine) floats(op opcode.Op) Trap {
+func (m *Machine) floats(op opcode.Op) outcome.Trap {
 	p := m.top()
 	switch op {
 	case opcode.Frem:
@@ -65,16 +67,16 @@ func (m *Machine) floats(op opcode.Op) Trap {
 	case opcode.Utof:
 		*p = math.Float64bits(float64(*p))
 	case opcode.Ftoi:
-		*p = uint64(floatToInt(float(*p)))
+		*p = uint64(value.FloatToInt(float(*p)))
 	case opcode.F32:
 		// The high half is ignored, because vector registers have their other lanes there.
 		*p = math.Float64bits(float64(math.Float32frombits(uint32(*p))))
 	case opcode.ToF32:
 		*p = uint64(math.Float32bits(float32(float(*p))))
 	default:
-		return TrapOp
+		return outcome.TrapOp
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // The operations of a group are methods of a separate type that embeds the machine. The type only groups them.

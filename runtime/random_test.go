@@ -9,7 +9,12 @@ import (
 	"slices"
 	"testing"
 
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // wrap is a number modulo 2^64.
@@ -110,7 +115,7 @@ func TestAgainstBigIntegers(t *testing.T) {
 			list[0].V, list[1].V = x, y
 			got, out := b.eval(Code{Insts: list}, 1)
 			want := oracle(x, y)
-			if (want == nil) != (out.Trap == TrapDivide) || want != nil && got[0] != wrap(want) {
+			if (want == nil) != (out.Trap == outcome.TrapDivide) || want != nil && got[0] != wrap(want) {
 				t.Fatalf("op %d of %#x %#x: %#x, %v; want %v", o, x, y, got[0], out.Trap, want)
 			}
 		}
@@ -178,17 +183,17 @@ func randomInst(r *rand.Rand, n int, objects []uint64) Inst {
 
 // fuzzObjects declares objects of all kinds and returns their offsets.
 func fuzzObjects(t testing.TB, b *bench) (offs []uint64) {
-	for kind := KindInt; kind <= KindLhist; kind++ {
-		for _, keys := range [][]ValueKind{nil, {ValueInt}, {ValueText, ValueStack}} {
-			if (kind < KindMap) != (len(keys) == 0) && kind <= KindMap {
+	for kind := object.KindInt; kind <= object.KindLhist; kind++ {
+		for _, keys := range [][]value.Kind{nil, {value.KindInt}, {value.KindText, value.KindStack}} {
+			if (kind < object.KindMap) != (len(keys) == 0) && kind <= object.KindMap {
 				continue
 			}
 			size := 3
-			if kind == KindTrail || kind == KindRecorder {
+			if kind == object.KindTrail || kind == object.KindRecorder {
 				size = 128
 			}
-			id, off := b.declare(t, Object{Kind: kind, Keys: len(keys), Max: 3, Full: Full(kind % 3), Hi: 9, Step: 2, Size: size})
-			b.refine(t, id, ValueKind(len(keys)-1)&1*ValueText, keys...)
+			id, off := b.declare(t, object.Object{Kind: kind, Keys: len(keys), Max: 3, Full: object.Full(kind % 3), Hi: 9, Step: 2, Size: size})
+			b.refine(t, id, value.Kind(len(keys)-1)&1*value.KindText, keys...)
 			offs = append(offs, off)
 		}
 	}
@@ -210,8 +215,8 @@ func runRandom(t testing.TB, b *bench, offs []uint64, seed uint64) {
 	for i := range c.Insts {
 		c.Insts[i] = randomInst(r, n, offs)
 	}
-	this := b.a.AllocThis(MaxThisBytes)
-	defer b.a.FreeThis(this, MaxThisBytes)
+	this := b.a.AllocThis(arena.MaxThisBytes)
+	defer b.a.FreeThis(this, arena.MaxThisBytes)
 	b.ctx.This = []uint64{0, this, math.MaxUint64 - 7, 4}[r.IntN(4)]
 	before := *b.thread
 	before.memory = slices.Clone(before.memory)
@@ -221,7 +226,7 @@ func runRandom(t testing.TB, b *bench, offs []uint64, seed uint64) {
 	if changed && !c.Unsafe {
 		t.Fatalf("seed %d: the target was changed: %+v", seed, out)
 	}
-	if out.Trap >= NumTraps || out.Steps > c.Fuel || b.hit.Len() > MaxLog || b.hit.Len()%8 != 0 {
+	if out.Trap >= outcome.NumTraps || out.Steps > c.Fuel || b.hit.Len() > record.MaxLog || b.hit.Len()%8 != 0 {
 		t.Fatalf("seed %d: %+v, log %d", seed, out, b.hit.Len())
 	}
 }
@@ -237,7 +242,7 @@ func TestRandomPrograms(t *testing.T) {
 	}
 	for seed := range rounds {
 		runRandom(t, b, offs, seed)
-		b.a.Commit(Header{}, &b.hit)
+		b.a.Commit(record.Header{}, &b.hit)
 		for {
 			if _, ok := b.a.Next(); !ok {
 				break

@@ -42,6 +42,3 @@ func (r Ref) Cut() bool { return r&refCut != 0 }
 
 func (r Ref) offset() int { return int(uint32(r)) }
 func (r Ref) space() int  { return int(r >> refSpaceShift) }
-
-// Cutmark is printed after text that was cut.
-const Cutmark = ".."

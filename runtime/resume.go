@@ -1,6 +1,10 @@
 package runtime
 
-import "encoding/binary"
+import (
+	"gotap/runtime/key"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+)
 
 // State is a program between two operations, as plain data. An executor that cannot execute the next operation passes
 // it to Machine.Resume. The zero State is the start of a program. An executor that does not support calls, keys, texts
@@ -15,27 +19,17 @@ type State struct {
 	Frames []Frame // calls that have not returned, after a frame of the program itself; empty: no call, no handler
 	Base   int     // base of the stack: SBP, an index
 	Caught Exception
-	Key    Key
+	Key    key.State
 	Text   []byte // scratch memory of texts, which references to text point into
 	Heap   Heap
 	Trace  []byte
 	Arrays [numArrays + 1]uint64 // arrays that traces show, by class
 
-	Log       []byte // complete items that this program has logged
-	InItem    bool   // an item is open
-	Item      []byte // its bytes so far, with its header
-	LogFull   bool   // that item, or the last one, did not fit
-	LogBytes  int    // bytes of data in Log, for programs with LogData
-	ItemBytes int    // the same for Item
+	Log       record.Part // what this program has logged
+	LogBytes  int         // bytes of data in its items, for programs with LogData
+	ItemBytes int         // the same for the open item
 
-	Asked Outcome // Skip, SkipRet, SkipPC, Signal and SignalPC: what operations have requested
-}
-
-// Key is a key being built: its words, the number of its parts, and two bits for the class of each part.
-type Key struct {
-	Words     []uint64
-	Parts     int
-	Signature uint64
+	Asked outcome.Outcome // Skip, SkipRet, SkipPC, Signal and SignalPC: what operations have requested
 }
 
 // Heap is the heap of a hit: its bytes, the blocks ordered by position, and the most recent handle.
@@ -48,16 +42,16 @@ type Heap struct {
 // Resume continues a program where another executor stopped, and ends like Run: arena, trap, steps and log are those of
 // an uninterrupted Run. It appends the items of s.Log to h. An impossible state is TrapOp: the other executor may be in
 // the target, which may overwrite what it maps. Resume allocates nothing.
-func (m *Machine) Resume(c *Code, ctx *Context, h *Log, s *State) Outcome {
+func (m *Machine) Resume(c *Code, ctx *Context, h *record.Log, s *State) outcome.Outcome {
 	m.begin(c, ctx, h)
-	m.out = Outcome{Skip: s.Asked.Skip, SkipRet: s.Asked.SkipRet, SkipPC: s.Asked.SkipPC, Signal: s.Asked.Signal, SignalPC: s.Asked.SignalPC}
-	if !s.valid(c) || !h.restore(s) {
-		m.out.Trap, m.out.PC, m.out.Steps = TrapOp, s.PC, s.Steps
+	m.out = outcome.Outcome{Skip: s.Asked.Skip, SkipRet: s.Asked.SkipRet, SkipPC: s.Asked.SkipPC, Signal: s.Asked.Signal, SignalPC: s.Asked.SignalPC}
+	if !s.valid(c) || !h.Restore(&s.Log) {
+		m.out.Trap, m.out.PC, m.out.Steps = outcome.TrapOp, s.PC, s.Steps
 		m.fail()
 		return m.out
 	}
 	m.restore(s)
-	if m.loop(int(s.PC), m.sp, s.Steps, c.fuel()) != NoTrap {
+	if m.loop(int(s.PC), m.sp, s.Steps, c.fuel()) != outcome.NoTrap {
 		m.fail()
 	}
 	return m.out
@@ -65,14 +59,14 @@ func (m *Machine) Resume(c *Code, ctx *Context, h *Log, s *State) Outcome {
 
 // RunFor runs a program like Run, for at most the given number of steps. If the program has not ended by then, RunFor
 // writes it to s, together with its log, and stopped is true. It is the executor that Resume is tested against.
-func (m *Machine) RunFor(c *Code, ctx *Context, h *Log, steps uint32, s *State) (out Outcome, stopped bool) {
+func (m *Machine) RunFor(c *Code, ctx *Context, h *record.Log, steps uint32, s *State) (out outcome.Outcome, stopped bool) {
 	m.begin(c, ctx, h)
 	switch trap := m.loop(0, 0, 0, min(steps, c.fuel())); {
-	case trap == TrapFuel && m.out.Steps < c.fuel():
+	case trap == outcome.TrapFuel && m.out.Steps < c.fuel():
 		m.save(s)
-		h.save(s)
-		return Outcome{}, true
-	case trap != NoTrap:
+		h.Save(&s.Log)
+		return outcome.Outcome{}, true
+	case trap != outcome.NoTrap:
 		m.fail()
 	}
 	return m.out, false
@@ -89,7 +83,7 @@ func (m *Machine) save(s *State) {
 	s.Temps = append(s.Temps[:0], m.temps[:m.code.temps()]...)
 	s.Frames = append(s.Frames[:0], m.frames[:m.nested+1]...)
 	s.Caught = m.caught
-	s.Key = Key{append(s.Key.Words[:0], m.key.words[:m.key.n]...), m.key.parts, m.key.signature}
+	s.Key = m.key.Save(s.Key)
 	s.Text = append(s.Text[:0], m.scratch.bytes[:m.scratch.used]...)
 	s.Heap = Heap{append(s.Heap.Bytes[:0], m.heap.bytes[:m.heap.high]...), append(s.Heap.Blocks[:0], m.heap.blocks[:m.heap.n]...), m.heap.last}
 	s.Trace, s.Arrays = append(s.Trace[:0], m.trace.text[:m.trace.n]...), m.trace.arrays
@@ -106,7 +100,7 @@ func (m *Machine) restore(s *State) {
 		m.nested = copy(m.frames[:], s.Frames) - 1
 	}
 	m.caught = s.Caught
-	m.key.n, m.key.parts, m.key.signature = copy(m.key.words[:], s.Key.Words), s.Key.Parts, s.Key.Signature
+	m.key.Restore(s.Key)
 	m.scratch.used = copy(m.scratch.bytes[:], s.Text)
 	m.heap.high, m.heap.n, m.heap.last = copy(m.heap.bytes[:], s.Heap.Bytes), copy(m.heap.blocks[:], s.Heap.Blocks), s.Heap.Last
 	m.trace.n, m.trace.arrays = copy(m.trace.text[:m.trace.room], s.Trace), s.Arrays
@@ -120,8 +114,8 @@ func (c *Code) temps() int { return min(max(c.Temps, 0), MaxTemps) }
 func (s *State) valid(c *Code) bool {
 	limit := c.stackLimit()
 	return s.Depth >= 0 && s.Depth <= limit && len(s.Stack) >= s.Depth && len(s.Stack) <= limit && len(s.Temps) <= MaxTemps &&
-		inStack(s.Base) && s.validFrames() && s.Heap.valid() && s.LogBytes >= 0 && s.ItemBytes >= 0 && s.LogBytes+s.ItemBytes <= MaxLog &&
-		len(s.Key.Words) <= MaxKey/8 && s.Key.Parts >= 0 && s.Key.Parts <= MaxKeyParts && len(s.Text) <= ScratchSize
+		inStack(s.Base) && s.validFrames() && s.Heap.valid() && s.LogBytes >= 0 && s.ItemBytes >= 0 && s.LogBytes+s.ItemBytes <= record.MaxLog &&
+		s.Key.Valid() && len(s.Text) <= ScratchSize
 }
 
 // inStack reports whether a base of the stack is one that operations can have set.
@@ -147,43 +141,4 @@ func (h *Heap) valid() bool {
 		end = b.At + b.takes()
 	}
 	return len(h.Blocks) <= MaxBlocks && end <= len(h.Bytes) && len(h.Bytes) <= MaxHeap
-}
-
-// save moves what the running program has logged to s.
-func (h *Log) save(s *State) {
-	end := h.n
-	if s.InItem = h.open >= 0; s.InItem {
-		end = h.open
-	}
-	s.Log = append(s.Log[:0], h.buf[h.mark:end]...)
-	s.Item = append(s.Item[:0], h.buf[end:h.n]...)
-	s.LogFull = h.over
-	h.discard()
-}
-
-// restore appends what a program has logged elsewhere, after start. It reports false when that is not a row of whole
-// items, or more than the program may log.
-func (h *Log) restore(s *State) bool {
-	if len(s.Log)+len(s.Item) > h.limit-h.mark || !wholeItems(s.Log) || len(s.Item)%8 != 0 || !s.InItem && len(s.Item) > 0 {
-		return false
-	}
-	h.n += copy(h.buf[h.n:], s.Log)
-	if s.InItem {
-		h.open = h.n
-		h.n += copy(h.buf[h.n:], s.Item)
-	}
-	h.over, h.deferred = s.LogFull, h.deferred || h.n > h.mark
-	return true
-}
-
-// wholeItems reports whether a log is a row of items.
-func wholeItems(log []byte) bool {
-	for len(log) >= itemHeader {
-		size := int(binary.LittleEndian.Uint16(log)) &^ whereMask
-		if size < itemHeader || size > len(log) {
-			return false
-		}
-		log = log[size:]
-	}
-	return len(log) == 0
 }

@@ -7,7 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"gotap/runtime/arena"
+	"gotap/runtime/key"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // twin runs one program several times from the same start.
@@ -15,22 +21,22 @@ type twin struct {
 	*bench
 	words  []uint64 // of the arena at the start
 	thread fakeThread
-	memory []byte
+	target []byte
 	regs   []uint64
 	other  *Machine // that goes on where the first was stopped
 	state  State
 }
 
 func newTwin(b *bench) *twin {
-	return &twin{bench: b, words: slices.Clone(b.a.words[:b.a.words[wordNext]/8]), thread: *b.thread,
-		memory: slices.Clone(b.thread.memory), regs: slices.Clone(b.ctx.Regs), other: NewMachine(b.a)}
+	return &twin{bench: b, words: slices.Clone(b.memory[:b.memory[arenaUsed]/8]), thread: *b.thread,
+		target: slices.Clone(b.thread.memory), regs: slices.Clone(b.ctx.Regs), other: NewMachine(b.a)}
 }
 
 // rewind brings arena, target and log back to the start.
 func (w *twin) rewind() {
-	copy(w.a.words, w.words)
+	copy(w.bench.memory, w.words)
 	*w.bench.thread = w.thread
-	w.bench.thread.memory = slices.Clone(w.memory)
+	w.bench.thread.memory = slices.Clone(w.target)
 	copy(w.ctx.Regs, w.regs)
 	w.ctx.Dirty = false
 	w.hit.Reset()
@@ -38,7 +44,7 @@ func (w *twin) rewind() {
 
 // ending is all that a run leaves behind.
 type ending struct {
-	out    Outcome
+	out    outcome.Outcome
 	words  []uint64
 	log    []byte
 	event  bool
@@ -48,8 +54,8 @@ type ending struct {
 	ret    uint64
 }
 
-func (w *twin) ending(out Outcome) ending {
-	return ending{out, w.a.words[:len(w.words)], w.hit.buf[:w.hit.n], w.hit.event, w.bench.thread.memory, w.ctx.Regs, w.ctx.Dirty, w.bench.thread.ret}
+func (w *twin) ending(out outcome.Outcome) ending {
+	return ending{out, w.bench.memory[:len(w.words)], w.hit.Items(), w.hit.HasEvent(), w.bench.thread.memory, w.ctx.Regs, w.ctx.Dirty, w.bench.thread.ret}
 }
 
 func (e ending) equal(o ending) bool {
@@ -115,7 +121,7 @@ func resumeRandom(t testing.TB, w *twin, offs []uint64, this, seed uint64) {
 func TestResumeRandomPrograms(t *testing.T) {
 	b := newBench(t)
 	offs := fuzzObjects(t, b)
-	this := b.a.AllocThis(MaxThisBytes)
+	this := b.a.AllocThis(arena.MaxThisBytes)
 	w := newTwin(b)
 	rounds := uint64(250)
 	if testing.Short() {
@@ -130,7 +136,7 @@ func FuzzResume(f *testing.F) {
 	f.Add(uint64(1))
 	b := newBench(f)
 	offs := fuzzObjects(f, b)
-	this := b.a.AllocThis(MaxThisBytes)
+	this := b.a.AllocThis(arena.MaxThisBytes)
 	w := newTwin(b)
 	f.Fuzz(func(t *testing.T, seed uint64) { resumeRandom(t, w, offs, this, seed) })
 }
@@ -138,27 +144,27 @@ func FuzzResume(f *testing.F) {
 // TestResumeAtEveryOperation stops one program that has something of everything before each of its steps.
 func TestResumeAtEveryOperation(t *testing.T) {
 	b := newBench(t)
-	_, count := b.declare(t, Object{Kind: KindInt, Init: 5})
-	id, m := b.declare(t, Object{Kind: KindMap, Keys: 2, Max: 10})
-	b.refine(t, id, ValueInt, ValueInt, ValueText)
-	_, array := b.declare(t, Object{Kind: KindArray, Size: 4})
+	_, count := b.declare(t, object.Object{Kind: object.KindInt, Init: 5})
+	id, m := b.declare(t, object.Object{Kind: object.KindMap, Keys: 2, Max: 10})
+	b.refine(t, id, value.KindInt, value.KindInt, value.KindText)
+	_, array := b.declare(t, object.Object{Kind: object.KindArray, Size: 4})
 	main := seq(
 		opA(opcode.SetX, 0), opA(opcode.Call, 0), // to the handler and the routine behind the main part
 		push(8), op(opcode.Malloc), opA(opcode.PopTV, 2), push(7), opA(opcode.PushTV, 2), push(0), op(opcode.PopH8),
-		push(4), op(opcode.KeyInt), opA(opcode.PushS, 0), push(9), op(opcode.Sdec), op(opcode.Scat), opA(opcode.KeyText, uint32(ValueText)),
+		push(4), op(opcode.KeyInt), opA(opcode.PushS, 0), push(9), op(opcode.Sdec), op(opcode.Scat), opA(opcode.KeyText, uint32(value.KindText)),
 		push(2), opV(opcode.MapAdd, m), opA(opcode.PopTV, 1),
 		opA(opcode.Item, 1), push(4), op(opcode.LogInt), op(opcode.EndItem),
 		push(9), op(opcode.Signal),
 		opA(opcode.Item, 1), push(0x9999), op(opcode.Load8)) // traps within an item
 	routine := seq(opV(opcode.IncGV, count), push(0), push(2), Inst{Op: opcode.TraceVars, A: ClassLocal, V: array}, op(opcode.Ret))
 	handler := seq(op(opcode.LogTrace), opA(opcode.Drop, 3),
-		opA(opcode.Item, 1), push(6), op(opcode.LogInt), op(opcode.EndItem), opA(opcode.Exit, uint32(ExitEvent)))
+		opA(opcode.Item, 1), push(6), op(opcode.LogInt), op(opcode.EndItem), opA(opcode.Exit, uint32(outcome.ExitEvent)))
 	main[1].A = uint32(len(main))
 	main[0].A = uint32(len(main) + len(routine))
 	c := &Code{Texts: []string{"abc"}, Stack: 40, Temps: 3, Heap: 256, Trace: 1, Unsafe: true, Insts: slices.Concat(main, routine, handler)}
 	w := newTwin(b)
 	whole := w.whole(c)
-	if whole.out.Trap != NoTrap || whole.out.Kind != ExitEvent || whole.out.Steps != uint32(len(c.Insts)) || whole.out.Signal != 9 {
+	if whole.out.Trap != outcome.NoTrap || whole.out.Kind != outcome.ExitEvent || whole.out.Steps != uint32(len(c.Insts)) || whole.out.Signal != 9 {
 		t.Fatalf("the program ends as %+v", whole.out)
 	}
 	for steps := range whole.out.Steps {
@@ -172,13 +178,13 @@ func TestResumeFromOutside(t *testing.T) {
 	c := &Code{Stack: 4, Temps: 2, Insts: seq(push(1), push(2), op(opcode.Add), opA(opcode.PushTV, 1), op(opcode.Add), opA(opcode.PopTV, 0), op(opcode.Exit))}
 	b.hit.Reset()
 	out := b.m.Resume(c, &b.ctx, &b.hit, &State{PC: 2, Steps: 9, Depth: 2, Stack: []uint64{40, 1}, Temps: []uint64{0, 1}})
-	if out != (Outcome{PC: 6, Steps: 14}) || b.m.temps[0] != 42 {
+	if out != (outcome.Outcome{PC: 6, Steps: 14}) || b.m.temps[0] != 42 {
 		t.Errorf("it ends as %+v with %d", out, b.m.temps[0])
 	}
-	if out := b.m.Resume(c, &b.ctx, &b.hit, &State{Steps: DefaultFuel}); out.Trap != TrapFuel {
+	if out := b.m.Resume(c, &b.ctx, &b.hit, &State{Steps: DefaultFuel}); out.Trap != outcome.TrapFuel {
 		t.Errorf("without fuel it ends as %+v", out)
 	}
-	if out := b.m.Resume(c, &b.ctx, &b.hit, &State{}); out.Trap != NoTrap || out.Steps != 7 {
+	if out := b.m.Resume(c, &b.ctx, &b.hit, &State{}); out.Trap != outcome.NoTrap || out.Steps != 7 {
 		t.Errorf("from the start it ends as %+v", out)
 	}
 }
@@ -197,21 +203,21 @@ func TestResumeTrustsNothing(t *testing.T) {
 		"a frame's base":        {Frames: []Frame{{Base: 1 << 20}}},
 		"a handler":             {Frames: []Frame{{Handler: -2}}},
 		"a base":                {Base: -MaxStack - 1},
-		"a long key":            {Key: Key{Words: make([]uint64, MaxKey/8+1)}},
-		"a key's parts":         {Key: Key{Parts: -1}},
+		"a long key":            {Key: key.State{Words: make([]uint64, key.MaxBytes/8+1)}},
+		"a key's parts":         {Key: key.State{Parts: -1}},
 		"long text":             {Text: make([]byte, ScratchSize+1)},
 		"a large heap":          {Heap: Heap{Bytes: make([]byte, MaxHeap+1)}},
 		"a block outside":       {Heap: Heap{Bytes: make([]byte, 8), Blocks: []Block{{1, 8, 8}}}},
 		"blocks over another":   {Heap: Heap{Bytes: make([]byte, 64), Blocks: []Block{{1, 0, 16}, {2, 8, 8}}}},
 		"a crooked block":       {Heap: Heap{Bytes: make([]byte, 64), Blocks: []Block{{1, 3, 8}}}},
-		"half an item":          {Log: make([]byte, 12)},
-		"an item of no length":  {Log: make([]byte, 16)},
-		"a long log":            {Log: bytes.Repeat([]byte{8, 0, 0, 0, 0, 0, 0, 0}, MaxLog)},
-		"an item never begun":   {Item: make([]byte, 8)},
+		"half an item":          {Log: record.Part{Items: make([]byte, 12)}},
+		"an item of no length":  {Log: record.Part{Items: make([]byte, 16)}},
+		"a long log":            {Log: record.Part{Items: bytes.Repeat([]byte{8, 0, 0, 0, 0, 0, 0, 0}, record.MaxLog)}},
+		"an item never begun":   {Log: record.Part{Item: make([]byte, 8)}},
 		"a number of log bytes": {LogBytes: -1},
 	} {
 		b.hit.Reset()
-		if out := b.m.Resume(c, &b.ctx, &b.hit, &s); out.Trap != TrapOp || b.hit.Len() != 0 {
+		if out := b.m.Resume(c, &b.ctx, &b.hit, &s); out.Trap != outcome.TrapOp || b.hit.Len() != 0 {
 			t.Errorf("%s: it ends as %+v, with %d bytes of log", what, out, b.hit.Len())
 		}
 	}

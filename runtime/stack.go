@@ -1,6 +1,9 @@
 package runtime
 
-import "gotap/runtime/opcode"
+import (
+	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+)
 
 // turn is called if the stack has too few words, or no room, for an instruction. It returns the stack pointer for
 // another attempt at the instruction, or -1 for a trap.
@@ -21,7 +24,7 @@ func (m *Machine) turn(in *Inst, sp, limit int) int {
 }
 
 // shuffle executes the operations that reach deeper into the stack; need has been checked.
-func (m *Machine) shuffle(in *Inst) Trap {
+func (m *Machine) shuffle(in *Inst) outcome.Trap {
 	top, n := m.sp-1, int(in.A)
 	switch in.Op {
 	case opcode.DupN:
@@ -37,7 +40,7 @@ func (m *Machine) shuffle(in *Inst) Trap {
 	case opcode.LogWords:
 		return m.logWords(in)
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // pop pops the top word. pop and push serve operations outside the loop; their stack effects have been checked.

@@ -1,20 +1,25 @@
 package runtime
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"gotap/runtime/arena"
+	"gotap/runtime/key"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/snapshot"
+	"gotap/runtime/value"
 )
 
 // TestVariables does every operation on variables, arrays, storage of calls and per-thread variables.
 func TestVariables(t *testing.T) {
 	b := newBench(t)
-	_, gv := b.declare(t, Object{Kind: KindInt, Init: 10})
-	_, lv := b.declare(t, Object{Kind: KindArray, Size: 3})
-	_, pt := b.declare(t, Object{Kind: KindPerThread, Init: 100})
+	_, gv := b.declare(t, object.Object{Kind: object.KindInt, Init: 10})
+	_, lv := b.declare(t, object.Object{Kind: object.KindArray, Size: 3})
+	_, pt := b.declare(t, object.Object{Kind: object.KindPerThread, Init: 100})
 	b.ctx.This = b.a.AllocThis(16)
 	for _, c := range []opCase{
 		{"push gv", nil, opV(opcode.PushGV, gv), []int64{10}, 0, nil},
@@ -27,19 +32,19 @@ func TestVariables(t *testing.T) {
 		{"pop lv", []int64{6, 2}, opV(opcode.PopLV, lv), nil, 0, nil},
 		{"add lv", []int64{-1, 2}, opV(opcode.AddLV, lv), nil, 0, nil},
 		{"push lv", []int64{2}, opV(opcode.PushLV, lv), []int64{5}, 0, nil},
-		{"push lv beyond", []int64{3}, opV(opcode.PushLV, lv), nil, TrapIndex, nil},
-		{"push lv below", []int64{-1}, opV(opcode.PushLV, lv), nil, TrapIndex, nil},
-		{"lv of a gv", []int64{0}, opV(opcode.PushLV, gv), nil, TrapIndex, nil},
+		{"push lv beyond", []int64{3}, opV(opcode.PushLV, lv), nil, outcome.TrapIndex, nil},
+		{"push lv below", []int64{-1}, opV(opcode.PushLV, lv), nil, outcome.TrapIndex, nil},
+		{"lv of a gv", []int64{0}, opV(opcode.PushLV, gv), nil, outcome.TrapIndex, nil},
 		{"push pt first", nil, opV(opcode.PushPT, pt), []int64{100}, 0, nil},
 		{"add pt", []int64{5}, opV(opcode.AddPT, pt), nil, 0, nil},
 		{"push pt", nil, opV(opcode.PushPT, pt), []int64{105}, 0, nil},
 		{"pop pt", []int64{1}, opV(opcode.PopPT, pt), nil, 0, nil},
 		{"pop this", []int64{8}, opA(opcode.PopThis, 1), nil, 0, nil},
 		{"push this", nil, opA(opcode.PushThis, 1), []int64{8}, 0, nil},
-		{"push this beyond", nil, opA(opcode.PushThis, MaxThisBytes/8), nil, TrapIndex, nil},
-		{"push this text unaligned", nil, opA(opcode.PushThisS, 4), nil, TrapIndex, nil},
-		{"agg of a gv", []int64{1}, opV(opcode.Agg, gv), nil, TrapIndex, nil},
-		{"map get of a gv", nil, opV(opcode.MapGet, gv), nil, TrapIndex, nil},
+		{"push this beyond", nil, opA(opcode.PushThis, arena.MaxThisBytes/8), nil, outcome.TrapIndex, nil},
+		{"push this text unaligned", nil, opA(opcode.PushThisS, 4), nil, outcome.TrapIndex, nil},
+		{"agg of a gv", []int64{1}, opV(opcode.Agg, gv), nil, outcome.TrapIndex, nil},
+		{"map get of a gv", nil, opV(opcode.MapGet, gv), nil, outcome.TrapIndex, nil},
 	} {
 		c.on(t, b)
 	}
@@ -58,7 +63,7 @@ func (c *opCase) on(t *testing.T, b *bench) {
 		list = append(list, push(v))
 	}
 	got, out := b.eval(Code{Insts: append(list, c.inst)}, len(c.want))
-	if out.Trap != c.trap || c.trap == NoTrap && !slices.Equal(got, words(c.want...)) {
+	if out.Trap != c.trap || c.trap == outcome.NoTrap && !slices.Equal(got, words(c.want...)) {
 		t.Errorf("%s: %d, %v; want %d, %v", c.name, got, out.Trap, c.want, c.trap)
 	}
 }
@@ -66,13 +71,13 @@ func (c *opCase) on(t *testing.T, b *bench) {
 // TestMaps does every operation on maps of numbers and of texts.
 func TestMaps(t *testing.T) {
 	b := newBench(t)
-	id, m := b.declare(t, Object{Kind: KindMap, Keys: 2})
-	b.refine(t, id, ValueInt, ValueInt, ValueText)
-	key := seq(push(4), op(opcode.KeyInt), opA(opcode.PushS, 0), opA(opcode.KeyText, uint32(ValueText)))
+	id, m := b.declare(t, object.Object{Kind: object.KindMap, Keys: 2})
+	b.refine(t, id, value.KindInt, value.KindInt, value.KindText)
+	key := seq(push(4), op(opcode.KeyInt), opA(opcode.PushS, 0), opA(opcode.KeyText, uint32(value.KindText)))
 	try := func(name string, want int64, list ...Inst) {
 		t.Helper()
 		got, out := b.eval(Code{Insts: list, Texts: []string{"k"}}, 1)
-		if out.Trap != NoTrap || got[0] != uint64(want) {
+		if out.Trap != outcome.NoTrap || got[0] != uint64(want) {
 			t.Errorf("%s: %v, %v", name, got, out.Trap)
 		}
 	}
@@ -93,7 +98,7 @@ func TestMaps(t *testing.T) {
 		"not a kind":       seq(push(0), opA(opcode.KeyText, 77), opV(opcode.MapGet, m)),
 		"text from number": with(opV(opcode.MapGetS, m)),
 	} {
-		if out := b.run(&Code{Insts: append(list, op(opcode.Exit)), Texts: []string{"k"}}); out.Trap == NoTrap {
+		if out := b.run(&Code{Insts: append(list, op(opcode.Exit)), Texts: []string{"k"}}); out.Trap == outcome.NoTrap {
 			t.Errorf("%s: no trap", name)
 		}
 	}
@@ -101,19 +106,19 @@ func TestMaps(t *testing.T) {
 
 func TestMapOfTexts(t *testing.T) {
 	b := newBench(t)
-	id, m := b.declare(t, Object{Kind: KindMap, Keys: -1})
+	id, m := b.declare(t, object.Object{Kind: object.KindMap, Keys: -1})
 	get := seq(push(4), op(opcode.KeyInt), opV(opcode.MapGetS, m))
-	if v, out := textOf(t, b, Code{Insts: get}); out.Trap != NoTrap || v.Text != "" {
+	if v, out := textOf(t, b, Code{Insts: get}); out.Trap != outcome.NoTrap || v.Text != "" {
 		t.Errorf("before anything is known: %v %v", v, out.Trap)
 	}
-	b.refine(t, id, ValueAny, ValueInt)
-	b.refine(t, id, ValueText, ValueInt)
+	b.refine(t, id, value.KindAny, value.KindInt)
+	b.refine(t, id, value.KindText, value.KindInt)
 	long := strings.Repeat("z", 300)
 	set := append(seq(push(4), op(opcode.KeyInt), opA(opcode.PushS, 0), opV(opcode.MapSetS, m)), get...)
-	if v, out := textOf(t, b, Code{Insts: set, Texts: []string{long}}); out.Trap != NoTrap || v.Text != long[:256] || !v.Cut {
+	if v, out := textOf(t, b, Code{Insts: set, Texts: []string{long}}); out.Trap != outcome.NoTrap || v.Text != long[:256] || !v.Cut {
 		t.Errorf("%v %v", v, out.Trap)
 	}
-	if d, ok := b.a.Handle(id).Get(Int(4)); !ok || d.Text != long[:256] || !d.Cut || text(b.a.Handle(id).Entries(), PrintOptions{}) != "@[4]: "+long[:256]+"..\n" {
+	if d, ok := b.a.Handle(id).Get(value.Int(4)); !ok || d.Text != long[:256] || !d.Cut || printed(b.a.Handle(id)) != "@[4]: "+long[:256]+"..\n" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -122,32 +127,32 @@ func TestMapOfTexts(t *testing.T) {
 // found as they print.
 func TestLongKeys(t *testing.T) {
 	b := newBench(t)
-	id, off := b.declare(t, Object{Name: "c", Kind: KindCount, Keys: 1})
-	b.refine(t, id, ValueAny, ValueText)
-	add := func(n int64) Trap {
-		return b.run(&Code{Insts: seq(push(0x1040), push(n), op(opcode.Str), opA(opcode.KeyText, uint32(ValueText)), push(1), opV(opcode.Agg, off), op(opcode.Exit))}).Trap
+	id, off := b.declare(t, object.Object{Name: "c", Kind: object.KindCount, Keys: 1})
+	b.refine(t, id, value.KindAny, value.KindText)
+	add := func(n int64) outcome.Trap {
+		return b.run(&Code{Insts: seq(push(0x1040), push(n), op(opcode.Str), opA(opcode.KeyText, uint32(value.KindText)), push(1), opV(opcode.Agg, off), op(opcode.Exit))}).Trap
 	}
 	letters := string(b.thread.memory[64:])
-	if add(300) != NoTrap || add(256) != NoTrap || add(8) != NoTrap {
+	if add(300) != outcome.NoTrap || add(256) != outcome.NoTrap || add(8) != outcome.NoTrap {
 		t.Fatal("trap")
 	}
 	for key, want := range map[string]int64{letters[:256] + "..": 2, letters[:8] + "..": 1, letters[:8]: 0} {
-		if d, _ := b.a.Handle(id).Get(Text(key)); d.Int != want {
+		if d, _ := b.a.Handle(id).Get(value.Text(key)); d.Int != want {
 			t.Errorf("%q: %d, want %d", key, d.Int, want)
 		}
 	}
 	var parts []Inst
-	for range MaxKeyParts + 1 {
+	for range key.MaxParts + 1 {
 		parts = append(parts, push(1), op(opcode.KeyInt))
 	}
-	if out := b.run(&Code{Insts: parts}); out.Trap != TrapKey {
+	if out := b.run(&Code{Insts: parts}); out.Trap != outcome.TrapKey {
 		t.Errorf("too many parts: %v", out.Trap)
 	}
 	parts = nil
 	for range 10 {
-		parts = append(parts, push(0x1040), push(256), op(opcode.Bytes), opA(opcode.KeyText, uint32(ValueBytes)))
+		parts = append(parts, push(0x1040), push(256), op(opcode.Bytes), opA(opcode.KeyText, uint32(value.KindBytes)))
 	}
-	if out := b.run(&Code{Insts: parts}); out.Trap != TrapKey {
+	if out := b.run(&Code{Insts: parts}); out.Trap != outcome.TrapKey {
 		t.Errorf("too long: %v", out.Trap)
 	}
 }
@@ -155,43 +160,14 @@ func TestLongKeys(t *testing.T) {
 // TestKeyIsUsedUp: what uses a key empties it, and each run begins without one.
 func TestKeyIsUsedUp(t *testing.T) {
 	b := newBench(t)
-	id, off := b.declare(t, Object{Kind: KindCount})
-	b.refine(t, id, ValueAny)
+	id, off := b.declare(t, object.Object{Kind: object.KindCount})
+	b.refine(t, id, value.KindAny)
 	bad := seq(push(1), op(opcode.KeyInt), push(1), opV(opcode.Agg, off))
-	if out := b.run(&Code{Insts: bad}); out.Trap != TrapKey {
+	if out := b.run(&Code{Insts: bad}); out.Trap != outcome.TrapKey {
 		t.Errorf("a key for an object without: %v", out.Trap)
 	}
-	if out := b.run(&Code{Insts: seq(push(1), opV(opcode.Agg, off), op(opcode.Exit))}); out.Trap != NoTrap {
+	if out := b.run(&Code{Insts: seq(push(1), opV(opcode.Agg, off), op(opcode.Exit))}); out.Trap != outcome.NoTrap {
 		t.Errorf("the key of the run before: %v", out.Trap)
-	}
-}
-
-func TestStorageOfCalls(t *testing.T) {
-	a := newArena(t)
-	seen := map[uint64]bool{}
-	for _, size := range []int{0, 1, 8, 9, 264, 4096} {
-		for range 100 {
-			off := a.AllocThis(size)
-			if off == 0 || off%8 != 0 || seen[off] {
-				t.Fatalf("%d bytes at %#x", size, off)
-			}
-			seen[off] = true
-			a.bytes[off] = 1
-		}
-	}
-	off := a.AllocThis(100)
-	a.bytes[off+99] = 5
-	a.FreeThis(off, 100)
-	if again := a.AllocThis(100); again != off || a.bytes[off+99] != 0 {
-		t.Error("freed storage is not used again, or not zeroed")
-	}
-	if a.AllocThis(MaxThisBytes+1) != 0 || a.AllocThis(-1) != 0 {
-		t.Error("more than there may be")
-	}
-	for n := 0; a.AllocThis(MaxThisBytes) != 0; n++ {
-		if n > 1<<20 {
-			t.Fatal("never exhausted")
-		}
 	}
 }
 
@@ -199,8 +175,8 @@ func TestStorageOfCalls(t *testing.T) {
 // counted; the text itself stays as it was.
 func TestTextKeptBusy(t *testing.T) {
 	b := newBench(t)
-	id, at := b.declare(t, Object{Name: "s", Kind: KindText, Text: "old"})
-	h, cell := b.a.Handle(id), b.a.objectByID(id).storage.Load().cells[0]
+	id, at := b.declare(t, object.Object{Name: "s", Kind: object.KindText, Text: "old"})
+	h, cell := b.a.Handle(id), b.memory[b.memory[at/8+2]/8:] // word 2 of a descriptor is the offset of the cell
 	busy := func(step string, want uint64, do func()) {
 		t.Helper()
 		cell[0]++
@@ -214,7 +190,7 @@ func TestTextKeptBusy(t *testing.T) {
 		}
 	}
 	busy("set by the host", 1, func() {
-		if err := h.Set(Text("new")); !errors.Is(err, errContended) {
+		if err := h.Set(value.Text("new")); err == nil || !strings.Contains(err.Error(), "other threads keep it busy") {
 			t.Errorf("set: %v", err)
 		}
 	})
@@ -227,8 +203,35 @@ func TestTextKeptBusy(t *testing.T) {
 		b.run(&Code{Insts: seq(opA(opcode.PushS, 0), opV(opcode.PopGVS, at), op(opcode.Exit)), Texts: []string{"new"}})
 	})
 	busy("read by a program", 4, func() {
-		if got, out := b.eval(Code{Insts: seq(opV(opcode.PushGVS, at), op(opcode.Slen))}, 1); out.Trap != NoTrap || got[0] != 0 {
+		if got, out := b.eval(Code{Insts: seq(opV(opcode.PushGVS, at), op(opcode.Slen))}, 1); out.Trap != outcome.NoTrap || got[0] != 0 {
 			t.Errorf("read %v, %v", got, out.Trap)
 		}
 	})
+}
+
+// TestSeriesOfProgram runs the operation of a program: the machine puts the interval of the hit in front of the key.
+func TestSeriesOfProgram(t *testing.T) {
+	b := newBench(t)
+	id, off := b.declare(t, object.Object{Kind: object.KindSeries, Of: object.KindSum, Step: 1e9, Size: 5, Keys: -1, Full: object.FullEvict})
+	if err := b.a.RefineUse(id, []value.Kind{value.KindInt}, value.KindAny); err != nil {
+		t.Fatal(err)
+	}
+	code := Code{Insts: []Inst{push(42), op(opcode.KeyInt), push(7), opV(opcode.Agg, off), op(opcode.Exit)}}
+	for _, at := range []uint64{3e9, 3_999_999_999, 5e9} {
+		b.thread.fields[FieldTime] = at
+		if out := b.run(&code); out.Trap != outcome.NoTrap {
+			t.Fatalf("%v", out)
+		}
+	}
+	e := b.a.Handle(id).Entries().Series().Entries
+	if len(e) != 1 || e[0].Key[0].Int != 42 || len(e[0].Data.Points) != 3 || e[0].Data.Points[0].Value != 14 || e[0].Data.Points[2].Value != 7 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// printed is what the content of an object prints.
+func printed(h *arena.Handle) string {
+	var b strings.Builder
+	h.Entries().Print(&b, snapshot.Options{})
+	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // Mapper is an optional interface of a Thread that implements opcode.Writable. Without it readable memory counts as
@@ -25,45 +26,45 @@ type ProcessInfo interface {
 }
 
 // access executes the operations that check whether memory can be used.
-func (m targetOps) access(op opcode.Op) Trap {
+func (m targetOps) access(op opcode.Op) outcome.Trap {
 	n := m.pop()
 	p := m.top()
 	switch op {
 	case opcode.Readable, opcode.Writable:
 		*p = flag(m.accessible(op, *p, n))
-		return NoTrap
+		return outcome.NoTrap
 	}
-	return TrapOp
+	return outcome.TrapOp
 }
 
 // context executes the operations that only read registers and the context of the hit.
-func (m targetOps) context(in *Inst) Trap {
+func (m targetOps) context(in *Inst) outcome.Trap {
 	switch in.Op {
 	case opcode.PushR:
 		// Lower packed the position of the register: eax is 32 bits of slot rax, ah is 8 bits of it starting at bit 8.
 		index, width, shift := in.V>>16, uint(in.V&0xff), uint(in.V>>8&0xff)
 		v, ok := m.register(index)
 		if !ok {
-			return TrapRegister
+			return outcome.TrapRegister
 		}
 		m.push(v >> shift & lowBits(width))
 	case opcode.Arg:
 		v, ok := m.ctx.Thread.Arg(int(in.A & 0xffff))
 		if !ok {
-			return TrapRegister
+			return outcome.TrapRegister
 		}
 		m.push(v)
 	case opcode.ArgF:
 		f, ok := m.ctx.Thread.ArgFloat(int(in.A & 0xffff))
 		if !ok || in.A == NoNumber {
-			return TrapRegister
+			return outcome.TrapRegister
 		}
 		m.push(floatWord(f))
 	case opcode.Retval:
 		m.push(m.ctx.Thread.Return())
 	case opcode.Field:
 		if in.A >= uint32(NumFields) {
-			return TrapOp
+			return outcome.TrapOp
 		}
 		if Field(in.A) == FieldErrno {
 			return m.errno()
@@ -74,34 +75,34 @@ func (m targetOps) context(in *Inst) Trap {
 	case opcode.Text:
 		return textOps(m).contextText(in.A)
 	default:
-		return TrapOp
+		return outcome.TrapOp
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // errno pushes the C library's errno.
-func (m targetOps) errno() Trap {
+func (m targetOps) errno() outcome.Trap {
 	if t, ok := m.ctx.Thread.(ProcessInfo); ok {
 		if n, ok := t.Errno(); ok {
 			m.push(n)
-			return NoTrap
+			return outcome.NoTrap
 		}
 	}
-	return TrapErrno
+	return outcome.TrapErrno
 }
 
 // bias pushes the load bias of the module that a constant text names.
-func (m targetOps) bias(text uint32) Trap {
+func (m targetOps) bias(text uint32) outcome.Trap {
 	if uint64(text) >= uint64(len(m.code.Texts)) {
-		return TrapIndex
+		return outcome.TrapIndex
 	}
 	if t, ok := m.ctx.Thread.(ProcessInfo); ok {
 		if v, ok := t.Bias(m.code.Texts[text]); ok {
 			m.push(v)
-			return NoTrap
+			return outcome.NoTrap
 		}
 	}
-	return TrapModule
+	return outcome.TrapModule
 }
 
 // register returns a register of the file, or, starting at FloatWords, a word of the floating-point state.
@@ -125,16 +126,16 @@ func lowBits(n uint) uint64 {
 
 // change executes the destructive operations, for which a program needs permission. Unsafe is checked here although
 // Verify has refused such programs, because a bug in the construction of a Code must not change a process.
-func (m targetOps) change(in *Inst) Trap {
+func (m targetOps) change(in *Inst) outcome.Trap {
 	if !m.code.Unsafe {
-		return TrapOp
+		return outcome.TrapOp
 	}
 	v := m.pop()
 	switch in.Op {
 	case opcode.PopR:
 		index, mask, shift := in.V>>16, lowBits(uint(in.V&0xff)), uint(in.V>>8&0xff)
 		if index >= uint64(len(m.ctx.Regs)) {
-			return TrapRegister
+			return outcome.TrapRegister
 		}
 		r := &m.ctx.Regs[index]
 		// Only the bits of the named register change. Writing eax does not clear the high half, as the processor would:
@@ -151,13 +152,13 @@ func (m targetOps) change(in *Inst) Trap {
 	case opcode.Signal:
 		// Linux signals are 1 to 64; 0 would only check whether the thread exists.
 		if v < 1 || v > 64 {
-			return TrapIndex
+			return outcome.TrapIndex
 		}
 		m.out.Signal, m.out.SignalPC = uint8(v), uint32(m.pc)
 	default:
-		return TrapOp
+		return outcome.TrapOp
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // wordSize returns the size of a target pointer in bytes.
@@ -189,15 +190,15 @@ func (m targetOps) loadSize(op opcode.Op) int {
 // a copy from a cached page. It costs hundreds of nanoseconds or more, but counts as one step: steps bound the work of
 // the machine, and the log and the budget bound the rest. Byte order is the target's, which is little-endian on all
 // supported architectures.
-func (m targetOps) loadMemory(op opcode.Op) Trap {
+func (m targetOps) loadMemory(op opcode.Op) outcome.Trap {
 	size, p := m.loadSize(op), m.top()
 	if size == 0 {
-		return TrapOp
+		return outcome.TrapOp
 	}
 	m.buf = [8]byte{} // a load of 4 bytes is taken from 8 without a mask
 	if m.ctx.Thread.ReadMemory(*p, m.buf[:size]) < size {
 		m.out.Addr = *p
-		return TrapRead
+		return outcome.TrapRead
 	}
 	v := binary.LittleEndian.Uint64(m.buf[:])
 	switch op {
@@ -211,7 +212,7 @@ func (m targetOps) loadMemory(op opcode.Op) Trap {
 		v = floatWord(float64(float32Of(uint32(v))))
 	}
 	*p = v
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // storeSize returns how many bytes a store of a word writes, or 0 for other operations.
@@ -234,15 +235,15 @@ func (m targetOps) storeSize(op opcode.Op) int {
 // storeMemory writes the low bytes of the word on top, or a text, to the address below it. The thread is stopped and
 // the kernel writes its memory. So other threads may see the store at any time, and in parts if it crosses a cache
 // line, as with a debugger.
-func (m targetOps) storeMemory(op opcode.Op) Trap {
+func (m targetOps) storeMemory(op opcode.Op) outcome.Trap {
 	size := m.storeSize(op)
 	switch {
 	case !m.code.Unsafe:
-		return TrapOp
+		return outcome.TrapOp
 	case op == opcode.StoreStr:
 		return m.storeText()
 	case size == 0:
-		return TrapOp
+		return outcome.TrapOp
 	}
 	v, p := m.pop(), m.pop()
 	binary.LittleEndian.PutUint64(m.buf[:], v)
@@ -251,28 +252,31 @@ func (m targetOps) storeMemory(op opcode.Op) Trap {
 
 // storeText writes a text and its terminating NUL in one piece. It writes a cut text without the mark, which only the
 // host shows.
-func (m targetOps) storeText() Trap {
+func (m targetOps) storeText() outcome.Trap {
 	s, _, trap := m.popText()
-	if trap != NoTrap {
+	if trap != outcome.NoTrap {
 		return trap
 	}
 	p := m.room(len(s) + 1)
 	if p == nil {
-		return TrapText
+		return outcome.TrapText
 	}
 	p[copy(p, s)] = 0
 	return m.store(opcode.StoreStr, m.pop(), p)
 }
 
 // store writes to the target.
-func (m targetOps) store(op opcode.Op, p uint64, data []byte) Trap {
+func (m targetOps) store(op opcode.Op, p uint64, data []byte) outcome.Trap {
 	if !m.ctx.Thread.WriteMemory(p, data) {
 		m.out.Addr = p
-		return TrapWrite
+		return outcome.TrapWrite
 	}
 	m.changed(op, p, len(data), 0)
-	return NoTrap
+	return outcome.NoTrap
 }
+
+// targetPage is the smallest page of any target in bytes.
+const targetPage = 4096
 
 // maxVerify is the maximum number of bytes that opcode.Readable and opcode.Writable check, because the cost of one step
 // must be bounded. A larger range is not accessible.
@@ -292,11 +296,11 @@ func (m targetOps) accessible(op opcode.Op, p, n uint64) bool {
 		return false
 	}
 	last := p + n - 1
-	for at := p; ; at = at&^(pageSize-1) + pageSize {
+	for at := p; ; at = at&^(targetPage-1) + targetPage {
 		if m.ctx.Thread.ReadMemory(at, m.buf[:1]) < 1 {
 			return false
 		}
-		if last&^(pageSize-1) <= at {
+		if last&^(targetPage-1) <= at {
 			return true
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/value"
 )
 
 func floatWord(f float64) uint64    { return math.Float64bits(f) }
@@ -38,13 +40,13 @@ func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 
 // popText pops a reference. A word that is not a reference traps like an exhausted scratch. Only unverified programs
 // have such words.
-func (m *Machine) popText() (p []byte, cut bool, trap Trap) {
+func (m *Machine) popText() (p []byte, cut bool, trap outcome.Trap) {
 	ref := m.pop()
 	p, ok := m.text(ref)
 	if !ok {
-		return nil, false, TrapText
+		return nil, false, outcome.TrapText
 	}
-	return p, Ref(ref).Cut(), NoTrap
+	return p, Ref(ref).Cut(), outcome.NoTrap
 }
 
 // scratch is the text memory of one run. It is allocated in order and never freed within a run: after 64 KiB comes
@@ -71,7 +73,7 @@ func (m *Machine) pushText(n int, cut bool) {
 }
 
 // texts executes the operations on texts.
-func (m textOps) texts(in *Inst) Trap {
+func (m textOps) texts(in *Inst) outcome.Trap {
 	switch in.Op {
 	case opcode.PushS:
 		return m.pushConst(in.A)
@@ -88,36 +90,36 @@ func (m textOps) texts(in *Inst) Trap {
 	case opcode.Sdec:
 		p := m.room(20)
 		if p == nil {
-			return TrapText
+			return outcome.TrapText
 		}
 		m.pushText(len(strconv.AppendInt(p[:0], int64(m.pop()), 10)), false)
-		return NoTrap
+		return outcome.NoTrap
 	case opcode.Shex:
 		p := m.room(18)
 		if p == nil {
-			return TrapText
+			return outcome.TrapText
 		}
 		m.pushText(len(strconv.AppendUint(append(p[:0], "0x"...), m.pop(), 16)), false)
-		return NoTrap
+		return outcome.NoTrap
 	case opcode.Sfloat:
 		p := m.room(40)
 		if p == nil {
-			return TrapText
+			return outcome.TrapText
 		}
-		m.pushText(len(appendNumber(p[:0], float(m.pop()))), false)
-		return NoTrap
+		m.pushText(len(value.AppendNumber(p[:0], float(m.pop()))), false)
+		return outcome.NoTrap
 	}
 	return m.measure(in.Op)
 }
 
 // pushConst pushes a reference to a constant text.
-func (m textOps) pushConst(index uint32) Trap {
+func (m textOps) pushConst(index uint32) outcome.Trap {
 	if uint64(index) >= uint64(len(m.code.Texts)) {
-		return TrapIndex
+		return outcome.TrapIndex
 	}
 	n := len(m.code.Texts[index])
-	m.push(makeRef(spaceConst, int(index), min(n, MaxText), n > MaxText))
-	return NoTrap
+	m.push(makeRef(spaceConst, int(index), min(n, value.MaxText), n > value.MaxText))
+	return outcome.NoTrap
 }
 
 // count pops a number of bytes or frames and limits it to 0…most. Negative counts become 0, as in JavaScript's slice. A
@@ -130,14 +132,14 @@ func (m textOps) count(most int) (n int, more bool) {
 // str reads text up to its NUL. It reads one byte more than requested, to distinguish text that just fits from text
 // that is cut. For text of known length, such as the strings of Go and Rust, there is opcode.Bytes. It reads n bytes
 // and no terminator, and its result is ordinary text, complete and without a mark.
-func (m textOps) str() Trap {
-	n, _ := m.count(MaxText)
+func (m textOps) str() outcome.Trap {
+	n, _ := m.count(value.MaxText)
 	addr := m.pop()
 	p := m.room(min(n+1, len(m.scratch.bytes)-m.scratch.used))
 	got := max(min(m.ctx.Thread.ReadMemory(addr, p), len(p)), 0)
 	if end := bytes.IndexByte(p[:got], 0); end >= 0 {
 		m.pushText(end, false)
-		return NoTrap
+		return outcome.NoTrap
 	}
 	switch {
 	case got > n:
@@ -147,69 +149,69 @@ func (m textOps) str() Trap {
 		m.pushText(n, false)
 	case got < len(p):
 		m.out.Addr = addr + uint64(got)
-		return TrapRead
+		return outcome.TrapRead
 	default:
-		return TrapText
+		return outcome.TrapText
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // bytes reads exactly as many bytes as requested, or traps. Half a structure is useless, so a range that cannot be read
 // completely is an error and not a short text.
-func (m textOps) bytes() Trap {
-	n, more := m.count(MaxText)
+func (m textOps) bytes() outcome.Trap {
+	n, more := m.count(value.MaxText)
 	addr := m.pop()
 	p := m.room(n)
 	if p == nil {
-		return TrapText
+		return outcome.TrapText
 	}
 	if got := m.ctx.Thread.ReadMemory(addr, p); got < n {
 		m.out.Addr = addr + uint64(max(got, 0))
-		return TrapRead
+		return outcome.TrapRead
 	}
 	m.pushText(n, more)
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // callStack makes a text of return addresses. Addresses are stored as bytes, 8 each, so that the code for text can log
 // and compare stacks and use them as keys. The host finds the names later.
-func (m textOps) callStack() Trap {
-	most, _ := m.count(MaxStackDepth)
+func (m textOps) callStack() outcome.Trap {
+	most, _ := m.count(value.MaxStackDepth)
 	p := m.room(8 * most)
 	if p == nil {
-		return TrapText
+		return outcome.TrapText
 	}
 	n := max(min(m.ctx.Thread.Stack(m.pcs[:most]), most), 0)
 	for i, pc := range m.pcs[:n] {
 		binary.LittleEndian.PutUint64(p[8*i:], pc)
 	}
 	m.pushText(8*n, n == most) // as many as requested, so there may be more
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // contextText copies a text of the context to the scratch memory. The program gets a copy, because a text of the engine
 // may change between hits (comm) or belong to the engine (module).
-func (m textOps) contextText(field uint32) Trap {
+func (m textOps) contextText(field uint32) outcome.Trap {
 	if field >= uint32(NumTextFields) {
-		return TrapOp
+		return outcome.TrapOp
 	}
-	p := m.room(DefaultText)
+	p := m.room(value.DefaultText)
 	if p == nil {
-		return TrapText
+		return outcome.TrapText
 	}
 	n := m.ctx.Thread.Text(TextField(field), p)
-	m.pushText(max(min(n, DefaultText), 0), n > DefaultText)
-	return NoTrap
+	m.pushText(max(min(n, value.DefaultText), 0), n > value.DefaultText)
+	return outcome.NoTrap
 }
 
 // compare compares two texts by their bytes. It ignores whether one was cut.
-func (m textOps) compare(op opcode.Op) Trap {
+func (m textOps) compare(op opcode.Op) outcome.Trap {
 	t, _, trap := m.popText()
-	if trap != NoTrap {
+	if trap != outcome.NoTrap {
 		return trap
 	}
 	s, _, trap := m.popText()
-	if trap != NoTrap {
+	if trap != outcome.NoTrap {
 		return trap
 	}
 	switch op {
@@ -220,35 +222,35 @@ func (m textOps) compare(op opcode.Op) Trap {
 	case opcode.Sprefix:
 		m.push(flag(bytes.HasPrefix(s, t)))
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // concat joins two texts. If the first one is cut, its mark stays in the middle of the result. A result longer than
 // MaxText is cut. The mark in the middle is visible and part of the length, so a reader of the result sees where
 // something is missing.
-func (m textOps) concat() Trap {
+func (m textOps) concat() outcome.Trap {
 	t, cutT, trap := m.popText()
-	if trap != NoTrap {
+	if trap != outcome.NoTrap {
 		return trap
 	}
 	s, cutS, trap := m.popText()
-	if trap != NoTrap {
+	if trap != outcome.NoTrap {
 		return trap
 	}
 	mark := ""
 	if cutS {
-		mark = Cutmark
+		mark = value.Cutmark
 	}
 	whole := len(s) + len(mark) + len(t)
-	p := m.room(min(whole, MaxText))
+	p := m.room(min(whole, value.MaxText))
 	if p == nil {
-		return TrapText
+		return outcome.TrapText
 	}
 	n := copy(p, s)
 	n += copy(p[n:], mark)
 	n += copy(p[n:], t)
-	m.pushText(n, cutT || whole > MaxText)
-	return NoTrap
+	m.pushText(n, cutT || whole > value.MaxText)
+	return outcome.NoTrap
 }
 
 // FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/.
@@ -258,9 +260,9 @@ const (
 )
 
 // measure computes a number from a text.
-func (m textOps) measure(op opcode.Op) Trap {
+func (m textOps) measure(op opcode.Op) outcome.Trap {
 	s, _, trap := m.popText()
-	if trap != NoTrap {
+	if trap != outcome.NoTrap {
 		return trap
 	}
 	switch op {
@@ -273,7 +275,7 @@ func (m textOps) measure(op opcode.Op) Trap {
 		}
 		m.push(h)
 	default:
-		return TrapOp
+		return outcome.TrapOp
 	}
-	return NoTrap
+	return outcome.NoTrap
 }

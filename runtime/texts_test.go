@@ -7,29 +7,34 @@ import (
 	"strings"
 	"testing"
 
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // textOf runs instructions that leave one text and returns it as the host would get it.
-func textOf(t *testing.T, b *bench, c Code) (Value, Outcome) {
+func textOf(t *testing.T, b *bench, c Code) (value.Value, outcome.Outcome) {
 	t.Helper()
-	c.ID, c.LogMax = eventProgram(b.a, ValueText), MaxLog
+	c.ID, c.LogMax = eventProgram(b.a, value.KindText), record.MaxLog
 	c.Insts = append(append(seq(opA(opcode.Item, 1)), c.Insts...), op(opcode.LogText), op(opcode.EndItem), op(opcode.Exit))
 	out := b.run(&c)
-	if out.Trap != NoTrap {
-		return Value{}, out
+	if out.Trap != outcome.NoTrap {
+		return value.Value{}, out
 	}
-	items, err := decodeItems(b.hit.buf[:b.hit.n], *b.a.programs.Load(), 0)
-	if err != nil || len(items) != 1 {
-		t.Fatal(items, err)
+	items := b.logged()
+	if len(items) != 1 {
+		t.Fatal(items)
 	}
 	return items[0].Values[0], out
 }
 
 func TestTexts(t *testing.T) {
 	b := newBench(t)
-	_, shared := b.declare(t, Object{Kind: KindText, Text: "first"})
-	b.ctx.This = b.a.AllocThis(TextCell)
+	_, shared := b.declare(t, object.Object{Kind: object.KindText, Text: "first"})
+	b.ctx.This = b.a.AllocThis(arena.TextCell)
 	letters := string(b.thread.memory[64:4500])
 	consts := []string{"abc", "", strings.Repeat("x", 300), strings.Repeat("y", 5000)}
 	b.thread.texts[TextFunc] = strings.Repeat("f", 300)
@@ -41,7 +46,7 @@ func TestTexts(t *testing.T) {
 	}{
 		{"const", seq(opA(opcode.PushS, 0)), "abc", false},
 		{"empty const", seq(opA(opcode.PushS, 1)), "", false},
-		{"const beyond the longest", seq(opA(opcode.PushS, 3)), consts[3][:MaxText], true},
+		{"const beyond the longest", seq(opA(opcode.PushS, 3)), consts[3][:value.MaxText], true},
 		{"zero word", seq(push(0)), "", false},
 		{"str", seq(push(0x1000), push(256), op(opcode.Str)), "hello", false},
 		{"str that just fits", seq(push(0x1000), push(5), op(opcode.Str)), "hello", false},
@@ -77,7 +82,7 @@ func TestTexts(t *testing.T) {
 			v.Text = strings.TrimRight(v.Text, "\x00")
 			c.want = strings.TrimRight(c.want, "\x00")
 		}
-		if out.Trap != NoTrap || v.Text != c.want || v.Cut != c.cut {
+		if out.Trap != outcome.NoTrap || v.Text != c.want || v.Cut != c.cut {
 			t.Errorf("%s: %q %v (%v), want %q %v", c.name, v.Text, v.Cut, out.Trap, c.want, c.cut)
 		}
 	}
@@ -88,7 +93,7 @@ func TestTextToTheEnd(t *testing.T) {
 	b := newBench(t)
 	copy(b.thread.memory[len(b.thread.memory)-3:], "end")
 	v, out := textOf(t, b, Code{Insts: seq(push(0x2ffd), push(3), op(opcode.Str))})
-	if out.Trap != NoTrap || v.Text != "end" || v.Cut {
+	if out.Trap != outcome.NoTrap || v.Text != "end" || v.Cut {
 		t.Errorf("%+v %+v", v, out)
 	}
 	for _, c := range []struct {
@@ -99,7 +104,7 @@ func TestTextToTheEnd(t *testing.T) {
 		{seq(push(0x2ffd), push(4), op(opcode.Bytes)), 0x3000},
 		{seq(push(64), push(4), op(opcode.Str)), 64},
 	} {
-		if _, out := textOf(t, b, Code{Insts: c.list}); out.Trap != TrapRead || out.Addr != c.addr {
+		if _, out := textOf(t, b, Code{Insts: c.list}); out.Trap != outcome.TrapRead || out.Addr != c.addr {
 			t.Errorf("%+v, want a bad read at %#x", out, c.addr)
 		}
 	}
@@ -108,8 +113,8 @@ func TestTextToTheEnd(t *testing.T) {
 func TestTextLimits(t *testing.T) {
 	b := newBench(t)
 	var list []Inst
-	for range ScratchSize/MaxText + 1 {
-		list = append(list, push(0x1040), push(MaxText), op(opcode.Bytes))
+	for range ScratchSize/value.MaxText + 1 {
+		list = append(list, push(0x1040), push(value.MaxText), op(opcode.Bytes))
 	}
 	for _, last := range [][]Inst{nil, seq(push(0), op(opcode.Sdec)), seq(push(0), op(opcode.Sfloat)), seq(op(opcode.Stack)), seq(opA(opcode.Text, 0)),
 		seq(push(0x1040), push(9), op(opcode.Str))} {
@@ -117,11 +122,11 @@ func TestTextLimits(t *testing.T) {
 		if last != nil {
 			code = append(code[:len(code)-3], last...)
 		}
-		if out := b.run(&Code{Insts: append(code, op(opcode.Exit))}); out.Trap != TrapText {
+		if out := b.run(&Code{Insts: append(code, op(opcode.Exit))}); out.Trap != outcome.TrapText {
 			t.Errorf("%v: %v", last, out.Trap)
 		}
 	}
-	if out := b.run(&Code{Insts: seq(opA(opcode.PushS, 1))}); out.Trap != TrapIndex {
+	if out := b.run(&Code{Insts: seq(opA(opcode.PushS, 1))}); out.Trap != outcome.TrapIndex {
 		t.Errorf("no such text: %v", out.Trap)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // The trace of a hit shows the frames of the program, as a stack trace does for the target. It has one line for each
@@ -33,12 +35,12 @@ func (t *trace) begin(room int) {
 }
 
 // tracing executes the operations on the trace.
-func (m traceOps) tracing(in *Inst) Trap {
+func (m traceOps) tracing(in *Inst) outcome.Trap {
 	switch in.Op {
 	case opcode.TraceVars:
 		class := in.A
 		if class < 1 || class > numArrays {
-			return TrapOp
+			return outcome.TrapOp
 		}
 		m.trace.arrays[class] = in.V
 		m.show(int(class))
@@ -54,13 +56,13 @@ func (m traceOps) tracing(in *Inst) Trap {
 		n := m.pop()
 		if n > uint64(m.trace.n) {
 			m.p1, m.p2 = operandPosition, n
-			return TrapIndex
+			return outcome.TrapIndex
 		}
 		m.trace.n = int(n)
 	default:
-		return TrapOp
+		return outcome.TrapOp
 	}
-	return NoTrap
+	return outcome.NoTrap
 }
 
 // show pops a range that the trace shows for the current frame: variables of a class, or the stack for 0.
@@ -116,11 +118,11 @@ func (m traceOps) traceVariables(f *Frame) {
 		if s.Count == 0 {
 			continue
 		}
-		_, st := m.storageOf(m.trace.arrays[class], KindArray)
+		st := m.storageOf(m.trace.arrays[class], object.KindArray)
 		if st == nil {
 			continue
 		}
-		cells := st.cells[0]
+		cells := st.Cell()
 		for i := s.First; i-s.First < s.Count && i < uint64(len(cells)); i++ {
 			if !m.trace.append(arrayNames[class]) || !m.trace.number(i, 10) || !m.trace.append("]=0x") || !m.trace.number(atomic.LoadUint64(&cells[i]), 16) {
 				return
@@ -143,9 +145,9 @@ func (m traceOps) endTrace() {
 	if m.trace.n == 0 || m.code.Trace == 0 {
 		return
 	}
-	m.hit.begin(m.code.ID, m.code.Trace-1)
-	m.hit.text(m.trace.text[:m.trace.n], m.trace.n == m.trace.room)
-	if !m.hit.end() {
-		atomic.AddUint64(&m.a.words[wordLostLog], 1)
+	m.hit.Begin(m.code.ID, m.code.Trace-1)
+	m.hit.Text(m.trace.text[:m.trace.n], m.trace.n == m.trace.room)
+	if !m.hit.End() {
+		m.a.LostItem()
 	}
 }

@@ -1,10 +1,10 @@
-// allocs: calls of the allocator over time: how much is asked for and given back a second, and how much is in use?
+// allocs: allocations over time: how much memory is allocated and freed each second, and how much is in use?
 // topic: memory
 //
 //   gotap run allocs --arg interval=1000 -p PID
 //   gotap run allocs -- sqlite3 :memory: 'select 1'
 //
-// In use is what was asked for since the run began and is not freed, beside the memory that the kernel counts for the process.
+// In use: allocated since the run began and not freed yet. Resident: memory of the process as the kernel counts it.
 //
 //   $ gotap run allocs --arg interval=20 -- ./shop
 //      160.723 ms: 6 allocated, 1 freed, 5 blocks with 8.4 KiB in use, 1.5 MiB resident

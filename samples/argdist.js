@@ -5,7 +5,7 @@
 //   gotap run argdist --arg f=libc:getenv --arg n=0 --arg type=text -- ls
 //   gotap run argdist --arg f=libc:read --arg n=ret -p PID
 //
-// Numbers make a histogram, floats by their integer part; with type=value each value is counted, with type=text each text that the argument points to.
+// Numbers make a histogram (floats without their fraction). type=value counts each value, type=text each text that the argument points to.
 //
 //   $ gotap run argdist --arg f=libc:write --arg n=2 -- ls -l /usr/bin
 //   @libc:write argument 2:

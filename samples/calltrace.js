@@ -4,7 +4,7 @@
 //   gotap run calltrace --arg f='main,work*' -- ./prog
 //   gotap run calltrace --arg f='libc:malloc,libc:free' --arg inside=libc:opendir -- ls
 //
-// The depth is kept at the probe, for each thread on its own. A call left by an exception or longjmp has no return line.
+// The probes count the depth of each thread. A call that ends with an exception or longjmp has no return line.
 //
 //   $ gotap run calltrace --arg f=order,check,keep -- ./shop
 //        0.000 ms  shop/7694        -> order(2, 0x7ffefd3128c8)

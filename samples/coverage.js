@@ -4,8 +4,8 @@
 //   gotap run coverage --arg f='./prog:*' -- ./prog
 //   gotap run coverage --arg file=prog.c --arg from=1 --arg to=80 -- ./prog
 //
-// The probe of a line is removed at its first hit; a function reports its first call only. With lcov=1 lines come as a tracefile
-// for genhtml. What never ran is not in the list: `gotap list './prog:*'` has all functions.
+// The probe of a line is removed at its first hit; a function is recorded at its first call. lcov=1 writes lines as a tracefile
+// for genhtml. The list has only what ran: `gotap list './prog:*'` lists all functions.
 //
 //   $ gotap run coverage --arg file=shop.c --arg from=12 --arg to=30 -- ./shop
 //   shop.c: 15 lines ran: 12-13 16 18-24 26-30
@@ -41,7 +41,7 @@ end(() => {
   else console.log(`${file}: ${lines.length} lines ran: ${ranges(lines)}`);
 });
 
-// ranges writes 1 2 3 7 as "1-3 7".
+// ranges formats 1 2 3 7 as "1-3 7".
 function ranges(lines) {
   const parts = [];
   for (let k = 0; k < lines.length; k++) {

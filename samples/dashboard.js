@@ -4,7 +4,7 @@
 //   gotap run dashboard --arg f='libc:*' -p PID
 //   gotap run dashboard --arg f='syscall:*' --arg interval=500 -- ./prog
 //
-// If output is not a terminal, tables follow each other without clearing.
+// If the output is not a terminal, it is not cleared: the tables follow each other.
 //
 //   $ gotap run dashboard --arg f=syscall:* --arg top=4 -- ls -lR /usr/share/doc/bash
 //   58.3 ms: 20 functions called

@@ -4,7 +4,7 @@
 //   gotap run files -- gzip -k big.txt
 //   gotap run files --arg top=20 -T 10s -p PID
 //
-// A descriptor that is closed and reused counts as a new one. Access through mapped memory or io_uring is not seen.
+// A descriptor number that is reused counts for the new file. Access through mapped memory or io_uring is not seen.
 //
 //   $ gotap run files -- gzip -kf big.txt
 //   calls     read    written  time     file

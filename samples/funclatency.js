@@ -4,7 +4,7 @@
 //   gotap run funclatency --arg f=libc:write -- ls -lR /usr/share/doc
 //   gotap run funclatency --arg f=libc:read --arg bits=2 -T 10s -p PID
 //
-// Every call has its own clock, recursive ones and those of several threads too. The times include the probes themselves.
+// Every call is timed by itself, also recursive calls and those of several threads. The times include the cost of the probes.
 //
 //   $ gotap run funclatency --arg f=libc:write -- ls -lR /usr/share/doc/bash
 //   @libc:write, ns:

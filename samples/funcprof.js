@@ -4,8 +4,8 @@
 //   gotap run funcprof --arg f='libc:opendir,libc:malloc,libc:readdir*' -- ls -R /usr/share/doc
 //   gotap run funcprof --arg f='./prog:*' -- ./prog
 //
-// "self" leaves out the time in calls of other functions of the list. All of it is time on the clock, waiting included: what a
-// call spent on a processor is not known to probes.
+// "self" is the time without calls of other functions of the list. All times are wall-clock times, waiting included: probes do
+// not know the processor time of a call.
 //
 //   $ gotap run funcprof --arg f=./shop:main,./shop:order,./shop:keep,libc:usleep,libc:malloc -- ./shop
 //   function  calls  total    self     average
@@ -32,7 +32,7 @@ probe(places(functions), {
     depth.value = this.depth + 1;
   },
   leave(c) {
-    depth.value = this.depth; // right again after a longjmp, too
+    depth.value = this.depth; // also corrects it after a longjmp
     all.at(c.func).add(c.elapsed);
     if (this.depth > 0) inner.at(above.get(c.tid, this.depth - 1)).add(c.elapsed);
   },

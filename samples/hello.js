@@ -4,7 +4,7 @@
 //   gotap run hello                       probes gotap's own demonstration process
 //   gotap run hello --arg f=libc:write -- ls
 //
-// calls counts at the probe, in the target's own time; the line a second and the summary are written by the host.
+// The program at the probe counts, while the thread is stopped; callbacks on the host print the line each second and the summary.
 //
 //   $ gotap run hello
 //   hello: tracing work; Ctrl-C ends

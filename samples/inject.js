@@ -1,11 +1,11 @@
-// inject: makes calls of a function fail, or slow: what does the program do then? It changes the target, so it needs --unsafe.
+// inject: makes calls of a function fail, or take longer: what does the program do then? It changes the target, so it needs --unsafe.
 // topic: changing the target
 //
 //   gotap run --unsafe inject --arg f=libc:malloc --arg ret=0 --arg after=1000 --arg times=1 -- ./prog
 //   gotap run --unsafe inject --arg f=libc:opendir --arg ret=0 -- ls /etc
 //   gotap run --unsafe inject --arg f=libc:write --arg ms=100 -- ls
 //
-// With ret the function is not run and returns that; it leaves errno as it was. With ms the thread waits so long before the call.
+// With ret=N the function does not run and returns N; errno stays as it was. With ms=N the thread waits N milliseconds before the call.
 //
 //   $ gotap run --unsafe inject --arg f=libc:opendir -- ls /etc
 //   opendir was made to return 0 1 times
@@ -36,7 +36,7 @@ if (ms === 0) {
       delayed.at(c.func).inc();
       exit.hold({});
     },
-    exit(e) { // the thread goes on when this returns; the host has nothing else to do for one that it delays
+    exit(e) { // the thread continues when this returns; waiting here holds up the host's other callbacks too
       while (now() - Number(e.time) < ns) continue;
     },
   });

@@ -4,9 +4,9 @@
 //   gotap run kernel-counts --remote HOST:PORT --exe vmlinux -T 10s
 //   gotap run kernel-counts --remote HOST:PORT --exe System.map -T 10s
 //
-// The first example of the Dynamic Probes paper, by today's names of the functions. The kernel runs under qemu-system-… -gdb tcp::PORT, or
-// behind another stub, with nokaslr on its command line. A Debian kernel's own list of symbols is what root reads there
-// from /proc/kallsyms.
+// The first example of the Dynamic Probes paper, with today's function names. The kernel runs under qemu-system-… -gdb tcp::PORT, or
+// another GDB stub, with nokaslr on its command line. The symbols of a running kernel, such as Debian's, are what root reads
+// there from /proc/kallsyms.
 //
 //   $ gotap run -q kernel-counts --remote localhost:1234 --exe kallsyms -T 3s
 //   kernel_clone 1 time, stack 0b 0f 0a 81 ff ff ff ff 00 00 20 01 00 00 00 00

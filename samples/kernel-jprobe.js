@@ -6,7 +6,7 @@
 //
 // The jprobe of the kernel's Documentation/trace/kprobes: the arguments of a function at its entry. kernel_clone's are in a structure
 // that begins with the flags; do_filp_open's second one is a structure that begins with the name. See kernel-counts for
-// what the other side needs.
+// how to start the kernel.
 //
 //   $ gotap run -q kernel-jprobe --remote localhost:1234 --exe kallsyms -T 2s
 //   kernel_clone: flags = 0x1200000

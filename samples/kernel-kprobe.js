@@ -4,8 +4,8 @@
 //   gotap run kernel-kprobe --remote HOST:PORT --exe vmlinux
 //   gotap run kernel-kprobe --remote HOST:PORT --exe System.map --arg f=do_exit -T 10s
 //
-// The kprobe of the kernel's Documentation/trace/kprobes: a handler before the instruction, one behind it, and one for when it
-// faults. See kernel-counts for what the other side needs.
+// The kprobe of the kernel's Documentation/trace/kprobes: a handler before the instruction, one after it, and one for an instruction
+// that faults. See kernel-counts for how to start the kernel.
 //
 //   $ gotap run -q kernel-kprobe --remote localhost:1234 --exe kallsyms -T 2s
 //   pre kernel_clone: pc = 0xffffffff810a0a60, sp = 0xffffc90000013cb8

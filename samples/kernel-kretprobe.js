@@ -4,8 +4,8 @@
 //   gotap run kernel-kretprobe --remote HOST:PORT --exe vmlinux
 //   gotap run kernel-kretprobe --remote HOST:PORT --exe System.map --arg f=vfs_read -T 10s
 //
-// The kretprobe of the kernel's Documentation/trace/kprobes. The time includes what the stub and gotap take for probes inside of
-// the function. See kernel-counts for what the other side needs.
+// The kretprobe of the kernel's Documentation/trace/kprobes. The time includes what the stub and gotap spend on probes inside
+// the function. See kernel-counts for how to start the kernel.
 //
 //   $ gotap run -q kernel-kretprobe --remote localhost:1234 --exe kallsyms -T 2s
 //   kernel_clone returned 884 and took 17766583 ns to execute

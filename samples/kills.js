@@ -12,7 +12,7 @@ import { result } from "gotap/errno";
 import { command } from "gotap/proc";
 
 let sent = 0;
-const begun = new Map(); // by thread: whom is it about to send what? Sender and receiver may be gone after it
+const begun = new Map(); // signals about to be sent, by thread; afterwards sender and receiver may have ended
 
 probe(["syscall:kill", "syscall:tkill", "syscall:tgkill", "syscall:rt_sigqueueinfo", "syscall:rt_tgsigqueueinfo", "syscall:pidfd_send_signal"], {
   enter(c) {
@@ -42,7 +42,7 @@ function tell(tid, what) {
   console.log(`${one.text} ${what}`);
 }
 
-// A signal that ends its sender lets the call not return.
+// If the signal ends its sender, the call does not return.
 on("exit", e => {
   for (const [tid, one] of [...begun]) if (one.pid === e.pid) tell(tid, "did not return");
 });

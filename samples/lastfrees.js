@@ -4,8 +4,8 @@
 //   gotap run lastfrees -- ./prog
 //   gotap run lastfrees --arg keep=64 -p PID
 //
-// The last frees are kept at the probe and printed when a thread gets SIGSEGV, SIGBUS or SIGABRT. A second free of a block that no
-// allocation returned in between is told at once. Compare the address that the program faulted at with the list.
+// The probe keeps the last frees; they are printed when a thread gets SIGSEGV, SIGBUS or SIGABRT. A second free of a block that no
+// allocation returned in between is reported at once. Look up the address of the fault in the list.
 //
 //   $ gotap run lastfrees --arg keep=4 -- ./shop crash
 //   7991/7991 gets SIGABRT; the last frees, the latest first:

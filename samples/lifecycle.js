@@ -1,4 +1,4 @@
-// lifecycle: what becomes of a program: processes, threads, programs started, libraries loaded, signals.
+// lifecycle: what happens to a program: processes, threads, programs started, libraries loaded, signals.
 // topic: the whole process
 //
 //   gotap run lifecycle -- sh -c 'ls | wc -l'

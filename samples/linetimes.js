@@ -1,10 +1,10 @@
-// linetimes: how often does each source line of a stretch run, and how long until the next line of it?
+// linetimes: how often does each source line of a range run, and how long until the next line of the range?
 // topic: functions
 //
 //   gotap run linetimes --arg file=prog.c --arg from=10 --arg to=30 -- ./prog
 //
-// Needs debug information. The time of a line ends where the next line of the stretch begins in the same thread, so calls
-// that it makes are in it; the last line of a call has the time until the stretch is entered again left out by `longest`.
+// Needs debug information. The time of a line ends when the same thread reaches the next line of the range, so it includes calls.
+// After the last line of a function this is the time until the next call: times above `longest` do not count.
 //
 //   $ gotap run linetimes --arg file=shop.c --arg from=12 --arg to=30 -- ./shop
 //   line  runs  time

@@ -4,8 +4,8 @@
 //   gotap run locks -T 10s -p PID
 //   gotap run locks --arg us=0 -- ./prog
 //
-// Only waits of at least `us` microseconds are counted: those in the kernel, for a mutex that another thread has. A mutex that is
-// free is not waited for, whatever the probes cost; that cost is in the time it is held.
+// Counts waits of at least `us` microseconds in the kernel, for a mutex that another thread holds. A free mutex causes no wait,
+// whatever the probes cost; the time that a mutex is held includes their cost.
 //
 //   $ gotap run locks --arg us=50 -- ./shop
 //   @wait, ns:
@@ -35,7 +35,7 @@ function named(mutex) {
   return /^[^0(]/.test(variable) ? variable : hex(mutex);
 }
 
-// A variable has another address in every process: its rows are one.
+// A variable has a different address in every process; it has one row.
 function byName(entries) {
   const all = new Map();
   for (const [mutex, s] of entries) {

@@ -5,7 +5,7 @@
 //   gotap run ltrace --arg count=1 -- ls -lR /usr/share/doc
 //   gotap run ltrace --arg f='fopen,getenv' -p PID
 //
-// It knows the functions below; others are for calltrace. Calls between functions inside the library are shown, too.
+// It knows the functions listed below; use calltrace for others. Calls inside the library are shown too.
 //
 //   $ gotap run ltrace --arg f=open,close,getenv,isatty -- ls /etc/hostname
 //   ls/8073 open("/proc/filesystems", O_RDONLY|O_CLOEXEC, 0666) = 3 <96.7 us>
@@ -25,7 +25,7 @@ const counting = option("count", false, "count calls and time instead");
 const module = option("lib", "libc", "the library");
 const calls = stats("calls", { keys: 1 });
 
-// What arguments and, behind the colon, the result are: s text, p address, d int, l long, u size, o flags of open, m mode.
+// Types of the arguments and, after the colon, of the result: s text, p address, d int, l long, u size, o flags of open, m mode.
 const prototypes = {
   malloc: "u:p", calloc: "uu:p", realloc: "pu:p", free: "p:", strdup: "s:p", getenv: "s:s", setenv: "ssd:d", putenv: "s:d", setlocale: "ds:s", gettext: "s:s",
   fopen: "ss:p", fdopen: "ds:p", fclose: "p:d", fflush: "p:d", fread: "puup:u", fwrite: "puup:u", fputs: "sp:d", puts: "s:d", perror: "s:",
@@ -35,7 +35,7 @@ const prototypes = {
   strtol: "spd:l", nanosleep: "pp:d", usleep: "u:d", sleep: "u:u", exit: "d:", abort: ":", atexit: "p:d", qsort: "puup:", time: "p:l", sysconf: "d:l",
 };
 
-// signed cuts a register to the 32 bits that an int has in it.
+// signed returns the int in the low 32 bits of a register.
 const signed = v => Number(BigInt.asIntN(32, BigInt(v)));
 const address = v => BigInt(v) === 0n ? "NULL" : "0x" + BigInt.asUintN(64, BigInt(v)).toString(16);
 const shown = { d: v => String(signed(v)), l: v => String(v), u: v => String(BigInt.asUintN(64, BigInt(v))), p: address, s: address,
@@ -47,7 +47,7 @@ for (const name of wanted) {
   if (!(name in prototypes)) throw new Error(`${name} is not among the functions that ltrace knows; use calltrace`);
   const [args, result] = prototypes[name].split(":");
   const returned = result === "s" ? c => c.ret !== 0 && readable(c.ret) ? str(c.ret, 64) : "" : c => "";
-  const first = args.indexOf("s"), second = args.indexOf("s", first + 1); // the texts: no function of the table has three
+  const first = args.indexOf("s"), second = args.indexOf("s", first + 1); // at most two arguments are texts
   const text = [c => "", c => c.arg0 !== 0 ? str(c.arg0, 64) : "", c => c.arg1 !== 0 ? str(c.arg1, 64) : ""];
   const a = text[first + 1], b = text[second < 0 ? 0 : second + 1];
   const whole = !counting;

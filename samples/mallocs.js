@@ -1,10 +1,10 @@
-// mallocs: how big are the blocks a program asks for, and who asks?
+// mallocs: how big are the blocks that a program allocates, and which code allocates them?
 // topic: memory
 //
 //   gotap run mallocs -- ls -lR /usr/share/doc
 //   gotap run mallocs --arg top=5 -p PID
 //
-// Sizes and callers are added up at the probe; nothing is sent for a single call.
+// The probe adds up sizes and callers; single calls send no record.
 //
 //   $ gotap run mallocs --arg top=3 -- ls -l /usr/bin
 //   2279 calls of malloc
@@ -33,7 +33,7 @@ probe("libc:malloc", {
   },
 });
 
-// A place has another address in every process; places without a name are distinguished by it.
+// A place has a different address in every process; only places without a name are distinguished by address.
 function byName(callers) {
   const named = new Map();
   for (const [caller, n] of callers) {

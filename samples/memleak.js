@@ -1,11 +1,11 @@
-// memleak: which blocks are not freed, and where were they asked for?
+// memleak: which blocks are not freed, and where were they allocated?
 // topic: memory
 //
 //   gotap run memleak -- ./prog
 //   gotap run memleak --arg every=16 --arg older=10 -T 60s -p PID
 //
-// Of a running process only blocks asked for since are known. `older` leaves out blocks younger than so many seconds: what is
-// short-lived is no leak. every=N follows one block in N, and its bytes stand for N times as many.
+// In a running process only blocks allocated during the run are known. older=N leaves out blocks younger than N seconds, which
+// may still be freed. every=N follows one block in N and multiplies its bytes by N.
 //
 //   $ gotap run memleak --arg top=2 -- ./shop
 //   5 blocks with 8.4 KiB were not freed; 7 allocated, 2 freed
@@ -26,7 +26,7 @@ const older = option("older", 0, "seconds: younger blocks do not count");
 const top = option("top", 10, "how many stacks to print");
 const frames = option("frames", 12, "frames of a stack");
 
-const stacks = new Map(); // of the blocks that were told of, by address
+const stacks = new Map(); // where blocks were allocated, by address
 const heap = allocations({ module, least, every: rate, on: (c, address, size) => { exit({ address, stack: c.stack(frames) }); }, told });
 
 function told(e) {
@@ -34,7 +34,7 @@ function told(e) {
   if (stacks.size > 1e5) sweep();
 }
 
-// sweep forgets blocks that were freed.
+// sweep deletes the entries of blocks that were freed.
 function sweep() {
   const live = new Set(heap.live.entries().map(entry => String(entry[0])));
   for (const address of stacks.keys()) if (!live.has(address)) stacks.delete(address);

@@ -1,11 +1,11 @@
-// net: who connects to whom, what is accepted, which names are looked up, how long does that take, and how much goes over?
+// net: which connections are made and accepted, which names are looked up, how long does that take, and how much data is moved?
 // topic: network
 //
 //   gotap run net -- curl -s http://localhost:8000/
 //   gotap run net -T 10s -p PID
 //
-// A connect that does not block returns EINPROGRESS at once. Bytes are those of all calls that move some, read, writev and sendfile
-// included; sockets that reuse a number count separately.
+// A connect that does not block returns EINPROGRESS at once. The bytes are those of all calls that move data, also read, writev
+// and sendfile. Sockets that reuse a descriptor number count separately.
 //
 //   $ gotap run net -- curl -s http://localhost:8000/
 //   curl/8131 connect 3 to unix:/var/run/nscd/socket = -1 ENOENT <42.9 us>
@@ -24,7 +24,7 @@ const top = option("top", 25, "how many sockets to print");
 const sockets = traffic({ describe: partner });
 let seen = 0;
 
-// partner is the other side of a connection; a socket without one has port 0 there.
+// partner returns the remote address of a connection; a socket without a connection has port 0.
 function partner(pid, fd, path) {
   const remote = path.startsWith("socket:") ? socketOf(pid, fd)?.remote : undefined;
   return remote === undefined || remote.endsWith(":0") ? "" : remote;
@@ -48,7 +48,7 @@ probe(["syscall:connect", "syscall:bind"], {
   leave(c) { exit({ call: c.func, fd: this.fd, to: bytes(this.p, this.n), ret: c.ret, ns: c.elapsed }); },
   exit(e) { console.log(`${who(e)} ${e.call} ${e.fd} to ${sockaddr(e.to)} = ${result(e.ret)} <${duration(e.ns)}>`); },
 });
-// The other side is asked for while the thread waits: what is accepted may be closed again at once.
+// The thread waits while the remote address is read: the program might close the socket at once.
 probe(["syscall:accept", "syscall:accept4"], {
   leave(c) { exit.hold({ ret: c.ret, ns: c.elapsed }); },
   exit(e) {

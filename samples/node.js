@@ -4,7 +4,7 @@
 //   gotap run node -- node server.js
 //   gotap run node --arg ms=50 -T 10s -p PID
 //
-// A busy time is that between two waits for events: while it lasts, nothing else is answered.
+// The loop is busy between two waits for events: meanwhile it answers nothing else.
 //
 //   $ gotap run node -- node -e "setTimeout(()=>{for(let i=0;i<1e8;i++);},10)"
 //   the event loop was busy for 46.6 ms

@@ -4,7 +4,7 @@
 //   gotap run offcpu -T 10s -p PID
 //   gotap run offcpu --arg ms=10 --arg calls='read,poll,futex' -- ./prog
 //
-// Time that a runnable thread waits for a processor is not in it: that takes the kernel's scheduler, as in offcputime of bcc.
+// It does not count the time that a runnable thread waits for a processor: only the kernel's scheduler knows it (offcputime of bcc).
 //
 //   $ gotap run offcpu --arg ms=1 --arg top=2 -- ./shop
 //   @waits, ns:

@@ -1,4 +1,4 @@
-// opens: which files are opened, how, by whom, and what came of it?
+// opens: which files are opened, how, by whom, and with what result?
 // topic: files and system calls
 //
 //   gotap run opens -- ls /etc

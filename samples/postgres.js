@@ -4,7 +4,7 @@
 //   gotap run postgres --arg ms=10 -p PID
 //   gotap run postgres --follow children -p $(head -1 /var/lib/postgresql/15/main/postmaster.pid)
 //
-// For servers with static marks, as Debian's and Fedora's. Each connection has a process; the second form sees those made from now on.
+// For servers with static marks, such as Debian's and Fedora's. Each connection has a process; the second form traces new connections.
 //
 //   $ gotap run postgres --follow children -T 4s -p 23440
 //   23575 2.84 ms: select count(*) from pg_class

@@ -1,10 +1,10 @@
-// probe-rate: how often is a place hit, and what would probing it cost? It counts for a moment, then takes its probes away.
+// probe-rate: how often is a place hit, and what would probing it cost? It counts for a moment, then removes its probes.
 // topic: start
 //
 //   gotap run probe-rate --arg f=libc:malloc -p PID
 //   gotap run probe-rate --arg f='libc:str*' --arg seconds=3 -- ls -lR /usr/share/doc
 //
-// The cost is that of a hit on this machine with threads stopped, as `gotap bench` measures it: give it with ns=… to be exact.
+// The cost assumes a typical hit, for which the thread is stopped. ns=N gives the cost on this machine, as `gotap bench` measures it.
 //
 //   $ gotap run probe-rate --arg f=libc:str* -- ls -lR /usr/share/doc/bash
 //   function      hits  rate

@@ -1,11 +1,11 @@
-// profile: stacks of one hit in so many, folded for flame graphs. It samples calls of what you name, not the processor's time.
+// profile: stacks of every Nth hit, folded for flame graphs. It samples calls of the functions that you name, not processor time.
 // topic: functions
 //
 //   gotap run profile --arg f=libc:malloc --arg every=10 -o out.folded -- ./prog
 //   gotap run profile --arg f='syscall:*' -- ls -lR /usr/share/doc
 //
-// For malloc this is a profile of allocations, for syscall:* one of where the program enters the kernel. A sample by time, of code that
-// calls nothing, needs a timer in the processor: use perf for that. flamegraph.pl and speedscope read the lines.
+// For malloc this is a profile of allocations, for syscall:* of the places where the program enters the kernel. To sample processor
+// time, use perf: that needs a timer of the processor. flamegraph.pl and speedscope read the lines.
 //
 //   $ gotap run profile --arg f=libc:malloc -- ./shop
 //   shop;_start;__libc_start_main;__libc_start_call_main;main;keep;malloc 3

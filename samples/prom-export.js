@@ -5,8 +5,8 @@
 //   gotap run prom-export --arg f='syscall:*' --arg every=15 -o gotap.prom -p PID
 //
 // A call fails when it returns a negative integer.
-// Counters grow as long as the run lasts. With every each text takes the place of the one before in the file of -o, for a collector of
-// text files; on standard output one follows the other, each with "# EOF" at its end.
+// Counters grow as long as the run lasts. With every=N each text replaces the previous one in the file of -o, for a collector of
+// text files; on standard output the texts follow each other, each with "# EOF" at its end.
 //
 //   $ gotap run prom-export --arg f=libc:write -- ls /etc/hostname
 //   # TYPE gotap_call_seconds histogram

@@ -4,7 +4,7 @@
 //   gotap run pycalls -- /usr/bin/python3 prog.py
 //   gotap run pycalls --arg trace=1 --arg file=prog.py -- /usr/bin/python3 prog.py
 //
-// For interpreters with static marks, as Debian's and Fedora's up to 3.11; others show exceptions alone, and say so.
+// For interpreters with static marks, such as Debian's and Fedora's up to 3.11; with others it shows only exceptions, and says so.
 //
 //   $ gotap run pycalls --arg top=5 -- /usr/bin/python3 -c pass
 //   import _io took 951 us

@@ -5,7 +5,7 @@
 //   gotap run retfail --arg f='syscall:open*,syscall:*stat*' -- ls /nonexistent       says which error it was
 //   gotap run retfail --arg f=libc:malloc --arg null=1 -p PID
 //
-// The reason is shown where it is certain: for system calls, and for functions of the C library, which set errno.
+// The reason is shown only for system calls and for functions of the C library, which set errno.
 //
 //   $ gotap run retfail --arg f=syscall:open*,syscall:statx -- ls /nonexistent
 //   ls/8439 openat returned -2 ENOENT, called from
@@ -21,14 +21,14 @@ import { places } from "gotap/module";
 
 const functions = option("f", "libc:open,libc:open64,libc:openat,libc:access,libc:stat", "functions, separated by commas");
 const zeroFails = option("null", 0, "1: a result of 0 is the failure (functions that return pointers)");
-const known = places(functions).every(f => /^(libc|syscall):/.test(f)); // a program's own functions may leave errno as it was
+const known = places(functions).every(f => /^(libc|syscall):/.test(f)); // other functions need not set errno
 const failures = count("failures", { keys: 1 });
 
 const called = probe(places(functions), {
   leave(c) {
-    const value = integer(c.ret, 1); // floats, structs and nothing are no failures
+    const value = integer(c.ret, 1); // floats, structs and void never mean failure
     if (zeroFails ? value !== 0 : !failed(value)) return;
-    // most C functions return int: only the low half of the register counts
+    // most C functions return int, which is the low half of the register
     const result = (value << 32) >> 32;
     failures.at(c.func).inc();
     exit({ func: c.func, ret: result, why: known ? c.errno : 0, stack: c.stack(4) });

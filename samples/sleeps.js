@@ -18,7 +18,7 @@ const late = hist("later than asked, ns");
 
 probe(["syscall:nanosleep", "syscall:clock_nanosleep"], {
   enter(c) {
-    this.until = c.func === "clock_nanosleep" && (c.arg1 & 1) === 1; // TIMER_ABSTIME: a time, not a duration
+    this.until = c.func === "clock_nanosleep" && (c.arg1 & 1) === 1; // TIMER_ABSTIME: the argument is a time, not a duration
     this.p = c.func === "nanosleep" ? c.arg0 : c.arg2;
   },
   leave(c) {

@@ -5,7 +5,7 @@
 //   gotap run sqlite --arg ms=10 -p PID
 //   gotap run sqlite --arg lib=libmozsqlite3 -p PID   a library that has SQLite in it under another name
 //
-// With ms each statement of at least so many milliseconds is printed as it ends.
+// With ms=N each statement that took at least N milliseconds is printed when it ends.
 //
 //   $ gotap run sqlite -- sqlite3 :memory: "create table t(a); insert into t values(1),(2); select * from t;"
 //   steps  rows  time     statement

@@ -4,8 +4,8 @@
 //   gotap run syscalls -- ls /etc
 //   gotap run syscalls --arg trace=1 --arg calls='open*,*stat*' -- ls /etc
 //
-// Programs that make their system calls themselves, such as Go's, are seen too. Of a COMMAND all are seen but the execve that starts it:
-// that is seen with -- sh -c 'exec COMMAND'.
+// It also sees programs that make system calls without the C library, such as Go's. It does not see the execve that starts COMMAND:
+// use -- sh -c 'exec COMMAND' to see it.
 //
 //   $ gotap run syscalls -- ls /etc
 //   call             calls  total    average  errors
@@ -26,7 +26,7 @@ const trace = option("trace", false, "print each call");
 const failed = option("failed", false, "with trace, only those that failed");
 const times = stats("time", { keys: 1 }), errors = count("errors", { keys: 2 });
 
-// Where the text is that an argument points to: a program has to read it before the call.
+// Arguments that point to a text, by call. The program has to read the text before the call.
 const first = "access,chdir,chmod,chown,creat,execve,lchown,link,lstat,mkdir,open,readlink,rename,rmdir,stat,statfs,symlink,truncate,unlink,utimes".split(",");
 const second = "faccessat,faccessat2,fchmodat,fchownat,linkat,mkdirat,newfstatat,openat,openat2,readlinkat,renameat2,statx,symlinkat,unlinkat,utimensat".split(",");
 
@@ -52,7 +52,7 @@ function matching(globs) {
   return name => all.some(one => one.test(name));
 }
 
-// follow traces calls whose text is one argument; those of the other two lists are left out of the rest.
+// follow traces the calls that have their text in one argument. The last probe leaves out the calls of both lists.
 function follow(places, text, at) {
   if (places.length === 0) return;
   const named = new Set(at < 0 ? [...first, ...second] : []);

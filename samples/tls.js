@@ -4,8 +4,8 @@
 //   gotap run tls --arg plain=1 -- curl -s https://localhost:8443/
 //   gotap run tls -p PID
 //
-// A handshake that has to wait for the other side returns -1 when the connection does not block, and is called again.
-// Without plain=1 only sizes are shown: what is said in private is printed for those who ask.
+// On a connection that does not block, a handshake returns -1 when it has to wait, and the program calls it again.
+// Only sizes are shown, because the contents may be private; plain=1 shows them.
 //
 //   $ gotap run tls --arg plain=1 -- curl -sk https://localhost:8443/
 //   curl/8550 handshake SSL_do_handshake returned -1 <783 us>

@@ -5,8 +5,8 @@
 //   gotap run usdt --arg m=postgresql:query__start,postgresql:query__done --arg text=0 -p PID
 //   gotap run usdt --arg m=./prog:shop:order --arg n=2 -- ./prog
 //
-// `gotap list 'usdt:./prog:*:*'` lists the marks of a program. A mark that the target does not have is an error. How many
-// arguments a mark has its program alone knows: what is shown beyond them means nothing.
+// `gotap list 'usdt:./prog:*:*'` lists the marks of a program. A mark that the target does not have is an error. Set the number
+// of arguments to what the mark has: values beyond it mean nothing.
 //
 //   $ gotap run usdt --arg m=python:gc__start,python:gc__done --arg n=1 -- /usr/bin/python3 -c pass
 //   0.054031 python3/8576 python:gc__start(0)
@@ -30,7 +30,7 @@ const a = reader("0", c => c.arg0), b = reader("1", c => c.arg1), d = reader("2"
 const want1 = n > 1, want2 = n > 2, want3 = n > 3, want0 = n > 0;
 let shown = 0;
 
-// reader is a program for an argument: its text, or its number as text.
+// reader returns a program that reads an argument: as text, or as a number in text form.
 function reader(k, value) {
   return texts.includes(k) ? c => readable(value(c)) ? str(value(c)) : "?" : c => String(value(c));
 }

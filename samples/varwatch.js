@@ -1,11 +1,11 @@
-// varwatch: who changes a variable, and when? By the processor's own watchpoints, so that no other access is slowed.
+// varwatch: who changes a variable, and when? It uses watchpoints of the processor, so no other access is slowed.
 // topic: functions
 //
 //   gotap run varwatch --arg v=counter -- ./prog
 //   gotap run varwatch --arg v=0x5581d2c04010 --arg size=8 -p PID
 //
-// v is a variable of static storage, or an address; size is 1, 2, 4 or 8 bytes, and x86 has four watchpoints. Writes that leave the
-// value as it was are no changes; what it was before the first one is not known.
+// v is a variable with static storage, or an address; size is 1, 2, 4 or 8 bytes. x86 has four watchpoints. A write of the same
+// value is not a change; the value before the first change is not known.
 //
 //   $ gotap run varwatch --arg v=stock -- ./shop
 //   0.057962 shop/26123 stock: ? → 99 by order
@@ -31,7 +31,7 @@ const readers = { 1: p => i8(p), 2: p => i16(p), 4: p => i32(p), 8: p => i64(p) 
 const read = readers[size];
 const where = address === 0 ? () => uaddr(variable) : () => address;
 
-// The hit comes after the write.
+// The program runs after the write.
 probe(`watch:${variable}/${size}/w`, {
   enter(c) {
     const old = last, number = seen, value = read(where());

@@ -4,8 +4,8 @@
 //   gotap run watchdog --arg f=libc:clock_nanosleep --arg ms=50 -- sleep 0.3
 //   gotap run watchdog --arg f=handle_request --arg ms=1000 --arg exit=1 -p PID
 //
-// The stack is that of the entry; what the thread does now comes from /proc, if that may be read. With exit=N the run ends with that
-// status at the first such call.
+// The stack is that at the entry; what the thread does now comes from /proc, if gotap may read it. With exit=N the run ends with
+// status N at the first such call.
 //
 //   $ gotap run watchdog --arg f=libc:clock_nanosleep --arg ms=50 -- sleep 0.3
 //   sleep/8635 clock_nanosleep has not returned for 109 ms, in hrtimer_nanosleep; it was called from
@@ -26,7 +26,7 @@ const place = option("f", "libc:clock_nanosleep", "the functions, separated by c
 const ms = option("ms", 200, "milliseconds a call may take");
 const code = option("exit", 0, "ends the run with this status at the first late call; 0: goes on");
 const frames = option("frames", 8, "frames of the stack");
-const running = new Map(); // calls under way: those of a thread can be in each other
+const running = new Map(); // calls that have not returned; one thread may have several, nested
 const entered = perThread(0);
 let calls = 0, late = 0;
 const key = e => `${e.pid} ${e.tid} ${e.id}`;
@@ -64,7 +64,7 @@ every(Math.max(5, ms / 4), () => {
     late++;
     const inside = readFile(`/proc/${r.pid}/task/${r.tid}/wchan`);
     console.log(`${r.comm}/${r.tid} ${r.func} has not returned for ${duration(ns)}${inside && inside !== "0" ? `, in ${inside}` : ""}; it was called from`);
-    console.log(`${r.stack}`); // named only now: that takes longer than most calls
+    console.log(`${r.stack}`); // finding names takes longer than most calls, so it is done here
     if (code !== 0) stop(code);
   }
 });

@@ -1,10 +1,10 @@
-// whythefail: what did a call do before it failed? The places it passed are kept, and shown only for calls that fail.
+// whythefail: what did a call do before it failed? It keeps the places that a call passed and shows them only if the call fails.
 // topic: functions
 //
 //   gotap run whythefail --arg f=parse --arg trail='@parse.c:12,@parse.c:19,check*' -- ./prog
 //   gotap run whythefail --arg f=libc:fopen --arg null=1 --arg trail='libc:malloc,libc:open*,libc:free' -- ./prog
 //
-// The last eight places stay at the probe: calls that go well cost no event. A trail is that of the thread.
+// The last eight places of each thread are kept at the probe, so calls that succeed send no record.
 //
 //   $ gotap run whythefail --arg f=order --arg trail=check,libc:printf,@shop.c:20 -- ./shop
 //   shop/8681 order returned -1 after 2 steps:
@@ -41,7 +41,7 @@ probe(places(trail), {
 probe(watched, {
   leave(c) {
     running.value--;
-    const value = integer(c.ret, 1); // floats, structs and nothing are no failures
+    const value = integer(c.ret, 1); // floats, structs and void never mean failure
     if (zeroFails ? value !== 0 : !failed(value)) return;
     const n = steps.value, t = c.tid;
     exit({ func: c.func, ret: value, ns: c.elapsed, n, p0: passed.get(t, 0), p1: passed.get(t, 1), p2: passed.get(t, 2), p3: passed.get(t, 3),

@@ -1,10 +1,10 @@
-// writes: how much is written to each file, pipe and socket, and in pieces of what size?
+// writes: how much is written to each file, pipe and socket, and how much in each call?
 // topic: files and system calls
 //
 //   gotap run writes -- ls -lR /usr/share/doc
 //   gotap run writes -T 5s -p PID
 //
-// By system calls, so that programs which make them themselves are seen, too.
+// It probes system calls, so it also sees programs that make them without the C library.
 //
 //   $ gotap run writes -- ls -l /usr/bin
 //   descriptor 1 of 4711, pipe:[5]: 81140 bytes

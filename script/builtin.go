@@ -119,8 +119,8 @@ func makeBuiltins() []Builtin {
 	}
 }
 
-// aggregation is the signature of what makes aggregations of values of a type. empty is what a keyless one has before the
-// first hit, when that is another: "undefined".
+// aggregation returns the signature of a function that makes aggregations with values of a type. empty is the type of a
+// keyless aggregation before the first hit, if it differs: "undefined".
 func aggregation(lead, value, empty string) string {
 	keyless := value
 	if empty != "" {
@@ -131,7 +131,7 @@ func aggregation(lead, value, empty string) string {
 		"(" + lead + "name?: string | AggregationOptions, options?: AggregationOptions): Aggregation<" + keyless + ">"
 }
 
-// hostOnly is what names of the host are in programs: the builtins above that are not in both, and JavaScript's own.
+// hostOnly maps names that only the host has to what programs write instead: builtins above, and JavaScript's own names.
 var hostOnly = map[string]js.Binding{}
 
 func init() {
@@ -158,7 +158,7 @@ func init() {
 	}
 }
 
-// aggregateBuiltin is the built-in function that declares a kind of aggregation.
+// aggregateBuiltin returns the built-in function that declares a kind of aggregation.
 func aggregateBuiltin(name string) func(*Script) jsvm.Native {
 	return func(s *Script) jsvm.Native { return s.lib.aggregates.Builtin(name) }
 }

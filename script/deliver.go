@@ -1,15 +1,15 @@
 package script
 
 import (
-	"gotap/runtime"
+	"gotap/runtime/record"
 	"gotap/script/output"
 	"gotap/script/value"
 )
 
 // Deliver handles one record: its lines are printed and its events go to the probe's callback, in the order logged. A thread that waits
 // for the record is released whatever happens. Deliver is for the host, and for tests and replays that have no ring.
-func (s *Script) Deliver(rec runtime.Record) {
-	if rec.Flags&runtime.RecordHold != 0 {
+func (s *Script) Deliver(rec record.Record) {
+	if rec.Flags&record.FlagHold != 0 {
 		defer s.release(rec.Hold)
 	}
 	if s.Stopped() {
@@ -28,7 +28,7 @@ func (s *Script) Deliver(rec runtime.Record) {
 			return
 		}
 		item := &rec.Items[i]
-		if item.Format.Kind == runtime.ItemEvent {
+		if item.Format.Kind == record.ItemEvent {
 			s.deliverItem(p, name, &rec, item)
 			continue
 		}
@@ -37,11 +37,11 @@ func (s *Script) Deliver(rec runtime.Record) {
 }
 
 // deliverElsewhere offers a record of an unknown probe to the guests and to Options.Others.
-func (s *Script) deliverElsewhere(rec *runtime.Record) bool {
+func (s *Script) deliverElsewhere(rec *record.Record) bool {
 	for _, g := range s.guests {
 		if g.probes.ByID(rec.Probe) != nil {
 			other := *rec
-			other.Flags &^= runtime.RecordHold // this script releases the thread
+			other.Flags &^= record.FlagHold // this script releases the thread
 			g.Deliver(other)
 			return true
 		}
@@ -49,7 +49,7 @@ func (s *Script) deliverElsewhere(rec *runtime.Record) bool {
 	return s.opts.Others != nil && s.opts.Others(rec)
 }
 
-func (s *Script) probeName(p *Probe, rec *runtime.Record) string {
+func (s *Script) probeName(p *Probe, rec *record.Record) string {
 	if p != nil {
 		return p.Name
 	}
@@ -65,7 +65,7 @@ func (s *Script) release(ticket uint32) {
 }
 
 // deliverItem hands one event to the probe's callback, or to the output when there is none.
-func (s *Script) deliverItem(p *Probe, name string, rec *runtime.Record, item *runtime.Item) {
+func (s *Script) deliverItem(p *Probe, name string, rec *record.Record, item *record.Item) {
 	if p == nil || !p.HasExit() {
 		s.out.Event(output.Event{Probe: name, Pid: rec.Pid, Tid: rec.Tid, Time: rec.Time, Comm: value.Comm(&rec.Header),
 			Fields: s.lib.events.Fields(item)})

@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/facility"
+	"gotap/runtime/record"
 	"gotap/script/limits"
 	"gotap/script/output"
 )
@@ -19,7 +20,7 @@ type Options struct {
 
 	Std    fs.FS             // the standard library, "gotap/NAME" is NAME.js or NAME.ts in it; may be nil
 	Args   map[string]string // values given with --arg
-	Arena  *runtime.Arena    // nil: an arena of its own, closed with the script
+	Arena  *arena.Arena      // nil: an arena of its own, closed with the script
 	Unsafe bool              // destructive built-in functions are allowed in programs
 	Output output.Sink       // nil: everything is discarded
 	Own    *diag.Controls    // collects the control sequences in the script's own texts, which it may print; may be nil
@@ -39,7 +40,7 @@ type Options struct {
 
 	// Others is offered, on the host's goroutine, each record of a probe that is neither the script's nor a guest's, and reports
 	// whether it took it. No thread waits for such a record. It may be nil.
-	Others func(rec *runtime.Record) bool
+	Others func(rec *record.Record) bool
 
 	// Facilities is where callbacks of facility() are registered, until Close; nil: a table of its own.
 	Facilities *facility.Table

@@ -1,14 +1,15 @@
 package script
 
 import (
-	"gotap/runtime"
+	"gotap/runtime/record"
+	"gotap/runtime/snapshot"
 )
 
 // dumped is a script as its recorders see it.
 type dumped struct{ *Script }
 
-// Played is a record with the name of its probe; ok is false for a probe of another script.
-func (d dumped) Played(rec *runtime.Record) (r Played, ok bool) {
+// Played returns a record with the name of its probe; ok is false for a probe of another script.
+func (d dumped) Played(rec *record.Record) (r Played, ok bool) {
 	p := d.probes.ByID(rec.Probe)
 	if p == nil {
 		return Played{}, false
@@ -16,11 +17,11 @@ func (d dumped) Played(rec *runtime.Record) (r Played, ok bool) {
 	return d.probes.Played(p, rec), true
 }
 
-// Replayed is a played record with the number of its probe here.
-func (d dumped) Replayed(r Played) (runtime.Record, bool) { return d.probes.Replayed(r) }
+// Replayed returns a played record with the number of its probe here.
+func (d dumped) Replayed(r Played) (record.Record, bool) { return d.probes.Replayed(r) }
 
 // journalRecord records a record of the script's own probe. Those of a dump are recorded with it.
-func (s *Script) journalRecord(p *Probe, rec *runtime.Record) {
+func (s *Script) journalRecord(p *Probe, rec *record.Record) {
 	if s.world.Journal != nil && !s.lib.recorders.Dumping() {
 		s.world.Journal.Record(s.probes.Played(p, rec))
 	}
@@ -68,4 +69,4 @@ func (s *Script) PlayTimer(nth int) {
 
 // PlayValues gives objects the values that programs had given them. Objects that no program of the script uses are not changed:
 // callbacks compute their values.
-func (s *Script) PlayValues(list []runtime.Snapshot) { s.objects.Restore(list) }
+func (s *Script) PlayValues(list []snapshot.Snapshot) { s.objects.Restore(list) }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"gotap/runtime"
+	"gotap/runtime/record"
 	"gotap/script/jsvm"
 	"gotap/script/recorder"
 )
@@ -21,7 +21,7 @@ func (h hosted) Tick(now time.Time) {
 	}
 }
 
-// NextTick is how long the next timer of the script or a guest waits.
+// NextTick returns how long the next timer of the script or a guest waits.
 func (h hosted) NextTick() (time.Duration, bool) {
 	next := h.lib.timers.Earliest(time.Time{})
 	for _, g := range h.guests {
@@ -34,8 +34,8 @@ func (h hosted) NextTick() (time.Duration, bool) {
 }
 
 // Drop releases the thread that waits for a record.
-func (h hosted) Drop(rec runtime.Record) {
-	if rec.Flags&runtime.RecordHold != 0 {
+func (h hosted) Drop(rec record.Record) {
+	if rec.Flags&record.FlagHold != 0 {
 		h.release(rec.Hold)
 	}
 }
@@ -145,7 +145,7 @@ func (s *Script) exhausted() {
 	s.status = 1
 }
 
-// jsBegin is begin(fn).
+// jsBegin implements begin(fn).
 func (s *Script) jsBegin(call goja.FunctionCall) goja.Value {
 	if fn := s.machine.FnArgument(s.machine.Site(), call, 0, "begin(() => { … })"); fn != nil {
 		s.begins = append(s.begins, fn)
@@ -153,7 +153,7 @@ func (s *Script) jsBegin(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// jsEnd is end(fn).
+// jsEnd implements end(fn).
 func (s *Script) jsEnd(call goja.FunctionCall) goja.Value {
 	if fn := s.machine.FnArgument(s.machine.Site(), call, 0, "end(() => { … })"); fn != nil {
 		s.ends = append(s.ends, fn)
@@ -161,7 +161,7 @@ func (s *Script) jsEnd(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// jsStop is stop(code): nothing is delivered after it, and the callback that calls it ends there.
+// jsStop implements stop(code): nothing is delivered after it, and the callback that calls it ends there.
 func (s *Script) jsStop(call goja.FunctionCall) goja.Value {
 	m, code := s.machine, int64(0)
 	if v := call.Argument(0); !goja.IsUndefined(v) {

@@ -8,7 +8,8 @@ import (
 	"github.com/dop251/goja"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/snapshot"
 	"gotap/script/aggregate"
 	"gotap/script/console"
 	"gotap/script/environ"
@@ -38,7 +39,7 @@ import (
 type Script struct {
 	opts   Options
 	out    output.Sink
-	arena  *runtime.Arena
+	arena  *arena.Arena
 	owned  bool // the arena is closed with the script
 	world  *journal.World
 	tracer Tracer
@@ -96,7 +97,7 @@ const checkArena = 64 << 20
 func newScript(o Options) (*Script, error) {
 	s := &Script{opts: o, out: o.Output, arena: o.Arena}
 	if s.arena == nil {
-		arena, err := runtime.NewArena(runtime.ArenaOptions{Size: checkArena})
+		arena, err := arena.New(arena.Options{Size: checkArena})
 		if err != nil {
 			return nil, err
 		}
@@ -216,11 +217,11 @@ func (s *Script) Plan(old *Script) (keep, add, remove []*Probe) { return s.probe
 // Options lists the script's own options, for --help.
 func (s *Script) Options() []Option { return s.lib.options.List }
 
-// Inputs are the files of the script, for a watcher: absolute paths, and the name given for the script itself.
+// Inputs returns the files of the script, for a watcher: absolute paths, and the name given for the script itself.
 func (s *Script) Inputs() []string { return s.machine.Files.Inputs }
 
 // Arena is where the script's objects are.
-func (s *Script) Arena() *runtime.Arena { return s.arena }
+func (s *Script) Arena() *arena.Arena { return s.arena }
 
 // SetTracer sets what places the script's probes. It is called once, before Start.
 func (s *Script) SetTracer(t Tracer) {
@@ -230,18 +231,18 @@ func (s *Script) SetTracer(t Tracer) {
 // Stopped reports whether the script has called stop. Safe for concurrent use.
 func (s *Script) Stopped() bool { return s.machine.Stopped.Load() }
 
-// Status is the exit status that stop was given, 0 otherwise. The host must not be running.
+// Status returns the exit status that stop was given, 0 otherwise. The host must not be running.
 func (s *Script) Status() int { return s.status }
 
-// Verdict is the result of the script's expectations, after End.
+// Verdict returns the result of the script's expectations, after End.
 func (s *Script) Verdict() Verdict { return s.lib.expect.Verdict }
 
-// Values are the present values of the script's shared variables, aggregations and maps, in the order of declaration. Safe for
+// Values returns the present values of the script's shared variables, aggregations and maps, in the order of declaration. Safe for
 // concurrent use.
-func (s *Script) Values() []runtime.Snapshot { return s.objects.Values() }
+func (s *Script) Values() []snapshot.Snapshot { return s.objects.Values() }
 
 // TakeValues is Values and Reset in one: what is added meanwhile is either in the result or stays. Safe for concurrent use.
-func (s *Script) TakeValues() []runtime.Snapshot { return s.objects.TakeValues() }
+func (s *Script) TakeValues() []snapshot.Snapshot { return s.objects.TakeValues() }
 
 // Reset sets them all back to their first values. Safe for concurrent use.
 func (s *Script) Reset() { s.objects.Reset() }

@@ -1,7 +1,7 @@
 package script
 
 import (
-	"gotap/runtime"
+	rtvalue "gotap/runtime/value"
 	"gotap/script/environ"
 	"gotap/script/expect"
 	"gotap/script/journal"
@@ -61,5 +61,5 @@ func ProbeOptions() []ProbeOption { return probe.Options() }
 // EventKinds lists the kinds of events that on() listens to.
 func EventKinds() []EventKind { return listen.Kinds() }
 
-// StackLines is a stack for the output, a text for each frame; named is the result of Tracer.Stack for its addresses.
-func StackLines(v runtime.Value, named []Symbol) []string { return value.StackLines(v, named) }
+// StackLines returns a stack for the output, a text for each frame; named is the result of Tracer.Stack for its addresses.
+func StackLines(v rtvalue.Value, named []Symbol) []string { return value.StackLines(v, named) }

@@ -8,13 +8,13 @@
 //
 // calltree(specs, { args, inside, most, optional, print })
 //     args      how many arguments to show, 0 to 4 (2)
-//     inside    a function: only calls made while it runs are shown, and itself
-//     most      disables the probes after so many lines (0: never)
+//     inside    a function: shows only its calls, and what is called while it runs
+//     most      disables the probes after this many lines (0: never)
 //     print     called on the host with { text, enter, depth, func, tid, time } of each line instead of console.log
-//   gives { probes }
+//   returns { probes }
 //
-// The depth is kept at the probe, for each thread on its own. A call that is left by an exception or longjmp has no return line;
-// the depth is right again when the outermost call returns.
+// The probes count the depth of each thread. A call that ends with an exception or longjmp has no return line;
+// the depth is correct again when the outermost call returns.
 
 import { options } from "gotap/module";
 import { duration, milliseconds } from "gotap/time";
@@ -37,7 +37,7 @@ export function calltree(specs, given) {
     enter(c) { this.depth = gated && open.value === 0 ? -1 : depth.value; },
     leave(c) {
       if (this.depth < 0) return;
-      depth.value = this.depth - 1; // the call's own entry was counted before
+      depth.value = this.depth - 1; // without the call itself, which the other probe has counted
       exit({ depth: depth.value, func: c.func, ret: c.ret, ns: c.elapsed });
     },
     exit: show.leave,
@@ -49,12 +49,12 @@ export function calltree(specs, given) {
   return { probes };
 }
 
-// printer makes the lines.
+// printer returns a function that formats and prints the lines.
 function printer(o) {
   let lines = 0, first = 0;
   const self = { limit: () => {}, enter, leave };
   function put(e, enter, text) {
-    if (o.most > 0 && lines >= o.most) return; // what was under way
+    if (o.most > 0 && lines >= o.most) return; // records that were sent before the probes were disabled
     if (first === 0) first = e.time;
     const depth = Math.max(0, Number(e.depth));
     const head = `${milliseconds(e.time - first).padStart(10)} ms  ${`${e.comm}/${e.tid}`.padEnd(16)} ${"  ".repeat(depth)}`;
@@ -71,7 +71,7 @@ function printer(o) {
   return self;
 }
 
-// word shows small integers as they are and others as addresses; floats, truth values and structs are what they are.
+// word formats small integers as decimal numbers and others as addresses; floats, booleans and structs stay as they are.
 function word(v) {
   if (typeof v !== "bigint" && !Number.isInteger(v)) return String(v);
   const n = BigInt(v);

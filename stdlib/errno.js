@@ -3,9 +3,9 @@
 //   import { errno } from "gotap/errno";
 //   console.log(errno(-2));          // "ENOENT"
 //
-// errno(n)        the name; n has either sign, as libc's errno and as system calls return it. The number as text when it has none
-// result(ret)     what a system call returned, as people read it: "-1 ENOENT", or the number
-// isError(ret)    is it a system call's error: -4095 … -1
+// errno(n)        the name; n may be positive, as in libc's errno, or negative, as from system calls. Without a name: the number as text
+// result(ret)     the result of a system call as text: "-1 ENOENT", or the number
+// isError(ret)    whether it is an error of a system call: -4095 … -1
 //
 // The numbers are those of x86 and ARM. Host only: in a program, put the number into the record and name it in the callback.
 

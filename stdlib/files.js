@@ -3,15 +3,15 @@
 //   import { fdPath } from "gotap/files";
 //   probe("libc:write", { enter(c) { exit({ fd: c.arg0 }); }, exit(e) { console.log(fdPath(e.pid, e.fd)); } });
 //
-// fdPath(pid, fd)      what it is open on: a path, "socket:[5]", "pipe:[6]"; or "fd 7" when that is not known any more
+// fdPath(pid, fd)      what the descriptor refers to: a path, "socket:[5]", "pipe:[6]"; or "fd 7" if it is closed by now
 // descriptors(pid)     { 0: "/dev/pts/1", … }
 // fdFlags(pid, fd)     the flags it was opened with, for gotap/syscalls' openFlags
-// fdPosition(pid, fd)  where the next read or write is
+// fdPosition(pid, fd)  the offset of the next read or write
 // baseName(path) dirName(path)
 // atPath(pid, dirfd, path)   the path that openat(dirfd, path) means, absolute where possible
 //
-// A callback runs after the hit, so a descriptor that was closed or opened again since has another path, or none. Where it
-// has to be right, ask with exit.hold(…). Host only.
+// A callback runs after the hit: if the descriptor was closed or reused meanwhile, it has another path, or none. Where that
+// matters, send the record with exit.hold(…), so that the thread waits. Host only.
 
 export function fdPath(pid, fd) {
   return readLink(`/proc/${pid}/fd/${fd}`) ?? `fd ${fd}`;

@@ -3,12 +3,12 @@
 //   import { dump, printable } from "gotap/hexdump";
 //   probe("libc:write", { enter(c) { exit({ data: bytes(c.arg1, min(c.arg2, 64)) }); }, exit(e) { console.log(dump(e.data)); } });
 //
-// dump(bytes, { base, width, limit })   lines of offset, hexadecimal and text; base is the first offset (0), width the bytes of
-//                                       a line (16), limit how many bytes are shown (all): what is left out is counted
+// dump(bytes, { base, width, limit })   lines of offset, hexadecimal and text; base is the first offset (0), width the bytes in
+//                                       a line (16), limit how many bytes are shown (all); a last line counts the rest
 // printable(bytes, limit?)              on one line: text as it is, \n \r \t \\ and \xNN for the rest; cut at limit with ".."
 // hexBytes(bytes)                       "de ad be ef"
 //
-// Bytes are what bytes(p, n) in a program, or memory(…) gives; text is taken too. Host only.
+// Bytes are what bytes(p, n) in a program or memory(…) returns, or a string. Host only.
 
 import { options } from "gotap/module";
 

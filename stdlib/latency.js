@@ -4,16 +4,16 @@
 //   latency("libc:read", "reads");                               // a histogram, printed at the end
 //   slower("libc:write", { ms: 10 }, e => console.log(e.func, e.ns, `${e.stack}`));
 //
-// latency(spec, name, { when, bits, optional })   a histogram of nanoseconds, and count, average and total. when: a program c => …, run
-//                                             in leave, that says which calls count. bits: 0 to 5 for finer buckets (0). Gives
+// latency(spec, name, { when, bits, optional })   a histogram of nanoseconds, and count, average and total. when: a program c => … that
+//                                             runs in leave: only calls for which it is true count. bits: 0 to 5 for finer buckets (0). Returns
 //                                             { spec, hist, stats, probes, print(), summary() }
-// slower(spec, { ms, us, frames, when, optional }, fn)   calls fn on the host for each call of at least so long, with { func, ns, ret, a, b, c, stack }: its
-//                                             first three arguments and up to so many frames (8). Gives { probes }
-// quantile(histogram, part)                   a value that so large a part of all (0.99) does not exceed, as far as the buckets show
-// byKey(spec, name, key, { when, optional })  stats of nanoseconds by what key, a program c => …, gives in enter. Gives { stats, probes }
+// slower(spec, { ms, us, frames, when, optional }, fn)   calls fn on the host for each call that took ms + us or longer, with { func, ns, ret, a, b, c, stack }: its
+//                                             first three arguments and a stack of at most `frames` frames (8). Returns { probes }
+// quantile(histogram, part)                   an upper bound of the quantile, part is from 0 to 1: 0.99 gives a value that 99 % of all do not exceed
+// byKey(spec, name, key, { when, optional })  stats of nanoseconds by key: a program c => … that runs in enter. Returns { stats, probes }
 //
-// A recursive call has a clock of its own. The times have the cost of probes inside the calls in them. A spec whose module is
-// missing is an error, with `optional` only a module that is not there at any time.
+// Recursive calls are timed separately. The times include the cost of probes inside the calls. A spec whose module is
+// missing is an error; with `optional` the module may be loaded later, and it is reported only if it never is.
 
 import { options } from "gotap/module";
 import { duration } from "gotap/time";
@@ -45,7 +45,7 @@ export function latency(spec, name = `${spec}, ns`, given) {
   return self;
 }
 
-// The upper end of a bucket stands for all of it.
+// All values of a bucket count as its upper end.
 export function quantile(histogram, part) {
   const { buckets } = histogram;
   let left = part * buckets.reduce((n, b) => n + Number(b.count), 0);

@@ -4,25 +4,25 @@
 //   const m = mutexes({ least: 50000 });
 //   end(() => { for (const [mutex, s] of m.waits.entries()) console.log(sym(mutex), s.count, s.total); });
 //
-// mutexes({ module, least })     times how long threads wait for a mutex, and how long they hold it; waits shorter than least
-//                                nanoseconds (0) do not count. Gives { waits, wait, holds, hold, probes }: stats by mutex and a
+// mutexes({ module, least })     measures how long threads wait for a mutex, and how long they hold it; waits shorter than least
+//                                nanoseconds (0) do not count. Returns { waits, wait, holds, hold, probes }: stats by mutex and a
 //                                histogram of each
-// owner(p) waiters(p)            in programs: thread that holds the mutex at p, 0 for none; how many use it. glibc on 64-bit machines
+// owner(p) waiters(p)            in programs: the thread that holds the mutex at p, or 0; the number of its users. glibc on 64-bit machines
 //
-// A mutex is named by its address: sym(pid, address) names those that are variables of a program or library. A wait is the time that
-// the locking function spends in the kernel's futex call: one that finds the mutex free, or spins, has none, whatever its probes cost.
-// That wait, too, is longer than without gotap where the holder is stopped at a probe; and a hold has the cost of the probes at
-// its ends in it, 10 to 40 microseconds where threads are stopped. So look at those well above. A hold that ends in
-// pthread_cond_wait, which unlocks inside the library, is counted up to the next unlock; one of a recursive mutex from its first lock
-// to its last unlock. A wait in pthread_mutex_timedlock counts too, also one that ends without the mutex; trylock never waits.
-// Without libc's functions the run goes on, and a line at the end says so.
+// The key of a mutex is its address: sym(pid, address) names those that are variables of a program or library. A wait is the time that
+// the locking function spends in the futex call: without that call, when the mutex is free or the thread spins, there is no wait, whatever
+// the probes cost. A wait is longer than without gotap if the holder is stopped at a probe meanwhile; a hold includes the cost of the probes
+// at both ends, 10 to 40 microseconds. So only times well above that mean something. A hold that ends in
+// pthread_cond_wait, which unlocks inside the library, counts up to the next unlock; that of a recursive mutex counts from the first lock
+// to the last unlock. Waits in pthread_mutex_timedlock count too, even if they time out; trylock never waits.
+// If the target has no such functions, the run continues, and a line at the end says so.
 
 import { options, absent } from "gotap/module";
 
 export function owner(p) { return u32(p + 8); }
 export function waiters(p) { return u32(p + 12); }
 
-// again reports whether the thread has locked a recursive mutex more than once: glibc counts behind the lock's word.
+// again reports whether the thread has locked a recursive mutex more than once: glibc's counter follows the lock word.
 function again(c, p) { return owner(p) === c.tid && u32(p + 4) > 1; }
 
 export function mutexes(given) {
@@ -31,7 +31,7 @@ export function mutexes(given) {
   const waits = stats("waits by mutex, ns", { keys: 1 }), holds = stats("holds by mutex, ns", { keys: 1 });
   const wait = hist("wait, ns"), hold = hist("hold, ns");
   const since = map("held since", { keys: 2, max: 16384 });
-  const locks = perThread(0), waited = perThread(0); // the thread is in a locking function; what it has waited there
+  const locks = perThread(0), waited = perThread(0); // 1 in a locking function; how long the thread has waited there
   const at = name => `${o.module}:${name}`;
   const locking = probe([at("pthread_mutex_lock"), at("pthread_mutex_timedlock"), at("pthread_mutex_clocklock")], {
     enter(c) {

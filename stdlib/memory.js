@@ -4,18 +4,18 @@
 //   const heap = allocations({ least: 1024 });
 //   end(() => { for (const [address, size] of heap.live.entries()) console.log(hex(address), size); });
 //
-// allocations({ module, least, every, max, on })   keeps what is allocated and not freed yet:
-//     module   where malloc, calloc, realloc, free and their kin are: "libc", "libjemalloc", "libtcmalloc", or a program
+// allocations({ module, least, every, max, on })   keeps the blocks that are allocated and not freed yet:
+//     module   what has malloc, calloc, realloc, free and the like: "libc", "libjemalloc", "libtcmalloc", or a program
 //     least    smaller blocks do not count (0)
-//     every    keeps one block of so many (1), to cost less
-//     max      blocks there is room for (65536); more are counted as lost
+//     every    N keeps one block in N (1), which costs less
+//     max      the largest number of blocks (65536); more are counted as lost
 //     on       a program (c, address, size) that runs for each block kept, in leave of the allocating function
 //     told     called on the host with the record, when that program ends with exit({…})
-//   gives { live, sizes, allocated, freed, probes }: a map from address to size, a histogram, and two counts
+//   returns { live, sizes, allocated, freed, probes }: a map from address to size, a histogram, and two counts
 //
-// Memory taken by mmap itself is not seen, nor is what an allocator written by the program hands out of its blocks. realloc
-// is a free and an allocation. A module without these functions is an error at the start, or, when it is not mapped then, a line
-// at the end.
+// Memory from mmap is not seen, nor are the parts into which the program divides a block itself. A realloc
+// counts as a free and an allocation. A module without these functions is an error at the start; if no such module is ever loaded,
+// a line at the end says so.
 
 import { options, absent } from "gotap/module";
 
@@ -45,7 +45,7 @@ export function allocations(given) {
     probe(at("realloc"), {
       enter(c) { this.old = c.arg0; this.size = c.arg1; },
       leave(c) {
-        if (c.ret === 0 && this.size !== 0) return; // the old block is still there
+        if (c.ret === 0 && this.size !== 0) return; // realloc failed: the old block is still allocated
         forget(this.old);
         note(c, c.ret, this.size);
       },
@@ -58,7 +58,7 @@ export function allocations(given) {
   return { live, sizes, allocated, freed, probes };
 }
 
-// keeper is the program that notes a block. C libraries call one allocator from another, so a block may be noted twice.
+// keeper returns the program that records a block. One allocator may call another, so a block may be recorded twice.
 function keeper(o, live, sizes, allocated) {
   const least = o.least, every = o.every, on = o.on;
   return (c, address, size) => {

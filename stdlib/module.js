@@ -1,24 +1,24 @@
-// gotap/module: what modules that place probes have in common.
+// gotap/module: helpers for modules that place probes.
 //
 //   import { options, places, absent } from "gotap/module";
 //   const { least } = options("gotap/mine", given, { least: 0 });
 //   const probes = [probe(places(option("f", "libmine:open,libmine:close")), c => log(c.func))];
 //   absent("gotap/mine", probes, "libmine, which has mine_open");
 //
-// options(module, given, defaults)   the options with their defaults; one that is not among the defaults is an error
-// places(text)                       the places in a text that separates them by commas, as a list; commas within brackets, as of
-//                                    "geo::area(int, int)", separate none
-// linked(library, names)             the places of a library's functions, wherever they are: in the library, or in the program itself when it was
+// options(module, given, defaults)   the given options completed with their defaults; an option without a default is an error
+// places(text)                       splits a text into places at its commas; commas within brackets, as in
+//                                    "geo::area(int, int)", do not separate places
+// linked(library, names)             the places of a library's functions: in the library itself, or in a program that was
 //                                    linked with it statically, as node is with OpenSSL
-// inOrder(module, name, given, fn)   [options, function], in whichever order they were given; last of all true when there has to be a function
-// absent(module, probes, what, each)  at the end says what the target has to have, when none of the probes was ever hit, or that it has it
-//                                    and did not use it: it has it when one of the probes has a place, or each of the last argument has one
+// inOrder(module, name, given, fn, needed)  [options, function] of two arguments in any order; with needed a missing function is an error
+// absent(module, probes, what, each)  reports at the end that none of the probes was ever hit: because the target lacks `what`, or because it has it
+//                                    and did not use it. The target has it if every probe of `each` has a place; without `each`, if any of probes has
 //
-// Conventions of the library: importing a module places no probe, calling a function of it may. Functions that place probes
-// take a place or an options object and return an object with `probes`, which can be disabled, and what they add up. Where they take a
-// function too, either may stand first, and options may be left out.
-// Functions that look something up on the host never throw because a process has ended: they return undefined, or the number
-// itself as text. Mistakes in the call are errors that begin with the module's name. Places in libraries that a target may lack
+// Conventions of the library: importing a module places no probe; calling its functions may. Functions that place probes
+// take a place or an options object and return an object with `probes`, which can be disabled, and their aggregations. Where they take a
+// function too, options and function may come in any order, and the options may be left out.
+// Functions that look something up on the host do not throw if a process has ended: they return undefined, or the number
+// as text. Wrong arguments are errors that begin with the module's name. Places in libraries that a target may lack
 // are optional, so that the run continues, and absent() reports them.
 
 export function options(module, given, defaults) {
@@ -38,7 +38,7 @@ export function inOrder(module, name, given, fn, needed = false) {
   return [given ?? undefined, fn ?? undefined];
 }
 
-// Operators of C++, whose names have brackets and commas that are none.
+// Operators of C++: brackets and commas in their names do not count as such.
 const operators = /^operator\s*(\(\)|\[\]|,|[-+*/%^&|~!=<>]+)/;
 
 export function places(text) {
@@ -60,7 +60,7 @@ export function places(text) {
 
 export const linked = (library, names) => names.flatMap(name => [`${library}:${name}`, name]);
 
-const waiting = new Map(); // what is said of whom, once, and whether any of its probes was hit
+const waiting = new Map(); // probes by the line that reports that none was hit, so that the line is printed once
 
 export function absent(module, probes, what, each) {
   const text = `${module}: nothing was seen; the target has to have ${what}`;

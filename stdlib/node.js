@@ -1,17 +1,17 @@
-// gotap/node: Node.js, by functions of libuv and V8 that it exports.
+// gotap/node: Node.js, through the functions of libuv and V8 that it exports.
 //
 //   import { loop, collections } from "gotap/node";
 //   const l = loop({ ms: 50 }, e => console.log(`the event loop was busy for ${e.ns} ns`));
 //   end(() => l.busy.print());
 //
-// loop({ module, uv, ms }, fn?)      histograms of how long the event loop was busy between two waits, and waited: { busy, waiting, probes }; with
-//                                    fn calls it for each busy time of at least so many milliseconds, with { ns }
+// loop({ module, uv, ms }, fn?)      histograms of how long the event loop was busy between two waits, and how long it waited: { busy, waiting, probes }.
+//                                    Calls fn, if given, with { ns } for each busy time of at least ms milliseconds
 // collections({ module }, fn)        calls fn with { ns } for each garbage collection
-// lookups({ module, uv }, fn)        calls fn with { host } for each name that is looked up
+// lookups({ module, uv }, fn)        calls fn with { host } for each host name that is looked up
 // opens({ module, uv }, fn)          calls fn with { path, flags } for each file opened
 //
-// module is the program ("node"), uv where libuv is: the same, or "libuv" for builds that share it, as Debian's. JavaScript's own
-// functions are compiled as the program runs and have no places. A line at the end says if the target is not Node.js.
+// module is the program ("node"); uv is what contains libuv: the program, or "libuv" for builds that share it, such as Debian's. JavaScript
+// functions are compiled while the program runs and cannot be probed. If the target is not Node.js, a line at the end says so.
 
 import { inOrder, options, absent } from "gotap/module";
 
@@ -19,7 +19,7 @@ const common = { module: "node", uv: "" };
 const libuv = o => o.uv === "" ? [o.module, "libuv"] : [o.uv];
 const needs = o => `Node.js as ${o.module}, with libuv in it or beside it`;
 
-// either are the places of a function, here or there.
+// either returns the places of a function in the program and in libuv.
 const either = (o, name) => libuv(o).map(module => `${module}:${name}`);
 
 export function loop(given, fn) {
@@ -29,7 +29,7 @@ export function loop(given, fn) {
   const telling = fn !== undefined;
   const busy = hist("event loop busy, ns"), waiting = hist("event loop waiting, ns");
   const polling = perThread(0), woke = perThread(0);
-  // uv__io_poll calls back what is ready itself: only the wait of the kernel in it is one.
+  // uv__io_poll also runs callbacks, so only the system call in it counts as waiting.
   const loops = probe(either(o, "uv__io_poll"), {
     enter(c) { polling.value = 1; },
     leave(c) { polling.value = 0; },

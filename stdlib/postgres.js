@@ -1,17 +1,17 @@
-// gotap/postgres: PostgreSQL's server processes, by the static marks of builds with --enable-dtrace, as Debian's and Fedora's are.
+// gotap/postgres: PostgreSQL's server processes, through the static marks of builds with --enable-dtrace, such as Debian's and Fedora's.
 //
 //   import { queries } from "gotap/postgres";
 //   queries({ ms: 100 }, e => console.log(e.ns, e.sql));
 //
-// queries({ ms }, fn)     calls fn with { sql, ns } for each query, of at least so many milliseconds: from its first message to the next
-//                         query or to idleness, those that fail and those with bound arguments as well
+// queries({ ms }, fn)     calls fn with { sql, ns } for each query of at least ms milliseconds: from its first message to the next
+//                         query or until the server is idle; also for queries that fail and those with bound arguments
 // phases()                times of parse, rewrite, plan and execute by phase: { phases, probes }
 // transactions()          counts by "started", "committed", "aborted": { transactions, probes }
 // lockWaits(fn)           calls fn with { lock, ns } for each wait for a light-weight lock inside the server
 // checkpoints(fn)         calls fn with { ns } for each checkpoint
 //
 // Trace a server process, or the postmaster with --follow children: each connection has a process. The text of a query is cut
-// at 1024 bytes. Without the marks a line at the end says so.
+// at 1024 bytes. If the server has no marks, a line at the end says so.
 
 import { inOrder, options, absent } from "gotap/module";
 
@@ -24,8 +24,8 @@ export function queries(given, fn) {
   const least = Math.round(ms * 1e6);
   const text = map("text of a query", { keys: 1, max: 4096, full: "evict" });
   const at = perThread(0), ran = perThread(0);
-  // A statement shows its text as each step of it begins, and idleness none. Only steps that run something make it a query, so that
-  // to prepare one is none; drivers that bind arguments go through parse, bind and execute, and there is no query__start.
+  // The server sets its status to the statement's text when each step begins, and to a text without SQL when it is idle. Only steps that run
+  // something count, so preparing is not a query. Drivers that bind arguments use parse, bind and execute: query__start does not fire.
   const status = probe(mark("statement__status"), {
     enter(c) {
       const ns = c.time - at.value, done = ran.value === 1 && ns >= least;
@@ -97,7 +97,7 @@ export function lockWaits(fn) {
       optional: true,
     }),
   ];
-  return { probes }; // a server whose processes never wait for each other is no mistake
+  return { probes }; // it is normal that server processes never wait for each other
 }
 
 export function checkpoints(fn) {

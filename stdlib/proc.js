@@ -4,19 +4,19 @@
 //   on("exec", e => console.log(e.pid, command(e.pid)));
 //
 // exe(pid) cwd(pid)        paths of the program and the working directory
-// command(pid)             the command line, arguments joined with a blank; [NAME] while there is none
-// args(pid)                its arguments, as a list; empty while it replaces its program, and when it has ended and nobody has asked how
+// command(pid)             the command line, arguments joined with blanks; [NAME] if there is none
+// args(pid)                its arguments, as a list; empty during an exec, and for a zombie
 // environ(pid)             its environment as it was at the start, as an object
 // parent(pid) user(pid)    numbers
 // threads(pid)             thread numbers
-// threadName(pid, tid)     the name of one
-// cpuTime(pid, tid?)       nanoseconds on a processor so far, of the process or of one thread, to the tick of 10 ms
+// threadName(pid, tid)     the name of a thread
+// cpuTime(pid, tid?)       processor time of the process or of one thread so far: nanoseconds, in steps of 10 ms
 // rss(pid)                 bytes of memory in use
 // maps(pid)                [{ start, end, access, offset, path }]
 // status(pid)              the fields of /proc/PID/status, as text
 //
-// All are undefined when there is no such process, or its owner does not allow it. Host only: in a program c.pid, c.tid, c.ppid,
-// c.uid, c.gid and c.comm are at hand.
+// All return undefined if there is no such process, or if gotap may not read it. Host only: programs have c.pid, c.tid, c.ppid,
+// c.uid, c.gid and c.comm.
 
 export const exe = pid => readLink(`/proc/${pid}/exe`);
 export const cwd = pid => readLink(`/proc/${pid}/cwd`);
@@ -27,8 +27,8 @@ export function args(pid) {
   return text === "" ? [] : text.replace(/\0$/, "").split("\0");
 }
 
-// The kernel has no command line to show in the midst of an exec, between taking the old memory away and filling in the new. The
-// name of the thread is there always.
+// During an exec there is no command line: the kernel has removed the old memory and not yet filled in the new. The
+// name of the thread always exists.
 export function command(pid) {
   const all = args(pid);
   if (all === undefined || all.length > 0) return all?.join(" ");
@@ -71,12 +71,12 @@ export function rss(pid) {
 export const threads = pid => readDir(`/proc/${pid}/task`)?.map(Number);
 export const threadName = (pid, tid) => readFile(`/proc/${pid}/task/${tid}/comm`)?.trimEnd();
 
-const tick = 1e7; // nanoseconds: Linux counts for user space in hundredths of a second on every machine
+const tick = 1e7; // nanoseconds: towards user space Linux counts in hundredths of a second on every machine
 
 export function cpuTime(pid, tid) {
   const text = readFile(tid === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${tid}/stat`);
   if (text === undefined) return undefined;
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // the name before it may have blanks and brackets
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // the name before the bracket may itself have blanks and brackets
   return (Number(fields[11]) + Number(fields[12])) * tick;
 }
 

@@ -4,12 +4,12 @@
 //   const c = calls();
 //   end(() => c.calls.print({ top: 10 }));
 //
-// By static marks, which Debian's and Fedora's python3 have (built --with-dtrace):
-//   calls(fn?)        counts Python functions by file and name; with fn calls it instead with { file, name, line } for each
+// Through static marks, which Debian's and Fedora's python3 have (built --with-dtrace):
+//   calls(fn?)        counts calls of Python functions by file and name; with fn, calls fn with { file, name, line } for each instead
 //   returns(fn)       calls fn with { file, name, line } as each returns
 //   imports(fn)       calls fn with { name, ns, found } for each module that is looked for
 //   collections(fn)   calls fn with { generation, ns, collected } for each run of the garbage collector
-// By functions that every CPython has:
+// Through functions that every CPython has:
 //   exceptions(fn)    calls fn with { type, stack } for each exception that C code or the interpreter raises
 // In programs:
 //   text(p, data)     the text of an ASCII str object; data is where its characters start: textAt(version)
@@ -17,9 +17,9 @@
 //   textAt(version)   48 up to 3.11, 40 from 3.12 on: textAt("3.11")
 //
 // 3.11 reports calls between Python functions only while its mark for lines is on, so calls and returns cost a hit for each
-// line. All but text and textAt give { probes } and take { module }: where the interpreter is, when it is neither the program nor a
+// line. All but text and textAt return { probes } and take { module }: the file of the interpreter, if it is neither the program nor a
 // shared libpython. Since 3.12 CPython has no function marks; then, as for a program that is not Python, a line at the end
-// says that nothing was seen. Python's own frames are not in c.stack: that has the interpreter's.
+// says that nothing was seen. c.stack has the interpreter's frames, not Python's.
 
 import { inOrder, options, absent } from "gotap/module";
 
@@ -37,7 +37,7 @@ function marked(module, name, program) {
   return probe(mark(module, name), { ...program, optional: true });
 }
 
-// lines has no effect of its own: 3.11 reports calls between Python functions only while its mark for lines is on.
+// lines only enables a mark: 3.11 reports calls between Python functions only while its mark for lines is on.
 const lines = module => marked(module, "line", { enter(c) {} });
 
 export function calls(fn, given) {
@@ -105,7 +105,7 @@ export function exceptions(fn, given) {
   const place = module === "" ? "_PyErr_SetObject" : `${module}:_PyErr_SetObject`;
   const probes = [probe(place, {
     enter(c) {
-      const type = c.arg1; // a class: its name is the third word of the object
+      const type = c.arg1; // a class object: its third word points to the name
       exit({ type: str(ptr(type + 24), 128), stack: c.stack(8) });
     },
     exit: fn,

@@ -1,16 +1,16 @@
-// gotap/redis: Redis and Valkey servers, by functions that they export.
+// gotap/redis: Redis and Valkey servers, through functions that they export.
 //
 //   import { commands } from "gotap/redis";
 //   const r = commands();
 //   end(() => r.times.print());
 //
-// commands({ module, us }, fn?)     times of commands by the function that does them: { times, probes }. With fn calls it for each command
-//                                   of at least so many microseconds, with { command, ns }
+// commands({ module, us }, fn?)     times of commands by the function that executes them: { times, probes }. Calls fn, if given, for each command
+//                                   of at least us microseconds, with { command, ns }
 // commandName(func)                 "getCommand" is "get"
 //
-// module is the server's file, the program that is traced when left out. The functions are those named …Command that the
-// server's call() calls; in which order a structure of the server has its fields need not be known. A command inside a script or
-// a transaction counts for itself and in the time of the outer one. A line at the end says if the target is not such a server.
+// module is the server's file; the default is the traced program. The functions are those named …Command that the
+// server's call() calls, so the layout of the server's structures does not matter. A command inside a script or
+// a transaction counts by itself and in the time of the outer one. If the target is not such a server, a line at the end says so.
 
 import { inOrder, options, absent } from "gotap/module";
 
@@ -23,7 +23,7 @@ export function commands(given, fn) {
   const telling = fn !== undefined;
   const at = func => module === "" ? func : `${module}:${func}`;
   const times = stats("commands, ns", { keys: 1 });
-  const called = perThread(0); // call() has begun, and no command yet
+  const called = perThread(0); // call() has begun, and has not called a command yet
   const calling = probe(at("call"), { enter(c) { called.value = 1; }, optional: true });
   const running = probe(at("*Command"), {
     when: c => called.value !== 0,

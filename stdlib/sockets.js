@@ -4,14 +4,14 @@
 //   probe("libc:connect", { enter(c) { exit({ to: bytes(c.arg1, min(c.arg2, 128)) }); }, exit(e) { console.log(sockaddr(e.to)); } });
 //
 // In programs, inlined:
-//   familyOf(p) portOf(p)     of the sockaddr at p: the number of the family, the port of an IPv4 or IPv6 one
+//   familyOf(p) portOf(p)     of the sockaddr at p: the number of its family, the port of an IPv4 or IPv6 address
 //
 // On the host:
 //   sockaddr(bytes)           "127.0.0.1:80", "[::1]:80", "unix:/run/x", "unix:@abstract", "netlink:5", or "AF_X25"
-//   decode(bytes)             { family, address, port, path }, what there is of it
+//   decode(bytes)             { family, address, port, path }, without the fields that the family does not have
 //   ipv4(bytes) ipv6(bytes)   addresses as text, of 4 and 16 bytes
 //   socketOf(pid, fd)         { kind, local, remote, state } of a TCP or UDP socket of this machine, undefined of others
-//   lookupError(n)            what getaddrinfo returns: "EAI_NONAME"
+//   lookupError(n)            the name of a result of getaddrinfo: "EAI_NONAME"
 
 import { family } from "gotap/syscalls";
 
@@ -28,7 +28,7 @@ export function ipv6(b) {
   return gap.length < 2 ? hex(words) : `${hex(words.slice(0, gap.at))}::${hex(words.slice(gap.at + gap.length))}`;
 }
 
-// longestZeros is the first of the longest runs of zero words, which is written as "::".
+// longestZeros finds the first of the longest runs of zero words, which the text form abbreviates as "::".
 function longestZeros(words) {
   let best = { at: 0, length: 0 };
   for (let at = 0; at < words.length; at++) {
@@ -50,7 +50,7 @@ export function decode(b) {
   return { family: name };
 }
 
-// unixPath is empty for a socket without a name; an abstract name starts with NUL and may hold more of them.
+// unixPath returns "" for a socket without a name. An abstract name starts with NUL and may contain further NULs.
 function unixPath(b) {
   if (b.length === 0) return "";
   const text = part => String.fromCharCode(...part);
@@ -81,7 +81,7 @@ export function socketOf(pid, fd) {
   return undefined;
 }
 
-// endpoint is "0100007F:0050" of /proc/net: words in the machine's order, little-endian.
+// endpoint parses an address of /proc/net such as "0100007F:0050", whose words are little-endian.
 function endpoint(text) {
   const [address, port] = text.split(":");
   const b = Uint8Array.from(address.match(/../g), h => parseInt(h, 16));

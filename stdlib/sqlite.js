@@ -1,16 +1,16 @@
-// gotap/sqlite: SQLite, by its own interface.
+// gotap/sqlite: SQLite, through its C interface.
 //
 //   import { statements } from "gotap/sqlite";
 //   const s = statements();
 //   end(() => s.times.print({ top: 10 }));
 //
-// whole(sql)                             a text of statements() as people read it: it ends where the statement does, which counts as cut there
-// statements({ module, length }, fn?)    times in sqlite3_step by the text of the statement, and its rows: { times, rows, probes }; with fn calls it with
-//                                        { sql, ns, rows, ok } when a statement is finalized or reset, which is its end
-//   module   "libsqlite3", which is also found in a program that was linked with it statically, or the module that has SQLite in it
+// whole(sql)                             a text of statements() without a ".." after a complete statement, which means that only further ones were cut off
+// statements({ module, length }, fn?)    times in sqlite3_step and numbers of rows by the text of the statement: { times, rows, probes }. Calls fn, if given, with
+//                                        { sql, ns, rows, ok } when a statement ends: when it is finalized or reset
+//   module   "libsqlite3", which also finds a program that was linked with it statically, or the module that contains SQLite
 //   length   bytes of the text to keep (120)
 //
-// Statements prepared before the probes were placed have no text and do not count. When no such library is in the target,
+// Statements prepared before the probes were placed have no text and do not count. If the target has no such library,
 // a line at the end says so.
 
 import { inOrder, options, absent, linked } from "gotap/module";
@@ -43,7 +43,7 @@ export function statements(given, fn) {
       if ((c.ret << 32) >> 32 !== 0 || statement === 0) return;
       let from = this.text;
       for (let i = 0; i < 64 && blank(u8(from)); i++) from++;
-      // The text may have further statements, which the caller prepares one by one: the tail is where the next begins.
+      // The text may have several statements, which the caller prepares one by one: the tail points to the next.
       sql.set(statement, str(from, this.tail === 0 ? length : min(length, ptr(this.tail) - from)));
     },
     optional: true,

@@ -1,15 +1,15 @@
 // gotap/structs: parts of registers and of memory.
 //
 // In programs, inlined:
-//   int(v)        the low 32 bits with their sign: results of C functions that return int
-//   uint(v)       the low 32 bits without a sign
-//   failed(v)     is the int negative? An address is not, whatever its low 32 bits are. failed(integer(c.ret)) serves functions
+//   int(v)        the low 32 bits as a signed number, for results of C functions that return int
+//   uint(v)       the low 32 bits as an unsigned number
+//   failed(v)     whether the int is negative; an address is not, whatever its low 32 bits are. failed(integer(c.ret)) is for functions
 //                 whose results may be of any type
-//   bit(v, n)     is bit n set?
+//   bit(v, n)     whether bit n is set
 //   within(v, lo, hi)    lo <= v && v < hi
 //
 // On the host:
-//   layout({ name: "u32", … })    a reader of structs: fields in order, aligned as C does; types u8 u16 u32 u64 i8 i16 i32 i64
+//   layout({ name: "u32", … })    a reader of structs: fields in order, aligned as in C; types u8 u16 u32 u64 i8 i16 i32 i64
 //                                 f32 f64 ptr, "char[16]" for text and "u8[6]" for bytes; layout.size and layout.read(bytes, at?)
 //
 //   import { int, layout } from "gotap/structs";
@@ -49,7 +49,7 @@ function readAll(members, size, bytes, at) {
   return out;
 }
 
-// run is an array of bytes, or the text in one.
+// run returns an array field: a list of bytes, or its text.
 function run(bytes, from, m) {
   const part = bytes.slice(from, from + m.length);
   if (m.type === "u8") return part;
@@ -57,7 +57,7 @@ function run(bytes, from, m) {
   return String.fromCharCode(...(zero < 0 ? part : part.slice(0, zero)));
 }
 
-// word reads a number; one of 64 bits is a BigInt only where it has to be.
+// word reads a number; it returns a BigInt only where a Number is not exact.
 function word(view, from, type) {
   switch (type) {
     case "u8": return view.getUint8(from);

@@ -1,4 +1,4 @@
-// gotap/syscalls: arguments of system calls as people read them.
+// gotap/syscalls: arguments of system calls as text.
 //
 //   import { openFlags, callText } from "gotap/syscalls";
 //   probe("syscall:openat", {
@@ -12,10 +12,10 @@
 // messageFlags(n) whence(n) futexOp(n) cloneFlags(n) pollEvents(n) clockName(n) madvice(n) atFlags(n) fcntlOp(n)
 // dirfd(n)                                        AT_FDCWD, or the number
 // flags(n, table)                                 for tables of your own: { NAME: bit, … }
-// callText(name, args, texts?)                    "openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC)" of raw argument words; texts has
+// callText(name, args, texts?)                    "openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC)" from raw argument words; texts has
 //                                                 the strings that arguments point to, by their position
 //
-// A bit without a name is kept as a number in hexadecimal. The numbers are those of Linux on x86-64 and, but for O_DIRECTORY and
+// Bits without a name are shown as a hexadecimal number. The numbers are those of Linux on x86-64 and, except O_DIRECTORY and
 // its neighbours, of ARM. Host only: programs put the numbers into the record.
 
 export function flags(n, table, zero = "0") {
@@ -32,18 +32,18 @@ export function flags(n, table, zero = "0") {
   return names.join("|") || zero;
 }
 
-// one names a number by a list, or leaves it.
+// one returns a function that names a number from a list; it returns others unchanged.
 function one(n, names, prefix = "") {
   const low = Number(BigInt.asIntN(32, BigInt(n)));
   return names[low] === undefined ? String(low) : prefix + names[low];
 }
 
-// Flags of several bits come before those they are made of.
+// A flag of several bits comes before the flags that it consists of.
 const openBits = { O_TMPFILE: 0o20200000, O_SYNC: 0o4010000, O_CREAT: 0o100, O_EXCL: 0o200, O_NOCTTY: 0o400, O_TRUNC: 0o1000,
   O_APPEND: 0o2000, O_NONBLOCK: 0o4000, O_DSYNC: 0o10000, FASYNC: 0o20000, O_DIRECT: 0o40000, O_LARGEFILE: 0o100000,
   O_DIRECTORY: 0o200000, O_NOFOLLOW: 0o400000, O_NOATIME: 0o1000000, O_CLOEXEC: 0o2000000, O_PATH: 0o10000000 };
 
-// pipe2 and dup3 take bits of open, but no access mode.
+// pipe2 and dup3 take flags of open, but no access mode.
 const pipeFlags = n => flags(n, openBits);
 
 export function openFlags(n) {
@@ -67,7 +67,7 @@ export const family = n => one(n, families, "AF_");
 const socketTypes = { 1: "SOCK_STREAM", 2: "SOCK_DGRAM", 3: "SOCK_RAW", 4: "SOCK_RDM", 5: "SOCK_SEQPACKET", 6: "SOCK_DCCP", 10: "SOCK_PACKET" };
 
 const socketBits = { SOCK_CLOEXEC: 0o2000000, SOCK_NONBLOCK: 0o4000 };
-const acceptFlags = n => flags(n, socketBits); // bits beside a socket's type, without one
+const acceptFlags = n => flags(n, socketBits); // the flags of a socket's type, without the type
 
 export function socketType(n) {
   const number = Number(BigInt.asUintN(32, BigInt(n)));
@@ -97,7 +97,7 @@ const cloneBits = { CLONE_VM: 0x100, CLONE_FS: 0x200, CLONE_FILES: 0x400, CLONE_
   CLONE_NEWCGROUP: 0x2000000, CLONE_NEWUTS: 0x4000000, CLONE_NEWIPC: 0x8000000, CLONE_NEWUSER: 0x10000000, CLONE_NEWPID: 0x20000000,
   CLONE_NEWNET: 0x40000000, CLONE_IO: 0x80000000 };
 
-// The low byte is the signal that the parent gets.
+// The low byte is the signal that the parent gets when the child ends.
 export function cloneFlags(n) {
   const number = BigInt.asUintN(32, BigInt(n));
   const signal = Number(number & 255n);
@@ -120,7 +120,7 @@ const hexWord = n => BigInt(n) === 0n ? "NULL" : "0x" + BigInt.asUintN(64, BigIn
 const decimal = n => String(BigInt.asIntN(64, BigInt(n)));
 const int = n => String(BigInt.asIntN(32, BigInt(n)));
 
-// What the letters of signatures stand for.
+// How the letters of signatures format an argument.
 const kinds = { d: int, l: decimal, p: hexWord, s: hexWord, a: dirfd, o: openFlags, O: pipeFlags, c: accessMode, m: fileMode, P: mmapProt, M: mmapFlags,
   f: family, t: socketType, T: acceptFlags, g: messageFlags, w: whence, u: futexOp, C: cloneFlags, k: clockName, v: madvice, A: atFlags, F: fcntlOp };
 
@@ -144,7 +144,7 @@ export function callText(name, args, texts = {}) {
   return `${name}(${trimmed(name, args, parts).join(", ")})`;
 }
 
-// trimmed leaves out the mode of an open that makes no file: the word is what was in the register.
+// trimmed removes the mode from an open that creates no file: the register holds an unrelated value.
 function trimmed(name, args, parts) {
   const at = { open: 1, openat: 2 }[name];
   if (at === undefined) return parts;

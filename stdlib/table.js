@@ -1,14 +1,14 @@
-// gotap/table: columns that line up and fit the terminal.
+// gotap/table: aligned columns that fit the terminal.
 //
 //   import { table, size } from "gotap/table";
 //   console.log(table([["read", 12, 0.5], ["write", 3, 11]], { head: ["call", "count", "ms"] }));
 //
-// table(rows, { head, top, width })   text; a column of numbers stands right, others left. top: only the first so many rows, the
-//                                     rest counted in a last line. width: in columns, that of the terminal when left out, 0 for
-//                                     any: the widest text column is cut with "…" until the line fits
+// table(rows, { head, top, width })   text; columns of numbers are aligned right, others left. top: shows at most this many rows and
+//                                     counts the others in a last line. width: of a line (default: of the terminal; 0: no limit);
+//                                     the widest text columns are cut with "…" until the line fits
 // bar(value, most, width)             "@@@@" in proportion
 // size(bytes)                         "1.5 MiB"
-// ordered(entries, value?)            entries of an aggregation or map, the largest first; value(v) is what counts
+// ordered(entries, value?)            entries of an aggregation or map, the largest first; value(v) returns what to compare
 //
 // Host only.
 
@@ -30,9 +30,9 @@ export function table(rows, given) {
   return text.join("\n");
 }
 
-const least = 8; // characters that a cut column keeps
+const least = 8; // characters: no column is cut to fewer
 
-// fit narrows the widest text columns until a line has at most so many characters.
+// fit narrows the widest text columns until a line fits the width, in characters.
 function fit(wide, right, width) {
   if (width <= 0) return;
   for (let over = wide.reduce((a, b) => a + b + 2, -2) - width; over > 0; over--) {
@@ -52,7 +52,7 @@ function pad(text, width, right) {
   return right ? blank + text : text + blank;
 }
 
-// cut is as much of a text as so many columns hold.
+// cut shortens a text to a number of columns.
 function cut(text, width) {
   let kept = "";
   for (const letter of text) {

@@ -3,24 +3,24 @@
 //   import { duration, clock } from "gotap/time";
 //   console.log(`${clock(e.time)} took ${duration(e.ns)}`);     // 12:04:31.250733 took 1.83 ms
 //
-// duration(ns)        with three digits and the unit that fits: "950 ns", "1.83 ms", "12.3 s", "4 min 5 s"
+// duration(ns)        three digits and a fitting unit: "950 ns", "1.83 ms", "12.3 s", "4 min 5 s"
 // milliseconds(ns)    "1.830", for columns
-// clock(time)         the time of day of a hit: c.time, e.time or now()
+// clock(time)         the time of day for c.time, e.time or now()
 // since(time)         seconds since the script was loaded, "0.001830"
-// rate(n, ns)         n in so long, as "12.5 k/s"
+// rate(n, ns)         n per second, "12.5 k/s", where ns is the time that n took
 //
 // Host only; durations are numbers or BigInts of nanoseconds.
 
 const units = ["ns", "us", "ms", "s"];
 const loaded = now();
-const offset = Date.now() * 1e6 - loaded; // of the time of day from monotonic time
+const offset = Date.now() * 1e6 - loaded; // from monotonic time to the time of day
 
 export function duration(ns) {
   const n = Number(ns);
   if (n < 0) return "-" + duration(-n);
   if (n >= 120e9) return `${Math.floor(n / 60e9)} min ${Math.floor(n % 60e9 / 1e9)} s`;
   let k = 0, value = n;
-  for (; value >= 999.5 && k < units.length - 1; k++) value /= 1000; // what would be rounded to 1000 is one of the next unit
+  for (; value >= 999.5 && k < units.length - 1; k++) value /= 1000; // 999.5 would be rounded to 1000: use the next unit
   return `${k === 0 ? Math.round(value) : value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[k]}`;
 }
 

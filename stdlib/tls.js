@@ -1,29 +1,29 @@
-// gotap/tls: what goes through TLS libraries, before it is encrypted and after it is decrypted.
+// gotap/tls: data that passes through TLS libraries, before it is encrypted and after it is decrypted.
 //
 //   import { tls } from "gotap/tls";
 //   import { printable } from "gotap/hexdump";
 //   tls({ limit: 64 }, e => console.log(e.direction, e.size, printable(e.data)));
 //
 // tls({ libraries, limit }, fn)        calls fn with { direction: "sent" | "received", func, connection, size, data }: data is the first
-//                                      limit bytes (256, at most 1024), size what the call moved, connection the library's handle
-// handshakes({ libraries }, fn)        calls fn with { func, connection, ns, ret, ok } when a handshake function returns; one that would block
-//                                      is called again, and is not ok that time. One that another calls is not reported
-//   libraries   any of "libssl" (OpenSSL and its like), "libgnutls", which are also found in a program that was linked with them
-//               statically, as node is; "libnspr4" (NSS; its functions carry unencrypted streams too), or a module that has OpenSSL
-//               in it; ["libssl", "libgnutls"] when left out
-//   both give { probes }
+//                                      limit bytes (256, at most 1024), size the bytes that the call moved, connection the library's handle
+// handshakes({ libraries }, fn)        calls fn with { func, connection, ns, ret, ok } when a handshake function returns. A handshake that would
+//                                      block is not ok, and the program calls it again. Nested calls are not reported
+//   libraries   any of "libssl" (OpenSSL and the like), "libgnutls", which are also found in a program that was linked with them
+//               statically, such as node; "libnspr4" (NSS; its functions carry unencrypted streams too), or a module that contains
+//               OpenSSL; the default is ["libssl", "libgnutls"]
+//   both return { probes }
 //
-// What a program reads and writes through a BIO of OpenSSL that has a connection in it (BIO_f_ssl) is reported too; BIO_read and BIO_write
-// are probed from when the program first makes one on.
+// What a program reads and writes through a BIO of OpenSSL that contains a connection (BIO_f_ssl) is reported too; BIO_read and BIO_write
+// are probed once the program has made the first such BIO.
 //
-// Plain text is what people want to keep secret: print no more of it than needed. A target without the libraries runs as it
-// would, and a line at the end says so. Go's crypto/tls is none of these.
+// People encrypt what they want to keep secret: print no more of it than needed. A target without the libraries runs as
+// usual, and a line at the end says so. Go's crypto/tls is not supported.
 
 import { inOrder, options, absent, linked } from "gotap/module";
 
 const usual = ["libssl", "libgnutls"];
 
-// A call moves what it returns, when that is positive; those with _ex put it where an argument points.
+// A call returns the number of bytes that it moved, if positive; functions with _ex store it where an argument points.
 const moving = {
   libgnutls: { sent: ["gnutls_record_send", "gnutls_record_send2"], received: ["gnutls_record_recv"], sentBy: [], receivedBy: [] },
   libnspr4: { sent: ["PR_Write", "PR_Send"], received: ["PR_Read", "PR_Recv"], sentBy: [], receivedBy: [] },
@@ -55,7 +55,7 @@ export function tls(given, fn) {
 
 const places = (library, names) => usual.includes(library) ? linked(library, names) : names.map(name => `${library}:${name}`);
 
-// A function of a library may do its work by another one of the same: that is one call.
+// A function of a library may call another one of them; only the outer call counts.
 function returned(spec, limit, fn, which) {
   const under = perThread(0);
   return probe(spec, {
@@ -94,17 +94,17 @@ function pointed(spec, limit, fn, which) {
   });
 }
 
-const bioType = 519; // BIO_TYPE_SSL: of a method, the first word
+const bioType = 519; // BIO_TYPE_SSL, the first word of a method
 
-// Where a BIO has its method depends on the version, and on the width of a pointer.
+// The offset of the method in a BIO depends on OpenSSL's version and on the size of a pointer.
 function hasConnection(bio) {
   return readable(bio, 16) && (isMethod(ptr(bio + 8)) || isMethod(ptr(bio)) || isMethod(ptr(bio + 4)));
 }
 
 function isMethod(p) { return readable(p, 4) && i32(p) === bioType; }
 
-// The library does not call its own SSL_read for a BIO, but what that calls, which has no name outside. Every socket is a BIO, too, and
-// most programs have no others: so these are disabled at first.
+// For a BIO the library does not call SSL_read but the internal function below it, which has no symbol. Sockets are BIOs too, and
+// most programs have only those, so these probes are disabled at first.
 function bios(library, direction, limit, fn) {
   const name = direction === "sent" ? "BIO_write" : "BIO_read";
   const at = name => library === "libssl" ? linked("libcrypto", [name]) : places(library, [name]);
@@ -112,7 +112,7 @@ function bios(library, direction, limit, fn) {
   return [returned(at(name), limit, fn, which), pointed(at(name + "_ex"), limit, fn, which)];
 }
 
-// made enables probes as the first BIO is made that can have a connection in it.
+// made enables the probes when the program makes the first BIO that can contain a connection.
 function made(library, late) {
   const making = probe(places(library, ["BIO_f_ssl", "BIO_new_ssl", "BIO_new_ssl_connect", "BIO_new_buffer_ssl_connect"]), {
     enter(c) { exit.hold({}); },
@@ -128,7 +128,7 @@ export function handshakes(given, fn) {
   [given, fn] = inOrder("gotap/tls", "handshakes", given, fn, true);
   const o = options("gotap/tls", given, { libraries: usual });
   const probes = o.libraries.map(library => {
-    const zero = library in shaking; // these return 0 when it went well, OpenSSL's 1
+    const zero = library in shaking; // these return 0 for success, OpenSSL's return 1
     const under = perThread(0);
     return probe(places(library, shaking[library] ?? opensslShaking), {
       enter(c) {

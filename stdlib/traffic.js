@@ -1,20 +1,20 @@
-// gotap/traffic: bytes through file descriptors, by what they are open on.
+// gotap/traffic: bytes moved through file descriptors, by what these refer to.
 //
 //   import { traffic } from "gotap/traffic";
 //   const t = traffic();
 //   end(() => { for (const row of t.rows()) console.log(row.path, row.read, row.written); });
 //
-// traffic({ describe, piece })   follows the system calls that move bytes: read, write, send, recv and their kin, sendfile, splice,
-//                                copy_file_range. Gives { rows(), probes }
-//     describe   called on the host with (pid, fd, path) for each descriptor, once, while the thread waits; what it returns is
-//                the member `what` of its row
-//     piece      a program (c, bytes) that runs for each call that has written something
-//   rows()       what there was since the last time: { pid, fd, path, what, read, written, calls, ns }, a row for each thing that a
-//                process has open: copies of a descriptor are one row, and another thing under the same number is another. fd is
-//                the first number it had
+// traffic({ describe, piece })   probes the system calls that move bytes: read, write, send, recv and the like, sendfile, splice,
+//                                copy_file_range. Returns { rows(), probes }
+//     describe   called on the host with (pid, fd, path) once for each descriptor, while the thread waits; its result is
+//                the member `what` of the row
+//     piece      a program (c, bytes) that runs for each call that has written bytes
+//   rows()       the sums since the last call of rows(): { pid, fd, path, what, read, written, calls, ns }, a row for each path
+//                of a process: copies of a descriptor share a row, and a number that is reused for another path has two. fd is
+//                the first number of the path
 //
-// A descriptor's path is asked for at the end of its first call. Where another thread has closed it by then the path is "fd 7". What was
-// only looked at (MSG_PEEK, MSG_ERRQUEUE) and what goes through mapped memory or io_uring does not count.
+// The path of a descriptor is read at the end of the first call with it. If another thread has closed it by then, the path is "fd 7".
+// Bytes that are only peeked at (MSG_PEEK, MSG_ERRQUEUE) and those that move through mapped memory or io_uring do not count.
 
 import { options } from "gotap/module";
 import { fdPath } from "gotap/files";
@@ -25,7 +25,7 @@ export function traffic(given) {
   const o = options("gotap/traffic", given, { describe: () => undefined, piece: (c, bytes) => {} });
   const got = sum("bytes read", { keys: 1, max: 65536 }), put = sum("bytes written", { keys: 1, max: 65536 });
   const time = stats("time", { keys: 1, max: 65536 });
-  // A descriptor has a number of its own from its first call on until it is closed. Those that are forgotten early get another.
+  // Each open descriptor gets a serial number at the first call with it. One that is dropped early gets another at its next call.
   const numbers = map("descriptors", { keys: 3, max: 16384, full: "evict" }), last = map("last descriptor", { keys: 1 });
   const images = map("times that all descriptors of a process may have changed", { keys: 1, full: "evict" });
   const names = new Map(), totals = new Map(), piece = o.piece;
@@ -41,7 +41,7 @@ export function traffic(given) {
   };
   const forget = (pid, fd) => { if (lookUp(pid, fd) !== 0) numbers.delete(pid, images.get(pid), fd); };
 
-  // One side of a call: size is a program that returns how much was moved.
+  // Counts one direction of a call: size is a program that returns the number of bytes.
   const moves = (calls, sums, size, written, fuel) => probe(calls.map(name => `syscall:${name}`), {
     enter(c) {
       this.fd = low(c.arg0);
@@ -117,7 +117,7 @@ export function traffic(given) {
     if (last.get(0) - settled > often) settle();
   }
 
-  // settle moves what was added up by number to the things that are open.
+  // settle adds the sums of the serial numbers to the rows of their files.
   function settle() {
     settled = last.get(0);
     const row = id => {
@@ -145,14 +145,14 @@ export function traffic(given) {
 
 const looked = 0x2002; // MSG_PEEK and MSG_ERRQUEUE
 
-// flagsOf are the flags with which recv and its relatives only peek.
+// flagsOf returns the flags of recv and the like, which say whether the call only peeks.
 function flagsOf(c) {
   return c.func === "recvmsg" ? c.arg2 : c.func === "recvfrom" || c.func === "recv" || c.func === "recvmmsg" || c.func === "recvmmsg_time64" ? c.arg3 : 0;
 }
 
 function low(v) { return (v << 32) >> 32; }
 
-// messages adds up the lengths in n structs mmsghdr at p. They have 64 bytes in 64-bit programs, whose stacks lie above 4 GB, and
+// messages adds up the lengths in n structs mmsghdr at p. A struct has 64 bytes in 64-bit programs, which have stacks above 4 GB, and
 // 32 in others.
 function messages(c, p, n) {
   const large = c.sp >> 32 !== 0;

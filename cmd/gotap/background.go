@@ -128,7 +128,7 @@ func (p *plan) readExits() (err error) {
 	return err
 }
 
-// commandInput is what COMMAND reads.
+// commandInput returns the standard input of COMMAND.
 func (r *run) commandInput() *os.File {
 	if r.w.background == nil {
 		return r.w.Stdin

@@ -13,7 +13,7 @@ import (
 	"gotap/cmd/gotap/datafile"
 	"gotap/compile/diag"
 	"gotap/compile/ppdf"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/script/definition"
 	"gotap/script/load"
 )
@@ -52,7 +52,7 @@ func (f *scriptFlags) build(w *World, text gotap.Script) (*ppdf.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: checkArena})
+	arena, err := arena.New(arena.Options{Size: checkArena})
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/script"
 	"gotap/script/definition"
 	"gotap/script/output"
@@ -46,7 +46,7 @@ type checked struct {
 type checkedText struct {
 	main     *diag.Source // the text itself
 	programs []checked
-	arena    *runtime.Arena
+	arena    *arena.Arena
 	inputs   []string // the files it was made of
 	close    func()
 }
@@ -132,7 +132,7 @@ func (f *scriptFlags) loadDefinition(text gotap.Script) (*checkedText, diag.List
 	if err != nil {
 		return nil, nil, err
 	}
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: checkArena})
+	arena, err := arena.New(arena.Options{Size: checkArena})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,20 +151,27 @@ func (f *scriptFlags) loadDefinition(text gotap.Script) (*checkedText, diag.List
 // checkArena is the address space for the variables of a definition file that is not run.
 const checkArena = 16 << 20
 
+// run returns the function of a command that only looks at its checked script.
+func (f *scriptFlags) run(w *World, look func(t *checkedText) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		t, err := f.load(w, c, args)
+		if err != nil {
+			return err
+		}
+		defer t.close()
+		return look(t)
+	}
+}
+
 func newCheck(w *World) *cobra.Command {
 	var flags scriptFlags
 	c := &cobra.Command{
 		Use:   "check SCRIPT",
 		Short: "Compile and verify a script; print the bounds of every program",
-		RunE: func(c *cobra.Command, args []string) error {
-			t, err := flags.load(w, c, args)
-			if err != nil {
-				return err
-			}
-			defer t.close()
+		RunE: flags.run(w, func(t *checkedText) error {
 			printChecked(w, t)
 			return nil
-		},
+		}),
 	}
 	flags.lookOnly = true
 	flags.register(c)
@@ -188,17 +195,12 @@ func newDis(w *World) *cobra.Command {
 		Short: "Print the bytecode of a script's programs, with the source lines",
 		Long: `dis prints the programs of a script or a definition file as they will run. The output, saved as
 NAME.rpn, is valid input: it assembles to the same bytes, which --bytes prints.`,
-		RunE: func(c *cobra.Command, args []string) error {
-			t, err := flags.load(w, c, args)
-			if err != nil {
-				return err
-			}
-			defer t.close()
+		RunE: flags.run(w, func(t *checkedText) error {
 			if raw {
 				return printBytes(w, t)
 			}
 			return printListing(w, t)
-		},
+		}),
 	}
 	flags.register(c)
 	c.Flags().BoolVar(&raw, "bytes", false, "the bytes of each program, in hexadecimal digits")

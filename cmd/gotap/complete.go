@@ -56,7 +56,7 @@ func completeFlags(w *World, c *cobra.Command) {
 	}
 }
 
-// words completes one of a few words; without any the shell offers nothing.
+// words completes one of a few words; without words the shell offers nothing.
 func words(list ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
@@ -76,7 +76,7 @@ func completeSample(_ *cobra.Command, args []string, typed string) ([]cobra.Comp
 	return sampleNames(typed), cobra.ShellCompDirectiveNoFileComp
 }
 
-// sampleNames are the samples whose names begin so, with their purpose.
+// sampleNames returns the samples whose names begin so, with their purpose.
 func sampleNames(prefix string) (list []cobra.Completion) {
 	all, _ := samples.All()
 	for _, s := range all {

@@ -52,7 +52,7 @@ func (k *ctlClient) checkFormat() error {
 	return nil
 }
 
-// badVerb is the error about a missing or unknown verb.
+// badVerb returns the error about a missing or unknown verb.
 func badVerb(c *cobra.Command, args []string) error {
 	var names []string
 	for _, sub := range c.Commands() {
@@ -65,7 +65,7 @@ func badVerb(c *cobra.Command, args []string) error {
 	return &hintError{withStatus(statusUsage, err), "one of " + strings.Join(names, ", ")}
 }
 
-// verb is a command that sends one request.
+// verb returns a command that sends one request.
 func (k *ctlClient) verb(use, short string, args cobra.PositionalArgs, request func(args []string) (wire.Request, error)) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(_ *cobra.Command, args []string) error {
 		q, err := request(args)

@@ -28,7 +28,7 @@ func (k *ctlClient) print(verb string, r wire.Reply) error {
 	return k.printProbes(r.Probes)
 }
 
-// report prints an error in the format that was asked for. The error that it returns only has the status.
+// report prints an error in the format of --format. The error that it returns only carries the exit status.
 func (k *ctlClient) report(err error) error {
 	var refused *sessionError
 	shown := errors.As(err, &refused) && refused.why.Shown
@@ -72,7 +72,7 @@ func (k *ctlClient) printProbes(probes []wire.Probe) error {
 	return withStatus(statusFailure, t.Flush())
 }
 
-// codesText are the numbers of a definition's probe that are not 0.
+// codesText returns the numbers of a definition's probe that are not 0.
 func codesText(c *wire.Codes) []string {
 	if c == nil {
 		return nil
@@ -137,7 +137,7 @@ func (k *ctlClient) printSessions(all []wire.Session) error {
 	return nil
 }
 
-// sessionLine is a session in a line.
+// sessionLine returns a session in a line.
 func sessionLine(s wire.Session) string {
 	b := fmt.Sprintf("%d  %s", s.ID, s.Script)
 	for _, name := range s.Inserted {
@@ -155,7 +155,7 @@ func sessionLine(s wire.Session) string {
 	return b
 }
 
-// plural is a number of things.
+// plural returns a number of things.
 func plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -88,7 +88,7 @@ func (o *definitionFlags) putInto(s *wire.Script) error {
 	return nil
 }
 
-// flagsOf are the flags that came with a script.
+// flagsOf returns the flags that came with a script.
 func flagsOf(s *wire.Script) definitionFlags {
 	return definitionFlags{defs: s.Defs, include: s.Include, groups: s.Groups, types: s.Types, anyCode: s.AnyCode}
 }

@@ -15,7 +15,7 @@ const demoTime = 3200 * time.Millisecond
 // sizes is how many sizes of arguments the demonstration has: 1, 2, 4 and so on.
 const sizes = 20
 
-// runDemo is the demonstration process, the target when the user names none. It calls the function work, which
+// runDemo returns the demonstration process, the target when the user names none. It calls the function work, which
 // follows the C calling convention, with arguments of very different sizes, and now and then runs small programs of the
 // system, one that works and one that sleeps, so that samples about libc have something to show.
 func runDemo(lasts time.Duration) error {
@@ -37,7 +37,7 @@ func runDemo(lasts time.Duration) error {
 	return nil
 }
 
-// demoCommand is the command line of a demonstration that lasts so long.
+// demoCommand returns the command line of a demonstration that lasts so long.
 func demoCommand(lasts time.Duration) (path string, argv []string, err error) {
 	exe, err := ownProgram()
 	return exe, []string{"gotap", demoWord, lasts.String()}, err

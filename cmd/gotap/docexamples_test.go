@@ -62,6 +62,34 @@ func TestComparedScripts(t *testing.T) {
 	}
 }
 
+// TestDocumentedPrograms checks that the programs in docs/go.md are the examples of package gotap, which go test compiles
+// and runs: the same files, with an example function for main.
+func TestDocumentedPrograms(t *testing.T) {
+	examples, err := filepath.Glob(filepath.Join("..", "..", "example_*test.go"))
+	if err != nil || len(examples) == 0 {
+		t.Fatalf("%d examples: %v", len(examples), err)
+	}
+	missing := map[string]string{} // names of examples by their programs
+	for _, file := range examples {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := strings.Replace(string(text), "package gotap_test\n", "package main\n", 1)
+		program = regexp.MustCompile(`(?m)^func Example\w*\(`).ReplaceAllString(program, "func main(")
+		missing[program] = filepath.Base(file)
+	}
+	for _, m := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(page(t, "docs/go.md"), -1) {
+		if _, ok := missing[m[1]]; !ok {
+			t.Errorf("docs/go.md: this program is not an example of package gotap:\n%s", m[1])
+		}
+		delete(missing, m[1])
+	}
+	for _, name := range missing {
+		t.Errorf("docs/go.md lacks the program of %s", name)
+	}
+}
+
 // checkText runs `gotap check` on a file with a text, and returns the status and what it wrote to standard error.
 func checkText(t *testing.T, name, text string) (status int, errs string) {
 	t.Helper()

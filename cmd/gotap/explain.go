@@ -19,19 +19,14 @@ func newExplain(w *World) *cobra.Command {
 		Long: `explain prints a script with a margin that shows how many bytecode instructions each line became. Lines with a number run
 at the probes, while a thread of the target waits; all others run on the host, beside the target. The bounds of every program
 follow, as gotap check prints them. Of modules, only the lines that programs use are shown.`,
-		RunE: func(c *cobra.Command, args []string) error {
-			t, err := flags.load(w, c, args)
-			if err != nil {
-				return err
-			}
-			defer t.close()
+		RunE: flags.run(w, func(t *checkedText) error {
 			for _, s := range t.sources() {
 				s.print(w)
 			}
 			fmt.Fprintln(w.out())
 			printChecked(w, t)
 			return nil
-		},
+		}),
 	}
 	flags.lookOnly = true
 	flags.register(c)
@@ -45,7 +40,7 @@ type splitSource struct {
 	module   bool        // only lines of programs are worth showing
 }
 
-// sources are the files that programs were compiled from: the script itself, even without programs, and then the
+// sources returns the files that programs were compiled from: the script itself, even without programs, and then the
 // modules by name.
 func (t *checkedText) sources() []splitSource {
 	found := map[string]splitSource{t.main.Name: {t.main, map[int]int{}, false}}

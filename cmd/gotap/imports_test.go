@@ -57,8 +57,12 @@ var special = map[string]string{
 	"engine/image/debuginfo/location": debuginfo("ctype lines callconv"),
 	"engine/image/debuginfo/lines":    debuginfo("ctype location callconv"),
 	"engine/image/debuginfo/callconv": debuginfo("lines"),
-	"engine/fallback":                 "engine compile runtime", // bytes for the target
-	"engine/remote/rsp":               "engine compile runtime", // a protocol
+	"engine/fallback":                 "engine compile runtime",               // bytes for the target
+	"engine/remote/control":           "engine compile runtime",               // stops, whatever they mean
+	"engine/remote/memory":            "engine compile runtime",               // bytes
+	"engine/remote/register":          "engine compile runtime",               // one thread
+	"engine/remote/rsp":               "engine compile runtime",               // a protocol
+	"engine/remote/symbollist":        "engine engine/remote compile runtime", // a file's contents
 }
 
 // debuginfo returns what a package below engine/image/debuginfo may not import: the engine, and the named neighbours.
@@ -72,6 +76,8 @@ func debuginfo(neighbours string) string {
 
 // ordered lists the packages of a folder with many, the lowest first: each may import those before it and no other of the folder.
 var ordered = map[string][]string{
+	"runtime": {"runtime/hook", "runtime/gate", "runtime/opcode", "runtime/opcode/generate", "runtime/value", "runtime/outcome", "runtime/key",
+		"runtime/record", "runtime/object", "runtime/snapshot", "runtime/arena", "runtime", "runtime/facility"},
 	"compile/js": {"compile/js/tree", "compile/js", "compile/js/report", "compile/js/state", "compile/js/operator", "compile/js/fetch",
 		"compile/js/operand", "compile/js/builtin", "compile/js/lower", "compile/js/emit", "compile/js/compiler"},
 	"script": {"script/watchdog", "script/load", "script/scope", "script/source", "script/output", "script/output/syslog", "script/definition",

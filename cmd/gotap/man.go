@@ -50,7 +50,7 @@ type manualPage struct {
 	see     []string // other pages, "gotap-run(1)"
 }
 
-// manualPages are the pages of a tree: commands, their verbs, topics.
+// manualPages returns the pages of a tree: commands, their verbs, topics.
 func manualPages(root *cobra.Command) (all []manualPage) {
 	var add func(c *cobra.Command)
 	add = func(c *cobra.Command) {
@@ -78,7 +78,7 @@ func manualPages(root *cobra.Command) (all []manualPage) {
 	return all
 }
 
-// text is the page in the language of man(7).
+// text returns the page in the language of man(7).
 func (p manualPage) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s %s \"\" gotap \"gotap manual\"\n", strings.ToUpper(roff(p.name)), p.section)

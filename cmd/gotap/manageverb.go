@@ -11,7 +11,8 @@ import (
 
 	"gotap"
 	"gotap/cmd/gotap/wire"
-	"gotap/runtime"
+	"gotap/runtime/object"
+	"gotap/runtime/snapshot"
 	"gotap/script/output"
 )
 
@@ -68,37 +69,37 @@ func (m *manager) getvars(q wire.Request) (wire.Reply, error) {
 	return reply, err
 }
 
-func (m *manager) value(name string, v runtime.Snapshot) wire.Value {
-	data, err := json.Marshal(v.With(runtime.PrintOptions{Stack: m.r.session.Control().StackLines}).JSON())
+func (m *manager) value(name string, v snapshot.Snapshot) wire.Value {
+	data, err := json.Marshal(v.With(snapshot.Options{Stack: m.r.session.Control().StackLines}).JSON())
 	if err != nil {
 		data = []byte("null")
 	}
 	return wire.Value{Script: name, Text: m.valueText(v), Data: data}
 }
 
-// valueText is a variable as "name = value", all else as it prints.
-func (m *manager) valueText(v runtime.Snapshot) string {
+// valueText returns a variable as "name = value", all else as it prints.
+func (m *manager) valueText(v snapshot.Snapshot) string {
 	switch o := v.Object; {
-	case o.Kind == runtime.KindInt && len(v.Entries) == 1:
+	case o.Kind == object.KindInt && len(v.Entries) == 1:
 		return fmt.Sprintf("%s = %d", o.Name, v.Entries[0].Data.Int)
-	case o.Kind == runtime.KindText && len(v.Entries) == 1:
+	case o.Kind == object.KindText && len(v.Entries) == 1:
 		return fmt.Sprintf("%s = %q", o.Name, v.Entries[0].Data.Text)
-	case o.Kind == runtime.KindArray:
+	case o.Kind == object.KindArray:
 		return arrayText(v)
-	case len(v.Entries) == 0 && o.Keys == 0 && (o.Kind == runtime.KindCount || o.Kind == runtime.KindSum):
+	case len(v.Entries) == 0 && o.Keys == 0 && (o.Kind == object.KindCount || o.Kind == object.KindSum):
 		return fmt.Sprintf("@%s: 0", o.Name)
 	case len(v.Entries) == 0:
 		return fmt.Sprintf("@%s: nothing yet", o.Name)
 	}
 	var b strings.Builder
-	v.Print(&b, runtime.PrintOptions{Stack: m.r.session.Control().StackLines}) // a builder takes everything
+	v.Print(&b, snapshot.Options{Stack: m.r.session.Control().StackLines}) // a builder takes everything
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// arrayText is a line for each element of an array that is not 0.
-func arrayText(v runtime.Snapshot) string {
+// arrayText returns a line for each element of an array that is not 0.
+func arrayText(v snapshot.Snapshot) string {
 	elements := slices.Clone(v.Entries)
-	slices.SortFunc(elements, func(a, b runtime.Entry) int { return cmp.Compare(a.Key[0].Int, b.Key[0].Int) })
+	slices.SortFunc(elements, func(a, b snapshot.Entry) int { return cmp.Compare(a.Key[0].Int, b.Key[0].Int) })
 	var lines []string
 	for _, e := range elements {
 		if e.Data.Int != 0 {
@@ -130,7 +131,7 @@ func (m *manager) remove(q wire.Request) (wire.Reply, error) {
 	return noted(m.r.session.Control().Remove(q.Name))
 }
 
-// noted is the reply that says what was done.
+// noted returns the reply with notes on what was done.
 func noted(note string, err error) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err

@@ -56,7 +56,7 @@ func otherFlag(c *cobra.Command, err error, before int) string {
 
 var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "gotap"`)
 
-// explainCommand adds to the error about an unknown command what may have been meant.
+// explainCommand adds a suggestion to the error about an unknown command.
 func explainCommand(root *cobra.Command, err error) error {
 	if err == nil {
 		return nil

@@ -41,7 +41,7 @@ unless -o names another. gotap test replays it to the script, without a target.`
 	return c
 }
 
-// recordingOf is the default path of a script's recording: in the working directory when the script is not a file.
+// recordingOf returns the default path of a script's recording: in the working directory when the script is not a file.
 func recordingOf(script string) string {
 	switch {
 	case script == "-e", script == "<stdin>":

@@ -40,7 +40,7 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 }
 
 // explainArguments makes every command print its usage when its arguments are wrong. A command that only has
-// subcommands reports an unknown one, where cobra would print help as if it had been asked for.
+// subcommands reports an unknown subcommand as an error; cobra would print help instead.
 func explainArguments(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		explainArguments(sub)
@@ -77,7 +77,7 @@ func nearCommand(c *cobra.Command, name string) string {
 	return near(name, names, "`"+strings.Replace(c.CommandPath(), "gotap", "gotap help", 1)+"` lists them")
 }
 
-// version is the version or commit that the Go command recorded, and the Go version.
+// version returns the version or commit that the Go command recorded, and the Go version.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -35,7 +35,7 @@ script's stop(n); with --preserve-status COMMAND's status, or 128+N when signal 
 	return c
 }
 
-// runScript is the body of run and record; adjust may change the flags once the script is known.
+// runScript returns the body of run and record; adjust may change the flags once the script is known.
 func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust func(gotap.Script)) error {
 	if w.control == nil && o.background && w.background == nil {
 		return launchBackground(w)

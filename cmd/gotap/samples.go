@@ -94,8 +94,8 @@ func nearSample(name, otherwise string) string {
 	return near(name, names, otherwise)
 }
 
-// near asks whether one of the names was meant; where none is like it the hint is otherwise. What is like another is
-// cobra's idea.
+// near returns a hint that asks whether a similar name was meant; without a similar one it returns otherwise. Cobra
+// decides which names are similar.
 func near(name string, names []string, otherwise string) string {
 	known := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, n := range names {

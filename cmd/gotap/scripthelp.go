@@ -46,7 +46,7 @@ func printOptions(w io.Writer, name string, options []script.Option) {
 	}
 }
 
-// scriptOptions are the options that a script declares, none when it does not load.
+// scriptOptions returns the options that a script declares, none when it does not load.
 func scriptOptions(w *World, args []string, eval string, hasEval bool) []script.Option {
 	if len(args) > 1 {
 		args = args[:1]

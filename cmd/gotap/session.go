@@ -37,7 +37,7 @@ type run struct {
 	recorder *recorder          // nil: nothing is recorded
 }
 
-// planned is a run of which nothing has been done yet.
+// planned returns a run of which nothing has been done yet.
 func planned(w *World, p *plan) *run {
 	r := &run{w: w, plan: p}
 	r.progress = terminal.NewProgress(nil)
@@ -161,7 +161,7 @@ func (r *run) options() (gotap.Options, error) {
 	return o, withStatus(statusTarget, err)
 }
 
-// hooks are what the session reports.
+// hooks returns the functions that take the session's reports.
 func (r *run) hooks() gotap.Hooks {
 	targets := guardian.NewReporter(r.w.control)
 	h := gotap.Hooks{
@@ -176,7 +176,7 @@ func (r *run) hooks() gotap.Hooks {
 	return h
 }
 
-// lost are the losses of the files that the run writes.
+// lost returns the losses of the files that the run writes.
 func (r *run) lost() map[string]uint64 {
 	lost := r.plan.lostByLogs()
 	for cause, n := range r.lostByRecording() {
@@ -274,7 +274,7 @@ func (r *run) abandon() error {
 	return err
 }
 
-// finish lets the targets go, runs end() and reports what the session has come to. It returns the status.
+// finish detaches from the targets, runs end() and reports the result of the session. It returns the status.
 func (r *run) finish() int {
 	r.manager.close()
 	result, err := r.session.Close()
@@ -294,7 +294,7 @@ func (r *run) finish() int {
 	return r.exitStatus(result)
 }
 
-// exitStatus is the status of a run in which nothing of gotap's own has failed: the first of these that is not 0.
+// exitStatus returns the status of a run in which nothing of gotap's own has failed: the first of these that is not 0.
 func (r *run) exitStatus(result *gotap.Result) int {
 	switch target := r.session.TargetStatus(); {
 	case result.Status != statusOK:
@@ -324,7 +324,7 @@ func (r *run) stuck(err error) {
 	os.Exit(statusOf(err))
 }
 
-// inputs are the files to be watched for changes.
+// inputs returns the files to be watched for changes.
 func (r *run) inputs() []string { return r.session.Inputs() }
 
 func isFile(path string) bool {

@@ -17,7 +17,7 @@ const (
 
 )
 
-// statusError is an error that knows the exit status it leads to. A nil cause prints nothing.
+// statusError is an error with an exit status. A nil cause prints nothing.
 type statusError struct {
 	status int
 	cause  error
@@ -53,7 +53,7 @@ func statusOf(err error) int {
 	return statusUsage // cobra's own errors: unknown flags, wrong arguments
 }
 
-// hinter is an error that knows what to do about it.
+// hinter is an error with a hint: what to do about it.
 type hinter interface{ Hint() string }
 
 func hintOf(err error) string {

@@ -43,7 +43,7 @@ func (w World) enterSession() (World, error) {
 	return w, nil
 }
 
-// waiting are the processes of gotap that wait for this session: its supervisor, and with --background the one that
+// waiting returns the processes of gotap that wait for this session: its supervisor, and with --background the one that
 // started it.
 func (w *World) waiting() (pids []int) {
 	if w.control == nil {
@@ -97,7 +97,7 @@ func supervise(w *World) error {
 	return awaitSession(pid, func() { targets.Restore(w.errs()) })
 }
 
-// ownProgram is the file of this program, from which sessions and the demonstration are started. It is found in /proc,
+// ownProgram returns the file of this program, from which sessions and the demonstration are started. It is found in /proc,
 // so an error about /proc comes first.
 func ownProgram() (string, error) {
 	exe, err := os.Executable()

@@ -77,7 +77,7 @@ func (f *testFlags) run(w *World, args []string) error {
 	return p.report()
 }
 
-// readRecording reads a recording; one that is not there comes with the way to make it.
+// readRecording reads a recording. The error for one that does not exist has a hint on how to make it.
 func readRecording(path string) (*recording.Recording, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,7 +155,7 @@ func (p *playback) report() error {
 	return nil
 }
 
-// failedTests is how many tests failed, by what they expected or by what they threw; empty when none did.
+// failedTests returns how many tests failed, by what they expected or by what they threw; empty when none did.
 func failedTests(v script.Verdict) string {
 	failed := 0
 	for _, f := range v.Failed {

@@ -8,6 +8,10 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
 )
 
 // Programs that ran for ever, or out of their memory, in DProbes' interpreter. Here each ends
@@ -17,7 +21,7 @@ import (
 const everything = "ex_mask = 0xffff"
 
 // bounded runs the program of a file once; it must end with a trap after as many steps as its fuel.
-func bounded(t *testing.T, commands string, want runtime.Trap) {
+func bounded(t *testing.T, commands string, want outcome.Trap) {
 	t.Helper()
 	text := strings.Replace(file("jmpmax = 32", commands), "minor = 7", "minor = 7\n"+everything, 1)
 	w := load(t, text, Options{})
@@ -26,24 +30,24 @@ func bounded(t *testing.T, commands string, want runtime.Trap) {
 	if out.Trap != want || uint64(out.Steps) > uint64(b.Fuel) {
 		t.Errorf("%q: %+v, want %v; %v", commands, out, want, b)
 	}
-	if want == runtime.TrapFuel && (b.Proved && b.Steps <= uint64(b.Fuel) || out.Steps != b.Fuel) {
+	if want == outcome.TrapFuel && (b.Proved && b.Steps <= uint64(b.Fuel) || out.Steps != b.Fuel) {
 		t.Errorf("%q: the bound is %v, and it took %d steps", commands, b, out.Steps)
 	}
 }
 
 // A handler that sets itself again, and fails again.
 func TestHandlerThatSetsItselfAgain(t *testing.T) {
-	bounded(t, "sx H\npush d,8\npush mem,u8\nabort\nH: ros,3\nsx H\npush d,8\npush mem,u8\nabort", runtime.TrapFuel)
-	bounded(t, "A: sx H\nB: jmp B\nH: ros,3\njmp A", runtime.TrapFuel)
-	bounded(t, "A: sx H\npush d,1\npush d,2\npush d,3\nrx\nH: ros,3\njmp A", runtime.TrapFuel)
-	bounded(t, "A: sx G\nsx H\npush d,8\npush mem,u8\nabort\nG: ros,3\njmp A\nH: ros,3\nsx G\npush d,8\npush mem,u8\nabort", runtime.TrapFuel)
+	bounded(t, "sx H\npush d,8\npush mem,u8\nabort\nH: ros,3\nsx H\npush d,8\npush mem,u8\nabort", outcome.TrapFuel)
+	bounded(t, "A: sx H\nB: jmp B\nH: ros,3\njmp A", outcome.TrapFuel)
+	bounded(t, "A: sx H\npush d,1\npush d,2\npush d,3\nrx\nH: ros,3\njmp A", outcome.TrapFuel)
+	bounded(t, "A: sx G\nsx H\npush d,8\npush mem,u8\nabort\nG: ros,3\njmp A\nH: ros,3\nsx G\npush d,8\npush mem,u8\nabort", outcome.TrapFuel)
 }
 
 // A loop goes on after the limit has been met: there, the limit was compared for equality, and caught.
 func TestLoopAfterTheLimit(t *testing.T) {
-	bounded(t, "sx H\nA: inc lv,0\njmp A\nH: ros,3\nB: inc lv,1\njmp B", runtime.TrapFuel)
-	bounded(t, "sx H\npush d,0\nA: inc lv,0\nloop A\nexit\nH: ros,3\npush d,0\nB: inc lv,1\nloop B\nexit", runtime.TrapFuel)
-	bounded(t, "push d,-1\nA: loop A\nexit", runtime.TrapFuel)
+	bounded(t, "sx H\nA: inc lv,0\njmp A\nH: ros,3\nB: inc lv,1\njmp B", outcome.TrapFuel)
+	bounded(t, "sx H\npush d,0\nA: inc lv,0\nloop A\nexit\nH: ros,3\npush d,0\nB: inc lv,1\nloop B\nexit", outcome.TrapFuel)
+	bounded(t, "push d,-1\nA: loop A\nexit", outcome.TrapFuel)
 }
 
 // Two calls on each of 31 levels are 2^31 calls, without a jump.
@@ -54,7 +58,7 @@ func TestCallFanOut(t *testing.T) {
 		fmt.Fprintf(&b, "R%d: call R%d\ncall R%d\nret\n", i, i+1, i+1)
 	}
 	b.WriteString("R31: nop\nret\n")
-	bounded(t, b.String(), runtime.TrapFuel)
+	bounded(t, b.String(), outcome.TrapFuel)
 	deeper := strings.Replace(b.String(), "R31: nop\n", "R31: call R32\n", 1) + "R32: ret\n"
 	if _, list := parseBody(t, deeper); !strings.Contains(list.Error(), "calls are nested more than 32 deep") {
 		t.Errorf("33 levels: %v", list)
@@ -67,7 +71,7 @@ func TestCallFanOut(t *testing.T) {
 // The same with a circular stack, where recursion is allowed: calls are counted when they are made.
 func TestRecursionOnACircularStack(t *testing.T) {
 	w := load(t, file("stack = circular\njmpmax = 65535", "call R\nexit\nR: call R\nret"), Options{})
-	if out, _ := w.hit(0); out.Trap != runtime.TrapCalls || out.Steps > 40 {
+	if out, _ := w.hit(0); out.Trap != outcome.TrapCalls || out.Steps > 40 {
 		t.Errorf("%+v", out)
 	}
 }
@@ -83,7 +87,7 @@ func TestNestedHandlers(t *testing.T) {
 	w := load(t, file("jmpmax = 1000", b.String()), Options{})
 	bound := w.file.Probes[0].Program.Bound
 	out, logged := w.hit(0)
-	if !bound.Proved || uint64(out.Steps) > bound.Steps || fmt.Sprint(logged) != "[32]" || out.Trap != runtime.NoTrap {
+	if !bound.Proved || uint64(out.Steps) > bound.Steps || fmt.Sprint(logged) != "[32]" || out.Trap != outcome.NoTrap {
 		t.Errorf("%+v logged %v; %v", out, logged, bound)
 	}
 }
@@ -103,7 +107,7 @@ func TestBoundsWithHandlers(t *testing.T) {
 		w := load(t, file("jmpmax = 1000", c.commands), Options{})
 		bound := w.file.Probes[0].Program.Bound
 		out, _ := w.hit(0)
-		if !bound.Proved || uint64(out.Steps) > bound.Steps || bound.Steps > c.most || out.Trap != runtime.NoTrap {
+		if !bound.Proved || uint64(out.Steps) > bound.Steps || bound.Steps > c.most || out.Trap != outcome.NoTrap {
 			t.Errorf("%q: %+v; %v, want at most %d", c.commands, out, bound, c.most)
 		}
 	}
@@ -133,13 +137,13 @@ func TestNothingIsTrusted(t *testing.T) {
 	}
 	for _, c := range []struct {
 		commands string
-		trap     runtime.Trap
+		trap     outcome.Trap
 	}{
-		{"push d,2\nneg\npop lp\nexit", runtime.TrapIndex},
-		{"log lv,0,1\npush d,24\npop lp\nexit", runtime.TrapIndex},
-		{"log st\npush d,1024\npop stp\nexit", runtime.TrapIndex},
-		{"push d,4\npush lv\nlog 1\nexit", runtime.TrapIndex},
-		{"push d,2\npush gv\nlog 1\nexit", runtime.TrapIndex},
+		{"push d,2\nneg\npop lp\nexit", outcome.TrapIndex},
+		{"log lv,0,1\npush d,24\npop lp\nexit", outcome.TrapIndex},
+		{"log st\npush d,1024\npop stp\nexit", outcome.TrapIndex},
+		{"push d,4\npush lv\nlog 1\nexit", outcome.TrapIndex},
+		{"push d,2\npush gv\nlog 1\nexit", outcome.TrapIndex},
 	} {
 		w := load(t, file("", c.commands), Options{})
 		if out, _ := w.hit(0); out.Trap != c.trap {
@@ -163,7 +167,7 @@ func TestCircularStack(t *testing.T) {
 		"sx H\npush d,7\npush d,8\npush mem,u8\nabort\nH: log 5": "[1 8 0 8 7]",
 	} {
 		w := load(t, file("stack = circular", commands+"\nexit"), Options{})
-		if out, logged := w.hit(0); fmt.Sprint(logged) != want || out.Trap != runtime.NoTrap {
+		if out, logged := w.hit(0); fmt.Sprint(logged) != want || out.Trap != outcome.NoTrap {
 			t.Errorf("%q logged %v, want %s; %+v", commands, logged, want, out)
 		}
 	}
@@ -200,7 +204,7 @@ func TestLogMax(t *testing.T) {
 	} {
 		w := load(t, file(c.header, c.commands+"exit"), Options{})
 		out, logged := w.hit(0)
-		if got := fmt.Sprintf("%q", logged); got != c.want || out.Trap != runtime.NoTrap {
+		if got := fmt.Sprintf("%q", logged); got != c.want || out.Trap != outcome.NoTrap {
 			t.Errorf("%s, %q: logged %s, want %s; %+v", c.header, c.commands, got, c.want, out)
 		}
 		if _, lost := w.arena.Lost()["log full"]; lost != c.lost {
@@ -233,11 +237,11 @@ func BenchmarkParse10000(b *testing.B) {
 // sharedArrays declares one array of each name, of the greatest size, so that a long run does
 // not fill the arena.
 type sharedArrays struct {
-	a   *runtime.Arena
+	a   *arena.Arena
 	ids map[string]int
 }
 
-func (s sharedArrays) Declare(o runtime.Object) (id int, err error) {
+func (s sharedArrays) Declare(o object.Object) (id int, err error) {
 	id, known := s.ids[o.Name]
 	if !known {
 		o.Size = maxVars
@@ -250,7 +254,7 @@ func (s sharedArrays) Declare(o runtime.Object) (id int, err error) {
 // openShared makes the arena for a run of the fuzzer.
 func openShared(t testing.TB) sharedArrays {
 	t.Helper()
-	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	a, err := arena.New(arena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,17 +287,17 @@ func FuzzRun(f *testing.F) {
 }
 
 // checkRun runs a program and compares what it does with its bound.
-func checkRun(t *testing.T, a *runtime.Arena, p *compile.Program, text string) {
+func checkRun(t *testing.T, a *arena.Arena, p *compile.Program, text string) {
 	t.Helper()
 	code, err := compile.Lower(p, compile.Env{Arena: a, Register: lookUp, WordSize: 8})
 	checkListing(t, p)
 	if err != nil {
 		return // another architecture's register
 	}
-	var hit runtime.Log
+	var hit record.Log
 	hit.Reset()
 	out := runtime.NewMachine(a).Run(code, &runtime.Context{Thread: thread{}, Regs: []uint64{0, 0x1000, 5}, Word: 8}, &hit)
-	impossible := out.Trap == runtime.TrapOp || !p.Wrap && (out.Trap == runtime.TrapStack || out.Trap == runtime.TrapCalls)
+	impossible := out.Trap == outcome.TrapOp || !p.Wrap && (out.Trap == outcome.TrapStack || out.Trap == outcome.TrapCalls)
 	if impossible || out.Steps > p.Bound.Fuel || p.Bound.Proved && uint64(out.Steps) > p.Bound.Steps || hit.Len() > p.Bound.LogBytes {
 		t.Errorf("%+v, %d bytes logged, bound %v\n%s", out, hit.Len(), p.Bound, text)
 	}

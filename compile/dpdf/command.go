@@ -6,6 +6,7 @@ import (
 
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // command is how one command of the language is written: what operands it takes, and what it
@@ -161,16 +162,16 @@ func init() {
 // program when there is none of that number: the file may be meant for another session.
 func (e *emitter) exit(s statement) {
 	if len(s.operands) == 0 {
-		e.b.Exit(runtime.ExitPlain)
+		e.b.Exit(outcome.ExitPlain)
 		return
 	}
 	n, ok := e.number(s.operands[0], 0, 255)
 	switch {
 	case !ok:
 	case n == 0:
-		e.b.Exit(runtime.ExitPlain)
+		e.b.Exit(outcome.ExitPlain)
 	default:
-		e.b.Emit(opcode.Exit, uint32(runtime.ExitFacility), uint64(n), s.span)
+		e.b.Emit(opcode.Exit, uint32(outcome.ExitFacility), uint64(n), s.span)
 	}
 }
 

@@ -10,6 +10,10 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // thread is a target: text at 0x1000, and everything below 0x100 unreadable.
@@ -54,14 +58,14 @@ func lookUp(name string) (index, bits, shift int, ok bool) {
 // world is an arena with one file in it.
 type world struct {
 	t     *testing.T
-	arena *runtime.Arena
+	arena *arena.Arena
 	file  *File
 }
 
 // load reads a definition file that must be right.
 func load(t *testing.T, text string, o Options) *world {
 	t.Helper()
-	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 8 << 20})
+	a, err := arena.New(arena.Options{Size: 8 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,14 +101,14 @@ func checkListing(t *testing.T, p *compile.Program) {
 }
 
 // hit runs a probe's program once, and gives what it logged, as text.
-func (w *world) hit(probe int) (runtime.Outcome, []string) {
+func (w *world) hit(probe int) (outcome.Outcome, []string) {
 	w.t.Helper()
 	p := w.file.Probes[probe].Program
 	c, err := compile.Lower(p, compile.Env{Arena: w.arena, Register: lookUp, WordSize: 8})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var hit runtime.Log
+	var hit record.Log
 	hit.Reset()
 	ctx := runtime.Context{Thread: thread{}, Regs: []uint64{0, 0x1000, 0xffff_ffff_0000_0005}, Word: 8}
 	out := runtime.NewMachine(w.arena).Run(c, &ctx, &hit)
@@ -114,14 +118,14 @@ func (w *world) hit(probe int) (runtime.Outcome, []string) {
 	if !hit.HasItems() {
 		return out, nil
 	}
-	if !w.arena.Commit(runtime.Header{Program: c.ID}, &hit) {
+	if !w.arena.Commit(record.Header{Program: c.ID}, &hit) {
 		w.t.Fatal("the ring is full")
 	}
 	r, _ := w.arena.Next()
 	var logged []string
 	for _, item := range r.Items {
 		for _, v := range item.Values {
-			if v.Kind == runtime.ValueUint {
+			if v.Kind == value.KindUint {
 				logged = append(logged, fmt.Sprint(item.Format.Text, v.Int))
 			} else {
 				logged = append(logged, v.Text)
@@ -140,7 +144,7 @@ func file(header, commands string) string {
 var commandCases = []struct {
 	commands string
 	want     []int64
-	trap     runtime.Trap
+	trap     outcome.Trap
 }{
 	{"nop", nil, 0},
 	{"push d,5", []int64{5}, 0},
@@ -161,8 +165,8 @@ var commandCases = []struct {
 	{"push d,47\npush d,5\ndiv", []int64{2, 9}, 0},
 	{"push d,-1\npush d,2\ndiv", []int64{1, math.MaxInt64}, 0},
 	{"push d,-47\npush d,5\nidiv", []int64{-2, -9}, 0},
-	{"push d,1\npush d,0\ndiv", nil, runtime.TrapDivide},
-	{"push d,1\npush d,0\nidiv", nil, runtime.TrapDivide},
+	{"push d,1\npush d,0\ndiv", nil, outcome.TrapDivide},
+	{"push d,1\npush d,0\nidiv", nil, outcome.TrapDivide},
 	{"push d,3\nshl,4", []int64{48}, 0},
 	{"push d,48\nshr,4", []int64{3}, 0},
 	{"push d,-1\nshr,60", []int64{15}, 0},
@@ -198,14 +202,14 @@ var commandCases = []struct {
 	{"push u, rdi", []int64{0x1000}, 0},
 	{"push r,ecx", []int64{5}, 0},
 	{"push u,xmm2", []int64{15, 12}, 0},
-	{"push u,fcw", nil, runtime.TrapRegister},
+	{"push u,fcw", nil, outcome.TrapRegister},
 	{"push r,rdi\npush mem,u8", []int64{'s'}, 0},
 	{"push r,rdi\npush mem,u16", []int64{'s' | 'e'<<8}, 0},
 	{"push r,rdi\npush mem,u32", []int64{'s' | 'e'<<8 | 'v'<<16 | 'e'<<24}, 0},
 	{"push r,rdi\npush mem,u64\nshr,56", []int64{'e'}, 0},
-	{"push d,8\npush mem,u8", nil, runtime.TrapRead},
+	{"push d,8\npush mem,u8", nil, outcome.TrapRead},
 	{"push d,0x1000\npush d,1\npop mem,u8", nil, 0},
-	{"push d,8\npush d,1\npop mem,u32", nil, runtime.TrapWrite},
+	{"push d,8\npush d,1\npop mem,u32", nil, outcome.TrapWrite},
 	{"push d,9\npop r,rdi\npush r,rdi", []int64{9}, 0},
 	{"push pid", []int64{100 + int64(runtime.FieldPid)}, 0},
 	{"push procid", []int64{100 + int64(runtime.FieldCPU)}, 0},
@@ -224,13 +228,13 @@ var commandCases = []struct {
 	{"inc gv,1\npush gv,1", []int64{1}, 0},
 	{"push d,7\npop gv,0\npush d,0\npush gv\npush d,9\nmove gv,1\ndec gv,1\npush gv,1", []int64{7, 9, 8}, 0},
 	{"push d,9\npop u,rdi\npush u,rdi", []int64{9}, 0},
-	{"push r,rdi\npush lv", nil, runtime.TrapIndex},
+	{"push r,rdi\npush lv", nil, outcome.TrapIndex},
 	{"push d,3\nL: dec lv,0\nloop L\npush lv,0", []int64{-3}, 0},
 	{"push d,1\njz L\npush d,5\njmp M\nL: push d,6\nM:", []int64{5}, 0},
 	{"push d,0\njz L\npush d,5\njmp M\nL: push d,6\nM:", []int64{6}, 0},
 	{"push d,-1\njlt L\nabort\nL: push d,0\njle M\nabort\nM: push d,1\njgt N\nabort\nN: push d,0\njge O\nabort\nO: push d,1\njnz P\nabort\nP:", nil, 0},
 	{"call R\ncall R\njmp E\nR: inc lv,0\nret\nE: push lv,0", []int64{2}, 0},
-	{"L: jmp L", nil, runtime.TrapFuel},
+	{"L: jmp L", nil, outcome.TrapFuel},
 
 	// Exceptions: the handler finds p2 p1 code.
 	{"sx H\npush d,8\npush mem,u8\nabort\nH:", []int64{0, 8, 0x1}, 0},
@@ -241,12 +245,12 @@ var commandCases = []struct {
 	{"sx H\npush d,3\npop lp\nabort\nH:", []int64{3, 5, 0x40}, 0},
 	{"sx H\npush d,1\npop stp\nabort\nH:", []int64{1, 5, 0x40}, 0},
 	{"sx H\npush d,1\npush d,2\npush d,0x8000\nrx\nH:", []int64{1, 2, 0x8000}, 0},
-	{"push d,1\npush d,2\npush d,0x8000\nrx", nil, runtime.TrapUser},
-	{"sx H\nux\npush d,1\npush d,0\ndiv\nabort\nH: abort", nil, runtime.TrapDivide},
+	{"push d,1\npush d,2\npush d,0x8000\nrx", nil, outcome.TrapUser},
+	{"sx H\nux\npush d,1\npush d,0\ndiv\nabort\nH: abort", nil, outcome.TrapDivide},
 	{"push x", []int64{0, 0, 0}, 0},
 	{"sx H\npush d,1\npush d,0\ndiv\nabort\nH: ros,3\npush x", []int64{0, 0, 0x20}, 0},
 	// A handler serves once: the second error ends the program.
-	{"sx H\npush d,1\npush d,0\ndiv\nabort\nH: push d,1\npush d,0\ndiv\nabort", nil, runtime.TrapDivide},
+	{"sx H\npush d,1\npush d,0\ndiv\nabort\nH: push d,1\npush d,0\ndiv\nabort", nil, outcome.TrapDivide},
 	// The frame that called handles what its routine does not; rx from a handler goes further out.
 	{"sx H\ncall R\nabort\nR: push d,1\npush d,0\ndiv\nret\nH:", []int64{0, 0, 0x20}, 0},
 	{"sx H\ncall R\nabort\nR: sx G\npush d,1\npush d,0\ndiv\nret\nG: ros,1\npush d,77\nrx\nH:", []int64{0, 0, 77}, 0},
@@ -272,15 +276,15 @@ var commandCases = []struct {
 	{"push d,64\nmalloc\npop lv,0\npush d,-1\npush lv,0\npush d,0\npoph,u8\npush d,-1\npush lv,0\npush d,2\npoph,u16\npush d,-1\npush lv,0\npush d,8\npoph,u32\npush lv,0\npush d,0\npushh,u64,2", []int64{0xffff00ff, 0xffffffff}, 0},
 	{"push d,3\nmalloc\npop lv,0\npush d,7\npush d,8\npush d,9\npush lv,0\npush d,0\npoph,u8,3\npush lv,0\npush d,0\npushh,u8,3\npush lv,0\npush d,0\npushh,u16", []int64{7, 8, 9, 0x0807}, 0},
 	{"push d,8\nmalloc\npush d,0\npushh,u8,4", []int64{0, 0, 0, 0}, 0},
-	{"push d,65\nmalloc", nil, runtime.TrapHeap},
-	{"push d,-1\nmalloc", nil, runtime.TrapHeap},
-	{"push d,60\nmalloc\npush d,1\nmalloc", nil, runtime.TrapHeap},
-	{"push d,0\nfree", nil, runtime.TrapHandle},
-	{"push d,8\nmalloc\nfree\npush d,1\nfree", nil, runtime.TrapHandle},
-	{"push d,8\nmalloc\npush d,8\npushh,u8", nil, runtime.TrapOffset},
-	{"push d,7\nmalloc\npush d,4\npushh,u32", nil, runtime.TrapOffset},
-	{"push d,8\nmalloc\npush d,-1\npushh,u16", nil, runtime.TrapOffset},
-	{"push d,3\nmalloc\npop lv,0\npush d,1\ndup,3\npush lv,0\npush d,0\npoph,u8,4", nil, runtime.TrapOffset},
+	{"push d,65\nmalloc", nil, outcome.TrapHeap},
+	{"push d,-1\nmalloc", nil, outcome.TrapHeap},
+	{"push d,60\nmalloc\npush d,1\nmalloc", nil, outcome.TrapHeap},
+	{"push d,0\nfree", nil, outcome.TrapHandle},
+	{"push d,8\nmalloc\nfree\npush d,1\nfree", nil, outcome.TrapHandle},
+	{"push d,8\nmalloc\npush d,8\npushh,u8", nil, outcome.TrapOffset},
+	{"push d,7\nmalloc\npush d,4\npushh,u32", nil, outcome.TrapOffset},
+	{"push d,8\nmalloc\npush d,-1\npushh,u16", nil, outcome.TrapOffset},
+	{"push d,3\nmalloc\npop lv,0\npush d,1\ndup,3\npush lv,0\npush d,0\npoph,u8,4", nil, outcome.TrapOffset},
 	{"sx H\npush d,65\nmalloc\nabort\nH:", []int64{0, 65, 0x100}, 0},
 	{"sx H\npush d,9\npush d,4\npushh,u8\nabort\nH:", []int64{4, 9, 0x200}, 0},
 	{"sx H\npush d,9\nfree\nabort\nH:", []int64{0, 9, 0x200}, 0},
@@ -331,17 +335,17 @@ func TestMasks(t *testing.T) {
 	const overflow = "sx H\npush d,1\ndup,9\nlog 10\nabort\nH: log 1\nros,2\nexit"
 	for _, c := range []struct {
 		header, mask, commands string
-		trap                   runtime.Trap
+		trap                   outcome.Trap
 		abort                  bool
 		want                   string
 	}{
 		{"", "ex_mask = 0x20", handled, 0, false, "[32 0 0]"},
-		{"", "ex_mask = 0x1", handled, runtime.TrapDivide, false, "[]"},
-		{"", "ex_mask = 0", handled, runtime.TrapDivide, false, "[]"},
+		{"", "ex_mask = 0x1", handled, outcome.TrapDivide, false, "[]"},
+		{"", "ex_mask = 0", handled, outcome.TrapDivide, false, "[]"},
 		{"", "ex_mask = 0", "sx H\npush d,1\npush d,2\npush d,3\nrx\nH: log 3\nexit", 0, false, "[3 2 1]"},
 		{"logmax = 8", "", overflow, 0, true, "[]"},
 		{"logmax = 8", "ex_mask = 0x1000", overflow, 0, false, "[4096]"},
-		{"logmax = 8", "ex_mask = 0x1000", "push d,1\ndup,9\nlog 10\nexit", runtime.TrapLog, false, "[]"},
+		{"logmax = 8", "ex_mask = 0x1000", "push d,1\ndup,9\nlog 10\nexit", outcome.TrapLog, false, "[]"},
 	} {
 		text := strings.Replace(file(c.header, c.commands), "minor = 7", "minor = 7\n"+c.mask, 1)
 		out, logged := load(t, text, Options{}).hit(0)
@@ -390,16 +394,16 @@ func TestLogCommands(t *testing.T) {
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		commands string
-		want     runtime.Outcome
+		want     outcome.Outcome
 	}{
-		{"exit", runtime.Outcome{}},
-		{"exit 0", runtime.Outcome{}},
-		{"exit 1", runtime.Outcome{Kind: runtime.ExitFacility, Facility: 1}},
-		{"exit 2", runtime.Outcome{Kind: runtime.ExitFacility, Facility: 2}},
-		{"exit 3", runtime.Outcome{Kind: runtime.ExitFacility, Facility: 3}},
-		{"exit 9", runtime.Outcome{Kind: runtime.ExitFacility, Facility: 9}},
-		{"abort", runtime.Outcome{Abort: true}},
-		{"remove", runtime.Outcome{Remove: true}},
+		{"exit", outcome.Outcome{}},
+		{"exit 0", outcome.Outcome{}},
+		{"exit 1", outcome.Outcome{Kind: outcome.ExitFacility, Facility: 1}},
+		{"exit 2", outcome.Outcome{Kind: outcome.ExitFacility, Facility: 2}},
+		{"exit 3", outcome.Outcome{Kind: outcome.ExitFacility, Facility: 3}},
+		{"exit 9", outcome.Outcome{Kind: outcome.ExitFacility, Facility: 9}},
+		{"abort", outcome.Outcome{Abort: true}},
+		{"remove", outcome.Outcome{Remove: true}},
 	} {
 		w := load(t, file("", c.commands), Options{})
 		out, _ := w.hit(0)
@@ -439,11 +443,11 @@ func TestPaperExample(t *testing.T) {
 	if b := p.Program.Bound; !b.Proved || b.Steps != 5 || b.Stack != 2 {
 		t.Errorf("bound %v", b)
 	}
-	if out, _ := w.hit(0); out.Kind != runtime.ExitPlain {
+	if out, _ := w.hit(0); out.Kind != outcome.ExitPlain {
 		t.Errorf("%+v", out)
 	}
 	w = load(t, strings.Replace(paper, "0x20000000  ", "0x1000  ", 1), Options{})
-	if out, _ := w.hit(0); out.Kind != runtime.ExitFacility || out.Facility != 3 {
+	if out, _ := w.hit(0); out.Kind != outcome.ExitFacility || out.Facility != 3 {
 		t.Errorf("%+v", out)
 	}
 }

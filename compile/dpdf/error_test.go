@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
+	"gotap/runtime/object"
 )
 
 // noArena declares nothing.
 type noArena struct{}
 
-func (noArena) Declare(o runtime.Object) (int, error) { return 0, nil }
+func (noArena) Declare(o object.Object) (int, error) { return 0, nil }
 
 // Each case is a file and what is said of it.
 var errorCases = []struct{ text, want string }{

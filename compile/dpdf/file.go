@@ -10,6 +10,7 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/spelling"
 	"gotap/runtime"
+	"gotap/runtime/object"
 )
 
 // Limits of DProbes that are kept.
@@ -19,10 +20,10 @@ const (
 	maxLogged = 1024
 )
 
-// Declarer makes objects of an arena; *runtime.Arena is one. It is an interface so that files
+// Declarer makes objects of an arena; *arena.Arena is one. It is an interface so that files
 // can be checked without an arena, and so that a session can share what several files declare.
 type Declarer interface {
-	Declare(o runtime.Object) (id int, err error)
+	Declare(o object.Object) (id int, err error)
 }
 
 // Options is what Parse needs besides the text.
@@ -425,7 +426,7 @@ func (p *parser) place(s setting) string {
 // It comes after parsing, so that a file with errors leaves nothing in the arena.
 func (f *File) Declare(o Options) (err error) {
 	if f.Vars > 0 {
-		if f.Locals, err = o.Arena.Declare(runtime.Object{Name: "lv", Kind: runtime.KindArray, Size: f.Vars}); err != nil {
+		if f.Locals, err = o.Arena.Declare(object.Object{Name: "lv", Kind: object.KindArray, Size: f.Vars}); err != nil {
 			return err
 		}
 	}
@@ -434,7 +435,7 @@ func (f *File) Declare(o Options) (err error) {
 	case o.Globals != nil:
 		f.GlobalVars, err = o.Globals(f.Globals)
 	default:
-		f.GlobalVars, err = o.Arena.Declare(runtime.Object{Name: "gv", Kind: runtime.KindArray, Size: f.Globals})
+		f.GlobalVars, err = o.Arena.Declare(object.Object{Name: "gv", Kind: object.KindArray, Size: f.Globals})
 	}
 	return err
 }

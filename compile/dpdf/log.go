@@ -3,16 +3,17 @@ package dpdf
 import (
 	"fmt"
 
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // maxLoggedWords is how many words one command may log.
 const maxLoggedWords = maxLogged / 8
 
 func logCommands() {
-	commands["log mrf"] = memoryLog(opcode.LogRange, runtime.ItemRange, runtime.ValueBytes)
-	commands["log str"] = memoryLog(opcode.LogStr, runtime.ItemString, runtime.ValueText)
+	commands["log mrf"] = memoryLog(opcode.LogRange, record.ItemRange, value.KindBytes)
+	commands["log str"] = memoryLog(opcode.LogStr, record.ItemString, value.KindText)
 	commands["log"] = &command{0, 1, func(e *emitter, s statement) {
 		if n, ok := e.operand(s, 0, maxLoggedWords); ok && n > 0 {
 			e.logWords(s, words("", int(n)))
@@ -30,18 +31,18 @@ func logCommands() {
 
 // words is the format of n words.
 // Words of a definition have no type, so they are unsigned, and print as hexadecimal numbers.
-func words(text string, n int) runtime.Format {
-	fields := make([]runtime.RecordField, n)
+func words(text string, n int) record.Format {
+	fields := make([]record.Field, n)
 	for i := range fields {
-		fields[i] = runtime.RecordField{Kind: runtime.ValueUint, Part: i}
+		fields[i] = record.Field{Kind: value.KindUint, Part: i}
 	}
-	return runtime.Format{Kind: runtime.ItemWords, Text: text, Fields: fields}
+	return record.Format{Kind: record.ItemWords, Text: text, Fields: fields}
 }
 
 // logWords logs as many words of the stack as a format has fields. logmax = 0 means that
 // nothing is logged; the words are taken from the stack all the same, so that the program does
 // not change otherwise.
-func (e *emitter) logWords(s statement, f runtime.Format) {
+func (e *emitter) logWords(s statement, f record.Format) {
 	e.logs++
 	if e.logMax == 0 {
 		e.b.A(opcode.Drop, uint32(len(f.Fields)))
@@ -52,13 +53,13 @@ func (e *emitter) logWords(s statement, f runtime.Format) {
 
 // memoryLog is a command that logs memory: ( length address -- ).
 // The order is DProbes': the length is pushed first.
-func memoryLog(op opcode.Op, kind runtime.ItemKind, value runtime.ValueKind) *command {
+func memoryLog(op opcode.Op, kind record.ItemKind, value value.Kind) *command {
 	return &command{emit: func(e *emitter, s statement) {
 		if e.logs++; e.logMax == 0 {
 			e.b.A(opcode.Drop, 2)
 			return
 		}
-		e.b.A(op, e.b.Format(runtime.Format{Kind: kind, Fields: []runtime.RecordField{{Kind: value}}}))
+		e.b.A(op, e.b.Format(record.Format{Kind: kind, Fields: []record.Field{{Kind: value}}}))
 	}}
 }
 

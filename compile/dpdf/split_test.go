@@ -7,11 +7,16 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 func parseBody(t *testing.T, body string) (*compile.Program, diag.List) {
 	t.Helper()
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	arena, err := arena.New(arena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +72,12 @@ func TestSplitMeans(t *testing.T) {
 	if list.HasErrors() {
 		t.Fatal(list)
 	}
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	arena, err := arena.New(arena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer arena.Close()
-	id, err := arena.Declare(runtime.Object{Name: "lv", Kind: runtime.KindArray, Size: 4})
+	id, err := arena.Declare(object.Object{Name: "lv", Kind: object.KindArray, Size: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,10 +85,10 @@ func TestSplitMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var hit runtime.Log
+	var hit record.Log
 	hit.Reset()
 	out := runtime.NewMachine(arena).Run(code, &runtime.Context{Word: 8}, &hit)
-	if d, _ := arena.Handle(id).Get(runtime.Int(0)); out.Trap != runtime.NoTrap || d.Int != 42 {
+	if d, _ := arena.Handle(id).Get(value.Int(0)); out.Trap != outcome.NoTrap || d.Int != 42 {
 		t.Errorf("trap %v, variable %d", out.Trap, d.Int)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"gotap/compile/dprobes"
 	"gotap/compile/spelling"
 	"gotap/runtime"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // statement is one line of commands: labels, and a command or none.
@@ -282,20 +284,20 @@ func (e *emitter) near(name string) string {
 func (e *emitter) limits(i int) {
 	fuel, logged, data := 0, 0, e.logMax
 	if data < 0 {
-		data = runtime.DefaultLog
+		data = record.DefaultLog
 	}
 	if e.jumps > 0 {
 		steps := int64(max(1, e.b.Len())) * int64(e.calls+1) // of a file of maxLines, with all jumps, below 2^63
 		fuel = int(min(int64(e.jumps+1)*steps, runtime.MaxFuel))
 	}
 	if e.logs > 0 && data > 0 {
-		logged = min(data+itemOverhead*max(data, e.logs), runtime.MaxLog)
+		logged = min(data+itemOverhead*max(data, e.logs), record.MaxLog)
 		e.b.SetLogData(data)
 	}
 	room := max(0, e.traceMax) // none given: as much as the machine has
 	if e.traces {
-		e.b.Format(runtime.Format{Kind: runtime.ItemTrace, Fields: []runtime.RecordField{{Kind: runtime.ValueText}}})
-		logged = min(logged+itemOverhead+runtime.MaxTrace, runtime.MaxLog)
+		e.b.Format(record.Format{Kind: record.ItemTrace, Fields: []record.Field{{Kind: value.KindText}}})
+		logged = min(logged+itemOverhead+runtime.MaxTrace, record.MaxLog)
 	}
 	e.b.SetExceptions(e.bodies[i].mask, room, e.auto && e.traceMax != 0)
 	e.b.SetHeap(e.heapOf(i))

@@ -5,7 +5,7 @@ import (
 
 	"gotap/compile"
 	"gotap/compile/diag"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 )
 
 // NeedsUnsafe ends the text of an error about something that changes the target.
@@ -40,13 +40,13 @@ type Unit struct {
 	Map      func(offset int) (*diag.Source, int)
 	Name     string // of the probe, for listings
 	Handlers map[HandlerKind]*Function
-	Place    Place          // nil: not known yet, as in `gotap check`
-	Arena    *runtime.Arena // where the objects of bindings are; nil: key shapes are not checked
-	Unsafe   bool           // destructive builtins are allowed
-	WordSize int            // bytes of a pointer in the target; 0: what the Place says, or 8
-	Fuel     int            // 0: runtime.DefaultFuel
-	LogMax   int            // 0: runtime.DefaultLog
-	AtReturn bool           // When is asked as the function returns, and not as it is entered
+	Place    Place        // nil: not known yet, as in `gotap check`
+	Arena    *arena.Arena // where the objects of bindings are; nil: key shapes are not checked
+	Unsafe   bool         // destructive builtins are allowed
+	WordSize int          // bytes of a pointer in the target; 0: what the Place says, or 8
+	Fuel     int          // 0: runtime.DefaultFuel
+	LogMax   int          // 0: record.DefaultLog
+	AtReturn bool         // When is asked as the function returns, and not as it is entered
 }
 
 // Function is a function of the script with what its free names mean.

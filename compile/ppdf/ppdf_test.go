@@ -12,7 +12,8 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/dpdf"
-	"gotap/runtime"
+	rtarena "gotap/runtime/arena"
+	"gotap/runtime/object"
 )
 
 const sample = `name = "libc.so.6"
@@ -53,9 +54,9 @@ log mrf
 exit
 `
 
-func arena(t testing.TB) *runtime.Arena {
+func arena(t testing.TB) *rtarena.Arena {
 	t.Helper()
-	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	a, err := rtarena.New(rtarena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func parse(t testing.TB, text string) *dpdf.File {
 	t.Helper()
 	a := arena(t)
 	for range 3 {
-		if _, err := a.Declare(runtime.Object{Name: "x", Kind: runtime.KindInt}); err != nil {
+		if _, err := a.Declare(object.Object{Name: "x", Kind: object.KindInt}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -273,11 +274,11 @@ func FuzzDecode(f *testing.F) {
 
 // declarer makes one array for each size, so that a long run does not fill the arena.
 type declarer struct {
-	a   *runtime.Arena
+	a   *rtarena.Arena
 	ids map[int]int
 }
 
-func (d declarer) Declare(o runtime.Object) (int, error) {
+func (d declarer) Declare(o object.Object) (int, error) {
 	if id, ok := d.ids[o.Size]; ok {
 		return id, nil
 	}

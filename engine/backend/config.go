@@ -8,7 +8,7 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/isa"
 	"gotap/engine/registry/hit"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/facility"
 )
 
@@ -38,7 +38,7 @@ type Config struct {
 	Engine    Strategy
 	MaxProbes int // physical probe points at most; 0: 1000
 	Unsafe    bool
-	Arena     *runtime.Arena
+	Arena     *arena.Arena
 	// Own are the processes that wait for this one, and this one itself. They are not attached to: gotap would wait for a process
 	// that waits for gotap.
 	Own []int

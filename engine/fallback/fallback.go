@@ -66,6 +66,12 @@ const (
 // cleared the trap flag. The program's handler sees TRAP_TRACE.
 const CodePassed = -72
 
+// CodeNote is the si_code of the SIGTRAP with which the handler in one thread tells another to settle: see doc.go.
+const CodeNote = -71
+
+// IsOwnCode reports whether a SIGTRAP with this si_code is meant for the handler, and none of the program's.
+func IsOwnCode(code int) bool { return code == CodeNote || code == CodePassed }
+
 // Magic is the text at the start of a region.
 const Magic = "gotap fallback 1"
 

@@ -10,6 +10,7 @@ import (
 	"gotap/compile/js"
 	"gotap/engine"
 	"gotap/runtime"
+	"gotap/runtime/arena"
 )
 
 // A Source compiles the programs of one probe for a place; nil means a place of which nothing is known. A probe of
@@ -22,7 +23,7 @@ type Source interface {
 type Linker struct {
 	Copies Copies // of the functions that were linked so far
 
-	arena *runtime.Arena
+	arena *arena.Arena
 	warn  func(diag.List)
 
 	mu       sync.Mutex
@@ -38,7 +39,7 @@ type codeKey struct {
 
 // New returns a linker for an arena. warn is called with warnings that only the types at a place show, once for all
 // places; it may be nil.
-func New(arena *runtime.Arena, warn func(diag.List)) *Linker {
+func New(arena *arena.Arena, warn func(diag.List)) *Linker {
 	if warn == nil {
 		warn = func(diag.List) {}
 	}

@@ -10,7 +10,7 @@ import (
 	"gotap/compile/js"
 	"gotap/engine"
 	"gotap/engine/link"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 )
 
 // place is a place of a program with two registers.
@@ -73,7 +73,7 @@ func assemble(t *testing.T, text string) *compile.Program {
 
 func newLinker(t *testing.T, warn func(diag.List)) *link.Linker {
 	t.Helper()
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	arena, err := arena.New(arena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

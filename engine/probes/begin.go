@@ -11,6 +11,7 @@ import (
 	"gotap/engine/registry"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // Probes in a program's first moments. Most places are known only when the loader has mapped the libraries; but the loader makes system
@@ -119,8 +120,8 @@ func unlessStopping(compile registry.Compile) registry.Compile {
 
 // stops reports whether an instruction may leave the process stopped: what a facility does is not known here.
 func stops(i runtime.Inst) bool {
-	kind := runtime.ExitKind(i.A)
-	return i.Op == opcode.Exit && (kind == runtime.ExitStop || kind == runtime.ExitFacility)
+	kind := outcome.ExitKind(i.A)
+	return i.Op == opcode.Exit && (kind == outcome.ExitStop || kind == outcome.ExitFacility)
 }
 
 // complete arms what the probe that was begun with a number lacks; done is false when none was. Where the rest cannot be resolved the

@@ -12,6 +12,7 @@ import (
 	"gotap/engine/registry"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // TestLife: a probe is armed where it is added, follows its state, and is reported to the end.
@@ -150,7 +151,7 @@ func TestBegin(t *testing.T) {
 
 // TestStopping: programs that may leave the process stopped are not begun.
 func TestStopping(t *testing.T) {
-	for kind, stops := range map[runtime.ExitKind]bool{runtime.ExitPlain: false, runtime.ExitStop: true, runtime.ExitFacility: true} {
+	for kind, stops := range map[outcome.ExitKind]bool{outcome.ExitPlain: false, outcome.ExitStop: true, outcome.ExitFacility: true} {
 		compile := unlessStopping(func(registry.PlaceInfo) (registry.Handlers, error) {
 			return registry.Handlers{Leave: &runtime.Code{Insts: []runtime.Inst{{Op: opcode.Exit, A: uint32(kind)}}}}, nil
 		})

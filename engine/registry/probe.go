@@ -8,7 +8,7 @@ import (
 
 	"gotap/engine/image/module"
 	"gotap/engine/place"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/gate"
 	"gotap/runtime/hook"
 )
@@ -53,7 +53,7 @@ type siteKey struct {
 
 // New creates a probe, which is not in a list yet. It refuses invalid probes before anything is resolved. The
 // counters lie in the arena, or in memory of their own if arena is nil.
-func New(spec Spec, arena *runtime.Arena) (*Probe, error) {
+func New(spec Spec, arena *arena.Arena) (*Probe, error) {
 	switch {
 	case len(spec.Specs) == 0:
 		return nil, fmt.Errorf("cannot add probe %s: it names no place", spec.Name)

@@ -10,6 +10,7 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/place"
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/hook"
 )
 
@@ -256,7 +257,7 @@ func TestRate(t *testing.T) {
 
 // TestCountersInArena: hits that another executor counts in the arena are the probe's.
 func TestCountersInArena(t *testing.T) {
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	arena, err := arena.New(arena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

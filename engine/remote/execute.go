@@ -2,7 +2,6 @@ package remote
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"gotap/arch"
@@ -18,78 +17,30 @@ import (
 // another thread may pass the place without a hit.
 func (t *thread) execute(p *point) error {
 	if p.how == arch.Emulated {
-		before := t.regs
-		if t.emulate(p) == nil && t.takesSP(before[t.s.isa.SP()]) {
+		before := t.regs.General
+		if t.emulate(p) == nil && t.s.stub.takesSP(&t.regs, before[t.s.stub.isa.SP()]) {
 			return t.finish()
 		}
-		t.regs = before // the pushed value still lies below the stack pointer, and is written again
+		t.regs.General = before // the pushed value still lies below the stack pointer, and is written again
 	}
-	if t.s.isa.Stepless {
+	if t.s.stub.isa.Stepless {
 		return t.runToNext(p)
 	}
 	return t.step(p)
 }
 
-// takesSP reports whether the stub accepts the thread's present stack pointer, which differs from the one before.
-// KGDB on x86 does not, and returns no error: where the kernel keeps its registers depends on the stack pointer.
-// This is determined once, by reading the register back.
-func (t *thread) takesSP(before uint64) bool {
-	s, sp := t.s, t.sp()
-	if sp == before || s.spTaken || s.isa.Stepless {
-		return true
-	}
-	if s.spKept || t.writeSP(sp) != nil {
-		return false
-	}
-	got, err := t.readSP()
-	s.spTaken, s.spKept = got == sp, err == nil && got != sp
-	return s.spTaken
-}
-
-// writeSP writes only the stack pointer to the stub.
-func (t *thread) writeSP(sp uint64) error {
-	r := t.s.bound.slots[t.slotOf(t.s.isa.SP())].reg
-	data := make([]byte, r.Bytes())
-	putWord(data, sp)
-	return t.write(r, data)
-}
-
-// readSP reads the stack pointer from the stub.
-func (t *thread) readSP() (uint64, error) {
-	raw, err := t.s.client.ReadRegisters()
-	if err != nil {
-		return 0, err
-	}
-	t.raw = raw
-	r := t.s.bound.slots[t.slotOf(t.s.isa.SP())].reg
-	data := t.bytes(r)
-	if data == nil {
-		if data, err = t.s.client.ReadRegister(r); err != nil {
-			return 0, err
-		}
-	}
-	sp := word(data)
-	t.was[t.s.isa.SP()] = sp
-	return sp, nil
-}
-
-// slotOf returns the number of the slot of a register.
-func (t *thread) slotOf(index int) int {
-	return slices.IndexFunc(t.s.bound.slots, func(sl slot) bool { return sl.index == index })
-}
-
 // emulate completes the instruction on the registers. On error nothing has changed.
 func (t *thread) emulate(p *point) error {
 	if v, ok := p.site.(arch.VectorSite); ok && v.Vectors() {
-		if !t.readVectors() {
+		if !t.regs.LoadVectors() {
 			return &arch.RefusedError{Addr: p.addr, Reason: "the stub does not show the vector registers"}
 		}
-		return v.EmulateVectors(&t.regs, &t.vecs, &t.s.mem)
+		return v.EmulateVectors(&t.regs.General, &t.regs.Vectors, t.s.mem)
 	}
-	if p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &t.regs) {
+	if p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &t.regs.General) {
 		return errNotEmulated
 	}
-	return p.site.Emulate(&t.regs, &t.s.mem)
+	return p.site.Emulate(&t.regs.General, t.s.mem)
 }
 
 var errNotEmulated = &arch.RefusedError{Reason: "the kernel executes system calls"}
@@ -101,12 +52,12 @@ const execPatience = 5 * time.Second
 func (t *thread) step(p *point) error {
 	t.s.stats.Steps++
 	stop, err := t.away(p, func() (rsp.Stop, error) { return t.go1(true) })
-	if err != nil || t.s.ended {
+	if err != nil || t.s.control.Ended() {
 		return err
 	}
-	ours := t.s.interrupted(stop)
+	ours := t.s.control.TakeInterrupt(stop)
 	switch {
-	case ours && *t.pc() == p.addr:
+	case ours && *t.regs.PC() == p.addr:
 		return t.again(p)
 	case !ours && stop.Signal != rsp.SignalTrap && stop.Signal != 0:
 		t.faulted(stop.Signal)
@@ -119,10 +70,10 @@ func (t *thread) step(p *point) error {
 // instruction has not completed: a page was missing, and the probed kernel has begun to fetch it.
 func (t *thread) stepped(p *point) error {
 	in := p.site.Insn()
-	if *t.pc() == p.addr && in.Control == arch.Plain { // a repeated string instruction between two iterations
+	if *t.regs.PC() == p.addr && in.Control == arch.Plain { // a repeated string instruction between two iterations
 		return t.again(p)
 	}
-	if t.s.kernel && in.Control == arch.Plain && *t.pc() != p.addr+uint64(in.Len) {
+	if t.s.stub.kernel && in.Control == arch.Plain && *t.regs.PC() != p.addr+uint64(in.Len) {
 		return t.again(p)
 	}
 	return t.finish()
@@ -132,36 +83,36 @@ func (t *thread) stepped(p *point) error {
 // tried again.
 func (t *thread) again(p *point) error {
 	t.h.Commit()
-	t.s.redo[redo{p.addr, t.before}] = true
+	t.s.stops.expectRetry(p.addr, t.before)
 	return nil
 }
 
 // runToNext makes the thread execute the instruction and run into a breakpoint behind it: never a step.
 func (t *thread) runToNext(p *point) error {
 	in := p.site.Insn()
-	next, err := t.s.pointAt(p.addr+uint64(in.Len), nil)
+	next, err := t.s.points.get(p.addr+uint64(in.Len), nil)
 	if in.Control != arch.Plain && in.Control != arch.Syscall || err != nil {
 		return fmt.Errorf("cannot complete the instruction at %#x: it is neither emulated nor followed by another one", p.addr)
 	}
 	next.Returns++
-	defer func() { next.Returns--; t.s.sync(next) }()
-	if err := t.s.sync(next); err != nil {
+	defer func() { next.Returns--; t.s.points.sync(next) }()
+	if err := t.s.points.sync(next); err != nil {
 		return err
 	}
 	stop, err := t.away(p, func() (rsp.Stop, error) { return t.go1(false) })
-	if err != nil || t.s.ended {
+	if err != nil || t.s.control.Ended() {
 		return err
 	}
-	switch ours := t.s.interrupted(stop); {
-	case ours && *t.pc() != next.addr:
+	switch ours := t.s.control.TakeInterrupt(stop); {
+	case ours && *t.regs.PC() != next.addr:
 		return t.again(p)
 	case !ours && stop.Signal != rsp.SignalTrap && stop.Signal != 0:
 		t.faulted(stop.Signal)
 		return t.passOn(stop)
-	case *t.pc() != next.addr:
+	case *t.regs.PC() != next.addr:
 		return t.again(p)
 	}
-	*t.pc() = next.addr
+	*t.regs.PC() = next.addr
 	if err := t.finish(); err != nil || !next.Used() {
 		return err
 	}
@@ -170,38 +121,38 @@ func (t *thread) runToNext(p *point) error {
 
 // away calls do with the breakpoint of a point lifted, and reads the registers of the thread afterwards.
 func (t *thread) away(p *point, do func() (rsp.Stop, error)) (rsp.Stop, error) {
-	sp := t.sp()
-	if err := t.writeRegs(); err != nil {
+	sp := t.regs.SP()
+	if err := t.regs.Write(); err != nil {
 		return rsp.Stop{}, err
 	}
-	if err := t.s.unplant(p); err != nil {
+	if err := t.s.points.unplant(p); err != nil {
 		return rsp.Stop{}, err
 	}
 	stop, err := do()
 	if err != nil {
 		return stop, err
 	}
-	t.s.mem.forget()
+	t.s.mem.Forget()
 	if stop.Kind != rsp.Stopped {
 		t.h.Drop()
-		t.s.exited(stop)
+		t.s.stops.exited(stop)
 		return stop, nil
 	}
-	if err := t.readRegs(); err != nil {
+	if err := t.regs.Read(); err != nil {
 		return stop, err
 	}
 	t.before = sp
-	return stop, t.s.sync(p)
+	return stop, t.s.points.sync(p)
 }
 
 // go1 makes only this thread step or run, and waits until it has stopped.
 func (t *thread) go1(step bool) (rsp.Stop, error) {
-	if err := t.s.client.Resume(rsp.Action{Step: step, Thread: t.name}); err != nil {
+	if err := t.s.stub.client.Resume(rsp.Action{Step: step, Thread: t.name}); err != nil {
 		return rsp.Stop{}, err
 	}
-	stop, ok, err := t.s.client.WaitStop(execPatience, nil)
+	stop, ok, err := t.s.stub.client.WaitStop(execPatience, nil)
 	if err == nil && !ok {
-		err = fmt.Errorf("thread %s does not come back from the instruction at %#x", t.name, *t.pc())
+		err = fmt.Errorf("thread %s does not come back from the instruction at %#x", t.name, *t.regs.PC())
 	}
 	return stop, err
 }

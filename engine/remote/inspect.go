@@ -13,6 +13,7 @@ import (
 
 	"gotap/engine/image/module"
 	"gotap/engine/remote/rsp"
+	"gotap/engine/remote/symbollist"
 )
 
 // Entries of the auxiliary vector (System V ABI; the kernel's include/uapi/linux/auxvec.h).
@@ -57,50 +58,53 @@ func dialError(address string, err error) error {
 // inspect determines the target's properties: its processor, its program, where that is loaded, and which thread
 // has stopped.
 func (s *Session) inspect() error {
-	stop, err := s.client.Why()
+	stop, err := s.stub.client.Why()
 	if err != nil {
 		return err
 	}
 	if stop.Kind != rsp.Stopped {
 		return &hinted{errNothing, "gdbserver --multi starts and attaches to nothing by itself: gdbserver :PORT PROGRAM, gdbserver --attach :PORT PID"}
 	}
-	aux, auxErr := s.client.Transfer("auxv", "")
-	_, offset := s.client.Offset()
-	file, err := s.program()
+	aux, auxErr := s.stub.client.Transfer("auxv", "")
+	_, offset := s.stub.client.Offset()
+	file, err := s.programFile()
 	if err != nil {
 		return err
 	}
-	if err := s.describe(file); err != nil {
+	if err := s.stub.describe(file); err != nil {
 		return err
 	}
-	s.kernel = auxErr != nil && !offset && s.isa.inUpperHalf(file)
+	s.mem.WordSize = s.stub.isa.WordSize()
+	s.stub.kernel = auxErr != nil && !offset && inUpperHalf(file, s.stub.isa.WordSize())
 	t, err := s.threadOf(stop.Thread)
 	if err != nil {
 		return err
 	}
-	s.mem.first = t.id
-	vector := s.auxiliary(aux)
-	s.signs = s.signsPointers(vector)
-	s.setModules([]module.Loaded{s.loaded(file, s.bias(file, vector))})
-	s.comm = filepath.Base(file.Path)
+	s.threads.first = t.id
+	vector := s.stub.auxiliary(aux)
+	s.mem.Signs = s.stub.signsPointers(vector)
+	s.program.set([]module.Loaded{s.program.loaded(file, s.stub.bias(file, vector))})
+	s.program.comm = filepath.Base(file.Path)
 	if err := s.compareIDs(file); err != nil {
 		return err
 	}
-	return s.watchLoader(file, vector)
+	s.loader.find(file, vector)
+	return nil
 }
 
-// inUpperHalf reports whether a file's code lies in the upper half of the addresses, where kernels are.
-func (a *stubISA) inUpperHalf(file *module.File) bool {
-	shift := 8*a.WordSize() - 1
+// inUpperHalf reports whether a file's code lies in the upper half of the addresses, where kernels are;
+// words of the target have that many bytes.
+func inUpperHalf(file *module.File, word int) bool {
+	shift := 8*word - 1
 	return slices.ContainsFunc(file.Segments, func(seg module.Segment) bool { return seg.Flags&elf.PF_X != 0 && seg.Vaddr>>shift != 0 })
 }
 
-// program returns the file of the program that the target runs: the one that was named, or the one that the stub
+// programFile returns the file of the program that the target runs: the one that was named, or the one that the stub
 // names if it also exists locally.
-func (s *Session) program() (*module.File, error) {
+func (s *Session) programFile() (*module.File, error) {
 	path := s.cfg.Exe
 	if path == "" {
-		name, err := s.client.Transfer("exec-file", "")
+		name, err := s.stub.client.Transfer("exec-file", "")
 		if err != nil || len(name) == 0 {
 			return nil, &hinted{ErrNoExe, "--exe FILE names the program, the kernel's vmlinux, or a list of its symbols"}
 		}
@@ -109,10 +113,10 @@ func (s *Session) program() (*module.File, error) {
 			return nil, &hinted{fmt.Errorf("cannot read the target's program %s here: %w", path, err), "--exe FILE names a copy"}
 		}
 	}
-	if isSymbolList(path) {
-		return s.symbolList(path)
+	if symbollist.Is(path) {
+		return s.stub.symbolList(path)
 	}
-	return s.modules.OpenPath(path)
+	return s.program.files.OpenPath(path)
 }
 
 // compareIDs returns an error unless the target runs exactly the named file, if both have a build-id and the
@@ -124,7 +128,7 @@ func (s *Session) compareIDs(file *module.File) error {
 	}
 	want, err := section.Data()
 	have := make([]byte, len(want))
-	if err != nil || s.mem.read(s.isa.Address(s.mods[0].Addr(section.Addr)), have) < len(have) || bytes.Equal(have, want) {
+	if err != nil || s.mem.Read(s.stub.isa.Address(s.program.mods[0].Addr(section.Addr)), have) < len(have) || bytes.Equal(have, want) {
 		return nil
 	}
 	return &hinted{fmt.Errorf("cannot trace %s: the target runs another program, whose build-id is not %s", file.Path, file.BuildID),
@@ -133,65 +137,3 @@ func (s *Session) compareIDs(file *module.File) error {
 
 // maxNote is the maximum size of a note with a build-id.
 const maxNote = 256
-
-// describe selects the instruction set, and finds its registers in the stub's description.
-func (s *Session) describe(file *module.File) error {
-	s.isa = isaOf(file.Machine)
-	if s.isa == nil {
-		return fmt.Errorf("cannot trace %s: its processor, %v, is not x86, ARM or AArch64", file.Path, file.Machine)
-	}
-	if file.Order.Uint16([]byte{1, 0}) != 1 {
-		return fmt.Errorf("cannot trace %s: it is big-endian", file.Path)
-	}
-	d, err := s.client.Describe()
-	switch {
-	case errors.Is(err, rsp.ErrUnsupported):
-		d = rsp.Classic(s.isa.name)
-	case err != nil:
-		return err
-	}
-	if of := isaNamed(d.Architecture); d.Architecture != "" && of != s.isa {
-		return &hinted{fmt.Errorf("cannot trace %s, a file for %s: the stub's target is %s", file.Path, s.isa.Title, d.Architecture),
-			"--exe FILE names the program that runs there"}
-	}
-	s.bound, err = s.isa.bind(d)
-	return err
-}
-
-// auxiliary reads the auxiliary vector: pairs of words.
-func (s *Session) auxiliary(data []byte) map[uint64]uint64 {
-	all := map[uint64]uint64{}
-	w := s.isa.WordSize()
-	for ; len(data) >= 2*w; data = data[2*w:] {
-		all[word(data[:w])] = word(data[w : 2*w])
-	}
-	return all
-}
-
-// bias returns what the loader has added to the addresses of the program.
-func (s *Session) bias(file *module.File, aux map[uint64]uint64) uint64 {
-	if at, ok := aux[auxEntry]; ok && file.Entry != 0 {
-		return at - file.Entry
-	}
-	if at, ok := s.client.Offset(); ok && file.PIE {
-		return at
-	}
-	return 0
-}
-
-// pageSize is the size to which addresses of mappings are rounded; the target's real page size does not matter.
-const pageSize = 4096
-
-// loaded returns a file as mapped with a bias.
-func (s *Session) loaded(file *module.File, bias uint64) module.Loaded {
-	m := module.Loaded{Path: file.Path, File: file, Bias: bias}
-	for _, seg := range file.Segments {
-		start := s.isa.Address(seg.Vaddr+bias) &^ (pageSize - 1)
-		end := (s.isa.Address(seg.Vaddr+bias) + seg.MemSize + pageSize - 1) &^ (pageSize - 1)
-		m.Mappings = append(m.Mappings, module.Mapping{Start: start, End: end, Exec: seg.Flags&elf.PF_X != 0, Path: file.Path})
-	}
-	if m.Mappings == nil {
-		m.Mappings = []module.Mapping{{Path: file.Path}}
-	}
-	return m
-}

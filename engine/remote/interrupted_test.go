@@ -9,6 +9,7 @@ import (
 	"gotap/engine/registry"
 	"gotap/engine/remote"
 	"gotap/runtime"
+	"gotap/runtime/arena"
 )
 
 // TestPlacingIsInterrupted: when Quit is closed no more places are prepared or armed, and the program goes on untouched.
@@ -62,7 +63,7 @@ func TestPlacingIsInterrupted(t *testing.T) {
 // opened is a session of a target.
 func opened(t *testing.T, k kind, g *target, quit <-chan struct{}) *remote.Session {
 	t.Helper()
-	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	arena, err := arena.New(arena.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

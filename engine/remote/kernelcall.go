@@ -49,14 +49,14 @@ func argOffset(machine elf.Machine, n int) (offset uint64, ok bool) {
 }
 
 // kernelCalls returns the functions of the system calls to which a specification refers.
-func (s *Session) kernelCalls(r *place.Resolver, spec place.Spec, files []*module.File) (found []place.Target, err error) {
+func (p *program) kernelCalls(r *place.Resolver, spec place.Spec, files []*module.File) (found []place.Target, err error) {
 	known := false
-	for _, name := range syscallnames.Names(s.isa.Machine) {
+	for _, name := range syscallnames.Names(p.stub.isa.Machine) {
 		if name == "" || !spec.Matches(name) {
 			continue
 		}
 		known = true
-		function := callPrefix[s.isa.Machine] + cmp.Or(callAlias[name], name)
+		function := callPrefix[p.stub.isa.Machine] + cmp.Or(callAlias[name], name)
 		targets, e := r.ResolveAll(place.Spec{Kind: place.Function, Name: function}, files)
 		if e != nil && !spec.Pattern() {
 			err = errors.Join(err, e)
@@ -82,24 +82,24 @@ func isKernelCall(t place.Target) bool { return strings.HasPrefix(t.Name, callPl
 
 // kernelCallArg returns an argument of the system call whose function the thread has entered; when the function
 // returns, the arguments are no longer known.
-func (t *thread) kernelCallArg(n int) (uint64, bool) {
-	if t.h.Now.Leave {
+func (v *view) kernelCallArg(n int) (uint64, bool) {
+	if v.h.Now.Leave {
 		return 0, false
 	}
-	offset, packed := argOffset(t.s.isa.Machine, n)
+	offset, packed := argOffset(v.stub.isa.Machine, n)
 	if !packed {
-		v, err := t.s.isa.Arg(n, &t.regs, &t.s.mem)
-		return t.s.isa.Word(v), err == nil && n < 6
+		arg, err := v.stub.isa.Arg(n, &v.regs.General, v.mem)
+		return v.stub.isa.Word(arg), err == nil && n < 6
 	}
 	var regs uint64
-	if t.s.isa.Machine == elf.EM_386 {
-		regs = t.regs[x86.RAX] // the kernel's own convention: registers
+	if v.stub.isa.Machine == elf.EM_386 {
+		regs = v.regs.General[x86.RAX] // the kernel's own convention: registers
 	} else {
-		regs, _ = t.s.isa.Arg(0, &t.regs, &t.s.mem)
+		regs, _ = v.stub.isa.Arg(0, &v.regs.General, v.mem)
 	}
-	v := make([]byte, t.s.isa.WordSize())
-	if t.s.mem.ReadMemory(regs+offset, v) != nil {
+	arg, ok := v.mem.Pointer(regs + offset)
+	if !ok {
 		return 0, false
 	}
-	return t.s.isa.Word(word(v)), true
+	return v.stub.isa.Word(arg), true
 }

@@ -3,9 +3,6 @@ package remote
 import (
 	"bytes"
 	"debug/elf"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,89 +11,62 @@ import (
 	"gotap/engine/place"
 )
 
-// loaderWatch is the breakpoint in the dynamic loader that reports new modules: it is on the function that every
-// loader calls for debuggers before and after it changes its list (r_brk of struct r_debug, System V ABI).
-type loaderWatch struct {
-	root    string // local directory that stands for the target's root
+// loader watches the target's dynamic loader for new modules. It has a breakpoint on the function that every loader
+// calls for debuggers before and after it changes its list (r_brk of struct r_debug, System V ABI). The control's lock
+// guards it.
+type loader struct {
+	s       *Session
 	dynamic uint64 // address of the program's dynamic section; 0: the program is static
 	seen    bool   // the loader has listed libraries
 }
 
 // pending reports whether a place may be in a library that has not been loaded yet.
-func (l *loaderWatch) pending(spec place.Spec) bool {
+func (l *loader) pending(spec place.Spec) bool {
 	return l.dynamic != 0 && !l.seen && spec.Module != ""
 }
 
-// watchLoader finds the loader of a program, if it has one, and watches it for libraries.
-func (s *Session) watchLoader(file *module.File, aux map[uint64]uint64) error {
+// replaced forgets the loader: the target runs another program.
+func (l *loader) replaced() { l.dynamic, l.seen = 0, false }
+
+// find finds the loader of a program, if it has one, and watches it for libraries.
+func (l *loader) find(file *module.File, aux map[uint64]uint64) {
+	s := l.s
 	name, _, err := file.Section(".interp")
-	if s.kernel || err != nil || len(name) == 0 {
-		return nil
+	if s.stub.kernel || err != nil || len(name) == 0 {
+		return
 	}
 	path := string(bytes.TrimRight(name, "\x00"))
 	for _, p := range file.ELF().Progs {
 		if p.Type == elf.PT_DYNAMIC {
-			s.loader.dynamic = s.mods[0].Addr(p.Vaddr)
+			l.dynamic = s.program.mods[0].Addr(p.Vaddr)
 		}
 	}
-	ld, err := s.local(path)
+	ld, err := s.program.open(path)
 	if err != nil {
-		s.warn("%v: libraries are not probed", err)
-		return nil
+		s.report.warn("%v: libraries are not probed", err)
+		return
 	}
 	if base := aux[auxBase]; base != 0 {
-		s.setModules(append(s.mods, s.loaded(ld, base)))
-		s.watchList(&s.mods[len(s.mods)-1])
+		s.program.add(s.program.loaded(ld, base))
+		l.watch(&s.program.mods[len(s.program.mods)-1])
 	}
-	s.readList()
-	return nil
+	l.readList()
 }
 
-// watchList places a breakpoint on the loader's function.
-func (s *Session) watchList(ld *module.Loaded) {
+// watch places a breakpoint on the loader's function.
+func (l *loader) watch(ld *module.Loaded) {
 	addr, ok := ld.ListChanged()
 	if !ok {
 		return
 	}
-	p, err := s.pointAt(addr, nil)
+	p, err := l.s.points.get(addr, nil)
 	if err == nil {
-		p.internal = s.readList
-		err = s.sync(p)
+		p.internal = l.readList
+		err = p.Sync()
 	}
 	if err != nil {
-		s.warn("libraries that are loaded later are not probed: %v", err)
+		l.s.report.warn("libraries that are loaded later are not probed: %v", err)
 	}
-}
-
-// roots lists where the files of a program for another processor may be: the directories of Debian's cross
-// compilers.
-var roots = map[elf.Machine][]string{
-	elf.EM_X86_64:  {"", "/usr/x86_64-linux-gnu"},
-	elf.EM_386:     {"", "/usr/i686-linux-gnu"},
-	elf.EM_ARM:     {"", "/usr/arm-linux-gnueabihf", "/usr/arm-linux-gnueabi"},
-	elf.EM_AARCH64: {"", "/usr/aarch64-linux-gnu"},
-}
-
-// local opens the local file that corresponds to a path on the target.
-func (s *Session) local(path string) (*module.File, error) {
-	places := roots[s.isa.Machine]
-	if s.loader.root != "" {
-		places = append([]string{s.loader.root}, places...)
-	}
-	if prefix := os.Getenv("QEMU_LD_PREFIX"); prefix != "" {
-		places = append([]string{prefix}, places...)
-	}
-	for _, root := range places {
-		if root != "" && strings.HasPrefix(path, root+"/") {
-			root = ""
-		}
-		f, err := s.modules.OpenPath(root + path)
-		if err == nil && f.Machine == s.isa.Machine {
-			s.loader.root = root
-			return f, nil
-		}
-	}
-	return nil, fmt.Errorf("cannot find the target's %s here", path)
 }
 
 // Constants for the loader's list (struct r_debug, struct link_map).
@@ -106,96 +76,62 @@ const (
 )
 
 // readList adds the modules that the loader lists, and arms all probes in the new ones.
-func (s *Session) readList() {
-	w := uint64(s.isa.WordSize())
-	debug := s.debugAddress()
+func (l *loader) readList() {
+	mem := l.s.mem
+	w := uint64(l.s.stub.isa.WordSize())
+	debug := l.debugAddress()
 	if debug == 0 {
 		return
 	}
-	entry, _ := s.word(debug + w)
+	entry, _ := mem.Pointer(debug + w)
 	for n := 0; entry != 0 && n < maxModules; n++ {
-		bias, _ := s.word(entry)
-		name, _ := s.word(entry + w)
-		if path := s.text(name); strings.HasPrefix(path, "/") {
-			s.loader.seen = true
-			s.appeared(filepath.Clean(path), bias)
+		bias, _ := mem.Pointer(entry)
+		name, _ := mem.Pointer(entry + w)
+		if path := mem.Text(name); strings.HasPrefix(path, "/") {
+			l.seen = true
+			l.appeared(filepath.Clean(path), bias)
 		}
-		entry, _ = s.word(entry + 3*w)
-	}
-}
-
-// appeared adds one module.
-func (s *Session) appeared(path string, bias uint64) {
-	for i := range s.mods {
-		if s.mods[i].Bias == bias && filepath.Base(s.mods[i].Path) == filepath.Base(path) {
-			return
-		}
-	}
-	f, err := s.local(path)
-	if err != nil {
-		s.warn("%v: it is not probed", err)
-		return
-	}
-	m := s.loaded(f, bias)
-	for i := range s.mods {
-		if s.mods[i].File == f && s.mods[i].Bias == bias {
-			return
-		}
-	}
-	s.setModules(append(s.mods, m))
-	s.notify(backend.Event{Kind: backend.EventModule, Tid: s.pid(), Path: path})
-	s.armAppeared(s.mods[len(s.mods)-1:])
-}
-
-// armAppeared arms all probes in new modules.
-func (s *Session) armAppeared(mods []module.Loaded) {
-	s.Appeared(tracer{s}, mods)
-	if err := errors.Join(s.syncWatches(), s.syncSemaphores()); err != nil {
-		s.warn("%v", err)
+		entry, _ = mem.Pointer(entry + 3*w)
 	}
 }
 
 // debugAddress returns the address of the loader's list: the value of an entry of the program's dynamic section,
 // which is 0 until the loader fills it in.
-func (s *Session) debugAddress() uint64 {
-	w := uint64(s.isa.WordSize())
-	for at := s.loader.dynamic; at != 0; at += 2 * w {
-		tag, ok := s.word(at)
+func (l *loader) debugAddress() uint64 {
+	mem := l.s.mem
+	w := uint64(l.s.stub.isa.WordSize())
+	for at := l.dynamic; at != 0; at += 2 * w {
+		tag, ok := mem.Pointer(at)
 		if !ok || tag == 0 {
 			return 0
 		}
 		if tag == tagDebug {
-			v, _ := s.word(at + w)
+			v, _ := mem.Pointer(at + w)
 			return v
 		}
 	}
 	return 0
 }
 
-// word reads a word of the target.
-func (s *Session) word(addr uint64) (uint64, bool) {
-	var p [8]byte
-	w := s.isa.WordSize()
-	ok := s.mem.read(addr, p[:w]) == w
-	return word(p[:w]), ok
-}
-
-// maxPath is the maximum length of a path that is read.
-const maxPath = 4096
-
-// text reads a zero-terminated text.
-func (s *Session) text(addr uint64) string {
-	var all []byte
-	for len(all) < maxPath {
-		var p [64]byte
-		n := s.mem.read(addr+uint64(len(all)), p[:])
-		if i := bytes.IndexByte(p[:n], 0); i >= 0 {
-			return string(append(all, p[:i]...))
+// appeared adds one module.
+func (l *loader) appeared(path string, bias uint64) {
+	s := l.s
+	for i := range s.program.mods {
+		if s.program.mods[i].Bias == bias && filepath.Base(s.program.mods[i].Path) == filepath.Base(path) {
+			return
 		}
-		if n < len(p) {
-			break
-		}
-		all = append(all, p[:n]...)
 	}
-	return ""
+	f, err := s.program.open(path)
+	if err != nil {
+		s.report.warn("%v: it is not probed", err)
+		return
+	}
+	for i := range s.program.mods {
+		if s.program.mods[i].File == f && s.program.mods[i].Bias == bias {
+			return
+		}
+	}
+	s.program.add(s.program.loaded(f, bias))
+	s.report.notify(backend.Event{Kind: backend.EventModule, Tid: s.threads.pid(), Path: path})
+	s.armAppeared(s.program.mods[len(s.program.mods)-1:])
 }

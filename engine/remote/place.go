@@ -27,13 +27,13 @@ func (h host) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, e
 
 // InFiles implements locate.Host. System calls of a process have no places in files (syscall.go); those of a
 // machine are functions of its kernel.
-func (h host) InFiles(spec place.Spec) bool { return spec.Kind != place.Syscall || h.s.kernel }
+func (h host) InFiles(spec place.Spec) bool { return spec.Kind != place.Syscall || h.s.stub.kernel }
 
 // Resolve implements locate.Host. Functions whose implementation the loader selects are left out; if there are no
 // others, they are an error.
 func (h host) Resolve(r *place.Resolver, spec place.Spec, files []*module.File) ([]place.Target, error) {
 	if spec.Kind == place.Syscall {
-		return h.s.kernelCalls(r, spec, files)
+		return h.s.program.kernelCalls(r, spec, files)
 	}
 	targets, err := r.ResolveAll(spec, files)
 	var found []place.Target
@@ -54,9 +54,9 @@ func (h host) Resolve(r *place.Resolver, spec place.Spec, files []*module.File) 
 // Info implements locate.Host.
 func (h host) Info(spec place.Spec, t place.Target) registry.PlaceInfo {
 	if isKernelCall(t) || onData(spec) {
-		return h.s.otherInfo(t.Name)
+		return h.s.program.otherInfo(t.Name)
 	}
-	return &registry.Info{Files: &h.s.names.Files, Target: t, ISA: h.s.isa.ISA, Modules: h.s.mapped}
+	return &registry.Info{Files: &h.s.program.names.Files, Target: t, ISA: h.s.stub.isa.ISA, Modules: h.s.program.mapped}
 }
 
 // NoModule implements locate.Host.
@@ -68,14 +68,4 @@ func (h host) NoModule(_ int, spec place.Spec) error {
 func (h host) Awaits(spec place.Spec, reason error) (bool, error) {
 	var missing *place.NotFoundError
 	return errors.As(reason, &missing) && h.s.loader.pending(spec), nil
-}
-
-// mapped returns the files that the target maps.
-func (s *Session) mapped() []*module.File { return module.Files(s.mods) }
-
-// otherInfo returns what programs on a system call or on an access to data may know about it: the thread's place is
-// not known beforehand.
-func (s *Session) otherInfo(name string) registry.PlaceInfo {
-	return &registry.Other{Place: name, Regs: s.isa, Word: s.isa.WordSize(),
-		Globals: registry.Globals{Files: &s.names.Files, Modules: s.mapped}}
 }

@@ -3,7 +3,6 @@ package remote
 import (
 	"errors"
 	"iter"
-	"slices"
 
 	"gotap/arch"
 	"gotap/engine/arming"
@@ -36,8 +35,8 @@ func (t tracer) Do(fn func() error) error { return t.s.held(fn) }
 
 // Read implements probes.Tracer: the target keeps running.
 func (t tracer) Read(fn func()) error {
-	t.s.mu.Lock()
-	defer t.s.mu.Unlock()
+	t.s.control.Lock()
+	defer t.s.control.Unlock()
 	fn()
 	return nil
 }
@@ -45,7 +44,7 @@ func (t tracer) Read(fn func()) error {
 // Prepare implements probes.Tracer. The target is stopped the whole time: places are compared with its memory.
 func (t tracer) Prepare(fn func([]locate.Process, probes.Do) error) error {
 	return t.s.held(func() error {
-		at := []locate.Process{{Pid: t.s.pid(), Mods: t.s.mods}}
+		at := []locate.Process{{Pid: t.s.threads.pid(), Mods: t.s.program.mods}}
 		return fn(at, func(fn func() error) error { return fn() })
 	})
 }
@@ -57,15 +56,7 @@ func (t tracer) Processes() []arming.Process { return []arming.Process{t} }
 func (t tracer) Spaces() []probes.Space { return []probes.Space{t} }
 
 // Points implements probes.Space.
-func (t tracer) Points() iter.Seq[*retprobe.Point] {
-	return func(yield func(*retprobe.Point) bool) {
-		for _, p := range t.s.points {
-			if !yield(&p.Point) {
-				return
-			}
-		}
-	}
-}
+func (t tracer) Points() iter.Seq[*retprobe.Point] { return t.s.points.owners() }
 
 // Together implements probes.Tracer: the target is stopped, and the points that fn syncs are planted at once.
 func (t tracer) Together(fn func()) map[*retprobe.Point]error {
@@ -82,68 +73,45 @@ func (t tracer) AwaitReplaced() error { return nil }
 // AddNonBreakpoints implements probes.Tracer. Watchpoints have been added already, as places in a module: see
 // ArmSpecial.
 func (t tracer) AddNonBreakpoints(pr *probe) error {
-	if err := errors.Join(t.s.syncWatches(), t.s.syncSemaphores()); err != nil {
+	if err := errors.Join(t.s.watches.sync(), t.s.syncSemaphores()); err != nil {
 		return err
 	}
-	return t.s.addCalls(pr)
+	return t.s.calls.add(pr)
 }
 
 // DropNonBreakpoints implements probes.Tracer.
 func (t tracer) DropNonBreakpoints(pr *probe) {
-	s := t.s
-	s.watches = slices.DeleteFunc(s.watches, func(w *watch) bool {
-		if w.pl.Probe == pr {
-			s.unwatchData(w)
-		}
-		return w.pl.Probe == pr
-	})
-	s.calls = slices.DeleteFunc(s.calls, func(c callProbe) bool { return c.pl.Probe == pr })
-	s.syncSemaphores()
-	s.syncCalls()
+	t.s.watches.drop(pr)
+	t.s.calls.drop(pr)
+	t.s.syncSemaphores()
+	t.s.calls.sync()
 }
 
 // SyncNonBreakpoints implements probes.Tracer.
 func (t tracer) SyncNonBreakpoints() error {
-	return errors.Join(t.s.syncWatches(), t.s.syncSemaphores(), t.s.syncCalls())
+	return errors.Join(t.s.watches.sync(), t.s.syncSemaphores(), t.s.calls.sync())
 }
 
 // NonBreakpoints implements probes.Tracer.
-func (t tracer) NonBreakpoints(pr *probe) (n int) {
-	for _, w := range t.s.watches {
-		if w.pl.Probe == pr {
-			n++
-		}
-	}
-	for _, c := range t.s.calls {
-		if c.pl.Probe == pr {
-			n++
-		}
-	}
-	return n
-}
+func (t tracer) NonBreakpoints(pr *probe) int { return t.s.watches.count(pr) + t.s.calls.count(pr) }
 
 // KeepCalls implements probes.Tracer.
-func (t tracer) KeepCalls(pr *probe) {
-	for _, th := range t.s.threads {
-		th.calls.Keep(pr)
-		th.pending.Keep(pr)
-	}
-}
+func (t tracer) KeepCalls(pr *probe) { t.s.threads.keepCalls(pr) }
 
 // Warn implements probes.Tracer.
-func (t tracer) Warn(text string) { t.s.warn("%s", text) }
+func (t tracer) Warn(text string) { t.s.report.warn("%s", text) }
 
 // Pid implements arming.Process.
-func (t tracer) Pid() int { return t.s.pid() }
+func (t tracer) Pid() int { return t.s.threads.pid() }
 
 // Modules implements arming.Process.
-func (t tracer) Modules() []module.Loaded { return t.s.mods }
+func (t tracer) Modules() []module.Loaded { return t.s.program.mods }
 
 // HasVDSO implements arming.Process: a stub reports no such code.
 func (t tracer) HasVDSO() bool { return false }
 
 // Gone implements arming.Process.
-func (t tracer) Gone() bool { return t.s.ended }
+func (t tracer) Gone() bool { return t.s.control.Ended() }
 
 // ArmSpecial implements arming.Process: it sets watchpoints on data.
 func (t tracer) ArmSpecial(pr *probe, spec place.Spec, target place.Target, m *module.Loaded) (done bool, err error) {
@@ -157,28 +125,19 @@ func (t tracer) ArmSpecial(pr *probe, spec place.Spec, target place.Target, m *m
 	if err != nil {
 		return true, err
 	}
-	t.s.addWatch(pl, spec, m.Addr(target.Vaddr))
+	t.s.watches.add(pl, spec, m.Addr(target.Vaddr))
 	return true, nil
 }
 
 // Attach implements arming.Process.
 func (t tracer) Attach(pl *placement, addr uint64, m *module.Loaded) error {
 	s := t.s
-	pt, err := s.pointAt(addr, nil)
+	pt, err := s.points.get(addr, nil)
 	if err != nil {
 		return err
 	}
-	if pt.how == arch.Emulated && pt.site.Insn().Control == arch.Syscall && s.isa.Stepless && s.kernel {
+	if pt.how == arch.Emulated && pt.site.Insn().Control == arch.Syscall && s.stub.isa.Stepless && s.stub.kernel {
 		return &arch.RefusedError{Addr: addr, Reason: "a kernel makes no system calls"}
 	}
-	return pt.Attach(pl, &body{s, pt, pl.Target, m})
-}
-
-// Strategy implements retprobe.Breakpoint: it returns the name of the way in which a point's instruction is
-// completed.
-func (p *point) Strategy() string {
-	if p.how == arch.Emulated {
-		return "emulated"
-	}
-	return "stepped by the stub"
+	return pt.Attach(pl, &body{&s.points, pt, pl.Target, m})
 }

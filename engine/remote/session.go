@@ -3,19 +3,15 @@ package remote
 import (
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"gotap/engine/backend"
 	"gotap/engine/history"
 	"gotap/engine/image/module"
-	"gotap/engine/image/unwind"
-	"gotap/engine/isa"
-	"gotap/engine/linux/ptrace"
 	"gotap/engine/locate"
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
-	"gotap/engine/registry/retprobe"
+	"gotap/engine/remote/control"
+	"gotap/engine/remote/memory"
 	"gotap/engine/remote/rsp"
 	"gotap/engine/semaphore"
 )
@@ -30,60 +26,27 @@ type Config struct {
 
 // Session traces one target through a stub. Its methods are those of backend.Session and may be called from any
 // goroutine, but not from the callbacks of Config.
+//
+// The control's lock guards all parts below it.
 type Session struct {
 	*probes.Set
 
 	cfg     Config
-	isa     *stubISA
-	bound   *binding
-	client  *rsp.Client
-	modules module.Cache     // the files
-	names   *history.History // for naming addresses; has a lock of its own
+	control *control.Control
 	places  *locate.Locator
-	done    chan struct{} // closed when the target has ended, or at Close
-	once    sync.Once
 
-	mu      sync.Mutex // guards all below, and the target while it is stopped
-	turn    *sync.Cond // of mu: the target has stopped, resumed or ended
-	running bool       // the target runs; only run uses the client then
-	wanted  int        // number of calls that want it stopped
-	started bool
-	closing bool
-	ended   bool      // nothing is left to trace
-	failure error     // what ended the session, if it was not the target
-	asked   time.Time // when the stub was last asked for a stop; zero once the stop has come
-
-	runner *hit.Runner
-	mem    memory
-	walker *unwind.Walker
-	kernel bool            // the target is a machine, whose threads are its processors
-	signs  bool            // pointers are signed there, or it is not known
-	mods   []module.Loaded // the program first
-	loader loaderWatch
-	comm   string
-
-	threads map[string]*thread
-	tasks   retprobe.List // calls that a kernel's tasks are in: its stacks are not those of the processors
-	points  map[uint64]*point
-	runs    isa.Exclusives // of the code that is there now
-	armed   int            // number of points that probes asked for
-	watches []*watch
-	calls   []callProbe
-	caught  []int            // system calls that the stub reports, in ascending order
+	stub    stub
+	mem     *memory.Memory
+	program program
+	loader  loader
+	threads threads
+	stops   stops
+	points  breakpoints
+	watches watchpoints
+	calls   syscalls
 	sems    semaphore.Counts // of marks
-	patch   bool             // the stub sets no breakpoints itself
-	behind  bool             // the stub shows the program counter behind breakpoints
-	spTaken bool             // the stub accepts a changed stack pointer
-	spKept  bool             // the stub does not; neither is set until that is known
-	lifted  bool             // all breakpoints are removed while a child uses the target's memory
-	redo    map[redo]bool
-	strays  int // consecutive stops that were not at a point
-	queried bool
-	qemu    bool // the stub is QEMU's; valid once queried
-
-	tickets map[uint32]*thread
-	signal  rsp.Action // the signal for the thread that stopped last
-	warned  map[string]bool
+	runner  *hit.Runner
+	report  reporter
 	stats   backend.Stats
 }
 
@@ -97,115 +60,52 @@ func Open(cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, dialError(cfg.Address, err)
 	}
-	s := &Session{cfg: cfg, client: client, done: make(chan struct{}), names: history.New(), threads: map[string]*thread{},
-		points: map[uint64]*point{}, tickets: map[uint32]*thread{}, warned: map[string]bool{},
-		redo: map[redo]bool{}}
-	s.turn = sync.NewCond(&s.mu)
-	s.mem.s = s
-	s.places = locate.New(host{s}, &s.names.Files)
-	s.Set = probes.New(tracer{s}, s.places, &s.cfg.Config)
-	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
-	s.runner.Tell(cfg.Changed)
+	s := newSession(cfg, client)
 	if err := s.inspect(); err != nil {
 		s.letGo()
 		return nil, fmt.Errorf("cannot trace through %s: %w", cfg.Address, err)
 	}
-	go s.run()
+	go s.control.Run()
 	return s, nil
+}
+
+// newSession connects the parts of a session, whose target has not been examined.
+func newSession(cfg Config, client *rsp.Client) *Session {
+	s := &Session{cfg: cfg, stub: stub{client: client}}
+	s.stops = stops{s: s, retries: map[retry]bool{}}
+	s.control = control.New(client, &s.stops)
+	s.mem = memory.New(client, s.points.hide)
+	s.program = program{stub: &s.stub, mem: s.mem, names: history.New()}
+	s.loader = loader{s: s}
+	s.threads = threads{stub: &s.stub, byName: map[string]*thread{}}
+	s.points = breakpoints{stub: &s.stub, control: s.control, mem: s.mem, program: &s.program, cfg: &s.cfg, points: map[uint64]*point{}}
+	s.watches = watchpoints{stub: &s.stub, control: s.control}
+	s.calls = syscalls{stub: &s.stub, control: s.control, program: &s.program, threads: &s.threads}
+	s.report = reporter{cfg: &s.cfg.Config, threads: &s.threads, warned: map[string]bool{}}
+	s.places = locate.New(host{s}, &s.program.names.Files)
+	s.Set = probes.New(tracer{s}, s.places, &s.cfg.Config)
+	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
+	s.runner.Tell(cfg.Changed)
+	return s
 }
 
 // letGo ends a connection with a target that has not been touched. A stub that names processes requires the name,
 // and ends the program that it has started unless the session detaches from it.
 func (s *Session) letGo() {
-	stop, _ := s.client.Why()
-	s.client.Detach(stop.Thread) // its answer no longer matters
-	s.client.Close()
+	stop, _ := s.stub.client.Why()
+	s.stub.client.Detach(stop.Thread) // its answer no longer matters
+	s.stub.client.Close()
 }
 
-// run is the goroutine that waits for stops and handles them.
-func (s *Session) run() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for {
-		for !s.running && !s.ended {
-			s.turn.Wait()
+// held runs fn with the target stopped, where its memory can be read, and the lock held.
+func (s *Session) held(fn func() error) error {
+	return s.control.WhileStopped(func() error {
+		if err := s.enterKernel(); err != nil {
+			return err
 		}
-		if s.ended {
-			return
-		}
-		s.mu.Unlock()
-		stop, _, err := s.client.WaitStop(0, nil)
-		s.mu.Lock()
-		s.running = false
-		if err == nil {
-			err = s.stopped(stop)
-		}
-		if err == nil {
-			err = s.settle()
-		}
-		if err != nil {
-			s.fail(err)
-		}
-		s.turn.Broadcast()
-	}
+		return fn()
+	})
 }
-
-// fail ends the session for a reason.
-func (s *Session) fail(err error) {
-	if errors.Is(err, rsp.ErrNotStopped) {
-		err = fmt.Errorf("%w: %s", err, oneAtATime)
-	}
-	if s.failure == nil && !s.ended && !s.closing {
-		s.failure = fmt.Errorf("cannot go on tracing through %s: %w", s.cfg.Address, err)
-	}
-	s.over()
-}
-
-// oneAtATime explains what several threads mean for a stub that does not stop them together.
-const oneAtATime = "through QEMU's user emulation a program can be traced as long as one thread at a time runs into probes; when two do, it is lost"
-
-// over notifies everyone who waits that the session is over.
-func (s *Session) over() {
-	s.ended = true
-	s.once.Do(func() { close(s.done) })
-	s.turn.Broadcast()
-}
-
-// settle resumes the target unless some caller wants it stopped.
-func (s *Session) settle() error {
-	if s.running || s.ended || !s.started || s.wanted > 0 || len(s.tickets) > 0 {
-		return nil
-	}
-	if err := s.resume(); err != nil {
-		return err
-	}
-	s.running = true
-	s.turn.Broadcast()
-	return nil
-}
-
-// resume resumes all threads, with the signal that is due.
-func (s *Session) resume() error {
-	if s.lifted {
-		return s.client.Resume(rsp.Action{Thread: s.mem.thread.name})
-	}
-	act := s.signal
-	s.signal = rsp.Action{}
-	if act.Signal == 0 {
-		return s.client.Resume(rsp.Action{})
-	}
-	return s.client.Resume(act, rsp.Action{})
-}
-
-// gone returns the reason why there is nothing left to trace.
-func (s *Session) gone() error {
-	if s.failure != nil {
-		return s.failure
-	}
-	return errEnded
-}
-
-var errEnded = errors.New("the target has ended")
 
 // Spawn is refused: a stub has its program already.
 func (s *Session) Spawn(backend.Command) (int, error) {
@@ -221,161 +121,66 @@ func (s *Session) Attach(int) error {
 }
 
 // Start resumes the target.
-func (s *Session) Start() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.started = true
-	if s.ended {
-		return s.gone()
-	}
-	return s.settle()
-}
+func (s *Session) Start() error { return s.control.Start() }
 
 // Wait blocks until the target has ended or the session is closed, and returns the error that ended it, if any.
-func (s *Session) Wait() error {
-	<-s.done
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.failure
-}
+func (s *Session) Wait() error { return s.control.Wait() }
 
 // Done returns a channel that is closed when the target has ended or the session is over.
-func (s *Session) Done() <-chan struct{} { return s.done }
+func (s *Session) Done() <-chan struct{} { return s.control.Done() }
 
 // Release resumes the target that a program held with ExitHold.
-func (s *Session) Release(ticket uint32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.tickets, ticket)
-	if err := s.settle(); err != nil {
-		s.fail(err)
-	}
-}
+func (s *Session) Release(ticket uint32) { s.control.Release(ticket) }
 
 // Stats returns the counters.
 func (s *Session) Stats() backend.Stats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.control.Lock()
+	defer s.control.Unlock()
 	st := s.stats
-	st.Attached, st.Points = len(s.threads), s.armed
+	st.Attached, st.Points = len(s.threads.byName), s.points.armed
 	return st
 }
 
 // Pids returns the traced process, by the number of its first thread; nothing for a kernel.
 func (s *Session) Pids() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.kernel || s.ended {
+	s.control.Lock()
+	defer s.control.Unlock()
+	if s.stub.kernel || s.control.Ended() {
 		return nil
 	}
-	return []int{s.pid()}
+	return []int{s.threads.pid()}
 }
 
 // Close removes all breakpoints and detaches from the target. If now is set, it does not wait for a target that
 // does not stop. The error reports what could not be restored.
 func (s *Session) Close(now bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closing = true
-	clear(s.tickets)
-	s.wanted++
-	var err error
-	if now && s.asksInVain() {
-		err = errLeftRunning
-	} else if !s.ended {
-		if err = s.halt(); err == nil {
-			err = s.awaitInterrupt()
-		}
-		if err == nil {
-			err = s.restore()
-		} else if errors.Is(err, errEnded) {
-			err = nil
-		}
+	if err := s.control.Close(now, s.restore); err != nil {
+		return fmt.Errorf("cannot put everything back through %s: %w", s.cfg.Address, err)
 	}
-	if err != nil {
-		err = fmt.Errorf("cannot put everything back through %s: %w", s.cfg.Address, err)
-	}
-	s.over()
-	s.client.Close()
-	return err
-}
-
-// goOn runs the target to its next stop although some caller wants it stopped.
-func (s *Session) goOn() error {
-	wanted := s.wanted
-	s.wanted = 0
-	clear(s.tickets)
-	err := s.settle()
-	s.wanted = wanted
-	return err
+	return nil
 }
 
 // restore undoes all changes and detaches.
 func (s *Session) restore() error {
-	var all error
-	for _, p := range s.points {
-		all = errors.Join(all, s.sync(p))
-	}
-	all = errors.Join(all, s.syncWatches(), s.syncSemaphores(), s.syncCalls())
-	if err := s.client.Detach(s.mem.thread.name); err != nil {
+	all := errors.Join(s.points.syncAll(), s.watches.sync(), s.syncSemaphores(), s.calls.sync())
+	if err := s.stub.client.Detach(s.threads.last.name); err != nil {
 		all = errors.Join(all, fmt.Errorf("cannot detach: %w", err))
 	}
 	return all
 }
 
-// warn warns the user of something, once.
-func (s *Session) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if s.cfg.Warn != nil && !s.warned[text] {
-		s.warned[text] = true
-		s.cfg.Warn(text)
+// armAppeared arms all probes in new modules.
+func (s *Session) armAppeared(mods []module.Loaded) {
+	s.Appeared(tracer{s}, mods)
+	if err := errors.Join(s.watches.sync(), s.syncSemaphores()); err != nil {
+		s.report.warn("%v", err)
 	}
 }
 
-// notify reports an event.
-func (s *Session) notify(e backend.Event) {
-	if s.cfg.Notify == nil {
-		return
+// syncSemaphores makes the semaphores of static marks count the armed probes on them.
+func (s *Session) syncSemaphores() error {
+	if s.control.Closing() {
+		return s.sems.Clear(s.mem)
 	}
-	e.Time, e.Pid = ptrace.Now(), s.pid()
-	s.cfg.Notify(e)
-}
-
-// threadOf returns the thread of a stop, with its registers.
-func (s *Session) threadOf(name string) (*thread, error) {
-	if name == "" {
-		if name = s.client.Current(); name == "" {
-			name = "1"
-		}
-	}
-	t := s.threads[name]
-	if t == nil {
-		t = &thread{s: s, name: name, id: rsp.ThreadNumber(name)}
-		t.h.Init(s.runner, t, t, t.regs[:], uint32(t.id))
-		t.calls.Init(t, &t.h, s.sharedCalls())
-		s.threads[name] = t
-		if len(s.threads) > 1 && !s.kernel && !s.client.Has("QNonStop") { // debuggers' own stubs have it, and they stop all threads
-			s.warn("%s", oneAtATime)
-		}
-	}
-	s.mem.thread = t
-	return t, t.readRegs()
-}
-
-// sharedCalls returns the list that records the calls of all threads: for a kernel, whose tasks move between
-// processors. It returns nil if each thread has its own list.
-func (s *Session) sharedCalls() *retprobe.List {
-	if !s.kernel {
-		return nil
-	}
-	s.tasks.Stacks = s.isa.stack
-	return &s.tasks
-}
-
-// pid returns the number of the target's process: that of its first thread, as on Linux.
-func (s *Session) pid() int {
-	if s.kernel || s.mem.thread == nil {
-		return 0
-	}
-	return s.mem.first
+	return s.sems.Sync(s.mem, s.points.owners())
 }

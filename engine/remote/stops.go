@@ -1,125 +1,87 @@
 package remote
 
 import (
+	"errors"
 	"fmt"
-	"time"
 
 	"gotap/engine/backend"
+	"gotap/engine/remote/control"
 	"gotap/engine/remote/rsp"
 )
 
-// stopPatience is how long a target may take to stop on request.
-const stopPatience = 10 * time.Second
-
-// held runs fn with the target stopped and the lock held.
-func (s *Session) held(fn func() error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.wanted++
-	defer func() {
-		s.wanted--
-		if err := s.settle(); err != nil {
-			s.fail(err)
-		}
-	}()
-	if err := s.halt(); err != nil {
-		return err
-	}
-	if err := s.enterKernel(); err != nil {
-		return err
-	}
-	return fn()
+// stops decides what a stop of the target means. It implements control.Target. The control's lock guards it.
+type stops struct {
+	s       *Session
+	strays  int // consecutive stops that were not at a point
+	retries map[retry]bool
 }
 
-// halt waits until the target is stopped.
-func (s *Session) halt() error {
-	if s.running {
-		s.asked = time.Now()
-		if err := s.client.Interrupt(); err != nil {
-			return err
-		}
-		begin := time.Now()
-		defer s.wakeAfter(stopPatience).Stop()
-		for ; s.running && !s.ended; s.turn.Wait() {
-			if time.Since(begin) >= stopPatience {
-				return errNoStop
-			}
-		}
-	}
-	if s.ended {
-		return s.gone()
-	}
-	return nil
+var _ control.Target = (*stops)(nil)
+
+// retry is an instruction that did not complete because the processor took an exception instead: a thread will reach
+// it again, which is not another hit. Any thread may do so, because a kernel's tasks move between processors.
+type retry struct{ addr, sp uint64 }
+
+// expectRetry records that an instruction will be tried again, with the stack pointer that it had.
+func (st *stops) expectRetry(addr, sp uint64) { st.retries[retry{addr, sp}] = true }
+
+// takeRetry reports whether a thread tries an instruction again. It does so once for each time it was expected.
+func (st *stops) takeRetry(addr, sp uint64) bool {
+	key := retry{addr, sp}
+	expected := st.retries[key]
+	delete(st.retries, key)
+	return expected
 }
 
-// wakeAfter wakes all waiters on turn after a time. It takes the lock for that, so that the wake-up cannot come
-// between reading the clock and the wait that follows; the caller must read the clock before the call.
-func (s *Session) wakeAfter(d time.Duration) *time.Timer {
-	return time.AfterFunc(d, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.turn.Broadcast()
-	})
+// maxStrays is how many consecutive stops at places without a breakpoint are accepted as events that nobody
+// requested.
+const maxStrays = 100
+
+// stray counts stops at places without a breakpoint, and reports when they do not end: such a stub cannot continue
+// past what it stops at itself, as KGDB with a kernel in Thumb code.
+func (st *stops) stray(is bool, pc uint64) {
+	if !is {
+		st.strays = 0
+		return
+	}
+	if st.strays++; st.strays == maxStrays {
+		st.s.report.warn("the target keeps stopping at %#x without a gotap breakpoint", pc)
+	}
 }
 
-// errNoStop reports a target that does not stop.
-var errNoStop = fmt.Errorf("the target does not stop when it is asked to, within %v; some stubs, as that of QEMU's user emulation before version 10, "+
-	"look at their connection only when the program runs into a breakpoint", stopPatience)
+// replaced forgets the instructions that are to be tried again: the target runs another program.
+func (st *stops) replaced() { clear(st.retries) }
 
-// hurry is how long the session waits for a target that has been asked to stop, if the session is to end at once.
-// Without a stop the breakpoints stay, and the first one hit ends a target that nobody traces.
-const hurry = time.Second
-
-// errLeftRunning reports a target that was released with its breakpoints.
-var errLeftRunning = fmt.Errorf("the target has not stopped within %v: it goes on with breakpoints in it", hurry)
-
-// asksInVain waits briefly for a target that has been asked to stop, and reports whether it still runs.
-func (s *Session) asksInVain() bool {
-	if s.asked.IsZero() {
-		return false
+// Lone implements control.Target: while a child uses the target's memory, only the thread that waits for the child may
+// run.
+func (st *stops) Lone() string {
+	if !st.s.points.lifted {
+		return ""
 	}
-	begin := time.Now()
-	defer s.wakeAfter(hurry).Stop()
-	for s.running && !s.ended && time.Since(begin) < hurry {
-		s.turn.Wait()
-	}
-	return s.running && !s.ended
+	return st.s.threads.last.name
 }
 
-// interruptPatience is how long an interrupt that another stop overtook may take to arrive after the target runs
-// again.
-const interruptPatience = 100 * time.Millisecond
+// HasSignals implements control.Target. Machines have no signals.
+func (st *stops) HasSignals() bool { return !st.s.stub.kernel }
 
-// awaitInterrupt ensures that no interrupt is pending when the target is detached. A stub such as gdbserver
-// interrupts by SIGINT: if the target has stopped for another reason first, that signal is still due, and would
-// kill a target that nobody traces. Or the stub has dropped the request; so this function resumes the target and
-// waits, but not for long. Hits during that time are handled as hits. Machines have no signals.
-func (s *Session) awaitInterrupt() error {
-	const rounds = 3 // for a stub that stops only at breakpoints, each of which overtakes an interrupt
-	for n := 0; n < rounds && !s.kernel && !s.ended && !s.asked.IsZero(); n++ {
-		begin := time.Now()
-		timer := s.wakeAfter(interruptPatience)
-		for !s.ended && !s.asked.IsZero() && time.Since(begin) < interruptPatience {
-			if err := s.goOn(); err != nil {
-				return err
-			}
-			s.turn.Wait()
-		}
-		timer.Stop()
-		s.asked = time.Time{} // it has arrived, or never will
-		if err := s.halt(); err != nil {
-			return err
-		}
+// oneAtATime explains what several threads mean for a stub that does not stop them together.
+const oneAtATime = "through QEMU's user emulation a program can be traced as long as one thread at a time runs into probes; when two do, it is lost"
+
+// Explain implements control.Target.
+func (st *stops) Explain(err error) error {
+	if errors.Is(err, rsp.ErrNotStopped) {
+		err = fmt.Errorf("%w: %s", err, oneAtATime)
 	}
-	return nil
+	return fmt.Errorf("cannot go on tracing through %s: %w", st.s.cfg.Address, err)
 }
 
-// stopped handles a stop of the target. An error that it returns ends the session.
-func (s *Session) stopped(stop rsp.Stop) error {
-	s.mem.forget()
+// Stopped implements control.Target.
+func (st *stops) Stopped(stop rsp.Stop) error {
+	s := st.s
+	s.mem.Forget()
 	switch stop.Kind {
 	case rsp.Exited, rsp.Killed, rsp.NoThread:
-		s.exited(stop)
+		st.exited(stop)
 		return nil
 	}
 	t, err := s.threadOf(stop.Thread)
@@ -127,7 +89,7 @@ func (s *Session) stopped(stop rsp.Stop) error {
 		return err
 	}
 	switch {
-	case s.interrupted(stop):
+	case s.control.TakeInterrupt(stop):
 		return nil
 	case stop.Addr != 0:
 		return t.sawData(stop)
@@ -136,7 +98,7 @@ func (s *Session) stopped(stop rsp.Stop) error {
 	case "fork", "vfork":
 		return t.forked(stop)
 	case "vforkdone":
-		return t.alone()
+		return t.vforkDone()
 	case "exec":
 		return t.execed(stop)
 	case "syscall_entry", "syscall_return":
@@ -145,24 +107,14 @@ func (s *Session) stopped(stop rsp.Stop) error {
 	return t.trap(stop)
 }
 
-// interrupted reports whether a stop is the one that the stub was asked for, which may come late if the target
-// stopped for another reason first. It must not be taken for a signal of the target's own: gdbserver interrupts by
-// a SIGINT, which kills if it is passed on.
-func (s *Session) interrupted(stop rsp.Stop) bool {
-	if stop.Signal != rsp.SignalInt || s.asked.IsZero() {
-		return false
-	}
-	s.asked = time.Time{}
-	return true
-}
-
 // exited ends the session with its target.
-func (s *Session) exited(stop rsp.Stop) {
-	e := backend.Event{Kind: backend.EventExit, Tid: s.pid(), Status: stop.Status}
+func (st *stops) exited(stop rsp.Stop) {
+	s := st.s
+	e := backend.Event{Kind: backend.EventExit, Tid: s.threads.pid(), Status: stop.Status}
 	if stop.Kind == rsp.Killed {
 		e.Signal = rsp.LinuxSignal(stop.Signal)
 	}
-	s.notify(e)
-	s.notify(backend.Event{Kind: backend.EventDone})
-	s.over()
+	s.report.notify(e)
+	s.report.notify(backend.Event{Kind: backend.EventDone})
+	s.control.End()
 }

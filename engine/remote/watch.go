@@ -3,10 +3,20 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gotap/engine/place"
+	"gotap/engine/remote/control"
 	"gotap/engine/remote/rsp"
 )
+
+// watchpoints are the probes on accesses to data, and the watchpoints that the stub sets for them. The control's lock
+// guards them.
+type watchpoints struct {
+	stub    *stub
+	control *control.Control
+	list    []*watch
+}
 
 // watch is a watchpoint on data.
 type watch struct {
@@ -20,23 +30,43 @@ type watch struct {
 // onData reports whether a place is an access to data, independent of the code that makes it.
 func onData(spec place.Spec) bool { return spec.Kind == place.Watch && spec.Access != place.OnExecute }
 
-// addWatch records a watchpoint; syncWatches sets it.
-func (s *Session) addWatch(pl *placement, spec place.Spec, addr uint64) {
+// add records a watchpoint; sync sets it.
+func (ws *watchpoints) add(pl *placement, spec place.Spec, addr uint64) {
 	pl.Data = true
 	w := &watch{pl: pl, addr: addr, size: spec.Len, kind: rsp.WatchWrite}
 	if spec.Access == place.OnReadWrite {
 		w.kind = rsp.WatchAccess
 	}
-	s.watches = append(s.watches, w)
+	ws.list = append(ws.list, w)
 }
 
-// syncWatches sets the watchpoints that are wanted and removes the others.
-func (s *Session) syncWatches() error {
+// count returns the number of a probe's watchpoints.
+func (ws *watchpoints) count(pr *probe) (n int) {
+	for _, w := range ws.list {
+		if w.pl.Probe == pr {
+			n++
+		}
+	}
+	return n
+}
+
+// drop removes a probe's watchpoints for good.
+func (ws *watchpoints) drop(pr *probe) {
+	ws.list = slices.DeleteFunc(ws.list, func(w *watch) bool {
+		if w.pl.Probe == pr {
+			ws.remove(w)
+		}
+		return w.pl.Probe == pr
+	})
+}
+
+// sync sets the watchpoints that are wanted and removes the others.
+func (ws *watchpoints) sync() error {
 	var all error
-	for _, w := range s.watches {
-		switch want := w.pl.Probe.Armed() && !s.closing; {
+	for _, w := range ws.list {
+		switch want := w.pl.Probe.Armed() && !ws.control.Closing(); {
 		case want && !w.set:
-			err := s.client.Insert(w.kind, w.addr, w.size)
+			err := ws.stub.client.Insert(w.kind, w.addr, w.size)
 			if errors.Is(err, rsp.ErrUnsupported) {
 				err = fmt.Errorf("cannot watch %s: the stub has no watchpoints", w.pl.Target.Name)
 			} else if err != nil {
@@ -45,40 +75,39 @@ func (s *Session) syncWatches() error {
 			w.set = err == nil
 			all = errors.Join(all, err)
 		case !want && w.set:
-			all = errors.Join(all, s.unwatchData(w))
+			all = errors.Join(all, ws.remove(w))
 		}
 	}
 	return all
 }
 
-// unwatchData removes a watchpoint.
-func (s *Session) unwatchData(w *watch) error {
+// remove removes a watchpoint from the target.
+func (ws *watchpoints) remove(w *watch) error {
 	if !w.set {
 		return nil
 	}
 	w.set = false
-	if err := s.client.Remove(w.kind, w.addr, w.size); err != nil {
+	if err := ws.stub.client.Remove(w.kind, w.addr, w.size); err != nil {
 		return fmt.Errorf("cannot take the watchpoint at %#x away: %w", w.addr, err)
 	}
 	return nil
 }
 
+// covers reports whether the probe is armed and an access at an address, of up to eight bytes, may reach its data.
+func (w *watch) covers(addr uint64) bool {
+	const longest = 8
+	return w.set && addr < w.addr+uint64(w.size) && addr+longest > w.addr && w.pl.Probe.Armed()
+}
+
 // sawData handles a watchpoint that was hit: the access has been made.
 func (t *thread) sawData(stop rsp.Stop) error {
 	t.s.stats.Hits++
-	t.h.Begin(t.s.isa.WordSize())
-	for _, w := range t.s.watches {
-		if w.set && stop.Addr < w.addr+uint64(w.size) && stop.Addr+8 > w.addr && w.pl.Probe.Armed() {
+	t.view.at = nil
+	t.h.Begin(t.s.stub.isa.WordSize())
+	for _, w := range t.s.watches.list {
+		if w.covers(stop.Addr) {
 			t.h.Enter(w.pl, false)
 		}
 	}
 	return t.finish()
-}
-
-// syncSemaphores makes the semaphores of static marks count the armed probes on them.
-func (s *Session) syncSemaphores() error {
-	if s.closing {
-		return s.sems.Clear(&s.mem)
-	}
-	return s.sems.Sync(&s.mem, tracer{s}.Points())
 }

@@ -3,8 +3,9 @@ package facility
 import (
 	"strconv"
 
-	"gotap/runtime"
 	"gotap/runtime/hook"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
 )
 
 // The facilities that are always there.
@@ -28,15 +29,15 @@ func Name(n uint32) string {
 }
 
 // Of is the facility that the end of a program leads to.
-func Of(out *runtime.Outcome) uint32 {
+func Of(out *outcome.Outcome) uint32 {
 	switch out.Kind {
-	case runtime.ExitStop:
+	case outcome.ExitStop:
 		return Stop
-	case runtime.ExitHold:
+	case outcome.ExitHold:
 		return Hold
-	case runtime.ExitDump:
+	case outcome.ExitDump:
 		return Dump
-	case runtime.ExitFacility:
+	case outcome.ExitFacility:
 		return out.Facility
 	}
 	return Log
@@ -55,8 +56,8 @@ type Delivery struct {
 	Probe        string
 	Major, Minor uint64
 	Group, Type  int
-	Record       *runtime.Record
-	Items        []runtime.Item // what was logged, without the items that set codes
+	Record       *record.Record
+	Items        []record.Item // what was logged, without the items that set codes
 }
 
 // Table is a session's facilities. Safe for concurrent use. It must not be copied.

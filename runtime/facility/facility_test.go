@@ -3,8 +3,8 @@ package facility
 import (
 	"testing"
 
-	"gotap/runtime"
 	"gotap/runtime/hook"
+	"gotap/runtime/outcome"
 )
 
 func TestOwnFacilities(t *testing.T) {
@@ -55,15 +55,15 @@ func TestRegistration(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	for want, out := range map[uint32]runtime.Outcome{
-		Log: {}, Stop: {Kind: runtime.ExitStop}, Hold: {Kind: runtime.ExitHold}, Dump: {Kind: runtime.ExitDump},
-		9: {Kind: runtime.ExitFacility, Facility: 9},
+	for want, out := range map[uint32]outcome.Outcome{
+		Log: {}, Stop: {Kind: outcome.ExitStop}, Hold: {Kind: outcome.ExitHold}, Dump: {Kind: outcome.ExitDump},
+		9: {Kind: outcome.ExitFacility, Facility: 9},
 	} {
 		if got := Of(&out); got != want {
 			t.Errorf("%+v leads to %d", out, got)
 		}
 	}
-	if Of(&runtime.Outcome{Kind: runtime.ExitEvent}) != Log {
+	if Of(&outcome.Outcome{Kind: outcome.ExitEvent}) != Log {
 		t.Error("an event leads somewhere")
 	}
 }

@@ -38,8 +38,8 @@ const (
 	ArgOperand                 // argument number
 	FieldOperand               // runtime.Field
 	ContextOperand             // runtime.TextField
-	KindOperand                // runtime.ValueKind of text: text, bytes or stack
-	ExitOperand                // runtime.ExitKind; the number of a facility is in V
+	KindOperand                // value.Kind of text: text, bytes or stack
+	ExitOperand                // outcome.ExitKind; the number of a facility is in V
 	WordsOperand               // a count of words in A, and a format number in V
 	BaseOperand                // a signed number of words above the base of the stack, as 32 bits
 	NumberOperand              // object: shared variable

@@ -7,7 +7,8 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/compile/js"
-	"gotap/runtime"
+	"gotap/runtime/object"
+	"gotap/runtime/snapshot"
 	"gotap/script/journal"
 	"gotap/script/jsvm"
 	"gotap/script/output"
@@ -22,17 +23,17 @@ type Aggregate struct {
 	printed bool // the script has printed its present content
 }
 
-// Binding is what it is to programs.
+// Binding describes the aggregate to programs.
 func (a *Aggregate) Binding() js.Binding {
 	kind := js.BindAgg
 	switch a.Kind {
-	case runtime.KindMap:
+	case object.KindMap:
 		kind = js.BindMap
-	case runtime.KindPerThread:
+	case object.KindPerThread:
 		kind = js.BindPerThread
-	case runtime.KindTrail:
+	case object.KindTrail:
 		kind = js.BindTrail
-	case runtime.KindRecorder:
+	case object.KindRecorder:
 		kind = js.BindRecorder
 	}
 	return js.Binding{Kind: kind, Object: a.ID}
@@ -55,8 +56,8 @@ type Aggregates struct {
 	clockAhead int64        // of the wall clock over clock, once a series needs it
 	list       []*Aggregate
 	symbol     *goja.Symbol
-	protos     map[runtime.ObjectKind]*goja.Object // of the kinds that have one of their own
-	proto      *goja.Object                        // of all other kinds
+	protos     map[object.Kind]*goja.Object // of the kinds that have one of their own
+	proto      *goja.Object                 // of all other kinds
 }
 
 // Options are what Aggregates need.
@@ -72,17 +73,17 @@ type Options struct {
 // New makes an empty list and the prototypes.
 func New(o Options) *Aggregates {
 	g := &Aggregates{m: o.Machine, vm: o.Machine.VM, world: o.World, table: o.Table, values: o.Values, out: o.Out, clock: o.Clock,
-		symbol: goja.NewSymbol("aggregate"), protos: map[runtime.ObjectKind]*goja.Object{}}
+		symbol: goja.NewSymbol("aggregate"), protos: map[object.Kind]*goja.Object{}}
 	g.install()
 	return g
 }
 
 // SetPrototype gives objects of a kind their methods.
-func (g *Aggregates) SetPrototype(kind runtime.ObjectKind, proto *goja.Object) {
+func (g *Aggregates) SetPrototype(kind object.Kind, proto *goja.Object) {
 	g.protos[kind] = proto
 }
 
-// object is the JavaScript side of an aggregate.
+// object returns the JavaScript side of an aggregate.
 func (g *Aggregates) object(a *Aggregate) goja.Value {
 	proto := g.protos[a.Kind]
 	if proto == nil {
@@ -99,7 +100,7 @@ func (g *Aggregates) Of(obj *goja.Object) *Aggregate {
 	return a
 }
 
-// self is the aggregate whose method was called.
+// self returns the aggregate whose method was called.
 func (g *Aggregates) self(call goja.FunctionCall) *Aggregate {
 	if obj, ok := call.This.(*goja.Object); ok {
 		if a := g.Of(obj); a != nil && a.Handle != nil {
@@ -142,8 +143,8 @@ func (g *Aggregates) install() {
 		return nil
 	}))
 	perThread.DefineAccessorProperty("value", refuse, refuse, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	g.SetPrototype(runtime.KindMap, maps)
-	g.SetPrototype(runtime.KindPerThread, perThread)
+	g.SetPrototype(object.KindMap, maps)
+	g.SetPrototype(object.KindPerThread, perThread)
 	g.m.AddForm(func(obj *goja.Object) (string, bool) {
 		a := g.Of(obj)
 		if a == nil {
@@ -163,18 +164,18 @@ func (g *Aggregates) iterable(proto *goja.Object) {
 	proto.DefineDataPropertySymbol(goja.SymIterator, walk, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// text is the content as it prints; "" for an aggregate that could not be made.
+// text returns the content as it prints; "" for an aggregate that could not be made.
 func (g *Aggregates) text(a *Aggregate) string {
 	if a.Handle == nil {
 		return ""
 	}
 	var b strings.Builder
-	g.table.Entries(a.Object).Print(&b, runtime.PrintOptions{Name: a.Name, Stack: g.values.StackLines})
+	g.table.Entries(a.Object).Print(&b, snapshot.Options{Name: a.Name, Stack: g.values.StackLines})
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // printSnapshot prints the content of an aggregate, unless it is empty.
-func (g *Aggregates) printSnapshot(a *Aggregate, snap runtime.Snapshot, o runtime.PrintOptions) {
+func (g *Aggregates) printSnapshot(a *Aggregate, snap snapshot.Snapshot, o snapshot.Options) {
 	if len(snap.Entries) == 0 {
 		return
 	}
@@ -187,7 +188,7 @@ func (g *Aggregates) printSnapshot(a *Aggregate, snap runtime.Snapshot, o runtim
 func (g *Aggregates) PrintRest() {
 	for _, a := range g.list {
 		if a.hasValues() && !a.printed {
-			g.printSnapshot(a, a.Handle.Entries(), runtime.PrintOptions{})
+			g.printSnapshot(a, a.Handle.Entries(), snapshot.Options{})
 		}
 	}
 }
@@ -196,7 +197,7 @@ func (g *Aggregates) PrintRest() {
 func (g *Aggregates) PrintAll() {
 	for _, a := range g.list {
 		if a.hasValues() {
-			g.printSnapshot(a, a.Handle.Entries(), runtime.PrintOptions{})
+			g.printSnapshot(a, a.Handle.Entries(), snapshot.Options{})
 		}
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/dop251/goja"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
+	"gotap/runtime/object"
 	"gotap/script/jsvm"
 	"gotap/script/source"
 )
 
-// kinds are what the built-in functions that declare aggregates make.
-var kinds = map[string]runtime.ObjectKind{
-	"count": runtime.KindCount, "sum": runtime.KindSum, "min": runtime.KindMin, "max": runtime.KindMax, "avg": runtime.KindAvg,
-	"stats": runtime.KindStats, "hist": runtime.KindHist, "lhist": runtime.KindLhist, "map": runtime.KindMap,
-	"tseries": runtime.KindSeries,
+// kinds maps each built-in function that declares an aggregate to the kind it makes.
+var kinds = map[string]object.Kind{
+	"count": object.KindCount, "sum": object.KindSum, "min": object.KindMin, "max": object.KindMax, "avg": object.KindAvg,
+	"stats": object.KindStats, "hist": object.KindHist, "lhist": object.KindLhist, "map": object.KindMap,
+	"tseries": object.KindSeries,
 }
 
-// Builtin is the built-in function of a name: (name?, {keys, max, full}), lhist with its bounds before or after its name.
+// Builtin returns the built-in function of a name: (name?, {keys, max, full}), lhist with its bounds before or after its name.
 func (g *Aggregates) Builtin(name string) jsvm.Native {
 	return func(call goja.FunctionCall) goja.Value {
 		if name == "min" || name == "max" {
@@ -32,7 +32,7 @@ func (g *Aggregates) Builtin(name string) jsvm.Native {
 	}
 }
 
-// extreme is min and max of numbers; ok is false when the arguments ask for an aggregation.
+// extreme implements min and max of numbers; ok is false when the arguments declare an aggregation instead.
 func extreme(name string, args []goja.Value) (goja.Value, bool) {
 	if len(args) == 0 || goja.IsString(args[0]) || !goja.IsNumber(args[0]) && !goja.IsBigInt(args[0]) {
 		return nil, false
@@ -49,7 +49,7 @@ func extreme(name string, args []goja.Value) (goja.Value, bool) {
 // declareCall declares the aggregate that a call describes.
 func (g *Aggregates) declareCall(kind string, call goja.FunctionCall) goja.Value {
 	at, errors := g.m.Site(), len(g.m.Diags)
-	o := runtime.Object{Kind: kinds[kind], Keys: -1, Name: at.Name}
+	o := object.Object{Kind: kinds[kind], Keys: -1, Name: at.Name}
 	args, n := call.Arguments, 0
 	name := func() bool {
 		if n < len(args) && goja.IsString(args[n]) {
@@ -61,9 +61,9 @@ func (g *Aggregates) declareCall(kind string, call goja.FunctionCall) goja.Value
 	}
 	named := name()
 	switch o.Kind {
-	case runtime.KindLhist:
+	case object.KindLhist:
 		n = g.parseBounds(&o, at, args, n)
-	case runtime.KindSeries:
+	case object.KindSeries:
 		g.startSeries(&o)
 	}
 	if !named {
@@ -83,7 +83,7 @@ func (g *Aggregates) declareCall(kind string, call goja.FunctionCall) goja.Value
 }
 
 // parseBounds reads lo, hi and step from an argument on; it returns the position of the next argument.
-func (g *Aggregates) parseBounds(o *runtime.Object, at source.Site, args []goja.Value, first int) int {
+func (g *Aggregates) parseBounds(o *object.Object, at source.Site, args []goja.Value, first int) int {
 	words := [3]int64{}
 	for k := range words {
 		i := first + k
@@ -115,21 +115,21 @@ func (g *Aggregates) parseBounds(o *runtime.Object, at source.Site, args []goja.
 // maxLhistBuckets is as in bpftrace.
 const maxLhistBuckets = 1000
 
-var fullPolicies = map[string]runtime.Full{"drop": runtime.FullDrop, "evict": runtime.FullEvict, "error": runtime.FullError}
+var fullPolicies = map[string]object.Full{"drop": object.FullDrop, "evict": object.FullEvict, "error": object.FullError}
 
-// optionsOf are the options of a kind.
-func optionsOf(kind runtime.ObjectKind) []string {
+// optionsOf returns the options of a kind.
+func optionsOf(kind object.Kind) []string {
 	switch kind {
-	case runtime.KindSeries:
+	case object.KindSeries:
 		return []string{"interval", "intervals", "of", "keys", "max"}
-	case runtime.KindHist:
+	case object.KindHist:
 		return []string{"keys", "max", "full", "bits"}
 	}
 	return []string{"keys", "max", "full"}
 }
 
 // parseOptions reads { keys, max, full } and the options that only some kinds have.
-func (g *Aggregates) parseOptions(o *runtime.Object, at source.Site, n int, v goja.Value) {
+func (g *Aggregates) parseOptions(o *object.Object, at source.Site, n int, v goja.Value) {
 	known := optionsOf(o.Kind)
 	for _, given := range g.m.Given(at, n, v, "{ keys: 1, max: 1000 }") {
 		if !slices.Contains(known, given.Name) {
@@ -140,7 +140,7 @@ func (g *Aggregates) parseOptions(o *runtime.Object, at source.Site, n int, v go
 		case "keys":
 			o.Keys = keysOption(o.Kind, given)
 		case "max":
-			o.Max = int(given.Size(1, runtime.MaxKeys))
+			o.Max = int(given.Size(1, object.MaxKeys))
 		case "full":
 			policy, ok := fullPolicies[given.Value.String()]
 			if !ok {
@@ -148,7 +148,7 @@ func (g *Aggregates) parseOptions(o *runtime.Object, at source.Site, n int, v go
 			}
 			o.Full = policy
 		case "bits":
-			o.Bits = int(given.Size(0, runtime.MaxBits))
+			o.Bits = int(given.Size(0, object.MaxBits))
 		default:
 			seriesOption(o, given)
 		}
@@ -156,7 +156,7 @@ func (g *Aggregates) parseOptions(o *runtime.Object, at source.Site, n int, v go
 }
 
 // Declare makes an object in the arena and in JavaScript. The first result is nil when it cannot be made, which has been reported then.
-func (g *Aggregates) Declare(o runtime.Object, at source.Site) (*Aggregate, goja.Value) {
+func (g *Aggregates) Declare(o object.Object, at source.Site) (*Aggregate, goja.Value) {
 	a := &Aggregate{at: at.Span()}
 	a.Object.Object = o
 	if g.Broken {
@@ -188,7 +188,7 @@ func (g *Aggregates) warnOfName(a *Aggregate) {
 	}
 }
 
-// where is a place in words: file:line:col.
+// where returns a place in words: file:line:col.
 func where(at diag.Span) string {
 	if at.Source == nil {
 		return "an unknown place"
@@ -197,30 +197,30 @@ func where(at diag.Span) string {
 }
 
 // printsAlike reports whether the output of two kinds looks the same.
-func printsAlike(a, b runtime.ObjectKind) bool {
-	form := func(k runtime.ObjectKind) runtime.ObjectKind {
+func printsAlike(a, b object.Kind) bool {
+	form := func(k object.Kind) object.Kind {
 		switch k {
-		case runtime.KindHist, runtime.KindLhist:
-			return runtime.KindHist
-		case runtime.KindStats, runtime.KindSeries:
+		case object.KindHist, object.KindLhist:
+			return object.KindHist
+		case object.KindStats, object.KindSeries:
 			return k
 		}
-		return runtime.KindCount
+		return object.KindCount
 	}
 	return form(a) == form(b)
 }
 
-func label(o runtime.Object) string {
+func label(o object.Object) string {
 	if o.Name == "" {
 		return "the object"
 	}
 	return o.Name
 }
 
-// PerThread is perThread(init).
+// PerThread implements perThread(init).
 func (g *Aggregates) PerThread(call goja.FunctionCall) goja.Value {
 	at := g.m.Site()
-	o := runtime.Object{Kind: runtime.KindPerThread, Name: at.Name}
+	o := object.Object{Kind: object.KindPerThread, Name: at.Name}
 	if v := call.Argument(0); !goja.IsUndefined(v) {
 		n, ok := jsvm.ToInt(v)
 		if !ok {

@@ -5,36 +5,39 @@ import (
 
 	"github.com/dop251/goja"
 
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
+	"gotap/runtime/snapshot"
+	rtvalue "gotap/runtime/value"
 	"gotap/script/jsvm"
 	"gotap/script/value"
 )
 
 // key converts arguments to the parts of a key.
-func (g *Aggregates) key(args []goja.Value) []runtime.Value {
-	key := make([]runtime.Value, len(args))
+func (g *Aggregates) key(args []goja.Value) []rtvalue.Value {
+	key := make([]rtvalue.Value, len(args))
 	for i, v := range args {
 		key[i] = g.keyPart(v)
 	}
 	return key
 }
 
-func (g *Aggregates) keyPart(v goja.Value) runtime.Value {
+func (g *Aggregates) keyPart(v goja.Value) rtvalue.Value {
 	if goja.IsString(v) {
-		return runtime.Text(v.String())
+		return rtvalue.Text(v.String())
 	}
 	if b, ok := v.Export().(bool); ok {
-		return runtime.Int(jsvm.BoolInt(b))
+		return rtvalue.Int(jsvm.BoolInt(b))
 	}
 	n, ok := jsvm.ToInt(v)
 	if !ok {
 		g.m.Throwf("%s cannot be part of a key: integers and text can", jsvm.Describe(v))
 	}
-	return runtime.Int(n)
+	return rtvalue.Int(n)
 }
 
-// keyValue is a key as JavaScript sees it: its only part, or an array of its parts.
-func (g *Aggregates) keyValue(key []runtime.Value) goja.Value {
+// keyValue returns a key as JavaScript sees it: its only part, or an array of its parts.
+func (g *Aggregates) keyValue(key []rtvalue.Value) goja.Value {
 	if len(key) == 1 {
 		return g.values.Value(key[0])
 	}
@@ -45,14 +48,14 @@ func (g *Aggregates) keyValue(key []runtime.Value) goja.Value {
 	return g.vm.NewArray(parts...)
 }
 
-// data is the value of one key as JavaScript sees it: a number, a text, or for stats and histograms an object.
-func (g *Aggregates) data(kind runtime.ObjectKind, d runtime.Data) goja.Value {
+// data returns the value of one key as JavaScript sees it: a number, a text, or for stats and histograms an object.
+func (g *Aggregates) data(kind object.Kind, d snapshot.Data) goja.Value {
 	switch {
-	case kind == runtime.KindStats:
+	case kind == object.KindStats:
 		return g.statsValue(d)
-	case kind == runtime.KindSeries:
+	case kind == object.KindSeries:
 		return g.pointsValue(d.Points)
-	case kind == runtime.KindHist || kind == runtime.KindLhist:
+	case kind == object.KindHist || kind == object.KindLhist:
 		return g.bucketsValue(d)
 	case d.IsText:
 		return g.vm.ToValue(value.Marked(d.Text, d.Cut))
@@ -60,7 +63,7 @@ func (g *Aggregates) data(kind runtime.ObjectKind, d runtime.Data) goja.Value {
 	return g.m.Integer(d.Int)
 }
 
-func (g *Aggregates) statsValue(d runtime.Data) goja.Value {
+func (g *Aggregates) statsValue(d snapshot.Data) goja.Value {
 	obj := g.vm.NewObject()
 	average := int64(0)
 	if d.Count != 0 {
@@ -72,7 +75,7 @@ func (g *Aggregates) statsValue(d runtime.Data) goja.Value {
 	return obj
 }
 
-func (g *Aggregates) bucketsValue(d runtime.Data) goja.Value {
+func (g *Aggregates) bucketsValue(d snapshot.Data) goja.Value {
 	list := make([]any, len(d.Buckets))
 	for i, b := range d.Buckets {
 		obj := g.vm.NewObject()
@@ -90,19 +93,19 @@ func (g *Aggregates) bucketsValue(d runtime.Data) goja.Value {
 	return obj
 }
 
-// empty is the value of a key that nothing was added to.
-func (g *Aggregates) empty(kind runtime.ObjectKind) goja.Value {
-	if kind == runtime.KindCount || kind == runtime.KindSum {
+// empty returns the value of a key that nothing was added to.
+func (g *Aggregates) empty(kind object.Kind) goja.Value {
+	if kind == object.KindCount || kind == object.KindSum {
 		return g.vm.ToValue(0)
 	}
-	if kind == runtime.KindSeries {
+	if kind == object.KindSeries {
 		return g.vm.NewArray()
 	}
 	return goja.Undefined()
 }
 
 func (g *Aggregates) get(a *Aggregate, call goja.FunctionCall) goja.Value {
-	if a.Kind == runtime.KindSeries {
+	if a.Kind == object.KindSeries {
 		return g.seriesGet(a, g.key(call.Arguments))
 	}
 	d, ok := g.table.Get(a.Object, g.key(call.Arguments))
@@ -115,7 +118,7 @@ func (g *Aggregates) get(a *Aggregate, call goja.FunctionCall) goja.Value {
 	return g.data(a.Kind, d)
 }
 
-func (g *Aggregates) entries(snap runtime.Snapshot) goja.Value {
+func (g *Aggregates) entries(snap snapshot.Snapshot) goja.Value {
 	list := make([]any, len(snap.Entries))
 	for i, e := range snap.Entries {
 		list[i] = g.vm.NewArray(g.keyValue(e.Key), g.data(snap.Object.Kind, e.Data))
@@ -133,6 +136,11 @@ func (g *Aggregates) clear(a *Aggregate, _ goja.FunctionCall) goja.Value {
 func (g *Aggregates) take(a *Aggregate, _ goja.FunctionCall) goja.Value {
 	snap := g.table.Take(a.Object)
 	a.printed = false
+	return g.content(a, snap)
+}
+
+// content returns everything that an aggregate holds: its entries, or without keys its value.
+func (g *Aggregates) content(a *Aggregate, snap snapshot.Snapshot) goja.Value {
 	if isKeyed(a, snap) {
 		return g.entries(snap)
 	}
@@ -142,16 +150,16 @@ func (g *Aggregates) take(a *Aggregate, _ goja.FunctionCall) goja.Value {
 	return g.data(snap.Object.Kind, snap.Entries[0].Data)
 }
 
-func isKeyed(a *Aggregate, snap runtime.Snapshot) bool {
+func isKeyed(a *Aggregate, snap snapshot.Snapshot) bool {
 	if len(snap.Entries) > 0 {
 		return len(snap.Entries[0].Key) > 0
 	}
-	return a.UserKeys() > 0 || snap.Object.UserKeys() > 0 || a.Kind == runtime.KindMap
+	return a.UserKeys() > 0 || snap.Object.UserKeys() > 0 || a.Kind == object.KindMap
 }
 
-// print is print({ top, div }).
+// print implements print({ top, div }).
 func (g *Aggregates) print(a *Aggregate, call goja.FunctionCall) goja.Value {
-	var o runtime.PrintOptions
+	var o snapshot.Options
 	if v := call.Argument(0); !goja.IsUndefined(v) {
 		g.printOptions(&o, v)
 	}
@@ -160,52 +168,45 @@ func (g *Aggregates) print(a *Aggregate, call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// printOptions reads { top, div }. An undefined option is as if it were absent, so that a script can leave it to its user.
-func (g *Aggregates) printOptions(o *runtime.PrintOptions, v goja.Value) {
+// printOptions reads { top, div }. An undefined option counts as absent, so that a script can pass on an option() that its user did not set.
+func (g *Aggregates) printOptions(o *snapshot.Options, v goja.Value) {
 	for _, given := range g.m.Given(g.m.Site(), 0, v, "print({ top: 10 })") {
 		switch {
 		case given.Name != "top" && given.Name != "div":
 			given.Unknown([]string{"top", "div"})
 		case goja.IsUndefined(given.Value):
 		case given.Name == "top":
-			o.Top = int(given.Size(1, runtime.MaxKeys))
+			o.Top = int(given.Size(1, object.MaxKeys))
 		default:
 			o.Div = int(given.Size(1, jsvm.MaxSafe))
 		}
 	}
 }
 
-// toJSON is what JSON.stringify and JSON output show.
+// toJSON returns what JSON.stringify and JSON output show.
 func (g *Aggregates) toJSON(a *Aggregate, _ goja.FunctionCall) goja.Value {
-	snap := g.table.Entries(a.Object)
-	if isKeyed(a, snap) {
-		return g.entries(snap)
-	}
-	if len(snap.Entries) == 0 {
-		return g.empty(a.Kind)
-	}
-	return g.data(snap.Object.Kind, snap.Entries[0].Data)
+	return g.content(a, g.table.Entries(a.Object))
 }
 
 // stored throws the error of an operation that stores something. An object that drops what does not fit counts it, without an error.
 func (g *Aggregates) stored(a *Aggregate, err error) {
-	if errors.Is(err, runtime.ErrFull) && a.Full == runtime.FullDrop {
+	if errors.Is(err, arena.ErrFull) && a.Full == object.FullDrop {
 		return
 	}
 	g.m.Must(err)
 }
 
-func (g *Aggregates) add(a *Aggregate, key []runtime.Value, v goja.Value) goja.Value {
+func (g *Aggregates) add(a *Aggregate, key []rtvalue.Value, v goja.Value) goja.Value {
 	n := g.addend(v)
-	if a.Kind == runtime.KindSeries {
+	if a.Kind == object.KindSeries {
 		o := a.Handle.Object() // the interval of an object of an earlier version counts
-		key = append([]runtime.Value{runtime.Int(o.Interval(g.clock()))}, key...)
+		key = append([]rtvalue.Value{rtvalue.Int(o.Interval(g.clock()))}, key...)
 	}
 	g.stored(a, a.Handle.Add(n, key...))
 	return nil
 }
 
-// addend is the integer that a callback adds.
+// addend returns the integer that a callback adds.
 func (g *Aggregates) addend(v goja.Value) int64 {
 	n, ok := jsvm.ToInt(v)
 	if !ok {

@@ -5,7 +5,10 @@ import (
 
 	"github.com/dop251/goja"
 
-	"gotap/runtime"
+	"gotap/runtime/key"
+	"gotap/runtime/object"
+	"gotap/runtime/snapshot"
+	"gotap/runtime/value"
 	"gotap/script/journal"
 	"gotap/script/jsvm"
 	"gotap/script/shared"
@@ -19,11 +22,11 @@ const (
 )
 
 // seriesOf are the operations of a series.
-var seriesOf = map[string]runtime.ObjectKind{"sum": runtime.KindSum, "min": runtime.KindMin, "max": runtime.KindMax, "avg": runtime.KindAvg}
+var seriesOf = map[string]object.Kind{"sum": object.KindSum, "min": object.KindMin, "max": object.KindMax, "avg": object.KindAvg}
 
 // startSeries sets the defaults, and how far the wall clock is ahead of the clock of hits.
-func (g *Aggregates) startSeries(o *runtime.Object) {
-	o.Step, o.Size, o.Of, o.Full = int64(seriesInterval), seriesIntervals, runtime.KindSum, runtime.FullEvict
+func (g *Aggregates) startSeries(o *object.Object) {
+	o.Step, o.Size, o.Of, o.Full = int64(seriesInterval), seriesIntervals, object.KindSum, object.FullEvict
 	if g.clockAhead == 0 {
 		wall := journal.Ask(g.world, func() string { return "wall clock" }, true, func() int64 { return time.Now().UnixNano() })
 		g.clockAhead = wall - g.clock()
@@ -32,16 +35,16 @@ func (g *Aggregates) startSeries(o *runtime.Object) {
 }
 
 // keysOption reads how many parts a key has. The key of a series has the interval besides.
-func keysOption(kind runtime.ObjectKind, given jsvm.Given) int {
+func keysOption(kind object.Kind, given jsvm.Given) int {
 	own := int64(0)
-	if kind == runtime.KindSeries {
+	if kind == object.KindSeries {
 		own = 1
 	}
-	return int(given.Size(0, runtime.MaxKeyParts-own) + own)
+	return int(given.Size(0, key.MaxParts-own) + own)
 }
 
 // seriesOption reads one of the options that only series have.
-func seriesOption(o *runtime.Object, given jsvm.Given) {
+func seriesOption(o *object.Object, given jsvm.Given) {
 	switch given.Name {
 	case "interval":
 		d, err := jsvm.Interval(given.Value)
@@ -51,7 +54,7 @@ func seriesOption(o *runtime.Object, given jsvm.Given) {
 		}
 		o.Step = int64(d)
 	case "intervals":
-		o.Size = int(given.Size(1, runtime.MaxIntervals))
+		o.Size = int(given.Size(1, object.MaxIntervals))
 	case "of":
 		kind, ok := seriesOf[given.Value.String()]
 		if !ok {
@@ -63,14 +66,14 @@ func seriesOption(o *runtime.Object, given jsvm.Given) {
 }
 
 // checkSeries refuses more cells than an object can have.
-func (g *Aggregates) checkSeries(o runtime.Object, at source.Site) {
-	if o.Kind == runtime.KindSeries && int64(o.Max)*int64(o.Size) > runtime.MaxKeys {
-		g.m.Reject(at.Span(), "fewer intervals, or a smaller max", "%d intervals of %d keys: there can be %d in all", o.Size, o.Max, runtime.MaxKeys)
+func (g *Aggregates) checkSeries(o object.Object, at source.Site) {
+	if o.Kind == object.KindSeries && int64(o.Max)*int64(o.Size) > object.MaxKeys {
+		g.m.Reject(at.Span(), "fewer intervals, or a smaller max", "%d intervals of %d keys: there can be %d in all", o.Size, o.Max, object.MaxKeys)
 	}
 }
 
-// seriesGet is get() of a series: the points of one key.
-func (g *Aggregates) seriesGet(a *Aggregate, key []runtime.Value) goja.Value {
+// seriesGet implements get() of a series: the points of one key.
+func (g *Aggregates) seriesGet(a *Aggregate, key []value.Value) goja.Value {
 	for _, e := range g.table.Entries(a.Object).Entries {
 		if shared.KeyText(e.Key) == shared.KeyText(key) {
 			return g.pointsValue(e.Data.Points)
@@ -82,8 +85,8 @@ func (g *Aggregates) seriesGet(a *Aggregate, key []runtime.Value) goja.Value {
 	return g.empty(a.Kind)
 }
 
-// pointsValue is a list of {start, value}.
-func (g *Aggregates) pointsValue(points []runtime.Point) goja.Value {
+// pointsValue returns a list of {start, value}.
+func (g *Aggregates) pointsValue(points []snapshot.Point) goja.Value {
 	list := make([]any, len(points))
 	for i, p := range points {
 		obj := g.vm.NewObject()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"gotap/runtime"
+	"gotap/runtime/value"
 	"gotap/script/jsvm"
 	"gotap/script/output"
 )
@@ -27,7 +27,7 @@ func New(m *jsvm.Machine, out output.Sink) *Console {
 	return c
 }
 
-// Print is print(…) and log(…).
+// Print implements print(…) and log(…).
 func (c *Console) Print(call goja.FunctionCall) goja.Value {
 	c.out.Print(c.m.JoinText(call.Arguments) + "\n")
 	return nil
@@ -78,25 +78,25 @@ func (c *Console) install() {
 	}})
 }
 
-// fail is console.error(…).
+// fail implements console.error(…).
 func (c *Console) fail(call goja.FunctionCall) goja.Value {
 	c.out.Complain(c.m.JoinText(call.Arguments) + "\n")
 	return nil
 }
 
-// clear is console.clear().
+// clear implements console.clear().
 func (c *Console) clear(goja.FunctionCall) goja.Value {
 	c.out.Clear()
 	return nil
 }
 
-// Printf is printf(format, …).
+// Printf implements printf(format, …).
 func (c *Console) Printf(call goja.FunctionCall) goja.Value {
 	format := call.Argument(0)
 	if !goja.IsString(format) {
 		c.m.Throwf("printf needs a format first, not %s", jsvm.Describe(format))
 	}
-	values := make([]runtime.Value, 0, len(call.Arguments))
+	values := make([]value.Value, 0, len(call.Arguments))
 	for _, v := range call.Arguments[1:] {
 		values = append(values, c.printfValue(v))
 	}
@@ -108,58 +108,58 @@ func (c *Console) Printf(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-func (c *Console) printfValue(v goja.Value) runtime.Value {
+func (c *Console) printfValue(v goja.Value) value.Value {
 	if n, ok := jsvm.ToInt(v); ok {
-		return runtime.Int(n)
+		return value.Int(n)
 	}
 	switch n := v.Export().(type) {
 	case float64:
-		return runtime.Value{Kind: runtime.ValueFloat, Float: n}
+		return value.Value{Kind: value.KindFloat, Float: n}
 	case bool:
-		return runtime.Value{Kind: runtime.ValueBool, Int: jsvm.BoolInt(n)}
+		return value.Value{Kind: value.KindBool, Int: jsvm.BoolInt(n)}
 	}
-	return runtime.Text(c.m.Text(v))
+	return value.Text(c.m.Text(v))
 }
 
 // formatPrintf fills in a format. An integer conversion also takes a fraction, which any division in JavaScript may give, and truncates
 // it.
-func formatPrintf(format string, values []runtime.Value) (string, error) {
-	err := runtime.CheckPrintf(format, kindsOf(values))
+func formatPrintf(format string, values []value.Value) (string, error) {
+	err := value.CheckPrintf(format, kindsOf(values))
 	if err == nil {
-		return runtime.FormatPrintf(format, values), nil
+		return value.Printf(format, values, nil), nil
 	}
 	for _, whole := range []bool{true, false} {
 		converted := convertNumbers(values, whole)
-		if runtime.CheckPrintf(format, kindsOf(converted)) == nil {
-			return runtime.FormatPrintf(format, converted), nil
+		if value.CheckPrintf(format, kindsOf(converted)) == nil {
+			return value.Printf(format, converted, nil), nil
 		}
 	}
 	return "", err
 }
 
 // convertNumbers makes fractions whole, or whole numbers floats.
-func convertNumbers(values []runtime.Value, whole bool) []runtime.Value {
-	out := append([]runtime.Value(nil), values...)
+func convertNumbers(values []value.Value, whole bool) []value.Value {
+	out := append([]value.Value(nil), values...)
 	for i, v := range out {
 		switch {
-		case whole && v.Kind == runtime.ValueFloat && !math.IsNaN(v.Float):
-			out[i] = runtime.Int(int64(v.Float))
-		case !whole && v.Kind == runtime.ValueInt:
-			out[i] = runtime.Value{Kind: runtime.ValueFloat, Float: float64(v.Int)}
+		case whole && v.Kind == value.KindFloat && !math.IsNaN(v.Float):
+			out[i] = value.Int(int64(v.Float))
+		case !whole && v.Kind == value.KindInt:
+			out[i] = value.Value{Kind: value.KindFloat, Float: float64(v.Int)}
 		}
 	}
 	return out
 }
 
-func kindsOf(values []runtime.Value) []runtime.ValueKind {
-	kinds := make([]runtime.ValueKind, len(values))
+func kindsOf(values []value.Value) []value.Kind {
+	kinds := make([]value.Kind, len(values))
 	for i, v := range values {
 		kinds[i] = v.Kind
 	}
 	return kinds
 }
 
-// Hex is hex(value, digits?).
+// Hex implements hex(value, digits?).
 func (c *Console) Hex(call goja.FunctionCall) goja.Value {
 	n, ok := jsvm.ToInt(call.Argument(0))
 	if !ok {
@@ -169,7 +169,7 @@ func (c *Console) Hex(call goja.FunctionCall) goja.Value {
 	return c.m.VM.ToValue(fmt.Sprintf("0x%0*x", int(digits), uint64(n)))
 }
 
-// Hexdump is hexdump(bytes, base?).
+// Hexdump implements hexdump(bytes, base?).
 func (c *Console) Hexdump(call goja.FunctionCall) goja.Value {
 	raw, ok := jsvm.BytesOf(call.Argument(0))
 	if !ok {
@@ -188,7 +188,7 @@ func (c *Console) Hexdump(call goja.FunctionCall) goja.Value {
 	return c.m.VM.ToValue(strings.Join(lines, "\n"))
 }
 
-// Abs is abs(value).
+// Abs implements abs(value).
 func (c *Console) Abs(call goja.FunctionCall) goja.Value {
 	switch n := call.Argument(0).Export().(type) {
 	case *big.Int:

@@ -7,26 +7,28 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/compile/dpdf"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/facility"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 	"gotap/script/output"
 )
 
 // logged is a record with one item of each kind.
 func logged(comm string, flags uint16) *Record {
-	item := func(kind runtime.ItemKind, text, field string, v runtime.Value) runtime.Item {
-		return runtime.Item{Format: &runtime.Format{Kind: kind, Text: text, Fields: []runtime.RecordField{{Name: field, Kind: v.Kind}}},
-			Values: []runtime.Value{v}}
+	item := func(kind record.ItemKind, text, field string, v value.Value) record.Item {
+		return record.Item{Format: &record.Format{Kind: kind, Text: text, Fields: []record.Field{{Name: field, Kind: v.Kind}}},
+			Values: []value.Value{v}}
 	}
-	rec := runtime.Record{Header: runtime.Header{Pid: 7, Tid: 8, Flags: flags}}
+	rec := record.Record{Header: record.Header{Pid: 7, Tid: 8, Flags: flags}}
 	copy(rec.Comm[:], comm)
-	word := func(n int64) runtime.Value { return runtime.Value{Kind: runtime.ValueUint, Int: n} }
-	rec.Items = []runtime.Item{
-		item(runtime.ItemString, "", "", runtime.Value{Kind: runtime.ValueText, Text: "a\n\"b", Cut: true}),
-		item(runtime.ItemWords, "minor", "", word(9)),
-		item(runtime.ItemWords, "", "", word(-1)),
-		item(runtime.ItemWords, "", "lv[3]", word(16)),
-		item(runtime.ItemRange, "", "", runtime.Value{Kind: runtime.ValueBytes, Text: "0123456789abcdef\x00\xff"}),
+	word := func(n int64) value.Value { return value.Value{Kind: value.KindUint, Int: n} }
+	rec.Items = []record.Item{
+		item(record.ItemString, "", "", value.Value{Kind: value.KindText, Text: "a\n\"b", Cut: true}),
+		item(record.ItemWords, "minor", "", word(9)),
+		item(record.ItemWords, "", "", word(-1)),
+		item(record.ItemWords, "", "lv[3]", word(16)),
+		item(record.ItemRange, "", "", value.Value{Kind: value.KindBytes, Text: "0123456789abcdef\x00\xff"}),
 	}
 	return NewRecord(&rec, &Probe{Probe: &dpdf.Probe{Major: 1, Minor: 2}, Name: "say:f"})
 }
@@ -43,14 +45,14 @@ func TestRecordText(t *testing.T) {
 		"a b":  `dprobes(1,9) pid=7 tid=8 comm="a b" fault: `,
 		"x\ny": `dprobes(1,9) pid=7 tid=8 comm="x\ny" fault: `,
 	} {
-		if got := logged(comm, runtime.RecordFault).Text(); !strings.HasPrefix(got, start) {
+		if got := logged(comm, record.FlagFault).Text(); !strings.HasPrefix(got, start) {
 			t.Errorf("%q, not %q", got, start)
 		}
 	}
 }
 
 func TestRecordEvent(t *testing.T) {
-	e := logged("say", runtime.RecordFault).Event()
+	e := logged("say", record.FlagFault).Event()
 	want := []output.Field{{Name: "major", Value: uint64(1)}, {Name: "minor", Value: uint64(9)},
 		{Name: "log", Value: []string{"a\n\"b..", "0xffffffffffffffff", "lv[3]=0x10", "3031323334353637383961626364656600ff"}},
 		{Name: "fault", Value: true}}
@@ -83,7 +85,7 @@ func loadText(t *testing.T, text string, v Variables) *File {
 
 // TestDefinitionVariables: local ones stay in a new version of as many, global ones are everybody's.
 func TestDefinitionVariables(t *testing.T) {
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	arena, err := arena.New(arena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

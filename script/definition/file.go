@@ -11,8 +11,8 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/dpdf"
 	"gotap/compile/ppdf"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // First is the number of the first probe of a session that comes from a definition file: far above those of scripts,
@@ -135,7 +135,7 @@ func (o Options) selects(p *dpdf.Probe) bool {
 // checkFacilities refuses exits to facilities that have no callback.
 func (o Options) checkFacilities(p *dpdf.Probe) (list diag.List) {
 	for _, c := range p.Program.Code {
-		if c.Op == opcode.Exit && runtime.ExitKind(c.A) == runtime.ExitFacility && o.Served != nil && !o.Served(uint32(c.V)) {
+		if c.Op == opcode.Exit && outcome.ExitKind(c.A) == outcome.ExitFacility && o.Served != nil && !o.Served(uint32(c.V)) {
 			list.Errorf(c.Pos, fmt.Sprintf("exit 3 writes a core; facility(%d, e => { … }) in a script of the session, as --exits names one, takes this", c.V),
 				"unknown facility %d", c.V)
 		}

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"gotap/runtime"
 	"gotap/runtime/facility"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 	"gotap/script/output"
 )
 
@@ -24,20 +26,20 @@ import (
 
 // A Record is what a program has logged, with its codes, which the program may have changed.
 type Record struct {
-	*runtime.Record
+	*record.Record
 	probe        *Probe
 	major, minor uint64
-	items        []runtime.Item
+	items        []record.Item
 }
 
 // NewRecord separates the codes from what a probe has logged.
-func NewRecord(rec *runtime.Record, p *Probe) *Record {
+func NewRecord(rec *record.Record, p *Probe) *Record {
 	r := &Record{Record: rec, probe: p, major: uint64(p.Major), minor: uint64(p.Minor)}
 	for _, item := range rec.Items {
 		switch {
-		case item.Format.Kind == runtime.ItemWords && item.Format.Text == "major" && len(item.Values) == 1:
+		case item.Format.Kind == record.ItemWords && item.Format.Text == "major" && len(item.Values) == 1:
 			r.major = uint64(item.Values[0].Int)
-		case item.Format.Kind == runtime.ItemWords && item.Format.Text == "minor" && len(item.Values) == 1:
+		case item.Format.Kind == record.ItemWords && item.Format.Text == "minor" && len(item.Values) == 1:
 			r.minor = uint64(item.Values[0].Int)
 		default:
 			r.items = append(r.items, item)
@@ -46,13 +48,13 @@ func NewRecord(rec *runtime.Record, p *Probe) *Record {
 	return r
 }
 
-// comm is the thread's name.
+// comm returns the thread's name.
 func (r *Record) comm() string {
 	name, _, _ := bytes.Cut(r.Comm[:], []byte{0})
 	return strings.ToValidUTF8(string(name), "\ufffd")
 }
 
-// Text is the record for people: lines that end with a newline.
+// Text returns the record for people: lines that end with a newline.
 func (r *Record) Text() string {
 	var line, dump strings.Builder
 	comm := r.comm()
@@ -64,10 +66,10 @@ func (r *Record) Text() string {
 		fmt.Fprintf(&line, " group=%d type=%d", r.probe.Group, r.probe.Type)
 	}
 	fmt.Fprintf(&line, " pid=%d tid=%d comm=%s", r.Pid, r.Tid, comm)
-	if r.Kind == runtime.ExitFacility {
+	if r.Kind == outcome.ExitFacility {
 		fmt.Fprintf(&line, " exit=%d", r.Exit)
 	}
-	if r.Flags&runtime.RecordFault != 0 {
+	if r.Flags&record.FlagFault != 0 {
 		line.WriteString(" fault")
 	}
 	line.WriteByte(':')
@@ -80,15 +82,15 @@ func (r *Record) Text() string {
 	return line.String() + "\n" + dump.String()
 }
 
-// itemParts are the words that an item adds to the line.
-func itemParts(item *runtime.Item) (parts []string) {
+// itemParts returns the words that an item adds to the line.
+func itemParts(item *record.Item) (parts []string) {
 	for i, v := range item.Values {
 		switch {
-		case item.Format.Kind == runtime.ItemRange:
+		case item.Format.Kind == record.ItemRange:
 			parts = append(parts, fmt.Sprintf("%d bytes", len(v.Text)))
-		case item.Format.Kind == runtime.ItemTrace:
+		case item.Format.Kind == record.ItemTrace:
 			parts = append(parts, "trace")
-		case v.Kind == runtime.ValueText:
+		case v.Kind == value.KindText:
 			parts = append(parts, strconv.Quote(v.Text)+cutmarkOf(v))
 		default:
 			parts = append(parts, fieldName(item, i)+hexWord(v))
@@ -97,17 +99,17 @@ func itemParts(item *runtime.Item) (parts []string) {
 	return parts
 }
 
-// itemDump are the lines that show a range.
-func itemDump(item *runtime.Item) string {
+// itemDump returns the lines that show a range.
+func itemDump(item *record.Item) string {
 	var b strings.Builder
 	for _, v := range item.Values {
 		switch item.Format.Kind {
-		case runtime.ItemTrace:
+		case record.ItemTrace:
 			for row := range strings.Lines(v.Text + cutmarkOf(v)) {
 				b.WriteString("  " + row)
 			}
 			continue
-		case runtime.ItemRange:
+		case record.ItemRange:
 		default:
 			return ""
 		}
@@ -118,32 +120,32 @@ func itemDump(item *runtime.Item) string {
 	return b.String()
 }
 
-func cutmarkOf(v runtime.Value) string {
+func cutmarkOf(v value.Value) string {
 	if v.Cut {
-		return runtime.Cutmark
+		return value.Cutmark
 	}
 	return ""
 }
 
-func hexWord(v runtime.Value) string { return "0x" + strconv.FormatUint(uint64(v.Int), 16) }
+func hexWord(v value.Value) string { return "0x" + strconv.FormatUint(uint64(v.Int), 16) }
 
 // fieldName is "lv[3]=" for a variable.
-func fieldName(item *runtime.Item, i int) string {
+func fieldName(item *record.Item, i int) string {
 	if i < len(item.Format.Fields) && item.Format.Fields[i].Name != "" {
 		return item.Format.Fields[i].Name + "="
 	}
 	return ""
 }
 
-// Event is the record for programs.
+// Event returns the record for programs.
 func (r *Record) Event() output.Event {
 	log := []string{}
 	for i := range r.items {
 		for j, v := range r.items[i].Values {
 			switch v.Kind {
-			case runtime.ValueText:
+			case value.KindText:
 				log = append(log, strings.ToValidUTF8(v.Text, "\ufffd")+cutmarkOf(v))
-			case runtime.ValueBytes:
+			case value.KindBytes:
 				log = append(log, hex.EncodeToString([]byte(v.Text)))
 			default:
 				log = append(log, fieldName(&r.items[i], j)+hexWord(v))
@@ -154,10 +156,10 @@ func (r *Record) Event() output.Event {
 	if r.selected() {
 		fields = append(fields, output.Field{Name: "group", Value: r.probe.Group}, output.Field{Name: "type", Value: r.probe.Type})
 	}
-	if r.Kind == runtime.ExitFacility {
+	if r.Kind == outcome.ExitFacility {
 		fields = append(fields, output.Field{Name: "facility", Value: r.Exit})
 	}
-	if r.Flags&runtime.RecordFault != 0 {
+	if r.Flags&record.FlagFault != 0 {
 		fields = append(fields, output.Field{Name: "fault", Value: true})
 	}
 	return output.Event{Probe: r.probe.Name, Pid: r.Pid, Tid: r.Tid, Time: r.Time, Comm: r.comm(), Fields: fields,
@@ -167,7 +169,7 @@ func (r *Record) Event() output.Event {
 // selected reports whether the probe has selectors, which the record then shows.
 func (r *Record) selected() bool { return r.probe.Group != 0 || r.probe.Type != 0 }
 
-// Delivery is the record for callbacks of facilities.
+// Delivery returns the record for callbacks of facilities.
 func (r *Record) Delivery() *facility.Delivery {
 	return &facility.Delivery{Number: r.Exit, Probe: r.probe.Name, Major: r.major, Minor: r.minor, Group: r.probe.Group, Type: r.probe.Type,
 		Record: r.Record, Items: r.items}

@@ -15,7 +15,7 @@ type Set struct {
 	next   uint32            // number of the next probe, without First
 }
 
-// Next is the number for the first probe of a file to be loaded. No number is used twice.
+// Next returns the number for the first probe of a file to be loaded. No number is used twice.
 func (s *Set) Next() uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,13 +3,14 @@ package definition
 import (
 	"sync"
 
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 )
 
 // Variables declare the variables of definition files. The global ones are an array that all files of a session share.
 // The local ones of a new version of a file keep their values when there are as many as before.
 type Variables struct {
-	Arena  *runtime.Arena
+	Arena  *arena.Arena
 	Shared *Shared
 	Before *File // the running version of the file, or nil
 }
@@ -32,7 +33,7 @@ func (s *Shared) Object() (id int, made bool) {
 }
 
 // Declare implements dpdf.Declarer.
-func (v Variables) Declare(o runtime.Object) (id int, err error) {
+func (v Variables) Declare(o object.Object) (id int, err error) {
 	if b := v.Before; b != nil && o.Name == "lv" && b.Vars == o.Size {
 		return b.Locals, nil
 	}
@@ -44,7 +45,7 @@ func (v Variables) globals(int) (id int, err error) {
 	v.Shared.mu.Lock()
 	defer v.Shared.mu.Unlock()
 	if !v.Shared.made {
-		v.Shared.id, err = v.Arena.Declare(runtime.Object{Name: "gv", Kind: runtime.KindArray, Size: maxGlobals})
+		v.Shared.id, err = v.Arena.Declare(object.Object{Name: "gv", Kind: object.KindArray, Size: maxGlobals})
 		v.Shared.made = err == nil
 	}
 	return v.Shared.id, err

@@ -42,7 +42,7 @@ func New(m *jsvm.Machine, world *journal.World, columns func() int) *Environ {
 // maxFile is how much readFile returns without a limit: the longest files of /proc that scripts read have a few hundred KB.
 const maxFile = 1 << 20
 
-// ReadFile is readFile(path, limit?).
+// ReadFile implements readFile(path, limit?).
 func (e *Environ) ReadFile(call goja.FunctionCall) goja.Value {
 	limit := int64(maxFile)
 	if v := call.Argument(1); !goja.IsUndefined(v) {
@@ -55,7 +55,7 @@ func (e *Environ) ReadFile(call goja.FunctionCall) goja.Value {
 	})
 }
 
-// optional is the answer to a question; undefined when there is none.
+// optional returns the answer to a question; undefined when there is none.
 func (e *Environ) optional(question string, look func() (string, error)) goja.Value {
 	text := journal.Ask(e.world, func() string { return question }, false, func() *string {
 		text, err := look()
@@ -87,7 +87,7 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// pathArgument is the path a function was called with.
+// pathArgument returns the path a function was called with.
 func (e *Environ) pathArgument(name string, call goja.FunctionCall) string {
 	path := call.Argument(0)
 	if !goja.IsString(path) || path.String() == "" {
@@ -96,13 +96,13 @@ func (e *Environ) pathArgument(name string, call goja.FunctionCall) string {
 	return path.String()
 }
 
-// ReadLink is readLink(path).
+// ReadLink implements readLink(path).
 func (e *Environ) ReadLink(call goja.FunctionCall) goja.Value {
 	path := e.pathArgument("readLink", call)
 	return e.optional("link "+path, func() (string, error) { return os.Readlink(path) })
 }
 
-// ReadDir is readDir(path).
+// ReadDir implements readDir(path).
 func (e *Environ) ReadDir(call goja.FunctionCall) goja.Value {
 	path := e.pathArgument("readDir", call)
 	names := journal.Ask(e.world, func() string { return "folder " + path }, false, func() []string {
@@ -122,7 +122,7 @@ func (e *Environ) ReadDir(call goja.FunctionCall) goja.Value {
 	return e.m.Strings(names)
 }
 
-// Env is env(name).
+// Env implements env(name).
 func (e *Environ) Env(call goja.FunctionCall) goja.Value {
 	name := call.Argument(0).String()
 	return e.optional("env "+name, func() (string, error) {
@@ -134,12 +134,12 @@ func (e *Environ) Env(call goja.FunctionCall) goja.Value {
 	})
 }
 
-// Now is now(): the clock of c.time.
+// Now implements now(): the clock of c.time.
 func (e *Environ) Now(goja.FunctionCall) goja.Value {
 	return e.m.Integer(e.Monotonic())
 }
 
-// Monotonic is the clock of c.time.
+// Monotonic returns the clock of c.time.
 func (e *Environ) Monotonic() int64 {
 	return journal.Ask(e.world, func() string { return "now" }, false, func() int64 {
 		var ts unix.Timespec
@@ -150,7 +150,7 @@ func (e *Environ) Monotonic() int64 {
 	})
 }
 
-// Columns is columns(text?).
+// Columns implements columns(text?).
 func (e *Environ) Columns(call goja.FunctionCall) goja.Value {
 	if text := call.Argument(0); !goja.IsUndefined(text) {
 		return e.m.VM.ToValue(diag.Columns(text.String()))
@@ -161,7 +161,7 @@ func (e *Environ) Columns(call goja.FunctionCall) goja.Value {
 	return e.m.VM.ToValue(e.columns())
 }
 
-// wall is the time of new Date and Date.now: the present where a recording has none.
+// wall returns the time of new Date and Date.now: the present where a recording has none.
 func (e *Environ) wall() time.Time {
 	ns := journal.Ask(e.world, func() string { return "clock" }, false, func() int64 { return time.Now().UnixNano() })
 	if ns == 0 {
@@ -178,7 +178,7 @@ func (e *Environ) random() float64 {
 // maxMemory is how many bytes memory() reads at once.
 const maxMemory = 1 << 20
 
-// ReadMemory is memory(pid, address, size); in an exit callback memory(address, size).
+// ReadMemory implements memory(pid, address, size); in an exit callback memory(address, size).
 func (e *Environ) ReadMemory(call goja.FunctionCall) goja.Value {
 	args := call.Arguments
 	if len(args) == 2 && e.m.Pid != 0 {

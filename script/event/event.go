@@ -5,7 +5,8 @@ import (
 
 	"github.com/dop251/goja"
 
-	"gotap/runtime"
+	rtrecord "gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 	"gotap/script/jsvm"
 	"gotap/script/output"
 	"gotap/script/value"
@@ -15,12 +16,12 @@ import (
 type Events struct {
 	m       *jsvm.Machine
 	values  *value.Values
-	layouts map[*runtime.Format]*layout
+	layouts map[*rtrecord.Format]*layout
 }
 
 // New makes an Events.
 func New(m *jsvm.Machine, values *value.Values) *Events {
-	return &Events{m: m, values: values, layouts: map[*runtime.Format]*layout{}}
+	return &Events{m: m, values: values, layouts: map[*rtrecord.Format]*layout{}}
 }
 
 // layout is how the fields of a record's format become properties.
@@ -37,8 +38,8 @@ type column struct {
 	nested      *layout
 }
 
-// layoutOf is the layout of a format. There are few formats, and they do not change.
-func (es *Events) layoutOf(f *runtime.Format) *layout {
+// layoutOf returns the layout of a format. There are few formats, and they do not change.
+func (es *Events) layoutOf(f *rtrecord.Format) *layout {
 	if l := es.layouts[f]; l != nil {
 		return l
 	}
@@ -76,13 +77,13 @@ func (l *layout) add(path []string, c column) {
 	l.columns[at].nested.add(path[1:], c)
 }
 
-// parts are the values of a column, literals included.
-func (c column) parts(item *runtime.Item) []runtime.Value {
-	var list []runtime.Value
+// parts returns the values of a column, literals included.
+func (c column) parts(item *rtrecord.Item) []rtvalue.Value {
+	var list []rtvalue.Value
 	next := c.value
 	for _, f := range item.Format.Fields[c.first:c.last] {
 		if f.IsLiteral {
-			list = append(list, runtime.Text(f.Literal))
+			list = append(list, rtvalue.Text(f.Literal))
 			continue
 		}
 		if next < len(item.Values) {
@@ -98,15 +99,15 @@ func (c column) parts(item *runtime.Item) []runtime.Value {
 type record struct {
 	es     *Events
 	layout *layout
-	item   *runtime.Item
-	header *runtime.Header // nil in nested records
+	item   *rtrecord.Item
+	header *rtrecord.Header // nil in nested records
 	probe  string
 	own    map[string]goja.Value // converted, or assigned by the script
 	order  []string              // properties that the script added
 }
 
-// Object is an event as a callback gets it.
-func (es *Events) Object(rec *runtime.Record, item *runtime.Item, probe string) goja.Value {
+// Object returns an event as a callback gets it.
+func (es *Events) Object(rec *rtrecord.Record, item *rtrecord.Item, probe string) goja.Value {
 	return es.m.VM.NewDynamicObject(&record{es: es, layout: es.layoutOf(item.Format), item: item, header: &rec.Header, probe: probe})
 }
 
@@ -188,7 +189,7 @@ func (r *record) Delete(key string) bool {
 	return true
 }
 
-// Keys are the fields that the program gave, and what the script added.
+// Keys returns the fields that the program gave, and what the script added.
 func (r *record) Keys() []string {
 	keys := make([]string, 0, len(r.layout.columns)+len(r.order))
 	for _, c := range r.layout.columns {
@@ -197,12 +198,12 @@ func (r *record) Keys() []string {
 	return append(keys, r.order...)
 }
 
-// Fields are the fields of an event for the output, when the probe has no callback.
-func (es *Events) Fields(item *runtime.Item) []output.Field {
+// Fields returns the fields of an event for the output, when the probe has no callback.
+func (es *Events) Fields(item *rtrecord.Item) []output.Field {
 	return es.fields(es.layoutOf(item.Format), item)
 }
 
-func (es *Events) fields(l *layout, item *runtime.Item) []output.Field {
+func (es *Events) fields(l *layout, item *rtrecord.Item) []output.Field {
 	list := make([]output.Field, 0, len(l.columns))
 	for _, c := range l.columns {
 		switch {

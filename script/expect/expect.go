@@ -16,16 +16,16 @@ import (
 	"gotap/script/output"
 )
 
-// Verdict is the result of a script's expectations.
+// Verdict is the outcome of a script's tests and expectations.
 type Verdict struct {
 	Tests    []string  // names of the tests that ran
 	Failed   []bool    // which of them failed
 	Passed   int       // expectations that were met, in tests and elsewhere
-	Missed   int       // expectations that were not
-	Failures diag.List // the first of those, each with its place
+	Missed   int       // expectations that failed
+	Failures diag.List // the first maxFailures of them, each with its place
 }
 
-// Expectations are those of one script.
+// Expectations are the tests and expectations of one script.
 type Expectations struct {
 	Verdict
 
@@ -41,15 +41,15 @@ type namedTest struct {
 	fn   goja.Callable
 }
 
-// New makes an empty list. Without a replay expectations do not count.
+// New returns the expectations of a script that has declared none yet. Without a replay they do not count.
 func New(m *jsvm.Machine, out output.Sink, replay journal.Replay) *Expectations {
 	x := &Expectations{m: m, out: out, replay: replay}
-	names := []string{"not"} // the matchers of expect(…), and the word before them that negates
+	names := []string{"not"} // the members of expect(…): the matchers, and not, which negates them
 	for _, m := range matchers {
 		names = append(names, m.name)
 	}
 	m.AddMembers(jsvm.Members{Names: func() []string { return names }, Hint: func(name string) string {
-		if strings.HasPrefix(name, "toBe") || strings.HasPrefix(name, "toHave") || name == "toThrow" { // of expect elsewhere
+		if strings.HasPrefix(name, "toBe") || strings.HasPrefix(name, "toHave") || name == "toThrow" { // matchers of other test frameworks
 			return "expect(x) has " + strings.Join(names, ", ")
 		}
 		return ""
@@ -60,7 +60,7 @@ func New(m *jsvm.Machine, out output.Sink, replay journal.Replay) *Expectations 
 // testing reports whether expectations count.
 func (x *Expectations) testing() bool { return x.replay != nil }
 
-// Test is test(name, fn).
+// Test implements test(name, fn).
 func (x *Expectations) Test(call goja.FunctionCall) goja.Value {
 	at := x.m.Site()
 	if !goja.IsString(call.Argument(0)) {
@@ -72,7 +72,7 @@ func (x *Expectations) Test(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// Run calls the tests, in the order of the text. A test that throws fails.
+// Run calls the tests in the order in which the script declared them.
 func (x *Expectations) Run() {
 	if !x.testing() {
 		return
@@ -89,7 +89,7 @@ func (x *Expectations) Run() {
 	x.name = ""
 }
 
-// Printed is printed().
+// Printed implements printed(): what the script has printed so far, "" in a normal run.
 func (x *Expectations) Printed(goja.FunctionCall) goja.Value {
 	if !x.testing() {
 		return x.m.VM.ToValue("")
@@ -98,15 +98,15 @@ func (x *Expectations) Printed(goja.FunctionCall) goja.Value {
 	return x.m.VM.ToValue(x.replay.Printed())
 }
 
-// A matcher is one way to compare a value with what is expected.
+// A matcher is a method of expect(value), which compares the value with the expected one.
 type matcher struct {
 	name  string
 	words string // for messages: "to be"
-	takes int    // arguments
+	takes int    // number of arguments, 0 or 1
 	holds func(x *Expectations, got goja.Value, want goja.Value) bool
 }
 
-// matchers are all of them. A test compares them with the typings.
+// matchers lists the methods of expect(value). A test compares them with the typings.
 var matchers = []matcher{
 	{"toBe", "to be", 1, func(_ *Expectations, got, want goja.Value) bool { return identical(got, want) }},
 	{"toEqual", "to equal", 1, (*Expectations).alike},
@@ -118,7 +118,7 @@ var matchers = []matcher{
 	{"toBeUndefined", "to be undefined", 0, func(_ *Expectations, got, _ goja.Value) bool { return goja.IsUndefined(got) }},
 }
 
-// Expect is expect(value).
+// Expect implements expect(value).
 func (x *Expectations) Expect(call goja.FunctionCall) goja.Value {
 	got := call.Argument(0)
 	is, not := x.m.VM.NewObject(), x.m.VM.NewObject()
@@ -130,7 +130,7 @@ func (x *Expectations) Expect(call goja.FunctionCall) goja.Value {
 	return is
 }
 
-// check is one expectation. It does not throw, so that all failures are reported.
+// check evaluates one expectation. It does not throw, so that all failures are reported.
 func (x *Expectations) check(m matcher, got goja.Value, call goja.FunctionCall, negated bool) goja.Value {
 	if !x.testing() {
 		return nil
@@ -158,10 +158,10 @@ func (x *Expectations) check(m matcher, got goja.Value, call goja.FunctionCall, 
 	return nil
 }
 
-// maxFailures is how many failures are reported: an expectation in a callback may fail at each hit.
+// maxFailures limits the reported failures: an expectation in a callback may fail at each hit.
 const maxFailures = 100
 
-// shown is a value for a message.
+// shown formats a value for a message.
 func (x *Expectations) shown(v goja.Value) string {
 	text := x.m.Inspect(v)
 	if goja.IsString(v) {
@@ -173,7 +173,7 @@ func (x *Expectations) shown(v goja.Value) string {
 	return text
 }
 
-// identical is ===, except that an integer is the same as a Number and as a BigInt.
+// identical is Object.is, except that a Number and a BigInt of the same integer are identical.
 func identical(a, b goja.Value) bool {
 	if x, ok := wholeNumber(a); ok {
 		y, ok := wholeNumber(b)
@@ -192,7 +192,8 @@ func wholeNumber(v goja.Value) (*big.Int, bool) {
 	return nil, false
 }
 
-// compareNumbers is 1 if both are numbers and a is greater, else 0 or, for integers, their order.
+// compareNumbers returns the order of two integers: -1, 0 or 1. For other values it returns 1 if both are numbers and a is greater, and
+// otherwise 0.
 func compareNumbers(a, b goja.Value) int {
 	x, isInt := wholeNumber(a)
 	y, areInts := wholeNumber(b)
@@ -205,7 +206,7 @@ func compareNumbers(a, b goja.Value) int {
 	return 0
 }
 
-// alike compares objects by their JSON, whatever the order of properties.
+// alike compares objects by their JSON without regard to the order of properties, and other values as identical does.
 func (x *Expectations) alike(a, b goja.Value) bool {
 	if _, ok := a.(*goja.Object); !ok {
 		return identical(a, b)
@@ -229,7 +230,7 @@ func jsonValue(v goja.Value) (parsed any, ok bool) {
 	return parsed, d.Decode(&parsed) == nil
 }
 
-// contains looks for a text in a text, or for an element in a list.
+// contains reports whether a text contains another, or whether an array or object has a member that is alike.
 func (x *Expectations) contains(got, want goja.Value) bool {
 	obj, ok := got.(*goja.Object)
 	if !ok || obj.ClassName() == "String" {
@@ -243,7 +244,7 @@ func (x *Expectations) contains(got, want goja.Value) bool {
 	return false
 }
 
-// matches tests with a regular expression of JavaScript, or one of Go given as text.
+// matches reports whether the text of a value matches a RegExp of JavaScript, or a string with a regular expression of Go.
 func (x *Expectations) matches(got, want goja.Value) bool {
 	if obj, ok := want.(*goja.Object); ok && obj.ClassName() == "RegExp" {
 		if test, ok := goja.AssertFunction(obj.Get("test")); ok {

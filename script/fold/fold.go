@@ -49,7 +49,7 @@ func New(m *jsvm.Machine, aggs *aggregate.Aggregates, vars *variable.Variables, 
 		symFunction: goja.NewSymbol("function"), symGetter: goja.NewSymbol("getter")}
 }
 
-// Register is the function around every function literal in rewritten code: (number, function, getter of captures).
+// Register implements the function around every function literal in rewritten code: (number, function, getter of captures).
 func (f *Folder) Register(call goja.FunctionCall) goja.Value {
 	fn := call.Argument(1).(*goja.Object)
 	f.m.Hide(fn, f.symFunction, call.Argument(0))
@@ -117,7 +117,7 @@ func (f *Folding) captures(lit *source.Function, obj *goja.Object, n *names) {
 	}
 }
 
-// changing is the binding of a variable whose value at a hit may differ from that at registration.
+// changing returns the binding of a variable whose value at a hit may differ from that at registration.
 func changing(v *scope.Variable) js.Binding {
 	hint := "copy it first: const copy = " + v.Name
 	if v.Top {
@@ -205,7 +205,7 @@ func foldRounded(v *scope.Variable) js.Binding {
 	return variable.Imprecise()
 }
 
-// literalInt is the exact value of a number as written.
+// literalInt returns the exact value of a number as written.
 func literalInt(e ast.Expression) (int64, bool) {
 	lit, ok := e.(*ast.NumberLiteral)
 	if !ok {

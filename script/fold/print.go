@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// Printer writes functions with the meaning of their names, each once, so that the texts of functions that do the same are equal.
+// Printer writes functions together with the meaning of their names, each once, so that functions that do the same have equal texts.
 type Printer struct {
 	strings.Builder
 	host map[string]js.Binding // names that mean the same everywhere
@@ -59,7 +59,7 @@ func (h *Printer) names(n *names) {
 	}
 }
 
-// sourceOf is the text of a function.
+// sourceOf returns the text of a function.
 func sourceOf(fn *js.Function) string {
 	switch n := fn.Node.(type) {
 	case *ast.FunctionLiteral:

@@ -5,15 +5,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/record"
 )
 
 // Script is what a host runs. Its methods are called on the goroutine that owns the machine.
 type Script interface {
 	// Deliver handles one record.
-	Deliver(rec runtime.Record)
+	Deliver(rec record.Record)
 	// Drop handles a record that is not delivered, since time is up: a thread that waits for it is released.
-	Drop(rec runtime.Record)
+	Drop(rec record.Record)
 	// Tick runs the timers that are due.
 	Tick(now time.Time)
 	// NextTick is how long the next timer waits; ok is false without one.
@@ -24,7 +25,7 @@ type Script interface {
 
 // Host is the goroutine that owns the machine of a script, with what reaches it.
 type Host struct {
-	arena   *runtime.Arena
+	arena   *arena.Arena
 	script  Script
 	queue   chan func()   // posted functions and events
 	asked   chan func()   // of Ask
@@ -38,12 +39,12 @@ type Host struct {
 	dropped atomic.Uint64 // events that found the queue full
 	left    atomic.Uint64 // records that were dropped when time was up
 	waiting []due         // events behind records that are still in the ring
-	backlog []runtime.Record
+	backlog []record.Record
 }
 
 // due is an event that waits for the ring to be read up to a position.
 type due struct {
-	at uint64 // see runtime.Arena.Written
+	at uint64 // see arena.Arena.Written
 	f  func()
 }
 
@@ -59,7 +60,7 @@ const (
 const MaxWaiting = 1 << 17
 
 // New makes a host that does not run yet.
-func New(arena *runtime.Arena, script Script) *Host {
+func New(arena *arena.Arena, script Script) *Host {
 	h := &Host{arena: arena, script: script, queue: make(chan func(), QueueSize), asked: make(chan func(), 1)}
 	h.revive()
 	return h

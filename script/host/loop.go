@@ -3,7 +3,7 @@ package host
 import (
 	"time"
 
-	"gotap/runtime"
+	"gotap/runtime/record"
 )
 
 // pump waits for records, so that the loop can wait for several things at once. It rests while the loop reads the ring.
@@ -116,8 +116,8 @@ func (h *Host) Drain(most int) bool {
 	return true
 }
 
-// next is the oldest record that waits.
-func (h *Host) next() (runtime.Record, bool) {
+// next returns the oldest record that waits.
+func (h *Host) next() (record.Record, bool) {
 	if len(h.backlog) > 0 {
 		rec := h.backlog[0]
 		if h.backlog = h.backlog[1:]; len(h.backlog) == 0 {
@@ -129,7 +129,7 @@ func (h *Host) next() (runtime.Record, bool) {
 }
 
 // Keep delivers a record before all others, once the loop runs.
-func (h *Host) Keep(rec runtime.Record) { h.backlog = append(h.backlog, rec) }
+func (h *Host) Keep(rec record.Record) { h.backlog = append(h.backlog, rec) }
 
 // pumpTime is how long CatchUp waits for the pump when a record is in the ring: its writer may have died before it was complete.
 const pumpTime = 2 * time.Second

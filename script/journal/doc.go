@@ -1,4 +1,4 @@
-// Package journal is the boundary between a script and what is outside of it: records, events of processes, timers, and the answers
+// Package journal is the boundary between a script and the world outside: records, events of processes, timers, and the answers
 // to its questions (symbols, memory, files, the clock).
 //
 // # One question

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"gotap/runtime"
+	"gotap/runtime/record"
+	"gotap/runtime/snapshot"
 )
 
 // Event is something that happened to a traced process.
@@ -22,10 +23,10 @@ type Journal interface {
 	Event(e Event)
 	// Timer is the nth timer of the script, counted from 0, that is about to be called.
 	Timer(nth int)
-	// Dump is what a recorder held when it was dumped.
+	// Dump is the content of a recorder when it was dumped.
 	Dump(recorder string, records []Played, overwritten uint64)
 	// Values are the present values of the objects that programs use.
-	Values(list []runtime.Snapshot)
+	Values(list []snapshot.Snapshot)
 	// Answer is the answer to a question: a symbol, memory, a file. A steady answer never changes.
 	Answer(question string, answer []byte, steady bool)
 	// End comes before the end callbacks.
@@ -36,7 +37,7 @@ type Journal interface {
 type Played struct {
 	Probe  string // name of the probe
 	Nth    int    // among the script's probes of that name, from 0
-	Record *runtime.Record
+	Record *record.Record
 }
 
 // Replay answers a script's questions from a journal.

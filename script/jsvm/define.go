@@ -41,7 +41,7 @@ func (m *Machine) Hide(obj *goja.Object, key *goja.Symbol, value any) {
 	obj.DefineDataPropertySymbol(key, m.VM.ToValue(value), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
-// Hidden is the Go value that Hide kept in an object; ok is false when there is none.
+// Hidden returns the Go value that Hide kept in an object; ok is false when there is none.
 func Hidden[T any](obj *goja.Object, key *goja.Symbol) (value T, ok bool) {
 	if v := obj.GetSymbol(key); v != nil && !goja.IsUndefined(v) {
 		value, ok = v.Export().(T)
@@ -49,7 +49,7 @@ func Hidden[T any](obj *goja.Object, key *goja.Symbol) (value T, ok bool) {
 	return value, ok
 }
 
-// BuiltinName is the name of the built-in function that a function value is, or "".
+// BuiltinName returns the name of the built-in function that a function value is, or "".
 func (m *Machine) BuiltinName(fn *goja.Object) string {
 	if v := fn.GetSymbol(m.symBuiltin); v != nil && !goja.IsUndefined(v) {
 		return v.String()

@@ -19,10 +19,10 @@ import (
 // diagnosed carries a diagnostic through JavaScript as part of an exception, so that it keeps its place and hint.
 type diagnosed struct{ d diag.Diagnostic }
 
-// Site is the call in the script that is being executed.
+// Site returns the call in the script that is being executed.
 func (m *Machine) Site() source.Site { return m.Files.Site(m.VM.CaptureCallStack(0, nil)) }
 
-// Blame is the place to report: where the user's own text called the standard library, if the error is at a place in the library.
+// Blame returns the place to report: where the user's own text called the standard library, if the error is at a place in the library.
 func (m *Machine) Blame(at diag.Span) diag.Span {
 	if !source.InLibrary(at) {
 		return at
@@ -107,7 +107,7 @@ func (m *Machine) explainException(ex *goja.Exception) diag.Diagnostic {
 // propertyOfNothing is the machine's message for members of undefined, and of null, which it does not tell apart.
 var propertyOfNothing = regexp.MustCompile(`^Cannot read property '.*' of undefined$`)
 
-// message is the text of an error object, with its class unless that is the plain Error.
+// message returns the text of an error object, with its class unless that is the plain Error.
 func (m *Machine) message(obj *goja.Object) string {
 	name, text := property(obj, "name"), property(obj, "message")
 	if name == "TypeError" && propertyOfNothing.MatchString(text) {
@@ -122,7 +122,7 @@ func (m *Machine) message(obj *goja.Object) string {
 	return name + ": " + FirstLine(text)
 }
 
-// FirstLine is the first line of a text, with a mark when there are more.
+// FirstLine returns the first line of a text, with a mark when there are more.
 func FirstLine(s string) string {
 	first, _, more := strings.Cut(s, "\n")
 	if more {
@@ -131,7 +131,7 @@ func FirstLine(s string) string {
 	return first
 }
 
-// property is a property as text; "" when its getter throws.
+// property returns a property as text; "" when its getter throws.
 func property(obj *goja.Object, name string) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -179,7 +179,7 @@ func describeObject(obj *goja.Object) string {
 // stackLine is a line of an error's stack property: "at f (script.js:3:10(12))".
 var stackLine = regexp.MustCompile(`(?m)^\s*at (?:.*\()?([^()\n]+):(\d+):(\d+)\(\d+\)`)
 
-// stackPlace is the innermost place of the script in the text of a stack.
+// stackPlace returns the innermost place of the script in the text of a stack.
 func (m *Machine) stackPlace(stack string) diag.Span {
 	for _, match := range stackLine.FindAllStringSubmatch(stack, -1) {
 		f := m.Files.At(match[1])

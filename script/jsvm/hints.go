@@ -11,7 +11,7 @@ import (
 	"gotap/compile/spelling"
 )
 
-// bigIntHint is a hint for arithmetic that mixes numbers with BigInts: an integer of a program may be either, depending on its size.
+// bigIntHint returns a hint for arithmetic that mixes numbers with BigInts: an integer of a program may be either, depending on its size.
 func bigIntHint(obj *goja.Object) string {
 	switch property(obj, "message") {
 	case "Cannot mix BigInt and other types, use explicit conversions", "Cannot convert a BigInt value to a number":
@@ -20,7 +20,7 @@ func bigIntHint(obj *goja.Object) string {
 	return ""
 }
 
-// widened is the span of a whole name whose first character is at a place.
+// widened returns the span of a whole name whose first character is at a place.
 func widened(at diag.Span, name string) diag.Span {
 	if at.Source != nil && strings.HasPrefix(at.Source.Text[at.Start:], name) {
 		at.End = at.Start + len(name)
@@ -74,7 +74,7 @@ var otherHosts = map[string]string{
 // undefinedName is the machine's message for an undefined name.
 var undefinedName = regexp.MustCompile(`^(\S+) is not defined$`)
 
-// unknownName is the undefined name that an error reports, or "".
+// unknownName returns the undefined name that an error reports, or "".
 func unknownName(obj *goja.Object) string {
 	match := undefinedName.FindStringSubmatch(property(obj, "message"))
 	if match == nil || property(obj, "name") != "ReferenceError" {
@@ -83,7 +83,7 @@ func unknownName(obj *goja.Object) string {
 	return match[1]
 }
 
-// nameHint is a hint for an undefined name: a built-in function, or a name of the file that was running, that looks like it.
+// nameHint returns a hint for an undefined name: a built-in function, or a name of the file that was running, that looks like it.
 func (m *Machine) nameHint(name string, stack []goja.StackFrame) string {
 	if instead := cmp.Or(otherHosts[name], otherTracers[name]); instead != "" {
 		return instead
@@ -118,7 +118,7 @@ func (m *Machine) AddMembers(of Members) { m.members = append(m.members, of) }
 // unknownMember is the machine's message for a call of a member that its object does not have.
 var unknownMember = regexp.MustCompile(`^Object has no member '(.+)'$`)
 
-// memberHint is a hint for an unknown member. The machine does not say which object that is, so the members of all objects that gotap
+// memberHint returns a hint for an unknown member. The machine does not say which object that is, so the members of all objects that gotap
 // gives to a script are compared.
 func (m *Machine) memberHint(obj *goja.Object, at diag.Span) string {
 	match := unknownMember.FindStringSubmatch(property(obj, "message"))
@@ -149,7 +149,7 @@ func (m *Machine) memberHint(obj *goja.Object, at diag.Span) string {
 	return ""
 }
 
-// classMembers are the members of a class of the language.
+// classMembers returns the members of a class of the language.
 func (m *Machine) classMembers(class string) []string {
 	if c, ok := m.VM.Get(class).(*goja.Object); ok {
 		if proto, ok := c.Get("prototype").(*goja.Object); ok {

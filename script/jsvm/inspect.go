@@ -14,7 +14,7 @@ const (
 	inspectItems = 100
 )
 
-// Text is a value as print and console.log show it: text as it is, everything else as Inspect shows it.
+// Text returns a value as print and console.log show it: text as it is, everything else as Inspect shows it.
 func (m *Machine) Text(v goja.Value) string {
 	if v == nil {
 		return "undefined"
@@ -88,7 +88,7 @@ func (i *inspector) object(obj *goja.Object, depth int) {
 	}
 }
 
-// tagOf is the Symbol.toStringTag of an object.
+// tagOf returns the Symbol.toStringTag of an object.
 func tagOf(obj *goja.Object) string {
 	if tag := obj.GetSymbol(goja.SymToStringTag); tag != nil && goja.IsString(tag) {
 		return tag.String()

@@ -69,7 +69,7 @@ func New(o Options) *Machine {
 // Close frees the machine. No callback may run.
 func (m *Machine) Close() { m.Dog.Close() }
 
-// Plus is a + b as JavaScript has it. Since it runs code, the machine also looks for an interrupt.
+// Plus returns a + b as JavaScript has it. Since it runs code, the machine also looks for an interrupt.
 func (m *Machine) Plus(a, b goja.Value) goja.Value { return OrThrow(m.plus(goja.Undefined(), a, b)) }
 
 // IsPlain reports whether an object is a plain one, made by { … } or without a prototype.

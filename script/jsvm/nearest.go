@@ -7,7 +7,7 @@ import (
 	"gotap/compile/spelling"
 )
 
-// Nearest is a hint that names the known word closest to a wrong one, or lists them all.
+// Nearest returns a hint that names the known word closest to a wrong one, or lists them all.
 func Nearest(word string, known []string) string {
 	best, distance := "", min(3, 1+max(1, len(word)/3)) // one slip in a short word, two in a longer one
 	for _, k := range known {

@@ -33,10 +33,10 @@ func (m *Machine) Given(at source.Site, n int, v goja.Value, example string) []G
 	return list
 }
 
-// Span is the place of the whole property.
+// Span returns the place of the whole property.
 func (o Given) Span() diag.Span { return o.At.PropertySpan(o.Arg, o.Name, false) }
 
-// ValueSpan is the place of the property's value.
+// ValueSpan returns the place of the property's value.
 func (o Given) ValueSpan() diag.Span { return o.At.PropertySpan(o.Arg, o.Name, true) }
 
 // Reject reports a wrong value.
@@ -54,7 +54,7 @@ func (o Given) Unknown(known []string) {
 	o.M.Reject(o.Span(), Nearest(o.Name, known), "unknown option %s", o.Name)
 }
 
-// Function is the property as a function.
+// Function returns the property as a function.
 func (o Given) Function() (*goja.Object, bool) {
 	fn, ok := o.Value.(*goja.Object)
 	if ok {
@@ -66,7 +66,7 @@ func (o Given) Function() (*goja.Object, bool) {
 	return fn, ok
 }
 
-// Callback is the property as a function that the host calls; nil when it is not one, which has been reported then.
+// Callback returns the property as a function that the host calls; nil when it is not one, which has been reported then.
 func (o Given) Callback() goja.Callable {
 	obj, ok := o.Function()
 	if !ok {
@@ -75,7 +75,7 @@ func (o Given) Callback() goja.Callable {
 	return o.M.callback(obj, o.ValueSpan())
 }
 
-// Integer is the property as an integer in a range.
+// Integer returns the property as an integer in a range.
 func (o Given) Integer(lo, hi int64) int64 {
 	n, ok := ToInt(o.Value)
 	if !ok {
@@ -93,7 +93,7 @@ func (o Given) Integer(lo, hi int64) int64 {
 	return n
 }
 
-// Size is the property as an integer in a range, with one message for all mistakes.
+// Size returns the property as an integer in a range, with one message for all mistakes.
 func (o Given) Size(lo, hi int64) int64 {
 	n, ok := ToInt(o.Value)
 	if !ok || n < lo || n > hi {
@@ -103,7 +103,7 @@ func (o Given) Size(lo, hi int64) int64 {
 	return n
 }
 
-// Boolean is the property as true or false.
+// Boolean returns the property as true or false.
 func (o Given) Boolean() bool {
 	b, ok := o.Value.Export().(bool)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 // MaxSafe is the largest integer up to which a Number is exact.
 const MaxSafe = 1<<53 - 1
 
-// Integer is a 64-bit integer as JavaScript has it: a Number when that is exact, else a BigInt.
+// Integer returns a 64-bit integer as JavaScript has it: a Number when that is exact, else a BigInt.
 func (m *Machine) Integer(n int64) goja.Value {
 	if n >= -MaxSafe && n <= MaxSafe {
 		return m.VM.ToValue(n)
@@ -18,7 +18,7 @@ func (m *Machine) Integer(n int64) goja.Value {
 	return m.VM.ToValue(big.NewInt(n))
 }
 
-// Unsigned is the same for values without a sign.
+// Unsigned returns the same for values without a sign.
 func (m *Machine) Unsigned(n uint64) goja.Value {
 	if n <= MaxSafe {
 		return m.VM.ToValue(int64(n))
@@ -26,7 +26,7 @@ func (m *Machine) Unsigned(n uint64) goja.Value {
 	return m.VM.ToValue(new(big.Int).SetUint64(n))
 }
 
-// ToInt is an integral Number or a BigInt of at most 64 bits as a word; unsigned BigInts keep their bits.
+// ToInt returns an integral Number or a BigInt of at most 64 bits as a word; unsigned BigInts keep their bits.
 func ToInt(v goja.Value) (int64, bool) {
 	if v == nil {
 		return 0, false
@@ -61,7 +61,7 @@ func Rounded(v goja.Value) bool {
 	return false
 }
 
-// ToFloat is a number as a float; BigInts are rounded.
+// ToFloat returns a number as a float; BigInts are rounded.
 func ToFloat(v goja.Value) float64 {
 	if n, ok := v.Export().(*big.Int); ok {
 		f, _ := new(big.Float).SetInt(n).Float64()
@@ -70,7 +70,7 @@ func ToFloat(v goja.Value) float64 {
 	return v.ToFloat()
 }
 
-// BoolInt is 1 for true.
+// BoolInt returns 1 for true and 0 for false.
 func BoolInt(b bool) int64 {
 	if b {
 		return 1
@@ -88,7 +88,7 @@ func (m *Machine) Bytes(text string) goja.Value {
 	return array
 }
 
-// BytesOf is the content of a Uint8Array or ArrayBuffer.
+// BytesOf returns the content of a Uint8Array or ArrayBuffer.
 func BytesOf(v goja.Value) ([]byte, bool) {
 	switch raw := v.Export().(type) {
 	case []byte:
@@ -107,7 +107,7 @@ func (m *Machine) Property(obj *goja.Object, key string) (v goja.Value, err erro
 	return v, nil
 }
 
-// Strings is a list of texts as an array.
+// Strings returns a list of texts as an array.
 func (m *Machine) Strings(list []string) goja.Value {
 	values := make([]any, len(list))
 	for i, s := range list {
@@ -116,7 +116,7 @@ func (m *Machine) Strings(list []string) goja.Value {
 	return m.VM.NewArray(values...)
 }
 
-// OrThrow is the result of a call; an exception goes on to the caller.
+// OrThrow returns the result of a call; an exception goes on to the caller.
 func OrThrow(v goja.Value, err error) goja.Value {
 	if err != nil {
 		panic(err)

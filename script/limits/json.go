@@ -34,7 +34,7 @@ func (l *limiter) guardJSON() {
 	})
 }
 
-// replacer is a replacer of JSON.stringify that calls the script's own one, and throws when the value nests too deeply or the watchdog
+// replacer returns a replacer of JSON.stringify that calls the script's own one, and throws when the value nests too deeply or the watchdog
 // interrupts.
 func (l *limiter) replacer(own goja.Value) func(goja.FunctionCall) goja.Value {
 	replace, _ := goja.AssertFunction(own)
@@ -62,7 +62,7 @@ func (l *limiter) replacer(own goja.Value) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-// bracketDepth is how deep the brackets of a JSON text nest.
+// bracketDepth returns how deep the brackets of a JSON text nest.
 func bracketDepth(text string) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

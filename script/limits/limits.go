@@ -61,7 +61,7 @@ func Install(m *jsvm.Machine) {
 	}
 }
 
-// lengthOf is an object's length, 0 without one.
+// lengthOf returns an object's length, 0 without one.
 func lengthOf(v goja.Value) float64 {
 	obj, ok := v.(*goja.Object)
 	if !ok {
@@ -75,7 +75,7 @@ func lengthOf(v goja.Value) float64 {
 	return 0
 }
 
-// guardSize replaces a method by one that first refuses what would be too large.
+// guardSize replaces a method by one that first refuses arguments whose result would be too large.
 func (l *limiter) guardSize(holder *goja.Object, name string, tooLarge func(goja.FunctionCall) bool) {
 	l.guardNative(holder, name, func(c goja.FunctionCall) string {
 		if tooLarge(c) {
@@ -85,7 +85,7 @@ func (l *limiter) guardSize(holder *goja.Object, name string, tooLarge func(goja
 	})
 }
 
-// guardNative replaces a method by one that first refuses: for a reason that refuse gives, or because its calls nest too deeply.
+// guardNative replaces a method by one that first refuses calls: if refuse returns a reason, or if they nest too deeply.
 func (l *limiter) guardNative(holder *goja.Object, name string, refuse func(goja.FunctionCall) string) {
 	original, ok := goja.AssertFunction(holder.Get(name))
 	if !ok {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/dop251/goja"
 
-	"gotap/runtime"
 	"gotap/runtime/facility"
 	"gotap/runtime/hook"
+	"gotap/runtime/record"
 	"gotap/script/journal"
 	"gotap/script/jsvm"
 	"gotap/script/source"
@@ -108,7 +108,7 @@ func result(v goja.Value) hook.Code {
 	return hook.Continue
 }
 
-// On is on(event, fn, options).
+// On implements on(event, fn, options).
 func (l *Listeners) On(call goja.FunctionCall) goja.Value {
 	at := l.m.Site()
 	kind := call.Argument(0)
@@ -132,7 +132,7 @@ func (l *Listeners) On(call goja.FunctionCall) goja.Value {
 	return handle(l, h, x)
 }
 
-// handle is what on() and facility() return.
+// handle returns what on() and facility() return.
 func handle[E any](l *Listeners, h *hook.Hook[E], x *hook.Exit[E]) goja.Value {
 	obj := l.m.VM.NewObject()
 	verb := func(name string, f func() error) {
@@ -156,7 +156,7 @@ type facilityExit struct {
 	hit    *hook.Exit[*facility.Request] // nil: the thread goes on
 }
 
-// Facility is facility(number, fn, options).
+// Facility implements facility(number, fn, options).
 func (l *Listeners) Facility(call goja.FunctionCall) goja.Value {
 	at := l.m.Site()
 	n, ok := jsvm.ToInt(call.Argument(0))
@@ -224,7 +224,7 @@ func (l *Listeners) Close() {
 	l.facilities = nil
 }
 
-// deliveryObject is an exit of a definition's program as a callback sees it.
+// deliveryObject returns an exit of a definition's program as a callback sees it.
 func (l *Listeners) deliveryObject(d *facility.Delivery) goja.Value {
 	obj := l.m.VM.NewObject()
 	log := []any{}
@@ -236,7 +236,7 @@ func (l *Listeners) deliveryObject(d *facility.Delivery) goja.Value {
 	rec := d.Record
 	fields := map[string]any{"facility": int64(d.Number), "probe": d.Probe, "pid": int64(rec.Pid), "tid": int64(rec.Tid),
 		"time": rec.Time, "comm": value.Comm(&rec.Header), "major": int64(d.Major), "minor": int64(d.Minor),
-		"group": int64(d.Group), "type": int64(d.Type), "fault": rec.Flags&runtime.RecordFault != 0}
+		"group": int64(d.Group), "type": int64(d.Type), "fault": rec.Flags&record.FlagFault != 0}
 	for _, name := range slices.Sorted(maps.Keys(fields)) { // always in the same order
 		obj.Set(name, l.fieldValue(fields[name]))
 	}

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/facility"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 	"gotap/script"
 	"gotap/script/output"
 	"gotap/script/scripttest"
@@ -85,11 +87,11 @@ facility(7, e => { console.log("second", e.major); return "stop"; }, { priority:
 facility(7, e => { console.log("once"); }, { priority: 1, once: true });
 facility(7, e => { console.log("never"); }, { order: "last" });
 `, func(o *script.Options) { o.Facilities = table })
-	item := runtime.Item{Format: &runtime.Format{Kind: runtime.ItemWords}, Values: []runtime.Value{{Kind: runtime.ValueInt, Int: 42}}}
+	item := record.Item{Format: &record.Format{Kind: record.ItemWords}, Values: []value.Value{{Kind: value.KindInt, Int: 42}}}
 	r.Script.Begin()
 	for _, n := range []uint32{1, 7, 7} { // before the host's goroutine runs, which callbacks belong to
-		rec := runtime.Record{Header: runtime.Header{Pid: 9}}
-		if taken := table.Deliver(&facility.Delivery{Number: n, Major: 3, Record: &rec, Items: []runtime.Item{item}}); taken != (n == 7) {
+		rec := record.Record{Header: record.Header{Pid: 9}}
+		if taken := table.Deliver(&facility.Delivery{Number: n, Major: 3, Record: &rec, Items: []record.Item{item}}); taken != (n == 7) {
 			t.Errorf("facility %d: taken %v", n, taken)
 		}
 	}
@@ -104,7 +106,7 @@ facility(7, e => { console.log("never"); }, { order: "last" });
 // wantRefused loads a script that is refused, and looks for a text in what is said of it.
 func wantRefused(t *testing.T, text, want string) {
 	t.Helper()
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20, Ring: 64 << 10})
+	arena, err := arena.New(arena.Options{Size: 16 << 20, Ring: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}

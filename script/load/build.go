@@ -80,14 +80,14 @@ func supported() map[string]bool {
 		"regexp-match-indices": true, "regexp-set-notation": true}
 }
 
-// transformOptions are the options for a text without imports: types are removed, and nothing is moved.
+// transformOptions returns the options for a text without imports: types are removed, and nothing is moved.
 func (b *builder) transformOptions() api.TransformOptions {
 	return api.TransformOptions{Loader: loaderOf(b.entry.name), Sourcefile: path.Base(b.entry.name), Sourcemap: api.SourceMapExternal,
 		Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelSilent,
 		Supported: supported(), TreeShaking: api.TreeShakingFalse}
 }
 
-// options are the build options: esbuild lowers what the JavaScript machine does not support, and changes nothing else.
+// options returns the build options: esbuild lowers what the JavaScript machine does not support, and changes nothing else.
 func (b *builder) options() api.BuildOptions {
 	o := api.BuildOptions{
 		Stdin: &api.StdinOptions{Contents: b.entry.text, ResolveDir: absolute(b.entry.dir),

@@ -40,7 +40,7 @@ type module struct {
 	running bool
 }
 
-// Require is require(name) for files in a directory.
+// Require implements require(name) for files in a directory.
 func (ms *Modules) Require(dir string, call goja.FunctionCall) goja.Value {
 	name := call.Argument(0)
 	if !goja.IsString(name) {
@@ -135,7 +135,7 @@ func (ms *Modules) runFile(f *load.File, m *module) {
 	jsvm.OrThrow(fn(exports, exports, ms.m.VM.ToValue(require), m.object, ms.m.VM.ToValue(m.path), ms.m.VM.ToValue(dir)))
 }
 
-// runJSON is the value of a JSON file.
+// runJSON returns the value of a JSON file.
 func (ms *Modules) runJSON(found string) goja.Value {
 	text, err := ms.Loader.Read(found)
 	if err != nil {

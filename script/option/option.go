@@ -14,7 +14,7 @@ import (
 	"gotap/script/jsvm"
 )
 
-// Options are those that one script has declared.
+// Options are the options that one script has declared.
 type Options struct {
 	List []Option
 
@@ -30,7 +30,7 @@ func New(m *jsvm.Machine, args map[string]string, replay journal.Replay, check b
 	return &Options{m: m, args: args, replay: replay, check: check}
 }
 
-// Declare is option(name, default, help): the value given with --arg, converted to the type of the default.
+// Declare implements option(name, default, help): the value given with --arg, converted to the type of the default.
 func (opts *Options) Declare(call goja.FunctionCall) goja.Value {
 	at := opts.m.Site()
 	name := call.Argument(0)
@@ -74,7 +74,7 @@ func (opts *Options) Declare(call goja.FunctionCall) goja.Value {
 	return v
 }
 
-// missing is the value of an option that was not given. One without a default is required to run.
+// missing returns the value of an option that was not given. One without a default is required to run.
 func (opts *Options) missing(o Option, def goja.Value) goja.Value {
 	if !goja.IsUndefined(def) {
 		return def

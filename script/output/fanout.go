@@ -39,7 +39,7 @@ func (f Fanout) End(e End) { f.each(func(s Sink) { s.End(e) }) }
 // Flush implements Sink.
 func (f Fanout) Flush() { f.each(Sink.Flush) }
 
-// Err is what went wrong in any of the sinks.
+// Err returns what went wrong in any of the sinks.
 func (f Fanout) Err() error {
 	var all []error
 	f.each(func(s Sink) { all = append(all, s.Err()) })

@@ -243,7 +243,7 @@ func (j *JSON) End(e End) {
 	j.Flush()
 }
 
-// fields are those of a target that are known.
+// fields returns the fields of a target that are known.
 func (t Target) fields() []Field {
 	fields := []Field{{"pid", t.Pid}}
 	switch {

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
+	"gotap/runtime/object"
+	"gotap/runtime/snapshot"
+	"gotap/runtime/value"
 )
 
 var event = Event{Probe: "p", Pid: 1, Tid: 2, Time: 1 << 60, Comm: "c", Fields: []Field{
@@ -44,7 +46,7 @@ func TestJSON(t *testing.T) {
 	s.Event(event)
 	s.Error(diag.Diagnostic{Span: diag.Span{Source: src, Start: 4, End: 5}, Text: "bad", Hint: "do it", Severity: diag.Warning})
 	s.Lost("ring full", 1<<60)
-	s.Aggregate(Aggregate{Snapshot: runtime.Snapshot{Object: runtime.Object{Name: "n", Kind: runtime.KindCount}}})
+	s.Aggregate(Aggregate{Snapshot: snapshot.Snapshot{Object: object.Object{Name: "n", Kind: object.KindCount}}})
 	s.End(End{Status: 3})
 	lines := strings.Split(strings.TrimSuffix(data.String(), "\n"), "\n")
 	var records []map[string]any
@@ -175,8 +177,8 @@ func TestControlsEscaped(t *testing.T) {
 		s.Complain(evil + "\n")
 		s.Event(Event{Probe: "p", Fields: []Field{{"k", evil}, {"st", []string{evil}}, {evil, 1}}})
 		s.Event(Event{Text: evil + "\n"})
-		s.Aggregate(Aggregate{Snapshot: runtime.Snapshot{Object: runtime.Object{Name: "n", Kind: runtime.KindCount, Keys: 1},
-			Entries: []runtime.Entry{{Key: []runtime.Value{runtime.Text(evil)}}}}})
+		s.Aggregate(Aggregate{Snapshot: snapshot.Snapshot{Object: object.Object{Name: "n", Kind: object.KindCount, Keys: 1},
+			Entries: []snapshot.Entry{{Key: []value.Value{value.Text(evil)}}}}})
 		s.Error(diag.Diagnostic{Text: evil})
 		s.Lost(evil, 1)
 		s.End(End{})

@@ -2,7 +2,7 @@ package output
 
 import (
 	"gotap/compile/diag"
-	"gotap/runtime"
+	"gotap/runtime/snapshot"
 )
 
 // Sink receives everything a run produces.
@@ -61,8 +61,8 @@ type Field struct {
 
 // Aggregate is a snapshot with the options for printing it.
 type Aggregate struct {
-	Snapshot runtime.Snapshot
-	Options  runtime.PrintOptions
+	Snapshot snapshot.Snapshot
+	Options  snapshot.Options
 }
 
 // Discard drops everything.

@@ -63,7 +63,7 @@ func (s *stream) flush() {
 	}
 }
 
-// error is the first failed write.
+// error returns the first failed write.
 func (s *stream) error() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

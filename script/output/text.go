@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
+	"gotap/runtime/value"
 )
 
 // Text writes for people. What is written may be read on a terminal, also from a file, so that control characters are
@@ -49,7 +49,7 @@ func (t *Text) Event(e Event) {
 	t.data.text(t.Own.Escape(e.Line()))
 }
 
-// Line is the event in the form of Text.Event.
+// Line returns the event in the form of Text.Event.
 func (e Event) Line() string {
 	var b strings.Builder
 	b.WriteString(e.Probe)
@@ -72,7 +72,7 @@ func writeFields(b *strings.Builder, prefix string, fields []Field) {
 		case string:
 			fmt.Fprintf(b, " %s=%s", name, word(v))
 		case float64:
-			fmt.Fprintf(b, " %s=%s", name, runtime.NumberText(v))
+			fmt.Fprintf(b, " %s=%s", name, value.NumberText(v))
 		default:
 			fmt.Fprintf(b, " %s=%v", name, v)
 		}

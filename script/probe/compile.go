@@ -5,7 +5,8 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/js"
 	"gotap/compile/js/compiler"
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/value"
 )
 
 // compileUnit compiles, optimises and verifies the handlers of a probe. Listings, bounds and execution all use its result.
@@ -37,13 +38,13 @@ func (p *Probe) Compile(place js.Place) (js.Result, diag.List) {
 }
 
 // recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text.
-func (p *Probe) recompileGuessed(arena *runtime.Arena) {
+func (p *Probe) recompileGuessed(arena *arena.Arena) {
 	p.mu.Lock()
 	wrong := false
 	if p.result != nil {
 		for _, id := range p.result.Guessed {
 			object, _ := arena.Lookup(id)
-			wrong = wrong || object.Value == runtime.ValueText
+			wrong = wrong || object.Value == value.KindText
 		}
 	}
 	if wrong {

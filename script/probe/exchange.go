@@ -59,7 +59,7 @@ func (s *Set) inherit(old *Set, add, remove []*Probe) {
 	}
 }
 
-// successorOf is the probe with the same name, or at the same place; nil when there is none.
+// successorOf returns the probe with the same name, or at the same place; nil when there is none.
 func successorOf(p *Probe, among []*Probe) *Probe {
 	for _, same := range []func(*Probe) bool{
 		func(o *Probe) bool { return o.Name == p.Name },

@@ -6,7 +6,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// handle is the object that probe returns.
+// handle returns the object that probe returns.
 func (s *Set) handle(p *Probe) goja.Value {
 	h := s.m.VM.NewObject()
 	verb := func(name string, disabled bool, f func(Tracer, *Probe) error) {

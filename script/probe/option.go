@@ -9,6 +9,7 @@ import (
 	"gotap/compile/js"
 	"gotap/runtime"
 	"gotap/runtime/hook"
+	"gotap/runtime/record"
 	"gotap/script/jsvm"
 )
 
@@ -62,7 +63,7 @@ var probeOptions = []Option{
 	{"limit", "number", "disables the probe after so many hits", func(p *Probe, o jsvm.Given) { p.Limit = uint64(o.Integer(1, math.MaxInt64)) }},
 	{"maxActive", "number", "calls of one thread that a leave handler can track at once",
 		func(p *Probe, o jsvm.Given) { p.MaxActive = int(o.Integer(1, maxMaxActive)) }},
-	{"logMax", "number", "bytes one hit can log", func(p *Probe, o jsvm.Given) { p.LogMax = int(o.Integer(1, runtime.MaxLog)) }},
+	{"logMax", "number", "bytes one hit can log", func(p *Probe, o jsvm.Given) { p.LogMax = int(o.Integer(1, record.MaxLog)) }},
 	{"fuel", "number", "operations that one run of a program can execute", func(p *Probe, o jsvm.Given) { p.Fuel = int(o.Integer(1, runtime.MaxFuel)) }},
 	{"logOnFault", "boolean", "keeps the log of a hit whose instruction faults", func(p *Probe, o jsvm.Given) { p.LogOnFault = o.Boolean() }},
 	{"optional", "boolean", "no error when the place does not exist", func(p *Probe, o jsvm.Given) { p.Optional = o.Boolean() }},
@@ -89,7 +90,7 @@ func optionNames() []string {
 	return names
 }
 
-// setterOf is the function that sets an option; nil for a handler and for unknown names.
+// setterOf returns the function that sets an option; nil for a handler and for unknown names.
 func setterOf(name string) func(p *Probe, o jsvm.Given) {
 	for _, o := range probeOptions {
 		if o.Name == name {

@@ -7,7 +7,8 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/compile/js"
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/record"
 	"gotap/script/fold"
 	"gotap/script/journal"
 	"gotap/script/jsvm"
@@ -30,7 +31,7 @@ type Tracer interface {
 type Config struct {
 	Machine  *jsvm.Machine
 	World    *journal.World
-	Arena    *runtime.Arena
+	Arena    *arena.Arena
 	Fold     *fold.Folder
 	Unsafe   bool   // destructive built-in functions are allowed in programs
 	First    uint32 // number of the first probe; 0: 1, or one behind those of Previous
@@ -43,7 +44,7 @@ type Set struct {
 
 	m          *jsvm.Machine
 	world      *journal.World
-	arena      *runtime.Arena
+	arena      *arena.Arena
 	fold       *fold.Folder
 	unsafe     bool
 	last       uint32 // the number of the last probe
@@ -70,13 +71,13 @@ func New(o Config) *Set {
 	return s
 }
 
-// List are the probes in the order of declaration.
+// List returns the probes in the order of declaration.
 func (s *Set) List() []*Probe { return s.probes }
 
 // ByID finds a probe, or the successor of one of an earlier version; nil when there is none.
 func (s *Set) ByID(id uint32) *Probe { return s.byID[id] }
 
-// Declare is probe(spec, program).
+// Declare implements probe(spec, program).
 func (s *Set) Declare(call goja.FunctionCall) goja.Value {
 	at := s.m.Site()
 	errors := len(s.m.Diags)
@@ -180,8 +181,8 @@ func (s *Set) Nth(name string, nth int) *Probe {
 	return nil
 }
 
-// Played is a record with the name of its probe, for a journal.
-func (s *Set) Played(p *Probe, rec *runtime.Record) journal.Played {
+// Played returns a record with the name of its probe, for a journal.
+func (s *Set) Played(p *Probe, rec *record.Record) journal.Played {
 	nth := 0
 	for _, other := range s.probes {
 		if other == p {
@@ -194,11 +195,11 @@ func (s *Set) Played(p *Probe, rec *runtime.Record) journal.Played {
 	return journal.Played{Probe: p.Name, Nth: nth, Record: rec}
 }
 
-// Replayed is a record of a journal with the number of its probe here; ok is false when there is no such probe.
-func (s *Set) Replayed(r journal.Played) (rec runtime.Record, ok bool) {
+// Replayed returns a record of a journal with the number of its probe here; ok is false when there is no such probe.
+func (s *Set) Replayed(r journal.Played) (rec record.Record, ok bool) {
 	p := s.Nth(r.Probe, r.Nth)
 	if p == nil {
-		return runtime.Record{}, false
+		return record.Record{}, false
 	}
 	rec = *r.Record
 	rec.Probe = p.ID
@@ -213,7 +214,7 @@ func (s *Set) Uses(id int) bool {
 	return s.used[id]
 }
 
-// objects are the objects that programs use.
+// objects returns the objects that programs use.
 func (s *Set) objects() map[int]bool {
 	used := map[int]bool{}
 	for _, p := range s.probes {

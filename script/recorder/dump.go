@@ -8,20 +8,20 @@ import (
 	"github.com/dop251/goja"
 	"golang.org/x/sys/unix"
 
-	"gotap/runtime"
+	"gotap/runtime/record"
 	"gotap/script/aggregate"
 	"gotap/script/journal"
 )
 
-// A Dump is what a recorder held when something happened.
+// A Dump is the content of a recorder when an event happened.
 type Dump struct {
 	of          *aggregate.Aggregate
 	why         string
-	records     []runtime.Record
+	records     []record.Record
 	overwritten uint64
 }
 
-// dump is recorder.dump().
+// dump implements recorder.dump().
 func (r *Recorders) dump(a *aggregate.Aggregate, _ goja.FunctionCall) goja.Value {
 	d := r.take(a, "")
 	r.note(d)
@@ -64,7 +64,7 @@ func (r *Recorders) note(d Dump) {
 }
 
 // redeliver delivers records within a callback.
-func (r *Recorders) redeliver(records []runtime.Record) {
+func (r *Recorders) redeliver(records []record.Record) {
 	r.depth++
 	defer func() { r.depth-- }()
 	r.m.Nested(func() {

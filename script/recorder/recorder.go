@@ -6,7 +6,8 @@ import (
 
 	"github.com/dop251/goja"
 
-	"gotap/runtime"
+	"gotap/runtime/object"
+	"gotap/runtime/record"
 	"gotap/script/aggregate"
 	"gotap/script/journal"
 	"gotap/script/jsvm"
@@ -19,11 +20,11 @@ import (
 // Probes deliver the records of a dump. Their methods are called on the host's goroutine.
 type Probes interface {
 	// Deliver hands a record to the callback of its probe.
-	Deliver(rec runtime.Record)
+	Deliver(rec record.Record)
 	// Played is a record with the name of its probe; ok is false when the script has no such probe.
-	Played(rec *runtime.Record) (r journal.Played, ok bool)
+	Played(rec *record.Record) (r journal.Played, ok bool)
 	// Replayed is the record of a played one with the number of its probe; ok is false when the script has no such probe.
-	Replayed(r journal.Played) (rec runtime.Record, ok bool)
+	Replayed(r journal.Played) (rec record.Record, ok bool)
 }
 
 // Recorders are the trails and recorders of one script.
@@ -69,8 +70,8 @@ func (r *Recorders) install() {
 		}
 	}
 	r.aggs.Method(recorders, "dump", r.dump)
-	r.aggs.SetPrototype(runtime.KindTrail, trails)
-	r.aggs.SetPrototype(runtime.KindRecorder, recorders)
+	r.aggs.SetPrototype(object.KindTrail, trails)
+	r.aggs.SetPrototype(object.KindRecorder, recorders)
 }
 
 // sizeOption is a number among the options of a trail or a recorder.
@@ -82,22 +83,22 @@ type sizeOption struct {
 // leastBytes is the smallest size of a trail, or of a record of a recorder: a record with one field needs as much.
 const leastBytes = 128
 
-// Speculation is speculation(name?, {bytes, threads}).
+// Speculation implements speculation(name?, {bytes, threads}).
 func (r *Recorders) Speculation(call goja.FunctionCall) goja.Value {
-	o := runtime.Object{Kind: runtime.KindTrail, Max: runtime.TrailThreads, Size: runtime.DefaultTrail}
+	o := object.Object{Kind: object.KindTrail, Max: object.TrailThreads, Size: object.DefaultTrail}
 	return r.declare(call, &o, map[string]sizeOption{
-		"bytes": {leastBytes, runtime.MaxTrail, &o.Size}, "threads": {1, runtime.MaxThreads, &o.Max}})
+		"bytes": {leastBytes, object.MaxTrail, &o.Size}, "threads": {1, object.MaxThreads, &o.Max}})
 }
 
-// Recorder is recorder(name?, {events, bytes, on}).
+// Recorder implements recorder(name?, {events, bytes, on}).
 func (r *Recorders) Recorder(call goja.FunctionCall) goja.Value {
-	o := runtime.Object{Kind: runtime.KindRecorder, Max: runtime.DefaultEvents, Size: runtime.RecordBytes}
+	o := object.Object{Kind: object.KindRecorder, Max: object.DefaultEvents, Size: object.RecordBytes}
 	return r.declare(call, &o, map[string]sizeOption{
-		"events": {1, runtime.MaxEvents, &o.Max}, "bytes": {leastBytes, runtime.MaxLog, &o.Size}})
+		"events": {1, object.MaxEvents, &o.Max}, "bytes": {leastBytes, record.MaxLog, &o.Size}})
 }
 
 // declare makes a trail or a recorder from the arguments name?, options?.
-func (r *Recorders) declare(call goja.FunctionCall, o *runtime.Object, sizes map[string]sizeOption) goja.Value {
+func (r *Recorders) declare(call goja.FunctionCall, o *object.Object, sizes map[string]sizeOption) goja.Value {
 	at, n := r.m.Site(), 0
 	o.Name = at.Name
 	if goja.IsString(call.Argument(0)) {
@@ -119,12 +120,12 @@ func (r *Recorders) declare(call goja.FunctionCall, o *runtime.Object, sizes map
 }
 
 // options reads the options; it returns what a recorder is dumped on.
-func (r *Recorders) options(kind runtime.ObjectKind, at source.Site, n int, v goja.Value, sizes map[string]sizeOption) (on []string) {
+func (r *Recorders) options(kind object.Kind, at source.Site, n int, v goja.Value, sizes map[string]sizeOption) (on []string) {
 	var known []string
 	for name := range sizes {
 		known = append(known, name)
 	}
-	if kind == runtime.KindRecorder {
+	if kind == object.KindRecorder {
 		known = append(known, "on")
 	}
 	slices.Sort(known)

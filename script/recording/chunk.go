@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 
-	"gotap/runtime"
+	"gotap/runtime/object"
+	rtsnapshot "gotap/runtime/snapshot"
 )
 
 // Version is the version of the format that is written, and the only one that is read.
@@ -20,7 +21,7 @@ const (
 // The kinds of chunks.
 const (
 	chunkHead   = 'H' // head: first of all
-	chunkFormat = 'F' // runtime.Format; they are numbered from 0
+	chunkFormat = 'F' // record.Format; they are numbered from 0
 	chunkProbe  = 'P' // probeName; they are numbered from 0
 	chunkRecord = 'R' // see codec.go
 	chunkEvent  = 'L' // event
@@ -33,7 +34,7 @@ const (
 	chunkEnd    = 'E' // number of chunks before it
 )
 
-// head is what a recording was made of.
+// head describes the run that a recording was made of.
 type head struct {
 	Script string            // as the user named it
 	Args   map[string]string // --arg
@@ -64,15 +65,15 @@ type answer struct {
 	Answer   []byte
 }
 
-// snapshot is a runtime.Snapshot whose texts may hold any byte.
+// snapshot is a snapshot.Snapshot whose texts may hold any byte.
 type snapshot struct {
-	Object  runtime.Object
+	Object  object.Object
 	Entries []entry
 }
 
 type entry struct {
 	Key  []byte // values, as in records
-	Data runtime.Data
+	Data rtsnapshot.Data
 	Text []byte // Data.Text
 }
 

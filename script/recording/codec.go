@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"gotap/runtime"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // The payload of a record is
@@ -21,8 +23,8 @@ import (
 var errDamaged = errors.New("damaged")
 
 // appendRecord encodes a record; format gives numbers to formats.
-func appendRecord(b []byte, probe int, rec *runtime.Record, format func(*runtime.Format) int) []byte {
-	for _, n := range []uint64{uint64(probe), uint64(rec.Pid), uint64(rec.Tid), rec.Time, uint64(rec.Flags &^ runtime.RecordHold), uint64(rec.Kind), uint64(rec.Exit)} {
+func appendRecord(b []byte, probe int, rec *record.Record, format func(*record.Format) int) []byte {
+	for _, n := range []uint64{uint64(probe), uint64(rec.Pid), uint64(rec.Tid), rec.Time, uint64(rec.Flags &^ record.FlagHold), uint64(rec.Kind), uint64(rec.Exit)} {
 		b = binary.AppendUvarint(b, n)
 	}
 	b = append(b, rec.Comm[:]...)
@@ -39,15 +41,15 @@ func appendRecord(b []byte, probe int, rec *runtime.Record, format func(*runtime
 }
 
 // appendValue encodes a value with its kind, because keys of aggregations have no format that gives it.
-func appendValue(b []byte, v runtime.Value) []byte {
+func appendValue(b []byte, v value.Value) []byte {
 	b = append(b, byte(v.Kind))
 	switch v.Kind {
-	case runtime.ValueFloat:
+	case value.KindFloat:
 		return binary.AppendUvarint(b, math.Float64bits(v.Float))
-	case runtime.ValueText, runtime.ValueBytes:
+	case value.KindText, value.KindBytes:
 		b = binary.AppendUvarint(b, marked(len(v.Text), v.Cut))
 		return append(b, v.Text...)
-	case runtime.ValueStack:
+	case value.KindStack:
 		b = binary.AppendUvarint(b, marked(len(v.Stack), v.Cut))
 		b = binary.AppendVarint(b, v.Int)
 		for _, pc := range v.Stack {
@@ -58,7 +60,7 @@ func appendValue(b []byte, v runtime.Value) []byte {
 	return binary.AppendVarint(b, v.Int)
 }
 
-// marked is a length with the mark of a cut.
+// marked returns a length with the mark of a cut.
 func marked(n int, cut bool) uint64 {
 	if cut {
 		return uint64(n)<<1 | 1
@@ -72,7 +74,7 @@ type decoder struct {
 	err error
 }
 
-// fail keeps the first error, and lets all further reading find nothing.
+// fail stores the first error and drops the rest of the input, so that further reads return zero values.
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf("%w: %s", errDamaged, fmt.Sprintf(format, args...))
@@ -80,7 +82,7 @@ func (d *decoder) fail(format string, args ...any) {
 	d.p = nil
 }
 
-// uvarint is the next number without a sign.
+// uvarint returns the next number without a sign.
 func (d *decoder) uvarint() uint64 {
 	n, size := binary.Uvarint(d.p)
 	if size <= 0 {
@@ -91,7 +93,7 @@ func (d *decoder) uvarint() uint64 {
 	return n
 }
 
-// varint is the next number with a sign.
+// varint returns the next number with a sign.
 func (d *decoder) varint() int64 {
 	n, size := binary.Varint(d.p)
 	if size <= 0 {
@@ -102,7 +104,7 @@ func (d *decoder) varint() int64 {
 	return n
 }
 
-// upTo is a number that must not be above most.
+// upTo returns a number that must not be above most.
 func (d *decoder) upTo(most uint64, what string) uint64 {
 	n := d.uvarint()
 	if n > most {
@@ -112,7 +114,7 @@ func (d *decoder) upTo(most uint64, what string) uint64 {
 	return n
 }
 
-// bytes are the next n; the rest of the payload bounds n.
+// bytes returns the next n; the rest of the payload bounds n.
 func (d *decoder) bytes(n uint64) []byte {
 	if n > uint64(len(d.p)) {
 		d.fail("%d bytes are missing", n-uint64(len(d.p)))
@@ -124,12 +126,12 @@ func (d *decoder) bytes(n uint64) []byte {
 }
 
 // record decodes what appendRecord has written; the values of each item have to be those of its format.
-func (d *decoder) record(formats []*runtime.Format) (probe int, rec runtime.Record) {
+func (d *decoder) record(formats []*record.Format) (probe int, rec record.Record) {
 	probe = int(d.upTo(math.MaxInt32, "as the number of a probe"))
 	rec.Pid, rec.Tid = uint32(d.upTo(math.MaxUint32, "as a process")), uint32(d.upTo(math.MaxUint32, "as a thread"))
 	rec.Time = d.uvarint()
-	rec.Flags = uint16(d.upTo(math.MaxUint16, "as flags")) &^ runtime.RecordHold
-	rec.Kind = runtime.ExitKind(d.upTo(uint64(runtime.ExitFacility), "as an exit"))
+	rec.Flags = uint16(d.upTo(math.MaxUint16, "as flags")) &^ record.FlagHold
+	rec.Kind = outcome.ExitKind(d.upTo(uint64(outcome.ExitFacility), "as an exit"))
 	rec.Exit = uint32(d.upTo(math.MaxUint32, "as a facility"))
 	copy(rec.Comm[:], d.bytes(uint64(len(rec.Comm))))
 	for range d.upTo(uint64(len(d.p)), "items") {
@@ -145,15 +147,15 @@ func (d *decoder) record(formats []*runtime.Format) (probe int, rec runtime.Reco
 }
 
 // item decodes an item. It has to match its format exactly, because printing relies on that.
-func (d *decoder) item(formats []*runtime.Format) (item runtime.Item) {
+func (d *decoder) item(formats []*record.Format) (item record.Item) {
 	number := d.uvarint()
 	if number >= uint64(len(formats)) {
 		d.fail("an item of format %d, and there are %d", number, len(formats))
-		item.Format = &runtime.Format{}
+		item.Format = &record.Format{}
 		return item
 	}
 	item.Format = formats[number]
-	var kinds []runtime.ValueKind
+	var kinds []value.Kind
 	for _, f := range item.Format.Fields {
 		if !f.IsLiteral {
 			kinds = append(kinds, f.Kind)
@@ -170,19 +172,19 @@ func (d *decoder) item(formats []*runtime.Format) (item runtime.Item) {
 }
 
 // value decodes a value of a kind that is known.
-func (d *decoder) value(want runtime.ValueKind) (v runtime.Value) {
+func (d *decoder) value(want value.Kind) (v value.Value) {
 	kind := d.bytes(1)
-	if len(kind) == 1 && runtime.ValueKind(kind[0]) != want {
+	if len(kind) == 1 && value.Kind(kind[0]) != want {
 		d.fail("a value of kind %d where the format has %d", kind[0], want)
 	}
 	switch v.Kind = want; want {
-	case runtime.ValueFloat:
+	case value.KindFloat:
 		v.Float = math.Float64frombits(d.uvarint())
-	case runtime.ValueText, runtime.ValueBytes:
+	case value.KindText, value.KindBytes:
 		n := d.uvarint()
 		v.Text, v.Cut = string(d.bytes(n>>1)), n&1 != 0
-	case runtime.ValueStack:
-		n := d.upTo(2*runtime.MaxStackDepth+1, "as the depth of a stack")
+	case value.KindStack:
+		n := d.upTo(2*value.MaxStackDepth+1, "as the depth of a stack")
 		v.Cut, v.Int = n&1 != 0, d.varint()
 		for range n >> 1 {
 			v.Stack = append(v.Stack, d.uvarint())

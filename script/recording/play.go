@@ -47,7 +47,7 @@ func (p *Player) learn(s *step) {
 
 func passing(question string) bool { return strings.HasPrefix(question, script.StateQuestion) }
 
-// Answer is the next answer to a question, or the last once more; about objects that programs change it is given once.
+// Answer returns the next answer to a question, or the last once more; about objects that programs change it is given once.
 func (p *Player) Answer(question string) ([]byte, bool) {
 	list := p.answers[question]
 	if len(list) == 0 {
@@ -59,7 +59,7 @@ func (p *Player) Answer(question string) ([]byte, bool) {
 	return list[0], true
 }
 
-// Dump is what a recorder held when it was dumped the next time; nothing when it was not dumped any more.
+// Dump returns the content of a recorder at its next dump in the recording; nothing when there is no further dump.
 func (p *Player) Dump(recorder string) ([]script.Played, uint64) {
 	list, n := p.rec.dumps[recorder], p.dumps[recorder]
 	if n >= len(list) {
@@ -69,13 +69,13 @@ func (p *Player) Dump(recorder string) ([]script.Played, uint64) {
 	return list[n].records, list[n].overwritten
 }
 
-// Arg is an argument that the recorded run was given.
+// Arg returns an argument that the recorded run was given.
 func (p *Player) Arg(name string) (string, bool) {
 	value, given := p.rec.Args[name]
 	return value, given
 }
 
-// Printed is what the script has printed.
+// Printed returns what the script has printed.
 func (p *Player) Printed() string { return p.printed() }
 
 // Play plays everything to a script that was loaded with this player, begin and end included. What stop() ends is ended

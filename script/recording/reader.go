@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"gotap/runtime"
+	"gotap/runtime/record"
+	rtsnapshot "gotap/runtime/snapshot"
+	"gotap/runtime/value"
 	"gotap/script"
 )
 
@@ -31,7 +33,7 @@ type step struct {
 	record  script.Played
 	event   script.Event
 	timer   int
-	values  []runtime.Snapshot
+	values  []rtsnapshot.Snapshot
 	answers []answer
 }
 
@@ -54,7 +56,7 @@ var (
 // reader collects a recording chunk by chunk.
 type reader struct {
 	*Recording
-	formats []*runtime.Format
+	formats []*record.Format
 	open    *dumped // a dump whose records are still to come
 	chunks  uint64
 	ended   bool
@@ -245,22 +247,22 @@ func decodeJSON(p []byte, to any) error {
 // format takes a format in. Printing trusts the printf formats of verified programs, so a file's are checked like a
 // program's.
 func (rd *reader) format(p []byte) error {
-	f := &runtime.Format{}
+	f := &record.Format{}
 	if err := decodeJSON(p, f); err != nil {
 		return err
 	}
-	var kinds []runtime.ValueKind
+	var kinds []value.Kind
 	for i, field := range f.Fields {
-		if field.Kind > runtime.ValueBool {
+		if field.Kind > value.KindBool {
 			return fmt.Errorf("%w: field %d of a format has no kind", ErrDamaged, i)
 		}
 		kinds = append(kinds, field.Kind)
 	}
-	if f.Kind > runtime.ItemTrace {
+	if f.Kind > record.ItemTrace {
 		return fmt.Errorf("%w: a format of kind %d", ErrDamaged, f.Kind)
 	}
-	if f.Kind == runtime.ItemPrintf {
-		if err := runtime.CheckPrintf(f.Text, kinds); err != nil {
+	if f.Kind == record.ItemPrintf {
+		if err := value.CheckPrintf(f.Text, kinds); err != nil {
 			return fmt.Errorf("%w: %v", ErrDamaged, err)
 		}
 	}
@@ -320,18 +322,18 @@ func (rd *reader) values(p []byte) error {
 	}
 	s := step{kind: chunkValues}
 	for _, in := range list {
-		out := runtime.Snapshot{Object: in.Object}
+		out := rtsnapshot.Snapshot{Object: in.Object}
 		for _, e := range in.Entries {
 			e.Data.Text = string(e.Text)
 			d := decoder{p: e.Key}
-			var key []runtime.Value
+			var key []value.Value
 			for len(d.p) > 0 && d.err == nil {
-				key = append(key, d.value(runtime.ValueKind(d.p[0])))
+				key = append(key, d.value(value.Kind(d.p[0])))
 			}
 			if d.err != nil {
 				return d.err
 			}
-			out.Entries = append(out.Entries, runtime.Entry{Key: key, Data: e.Data})
+			out.Entries = append(out.Entries, rtsnapshot.Entry{Key: key, Data: e.Data})
 		}
 		s.values = append(s.values, out)
 	}

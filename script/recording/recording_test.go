@@ -10,32 +10,36 @@ import (
 	"strings"
 	"testing"
 
-	"gotap/runtime"
+	"gotap/runtime/object"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	rtsnapshot "gotap/runtime/snapshot"
+	"gotap/runtime/value"
 	"gotap/script"
 	"gotap/script/output"
 )
 
 // everything is a record with a field of each kind.
-func everything() *runtime.Record {
-	kinds := []runtime.ValueKind{runtime.ValueInt, runtime.ValueUint, runtime.ValueFloat, runtime.ValueText, runtime.ValueBytes, runtime.ValueStack, runtime.ValueBool}
-	f := &runtime.Format{Kind: runtime.ItemEvent, Fields: []runtime.RecordField{{Name: "t", Literal: "lit", IsLiteral: true, Kind: runtime.ValueText}}}
+func everything() *record.Record {
+	kinds := []value.Kind{value.KindInt, value.KindUint, value.KindFloat, value.KindText, value.KindBytes, value.KindStack, value.KindBool}
+	f := &record.Format{Kind: record.ItemEvent, Fields: []record.Field{{Name: "t", Literal: "lit", IsLiteral: true, Kind: value.KindText}}}
 	for i, k := range kinds {
-		f.Fields = append(f.Fields, runtime.RecordField{Name: string(rune('a' + i)), Kind: k, Part: i})
+		f.Fields = append(f.Fields, record.Field{Name: string(rune('a' + i)), Kind: k, Part: i})
 	}
-	return &runtime.Record{
-		Header: runtime.Header{Pid: 7, Tid: 8, Time: 1 << 60, Flags: runtime.RecordEvent, Kind: runtime.ExitEvent, Comm: [16]byte{'p', 'r', 'o', 'g'}},
-		Items: []runtime.Item{{Format: f, Values: []runtime.Value{
-			runtime.Int(math.MinInt64), {Kind: runtime.ValueUint, Int: -1}, {Kind: runtime.ValueFloat, Float: -1.5}, {Kind: runtime.ValueText, Text: "cut\xff", Cut: true},
-			{Kind: runtime.ValueBytes, Text: "\x00\x01"}, {Kind: runtime.ValueStack, Int: 7, Stack: []uint64{1, 1 << 63}}, {Kind: runtime.ValueBool, Int: 1},
+	return &record.Record{
+		Header: record.Header{Pid: 7, Tid: 8, Time: 1 << 60, Flags: record.FlagEvent, Kind: outcome.ExitEvent, Comm: [16]byte{'p', 'r', 'o', 'g'}},
+		Items: []record.Item{{Format: f, Values: []value.Value{
+			value.Int(math.MinInt64), {Kind: value.KindUint, Int: -1}, {Kind: value.KindFloat, Float: -1.5}, {Kind: value.KindText, Text: "cut\xff", Cut: true},
+			{Kind: value.KindBytes, Text: "\x00\x01"}, {Kind: value.KindStack, Int: 7, Stack: []uint64{1, 1 << 63}}, {Kind: value.KindBool, Int: 1},
 		}}},
 	}
 }
 
 // number is a record that logs one number.
-var numberFormat = runtime.Format{Kind: runtime.ItemEvent, Fields: []runtime.RecordField{{Name: "n", Kind: runtime.ValueInt}}}
+var numberFormat = record.Format{Kind: record.ItemEvent, Fields: []record.Field{{Name: "n", Kind: value.KindInt}}}
 
-func number(n int64) *runtime.Record {
-	return &runtime.Record{Header: runtime.Header{Pid: 1, Tid: 2, Time: uint64(n)}, Items: []runtime.Item{{Format: &numberFormat, Values: []runtime.Value{runtime.Int(n)}}}}
+func number(n int64) *record.Record {
+	return &record.Record{Header: record.Header{Pid: 1, Tid: 2, Time: uint64(n)}, Items: []record.Item{{Format: &numberFormat, Values: []value.Value{value.Int(n)}}}}
 }
 
 // written is a recording of all that can be in one.
@@ -53,10 +57,10 @@ func written(t testing.TB) []byte {
 	w.Event(script.Event{Kind: "signal", Fields: map[string]any{"pid": int64(7), "signal": int64(10), "time": uint64(math.MaxUint64), "path": "/\xff"}})
 	w.Dump("ring", []script.Played{{Probe: "f", Record: number(5)}, {Probe: "gone", Record: number(6)}}, 3)
 	min := int64(4)
-	w.Values([]runtime.Snapshot{
-		{Object: runtime.Object{Name: "calls", Kind: runtime.KindCount}, Entries: []runtime.Entry{{Data: runtime.Data{Count: 9, Int: 9}}}},
-		{Object: runtime.Object{Name: "sizes", Kind: runtime.KindHist, Keys: 1}, Entries: []runtime.Entry{
-			{Key: []runtime.Value{runtime.Text("k\xff")}, Data: runtime.Data{Buckets: []runtime.Bucket{{Min: &min, Count: 3}}}}}},
+	w.Values([]rtsnapshot.Snapshot{
+		{Object: object.Object{Name: "calls", Kind: object.KindCount}, Entries: []rtsnapshot.Entry{{Data: rtsnapshot.Data{Count: 9, Int: 9}}}},
+		{Object: object.Object{Name: "sizes", Kind: object.KindHist, Keys: 1}, Entries: []rtsnapshot.Entry{
+			{Key: []value.Value{value.Text("k\xff")}, Data: rtsnapshot.Data{Buckets: []rtsnapshot.Bucket{{Min: &min, Count: 3}}}}}},
 	})
 	w.Timer(0)
 	w.End()

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"gotap/runtime"
+	"gotap/runtime/record"
+	rtsnapshot "gotap/runtime/snapshot"
 	"gotap/script"
 )
 
@@ -18,7 +19,7 @@ type Writer struct {
 	size    int
 	chunks  uint64
 	dropped uint64 // records, events, timers and answers that the file had no room for
-	formats map[*runtime.Format]int
+	formats map[*record.Format]int
 	probes  map[probeName]int
 	steady  map[string]string // answers that never change, and have been written
 	scratch []byte
@@ -29,14 +30,14 @@ var _ script.Journal = (*Writer)(nil)
 
 // NewWriter begins a recording of a script that was given arguments.
 func NewWriter(w io.Writer, name string, args map[string]string) *Writer {
-	r := &Writer{w: bufio.NewWriterSize(w, 64<<10), formats: map[*runtime.Format]int{}, probes: map[probeName]int{}, steady: map[string]string{}}
+	r := &Writer{w: bufio.NewWriterSize(w, 64<<10), formats: map[*record.Format]int{}, probes: map[probeName]int{}, steady: map[string]string{}}
 	n, err := fmt.Fprintf(r.w, "%s%d\n", magic, Version)
 	r.size, r.err = n, err
 	r.json(chunkHead, head{name, args})
 	return r
 }
 
-// reserve keeps room for what has to be there in any case: the values at the end, and the end.
+// reserve is the room that is kept for the last chunks: the values at the end, and the end.
 const reserve = 2 * maxChunk
 
 // room reports whether so many bytes more still fit.
@@ -57,7 +58,7 @@ func (r *Writer) chunk(kind byte, payload []byte) {
 	r.chunks++
 }
 
-// json writes a chunk that has to be there: others refer to it, or the reader asks for it.
+// json writes a chunk that a reader needs: other chunks refer to it, or the reader requires it.
 func (r *Writer) json(kind byte, v any) {
 	payload, err := json.Marshal(v)
 	if err != nil && r.err == nil {
@@ -86,24 +87,19 @@ func (r *Writer) Record(p script.Played) {
 	r.chunk(chunkRecord, r.scratch)
 }
 
-// probe is the number of a probe, which is written when it is new.
-func (r *Writer) probe(name probeName) int {
-	n, known := r.probes[name]
-	if !known {
-		n = len(r.probes)
-		r.probes[name] = n
-		r.json(chunkProbe, name)
-	}
-	return n
-}
+// probe returns the number of a probe, which is written when it is new.
+func (r *Writer) probe(name probeName) int { return numberOf(r, r.probes, chunkProbe, name) }
 
-// format is the number of a format, which is written when it is new.
-func (r *Writer) format(f *runtime.Format) int {
-	n, known := r.formats[f]
+// format returns the number of a format, which is written when it is new.
+func (r *Writer) format(f *record.Format) int { return numberOf(r, r.formats, chunkFormat, f) }
+
+// numberOf returns the number of a thing in its table. A new thing gets the next number and is written as a chunk.
+func numberOf[K comparable](r *Writer, table map[K]int, kind byte, thing K) int {
+	n, known := table[thing]
 	if !known {
-		n = len(r.formats)
-		r.formats[f] = n
-		r.json(chunkFormat, f)
+		n = len(table)
+		table[thing] = n
+		r.json(kind, thing)
 	}
 	return n
 }
@@ -148,7 +144,7 @@ func (r *Writer) Dump(recorder string, records []script.Played, overwritten uint
 }
 
 // Values writes the values of objects. Those of an object that does not fit into a chunk are left out.
-func (r *Writer) Values(list []runtime.Snapshot) {
+func (r *Writer) Values(list []rtsnapshot.Snapshot) {
 	out := make([]snapshot, 0, len(list))
 	for _, s := range list {
 		out = append(out, encodeSnapshot(s))
@@ -162,7 +158,7 @@ func (r *Writer) Values(list []runtime.Snapshot) {
 }
 
 // encodeSnapshot encodes texts apart from the JSON, which would change bytes that are not UTF-8.
-func encodeSnapshot(s runtime.Snapshot) snapshot {
+func encodeSnapshot(s rtsnapshot.Snapshot) snapshot {
 	out := snapshot{Object: s.Object}
 	for _, e := range s.Entries {
 		var key []byte

@@ -1,7 +1,3 @@
-// Package scripttest loads scripts for tests and runs the programs of their probes on a made-up thread, without a process.
-//
-// New loads a script with a real arena and a Tracer that notes calls; Once runs it. Enter and Call run the programs of a probe as the
-// engine does, on the test's goroutine, while the script's host delivers their records on its own.
 package scripttest
 
 import (
@@ -18,6 +14,9 @@ import (
 	"gotap/compile"
 	"gotap/compile/js"
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
 	"gotap/script"
 	"gotap/script/output"
 )
@@ -26,16 +25,16 @@ import (
 type Rig struct {
 	t       testing.TB
 	Script  *script.Script
-	Arena   *runtime.Arena
+	Arena   *arena.Arena
 	Tracer  *Tracer
 	Thread  *Thread
 	Data    Buffer      // standard output
 	Errors  Buffer      // standard error
 	Output  output.Sink // writes Data and Errors, unless a setting replaced it
 	Machine *runtime.Machine
-	Hit     runtime.Log
+	Hit     record.Log
 	code    map[uint32]map[js.HandlerKind]*runtime.Code
-	Holds   uint32 // tickets of threads that waited
+	Holds   uint32 // the last ticket that a held thread got
 }
 
 // Buffer is a writer that a test may read while the host writes.
@@ -56,11 +55,11 @@ func (b *Buffer) String() string {
 	return b.b.String()
 }
 
-// Tracer notes the calls of a script.
+// Tracer is a script.Tracer that records the calls of a script and traces nothing. Its counts and symbols are fixed values.
 type Tracer struct {
 	Mu       sync.Mutex
 	Calls    []string
-	Inlined  bool // into every function another one is
+	Inlined  bool // Stack reports an inlined function within every function
 	Released []uint32
 	Status   chan int
 }
@@ -109,7 +108,7 @@ func (f *Tracer) Stack(pid int, pcs []uint64) []script.Symbol {
 
 func (f *Tracer) ReadMemory(int, uint64, []byte) int { return 0 }
 
-// Thread is a thread of a process with a few bytes of memory at 0x1000.
+// Thread is a runtime.Thread without a process: a test sets its arguments and result. It has a few bytes of memory at 0x1000.
 type Thread struct {
 	Args   []uint64
 	Ret    uint64
@@ -145,10 +144,10 @@ func (f *Thread) Writable(uint64, uint64) bool { return false }
 // Setting changes the options of a rig.
 type Setting func(*script.Options)
 
-// New loads a script that has no errors.
+// New loads a script with an arena of its own. A script that cannot be loaded fails the test.
 func New(t testing.TB, text string, settings ...Setting) *Rig {
 	t.Helper()
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 64 << 20, Ring: 64 << 10})
+	arena, err := arena.New(arena.Options{Size: 64 << 20, Ring: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +155,8 @@ func New(t testing.TB, text string, settings ...Setting) *Rig {
 	return NewOn(t, arena, text, settings...)
 }
 
-// NewOn is New with an arena that other scripts use too.
-func NewOn(t testing.TB, arena *runtime.Arena, text string, settings ...Setting) *Rig {
+// NewOn is New with an arena that other scripts share.
+func NewOn(t testing.TB, arena *arena.Arena, text string, settings ...Setting) *Rig {
 	t.Helper()
 	r := &Rig{t: t, Arena: arena, Machine: runtime.NewMachine(arena), Tracer: &Tracer{Status: make(chan int, 1)},
 		code:   map[uint32]map[js.HandlerKind]*runtime.Code{},
@@ -202,17 +201,17 @@ func (r *Rig) Lower(p *script.Probe) map[js.HandlerKind]*runtime.Code {
 	return all
 }
 
-// Run runs one handler of a probe and commits what it logged.
-func (r *Rig) Run(p *script.Probe, kind js.HandlerKind, ctx *runtime.Context) runtime.Outcome {
+// Run runs one handler of a probe and commits the record of what it logged. It does nothing without such a handler.
+func (r *Rig) Run(p *script.Probe, kind js.HandlerKind, ctx *runtime.Context) outcome.Outcome {
 	code := r.Lower(p)[kind]
 	if code == nil {
-		return runtime.Outcome{}
+		return outcome.Outcome{}
 	}
 	r.Hit.Reset()
 	out := r.Machine.Run(code, ctx, &r.Hit)
-	hdr := runtime.Header{Kind: out.Kind, Program: code.ID, Probe: p.ID, Pid: 100, Tid: 101, Time: 12345}
+	hdr := record.Header{Kind: out.Kind, Program: code.ID, Probe: p.ID, Pid: 100, Tid: 101, Time: 12345}
 	copy(hdr.Comm[:], "prog")
-	if out.Kind == runtime.ExitHold {
+	if out.Kind == outcome.ExitHold {
 		r.Holds++
 		hdr.Hold = r.Holds
 	}
@@ -220,12 +219,12 @@ func (r *Rig) Run(p *script.Probe, kind js.HandlerKind, ctx *runtime.Context) ru
 	return out
 }
 
-// Context is the context of a hit.
+// Context returns the context of a hit of r.Thread.
 func (r *Rig) Context() *runtime.Context {
 	return &runtime.Context{Thread: r.Thread, Regs: make([]uint64, 32), Word: 8, Tid: 101}
 }
 
-// Wanted runs the predicate of a probe.
+// Wanted runs the predicate of a probe (when) and reports whether the hit counts.
 func (r *Rig) Wanted(p *script.Probe, ctx *runtime.Context) bool {
 	code := r.Lower(p)[js.When]
 	if code == nil {
@@ -233,21 +232,21 @@ func (r *Rig) Wanted(p *script.Probe, ctx *runtime.Context) bool {
 	}
 	r.Hit.Reset()
 	out := r.Machine.Run(code, ctx, &r.Hit)
-	return out.Trap == runtime.NoTrap && !out.Abort
+	return out.Trap == outcome.NoTrap && !out.Abort
 }
 
-// Enter runs the enter handler of probe n with these arguments.
-func (r *Rig) Enter(n int, args ...uint64) runtime.Outcome {
+// Enter runs the enter handler of probe n, counted from 0, for a call with these arguments.
+func (r *Rig) Enter(n int, args ...uint64) outcome.Outcome {
 	r.t.Helper()
 	r.Thread.Args = args
 	p := r.Script.Probes()[n]
 	if !r.Wanted(p, r.Context()) {
-		return runtime.Outcome{}
+		return outcome.Outcome{}
 	}
 	return r.Run(p, js.Enter, r.Context())
 }
 
-// Call runs enter and leave of probe n.
+// Call runs enter and leave of probe n, counted from 0, for a call with these arguments that returns ret.
 func (r *Rig) Call(n int, ret uint64, args ...uint64) {
 	r.t.Helper()
 	p := r.Script.Probes()[n]
@@ -264,26 +263,26 @@ func (r *Rig) Call(n int, ret uint64, args ...uint64) {
 	r.Arena.FreeThis(ctx.This, max(8, result.ThisBytes))
 }
 
-// Start runs begin and the host.
+// Start runs the begin callbacks and starts the host.
 func (r *Rig) Start() {
 	r.Script.Begin()
 	r.Script.Start()
 }
 
-// Finish ends the run and returns the data.
+// Finish ends the run and returns what it wrote to standard output.
 func (r *Rig) Finish() string {
 	r.Script.End()
 	return r.Data.String()
 }
 
-// Once is a whole run: begin, f, end.
+// Once makes a whole run: Start, f, Finish. It returns what Finish returns.
 func (r *Rig) Once(f func()) string {
 	r.Start()
 	f()
 	return r.Finish()
 }
 
-// WantLines compares the lines of the data.
+// WantLines compares what a run wrote to standard output with these lines.
 func WantLines(t testing.TB, got string, want ...string) {
 	t.Helper()
 	if text := strings.Join(want, "\n") + "\n"; got != text {
@@ -291,10 +290,10 @@ func WantLines(t testing.TB, got string, want ...string) {
 	}
 }
 
-// Patience is how long tests wait for something that takes a moment: only a test that hangs waits so long.
+// Patience is how long Eventually waits. It is far longer than anything takes, also on a busy machine.
 const Patience = 5 * time.Minute
 
-// Eventually waits for something that another goroutine does.
+// Eventually waits until ok reports true, which another goroutine brings about.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -305,10 +304,10 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Fatalf("never came: %s", what)
 }
 
-// Impatient gives callbacks little time and memory.
+// Impatient is a Setting that gives callbacks little time and memory.
 func Impatient(o *script.Options) { o.Deadline, o.HeapLimit = 400*time.Millisecond, 64<<20 }
 
-// WantErrors compares what went to standard error, as a sequence of patterns.
+// WantErrors checks that standard error has a match for each pattern, in this order.
 func (r *Rig) WantErrors(patterns ...string) {
 	r.t.Helper()
 	rest := r.Errors.String()
@@ -322,7 +321,7 @@ func (r *Rig) WantErrors(patterns ...string) {
 	}
 }
 
-// Write makes the files of a test.
+// Write writes files into a temporary directory and returns the directory.
 func Write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -337,7 +336,7 @@ func Write(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// Std is a small standard library.
+// Std is a small standard library: the modules gotap/test, gotap/common and gotap/throws.
 var Std = fstest.MapFS{
 	"test.js":   {Data: []byte("export function twice(x) { return x * 2; }\nexport const LIMIT = 4096;\n")},
 	"common.js": {Data: []byte("exports.twice = x => x * 2;\nexports.NAME = 'common';\n")},

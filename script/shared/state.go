@@ -4,26 +4,28 @@ import (
 	"fmt"
 	"strings"
 
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/snapshot"
+	"gotap/runtime/value"
 )
 
 // StateQuestion begins questions about objects that programs change. Their answers hold for one callback alone: in the next one, and
 // for questions that the recorded run did not ask, the object itself has the answer.
 const StateQuestion = "state "
 
-// stateEntry is a runtime.Entry in JSON; its texts may hold any byte, which JSON would change.
+// stateEntry is a snapshot.Entry in JSON; its texts may hold any byte, which JSON would change.
 type stateEntry struct {
 	Key  []stateValue `json:",omitempty"`
-	Data runtime.Data
+	Data snapshot.Data
 	Text []byte `json:",omitempty"` // Data.Text
 }
 
 type stateValue struct {
-	runtime.Value
+	value.Value
 	Text []byte `json:",omitempty"`
 }
 
-func packEntry(e runtime.Entry) stateEntry {
+func packEntry(e snapshot.Entry) stateEntry {
 	out := stateEntry{Data: e.Data, Text: []byte(e.Data.Text)}
 	out.Data.Text = ""
 	for _, v := range e.Key {
@@ -34,8 +36,8 @@ func packEntry(e runtime.Entry) stateEntry {
 	return out
 }
 
-func (e stateEntry) unpack() runtime.Entry {
-	out := runtime.Entry{Data: e.Data}
+func (e stateEntry) unpack() snapshot.Entry {
+	out := snapshot.Entry{Data: e.Data}
 	out.Data.Text = string(e.Text)
 	for _, v := range e.Key {
 		v.Value.Text = string(v.Text)
@@ -44,9 +46,9 @@ func (e stateEntry) unpack() runtime.Entry {
 	return out
 }
 
-// look is what read finds in an object, or what it found when the script was recorded. It calls read in either case, since that may
-// change the object, as taking does.
-func (t *Table) look(o Object, what string, read func() []runtime.Entry) []runtime.Entry {
+// look returns what read finds in an object, or in a replay what it found in the recorded run. It calls read in either case, because
+// read may change the object, as Take does.
+func (t *Table) look(o Object, what string, read func() []snapshot.Entry) []snapshot.Entry {
 	here := read()
 	if !t.world.Journalled() || !t.Used(o.ID) {
 		return here
@@ -67,10 +69,10 @@ func (t *Table) look(o Object, what string, read func() []runtime.Entry) []runti
 }
 
 // unpack reads a recorded answer of look.
-func (t *Table) unpack(question string, raw []byte) []runtime.Entry {
+func (t *Table) unpack(question string, raw []byte) []snapshot.Entry {
 	var list []stateEntry
 	t.world.Read(question, raw, &list)
-	out := make([]runtime.Entry, len(list))
+	out := make([]snapshot.Entry, len(list))
 	for i, e := range list {
 		out[i] = e.unpack()
 	}
@@ -91,43 +93,43 @@ func (t *Table) nth(o Object) (nth int) {
 }
 
 // Get reads one key of an object.
-func (t *Table) Get(o Object, key []runtime.Value) (runtime.Data, bool) {
-	list := t.look(o, "get "+KeyText(key), func() []runtime.Entry {
+func (t *Table) Get(o Object, key []value.Value) (snapshot.Data, bool) {
+	list := t.look(o, "get "+KeyText(key), func() []snapshot.Entry {
 		d, ok := o.Handle.Get(key...)
 		if !ok {
 			return nil
 		}
-		return []runtime.Entry{{Data: d}}
+		return []snapshot.Entry{{Data: d}}
 	})
 	if len(list) == 0 {
-		return runtime.Data{}, false
+		return snapshot.Data{}, false
 	}
 	return list[0].Data, true
 }
 
 // Delete removes a key; it reports whether there was one.
-func (t *Table) Delete(o Object, key []runtime.Value) bool {
-	return len(t.look(o, "delete "+KeyText(key), func() []runtime.Entry {
+func (t *Table) Delete(o Object, key []value.Value) bool {
+	return len(t.look(o, "delete "+KeyText(key), func() []snapshot.Entry {
 		if o.Handle.Delete(key...) {
-			return []runtime.Entry{{}}
+			return []snapshot.Entry{{}}
 		}
 		return nil
 	})) > 0
 }
 
-// Entries are all entries of an object.
-func (t *Table) Entries(o Object) runtime.Snapshot {
-	return t.gather(o, "entries", (*runtime.Handle).Entries)
+// Entries returns all entries of an object.
+func (t *Table) Entries(o Object) snapshot.Snapshot {
+	return t.gather(o, "entries", (*arena.Handle).Entries)
 }
 
 // Take is Entries, and removes them.
-func (t *Table) Take(o Object) runtime.Snapshot {
-	return t.gather(o, "take", (*runtime.Handle).Take)
+func (t *Table) Take(o Object) snapshot.Snapshot {
+	return t.gather(o, "take", (*arena.Handle).Take)
 }
 
-func (t *Table) gather(o Object, what string, collect func(*runtime.Handle) runtime.Snapshot) runtime.Snapshot {
-	var snap runtime.Snapshot
-	list := t.look(o, what, func() []runtime.Entry {
+func (t *Table) gather(o Object, what string, collect func(*arena.Handle) snapshot.Snapshot) snapshot.Snapshot {
+	var snap snapshot.Snapshot
+	list := t.look(o, what, func() []snapshot.Entry {
 		snap = collect(o.Handle)
 		return snap.Entries
 	})
@@ -136,10 +138,10 @@ func (t *Table) gather(o Object, what string, collect func(*runtime.Handle) runt
 }
 
 // KeyText tells keys apart in questions.
-func KeyText(key []runtime.Value) string {
+func KeyText(key []value.Value) string {
 	var b strings.Builder
 	for _, v := range key {
-		if v.Kind == runtime.ValueText {
+		if v.Kind == value.KindText {
 			fmt.Fprintf(&b, "%q,", v.Text)
 			continue
 		}

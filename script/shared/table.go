@@ -5,25 +5,27 @@ import (
 	"slices"
 	"sync"
 
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
+	"gotap/runtime/snapshot"
 	"gotap/script/journal"
 )
 
 // Object is an object of the arena as the script declared it. Handle is nil when it could not be made.
 type Object struct {
-	runtime.Object
+	object.Object
 	ID     int
-	Handle *runtime.Handle
+	Handle *arena.Handle
 }
 
 // HasValues reports whether the host can see values of an object: per-thread variables, trails and recorders have none.
-func HasValues(o runtime.Object) bool {
-	return o.Kind != runtime.KindPerThread && o.Kind != runtime.KindTrail && o.Kind != runtime.KindRecorder
+func HasValues(o object.Object) bool {
+	return o.Kind != object.KindPerThread && o.Kind != object.KindTrail && o.Kind != object.KindRecorder
 }
 
 // Table lists the objects of one version of a script.
 type Table struct {
-	arena    *runtime.Arena
+	arena    *arena.Arena
 	world    *journal.World
 	previous *Table
 	taken    map[int]bool // objects of the previous version that this one has taken over
@@ -36,13 +38,13 @@ type Table struct {
 }
 
 // NewTable makes an empty table. previous is the table of the running version of a watched script, or nil.
-func NewTable(arena *runtime.Arena, world *journal.World, previous *Table) *Table {
+func NewTable(arena *arena.Arena, world *journal.World, previous *Table) *Table {
 	return &Table{arena: arena, world: world, previous: previous, taken: map[int]bool{}, Used: func(int) bool { return false }}
 }
 
 // Declare makes an object, or takes over the one of the previous version. A setting is a variable that nothing changes: it is taken
 // over only if it begins with the same value, so that a new value in the text counts.
-func (t *Table) Declare(o runtime.Object, setting bool) (made Object, adopted bool, err error) {
+func (t *Table) Declare(o object.Object, setting bool) (made Object, adopted bool, err error) {
 	id, adopted := t.adopt(o, setting)
 	if !adopted {
 		if id, err = t.arena.Declare(o); err != nil {
@@ -57,7 +59,7 @@ func (t *Table) Declare(o runtime.Object, setting bool) (made Object, adopted bo
 }
 
 // adopt finds an object of the previous version with the same name and type.
-func (t *Table) adopt(o runtime.Object, setting bool) (int, bool) {
+func (t *Table) adopt(o object.Object, setting bool) (int, bool) {
 	if t.previous == nil || o.Name == "" {
 		return 0, false
 	}
@@ -71,7 +73,7 @@ func (t *Table) adopt(o runtime.Object, setting bool) (int, bool) {
 }
 
 // sameType compares declarations without the initial value.
-func sameType(a, b runtime.Object) bool {
+func sameType(a, b object.Object) bool {
 	a.Init, a.Text, a.Value = b.Init, b.Text, b.Value
 	return a == b
 }
@@ -99,22 +101,22 @@ func (t *Table) Renew(o *Object) error {
 	return nil
 }
 
-// List is a copy of the list, in the order of declaration.
+// List returns a copy of the list, in the order of declaration.
 func (t *Table) List() []Object {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.list)
 }
 
-// Values are the present values of all objects that have any, in the order of declaration.
-func (t *Table) Values() []runtime.Snapshot { return t.values((*runtime.Handle).Entries) }
+// Values returns the present values of all objects that have any, in the order of declaration.
+func (t *Table) Values() []snapshot.Snapshot { return t.values((*arena.Handle).Entries) }
 
 // TakeValues is Values and Reset in one: what is added meanwhile is either in the result or stays.
-func (t *Table) TakeValues() []runtime.Snapshot { return t.values((*runtime.Handle).Take) }
+func (t *Table) TakeValues() []snapshot.Snapshot { return t.values((*arena.Handle).Take) }
 
-func (t *Table) values(read func(*runtime.Handle) runtime.Snapshot) []runtime.Snapshot {
+func (t *Table) values(read func(*arena.Handle) snapshot.Snapshot) []snapshot.Snapshot {
 	list := t.List()
-	values := make([]runtime.Snapshot, 0, len(list))
+	values := make([]snapshot.Snapshot, 0, len(list))
 	for _, o := range list {
 		if HasValues(o.Object) {
 			values = append(values, read(o.Handle))
@@ -130,8 +132,8 @@ func (t *Table) Reset() {
 	}
 }
 
-// UsedValues are the values of the objects that programs use.
-func (t *Table) UsedValues() (list []runtime.Snapshot) {
+// UsedValues returns the values of the objects that programs use.
+func (t *Table) UsedValues() (list []snapshot.Snapshot) {
 	for _, o := range t.List() {
 		if t.Used(o.ID) && HasValues(o.Object) {
 			list = append(list, o.Handle.Entries())
@@ -142,7 +144,7 @@ func (t *Table) UsedValues() (list []runtime.Snapshot) {
 
 // Restore gives objects the values that programs had given them. Objects that no program of the script uses are not changed: callbacks
 // compute their values.
-func (t *Table) Restore(list []runtime.Snapshot) {
+func (t *Table) Restore(list []snapshot.Snapshot) {
 	done := map[int]bool{}
 	objects := t.List()
 	for _, snap := range list {

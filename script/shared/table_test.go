@@ -3,13 +3,14 @@ package shared
 import (
 	"testing"
 
-	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 	"gotap/script/journal"
 )
 
-func newArena(t *testing.T) *runtime.Arena {
+func newArena(t *testing.T) *arena.Arena {
 	t.Helper()
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+	arena, err := arena.New(arena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +18,7 @@ func newArena(t *testing.T) *runtime.Arena {
 	return arena
 }
 
-func declare(t *testing.T, table *Table, o runtime.Object, setting bool) (Object, bool) {
+func declare(t *testing.T, table *Table, o object.Object, setting bool) (Object, bool) {
 	t.Helper()
 	made, adopted, err := table.Declare(o, setting)
 	if err != nil {
@@ -30,8 +31,8 @@ func declare(t *testing.T, table *Table, o runtime.Object, setting bool) (Object
 func TestAdoption(t *testing.T) {
 	arena := newArena(t)
 	old := NewTable(arena, &journal.World{}, nil)
-	count := runtime.Object{Kind: runtime.KindCount, Name: "n", Keys: 1}
-	limit := runtime.Object{Kind: runtime.KindInt, Name: "limit", Init: 5}
+	count := object.Object{Kind: object.KindCount, Name: "n", Keys: 1}
+	limit := object.Object{Kind: object.KindInt, Name: "limit", Init: 5}
 	first, _ := declare(t, old, count, false)
 	declare(t, old, limit, true)
 	next := NewTable(arena, &journal.World{}, old)
@@ -53,8 +54,8 @@ func TestAdoption(t *testing.T) {
 // Values, TakeValues, Reset and Restore see the same objects.
 func TestValues(t *testing.T) {
 	table := NewTable(newArena(t), &journal.World{}, nil)
-	o, _ := declare(t, table, runtime.Object{Kind: runtime.KindInt, Name: "x", Init: 1}, false)
-	declare(t, table, runtime.Object{Kind: runtime.KindPerThread, Name: "own"}, false)
+	o, _ := declare(t, table, object.Object{Kind: object.KindInt, Name: "x", Init: 1}, false)
+	declare(t, table, object.Object{Kind: object.KindPerThread, Name: "own"}, false)
 	if err := o.Handle.Add(4); err != nil {
 		t.Fatal(err)
 	}

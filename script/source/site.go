@@ -29,7 +29,7 @@ func (fs *Files) Site(stack []goja.StackFrame) Site {
 	return Site{f.Info.Calls[file.Idx(paren)], f, f.PlaceSpan(pos)}
 }
 
-// Span is the whole call, or its position when the call is not in the text as written.
+// Span returns the whole call, or its position when the call is not in the text as written.
 func (c Site) Span() diag.Span {
 	if c.Node == nil {
 		return c.at
@@ -37,7 +37,7 @@ func (c Site) Span() diag.Span {
 	return c.file.NodeSpan(c.Node)
 }
 
-// argument is the syntax tree of argument n, or nil.
+// argument returns the syntax tree of argument n, or nil.
 func (c Site) argument(n int) ast.Expression {
 	if c.Node == nil || n >= len(c.Node.ArgumentList) {
 		return nil

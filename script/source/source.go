@@ -87,7 +87,7 @@ func (f *File) Compile() (*goja.Program, diag.List) {
 // At finds the file that a stack frame names; nil when it is not one of the script's.
 func (fs *Files) At(name string) *File { return fs.byPath[name] }
 
-// Innermost is the innermost frame of a stack in a file of the script; the file is nil when there is none.
+// Innermost returns the innermost frame of a stack in a file of the script; the file is nil when there is none.
 func (fs *Files) Innermost(stack []goja.StackFrame) (*File, file.Position) {
 	for _, frame := range stack {
 		if f := fs.byPath[frame.SrcName()]; f != nil {
@@ -106,7 +106,7 @@ func (fs *Files) Place(stack []goja.StackFrame) diag.Span {
 	return f.FrameSpan(at)
 }
 
-// UserPlace is the innermost frame of a stack in the user's own text, or, when there is none, that in the standard library.
+// UserPlace returns the innermost frame of a stack in the user's own text, or, when there is none, that in the standard library.
 func (fs *Files) UserPlace(stack []goja.StackFrame) diag.Span {
 	for _, frame := range stack {
 		if f := fs.byPath[frame.SrcName()]; f != nil {

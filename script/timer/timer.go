@@ -10,7 +10,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Timers are those of one script.
+// Timers are the timers of one script.
 type Timers struct {
 	m    *jsvm.Machine
 	due  func(nth int) // notes in the journal that a timer is about to be called
@@ -52,7 +52,7 @@ func (ts *Timers) end(t *timer) {
 	ts.list = slices.DeleteFunc(ts.list, func(o *timer) bool { return o == t })
 }
 
-// Every is every(interval, fn); the result has stop().
+// Every implements every(interval, fn); the result has stop().
 func (ts *Timers) Every(call goja.FunctionCall) goja.Value {
 	at := ts.m.Site()
 	d := ts.intervalArgument(at, call, 0)
@@ -60,7 +60,7 @@ func (ts *Timers) Every(call goja.FunctionCall) goja.Value {
 	return ts.add(&timer{every: d, fn: fn, off: fn == nil || d == 0})
 }
 
-// SetInterval is setInterval(fn, interval, ...args): every, as in browsers and Node.
+// SetInterval implements setInterval(fn, interval, ...args): every, as in browsers and Node.
 func (ts *Timers) SetInterval(call goja.FunctionCall) goja.Value {
 	at := ts.m.Site()
 	fn := ts.m.FnArgument(at, call, 0, `setInterval(() => { … }, 1000)`)
@@ -68,7 +68,7 @@ func (ts *Timers) SetInterval(call goja.FunctionCall) goja.Value {
 	return ts.add(&timer{every: d, fn: fn, args: callArguments(call, 2), off: fn == nil || d == 0})
 }
 
-// SetTimeout is setTimeout(fn, delay, ...args). No delay, or one of zero or less, is the shortest interval.
+// SetTimeout implements setTimeout(fn, delay, ...args). No delay, or one of zero or less, is the shortest interval.
 func (ts *Timers) SetTimeout(call goja.FunctionCall) goja.Value {
 	at := ts.m.Site()
 	fn := ts.m.FnArgument(at, call, 0, `setTimeout(() => { … }, 1000)`)
@@ -91,7 +91,7 @@ func callArguments(call goja.FunctionCall, nth int) []goja.Value {
 	return slices.Clone(call.Arguments[min(nth, len(call.Arguments)):])
 }
 
-// Clear is clearTimeout(timer) and clearInterval(timer). Like those of browsers it ignores anything but a running timer.
+// Clear implements clearTimeout(timer) and clearInterval(timer). Like those of browsers it ignores anything but a running timer.
 func (ts *Timers) Clear(call goja.FunctionCall) goja.Value {
 	if i := slices.IndexFunc(ts.list, func(t *timer) bool { return call.Argument(0).SameAs(t.handle) }); i >= 0 {
 		ts.end(ts.list[i])
@@ -117,7 +117,7 @@ func (ts *Timers) Restart() {
 	}
 }
 
-// Earliest is the time of the next call, if that is before next. The zero time is after all others.
+// Earliest returns the time of the next call, if that is before next. The zero time is after all others.
 func (ts *Timers) Earliest(next time.Time) time.Time {
 	for _, t := range ts.list {
 		if !t.off && (next.IsZero() || t.next.Before(next)) {
@@ -144,7 +144,7 @@ func (ts *Timers) Tick(now time.Time) {
 	}
 }
 
-// overdue are the timers that are due, the longest due first.
+// overdue returns the timers that are due, the longest due first.
 func (ts *Timers) overdue(now time.Time) (due []*timer) {
 	for _, t := range ts.list {
 		if !t.off && !t.next.After(now) {

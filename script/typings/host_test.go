@@ -11,7 +11,8 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/compile/js/builtin"
-	"gotap/runtime"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 	"gotap/script"
 	loading "gotap/script/load"
 	"gotap/script/output"
@@ -190,9 +191,9 @@ func TestEventAndStack(t *testing.T) {
 	if h.list.HasErrors() {
 		t.Fatal(h.list)
 	}
-	format := runtime.Format{Kind: runtime.ItemEvent, Fields: []runtime.RecordField{{Name: "s", Kind: runtime.ValueStack}}}
-	h.Deliver(runtime.Record{Header: runtime.Header{Flags: runtime.RecordEvent, Probe: h.Probes()[0].ID, Pid: 1, Tid: 1},
-		Items: []runtime.Item{{Format: &format, Values: []runtime.Value{{Kind: runtime.ValueStack, Stack: []uint64{0x1000}}}}}})
+	format := record.Format{Kind: record.ItemEvent, Fields: []record.Field{{Name: "s", Kind: value.KindStack}}}
+	h.Deliver(record.Record{Header: record.Header{Flags: record.FlagEvent, Probe: h.Probes()[0].ID, Pid: 1, Tid: 1},
+		Items: []record.Item{{Format: &format, Values: []value.Value{{Kind: value.KindStack, Stack: []uint64{0x1000}}}}}})
 	lines := strings.Split(strings.TrimSpace(h.printed()), "\n")
 	if len(lines) != 3 {
 		t.Fatalf("the callback printed %q", h.printed())

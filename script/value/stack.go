@@ -6,7 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"gotap/runtime"
+	"gotap/runtime/value"
 	"gotap/script/journal"
 	"gotap/script/jsvm"
 )
@@ -19,23 +19,23 @@ type stackValue struct {
 	frames []Symbol // once symbolised
 }
 
-func newStack(v runtime.Value) *stackValue {
+func newStack(v value.Value) *stackValue {
 	return &stackValue{pid: int(v.Int), pcs: v.Stack, cut: v.Cut}
 }
 
-// stack is a stack as JavaScript sees it: its text has a line for each frame, .frames has the parts.
-func (v *Values) stack(raw runtime.Value) goja.Value {
+// stack returns a stack as JavaScript sees it: its text has a line for each frame, .frames has the parts.
+func (v *Values) stack(raw value.Value) goja.Value {
 	obj := v.vm.CreateObject(v.proto)
 	v.m.Hide(obj, v.symbol, newStack(raw))
 	return obj
 }
 
-// stackOf is the stack that an object stands for.
+// stackOf returns the stack that an object stands for.
 func (v *Values) stackOf(obj *goja.Object) (*stackValue, bool) {
 	return jsvm.Hidden[*stackValue](obj, v.symbol)
 }
 
-// method is a built-in method of stacks.
+// method returns a built-in method of stacks.
 func (v *Values) method(name string, f func(*stackValue) goja.Value) goja.Value {
 	return v.vm.ToValue(v.m.Guarded(name, func(call goja.FunctionCall) goja.Value {
 		if obj, ok := call.This.(*goja.Object); ok {
@@ -91,7 +91,7 @@ func (v *Values) symbols(st *stackValue) []Symbol {
 	return st.frames
 }
 
-// shownFrames are the frames that a stack shows, calls that the compiler inlined included: at most as many as the program asked for.
+// shownFrames returns the frames that a stack shows, including inlined calls: at most as many as the program asked for.
 // Without names they are the addresses.
 func shownFrames(st *stackValue, named []Symbol) []Symbol {
 	if most := len(st.pcs); st.cut && len(named) > most {
@@ -105,8 +105,8 @@ func shownFrames(st *stackValue, named []Symbol) []Symbol {
 	return named
 }
 
-// StackLines is a stack for the output, a text for each frame; named is the result of Symbolizer.Stack.
-func StackLines(v runtime.Value, named []Symbol) []string {
+// StackLines returns a stack for the output, a text for each frame; named is the result of Symbolizer.Stack.
+func StackLines(v value.Value, named []Symbol) []string {
 	var lines []string
 	for _, f := range shownFrames(newStack(v), named) {
 		lines = append(lines, f.String())
@@ -122,8 +122,8 @@ func (v *Values) lines(st *stackValue) []string {
 	return lines
 }
 
-// StackLines is a stack for the output: a text for each frame.
-func (v *Values) StackLines(raw runtime.Value) []string {
+// StackLines returns a stack for the output: a text for each frame.
+func (v *Values) StackLines(raw value.Value) []string {
 	return StackLines(raw, v.symbols(newStack(raw)))
 }
 
@@ -166,14 +166,14 @@ func (v *Values) findCall(pid int, pc uint64) Symbol {
 	return y
 }
 
-// Sym is sym(pid, address), or sym(address): in an exit callback it takes the event's process, elsewhere
+// Sym implements sym(pid, address), or sym(address): in an exit callback it takes the event's process, elsewhere
 // the first process of the run that has something at the address.
 func (v *Values) Sym(call goja.FunctionCall) goja.Value { return v.named(call, v.find) }
 
-// CallSym is callsym(pid, address), or callsym(address).
+// CallSym implements callsym(pid, address), or callsym(address).
 func (v *Values) CallSym(call goja.FunctionCall) goja.Value { return v.named(call, v.findCall) }
 
-// named is the name that find gives to an address, without the address if it has a name.
+// named returns the name that find gives to an address, without the address if it has a name.
 func (v *Values) named(call goja.FunctionCall, find func(pid int, pc uint64) Symbol) goja.Value {
 	pid, addr := v.m.Pid, call.Argument(0)
 	if len(call.Arguments) > 1 {

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"gotap/runtime"
+	"gotap/runtime/value"
 )
 
 // A stack has no more frames than the program asked for, though inlined calls are frames too, and addresses where names are unknown.
 func TestStackLines(t *testing.T) {
 	named := []Symbol{{Addr: 1, Func: "inlined"}, {Addr: 1, Func: "f", Offset: 4, Module: "/lib/x.so", File: "/src/x.c", Line: 3}, {Addr: 2, Module: "/lib/x.so", Offset: 9}}
-	v := runtime.Value{Kind: runtime.ValueStack, Stack: []uint64{1, 2}}
+	v := value.Value{Kind: value.KindStack, Stack: []uint64{1, 2}}
 	for _, c := range []struct {
 		cut   bool
 		named []Symbol

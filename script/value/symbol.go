@@ -16,7 +16,7 @@ type Symbol struct {
 	Line   int
 }
 
-// String is the symbol as stacks print it: "0x401136 main+0x4 (prog) at prog.c:12", without its unknown parts. An address outside of
+// String returns the symbol as stacks print it: "0x401136 main+0x4 (prog) at prog.c:12", without its unknown parts. An address outside of
 // functions has its offset in the file: "0x401136 (prog:0x1136)".
 func (y Symbol) String() string {
 	var b strings.Builder

@@ -6,7 +6,8 @@ import (
 
 	"github.com/dop251/goja"
 
-	"gotap/runtime"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 	"gotap/script/journal"
 	"gotap/script/jsvm"
 )
@@ -38,10 +39,10 @@ func New(m *jsvm.Machine, world *journal.World) *Values {
 	return v
 }
 
-// Marked is a text, with a mark at its end if it was cut.
+// Marked returns a text, with a mark at its end if it was cut.
 func Marked(text string, cut bool) string {
 	if cut {
-		return text + runtime.Cutmark
+		return text + value.Cutmark
 	}
 	return text
 }
@@ -49,8 +50,8 @@ func Marked(text string, cut bool) string {
 // Valid is text that may have been cut, as valid UTF-8 with a mark at the cut.
 func Valid(text string, cut bool) string { return Marked(strings.ToValidUTF8(text, "\ufffd"), cut) }
 
-// Joined is the text of a template with these parts.
-func (v *Values) Joined(parts []runtime.Value) string {
+// Joined returns the text of a template with these parts.
+func (v *Values) Joined(parts []value.Value) string {
 	var b strings.Builder
 	for _, p := range parts {
 		b.WriteString(p.Format(v.StackLines))
@@ -58,48 +59,48 @@ func (v *Values) Joined(parts []runtime.Value) string {
 	return b.String()
 }
 
-// Value is a value of a program as JavaScript sees it.
-func (v *Values) Value(raw runtime.Value) goja.Value {
+// Value returns a value of a program as JavaScript sees it.
+func (v *Values) Value(raw value.Value) goja.Value {
 	switch raw.Kind {
-	case runtime.ValueUint:
+	case value.KindUint:
 		return v.m.Unsigned(uint64(raw.Int))
-	case runtime.ValueFloat:
+	case value.KindFloat:
 		return v.vm.ToValue(raw.Float)
-	case runtime.ValueText:
+	case value.KindText:
 		return v.vm.ToValue(Valid(raw.Text, raw.Cut))
-	case runtime.ValueBytes:
+	case value.KindBytes:
 		return v.m.Bytes(raw.Text)
-	case runtime.ValueBool:
+	case value.KindBool:
 		return v.vm.ToValue(raw.Int != 0)
-	case runtime.ValueStack:
+	case value.KindStack:
 		return v.stack(raw)
 	}
 	return v.m.Integer(raw.Int)
 }
 
-// Plain is a value, or the text of a template, for the output.
-func (v *Values) Plain(parts []runtime.Value) any {
+// Plain returns a value, or the text of a template, for the output.
+func (v *Values) Plain(parts []value.Value) any {
 	if len(parts) != 1 {
 		return v.Joined(parts)
 	}
 	switch raw := parts[0]; raw.Kind {
-	case runtime.ValueInt:
+	case value.KindInt:
 		return raw.Int
-	case runtime.ValueUint:
+	case value.KindUint:
 		return uint64(raw.Int)
-	case runtime.ValueFloat:
+	case value.KindFloat:
 		return raw.Float
-	case runtime.ValueBool:
+	case value.KindBool:
 		return raw.Int != 0
-	case runtime.ValueStack:
+	case value.KindStack:
 		return v.StackLines(raw)
 	default:
 		return raw.Format(nil)
 	}
 }
 
-// Comm is the name of the thread that a record is from.
-func Comm(h *runtime.Header) string {
+// Comm returns the name of the thread that a record is from.
+func Comm(h *record.Header) string {
 	name, _, _ := bytes.Cut(h.Comm[:], []byte{0})
 	return strings.ToValidUTF8(string(name), "\ufffd")
 }

@@ -30,7 +30,7 @@ func (v *Variables) Keep(old *Variables) {
 	}
 }
 
-// before is a variable in the version that this one follows; nil when there is none.
+// before returns a variable in the version that this one follows; nil when there is none.
 func (v *Variables) before(sl *Slot) *Slot {
 	if v.previous == nil {
 		return nil

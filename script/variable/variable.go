@@ -6,7 +6,8 @@ import (
 	"github.com/dop251/goja"
 
 	"gotap/compile/js"
-	"gotap/runtime"
+	"gotap/runtime/object"
+	rtvalue "gotap/runtime/value"
 	"gotap/script/jsvm"
 	"gotap/script/scope"
 	"gotap/script/shared"
@@ -26,7 +27,7 @@ type Slot struct {
 	carried bool // the value is that of an earlier version of the script
 }
 
-// slotKind is what a shared variable holds.
+// slotKind is the type of a shared variable's value.
 type slotKind uint8
 
 const (
@@ -63,7 +64,7 @@ func (v *Variables) Add(f *source.File, variable *scope.Variable) {
 	v.slots = append(v.slots, sl)
 }
 
-// Len is the number of slots.
+// Len returns the number of slots.
 func (v *Variables) Len() int { return len(v.slots) }
 
 // SetLen refuses: no script can reach the array itself.
@@ -109,24 +110,24 @@ func (v *Variables) store(sl *Slot, value goja.Value) {
 	switch sl.kind {
 	case slotText:
 		if goja.IsString(value) {
-			v.m.Must(sl.object.Handle.Set(runtime.Text(value.String())))
+			v.m.Must(sl.object.Handle.Set(rtvalue.Text(value.String())))
 			return
 		}
 	case slotBool:
 		if b, ok := value.Export().(bool); ok {
-			v.m.Must(sl.object.Handle.Set(runtime.Int(jsvm.BoolInt(b))))
+			v.m.Must(sl.object.Handle.Set(rtvalue.Int(jsvm.BoolInt(b))))
 			return
 		}
 	default:
 		if n, ok := jsvm.ToInt(value); ok {
-			v.m.Must(sl.object.Handle.Set(runtime.Int(n)))
+			v.m.Must(sl.object.Handle.Set(rtvalue.Int(n)))
 			return
 		}
 	}
 	v.m.Throwf("cannot assign %s to %s: programs share it, and it holds %s", jsvm.Describe(value), sl.Var.Name, sl.kind)
 }
 
-// Change is the function behind ++, --, += and -= on a slot: (slot, amount, old value wanted).
+// Change implements ++, --, += and -= on a slot: (slot, amount, old value wanted).
 func (v *Variables) Change(call goja.FunctionCall) goja.Value {
 	sl, amount, old := v.slots[call.Argument(0).ToInteger()], call.Argument(1), call.Argument(2).ToBoolean()
 	if sl.kind == slotInt {
@@ -180,17 +181,17 @@ func (v *Variables) share(sl *Slot, fold Fold) (js.Binding, bool) {
 	if sl.value == nil {
 		return js.Binding{Kind: js.BindUnusable, Reason: "is not declared yet", Hint: "move the declaration before the probe"}, false
 	}
-	o := runtime.Object{Name: sl.Var.Name}
+	o := object.Object{Name: sl.Var.Name}
 	kind := slotInt
 	if jsvm.Rounded(sl.value) {
 		return Imprecise(), false
 	}
 	if n, ok := jsvm.ToInt(sl.value); ok {
-		o.Kind, o.Init = runtime.KindInt, n
+		o.Kind, o.Init = object.KindInt, n
 	} else if b, ok := sl.value.Export().(bool); ok {
-		kind, o.Kind, o.Init = slotBool, runtime.KindInt, jsvm.BoolInt(b)
+		kind, o.Kind, o.Init = slotBool, object.KindInt, jsvm.BoolInt(b)
 	} else if goja.IsString(sl.value) {
-		kind, o.Kind, o.Text = slotText, runtime.KindText, sl.value.String()
+		kind, o.Kind, o.Text = slotText, object.KindText, sl.value.String()
 	} else {
 		return unshared(sl, fold), false
 	}
@@ -201,14 +202,14 @@ func (v *Variables) share(sl *Slot, fold Fold) (js.Binding, bool) {
 	return js.Binding{}, true
 }
 
-// Imprecise is the binding of a number that JavaScript has rounded.
+// Imprecise returns the binding of a number that JavaScript has rounded.
 func Imprecise() js.Binding {
 	return js.Binding{Kind: js.BindUnusable, Reason: "a number beyond 2^53, which JavaScript has rounded",
 		Hint: "write it as a BigInt: 0x7fffffffffffffffn"}
 }
 
 // declare gives a slot its object, or the one that the running version of the script has for it.
-func (v *Variables) declare(sl *Slot, o runtime.Object) error {
+func (v *Variables) declare(sl *Slot, o object.Object) error {
 	was := v.before(sl)
 	setting := sl.Var.Assigned == 0 && !was.mayDiffer()
 	object, adopted, err := v.table.Declare(o, setting)
@@ -220,7 +221,7 @@ func (v *Variables) declare(sl *Slot, o runtime.Object) error {
 	return nil
 }
 
-// unshared is the binding of a variable of another type: a constant when it never changes.
+// unshared returns the binding of a variable of another type: a constant when it never changes.
 func unshared(sl *Slot, fold Fold) js.Binding {
 	if sl.Var.Assigned == 0 {
 		return fold(sl.value, sl.Var)

@@ -205,7 +205,7 @@ func (w *Watchdog) look() bool {
 	return true
 }
 
-// garbageFactor times the limit is a heap that is not worth a collection: the callback ends at once.
+// garbageFactor: a heap larger than this times the limit is not collected first; the callback ends at once.
 const garbageFactor = 2
 
 // weigh collects garbage before it decides that the script uses too much memory. It runs beside run: a collection waits for each
@@ -290,13 +290,13 @@ func (e HeapError) Error() string {
 	return fmt.Sprintf("the script uses more than %d MB of memory: %s", e.limit>>20, then)
 }
 
-// heapInUse is the size of live and not yet collected objects.
+// heapInUse returns the size of live and not yet collected objects.
 func heapInUse() uint64 {
 	heap, _ := memoryInUse()
 	return heap
 }
 
-// memoryInUse is the size of live and not yet collected objects, and that of stacks.
+// memoryInUse returns the size of live and not yet collected objects, and that of stacks.
 func memoryInUse() (heap, stacks uint64) {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)

@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 	"gotap/script"
 	"gotap/script/output"
 )
@@ -20,9 +24,9 @@ const eventScript = `let n = 0; probe("f", { enter(c) { exit({ i: c.arg0, size: 
 const eventCount = 500_000
 
 // events measures small events from the commitment of a hit to the end of its callback, ring and wake-ups included, in
-// time of the processor: with other work on the machine the rate by the clock says nothing.
+// time of the processor: with other work on the machine the rate by the clock means nothing.
 func (b bench) events() error {
-	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	arena, err := arena.New(arena.Options{})
 	if err != nil {
 		return err
 	}
@@ -33,16 +37,16 @@ func (b bench) events() error {
 	}
 	defer s.Close()
 	p := s.Probes()[0]
-	id := arena.Register(runtime.ProgramInfo{Name: "bench", Formats: eventFormats()})
+	id := arena.Register(record.Program{Name: "bench", Formats: eventFormats()})
 	s.Start()
 	began, before := time.Now(), cpuTime()
-	var hit runtime.Log
+	var hit record.Log
 	machine, code := runtime.NewMachine(arena), eventCode(id)
 	ctx := &runtime.Context{Word: 8}
 	for range eventCount {
 		hit.Reset()
 		machine.Run(code, ctx, &hit)
-		for !arena.Commit(runtime.Header{Program: id, Probe: p.ID}, &hit) {
+		for !arena.Commit(record.Header{Program: id, Probe: p.ID}, &hit) {
 			time.Sleep(time.Millisecond) // the ring is full: what was refused is tried again
 		}
 	}
@@ -53,16 +57,16 @@ func (b bench) events() error {
 	return nil
 }
 
-// eventFormats and eventCode are what the script's program compiles to, with constants for the target's values.
-func eventFormats() []runtime.Format {
-	return []runtime.Format{{Kind: runtime.ItemEvent, Fields: []runtime.RecordField{
-		{Name: "i", Kind: runtime.ValueInt}, {Name: "size", Kind: runtime.ValueInt, Part: 1}}}}
+// eventFormats and eventCode are the compiled program of the script, with constants for the target's values.
+func eventFormats() []record.Format {
+	return []record.Format{{Kind: record.ItemEvent, Fields: []record.Field{
+		{Name: "i", Kind: value.KindInt}, {Name: "size", Kind: value.KindInt, Part: 1}}}}
 }
 
 func eventCode(id uint32) *runtime.Code {
 	return &runtime.Code{ID: id, Stack: 1, Insts: []runtime.Inst{
 		{Op: opcode.Item}, {Op: opcode.PushD, V: 1}, {Op: opcode.LogInt}, {Op: opcode.PushD, V: 2}, {Op: opcode.LogInt},
-		{Op: opcode.EndItem}, {Op: opcode.Exit, A: uint32(runtime.ExitEvent)},
+		{Op: opcode.EndItem}, {Op: opcode.Exit, A: uint32(outcome.ExitEvent)},
 	}}
 }
 

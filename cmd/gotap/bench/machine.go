@@ -13,7 +13,10 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/dpdf"
 	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
 )
 
 // The benchmark of the machine alone, without any process: what the interpreter makes of steps, and what compiling
@@ -50,12 +53,12 @@ func measureMachine(out io.Writer) {
 }
 
 func measureInterpreter(out io.Writer) error {
-	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	arena, err := arena.New(arena.Options{})
 	if err != nil {
 		return err
 	}
 	defer arena.Close()
-	id, err := arena.Declare(runtime.Object{Name: "n"})
+	id, err := arena.Declare(object.Object{Name: "n"})
 	if err != nil {
 		return err
 	}
@@ -71,8 +74,8 @@ func measureInterpreter(out io.Writer) error {
 	return nil
 }
 
-// roundsCode is a program that does a round machineRounds times; once and without a loop when there is nothing in it.
-func roundsCode(arena *runtime.Arena, object int, round string) (*runtime.Code, error) {
+// roundsCode returns a program that does a round machineRounds times; once and without a loop when there is nothing in it.
+func roundsCode(arena *arena.Arena, object int, round string) (*runtime.Code, error) {
 	text := fmt.Sprintf(".object %d\n.temps 1\npush d,7\npop tv,0\npush d,%d\nL: %s\nloop L\nexit\nR: ret\n", object, machineRounds, round)
 	if round == "" {
 		text = "exit\n"
@@ -90,14 +93,14 @@ func roundsCode(arena *runtime.Arena, object int, round string) (*runtime.Code, 
 		Register: func(string) (index, bits, shift int, ok bool) { return 0, 64, 0, true }})
 }
 
-// emptyCode is the shortest program there is, for where only its being there counts.
+// emptyCode returns the shortest program, for hits that only need to have one.
 func emptyCode() *runtime.Code {
 	return &runtime.Code{Stack: 1, Fuel: 1, Insts: []runtime.Inst{{Op: opcode.Exit}}}
 }
 
 // measureRun runs a program for runTime: million steps a second of processor time, nanoseconds and allocations a hit.
-func measureRun(arena *runtime.Arena, code *runtime.Code) (msteps, ns, allocs float64) {
-	machine, hit := runtime.NewMachine(arena), &runtime.Log{}
+func measureRun(arena *arena.Arena, code *runtime.Code) (msteps, ns, allocs float64) {
+	machine, hit := runtime.NewMachine(arena), &record.Log{}
 	ctx := &runtime.Context{Word: 8, Regs: make([]uint64, 1)}
 	machine.Run(code, ctx, hit)
 	var steps, hits uint64
@@ -129,7 +132,7 @@ func measureCompiler(out io.Writer) error {
 	src := diag.NewSource("bench.dpdf", bigDefinition())
 	best, commands := time.Duration(0), 0
 	for i := range 5 {
-		arena, err := runtime.NewArena(runtime.ArenaOptions{})
+		arena, err := arena.New(arena.Options{})
 		if err != nil {
 			return err
 		}
@@ -153,7 +156,7 @@ func measureCompiler(out io.Writer) error {
 	return nil
 }
 
-// bigDefinition is the text that measureCompiler compiles.
+// bigDefinition returns the text that measureCompiler compiles.
 func bigDefinition() string {
 	var b strings.Builder
 	b.WriteString("name = bench\njmpmax = 65535\nvars = 2\noffset = work\n")
@@ -169,10 +172,10 @@ func bigDefinition() string {
 	return b.String()
 }
 
-// cpuTime is what this process has used of the processors, by itself and in the kernel.
+// cpuTime returns the processor time that this process has used, in user space and in the kernel.
 func cpuTime() time.Duration { return usedTime(unix.RUSAGE_SELF) }
 
-// threadTime is what this thread has used.
+// threadTime returns the processor time that this thread has used.
 func threadTime() time.Duration { return usedTime(unix.RUSAGE_THREAD) }
 
 func usedTime(who int) time.Duration {

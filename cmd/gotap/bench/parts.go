@@ -11,7 +11,7 @@ import (
 
 	"gotap/engine"
 	"gotap/engine/place"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 )
 
 // A bench measures one machine. Its parts print a few lines each.
@@ -39,7 +39,7 @@ var kindsOfProbe = []kindOfProbe{
 	{"jr: j and r on one function", `probe("work", (a, b) => sum_.add(a)); probe("work", { leave(c) { n.inc(); } });`, "both", ""},
 }
 
-// target is the program that calls work.
+// target returns the program that calls work.
 func (b bench) target() []string { return []string{b.program, "target", strconv.Itoa(b.o.Hits)} }
 
 // own is gotap with a script.
@@ -123,7 +123,7 @@ func (b bench) disabled() error {
 
 // session launches the reference program in a session of this very process.
 func (b bench) session(fn func(s *engine.Session, pid int) error, args ...string) error {
-	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	arena, err := arena.New(arena.Options{})
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func awaitThreads(s *engine.Session, n int) error {
 	return nil
 }
 
-// threads is a number of threads in words.
+// threads returns a number of threads in words.
 func threads(n int) string {
 	if n == 1 {
 		return "1 thread"

@@ -74,7 +74,7 @@ func (d *File) writeRotated(data []byte) (done int, err error) {
 	return done, err
 }
 
-// part is how much of data the newest file takes: all, what of it is whole lines, or when it has none the rest of the
+// part returns how much of data the newest file takes: all, what of it is whole lines, or when it has none the rest of the
 // line that it has begun. 0: the next file is due. A line longer than a file is a file of its own.
 func (r *Rotation) part(data []byte) int {
 	room := r.size - r.used

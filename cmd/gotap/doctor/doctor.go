@@ -1,4 +1,4 @@
-// Package doctor examines what this machine and user can trace, and knows remedies for what they cannot.
+// Package doctor examines what this machine and user can trace, and suggests remedies for the rest.
 package doctor
 
 import (
@@ -61,10 +61,10 @@ func processes() Finding {
 	return f
 }
 
-// unknown is a finding that needs /proc; the finding about /proc has the remedy.
+// unknown returns a finding that needs /proc; the finding about /proc has the remedy.
 func unknown(what string) Finding { return Finding{what: what, seen: "not known without /proc"} }
 
-// yama is the security module that limits who may be attached to (kernel documentation, LSM/Yama).
+// yama returns the security module that limits who may be attached to (kernel documentation, LSM/Yama).
 func yama() Finding {
 	f := Finding{what: "ptrace", well: true, seen: "attach: your own processes (no yama)"}
 	text, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")

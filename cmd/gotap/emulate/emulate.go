@@ -98,7 +98,7 @@ func answerAll(set *instructionSet, lines [][]byte, first int) (answers [][]byte
 	return answers, bad
 }
 
-// quote is a string as JSON. What %q writes is not JSON for bytes that are not UTF-8.
+// quote returns a string as JSON. What %q writes is not JSON for bytes that are not UTF-8.
 func quote(s string) []byte {
 	b, _ := json.Marshal(s) // a string has no error
 	return b

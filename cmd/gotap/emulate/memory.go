@@ -6,7 +6,7 @@ import (
 	"gotap/arch/arm64"
 )
 
-// memory is what an instruction can access besides the usual registers. It implements arch.Memory, arm64.System and
+// memory is everything that an instruction can access besides the usual registers. It implements arch.Memory, arm64.System and
 // arm.ThreadPointer.
 type memory struct {
 	windows

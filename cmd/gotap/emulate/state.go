@@ -68,10 +68,10 @@ func (s *instructionSet) instructionAddress(pc uint64) (uint64, error) {
 	return pc, nil
 }
 
-// address is an address as wide as the machine has them: what lies beyond the last begins at 0.
+// address returns an address as wide as the machine has them: what lies beyond the last begins at 0.
 func (s *instructionSet) address(a uint64) uint64 { return a & (^uint64(0) >> (64 - 8*s.WordSize())) }
 
-// setStatus sets the status register; its bits for the instruction set are what `--arch` says.
+// setStatus sets the status register, with the bits for the instruction set that `--arch` names.
 func (e *emulation) setStatus(set *instructionSet, v *number) {
 	i, mask, shift, _ := set.register(set.status)
 	if v != nil {
@@ -145,7 +145,7 @@ func (e *emulation) setVector(set *instructionSet, name, text string) (bool, err
 	return true, nil
 }
 
-// vectorLetter is what the names of the vector registers begin with; 0 when there are none.
+// vectorLetter returns the first letter of the names of the vector registers; 0 when there are none.
 func (s *instructionSet) vectorLetter() byte {
 	switch s.Name() {
 	case "arm", "thumb":
@@ -163,7 +163,7 @@ func (s *instructionSet) vectorSize() int {
 	return 16
 }
 
-// vectorNumber is the number in the name of a vector register.
+// vectorNumber returns the number in the name of a vector register.
 func (s *instructionSet) vectorNumber(name string) (int, bool) {
 	if len(name) < 2 || name[0] != s.vectorLetter() {
 		return 0, false
@@ -172,7 +172,7 @@ func (s *instructionSet) vectorNumber(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n < 32
 }
 
-// state is the line that describes a state.
+// state returns the line that describes a state.
 func (e *emulation) state(set *instructionSet) []byte {
 	out := append(make([]byte, 0, 512), `{"pc":`...)
 	out = strconv.AppendUint(out, e.regs[set.PC()], 10)

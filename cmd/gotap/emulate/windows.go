@@ -69,7 +69,7 @@ func windowOf(addr uint64, text string, size uint64) (window, error) {
 	return window{addr, uint64(len(b)), b}, nil
 }
 
-// given is the byte at an address before the instruction. With code only the instruction's own bytes exist, which
+// given returns the byte at an address before the instruction. With code only the instruction's own bytes exist, which
 // cannot be written.
 func (w *windows) given(addr uint64) (v byte, code, ok bool) {
 	if i := addr - w.pc; i < uint64(len(w.code)) {

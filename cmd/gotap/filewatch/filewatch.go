@@ -88,7 +88,7 @@ func (v *Watcher) addNames() (err error) {
 	return err
 }
 
-// end is the file that an absolute path leads to.
+// end returns the file that an absolute path leads to.
 func end(path string) string {
 	names := trail(path)
 	return names[len(names)-1]
@@ -129,7 +129,7 @@ func isModule(path string) bool {
 	return false
 }
 
-// contents is a file's text; "" when it is away for the moment.
+// contents returns a file's text; "" when it is away for the moment.
 func contents(path string) string {
 	text, _ := diag.ReadFile(path)
 	return strings.TrimPrefix(string(text), "\ufeff")

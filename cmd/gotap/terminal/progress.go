@@ -104,7 +104,7 @@ func (p *Progress) run(quit <-chan struct{}) {
 	}
 }
 
-// show writes the line, cut to the terminal: one that wraps could not be taken back.
+// show writes the line, cut to the width of the terminal: a line that wraps could not be erased.
 func (p *Progress) show(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,7 +21,7 @@ func Coloured(f *os.File) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && Is(f)
 }
 
-// Columns is the width of the terminal that a file is, 0 when it is none.
+// Columns returns the width of the terminal that a file is, 0 when it is none.
 func Columns(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

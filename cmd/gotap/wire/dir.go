@@ -22,7 +22,7 @@ type Dir struct {
 	path string
 }
 
-// Suffix is what the name of a session's socket ends in.
+// Suffix is the end of the name of a session's socket.
 const Suffix = ".sock"
 
 const (
@@ -87,7 +87,7 @@ func openOwn(at int, name, path string, mask uint32, flags int) (*os.File, error
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// at is a path of an entry that leads through the open descriptor.
+// at returns a path of an entry that leads through the open descriptor.
 func (d *Dir) at(name string) string { return fmt.Sprintf("/proc/self/fd/%d/%s", d.f.Fd(), name) }
 
 func (d *Dir) remove(name string) { unix.Unlinkat(int(d.f.Fd()), name, 0) }
@@ -122,7 +122,7 @@ func (d *Dir) Sessions() ([]int, error) {
 	return ids, nil
 }
 
-// stale reports whether an entry is a socket on which nobody listens any more. A socket gets a name with Suffix when it
+// stale reports whether an entry is a socket without a listener. A socket gets a name with Suffix when it
 // already listens, so a refused connection is proof; a socket without that name may not listen yet.
 func (d *Dir) stale(name string) bool {
 	switch {

@@ -40,7 +40,7 @@ const (
 	acceptPause = 50 * time.Millisecond  // after an error, so that a lasting one does not use a processor
 )
 
-// bad is the reply to a request that cannot be read.
+// bad returns the reply to a request that cannot be read.
 func bad(err error) Reply {
 	return Reply{Error: &Error{Text: fmt.Sprintf("cannot read the request: %v", err), Status: statusUsage}}
 }

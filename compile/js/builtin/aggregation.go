@@ -3,8 +3,9 @@ package builtin
 import (
 	"gotap/compile/js/operand"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // Aggregation is a method of an aggregation; nil when it has no such method.
@@ -39,14 +40,14 @@ func (s *Call) addTo(a operand.Aggregation, v *tree.Expr) *tree.Expr {
 		s.countsOnly(a)
 	}
 	s.summed(a, v)
-	s.state.Shape(a.Object, a.Name, a.Keys, runtime.ValueAny, s.at)
+	s.state.Shape(a.Object, a.Name, a.Keys, value.KindAny, s.at)
 	return tree.Keyed(s.at, tree.KindVoid, opcode.Agg, a.Object, a.Keys, v).With(tree.Writes)
 }
 
 // countsOnly warns when a value is added to a count, which counts hits and not values.
 func (s *Call) countsOnly(a operand.Aggregation) {
 	if arena := s.state.Unit.Arena; arena != nil {
-		if o, _ := arena.Lookup(a.Object); o.Kind == runtime.KindCount {
+		if o, _ := arena.Lookup(a.Object); o.Kind == object.KindCount {
 			s.Warnf(s.at, "use sum() to add values up, or "+a.Name+".inc()", "a count counts 1 for each add, whatever the value")
 		}
 	}
@@ -72,7 +73,7 @@ func (s *Call) summed(a operand.Aggregation, v *tree.Expr) {
 		return
 	}
 	switch o, _ := s.state.Unit.Arena.Lookup(a.Object); o.Kind {
-	case runtime.KindSum, runtime.KindAvg, runtime.KindStats:
+	case object.KindSum, object.KindAvg, object.KindStats:
 		if q := tree.QuotientIn(v); q != nil {
 			s.ops.WarnCut(q, "add the value itself and divide the result, or write Math.trunc(a / b) if the integer is meant", "it is added up")
 		}
@@ -94,5 +95,5 @@ func (s *Call) isHistogram(a operand.Aggregation) bool {
 		return false
 	}
 	o, _ := s.state.Unit.Arena.Lookup(a.Object)
-	return o.Kind == runtime.KindHist || o.Kind == runtime.KindLhist
+	return o.Kind == object.KindHist || o.Kind == object.KindLhist
 }

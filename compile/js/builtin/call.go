@@ -15,8 +15,8 @@ import (
 	"gotap/compile/js/report"
 	"gotap/compile/js/state"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // NewCall begins the reading of a call.
@@ -121,12 +121,12 @@ func (s *Call) optional(i int, otherwise int64) *tree.Expr {
 // size is an optional count of bytes, which has a limit.
 func (s *Call) size(i int, otherwise int64) *tree.Expr {
 	e := s.optional(i, otherwise)
-	if n := int64(e.Cmd.V); e.IsConst() && (n < 0 || n > runtime.MaxText) {
+	if n := int64(e.Cmd.V); e.IsConst() && (n < 0 || n > value.MaxText) {
 		many := "too many"
 		if n < 0 {
 			many = "too few"
 		}
-		s.Errorf(e.At, fmt.Sprintf("text and bytes have %d bytes at most", runtime.MaxText), "%d bytes are %s", n, many)
+		s.Errorf(e.At, fmt.Sprintf("text and bytes have %d bytes at most", value.MaxText), "%d bytes are %s", n, many)
 		return tree.Poison(e.At)
 	}
 	return e
@@ -152,8 +152,8 @@ func (s *Call) Stack() *tree.Expr {
 	if n.Kind == tree.KindBad {
 		return n
 	}
-	if frames := int64(n.Cmd.V); !n.IsConst() || frames < 1 || frames > runtime.MaxStackDepth {
-		s.Errorf(n.At, fmt.Sprintf("write a number from 1 to %d", runtime.MaxStackDepth), "the depth of a stack is not a constant from 1 to %d", runtime.MaxStackDepth)
+	if frames := int64(n.Cmd.V); !n.IsConst() || frames < 1 || frames > value.MaxStackDepth {
+		s.Errorf(n.At, fmt.Sprintf("write a number from 1 to %d", value.MaxStackDepth), "the depth of a stack is not a constant from 1 to %d", value.MaxStackDepth)
 		return tree.Poison(s.at)
 	}
 	return tree.Apply(s.at, tree.KindStack, opcode.Stack, n)

@@ -6,8 +6,8 @@ import (
 	"gotap/compile"
 	"gotap/compile/js/operand"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // Deferred is a method of a trail or a recorder; nil when it has no such method.
@@ -27,7 +27,7 @@ func (s *Call) Deferred(a operand.Deferred) *tree.Expr {
 		if !s.count(0, 1) {
 			return tree.Poison(s.at)
 		}
-		return divert(a, s.exit(runtime.ExitPlain))
+		return divert(a, s.exit(outcome.ExitPlain))
 	case "commit":
 		return s.end(a, opcode.Keep)
 	case "discard":

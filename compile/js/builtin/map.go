@@ -7,8 +7,8 @@ import (
 	"gotap/compile/js/operand"
 	"gotap/compile/js/state"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // Map is a method of a map; nil when it has no such method.
@@ -47,21 +47,21 @@ func (u *Lookup) operation(name string, at diag.Span) *tree.Expr {
 	case "has":
 		return u.Has(at)
 	case "delete":
-		u.s.state.Shape(u.t.Object, u.t.Name, u.keys, runtime.ValueAny, at)
+		u.s.state.Shape(u.t.Object, u.t.Name, u.keys, value.KindAny, at)
 		return tree.Keyed(at, tree.KindVoid, opcode.MapDel, u.t.Object, u.keys).With(tree.Writes)
 	}
 	return u.get(at)
 }
 
 func (u *Lookup) Has(at diag.Span) *tree.Expr {
-	u.s.state.Shape(u.t.Object, u.t.Name, u.keys, runtime.ValueAny, at)
+	u.s.state.Shape(u.t.Object, u.t.Name, u.keys, value.KindAny, at)
 	return tree.Keyed(at, tree.KindBool, opcode.MapHas, u.t.Object, u.keys)
 }
 
 func (u *Lookup) get(at diag.Span) *tree.Expr {
-	holds := runtime.ValueAny
+	holds := value.KindAny
 	if u.s.state.Facts[state.MapFact(u.t.Object)] == tree.KindText {
-		holds = runtime.ValueText
+		holds = value.KindText
 	}
 	u.s.state.Shape(u.t.Object, u.t.Name, u.keys, holds, at)
 	if s := u.s.state.Shapes[u.t.Object]; s != nil {
@@ -89,7 +89,7 @@ func (s *Call) set(t operand.Map, keys []*tree.Expr, v *tree.Expr) *tree.Expr {
 		if s.holdsOther(t, tree.KindText) {
 			return tree.Poison(s.at)
 		}
-		s.state.Shape(t.Object, t.Name, keys, runtime.ValueInt, s.at)
+		s.state.Shape(t.Object, t.Name, keys, value.KindInt, s.at)
 	case v.Kind == tree.KindText:
 		if s.holdsOther(t, tree.KindInt) {
 			return tree.Poison(s.at)
@@ -97,7 +97,7 @@ func (s *Call) set(t operand.Map, keys []*tree.Expr, v *tree.Expr) *tree.Expr {
 		if s.state.MapHolds(t.Object) != tree.KindText {
 			s.state.Learn(state.MapFact(t.Object), tree.KindText)
 		}
-		s.state.Shape(t.Object, t.Name, keys, runtime.ValueText, s.at)
+		s.state.Shape(t.Object, t.Name, keys, value.KindText, s.at)
 		return tree.Keyed(s.at, tree.KindVoid, opcode.MapSetS, t.Object, keys, v).With(tree.Writes)
 	default:
 		s.Errorf(v.At, "keep integers or text", "a map cannot hold %s", v.Kind)
@@ -109,7 +109,7 @@ func (s *Call) set(t operand.Map, keys []*tree.Expr, v *tree.Expr) *tree.Expr {
 // holdsOther reports values of two types in one map.
 func (s *Call) holdsOther(t operand.Map, other tree.Kind) bool {
 	is := tree.KindNone
-	if sh := s.state.Shapes[t.Object]; sh != nil && sh.Value == runtime.ValueInt {
+	if sh := s.state.Shapes[t.Object]; sh != nil && sh.Value == value.KindInt {
 		is = tree.KindInt
 	}
 	if s.state.MapHolds(t.Object) == tree.KindText {
@@ -138,6 +138,6 @@ func (s *Call) increment(t operand.Map) *tree.Expr {
 	if parts < n {
 		by = s.integer(parts)
 	}
-	s.state.Shape(t.Object, t.Name, keys, runtime.ValueInt, s.at)
+	s.state.Shape(t.Object, t.Name, keys, value.KindInt, s.at)
 	return tree.Keyed(s.at, tree.KindInt, opcode.MapAdd, t.Object, keys, by).With(tree.Writes)
 }

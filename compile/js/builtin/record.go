@@ -10,8 +10,10 @@ import (
 	"gotap/compile/js/fetch"
 	"gotap/compile/js/operand"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // composed appends an argument of log that is made of others: all arguments, a struct, an array. It reports false for
@@ -29,7 +31,7 @@ func (it *item) composed(e ast.Expression, o operand.Operand) bool {
 // program logs for it.
 type item struct {
 	s      *Call
-	format runtime.Format
+	format record.Format
 	args   []*tree.Expr
 	part   int
 	bad    bool
@@ -41,7 +43,7 @@ func (it *item) add(name string, e *tree.Expr) {
 		it.bad = true
 		return
 	}
-	it.format.Fields = append(it.format.Fields, runtime.RecordField{Name: name, Kind: e.Kind.ValueKind(), Part: it.part})
+	it.format.Fields = append(it.format.Fields, record.Field{Name: name, Kind: e.Kind.ValueKind(), Part: it.part})
 	it.args = append(it.args, e)
 }
 
@@ -52,7 +54,7 @@ func (it *item) literal(s string) {
 		it.format.Fields[n-1].Literal += s
 		return
 	}
-	it.format.Fields = append(it.format.Fields, runtime.RecordField{Kind: runtime.ValueText, Literal: s, IsLiteral: true, Part: it.part})
+	it.format.Fields = append(it.format.Fields, record.Field{Kind: value.KindText, Literal: s, IsLiteral: true, Part: it.part})
 }
 
 // expr is the finished item; what follows it is cmd, when the item is the record of an exit.
@@ -66,7 +68,7 @@ func (it *item) expr(at diag.Span, k tree.Kind) *tree.Expr {
 
 // log is log(…).
 func (s *Call) log() *tree.Expr {
-	it := &item{s: s, format: runtime.Format{Kind: runtime.ItemLog}}
+	it := &item{s: s, format: record.Format{Kind: record.ItemLog}}
 	for i, a := range s.Node.ArgumentList {
 		it.part = i
 		it.value(a)
@@ -184,8 +186,8 @@ func (it *item) properties(o *ast.ObjectLiteral, f func(name string, at diag.Spa
 }
 
 // exit is exit(record) and its kin.
-func (s *Call) exit(k runtime.ExitKind) *tree.Expr {
-	it := &item{s: s, format: runtime.Format{Kind: runtime.ItemEvent}}
+func (s *Call) exit(k outcome.ExitKind) *tree.Expr {
+	it := &item{s: s, format: record.Format{Kind: record.ItemEvent}}
 	if len(s.Node.ArgumentList) == 1 {
 		o, ok := s.Node.ArgumentList[0].(*ast.ObjectLiteral)
 		if !ok {
@@ -250,8 +252,8 @@ func (s *Call) printf() *tree.Expr {
 		}
 		return tree.Poison(s.at)
 	}
-	it := &item{s: s, format: runtime.Format{Kind: runtime.ItemPrintf, Text: format.Text}}
-	var kinds []runtime.ValueKind
+	it := &item{s: s, format: record.Format{Kind: record.ItemPrintf, Text: format.Text}}
+	var kinds []value.Kind
 	for i, a := range args[1:] {
 		it.part = i
 		e := s.reader.Value(a)
@@ -267,7 +269,7 @@ func (s *Call) printf() *tree.Expr {
 	if it.bad {
 		return tree.Poison(s.at)
 	}
-	if err := runtime.CheckPrintf(format.Text, kinds); err != nil {
+	if err := value.CheckPrintf(format.Text, kinds); err != nil {
 		s.Errorf(s.reader.At(args[0]), "one conversion for each value: %d %u %x %o %c %p for integers, %f %g %e for floats, %s for text", "%v", err)
 		return tree.Poison(s.at)
 	}

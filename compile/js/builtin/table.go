@@ -7,8 +7,8 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // Function is a function of the language that programs may call.
@@ -130,17 +130,17 @@ var logs = []Row{
 }
 
 // ending is a builtin that ends the program with an event.
-func ending(name, doc string, k runtime.ExitKind) Row {
+func ending(name, doc string, k outcome.ExitKind) Row {
 	return Row{Function{name, name + "({ name: value, … })", "(record?: Record<string, any>) => never", doc, false}, 0, 1,
 		func(s *Call) *tree.Expr { return s.exit(k) }}
 }
 
 // endings end the program.
 var endings = []Row{
-	ending("exit", "ends the program with an event: the exit callback gets the record", runtime.ExitEvent),
-	ending("exit.hold", "the same, and the thread waits until the callback has returned", runtime.ExitHold),
-	ending("exit.dump", "the same, and an ELF core is written", runtime.ExitDump),
-	ending("exit.stop", "the same, and the process is left stopped for a debugger", runtime.ExitStop),
+	ending("exit", "ends the program with an event: the exit callback gets the record", outcome.ExitEvent),
+	ending("exit.hold", "the same, and the thread waits until the callback has returned", outcome.ExitHold),
+	ending("exit.dump", "the same, and an ELF core is written", outcome.ExitDump),
+	ending("exit.stop", "the same, and the process is left stopped for a debugger", outcome.ExitStop),
 	{Function{"abort", "abort()", "() => never", "ends the program and discards the log of the hit", false}, 0, 0,
 		func(s *Call) *tree.Expr { return tree.Apply(s.at, tree.KindNever, opcode.Abort).With(tree.Writes) }},
 	{Function{"remove", "remove()", "() => never", "ends the program and removes the probe", false}, 0, 0,

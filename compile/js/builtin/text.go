@@ -10,13 +10,13 @@ import (
 	"gotap/compile/js/operand"
 	"gotap/compile/js/report"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // str is str(p, n?): of an address, or of text that has its own length.
 func (s *Call) str() *tree.Expr {
-	n := s.size(1, runtime.DefaultText)
+	n := s.size(1, value.DefaultText)
 	if isPath(s.Node.ArgumentList[0]) {
 		o := s.reader.Operand(s.Node.ArgumentList[0])
 		if operand.IsBad(o) {

@@ -13,7 +13,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/compile/js"
-	"gotap/runtime"
+	"gotap/runtime/object"
 )
 
 // expectation is written on the line that must fail: // error `token` regexp, or warning; several may follow each
@@ -29,10 +29,10 @@ type found struct {
 
 // testScope is what the scripts of testdata can name.
 func testScope(r *rig) names {
-	scope := r.declare(map[string]runtime.Object{
-		"n": {Kind: runtime.KindCount, Keys: -1}, "byKey": {Kind: runtime.KindSum, Keys: 2}, "plain": {Kind: runtime.KindSum, Keys: 0},
-		"m": {Kind: runtime.KindMap, Keys: 1}, "free": {Kind: runtime.KindMap, Keys: -1}, "mine": {Kind: runtime.KindPerThread},
-		"shared": {Kind: runtime.KindInt}, "word": {Kind: runtime.KindText},
+	scope := r.declare(map[string]object.Object{
+		"n": {Kind: object.KindCount, Keys: -1}, "byKey": {Kind: object.KindSum, Keys: 2}, "plain": {Kind: object.KindSum, Keys: 0},
+		"m": {Kind: object.KindMap, Keys: 1}, "free": {Kind: object.KindMap, Keys: -1}, "mine": {Kind: object.KindPerThread},
+		"shared": {Kind: object.KindInt}, "word": {Kind: object.KindText},
 	})
 	scope["LIMIT"] = js.Binding{Kind: js.BindInt, Int: 10}
 	scope["NAME"] = js.Binding{Kind: js.BindText, Text: "x"}

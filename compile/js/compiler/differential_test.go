@@ -10,6 +10,9 @@ import (
 
 	"gotap/compile/js"
 	"gotap/runtime"
+	"gotap/runtime/object"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
 )
 
 // pair is one text in two languages: ours, and JavaScript that computes with BigInt what ours means.
@@ -339,26 +342,26 @@ func compareWithHost(t testing.TB, r *rig, scope names, seed uint64) {
 	g.program()
 	u := parse(t, g.ours.String(), scope)
 	u.Arena = r.arena
-	u.Fuel, u.LogMax = runtime.MaxFuel, runtime.MaxLog
+	u.Fuel, u.LogMax = runtime.MaxFuel, record.MaxLog
 	p := compiled(t, u).Programs[js.Enter]
 	args := []int64{int64(g.IntN(20)) - 10, int64(g.Uint64()), int64(g.IntN(3))}
 	copy(r.th.args[:], args)
 	want, divided := host(t, g.theirs.String(), args)
 	h := r.run(p)
-	if h.out.Trap != runtime.NoTrap && h.out.Trap != runtime.TrapDivide && h.out.Trap != runtime.TrapText {
+	if h.out.Trap != outcome.NoTrap && h.out.Trap != outcome.TrapDivide && h.out.Trap != outcome.TrapText {
 		t.Fatalf("seed %d: trap %v", seed, h.out.Trap)
 	}
-	if h.out.Trap == runtime.TrapText || r.arena.Lost()["log full"] > 0 {
+	if h.out.Trap == outcome.TrapText || r.arena.Lost()["log full"] > 0 {
 		return
 	}
-	if divided != (h.out.Trap == runtime.TrapDivide) || strings.Join(h.lines, "\n") != strings.Join(want, "\n") {
+	if divided != (h.out.Trap == outcome.TrapDivide) || strings.Join(h.lines, "\n") != strings.Join(want, "\n") {
 		t.Fatalf("seed %d, args %v:\n%s\ngot (trap %v):\n%s\nwant (divided by zero: %v):\n%s\n%s", seed, args, g.ours.String(), h.out.Trap,
 			strings.Join(h.lines, "\n"), divided, strings.Join(want, "\n"), listing(p))
 	}
 }
 
 // sharedV3 is v3: a variable that programs share, as the others are not.
-var sharedV3 = map[string]runtime.Object{"v3": {Kind: runtime.KindInt}}
+var sharedV3 = map[string]object.Object{"v3": {Kind: object.KindInt}}
 
 // TestDifferential compares compiled programs with goja running the same computation on BigInts.
 func TestDifferential(t *testing.T) {

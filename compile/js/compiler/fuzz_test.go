@@ -10,7 +10,8 @@ import (
 	"github.com/dop251/goja/parser"
 
 	"gotap/compile"
-	"gotap/runtime"
+	"gotap/runtime/outcome"
+	"gotap/runtime/value"
 )
 
 // FuzzCompile: whatever parses compiles or is refused with a place in the text; what compiles verifies, and runs to an
@@ -69,7 +70,7 @@ func check(t *testing.T, r *rig, prg *ast.Program, text string) {
 			continue
 		}
 		h := r.run(p)
-		if h.out.Trap == runtime.TrapStack || h.out.Trap == runtime.TrapOp || h.out.Trap == runtime.TrapCalls {
+		if h.out.Trap == outcome.TrapStack || h.out.Trap == outcome.TrapOp || h.out.Trap == outcome.TrapCalls {
 			t.Fatalf("%v: trap %v\n%s", k, h.out.Trap, listing(p))
 		}
 	}
@@ -124,5 +125,5 @@ func TestTooDeep(t *testing.T) {
 }
 
 func itoa(n int) string {
-	return strings.TrimSpace(string(runtime.FormatPrintf("%d", []runtime.Value{{Kind: runtime.ValueInt, Int: int64(n)}})))
+	return strings.TrimSpace(string(value.Printf("%d", []value.Value{{Kind: value.KindInt, Int: int64(n)}}, nil)))
 }

@@ -10,7 +10,7 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js"
-	"gotap/runtime"
+	rtarena "gotap/runtime/arena"
 )
 
 // names is a Scope for tests.
@@ -111,9 +111,9 @@ func compiled(t testing.TB, u js.Unit) js.Result {
 }
 
 // arena is a small arena for tests.
-func arena(t testing.TB) *runtime.Arena {
+func arena(t testing.TB) *rtarena.Arena {
 	t.Helper()
-	a, err := runtime.NewArena(runtime.ArenaOptions{Size: 256 << 20})
+	a, err := rtarena.New(rtarena.Options{Size: 256 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

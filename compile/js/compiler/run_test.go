@@ -8,6 +8,9 @@ import (
 	"gotap/compile"
 	"gotap/compile/js"
 	"gotap/runtime"
+	rtarena "gotap/runtime/arena"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
 )
 
 // thread is a target that tests describe.
@@ -62,21 +65,21 @@ func (th *thread) Stack(pcs []uint64) int {
 
 // hit is what one run of a handler did.
 type hit struct {
-	out   runtime.Outcome
+	out   outcome.Outcome
 	lines []string
-	items []runtime.Item
+	items []record.Item
 	regs  []uint64
 }
 
 // rig runs compiled units.
 type rig struct {
 	t     testing.TB
-	arena *runtime.Arena
+	arena *rtarena.Arena
 	m     *runtime.Machine
 	th    *thread
 	codes map[*compile.Program]*runtime.Code
 	this  uint64
-	log   runtime.Log
+	log   record.Log
 }
 
 func newRig(t testing.TB) *rig {
@@ -112,7 +115,7 @@ func (r *rig) run(p *compile.Program) hit {
 	if !r.log.HasItems() {
 		return h
 	}
-	if !r.arena.Commit(runtime.Header{Tid: 1}, &r.log) {
+	if !r.arena.Commit(record.Header{Tid: 1}, &r.log) {
 		r.t.Fatal("the ring is full")
 	}
 	rec, ok := r.arena.Next()
@@ -121,7 +124,7 @@ func (r *rig) run(p *compile.Program) hit {
 	}
 	h.items = rec.Items
 	for _, it := range rec.Items {
-		if it.Format.Kind != runtime.ItemEvent {
+		if it.Format.Kind != record.ItemEvent {
 			h.lines = append(h.lines, strings.TrimSuffix(it.String(), "\n"))
 		}
 	}
@@ -142,7 +145,7 @@ func (r *rig) logged(body string, scope names, args ...int64) []string {
 	u.Arena = r.arena
 	p := compiled(r.t, u).Programs[js.Enter]
 	h := r.run(p)
-	if h.out.Trap != runtime.NoTrap {
+	if h.out.Trap != outcome.NoTrap {
 		r.t.Fatalf("trap %v at %d\n%s", h.out.Trap, h.out.PC, listing(p))
 	}
 	return h.lines

@@ -11,10 +11,14 @@ import (
 	"gotap/compile"
 	"gotap/compile/js"
 	"gotap/runtime"
+	"gotap/runtime/object"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // declare makes objects and the names they have.
-func (r *rig) declare(objects map[string]runtime.Object) names {
+func (r *rig) declare(objects map[string]object.Object) names {
 	r.t.Helper()
 	scope := names{}
 	for _, name := range slices.Sorted(maps.Keys(objects)) {
@@ -26,13 +30,13 @@ func (r *rig) declare(objects map[string]runtime.Object) names {
 		}
 		kind := js.BindAgg
 		switch o.Kind {
-		case runtime.KindInt:
+		case object.KindInt:
 			kind = js.BindShared
-		case runtime.KindText:
+		case object.KindText:
 			kind = js.BindSharedText
-		case runtime.KindMap:
+		case object.KindMap:
 			kind = js.BindMap
-		case runtime.KindPerThread:
+		case object.KindPerThread:
 			kind = js.BindPerThread
 		}
 		scope[name] = js.Binding{Kind: kind, Object: id}
@@ -55,7 +59,7 @@ func (r *rig) dump(scope names, name string) string {
 
 func TestShared(t *testing.T) {
 	r := newRig(t)
-	scope := r.declare(map[string]runtime.Object{"n": {Kind: runtime.KindInt, Init: 5}, "s": {Kind: runtime.KindText, Text: "a"}})
+	scope := r.declare(map[string]object.Object{"n": {Kind: object.KindInt, Init: 5}, "s": {Kind: object.KindText, Text: "a"}})
 	got := r.logged(`c => {
 		n++; n += 2; n -= c.arg0; log(n, n++, ++n, n--, --n, n);
 		log(n += 10, n -= c.arg0 + 1); n = 3; n *= 4; log(n);
@@ -69,7 +73,7 @@ func TestShared(t *testing.T) {
 
 func TestAggregations(t *testing.T) {
 	r := newRig(t)
-	scope := r.declare(map[string]runtime.Object{"n": {Kind: runtime.KindCount, Keys: -1}, "s": {Kind: runtime.KindSum, Keys: 2}, "h": {Kind: runtime.KindHist, Keys: 0}})
+	scope := r.declare(map[string]object.Object{"n": {Kind: object.KindCount, Keys: -1}, "s": {Kind: object.KindSum, Keys: 2}, "h": {Kind: object.KindHist, Keys: 0}})
 	r.logged(`c => {
 		n.inc(); n.inc(); h.add(c.arg0);
 		s.at("x" + c.arg0, 3).add(c.arg0); s.at("x7", c.arg0 - 4).inc(); s.at("y", 0).add(-1);
@@ -85,7 +89,7 @@ func TestAggregations(t *testing.T) {
 
 func TestMaps(t *testing.T) {
 	r := newRig(t)
-	scope := r.declare(map[string]runtime.Object{"m": {Kind: runtime.KindMap, Keys: 1}, "t": {Kind: runtime.KindMap, Keys: -1}, "d": {Kind: runtime.KindMap, Keys: 2}})
+	scope := r.declare(map[string]object.Object{"m": {Kind: object.KindMap, Keys: 1}, "t": {Kind: object.KindMap, Keys: -1}, "d": {Kind: object.KindMap, Keys: 2}})
 	got := r.logged(`c => {
 		log(m.get(1) ?? -1, m.has(1), m.get(1) === undefined);
 		m.set(1, 5); m.inc(1); log(m.get(1) ?? -1, m.has(1), m.inc(1, 10), m.get(1) !== undefined);
@@ -102,7 +106,7 @@ func TestMaps(t *testing.T) {
 // TestGuessed: a unit that reads a map before another stores text in it is compiled again.
 func TestGuessed(t *testing.T) {
 	r := newRig(t)
-	scope := r.declare(map[string]runtime.Object{"m": {Kind: runtime.KindMap, Keys: 1}})
+	scope := r.declare(map[string]object.Object{"m": {Kind: object.KindMap, Keys: 1}})
 	if got := compiled(t, parse(t, "c => { if (m.get(1) === 'y') log('no'); log(m.get(1) ?? 'none'); }", scope)); len(got.Guessed) != 0 {
 		t.Errorf("what is compared with text is text, yet guessed %v", got.Guessed)
 	}
@@ -117,7 +121,7 @@ func TestGuessed(t *testing.T) {
 	} else {
 		r.run(got.Programs[js.Enter])
 	}
-	if o, _ := r.arena.Lookup(scope["m"].Object); o.Value != runtime.ValueText {
+	if o, _ := r.arena.Lookup(scope["m"].Object); o.Value != value.KindText {
 		t.Error("the arena does not know that the map holds text")
 	}
 	if got := r.run(compiled(t, reader).Programs[js.Enter]).lines; len(got) != 1 || got[0] != "x" {
@@ -127,7 +131,7 @@ func TestGuessed(t *testing.T) {
 
 func TestPerThread(t *testing.T) {
 	r := newRig(t)
-	scope := r.declare(map[string]runtime.Object{"mine": {Kind: runtime.KindPerThread, Init: 100}})
+	scope := r.declare(map[string]object.Object{"mine": {Kind: object.KindPerThread, Init: 100}})
 	got := r.logged("c => { log(mine.value); mine.value++; mine.value += 2; log(mine.value, mine.value++, ++mine.value); mine.value = 3; log(mine.value); mine.value += mine.value++; log(mine.value); }", scope)
 	if want := "100|103 103 105|3|6"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -168,7 +172,7 @@ func TestThisReadFirst(t *testing.T) {
 func fields(h hit) string {
 	var all []string
 	for _, it := range h.items {
-		if it.Format.Kind != runtime.ItemEvent {
+		if it.Format.Kind != record.ItemEvent {
 			continue
 		}
 		for i, f := range it.Format.Fields {
@@ -181,13 +185,13 @@ func fields(h hit) string {
 func TestExit(t *testing.T) {
 	tests := []struct {
 		text, fields string
-		kind         runtime.ExitKind
+		kind         outcome.ExitKind
 	}{
-		{`c => exit({ name: "a" + c.arg0, twice: c.arg0 * 2, "q r": true, in: { x: 1.5, y: { z: 2 } } })`, "name=a7 twice=14 q r=true in.x=1.5 in.y.z=2", runtime.ExitEvent},
-		{`({ enter({ arg0 }) { exit.hold({ arg0 }); } })`, "arg0=7", runtime.ExitHold},
-		{`c => exit()`, "", runtime.ExitEvent}, {`c => exit({})`, "", runtime.ExitEvent},
-		{`c => { if (c.arg0) exit.dump({ s: "const" }); log("no"); }`, "s=const", runtime.ExitDump},
-		{`c => exit.stop()`, "", runtime.ExitStop}, {`c => {}`, "", runtime.ExitPlain},
+		{`c => exit({ name: "a" + c.arg0, twice: c.arg0 * 2, "q r": true, in: { x: 1.5, y: { z: 2 } } })`, "name=a7 twice=14 q r=true in.x=1.5 in.y.z=2", outcome.ExitEvent},
+		{`({ enter({ arg0 }) { exit.hold({ arg0 }); } })`, "arg0=7", outcome.ExitHold},
+		{`c => exit()`, "", outcome.ExitEvent}, {`c => exit({})`, "", outcome.ExitEvent},
+		{`c => { if (c.arg0) exit.dump({ s: "const" }); log("no"); }`, "s=const", outcome.ExitDump},
+		{`c => exit.stop()`, "", outcome.ExitStop}, {`c => {}`, "", outcome.ExitPlain},
 	}
 	for _, test := range tests {
 		r := newRig(t)
@@ -196,7 +200,7 @@ func TestExit(t *testing.T) {
 		if h.out.Kind != test.kind || fields(h) != test.fields || len(h.lines) > 0 {
 			t.Errorf("%s: %v %q %q", test.text, h.out.Kind, fields(h), h.lines)
 		}
-		if events := len(h.items); (test.kind != runtime.ExitPlain) != (events == 1) {
+		if events := len(h.items); (test.kind != outcome.ExitPlain) != (events == 1) {
 			t.Errorf("%s: %d items", test.text, events)
 		}
 	}

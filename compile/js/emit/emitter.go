@@ -7,6 +7,7 @@ import (
 	"gotap/compile/js/tree"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // maxCommands is how long a program may be: functions are copied to where they are called, so a short text can make a
@@ -147,7 +148,7 @@ func (e *emitter) statement(s *tree.Stmt) {
 	case tree.StmtLabel:
 		e.place(s.Label)
 	case tree.StmtEnd:
-		e.withA(opcode.Exit, uint32(runtime.ExitPlain), s.At, 0, 0)
+		e.withA(opcode.Exit, uint32(outcome.ExitPlain), s.At, 0, 0)
 		e.live = false
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"gotap/compile/js/fetch"
 	"gotap/compile/js/operator"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/opcode"
 )
 
@@ -136,8 +136,8 @@ func (c ThisField) Set(f *fetch.Fetcher, at diag.Span, v *tree.Expr) *tree.Expr 
 	if kept.Quotient == nil {
 		kept.Quotient = tree.QuotientIn(v)
 	}
-	if f.State.Storage.Size() > runtime.MaxThisBytes {
-		f.Errorf(at, "keep fewer texts, or only their hash()", "more than %d bytes are kept for a call", runtime.MaxThisBytes)
+	if f.State.Storage.Size() > arena.MaxThisBytes {
+		f.Errorf(at, "keep fewer texts, or only their hash()", "more than %d bytes are kept for a call", arena.MaxThisBytes)
 	}
 	if kept.Kind == tree.KindText {
 		return tree.Store(at, opcode.PopThisS, uint32(kept.Offset), v)

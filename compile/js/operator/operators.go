@@ -7,8 +7,8 @@ import (
 	"gotap/compile/js/report"
 	"gotap/compile/js/state"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // Keep computes values once for an expression that uses them more than once.
@@ -29,8 +29,8 @@ func (o *Operators) Keep(at diag.Span, values []*tree.Expr, f func([]*tree.Expr)
 
 // ConstText is a constant text of the script.
 func (o *Operators) ConstText(at diag.Span, s string) *tree.Expr {
-	if len(s) > runtime.MaxText {
-		o.Errorf(at, "shorten it", "text of more than %d bytes", runtime.MaxText)
+	if len(s) > value.MaxText {
+		o.Errorf(at, "shorten it", "text of more than %d bytes", value.MaxText)
 		return tree.Poison(at)
 	}
 	return tree.Text(at, s)

@@ -7,8 +7,9 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/js/report"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // Refine records in the arena the shapes of the maps and aggregations that were used.
@@ -30,8 +31,8 @@ type shapes map[int]*shape
 // shape is how an object is used.
 type shape struct {
 	name  string
-	Keys  []runtime.ValueKind
-	Value runtime.ValueKind
+	Keys  []value.Kind
+	Value value.Kind
 	Read  bool      // a map's values are read
 	at    diag.Span // the first use
 }
@@ -46,18 +47,18 @@ func (s shapes) order() []int {
 }
 
 // Shape notes how an object is used, and reports a use that does not agree with the declaration or with earlier uses.
-func (st *State) Shape(object int, name string, keys []*tree.Expr, v runtime.ValueKind, at diag.Span) {
-	kinds := make([]runtime.ValueKind, len(keys))
+func (st *State) Shape(object int, name string, keys []*tree.Expr, v value.Kind, at diag.Span) {
+	kinds := make([]value.Kind, len(keys))
 	for i, k := range keys {
 		if k.Kind.Silent() {
 			return
 		}
-		kinds[i] = runtime.ValueInt
+		kinds[i] = value.KindInt
 		switch {
 		case !k.Kind.Integer() || k.Kind == tree.KindBool:
 			kinds[i] = k.Kind.ValueKind()
 		case st.Unit.Place == nil && st.Result.UsesPlace: // it may stand in for what the place knows to be true or false
-			kinds[i] = runtime.ValueAny
+			kinds[i] = value.KindAny
 		}
 	}
 	if n, ok := st.DeclaredKeys(object); ok && n != len(keys) {
@@ -70,21 +71,21 @@ func (st *State) Shape(object int, name string, keys []*tree.Expr, v runtime.Val
 		return
 	}
 	st.sameShape(first, kinds, at)
-	if first.Value == runtime.ValueAny {
+	if first.Value == value.KindAny {
 		first.Value = v
 	}
 }
 
 // sameShape compares a use with the first one.
-func (st *State) sameShape(first *shape, kinds []runtime.ValueKind, at diag.Span) {
+func (st *State) sameShape(first *shape, kinds []value.Kind, at diag.Span) {
 	if len(kinds) != len(first.Keys) {
 		st.Errorf(at, keysHint(first.name, len(first.Keys)), "%s has %s elsewhere, not %s", first.name, keyParts(len(first.Keys)), keyParts(len(kinds)))
 		return
 	}
 	for i := range kinds {
 		if kinds[i] != first.Keys[i] && truthOrNumber(kinds[i]) && truthOrNumber(first.Keys[i]) {
-			if first.Keys[i] = runtime.ValueInt; st.Unit.Place == nil && st.Result.UsesPlace {
-				first.Keys[i] = runtime.ValueAny
+			if first.Keys[i] = value.KindInt; st.Unit.Place == nil && st.Result.UsesPlace {
+				first.Keys[i] = value.KindAny
 			}
 			continue
 		}
@@ -96,17 +97,17 @@ func (st *State) sameShape(first *shape, kinds []runtime.ValueKind, at diag.Span
 }
 
 // truthOrNumber reports whether a part of a key is a number, which true and false are too where others are.
-func truthOrNumber(k runtime.ValueKind) bool {
-	return k == runtime.ValueInt || k == runtime.ValueBool || k == runtime.ValueAny
+func truthOrNumber(k value.Kind) bool {
+	return k == value.KindInt || k == value.KindBool || k == value.KindAny
 }
 
 // DeclaredKeys is the number of key parts in the declaration, where it says so.
-func (st *State) DeclaredKeys(object int) (n int, ok bool) {
+func (st *State) DeclaredKeys(obj int) (n int, ok bool) {
 	if st.Unit.Arena == nil {
 		return 0, false
 	}
-	o, _ := st.Unit.Arena.Lookup(object)
-	if o.Kind == runtime.KindMap && o.Keys == 0 {
+	o, _ := st.Unit.Arena.Lookup(obj)
+	if o.Kind == object.KindMap && o.Keys == 0 {
 		return 0, false
 	}
 	return o.UserKeys(), o.Keys >= 0
@@ -133,11 +134,11 @@ func (st *State) MapHolds(object int) tree.Kind {
 	if k := st.Facts[MapFact(object)]; k != tree.KindNone {
 		return k
 	}
-	if s := st.Shapes[object]; s != nil && s.Value == runtime.ValueText {
+	if s := st.Shapes[object]; s != nil && s.Value == value.KindText {
 		return tree.KindText
 	}
 	if st.Unit.Arena != nil {
-		if o, _ := st.Unit.Arena.Lookup(object); o.Value == runtime.ValueText {
+		if o, _ := st.Unit.Arena.Lookup(object); o.Value == value.KindText {
 			return tree.KindText
 		}
 	}
@@ -147,7 +148,7 @@ func (st *State) MapHolds(object int) tree.Kind {
 // Guesses are the maps that are read in a unit and never stored in.
 func (st *State) Guesses() (ids []int) {
 	for _, id := range st.Shapes.order() {
-		if s := st.Shapes[id]; s.Read && s.Value == runtime.ValueAny {
+		if s := st.Shapes[id]; s.Read && s.Value == value.KindAny {
 			ids = append(ids, id)
 		}
 	}
@@ -163,5 +164,5 @@ func (st *State) MeantText(e, other *tree.Expr) bool {
 		return false
 	}
 	s := st.Shapes[int(e.Cmd.A)]
-	return s != nil && s.Value == runtime.ValueAny && st.Learn(MapFact(int(e.Cmd.A)), tree.KindText)
+	return s != nil && s.Value == value.KindAny && st.Learn(MapFact(int(e.Cmd.A)), tree.KindText)
 }

@@ -7,8 +7,9 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/js"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 var nowhere diag.Span
@@ -28,7 +29,7 @@ func TestLearn(t *testing.T) {
 func TestFieldsOfThis(t *testing.T) {
 	s := newStorage()
 	a, name, b := s.Field("a", tree.KindInt), s.Field("name", tree.KindText), s.Field("b", tree.KindFloat)
-	if a.Offset != 0 || name.Offset != 8 || b.Offset != 8+runtime.TextCell || s.Size() != 16+runtime.TextCell {
+	if a.Offset != 0 || name.Offset != 8 || b.Offset != 8+arena.TextCell || s.Size() != 16+arena.TextCell {
 		t.Errorf("%d %d %d of %d", a.Offset, name.Offset, b.Offset, s.Size())
 	}
 	if s.Field("a", tree.KindText) != a {
@@ -57,8 +58,8 @@ func TestShapesAgree(t *testing.T) {
 		{[]*tree.Expr{n}, []*tree.Expr{tree.Poison(nowhere)}, ""},
 	} {
 		st := New(&js.Unit{}, Facts{})
-		st.Shape(0, "m", c.first, runtime.ValueInt, nowhere)
-		st.Shape(0, "m", c.second, runtime.ValueInt, nowhere)
+		st.Shape(0, "m", c.first, value.KindInt, nowhere)
+		st.Shape(0, "m", c.second, value.KindInt, nowhere)
 		switch {
 		case c.want == "" && len(st.Diags) > 0, c.want != "" && (len(st.Diags) != 1 || !strings.Contains(st.Diags[0].Text, c.want)):
 			t.Errorf("%d and %d parts: %v", len(c.first), len(c.second), st.Diags)
@@ -68,7 +69,7 @@ func TestShapesAgree(t *testing.T) {
 
 func TestMapThatHoldsText(t *testing.T) {
 	st := New(&js.Unit{}, Facts{})
-	st.Shape(3, "m", nil, runtime.ValueAny, nowhere)
+	st.Shape(3, "m", nil, value.KindAny, nowhere)
 	if k := st.MapHolds(3); k != tree.KindInt {
 		t.Errorf("%v is assumed", k)
 	}

@@ -4,7 +4,7 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/js/report"
 	"gotap/compile/js/tree"
-	"gotap/runtime"
+	"gotap/runtime/arena"
 )
 
 // storage lays out the fields that the handlers of a probe keep for a call: `this`.
@@ -41,7 +41,7 @@ func (s *storage) Field(name string, k tree.Kind) *Field {
 		s.Fields[name] = f
 		s.order = append(s.order, f)
 		if k == tree.KindText {
-			s.next += runtime.TextCell
+			s.next += arena.TextCell
 		} else {
 			s.next += 8
 		}

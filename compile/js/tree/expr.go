@@ -5,8 +5,8 @@ import (
 
 	"gotap/compile"
 	"gotap/compile/diag"
-	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
 )
 
 // Pushes reports whether an expression leaves a value.
@@ -86,7 +86,7 @@ type Expr struct {
 	Text        string
 	Slot        *Slot
 	Body        []Stmt
-	Format      *runtime.Format
+	Format      *record.Format
 	DeferredEnd *compile.Command     // codeItem: what ends it, when it does not go to the host
 	Enum        []compile.Enumerator // names of its values, when it is of an enumeration
 	Quotient    *Expr                // the integer division that the value of a variable came from

@@ -1,7 +1,7 @@
 package tree
 
 import (
-	"gotap/runtime"
+	"gotap/runtime/value"
 )
 
 // Unify returns the type that values of two types have in common; ok is false when they have none.
@@ -53,20 +53,20 @@ func (k Kind) Number() bool { return k.Integer() || k == KindFloat }
 func (k Kind) Silent() bool { return k == KindBad || k == KindNever }
 
 // ValueKind is the kind of a field that holds such a value.
-func (k Kind) ValueKind() runtime.ValueKind {
+func (k Kind) ValueKind() value.Kind {
 	switch k {
 	case KindUint:
-		return runtime.ValueUint
+		return value.KindUint
 	case KindBool:
-		return runtime.ValueBool
+		return value.KindBool
 	case KindFloat:
-		return runtime.ValueFloat
+		return value.KindFloat
 	case KindText:
-		return runtime.ValueText
+		return value.KindText
 	case KindBytes:
-		return runtime.ValueBytes
+		return value.KindBytes
 	case KindStack:
-		return runtime.ValueStack
+		return value.KindStack
 	}
-	return runtime.ValueInt
+	return value.KindInt
 }

@@ -1,4 +1,4 @@
-# The first page of the fallback in a 64-bit process: see doc.go. Position-independent; it is never written by itself.
+# The first page of the fallback in a 64-bit process: see doc.go. Position-independent; it writes to its own page through /proc/self/mem.
 # The assembled form is amd64.bin; a test compares the two.
 
 	.set	INFO_CODE, 8		# siginfo_t.si_code
@@ -8,19 +8,19 @@
 	.set	SI_KERNEL, 0x80		# an int3 instruction
 	.set	TRAP_TRACE, 2
 	.set	TRAP_HWBKPT, 4
-	.set	NOTE, -71		# a code of our own: one thread's handler to another's
-	.set	PASSED, -72		# another: the tracer passes on a TRAP_TRACE of the program's own
+	.set	NOTE, -71		# gotap's own code, from one thread's handler to another's
+	.set	PASSED, -72		# gotap's own code, from the tracer: a TRAP_TRACE that the program caused
 
 	.text
 page:
 	.ascii	"gotap fallback 1"	# 0x00
-chain:	.quad	0			# 0x10 the program's own handler, 0 default, 1 ignored
-count:	.long	0			# 0x18 entries of the table in use
+chain:	.quad	0			# 0x10 the program's own handler; 0: default action, 1: ignored
+count:	.long	0			# 0x18 used entries of the table
 watching: .long	0			# 0x1c whether debug registers are armed
-masks:	.long	0			# 0x20 entries of the list of threads in use
+masks:	.long	0			# 0x20 used entries of the list of threads
 
 	.org	0xc0
-nothing: .fill	32, 1, 0		# an action: the default
+nothing: .fill	32, 1, 0		# struct sigaction: the default action
 path:	.asciz	"/proc/self/mem"
 
 	.org	0x100
@@ -39,14 +39,14 @@ handler:				# rdi: signal, rsi: siginfo_t, rdx: ucontext_t
 	cmpl	$0, watching(%rip)
 	je	pass
 	jmp	settle
-trace:	testb	$1, UC_FLAGS+1(%rdx)	# TF: the program steps itself
+trace:	testb	$1, UC_FLAGS+1(%rdx)	# TF: the program single-steps itself
 	jz	settle
 	jmp	pass
 passed:	movl	$TRAP_TRACE, INFO_CODE(%rsi)
 	jmp	pass
 
-	# settle gives the thread its own signal mask back, and the signals that were kept from it, if it is in the list.
-	# It changes neither rdi nor rsi nor rdx.
+	# settle restores the signal mask of the thread and sends it the signals that gotap withheld, if it is in the list.
+	# It preserves rdi, rsi and rdx.
 settle:	cmpl	$0, masks(%rip)
 	je	9f
 	push	%rdi
@@ -73,7 +73,7 @@ settle:	cmpl	$0, masks(%rip)
 	mov	8(%rbx), %rax
 	mov	%rax, UC_SIGMASK(%rbp)
 3:	mov	16(%rbx), %r13
-	mov	$2, %eax		# open: the thread leaves the list
+	mov	$2, %eax		# open: to remove the thread from the list
 	lea	path(%rip), %rdi
 	mov	$0x80002, %esi
 	xor	%edx, %edx
@@ -111,7 +111,7 @@ settle:	cmpl	$0, masks(%rip)
 9:	ret
 
 breakpoint:
-	testb	$1, UC_FLAGS+2(%rdx)	# RF: the tracer was done with this hit
+	testb	$1, UC_FLAGS+2(%rdx)	# RF: the tracer had already handled this hit
 	jnz	settle
 	mov	UC_RIP(%rdx), %r8
 	dec	%r8
@@ -147,13 +147,13 @@ found:	mov	%r8, UC_RIP(%rdx)
 	test	%eax, %eax
 	js	protect
 	mov	%eax, %ebx
-	mov	count(%rip), %r14d	# the last entry first: see Restore
+	mov	count(%rip), %r14d	# from the last entry to the first: see Restore
 	mov	%r14d, %ecx
 	shl	$4, %rcx
 	lea	table-16(%rip), %rbp
 	add	%rcx, %rbp
 2:	mov	(%rbp), %r10
-	mov	$17, %eax		# pread64: memory that is gone is an error, not a fault
+	mov	$17, %eax		# pread64: unmapped memory is an error here, not a fault
 	mov	%ebx, %edi
 	mov	%rsp, %rsi
 	mov	$1, %edx
@@ -177,7 +177,7 @@ found:	mov	%r8, UC_RIP(%rdx)
 	mov	$39, %eax		# getpid
 	syscall
 	mov	%eax, %ebx
-	lea	list(%rip), %rbp	# threads in the list will meet no breakpoint any more: they are told
+	lea	list(%rip), %rbp	# notify the threads in the list: they will hit no breakpoint any more
 	mov	masks(%rip), %r14d
 4:	dec	%r14d
 	js	6f
@@ -193,8 +193,8 @@ found:	mov	%r8, UC_RIP(%rdx)
 	jmp	4b
 6:	cmpb	$0xcc, (%r12)
 	jne	back
-protect:				# there is no /proc: change the protection of the page
-	mov	$7, %edx		# PROT_READ|PROT_WRITE|PROT_EXEC: other threads may be running in it
+protect:				# /proc/self/mem did not work: change the protection of the page
+	mov	$7, %edx		# PROT_READ|PROT_WRITE|PROT_EXEC: other threads may execute the page
 	call	change
 	test	%eax, %eax
 	jnz	back
@@ -217,13 +217,13 @@ change:	mov	$10, %eax		# mprotect
 	syscall
 	ret
 
-pass:	mov	chain(%rip), %rax	# not ours: as the program wants it
+pass:	mov	chain(%rip), %rax	# not gotap's signal: do what the program has set
 	cmp	$1, %rax
 	je	ignored
 	jb	default
 	jmp	*%rax
 ignored:
-	cmpl	$0, INFO_CODE(%rsi)	# what an instruction raised cannot be ignored
+	cmpl	$0, INFO_CODE(%rsi)	# a signal that an instruction caused cannot be ignored
 	jle	9b
 default:
 	mov	$13, %eax		# rt_sigaction

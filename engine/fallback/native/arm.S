@@ -1,12 +1,12 @@
-@ The first page of the fallback in a process of 32-bit ARM: see doc.go. It is A32, whatever the program is, for processors from
-@ Armv5 on. Position-independent; it is never written by itself. The assembled form is arm.bin; a test compares the two.
+@ The first page of the fallback in a process of 32-bit ARM: see doc.go. It is A32 code, for Thumb programs too, and runs on processors from
+@ Armv5 on. It is position-independent and writes to its own page through /proc/self/mem. The assembled form is arm.bin; a test compares the two.
 
 	.set	INFO_CODE, 8		@ siginfo_t.si_code
 	.set	INFO_ADDR, 12
 	.set	UC_PC, 92		@ ucontext_t
 	.set	UC_SIGMASK, 104
 	.set	TRAP_BRKPT, 1
-	.set	NOTE, -71		@ a code of our own: one thread's handler to another's
+	.set	NOTE, -71		@ gotap's own code, from one thread's handler to another's
 	.set	CHAIN, 0x10		@ offsets in the page
 	.set	COUNT, 0x18
 	.set	MASKS, 0x20
@@ -19,16 +19,16 @@
 	.text
 page:
 	.ascii	"gotap fallback 1"	@ 0x00
-	.word	0, 0			@ 0x10 the program's own handler, 0 default, 1 ignored
-	.word	0			@ 0x18 entries of the table in use
-	.word	0			@ 0x1c of no use here
-	.word	0			@ 0x20 entries of the list of threads in use
+	.word	0, 0			@ 0x10 the program's own handler; 0: default action, 1: ignored
+	.word	0			@ 0x18 used entries of the table
+	.word	0			@ 0x1c not used on ARM
+	.word	0			@ 0x20 used entries of the list of threads
 
 	.org	0xc0
-nothing: .fill	32, 1, 0		@ an action: the default
+nothing: .fill	32, 1, 0		@ struct sigaction: the default action
 path:	.asciz	"/proc/self/mem"
 
-	@ The kernel puts all registers back when a handler returns, so that only what the program's own handler is called with has to be kept.
+	@ The kernel restores all registers when a handler returns, so only the arguments for the program's own handler are preserved.
 	.org	0x100
 handler:				@ r0: signal, r1: siginfo_t, r2: ucontext_t
 	ldr	r3, [r1, #INFO_CODE]
@@ -37,8 +37,8 @@ handler:				@ r0: signal, r1: siginfo_t, r2: ucontext_t
 	cmn	r3, #-NOTE
 	bne	pass
 
-	@ settle gives the thread its own signal mask back, and the signals that were kept from it, if it is in the list.
-	@ It keeps r0, r1 and r2.
+	@ settle restores the signal mask of the thread and sends it the signals that gotap withheld, if it is in the list.
+	@ It preserves r0, r1 and r2.
 settle:	adrl	r8, page
 	ldr	r4, [r8, #MASKS]
 	cmp	r4, #0
@@ -65,7 +65,7 @@ settle:	adrl	r8, page
 	str	r3, [r5, #UC_SIGMASK+4]
 3:	ldr	r9, [r8, #16]
 	ldr	r10, [r8, #20]
-	bl	open			@ the thread leaves the list
+	bl	open			@ to remove the thread from the list
 	cmp	r0, #0
 	blt	7f
 	mov	r11, r0
@@ -123,8 +123,8 @@ breakpoint:
 
 found:	ldr	r3, [r2, #UC_PC]
 	cmp	r3, r9
-	bne	settle			@ the tracer was done with this hit
-	push	{r3, r9, r10, lr}	@ the first is room for four bytes
+	bne	settle			@ the tracer had already handled this hit
+	push	{r3, r9, r10, lr}	@ the first slot is overwritten: room for four bytes
 	bl	settle
 	bl	open
 	cmp	r0, #0
@@ -136,7 +136,7 @@ found:	ldr	r3, [r2, #UC_PC]
 2:	mov	r3, #0
 	str	r3, [sp]
 	mov	r1, sp
-	mov	r7, #180		@ pread64: memory that is gone is an error, not a fault
+	mov	r7, #180		@ pread64: unmapped memory is an error here, not a fault
 	bl	transfer
 	cmp	r0, r2
 	bne	3f
@@ -156,7 +156,7 @@ found:	ldr	r3, [r2, #UC_PC]
 	mov	r7, #20			@ getpid
 	svc	#0
 	mov	r11, r0
-	adrl	r6, page		@ threads in the list will meet no breakpoint any more: they are told
+	adrl	r6, page		@ notify the threads in the list: they will hit no breakpoint any more
 	ldr	r8, [r6, #MASKS]
 	add	r6, r6, #LIST
 4:	subs	r8, r8, #1
@@ -177,12 +177,12 @@ found:	ldr	r3, [r2, #UC_PC]
 	ldrheq	r3, [r9, #2]
 	ldrheq	r4, [r10, #14]
 	tsteq	r4, r4
-	beq	protect			@ one of two bytes
+	beq	protect			@ a breakpoint of two bytes
 	cmp	r3, r4
 	bne	back
-protect:				@ there is no /proc: change the protection of the page
+protect:				@ /proc/self/mem did not work: change the protection of the page
 	ldmib	sp, {r9, r10}
-	mov	r2, #7			@ PROT_READ|PROT_WRITE|PROT_EXEC: other threads may be running in it
+	mov	r2, #7			@ PROT_READ|PROT_WRITE|PROT_EXEC: other threads may execute the page
 	bl	change
 	cmp	r0, #0
 	bne	back
@@ -202,7 +202,7 @@ protect:				@ there is no /proc: change the protection of the page
 back:	pop	{r3, r9, r10, lr}
 	bx	lr
 
-	@ transfer reads or writes, by r7, as many bytes as the breakpoint of the entry at r6 has: r2.
+	@ transfer makes the system call in r7, pread64 or pwrite64, for the breakpoint of the entry at r6. It sets r2 to the breakpoint's size.
 transfer:
 	mov	r0, r11
 	ldr	r2, [r6, #12]
@@ -221,14 +221,14 @@ change:	mov	r0, r9, lsr #12
 	svc	#0
 	bx	lr
 
-pass:	adrl	r3, page		@ not ours: as the program wants it
+pass:	adrl	r3, page		@ not gotap's signal: do what the program has set
 	ldr	r3, [r3, #CHAIN]
 	cmp	r3, #1
 	beq	ignored
 	blo	default
 	bx	r3
 ignored:
-	ldr	r3, [r1, #INFO_CODE]	@ what an instruction raised cannot be ignored
+	ldr	r3, [r1, #INFO_CODE]	@ a signal that an instruction caused cannot be ignored
 	cmp	r3, #0
 	bxle	lr
 default:

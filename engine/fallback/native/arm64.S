@@ -1,4 +1,4 @@
-// The first page of the fallback in a process of AArch64: see doc.go. Position-independent; it is never written by itself.
+// The first page of the fallback in a process of AArch64: see doc.go. Position-independent; it writes to its own page through /proc/self/mem.
 // The assembled form is arm64.bin; a test compares the two.
 
 	.set	INFO_CODE, 8		// siginfo_t.si_code
@@ -6,21 +6,21 @@
 	.set	UC_SIGMASK, 40		// ucontext_t
 	.set	UC_PC, 440
 	.set	TRAP_BRKPT, 1
-	.set	NOTE, -71		// a code of our own: one thread's handler to another's
+	.set	NOTE, -71		// gotap's own code, from one thread's handler to another's
 
 	.text
 page:
 	.ascii	"gotap fallback 1"	// 0x00
-chain:	.quad	0			// 0x10 the program's own handler, 0 default, 1 ignored
-count:	.word	0			// 0x18 entries of the table in use
-watching: .word	0			// 0x1c of no use here
-masks:	.word	0			// 0x20 entries of the list of threads in use
+chain:	.quad	0			// 0x10 the program's own handler; 0: default action, 1: ignored
+count:	.word	0			// 0x18 used entries of the table
+watching: .word	0			// 0x1c not used on ARM
+masks:	.word	0			// 0x20 used entries of the list of threads
 
 	.org	0xc0
-nothing: .fill	32, 1, 0		// an action: the default
+nothing: .fill	32, 1, 0		// struct sigaction: the default action
 path:	.asciz	"/proc/self/mem"
 
-	// The kernel puts all registers back when a handler returns, so that only what the program's own handler is called with has to be kept.
+	// The kernel restores all registers when a handler returns, so only the arguments for the program's own handler are preserved.
 	.org	0x100
 handler:				// x0: signal, x1: siginfo_t, x2: ucontext_t
 	ldr	w3, [x1, #INFO_CODE]
@@ -29,8 +29,8 @@ handler:				// x0: signal, x1: siginfo_t, x2: ucontext_t
 	cmn	w3, #-NOTE
 	b.ne	pass
 
-	// settle gives the thread its own signal mask back, and the signals that were kept from it, if it is in the list.
-	// It keeps x0, x1 and x2.
+	// settle restores the signal mask of the thread and sends it the signals that gotap withheld, if it is in the list.
+	// It preserves x0, x1 and x2.
 settle:	ldr	w22, masks
 	cbz	w22, 9f
 	stp	x30, x0, [sp, #-32]!
@@ -52,7 +52,7 @@ settle:	ldr	w22, masks
 	ldr	x3, [x21, #8]
 	str	x3, [x19, #UC_SIGMASK]
 3:	ldr	x22, [x21, #16]
-	bl	open			// the thread leaves the list
+	bl	open			// to remove the thread from the list
 	tbnz	w0, #31, 4f
 	mov	w23, w0
 	adr	x1, nothing
@@ -102,7 +102,7 @@ breakpoint:
 
 found:	ldr	x3, [x2, #UC_PC]
 	cmp	x3, x25
-	b.ne	settle			// the tracer was done with this hit
+	b.ne	settle			// the tracer had already handled this hit
 	stp	x30, xzr, [sp, #-16]!
 	bl	settle
 	bl	open
@@ -114,7 +114,7 @@ found:	ldr	x3, [x2, #UC_PC]
 	add	x1, sp, #8
 	mov	x2, #4
 	ldr	x3, [x20]
-	mov	x8, #67			// pread64: memory that is gone is an error, not a fault
+	mov	x8, #67			// pread64: unmapped memory is an error here, not a fault
 	svc	#0
 	cmp	x0, #4
 	b.ne	3f
@@ -137,7 +137,7 @@ found:	ldr	x3, [x2, #UC_PC]
 	mov	x8, #172		// getpid
 	svc	#0
 	mov	w19, w0
-	adr	x20, list		// threads in the list will meet no breakpoint any more: they are told
+	adr	x20, list		// notify the threads in the list: they will hit no breakpoint any more
 	ldr	w21, masks
 4:	subs	w21, w21, #1
 	b.mi	6f
@@ -153,13 +153,13 @@ found:	ldr	x3, [x2, #UC_PC]
 	ldr	w4, [x26, #12]
 	cmp	w3, w4
 	b.ne	back
-protect:				// there is no /proc: change the protection of the page
-	mov	x2, #7			// PROT_READ|PROT_WRITE|PROT_EXEC: other threads may be running in it
+protect:				// /proc/self/mem did not work: change the protection of the page
+	mov	x2, #7			// PROT_READ|PROT_WRITE|PROT_EXEC: other threads may execute the page
 	bl	change
 	cbnz	x0, back
 	ldr	w3, [x26, #8]
 	str	w3, [x25]
-	dc	cvau, x25		// as Arm ARM DDI 0487, B2.4.4 has it
+	dc	cvau, x25		// the sequence of Arm ARM DDI 0487, B2.4.4
 	dsb	ish
 	ic	ivau, x25
 	dsb	ish
@@ -175,13 +175,13 @@ change:	and	x0, x25, #-4096
 	svc	#0
 	ret
 
-pass:	ldr	x3, chain		// not ours: as the program wants it
+pass:	ldr	x3, chain		// not gotap's signal: do what the program has set
 	cmp	x3, #1
 	b.eq	ignored
 	b.lo	default
 	br	x3
 ignored:
-	ldr	w3, [x1, #INFO_CODE]	// what an instruction raised cannot be ignored
+	ldr	w3, [x1, #INFO_CODE]	// a signal that an instruction caused cannot be ignored
 	cmp	w3, #0
 	b.le	9b
 default:

@@ -52,7 +52,7 @@ passed:	mov	8(%esp), %eax
 	movl	$TRAP_TRACE, INFO_CODE(%eax)
 	jmp	pass
 
-	# As in amd64.S: edx is the page, ecx the ucontext_t; neither is changed.
+	# As in amd64.S. edx is the page, ecx the ucontext_t; both are preserved.
 settle:	cmpl	$0, masks-page(%edx)
 	je	9f
 	push	%ebx
@@ -99,7 +99,7 @@ settle:	cmpl	$0, masks-page(%edx)
 	mov	$6, %eax		# close
 	int	$0x80
 4:	mov	$1, %ebp		# the signal
-5:	shrl	4(%esp)			# a shift of both words
+5:	shrl	4(%esp)			# shifts the two words together
 	rcrl	8(%esp)
 	jnc	6f
 	mov	$20, %eax		# getpid
@@ -151,7 +151,7 @@ found:	mov	%edi, UC_EIP(%ecx)
 	push	%edi			# 16(%esp)
 	push	%ebp			# 12(%esp): its entry
 	push	%edx			# 8(%esp): the page
-	sub	$8, %esp		# a byte read, and the entries left to do
+	sub	$8, %esp		# a byte that was read, and the number of entries left
 	lea	path-page(%edx), %ebx
 	mov	$5, %eax		# open
 	mov	$0x88002, %ecx		# O_RDWR|O_CLOEXEC|O_LARGEFILE
@@ -223,7 +223,7 @@ back:	add	$20, %esp
 	pop	%ebx
 	ret
 
-change:	mov	20(%esp), %ebx		# one word further than for the caller
+change:	mov	20(%esp), %ebx		# one word further than in the caller
 	and	$-4096, %ebx
 	mov	$4096, %ecx
 	mov	$125, %eax		# mprotect

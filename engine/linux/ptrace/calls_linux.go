@@ -67,6 +67,13 @@ func SendThread(tgid, tid, sig int) syscall.Errno {
 	return e
 }
 
+// QueueThread sends a signal to one thread with its siginfo. The kernel accepts only negative codes other than SI_TKILL
+// (do_rt_tgsigqueueinfo in kernel/signal.c).
+func QueueThread(tgid, tid int, info *SigInfo) syscall.Errno {
+	_, _, e := unix.RawSyscall6(unix.SYS_RT_TGSIGQUEUEINFO, uintptr(tgid), uintptr(tid), uintptr(info.Signal()), uintptr(unsafe.Pointer(info)), 0, 0)
+	return e
+}
+
 // SendProcess sends a signal to a process.
 func SendProcess(pid, sig int) syscall.Errno {
 	_, _, e := unix.RawSyscall(unix.SYS_KILL, uintptr(pid), uintptr(sig), 0)

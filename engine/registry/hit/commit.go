@@ -1,6 +1,8 @@
 package hit
 
-import "gotap/runtime"
+import (
+	"gotap/runtime/record"
+)
 
 // HasPosts reports whether there are programs that run after the instruction.
 func (h *Hit) HasPosts() bool {
@@ -42,7 +44,7 @@ func (h *Hit) CommitFrom(base int) {
 // commit makes one log visible.
 func (h *Hit) commit(r *Run, flags uint16) {
 	pid, tid := h.t.IDs()
-	hdr := runtime.Header{
+	hdr := record.Header{
 		Kind: r.kind, Flags: flags, Program: r.code.ID, Probe: r.Placement.Probe.Spec.ID,
 		Pid: uint32(pid), Tid: uint32(tid), Time: r.time, Exit: r.ask.Number,
 	}
@@ -97,14 +99,14 @@ func (h *Hit) Faulted() {
 	for i := range n {
 		r := &h.runs[i]
 		if r.log != nil && r.Placement.Probe.Spec.LogOnFault {
-			h.commit(r, runtime.RecordFault)
+			h.commit(r, record.FlagFault)
 		}
 		h.forget(r)
 	}
 	for i := range n {
 		if f := h.runs[i].Placement.Code.Fault; f != nil {
 			if r := h.follow(h.runs[i], f); r.log != nil {
-				h.commit(r, runtime.RecordFault)
+				h.commit(r, record.FlagFault)
 			}
 		}
 	}

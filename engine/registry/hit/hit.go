@@ -8,6 +8,8 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/facility"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
 )
 
 // Target is what a back end does for the hits of one of its threads.
@@ -41,8 +43,8 @@ type Run struct {
 	Result    uint64 // Leave: the address that the caller passed for a result in memory; 0 if calls pass none
 
 	code  *runtime.Code // nil: nothing ran yet, but a post or fault handler may
-	log   *runtime.Log  // nil when nothing was logged
-	kind  runtime.ExitKind
+	log   *record.Log   // nil when nothing was logged
+	kind  outcome.ExitKind
 	ask   facility.Request // the request to the facility with which the program ended
 	regs  []uint64         // the thread's registers when the program ran, for a core; nil: no core requested
 	this  uint64
@@ -195,10 +197,10 @@ func (h *Hit) wanted(as Run) bool {
 	log := h.r.takeLog()
 	out := h.r.machine.Run(code, &h.Context, log)
 	h.r.giveLog(log)
-	if out.Trap != runtime.NoTrap {
+	if out.Trap != outcome.NoTrap {
 		h.r.arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
 	}
-	if out.Trap != runtime.NoTrap || out.Abort {
+	if out.Trap != outcome.NoTrap || out.Abort {
 		pl.Probe.Reject()
 		return false
 	}
@@ -228,7 +230,7 @@ func (h *Hit) run(r *Run) {
 	h.Context.This, h.Context.Dirty = r.this, false
 	out := h.r.machine.Run(r.code, &h.Context, r.log)
 	h.outcome(r, &out)
-	if !r.log.HasItems() && r.kind != runtime.ExitFacility {
+	if !r.log.HasItems() && r.kind != outcome.ExitFacility {
 		h.r.giveLog(r.log)
 		r.log = nil
 	} else {
@@ -248,9 +250,9 @@ func (h *Hit) newRun(pl *registry.Placement, code *runtime.Code, this, elapsed u
 }
 
 // outcome handles what the end of a program requested.
-func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
+func (h *Hit) outcome(r *Run, out *outcome.Outcome) {
 	r.kind = out.Kind
-	if out.Kind > runtime.ExitEvent {
+	if out.Kind > outcome.ExitEvent {
 		pid, tid := h.t.IDs()
 		r.ask = facility.Request{Number: facility.Of(out), Pid: pid, Tid: tid}
 		h.r.facilities.Hit(&r.ask)
@@ -259,14 +261,14 @@ func (h *Hit) outcome(r *Run, out *runtime.Outcome) {
 		}
 	}
 	// What a lost call cannot store was already counted with the call.
-	if out.Trap != runtime.NoTrap && !(r.lost && out.Trap == runtime.TrapThis) {
+	if out.Trap != outcome.NoTrap && !(r.lost && out.Trap == outcome.TrapThis) {
 		h.r.arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
 	}
 	if out.Remove {
 		r.Placement.Probe.Retire()
 		h.t.Disarm(r.Placement.Probe)
 	}
-	if !r.code.Unsafe || out.Trap != runtime.NoTrap {
+	if !r.code.Unsafe || out.Trap != outcome.NoTrap {
 		return
 	}
 	if out.Skip {

@@ -8,8 +8,12 @@ import (
 	"gotap/engine/place"
 	"gotap/engine/registry"
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/facility"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // thread is a thread that stands still, and notes what it is asked to do.
@@ -36,13 +40,13 @@ func (t *thread) note(format string, args ...any) {
 // world is a runner with a thread, and programs for it.
 type world struct {
 	*testing.T
-	arena  *runtime.Arena
+	arena  *arena.Arena
 	thread *thread
 	h      Hit
 }
 
 func newWorld(t *testing.T) *world {
-	arena, err := runtime.NewArena(runtime.ArenaOptions{})
+	arena, err := arena.New(arena.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +58,8 @@ func newWorld(t *testing.T) *world {
 
 // code lowers a program by hand.
 func (w *world) code(insts ...runtime.Inst) *runtime.Code {
-	id := w.arena.Register(runtime.ProgramInfo{Name: "test", Formats: []runtime.Format{
-		{Kind: runtime.ItemLog, Fields: []runtime.RecordField{{Kind: runtime.ValueInt}}}}})
+	id := w.arena.Register(record.Program{Name: "test", Formats: []record.Format{
+		{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}}}})
 	return &runtime.Code{ID: id, Insts: insts, Stack: 16, Temps: 4, Unsafe: true}
 }
 
@@ -92,7 +96,7 @@ func (w *world) records() (flags []uint16) {
 	}
 }
 
-var done = runtime.Inst{Op: opcode.Exit, A: uint32(runtime.ExitPlain)}
+var done = runtime.Inst{Op: opcode.Exit, A: uint32(outcome.ExitPlain)}
 
 // TestChangesAreTold: what a program does to its target is told where it is done, but for what a trap keeps from being done.
 func TestChangesAreTold(t *testing.T) {
@@ -152,9 +156,9 @@ func TestFault(t *testing.T) {
 		w.h.Begin(8)
 		w.h.Enter(pl, false)
 		w.h.Faulted()
-		want := []uint16{runtime.RecordFault}
+		want := []uint16{record.FlagFault}
 		if keep {
-			want = append(want, runtime.RecordFault)
+			want = append(want, record.FlagFault)
 		}
 		if got := w.records(); !slices.Equal(got, want) || w.h.Len() != 0 {
 			t.Errorf("kept %v: records %v, not %v", keep, got, want)
@@ -209,7 +213,7 @@ func TestHold(t *testing.T) {
 	w := newWorld(t)
 	r := w.h.newRun(w.placement("p", registry.Handlers{}, nil), w.code(done), 0, 0, false)
 	r.log = w.h.r.takeLog()
-	r.kind = runtime.ExitFacility
+	r.kind = outcome.ExitFacility
 	r.ask = facility.Request{Hold: true, Stop: true, Dump: true}
 	w.h.Commit()
 	rec, ok := w.arena.Next()

@@ -2,17 +2,19 @@ package hit
 
 import (
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/facility"
+	"gotap/runtime/record"
 )
 
 // Runner is what the hits of a session share: the machine that runs programs, and free logs.
 type Runner struct {
-	arena      *runtime.Arena
+	arena      *arena.Arena
 	facilities *facility.Table
 	machine    *runtime.Machine
-	logs       []*runtime.Log // free ones
-	ticket     uint32         // the last ticket given
-	changed    func(Change)   // nil: changes are not reported
+	logs       []*record.Log // free ones
+	ticket     uint32        // the last ticket given
+	changed    func(Change)  // nil: changes are not reported
 }
 
 // Change describes what a program has changed in the thread or process for which it ran.
@@ -22,7 +24,7 @@ type Change struct {
 }
 
 // NewRunner returns a runner for programs that use an arena; without an arena it runs none.
-func NewRunner(arena *runtime.Arena, facilities *facility.Table) *Runner {
+func NewRunner(arena *arena.Arena, facilities *facility.Table) *Runner {
 	r := &Runner{arena: arena, facilities: facilities}
 	if arena != nil {
 		r.machine = runtime.NewMachine(arena)
@@ -34,18 +36,18 @@ func NewRunner(arena *runtime.Arena, facilities *facility.Table) *Runner {
 func (r *Runner) Tell(changed func(Change)) { r.changed = changed }
 
 // takeLog returns an empty log.
-func (r *Runner) takeLog() *runtime.Log {
-	var log *runtime.Log
+func (r *Runner) takeLog() *record.Log {
+	var log *record.Log
 	if n := len(r.logs); n > 0 {
 		log, r.logs = r.logs[n-1], r.logs[:n-1]
 	} else {
-		log = new(runtime.Log)
+		log = new(record.Log)
 	}
 	log.Reset()
 	return log
 }
 
-func (r *Runner) giveLog(log *runtime.Log) { r.logs = append(r.logs, log) }
+func (r *Runner) giveLog(log *record.Log) { r.logs = append(r.logs, log) }
 
 // newTicket returns the number of a new hold, which is never 0.
 func (r *Runner) newTicket() uint32 {

@@ -10,8 +10,10 @@ import (
 	"gotap/engine/registry"
 	"gotap/engine/registry/hit"
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/facility"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 )
 
 // machine is a program whose calls are known: it has functions of three instructions, an entry, a return and a jump to another
@@ -20,7 +22,7 @@ import (
 type machine struct {
 	*testing.T
 	*rand.Rand
-	arena   *runtime.Arena
+	arena   *arena.Arena
 	runner  *hit.Runner
 	points  map[uint64]*spot
 	threads []*cpu
@@ -172,8 +174,8 @@ func newMachine(t *testing.T, seed uint64, threads, tasks, functions int, shared
 	return m
 }
 
-func newArena(t *testing.T) *runtime.Arena {
-	arena, err := runtime.NewArena(runtime.ArenaOptions{Size: 16 << 20})
+func newArena(t *testing.T) *arena.Arena {
+	arena, err := arena.New(arena.Options{Size: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +189,7 @@ const thisBytes = 256
 // probe puts a probe on a function: its hits are returns.
 func (m *machine) probe(f *callee, change func(*registry.Spec)) *registry.Placement {
 	id := uint32(f.addr) + uint32(len(f.probes))
-	code := registry.Handlers{Leave: &runtime.Code{Insts: []runtime.Inst{{Op: opcode.Exit, A: uint32(runtime.ExitPlain)}}, Stack: 4}}
+	code := registry.Handlers{Leave: &runtime.Code{Insts: []runtime.Inst{{Op: opcode.Exit, A: uint32(outcome.ExitPlain)}}, Stack: 4}}
 	spec := registry.Spec{ID: id, Name: "p", Specs: []place.Spec{{}}, ThisBytes: thisBytes,
 		Compile: func(registry.PlaceInfo) (registry.Handlers, error) { return code, nil }}
 	if change != nil {
@@ -302,7 +304,7 @@ func (m *machine) finish() {
 }
 
 // room counts the calls that an arena has storage for.
-func room(t *testing.T, a *runtime.Arena) int {
+func room(t *testing.T, a *arena.Arena) int {
 	t.Helper()
 	seen := map[uint64]bool{}
 	for {

@@ -118,7 +118,7 @@ type param struct {
 	value any
 }
 
-// message is a record as RFC 5424, section 6 has it.
+// message returns a record as RFC 5424, section 6 has it.
 func (s *Sink) message(at time.Time, severity int, id string, data []param, text string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<%d>1 %s %s gotap %d %s [gotap@32473 v=\"%d\"", facilityUser*8+severity,
@@ -134,7 +134,7 @@ func (s *Sink) message(at time.Time, severity int, id string, data []param, text
 // paramEscaper escapes values as section 6.3.3 requires, the backslashes of line included.
 var paramEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `]`, `\]`)
 
-// line is a text without control characters, cut when it is too long.
+// line returns a text without control characters, cut when it is too long.
 func line(text string) string {
 	cut := len(text) > maxText
 	if cut {
@@ -161,7 +161,7 @@ func line(text string) string {
 	return b.String()
 }
 
-// printable is a host's name as the header can hold it: 33 to 126, at most 255 characters.
+// printable returns a host's name as the header can hold it: 33 to 126, at most 255 characters.
 func printable(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r <= ' ' || r >= 0x7f || r == utf8.RuneError {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"gotap/compile/diag"
-	"gotap/runtime"
+	"gotap/runtime/snapshot"
 	"gotap/script/output"
 )
 
@@ -117,7 +117,7 @@ func TestFraming(t *testing.T) {
 		{func() { s.Error(diag.Diagnostic{Text: "no place"}) }, 3, "error", "error: no place", "v", "1"},
 		{func() { s.Error(diag.Diagnostic{Text: "hm", Severity: diag.Warning}) }, 4, "error", "warning: hm", "v", "1"},
 		{func() { s.Lost("ring full", 1<<63) }, 4, "lost", "lost 9223372036854775808: ring full", "count", "9223372036854775808"},
-		{func() { s.Aggregate(output.Aggregate{Snapshot: runtime.Snapshot{}}) }, 6, "value", "", "v", "1"},
+		{func() { s.Aggregate(output.Aggregate{Snapshot: snapshot.Snapshot{}}) }, 6, "value", "", "v", "1"},
 		{func() { s.End(output.End{Status: 3}) }, 5, "end", "the session has ended", "status", "3"},
 	} {
 		c.send()

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"gotap/engine/abi"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
+)
+
+// A process may be attached to while it replaces its program. execve first gives it a new address space, then maps the
+// program, then notifies its tracer (begin_new_exec and exec_binprm in the kernel's fs/exec.c). A tracer that seizes it
+// meanwhile may hold the old address space, which no process uses any more. Or it holds the new one, and is notified of
+// an exec whose result it has already seen. In the first case the session replaces the space as soon as it detects
+// this. In the second it keeps the breakpoints that are already there.
+
+// settling bounds how long a process may take to map its new program. Some processes map no file at all, and are
+// accepted as they are after that time.
+const settling = time.Second
+
+var errNotSettled = errors.New("it replaces its program, over and over or very slowly, and cannot be probed meanwhile")
+
+// settle waits until every process has an address space with a program in it.
+func (s *Session) settle() error {
+	for end := time.Now().Add(settling); ; time.Sleep(time.Millisecond) {
+		var unsettled *process
+		gone := false
+		err := s.do(func() error {
+			if unsettled = s.renewSpaces(); unsettled != nil {
+				gone = unsettled.space.mem.Gone()
+			}
+			return nil
+		})
+		late := time.Now().After(end)
+		switch {
+		case err != nil || unsettled == nil || late && !gone:
+			return err
+		case late:
+			return &AttachError{Pid: unsettled.pid, Err: errNotSettled}
+		}
+	}
+}
+
+// renewSpaces gives processes that have left their address space their present one. It returns a process that has no
+// program yet, or nil. Tracing thread only.
+func (s *Session) renewSpaces() *process {
+	var unsettled *process
+	for _, p := range s.procs {
+		if p.unprobed || p.launched && !p.exec {
+			continue
+		}
+		if p.space.mem.Gone() && p.alive() {
+			s.renewSpace(p)
+		}
+		if len(p.space.mods) == 0 && p.alive() {
+			s.loading.rescan(p)
+		}
+		if len(p.space.mods) == 0 && p.alive() {
+			unsettled = p
+		}
+	}
+	return unsettled
+}
+
+// alive reports whether a process has an address space at all. A process that is ending has none, and its end is still
+// to be reported.
+func (p *process) alive() bool { return procfs.Status(procfs.Living(p.pid), "VmSize") != "" }
+
+// renewSpace replaces the address space of a process that has left the one it had.
+func (s *Session) renewSpace(p *process) {
+	by := procfs.Living(p.pid)
+	a, err := abi.OfProcess(by)
+	if err != nil {
+		return // it is ending, or its exec event will show what it runs
+	}
+	sp, err := s.openSpace(by, a)
+	if err != nil {
+		return
+	}
+	s.dropSpace(p.space)
+	sp.users++
+	p.space, p.arch, p.trap = sp, a, trapAction{}
+	if over, asleep := s.guards.protectAttached(p); !over && !asleep {
+		s.guards.protectLater(p)
+	}
+	s.loading.rescan(p)
+}
+
+// replacing reports whether a process has left its address space and its exec event is still to come. Probes cannot be
+// placed then. Tracing thread only.
+func (s *Session) replacing() bool {
+	for _, p := range s.procs {
+		if !p.unprobed && p.space.mem.Gone() && p.alive() {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether an address space is the one that a thread has right after an execve, because the process was
+// attached to when it already had that space. All our breakpoints are in it then, and none would be in another. A space
+// without breakpoints may as well be created again.
+func (sp *space) holds(tid int) bool {
+	if sp.users != 1 || sp.mem.Gone() {
+		return false
+	}
+	now, err := ptrace.OpenMemory(tid)
+	if err != nil {
+		return false
+	}
+	defer now.Close()
+	planted := 0
+	for _, pt := range sp.points {
+		if !pt.planted {
+			continue
+		}
+		code := make([]byte, len(pt.trap))
+		if now.Peek(pt.addr, code) != nil || !slices.Equal(code, pt.trap) {
+			return false
+		}
+		planted++
+	}
+	return planted > 0
+}
+
+// warnIn warns the user about what cannot be done in an address space, unless its process has left it, in which case
+// nothing can be done there.
+func (s *Session) warnIn(sp *space, text string) {
+	if !sp.mem.Gone() {
+		s.warn(text)
+	}
+}

@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"gotap/arch"
+	"gotap/engine/image/module"
+	"gotap/engine/isa"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/threadstate"
+)
+
+// On processors where nothing is stepped, the emulation leaves some instructions to the processor: those that would
+// fault, and those that access memory which only their own thread can reach. They run at their own address, with a
+// breakpoint on the next instruction. The other threads are held meanwhile, because they would run past the missing
+// breakpoint. A fault is then the kernel's own, with all its details.
+//
+// The next instruction is the one behind. An instruction that loads the program counter does not run like this: its
+// memory could not be read, so it would fault, and the fault is made instead.
+
+// mostLandings is the largest number of instructions that get a breakpoint: in an IT block, instructions whose
+// condition fails are skipped, and a block has up to four.
+const mostLandings = 5
+
+// landing is a temporary breakpoint.
+type landing struct {
+	addr uint64
+	old  []byte
+}
+
+// runInPlace runs the instruction of a point at its own address. The registers are at the instruction.
+func (x *execution) runInPlace(p *point) {
+	x.t.s.stats.Steps++
+	if p.site.Insn().Control != arch.Plain {
+		x.fault(p)
+		return
+	}
+	x.t.s.stats.Held++
+	held := x.t.s.world.holdWorld(x.t)
+	x.t.s.patcher.restore(p, x.t.tid)
+	landings := x.plantLandings(p)
+	p.steps++
+	x.step = step{active: true, p: p, slot: p.addr}
+	x.t.setRegs()
+	x.t.state.To(threadstate.Running)
+	x.t.peeked = false
+	st, ok := x.untilLanded()
+	for _, l := range landings {
+		p.sp.mem.Poke(l.addr, l.old, x.t.tid)
+	}
+	x.replant(p)
+	if x.t.s.world.releaseWorld(held); len(held) > 0 {
+		time.Sleep(fairness)
+	}
+	x.t.stoppedAgain(ok && st.Stopped())
+	if ok {
+		x.landed(st)
+	}
+}
+
+// plantLandings plants breakpoints behind the instruction of a point.
+func (x *execution) plantLandings(p *point) []landing {
+	var all []landing
+	n := 1
+	if x.t.proc.arch.Is32BitARM() && x.t.regs[isa.CPSR]&isa.BlockState != 0 {
+		n = mostLandings
+	}
+	set := p.sp.arch.Arch
+	if x.thumb() {
+		_, set = isa.ARM.Pointer(1)
+	}
+	for at := p.addr + uint64(p.length); len(all) < n; {
+		code := p.sp.code(at, longestInsn)
+		in, err := set.Decode(code, at)
+		if err != nil { // data or no memory: running it would fault anyway
+			return all
+		}
+		l := landing{addr: at, old: make([]byte, len(set.Breakpoint(in)))}
+		if p.sp.mem.Peek(at, l.old) != nil || p.sp.mem.Poke(at, set.Breakpoint(in), x.t.tid) != nil {
+			return all
+		}
+		all = append(all, l)
+		at += uint64(in.Len)
+	}
+	return all
+}
+
+// thumb reports whether the thread runs Thumb code.
+func (x *execution) thumb() bool {
+	return x.t.proc.arch.Is32BitARM() && x.t.regs[isa.CPSR]&isa.Thumb != 0
+}
+
+// untilLanded resumes the thread until it has reached a landing, raised a signal or exited. It keeps signals that
+// others send.
+func (x *execution) untilLanded() (st ptrace.Status, ok bool) {
+	for {
+		ptrace.Cont(x.t.tid, 0)
+		if st, ok = x.t.s.stops.waitFor(x.t.tid); !ok || st.Ended() {
+			return st, ok
+		}
+		if st.Event() == ptrace.EventStop && !st.GroupStop() {
+			continue
+		}
+		if !x.t.getRegs() || st.Event() != ptrace.EventNone || x.t.queue.raised(st.Signal()) {
+			return st, true
+		}
+		x.t.queue.identify(st.Signal())
+		x.t.queue.keepSignal(st.Signal())
+	}
+}
+
+// landed handles the stop that ends the run of an instruction at its own address.
+func (x *execution) landed(st ptrace.Status) {
+	p := x.step.p
+	at := *x.t.pc()
+	switch {
+	case st.Ended() || st.Event() != ptrace.EventNone:
+		x.cancelInPlace()
+		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.tid, st})
+	case st.Signal() == ptrace.SIGTRAP && at != p.addr:
+		x.endStep()
+		x.t.finish()
+	default:
+		x.endStep()
+		x.t.queue.unmask()
+		x.t.view.faultAddr, x.t.view.faultSig = x.t.info.Addr(), st.Signal()
+		x.t.h.Faulted()
+		x.t.queue.requeue()
+		x.t.resume(st.Signal())
+	}
+}
+
+// cancelInPlace cancels such a run that was not completed. When the thread reaches the instruction again, that is
+// not another hit.
+func (x *execution) cancelInPlace() {
+	p := x.step.p
+	x.endStep()
+	x.t.queue.unmask()
+	x.t.queue.requeue()
+	x.redo = redo{p.addr, x.t.sp()}
+	x.t.h.Commit()
+}
+
+// fault delivers the signal that an instruction would raise whose memory cannot be read.
+func (x *execution) fault(p *point) {
+	const notMapped, notAllowed = 1, 2 // SEGV_MAPERR, SEGV_ACCERR
+	at := p.addr
+	if f, ok := faultOf(x.t.emu.complete(p.site)); ok {
+		at = f.Addr
+	}
+	code := int32(notMapped)
+	if maps, err := module.Maps(x.t.tid); err == nil {
+		for _, m := range maps {
+			if at >= m.Start && at < m.End {
+				code = notAllowed
+			}
+		}
+	}
+	x.t.info = ptrace.SigInfo{}
+	x.t.info.Make(ptrace.SIGSEGV, code, at)
+	x.t.view.faultAddr, x.t.view.faultSig = at, ptrace.SIGSEGV
+	x.t.h.Faulted()
+	x.t.setRegs()
+	x.t.queue.replaceSignal(&x.t.info)
+	x.t.resume(ptrace.SIGSEGV)
+}
+
+// faultOf returns the access that made an emulation fail.
+func faultOf(err error) (f *arch.FaultError, ok bool) {
+	ok = errors.As(err, &f)
+	return f, ok
+}

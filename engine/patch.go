@@ -1,0 +1,304 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"gotap/engine/backend"
+	"gotap/engine/image/module"
+)
+
+// patcher makes the points of addresses and writes their breakpoints into the code of targets, one by one or together.
+type patcher struct {
+	s          *Session
+	points     int    // armed probe points
+	batch      *batch // nil: points are planted one by one
+	callPoints int    // points on system call instructions
+}
+
+// rewrite plants or removes breakpoints of one address space. It adds those that fail to failed. Removing a
+// breakpoint that is no longer there does not count as a failure.
+func (c *patcher) rewrite(sp *space, points []*point, plant bool, failed map[*point]error) {
+	still := c.s.world.allStill(sp)
+	eachPage(points, func(page []*point) { c.rewritePage(page, plant, still, failed) })
+}
+
+// pageSize is the size of the pages that are written at once: the smallest page size there is.
+const pageSize = 4096
+
+// rewritePage is rewrite for points of one page, sorted by address. still means that no thread runs.
+func (c *patcher) rewritePage(points []*point, plant, still bool, failed map[*point]error) {
+	sp, start, last := points[0].sp, points[0].addr, points[len(points)-1]
+	page := make([]byte, last.addr+uint64(len(last.trap))-start)
+	if len(points) == 1 || sp.mem.Peek(start, page) != nil {
+		c.rewriteEach(points, plant, failed)
+		return
+	}
+	var changed []*point
+	for _, p := range points {
+		there, from, to := page[p.addr-start:][:len(p.trap)], p.orig, p.trap
+		if !plant {
+			from, to = to, from
+		}
+		switch {
+		case bytes.Equal(there, from):
+			copy(there, to)
+			changed = append(changed, p)
+		case plant:
+			failed[p] = errChanged(p)
+		default: // somebody else has written to this place
+			p.notePlanted(false)
+		}
+	}
+	if !c.writePage(changed, start, page, plant, still && sp.private(start)) {
+		c.rewriteEach(changed, plant, failed)
+	}
+}
+
+// writePage writes a page to which the breakpoints of points were added or from which they were removed: the whole
+// range, or only the breakpoints. It reads the memory back, and reports whether everything is as it should be.
+func (c *patcher) writePage(points []*point, start uint64, page []byte, plant, whole bool) bool {
+	if len(points) == 0 {
+		return true
+	}
+	sp := points[0].sp
+	stopped := c.s.world.stoppedTid(sp)
+	if whole && sp.mem.Poke(start, page, stopped) != nil {
+		return false
+	}
+	for _, p := range points {
+		if !whole && sp.mem.Poke(p.addr, page[p.addr-start:][:len(p.trap)], stopped) != nil {
+			return false
+		}
+	}
+	back := make([]byte, len(page))
+	if sp.mem.Peek(start, back) != nil {
+		return false
+	}
+	done := true
+	for _, p := range points {
+		at := p.addr - start
+		if bytes.Equal(back[at:][:len(p.trap)], page[at:][:len(p.trap)]) {
+			p.notePlanted(plant)
+		} else {
+			done = false
+		}
+	}
+	return done
+}
+
+// rewriteEach plants or removes breakpoints one by one, where that is still to be done.
+func (c *patcher) rewriteEach(points []*point, plant bool, failed map[*point]error) {
+	for _, p := range points {
+		var err error
+		switch {
+		case plant && !p.planted:
+			err = c.plant(p)
+		case !plant && p.planted:
+			err = c.unplant(p)
+		}
+		if err != nil {
+			failed[p] = err
+		}
+	}
+}
+
+// notePlanted records whether the breakpoint of a point is in the code.
+func (p *point) notePlanted(planted bool) {
+	if p.planted == planted {
+		return
+	}
+	p.planted = planted
+	if planted {
+		p.s.patcher.points += p.Counted()
+	} else {
+		p.s.patcher.points -= p.Counted()
+	}
+}
+
+// private reports whether an address is in a private mapping of a module.
+func (sp *space) private(addr uint64) bool {
+	m := module.Find(sp.mods, addr)
+	if m == nil {
+		return false
+	}
+	for _, one := range m.Mappings {
+		if addr >= one.Start && addr < one.End {
+			return !one.Shared
+		}
+	}
+	return false
+}
+
+// left returns the points of an address space that have a breakpoint in memory, no matter who wrote it. Memory is
+// read a page at a time.
+func (sp *space) left() (found []*point) {
+	points := slices.Collect(maps.Values(sp.points))
+	eachPage(points, func(page []*point) {
+		start, last := page[0].addr, page[len(page)-1]
+		code := make([]byte, last.addr+uint64(len(last.trap))-start)
+		n := sp.mem.PeekAvailable(start, code)
+		for _, p := range page {
+			at := int(p.addr - start)
+			read := at+len(p.trap) <= n
+			if !bytes.Equal(p.orig, p.trap) && (read && bytes.Equal(code[at:][:len(p.trap)], p.trap) || !read && p.isBreakpoint()) {
+				found = append(found, p)
+			}
+		}
+	})
+	return found
+}
+
+// eachPage calls fn with the points of each page, sorted by address.
+func eachPage(points []*point, fn func(page []*point)) {
+	slices.SortFunc(points, func(a, b *point) int { return cmp.Compare(a.addr, b.addr) })
+	for len(points) > 0 {
+		n := 1
+		for n < len(points) && points[n].addr/pageSize == points[0].addr/pageSize {
+			n++
+		}
+		fn(points[:n])
+		points = points[n:]
+	}
+}
+
+// sync plants the breakpoint of a point if it is wanted, and removes it if not. While a batch is collected, the
+// breakpoint is planted with the batch: see together.go. The engine's own breakpoints are planted at once.
+//
+// Writing while threads run is safe on x86. The breakpoint is one byte, and a byte is written atomically: another
+// processor that fetches the instruction meanwhile sees either the complete old instruction or the new first byte.
+// With the new byte it traps at the first byte, and the remaining bytes mean nothing. No thread can be between the
+// first byte and the rest, because an instruction is not interrupted in the middle. (A repeated string instruction
+// can be, but it is fetched again from its first byte and is then hit; the step continues it.) The write goes to a
+// private copy of the page, so no other process sees it. The kernel maps the copy in place of the old page and
+// flushes the translations of other processors before they continue. A processor that has already fetched the old
+// byte ran the instruction before the probe was armed, as far as anyone can tell.
+func (c *patcher) sync(p *point) error {
+	want := p.wanted() && !c.s.life.closing
+	switch {
+	case want && p.queued:
+	case want && !p.planted && c.batch != nil && p.internal == nil && len(p.resolvers) == 0:
+		return c.queue(p)
+	case want && !p.planted:
+		return c.plant(p)
+	case !want && p.queued:
+		c.unqueue(p)
+	case !want && p.planted:
+		return c.unplant(p)
+	}
+	return nil
+}
+
+// plant plants the breakpoint of a point that is wanted.
+func (c *patcher) plant(p *point) error {
+	if n := p.Counted(); c.points+n > c.s.cfg.MaxProbes {
+		return backend.TooManyError{Limit: c.s.cfg.MaxProbes, Wanted: c.points + n}
+	}
+	now, err := p.present()
+	if err != nil {
+		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
+	}
+	if !bytes.Equal(now, p.orig) {
+		return errChanged(p)
+	}
+	stopped := c.s.world.stoppedTid(p.sp)
+	p.sp.record(p, stopped)
+	if err := c.writeCode(p, p.trap, stopped); err != nil {
+		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
+	}
+	p.notePlanted(true)
+	return nil
+}
+
+// writeCode writes a breakpoint, or the bytes that it displaces. stopped is a stopped thread, or 0.
+func (c *patcher) writeCode(p *point, code []byte, stopped int) error {
+	c.s.world.pause(p.sp)
+	return p.sp.mem.Poke(p.addr, code, stopped)
+}
+
+// unplant restores the original bytes. If the memory no longer contains the breakpoint, somebody else has written
+// there and it is left alone.
+func (c *patcher) unplant(p *point) error {
+	p.notePlanted(false)
+	return c.restore(p, c.s.world.stoppedTid(p.sp))
+}
+
+// restore writes the original bytes over a breakpoint and reads them back. stopped is a stopped thread, or 0.
+func (c *patcher) restore(p *point, stopped int) error {
+	now, err := p.present()
+	if err != nil {
+		return errGone
+	}
+	if !bytes.Equal(now, p.trap) {
+		return nil
+	}
+	if err := c.writeCode(p, p.orig, stopped); err != nil {
+		if _, gone := p.present(); gone != nil { // the process was killed meanwhile
+			return errGone
+		}
+		return fmt.Errorf("cannot restore the instruction at %#x: %w", p.addr, err)
+	}
+	if now, err = p.present(); err != nil {
+		return errGone
+	}
+	if !bytes.Equal(now, p.orig) {
+		return fmt.Errorf("cannot restore the instruction at %#x: there is %x, not %x", p.addr, now, p.orig)
+	}
+	return nil
+}
+
+// restoreAll removes all breakpoints from an address space. Those that stop threads from blocking SIGTRAP
+// (sigmask.go) come last. Memory that no longer exists is not an error.
+func (c *patcher) restoreAll(sp *space) error {
+	planted := map[int][]*point{}
+	for _, p := range sp.points {
+		if p.planted {
+			planted[p.signalCall] = append(planted[p.signalCall], p)
+		}
+	}
+	failed := map[*point]error{}
+	for _, kind := range []int{0, signalCallEnds, signalCallAny, signalCallBegins} {
+		c.rewrite(sp, planted[kind], false, failed)
+	}
+	var all error
+	for _, err := range failed {
+		if !errors.Is(err, errGone) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// assert makes the bytes of a point in a child's memory what they should be.
+func (c *patcher) assert(q *point) {
+	want := q.wanted() && !c.s.life.closing
+	if has := q.isBreakpoint(); has != want {
+		code := q.orig
+		if want {
+			code = q.trap
+			q.sp.record(q, c.s.world.stoppedTid(q.sp))
+		}
+		if c.writeCode(q, code, c.s.world.stoppedTid(q.sp)) != nil {
+			return
+		}
+	}
+	q.planted = want
+	if want {
+		c.points += q.Counted()
+	}
+}
+
+// verify makes sure that no breakpoint is left.
+func (c *patcher) verify(sp *space) error {
+	var all error
+	for _, p := range sp.left() {
+		if err := c.restore(p, 0); err != nil {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}

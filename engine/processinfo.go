@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"gotap/engine/image/module"
+	"gotap/engine/isa"
+	"gotap/runtime"
+)
+
+var _ runtime.ProcessInfo = (*view)(nil)
+
+// errnoFunction is the function with which the C library of an address space finds errno.
+type errnoFunction struct {
+	entry  uint64 // 0: unknown
+	looked int    // number of modules when none was found
+}
+
+// Errno implements runtime.ProcessInfo. It does not call the C library's function, but evaluates it on a copy of the
+// registers.
+func (w *view) Errno() (uint64, bool) {
+	if w.t.calling.now.in {
+		return w.callError(), true
+	}
+	sp := w.t.proc.space
+	if f := &sp.errno; f.entry == 0 {
+		if f.looked == len(sp.mods) {
+			return 0, false
+		}
+		f.entry, _ = isa.ErrnoFunction(sp.mods)
+		f.looked = len(sp.mods)
+	}
+	w.t.emu.memory = threadMemory{Memory: sp.mem, t: w.t}
+	return w.t.proc.arch.Errno(sp.errno.entry, &w.t.regs, &w.t.emu.memory, sp.mods)
+}
+
+// callError returns the error that a system call returns, or 0 if it returns none or has not returned.
+func (w *view) callError() uint64 {
+	const last = 4095 // the kernel's errors are -4095 … -1
+	if ret := int64(w.Return()); w.t.h.Now.Leave && ret < 0 && ret >= -last {
+		return uint64(-ret)
+	}
+	return 0
+}
+
+// Bias implements runtime.ProcessInfo.
+func (w *view) Bias(name string) (uint64, bool) { return module.BiasOf(w.t.proc.space.mods, name) }

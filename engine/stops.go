@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"syscall"
+
+	"gotap/engine/linux/ptrace"
+)
+
+// dealWithBacklog handles the stops that came while all threads were held.
+func (k *stops) dealWithBacklog() {
+	for len(k.backlog) > 0 {
+		b := k.backlog[0]
+		k.backlog = k.backlog[1:]
+		k.s.dispatch(b.tid, b.status)
+		k.s.world.unpause()
+	}
+}
+
+// stop is a stop of a thread that has not been handled.
+type stop struct {
+	tid    int
+	status ptrace.Status
+}
+
+// stops waits for the stops of tracees and consumes them. Stops that come while others have to wait are in the backlog.
+type stops struct {
+	s       *Session
+	backlog []stop // stops that came while all threads were held, to be handled in order
+	status  ptrace.Status
+	special ptrace.Status
+}
+
+// wait waits for the next stop. It only peeks at a stop for a signal, so that the signal is delivered if we are killed
+// before the thread is resumed. Call settleStop when the stop has been handled.
+func (k *stops) wait() (int, syscall.Errno) { return k.look(&k.status, true) }
+
+func (k *stops) look(st *ptrace.Status, block bool) (int, syscall.Errno) {
+	tid, e := ptrace.PeekStop(-1, st, block)
+	if e != 0 || tid <= 0 {
+		return tid, e
+	}
+	k.takeStop(tid, *st)
+	return tid, 0
+}
+
+// takeStop consumes a report that was peeked at: the end of a thread, or a stop. A stop of a known thread for a signal
+// is only marked as peeked.
+func (k *stops) takeStop(tid int, st ptrace.Status) {
+	t := k.s.threads[tid]
+	switch {
+	case st.Ended():
+		ptrace.Poll(tid, &st)
+	case t != nil && st.Stopped() && st.Event() == ptrace.EventNone && !st.AtSyscall():
+		t.peeked = true
+	default:
+		ptrace.ConsumeStop(tid)
+	}
+}
+
+// settleStop consumes a stop that has been handled, if the thread has not been resumed.
+func (k *stops) settleStop(tid int) {
+	if t := k.s.threads[tid]; t != nil && t.state.InStop() {
+		t.unreported()
+	}
+}
+
+// waitFor waits for the next stop of one thread, while all other threads have to wait. ok is false if the thread ended
+// without a report.
+func (k *stops) waitFor(tid int) (st ptrace.Status, ok bool) {
+	for {
+		_, e := ptrace.Wait(tid, &k.special)
+		switch e {
+		case 0:
+			return k.special, true
+		case syscall.EINTR:
+		default:
+			return 0, false
+		}
+	}
+}

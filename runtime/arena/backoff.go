@@ -1,0 +1,30 @@
+package arena
+
+import (
+	gort "runtime"
+	"time"
+)
+
+// backoff bounds the wait for another thread. The wait takes nanoseconds; milliseconds if that thread is preempted;
+// forever if it has died. So backoff first yields, then sleeps, and finally gives up.
+type backoff struct{ turns int }
+
+const (
+	yields   = 64
+	sleeps   = 2000
+	sleepFor = 50 * time.Microsecond
+)
+
+// wait lets other threads run. It returns false after waiting for long enough.
+func (b *backoff) wait() bool {
+	b.turns++
+	switch {
+	case b.turns <= yields:
+		gort.Gosched()
+	case b.turns <= yields+sleeps:
+		time.Sleep(sleepFor)
+	default:
+		return false
+	}
+	return true
+}

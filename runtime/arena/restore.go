@@ -1,0 +1,80 @@
+package arena
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"gotap/runtime/object"
+	"gotap/runtime/snapshot"
+	"gotap/runtime/value"
+)
+
+// Restore replaces the content of an object by that of a snapshot. No program may add to the object at the same time.
+func (h *Handle) Restore(s snapshot.Snapshot) error {
+	o := h.Object()
+	if o.Kind != s.Object.Kind {
+		return fmt.Errorf("cannot restore %s: the snapshot is of %s", o.Label(), s.Object.Label())
+	}
+	h.Clear()
+	for _, e := range s.Entries {
+		if err := h.restoreEntry(e); err != nil {
+			return h.wrap("restore", err)
+		}
+	}
+	return nil
+}
+
+func (h *Handle) restoreEntry(e snapshot.Entry) error {
+	switch h.obj.kind {
+	case object.KindInt, object.KindText, object.KindArray, object.KindMap:
+		return h.set(e.Data.Value(), e.Key)
+	case object.KindPerThread, object.KindTrail, object.KindRecorder:
+		return nil
+	}
+	st, err := h.open(e.Key, value.KindInt)
+	if err != nil {
+		return err
+	}
+	words := make([]uint64, st.cellWords())
+	st.encode(words, e.Data)
+	if st.shape == nil {
+		st.mergeCell(words)
+		return nil
+	}
+	slot, err := h.insert(st, e.Key)
+	if err != nil {
+		return err
+	}
+	defer st.table.unpin(slot)
+	st.merge(st.table.cell(slot), words)
+	return nil
+}
+
+// encode stores d in the words of an aggregation's cell: the inverse of data.
+func (st *Storage) encode(cell []uint64, d snapshot.Data) {
+	switch st.Form() {
+	case object.KindHist, object.KindLhist:
+		for _, b := range d.Buckets {
+			if i := st.bucketOf(b); i >= 0 && i < len(cell) {
+				atomic.AddUint64(&cell[i], b.Count)
+			}
+		}
+		return
+	case object.KindMin, object.KindMax:
+		cell[cellValue] = uint64(d.Int)
+	case object.KindSum, object.KindAvg, object.KindStats:
+		cell[cellValue] = uint64(d.Sum)
+	}
+	cell[cellCount] = uint64(d.Count)
+}
+
+// bucketOf returns the index of a bucket by its bounds. Only the lowest has no lower bound.
+func (st *Storage) bucketOf(b snapshot.Bucket) int {
+	switch {
+	case b.Min == nil:
+		return 0
+	case st.Kind == object.KindHist:
+		return st.Powers().Index(*b.Min)
+	}
+	return st.Linear().Index(*b.Min)
+}
