@@ -66,7 +66,7 @@ func (d *watches) insnHere() (arch.Insn, arch.Arch, error) {
 		_, set = isa.ARM.Pointer(1)
 	}
 	addr := *d.t.pc()
-	in, err := set.Decode(d.t.proc.space.code(addr, longestInsn), addr)
+	in, err := set.Decode(d.t.proc.space.code(addr, isa.LongestInsn), addr)
 	return in, set, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/fallback"
 	"gotap/engine/image/module"
+	"gotap/engine/isa"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 )
@@ -261,7 +262,7 @@ func (c *Cleaned) restore(pid int, mem *ptrace.Memory, m *module.Loaded, left []
 // leftBehind returns the length of a left-behind breakpoint at the start of now, or 0 if there is none. There is one if
 // the file has another instruction at vaddr, as far as can be determined without the function it belongs to.
 func leftBehind(m *module.Loaded, a *abi.ABI, now []byte, vaddr uint64) int {
-	code, err := m.File.Code(vaddr, longestInsn)
+	code, err := m.File.Code(vaddr, isa.LongestInsn)
 	set := a.SetAt(m, m.Addr(vaddr))
 	if err != nil || set == nil {
 		return 0

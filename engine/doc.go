@@ -23,8 +23,9 @@
 // # A session's parts
 //
 // A Session is made of parts, each with a state that only its own methods change: stops waits for tracees (stops.go);
-// stopWorld stops threads and is the only one that does (stopworld.go); patcher makes points and is the only one that
-// writes breakpoints (point.go, patch.go, together.go); otherProbes are those that a breakpoint alone does not serve
+// stopWorld stops threads and is the only one that does (stopworld.go); patcher makes points, chooses the
+// executor of each (package executor; breakpoint.go) and is the only one that writes breakpoints (point.go, patch.go,
+// together.go); otherProbes are those that a breakpoint alone does not serve
 // (special.go, syscalls.go, watch.go); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
 // programs (launch.go); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps the fallback
 // installed (guard.go, sigactionhooks.go, sigmask.go); throttle keeps to the budget (budget.go); images is what is known of

@@ -71,7 +71,7 @@ func (x *execution) plantLandings(p *point) []landing {
 		_, set = isa.ARM.Pointer(1)
 	}
 	for at := p.addr + uint64(p.length); len(all) < n; {
-		code := p.sp.code(at, longestInsn)
+		code := p.sp.code(at, isa.LongestInsn)
 		in, err := set.Decode(code, at)
 		if err != nil { // data or no memory: running it would fault anyway
 			return all

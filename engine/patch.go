@@ -5,10 +5,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"gotap/engine/backend"
+	"gotap/engine/executor"
 	"gotap/engine/image/module"
 )
 
@@ -17,13 +17,14 @@ type patcher struct {
 	s          *Session
 	points     int    // armed probe points
 	batch      *batch // nil: points are planted one by one
-	callPoints int    // points on system call instructions
+	executors  executor.List
+	callPoints int // points on system call instructions
 }
 
 // rewrite plants or removes breakpoints of one address space. It adds those that fail to failed. Removing a
 // breakpoint that is no longer there does not count as a failure.
-func (c *patcher) rewrite(sp *space, points []*point, plant bool, failed map[*point]error) {
-	still := c.s.world.allStill(sp)
+func (c *patcher) rewrite(points []*point, plant bool, failed map[*point]error) {
+	still := c.s.world.allStill(points[0].sp)
 	eachPage(points, func(page []*point) { c.rewritePage(page, plant, still, failed) })
 }
 
@@ -94,17 +95,21 @@ func (c *patcher) writePage(points []*point, start uint64, page []byte, plant, w
 // rewriteEach plants or removes breakpoints one by one, where that is still to be done.
 func (c *patcher) rewriteEach(points []*point, plant bool, failed map[*point]error) {
 	for _, p := range points {
-		var err error
-		switch {
-		case plant && !p.planted:
-			err = c.plant(p)
-		case !plant && p.planted:
-			err = c.unplant(p)
-		}
-		if err != nil {
+		if err := c.rewriteOne(p, plant); err != nil {
 			failed[p] = err
 		}
 	}
+}
+
+// rewriteOne plants or removes a breakpoint, if that is still to be done.
+func (c *patcher) rewriteOne(p *point, plant bool) error {
+	switch {
+	case plant && !p.planted:
+		return c.plant(p)
+	case !plant && p.planted:
+		return c.unplant(p)
+	}
+	return nil
 }
 
 // notePlanted records whether the breakpoint of a point is in the code.
@@ -134,12 +139,11 @@ func (sp *space) private(addr uint64) bool {
 	return false
 }
 
-// left returns the points of an address space that have a breakpoint in memory, no matter who wrote it. Memory is
+// stillPatched returns those of an address space's points that have a breakpoint in memory, no matter who wrote it. Memory is
 // read a page at a time.
-func (sp *space) left() (found []*point) {
-	points := slices.Collect(maps.Values(sp.points))
+func stillPatched(points []*point) (found []*point) {
 	eachPage(points, func(page []*point) {
-		start, last := page[0].addr, page[len(page)-1]
+		sp, start, last := page[0].sp, page[0].addr, page[len(page)-1]
 		code := make([]byte, last.addr+uint64(len(last.trap))-start)
 		n := sp.mem.PeekAvailable(start, code)
 		for _, p := range page {
@@ -181,23 +185,34 @@ func (c *patcher) sync(p *point) error {
 	want := p.wanted() && !c.s.life.closing
 	switch {
 	case want && p.queued:
-	case want && !p.planted && c.batch != nil && p.internal == nil && len(p.resolvers) == 0:
+	case want && p.planted:
+		return p.by.Replace(p)
+	case want && c.batch != nil && p.internal == nil && len(p.resolvers) == 0:
 		return c.queue(p)
-	case want && !p.planted:
-		return c.plant(p)
-	case !want && p.queued:
+	case want:
+		return c.install(p)
+	case p.queued:
 		c.unqueue(p)
-	case !want && p.planted:
-		return c.unplant(p)
+	case p.planted:
+		return executor.Err(p.by.Remove(p))
 	}
 	return nil
 }
 
-// plant plants the breakpoint of a point that is wanted.
-func (c *patcher) plant(p *point) error {
+// install makes the programs of a point run that is wanted.
+func (c *patcher) install(p *point) error {
 	if n := p.Counted(); c.points+n > c.s.cfg.MaxProbes {
 		return backend.TooManyError{Limit: c.s.cfg.MaxProbes, Wanted: c.points + n}
 	}
+	by, err := c.executors.Install(p)
+	if err == nil {
+		p.by = by
+	}
+	return err
+}
+
+// plant plants the breakpoint of a point.
+func (c *patcher) plant(p *point) error {
 	now, err := p.present()
 	if err != nil {
 		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
@@ -251,23 +266,21 @@ func (c *patcher) restore(p *point, stopped int) error {
 	return nil
 }
 
-// restoreAll removes all breakpoints from an address space. Those that stop threads from blocking SIGTRAP
-// (sigmask.go) come last. Memory that no longer exists is not an error.
+// restoreAll removes everything that points have put into an address space. Memory that no longer exists is not an
+// error.
 func (c *patcher) restoreAll(sp *space) error {
-	planted := map[int][]*point{}
+	planted := map[executor.Executor][]executor.Place{}
 	for _, p := range sp.points {
 		if p.planted {
-			planted[p.signalCall] = append(planted[p.signalCall], p)
+			planted[p.by] = append(planted[p.by], p)
 		}
 	}
-	failed := map[*point]error{}
-	for _, kind := range []int{0, signalCallEnds, signalCallAny, signalCallBegins} {
-		c.rewrite(sp, planted[kind], false, failed)
-	}
 	var all error
-	for _, err := range failed {
-		if !errors.Is(err, errGone) {
-			all = errors.Join(all, err)
+	for by, places := range planted {
+		for _, f := range by.Remove(places...) {
+			if !errors.Is(f.Err, errGone) {
+				all = errors.Join(all, f.Err)
+			}
 		}
 	}
 	return all
@@ -276,6 +289,11 @@ func (c *patcher) restoreAll(sp *space) error {
 // assert makes the bytes of a point in a child's memory what they should be.
 func (c *patcher) assert(q *point) {
 	want := q.wanted() && !c.s.life.closing
+	if q.by == nil {
+		by, err := c.executors.For(q)
+		want = want && err == nil
+		q.by = by
+	}
 	if has := q.isBreakpoint(); has != want {
 		code := q.orig
 		if want {
@@ -292,13 +310,17 @@ func (c *patcher) assert(q *point) {
 	}
 }
 
-// verify makes sure that no breakpoint is left.
+// verify makes sure that nothing is left in an address space of what points had put there.
 func (c *patcher) verify(sp *space) error {
-	var all error
-	for _, p := range sp.left() {
-		if err := c.restore(p, 0); err != nil {
-			all = errors.Join(all, err)
+	used := map[executor.Executor][]executor.Place{}
+	for _, p := range sp.points {
+		if p.by != nil {
+			used[p.by] = append(used[p.by], p)
 		}
+	}
+	var all error
+	for by, places := range used {
+		all = errors.Join(all, by.Verify(places))
 	}
 	return all
 }

@@ -2,12 +2,11 @@ package engine
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"gotap/arch"
-	"gotap/engine/abi"
 	"gotap/engine/backend"
+	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/registry/retprobe"
 )
@@ -24,20 +23,21 @@ type point struct {
 	site       arch.Site
 	length     int
 	how        arch.Strategy
-	trap       []byte // the breakpoint's bytes
-	orig       []byte // the bytes that it displaces, of the same length
-	planted    bool
-	queued     bool   // waits to be planted with the rest of the session's batch
-	slot       uint64 // address of the out-of-line copy; 0: none yet
-	unsure     bool   // the copy may be missing: it was made in the parent process, perhaps after the fork
-	alone      bool   // the other threads are held while the instruction is completed
-	steps      int    // threads that are currently in a step of this instruction
-	throttled  bool   // removed for the rest of the window, to stay within the budget
-	passed     uint32 // hits in processes whose SIGTRAP action is watched
-	blocks     bool   // it was hit with SIGTRAP blocked
-	hits       uint32 // number of hits; wraps
-	signalCall int    // the kind of the C library's rt_sigprocmask or rt_sigaction call here (see sigmask.go); 0: none
-	barred     bool   // it must not be planted: see inSequence
+	trap       []byte            // the breakpoint's bytes
+	orig       []byte            // the bytes that it displaces, of the same length
+	by         executor.Executor // which runs its programs, or ran them last; nil: it has never been planted
+	planted    bool              // by has installed it
+	queued     bool              // waits to be planted with the rest of the session's batch
+	slot       uint64            // address of the out-of-line copy; 0: none yet
+	unsure     bool              // the copy may be missing: it was made in the parent process, perhaps after the fork
+	alone      bool              // the other threads are held while the instruction is completed
+	steps      int               // threads that are currently in a step of this instruction
+	throttled  bool              // removed for the rest of the window, to stay within the budget
+	passed     uint32            // hits in processes whose SIGTRAP action is watched
+	blocks     bool              // it was hit with SIGTRAP blocked
+	hits       uint32            // number of hits; wraps
+	signalCall int               // the kind of the C library's rt_sigprocmask or rt_sigaction call here (see sigmask.go); 0: none
+	barred     bool              // it must not be planted: see inSequence
 
 	float arch.FloatSite // nil unless the instruction leaves its address in the floating-point state
 
@@ -61,8 +61,14 @@ func (p *point) wanted() bool {
 	return !p.throttled && p.Wanted()
 }
 
-// Address implements retprobe.Breakpoint.
+// Address implements retprobe.Breakpoint and executor.Place.
 func (p *point) Address() uint64 { return p.addr }
+
+// Insn implements executor.Place.
+func (p *point) Insn() arch.Site { return p.site }
+
+// Owners implements executor.Place.
+func (p *point) Owners() *retprobe.Point { return &p.Point }
 
 // Sync implements retprobe.Breakpoint.
 func (p *point) Sync() error { return p.s.patcher.sync(p) }
@@ -118,68 +124,24 @@ func (c *patcher) unchanged(p *point) bool {
 	return len(code) == p.length && slices.Equal(code, in.Bytes[:p.length])
 }
 
-// longestInsn is the number of bytes read to decode an instruction.
-const longestInsn = 15
-
+// preparePoint makes a point for the instruction at an address.
 func (c *patcher) preparePoint(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) (*point, error) {
-	if set == nil {
-		return nil, &arch.RefusedError{Addr: addr, Reason: "data between the code"}
-	}
-	code := sp.code(addr, longestInsn)
-	if len(code) == 0 {
-		return nil, &arch.RefusedError{Addr: addr, Reason: "no memory is mapped there"}
-	}
-	in, err := set.Decode(code, addr)
-	if err != nil {
-		return nil, fmt.Errorf("cannot probe %#x: %w", addr, err)
-	}
-	if err := compareWithFile(sp.arch, code[:in.Len], addr, mod); err != nil {
-		return nil, err
-	}
-	site, err := set.Prepare(in)
+	target := executor.Target{ISA: sp.arch.ISA, Code: sp.code, Exclusives: &sp.exclusives, Absent: "no memory is mapped there"}
+	site, err := executor.Prepare(&target, addr, set, mod)
 	if err != nil {
 		return nil, err
 	}
-	if inExclusive(sp, addr, mod, set) {
-		return nil, &arch.RefusedError{Addr: addr, Reason: "it is between a load-exclusive and its store-exclusive, which would never succeed"}
-	}
+	in := site.Insn.Insn()
 	if in.Control == arch.Syscall {
 		c.callPoints++
 	}
-	trap := set.Breakpoint(in)
-	p := &point{s: c.s, sp: sp, addr: addr, site: site, length: in.Len, how: c.strategy(site, sp.arch.WordSize()), trap: trap, orig: code[:len(trap)]}
+	p := &point{s: c.s, sp: sp, addr: addr, site: site.Insn, length: in.Len, how: c.strategy(site.Insn, sp.arch.WordSize()), trap: site.Trap, orig: site.Orig}
 	p.At = p
 	p.alone = sp.arch.NeedsStopWorld != nil && sp.arch.NeedsStopWorld(in)
-	if f, ok := site.(arch.FloatSite); ok && f.LeavesAddress() {
+	if f, ok := site.Insn.(arch.FloatSite); ok && f.LeavesAddress() {
 		p.float = f
 	}
 	return p, nil
-}
-
-// inExclusive reports whether an address is in a sequence of exclusive accesses.
-func inExclusive(sp *space, addr uint64, mod *module.Loaded, set arch.Arch) bool {
-	if !sp.arch.Monitors() {
-		return false
-	}
-	return sp.exclusives.Have(addr, mod, func(start uint64, size int) []uint64 {
-		return sp.arch.Exclusives(sp.code(start, size), start, set)
-	})
-}
-
-// compareWithFile returns an error unless the code in memory is the same as in the file: otherwise the file was
-// changed while the process ran, or another debugger has a breakpoint there.
-func compareWithFile(a *abi.ABI, code []byte, addr uint64, mod *module.Loaded) error {
-	if mod == nil || mod.File == nil {
-		return nil
-	}
-	want, err := mod.File.Code(mod.Vaddr(addr), len(code))
-	if err != nil || len(want) < len(code) || slices.Equal(want, code) {
-		return nil
-	}
-	if a.IsTrap(code) {
-		return &arch.RefusedError{Addr: addr, Reason: "another debugger has a breakpoint there"}
-	}
-	return &arch.RefusedError{Addr: addr, Reason: "the code in memory is not that of the file " + mod.Path}
 }
 
 // strategy chooses how the instruction of a site runs while displaced. The copy of a call pushes the address behind

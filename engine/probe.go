@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"gotap/arch"
 	"gotap/engine/arming"
 	"gotap/engine/backend"
 	"gotap/engine/image/module"
@@ -171,10 +170,5 @@ func (sp *space) Points() iter.Seq[*retprobe.Point] {
 // Gone implements probes.Space.
 func (sp *space) Gone() bool { return sp.mem.Gone() }
 
-// Strategy implements retprobe.Breakpoint: it returns the name of the way in which the displaced instruction is
-// completed.
-func (p *point) Strategy() string { return strategyNames[p.how] }
-
-var strategyNames = [...]string{
-	arch.Refused: "refused", arch.Emulated: "emulated", arch.OutOfLine: "out of line", arch.InPlace: "in place",
-}
+// Strategy implements retprobe.Breakpoint: it returns the name of the way in which the point's programs run.
+func (p *point) Strategy() string { return p.s.patcher.executors.How(p, p.by) }

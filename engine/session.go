@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gotap/engine/abi"
+	"gotap/engine/executor"
 	"gotap/engine/history"
 	"gotap/engine/image/module"
 	"gotap/engine/image/unwind"
@@ -84,6 +85,7 @@ func New(cfg Config) (*Session, error) {
 
 // makeParts connects the parts with their session.
 func (s *Session) makeParts() {
+	s.patcher.executors = executor.List{breakpoints{&s.patcher}}
 	s.life.s, s.stops.s, s.world.s, s.patcher.s, s.others.s, s.images.s = s, s, s, s, s, s
 	s.loading.s, s.launching.s, s.arrivals.s, s.guards.s, s.throttle.s = s, s, s, s, s
 }

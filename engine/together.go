@@ -3,6 +3,7 @@ package engine
 import (
 	"gotap/arch"
 	"gotap/engine/backend"
+	"gotap/engine/executor"
 	"gotap/engine/fallback"
 )
 
@@ -86,9 +87,28 @@ func (c *patcher) plantQueued() map[*point]error {
 	failed := map[*point]error{}
 	for sp, points := range bySpace {
 		c.s.world.pause(sp)
-		c.rewrite(sp, points, true, failed)
+		for by, places := range c.choose(points, failed) {
+			for _, f := range by.Install(places...) {
+				failed[f.Place.(*point)] = f.Err
+			}
+		}
 	}
 	return failed
+}
+
+// choose chooses the executors of points. It adds the points that none fits to failed.
+func (c *patcher) choose(points []*point, failed map[*point]error) map[executor.Executor][]executor.Place {
+	chosen := map[executor.Executor][]executor.Place{}
+	for _, p := range points {
+		by, err := c.executors.For(p)
+		if err != nil {
+			failed[p] = err
+			continue
+		}
+		p.by = by
+		chosen[by] = append(chosen[by], p)
+	}
+	return chosen
 }
 
 // errChanged returns the error for a point whose instruction has changed since the point was created.

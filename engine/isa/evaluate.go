@@ -12,8 +12,8 @@ import (
 // maxEvaluated bounds the instructions of a function that is evaluated. Functions that only find something have few.
 const maxEvaluated = 64
 
-// longestInsn is the length of the longest instruction in bytes.
-const longestInsn = 16
+// LongestInsn is the length in bytes of the longest instruction that any processor runs.
+const LongestInsn = 16
 
 // Evaluate computes what a function of the target without arguments returns, from a thread's registers and memory,
 // which it does not change: it emulates each instruction and keeps writes aside. entry is the address of its first
@@ -66,7 +66,7 @@ func (a *ISA) evaluateOne(pc uint64, regs *arch.Regs, mem *asideMemory, modules 
 	if a.pointer != nil && regs[CPSR]&Thumb != 0 {
 		set = arm.Thumb
 	}
-	var code [longestInsn]byte
+	var code [LongestInsn]byte
 	n := len(code)
 	for n > 0 && mem.ReadMemory(pc, code[:n]) != nil { // the last page may end before
 		n /= 2

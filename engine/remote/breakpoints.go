@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"gotap/engine/backend"
+	"gotap/engine/executor"
 	"gotap/engine/isa"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/remote/control"
@@ -22,6 +23,8 @@ type breakpoints struct {
 	mem     *memory.Memory
 	program *program
 	cfg     *Config
+
+	executors executor.List // the breakpoints themselves are the only one
 
 	points map[uint64]*point
 	runs   isa.Exclusives // of the code that is there now
@@ -46,12 +49,26 @@ func (b *breakpoints) owners() iter.Seq[*retprobe.Point] {
 func (b *breakpoints) sync(p *point) error {
 	want := p.wanted() && !b.control.Closing() && !b.lifted
 	switch {
-	case want && !p.planted:
-		return b.plant(p)
-	case !want && p.planted:
-		return b.unplant(p)
+	case want && p.planted:
+		return p.by.Replace(p)
+	case want:
+		return b.install(p)
+	case p.planted:
+		return executor.Err(p.by.Remove(p))
 	}
 	return nil
+}
+
+// install makes the programs of a point run that is wanted.
+func (b *breakpoints) install(p *point) error {
+	if n := p.Counted(); b.armed+n > b.cfg.MaxProbes {
+		return backend.TooManyError{Limit: b.cfg.MaxProbes, Wanted: b.armed + n}
+	}
+	by, err := b.executors.Install(p)
+	if err == nil {
+		p.by = by
+	}
+	return err
 }
 
 // syncAll is sync for all points.
@@ -70,10 +87,6 @@ func (b *breakpoints) lift(on bool) error {
 
 // plant sets a breakpoint: the stub does it, or we write one if the stub has no such request.
 func (b *breakpoints) plant(p *point) error {
-	n := p.Counted()
-	if b.armed+n > b.cfg.MaxProbes {
-		return backend.TooManyError{Limit: b.cfg.MaxProbes, Wanted: b.armed + n}
-	}
 	err := rsp.ErrUnsupported
 	if !b.patch {
 		err = b.stub.client.Insert(rsp.Software, p.addr, p.kind)
@@ -91,7 +104,7 @@ func (b *breakpoints) plant(p *point) error {
 		return fmt.Errorf("cannot set a breakpoint at %#x: %w", p.addr, err)
 	}
 	p.planted = true
-	b.armed += n
+	b.armed += p.Counted()
 	return nil
 }
 

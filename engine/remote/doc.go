@@ -12,7 +12,8 @@
 //   - memory.Memory (package memory): the target's memory, cached while the target is stopped.
 //   - program (program.go, kernelcall.go): the target's file and libraries, and where they are loaded.
 //   - loader (loader.go): the watch on the dynamic loader, which reports new libraries.
-//   - breakpoints (breakpoints.go, prepare.go): the points (point.go), and their breakpoints in the target.
+//   - breakpoints (breakpoints.go, prepare.go): the points (point.go), and their breakpoints in the target. They are
+//     the session's executor (package executor; executor.go).
 //   - watchpoints (watch.go) and syscalls (syscall.go): the probes that are no breakpoints.
 //   - threads (threads.go): the threads that have stopped so far. Each thread (thread.go, hit.go, execute.go) has a
 //     register.File (package register) and a view (view.go, frame.go), which is what programs may know of it.

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"gotap/arch"
+	"gotap/engine/executor"
 	"gotap/engine/registry/retprobe"
 )
 
@@ -15,7 +16,8 @@ type point struct {
 	how     arch.Strategy
 	trap    []byte // the breakpoint, which we write if the stub does not
 	orig    []byte
-	planted bool
+	by      executor.Executor // which runs its programs, or ran them last; nil: it has never been planted
+	planted bool              // by has installed it
 
 	internal func() // the session's own action here
 }
@@ -23,8 +25,14 @@ type point struct {
 // wanted reports whether any owner needs the breakpoint.
 func (p *point) wanted() bool { return p.internal != nil || p.Wanted() }
 
-// Address implements retprobe.Breakpoint.
+// Address implements retprobe.Breakpoint and executor.Place.
 func (p *point) Address() uint64 { return p.addr }
+
+// Insn implements executor.Place.
+func (p *point) Insn() arch.Site { return p.site }
+
+// Owners implements executor.Place.
+func (p *point) Owners() *retprobe.Point { return &p.Point }
 
 // Sync implements retprobe.Breakpoint.
 func (p *point) Sync() error { return p.of.sync(p) }
@@ -36,14 +44,8 @@ func (p *point) Recount(by int) {
 	}
 }
 
-// Strategy implements retprobe.Breakpoint: it returns the name of the way in which a point's instruction is
-// completed.
-func (p *point) Strategy() string {
-	if p.how == arch.Emulated {
-		return "emulated"
-	}
-	return "stepped by the stub"
-}
+// Strategy implements retprobe.Breakpoint: it returns the name of the way in which the point's programs run.
+func (p *point) Strategy() string { return p.of.executors.How(p, p.by) }
 
 // overlaps reports whether the breakpoint is in the target, and in any of n bytes at addr.
 func (p *point) overlaps(addr uint64, n int) bool {

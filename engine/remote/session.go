@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gotap/engine/backend"
+	"gotap/engine/executor"
 	"gotap/engine/history"
 	"gotap/engine/image/module"
 	"gotap/engine/locate"
@@ -79,6 +80,7 @@ func newSession(cfg Config, client *rsp.Client) *Session {
 	s.loader = loader{s: s}
 	s.threads = threads{stub: &s.stub, byName: map[string]*thread{}}
 	s.points = breakpoints{stub: &s.stub, control: s.control, mem: s.mem, program: &s.program, cfg: &s.cfg, points: map[uint64]*point{}}
+	s.points.executors = executor.List{&s.points}
 	s.watches = watchpoints{stub: &s.stub, control: s.control}
 	s.calls = syscalls{stub: &s.stub, control: s.control, program: &s.program, threads: &s.threads}
 	s.report = reporter{cfg: &s.cfg.Config, threads: &s.threads, warned: map[string]bool{}}

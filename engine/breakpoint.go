@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"errors"
+
+	"gotap/arch"
+	"gotap/engine/executor"
+)
+
+// breakpoints is the executor that plants a breakpoint at a place: the thread stops there, the programs are interpreted
+// in the stop, and the displaced instruction is completed as the point's strategy says (hit.go).
+type breakpoints struct{ c *patcher }
+
+var _ executor.Executor = breakpoints{}
+
+// Name implements executor.Executor.
+func (breakpoints) Name() string { return "breakpoint" }
+
+var errNoStrategy = errors.New("its instruction cannot be completed while it is displaced")
+
+// Fits implements executor.Executor: the interpreter runs all programs.
+func (breakpoints) Fits(p executor.Place) error {
+	if p.(*point).how == arch.Refused {
+		return errNoStrategy
+	}
+	return nil
+}
+
+// Install implements executor.Executor. The threads that must not run meanwhile have been stopped: see together.go.
+func (b breakpoints) Install(places ...executor.Place) []executor.Failure {
+	return b.rewrite(places, true)
+}
+
+// Replace implements executor.Executor. The programs are looked up at each hit.
+func (breakpoints) Replace(executor.Place) error { return nil }
+
+// Remove implements executor.Executor. The breakpoints that stop threads from blocking SIGTRAP (sigmask.go) come last.
+func (b breakpoints) Remove(places ...executor.Place) (failed []executor.Failure) {
+	if len(places) == 1 {
+		return b.rewrite(places, false)
+	}
+	byKind := map[int][]executor.Place{}
+	for _, p := range places {
+		kind := p.(*point).signalCall
+		byKind[kind] = append(byKind[kind], p)
+	}
+	for _, kind := range []int{0, signalCallEnds, signalCallAny, signalCallBegins} {
+		failed = append(failed, b.rewrite(byKind[kind], false)...)
+	}
+	return failed
+}
+
+// rewrite plants or removes breakpoints of one address space: one breakpoint by itself, several a page at a time.
+func (b breakpoints) rewrite(places []executor.Place, plant bool) (failed []executor.Failure) {
+	switch {
+	case len(places) == 0:
+	case len(places) > 1:
+		reasons := map[*point]error{}
+		b.c.rewrite(pointsOf(places), plant, reasons)
+		for p, err := range reasons {
+			failed = append(failed, executor.Failure{Place: p, Err: err})
+		}
+	default:
+		p := places[0].(*point)
+		if err := b.c.rewriteOne(p, plant); err != nil {
+			return []executor.Failure{{Place: p, Err: err}}
+		}
+	}
+	return failed
+}
+
+// Verify implements executor.Executor.
+func (b breakpoints) Verify(places []executor.Place) error {
+	var all error
+	for _, p := range stillPatched(pointsOf(places)) {
+		if err := b.c.restore(p, 0); err != nil {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// How implements executor.Executor.
+func (breakpoints) How(p executor.Place) string { return strategyNames[p.(*point).how] }
+
+var strategyNames = [...]string{
+	arch.Refused: "refused", arch.Emulated: "emulated", arch.OutOfLine: "out of line", arch.InPlace: "in place",
+}
+
+// pointsOf returns places as the points that they are.
+func pointsOf(places []executor.Place) []*point {
+	points := make([]*point, 0, len(places))
+	for _, p := range places {
+		points = append(points, p.(*point))
+	}
+	return points
+}

@@ -1,0 +1,22 @@
+// Package executor is the contract of the ways in which programs run at a place, and what they share.
+//
+// A session knows places and programs; how a program comes to run at a place is the business of an Executor. Native
+// tracing and remote stubs each have one that plants a breakpoint and interprets the programs in the stop (breakpoint.go
+// in package engine and in package remote). An executor that runs programs in the target, without a stop, is another
+// one: it implements Executor in a package of its own, and stands before the breakpoint in its back end's List.
+//
+// # A place, from start to end
+//
+// A back end makes a place for an address with Prepare, which decodes the instruction there, compares it with the file
+// and says why it cannot be probed, if so. The place's owners (package retprobe) say whether its programs are wanted. When they
+// are, the back end asks its List which executor is the first to fit, and installs the place: alone, or together with others of
+// the same address space. When the owners of an installed place change, it calls Replace. When no owner needs the place any more,
+// it calls Remove. At the end of a session it calls Verify for what was removed.
+//
+// A place has one executor at a time. Its programs run in the order of its owners, whatever executes them.
+//
+// # Threads
+//
+// Places and executors belong to whoever may change the target: the tracing thread, or the goroutine that holds the
+// session's lock. Prepare and List need no lock: they change nothing.
+package executor
