@@ -157,9 +157,9 @@ func init() {
 }
 
 // exit writes exit: plain, or to a facility. DProbes 5.0 has 1 to 3: the kernel's debugger, a dump of the kernel, a core of
-// the process. Here 3 is the same, and 1 and 2 do to the process what those did to the kernel: stop it for a debugger,
-// hold the thread until its record has been dealt with. Others are taken too, and refused by whoever runs the
-// program when there is none of that number: the file may be meant for another session.
+// the process. Here 3 is the same. 1 stops the process for a debugger, and 2 holds the thread until its record has been
+// handled. Other numbers are accepted, because the file may be for a session that has such a facility; a session without it refuses
+// the program.
 func (e *emitter) exit(s statement) {
 	if len(s.operands) == 0 {
 		e.b.Exit(outcome.ExitPlain)

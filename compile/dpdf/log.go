@@ -39,9 +39,9 @@ func words(text string, n int) record.Format {
 	return record.Format{Kind: record.ItemWords, Text: text, Fields: fields}
 }
 
-// logWords logs as many words of the stack as a format has fields. logmax = 0 means that
-// nothing is logged; the words are taken from the stack all the same, so that the program does
-// not change otherwise.
+// logWords logs as many words of the stack as a format has fields. With logmax = 0
+// nothing is logged, but the words are still taken from the stack, so that the rest of the program
+// runs as before.
 func (e *emitter) logWords(s statement, f record.Format) {
 	e.logs++
 	if e.logMax == 0 {

@@ -1,6 +1,6 @@
 // Package executor is the contract of the ways in which programs run at a place, and what they share.
 //
-// A session knows places and programs; how a program comes to run at a place is the business of an Executor. Native
+// A session knows places and programs; an Executor makes the programs of a place run. Native
 // tracing and remote stubs each have one that plants a breakpoint and interprets the programs in the stop (breakpoint.go
 // in package engine and in package remote). An executor that runs programs in the target, without a stop, is another
 // one: it implements Executor in a package of its own, and stands before the breakpoint in its back end's List.
@@ -17,6 +17,6 @@
 //
 // # Threads
 //
-// Places and executors belong to whoever may change the target: the tracing thread, or the goroutine that holds the
-// session's lock. Prepare and List need no lock: they change nothing.
+// Places and executors may be used only where the target may be changed: on the tracing thread, or with the session's
+// lock held. Prepare and List need no lock: they change nothing.
 package executor

@@ -30,8 +30,8 @@ type Executor interface {
 	Install(places ...Place) []Failure
 	// Replace is called when the owners of an installed place may have changed. If it fails, the place is as it was before.
 	Replace(p Place) error
-	// Remove undoes Install for places of one address space. A place whose code somebody else has changed since is left alone, and is
-	// no error.
+	// Remove undoes Install for places of one address space. A place whose code somebody else has changed since is left
+	// alone; that is not an error.
 	Remove(places ...Place) []Failure
 	// Verify checks that nothing is left of what was installed at places and removed. It removes what is left, and returns an error
 	// for what it cannot remove.
@@ -78,7 +78,7 @@ func (e *UnfitError) Error() string {
 // Unwrap returns the reasons.
 func (e *UnfitError) Unwrap() []error { return e.Reasons }
 
-var errNoExecutor = errors.New("there is no executor")
+var errNoExecutor = errors.New("no executor is available")
 
 // For returns the first executor that fits a place. The error, which is an UnfitError, says why none does.
 func (l List) For(p Place) (Executor, error) {

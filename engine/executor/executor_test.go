@@ -88,7 +88,7 @@ func TestFirstThatFits(t *testing.T) {
 	}
 }
 
-// TestErr: failures are joined, and none is no error.
+// TestErr: failures are joined; without failures there is no error.
 func TestErr(t *testing.T) {
 	if Err(nil) != nil || Err([]Failure{{nil, errFull}}) != errFull {
 		t.Error("none or one")

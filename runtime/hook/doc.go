@@ -1,19 +1,19 @@
-// Package hook is the registry that everything which waits for something to happen hangs on: exit facilities, listeners to
-// events of processes, and the order of the handlers of one place. Its rules are those of IBM's Generalised Kernel Hooks
-// Interface (R. Moore, "A Universal Dynamic Trace for Linux and other Operating Systems", 2001), in the words of that interface.
+// Package hook calls registered functions in a defined order when something happens. Exit facilities, listeners to events of
+// processes and the handlers of one place use it. Its rules and words are those of IBM's Generalised Kernel Hooks Interface
+// (R. Moore, "A Universal Dynamic Trace for Linux and other Operating Systems", 2001).
 //
 // # Words
 //
-// A Hook is a point where something happens. An Exit is a function that wants to be called there. Registering an exit gives it a
-// place in the hook's order; it is called from when it is armed until it is disarmed; deregistering takes it away.
-// Identify makes a hook known by its name, for those that come later; Delete makes it unknown again.
+// A Hook is a point where something happens. An Exit is a function to be called there. Registering an exit gives it a
+// position in the hook's order. It is called while it is armed. Deregistering removes it.
+// Identify publishes a hook under its name; Delete withdraws the name.
 //
 // # Order
 //
-// The exit that says First is at the head, the one that says Last at the tail; of each there is one at most. An exit that says
-// Only is alone: it is refused where others are, and others are refused where it is. All others are between, by ascending
-// priority, and of the same priority in the order of their registration; with Newest the last one registered is the first of
-// its priority. The first exit that returns anything but Continue ends the dispatch.
+// At most one exit may ask to be First and at most one to be Last. An exit that asks to be the Only one is refused if the
+// hook has others, and others are refused while it is registered. All other exits are called between First and Last, by
+// ascending priority. Exits of the same priority are called in the order of their registration; one with Newest is called
+// before those of its priority that were registered earlier. The first exit that returns anything but Continue ends the dispatch.
 //
 // # One dispatch
 //
@@ -36,12 +36,12 @@
 //	dispatch:    inside -= 1;    then, if that made 0, read waiting and wake it
 //	deregister:  set waiting;    then read inside, and wait if it is not 0
 //
-// Again one sees the other, so no wake-up is lost. Once inside has been 0 after the disarming, whoever enters finds the exit
+// Again one sees the other, so no wake-up is lost. Once inside has been 0 after the disarming, every dispatch finds the exit
 // disarmed, until it is armed again, which needs a new registration. So when Deregister returns no call is under way and none will
 // ever be made: what the exit uses may be freed.
 //
-// An exit must not wait for its own end: within an exit Deregister would never return. There, Disarm does not wait and may be
-// called by anybody, and TryDeregister says ErrBusy instead of waiting.
+// An exit must not wait for its own end: within an exit Deregister would never return. Disarm does not wait and may be
+// called anywhere; TryDeregister returns ErrBusy instead of waiting.
 //
 // # One-shot
 //

@@ -126,7 +126,7 @@ func userNamespace() Finding {
 		return Finding{what: "namespace", well: true, seen: "no user namespaces"}
 	}
 	if strings.Join(strings.Fields(string(text)), " ") != "0 0 4294967295" {
-		f.well, f.seen = false, "a user namespace: processes outside of it cannot be traced, whoever one is here"
+		f.well, f.seen = false, "a user namespace: processes outside of it cannot be traced, not even by its root"
 		f.remedy = "run gotap outside of it, where processes inside have numbers as well (pgrep, lsns)"
 	}
 	return f

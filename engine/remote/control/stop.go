@@ -90,7 +90,7 @@ func (c *Control) TakeInterrupt(stop rsp.Stop) bool {
 const moments = 500
 
 // RunUntil lets a stopped target run for short moments until it has stopped where done returns true. Stops on the way
-// are handled as usual. If the target does not get there, the result is nil all the same. The caller holds the lock,
+// are handled as usual. If the target does not get there, the result is nil too. The caller holds the lock,
 // within WhileStopped.
 func (c *Control) RunUntil(done func() bool) error {
 	for n := 0; n < moments && !done() && !c.ended; n++ {

@@ -11,5 +11,5 @@
 //
 // # Concurrency
 //
-// A Memory belongs to whoever may use the Client, with the target stopped.
+// A Memory may be used only while the target is stopped, by the goroutine that may use the Client.
 package memory

@@ -13,5 +13,6 @@
 //
 // # Concurrency
 //
-// An ISA and a Layout are never changed. A File belongs to whoever may use the Client, with the target stopped.
+// An ISA and a Layout are never changed. A File may be used only while the target is stopped, by the
+// goroutine that may use the Client.
 package register
