@@ -120,6 +120,14 @@ func TestNoTarget(t *testing.T) {
 	}
 }
 
+// TestRemoteBudget: a budget that cannot be kept is refused before the stub is connected to.
+func TestRemoteBudget(t *testing.T) {
+	_, err := gotap.Run(withPatience(t), gotap.Script{Name: "writes.js", Text: writes}, gotap.Options{Remote: "localhost:1", Budget: 0.1})
+	if err == nil || !strings.Contains(err.Error(), "no budget") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestContextEndsTheSession attaches to a process that has no end, which goes on when the context is done.
 func TestContextEndsTheSession(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace)

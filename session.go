@@ -127,8 +127,11 @@ func (o *Options) checkTarget() error {
 			n++
 		}
 	}
-	if n != 1 {
+	switch {
+	case n != 1:
 		return errors.New("a session traces a command, processes or what a stub runs: one of Command, Pids and Remote is needed")
+	case o.Remote != "" && o.Budget > 0:
+		return errors.New("a target behind a stub has no budget: gotap cannot measure for how long it was stopped")
 	}
 	return nil
 }
