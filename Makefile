@@ -48,8 +48,10 @@ unit:
 	$(TEST) --packages="./engine/armtest ./..." -- -p 2 -timeout 60m
 
 # The race detector needs cgo and cannot follow a ptrace loop that runs other programs.
+RACE = CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race
 race:
-	CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race --packages="$$(.ci/concurrent)" -- -race -short -timeout 60m
+	$(RACE) --packages="$$(.ci/concurrent packages)" -- -race -short -timeout 60m
+	$(RACE) --packages="$$(.ci/concurrent folders)" -- -race -short -run "$$(.ci/concurrent tests)" -timeout 60m
 
 # Each fuzz target for a moment; an input that fails is kept beside it in testdata.
 fuzz:
