@@ -17,11 +17,12 @@ all: build
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o gotap ./cmd/gotap
 
-# The unit tests wait for processes much of the time. Beside them the other checks run, one after the other.
+# The unit tests wait for processes much of the time. Beside them the other checks run, one after the other: first those
+# that compile everything anew in their own way, then those that can use what was compiled for the unit tests.
 test: deps
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target checks
 
-checks: unit lint race fuzz cross
+checks: unit race fuzz cross lint
 
 # For the inner loop: no emulated machines, no soak, few live processes.
 quick:
@@ -43,15 +44,16 @@ lint:
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
-# The emulated machines take longest, so they begin first.
+# The packages that take longest begin first, the emulated machines before all. That live tests wait much leaves time for
+# a third package. Lint vets them all.
 unit:
-	$(TEST) --packages="./engine/armtest ./..." -- -p 2 -timeout 60m
+	$(TEST) --packages="./engine/armtest ./engine ./cmd/gotap ./engine/remote ./arch/arm ./..." -- -p 3 -vet=off -timeout 60m
 
 # The race detector needs cgo and cannot follow a ptrace loop that runs other programs.
 RACE = CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race
 race:
-	$(RACE) --packages="$$(.ci/concurrent packages)" -- -race -short -timeout 60m
-	$(RACE) --packages="$$(.ci/concurrent folders)" -- -race -short -run "$$(.ci/concurrent tests)" -timeout 60m
+	$(RACE) --packages="$$(.ci/concurrent packages)" -- -race -short -vet=off -timeout 60m
+	$(RACE) --packages="$$(.ci/concurrent folders)" -- -race -short -vet=off -run "$$(.ci/concurrent tests)" -timeout 60m
 
 # Each fuzz target for a moment; an input that fails is kept beside it in testdata.
 fuzz:
