@@ -3,7 +3,6 @@ package armtest
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,25 +38,33 @@ var programs = []struct {
 
 const testdata = "../testdata"
 
-// build builds the programs of a set into an image, under the names by which package engine's tests look for them.
+// build builds the programs of a set into an image: those of package engine's tests under the names by which the tests
+// look for them.
 func (s set) build(t *testing.T, m *Image) {
 	t.Helper()
-	dir := t.TempDir()
 	for _, p := range programs {
 		name := strings.TrimSuffix(p.source, ".c") + strings.Join(p.flags, "")
-		args := append([]string{"-O2", "-ftree-vectorize", "-g", "-pthread", "-o", filepath.Join(dir, name),
-			filepath.Join(testdata, p.source), "-ldl"}, append(s.mode, p.flags...)...)
-		command(t, nil, s.gcc, args...)
-		add(t, m, "/programs/"+s.name+"/"+name, filepath.Join(dir, name))
+		args := append([]string{"-O2", "-ftree-vectorize", "-g", "-pthread", filepath.Join(testdata, p.source), "-ldl"}, p.flags...)
+		s.add(t, m, name, args...)
 	}
+	s.addLibraries(t, m)
+	s.buildValues(t, m)
+	s.add(t, m, "steploop", "-O2", "-static", "testdata/steploop.c")
+}
+
+// add compiles a program for the set's instruction set and adds it to an image.
+func (s set) add(t *testing.T, m *Image, name string, args ...string) {
+	t.Helper()
+	args = slices.Concat([]string{"-o", "OUT"}, args, s.mode)
+	add(t, m, "/programs/"+s.name+"/"+name, made(t, s.name+"/"+name, nil, s.gcc, args...))
+}
+
+// addLibraries adds the libraries that dynamic programs need.
+func (s set) addLibraries(t *testing.T, m *Image) {
+	t.Helper()
 	loaders, _ := filepath.Glob(filepath.Join(s.libs, "ld-linux*.so*"))
 	for _, lib := range loaders {
 		add(t, m, "/lib/"+filepath.Base(lib), lib)
-	}
-	if s.name == "a64" {
-		path := filepath.Join(dir, "scalable")
-		command(t, nil, s.gcc, "-O2", "-g", "-pthread", "-march=armv8.2-a+sve", "-o", path, filepath.Join(testdata, "scalable.c"))
-		add(t, m, "/programs/"+s.name+"/scalable", path)
 	}
 	triplet := filepath.Base(filepath.Dir(s.libs)) // where Debian's loaders search
 
@@ -74,43 +81,49 @@ func add(t *testing.T, m *Image, at, from string) {
 	}
 }
 
-// command runs a command to its end.
-func command(t *testing.T, env []string, name string, args ...string) {
+// newImage begins the initramfs of a machine: the first process, the tests of package engine, commands.
+func (m Machine) newImage(t *testing.T, commands []string) *Image {
 	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Env = append(os.Environ(), env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
+	img := NewImage()
+	add(t, img, "/init", m.built(t, "init", "build", "./guest"))
+	add(t, img, "/engine.test", m.built(t, "engine.test", "test", "-c", ".."))
+	img.AddBytes("/commands", []byte(strings.Join(commands, "\n")+"\n"))
+	return img
 }
 
-// image makes the initramfs of a machine: the first process, the tests of package engine, gotap, programs, commands.
+// image makes the initramfs of a machine with all programs of some sets, gotap and scripts.
 func (m Machine) image(t *testing.T, names []string, commands []string) string {
 	t.Helper()
-	dir := t.TempDir()
-	env := append([]string{"CGO_ENABLED=0", "GOOS=linux"}, m.Go...)
-	img := NewImage()
-	command(t, env, "go", "build", "-o", filepath.Join(dir, "init"), "./guest")
-	command(t, env, "go", "test", "-c", "-o", filepath.Join(dir, "engine.test"), "..")
-	command(t, env, "go", "build", "-o", filepath.Join(dir, "gotap"), "../../cmd/gotap")
-	add(t, img, "/init", filepath.Join(dir, "init"))
-	add(t, img, "/engine.test", filepath.Join(dir, "engine.test"))
-	add(t, img, "/bin/gotap", filepath.Join(dir, "gotap"))
+	img := m.newImage(t, commands)
+	add(t, img, "/bin/gotap", m.built(t, "gotap", "build", "../../cmd/gotap"))
 	for _, n := range names {
 		sets[n].build(t, img)
-		sets[n].buildValues(t, img)
-		sets[n].buildLoop(t, img)
 	}
-	img.AddBytes("/commands", []byte(strings.Join(commands, "\n")+"\n"))
 	img.AddBytes("/count.js", []byte(script))
 	img.AddBytes("/hits.js", []byte(hits))
 	img.AddBytes("/idle.js", []byte(idle))
 	img.AddBytes("/busy.js", []byte(busy))
 	add(t, img, "/values.js", "testdata/values.js")
-	command(t, env, "go", "build", "-o", filepath.Join(dir, "routines"), "../testdata/routines")
-	add(t, img, "/programs/routines", filepath.Join(dir, "routines"))
+	add(t, img, "/programs/routines", made(t, m.Debian+"/routines", m.environ(), "go", "build", "-o", "OUT", "../testdata/routines"))
 	img.AddBytes("/routines.js", []byte(routines))
-	file := filepath.Join(dir, "image")
+	return write(t, img)
+}
+
+// built returns the path of what the Go command makes for the machine.
+func (m Machine) built(t *testing.T, name string, command ...string) string {
+	t.Helper()
+	last := len(command) - 1 // the package; without debug information, because linking is faster then
+	args := slices.Concat(command[:last], []string{"-ldflags=-s -w", "-o", "OUT"}, command[last:])
+	return made(t, m.Debian+"/"+name, m.environ(), "go", args...)
+}
+
+// environ returns the environment that builds for the machine.
+func (m Machine) environ() []string { return append([]string{"CGO_ENABLED=0", "GOOS=linux"}, m.Go...) }
+
+// write writes an image to a file.
+func write(t *testing.T, img *Image) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "image")
 	if err := img.Write(file); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +185,7 @@ func live(t *testing.T, m Machine, names ...string) {
 	began := time.Now()
 	out, err := m.Boot(kernel, m.image(t, names, commands), 45*time.Minute)
 	t.Logf("%s: %.0f s", m.Debian, time.Since(began).Seconds())
-	keep(t, m, out)
+	keep(t, out)
 	if err != nil || !strings.Contains(out, Done+"0") {
 		t.Fatalf("%v\n%s", err, Failures(out))
 	}
@@ -205,13 +218,13 @@ func live(t *testing.T, m Machine, names ...string) {
 }
 
 // keep writes the console output of a machine to the directory that GOTAP_CONSOLES names.
-func keep(t *testing.T, m Machine, out string) {
+func keep(t *testing.T, out string) {
 	t.Helper()
 	dir := os.Getenv("GOTAP_CONSOLES")
 	if dir == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(dir, m.Debian), []byte(out), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, t.Name()), []byte(out), 0o644); err != nil {
 		t.Log(err)
 	}
 }
@@ -235,8 +248,11 @@ func TestScalable(t *testing.T) {
 		t.Log(err)
 		testenv.Lack(t, testenv.ARMKernel)
 	}
-	out, err := m.Boot(kernel, m.image(t, []string{"a64"}, []string{engineCommand("a64", []string{"TestScalableVectors"})}), 20*time.Minute)
-	keep(t, m, out)
+	img, a64 := m.newImage(t, []string{engineCommand("a64", []string{"TestScalableVectors"})}), sets["a64"]
+	a64.addLibraries(t, img)
+	a64.add(t, img, "scalable", "-O2", "-g", "-pthread", "-march=armv8.2-a+sve", filepath.Join(testdata, "scalable.c"))
+	out, err := m.Boot(kernel, write(t, img), 20*time.Minute)
+	keep(t, out)
 	if err != nil || !strings.Contains(out, Done+"0") || !strings.Contains(out, "--- PASS: TestScalableVectors ") {
 		t.Fatalf("%v\n%s", err, Failures(out))
 	}

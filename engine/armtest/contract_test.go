@@ -66,22 +66,12 @@ func (s set) buildValues(t *testing.T, m *Image) {
 		}
 	}
 	for _, level := range []string{"-O0", "-O2"} {
-		out := filepath.Join(include, "values"+level)
-		args := append([]string{"-I", include, level, "-g", "-pthread", "-o", out, "testdata/values.c"}, s.mode...)
+		args := []string{"-I", include, level, "-g", "-pthread", "testdata/values.c"}
 		if s.name == "a64" {
 			args = append(args, "-mno-outline-atomics")
 		}
-		command(t, nil, s.gcc, args...)
-		add(t, m, "/programs/"+s.name+"/values"+level, out)
+		s.add(t, m, "values"+level, args...)
 	}
-}
-
-// buildLoop builds steploop.c for a set.
-func (s set) buildLoop(t *testing.T, m *Image) {
-	t.Helper()
-	out := filepath.Join(t.TempDir(), "steploop")
-	command(t, nil, s.gcc, append([]string{"-O2", "-static", "-o", out, "testdata/steploop.c"}, s.mode...)...)
-	add(t, m, "/programs/"+s.name+"/steploop", out)
 }
 
 // routines is a script that counts the calls of a Go program whose goroutines recur deeply, so that their stacks move.
